@@ -298,12 +298,12 @@ func (b *box) locate(x []float64) (int, error) {
 
 // at returns the center of a node, or a uniform point of it where rng is not nil.
 // Of a node that is no cell, categories may not be apart: it has the first.
-func (b *box) at(rng *rand.Rand, level, index int) []float64 {
+func (b *box) at(rng *rand.Rand, v node) []float64 {
 	part := make([]int, len(b.columns))
-	b.decode(level, index, part)
+	b.decode(v.Level, v.Index, part)
 	x := make([]float64, len(part))
 	for a, q := range part {
-		c, n := &b.columns[a], b.parts[level][a]
+		c, n := &b.columns[a], b.parts[v.Level][a]
 		if c.Categories > 0 {
 			x[a] = float64(q)
 			if n == 1 && rng != nil {

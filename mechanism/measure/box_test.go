@@ -86,7 +86,7 @@ func TestLazy_SeparatesCategories(t *testing.T) {
 	for range 20 { // cells have 8 records, and noise of scale 60
 		out := testkit.Must(testkit.Must(NewSynthesizer(d, 0.1, nil)).Release(r, c))
 		for _, v := range out.nodes {
-			if v.level < d.Height() {
+			if v.Level < d.Height() {
 				t.Fatalf("a release has node %v of %v", v, d)
 			}
 		}

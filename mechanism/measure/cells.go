@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/search"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -260,11 +261,15 @@ func (g *grid) arrange(op string, lazy bool, diameter, spread func(l int) float6
 		return nil, &fault.MemoryError{Op: op, Bytes: 80 * float64(g.cells), Limit: 80 * explicitCells}
 	}
 	a = &arrangement{arities: g.arities, cells: g.cells}
-	nodes := 1
+	nodes, side := 1, make([]float64, len(g.arities)+1)
 	for l, k := range g.arities {
 		a.shape = append(a.shape, nodeShape{nodes: nodes, arity: k, depth: l, diameter: diameter(l), spread: spread(l)})
 		nodes *= k
 	}
+	for l := range side {
+		side[l] = diameter(l)
+	}
+	a.regions = adaptive.NewGrid(g.arities, side)
 	if !lazy {
 		a.tree, err = walk.Levels(g.arities...)
 	}

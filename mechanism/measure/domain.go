@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
@@ -28,9 +29,9 @@ var ErrUnknown = errors.New("unknown label")
 type Domain[P any] struct {
 	*arrangement
 	locate func(p P) (int, error)
-	// at is the point of a node of a regular tree, or of a leaf of another one;
-	// with an rng it is drawn uniformly, where nodes have volume.
-	at     func(rng *rand.Rand, level, index int) P
+	// at is the point that stands for a region; with an rng it is drawn uniformly,
+	// where regions have volume.
+	at     func(rng *rand.Rand, v node) P
 	metric func(p, q P) float64
 }
 
@@ -75,7 +76,7 @@ func (d *Domain[P]) Cell(p P) (int, error) {
 // box or sphere, a net point otherwise. It panics for a cell outside [0,
 // Len()).
 func (d *Domain[P]) Point(cell int) P {
-	return fault.Must(d, d.check("measure: Domain.Point")).at(nil, d.height(), d.index(cell))
+	return fault.Must(d, d.check("measure: Domain.Point")).at(nil, d.cell(d.index(cell)))
 }
 
 // Jitter returns a point drawn uniformly from a cell, and Point(cell) where
@@ -84,7 +85,7 @@ func (d *Domain[P]) Jitter(rng *rand.Rand, cell int) P {
 	fault.Must(d, d.check("measure: Domain.Jitter"))
 	rng, done := random.Get(rng)
 	defer done()
-	return d.at(rng, d.height(), d.index(cell))
+	return d.at(rng, d.cell(d.index(cell)))
 }
 
 // index panics unless there is such a cell.
@@ -107,15 +108,14 @@ func (d *Domain[P]) Points() (*metric.Points[P], error) {
 	if err := d.explicit(op); err != nil {
 		return nil, err
 	}
-	return d.finite(d.cells, func(i int) node { return node{d.height(), i} })
+	return d.finite(d.cells, d.cell)
 }
 
 // finite returns the points of n nodes.
 func (d *Domain[P]) finite(n int, nodes func(i int) node) (*metric.Points[P], error) {
 	pts := make([]P, n)
 	for i := range pts {
-		v := nodes(i)
-		pts[i] = d.at(nil, v.level, v.index)
+		pts[i] = d.at(nil, nodes(i))
 	}
 	return metric.NewPoints(pts, metric.Func[P](d.metric))
 }
@@ -123,13 +123,13 @@ func (d *Domain[P]) finite(n int, nodes func(i int) node) (*metric.Points[P], er
 // some returns the points of up to most cells, evenly spread over the tree.
 func (d *Domain[P]) some(most int) (metric.Finite, error) {
 	n := min(d.cells, most)
-	return d.finite(n, func(i int) node { return node{d.height(), d.cells/n*i + d.cells%n*i/n} })
+	return d.finite(n, func(i int) node { return d.cell(d.cells/n*i + d.cells%n*i/n) })
 }
 
 // firstChildren are the points of the children of the first node of a level:
 // nodes of one level of a regular tree differ little.
 func (d *Domain[P]) firstChildren(level int) metric.Finite {
-	return fault.Must(d.finite(d.arities[level], func(i int) node { return node{level + 1, i} }))
+	return fault.Must(d.finite(d.arities[level], func(i int) node { return node{Level: level + 1, Index: i} }))
 }
 
 // String says how the space is arranged, as in "box of 2 columns: 64 x 64 cells,
@@ -144,6 +144,7 @@ func (d *Domain[P]) String() string {
 // arrangement is the part of a Domain that does not depend on P.
 type arrangement struct {
 	what    string
+	regions adaptive.Tree
 	tree    *walk.Tree // nil where cells are unfolded on demand
 	arities []int      // of the levels; nil where the tree is not regular
 	cells   int
@@ -153,6 +154,7 @@ type arrangement struct {
 	// the node elsewhere.
 	shape    []nodeShape
 	children func(class int) metric.Finite // their points, for simulation
+	hub      []int                         // a cell that stands for node v of a tree that is not regular
 
 	sides      []int     // cells a column of a box of two and more; nil elsewhere
 	apart      int       // the level from which on no node has two categories of a column
@@ -162,6 +164,18 @@ type arrangement struct {
 	points     int       // of the finite metric that it was made of
 	byCost     bool      // the default schedule is ByCost, else
 	exponent   float64   // scales prop. to diameter^exponent
+}
+
+// node is a region.
+type node = adaptive.Place
+
+// cell returns the region that a cell is.
+func (a *arrangement) cell(c int) node {
+	if a.arities == nil && a.tree != nil {
+		v := a.tree.LeafNode(c)
+		return node{Level: a.tree.Depth(v), Index: v}
+	}
+	return node{Level: a.height(), Index: c}
 }
 
 // roundUp makes up for what rounding takes off a sum of terms >= 0: all that

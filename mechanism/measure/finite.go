@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/hierarchy"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
@@ -175,6 +176,7 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 		}
 	}
 	a.points, a.resolution = len(cell), n.cover
+	a.regions = adaptive.NewGiven(a.tree, func(v int) float64 { return a.shape[v].diameter })
 	if err := n.measureDiameter(ctx, op, a); err != nil {
 		return nil, err
 	}
@@ -191,11 +193,12 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 			}
 			return int(cell[i]), nil
 		},
-		at: func(_ *rand.Rand, _, c int) int {
+		at: func(_ *rand.Rand, v node) int {
+			i := at[a.hub[v.Index]]
 			if n.points == nil {
-				return at[c]
+				return i
 			}
-			return n.points[at[c]]
+			return n.points[i]
 		},
 		metric: n.all.Distance,
 	}, nil
@@ -239,7 +242,7 @@ func (n *net) measureDiameter(ctx context.Context, op string, a *arrangement) (e
 // sqrt(s(1-1/k)).
 func (a *arrangement) measure(ctx context.Context, op string, f metric.Finite, at []int) error {
 	t := a.tree
-	a.shape = make([]nodeShape, t.Nodes())
+	a.shape, a.hub = make([]nodeShape, t.Nodes()), make([]int, t.Nodes())
 	a.children = func(v int) metric.Finite {
 		lo, hi := t.Children(v)
 		idx := make([]int, 0, hi-lo)
@@ -252,7 +255,7 @@ func (a *arrangement) measure(ctx context.Context, op string, f metric.Finite, a
 	}
 	share := shares(t)
 	return each(ctx, t.Nodes(), 1, func(v int) (err error) {
-		a.shape[v], err = measureNode(ctx, op, t, f, at, share, v)
+		a.shape[v], a.hub[v], err = measureNode(ctx, op, t, f, at, share, v)
 		return err
 	})
 }
@@ -260,19 +263,19 @@ func (a *arrangement) measure(ctx context.Context, op string, f metric.Finite, a
 // hubTries is how many cells of a node are tried as its hub.
 const hubTries = 32
 
-func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, at []int, share []float64, v int) (nodeShape, error) {
+func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, at []int, share []float64, v int) (s nodeShape, hub int, err error) {
 	lo, hi := t.Children(v)
 	k := hi - lo
-	if k == 0 {
-		return nodeShape{}, nil
-	}
-	s := nodeShape{nodes: 1, arity: k, depth: t.Depth(v)}
 	first, end := t.LeafRange(v)
+	if k == 0 {
+		return s, first, nil
+	}
+	s = nodeShape{nodes: 1, arity: k, depth: t.Depth(v)}
 	best := math.Inf(1)
 	step := (end - first + hubTries - 1) / hubTries
 	for h := first; h < end; h += step {
 		if err := ctx.Err(); err != nil {
-			return s, err
+			return s, hub, err
 		}
 		cost, radius := 0.0, 0.0
 		for c := lo; c < hi; c++ {
@@ -281,7 +284,7 @@ func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, 
 			for x := cf; x < ce; x++ {
 				d, err := read(op, f, at[h], at[x])
 				if err != nil {
-					return s, err
+					return s, hub, err
 				}
 				r += d * share[t.LeafNode(x)] / share[c]
 				far = max(far, d)
@@ -293,11 +296,11 @@ func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, 
 			radius = max(radius, far)
 		}
 		if cost < best {
-			best, s.diameter = cost, 2*radius
+			best, hub, s.diameter = cost, h, 2*radius
 		}
 	}
 	s.spread = best * math.Sqrt(1-1/float64(k))
-	return s, nil
+	return s, hub, nil
 }
 
 // shares spreads every node's mass evenly over its children; it may underflow.

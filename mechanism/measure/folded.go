@@ -86,15 +86,16 @@ func foldingOrder(ctx context.Context, f metric.Finite, solve bool) (*tsp.Tour, 
 // paid that many times.
 func (a *arrangement) measureLine() {
 	t := a.tree
-	a.shape = make([]nodeShape, t.Nodes())
+	a.shape, a.hub = make([]nodeShape, t.Nodes()), make([]int, t.Nodes())
 	share := shares(t)
 	for v := range a.shape {
 		lo, hi := t.Children(v)
+		first, end := t.LeafRange(v)
+		a.hub[v] = (first + end) / 2
 		if lo == hi {
 			continue
 		}
 		k := float64(hi - lo)
-		first, end := t.LeafRange(v)
 		s := nodeShape{nodes: 1, arity: hi - lo, depth: t.Depth(v), diameter: a.line[end-1] - a.line[first]}
 		for c := lo; c < hi; c++ {
 			cf, ce := t.LeafRange(c)

@@ -54,7 +54,7 @@ func On[P any](ctx context.Context, d *Domain[int], p *metric.Points[P]) (*Domai
 			}
 			return d.locate(i)
 		},
-		at:     func(_ *rand.Rand, l, c int) P { return p.At(d.at(nil, l, c)) },
+		at:     func(_ *rand.Rand, v node) P { return p.At(d.at(nil, v)) },
 		metric: p.Space().Distance,
 	}, nil
 }
@@ -89,7 +89,7 @@ func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
 			}
 			return d.locate(i)
 		},
-		at: func(_ *rand.Rand, l, c int) K { return labels[d.at(nil, l, c)] },
+		at: func(_ *rand.Rand, v node) K { return labels[d.at(nil, v)] },
 		metric: func(x, y K) float64 {
 			i, ok1 := index[x]
 			j, ok2 := index[y]

@@ -268,10 +268,10 @@ func TestLazy_DrawsStatedLaw(t *testing.T) {
 		out := testkit.Must(s.Release(r, counts))
 		var w [4]float64
 		for i, v := range out.nodes {
-			if v.level != 2 {
-				t.Fatalf("a node of level %d with a quarter of the records", v.level)
+			if v.Level != 2 {
+				t.Fatalf("a node of level %d with a quarter of the records", v.Level)
 			}
-			w[v.index] = n * out.Weights[i]
+			w[v.Index] = n * out.Weights[i]
 		}
 		for l, diff := range []float64{w[0] + w[1] - w[2] - w[3], w[0] - w[1]} {
 			if k := math.Round(diff); math.Abs(k) <= half {
@@ -297,7 +297,7 @@ func TestLazy_EmptyCellsHaveNoise(t *testing.T) {
 		out := testkit.Must(s.Release(r, d.NewCounts()))
 		var w [2]float64
 		for i, v := range out.nodes {
-			w[v.index] += out.Weights[i]
+			w[v.Index] += out.Weights[i]
 		}
 		for i := range w {
 			if w[i] > w[1-i] {

@@ -29,9 +29,6 @@ type Release[P any] struct {
 	moved float64 // W1 from the centered counts to the weights, at most
 }
 
-// node is a node of a regular tree.
-type node struct{ level, index int }
-
 func (r *Release[P]) check(op string) error {
 	return fault.Made(r != nil && r.s != nil, op, "Release", "Synthesizer.Release")
 }
@@ -40,14 +37,14 @@ func (r *Release[P]) check(op string) error {
 func (r *Release[P]) Point(i int) P {
 	fault.Must(r, r.check("measure: Release.Point"))
 	v := r.node(i)
-	return r.s.d.at(nil, v.level, v.index)
+	return r.s.d.at(nil, v)
 }
 
 func (r *Release[P]) node(i int) node {
 	if r.nodes != nil {
 		return r.nodes[i]
 	}
-	return node{r.s.d.height(), r.s.d.index(i)}
+	return r.s.d.cell(r.s.d.index(i))
 }
 
 // RecordOptions are for [Release.Records]. Nil and zero mean the defaults.
@@ -99,7 +96,7 @@ func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, erro
 	for i, k := range n {
 		v := r.node(i)
 		for range k {
-			records = append(records, r.s.d.at(within, v.level, v.index))
+			records = append(records, r.s.d.at(within, v))
 		}
 	}
 	if opt.Shuffle {

@@ -98,18 +98,18 @@ func (s *sphere) locate(p metric.LatLon) (int, error) {
 	return s.table[0][face] + s.table[1][i] + s.table[2][j], nil
 }
 
-func (s *sphere) at(rng *rand.Rand, level, index int) metric.LatLon {
+func (s *sphere) at(rng *rand.Rand, v node) metric.LatLon {
 	var part [3]int
-	s.decode(level, index, part[:])
-	n := float64(s.parts[level][1])
-	u, v := 0.5, 0.5
+	s.decode(v.Level, v.Index, part[:])
+	n := float64(s.parts[v.Level][1])
+	x, y := 0.5, 0.5
 	if rng != nil {
-		u, v = rng.Float64(), rng.Float64()
-		if level == 0 {
+		x, y = rng.Float64(), rng.Float64()
+		if v.Level == 0 {
 			part[0] = rng.IntN(12)
 		}
 	}
-	return healpix.Point(part[0], (float64(part[1])+u)/n, (float64(part[2])+v)/n)
+	return healpix.Point(part[0], (float64(part[1])+x)/n, (float64(part[2])+y)/n)
 }
 
 func (s *sphere) diameter(l int) float64 {

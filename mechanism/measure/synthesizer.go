@@ -221,24 +221,24 @@ func (s *Synthesizer[P]) unfold(rng *rand.Rand, c snapshot) (*Release[P], error)
 	for queue := []live{{node{}, 0, len(keys), max(1, out.Total)}}; len(queue) > 0; {
 		v := queue[0]
 		queue = queue[1:]
-		if v.level < p.apart && made >= p.opt.MaxCells {
+		if v.Level < p.apart && made >= p.opt.MaxCells {
 			return nil, fault.Value("measure: Synthesizer.Release", "MaxCells", float64(p.opt.MaxCells), "more cells, to tell categories apart")
 		}
-		if v.level == len(p.arities) || v.level >= p.apart &&
-			(made >= p.opt.MaxCells || v.level > 0 && v.mass <= 2*p.scales.Level[v.level]) {
+		if v.Level == len(p.arities) || v.Level >= p.apart &&
+			(made >= p.opt.MaxCells || v.Level > 0 && v.mass <= 2*p.scales.Level[v.Level]) {
 			out.nodes = append(out.nodes, v.node)
 			out.Weights = append(out.Weights, v.mass)
 			continue
 		}
-		k := p.arities[v.level]
+		k := p.arities[v.Level]
 		ends := make([]int, k+1)
 		ends[0] = v.lo
 		for i := range k {
-			last := (v.index*k + i + 1) * below[v.level] // the first key past child i
+			last := (v.Index*k + i + 1) * below[v.Level] // the first key past child i
 			ends[i+1] = ends[i] + sort.SearchInts(keys[ends[i]:v.hi], last)
 			counts[i] = cum[ends[i+1]] - cum[ends[i]]
 		}
-		p.noise[v.level].Add(rng, counts[:k])
+		p.noise[v.Level].Add(rng, counts[:k])
 		for i, n := range counts[:k] {
 			y[i] = float64(n)
 		}
@@ -249,7 +249,7 @@ func (s *Synthesizer[P]) unfold(rng *rand.Rand, c snapshot) (*Release[P], error)
 		for i, m := range mass {
 			if m > 0 {
 				made++
-				queue = append(queue, live{node{v.level + 1, v.index*k + i}, ends[i], ends[i+1], m})
+				queue = append(queue, live{node{Level: v.Level + 1, Index: v.Index*k + i}, ends[i], ends[i+1], m})
 			}
 		}
 	}

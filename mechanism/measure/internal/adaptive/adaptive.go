@@ -48,18 +48,23 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
+// Place is a node of a [Tree]: its level, that of the root being 0, and its number.
+// The root is Place{}.
+type Place struct{ Level, Index int }
+
 // Tree is a public tree of regions, read as far as it is asked for.
-type Tree[V any] interface {
-	Root() V
+type Tree interface {
 	// Height is the number of levels below v, 0 where v is a cell.
-	Height(v V) int
+	Height(v Place) int
 	// Width is the number of nodes r levels below v, where 1 <= r <= Height(v). A
 	// cell that is not so far below counts as one of them.
-	Width(v V, r int) int
+	Width(v Place, r int) int
 	// Below appends those nodes to dst.
-	Below(dst []V, v V, r int) []V
+	Below(dst []Place, v Place, r int) []Place
 	// Side is the size of v, such as its diameter, in any unit.
-	Side(v V) float64
+	Side(v Place) float64
+	// Cells returns the cells of v: lo <= c < hi.
+	Cells(v Place) (lo, hi int)
 }
 
 // quanta is into how many parts the budget of a path is divided.
@@ -106,8 +111,8 @@ func (b Budget) Variance(q int64) float64 {
 }
 
 // Node is a node of a [Release].
-type Node[V any] struct {
-	V V
+type Node struct {
+	At Place
 	// Its parts are Nodes[First : First+Parts]; a leaf has none.
 	First, Parts int
 	// Quanta were spent on Count, in a leaf all that were left; 0 in a root whose
@@ -119,39 +124,39 @@ type Node[V any] struct {
 }
 
 // Release is the output: public, all of it.
-type Release[V any] struct {
+type Release struct {
 	Budget Budget
-	Nodes  []Node[V] // the root first, parts after what they are parts of
+	Nodes  []Node // the root first, parts after what they are parts of
 }
 
-// Draw releases the tree of counts under a rule. count reads private data; it must
-// be additive. Where more than most nodes would be made, no node but the root is
+// Draw releases the tree of counts under a rule. Where more than most nodes would be made, no node but the root is
 // divided any more.
-func Draw[V any](rng *rand.Rand, t Tree[V], count func(v V) int64, b Budget, rule Rule, most int) *Release[V] {
-	return draw(t, b, rule, most, func(v V, q, all int64) (coarse, fine int64) {
+func Draw(rng *rand.Rand, t Tree, c *Counts, b Budget, rule Rule, most int) *Release {
+	return draw(t, b, rule, most, func(v Place, q, all int64) (coarse, fine int64) {
+		n := c.Between(t.Cells(v))
 		if q == 0 {
-			return count(v), 0
+			return n, 0
 		}
-		return b.counts(rng, count(v), q, all)
+		return b.counts(rng, n, q, all)
 	})
 }
 
 // draw reads data by ask alone, which returns a count with the noise of q quanta,
 // and refined with that of all of them, which stays private but in a leaf. Without
 // quanta it is the root's and public.
-func draw[V any](t Tree[V], b Budget, rule Rule, most int, ask func(v V, q, all int64) (coarse, fine int64)) *Release[V] {
-	root := t.Root()
+func draw(t Tree, b Budget, rule Rule, most int, ask func(v Place, q, all int64) (coarse, fine int64)) *Release {
+	root := Place{}
 	coarse, fine := ask(root, b.total, quanta)
-	out := &Release[V]{b, []Node[V]{{V: root, Quanta: b.total, Count: coarse}}}
+	out := &Release{b, []Node{{At: root, Quanta: b.total, Count: coarse}}}
 	states := []State{{Left: quanta - b.total, Above: b.total, Mass: max(1, float64(coarse))}}
 	fines := []int64{fine} // private, but those of leaves: no rule sees them
 	if t.Height(root) > 0 {
 		states[0].Spread = rootSpread(t.Width(root, 1))
 	}
-	var below []V
+	var below []Place
 	var mass, buf []float64
 	for i := 0; i < len(states); i++ {
-		v, s := out.Nodes[i].V, states[i]
+		v, s := out.Nodes[i].At, states[i]
 		s.unit = b.unit
 		levels := 0
 		if s.Height = t.Height(v); s.Height > 0 && s.Left > 0 {
@@ -173,7 +178,7 @@ func draw[V any](t Tree[V], b Budget, rule Rule, most int, ask func(v V, q, all 
 		for _, w := range below {
 			coarse, fine := ask(w, q, s.Left)
 			mass = append(mass, float64(coarse))
-			out.Nodes = append(out.Nodes, Node[V]{V: w, Quanta: q, Count: coarse})
+			out.Nodes = append(out.Nodes, Node{At: w, Quanta: q, Count: coarse})
 			states = append(states, State{Left: s.Left - q, Above: q, Divisions: s.Divisions + 1})
 			fines = append(fines, fine)
 		}

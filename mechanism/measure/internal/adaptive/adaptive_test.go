@@ -32,8 +32,6 @@ func binary(levels int) *Grid {
 	return NewGrid(arities, side)
 }
 
-func leaves(t *Given) func(v int) (int, int) { return t.LeafRange }
-
 // eager divides whatever it may, at rates that depend on the masses.
 type eager struct{}
 
@@ -49,10 +47,10 @@ func (eager) Quanta(s *State, shape Shape) int64 { return s.Left/3 + int64(s.Mas
 // forced runs the mechanism on data with given outputs, the coarse and then the
 // fine count of every question. It returns the rates, in quanta, and true counts of
 // all that is published: coarse counts of inner nodes and fine ones of leaves.
-func forced[V any](t Tree[V], b Budget, rule Rule, count func(V) int64, outputs func() int64) (release *Release[V], truth []int64) {
+func forced(t Tree, b Budget, rule Rule, count func(Place) int64, outputs func() int64) (release *Release, truth []int64) {
 	type asked struct{ coarse, fine int64 }
 	var rates []asked // in the order of nodes
-	release = draw(t, b, rule, 1<<20, func(v V, q, all int64) (coarse, fine int64) {
+	release = draw(t, b, rule, 1<<20, func(v Place, q, all int64) (coarse, fine int64) {
 		rates = append(rates, asked{q, all})
 		if q == 0 {
 			return count(v), 0
@@ -60,7 +58,7 @@ func forced[V any](t Tree[V], b Budget, rule Rule, count func(V) int64, outputs 
 		return outputs(), outputs()
 	})
 	for i, n := range release.Nodes {
-		truth = append(truth, count(n.V))
+		truth = append(truth, count(n.At))
 		drawn := rates[i].coarse
 		if n.Parts == 0 && drawn > 0 {
 			drawn = rates[i].fine
@@ -74,7 +72,7 @@ func forced[V any](t Tree[V], b Budget, rule Rule, count func(V) int64, outputs 
 
 // logRatio is log P(o|x)/P(o|y) in quanta, exactly; the noise between fine and
 // coarse counts cancels.
-func logRatio[V any](r *Release[V], x, y []int64) int64 {
+func logRatio(r *Release, x, y []int64) int64 {
 	sum := int64(0)
 	for i, n := range r.Nodes {
 		if n.Quanta == 0 && x[i] != y[i] {
@@ -87,25 +85,25 @@ func logRatio[V any](r *Release[V], x, y []int64) int64 {
 
 // checkLevel runs all neighbors among data sets of up to three records on the same
 // outputs, and returns the largest log ratio that was seen.
-func checkLevel[V any](t *testing.T, tree Tree[V], cells func(V) (lo, hi int), n int, rel walk.Relation, rule Rule, outputs func() func() int64) int64 {
+func checkLevel(t *testing.T, tree Tree, n int, rel walk.Relation, rule Rule, outputs func() func() int64) int64 {
 	b := NewBudget(rel, 1)
 	type run struct {
 		x, truth []int64
 		total    int64
 	}
 	var runs []run
-	var first *Release[V]
+	var first *Release
 	fresh := outputs()
 	var tape []int64
 	for _, x := range dataSets(n, 3) {
-		count := func(v V) (sum int64) {
-			lo, hi := cells(v)
+		count := func(v Place) (sum int64) {
+			lo, hi := tree.Cells(v)
 			for _, k := range x[lo:hi] {
 				sum += k
 			}
 			return sum
 		}
-		total := count(tree.Root())
+		total := count(Place{})
 		if rel == walk.ReplaceOne && total != 3 {
 			continue
 		}
@@ -196,14 +194,14 @@ func TestDraw_ExactLevel(t *testing.T) {
 							return []int64{-1, 1, 4}[d]
 						}
 					}
-					worst = max(worst, checkLevel(t, grid, grid.Cells, 1<<levels, rel, rule, outputs))
+					worst = max(worst, checkLevel(t, grid, 1<<levels, rel, rule, outputs))
 				}
 			}
 			given := uneven()
 			for seed := range 300 {
 				r := random.Seeded(uint64(seed))
 				outputs := func() func() int64 { return func() int64 { return r.Int64N(60) - 5 } }
-				worst = max(worst, checkLevel(t, given, leaves(given), 4, rel, rule, outputs))
+				worst = max(worst, checkLevel(t, given, 4, rel, rule, outputs))
 			}
 			if worst != limit(rel) {
 				t.Errorf("%v, %s: largest log ratio %d quanta, want %d", rel, name, worst, limit(rel))
@@ -239,7 +237,7 @@ func TestDraw_PathsSpendAll(t *testing.T) {
 // nodes are never published.
 func TestDraw_RefinedCountsDecideNothing(t *testing.T) {
 	grid, b := dyadic(2), NewBudget(walk.AddRemoveOne, 1)
-	run := func(fine int64) *Release[Place] {
+	run := func(fine int64) *Release {
 		r := random.Seeded(8)
 		return draw(grid, b, Adaptive{}, 1<<20, func(Place, int64, int64) (int64, int64) { return r.Int64N(2000) - 500, fine })
 	}
@@ -248,7 +246,7 @@ func TestDraw_RefinedCountsDecideNothing(t *testing.T) {
 		t.Fatalf("%d and %d nodes", len(x.Nodes), len(y.Nodes))
 	}
 	for i, n := range x.Nodes {
-		if m := y.Nodes[i]; n.V != m.V || n.Parts != m.Parts || n.Quanta != m.Quanta || n.Parts > 0 && n.Count != m.Count {
+		if m := y.Nodes[i]; n.At != m.At || n.Parts != m.Parts || n.Quanta != m.Quanta || n.Parts > 0 && n.Count != m.Count {
 			t.Fatalf("node %d: %v, and %v with other refined counts", i, n, m)
 		}
 	}
@@ -363,13 +361,13 @@ func TestDraw_LargeBudget(t *testing.T) {
 		x := families(d)[1].draw(r, 500)
 		c, grid := count(x, d), dyadic(d)
 		for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
-			out := Draw(r, grid, func(v Place) int64 { return c.Between(grid.Cells(v)) }, NewBudget(rel, 1e9), Adaptive{}, 1<<20)
+			out := Draw(r, grid, c, NewBudget(rel, 1e9), Adaptive{}, 1<<20)
 			for _, n := range out.Nodes {
-				if want := c.Between(grid.Cells(n.V)); n.Count != want || math.Abs(n.Mass-float64(want)) > 1e-9 {
-					t.Fatalf("d=%d: %v has count %d and mass %v, want %d", d, n.V, n.Count, n.Mass, want)
+				if want := c.Between(grid.Cells(n.At)); n.Count != want || math.Abs(n.Mass-float64(want)) > 1e-9 {
+					t.Fatalf("d=%d: %v has count %d and mass %v, want %d", d, n.At, n.Count, n.Mass, want)
 				}
-				if n.Parts == 0 && n.Count > 0 && n.V.Level < depthOf(d) {
-					t.Fatalf("d=%d: %d records left in a leaf of level %d", d, n.Count, n.V.Level)
+				if n.Parts == 0 && n.Count > 0 && n.At.Level < depthOf(d) {
+					t.Fatalf("d=%d: %d records left in a leaf of level %d", d, n.Count, n.At.Level)
 				}
 			}
 		}
@@ -394,7 +392,7 @@ func TestDraw_MassesAndMemory(t *testing.T) {
 					if n.Parts > 0 {
 						divisions++
 						if math.Abs(sum-n.Mass) > 1e-9*(1+n.Mass) {
-							t.Fatalf("parts of %v sum to %v, want %v", n.V, sum, n.Mass)
+							t.Fatalf("parts of %v sum to %v, want %v", n.At, sum, n.Mass)
 						}
 					}
 					if !(n.Mass >= 0) {
@@ -415,24 +413,24 @@ func TestDraw_MassesAndMemory(t *testing.T) {
 
 // Below is a partition of a node into Width nodes, and counts add up.
 func TestTree_Laws(t *testing.T) {
-	laws(t, uneven(), leaves(uneven()))
+	laws(t, uneven())
 	grid := NewGrid([]int{12, 4, 3}, []float64{4, 2, 1, .5})
-	laws(t, grid, grid.Cells)
+	laws(t, grid)
 }
 
-func laws[V any](t *testing.T, tree Tree[V], cells func(V) (int, int)) {
+func laws(t *testing.T, tree Tree) {
 	c := NewCounts([]int{0, 2, 3}, []int64{5, 1, 7})
-	var visit func(v V)
-	visit = func(v V) {
+	var visit func(v Place)
+	visit = func(v Place) {
 		for r := 1; r <= tree.Height(v); r++ {
 			below := tree.Below(nil, v, r)
 			if len(below) != tree.Width(v, r) {
 				t.Fatalf("%v: %d nodes below, width %d", v, len(below), tree.Width(v, r))
 			}
-			next, end := cells(v)
+			next, end := tree.Cells(v)
 			sum := int64(0)
 			for _, w := range below {
-				lo, hi := cells(w)
+				lo, hi := tree.Cells(w)
 				if lo != next || hi <= lo {
 					t.Fatalf("%v: node %v begins at cell %d, want %d", v, w, lo, next)
 				}
@@ -441,7 +439,7 @@ func laws[V any](t *testing.T, tree Tree[V], cells func(V) (int, int)) {
 				}
 				sum, next = sum+c.Between(lo, hi), hi
 			}
-			if lo, hi := cells(v); next != end || sum != c.Between(lo, hi) {
+			if lo, hi := tree.Cells(v); next != end || sum != c.Between(lo, hi) {
 				t.Fatalf("%v: parts end at %d with %d records, want %d and %d", v, next, sum, end, c.Between(lo, hi))
 			}
 		}
@@ -451,5 +449,5 @@ func laws[V any](t *testing.T, tree Tree[V], cells func(V) (int, int)) {
 			}
 		}
 	}
-	visit(tree.Root())
+	visit(Place{})
 }

@@ -13,7 +13,7 @@ import (
 // that are divided holds few records, or none: its count is taken to be less by one
 // standard deviation, as under an exponential prior of that mean. (With two, masses
 // at one place gain another 10 %, and heavy tails lose 20 %.)
-func (r *Release[V]) estimate() {
+func (r *Release) estimate() {
 	variance := make([]float64, len(r.Nodes))
 	for i := len(r.Nodes) - 1; i >= 0; i-- {
 		n := &r.Nodes[i]

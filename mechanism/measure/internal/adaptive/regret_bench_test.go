@@ -172,7 +172,7 @@ func families(d int) []family {
 }
 
 // depthOf is that of a grid whose cells can be numbered.
-func depthOf(d int) int { return []int{0, 30, 30, 20}[d] }
+func depthOf(d int) int { return min([]int{0, 30, 30, 20}[d], (bits.UintSize-2)/d) }
 
 func dyadic(d int) *Grid {
 	k := depthOf(d)
@@ -296,13 +296,13 @@ func collapse(x []signed, shift int) []signed {
 }
 
 // w1 is the distance from the records to a release.
-func (j *judge) w1(r *Release[Place]) float64 {
+func (j *judge) w1(r *Release) float64 {
 	var at [][]float64
 	var mass []float64
 	total := r.Nodes[0].Mass
 	for _, n := range r.Nodes {
 		if n.Parts == 0 && n.Mass > 0 {
-			at, mass = append(at, center(n.V, j.d)), append(mass, n.Mass/total)
+			at, mass = append(at, center(n.At, j.d)), append(mass, n.Mass/total)
 		}
 	}
 	if j.d == 1 {
@@ -363,12 +363,12 @@ func (j *judge) w1(r *Release[Place]) float64 {
 }
 
 // today is a release by a pruned tree without refinements and averages.
-func today(rng *rand.Rand, g *Grid, count func(Place) int64, b Budget, rule Rule) *Release[Place] {
+func today(rng *rand.Rand, g *Grid, c *Counts, b Budget, rule Rule) *Release {
 	r := draw(g, b, rule, 1<<22, func(v Place, q, _ int64) (coarse, fine int64) {
 		if q == 0 {
-			return count(v), 0
+			return c.Between(g.Cells(v)), 0
 		}
-		n := count(v) + noise(rng, b.rate(q))
+		n := c.Between(g.Cells(v)) + noise(rng, b.rate(q))
 		return n, n
 	})
 	r.Nodes[0].Mass = float64(r.Nodes[0].Count)
@@ -448,20 +448,19 @@ func regret(d int, records func(*rand.Rand, int) [][]float64, n int, rel walk.Re
 		r := random.Seeded(uint64(seed + 1))
 		x := records(r, n)
 		j, c := newJudge(r, x, d), count(x, d)
-		in := func(v Place) int64 { return c.Between(grid.Cells(v)) }
-		release := Draw(r, grid, in, b, rule, 1<<22)
+		release := Draw(r, grid, c, b, rule, 1<<22)
 		out.w1 += j.w1(release)
 		out.nodes += float64(len(release.Nodes)) / float64(seedsOf(d, n))
 		for i, f := range fixed {
-			w := j.w1(Draw(r, grid, in, b, f, 1<<22))
+			w := j.w1(Draw(r, grid, c, b, f, 1<<22))
 			refined[i] += w
 			if f.(Fixed).Prune > 0 {
-				w = j.w1(today(r, grid, in, b, f))
+				w = j.w1(today(r, grid, c, b, f))
 			}
 			old[i] += w
 		}
 		for i, f := range histogram {
-			flat[i] += j.w1(Draw(r, grid, in, b, f, 1<<22))
+			flat[i] += j.w1(Draw(r, grid, c, b, f, 1<<22))
 		}
 	}
 	out.fixed, out.refined, out.histogram = out.w1/slices.Min(old), out.w1/slices.Min(refined), out.w1/slices.Min(flat)

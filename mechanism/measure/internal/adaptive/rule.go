@@ -22,7 +22,7 @@ type Shape struct {
 	Last   bool    // all parts are cells
 }
 
-func shapeOf[V any](t Tree[V], v V, levels int, below []V) Shape {
+func shapeOf(t Tree, v Place, levels int, below []Place) Shape {
 	s := Shape{Levels: levels, Bits: math.Log2(float64(len(below))), Last: true}
 	sum, n := 0.0, 0
 	for _, w := range below {

@@ -6,13 +6,10 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// Place is a node of a [Grid]: the nodes of a level are numbered from left to
-// right, so that the number of a child is its parent's times the arity plus its
-// own place.
-type Place struct{ Level, Index int }
-
 // Grid is a tree all of whose nodes of a level are alike: a box of dyadic cells
-// has arity 2^d on every level, a sphere 12 on the first and then 4.
+// has arity 2^d on every level, a sphere 12 on the first and then 4. The nodes of a
+// level are numbered from left to right, so that the number of a child is its
+// parent's times the arity plus its own place.
 type Grid struct {
 	arities []int
 	below   []int // cells below a node of each level
@@ -32,9 +29,6 @@ func NewGrid(arities []int, side []float64) *Grid {
 	return g
 }
 
-// Root implements [Tree].
-func (g *Grid) Root() Place { return Place{} }
-
 // Height implements [Tree].
 func (g *Grid) Height(v Place) int { return len(g.arities) - v.Level }
 
@@ -53,15 +47,15 @@ func (g *Grid) Below(dst []Place, v Place, r int) []Place {
 // Side implements [Tree].
 func (g *Grid) Side(v Place) float64 { return g.side[v.Level] }
 
-// Cells returns the cells of v: lo <= c < hi.
+// Cells implements [Tree].
 func (g *Grid) Cells(v Place) (lo, hi int) {
 	n := g.below[v.Level]
 	return v.Index * n, (v.Index + 1) * n
 }
 
-// Given is a tree of any shape that is held in memory.
+// Given is a tree of any shape that is held in memory, by the numbers of its nodes.
 type Given struct {
-	*walk.Tree
+	t      *walk.Tree
 	side   func(v int) float64
 	height []int
 }
@@ -76,15 +70,14 @@ func NewGiven(t *walk.Tree, side func(v int) float64) *Given {
 	return g
 }
 
-// Root implements [Tree].
-func (g *Given) Root() int { return 0 }
-
 // Height implements [Tree].
-func (g *Given) Height(v int) int { return g.height[v] }
+func (g *Given) Height(v Place) int { return g.height[v.Index] }
 
 // Width implements [Tree]. O(it).
-func (g *Given) Width(v, r int) int {
-	lo, hi := g.Children(v)
+func (g *Given) Width(v Place, r int) int { return g.width(v.Index, r) }
+
+func (g *Given) width(v, r int) int {
+	lo, hi := g.t.Children(v)
 	if r == 0 || lo == hi {
 		return 1
 	}
@@ -93,25 +86,28 @@ func (g *Given) Width(v, r int) int {
 	}
 	n := 0
 	for c := lo; c < hi; c++ {
-		n += g.Width(c, r-1)
+		n += g.width(c, r-1)
 	}
 	return n
 }
 
 // Below implements [Tree].
-func (g *Given) Below(dst []int, v, r int) []int {
-	lo, hi := g.Children(v)
+func (g *Given) Below(dst []Place, v Place, r int) []Place {
+	lo, hi := g.t.Children(v.Index)
 	if r == 0 || lo == hi {
 		return append(dst, v)
 	}
 	for c := lo; c < hi; c++ {
-		dst = g.Below(dst, c, r-1)
+		dst = g.Below(dst, Place{v.Level + 1, c}, r-1)
 	}
 	return dst
 }
 
 // Side implements [Tree].
-func (g *Given) Side(v int) float64 { return g.side(v) }
+func (g *Given) Side(v Place) float64 { return g.side(v.Index) }
+
+// Cells implements [Tree].
+func (g *Given) Cells(v Place) (lo, hi int) { return g.t.LeafRange(v.Index) }
 
 // Counts are the numbers of records in cells, most of which are empty: private.
 type Counts struct {
