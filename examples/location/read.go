@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/internal/csvfile"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -37,14 +38,14 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, prior string) 
 		return err
 	}
 	defer f.Close()
-	columns := demo.Columns{Required: []string{"lat", "lon"}, Optional: []string{"name", "population"}}
+	columns := csvfile.Columns{Required: []string{"lat", "lon"}, Optional: []string{"name", "population"}}
 	weighted := prior == "population"
 	if weighted {
-		columns = demo.Columns{Required: []string{"lat", "lon", "population"}, Optional: []string{"name"}}
+		columns = csvfile.Columns{Required: []string{"lat", "lon", "population"}, Optional: []string{"name"}}
 	} else if prior != "uniform" {
 		return fmt.Errorf("-prior %q: want uniform or population", prior)
 	}
-	err = demo.ReadCSV(name, f, columns, func(r *demo.Row) {
+	err = csvfile.Read(name, f, columns, func(r *csvfile.Row) {
 		q := place{
 			name: r.Text("name"),
 			at:   r.LatLon(),

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/internal/csvfile"
 )
 
 // read streams the records and releases them. The best size of cells depends on
@@ -69,7 +70,7 @@ func (s *study) each(ctx context.Context, p *demo.Program, label string, visit f
 	n := 0
 	x := make([]float64, len(s.columns))
 	var failed error
-	err = demo.ReadCSV(name, src, demo.Columns{Required: s.names, AnyLength: true}, func(r *demo.Row) {
+	err = csvfile.Read(name, src, csvfile.Columns{Required: s.names, AnyLength: true}, func(r *csvfile.Row) {
 		moved := false
 		for k, c := range s.columns {
 			v := r.Float(s.names[k], -math.MaxFloat64, math.MaxFloat64)
@@ -82,7 +83,7 @@ func (s *study) each(ctx context.Context, p *demo.Program, label string, visit f
 		if n++; src.size == 0 {
 			report(n, s.size)
 		}
-		if failed == nil { // a bad row ends ReadCSV: what visit makes of it does not matter
+		if failed == nil { // a bad row ends Read: what visit makes of it does not matter
 			failed = visit(x)
 		}
 	})

@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/internal/csvfile"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // points is a list of points that a file gives row by row, and the metrics on
 // them.
 type points interface {
-	columns() demo.Columns
-	add(r *demo.Row)
+	columns() csvfile.Columns
+	add(r *csvfile.Row)
 	// metrics returns the privacy and the utility metric of n points, spread
 	// evenly.
 	metrics(n int) (rho1, rho2 metric.Finite, err error)
@@ -62,7 +63,7 @@ func read(ctx context.Context, p *demo.Program, name string, n int) (*study, err
 	}
 	defer f.Close()
 	s.file = filepath.Base(file)
-	if err := demo.ReadCSV(file, f, s.columns(), s.add); err != nil {
+	if err := csvfile.Read(file, f, s.columns(), s.add); err != nil {
 		return nil, err
 	}
 	rho1, rho2, err := s.metrics(n)
@@ -101,8 +102,8 @@ func same[P any](pts []P, n int, space metric.Space[P]) (rho1, rho2 metric.Finit
 // sphere are places on the Earth, at great-circle distance in km.
 type sphere []metric.LatLon
 
-func (s *sphere) columns() demo.Columns { return demo.Columns{Required: []string{"lat", "lon"}} }
-func (s *sphere) add(r *demo.Row) {
+func (s *sphere) columns() csvfile.Columns { return csvfile.Columns{Required: []string{"lat", "lon"}} }
+func (s *sphere) add(r *csvfile.Row) {
 	*s = append(*s, r.LatLon())
 }
 func (s *sphere) metrics(n int) (rho1, rho2 metric.Finite, err error) {
@@ -132,10 +133,10 @@ type vectors [][]float64
 // maxCoordinate keeps sums of squares, and alpha times them, finite.
 const maxCoordinate = 1e100
 
-func (v *vectors) columns() demo.Columns {
-	return demo.Columns{Required: []string{"x", "y"}, Optional: []string{"z"}}
+func (v *vectors) columns() csvfile.Columns {
+	return csvfile.Columns{Required: []string{"x", "y"}, Optional: []string{"z"}}
 }
-func (v *vectors) add(r *demo.Row) {
+func (v *vectors) add(r *csvfile.Row) {
 	at := make([]float64, 0, 3)
 	for _, c := range []string{"x", "y", "z"} {
 		at = append(at, r.Float(c, -maxCoordinate, maxCoordinate))
@@ -151,8 +152,8 @@ func (v *vectors) metrics(n int) (rho1, rho2 metric.Finite, err error) {
 // matters is to stay in the right branch.
 type paths [][]string
 
-func (p *paths) columns() demo.Columns { return demo.Columns{Required: []string{"path"}} }
-func (p *paths) add(r *demo.Row) {
+func (p *paths) columns() csvfile.Columns { return csvfile.Columns{Required: []string{"path"}} }
+func (p *paths) add(r *csvfile.Row) {
 	path := strings.Split(r.Text("path"), ">")
 	if slices.Contains(path, "") {
 		r.Fail("path", "a step without a name")

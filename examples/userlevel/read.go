@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/internal/csvfile"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -56,7 +57,7 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, regions string
 	defer f.Close()
 	s.file = filepath.Base(name)
 	in := bufio.NewReaderSize(f, maxHeader)
-	peek, _ := in.Peek(maxHeader) // the error of a short file is ReadCSV's to find
+	peek, _ := in.Peek(maxHeader) // the error of a short file is csvfile.Read's to find
 	header, _, _ := strings.Cut(string(peek), "\n")
 	has := map[string]bool{}
 	for _, column := range strings.Split(header, ",") {
@@ -64,7 +65,7 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, regions string
 	}
 	switch geo := has["lat"] || has["lon"]; {
 	case !geo && !has["item"] && len(peek) > 0:
-		return &demo.InputError{File: name, Line: 1, Reason: "no columns \"lat\" and \"lon\", and no \"item\""}
+		return &csvfile.Error{File: name, Line: 1, Reason: "no columns \"lat\" and \"lon\", and no \"item\""}
 	case !geo && regions != "":
 		return fmt.Errorf("-regions is for places, and %s has items", name)
 	case geo:
@@ -85,8 +86,8 @@ func (s *study) readPlaces(ctx context.Context, name string, in io.Reader, n int
 	}
 	at := metric.NewLocator(s.points)
 	users := map[string]int{}
-	columns := demo.Columns{Required: []string{"user", "lat", "lon"}}
-	return demo.ReadCSV(name, in, columns, func(r *demo.Row) {
+	columns := csvfile.Columns{Required: []string{"user", "lat", "lon"}}
+	return csvfile.Read(name, in, columns, func(r *csvfile.Row) {
 		u := s.user(r, users, n, "lat")
 		x := r.LatLon()
 		if u < 0 {
@@ -108,8 +109,8 @@ func (s *study) readRegions(ctx context.Context, file string) (err error) {
 	}
 	defer f.Close()
 	var at []metric.LatLon
-	columns := demo.Columns{Required: []string{"name", "lat", "lon"}}
-	err = demo.ReadCSV(name, f, columns, func(r *demo.Row) {
+	columns := csvfile.Columns{Required: []string{"name", "lat", "lon"}}
+	err = csvfile.Read(name, f, columns, func(r *csvfile.Row) {
 		s.regions = append(s.regions, r.Text("name"))
 		at = append(at, r.LatLon())
 	})
@@ -155,8 +156,8 @@ func (s *study) indicate(ctx context.Context) (err error) {
 // from all others.
 func (s *study) readItems(ctx context.Context, name string, in io.Reader, n int) error {
 	users, items := map[string]int{}, map[string]int{}
-	columns := demo.Columns{Required: []string{"user", "item"}}
-	err := demo.ReadCSV(name, in, columns, func(r *demo.Row) {
+	columns := csvfile.Columns{Required: []string{"user", "item"}}
+	err := csvfile.Read(name, in, columns, func(r *csvfile.Row) {
 		u := s.user(r, users, n, "item")
 		if u < 0 {
 			return
@@ -185,7 +186,7 @@ func (s *study) readItems(ctx context.Context, name string, in io.Reader, n int)
 
 // user returns the number of the row's user, or -1 for one after the first n. A
 // row without an item says that a user has none.
-func (s *study) user(r *demo.Row, users map[string]int, n int, what string) int {
+func (s *study) user(r *csvfile.Row, users map[string]int, n int, what string) int {
 	name := r.Text("user")
 	if name == "" {
 		r.Fail("user", "no user")

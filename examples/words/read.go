@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/internal/csvfile"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -48,7 +49,7 @@ func (s *study) scan(file string, r io.Reader, n int) error {
 	known := map[string]int{}
 	for line := 1; len(s.words) < n && lines.Scan(); line++ {
 		fail := func(format string, args ...any) error {
-			return &demo.InputError{File: file, Line: line, Reason: fmt.Sprintf(format, args...)}
+			return &csvfile.Error{File: file, Line: line, Reason: fmt.Sprintf(format, args...)}
 		}
 		fields := strings.Fields(lines.Text())
 		if len(fields) == 0 {

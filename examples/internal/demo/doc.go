@@ -1,6 +1,5 @@
-// Package demo is what the example programs share: flags and exit status, a
-// CSV reader that names the line and column of what it rejects, tables for
-// the terminal and for CSV, pictures, and a progress bar.
+// Package demo is what the example programs share: flags and exit status,
+// tables for the terminal and for CSV, pictures, and a progress bar.
 //
 // An example is a function run by [Main]:
 //

@@ -1,4 +1,6 @@
-package demo
+// Package csvfile reads CSV files with a header line, and names the line and column
+// of what it rejects.
+package csvfile
 
 import (
 	"bufio"
@@ -15,7 +17,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Limits of ReadCSV against input that is not what it says. The longest record
+// Limits of Read against input that is not what it says. The longest record
 // of the project's own data, a word with 300 numbers, is about 4 KiB.
 const (
 	maxRows        = 1_000_000
@@ -27,13 +29,13 @@ const (
 // and among others. Names are matched without regard to case.
 type Columns struct {
 	Required, Optional []string
-	// AnyLength allows more than a million rows, to a program that keeps none of
-	// them.
+	// AnyLength allows no rows, and more than a million, to a program that keeps
+	// none of them.
 	AnyLength bool
 }
 
-// InputError says where a file is wrong and why.
-type InputError struct {
+// Error says where a file is wrong and why.
+type Error struct {
 	File   string
 	Line   int    // from 1, the header's; 0 where the whole file is meant
 	Column string // "" where no single column is at fault
@@ -41,7 +43,7 @@ type InputError struct {
 	Reason string
 }
 
-func (e *InputError) Error() string {
+func (e *Error) Error() string {
 	s := e.File + ": "
 	if e.Line > 0 {
 		s += fmt.Sprintf("line %d: ", e.Line)
@@ -52,13 +54,13 @@ func (e *InputError) Error() string {
 	return s + e.Reason
 }
 
-// ReadCSV calls row for every record below the header line of r and stops at
-// the first that is malformed, with an [*InputError]; file is its name in
+// Read calls row for every record below the header line of r and stops at
+// the first that is malformed, with an [*Error]; file is its name in
 // messages. Spaces around fields and a byte order mark are dropped, empty lines
 // skipped. A file without records is an error, as are more than a million of
-// them (but see [Columns]) and one of more than 64 KiB. The next call reuses the
+// them (but see [Columns]) and one of more than 64 KiB. [Row.Stop] ends it early. The next call reuses the
 // Row. One pass, one record in memory.
-func ReadCSV(file string, r io.Reader, c Columns, row func(*Row)) error {
+func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 	lim := &recordLimiter{r: withoutMark(r)}
 	cr := csv.NewReader(lim)
 	cr.ReuseRecord = true
@@ -67,7 +69,7 @@ func ReadCSV(file string, r io.Reader, c Columns, row func(*Row)) error {
 	w := &Row{file: file, at: make(map[string]column, len(c.Required)+len(c.Optional))}
 	header, err := cr.Read()
 	if err == io.EOF {
-		return &InputError{File: file, Reason: "empty, want a header line with " + strings.Join(c.Required, ", ")}
+		return &Error{File: file, Reason: "empty, want a header line with " + strings.Join(c.Required, ", ")}
 	}
 	if err != nil {
 		return w.readError(err, cr.FieldsPerRecord)
@@ -78,8 +80,8 @@ func ReadCSV(file string, r io.Reader, c Columns, row func(*Row)) error {
 	for n := 0; ; n++ {
 		lim.start = cr.InputOffset()
 		w.fields, err = cr.Read()
-		if err == io.EOF && n == 0 {
-			return &InputError{File: file, Reason: "no rows below the header"}
+		if err == io.EOF && n == 0 && !c.AnyLength {
+			return &Error{File: file, Reason: "no rows below the header"}
 		}
 		if err == io.EOF {
 			return nil
@@ -89,10 +91,10 @@ func ReadCSV(file string, r io.Reader, c Columns, row func(*Row)) error {
 		}
 		w.line, _ = cr.FieldPos(0)
 		if n == maxRows && !c.AnyLength {
-			return &InputError{File: file, Line: w.line, Reason: fmt.Sprintf("more than %d rows", maxRows)}
+			return &Error{File: file, Line: w.line, Reason: fmt.Sprintf("more than %d rows", maxRows)}
 		}
 		row(w)
-		if w.err != nil {
+		if w.err != nil || w.stopped {
 			return w.err
 		}
 	}
@@ -100,13 +102,15 @@ func ReadCSV(file string, r io.Reader, c Columns, row func(*Row)) error {
 
 // Row is one record of a CSV file. Its methods take a column that [Columns]
 // names and panic for any other. The first failure stays: what later calls
-// return does not matter, and ReadCSV returns it.
+// return does not matter, and Read returns it.
 type Row struct {
 	file   string
 	line   int
 	fields []string
 	at     map[string]column
 	err    error
+
+	stopped bool
 }
 
 type column struct {
@@ -119,7 +123,7 @@ type column struct {
 func (w *Row) Text(name string) string {
 	c, ok := w.at[name]
 	if !ok {
-		panic("demo: undeclared CSV column " + name)
+		panic("csvfile: undeclared CSV column " + name)
 	}
 	if c.pos < 0 {
 		return ""
@@ -156,16 +160,22 @@ func (w *Row) LatLon() metric.LatLon {
 // rejected before.
 func (w *Row) Fail(name, reason string) {
 	if w.err == nil {
-		w.err = &InputError{File: w.file, Line: w.line, Column: name, Value: w.Text(name), Reason: reason}
+		w.err = &Error{File: w.file, Line: w.line, Column: name, Value: w.Text(name), Reason: reason}
 	}
 }
+
+// Err is the first failure of the row, nil where there is none.
+func (w *Row) Err() error { return w.err }
+
+// Stop makes this row the last that is read.
+func (w *Row) Stop() { w.stopped = true }
 
 func (w *Row) readHeader(header []string, c Columns) error {
 	pos := make(map[string]int, len(header))
 	for i, h := range header {
 		h = strings.ToLower(strings.TrimSpace(h))
 		if _, twice := pos[h]; twice && h != "" {
-			return &InputError{File: w.file, Line: 1, Reason: "column " + quote(h) + " appears twice"}
+			return &Error{File: w.file, Line: 1, Reason: "column " + quote(h) + " appears twice"}
 		}
 		pos[h] = i
 	}
@@ -176,7 +186,7 @@ func (w *Row) readHeader(header []string, c Columns) error {
 			i = -1
 		}
 		if !ok && required {
-			return &InputError{File: w.file, Line: 1,
+			return &Error{File: w.file, Line: 1,
 				Reason: fmt.Sprintf("no column %q, the header is %s", name, quote(strings.Join(header, ",")))}
 		}
 		w.at[name] = column{pos: i, required: required}
@@ -190,14 +200,14 @@ func (w *Row) readError(err error, width int) error {
 	var pe *csv.ParseError
 	switch {
 	case errors.Is(err, errRecordTooLong):
-		return &InputError{File: w.file, Reason: fmt.Sprintf("after line %d: %v", w.line, err)}
+		return &Error{File: w.file, Reason: fmt.Sprintf("after line %d: %v", w.line, err)}
 	case !errors.As(err, &pe):
 		return fmt.Errorf("%s: %w", w.file, err)
 	case errors.Is(err, csv.ErrFieldCount):
-		return &InputError{File: w.file, Line: pe.StartLine,
+		return &Error{File: w.file, Line: pe.StartLine,
 			Reason: fmt.Sprintf("not the %d fields of the header", width)}
 	}
-	return &InputError{File: w.file, Line: pe.StartLine, Reason: pe.Err.Error()}
+	return &Error{File: w.file, Line: pe.StartLine, Reason: pe.Err.Error()}
 }
 
 // withoutMark drops the byte order mark that some programs put first.

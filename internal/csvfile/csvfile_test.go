@@ -1,4 +1,4 @@
-package demo
+package csvfile
 
 import (
 	"errors"
@@ -20,14 +20,14 @@ type place struct {
 
 func readPlaces(r io.Reader) ([]place, error) {
 	var ps []place
-	err := ReadCSV("in.csv", r, places, func(w *Row) {
+	err := Read("in.csv", r, places, func(w *Row) {
 		at := w.LatLon()
 		ps = append(ps, place{w.Text("name"), at.Lat, at.Lon, w.Float("population", 0, math.Inf(1))})
 	})
 	return ps, err
 }
 
-func TestReadCSV_Good(t *testing.T) {
+func TestRead_Good(t *testing.T) {
 	for _, in := range []string{
 		"name,lat,lon,population\nParis,48.85,2.35,2138551\n\"Nice, FR\",43.7,7.27,\n",
 		"\ufeffLON,junk,LAT,Name, population \r\n 2.35 ,x, 48.85,Paris,2138551\r\n\r\n7.27,,43.7,\"Nice, FR\",\r\n",
@@ -41,13 +41,13 @@ func TestReadCSV_Good(t *testing.T) {
 	}
 }
 
-func TestReadCSV_OptionalColumn(t *testing.T) {
+func TestRead_OptionalColumn(t *testing.T) {
 	for in, want := range map[string]string{
 		"lat,lon\n1,2\n":                 "0 ''",
 		"lat,lon,name,population\n1,2,,": "0 ''",
 		"name,lat,lon\nx,1,2":            "0 'x'",
 	} {
-		err := ReadCSV("in.csv", strings.NewReader(in), places, func(w *Row) {
+		err := Read("in.csv", strings.NewReader(in), places, func(w *Row) {
 			if got := fmt.Sprintf("%v '%s'", w.Float("population", 1, 2), w.Text("name")); got != want {
 				t.Errorf("%q: %s, want %s", in, got, want)
 			}
@@ -58,7 +58,7 @@ func TestReadCSV_OptionalColumn(t *testing.T) {
 	}
 }
 
-func TestReadCSV_NamesLineColumnAndReason(t *testing.T) {
+func TestRead_NamesLineColumnAndReason(t *testing.T) {
 	long := strings.Repeat("9", 200)
 	for _, c := range []struct{ in, want string }{
 		{"", "in.csv: empty, want a header line with lat, lon"},
@@ -84,34 +84,38 @@ func TestReadCSV_NamesLineColumnAndReason(t *testing.T) {
 		{strings.Repeat("x", 1<<20), "in.csv: after line 0: a record is longer than 65536 bytes (a quote left open?)"},
 	} {
 		_, err := readPlaces(strings.NewReader(c.in))
-		var ie *InputError
+		var ie *Error
 		if !errors.As(err, &ie) || err.Error() != c.want {
 			t.Errorf("%.60q: %v\nwant %s", c.in, err, c.want)
 		}
 	}
 }
 
-func TestReadCSV_TooManyRows(t *testing.T) {
+func TestRead_TooManyRows(t *testing.T) {
 	in := "lat,lon\n" + strings.Repeat("1,2\n", maxRows+1)
 	n := 0
-	err := ReadCSV("in.csv", strings.NewReader(in), places, func(*Row) { n++ })
+	err := Read("in.csv", strings.NewReader(in), places, func(*Row) { n++ })
 	if want := "in.csv: line 1000002: more than 1000000 rows"; err == nil || err.Error() != want || n != maxRows {
 		t.Errorf("%d rows, %v; want %d, %s", n, err, maxRows, want)
 	}
 	n = 0
-	if err := ReadCSV("in.csv", strings.NewReader(in), Columns{AnyLength: true}, func(*Row) { n++ }); err != nil || n != maxRows+1 {
+	anyLength := Columns{Required: []string{"lat"}, AnyLength: true}
+	if err := Read("in.csv", strings.NewReader(in), anyLength, func(*Row) { n++ }); err != nil || n != maxRows+1 {
 		t.Errorf("any length: %d rows, %v; want %d", n, err, maxRows+1)
+	}
+	if err := Read("in.csv", strings.NewReader("lat\n"), anyLength, func(*Row) { t.Error("a row out of none") }); err != nil {
+		t.Error(err)
 	}
 }
 
-func TestReadCSV_PassesOnReadErrors(t *testing.T) {
+func TestRead_PassesOnReadErrors(t *testing.T) {
 	if _, err := readPlaces(iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)
 	}
 }
 
 func TestRow_Fail(t *testing.T) {
-	err := ReadCSV("in.csv", strings.NewReader("lat,lon,name\n1,2,Atlantis\n"), places, func(w *Row) {
+	err := Read("in.csv", strings.NewReader("lat,lon,name\n1,2,Atlantis\n"), places, func(w *Row) {
 		w.Fail("name", "not on any map")
 		w.Fail("lat", "too late")
 	})
@@ -123,12 +127,26 @@ func TestRow_Fail(t *testing.T) {
 			t.Error("no panic for a column that Columns does not name")
 		}
 	}()
-	ReadCSV("in.csv", strings.NewReader("lat,lon\n1,2\n"), places, func(w *Row) { w.Text("Lat") })
+	Read("in.csv", strings.NewReader("lat,lon\n1,2\n"), places, func(w *Row) { w.Text("Lat") })
 }
 
-// FuzzReadCSV: whatever the bytes, ReadCSV ends, every number it yields is in
+func TestRow_StopIsTheLast(t *testing.T) {
+	n := 0
+	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,y\n"), places, func(w *Row) {
+		n++
+		w.Stop()
+		if w.LatLon(); w.Err() != nil {
+			t.Error(w.Err())
+		}
+	})
+	if n != 1 || err != nil {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
+// FuzzRead: whatever the bytes, Read ends, every number it yields is in
 // its range, and a refusal is one line that says where.
-func FuzzReadCSV(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	f.Add([]byte("name,lat,lon,population\nParis,48.85,2.35,2138551\n"))
 	f.Add([]byte("\ufefflat,lon\r\n\"1\",0x1p-2\r\n"))
 	f.Add([]byte("lat,lon\n1,\"2\n\n3\"\n"))
@@ -137,7 +155,7 @@ func FuzzReadCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		ps, err := readPlaces(strings.NewReader(string(in)))
 		if err != nil {
-			var ie *InputError
+			var ie *Error
 			if !errors.As(err, &ie) || strings.ContainsAny(err.Error(), "\n\r") || len(err.Error()) > 600 {
 				t.Fatalf("%T %q", err, err)
 			}
