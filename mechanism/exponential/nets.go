@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -89,7 +90,7 @@ func BoxNets(lo, hi []float64, p float64) (*Nets[[]float64], error) {
 	if !(p >= 1) {
 		return nil, fault.Value(op, "p", p, "a number in [1, +Inf]")
 	}
-	start, sides := append([]float64(nil), lo...), make([]float64, d)
+	start, end, sides := slices.Clone(lo), slices.Clone(hi), make([]float64, d)
 	for j, v := range hi {
 		sides[j] = v - lo[j]
 		if !(sides[j] > 0 && sides[j] <= math.MaxFloat64) {
@@ -100,7 +101,7 @@ func BoxNets(lo, hi []float64, p float64) (*Nets[[]float64], error) {
 		parts := math.Ldexp(1, i)
 		half := make([]float64, d)
 		for j, s := range sides { // what At rounds is below 2^-50 of the larger end
-			half[j] = s/2/parts + float64(0x1p-50*max(math.Abs(start[j]), math.Abs(hi[j])))
+			half[j] = s/2/parts + float64(0x1p-50*max(math.Abs(start[j]), math.Abs(end[j])))
 		}
 		return Net[[]float64]{
 			Len: 1 << (i * d),

@@ -148,6 +148,32 @@ func TestNets_CoverTheSpace(t *testing.T) {
 	}
 }
 
+// A level is drawn as often as its weight says, and the weights add up to 1.
+func TestNets_WeightsAddUp(t *testing.T) {
+	for _, depth := range []int{1, 2, 41, 64} {
+		n := testkit.Must(NewNets(depth, func(int) (Net[int], error) { return Net[int]{1, func(int) int { return 0 }, 0}, nil }))
+		sum := 0.0
+		for i := range depth {
+			_, w, err := n.net(i)
+			testkit.Check(t, err)
+			sum += w
+		}
+		// MinMass stops where a level cannot double the sum: here at the second.
+		if mass := testkit.Must(n.MinMass(1)); sum != 1 || math.Abs(mass-math.Ldexp(1, -min(1, depth-1))) > 1e-9 {
+			t.Errorf("depth %d: weights of sum %v, MinMass %v", depth, sum, mass)
+		}
+	}
+}
+
+func TestBoxNets_KeepsItsEnds(t *testing.T) {
+	lo, hi := []float64{-1}, []float64{3}
+	box := testkit.Must(BoxNets(lo, hi, 2))
+	lo[0], hi[0] = math.NaN(), math.NaN()
+	if c, _, err := box.net(2); err != nil || c.At(0)[0] != -0.5 || math.Abs(c.Radius-0.5) > 1e-9 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 func TestNets_AreMadeOnceWhenNeeded(t *testing.T) {
 	var made [40]atomic.Int32
 	n := testkit.Must(NewNets(len(made), func(i int) (Net[int], error) {

@@ -70,7 +70,9 @@ func NewCenters(ctx context.Context, f finite.Metric, centers []int, radius, noi
 			c.Slope = slope
 			break
 		}
-		c.quanta = max(1, int64(math.Ldexp(1, int(math.Log2(float64(c.quanta)/(slope*quantum))))))
+		// Half as many at least: of a quotient just below a power of two, Log2 may be
+		// rounded up.
+		c.quanta = max(1, min(c.quanta/2, int64(math.Ldexp(1, int(math.Log2(float64(c.quanta)/(slope*quantum)))))))
 	}
 	c.deviation = math.Sqrt2 * c.Slope / float64(c.quanta) * noise
 	c.tents = leastsquares.NewSparse(c.Rows)
@@ -144,5 +146,5 @@ func (c *Centers) Resolution() float64 { return 2*c.blurred + c.bounded.Slack(c.
 
 // Bound bounds the expected error for noise of the given deviation, in quanta.
 func (c *Centers) Bound(_, deviation float64) float64 {
-	return 2*c.blurred + c.bounded.Noise(c.deviation) + c.bounded.Noise(deviation/float64(c.quanta))
+	return 2*c.blurred + c.bounded.Bound(c.deviation, deviation/float64(c.quanta))
 }

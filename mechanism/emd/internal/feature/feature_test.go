@@ -70,6 +70,16 @@ func TestSteepest_PointsAtDistanceZero(t *testing.T) {
 	}
 }
 
+// TestNewCenters_Ends where the constant is an ulp above 1/quantum for every power
+// of two that Log2 finds.
+func TestNewCenters_Ends(t *testing.T) {
+	f := testkit.Must(metric.NewDense(2, []float64{1 - 0x1p-53}))
+	c := testkit.Must(NewCenters(t.Context(), f, []int{0, 1}, 0.9, 1, 0x1p-20, 2))
+	if c.quanta != 1<<18 || c.Slope*0x1p-20 > 1 {
+		t.Errorf("%v quanta, slope %v", c.quanta, c.Slope)
+	}
+}
+
 // TestCenters_AreAPartition: whole weights, none beyond the radius, at most
 // 1/quantum steep, and anchors joined at their distances.
 func TestCenters_AreAPartition(t *testing.T) {

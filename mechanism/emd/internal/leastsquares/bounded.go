@@ -21,24 +21,24 @@ import (
 // with W1(u, v) <= F(u-v) for measures of mass 1 on the anchors, since the right
 // side is the cost of moving along the tree. Let items p be, on average, at
 // distance s of their anchors, outputs at distance s', and y = A p + z. The fit q
-// of y is taken if F(A q - y) <= t, a bound of the expected F(z). Then, as
+// of y is taken if F(A q - y) <= t, what F(z) was planned to be. Then, as
 // A q - A p = (A q - y) + z,
 //
 //	W1(q, p) <= W1(q, A q) + F(A q - A p) + W1(A p, p) <= s' + t + F(z) + s.
 //
 // Else the answer is the distribution u on the anchors with the least F(u - y),
 // which is at most F(A p - y) = F(z): W1(u, p) <= 2 F(z) + s, and what it takes to
-// move from anchors to outputs. Expected, both are at most s + s' + 2t, if an
-// anchor is within s' of its output.
+// move from anchors to outputs. Both are at most s + s' + F(z) + max(t, F(z)), if
+// an anchor is within s' of its output: see [Bounded.Bound].
 type Bounded struct {
 	Parent []int     // Parent[r] < r, and Parent[0] = -1
 	Length []float64 // of the edge from r to its parent
 	Output []int     // the output that takes the mass of an anchor
 }
 
-// Noise is the bound t of the expected F(z), for independent z of mean 0 and the
-// given standard deviation: the sum of m of them is sqrt(m) deviations in square
-// mean.
+// Noise bounds F(z) in square mean, and so its mean, for independent z of mean 0
+// and the given standard deviation: the sum of m of them is sqrt(m) deviations in
+// square mean.
 func (b *Bounded) Noise(deviation float64) float64 {
 	below := make([]float64, len(b.Parent))
 	sum := 0.0
@@ -48,6 +48,22 @@ func (b *Bounded) Noise(deviation float64) float64 {
 		sum += float64(b.Length[r] * math.Sqrt(below[r]))
 	}
 	return float64(sum * deviation)
+}
+
+// Bound bounds the mean of F(z) + max(t, F(z)), t being the Noise of the planned
+// deviation and T that of the true one. For a mean m of F(z), 2 max(t,F) = t + F +
+// |t-F| and |t-F| is sqrt(T^2 - 2mt + t^2) at most in square mean, so that
+//
+//	t/2 + 3m/2 + sqrt(T^2 - 2mt + t^2)/2
+//
+// is a bound. It is concave in m <= T, and largest where the root is t/3 or else at
+// T: 25/12 t for T = t.
+func (b *Bounded) Bound(planned, deviation float64) float64 {
+	t, top := b.Noise(planned), b.Noise(deviation)
+	if apart := math.Abs(top - t); apart >= t/3 {
+		return (t + 3*top + apart) / 2
+	}
+	return float64(0.75*top*(top/t)) + float64(4*t/3)
 }
 
 // Slack bounds F(A q - A p) for the fit q of y = A p by [Fit], which ends at a gap

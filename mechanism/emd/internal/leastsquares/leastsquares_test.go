@@ -114,6 +114,29 @@ func TestNorm_IsAbove(t *testing.T) {
 	}
 }
 
+// TestBounded_BoundHolds for the noises of two values that come nearest to it, and
+// of no others by much: F is 1 at anchor 1 with probability p, or v.
+func TestBounded_BoundHolds(t *testing.T) {
+	b := &Bounded{Parent: []int{-1, 0}, Length: []float64{0, 1}}
+	for _, top := range []float64{0, 0.5, 0.8, 1, 1.2, 2} {
+		bound, most := b.Bound(1, top), 0.0
+		for v := 0.0; v <= 4; v += 0.01 {
+			for w := 0.0; w <= v; w += 0.01 {
+				p := 1.0 // of v: as often as the square mean allows
+				if v > top {
+					p = max(0, float64(top*top-w*w)/float64(v*v-w*w))
+				}
+				if w <= top {
+					most = max(most, float64(p*(v+max(1, v)))+float64((1-p)*(w+max(1, w))))
+				}
+			}
+		}
+		if most > bound*(1+1e-12) || most < bound*0.995 {
+			t.Errorf("noise %v of what was planned: bound %v, attained %v", top, bound, most)
+		}
+	}
+}
+
 // TestBounded_FallsBack: where the fit leaves more than the noise explains, the
 // answer is nearest in F, and otherwise it is the fit.
 func TestBounded_FallsBack(t *testing.T) {

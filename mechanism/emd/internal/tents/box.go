@@ -275,5 +275,5 @@ func (b *Box) Resolution() float64 {
 // Bound bounds the expected error for noise of the given deviation, in quanta.
 func (b *Box) Bound(_, deviation float64) float64 {
 	items, outputs := b.blur()
-	return items + outputs + b.bounded.Noise(b.deviation) + b.bounded.Noise(deviation/float64(b.grid.Quanta()))
+	return items + outputs + b.bounded.Bound(b.deviation, deviation/float64(b.grid.Quanta()))
 }

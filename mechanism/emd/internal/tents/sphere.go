@@ -244,19 +244,18 @@ func (s *Sphere) W1(ctx context.Context, p, q []float64) (float64, error) {
 func arc(chord float64) float64 { return math.Pi / 2 * chord }
 
 // Resolution bounds the distance of the items from the fit to their mean without
-// noise: see [Box]. Anchors are off the sphere, so that W1 is bounded by chords
-// first.
+// noise: see [Box]; the anchors of outputs, too, are those of lattice points.
+// Anchors are off the sphere, so that W1 is bounded by chords first.
 func (s *Sphere) Resolution() float64 {
-	return arc(2*s.blurred + s.snap() + s.bounded.Slack(s.deviation))
+	return arc(2*(s.blurred+s.snap()) + s.bounded.Slack(s.deviation))
 }
 
-// snap is how far an item may be moved.
+// snap is how far an item or an output may be moved.
 func (s *Sphere) snap() float64 {
 	return math.Sqrt(3) / 2 * math.Ldexp(s.grid.Spacing(0), -s.grid.Bits)
 }
 
 // Bound bounds the expected error for noise of the given deviation, in quanta.
 func (s *Sphere) Bound(_, deviation float64) float64 {
-	noise := s.bounded.Noise(s.deviation) + s.bounded.Noise(deviation/float64(s.grid.Quanta()))
-	return arc(2*s.blurred + 2*s.snap() + noise)
+	return arc(2*(s.blurred+s.snap()) + s.bounded.Bound(s.deviation, deviation/float64(s.grid.Quanta())))
 }
