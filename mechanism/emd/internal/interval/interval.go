@@ -98,8 +98,8 @@ func (m *Map) Len() int { return len(m.Outputs) }
 
 // Fit returns the weights of the outputs, for a noisy mean y of Phi: with G as
 // above and f its L1 isotonic regression, what a function with the means f in the
-// cells ([rise]) gains between the middles of two gaps of outputs is the weight of
-// the output between.
+// cells (f itself if Exact, or else [rise]) gains between the middles of two gaps of
+// outputs is the weight of the output between.
 func (m *Map) Fit(_ context.Context, y []float64) ([]float64, error) {
 	k := m.Dim()
 	g, widths := make([]float64, k), make([]float64, k)
@@ -121,7 +121,11 @@ func (m *Map) Fit(_ context.Context, y []float64) ([]float64, error) {
 			for c < k-1 && float64(m.Bounds[c+1]) <= x {
 				c++
 			}
-			v = min(max(rise(f, c, (x-float64(m.Bounds[c]))/widths[c]), below), 1)
+			v = f[c] // no point is within a cell
+			if !m.Exact {
+				v = rise(f, c, (x-float64(m.Bounds[c]))/widths[c])
+			}
+			v = min(max(v, below), 1)
 		}
 		p[j] = v - below
 		below = v
