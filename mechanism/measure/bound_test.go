@@ -27,7 +27,7 @@ func TestConfidence_Covers(t *testing.T) {
 				c := randomCounts(d, 3000, r)
 				out := testkit.Must(s.Release(r, c))
 				mu := make([]float64, d.Len())
-				for i, n := range c.dense {
+				for i, n := range c.dense() {
 					mu[i] = float64(n) / 3000
 				}
 				truth := testkit.Must(wasserstein.W1(t.Context(), f, mu, out.Weights, nil)).Cost
@@ -233,7 +233,7 @@ func TestBound_Order(t *testing.T) {
 		for seed := range 40 {
 			out := testkit.Must(s.Release(random.Seeded(uint64(seed)), c))
 			truth := make([]float64, d.Len())
-			for i, k := range c.dense {
+			for i, k := range c.dense() {
 				truth[i] = float64(k) / n
 			}
 			cost = append(cost, signedW1(t, dist, out.Weights, truth))

@@ -32,6 +32,9 @@ type CountOptions struct {
 // batch is how many records travel together between goroutines.
 const batch = 4096
 
+// chunk is how many records of a slice a goroutine takes at a time.
+const chunk = 4 * batch
+
 // Count counts the records that seq yields. The first error, of seq or of a
 // record (see [CountOptions]), is returned with the record's position. With
 // more than one worker the records must not share memory that the iterator
@@ -42,9 +45,9 @@ func Count[P any](ctx context.Context, d *Domain[P], seq iter.Seq2[P, error], o 
 	}
 	opt := orZero(o)
 	c := d.NewCounts()
-	c.skipped.Store(opt.SkipErrors)
+	c.skipped = opt.SkipErrors
 	var first firstError
-	add, finish := c.addAlone, func() {}
+	add, finish := c.addOne, func() {}
 	if workers := parallel.Workers(opt.Workers); workers > 1 {
 		add, finish = c.addInBatches(workers, &first)
 		defer finish() // where seq panics
@@ -86,11 +89,8 @@ func (c *Counts[P]) addInBatches(workers int, first *firstError) (add func(p P) 
 	for range workers {
 		wg.Go(func() {
 			for j := range jobs {
-				for i, p := range j.records {
-					if err := c.addAlone(p); err != nil {
-						first.set(j.first+i, err)
-						break
-					}
+				if i, err := c.addAll(j.records); err != nil {
+					first.set(j.first+i, err)
 				}
 				clear(j.records)
 				free <- j.records[:0]
@@ -115,6 +115,38 @@ func (c *Counts[P]) addInBatches(workers int, first *firstError) (add func(p P) 
 	})
 }
 
+// addOne adds a record to counts that only the caller knows. There is no error
+// where records are skipped.
+func (c *Counts[P]) addOne(p P) error {
+	cell, err := c.d.locate(p)
+	if err == nil {
+		err = c.add(cell, 1)
+	} else if c.skipped {
+		err = nil
+	}
+	return err
+}
+
+// addAll adds records to counts that only other calls of it know. The error is
+// that of record i, and nothing is counted then.
+func (c *Counts[P]) addAll(records []P) (i int, err error) {
+	cells := make([]int, 0, len(records))
+	for i, p := range records {
+		cell, err := c.d.locate(p)
+		if err == nil {
+			cells = append(cells, cell)
+		} else if !c.skipped {
+			return i, err
+		}
+	}
+	r := newRun(cells)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.runs = c.runs.add(r)
+	c.total += int64(len(cells))
+	return 0, nil
+}
+
 // CountAll counts the records of a slice, on every core and without copies.
 // All else is as in [Count].
 func CountAll[P any](ctx context.Context, d *Domain[P], records []P, o *CountOptions) (*Counts[P], error) {
@@ -123,17 +155,18 @@ func CountAll[P any](ctx context.Context, d *Domain[P], records []P, o *CountOpt
 	}
 	opt := orZero(o)
 	c := d.NewCounts()
-	c.skipped.Store(opt.SkipErrors)
+	c.skipped = opt.SkipErrors
 	var first firstError
 	var progress parallel.Progress
 	if opt.Progress != nil {
-		progress = func(done, _ int) { opt.Progress(min(done*batch, len(records))) }
+		progress = func(done, _ int) { opt.Progress(min(done*chunk, len(records))) }
 	}
-	err := parallel.Chunks(ctx, len(records), batch, opt.Workers, progress, func(_, lo, hi int) {
-		for i := lo; i < hi && !first.failed.Load(); i++ {
-			if err := c.addAlone(records[i]); err != nil {
-				first.set(i, err)
-			}
+	err := parallel.Chunks(ctx, len(records), chunk, opt.Workers, progress, func(_, lo, hi int) {
+		if first.failed.Load() {
+			return
+		}
+		if i, err := c.addAll(records[lo:hi]); err != nil {
+			first.set(lo+i, err)
 		}
 	})
 	if err := cmp.Or(first.of("CountAll"), err); err != nil {

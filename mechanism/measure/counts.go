@@ -5,18 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"maps"
 	"math"
-	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
 // Counts are the numbers of records in the cells of a domain: all that a
-// release needs to know of a data set, in memory that does not depend on their
-// number. Data counted in parts and merged give the result of one pass.
+// release needs to know of a data set, in memory of the cells that are not empty.
+// Data counted in parts and merged give the result of one pass.
 //
 // Counts are as private as the records, encoded or not. What may be published
 // is what a [Synthesizer] releases, once: two releases of the same counts spend
@@ -27,14 +24,11 @@ import (
 type Counts[P any] struct {
 	d *Domain[P]
 
-	total   atomic.Int64
-	skipped atomic.Bool // records without a cell were left out, or would have been
-
-	// Single records are added to dense atomically, with mu held for reading, so
-	// that they do not wait for one another. All else holds mu for writing.
-	mu     sync.RWMutex
-	dense  []int64       // by cell; nil for a lazy domain
-	sparse map[int]int64 // of a lazy domain
+	mu      sync.Mutex
+	runs    runs
+	recent  []int // cells of single records that are in no run yet, up to a batch
+	total   int64
+	skipped bool // records without a cell were left out, or would have been
 }
 
 // ErrMismatch reports counts of another domain, or bytes that are no counts.
@@ -44,16 +38,11 @@ var ErrMismatch = errors.New("counts do not belong to this domain")
 // that failed, where [ReplaceOne] would publish how many records they hold.
 var ErrSkipped = errors.New("counts made with SkipErrors, or after an error of Add, have a private number of records, which ReplaceOne would publish: use AddRemoveOne, or give every record a cell")
 
-// NewCounts returns empty counts of d's cells. 8 bytes a cell.
+// NewCounts returns empty counts of d's cells. They take 16 to 32 bytes for each
+// cell that a record is in, and as much again while they are brought in order.
 func (d *Domain[P]) NewCounts() *Counts[P] {
 	fault.Must(d, d.check("measure: Domain.NewCounts"))
-	c := &Counts[P]{d: d}
-	if d.tree == nil {
-		c.sparse = make(map[int]int64)
-	} else {
-		c.dense = make([]int64, d.cells)
-	}
-	return c
+	return &Counts[P]{d: d}
 }
 
 func (c *Counts[P]) check(op string) error {
@@ -77,13 +66,16 @@ func (c *Counts[P]) Domain() *Domain[P] { return fault.Must(c, c.check("measure:
 // Len returns the number of records. It is private where records may be added,
 // removed or skipped.
 func (c *Counts[P]) Len() int {
-	return int(min(fault.Must(c, c.check("measure: Counts.Len")).total.Load(), math.MaxInt))
+	fault.Must(c, c.check("measure: Counts.Len"))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return int(min(c.total, math.MaxInt))
 }
 
 // Add counts a record. The error is that of [Domain.Cell]; nothing is counted
 // then, and the counts are marked as CountOptions.SkipErrors marks them, for
 // release under [AddRemoveOne] alone; to try a record and count it repaired, ask
-// [Domain.Cell] first. O(cost of Cell), without allocation.
+// [Domain.Cell] first. O(cost of Cell + log Len()), in the mean over many calls.
 func (c *Counts[P]) Add(p P) error { return c.AddN(p, 1) }
 
 // AddN counts n >= 0 records that are all p, or share its cell: a row of a table
@@ -94,54 +86,38 @@ func (c *Counts[P]) AddN(p P, n int64) error {
 		return err
 	}
 	cell, err := c.d.locate(p)
-	if c.dense != nil {
-		c.mu.RLock()
-		defer c.mu.RUnlock()
-	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if err == nil {
 		err = c.add(cell, n)
 	}
 	if err != nil {
-		c.skipped.Store(true)
+		c.skipped = true
 	}
 	return err
 }
 
-// addAlone is Add where nobody knows of c but other calls of it. There is no
-// error where records are skipped.
-func (c *Counts[P]) addAlone(p P) error {
-	cell, err := c.d.locate(p)
-	if err == nil {
-		err = c.add(cell, 1)
-	}
-	if c.skipped.Load() {
-		return nil
-	}
-	return err
-}
-
-// add adds to a cell. Where the counts are dense, the caller holds mu for
-// reading or is alone in knowing them, but for other calls of add.
+// add adds to a cell, for a caller that holds mu or is alone in knowing c.
 func (c *Counts[P]) add(cell int, n int64) error {
-	if c.dense == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
+	if n < 0 || n > math.MaxInt64-c.total {
+		return fault.Value("measure: Counts.AddN", "n", float64(n), "a number >= 0, and a sum below 2^63")
 	}
-	for {
-		t := c.total.Load()
-		if uint64(n) > uint64(math.MaxInt64-t) { // as is every negative n
-			return fault.Value("measure: Counts.AddN", "n", float64(n), "a number >= 0, and a sum below 2^63")
+	switch c.total += n; {
+	case n > 1:
+		c.runs = c.runs.add(run{[]int{cell}, []int64{n}})
+	case n == 1:
+		if c.recent = append(c.recent, cell); len(c.recent) == batch {
+			c.settle()
 		}
-		if c.total.CompareAndSwap(t, t+n) {
-			break
-		}
-	}
-	if c.dense != nil {
-		atomic.AddInt64(&c.dense[cell], n)
-	} else if n > 0 { // a cell of nothing is no cell of a lazy domain
-		c.sparse[cell] += n
 	}
 	return nil
+}
+
+// settle makes a run of recent cells.
+func (c *Counts[P]) settle() {
+	if len(c.recent) > 0 {
+		c.runs, c.recent = c.runs.add(newRun(c.recent)), c.recent[:0]
+	}
 }
 
 // Merge adds the counts of o, which are of the same domain or of one made
@@ -161,32 +137,18 @@ func (c *Counts[P]) Merge(o *Counts[P]) error {
 	from := o.snapshot()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.total.Load() > math.MaxInt64-from.total {
+	if from.total > math.MaxInt64-c.total {
 		return fault.Value(op, "o.Len()", float64(from.total), "a sum below 2^63")
 	}
-	c.addAll(from)
+	c.runs = c.runs.add(from.run)
+	c.total += from.total
+	c.skipped = c.skipped || from.skipped
 	return nil
-}
-
-// addAll adds what other counts hold, for a caller that holds mu.
-func (c *Counts[P]) addAll(s snapshot) {
-	if s.skipped {
-		c.skipped.Store(true)
-	}
-	c.total.Add(s.total)
-	for i, cell := range s.cells {
-		if c.dense != nil {
-			c.dense[cell] += s.n[i]
-		} else {
-			c.sparse[cell] += s.n[i]
-		}
-	}
 }
 
 // snapshot is what counts hold at one moment.
 type snapshot struct {
-	cells   []int // that are not empty, ascending
-	n       []int64
+	run
 	total   int64
 	skipped bool
 }
@@ -194,20 +156,9 @@ type snapshot struct {
 func (c *Counts[P]) snapshot() snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	most := len(c.dense)
-	s := snapshot{make([]int, 0, most), make([]int64, 0, most), c.total.Load(), c.skipped.Load()}
-	for cell, n := range c.dense {
-		if n != 0 {
-			s.cells, s.n = append(s.cells, cell), append(s.n, n)
-		}
-	}
-	if c.dense == nil {
-		s.cells = slices.Sorted(maps.Keys(c.sparse))
-		for _, cell := range s.cells {
-			s.n = append(s.n, c.sparse[cell])
-		}
-	}
-	return s
+	c.settle()
+	c.runs = runs{c.runs.all()}
+	return snapshot{c.runs[0], c.total, c.skipped}
 }
 
 // Encoded counts: the magic, whose last byte is the version; the domain's id; 1
@@ -289,11 +240,7 @@ func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 	s.skipped = b[countsHead-1] == 1
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	clear(c.dense)
-	clear(c.sparse)
-	c.total.Store(0)
-	c.skipped.Store(false)
-	c.addAll(s)
+	c.runs, c.recent, c.total, c.skipped = runs{s.run}, nil, s.total, s.skipped
 	return nil
 }
 

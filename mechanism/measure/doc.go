@@ -56,7 +56,7 @@
 // # Large data
 //
 // Records come from iterators ([Count]) or slices, are counted on every core,
-// and leave 8 bytes a cell behind. Counts are merged ([Counts.Merge]) and sent
+// and leave 16 bytes for each cell with any behind. Counts are merged ([Counts.Merge]) and sent
 // between machines (MarshalBinary). Domains with too many cells to hold can be
 // lazy. A release takes some 100 ns and 60 bytes a node; a [Measure] some 50
 // ns. What takes a context returns soon after it ends.

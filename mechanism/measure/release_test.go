@@ -156,9 +156,10 @@ func TestRelease_Consistent(t *testing.T) {
 			c := randomCounts(d, 1000, r)
 			s := testkit.Must(NewSynthesizer(d, 1e6, &SynthesizerOptions{Estimator: est}))
 			out := testkit.Must(s.Release(r, c))
+			dense := c.dense()
 			for cell, w := range out.Weights {
-				if math.Abs(w-float64(c.dense[cell])/1000) > 1e-12 {
-					t.Fatalf("%s, estimate %v: cell %d has %v of %d records", name, est, cell, w, c.dense[cell])
+				if math.Abs(w-float64(dense[cell])/1000) > 1e-12 {
+					t.Fatalf("%s, estimate %v: cell %d has %v of %d records", name, est, cell, w, dense[cell])
 				}
 			}
 			mu := make([]float64, d.Len())
