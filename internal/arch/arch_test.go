@@ -32,6 +32,7 @@ var rooms = map[string][]string{
 	"mechanism/exponential":    {"metric", "wasserstein", "entropy", "mechanism"},
 	"mechanism/additive":       {"metric", "mechanism"},
 	"mechanism/measure":        {"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism"},
+	"mechanism/measure/table":  {"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure"},
 	"mechanism/emd":            {"metric", "wasserstein", "mechanism", "mechanism/additive", "mechanism/emd/accountant"},
 	"mechanism/emd/accountant": {},
 	"lp":                       {"metric", "wasserstein", "entropy", "mechanism", "mechanism/exponential"}, // Choose compares them

@@ -3,6 +3,7 @@ package robust
 import (
 	"bytes"
 	"context"
+	"io"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
@@ -486,4 +488,20 @@ func distribution(p []float64) map[int]float64 {
 		out[y] = x
 	}
 	return out
+}
+
+var (
+	schemaFields = []table.Field{
+		{Name: "age", Kind: table.Whole, Lo: 0, Hi: 120, Missing: []string{""}},
+		{Name: "city", Kind: table.Category, Names: []string{"Paris", "London"}, Other: "Paris", Weight: 0.5},
+	}
+	schema = testkit.Must(table.NewSchema(schemaFields))
+)
+
+var tableCalls = []call{
+	{"table.NewSchema", table.NewSchema, []any{schemaFields}},
+	{"table.ReadSchema", func(text []byte) (*table.Schema, error) { return table.ReadSchema(bytes.NewReader(text)) },
+		[]any{[]byte(`[{"name": "age", "kind": "whole", "lo": 0, "hi": 120, "missing": [""]}]`)}},
+	{"table.ParseSchema", table.ParseSchema, []any{"age:whole:0..120,city:category:Paris|London|*other"}},
+	{"table.Schema.Write", schema.Write, []any{io.Discard, records[:2]}},
 }

@@ -37,7 +37,7 @@ type call struct {
 // registry holds the calls of all packages.
 var registry = [][]call{
 	metricCalls, entropyCalls, walkCalls, tspCalls, wassersteinCalls, mechanismCalls,
-	additiveCalls, emdCalls, exponentialCalls, measureCalls, lpCalls, kitCalls, mechanismKitCalls,
+	additiveCalls, emdCalls, exponentialCalls, measureCalls, tableCalls, lpCalls, kitCalls, mechanismKitCalls,
 }
 
 // accepted are cases that are not tried, with the reason. A case is the call's name
@@ -215,7 +215,7 @@ func allocated() uint64 {
 
 // own is how the errors of the module begin. One package returns those of another
 // as they are where they name the argument.
-var own = regexp.MustCompile("^(metric|metrictest|entropy|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|accountant|exponential|measure|lp): ")
+var own = regexp.MustCompile("^(metric|metrictest|entropy|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|accountant|exponential|measure|table|lp): ")
 
 // disown says what is wrong with an error: it must begin with a package's name.
 // What the arguments themselves return, contexts and functions, may come back as

@@ -1,0 +1,204 @@
+package table
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/csvfile"
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// Read yields the records of a CSV file, one entry a field and two for a place. The
+// header names the columns, in any order and among others. Numbers are plain
+// decimals; spaces around values, a byte order mark and empty lines are dropped.
+//
+// The first error is the last that is yielded. It names the line and the column,
+// and quotes the value: it is as private as the data. The sequence reads r, and so
+// can be used once. A record is the caller's, memory that of one line.
+func (s *Schema) Read(r io.Reader) iter.Seq2[[]float64, error] {
+	const op = "table: Schema.Read"
+	return func(yield func([]float64, error) bool) {
+		err := s.check(op)
+		if err == nil && r == nil {
+			err = fmt.Errorf("%s: no reader", op)
+		}
+		if err == nil {
+			err = csvfile.Read(op, r, csvfile.Columns{Required: s.header, AnyLength: true}, func(row *csvfile.Row) {
+				x := make([]float64, s.width)
+				for i := range s.fields {
+					s.fields[i].read(row, x[s.fields[i].at:])
+				}
+				if row.Err() == nil && !yield(x, nil) {
+					row.Stop()
+				}
+			})
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// read puts the field's entries into x; the row keeps what is wrong.
+func (f *field) read(row *csvfile.Row, x []float64) {
+	if f.Kind == Place {
+		lat, lon := f.missing(row, f.Lat), f.missing(row, f.Lon)
+		switch {
+		case lat && lon:
+			x[0], x[1] = math.NaN(), math.NaN()
+		case lat:
+			row.Fail(f.Lat, "missing, but not "+f.Lon)
+		case lon:
+			row.Fail(f.Lon, "missing, but not "+f.Lat)
+		default:
+			x[0], x[1] = row.Float(f.Lat, -90, 90), row.Float(f.Lon, -360, 360)
+		}
+		return
+	}
+	if f.missing(row, f.Name) {
+		x[0] = math.NaN()
+		return
+	}
+	switch f.Kind {
+	case Number:
+		x[0] = row.Float(f.Name, -math.MaxFloat64, math.MaxFloat64)
+	case Whole:
+		if x[0] = row.Float(f.Name, -math.MaxFloat64, math.MaxFloat64); x[0] != math.Trunc(x[0]) {
+			row.Fail(f.Name, "not a whole number")
+		}
+	case Date:
+		t, err := time.Parse(day, row.Text(f.Name))
+		if err != nil {
+			row.Fail(f.Name, "not a date as "+day)
+		}
+		x[0] = days(t)
+	default:
+		n, known := f.numbers[row.Text(f.Name)]
+		if !known {
+			if f.Other == "" {
+				row.Fail(f.Name, "not a name of the schema")
+			}
+			n = f.numbers[f.Other]
+		}
+		x[0] = float64(n)
+	}
+}
+
+func (f *field) missing(row *csvfile.Row, column string) bool {
+	return len(f.Missing) > 0 && slices.Contains(f.Missing, row.Text(column))
+}
+
+// Write writes records as CSV that Read reads, with a header line: names of
+// categories, dates, whole numbers, and numbers to a millionth of their range, which
+// says nothing of their values. An entry that its field does not have is an error
+// with the index of the record: a category without a name, NaN where no value may be
+// missing, and what is infinite.
+func (s *Schema) Write(w io.Writer, records [][]float64) error {
+	const op = "table: Schema.Write"
+	if err := s.check(op); err != nil {
+		return err
+	}
+	if w == nil {
+		return fmt.Errorf("%s: no writer", op)
+	}
+	out := csv.NewWriter(w)
+	out.Write(s.header) // the writer keeps its first error for Error
+	line := make([]string, s.width)
+	for i, x := range records {
+		if err := fault.Size(op, fmt.Sprintf("records[%d]", i), len(x), s.width); err != nil {
+			return err
+		}
+		for k := range s.fields {
+			f := &s.fields[k]
+			if err := f.write(line[f.at:], x[f.at:]); err != nil {
+				return fmt.Errorf("%s: records[%d]: field %q: %w", op, i, f.Name, err)
+			}
+		}
+		if len(line) > 1 || line[0] != "" {
+			out.Write(line)
+			continue
+		}
+		out.Flush() // an empty line would be no record
+		if _, err := io.WriteString(w, "\"\"\n"); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return nil
+}
+
+// write puts the texts of the field's entries into line.
+func (f *field) write(line []string, x []float64) error {
+	entries := 1
+	if f.Kind == Place {
+		entries = 2
+	}
+	missing := 0
+	for k, v := range x[:entries] {
+		if math.IsNaN(v) {
+			missing++
+		}
+		switch {
+		case math.IsInf(v, 0):
+			return fmt.Errorf("%v", v)
+		case math.IsNaN(v) && len(f.Missing) == 0:
+			return fmt.Errorf("NaN, and no value may be missing")
+		case math.IsNaN(v):
+			line[k] = f.Missing[0]
+		default:
+			text, err := f.text(v)
+			if err != nil {
+				return err
+			}
+			line[k] = text
+		}
+	}
+	if missing == 1 && entries == 2 {
+		return fmt.Errorf("half a place is missing")
+	}
+	return nil
+}
+
+// text is a finite value as it stands in CSV.
+func (f *field) text(v float64) (string, error) {
+	switch f.Kind {
+	case Number, Place:
+		return f.decimal(v), nil
+	case Whole:
+		if v = math.Round(v); math.Abs(v) > maxWhole {
+			return "", fmt.Errorf("%v is beyond 2^53", v)
+		}
+		return strconv.FormatInt(int64(v), 10), nil
+	case Date:
+		if v = math.Round(v); !(v >= firstDay && v <= lastDay) {
+			return "", fmt.Errorf("day %v is not from %s to %s", v, dayOf(firstDay), dayOf(lastDay))
+		}
+		return dayOf(v), nil
+	}
+	if !(v >= 0 && v < float64(len(f.texts))) || v != math.Trunc(v) {
+		return "", fmt.Errorf("%v, want a category, an integer in [0, %d)", v, len(f.texts))
+	}
+	return f.texts[int(v)], nil
+}
+
+// decimal rounds, but not out of the bounds.
+func (f *field) decimal(v float64) string {
+	if f.digits > 15 || math.Abs(v) >= 1e15 { // digits that a float64 does not have
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	ten := math.Pow(10, float64(f.digits))
+	r := math.Round(v*ten) / ten
+	if f.Kind == Number && v >= f.Lo && v <= f.Hi {
+		r = min(max(r, f.Lo), f.Hi)
+	}
+	return strconv.FormatFloat(r+0, 'f', -1, 64)
+}

@@ -1,0 +1,271 @@
+package table
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+// all collects what Read yields.
+func all(s *Schema, in io.Reader) (records [][]float64, err error) {
+	for x, e := range s.Read(in) {
+		if err = e; e == nil {
+			records = append(records, x)
+		}
+	}
+	return records, err
+}
+
+func TestSchema_ReadByName(t *testing.T) {
+	s := testkit.Must(ReadSchema(strings.NewReader(people)))
+	const in = "\ufeffCITY,extra,longitude,latitude,job,age,height,joined\r\n" +
+		"Paris,x,2.35,48.85,smith,3.0e1, 1.75 ,2000-01-02\r\n" +
+		"\r\n" +
+		"\"Rome\",,-170.5,-90,clerk,120,9,unknown\r\n" +
+		"London,\"a\nb\",0,0,mason,-7,0,\r\n"
+	got, err := all(s, iotest.OneByteReader(strings.NewReader(in)))
+	nan := math.NaN()
+	want := [][]float64{
+		{30, 10958, 0, 1, 1.75, 48.85, 2.35},
+		{120, nan, 2, 2, 9, -90, -170.5}, // what lies outside of bounds is the domain's matter
+		{-7, nan, 1, 0, 0, 0, 0},
+	}
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, %v\nwant %v", got, err, want)
+	}
+}
+
+func TestSchema_ReadStopsWhereAsked(t *testing.T) {
+	s := testkit.Must(ParseSchema("a:whole:0..9"))
+	n := 0
+	for _, err := range s.Read(strings.NewReader("a\n1\n2\nx\n")) {
+		if n++; err != nil {
+			t.Error(err)
+		}
+		if n == 2 {
+			break
+		}
+	}
+	if got, err := all(s, strings.NewReader("a\n")); n != 2 || len(got) != 0 || err != nil {
+		t.Errorf("%d records; of none %v, %v", n, got, err)
+	}
+}
+
+func TestSchema_ReadNamesLineAndColumn(t *testing.T) {
+	s := testkit.Must(ParseSchema("n:number:0..1,w:whole:0..9,d?:date:2000-01-01..2000-12-31,c:category:b|c,t:taxonomy:x/y|x/z,p?:place:lat|lon"))
+	const header = "n,w,d,c,t,lat,lon\n"
+	for in, want := range map[string]string{
+		"":                                                 "empty, want a header line with n, w, d, c, t, lat, lon",
+		"n,w,d,c,t,lat\n":                                  `line 1: no column "lon"`,
+		"n,n,w,d,c,t,lat,lon\n":                            `line 1: column "n" appears twice`,
+		header + "0,1,,b,y,1,2\n\n0,1,,b,y,1\n":            "line 4: not the 7 fields of the header",
+		header + "x,1,,b,y,1,2\n":                          `line 2: n = "x": not a number`,
+		header + ",1,,b,y,1,2\n":                           `line 2: n = "": not a number`,
+		header + "NaN,1,,b,y,1,2\n":                        `line 2: n = "NaN": not a finite number`,
+		header + "-Inf,1,,b,y,1,2\n":                       `line 2: n = "-Inf": not a finite number`,
+		header + "0,1.5,,b,y,1,2\n":                        `line 2: w = "1.5": not a whole number`,
+		header + "0,1,2000-1-1,b,y,1,2\n":                  `line 2: d = "2000-1-1": not a date as 2006-01-02`,
+		header + "0,1,2000-02-30,b,y,1,2\n":                `line 2: d = "2000-02-30": not a date`,
+		header + "0,1,,B,y,1,2\n":                          `line 2: c = "B": not a name of the schema`,
+		header + "0,1,,b,x,1,2\n":                          `line 2: t = "x": not a name`,
+		header + "0,1,,b,y,91,2\n":                         `line 2: lat = "91": want a number in [-90, 90]`,
+		header + "0,1,,b,y,1,361\n":                        `line 2: lon = "361": want a number in [-360, 360]`,
+		header + "0,1,,b,y,,2\n":                           `line 2: lat = "": missing, but not lon`,
+		header + "0,1,,b,y,1,\n":                           `line 2: lon = "": missing, but not lat`,
+		header + "0,1,,\"b\n" + strings.Repeat("x", 1<<20): "after line 0: a record is longer than 65536 bytes",
+	} {
+		got, err := all(s, strings.NewReader(in))
+		if err == nil || !strings.HasPrefix(err.Error(), "table: Schema.Read: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80q: %v, %v, want %q", in, got, err, want)
+		}
+	}
+	if _, err := all(s, nil); err == nil || err.Error() != "table: Schema.Read: no reader" {
+		t.Error(err)
+	}
+	if _, err := all(s, iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+}
+
+// What is written reads back: all that is no number exactly, numbers to a millionth of
+// their range and within their bounds.
+func TestSchema_WriteRoundTrips(t *testing.T) {
+	fields := []Field{
+		{Name: "n", Kind: Number, Lo: -1.23456789, Hi: math.Pi},
+		{Name: "tiny, \"quoted\"", Kind: Number, Lo: 1e-30, Hi: 3e-30, Missing: []string{"NA", ""}},
+		{Name: "huge", Kind: Number, Lo: -1e80, Hi: 1e80},
+		{Name: "far", Kind: Number, Lo: 1e9, Hi: 1e9 + 1},
+		{Name: "w", Kind: Whole, Lo: -maxWhole, Hi: maxWhole, Missing: []string{"-1"}},
+		{Name: "d", Kind: Date, Lo: firstDay, Hi: lastDay, Missing: []string{""}},
+		{Name: "c", Kind: Category, Names: []string{"a, b", `"`, "ä", "#", `\.`, "-"}, Missing: []string{"?"}},
+		{Name: "t", Kind: Taxonomy, Names: []string{"a/b", "a/c/d", "e"}},
+		{Name: "p", Kind: Place, Lat: "lat", Lon: "lon", Missing: []string{""}},
+	}
+	s := testkit.Must(NewSchema(fields))
+	rng := rand.New(rand.NewPCG(1, 2))
+	var records [][]float64
+	for range 300 {
+		var x []float64
+		for _, f := range fields {
+			switch {
+			case f.Missing != nil && rng.IntN(3) == 0:
+				x = append(x, math.NaN())
+				if f.Kind == Place {
+					x = append(x, math.NaN())
+				}
+			case f.Kind == Place:
+				x = append(x, 180*rng.Float64()-90, 360*rng.Float64()-180)
+			case f.Names != nil:
+				x = append(x, float64(rng.IntN(len(f.Names))))
+			default:
+				v := []float64{f.Lo, f.Hi, f.Lo + rng.Float64()*(f.Hi-f.Lo)}[rng.IntN(3)]
+				if f.Kind != Number {
+					v = math.Round(v)
+				}
+				if f.Kind == Whole && v == -1 {
+					v = 0
+				}
+				x = append(x, v)
+			}
+		}
+		records = append(records, x)
+	}
+	var b bytes.Buffer
+	if err := s.Write(&b, records); err != nil {
+		t.Fatal(err)
+	}
+	got, err := all(s, &b)
+	if err != nil || len(got) != len(records) {
+		t.Fatalf("%d records, %v", len(got), err)
+	}
+	for i, x := range records {
+		at := 0
+		for _, f := range fields {
+			entries, tol := 1, 0.0
+			switch f.Kind {
+			case Place:
+				entries, tol = 2, 180*fineness
+			case Number:
+				tol = (f.Hi - f.Lo) * fineness
+			}
+			for range entries {
+				a, b := x[at], got[i][at]
+				if math.IsNaN(a) != math.IsNaN(b) || math.Abs(a-b) > tol || f.Kind == Number && (b < f.Lo || b > f.Hi) {
+					t.Errorf("record %d, %s: %v came back as %v", i, f.Name, a, b)
+				}
+				at++
+			}
+		}
+	}
+}
+
+// An empty line is no record: one empty cell is written as a quoted one.
+func TestSchema_WriteOneColumnWithMissingValues(t *testing.T) {
+	s := testkit.Must(ParseSchema("a?:whole:0..9"))
+	var b bytes.Buffer
+	if err := s.Write(&b, [][]float64{{1}, {math.NaN()}, {2}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := all(s, strings.NewReader(b.String())); err != nil || fmt.Sprint(got) != "[[1] [NaN] [2]]" {
+		t.Errorf("%q reads as %v, %v", b.String(), got, err)
+	}
+}
+
+func TestSchema_WriteDigits(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi, v float64
+		want      string
+	}{
+		{0, 1, 1 / 3.0, "0.333333"}, {0, 1e6, 1e6 / 3, "333333"}, {-90, 90, 48.853409, "48.8534"}, {0, 1, 0.5, "0.5"},
+		{-1, 1, -1e-9, "0"}, {1e9, 1e9 + 1, 1e9 + 1/3.0, "1000000000.333333"}, {0, 1e20, 3e19, "3e+19"}, {0.05, 0.15, 0.05, "0.05"},
+	} {
+		s := testkit.Must(NewSchema([]Field{{Name: "a", Kind: Number, Lo: c.lo, Hi: c.hi}}))
+		var b strings.Builder
+		if err := s.Write(&b, [][]float64{{c.v}}); err != nil || b.String() != "a\n"+c.want+"\n" {
+			t.Errorf("%v in [%v, %v]: %q, %v, want %s", c.v, c.lo, c.hi, b.String(), err, c.want)
+		}
+	}
+}
+
+func TestSchema_WriteRefuses(t *testing.T) {
+	s := testkit.Must(ParseSchema("n:number:0..1,w:whole:0..9,d:date:2000-01-01..2000-12-31,c:category:b|c,p?:place:lat|lon"))
+	nan, inf := math.NaN(), math.Inf(1)
+	for want, x := range map[string][]float64{
+		"records[1] has size 5, want 6":                              {0, 0, 0, 0, 0},
+		`records[1]: field "n": NaN, and no value may be missing`:    {nan, 0, 0, 0, 0, 0},
+		`records[1]: field "n": +Inf`:                                {inf, 0, 0, 0, 0, 0},
+		`records[1]: field "w": 1e+300 is beyond 2^53`:               {0, 1e300, 0, 0, 0, 0},
+		`records[1]: field "d": day 1e+300 is not from 0001-01-01`:   {0, 0, 1e300, 0, 0, 0},
+		`records[1]: field "c": 2, want a category, an integer in [`: {0, 0, 0, 2, 0, 0},
+		`records[1]: field "c": 0.5, want a category`:                {0, 0, 0, 0.5, 0, 0},
+		`records[1]: field "c": -1, want a category`:                 {0, 0, 0, -1, 0, 0},
+		`records[1]: field "p": half a place is missing`:             {0, 0, 0, 0, 0, nan},
+	} {
+		err := s.Write(io.Discard, [][]float64{{0, 0, 0, 0, 0, 0}, x})
+		if err == nil || !strings.HasPrefix(err.Error(), "table: Schema.Write: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", x, err, want)
+		}
+	}
+	if err := s.Write(nil, nil); err == nil || err.Error() != "table: Schema.Write: no writer" {
+		t.Error(err)
+	}
+	one := testkit.Must(ParseSchema("a?:whole:0..9"))
+	for _, x := range []float64{1, nan} {
+		if err := one.Write(broken{}, [][]float64{{x}}); !errors.Is(err, errFull) {
+			t.Error(err)
+		}
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errFull }
+
+// FuzzSchema: whatever the schema and the file, reading ends, records fit the schema,
+// are written, and read back as many.
+func FuzzSchema(f *testing.F) {
+	const line = "age?:whole:0..120,height:number:0..2.5,joined?:date:2000-01-01..2029-12-31,city:category:Paris|London|*elsewhere,p?:place:lat|lon"
+	f.Add(line, "age,height,joined,city,lat,lon\n7,1.5,2001-02-03,Paris,1,2\n,0,,Rome,,\n")
+	f.Add(line, "\ufefflon,lat,CITY,joined,height,age,x\r\n1,1,\"\",2001-02-03,1e308,-1e300,0\r\n")
+	f.Add("a?:whole:0..9", "a\n1\n\"\"\n\n3\n")
+	f.Add("t:taxonomy:a/b|a/*c", "t\nb\nx\n")
+	f.Add("n:number:-1e80..1e-80", "n\n1e300\n-0\n")
+	f.Fuzz(func(t *testing.T, line, in string) {
+		s, err := ParseSchema(line)
+		if err != nil {
+			return
+		}
+		records, err := all(s, strings.NewReader(in))
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r") || len(err.Error()) > 1<<10+2*len(line)+len(in) {
+				t.Fatalf("%q", err)
+			}
+			return
+		}
+		var b bytes.Buffer
+		if err := s.Write(&b, records); err != nil {
+			for _, x := range records {
+				for _, v := range x {
+					if math.Abs(v) > maxWhole {
+						return // out of bounds, where a domain would have clipped it
+					}
+				}
+			}
+			t.Fatalf("%v in %q is not written: %v", records, line, err)
+		}
+		again, err := all(s, &b)
+		if err != nil || len(again) != len(records) {
+			t.Fatalf("%d records came back as %d, %v", len(records), len(again), err)
+		}
+	})
+}
