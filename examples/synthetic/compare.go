@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
@@ -18,7 +17,6 @@ const (
 	// more, sampledPoints are. One column only needs sorting.
 	exactPoints   = 8192
 	sampledPoints = 4096
-	confidence    = 0.95
 )
 
 // compare prints, and writes, how far the synthetic records are from the
@@ -38,65 +36,13 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 
 // errors is the table of what is known of the error.
 func (s *study) errors(ctx context.Context, p *demo.Program) (*demo.Table, error) {
-	o := &measure.BoundOptions{Seed: s.seed}
-	if s.synthesizer.Domain().Len() == 1 {
-		o.Draws = -1 // there is no noise to simulate
-	}
-	before, err := s.synthesizer.Bound(ctx, float64(s.original.n), o)
-	if err != nil {
-		return nil, err
-	}
-	after, err := s.release.Confidence(1, confidence)
+	least, err := s.synthesizer.LowerBound(ctx, float64(s.original.n))
 	if err != nil {
 		return nil, err
 	}
 	t := demo.NewTable("error", "W1 (share of a range)", "known")
-	if o.Draws >= 0 {
-		t.Row("of any mechanism, at least", before.Lower, "proved: some data set costs everyone as much")
-		t.Row("of the noisy counts, expected", min(1, before.Simulated), "estimated before any data are read")
-	}
-	t.Row("of the noisy counts, expected at most", min(1, before.Signed), "proved before any data are read")
-	if s.synthesizer.Domain().Tree() == nil { // lazy: nothing is proved
-		return t, s.measure(ctx, p, t)
-	}
-	t.Row("of the release, at most", min(1, after), fmt.Sprintf("proved after the release, with %v %% confidence", 100*confidence))
-	rounding, err := s.rounding()
-	if err != nil {
-		return nil, err
-	}
-	t.Row("of cells and rows, at most", min(1, rounding), "proved after the release")
+	t.Row("of any mechanism, at least", least, "proved: some data set costs everyone as much")
 	return t, s.measure(ctx, p, t)
-}
-
-// rounding bounds what the error of the synthetic records is beyond that of the
-// release. An original moves to the center of its cell, and a synthetic record
-// from there with jitter. What the cells have in mass more than in records, or
-// less, moves on to the next cell, and so on. Values are rounded to fineness of
-// their range.
-func (s *study) rounding() (float64, error) {
-	d := s.synthesizer.Domain()
-	counts, err := s.release.Multiplicities(len(s.records))
-	if err != nil {
-		return 0, err
-	}
-	sum := d.Resolution() + fineness
-	if s.jitter {
-		sum += d.Resolution()
-	}
-	var last []float64
-	moving := 0.0
-	for i, w := range s.release.Weights {
-		if w == 0 {
-			continue
-		}
-		at := s.release.Point(i)
-		if last != nil {
-			sum += math.Abs(moving) * d.Distance(last, at)
-		}
-		last = at
-		moving += w - float64(counts[i])/float64(len(s.records))
-	}
-	return sum, nil
 }
 
 // measure adds the rows with the actual distance.

@@ -44,30 +44,26 @@ func known(t *testing.T, dir string) map[string]float64 {
 
 // The tables at the default seed.
 const golden = `
-error                                  W1 (share of a range)  known
-of any mechanism, at least                          0.001214  proved: some data set costs everyone as much
-of the noisy counts, expected                        0.04454  estimated before any data are read
-of the noisy counts, expected at most                0.08342  proved before any data are read
-of the release, at most                               0.2171  proved after the release, with 95 % confidence
-of cells and rows, at most                           0.01697  proved after the release
-in all                                               0.01124  measured, 6122 against 6122
+error                       W1 (share of a range)  known
+of any mechanism, at least               0.001214  proved: some data set costs everyone as much
+in all                                    0.01026  measured, 6122 against 6122
 
 of        statistic           original  synthetic  difference
-lon       mean                   9.386      9.437     0.05168
-lon       standard deviation     10.21      10.45      0.2471
-lon       5 % quantile          -5.071     -5.340     -0.2692
-lon       25 % quantile          1.725      1.578     -0.1474
-lon       50 % quantile          8.497      8.461    -0.03604
-lon       75 % quantile          16.40      16.58      0.1759
-lon       95 % quantile          27.00      27.61      0.6158
-lat       mean                   48.24      48.26     0.01982
-lat       standard deviation     5.406      5.608      0.2018
-lat       5 % quantile           38.43      38.32     -0.1090
-lat       25 % quantile          44.16      44.16   0.0002600
-lat       50 % quantile          49.24      49.08     -0.1577
-lat       75 % quantile          51.84      51.79    -0.04234
-lat       95 % quantile          55.77      55.75    -0.02059
-lon, lat  correlation          0.08912    0.07186    -0.01726
+lon       mean                   9.386      9.398     0.01224
+lon       standard deviation     10.21      10.19    -0.01370
+lon       5 % quantile          -5.071     -4.555      0.5161
+lon       25 % quantile          1.725      1.882      0.1566
+lon       50 % quantile          8.497      8.568     0.07074
+lon       75 % quantile          16.40      16.24     -0.1583
+lon       95 % quantile          27.00      27.39      0.3923
+lat       mean                   48.24      48.22    -0.02624
+lat       standard deviation     5.406      5.394    -0.01159
+lat       5 % quantile           38.43      38.50     0.07678
+lat       25 % quantile          44.16      44.13    -0.02864
+lat       50 % quantile          49.24      49.20    -0.03939
+lat       75 % quantile          51.84      51.82    -0.01548
+lat       95 % quantile          55.77      55.41     -0.3586
+lon, lat  correlation          0.08912    0.09741    0.008287
 `
 
 func TestSynthetic_Golden(t *testing.T) {
@@ -88,8 +84,8 @@ func TestSynthetic_Golden(t *testing.T) {
 	}
 }
 
-// What is measured lies below what is proved, and more eps is more accurate.
-func TestSynthetic_ErrorIsBelowItsBound(t *testing.T) {
+// More eps is more accurate.
+func TestSynthetic_ErrorFallsWithEps(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("x,y,z\n")
 	r := rand.New(rand.NewPCG(1, 2))
@@ -107,9 +103,6 @@ func TestSynthetic_ErrorIsBelowItsBound(t *testing.T) {
 				dir := t.TempDir()
 				synthetic.Must(t, "-in", in, "-cols", c.cols, "-bounds", c.bounds, "-eps", eps, "-rows", "300", jitter, "-out", dir)
 				k := known(t, dir)
-				if all, proved := k["in all"], k["of the release, at most"]+k["of cells and rows, at most"]; !(all > 0 && all <= proved) {
-					t.Errorf("%v, eps %s: W1 %v, at most %v is proved", c, eps, all, proved)
-				}
 				if jitter == "-jitter" {
 					if all := k["in all"]; all >= last {
 						t.Errorf("%v: W1 %v at eps %s, %v at less", c, all, eps, last)

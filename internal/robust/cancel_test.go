@@ -373,7 +373,7 @@ var shortCalls = func() map[string]string {
 		"metric.NewGraphEdges":                                         "metric.NewGraph",
 		"wasserstein.W1":                                               "wasserstein.Between wasserstein.Certify",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
-		"measure.Count, measure.NewFinite, measure.Measure.Bound":      "measure.CountAll measure.NewTaxonomy measure.NewUltrametric measure.On measure.Synthesizer.Bound measure.Synthesizer.Synthetic",
+		"measure.Count, measure.NewFinite, measure.Measure.Bound":      "measure.CountAll measure.NewTaxonomy measure.NewUltrametric measure.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level emd.ItemWiseBudget emd.NewItemWise emd.PlanReduction emd.Frequencies.Collect emd.Distribution.Collect",
 		"mechanism.NewChannel, metric.Diameter or emd.Project are what takes its time": "additive.Madlib.LevelAt emd.GKRR.Channel emd.Hadamard.Channel emd.Frequencies.Distribution emd.NewFrequencies " +

@@ -451,13 +451,12 @@ var measureCalls = []call{
 	}, []any{records}},
 	{"measure.Counts.UnmarshalBinary", func(b []byte) error { return ages.NewCounts().UnmarshalBinary(b) }, []any{marshalled}},
 	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{}}},
-	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{Relation: walk.AddRemoveOne}}},
-	{"measure.Synthesizer.Bound", synthesizer.Bound, []any{100.0, &measure.BoundOptions{Draws: 4}}},
+	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{Relation: walk.AddRemoveOne, Levels: []int{1}, Shares: []float64{1}, Prune: 2, MaxCells: 100}}},
+	{"measure.Synthesizer.LowerBound", synthesizer.LowerBound, []any{100.0}},
 	{"measure.Synthesizer.Release", synthesizer.Release, []any{seeded(), counts}},
 	{"measure.Synthesizer.Synthetic", synthesizer.Synthetic, []any{seeded(), records, 5}},
 	{"measure.Release.Records", released.Records, []any{seeded(), 5, &measure.RecordOptions{}}},
 	{"measure.Release.Multiplicities", released.Multiplicities, []any{5}},
-	{"measure.Release.Confidence", released.Confidence, []any{1.0, 0.95}},
 }
 
 var lpCalls = []call{

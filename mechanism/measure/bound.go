@@ -9,14 +9,12 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/metric"
-	"github.com/metricdp/metricdp/walk"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Bound is what is known of the expected W1 error before any data are seen,
-// in units of the metric: of the measure of the records, moved to the points of
-// their cells, and what is released. For the records themselves add Resolution.
+// Bound is what is known of the expected W1 error of a [Measure] before any data
+// are seen, in units of the metric: of the measure, moved to the points of the
+// cells, and what is released. For the measure itself add Resolution.
 type Bound struct {
 	// Signed bounds the expected error of the Signed estimate: rigorous, in
 	// closed form.
@@ -29,7 +27,7 @@ type Bound struct {
 	// still an over-estimate, except on a line. The error of the default
 	// estimator is not bounded by it, but in practice 1.2 to 12 times smaller.
 	Simulated, StdErr float64
-	// Lower is a lower bound on the worst expected error, over all data sets, of
+	// Lower is a lower bound on the worst expected error, over all measures, of
 	// every mechanism that is as private: Theorem 8.5 of BSV22 with constants
 	// (package entropy), on the points of up to 1,024 cells.
 	Lower float64
@@ -38,7 +36,7 @@ type Bound struct {
 	Resolution float64
 }
 
-// BoundOptions are the settings of [Synthesizer.Bound] and [Measure.Bound].
+// BoundOptions are the settings of [Measure.Bound].
 type BoundOptions struct {
 	// Draws is how often noise is simulated; 0 means 64. A negative number
 	// leaves Simulated and Lower out, for the closed form alone.
@@ -47,26 +45,32 @@ type BoundOptions struct {
 	Seed uint64
 }
 
-// Bound returns the error bounds for a public or guessed number of records. It
-// reads no data. O(nodes), and with simulation Draws transport problems of the
-// size of a node for up to 16 nodes a level. Under AddRemoveOne what the noise
-// of the total adds, (its scale)/records times a diameter, is left out.
-func (s *Synthesizer[P]) Bound(ctx context.Context, records float64, o *BoundOptions) (Bound, error) {
-	const op = "measure: Synthesizer.Bound"
+// LowerBound is a lower bound on the worst expected W1 error, over all data sets of
+// so many records (public, or a guess), of every mechanism that is as private:
+// Theorem 8.5 of BSV22 with constants (entropy.PrivateDataBound), on the points
+// of up to 1,024 cells. In units of the metric. It reads no data.
+func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float64, error) {
+	const op = "measure: Synthesizer.LowerBound"
 	if err := s.check(op); err != nil {
-		return Bound{}, err
+		return 0, err
 	}
 	if err := fault.Positive(op, "records", records); err != nil {
-		return Bound{}, err
+		return 0, err
 	}
-	return s.p.bound(ctx, op, records, orZero(o), func(f metric.Finite) (entropy.MeasureBound, error) {
-		// Replacing a record is removing one and adding another.
-		level := s.p.loss
-		if s.p.opt.Relation == AddRemoveOne {
-			level *= 2
-		}
-		return entropy.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
-	})
+	// Replacing a record is removing one and adding another.
+	level := s.g.Alpha()
+	if s.opt.Relation == AddRemoveOne {
+		level *= 2
+	}
+	if s.d.cells == 1 {
+		return 0, nil
+	}
+	f, err := s.d.some(lowerCells)
+	if err != nil {
+		return 0, err
+	}
+	least, err := entropy.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
+	return least.Value, err
 }
 
 // Bound returns the error bounds. It reads no data.
@@ -75,9 +79,7 @@ func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
 	if err := m.check(op); err != nil {
 		return Bound{}, err
 	}
-	return m.p.bound(ctx, op, 1, orZero(o), func(f metric.Finite) (entropy.MeasureBound, error) {
-		return entropy.PrivateMeasureBound(ctx, f, m.p.loss)
-	})
+	return m.p.bound(ctx, op, orZero(o))
 }
 
 // lowerCells is how many cells the lower bound looks at, evenly spread over the
@@ -85,9 +87,8 @@ func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
 // because the proof lets the output be anywhere.
 const lowerCells = 1024
 
-// bound takes what gives the lower bound for some points.
-func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOptions, lower func(metric.Finite) (entropy.MeasureBound, error)) (Bound, error) {
-	signed := p.signedCost() / mass
+func (p *plan) bound(ctx context.Context, op string, opt BoundOptions) (Bound, error) {
+	signed := p.signedCost()
 	b := Bound{Signed: signed, Nearest: 2 * signed, Simulated: math.NaN(), StdErr: math.NaN(), Lower: math.NaN(), Resolution: p.resolution}
 	if opt.Draws < 0 {
 		return b, nil
@@ -112,7 +113,6 @@ func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOpti
 		} else {
 			cost[d], err = p.simulateNodes(ctx, rng, byDepth)
 		}
-		cost[d] /= mass
 		return err
 	})
 	if err != nil {
@@ -126,16 +126,9 @@ func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOpti
 	if err != nil {
 		return Bound{}, err
 	}
-	least, err := lower(f)
+	least, err := entropy.PrivateMeasureBound(ctx, f, p.loss)
 	b.Lower = least.Value
 	return b, err
-}
-
-// lineWalk leaves out noise on the total, which is no part of a measure.
-func (p *plan) lineWalk() (*walk.Walk, error) {
-	s := p.walk.Scales()
-	s.Total = 0
-	return walk.New(p.tree, p.opt.Distribution, s)
 }
 
 // signedCost bounds the expected W1 cost of the noise, in counts times distance:
@@ -144,12 +137,8 @@ func (p *plan) lineWalk() (*walk.Walk, error) {
 func (p *plan) signedCost() float64 {
 	sum := 0.0
 	if p.line != nil {
-		w, err := p.lineWalk()
 		v := make([]float64, p.cells)
-		if err == nil {
-			err = w.Variances(v)
-		}
-		if err != nil {
+		if err := p.walk.Variances(v); err != nil {
 			return math.Inf(1)
 		}
 		for k := range len(v) - 1 {
@@ -166,11 +155,8 @@ func (p *plan) signedCost() float64 {
 }
 
 func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {
-	w, err := p.lineWalk()
 	z := make([]float64, p.cells)
-	if err == nil {
-		err = w.Increments(rng, z)
-	}
+	err = p.walk.Increments(rng, z)
 	sum := 0.0
 	for k := range len(z) - 1 {
 		sum += z[k]

@@ -178,6 +178,9 @@ func (a *arrangement) cell(c int) node {
 	return node{Level: a.height(), Index: c}
 }
 
+// told says whether a region has a single category of every column.
+func (a *arrangement) told(v node) bool { return a.arities == nil || v.Level >= a.apart }
+
 // roundUp makes up for what rounding takes off a sum of terms >= 0: all that
 // 2^13 additions can, and what 2^26 do where their errors have random signs.
 const roundUp = 1 + 0x1p-40

@@ -12,7 +12,6 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
-	"github.com/metricdp/metricdp/walk"
 )
 
 func unitBox(d int, o BoxOptions) *Domain[[]float64] {
@@ -243,7 +242,7 @@ func TestSpread_BoundsNoise(t *testing.T) {
 }
 
 func spreadBoundsNoise[P any](t *testing.T, name string, d *Domain[P]) {
-	p := testkit.Must(newPlan("test", d, 1, SynthesizerOptions{Distribution: Laplace}))
+	p := testkit.Must(newPlan("test", d, 1, MeasureOptions{Distribution: Laplace}))
 	for class, s := range p.shape {
 		if s.arity < 2 || s.spread == 0 {
 			continue
@@ -260,22 +259,6 @@ func spreadBoundsNoise[P any](t *testing.T, name string, d *Domain[P]) {
 		}
 		if p.arities != nil && bound > 7*mean {
 			t.Errorf("%s: level %d costs %v, bound %v is loose", name, class, mean, bound)
-		}
-	}
-}
-
-func TestComb_LossOfRegularTree(t *testing.T) {
-	for h := range 5 {
-		arities := make([]int, h)
-		scales := walk.Scales{Total: 3, Level: make([]float64, h)}
-		for l := range arities {
-			arities[l], scales.Level[l] = 2+l%2, 1+float64(l)
-		}
-		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-			a, b := testkit.Must(testkit.Must(walk.Levels(arities...)).Loss(rel, scales)), testkit.Must(comb(h).Loss(rel, scales))
-			if a != b {
-				t.Errorf("height %d, %v: %v and %v", h, rel, a, b)
-			}
 		}
 	}
 }

@@ -28,12 +28,10 @@ func TestErrors(t *testing.T) {
 	sphere := testkit.Must(NewSphere(0, &SphereOptions{Signal: 100}))
 	points, pair := testkit.Must(NewFinite(t.Context(), f, nil)), testkit.Must(NewFinite(t.Context(), two, nil))
 	syn := func(eps float64, o SynthesizerOptions) error { return second(NewSynthesizer(d, eps, &o)) }
-	lazySyn := func(o SynthesizerOptions) error { return second(NewSynthesizer(lazy, 1, &o)) }
 	mea := func(o MeasureOptions) error { return second(NewMeasure(d, 1, &o)) }
 	s, m := testkit.Must(NewSynthesizer(d, 1, nil)), testkit.Must(NewMeasure(d, 1, nil))
 	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
 	out := testkit.Must(s.Release(nil, c))
-	signed := testkit.Must(testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Signed})).Release(nil, c))
 	for _, x := range []struct {
 		want string
 		err  error
@@ -101,22 +99,20 @@ func TestErrors(t *testing.T) {
 		{"NewSynthesizer: eps = 0", syn(0, SynthesizerOptions{})},
 		{"NewSynthesizer: eps = NaN", syn(nan, SynthesizerOptions{})},
 		{"NewSynthesizer: eps = +Inf", syn(inf, SynthesizerOptions{})},
-		{"NewSynthesizer: the privacy level = 1e-300", syn(1e-300, SynthesizerOptions{})},
+		{"NewSynthesizer: eps = 1e-300", syn(1e-300, SynthesizerOptions{})},
 		{"NewSynthesizer: Relation = 5", syn(1, SynthesizerOptions{Relation: 5})},
-		{"NewSynthesizer: Distribution = 9", syn(1, SynthesizerOptions{Distribution: 9})},
-		{"NewSynthesizer: Distribution = 4, want other than DiscreteHaar", syn(1, SynthesizerOptions{Distribution: DiscreteHaar})},
-		{"NewSynthesizer: Distribution = 2", syn(1, SynthesizerOptions{Distribution: KNorm})},
-		{"NewSynthesizer: Schedule = -1", syn(1, SynthesizerOptions{Schedule: -1})},
-		{"NewSynthesizer: Estimator = 4", syn(1, SynthesizerOptions{Estimator: 4})},
-		{"NewSynthesizer: Scales has size 7", syn(1, SynthesizerOptions{Scales: make([]float64, 7)})},
-		{"NewSynthesizer: Scales[0] = 0", syn(1, SynthesizerOptions{Scales: make([]float64, d.Height())})},
-		{"NewSynthesizer: Schedule = 2, want 0 where Scales", syn(1, SynthesizerOptions{Scales: make([]float64, d.Height()), Schedule: ByCost})},
-		{"NewSynthesizer: MaxCells = 10, want an integer >= 0, and 0 unless", syn(1, SynthesizerOptions{MaxCells: 10})},
-		{"NewSynthesizer: MaxCells = -1", lazySyn(SynthesizerOptions{MaxCells: -1})},
-		{"NewSynthesizer: Estimator = 2, want Weighted", lazySyn(SynthesizerOptions{Estimator: Nearest})},
+		{"NewSynthesizer: MaxCells = -1", syn(1, SynthesizerOptions{MaxCells: -1})},
+		{"NewSynthesizer: Shares has size 1, want 0, without Levels", syn(1, SynthesizerOptions{Shares: []float64{1}})},
+		{"NewSynthesizer: Prune = 2, want 0 without Levels", syn(1, SynthesizerOptions{Prune: 2})},
+		{"NewSynthesizer: Prune = NaN", syn(1, SynthesizerOptions{Levels: []int{1}, Prune: nan})},
+		{"NewSynthesizer: Levels[1] = 9", syn(1, SynthesizerOptions{Levels: []int{1, 9}})},
+		{"NewSynthesizer: Levels[0] = 0", syn(1, SynthesizerOptions{Levels: []int{0}})},
+		{"NewSynthesizer: Levels[0] = 1, want fewer", syn(1, SynthesizerOptions{Levels: []int{1}, MaxCells: 1})},
+		{"NewSynthesizer: Shares has size 2, want 1", syn(1, SynthesizerOptions{Levels: []int{1}, Shares: []float64{1, 1}})},
+		{"NewSynthesizer: Shares[0] = NaN", syn(1, SynthesizerOptions{Levels: []int{1}, Shares: []float64{nan}})},
 		{"NewMeasure: needs", second(NewMeasure(lazy, 1, nil))},
 		{"NewMeasure: alpha = 0", second(NewMeasure(d, 0, nil))},
-		{"NewMeasure: Distribution = 4, want Laplace or KNorm", mea(MeasureOptions{Distribution: DiscreteHaar})},
+		{"NewMeasure: Distribution = 4, want Laplace or KNorm", mea(MeasureOptions{Distribution: 4})},
 		{"NewMeasure: Schedule = 3", mea(MeasureOptions{Schedule: 3})},
 		{"NewMeasure: Scales has size 7", mea(MeasureOptions{Scales: make([]float64, 7)})},
 		{"NewMeasure: Estimator = -1", mea(MeasureOptions{Estimator: -1})},
@@ -125,12 +121,9 @@ func TestErrors(t *testing.T) {
 		{"Synthesizer.Release: counts: empty input", second(s.Release(nil, d.NewCounts()))},
 		{"Synthesizer.Release: counts do not belong", second(s.Release(nil, other.NewCounts()))},
 		{"Measure.Bound: needs", second(m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}))},
-		{"Synthesizer.Bound: records = 0", second(s.Bound(t.Context(), 0, nil))},
+		{"Synthesizer.LowerBound: records = 0", second(s.LowerBound(t.Context(), 0))},
 		{"Release.Records: m = -1", second(out.Records(nil, -1, nil))},
 		{"Release.Records: needs", second(out.Records(nil, math.MaxInt32, nil))},
-		{"Release.Records: a Signed measure", second(signed.Records(nil, 5, nil))},
-		{"Release.Confidence: prob = 0", second(out.Confidence(1, 0))},
-		{"Release.Confidence: lipschitz = NaN", second(out.Confidence(nan, 0.9))},
 	} {
 		if x.err == nil || !strings.HasPrefix(x.err.Error(), "measure: "+x.want) {
 			t.Errorf("%v, want measure: %s", x.err, x.want)

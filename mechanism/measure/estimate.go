@@ -3,7 +3,6 @@ package measure
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/metricdp/metricdp/internal/apportion"
 	"github.com/metricdp/metricdp/metric"
@@ -14,29 +13,22 @@ import (
 // nearestExact bounds the cells for nearest in the metric itself, at n^2 steps.
 const nearestExact = 2048
 
-// measureFrom turns the noisy counts of all nodes, whose root is the total that
-// the measure is relative to, into weights of the cells. y is overwritten.
-//
-// moved bounds the W1 distance of the weights from the signed measure that the
-// counts amount to, centered and without averages: a function of released data.
-func (p *plan) measureFrom(ctx context.Context, y []float64) (weights []float64, moved float64, err error) {
+// measureFrom turns the noisy masses of all nodes, whose root is 1, into weights of
+// the cells. y is overwritten.
+func (p *plan) measureFrom(ctx context.Context, y []float64) (weights []float64, err error) {
 	t := p.tree
-	total := y[0]
-	raw := append([]float64(nil), y...)
-	if err := t.Center(raw); err != nil {
-		return nil, 0, err
-	}
-	for v := range raw {
-		raw[v] /= total
-	}
 	weights = make([]float64, t.Len())
-	for c := range weights {
-		weights[c] = raw[t.LeafNode(c)]
-	}
 	switch p.opt.Estimator {
-	case Signed:
-		return weights, 0, nil
-	case Nearest:
+	case Signed, Nearest:
+		if err := t.Center(y); err != nil {
+			return nil, err
+		}
+		for c := range weights {
+			weights[c] = y[t.LeafNode(c)]
+		}
+		if p.opt.Estimator == Signed {
+			return weights, nil
+		}
 		weights, err = p.nearest(ctx, weights)
 	case Clipped:
 		for v, x := range y {
@@ -44,59 +36,13 @@ func (p *plan) measureFrom(ctx context.Context, y []float64) (weights []float64,
 		}
 		err = projectDown(t, y, weights)
 	default:
-		if p.opt.Distribution == DiscreteLaplace { // other counts are consistent already
-			p.average(y)
-			y[0] = max(1, y[0])
-		}
 		err = projectDown(t, y, weights)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	exactMass(weights)
-	moved, err = p.distanceBound(raw, weights)
-	return weights, moved, err
-}
-
-// average replaces each count by the average of it and of the sum of its
-// children's, weighted by the inverse variances: Hay et al. 2010, bottom up, for
-// any tree and scales. An only child has the count of its parent.
-func (p *plan) average(y []float64) {
-	t := p.tree
-	variance := make([]float64, t.Nodes()) // of y as drawn, and then averaged
-	variance[0] = 2 * p.scales.Total * p.scales.Total
-	for l, noise := range p.noise {
-		drawn := noise.Variance(2)
-		lo, hi := t.Level(l)
-		for v := lo; v < hi; v++ {
-			a, b := t.Children(v)
-			for c := a; c < b; c++ {
-				variance[c] = drawn
-			}
-			if b-a == 1 {
-				variance[a] = variance[v]
-			}
-		}
-	}
-	for v := t.Nodes() - 1; v >= 0; v-- {
-		a, b := t.Children(v)
-		switch b - a {
-		case 0:
-			continue
-		case 1:
-			y[v], variance[v] = y[a], variance[a]
-			continue
-		}
-		own, sum, s := variance[v], 0.0, 0.0
-		for c := a; c < b; c++ {
-			sum += y[c]
-			s += variance[c]
-		}
-		if own+s > 0 {
-			y[v] = (float64(y[v]*s) + float64(sum*own)) / (own + s)
-			variance[v] = own * s / (own + s)
-		}
-	}
+	return weights, nil
 }
 
 // projectDown gives nodes' masses to their children, in place: see [Weighted].
@@ -200,45 +146,6 @@ func (a *arrangement) diameterOf(v, l int) float64 {
 		return a.shape[l].diameter
 	}
 	return a.shape[v].diameter
-}
-
-// distanceBound returns an upper bound on the W1 distance between the measure
-// whose nodes have the masses raw, of total 1, and the weights of the cells. On
-// a line it is the distance along it. Otherwise surplus and want among the
-// children of a node cancel there, at no more than its diameter.
-func (p *plan) distanceBound(raw, weights []float64) (float64, error) {
-	t := p.tree
-	moved := 0.0
-	if p.line != nil {
-		sum := 0.0
-		for c := range len(weights) - 1 {
-			sum += weights[c] - raw[t.LeafNode(c)]
-			moved += float64(math.Abs(sum) * (p.line[c+1] - p.line[c]))
-		}
-		return moved, nil
-	}
-	mass := make([]float64, t.Nodes())
-	if err := t.Counts(mass, weights); err != nil {
-		return 0, err
-	}
-	for l := range t.Height() {
-		lo, hi := t.Level(l)
-		for v := lo; v < hi; v++ {
-			surplus, want := 0.0, 0.0
-			a, b := t.Children(v)
-			for c := a; c < b; c++ {
-				if d := mass[c] - raw[c]; d > 0 {
-					surplus += d
-				} else {
-					want -= d
-				}
-			}
-			if a < b {
-				moved += float64(min(surplus, want) * p.diameterOf(v, l))
-			}
-		}
-	}
-	return moved, nil
 }
 
 // unitMass is the number of parts that released weights are multiples of: all

@@ -46,11 +46,11 @@ func ExampleNewSynthesizer() {
 	// Output:
 	// box of 1 column: 64 cells, 2 levels of arity 8
 	// 1-private per record replaced
-	// mean of 1000 records 4.98, of 1000 synthetic ones 4.77
+	// mean of 1000 records 4.98, of 1000 synthetic ones 5.07
 }
 
-func ExampleSynthesizer_Bound() {
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &measure.BoxOptions{Signal: 10_000})
+func ExampleSynthesizer_LowerBound() {
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 7})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,13 +58,28 @@ func ExampleSynthesizer_Bound() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := s.Bound(context.Background(), 10_000, nil) // before any data are read
+	least, err := s.LowerBound(context.Background(), 10_000) // before any data are read
+	fmt.Printf("nothing does better than %.5f on all data: %v\n", least, err)
+	// Output:
+	// nothing does better than 0.00080 on all data: <nil>
+}
+
+func ExampleMeasure_Bound() {
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 6})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := measure.NewMeasure(d, 10_000, nil) // 10,000 records at eps 1
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, err := m.Bound(context.Background(), nil) // before any data are read
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("rigorous %.4f, simulated %.4f, and half a cell %.4f; nothing does better than %.5f\n", b.Signed, b.Simulated, b.Resolution, b.Lower)
 	// Output:
-	// rigorous 0.0511, simulated 0.0272, and half a cell 0.0078; nothing does better than 0.00074
+	// rigorous 0.0503, simulated 0.0276, and half a cell 0.0078; nothing does better than 0.00074
 }
 
 func ExampleNewMeasure() {

@@ -41,13 +41,8 @@ func NewMeasure[P any](d *Domain[P], alpha float64, o *MeasureOptions) (*Measure
 		return nil, err
 	}
 	opt := orZero(o)
-	dist := cmp.Or(opt.Distribution, KNorm)
-	if dist != Laplace && dist != KNorm {
-		return nil, fault.Value(op, "Distribution", float64(dist), "Laplace or KNorm")
-	}
-	p, err := newPlan(op, d, alpha, SynthesizerOptions{
-		Distribution: dist, Schedule: opt.Schedule, Scales: opt.Scales, Estimator: opt.Estimator,
-	})
+	opt.Distribution = cmp.Or(opt.Distribution, KNorm)
+	p, err := newPlan(op, d, alpha, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +90,7 @@ func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 		return nil, err
 	}
 	y[0] = 1
-	w, _, err := m.p.measureFrom(context.Background(), y)
+	w, err := m.p.measureFrom(context.Background(), y)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

@@ -3,8 +3,10 @@ package measure
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -22,8 +24,7 @@ const (
 	AddRemoveOne = walk.AddRemoveOne
 )
 
-// Distribution is that of the noise. A [Synthesizer] draws DiscreteLaplace or
-// DiscreteHaar, exactly; a [Measure] draws Laplace or KNorm, real numbers.
+// Distribution is that of a [Measure]'s noise, real numbers.
 type Distribution = walk.Distribution
 
 const (
@@ -33,14 +34,9 @@ const (
 	// variance, about 5 % better than Laplace at arity 16. On a binary tree it
 	// is Laplace noise on the difference of the two children.
 	KNorm = walk.KNorm
-	// DiscreteLaplace is Laplace for integers.
-	DiscreteLaplace = walk.DiscreteLaplace
-	// DiscreteHaar is integer noise on the difference of the two children of
-	// every node of a binary tree.
-	DiscreteHaar = walk.DiscreteHaar
 )
 
-// Schedule divides the budget among the levels of the tree.
+// Schedule divides a [Measure]'s budget among the levels of the tree.
 type Schedule int
 
 const (
@@ -53,20 +49,19 @@ const (
 	ByCost
 )
 
-// Estimator turns noisy counts into a measure. All of them are post-processing.
+// Estimator turns the noisy counts of a [Measure] into a measure. All of them are
+// post-processing.
 type Estimator int
 
 const (
-	// Weighted first averages the noisy count of every node with the sum of its
-	// children's, by their variances from the bottom up (Hay et al. 2010), and
-	// then gives every node's mass to its children such that they are >= 0 and
-	// nearest in l2, from the top down. Nearest to the truth for nearly all
-	// data. Noise of [DiscreteHaar] and of a Measure leaves nothing to average.
+	// Weighted gives every node's mass to its children such that they are >= 0
+	// and nearest in l2, from the top down. Nearest to the truth for nearly all
+	// data.
 	Weighted Estimator = iota
 	// Clipped sets negative noisy counts to 0 and then, from the top down, adds
 	// the same to all children of a node or takes it off as far as they are >= 0,
-	// so that they sum to the node. With [DiscreteLaplace] and [ByCost] on a box
-	// cut in two by two it is PMM, the baseline.
+	// so that they sum to the node. With [Laplace] and [ByCost] on a box cut in
+	// two by two it is PMM, the baseline.
 	Clipped
 	// Nearest makes counts consistent and takes a probability measure nearest in
 	// W1: on the line by isotonic regression, as in the paper; up to 2,048 cells
@@ -83,19 +78,18 @@ const (
 type SynthesizerOptions struct {
 	// Relation names the neighbors that are protected from one another.
 	Relation Relation
-	// Distribution of the noise; 0 means DiscreteHaar on a binary tree unless
-	// the estimator is Clipped, and DiscreteLaplace otherwise.
-	Distribution Distribution
-	// Schedule divides the budget among the levels.
-	Schedule Schedule
-	// Scales, where not nil, says more than a Schedule, which must then be left
-	// out: a number > 0 for every level, to which its noise is proportional.
-	Scales []float64
-	// Estimator turns the counts into a measure; Weighted for a lazy domain.
-	Estimator Estimator
-	// MaxCells is how many cells a release of a lazy domain may unfold before it
-	// stops unfolding more, which is an error where categories are not yet told
-	// apart; 0 means 2^22. Other domains have no such limit: it must be 0.
+	// Levels, where not nil, divides all regions alike, in place of as deep as the
+	// noisy counts say: below j divisions, Levels[j] levels of the domain's tree
+	// are taken at once.
+	Levels []int
+	// Shares are those of the budget that the divisions get, up to a factor; nil
+	// means equal ones. Only with Levels.
+	Shares []float64
+	// Prune stops at regions of which it is believed that their parts' mass times
+	// eps' share is at most Prune, such as 2; 0 divides all. Only with Levels.
+	Prune float64
+	// MaxCells is how many regions a release may have before it stops dividing
+	// more; 0 means 2^22.
 	MaxCells int
 }
 
@@ -103,9 +97,12 @@ type SynthesizerOptions struct {
 type MeasureOptions struct {
 	// Distribution of the noise, Laplace or KNorm; 0 means KNorm.
 	Distribution Distribution
-	// Schedule, Scales and Estimator are as in [SynthesizerOptions].
-	Schedule  Schedule
-	Scales    []float64
+	// Schedule divides the budget among the levels.
+	Schedule Schedule
+	// Scales, where not nil, says more than a Schedule, which must then be left
+	// out: a number > 0 for every level, to which its noise is proportional.
+	Scales []float64
+	// Estimator turns the noisy counts into a measure.
 	Estimator Estimator
 }
 
@@ -117,46 +114,71 @@ func orZero[T any](o *T) T {
 	return *o
 }
 
-// check applies the defaults, or says what is wrong for the domain.
-func (o *SynthesizerOptions) check(op string, a *arrangement) error {
-	const constant = "one of the constants of its type"
+// rule applies the defaults, or says what is wrong for the domain.
+func (o *SynthesizerOptions) rule(op string, a *arrangement) (adaptive.Rule, error) {
+	if o.Relation != ReplaceOne && o.Relation != AddRemoveOne {
+		return nil, fault.Value(op, "Relation", float64(o.Relation), constant)
+	}
+	if o.MaxCells < 0 {
+		return nil, fault.Value(op, "MaxCells", float64(o.MaxCells), "an integer >= 0")
+	}
+	o.MaxCells = cmp.Or(o.MaxCells, 1<<22)
+	if o.Levels == nil {
+		if o.Shares != nil {
+			return nil, &fault.SizeError{Op: op, Arg: "Shares", Got: len(o.Shares), Want: "0, without Levels"}
+		}
+		if o.Prune != 0 {
+			return nil, fault.Value(op, "Prune", o.Prune, "0 without Levels")
+		}
+		return adaptive.Adaptive{}, nil
+	}
+	f := adaptive.Fixed{Steps: slices.Clone(o.Levels), Shares: slices.Clone(o.Shares), Prune: o.Prune}
+	if err := fault.NonNegative(op, "Prune", o.Prune); err != nil {
+		return nil, err
+	}
+	if f.Shares == nil {
+		f.Shares = slices.Repeat([]float64{1}, len(f.Steps))
+	}
+	if len(f.Shares) != len(f.Steps) {
+		return nil, &fault.SizeError{Op: op, Arg: "Shares", Got: len(f.Shares), Want: fmt.Sprintf("%d, as Levels", len(f.Steps))}
+	}
+	sum, height := 0, a.regions.Height(node{})
+	for j, n := range f.Steps {
+		if n < 1 || n > height-sum {
+			return nil, &fault.ValueError{Op: op, Arg: "Levels", Index: j, Value: float64(n), Want: fmt.Sprintf("an integer >= 1, in all at most %d", height)}
+		}
+		if sum += n; sum == f.Steps[0] || f.Prune == 0 {
+			if n := a.regions.Width(node{}, sum); n > o.MaxCells {
+				return nil, &fault.ValueError{Op: op, Arg: "Levels", Index: j, Value: float64(f.Steps[j]), Want: fmt.Sprintf("fewer: %d regions are more than MaxCells", n)}
+			}
+		}
+		if s := f.Shares[j]; !(s >= 1e-9 && s <= 1e9) {
+			return nil, &fault.ValueError{Op: op, Arg: "Shares", Index: j, Value: s, Want: "a number in [1e-9, 1e9]"}
+		}
+	}
+	return f, nil
+}
+
+const constant = "one of the constants of its type"
+
+// check says what is wrong for the domain.
+func (o *MeasureOptions) check(op string, a *arrangement) error {
 	switch {
-	case o.Relation != ReplaceOne && o.Relation != AddRemoveOne:
-		return fault.Value(op, "Relation", float64(o.Relation), constant)
+	case o.Distribution != Laplace && o.Distribution != KNorm:
+		return fault.Value(op, "Distribution", float64(o.Distribution), "Laplace or KNorm")
 	case o.Schedule < DomainSchedule || o.Schedule > ByCost:
 		return fault.Value(op, "Schedule", float64(o.Schedule), constant)
 	case o.Scales != nil && o.Schedule != DomainSchedule:
 		return fault.Value(op, "Schedule", float64(o.Schedule), "0 where Scales are given")
 	case o.Estimator < Weighted || o.Estimator > Signed:
 		return fault.Value(op, "Estimator", float64(o.Estimator), constant)
-	case a.tree == nil && o.Estimator != Weighted:
-		return fault.Value(op, "Estimator", float64(o.Estimator), "Weighted for a lazy domain")
-	case o.MaxCells < 0 || a.tree != nil && o.MaxCells > 0:
-		return fault.Value(op, "MaxCells", float64(o.MaxCells), "an integer >= 0, and 0 unless the domain is lazy")
 	case o.Scales != nil && len(o.Scales) != a.height():
 		return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", a.height())}
 	}
-	o.MaxCells = cmp.Or(o.MaxCells, 1<<22)
 	for l, b := range o.Scales {
 		if !(b >= 1e-20 && b <= 1e20) {
 			return &fault.ValueError{Op: op, Arg: "Scales", Index: l, Value: b, Want: "a number in [1e-20, 1e20]"}
 		}
-	}
-	return nil
-}
-
-// integers chooses the distribution of a Synthesizer's noise.
-func (o *SynthesizerOptions) integers(op string, a *arrangement) error {
-	binary := a.tree != nil && a.tree.Binary()
-	switch d := o.Distribution; {
-	case d == 0 && binary && o.Estimator != Clipped:
-		o.Distribution = DiscreteHaar
-	case d == 0:
-		o.Distribution = DiscreteLaplace
-	case d == DiscreteHaar && !binary:
-		return fault.Value(op, "Distribution", float64(d), "other than DiscreteHaar where the tree is not binary")
-	case d != DiscreteLaplace && d != DiscreteHaar:
-		return fault.Value(op, "Distribution", float64(d), "DiscreteLaplace or DiscreteHaar for counts, which get integers")
 	}
 	return nil
 }

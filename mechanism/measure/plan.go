@@ -9,19 +9,20 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// plan is a walk with options resolved; a lazy domain has the levels' noise.
+// plan is a walk with options resolved.
 type plan struct {
 	*arrangement
-	opt    SynthesizerOptions
-	walk   *walk.Walk // nil for a lazy domain
-	noise  []walk.Noise
+	opt    MeasureOptions
+	walk   *walk.Walk
+	noise  []walk.Noise // of the levels
 	scales walk.Scales
 	loss   float64 // audited: at most what was asked for
 	points func(most int) (metric.Finite, error)
 }
 
-// newPlan takes options that name a distribution.
-func newPlan[P any](op string, d *Domain[P], level float64, o SynthesizerOptions) (*plan, error) {
+// newPlan makes the walk of a level per unit of total variation: a record of one
+// that is replaced.
+func newPlan[P any](op string, d *Domain[P], level float64, o MeasureOptions) (*plan, error) {
 	p := &plan{arrangement: d.arrangement, opt: o, points: d.some}
 	if err := p.opt.check(op, d.arrangement); err != nil {
 		return nil, err
@@ -37,12 +38,7 @@ func newPlan[P any](op string, d *Domain[P], level float64, o SynthesizerOptions
 
 // scale makes the noise of a level.
 func (p *plan) scale(level float64) error {
-	// Privacy is that of the tree, or of one with the same branches.
-	t := p.tree
-	if t == nil {
-		t = comb(len(p.arities))
-	}
-	unit, err := p.unitScales(t)
+	unit, err := p.unitScales()
 	if err != nil {
 		return err
 	}
@@ -52,7 +48,7 @@ func (p *plan) scale(level float64) error {
 		if p.scales, err = unit.At(ask); err != nil {
 			return err
 		}
-		if p.loss, err = t.Loss(p.opt.Relation, p.scales); err != nil {
+		if p.loss, err = p.tree.Loss(ReplaceOne, p.scales); err != nil {
 			return err
 		}
 		if p.loss == 0 { // one cell: nothing to tell apart
@@ -65,17 +61,15 @@ func (p *plan) scale(level float64) error {
 			return err
 		}
 	}
-	if p.tree != nil {
-		p.walk, err = walk.New(t, p.opt.Distribution, p.scales)
-	}
+	p.walk, err = walk.New(p.tree, p.opt.Distribution, p.scales)
 	return err
 }
 
 // unitScales returns the scales of loss 1.
-func (p *plan) unitScales(t *walk.Tree) (walk.Scales, error) {
+func (p *plan) unitScales() (walk.Scales, error) {
 	s := walk.Scales{Level: make([]float64, p.height()), Total: 1}
 	if p.opt.Scales == nil && (p.opt.Schedule == Equal || p.opt.Schedule == DomainSchedule && !p.byCost && p.exponent == 0) {
-		return t.EqualScales(p.opt.Relation)
+		return p.tree.EqualScales(ReplaceOne)
 	}
 	costs := p.levelCosts()
 	for l := range s.Level {
@@ -91,7 +85,7 @@ func (p *plan) unitScales(t *walk.Tree) (walk.Scales, error) {
 	if len(s.Level) > 0 {
 		s.Total = s.Level[0]
 	}
-	return t.Normalize(p.opt.Relation, s)
+	return p.tree.Normalize(ReplaceOne, s)
 }
 
 // leastCost keeps the scales of levels that cost nothing, such as those between
@@ -112,23 +106,4 @@ func (a *arrangement) levelCosts() []float64 {
 		costs[l] = max(c/top, leastCost)
 	}
 	return costs
-}
-
-// comb returns a binary tree of height h with the least number of leaves in
-// which two branches of h nodes meet at the root: whatever the arities, the
-// privacy loss of a regular tree of that height is the same.
-func comb(h int) *walk.Tree {
-	parent := []int{-1}
-	for range 2 {
-		at := 0
-		for range h {
-			if at > 0 {
-				parent = append(parent, at)
-			}
-			parent = append(parent, at)
-			at = len(parent) - 1
-		}
-	}
-	t, _, err := walk.NewTree(parent)
-	return fault.Must(t, err)
 }

@@ -87,9 +87,6 @@ func SyntheticData[R any, D Domain[R]](s beam.Scope, d D, eps float64, records b
 	if o.Records < 0 {
 		return fail(fmt.Errorf("%s: %d records: want a number > 0, or 0 for as many as there are", op, o.Records))
 	}
-	if o.Release.Estimator == measure.Signed {
-		return fail(fmt.Errorf("%s: no records can be made of a signed estimate", op))
-	}
 	if err := batch(op, records); err != nil {
 		return fail(err)
 	}

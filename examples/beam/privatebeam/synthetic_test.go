@@ -335,7 +335,6 @@ func TestSyntheticData_BadArguments(t *testing.T) {
 		{"JSON", Box{unit.Columns, measure.BoxOptions{Signal: 100, P: math.Inf(1)}}, 1, in, SyntheticOptions{}},
 		{"records", unit, 1, in, SyntheticOptions{Records: -1}},
 		{"key", unit, 1, in, SyntheticOptions{Key: make(Key, 31)}},
-		{"signed", unit, 1, in, SyntheticOptions{Release: measure.SynthesizerOptions{Estimator: measure.Signed}}},
 		{"window", unit, 1, beam.WindowInto(s, window.NewFixedWindows(1e9), in), SyntheticOptions{}},
 		{"trigger", unit, 1, beam.WindowInto(s, window.NewGlobalWindows(), in, everyElement), SyntheticOptions{}},
 	} {

@@ -119,13 +119,13 @@ func (q *request) describe(ctx context.Context, box privatebeam.Box, o measure.S
 	if err != nil {
 		return err
 	}
-	b, err := y.Bound(ctx, q.about, &measure.BoundOptions{Draws: -1})
+	least, err := y.LowerBound(ctx, q.about)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("Records are counted in a %s.\n", d)
 	fmt.Printf("The release is %v.\n", y.Guarantee())
-	fmt.Printf("With %v records the noisy counts are expected to err by at most %.3g of a column's range, in W1; the release errs by less in practice.\n", q.about, min(1, b.Signed))
+	fmt.Printf("With %v records some data cost every mechanism as private at least %.3g of a column's range, in W1.\n", q.about, least)
 	return nil
 }
 

@@ -56,8 +56,8 @@ type Place struct{ Level, Index int }
 type Tree interface {
 	// Height is the number of levels below v, 0 where v is a cell.
 	Height(v Place) int
-	// Width is the number of nodes r levels below v, where 1 <= r <= Height(v). A
-	// cell that is not so far below counts as one of them.
+	// Width is the number of nodes r levels below v, where 1 <= r <= Height(v), or
+	// more where it is not known. A cell that is not so far below counts as one.
 	Width(v Place, r int) int
 	// Below appends those nodes to dst.
 	Below(dst []Place, v Place, r int) []Place

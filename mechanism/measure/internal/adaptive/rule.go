@@ -142,23 +142,19 @@ func spreadBelow(spread float64, masses []float64, m float64) float64 {
 	return min(max((spread+entropy/math.Log2(float64(len(masses))))/2, 0), 1)
 }
 
-// Fixed divides all nodes alike: Steps[j] levels at once below j divisions, with
-// Shares[j] of the budget of a path. A node ends where mass times the rate of its
-// parts is at most Prune; with 0 none does.
+// Fixed divides all nodes alike: Steps[j] levels at once below j divisions, with the
+// part of what is left that Shares[j] is of it and those after it. A node ends where
+// mass times the rate of its parts is at most Prune; with 0 none does.
 type Fixed struct {
 	Steps  []int
-	Shares []float64 // of sum 1 at most
+	Shares []float64 // > 0
 	Prune  float64
-}
-
-func (f Fixed) quanta(s *State) int64 {
-	return min(s.Left, int64(f.Shares[s.Divisions]*quanta))
 }
 
 // Levels implements [Rule].
 func (f Fixed) Levels(s *State, _ func(int) int) int {
 	j := s.Divisions
-	if j >= len(f.Steps) || j > 0 && f.Prune > 0 && s.Mass*float64(f.quanta(s))*s.unit <= f.Prune {
+	if j >= len(f.Steps) || j > 0 && f.Prune > 0 && s.Mass*float64(f.Quanta(s, Shape{}))*s.unit <= f.Prune {
 		return 0
 	}
 	return min(f.Steps[j], s.Height)
@@ -166,8 +162,12 @@ func (f Fixed) Levels(s *State, _ func(int) int) int {
 
 // Quanta implements [Rule].
 func (f Fixed) Quanta(s *State, shape Shape) int64 {
-	if s.Divisions == len(f.Steps)-1 || shape.Last {
-		return s.Left
+	rest := 0.0
+	for _, x := range f.Shares[s.Divisions:] {
+		rest += x
 	}
-	return f.quanta(s)
+	if x := f.Shares[s.Divisions]; x < rest && !shape.Last {
+		return int64(x / rest * float64(s.Left))
+	}
+	return s.Left
 }
