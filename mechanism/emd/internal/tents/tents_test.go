@@ -199,3 +199,103 @@ func TestBits_FitTheQuantum(t *testing.T) {
 		}
 	}
 }
+
+// TestBox_BlurHolds: items are as near to their anchors as stated, on the mean, and
+// outputs, and some nearly as far: in the middle of cells, and at the ends of an
+// axis that is not resolved.
+func TestBox_BlurHolds(t *testing.T) {
+	rng := random.Seeded(1)
+	for _, norm := range []float64{1, 2, math.Inf(1)} {
+		for _, quantum := range []float64{1e-12, 0.02} { // ten bits, and none
+			hi := []float64{4, 0.4, 3}
+			b := testkit.Must(NewBox("test", []float64{0, 0, 0}, hi, norm, 1e-5, quantum, 1))
+			if fine := b.grid.Bits == 10; len(b.axes) != 2 || fine == (quantum > 0.01) {
+				t.Fatalf("axes %v, %d bits", b.axes, b.grid.Bits)
+			}
+			far := func(x []float64) (sum float64) {
+				acc, diff := make([]int64, b.Dim()), make([]float64, 3)
+				testkit.Check(t, b.Add(acc, x, 1))
+				for r, w := range acc {
+					for j, v := range b.Point(b.bounded.Output[r]) {
+						diff[j] = x[j] - v
+					}
+					sum += float64(float64(w) / float64(b.Largest()) * b.size(diff))
+				}
+				return sum
+			}
+			items, outputs := b.blur()
+			most := 0.0
+			for i := range 2000 {
+				x := []float64{4 * rng.Float64(), 0.4 * float64(rng.IntN(2)), 3 * rng.Float64()}
+				if i == 0 {
+					x = []float64{0.5, 0, 0.5}
+				}
+				most = max(most, far(x))
+			}
+			if most > items*(1+1e-12) || most < 0.6*items {
+				t.Errorf("norm %v, %d bits: an item is at %v from its anchors, bound %v", norm, b.grid.Bits, most, items)
+			}
+			if b.grid.Bits == 0 {
+				continue // here Add rounds, and the matrix of the fit does not
+			}
+			most = 0
+			for i := range b.Len() {
+				most = max(most, far(b.Point(i)))
+			}
+			if most > outputs*1.01 || most < 0.6*outputs {
+				t.Errorf("norm %v: an output is at %v from its anchors, bound %v", norm, most, outputs)
+			}
+			if r := b.Resolution(); r < items+outputs || r > items+outputs+b.bounded.Noise(b.deviation) {
+				t.Errorf("resolution %v of %v and %v", r, items, outputs)
+			}
+		}
+	}
+}
+
+// TestSphere_BlurHolds for points of the sphere and outputs, and no vertex is
+// farther from its output.
+func TestSphere_BlurHolds(t *testing.T) {
+	rng := random.Seeded(1)
+	for _, quantum := range []float64{1e-12, 0.1} { // ten bits, and none
+		s := testkit.Must(NewSphere(t.Context(), "test", 2, 1e-3, quantum, 0))
+		if fine := s.grid.Bits == 10; fine == (quantum > 0.01) {
+			t.Fatalf("%d bits", s.grid.Bits)
+		}
+		vertex := make([][3]float64, s.Dim())
+		for v, r := range s.row {
+			c := s.grid.Cells[2] + 1
+			for j, i := range []int{v / c / c, v / c % c, v % c} {
+				vertex[r][j] = float64(i)*s.grid.Spacing(j) - 2
+			}
+		}
+		far := func(x [3]float64) (sum float64) {
+			s.tent(x, func(r int, w int64) { sum += float64(float64(w) / float64(s.Largest()) * chord(x, vertex[r])) })
+			return sum
+		}
+		most := 0.0
+		for i := range s.Len() {
+			most = max(most, far(s.Point(i)))
+		}
+		for range 2000 {
+			x := [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+			l := chord(x, [3]float64{})
+			for j := range x {
+				x[j] *= 2 / l
+			}
+			most = max(most, far(x))
+		}
+		for r, x := range vertex {
+			if d := chord(x, s.Point(s.bounded.Output[r])); d > s.blurred {
+				t.Errorf("vertex %v is at %v from its output, bound %v", x, d, s.blurred)
+			}
+		}
+		// The bound is that of vertices, a cell's diagonal off the sphere.
+		if bound := s.blurred + s.snap(); most > bound || most < 0.6*s.grid.Spacing(0)*math.Sqrt(3)/2 {
+			t.Errorf("%d bits: a point is at %v from its anchors, bound %v", s.grid.Bits, most, bound)
+		}
+		// Over arcs, which antipodes have pi/2 of their chord.
+		if r := s.Resolution(); r < math.Pi*most {
+			t.Errorf("resolution %v, for points at %v", r, most)
+		}
+	}
+}
