@@ -75,6 +75,21 @@ func TestMap_IsAnIsometry(t *testing.T) {
 	}
 }
 
+// Of two leaves whose shares are far from 0 the difference of the noises is the
+// error: more than a quarter of the bound.
+func TestMap_BoundIsNear(t *testing.T) {
+	m := New(Tree{Parent: []int{-1, 0, 0}, Length: []int64{0, 1000, 1000}, Items: []int{1, 2}}, 1, 10, 0)
+	r, mean := random.Seeded(1), 0.0
+	const runs = 10_000
+	for range runs {
+		p := testkit.Must(m.Fit(t.Context(), []float64{500 + 10*random.Laplace(r), 500 + 10*random.Laplace(r)}))
+		mean += testkit.Must(m.W1(t.Context(), p, []float64{0.5, 0.5})) / runs
+	}
+	if bound := m.Bound(10, 10*math.Sqrt2); mean > bound || mean < bound/4 {
+		t.Errorf("error %v, bound %v", mean, bound)
+	}
+}
+
 // The mean error of noisy fits stays below the bound, which is proved, and the fit
 // is a distribution.
 func TestMap_BoundHolds(t *testing.T) {

@@ -137,6 +137,30 @@ func TestBounded_BoundHolds(t *testing.T) {
 	}
 }
 
+// TestBounded_SlackHolds: without noise the fit is as near in F as stated, and no
+// nearer than where it may end.
+func TestBounded_SlackHolds(t *testing.T) {
+	b := &Bounded{Parent: []int{-1, 0, 1, 1, 0}, Length: []float64{0, 1, 2, 1, 5}}
+	most := 0.0
+	for seed := range uint64(50) {
+		a := randomMatrix(5, 30, seed)
+		y := make([]float64, 5)
+		a.Apply(y, testkit.Distribution(random.Seeded(seed), 30, func(int) bool { return false }))
+		_, gap, err := Fit(t.Context(), a, y, 1e9) // ends where it starts
+		testkit.Check(t, err)
+		noise := math.Sqrt(gap/enough) * (1 + 1e-9) // as small as lets it
+		p, _, err := Fit(t.Context(), a, y, noise)
+		testkit.Check(t, err)
+		image := make([]float64, 5)
+		a.Apply(image, p)
+		floats.Sub(image, y)
+		most = max(most, b.cost(image)/b.Slack(noise))
+	}
+	if most > 1 || most < 0.1 {
+		t.Errorf("off by %v times the bound in F", most)
+	}
+}
+
 // TestBounded_FallsBack: where the fit leaves more than the noise explains, the
 // answer is nearest in F, and otherwise it is the fit.
 func TestBounded_FallsBack(t *testing.T) {
