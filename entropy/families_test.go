@@ -46,6 +46,37 @@ func TestFamilies_BracketTheRate(t *testing.T) {
 	}
 }
 
+// TestMeasuresAccuracy_HasAWitness: its lower end in the plane is the best that pairs
+// of neighbors in grids prove.
+func TestMeasuresAccuracy_HasAWitness(t *testing.T) {
+	for _, alpha := range []float64{0.5, 2, 8} {
+		best := 0.0
+		for k := 1; k <= 16; k++ {
+			n := k + 1
+			at := func(i int) (x, y int) { // along a snake, so that i and i+1 are neighbors
+				if y, x = i/n, i%n; y%2 == 1 {
+					x = k - x
+				}
+				return x, y
+			}
+			f := space.Func(n*n, func(i, j int) float64 {
+				x, y := at(i)
+				z, w := at(j)
+				return math.Max(math.Abs(float64(x-z)), math.Abs(float64(y-w))) / float64(k)
+			})
+			w := entropy.MeasureBound{Transport: true}
+			for i := 0; i+1 < n*n; i += 2 {
+				w.Pairs = append(w.Pairs, [2]int{i, i + 1})
+			}
+			w.Beta = alpha / float64(k*len(w.Pairs)) * (1 - 0x1p-40)
+			best = max(best, testkit.Must(w.Prove(t.Context(), f, alpha)))
+		}
+		if i := testkit.Must(entropy.MeasuresAccuracy(2, alpha)); math.Abs(i.Lo/best-1) > 1e-9 {
+			t.Errorf("level %v: lower end %v, witnesses prove %v", alpha, i.Lo, best)
+		}
+	}
+}
+
 // TestFamilies_OnTheLine: the ball of R is an interval of length 2, where Laplace noise
 // cut off at the ends, which is alpha-private, loses (1-e^(-alpha))/alpha at most: the
 // mean of the smaller of |noise| and the way to the end. So does a number in [0,1],
