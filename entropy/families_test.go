@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -73,6 +74,40 @@ func TestMeasuresAccuracy_HasAWitness(t *testing.T) {
 		}
 		if i := testkit.Must(entropy.MeasuresAccuracy(2, alpha)); math.Abs(i.Lo/best-1) > 1e-9 {
 			t.Errorf("level %v: lower end %v, witnesses prove %v", alpha, i.Lo, best)
+		}
+	}
+}
+
+// TestMeasuresAccuracy_NoiseSimulated: its upper end in the plane is what the
+// mechanism of the proof was simulated to err by, and a fifth: noise on all corners,
+// evened out in blocks of four, and twice that.
+func TestMeasuresAccuracy_NoiseSimulated(t *testing.T) {
+	r := random.Seeded(1)
+	for _, alpha := range []float64{1e2, 1e3, 1e4} {
+		least := math.Inf(1)
+		for side := 2; side <= 32; side *= 2 {
+			h, cost := 1/float64(side-1), 0.0
+			const runs = 30
+			for range runs {
+				noise := make([]float64, side*side)
+				for i := range noise {
+					noise[i] = random.Laplace(r) * 4 / (h * alpha)
+				}
+				for w, step := side, h; w > 1; w, step = w/2, 2*step {
+					blocks := make([]float64, w*w/4)
+					for i, v := range noise {
+						blocks[i/w/2*(w/2)+i%w/2] += v
+					}
+					for i, v := range noise {
+						cost += math.Abs(v-blocks[i/w/2*(w/2)+i%w/2]/4) / 2 * step / runs
+					}
+					noise = blocks
+				}
+			}
+			least = min(least, h/math.Sqrt2+2*cost)
+		}
+		if i := testkit.Must(entropy.MeasuresAccuracy(2, alpha)); i.Hi < 0.5 && (i.Hi < least || i.Hi > 1.4*least) || i.Hi == 0.5 && least < 0.4 {
+			t.Errorf("level %v: upper end %v, simulated %v", alpha, i.Hi, least)
 		}
 	}
 }

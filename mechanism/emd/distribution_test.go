@@ -445,3 +445,17 @@ func TestDistribution_EstimatesOfDamagedReports(t *testing.T) {
 	s, err := sphere.Estimate(t.Context(), spoil(testkit.Must(sphere.Release(nil, One([]metric.LatLon{{}})))))
 	check("sphere", s.Weights, err)
 }
+
+// Rounding to whole numbers adds up to 1/4 a user to the variance, none where every
+// user has one item: seen where the noise itself is nearly none.
+func TestDistribution_NoiseCountsRounding(t *testing.T) {
+	for items, want := range []float64{0: 0.05, 1: 0, 2: 0.05} { // sqrt(100/4)/100
+		d := &Distribution[int]{a: 60, g: Guarantee{model: Model{Items: items}}}
+		for _, reports := range []int64{1, 100} {
+			size, deviation := d.noise(&Report{users: 100, reports: reports})
+			if math.Abs(size-want) > 1e-9 || math.Abs(deviation-want) > 1e-9 {
+				t.Errorf("%d items, %d reports: %v and %v, want %v", items, reports, size, deviation, want)
+			}
+		}
+	}
+}
