@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -58,13 +59,13 @@ func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64,
 	return worst
 }
 
-// TestSensitivity_EveryBinaryShape: all 82,500 binary trees of up to 12 leaves
-// (up to 10 with -short) and both relations, for Haar coefficients; up to 9
-// leaves for counts too.
+// TestSensitivity_EveryBinaryShape: all 6,918 binary trees of up to 10 leaves (with
+// METRICDP_LONG all 82,500 of up to 12) and both relations, for Haar coefficients; up
+// to 9 leaves for counts too.
 func TestSensitivity_EveryBinaryShape(t *testing.T) {
-	limit := 12
-	if testing.Short() {
-		limit = 10
+	limit := 10
+	if os.Getenv("METRICDP_LONG") != "" {
+		limit = 12
 	}
 	seen := 0
 	for n, shapes := range allShapes(limit, 2) {

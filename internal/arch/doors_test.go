@@ -166,9 +166,12 @@ func TestCrooked_IsSeen(t *testing.T) {
 
 // british finds what the standard library spells otherwise. It is in two halves
 // so that it does not find itself.
-var british = regexp.MustCompile(`(?i)` + `neighb` + `our|\bcent` + `re|colo` + `ur|behavi` + `our|favo` + `ur|` +
+var british = regexp.MustCompile(`neighb` + `our|\bcent` + `re|colo` + `ur|behavi` + `our|favo` + `ur|` +
 	`(normal|random|optim|minim|maxim|general|recogn|summar|factor|discret|quant)` + `is(e|ed|es|er|ing|ation)\b|` +
 	`(cancel|label|model|travel)` + `l(ed|ing)|licen` + `ce|\b(kilo|nano)?met` + `res?\b`)
+
+// hints are parts of all that british finds: an expression takes long.
+var hints = []string{"our", "tre", "ise", "isi", "isa", "lle", "lli", "cence"}
 
 // TestSpelling_IsUS reads all Go and Markdown files.
 func TestSpelling_IsUS(t *testing.T) {
@@ -185,7 +188,10 @@ func TestSpelling_IsUS(t *testing.T) {
 		}
 		files++
 		text, err := os.ReadFile(path)
-		for n, line := range strings.Split(string(text), "\n") {
+		for n, line := range strings.Split(strings.ToLower(string(text)), "\n") {
+			if !slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(line, h) }) {
+				continue
+			}
 			if w := british.FindString(line); w != "" {
 				t.Errorf("%s:%d: %q is not US spelling", path, n+1, w)
 			}
