@@ -356,6 +356,16 @@ var longCalls = []longCall{
 			}
 		}, nil))
 	}},
+	{"measure.CountPersons", flat, 4, func(ctx context.Context, f metric.Finite) error {
+		box := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 2}))
+		return err1(measure.CountPersons(ctx, box, func(yield func(measure.Row[int, []float64], error) bool) {
+			for range 100_000_000 { // all of one person, so that nearly none count
+				if !yield(measure.Row[int, []float64]{Record: []float64{.5}}, nil) {
+					return
+				}
+			}
+		}, 1, nil))
+	}},
 }
 
 // shortCalls take a context and are not tried, with the reason.

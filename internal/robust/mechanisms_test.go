@@ -439,6 +439,16 @@ var measureCalls = []call{
 	{"measure.Count", func(records [][]float64, o *measure.CountOptions) (*measure.Counts[[]float64], error) {
 		return measure.Count(context.Background(), ages, sequence(records), o)
 	}, []any{records, &measure.CountOptions{}}},
+	{"measure.CountPersons", func(records [][]float64, most int, o *measure.CountOptions) (*measure.Counts[[]float64], error) {
+		return measure.CountPersons(context.Background(), ages, func(yield func(measure.Row[int, []float64], error) bool) {
+			for i, r := range records {
+				if !yield(measure.Row[int, []float64]{Person: i % 2, Record: r}, nil) {
+					return
+				}
+			}
+		}, most, o)
+	}, []any{records, 2, &measure.CountOptions{}}},
+	{"measure.Counts.AddPerson", func(records [][]float64, most int) error { return ages.NewCounts().AddPerson(records, most) }, []any{records, 2}},
 	{"measure.CountAll", measure.CountAll[[]float64], []any{ages, records, &measure.CountOptions{}}},
 	{"measure.Counts.Add", func(p []float64) error { return ages.NewCounts().Add(p) }, []any{records[0]}},
 	{"measure.Counts.AddN", func(p []float64, n int64) error { return ages.NewCounts().AddN(p, n) }, []any{records[0], int64(3)}},

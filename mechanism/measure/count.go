@@ -3,6 +3,7 @@ package measure
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -43,22 +44,31 @@ func Count[P any](ctx context.Context, d *Domain[P], seq iter.Seq2[P, error], o 
 	if err := d.check("measure: Count"); err != nil {
 		return nil, err
 	}
-	opt := orZero(o)
 	c := d.NewCounts()
+	c.loose = true
+	return c.count(ctx, "Count", seq, o)
+}
+
+// errDropped comes with a record that is to be read and not counted.
+var errDropped = errors.New("dropped")
+
+// count is a function that adds records to c, which nobody else knows.
+func (c *Counts[P]) count(ctx context.Context, function string, seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
+	opt := orZero(o)
 	c.skipped = opt.SkipErrors
 	var first firstError
-	add, finish := c.addOne, func() {}
+	add, finish := func(_ int, p P) error { return c.addOne(p) }, func() {}
 	if workers := parallel.Workers(opt.Workers); workers > 1 {
-		add, finish = c.addInBatches(workers, &first)
+		add, finish = c.addInBatches(workers, opt.SkipErrors, &first)
 		defer finish() // where seq panics
 	}
 	n := 0
 	var stop error
 	for p, err := range seq {
 		if err == nil {
-			err = add(p)
+			err = add(n, p)
 		}
-		if err != nil {
+		if err != nil && err != errDropped {
 			first.set(n, err)
 			break
 		}
@@ -72,44 +82,45 @@ func Count[P any](ctx context.Context, d *Domain[P], seq iter.Seq2[P, error], o 
 		}
 	}
 	finish()
-	if err := cmp.Or(first.of("Count"), stop); err != nil {
+	if err := cmp.Or(first.of(function), stop); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// addInBatches returns what hands records to workers, and what waits for them.
-func (c *Counts[P]) addInBatches(workers int, first *firstError) (add func(p P) error, finish func()) {
+// addInBatches returns what hands records and their positions to workers, and
+// what waits for them.
+func (c *Counts[P]) addInBatches(workers int, skip bool, first *firstError) (add func(at int, p P) error, finish func()) {
 	type job struct {
-		first   int
+		at      []int
 		records []P
 	}
-	jobs, free := make(chan job, workers), make(chan []P, 2*workers+1)
+	jobs, free := make(chan job, workers), make(chan job, 2*workers+1)
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
 			for j := range jobs {
-				if i, err := c.addAll(j.records); err != nil {
-					first.set(j.first+i, err)
+				if i, err := c.addAll(j.records, skip); err != nil {
+					first.set(j.at[i], err)
 				}
 				clear(j.records)
-				free <- j.records[:0]
+				free <- job{j.at[:0], j.records[:0]}
 			}
 		})
 	}
 	for range cap(free) {
-		free <- make([]P, 0, batch)
+		free <- job{make([]int, 0, batch), make([]P, 0, batch)}
 	}
-	n, records := 0, <-free
-	add = func(p P) error {
-		if records = append(records, p); len(records) == batch {
-			jobs <- job{n, records}
-			n, records = n+batch, <-free
+	j := <-free
+	add = func(at int, p P) error {
+		if j.at, j.records = append(j.at, at), append(j.records, p); len(j.at) == batch {
+			jobs <- j
+			j = <-free
 		}
 		return nil
 	}
 	return add, sync.OnceFunc(func() {
-		jobs <- job{n, records}
+		jobs <- j
 		close(jobs)
 		wg.Wait()
 	})
@@ -127,24 +138,27 @@ func (c *Counts[P]) addOne(p P) error {
 	return err
 }
 
-// addAll adds records to counts that only other calls of it know. The error is
-// that of record i, and nothing is counted then.
-func (c *Counts[P]) addAll(records []P) (i int, err error) {
-	cells := make([]int, 0, len(records))
+// addAll adds records to counts that only other calls of it know, but those
+// without a cell if they are to be skipped. The error is that of record i.
+func (c *Counts[P]) addAll(records []P, skip bool) (i int, err error) {
+	cells, i, err := c.d.locateAll(records, skip)
+	if err == nil {
+		err = c.merge("", "", snapshot{run: newRun(cells), total: int64(len(cells))})
+	}
+	return i, err
+}
+
+func (d *Domain[P]) locateAll(records []P, skip bool) (cells []int, i int, err error) {
+	cells = make([]int, 0, len(records))
 	for i, p := range records {
-		cell, err := c.d.locate(p)
+		cell, err := d.locate(p)
 		if err == nil {
 			cells = append(cells, cell)
-		} else if !c.skipped {
-			return i, err
+		} else if !skip {
+			return nil, i, err
 		}
 	}
-	r := newRun(cells)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.runs = c.runs.add(r)
-	c.total += int64(len(cells))
-	return 0, nil
+	return cells, 0, nil
 }
 
 // CountAll counts the records of a slice, on every core and without copies.
@@ -155,7 +169,7 @@ func CountAll[P any](ctx context.Context, d *Domain[P], records []P, o *CountOpt
 	}
 	opt := orZero(o)
 	c := d.NewCounts()
-	c.skipped = opt.SkipErrors
+	c.skipped, c.loose = opt.SkipErrors, true
 	var first firstError
 	var progress parallel.Progress
 	if opt.Progress != nil {
@@ -165,7 +179,7 @@ func CountAll[P any](ctx context.Context, d *Domain[P], records []P, o *CountOpt
 		if first.failed.Load() {
 			return
 		}
-		if i, err := c.addAll(records[lo:hi]); err != nil {
+		if i, err := c.addAll(records[lo:hi], opt.SkipErrors); err != nil {
 			first.set(lo+i, err)
 		}
 	})

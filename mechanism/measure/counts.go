@@ -24,11 +24,18 @@ import (
 type Counts[P any] struct {
 	d *Domain[P]
 
-	mu      sync.Mutex
-	runs    runs
-	recent  []int // cells of single records that are in no run yet, up to a batch
-	total   int64
+	mu     sync.Mutex
+	runs   runs
+	recent []int // cells of single records that are in no run yet, up to a batch
+	total  int64
+	marks
+}
+
+// marks say how records were counted, and nothing of what they are.
+type marks struct {
 	skipped bool // records without a cell were left out, or would have been
+	loose   bool // any number of them may be one person's
+	most    int  // of those that are not loose, so many may be; 0 where there are none
 }
 
 // ErrMismatch reports counts of another domain, or bytes that are no counts.
@@ -88,6 +95,7 @@ func (c *Counts[P]) AddN(p P, n int64) error {
 	cell, err := c.d.locate(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.loose = true
 	if err == nil {
 		err = c.add(cell, n)
 	}
@@ -122,7 +130,9 @@ func (c *Counts[P]) settle() {
 
 // Merge adds the counts of o, which are of the same domain or of one made
 // elsewhere by the same call ([ErrMismatch] otherwise). Where o was made with
-// CountOptions.SkipErrors, c counts as made so from then on.
+// CountOptions.SkipErrors, c counts as made so from then on. Of counts by person,
+// see [CountPersons], no two may have a person in common: c would hold up to
+// twice as many records of that person as it says, and nothing here can tell.
 func (c *Counts[P]) Merge(o *Counts[P]) error {
 	const op = "measure: Counts.Merge"
 	if err := c.check(op); err != nil {
@@ -134,23 +144,30 @@ func (c *Counts[P]) Merge(o *Counts[P]) error {
 	if err := o.d.same(op, c.d.arrangement); err != nil {
 		return err
 	}
-	from := o.snapshot()
+	return c.merge(op, "o.Len()", o.snapshot())
+}
+
+// merge adds all that s holds, or nothing: the argument is what makes the sum too
+// large.
+func (c *Counts[P]) merge(op, arg string, s snapshot) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if from.total > math.MaxInt64-c.total {
-		return fault.Value(op, "o.Len()", float64(from.total), "a sum below 2^63")
+	if s.total > math.MaxInt64-c.total {
+		return fault.Value(op, arg, float64(s.total), "a sum below 2^63")
 	}
-	c.runs = c.runs.add(from.run)
-	c.total += from.total
-	c.skipped = c.skipped || from.skipped
+	c.runs = c.runs.add(s.run)
+	c.total += s.total
+	c.skipped = c.skipped || s.skipped
+	c.loose = c.loose || s.loose
+	c.most = max(c.most, s.most)
 	return nil
 }
 
 // snapshot is what counts hold at one moment.
 type snapshot struct {
 	run
-	total   int64
-	skipped bool
+	total int64
+	marks
 }
 
 func (c *Counts[P]) snapshot() snapshot {
@@ -158,15 +175,16 @@ func (c *Counts[P]) snapshot() snapshot {
 	defer c.mu.Unlock()
 	c.settle()
 	c.runs = runs{c.runs.all()}
-	return snapshot{c.runs[0], c.total, c.skipped}
+	return snapshot{c.runs[0], c.total, c.marks}
 }
 
-// Encoded counts: the magic, whose last byte is the version; the domain's id; 1
-// where records may have been skipped, else 0; how many cells are not empty,
-// and for each the number of cells passed over and the count, as shortest
-// uvarints; and CRC-32C of all that, little endian.
+// Encoded counts: the magic, whose last byte is the version; the domain's id; a
+// byte to which 1 is added where records may have been skipped, and 2 where they
+// are loose; then as shortest uvarints how many may be one person's, how many
+// cells are not empty, and for each the number of cells passed over and the count;
+// and CRC-32C of all that, little endian.
 const (
-	countsMagic = "mdpcnt\x00\x03"
+	countsMagic = "mdpcnt\x00\x04"
 	countsHead  = len(countsMagic) + idSize + 1
 )
 
@@ -181,11 +199,15 @@ func (c *Counts[P]) MarshalBinary() ([]byte, error) {
 	}
 	s := c.snapshot()
 	b := append([]byte(countsMagic), c.d.id[:]...)
+	how := byte(0)
 	if s.skipped {
-		b = append(b, 1)
-	} else {
-		b = append(b, 0)
+		how++
 	}
+	if s.loose {
+		how += 2
+	}
+	b = append(b, how)
+	b = binary.AppendUvarint(b, uint64(s.most))
 	b = binary.AppendUvarint(b, uint64(len(s.cells)))
 	next := 0
 	for i, cell := range s.cells {
@@ -228,23 +250,24 @@ func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 		return bad("the checksum is wrong: truncated or damaged")
 	case [idSize]byte(b[magic+1:]) != c.d.id:
 		return bad(fmt.Sprintf("the bytes are of another domain than this %v", c.d))
-	case b[countsHead-1] > 1:
+	case b[countsHead-1] > 3:
 		return bad("damaged")
 	default:
 		b = b[:sum]
 	}
 	s, ok := decodeCells(b[countsHead:], c.d.cells)
-	if !ok {
+	s.skipped, s.loose = b[countsHead-1]&1 > 0, b[countsHead-1]&2 > 0
+	if !ok || s.total > 0 && !s.loose && s.most == 0 {
 		return bad("damaged")
 	}
-	s.skipped = b[countsHead-1] == 1
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.runs, c.recent, c.total, c.skipped = runs{s.run}, nil, s.total, s.skipped
+	c.runs, c.recent = runs{s.run}, nil
+	c.total, c.marks = s.total, s.marks
 	return nil
 }
 
-// decodeCells returns the cells that b encodes; ok tells whether b is valid.
+// decodeCells returns what b encodes after the head; ok tells whether b is valid.
 func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
 	ok = true
 	read := func() uint64 {
@@ -256,7 +279,8 @@ func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
 		b = b[n:]
 		return v
 	}
-	next := 0
+	most, next := read(), 0
+	s.most = int(min(most, mostPerPerson))
 	for entries := read(); ok && entries > 0; entries-- {
 		gap, n := read(), read()
 		if !ok || gap >= uint64(cells-next) || n == 0 || n > uint64(math.MaxInt64-s.total) {
@@ -266,5 +290,5 @@ func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
 		s.total += int64(n)
 		next += int(gap) + 1
 	}
-	return s, ok && len(b) == 0
+	return s, ok && most <= mostPerPerson && len(b) == 0
 }

@@ -33,10 +33,11 @@ func threeRecords() (*Counts[[]float64], []byte) {
 // Bytes that were written once are read for good: a change here needs a new
 // version in the magic.
 func TestCounts_EncodingIsFixed(t *testing.T) {
-	const want = "6d6470636e740003" + // magic and version
+	const want = "6d6470636e740004" + // magic and version
 		"2135f05c77ce13f34d60425feecfffe2" + // domain
-		"00" + "02" + "0001" + "0602" + // two cells: 0 with one record, 7 with two
-		"922d4d42"
+		"02" + "00" + // loose, none by person
+		"02" + "0001" + "0602" + // two cells: 0 with one record, 7 with two
+		"d4bddb75"
 	c, got := threeRecords()
 	if hex.EncodeToString(got) != want {
 		t.Errorf("%x, want %s", got, want)
@@ -90,8 +91,8 @@ func TestUnmarshal_RefusesDamage(t *testing.T) {
 // What no MarshalBinary writes is refused with the right checksum too.
 func TestUnmarshal_RefusesNonsense(t *testing.T) {
 	_, good := threeRecords()
-	head, content := good[:countsHead], good[countsHead:len(good)-crc32.Size]
-	with := func(content ...byte) []byte { return sealed(append(slices.Clone(head), content...)) }
+	head, content := good[:countsHead], good[countsHead+1:len(good)-crc32.Size]
+	with := func(content ...byte) []byte { return sealed(append(append(slices.Clone(head), 0), content...)) }
 	most := []byte{255, 255, 255, 255, 255, 255, 255, 255, 127} // 2^63-1
 	edit := func(at int, to byte) []byte {
 		b := slices.Clone(good[:len(good)-crc32.Size])
@@ -105,11 +106,14 @@ func TestUnmarshal_RefusesNonsense(t *testing.T) {
 	}{
 		{"nothing", nil, "no encoded counts"},
 		{"magic", edit(0, 'n'), "no encoded counts"},
-		{"version 2", edit(len(countsMagic)-1, 2), "format 2 of counts, want 3"},
+		{"version 2", edit(len(countsMagic)-1, 2), "format 2 of counts, want 4"},
 		{"bit", append(slices.Clone(good[:len(good)-1]), good[len(good)-1]^1), "checksum"},
 		{"domain", edit(len(countsMagic), 0), "another domain than this box of 1 column: 8 cells"},
-		{"skipped", edit(countsHead-1, 2), "damaged"},
-		{"no number of cells", with(), "no encoded counts"},
+		{"marks", edit(countsHead-1, 4), "damaged"},
+		{"records of nobody", edit(countsHead-1, 1), "damaged"},
+		{"no content", sealed(head), "no encoded counts"},
+		{"no number of cells", with(), "damaged"},
+		{"2^31 records of a person", sealed(append(append(slices.Clone(head), 128, 128, 128, 128, 8), content...)), "damaged"},
 		{"a cell less", with(append([]byte{3}, content[1:]...)...), "damaged"},
 		{"a cell more", with(append([]byte{1}, content[1:]...)...), "damaged"},
 		{"2^63 cells", with(append(slices.Clone(most), content[1:]...)...), "damaged"},

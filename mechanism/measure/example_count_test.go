@@ -32,3 +32,42 @@ func ExampleCountAll() {
 	// box of 1 column: 16 cells, 1 level of arity 16
 	// 5 records
 }
+
+// A release that protects persons needs counts of which no person has more than a
+// few: the first two of each here.
+func ExampleCountPersons() {
+	hours, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 24}}, &measure.BoxOptions{Depth: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	type visit = measure.Row[string, []float64]
+	visits := []visit{{"Ann", []float64{8}}, {"Bob", []float64{9}}, {"Ann", []float64{12}}, {"Ann", []float64{13}}, {"Ann", []float64{17}}}
+	c, err := measure.CountPersons(context.Background(), hours, func(yield func(visit, error) bool) {
+		for _, v := range visits {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}, 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(c.Len(), "of", len(visits), "records")
+	// Output: 3 of 5 records
+}
+
+// Rows that come grouped by person need no memory of who was there.
+func ExampleCounts_AddPerson() {
+	hours, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 24}}, &measure.BoxOptions{Depth: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	c := hours.NewCounts()
+	for _, visits := range [][][]float64{{{8}, {12}, {13}, {17}}, {{9}}} {
+		if err := c.AddPerson(visits, 2); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(c.Len(), "records")
+	// Output: 3 records
+}

@@ -63,6 +63,9 @@ type runs []run
 
 // add adds a run. Those that it meets are added up from the shortest on.
 func (s runs) add(r run) runs {
+	if len(r.cells) == 0 {
+		return s
+	}
 	var short run
 	for last := len(s) - 1; last >= 0 && len(s[last].cells) < 2*(len(short.cells)+len(r.cells)); last-- {
 		short = s[last].plus(short)

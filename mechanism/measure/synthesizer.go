@@ -101,6 +101,9 @@ func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], err
 		return nil, err
 	}
 	from := c.snapshot()
+	if err := from.marks.check(op, s.opt.PerPerson); err != nil {
+		return nil, err
+	}
 	if s.opt.Relation == ReplaceOne {
 		if from.skipped {
 			return nil, fmt.Errorf("%s: %w", op, ErrSkipped)

@@ -1,0 +1,110 @@
+package measure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// ErrPersons reports counts that are not of persons with as few records each as
+// SynthesizerOptions.PerPerson says, or that are where it says nothing of persons.
+var ErrPersons = errors.New("counts and SynthesizerOptions.PerPerson disagree: count with CountPersons or Counts.AddPerson for a release that protects persons, and without them for one that protects records")
+
+// mostPerPerson bounds how many records of one person can be counted.
+const mostPerPerson = math.MaxInt32
+
+func checkPerPerson(op, arg string, most int) error {
+	if most < 1 || most > mostPerPerson {
+		return fault.Value(op, arg, float64(most), "a number >= 1 and below 2^31")
+	}
+	return nil
+}
+
+// check refuses counts for a release that protects persons with up to so many
+// records, or records where that is 0.
+//
+// Counts by person do not protect records. A record less can let in one of the
+// same person that was dropped, and two counts change where the level is for one.
+func (m marks) check(op string, perPerson int) error {
+	switch {
+	case perPerson == 0 && m.most > 0:
+		return fmt.Errorf("%s: %w: PerPerson is not set, and records were counted by person", op, ErrPersons)
+	case perPerson > 0 && m.loose:
+		return fmt.Errorf("%s: %w: PerPerson is %d, and records were not counted by person", op, ErrPersons, perPerson)
+	case perPerson > 0 && m.most > perPerson:
+		return fmt.Errorf("%s: %w: PerPerson is %d, and there may be %d records of a person", op, ErrPersons, perPerson, m.most)
+	}
+	return nil
+}
+
+// Row is a record and the person whose it is.
+type Row[K comparable, P any] struct {
+	Person K
+	Record P
+}
+
+// CountPersons counts records of which one person may have many: the first most
+// of each person, in the order of seq, and not the others. A release of such
+// counts changes little by any one person: see SynthesizerOptions.PerPerson, which
+// must be at least most. Where later records say other things than the first, as
+// in time, bring them in random order.
+//
+// Two rows are of one person where their Person is equal by ==; pointers are
+// equal only to themselves, and what is not, such as NaN, is an error. With
+// CountOptions.SkipErrors a record without a cell is one of the first most too.
+// All else is as in [Count], and memory linear in the number of persons.
+func CountPersons[K comparable, P any](ctx context.Context, d *Domain[P], seq iter.Seq2[Row[K, P], error], most int, o *CountOptions) (*Counts[P], error) {
+	const op = "measure: CountPersons"
+	if err := d.check(op); err != nil {
+		return nil, err
+	}
+	if err := checkPerPerson(op, "most", most); err != nil {
+		return nil, err
+	}
+	c := d.NewCounts()
+	c.most = most
+	seen := make(map[K]int32)
+	return c.count(ctx, "CountPersons", func(yield func(P, error) bool) {
+		for row, err := range seq {
+			if err == nil {
+				err = errDropped
+				if n := seen[row.Person]; n < int32(most) {
+					seen[row.Person] = n + 1
+					if err = nil; seen[row.Person] != n+1 {
+						err = errors.New("a Person that is not equal to itself")
+					}
+				}
+			}
+			if !yield(row.Record, err) {
+				return
+			}
+		}
+	}, o)
+}
+
+// AddPerson counts the first most of records, which are all that one person has:
+// [CountPersons] for rows that were grouped elsewhere. No person may come twice,
+// in c or in what is merged with c; nothing here can tell. The errors are
+// those of [Counts.Add], and a [*metric.ValueError] unless most >= 1; nothing of
+// the person is counted then.
+func (c *Counts[P]) AddPerson(records []P, most int) error {
+	const op = "measure: Counts.AddPerson"
+	if err := c.check(op); err != nil {
+		return err
+	}
+	if err := checkPerPerson(op, "most", most); err != nil {
+		return err
+	}
+	cells, i, err := c.d.locateAll(records[:min(most, len(records))], false)
+	if err != nil {
+		err = fmt.Errorf("%s: record %d: %w", op, i, err)
+	}
+	// The mark stays where the records do not: it says nothing of them.
+	s := snapshot{run: newRun(cells), total: int64(len(cells)), marks: marks{most: most}}
+	return cmp.Or(err, c.merge(op, "len(records)", s))
+}

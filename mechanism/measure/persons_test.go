@@ -1,0 +1,203 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+type visit = Row[string, []float64]
+
+// visits are of 26 persons, in any order; Zoe has 1,000 of n.
+func visits(n int) []visit {
+	r := random.Seeded(1)
+	rows := make([]visit, n)
+	for i := range rows {
+		rows[i] = visit{string(rune('A' + r.IntN(25))), []float64{r.Float64(), r.Float64()}}
+	}
+	for _, i := range r.Perm(n)[:1000] {
+		rows[i].Person = "Zoe"
+	}
+	return rows
+}
+
+// The first records of each person count, on any number of workers, and the same
+// of each whoever else is there.
+func TestCountPersons_FirstOfEach(t *testing.T) {
+	rows := visits(3*batch + 17)
+	without := slices.DeleteFunc(slices.Clone(rows), func(v visit) bool { return v.Person == "Zoe" })
+	d := unitBox(2, BoxOptions{Depth: 4})
+	for _, most := range []int{1, 7, 800, 5000} {
+		byHand := map[string][][]float64{}
+		want := d.NewCounts()
+		for _, v := range rows {
+			if p := v.Person; len(byHand[p]) < most {
+				byHand[p] = append(byHand[p], v.Record)
+				testkit.Check(t, want.Add(v.Record))
+			}
+		}
+		want.marks = marks{most: most}
+		grouped := d.NewCounts()
+		parts := []*Counts[[]float64]{d.NewCounts(), d.NewCounts()}
+		for p := range byHand {
+			var all [][]float64
+			for _, v := range rows {
+				if v.Person == p {
+					all = append(all, v.Record)
+				}
+			}
+			testkit.Check(t, grouped.AddPerson(all, most))
+			testkit.Check(t, parts[p[0]%2].AddPerson(all, most))
+		}
+		testkit.Check(t, parts[0].Merge(parts[1]))
+		for _, w := range []int{1, 2, 7} {
+			got := testkit.Must(CountPersons(t.Context(), d, stream(rows), most, &CountOptions{Workers: w}))
+			if !sameCounts(got, want) {
+				t.Errorf("%d workers, most %d: counts differ", w, most)
+			}
+			// A person more or less moves as many counts as rows are kept, and no others.
+			moved := int64(0)
+			less := testkit.Must(CountPersons(t.Context(), d, stream(without), most, &CountOptions{Workers: w})).dense()
+			for cell, n := range got.dense() {
+				if n < less[cell] {
+					t.Errorf("most %d: a person more, and %d fewer records in cell %d", most, less[cell]-n, cell)
+				}
+				moved += n - less[cell]
+			}
+			if moved != int64(min(most, 1000)) {
+				t.Errorf("most %d: a person of 1000 records moves %d counts", most, moved)
+			}
+		}
+		if !sameCounts(grouped, want) || !sameCounts(parts[0], want) {
+			t.Errorf("most %d: grouped or merged counts differ", most)
+		}
+	}
+}
+
+// Errors have the position among all rows; a row that is dropped has none.
+func TestCountPersons_Errors(t *testing.T) {
+	d := unitBox(2, BoxOptions{Depth: 3})
+	rows := visits(3 * batch)
+	bad, seen := 0, map[string]int{}
+	for i, v := range rows {
+		if seen[v.Person]++; seen[v.Person] == 400 && v.Person == "Zoe" {
+			bad = i
+			rows[i].Record = []float64{.1}
+		}
+	}
+	for _, w := range []int{1, 2} {
+		o := &CountOptions{Workers: w}
+		var wrong *fault.SizeError
+		err := second(CountPersons(t.Context(), d, stream(rows), 400, o))
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "measure: CountPersons: record "+fmt.Sprint(bad)+":") {
+			t.Errorf("record %d: %v", bad, err)
+		}
+		if c, err := CountPersons(t.Context(), d, stream(rows), 399, o); err != nil || c.Len() != 26*399 {
+			t.Errorf("a record that is dropped: %v", err)
+		}
+		boom := errors.New("boom")
+		var broken iter.Seq2[visit, error] = func(yield func(visit, error) bool) {
+			_ = yield(rows[0], nil) && yield(rows[1], nil) && yield(visit{}, boom)
+		}
+		if err := second(CountPersons(t.Context(), d, broken, 1, o)); !errors.Is(err, boom) || !strings.Contains(err.Error(), "record 2") {
+			t.Errorf("error of the iterator: %v", err)
+		}
+		o.SkipErrors = true
+		if c, err := CountPersons(t.Context(), d, stream(rows), 400, o); err != nil || c.Len() != 26*400-1 {
+			t.Errorf("skipping: %v", err)
+		}
+		nobody := []Row[float64, []float64]{{1, []float64{.1, .1}}, {math.NaN(), []float64{.1, .1}}}
+		if err := second(CountPersons(t.Context(), d, stream(nobody), 1, o)); err == nil || !strings.Contains(err.Error(), "record 1: a Person that is not equal to itself") {
+			t.Errorf("NaN is a person: %v", err)
+		}
+	}
+	for _, most := range []int{0, -1, math.MinInt, math.MaxInt32 + 1, math.MaxInt} {
+		var wrong *fault.ValueError
+		for _, err := range []error{second(CountPersons(t.Context(), d, stream(rows), most, nil)), d.NewCounts().AddPerson([][]float64{{.1, .1}}, most)} {
+			if !errors.As(err, &wrong) || wrong.Arg != "most" {
+				t.Errorf("most %d: %v", most, err)
+			}
+		}
+	}
+	// A person with a record that has no cell among the first is not counted at all.
+	c := d.NewCounts()
+	if err := c.AddPerson([][]float64{{.1, .1}, {.1}}, 2); err == nil || c.Len() != 0 || c.most != 2 {
+		t.Errorf("%d records of a person with a bad one: %v", c.Len(), err)
+	}
+	testkit.Check(t, c.AddPerson([][]float64{{.1, .1}, {.1}}, 1))
+	full := d.NewCounts()
+	testkit.Check(t, full.AddN([]float64{.1, .1}, math.MaxInt64))
+	var wrong *fault.ValueError
+	if err := full.AddPerson([][]float64{{.1, .1}}, 1); !errors.As(err, &wrong) || wrong.Arg != "len(records)" {
+		t.Errorf("2^63 records: %v", err)
+	}
+}
+
+// Counts remember how they were made, on every way that they go.
+func TestCounts_RememberPersons(t *testing.T) {
+	d := unitBox(1, BoxOptions{Depth: 3})
+	x := [][]float64{{.1}, {.9}, {.9}}
+	persons := func(most int) *Counts[[]float64] {
+		return testkit.Must(CountPersons(t.Context(), d, stream([]Row[int, []float64]{{1, x[0]}, {1, x[1]}, {2, x[2]}}), most, nil))
+	}
+	by := func(f func(c *Counts[[]float64]) error) *Counts[[]float64] {
+		c := d.NewCounts()
+		if err := f(c); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	merged := func(all ...*Counts[[]float64]) *Counts[[]float64] {
+		c := d.NewCounts()
+		for _, o := range all {
+			testkit.Check(t, c.Merge(o))
+		}
+		return c
+	}
+	loose := testkit.Must(CountAll(t.Context(), d, x, nil))
+	none := testkit.Must(CountPersons(t.Context(), d, stream[Row[int, []float64]](nil), 3, nil))
+	for _, c := range []struct {
+		name   string
+		counts *Counts[[]float64]
+		want   marks
+	}{
+		{"nothing", d.NewCounts(), marks{}},
+		{"CountAll", loose, marks{loose: true}},
+		{"CountAll of nothing", testkit.Must(CountAll(t.Context(), d, nil, nil)), marks{loose: true}},
+		{"Count", testkit.Must(Count(t.Context(), d, stream(x), nil)), marks{loose: true}},
+		{"Add", by(func(c *Counts[[]float64]) error { return c.Add(x[0]) }), marks{loose: true}},
+		{"AddN of none", by(func(c *Counts[[]float64]) error { return c.AddN(x[0], 0) }), marks{loose: true}},
+		{"CountPersons", persons(2), marks{most: 2}},
+		{"CountPersons of nothing", none, marks{most: 3}},
+		{"AddPerson", by(func(c *Counts[[]float64]) error { return c.AddPerson(x, 2) }), marks{most: 2}},
+		{"AddPerson of nothing", by(func(c *Counts[[]float64]) error { return c.AddPerson(nil, 2) }), marks{most: 2}},
+		{"merged", merged(persons(2), none, persons(1), d.NewCounts()), marks{most: 3}},
+		{"both", merged(persons(2), loose), marks{most: 2, loose: true}},
+		{"both", by(func(c *Counts[[]float64]) error { return errors.Join(c.AddPerson(x, 2), c.Add(x[0])) }), marks{most: 2, loose: true}},
+	} {
+		read := d.NewCounts()
+		testkit.Check(t, read.Merge(loose)) // to be replaced
+		testkit.Check(t, read.UnmarshalBinary(testkit.Must(c.counts.MarshalBinary())))
+		if got := c.counts.snapshot().marks; got != c.want || !sameCounts(c.counts, read) {
+			t.Errorf("%s: %+v, and read %+v, want %+v", c.name, got, read.marks, c.want)
+		}
+		for perPerson, ok := range map[int]bool{
+			0: c.want.most == 0,
+			1: !c.want.loose && c.want.most <= 1,
+			2: !c.want.loose && c.want.most <= 2,
+			9: !c.want.loose,
+		} {
+			if err := c.want.check("op", perPerson); (err == nil) != ok || !ok && !errors.Is(err, ErrPersons) {
+				t.Errorf("%s, PerPerson %d: %v", c.name, perPerson, err)
+			}
+		}
+	}
+}
