@@ -44,8 +44,9 @@
 // added or removed. Where records are left out for what they say, because they
 // are invalid or out of bounds, their number is private and only AddRemoveOne
 // is true (CountOptions.SkipErrors); moving them into the bounds keeps their
-// number public. A record is one row; a person with many rows needs eps divided
-// by their number. A Measure adds ideal real noise.
+// number public. A record is one row. A person with many is protected where at
+// most so many are counted ([CountPersons]) and eps is divided among them
+// (SynthesizerOptions.PerPerson). A Measure adds ideal real noise.
 //
 // [Synthesizer.Bound] tells the expected error before any data are read, and what
 // no mechanism can beat; [Release.Confidence] holds after a release.
@@ -56,8 +57,8 @@
 // # Large data
 //
 // Records come from iterators ([Count]) or slices, are counted on every core,
-// and leave 16 bytes for each cell with any behind. Counts are merged ([Counts.Merge]) and sent
-// between machines (MarshalBinary). Domains with too many cells to hold can be
+// and leave 16 bytes for each cell with any behind. Counts are merged
+// ([Counts.Merge]) and sent between machines (MarshalBinary). Domains with too many cells to hold can be
 // lazy. A release takes some 100 ns and 60 bytes a node; a [Measure] some 50
 // ns. What takes a context returns soon after it ends.
 //

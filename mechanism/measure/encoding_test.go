@@ -113,7 +113,7 @@ func TestUnmarshal_RefusesNonsense(t *testing.T) {
 		{"records of nobody", edit(countsHead-1, 1), "damaged"},
 		{"no content", sealed(head), "no encoded counts"},
 		{"no number of cells", with(), "damaged"},
-		{"2^31 records of a person", sealed(append(append(slices.Clone(head), 128, 128, 128, 128, 8), content...)), "damaged"},
+		{"2^30+1 records of a person", sealed(append(append(slices.Clone(head), 129, 128, 128, 128, 4), content...)), "damaged"},
 		{"a cell less", with(append([]byte{3}, content[1:]...)...), "damaged"},
 		{"a cell more", with(append([]byte{1}, content[1:]...)...), "damaged"},
 		{"2^63 cells", with(append(slices.Clone(most), content[1:]...)...), "damaged"},

@@ -33,8 +33,8 @@ func ExampleCountAll() {
 	// 5 records
 }
 
-// A release that protects persons needs counts of which no person has more than a
-// few: the first two of each here.
+// A release that protects persons, with all their records, needs counts of a few
+// records each: the first two here. Each of these has half of the level.
 func ExampleCountPersons() {
 	hours, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 24}}, &measure.BoxOptions{Depth: 4})
 	if err != nil {
@@ -53,7 +53,17 @@ func ExampleCountPersons() {
 		log.Fatal(err)
 	}
 	fmt.Println(c.Len(), "of", len(visits), "records")
-	// Output: 3 of 5 records
+	s, err := measure.NewSynthesizer(hours, 1, &measure.SynthesizerOptions{Relation: measure.AddRemoveOne, PerPerson: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.Guarantee())
+	if _, err := s.Release(nil, c); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 3 of 5 records
+	// 1-private per person added or removed
 }
 
 // Rows that come grouped by person need no memory of who was there.

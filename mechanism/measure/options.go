@@ -78,6 +78,11 @@ const (
 type SynthesizerOptions struct {
 	// Relation names the neighbors that are protected from one another.
 	Relation Relation
+	// PerPerson, where not 0, makes eps the level of a person with all records: a
+	// release refuses counts that may hold more than PerPerson of one person, see
+	// [CountPersons], and a record gets eps/PerPerson. How many records count is
+	// private then, so that Relation must be AddRemoveOne.
+	PerPerson int
 	// Levels, where not nil, divides all regions alike, in place of as deep as the
 	// noisy counts say: below j divisions, Levels[j] levels of the domain's tree
 	// are taken at once.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
@@ -16,13 +16,33 @@ import (
 var ErrPersons = errors.New("counts and SynthesizerOptions.PerPerson disagree: count with CountPersons or Counts.AddPerson for a release that protects persons, and without them for one that protects records")
 
 // mostPerPerson bounds how many records of one person can be counted.
-const mostPerPerson = math.MaxInt32
+const mostPerPerson = 1 << 30
 
 func checkPerPerson(op, arg string, most int) error {
 	if most < 1 || most > mostPerPerson {
-		return fault.Value(op, arg, float64(most), "a number >= 1 and below 2^31")
+		return fault.Value(op, arg, float64(most), "a number from 1 to 2^30")
 	}
 	return nil
+}
+
+// perRecord is the level of a record where that of a person, or of a record if
+// there is nothing of persons, is eps. To add a person is to add up to PerPerson
+// records one by one, each at a loss of at most eps/PerPerson.
+func (o *SynthesizerOptions) perRecord(op string, eps float64) (float64, error) {
+	if o.PerPerson == 0 {
+		return eps, nil
+	}
+	if err := checkPerPerson(op, "PerPerson", o.PerPerson); err != nil {
+		return 0, err
+	}
+	if o.Relation != AddRemoveOne {
+		return 0, fault.Value(op, "Relation", float64(o.Relation), "AddRemoveOne with PerPerson, because how many records persons have is private")
+	}
+	level := directed.DivDown(eps, float64(o.PerPerson))
+	if level < 1e-50 {
+		return 0, fault.Value(op, "eps", eps, "at least 1e-50 for each of PerPerson records")
+	}
+	return level, nil
 }
 
 // check refuses counts for a release that protects persons with up to so many

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -119,7 +120,7 @@ func TestCountPersons_Errors(t *testing.T) {
 			t.Errorf("NaN is a person: %v", err)
 		}
 	}
-	for _, most := range []int{0, -1, math.MinInt, math.MaxInt32 + 1, math.MaxInt} {
+	for _, most := range []int{0, -1, math.MinInt, 1<<30 + 1, math.MaxInt} {
 		var wrong *fault.ValueError
 		for _, err := range []error{second(CountPersons(t.Context(), d, stream(rows), most, nil)), d.NewCounts().AddPerson([][]float64{{.1, .1}}, most)} {
 			if !errors.As(err, &wrong) || wrong.Arg != "most" {
@@ -199,5 +200,73 @@ func TestCounts_RememberPersons(t *testing.T) {
 				t.Errorf("%s, PerPerson %d: %v", c.name, perPerson, err)
 			}
 		}
+	}
+}
+
+// A record gets the part of the level that is left to each of a person's, and all
+// of them together at most what was asked for.
+func TestPerPerson_Level(t *testing.T) {
+	d := tinyTrees()["pair"]
+	for _, eps := range []float64{1e-40, .1, 1. / 3, 1, math.Pi, 1e50} {
+		for _, most := range []int{1, 2, 3, 7, 100, 12345, 1 << 30} {
+			s := testkit.Must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: AddRemoveOne, PerPerson: most}))
+			g := s.Guarantee()
+			if a := g.Alpha(); a > eps || a < eps*(1-1e-6) || g.Unit() != "person added or removed" {
+				t.Errorf("asked for %v, %d records each: %v", eps, most, g)
+			}
+			records := new(big.Rat).Mul(new(big.Rat).SetFloat64(s.budget.Loss()), big.NewRat(int64(most), 1))
+			if records.Cmp(new(big.Rat).SetFloat64(g.Alpha())) > 0 {
+				t.Errorf("asked for %v, %d records of %v each are more than %v", eps, most, s.budget.Loss(), g.Alpha())
+			}
+		}
+	}
+	for name, o := range map[string]SynthesizerOptions{
+		"Relation = 0, want AddRemoveOne": {PerPerson: 2},
+		"PerPerson = -1":                  {PerPerson: -1, Relation: AddRemoveOne},
+		"PerPerson = 1.073741825e+09":     {PerPerson: 1<<30 + 1, Relation: AddRemoveOne},
+	} {
+		if err := second(NewSynthesizer(d, 1, &o)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := second(NewSynthesizer(d, 1e-50, &SynthesizerOptions{Relation: AddRemoveOne, PerPerson: 2})); err == nil {
+		t.Error("records of level 5e-51")
+	}
+}
+
+// A release takes counts of as few records a person as it protects, and one that
+// protects records takes none of persons.
+func TestPerPerson_RefusesOtherCounts(t *testing.T) {
+	d := unitBox(1, BoxOptions{Depth: 3})
+	persons := func(most int) *Counts[[]float64] {
+		return testkit.Must(CountPersons(t.Context(), d, stream([]Row[int, []float64]{{1, []float64{.1}}, {1, []float64{.9}}}), most, &CountOptions{SkipErrors: true}))
+	}
+	loose := testkit.Must(CountAll(t.Context(), d, [][]float64{{.1}}, nil))
+	both := persons(1)
+	testkit.Check(t, both.Merge(loose))
+	for _, perPerson := range []int{0, 1, 2} {
+		s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne, PerPerson: perPerson}))
+		for _, c := range []struct {
+			name   string
+			counts *Counts[[]float64]
+			ok     bool
+		}{
+			{"nothing", d.NewCounts(), true},
+			{"loose", loose, perPerson == 0},
+			{"one each", persons(1), perPerson >= 1},
+			{"two each", persons(2), perPerson == 2},
+			{"both", both, false},
+		} {
+			out, err := s.Release(nil, c.counts)
+			if (err == nil) != c.ok || (out != nil) != c.ok || !c.ok && !errors.Is(err, ErrPersons) {
+				t.Errorf("%s, PerPerson %d: %v", c.name, perPerson, err)
+			}
+		}
+		if _, err := s.Synthetic(t.Context(), nil, [][]float64{{.1}}, 0); (err == nil) != (perPerson == 0) {
+			t.Errorf("Synthetic, PerPerson %d: %v", perPerson, err)
+		}
+	}
+	if err := second(testkit.Must(NewSynthesizer(d, 1, nil)).Release(nil, persons(2))); !errors.Is(err, ErrPersons) {
+		t.Errorf("ReplaceOne: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
@@ -46,11 +47,18 @@ func NewSynthesizer[P any](d *Domain[P], eps float64, o *SynthesizerOptions) (*S
 	if s.rule, err = s.opt.rule(op, d.arrangement); err != nil {
 		return nil, err
 	}
-	s.budget = adaptive.NewBudget(s.opt.Relation, eps)
+	level, err := s.opt.perRecord(op, eps)
+	if err != nil {
+		return nil, err
+	}
+	s.budget = adaptive.NewBudget(s.opt.Relation, level)
 	loss, unit := s.budget.Loss(), metric.Unit("record replaced")
-	if s.opt.Relation == AddRemoveOne {
+	switch {
+	case s.opt.PerPerson > 0:
+		loss, unit = directed.MulUp(loss, float64(s.opt.PerPerson)), "person added or removed"
+	case s.opt.Relation == AddRemoveOne:
 		unit = "record added or removed"
-	} else if d.cells == 1 {
+	case d.cells == 1:
 		loss = 0 // nothing to tell apart
 	}
 	s.g, err = mechanism.NewGuarantee(loss, 0, unit)
@@ -61,8 +69,8 @@ func (s *Synthesizer[P]) check(op string) error {
 	return fault.Made(s != nil && s.d != nil, op, "Synthesizer", "NewSynthesizer")
 }
 
-// Guarantee is the level per record replaced, or per record added or removed.
-// That of a zero Synthesizer promises nothing.
+// Guarantee is the level per record replaced, or per record or person added or
+// removed. That of a zero Synthesizer promises nothing.
 func (s *Synthesizer[P]) Guarantee() mechanism.Guarantee {
 	if s == nil {
 		return mechanism.Guarantee{}
@@ -87,7 +95,8 @@ func (s *Synthesizer[P]) String() string {
 // same call ([ErrMismatch] otherwise). Counts of no records are
 // [metric.ErrEmpty] under ReplaceOne, where that is public; under AddRemoveOne
 // they have a release as all others. Counts made with CountOptions.SkipErrors
-// are [ErrSkipped] under ReplaceOne. O(cells with records), and some 200 ns a
+// are [ErrSkipped] under ReplaceOne, and [ErrPersons] are those of more records a
+// person than SynthesizerOptions.PerPerson says. O(cells with records), and some 200 ns a
 // region, of which there are at most about 20 N eps for N records.
 func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], error) {
 	const op = "measure: Synthesizer.Release"

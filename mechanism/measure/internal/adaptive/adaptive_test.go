@@ -84,8 +84,9 @@ func logRatio(r *Release, x, y []int64) int64 {
 }
 
 // checkLevel runs all neighbors among data sets of up to three records on the same
-// outputs, and returns the largest log ratio that was seen.
-func checkLevel(t *testing.T, tree Tree, n int, rel walk.Relation, rule Rule, outputs func() func() int64) int64 {
+// outputs, and returns the largest log ratio that was seen. Where records are added
+// or removed they may be up to most at once, in any cells: a person's.
+func checkLevel(t *testing.T, tree Tree, n int, rel walk.Relation, most int64, rule Rule, outputs func() func() int64) int64 {
 	b := NewBudget(rel, 1)
 	type run struct {
 		x, truth []int64
@@ -136,7 +137,8 @@ func checkLevel(t *testing.T, tree Tree, n int, rel walk.Relation, rule Rule, ou
 			for i := range p.x {
 				apart += max(p.x[i]-q.x[i], q.x[i]-p.x[i])
 			}
-			if rel == walk.ReplaceOne && apart == 2 && p.total == q.total || rel == walk.AddRemoveOne && apart == 1 {
+			added := apart == max(p.total-q.total, q.total-p.total) // or removed, but not both
+			if rel == walk.ReplaceOne && apart == 2 && p.total == q.total || rel == walk.AddRemoveOne && added && apart <= most {
 				worst = max(worst, logRatio(first, p.truth, q.truth))
 			}
 		}
@@ -194,18 +196,38 @@ func TestDraw_ExactLevel(t *testing.T) {
 							return []int64{-1, 1, 4}[d]
 						}
 					}
-					worst = max(worst, checkLevel(t, grid, 1<<levels, rel, rule, outputs))
+					worst = max(worst, checkLevel(t, grid, 1<<levels, rel, 1, rule, outputs))
 				}
 			}
 			given := uneven()
 			for seed := range 300 {
 				r := random.Seeded(uint64(seed))
 				outputs := func() func() int64 { return func() int64 { return r.Int64N(60) - 5 } }
-				worst = max(worst, checkLevel(t, given, 4, rel, rule, outputs))
+				worst = max(worst, checkLevel(t, given, 4, rel, 1, rule, outputs))
 			}
 			if worst != limit(rel) {
 				t.Errorf("%v, %s: largest log ratio %d quanta, want %d", rel, name, worst, limit(rel))
 			}
+		}
+	}
+}
+
+// A person with up to most records, in cells near and far, changes the probability
+// of an output by at most that many times the level of a record, and by that much
+// for some.
+func TestDraw_ExactLevelOfPersons(t *testing.T) {
+	for most := int64(1); most <= 3; most++ {
+		worst := int64(0)
+		for seed := range 60 {
+			r := random.Seeded(uint64(seed))
+			outputs := func() func() int64 { return func() int64 { return r.Int64N(60) - 5 } }
+			for _, rule := range []Rule{Adaptive{}, eager{}} {
+				worst = max(worst, checkLevel(t, uneven(), 4, walk.AddRemoveOne, most, rule, outputs))
+				worst = max(worst, checkLevel(t, binary(2), 4, walk.AddRemoveOne, most, rule, outputs))
+			}
+		}
+		if worst != most*quanta {
+			t.Errorf("%d records of a person: largest log ratio %d quanta, want %d", most, worst, most*quanta)
 		}
 	}
 }
