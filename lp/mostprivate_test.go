@@ -256,3 +256,23 @@ func TestMostPrivate_BadInput(t *testing.T) {
 		}
 	}
 }
+
+// A point far from none, whose ball meets those of all others, sees the packing that
+// it is not in: ten points at 1 from it, 2 from each other, and between each and it
+// one that both are near to.
+func TestLevelLowerBound_WithoutThePoint(t *testing.T) {
+	const k = 10
+	b := metric.Bimetric{
+		Privacy: space.Func(1+2*k, func(i, _ int) float64 { return 2 - float64(1/(1+i)) }),
+		Utility: space.Func(1+2*k, func(i, j int) float64 {
+			if i == 0 && j > k || j == i+k {
+				return 1
+			}
+			return 2
+		}),
+	}
+	v := testkit.Must(LevelLowerBound(t.Context(), b, exponential.Target{Gamma: 1, Delta: 0.5}))
+	if want := math.Log(k * 0.5); math.Abs(v.Level/want-1) > 1e-9 || v.X != 0 || len(v.Packing) != k {
+		t.Errorf("%+v, want %v from point 0", v, want)
+	}
+}
