@@ -46,7 +46,6 @@ func (g *merged) rounds(s *Solution, began time.Time) error {
 				return err
 			}
 		}
-		s.keep(nil) // whose bound has changed
 		if s.Gap <= g.o.Tolerance {
 			return nil
 		}

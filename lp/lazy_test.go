@@ -157,6 +157,27 @@ func TestLazy_Canceled(t *testing.T) {
 	certified(t, b, 5, nil, s)
 }
 
+// The gap is that of the bound even where the time to mend a channel is over, too, as
+// on a slow machine.
+func TestLazy_GapIsThatOfTheBound(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := testkit.Must(read(ctx, "lp: Optimal", metric.Same(space.Halton(lazySize+1)), 5, &Options{Tolerance: 1e-9}))
+	p.o.Progress = func(i int, _ float64, _ time.Duration) {
+		if i >= 5 {
+			cancel()
+			p.late = ctx
+		}
+	}
+	s := &Solution{Prior: distribution(nil, p.n)}
+	s.keep(testkit.Must(p.constant(t.Context())))
+	if err := p.search(ctx, s, p.merge(0), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if s.Status != StatusCanceled || s.DualBound == 0 || s.Gap != gap(s.Objective, s.DualBound) {
+		t.Error(s)
+	}
+}
+
 // What the rounds find may pass the limit that the start kept: the mechanism is
 // returned, and what it would have taken to go on is said.
 func TestLazy_MemoryBetweenRounds(t *testing.T) {

@@ -149,6 +149,7 @@ func (s *Solution) raise(g *merged, res *ipm.Result) {
 		if g.o.Prior == nil {
 			s.Prior = distribution(res.Z, g.n)
 		}
+		s.keep(nil) // its gap has changed, even if no channel comes of this
 	}
 }
 
