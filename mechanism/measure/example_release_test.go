@@ -2,6 +2,7 @@ package measure_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"math"
@@ -137,4 +138,42 @@ func ExampleCount() {
 	fmt.Println(counts.Len(), "records in", d.Len(), "cells,", len(b) < 1e5, err)
 	// Output:
 	// 100000 records in 76800 cells, true <nil>
+}
+
+// A map of where the records are, from the release alone.
+func ExampleRelease_Density() {
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 4}, {Lo: 0, Hi: 4}}, &measure.BoxOptions{Depth: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := measure.NewSynthesizer(d, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	counts := d.NewCounts()
+	for range 1000 {
+		if err := errors.Join(counts.Add([]float64{2.5, 1.5}), counts.Add([]float64{0.5, 3.5})); err != nil {
+			log.Fatal(err)
+		}
+	}
+	release, err := s.Release(seeded(), counts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	density := release.Density()
+	for y := 3.5; y > 0; y-- {
+		for x := 0.5; x < 4; x++ {
+			mark := "."
+			if density([]float64{x, y}) > 1 {
+				mark = "#"
+			}
+			fmt.Print(mark)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// #...
+	// ....
+	// ..#.
+	// ....
 }
