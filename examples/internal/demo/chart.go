@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image"
 	"image/color"
 	"io"
 	"math"
@@ -24,6 +25,14 @@ type Chart struct {
 	X, Y       string // axis labels, with the unit: "alpha (per km)"
 	LogX, LogY bool
 	Series     []Series
+	Shade      *Shade // below the series, or nil
+}
+
+// Shade colors a rectangle, on axes that are not logarithmic: At gives how dark a
+// point is, from 0 to 1, and NaN where it has no color.
+type Shade struct {
+	LoX, HiX, LoY, HiY float64
+	At                 func(x, y float64) float64
 }
 
 // Series is one line, or one cloud of points, of a [Chart]. A point that is
@@ -36,8 +45,8 @@ type Series struct {
 	Cloud  bool      // points without a line
 }
 
-// writeCharts writes charts to w, as "png" or "svg", side by side with one
-// range of the axes. It refuses series of unequal lengths, a chart without a
+// writeCharts writes charts to w, as "png" or "svg", side by side, four and more in
+// two rows, with one range of the axes. It refuses series of unequal lengths, a chart without a
 // point to show, and axes that are logarithmic in one chart only; w is
 // untouched then.
 func writeCharts(w io.Writer, format string, charts ...*Chart) error {
@@ -50,13 +59,18 @@ func writeCharts(w io.Writer, format string, charts ...*Chart) error {
 			return err
 		}
 	}
-	n, part := len(charts), vg.Length(chartWidth)
-	if n > 1 {
+	rows, part := 1, vg.Length(chartWidth)
+	if len(charts) > 1 {
 		part = chartHeight
 	}
-	return writePicture(w, format, vg.Length(n)*part, chartHeight, func(canvas draw.Canvas) {
+	if len(charts) > 3 {
+		rows = 2
+	}
+	columns := (len(charts) + rows - 1) / rows
+	return writePicture(w, format, vg.Length(columns)*part, vg.Length(rows)*chartHeight, func(canvas draw.Canvas) {
 		for k, c := range charts {
-			c.draw(draw.Crop(canvas, vg.Length(k)*part, vg.Length(k+1-n)*part, 0, 0), x, y)
+			i, j := k/columns, k%columns
+			c.draw(draw.Crop(canvas, vg.Length(j)*part, vg.Length(j+1-columns)*part, vg.Length(rows-1-i)*chartHeight, vg.Length(-i)*chartHeight), x, y)
 		}
 	})
 }
@@ -93,6 +107,16 @@ func (c *Chart) ranges(x, y *axisRange) error {
 		return fmt.Errorf("demo: chart %q has other axes than the one before it", c.Title)
 	}
 	empty := true
+	if h := c.Shade; h != nil {
+		if c.LogX || c.LogY {
+			return fmt.Errorf("demo: chart %q has a shade on logarithmic axes", c.Title)
+		}
+		for k, v := range []float64{h.LoX, h.HiX} {
+			x.add(v)
+			y.add([]float64{h.LoY, h.HiY}[k])
+		}
+		empty = false
+	}
 	for _, s := range c.Series {
 		if len(s.Y) != len(s.X) || (s.Lo != nil || s.Hi != nil) && (len(s.Lo) != len(s.X) || len(s.Hi) != len(s.X)) {
 			return fmt.Errorf("demo: series %q has %d x, %d y, %d lo, %d hi", s.Name, len(s.X), len(s.Y), len(s.Lo), len(s.Hi))
@@ -121,10 +145,19 @@ func (c *Chart) ranges(x, y *axisRange) error {
 func (c *Chart) draw(canvas draw.Canvas, xs, ys *axisRange) {
 	p := styledPlot(c.LogX, c.LogY)
 	legend := styledLegend()
-	named := false
+	named, points := false, 0
 	var lines []plot.Plotter
+	if c.Shade != nil {
+		p.Add(c.Shade.image())
+	}
+	for _, s := range c.Series {
+		points += len(s.X)
+	}
 	for k, s := range c.Series {
-		line, fill, mark := seriesStyle(k, s.Cloud && len(s.X) > maxMarked)
+		line, fill, mark := seriesStyle(k, s.Cloud && points > maxMarked)
+		if points > maxCrowd {
+			mark.Radius = 0.6
+		}
 		for _, r := range runs(len(s.X), func(i int) bool { return s.band(c, i) }) {
 			p.Add(bandPolygon(s, r[0], r[1], fill)) // bands lie below all lines
 		}
@@ -155,6 +188,23 @@ func (c *Chart) draw(canvas draw.Canvas, xs, ys *axisRange) {
 	ys.apply(&p.Y)
 
 	c.layOut(draw.Crop(canvas, margin, -margin, margin, -margin), p, legend, named)
+}
+
+// image is the shade in steps finer than a pixel's.
+func (h *Shade) image() plot.Plotter {
+	const steps = 800
+	img := image.NewNRGBA(image.Rect(0, 0, steps, steps))
+	for i := range steps {
+		for j := range steps {
+			x, y := (float64(i)+0.5)/steps, (float64(j)+0.5)/steps
+			if dark := h.At(h.LoX+x*(h.HiX-h.LoX), h.LoY+y*(h.HiY-h.LoY)); dark > 0 {
+				c := shadeColor
+				c.A = uint8(math.Round(255 * min(1, dark)))
+				img.SetNRGBA(i, steps-1-j, c)
+			}
+		}
+	}
+	return plotter.NewImage(img, h.LoX, h.LoY, h.HiX, h.HiY)
 }
 
 // layOut draws the words around the plot, then the plot: plot.Plot would put

@@ -98,10 +98,42 @@ func TestWriteCharts_SharesAxes(t *testing.T) {
 	}
 }
 
+// A shade is as dark as it says, where it says, and four charts make two rows.
+func TestWriteCharts_Shade(t *testing.T) {
+	half := &Chart{Title: "t", Shade: &Shade{HiX: 10, HiY: 10, At: func(x, y float64) float64 {
+		if x > 5 && y > 5 {
+			return 7 // as dark as can be
+		}
+		return math.NaN()
+	}}}
+	plain := &Chart{Title: "t", Series: []Series{{X: []float64{0, 10}, Y: []float64{0, 10}, Cloud: true}}}
+	var b bytes.Buffer
+	if err := writeCharts(&b, "png", half, plain, plain, plain); err != nil {
+		t.Fatal(err)
+	}
+	img := testkit.Must(png.Decode(&b))
+	if s := img.Bounds().Size(); s.X != 1320 || s.Y != 1320 {
+		t.Fatalf("%v pixels, want 1320 x 1320", s)
+	}
+	dark := map[[2]bool]int{}
+	for y := range 1320 {
+		for x := range 1320 {
+			if r, g, b, _ := img.At(x, y).RGBA(); [3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)} == [3]uint8{shadeColor.R, shadeColor.G, shadeColor.B} {
+				dark[[2]bool{x < 660, y < 660}]++
+			}
+		}
+	}
+	// The axes are some 500 pixels long: a quarter of the chart is shaded.
+	if n := dark[[2]bool{true, true}]; len(dark) != 1 || n < 50_000 || n > 90_000 {
+		t.Errorf("%v pixels are dark", dark)
+	}
+}
+
 func TestWriteCharts_Refuses(t *testing.T) {
 	for want, charts := range map[string][]*Chart{
 		"no charts":              {},
 		`chart "e" has no point`: {sample(), {Title: "e", LogX: true, LogY: true}},
+		`chart "h" has a shade`:  {{Title: "h", LogX: true, Shade: &Shade{}}},
 		`chart "l" has other ax`: {sample(), {Title: "l", LogX: true, Series: []Series{{X: []float64{1}, Y: []float64{1}}}}},
 	} {
 		if err := writeCharts(io.Discard, "png", charts...); err == nil || !strings.Contains(err.Error(), want) {

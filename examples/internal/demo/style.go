@@ -20,7 +20,8 @@ const (
 	titleSize   = 13
 	labelSize   = 11
 	tickSize    = 10
-	maxMarked   = 40 // points of a line that still get a marker each
+	maxMarked   = 40   // points of a line that still get a marker each
+	maxCrowd    = 3000 // points of a chart that may be larger than specks
 )
 
 // palette is Okabe and Ito's, which the color-blind can tell apart, without
@@ -37,6 +38,8 @@ var palette = []color.RGBA{
 var (
 	dashes  = [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}}
 	markers = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}}
+
+	shadeColor = color.NRGBA{0xe6, 0x9f, 0x00, 0} // orange, below blue points
 
 	ink  = color.Gray{Y: 0x30}
 	rule = color.Gray{Y: 0xe2}
