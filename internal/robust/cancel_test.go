@@ -346,6 +346,12 @@ var longCalls = []longCall{
 		return err1(sharp().Error(ctx, seeded(), 0.5, nil))
 	}},
 	{"emd.Shares", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err2(emd.Shares(ctx, f)) }},
+	{"table.Synthesizer.Release", flat, 4, func(ctx context.Context, f metric.Finite) error {
+		return err1(tables.Release(ctx, seeded(), slices.Repeat(records[:1], 20_000_000)))
+	}},
+	{"table.Release.Records", flat, 4, func(ctx context.Context, f metric.Finite) error {
+		return err1(tableRelease.Records(ctx, seeded(), 10_000_000))
+	}},
 	{"measure.Count", flat, 4, func(ctx context.Context, f metric.Finite) error {
 		box := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 2}))
 		return err1(measure.Count(ctx, box, func(yield func([]float64, error) bool) {

@@ -505,6 +505,10 @@ var (
 		{Name: "city", Kind: table.Category, Names: []string{"Paris", "London"}, Other: "Paris", Weight: 0.5},
 	}
 	schema = testkit.Must(table.NewSchema(schemaFields))
+
+	tableColumns = []measure.Column{{Lo: 0, Hi: 100}, {Categories: 3}}
+	tables       = testkit.Must(table.New(tableColumns, 1, nil))
+	tableRelease = testkit.Must(tables.Release(context.Background(), seeded(), records))
 )
 
 var tableCalls = []call{
@@ -512,5 +516,9 @@ var tableCalls = []call{
 	{"table.ReadSchema", func(text []byte) (*table.Schema, error) { return table.ReadSchema(bytes.NewReader(text)) },
 		[]any{[]byte(`[{"name": "age", "kind": "whole", "lo": 0, "hi": 120, "missing": [""]}]`)}},
 	{"table.ParseSchema", table.ParseSchema, []any{"age:whole:0..120,city:category:Paris|London|*other"}},
+	{"table.New", table.New, []any{tableColumns, 1.0, &table.Options{Possible: func(lo, hi []float64) bool { return true }}}},
+	{"table.New", table.New, []any{tableColumns, 1.0, &table.Options{Relation: walk.AddRemoveOne}}},
+	{"table.Synthesizer.Release", tables.Release, []any{seeded(), records}},
+	{"table.Release.Records", tableRelease.Records, []any{seeded(), 5}},
 	{"table.Schema.Write", schema.Write, []any{io.Discard, records[:2]}},
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -33,6 +34,7 @@ var zeros = []any{
 	new(emd.Linear[[]float64]), new(emd.Reduced[[]float64, []float64]),
 	new(exponential.Mechanism), new(exponential.Nets[int]), new(exponential.Choice), new(exponential.RelaxedMechanism), new(exponential.UtilityMechanism),
 	new(measure.Domain[[]float64]), new(measure.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]),
+	new(table.Release), new(table.Synthesizer),
 	new(walk.Noise), new(walk.Walk),
 	new(lp.Choice), new(lp.ConstSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
 }

@@ -64,6 +64,21 @@ func (r *Release[P]) Point(i int) P {
 	return r.s.d.at(nil, r.nodes[i])
 }
 
+// Jitter returns a point drawn uniformly from the region of Weights[i], and Point(i)
+// where regions have no volume. It costs no privacy.
+func (r *Release[P]) Jitter(rng *rand.Rand, i int) P {
+	fault.Must(r, r.check("measure: Release.Jitter"))
+	rng, done := random.Get(rng)
+	defer done()
+	return r.s.d.at(rng, r.nodes[i])
+}
+
+// Cells returns the cells of the region of Weights[i]: lo <= c < hi.
+func (r *Release[P]) Cells(i int) (lo, hi int) {
+	fault.Must(r, r.check("measure: Release.Cells"))
+	return r.s.d.regions.Cells(r.nodes[i])
+}
+
 // RecordOptions are for [Release.Records]. Nil and zero mean the defaults.
 type RecordOptions struct {
 	// Sample draws records independently from the measure, in place of giving

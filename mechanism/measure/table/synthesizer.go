@@ -1,0 +1,296 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Options are for [New]; nil and zero mean the defaults.
+type Options struct {
+	// Relation names the neighbors that are protected from one another.
+	Relation measure.Relation
+	// Possible, where not nil, tells whether a row may have lo[i] <= x[i] <= hi[i] in
+	// all its entries, as measure.BoxOptions.Possible does. It must be public. Rows
+	// are drawn until they are possible: [Release.Records] asks it with lo and hi the
+	// same row, which it must not change. Rows that are counted are not asked about.
+	Possible func(lo, hi []float64) bool
+}
+
+// Shares of the budget, by simulation (BenchmarkTable has other data).
+const (
+	marginShare = 0.4 // of the columns' margins, where there are several
+	pickShare   = 0.1 // of the choices of edges
+	maxColumns  = 256
+)
+
+// roundDown leaves room for what rounding adds to the sum of the parts' levels.
+const roundDown = 1 - 0x1p-40
+
+// Synthesizer releases a table as a tree of columns, from which rows are drawn; see
+// the package's doc. It is eps-differentially private for the neighbors that
+// Options.Relation names, exactly.
+//
+// A Synthesizer is immutable and safe for concurrent use. The zero value releases
+// nothing.
+type Synthesizer struct {
+	columns []measure.Column
+	opt     Options
+	from    []int // where a column's entries begin in a row, and all end
+	margins []*measure.Synthesizer[[]float64]
+	again   []*measure.Synthesizer[[]float64] // margins with what is left where there are no edges
+	pairs   []*measure.Synthesizer[[]float64] // pairs[e] releases an edge where there are e
+	rate    float64                           // of the noise on scores
+	g       mechanism.Guarantee
+}
+
+// New returns a Synthesizer of level eps for rows of the given columns, which have
+// one entry for each. Errors are [metric.ErrEmpty], *[metric.ValueError], and
+// *[metric.SizeError] for more than 256 columns, and those of [measure.NewBox].
+// O(columns).
+func New(columns []measure.Column, eps float64, o *Options) (*Synthesizer, error) {
+	const op = "table: New"
+	if err := fault.Empty(op, "columns", len(columns)); err != nil {
+		return nil, err
+	}
+	if len(columns) > maxColumns {
+		return nil, &metric.SizeError{Op: op, Arg: "columns", Got: len(columns), Want: fmt.Sprintf("at most %d", maxColumns)}
+	}
+	if err := fault.Positive(op, "eps", eps); err != nil {
+		return nil, err
+	}
+	s := &Synthesizer{columns: slices.Clone(columns), from: []int{0}}
+	if o != nil {
+		s.opt = *o
+	}
+	for _, c := range s.columns {
+		s.from = append(s.from, s.from[len(s.from)-1]+entries(c))
+	}
+	if err := s.divide(op, eps*roundDown); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// divide makes the parts and adds up what they cost, all rounded against the user:
+// each gets a share rounded down, and the level is the sum of theirs rounded up, for
+// the number of edges that costs most.
+func (s *Synthesizer) divide(op string, eps float64) (err error) {
+	k := len(s.columns)
+	share := 1.0
+	if k > 1 {
+		share = marginShare
+	}
+	domains := make([]*measure.Domain[[]float64], k)
+	for a, c := range s.columns {
+		if domains[a], err = marginDomain(c); err != nil {
+			return fmt.Errorf("%s: column %d: %w", op, a, err)
+		}
+	}
+	o := &measure.SynthesizerOptions{Relation: s.opt.Relation}
+	parts := func(of func(a int) *measure.Domain[[]float64], n int, eps float64) (all []*measure.Synthesizer[[]float64], err error) {
+		for a := range n {
+			part, err := measure.NewSynthesizer(of(a), directed.DivDown(eps, float64(n)), o)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", op, err)
+			}
+			all = append(all, part)
+		}
+		return all, nil
+	}
+	margin := func(a int) *measure.Domain[[]float64] { return domains[a] }
+	if s.margins, err = parts(margin, k, directed.MulDown(share, eps)); err != nil {
+		return err
+	}
+	spent := 0.0
+	for _, m := range s.margins {
+		spent = directed.AddUp(spent, m.Guarantee().Alpha())
+	}
+	if unit := s.margins[0].Guarantee().Unit(); k == 1 {
+		s.g, err = mechanism.NewGuarantee(spent, 0, unit)
+		return err
+	}
+	square, err := pairDomain()
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	twice := 2 * float64(sensitivity(s.opt.Relation))
+	s.rate = directed.DivDown(directed.MulDown(pickShare, eps), directed.MulUp(twice, float64(k-1)))
+	pick := directed.MulUp(twice, s.rate)
+	s.pairs = make([]*measure.Synthesizer[[]float64], k)
+	most := 0.0
+	for e := range k {
+		total := directed.AddUp(spent, directed.MulUp(pick, float64(min(e+1, k-1))))
+		rest, n := directed.SubDown(eps, total), e
+		var all []*measure.Synthesizer[[]float64]
+		if e == 0 {
+			s.again, err = parts(margin, k, rest)
+			all, n = s.again, 1
+		} else if all, err = parts(func(int) *measure.Domain[[]float64] { return square }, 1, directed.DivDown(rest, float64(e))); err == nil {
+			s.pairs[e] = all[0]
+		}
+		if err != nil {
+			return err
+		}
+		for _, part := range all {
+			total = directed.AddUp(total, directed.MulUp(float64(n), part.Guarantee().Alpha()))
+		}
+		most = max(most, total)
+	}
+	s.g, err = mechanism.NewGuarantee(most, 0, s.margins[0].Guarantee().Unit())
+	return err
+}
+
+// marginDomain is that of one column, deeper than any release looks.
+func marginDomain(c measure.Column) (*measure.Domain[[]float64], error) {
+	if c.Categories > 0 {
+		return measure.NewBox([]measure.Column{c}, &measure.BoxOptions{Splits: [][]int{{c.Categories}}})
+	}
+	return measure.NewBox([]measure.Column{c}, &measure.BoxOptions{Splits: slices.Repeat([][]int{{2}}, 12), Lazy: true})
+}
+
+// pairDomain is that of the ranks of two columns, a square.
+func pairDomain() (*measure.Domain[[]float64], error) {
+	return measure.NewBox([]measure.Column{{Hi: 1}, {Hi: 1}}, &measure.BoxOptions{Splits: slices.Repeat([][]int{{2, 2}}, 10), Lazy: true})
+}
+
+// entries is how many entries of a row a column has.
+func entries(measure.Column) int { return 1 }
+
+func (s *Synthesizer) check(op string) error {
+	return fault.Made(s != nil && s.columns != nil, op, "Synthesizer", "New")
+}
+
+// Guarantee is the level per row replaced, or per row added or removed. That of a
+// zero Synthesizer promises nothing.
+func (s *Synthesizer) Guarantee() mechanism.Guarantee {
+	if s == nil {
+		return mechanism.Guarantee{}
+	}
+	return s.g
+}
+
+// Columns returns the columns.
+func (s *Synthesizer) Columns() []measure.Column {
+	return slices.Clone(fault.Must(s, s.check("table: Synthesizer.Columns")).columns)
+}
+
+// String gives the guarantee and the number of columns.
+func (s *Synthesizer) String() string {
+	if s.check("") != nil {
+		return "no synthesizer"
+	}
+	return fmt.Sprintf("%v, on tables of %d columns", s.g, len(s.columns))
+}
+
+// Release releases a table. A row has the entries of the columns in their order.
+// Errors are those of [measure.Count]: the first row of another length, or with a
+// value that its column does not have; [metric.ErrEmpty] for no rows under
+// ReplaceOne; and that of ctx. O(rows columns^2), for 10^6 rows of 5 columns some
+// seconds.
+func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]float64) (*Release, error) {
+	const op = "table: Synthesizer.Release"
+	if err := s.check(op); err != nil {
+		return nil, err
+	}
+	if len(rows) > maxRows {
+		return nil, &metric.SizeError{Op: op, Arg: "rows", Got: len(rows), Want: fmt.Sprintf("at most %d", maxRows)}
+	}
+	if s.opt.Relation == measure.ReplaceOne {
+		if err := fault.Empty(op, "rows", len(rows)); err != nil {
+			return nil, err
+		}
+	}
+	width := s.from[len(s.columns)]
+	for i, x := range rows {
+		if len(x) != width {
+			return nil, &metric.SizeError{Op: op, Arg: fmt.Sprintf("rows[%d]", i), Got: len(x), Want: fmt.Sprint(width)}
+		}
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	out := &Release{s: s}
+	if err := out.measureMargins(ctx, rng, s.margins, rows); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	if len(s.columns) == 1 {
+		return out, nil
+	}
+	ranks, err := out.ranks(ctx, rng, rows)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	tree, err := s.pickTree(ctx, rng, ranks, out.Total)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	if len(tree) == 0 {
+		err = out.measureMargins(ctx, rng, s.again, rows)
+	} else {
+		err = out.measurePairs(ctx, rng, ranks, tree)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return out, nil
+}
+
+// measureMargins releases the margins of all columns.
+func (r *Release) measureMargins(ctx context.Context, rng *rand.Rand, parts []*measure.Synthesizer[[]float64], rows [][]float64) error {
+	r.margins, r.axes, r.Total = nil, nil, 0
+	for a, part := range parts {
+		lo, hi := r.s.from[a], r.s.from[a+1]
+		counts, err := measure.Count(ctx, part.Domain(), func(yield func([]float64, error) bool) {
+			for _, x := range rows {
+				if !yield(x[lo:hi:hi], nil) {
+					return
+				}
+			}
+		}, nil)
+		if err != nil {
+			return fmt.Errorf("column %d: %w", a, err)
+		}
+		m, err := part.Release(rng, counts)
+		if err != nil {
+			return fmt.Errorf("column %d: %w", a, err)
+		}
+		r.margins, r.axes = append(r.margins, m), append(r.axes, newAxis(m))
+		r.Total += m.Total / float64(len(parts))
+	}
+	return nil
+}
+
+// measurePairs releases the ranks of the pairs of a tree.
+func (r *Release) measurePairs(ctx context.Context, rng *rand.Rand, ranks [][]float64, tree []Edge) error {
+	part := r.s.pairs[len(tree)]
+	for _, e := range tree {
+		x, y, pair := ranks[e.From], ranks[e.To], make([]float64, 2)
+		counts, err := measure.Count(ctx, part.Domain(), func(yield func([]float64, error) bool) {
+			for i := range x {
+				if pair[0], pair[1] = x[i], y[i]; !yield(pair, nil) {
+					return
+				}
+			}
+		}, &measure.CountOptions{Workers: 1})
+		if err != nil {
+			return err
+		}
+		if e.Ranks, err = part.Release(rng, counts); err != nil {
+			return err
+		}
+		r.edges, r.tables = append(r.edges, e), append(r.tables, newConditional(part.Domain(), e.Ranks))
+	}
+	return nil
+}
+
+// maxRows is such that scores, of N times a count, fit an int64.
+const maxRows = math.MaxInt32
