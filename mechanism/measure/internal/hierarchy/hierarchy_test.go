@@ -20,7 +20,8 @@ func (l line) Len() int { return len(l) }
 func (l line) Distance(i, j int) float64 { return math.Abs(l[i] - l[j]) }
 
 // A net tree has every point once, at most arity children a node, and the least
-// height that such a tree can have; duplicates are points like others.
+// height that such a tree can have; duplicates are points like others. Sizes are
+// means of distances to medoids.
 func TestNet_Laws(t *testing.T) {
 	r := random.Seeded(1)
 	for range 200 {
@@ -29,7 +30,7 @@ func TestNet_Laws(t *testing.T) {
 		for i := range f {
 			f[i] = float64(r.IntN(1 + r.IntN(n)))
 		}
-		parent, leaf, err := Net(context.Background(), "op", f, arity)
+		parent, leaf, size, err := Net(context.Background(), "op", f, arity)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,6 +60,26 @@ func TestNet_Laws(t *testing.T) {
 		if len(points) != n || slices.Max(children) > arity || height > least {
 			t.Fatalf("%d of %d points, %v children of %d, height %d of %d", len(points), n, children, arity, height, least)
 		}
+		below := make([][]int, len(parent))
+		for v := len(parent) - 1; v >= 0; v-- {
+			if leaf[v] >= 0 {
+				below[v] = []int{leaf[v]}
+			}
+			least := math.Inf(1)
+			for _, p := range below[v] {
+				sum := 0.0
+				for _, q := range below[v] {
+					sum += f.Distance(p, q)
+				}
+				least = min(least, sum/float64(len(below[v])))
+			}
+			if math.Abs(size[v]-least) > 1e-9 {
+				t.Fatalf("item %d has size %v, want %v", v, size[v], least)
+			}
+			if v > 0 {
+				below[parent[v]] = append(below[parent[v]], below[v]...)
+			}
+		}
 		for v := range leaf {
 			if (leaf[v] >= 0) != (children[v] == 0) {
 				t.Fatalf("item %d: point %d, %d children", v, leaf[v], children[v])
@@ -71,17 +92,17 @@ func TestNet_Errors(t *testing.T) {
 	f := make(line, 20)
 	f[7] = math.NaN()
 	var value *fault.ValueError
-	if _, _, err := Net(context.Background(), "op", f, 3); !errors.As(err, &value) || value.Op != "op" || value.Index != 7 || value.Arg != "distance of point 0" {
+	if _, _, _, err := Net(context.Background(), "op", f, 3); !errors.As(err, &value) || value.Op != "op" || value.Index != 7 || value.Arg != "distance of point 0" {
 		t.Errorf("NaN: %v", err)
 	}
 	var memory *fault.MemoryError
-	if _, _, err := Net(context.Background(), "op", make(line, 1<<17), 1<<16); !errors.As(err, &memory) {
+	if _, _, _, err := Net(context.Background(), "op", make(line, 1<<17), 1<<16); !errors.As(err, &memory) {
 		t.Errorf("2^33 pairs: %v", err)
 	}
 	f[7] = 7
 	for n := 0; ; n++ { // wherever it is when its context ends
 		left := n
-		if _, _, err := Net(after{context.Background(), &left}, "op", f, 3); err == nil && n > 50 {
+		if _, _, _, err := Net(after{context.Background(), &left}, "op", f, 3); err == nil && n > 50 {
 			break
 		} else if err != context.Canceled {
 			t.Fatalf("canceled after %d questions: %v", n, err)

@@ -23,22 +23,24 @@ type builder struct {
 	ctx    context.Context
 	parent []int // by item
 	leaf   []int // the point an item is, -1 for inner items
+	size   []float64
 }
 
 // medoidRounds: a second changes little, a third next to nothing.
 const medoidRounds = 2
 
 // Net returns the net tree of f in which a node has at most arity children, as
-// measure.NewFinite describes it.
-func Net(ctx context.Context, op string, f metric.Finite, arity int) (parent, leaf []int, err error) {
+// measure.NewFinite describes it, parents first. The size of an item is the mean
+// distance of its points to their medoid, which is sampled where there are many.
+func Net(ctx context.Context, op string, f metric.Finite, arity int) (parent, leaf []int, size []float64, err error) {
 	n := f.Len()
 	if n > arity {
 		if err := fault.Memory(op, float64(n)*float64(arity), pairSize); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
 	if n == 1 {
-		return []int{-1}, []int{0}, nil
+		return []int{-1}, []int{0}, []float64{0}, nil
 	}
 	capacity := 1 // of a child of the root
 	for capacity*arity < n {
@@ -48,13 +50,13 @@ func Net(ctx context.Context, op string, f metric.Finite, arity int) (parent, le
 	for i := range all {
 		all[i] = i
 	}
-	b := builder{op, f, arity, ctx, []int{-1}, []int{-1}}
+	b := builder{op, f, arity, ctx, []int{-1}, []int{-1}, []float64{0}}
 	err = b.divide(0, all, capacity)
-	return b.parent, b.leaf, err
+	return b.parent, b.leaf, b.size, err
 }
 
 func (b *builder) add(up, point int) int {
-	b.parent, b.leaf = append(b.parent, up), append(b.leaf, point)
+	b.parent, b.leaf, b.size = append(b.parent, up), append(b.leaf, point), append(b.size, 0)
 	return len(b.parent) - 1
 }
 
@@ -62,6 +64,10 @@ func (b *builder) add(up, point int) int {
 func (b *builder) divide(v int, points []int, capacity int) error {
 	if err := b.ctx.Err(); err != nil {
 		return err
+	}
+	medoid := b.medoid(points)
+	for _, p := range points {
+		b.size[v] += b.f.Distance(medoid, p) / float64(len(points))
 	}
 	if len(points) <= b.arity {
 		for _, p := range points {
