@@ -102,7 +102,7 @@ func (s *study) synthesize(rng *rand.Rand) (err error) {
 	if s.rows == 0 {
 		s.rows = min(s.original.n, defaultRows)
 	}
-	s.records, err = s.release.Records(rng, s.rows, &measure.RecordOptions{Jitter: s.jitter, Shuffle: true})
+	s.records, err = s.release.Records(rng, s.rows, &measure.RecordOptions{Centers: !s.jitter, Shuffle: true})
 	if err != nil {
 		return err
 	}

@@ -201,7 +201,7 @@ func TestRelease_ManyCells(t *testing.T) {
 		if sum != 1 {
 			t.Errorf("mass %v", sum)
 		}
-		for _, p := range testkit.Must(out.Records(r, 100, &RecordOptions{Jitter: true})) {
+		for _, p := range testkit.Must(out.Records(r, 100, nil)) {
 			testkit.Must(six.Cell(p))
 		}
 	}

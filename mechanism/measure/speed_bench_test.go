@@ -36,7 +36,7 @@ func BenchmarkSynthetic(b *testing.B) {
 				runtime.ReadMemStats(&m)
 				b.StartTimer()
 				out := testkit.Must(s.Release(r, c))
-				testkit.Must(out.Records(r, 0, &RecordOptions{Jitter: true}))
+				testkit.Must(out.Records(r, 0, nil))
 			}
 			b.ReportMetric(float64(m.HeapAlloc)/1e6, "live-MB")
 		})

@@ -131,7 +131,7 @@ func TestSyntheticData_IsTheDirectRelease(t *testing.T) {
 	if testing.Short() {
 		n = 20_000
 	}
-	o := &SyntheticOptions{Records: 5000, Output: measure.RecordOptions{Jitter: true, Sample: true}, Key: SeededKey(1)}
+	o := &SyntheticOptions{Records: 5000, Output: measure.RecordOptions{Sample: true}, Key: SeededKey(1)}
 	p, s := beam.NewPipelineWithRoot()
 	in := source(s, n)
 	out, err := SyntheticData(s, unit, 0.5, in, o)
@@ -181,7 +181,7 @@ func released(t *testing.T, f *releaseFn[[]float64, Box], c *measure.Counts[[]fl
 func TestSyntheticData_RetryReleasesTheSame(t *testing.T) {
 	c := direct(t, 1000)
 	run := func(c *measure.Counts[[]float64], key Key) [][]float64 {
-		f := &releaseFn[[]float64, Box]{Domain: unit, Eps: 1, Options: SyntheticOptions{Output: measure.RecordOptions{Jitter: true}}, Secret: secret{Key: key, Nonce: key}}
+		f := &releaseFn[[]float64, Box]{Domain: unit, Eps: 1, Options: SyntheticOptions{}, Secret: secret{Key: key, Nonce: key}}
 		f = copied(t, f)
 		if err := f.Setup(t.Context()); err != nil {
 			t.Fatal(err)

@@ -82,7 +82,7 @@ func (q *request) pipeline(ctx context.Context) (*beam.Pipeline, error) {
 		return nil, err
 	}
 	read := &readFn{Header: header}
-	o := &privatebeam.SyntheticOptions{Records: q.records, Output: measure.RecordOptions{Jitter: q.jitter}}
+	o := &privatebeam.SyntheticOptions{Records: q.records, Output: measure.RecordOptions{Centers: !q.jitter}}
 	if q.publicSize {
 		for _, c := range columns {
 			read.Unreadable = append(read.Unreadable, c.Lo+(c.Hi-c.Lo)/2)

@@ -92,7 +92,7 @@ func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		made, err := privatebeam.Synthetic(y, c, privatebeam.SeededKey(7),
-			&privatebeam.SyntheticOptions{Release: *o, Output: measure.RecordOptions{Jitter: true}})
+			&privatebeam.SyntheticOptions{Release: *o})
 		if err != nil {
 			t.Fatal(err)
 		}
