@@ -73,23 +73,15 @@ func run(ctx context.Context, p *demo.Program) error {
 }
 
 const (
-	// maxSignal is the signal beyond which cells get no smaller: about 2^20 of
-	// them, and 2^22 in three dimensions, are a release of a quarter of a GB.
-	maxSignal = 1 << 20
-	// maxDense is the number of columns up to which all cells are held in memory.
-	maxDense = 3
 	// defaultRows is the most synthetic records that are made where -rows does not
 	// say how many: they are all in memory at once.
 	defaultRows = 1_000_000
 )
 
-// build makes the synthesizer for a number of records, which is public: what is
-// protected is which records these are.
-func (s *study) build(records int) error {
-	d, err := measure.NewBox(s.columns, &measure.BoxOptions{
-		Signal: min(float64(records)*s.eps, maxSignal),
-		Lazy:   len(s.columns) > maxDense,
-	})
+// build makes the synthesizer. The number of records is public: what is protected
+// is which records these are.
+func (s *study) build() error {
+	d, err := measure.NewBox(s.columns, nil)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (s *study) read(ctx context.Context, p *demo.Program, rng *rand.Rand) error
 		}
 		s.size = s.original.n
 	}
-	if err := s.build(s.size); err != nil {
+	if err := s.build(); err != nil {
 		return err
 	}
 	counts := s.synthesizer.Domain().NewCounts()

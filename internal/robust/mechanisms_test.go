@@ -421,9 +421,10 @@ func sequence(records [][]float64) iter.Seq2[[]float64, error] {
 
 var measureCalls = []call{
 	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.5}, {Categories: 3}}, &measure.BoxOptions{Depth: 2}}},
-	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.01}, {Lo: 1, Hi: 2, Weight: 1}}, &measure.BoxOptions{Signal: 100, Lazy: true}}},
+	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.01}, {Lo: 1, Hi: 2, Weight: 1}}, &measure.BoxOptions{}}},
+	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 9, Whole: true, Missing: true}, {Radius: 1}, {Taxonomy: taxonomy}}, &measure.BoxOptions{P: 1}}},
 	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100}, {Lo: 1, Hi: 2}}, &measure.BoxOptions{Splits: [][]int{{2, 2}, {2, 1}}}}},
-	{"measure.NewSphere", measure.NewSphere, []any{1.0, &measure.SphereOptions{Signal: 100}}},
+	{"measure.NewSphere", measure.NewSphere, []any{1.0, &measure.SphereOptions{Depth: 2}}},
 	{"measure.NewFinite", measure.NewFinite, []any{path, &measure.FiniteOptions{}}},
 	{"measure.NewFolded", measure.NewFolded, []any{path, &measure.FoldedOptions{}}},
 	{"measure.NewUltrametric", measure.NewUltrametric, []any{testkit.Must(metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 2})), &measure.HierarchyOptions{}}},

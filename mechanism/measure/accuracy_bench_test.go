@@ -75,7 +75,7 @@ func BenchmarkW1(b *testing.B) {
 
 // deepBox is a unit box of as many cells as there may be.
 func deepBox(d int) *Domain[[]float64] {
-	return unitBox(d, BoxOptions{Depth: 20, Lazy: true, Arity: 1 << d})
+	return unitBox(d, BoxOptions{})
 }
 
 // releaser makes a measure of records: points and their masses.

@@ -1,28 +1,46 @@
 package measure
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/walk"
 )
 
-// Column is one coordinate of a box: a number in a range, or a category.
+// Column is one factor of a box: a number in a range, unless Whole, Categories,
+// Taxonomy or Radius says otherwise, of which there is one at most. It is one
+// entry of a record, two where it has a Radius.
 type Column struct {
-	// Lo < Hi are the bounds of a numeric column. They must be public: read off
-	// the data they leak its extremes. For whole numbers from a to b take a-0.5
-	// and b+0.5, and round what is released: post-processing is free.
+	// Lo < Hi are the bounds of a number. They must be public: read off the data
+	// they leak its extremes.
 	Lo, Hi float64
-	// Categories, where positive, makes this a column of categories, the whole
-	// numbers 0 to Categories-1, any two at distance 1. Lo and Hi are not read.
+	// Whole makes it a whole number from Lo to Hi, both included. No cell has a
+	// part of one, and what comes out is whole. Days, months and years are whole
+	// numbers.
+	Whole bool
+	// Categories, where positive, makes it a category, one of the whole numbers 0
+	// to Categories-1, any two at distance 1.
 	Categories int
+	// Taxonomy, where not nil, makes it a leaf of the tree, leaf k being
+	// Taxonomy.Leaves()[k], with distances along the tree. Nodes are passed over
+	// as in [NewTaxonomy].
+	Taxonomy *metric.Tree
+	// Radius, where positive, makes it a place on a sphere of this radius, two
+	// entries of a record: latitude and longitude in degrees, as in [NewSphere].
+	Radius float64
+	// Missing allows NaN, a value of its own. Its distance to all others is the
+	// largest among them, or 1 if that is 0.
+	Missing bool
 	// Weight multiplies the distances of the column, so that columns in different
 	// units compare; 0 means 1, and 1/(Hi-Lo) gives every column length 1.
-	// Without any Weight [NewBox] refuses numeric columns of very different
-	// ranges.
+	// Without any Weight [NewBox] refuses numbers of very different ranges.
 	Weight float64
 }
 
@@ -37,29 +55,33 @@ const (
 	Refuse
 )
 
-// BoxOptions are the settings of [NewBox]. One of Signal, Depth and Splits is
-// needed; the rest may be zero.
+// BoxOptions are the settings of [NewBox]. Nil and the zero value mean the
+// defaults.
 type BoxOptions struct {
-	// Signal is about the number of records times eps, which the best size of
-	// cells depends on. It must be public: a guess will do.
-	Signal float64
-	// Depth sets cells of side 2^-Depth of the geometric mean of the box's sides.
+	// Depth sets cells of side 2^-Depth of the geometric mean of the sides that
+	// can be cut at will, for a tree that a [Measure] can hold. 0 means as deep as
+	// ints and float64 allow, which costs a [Synthesizer] nothing.
 	Depth float64
-	// Arity is about how many children a node has: 0 means 16, and 64 in three
-	// dimensions; from four on 2 a dimension. Splits leave it no choice.
-	Arity int
 	// Splits is the whole plan: level l cuts every cell into Splits[l][a] parts
-	// along column a. Categories are cut into 1 or all, and once into all.
+	// along column a. Categories are cut into 1 or all, and once into all. A cut
+	// in two that parts what is missing, counted as one more category, is the
+	// first of its column; the depths of a taxonomy, and the 12, 4, 4, ... parts
+	// of a sphere, are given in their order.
 	Splits [][]int
 	// P is the norm of the product metric of the columns, in [1, +Inf]; 0 means
 	// +Inf, the largest difference of any column.
 	P float64
 	// Outside is what becomes of records out of bounds.
 	Outside Outside
-	// Lazy unfolds cells on demand, where there are too many to hold. A release
-	// then leaves out the averages of [Weighted], and its time and memory depend
-	// on private data: see [Synthesizer].
-	Lazy bool
+	// Possible, where not nil, tells whether there may be a record with lo[i] <=
+	// x[i] <= hi[i] for all entries i. It must be public knowledge, such as that
+	// nobody is married at two; no noise is spent on what is impossible, and
+	// records are neither counted nor made there. For a category or a leaf of a
+	// taxonomy that is told apart lo = hi is its number, and otherwise they are the
+	// least and the largest there is; for a missing value both are NaN. It must be
+	// true where it is not sure, and what is false for a box is false for its
+	// parts. It is called by several goroutines at once, and keeps neither slice.
+	Possible func(lo, hi []float64) bool `json:"-"`
 }
 
 // check applies the defaults, or says what is wrong.
@@ -73,36 +95,62 @@ func (o *BoxOptions) check(op string) error {
 	if o.Outside != Clip && o.Outside != Refuse {
 		return fault.Value(op, "Outside", float64(o.Outside), "Clip or Refuse")
 	}
-	if o.Splits == nil {
-		return nil
+	if o.Splits != nil && o.Depth != 0 {
+		return fault.Value(op, "Depth", o.Depth, "0 where Splits are given")
 	}
-	left := func(arg string, v float64) error {
-		if v != 0 {
-			return fault.Value(op, arg, v, "0 where Splits are given")
-		}
-		return nil
-	}
-	return cmp.Or(left("Signal", o.Signal), left("Depth", o.Depth), left("Arity", float64(o.Arity)))
+	return fault.NonNegative(op, "Depth", o.Depth)
 }
 
 // NewBox returns a product of columns cut into cells: points of R^d, or rows
-// with numbers and categories. A record is one number a column, as many as
-// there are columns, and never NaN; it is only read during the call.
+// with numbers, categories, leaves of taxonomies and places, any of which may be
+// missing. A record has the entries of the columns in their order; it is only
+// read during the call.
 //
-// By default there are about Signal cells, Signal/16 on the line, 4 Signal in
-// three dimensions and more, in levels of equal arity: the best in simulation.
-// Sides may be cut into any number of parts. Categories that cells of this size
-// would leave together, because numbers reach further, are told apart below
-// them. Noise scales are equal on the line, and otherwise prop. to the fourth
+// Columns are cut in turn, those that are longest, in their weights, first: all
+// numbers in two whose lengths are within a factor sqrt 2 of the longest, at most
+// 6 at once; a category and a depth of a taxonomy alone. Cells are told apart in
+// every category and leaf, and in the rest as far as 2^62 cells go (2^30 where an
+// int has 32 bits), a range into 2^50 parts at most. Trees of more than 2^26
+// cells, and those with impossible cells, are for a [Synthesizer] alone. Noise
+// scales of a [Measure] are equal on the line, and otherwise prop. to the fourth
 // root of a node's side.
 //
 // Errors are [metric.ErrEmpty], *[metric.ValueError], *[metric.SizeError], and
-// *[metric.MemoryError] for more than 2^26 cells unless Lazy. Where Signal
-// alone says how to cut and no Weight is set, it is an error if one numeric
-// column gets a single cell and another more than 8; a Weight set to 1 allows
-// it. O(cells).
+// *[metric.MemoryError] for a Depth or Splits of more cells. Where the depth is
+// left open and no Weight is set, it is an error if one range is more than 10 times
+// another; a Weight set to 1 allows it. Cells of records with no possible cell are
+// a *[metric.ValueError]. Memory does not depend on the number of cells.
 func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 	const op = "measure: NewBox"
+	b, err := newBox(op, columns, o)
+	if err != nil {
+		return nil, err
+	}
+	what := "box of 1 column"
+	if len(columns) > 1 {
+		what = fmt.Sprintf("box of %d columns", len(columns))
+	}
+	a, err := b.arrange(op, what)
+	if err != nil {
+		return nil, err
+	}
+	d := &Domain[[]float64]{arrangement: a, locate: b.locate, at: b.at, metric: b.distance}
+	a.children = d.firstChildren
+	return d, nil
+}
+
+// box is what the methods of a box's domain close over.
+type box struct {
+	*grid
+	columns  []Column
+	factors  []factor
+	from     []int // where a column's entries begin, and those of all end
+	p        float64
+	possible func(lo, hi []float64) bool
+	buffers  sync.Pool
+}
+
+func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
 		return nil, err
 	}
@@ -110,157 +158,197 @@ func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 	if err := opt.check(op); err != nil {
 		return nil, err
 	}
+	b := &box{p: opt.P, possible: opt.Possible, columns: slices.Clone(columns), factors: make([]factor, len(columns)), from: []int{0}}
 	var err error
-	b := &box{p: opt.P, refuse: opt.Outside == Refuse, columns: slices.Clone(columns), ext: make([]extent, len(columns))}
 	for i := range b.columns {
-		if b.ext[i], err = b.columns[i].check(op, i); err != nil {
+		if b.factors[i], err = b.columns[i].factor(op, i, opt.Outside); err != nil {
 			return nil, err
 		}
+		b.from = append(b.from, b.from[i]+b.factors[i].entries())
 	}
 	splits := opt.Splits
 	if splits == nil {
-		cells, h, err := size{opt.Signal, opt.Depth, opt.Arity}.plan(op, "Depth or Splits", b.ext)
-		if err != nil {
+		if opt.Depth == 0 {
+			if err := checkUnits(op, columns); err != nil {
+				return nil, err
+			}
+		}
+		if splits, err = turns(op, b.factors, opt.Depth); err != nil {
 			return nil, err
 		}
-		splits = separate(b.ext, planLevels(b.ext, cells, h))
 	}
 	if b.grid, err = newGrid(op, splits, len(columns)); err != nil {
 		return nil, err
 	}
-	if opt.Splits == nil && opt.Depth == 0 {
-		if err := b.checkUnits(op, columns); err != nil {
+	for a, f := range b.factors {
+		if err := b.checkSplits(op, a); err != nil {
 			return nil, err
 		}
-	}
-	for a, c := range b.columns {
-		if c.Categories == 0 {
-			continue
-		}
-		for l, row := range splits {
-			if row[a] != 1 && row[a] != c.Categories {
-				return nil, &fault.ValueError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Index: a, Value: float64(row[a]), Want: fmt.Sprintf("1 or %d", c.Categories)}
-			}
-		}
-		if n := b.parts[len(splits)][a]; n != c.Categories {
-			return nil, &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(n), Want: fmt.Sprintf("%d parts in all, one a category", c.Categories)}
+		if s, ok := f.(settler); ok {
+			s.settle(b.parts[len(splits)][a])
 		}
 	}
-	return b.domain(op, opt.Lazy)
+	b.buffers.New = func() any {
+		n := b.from[len(columns)]
+		return &scratch{make([]int, len(columns)), make([]float64, n), make([]float64, n)}
+	}
+	return b, nil
 }
 
-// box is what the methods of a box's domain close over.
-type box struct {
-	*grid
-	columns []Column
-	ext     []extent
-	p       float64
-	refuse  bool
-}
+// tooUneven is how many times another range one may be where no Weight says so.
+const tooUneven = 10
 
-// maxUncut is how many cells one numeric column may have beside a single one of
-// another: beyond it, one range is at least five times the other.
-const maxUncut = 8
-
-// checkUnits refuses unweighted columns that cells tell nothing about.
-func (b *box) checkUnits(op string, columns []Column) error {
-	cells := b.parts[len(b.splits)]
-	uncut, most := -1, -1
-	for a, c := range columns {
+// checkUnits refuses unweighted numbers of ranges that do not compare.
+func checkUnits(op string, columns []Column) error {
+	least, most := -1, -1
+	length := func(i int) float64 { return columns[i].Hi - columns[i].Lo }
+	for i, c := range columns {
 		if c.Weight != 0 {
 			return nil
 		}
-		if c.Categories > 0 {
+		if c.Categories > 0 || c.Taxonomy != nil || c.Radius > 0 || !(length(i) > 0) {
 			continue
 		}
-		if cells[a] == 1 && uncut < 0 {
-			uncut = a
+		if least < 0 || length(i) < length(least) {
+			least = i
 		}
-		if most < 0 || cells[a] > cells[most] {
-			most = a
+		if most < 0 || length(i) > length(most) {
+			most = i
 		}
 	}
-	if uncut < 0 || cells[most] <= maxUncut {
+	if least < 0 || length(most) <= tooUneven*length(least) {
 		return nil
 	}
-	return &fault.ValueError{Op: op, Arg: "columns.Weight", Index: uncut, Want: fmt.Sprintf(
-		"another: column %d gets one cell and column %d gets %d; set Column.Weight, for instance 1/(Hi-Lo), or 1 where all are in one unit",
-		uncut, most, cells[most])}
+	return &fault.ValueError{Op: op, Arg: "columns.Weight", Index: least, Want: fmt.Sprintf(
+		"another: column %d has the length %v and column %d has %v; set Column.Weight, for instance 1/(Hi-Lo), or 1 where all are in one unit",
+		least, length(least), most, length(most))}
 }
 
-func (c *Column) check(op string, i int) (extent, error) {
-	bad := func(field string, v float64, want string) (extent, error) {
-		return extent{}, &fault.ValueError{Op: op, Arg: "columns." + field, Index: i, Value: v, Want: want}
-	}
-	if c.Weight == 0 {
-		c.Weight = 1
-	}
-	length := (c.Hi - c.Lo) * c.Weight
-	switch {
-	case !(c.Weight >= 1e-100 && c.Weight <= 1e100):
-		return bad("Weight", c.Weight, "0 or a number in [1e-100, 1e100]")
-	case c.Categories < 0 || c.Categories > maxParts:
-		return bad("Categories", float64(c.Categories), fmt.Sprintf("an integer in [0, %d]", maxParts))
-	case c.Categories > 0:
-		return extent{c.Weight, c.Categories}, nil
-	case !(c.Lo >= -1e100 && c.Lo <= 1e100):
-		return bad("Lo", c.Lo, "a number in [-1e100, 1e100]")
-	case !(c.Hi > c.Lo && c.Hi <= 1e100):
-		return bad("Hi", c.Hi, "a number in (Lo, 1e100]")
-	case !(length >= 1e-100 && length <= 1e100):
-		return bad("(Hi-Lo)*Weight", length, "a number in [1e-100, 1e100]")
-	}
-	return extent{length: length}, nil
-}
-
-func (b *box) domain(op string, lazy bool) (*Domain[[]float64], error) {
-	a, err := b.arrange(op, lazy, b.diameter, b.spread)
-	if err != nil {
-		return nil, err
-	}
-	a.what = "box of 1 column"
-	if len(b.columns) > 1 {
-		a.what, a.sides = fmt.Sprintf("box of %d columns", len(b.columns)), b.parts[len(b.splits)]
-	}
-	a.resolution, a.diameter = b.halfCell(), b.acrossPoints()
-	a.apart = len(b.splits)
-	for a.apart > 0 && b.categoriesApart(a.apart-1) {
-		a.apart--
-	}
-	numeric := 0
-	bounds := make([]float64, 0, 4*len(b.columns))
-	for _, c := range b.columns {
-		if c.Categories == 0 {
-			numeric++
+// checkSplits refuses cuts of a column that are none of its own.
+func (b *box) checkSplits(op string, a int) error {
+	f, cut := b.factors[a], 0
+	for l, row := range b.splits {
+		if row[a] == 1 {
+			continue
 		}
-		bounds = append(bounds, c.Lo, c.Hi, float64(c.Categories), c.Weight)
+		if k := f.arity(cut); k > 0 && row[a] != k {
+			want := fmt.Sprintf("1 or %d", k)
+			if k == 1 {
+				want = "1"
+			}
+			return &fault.ValueError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Index: a, Value: float64(row[a]), Want: want}
+		}
+		cut++
 	}
-	if numeric > 1 {
+	switch n := b.parts[len(b.splits)][a]; {
+	case cut < f.must():
+		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(cut), Want: fmt.Sprintf("%d cuts that tell apart what has to be", f.must())}
+	case f.arity(cut) == 0 && n > f.finest():
+		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(n), Want: fmt.Sprintf("at most %d parts in all", f.finest())}
+	}
+	return nil
+}
+
+// arrange makes all of a domain that does not depend on the type of records.
+func (b *box) arrange(op, what string) (*arrangement, error) {
+	last := len(b.splits)
+	a := &arrangement{what: what, arities: b.arities, cells: b.cells, apart: last, resolution: b.norm(b.p, last, factor.radius)}
+	if len(b.factors) > 1 {
+		a.sides = b.parts[last]
+	}
+	nodes, side := 1, make([]float64, last+1)
+	for l := range side {
+		if side[l] = b.norm(2, l, factor.length); l < last {
+			a.shape = append(a.shape, nodeShape{nodes: nodes, arity: b.arities[l], depth: l, diameter: b.norm(b.p, l, factor.side), spread: b.spread(l)})
+			nodes *= b.arities[l]
+		}
+	}
+	across, dim := norm{p: b.p}, 0
+	for i, f := range b.factors {
+		across.add(f.across(b.parts[last][i]))
+		if f.arity(f.must()) != 1 {
+			dim += f.entries()
+		}
+	}
+	if a.diameter = across.value() * roundUp; dim > 1 {
 		a.exponent = 0.25
 	}
-	if !lazy && len(b.columns) == 1 && numeric == 1 {
-		a.line = make([]float64, b.cells)
-		for c := range a.line {
-			a.line[c] = (float64(c) + 0.5) / float64(b.cells) * b.ext[0].length
-		}
+	for a.apart > 0 && b.apart(a.apart-1) {
+		a.apart--
 	}
-	var rows []int64
-	for _, row := range b.splits {
-		for _, n := range row {
-			rows = append(rows, int64(n))
+	grid := adaptive.NewGrid(b.arities, side)
+	a.regions, a.masked = grid, b.masked()
+	if a.masked {
+		m := masked{grid, b}
+		if !m.possible(0, make([]int, len(b.factors))) {
+			return nil, fault.Value(op, "Possible", 0, "true for the whole box")
 		}
+		a.regions = m
 	}
-	a.identify(rows, bounds)
-	d := &Domain[[]float64]{arrangement: a, locate: b.locate, at: b.at, metric: b.distance}
-	a.children = d.firstChildren
-	return d, nil
+	b.identify(a)
+	a.unfold = sync.OnceValues(func() (*arrangement, error) {
+		e := *a
+		if c, ok := b.factors[0].(*number); ok && len(b.factors) == 1 {
+			e.line = make([]float64, b.cells)
+			for i := range e.line {
+				e.line[i] = (float64(i) + 0.5) / float64(b.cells) * c.length(0, 1)
+			}
+		}
+		var err error
+		e.tree, err = walk.Levels(b.arities...)
+		return &e, err
+	})
+	return a, nil
 }
 
-// categoriesApart tells whether no node of depth l has two categories of a
-// column.
-func (b *box) categoriesApart(l int) bool {
-	for a, c := range b.columns {
-		if c.Categories > 0 && b.parts[l][a] < c.Categories {
+// identify digests the columns, their cuts, and which of the first regions are
+// possible.
+func (b *box) identify(a *arrangement) {
+	var numbers []float64
+	var whole []int64
+	for _, c := range b.columns {
+		kind := int64(0)
+		if c.Whole {
+			kind++
+		}
+		if c.Missing {
+			kind += 2
+		}
+		numbers = append(numbers, c.Lo, c.Hi, c.Weight, c.Radius)
+		whole = append(whole, kind, int64(c.Categories))
+		if t := c.Taxonomy; t != nil {
+			whole = append(whole, int64(t.Len()))
+			for v := range t.Len() {
+				whole, numbers = append(whole, int64(t.Parent(v))), append(numbers, t.Length(v))
+			}
+		}
+	}
+	for _, row := range b.splits {
+		for _, n := range row {
+			whole = append(whole, int64(n))
+		}
+	}
+	if b.possible != nil {
+		for _, v := range firstRegions(a.regions, 256) {
+			whole = append(whole, int64(v.Level), int64(v.Index))
+		}
+	}
+	a.identify(whole, numbers)
+}
+
+// norm is the p-norm of what is of the columns at depth l.
+func (b *box) norm(p float64, l int, of func(f factor, l, n int) float64) float64 {
+	d := norm{p: p}
+	for a, f := range b.factors {
+		d.add(of(f, b.cuts[l][a], b.parts[l][a]))
+	}
+	return d.value()
+}
+
+// apart tells whether no node of depth l has two values that must be told apart.
+func (b *box) apart(l int) bool {
+	for a, f := range b.factors {
+		if b.cuts[l][a] < f.must() {
 			return false
 		}
 	}
@@ -269,68 +357,73 @@ func (b *box) categoriesApart(l int) bool {
 
 func (b *box) locate(x []float64) (int, error) {
 	const op = "measure: Domain.Cell"
-	if len(x) != len(b.columns) {
-		return 0, &fault.SizeError{Op: op, Arg: "record", Got: len(x), Want: fmt.Sprint(len(b.columns))}
+	if n := b.from[len(b.factors)]; len(x) != n {
+		return 0, &fault.SizeError{Op: op, Arg: "record", Got: len(x), Want: fmt.Sprint(n)}
 	}
-	leaf := 0
-	for a := range b.columns {
-		c := &b.columns[a]
-		table := b.table[a]
-		v := x[a]
-		if c.Categories > 0 {
-			if !(v >= 0 && v < float64(c.Categories)) || v != math.Trunc(v) {
-				return 0, &fault.ValueError{Op: op, Arg: "record", Index: a, Value: v, Want: fmt.Sprintf("a category, an integer in [0, %d)", c.Categories)}
+	leaf, parts := 0, b.parts[len(b.splits)]
+	for a, f := range b.factors {
+		q, err := f.locate(x[b.from[a]:b.from[a+1]], parts[a])
+		if err != nil {
+			if v, ok := err.(*fault.ValueError); ok {
+				v.Index = b.from[a]
 			}
-			leaf += table[int(v)]
-			continue
+			return 0, err
 		}
-		if !(v >= c.Lo && v <= c.Hi) {
-			if v != v || b.refuse {
-				return 0, &fault.ValueError{Op: op, Arg: "record", Index: a, Value: v, Want: fmt.Sprintf("a number in [%v, %v]", c.Lo, c.Hi)}
-			}
-			v = min(max(v, c.Lo), c.Hi)
+		leaf += b.index(a, q)
+	}
+	if b.possible != nil {
+		s := b.buffers.Get().(*scratch)
+		defer b.buffers.Put(s)
+		if b.decode(len(b.splits), leaf, s.q); !b.allows(s, len(b.splits), s.q) {
+			return 0, fault.Value(op, "record", x[0], "one that is possible")
 		}
-		q := int((v - c.Lo) / (c.Hi - c.Lo) * float64(len(table)))
-		leaf += table[min(q, len(table)-1)]
 	}
 	return leaf, nil
 }
 
-// at returns the center of a node, or a uniform point of it where rng is not nil.
-// Of a node that is no cell, categories may not be apart: it has the first.
-func (b *box) at(rng *rand.Rand, v node) []float64 {
-	part := make([]int, len(b.columns))
-	b.decode(v.Level, v.Index, part)
-	x := make([]float64, len(part))
-	for a, q := range part {
-		c, n := &b.columns[a], b.parts[v.Level][a]
-		if c.Categories > 0 {
-			x[a] = float64(q)
-			if n == 1 && rng != nil {
-				x[a] = float64(rng.IntN(c.Categories))
-			}
-			continue
-		}
-		u := 0.5
-		if rng != nil {
-			u = rng.Float64()
-		}
-		x[a] = min(c.Hi, c.Lo+float64((float64(q)+u)/float64(n)*(c.Hi-c.Lo)))
-	}
-	return x
-}
-
 func (b *box) distance(x, y []float64) float64 {
 	d := norm{p: b.p}
-	for a := range b.columns {
-		c := &b.columns[a]
-		diff := math.Abs(x[a]-y[a]) * c.Weight
-		if c.Categories > 0 && diff > 0 {
-			diff = c.Weight
-		}
-		d.add(diff)
+	for a, f := range b.factors {
+		d.add(f.distance(x[b.from[a]:b.from[a+1]], y[b.from[a]:b.from[a+1]]))
 	}
 	return d.value()
+}
+
+// write writes the point of parts q of depth l, with an rng a uniform one.
+func (b *box) write(x []float64, l int, q []int, rng *rand.Rand) {
+	for a, f := range b.factors {
+		f.point(x[b.from[a]:b.from[a+1]], part{b.cuts[l][a], b.parts[l][a], q[a]}, rng)
+	}
+}
+
+// pointTries is how often a possible point of a region is looked for.
+const pointTries = 64
+
+// at returns the center of a region, with an rng a uniform point of it. Where that
+// is not possible it is a uniform one that is, and where these are rare one of a
+// cell found by going down.
+func (b *box) at(rng *rand.Rand, v node) []float64 {
+	s := b.buffers.Get().(*scratch)
+	defer b.buffers.Put(s)
+	x := make([]float64, b.from[len(b.factors)])
+	b.decode(v.Level, v.Index, s.q)
+	b.write(x, v.Level, s.q, rng)
+	if b.possible == nil || b.may(s, x) {
+		return x
+	}
+	if rng == nil {
+		rng = random.Seeded(uint64(v.Index))
+	}
+	l, q, m := v.Level, s.q, masked{b: b}
+	for i := range 2 * pointTries {
+		if i >= pointTries {
+			l, q = m.descend(v.Level, s.q, rng)
+		}
+		if b.write(x, l, q, rng); b.may(s, x) {
+			break
+		}
+	}
+	return x
 }
 
 // norm accumulates the p-norm of a vector with entries >= 0, as a multiple of
@@ -360,47 +453,30 @@ func (n *norm) value() float64 {
 	return n.top * math.Pow(n.sum, 1/n.p)
 }
 
-// sides returns depth l's extents, 0 for a category that is told apart.
-func (b *box) sides(l int) []extent {
-	s := slices.Clone(b.ext)
-	for a := range s {
-		switch n := b.parts[l][a]; {
-		case s[a].categories == 0:
-			s[a].length /= float64(n)
-		case n > 1 || s[a].categories == 1:
-			s[a] = extent{0, 1}
+// extents are the lengths of columns that are numbers or categories at depth l; ok
+// is false where there are others.
+func (b *box) extents(l int) (side []extent, ok bool) {
+	for a, f := range b.factors {
+		e := extent{length: f.side(b.cuts[l][a], b.parts[l][a])}
+		switch f := f.(type) {
+		case *number:
+		case *category:
+			e.categories = f.count()
+			if b.cuts[l][a] > 0 {
+				e.categories = 1
+			}
+		default:
+			return nil, false
 		}
+		side = append(side, e)
 	}
-	return s
+	return side, true
 }
 
-func (b *box) diameter(l int) float64 {
-	d := norm{p: b.p}
-	for _, e := range b.sides(l) {
-		d.add(e.length)
-	}
-	return d.value()
-}
-
-// halfCell is the largest distance of a record to the point of its cell.
-func (b *box) halfCell() float64 {
-	d := norm{p: b.p}
-	for _, e := range b.sides(len(b.splits)) {
-		if e.categories == 0 {
-			e.length /= 2
-		}
-		d.add(e.length)
-	}
-	return d.value()
-}
-
-// acrossPoints bounds the distance between cells' points, rounding included.
-func (b *box) acrossPoints() float64 {
-	d, cell := norm{p: b.p}, b.sides(len(b.splits))
-	for a, e := range b.sides(0) {
-		d.add(e.length - cell[a].length)
-	}
-	return d.value() * roundUp
+// extent is a length that is cut anywhere, or the distance of any two categories.
+type extent struct {
+	length     float64
+	categories int
 }
 
 // spread bounds what noise in a node of depth l costs; see nodeShape.
@@ -414,9 +490,18 @@ func (b *box) acrossPoints() float64 {
 // from one another. Group g sends its surplus T_g over its fair share through
 // the common center; Var T_g = s m(1-m/K), and the cost is |T_g| times the
 // distance to the center, half the distance between categories for theirs. Both
-// use E|T| <= sqrt(Var T), about 1.25 E|T| for a normal T.
+// use E|T| <= sqrt(Var T), about 1.25 E|T| for a normal T. With columns of other
+// kinds, and with more than manyChildren, all noise goes through any point, at no
+// more than the diameter.
 func (b *box) spread(l int) float64 {
-	cuts, side, k := slices.Clone(b.splits[l]), b.sides(l), float64(b.arities[l])
+	cuts, k := slices.Clone(b.splits[l]), float64(b.arities[l])
+	if g, ok := b.factors[0].(*globe); ok && len(b.factors) == 1 {
+		return g.spread(l, b.parts[l][0])
+	}
+	side, ok := b.extents(l)
+	if !ok || k > manyChildren {
+		return k * math.Sqrt(1-1/k) * b.norm(b.p, l, factor.side)
+	}
 	if only := slices.Index(cuts, b.arities[l]); only >= 0 && side[only].categories == 0 {
 		sum := 0.0
 		for j := 1.0; j < k; j++ {
@@ -449,6 +534,8 @@ func (b *box) spread(l int) float64 {
 	}
 	return total
 }
+
+const manyChildren = 1 << 18
 
 // meanOffset returns the mean distance of the centers of the parts to that of
 // the whole, when step[a] equal parts are made of column a.

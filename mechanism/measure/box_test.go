@@ -25,10 +25,9 @@ func TestNewBox_SeparatesCategories(t *testing.T) {
 	r := random.Seeded(1)
 	for _, columns := range mixes {
 		for _, o := range []BoxOptions{
-			{Signal: 1e-3}, {Signal: 1}, {Signal: 20}, {Signal: 1000}, {Signal: 1e5}, {Signal: 1000, Arity: 2}, {Signal: 1000, Arity: 100},
-			{Signal: 1000, P: 1}, {Depth: 0.01}, {Depth: 2}, {Depth: 4.5, Arity: 3}, {Depth: 4, P: 2},
+			{}, {P: 1}, {Depth: 0.01}, {Depth: 2}, {Depth: 4.5}, {Depth: 4, P: 2},
 		} {
-			for _, o.Lazy = range []bool{false, true} {
+			{
 				d, err := NewBox(columns, &o)
 				var units *fault.ValueError
 				if errors.As(err, &units) && units.Arg == "columns.Weight" {
@@ -60,7 +59,7 @@ func TestNewBox_SeparatesCategories(t *testing.T) {
 			}
 		}
 	}
-	d := testkit.Must(NewBox([]Column{{Hi: 110}, {Categories: 2}}, &BoxOptions{Signal: 1000}))
+	d := testkit.Must(NewBox([]Column{{Hi: 110}, {Categories: 2}}, nil))
 	c := d.NewCounts()
 	for v := range 2 {
 		for range 500 {
@@ -75,7 +74,7 @@ func TestNewBox_SeparatesCategories(t *testing.T) {
 
 // Where noise hides every cell, records and means have all categories.
 func TestRelease_SpreadsCategories(t *testing.T) {
-	d := testkit.Must(NewBox([]Column{{Hi: 110}, {Categories: 2}, {Categories: 3}}, &BoxOptions{Signal: 1000}))
+	d := testkit.Must(NewBox([]Column{{Hi: 110}, {Categories: 2}, {Categories: 3}}, nil))
 	r := random.Seeded(3)
 	c := d.NewCounts()
 	for i := range 1000 {

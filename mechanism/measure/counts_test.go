@@ -43,8 +43,8 @@ func sameCounts[P any](a, b *Counts[P]) bool {
 // of workers.
 func TestCount_AllWaysAgree(t *testing.T) {
 	x := uniformRecords(2)(random.Seeded(1), 3*batch+17)
-	for _, lazy := range []bool{false, true} {
-		d := unitBox(2, BoxOptions{Signal: 1e4, Lazy: lazy})
+	for _, depth := range []float64{3, 0} {
+		d := unitBox(2, BoxOptions{Depth: depth})
 		want := d.NewCounts()
 		for _, p := range x {
 			testkit.Check(t, want.Add(p))
@@ -53,7 +53,7 @@ func TestCount_AllWaysAgree(t *testing.T) {
 		for at := 0; at < len(x); at += 5000 {
 			part := testkit.Must(CountAll(t.Context(), d, x[at:min(at+5000, len(x))], nil))
 			sent := testkit.Must(part.MarshalBinary())
-			got := unitBox(2, BoxOptions{Signal: 1e4, Lazy: lazy}).NewCounts() // another machine's
+			got := unitBox(2, BoxOptions{Depth: depth}).NewCounts() // another machine's
 			testkit.Check(t, got.UnmarshalBinary(sent))
 			testkit.Check(t, parts.Merge(got))
 		}
@@ -66,8 +66,9 @@ func TestCount_AllWaysAgree(t *testing.T) {
 			}
 		}
 		grouped := d.NewCounts()
-		for cell, n := range testkit.Must(CountAll(t.Context(), unitBox(2, BoxOptions{Signal: 1e4}), x, nil)).dense() {
-			testkit.Check(t, grouped.AddN(d.Point(cell), n))
+		cells := testkit.Must(CountAll(t.Context(), unitBox(2, BoxOptions{Depth: depth}), x, nil)).snapshot()
+		for i, cell := range cells.cells {
+			testkit.Check(t, grouped.AddN(d.Point(cell), cells.n[i]))
 		}
 		for name, got := range map[string]*Counts[[]float64]{
 			"slice":    testkit.Must(CountAll(t.Context(), d, x, nil)),
@@ -80,7 +81,7 @@ func TestCount_AllWaysAgree(t *testing.T) {
 			"grouped":  grouped,
 		} {
 			if !sameCounts(want, got) {
-				t.Errorf("lazy %v, %s: counts differ", lazy, name)
+				t.Errorf("depth %v, %s: counts differ", depth, name)
 			}
 		}
 	}
@@ -89,8 +90,8 @@ func TestCount_AllWaysAgree(t *testing.T) {
 // Sums may be as large as 2^63-1, and no larger, by every way to them; what is
 // refused changes nothing, the mark of skipped records included.
 func TestMerge_Limits(t *testing.T) {
-	for _, lazy := range []bool{false, true} {
-		d := unitBox(1, BoxOptions{Signal: 100, Lazy: lazy})
+	for _, depth := range []float64{3, 0} {
+		d := unitBox(1, BoxOptions{Depth: depth})
 		counted := func(n int64) *Counts[[]float64] {
 			c := d.NewCounts()
 			testkit.Check(t, c.AddN([]float64{.3}, n))
@@ -98,13 +99,13 @@ func TestMerge_Limits(t *testing.T) {
 		}
 		c := counted(0)
 		if c.Len() != 0 || len(c.snapshot().cells) != 0 {
-			t.Errorf("lazy %v: nothing added: %d records, cells %v", lazy, c.Len(), c.snapshot().cells)
+			t.Errorf("depth %v: nothing added: %d records, cells %v", depth, c.Len(), c.snapshot().cells)
 		}
 		c = counted(math.MaxInt64 - 5)
 		var wrong *fault.ValueError
 		for _, n := range []int64{-1, math.MinInt64, 6} {
 			if err := c.AddN([]float64{.3}, n); !errors.As(err, &wrong) || wrong.Arg != "n" {
-				t.Errorf("lazy %v, n = %d: %v", lazy, n, err)
+				t.Errorf("depth %v, n = %d: %v", depth, n, err)
 			}
 		}
 		c.skipped = false
@@ -112,20 +113,20 @@ func TestMerge_Limits(t *testing.T) {
 			from := counted(n)
 			from.skipped = true
 			if err := c.Merge(from); !errors.As(err, &wrong) || wrong.Arg != "o.Len()" || c.skipped {
-				t.Errorf("lazy %v, %d too many: %v", lazy, n-5, err)
+				t.Errorf("depth %v, %d too many: %v", depth, n-5, err)
 			}
 		}
 		if err := c.Merge(counted(3)); err != nil || c.snapshot().n[0] != math.MaxInt64-2 {
-			t.Errorf("lazy %v: %v", lazy, err)
+			t.Errorf("depth %v: %v", depth, err)
 		}
 		if err := c.AddN([]float64{.3}, 2); err != nil || c.snapshot().total != math.MaxInt64 {
-			t.Errorf("lazy %v: %v", lazy, err)
+			t.Errorf("depth %v: %v", depth, err)
 		}
 		if err := c.Add([]float64{.9}); !errors.As(err, &wrong) || len(c.snapshot().cells) != 1 {
-			t.Errorf("lazy %v: %v", lazy, err)
+			t.Errorf("depth %v: %v", depth, err)
 		}
 		if err := c.Merge(d.NewCounts()); err != nil {
-			t.Errorf("lazy %v: nothing merged: %v", lazy, err)
+			t.Errorf("depth %v: nothing merged: %v", depth, err)
 		}
 	}
 }
@@ -136,17 +137,17 @@ func TestMerge_Limits(t *testing.T) {
 func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 	valid := [][]float64{{0.1}, {0.9}, {0.5}}
 	invalid := [][]float64{{0.1}, {math.NaN()}, {0.5}} // a neighbor
-	for _, lazy := range []bool{false, true} {
-		d := unitBox(1, BoxOptions{Depth: 3, Lazy: lazy})
+	for _, depth := range []float64{3, 0} {
+		d := unitBox(1, BoxOptions{Depth: depth})
 		replace := testkit.Must(NewSynthesizer(d, 1, nil))
 		addRemove := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
 		release := func(name string, c *Counts[[]float64], skipped bool) {
 			t.Helper()
 			if out, err := replace.Release(nil, c); skipped != errors.Is(err, ErrSkipped) || !skipped && err != nil || (out == nil) != skipped {
-				t.Errorf("lazy %v, %s, ReplaceOne: %v", lazy, name, err)
+				t.Errorf("depth %v, %s, ReplaceOne: %v", depth, name, err)
 			}
 			if _, err := addRemove.Release(nil, c); err != nil {
-				t.Errorf("lazy %v, %s, AddRemoveOne: %v", lazy, name, err)
+				t.Errorf("depth %v, %s, AddRemoveOne: %v", depth, name, err)
 			}
 		}
 		clean := testkit.Must(CountAll(t.Context(), d, valid, nil))
@@ -179,8 +180,8 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 
 // Whoever ignores the error of Add has left out a record for what it says.
 func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
-	for _, lazy := range []bool{false, true} {
-		d := unitBox(1, BoxOptions{Depth: 3, Lazy: lazy})
+	for _, depth := range []float64{3, 0} {
+		d := unitBox(1, BoxOptions{Depth: depth})
 		for name, add := range map[string]func(c *Counts[[]float64]) error{
 			"Add":        func(c *Counts[[]float64]) error { return c.Add([]float64{math.NaN()}) },
 			"AddN":       func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1, 0.1}, 3) },
@@ -191,10 +192,10 @@ func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 			failed := add(c) != nil
 			_, err := testkit.Must(NewSynthesizer(d, 1, nil)).Release(nil, c)
 			if failed != (name != "no mistake") || failed != errors.Is(err, ErrSkipped) || !failed && err != nil {
-				t.Errorf("lazy %v, %s: %v", lazy, name, err)
+				t.Errorf("depth %v, %s: %v", depth, name, err)
 			}
 			if _, err := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne})).Release(nil, c); err != nil {
-				t.Errorf("lazy %v, %s: %v", lazy, name, err)
+				t.Errorf("depth %v, %s: %v", depth, name, err)
 			}
 		}
 	}
@@ -240,7 +241,7 @@ func TestCount_Errors(t *testing.T) {
 // that encoding.
 func FuzzCounts(f *testing.F) {
 	d := unitBox(1, BoxOptions{Depth: 3})
-	lazy := unitBox(1, BoxOptions{Depth: 3, Lazy: true})
+	deep := unitBox(1, BoxOptions{})
 	tail := func(c *Counts[[]float64]) []byte {
 		b := testkit.Must(c.MarshalBinary())
 		return b[countsHead-1 : len(b)-crc32.Size]
@@ -249,7 +250,7 @@ func FuzzCounts(f *testing.F) {
 	f.Add(tail(testkit.Must(CountAll(f.Context(), d, nil, &CountOptions{SkipErrors: true}))))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, tail []byte) {
-		for _, d := range []*Domain[[]float64]{d, lazy} {
+		for _, d := range []*Domain[[]float64]{d, deep} {
 			b := sealed(append(append([]byte(countsMagic), d.id[:]...), tail...))
 			c := d.NewCounts()
 			if c.UnmarshalBinary(b) != nil {
@@ -265,14 +266,11 @@ func FuzzCounts(f *testing.F) {
 // FuzzBox builds boxes from arbitrary numbers: an error, or a domain whose cells
 // are those of their points and of the points' jitter.
 func FuzzBox(f *testing.F) {
-	f.Add(0.0, 1.0, 1.0, 100.0, 0, 2.0)
-	f.Add(-1e100, 1e100, 1e-100, 1e3, 3, 1.0)
-	f.Add(1.0, 1.0000000000000002, 1e50, 64.0, 1, math.Inf(1))
-	f.Fuzz(func(t *testing.T, lo, hi, weight, signal float64, categories int, p float64) {
-		if signal > 1e4 {
-			return
-		}
-		d, err := NewBox([]Column{{Lo: lo, Hi: hi, Weight: weight}, {Categories: categories % 50, Hi: 2}}, &BoxOptions{Signal: signal, P: p})
+	f.Add(0.0, 1.0, 1.0, 3.0, 0, 2.0)
+	f.Add(-1e100, 1e100, 1e-100, 0.0, 3, 1.0)
+	f.Add(1.0, 1.0000000000000002, 1e50, 2.5, 1, math.Inf(1))
+	f.Fuzz(func(t *testing.T, lo, hi, weight, depth float64, categories int, p float64) {
+		d, err := NewBox([]Column{{Lo: lo, Hi: hi, Weight: weight}, {Categories: categories % 50, Hi: 2}}, &BoxOptions{Depth: depth, P: p})
 		if err != nil {
 			return
 		}

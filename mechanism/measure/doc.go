@@ -23,7 +23,8 @@
 //
 //	records                                  constructor               arrangement
 //	points of R^d, rows of numbers           NewBox                    cells of equal levels
-//	rows with categories                     NewBox, Categories        the same
+//	rows with categories, leaves of a tree,  NewBox, see Column        the same
+//	places and missing values
 //	places on the Earth                      NewSphere                 cells of equal area
 //	points of any finite metric, by index    NewFinite                 net tree of bounded height
 //	objects of any space, to public ones     On of NewFinite           the same, nearest point
@@ -58,9 +59,10 @@
 //
 // Records come from iterators ([Count]) or slices, are counted on every core,
 // and leave 16 bytes for each cell with any behind. Counts are merged
-// ([Counts.Merge]) and sent between machines (MarshalBinary). Domains with too many cells to hold can be
-// lazy. A release takes some 100 ns and 60 bytes a node; a [Measure] some 50
-// ns. What takes a context returns soon after it ends.
+// ([Counts.Merge]) and sent between machines (MarshalBinary). A box has as many
+// cells as an int can count, of which a release looks at those that noisy counts
+// lead to, at some 100 ns and 60 bytes each; a [Measure] takes some 50 ns for each
+// cell. What takes a context returns soon after it ends.
 //
 // # Who should not use it
 //

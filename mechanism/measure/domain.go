@@ -3,6 +3,7 @@ package measure
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -42,9 +43,16 @@ func (d *Domain[P]) check(op string) error {
 // Len returns the number of cells.
 func (d *Domain[P]) Len() int { return fault.Must(d, d.check("measure: Domain.Len")).cells }
 
-// Tree returns the tree of the cells: leaf c is cell c. It is nil for a lazy
-// domain, whose tree does not fit memory.
-func (d *Domain[P]) Tree() *walk.Tree { return fault.Must(d, d.check("measure: Domain.Tree")).tree }
+// Tree returns the tree of the cells: leaf c is cell c. It is nil where there are
+// more than 2^26 cells, or impossible ones. O(cells), once.
+func (d *Domain[P]) Tree() *walk.Tree {
+	const op = "measure: Domain.Tree"
+	a, err := fault.Must(d, d.check(op)).explicit(op)
+	if err != nil {
+		return nil
+	}
+	return a.tree
+}
 
 // Height returns the number of levels of the tree below its root.
 func (d *Domain[P]) Height() int { return fault.Must(d, d.check("measure: Domain.Height")).height() }
@@ -105,7 +113,10 @@ func (d *Domain[P]) Distance(p, q P) float64 {
 // demand, for W1 distances and lower bounds. O(Len()) memory.
 func (d *Domain[P]) Points() (*metric.Points[P], error) {
 	const op = "measure: Domain.Points"
-	if err := d.explicit(op); err != nil {
+	if err := d.check(op); err != nil {
+		return nil, err
+	}
+	if _, err := d.explicit(op); err != nil {
 		return nil, err
 	}
 	return d.finite(d.cells, d.cell)
@@ -120,8 +131,13 @@ func (d *Domain[P]) finite(n int, nodes func(i int) node) (*metric.Points[P], er
 	return metric.NewPoints(pts, metric.Func[P](d.metric))
 }
 
-// some returns the points of up to most cells, evenly spread over the tree.
+// some returns the points of up to most cells, evenly spread over the tree, or of
+// regions where the tree is not held in memory.
 func (d *Domain[P]) some(most int) (metric.Finite, error) {
+	if d.tree == nil {
+		r := firstRegions(d.regions, most)
+		return d.finite(len(r), func(i int) node { return r[i] })
+	}
 	n := min(d.cells, most)
 	return d.finite(n, func(i int) node { return d.cell(d.cells/n*i + d.cells%n*i/n) })
 }
@@ -145,7 +161,7 @@ func (d *Domain[P]) String() string {
 type arrangement struct {
 	what    string
 	regions adaptive.Tree
-	tree    *walk.Tree // nil where cells are unfolded on demand
+	tree    *walk.Tree // nil where it is made on demand, by unfold
 	arities []int      // of the levels; nil where the tree is not regular
 	cells   int
 	id      [idSize]byte // see identify
@@ -156,14 +172,16 @@ type arrangement struct {
 	children func(class int) metric.Finite // their points, for simulation
 	hub      []int                         // a cell that stands for node v of a tree that is not regular
 
-	sides      []int     // cells a column of a box of two and more; nil elsewhere
-	apart      int       // the level from which on no node has two categories of a column
-	line       []float64 // position of every cell where cells stand in a row
-	resolution float64   // largest distance of a record to the point of its cell
-	diameter   float64   // largest distance between points of cells, or more
-	points     int       // of the finite metric that it was made of
-	byCost     bool      // the default schedule is ByCost, else
-	exponent   float64   // scales prop. to diameter^exponent
+	unfold     func() (*arrangement, error) // see explicit
+	masked     bool                         // some cells are impossible
+	sides      []int                        // cells a column of a box of two and more; nil elsewhere
+	apart      int                          // the level from which on no node has two categories of a column
+	line       []float64                    // position of every cell where cells stand in a row
+	resolution float64                      // largest distance of a record to the point of its cell
+	diameter   float64                      // largest distance between points of cells, or more
+	points     int                          // of the finite metric that it was made of
+	byCost     bool                         // the default schedule is ByCost, else
+	exponent   float64                      // scales prop. to diameter^exponent
 }
 
 // node is a region.
@@ -204,6 +222,24 @@ func (a *arrangement) height() int {
 	return a.tree.Height()
 }
 
+// explicit returns the arrangement with its tree, made on demand.
+func (a *arrangement) explicit(op string) (*arrangement, error) {
+	switch {
+	case a.tree != nil:
+		return a, nil
+	case a.masked:
+		return nil, fmt.Errorf("%s: %w", op, errMasked)
+	case a.cells > explicitCells:
+		return nil, &fault.MemoryError{Op: op, Bytes: 80 * float64(a.cells), Limit: 80 * explicitCells}
+	}
+	return a.unfold()
+}
+
+var errMasked = errors.New("some cells are impossible, and only a Synthesizer leaves them out")
+
+// explicitCells bounds a tree in memory: a release takes about 5 GB.
+const explicitCells = 1 << 26
+
 func (a *arrangement) layout() string {
 	levels := fmt.Sprint(a.height(), " levels")
 	if a.height() == 1 {
@@ -215,31 +251,31 @@ func (a *arrangement) layout() string {
 	case a.arities == nil:
 		return fmt.Sprintf("%d cells, %s of arity up to %d", a.cells, levels, a.tree.Arity())
 	}
-	cells := fmt.Sprint(a.cells)
-	if a.sides != nil {
-		cells = strings.Trim(strings.ReplaceAll(fmt.Sprint(a.sides), " ", " x "), "[]")
+	sides := []string{}
+	for _, n := range a.sides {
+		sides = append(sides, power(n))
+	}
+	if a.sides == nil {
+		sides = append(sides, power(a.cells))
+	}
+	cells := strings.Join(sides, " x ") + " cells"
+	if a.masked {
+		cells += ", some of them impossible"
 	}
 	lo, hi := slices.Min(a.arities), slices.Max(a.arities)
-	s := fmt.Sprintf("%s cells, %s of arity %d", cells, levels, lo)
 	if hi > lo {
-		s += fmt.Sprintf(" to %d", hi)
+		return fmt.Sprintf("%s, %s of arity %d to %d", cells, levels, lo, hi)
 	}
-	if a.tree == nil {
-		s += ", unfolded on demand"
-	}
-	return s
+	return fmt.Sprintf("%s, %s of arity %d", cells, levels, lo)
 }
 
-// explicit refuses what check does, and a lazy domain.
-func (d *Domain[P]) explicit(op string) error {
-	if err := d.check(op); err != nil {
-		return err
+// power writes a number, with a large power of two in it as such.
+func power(n int) string {
+	switch k := bits.TrailingZeros(uint(n)); {
+	case k > 16 && n == 1<<k:
+		return fmt.Sprintf("2^%d", k)
+	case k > 16:
+		return fmt.Sprintf("%d*2^%d", n>>k, k)
 	}
-	if a := d.arrangement; a.tree == nil {
-		return &fault.MemoryError{Op: op, Bytes: 8 * float64(a.cells), Limit: explicitCells * 8}
-	}
-	return nil
+	return fmt.Sprint(n)
 }
-
-// explicitCells bounds a domain that is not lazy: a release takes about 5 GB.
-const explicitCells = 1 << 26

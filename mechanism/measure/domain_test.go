@@ -59,11 +59,11 @@ func TestDomain_CellOfPoint(t *testing.T) {
 	}
 	r := random.Seeded(1)
 	boxes := []*Domain[[]float64]{
-		unitBox(1, BoxOptions{Signal: 1e4}),
-		unitBox(2, BoxOptions{Signal: 1e3}),
-		unitBox(3, BoxOptions{Signal: 1e3}),
-		testkit.Must(NewBox([]Column{{Lo: -5, Hi: 100, Weight: .01}, {Categories: 7}, {Hi: 3}}, &BoxOptions{Signal: 5e3, P: 1})),
-		testkit.Must(NewBox([]Column{{Categories: 3}, {Categories: 4, Weight: 2}}, &BoxOptions{Signal: 1})),
+		unitBox(1, BoxOptions{Depth: 9}),
+		unitBox(2, BoxOptions{Depth: 4}),
+		unitBox(3, BoxOptions{Depth: 4}),
+		testkit.Must(NewBox([]Column{{Lo: -5, Hi: 100, Weight: .01}, {Categories: 7}, {Hi: 3}}, &BoxOptions{Depth: 4, P: 1})),
+		testkit.Must(NewBox([]Column{{Categories: 3}, {Categories: 4, Weight: 2}}, nil)),
 	}
 	for _, d := range boxes {
 		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Point(c)) })
@@ -75,7 +75,7 @@ func TestDomain_CellOfPoint(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range []SphereOptions{{Signal: 1000}, {Signal: 5e4}, {Signal: 12}, {Depth: 5.3}} {
+	for _, o := range []SphereOptions{{Depth: 4}, {Depth: 7}, {Depth: 1}, {Depth: 5.3}} {
 		d := testkit.Must(NewSphere(0, &o))
 		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Point(c)) })
 		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Jitter(r, c)) })
@@ -108,12 +108,12 @@ func TestShape_DiameterCovers(t *testing.T) {
 		}
 	}
 	for name, d := range testDomains() {
-		check(name, d.arrangement, func(i, j int) float64 { return d.Distance(d.Point(i), d.Point(j)) })
+		check(name, testkit.Must(d.explicit(name)), func(i, j int) float64 { return d.Distance(d.Point(i), d.Point(j)) })
 	}
-	d := testkit.Must(NewBox([]Column{{Hi: 2}, {Categories: 3}, {Hi: 1}}, &BoxOptions{Signal: 200, P: 2}))
-	check("box", d.arrangement, func(i, j int) float64 { return d.Distance(d.Point(i), d.Point(j)) })
-	s := testkit.Must(NewSphere(1, &SphereOptions{Signal: 500}))
-	check("sphere", s.arrangement, func(i, j int) float64 { return s.Distance(s.Point(i), s.Point(j)) })
+	d := testkit.Must(NewBox([]Column{{Hi: 2}, {Categories: 3}, {Hi: 1}}, &BoxOptions{Depth: 3, P: 2}))
+	check("box", testkit.Must(d.explicit("box")), func(i, j int) float64 { return d.Distance(d.Point(i), d.Point(j)) })
+	s := testkit.Must(NewSphere(1, &SphereOptions{Depth: 4}))
+	check("sphere", testkit.Must(s.explicit("sphere")), func(i, j int) float64 { return s.Distance(s.Point(i), s.Point(j)) })
 }
 
 func TestNetTree_Bounds(t *testing.T) {
@@ -179,39 +179,46 @@ func TestFolded_LengthensDistances(t *testing.T) {
 	}
 }
 
-// A column that gets one cell because of its unit is refused, unless the caller
-// has said that this is what is wanted; other boxes are cut as they should be.
+// Numbers whose units do not compare are refused, unless the caller has said that
+// this is what is wanted; other boxes are cut as they should be.
 func TestNewBox_Cells(t *testing.T) {
 	ages, incomes := Column{Lo: 18, Hi: 90}, Column{Hi: 200_000}
 	weighed := func(c Column, w float64) Column { c.Weight = w; return c }
-	signal := BoxOptions{Signal: 5000}
 	for _, cols := range [][]Column{{ages, incomes}, {{Categories: 3}, ages, incomes}, {incomes, {Hi: 1}, {Hi: 2}}} {
-		_, err := NewBox(cols, &signal)
+		_, err := NewBox(cols, nil)
 		var v *metric.ValueError
 		if !errors.As(err, &v) || v.Arg != "columns.Weight" || v.Index != 1 && v.Index != 0 ||
-			!strings.Contains(err.Error(), fmt.Sprintf("column %d gets one cell", v.Index)) {
+			!strings.Contains(err.Error(), fmt.Sprintf("column %d has the length", v.Index)) {
 			t.Errorf("%v: %v", cols, err)
 		}
 	}
+	cube := func(n int) []Column { return slices.Repeat([]Column{{Hi: 1}}, n) }
+	taxonomy := testkit.Must(metric.TreeFromPaths([][]string{{"r", "a", "b"}, {"r", "a", "c"}, {"r", "d", "e"}, {"r", "d", "f"}, {"r", "d", "g"}}))
 	for name, c := range map[string]struct {
 		columns []Column
 		o       BoxOptions
 		want    string
 	}{
-		"weights":            {[]Column{weighed(ages, 1./72), weighed(incomes, 1./200_000)}, signal, "64 x 64 cells"},
-		"one unit":           {[]Column{weighed(ages, 1), incomes}, signal, "1 x "},
-		"depth":              {[]Column{ages, incomes}, BoxOptions{Depth: 6}, "1 x "},
-		"splits":             {[]Column{ages, incomes}, BoxOptions{Splits: [][]int{{1, 64}}}, "1 x 64 cells"},
-		"a wide room":        {[]Column{{Hi: 1}, {Hi: 2}}, BoxOptions{Signal: 10}, "1 x 3 cells"},
-		"categories are cut": {[]Column{{Hi: 1}, {Categories: 50}}, BoxOptions{Signal: 1000}, "1 x 50 cells"},
-		"few records":        {[]Column{{Hi: 1}, {Hi: 1}}, BoxOptions{Signal: 1e-3}, "1 cell"},
-		"alone":              {[]Column{{Hi: 1e-9}}, signal, "306 cells"},
-		// The numbers are cut as if no column had categories, or finer.
-		"a number":         {[]Column{{Hi: 110}}, BoxOptions{Signal: 1000}, "64 cells, 2 levels of arity 8"},
-		"two categories":   {[]Column{{Hi: 110}, {Categories: 2}}, BoxOptions{Signal: 1000}, "64 x 2 cells, 3 levels of arity 2 to 8"},
-		"a hundred":        {[]Column{{Hi: 110}, {Categories: 100}}, BoxOptions{Signal: 1000}, "64 x 100 cells"},
+		"a number":         {[]Column{{Hi: 110}}, BoxOptions{}, "2^50 cells, 50 levels of arity 2"},
+		"two":              {cube(2), BoxOptions{}, "2^31 x 2^31 cells, 31 levels of arity 4"},
+		"three":            {cube(3), BoxOptions{}, "2^20 x 2^20 x 2^20 cells, 20 levels of arity 8"},
+		"eight":            {cube(8), BoxOptions{}, "256 x 256 x 256 x 256 x 128 x 128 x 128 x 128 cells, 15 levels of arity 16"},
+		"unequal":          {[]Column{{Hi: 4}, {Hi: 1}}, BoxOptions{}, "2^32 x 2^30 cells, 32 levels of arity 2 to 4"},
+		"weights":          {[]Column{weighed(ages, 1./72), weighed(incomes, 1./200_000)}, BoxOptions{Depth: 6}, "64 x 64 cells"},
+		"one unit":         {[]Column{weighed(ages, 1), incomes}, BoxOptions{}, "2^25 x 2^36 cells"},
+		"depth":            {[]Column{ages, incomes}, BoxOptions{Depth: 6}, "1 x 4096 cells"},
+		"splits":           {[]Column{ages, incomes}, BoxOptions{Splits: [][]int{{1, 64}}}, "1 x 64 cells"},
+		"a fine range":     {[]Column{{Lo: 1, Hi: 1 + 0x1p-40}}, BoxOptions{}, "1024 cells"},
+		"ten wholes":       {[]Column{{Lo: 1, Hi: 10, Whole: true}}, BoxOptions{}, "16 cells, some of them impossible, 4 levels of arity 2"},
+		"ten at once":      {[]Column{{Lo: 1, Hi: 10, Whole: true}}, BoxOptions{Splits: [][]int{{5}, {2}}}, "10 cells, 2 levels of arity 2 to 5"},
+		"in pairs":         {[]Column{{Lo: 1, Hi: 10, Whole: true}}, BoxOptions{Splits: [][]int{{5}}}, "5 cells"},
+		"two categories":   {[]Column{{Hi: 110}, {Categories: 2}}, BoxOptions{Depth: 6}, "64 x 2 cells, 7 levels of arity 2"},
 		"three at a depth": {[]Column{{Hi: 110}, {Categories: 3}}, BoxOptions{Depth: 4}, "16 x 3 cells"},
-		"two numbers":      {[]Column{{Hi: 110}, {Hi: 110}, {Categories: 3}}, BoxOptions{Signal: 4096}, "64 x 64 x 3 cells"},
+		"categories last":  {[]Column{{Hi: 110}, {Categories: 100, Weight: 1e-20}}, BoxOptions{}, "2^50 x 100 cells, 51 levels"},
+		"a missing one":    {[]Column{{Categories: 3, Missing: true}}, BoxOptions{}, "4 cells"},
+		"missing numbers":  {[]Column{{Hi: 1, Missing: true}}, BoxOptions{Depth: 3}, "16 cells, some of them impossible, 4 levels"},
+		"taxonomy":         {[]Column{{Taxonomy: taxonomy}}, BoxOptions{}, "6 cells, some of them impossible, 2 levels of arity 2 to 3"},
+		"a place":          {[]Column{{Radius: 1}, {Hi: 3}}, BoxOptions{Depth: 2}, "12 x 4 cells, 3 levels of arity 2 to 12"},
 		// A category comes apart at one level, whichever it is.
 		"at once": {[]Column{{Hi: 1}, {Categories: 3}}, BoxOptions{Splits: [][]int{{4, 3}}}, "4 x 3 cells"},
 		"last":    {[]Column{{Hi: 1}, {Categories: 3}}, BoxOptions{Splits: [][]int{{4, 1}, {1, 3}}}, "4 x 3 cells"},
@@ -229,13 +236,13 @@ func second[T any](_ T, err error) error { return err }
 // The spread of a node must bound the cost of its noise: compare the closed form
 // with simulated transport between the children of every shape.
 func TestSpread_BoundsNoise(t *testing.T) {
-	for _, o := range []BoxOptions{{Signal: 1000}, {Signal: 1000, P: 1}, {Signal: 300, P: 2}, {Splits: [][]int{{1, 3}, {5, 2}}}} {
+	for _, o := range []BoxOptions{{Depth: 4}, {Depth: 4, P: 1}, {Depth: 3, P: 2}, {Splits: [][]int{{1, 3}, {5, 2}}}} {
 		spreadBoundsNoise(t, fmt.Sprint(o), unitBox(2, o))
 	}
-	spreadBoundsNoise(t, "line", unitBox(1, BoxOptions{Signal: 1e4}))
-	spreadBoundsNoise(t, "space", unitBox(3, BoxOptions{Signal: 1e3}))
-	spreadBoundsNoise(t, "mixed", testkit.Must(NewBox([]Column{{Hi: 1}, {Categories: 5}}, &BoxOptions{Signal: 1e3})))
-	spreadBoundsNoise(t, "sphere", testkit.Must(NewSphere(1, &SphereOptions{Signal: 1e3})))
+	spreadBoundsNoise(t, "line", unitBox(1, BoxOptions{Depth: 9}))
+	spreadBoundsNoise(t, "space", unitBox(3, BoxOptions{Depth: 4}))
+	spreadBoundsNoise(t, "mixed", testkit.Must(NewBox([]Column{{Hi: 1}, {Categories: 5}}, &BoxOptions{Depth: 4})))
+	spreadBoundsNoise(t, "sphere", testkit.Must(NewSphere(1, &SphereOptions{Depth: 5})))
 	for name, d := range testDomains() {
 		spreadBoundsNoise(t, name, d)
 	}

@@ -15,17 +15,16 @@ func TestErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	unit, f, two := []Column{{Hi: 1}}, randomPoints(20, 2, 1), linePoints{1, 2}
 	mixed := []Column{{Hi: 1}, {Categories: 3}}
-	hundred := slices.Repeat([]Column{{Categories: 100}}, 5)
 	box := func(c []Column, o *BoxOptions) error { return second(NewBox(c, o)) }
 	split := func(c []Column, splits ...[]int) error { return box(c, &BoxOptions{Splits: splits}) }
 	fin := func(o FiniteOptions) error { return second(NewFinite(t.Context(), f, &o)) }
 	fold := func(o FoldedOptions) error { return second(NewFolded(t.Context(), f, &o)) }
 	cell := func(d *Domain[[]float64], x ...float64) error { return second(d.Cell(x)) }
-	d, other := unitBox(1, BoxOptions{Signal: 100}), unitBox(1, BoxOptions{Signal: 1000})
-	lazy := unitBox(1, BoxOptions{Signal: 100, Lazy: true})
+	d, other := unitBox(1, BoxOptions{Splits: [][]int{{4}, {2}}}), unitBox(1, BoxOptions{Depth: 6})
+	lazy := unitBox(1, BoxOptions{})
 	refuse := unitBox(1, BoxOptions{Depth: 2, Outside: Refuse})
-	cats := testkit.Must(NewBox([]Column{{Categories: 3}}, &BoxOptions{Signal: 1}))
-	sphere := testkit.Must(NewSphere(0, &SphereOptions{Signal: 100}))
+	cats := testkit.Must(NewBox([]Column{{Categories: 3}}, nil))
+	sphere := testkit.Must(NewSphere(0, &SphereOptions{Depth: 3}))
 	points, pair := testkit.Must(NewFinite(t.Context(), f, nil)), testkit.Must(NewFinite(t.Context(), two, nil))
 	syn := func(eps float64, o SynthesizerOptions) error { return second(NewSynthesizer(d, eps, &o)) }
 	mea := func(o MeasureOptions) error { return second(NewMeasure(d, 1, &o)) }
@@ -36,37 +35,42 @@ func TestErrors(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"NewBox: columns: empty input", box(nil, &BoxOptions{Signal: 1})},
-		{"NewBox: Signal = 0, want about records*eps, or set Depth or Splits", box(unit, nil)},
-		{"NewBox: Signal = -1, want about", box(unit, &BoxOptions{Signal: -1})},
-		{"NewBox: Signal = 5, want 0 where Depth", box(unit, &BoxOptions{Signal: 5, Depth: 1})},
-		{"NewBox: Signal = 5, want 0 where Splits", box(unit, &BoxOptions{Signal: 5, Splits: [][]int{{2}}})},
+		{"NewBox: columns: empty input", box(nil, nil)},
 		{"NewBox: Depth = 5, want 0 where Splits", box(unit, &BoxOptions{Depth: 5, Splits: [][]int{{2}}})},
-		{"NewBox: Arity = 5, want 0 where Splits", box(unit, &BoxOptions{Arity: 5, Splits: [][]int{{2}}})},
 		{"NewBox: Depth = NaN", box(unit, &BoxOptions{Depth: nan})},
-		{"NewBox: Arity = 1", box(unit, &BoxOptions{Signal: 1, Arity: 1})},
-		{"NewBox: P = 0.5", box(unit, &BoxOptions{Signal: 1, P: 0.5})},
-		{"NewBox: Outside = 7", box(unit, &BoxOptions{Signal: 1, Outside: 7})},
-		{"NewBox: columns.Hi[0] = 1", box([]Column{{Lo: 1, Hi: 1}}, &BoxOptions{Signal: 1})},
-		{"NewBox: columns.Lo[0] = NaN", box([]Column{{Lo: nan, Hi: 1}}, &BoxOptions{Signal: 1})},
-		{"NewBox: columns.Hi[0] = +Inf", box([]Column{{Hi: inf}}, &BoxOptions{Signal: 1})},
-		{"NewBox: columns.Weight[0] = -1", box([]Column{{Hi: 1, Weight: -1}}, &BoxOptions{Signal: 1})},
-		{"NewBox: columns.Categories[0] = -2", box([]Column{{Categories: -2}}, &BoxOptions{Signal: 1})},
+		{"NewBox: P = 0.5", box(unit, &BoxOptions{P: 0.5})},
+		{"NewBox: Outside = 7", box(unit, &BoxOptions{Outside: 7})},
+		{"NewBox: columns.Hi[0] = 1", box([]Column{{Lo: 1, Hi: 1}}, nil)},
+		{"NewBox: columns.Lo[0] = NaN", box([]Column{{Lo: nan, Hi: 1}}, nil)},
+		{"NewBox: columns.Hi[0] = +Inf", box([]Column{{Hi: inf}}, nil)},
+		{"NewBox: columns.Weight[0] = -1", box([]Column{{Hi: 1, Weight: -1}}, nil)},
+		{"NewBox: columns.Categories[0] = -2", box([]Column{{Categories: -2}}, nil)},
 		{"NewBox: Splits[0][0] = 0", split(unit, []int{0})},
 		{"NewBox: Splits[0] has size 2, want 1", split(unit, []int{2, 2})},
 		{"NewBox: Splits[0][0] = 2, want 1 or 4", split([]Column{{Categories: 4}}, []int{2}, []int{2})},
-		{"NewBox: Splits.column[0] = 1, want 4 parts in all, one a category", box([]Column{{Categories: 4}}, &BoxOptions{Splits: [][]int{}})},
-		{"NewBox: Splits.column[1] = 1, want 3 parts in all, one a category", split(mixed, []int{4, 1})},
-		{"NewBox: Splits.column[1] = 9, want 3 parts in all, one a category", split(mixed, []int{4, 3}, []int{1, 3})},
-		{"NewBox: needs", box(slices.Repeat(unit, 3), &BoxOptions{Depth: 20})},
-		{"NewBox: needs", box(slices.Repeat(unit, 9), &BoxOptions{Depth: 20, Lazy: true})},
-		{"NewBox: needs", box(slices.Repeat(unit, 2), &BoxOptions{Signal: 1e300, Lazy: true})},
-		{"NewBox: needs", box(unit, &BoxOptions{Depth: 1e300, Lazy: true})},
-		{"NewBox: needs", box(hundred, &BoxOptions{Signal: 1000})},
-		{"NewBox: needs", box(append([]Column{{Hi: 1e9}}, hundred...), &BoxOptions{Signal: 1000})},
-		{"NewSphere: needs", second(NewSphere(1, &SphereOptions{Signal: 1e300}))},
-		{"NewSphere: radius = -1", second(NewSphere(-1, &SphereOptions{Signal: 1}))},
-		{"NewSphere: Signal = 0, want about records*eps, or set Depth", second(NewSphere(1, nil))},
+		{"NewBox: Splits.column[0] = 0, want 1 cuts", box([]Column{{Categories: 4}}, &BoxOptions{Splits: [][]int{}})},
+		{"NewBox: Splits.column[1] = 0, want 1 cuts", split(mixed, []int{4, 1})},
+		{"NewBox: Splits[1][1] = 3, want 1", split(mixed, []int{4, 3}, []int{1, 3})},
+		{"NewBox: Splits.column[0] = 64, want at most 16 parts", split([]Column{{Lo: 1, Hi: 10, Whole: true}}, []int{64})},
+		{"NewBox: Splits.column[0] = 2048, want at most 1024 parts", split([]Column{{Lo: 1, Hi: 1 + 0x1p-40}}, []int{2048})},
+		{"NewBox: Splits[0][0] = 3, want 1 or 2", split([]Column{{Hi: 1, Missing: true}}, []int{3})},
+		{"NewBox: Splits[0][0] = 4, want 1 or 12", split([]Column{{Radius: 1}}, []int{4})},
+		{"NewBox: needs", box(slices.Repeat(unit, 9), &BoxOptions{Depth: 20})},
+		{"NewBox: needs", box(slices.Repeat(unit, 2), &BoxOptions{Depth: 1e300})},
+		{"NewBox: Depth = 55, want no more than float64", box(unit, &BoxOptions{Depth: 55})},
+		{"NewBox: Depth = 1e+300, want no more than float64", box(unit, &BoxOptions{Depth: 1e300})},
+		{"NewBox: columns[9] = 1e+20, want at most", box(slices.Repeat([]Column{{Categories: 100}}, 12), nil)},
+		{"NewBox: columns.kinds[0] = 2", box([]Column{{Whole: true, Categories: 2, Hi: 1}}, nil)},
+		{"NewBox: columns.Lo[0] = 0.5, want a whole number", box([]Column{{Lo: 0.5, Hi: 2, Whole: true}}, nil)},
+		{"NewBox: columns.Hi[0] = +Inf, want a whole number", box([]Column{{Hi: inf, Whole: true}}, nil)},
+		{"NewBox: columns.Hi[0] = -1, want a whole number", box([]Column{{Hi: -1, Whole: true}}, nil)},
+		{"NewBox: columns.Radius[0] = -1", box([]Column{{Radius: -1}}, nil)},
+		{"NewBox: columns.Radius[0] = NaN", box([]Column{{Radius: nan}}, nil)},
+		{"NewBox: columns.Taxonomy[0] = 0", box([]Column{{Taxonomy: &metric.Tree{}}}, nil)},
+		{"NewBox: Possible = 0, want true", box(unit, &BoxOptions{Possible: func(lo, hi []float64) bool { return false }})},
+		{"NewSphere: Depth = 1e+300, want no more than", second(NewSphere(1, &SphereOptions{Depth: 1e300}))},
+		{"NewSphere: radius = -1", second(NewSphere(-1, nil))},
+		{"NewSphere: Depth = -1", second(NewSphere(-0, &SphereOptions{Depth: -1}))},
 		{"Domain.Cell: record[0] = 1.5, want a number", cell(refuse, 1.5)},
 		{"Domain.Cell: record[0] = NaN", cell(unitBox(1, BoxOptions{Depth: 2}), nan)},
 		{"Domain.Cell: record has size 0", cell(refuse)},

@@ -29,7 +29,7 @@ func ExampleCountAll() {
 	fmt.Println(c.Domain())
 	fmt.Println(c.Len(), "records")
 	// Output:
-	// box of 1 column: 16 cells, 1 level of arity 16
+	// box of 1 column: 16 cells, 4 levels of arity 2
 	// 5 records
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -14,40 +15,88 @@ import (
 func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 func ExampleNewBox() {
-	// Ages, incomes and one of four regions, in units that compare: the whole
-	// range of each column has length 1, and so has another region.
+	// Ages in whole years, incomes and one of four regions, in units that compare:
+	// the whole range of each column has length 1, and so has another region.
 	d, err := measure.NewBox([]measure.Column{
-		{Lo: 0, Hi: 110, Weight: 1.0 / 110},
+		{Lo: 0, Hi: 110, Whole: true, Weight: 1.0 / 110},
 		{Lo: 0, Hi: 200_000, Weight: 1.0 / 200_000},
 		{Categories: 4},
-	}, &measure.BoxOptions{Signal: 10_000})
+	}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(d)
 	c, err := d.Cell([]float64{34, 51_000, 2})
-	fmt.Println(d.Point(c), err)
+	fmt.Printf("%.3f %v\n", d.Point(c), err)
 	_, err = d.Cell([]float64{34, 51_000, 4})
 	fmt.Println(err)
 	// Output:
-	// box of 3 columns: 32 x 32 x 4 cells, 3 levels of arity 16
-	// [32.65625 53125 2] <nil>
+	// box of 3 columns: 128 x 2^50 x 4 cells, some of them impossible, 51 levels of arity 2 to 4
+	// [34.000 51000.000 2.000] <nil>
 	// measure: Domain.Cell: record[2] = 4, want a category, an integer in [0, 4)
 }
 
-func ExampleNewSphere() {
-	d, err := measure.NewSphere(0, &measure.SphereOptions{Signal: 5000})
+// The hour may be missing, and nobody works more hours than there are in the day
+// since then.
+func ExampleBoxOptions_possible() {
+	d, err := measure.NewBox([]measure.Column{
+		{Lo: 0, Hi: 23, Whole: true, Missing: true, Weight: 1.0 / 24}, // began at
+		{Lo: 0, Hi: 24, Weight: 1.0 / 24},                             // worked
+	}, &measure.BoxOptions{
+		Possible: func(lo, hi []float64) bool { return math.IsNaN(lo[0]) || lo[0]+lo[1] <= 24 },
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(d)
-	fmt.Printf("no record is farther than %.0f km from the point of its cell\n", d.Resolution())
-	c, err := d.Cell(metric.LatLon{Lat: 48.85, Lon: 2.35})
-	fmt.Printf("Paris counts at %.2f, %v\n", d.Point(c), err)
+	for _, x := range [][]float64{{9, 8.5}, {math.NaN(), 20}, {20, 8}} {
+		c, err := d.Cell(x)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Printf("%.3f\n", d.Point(c))
+	}
 	// Output:
-	// sphere of radius 6371.0088: 4800 cells, 3 levels of arity 12 to 25
-	// no record is farther than 341 km from the point of its cell
-	// Paris counts at {49.39 2.65}, <nil>
+	// box of 2 columns: 64 x 2^50 cells, some of them impossible, 51 levels of arity 2 to 4
+	// [9.000 8.500]
+	// [NaN 20.000]
+	// measure: Domain.Cell: record = 20, want one that is possible
+}
+
+// Places on the Earth with the hour of the day: an hour weighs as much as 100 km.
+func ExampleColumn_place() {
+	d, err := measure.NewBox([]measure.Column{
+		{Radius: metric.EarthRadiusKm},
+		{Lo: 0, Hi: 24, Weight: 100},
+	}, &measure.BoxOptions{P: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d)
+	paris, berlin := []float64{48.85, 2.35, 12}, []float64{52.52, 13.4, 15}
+	c, err := d.Cell(paris)
+	fmt.Printf("%.3f %v\n", d.Point(c), err)
+	fmt.Printf("%.0f\n", d.Distance(paris, berlin))
+	// Output:
+	// box of 2 columns: 3*2^40 x 2^18 cells, 20 levels of arity 4 to 12
+	// [48.850 2.350 12.000] <nil>
+	// 1178
+}
+
+func ExampleNewSphere() {
+	d, err := measure.NewSphere(0, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d)
+	fmt.Printf("no record is farther than %.2f m from the point of its cell\n", 1000*d.Resolution())
+	c, err := d.Cell(metric.LatLon{Lat: 48.85, Lon: 2.35})
+	fmt.Printf("Paris counts at %.5f, %v\n", d.Point(c), err)
+	// Output:
+	// sphere of radius 6371.0088: 3*2^50 cells, 25 levels of arity 4 to 12
+	// no record is farther than 0.41 m from the point of its cell
+	// Paris counts at {48.85000 2.35000}, <nil>
 }
 
 func ExampleNewFinite() {

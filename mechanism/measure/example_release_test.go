@@ -22,7 +22,7 @@ func waits() [][]float64 {
 }
 
 func ExampleNewSynthesizer() {
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 30}}, &measure.BoxOptions{Signal: 1000})
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 30}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,13 +45,13 @@ func ExampleNewSynthesizer() {
 	}
 	fmt.Printf("mean of %d records %.2f, of %d synthetic ones %.2f\n", len(waits()), mean(waits()), len(records), mean(records))
 	// Output:
-	// box of 1 column: 64 cells, 2 levels of arity 8
+	// box of 1 column: 2^50 cells, 50 levels of arity 2
 	// 1-private per record replaced
-	// mean of 1000 records 4.98, of 1000 synthetic ones 5.06
+	// mean of 1000 records 4.98, of 1000 synthetic ones 4.85
 }
 
 func ExampleSynthesizer_LowerBound() {
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 7})
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -62,11 +62,11 @@ func ExampleSynthesizer_LowerBound() {
 	least, err := s.LowerBound(context.Background(), 10_000) // before any data are read
 	fmt.Printf("nothing does better than %.5f on all data: %v\n", least, err)
 	// Output:
-	// nothing does better than 0.00080 on all data: <nil>
+	// nothing does better than 0.00105 on all data: <nil>
 }
 
 func ExampleMeasure_Bound() {
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 6})
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &measure.BoxOptions{Splits: [][]int{{4, 4}, {4, 4}, {4, 4}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func ExampleNewMeasure() {
 }
 
 func ExampleCount() {
-	d, err := measure.NewSphere(0, &measure.SphereOptions{Signal: 1e5})
+	d, err := measure.NewSphere(0, &measure.SphereOptions{Depth: 8})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func ExampleCount() {
 	b, err := counts.MarshalBinary()
 	fmt.Println(counts.Len(), "records in", d.Len(), "cells,", len(b) < 1e5, err)
 	// Output:
-	// 100000 records in 76800 cells, true <nil>
+	// 100000 records in 49152 cells, true <nil>
 }
 
 // A map of where the records are, from the release alone.

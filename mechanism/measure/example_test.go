@@ -12,7 +12,7 @@ import (
 // it answers every question about averages, and synthetic times are made of it.
 func Example() {
 	ctx := context.Background()
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 30}}, &measure.BoxOptions{Signal: 1000}) // 1,000 records at eps 1
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 30}}, &measure.BoxOptions{Splits: [][]int{{8}, {8}}})
 	if err != nil {
 		log.Fatal(err)
 	}

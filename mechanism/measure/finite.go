@@ -336,14 +336,14 @@ const (
 // cellTree returns the tree of the cells that hold points: parents of its
 // items, and the point that an item is, -1 for cells.
 func cellTree(op string, e metric.Embedding, n int) (parent, leaf []int, err error) {
-	lo, ext := make([]float64, e.Dim), make([]extent, e.Dim)
+	lo, ext := make([]float64, e.Dim), make([]float64, e.Dim)
 	for a := range ext {
 		low, high := math.Inf(1), math.Inf(-1)
 		for i := range n {
 			x := e.Coords[i*e.Dim+a]
 			low, high = min(low, x), max(high, x)
 		}
-		lo[a], ext[a].length = low, high-low
+		lo[a], ext[a] = low, high-low
 	}
 	bits := math.Log2(float64(n))
 	g, err := newGrid(op, planLevels(ext, float64(n), max(1, int(math.Round(bits/float64(e.Dim))))), e.Dim)
@@ -354,10 +354,10 @@ func cellTree(op string, e metric.Embedding, n int) (parent, leaf []int, err err
 	points := make([]placed, n)
 	for i := range points {
 		key := 0
-		for a, t := range g.table {
-			if ext[a].length > 0 {
-				q := int((e.Coords[i*e.Dim+a] - lo[a]) / ext[a].length * float64(len(t)))
-				key += t[min(q, len(t)-1)]
+		for a, k := range g.parts[len(g.splits)] {
+			if ext[a] > 0 {
+				q := int((e.Coords[i*e.Dim+a] - lo[a]) / ext[a] * float64(k))
+				key += g.index(a, min(q, k-1))
 			}
 		}
 		points[i] = placed{key, i}

@@ -48,13 +48,13 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 		"box, wider":       columns(BoxOptions{Depth: 2}, Column{Hi: 2}),
 		"box, shifted":     columns(BoxOptions{Depth: 2}, Column{Lo: 1, Hi: 2}),
 		"box, weighted":    columns(BoxOptions{Depth: 2}, Column{Hi: 1, Weight: 2}),
-		"box, two levels":  columns(BoxOptions{Splits: [][]int{{2}, {2}}}, Column{Hi: 1}),
+		"box, one level":   columns(BoxOptions{Splits: [][]int{{4}}}, Column{Hi: 1}),
 		"square":           columns(BoxOptions{Splits: [][]int{{2, 2}}}, Column{Hi: 1}, Column{Hi: 1}),
 		"square, in turn":  columns(BoxOptions{Splits: [][]int{{2, 1}, {1, 2}}}, Column{Hi: 1}, Column{Hi: 1}),
 		"square, and back": columns(BoxOptions{Splits: [][]int{{1, 2}, {2, 1}}}, Column{Hi: 1}, Column{Hi: 1}),
 		"strips":           columns(BoxOptions{Splits: [][]int{{4, 1}}}, Column{Hi: 1}, Column{Hi: 1}),
-		"categories":       columns(BoxOptions{Signal: 1}, Column{Categories: 4}),
-		"two by two":       columns(BoxOptions{Signal: 1}, Column{Categories: 2}, Column{Categories: 2}),
+		"categories":       columns(BoxOptions{}, Column{Categories: 4}),
+		"two by two":       columns(BoxOptions{}, Column{Categories: 2}, Column{Categories: 2}),
 		"points":           on(far, metric.Euclidean{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
 		"points, moved":    on(far, metric.Euclidean{}, []float64{1, 1}, []float64{2, 1}, []float64{2, 2}, []float64{4, 1}),
 		"points, l1":       on(far, metric.Manhattan{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
@@ -118,15 +118,14 @@ func TestMerge_RefusesOtherDomains(t *testing.T) {
 		add(fmt.Sprint("labels of type ", i), d.id)
 	}
 	for name, d := range map[string]*Domain[metric.LatLon]{
-		"sphere":         testkit.Must(NewSphere(1, &SphereOptions{Depth: 1})),
-		"larger sphere":  testkit.Must(NewSphere(2, &SphereOptions{Depth: 1})),
-		"finer sphere":   testkit.Must(NewSphere(1, &SphereOptions{Depth: 5})),
-		"another sphere": testkit.Must(NewSphere(1, &SphereOptions{Depth: 5, Arity: 4})),
+		"sphere":        testkit.Must(NewSphere(1, &SphereOptions{Depth: 1})),
+		"larger sphere": testkit.Must(NewSphere(2, &SphereOptions{Depth: 1})),
+		"finer sphere":  testkit.Must(NewSphere(1, &SphereOptions{Depth: 5})),
 	} {
 		add(name, d.id)
 	}
 	err := testkit.Must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Depth: 2})).NewCounts().Merge(testkit.Must(NewBox([]Column{{Hi: 2}}, &BoxOptions{Depth: 2})).NewCounts())
-	if want := "counted in a box of 1 column: 4 cells, 1 level of arity 4, not in this box of 1 column: 4 cells, 1 level of arity 4, of other bounds, points or distances"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "counted in a box of 1 column: 4 cells, 2 levels of arity 2, not in this box of 1 column: 4 cells, 2 levels of arity 2, of other bounds, points or distances"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Error(err)
 	}
 }
@@ -180,9 +179,9 @@ func TestIdentity_IsFixed(t *testing.T) {
 		got  [idSize]byte
 		want string
 	}{
-		"box":        {b["box"].id, "23a899d45808b889b9359c241abe1be3"},
-		"categories": {b["two by two"].id, "ae82983273b6297cfed4c8641609c63f"},
-		"sphere":     {testkit.Must(NewSphere(1, &SphereOptions{Depth: 1})).id, "d3bf3f95a2c45dde8d07f7027ce7dcad"},
+		"box":        {b["box"].id, "d7713d98f6afe58c09d04c54dd6ed80a"},
+		"categories": {b["two by two"].id, "fef3658e1a836e72c090af0ba4dcddc4"},
+		"sphere":     {testkit.Must(NewSphere(1, &SphereOptions{Depth: 1})).id, "4223fea18bd064d6e10c311b669fd866"},
 		"net tree":   {f["net tree"].id, "07ada7aa6dd40996109c3d981fc11913"},
 		"net":        {f["net of five"].id, "085734b11908d676273e0eec3d0e9714"},
 		"folded":     {f["folded"].id, "7445a78293a82e128a40c292fe487461"},

@@ -29,12 +29,12 @@ type Measure struct {
 }
 
 // NewMeasure returns the mechanism of level alpha per unit of total variation
-// on the cells of d, which must not be lazy (*[metric.MemoryError]). A change
-// of one of N records moves the empirical measure by 1/N, so alpha = N*eps
+// on the cells of d, of which there must be at most 2^26 (*[metric.MemoryError])
+// and none impossible. A change of one of N records moves the empirical measure by 1/N, so alpha = N*eps
 // protects records at eps.
 func NewMeasure[P any](d *Domain[P], alpha float64, o *MeasureOptions) (*Measure, error) {
 	const op = "measure: NewMeasure"
-	if err := d.explicit(op); err != nil {
+	if err := d.check(op); err != nil {
 		return nil, err
 	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
@@ -104,7 +104,10 @@ func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 // Cell. It contracts total variation.
 func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 	const op = "measure: Domain.Weights"
-	if err := d.explicit(op); err != nil {
+	if err := d.check(op); err != nil {
+		return nil, err
+	}
+	if _, err := d.explicit(op); err != nil {
 		return nil, err
 	}
 	if err := fault.Empty(op, "points", len(points)); err != nil {

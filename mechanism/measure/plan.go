@@ -23,8 +23,12 @@ type plan struct {
 // newPlan makes the walk of a level per unit of total variation: a record of one
 // that is replaced.
 func newPlan[P any](op string, d *Domain[P], level float64, o MeasureOptions) (*plan, error) {
-	p := &plan{arrangement: d.arrangement, opt: o, points: d.some}
-	if err := p.opt.check(op, d.arrangement); err != nil {
+	a, err := d.explicit(op)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{arrangement: a, opt: o, points: d.some}
+	if err := p.opt.check(op, a); err != nil {
 		return nil, err
 	}
 	if !(level >= 1e-50 && level <= 1e50) {

@@ -188,7 +188,7 @@ func TestRelease_ManyCells(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		depth = 5
 	}
-	six := unitBox(6, BoxOptions{Depth: depth, Lazy: true})
+	six := unitBox(6, BoxOptions{Depth: depth})
 	r := random.Seeded(2)
 	y := uniformRecords(6)(r, 10000)
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {

@@ -17,7 +17,7 @@ func BenchmarkSynthetic(b *testing.B) {
 	for _, n := range []int{1_000_000, 10_000_000} {
 		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
-			d := testkit.Must(NewBox([]Column{{Hi: 1}, {Hi: 1}}, &BoxOptions{Signal: 1e6}))
+			d := testkit.Must(NewBox([]Column{{Hi: 1}, {Hi: 1}}, &BoxOptions{Depth: 9}))
 			s := testkit.Must(NewSynthesizer(d, 1, nil))
 			var m runtime.MemStats
 			for b.Loop() {
@@ -50,7 +50,7 @@ func BenchmarkCount(b *testing.B) {
 	x := uniformRecords(2)(random.Seeded(1), n)
 	for _, depth := range []float64{6, 10, 20} {
 		b.Run(fmt.Sprintf("cells=4^%v", depth), func(b *testing.B) {
-			d := unitBox(2, BoxOptions{Depth: depth, Lazy: depth > 10})
+			d := unitBox(2, BoxOptions{Depth: depth})
 			b.ReportAllocs()
 			for b.Loop() {
 				testkit.Must(CountAll(b.Context(), d, x, nil)).snapshot()
@@ -59,7 +59,7 @@ func BenchmarkCount(b *testing.B) {
 		})
 	}
 	b.Run("one by one", func(b *testing.B) {
-		d := unitBox(2, BoxOptions{Depth: 20, Lazy: true})
+		d := unitBox(2, BoxOptions{})
 		for b.Loop() {
 			c := d.NewCounts()
 			for _, p := range x {

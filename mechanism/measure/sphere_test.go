@@ -12,7 +12,7 @@ import (
 // Uniform points of the sphere must fall into all cells alike: with 48 cells and
 // 200,000 points, a z-score above 6 has probability 1e-7 for all together.
 func TestSphere_EqualAreas(t *testing.T) {
-	d := testkit.Must(NewSphere(1, &SphereOptions{Signal: 48}))
+	d := testkit.Must(NewSphere(1, &SphereOptions{Depth: 3}))
 	n := make([]float64, d.Len())
 	r := random.Seeded(3)
 	const draws = 200000

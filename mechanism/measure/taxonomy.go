@@ -50,6 +50,14 @@ func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Dom
 	if err != nil {
 		return nil, err
 	}
+	parent, point, diameter := contracted(t, ratio)
+	n.diameter = diameter * roundUp
+	return n.domain(ctx, op, fmt.Sprintf("taxonomy of %d leaves", n.f.Len()), parent, point)
+}
+
+// contracted returns the tree without the nodes that [hierarchy.Contract] leaves
+// out, and the diameter of all.
+func contracted(t *metric.Tree, ratio float64) (parent, point []int, all float64) {
 	// The diameter of what is below a node is that of its two longest ways down,
 	// or of a child.
 	reach, diameter := make([]float64, t.Len()), make([]float64, t.Len())
@@ -60,8 +68,7 @@ func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Dom
 		diameter[p] = max(diameter[p], diameter[v], reach[p]+r)
 		reach[p] = max(reach[p], r)
 	}
-	n.diameter = diameter[t.Root()] * roundUp
-	point, parent := make([]int, t.Len()), make([]int, t.Len())
+	point, parent = make([]int, t.Len()), make([]int, t.Len())
 	for v := range parent {
 		parent[v], point[v] = t.Parent(v), -1
 	}
@@ -70,7 +77,7 @@ func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Dom
 		point[v] = k
 	}
 	parent, point = hierarchy.Contract(pre, parent, point, diameter, ratio)
-	return n.domain(ctx, op, fmt.Sprintf("taxonomy of %d leaves", len(leaves)), parent, point)
+	return parent, point, diameter[t.Root()]
 }
 
 // NewUltrametric arranges the points of an ultrametric by its own hierarchy, the

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { ptest.Main(m) }
 // unit is a square that is cut into some 4,000 cells.
 var unit = Box{
 	Columns: []measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}},
-	Cells:   measure.BoxOptions{Signal: 4096},
+	Cells:   measure.BoxOptions{Depth: 6},
 }
 
 // points are n records of a number, in blocks, so that they need not be held.
@@ -292,7 +292,7 @@ func TestSyntheticData_EmptyInput(t *testing.T) {
 
 // The other kind of domain, with records that have no cell left out.
 func TestSyntheticData_SphereSkipsErrors(t *testing.T) {
-	sphere := Sphere{Cells: measure.SphereOptions{Signal: 100}}
+	sphere := Sphere{}
 	places := []metric.LatLon{{Lat: 48, Lon: 2}, {Lat: 95, Lon: 2}, {Lat: math.NaN(), Lon: 2}, {Lat: -33, Lon: 151}}
 	run := func(o *SyntheticOptions) error {
 		p, s := beam.NewPipelineWithRoot()
@@ -332,7 +332,7 @@ func TestSyntheticData_BadArguments(t *testing.T) {
 	}{
 		{"eps", unit, math.NaN(), in, SyntheticOptions{}},
 		{"box", Box{}, 1, in, SyntheticOptions{}},
-		{"JSON", Box{unit.Columns, measure.BoxOptions{Signal: 100, P: math.Inf(1)}}, 1, in, SyntheticOptions{}},
+		{"JSON", Box{unit.Columns, measure.BoxOptions{P: math.Inf(1)}}, 1, in, SyntheticOptions{}},
 		{"records", unit, 1, in, SyntheticOptions{Records: -1}},
 		{"key", unit, 1, in, SyntheticOptions{Key: make(Key, 31)}},
 		{"window", unit, 1, beam.WindowInto(s, window.NewFixedWindows(1e9), in), SyntheticOptions{}},

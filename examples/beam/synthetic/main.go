@@ -76,7 +76,7 @@ func (q *request) pipeline(ctx context.Context) (*beam.Pipeline, error) {
 	if !(q.about >= 1 && q.about <= 1e15) {
 		return nil, fmt.Errorf("--about %v: want a number of records", q.about)
 	}
-	box := privatebeam.Box{Columns: columns, Cells: measure.BoxOptions{Signal: min(q.about*q.eps, maxSignal)}}
+	box := privatebeam.Box{Columns: columns}
 	header, err := table.ReadHeader(ctx, q.input, names...)
 	if err != nil {
 		return nil, err
@@ -128,10 +128,6 @@ func (q *request) describe(ctx context.Context, box privatebeam.Box, o measure.S
 	fmt.Printf("With %v records some data cost every mechanism as private at least %.3g of a column's range, in W1.\n", q.about, least)
 	return nil
 }
-
-// maxSignal is where cells get no smaller: a million of them, 8 MB for every bundle
-// that a worker counts at a time.
-const maxSignal = 1 << 20
 
 // parseBounds reads --bounds. Distances are shares of a column's range, so that
 // columns in different units compare.

@@ -70,7 +70,6 @@ func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 
 		box := privatebeam.Box{
 			Columns: []measure.Column{{Lo: 0, Hi: 1, Weight: 1}, {Lo: 0, Hi: 10, Weight: 0.1}},
-			Cells:   measure.BoxOptions{Signal: 1000},
 		}
 		d, err := box.Domain()
 		if err != nil {

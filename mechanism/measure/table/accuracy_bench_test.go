@@ -133,10 +133,10 @@ func resample(rng *rand.Rand, columns []measure.Column, rows [][]float64, eps fl
 		}
 		return testkit.Must(r.Records(ctx, rng, 0))
 	case "box":
-		d := testkit.Must(measure.NewBox(columns, &measure.BoxOptions{Signal: eps * float64(len(rows)), Lazy: true}))
+		d := testkit.Must(measure.NewBox(columns, nil))
 		s := testkit.Must(measure.NewSynthesizer(d, eps, nil))
 		r := testkit.Must(s.Release(rng, testkit.Must(measure.CountAll(ctx, d, rows, nil))))
-		return testkit.Must(r.Records(rng, 0, &measure.RecordOptions{Jitter: true}))
+		return testkit.Must(r.Records(rng, 0, nil))
 	}
 	return rows
 }

@@ -155,12 +155,12 @@ func marginDomain(c measure.Column) (*measure.Domain[[]float64], error) {
 	if c.Categories > 0 {
 		return measure.NewBox([]measure.Column{c}, &measure.BoxOptions{Splits: [][]int{{c.Categories}}})
 	}
-	return measure.NewBox([]measure.Column{c}, &measure.BoxOptions{Splits: slices.Repeat([][]int{{2}}, 12), Lazy: true})
+	return measure.NewBox([]measure.Column{c}, &measure.BoxOptions{Splits: slices.Repeat([][]int{{2}}, 12)})
 }
 
 // pairDomain is that of the ranks of two columns, a square.
 func pairDomain() (*measure.Domain[[]float64], error) {
-	return measure.NewBox([]measure.Column{{Hi: 1}, {Hi: 1}}, &measure.BoxOptions{Splits: slices.Repeat([][]int{{2, 2}}, 10), Lazy: true})
+	return measure.NewBox([]measure.Column{{Hi: 1}, {Hi: 1}}, &measure.BoxOptions{Splits: slices.Repeat([][]int{{2, 2}}, 10)})
 }
 
 // entries is how many entries of a row a column has.

@@ -175,7 +175,7 @@ func TestConditional_IsThatOfTheMeasure(t *testing.T) {
 		return -1
 	}
 	count := make([]int, len(m.Weights))
-	for _, x := range testkit.Must(m.Records(rng, 100_000, &measure.RecordOptions{Sample: true, Jitter: true})) {
+	for _, x := range testkit.Must(m.Records(rng, 100_000, &measure.RecordOptions{Sample: true})) {
 		x[1] = c.draw(rng, x[0])
 		i := region(rng, x)
 		if i < 0 {
