@@ -171,11 +171,18 @@ func (f *field) check() error {
 	}
 	switch {
 	case ranged:
-		return f.checkRange()
+		if err := f.checkRange(); err != nil {
+			return err
+		}
 	case named:
-		return f.checkNames()
+		if err := f.checkNames(); err != nil {
+			return err
+		}
+	default:
+		f.digits = decimals(180)
+		f.column = measure.Column{Radius: metric.EarthRadiusKm, Weight: f.Weight / (math.Pi * metric.EarthRadiusKm)}
 	}
-	f.digits = decimals(180)
+	f.column.Missing = len(f.Missing) > 0
 	return nil
 }
 
@@ -195,7 +202,7 @@ func (f *field) checkRange() error {
 	if f.Kind == Date && !(f.Lo >= firstDay && f.Hi <= lastDay) {
 		return fmt.Errorf("lo = %v and hi = %v, want days from %s to %s", f.Lo, f.Hi, dayOf(firstDay), dayOf(lastDay))
 	}
-	f.column.Lo, f.column.Hi = f.Lo-0.5, f.Hi+0.5
+	f.column.Whole = true
 	return nil
 }
 
@@ -249,7 +256,7 @@ func (f *field) checkNames() error {
 	if err != nil {
 		return err
 	}
-	f.column.Weight /= across(tree)
+	f.column = measure.Column{Taxonomy: tree, Weight: f.Weight / across(tree)}
 	return nil
 }
 

@@ -1,12 +1,14 @@
 package table
 
 import (
+	"context"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure"
 )
 
 const people = `[
@@ -148,6 +150,32 @@ func TestParseSchema_Strict(t *testing.T) {
 		_, err := ParseSchema(in)
 		if err == nil || !strings.HasPrefix(err.Error(), "table: ParseSchema: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", in, err, want)
+		}
+	}
+}
+
+// Two values of a field are at most its weight apart, some are, and its records have a
+// cell.
+func TestSchema_ColumnsAreShares(t *testing.T) {
+	s := testkit.Must(ReadSchema(strings.NewReader(people)))
+	columns, nan := s.Columns(), math.NaN()
+	for i, c := range []struct{ x, y []float64 }{
+		{[]float64{0}, []float64{120}}, {[]float64{10957}, []float64{21914}}, {[]float64{0}, []float64{2}},
+		{[]float64{0}, []float64{2}}, {[]float64{0.5}, []float64{2.5}}, {[]float64{90, 0}, []float64{-90, 0}},
+	} {
+		f := s.Fields()[i]
+		d := testkit.Must(measure.NewBox(columns[i:i+1], nil))
+		if got := d.Distance(c.x, c.y); math.Abs(got-f.Weight) > 1e-9 {
+			t.Errorf("%s: %v and %v are %v apart, want %v", f.Name, c.x, c.y, got, f.Weight)
+		}
+		if f.Missing != nil && math.Abs(d.Distance([]float64{nan}, c.x)-f.Weight) > 1e-9 {
+			t.Errorf("%s: what is missing is %v from %v", f.Name, d.Distance([]float64{nan}, c.x), c.x)
+		}
+		if _, err := d.Cell([]float64{nan, nan}[:len(c.x)]); (err == nil) != (f.Missing != nil) {
+			t.Errorf("%s: a missing value: %v", f.Name, err)
+		}
+		if got := testkit.Must(measure.CountAll(context.Background(), d, [][]float64{c.x, c.y}, nil)); got.Len() != 2 {
+			t.Errorf("%s: %d records", f.Name, got.Len())
 		}
 	}
 }
