@@ -17,10 +17,11 @@ import (
 // BenchmarkW1 measures E W1 between records and what is released of them, at
 // eps = 1 and one record replaced, as the mean over seeds of data and noise: W1 of
 // the default with its standard error, and what it is of that of others: /hist is
-// a Laplace histogram and /fixed a tree of fixed depth, both of the best depth in
-// hindsight, /pmm is the hierarchy of its paper, and /paper the private measure of
-// BSV22, with Haar noise along a folding. One iteration is all seeds. The same for
-// more kinds of data and larger N is BenchmarkRegret of internal/adaptive.
+// a Laplace histogram and /fixed a tree of fixed depth, whole or pruned, both of the
+// best depth in hindsight, /pmm is the hierarchy of its paper, and /paper the
+// private measure of BSV22, with Haar noise along a folding. One iteration is all
+// seeds. The same for more kinds of data and larger N, also in three dimensions, is
+// BenchmarkRegret of internal/adaptive.
 func BenchmarkW1(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		for _, set := range []struct {
@@ -34,10 +35,12 @@ func BenchmarkW1(b *testing.B) {
 			{"walks", walks, 2},
 			{"venues", venues, 2},
 		} {
-			d := set.columns
-			seeds := 40
+			d, seeds := set.columns, 40
 			if d > 1 {
-				seeds = max(1, 8000/n)
+				if n > 1000 {
+					continue // W1 would take minutes
+				}
+				seeds = 8
 			}
 			b.Run(fmt.Sprintf("data=%s/N=%d", set.name, n), func(b *testing.B) {
 				deep := deepBox(d)
@@ -45,8 +48,8 @@ func BenchmarkW1(b *testing.B) {
 				pts := testkit.Must(metric.NewPoints(lattice(d, side), metric.Chebyshev{}))
 				folded := testkit.Must(On(b.Context(), testkit.Must(NewFolded(b.Context(), pts, nil)), pts))
 				compare(b, n, seeds, set.records, w1, synthesized(b, deep, nil), map[string][]releaser[[]float64]{
-					"/hist":  ofLevels(b, deep, histograms(d, n)),
-					"/fixed": ofLevels(b, deep, trees(d, n)),
+					"/hist":  ofLevels(b, deep, histograms(d, ceilLog2(n)+2), 0),
+					"/fixed": append(ofLevels(b, deep, trees(d, ceilLog2(n)+2), 0), ofLevels(b, deep, trees(d, 16*d), 2)...),
 					"/pmm":   {measured(b, unitBox(d, pmmCells(d, float64(n))), float64(n), pmm())},
 					"/paper": {measured(b, folded, float64(n), &MeasureOptions{Estimator: Nearest})},
 				})
@@ -63,8 +66,8 @@ func BenchmarkW1(b *testing.B) {
 				binary := testkit.Must(NewFinite(b.Context(), f, &FiniteOptions{Arity: 2}))
 				folded := testkit.Must(NewFolded(b.Context(), f, &FoldedOptions{Tour: true}))
 				compare(b, n, 20, fromPrior(prior), finiteW1(f), synthesized(b, net, nil), map[string][]releaser[int]{
-					"/hist":  ofLevels(b, net, [][]int{{net.Height()}}),
-					"/fixed": ofLevels(b, net, all),
+					"/hist":  ofLevels(b, net, [][]int{{net.Height()}}, 0),
+					"/fixed": ofLevels(b, net, all, 0),
 					"/pmm":   {measured(b, binary, float64(n), pmm())},
 					"/paper": {measured(b, folded, float64(n), &MeasureOptions{Estimator: Nearest})},
 				})
@@ -134,26 +137,24 @@ func measured[P any](b testing.TB, d *Domain[P], alpha float64, o *MeasureOption
 	}
 }
 
-func ofLevels[P any](b testing.TB, d *Domain[P], levels [][]int) (all []releaser[P]) {
+func ofLevels[P any](b testing.TB, d *Domain[P], levels [][]int, prune float64) (all []releaser[P]) {
 	for _, l := range levels {
-		all = append(all, synthesized(b, d, &SynthesizerOptions{Levels: l, MaxCells: 1 << 22}))
+		all = append(all, synthesized(b, d, &SynthesizerOptions{Levels: l, Prune: prune}))
 	}
 	return all
 }
 
-// histograms and trees are depths to choose from: about N/64 to 4 N cells, by one
-// division, and by as many as have some 16 parts.
-func histograms(d, n int) (all [][]int) {
-	for bits := ceilLog2(n) - 6; bits <= ceilLog2(n)+2; bits++ {
-		if bits%d == 0 {
-			all = append(all, []int{bits / d})
-		}
+// histograms and trees are depths to choose from, by one division, and by as many as
+// have some 16 parts.
+func histograms(d, bits int) (all [][]int) {
+	for depth := 1; depth*d <= bits; depth++ {
+		all = append(all, []int{depth})
 	}
 	return all
 }
 
-func trees(d, n int) (all [][]int) {
-	for _, h := range histograms(d, n) {
+func trees(d, bits int) (all [][]int) {
+	for _, h := range histograms(d, bits) {
 		var levels []int
 		for step, rest := 4/d, h[0]; rest > 0; rest -= step {
 			step = min(step, rest)

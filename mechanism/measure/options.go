@@ -90,8 +90,8 @@ type SynthesizerOptions struct {
 	// Shares are those of the budget that the divisions get, up to a factor; nil
 	// means equal ones. Only with Levels.
 	Shares []float64
-	// Prune stops at regions of which it is believed that their parts' mass times
-	// eps' share is at most Prune, such as 2; 0 divides all. Only with Levels.
+	// Prune stops at regions that are believed to hold at most Prune times the
+	// scale of their parts' noise, such as 2; 0 divides all. Only with Levels.
 	Prune float64
 	// MaxCells is how many regions a release may have before it stops dividing
 	// more; 0 means 2^22.
