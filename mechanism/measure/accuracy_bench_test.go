@@ -43,7 +43,7 @@ func BenchmarkW1(b *testing.B) {
 				seeds = 8
 			}
 			b.Run(fmt.Sprintf("data=%s/N=%d", set.name, n), func(b *testing.B) {
-				deep := deepBox(d)
+				deep := unitBox(d, BoxOptions{})
 				side := 1 << (ceilLog2(n) / d)
 				pts := testkit.Must(metric.NewPoints(lattice(d, side), metric.Chebyshev{}))
 				folded := testkit.Must(On(b.Context(), testkit.Must(NewFolded(b.Context(), pts, nil)), pts))
@@ -74,11 +74,6 @@ func BenchmarkW1(b *testing.B) {
 			})
 		}
 	}
-}
-
-// deepBox is a unit box of as many cells as there may be.
-func deepBox(d int) *Domain[[]float64] {
-	return unitBox(d, BoxOptions{})
 }
 
 // releaser makes a measure of records: points and their masses.

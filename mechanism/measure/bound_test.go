@@ -158,7 +158,7 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 		mean, _ := meanAndError(w)
 		return mean
 	}
-	ours := run(synthesized(t, deepBox(1), nil))
+	ours := run(synthesized(t, unitBox(1, BoxOptions{}), nil))
 	baseline := run(measured(t, unitBox(1, pmmCells(1, n)), n, pmm()))
 	pts := testkit.Must(metric.NewPoints(lattice(1, 1<<14), metric.Chebyshev{}))
 	paper := run(measured(t, testkit.Must(On(t.Context(), testkit.Must(NewFolded(t.Context(), pts, nil)), pts)), n, &MeasureOptions{Estimator: Nearest}))
