@@ -229,7 +229,7 @@ func (r *Release) Records(ctx context.Context, rng *rand.Rand, m int) ([][]float
 	defer done()
 	rows := make([][]float64, 0, m)
 	for made := 0; len(rows) < m; {
-		if made > mostTries*max(m, leastBatch) {
+		if made > max(mostTries*m, 4*leastBatch) {
 			return nil, fmt.Errorf("%s: Possible leaves %d of %d rows", op, len(rows), made)
 		}
 		n := min(max(m-len(rows), leastBatch), mostBatch)

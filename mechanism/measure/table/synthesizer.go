@@ -28,7 +28,7 @@ type Options struct {
 
 // Shares of the budget, by simulation (BenchmarkTable has other data).
 const (
-	marginShare = 0.4 // of the columns' margins, where there are several
+	marginShare = 0.5 // of the columns' margins, where there are several
 	pickShare   = 0.1 // of the choices of edges
 	maxColumns  = 256
 )
@@ -73,7 +73,11 @@ func New(columns []measure.Column, eps float64, o *Options) (*Synthesizer, error
 		s.opt = *o
 	}
 	for _, c := range s.columns {
-		s.from = append(s.from, s.from[len(s.from)-1]+entries(c))
+		width := 1
+		if c.Radius > 0 {
+			width = 2 // a place
+		}
+		s.from = append(s.from, s.from[len(s.from)-1]+width)
 	}
 	if err := s.divide(op, eps*roundDown); err != nil {
 		return nil, err
@@ -92,7 +96,7 @@ func (s *Synthesizer) divide(op string, eps float64) (err error) {
 	}
 	domains := make([]*measure.Domain[[]float64], k)
 	for a, c := range s.columns {
-		if domains[a], err = marginDomain(c); err != nil {
+		if domains[a], err = measure.NewBox([]measure.Column{c}, nil); err != nil {
 			return fmt.Errorf("%s: column %d: %w", op, a, err)
 		}
 	}
@@ -150,21 +154,10 @@ func (s *Synthesizer) divide(op string, eps float64) (err error) {
 	return err
 }
 
-// marginDomain is that of one column, deeper than any release looks.
-func marginDomain(c measure.Column) (*measure.Domain[[]float64], error) {
-	if c.Categories > 0 {
-		return measure.NewBox([]measure.Column{c}, &measure.BoxOptions{Splits: [][]int{{c.Categories}}})
-	}
-	return measure.NewBox([]measure.Column{c}, &measure.BoxOptions{Splits: slices.Repeat([][]int{{2}}, 12)})
-}
-
 // pairDomain is that of the ranks of two columns, a square.
 func pairDomain() (*measure.Domain[[]float64], error) {
-	return measure.NewBox([]measure.Column{{Hi: 1}, {Hi: 1}}, &measure.BoxOptions{Splits: slices.Repeat([][]int{{2, 2}}, 10)})
+	return measure.NewBox([]measure.Column{{Hi: 1}, {Hi: 1}}, nil)
 }
-
-// entries is how many entries of a row a column has.
-func entries(measure.Column) int { return 1 }
 
 func (s *Synthesizer) check(op string) error {
 	return fault.Made(s != nil && s.columns != nil, op, "Synthesizer", "New")

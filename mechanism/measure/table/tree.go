@@ -129,7 +129,7 @@ func bin(u float64) int { return min(int(u*bins), bins-1) }
 
 // noneScale is how many scales of the noise above that of independent columns a
 // score must be, so that an edge is worth its share.
-var noneScale = 1.0
+const noneScale = 2
 
 // none is the score of no pair: that of independent columns, whose bins have N/64
 // rows each, sqrt(2/pi) standard deviations off in the mean; and some noise.

@@ -16,7 +16,7 @@ import (
 func TestScore_Sensitivity(t *testing.T) {
 	rng := random.Seeded(1)
 	most := map[measure.Relation]int64{}
-	for range 100_000 {
+	for range 50_000 {
 		var n [bins][bins]int64
 		side := 1 + rng.IntN(bins)
 		for range rng.IntN(30) {
@@ -77,7 +77,7 @@ func TestPick_HasItsLevel(t *testing.T) {
 	const rate, d = 0.1, 6
 	rng := random.Seeded(2)
 	worst := 0.0
-	for range 2000 {
+	for range 300 {
 		scores, next := make([]int64, 4), make([]int64, 4)
 		for v := range scores {
 			scores[v] = rng.Int64N(40)
@@ -113,7 +113,7 @@ func TestPick_HasItsLevel(t *testing.T) {
 	}
 	p := pickProbabilities(scores, s.rate)
 	count := make([]int, 2)
-	for range 20_000 {
+	for range 4000 {
 		if len(testkit.Must(s.pickTree(context.Background(), rng, ranks, float64(rows)))) == 0 {
 			count[0]++
 		} else {
