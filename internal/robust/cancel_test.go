@@ -273,6 +273,13 @@ var longCalls = []longCall{
 		}
 		return err1(m.Bound(ctx, &measure.BoundOptions{Draws: 1 << 20}))
 	}},
+	{"measure.Release.Error", flat, 1000, func(ctx context.Context, f metric.Finite) error {
+		return err1(releasedOn(f).Error(ctx, seeded(), 0.9, &measure.ErrorOptions{Draws: 1 << 20}))
+	}},
+	{"measure.Release.ErrorOf", flat, 1000, func(ctx context.Context, f metric.Finite) error {
+		mass := func(r *measure.Release[int]) float64 { return r.Weights[0] }
+		return err1(releasedOn(f).ErrorOf(ctx, seeded(), mass, 0.9, &measure.ErrorOptions{Draws: 1 << 20}))
+	}},
 	{"emd.LipschitzAtLeast", high, 10_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(emd.LipschitzAtLeast(ctx, steep(), f.(*metric.Points[[]float64])))
 	}},
@@ -523,4 +530,16 @@ func (c longCall) canceled(f metric.Finite, after time.Duration) (took time.Dura
 		}
 	}
 	return took, where, nil
+}
+
+// releasedOn is a release of 10,000 records.
+func releasedOn(f metric.Finite) *measure.Release[int] {
+	d := testkit.Must(measure.NewFinite(context.Background(), f, nil))
+	c := d.NewCounts()
+	for i := range f.Len() {
+		if err := c.AddN(i, int64(10_000/f.Len())); err != nil {
+			panic(err)
+		}
+	}
+	return testkit.Must(testkit.Must(measure.NewSynthesizer(d, 1, nil)).Release(seeded(), c))
 }

@@ -467,6 +467,8 @@ var measureCalls = []call{
 	{"measure.Synthesizer.Release", synthesizer.Release, []any{seeded(), counts}},
 	{"measure.Synthesizer.Synthetic", synthesizer.Synthetic, []any{seeded(), records, 5}},
 	{"measure.Release.Records", released.Records, []any{seeded(), 5, &measure.RecordOptions{}}},
+	{"measure.Release.Error", released.Error, []any{seeded(), 0.95, &measure.ErrorOptions{}}},
+	{"measure.Release.ErrorOf", released.ErrorOf, []any{seeded(), func(r *measure.Release[[]float64]) float64 { return r.Weights[0] }, 0.95, &measure.ErrorOptions{Draws: 20}}},
 	{"measure.Release.Multiplicities", released.Multiplicities, []any{5}},
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/apportion"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/quantile"
 	"github.com/metricdp/metricdp/internal/random"
 )
 
@@ -148,7 +149,7 @@ func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, 
 		}
 		return errs[k]
 	}
-	lo, hi := quantileRanks(draws, prob)
+	lo, hi := quantile.Ranks(draws, prob)
 	bar.Quantile = at(min(draws-1, int(math.Ceil(prob*float64(draws)))-1))
 	bar.Lo, bar.Hi = at(lo), at(hi)
 	return bar, nil
@@ -156,26 +157,3 @@ func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, 
 
 // fewReports is up to how many reports noise is simulated one by one.
 const fewReports = 64
-
-// quantileRanks returns the ranks, from 0, of order statistics among n draws that
-// enclose the quantile of probability prob, except with probability 1/200 on
-// either side; -1 and n where there are none. The number of draws at or below the
-// quantile is binomial: it is compared with k by its distribution function.
-func quantileRanks(n int, prob float64) (lo, hi int) {
-	logn, _ := math.Lgamma(float64(n) + 1)
-	lo, hi = -1, n
-	below := 0.0 // P{X < k}
-	for k := range n + 1 {
-		a, _ := math.Lgamma(float64(k) + 1)
-		b, _ := math.Lgamma(float64(n-k) + 1)
-		below += math.Exp(logn - a - b + float64(float64(k)*math.Log(prob)) + float64(float64(n-k)*math.Log1p(-prob)))
-		// Now below = P{X <= k}: the draw of rank k exceeds the quantile if X <= k.
-		if below <= 0.005 {
-			lo = k
-		}
-		if below >= 0.995 && k < n {
-			return lo, k
-		}
-	}
-	return lo, hi
-}

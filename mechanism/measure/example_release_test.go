@@ -65,6 +65,57 @@ func ExampleSynthesizer_LowerBound() {
 	// nothing does better than 0.00105 on all data: <nil>
 }
 
+func ExampleRelease_Error() {
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 30}}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := measure.NewSynthesizer(d, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := measure.CountAll(context.Background(), d, waits(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := s.Release(seeded(), c)
+	if err != nil {
+		log.Fatal(err)
+	}
+	w1, err := r.Error(context.Background(), seeded(), 0.95, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("every mean is within %.2f minutes, with probability 0.95\n", w1.Quantile)
+	for name, f := range map[string]func(*measure.Release[[]float64]) float64{
+		"share of more than 10 minutes": func(r *measure.Release[[]float64]) float64 {
+			return r.Mean(func(x []float64) float64 {
+				if x[0] > 10 {
+					return 1
+				}
+				return 0
+			})
+		},
+		"median": func(r *measure.Release[[]float64]) float64 {
+			k, sum := 0, r.Weights[0] // in the order of cells, on a line
+			for ; sum < 0.5; k++ {
+				sum += r.Weights[k+1]
+			}
+			return r.Point(k)[0]
+		},
+	} {
+		e, err := r.ErrorOf(context.Background(), seeded(), f, 0.95, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: %.3f, within %.3f\n", name, f(r), e.Quantile)
+	}
+	// Unordered output:
+	// every mean is within 0.47 minutes, with probability 0.95
+	// median: 3.633, within 0.152
+	// share of more than 10 minutes: 0.139, within 0.031
+}
+
 func ExampleMeasure_Bound() {
 	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &measure.BoxOptions{Splits: [][]int{{4, 4}, {4, 4}, {4, 4}}})
 	if err != nil {

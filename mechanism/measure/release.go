@@ -23,9 +23,10 @@ type Release[P any] struct {
 	// under AddRemoveOne, which may even be negative.
 	Total float64
 
-	s     *Synthesizer[P]
-	tree  *adaptive.Release
-	nodes []node // of the weights
+	s      *Synthesizer[P]
+	tree   *adaptive.Release
+	nodes  []node // of the weights
+	places []P    // where they lie, if it is not at the centers of nodes
 }
 
 // newRelease lists the leaves that have mass.
@@ -61,6 +62,9 @@ func (r *Release[P]) check(op string) error {
 // net point. Where a region has several categories it is the first.
 func (r *Release[P]) Point(i int) P {
 	fault.Must(r, r.check("measure: Release.Point"))
+	if r.places != nil {
+		return r.places[i]
+	}
 	return r.s.d.at(nil, r.nodes[i])
 }
 
@@ -131,7 +135,11 @@ func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, erro
 			at = rng
 		}
 		for range k {
-			records = append(records, r.s.d.at(at, r.nodes[i]))
+			if r.places != nil {
+				records = append(records, r.places[i])
+			} else {
+				records = append(records, r.s.d.at(at, r.nodes[i]))
+			}
 		}
 	}
 	if opt.Shuffle {
@@ -170,7 +178,7 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 	fault.Must(r, r.check("measure: Release.Mean"))
 	sum := 0.0
 	for i, w := range r.Weights {
-		if r.s.d.told(r.nodes[i]) {
+		if r.places != nil || r.s.d.told(r.nodes[i]) {
 			sum += float64(w * f(r.Point(i)))
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -380,7 +381,7 @@ func TestCounts_TinyRates(t *testing.T) {
 func TestDraw_LargeBudget(t *testing.T) {
 	r := random.Seeded(5)
 	for d := 1; d <= 3; d++ {
-		x := families(d)[1].draw(r, 500)
+		x := records.Families(d)[1].Draw(r, 500)
 		c, grid := count(x, d), dyadic(d)
 		for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
 			out := Draw(r, grid, c, NewBudget(rel, 1e9), Adaptive{}, 1<<20)
@@ -472,4 +473,39 @@ func laws(t *testing.T, tree Tree) {
 		}
 	}
 	visit(Place{})
+}
+
+// Again keeps the tree and what is public, and noise has the variance of budgets.
+func TestRelease_Again(t *testing.T) {
+	r := random.Seeded(6)
+	c := count(records.Families(2)[1].Draw(r, 200), 2)
+	for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
+		out := Draw(r, dyadic(2), c, NewBudget(rel, 1), Adaptive{}, 1<<20)
+		const draws = 4000
+		square := make([]float64, len(out.Nodes))
+		for range draws {
+			again := out.Again(r)
+			sum := 0.0
+			for i, n := range again.Nodes {
+				old := out.Nodes[i]
+				square[i] += float64(n.Count-old.Count) * float64(n.Count-old.Count) / draws
+				if n.Parts == 0 {
+					sum += n.Mass
+				}
+				if n.Count, n.Mass = old.Count, old.Mass; n != old {
+					t.Fatalf("%v has become %v", old, n)
+				}
+			}
+			if math.Abs(sum-again.Nodes[0].Mass) > 1e-6 {
+				t.Fatalf("leaves of mass %v, in all %v", sum, again.Nodes[0].Mass)
+			}
+		}
+		for i, v := range square {
+			// The squares of Laplace noise have a standard deviation of 2.3 times their
+			// mean, .036 of it for the mean of 4,000.
+			if want := out.Deviation(i) * out.Deviation(i); math.Abs(v-want) > .36*want {
+				t.Errorf("node %d: variance %v, want %v", i, v, want)
+			}
+		}
+	}
 }

@@ -1,0 +1,133 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// What was promised with probability .9 fails in at most 16 of 40 seeds, which
+// happens with probability 1e-6 where it fails with .1, and is at most 4 times the
+// error.
+func TestRelease_ErrorHolds(t *testing.T) {
+	for _, set := range []struct{ d, n, family int }{{1, 100, 2}, {1, 300, 5}, {2, 100, 0}, {2, 100, 6}} {
+		f := records.Families(set.d)[set.family]
+		s := testkit.Must(NewSynthesizer(unitBox(set.d, BoxOptions{}), 1, nil))
+		missed, missedMean := 0, 0
+		var sum, bars float64
+		const seeds = 40
+		for i := range seeds {
+			r := random.Seeded(uint64(i + 1))
+			x := f.Draw(r, set.n)
+			out := releaseOf(t, s, r, x)
+			at := make([][]float64, len(out.Weights))
+			for i := range at {
+				at[i] = out.Point(i)
+			}
+			e := w1(t, x, at, out.Weights)
+			bar := testkit.Must(out.Error(t.Context(), r, .9, &ErrorOptions{Draws: 30}))
+			if e > bar.Quantile {
+				missed++
+			}
+			sum, bars = sum+e, bars+bar.Quantile
+			first := func(p []float64) float64 { return p[0] }
+			mean := 0.0
+			for _, p := range x {
+				mean += p[0] / float64(set.n)
+			}
+			bar = testkit.Must(out.ErrorOf(t.Context(), r, func(r *Release[[]float64]) float64 { return r.Mean(first) }, .9, &ErrorOptions{Draws: 30}))
+			if math.Abs(out.Mean(first)-mean) > bar.Quantile {
+				missedMean++
+			}
+		}
+		if missed > 16 || missedMean > 16 {
+			t.Errorf("%d columns, %s: %d and %d of %d errors are larger than stated", set.d, f.Name, missed, missedMean, seeds)
+		}
+		if bars > 4*sum {
+			t.Errorf("%d columns, %s: %.2f times the error", set.d, f.Name, bars/sum)
+		}
+	}
+}
+
+// Mass that moves along the tree costs no less than W1, and nothing where none does.
+func TestRelease_ErrorDistances(t *testing.T) {
+	r := random.Seeded(3)
+	x := records.Families(2)[4].Draw(r, 3000)
+	out := releaseOf(t, testkit.Must(NewSynthesizer(unitBox(2, BoxOptions{}), 1, nil)), r, x)
+	c := testkit.Must(out.cut(t.Context(), "test"))
+	leaves := 0
+	for _, n := range out.tree.Nodes {
+		if n.Parts == 0 {
+			leaves++
+		}
+	}
+	if len(c.top) > cutNodes || leaves <= cutNodes {
+		t.Fatalf("%d nodes for %d leaves", len(c.top), leaves)
+	}
+	truth := out.tree.Again(r)
+	var at [][]float64
+	var masses [2][]float64
+	for i, n := range truth.Nodes {
+		if n.Parts == 0 {
+			at = append(at, out.s.d.at(nil, n.At))
+			masses[0] = append(masses[0], n.Mass/truth.Nodes[0].Mass)
+			masses[1] = append(masses[1], out.tree.Nodes[i].Mass/out.tree.Nodes[0].Mass)
+		}
+	}
+	points := testkit.Must(metric.NewPoints(at, metric.Chebyshev{}))
+	least := testkit.Must(wasserstein.W1(t.Context(), points, masses[0], masses[1], nil)).Cost
+	moved := testkit.Must(c.distance(t.Context(), r, truth))
+	spread := testkit.Must(c.distance(t.Context(), r, out.tree))
+	if moved < least || moved > 3*least+2*spread || spread <= 0 {
+		t.Errorf("distance %v and W1 between centers %v; %v without noise", moved, least, spread)
+	}
+}
+
+// Errors of calls, and what has none.
+func TestRelease_ErrorRefuses(t *testing.T) {
+	s := testkit.Must(NewSynthesizer(unitBox(1, BoxOptions{}), 1, nil))
+	out := releaseOf(t, s, random.Seeded(1), [][]float64{{.1}, {.7}})
+	one := func(*Release[[]float64]) float64 { return 1 }
+	for _, c := range []struct {
+		prob float64
+		o    *ErrorOptions
+		want bool
+	}{{.9, nil, true}, {.9, &ErrorOptions{Draws: 1}, true}, {0, nil, false}, {1, nil, false}, {math.NaN(), nil, false},
+		{.9, &ErrorOptions{Draws: -1}, false}, {.9, &ErrorOptions{Draws: 1<<20 + 1}, false}} {
+		_, err := out.Error(t.Context(), nil, c.prob, c.o)
+		_, err2 := out.ErrorOf(t.Context(), nil, one, c.prob, c.o)
+		if (err == nil) != c.want || (err2 == nil) != c.want {
+			t.Errorf("prob %v, %+v: %v, %v", c.prob, c.o, err, err2)
+		}
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		if bar, err := out.ErrorOf(t.Context(), nil, func(*Release[[]float64]) float64 { return bad }, .9, nil); err == nil {
+			t.Errorf("a query that is %v: %v", bad, bar)
+		}
+	}
+	told := 0
+	bar := testkit.Must(out.ErrorOf(t.Context(), nil, one, .95, &ErrorOptions{Draws: 7, Progress: func(done, total int) { told += 10*done - total }}))
+	if bar != (ErrorBar{Hi: math.Inf(1)}) || told != 280-49 {
+		t.Errorf("of a constant: %v; told %d", bar, told)
+	}
+	stop, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := out.Error(stop, nil, .9, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	// A single cell has its own size; a single point has none.
+	point := testkit.Must(NewFinite(t.Context(), testkit.Must(metric.NewPoints([][]float64{{3}}, metric.Chebyshev{})), nil))
+	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+		s := testkit.Must(NewSynthesizer(point, 1, &SynthesizerOptions{Relation: rel}))
+		if bar := testkit.Must(releaseOf(t, s, nil, []int{0}).Error(t.Context(), nil, .9, nil)); bar != (ErrorBar{}) {
+			t.Errorf("one point: %v", bar)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package measure
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/quantile"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// ErrorOptions are for [Release.Error] and [Release.ErrorOf]. Nil and the zero
+// value mean the defaults.
+type ErrorOptions struct {
+	Draws    int                   // how often the truth is simulated; 0 means 200
+	Progress func(done, total int) // where not nil, is told after every draw
+}
+
+// ErrorBar is a quantile of an error, from simulations.
+type ErrorBar struct {
+	Quantile float64 // the simulations'
+	Lo, Hi   float64 // enclose what more draws would tend to, with probability 0.99 or more
+}
+
+// stretch multiplies simulated errors. It was chosen for W1, on half a box, tight and
+// heavy-tailed clusters, a ring, the Cantor set and atoms in even records.
+const stretch = 1.35
+
+// Error says how far, in W1, the records are from what was released: at most
+// Quantile, with a probability of about prob in (0, 1), such as 0.95, over the noise.
+// By Kantorovich's duality this is the error of Mean(f), at once for every f with
+// |f(x) - f(y)| <= Distance(x, y). It reads the release alone, so it costs no
+// privacy. Hi is +Inf where Draws are too few.
+//
+// Truths are simulated around the release. On the tree of its regions every count
+// gets the noise of its public budget once more, and masses are estimated as before;
+// that of a region goes to one place in it, drawn at random, because releases are
+// smoother than data. Distances of such truths from the release, times 1.35, stand for
+// the error. This is no proof: it assumes that noise around the release does what it
+// did around the truth, on the same tree. It was measured on seven kinds of data that
+// nothing was chosen on (BenchmarkW1Confidence), in one to three dimensions, for 100
+// to 10,000 records at eps = 1 and both relations: quantiles of 0.95 held for .96 of
+// the seeds and more, those of 0.9 for .94, but for traces within a thousandth of
+// space, .93 and .89; and they were 1.5 to 4 times the mean error, where the true
+// quantiles are 1.1 to 3.7 times it. In three dimensions data with heavy tails are
+// farther off: 0.9 held for .8.
+//
+// The distance is [Domain.Distance]. Records are taken to be where their cells are:
+// in a finite metric with a net add [Domain.Resolution]. Mass moves the shortest way
+// between 512 regions at most, and along the tree within them, which takes more.
+// O(Draws * regions), and 3 to 30 ms a draw for the shortest ways.
+func (r *Release[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o *ErrorOptions) (ErrorBar, error) {
+	const op = "measure: Release.Error"
+	if err := r.check(op); err != nil {
+		return ErrorBar{}, err
+	}
+	c, err := r.cut(ctx, op)
+	if err != nil {
+		return ErrorBar{}, err
+	}
+	return r.simulate(ctx, op, rng, prob, o, 0, func(rng *rand.Rand) (float64, error) {
+		return c.distance(ctx, rng, r.tree.Again(rng))
+	})
+}
+
+// ErrorOf is [Release.Error] for one query, such as the mass of a range, a mean or a
+// quantile: it says how far f of the records is from f of the release. f gets the
+// release and Draws simulated truths, one after the other, and may ask for their
+// Weights, Points, Mean and Records. Simulated truths are further from the release
+// than noise alone would have them, so quantiles are about 3 times the mean error;
+// but in three dimensions those of 0.95 of means held for only .9 of seeds where
+// there were 100 records at eps = 1. O(Draws * regions).
+func (r *Release[P]) ErrorOf(ctx context.Context, rng *rand.Rand, f func(*Release[P]) float64, prob float64, o *ErrorOptions) (ErrorBar, error) {
+	const op = "measure: Release.ErrorOf"
+	if err := r.check(op); err != nil {
+		return ErrorBar{}, err
+	}
+	if f == nil {
+		return ErrorBar{}, fault.Empty(op, "f", 0)
+	}
+	y := f(r)
+	return r.simulate(ctx, op, rng, prob, o, 1, func(rng *rand.Rand) (float64, error) {
+		truth := newRelease(r.s, r.tree.Again(rng))
+		truth.places = make([]P, len(truth.nodes))
+		for i, v := range truth.nodes {
+			truth.places[i] = r.s.d.place(rng, v)
+		}
+		return math.Abs(f(truth) - y), nil
+	})
+}
+
+// simulate returns the quantile of an error that is drawn anew.
+func (r *Release[P]) simulate(ctx context.Context, op string, rng *rand.Rand, prob float64, o *ErrorOptions, workers int, draw func(*rand.Rand) (float64, error)) (ErrorBar, error) {
+	if !(prob > 0 && prob < 1) {
+		return ErrorBar{}, fault.Value(op, "prob", prob, "a number in (0, 1)")
+	}
+	opt := orZero(o)
+	draws := cmp.Or(opt.Draws, 200)
+	if draws < 1 || draws > 1<<20 {
+		return ErrorBar{}, fault.Value(op, "Draws", float64(draws), "a number in [1, 2^20]")
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	seeds, errs, bad := make([]uint64, draws), make([]float64, draws), make([]error, draws)
+	for i := range seeds {
+		seeds[i] = rng.Uint64()
+	}
+	err := parallel.Chunks(ctx, draws, 1, workers, opt.Progress, func(_, i, _ int) {
+		var e float64
+		if e, bad[i] = draw(random.Seeded(seeds[i])); !(e < math.Inf(1)) && bad[i] == nil {
+			bad[i] = fault.Value(op, "error", e, "a finite number")
+		}
+		errs[i] = stretch * e
+	})
+	if err := cmp.Or(err, cmp.Or(bad...)); err != nil {
+		return ErrorBar{}, fault.Within(op, err)
+	}
+	slices.Sort(errs)
+	lo, hi := quantile.Ranks(draws, prob)
+	bar := ErrorBar{Quantile: errs[min(draws, int(math.Ceil(prob*float64(draws+1))))-1], Hi: math.Inf(1)}
+	if lo >= 0 {
+		bar.Lo = errs[lo]
+	}
+	if hi < draws {
+		bar.Hi = errs[hi]
+	}
+	return bar, nil
+}
+
+// place is a point drawn from a region.
+func (d *Domain[P]) place(rng *rand.Rand, v node) P {
+	if d.arities == nil { // at is a center then
+		lo, hi := d.regions.Cells(v)
+		v = d.cell(lo + rng.IntN(hi-lo))
+	}
+	return d.at(rng, v)
+}
+
+// cut makes distances on the tree of a release cheap: mass moves along it, to the
+// centers of nodes, up to some 512 that are neither above nor below another; between
+// those distances are exact.
+type cut[P any] struct {
+	r      *Release[P]
+	at     []P       // the center of every node
+	up     []float64 // its distance to that of the node above
+	whole  []bool    // nodes below the cut
+	top    []int     // the cut
+	points *metric.Dense
+}
+
+const cutNodes = 512
+
+// cut takes together first where, by the size of the noise, it costs least.
+func (r *Release[P]) cut(ctx context.Context, op string) (*cut[P], error) {
+	nodes := r.tree.Nodes
+	c := &cut[P]{r: r, at: make([]P, len(nodes)), up: make([]float64, len(nodes)), whole: make([]bool, len(nodes))}
+	for i, n := range nodes {
+		c.at[i] = r.s.d.at(nil, n.At)
+	}
+	var inner []int
+	leaves := 0
+	cost := make([]float64, len(nodes)) // of moving noise to it, or to any node below
+	for i := len(nodes) - 1; i >= 0; i-- {
+		sum, most := 0.0, 0.0
+		for j := nodes[i].First; j < nodes[i].First+nodes[i].Parts; j++ {
+			c.up[j] = r.s.d.metric(c.at[i], c.at[j])
+			sum += float64(c.up[j] * r.tree.Deviation(j))
+			most = max(most, cost[j])
+		}
+		if cost[i] = max(sum, most); nodes[i].Parts > 0 {
+			inner = append(inner, i)
+		} else {
+			leaves++
+		}
+	}
+	// A node comes after those below it: so it does in inner, and the sort is stable.
+	slices.SortStableFunc(inner, func(a, b int) int { return cmp.Compare(cost[a], cost[b]) })
+	last := make([]bool, len(nodes)) // nothing below is in the cut
+	for _, i := range inner {
+		if leaves <= cutNodes {
+			break
+		}
+		last[i] = true
+		leaves -= nodes[i].Parts - 1
+	}
+	var pts []P
+	for i, n := range nodes {
+		last[i] = last[i] || c.whole[i]
+		for j := n.First; last[i] && j < n.First+n.Parts; j++ {
+			c.whole[j] = true
+		}
+		if !c.whole[i] && (last[i] || n.Parts == 0) {
+			c.top, pts = append(c.top, i), append(pts, c.at[i])
+		}
+	}
+	p, err := metric.NewPoints(pts, metric.Func[P](r.s.d.metric))
+	if err != nil {
+		return nil, fault.Within(op, err)
+	}
+	if c.points, err = metric.Densify(ctx, p); err != nil {
+		return nil, fault.Within(op, err)
+	}
+	return c, nil
+}
+
+// distance is W1 from the release to masses on the same tree, each of them at one
+// place of its region, or more: the triangle inequality moves those to the centers
+// first.
+func (c *cut[P]) distance(ctx context.Context, rng *rand.Rand, truth *adaptive.Release) (float64, error) {
+	share := func(r *adaptive.Release, i int) float64 { return r.Nodes[i].Mass / r.Nodes[0].Mass }
+	cost := 0.0
+	for i, n := range truth.Nodes {
+		m := share(truth, i)
+		if n.Parts == 0 && m > 0 {
+			cost += float64(m * c.r.s.d.metric(c.r.s.d.place(rng, n.At), c.at[i]))
+		}
+		if c.whole[i] {
+			cost += float64(math.Abs(m-share(c.r.tree, i)) * c.up[i])
+		}
+	}
+	from, to := make([]float64, len(c.top)), make([]float64, len(c.top))
+	for k, i := range c.top {
+		from[k], to[k] = share(truth, i), share(c.r.tree, i)
+	}
+	w, err := wasserstein.W1(ctx, c.points, from, to, &wasserstein.Options{Workers: 1})
+	if err != nil {
+		return 0, err
+	}
+	return cost + w.Cost, nil
+}
