@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -26,11 +27,15 @@ import (
 //
 // W1 (largest difference) is exact on the line, and up to 1,000 records elsewhere.
 // From there it is that of dyadic trees, shifted at random against the cells: an
-// upper bound, 3 to 6 times W1, whose ratios are about those of W1.
+// upper bound, 3 to 6 times W1, whose ratios are about those of W1. More than 1,000
+// records need METRICDP_LONG.
 func BenchmarkRegret(b *testing.B) {
 	for _, d := range []int{1, 2, 3} {
 		for _, f := range records.Families(d) {
 			for _, n := range []int{1e2, 1e3, 1e4, 1e5, 1e6} {
+				if n > 1e3 && os.Getenv("METRICDP_LONG") == "" {
+					continue // minutes
+				}
 				b.Run(fmt.Sprintf("d=%d/data=%s/N=%d", d, f.Name, n), func(b *testing.B) {
 					for b.Loop() {
 						r := regret(d, f.Draw, n, walk.ReplaceOne, Adaptive{})
