@@ -55,9 +55,10 @@
 // most so many are counted ([CountPersons]) and eps is divided among them
 // (SynthesizerOptions.PerPerson). A Measure adds ideal real noise.
 //
-// [Release.Simulate] estimates the error of a release, and of single answers, by
-// simulation of its noise. [Synthesizer.LowerBound] is what no mechanism as private
-// can beat on all data, and [Measure.Bound] what a Measure's error is at most.
+// [Release.Error] estimates the error of a release, and [Release.ErrorOf] that of an
+// answer, by simulation of the noise. [Synthesizer.LowerBound] is what no mechanism
+// as private can beat on all data, and [Measure.Bound] what a Measure's error is at
+// most.
 //
 // A method that draws takes an rng. nil is a secure generator and the choice for
 // private data; another one makes runs repeatable, for tests.
