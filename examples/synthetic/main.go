@@ -1,48 +1,66 @@
-// Synthetic turns a table of numbers into synthetic records that may be
-// published: they are like the originals in every respect that varies slowly,
-// and none of the originals shows in them.
+// Synthetic turns a table into synthetic records that may be published: they are
+// like the originals in all that an analyst asks of many, and none of the originals
+// shows in them.
 //
 //	go run ./examples/synthetic
-//	go run ./examples/synthetic -eps 0.1 -secure -out /tmp/synthetic
-//	go run ./examples/synthetic -in people.csv -cols age,income -bounds 0:110,0:200000
+//	go run ./examples/synthetic -in examples/synthetic/towns.csv -schema examples/synthetic/towns.json
+//	go run ./examples/synthetic -in people.csv -columns 'age:whole:0..120,city?:category:Paris|London|*elsewhere' -eps 1 -secure
 //
-// It streams the records, counts them in the cells of the box that the public
-// bounds span, releases the counts with differential privacy and writes
-// synthetic.csv. Then it compares the synthetic records with the originals.
+// Which columns there are and which values they may have is said by a schema, which
+// must be public: bounds and names that are read off private data give somebody away.
+// Records are released at several levels eps, and a report sets them beside the
+// originals: quantiles and shares, correlations, counts of ranges, k-means, and the
+// distance W1. The report and the picture read the originals, without any noise: they
+// show what to expect and are not private themselves.
 //
-// A run repeats with its -seed, and whoever knows that can take the noise off
-// again. What is to be published has to be made with -secure.
+// A run repeats with its -seed, and whoever knows that can take the noise off again.
+// What is to be published has to be made with -secure.
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
-	"encoding/csv"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"strconv"
+	"path/filepath"
 	"strings"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
 
 //go:embed places.csv
 var places []byte
+
+// shipped are the columns of places.csv, with the bounds of Europe, which are no
+// secret.
+const shipped = "lon:number:-11..41,lat:number:35..71"
 
 func main() { demo.Main("synthetic", run) }
 
 // study is what was asked for and what came of it.
 type study struct {
 	request
-	original, synthetic *summary
-	clipped             int // originals with a value outside its bounds
-	synthesizer         *measure.Synthesizer[[]float64]
-	release             *measure.Release[[]float64]
-	records             [][]float64 // the synthetic ones
-	blur                float64     // W1 of two samples of the originals; 0 where all are compared
+	entries  []entry     // of a record
+	original [][]float64 // numbers moved into their bounds
+	moved    int         // how many records that changed
+	releases []release   // by level
+	metric   *measure.Domain[[]float64]
+}
+
+// release is what a level gave.
+type release struct {
+	eps     float64
+	records [][]float64
+	// Of the regions of a box; nil where there are more columns.
+	density func(x []float64) float64
+	told    float64 // how far off it is, in W1, as it tells itself; NaN likewise
 }
 
 func run(ctx context.Context, p *demo.Program) error {
@@ -50,88 +68,112 @@ func run(ctx context.Context, p *demo.Program) error {
 	if err != nil {
 		return err
 	}
-	s := &study{request: q}
+	s := &study{request: q, entries: entriesOf(q.schema)}
+	if err := s.read(ctx, p); err != nil {
+		return err
+	}
+	if err := s.measure(); err != nil {
+		return err
+	}
 	noise := random.Seeded(p.Seed)
 	if s.secure {
 		noise = nil // the library's own
 	}
-	if err := s.read(ctx, p, noise); err != nil {
+	for _, eps := range s.levels {
+		r, err := s.release(ctx, noise, eps)
+		if err != nil {
+			return err
+		}
+		s.releases = append(s.releases, r)
+	}
+	p.Remark("Records in %s: %d, with %s.\n", s.file, len(s.original), strings.Join(s.describe(), ", "))
+	report, err := s.report(ctx, p)
+	if err != nil {
 		return err
 	}
-	if err := s.synthesize(noise); err != nil {
+	p.Print(report)
+	s.explain(p)
+	for _, r := range s.releases {
+		err := p.WriteFile(fmt.Sprintf("synthetic-%v.csv", r.eps), func(w io.Writer) error { return s.schema.Write(w, r.records) })
+		if err != nil {
+			return err
+		}
+	}
+	return cmp.Or(p.WriteFile("report.csv", report.WriteCSV), s.draw(p))
+}
+
+// read reads the originals.
+func (s *study) read(ctx context.Context, p *demo.Program) error {
+	f, name, err := p.Input("places.csv", places)
+	if err != nil {
 		return err
 	}
-	p.Remark("Records in %s: %d, with %s.", s.file, s.original.n, strings.Join(s.spans(), ", "))
-	p.Remark("They are counted in a %s.\n", s.synthesizer.Domain())
-	if err := s.compare(ctx, p); err != nil {
-		return err
+	defer f.Close()
+	s.file = filepath.Base(name)
+	for x, err := range s.schema.Read(f) {
+		if err != nil {
+			return fmt.Errorf("%s: %s", s.file, fault.Reason(err, "table: Schema.Read"))
+		}
+		if len(s.original)%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		moved := false
+		for _, e := range s.entries {
+			if v := min(max(x[e.at], e.lo), e.hi); e.names == nil && v != x[e.at] && !math.IsNaN(v) {
+				x[e.at], moved = v, true
+			}
+		}
+		if moved {
+			s.moved++
+		}
+		s.original = append(s.original, x)
 	}
-	if err := p.WriteFile("synthetic.csv", s.writeRecords); err != nil {
-		return err
-	}
-	return s.draw(p)
+	return fault.Empty(s.file, "records", len(s.original))
 }
 
 const (
-	// defaultRows is the most synthetic records that are made where -rows does not
-	// say how many: they are all in memory at once.
-	defaultRows = 1_000_000
+	prob  = 0.95 // with which errors are at most as said
+	draws = 60   // of simulations that say so
 )
 
-// build makes the synthesizer. The number of records is public: what is protected
-// is which records these are.
-func (s *study) build() error {
-	d, err := measure.NewBox(s.columns, nil)
-	if err != nil {
-		return err
-	}
-	s.synthesizer, err = measure.NewSynthesizer(d, s.eps, nil)
+// measure makes the domain, and the metric, of the records.
+func (s *study) measure() (err error) {
+	s.metric, err = measure.NewBox(s.schema.Columns(), nil)
 	return err
 }
 
-// synthesize draws the synthetic records.
-func (s *study) synthesize(rng *rand.Rand) (err error) {
-	if s.rows == 0 {
-		s.rows = min(s.original.n, defaultRows)
+// release makes as many synthetic records as there are originals: of one column or two
+// by regions of their box, of more by package table.
+func (s *study) release(ctx context.Context, rng *rand.Rand, eps float64) (release, error) {
+	columns := s.schema.Columns()
+	if len(columns) > 2 {
+		synthesizer, err := table.New(columns, eps, nil)
+		if err != nil {
+			return release{}, err
+		}
+		out, err := synthesizer.Release(ctx, rng, s.original)
+		if err != nil {
+			return release{}, err
+		}
+		records, err := out.Records(ctx, rng, len(s.original))
+		return release{eps, records, nil, math.NaN()}, err
 	}
-	s.records, err = s.release.Records(rng, s.rows, &measure.RecordOptions{Centers: !s.jitter, Shuffle: true})
+	synthesizer, err := measure.NewSynthesizer(s.metric, eps, nil)
 	if err != nil {
-		return err
+		return release{}, err
 	}
-	s.synthetic = newSummary(len(s.columns), s.seed)
-	for _, x := range s.records {
-		for k, c := range s.columns {
-			x[k] = round(x[k], c)
-		}
-		s.synthetic.add(x)
+	counts, err := measure.CountAll(ctx, s.metric, s.original, nil)
+	if err != nil {
+		return release{}, err
 	}
-	return nil
-}
-
-// fineness is the share of a column's range to which values are rounded.
-const fineness = 1e-6
-
-// round rounds v to a decimal fraction, but not out of the column's bounds.
-func round(v float64, c measure.Column) float64 {
-	places := math.Ceil(-math.Log10((c.Hi - c.Lo) * fineness))
-	if places > 15 { // 10^places would soon not be exact
-		return v
+	out, err := synthesizer.Release(rng, counts)
+	if err != nil {
+		return release{}, err
 	}
-	ten := math.Pow(10, max(0, places))
-	return min(max(math.Round(v*ten)/ten, c.Lo), c.Hi)
-}
-
-// writeRecords writes synthetic.csv.
-func (s *study) writeRecords(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(s.names) // the writer keeps its first error for Error
-	line := make([]string, len(s.names))
-	for _, x := range s.records {
-		for k, v := range x {
-			line[k] = strconv.FormatFloat(v, 'g', -1, 64)
-		}
-		out.Write(line)
+	records, err := out.Records(rng, len(s.original), &measure.RecordOptions{Shuffle: true})
+	if err != nil {
+		return release{}, err
 	}
-	out.Flush()
-	return out.Error()
+	bar, err := out.Error(ctx, random.Seeded(s.seed), prob, &measure.ErrorOptions{Draws: draws})
+	return release{eps, records, out.Density(), bar.Quantile}, err
 }

@@ -156,7 +156,7 @@ func (c *Chart) draw(canvas draw.Canvas, xs, ys *axisRange) {
 	for k, s := range c.Series {
 		line, fill, mark := seriesStyle(k, s.Cloud && points > maxMarked)
 		if points > maxCrowd {
-			mark.Radius = 0.6
+			mark.Radius, mark.Shape = 0.6, draw.CircleGlyph{}
 		}
 		for _, r := range runs(len(s.X), func(i int) bool { return s.band(c, i) }) {
 			p.Add(bandPolygon(s, r[0], r[1], fill)) // bands lie below all lines
@@ -192,7 +192,7 @@ func (c *Chart) draw(canvas draw.Canvas, xs, ys *axisRange) {
 
 // image is the shade in steps finer than a pixel's.
 func (h *Shade) image() plot.Plotter {
-	const steps = 800
+	const steps = 500
 	img := image.NewNRGBA(image.Rect(0, 0, steps, steps))
 	for i := range steps {
 		for j := range steps {

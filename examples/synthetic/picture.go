@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/mechanism/measure/table"
+)
+
+// drawn is how many records of each kind the picture shows.
+const drawn = 8000
+
+// draw writes the picture: records in two columns, or the distribution functions of
+// one. There is none without numbers.
+func (s *study) draw(p *demo.Program) error {
+	x, y := s.axes()
+	switch {
+	case x == nil:
+		return nil
+	case y == nil:
+		curves := &demo.Chart{Title: "The area between is the error", X: x.name, Y: "share of records up to here"}
+		curves.Series = append(curves.Series, distribution("original", x.values(s.original)))
+		for _, r := range s.releases {
+			curves.Series = append(curves.Series, distribution(fmt.Sprintf("eps = %v", r.eps), x.values(r.records)))
+		}
+		return p.WriteCharts("records.png", curves)
+	}
+	charts := []*demo.Chart{s.chart(fmt.Sprintf("original: %d (%s)", len(s.original), s.file), x, y, s.original)}
+	for _, r := range s.releases {
+		c := s.chart(fmt.Sprintf("synthetic, eps = %v", r.eps), x, y, r.records)
+		if r.density != nil && len(s.entries) == 2 {
+			at := make([]float64, 2)
+			c.Shade = &demo.Shade{LoX: x.lo, HiX: x.hi, LoY: y.lo, HiY: y.hi, At: func(u, v float64) float64 {
+				at[x.at], at[y.at] = u, v
+				return darkness(r.density(at))
+			}}
+		}
+		charts = append(charts, c)
+	}
+	return p.WriteCharts("records.png", charts...)
+}
+
+// darkness is the shade of a density on a scale of logarithms: from white at a
+// thirtieth of the mean.
+func darkness(density float64) float64 {
+	const least, most = 1.0 / 30, 100
+	return 0.8 * math.Log(density/least) / math.Log(most/least)
+}
+
+// axes are the entries that the picture shows: a place, or the first two numbers.
+func (s *study) axes() (x, y *entry) {
+	for i := range s.entries {
+		e := &s.entries[i]
+		switch {
+		case e.kind == table.Place:
+			return &s.entries[i+1], e
+		case e.names != nil:
+		case x == nil:
+			x = e
+		case y == nil:
+			y = e
+		}
+	}
+	return x, y
+}
+
+// chart shows records, in colors by the first names that they have.
+func (s *study) chart(title string, x, y *entry, records [][]float64) *demo.Chart {
+	c := &demo.Chart{Title: title, X: x.name, Y: y.name, Series: make([]demo.Series, 1)}
+	var names *entry
+	for i := range s.entries {
+		if e := &s.entries[i]; e.names != nil && names == nil {
+			names = e
+			c.Series = make([]demo.Series, len(e.names)+1)
+		}
+	}
+	for _, r := range sample(records, drawn) {
+		k := 0
+		if names != nil && !math.IsNaN(r[names.at]) {
+			k = 1 + int(r[names.at])
+		}
+		c.Series[k].X, c.Series[k].Y = append(c.Series[k].X, r[x.at]), append(c.Series[k].Y, r[y.at])
+	}
+	for k := range c.Series {
+		c.Series[k].Cloud = true
+	}
+	return c
+}
+
+// distribution is the distribution function of ascending values, in so many
+// steps as the eye can tell.
+func distribution(name string, v []float64) demo.Series {
+	s := demo.Series{Name: name}
+	steps := min(len(v), 1000)
+	for k := range steps {
+		last := (k + 1) * len(v) / steps // values up to this one
+		for _, y := range []int{k * len(v) / steps, last} {
+			s.X = append(s.X, v[last-1])
+			s.Y = append(s.Y, float64(y)/float64(len(v)))
+		}
+	}
+	return s
+}

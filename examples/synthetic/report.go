@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure/table"
+)
+
+// describe words the fields.
+func (s *study) describe() (words []string) {
+	for _, f := range s.schema.Fields() {
+		switch f.Kind {
+		case table.Category, table.Taxonomy:
+			words = append(words, fmt.Sprintf("%s one of %d names", f.Name, len(f.Names)))
+		case table.Date:
+			words = append(words, fmt.Sprintf("%s from %s to %s", f.Name, date(f.Lo), date(f.Hi)))
+		case table.Place:
+			words = append(words, fmt.Sprintf("%s a place", f.Name))
+		default:
+			words = append(words, fmt.Sprintf("%s in [%v, %v]", f.Name, f.Lo, f.Hi))
+		}
+	}
+	return words
+}
+
+func date(v float64) string { return time.Unix(int64(v)*24*60*60, 0).UTC().Format("2006-01-02") }
+
+// report is the table of what an analyst asks, of the originals and of every release.
+func (s *study) report(ctx context.Context, p *demo.Program) (*demo.Table, error) {
+	columns := []string{"of", "what", "original"}
+	sets := [][][]float64{s.original}
+	for _, r := range s.releases {
+		columns = append(columns, fmt.Sprintf("eps = %v", r.eps))
+		sets = append(sets, r.records)
+	}
+	t := demo.NewTable(columns...)
+	row := func(of, what string, value func(k int) any) {
+		cells := []any{of, what}
+		for k := range sets {
+			cells = append(cells, value(k))
+		}
+		t.Row(cells...)
+	}
+	for i := range s.entries {
+		s.entries[i].marginals(sets, row)
+	}
+	for i := range s.entries {
+		for j := range i {
+			a, b := &s.entries[j], &s.entries[i]
+			what, _ := association(a, b, nil)
+			row(a.name+", "+b.name, what, func(k int) any { _, v := association(a, b, sets[k]); return v })
+		}
+	}
+	all := "all"
+	if len(s.entries) == 1 {
+		all = s.entries[0].name
+	}
+	s.rangeErrors(all, sets, row)
+	if err := s.clusters(ctx, all, sets, row); err != nil {
+		return nil, err
+	}
+	if err := s.distances(ctx, p, all, sets, row); err != nil {
+		return nil, err
+	}
+	if !math.IsNaN(s.releases[0].told) {
+		row(all, fmt.Sprintf("W1, told by the release (%v %%)", 100*prob), func(k int) any {
+			if k == 0 {
+				return math.NaN()
+			}
+			return s.releases[k-1].told
+		})
+	}
+	return t, nil
+}
+
+// marginals adds what is asked of one entry.
+func (e *entry) marginals(sets [][][]float64, row func(of, what string, value func(k int) any)) {
+	if e.names != nil {
+		e.naming(sets, row)
+	} else {
+		values := make([][]float64, len(sets))
+		for k, records := range sets {
+			values[k] = e.values(records)
+		}
+		quantile := func(p float64) func(k int) any {
+			return func(k int) any {
+				if len(values[k]) == 0 {
+					return math.NaN()
+				}
+				v := stat.Quantile(p, stat.Empirical, values[k], nil)
+				if e.kind == table.Date {
+					return date(v)
+				}
+				return v
+			}
+		}
+		row(e.name, "5 % quantile", quantile(0.05))
+		row(e.name, "median", quantile(0.5))
+		row(e.name, "95 % quantile", quantile(0.95))
+		if e.kind != table.Date {
+			row(e.name, "mean", func(k int) any { return stat.Mean(values[k], nil) })
+		}
+	}
+	if e.missing {
+		row(e.name, "missing", func(k int) any { return percent(missing(e, sets[k])) })
+	}
+}
+
+func missing(e *entry, records [][]float64) (share float64) {
+	for _, x := range records {
+		if math.IsNaN(x[e.at]) {
+			share += 1 / float64(len(records))
+		}
+	}
+	return share
+}
+
+// shown is how many names the report has, the most frequent ones.
+const shown = 5
+
+func (e *entry) naming(sets [][][]float64, row func(of, what string, value func(k int) any)) {
+	shares := make([][]float64, len(sets))
+	order := make([]int, len(e.names))
+	for k, records := range sets {
+		shares[k] = e.shares(records)
+	}
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch d := shares[0][i] - shares[0][j]; {
+		case d > 0:
+			return -1
+		case d < 0:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range order[:min(shown, len(order))] {
+		row(e.name, e.names[i], func(k int) any { return percent(shares[k][i]) })
+	}
+	row(e.name, "in other names than before", func(k int) any {
+		moved := 0.0
+		for i, p := range shares[k] {
+			moved += max(0, p-shares[0][i])
+		}
+		return percent(moved)
+	})
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// rangeErrors adds by how much counts of random ranges are off.
+func (s *study) rangeErrors(all string, sets [][][]float64, row func(of, what string, value func(k int) any)) {
+	ranges := s.newRanges()
+	truth := ranges.shares(sets[0])
+	row(all, "counts of ranges, mean error", func(k int) any {
+		sum := 0.0
+		for i, p := range ranges.shares(sets[k]) {
+			sum += math.Abs(p-truth[i]) / queries
+		}
+		return fmt.Sprintf("%.2f %%", 100*sum)
+	})
+}
+
+// clusters adds what the centers are worth that k-means finds in each set: their cost
+// on the originals, against that of the originals' own.
+func (s *study) clusters(ctx context.Context, all string, sets [][][]float64, row func(of, what string, value func(k int) any)) error {
+	originals := s.points(sets[0])
+	if len(originals) == 0 {
+		return nil
+	}
+	costs := make([]float64, len(sets))
+	for k, records := range sets {
+		found, err := means(ctx, random.Seeded(s.seed), s.points(records))
+		if err != nil {
+			return err
+		}
+		costs[k] = cost(originals, found, nil)
+	}
+	row(all, fmt.Sprintf("k-means of %d, cost", centers), func(k int) any { return costs[k] / costs[0] })
+	return nil
+}
+
+// distances adds W1, in the metric of the schema.
+func (s *study) distances(ctx context.Context, p *demo.Program, all string, sets [][][]float64, row func(of, what string, value func(k int) any)) error {
+	limit := sampledRecords
+	switch {
+	case s.line():
+		limit = len(s.original)
+	case s.slow() || len(s.entries) > 2:
+		limit = min(slowRecords, len(s.original))
+	case len(s.original) <= exactRecords:
+		limit = len(s.original)
+	}
+	what := "W1"
+	if limit < len(s.original) {
+		what = fmt.Sprintf("W1 of %d records", limit)
+	}
+	report, wipe := p.Progress("measuring")
+	defer wipe()
+	w, errs := make([]float64, len(sets)), make([]error, len(sets))
+	err := parallel.Chunks(ctx, len(sets), 1, 0, report, func(k, _, _ int) {
+		a, b := sample(sets[0], limit), sample(sets[k], limit)
+		if k == 0 { // what drawing so few makes of it
+			both := sample(sets[0], 2*limit)
+			a, b = both[:len(both)/2], both[len(both)/2:]
+			if limit == len(sets[0]) {
+				return
+			}
+		}
+		w[k], errs[k] = s.w1(ctx, a, b)
+	})
+	row(all, what, func(k int) any { return w[k] })
+	return errors.Join(append(errs, err)...)
+}
+
+// explain says in words what was protected and what the table says.
+func (s *study) explain(p *demo.Program) {
+	p.Remark("")
+	p.Remark("What is protected: whichever one record was replaced by another, no output gets more than e^eps times as likely, which is")
+	p.Remark("%.4g times at eps = %v. All releases of the same data together spend the sum of their eps, and who has several records", math.Exp(s.levels[0]), s.levels[0])
+	p.Remark("needs eps divided by their number. How many records there are, %d, is public.", len(s.original))
+	p.Remark("What the table says: the last rows are about all columns at once. Counts of random ranges are off by so many percent of all")
+	p.Remark("records, on average. The %d centers that k-means finds in the synthetic records cost so many times as much, on the originals,", centers)
+	p.Remark("as their own. W1 is how far records must move, on average, to turn the originals into the synthetic ones, as a share of a")
+	p.Remark("range: the mean of anything that changes no faster than across one range is off by no more.")
+	if !math.IsNaN(s.releases[0].told) {
+		p.Remark("What a release tells of its own W1, by simulating its noise, reads no original, and may be published with it.")
+	}
+	if s.moved > 0 {
+		p.Remark("Records outside the bounds: %d, counted and compared as if on them. Do not choose bounds by this: it is private.", s.moved)
+	}
+	p.Remark("What may be published: synthetic files. The table and the picture read the originals without any noise: they demonstrate,")
+	p.Remark("and are not private themselves.")
+	if s.secure {
+		p.Remark("The noise came from the secure generator: nobody can repeat it.")
+	} else {
+		p.Remark("This run is a rehearsal: whoever knows the seed can take the noise off. Publish only what -secure has made.")
+	}
+	p.Remark("")
+}
