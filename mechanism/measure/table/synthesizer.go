@@ -28,8 +28,9 @@ type Options struct {
 
 // Shares of the budget, by simulation (BenchmarkTable has other data).
 const (
-	marginShare = 0.5 // of the columns' margins, where there are several
-	pickShare   = 0.1 // of the choices of edges
+	marginShare = 0.5   // of the columns' margins, where there are several
+	pickShare   = 0.025 // of the choice of an edge, but
+	picksShare  = 0.2   // of all choices at most
 	maxColumns  = 256
 )
 
@@ -128,7 +129,7 @@ func (s *Synthesizer) divide(op string, eps float64) (err error) {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	twice := 2 * float64(sensitivity(s.opt.Relation))
-	s.rate = directed.DivDown(directed.MulDown(pickShare, eps), directed.MulUp(twice, float64(k-1)))
+	s.rate = directed.DivDown(directed.MulDown(min(pickShare, picksShare/float64(k-1)), eps), twice)
 	pick := directed.MulUp(twice, s.rate)
 	s.pairs = make([]*measure.Synthesizer[[]float64], k)
 	most := 0.0

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -66,13 +67,15 @@ func sensitivity(rel measure.Relation) int64 {
 
 // pickTree returns the edges of a forest of columns, from the roots down.
 //
-// Each step takes the pair of the greatest score plus discrete Laplace noise, among
-// pairs that no path joins yet, or none and ends (Chow and Liu's tree by Kruskal's
-// algorithm, picked as in MST). What would be picked follows from the scores before
-// it alone. A step is private at rate times twice the sensitivity D (report noisy
-// max): given all other noise, pair v is picked if its own is at least some t, which
+// Each step takes the pair of the greatest score plus noise, among pairs that no
+// path joins yet, or none and ends (Chow and Liu's tree by Kruskal's algorithm,
+// picked as in MST). It follows from the scores, and from the steps before. The
+// noise K is geometric, P{K >= k} = e^(-rate k) for k >= 0, which makes a step
+// private at rate times twice the sensitivity D (report noisy max, or permute and
+// flip): given all other noise, a pair is picked if its own is at least some t, which
 // between neighbors grows by at most 2D, and P{K >= t+2D} >= e^(-2D rate) P{K >= t}.
-// Ties go to the first.
+// Ties go to the first. Under leastRate noise is greater than any score, and none is
+// picked.
 func (s *Synthesizer) pickTree(ctx context.Context, rng *rand.Rand, ranks [][]float64, total float64) ([]Edge, error) {
 	k := len(ranks)
 	var pairs []Edge
@@ -95,6 +98,9 @@ func (s *Synthesizer) pickTree(ctx context.Context, rng *rand.Rand, ranks [][]fl
 	if err != nil {
 		return nil, err
 	}
+	if s.rate < leastRate {
+		return nil, nil
+	}
 	part := make([]int, k) // of the forest, by column
 	for a := range part {
 		part[a] = a
@@ -102,12 +108,12 @@ func (s *Synthesizer) pickTree(ctx context.Context, rng *rand.Rand, ranks [][]fl
 	none := s.none(total, len(pairs))
 	var tree []Edge
 	for len(tree) < k-1 {
-		best, most := -1, exact.AddDiscreteLaplace(rng, none, s.rate)
+		best, most := -1, s.noisy(rng, none)
 		for p, e := range pairs {
 			if part[e.From] == part[e.To] {
 				continue
 			}
-			if y := exact.AddDiscreteLaplace(rng, scores[p], s.rate); y > most {
+			if y := s.noisy(rng, scores[p]); most.less(y) {
 				best, most = p, y
 			}
 		}
@@ -123,6 +129,32 @@ func (s *Synthesizer) pickTree(ctx context.Context, rng *rand.Rand, ranks [][]fl
 		}
 	}
 	return rooted(tree, k), nil
+}
+
+// leastRate is that from which noise stays below 2^62 but with probability e^-2^22.
+const leastRate = 0x1p-40
+
+// wide is a number of 128 bits.
+type wide struct{ hi, lo uint64 }
+
+func (x wide) less(y wide) bool { return x.hi < y.hi || x.hi == y.hi && x.lo < y.lo }
+
+// noisy returns a score plus noise: a discrete Laplace variate that is not negative.
+// Where it passes an int64 it is that and one more, as it has no memory.
+func (s *Synthesizer) noisy(rng *rand.Rand, score int64) wide {
+	y := wide{lo: uint64(score)}
+	for {
+		k := exact.DiscreteLaplace(rng, s.rate)
+		if k < 0 {
+			continue
+		}
+		var carry uint64
+		y.lo, carry = bits.Add64(y.lo, uint64(k), 0)
+		y.hi += carry
+		if k < math.MaxInt64 {
+			return y
+		}
+	}
 }
 
 func bin(u float64) int { return min(int(u*bins), bins-1) }

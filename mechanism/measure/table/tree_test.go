@@ -45,17 +45,11 @@ func TestScore_Sensitivity(t *testing.T) {
 // each candidate with its noise above those before, and not below those after.
 func pickProbabilities(scores []int64, rate float64) []float64 {
 	const span = 400
-	c := math.Tanh(rate / 2)
-	below := func(t int64) float64 { // P{K < t}
-		if t <= 0 {
-			return math.Exp(-rate*float64(1-t)) / (1 + math.Exp(-rate))
-		}
-		return 1 - math.Exp(-rate*float64(t))/(1+math.Exp(-rate))
-	}
+	below := func(t int64) float64 { return -math.Expm1(-rate * float64(max(t, 0))) } // P{K < t}
 	p := make([]float64, len(scores))
 	for v, s := range scores {
-		for k := int64(-span); k <= span; k++ {
-			q := c * math.Exp(-rate*math.Abs(float64(k)))
+		for k := range int64(span) {
+			q := -math.Expm1(-rate) * math.Exp(-rate*float64(k))
 			for w, other := range scores {
 				switch {
 				case w < v:
