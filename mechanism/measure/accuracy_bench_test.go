@@ -55,6 +55,43 @@ func BenchmarkW1(b *testing.B) {
 				})
 			})
 		}
+		b.Run(fmt.Sprintf("data=earth/N=%d", n), func(b *testing.B) {
+			if n > 1000 {
+				b.Skip("W1 would take minutes")
+			}
+			places, people := readCities(b)
+			earth := testkit.Must(NewSphere(0, nil))
+			draw := fromPrior(people)
+			records := func(r *rand.Rand, n int) []metric.LatLon {
+				x := make([]metric.LatLon, n)
+				for i, p := range draw(r, n) {
+					x[i] = places[p]
+				}
+				return x
+			}
+			whole := [][]int{{1}, {2}, {3}, {4}, {1, 1}, {1, 1, 1}, {1, 1, 1, 1}, {2, 2}}
+			pruned := [][]int{slices.Repeat([]int{1}, 6), slices.Repeat([]int{2}, 3), slices.Repeat([]int{2}, 4)}
+			compare(b, n, 8, records, w1In(metric.GreatCircle{}), synthesized(b, earth, nil), map[string][]releaser[metric.LatLon]{
+				"/hist":  ofLevels(b, earth, whole[:4], 0),
+				"/fixed": append(ofLevels(b, earth, whole, 0), ofLevels(b, earth, pruned, 2)...),
+			})
+		})
+		b.Run(fmt.Sprintf("data=mammals/N=%d", n), func(b *testing.B) {
+			tree := testkit.Must(metric.TreeFromPaths(readMammals(b)))
+			d := testkit.Must(NewTaxonomy(b.Context(), tree, nil))
+			prior := make([]float64, d.Len())
+			for i, k := range random.Seeded(3).Perm(len(prior)) {
+				prior[i] = 1 / float64(k+1)
+			}
+			var all [][]int
+			for h := 1; h <= d.Height(); h++ {
+				all = append(all, slices.Repeat([]int{1}, h))
+			}
+			compare(b, n, 20, fromPrior(prior), finiteW1(tree.PathMetric()), synthesized(b, d, nil), map[string][]releaser[int]{
+				"/hist":  ofLevels(b, d, [][]int{{d.Height()}}, 0),
+				"/fixed": ofLevels(b, d, all, 0),
+			})
+		})
 		for name, load := range map[string]func(testing.TB) (metric.Finite, []float64){"cities": loadCities, "glove": loadGloVe} {
 			b.Run(fmt.Sprintf("data=%s/N=%d", name, n), func(b *testing.B) {
 				f, prior := load(b)
@@ -261,9 +298,20 @@ func w1(b testing.TB, x, released [][]float64, nu []float64) float64 {
 		}
 		return testkit.Must(wasserstein.W1LineBetween(line[:len(x)], mu, line[len(x):], nu))
 	}
-	pts := testkit.Must(metric.NewPoints(at, metric.Chebyshev{}))
-	from, to := append(mu, make([]float64, len(nu))...), append(make([]float64, len(x)), nu...)
-	return testkit.Must(wasserstein.W1(b.Context(), pts, from, to, nil)).Cost
+	return w1In(metric.Chebyshev{})(b, x, released, nu)
+}
+
+// w1In is the distance under any metric.
+func w1In[P any](space metric.Space[P]) func(b testing.TB, x, released []P, nu []float64) float64 {
+	return func(b testing.TB, x, released []P, nu []float64) float64 {
+		from, to := make([]float64, len(x)+len(nu)), make([]float64, len(x)+len(nu))
+		for i := range x {
+			from[i] = 1 / float64(len(x))
+		}
+		copy(to[len(x):], nu)
+		pts := testkit.Must(metric.NewPoints(slices.Concat(x, released), space))
+		return testkit.Must(wasserstein.W1(b.Context(), pts, from, to, nil)).Cost
+	}
 }
 
 func finiteW1(f metric.Finite) func(testing.TB, []int, []int, []float64) float64 {

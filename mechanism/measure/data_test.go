@@ -22,16 +22,27 @@ func open(b testing.TB, name string) *os.File {
 }
 
 func loadCities(b testing.TB) (metric.Finite, []float64) {
+	pts, people := readCities(b)
+	return testkit.Must(metric.Densify(b.Context(), testkit.Must(metric.NewPoints(pts, metric.GreatCircle{})))), people
+}
+
+func readCities(b testing.TB) (pts []metric.LatLon, pop []float64) {
 	rows := testkit.Must(csv.NewReader(open(b, "cities.csv")).ReadAll())
-	var pts []metric.LatLon
-	var pop []float64
 	for _, row := range rows[1:] {
 		lat, _ := strconv.ParseFloat(row[2], 64)
 		lon, _ := strconv.ParseFloat(row[3], 64)
 		p, _ := strconv.ParseFloat(row[4], 64)
 		pts, pop = append(pts, metric.LatLon{Lat: lat, Lon: lon}), append(pop, p)
 	}
-	return testkit.Must(metric.Densify(b.Context(), testkit.Must(metric.NewPoints(pts, metric.GreatCircle{})))), pop
+	return pts, pop
+}
+
+// readMammals returns the paths of the leaves below "mammal" in WordNet.
+func readMammals(b testing.TB) (paths [][]string) {
+	for _, row := range testkit.Must(csv.NewReader(open(b, "../../../examples/tradeoff/mammals.csv")).ReadAll())[1:] {
+		paths = append(paths, strings.Split(row[len(row)-1], ">"))
+	}
+	return paths
 }
 
 // loadGloVe returns the 1,000 most frequent words, with Zipf's law.

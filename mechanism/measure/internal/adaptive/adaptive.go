@@ -151,7 +151,7 @@ func draw(t Tree, b Budget, rule Rule, most int, ask func(v Place, q, all int64)
 	states := []State{{Left: quanta - b.total, Above: b.total, Mass: max(1, float64(coarse))}}
 	fines := []int64{fine} // private, but those of leaves: no rule sees them
 	if t.Height(root) > 0 {
-		states[0].Spread = rootSpread(t.Width(root, 1))
+		states[0].Spread = rootSpread(shapeOf(t, root, 1, t.Below(nil, root, 1)))
 	}
 	var below []Place
 	var mass, buf []float64

@@ -71,14 +71,14 @@ type Adaptive struct{}
 
 const (
 	threshold   = 2.0
-	rootBits    = 1.4 // that records fill of a level
+	rootBits    = 1.4 // that records fill of a level which halves sizes
 	leastSpread = 0.05
 	leastShare  = 0.05 // of what is left
 	mostShare   = 0.9
 )
 
-// rootSpread takes the width of the first level.
-func rootSpread(width int) float64 { return min(1, rootBits/math.Log2(float64(width))) }
+// rootSpread takes the first level.
+func rootSpread(s Shape) float64 { return min(1, rootBits*max(s.Shrink, 1)/s.Bits) }
 
 // mostLevels is how many levels may be taken at once: such that there are at most
 // 16 parts, or two levels with at most 64.
