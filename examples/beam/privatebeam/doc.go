@@ -4,24 +4,28 @@
 //
 // # Transforms
 //
-//	SyntheticData   PCollection<R> of records          -> PCollection<R> of synthetic ones
-//	Users           PCollection<KV<string,int>>        -> PCollection<User>
-//	Reduce          users of any number of items       -> users of equally many
-//	ItemWise        PCollection<User>                  -> PCollection<Multiset>, one element
-//	Outputs         that                               -> PCollection<int> of the outputs
-//	Frequencies     that                               -> PCollection<Estimate>, one element
+//	SyntheticData     PCollection<R> of records        -> PCollection<R> of synthetic ones
+//	SyntheticPersons  PCollection<KV<string,R>>        -> the same, private per person
+//	Users             PCollection<KV<string,int>>      -> PCollection<User>
+//	Reduce            users of any number of items     -> users of equally many
+//	ItemWise          PCollection<User>                -> PCollection<Multiset>, one element
+//	Outputs           that                             -> PCollection<int> of the outputs
+//	Frequencies       that                             -> PCollection<Estimate>, one element
 //
 // What is private, and how much, the library says: [measure.Synthesizer],
 // [emd.ItemWise] and [emd.Reduced] state the guarantee of the same release made
 // on one machine. The collections that enter a transform, and all that it does on
 // the way, are as private as the data. Only what comes out of SyntheticData,
-// ItemWise, Outputs and Frequencies may be published, and each release once.
+// SyntheticPersons, ItemWise, Outputs and Frequencies may be published, and each
+// release once.
 //
 // # Where the noise is added
 //
 // Nothing random happens while records are counted: they fall into cells, on all
 // workers, and exact counts are added up. One worker draws the noise, for one
-// element, the merged counts. ItemWise draws for every user on all workers, with a
+// element, the merged counts. SyntheticPersons also draws, with a generator of
+// each person's own, which of the person's records count: a person moves no more
+// counts than that, and none of another's. ItemWise draws for every user on all workers, with a
 // generator of the user's own, and only the sum of all users' outputs goes on: it
 // knows neither users nor an order, so none has to be hidden by a shuffle. (Beam's
 // Reshuffle spreads elements over workers and promises no random order.)
@@ -39,8 +43,9 @@
 //
 //	HMAC-SHA256(key; nonce, mechanism, parameters, data)
 //
-// with the length of each before it. The data are the merged counts for SyntheticData;
-// for Reduce and ItemWise, user by user, the user's ID and items in ascending order.
+// with the length of each before it. The data are the merged counts for
+// SyntheticData and SyntheticPersons; for what SyntheticPersons lets count, for Reduce
+// and for ItemWise, user by user, the user's ID and cells or items in ascending order.
 // Parameters are the promise and all options that bear on what comes out, the channel
 // and the model of ItemWise among them. None of this knows bundles, workers, attempts
 // or the order of arrival. Hence:
@@ -55,8 +60,8 @@
 //     Streams are independent for everyone without the key.
 //   - Attempts at one bundle that read different inputs, because a source does not read
 //     the same again, are two releases of which only one may ever be seen. In
-//     SyntheticData their noise is independent, and they spend the budget twice. In
-//     Reduce and ItemWise they are worse: the users who did not change draw the same
+//     SyntheticData and SyntheticPersons their noise is independent, and they spend the
+//     budget twice. In Reduce and ItemWise they are worse: the users who did not change draw the same
 //     in both, so that the difference of the two sums is what became of those who did,
 //     with no noise of the others around it. No budget covers both. Where a source
 //     may read differently, write what it read to files first, and read these.
@@ -90,7 +95,7 @@
 // # Limits
 //
 // Inputs are bounded and in the global window; everything else is refused or, for
-// unbounded sources, never released. The cells of a domain, the synthetic records,
-// the items of one user and the channel each fit a worker. Beam's metrics and logs
+// unbounded sources, never released. The cells with records, the synthetic records,
+// the records or items of one user and the channel each fit a worker. Beam's metrics and logs
 // are not private: errors here say what is wrong, but not with whom.
 package privatebeam

@@ -47,11 +47,11 @@ func (s Sphere) Domain() (*measure.Domain[metric.LatLon], error) {
 	return measure.NewSphere(s.Radius, &s.Cells)
 }
 
-// SyntheticOptions are the settings of [SyntheticData]; nil and zeros mean the
-// defaults.
+// SyntheticOptions are the settings of [SyntheticData] and [SyntheticPersons]; nil
+// and zeros mean the defaults.
 type SyntheticOptions struct {
 	// Release are the settings of the Synthesizer: the neighbors that are
-	// protected and the estimate.
+	// protected, and how regions are divided.
 	Release measure.SynthesizerOptions
 	// Records is how many synthetic records to make; 0 means as many as there are
 	// originals, by the noisy count under AddRemoveOne.
@@ -69,9 +69,9 @@ type SyntheticOptions struct {
 // SyntheticData turns a PCollection<R> of records, each a person's, into a
 // PCollection<R> of synthetic records, eps-private as [measure.Synthesizer] says.
 //
-// Each bundle counts its records in the cells of the domain, in memory of 8
-// bytes a cell (of a lazy domain: a record); the merged counts are released,
-// once. The cells and the synthetic records must fit one worker.
+// Each bundle counts its records in the cells of the domain; the merged counts are
+// released, once. Cells with records, at some 32 bytes each, and the synthetic
+// records must fit one worker.
 //
 // The input must be in the global window. An error is one of arguments; what is
 // wrong with the data, such as a record without a cell, fails the pipeline.
@@ -80,29 +80,22 @@ func SyntheticData[R any, D Domain[R]](s beam.Scope, d D, eps float64, records b
 	if o == nil {
 		o = &SyntheticOptions{}
 	}
-	fail := func(err error) (beam.PCollection, error) { return beam.PCollection{}, err }
-	if o.SkipErrors && o.Release.Relation != measure.AddRemoveOne {
-		return fail(fmt.Errorf("%s: %w", op, measure.ErrSkipped))
-	}
-	if o.Records < 0 {
-		return fail(fmt.Errorf("%s: %d records: want a number > 0, or 0 for as many as there are", op, o.Records))
+	if o.Release.PerPerson != 0 {
+		return beam.PCollection{}, fmt.Errorf("%s: PerPerson is for SyntheticPersons, which is told whose the records are", op)
 	}
 	if err := batch(op, records); err != nil {
-		return fail(err)
+		return beam.PCollection{}, err
 	}
 	release, err := newRelease(op, d, eps, o)
 	if err != nil {
-		return fail(err)
+		return beam.PCollection{}, err
 	}
 	s = s.Scope("privatebeam.SyntheticData")
-	counts := beam.Combine(s, &countFn[R, D]{Domain: d, SkipErrors: o.SkipErrors}, records)
-	// An impulse with the counts beside it, because no records are no counts, and
-	// have a release as all others.
-	out := beam.ParDo(s, release, beam.Impulse(s), beam.SideInput{Input: counts})
-	return beam.Reshuffle(s, out), nil // so that what follows is not tied to one worker
+	return release.of(s, beam.Combine(s, &countFn[R, D]{Domain: d, SkipErrors: o.SkipErrors}, records)), nil
 }
 
-// survives reports whether a description comes out of JSON as it went in.
+// survives reports whether a description comes out of JSON as it went in: a
+// function does not, nor does what has fields that are not exported.
 func survives(d any) error {
 	b, err := json.Marshal(d)
 	if err != nil {
@@ -112,7 +105,7 @@ func survives(d any) error {
 	if err := json.Unmarshal(b, copied.Interface()); err != nil {
 		return fmt.Errorf("%T cannot be sent to workers: %w", d, err)
 	}
-	if again, err := json.Marshal(copied.Interface()); err != nil || string(again) != string(b) {
+	if !reflect.DeepEqual(copied.Elem().Interface(), d) {
 		return fmt.Errorf("%T cannot be sent to workers: its JSON does not read back", d)
 	}
 	return nil
@@ -122,13 +115,17 @@ func survives(d any) error {
 // an init function, once for every D.
 func RegisterDomain[R any, D Domain[R]]() {
 	register.Combiner3[tally, R, []byte](&countFn[R, D]{})
+	register.DoFn3x1[string, func(*R) bool, func(tally), error](&personFn[R, D]{})
+	register.Combiner2[tally, []byte](&mergeFn[R, D]{})
 	register.DoFn3x1[[]byte, func(*[]byte) bool, func(R), error](&releaseFn[R, D]{})
+	register.Iter1[R]()
 	register.Emitter1[R]()
 }
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[tally](), encodeTally, decodeTally)
 	register.Iter1[[]byte]()
+	register.Emitter1[tally]()
 	RegisterDomain[[]float64, Box]()
 	RegisterDomain[metric.LatLon, Sphere]()
 }
@@ -232,6 +229,12 @@ type releaseFn[R any, D Domain[R]] struct {
 }
 
 func newRelease[R any, D Domain[R]](op string, d D, eps float64, o *SyntheticOptions) (*releaseFn[R, D], error) {
+	if o.SkipErrors && o.Release.Relation != measure.AddRemoveOne {
+		return nil, fmt.Errorf("%s: %w", op, measure.ErrSkipped)
+	}
+	if o.Records < 0 {
+		return nil, fmt.Errorf("%s: %d records: want a number > 0, or 0 for as many as there are", op, o.Records)
+	}
 	secret, err := newSecret(op, o.Key, o.KeyFile)
 	if err != nil {
 		return nil, err
@@ -245,6 +248,14 @@ func newRelease[R any, D Domain[R]](op string, d D, eps float64, o *SyntheticOpt
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	return f, nil
+}
+
+// of releases the merged counts.
+func (f *releaseFn[R, D]) of(s beam.Scope, counts beam.PCollection) beam.PCollection {
+	// An impulse with the counts beside it, because no records are no counts, and
+	// have a release as all others.
+	out := beam.ParDo(s, f, beam.Impulse(s), beam.SideInput{Input: counts})
+	return beam.Reshuffle(s, out) // so that what follows is not tied to one worker
 }
 
 func (f *releaseFn[R, D]) Setup(ctx context.Context) (err error) {
@@ -289,11 +300,11 @@ func (f *releaseFn[R, D]) ProcessElement(_ []byte, in func(*[]byte) bool, emit f
 }
 
 // errCell does not say which, or why: errors are logged where the data are not.
-var errCell = errors.New("privatebeam: SyntheticData: there are records without a cell: repair them before, or see SkipErrors")
+var errCell = errors.New("privatebeam: there are records without a cell: repair them before, or see SkipErrors")
 
 // Synthetic makes records of counts on this machine, for rehearsals and comparisons:
-// under [SeededKey] those that [SyntheticData] makes of the same counts and options,
-// under any other key those of another release.
+// under [SeededKey] those that [SyntheticData] and [SyntheticPersons] make of the
+// same counts and options, under any other key those of another release.
 func Synthetic[R any](s *measure.Synthesizer[R], c *measure.Counts[R], key Key, o *SyntheticOptions) ([]R, error) {
 	secret, err := newSecret("privatebeam: Synthetic", key, "")
 	if err != nil {
