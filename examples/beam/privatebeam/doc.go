@@ -25,10 +25,10 @@
 // workers, and exact counts are added up. One worker draws the noise, for one
 // element, the merged counts. SyntheticPersons also draws, with a generator of
 // each person's own, which of the person's records count: a person moves no more
-// counts than that, and none of another's. ItemWise draws for every user on all workers, with a
-// generator of the user's own, and only the sum of all users' outputs goes on: it
-// knows neither users nor an order, so none has to be hidden by a shuffle. (Beam's
-// Reshuffle spreads elements over workers and promises no random order.)
+// counts than that, and none of another's. ItemWise draws for every user on all
+// workers, with a generator of the user's own, and only the sum of all users' outputs
+// goes on: it knows neither users nor an order, so none has to be hidden by a shuffle.
+// (Beam's Reshuffle spreads elements over workers and promises no random order.)
 //
 // # What a retry can do
 //
@@ -61,10 +61,11 @@
 //   - Attempts at one bundle that read different inputs, because a source does not read
 //     the same again, are two releases of which only one may ever be seen. In
 //     SyntheticData and SyntheticPersons their noise is independent, and they spend the
-//     budget twice. In Reduce and ItemWise they are worse: the users who did not change draw the same
-//     in both, so that the difference of the two sums is what became of those who did,
-//     with no noise of the others around it. No budget covers both. Where a source
-//     may read differently, write what it read to files first, and read these.
+//     budget twice. In Reduce and ItemWise they are worse: the users who did not change
+//     draw the same in both, so that the difference of the two sums is what became of
+//     those who did, with no noise of the others around it. No budget covers both.
+//     Where a source may read differently, write what it read to files first, and read
+//     these.
 //   - The same holds for a pipeline that is built once and run more than once: the
 //     nonce is that of the pipeline, for a worker has nothing to tell one run from
 //     another by that a retry would not change too. Build it anew for every run.

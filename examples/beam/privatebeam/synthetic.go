@@ -24,16 +24,22 @@ type Domain[R any] interface {
 	Domain() (*measure.Domain[R], error)
 }
 
-// Box describes [measure.NewBox]. Cells.P must not be +Inf, which has no JSON;
-// its default 0 means the same.
+// Box describes [measure.NewBox]. A box with a Taxonomy or with
+// BoxOptions.Possible, which have no JSON, needs a Domain of your own, whose
+// method knows them.
 type Box struct {
 	Columns []measure.Column
-	Cells   measure.BoxOptions
+	// Depth, Splits, P and Outside are those of [measure.BoxOptions]. P must not be
+	// +Inf, which has no JSON; its default 0 means the same.
+	Depth   float64
+	Splits  [][]int
+	P       float64
+	Outside measure.Outside
 }
 
 // Domain builds the box.
 func (b Box) Domain() (*measure.Domain[[]float64], error) {
-	return measure.NewBox(b.Columns, &b.Cells)
+	return measure.NewBox(b.Columns, &measure.BoxOptions{Depth: b.Depth, Splits: b.Splits, P: b.P, Outside: b.Outside})
 }
 
 // Sphere describes [measure.NewSphere].

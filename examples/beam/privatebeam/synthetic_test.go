@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { ptest.Main(m) }
 // unit is a square that is cut into some 4,000 cells.
 var unit = Box{
 	Columns: []measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}},
-	Cells:   measure.BoxOptions{Depth: 6},
+	Depth:   6,
 }
 
 // points are n records of a number, in blocks, so that they need not be held.
@@ -321,6 +321,10 @@ func TestSyntheticData_SphereSkipsErrors(t *testing.T) {
 }
 
 func TestSyntheticData_BadArguments(t *testing.T) {
+	tree, err := metric.TreeFromPaths([][]string{{"r", "a"}, {"r", "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, s := beam.NewPipelineWithRoot()
 	in := source(s, 10)
 	for _, c := range []struct {
@@ -332,7 +336,8 @@ func TestSyntheticData_BadArguments(t *testing.T) {
 	}{
 		{"eps", unit, math.NaN(), in, SyntheticOptions{}},
 		{"box", Box{}, 1, in, SyntheticOptions{}},
-		{"JSON", Box{unit.Columns, measure.BoxOptions{P: math.Inf(1)}}, 1, in, SyntheticOptions{}},
+		{"JSON", Box{Columns: unit.Columns, P: math.Inf(1)}, 1, in, SyntheticOptions{}},
+		{"taxonomy", Box{Columns: []measure.Column{{Taxonomy: tree}}}, 1, in, SyntheticOptions{}},
 		{"records", unit, 1, in, SyntheticOptions{Records: -1}},
 		{"key", unit, 1, in, SyntheticOptions{Key: make(Key, 31)}},
 		{"window", unit, 1, beam.WindowInto(s, window.NewFixedWindows(1e9), in), SyntheticOptions{}},
