@@ -29,9 +29,13 @@ type ErrorBar struct {
 	Lo, Hi   float64 // enclose what more draws would tend to, with probability 0.99 or more
 }
 
-// stretch multiplies simulated errors. It was chosen for W1, on half a box, tight and
+// stretch multiplies simulated distances, and stretchOf the errors of queries, of
+// which a single one varies more. They were chosen on half a box, tight and
 // heavy-tailed clusters, a ring, the Cantor set and atoms in even records.
-const stretch = 1.35
+const (
+	stretch   = 1.2
+	stretchOf = 1.35
+)
 
 // Error says how far, in W1, the records are from what was released: at most
 // Quantile, with a probability of about prob in (0, 1), such as 0.95, over the noise.
@@ -61,13 +65,7 @@ func (r *Release[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o 
 	if err := r.check(op); err != nil {
 		return ErrorBar{}, err
 	}
-	c, err := r.cut(ctx, op)
-	if err != nil {
-		return ErrorBar{}, err
-	}
-	return r.simulate(ctx, op, rng, prob, o, 0, func(rng *rand.Rand) (float64, error) {
-		return c.distance(ctx, rng, r.tree.Again(rng))
-	})
+	return enclose(op, prob, func() ([]float64, error) { return r.distances(ctx, op, rng, o) })
 }
 
 // ErrorOf is [Release.Error] for one query, such as the mass of a range, a mean or a
@@ -85,26 +83,61 @@ func (r *Release[P]) ErrorOf(ctx context.Context, rng *rand.Rand, f func(*Releas
 	if f == nil {
 		return ErrorBar{}, fault.Empty(op, "f", 0)
 	}
+	return enclose(op, prob, func() ([]float64, error) { return r.differences(ctx, op, rng, f, o) })
+}
+
+// enclose returns the quantile of errors in ascending order.
+func enclose(op string, prob float64, simulate func() ([]float64, error)) (ErrorBar, error) {
+	if !(prob > 0 && prob < 1) {
+		return ErrorBar{}, fault.Value(op, "prob", prob, "a number in (0, 1)")
+	}
+	errs, err := simulate()
+	if err != nil {
+		return ErrorBar{}, err
+	}
+	n := len(errs)
+	bar := ErrorBar{Quantile: errs[min(n, int(math.Ceil(prob*float64(n+1))))-1], Hi: math.Inf(1)}
+	lo, hi := quantile.Ranks(n, prob)
+	if lo >= 0 {
+		bar.Lo = errs[lo]
+	}
+	if hi < n {
+		bar.Hi = errs[hi]
+	}
+	return bar, nil
+}
+
+// distances are simulated errors in W1, in ascending order.
+func (r *Release[P]) distances(ctx context.Context, op string, rng *rand.Rand, o *ErrorOptions) ([]float64, error) {
+	c, err := r.cut(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	return simulate(ctx, op, rng, o, 0, func(rng *rand.Rand) (float64, error) {
+		w, err := c.distance(ctx, rng, r.tree.Again(rng))
+		return stretch * w, err
+	})
+}
+
+// differences are those of f.
+func (r *Release[P]) differences(ctx context.Context, op string, rng *rand.Rand, f func(*Release[P]) float64, o *ErrorOptions) ([]float64, error) {
 	y := f(r)
-	return r.simulate(ctx, op, rng, prob, o, 1, func(rng *rand.Rand) (float64, error) {
+	return simulate(ctx, op, rng, o, 1, func(rng *rand.Rand) (float64, error) {
 		truth := newRelease(r.s, r.tree.Again(rng))
 		truth.places = make([]P, len(truth.nodes))
 		for i, v := range truth.nodes {
 			truth.places[i] = r.s.d.place(rng, v)
 		}
-		return math.Abs(f(truth) - y), nil
+		return stretchOf * math.Abs(f(truth)-y), nil
 	})
 }
 
-// simulate returns the quantile of an error that is drawn anew.
-func (r *Release[P]) simulate(ctx context.Context, op string, rng *rand.Rand, prob float64, o *ErrorOptions, workers int, draw func(*rand.Rand) (float64, error)) (ErrorBar, error) {
-	if !(prob > 0 && prob < 1) {
-		return ErrorBar{}, fault.Value(op, "prob", prob, "a number in (0, 1)")
-	}
+// simulate draws errors and sorts them.
+func simulate(ctx context.Context, op string, rng *rand.Rand, o *ErrorOptions, workers int, draw func(*rand.Rand) (float64, error)) ([]float64, error) {
 	opt := orZero(o)
 	draws := cmp.Or(opt.Draws, 200)
 	if draws < 1 || draws > 1<<20 {
-		return ErrorBar{}, fault.Value(op, "Draws", float64(draws), "a number in [1, 2^20]")
+		return nil, fault.Value(op, "Draws", float64(draws), "a number in [1, 2^20]")
 	}
 	rng, done := random.Get(rng)
 	defer done()
@@ -113,25 +146,15 @@ func (r *Release[P]) simulate(ctx context.Context, op string, rng *rand.Rand, pr
 		seeds[i] = rng.Uint64()
 	}
 	err := parallel.Chunks(ctx, draws, 1, workers, opt.Progress, func(_, i, _ int) {
-		var e float64
-		if e, bad[i] = draw(random.Seeded(seeds[i])); !(e < math.Inf(1)) && bad[i] == nil {
-			bad[i] = fault.Value(op, "error", e, "a finite number")
+		if errs[i], bad[i] = draw(random.Seeded(seeds[i])); !(errs[i] < math.Inf(1)) && bad[i] == nil {
+			bad[i] = fault.Value(op, "error", errs[i], "a finite number")
 		}
-		errs[i] = stretch * e
 	})
 	if err := cmp.Or(err, cmp.Or(bad...)); err != nil {
-		return ErrorBar{}, fault.Within(op, err)
+		return nil, fault.Within(op, err)
 	}
 	slices.Sort(errs)
-	lo, hi := quantile.Ranks(draws, prob)
-	bar := ErrorBar{Quantile: errs[min(draws, int(math.Ceil(prob*float64(draws+1))))-1], Hi: math.Inf(1)}
-	if lo >= 0 {
-		bar.Lo = errs[lo]
-	}
-	if hi < draws {
-		bar.Hi = errs[hi]
-	}
-	return bar, nil
+	return errs, nil
 }
 
 // place is a point drawn from a region.
