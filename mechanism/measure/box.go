@@ -81,7 +81,7 @@ type BoxOptions struct {
 	// least and the largest there is; for a missing value both are NaN. It must be
 	// true where it is not sure, and what is false for a box is false for its
 	// parts. It is called by several goroutines at once, and keeps neither slice.
-	Possible func(lo, hi []float64) bool `json:"-"`
+	Possible func(lo, hi []float64) bool
 }
 
 // check applies the defaults, or says what is wrong.
