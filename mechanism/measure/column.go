@@ -113,8 +113,8 @@ func (c *Column) factor(op string, i int, out Outside) (factor, error) {
 	default:
 		// A part is at least 4 ulps of the larger bound, so that its center is in it.
 		size := math.Log2((c.Hi - c.Lo) / max(math.Abs(c.Lo), math.Abs(c.Hi)))
-		n := 1 << int(max(0, min(size+50.5, 50)))
-		f = &number{c.Lo, c.Hi, c.Weight, min(n, maxParts), out}
+		n := 1 << int(max(0, min(size+50.5, math.Log2(maxParts))))
+		f = &number{c.Lo, c.Hi, c.Weight, n, out}
 	}
 	if c.Missing {
 		away := f.side(0, 1)
@@ -343,7 +343,7 @@ func (c *missing) arity(l int) int {
 }
 
 func (c *missing) must() int   { return 1 + c.factor.must() }
-func (c *missing) finest() int { return min(2*c.factor.finest(), maxCells) }
+func (c *missing) finest() int { return 2 * min(c.factor.finest(), maxCells/2) }
 
 // inner applies f to the cuts of what is there.
 func inner(f func(l, n int) float64, l, n int) float64 { return f(max(l-1, 0), max(n/2, 1)) }

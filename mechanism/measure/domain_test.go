@@ -224,6 +224,9 @@ func TestNewBox_Cells(t *testing.T) {
 		"last":    {[]Column{{Hi: 1}, {Categories: 3}}, BoxOptions{Splits: [][]int{{4, 1}, {1, 3}}}, "4 x 3 cells"},
 		"first":   {[]Column{{Hi: 1}, {Categories: 3}}, BoxOptions{Splits: [][]int{{1, 3}, {4, 1}}}, "4 x 3 cells"},
 	} {
+		if math.MaxInt == math.MaxInt32 && c.o.Depth == 0 && c.o.Splits == nil {
+			continue // fewer cells
+		}
 		d, err := NewBox(c.columns, &c.o)
 		if err != nil || !strings.Contains(d.String(), ": "+c.want) {
 			t.Errorf("%s: %v %v", name, d, err)

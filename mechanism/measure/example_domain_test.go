@@ -25,14 +25,12 @@ func ExampleNewBox() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(d)
 	c, err := d.Cell([]float64{34, 51_000, 2})
-	fmt.Printf("%.3f %v\n", d.Point(c), err)
+	fmt.Printf("%.0f %v\n", d.Point(c), err)
 	_, err = d.Cell([]float64{34, 51_000, 4})
 	fmt.Println(err)
 	// Output:
-	// box of 3 columns: 128 x 2^50 x 4 cells, some of them impossible, 51 levels of arity 2 to 4
-	// [34.000 51000.000 2.000] <nil>
+	// [34 51000 2] <nil>
 	// measure: Domain.Cell: record[2] = 4, want a category, an integer in [0, 4)
 }
 
@@ -48,7 +46,6 @@ func ExampleBoxOptions_possible() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(d)
 	for _, x := range [][]float64{{9, 8.5}, {math.NaN(), 20}, {20, 8}} {
 		c, err := d.Cell(x)
 		if err != nil {
@@ -58,7 +55,6 @@ func ExampleBoxOptions_possible() {
 		fmt.Printf("%.3f\n", d.Point(c))
 	}
 	// Output:
-	// box of 2 columns: 64 x 2^50 cells, some of them impossible, 51 levels of arity 2 to 4
 	// [9.000 8.500]
 	// [NaN 20.000]
 	// measure: Domain.Cell: record = 20, want one that is possible
@@ -73,30 +69,28 @@ func ExampleColumn_place() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(d)
 	paris, berlin := []float64{48.85, 2.35, 12}, []float64{52.52, 13.4, 15}
 	c, err := d.Cell(paris)
-	fmt.Printf("%.3f %v\n", d.Point(c), err)
+	fmt.Printf("%.1f %v\n", d.Point(c), err)
 	fmt.Printf("%.0f\n", d.Distance(paris, berlin))
 	// Output:
-	// box of 2 columns: 3*2^40 x 2^18 cells, 20 levels of arity 4 to 12
-	// [48.850 2.350 12.000] <nil>
+	// [48.8 2.3 12.0] <nil>
 	// 1178
 }
 
 func ExampleNewSphere() {
-	d, err := measure.NewSphere(0, nil)
+	d, err := measure.NewSphere(0, &measure.SphereOptions{Depth: 10})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(d)
-	fmt.Printf("no record is farther than %.2f m from the point of its cell\n", 1000*d.Resolution())
+	fmt.Printf("no record is farther than %.0f km from the point of its cell\n", d.Resolution())
 	c, err := d.Cell(metric.LatLon{Lat: 48.85, Lon: 2.35})
-	fmt.Printf("Paris counts at %.5f, %v\n", d.Point(c), err)
+	fmt.Printf("Paris counts at %.2f, %v\n", d.Point(c), err)
 	// Output:
-	// sphere of radius 6371.0088: 3*2^50 cells, 25 levels of arity 4 to 12
-	// no record is farther than 0.41 m from the point of its cell
-	// Paris counts at {48.85000 2.35000}, <nil>
+	// sphere of radius 6371.0088: 3*2^18 cells, 9 levels of arity 4 to 12
+	// no record is farther than 27 km from the point of its cell
+	// Paris counts at {48.92 2.25}, <nil>
 }
 
 func ExampleNewFinite() {

@@ -30,7 +30,6 @@ func ExampleNewSynthesizer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(d)
 	fmt.Println(s.Guarantee())
 	records, err := s.Synthetic(context.Background(), seeded(), waits(), 0)
 	if err != nil {
@@ -45,7 +44,6 @@ func ExampleNewSynthesizer() {
 	}
 	fmt.Printf("mean of %d records %.2f, of %d synthetic ones %.2f\n", len(waits()), mean(waits()), len(records), mean(records))
 	// Output:
-	// box of 1 column: 2^50 cells, 50 levels of arity 2
 	// 1-private per record replaced
 	// mean of 1000 records 4.98, of 1000 synthetic ones 4.85
 }
