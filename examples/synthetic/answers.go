@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
@@ -132,14 +133,18 @@ type condition struct {
 	in     []bool // of names
 }
 
-const queries = 500
+// How many there are: fewer where records are many.
+const (
+	maxQueries, minQueries = 500, 50
+	queryRecords           = 50_000_000 // in all queries
+)
 
 // newRanges draws the queries from the public schema alone: of two fields each, an
 // interval between two uniform numbers, or names, each with probability 1/4.
 func (s *study) newRanges() (all ranges) {
 	rng := random.Seeded(s.seed)
 	fields := len(s.schema.Fields())
-	for range queries {
+	for range max(minQueries, min(maxQueries, queryRecords/len(s.original))) {
 		var q query
 		for _, k := range rng.Perm(fields)[:min(2, fields)] {
 			for i := range s.entries {
@@ -172,20 +177,24 @@ func (q query) holds(x []float64) bool {
 }
 
 // shares answers every query by a share of the records.
-func (r ranges) shares(records [][]float64) []float64 {
+func (r ranges) shares(ctx context.Context, records [][]float64) ([]float64, error) {
 	p := make([]float64, len(r))
-	for i, q := range r {
+	return p, parallel.Chunks(ctx, len(r), 1, 0, nil, func(i, _, _ int) {
+		n := 0
 		for _, x := range records {
-			if q.holds(x) {
-				p[i] += 1 / float64(len(records))
+			if r[i].holds(x) {
+				n++
 			}
 		}
-	}
-	return p
+		p[i] = float64(n) / float64(len(records))
+	})
 }
 
-// centers is how many k-means looks for.
-const centers = 8
+const (
+	// centers is how many k-means looks for, in so many records at most.
+	centers          = 8
+	clusteredRecords = 20_000
+)
 
 // points are the numbers of records in which none is missing, as weighted shares of
 // their ranges, and unit vectors of places. There are none without numbers.

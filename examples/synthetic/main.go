@@ -58,9 +58,7 @@ type study struct {
 type release struct {
 	eps     float64
 	records [][]float64
-	// Of the regions of a box; nil where there are more columns.
-	density func(x []float64) float64
-	told    float64 // how far off it is, in W1, as it tells itself; NaN likewise
+	regions *measure.Release[[]float64] // of a box; nil where there are more than two columns
 }
 
 func run(ctx context.Context, p *demo.Program) error {
@@ -131,11 +129,6 @@ func (s *study) read(ctx context.Context, p *demo.Program) error {
 	return fault.Empty(s.file, "records", len(s.original))
 }
 
-const (
-	prob  = 0.95 // with which errors are at most as said
-	draws = 60   // of simulations that say so
-)
-
 // measure makes the domain, and the metric, of the records.
 func (s *study) measure() (err error) {
 	s.metric, err = measure.NewBox(s.schema.Columns(), nil)
@@ -156,7 +149,7 @@ func (s *study) release(ctx context.Context, rng *rand.Rand, eps float64) (relea
 			return release{}, err
 		}
 		records, err := out.Records(ctx, rng, len(s.original))
-		return release{eps, records, nil, math.NaN()}, err
+		return release{eps, records, nil}, err
 	}
 	synthesizer, err := measure.NewSynthesizer(s.metric, eps, nil)
 	if err != nil {
@@ -171,9 +164,5 @@ func (s *study) release(ctx context.Context, rng *rand.Rand, eps float64) (relea
 		return release{}, err
 	}
 	records, err := out.Records(rng, len(s.original), &measure.RecordOptions{Shuffle: true})
-	if err != nil {
-		return release{}, err
-	}
-	bar, err := out.Error(ctx, random.Seeded(s.seed), prob, &measure.ErrorOptions{Draws: draws})
-	return release{eps, records, out.Density(), bar.Quantile}, err
+	return release{eps, records, out}, err
 }

@@ -29,11 +29,11 @@ func (s *study) draw(p *demo.Program) error {
 	charts := []*demo.Chart{s.chart(fmt.Sprintf("original: %d (%s)", len(s.original), s.file), x, y, s.original)}
 	for _, r := range s.releases {
 		c := s.chart(fmt.Sprintf("synthetic, eps = %v", r.eps), x, y, r.records)
-		if r.density != nil && len(s.entries) == 2 {
-			at := make([]float64, 2)
+		if r.regions != nil && len(s.entries) == 2 {
+			at, density := make([]float64, 2), r.regions.Density()
 			c.Shade = &demo.Shade{LoX: x.lo, HiX: x.hi, LoY: y.lo, HiY: y.hi, At: func(u, v float64) float64 {
 				at[x.at], at[y.at] = u, v
-				return darkness(r.density(at))
+				return darkness(density(at))
 			}}
 		}
 		charts = append(charts, c)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
 
@@ -43,53 +45,46 @@ func (s *study) report(ctx context.Context, p *demo.Program) (*demo.Table, error
 		columns = append(columns, fmt.Sprintf("eps = %v", r.eps))
 		sets = append(sets, r.records)
 	}
-	t := demo.NewTable(columns...)
-	row := func(of, what string, value func(k int) any) {
-		cells := []any{of, what}
-		for k := range sets {
-			cells = append(cells, value(k))
-		}
-		t.Row(cells...)
-	}
+	r := &report{demo.NewTable(columns...), sets, "all"}
 	for i := range s.entries {
-		s.entries[i].marginals(sets, row)
+		r.marginals(&s.entries[i])
 	}
 	for i := range s.entries {
 		for j := range i {
 			a, b := &s.entries[j], &s.entries[i]
 			what, _ := association(a, b, nil)
-			row(a.name+", "+b.name, what, func(k int) any { _, v := association(a, b, sets[k]); return v })
+			r.row(a.name+", "+b.name, what, func(k int) any { _, v := association(a, b, sets[k]); return v })
 		}
 	}
-	all := "all"
 	if len(s.entries) == 1 {
-		all = s.entries[0].name
+		r.all = s.entries[0].name
 	}
-	s.rangeErrors(all, sets, row)
-	if err := s.clusters(ctx, all, sets, row); err != nil {
-		return nil, err
+	err := cmp.Or(r.ranges(ctx, s), r.clusters(ctx, s), r.distances(ctx, p, s), r.told(ctx, p, s))
+	return r.Table, err
+}
+
+// report is a table of answers for several sets of records, the originals first.
+type report struct {
+	*demo.Table
+	sets [][][]float64
+	all  string // what rows on all columns are called
+}
+
+func (r *report) row(of, what string, value func(k int) any) {
+	cells := []any{of, what}
+	for k := range r.sets {
+		cells = append(cells, value(k))
 	}
-	if err := s.distances(ctx, p, all, sets, row); err != nil {
-		return nil, err
-	}
-	if !math.IsNaN(s.releases[0].told) {
-		row(all, fmt.Sprintf("W1, told by the release (%v %%)", 100*prob), func(k int) any {
-			if k == 0 {
-				return math.NaN()
-			}
-			return s.releases[k-1].told
-		})
-	}
-	return t, nil
+	r.Row(cells...)
 }
 
 // marginals adds what is asked of one entry.
-func (e *entry) marginals(sets [][][]float64, row func(of, what string, value func(k int) any)) {
+func (r *report) marginals(e *entry) {
 	if e.names != nil {
-		e.naming(sets, row)
+		r.names(e)
 	} else {
-		values := make([][]float64, len(sets))
-		for k, records := range sets {
+		values := make([][]float64, len(r.sets))
+		for k, records := range r.sets {
 			values[k] = e.values(records)
 		}
 		quantile := func(p float64) func(k int) any {
@@ -104,15 +99,15 @@ func (e *entry) marginals(sets [][][]float64, row func(of, what string, value fu
 				return v
 			}
 		}
-		row(e.name, "5 % quantile", quantile(0.05))
-		row(e.name, "median", quantile(0.5))
-		row(e.name, "95 % quantile", quantile(0.95))
+		r.row(e.name, "5 % quantile", quantile(0.05))
+		r.row(e.name, "median", quantile(0.5))
+		r.row(e.name, "95 % quantile", quantile(0.95))
 		if e.kind != table.Date {
-			row(e.name, "mean", func(k int) any { return stat.Mean(values[k], nil) })
+			r.row(e.name, "mean", func(k int) any { return stat.Mean(values[k], nil) })
 		}
 	}
 	if e.missing {
-		row(e.name, "missing", func(k int) any { return percent(missing(e, sets[k])) })
+		r.row(e.name, "missing", func(k int) any { return percent(missing(e, r.sets[k])) })
 	}
 }
 
@@ -128,10 +123,11 @@ func missing(e *entry, records [][]float64) (share float64) {
 // shown is how many names the report has, the most frequent ones.
 const shown = 5
 
-func (e *entry) naming(sets [][][]float64, row func(of, what string, value func(k int) any)) {
-	shares := make([][]float64, len(sets))
+// names adds the shares of the most frequent names.
+func (r *report) names(e *entry) {
+	shares := make([][]float64, len(r.sets))
 	order := make([]int, len(e.names))
-	for k, records := range sets {
+	for k, records := range r.sets {
 		shares[k] = e.shares(records)
 	}
 	for i := range order {
@@ -147,9 +143,9 @@ func (e *entry) naming(sets [][][]float64, row func(of, what string, value func(
 		return 0
 	})
 	for _, i := range order[:min(shown, len(order))] {
-		row(e.name, e.names[i], func(k int) any { return percent(shares[k][i]) })
+		r.row(e.name, e.names[i], func(k int) any { return percent(shares[k][i]) })
 	}
-	row(e.name, "in other names than before", func(k int) any {
+	r.row(e.name, "in other names than before", func(k int) any {
 		moved := 0.0
 		for i, p := range shares[k] {
 			moved += max(0, p-shares[0][i])
@@ -160,40 +156,48 @@ func (e *entry) naming(sets [][][]float64, row func(of, what string, value func(
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// rangeErrors adds by how much counts of random ranges are off.
-func (s *study) rangeErrors(all string, sets [][][]float64, row func(of, what string, value func(k int) any)) {
+// ranges adds by how much counts of random ranges are off.
+func (r *report) ranges(ctx context.Context, s *study) error {
 	ranges := s.newRanges()
-	truth := ranges.shares(sets[0])
-	row(all, "counts of ranges, mean error", func(k int) any {
-		sum := 0.0
-		for i, p := range ranges.shares(sets[k]) {
-			sum += math.Abs(p-truth[i]) / queries
+	errs := make([]float64, len(r.sets))
+	var truth []float64
+	for k, records := range r.sets {
+		p, err := ranges.shares(ctx, records)
+		if err != nil {
+			return err
 		}
-		return fmt.Sprintf("%.2f %%", 100*sum)
-	})
+		if k == 0 {
+			truth = p
+		}
+		for i := range p {
+			errs[k] += math.Abs(p[i]-truth[i]) / float64(len(p))
+		}
+	}
+	r.row(r.all, "counts of ranges, mean error", func(k int) any { return fmt.Sprintf("%.2f %%", 100*errs[k]) })
+	return nil
 }
 
 // clusters adds what the centers are worth that k-means finds in each set: their cost
 // on the originals, against that of the originals' own.
-func (s *study) clusters(ctx context.Context, all string, sets [][][]float64, row func(of, what string, value func(k int) any)) error {
-	originals := s.points(sets[0])
+func (r *report) clusters(ctx context.Context, s *study) error {
+	originals := s.points(sample(r.sets[0], clusteredRecords))
 	if len(originals) == 0 {
 		return nil
 	}
-	costs := make([]float64, len(sets))
-	for k, records := range sets {
-		found, err := means(ctx, random.Seeded(s.seed), s.points(records))
+	costs := make([]float64, len(r.sets))
+	for k, records := range r.sets {
+		found, err := means(ctx, random.Seeded(s.seed), s.points(sample(records, clusteredRecords)))
 		if err != nil {
 			return err
 		}
 		costs[k] = cost(originals, found, nil)
 	}
-	row(all, fmt.Sprintf("k-means of %d, cost", centers), func(k int) any { return costs[k] / costs[0] })
+	r.row(r.all, fmt.Sprintf("k-means of %d, cost", centers), func(k int) any { return costs[k] / costs[0] })
 	return nil
 }
 
 // distances adds W1, in the metric of the schema.
-func (s *study) distances(ctx context.Context, p *demo.Program, all string, sets [][][]float64, row func(of, what string, value func(k int) any)) error {
+func (r *report) distances(ctx context.Context, p *demo.Program, s *study) error {
 	limit := sampledRecords
 	switch {
 	case s.line():
@@ -207,22 +211,46 @@ func (s *study) distances(ctx context.Context, p *demo.Program, all string, sets
 	if limit < len(s.original) {
 		what = fmt.Sprintf("W1 of %d records", limit)
 	}
-	report, wipe := p.Progress("measuring")
+	bar, wipe := p.Progress("measuring")
 	defer wipe()
-	w, errs := make([]float64, len(sets)), make([]error, len(sets))
-	err := parallel.Chunks(ctx, len(sets), 1, 0, report, func(k, _, _ int) {
-		a, b := sample(sets[0], limit), sample(sets[k], limit)
+	w, errs := make([]float64, len(r.sets)), make([]error, len(r.sets))
+	err := parallel.Chunks(ctx, len(r.sets), 1, 0, bar, func(k, _, _ int) {
+		a, b := sample(r.sets[0], limit), sample(r.sets[k], limit)
 		if k == 0 { // what drawing so few makes of it
-			both := sample(sets[0], 2*limit)
+			both := sample(r.sets[0], 2*limit)
 			a, b = both[:len(both)/2], both[len(both)/2:]
-			if limit == len(sets[0]) {
+			if limit == len(r.sets[0]) {
 				return
 			}
 		}
 		w[k], errs[k] = s.w1(ctx, a, b)
 	})
-	row(all, what, func(k int) any { return w[k] })
+	r.row(r.all, what, func(k int) any { return w[k] })
 	return errors.Join(append(errs, err)...)
+}
+
+const (
+	prob  = 0.95 // with which errors are at most as a release tells
+	draws = 60   // of simulations that say so
+)
+
+// told adds what releases tell of their W1 without a look at the originals.
+func (r *report) told(ctx context.Context, p *demo.Program, s *study) error {
+	if s.releases[0].regions == nil {
+		return nil
+	}
+	w := []any{math.NaN()}
+	for _, out := range s.releases {
+		step, wipe := p.Progress("simulating")
+		bar, err := out.regions.Error(ctx, random.Seeded(s.seed), prob, &measure.ErrorOptions{Draws: draws, Progress: step})
+		wipe()
+		if err != nil {
+			return err
+		}
+		w = append(w, bar.Quantile)
+	}
+	r.row(r.all, fmt.Sprintf("W1, told by the release (%v %%)", 100*prob), func(k int) any { return w[k] })
+	return nil
 }
 
 // explain says in words what was protected and what the table says.
@@ -235,7 +263,7 @@ func (s *study) explain(p *demo.Program) {
 	p.Remark("records, on average. The %d centers that k-means finds in the synthetic records cost so many times as much, on the originals,", centers)
 	p.Remark("as their own. W1 is how far records must move, on average, to turn the originals into the synthetic ones, as a share of a")
 	p.Remark("range: the mean of anything that changes no faster than across one range is off by no more.")
-	if !math.IsNaN(s.releases[0].told) {
+	if s.releases[0].regions != nil {
 		p.Remark("What a release tells of its own W1, by simulating its noise, reads no original, and may be published with it.")
 	}
 	if s.moved > 0 {
