@@ -94,9 +94,6 @@ func (x *axis) value(rng *rand.Rand, u float64) []float64 {
 // ranks returns the ranks of all rows, by column. A row's are drawn by itself, so
 // that for each draw neighbors stay neighbors.
 func (r *Release) ranks(ctx context.Context, rng *rand.Rand, rows [][]float64) ([][]float64, error) {
-	if err := fault.Memory("table", float64(len(rows)), 8*len(r.axes)); err != nil {
-		return nil, err
-	}
 	out := make([][]float64, len(r.axes))
 	for a, x := range r.axes {
 		lo, hi, d := r.s.from[a], r.s.from[a+1], r.s.margins[a].Domain()
@@ -174,8 +171,7 @@ func (t *conditional) draw(rng *rand.Rand, u float64) float64 {
 		at = t.spans[at].within
 	}
 	if at < 0 {
-		at = t.nearest(u)
-		u = min(max(u, t.spans[at].lo), t.spans[at].hi)
+		return t.draw(rng, t.nearest(u, next))
 	}
 	for i := at; i >= 0; i = t.spans[i].within {
 		total += t.spans[i].density()
@@ -190,24 +186,31 @@ func (t *conditional) draw(rng *rand.Rand, u float64) float64 {
 	return s.out[i][0] + float64(rng.Float64()*(s.out[i][1]-s.out[i][0]))
 }
 
-func (t *conditional) nearest(u float64) int {
-	best, least := 0, math.Inf(1)
-	for i, s := range t.spans {
-		if d := max(s.lo-u, u-s.hi); d < least {
-			best, least = i, d
-		}
+// nearest returns the end of a span that is nearest to u, which is in none; next is
+// the first span behind it.
+func (t *conditional) nearest(u float64, next int) float64 {
+	if next == 0 {
+		return t.spans[0].lo
 	}
-	return best
+	last := next - 1 // and what is around it, which ends last
+	for t.spans[last].within >= 0 {
+		last = t.spans[last].within
+	}
+	before := t.spans[last].hi
+	if next < len(t.spans) && t.spans[next].lo-u < u-before {
+		return t.spans[next].lo
+	}
+	return before
 }
 
 const (
 	leastBatch = 1 << 14 // of rows that are drawn together
-	mostBatch  = 1 << 18
+	mostBatch  = 1 << 20 // ranks, and leastBatch rows
 	mostTries  = 100 // for a row
 )
 
 // Records returns m rows in random order, or Total rounded, at least 1, where m is
-// 0. They are made in batches of 2^14 to 2^18, in each of which every column has its
+// 0. They are made in batches of 2^14 or more, in each of which every column has its
 // margin to within a row, before impossible rows are left out. It is an
 // error if those are more than 99 in 100. O(m columns).
 func (r *Release) Records(ctx context.Context, rng *rand.Rand, m int) ([][]float64, error) {
@@ -232,7 +235,7 @@ func (r *Release) Records(ctx context.Context, rng *rand.Rand, m int) ([][]float
 		if made > max(mostTries*m, 4*leastBatch) {
 			return nil, fmt.Errorf("%s: Possible leaves %d of %d rows", op, len(rows), made)
 		}
-		n := min(max(m-len(rows), leastBatch), mostBatch)
+		n := max(min(m-len(rows), mostBatch/len(r.axes)), leastBatch)
 		made += n
 		batch, err := r.batch(ctx, rng, n)
 		if err != nil {
@@ -241,6 +244,9 @@ func (r *Release) Records(ctx context.Context, rng *rand.Rand, m int) ([][]float
 		for i := range batch[0] {
 			if len(rows) == m {
 				break
+			}
+			if i%1024 == 0 && ctx.Err() != nil {
+				return nil, fmt.Errorf("%s: %w", op, ctx.Err())
 			}
 			x := make([]float64, 0, width)
 			for a := range r.axes {

@@ -210,6 +210,9 @@ func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]floa
 			return nil, &metric.SizeError{Op: op, Arg: fmt.Sprintf("rows[%d]", i), Got: len(x), Want: fmt.Sprint(width)}
 		}
 	}
+	if err := fault.Memory(op, float64(len(rows)), 8*len(s.columns)); err != nil {
+		return nil, err
+	}
 	rng, done := random.Get(rng)
 	defer done()
 	out := &Release{s: s}

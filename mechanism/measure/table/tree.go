@@ -159,15 +159,14 @@ func (s *Synthesizer) noisy(rng *rand.Rand, score int64) wide {
 
 func bin(u float64) int { return min(int(u*bins), bins-1) }
 
-// noneScale is how many scales of the noise above that of independent columns a
-// score must be, so that an edge is worth its share.
-const noneScale = 2
-
-// none is the score of no pair: that of independent columns, whose bins have N/64
-// rows each, sqrt(2/pi) standard deviations off in the mean; and some noise.
+// none is the score of no pair, that of independent columns and some noise. Their
+// bins have N/64 rows each, sqrt(2/pi) standard deviations off in the mean, and the
+// greatest of the noise of n pairs is about log(n)/rate more than the mean. Twice and
+// half of this have about the same error of ranges, but lose weak edges or keep
+// false ones.
 func (s *Synthesizer) none(total float64, pairs int) int64 {
 	mean := math.Sqrt(2/math.Pi) * bins * math.Sqrt(max(0, total))
-	return int64(min(mean+noneScale/s.rate, math.MaxInt64/2))
+	return int64(min(mean+max(2, 0.75*math.Log(float64(pairs)))/s.rate, math.MaxInt64/2))
 }
 
 // rooted returns the edges so that each begins at a column that is reached before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -178,7 +179,22 @@ func TestConditional_IsThatOfTheMeasure(t *testing.T) {
 		count[i]++
 	}
 	testkit.ChiSquare(t, count, m.Weights, 1e-6)
-	if v := c.draw(rng, 1); !(v >= 0 && v <= 1) {
-		t.Errorf("%v given 1", v)
+}
+
+// TestConditional_WithoutMass: the second rank is drawn at the nearest first one.
+func TestConditional_WithoutMass(t *testing.T) {
+	rng := random.Seeded(5)
+	of := func(lo, hi float64, within int, out float64) span {
+		return span{lo, hi, within, []float64{1}, [][2]float64{{out, out}}}
+	}
+	c := &conditional{spans: []span{of(.1, .4, -1, 1), of(.2, .3, 0, 2), of(.6, .7, -1, 3), of(.6, .65, 2, 4)}}
+	for u, want := range map[float64][]float64{
+		0: {1}, .1: {1}, .15: {1}, .25: {1, 2}, .35: {1}, .4: {1}, .45: {1}, .55: {3, 4}, .6: {3, 4}, .69: {3}, 1: {3},
+	} {
+		for range 20 {
+			if got := c.draw(rng, u); !slices.Contains(want, got) {
+				t.Errorf("%v at %v, want %v", got, u, want)
+			}
+		}
 	}
 }
