@@ -206,7 +206,7 @@ func (t *conditional) nearest(u float64, next int) float64 {
 const (
 	leastBatch = 1 << 14 // of rows that are drawn together
 	mostBatch  = 1 << 20 // ranks, and leastBatch rows
-	mostTries  = 100 // for a row
+	mostTries  = 100     // for a row
 )
 
 // Records returns m rows in random order, or Total rounded, at least 1, where m is
