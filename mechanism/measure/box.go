@@ -80,7 +80,8 @@ type BoxOptions struct {
 	// taxonomy that is told apart lo = hi is its number, and otherwise they are the
 	// least and the largest there is; for a missing value both are NaN. It must be
 	// true where it is not sure, and what is false for a box is false for its
-	// parts. It is called by several goroutines at once, and keeps neither slice.
+	// parts. A record is refused where its cell is. It is called by several
+	// goroutines at once, and keeps neither slice.
 	Possible func(lo, hi []float64) bool
 }
 
@@ -495,8 +496,11 @@ type extent struct {
 // more than the diameter.
 func (b *box) spread(l int) float64 {
 	cuts, k := slices.Clone(b.splits[l]), float64(b.arities[l])
+	if k == 1 {
+		return 0
+	}
 	if g, ok := b.factors[0].(*globe); ok && len(b.factors) == 1 {
-		return g.spread(l, b.parts[l][0])
+		return g.spread(b.cuts[l][0], b.parts[l][0])
 	}
 	side, ok := b.extents(l)
 	if !ok || k > manyChildren {

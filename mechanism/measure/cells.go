@@ -58,7 +58,7 @@ func newGrid(op string, splits [][]int, columns int) (*grid, error) {
 			}
 		}
 		if k*float64(g.cells) > maxCells {
-			return nil, &fault.MemoryError{Op: op, Bytes: 8 * k * float64(g.cells), Limit: maxCells}
+			return nil, &fault.MemoryError{Op: op, Bytes: 8 * k * float64(g.cells), Limit: 8 * maxCells}
 		}
 		g.arities[l] = int(k)
 		g.cells *= int(k)

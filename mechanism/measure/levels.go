@@ -95,7 +95,7 @@ func turns(op string, columns []factor, depth float64) (splits [][]int, err erro
 		if cells*k*(kept/must) > maxCells {
 			deeper = false
 			if depth > 0 {
-				return nil, &fault.MemoryError{Op: op, Bytes: 8 * cells * k * kept / must, Limit: maxCells}
+				return nil, &fault.MemoryError{Op: op, Bytes: 8 * cells * k * kept / must, Limit: 8 * maxCells}
 			}
 			continue
 		}
