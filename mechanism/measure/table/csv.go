@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -91,7 +90,7 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 }
 
 func (f *field) missing(row *csvfile.Row, column string) bool {
-	return len(f.Missing) > 0 && slices.Contains(f.Missing, row.Text(column))
+	return len(f.absent) > 0 && f.absent[row.Text(column)]
 }
 
 // Write writes records as CSV that Read reads, with a header line: names of

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,7 +40,8 @@ type Field struct {
 	// outside go is a matter of the domain: see [measure.Outside].
 	Lo, Hi float64
 	// Names are those of the categories. Of a taxonomy they are ways down a tree, as
-	// in "Europe/France": what stands in CSV is the last part.
+	// in "Europe/France": what stands in CSV is the last part. A [Synthesizer] learns
+	// more where names that have much in common follow one another.
 	Names []string
 	// Other is the one of them, as it stands in CSV, that all other texts are taken
 	// for; "" makes those errors.
@@ -68,9 +70,10 @@ type Schema struct {
 // field is a Field with what follows from it.
 type field struct {
 	Field
-	at      int            // its first entry in a record
-	texts   []string       // of the categories in CSV
-	numbers map[string]int // of those texts
+	at      int             // its first entry in a record
+	texts   []string        // of the categories in CSV
+	numbers map[string]int  // of those texts
+	absent  map[string]bool // the texts for missing values
 	column  measure.Column
 	digits  int // behind the point, of numbers that are written
 }
@@ -79,7 +82,7 @@ const (
 	maxWhole  = 1 << 53 // beyond it not every whole number is a float64
 	maxBound  = 1e90    // within what NewBox takes, with any weight
 	maxWeight = 1e9
-	maxSchema = 16 << 20 // bytes of a schema file
+	maxSchema = 4 << 20 // bytes of a schema file
 	day       = "2006-01-02"
 	secondsOf = 24 * 60 * 60 // a day
 )
@@ -161,13 +164,15 @@ func (f *field) check() error {
 	if f.Weight == 0 {
 		f.Weight = 1
 	}
-	for i, text := range f.Missing {
+	f.absent = make(map[string]bool, len(f.Missing))
+	for _, text := range f.Missing {
 		if err := checkText("a text for a missing value", text); err != nil {
 			return err
 		}
-		if slices.Contains(f.Missing[:i], text) {
+		if f.absent[text] {
 			return fmt.Errorf("missing has %.40q twice", text)
 		}
+		f.absent[text] = true
 	}
 	switch {
 	case ranged:
@@ -239,7 +244,7 @@ func (f *field) checkNames() error {
 			return fmt.Errorf("a name is empty: texts for missing values are a setting of their own")
 		case twice:
 			return fmt.Errorf("names have %.40q twice", text)
-		case slices.Contains(f.Missing, text):
+		case f.absent[text]:
 			return fmt.Errorf("%.40q is a name, and stands for missing values", text)
 		}
 		f.numbers[text] = i
@@ -294,8 +299,8 @@ type fileField struct {
 //		{"name": "home", "kind": "place", "lat": "latitude", "lon": "longitude"}
 //	]
 //
-// Unknown settings, anything behind the list, and more than 16 MiB are errors, and
-// what is one for [NewSchema].
+// Unknown settings, one given twice, anything behind the list, and more than 4 MiB are
+// errors, and what is one for [NewSchema].
 func ReadSchema(r io.Reader) (*Schema, error) {
 	const op = "table: ReadSchema"
 	if r == nil {
@@ -317,7 +322,7 @@ func ReadSchema(r io.Reader) (*Schema, error) {
 		var f fileField
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.DisallowUnknownFields()
-		err := d.Decode(&f)
+		err := cmp.Or(d.Decode(&f), checkKeys(raw))
 		if err == nil {
 			fields[i], err = f.field()
 		}
@@ -326,6 +331,32 @@ func ReadSchema(r io.Reader) (*Schema, error) {
 		}
 	}
 	return newSchema(op, fields)
+}
+
+// checkKeys refuses an object that has a key twice, of which encoding/json would take
+// the last.
+func checkKeys(raw []byte) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); t != json.Delim('{') {
+		return err
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		key, _ := t.(string)
+		if key = strings.ToLower(key); seen[key] {
+			return fmt.Errorf("%.40q is given twice", key)
+		}
+		seen[key] = true
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // field turns texts into bounds.

@@ -118,7 +118,9 @@ func TestReadSchema_Strict(t *testing.T) {
 		`[{"name": "a", "kind": "number", "lo": 1, "hi": 0}]`:               `field 1, "a": lo = 1 and hi = 0, want lo < hi`,
 		`[{"name": "a", "kind": "number", "lo": 0, "hi": 1e999}]`:           `hi = "1e999", want a number`,
 		`[{"name": "a", "kind": "number", "lo": 0, "hi": 1, "names": "b"}]`: `field 1, "a": json: cannot unmarshal`,
-		strings.Repeat(" ", maxSchema+1):                                    "more than 16777216 bytes",
+		strings.Repeat(" ", maxSchema+1):                                    "more than 4194304 bytes",
+		`[{"name": "a", "kind": "whole", "lo": 0, "hi": 1, "Lo": 1}]`:       `field 1, "a": "lo" is given twice`,
+		`[[]]`: "cannot unmarshal array",
 	} {
 		_, err := ReadSchema(strings.NewReader(in))
 		if err == nil || !strings.HasPrefix(err.Error(), "table: ReadSchema: ") || !strings.Contains(err.Error(), want) {
