@@ -1,12 +1,80 @@
 package table_test
 
 import (
+	"context"
 	"fmt"
+	"log"
 	"os"
 	"strings"
 
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
+
+// A CSV file becomes synthetic rows, by names and not by codes: the schema is public,
+// and all that is known of the values.
+func Example() {
+	var file strings.Builder // 3,000 private rows
+	file.WriteString("city,joined,visits\n")
+	for i := range 3000 {
+		city, visits := []string{"Paris", "London", "Rome"}[i%3], ""
+		if i%3 > 0 {
+			visits = fmt.Sprint(20*(i%3) + i%7)
+		}
+		fmt.Fprintf(&file, "%s,2001-%02d-15,%s\n", city, 1+i%12, visits)
+	}
+	schema, err := table.ParseSchema("city:category:Paris|London|*elsewhere,joined:date:2000-01-01..2009-12-31,visits?:whole:0..100")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var rows [][]float64
+	for row, err := range schema.Read(strings.NewReader(file.String())) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+
+	s, err := table.New(schema.Columns(), 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, rng := context.Background(), random.Seeded(1) // nil for private data
+	release, err := s.Release(ctx, rng, rows)
+	if err != nil {
+		log.Fatal(err)
+	}
+	synthetic, err := release.Records(ctx, rng, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var out strings.Builder
+	if err := schema.Write(&out, synthetic); err != nil {
+		log.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	fmt.Println(s.Guarantee())
+	fmt.Println(lines[0])
+	for _, city := range []string{"Paris", "London", "elsewhere", "Rome"} {
+		n, unknown := 0, 0
+		for _, line := range lines {
+			if strings.HasPrefix(line, city+",2001-") {
+				n++
+				if strings.HasSuffix(line, ",") {
+					unknown++
+				}
+			}
+		}
+		fmt.Printf("%s in 2001: about %d thousand rows, most without visits: %v\n", city, (n+500)/1000, unknown > n/2)
+	}
+	// Output:
+	// 1-private per record replaced
+	// city,joined,visits
+	// Paris in 2001: about 1 thousand rows, most without visits: true
+	// London in 2001: about 1 thousand rows, most without visits: false
+	// elsewhere in 2001: about 1 thousand rows, most without visits: false
+	// Rome in 2001: about 0 thousand rows, most without visits: false
+}
 
 func ExampleReadSchema() {
 	schema, err := table.ReadSchema(strings.NewReader(`[
