@@ -109,7 +109,7 @@ func ExampleRelease_Error() {
 		fmt.Printf("%s: %.3f, within %.3f\n", name, f(r), e.Quantile)
 	}
 	// Unordered output:
-	// every mean is within 0.42 minutes, with probability 0.95
+	// every mean is within 0.43 minutes, with probability 0.95
 	// median: 3.633, within 0.152
 	// share of more than 10 minutes: 0.139, within 0.031
 }

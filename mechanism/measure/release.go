@@ -26,7 +26,7 @@ type Release[P any] struct {
 	s      *Synthesizer[P]
 	tree   *adaptive.Release
 	nodes  []node // of the weights
-	places []P    // where they lie, if it is not at the centers of nodes
+	places []P    // where they lie, in a simulated truth; nil elsewhere
 }
 
 // newRelease lists the leaves that have mass.
@@ -62,10 +62,15 @@ func (r *Release[P]) check(op string) error {
 // net point. Where a region has several categories it is the first.
 func (r *Release[P]) Point(i int) P {
 	fault.Must(r, r.check("measure: Release.Point"))
+	return r.at(nil, i)
+}
+
+// at is drawn from the region with an rng, and its point without.
+func (r *Release[P]) at(rng *rand.Rand, i int) P {
 	if r.places != nil {
 		return r.places[i]
 	}
-	return r.s.d.at(nil, r.nodes[i])
+	return r.s.d.at(rng, r.nodes[i])
 }
 
 // Jitter returns a point drawn uniformly from the region of Weights[i], and Point(i)
@@ -74,7 +79,7 @@ func (r *Release[P]) Jitter(rng *rand.Rand, i int) P {
 	fault.Must(r, r.check("measure: Release.Jitter"))
 	rng, done := random.Get(rng)
 	defer done()
-	return r.s.d.at(rng, r.nodes[i])
+	return r.at(rng, i)
 }
 
 // Cells returns the cells of the region of Weights[i]: lo <= c < hi.
@@ -135,11 +140,7 @@ func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, erro
 			at = rng
 		}
 		for range k {
-			if r.places != nil {
-				records = append(records, r.places[i])
-			} else {
-				records = append(records, r.s.d.at(at, r.nodes[i]))
-			}
+			records = append(records, r.at(at, i))
 		}
 	}
 	if opt.Shuffle {
@@ -178,14 +179,14 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 	fault.Must(r, r.check("measure: Release.Mean"))
 	sum := 0.0
 	for i, w := range r.Weights {
-		if r.places != nil || r.s.d.told(r.nodes[i]) {
+		if r.s.d.told(r.nodes[i]) {
 			sum += float64(w * f(r.Point(i)))
 			continue
 		}
 		const points = 32
 		rng := random.Seeded(uint64(i))
 		for range points {
-			sum += float64(w / points * f(r.s.d.at(rng, r.nodes[i])))
+			sum += float64(w / points * f(r.at(rng, i)))
 		}
 	}
 	return sum
