@@ -39,7 +39,8 @@ const roundDown = 1 - 0x1p-40
 
 // Synthesizer releases a table as a tree of columns, from which rows are drawn; see
 // the package's doc. It is eps-differentially private for the neighbors that
-// Options.Relation names, exactly.
+// Options.Relation names, exactly. The output is private; the time and memory that a
+// release takes depend on private data. Do not let an adversary measure them.
 //
 // A Synthesizer is immutable and safe for concurrent use. The zero value releases
 // nothing.

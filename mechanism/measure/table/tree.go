@@ -54,8 +54,8 @@ func score(n *[bins][bins]int64) int64 {
 //
 //   - for a row replaced by ((e'-e) c^T + r' (f'-f)^T)/N, of norm 2 + 2 in l1, and n by
 //     2: by 6 together;
-//   - for a row added from r c^T/N to (r+e)(c+f)^T/(N+1): the difference from e f^T is
-//     (N e f^T - N e c^T - N r f^T + r c^T)/(N(N+1)), of norm below 4.
+//   - for a row added from r c^T/N to (r+e)(c+f)^T/(N+1): e f^T less that change is
+//     (N^2 e f^T - N e c^T - N r f^T + r c^T)/(N(N+1)), of norm 4N/(N+1).
 //
 // Rounded down, numbers that differ by at most a whole number still do.
 func sensitivity(rel measure.Relation) int64 {
