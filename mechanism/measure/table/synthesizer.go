@@ -96,32 +96,33 @@ func (s *Synthesizer) divide(op string, eps float64) (err error) {
 	if k > 1 {
 		share = marginShare
 	}
-	domains := make([]*measure.Domain[[]float64], k)
+	type (
+		domains      = []*measure.Domain[[]float64]
+		synthesizers = []*measure.Synthesizer[[]float64]
+	)
+	single := make(domains, k)
 	for a, c := range s.columns {
-		if domains[a], err = measure.NewBox([]measure.Column{c}, nil); err != nil {
+		if single[a], err = measure.NewBox([]measure.Column{c}, nil); err != nil {
 			return fmt.Errorf("%s: column %d: %w", op, a, err)
 		}
 	}
 	o := &measure.SynthesizerOptions{Relation: s.opt.Relation}
-	parts := func(of func(a int) *measure.Domain[[]float64], n int, eps float64) (all []*measure.Synthesizer[[]float64], err error) {
-		for a := range n {
-			part, err := measure.NewSynthesizer(of(a), directed.DivDown(eps, float64(n)), o)
+	parts := func(on domains, eps float64) (all synthesizers, loss float64, err error) {
+		for _, d := range on {
+			part, err := measure.NewSynthesizer(d, directed.DivDown(eps, float64(len(on))), o)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", op, err)
+				return nil, 0, fmt.Errorf("%s: %w", op, err)
 			}
-			all = append(all, part)
+			all, loss = append(all, part), directed.AddUp(loss, part.Guarantee().Alpha())
 		}
-		return all, nil
+		return all, loss, nil
 	}
-	margin := func(a int) *measure.Domain[[]float64] { return domains[a] }
-	if s.margins, err = parts(margin, k, directed.MulDown(share, eps)); err != nil {
+	var spent float64
+	if s.margins, spent, err = parts(single, directed.MulDown(share, eps)); err != nil {
 		return err
 	}
-	spent := 0.0
-	for _, m := range s.margins {
-		spent = directed.AddUp(spent, m.Guarantee().Alpha())
-	}
-	if unit := s.margins[0].Guarantee().Unit(); k == 1 {
+	unit := s.margins[0].Guarantee().Unit()
+	if k == 1 {
 		s.g, err = mechanism.NewGuarantee(spent, 0, unit)
 		return err
 	}
@@ -132,27 +133,25 @@ func (s *Synthesizer) divide(op string, eps float64) (err error) {
 	twice := 2 * float64(sensitivity(s.opt.Relation))
 	s.rate = directed.DivDown(directed.MulDown(min(pickShare, picksShare/float64(k-1)), eps), twice)
 	pick := directed.MulUp(twice, s.rate)
-	s.pairs = make([]*measure.Synthesizer[[]float64], k)
+	s.pairs = make(synthesizers, k)
 	most := 0.0
 	for e := range k {
 		total := directed.AddUp(spent, directed.MulUp(pick, float64(min(e+1, k-1))))
-		rest, n := directed.SubDown(eps, total), e
-		var all []*measure.Synthesizer[[]float64]
+		rest, loss := directed.SubDown(eps, total), 0.0
 		if e == 0 {
-			s.again, err = parts(margin, k, rest)
-			all, n = s.again, 1
-		} else if all, err = parts(func(int) *measure.Domain[[]float64] { return square }, 1, directed.DivDown(rest, float64(e))); err == nil {
-			s.pairs[e] = all[0]
+			s.again, loss, err = parts(single, rest)
+		} else {
+			var one synthesizers
+			if one, loss, err = parts(domains{square}, directed.DivDown(rest, float64(e))); err == nil {
+				s.pairs[e], loss = one[0], directed.MulUp(loss, float64(e))
+			}
 		}
 		if err != nil {
 			return err
 		}
-		for _, part := range all {
-			total = directed.AddUp(total, directed.MulUp(float64(n), part.Guarantee().Alpha()))
-		}
-		most = max(most, total)
+		most = max(most, directed.AddUp(total, loss))
 	}
-	s.g, err = mechanism.NewGuarantee(most, 0, s.margins[0].Guarantee().Unit())
+	s.g, err = mechanism.NewGuarantee(most, 0, unit)
 	return err
 }
 
