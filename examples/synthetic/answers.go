@@ -333,7 +333,7 @@ func (s *study) w1(ctx context.Context, a, b [][]float64) (float64, error) {
 	if !s.slow() {
 		c = newShares(s.entries, a, b)
 	}
-	r, err := wasserstein.Between(ctx, c, uniform(len(a)), uniform(len(b)), &wasserstein.Options{Lazy: true})
+	r, err := wasserstein.Between(ctx, c, uniform(len(a)), uniform(len(b)), &wasserstein.Options{Lazy: !s.slow()})
 	if err != nil {
 		return 0, err
 	}
