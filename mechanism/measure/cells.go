@@ -169,15 +169,6 @@ func planLevels(cols []float64, cells float64, h int) [][]int {
 	return splits
 }
 
-func smallestFactor(n int) int {
-	for f := 2; f*f <= n; f++ {
-		if n%f == 0 {
-			return f
-		}
-	}
-	return n
-}
-
 // sideFor returns the least side with at most the given number of cells, found
 // by its logarithm; 2^-60 of the longest column is small enough for every
 // number that maxCells admits.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
+
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
@@ -17,12 +19,12 @@ const maxCuts = 6
 // cut each of all numbers within a factor sqrt 2 of the longest: so cells are near
 // to cubes, and those of a cube have 2^d parts, as the rule of package adaptive
 // takes a level's bits for the dimension. What has to be told apart has room kept.
-func turns(op string, columns []factor, depth float64) (splits [][]int, err error) {
+func turns(op string, columns []column.Column, depth float64) (splits [][]int, err error) {
 	cuts, parts := make([]int, len(columns)), slices.Repeat([]int{1}, len(columns))
 	kept := 1.0 // the cells that what has still to be told apart multiplies by
 	for a, c := range columns {
-		for l := range c.must() {
-			kept *= float64(c.arity(l))
+		for l := range c.Must() {
+			kept *= float64(c.Arity(l))
 		}
 		if kept > maxCells {
 			return nil, &fault.ValueError{Op: op, Arg: "columns", Index: a, Value: kept,
@@ -33,8 +35,8 @@ func turns(op string, columns []factor, depth float64) (splits [][]int, err erro
 	if depth > 0 {
 		sum, n := 0.0, 0.0
 		for _, c := range columns {
-			if c.arity(c.must()) != 1 {
-				sum += math.Log2(c.length(c.must(), max(1, 2*c.must())))
+			if c.Arity(c.Must()) != 1 {
+				sum += math.Log2(c.Length(c.Must(), max(1, 2*c.Must())))
 				n++
 			}
 		}
@@ -44,14 +46,14 @@ func turns(op string, columns []factor, depth float64) (splits [][]int, err erro
 		// arity of the next cut of a column, 1 where there is none.
 		arity := func(a int) int {
 			c := columns[a]
-			k := c.arity(cuts[a])
+			k := c.Arity(cuts[a])
 			if k == 0 {
 				k = 2
-				if parts[a] > c.finest()/2 {
+				if parts[a] > c.Finest()/2 {
 					return 1
 				}
 			}
-			if cuts[a] >= c.must() && (!deeper || !(c.length(cuts[a], parts[a]) > least)) {
+			if cuts[a] >= c.Must() && (!deeper || !(c.Length(cuts[a], parts[a]) > least)) {
 				return 1
 			}
 			return k
@@ -59,7 +61,7 @@ func turns(op string, columns []factor, depth float64) (splits [][]int, err erro
 		longest, most := -1, 0.0
 		var group []int
 		for a, c := range columns {
-			if length := c.length(cuts[a], parts[a]); arity(a) > 1 && (longest < 0 || length > most) {
+			if length := c.Length(cuts[a], parts[a]); arity(a) > 1 && (longest < 0 || length > most) {
 				longest, most = a, length
 			}
 		}
@@ -71,7 +73,7 @@ func turns(op string, columns []factor, depth float64) (splits [][]int, err erro
 			group = group[:0]
 			total := 0
 			for a, c := range columns {
-				if arity(a) > 1 && !alone(a) && c.length(cuts[a], parts[a])*(math.Sqrt2*(1+1e-9)) >= most {
+				if arity(a) > 1 && !alone(a) && c.Length(cuts[a], parts[a])*(math.Sqrt2*(1+1e-9)) >= most {
 					group = append(group, a)
 					total += arity(a) / 2 // 1 or 2 bits
 				}
@@ -88,7 +90,7 @@ func turns(op string, columns []factor, depth float64) (splits [][]int, err erro
 		for _, a := range group {
 			row[a] = arity(a)
 			k *= float64(row[a])
-			if cuts[a] < columns[a].must() {
+			if cuts[a] < columns[a].Must() {
 				must *= float64(row[a])
 			}
 		}
@@ -107,7 +109,7 @@ func turns(op string, columns []factor, depth float64) (splits [][]int, err erro
 		splits = append(splits, row)
 	}
 	for a, c := range columns {
-		if depth > 0 && c.arity(c.must()) != 1 && c.side(cuts[a], parts[a]) > 0 && c.length(cuts[a], parts[a]) > least {
+		if depth > 0 && c.Arity(c.Must()) != 1 && c.Side(cuts[a], parts[a]) > 0 && c.Length(cuts[a], parts[a]) > least {
 			return nil, fault.Value(op, "Depth", depth, fmt.Sprintf("no more than float64 can resolve in column %d", a))
 		}
 	}
@@ -115,14 +117,14 @@ func turns(op string, columns []factor, depth float64) (splits [][]int, err erro
 }
 
 // gradual tells whether cut l of a column is one of many alike.
-func gradual(c factor, l int) bool {
+func gradual(c column.Column, l int) bool {
 	switch c := c.(type) {
-	case *number, *whole:
+	case *column.Number, *column.Whole:
 		return true
-	case *globe:
+	case *column.Globe:
 		return l > 0
-	case *missing:
-		return l == 0 && gradual(c.factor, 1) || l > 0 && gradual(c.factor, l-1)
+	case *column.Missing:
+		return l == 0 && gradual(c.Column, 1) || l > 0 && gradual(c.Column, l-1)
 	}
 	return false
 }

@@ -3,6 +3,8 @@ package measure
 import (
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
+
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 )
 
@@ -23,7 +25,7 @@ type scratch struct {
 // masked tells whether any cell is impossible.
 func (b *box) masked() bool {
 	for a, f := range b.factors {
-		if !f.full(b.parts[len(b.splits)][a]) {
+		if !f.Full(b.parts[len(b.splits)][a]) {
 			return true
 		}
 	}
@@ -35,7 +37,7 @@ func (b *box) masked() bool {
 func (b *box) allows(s *scratch, l int, q []int) bool {
 	for a, f := range b.factors {
 		lo, hi := s.lo[b.from[a]:b.from[a+1]], s.hi[b.from[a]:b.from[a+1]]
-		if !f.bounds(lo, hi, part{b.cuts[l][a], b.parts[l][a], q[a]}) {
+		if !f.Bounds(lo, hi, column.Part{Cuts: b.cuts[l][a], Of: b.parts[l][a], Place: q[a]}) {
 			return true
 		}
 	}
@@ -52,7 +54,7 @@ func (b *box) may(s *scratch, x []float64) bool {
 func (m masked) possible(l int, q []int) bool {
 	b := m.b
 	for a, f := range b.factors {
-		if !f.possible(part{b.cuts[l][a], b.parts[l][a], q[a]}) {
+		if !f.Possible(column.Part{Cuts: b.cuts[l][a], Of: b.parts[l][a], Place: q[a]}) {
 			return false
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
+
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -42,18 +44,18 @@ func NewSphere(radius float64, o *SphereOptions) (*Domain[metric.LatLon], error)
 	if err != nil {
 		return nil, err
 	}
-	g, depth := b.factors[0].(*globe), len(b.splits)
+	g, depth := b.factors[0].(*column.Globe), len(b.splits)
 	d := &Domain[metric.LatLon]{
 		arrangement: a,
 		locate: func(p metric.LatLon) (int, error) {
-			q, err := g.place(p, b.parts[depth][0])
+			q, err := g.Find(p, b.parts[depth][0])
 			if err != nil {
 				return 0, err
 			}
 			return b.index(0, q), nil
 		},
 		at: func(rng *rand.Rand, v node) metric.LatLon {
-			return g.at(part{v.Level, b.parts[v.Level][0], v.Index}, rng)
+			return g.At(column.Part{Cuts: v.Level, Of: b.parts[v.Level][0], Place: v.Index}, rng)
 		},
 		metric: metric.GreatCircle{Radius: radius}.Distance,
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
+
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -27,7 +29,7 @@ func mixedBoxes() map[string]*box {
 		"far from 0":        {{Lo: 1e9, Hi: 1e9 + 1}, {Lo: -1e15 - 3, Hi: -1e15}},
 		"huge and tiny":     {{Lo: -1e100, Hi: 1e100, Weight: 1e-100}, {Lo: 1e-60, Hi: 3e-60, Weight: 1e60}},
 		"wholes":            {{Lo: -3, Hi: 9, Whole: true}, {Lo: 1, Hi: 1, Whole: true}},
-		"all wholes":        {{Lo: -1 << 52, Hi: -1<<52 + maxParts - 1, Whole: true}},
+		"all wholes":        {{Lo: -1 << 52, Hi: -1<<52 + column.MaxParts - 1, Whole: true}},
 		"categories":        {{Categories: 3, Missing: true}, {Categories: 1}, {Categories: 5}, {Categories: 1, Missing: true}},
 		"missing":           {{Hi: 1, Missing: true, Weight: 1}, {Lo: 1, Hi: 12, Whole: true, Missing: true}},
 		"taxonomy":          {{Taxonomy: t}, {Hi: 5, Missing: true, Weight: 1}, {Taxonomy: t, Missing: true, Weight: 0.3}},
@@ -124,8 +126,8 @@ func TestBox_RegionsHoldTheirPoints(t *testing.T) {
 			b.allows(s, l, q)
 			b.possible = nil
 			for a, f := range b.factors {
-				p := part{b.cuts[l][a], b.parts[l][a], q[a]}
-				if !f.possible(p) {
+				p := column.Part{Cuts: b.cuts[l][a], Of: b.parts[l][a], Place: q[a]}
+				if !f.Possible(p) {
 					t.Errorf("%s: %v is in an impossible part %v of column %d", name, x, p, a)
 				}
 			}
@@ -135,7 +137,7 @@ func TestBox_RegionsHoldTheirPoints(t *testing.T) {
 				if err != nil || c/below != v.Index {
 					t.Fatalf("%s: %v of region %v is in cell %d, %v, one of region %d", name, y, v, c, err, c/below)
 				}
-				if d := b.distance(x, y); d > b.norm(b.p, l, factor.side)*(1+1e-9) || rng == nil && d > b.norm(b.p, l, factor.radius)*(1+1e-9) {
+				if d := b.distance(x, y); d > b.norm(b.p, l, column.Column.Side)*(1+1e-9) || rng == nil && d > b.norm(b.p, l, column.Column.Radius)*(1+1e-9) {
 					t.Errorf("%s: %v and %v are %v apart, in a region of depth %d", name, x, y, d, l)
 				}
 			}
@@ -153,7 +155,7 @@ func TestBox_DistanceIsAMetric(t *testing.T) {
 			if !(xz <= (xy+yz)*(1+1e-9)) || xy != b.distance(y, x) || b.distance(x, x) != 0 {
 				t.Fatalf("%s: %v, %v and %v: distances %v, %v and %v", name, x, y, z, xy, yz, xz)
 			}
-			if b.norm(b.p, 0, factor.side)*(1+1e-9) < xz {
+			if b.norm(b.p, 0, column.Column.Side)*(1+1e-9) < xz {
 				t.Errorf("%s: %v and %v are %v apart", name, x, z, xz)
 			}
 		}

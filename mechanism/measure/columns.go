@@ -1,0 +1,147 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Column is one factor of a box: a number in a range, unless Whole, Categories,
+// Taxonomy or Radius says otherwise, of which there is one at most. It is one
+// entry of a record, two where it has a Radius.
+type Column struct {
+	// Lo < Hi are the bounds of a number. They must be public: read off the data
+	// they leak its extremes.
+	Lo, Hi float64
+	// Whole makes it a whole number from Lo to Hi, both included. No cell has a
+	// part of one, and what comes out is whole. Days, months and years are whole
+	// numbers.
+	Whole bool
+	// Categories, where positive, makes it a category, one of the whole numbers 0
+	// to Categories-1, any two at distance 1.
+	Categories int
+	// Taxonomy, where not nil, makes it a leaf of the tree, leaf k being
+	// Taxonomy.Leaves()[k], with distances along the tree. Nodes are passed over
+	// as in [NewTaxonomy].
+	Taxonomy *metric.Tree
+	// Radius, where positive, makes it a place on a sphere of this radius, two
+	// entries of a record: latitude and longitude in degrees, as in [NewSphere].
+	Radius float64
+	// Missing allows NaN, a value of its own. Its distance to all others is the
+	// largest among them, or 1 if that is 0.
+	Missing bool
+	// Weight multiplies the distances of the column, so that columns in different
+	// units compare; 0 means 1, and 1/(Hi-Lo) gives every column length 1.
+	// Without any Weight [NewBox] refuses numbers of very different ranges.
+	Weight float64
+}
+
+// factor returns what a column describes, with the default Weight filled in.
+func (c *Column) factor(op string, i int, out Outside) (column.Column, error) {
+	bad := func(field string, v float64, want string) (column.Column, error) {
+		return nil, &fault.ValueError{Op: op, Arg: "columns." + field, Index: i, Value: v, Want: want}
+	}
+	if c.Weight == 0 {
+		c.Weight = 1
+	}
+	kinds := 0
+	for _, is := range []bool{c.Whole, c.Categories != 0, c.Taxonomy != nil, c.Radius != 0} {
+		if is {
+			kinds++
+		}
+	}
+	within := func(x float64) bool { return x >= 1e-100 && x <= 1e100 }
+	var f column.Column
+	switch {
+	case kinds > 1:
+		return bad("kinds", float64(kinds), "at most one of Whole, Categories, Taxonomy and Radius")
+	case !within(c.Weight):
+		return bad("Weight", c.Weight, "0 or a number in [1e-100, 1e100]")
+	case c.Categories < 0 || c.Categories > maxCategories:
+		return bad("Categories", float64(c.Categories), fmt.Sprintf("an integer in [0, %d]", maxCategories))
+	case c.Categories > 0:
+		return &column.Category{N: c.Categories, Missing: c.Missing, Weight: c.Weight}, nil
+	case c.Radius != 0:
+		if !(c.Radius > 0) || !within(c.Radius*c.Weight) {
+			return bad("Radius", c.Radius, "a number in [1e-100, 1e100], times Weight too")
+		}
+		f = &column.Globe{Size: c.Radius * c.Weight}
+	case c.Taxonomy != nil:
+		if c.Taxonomy.Len() == 0 {
+			return bad("Taxonomy", 0, "a tree with a node")
+		}
+		parent, leaf, _ := contracted(c.Taxonomy, 0.5)
+		t := column.NewTaxa(c.Taxonomy.PathMetric(), parent, leaf, c.Weight)
+		if d := t.Side(0, 1); !(d <= 1e100) {
+			return bad("Taxonomy", d, "a diameter of at most 1e100, times Weight")
+		}
+		f = t
+	case !(c.Lo >= -1e100 && c.Lo <= 1e100):
+		return bad("Lo", c.Lo, "a number in [-1e100, 1e100]")
+	case c.Whole && (c.Lo != math.Trunc(c.Lo) || !(math.Abs(c.Lo) <= maxWhole)):
+		return bad("Lo", c.Lo, "a whole number in [-2^52, 2^52]")
+	case c.Whole && (c.Hi != math.Trunc(c.Hi) || !(c.Hi >= c.Lo && c.Hi <= maxWhole)):
+		return bad("Hi", c.Hi, "a whole number in [Lo, 2^52]")
+	case c.Whole && !(c.Hi-c.Lo < column.MaxParts):
+		return bad("Hi", c.Hi, fmt.Sprintf("below Lo+%d", column.MaxParts))
+	case c.Whole && !within((c.Hi-c.Lo+1)*c.Weight):
+		return bad("(Hi-Lo+1)*Weight", (c.Hi-c.Lo+1)*c.Weight, "a number in [1e-100, 1e100]")
+	case c.Whole:
+		f = &column.Whole{Lo: c.Lo, Weight: c.Weight, Count: int(c.Hi-c.Lo) + 1, Clip: out == Clip}
+	case !(c.Hi > c.Lo && c.Hi <= 1e100):
+		return bad("Hi", c.Hi, "a number in (Lo, 1e100]")
+	case !within((c.Hi - c.Lo) * c.Weight):
+		return bad("(Hi-Lo)*Weight", (c.Hi-c.Lo)*c.Weight, "a number in [1e-100, 1e100]")
+	default:
+		// A part is at least 4 ulps of the larger bound, so that its center is in it.
+		size := math.Log2((c.Hi - c.Lo) / max(math.Abs(c.Lo), math.Abs(c.Hi)))
+		n := 1 << int(max(0, min(size+50.5, math.Log2(column.MaxParts))))
+		f = &column.Number{Lo: c.Lo, Hi: c.Hi, Weight: c.Weight, Most: n, Clip: out == Clip}
+	}
+	if c.Missing {
+		away := f.Side(0, 1)
+		if away == 0 {
+			away = c.Weight
+		}
+		f = &column.Missing{Column: f, Away: away}
+	}
+	return f, nil
+}
+
+const (
+	maxCategories = 1 << 22
+	maxWhole      = 1 << 52
+)
+
+// tooUneven is how many times another range one may be where no Weight says so.
+const tooUneven = 10
+
+// checkUnits refuses unweighted numbers of ranges that do not compare.
+func checkUnits(op string, columns []Column) error {
+	least, most := -1, -1
+	length := func(i int) float64 { return columns[i].Hi - columns[i].Lo }
+	for i, c := range columns {
+		if c.Weight != 0 {
+			return nil
+		}
+		if c.Categories > 0 || c.Taxonomy != nil || c.Radius > 0 || !(length(i) > 0) {
+			continue
+		}
+		if least < 0 || length(i) < length(least) {
+			least = i
+		}
+		if most < 0 || length(i) > length(most) {
+			most = i
+		}
+	}
+	if least < 0 || length(most) <= tooUneven*length(least) {
+		return nil
+	}
+	return &fault.ValueError{Op: op, Arg: "columns.Weight", Index: least, Want: fmt.Sprintf(
+		"another: column %d has the length %v and column %d has %v; set Column.Weight, for instance 1/(Hi-Lo), or 1 where all are in one unit",
+		least, length(least), most, length(most))}
+}

@@ -1,0 +1,219 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/walk"
+)
+
+// arrange makes all of a domain that does not depend on the type of records.
+func (b *box) arrange(op, what string) (*arrangement, error) {
+	last := len(b.splits)
+	a := &arrangement{what: what, arities: b.arities, cells: b.cells, apart: last, resolution: b.norm(b.p, last, column.Column.Radius)}
+	if len(b.factors) > 1 {
+		a.sides = b.parts[last]
+	}
+	nodes, side := 1, make([]float64, last+1)
+	for l := range side {
+		if side[l] = b.norm(2, l, column.Column.Length); l < last {
+			a.shape = append(a.shape, nodeShape{nodes: nodes, arity: b.arities[l], depth: l, diameter: b.norm(b.p, l, column.Column.Side), spread: b.spread(l)})
+			nodes *= b.arities[l]
+		}
+	}
+	across, dim := norm{p: b.p}, 0
+	for i, f := range b.factors {
+		across.add(f.Across(b.parts[last][i]))
+		if f.Arity(f.Must()) != 1 {
+			dim += f.Entries()
+		}
+	}
+	if a.diameter = across.value() * roundUp; dim > 1 {
+		a.exponent = 0.25
+	}
+	for a.apart > 0 && b.apart(a.apart-1) {
+		a.apart--
+	}
+	grid := adaptive.NewGrid(b.arities, side)
+	a.regions, a.masked = grid, b.masked()
+	if a.masked {
+		m := masked{grid, b}
+		if !m.possible(0, make([]int, len(b.factors))) {
+			return nil, fault.Value(op, "Possible", 0, "true for the whole box")
+		}
+		a.regions = m
+	}
+	b.identify(a)
+	a.unfold = sync.OnceValues(func() (*arrangement, error) {
+		e := *a
+		if c, ok := b.factors[0].(*column.Number); ok && len(b.factors) == 1 {
+			e.line = make([]float64, b.cells)
+			for i := range e.line {
+				e.line[i] = (float64(i) + 0.5) / float64(b.cells) * c.Length(0, 1)
+			}
+		}
+		var err error
+		e.tree, err = walk.Levels(b.arities...)
+		return &e, err
+	})
+	return a, nil
+}
+
+// identify digests the columns, their cuts, and which of the first regions are
+// possible.
+func (b *box) identify(a *arrangement) {
+	var numbers []float64
+	var whole []int64
+	for _, c := range b.columns {
+		kind := int64(0)
+		if c.Whole {
+			kind++
+		}
+		if c.Missing {
+			kind += 2
+		}
+		numbers = append(numbers, c.Lo, c.Hi, c.Weight, c.Radius)
+		whole = append(whole, kind, int64(c.Categories))
+		if t := c.Taxonomy; t != nil {
+			whole = append(whole, int64(t.Len()))
+			for v := range t.Len() {
+				whole, numbers = append(whole, int64(t.Parent(v))), append(numbers, t.Length(v))
+			}
+		}
+	}
+	for _, row := range b.splits {
+		for _, n := range row {
+			whole = append(whole, int64(n))
+		}
+	}
+	if b.possible != nil {
+		for _, v := range firstRegions(a.regions, 256) {
+			whole = append(whole, int64(v.Level), int64(v.Index))
+		}
+	}
+	a.identify(whole, numbers)
+}
+
+// norm is the p-norm of what is of the columns at depth l.
+func (b *box) norm(p float64, l int, of func(f column.Column, l, n int) float64) float64 {
+	d := norm{p: p}
+	for a, f := range b.factors {
+		d.add(of(f, b.cuts[l][a], b.parts[l][a]))
+	}
+	return d.value()
+}
+
+// apart tells whether no node of depth l has two values that must be told apart.
+func (b *box) apart(l int) bool {
+	for a, f := range b.factors {
+		if b.cuts[l][a] < f.Must() {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *box) locate(x []float64) (int, error) {
+	const op = "measure: Domain.Cell"
+	if n := b.from[len(b.factors)]; len(x) != n {
+		return 0, &fault.SizeError{Op: op, Arg: "record", Got: len(x), Want: fmt.Sprint(n)}
+	}
+	leaf, parts := 0, b.parts[len(b.splits)]
+	for a, f := range b.factors {
+		q, err := f.Locate(x[b.from[a]:b.from[a+1]], parts[a])
+		if err != nil {
+			if v, ok := err.(*fault.ValueError); ok {
+				v.Index = b.from[a]
+			}
+			return 0, err
+		}
+		leaf += b.index(a, q)
+	}
+	if b.possible != nil {
+		s := b.buffers.Get().(*scratch)
+		defer b.buffers.Put(s)
+		if b.decode(len(b.splits), leaf, s.q); !b.allows(s, len(b.splits), s.q) {
+			return 0, fault.Value(op, "record", x[0], "one that is possible")
+		}
+	}
+	return leaf, nil
+}
+
+func (b *box) distance(x, y []float64) float64 {
+	d := norm{p: b.p}
+	for a, f := range b.factors {
+		d.add(f.Distance(x[b.from[a]:b.from[a+1]], y[b.from[a]:b.from[a+1]]))
+	}
+	return d.value()
+}
+
+// write writes the point of parts q of depth l, with an rng a uniform one.
+func (b *box) write(x []float64, l int, q []int, rng *rand.Rand) {
+	for a, f := range b.factors {
+		f.Point(x[b.from[a]:b.from[a+1]], column.Part{Cuts: b.cuts[l][a], Of: b.parts[l][a], Place: q[a]}, rng)
+	}
+}
+
+// pointTries is how often a possible point of a region is looked for.
+const pointTries = 64
+
+// at returns the center of a region, with an rng a uniform point of it. Where that
+// is not possible it is a uniform one that is, and where these are rare one of a
+// cell found by going down.
+func (b *box) at(rng *rand.Rand, v node) []float64 {
+	s := b.buffers.Get().(*scratch)
+	defer b.buffers.Put(s)
+	x := make([]float64, b.from[len(b.factors)])
+	b.decode(v.Level, v.Index, s.q)
+	b.write(x, v.Level, s.q, rng)
+	if b.possible == nil || b.may(s, x) {
+		return x
+	}
+	if rng == nil {
+		rng = random.Seeded(uint64(v.Index))
+	}
+	l, q, m := v.Level, s.q, masked{b: b}
+	for i := range 2 * pointTries {
+		if i >= pointTries {
+			l, q = m.descend(v.Level, s.q, rng)
+		}
+		if b.write(x, l, q, rng); b.may(s, x) {
+			break
+		}
+	}
+	return x
+}
+
+// norm accumulates the p-norm of a vector with entries >= 0, as a multiple of
+// the largest so that no power overflows.
+type norm struct{ p, top, sum float64 }
+
+func (n *norm) add(x float64) {
+	switch {
+	case math.IsInf(n.p, 1):
+		n.top = max(n.top, x)
+	case n.p == 1:
+		n.top += x
+	case n.p == 2:
+		n.top = math.Hypot(n.top, x)
+	case x > n.top:
+		n.sum = float64(n.sum*math.Pow(n.top/x, n.p)) + 1
+		n.top = x
+	case x > 0:
+		n.sum += math.Pow(x/n.top, n.p)
+	}
+}
+
+func (n *norm) value() float64 {
+	if n.sum == 0 {
+		return n.top
+	}
+	return n.top * math.Pow(n.sum, 1/n.p)
+}
