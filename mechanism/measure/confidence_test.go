@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -108,8 +109,8 @@ func TestRelease_ErrorRefuses(t *testing.T) {
 		}
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
-		if bar, err := out.ErrorOf(t.Context(), nil, func(*Release[[]float64]) float64 { return bad }, .9, nil); err == nil {
-			t.Errorf("a query that is %v: %v", bad, bar)
+		if bar, err := out.ErrorOf(t.Context(), nil, func(*Release[[]float64]) float64 { return bad }, .9, nil); err == nil || strings.Count(err.Error(), "ErrorOf") != 1 {
+			t.Errorf("a query that is %v: %v, %v", bad, bar, err)
 		}
 	}
 	told := 0
