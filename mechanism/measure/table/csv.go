@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"strconv"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/csvfile"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -56,7 +55,7 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 		case lon:
 			row.Fail(f.Lon, "missing, but not "+f.Lat)
 		default:
-			x[0], x[1] = row.Float(f.Lat, -90, 90), row.Float(f.Lon, -360, 360)
+			x[0], x[1] = row.Float(f.Lat, -90, 90), row.Float(f.Lon, -maxLon, maxLon)
 		}
 		return
 	}
@@ -72,11 +71,11 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 			row.Fail(f.Name, "not a whole number")
 		}
 	case Date:
-		t, err := time.Parse(day, row.Text(f.Name))
+		v, err := parseDay(row.Text(f.Name))
 		if err != nil {
 			row.Fail(f.Name, "not a date as "+day)
 		}
-		x[0] = days(t)
+		x[0] = v
 	default:
 		n, known := f.numbers[row.Text(f.Name)]
 		if !known {

@@ -46,9 +46,9 @@ type Field struct {
 	// Other is the one of them, as it stands in CSV, that all other texts are taken
 	// for; "" makes those errors.
 	Other string
-	// Missing are texts that stand for no value, NaN in a record; "" is that of an
-	// empty cell. The first is what [Schema.Write] writes. Without any, a value that
-	// is missing is an error.
+	// Missing are texts that stand for no value, NaN in a record, and for none of the
+	// field's; "" is that of an empty cell. The first is what [Schema.Write] writes.
+	// Without any, a value that is missing is an error.
 	Missing []string
 	// Lat and Lon name the columns of a place.
 	Lat, Lon string
@@ -82,6 +82,7 @@ const (
 	maxWhole  = 1 << 53 // beyond it not every whole number is a float64
 	maxBound  = 1e90    // within what NewBox takes, with any weight
 	maxWeight = 1e9
+	maxLon    = 360     // degrees
 	maxSchema = 4 << 20 // bytes of a schema file
 	day       = "2006-01-02"
 	secondsOf = 24 * 60 * 60 // a day
@@ -91,6 +92,14 @@ const (
 var firstDay, lastDay = days(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)), days(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC))
 
 func days(t time.Time) float64 { return float64(t.Unix() / secondsOf) }
+
+func parseDay(text string) (float64, error) {
+	t, err := time.Parse(day, text)
+	if err == nil && t.Year() == 0 { // which no calendar has, but the package
+		err = fmt.Errorf("no year")
+	}
+	return days(t), err
+}
 
 func dayOf(v float64) string { return time.Unix(int64(v)*secondsOf, 0).UTC().Format(day) }
 
@@ -176,7 +185,7 @@ func (f *field) check() error {
 	}
 	switch {
 	case ranged:
-		if err := f.checkRange(); err != nil {
+		if err := cmp.Or(f.checkRange(), f.checkMissing(f.Lo, f.Hi)); err != nil {
 			return err
 		}
 	case named:
@@ -184,6 +193,9 @@ func (f *field) check() error {
 			return err
 		}
 	default:
+		if err := f.checkMissing(-maxLon, maxLon); err != nil {
+			return err
+		}
 		f.digits = decimals(180)
 		f.column = measure.Column{Radius: metric.EarthRadiusKm, Weight: f.Weight / (math.Pi * metric.EarthRadiusKm)}
 	}
@@ -211,8 +223,21 @@ func (f *field) checkRange() error {
 	return nil
 }
 
-// fineness is the share of a range to which numbers are written: finer than any
-// release tells apart.
+// checkMissing refuses texts for missing values that are values between the bounds.
+func (f *field) checkMissing(lo, hi float64) error {
+	for _, text := range f.Missing {
+		v, err := fault.Decimal(text)
+		if f.Kind == Date {
+			v, err = parseDay(text)
+		}
+		if err == nil && v >= lo && v <= hi {
+			return fmt.Errorf("%.40q stands for missing values, and is a value", text)
+		}
+	}
+	return nil
+}
+
+// fineness is the share of a range to which numbers are written.
 const fineness = 1e-6
 
 // decimals is how many digits behind the point numbers of such a range have.
@@ -390,11 +415,11 @@ func bound(name string, kind Kind, text string, given bool) (float64, error) {
 	case !ranged:
 		return 0, nil
 	case kind == Date:
-		t, err := time.Parse(day, text)
+		v, err := parseDay(text)
 		if err != nil {
 			return 0, fmt.Errorf("%s = %.40q, want a date as %s", name, text, day)
 		}
-		return days(t), nil
+		return v, nil
 	}
 	v, err := fault.Decimal(text)
 	if err != nil {
