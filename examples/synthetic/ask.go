@@ -25,6 +25,8 @@ type request struct {
 	levels []float64
 	seed   uint64
 	secure bool
+	person string // the column that says whose a record is; "" where everybody has one
+	most   int    // records of a person
 }
 
 // ask reads the flags.
@@ -33,6 +35,8 @@ func ask(p *demo.Program) (q request, err error) {
 	columns := p.Flags.String("columns", "", "the same in one line, as age:whole:0..120,joined?:date:2000-01-01..2029-12-31,city:category:Paris|London|*elsewhere,size:number:0..2.5,home:place:lat|lon")
 	levels := p.Flags.String("eps", "0.1,1,10", "levels of privacy, one or several: the smaller, the more private and the less accurate")
 	p.Flags.BoolVar(&q.secure, "secure", false, "draw the noise from the secure generator, not from -seed: do this for all that is published")
+	p.Flags.StringVar(&q.person, "person", "", "`COLUMN` that says whose a record is, where persons have many: eps protects all that are counted of one")
+	p.Flags.IntVar(&q.most, "most", 0, "how many records of a person are counted, the first ones: each gets eps divided by that; only with -person")
 	p.ReadsFile("CSV with a header line, its columns as -schema or -columns says")
 	if err := p.Parse(); err != nil {
 		return q, err
@@ -42,6 +46,9 @@ func ask(p *demo.Program) (q request, err error) {
 	p.Flags.Visit(func(f *flag.Flag) { seeded = seeded || f.Name == "seed" })
 	if q.secure && seeded {
 		return q, errors.New("-seed makes the noise repeat, and -secure makes sure that it does not: want one of them")
+	}
+	if (q.person == "") != (q.most == 0) || q.most < 0 {
+		return q, errors.New("-person and -most go together: want a column, and a number from 1")
 	}
 	for _, text := range strings.Split(*levels, ",") {
 		eps, err := fault.Decimal(strings.TrimSpace(text))

@@ -5,6 +5,7 @@
 //	go run ./examples/synthetic
 //	go run ./examples/synthetic -in examples/synthetic/towns.csv -schema examples/synthetic/towns.json
 //	go run ./examples/synthetic -in people.csv -columns 'age:whole:0..120,city?:category:Paris|London|*elsewhere' -eps 1 -secure
+//	go run ./examples/synthetic -in visits.csv -columns 'lat:number:35..71,lon:number:-11..41' -person id -most 5
 //
 // Which columns there are and which values they may have is said by a schema, which
 // must be public: bounds and names that are read off private data give somebody away.
@@ -23,6 +24,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -108,9 +110,9 @@ func (s *study) read(ctx context.Context, p *demo.Program) error {
 	}
 	defer f.Close()
 	s.file = filepath.Base(name)
-	for x, err := range s.schema.Read(f) {
+	for x, err := range s.records(f) {
 		if err != nil {
-			return fmt.Errorf("%s: %s", s.file, fault.Reason(err, "table: Schema.Read"))
+			return fmt.Errorf("%s: %s", s.file, fault.Reason(err, "table: Schema.Read", "table: Schema.ReadPersons"))
 		}
 		if len(s.original)%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -129,18 +131,41 @@ func (s *study) read(ctx context.Context, p *demo.Program) error {
 	return fault.Empty(s.file, "records", len(s.original))
 }
 
+// records are all in a file, or the first of each person.
+func (s *study) records(f io.Reader) iter.Seq2[[]float64, error] {
+	if s.person == "" {
+		return s.schema.Read(f)
+	}
+	return func(yield func([]float64, error) bool) {
+		had := map[string]int{}
+		for row, err := range s.schema.ReadPersons(f, s.person) {
+			if had[row.Person]++; err == nil && had[row.Person] > s.most {
+				continue
+			}
+			if !yield(row.Record, err) {
+				return
+			}
+		}
+	}
+}
+
 // measure makes the domain, and the metric, of the records.
 func (s *study) measure() (err error) {
 	s.metric, err = measure.NewBox(s.schema.Columns(), nil)
 	return err
 }
 
-// release makes as many synthetic records as there are originals: of one column or two
-// by regions of their box, of more by package table.
+// release makes as many synthetic records as there are originals, about as many where
+// that is private: of one column or two by regions of their box, of more by package
+// table. With a cap per person each record has a part of the person's level.
 func (s *study) release(ctx context.Context, rng *rand.Rand, eps float64) (release, error) {
 	columns := s.schema.Columns()
+	relation, level, m := measure.ReplaceOne, eps, len(s.original)
+	if s.most > 0 {
+		relation, level, m = measure.AddRemoveOne, eps/float64(s.most), 0
+	}
 	if len(columns) > 2 {
-		synthesizer, err := table.New(columns, eps, nil)
+		synthesizer, err := table.New(columns, level, &table.Options{Relation: relation})
 		if err != nil {
 			return release{}, err
 		}
@@ -148,10 +173,10 @@ func (s *study) release(ctx context.Context, rng *rand.Rand, eps float64) (relea
 		if err != nil {
 			return release{}, err
 		}
-		records, err := out.Records(ctx, rng, len(s.original))
+		records, err := out.Records(ctx, rng, m)
 		return release{eps, records, nil}, err
 	}
-	synthesizer, err := measure.NewSynthesizer(s.metric, eps, nil)
+	synthesizer, err := measure.NewSynthesizer(s.metric, level, &measure.SynthesizerOptions{Relation: relation})
 	if err != nil {
 		return release{}, err
 	}
@@ -163,6 +188,6 @@ func (s *study) release(ctx context.Context, rng *rand.Rand, eps float64) (relea
 	if err != nil {
 		return release{}, err
 	}
-	records, err := out.Records(rng, len(s.original), &measure.RecordOptions{Shuffle: true})
+	records, err := out.Records(rng, m, &measure.RecordOptions{Shuffle: true})
 	return release{eps, records, out}, err
 }

@@ -136,6 +136,35 @@ func TestSynthetic_Mixed(t *testing.T) {
 	}
 }
 
+// Of every person the first records are counted, and how many is private.
+func TestSynthetic_Persons(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("who,a,b\n")
+	for i := range 3000 {
+		fmt.Fprintf(&b, "p%d,%d,0\n", i%300, min(9, i/300))
+	}
+	in := synthetic.File(t, b.String())
+	for _, columns := range []string{"a:number:0..10", "a:number:0..10,who:category:*x,b:number:0..1"} {
+		dir := t.TempDir()
+		out := synthetic.Must(t, "-in", in, "-columns", columns, "-person", "who", "-most", "2", "-eps", "100", "-out", dir)
+		for _, want := range []string{"whichever one person", "Up to 2 records"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
+		}
+		rows := demotest.Table(t, dir, "synthetic-100.csv")
+		if n := len(rows); n < 590 || n > 610 {
+			t.Errorf("%d records, want about 600", n)
+		}
+		for _, row := range rows {
+			if a := demotest.Number(t, row["a"]); a > 2.5 {
+				t.Errorf("%v, but nobody counted has more than 1", a)
+				break
+			}
+		}
+	}
+}
+
 // More eps is nearer, in each of the answers.
 func TestSynthetic_MoreIsNearer(t *testing.T) {
 	dir := t.TempDir()
@@ -217,6 +246,8 @@ func TestSynthetic_BadInput(t *testing.T) {
 		"-eps \"1e7\": want":                             {"-eps", "1e7"},
 		"-eps \"1,2,3,4,5,6\": 6 levels, want at most 5": {"-eps", "1,2,3,4,5,6"},
 		"want one of them":                               {"-secure", "-seed", "1"},
+		"-person and -most go together":                  {"-person", "lon"},
+		"no column \"who\"":                              {"-person", "who", "-most", "1"},
 	})
 }
 

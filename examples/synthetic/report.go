@@ -256,9 +256,18 @@ func (r *report) told(ctx context.Context, p *demo.Program, s *study) error {
 // explain says in words what was protected and what the table says.
 func (s *study) explain(p *demo.Program) {
 	p.Remark("")
-	p.Remark("What is protected: whichever one record was replaced by another, no output gets more than e^eps times as likely, which is")
-	p.Remark("%.4g times at eps = %v. All releases of the same data together spend the sum of their eps, and who has several records", math.Exp(s.levels[0]), s.levels[0])
-	p.Remark("needs eps divided by their number. How many records there are, %d, is public.", len(s.original))
+	what, times := "whichever one record was replaced by another", fmt.Sprintf("%.4g times at eps = %v", math.Exp(s.levels[0]), s.levels[0])
+	if s.most > 0 {
+		what = "whichever one person was added, with all records, or left out"
+	}
+	p.Remark("What is protected: %s, no output gets more than e^eps times as likely, which is", what)
+	if s.most == 0 {
+		p.Remark("%s. All releases of the same data together spend the sum of their eps, and who has several records", times)
+		p.Remark("needs eps divided by their number. How many records there are, %d, is public.", len(s.original))
+	} else {
+		p.Remark("%s. All releases of the same data together spend the sum of their eps. Up to %d records of a person", times, s.most)
+		p.Remark("are counted, the first ones, each with eps/%d; how many there are is private, and synthetic files have about as many.", s.most)
+	}
 	p.Remark("What the table says: the last rows are about all columns at once. Counts of random ranges are off by so many percent of all")
 	p.Remark("records, on average. The %d centers that k-means finds in the synthetic records cost so many times as much, on the originals,", centers)
 	p.Remark("as their own. W1 is how far records must move, on average, to turn the originals into the synthetic ones, as a share of a")

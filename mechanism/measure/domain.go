@@ -65,8 +65,8 @@ func (d *Domain[P]) Resolution() float64 {
 }
 
 // Diameter returns the largest distance between points of cells, impossible ones
-// included, up to rounding upwards, and for a finite metric of more than 2,048 points without coordinates
-// or a hierarchy a number of at most twice that.
+// included, up to rounding upwards, and for a finite metric of more than 2,048
+// points without coordinates or a hierarchy a number of at most twice that.
 func (d *Domain[P]) Diameter() float64 {
 	return fault.Must(d, d.check("measure: Domain.Diameter")).diameter
 }

@@ -25,9 +25,9 @@ type FoldedOptions struct {
 // NewFolded is the arrangement of the paper (BSV22, section 7): a net of the
 // space is laid out along the line, and a balanced tree stands on the line. The
 // order is Hilbert's curve where f is [metric.Embedded], and a short tour
-// otherwise or with o.Tour (tsp.Solve). With arity 2, the default, [NewMeasure]
-// and a [Synthesizer] with Haar noise and the [Nearest] estimate are the paper's
-// private measure with better factors; arity 16 or 32 halves the error.
+// otherwise or with o.Tour (tsp.Solve). With arity 2, the default, a [Measure]
+// with the [Nearest] estimate is the paper's private measure with better factors;
+// arity 16 or 32 halves the error.
 //
 // Folding only lengthens distances, so what is proved on the line holds in the
 // space. With alpha-privacy per unit of TV (alpha = N*eps for N records),

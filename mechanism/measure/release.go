@@ -108,9 +108,9 @@ const (
 )
 
 // Records returns m synthetic records, or Total rounded, at least 1, where m is
-// 0. By default their empirical measure is that of the weights in multiples of
-// 1/m, within 1/m for every node of the tree (Corollary 7.3 of BSV22; see
-// [Release.Multiplicities]). Some 400 million are a *[metric.MemoryError].
+// 0. By default every region, and every node of the tree, has its mass times m
+// of them to within 1 ([Release.Multiplicities]), and they are spread uniformly over
+// it. Some 400 million are a *[metric.MemoryError].
 func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, error) {
 	opt := orZero(o)
 	n, m, err := r.multiplicities("measure: Release.Records", m)

@@ -6,10 +6,12 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/metricdp/metricdp/internal/csvfile"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure"
 )
 
 // Read yields the records of a CSV file, one entry a field and two for a place. The
@@ -20,26 +22,53 @@ import (
 // and quotes the value: it is as private as the data. The sequence reads r, and so
 // can be used once. A record is the caller's, memory that of one line.
 func (s *Schema) Read(r io.Reader) iter.Seq2[[]float64, error] {
-	const op = "table: Schema.Read"
 	return func(yield func([]float64, error) bool) {
-		err := s.check(op)
-		if err == nil && r == nil {
-			err = fmt.Errorf("%s: no reader", op)
-		}
-		if err == nil {
-			err = csvfile.Read(op, r, csvfile.Columns{Required: s.header, AnyLength: true}, func(row *csvfile.Row) {
-				x := make([]float64, s.width)
-				for i := range s.fields {
-					s.fields[i].read(row, x[s.fields[i].at:])
-				}
-				if row.Err() == nil && !yield(x, nil) {
-					row.Stop()
-				}
-			})
-		}
-		if err != nil {
-			yield(nil, err)
-		}
+		s.read("table: Schema.Read", r, nil, func(_ *csvfile.Row, x []float64, err error) bool { return yield(x, err) })
+	}
+}
+
+// ReadPersons is [Schema.Read] for a file in which one person may have many rows:
+// with each record comes the text of a column that says whose it is, for
+// [measure.CountPersons]. The column need not be a field of the schema; no text in
+// it is an error.
+func (s *Schema) ReadPersons(r io.Reader, column string) iter.Seq2[measure.Row[string, []float64], error] {
+	type person = measure.Row[string, []float64]
+	return func(yield func(person, error) bool) {
+		s.read("table: Schema.ReadPersons", r, []string{column}, func(row *csvfile.Row, x []float64, err error) bool {
+			if err != nil {
+				return yield(person{}, err)
+			}
+			who := row.Text(column)
+			if who == "" {
+				row.Fail(column, "not a person")
+				return true
+			}
+			return yield(person{Person: who, Record: x}, nil)
+		})
+	}
+}
+
+// read yields records, and their rows, which have more columns. The last is an error
+// without a row, if there is one.
+func (s *Schema) read(op string, r io.Reader, more []string, yield func(*csvfile.Row, []float64, error) bool) {
+	err := s.check(op)
+	if err == nil && r == nil {
+		err = fmt.Errorf("%s: no reader", op)
+	}
+	if err == nil {
+		columns := csvfile.Columns{Required: slices.Concat(s.header, more), AnyLength: true}
+		err = csvfile.Read(op, r, columns, func(row *csvfile.Row) {
+			x := make([]float64, s.width)
+			for i := range s.fields {
+				s.fields[i].read(row, x[s.fields[i].at:])
+			}
+			if row.Err() == nil && !yield(row, x, nil) {
+				row.Stop()
+			}
+		})
+	}
+	if err != nil {
+		yield(nil, nil, err)
 	}
 }
 
@@ -61,6 +90,10 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 	}
 	if f.missing(row, f.Name) {
 		x[0] = math.NaN()
+		return
+	}
+	if f.Kind != Category && f.Kind != Taxonomy && row.Text(f.Name) == "" {
+		row.Fail(f.Name, "no value, which the schema does not allow: see Field.Missing")
 		return
 	}
 	switch f.Kind {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -43,6 +44,22 @@ func TestSchema_ReadByName(t *testing.T) {
 	}
 }
 
+func TestSchema_ReadPersons(t *testing.T) {
+	s := testkit.Must(ParseSchema("a:whole:0..9"))
+	var got []string
+	for row, err := range s.ReadPersons(strings.NewReader("a,Who\n1,x\n2, y \n3,x\n4,\n5,x\n"), "who") {
+		got = append(got, fmt.Sprint(row.Person, row.Record, err))
+	}
+	if want := []string{"x[1] <nil>", "y[2] <nil>", "x[3] <nil>", `[] table: Schema.ReadPersons: line 5: who = "": not a person`}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, err := range s.ReadPersons(strings.NewReader("a\n1\n"), "who") {
+		if err == nil || !strings.Contains(err.Error(), `no column "who"`) {
+			t.Error(err)
+		}
+	}
+}
+
 func TestSchema_ReadStopsWhereAsked(t *testing.T) {
 	s := testkit.Must(ParseSchema("a:whole:0..9"))
 	n := 0
@@ -68,7 +85,7 @@ func TestSchema_ReadNamesLineAndColumn(t *testing.T) {
 		"n,n,w,d,c,t,lat,lon\n":                            `line 1: column "n" appears twice`,
 		header + "0,1,,b,y,1,2\n\n0,1,,b,y,1\n":            "line 4: not the 7 fields of the header",
 		header + "x,1,,b,y,1,2\n":                          `line 2: n = "x": not a number`,
-		header + ",1,,b,y,1,2\n":                           `line 2: n = "": not a number`,
+		header + ",1,,b,y,1,2\n":                           `line 2: n = "": no value, which the schema does not allow`,
 		header + "NaN,1,,b,y,1,2\n":                        `line 2: n = "NaN": not a finite number`,
 		header + "-Inf,1,,b,y,1,2\n":                       `line 2: n = "-Inf": not a finite number`,
 		header + "0,1.5,,b,y,1,2\n":                        `line 2: w = "1.5": not a whole number`,

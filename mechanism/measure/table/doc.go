@@ -32,8 +32,9 @@
 // margins and pairs are releases of package measure of counts to which every row adds
 // one, picks are private by a proof beside the code, and their levels, rounded up,
 // add up to what [Synthesizer.Guarantee] states. A row's random rank depends on the
-// row alone. Everything else is post-processing. A row is one row: a person with
-// many needs eps divided by their number.
+// row alone. Everything else is post-processing. A record is a row:
+// where persons have many, keep at most k rows of each, and take eps/k and
+// AddRemoveOne; eps is the level of a person then ([Schema.ReadPersons]).
 //
 // # Figures
 //

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
 
@@ -74,6 +75,34 @@ func Example() {
 	// London in 2001: about 1 thousand rows, most without visits: false
 	// elsewhere in 2001: about 1 thousand rows, most without visits: false
 	// Rome in 2001: about 0 thousand rows, most without visits: false
+}
+
+// With many rows a person, the first k of each count, at eps/k: eps is the level of a
+// person. A box counts them by itself, with measure.CountPersons.
+func ExampleSchema_ReadPersons() {
+	file := strings.NewReader("who,visits\nAnn,3\nBob,5\nAnn,4\nAnn,2\n")
+	schema, err := table.ParseSchema("visits:whole:0..10")
+	if err != nil {
+		log.Fatal(err)
+	}
+	const k, eps = 2, 1.0
+	var rows [][]float64
+	counted := map[string]int{}
+	for row, err := range schema.ReadPersons(file, "who") {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if counted[row.Person]++; counted[row.Person] <= k {
+			rows = append(rows, row.Record)
+		}
+	}
+	s, err := table.New(schema.Columns(), eps/k, &table.Options{Relation: measure.AddRemoveOne})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(rows), "rows,", s.Guarantee())
+	// Output:
+	// 3 rows, 0.5-private per record added or removed
 }
 
 func ExampleReadSchema() {

@@ -36,8 +36,9 @@ type Field struct {
 	// there. A place has Lat and Lon for that.
 	Name string
 	Kind Kind
-	// Lo < Hi bound numbers, whole numbers and dates, both included. Where values
-	// outside go is a matter of the domain: see [measure.Outside].
+	// Lo < Hi bound numbers, whole numbers and dates, both included. What lies outside
+	// is read as it is; a [Synthesizer] moves it to the nearer bound, and a box does
+	// what [measure.BoxOptions].Outside says.
 	Lo, Hi float64
 	// Names are those of the categories. Of a taxonomy they are ways down a tree, as
 	// in "Europe/France": what stands in CSV is the last part. A [Synthesizer] learns
