@@ -34,6 +34,59 @@ func binary(levels int) *Grid {
 	return NewGrid(arities, side)
 }
 
+// holed is a binary grid of eight cells of which 2, 4, 6 and 7 are impossible: a
+// region with one possible part is passed over, so that parts leave out cells of
+// what they are parts of, and may lie more than a level deeper.
+type holed struct{ *Grid }
+
+func (h holed) possible(v Place) bool {
+	lo, hi := h.Grid.Cells(v)
+	for _, c := range []int{0, 1, 3, 5} {
+		if lo <= c && c < hi {
+			return true
+		}
+	}
+	return false
+}
+
+func (h holed) parts(v Place) (parts []Place) {
+	if h.Grid.Height(v) == 0 {
+		return nil
+	}
+	for _, w := range h.Grid.Below(nil, v, 1) {
+		if h.possible(w) {
+			parts = append(parts, w)
+		}
+	}
+	return parts
+}
+
+func (h holed) Height(v Place) int {
+	for parts := h.parts(v); len(parts) > 0; parts = h.parts(v) {
+		if len(parts) > 1 {
+			return h.Grid.Height(v)
+		}
+		v = parts[0]
+	}
+	return 0
+}
+
+func (h holed) Width(v Place, r int) int { return len(h.Below(nil, v, r)) }
+
+func (h holed) Below(dst []Place, v Place, r int) []Place {
+	parts := h.parts(v)
+	switch {
+	case r == 0 || len(parts) == 0:
+		return append(dst, v)
+	case len(parts) == 1:
+		return h.Below(dst, parts[0], r)
+	}
+	for _, w := range parts {
+		dst = h.Below(dst, w, r-1)
+	}
+	return dst
+}
+
 // eager divides whatever it may, at rates that depend on the masses.
 type eager struct{}
 
@@ -206,6 +259,16 @@ func TestDraw_ExactLevel(t *testing.T) {
 				r := random.Seeded(uint64(seed))
 				outputs := func() func() int64 { return func() int64 { return r.Int64N(60) - 5 } }
 				worst = max(worst, checkLevel(t, given, 4, rel, 1, rule, outputs))
+			}
+			// Records of all cells, also where there can be none.
+			masked := int64(0)
+			for seed := range 20 {
+				r := random.Seeded(uint64(seed))
+				outputs := func() func() int64 { return func() int64 { return r.Int64N(60) - 5 } }
+				masked = max(masked, checkLevel(t, holed{binary(3)}, 8, rel, 1, rule, outputs))
+			}
+			if masked != limit(rel) {
+				t.Errorf("%v, %s: largest log ratio %d quanta with impossible cells, want %d", rel, name, masked, limit(rel))
 			}
 			if worst != limit(rel) {
 				t.Errorf("%v, %s: largest log ratio %d quanta, want %d", rel, name, worst, limit(rel))
