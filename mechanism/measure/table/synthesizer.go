@@ -261,8 +261,9 @@ func (r *Release) measureMargins(ctx context.Context, rng *rand.Rand, parts []*m
 			return fmt.Errorf("column %d: %w", a, err)
 		}
 		r.margins, r.axes = append(r.margins, m), append(r.axes, newAxis(m))
-		r.Total += m.Total / float64(len(parts))
+		r.Total += m.Total // exact where it is public
 	}
+	r.Total /= float64(len(parts))
 	return nil
 }
 

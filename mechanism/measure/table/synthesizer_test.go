@@ -66,6 +66,52 @@ func TestGuarantee_IsSumOfParts(t *testing.T) {
 	}
 }
 
+// TestRelease_SpendsItsParts: a release takes the pairs of as many edges as there are,
+// and without edges margins of what is left, not those for others.
+func TestRelease_SpendsItsParts(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	const k = 4
+	for edges := range k {
+		s := testkit.Must(New(numbers(k), 50, nil))
+		own := s.pairs[edges]
+		clear(s.pairs)
+		s.pairs[edges] = own
+		two := testkit.Must(measure.NewBox(numbers(1), &measure.BoxOptions{Depth: 1}))
+		for a := range s.again {
+			s.again[a] = testkit.Must(measure.NewSynthesizer(two, s.again[a].Guarantee().Alpha(), nil))
+		}
+		table := uniform(rng, 2000, k) // whose first columns are alike
+		for i := range table {
+			for a := range edges {
+				table[i][a+1] = table[i][0]
+			}
+		}
+		r := testkit.Must(s.Release(ctx, rng, table))
+		if len(r.Edges()) != edges {
+			t.Fatalf("%d edges, want %d", len(r.Edges()), edges)
+		}
+		if regions := len(r.Margins()[0].Weights); (regions <= 2) != (edges == 0) {
+			t.Errorf("%d edges: a margin has %d regions", edges, regions)
+		}
+	}
+}
+
+// TestRelease_TotalIsPublicOrNoisy: it is the number of rows under ReplaceOne, and not
+// a function of it under AddRemoveOne.
+func TestRelease_TotalIsPublicOrNoisy(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	for _, rel := range relations {
+		s := testkit.Must(New(numbers(6), 0.5, &Options{Relation: rel}))
+		for _, n := range []int{1, 7, 49, 103} {
+			rows := uniform(rng, n, 6)
+			x, y := testkit.Must(s.Release(ctx, rng, rows)).Total, testkit.Must(s.Release(ctx, rng, rows)).Total
+			if public := x == float64(n) && y == x; public != (rel == measure.ReplaceOne) {
+				t.Errorf("%v: totals %v and %v of %d rows", rel, x, y, n)
+			}
+		}
+	}
+}
+
 // TestSynthesizer_RefusesBadInput: with the row and the column.
 func TestSynthesizer_RefusesBadInput(t *testing.T) {
 	ctx := context.Background()

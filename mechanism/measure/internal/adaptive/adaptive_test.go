@@ -324,17 +324,19 @@ func TestDraw_PathsSpendAll(t *testing.T) {
 // nodes are never published.
 func TestDraw_RefinedCountsDecideNothing(t *testing.T) {
 	grid, b := dyadic(2), NewBudget(walk.AddRemoveOne, 1)
-	run := func(fine int64) *Release {
+	run := func(fine int64, most int) *Release {
 		r := random.Seeded(8)
-		return draw(grid, b, Adaptive{}, 1<<20, func(Place, int64, int64) (int64, int64) { return r.Int64N(2000) - 500, fine })
+		return draw(grid, b, Adaptive{}, most, func(Place, int64, int64) (int64, int64) { return r.Int64N(2000) - 500, fine })
 	}
-	x, y := run(0), run(1e6)
-	if len(x.Nodes) != len(y.Nodes) || len(x.Nodes) < 100 {
-		t.Fatalf("%d and %d nodes", len(x.Nodes), len(y.Nodes))
-	}
-	for i, n := range x.Nodes {
-		if m := y.Nodes[i]; n.At != m.At || n.Parts != m.Parts || n.Quanta != m.Quanta || n.Parts > 0 && n.Count != m.Count {
-			t.Fatalf("node %d: %v, and %v with other refined counts", i, n, m)
+	for _, most := range []int{1 << 20, 120} {
+		x, y := run(0, most), run(1e6, most)
+		if len(x.Nodes) != len(y.Nodes) || len(x.Nodes) < 100 || len(x.Nodes) > most {
+			t.Fatalf("%d and %d nodes", len(x.Nodes), len(y.Nodes))
+		}
+		for i, n := range x.Nodes {
+			if m := y.Nodes[i]; n.At != m.At || n.Parts != m.Parts || n.Quanta != m.Quanta || n.Parts > 0 && n.Count != m.Count {
+				t.Fatalf("node %d: %v, and %v with other refined counts", i, n, m)
+			}
 		}
 	}
 }
@@ -427,6 +429,24 @@ func TestCounts_TinyRates(t *testing.T) {
 		b := NewBudget(walk.ReplaceOne, eps)
 		for _, q := range []int64{1, quanta / 2, quanta} {
 			b.counts(r, 5, q, quanta)
+		}
+	}
+	// Under leastRate the two have the noise of their own quanta: half of it is
+	// within log(2)/rate. 6.7 standard deviations.
+	b := NewBudget(walk.AddRemoveOne, 1e-13)
+	for _, q := range []int64{quanta / 4, quanta} {
+		var coarse, fine int
+		for range 2000 {
+			x, y := b.counts(r, 5, q, quanta)
+			if math.Abs(float64(x-5))*b.rate(q) < math.Ln2 {
+				coarse++
+			}
+			if rest := max(quanta-q, q); math.Abs(float64(y-5))*b.rate(rest) < math.Ln2 {
+				fine++
+			}
+		}
+		if max(coarse, fine) > 1150 || min(coarse, fine) < 850 {
+			t.Errorf("%d quanta: %d and %d of 2000 are within the median", q, coarse, fine)
 		}
 	}
 	high := 0
