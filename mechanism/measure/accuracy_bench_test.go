@@ -24,6 +24,9 @@ import (
 // BenchmarkRegret of internal/adaptive.
 func BenchmarkW1(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
+		if testing.Short() && n > 1000 {
+			break
+		}
 		for _, set := range []struct {
 			name    string
 			records func(*rand.Rand, int) [][]float64
@@ -42,6 +45,9 @@ func BenchmarkW1(b *testing.B) {
 				}
 				seeds = 8
 			}
+			if testing.Short() {
+				seeds = 1
+			}
 			b.Run(fmt.Sprintf("data=%s/N=%d", set.name, n), func(b *testing.B) {
 				deep := unitBox(d, BoxOptions{})
 				side := 1 << (ceilLog2(n) / d)
@@ -56,8 +62,8 @@ func BenchmarkW1(b *testing.B) {
 			})
 		}
 		b.Run(fmt.Sprintf("data=earth/N=%d", n), func(b *testing.B) {
-			if n > 1000 {
-				b.Skip("W1 would take minutes")
+			if n > 1000 || testing.Short() {
+				b.Skip("W1 takes a minute and more")
 			}
 			places, people := readCities(b)
 			earth := testkit.Must(NewSphere(0, nil))

@@ -24,7 +24,9 @@ import (
 // With METRICDP_LONG there are 200 seeds, and more records.
 func BenchmarkW1Confidence(b *testing.B) {
 	seeds, sizes := 40, []int{100, 1000}
-	if os.Getenv("METRICDP_LONG") != "" {
+	if testing.Short() {
+		seeds, sizes = 8, []int{100}
+	} else if os.Getenv("METRICDP_LONG") != "" {
 		seeds, sizes = 200, []int{100, 1000, 10_000}
 	}
 	for _, d := range []int{1, 2, 3} {

@@ -101,6 +101,9 @@ var samples = func() []sample {
 func BenchmarkTable(b *testing.B) {
 	for _, data := range samples {
 		for _, eps := range []float64{.1, 1, 10} {
+			if testing.Short() && eps != 1 {
+				continue
+			}
 			for _, way := range []string{"tree", "box", "margins", "fresh"} {
 				b.Run(fmt.Sprintf("%s/eps=%g/%s", data.name, eps, way), func(b *testing.B) {
 					const seeds = 4

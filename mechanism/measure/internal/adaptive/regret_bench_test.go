@@ -33,7 +33,7 @@ func BenchmarkRegret(b *testing.B) {
 	for _, d := range []int{1, 2, 3} {
 		for _, f := range records.Families(d) {
 			for _, n := range []int{1e2, 1e3, 1e4, 1e5, 1e6} {
-				if n > 1e3 && os.Getenv("METRICDP_LONG") == "" {
+				if n > 1e2 && testing.Short() || n > 1e3 && os.Getenv("METRICDP_LONG") == "" {
 					continue // minutes
 				}
 				b.Run(fmt.Sprintf("d=%d/data=%s/N=%d", d, f.Name, n), func(b *testing.B) {
