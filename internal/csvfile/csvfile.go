@@ -58,8 +58,8 @@ func (e *Error) Error() string {
 // the first that is malformed, with an [*Error]; file is its name in
 // messages. Spaces around fields and a byte order mark are dropped, empty lines
 // skipped. A file without records is an error, as are more than a million of
-// them (but see [Columns]) and one of more than 64 KiB. [Row.Stop] ends it early. The next call reuses the
-// Row. One pass, one record in memory.
+// them (but see [Columns]) and one of more than 64 KiB. [Row.Stop] ends it early.
+// The next call reuses the Row. One pass, one record in memory.
 func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 	lim := &recordLimiter{r: withoutMark(r)}
 	cr := csv.NewReader(lim)

@@ -21,7 +21,8 @@ import (
 // units of the mean of W1, and best95 the quantile of W1 itself in that unit, which
 // nobody knows. Of [Release.ErrorOf] it gives the least share of four queries and the
 // largest bar of three of them, and that of the median, which may jump. W1 is exact.
-// With METRICDP_LONG there are 200 seeds, and more records.
+// With METRICDP_LONG there are 200 seeds, and more records; of 40 seeds means are
+// rough, most of all on traces.
 func BenchmarkW1Confidence(b *testing.B) {
 	seeds, sizes := 40, []int{100, 1000}
 	if testing.Short() {

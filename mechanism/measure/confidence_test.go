@@ -123,6 +123,11 @@ func TestRelease_ErrorRefuses(t *testing.T) {
 	if _, err := out.Error(stop, nil, .9, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+	// Nothing is farther than the farthest.
+	pair := testkit.Must(NewFinite(t.Context(), testkit.Must(metric.NewPoints([][]float64{{3}, {5}}, metric.Chebyshev{})), nil))
+	if bar := testkit.Must(releaseOf(t, testkit.Must(NewSynthesizer(pair, .01, nil)), nil, []int{0}).Error(t.Context(), nil, .95, nil)); !(bar.Hi <= 2*roundUp || math.IsInf(bar.Hi, 1)) || bar.Quantile > 2*roundUp {
+		t.Errorf("two points at distance 2: %v", bar)
+	}
 	// A single cell has its own size; a single point has none.
 	point := testkit.Must(NewFinite(t.Context(), testkit.Must(metric.NewPoints([][]float64{{3}}, metric.Chebyshev{})), nil))
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {

@@ -74,7 +74,7 @@
 //
 // # How good
 //
-// W1 of the default to that of others that know the best depth in hindsight, the
+// W1 of the default over that of others that know the best depth in hindsight, the
 // range over uniform, clustered, discrete, check-in-like and trace-like records
 // with N eps from 10^2 to 10^6 (BenchmarkRegret of internal/adaptive; for real cities
 // and words, and PMM and BSV22 too, BenchmarkW1):

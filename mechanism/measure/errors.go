@@ -47,7 +47,8 @@ const (
 // gets the noise of its public budget once more, up to twice as wide where there is
 // more noise than mass, and masses are estimated as before; that of a region goes to
 // one place in it, drawn at random, because releases are smoother than data. Distances
-// of such truths from the release, times 1.25, stand for the error.
+// of such truths from the release, times 1.25, but no more than any two records can be
+// apart, stand for the error.
 //
 // This is no proof: it assumes that noise around the release does what it did around
 // the truth, on the same tree. On seven kinds of data that it was not chosen on
@@ -118,12 +119,16 @@ func (r *Release[P]) distances(ctx context.Context, op string, rng *rand.Rand, o
 	if err != nil {
 		return nil, err
 	}
+	most := r.s.d.diameter
+	if x := r.s.d.resolution; x > 0 { // and not NaN
+		most += 2 * x
+	}
 	return simulate(ctx, op, rng, o, 0, func(rng *rand.Rand) (float64, error) {
 		w, err := c.distance(ctx, rng, r.tree.Again(rng))
 		if err != nil {
 			return 0, fault.Within(op, err)
 		}
-		return stretch * w, nil
+		return min(stretch*w, most), nil
 	})
 }
 

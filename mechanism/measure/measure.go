@@ -30,8 +30,8 @@ type Measure struct {
 
 // NewMeasure returns the mechanism of level alpha per unit of total variation
 // on the cells of d, of which there must be at most 2^26 (*[metric.MemoryError])
-// and none impossible. A change of one of N records moves the empirical measure by 1/N, so alpha = N*eps
-// protects records at eps.
+// and none impossible. A change of one of N records moves the empirical measure by
+// 1/N, so alpha = N*eps protects records at eps.
 func NewMeasure[P any](d *Domain[P], alpha float64, o *MeasureOptions) (*Measure, error) {
 	const op = "measure: NewMeasure"
 	if err := d.check(op); err != nil {

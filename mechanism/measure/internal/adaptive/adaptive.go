@@ -129,8 +129,8 @@ type Release struct {
 	Nodes  []Node // the root first, parts after what they are parts of
 }
 
-// Draw releases the tree of counts under a rule. Where more than most nodes would be made, no node but the root is
-// divided any more.
+// Draw releases the tree of counts under a rule. Where more than most nodes would be
+// made, no node but the root is divided any more.
 func Draw(rng *rand.Rand, t Tree, c *Counts, b Budget, rule Rule, most int) *Release {
 	return draw(t, b, rule, most, func(v Place, q, all int64) (coarse, fine int64) {
 		n := c.Between(t.Cells(v))
