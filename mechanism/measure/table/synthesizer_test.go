@@ -112,6 +112,30 @@ func TestRelease_TotalIsPublicOrNoisy(t *testing.T) {
 	}
 }
 
+// TestRelease_PicksByNoisyTotal: where the noisy total is far from the number of rows,
+// the score of no pair follows it, and not the number.
+func TestRelease_PicksByNoisyTotal(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	table := uniform(rng, 1000, 3)
+	for _, x := range table {
+		x[1] = x[0]
+	}
+	s := testkit.Must(New(numbers(3), 100, &Options{Relation: measure.AddRemoveOne}))
+	s.margins[2] = testkit.Must(measure.NewSynthesizer(s.margins[2].Domain(), 1e-9, &measure.SynthesizerOptions{Relation: measure.AddRemoveOne}))
+	none, some := 0, 0
+	for range 20 {
+		switch edges := len(testkit.Must(s.Release(ctx, rng, table)).Edges()); edges {
+		case 0:
+			none++
+		default:
+			some++
+		}
+	}
+	if min(none, some) == 0 { // the total is as often far below 0 as far above
+		t.Errorf("%d releases have edges, %d have none", some, none)
+	}
+}
+
 // TestSynthesizer_RefusesBadInput: with the row and the column.
 func TestSynthesizer_RefusesBadInput(t *testing.T) {
 	ctx := context.Background()

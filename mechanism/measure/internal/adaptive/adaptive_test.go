@@ -481,6 +481,20 @@ func TestDraw_LargeBudget(t *testing.T) {
 	}
 }
 
+// Levels that divide nothing, and nodes without size, are gone through.
+func TestDraw_LevelsThatDivideNothing(t *testing.T) {
+	r := random.Seeded(7)
+	for _, arities := range [][]int{{1, 1}, {1, 3, 1, 1}, {3, 1, 1}} {
+		for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
+			tree := NewGrid(arities, make([]float64, len(arities)+1))
+			out := Draw(r, tree, NewCounts([]int{0}, []int64{1000}), NewBudget(rel, 1), Adaptive{}, 1<<20)
+			if mass := out.Nodes[0].Mass; math.Abs(mass-1000) > 500 {
+				t.Errorf("%v, arities %v: mass %v", rel, arities, mass)
+			}
+		}
+	}
+}
+
 // Masses are >= 0 and add up; memory is bounded by public numbers on any output.
 func TestDraw_MassesAndMemory(t *testing.T) {
 	r := random.Seeded(6)

@@ -32,8 +32,8 @@ func shapeOf(t Tree, v Place, levels int, below []Place) Shape {
 			n++
 		}
 	}
-	if !s.Last {
-		s.Shrink = math.Log2(t.Side(v) / (sum / float64(n)))
+	if side := t.Side(v); !s.Last && side > 0 {
+		s.Shrink = math.Log2(side / (sum / float64(n)))
 	}
 	return s
 }
