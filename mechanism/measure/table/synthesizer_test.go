@@ -136,6 +136,18 @@ func TestRelease_PicksByNoisyTotal(t *testing.T) {
 	}
 }
 
+// TestRelease_OfTinyLevels: noise beyond all scores ends, and picks nothing.
+func TestRelease_OfTinyLevels(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	table := uniform(rng, 100, 3)
+	for _, eps := range []float64{1e-47, 1e-20, 1e-9} {
+		r := testkit.Must(testkit.Must(New(numbers(3), eps, nil)).Release(ctx, rng, table))
+		if edges := len(r.Edges()); edges > 0 && eps < 1e-11 {
+			t.Errorf("eps = %v: %d edges", eps, edges)
+		}
+	}
+}
+
 // TestSynthesizer_RefusesBadInput: with the row and the column.
 func TestSynthesizer_RefusesBadInput(t *testing.T) {
 	ctx := context.Background()
