@@ -395,6 +395,7 @@ var shortCalls = func() map[string]string {
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
 		"metric.NewGraphEdges":                                         "metric.NewGraph",
 		"wasserstein.W1":                                               "wasserstein.Between wasserstein.Certify",
+		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
 		"measure.Count, measure.NewFinite, measure.Measure.Bound":      "measure.CountAll measure.NewTaxonomy measure.NewUltrametric measure.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +

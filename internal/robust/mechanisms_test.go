@@ -511,6 +511,7 @@ var (
 
 	tableColumns = []measure.Column{{Lo: 0, Hi: 100}, {Categories: 3}}
 	tables       = testkit.Must(table.New(tableColumns, 1, nil))
+	tablePersons = testkit.Must(table.New(tableColumns, 1, &table.Options{Relation: walk.AddRemoveOne, PerPerson: 2}))
 	tableRelease = testkit.Must(tables.Release(context.Background(), seeded(), records))
 )
 
@@ -521,7 +522,9 @@ var tableCalls = []call{
 	{"table.ParseSchema", table.ParseSchema, []any{"age:whole:0..120,city:category:Paris|London|*other"}},
 	{"table.New", table.New, []any{tableColumns, 1.0, &table.Options{Possible: func(lo, hi []float64) bool { return true }}}},
 	{"table.New", table.New, []any{tableColumns, 1.0, &table.Options{Relation: walk.AddRemoveOne}}},
+	{"table.New", table.New, []any{tableColumns, 1.0, &table.Options{Relation: walk.AddRemoveOne, PerPerson: 2}}},
 	{"table.Synthesizer.Release", tables.Release, []any{seeded(), records}},
+	{"table.Synthesizer.ReleasePersons", tablePersons.ReleasePersons, []any{seeded(), []measure.Row[string, []float64]{{Person: "a", Record: records[0]}, {Person: "b", Record: records[1]}}}},
 	{"table.Release.Records", tableRelease.Records, []any{seeded(), 5}},
 	{"table.Schema.Write", schema.Write, []any{io.Discard, records[:2]}},
 }

@@ -33,8 +33,8 @@
 // one, picks are private by a proof beside the code, and their levels, rounded up,
 // add up to what [Synthesizer.Guarantee] states. A row's random rank depends on the
 // row alone. Everything else is post-processing. A record is a row:
-// where persons have many, keep at most k rows of each, and take eps/k and
-// AddRemoveOne; eps is the level of a person then ([Schema.ReadPersons]).
+// where persons have many, Options.PerPerson and [Synthesizer.ReleasePersons] make eps
+// the level of a person ([Schema.ReadPersons] reads whose rows are).
 //
 // # Figures
 //

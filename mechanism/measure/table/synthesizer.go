@@ -19,6 +19,9 @@ import (
 type Options struct {
 	// Relation names the neighbors that are protected from one another.
 	Relation measure.Relation
+	// PerPerson, where not 0, makes eps the level of a person with up to so many rows:
+	// see [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
+	PerPerson int
 	// Possible, where not nil, tells whether a row may have lo[i] <= x[i] <= hi[i] in
 	// all its entries, as measure.BoxOptions.Possible does. It must be public. Rows
 	// are drawn until they are possible: [Release.Records] asks it with lo and hi the
@@ -81,8 +84,22 @@ func New(columns []measure.Column, eps float64, o *Options) (*Synthesizer, error
 		}
 		s.from = append(s.from, s.from[len(s.from)-1]+width)
 	}
+	switch k := s.opt.PerPerson; {
+	case k < 0 || k > maxRows:
+		return nil, fault.Value(op, "PerPerson", float64(k), fmt.Sprintf("an integer in [0, %d]", maxRows))
+	case k > 0 && s.opt.Relation != measure.AddRemoveOne:
+		return nil, fault.Value(op, "Relation", float64(s.opt.Relation), "AddRemoveOne with PerPerson, because how many rows persons have is private")
+	case k > 0: // to add a person is to add up to k rows, one by one
+		eps = directed.DivDown(eps, float64(k))
+	}
 	if err := s.divide(op, eps*roundDown); err != nil {
 		return nil, err
+	}
+	if k := s.opt.PerPerson; k > 0 {
+		var err error
+		if s.g, err = mechanism.NewGuarantee(directed.MulUp(s.g.Alpha(), float64(k)), 0, "person added or removed"); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }
@@ -164,8 +181,8 @@ func (s *Synthesizer) check(op string) error {
 	return fault.Made(s != nil && s.columns != nil, op, "Synthesizer", "New")
 }
 
-// Guarantee is the level per row replaced, or per row added or removed. That of a
-// zero Synthesizer promises nothing.
+// Guarantee is the level per row replaced, or per row or person added or removed.
+// That of a zero Synthesizer promises nothing.
 func (s *Synthesizer) Guarantee() mechanism.Guarantee {
 	if s == nil {
 		return mechanism.Guarantee{}
@@ -189,13 +206,41 @@ func (s *Synthesizer) String() string {
 // Release releases a table. A row has the entries of the columns in their order.
 // Errors are those of [measure.Count]: the first row of another length, or with a
 // value that its column does not have; [metric.ErrEmpty] for no rows under
-// ReplaceOne; and that of ctx. O(rows columns^2), for 10^6 rows of 5 columns some
-// seconds.
+// ReplaceOne; [measure.ErrPersons] with Options.PerPerson; and that of ctx. O(rows
+// columns^2), for 10^6 rows of 5 columns some seconds.
 func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]float64) (*Release, error) {
 	const op = "table: Synthesizer.Release"
 	if err := s.check(op); err != nil {
 		return nil, err
 	}
+	if s.opt.PerPerson > 0 {
+		return nil, fmt.Errorf("%s: %w: with PerPerson call ReleasePersons", op, measure.ErrPersons)
+	}
+	return s.release(ctx, op, rng, rows)
+}
+
+// ReleasePersons is [Synthesizer.Release] of the first Options.PerPerson rows of each
+// person, and not of the others. Without PerPerson it is [measure.ErrPersons]. Where
+// later rows say other things than the first, as in time, bring them in random order.
+func (s *Synthesizer) ReleasePersons(ctx context.Context, rng *rand.Rand, rows []measure.Row[string, []float64]) (*Release, error) {
+	const op = "table: Synthesizer.ReleasePersons"
+	if err := s.check(op); err != nil {
+		return nil, err
+	}
+	if s.opt.PerPerson == 0 {
+		return nil, fmt.Errorf("%s: %w: PerPerson is not set", op, measure.ErrPersons)
+	}
+	seen := make(map[string]int)
+	var kept [][]float64
+	for _, row := range rows {
+		if seen[row.Person]++; seen[row.Person] <= s.opt.PerPerson {
+			kept = append(kept, row.Record)
+		}
+	}
+	return s.release(ctx, op, rng, kept)
+}
+
+func (s *Synthesizer) release(ctx context.Context, op string, rng *rand.Rand, rows [][]float64) (*Release, error) {
 	if len(rows) > maxRows {
 		return nil, &metric.SizeError{Op: op, Arg: "rows", Got: len(rows), Want: fmt.Sprintf("at most %d", maxRows)}
 	}

@@ -1,0 +1,57 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure"
+)
+
+// Rows of a person beyond the cap change nothing that is released, the level of a
+// person is as many of a row's as the cap says, and nothing is released by halves.
+func TestReleasePersons_CapsRows(t *testing.T) {
+	columns := []measure.Column{{Hi: 1}, {Categories: 3}}
+	const k, eps = 3, 0.7
+	s := testkit.Must(New(columns, eps, &Options{Relation: measure.AddRemoveOne, PerPerson: k}))
+	row := testkit.Must(New(columns, eps/k, &Options{Relation: measure.AddRemoveOne}))
+	if g := s.Guarantee(); g.Unit() != "person added or removed" || g.Alpha() > eps || math.Abs(g.Alpha()/(k*row.Guarantee().Alpha())-1) > 1e-9 {
+		t.Errorf("%v for persons, %v for rows", g, row.Guarantee())
+	}
+	r := random.Seeded(1)
+	var rows []measure.Row[string, []float64]
+	for i := range 200 {
+		rows = append(rows, measure.Row[string, []float64]{Person: fmt.Sprint(i % 70), Record: []float64{r.Float64(), float64(i % 3)}})
+	}
+	more := slices.Clone(rows)
+	for range 100 { // of one who has three
+		more = append(more, measure.Row[string, []float64]{Person: "5", Record: []float64{0.5, 2}})
+	}
+	records := func(rows []measure.Row[string, []float64]) [][]float64 {
+		out := testkit.Must(s.ReleasePersons(t.Context(), random.Seeded(2), rows))
+		return testkit.Must(out.Records(t.Context(), random.Seeded(3), 50))
+	}
+	if !reflect.DeepEqual(records(rows), records(more)) {
+		t.Error("rows beyond the cap change the release")
+	}
+	var all [][]float64
+	for _, x := range rows {
+		all = append(all, x.Record)
+	}
+	if _, err := s.Release(t.Context(), nil, all); !errors.Is(err, measure.ErrPersons) {
+		t.Error(err)
+	}
+	if _, err := row.ReleasePersons(t.Context(), nil, rows); !errors.Is(err, measure.ErrPersons) {
+		t.Error(err)
+	}
+	for _, o := range []Options{{PerPerson: 2}, {PerPerson: -1, Relation: measure.AddRemoveOne}, {PerPerson: math.MaxInt, Relation: measure.AddRemoveOne}} {
+		if _, err := New(columns, 1, &o); err == nil {
+			t.Errorf("%+v is not refused", o)
+		}
+	}
+}
