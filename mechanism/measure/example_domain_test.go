@@ -57,7 +57,7 @@ func ExampleBoxOptions_possible() {
 	// Output:
 	// [9.000 8.500]
 	// [NaN 20.000]
-	// measure: Domain.Cell: record = 20, want one that is possible
+	// measure: Domain.Cell: record[0] = 20, want another: BoxOptions.Possible is false in the cell of [20 8]
 }
 
 // Places on the Earth with the hour of the day: an hour weighs as much as 100 km.

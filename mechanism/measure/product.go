@@ -140,7 +140,7 @@ func (b *box) locate(x []float64) (int, error) {
 		s := b.buffers.Get().(*scratch)
 		defer b.buffers.Put(s)
 		if b.decode(len(b.splits), leaf, s.q); !b.allows(s, len(b.splits), s.q) {
-			return 0, fault.Value(op, "record", x[0], "one that is possible")
+			return 0, &fault.ValueError{Op: op, Arg: "record", Value: x[0], Want: fmt.Sprintf("another: BoxOptions.Possible is false in the cell of %v", x)}
 		}
 	}
 	return leaf, nil

@@ -32,9 +32,12 @@
 // margins and pairs are releases of package measure of counts to which every row adds
 // one, picks are private by a proof beside the code, and their levels, rounded up,
 // add up to what [Synthesizer.Guarantee] states. A row's random rank depends on the
-// row alone. Everything else is post-processing. A record is a row:
-// where persons have many, Options.PerPerson and [Synthesizer.ReleasePersons] make eps
-// the level of a person ([Schema.ReadPersons] reads whose rows are).
+// row alone. Everything else is post-processing. Where persons have many rows,
+// Options.PerPerson and [Synthesizer.ReleasePersons] make eps the level of a person
+// ([Schema.ReadPersons] reads whose rows are).
+//
+// [measure.Release.Error] states the error of each of [Release.Margins]. Of what pairs
+// say no error is stated: for that take a box of all columns.
 //
 // # Figures
 //

@@ -77,32 +77,35 @@ func Example() {
 	// Rome in 2001: about 0 thousand rows, most without visits: false
 }
 
-// With many rows a person, the first k of each count, at eps/k: eps is the level of a
-// person. A box counts them by itself, with measure.CountPersons.
+// With many rows a person, the first two of each count, and eps is the level of a
+// person. For a box see measure.CountPersons.
 func ExampleSchema_ReadPersons() {
 	file := strings.NewReader("who,visits\nAnn,3\nBob,5\nAnn,4\nAnn,2\n")
 	schema, err := table.ParseSchema("visits:whole:0..10")
 	if err != nil {
 		log.Fatal(err)
 	}
-	const k, eps = 2, 1.0
-	var rows [][]float64
-	counted := map[string]int{}
+	var rows []measure.Row[string, []float64]
 	for row, err := range schema.ReadPersons(file, "who") {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if counted[row.Person]++; counted[row.Person] <= k {
-			rows = append(rows, row.Record)
-		}
+		rows = append(rows, row)
 	}
-	s, err := table.New(schema.Columns(), eps/k, &table.Options{Relation: measure.AddRemoveOne})
+	// So large an eps is for four rows alone, and protects nobody.
+	s, err := table.New(schema.Columns(), 400, &table.Options{Relation: measure.AddRemoveOne, PerPerson: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(rows), "rows,", s.Guarantee())
+	release, err := s.ReleasePersons(context.Background(), random.Seeded(1), rows) // nil for private data
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.Guarantee())
+	fmt.Println("rows that count, about:", release.Total)
 	// Output:
-	// 3 rows, 0.5-private per record added or removed
+	// 400-private per person added or removed
+	// rows that count, about: 3
 }
 
 func ExampleReadSchema() {
