@@ -275,7 +275,7 @@ func (r *Release) batch(ctx context.Context, rng *rand.Rand, n int) ([][]float64
 		}
 		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(u[i], u[j]) })
 		for k, i := range order {
-			u[i] = (float64(k) + rng.Float64()) / float64(n)
+			u[i] = (float64(k) + float64(rng.Float64())) / float64(n)
 		}
 		out[a] = u
 		return nil

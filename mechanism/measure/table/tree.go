@@ -165,8 +165,9 @@ func bin(u float64) int { return min(int(u*bins), bins-1) }
 // half of this have about the same error of ranges, but lose weak edges or keep
 // false ones.
 func (s *Synthesizer) none(total float64, pairs int) int64 {
-	mean := math.Sqrt(2/math.Pi) * bins * math.Sqrt(max(0, total))
-	return int64(min(mean+max(2, 0.75*math.Log(float64(pairs)))/s.rate, math.MaxInt64/2))
+	mean := float64(math.Sqrt(2/math.Pi) * bins * math.Sqrt(max(0, total)))
+	noise := float64(max(2, float64(0.75*math.Log(float64(pairs)))) / s.rate)
+	return int64(min(mean+noise, math.MaxInt64/2))
 }
 
 // rooted returns the edges so that each begins at a column that is reached before.

@@ -61,7 +61,7 @@ func (b *Bounded) Noise(deviation float64) float64 {
 func (b *Bounded) Bound(planned, deviation float64) float64 {
 	t, top := b.Noise(planned), b.Noise(deviation)
 	if apart := math.Abs(top - t); apart >= t/3 {
-		return (t + 3*top + apart) / 2
+		return (t + float64(3*top) + apart) / 2
 	}
 	return float64(0.75*top*(top/t)) + float64(4*t/3)
 }

@@ -102,7 +102,7 @@ func (b Budget) Loss() float64 {
 }
 
 // rate is exact.
-func (b Budget) rate(q int64) float64 { return float64(q) * b.unit }
+func (b Budget) rate(q int64) float64 { return float64(float64(q) * b.unit) }
 
 // Variance of a count that gets q quanta; +Inf for none.
 func (b Budget) Variance(q int64) float64 {

@@ -118,10 +118,10 @@ func (Adaptive) Quanta(s *State, shape Shape) int64 {
 		return s.Left
 	}
 	left := s.room(shape.Bits/float64(shape.Levels)) / float64(shape.Levels) // divisions
-	ratio := max(1, math.Exp2((s.Spread*shape.Bits-shape.Shrink)/2))
+	ratio := max(1, math.Exp2((float64(s.Spread*shape.Bits)-shape.Shrink)/2))
 	sum, power := 0.0, 1.0
 	for ; left > 0; left-- {
-		sum += power * min(1, left)
+		sum += float64(power * min(1, left))
 		power *= ratio
 	}
 	share := min(max(1/sum, leastShare), mostShare)

@@ -17,7 +17,7 @@ func (c *Number) Entries() int                    { return 1 }
 func (c *Number) Arity(int) int                   { return 0 }
 func (c *Number) Must() int                       { return 0 }
 func (c *Number) Finest() int                     { return c.Most }
-func (c *Number) Length(_, n int) float64         { return (c.Hi - c.Lo) * c.Weight / float64(n) }
+func (c *Number) Length(_, n int) float64         { return float64((c.Hi-c.Lo)*c.Weight) / float64(n) }
 func (c *Number) Side(l, n int) float64           { return c.Length(l, n) }
 func (c *Number) Radius(l, n int) float64         { return c.Length(l, n) / 2 }
 func (c *Number) Across(n int) float64            { return c.Length(0, 1) - c.Length(0, n) }
@@ -47,7 +47,7 @@ func (c *Number) value(p Part, u float64) float64 {
 func (c *Number) Point(x []float64, p Part, rng *rand.Rand) {
 	x[0] = c.value(p, 0.5)
 	if rng != nil {
-		if v := c.value(p, rng.Float64()); c.part(v, p.Of) == p.Place { // not rounded out of it
+		if v := c.value(p, float64(rng.Float64())); c.part(v, p.Of) == p.Place { // not rounded out of it
 			x[0] = v
 		}
 	}

@@ -24,7 +24,7 @@ func clipped(x []float64) []float64 {
 func around(r *rand.Rand, c []float64, s float64) []float64 {
 	x := slices.Clone(c)
 	for a := range x {
-		x[a] += s * r.NormFloat64()
+		x[a] += float64(s * r.NormFloat64())
 	}
 	return clipped(x)
 }
@@ -75,10 +75,10 @@ func Families(d int) []Family {
 			return func() []float64 {
 				t, x := r.Float64(), make([]float64, d)
 				for a := range x {
-					x[a] = from[a] + t*(to[a]-from[a])
+					x[a] = from[a] + float64(t*(to[a]-from[a]))
 				}
 				if d == 1 {
-					x[0] = from[0] + .01*t
+					x[0] = from[0] + float64(.01*t)
 				}
 				return around(r, x, 1e-4)
 			}
