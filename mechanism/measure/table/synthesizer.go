@@ -85,8 +85,8 @@ func New(columns []measure.Column, eps float64, o *Options) (*Synthesizer, error
 		s.from = append(s.from, s.from[len(s.from)-1]+width)
 	}
 	switch k := s.opt.PerPerson; {
-	case k < 0 || k > maxRows:
-		return nil, fault.Value(op, "PerPerson", float64(k), fmt.Sprintf("an integer in [0, %d]", maxRows))
+	case k < 0 || k > 1<<30:
+		return nil, fault.Value(op, "PerPerson", float64(k), "an integer in [0, 2^30]")
 	case k > 0 && s.opt.Relation != measure.AddRemoveOne:
 		return nil, fault.Value(op, "Relation", float64(s.opt.Relation), "AddRemoveOne with PerPerson, because how many rows persons have is private")
 	case k > 0: // to add a person is to add up to k rows, one by one
