@@ -69,7 +69,7 @@
 // and leave 16 bytes for each cell with any behind. Counts are merged
 // ([Counts.Merge]) and sent between machines (MarshalBinary). A box has as many
 // cells as an int can count, of which a release looks at those that noisy counts
-// lead to, at some 100 ns and 60 bytes each; a [Measure] takes some 50 ns for each
+// lead to, at about 1 us and 100 bytes each; a [Measure] takes some 50 ns for each
 // cell. What takes a context returns soon after it ends.
 //
 // # How good

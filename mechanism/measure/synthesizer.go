@@ -96,8 +96,8 @@ func (s *Synthesizer[P]) String() string {
 // [metric.ErrEmpty] under ReplaceOne, where that is public; under AddRemoveOne
 // they have a release as all others. Counts made with CountOptions.SkipErrors
 // are [ErrSkipped] under ReplaceOne, and [ErrPersons] are those of more records a
-// person than SynthesizerOptions.PerPerson says. O(cells with records), and some 200 ns a
-// region, of which there are at most about 20 N eps for N records.
+// person than SynthesizerOptions.PerPerson says. O(cells with records), and about
+// 1 us a region, of which N records have some N eps/10 and at most MaxCells.
 func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], error) {
 	const op = "measure: Synthesizer.Release"
 	if err := s.check(op); err != nil {

@@ -611,3 +611,29 @@ func TestRelease_Again(t *testing.T) {
 		}
 	}
 }
+
+// A fixed tree spends its shares in their order, and ends where a node has at most
+// Prune times the scale of its parts' noise.
+func TestFixed_SharesAndPrune(t *testing.T) {
+	const size = 64 // records in the left cell of every division, none in the other
+	b := NewBudget(walk.ReplaceOne, 1)
+	run := func(f Fixed) *Release {
+		return draw(binary(2), b, f, 100, func(v Place, _, _ int64) (int64, int64) {
+			if v.Index == 0 {
+				return size, size
+			}
+			return 0, 0
+		})
+	}
+	f := Fixed{Steps: []int{1, 1}, Shares: []float64{1, 3}}
+	r := run(f)
+	if n := r.Nodes[1]; len(r.Nodes) != 7 || n.Quanta != quanta/4 || r.Nodes[3].Quanta != quanta-quanta/4 {
+		t.Errorf("%+v", r.Nodes)
+	}
+	rate := size * b.rate(quanta-quanta/4) // of the second division
+	for prune, nodes := range map[float64]int{rate * 0.99: 5, rate * 1.01: 3} {
+		if f.Prune = prune; len(run(f).Nodes) != nodes {
+			t.Errorf("Prune = %v: %d nodes, want %d", prune, len(run(f).Nodes), nodes)
+		}
+	}
+}
