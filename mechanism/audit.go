@@ -36,7 +36,7 @@ func (a Audit) String() string {
 // AuditOptions tune [Channel.Audit]. Nil and the zero value mean the defaults.
 type AuditOptions struct {
 	Delta    float64               // 0: pure metric privacy
-	Progress func(done, total int) // called as blocks of inputs finish
+	Progress func(done, total int) // called as blocks of the work finish
 	Workers  int                   // 0: all processors; the result does not depend on it
 }
 
@@ -59,7 +59,8 @@ func (o *AuditOptions) auditing(op string) *auditing {
 // probability 0 at one input only (delta = 0), or where two inputs at distance 0
 // differ (by more than delta in total variation). Outputs count as different even
 // where they stand for one point; merging them can only lower the level.
-// O(Len()^2 * Outputs()); a lazy channel's rows are computed Len()/16 times.
+// O(Len()^2 * Outputs()); a lazy channel's rows are computed Len()/16 times. At
+// delta = 0 the edges of a [metric.Graph] imply all pairs: O(edges * Outputs()).
 func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
 	return c.audit(ctx, rho, o.auditing("mechanism: Channel.Audit"))
 }
@@ -122,55 +123,97 @@ func (c *Channel) certify(ctx context.Context, rho metric.Finite, unit metric.Un
 	return c.WithGuarantee(g), a, nil
 }
 
-// tile inputs share a pass: their rows stay in the second-level cache.
+// tile inputs share a pass over all pairs: their rows stay in the second-level cache.
 const tile = 16
 
-// pairs calls f for every pair x < x' of rows, on all cores, and merges the
-// audits, the earlier of equals. f gets the running result of its block.
-func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f func(x, xp int, a, b row, d float64, sofar *Audit)) (Audit, error) {
-	blocks := (c.n + tile - 1) / tile
-	res, errs := make([]Audit, blocks), make([]error, blocks)
-	err := parallel.Chunks(ctx, c.n, tile, o.Workers, o.Progress, func(k, lo, hi int) {
-		best := Audit{X: -1, XPrime: -1, Y: -1}
-		var own [tile]row
-		var bufs [tile][]float64
-		var other, dist []float64
-		dists := make([]float64, 0, tile*c.n)
-		for x := lo; x < hi && errs[k] == nil; x++ {
-			own[x-lo], errs[k] = c.read(o.op, x, &bufs[x-lo])
-			dist = finite.Row(rho, x, dist)
-			dists = append(dists, dist...)
-		}
-		for xp := lo + 1; xp < c.n && errs[k] == nil; xp++ {
-			if ctx != nil && ctx.Err() != nil {
-				errs[k] = ctx.Err()
-				break
-			}
-			var b row
-			if xp < hi {
-				b = own[xp-lo]
-			} else if b, errs[k] = c.read(o.op, xp, &other); errs[k] != nil {
-				break
-			}
-			for x := lo; x < min(hi, xp) && errs[k] == nil; x++ {
-				d := dists[(x-lo)*c.n+xp]
-				if !(d >= 0 && d <= math.MaxFloat64) {
-					errs[k] = fault.Value(o.op, fmt.Sprintf("rho.Distance(%d, %d)", x, xp), d, "a finite number >= 0")
-				} else if d <= o.reach {
-					f(x, xp, own[x-lo], b, d, &best)
-				}
-			}
-		}
-		res[k] = best
+// compare audits one pair x < x' of inputs, of rows a and b and at distance d, into
+// sofar, which holds the pairs of its block that came before.
+type compare func(x, xp int, a, b row, d float64, sofar *Audit)
+
+// blocks calls f for blocks of [0, n), on all cores, and merges the audits, the
+// earlier of equals.
+func (o *auditing) blocks(ctx context.Context, n int, f func(lo, hi int, sofar *Audit) error) (Audit, error) {
+	none := Audit{X: -1, XPrime: -1, Y: -1}
+	count := (n + tile - 1) / tile
+	res, errs := make([]Audit, count), make([]error, count)
+	err := parallel.Chunks(ctx, n, tile, o.Workers, o.Progress, func(k, lo, hi int) {
+		own := none
+		errs[k] = f(lo, hi, &own)
+		res[k] = own
 	})
 	if err := cmp.Or(err, cmp.Or(errs...)); err != nil {
 		return Audit{}, err
 	}
-	a := res[0]
-	for _, b := range res[1:] {
+	a := none
+	for _, b := range res {
 		a.merge(b)
 	}
 	return a, nil
+}
+
+// pairs compares all pairs of inputs.
+func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f compare) (Audit, error) {
+	return o.blocks(ctx, c.n, func(lo, hi int, sofar *Audit) (err error) {
+		var own [tile]row
+		var bufs [tile][]float64
+		var other, dist []float64
+		dists := make([]float64, 0, tile*c.n)
+		for x := lo; x < hi; x++ {
+			if own[x-lo], err = c.read(o.op, x, &bufs[x-lo]); err != nil {
+				return err
+			}
+			dist = finite.Row(rho, x, dist)
+			dists = append(dists, dist...)
+		}
+		for xp := lo + 1; xp < c.n; xp++ {
+			if ctx != nil && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			var b row
+			if xp < hi {
+				b = own[xp-lo]
+			} else if b, err = c.read(o.op, xp, &other); err != nil {
+				return err
+			}
+			for x := lo; x < min(hi, xp); x++ {
+				d := dists[(x-lo)*c.n+xp]
+				if !(d >= 0 && d <= math.MaxFloat64) {
+					return fault.Value(o.op, fmt.Sprintf("rho.Distance(%d, %d)", x, xp), d, "a finite number >= 0")
+				}
+				if d <= o.reach {
+					f(x, xp, own[x-lo], b, d, sofar)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// edges compares the ends of the edges of g, for a level at delta = 0 over all pairs.
+// Along a path the logarithms of ratios add, and so do lengths: for exact distances
+// the edges of shortest paths have the level of all pairs, and g.Edges() has these.
+// g's distance is the rounded sum of a path of up to n-1 edges, n-2 additions. It is
+// at least the exact sum over (1+2^-53)^(n-2), and so the exact distance over that:
+// the factor 1 + n 2^-53 on Hi is more.
+func (c *Channel) edges(ctx context.Context, g *metric.Graph, o *auditing, f compare) (Audit, error) {
+	edges := g.Edges()
+	a, err := o.blocks(ctx, len(edges), func(lo, hi int, sofar *Audit) error {
+		var bufs [2][]float64
+		for _, e := range edges[lo:hi] {
+			a, err := c.read(o.op, e.I, &bufs[0])
+			if err != nil {
+				return err
+			}
+			b, err := c.read(o.op, e.J, &bufs[1])
+			if err != nil {
+				return err
+			}
+			f(e.I, e.J, a, b, g.Distance(e.I, e.J), sofar)
+		}
+		return nil
+	})
+	a.Hi = directed.MulUp(a.Hi, directed.AddUp(1, float64(c.n)*0x1p-53))
+	return a, err
 }
 
 // merge keeps the larger Lo, with its witness, and the larger Hi.
@@ -181,7 +224,7 @@ func (a *Audit) merge(b Audit) {
 	a.Hi = max(a.Hi, b.Hi)
 }
 
-// auditPure is the audit at delta = 0: over all pairs, the largest
+// auditPure is the audit at delta = 0: over the pairs, the largest
 //
 //	|ln w[x,y] - ln w[x',y] - (ln S_x - ln S_x')| / rho(x,x'),
 //
@@ -193,17 +236,21 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 	if err != nil {
 		return Audit{}, err
 	}
-	return c.pairs(ctx, rho, o, func(x, xp int, a, b row, d float64, best *Audit) {
+	each := func(x, xp int, a, b row, d float64, best *Audit) {
 		if slices.Equal(a.W, b.W) { // one distribution: 0 exactly, which intervals of sums cannot say
 			return
 		}
-		sl, sh := lnRatio(sums[x], sums[xp])
 		var up, down ratio // of w[x,y]/w[x',y]: the largest and the smallest
 		if c.log {
 			up, down = logExtremes(a.W, b.W)
 		} else {
-			up, down = extremes(a.W, b.W)
+			lo, hi := quotients(a.W, b.W)
+			if best.exceeds(lo, hi, sums[x], sums[xp], d) {
+				return
+			}
+			up, down = extremes(a.W, b.W, lo, hi)
 		}
+		sl, sh := lnRatio(sums[x], sums[xp])
 		pos := Audit{Lo: directed.SubDown(up.lo, sh), Hi: directed.SubUp(up.hi, sl), X: x, XPrime: xp, Y: up.at}
 		neg := Audit{Lo: directed.SubDown(sl, down.hi), Hi: directed.SubUp(sh, down.lo), X: xp, XPrime: x, Y: down.at}
 		if d == 0 {
@@ -221,7 +268,11 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 			}
 			best.merge(p)
 		}
-	})
+	}
+	if g, ok := rho.(*metric.Graph); ok && math.IsInf(o.reach, 1) {
+		return c.edges(ctx, g, o, each)
+	}
+	return c.pairs(ctx, rho, o, each)
 }
 
 // sum is the total of a row: t * e^ln (log) or t * 2^exp, t within a relative
@@ -496,9 +547,9 @@ func moreAt(a, b []float64, from int, want float64) bool {
 // of quotients: a quotient near 1 has lost the digits that count.
 const nearOne = 0x1p-6
 
-// extremes bounds the logarithms of the extreme quotients a[y]/b[y], but 0/0.
-func extremes(a, b []float64) (up, down ratio) {
-	hi, lo := math.Inf(-1), math.Inf(1)
+// quotients are the extreme ones a[y]/b[y], but 0/0.
+func quotients(a, b []float64) (lo, hi float64) {
+	hi, lo = math.Inf(-1), math.Inf(1)
 	b = b[:len(a)]
 	for y, v := range a {
 		q := v / b[y]
@@ -509,6 +560,27 @@ func extremes(a, b []float64) (up, down ratio) {
 			lo = q
 		}
 	}
+	return lo, hi
+}
+
+// exceeds tells whether a pair at distance d certainly has a level below a.Lo, where
+// the quotients of its plain weights are between lo and hi and their sums are s and t:
+// most pairs need no logarithms. A margin of 2^-30 in the exponent is far more than
+// both ways round by, where sums are within a factor 2^33 of each other and exponents
+// below most: quotients that pass are far inside the range of float64.
+func (a *Audit) exceeds(lo, hi float64, s, t sum, d float64) bool {
+	const most = 600
+	exponent := float64(a.Lo*d) - 0x1p-30
+	if !(exponent > 0 && exponent < most) || s.exp != t.exp {
+		return false
+	}
+	factor, sums := math.Exp(exponent), s.t.Hi/t.t.Hi
+	return hi <= sums*factor && sums <= lo*factor
+}
+
+// extremes bounds the logarithms of the extreme quotients, which float64 found to be lo
+// and hi.
+func extremes(a, b []float64, lo, hi float64) (up, down ratio) {
 	if lo > 1-nearOne && hi < 1+nearOne {
 		return relativeExtremes(a, b)
 	}

@@ -3,6 +3,7 @@ package mechanism
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -32,6 +33,55 @@ func TestAudit_ContainsExactLevel(t *testing.T) {
 				t.Errorf("witness gives %v: %v", l, a)
 			}
 		}
+	}
+}
+
+// Pairs that are passed over change nothing: the audit is that of the pairs, one by
+// one, where many levels are next to the largest and weights are of any size.
+func TestAudit_IsThatOfThePairs(t *testing.T) {
+	r := random.Seeded(12)
+	for trial := range 40 {
+		const n = 40
+		m := 1 + r.IntN(6)
+		span, noise := math.Exp(8*r.Float64()-4), math.Pow(10, -6-8*r.Float64())
+		f := space.Func(n, func(i, j int) float64 { return span })
+		w := make([]float64, n*m)
+		for i := range w {
+			w[i] = math.Exp(.5 * span * float64((i/m+i%m)%3-1))
+			switch w[i] *= 1 + noise*r.Float64(); {
+			case trial%4 == 0 && r.IntN(300) == 0:
+				w[i] *= math.Exp(600 * (r.Float64() - .5))
+			case trial%4 == 1:
+				w[i] *= math.Exp(.1 * span * r.Float64())
+			}
+		}
+		of := func(inputs []int, weights []float64) Audit {
+			c := testkit.Must(FromWeights(t.Context(), len(inputs), m, weights, nil))
+			return testkit.Must(c.Audit(t.Context(), testkit.Must(metric.Subset(f, inputs)), nil))
+		}
+		var all []int
+		var want Audit
+		for x := range n {
+			all = append(all, x)
+			for y := range x {
+				a := of([]int{y, x}, append(slices.Clone(w[y*m:(y+1)*m]), w[x*m:(x+1)*m]...))
+				want.Lo, want.Hi = max(want.Lo, a.Lo), max(want.Hi, a.Hi)
+			}
+		}
+		if got := of(all, w); got.Lo != want.Lo || got.Hi != want.Hi {
+			t.Fatalf("%v, of the pairs %v", got, want)
+		}
+	}
+}
+
+// Next to a level whose exponential at a far pair's distance is out of range, that pair
+// counts: no level is enough for it.
+func TestAudit_FarPairsCount(t *testing.T) {
+	at := []float64{0, 1, 1000}
+	f := space.Func(3, func(i, j int) float64 { return math.Abs(at[i] - at[j]) })
+	c := testkit.Must(FromWeights(t.Context(), 3, 2, []float64{1, 1, .01, 1, 1, 0}, nil))
+	if a := testkit.Must(c.Audit(t.Context(), f, nil)); !math.IsInf(a.Hi, 1) {
+		t.Errorf("%v", a)
 	}
 }
 

@@ -28,7 +28,8 @@
 // # From points to a release
 //
 // Build a metric.Finite from points, a channel by package mechanism/exponential
-// (or by hand with [FromWeights]), look at its [Channel.Loss], and release
+// (or by hand with [FromWeights]), look at its [Channel.Loss] and at how well an
+// adversary with a prior could guess ([Channel.AdversaryError]), and release
 // indices with [Channel.Release], points through [On], or words, places and
 // keys through [Labels]. Both take only what is on the list: for other inputs
 // add noise and snap it to the list (package mechanism/additive). [Then]

@@ -152,7 +152,7 @@ const maxToken = 64 << 10
 
 // ReadOptions tune [ReadChannel] as [AuditOptions] do an audit.
 type ReadOptions struct {
-	Progress func(done, total int) // called as blocks of inputs finish
+	Progress func(done, total int) // called as blocks of the work finish
 	Workers  int                   // 0: all processors
 }
 

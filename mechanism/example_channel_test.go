@@ -128,6 +128,30 @@ func ExampleChannel_Loss() {
 }
 
 // An eavesdropper's view, and how the same knowledge lowers the loss.
+// How well someone who knows where people mostly are can guess a place from its report.
+func ExampleChannel_AdversaryError() {
+	space, err := metric.NewDense(3, []float64{1, 2, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	prior := []float64{0.3, 0.4, 0.3}
+	for _, alpha := range []float64{0.01, 1, 4} {
+		m, err := exponential.Tuned(context.Background(), space, alpha, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		adversary, err := m.AdversaryError(context.Background(), prior, space)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("level %g: the best guess misses by %.3f\n", alpha, adversary)
+	}
+	// Output:
+	// level 0.01: the best guess misses by 0.600
+	// level 1: the best guess misses by 0.477
+	// level 4: the best guess misses by 0.026
+}
+
 func ExampleChannel_Remap() {
 	space, err := metric.NewDense(3, []float64{1, 2, 1})
 	if err != nil {

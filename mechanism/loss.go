@@ -201,13 +201,66 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 	if err := c.checkLoss(op, rho); err != nil {
 		return nil, err
 	}
-	prior, err := distribution(op, prior, c.n)
+	remap := make([]int, c.m)
+	err := c.guesses(ctx, op, prior, rho, func(y int, cost []float64) {
+		best := c.Output(y)
+		for z, v := range cost {
+			if v < cost[best] {
+				best = z
+			}
+		}
+		remap[y] = best
+	})
 	if err != nil {
 		return nil, err
 	}
+	return remap, nil
+}
+
+// AdversaryError returns how far the best guess of the input is from it on average,
+// for an adversary who knows the channel and that inputs are drawn from prior (nil:
+// uniform), and sees the output: the sum over outputs y of the least, over points z
+// of rho, of
+//
+//	sum_x prior[x] P{y at x} rho(x,z)
+//
+// (Shokri et al. 2011). Guarantees are for every prior; this is for one, and says what
+// they leave. It lies between 0, the error of a channel that tells the input, and the
+// mean distance to the median of the prior, that of a channel that tells nothing. Under
+// the metric of the loss it is the mean loss after [Channel.Remap].
+//
+// rho has Len() points or more; the first ones are the inputs, and all can be guessed.
+// A negative or non-finite distance is a [*metric.Violation]. Rounded to nearest: an
+// estimate and no bound. O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows.
+func (c *Channel) AdversaryError(ctx context.Context, prior []float64, rho metric.Finite) (float64, error) {
+	const op = "mechanism: Channel.AdversaryError"
+	if err := c.built(op); err != nil {
+		return 0, err
+	}
+	if n := fault.Len(rho); n < c.n {
+		return 0, &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprintf("at least %d", c.n)}
+	}
+	least := make([]float64, c.m)
+	if err := c.guesses(ctx, op, prior, rho, func(y int, cost []float64) { least[y] = slices.Min(cost) }); err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for _, v := range least {
+		sum += v
+	}
+	return sum, nil
+}
+
+// guesses calls f for every output y with the part that y has in the mean distance
+// from the input to each point of rho. f may run concurrently.
+func (c *Channel) guesses(ctx context.Context, op string, prior []float64, rho metric.Finite, f func(y int, cost []float64)) error {
+	prior, err := distribution(op, prior, c.n)
+	if err != nil {
+		return err
+	}
 	k := rho.Len()
-	if err := fault.Memory(op, float64(c.n)*float64(c.m+k), 8); err != nil {
-		return nil, err
+	if err := fault.Memory(op, float64(c.n)*(float64(c.m)+float64(k)), 8); err != nil {
+		return err
 	}
 	joint, dist := make([]float64, c.n*c.m), make([]float64, c.n*k)
 	err = c.eachRow(ctx, op, 0, rho, func(x int, r row, d []float64) {
@@ -217,31 +270,23 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 		}
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	remap := make([]int, c.m)
-	err = parallel.Chunks(ctx, c.m, 1, 0, nil, func(_, lo, hi int) {
-		cost := make([]float64, k)
-		for y := lo; y < hi; y++ {
-			clear(cost)
-			for x := range c.n {
+	const together = 4 // outputs to a pass over dist
+	return parallel.Chunks(ctx, c.m, together, 0, nil, func(_, lo, hi int) {
+		costs := make([]float64, (hi-lo)*k)
+		for x := range c.n {
+			for y := lo; y < hi; y++ {
 				if p := joint[x*c.m+y]; p > 0 {
+					cost := costs[(y-lo)*k : (y-lo+1)*k]
 					for z, d := range dist[x*k : (x+1)*k] {
 						cost[z] += float64(p * d)
 					}
 				}
 			}
-			best := c.Output(y)
-			for z, v := range cost {
-				if v < cost[best] {
-					best = z
-				}
-			}
-			remap[y] = best
+		}
+		for y := lo; y < hi; y++ {
+			f(y, costs[(y-lo)*k:(y-lo+1)*k])
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return remap, nil
 }

@@ -79,6 +79,41 @@ func TestRemap_IsOptimal(t *testing.T) {
 	}
 }
 
+// An adversary errs by 0 where the channel tells the input, by the mean distance to the
+// median where it tells nothing, and else by that of the best of all maps from outputs
+// to points (brute force), which may be no inputs.
+func TestAdversaryError_IsOfTheBestGuess(t *testing.T) {
+	r := random.Seeded(40)
+	for range 30 {
+		const n, m, k = 4, 3, 5
+		f := space.Uniform(k, r)
+		prior := []float64{0.1, 0.2, 0.3, 0.4}
+		c := arbitrary(t, r, n, m, true, 0)
+		cost := func(y, z int) (sum float64) {
+			for x, p := range prior {
+				sum += p * c.Prob(x, y) * f.Distance(x, z)
+			}
+			return sum
+		}
+		best := math.Inf(1)
+		for code := range k * k * k {
+			best = min(best, cost(0, code%k)+cost(1, code/k%k)+cost(2, code/k/k))
+		}
+		if got := testkit.Must(c.AdversaryError(t.Context(), prior, f)); math.Abs(got-best) > 1e-14 {
+			t.Errorf("%v, the best guesses err by %v", got, best)
+		}
+		c = testkit.Must(FromWeights(t.Context(), n, 1, []float64{1, 1, 1, 1}, nil))
+		median := min(cost(0, 0), cost(0, 1), cost(0, 2), cost(0, 3), cost(0, 4))
+		if got := testkit.Must(c.AdversaryError(t.Context(), prior, f)); math.Abs(got-median) > 1e-15 {
+			t.Errorf("%v of a constant, want %v", got, median)
+		}
+		identity := testkit.Must(FromWeights(t.Context(), 2, 2, []float64{1, 0, 0, 1}, nil))
+		if got := testkit.Must(identity.AdversaryError(t.Context(), nil, f)); got != 0 {
+			t.Errorf("%v of the identity", got)
+		}
+	}
+}
+
 // Distances that are none are an error that names the pair, whatever the channel
 // makes of them.
 func TestLoss_RefusesBadDistances(t *testing.T) {
@@ -88,7 +123,8 @@ func TestLoss_RefusesBadDistances(t *testing.T) {
 		_, lossErr := c.Loss(t.Context(), rho)
 		_, atErr := c.LossAt(1, rho)
 		_, remapErr := c.Remap(t.Context(), nil, rho)
-		for what, err := range map[string]error{"Loss": lossErr, "LossAt": atErr, "Remap": remapErr} {
+		_, adversaryErr := c.AdversaryError(t.Context(), nil, rho)
+		for what, err := range map[string]error{"Loss": lossErr, "LossAt": atErr, "Remap": remapErr, "AdversaryError": adversaryErr} {
 			var v *metric.Violation
 			if !errors.As(err, &v) || v.Axiom != metric.FiniteValue {
 				t.Errorf("%s of distance %v: %v", what, d, err)

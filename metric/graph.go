@@ -161,7 +161,10 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 	if err != nil {
 		return nil, err
 	}
-	edges = slices.DeleteFunc(edges, func(e Edge) bool { return e.Length > d.upper[d.at(e.I, e.J)] })
+	// A distance is the rounded sum of at most n-1 lengths. Only an edge that is longer
+	// than the exact sum for certain may go: the exact shortest paths keep theirs.
+	slack := 1 + float64(n)*0x1p-52
+	edges = slices.DeleteFunc(edges, func(e Edge) bool { return e.Length > d.upper[d.at(e.I, e.J)]*slack })
 	return &Graph{d, ids, edges}, nil
 }
 
@@ -234,7 +237,9 @@ func (g *Graph) DistancesFrom(i int, dst []float64) []float64 {
 // IDs returns a copy of the node IDs, in order of the points.
 func (g *Graph) IDs() []int64 { return slices.Clone(g.ids) }
 
-// Edges returns a copy of the edges that are shortest paths between their ends,
-// I < J, in order of (I, J). They determine the metric: a function is Lipschitz,
-// and a channel private, for all pairs where it is so along these edges.
+// Edges returns a copy of the edges that are shortest paths between their ends, up
+// to the rounding of sums, I < J, in order of (I, J). They hold a shortest path,
+// by its exact length, between any two points, and so determine the metric: a
+// function is Lipschitz, and a channel private, for all pairs where it is so along
+// these edges.
 func (g *Graph) Edges() []Edge { return slices.Clone(g.edges) }

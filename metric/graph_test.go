@@ -126,6 +126,18 @@ func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 	}
 }
 
+// The direct way is shorter than the way round, whose sum is rounded to less: its edge
+// is a shortest path.
+func TestGraph_EdgesAreShortestExactly(t *testing.T) {
+	const tiny = 0x1p-53 * .9
+	edges := []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 0, J: 5, Length: 1 + 0x1p-52}, {I: 1, J: 2, Length: tiny},
+		{I: 2, J: 3, Length: tiny}, {I: 3, J: 4, Length: tiny}, {I: 4, J: 5, Length: tiny}}
+	g := testkit.Must(metric.NewGraphEdges(t.Context(), 6, edges))
+	if g.Distance(0, 5) != 1 || !slices.Equal(g.Edges(), edges) {
+		t.Errorf("distance %v, edges %v", g.Distance(0, 5), g.Edges())
+	}
+}
+
 // The order of the edges and of their ends does not change a bit.
 func TestGraph_OrderDoesNotMatter(t *testing.T) {
 	r := random.Seeded(3)

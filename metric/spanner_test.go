@@ -72,6 +72,22 @@ func TestSpanner_AgreesWithNaiveGreedy(t *testing.T) {
 	}
 }
 
+// The edges of a graph do for all pairs but where rounding says otherwise: paths of tenths
+// tie, and their sums differ.
+func TestSpanner_RoundedGraph(t *testing.T) {
+	r := random.Seeded(3)
+	for range 40 {
+		f := testkit.Must(metric.NewGraphEdges(t.Context(), 60, randomEdges(r, 60, 150, func() float64 { return float64(r.IntN(8)) / 10 })))
+		for _, by := range []float64{1, 1.5, 2} {
+			g := testkit.Must(metric.Spanner(t.Context(), f, by))
+			stretched(t, f, g, by)
+			if few, all := len(g.Edges()), len(f.Edges()); few > all {
+				t.Errorf("t=%v: %d edges, the graph has %d", by, few, all)
+			}
+		}
+	}
+}
+
 // A 1-spanner of a graph metric with lengths that add without rounding has the
 // edges of the graph, and a large stretch leaves a spanning tree.
 func TestSpanner_Extremes(t *testing.T) {

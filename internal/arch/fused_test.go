@@ -29,6 +29,8 @@ var fusable = map[string]string{
 	"internal/ipm":          solver,
 	"entropy/internal/star": solver,
 
+	"mechanism/exponential/internal/cells": "weights, whose exact values are audited",
+
 	"internal/random/variates.go":    ideal,
 	"mechanism/additive/arc.go":      ideal,
 	"mechanism/additive/gaussian.go": ideal,

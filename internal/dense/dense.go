@@ -1,6 +1,10 @@
-// Package dense factors dense matrices and multiplies them in pieces of about a
-// tenth of a second, and looks at a context between them: gonum's own routines run
-// to their end, which takes minutes for some 10,000 rows. The kernels are gonum's.
+// Package dense factors dense matrices and multiplies them in pieces of well below a
+// tenth of a second, and looks at a context between them: gonum's own routines run to
+// their end, which takes minutes for some 10,000 rows.
+//
+// The kernel of products is that of gonum's Dgemv, row by row of the result on blocks
+// that stay in the cache: it takes four rows at once, and is nearly twice as fast as
+// gonum's Dgemm. No sum depends on the number of workers.
 //
 // Matrices are row by row, of stride n where they are n x n.
 package dense
@@ -10,34 +14,66 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	blasgonum "gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/floats"
 	lapack "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/metricdp/metricdp/internal/parallel"
 )
 
 const (
-	panel = 64      // columns that are factored in one go
-	piece = 1 << 27 // multiplications between two looks at the context
+	panel   = 64 // columns that are factored in one go
+	columns = 256
+	depth   = 32 // of a product: 32 x 256 numbers stay in the cache
 )
 
-// Gemm is blas64.Gemm without a transposed b, in pieces of columns of c. The error
-// is the context's.
-func Gemm(ctx context.Context, trans blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) error {
-	width := max(panel, piece/max(1, a.Rows*a.Cols))
-	for lo := 0; lo < c.Cols; lo += width {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		k := min(width, c.Cols-lo)
-		blas64.Gemm(trans, blas.NoTrans, alpha, a,
-			blas64.General{Rows: b.Rows, Cols: k, Stride: b.Stride, Data: b.Data[lo:]}, beta,
-			blas64.General{Rows: c.Rows, Cols: k, Stride: c.Stride, Data: c.Data[lo:]})
+// AddProduct adds alpha A B, or alpha A'B, to C on the goroutine of the caller.
+func AddProduct(trans blas.Transpose, alpha float64, a, b, c blas64.General) {
+	bl := blasgonum.Implementation{}
+	row, next := 1, a.Stride // from a row of A' to the next, and along it
+	if trans == blas.NoTrans {
+		row, next = a.Stride, 1
 	}
-	return nil
+	for l := 0; l < b.Rows; l += depth {
+		d := min(depth, b.Rows-l)
+		for j := 0; j < c.Cols; j += columns {
+			n := min(columns, c.Cols-j)
+			for i := range c.Rows {
+				bl.Dgemv(blas.Trans, d, n, alpha, b.Data[l*b.Stride+j:], b.Stride, a.Data[i*row+l*next:], next, 1, c.Data[i*c.Stride+j:], 1)
+			}
+		}
+	}
 }
 
-// part is the block of the n x n matrix a that begins at (i, j).
-func part(n int, a []float64, i, j, rows, cols int) blas64.General {
+// Gemm is blas64.Gemm without a transposed b, in parallel by pieces of c. The error
+// is the context's.
+func Gemm(ctx context.Context, trans blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) error {
+	across := (c.Cols + columns - 1) / columns
+	return parallel.Chunks(ctx, across*((c.Rows+panel-1)/panel), 1, 0, nil, func(at, _, _ int) {
+		i, j := at/across*panel, at%across*columns
+		rows, cols := min(panel, c.Rows-i), min(columns, c.Cols-j)
+		to := blas64.General{Rows: rows, Cols: cols, Stride: c.Stride, Data: c.Data[i*c.Stride+j:]}
+		for r := range rows {
+			row := to.Data[r*to.Stride:][:cols]
+			if beta == 0 {
+				clear(row)
+			} else if beta != 1 {
+				floats.Scale(beta, row)
+			}
+		}
+		from := a
+		if trans == blas.NoTrans {
+			from.Data = a.Data[i*a.Stride:]
+		} else {
+			from.Data = a.Data[i:]
+		}
+		AddProduct(trans, alpha, from, blas64.General{Rows: b.Rows, Cols: cols, Stride: b.Stride, Data: b.Data[j:]}, to)
+	})
+}
+
+// Part is the block of a matrix of stride n that begins at (i, j).
+func Part(n int, a []float64, i, j, rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: n, Data: a[min(len(a), i*n+j):]}
 }
 
@@ -45,27 +81,45 @@ func part(n int, a []float64, i, j, rows, cols int) blas64.General {
 // a = U'U. It reports a matrix that is not positive definite to working
 // precision. The error is the context's.
 func Cholesky(ctx context.Context, n int, a []float64) (ok bool, err error) {
-	for j := 0; j < n; j += panel {
-		k := min(panel, n-j)
-		rest := n - j - k
-		above := part(n, a, 0, j, j, k)
-		diag := blas64.Symmetric{N: k, Stride: n, Uplo: blas.Upper, Data: a[j*n+j:]}
-		if j > 0 {
-			blas64.Syrk(blas.Trans, -1, above, 1, diag)
+	return Signed(ctx, n, n, n, a, 0)
+}
+
+// Signed overwrites the first p rows of the upper triangle of a symmetric matrix of
+// n columns with those of U, a = U'DU, where D is 1 in rows below x and -1 in others.
+// It reports a pivot of the wrong sign. The error is the context's.
+func Signed(ctx context.Context, x, p, n int, a []float64, workers int) (ok bool, err error) {
+	bl := blasgonum.Implementation{}
+	for lo, hi := 0, 0; lo < p; lo = hi {
+		end, plus := x, lo // plus rows above have D = 1
+		if lo >= x {
+			end, plus = p, x
 		}
-		if _, ok := lapack64.Potrf(diag); !ok {
-			return false, ctx.Err()
-		}
-		if rest == 0 {
-			break
-		}
-		right := part(n, a, j, j+k, k, rest)
-		if j > 0 {
-			if err := Gemm(ctx, blas.Trans, -1, above, part(n, a, 0, j+k, j, rest), 1, right); err != nil {
-				return false, err
+		hi = min(lo+panel, end)
+		k := hi - lo
+		// reduce subtracts what the rows above have at columns [from, to) of rows row
+		// to row+rows, and changes the sign where D is -1.
+		reduce := func(row, rows, from, to int) {
+			c := Part(n, a, row, from, rows, to-from)
+			AddProduct(blas.Trans, -1, Part(n, a, 0, row, plus, rows), Part(n, a, 0, from, plus, to-from), c)
+			AddProduct(blas.Trans, 1, Part(n, a, plus, row, lo-plus, rows), Part(n, a, plus, from, lo-plus, to-from), c)
+			for r := 0; lo >= x && r < rows; r++ {
+				floats.Scale(-1, c.Data[r*n:][:c.Cols])
 			}
 		}
-		blas64.Trsm(blas.Left, blas.Trans, 1, blas64.Triangular{N: k, Stride: n, Uplo: blas.Upper, Diag: blas.NonUnit, Data: a[j*n+j:]}, right)
+		for r := lo; r < hi; r++ {
+			reduce(r, 1, r, hi)
+		}
+		if _, ok := lapack64.Potrf(blas64.Symmetric{N: k, Stride: n, Uplo: blas.Upper, Data: a[lo*n+lo:]}); !ok {
+			return false, ctx.Err()
+		}
+		err := parallel.Chunks(ctx, n-hi, columns, workers, nil, func(_, from, to int) {
+			from, to = hi+from, hi+to
+			reduce(lo, k, from, to)
+			bl.Dtrsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, k, to-from, 1, a[lo*n+lo:], n, a[lo*n+from:], n)
+		})
+		if err != nil {
+			return false, err
+		}
 	}
 	return true, ctx.Err()
 }
@@ -108,7 +162,7 @@ func (f *Factor) gauss(ctx context.Context) (ok bool, err error) {
 	f.pivot = make([]int, n)
 	for j := 0; j < n; j += panel {
 		k := min(panel, n-j)
-		if ok := lapack64.Getrf(part(n, a, j, j, n-j, k), f.pivot[j:j+k]); !ok {
+		if ok := lapack64.Getrf(Part(n, a, j, j, n-j, k), f.pivot[j:j+k]); !ok {
 			return false, ctx.Err()
 		}
 		for i := j; i < j+k; i++ {
@@ -120,9 +174,9 @@ func (f *Factor) gauss(ctx context.Context) (ok bool, err error) {
 			}
 		}
 		if rest := n - j - k; rest > 0 {
-			right := part(n, a, j, j+k, k, rest)
+			right := Part(n, a, j, j+k, k, rest)
 			blas64.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{N: k, Stride: n, Uplo: blas.Lower, Diag: blas.Unit, Data: a[j*n+j:]}, right)
-			if err := Gemm(ctx, blas.NoTrans, -1, part(n, a, j+k, j, rest, k), right, 1, part(n, a, j+k, j+k, rest, rest)); err != nil {
+			if err := Gemm(ctx, blas.NoTrans, -1, Part(n, a, j+k, j, rest, k), right, 1, Part(n, a, j+k, j+k, rest, rest)); err != nil {
 				return false, err
 			}
 		}

@@ -15,7 +15,7 @@ func BenchmarkLink(b *testing.B) {
 	}{{"grid n=400", grid(20, .5)}, {"grid n=1024", grid(32, .5)}, {"tree n=1000", randomTree(1000, .5)}} {
 		b.Run(c.name, func(b *testing.B) {
 			l := testkit.Must(Prepare(context.Background(), c.p))
-			s := newSolver(context.Background(), l.p, Settings{Workers: 1}, l.r, l.f)
+			s := newSolver(context.Background(), l, Settings{Workers: 1})
 			if err := s.start(); err != nil {
 				b.Fatal(err)
 			}

@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/metricdp/metricdp/internal/dense"
 )
 
 // block writes the upper triangle of H_w, the block of column w in units of x.
@@ -42,12 +44,12 @@ func (s *solver) factor(t *task, w int) bool {
 	for eps := 0.0; ; eps = max(100*eps, ridge) {
 		ok := false
 		if f := s.parts[w].f; f != nil {
-			s.assembleSparse(l, w)
+			s.assembleSparse(l, w, f.diag, f.at)
 			for u := range n {
 				l[f.start[u]] *= 1 + eps
 			}
 			clear(t.plus)
-			ok = f.cholesky(l, t.plus)
+			ok = f.cholesky(l, t.plus, t.next)
 		} else {
 			s.block(t, w)
 			for u := range n {
@@ -119,6 +121,9 @@ func mirror(n int, a []float64) {
 
 // assemble factors every block and the linking system.
 func (s *solver) assemble() (ok bool, err error) {
+	if s.input != nil {
+		return s.assembleInput()
+	}
 	for _, t := range s.tasks {
 		if err := s.ctx.Err(); err != nil {
 			return false, err
@@ -191,20 +196,8 @@ func (s *solver) solveBlock(t *task, w int, dst, v []float64) {
 	if f := s.parts[w].f; f != nil {
 		f.solve(s.factorOf(w), dst, t.plus)
 	} else {
-		// By rows of the factor: gonum's Dtrsv is three times slower.
-		f, bl := s.factorOf(w), blas64.Implementation()
-		for u := range n {
-			dst[u] /= f[u*n+u]
-			if k := n - u - 1; k > 0 {
-				bl.Daxpy(k, -dst[u], f[u*n+u+1:], 1, dst[u+1:], 1)
-			}
-		}
-		for u := n - 1; u >= 0; u-- {
-			if k := n - u - 1; k > 0 {
-				dst[u] -= bl.Ddot(k, f[u*n+u+1:], 1, dst[u+1:], 1)
-			}
-			dst[u] /= f[u*n+u]
-		}
+		dense.Forward(n, n, s.factorOf(w), dst)
+		dense.Backward(n, n, s.factorOf(w), dst)
 	}
 	for u := range dst {
 		dst[u] *= x[u]

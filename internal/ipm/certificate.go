@@ -21,6 +21,7 @@ import (
 // w, each less a bound of its rounding.
 func (s *solver) price(t *task, w int) {
 	n, c := s.n, s.view(w)
+	proof, index := s.r.proof, s.parts[w].index
 	plus, less := t.plus, t.less
 	clear(plus)
 	clear(less)
@@ -28,7 +29,11 @@ func (s *solver) price(t *task, w int) {
 	for u := range n {
 		p, l := plus[u], less[u]
 		for i := c.start[u]; i < c.start[u+1]; i++ {
-			a, b, v := c.proof[i], c.b[i], c.v[i]
+			at := i
+			if index != nil {
+				at = index[i]
+			}
+			a, b, v := proof[at], c.b[i], c.v[i]
 			if c.lf[i] < least || c.lk[i] < least {
 				least = math.Inf(-1)
 			}
@@ -73,24 +78,29 @@ func (s *solver) reduced(less, plus float64) float64 {
 //     of the column to its largest, the home of the output, next to nothing is
 //     left of a rounding error.
 //
-// O(n^2), some ten times the cost of price.
+// Some ten times the cost of price.
 func (s *solver) prove(t *task, w int) {
 	n, c, x := s.n, s.view(w), s.column(s.x, w)
-	a, b := s.fullProof, s.fullB
-	l := t.inverse // l[u*n+v] is the dual of b x[v] - a x[u] >= 0
+	proof, b := s.r.proof, s.r.b
+	l, index := t.prices, s.parts[w].index // over the rows of s.r
 	clear(l)
-	c.each(func(i int32, u, v int) {
+	for i := range c.v {
+		at := i
+		if index != nil {
+			at = int(index[i])
+		}
 		// One below 0 proves nothing; 0 in its place does. A NaN stays.
-		l[u*n+v], l[v*n+u] = max(0, c.lf[i]), max(0, c.lk[i])
-	})
+		l[at], l[s.r.len()+at] = max(0, c.lf[i]), max(0, c.lk[i])
+	}
 	less := make([]float64, n)
 	s.weigh(less, w, s.z, 1)
 	// cost returns the reduced cost at u, rounded down, and its parts.
 	cost := func(u int) (q, plus, minus float64) {
 		plus = less[u]
-		for v := range n {
-			minus += float64(b[v*n+u] * l[v*n+u])
-			plus += float64(a[u*n+v] * l[u*n+v])
+		for _, e := range s.ends[u] {
+			i := e.pair()
+			minus += float64(b[i] * l[e.in])
+			plus += float64(proof[i] * l[e.out])
 		}
 		return s.reduced(plus, minus), plus, minus
 	}
@@ -116,19 +126,20 @@ func (s *solver) prove(t *task, w int) {
 	for _, u := range order {
 		q, _, minus := cost(u)
 		need := (s.y[u] - q) * (1 + 0x1p-20)
-		for v := 0; v < n && need > 0; v++ {
-			if spare[v] > 0 && a[u*n+v] > 0 {
+		for _, e := range s.ends[u] {
+			i, v := e.pair(), e.v
+			if need > 0 && spare[v] > 0 && proof[i] > 0 {
 				// Half of the spare at once: the other half covers rounding.
-				e := min(need/a[u*n+v], spare[v]/2/b[u*n+v])
-				l[u*n+v] += e
-				need -= float64(e * a[u*n+v])
-				spare[v] -= float64(2 * e * b[u*n+v])
+				more := min(need/proof[i], spare[v]/2/b[i])
+				l[e.out] += more
+				need -= float64(more * proof[i])
+				spare[v] -= float64(2 * more * b[i])
 			}
 		}
 		if need > 0 && minus > 0 {
 			k := max(0, 1-need/minus-0x1p-50) // less the rounding of k itself
-			for v := range n {
-				l[v*n+u] *= k
+			for _, e := range s.ends[u] {
+				l[e.in] *= k
 			}
 		}
 	}
@@ -147,15 +158,20 @@ func (s *solver) clearPrices() {
 	}
 }
 
+// least is the least reduced cost of all columns at input u.
+func (s *solver) least(u int) float64 {
+	v := math.Inf(1)
+	for _, t := range s.tasks {
+		v = min(v, t.worst[u])
+	}
+	return v
+}
+
 // lower returns the bound that the prices prove.
 func (s *solver) lower() float64 {
 	sum, mass := 0.0, 0.0
 	for u := range s.n {
-		least := math.Inf(1)
-		for _, t := range s.tasks {
-			least = min(least, t.worst[u])
-		}
-		sum = directed.AddDown(sum, least)
+		sum = directed.AddDown(sum, s.least(u))
 	}
 	for _, z := range s.z {
 		if !(z >= 0) {

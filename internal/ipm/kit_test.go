@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/metricdp/metricdp/internal/direct"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -23,7 +24,7 @@ func program(n int, alpha float64, d func(u, v int) float64) *Problem {
 			p.Budget = append(p.Budget, alpha*e)
 		}
 	}
-	p.Ceiling = p.Budget
+	p.Pairs = testkit.Must(direct.Pairs(context.Background(), n, p.Budget, 0))
 	return p
 }
 

@@ -2,90 +2,110 @@ package ipm
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-func lazily(t testing.TB, p *Problem) (*Plan, *Lazy) {
+func lazily(t testing.TB, p *Problem) (plan, lazy *Plan) {
 	t.Helper()
 	l := testkit.Must(Prepare(context.Background(), p))
-	z := testkit.Must(l.Lazy(context.Background()))
-	return l, z
+	return l, testkit.Must(l.Lazily(context.Background()))
 }
 
-// The bound of a relaxation is valid, and rounds of Extend raise it to the
-// optimum with part of the pairs.
-func TestLazy_RoundsReachTheOptimum(t *testing.T) {
-	p := square(25, 4)
-	const tolerance = 1e-6
-	l, few := lazily(t, p)
-	want := l.Solve(t.Context(), Settings{Tolerance: tolerance})
-	last := 0.0
-	for round := range 20 {
-		r := few.Solve(t.Context(), Settings{Tolerance: tolerance})
-		if r.Status != Converged || r.Lower > want.Upper || r.Upper < last*(1-tolerance) {
-			t.Errorf("round %d: [%v, %v] %v after %v, optimum %v", round, r.Lower, r.Upper, r.Status, last, want.Upper)
-		}
-		last = r.Lower
-		added := testkit.Must(few.Extend(context.Background(), r.X, tolerance, 0))
-		if added == 0 {
-			pairs := 0.0
-			for _, c := range few.columns {
-				pairs += float64(c.len())
+// Both ways bracket one optimum, a lazy one with part of the pairs, in columns that
+// obey all rows, whatever the workers.
+func TestLazy_ReachesTheOptimum(t *testing.T) {
+	const n, tolerance = 40, 1e-6
+	for alpha, share := range map[float64]float64{.4: .8, 4: .7, 40: .3} {
+		for _, p := range []*Problem{square(n, alpha), skewed(square(n, alpha)), few(square(n, alpha), 7)} {
+			plan, lazy := lazily(t, p)
+			if !lazy.Lazy() || plan.Lazy() {
+				t.Fatal("not lazy")
 			}
-			if share := pairs / float64(25*l.r.len()); r.Upper < want.Lower || share > .6 {
-				t.Errorf("[%v, %v] with %v of the pairs, want %v", r.Lower, r.Upper, share, want.Lower)
+			want := plan.Solve(t.Context(), Settings{Tolerance: tolerance})
+			s := newSolver(t.Context(), lazy, Settings{Tolerance: tolerance, Workers: 1})
+			got := s.run()
+			if got.Status != Converged || got.Lower > want.Upper || want.Lower > got.Upper {
+				t.Errorf("alpha=%v: [%v, %v] %v, want [%v, %v]", alpha, got.Lower, got.Upper, got.Status, want.Lower, want.Upper)
 			}
-			return
-		}
-	}
-	t.Error("pairs are still added after 20 rounds")
-}
-
-func TestLazy_WorkersAgree(t *testing.T) {
-	_, a := lazily(t, square(20, 6))
-	_, b := lazily(t, square(20, 6))
-	for range 2 {
-		r := a.Solve(t.Context(), Settings{Tolerance: 1e-5, Workers: 1})
-		q := b.Solve(t.Context(), Settings{Tolerance: 1e-5, Workers: 3})
-		if r.Lower != q.Lower || !slices.Equal(r.X, q.X) {
-			t.Fatalf("1 worker %v, 3 workers %v", r.Lower, q.Lower)
-		}
-		n, _ := a.Extend(context.Background(), r.X, 1e-5, 1)
-		m, _ := b.Extend(context.Background(), q.X, 1e-5, 3)
-		if n != m || n == 0 {
-			t.Fatalf("added %d and %d", n, m)
+			if pairs := float64(len(s.lambda)) / 2; pairs > share*float64(p.Outputs*lazy.r.len()) {
+				t.Errorf("alpha=%v: %v of the pairs", alpha, pairs/float64(p.Outputs*lazy.r.len()))
+			}
+			breach := 0.0
+			lazy.r.each(func(i int32, u, v int) {
+				d := lazy.r.a[i] / lazy.r.b[i]
+				for w := range p.Outputs {
+					x := got.X[w*n : (w+1)*n]
+					breach = max(breach, d*x[u]/x[v]-1, d*x[v]/x[u]-1)
+				}
+			})
+			if breach > residual {
+				t.Errorf("alpha=%v: a row broken by %v", alpha, breach)
+			}
+			two := lazy.Solve(t.Context(), Settings{Tolerance: tolerance, Workers: 3})
+			if two.Lower != got.Lower || !slices.Equal(two.X, got.X) {
+				t.Errorf("alpha=%v: 1 worker %v, 3 workers %v", alpha, got.Lower, two.Lower)
+			}
 		}
 	}
 }
 
-// Extend adds, to the column that breaks it alone, the pair that is broken most,
-// and does nothing for a feasible one.
-func TestLazy_ExtendAddsTheWorst(t *testing.T) {
+// A step ends where the first pair would break, imposed or not, and those that it
+// leads to are imposed on the column that needs them, with positive slacks.
+func TestWatch_FindsTheFirstToBreak(t *testing.T) {
 	const n = 40
-	_, l := lazily(t, program(n, 1, simplex))
-	begin := l.columns[2].len()
-	if begin > nearest*n || slices.Contains(l.columns[2].index, l.all.find(30, 31)) {
+	_, lazy := lazily(t, program(n, 1, simplex))
+	s := newSolver(t.Context(), lazy, Settings{})
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	i := lazy.r.find(30, 31)
+	if begin := lazy.first.len(); begin > nearest*n || slices.Contains(lazy.first.index, i) {
 		t.Fatalf("%v pairs at the start", begin)
 	}
-	x := make([]float64, n*n)
-	for i := range x {
-		x[i] = 1.0 / n
+	x, dx := s.column(s.x, 2), s.column(s.dir.x, 2)
+	if step, err := s.reach(.75); step != .75 || err != nil {
+		t.Fatal(step, err)
 	}
-	if added, _ := l.Extend(context.Background(), x, 1e-9, 0); added != 0 {
-		t.Errorf("feasible columns: %d added", added)
+	dx[31], s.mu = -x[31], 1
+	step, err := s.reach(1)
+	if want := 1 - math.Exp(-1); math.Abs(step-want) > 1e-12 || err != nil {
+		t.Errorf("step %v, want %v: %v", step, want, err)
 	}
-	x[2*n+30], x[2*n+31] = 1, .001
-	added, _ := l.Extend(context.Background(), x, 1e-9, 0)
-	c := l.columns[2]
-	if c.len() != begin+added || l.columns[3].len() != begin || !slices.Contains(c.index, l.all.find(30, 31)) {
-		t.Errorf("%d added, column has %d", added, c.len())
+	before := s.parts[2].len()
+	if ok, err := s.grow(); !ok || err != nil {
+		t.Fatal(ok, err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := l.Extend(ctx, x, 1e-9, 0); err == nil {
-		t.Error("canceled: no error")
+	c := s.parts[2]
+	if c.len() <= before || s.parts[3].len() != before || !slices.Contains(c.index, i) {
+		t.Errorf("%d pairs, then %d", before, c.len())
+	}
+	for w := range s.parts {
+		v, x := s.view(w), s.column(s.x, w)
+		v.each(func(i int32, p, q int) {
+			if f, k := v.b[i]*x[q]-v.a[i]*x[p], v.b[i]*x[p]-v.a[i]*x[q]; v.sf[i] != f || v.sk[i] != k || v.rf[i] != 1/f || !(v.lf[i] > 0 && v.lk[i] > 0) {
+				t.Fatalf("column %d, pair %d, %d: slacks %v, %v, want %v, %v", w, p, q, v.sf[i], v.sk[i], f, k)
+			}
+		})
+	}
+}
+
+// A solve ends where its rows pass the memory there is, with a valid bracket.
+func TestLazy_Refused(t *testing.T) {
+	p := square(40, 4)
+	plan, lazy := lazily(t, p)
+	want := plan.Solve(t.Context(), Settings{Tolerance: 1e-6})
+	limit := 0.0
+	got := lazy.Solve(t.Context(), Settings{Tolerance: 1e-6, Fits: func(bytes float64) bool {
+		if limit == 0 {
+			limit = bytes * 1.1
+		}
+		return bytes <= limit
+	}})
+	if got.Status != Refused || got.Bytes <= limit || got.Lower > want.Upper || got.Upper < want.Lower {
+		t.Errorf("%v, %v bytes of %v, [%v, %v]", got.Status, got.Bytes, limit, got.Lower, got.Upper)
 	}
 }

@@ -15,14 +15,13 @@ import (
 // the dual residual needs no term of its own: dual feasibility is restored by a
 // full step. cross may be nil.
 func (s *solver) newton(d *direction, pulled bool, target float64, cross []float64) error {
+	if s.input != nil {
+		return s.newtonInput(d, pulled, target, cross)
+	}
 	s.clearSums()
 	err := s.columns(func(t *task, w int) {
 		h := s.column(s.h, w)
-		copy(h, s.y)
-		s.weigh(h, w, s.z, -1)
-		if pulled {
-			s.parts[w].transpose(s.rows(s.pull, w), h)
-		}
+		s.pullOf(h, w, pulled)
 		dx := s.column(d.x, w)
 		s.solveBlock(t, w, dx, h)
 		s.addSums(t, w, dx)
@@ -71,6 +70,15 @@ func (s *solver) newton(d *direction, pulled bool, target float64, cross []float
 	return err
 }
 
+// pullOf writes h_w.
+func (s *solver) pullOf(h []float64, w int, pulled bool) {
+	copy(h, s.y)
+	s.weigh(h, w, s.z, -1)
+	if pulled {
+		s.parts[w].transpose(s.rows(s.pull, w), h)
+	}
+}
+
 // solveLink adds to dy, dz and dk what the linking equations lack, given the
 // sums of the columns: of P_w h_w at first, of dx_w once dy and dz are in them
 // (columns true). It then does nothing and reports false where little is left.
@@ -104,13 +112,28 @@ func (s *solver) solveLink(d *direction, columns bool) bool {
 	return true
 }
 
-// With one pattern of sparse factors correctors cost little next to the linking
-// system: more of them pay, and one that brings nothing is followed by another,
-// once.
+// The parameters of a step beside those of package kkt, by experiment on 100 to 300
+// points of the plane. Steps end at a few rows in a million. Those that the predictor
+// moves farthest are among them: the second-order terms, which lift their products,
+// count for more than they are. Correctors repair the others. They are in few columns,
+// which need not move as far as all.
 const (
-	sparseCorrectors = 8
-	sparseTries      = 1
+	curvature  = 1.5
+	backOff    = 0.85 // of the way to the boundary
+	correctors = 12   // at most
+	tries      = 2    // in a row without a better step
+	damped     = 0.7  // of the step asked for: columns that go less far are damped
 )
+
+// centering is the share of the gap that a step aims at, where the predictor would
+// leave the share r of it: the power 5, about Mehrotra's, which keeps clear of rows that
+// are not imposed. Where all are it is 8, for a quarter fewer iterations.
+func (s *solver) centering(r float64) float64 {
+	if s.lazy {
+		return math.Pow(max(0, r), 5)
+	}
+	return math.Pow(max(0, r), 8)
+}
 
 // step computes a predictor and correctors (Mehrotra 1992, Gondzio 1996) and
 // moves. It reports failure where numbers stop being finite.
@@ -125,71 +148,74 @@ func (s *solver) step() (ok bool, err error) {
 	primal := kkt.Reach(st.least, s.t, s.aff.t)
 	dual := kkt.Reach(-1-st.most, s.z[:s.nz], s.aff.z)
 	gap, after := st.k0, st.k0+primal*st.k1-dual*(st.k0+st.k1)-primal*dual*(st.k1+st.k2)
-	cross := s.cross
 	for i, t := range s.t {
 		gap += t * s.z[i]
 		after += (t + primal*s.aff.t[i]) * (s.z[i] + dual*s.aff.z[i])
-		cross[i] = s.aff.t[i] * s.aff.z[i]
+		s.cross[i] = curvature * s.aff.t[i] * s.aff.z[i]
 	}
-	r := after / gap
-	target := max(0, gap/s.weight*r*r*r)
+	s.mu = gap / s.weight
+	target := s.mu * s.centering(after/gap)
 	if !(target < math.Inf(1)) {
 		return false, nil
 	}
-
-	mehrotra := func(t *task, w int) { s.correct(w, target) }
-	if err := s.columns(mehrotra); err != nil {
+	if err := s.columns(func(_ *task, w int) { s.correct(w, target) }); err != nil {
 		return false, err
 	}
-	if primal, dual, err = s.aim(target, cross); err != nil {
+	if primal, dual, err = s.aimed(target); err != nil {
 		return false, err
-	}
-	most, tries := kkt.Correctors, 0
-	if s.sparse != nil {
-		most, tries = sparseCorrectors, sparseTries
-	}
-	for range most {
-		p, d := min(1, primal+kkt.Ambition), min(1, dual+kkt.Ambition)
-		if err := s.columns(func(t *task, w int) { s.center(w, target, p, d) }); err != nil {
-			return false, err
-		}
-		for i, t := range s.t {
-			v := (t + p*s.dir.t[i]) * (s.z[i] + d*s.dir.z[i])
-			cross[i] -= max(0, kkt.Lift*target-v)
-		}
-		p, d, err = s.aim(target, cross)
-		if err != nil {
-			return false, err
-		}
-		if !(p*d >= kkt.Spoilt*primal*dual) {
-			if err := s.columns(mehrotra); err != nil {
-				return false, err
-			}
-			for i := range cross {
-				cross[i] = s.aff.t[i] * s.aff.z[i]
-			}
-			if primal, dual, err = s.aim(target, cross); err != nil {
-				return false, err
-			}
-			break
-		}
-		better := p >= primal+kkt.Gain*kkt.Ambition && d >= dual+kkt.Gain*kkt.Ambition || p*d >= (1+kkt.Gain)*primal*dual
-		primal, dual = p, d
-		if !better {
-			if tries == 0 {
-				break
-			}
-			tries--
-		}
 	}
 	if !(primal > 0 && dual > 0) {
 		return false, nil
 	}
-	return true, s.move(kkt.BackOff*primal, kkt.BackOff*dual)
+	if s.lazy {
+		if primal, err = s.reach(primal); err != nil {
+			return false, err
+		}
+	}
+	return true, s.move(backOff*primal, backOff*dual)
 }
 
-func (s *solver) aim(target float64, cross []float64) (primal, dual float64, err error) {
-	if err := s.newton(&s.dir, true, target, cross); err != nil {
+// aimed finds the direction to the targets in pull and cross, and then to those of
+// correctors. It leaves the best of them in s.dir, and returns its steps.
+func (s *solver) aimed(target float64) (primal, dual float64, err error) {
+	if primal, dual, err = s.aim(target); err != nil {
+		return 0, 0, err
+	}
+	s.kept.copy(&s.dir, s.pull)
+	last, p, d := true, primal, dual
+	for i, failed := 0, 0; i < correctors && failed <= tries; i++ {
+		if p, d, err = s.corrected(target, min(1, p+kkt.Ambition), min(1, d+kkt.Ambition)); err != nil {
+			return 0, 0, err
+		}
+		if failed++; p*d >= (1+kkt.Gain)*primal*dual {
+			failed = 0
+		}
+		if last = p*d > primal*dual; last {
+			primal, dual = p, d
+			s.kept.copy(&s.dir, s.pull)
+		}
+	}
+	if !last {
+		s.dir.copy(&s.kept.direction)
+		copy(s.pull, s.kept.pull)
+	}
+	return primal, dual, nil
+}
+
+// corrected adds a corrector for steps of the given lengths to the targets.
+func (s *solver) corrected(target, primal, dual float64) (p, d float64, err error) {
+	if err := s.columns(func(_ *task, w int) { s.center(w, target, primal, dual) }); err != nil {
+		return 0, 0, err
+	}
+	for i, t := range s.t {
+		v := (t + primal*s.dir.t[i]) * (s.z[i] + dual*s.dir.z[i])
+		s.cross[i] -= max(0, kkt.Lift*target-v)
+	}
+	return s.aim(target)
+}
+
+func (s *solver) aim(target float64) (primal, dual float64, err error) {
+	if err := s.newton(&s.dir, true, target, s.cross); err != nil {
 		return 0, 0, err
 	}
 	st, err := s.survey((*solver).stepStats)

@@ -15,13 +15,12 @@ type pattern struct {
 	number []int // the row of every input
 	start  []int
 	row    []int32
-	// left lists, for every row j, the positions of its entries in the columns
-	// before: left[leftStart[j]:leftStart[j+1]], and leftColumn those columns.
-	leftStart  []int
-	left       []int
-	leftColumn []int32
-	at         []int // position of every pair of inputs
-	diag       []int // and of the diagonal of every input
+	// left lists, for every row j, the columns before that have an entry in it:
+	// left[leftStart[j]:leftStart[j+1]], ascending.
+	leftStart []int
+	left      []int32
+	at        []int32 // position of every pair of inputs
+	diag      []int32 // and of the diagonal of every input
 }
 
 // Sparse factors pay below a tenth of n^2 entries, and from some size on.
@@ -68,70 +67,119 @@ func eliminationOrder(r *pairs, most int) (order []int, fill int) {
 	return order, fill
 }
 
-// newPattern is the symbolic factorization of the pairs in an elimination
-// order.
+// newPattern is the symbolic factorization of the pairs in an elimination order, in
+// time linear in the size of the pattern.
 func newPattern(r *pairs, order []int) *pattern {
+	f := new(pattern)
+	f.set(r, order, new(symbolic))
+	return f
+}
+
+// sized is v with n elements, whatever they are.
+func sized[T any](v []T, n int) []T { return slices.Grow(v[:0], n)[:n] }
+
+// symbolic is what a symbolic factorization takes and leaves to the next.
+type symbolic struct {
+	first, next          []int
+	later, pair          []int32
+	child, sibling, mark []int32
+}
+
+// set is newPattern in the memory of a pattern that is no longer needed.
+func (f *pattern) set(r *pairs, order []int, o *symbolic) {
 	n := r.n
-	f := &pattern{n: n, order: order, number: make([]int, n), start: make([]int, n+1), leftStart: make([]int, n+1)}
+	f.n, f.order = n, order
+	f.number, f.diag, f.at = sized(f.number, n), sized(f.diag, n), sized(f.at, r.len())
+	f.start, f.leftStart = sized(f.start, n+1), sized(f.leftStart, n+1)
+	f.start[0] = 0
+	clear(f.leftStart)
 	for k, u := range order {
 		f.number[u] = k
 	}
+	// The pairs by columns, with their rows.
 	ends := func(u, v int) (j int, row int32) {
 		j, k := f.number[u], f.number[v]
 		return min(j, k), int32(max(j, k))
 	}
-	later := make([][]int32, n) // the rows of the pairs of column j
+	o.first, o.next = sized(o.first, n+1), sized(o.next, n+1)
+	first, next := o.first, o.next
+	clear(first)
 	r.each(func(_ int32, u, v int) {
-		j, row := ends(u, v)
-		later[j] = append(later[j], row)
+		j, _ := ends(u, v)
+		first[j+1]++
 	})
-	children := make([][]int, n)
-	mark := make([]int, n)
 	for j := range n {
+		first[j+1] += first[j]
+	}
+	o.later, o.pair = sized(o.later, r.len()), sized(o.pair, r.len())
+	later, pair := o.later, o.pair
+	copy(next, first)
+	r.each(func(i int32, u, v int) {
+		j, row := ends(u, v)
+		later[next[j]], pair[next[j]] = row, i
+		next[j]++
+	})
+	// A column has the rows of its pairs, and of its children in the elimination tree.
+	o.child, o.sibling, o.mark = sized(o.child, n), sized(o.sibling, n), sized(o.mark, n)
+	child, sibling, mark := o.child, o.sibling, o.mark
+	clear(child)
+	clear(mark)
+	f.row = slices.Grow(f.row[:0], n+r.len())
+	for j := range n {
+		mark[j] = int32(j) + 1
 		f.row = append(f.row, int32(j))
-		mark[j] = j + 1
+		parent := int32(n)
 		add := func(rows []int32) {
 			for _, v := range rows {
-				if mark[v] != j+1 {
-					mark[v] = j + 1
+				if mark[v] != int32(j)+1 {
+					mark[v] = int32(j) + 1
 					f.row = append(f.row, v)
+					f.leftStart[v+1]++
+					parent = min(parent, v)
 				}
 			}
 		}
-		add(later[j])
-		for _, c := range children[j] {
-			add(f.row[f.start[c]+1 : f.start[c+1]])
+		add(later[first[j]:first[j+1]])
+		for c := child[j]; c > 0; c = sibling[c-1] { // 0: none, else its number plus 1
+			add(f.row[f.start[c-1]+1 : f.start[c]])
 		}
 		f.start[j+1] = len(f.row)
-		below := f.row[f.start[j]+1:]
-		slices.Sort(below)
-		if len(below) > 0 {
-			children[below[0]] = append(children[below[0]], j)
-		}
-		for _, v := range below {
-			f.leftStart[v+1]++
+		if int(parent) < n {
+			sibling[j], child[parent] = child[parent], int32(j)+1
 		}
 	}
 	for j := range n {
 		f.leftStart[j+1] += f.leftStart[j]
 	}
-	f.left, f.leftColumn = make([]int, f.leftStart[n]), make([]int32, f.leftStart[n])
-	next := slices.Clone(f.leftStart)
+	// Transposed twice, rows ascend.
+	f.left = sized(f.left, f.leftStart[n])
+	copy(next, f.leftStart)
 	for j := range n {
-		for i := f.start[j] + 1; i < f.start[j+1]; i++ {
-			v := f.row[i]
-			f.left[next[v]], f.leftColumn[next[v]] = i, int32(j)
+		for _, v := range f.row[f.start[j]+1 : f.start[j+1]] {
+			f.left[next[v]] = int32(j)
 			next[v]++
 		}
 	}
-	f.at, f.diag = make([]int, r.len()), make([]int, n)
-	r.each(func(i int32, u, v int) {
-		j, row := ends(u, v)
-		k, _ := slices.BinarySearch(f.row[f.start[j]:f.start[j+1]], row)
-		f.at[i] = f.start[j] + k
-	})
-	for u, k := range f.number {
-		f.diag[u] = f.start[k]
+	for j := range n {
+		next[j] = f.start[j] + 1
 	}
-	return f
+	for v := range n {
+		for k := f.leftStart[v]; k < f.leftStart[v+1]; k++ {
+			j := f.left[k]
+			f.row[next[j]] = int32(v)
+			next[j]++
+		}
+	}
+	position := next
+	for j := range n {
+		for i := f.start[j]; i < f.start[j+1]; i++ {
+			position[f.row[i]] = i
+		}
+		for i := first[j]; i < first[j+1]; i++ {
+			f.at[pair[i]] = int32(position[later[i]])
+		}
+	}
+	for u, k := range f.number {
+		f.diag[u] = int32(f.start[k])
+	}
 }

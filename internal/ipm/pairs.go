@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/parallel"
 )
 
 // pairs lists the pairs of inputs whose privacy rows are imposed, u < v, the
@@ -22,7 +23,7 @@ type pairs struct {
 	v     []int32
 	a, b  []float64 // exp(-e/2), exp(e/2)
 	// proof is at most b exp(-Ceiling): b x[v] - proof x[u] >= 0 holds for
-	// every channel of the problem, to the last bit.
+	// every channel of the problem, to the last bit. A part of the list has none.
 	proof []float64
 	// omega weighs the pair on the central path: less for a pair that its
 	// neighbors nearly imply.
@@ -39,64 +40,49 @@ const (
 	mostDetour  = 1.0
 )
 
-// A pair is left out where two pairs with budgets that are shorter by at least
-// shorter, relative, add up to its own, up to impliedUlps: their rows imply its
-// rows, and by induction so do the pairs that remain. What rounding leaves to be
-// desired is for the repair. On a tree or a grid only the edges remain.
-const (
-	shorter     = 1e-9
-	impliedUlps = 0x1p-50
-)
-
-// newPairs imposes every pair that no others imply. O(n^3).
+// newPairs imposes the pairs of p. O(n) for each.
 func newPairs(ctx context.Context, p *Problem) (*pairs, error) {
 	n := p.Inputs
-	np := n * (n - 1) / 2
-	r := &pairs{n: n, start: make([]int32, n+1), v: make([]int32, 0, np)}
-	for _, t := range []*[]float64{&r.a, &r.b, &r.proof, &r.omega} {
-		*t = make([]float64, 0, np)
-	}
-	for u := range n {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		du := p.Budget[u*n : (u+1)*n]
-		for v := u + 1; v < n; v++ {
-			e := min(du[v], MaxBudget)
-			b := math.Exp(e / 2)
-			detour := math.Inf(1)
-			dv := p.Budget[v*n : (v+1)*n]
-			most, longest := du[v]*(1+impliedUlps), du[v]*(1-shorter)
-			implied := false
-			for z, d := range du {
-				if s := d + dv[z]; s < detour && z != u && z != v {
-					detour = s
-					if s <= most && max(d, dv[z]) < longest {
-						implied = true
-						break
-					}
-				}
-			}
-			if implied {
-				continue
-			}
-			r.v = append(r.v, int32(v))
-			r.b = append(r.b, b)
-			r.a = append(r.a, math.Exp(-e/2))
-			r.proof = append(r.proof, directed.MulDown(b, directed.ExpDown(-p.Ceiling[u*n+v])))
-			r.omega = append(r.omega, math.Sqrt(min(max(detour/du[v]-1, leastDetour), mostDetour)))
-			r.sumOmega += 2 * r.omega[len(r.omega)-1]
-		}
+	r := &pairs{n: n, start: make([]int32, n+1)}
+	for u, list := range p.Pairs {
+		r.v = append(r.v, list...)
 		r.start[u+1] = int32(len(r.v))
 	}
-	return r, nil
+	for _, t := range []*[]float64{&r.a, &r.b, &r.proof, &r.omega} {
+		*t = make([]float64, len(r.v))
+	}
+	err := parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
+		for u := lo; u < hi; u++ {
+			for i := r.start[u]; i < r.start[u+1]; i++ {
+				r.set(i, u, p)
+			}
+		}
+	})
+	for _, w := range r.omega {
+		r.sumOmega += 2 * w
+	}
+	return r, err
 }
 
-// matrix spreads an array over the pairs to a symmetric matrix.
-func (r *pairs) matrix(of []float64) []float64 {
-	m := make([]float64, r.n*r.n)
-	r.each(func(i int32, u, v int) { m[u*r.n+v], m[v*r.n+u] = of[i], of[i] })
-	return m
+// set fills in the pair at i, one of u.
+func (r *pairs) set(i int32, u int, p *Problem) {
+	v := int(r.v[i])
+	d := p.Budget[u*r.n+v]
+	ceiling := d
+	if p.Ceiling != nil {
+		ceiling = p.Ceiling(u, v)
+	}
+	e := min(d, MaxBudget)
+	r.a[i], r.b[i] = math.Exp(-e/2), math.Exp(e/2)
+	r.proof[i] = directed.MulDown(r.b[i], directed.ExpDown(-ceiling))
+	detour := math.Inf(1)
+	dv := p.Budget[v*r.n : (v+1)*r.n]
+	for z, uz := range p.Budget[u*r.n : (u+1)*r.n] {
+		if s := uz + dv[z]; s < detour && z != u && z != v {
+			detour = s
+		}
+	}
+	r.omega[i] = math.Sqrt(min(max(detour/d-1, leastDetour), mostDetour))
 }
 
 // transpose adds G'r, for r over the rows of a column, to out.
@@ -104,13 +90,28 @@ func (r *pairs) transpose(rows, out []float64) {
 	f, k := rows[:r.len()], rows[r.len():]
 	for u := range r.n {
 		sum := out[u]
-		for i := r.start[u]; i < r.start[u+1]; i++ {
-			a, b, v := r.a[i], r.b[i], r.v[i]
-			out[v] += b*f[i] - a*k[i]
-			sum += b*k[i] - a*f[i]
+		c, vs := r.of(u)
+		as, bs := c.cut(r.a), c.cut(r.b)
+		fs, ks := c.cut(f), c.cut(k)
+		for i, v := range vs {
+			a, b := as[i], bs[i]
+			out[v] += b*fs[i] - a*ks[i]
+			sum += b*ks[i] - a*fs[i]
 		}
 		out[u] = sum
 	}
+}
+
+// span is where the pairs of one input begin in a list, and their number: loops
+// over slices that are cut alike need no bounds checks.
+type span struct{ lo, n int }
+
+func (k span) cut(v []float64) []float64 { return v[k.lo:][:k.n] }
+
+// of is where the pairs of u are, and their other ends.
+func (r *pairs) of(u int) (k span, v []int32) {
+	v = r.v[r.start[u]:r.start[u+1]]
+	return span{int(r.start[u]), len(v)}, v
 }
 
 // each calls f for every pair, i being its position in the list.
@@ -122,7 +123,7 @@ func (r *pairs) each(f func(i int32, u, v int)) {
 	}
 }
 
-// find is the position of the pair u, v, which no others imply.
+// find is the position of the pair u, v, which is in the list.
 func (r *pairs) find(u, v int) int32 {
 	if u > v {
 		u, v = v, u
@@ -130,4 +131,27 @@ func (r *pairs) find(u, v int) int32 {
 	lo := r.start[u]
 	k, _ := slices.BinarySearch(r.v[lo:r.start[u+1]], int32(v))
 	return lo + int32(k)
+}
+
+// end is a pair seen from one input u: v is the other, and out and in are the
+// rows b x[v] - a x[u] and b x[u] - a x[v].
+type end struct{ v, out, in int32 }
+
+// pair is its position in the list.
+func (e end) pair() int32 { return min(e.out, e.in) }
+
+// ends lists the pairs of every input, by ascending v.
+func (r *pairs) ends() [][]end {
+	of, np := make([][]end, r.n), int32(r.len())
+	count := make([]int, r.n)
+	r.each(func(_ int32, u, v int) {
+		count[u]++
+		count[v]++
+	})
+	for u, k := range count {
+		of[u] = make([]end, 0, k)
+	}
+	r.each(func(i int32, u, v int) { of[v] = append(of[v], end{int32(u), np + i, i}) })
+	r.each(func(i int32, u, v int) { of[u] = append(of[u], end{int32(v), i, np + i}) })
+	return of
 }

@@ -21,10 +21,10 @@
 // Primal-dual predictor-corrector steps from a start that is strictly feasible
 // on both sides. Eliminating the columns block by block leaves a linear system
 // in dy and dz only (package kkt). Rows that shorter pairs imply are left out
-// (pairs.go), and where few remain the blocks have sparse factors (sparse.go).
-// Large problems with many rows add them as they are broken (lazy.go), each
-// solve starting from the last (warm.go). In units of x every number is a
-// ratio, so budgets of some hundreds neither overflow nor underflow.
+// (package direct), and where few remain the blocks have sparse factors (sparse.go).
+// With few outputs the inputs are eliminated instead, one by one (input.go).
+// Large problems with many rows impose them as they come near to binding (lazy.go).
+// In units of x every number is a ratio, so budgets of some hundreds neither overflow nor underflow.
 //
 // # What is promised
 //
@@ -49,10 +49,15 @@ const MaxBudget = 600
 // Problem is one program. Matrices are flat, and neither modified nor kept.
 type Problem struct {
 	Inputs, Outputs int // Inputs >= 2
-	// Budget[u*Inputs+v] > 0 is imposed on the pair u, v, and Ceiling is at
-	// least the budget of the problem that Lower speaks of: Budget <= Ceiling.
-	// Both are symmetric and obey the triangle inequality.
-	Budget, Ceiling []float64
+	// Budget[u*Inputs+v] > 0 is imposed on the inputs u and v. It is symmetric and
+	// obeys the triangle inequality up to rounding.
+	Budget []float64
+	// Pairs[u] are the v > u, ascending, whose rows are imposed: they imply those of
+	// all others. See package direct.
+	Pairs [][]int32
+	// Ceiling is at least Budget and at least the budget of the problem that Lower
+	// speaks of; nil is Budget. It is asked for Pairs.
+	Ceiling func(u, v int) float64
 	// Loss[w*len(Class)+i] >= 0 is the loss of output w in loss row i, and
 	// Class[i] the input that row i is about. Every input has a row.
 	Loss  []float64
@@ -65,9 +70,12 @@ type Problem struct {
 // Settings tune Solve.
 type Settings struct {
 	Tolerance float64 // relative gap at which to stop
+	Lower     float64 // a bound that is known: the gap is to it where it is better
 	Workers   int     // 0: all processors; results do not depend on it
 	// Progress is called after every iteration with the bounds so far.
 	Progress func(iteration int, upper, lower float64)
+	// Fits, where not nil, tells whether a lazy solve may take so many bytes.
+	Fits func(bytes float64) bool
 }
 
 // Status says why Solve stopped.
@@ -78,6 +86,7 @@ const (
 	Converged   Status = iota // the gap reached the tolerance
 	Stalled                   // rounding stopped the progress
 	Interrupted               // the context was done
+	Refused                   // more rows than Fits admits were near to binding
 )
 
 // Result is the best that was found on either side.
@@ -88,9 +97,13 @@ type Result struct {
 	// Upper is the loss of X, in plain float64; Lower is a proved bound.
 	Upper, Lower float64
 	// Z is the prior that proves Lower, one weight per loss row.
-	Z          []float64
+	Z []float64
+	// Y are the least reduced costs with Z, one per input: Lower is their sum over
+	// that of Z.
+	Y          []float64
 	Iterations int
 	Status     Status
+	Bytes      float64 // that a lazy solve takes, or would where it was refused
 }
 
 // Columns are worked on in tasks of at least leastColumns, at most mostTasks of
@@ -113,23 +126,23 @@ func taskColumns(outputs int) int {
 }
 
 // Bytes bounds the memory that a problem takes in which no pair is implied: at
-// most 7 n^3 float64s for n inputs, outputs and loss rows, from n = 60 on.
+// most 8 n^3 float64s for n inputs, outputs and loss rows, from n = 60 on.
 func Bytes(inputs, outputs, rows int) float64 {
 	return denseBytes(inputs, outputs, rows, inputs*(inputs-1)/2)
 }
 
 func denseBytes(inputs, outputs, rows, pairs int) float64 {
 	n, m, r := float64(inputs), float64(outputs), float64(rows)
-	return bytes(n, m, r, m*float64(pairs), m*n*n, 2*n*n+n*r+r*r)
+	return bytes(n, m, r, m*float64(pairs), m*n*n, 2*n*n+n*r+r*r) + 128*n*n
 }
 
-// bytes counts, for so many pairs and entries of factors in all columns, four
-// arrays over rows, the factors, the tasks, the linking system and its factor,
-// x, steps and right-hand sides, 8 m n, and 16 n^2 for matrices over pairs and
-// vectors.
+// bytes counts, for so many pairs and entries of factors in all columns, five
+// arrays over rows, the factors, the tasks, the linking system and its factor, and
+// x, steps and right-hand sides, 9 m n. The list of pairs is left to the caller:
+// 128 n^2 are enough where none is implied.
 func bytes(n, m, r, pairs, factors, task float64) float64 {
 	size := float64(taskColumns(int(m)))
-	return 8 * (8*pairs + factors + math.Ceil(m/size)*task + 2*(n+r)*(n+r) + 8*m*n + 16*n*n)
+	return float64(8 * (10*pairs + factors + math.Ceil(m/size)*task + 2*(n+r)*(n+r) + 9*m*n))
 }
 
 func (p *Problem) rows() int { return len(p.Class) }
@@ -141,8 +154,8 @@ func (p *Problem) check() error {
 	if n < 2 || p.Outputs < 1 {
 		return &fault.SizeError{Op: op, Arg: "Inputs", Got: n, Want: "at least 2, and an output"}
 	}
-	if len(p.Budget) != n*n || len(p.Ceiling) != n*n || len(p.Loss) != p.Outputs*p.rows() || p.Prior != nil && len(p.Prior) != p.rows() {
-		return &fault.SizeError{Op: op, Arg: "Budget, Ceiling, Loss or Prior", Got: len(p.Loss), Want: "the sizes of the problem"}
+	if len(p.Budget) != n*n || len(p.Pairs) != n || len(p.Loss) != p.Outputs*p.rows() || p.Prior != nil && len(p.Prior) != p.rows() {
+		return &fault.SizeError{Op: op, Arg: "Budget, Pairs, Loss or Prior", Got: len(p.Loss), Want: "the sizes of the problem"}
 	}
 	for u := range n {
 		for v := range n {

@@ -65,10 +65,15 @@ func (s *solver) affineStats(t *task, w int) {
 	c, dx, st := s.view(w), s.column(s.aff.x, w), t.stats
 	for u := range c.n {
 		du := dx[u]
-		for i := c.start[u]; i < c.start[u+1]; i++ {
-			a, b, dv := c.a[i], c.b[i], dx[c.v[i]]
-			p, q := (b*dv-a*du)*c.rf[i], (b*du-a*dv)*c.rk[i]
-			f, k := c.lf[i]*c.sf[i], c.lk[i]*c.sk[i]
+		k, vs := c.of(u)
+		as, bs := k.cut(c.a), k.cut(c.b)
+		lf, lk := k.cut(c.lf), k.cut(c.lk)
+		sf, sk := k.cut(c.sf), k.cut(c.sk)
+		rf, rk := k.cut(c.rf), k.cut(c.rk)
+		for i, v := range vs {
+			a, b, dv := as[i], bs[i], dx[v]
+			p, q := (b*dv-a*du)*rf[i], (b*du-a*dv)*rk[i]
+			f, k := lf[i]*sf[i], lk[i]*sk[i]
 			lo, hi := p, q
 			if q < p {
 				lo, hi = q, p
@@ -87,31 +92,41 @@ func (s *solver) affineStats(t *task, w int) {
 	t.stats = st
 }
 
-// correct sets pull to the target less the predictor's second order term ds
-// dlambda = -lambda s rho (1 + rho), over s.
+// correct sets pull to the target less curvature times the predictor's second order
+// term ds dlambda = -lambda s rho (1 + rho), over s.
 func (s *solver) correct(w int, target float64) {
 	c, dx := s.view(w), s.column(s.aff.x, w)
 	for u := range c.n {
 		du := dx[u]
-		for i := c.start[u]; i < c.start[u+1]; i++ {
-			a, b, dv := c.a[i], c.b[i], dx[c.v[i]]
-			p, q := (b*dv-a*du)*c.rf[i], (b*du-a*dv)*c.rk[i]
-			e := target * c.omega[i]
-			c.pf[i] = e*c.rf[i] + c.lf[i]*p*(1+p)
-			c.pk[i] = e*c.rk[i] + c.lk[i]*q*(1+q)
+		k, vs := c.of(u)
+		as, bs, omega := k.cut(c.a), k.cut(c.b), k.cut(c.omega)
+		lf, lk := k.cut(c.lf), k.cut(c.lk)
+		rf, rk := k.cut(c.rf), k.cut(c.rk)
+		pf, pk := k.cut(c.pf), k.cut(c.pk)
+		for i, v := range vs {
+			a, b, dv := as[i], bs[i], dx[v]
+			p, q := (b*dv-a*du)*rf[i], (b*du-a*dv)*rk[i]
+			e := target * omega[i]
+			pf[i] = e*rf[i] + curvature*lf[i]*p*(1+p)
+			pk[i] = e*rk[i] + curvature*lk[i]*q*(1+q)
 		}
 	}
 }
 
-// stepStats finds how far s.dir can go.
+// stepStats finds how far s.dir can go, and how far in every column.
 func (s *solver) stepStats(t *task, w int) {
 	c, dx := s.view(w), s.column(s.dir.x, w)
-	least, dual := t.stats.least, t.stats.dual
+	least, dual := 0.0, t.stats.dual
 	for u := range c.n {
 		du := dx[u]
-		for i := c.start[u]; i < c.start[u+1]; i++ {
-			a, b, dv := c.a[i], c.b[i], dx[c.v[i]]
-			p, q := (b*dv-a*du)*c.rf[i], (b*du-a*dv)*c.rk[i]
+		k, vs := c.of(u)
+		as, bs := k.cut(c.a), k.cut(c.b)
+		lf, lk := k.cut(c.lf), k.cut(c.lk)
+		rf, rk := k.cut(c.rf), k.cut(c.rk)
+		pf, pk := k.cut(c.pf), k.cut(c.pk)
+		for i, v := range vs {
+			a, b, dv := as[i], bs[i], dx[v]
+			p, q := (b*dv-a*du)*rf[i], (b*du-a*dv)*rk[i]
 			if p < least {
 				least = p
 			}
@@ -119,36 +134,52 @@ func (s *solver) stepStats(t *task, w int) {
 				least = q
 			}
 			// The quotient is formed only where it is a new least.
-			if d := c.pf[i] - c.lf[i]*(1+p); d < dual*c.lf[i] {
-				dual = d / c.lf[i]
+			if d := pf[i] - lf[i]*(1+p); d < dual*lf[i] {
+				dual = d / lf[i]
 			}
-			if d := c.pk[i] - c.lk[i]*(1+q); d < dual*c.lk[i] {
-				dual = d / c.lk[i]
+			if d := pk[i] - lk[i]*(1+q); d < dual*lk[i] {
+				dual = d / lk[i]
 			}
 		}
 	}
-	t.stats.least, t.stats.dual = least, dual
+	s.parts[w].reach = kkt.Reach(least, nil, nil)
+	t.stats.least, t.stats.dual = min(t.stats.least, least), dual
 }
 
 // center adds a Gondzio corrector to pull: the products lambda s that steps of
 // the given lengths would bring below lift times their target are aimed at
 // that. Products above their target are left alone.
+//
+// A column that ends a step well before that length moves by less: slow of its ds, with
+// the same dlambda.
 func (s *solver) center(w int, target, primal, dual float64) {
 	c, dx := s.view(w), s.column(s.dir.x, w)
 	target *= kkt.Lift
+	slow := min(1, s.parts[w].reach/(damped*primal))
 	for u := range c.n {
 		du := dx[u]
-		for i := c.start[u]; i < c.start[u+1]; i++ {
-			a, b, dv := c.a[i], c.b[i], dx[c.v[i]]
-			p, q := (b*dv-a*du)*c.rf[i], (b*du-a*dv)*c.rk[i]
-			f := c.sf[i] * (1 + primal*p) * (c.lf[i] + dual*(c.pf[i]-c.lf[i]*(1+p)))
-			k := c.sk[i] * (1 + primal*q) * (c.lk[i] + dual*(c.pk[i]-c.lk[i]*(1+q)))
-			e := target * c.omega[i]
+		k, vs := c.of(u)
+		as, bs, omega := k.cut(c.a), k.cut(c.b), k.cut(c.omega)
+		lf, lk := k.cut(c.lf), k.cut(c.lk)
+		sf, sk := k.cut(c.sf), k.cut(c.sk)
+		rf, rk := k.cut(c.rf), k.cut(c.rk)
+		pf, pk := k.cut(c.pf), k.cut(c.pk)
+		for i, v := range vs {
+			a, b, dv := as[i], bs[i], dx[v]
+			p, q := (b*dv-a*du)*rf[i], (b*du-a*dv)*rk[i]
+			if slow < 1 {
+				pf[i] -= (1 - slow) * lf[i] * p
+				pk[i] -= (1 - slow) * lk[i] * q
+				p, q = slow*p, slow*q
+			}
+			f := sf[i] * (1 + primal*p) * (lf[i] + dual*(pf[i]-lf[i]*(1+p)))
+			k := sk[i] * (1 + primal*q) * (lk[i] + dual*(pk[i]-lk[i]*(1+q)))
+			e := target * omega[i]
 			if f < e {
-				c.pf[i] += (e - f) * c.rf[i]
+				pf[i] += (e - f) * rf[i]
 			}
 			if k < e {
-				c.pk[i] += (e - k) * c.rk[i]
+				pk[i] += (e - k) * rk[i]
 			}
 		}
 	}
@@ -162,14 +193,20 @@ func (s *solver) moveColumn(w int, primal, dual float64) {
 	}
 	for u := range c.n {
 		xu, du := x[u], dx[u]
-		for i := c.start[u]; i < c.start[u+1]; i++ {
-			a, b, xv, dv := c.a[i], c.b[i], x[c.v[i]], dx[c.v[i]]
+		k, vs := c.of(u)
+		as, bs := k.cut(c.a), k.cut(c.b)
+		lf, lk := k.cut(c.lf), k.cut(c.lk)
+		sf, sk := k.cut(c.sf), k.cut(c.sk)
+		rf, rk := k.cut(c.rf), k.cut(c.rk)
+		pf, pk := k.cut(c.pf), k.cut(c.pk)
+		for i, v := range vs {
+			a, b, xv, dv := as[i], bs[i], x[v], dx[v]
 			p, q := b*dv-a*du, b*du-a*dv
-			c.lf[i] += dual * (c.pf[i] - c.lf[i]*(1+p*c.rf[i]))
-			c.lk[i] += dual * (c.pk[i] - c.lk[i]*(1+q*c.rk[i]))
-			c.sf[i] = kkt.Renew(b*xv-a*xu, b*xv, c.sf[i]+primal*p)
-			c.sk[i] = kkt.Renew(b*xu-a*xv, b*xu, c.sk[i]+primal*q)
-			c.rf[i], c.rk[i] = 1/c.sf[i], 1/c.sk[i]
+			lf[i] += dual * (pf[i] - lf[i]*(1+p*rf[i]))
+			lk[i] += dual * (pk[i] - lk[i]*(1+q*rk[i]))
+			sf[i] = kkt.Renew(b*xv-a*xu, b*xv, sf[i]+primal*p)
+			sk[i] = kkt.Renew(b*xu-a*xv, b*xu, sk[i]+primal*q)
+			rf[i], rk[i] = 1/sf[i], 1/sk[i]
 		}
 	}
 }

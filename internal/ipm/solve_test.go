@@ -14,7 +14,7 @@ import (
 // started is a solver at its start, moved by some steps.
 func started(t testing.TB, p *Problem, steps int) *solver {
 	t.Helper()
-	s := newSolver(context.Background(), p, Settings{Workers: 1}, pairsOf(p), nil)
+	s := newSolver(context.Background(), &Plan{p: p, r: pairsOf(p)}, Settings{Workers: 1})
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}

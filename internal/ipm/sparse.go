@@ -3,14 +3,16 @@ package ipm
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // Sparse Cholesky factors: one pattern for all columns, or one each in a Lazy.
 
-// assembleSparse writes the lower triangle of H_w, as block does, to l.
-func (s *solver) assembleSparse(l []float64, w int) {
-	f, c, x := s.parts[w].f, s.view(w), s.column(s.x, w)
+// assembleSparse writes one triangle of H_w, as block does, to l: the diagonal where
+// diag has it, and the others at the positions of their pairs.
+func (s *solver) assembleSparse(l []float64, w int, diag, at []int32) {
+	c, x := s.view(w), s.column(s.x, w)
 	clear(l)
 	for u := range c.n {
 		xu, du := x[u], 0.0
@@ -18,24 +20,27 @@ func (s *solver) assembleSparse(l []float64, w int) {
 			a, b, xv := c.a[i], c.b[i], x[c.v[i]]
 			p, q, m := b*xv*c.rf[i], a*xu*c.rf[i], c.lf[i]*c.sf[i]
 			p2, q2, m2 := b*xu*c.rk[i], a*xv*c.rk[i], c.lk[i]*c.sk[i]
-			l[f.diag[c.v[i]]] += m*p*p + m2*q2*q2
+			l[diag[c.v[i]]] += m*p*p + m2*q2*q2
 			du += m*q*q + m2*p2*p2
-			l[f.at[i]] = -m*p*q - m2*p2*q2
+			l[at[i]] = -m*p*q - m2*p2*q2
 		}
-		l[f.diag[u]] += du
+		l[diag[u]] += du
 	}
 }
 
 // cholesky overwrites the lower triangle in l with its factor. work has n zeros
-// and is left so. It reports a pivot that is not positive.
-func (f *pattern) cholesky(l, work []float64) bool {
+// and is left so; next has room for n. It reports a pivot that is not positive.
+func (f *pattern) cholesky(l, work []float64, next []int32) bool {
 	for j := range f.n {
 		lo, hi := f.start[j], f.start[j+1]
 		for i := lo; i < hi; i++ {
 			work[f.row[i]] = l[i]
 		}
-		for k := f.leftStart[j]; k < f.leftStart[j+1]; k++ {
-			at, end := f.left[k], f.start[f.leftColumn[k]+1]
+		// Every column before is at its entry in row j.
+		next[j] = int32(lo) + 1
+		for _, k := range f.left[f.leftStart[j]:f.leftStart[j+1]] {
+			at, end := next[k], f.start[k+1]
+			next[k]++
 			c := l[at]
 			rows := f.row[at:end]
 			for i, v := range l[at:end] {
@@ -93,9 +98,12 @@ func (f *pattern) invert(to, z, l []float64) {
 		row := z[j*n : (j+1)*n]
 		clear(row[j:])
 		if right := row[j+1:]; len(right) > 0 {
-			for i := lo + 1; i < hi; i++ {
-				k := int(f.row[i])
-				bl.Daxpy(len(right), -scale*l[i], z[k*n+j+1:(k+1)*n], 1, right, 1)
+			// Rows that follow each other are taken together.
+			for i := lo + 1; i < hi; {
+				k, first := int(f.row[i]), i
+				for i++; i < hi && int(f.row[i]) == k+i-first; i++ {
+				}
+				bl.Dgemv(blas.Trans, i-first, len(right), -scale, z[k*n+j+1:], n, l[first:i], 1, 1, right, 1)
 			}
 		}
 		diag := scale

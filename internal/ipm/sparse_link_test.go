@@ -27,7 +27,7 @@ func TestLinkSparse_AgainstDense(t *testing.T) {
 				t.Fatal(err)
 			}
 			link := func(workers int, f *pattern) []float64 {
-				s := newSolver(context.Background(), l.p, Settings{Workers: workers}, l.r, f)
+				s := newSolver(context.Background(), &Plan{p: l.p, r: l.r, f: f}, Settings{Workers: workers})
 				if err := s.start(); err != nil {
 					t.Fatal(err)
 				}

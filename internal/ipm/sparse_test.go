@@ -63,7 +63,7 @@ func TestSparse_AgainstDense(t *testing.T) {
 		if !l.Sparse() {
 			t.Fatal("dense")
 		}
-		s := newSolver(context.Background(), l.p, Settings{Workers: 1}, l.r, l.f)
+		s := newSolver(context.Background(), l, Settings{Workers: 1})
 		if err := s.start(); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestSparse_AgainstDense(t *testing.T) {
 		const w = 3
 		n, f := s.n, l.f
 		low := make([]float64, len(f.row))
-		s.assembleSparse(low, w)
+		s.assembleSparse(low, w, f.diag, f.at)
 		want := mat.NewSymDense(n, nil)
 		for j := range n {
 			for i := f.start[j]; i < f.start[j+1]; i++ {
@@ -84,7 +84,7 @@ func TestSparse_AgainstDense(t *testing.T) {
 			}
 		}
 		// The same matrix by the dense routine.
-		full := newSolver(context.Background(), l.p, Settings{}, l.r, nil)
+		full := newSolver(context.Background(), &Plan{p: l.p, r: l.r}, Settings{})
 		full.x, full.lambda, full.s, full.inv = s.x, s.lambda, s.s, s.inv
 		full.block(full.tasks[0], w)
 		for u := range n {
@@ -95,7 +95,7 @@ func TestSparse_AgainstDense(t *testing.T) {
 			}
 		}
 		var chol mat.Cholesky
-		if !chol.Factorize(want) || !f.cholesky(low, make([]float64, n)) {
+		if !chol.Factorize(want) || !f.cholesky(low, make([]float64, n), make([]int32, n)) {
 			t.Fatal("no factor")
 		}
 		var inverse mat.SymDense
@@ -128,7 +128,7 @@ func TestSparse_AgainstDense(t *testing.T) {
 		}
 	}
 	f := newPattern(pairsOf(grid(2, 1)), []int{0, 1, 2, 3})
-	if low := make([]float64, len(f.row)); f.cholesky(low, make([]float64, 4)) {
+	if low := make([]float64, len(f.row)); f.cholesky(low, make([]float64, 4), make([]int32, 4)) {
 		t.Error("the zero matrix has a factor")
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/ipm/byinput"
 	"github.com/metricdp/metricdp/internal/ipm/kkt"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
@@ -22,8 +24,8 @@ type solver struct {
 	nz   int // loss rows with a dual of their own: none where a prior is given
 	r    *pairs
 
-	members          [][]int   // loss rows with a dual of their own, by input
-	fullProof, fullB []float64 // proof and b of the pairs, as n x n matrices
+	members [][]int // loss rows with a dual of their own, by input
+	ends    [][]end // of r
 
 	x       []float64
 	y, z, t []float64 // z has a weight for every loss row, t only nz
@@ -36,16 +38,19 @@ type solver struct {
 	chol   []float64 // per column, the Cholesky factor of its block
 	parts  []part
 	sparse *pattern // nil: the columns do not have one in common
-	// way are iterates to start the next round from, due the gap at which to keep
-	// the next one, 0 for none; see keep.
-	way []*kept
-	due float64
+	lazy   bool
+	mu     float64 // the mean of lambda s/omega before the last step
 
 	h     []float64 // per column, the right-hand side
 	tasks []*task
 	link  *kkt.Link
-	aff   direction // the predictor
-	dir   direction
+	// input, where not nil, is in place of link, chol and sparse; see input.go.
+	input         *byinput.Factor
+	dual, dualRHS []float64
+	identity      []int32   // see assembleInput
+	aff           direction // the predictor
+	dir           direction
+	kept          kept // the best of s.dir, see aimed
 
 	cross []float64 // second order terms of z t
 
@@ -60,6 +65,25 @@ type direction struct {
 	k          float64
 }
 
+func (d *direction) copy(from *direction) {
+	copy(d.x, from.x)
+	copy(d.y, from.y)
+	copy(d.z, from.z)
+	copy(d.t, from.t)
+	d.k = from.k
+}
+
+// kept is a direction with the pull that it is for.
+type kept struct {
+	direction
+	pull []float64
+}
+
+func (k *kept) copy(d *direction, pull []float64) {
+	k.direction.copy(d)
+	k.pull = append(k.pull[:0], pull...)
+}
+
 type task struct {
 	p, pd, dpd []float64 // sums of P, P D and D P D, see package kkt; nil: see linkSparse
 	inverse    []float64
@@ -67,8 +91,12 @@ type task struct {
 	lossy      []float64 // a row of it, see addInverse
 	sum, loss  []float64 // sum_w v_w and sum_w D_w v_w
 	worst      []float64 // certificate: the least reduced costs at each input
+	prices     []float64 // see prove
 	plus, less []float64
+	next       []int32 // see cholesky
+	symbolic   symbolic
 	stats      stats
+	margins    []worst // see watch: from every input, then to it
 }
 
 // part is the structure of one column.
@@ -79,6 +107,10 @@ type part struct {
 	// rows and factor are where its part of arrays over rows and of the factors
 	// begins.
 	rows, factor int
+	reach        float64 // how far s.dir can go in it
+	wanted       []int32 // pairs to be imposed, see lazy.go
+	ordered      int     // how many there were when their order was chosen
+	shared       bool    // pairs, f and index are those of all columns
 }
 
 // entries is the size of its factor.
@@ -94,9 +126,16 @@ func (s *solver) factorOf(w int) []float64 {
 	return s.chol[c.factor : c.factor+c.entries()]
 }
 
-// newSolver takes the pairs of p, and the pattern of their factors or nil.
-func newSolver(ctx context.Context, p *Problem, o Settings, r *pairs, f *pattern) *solver {
-	s := &solver{ctx: ctx, p: p, o: o, r: r, sparse: f, parts: slices.Repeat([]part{{pairs: r, f: f}}, p.Outputs)}
+func newSolver(ctx context.Context, l *Plan, o Settings) *solver {
+	first := part{pairs: l.r, f: l.f}
+	if l.first != nil {
+		first = *l.first
+		first.shared = true
+	}
+	s := &solver{ctx: ctx, p: l.p, o: o, r: l.r, sparse: l.f, lazy: l.Lazy(), parts: slices.Repeat([]part{first}, l.p.Outputs)}
+	if l.input != nil {
+		s.input = l.input.New()
+	}
 	s.allocate()
 	return s
 }
@@ -105,54 +144,102 @@ func newSolver(ctx context.Context, p *Problem, o Settings, r *pairs, f *pattern
 func (s *solver) allocate() {
 	p := s.p
 	s.n, s.m = p.Inputs, p.Outputs
-	rowsLen, factorLen := 0, 0
-	for w := range s.parts {
-		c := &s.parts[w]
-		c.rows, c.factor = rowsLen, factorLen
-		rowsLen += 2 * c.len()
-		factorLen += c.entries()
-		s.weight += c.sumOmega
-	}
 	if s.nz = p.rows(); p.Prior != nil {
 		s.nz = 0
 	}
-	s.fullProof, s.fullB = s.r.matrix(s.r.proof), s.r.matrix(s.r.b)
-	s.weight += float64(s.nz)
+	s.layout()
+	s.ends = s.r.ends()
 	s.cross = make([]float64, s.nz)
 	s.members = make([][]int, s.n)
 	for i, c := range p.Class[:s.nz] {
 		s.members[c] = append(s.members[c], i)
 	}
 	n, m, nz, rows := s.n, s.m, s.nz, p.rows()
-	for _, v := range []*[]float64{&s.lambda, &s.s, &s.inv, &s.pull} {
-		*v = make([]float64, rowsLen)
-	}
-	s.chol = make([]float64, factorLen)
 	for _, v := range []*[]float64{&s.x, &s.h} {
 		*v = make([]float64, m*n)
 	}
 	s.y, s.z, s.t = make([]float64, n), make([]float64, rows), make([]float64, nz)
 	s.sum, s.loss = make([]float64, n), make([]float64, rows)
-	for _, d := range []*direction{&s.aff, &s.dir} {
+	for _, d := range []*direction{&s.aff, &s.dir, &s.kept.direction} {
 		*d = direction{x: make([]float64, m*n), y: make([]float64, n), z: make([]float64, nz), t: make([]float64, nz)}
 	}
 	s.tasks = make([]*task, (m+taskColumns(m)-1)/taskColumns(m))
 	for i := range s.tasks {
 		s.tasks[i] = &task{
-			inverse: make([]float64, n*n), lossy: make([]float64, nz),
-			sum: make([]float64, n), loss: make([]float64, rows), worst: make([]float64, n), plus: make([]float64, n), less: make([]float64, n),
+			lossy: make([]float64, nz),
+			sum:   make([]float64, n), loss: make([]float64, rows), worst: make([]float64, n), plus: make([]float64, n), less: make([]float64, n),
+			next: make([]int32, n),
 		}
 	}
 	for _, t := range s.tasks {
-		if s.sparse != nil {
-			break
+		if s.sparse != nil || s.input != nil {
+			t.prices = make([]float64, 2*s.r.len())
+			continue
 		}
+		t.inverse = make([]float64, n*n)
+		t.prices = t.inverse[:2*s.r.len()] // one is done when the other begins
 		t.p, t.pd, t.dpd = make([]float64, n*n), make([]float64, n*nz), make([]float64, nz*nz)
 		if s.parts[0].f != nil {
 			t.work = make([]float64, n*n)
 		}
+		if s.lazy {
+			t.margins = make([]worst, 2*n)
+		}
 	}
-	s.link = kkt.NewLink(n, nz)
+	if s.input == nil {
+		s.link = kkt.NewLink(n, nz)
+		return
+	}
+	s.dual, s.dualRHS, s.identity = make([]float64, n+nz), make([]float64, n+nz), make([]int32, n+s.r.len())
+	for i := range s.identity {
+		s.identity[i] = int32(i)
+	}
+}
+
+// layout takes the memory for the rows and factors of the parts. What there is of multipliers
+// and slacks is kept, at its place.
+func (s *solver) layout() {
+	rows, factors := 0, 0
+	s.weight = float64(s.nz)
+	for w := range s.parts {
+		c := &s.parts[w]
+		c.rows, c.factor = rows, factors
+		rows += 2 * c.len()
+		if s.input == nil {
+			factors += c.entries()
+		}
+		s.weight += c.sumOmega
+	}
+	if rows > cap(s.lambda) || factors > cap(s.chol) {
+		s.reallocate(rows, factors)
+	}
+	s.lambda, s.s, s.inv, s.pull, s.chol = s.lambda[:rows], s.s[:rows], s.inv[:rows], s.pull[:rows], s.chol[:factors]
+}
+
+// slack is the part of the arrays of a lazy solve that is left for more pairs, as a
+// divisor.
+const slack = 8
+
+// reallocate takes memory for so many rows and entries of factors, and keeps the
+// multipliers and slacks. What the columns and it have replaced is collected at once:
+// the runtime would let that become as large as what there is.
+func (s *solver) reallocate(rows, factors int) {
+	if s.lazy {
+		rows += rows / slack
+		factors += factors / slack
+	}
+	again := s.lambda != nil
+	s.inv, s.pull, s.kept.pull, s.chol = nil, nil, nil, nil
+	for _, v := range []*[]float64{&s.lambda, &s.s} {
+		if again {
+			runtime.GC()
+		}
+		*v = append(make([]float64, 0, rows), *v...)
+	}
+	if again {
+		runtime.GC()
+	}
+	s.inv, s.pull, s.kept.pull, s.chol = make([]float64, rows), make([]float64, rows), make([]float64, 0, rows), make([]float64, factors)
 }
 
 // columns calls f for every column, tasks in parallel. It stops with the

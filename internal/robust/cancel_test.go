@@ -130,6 +130,9 @@ var longCalls = []longCall{
 		return err1(lazily(f).Audit(ctx, f, &mechanism.AuditOptions{Delta: 1e-9}))
 	}},
 	{"mechanism.Channel.Loss", flat, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Loss(ctx, f)) }},
+	{"mechanism.Channel.AdversaryError", flat, 3000, func(ctx context.Context, f metric.Finite) error {
+		return err1(lazily(f).AdversaryError(ctx, nil, f))
+	}},
 	{"mechanism.Channel.Remap", flat, 3000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Remap(ctx, nil, f)) }},
 
 	{"exponential.Standard", flat, 4000, built(exponential.Standard)},
@@ -140,6 +143,10 @@ var longCalls = []longCall{
 	{"exponential.Tight", flat, 6000, built(exponential.Tight)},
 	{"exponential.Tight, by Gauss", high, 5000, built(exponential.Tight)},
 	{"exponential.ConstantNormalizer", equidistant, 30_000, built(exponential.ConstantNormalizer)},
+	{"exponential.Snapped", globe, 3000, built(exponential.Snapped)},
+	{"exponential.Remapped", flat, 3000, func(ctx context.Context, f metric.Finite) error {
+		return err1(exponential.Remapped(ctx, metric.Same(f), 5, nil))
+	}},
 	{"exponential.Relaxed", flat, 3000, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Relaxed(ctx, two(f), 5, &exponential.RelaxedOptions{Tuned: true}))
 	}},
@@ -161,6 +168,9 @@ var longCalls = []longCall{
 	}},
 	{"lp.Optimal, sparse", woods, 1200, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.Optimal(ctx, metric.Same(f), 1, nil))
+	}},
+	{"lp.Extended", flat, 2500, func(ctx context.Context, f metric.Finite) error {
+		return err1(lp.Extended(ctx, metric.Same(f), 5, nil))
 	}},
 	{"lp.ConstOPT", flat, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.ConstOPT(ctx, metric.Same(f), 5, nil))

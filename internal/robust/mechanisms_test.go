@@ -100,6 +100,7 @@ var mechanismCalls = []call{
 	{"mechanism.Channel.Loss", channel.Loss, []any{path}},
 	{"mechanism.Channel.LossAt", channel.LossAt, []any{2, path}},
 	{"mechanism.Channel.Posterior", channel.Posterior, []any{uniform, 1, make([]float64, 5)}},
+	{"mechanism.Channel.AdversaryError", channel.AdversaryError, []any{uniform, path}},
 	{"mechanism.Channel.Remap", channel.Remap, []any{uniform, path}},
 	{"mechanism.Labels", mechanism.Labels[string], []any{channel, []string{"a", "b", "c", "d", "e"}}},
 	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
@@ -392,6 +393,8 @@ var exponentialCalls = []call{
 	{"exponential.ConstantNormalizer", exponential.ConstantNormalizer, []any{testkit.Must(metric.NewClustered(2, 3, 0.5)), 1.0, &exponential.Options{}}},
 	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.TightOptions{}}},
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
+	{"exponential.Snapped", exponential.Snapped, []any{testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{})), 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
+	{"exponential.Remapped", exponential.Remapped, []any{metric.Same(testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{}))), 1.0, &exponential.RemappedOptions{Prior: []float64{.5, .25, .25}, Outputs: []int{0, 2}}}},
 	{"exponential.UtilityBeta", exponential.UtilityBeta, []any{exponential.Target{Gamma: 1, Delta: 0.1}, 0.2}},
 	{"exponential.SmallestBeta", exponential.SmallestBeta, []any{path, uniform, exponential.Target{Gamma: 1, Delta: 0.1}}},
 	{"exponential.Misses", exponential.Misses, []any{channel, path, 1.0}},
@@ -474,13 +477,18 @@ var measureCalls = []call{
 
 var lpCalls = []call{
 	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.ChooseOptions{Prior: uniform}}},
+	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.ChooseOptions{Outputs: []int{0, 4}}}},
 	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{{0, 1}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}}}},
 	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Neighbors: 2}}},
 	{"lp.ConstOptions.Size", (&lp.ConstOptions{Neighbors: 2}).Size, []any{twoSided}},
 	{"lp.LevelLowerBound", lp.LevelLowerBound, []any{twoSided, exponential.Target{Gamma: 1, Delta: 0.1}}},
+	{"lp.Extended", lp.Extended, []any{twoSided, 1.0, &lp.ExtendedOptions{Outputs: []int{0, 2, 4}}}},
 	{"lp.LowerBound", lp.LowerBound, []any{twoSided, 1.0, []int{0, 2, 4}}},
 	{"lp.MostPrivate", lp.MostPrivate, []any{twoSided, exponential.Target{Gamma: 1, Delta: 0.1}, &lp.MostPrivateOptions{}}},
 	{"lp.Optimal", lp.Optimal, []any{twoSided, 1.0, &lp.Options{Prior: skew, Outputs: []int{0, 2, 4}}}},
+	{"lp.Optimal", func(ctx context.Context, f metric.Finite, o *lp.Options) (*lp.Solution, error) {
+		return lp.Optimal(ctx, metric.Bimetric{Privacy: f}, 1, o) // the utility metric is not read
+	}, []any{path, &lp.Options{Loss: func(x, y int) float64 { return max(0, float64(x-y)) }, Outputs: []int{1, 7}}}},
 	{"lp.Options.Size", (&lp.Options{Outputs: []int{0, 2}}).Size, []any{twoSided}},
 	{"lp.Spanner", lp.Spanner, []any{twoSided, 1.0, &lp.SpannerOptions{Prior: skew, Stretch: 1.5}}},
 	{"lp.SpannerOptions.Size", (&lp.SpannerOptions{Stretch: 1.5}).Size, []any{twoSided}},

@@ -84,8 +84,10 @@ const (
 var unknown = map[string][]string{
 	"exponential.Relaxed":   {".Entropic", ".Diametric"},
 	"measure.Measure.Bound": {".Simulated", ".StdErr", ".Lower"},
-	"lp.Choose":             {".Level"},
-	"exponential.Best":      {".Level"},
+	"lp.Choose":             {".Level", ".Adversary"},
+	"lp.Optimal":            {".Adversary"},
+	"lp.Spanner":            {".Adversary"},
+	"exponential.Best":      {".Level", ".Adversary"},
 }
 
 // TestCalls_SurviveBadArguments replaces each argument of each call, and each

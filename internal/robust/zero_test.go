@@ -36,7 +36,7 @@ var zeros = []any{
 	new(measure.Domain[[]float64]), new(measure.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]),
 	new(table.Release), new(table.Synthesizer),
 	new(walk.Noise), new(walk.Walk),
-	new(lp.Choice), new(lp.ConstSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
+	new(lp.Choice), new(lp.ConstSolution), new(lp.ExtendedSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
 }
 
 // interfaces draw random numbers; their zero value is nil, which Go refuses.

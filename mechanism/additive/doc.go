@@ -86,8 +86,8 @@
 // trace of a day, all words of a letter), the guarantees compose to little:
 // [mechanism.Guarantee.Plus] does the sum. For inputs and outputs in one finite
 // set package lp has the mechanism of least loss, and package exponential loses
-// less than noise and Snap where its tight weights exist, and more where they
-// do not. Errors and Release times must not be shown to an adversary where
+// less than noise and Snap where its tight weights exist, and has Snap's matrix
+// (Snapped) to compare with. Errors and Release times must not be shown to an adversary where
 // inputs may be outside the domain.
 //
 // # References

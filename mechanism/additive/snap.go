@@ -16,6 +16,12 @@ import (
 // PlanarLaplace with metric.Plane, Sphere with metric.GreatCircle. An output
 // that the points' space refuses is an error.
 //
+// On the line, in the plane and on the sphere Snapped of package exponential is this
+// mechanism with its matrix, for inputs among the points: it takes O(n^2) memory, and
+// gives the expected loss, its audited level and at times a better rate. Here nothing
+// is computed before a release, inputs are any points of the space, and the guarantee
+// is that of the noise.
+//
 // O(n log n) once. A release searches as [metric.Locator] does, and is safe for
 // concurrent use if m's is.
 func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanism.Mechanism[X, int] {

@@ -34,16 +34,22 @@ type BestOptions struct {
 // Choice is what [Best] or lp.Choose took and what it passed over.
 type Choice struct {
 	Mechanism
-	Objective  float64     // its loss, worst case or under the prior, in the unit of the utility metric
+	Objective float64 // its loss, worst case or under the prior, in the unit of the utility metric
+	// Adversary is the error of the best guess of the input from the output, under
+	// the prior and the utility metric ([mechanism.Channel.AdversaryError]): NaN
+	// without a prior.
+	Adversary  float64
 	Candidates []Candidate // all, in the order in which they were considered
 }
 
 // Candidate is a construction that was considered.
 type Candidate struct {
 	Method Method
-	Loss   float64       // as Objective; +Inf where there is no mechanism
-	Level  float64       // audited; NaN where there is none
-	Took   time.Duration // from the start of this construction to its end
+	Loss   float64 // as Objective; +Inf where there is no mechanism
+	Level  float64 // audited; NaN where there is none
+	// Adversary is as in [Choice]: NaN without a mechanism or a prior.
+	Adversary float64
+	Took      time.Duration // from the start of this construction to its end
 	// Err is why there is no mechanism. Beside a mechanism it says that the
 	// context stopped the search for a better one.
 	Err error
@@ -60,20 +66,22 @@ func (c Choice) MarshalJSON() ([]byte, error) {
 		Method Method   `json:"method"`
 		Loss   *float64 `json:"loss,omitempty"`
 		Level  *float64 `json:"level,omitempty"`
+		Guess  *float64 `json:"adversary,omitempty"`
 		Took   float64  `json:"seconds"`
 		Err    string   `json:"error,omitempty"`
 	}
 	text := struct {
 		Objective  float64            `json:"objective"`
+		Adversary  *float64           `json:"adversary,omitempty"`
 		Method     Method             `json:"method"`
 		Beta       float64            `json:"rate,omitempty"`
 		Candidates []candidate        `json:"candidates"`
 		Channel    *mechanism.Channel `json:"channel"`
-	}{c.Objective, c.Method, c.Beta, []candidate{}, c.Channel}
+	}{c.Objective, number(c.Adversary), c.Method, c.Beta, []candidate{}, c.Channel}
 	for _, k := range c.Candidates {
 		t := candidate{Method: k.Method, Took: k.Took.Seconds()}
 		if k.Loss <= math.MaxFloat64 {
-			t.Loss, t.Level = &k.Loss, &k.Level
+			t.Loss, t.Level, t.Guess = &k.Loss, &k.Level, number(k.Adversary)
 		}
 		if k.Err != nil {
 			t.Err = k.Err.Error()
@@ -81,6 +89,14 @@ func (c Choice) MarshalJSON() ([]byte, error) {
 		text.Candidates = append(text.Candidates, t)
 	}
 	return json.Marshal(text)
+}
+
+// number is nil for NaN, which JSON cannot write.
+func number(v float64) *float64 {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return &v
 }
 
 // UnmarshalJSON is always an error: [mechanism.ReadChannel] audits what it reads.
@@ -91,11 +107,19 @@ func (c *Choice) UnmarshalJSON([]byte) error {
 // String is a line for the loss and the mechanism, and one for each candidate.
 func (c *Choice) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "loss %.6g by %v", c.Objective, &c.Mechanism)
+	fmt.Fprintf(&s, "loss %.6g%s by %v", c.Objective, guess(c.Adversary), &c.Mechanism)
 	for _, k := range c.Candidates {
 		fmt.Fprintf(&s, "\n  %v", k)
 	}
 	return s.String()
+}
+
+// guess is a clause for the error of an adversary, where there is one.
+func guess(adversary float64) string {
+	if adversary > 0 {
+		return fmt.Sprintf(", adversary's error %.6g", adversary)
+	}
+	return ""
 }
 
 // String is a line: the method with its loss and level, or why it has none.
@@ -108,18 +132,18 @@ func (c Candidate) String() string {
 	case math.IsInf(c.Loss, 1):
 		return fmt.Sprintf("%s: none: %s", c.Method, why)
 	case why != "":
-		return fmt.Sprintf("%s: loss %.6g at level %.6g (%s)", c.Method, c.Loss, c.Level, why)
+		why = " (" + why + ")"
 	}
-	return fmt.Sprintf("%s: loss %.6g at level %.6g", c.Method, c.Loss, c.Level)
+	return fmt.Sprintf("%s: loss %.6g%s at level %.6g%s", c.Method, c.Loss, guess(c.Adversary), c.Level, why)
 }
 
 // Best builds every mechanism of this package on b that is alpha-private under
-// b.Privacy (constant, standard, tuned, constant normalizer, tight weights without
-// Outputs, and where the two metrics differ or b.Utility is an ultrametric the relaxed
-// one with and without tuning) and returns the one with the least loss under
-// b.Utility: the first of equals. Constructions that a space does not admit are listed
-// with their reason; any other failure ends the search. O(n^2*k + n^3) time for n
-// points and k outputs.
+// b.Privacy (constant, standard, tuned, constant normalizer, snapped and remapped noise,
+// tight weights without Outputs, and where the two metrics differ or b.Utility is an
+// ultrametric the relaxed one with and without tuning) and returns the one with the
+// least loss under b.Utility: the first of equals. Constructions that a space does not
+// admit are listed with their reason; any other failure ends the search. O(n^2*k + n^3)
+// time for n points and k outputs, and that of Remapped, which is most of it.
 func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	const op = "exponential: Best"
 	if o == nil {
@@ -189,17 +213,19 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 			return Tight(ctx, b.Privacy, alpha, &TightOptions{Unit: unit, Progress: progress(MethodTight), Workers: o.Workers})
 		}})
 	}
-	methods = append(methods, family(MethodConstantNormalizer, ConstantNormalizer), family(MethodTuned, Tuned), family(MethodStandard, Standard))
+	methods = append(methods, family(MethodSnapped, Snapped), construction{MethodRemapped, func() (*Mechanism, error) {
+		return Remapped(ctx, b, alpha, &RemappedOptions{Prior: o.Prior, Outputs: o.Outputs, Unit: unit, Progress: progress(MethodRemapped), Workers: o.Workers})
+	}}, family(MethodConstantNormalizer, ConstantNormalizer), family(MethodTuned, Tuned), family(MethodStandard, Standard))
 	if tree != nil || !b.OneMetric() {
 		methods = append(methods, relaxed(MethodRelaxedTuned, true), relaxed(MethodRelaxed, false))
 	}
-	choice := &Choice{Objective: math.Inf(1)}
+	choice := &Choice{Objective: math.Inf(1), Adversary: math.NaN()}
 	for _, m := range methods {
-		c := Candidate{Method: m.Method, Loss: math.Inf(1), Level: math.NaN()}
+		c := Candidate{Method: m.Method, Loss: math.Inf(1), Level: math.NaN(), Adversary: math.NaN()}
 		began := time.Now()
 		mech, err := m.build()
 		if err == nil {
-			mech, c.Loss, err = evaluate(ctx, mech, b.Utility, o)
+			err = c.evaluate(ctx, mech, b.Utility, o)
 		}
 		if err != nil {
 			if !inapplicable(err) {
@@ -209,7 +235,7 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 		} else {
 			c.Level = mech.Guarantee().Alpha()
 			if c.Loss < choice.Objective {
-				choice.Mechanism, choice.Objective = *mech, c.Loss
+				choice.Mechanism, choice.Objective, choice.Adversary = *mech, c.Loss, c.Adversary
 			}
 		}
 		c.Took = time.Since(began)
@@ -223,26 +249,36 @@ func inapplicable(err error) bool {
 	var negative *NegativeWeightError
 	var normalizer *NormalizerError
 	var level *LevelError
-	return errors.As(err, &negative) || errors.As(err, &normalizer) || errors.As(err, &level) || errors.Is(err, ErrSingular)
+	return errors.As(err, &negative) || errors.As(err, &normalizer) || errors.As(err, &level) || errors.Is(err, ErrSingular) || errors.Is(err, ErrNoCells)
 }
 
-// evaluate returns the mechanism, remapped if asked, and its loss.
-func evaluate(ctx context.Context, m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, float64, error) {
+// evaluate fills in what m loses, and an adversary; m is remapped if that is asked for.
+func (c *Candidate) evaluate(ctx context.Context, m *Mechanism, rho metric.Finite, o *BestOptions) error {
 	if o.Remap {
 		labels, err := m.Remap(ctx, o.Prior, rho)
 		if err != nil {
-			return nil, 0, err
+			return err
 		}
 		if m.Channel, err = m.Relabel(labels); err != nil {
-			return nil, 0, err
+			return err
 		}
 	}
 	losses, err := m.Loss(ctx, rho)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	loss, err := objective(losses, o.Prior)
-	return m, loss, err
+	if err != nil {
+		return err
+	}
+	adversary := math.NaN()
+	if o.Prior != nil {
+		adversary, err = m.AdversaryError(ctx, o.Prior, rho)
+	}
+	if err == nil {
+		c.Loss, c.Adversary = loss, adversary
+	}
+	return err
 }
 
 // bestPoint is what Constant should release: the center or the prior's median.

@@ -40,6 +40,9 @@ func TestConformance_Finite(t *testing.T) {
 		{"tight", line, testkit.Must(exponential.Tight(t.Context(), line, 1, &exponential.TightOptions{Unit: "km"}))},
 		{"constant normalizer", cycle, testkit.Must(exponential.ConstantNormalizer(t.Context(), cycle, 1, o))},
 		{"constant", f, testkit.Must(exponential.Constant(15, 4, "km"))},
+		{"snapped", f, testkit.Must(exponential.Snapped(t.Context(), f, 4, o))},
+		{"snapped to a net", f, testkit.Must(exponential.Snapped(t.Context(), f, 4, net))},
+		{"remapped", f, testkit.Must(exponential.Remapped(t.Context(), metric.Same(f), 4, nil))},
 		{"relaxed", line, &testkit.Must(exponential.Relaxed(t.Context(), both, 2, nil)).Mechanism},
 		{"most private", f, &testkit.Must(exponential.MostPrivate(t.Context(), metric.Same(f), nil, target, nil)).Mechanism},
 	} {

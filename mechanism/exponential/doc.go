@@ -15,15 +15,36 @@
 //   - [Tuned] measures how much it changes and takes the largest safe beta;
 //   - [ConstantNormalizer] uses that it does not change on symmetric spaces;
 //   - [Tight] weights the outputs so that it is 1 everywhere;
+//   - [Snapped] adds noise to the point, whose normalizer is the same everywhere, and
+//     answers the nearest output, on the line, in the plane and on the sphere;
+//   - [Remapped] answers what loses least in place of the nearest output;
 //   - [Relaxed] answers with clusters of the utility metric, for spaces where
 //     what an error costs and what is private are measured differently;
-//   - [Best] builds them all and keeps the one with the least loss.
+//   - [Best] builds them and keeps the one with the least loss.
 //
 // [Weighted] takes weights from the caller, for instance a public prior.
 // [NewBaseMeasure] is the mechanism of KL10 for infinite output spaces, with
 // [Nets] for the base measure on compact ones ([BoxNets], [SphereNets], [NewNets]),
 // and [MostPrivate] the same on a finite space at the least rate that reaches a
 // wanted utility; MostPrivate of package lp is the best of all mechanisms there.
+//
+// # Which one
+//
+// At levels at which tight weights exist they lose least, or nearly. At smaller ones,
+// down to those at which a constant is as good, it is remapped noise on points of the
+// line, the plane and the sphere. The largest expected error in km on the 60 of
+// France's larger towns that are nearest to Boulogne-Billancourt, and on its 60
+// largest, against the least possible (lp.Optimal):
+//
+//	             alpha per km   constant   tuned   tight   snapped   remapped   optimum
+//	near Paris   0.05               20.6    23.9       -      16.7       15.7      14.7
+//	             0.2                20.6    14.4       -      9.02       7.58      6.71
+//	             1                  20.6    1.15    1.04      1.81       1.70      0.95
+//	in France    0.003               578     533       -       379        337       310
+//	             0.02                578     152       -      92.1       85.7      53.9
+//
+// For the mean under a uniform prior remapped noise loses 3 and 11 per cent more than the
+// optimum in the first two rows, and 8 and 75 in the last two.
 //
 // # Guarantees
 //

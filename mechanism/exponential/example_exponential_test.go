@@ -128,6 +128,67 @@ func ExampleTight() {
 	// true 0
 }
 
+// A dozen towns around Paris at a level that is small for their distances: the mass of
+// every town's cell under noise is known, so that the loss compares with the others'.
+func ExampleSnapped() {
+	towns, err := metric.NewPoints([]metric.LatLon{
+		{Lat: 48.85, Lon: 2.35}, {Lat: 48.80, Lon: 2.13}, {Lat: 48.94, Lon: 2.35}, {Lat: 48.79, Lon: 2.46},
+		{Lat: 48.89, Lon: 2.21}, {Lat: 48.96, Lon: 2.89}, {Lat: 48.54, Lon: 2.66}, {Lat: 48.62, Lon: 2.43},
+		{Lat: 49.05, Lon: 2.10}, {Lat: 48.95, Lon: 2.25}, {Lat: 48.73, Lon: 2.27}, {Lat: 49.00, Lon: 2.38},
+	}, metric.GreatCircle{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, alpha := range []float64{0.01, 0.2} {
+		best, err := exponential.Best(context.Background(), metric.Same(towns), alpha, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("alpha", alpha, "per km:", best.Method)
+		for _, c := range best.Candidates[:4] {
+			if c.Err == nil {
+				fmt.Printf("  %-13s at most %.1f km\n", c.Method, c.Loss)
+			} else {
+				fmt.Printf("  %-13s none\n", c.Method)
+			}
+		}
+	}
+	// Output:
+	// alpha 0.01 per km: remapped
+	//   constant      at most 39.1 km
+	//   tight weights none
+	//   snapped       at most 34.5 km
+	//   remapped      at most 33.9 km
+	// alpha 0.2 per km: tight weights
+	//   constant      at most 39.1 km
+	//   tight weights at most 4.8 km
+	//   snapped       at most 8.4 km
+	//   remapped      at most 7.4 km
+}
+
+// A city block by block: what a noisy point is nearest to is not the best answer to it.
+func ExampleRemapped() {
+	var pts [][]float64
+	for i := range 12 * 12 {
+		pts = append(pts, []float64{float64(i % 12), float64(i / 12)})
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	snapped, err := exponential.Snapped(context.Background(), f, 0.3, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	remapped, err := exponential.Remapped(context.Background(), metric.Same(f), 0.3, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("snapped %.1f, remapped %.1f\n", worst(snapped, f), worst(remapped, f))
+	// Output:
+	// snapped 4.9, remapped 4.1
+}
+
 func ExampleConstant() {
 	m, err := exponential.Constant(5, 2, "km")
 	if err != nil {
@@ -142,22 +203,24 @@ func ExampleConstant() {
 
 func ExampleBest() {
 	f := line()
-	c, err := exponential.Best(context.Background(), metric.Same(f), 1, nil)
+	c, err := exponential.Best(context.Background(), metric.Same(f), 0.6, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s: worst loss %.3f\n", c.Method, c.Objective)
+	fmt.Printf("%s: worst loss %.2f\n", c.Method, c.Objective)
 	for _, k := range c.Candidates {
 		if k.Err == nil {
-			fmt.Printf("  %-13s %.3f at level %.3f\n", k.Method, k.Loss, k.Level)
+			fmt.Printf("  %-13s %.2f at level %.2f\n", k.Method, k.Loss, k.Level)
 		}
 	}
 	// Output:
-	// tight weights: worst loss 0.736
-	//   constant      2.000 at level 0.000
-	//   tight weights 0.736 at level 1.000
-	//   tuned         0.744 at level 1.000
-	//   standard      1.094 at level 0.684
+	// remapped: worst loss 0.95
+	//   constant      2.00 at level 0.00
+	//   tight weights 1.10 at level 0.60
+	//   snapped       1.15 at level 0.60
+	//   remapped      0.95 at level 0.60
+	//   tuned         1.20 at level 0.60
+	//   standard      1.42 at level 0.44
 }
 
 // Numbers in [0, 1], released from a continuum.

@@ -26,15 +26,18 @@ const (
 	MethodTuned              Method = "tuned"
 	MethodConstantNormalizer Method = "constant normalizer"
 	MethodTight              Method = "tight weights"
+	MethodSnapped            Method = "snapped"
+	MethodRemapped           Method = "remapped"
 	MethodRelaxed            Method = "relaxed"
 	MethodRelaxedTuned       Method = "relaxed, tuned"
 	MethodBaseMeasure        Method = "base measure"
 	MethodConstant           Method = "constant"
 )
 
-// Mechanism is a channel of the exponential family: P{y|x} is proportional to
-// W_y exp(-Beta*rho(x,y)), rho the privacy metric unless the constructor says
-// otherwise. It is encoded in JSON as its channel, which [mechanism.ReadChannel] reads.
+// Mechanism is a channel of the exponential family: P{y|x} is proportional to W_y
+// exp(-Beta*rho(x,y)), rho the privacy metric unless the constructor says otherwise; or
+// to the mass of noise of rate Beta ([Snapped]). It is encoded in JSON as its channel,
+// which [mechanism.ReadChannel] reads.
 type Mechanism struct {
 	*mechanism.Channel
 	Method Method
@@ -68,7 +71,7 @@ func (m *Mechanism) String() string {
 	return fmt.Sprintf("%s, rate %.6g: %v", m.Method, m.Beta, m.Channel)
 }
 
-// Options tune [Standard], [Weighted], [Tuned] and [ConstantNormalizer]. Nil and
+// Options tune [Standard], [Weighted], [Tuned], [ConstantNormalizer] and [Snapped]. Nil and
 // the zero value mean the defaults.
 type Options struct {
 	// Unit names the unit of the metric, for the guarantee; the default is that
@@ -267,8 +270,13 @@ const maxRounding = 0x1p-20
 // certify builds the member at rate beta and audits it. A level above alpha by
 // rounding is answered with a rate lowered by that much.
 func (m *family) certify(ctx context.Context, beta float64) (*Mechanism, error) {
+	return m.certifyAs(ctx, beta, m.channel)
+}
+
+// certifyAs is certify for the members that channel builds.
+func (m *family) certifyAs(ctx context.Context, beta float64, channel func(ctx context.Context, beta float64) (*mechanism.Channel, error)) (*Mechanism, error) {
 	for range 8 {
-		c, err := m.channel(ctx, beta)
+		c, err := channel(ctx, beta)
 		if err != nil {
 			return nil, err
 		}

@@ -47,7 +47,7 @@ func readMammals(b testing.TB) (paths [][]string) {
 
 // loadGloVe returns the 1,000 most frequent words, with Zipf's law.
 func loadGloVe(b testing.TB) (metric.Finite, []float64) {
-	z := testkit.Must(gzip.NewReader(open(b, "words.txt.gz")))
+	z := testkit.Must(gzip.NewReader(open(b, "../../../examples/words/common.txt.gz")))
 	var pts [][]float64
 	var prior []float64
 	for s := bufio.NewScanner(z); s.Scan(); {

@@ -50,9 +50,15 @@ func (s *solver) reaches(d *direction, pulled bool) (primal, dual float64, err e
 	return primal, dual, err
 }
 
+// The parameters of a step beside those of package kkt.
+const (
+	backOff    = 0.9 // of the way to the boundary
+	correctors = 4   // at most
+	spoilt     = 0.5 // a corrector that leaves less of the product of the steps is undone
+)
+
 // step computes a predictor and correctors (Mehrotra 1992, Gondzio 1996) and
-// moves. It reports failure where numbers stop being finite. Parameters as in
-// package ipm.
+// moves. It reports failure where numbers stop being finite.
 func (s *solver) step() (ok bool, err error) {
 	if err := s.newton(&s.aff, false, 0, nil); err != nil {
 		return false, err
@@ -77,7 +83,7 @@ func (s *solver) step() (ok bool, err error) {
 	if primal, dual, err = s.mehrotra(target); err != nil {
 		return false, err
 	}
-	for range kkt.Correctors {
+	for range correctors {
 		p, d := min(1, primal+kkt.Ambition), min(1, dual+kkt.Ambition)
 		if err := s.raise(kkt.Lift*target, p, d); err != nil {
 			return false, err
@@ -85,7 +91,7 @@ func (s *solver) step() (ok bool, err error) {
 		if p, d, err = s.aim(target); err != nil {
 			return false, err
 		}
-		if !(p*d >= kkt.Spoilt*primal*dual) {
+		if !(p*d >= spoilt*primal*dual) {
 			if primal, dual, err = s.mehrotra(target); err != nil {
 				return false, err
 			}
@@ -100,7 +106,7 @@ func (s *solver) step() (ok bool, err error) {
 	if !(primal > 0 && dual > 0) {
 		return false, nil
 	}
-	return true, s.move(kkt.BackOff*primal, kkt.BackOff*dual)
+	return true, s.move(backOff*primal, backOff*dual)
 }
 
 // products is the sum of all products lambda s, y q and z t after steps of the

@@ -22,6 +22,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/dense"
 )
@@ -32,7 +33,7 @@ type Link struct {
 	RHS, Sol []float64
 
 	n, nz  int
-	chol   blas64.Triangular
+	chol   []float64
 	scale  []float64
 	border []float64 // Q^-1 (0, 1)
 	fix    []float64
@@ -44,7 +45,7 @@ func NewLink(n, nz int) *Link {
 	vec := func() []float64 { return make([]float64, k) }
 	return &Link{n: n, nz: nz,
 		Q:     blas64.Symmetric{N: k, Stride: k, Uplo: blas.Upper, Data: make([]float64, k*k)},
-		chol:  blas64.Triangular{N: k, Stride: k, Uplo: blas.Upper, Diag: blas.NonUnit, Data: make([]float64, k*k)},
+		chol:  make([]float64, k*k),
 		scale: vec(), border: vec(), RHS: vec(), Sol: vec(), fix: vec(),
 	}
 }
@@ -62,14 +63,14 @@ func (l *Link) Factor(ctx context.Context) (ok bool, err error) {
 	}
 	for ridge := 0.0; ridge < 1; ridge = max(100*ridge, FirstRidge) {
 		for i := range k {
-			src, dst := l.Q.Data[i*k:(i+1)*k], l.chol.Data[i*k:(i+1)*k]
+			src, dst := l.Q.Data[i*k:(i+1)*k], l.chol[i*k:(i+1)*k]
 			c := l.scale[i]
 			for j := i; j < k; j++ {
 				dst[j] = src[j] * c * l.scale[j]
 			}
 			dst[i] = 1 + ridge
 		}
-		if ok, err := dense.Cholesky(ctx, k, l.chol.Data); err != nil {
+		if ok, err := dense.Cholesky(ctx, k, l.chol); err != nil {
 			return false, err
 		} else if ok {
 			clear(l.border)
@@ -88,9 +89,8 @@ func (l *Link) backsolve(v []float64) {
 	for i, c := range l.scale {
 		v[i] *= c
 	}
-	x := blas64.Vector{N: len(v), Inc: 1, Data: v}
-	blas64.Trsv(blas.Trans, l.chol, x)
-	blas64.Trsv(blas.NoTrans, l.chol, x)
+	dense.Forward(len(v), len(v), l.chol, v)
+	dense.Backward(len(v), len(v), l.chol, v)
 	for i, c := range l.scale {
 		v[i] *= c
 	}
@@ -105,8 +105,7 @@ func (l *Link) Solve(rk float64) (dk float64) {
 	for range 1 + sweeps {
 		copy(l.fix, l.RHS)
 		rest := rk
-		vec := func(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
-		blas64.Symv(-1, l.Q, vec(l.Sol), 1, vec(l.fix))
+		dense.AddSymmetric(-1, l.Q.N, l.Q.Data, l.Sol, l.fix)
 		for i := l.n; i < len(l.Sol); i++ {
 			l.fix[i] -= dk
 			rest -= l.Sol[i]
@@ -120,9 +119,9 @@ func (l *Link) Solve(rk float64) (dk float64) {
 			}
 			c := (have - rest) / unit
 			dk += c
-			blas64.Axpy(-c, vec(l.border), vec(l.fix))
+			floats.AddScaled(l.fix, -c, l.border)
 		}
-		blas64.Axpy(1, vec(l.fix), vec(l.Sol))
+		floats.Add(l.Sol, l.fix)
 	}
 	return dk
 }

@@ -5,16 +5,12 @@ import "math"
 // The parameters of a step (Mehrotra 1992, Gondzio 1996), by experiment on
 // random points of the square (all insensitive within a factor of 2).
 const (
-	BackOff    = 0.9 // of the way to the boundary
-	Correctors = 4   // at most
 	// A corrector asks for steps longer by Ambition, and lifts the products
 	// lambda s that would then fall below Lift times their target. It was worth
-	// it where it brings Gain of the ambition.
-	Ambition = 0.4
+	// it where the product of the steps grew by Gain.
+	Ambition = 0.3
 	Lift     = 0.2
 	Gain     = 0.1
-	// A corrector that more than halves the product of the steps is undone.
-	Spoilt = 0.5
 	// SmallResidual is how much of a linking equation may be left, the row sums
 	// being 1.
 	SmallResidual = 1e-11

@@ -1,0 +1,239 @@
+package exponential
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// RemappedOptions tune [Remapped]. Nil and the zero value mean the defaults.
+type RemappedOptions struct {
+	// Prior is the distribution of the inputs, under which the expected loss is to be
+	// small; nil: the largest over the inputs.
+	Prior   []float64
+	Outputs []int // as in [Options]
+	// Cells is into how many cells noisy points are sorted at most, those of inputs that
+	// are far from each other; 0 means 1,000, or as many as outputs.
+	Cells    int
+	Unit     metric.Unit           // of the privacy metric, as in [Options]
+	Progress func(done, total int) // of the audit
+	Workers  int                   // 0: all processors
+}
+
+const (
+	defaultCells = 1000
+	// remapRoom is the share of the rate that is left to rounding.
+	remapRoom = 0x1p-24
+	// Where triples of two inputs and a cell are no more than tunedWork, a larger rate than
+	// alpha is looked for. Only few cells allow for one.
+	tunedWork = 2e8
+)
+
+// Remapped returns noise whose cells have the answers that lose least: a noisy point is
+// sorted into the Voronoi cell of one of the inputs, as in [Snapped], and the output is
+// drawn from a distribution of that cell. All of that is post-processing of
+// alpha-private noise. What lies far out is mostly noise, and is answered nearer to the
+// middle; a cell between two outputs may answer either.
+//
+// Under a prior every cell answers with the output of least expected loss. For the worst
+// case that is a game: one side chooses a prior, the other answers to it, and the prior
+// moves to the inputs that lose most, by multiplicative weights. The average of the answers
+// is kept, until no other loses some 0.4 per cent less.
+//
+// It is the best of this package at levels too small for tight weights: see the package
+// comment. Spaces and errors are those of Snapped, and a [*metric.ValueError] for a prior that
+// is no distribution; b.Utility is what is lost. The rate is alpha, or more where points are
+// few, as in Snapped. Of few
+// outputs it is better by far than the nearest: with 10,000 cities and 100 of them as outputs, at
+// alpha = .01 per km, the worst input loses 559 km, with snapped noise 601, and some input
+// must lose 537.
+//
+// O(n*c*k) time for n points, c cells and k outputs, without a prior for each of 20 to 1,000
+// rounds; integrals of c cells and audits of k outputs as in Snapped. O(n*(c+k) + c*k) memory.
+// 1,000 points of the plane and as many outputs take 25 s, 20 of them as outputs 1 s.
+func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *RemappedOptions) (*Mechanism, error) {
+	const op = "exponential: Remapped"
+	if o == nil {
+		o = &RemappedOptions{}
+	}
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	n := b.Len()
+	if err := checkOutputs(op, o.Outputs, n); err != nil {
+		return nil, err
+	}
+	if err := checkPrior(op, o.Prior, n); err != nil {
+		return nil, err
+	}
+	if o.Cells < 0 {
+		return nil, fault.Value(op, "Cells", float64(o.Cells), "an integer >= 0")
+	}
+	sites, _, err := metric.FarthestFirst(ctx, b.Privacy, min(n, cmp.Or(o.Cells, max(defaultCells, len(o.Outputs)))), 0)
+	if err != nil {
+		return nil, named(op, err)
+	}
+	m, err := newFamily(op, MethodRemapped, b.Privacy, alpha, &Options{Unit: o.Unit, Outputs: sites, Progress: o.Progress, Workers: o.Workers})
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.snapping(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &remap{snapping: s, outputs: o.Outputs}
+	if r.outputs == nil {
+		r.outputs = all(n)
+	}
+	rate := s.rate()
+	if float64(n)*float64(n)*float64(len(s.net)) <= tunedWork {
+		if rate, err = s.largestRate(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.certifyAs(ctx, rate*(1-remapRoom), func(ctx context.Context, beta float64) (*mechanism.Channel, error) {
+		w, err := s.weights(ctx, beta)
+		if err == nil && r.answer == nil {
+			err = r.find(ctx, b.Utility, o.Prior, w)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return r.channel(ctx, w)
+	})
+}
+
+// remap has a distribution of outputs for every cell.
+type remap struct {
+	*snapping
+	outputs []int
+	answer  [][]share
+}
+
+// share is the weight of an output, an index into outputs. Those of a cell have the same
+// sum in every cell.
+type share struct {
+	output int
+	weight float64
+}
+
+// find finds the answers for noise of log-masses w.
+func (r *remap) find(ctx context.Context, rho metric.Finite, prior, w []float64) error {
+	n, c, k := r.f.Len(), len(r.net), len(r.outputs)
+	if err := fault.Memory(r.op, float64(float64(n)*float64(c+k))+float64(4*float64(c)*float64(k)), 4); err != nil {
+		return err
+	}
+	mass, dist, bad := make([]float32, n*c), make([]float32, n*k), make([]error, n)
+	check := func(x, y int, d float64) error {
+		if d >= 0 && d <= math.MaxFloat64 {
+			return nil
+		}
+		return fault.Value(r.op, fmt.Sprintf("Utility.Distance(%d, %d)", x, y), d, "a finite number >= 0")
+	}
+	// By the triangle inequality no distance is above twice this, whatever their unit.
+	unit := 0.0
+	for y, d := range finite.Row(rho, 0, nil) {
+		if err := check(0, y, d); err != nil {
+			return err
+		}
+		unit = max(unit, d)
+	}
+	unit = cmp.Or(unit, 1)
+	err := parallel.Chunks(ctx, n, 8, r.audit.Workers, nil, func(_, lo, hi int) {
+		var from []float64
+		for x := lo; x < hi; x++ {
+			row, sum := w[x*c:(x+1)*c], 0.0
+			top := slices.Max(row)
+			for _, v := range row {
+				sum += math.Exp(v - top)
+			}
+			for y, v := range row {
+				mass[x*c+y] = float32(math.Exp(v-top) / sum)
+			}
+			from = finite.Row(rho, x, from)
+			for y, d := range from {
+				bad[x] = cmp.Or(bad[x], check(x, y, d))
+			}
+			for j, y := range r.outputs {
+				dist[x*k+j] = float32(from[y] / unit)
+			}
+		}
+	})
+	if err := cmp.Or(err, cmp.Or(bad...)); err != nil {
+		return err
+	}
+	g := &game{n: n, c: c, k: k, mass: mass, dist: dist, workers: r.audit.Workers}
+	first := make([]int, c)
+	for y, site := range r.net {
+		from := dist[site*k : (site+1)*k]
+		first[y] = slices.Index(from, slices.Min(from))
+	}
+	var counts []float64
+	if prior == nil {
+		counts, err = g.play(ctx, first)
+	} else {
+		counts, err = make([]float64, c*k), g.round(ctx, prior, first, make([]float64, n))
+		for y, j := range first {
+			counts[y*k+j] = 1
+		}
+	}
+	if err != nil {
+		return err
+	}
+	r.answer = make([][]share, c)
+	for y := range r.answer {
+		for j, v := range counts[y*k : (y+1)*k] {
+			if v > 0 {
+				r.answer[y] = append(r.answer[y], share{j, v})
+			}
+		}
+	}
+	return nil
+}
+
+// channel is that of the answers, for noise of log-masses w.
+func (r *remap) channel(ctx context.Context, w []float64) (*mechanism.Channel, error) {
+	c := len(r.net)
+	type source struct {
+		cell int
+		log  float64
+	}
+	var labels []int
+	var sources [][]source
+	at := make(map[int]int)
+	for y, shares := range r.answer {
+		for _, s := range shares {
+			if _, ok := at[s.output]; !ok {
+				at[s.output] = len(labels)
+				labels, sources = append(labels, r.outputs[s.output]), append(sources, nil)
+			}
+			i := at[s.output]
+			sources[i] = append(sources[i], source{y, math.Log(s.weight)})
+		}
+	}
+	return mechanism.NewChannel(ctx, mechanism.Rows{Inputs: r.f.Len(), Outputs: len(labels), Log: true, Fill: func(x int, dst []float64) {
+		row := w[x*c : (x+1)*c]
+		for j, list := range sources {
+			most := math.Inf(-1)
+			for _, s := range list {
+				most = max(most, row[s.cell]+s.log)
+			}
+			dst[j] = most
+			if most > math.Inf(-1) {
+				sum := 0.0
+				for _, s := range list {
+					sum += math.Exp(row[s.cell] + s.log - most)
+				}
+				dst[j] += math.Log(sum)
+			}
+		}
+	}}, &mechanism.ChannelOptions{Labels: labels, Workers: r.audit.Workers})
+}

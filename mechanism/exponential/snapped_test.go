@@ -1,0 +1,217 @@
+package exponential
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// The spaces that Snapped knows, with points at distance 0, on one line, near and far.
+func snappable(t testing.TB) map[string]metric.Finite {
+	r := random.Seeded(31)
+	flat, globe, numbers := make([][2]float64, 25), make([]metric.LatLon, 25), make([]int, 25)
+	for i := range flat {
+		flat[i] = [2]float64{r.Float64(), r.Float64()}
+		globe[i] = metric.LatLon{Lat: 180*r.Float64() - 90, Lon: 360 * r.Float64()}
+		numbers[i] = r.IntN(40)
+	}
+	flat[3], flat[4], flat[5] = flat[2], [2]float64{flat[6][0] + 1e-5, flat[6][1]}, [2]float64{1e3, 1e3}
+	globe[3], globe[4] = globe[2], metric.LatLon{Lat: globe[2].Lat, Lon: globe[2].Lon + 1e-4}
+	globe[5], globe[6], globe[7] = metric.LatLon{Lon: 180}, metric.LatLon{Lon: -180}, metric.LatLon{}
+	row := make([][]float64, 9)
+	grid := make([][2]float64, 25)
+	for i := range row {
+		row[i] = []float64{float64(i), 2 * float64(i)}
+	}
+	for i := range grid {
+		grid[i] = [2]float64{float64(i % 5), float64(i / 5)}
+	}
+	return map[string]metric.Finite{
+		"plane":   testkit.Must(metric.NewPoints(flat, metric.Plane{})),
+		"grid":    testkit.Must(metric.NewPoints(grid, metric.Plane{})),
+		"row":     testkit.Must(metric.NewPoints(row, metric.Euclidean{})),
+		"globe":   testkit.Must(metric.NewPoints(globe, metric.GreatCircle{Radius: 1})),
+		"numbers": testkit.Must(metric.NewPoints(numbers, metric.Numbers[int]{})),
+		"one":     testkit.Must(metric.NewPoints(flat[:1], metric.Plane{})),
+		"same":    testkit.Must(metric.NewPoints(flat[2:4], metric.Plane{})),
+		"two":     testkit.Must(metric.NewPoints(flat[:2], metric.Plane{})),
+	}
+}
+
+// Every level is audited to at most alpha, and no rate is below it: snapping is
+// post-processing. Levels reach 500 over the distances.
+func TestSnapped_KeepsTheLevel(t *testing.T) {
+	for name, f := range snappable(t) {
+		for _, alpha := range []float64{.05, 1, 20, 500} {
+			m, err := Snapped(t.Context(), f, alpha, nil)
+			if err != nil {
+				t.Errorf("%s, alpha %v: %v", name, alpha, err)
+				continue
+			}
+			a := testkit.Must(m.Audit(t.Context(), f, nil))
+			if a.Hi > alpha || m.Guarantee().Alpha() != a.Hi || m.Beta < alpha*(1-1e-6) || a.Hi < alpha*(1-2*rateStep) && f.Len() > 2 {
+				t.Errorf("%s, alpha %v: %v", name, alpha, m)
+			}
+		}
+	}
+}
+
+// The distribution is that of the noise which additive.Snap draws.
+func TestSnapped_IsSnap(t *testing.T) {
+	const draws, alpha = 40_000, 3.
+	r := random.Seeded(32)
+	check := func(name string, f metric.Finite, draw func(x int) (int, error)) {
+		t.Helper()
+		m := testkit.Must(newFamily("", MethodSnapped, f, alpha, nil))
+		s := testkit.Must(m.snapping(t.Context()))
+		c := testkit.Must(s.channel(t.Context(), alpha))
+		for x := range 3 {
+			counts := map[int]int{}
+			for range draws {
+				counts[testkit.Must(draw(x))]++
+			}
+			for y := range c.Outputs() {
+				p := c.Prob(x, y)
+				// Bernstein: false rejects below 1e-9 each, 150 of them.
+				if slack := 25 + 7*math.Sqrt(draws*p); math.Abs(float64(counts[c.Output(y)])-draws*p) > slack {
+					t.Errorf("%s: %d draws of %d at %d, want %v", name, counts[c.Output(y)], y, x, draws*p)
+				}
+			}
+		}
+	}
+	spaces := snappable(t)
+	flat := spaces["plane"].(*metric.Points[[2]float64])
+	snap := additive.Snap(testkit.Must(additive.NewPlanarLaplace(alpha, nil)), flat)
+	check("plane", flat, func(x int) (int, error) { return snap.Release(r, flat.At(x)) })
+	globe := spaces["globe"].(*metric.Points[metric.LatLon])
+	snapG := additive.Snap(testkit.Must(additive.NewSphere(alpha, &additive.SphereOptions{Radius: 1})), globe)
+	check("globe", globe, func(x int) (int, error) { return snapG.Release(r, globe.At(x)) })
+}
+
+// On a line of unit gaps the noise stays with probability 1 - e^(-alpha/2), and few
+// outputs allow for a larger rate.
+func TestSnapped_OnALine(t *testing.T) {
+	const alpha = .8
+	numbers := make([]float64, 20)
+	for i := range numbers {
+		numbers[i] = float64(i)
+	}
+	f := testkit.Must(metric.NewPoints(numbers, metric.Numbers[float64]{}))
+	m := testkit.Must(Snapped(t.Context(), f, alpha, nil))
+	for x := 1; x < 19; x++ {
+		for y := 1; y < 19; y++ {
+			want := math.Exp(-alpha*math.Abs(float64(x-y))) * math.Sinh(alpha/2)
+			if x == y {
+				want = 1 - math.Exp(-alpha/2)
+			}
+			if !near(m.Prob(x, y), want, 1e-9) {
+				t.Fatalf("P(%d|%d) = %v, want %v", y, x, m.Prob(x, y), want)
+			}
+		}
+	}
+	// Two points a distance 1 apart: the masses are 1 - e^(-beta/2)/2 and the rest.
+	pair := testkit.Must(metric.Subset(f, []int{0, 1}))
+	m = testkit.Must(Snapped(t.Context(), pair, alpha, nil))
+	if want := 2 * math.Log((math.Exp(alpha)+1)/2); m.Beta > want || m.Beta < want*(1-2*rateStep) {
+		t.Errorf("%v, want rate %v", m, want)
+	}
+	m = testkit.Must(Snapped(t.Context(), f, alpha, &Options{Outputs: []int{19, 0}}))
+	if m.Outputs() != 2 || m.Output(0) != 19 || !near(m.Prob(0, 0), math.Exp(-alpha*9.5)/2, 1e-9) {
+		t.Errorf("%v: P(19|0) = %v", m, m.Prob(0, 0))
+	}
+}
+
+// Views of the points have the same mechanism, in their own unit.
+func TestSnapped_Views(t *testing.T) {
+	for name, f := range snappable(t) {
+		n := f.Len()
+		miles := testkit.Must(metric.Scaled(f, 4))
+		idx := all(n)
+		slices.Reverse(idx)
+		back := testkit.Must(metric.Subset(f, idx))
+		m, scaled := testkit.Must(Snapped(t.Context(), f, 2, nil)), testkit.Must(Snapped(t.Context(), miles, .5, nil))
+		turned := testkit.Must(Snapped(t.Context(), back, 2, nil))
+		for x := range n {
+			p := map[int]float64{}
+			for y := range turned.Outputs() {
+				p[n-1-turned.Output(y)] = turned.Prob(n-1-x, y)
+			}
+			for y := range m.Outputs() {
+				have, there := 0., false
+				for q, v := range p {
+					if f.Distance(q, m.Output(y)) == 0 {
+						have, there = have+v, true
+					}
+				}
+				if want := m.Prob(x, y); !near(scaled.Prob(x, y), want, 1e-6) || !there || !near(have, want, 1e-6) {
+					t.Fatalf("%s: P(%d|%d) = %v, scaled %v, turned %v", name, y, x, want, scaled.Prob(x, y), have)
+				}
+			}
+		}
+	}
+}
+
+// Noise finer than float64 can tell costs no more time.
+func TestSnapped_Extremes(t *testing.T) {
+	for _, f := range snappable(t) {
+		for _, alpha := range []float64{1e12, 1e100, 1e300} {
+			for _, build := range []func() (*Mechanism, error){
+				func() (*Mechanism, error) { return Snapped(t.Context(), f, alpha, nil) },
+				func() (*Mechanism, error) { return Remapped(t.Context(), metric.Same(f), alpha, nil) },
+				func() (*Mechanism, error) {
+					return Remapped(t.Context(), metric.Same(f), alpha, &RemappedOptions{Cells: (f.Len() + 1) / 2})
+				},
+			} {
+				if m, err := build(); err != nil || m.Audited.Hi > alpha {
+					t.Errorf("%v, alpha %v: %v, %v", f, alpha, m, err)
+				}
+			}
+		}
+	}
+}
+
+func TestSnapped_NoCells(t *testing.T) {
+	three := [][]float64{{0, 0, 1}, {1, 0, 0}, {0, 1, 1}}
+	for name, f := range map[string]metric.Finite{
+		"graph":         space.Path(4, 1),
+		"taxicab":       testkit.Must(metric.NewPoints([][]float64{{0, 0}, {1, 0}, {0, 1}}, metric.Manhattan{})),
+		"space":         testkit.Must(metric.NewPoints(three, metric.Euclidean{})),
+		"chords":        testkit.Must(metric.NewPoints([][]float64{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, metric.Euclidean{})),
+		"square root":   testkit.Must(metric.NewPoints([]float64{0, 1, 4}, testkit.Must(metric.Power(metric.Space[float64](metric.Numbers[float64]{}), .5)))),
+		"at most a one": testkit.Must(metric.NewPoints([]float64{0, 1, 4}, testkit.Must(metric.Cap(metric.Space[float64](metric.Numbers[float64]{}), 1)))),
+	} {
+		if m, err := Snapped(t.Context(), f, 1, nil); !errors.Is(err, ErrNoCells) {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+		if m, err := Remapped(t.Context(), metric.Same(f), 1, nil); !errors.Is(err, ErrNoCells) {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+	}
+}
+
+func BenchmarkSnapped(b *testing.B) {
+	f := space.Halton(1000)
+	b.Run("snapped/n=1000", func(b *testing.B) {
+		for b.Loop() {
+			testkit.Must(Snapped(b.Context(), f, 5, nil))
+		}
+	})
+	for _, n := range []int{300, 1000} {
+		b.Run(fmt.Sprintf("remapped/n=%d", n), func(b *testing.B) {
+			if n > 300 && testing.Short() {
+				b.Skip("takes 25 s")
+			}
+			for b.Loop() {
+				testkit.Must(Remapped(b.Context(), metric.Same(space.Halton(n)), 5, nil))
+			}
+		})
+	}
+}
