@@ -1,8 +1,14 @@
 package lp
 
 import (
+	"compress/gzip"
+	"encoding/csv"
 	"fmt"
 	"math"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -11,26 +17,60 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// BenchmarkOptimal solves the reference points at eps = .5 to a certified gap of
-// 1e-6 with dense factors; BenchmarkOptimal_Lazy has more points.
+// BenchmarkOptimal solves the reference points to a certified gap of 1e-6;
+// BenchmarkOptimal_Lazy has more of them.
 func BenchmarkOptimal(b *testing.B) {
-	for _, n := range []int{20, 50, 75, 100} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) { benchOptimal(b, referencePoints(b, n), 1e-6, EngineDense) })
+	for _, c := range []struct {
+		n   int
+		eps float64
+	}{{20, .5}, {50, .5}, {75, .5}, {100, .1}, {100, .5}, {100, 2}} {
+		b.Run(fmt.Sprintf("n=%d/eps=%v", c.n, c.eps), func(b *testing.B) {
+			engine := EngineDense
+			if c.n > lazySize {
+				engine = EngineLazy
+			}
+			benchOptimal(b, referencePoints(b, c.n), c.eps, &Options{Tolerance: 1e-6}, engine)
+		})
 	}
 }
 
-// benchOptimal solves at eps = .5 to a gap, by the engine that is expected.
-func benchOptimal(b *testing.B, f metric.Finite, tolerance float64, engine Engine) {
+// benchOptimal solves, by the engine that is expected if one is, and reports what came
+// of it: GiB is the most memory that the process had.
+func benchOptimal(b *testing.B, f metric.Finite, eps float64, o *Options, engine Engine) {
 	b.ReportAllocs()
 	var s *Solution
+	forgetPeak()
 	for b.Loop() {
-		s = testkit.Must(Optimal(b.Context(), metric.Same(f), .5, &Options{Tolerance: tolerance}))
+		s = testkit.Must(Optimal(b.Context(), metric.Same(f), eps, o))
 	}
-	if s.Status != StatusOptimal || s.Engine != engine {
+	if s.Status != StatusOptimal || engine != "" && s.Engine != engine {
 		b.Error(s)
 	}
 	b.ReportMetric(s.Gap, "gap")
 	b.ReportMetric(float64(s.Iterations), "iterations")
+	if p := peak(b); p > 0 {
+		b.ReportMetric(p, "GiB")
+	}
+}
+
+// forgetPeak has Linux measure the peak anew.
+func forgetPeak() {
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
+
+// peak is the most memory that the process had in GiB, 0 where that is not known.
+func peak(b *testing.B) float64 {
+	status, _ := os.ReadFile("/proc/self/status")
+	_, after, found := strings.Cut(string(status), "VmHWM:")
+	if !found {
+		return 0
+	}
+	var kib float64
+	if _, err := fmt.Sscan(after, &kib); err != nil {
+		b.Fatal(err)
+	}
+	return kib / (1 << 20)
 }
 
 // BenchmarkOptimal_Graph solves l1 grids, random trees and roads at eps = .5 to
@@ -49,9 +89,51 @@ func BenchmarkOptimal_Graph(b *testing.B) {
 			if c.f.Len() > 400 && !long {
 				b.Skip("METRICDP_LONG is not set")
 			}
-			benchOptimal(b, c.f, 1e-5, EngineSparse)
+			benchOptimal(b, c.f, .5, &Options{Tolerance: 1e-5}, EngineSparse)
 		})
 	}
+}
+
+// BenchmarkOptimal_Outputs solves N x K, N inputs and K outputs of them that are
+// far from each other, at eps = .5 to a certified gap of 1e-3, on roads and in the
+// plane. All but the first run where METRICDP_LONG is set.
+func BenchmarkOptimal_Outputs(b *testing.B) {
+	for _, c := range []struct {
+		inputs, outputs int
+		roads           bool
+	}{
+		{1024, 20, true}, {2025, 20, true}, {5041, 20, true}, {10000, 20, true}, {1024, 50, true}, {5041, 100, true},
+		{500, 20, false}, {2000, 50, false},
+	} {
+		space := "plane"
+		if c.roads {
+			space = "roads"
+		}
+		b.Run(fmt.Sprintf("%s/%dx%d", space, c.inputs, c.outputs), func(b *testing.B) {
+			if (c.inputs*c.outputs > 30000 || !c.roads) && !long {
+				b.Skip("METRICDP_LONG is not set")
+			}
+			f := uniform(c.inputs)
+			if side := int(math.Sqrt(float64(c.inputs))); c.roads {
+				f = roads(b, side, side)
+			}
+			outputs, _, err := metric.FarthestFirst(b.Context(), f, c.outputs, 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			benchOptimal(b, f, .5, &Options{Tolerance: 1e-3, Outputs: outputs}, "")
+		})
+	}
+}
+
+// uniform are points of [0, 10]^2.
+func uniform(n int) metric.Finite {
+	r := random.Seeded(1)
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{10 * r.Float64(), 10 * r.Float64()}
+	}
+	return space.Euclidean(pts)
 }
 
 // roads is a planar graph like those of streets: a grid whose crossings are moved
@@ -77,4 +159,53 @@ func roads(t testing.TB, rows, columns int) metric.Finite {
 		}
 	}
 	return testkit.Must(metric.NewGraphEdges(t.Context(), n, edges))
+}
+
+// BenchmarkOptimal_TenThousand brackets the optimum on ten thousand cities of Europe and
+// around, in km, and on as many crossings of roads, from all inputs to some outputs.
+// Rows run where METRICDP_LONG is set.
+func BenchmarkOptimal_TenThousand(b *testing.B) {
+	if !long {
+		b.Skip("METRICDP_LONG is not set")
+	}
+	streets, cities := roads(b, 100, 100), cities(b)
+	for _, c := range []struct {
+		name    string
+		f       metric.Finite
+		alpha   float64
+		outputs int
+	}{
+		{"roads", streets, 2, 1000}, {"roads", streets, 1, 1000},
+		{"cities", cities, .03, 100}, {"cities", cities, .01, 100}, {"cities", cities, .01, 1000},
+	} {
+		b.Run(fmt.Sprintf("%s/alpha=%v/outputs=%d", c.name, c.alpha, c.outputs), func(b *testing.B) {
+			outputs, _, err := metric.FarthestFirst(b.Context(), c.f, c.outputs, 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			forgetPeak()
+			for b.Loop() {
+				s := testkit.Must(Extended(b.Context(), metric.Same(c.f), c.alpha, &ExtendedOptions{Outputs: outputs, Anchors: 300}))
+				b.ReportMetric(s.Gap, "gap")
+				b.Log(s)
+			}
+			if p := peak(b); p > 0 {
+				b.ReportMetric(p, "GiB")
+			}
+		})
+	}
+}
+
+// cities are the 10,000 places of at least 15,000 people that are nearest to 47 N 15 E
+// (GeoNames, CC-BY 4.0, geonames.org).
+func cities(t testing.TB) metric.Finite {
+	t.Helper()
+	f := testkit.Must(os.Open("testdata/cities10k.csv.gz"))
+	defer f.Close()
+	records := testkit.Must(csv.NewReader(testkit.Must(gzip.NewReader(f))).ReadAll())
+	var pts []metric.LatLon
+	for _, r := range records[1:] {
+		pts = append(pts, metric.LatLon{Lat: testkit.Must(strconv.ParseFloat(r[0], 64)), Lon: testkit.Must(strconv.ParseFloat(r[1], 64))})
+	}
+	return testkit.Must(metric.NewPoints(pts, metric.GreatCircle{}))
 }

@@ -10,10 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/median"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -25,6 +21,8 @@ type ChooseOptions struct {
 	TimeLimit time.Duration
 	// These are as in [Options].
 	Prior       []float64
+	Outputs     []int
+	Loss        func(x, y int) float64
 	MemoryLimit float64
 	Unit        metric.Unit
 	Workers     int
@@ -36,16 +34,13 @@ type ChooseOptions struct {
 // Choice is what [Choose] took and what it passed over.
 //
 // The Choice within has the mechanism, audited to at most the alpha that was
-// asked for, and its Objective: worst case or expected, rounded up;
-// probabilities below 1e-308 do not count. Candidates that were left out have a
-// [*TimeError], a [*metric.MemoryError] or the word that an optimal mechanism
-// had been found.
+// asked for, and its Objective: worst case or expected, rounded up. Candidates that
+// were left out have a [*TimeError], a [*metric.MemoryError], or the word that an
+// optimal mechanism had been found or that they are for metrics only.
 type Choice struct {
 	exponential.Choice
-	// LowerBound is proved: no alpha-private mechanism on the points has a
-	// smaller loss. BoundBy says by what: "linear program" is a DualBound of
-	// [Optimal] or [Spanner], the others are those of entropy.LowerBounds. It is 0, by
-	// nothing, under a prior that no linear program was solved for.
+	// LowerBound is proved: no alpha-private mechanism on the points, with these
+	// outputs, has a smaller loss. BoundBy says by what, as in [Solution].
 	LowerBound float64
 	BoundBy    string
 	Gap        float64 // (Objective - LowerBound)/Objective, 0 where both are 0
@@ -86,11 +81,16 @@ type Candidate = exponential.Candidate
 const (
 	MethodConstant     = exponential.MethodConstant
 	MethodTight        = exponential.MethodTight
+	MethodSnapped      = exponential.MethodSnapped
+	MethodRemapped     = exponential.MethodRemapped
 	MethodTuned        = exponential.MethodTuned
 	MethodRelaxedTuned = exponential.MethodRelaxedTuned
 	MethodConstOPT     = Method("ConstOPT")
 	MethodOptimal      = Method("optimal")
 	MethodSpanner      = Method("spanner")
+
+	// MethodProgram is that of a [Solution] whose channel a linear program gave.
+	MethodProgram = Method("linear program")
 )
 
 // errNeedless says that [Optimal] had reached its tolerance before.
@@ -103,57 +103,69 @@ type TimeError struct {
 }
 
 func (e *TimeError) Error() string {
-	return fmt.Sprintf("lp: %s: needs about %v, %v is left", e.Method, e.Needs.Round(time.Second), e.Left.Round(time.Second))
+	if e.Left <= 0 {
+		return fmt.Sprintf("lp: %s: takes about %v, and no time is left", e.Method, about(e.Needs))
+	}
+	return fmt.Sprintf("lp: %s: takes about %v, and %v is left", e.Method, about(e.Needs), about(e.Left))
+}
+
+// about is d to a digit, or from 10 s on to the second.
+func about(d time.Duration) time.Duration {
+	digit := time.Duration(1)
+	for 10*digit <= d && digit < time.Second {
+		digit *= 10
+	}
+	return d.Round(digit)
 }
 
 // Choose builds alpha-private mechanisms on b by the methods that fit the time
 // given and returns the one of least loss, with a bound on how far the best
 // possible one may be better:
 //
-//   - the constant mechanism, and package exponential's tight weights and tuned
-//     exponential, whatever the time;
-//   - the relaxed mechanism, where the two metrics differ;
-//   - ConstOPT;
+//   - the constant mechanism, and package exponential's tight weights, and on the best
+//     outputs of the inputs its snapped noise and tuned exponential, whatever the time;
+//   - its remapped noise, without a Loss;
+//   - the relaxed mechanism, where the two metrics differ and without a Loss;
+//   - ConstOPT, without a Loss;
 //   - the optimal mechanism;
 //   - Spanner, unless the optimal one was found.
 //
-// Of the last four each is compared with the time left by an estimate from n,
+// Of the last five each is compared with the time left by an estimate from n,
 // for two cores, and left out where it would not fit. One that was estimated too
 // low is stopped at the end of the time, and what it has by then is considered.
-// The losses compared are those of the audited channels.
+// The losses compared are those of the audited channels. What releases inputs releases
+// the best of the Outputs for that input.
 //
 // Once ctx is done the best mechanism so far is returned along with an error that
 // wraps the context's; the Choice is nil where there is none.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for an alpha,
-// prior, TimeLimit or distance outside its domain. The failure of a method is in its
-// Candidate. Memory is some 100 n^2 bytes, and that of the methods.
+// prior, output, TimeLimit, distance or loss outside its domain; a
+// [*metric.MemoryError] where the distances and losses take more than the limit. The
+// failure of a method is in its Candidate. Memory is some 100 n^2 bytes, and that of
+// the methods.
 func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOptions) (*Choice, error) {
 	const op = "lp: Choose"
 	began := time.Now()
-	if o == nil {
-		o = &ChooseOptions{}
-	}
-	c := &chooser{b: b, alpha: alpha, ChooseOptions: *o, choice: &Choice{Choice: exponential.Choice{Objective: math.Inf(1)}}}
-	if err := c.defaults(ctx, op); err != nil {
+	c, err := newChooser(ctx, op, b, alpha, o)
+	if err != nil {
 		return nil, err
 	}
-	var done context.CancelFunc
-	c.late, done = linger(ctx)
-	defer done()
-	deadline := began.Add(c.TimeLimit)
-	for _, m := range c.methods(ctx) {
+	defer c.close()
+	c.star(ctx, c.cells, &c.proof)
+	deadline := began.Add(c.o.TimeLimit)
+	for _, m := range c.methods() {
 		if err := ctx.Err(); err != nil {
 			break
 		}
 		c.try(ctx, m, time.Until(deadline))
 	}
-	s := c.choice
-	if !c.optimal && c.Prior == nil && ctx.Err() == nil {
-		if err := c.bound(ctx); err != nil && ctx.Err() == nil {
-			return nil, fmt.Errorf("%s: %w", op, err)
-		}
+	if !c.optimal && c.inputs() && ctx.Err() == nil {
+		c.progress("lower bound")
+		c.searched(ctx, &c.proof)
 	}
+	s := c.choice
+	s.LowerBound, s.BoundBy = c.proof.DualBound, c.proof.BoundBy
 	s.Elapsed = time.Since(began)
 	if s.Channel == nil { // stopped, or even the constant one failed
 		for _, k := range s.Candidates {
@@ -173,57 +185,52 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOpti
 
 // chooser is the state of Choose.
 type chooser struct {
-	b     metric.Bimetric
-	alpha float64
-	ChooseOptions
-	late    context.Context // as of a problem
-	choice  *Choice
-	optimal bool // within the tolerance of Optimal
+	*problem
+	cells    *cells
+	progress func(Method)
+	choice   *Choice
+	proof    Solution // has the bound
+	optimal  bool     // within the tolerance of Optimal
 }
 
 const defaultTime = time.Minute
 
-// defaults checks what was asked and fills in defaults.
-func (c *chooser) defaults(ctx context.Context, op string) error {
-	o, err := c.options().defaults(op, c.b, c.alpha)
+// newChooser checks what was asked and fills in defaults.
+func newChooser(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *ChooseOptions) (*chooser, error) {
+	if o == nil {
+		o = &ChooseOptions{}
+	}
+	p, err := read(ctx, op, b, alpha, &Options{
+		Prior: o.Prior, Outputs: o.Outputs, Loss: o.Loss,
+		TimeLimit: cmp.Or(o.TimeLimit, defaultTime), MemoryLimit: o.MemoryLimit, Unit: o.Unit, Workers: o.Workers,
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.Unit = o.Unit
-	var row []float64
-	for i := range c.b.Len() {
-		if ctx.Err() != nil {
-			return fmt.Errorf("%s: stopped: %w", op, context.Cause(ctx))
-		}
-		if row, err = distances(op, "Privacy", c.b.Privacy, i, row); err != nil {
-			return err
-		}
-		if c.b.OneMetric() {
-			continue
-		}
-		if row, err = distances(op, "Utility", c.b.Utility, i, row); err != nil {
-			return err
-		}
+	c := &chooser{problem: p, cells: p.cells(p.m, p.loss), progress: o.Progress}
+	c.choice = &Choice{Choice: exponential.Choice{Objective: math.Inf(1), Adversary: math.NaN()}}
+	if c.progress == nil {
+		c.progress = func(Method) {}
 	}
-	if c.TimeLimit == 0 {
-		c.TimeLimit = defaultTime
-	}
-	if c.Progress == nil {
-		c.Progress = func(Method) {}
-	}
-	return nil
+	return c, nil
 }
 
-func (c *chooser) options() *Options {
-	return &Options{Prior: c.Prior, TimeLimit: c.TimeLimit, MemoryLimit: c.MemoryLimit, Unit: c.Unit, Workers: c.Workers}
+// options are those of a linear program in the time left.
+func (c *chooser) options(left time.Duration) *Options {
+	o := c.o
+	o.TimeLimit, o.Tolerance, o.Progress = left, 0, nil
+	return &o
 }
 
 // builder is a method with what it is expected to take.
 type builder struct {
 	name  Method
-	needs time.Duration // 0: it runs whatever the time
-	build func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error)
+	needs time.Duration                                                                 // 0: it runs whatever the time
+	build func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) // nil: see errLoss
 }
+
+// errLoss says that a method is for the loss of a metric only.
+var errLoss = errors.New("lp: not for a loss other than a metric between the inputs")
 
 // errNone says that no mechanism audits, rounded up by some 1e-24, to at most
 // alpha.
@@ -231,24 +238,27 @@ var errNone = errors.New("lp: no private mechanism was found: alpha times the di
 
 // try runs a method if it fits and keeps what it built if it is the best.
 func (c *chooser) try(ctx context.Context, m builder, left time.Duration) {
-	k := Candidate{Method: m.name, Loss: math.Inf(1), Level: math.NaN()}
+	k := Candidate{Method: m.name, Loss: math.Inf(1), Level: math.NaN(), Adversary: math.NaN()}
 	switch {
 	case c.optimal:
 		k.Err = errNeedless
+	case m.build == nil:
+		k.Err = errLoss
 	case m.needs > max(left, 0):
 		k.Err = &TimeError{m.name, m.needs, max(left, 0)}
 	default:
-		c.Progress(m.name)
+		c.progress(m.name)
 		start := time.Now()
 		var built *exponential.Mechanism
 		if built, k.Err = m.build(ctx, left); built == nil || !(built.Guarantee().Alpha() <= c.alpha) {
 			k.Err = cmp.Or(k.Err, errNone)
 		} else {
-			loss, err := c.loss(built.Channel)
+			loss, err := c.lossOf(built.Channel)
 			if k.Err = errors.Join(k.Err, err); err == nil {
 				k.Loss, k.Level = loss, built.Guarantee().Alpha()
+				k.Adversary = adversary(c.late, built.Channel, c.o.Prior, c.b.Utility)
 				if loss < c.choice.Objective {
-					c.choice.Mechanism, c.choice.Objective = *built, loss
+					c.choice.Mechanism, c.choice.Objective, c.choice.Adversary = *built, loss, k.Adversary
 					c.choice.Method = m.name // of the relaxed ones: as among the candidates
 				}
 			}
@@ -258,71 +268,48 @@ func (c *chooser) try(ctx context.Context, m builder, left time.Duration) {
 	c.choice.Candidates = append(c.choice.Candidates, k)
 }
 
-// lossErr bounds the relative error of the losses of a channel with n inputs
-// and m outputs: 2^-42 for each probability ([mechanism.Channel.Prob]), and
-// 2^-53 for each operation of sums and products of numbers >= 0.
-func lossErr(n, m int) float64 { return 0x1p-42 + float64(n+m+8)*0x1p-52 }
-
-// loss is the loss of a channel by the criterion, rounded up.
-func (c *chooser) loss(channel *mechanism.Channel) (float64, error) {
-	losses, err := channel.Loss(c.late, c.b.Utility)
-	if err != nil {
-		return 0, err
-	}
-	loss, _ := losses.Worst()
-	if c.Prior != nil {
-		mean, mass := 0.0, 0.0
-		for x, p := range c.Prior {
-			mean += float64(p * losses[x])
-			mass += p
-		}
-		loss = mean / mass
-	}
-	return directed.MulUp(loss, 1+lossErr(channel.Len(), channel.Outputs())), nil
-}
-
-// bound fills in the lower bound where no linear program was solved to the end.
-func (c *chooser) bound(ctx context.Context) error {
-	c.Progress("lower bound")
-	bounds, err := entropy.LowerBounds(ctx, c.b, c.alpha, &entropy.PassOptions{Workers: c.Workers})
-	if err != nil {
-		return err
-	}
-	if bounds[0].Value > c.choice.LowerBound {
-		c.choice.LowerBound, c.choice.BoundBy = bounds[0].Value, bounds[0].Name
-	}
-	return nil
-}
-
 // prove takes over the bound of a linear program, and returns its mechanism.
 func (c *chooser) prove(s *Solution) *exponential.Mechanism {
-	if s.DualBound > c.choice.LowerBound {
-		c.choice.LowerBound, c.choice.BoundBy = s.DualBound, boundByProgram
-	}
+	c.proof.prove(s.DualBound, s.BoundBy, nil)
 	return &exponential.Mechanism{Channel: s.Channel, Audited: s.Audited}
 }
 
-const boundByProgram = "linear program"
-
-// methods are all there are for the space, in the order to try them.
-func (c *chooser) methods(ctx context.Context) []builder {
-	n := c.b.Len()
-	list := []builder{
-		{MethodConstant, 0, c.constant},
-		{MethodTight, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
-			return exponential.Tight(ctx, c.b.Privacy, c.alpha, &exponential.TightOptions{Unit: c.Unit, Workers: c.Workers})
-		}},
-		{MethodTuned, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
-			return exponential.Tuned(ctx, c.b.Privacy, c.alpha, &exponential.Options{Unit: c.Unit, Workers: c.Workers})
-		}},
+// methods are all there are for the problem, in the order to try them.
+func (c *chooser) methods() []builder {
+	list := []builder{{MethodConstant, 0, c.constant}}
+	// onInputs adds a method for mechanisms that release inputs.
+	onInputs := func(name Method, needs time.Duration, build func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error)) {
+		list = append(list, builder{name, needs, func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
+			m, err := build(ctx, left)
+			if m == nil {
+				return nil, err
+			}
+			channel, relabelErr := c.onOutputs(c.cells, m.Channel)
+			m.Channel = channel
+			return m, cmp.Or(err, relabelErr)
+		}})
 	}
-	if !c.b.OneMetric() {
-		list = append(list, builder{MethodRelaxedTuned, cost(relaxedAtThousand, n, 1000, 3), c.relaxed})
+	onInputs(MethodTight, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+		return exponential.Tight(ctx, c.b.Privacy, c.alpha, &exponential.TightOptions{Unit: c.o.Unit, Workers: c.o.Workers})
+	})
+	onInputs(MethodSnapped, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+		return c.family(ctx, c.cells, exponential.Snapped)
+	})
+	onInputs(MethodTuned, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+		return c.family(ctx, c.cells, exponential.Tuned)
+	})
+	if c.ofInputs() {
+		onInputs(MethodRemapped, c.remappedNeeds(), c.remapped)
+		if !c.b.OneMetric() {
+			onInputs(MethodRelaxedTuned, cost(relaxedAtThousand, c.n, 1000, 3), c.relaxed)
+		}
+		onInputs(MethodConstOPT, cost(constPrograms*constAtThousand, c.n, 1000, constPower), c.constOPT)
+	} else {
+		list = append(list, builder{name: MethodRemapped}, builder{name: MethodRelaxedTuned}, builder{name: MethodConstOPT})
 	}
 	return append(list,
-		builder{MethodConstOPT, cost(constPrograms*constAtThousand, n, 1000, constPower), c.constOPT},
-		builder{MethodOptimal, c.optimalNeeds(ctx), c.best},
-		builder{MethodSpanner, cost(spannerAt400, n, 400, 4.1), c.spanner},
+		builder{MethodOptimal, c.optimalNeeds(), c.best},
+		builder{MethodSpanner, cost(cost(spannerAt400, c.n, 400, 4.1), c.m, c.n, sparseOutputPower), c.spanner},
 	)
 }
 
@@ -330,6 +317,8 @@ func (c *chooser) methods(ctx context.Context) []builder {
 // default, by the benchmarks of this package. An estimate that is too low costs
 // little: at the end of the time there is a mechanism all the same.
 const (
+	snappedAtThousand = 2 * time.Second  // the law of noise in as many cells as there are inputs
+	gameAtThousand    = 22 * time.Second // for as many cells and outputs as inputs
 	relaxedAtThousand = 30 * time.Second // eight tunings, and the separations
 	spannerAt400      = 25 * time.Second // eight programs of a sparse graph
 
@@ -339,21 +328,29 @@ const (
 	constPower      = 3.7
 
 	// Points of the plane, dense factors.
-	denseAtHundred = 4 * time.Second
-	densePower     = 4.1
+	denseAtFifty = 160 * time.Millisecond
+	densePower   = 4.1
 	// Points of the plane, constraints as they are needed, to 1e-6.
-	lazyFineAt150 = 10 * time.Second
+	lazyFineAt150 = 3700 * time.Millisecond
 	lazyFinePower = 4.1
 	// The same to 1e-3.
-	lazyCoarseAt400 = 175 * time.Second
-	lazyCoarsePower = 3.4
+	lazyCoarseAt400 = 50 * time.Second
+	lazyCoarsePower = 3.5
 
-	// Trees, roads and grids.
-	sparseAt400 = 10 * time.Second
-	sparsePower = 2.95
+	// How that falls with the outputs.
+	outputPower = 1.2
+
+	// Trees, roads and grids, as many outputs as inputs.
+	sparseAt400       = 7 * time.Second
+	sparsePower       = 2.95
+	sparseOutputPower = 0.4
+	// The same, few outputs, to 1e-3: what 20 take, and how it grows with them.
+	inputAtThousand    = 2500 * time.Millisecond
+	inputPower         = 2
+	inputPowerOfOutput = 1.9
 )
 
-// cost extrapolates what n points take from what at many do, by a power law.
+// cost extrapolates what n points, or outputs, take from what at many do, by a power law.
 func cost(known time.Duration, n, at int, power float64) time.Duration {
 	seconds := known.Seconds() * math.Pow(float64(n)/float64(at), power)
 	// At least a nanosecond: 0 would be no limit.
@@ -361,43 +358,44 @@ func cost(known time.Duration, n, at int, power float64) time.Duration {
 }
 
 // optimalNeeds estimates Optimal, whose factors depend on the space.
-func (c *chooser) optimalNeeds(ctx context.Context) time.Duration {
-	n := c.b.Len()
+func (c *chooser) optimalNeeds() time.Duration {
+	n, m := c.n, c.m
 	if n <= lazySize {
-		return cost(denseAtHundred, n, 100, densePower)
+		return cost(cost(denseAtFifty, n, 50, densePower), m, n, outputPower)
 	}
-	lazy := cost(lazyFineAt150, n, 150, lazyFinePower)
-	if n > fineSize {
-		lazy = cost(lazyCoarseAt400, n, 400, lazyCoarsePower)
+	if (&merged{problem: c.problem}).looksDense() {
+		if max(n, m) <= fineSize {
+			return cost(cost(lazyFineAt150, n, 150, lazyFinePower), m, n, outputPower)
+		}
+		return cost(cost(lazyCoarseAt400, n, 400, lazyCoarsePower), m, n, outputPower)
 	}
-	sparse := cost(sparseAt400, n, 400, sparsePower)
-	if sparse > c.TimeLimit {
-		return lazy // without a look, which costs n^2
-	}
-	p, err := read(ctx, "lp: Choose", c.b, c.alpha, c.options())
-	if err != nil {
-		return lazy
-	}
-	defer p.close()
-	if (&merged{problem: p}).looksDense() {
-		return lazy
-	}
-	return sparse
+	byInput := cost(cost(inputAtThousand, n, 1000, inputPower), m, 20, inputPowerOfOutput)
+	return min(cost(cost(sparseAt400, n, 400, sparsePower), m, n, sparseOutputPower), byInput)
 }
 
-// constant releases the center of the space, or its median under the prior.
+// remappedNeeds estimates remapped noise: a game of about a hundred rounds, or fewer
+// where a round is long, but twenty.
+func (c *chooser) remappedNeeds() time.Duration {
+	cells := noiseCells(c.n, c.m)
+	integrals := cost(cost(snappedAtThousand, c.n, 1000, 1), cells, 1000, 1)
+	round := cost(cost(cost(gameAtThousand, c.n, 1000, 1), cells, 1000, 1), c.m, 1000, 1)
+	return integrals + max(min(round, gameAtThousand), round/4)
+}
+
+// constant releases the one best output.
 func (c *chooser) constant(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
-	var point int
-	var err error
-	if c.Prior == nil {
-		_, point, err = metric.Radius(c.late, c.b.Utility)
-	} else {
-		point, err = median.Of(c.late, c.b.Utility, c.Prior)
-	}
+	r, err := c.problem.constant(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return exponential.Constant(c.b.Len(), point, c.Unit)
+	return &exponential.Mechanism{Channel: r.channel, Audited: r.audit}, nil
+}
+
+// remapped is remapped noise in that time.
+func (c *chooser) remapped(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	return c.problem.remapped(ctx, c.cells)
 }
 
 // relaxed is the relaxed mechanism at the best separation and rate in that
@@ -405,7 +403,7 @@ func (c *chooser) constant(ctx context.Context, _ time.Duration) (*exponential.M
 func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
-	o := &exponential.RelaxedOptions{Tuned: true, Prior: c.Prior, Unit: c.Unit, Workers: c.Workers}
+	o := &exponential.RelaxedOptions{Tuned: true, Prior: c.o.Prior, Unit: c.o.Unit, Workers: c.o.Workers}
 	m, err := exponential.Relaxed(ctx, c.b, c.alpha, o)
 	if err != nil {
 		return nil, err
@@ -415,8 +413,8 @@ func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential
 
 // constOPT is the mechanism of ConstOPT; it ignores the prior.
 func (c *chooser) constOPT(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	s, err := ConstOPT(ctx, c.b, c.alpha, &ConstOptions{TimeLimit: left, MemoryLimit: c.MemoryLimit,
-		Unit: c.Unit, Workers: c.Workers})
+	s, err := ConstOPT(ctx, c.b, c.alpha, &ConstOptions{TimeLimit: left, MemoryLimit: c.o.MemoryLimit,
+		Unit: c.o.Unit, Workers: c.o.Workers})
 	if s == nil {
 		return nil, err
 	}
@@ -425,8 +423,8 @@ func (c *chooser) constOPT(ctx context.Context, left time.Duration) (*exponentia
 
 // spanner is the mechanism of Spanner; its programs may prove a bound too.
 func (c *chooser) spanner(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	s, err := Spanner(ctx, c.b, c.alpha, &SpannerOptions{Prior: c.Prior, TimeLimit: left, MemoryLimit: c.MemoryLimit,
-		Unit: c.Unit, Workers: c.Workers})
+	s, err := Spanner(ctx, c.b, c.alpha, &SpannerOptions{Prior: c.o.Prior, Outputs: c.o.Outputs, Loss: c.o.Loss,
+		TimeLimit: left, MemoryLimit: c.o.MemoryLimit, Unit: c.o.Unit, Workers: c.o.Workers})
 	if s == nil || s.Channel == nil {
 		return nil, err
 	}
@@ -435,9 +433,7 @@ func (c *chooser) spanner(ctx context.Context, left time.Duration) (*exponential
 
 // best is the mechanism of Optimal, within the time left.
 func (c *chooser) best(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	o := c.options()
-	o.TimeLimit = left
-	s, err := Optimal(ctx, c.b, c.alpha, o)
+	s, err := Optimal(ctx, c.b, c.alpha, c.options(left))
 	if s == nil {
 		return nil, err
 	}

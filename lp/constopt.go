@@ -172,7 +172,6 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 		return nil, err
 	}
 	g := p.merge(constMerge)
-	g.prog.Budget, _ = g.budgets()
 	c := &constProgram{merged: g, lambdas: o.Lambdas, keep: o.KeepBudget}
 	if c.lambdas == nil {
 		share := tunedLambda
@@ -232,22 +231,24 @@ func (o *ConstOptions) replacement(ctx context.Context, p *problem) ([][]int, er
 }
 
 func (c *constProgram) search(ctx context.Context, s *ConstSolution, began time.Time) error {
+	err := c.impose()
 	for _, lambda := range c.lambdas {
-		c.kernel.Lambda = math.Ldexp(lambda, -c.exp)
-		err := tune(0.5, func(fraction float64) (float64, bool, error) {
-			level, err := c.try(s, fraction, lambda, began)
-			return level, !c.keep && c.ctx.Err() == nil, err
-		})
-		if err != nil && c.late.Err() == nil {
-			return err
+		if err == nil {
+			c.kernel.Lambda = math.Ldexp(lambda, -c.exp)
+			err = tune(0.5, func(fraction float64) (float64, bool, error) {
+				level, err := c.try(s, fraction, lambda, began)
+				return level, !c.keep && c.ctx.Err() == nil, err
+			})
 		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			s.Status = StatusCanceled
 			return nil
-		}
-		if c.ctx.Err() != nil {
+		case c.ctx.Err() != nil:
 			s.Status = StatusTimeLimit
 			return nil
+		case err != nil:
+			return err
 		}
 	}
 	return nil
@@ -321,4 +322,12 @@ func normalized(k int, x []float64) []float64 {
 		x[i] /= sum[i%k]
 	}
 	return x
+}
+
+func rowSums(k int, x []float64) []float64 {
+	sum := make([]float64, k)
+	for i, v := range x {
+		sum[i%k] += v
+	}
+	return sum
 }

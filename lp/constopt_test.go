@@ -192,17 +192,11 @@ func BenchmarkConstOPT(b *testing.B) {
 			if c.n > 400 && !long {
 				b.Skip("METRICDP_LONG is not set")
 			}
-			var same metric.Bimetric
+			f := uniform(c.n)
 			if c.n <= 400 {
-				same = metric.Same(referencePoints(b, c.n))
-			} else {
-				r := random.Seeded(1)
-				pts := make([][]float64, c.n)
-				for i := range pts {
-					pts[i] = []float64{10 * r.Float64(), 10 * r.Float64()}
-				}
-				same = metric.Same(space.Euclidean(pts))
+				f = referencePoints(b, c.n)
 			}
+			same := metric.Same(f)
 			b.ReportAllocs()
 			var s *ConstSolution
 			for b.Loop() {

@@ -2,10 +2,13 @@ package lp
 
 import (
 	"math"
+	"slices"
 
+	"github.com/metricdp/metricdp/internal/direct"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Inputs at distance 0 must have the same row. Inputs at a budget alpha*rho1 of
@@ -21,6 +24,10 @@ const (
 	mergeGrowth = 8
 )
 
+// lazySize is the number of classes of inputs above which privacy constraints are
+// imposed as they are needed, if factors are dense.
+const lazySize = 64
+
 // merged is a problem with some inputs merged, in the form the kernel takes.
 type merged struct {
 	*problem
@@ -30,8 +37,6 @@ type merged struct {
 	spread float64
 	prog   ipm.Problem
 	plan   *ipm.Plan
-	lazy   *ipm.Lazy // nil: the plan is solved as it is
-	level  int       // of the companion that mend took last
 }
 
 // merge builds the program in which inputs that budgets below the threshold join
@@ -39,15 +44,14 @@ type merged struct {
 //
 // Between two classes the kernel imposes the least budget of any two members,
 // so that rows given to all members are private; its bound is for the budgets
-// between the first members, rounded up. Budgets are replaced by shortest paths,
-// which imply the same constraints: the kernel needs the triangle inequality,
-// rounded distances break it by an ulp, and a dissimilarity that is no metric is
-// served as well. That is for prepare, in O(k^3) for k classes; merge takes O(n^2).
+// between the first members. Both are rounded up: the audit sees to the rest.
+// Budgets become shortest paths, see impose, which is for prepare; merge takes
+// O(n^2).
 func (p *problem) merge(threshold float64) *merged {
 	g := &merged{problem: p}
-	g.class, g.first = classes(p.n, p.upper, threshold)
+	g.class, g.first = classes(p.n, p.budget, threshold)
 	for i, c := range g.class {
-		g.spread = max(g.spread, p.upper[g.first[c]*p.n+i])
+		g.spread = max(g.spread, p.budget[g.first[c]*p.n+i])
 	}
 	g.prog = ipm.Problem{Inputs: max(len(g.first), 2), Outputs: p.m, Loss: p.scaled, Class: g.class, Prior: p.o.Prior}
 	return g
@@ -69,19 +73,19 @@ func (g *merged) prepare() error {
 	if err := g.admit(); err != nil {
 		return err
 	}
-	g.prog.Budget, g.prog.Ceiling = g.budgets()
+	if err := g.impose(); err != nil {
+		return err
+	}
 	var err error
 	if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 		return err
 	}
-	if g.plan.Sparse() || g.prog.Inputs <= lazySize {
-		return g.fits(g.plan.Bytes())
+	if !g.plan.Sparse() && g.prog.Inputs > lazySize {
+		if g.plan, err = g.plan.Lazily(g.ctx); err != nil {
+			return err
+		}
 	}
-	if err := g.fits(ipm.LazyBytes(g.prog.Inputs, g.m, g.n)); err != nil {
-		return err
-	}
-	g.lazy, err = g.plan.Lazy(g.ctx)
-	return err
+	return g.fits(g.plan.Bytes())
 }
 
 // fits refuses an engine that takes too much memory.
@@ -98,9 +102,9 @@ func (g *merged) looksDense() bool {
 	implied := 0
 	for range sampled {
 		u, v := r.IntN(g.n), r.IntN(g.n)
-		e := g.upper[u*g.n+v] * (1 + 0x1p-40)
+		e := g.budget[u*g.n+v] * (1 + 0x1p-40)
 		for z := range g.n {
-			if a, b := g.upper[u*g.n+z], g.upper[z*g.n+v]; a+b <= e && a > 0 && b > 0 {
+			if a, b := g.budget[u*g.n+z], g.budget[z*g.n+v]; a+b <= e && a > 0 && b > 0 {
 				implied++
 				break
 			}
@@ -145,50 +149,78 @@ func classes(n int, budget []float64, threshold float64) (class, first []int) {
 	return class, first
 }
 
-// budgets returns what the kernel imposes between classes, and what its bound
-// speaks of. A single class gets a companion at budget 1, about which no loss
-// asks: the kernel's rows imply x >= 0 only where there are two. When the context
-// is done they are not shortest paths; what follows looks at the context.
-func (g *merged) budgets() (imposed, ceiling []float64) {
-	n, k := g.n, len(g.first)
+// impose sets the budgets between classes and the pairs that imply the others.
+//
+// Budgets are replaced by shortest paths, which imply the same constraints, where
+// they break the triangle inequality by more than rounding: those of merged
+// inputs, and those of a dissimilarity that is no metric.
+//
+// A single class gets a companion at budget 1, about which no loss asks: the
+// kernel's rows imply x >= 0 only where there are two.
+//
+// O(k^2 d) for k classes that are each in d pairs, and as much again, times log k,
+// for shortest paths.
+func (g *merged) impose() error {
+	k := len(g.first)
 	if k == 1 {
-		one := []float64{0, 1, 1, 0}
-		return one, one
+		g.prog.Budget, g.prog.Pairs = []float64{0, 1, 1, 0}, [][]int32{{1}, nil}
+		return nil
 	}
-	imposed, ceiling = make([]float64, k*k), make([]float64, k*k)
-	for c := range imposed {
-		imposed[c] = math.Inf(1)
+	g.prog.Budget = g.budget
+	if k < g.n {
+		g.prog.Budget = g.between()
+		g.prog.Ceiling = func(c, d int) float64 { return g.budget[g.first[c]*g.n+g.first[d]] }
 	}
-	for i, c := range g.class {
-		for j, d := range g.class {
-			if c == d {
-				imposed[c*k+d] = 0
-			} else {
-				imposed[c*k+d] = min(imposed[c*k+d], g.lower[i*n+j])
-			}
-		}
-	}
-	for c, i := range g.first {
-		for d, j := range g.first {
-			ceiling[c*k+d] = g.upper[i*n+j]
-		}
-	}
-	g.shortest(k, imposed, func(a, b float64) float64 { return a + b })
-	g.shortest(k, ceiling, directed.AddUp)
-	return imposed, ceiling
+	var err error
+	g.prog.Pairs, err = g.shortest(k, g.prog.Budget)
+	return err
 }
 
-// shortest is the algorithm of Floyd and Warshall, until the context is done.
-func (p *problem) shortest(k int, d []float64, add func(a, b float64) float64) {
-	for z := 0; z < k && p.ctx.Err() == nil; z++ {
-		for u := range k {
-			uz, row, via := d[u*k+z], d[u*k:(u+1)*k], d[z*k:(z+1)*k]
-			for v, zv := range via {
-				// Most sums are longer by far; rounding is for the others.
-				if uz+zv < row[v] {
-					row[v] = min(row[v], add(uz, zv))
-				}
-			}
+// between is the least budget between members of every two classes.
+func (g *merged) between() []float64 {
+	n, k := g.n, len(g.first)
+	least := slices.Repeat([]float64{math.Inf(1)}, k*k)
+	for i, c := range g.class {
+		row := least[c*k : (c+1)*k]
+		for j, d := range g.class {
+			row[d] = min(row[d], g.budget[i*n+j])
+		}
+		row[c] = 0
+	}
+	return least
+}
+
+// shortest replaces d by shortest paths, rounded up, where it is no metric, and
+// returns the pairs that imply the others.
+func (p *problem) shortest(k int, d []float64) ([][]int32, error) {
+	pairs, err := direct.Pairs(p.ctx, k, d, p.o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := direct.Metric(p.ctx, k, d, pairs, p.o.Workers); ok || err != nil {
+		return pairs, err
+	}
+	var edges []metric.Edge
+	for u, list := range pairs {
+		for _, v := range list {
+			edges = append(edges, metric.Edge{I: u, J: int(v), Length: min(d[u*k+int(v)], endless)})
 		}
 	}
+	g, err := metric.NewGraphEdges(p.ctx, k, edges)
+	if err != nil {
+		return nil, err
+	}
+	var row []float64
+	for u := range k {
+		row = g.DistancesFrom(u, row)
+		for v, length := range row {
+			// A path has fewer than k edges: its length is a sum that rounds fewer
+			// than k times.
+			d[u*k+v] = min(d[u*k+v], directed.MulUp(length, 1+float64(k)*0x1p-52))
+		}
+	}
+	return direct.Pairs(p.ctx, k, d, p.o.Workers)
 }
+
+// endless is a budget above which there is no difference.
+const endless = 1e300

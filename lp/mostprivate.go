@@ -121,8 +121,7 @@ type levelSearch struct {
 	t  exponential.Target
 	MostPrivateOptions
 	began time.Time
-	far   metric.Bimetric // the same with the loss of the target
-	least float64         // the level of leastBudget
+	least float64 // the level of leastBudget
 	best  MostPrivateSolution
 
 	// The dual bound at Level.Lo, the objective at Level.Hi, 0 where unknown; levels
@@ -131,14 +130,9 @@ type levelSearch struct {
 	below, above float64
 }
 
-// missed is the loss of a target.
-type missed struct {
-	metric.Finite
-	gamma float64
-}
-
-func (m missed) Distance(i, j int) float64 {
-	if m.Finite.Distance(i, j) <= m.gamma {
+// missed is the loss of the target.
+func (s *levelSearch) missed(x, y int) float64 {
+	if s.b.Utility.Distance(x, y) <= s.t.Gamma {
 		return 0
 	}
 	return 1
@@ -186,7 +180,6 @@ func (s *levelSearch) start(ctx context.Context) error {
 	if diameter > 0 {
 		s.least = min(leastBudget/diameter, math.MaxFloat64)
 	}
-	s.far = metric.Bimetric{Privacy: s.b.Privacy, Utility: missed{s.b.Utility, s.t.Gamma}}
 	m, err := exponential.MostPrivate(ctx, s.b, nil, s.t, &exponential.UtilityOptions{Unit: s.Unit, Workers: s.Workers})
 	switch {
 	case err == nil:
@@ -275,11 +268,11 @@ func (s *levelSearch) next(lo, hi, aside float64, k int) float64 {
 
 // try solves the program at a level.
 func (s *levelSearch) try(ctx context.Context, level float64) error {
-	o := Options{Tolerance: programShare * s.Tolerance, MemoryLimit: s.MemoryLimit, Unit: s.Unit, Workers: s.Workers}
+	o := Options{Loss: s.missed, Tolerance: programShare * s.Tolerance, MemoryLimit: s.MemoryLimit, Unit: s.Unit, Workers: s.Workers}
 	if s.TimeLimit > 0 {
 		o.TimeLimit = max(1, s.TimeLimit-time.Since(s.began))
 	}
-	sol, err := Optimal(ctx, s.far, level, &o)
+	sol, err := Optimal(ctx, s.b, level, &o)
 	if sol == nil {
 		return fault.Within(s.op, err)
 	}
@@ -321,6 +314,10 @@ func (s *levelSearch) separate(ctx context.Context) error {
 		copy(flat[x*n:], row)
 	}
 	class, first := classes(n, flat, 0)
+	every := make([]int, n)
+	for y := range every {
+		every[y] = y
+	}
 	value, rows := 0.0, make([][]float64, len(first))
 	for c, x := range first {
 		rows[c] = make([]float64, n)
@@ -334,22 +331,10 @@ func (s *levelSearch) separate(ctx context.Context) error {
 		if len(order) == 1 {
 			continue
 		}
-		together := len(order)
-		for y := range n {
-			if class[y] != c {
-				order = append(order, y)
-			}
-		}
-		loss, err := metric.Subset(s.far.Utility, order)
-		if err != nil {
-			return fault.Within(s.op, err)
-		}
-		outputs := make([]int, n)
-		for y := range n {
-			outputs[y] = y
-		}
-		game := metric.Bimetric{Privacy: coincident(together), Utility: loss}
-		sol, err := Optimal(ctx, game, 1, &Options{Tolerance: fineTolerance, MemoryLimit: s.MemoryLimit, Outputs: outputs, Workers: s.Workers})
+		sol, err := Optimal(ctx, metric.Bimetric{Privacy: coincident(len(order))}, 1, &Options{
+			Outputs: every, Loss: func(x, y int) float64 { return s.missed(order[x], y) },
+			Tolerance: fineTolerance, MemoryLimit: s.MemoryLimit, Workers: s.Workers,
+		})
 		if err != nil {
 			return fault.Within(s.op, err)
 		}
@@ -362,7 +347,7 @@ func (s *levelSearch) separate(ctx context.Context) error {
 		value = max(value, sol.Objective)
 		clear(rows[c])
 		for y, p := range sol.Row(0, nil) {
-			rows[c][order[sol.Output(y)]] += p
+			rows[c][sol.Output(y)] += p
 		}
 	}
 	share := float64((s.t.Delta - value) / 2)

@@ -109,7 +109,8 @@ func TestMostPrivate_AgainstSimplex(t *testing.T) {
 		for y := range all {
 			all[y] = y
 		}
-		far := metric.Bimetric{Privacy: b.Privacy, Utility: missed{b.Utility, target.Gamma}}
+		search := levelSearch{b: b, t: target}
+		far := metric.Bimetric{Privacy: b.Privacy, Utility: space.Formula(n, search.missed)}
 		if s.Level.Lo > 0 {
 			if _, hi := simplexOptimum(t, far, s.Level.Lo, all, nil); hi < target.Delta {
 				t.Errorf("space %d: at the lower end of %v %v is attained, %v", i, s.Level, hi, target)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -15,17 +17,23 @@ import (
 
 // Optimal returns the alpha-private mechanism of least loss on the inputs of b:
 // least worst-case expected loss max_x E rho2(x, M(x)), or least mean loss under
-// Options.Prior (OPTMech of IKWAT22; BCP14 for the mean). alpha has the unit
+// Options.Prior (OPTMech of IKWAT22; BCP14 for the mean), or the same of another
+// loss than rho2, Options.Loss. alpha has the unit
 // 1/rho1, and alpha*rho1 may be as small or as large as it likes: inputs that it
 // hardly tells apart, below an eighth of the tolerance, get the same row.
+//
+// It begins with bounds in closed form, tight weights and noise that is snapped to the
+// points or a tuned exponential mechanism, so that the result has a mechanism and a gap
+// that say something whenever it ends; where they meet within the tolerance, as on
+// equidistant points, that is it.
 //
 // The mechanism is a channel whose audited level is at most alpha; DualBound
 // proves how far any other can be better. Neither rests on the solver: see the
 // package documentation.
 //
-// Privacy constraints that shorter distances imply are left out, which is
-// exact. Where few remain, on graphs, trees and grids, the factors are sparse.
-// Elsewhere, above 100 inputs, constraints are added as solutions break them.
+// Privacy constraints that shorter distances imply are left out, which is exact. Where
+// few remain, on graphs, trees and grids, the factors are sparse. Elsewhere, above 64
+// inputs, constraints are imposed as solutions come near to breaking them.
 // Solution.Engine tells which it was.
 //
 // Once ctx is done both results are set: the best mechanism so far, and an error
@@ -34,13 +42,19 @@ import (
 // tolerance that float64 cannot reach, is no error: look at Status and Gap.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a
-// prior, an output or a distance outside its domain; a [*metric.MemoryError]
+// prior, an output, a distance or a loss outside its domain; a [*metric.MemoryError]
 // for a problem beyond the memory limit.
 //
-// O(n^4) an iteration and some n/2 to n iterations with dense factors, O(n^3 log n)
-// and 10 to 25 with sparse ones.
+// O(n^2 d) to find the constraints, d being how many inputs an input is tied to by one;
+// O(n^4) an iteration and some 20 to 70 iterations with dense factors, O(n^3 log n)
+// and 10 to 25 with sparse ones; for few outputs K O(K^3 f) an iteration, f being the
+// operations of a sparse factorization of the graph, some n^1.5 on roads.
 func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
-	const op = "lp: Optimal"
+	return optimal(ctx, "lp: Optimal", b, alpha, o, (*problem).start)
+}
+
+// optimal begins with what start finds.
+func optimal(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *Options, start func(*problem, *Solution, time.Time)) (*Solution, error) {
 	began := time.Now()
 	p, err := read(ctx, op, b, alpha, o)
 	if err != nil {
@@ -55,13 +69,17 @@ func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Solution{Engine: EngineConstant, Status: StatusOptimal, Prior: distribution(p.o.Prior, p.n)}
+	s := &Solution{Engine: EngineNone, Status: StatusOptimal, Prior: distribution(p.o.Prior, p.n)}
 	s.keep(best)
 	if s.Objective > 0 {
+		start(p, s, began)
+	}
+	if s.Gap > p.o.Tolerance {
 		if err := p.search(ctx, s, g, began); err != nil {
 			return nil, err
 		}
 	}
+	s.Adversary = adversary(p.late, s.Channel, p.o.Prior, b.Utility)
 	s.Elapsed = time.Since(began)
 	if s.Status == StatusCanceled {
 		return s, fmt.Errorf("%s: stopped at a relative gap of %.2g: %w", op, s.Gap, context.Cause(ctx))
@@ -72,9 +90,22 @@ func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) 
 // keep takes r where it loses less than what there is.
 func (s *Solution) keep(r *released) {
 	if r != nil && (s.Channel == nil || r.objective < s.Objective) {
-		s.Channel, s.Audited, s.Objective = r.channel, r.audit, r.objective
+		s.Channel, s.Audited, s.Objective, s.Method = r.channel, r.audit, r.objective, r.method
 	}
 	s.Gap = gap(s.Objective, s.DualBound)
+}
+
+// prove takes a bound where it is better, with weights for the prior under which it
+// holds: nil for the one that was asked for.
+func (s *Solution) prove(bound float64, by string, weights []float64) {
+	if !(bound > s.DualBound) {
+		return
+	}
+	s.DualBound, s.BoundBy = bound, by
+	if weights != nil {
+		s.Prior = distribution(weights, len(weights))
+	}
+	s.keep(nil) // its gap has changed
 }
 
 func gap(objective, bound float64) float64 {
@@ -90,11 +121,7 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 	for threshold := p.o.Tolerance / mergeShare; ; {
 		err := g.prepare()
 		if err == nil {
-			engine := g.solve
-			if g.lazy != nil {
-				engine = g.rounds
-			}
-			err = engine(s, began)
+			err = g.solve(s, began)
 		}
 		refused := errors.As(err, &s.Refused) && s.Iterations > 0
 		switch {
@@ -126,31 +153,52 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 func (g *merged) solve(s *Solution, began time.Time) error {
 	before := s.Iterations
 	s.Engine = EngineDense
-	if g.plan.Sparse() {
+	switch {
+	case g.plan.Lazy():
+		s.Engine = EngineLazy
+	case g.plan.ByInput():
+		s.Engine = EngineByInput
+	case g.plan.Sparse():
 		s.Engine = EngineSparse
 	}
 	res := g.plan.Solve(g.ctx, ipm.Settings{
-		Tolerance: kernelShare * g.o.Tolerance, Workers: g.o.Workers,
+		Tolerance: kernelShare * g.o.Tolerance, Lower: math.Ldexp(s.DualBound, -g.exp), Workers: g.o.Workers,
 		Progress: func(i int, upper, lower float64) {
-			g.o.Progress(before+i, (upper-lower)/upper, time.Since(began))
+			upper, lower = min(s.Objective, math.Ldexp(upper, g.exp)), max(s.DualBound, math.Ldexp(lower, g.exp))
+			g.o.Progress(before+i, max(0, upper-lower)/upper, time.Since(began))
 		},
+		Fits: func(bytes float64) bool { return g.fits(bytes) == nil },
 	})
 	s.Iterations += res.Iterations
 	s.raise(g, res)
 	r, err := g.repair(res.X)
 	s.keep(r)
+	if err == nil && res.Status == ipm.Refused {
+		err = g.fits(res.Bytes)
+	}
 	return err
 }
 
 // raise takes the kernel's bound where it is better.
 func (s *Solution) raise(g *merged, res *ipm.Result) {
-	if bound := g.bound(res.Lower); bound > s.DualBound {
-		s.DualBound = bound
-		if g.o.Prior == nil {
-			s.Prior = distribution(res.Z, g.n)
-		}
-		s.keep(nil) // its gap has changed, even if no channel comes of this
+	weights := res.Z
+	if g.o.Prior != nil {
+		weights = nil
 	}
+	s.prove(g.bound(res.Lower), boundByProgram, weights)
+	s.prices = g.prices(res)
+}
+
+// prices are the proof of res, nil where inputs are merged: it is not of the problem then.
+func (g *merged) prices(res *ipm.Result) *prices {
+	if len(g.first) < g.n || g.n < 2 {
+		return nil
+	}
+	y := make([]float64, g.n)
+	for u, v := range res.Y {
+		y[u] = math.Ldexp(v, g.exp)
+	}
+	return &prices{slices.Clone(res.Z), y}
 }
 
 // kernelShare of the tolerance is for the kernel, the rest for the repair.

@@ -3,6 +3,7 @@ package lp
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -19,6 +20,14 @@ type Options struct {
 	// utility metric may then have more points than the privacy metric: the first
 	// ones are the inputs, and the others can only be released.
 	Outputs []int
+
+	// Loss, where not nil, takes the place of the utility metric: what it costs to
+	// release output y at input x, y an entry of Outputs; a finite number >= 0, the
+	// same at every call. It need be no metric, nor symmetric: squares of distances,
+	// say, or the detour by a station. Outputs are then any labels >= 0 that it knows,
+	// points or not, and the utility metric serves Adversary alone and may be nil.
+	// The goroutine of the caller calls it.
+	Loss func(x, y int) float64
 
 	// Tolerance is the relative gap, (objective - bound)/objective, at which to
 	// stop. 0 means 1e-6 up to 150 inputs or outputs and 1e-3 above. Below 1e-8
@@ -40,7 +49,8 @@ type Options struct {
 
 	Workers int // 0: all processors; the result does not depend on it
 	// Progress, where not nil, is told after every iteration the relative gap
-	// so far and the time since the start, by the goroutine of the caller.
+	// so far and the time since the start, by the goroutine of the caller. Iteration 0,
+	// told more than once, is what there is before the program.
 	Progress func(iteration int, gap float64, elapsed time.Duration)
 }
 
@@ -53,34 +63,66 @@ const (
 	priorTol = 1e-9
 )
 
+// spaces checks b, and Outputs or their default, for the number of inputs.
+func (o *Options) spaces(op string, b metric.Bimetric) (n int, err error) {
+	if o.Loss == nil && (o.Outputs == nil || b.Privacy == nil || b.Utility == nil) {
+		if err := b.Check(); err != nil {
+			return 0, fault.Within(op, err)
+		}
+	}
+	n = fault.Len(b.Privacy)
+	if err := fault.Empty(op, "Privacy", n); err != nil {
+		return 0, err
+	}
+	if o.Outputs == nil {
+		o.Outputs = make([]int, n)
+		for y := range o.Outputs {
+			o.Outputs[y] = y
+		}
+	}
+	labels := math.MaxInt
+	if o.Loss == nil {
+		if labels = fault.Len(b.Utility); labels < n {
+			return 0, cmp.Or(fault.Empty(op, "Utility", labels), error(&fault.SizeError{Op: op, Arg: "Utility", Got: labels, Want: fmt.Sprintf("at least %d", n)}))
+		}
+		if err := fault.Empty(op, "Utility", labels); err != nil { // too many
+			return 0, err
+		}
+	}
+	return n, cmp.Or(fault.Empty(op, "Outputs", len(o.Outputs)), fault.Indices(op, "Outputs", o.Outputs, labels))
+}
+
+// losses returns what writes the loss of each output at an input.
+func (o *Options) losses(op string, utility metric.Finite) func(x int, dst []float64) error {
+	if o.Loss != nil {
+		return func(x int, dst []float64) error {
+			for w, y := range o.Outputs {
+				dst[w] = o.Loss(x, y)
+			}
+			return fault.AllNonNegative(op, fmt.Sprintf("Loss[%d]", x), dst)
+		}
+	}
+	var row []float64
+	return func(x int, dst []float64) (err error) {
+		row, err = distances(op, "Utility", utility, x, row)
+		for w, y := range o.Outputs {
+			dst[w] = row[y]
+		}
+		return err
+	}
+}
+
 // defaults checks o against b and fills in its defaults.
 func (o *Options) defaults(op string, b metric.Bimetric, alpha float64) (Options, error) {
 	var s Options
 	if o != nil {
 		s = *o
 	}
-	if s.Outputs == nil || b.Privacy == nil || b.Utility == nil {
-		if err := b.Check(); err != nil {
-			return s, fault.Within(op, err)
-		}
-		s.Outputs = make([]int, b.Len())
-		for y := range s.Outputs {
-			s.Outputs[y] = y
-		}
-	}
-	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
-	if err := cmp.Or(fault.Empty(op, "Privacy", n), fault.Empty(op, "Utility", m)); err != nil {
+	n, err := s.spaces(op, b)
+	if err != nil {
 		return s, err
 	}
-	if m < n {
-		return s, &fault.SizeError{Op: op, Arg: "Utility", Got: m, Want: fmt.Sprintf("at least %d", n)}
-	}
-	err := cmp.Or(
-		fault.Empty(op, "Outputs", len(s.Outputs)),
-		fault.Indices(op, "Outputs", s.Outputs, m),
-		fault.Positive(op, "alpha", alpha),
-	)
-	if err != nil {
+	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return s, err
 	}
 	if s.Unit, err = fault.Unit(op, s.Unit, metric.UnitOf(b.Privacy)); err != nil {

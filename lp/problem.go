@@ -27,17 +27,18 @@ type problem struct {
 	close     context.CancelFunc
 	n, m      int // inputs, outputs
 
-	// lower and upper enclose the budget alpha*rho1 of every pair of inputs.
-	lower, upper []float64
-	// loss[w*n+u] is rho2 between input u and output w; scaled is the same
+	// budget is alpha*rho1 of every pair of inputs, rounded up.
+	budget []float64
+	// loss[w*n+u] is that of output w at input u; scaled is the same
 	// times 2^-exp, the largest being near 1.
 	loss, scaled []float64
 	exp          int
 }
 
-// bytes is what a problem of n inputs and m outputs keeps, besides an engine.
+// bytes is what a problem of n inputs and m outputs keeps, besides an engine:
+// budgets, of classes too, losses, and two channels.
 func bytes(n, m int) float64 {
-	return float64(32 * float64(n) * float64(n+m))
+	return float64(16 * float64(n) * float64(n+2*m))
 }
 
 // read takes the distances out of b.
@@ -87,7 +88,7 @@ func (p *problem) cause(ctx context.Context, err error) error {
 
 func (p *problem) distances(ctx context.Context) error {
 	op, b, alpha := p.op, p.b, p.alpha
-	p.lower, p.upper = make([]float64, p.n*p.n), make([]float64, p.n*p.n)
+	p.budget = make([]float64, p.n*p.n)
 	p.loss, p.scaled = make([]float64, p.m*p.n), make([]float64, p.m*p.n)
 	var row []float64
 	var err error
@@ -99,22 +100,22 @@ func (p *problem) distances(ctx context.Context) error {
 			return err
 		}
 		for j := i + 1; j < p.n; j++ {
-			up, down := directed.MulUp(alpha, row[j]), directed.MulDown(alpha, row[j])
-			p.upper[i*p.n+j], p.upper[j*p.n+i] = up, up
-			p.lower[i*p.n+j], p.lower[j*p.n+i] = down, down
+			e := directed.MulUp(alpha, row[j])
+			p.budget[i*p.n+j], p.budget[j*p.n+i] = e, e
 		}
 	}
-	most := 0.0
+	most, losses := 0.0, p.o.losses(op, b.Utility)
+	at := make([]float64, p.m)
 	for i := range p.n {
 		if err := p.late.Err(); err != nil {
 			return p.cause(ctx, err)
 		}
-		if row, err = distances(op, "Utility", b.Utility, i, row); err != nil {
+		if err := losses(i, at); err != nil {
 			return err
 		}
-		for w, y := range p.o.Outputs {
-			p.loss[w*p.n+i] = row[y]
-			most = max(most, row[y])
+		for w, l := range at {
+			p.loss[w*p.n+i] = l
+			most = max(most, l)
 		}
 	}
 	// What underflows is less than what the kernel's bound gives away.
@@ -143,6 +144,7 @@ type released struct {
 	channel   *mechanism.Channel
 	audit     mechanism.Audit
 	objective float64
+	method    Method
 }
 
 // release builds the channel of the weights, one row per input, audits it, and
@@ -157,7 +159,7 @@ func (p *problem) release(weight []float64) (*released, error) {
 		return nil, err
 	}
 	loss, err := p.objective(weight)
-	return &released{c, audit, loss}, err
+	return &released{c, audit, loss, MethodProgram}, err
 }
 
 // objective is the loss of the weights, one row per input, rounded up.
@@ -212,5 +214,5 @@ func (p *problem) constant(ctx context.Context) (*released, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &released{c, m.Audited, least}, nil
+	return &released{c, m.Audited, least, MethodConstant}, nil
 }

@@ -50,7 +50,8 @@ func (r *reference) enclose() (lo, hi float64) {
 // loss returns D_w[u].
 func (r *reference) loss(u, w int) *big.Rat { return rational(r.b.Utility.Distance(u, r.outputs[w])) }
 
-// normalizedRationals returns v over its sum, entries below 0 taken for 0.
+// normalizedRationals returns v over its sum, entries below 0 taken for 0; any
+// distribution where all are.
 func normalizedRationals(v []float64) []*big.Rat {
 	sum, p := new(big.Rat), make([]*big.Rat, len(v))
 	for i := range p {
@@ -58,6 +59,10 @@ func normalizedRationals(v []float64) []*big.Rat {
 		sum.Add(sum, p[i])
 	}
 	for i := range p {
+		if sum.Sign() == 0 {
+			p[i].SetFrac64(1, int64(len(p)))
+			continue
+		}
 		p[i].Quo(p[i], sum)
 	}
 	return p

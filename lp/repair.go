@@ -1,10 +1,11 @@
 package lp
 
 import (
-	"context"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/ipm"
+	"github.com/metricdp/metricdp/internal/parallel"
 )
 
 // The mixture tried first has a relative margin of firstMargin; an audit that
@@ -31,7 +32,7 @@ func (g *merged) repair(x []float64) (*released, error) {
 		theta := 0.0
 		if margin > 0 {
 			var err error
-			if theta, err = mixture(g.late, k, m, x, g.prog.Budget, margin); err != nil {
+			if theta, err = g.mixture(x, margin); err != nil {
 				return nil, err
 			}
 		}
@@ -52,26 +53,36 @@ func (g *merged) repair(x []float64) (*released, error) {
 	return nil, nil
 }
 
-// mixture is the least theta that makes every constraint hold with the margin.
-func mixture(ctx context.Context, k, m int, x, budget []float64, margin float64) (float64, error) {
-	most := 0.0
-	for u := range k {
-		if err := ctx.Err(); err != nil {
-			return 0, err
+func (g *merged) eachOutput(f func(w int)) error {
+	return parallel.Chunks(g.late, g.m, 1, g.o.Workers, nil, func(w, _, _ int) { f(w) })
+}
+
+// mixture is the least theta that makes every constraint hold with the margin: those
+// of the pairs that imply all others do.
+func (g *merged) mixture(x []float64, margin float64) (float64, error) {
+	k, most := g.prog.Inputs, make([]float64, g.m)
+	factor, room := make([][]float64, k), make([][]float64, k)
+	for u, list := range g.prog.Pairs {
+		for _, v := range list {
+			e := min(g.prog.Budget[u*k+int(v)], ipm.MaxBudget)
+			factor[u] = append(factor[u], math.Exp(e))
+			room[u] = append(room[u], math.Expm1(e)/float64(g.m))
 		}
-		for v := range k {
-			if u == v {
-				continue
-			}
-			e := min(budget[u*k+v], ipm.MaxBudget)
-			factor, room := math.Exp(e), math.Expm1(e)/float64(m)
-			for w := range m {
-				have := x[w*k+u]
-				if excess := have - float64(factor*x[w*k+v]) + float64(margin*have); excess > most*room {
-					most = excess / room
+	}
+	err := g.eachOutput(func(w int) {
+		x := x[w*k : (w+1)*k]
+		for u, list := range g.prog.Pairs {
+			for i, v := range list {
+				more, less := x[u], x[v]
+				if less > more {
+					more, less = less, more
+				}
+				if excess := more - float64(factor[u][i]*less) + float64(margin*more); excess > most[w]*room[u][i] {
+					most[w] = excess / room[u][i]
 				}
 			}
 		}
-	}
-	return most / (1 + most), nil
+	})
+	odds := slices.Max(most)
+	return odds / (1 + odds), err
 }

@@ -3,7 +3,6 @@ package lp
 import (
 	"context"
 	"math"
-	"slices"
 	"testing"
 	"time"
 
@@ -36,16 +35,14 @@ func response(alpha float64) []float64 {
 func TestMixture_IsTheLeast(t *testing.T) {
 	const k, m = 3, 3
 	r := random.Seeded(3)
+	g := prepared(t, metric.Same(space.Simplex(k, .2)), 1, nil)
 	for range 100 {
-		x, budget := make([]float64, k*m), make([]float64, k*k)
+		x := make([]float64, k*m)
 		for i := range x {
 			x[i] = r.ExpFloat64()
 		}
-		x = normalized(k, x)
-		for i := range budget {
-			budget[i] = .2 // at 0.2 per pair random rows break some
-		}
-		theta := testkit.Must(mixture(context.Background(), k, m, x, budget, 0))
+		x = normalized(k, x) // whose rows break some constraints
+		theta := testkit.Must(g.mixture(x, 0))
 		breach := func(theta float64) float64 {
 			worst := 0.0
 			for w := range m {
@@ -106,23 +103,19 @@ func TestRepair_Garbage(t *testing.T) {
 					x[w*n+u] = entry(w, u)
 				}
 			}
-			mended := &Solution{}
-			_ = g.mend(mended, slices.Clone(x)) // an error leaves it empty
-			repaired := &Solution{}
+			s := &Solution{}
 			if c, err := g.repair(x); err == nil {
-				repaired.keep(c)
+				s.keep(c)
 			}
-			for _, s := range []*Solution{mended, repaired} {
-				if s.Channel == nil {
-					continue
-				}
-				a, err := s.Audit(t.Context(), b.Privacy, nil)
-				if err != nil || a != s.Audited || a.Hi > alpha || s.Channel.Guarantee().Alpha() != a.Hi {
-					t.Errorf("%s, alpha=%v: %v, audited again %v, %v", name, alpha, s.Audited, a, err)
-				}
-				if loss := lossOf(t, s.Channel, b.Utility, nil); loss > s.Objective*(1+1e-11) {
-					t.Errorf("%s, alpha=%v: loss %v, objective %v", name, alpha, loss, s.Objective)
-				}
+			if s.Channel == nil {
+				continue
+			}
+			a, err := s.Audit(t.Context(), b.Privacy, nil)
+			if err != nil || a != s.Audited || a.Hi > alpha || s.Channel.Guarantee().Alpha() != a.Hi {
+				t.Errorf("%s, alpha=%v: %v, audited again %v, %v", name, alpha, s.Audited, a, err)
+			}
+			if loss := lossOf(t, s.Channel, b.Utility, nil); loss > s.Objective*(1+1e-11) {
+				t.Errorf("%s, alpha=%v: loss %v, objective %v", name, alpha, loss, s.Objective)
 			}
 		}
 	}
@@ -135,6 +128,9 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 	for _, excess := range []float64{1e-3, 1e-9, 1e-12} {
 		// ConstOPT: the program is the same, alpha is not.
 		c := testkit.Must(newConst(t.Context(), line, 1, &ConstOptions{Lambdas: []float64{10}}))
+		if err := c.impose(); err != nil {
+			t.Fatal(err)
+		}
 		c.kernel.Lambda = 10
 		free := &ConstSolution{Objective: math.Inf(1)}
 		if _, err := c.try(free, 1, 10, time.Now()); err != nil || free.Channel == nil {
@@ -162,7 +158,7 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 		}
 
 		// Choose.
-		choice := &chooser{b: line, alpha: 1, choice: &Choice{Choice: exponential.Choice{Objective: math.Inf(1)}}, ChooseOptions: ChooseOptions{Progress: func(Method) {}}}
+		choice := testkit.Must(newChooser(t.Context(), "test", line, 1, nil))
 		choice.try(t.Context(), builder{MethodTuned, 0, func(context.Context, time.Duration) (*exponential.Mechanism, error) {
 			return exponential.Tuned(t.Context(), line.Privacy, 1+2*excess, nil)
 		}}, 0)

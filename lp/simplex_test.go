@@ -157,6 +157,52 @@ func randomMetric(t testing.TB, r *rand.Rand, n int) metric.Finite {
 	return testkit.Must(metric.NewMatrix(d))
 }
 
+// lossTable is a loss that is no metric: by inputs, then labels.
+type lossTable [][]float64
+
+func (l lossTable) Len() int                  { return len(l[0]) }
+func (l lossTable) Distance(x, y int) float64 { return l[x][y] }
+
+// Losses that are no metric, on outputs that are no points: random ones, many of
+// them 0, and squares of distances.
+func TestOptimal_LossAgainstSimplex(t *testing.T) {
+	r := random.Seeded(3)
+	const labels = 12
+	for i := range 60 {
+		n := 2 + i%6
+		private := randomMetric(t, r, n)
+		loss := make(lossTable, n)
+		for x := range loss {
+			loss[x] = make([]float64, labels)
+			for y := range loss[x] {
+				if loss[x][y] = max(0, 2*r.Float64()-.5); i%2 == 0 {
+					d := private.Distance(x, y%n)
+					loss[x][y] = d * d
+				}
+			}
+		}
+		d, _, _, _ := metric.Diameter(t.Context(), private)
+		alpha := math.Exp(-2+4*r.Float64()) / d
+		o := Options{Loss: loss.Distance, Outputs: r.Perm(labels)[:1+r.IntN(6)]}
+		if i%3 == 1 {
+			o.Prior = testkit.Distribution(r, n, nil)
+		}
+		b := metric.Bimetric{Privacy: private, Utility: loss}
+		lo, hi := simplexOptimum(t, b, alpha, o.Outputs, o.Prior)
+		s := testkit.Must(Optimal(t.Context(), metric.Bimetric{Privacy: private}, alpha, &o))
+		exact := testkit.Must(Spanner(t.Context(), metric.Bimetric{Privacy: private}, alpha, &SpannerOptions{
+			Loss: o.Loss, Outputs: o.Outputs, Prior: o.Prior, Stretch: 1}))
+		for _, s := range []*Solution{s, &exact.Solution} {
+			checkAdversary(t, s.Adversary, s.Channel, nil, nil) // there is no metric for it
+			s.Adversary = adversary(t.Context(), s.Channel, o.Prior, loss)
+			certified(t, b, alpha, o.Prior, s)
+			if s.Status != StatusOptimal || s.DualBound > hi || s.Objective < lo {
+				t.Errorf("space %d, n=%d, alpha=%v, outputs %v, prior %v: %v, simplex method [%v, %v]", i, n, alpha, o.Outputs, o.Prior, s, lo, hi)
+			}
+		}
+	}
+}
+
 // 200 random spaces, two metrics, some with a prior, some with other outputs.
 func TestOptimal_AgainstSimplex(t *testing.T) {
 	r, width := random.Seeded(1), 0.0

@@ -52,17 +52,17 @@ func (o *Options) size(ctx context.Context, op string, b metric.Bimetric, pairs 
 		return s, nil
 	}
 	s.Variables++
-	var row []float64
+	losses, row := set.losses(op, b.Utility), make([]float64, m)
 	for u := range b.Privacy.Len() {
 		if err := ctx.Err(); err != nil {
 			return Size{}, fmt.Errorf("%s: stopped: %w", op, context.Cause(ctx))
 		}
-		if row, err = distances(op, "Utility", b.Utility, u, row); err != nil {
+		if err := losses(u, row); err != nil {
 			return Size{}, err
 		}
 		entries := int64(1) // of k
-		for _, y := range set.Outputs {
-			if row[y] > 0 {
+		for _, l := range row {
+			if l > 0 {
 				entries++
 			}
 		}
@@ -80,7 +80,7 @@ func (o *SpannerOptions) Size(ctx context.Context, b metric.Bimetric) (Size, err
 	if o == nil {
 		o = &SpannerOptions{}
 	}
-	program := &Options{Prior: o.Prior, Outputs: o.Outputs, Unit: o.Unit}
+	program := &Options{Prior: o.Prior, Outputs: o.Outputs, Loss: o.Loss, Unit: o.Unit}
 	if _, err := program.defaults(op, b, 1); err != nil {
 		return Size{}, err
 	}

@@ -109,6 +109,10 @@ func TestSize_OfWrittenPrograms(t *testing.T) {
 		if got, want := testkit.Must((&Options{Outputs: some}).Size(ctx, b)), writeOptimal(b, some, false, every).size(); got != want {
 			t.Errorf("OPTMech, n = %d, some outputs: %v, want %v", n, got, want)
 		}
+		shifted := metric.Bimetric{Privacy: b.Privacy, Utility: space.Formula(n, func(i, j int) float64 { return max(0, float64(i-j)) })}
+		if got, want := testkit.Must((&Options{Outputs: some, Loss: shifted.Utility.Distance}).Size(ctx, b)), writeOptimal(shifted, some, false, every).size(); got != want {
+			t.Errorf("OPTMech, n = %d, a loss: %v, want %v", n, got, want)
+		}
 		prior := testkit.Distribution(r, n, nil)
 		if got, want := testkit.Must((&Options{Prior: prior}).Size(ctx, b)), writeOptimal(b, all, true, every).size(); got != want {
 			t.Errorf("OPTMech, n = %d, a prior: %v, want %v", n, got, want)

@@ -1,7 +1,9 @@
 package lp
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/metricdp/metricdp/mechanism"
@@ -13,14 +15,19 @@ type Engine string
 
 // The engines.
 const (
-	// EngineConstant is none: a constant loses nothing, or time was up.
-	EngineConstant Engine = "constant"
+	// EngineNone is that of what needs no program: what there was to start with is
+	// optimal, or time was up.
+	EngineNone Engine = "none"
 	// EngineDense is the interior point method with dense factors.
 	EngineDense Engine = "dense interior point"
 	// EngineSparse is the same with sparse factors, for graphs, trees and
 	// grids.
 	EngineSparse Engine = "sparse interior point"
-	// EngineLazy adds the constraints that its own solutions break.
+	// EngineByInput is the same with sparse factors of the inputs, for graphs
+	// and few outputs.
+	EngineByInput Engine = "sparse interior point by input"
+	// EngineLazy is the same with few constraints at first, and those that its
+	// solutions come near to breaking.
 	EngineLazy Engine = "lazy interior point"
 )
 
@@ -42,18 +49,27 @@ type Solution struct {
 	// The mechanism: its guarantee is the upper end of Audited, at most alpha.
 	*mechanism.Channel
 	Audited mechanism.Audit
+	// Method says what gave the channel: MethodProgram, or what there was to start with.
+	Method Method
 	// Objective is the loss of Channel, worst case or expected, rounded up.
 	Objective float64
 	// DualBound is proved, by weak duality with outward rounding, whatever the
 	// solver did: no alpha-private mechanism has a smaller loss. 0 where
-	// nothing is proved.
+	// nothing is proved. BoundBy says by what: "linear program", or before that
+	// "nearest outputs", "closed star" or another bound of [entropy.LowerBounds].
 	DualBound float64
+	BoundBy   string
 	// Gap is (Objective - DualBound)/Objective, 0 where both are 0.
 	Gap float64
 	// Prior has a weight for every input, sum 1: the least favorable prior,
 	// under which no mechanism has an expected loss below DualBound; or the
 	// prior that was asked for.
 	Prior []float64
+	// Adversary is, where a prior was asked for, the error of the best guess of the
+	// input from the output, under that prior and the utility metric
+	// ([mechanism.Channel.AdversaryError]); NaN elsewhere, without a utility metric,
+	// and where it was interrupted.
+	Adversary float64
 
 	Status Status
 	// Refused says what it would have taken to go on where Status is
@@ -62,9 +78,35 @@ type Solution struct {
 	Engine     Engine
 	Iterations int
 	Elapsed    time.Duration
+
+	prices *prices // nil where there are none
 }
+
+// prices are a proof of a bound: with the weights z >= 0 of the inputs there are
+// multipliers that leave no cost below y at any output, so that no mechanism loses less
+// than sum(y)/sum(z).
+type prices struct{ z, y []float64 }
 
 // String gives the figures in a line.
 func (s *Solution) String() string {
-	return fmt.Sprintf("loss %.9g, bound %.9g, gap %.2g: %s (%s, %d iterations)", s.Objective, s.DualBound, s.Gap, s.Status, s.Engine, s.Iterations)
+	guess := ""
+	if s.Adversary > 0 {
+		guess = fmt.Sprintf(", adversary's error %.6g", s.Adversary)
+	}
+	bound := ""
+	if s.BoundBy != "" {
+		bound = " (" + s.BoundBy + ")"
+	}
+	return fmt.Sprintf("loss %.9g (%s), bound %.9g%s, gap %.2g%s: %s (%s, %d iterations)", s.Objective, s.Method, s.DualBound, bound, s.Gap, guess, s.Status, s.Engine, s.Iterations)
+}
+
+// adversary is the error of the best guess under a prior, as far as late allows; NaN
+// without a prior or a metric.
+func adversary(late context.Context, c *mechanism.Channel, prior []float64, rho metric.Finite) float64 {
+	if prior != nil && rho != nil {
+		if v, err := c.AdversaryError(late, prior, rho); err == nil {
+			return v
+		}
+	}
+	return math.NaN()
 }

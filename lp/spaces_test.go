@@ -80,6 +80,27 @@ func TestOptimal_TieRichSpaces(t *testing.T) {
 	}
 }
 
+// Few outputs of a graph are solved input by input, with a prior and without.
+func TestOptimal_FewOutputs(t *testing.T) {
+	f := roads(t, 20, 20)
+	outputs, _, err := metric.FarthestFirst(t.Context(), f, 7, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prior := make([]float64, f.Len())
+	for i := range prior {
+		prior[i] = 1 / float64(len(prior))
+	}
+	for _, prior := range [][]float64{nil, prior} {
+		o := &Options{Tolerance: 1e-5, Outputs: outputs, Prior: prior}
+		s := testkit.Must(Optimal(t.Context(), metric.Same(f), .5, o))
+		certified(t, metric.Same(f), .5, prior, s)
+		if s.Engine != EngineByInput || s.Status != StatusOptimal {
+			t.Errorf("%v", s)
+		}
+	}
+}
+
 // Graphs of 64 points and more are solved with sparse factors, at any alpha.
 func TestOptimal_Graphs(t *testing.T) {
 	for name, f := range map[string]metric.Finite{"grid": space.Grid(8), "tree": tree(80), "path": space.Path(70, 1)} {
@@ -89,8 +110,9 @@ func TestOptimal_Graphs(t *testing.T) {
 				b, alpha := metric.Same(f), reach/d
 				s := testkit.Must(Optimal(t.Context(), b, alpha, nil))
 				certified(t, b, alpha, nil, s)
-				// At 1e-3 a leaf of the tree is at a budget of some 1e-5.
-				if s.Engine != EngineSparse || s.Gap > 1e-5 {
+				// At 1e-3 a leaf of the tree is at a budget of some 1e-5. At 300 tight
+				// weights may be optimal.
+				if s.Engine != EngineSparse && s.Method == MethodProgram || s.Gap > 1e-5 {
 					t.Errorf("%v", s)
 				}
 			})

@@ -21,12 +21,13 @@ type SpannerOptions struct {
 	// Stretch is t of the t-spanner, a finite number >= 1; 0 means 3.
 	Stretch float64
 	// KeepBudget solves with the budget alpha/Stretch only, as IKWAT22 do, and
-	// proves no bound. By default larger budgets are tried.
+	// has no program for the bound. By default larger budgets are tried.
 	KeepBudget bool
 
 	// As in [Options], for all linear programs together.
 	Prior       []float64
 	Outputs     []int
+	Loss        func(x, y int) float64
 	Tolerance   float64
 	TimeLimit   time.Duration
 	MemoryLimit float64
@@ -45,14 +46,19 @@ type SpannerSolution struct {
 	Graph   *metric.Graph
 	Stretch float64
 	// Budget is that of the linear program behind Channel, in [alpha/Stretch,
-	// alpha]: the level of Channel under the metric of Graph is at most that.
+	// alpha]: the level of Channel under the metric of Graph is at most that. 0 where
+	// Method is no linear program.
 	Budget float64
 	Solves int // linear programs solved
 }
 
 // String gives the figures in a line.
 func (s *SpannerSolution) String() string {
-	return fmt.Sprintf("%v, %d edges of stretch %.3g, budget %.4g, %d programs", &s.Solution, len(s.Graph.Edges()), s.Stretch, s.Budget, s.Solves)
+	budget := ""
+	if s.Budget > 0 {
+		budget = fmt.Sprintf(", budget %.4g", s.Budget)
+	}
+	return fmt.Sprintf("%v, %d edges of stretch %.3g%s, %d programs", &s.Solution, len(s.Graph.Edges()), s.Stretch, budget, s.Solves)
 }
 
 const defaultStretch = 3
@@ -81,7 +87,9 @@ func (o *SpannerOptions) stretch(op string) (float64, error) {
 // for rho1 too. The bracket is about as wide as g is longer than rho1: points in
 // general position ask for a stretch near 1, at which the program costs more.
 //
-// Once ctx is done it returns as [Optimal] does; the result is nil only where
+// DualBound is at least what [Optimal] begins with, and where no program was solved to
+// the end the mechanism may be what that begins with: Method says so. Once ctx is done
+// Spanner returns as Optimal does; the result is nil only where
 // the spanner itself was interrupted. Reaching the TimeLimit is no error.
 //
 // Errors: those of [Optimal] and [metric.Spanner].
@@ -93,7 +101,7 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 	t := &spannerSearch{b: b, alpha: alpha, keep: o.KeepBudget, began: time.Now()}
 	var err error
 	t.o, err = (&Options{
-		Prior: o.Prior, Outputs: o.Outputs, Tolerance: o.Tolerance, TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit,
+		Prior: o.Prior, Outputs: o.Outputs, Loss: o.Loss, Tolerance: o.Tolerance, TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit,
 		Unit: o.Unit, Workers: o.Workers, Progress: o.Progress,
 	}).defaults(op, b, alpha)
 	if err != nil {
@@ -110,7 +118,7 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 		return nil, fault.Within(op, err)
 	}
 	t.best.Graph = t.graph
-	for _, step := range []func(context.Context) error{t.stretch, t.constant} {
+	for _, step := range []func(context.Context) error{t.stretch, t.start} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -118,9 +126,16 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 	if err := t.search(ctx); err != nil && !errors.Is(err, context.Cause(ctx)) {
 		return nil, err
 	}
-	t.best.Elapsed = time.Since(t.began)
 	if err := ctx.Err(); err != nil {
 		t.best.Status = StatusCanceled
+	}
+	if t.best.Status != StatusOptimal && t.before.Objective < t.best.Objective {
+		t.best.Budget = 0
+		t.best.keep(&released{t.before.Channel, t.before.Audited, t.before.Objective, t.before.Method})
+		t.best.Adversary = adversary(t.late, t.best.Channel, t.o.Prior, t.b.Utility)
+	}
+	t.best.Elapsed = time.Since(t.began)
+	if err := ctx.Err(); err != nil {
 		return &t.best, fmt.Errorf("%s: stopped after %d programs: %w", op, t.best.Solves, context.Cause(ctx))
 	}
 	return &t.best, nil
@@ -136,6 +151,9 @@ type spannerSearch struct {
 	began time.Time
 	late  context.Context // as of a problem
 	best  SpannerSolution
+	// before is what Optimal would begin with: its bound counts, its mechanism where
+	// no program was solved to the end.
+	before Solution
 	// short is at least 1 and at least every rho1/g: above 1 where g was rounded
 	// down. What is private under rho1 is so under g at short times the level.
 	short  float64
@@ -164,9 +182,9 @@ func (t *spannerSearch) stretch(ctx context.Context) error {
 	return nil
 }
 
-// constant begins with the constant channel, of level 0: there is always a
-// result.
-func (t *spannerSearch) constant(ctx context.Context) error {
+// start begins with the constant channel, of level 0, and what Optimal begins with:
+// there is always a result.
+func (t *spannerSearch) start(ctx context.Context) error {
 	p, err := read(ctx, "lp: Spanner", t.b, t.alpha, &t.o)
 	if err != nil {
 		return err
@@ -176,8 +194,14 @@ func (t *spannerSearch) constant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.best.Channel, t.best.Audited, t.best.Objective = r.channel, r.audit, r.objective
-	t.best.Engine = EngineConstant
+	t.best.Engine, t.best.Prior = EngineNone, distribution(t.o.Prior, p.n)
+	t.best.keep(r)
+	t.before = t.best.Solution
+	if r.objective > 0 {
+		p.start(&t.before, t.began)
+	}
+	t.best.prove(t.before.DualBound, t.before.BoundBy, t.before.Prior)
+	t.best.Adversary = adversary(t.late, t.best.Channel, t.o.Prior, t.b.Utility)
 	return nil
 }
 
@@ -226,7 +250,7 @@ func (t *spannerSearch) solve(ctx context.Context, fraction float64) (float64, e
 	if bound {
 		budget = directed.MulUp(fraction, t.alpha)
 	}
-	s, solveErr := Optimal(ctx, metric.Bimetric{Privacy: t.graph, Utility: t.b.Utility}, budget, &o)
+	s, solveErr := optimal(ctx, "lp: Spanner", metric.Bimetric{Privacy: t.graph, Utility: t.b.Utility}, budget, &o, func(*problem, *Solution, time.Time) {})
 	if s == nil {
 		return 0, solveErr
 	}
@@ -238,17 +262,15 @@ func (t *spannerSearch) solve(ctx context.Context, fraction float64) (float64, e
 	}
 	better := audit.Hi <= t.alpha && s.Objective < best.Objective
 	if better {
-		best.Channel, best.Audited, best.Objective = c, audit, s.Objective
-		best.Engine, best.Budget = s.Engine, budget
+		best.Channel, best.Audited, best.Objective, best.Method = c, audit, s.Objective, s.Method
+		best.Engine, best.Budget, best.Adversary = s.Engine, budget, s.Adversary
 	}
-	if better || best.Engine == EngineConstant {
+	if better || best.Engine == EngineNone {
 		best.Status, best.Refused = s.Status, s.Refused
 	}
 	if bound {
-		t.proved, best.DualBound = true, s.DualBound
-	}
-	if bound || best.Prior == nil {
-		best.Prior = s.Prior
+		t.proved = true
+		best.prove(s.DualBound, s.BoundBy, s.Prior)
 	}
 	best.Gap = gap(best.Objective, best.DualBound)
 	return audit.Hi / t.alpha, solveErr

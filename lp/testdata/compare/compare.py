@@ -7,7 +7,9 @@ Markdown tables.
 needs Go and Debian's python3-scipy (1.10, with HiGHS 1.2). It installs nothing,
 writes to a temporary folder only, and adds nothing to go.mod. --quick leaves out
 what takes more than half a minute. The points are n uniform ones in [0,10]^2 by
-default_rng(n), or read from a file such as ../points.csv (n,i,x,y).
+default_rng(n), or read from a file such as ../points.csv (n,i,x,y). N x K are the N
+crossings of a road-like graph and K of them as outputs; HiGHS, too, gets the rows of
+its edges only, which imply all others.
 
 Each figure is the best of up to three runs, of which none begins after ten
 seconds of them. HiGHS gets the program ready made, in sparse matrices: only
@@ -29,7 +31,7 @@ one at eps = .5, n = 50, by a few per cent. At eps = 3 all three are tried.
 "violation" is the audit of an answer, its rows normalized: the largest
 ln M[u,w] - ln M[v,w] - eps d(u,v), infinite where an output is possible for one
 input and impossible for another. "made private" is the loss after mixing in as
-little of the uniform law as mends that; "broken" counts the constraints broken by
+little of the uniform distribution as mends that; "broken" counts the constraints broken by
 more than 1e-9. "ratio" is the time of HiGHS over ours.
 
 It fails where two objectives differ by more than 1e-6, where ours breaks a
@@ -59,26 +61,64 @@ def distances(x):
     return np.sqrt(((x[:, None, :] - x[None, :, :]) ** 2).sum(axis=2))
 
 
-def optmech(x, eps, form):
-    """The program of OPTMech in M[u,w], row by row, and k."""
+def optmech(d, pairs, loss, eps, form):
+    """The program of OPTMech in M[u,w], row by row, and k: privacy d on the pairs."""
     import scipy.sparse as sp
 
-    n, d, share = len(x), distances(x), FORMS[form]
-    u, v = np.nonzero(~np.eye(n, dtype=bool))
+    (n, k), (u, v), share = loss.shape, pairs, FORMS[form]
     left, right = np.exp(-share * eps * d[u, v]), np.exp((1 - share) * eps * d[u, v])
-    one = sp.identity(n)
-    pairs = np.arange(len(u))
-    pick = lambda value, i: sp.coo_matrix((value, (pairs, i)), shape=(len(u), n))
+    one = sp.identity(k)
+    each = np.arange(len(u))
+    pick = lambda value, i: sp.coo_matrix((value, (each, i)), shape=(len(u), n))
     privacy = sp.kron(pick(left, u) - pick(right, v), one).tocsr()
     # Output by output: HiGHS's simplex takes half the time of pair by pair.
-    privacy = privacy[np.arange(privacy.shape[0]).reshape(-1, n).T.ravel()]
+    privacy = privacy[np.arange(privacy.shape[0]).reshape(-1, k).T.ravel()]
     privacy = sp.hstack([privacy, sp.coo_matrix((privacy.shape[0], 1))])
-    loss = sp.hstack([sp.block_diag([d[i : i + 1] for i in range(n)]), -np.ones((n, 1))])
-    sums = sp.hstack([sp.kron(one, np.ones((1, n))), sp.coo_matrix((n, 1))])
-    upper = sp.vstack([privacy, loss]).tocsc()
+    losses = sp.hstack([sp.block_diag([loss[i : i + 1] for i in range(n)]), -np.ones((n, 1))])
+    sums = sp.hstack([sp.kron(sp.identity(n), np.ones((1, k))), sp.coo_matrix((n, 1))])
+    upper = sp.vstack([privacy, losses]).tocsc()
     return dict(
-        c=np.r_[np.zeros(n * n), 1.0], A_ub=upper, b_ub=np.zeros(upper.shape[0]), A_eq=sums.tocsc(), b_eq=np.ones(n)
+        c=np.r_[np.zeros(n * k), 1.0], A_ub=upper, b_ub=np.zeros(upper.shape[0]), A_eq=sums.tocsc(), b_eq=np.ones(n)
     )
+
+
+def roads(n, k):
+    """Edges (u, v, length): a grid whose crossings are moved at random, two fifths of
+    the streets in one direction closed. Loops mark k nodes as outputs."""
+    r, side = np.random.default_rng(n), round(n**0.5)
+    at = np.arange(n).reshape(side, side)
+    x = np.stack(np.divmod(at.ravel(), side), axis=1) + r.uniform(-0.35, 0.35, (n, 2))
+    down = np.stack([at[:-1].ravel(), at[1:].ravel()], axis=1)
+    down = down[(down[:, 0] % side == 0) | (r.uniform(size=len(down)) >= 0.4)]
+    loops = np.repeat(np.sort(r.choice(n, k, replace=False))[:, None], 2, axis=1)
+    ends = np.concatenate([np.stack([at[:, :-1].ravel(), at[:, 1:].ravel()], axis=1), down, loops])
+    return np.column_stack([ends, np.linalg.norm(x[ends[:, 0]] - x[ends[:, 1]], axis=1)])
+
+
+class Task:
+    """A program by its name: opt-n-eps and const-n-eps on points, roads-NxK-eps on
+    the edges of a graph of N nodes with K outputs."""
+
+    def __init__(self, name, data):
+        self.kind, size, eps = name.split("-")
+        self.n, self.eps, self.data = int(size.split("x")[0]), float(eps), data
+        if self.kind == "roads":
+            from scipy.sparse import coo_matrix
+            from scipy.sparse.csgraph import dijkstra
+
+            u, v = data[:, :2].astype(int).T
+            d = dijkstra(coo_matrix((data[:, 2], (u, v)), shape=(self.n, self.n)), directed=False)
+            self.d, self.loss = (d + d.T) / 2, d[:, u[u == v]]
+            self.pairs = (np.r_[u[u != v], v[u != v]], np.r_[v[u != v], u[u != v]])
+        else:
+            self.d, self.pairs = distances(data), np.nonzero(~np.eye(self.n, dtype=bool))
+            self.loss = self.d
+        self.k = self.loss.shape[1]
+
+    def program(self, form):
+        if self.kind == "const":
+            return constopt(self.data, self.eps)
+        return optmech(self.d, self.pairs, self.loss, self.eps, form)
 
 
 def constopt(x, eps):
@@ -121,9 +161,9 @@ def constopt(x, eps):
     return dict(c=np.r_[np.zeros(k), 1.0], A_ub=upper, b_ub=np.array(bound, dtype=float))
 
 
-def audit(m, x, eps):
+def audit(m, task):
     """The largest violation, how many constraints are broken, and the loss of the private mixture."""
-    n, d = len(x), distances(x)
+    n, k, d, eps = task.n, task.k, task.d, task.eps
     m = np.maximum(m, 0)
     m = m / m.sum(axis=1, keepdims=True)
     worst, broken, odds = -np.inf, 0, 0.0
@@ -133,11 +173,11 @@ def audit(m, x, eps):
             over = log[u] - log - eps * d[u][:, None]
             over[np.isnan(over)] = -np.inf  # both are impossible
             worst, broken = max(worst, over.max()), broken + int((over > 1e-9).sum())
-            # (1-t) m + t/n keeps a constraint where n (m_u - e m_v)/(e-1) <= t/(1-t).
+            # (1-t) m + t/k keeps a constraint where k (m_u - e m_v)/(e-1) <= t/(1-t).
             e = np.exp(np.delete(eps * d[u], u))[:, None]
-            odds = max(odds, (n * (m[u] - e * np.delete(m, u, axis=0)) / (e - 1)).max(initial=0))
-    mixed = (m + odds / n) / (1 + odds)
-    return worst, broken, (mixed * d).sum(axis=1).max()
+            odds = max(odds, (k * (m[u] - e * np.delete(m, u, axis=0)) / (e - 1)).max(initial=0))
+    mixed = (m + odds / k) / (1 + odds)
+    return worst, broken, (mixed * task.loss).sum(axis=1).max()
 
 
 def peer(folder, task, method, form, limit):
@@ -145,9 +185,9 @@ def peer(folder, task, method, form, limit):
     import scipy.optimize._linprog_highs as private
     from scipy.optimize import linprog
 
-    kind, n, eps = task.split("-")
-    x, eps = np.fromfile(os.path.join(folder, n)).reshape(-1, 2), float(eps)
-    program = optmech(x, eps, form) if kind == "opt" else constopt(x, eps)
+    columns = 3 if task.startswith("roads") else 2
+    task = Task(task, np.fromfile(os.path.join(folder, task.split("-")[1])).reshape(-1, columns))
+    program = task.program(form)
     if method == "without crossover":
         solve = private._highs_wrapper
 
@@ -167,9 +207,9 @@ def peer(folder, task, method, form, limit):
             print(json.dumps({"failed": f"unfinished after {limit:g} s" if late else cause}))
             return
     result = {"seconds": min(times), "objective": r.fun}
-    if kind == "opt":
-        m = r.x[:-1].reshape(len(x), len(x))
-        result["violation"], result["broken"], result["private"] = audit(m, x, eps)
+    if task.kind != "const":
+        m = r.x[:-1].reshape(task.n, task.k)
+        result["violation"], result["broken"], result["private"] = audit(m, task)
     print(json.dumps(result))
 
 
@@ -181,10 +221,18 @@ class Comparison:
         source = os.path.join(HERE, "ours.go")
         subprocess.run(["go", "build", "-o", self.binary, source], check=True, cwd=HERE)
 
+    def data(self, name):
+        """Points or edges."""
+        kind, size, _ = name.split("-")
+        if kind == "roads":
+            return roads(*(int(v) for v in size.split("x")))
+        return self.points(int(size))
+
     def ours(self, tasks):
         """Results with all cores and with one: two dicts by task."""
-        for n in {t.split("-")[1] for t in tasks}:
-            self.points(int(n)).astype("<f8").tofile(os.path.join(self.folder, n))
+        tasks = {name: Task(name, self.data(name)) for name in tasks}
+        for name, task in tasks.items():
+            task.data.astype("<f8").tofile(os.path.join(self.folder, name.split("-")[1]))
         found = []
         for env in ({}, {"GOMAXPROCS": "1"}):
             command = [self.binary, self.folder, *tasks]
@@ -192,12 +240,10 @@ class Comparison:
             out = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
             found.append({r["task"]: r for r in map(json.loads, out.splitlines())})
         for r in found[0].values():
-            kind, n, eps = r["task"].split("-")
             top, bound = r["objective"], r["bound"]
             self.check(top - bound <= AGREE * top, f"{r['task']}: the gap of [{bound!r}, {top!r}]")
-            if kind == "opt":
-                matrix = np.array(r["matrix"])
-                r["violation"], r["broken"], _ = audit(matrix, self.points(int(n)), float(eps))
+            if "matrix" in r:
+                r["violation"], r["broken"], _ = audit(np.array(r["matrix"]), tasks[r["task"]])
                 self.check(r["violation"] <= ROUNDING, f"{r['task']}: a constraint broken by {r['violation']}")
         return found
 
@@ -245,11 +291,11 @@ def versions():
     print(f"{go}, scipy {scipy.__version__}, numpy {np.__version__}, {cores} cores, load {load:.1f}")
 
 
-def optimal(c, eps, sizes):
-    """sizes: n and the methods of HiGHS to try there."""
-    tasks = {n: f"opt-{n}-{eps}" for n in sizes}
+def optimal(c, kind, title, eps, sizes):
+    """sizes: n or NxK, and the methods of HiGHS to try there."""
+    tasks = {n: f"{kind}-{n}-{eps}" for n in sizes}
     two, one = c.ours(tasks.values())
-    columns = ["n", "solver", "objective", "certified gap", "violation", "seconds", "ratio", "ratio, one core"]
+    columns = [title, "solver", "objective", "certified gap", "violation", "seconds", "ratio", "ratio, one core"]
     header(f"OPTMech, eps = {eps}", *columns)
     for n, task in tasks.items():
         mine = two[task]
@@ -341,7 +387,11 @@ def main():
         sizes = {20: list(METHODS), 50: list(METHODS)}
         if not o.quick:
             sizes |= {75: interior, 100: []}
-        optimal(c, 0.5, sizes)
+        optimal(c, "opt", "n", 0.5, sizes)
+        sizes = {"49x7": list(METHODS), "100x10": list(METHODS)}
+        if not o.quick:
+            sizes |= {"225x10": interior, "400x20": interior}
+        optimal(c, "roads", "N x K, roads", 0.5, sizes)
         steep(c, 3, 20)
         replacement(c, 0.5, [150] if o.quick else [150, 400])
     if c.faults:

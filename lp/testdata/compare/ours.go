@@ -41,17 +41,23 @@ func main() {
 	log.SetFlags(0)
 	out := json.NewEncoder(os.Stdout)
 	for _, task := range os.Args[2:] {
-		var n int
+		var n, k int // inputs, outputs
 		var eps float64
-		var solve func(metric.Bimetric, float64) (result, error)
-		if _, err := fmt.Sscanf(task, "opt-%d-%g", &n, &eps); err == nil {
-			solve = optimal
+		solve, read, size := optimal, points, task
+		if _, err := fmt.Sscanf(task, "roads-%dx%d-%g", &n, &k, &eps); err == nil {
+			read, size = roads, fmt.Sprintf("%dx%d", n, k)
+		} else if _, err := fmt.Sscanf(task, "opt-%d-%g", &n, &eps); err == nil {
+			size = fmt.Sprint(n)
 		} else if _, err := fmt.Sscanf(task, "const-%d-%g", &n, &eps); err == nil {
-			solve = replaced
+			solve, size = replaced, fmt.Sprint(n)
 		} else {
 			log.Fatal("no task ", task)
 		}
-		space, err := points(filepath.Join(os.Args[1], fmt.Sprint(n)))
+		data, err := numbers(filepath.Join(os.Args[1], size))
+		if err != nil {
+			log.Fatal(err)
+		}
+		space, outputs, err := read(n, data)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -59,7 +65,7 @@ func main() {
 		best, total := math.Inf(1), time.Duration(0)
 		for i := 0; i < runs && total < allowed; i++ {
 			start := time.Now()
-			if r, err = solve(space, eps); err != nil {
+			if r, err = solve(space, outputs, eps); err != nil {
 				log.Fatal(task, ": ", err)
 			}
 			took := time.Since(start)
@@ -72,24 +78,43 @@ func main() {
 	}
 }
 
-// points reads points of the plane, two little-endian float64s each.
-func points(file string) (metric.Bimetric, error) {
+// numbers reads little-endian float64s.
+func numbers(file string) ([]float64, error) {
 	data, err := os.ReadFile(file)
-	if err != nil {
-		return metric.Bimetric{}, err
+	x := make([]float64, len(data)/8)
+	for i := range x {
+		x[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
 	}
-	pts := make([][]float64, len(data)/16)
-	for i := range pts {
-		for a := range 2 {
-			pts[i] = append(pts[i], math.Float64frombits(binary.LittleEndian.Uint64(data[16*i+8*a:])))
-		}
-	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	return metric.Same(f), err
+	return x, err
 }
 
-func optimal(b metric.Bimetric, eps float64) (result, error) {
-	s, err := lp.Optimal(context.Background(), b, eps, &lp.Options{Tolerance: tolerance})
+// points are n points of the plane, two numbers each.
+func points(n int, data []float64) (metric.Bimetric, []int, error) {
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = data[2*i : 2*i+2]
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	return metric.Same(f), nil, err
+}
+
+// roads is a graph of n nodes, three numbers an edge, and outputs as loops.
+func roads(n int, data []float64) (metric.Bimetric, []int, error) {
+	var edges []metric.Edge
+	var outputs []int
+	for ; len(data) > 0; data = data[3:] {
+		e := metric.Edge{I: int(data[0]), J: int(data[1]), Length: data[2]}
+		if e.I == e.J {
+			outputs = append(outputs, e.I)
+		}
+		edges = append(edges, e)
+	}
+	g, err := metric.NewGraphEdges(context.Background(), n, edges)
+	return metric.Same(g), outputs, err
+}
+
+func optimal(b metric.Bimetric, outputs []int, eps float64) (result, error) {
+	s, err := lp.Optimal(context.Background(), b, eps, &lp.Options{Outputs: outputs, Tolerance: tolerance})
 	if err != nil {
 		return result{}, err
 	}
@@ -105,7 +130,7 @@ func optimal(b metric.Bimetric, eps float64) (result, error) {
 
 // replaced solves the program of ConstOPT with the budget eps and lambda = 50 for
 // the ten nearest neighbors. What it promises is twice the budget.
-func replaced(b metric.Bimetric, eps float64) (result, error) {
+func replaced(b metric.Bimetric, _ []int, eps float64) (result, error) {
 	s, err := lp.ConstOPT(context.Background(), b, 2*eps, &lp.ConstOptions{
 		Neighbors: 10, Lambdas: []float64{50}, KeepBudget: true, Tolerance: tolerance,
 	})

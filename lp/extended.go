@@ -1,0 +1,405 @@
+package lp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// ExtendedOptions are the settings of [Extended]; nil and zeros mean the defaults.
+type ExtendedOptions struct {
+	// These are as in [Options]. The time limit does not cover the audit of a
+	// mechanism that was built before it: see Extended.
+	Outputs     []int
+	TimeLimit   time.Duration
+	MemoryLimit float64
+	Unit        metric.Unit
+	Workers     int
+
+	// Patches is how many local programs are solved, the hardest place first; 0
+	// means 2. Anchors is the most inputs that one of them has; 0 means 200.
+	Patches, Anchors int
+
+	// Progress, where not nil, is told what begins, with the loss and the bound
+	// that are known by then, by the goroutine of the caller.
+	Progress func(stage string, loss, bound float64, elapsed time.Duration)
+}
+
+// End says where one end of a bracket comes from, and what it took.
+type End struct {
+	Method  string        // "constant", "noise", "balanced kernel", "local program" or its extension
+	Elapsed time.Duration // all that it took, an audit too
+	Bytes   float64       // the largest arrays at one time, as counted
+}
+
+// The methods of the ends.
+const (
+	endConstant = "constant"
+	endNoise    = "noise"
+	endKernel   = "balanced kernel"
+	endPatch    = "local program"
+	// The channel of a local program for the whole space, extended to all inputs.
+	endExtension = "extension of a local program"
+)
+
+// ExtendedSolution is a mechanism on many inputs and a bound for all others.
+type ExtendedSolution struct {
+	// The mechanism: its guarantee is the upper end of Audited, at most alpha.
+	*mechanism.Channel
+	Audited mechanism.Audit
+	// Objective, DualBound and Gap are as in [Solution], for the worst case.
+	Objective, DualBound, Gap float64
+	// Upper is what Objective comes from, Lower what DualBound does.
+	Upper, Lower End
+	// Patch are the inputs of the local program that proves DualBound, and Prior
+	// has a weight for each: an adversary who draws inputs from it causes at
+	// least that loss.
+	Patch   []int
+	Prior   []float64
+	Status  Status
+	Elapsed time.Duration
+}
+
+// StatusExtended is that of a bracket whose two ends were computed as asked.
+const StatusExtended Status = "both ends computed"
+
+// String gives the figures in a line.
+func (s *ExtendedSolution) String() string {
+	return fmt.Sprintf("loss %.6g (%s, %v), bound %.6g (%s, %v), gap %.2g: %s", s.Objective, s.Upper.Method, s.Upper.Elapsed.Round(time.Millisecond),
+		s.DualBound, s.Lower.Method, s.Lower.Elapsed.Round(time.Millisecond), s.Gap, s.Status)
+}
+
+// Extended returns an alpha-private mechanism on more inputs than [Optimal] takes, some
+// ten thousand, of small worst-case loss max_x E rho2(x, M(x)), with a proof of how
+// small that of any other can be. Arguments are those of Optimal; there is no Prior.
+//
+// The mechanism is the best of some. On points of the line, the plane or a sphere there
+// is [exponential.Remapped]. Another is a sum of columns exp(-r*rho1(x, S)), S being one input or several
+// around one, at a rate r just below alpha, with weights that make the row sums nearly
+// 1: what they differ by is paid from the room between r and alpha, and r is raised to where
+// none is left. The column of an
+// input releases the output nearest to it. The channel is audited over all pairs.
+//
+// The bound is that of a program with few of the inputs, thinned out of a ball around
+// the one where the mechanism loses most, and with some of the outputs. Fewer inputs
+// only lower the optimum; every other output is priced: multipliers for it are found by
+// moving costs between inputs, and the sum of the least costs is evaluated with outward
+// rounding, see the package documentation.
+//
+// Once ctx is done both results are set: the best mechanism so far, which may be a
+// constant, and an error that wraps the context's. At the TimeLimit no other stage
+// begins.
+//
+// Errors: those of Optimal.
+//
+// O(n^2 m) time for the audit of n inputs and m outputs, O(n m) memory; a local program
+// is one of [Optimal] with Anchors inputs.
+func Extended(ctx context.Context, b metric.Bimetric, alpha float64, o *ExtendedOptions) (*ExtendedSolution, error) {
+	const op = "lp: Extended"
+	e := &extension{op: op, b: b, given: b, alpha: alpha, ctx: ctx, began: time.Now(), s: &ExtendedSolution{Status: StatusExtended}}
+	if err := e.defaults(o); err != nil {
+		return nil, err
+	}
+	var done context.CancelFunc
+	e.late, done = linger(ctx)
+	defer done()
+	if err := e.read(); err != nil {
+		return nil, err
+	}
+	if err := e.constant(); err != nil {
+		return nil, err
+	}
+	if e.s.Objective > 0 {
+		if err := e.run(); err != nil && ctx.Err() == nil {
+			return nil, err
+		}
+	}
+	s := e.s
+	s.Elapsed = time.Since(e.began)
+	if ctx.Err() != nil {
+		s.Status = StatusCanceled
+		return s, fmt.Errorf("%s: stopped at a relative gap of %.2g: %w", op, s.Gap, context.Cause(ctx))
+	}
+	return s, nil
+}
+
+// extension is the state of Extended.
+type extension struct {
+	op    string
+	b     metric.Bimetric
+	alpha float64
+	o     ExtendedOptions
+	// ctx is that of the call; late is done a little after it.
+	ctx, late context.Context
+	began     time.Time
+	n         int
+	s         *ExtendedSolution
+	given     metric.Bimetric // b as it was given, with its embedding
+	whole     *base           // of a local program for the whole space, nil where there was none
+}
+
+const (
+	defaultPatches = 2
+	defaultAnchors = 200
+)
+
+func (e *extension) defaults(o *ExtendedOptions) error {
+	if o != nil {
+		e.o = *o
+	}
+	set, err := (&Options{Outputs: e.o.Outputs, TimeLimit: e.o.TimeLimit, MemoryLimit: e.o.MemoryLimit, Unit: e.o.Unit}).defaults(e.op, e.b, e.alpha)
+	if err != nil {
+		return err
+	}
+	e.o.Outputs, e.o.MemoryLimit, e.o.Unit = set.Outputs, set.MemoryLimit, set.Unit
+	e.n = e.b.Privacy.Len()
+	for _, c := range []struct {
+		arg      string
+		at       *int
+		standard int
+	}{{"Patches", &e.o.Patches, defaultPatches}, {"Anchors", &e.o.Anchors, defaultAnchors}} {
+		if *c.at < 0 {
+			return fault.Value(e.op, c.arg, float64(*c.at), "an integer >= 0")
+		}
+		*c.at = cmp.Or(*c.at, c.standard)
+	}
+	if e.o.Progress == nil {
+		e.o.Progress = func(string, float64, float64, time.Duration) {}
+	}
+	return nil
+}
+
+// over tells whether no other stage is to begin.
+func (e *extension) over() bool {
+	if e.ctx.Err() == nil && e.o.TimeLimit > 0 && time.Since(e.began) > e.o.TimeLimit {
+		e.s.Status = StatusTimeLimit
+	}
+	return e.ctx.Err() != nil || e.s.Status == StatusTimeLimit
+}
+
+func (e *extension) begin(stage string) time.Time {
+	e.o.Progress(stage, e.s.Objective, e.s.DualBound, time.Since(e.began))
+	return time.Now()
+}
+
+func (e *extension) memory(bytes float64) error {
+	if bytes > e.o.MemoryLimit {
+		return &fault.MemoryError{Op: e.op, Bytes: bytes, Limit: e.o.MemoryLimit}
+	}
+	return nil
+}
+
+// run finds the mechanism's weights, the bounds where it loses most, and then the
+// mechanism.
+func (e *extension) run() error {
+	var noisy []float64
+	if !e.over() {
+		noisy = e.noise()
+	}
+	start := e.begin(endKernel)
+	k, err := e.kernel(nil)
+	if err != nil {
+		return err
+	}
+	losses, err := k.losses()
+	if err != nil {
+		return err
+	}
+	built, worst := time.Since(start), slices.Max(losses)
+	if noisy != nil && e.s.Objective < worst {
+		losses = noisy // of what is kept so far
+	}
+	for range e.o.Patches {
+		if e.over() {
+			break
+		}
+		center := -1
+		for x, l := range losses {
+			if l >= 0 && (center < 0 || l > losses[center]) {
+				center = x
+			}
+		}
+		if center < 0 {
+			break
+		}
+		if err := e.patch(center, losses); err != nil {
+			return err
+		}
+	}
+	method := endKernel
+	if e.whole != nil && !e.over() {
+		start = e.begin(endExtension)
+		for _, share := range baseShares {
+			b := *e.whole
+			b.share = share
+			over, err := e.kernel(&b)
+			if err != nil {
+				return err
+			}
+			lost, err := over.losses()
+			if err != nil {
+				return err
+			}
+			if l := slices.Max(lost); l < worst {
+				k, worst, method = over, l, endExtension
+			}
+		}
+		built += time.Since(start)
+	}
+	if e.over() || worst >= e.s.Objective {
+		return nil
+	}
+	start = e.begin("audit")
+	c, audit, err := k.channel()
+	if err == nil && audit.Hi > e.alpha {
+		k.rate = k.safe
+		c, audit, err = k.channel()
+	}
+	if err != nil {
+		return err
+	}
+	losses, err = e.losses(c)
+	if err != nil {
+		return err
+	}
+	if loss := slices.Max(losses); audit.Hi <= e.alpha && loss < e.s.Objective {
+		e.s.Channel, e.s.Audited, e.s.Objective = c, audit, loss
+		e.s.Upper = End{method, built + time.Since(start), max(k.bytes(), float64(8*float64(e.n)*float64(len(k.label))))}
+	}
+	e.settle()
+	return nil
+}
+
+// noise takes remapped noise, near 2/alpha on planes and spheres where outputs are dense. One
+// that fails is passed over. It returns the losses of what it keeps, or nil.
+func (e *extension) noise() []float64 {
+	start, ctx := e.begin(endNoise), e.ctx
+	if slices.Max(e.o.Outputs) >= e.n {
+		return nil
+	}
+	if e.o.TimeLimit > 0 {
+		limited, cancel := context.WithTimeout(ctx, time.Duration(startShare*float64(e.o.TimeLimit)))
+		defer cancel()
+		ctx = limited
+	}
+	n, m, c := float64(e.n), float64(len(e.o.Outputs)), noiseCells(e.n, len(e.o.Outputs))
+	// The masses of cells, distances, the game's answers, and the channel.
+	size := float64(12*n*float64(c)) + float64(20*n*m) + float64(16*float64(c)*m)
+	if e.memory(size) != nil {
+		return nil
+	}
+	noisy, err := exponential.Remapped(ctx, e.given, e.alpha, &exponential.RemappedOptions{Outputs: e.o.Outputs, Cells: c, Unit: e.o.Unit, Workers: e.o.Workers})
+	if err != nil || noisy.Audited.Hi > e.alpha {
+		return nil
+	}
+	if losses, err := e.losses(noisy.Channel); err == nil && slices.Max(losses) < e.s.Objective {
+		e.s.Channel, e.s.Audited, e.s.Objective = noisy.Channel, noisy.Audited, slices.Max(losses)
+		e.s.Upper = End{endNoise, time.Since(start), size}
+		e.settle()
+		return losses
+	}
+	return nil
+}
+
+func (e *extension) settle() { e.s.Gap = max(0, gap(e.s.Objective, e.s.DualBound)) }
+
+// losses are those of the inputs under c, rounded up.
+func (e *extension) losses(c *mechanism.Channel) ([]float64, error) {
+	losses := make([]float64, e.n)
+	err := parallel.Chunks(e.late, e.n, 8, e.o.Workers, nil, func(_, lo, hi int) {
+		var row, from []float64
+		for x := lo; x < hi; x++ {
+			row, from = c.Row(x, row), finite.Row(e.b.Utility, x, from)
+			sum := 0.0
+			for y, q := range row {
+				// Prob reads what is below 2^-1022 as 0.
+				sum = directed.AddUp(sum, directed.MulUp(max(q, 0x1p-1022), from[c.Output(y)]))
+			}
+			losses[x] = directed.MulUp(sum, 1+probErr)
+		}
+	})
+	return losses, err
+}
+
+// read takes the distances out of the metrics, and checks them.
+func (e *extension) read() error {
+	same := e.b.OneMetric()
+	privacy, err := e.dense("Privacy", e.b.Privacy)
+	if err != nil {
+		return err
+	}
+	utility := privacy
+	if !same {
+		if utility, err = e.dense("Utility", e.b.Utility); err != nil {
+			return err
+		}
+	}
+	e.b = metric.Bimetric{Privacy: privacy, Utility: utility}
+	return nil
+}
+
+// dense stores the distances of f. A graph has them already, and its audit is quick.
+func (e *extension) dense(arg string, f metric.Finite) (metric.Finite, error) {
+	if g, ok := f.(*metric.Graph); ok {
+		return g, nil
+	}
+	n := f.Len()
+	size := n * (n - 1) / 2
+	if err := e.memory(float64(8 * float64(size))); err != nil {
+		return nil, err
+	}
+	upper, bad := make([]float64, size), make([]error, n)
+	err := parallel.Chunks(e.ctx, n, 8, e.o.Workers, nil, func(_, lo, hi int) {
+		var row []float64
+		for i := lo; i < hi; i++ {
+			row, bad[i] = distances(e.op, arg, f, i, row)
+			copy(upper[i*(2*n-i-1)/2:], row[i+1:])
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: stopped: %w", e.op, context.Cause(e.ctx))
+	}
+	if err := cmp.Or(bad...); err != nil {
+		return nil, err
+	}
+	return metric.NewDense(n, upper)
+}
+
+// constant releases the output whose largest distance is least.
+func (e *extension) constant() error {
+	start := e.begin(endConstant)
+	most := make([]float64, len(e.o.Outputs))
+	var row []float64
+	for x := range e.n {
+		if err := e.ctx.Err(); err != nil {
+			return fmt.Errorf("%s: stopped: %w", e.op, context.Cause(e.ctx))
+		}
+		row = finite.Row(e.b.Utility, x, row)
+		for w, y := range e.o.Outputs {
+			most[w] = max(most[w], row[y])
+		}
+	}
+	best := slices.Index(most, slices.Min(most))
+	m, err := exponential.Constant(e.n, 0, e.o.Unit)
+	if err != nil {
+		return err
+	}
+	c, err := m.Relabel([]int{e.o.Outputs[best]})
+	if err != nil {
+		return err
+	}
+	e.s.Channel, e.s.Audited, e.s.Objective = c, m.Audited, most[best]
+	e.s.Upper = End{Method: endConstant, Elapsed: time.Since(start), Bytes: float64(8 * (len(most) + len(row)))}
+	e.settle()
+	return nil
+}

@@ -1,0 +1,283 @@
+package lp
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// A patch is a ball of inputs, thinned to Anchors of them such that every input has one
+// within patchCover/alpha of it; among patchRadii/alpha the largest radius for which
+// there are enough. A wider patch proves more, a thinner one less: at radii of 4, 6 and 9
+// the bound is some .74, .82 and .87 of 2/alpha on a dense plane, and a cover of .8
+// costs 2 per cent.
+const (
+	patchCover = 0.8
+	patchClose = 0.05 // anchors are farther apart than this over alpha
+	// patchSlack is how much nearer another output may be than one that is in the
+	// local program, as a share of the mechanism's loss: the others are priced.
+	patchSlack = 0.01
+	// patchStep is what it grows by, as little as can be while outputs are too many: prices
+	// of outputs that are far from all others prove little.
+	patchStep = 1.2
+	// patchOutputs times Anchors outputs are in the local program at most.
+	patchOutputs = 3
+	// patchTolerance is the gap of a local program, wholeTolerance that of one for the whole
+	// space: a channel that is not at the ends of its constraints extends better.
+	patchTolerance, wholeTolerance = 4e-3, 1e-2
+)
+
+var patchRadii = []float64{3, 4.5, 6.5, 9, 12.5, 17, 24, 34, 48, math.Inf(1)}
+
+// patch solves the local program around center and keeps its bound where it is the
+// best. It marks the losses of the inputs within the patch as done, by -1.
+func (e *extension) patch(center int, losses []float64) error {
+	start := e.begin(endPatch)
+	from := finite.Row(e.b.Privacy, center, nil)
+	worst := losses[center]
+	inputs, reach, err := e.anchors(from)
+	if err != nil {
+		return err
+	}
+	for x, d := range from {
+		if d <= reach {
+			losses[x] = -1
+		}
+	}
+	losses[center] = -1
+	if len(inputs) < 2 {
+		return nil
+	}
+	outputs, slack := e.undominated(inputs, patchSlack*worst)
+	if err := e.ctx.Err(); err != nil {
+		return err
+	}
+	privacy, err := metric.Subset(e.b.Privacy, inputs)
+	if err != nil {
+		return err
+	}
+	points, labels := slices.Clone(inputs), make([]int, len(outputs))
+	for i, w := range outputs {
+		labels[i] = len(points)
+		points = append(points, e.o.Outputs[w])
+	}
+	utility, err := metric.Subset(e.b.Utility, points)
+	if err != nil {
+		return err
+	}
+	o := &Options{Outputs: labels, Tolerance: patchTolerance, MemoryLimit: e.o.MemoryLimit, Workers: e.o.Workers}
+	whole := slices.Max(from) <= reach
+	if whole {
+		o.Tolerance = wholeTolerance
+	}
+	if e.o.TimeLimit > 0 {
+		o.TimeLimit = max(1, e.o.TimeLimit-time.Since(e.began))
+	}
+	// What Optimal begins with proves less, and takes as long as the program.
+	s, err := optimal(e.ctx, e.op, metric.Bimetric{Privacy: privacy, Utility: utility}, e.alpha, o, func(*problem, *Solution, time.Time) {})
+	if s == nil {
+		return err
+	}
+	if whole {
+		e.whole = newBase(inputs, s.Channel, func(label int) int { return e.o.Outputs[outputs[label-len(inputs)]] })
+	}
+	// Releasing the nearest of the program's outputs costs slack at most.
+	bound := directed.SubDown(s.DualBound, directed.MulUp(slack, 1+0x1p-50))
+	if s.prices != nil {
+		lifted, err := e.lift(inputs, outputs, s.prices)
+		if err != nil {
+			return err
+		}
+		bound = max(bound, lifted)
+	}
+	if bound > e.s.DualBound {
+		e.s.DualBound, e.s.Patch, e.s.Prior = bound, inputs, s.Prior
+		e.s.Lower = End{endPatch, time.Since(start), bytes(len(inputs), len(outputs))}
+		e.settle()
+	}
+	return nil
+}
+
+// anchors returns the inputs of the patch around the point from which from are the
+// distances, and its radius.
+func (e *extension) anchors(from []float64) (inputs []int, reach float64, err error) {
+	for _, r := range patchRadii {
+		var ball []int
+		for x, d := range from {
+			if d*e.alpha <= r {
+				ball = append(ball, x)
+			}
+		}
+		f, err := metric.Subset(e.b.Privacy, ball)
+		if err != nil {
+			return nil, 0, err
+		}
+		start := 0
+		for i, x := range ball {
+			if from[x] < from[ball[start]] {
+				start = i
+			}
+		}
+		order, radii, err := metric.FarthestFirst(e.ctx, f, min(e.o.Anchors, len(ball)), start)
+		if err != nil {
+			return nil, 0, err
+		}
+		// radii[i] is the distance of order[i] from those before it.
+		k := 1
+		for k < len(order) && radii[k]*e.alpha >= patchClose {
+			k++
+		}
+		if inputs != nil && k == e.o.Anchors && radii[k-1]*e.alpha > patchCover {
+			break
+		}
+		inputs, reach = make([]int, k), r/e.alpha
+		for i, x := range order[:k] {
+			inputs[i] = ball[x]
+		}
+		if len(ball) == e.n {
+			break
+		}
+	}
+	return inputs, reach, nil
+}
+
+// undominated returns outputs, the nearest to the patch first, such that no other is
+// nearer by more than slack to any of the inputs than one of them, or by more than a
+// larger slack at which they are few enough, and that slack.
+func (e *extension) undominated(inputs []int, slack float64) (outputs []int, most float64) {
+	m := len(e.o.Outputs)
+	order, columns := make([]int, m), make([][]float64, m)
+	for w, y := range e.o.Outputs {
+		order[w], columns[w] = w, make([]float64, len(inputs))
+		for i, u := range inputs {
+			columns[w][i] = e.b.Utility.Distance(u, y)
+		}
+	}
+	// The center is the first input.
+	slices.SortStableFunc(order, func(v, w int) int { return cmp.Compare(columns[v][0], columns[w][0]) })
+	for ; ; slack = max(patchStep*slack, e.s.Objective*0x1p-30) {
+		var kept []int
+		for _, w := range order {
+			if e.ctx.Err() != nil {
+				return nil, 0
+			}
+			dominated := slices.ContainsFunc(kept, func(v int) bool {
+				for i, d := range columns[v] {
+					if d-columns[w][i] > slack {
+						return false
+					}
+				}
+				return true
+			})
+			if !dominated {
+				kept = append(kept, w)
+			}
+		}
+		if len(kept) <= patchOutputs*e.o.Anchors {
+			return kept, slack
+		}
+	}
+}
+
+// lift returns a bound for the inputs and all outputs, from the prices of some outputs.
+//
+// For every other output w costs start as c[u] = z[u] rho2(u,w). For f >= 0 the constraint
+// f (exp(e(u,v)) M[v,w] - M[u,w]) >= 0 allows to add f to c[u] and to take
+// exp(e(u,v)) f from c[v]. Costs are moved so from inputs above their price to those
+// below, the pairs first that lose least: v behind u, seen from w. Then sum_u min_w
+// c_w[u] is a bound, whatever was moved.
+func (e *extension) lift(inputs, outputs []int, proof *prices) (float64, error) {
+	n, m := len(inputs), len(e.o.Outputs)
+	budget := make([]float64, n*n)
+	for i, u := range inputs {
+		for j, v := range inputs {
+			if i != j {
+				budget[i*n+j] = directed.MulUp(e.alpha, e.b.Privacy.Distance(u, v))
+			}
+		}
+	}
+	priced := make([]bool, m)
+	for _, w := range outputs {
+		priced[w] = true
+	}
+	mass := 0.0
+	for _, z := range proof.z {
+		mass = directed.AddUp(mass, z)
+	}
+	const size = 16
+	least := make([][]float64, (m+size-1)/size)
+	err := parallel.Chunks(e.ctx, m, size, e.o.Workers, nil, func(k, lo, hi int) {
+		least[k] = slices.Clone(proof.y)
+		c := make([]float64, n)
+		for w := lo; w < hi; w++ {
+			if priced[w] {
+				continue
+			}
+			for i, u := range inputs {
+				c[i] = directed.MulDown(proof.z[i], e.b.Utility.Distance(u, e.o.Outputs[w]))
+			}
+			move(c, proof.y, proof.z, budget)
+			for i, v := range c {
+				least[k][i] = min(least[k][i], v)
+			}
+		}
+	})
+	sum := 0.0
+	for i, low := range proof.y {
+		for _, l := range least {
+			if l != nil { // nil where the context is done
+				low = min(low, l[i])
+			}
+		}
+		sum = directed.AddDown(sum, low)
+	}
+	return directed.DivDown(sum, mass), err
+}
+
+// move raises costs that are below their targets by lowering others, rounded down.
+func move(c, target, z, budget []float64) {
+	n := len(c)
+	type pair struct {
+		u, v   int
+		detour float64
+	}
+	var pairs []pair
+	home, ratio := 0, math.Inf(1) // the input nearest to the output
+	for i, v := range c {
+		if z[i] > 0 && v < ratio*z[i] {
+			home, ratio = i, v/z[i]
+		}
+	}
+	for u := range n {
+		if c[u] >= target[u] {
+			continue
+		}
+		for v := range n {
+			if c[v] > target[v] {
+				pairs = append(pairs, pair{u, v, budget[u*n+v] + budget[u*n+home] - budget[v*n+home]})
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.detour, b.detour), cmp.Compare(a.u, b.u), cmp.Compare(a.v, b.v))
+	})
+	for _, p := range pairs {
+		need, spare := target[p.u]-c[p.u], c[p.v]-target[p.v]
+		if need <= 0 || spare <= 0 {
+			continue
+		}
+		factor := directed.ExpUp(budget[p.u*n+p.v])
+		f := min(need, spare/factor)
+		if !(f > 0 && factor <= math.MaxFloat64) {
+			continue
+		}
+		c[p.u] = directed.AddDown(c[p.u], f)
+		c[p.v] = directed.SubDown(c[p.v], directed.MulUp(f, factor))
+	}
+}

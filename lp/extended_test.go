@@ -1,0 +1,115 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// extended checks what every bracket promises, and returns it.
+func extended(t testing.TB, b metric.Bimetric, alpha float64, o *ExtendedOptions) *ExtendedSolution {
+	t.Helper()
+	s := testkit.Must(Extended(t.Context(), b, alpha, o))
+	certified(t, b, alpha, nil, &Solution{Channel: s.Channel, Audited: s.Audited, Objective: s.Objective, DualBound: s.DualBound, Gap: s.Gap,
+		Prior: distribution(nil, b.Privacy.Len())})
+	if loss := lossOf(t, s.Channel, b.Utility, nil); loss > s.Objective || loss < s.Objective*(1-1e-9) {
+		t.Errorf("loss %v, objective %v", loss, s.Objective)
+	}
+	if s.Status != StatusExtended || s.Upper.Method == "" || s.Lower.Method != endPatch || len(s.Prior) != len(s.Patch) {
+		t.Errorf("%v: %v, %v; prior of %d for %d inputs", s, s.Upper, s.Lower, len(s.Prior), len(s.Patch))
+	}
+	return s
+}
+
+// The bracket contains the optimum, with all inputs in the local program and with some
+// of them, with all outputs and with few; and the figures do not depend on the workers.
+func TestExtended_ContainsOptimum(t *testing.T) {
+	f, alpha := referencePoints(t, 75), .5
+	few := []int{3, 14, 15, 9, 65, 35}
+	atFew := testkit.Must(Optimal(t.Context(), metric.Same(f), alpha, &Options{Outputs: few, Tolerance: 1e-3}))
+	roads := roads(t, 6, 6)
+	for _, c := range []struct {
+		name       string
+		f          metric.Finite
+		alpha      float64
+		o          ExtendedOptions
+		low, high  float64 // of the optimum
+		most, gain float64 // of the gap, and of what the bound may lack
+	}{
+		{"all inputs", f, alpha, ExtendedOptions{Patches: 1}, 2.540798, 2.540799, .07, .011},
+		{"some inputs", f, alpha, ExtendedOptions{Anchors: 40, Patches: 1}, 2.540798, 2.540799, .3, .1},
+		{"few outputs", f, alpha, ExtendedOptions{Outputs: few}, atFew.DualBound, atFew.Objective, .04, .011},
+		{"sparse", referencePoints(t, 30), 3, ExtendedOptions{Patches: 1}, 0, 1, .06, 1},
+		{"roads", roads, 2, ExtendedOptions{}, 0, 9, .06, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := extended(t, metric.Same(c.f), c.alpha, &c.o)
+			if s.DualBound > c.high || s.Objective < c.low || s.DualBound < (1-c.gain)*c.low || s.Gap > c.most {
+				t.Errorf("%v, optimum in [%v, %v]", s, c.low, c.high)
+			}
+		})
+	}
+	var same []string
+	for _, workers := range []int{1, 3} {
+		s := extended(t, metric.Same(f), 1.5, &ExtendedOptions{Anchors: 30, Workers: workers})
+		same = append(same, fmt.Sprint(s.Objective, s.DualBound, s.Audited, s.Patch, s.Prior, s.Row(7, nil)))
+	}
+	if same[0] != same[1] {
+		t.Error("the result depends on the number of workers")
+	}
+}
+
+// Where the local programs are far from the whole space noise loses less than the kernel
+// on a plane.
+func TestExtended_Noise(t *testing.T) {
+	s := extended(t, metric.Same(uniform(300)), .5, &ExtendedOptions{Outputs: []int{0, 50, 100, 150, 200, 250}, Anchors: 20, Patches: 1})
+	if s.Upper.Method != endNoise {
+		t.Error(s)
+	}
+}
+
+// Utility and privacy are different metrics, and an output is no input.
+func TestExtended_TwoMetrics(t *testing.T) {
+	all := referencePoints(t, 50)
+	inputs := testkit.Must(metric.Subset(all, slices.Collect(func(yield func(int) bool) {
+		for i := range 30 {
+			if !yield(i) {
+				return
+			}
+		}
+	})))
+	b := metric.Bimetric{Privacy: testkit.Must(metric.Scaled(inputs, 2)), Utility: all}
+	o := []int{40, 2, 41, 42, 43, 49}
+	s := extended(t, b, .5, &ExtendedOptions{Outputs: o})
+	best := testkit.Must(Optimal(t.Context(), b, .5, &Options{Outputs: o, Tolerance: 1e-3}))
+	if s.DualBound > best.Objective || s.Objective < best.DualBound {
+		t.Errorf("%v, optimum %v", s, best)
+	}
+}
+
+// What was found by the end of the context or of the time is valid.
+func TestExtended_Interrupted(t *testing.T) {
+	b := metric.Same(referencePoints(t, 50))
+	for _, stage := range []string{endConstant, endNoise, endKernel, endPatch, endExtension, "audit"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		s, err := Extended(ctx, b, .5, &ExtendedOptions{Progress: func(at string, _, _ float64, _ time.Duration) {
+			if at == stage {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, context.Canceled) || stage != endConstant && (s == nil || s.Status != StatusCanceled || s.Audited.Hi > .5) {
+			t.Errorf("canceled at %s: %v, %v", stage, s, err)
+		}
+		cancel()
+	}
+	s := testkit.Must(Extended(t.Context(), b, .5, &ExtendedOptions{TimeLimit: 1}))
+	if s.Status != StatusTimeLimit || s.Upper.Method != endConstant {
+		t.Errorf("no time: %v", s)
+	}
+}

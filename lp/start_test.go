@@ -1,0 +1,194 @@
+package lp
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// What a problem starts with encloses the optimum of the simplex method: two metrics
+// or a loss that is none, some outputs or all, the worst case or a prior. In the worst
+// case no mechanism has a mean loss below the bound under the prior that comes with it.
+func TestStart_HoldsTheOptimum(t *testing.T) {
+	r := random.Seeded(18)
+	by, shares := map[string]int{}, 0.0
+	const spaces = 120
+	for i := range spaces {
+		n := 2 + i%5
+		m := 1 + r.IntN(n+2)
+		private := randomMetric(t, r, n)
+		loss := make(lossTable, n)
+		for x := range loss {
+			loss[x] = make([]float64, n+2)
+			for y := range loss[x] {
+				loss[x][y] = max(0, 2*r.Float64()-.5)
+			}
+		}
+		b := metric.Bimetric{Privacy: private, Utility: loss}
+		o := Options{Outputs: r.Perm(n + 2)[:m], Loss: loss.Distance}
+		if i%3 == 0 {
+			b, o = metric.Same(private), Options{Outputs: r.Perm(n)}
+		}
+		if i%2 == 1 {
+			o.Prior = testkit.Distribution(r, n, func(u int) bool { return u > 0 && r.IntN(4) == 0 })
+		}
+		d, _, _, _ := metric.Diameter(t.Context(), private)
+		alpha := math.Exp(-2+5*r.Float64()) / d
+		p := testkit.Must(read(t.Context(), "test", b, alpha, &o))
+		s := &Solution{Prior: distribution(o.Prior, n)}
+		s.keep(testkit.Must(p.constant(t.Context())))
+		p.start(s, time.Now())
+		if p.inputs() {
+			p.searched(t.Context(), s)
+		}
+		p.close()
+		certified(t, b, alpha, o.Prior, s)
+		lo, hi := simplexOptimum(t, b, alpha, o.Outputs, o.Prior)
+		if s.DualBound > hi || s.Objective < lo {
+			t.Errorf("space %d, n=%d, alpha=%v, outputs %v, prior %v: %v, simplex method [%v, %v]", i, n, alpha, o.Outputs, o.Prior, s, lo, hi)
+		}
+		by[s.BoundBy]++
+		by[string(s.Method)]++
+		shares += (s.DualBound + 1e-9) / (hi + 1e-9) / spaces
+		if o.Prior != nil {
+			continue
+		}
+		if _, hi := simplexOptimum(t, b, alpha, o.Outputs, s.Prior); s.DualBound > hi*(1+1e-12) {
+			t.Errorf("space %d: %v, and a mean loss of %v under %v", i, s, hi, s.Prior)
+		}
+	}
+	if shares < .75 || by[boundByNearest] == 0 || by[boundByStar] == 0 || by[string(MethodTuned)] == 0 || by["tight weights"] == 0 {
+		t.Errorf("bounds are %v of the optimum on average, %v", shares, by)
+	}
+	t.Logf("bounds are %.3f of the optimum on average, %v", shares, by)
+}
+
+// On equidistant points stars prove the optimum, (k-1)/(k-1+e^alpha), and no ulp more, in
+// the worst case and under the uniform prior.
+func TestStart_StarsAreRoundedDown(t *testing.T) {
+	r := random.Seeded(19)
+	for i := range 400 {
+		k, alpha := 2+i%4, math.Exp(6*r.Float64()-4)
+		o := &Options{}
+		if i%8 > 3 {
+			o.Prior = slices.Repeat([]float64{(1 + .99*priorTol) / float64(k)}, k) // as far from 1 as is allowed
+		}
+		p := testkit.Must(read(t.Context(), "test", metric.Same(space.Simplex(k, 1)), alpha, o))
+		s := &Solution{Objective: 1}
+		p.star(t.Context(), p.cells(p.m, p.loss), s)
+		p.close()
+		_, most := exact.ExpBounds(big.NewFloat(alpha), 200)
+		others := wide(float64(k - 1))
+		want := wide(0).Quo(others, wide(0).Add(others, most))
+		if v, _ := want.Float64(); wide(s.DualBound).Cmp(want) > 0 || s.DualBound < v*(1-1e-8) {
+			t.Fatalf("k = %d, alpha = %v, prior %v: %v, the optimum is %v", k, alpha, o.Prior, s.DualBound, want)
+		}
+	}
+}
+
+// The loss of a channel of logarithmic weights is no less than it is exactly, however
+// small its probabilities.
+func TestStart_LossIsRoundedUp(t *testing.T) {
+	r := random.Seeded(20)
+	for i := range 100 {
+		ratio := 8 * (r.Float64() - .5) // of the output that costs 1 to the other
+		if i == 0 {
+			ratio = -800 // below 2^-1022
+		}
+		p := testkit.Must(read(t.Context(), "test", metric.Bimetric{Privacy: space.Simplex(1, 1)}, 1, &Options{
+			Outputs: []int{0, 1}, Loss: func(_, y int) float64 { return float64(y) }}))
+		defer p.close()
+		got := testkit.Must(p.lossOf(testkit.Must(mechanism.FromLogWeights(t.Context(), 1, 2, []float64{0, ratio}, nil))))
+		least, _ := exact.ExpBounds(big.NewFloat(ratio), 200)
+		want := wide(0).Quo(least, wide(0).Add(least, wide(1)))
+		if v, _ := want.Float64(); wide(got).Cmp(want) < 0 || got > v*(1+1e-12)+0x1p-1021 {
+			t.Fatalf("weights 0 and %v: %v, exactly %v", ratio, got, want)
+		}
+	}
+}
+
+// Before the first iteration there is a gap that says something, and no time is
+// needed for a bound by the nearest outputs.
+func TestStart_IsIterationZero(t *testing.T) {
+	b, few := metric.Same(space.Halton(150)), []int{3, 30, 60, 90, 120}
+	for _, prior := range [][]float64{nil, slices.Repeat([]float64{1. / 150}, 150)} {
+		first, last := 1.0, -1
+		o := &Options{Outputs: few, Prior: prior, Tolerance: 1e-2, Progress: func(i int, gap float64, _ time.Duration) {
+			if last = max(last, i); last == 0 {
+				first = gap
+			}
+		}}
+		s := testkit.Must(Optimal(t.Context(), b, 3, o))
+		certified(t, b, 3, prior, s)
+		if first > .5 || last < 1 || s.Method != MethodProgram || s.BoundBy == "" || s.Gap > 1e-2 {
+			t.Errorf("a gap of %v at first, %d iterations: %v", first, last, s)
+		}
+		s = testkit.Must(Optimal(t.Context(), b, 3, &Options{Outputs: few, Prior: prior, TimeLimit: 1}))
+		certified(t, b, 3, prior, s)
+		if s.Engine != EngineNone || s.Method != MethodConstant || !(s.Gap < 1) || s.Status != StatusTimeLimit {
+			t.Errorf("without time: %v", s)
+		}
+	}
+}
+
+// In the plane it is snapped noise, on outputs that are points or not.
+func TestStart_SnapsNoise(t *testing.T) {
+	f := space.Halton(120)
+	var places []int
+	for y := range 100 {
+		places = append(places, 1000+y)
+	}
+	for _, o := range []*Options{nil, {Outputs: places, Loss: func(x, y int) float64 { return f.Distance(x, y-1000) }}} {
+		p := testkit.Must(read(t.Context(), "test", metric.Same(f), 5, o))
+		s := &Solution{Prior: distribution(nil, p.n)}
+		s.keep(testkit.Must(p.constant(t.Context())))
+		p.start(s, time.Now())
+		p.close()
+		if m := testkit.Must(p.family(t.Context(), p.cells(p.m, p.loss), exponential.Snapped)); s.Method != MethodSnapped ||
+			s.Channel.Guarantee() != m.Guarantee() || s.Output(7) != p.o.Outputs[7] || s.Gap > .7 {
+			t.Errorf("%v", s)
+		}
+	}
+	if !long {
+		return
+	}
+	p := testkit.Must(read(t.Context(), "test", metric.Same(space.Halton(320)), 5, nil))
+	defer p.close()
+	s := &Solution{Prior: distribution(nil, p.n)}
+	s.keep(testkit.Must(p.constant(t.Context())))
+	if p.start(s, time.Now()); s.Method != MethodRemapped || s.Audited.Hi > 5 || s.Gap > .6 {
+		t.Errorf("%v", s)
+	}
+}
+
+// A bound that is nearly the optimum ends the program early.
+func TestStart_BoundEndsTheProgram(t *testing.T) {
+	b := metric.Same(space.Halton(90))
+	o := &Options{Outputs: []int{3, 30, 60}, Tolerance: 1e-3}
+	s := testkit.Must(Optimal(t.Context(), b, 60, o))
+	alone := testkit.Must(optimal(t.Context(), "test", b, 60, o, func(*problem, *Solution, time.Time) {}))
+	certified(t, b, 60, nil, s)
+	if s.BoundBy == boundByProgram || alone.BoundBy != boundByProgram || s.Gap > 1e-3 || !(s.Iterations < alone.Iterations) {
+		t.Errorf("%v, alone %v", s, alone)
+	}
+}
+
+// What there is to start with can be optimal: no program is solved.
+func TestStart_MayBeOptimal(t *testing.T) {
+	b := metric.Same(space.Simplex(200, 1))
+	s := testkit.Must(Optimal(t.Context(), b, 2, nil))
+	certified(t, b, 2, nil, s)
+	if want := 199 / (199 + math.Exp(2)); math.Abs(s.Objective-want) > 1e-9 || s.Gap > 1e-9 || s.Engine != EngineNone || s.Iterations != 0 {
+		t.Errorf("%v, want %v", s, want)
+	}
+}
