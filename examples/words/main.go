@@ -3,13 +3,14 @@
 //
 //	go run ./examples/words
 //	go run ./examples/words -n 200 -alpha 2 -time 2m
-//	go run ./examples/words -in glove.6B.100d.txt -n 100 -out /tmp/words
+//	go run ./examples/words -in glove.6B.100d.txt -n 100 -many 2000 -k 30 -out /tmp/words
 //
 // A word is a point, its GloVe vector; the privacy and the loss of a release are
 // measured by the Euclidean distance of vectors. At one level alpha the program
 // builds every mechanism that the library has for such a space, audits them,
 // prints a table with the proved lower bound and some releases to read, and draws
-// loss against the audited level as in Figure 1 of IKWAT22.
+// loss against the audited level as in Figure 1 of IKWAT22. Then it does so for many
+// words, the 1,000 most frequent, of which few may be released.
 package main
 
 import (
@@ -29,11 +30,15 @@ import (
 //go:embed words.txt
 var vocabulary []byte
 
+//go:embed common.txt.gz
+var common []byte
+
 func main() { demo.Main("words", run) }
 
 const (
-	maxAlpha = 1e50   // and one over it: levels that every mechanism takes
-	maxWords = 1000   // mechanisms and audits compare all pairs of rows
+	maxAlpha = 1e50 // and one over it: levels that every mechanism takes
+	maxWords = 1000 // mechanisms and audits compare all pairs of rows
+	maxMany  = 2000
 	defaultR = "5,10" // of which what is not below the number of words is left out
 )
 
@@ -41,7 +46,9 @@ func run(ctx context.Context, p *demo.Program) error {
 	alpha := p.Flags.Float64("alpha", 0.7, "privacy level, per unit of distance between vectors")
 	n := p.Flags.Int("n", 50, "how many words to use, from the top")
 	list := p.Flags.String("r", defaultR, "ConstOPT: how many nearest words get free weights, one number or several")
-	limit := p.Flags.Duration("time", 10*time.Second, "for each of Spanner, ConstOPT and OPTMech, which are stopped then; 0 leaves them out")
+	limit := p.Flags.Duration("time", 10*time.Second, "for each of Spanner, ConstOPT and OPTMech, which are stopped then, and four times as long for OPTMech on many words; 0 leaves them out")
+	many := p.Flags.Int("many", 1000, "how many words, from the top, to do it for once more where few may be released; 0 leaves it out")
+	k := p.Flags.Int("k", 20, "how many of -many words may be released")
 	p.ReadsFile("GloVe format, a line `word v1 v2 ...` for each word")
 	if err := p.Parse(); err != nil {
 		return err
@@ -51,6 +58,10 @@ func run(ctx context.Context, p *demo.Program) error {
 		return fmt.Errorf("-alpha %v: want a number in [%v, %v]", *alpha, 1/maxAlpha, maxAlpha)
 	case *n < 2 || *n > maxWords:
 		return fmt.Errorf("-n %d: want 2 to %d", *n, maxWords)
+	case *many < 0 || *many > maxMany:
+		return fmt.Errorf("-many %d: want 0 to %d", *many, maxMany)
+	case *k < 1 || *k > maxWords:
+		return fmt.Errorf("-k %d: want 1 to %d", *k, maxWords)
 	case *limit < 0:
 		return fmt.Errorf("-time %v: want a duration >= 0", *limit)
 	}
@@ -59,7 +70,7 @@ func run(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	s := &study{alpha: *alpha, r: r, limit: *limit, seed: p.Seed}
-	if err := s.read(ctx, p, *n); err != nil {
+	if err := s.read(ctx, p, *n, "words.txt", vocabulary); err != nil {
 		return err
 	}
 	if most := r[len(r)-1]; most >= len(s.words) && *list != defaultR {
@@ -88,7 +99,10 @@ func run(ctx context.Context, p *demo.Program) error {
 	if err != nil {
 		return err
 	}
-	return s.draw(ctx, p)
+	if err := s.draw(ctx, p); err != nil || *many == 0 || *limit == 0 {
+		return err
+	}
+	return s.many(ctx, p, *many, *k)
 }
 
 // parseList reads the numbers of -r, increasing.

@@ -37,7 +37,7 @@ stroke   -> beach, virus, stroke, beach, shore    -> stroke, stroke, stroke, str
 
 func TestWords_Golden(t *testing.T) {
 	dir := t.TempDir()
-	out := words.Must(t, "-quiet", "-n", "16", "-r", "4", "-out", dir)
+	out := words.Must(t, "-quiet", "-n", "16", "-r", "4", "-many", "0", "-out", dir)
 	demotest.Golden(t, demotest.Untimed(out), golden)
 	if n := len(demotest.Table(t, dir, "released.csv")); n != 16*7 {
 		t.Errorf("released.csv: %d rows", n)
@@ -62,7 +62,7 @@ func TestWords_ConstOPT(t *testing.T) {
 				t.Skip("METRICDP_LONG is not set")
 			}
 			dir := t.TempDir()
-			words.Must(t, "-n", c.n, "-alpha", c.alpha, "-r", "10", "-time", "10m", "-out", dir)
+			words.Must(t, "-n", c.n, "-alpha", c.alpha, "-r", "10", "-time", "10m", "-many", "0", "-out", dir)
 			rows := map[string]string{}
 			for _, row := range demotest.Table(t, dir, "table.csv") {
 				rows[row["mechanism"]] = row["worst loss"]
@@ -84,6 +84,32 @@ func TestWords_ConstOPT(t *testing.T) {
 	}
 }
 
+// With few outputs the optimum is between what was proved and what others lose.
+func TestWords_Many(t *testing.T) {
+	for _, c := range []struct {
+		many, k, time string
+		gap           float64
+		long          bool
+	}{{"60", "8", "1m", 1e-5, false}, {"1000", "20", "1m", 1e-2, true}} {
+		if c.long && os.Getenv("METRICDP_LONG") == "" {
+			continue
+		}
+		dir := t.TempDir()
+		out := words.Must(t, "-n", "4", "-many", c.many, "-k", c.k, "-alpha", "1", "-time", c.time, "-out", dir)
+		if want := c.many + " words of common.txt.gz, released as one of " + c.k + ": "; !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+		loss := map[string]float64{}
+		for _, row := range demotest.Table(t, dir, "many.csv") {
+			loss[row["mechanism"]] = demotest.Number(t, row["worst loss"])
+		}
+		opt, lower := loss[optMech], loss["lower bound"]
+		if others := min(loss["exponential, the best"], loss[madlibName]); opt > others || lower > opt || lower < opt*(1-c.gap) {
+			t.Errorf("OPTMech %v, lower bound %v, the others %v", opt, lower, others)
+		}
+	}
+}
+
 func TestWords_Inputs(t *testing.T) {
 	for _, c := range []struct {
 		in   string
@@ -91,13 +117,15 @@ func TestWords_Inputs(t *testing.T) {
 		want string
 	}{
 		{"a 0\nb 1\n\n  c   3\n", nil, "3 words of in.txt in 1 dimensions"},
-		{"a 0 0\nb 3 4\nc 3 4\n", nil, "from 0 apart (b, c) to 5 (a, b)"},  // two words with one vector
-		{"a 0 0\nb 3 4\nc ?\n", []string{"-n", "2", "-r", "1"}, "2 words"}, // what follows is not looked at
+		{"a 0 0\nb 3 4\nc 3 4\n", nil, "from 0 apart (b, c) to 5 (a, b)"},                // two words with one vector
+		{"a 0 0\nb 3 4\nc ?\n", []string{"-n", "2", "-r", "1", "-many", "0"}, "2 words"}, // what follows is not looked at
 		{"a 0 0\nb 3 4\nc 1 1\n", []string{"-time", "0"}, "by star"},
 		{"a 1 1\nb 1 1\n", []string{"-r", "1"}, "all 2 words have one vector"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1000"}, "OPTMech"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-6"}, "Least worst loss"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-40"}, "Least worst loss: Spanner, 1 times the lower bound"}, // the best constant
+		{"a 0\nb 1\nc 3\nd 4\n", []string{"-n", "2", "-r", "1", "-k", "2"}, "4 words of in.txt, released as one of 2: b, d."},
+		{"a 0\nb 1\nc 3\n", []string{"-n", "2", "-r", "1"}, "no 20 of 3 words"},
 		{"a 0\nb 1e-300\nc 3e-300\n", nil, "Least worst loss: Spanner, 1 times the lower bound"},
 		{"a 0\nb 1e100\nc -1e100\n", nil, "Madlib"},
 	} {
@@ -121,6 +149,8 @@ func TestWords_BadInput(t *testing.T) {
 		"\"0\" is not a whole number > 0":        {"-r", "0"},
 		"\"\" is not a whole number > 0":         {"-r", ""},
 		"-r 50: want fewer than the 50 words":    {"-r", "50"},
+		"-many 2001: want 0 to 2000":             {"-many", "2001"},
+		"-k 0: want 1":                           {"-k", "0"},
 		"no such file":                           {"-in", "/no/such/file"},
 		"0 words, want two at least":             {"-in", words.File(t, "\n")},
 		"1 words, want two at least":             {"-in", words.File(t, "a 1 2\n")},

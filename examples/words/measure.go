@@ -28,6 +28,7 @@ type study struct {
 	r       []int
 	limit   time.Duration
 	seed    uint64
+	outputs []int // the words that may be released; nil: all
 
 	rows    []result
 	lower   float64 // no alpha-private mechanism has a worst loss below
@@ -82,6 +83,9 @@ const optMech = "OPTMech"
 
 // methods are the mechanisms that have a matrix, in the order of the table.
 func (s *study) methods() []method {
+	if s.outputs != nil {
+		return []method{{"exponential, the best", s.exponential}, {optMech, s.optimal}}
+	}
 	list := []method{
 		family(s, "exponential", exponential.Standard),
 		family(s, "exponential, tuned", exponential.Tuned),
@@ -97,6 +101,15 @@ func (s *study) methods() []method {
 		}
 	}
 	return append(list, method{optMech, s.optimal})
+}
+
+// exponential is the best mechanism of the exponential family.
+func (s *study) exponential(ctx context.Context, alpha float64) (built, error) {
+	m, err := exponential.Best(ctx, metric.Same(s.space), alpha, &exponential.BestOptions{Outputs: s.outputs})
+	if err != nil {
+		return built{}, err
+	}
+	return built{channel: m.Channel, remark: string(m.Method)}, nil
 }
 
 // spanner is the linear program on the edges of a spanner, within the time.
@@ -133,7 +146,7 @@ func (s *study) constOPT(r int) func(context.Context, float64) (built, error) {
 
 // optimal is the linear program, within its time.
 func (s *study) optimal(ctx context.Context, alpha float64) (built, error) {
-	sol, err := lp.Optimal(ctx, metric.Same(s.space), alpha, &lp.Options{TimeLimit: s.limit})
+	sol, err := lp.Optimal(ctx, metric.Same(s.space), alpha, &lp.Options{TimeLimit: s.limit, Outputs: s.outputs})
 	if err != nil {
 		return built{}, err
 	}
@@ -175,11 +188,15 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 		}
 	}
 	report(len(methods), len(methods)+2)
-	madlib, err := s.madlib(ctx, s.alpha, simulated)
+	releases := simulated
+	if s.outputs != nil {
+		releases = simulatedMany
+	}
+	madlib, err := s.madlib(ctx, s.alpha, releases)
 	if err != nil {
 		return err
 	}
-	if madlib.err == nil {
+	if madlib.err == nil && s.outputs == nil {
 		if err := s.levelOf(ctx, &madlib); err != nil {
 			return err
 		}
@@ -231,11 +248,13 @@ func guessed(c *mechanism.Channel) float64 {
 const (
 	simulated        = 1000
 	simulatedPicture = 100
+	simulatedMany    = 20
 )
 
 const madlibName = "Madlib (simulated)"
 
-// madlib adds noise to the vector of a word and takes the nearest word.
+// madlib adds noise to the vector of a word and takes the nearest word, and of the
+// outputs the one that is nearest to this.
 func (s *study) madlib(ctx context.Context, alpha float64, releases int) (result, error) {
 	start := time.Now()
 	m, err := additive.NewMadlib(s.vectors, alpha, nil)
@@ -246,7 +265,14 @@ func (s *study) madlib(ctx context.Context, alpha float64, releases int) (result
 	if r.level, err = m.LevelAt(ctx, delta); err != nil {
 		return r, err
 	}
-	r.Loss, err = demo.Simulate(ctx, m, s.space, nil, s.seed, releases)
+	if s.outputs != nil {
+		nearest, _, err := metric.Assign(ctx, s.space, s.outputs)
+		if err != nil {
+			return r, err
+		}
+		r.mech = mechanism.Then(r.mech, func(y int) (int, error) { return s.outputs[nearest[y]], nil })
+	}
+	r.Loss, err = demo.Simulate(ctx, r.mech, s.space, nil, s.seed, releases)
 	return r, err
 }
 

@@ -24,8 +24,8 @@ const (
 
 // read takes the first n words of the file of -in, or of the one that ships,
 // and their metric.
-func (s *study) read(ctx context.Context, p *demo.Program, n int) error {
-	f, name, err := p.Input("words.txt", vocabulary)
+func (s *study) read(ctx context.Context, p *demo.Program, n int, shipped string, text []byte) error {
+	f, name, err := p.Input(shipped, text)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,11 @@ func (s *study) explain(p *demo.Program) {
 	p.Remark("eps_tight: the audited level at delta = %v, of Madlib that of its noise. guessed: how often a release gives its word away to someone", delta)
 	p.Remark("who thought all %d equally likely; without any release that is %s.", len(s.words), demo.Number(1/float64(len(s.words))))
 	if s.lower > 0 {
-		p.Remark("lower bound: no %v-private mechanism has a smaller worst loss (by %s).", s.alpha, s.lowerBy)
+		which := ""
+		if s.outputs != nil {
+			which = fmt.Sprintf(" that releases one of the %d", len(s.outputs))
+		}
+		p.Remark("lower bound: no %v-private mechanism%s has a smaller worst loss (by %s).", s.alpha, which, s.lowerBy)
 	}
 	for _, r := range s.rows {
 		if r.err != nil {

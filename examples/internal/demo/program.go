@@ -13,6 +13,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Program is one example program: the flags that all share, and the places it
@@ -164,6 +167,14 @@ func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err err
 func (p *Program) WriteCharts(file string, charts ...*Chart) error {
 	return p.WriteFile(file, func(w io.Writer) error {
 		return writeCharts(w, strings.TrimPrefix(filepath.Ext(file), "."), charts...)
+	})
+}
+
+// WritePicture is [Program.WriteFile] for a picture of that size, which paint draws
+// on white, in the format of the file's extension.
+func (p *Program) WritePicture(file string, width, height vg.Length, paint func(draw.Canvas)) error {
+	return p.WriteFile(file, func(w io.Writer) error {
+		return writePicture(w, strings.TrimPrefix(filepath.Ext(file), "."), width, height, paint)
 	})
 }
 

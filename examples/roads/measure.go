@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+const meters = metric.Unit("m")
+
+// study is the input, what was asked of it and what was found.
+type study struct {
+	chart *extract
+	roads *network
+	space *metric.Graph // of the crossings
+	alpha float64
+	worst bool
+	limit time.Duration
+	seed  uint64
+	own   bool // the map is the one that ships
+
+	places []int     // crossings that may be released
+	from   int       // the crossing whose releases are shown
+	prior  []float64 // nil: the worst case
+
+	rows    []result
+	optimal *lp.Solution
+}
+
+// result is one row of the table.
+type result struct {
+	name  string
+	level float64
+	demo.Loss
+	adversary float64 // how far the best guess from a release is off
+	took      time.Duration
+	mech      *mechanism.Channel
+}
+
+// choose fills in the network, its metric and the places.
+func (s *study) choose(ctx context.Context, p *demo.Program, n, k int, middle *metric.LatLon) (err error) {
+	all, err := newNetwork(s.chart)
+	if err != nil {
+		return err
+	}
+	if k > min(n, len(all.at)) {
+		return fmt.Errorf("-k %d: want at most the %d crossings that are used", k, min(n, len(all.at)))
+	}
+	p.Remark("%d ways on the map; %d crossings and ends of roads in the largest network, %d roads between them, %.0f km.",
+		len(s.chart.ways), len(all.at), len(all.edges), all.length()/1000)
+	if middle == nil {
+		m := all.middle()
+		middle = &m
+	}
+	s.roads = all
+	if len(all.at) > n {
+		var far float64
+		s.roads, far = all.around(all.nearest(*middle), n)
+		p.Remark("Used: the %d that are nearest to the center, up to %.0f m by road; distances are along the roads between them.", n, far)
+	}
+	s.from = s.roads.nearest(*middle)
+	if s.space, err = metric.NewGraphEdges(ctx, len(s.roads.at), s.roads.edges); err != nil {
+		return err
+	}
+	if !s.worst {
+		s.prior = slices.Repeat([]float64{1 / float64(len(s.roads.at))}, len(s.roads.at))
+	}
+	if s.places, err = net(ctx, s.space, k); err != nil {
+		return err
+	}
+	if !s.worst {
+		if err := settle(ctx, s.space, s.places); err != nil {
+			return err
+		}
+	}
+	slices.Sort(s.places)
+	return s.introduce(ctx, p)
+}
+
+// net is a farthest-point net of k points, which begins in the middle. As all that
+// is done to the places, it depends on the map alone, which is public.
+func net(ctx context.Context, f metric.Finite, k int) ([]int, error) {
+	_, center, err := metric.Radius(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	order, _, err := metric.FarthestFirst(ctx, f, k, center)
+	return order, err
+}
+
+// settle moves each place to the middle of the points that it is nearest to, as
+// long as that brings them nearer on average.
+func settle(ctx context.Context, f metric.Finite, places []int) error {
+	const rounds = 50
+	for range rounds {
+		nearest, _, err := metric.Assign(ctx, f, places)
+		if err != nil {
+			return err
+		}
+		cells := make([][]int, len(places))
+		for u, c := range nearest {
+			cells[c] = append(cells[c], u)
+		}
+		moved := false
+		for c, cell := range cells {
+			if m := medoid(f, cell, places[c]); m != places[c] {
+				places[c], moved = m, true
+			}
+		}
+		if !moved {
+			break
+		}
+	}
+	return nil
+}
+
+// medoid is the point of a cell with the least sum of distances to it.
+func medoid(f metric.Finite, cell []int, old int) int {
+	sum := func(u int) (total float64) {
+		for _, v := range cell {
+			total += f.Distance(u, v)
+		}
+		return total
+	}
+	best, least := old, sum(old)
+	for _, u := range cell {
+		if total := sum(u); total < least {
+			best, least = u, total
+		}
+	}
+	return best
+}
+
+// compare builds and measures what is in the table.
+func (s *study) compare(ctx context.Context, p *demo.Program) error {
+	builds := []struct {
+		name  string
+		build func(context.Context, *demo.Program) (*mechanism.Channel, error)
+	}{
+		{"nearest place, not private", s.nearest},
+		{"constant", s.constant},
+		{"noise, remapped", s.noise},
+		{"exponential, the best", s.exponential},
+		{"optimal", s.optimum},
+	}
+	for k, b := range builds {
+		start := time.Now()
+		c, err := b.build(ctx, p)
+		took := time.Since(start)
+		if err != nil {
+			return err
+		}
+		losses, err := c.Loss(ctx, s.space)
+		if err != nil {
+			return err
+		}
+		r := result{name: b.name, level: c.Guarantee().Alpha(), took: took, mech: c}
+		if k == 0 {
+			r.level = math.Inf(1)
+		}
+		if r.Loss, err = demo.LossOf(losses, nil); err != nil {
+			return err
+		}
+		if r.adversary, err = c.AdversaryError(ctx, nil, s.space); err != nil {
+			return err
+		}
+		s.rows = append(s.rows, r)
+	}
+	return nil
+}
+
+// nearest releases the nearest place: no mechanism on these places loses less, and
+// none is less private.
+func (s *study) nearest(ctx context.Context, _ *demo.Program) (*mechanism.Channel, error) {
+	nearest, _, err := metric.Assign(ctx, s.space, s.places)
+	if err != nil {
+		return nil, err
+	}
+	w := make([]float64, len(nearest)*len(s.places))
+	for u, c := range nearest {
+		w[u*len(s.places)+c] = 1
+	}
+	return mechanism.FromWeights(ctx, len(nearest), len(s.places), w, &mechanism.ChannelOptions{Labels: s.places})
+}
+
+// constant releases the place that loses least, whatever the input.
+func (s *study) constant(context.Context, *demo.Program) (*mechanism.Channel, error) {
+	best, least := 0, math.Inf(1)
+	for _, y := range s.places {
+		loss := 0.0
+		for u := range s.space.Len() {
+			if d := s.space.Distance(u, y); s.worst {
+				loss = max(loss, d)
+			} else {
+				loss += d
+			}
+		}
+		if loss < least {
+			best, least = y, loss
+		}
+	}
+	m, err := exponential.Constant(s.space.Len(), best, meters)
+	if err != nil {
+		return nil, err
+	}
+	return m.Channel, nil
+}
+
+// exponential is the best mechanism of the exponential family on the places.
+func (s *study) exponential(ctx context.Context, p *demo.Program) (*mechanism.Channel, error) {
+	report, wipe := p.Progress("exponential")
+	defer wipe()
+	m, err := exponential.Best(ctx, metric.Same(s.space), s.alpha, &exponential.BestOptions{
+		Prior: s.prior, Outputs: s.places, Unit: meters,
+		Progress: func(_ exponential.Method, done, total int) { report(done, total) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.Channel, nil
+}
+
+// optimum is the mechanism of least loss, as near as the time allows.
+func (s *study) optimum(ctx context.Context, p *demo.Program) (*mechanism.Channel, error) {
+	report, wipe := p.Progress("optimal")
+	defer wipe()
+	sol, err := lp.Optimal(ctx, metric.Same(s.space), s.alpha, &lp.Options{
+		Prior: s.prior, Outputs: s.places, TimeLimit: s.limit, Unit: meters,
+		Progress: func(_ int, gap float64, _ time.Duration) {
+			const digits = 3 // of the gap at the end
+			report(int(-100*math.Log10(gap)), 100*digits)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.optimal = sol
+	return sol.Channel, nil
+}
+
+// noise is noise on the sphere, answered with the places that lose least by road. No
+// road is shorter than the way of a crow, so that its level holds for distances by road.
+func (s *study) noise(ctx context.Context, _ *demo.Program) (*mechanism.Channel, error) {
+	points, err := metric.NewPoints(s.roads.at, earth)
+	if err != nil {
+		return nil, err
+	}
+	m, err := exponential.Remapped(ctx, metric.Bimetric{Privacy: points, Utility: s.space}, s.alpha,
+		&exponential.RemappedOptions{Prior: s.prior, Outputs: s.places, Unit: meters})
+	if err != nil {
+		return nil, err
+	}
+	return m.Channel, nil
+}
