@@ -99,6 +99,9 @@ func TestBracket_With(t *testing.T) {
 // Two points: rho2/(1+e^(alpha*rho1)) = loss. Anywhere else the proof is above
 // the loss, and mechanisms with the loss have a larger level.
 func TestLevelFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	two := metric.Same(space.Euclidean([][]float64{{0}, {3}}))
 	for _, loss := range []float64{1e-6, 0.1, 1, 1.4} {
 		alpha, proof, err := entropy.LevelFor(t.Context(), two, loss, nil)

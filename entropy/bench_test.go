@@ -11,6 +11,9 @@ import (
 
 func BenchmarkScale(b *testing.B) {
 	for _, n := range []int{1000, 2000, 5000, 10000} {
+		if testing.Short() && n > 1000 {
+			break
+		}
 		z := metric.Same(planePoints(n, 1))
 		for name, scale := range map[string]func(alpha float64) (Scale, error){
 			"entropic":  func(alpha float64) (Scale, error) { return EntropicScale(b.Context(), z, alpha, nil) },
@@ -33,10 +36,13 @@ func BenchmarkScale(b *testing.B) {
 func BenchmarkEntropicScales(b *testing.B) {
 	z := metric.Same(planePoints(2000, 1))
 	alphas := make([]float64, 20)
+	if testing.Short() {
+		alphas = alphas[:4]
+	}
 	for i := range alphas {
 		alphas[i] = 1 + 2*float64(i*i)/7
 	}
-	b.Run("n=2000/alphas=20", func(b *testing.B) {
+	b.Run(fmt.Sprintf("n=2000/alphas=%d", len(alphas)), func(b *testing.B) {
 		b.ReportAllocs()
 		worst := 1.0
 		for b.Loop() {

@@ -89,6 +89,9 @@ func bound(t testing.TB, bounds []entropy.Bound, name string) entropy.Bound {
 func TestBounds_Chain(t *testing.T) {
 	r := random.Seeded(9)
 	for number := range 45 {
+		if testing.Short() && number >= 15 {
+			break
+		}
 		b, alpha := randomSpace(t, number)
 		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 		var losses []entropy.Loss

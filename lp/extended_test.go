@@ -30,6 +30,9 @@ func extended(t testing.TB, b metric.Bimetric, alpha float64, o *ExtendedOptions
 // The bracket contains the optimum, with all inputs in the local program and with some
 // of them, with all outputs and with few; and the figures do not depend on the workers.
 func TestExtended_ContainsOptimum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f, alpha := referencePoints(t, 75), .5
 	few := []int{3, 14, 15, 9, 65, 35}
 	atFew := testkit.Must(Optimal(t.Context(), metric.Same(f), alpha, &Options{Outputs: few, Tolerance: 1e-3}))

@@ -65,6 +65,9 @@ func TestOptimal_TieRichSpaces(t *testing.T) {
 	for name, f := range tieRich() {
 		for _, reach := range []float64{1e-6, 1, 30, 300} {
 			t.Run(fmt.Sprintf("%s reach=%v", name, reach), func(t *testing.T) {
+				if reach > 1 && testing.Short() {
+					t.Skip("long")
+				}
 				d, _, _, _ := metric.Diameter(t.Context(), f)
 				if d == 0 {
 					d = 1

@@ -20,6 +20,9 @@ func heap() float64 {
 // solve, to a factor of 2, and no less but for what the runtime adds. With dense
 // factors it is at most 8 n^3 float64s.
 func TestBytes_AgainstTheHeap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		name   string
 		p      *Problem

@@ -20,6 +20,9 @@ func lazily(t testing.TB, p *Problem) (plan, lazy *Plan) {
 func TestLazy_ReachesTheOptimum(t *testing.T) {
 	const n, tolerance = 40, 1e-6
 	for alpha, share := range map[float64]float64{.4: .8, 4: .7, 40: .3} {
+		if testing.Short() && alpha != 4 {
+			continue
+		}
 		for _, p := range []*Problem{square(n, alpha), skewed(square(n, alpha)), few(square(n, alpha), 7)} {
 			plan, lazy := lazily(t, p)
 			if !lazy.Lazy() || plan.Lazy() {

@@ -136,6 +136,9 @@ func TestSparse_AgainstDense(t *testing.T) {
 // Both kinds of factors bracket one optimum, whatever the workers, with a prior
 // and without.
 func TestSolve_SparseAndDenseAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, p := range []*Problem{grid(8, .5), randomTree(64, 1)} {
 		for _, prior := range []bool{false, true} {
 			if prior {

@@ -114,8 +114,11 @@ func TestFinite_ErrsNearTheBound(t *testing.T) {
 // release at A = alpha*n*D, and how many times the lower bound by pairs that is: on
 // the plane and in space at most 4.5 and 6, on finite metrics at most 10.
 func BenchmarkDistribution(b *testing.B) {
-	report := func(name string, run func() (e, bound float64)) {
+	report := func(name string, level float64, run func() (e, bound float64)) {
 		b.Run(name, func(b *testing.B) {
+			if testing.Short() && level > 1e3 {
+				b.Skip("long")
+			}
 			for b.Loop() {
 				e, bound := run()
 				b.ReportMetric(e, "error/D")

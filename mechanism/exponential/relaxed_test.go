@@ -245,6 +245,9 @@ func mammals(t testing.TB) metric.Bimetric {
 // On a real hierarchy the bound holds, and the best separation beats the
 // theorem's and the standard mechanism.
 func TestRelaxed_Mammals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	b := mammals(t)
 	std := testkit.Must(Standard(t.Context(), b.Privacy, 1, nil))
 	thm := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Rule: TheoremSeparation, Accuracy: true}))

@@ -83,6 +83,9 @@ func TestDiameter_ManyPoints(t *testing.T) {
 // and in one unit node the cost of centered noise of scale 1. Standard errors
 // are below 1.5 % on either side, and the one for the line is asymptotic.
 func TestBound_KnownAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	o := &BoundOptions{Draws: 1000}
 	check := func(name string, got, want float64) {
 		if math.Abs(got/want-1) > 0.06 {

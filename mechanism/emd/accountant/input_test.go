@@ -196,6 +196,9 @@ func BenchmarkShuffle(b *testing.B) {
 	} {
 		s.Diameter = 1
 		b.Run(name, func(b *testing.B) {
+			if testing.Short() && (s.Records > 1e9 || s.Clones == MetricRandomizer) {
+				b.Skip("long")
+			}
 			b.ReportAllocs()
 			var err error
 			for b.Loop() {
