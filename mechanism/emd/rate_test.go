@@ -129,7 +129,7 @@ func BenchmarkDistribution(b *testing.B) {
 	for d := 2; d <= 3; d++ {
 		for _, level := range []float64{1e2, 1e3, 1e4, 1e5} {
 			for kind, name := range []string{"spread", "clouds", "points"} {
-				report(fmt.Sprintf("d=%d/A=%g/%s", d, level, name), func() (float64, float64) {
+				report(fmt.Sprintf("d=%d/A=%g/%s", d, level, name), level, func() (float64, float64) {
 					return boxError(b, kind, d, level, []int{2: 16, 3: 4}[d]), pairsBound(d, level)
 				})
 			}
@@ -140,11 +140,11 @@ func BenchmarkDistribution(b *testing.B) {
 		f    metric.Finite
 	}{{"grid", space.Grid(16)}, {"cities", places(b)}, {"words", words(b)}} {
 		for _, level := range []float64{1e2, 1e3, 1e4, 1e5} {
-			report(fmt.Sprintf("%s/A=%g/spread", c.name, level), func() (float64, float64) {
+			report(fmt.Sprintf("%s/A=%g/spread", c.name, level), level, func() (float64, float64) {
 				spread, _, bound := finiteErrors(b, c.f, level, 4)
 				return spread, bound
 			})
-			report(fmt.Sprintf("%s/A=%g/concentrated", c.name, level), func() (float64, float64) {
+			report(fmt.Sprintf("%s/A=%g/concentrated", c.name, level), level, func() (float64, float64) {
 				_, concentrated, bound := finiteErrors(b, c.f, level, 4)
 				return concentrated, bound
 			})
