@@ -129,7 +129,7 @@ func TestLevelFor(t *testing.T) {
 	if alpha, _, err := entropy.LevelFor(t.Context(), metric.Same(space.Path(1, 1)), 1, nil); alpha != 0 || err != nil {
 		t.Errorf("one point: %v, %v", alpha, err)
 	}
-	for number := range 12 {
+	for number := range 6 {
 		b, alpha := randomSpace(t, number)
 		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 		least, proof, err := entropy.LevelFor(t.Context(), b, best.Objective, nil)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -111,6 +112,7 @@ func best(b []entropy.Bound) float64 {
 // Every function meets the same bad input with the same errors, and a single
 // point and identical points with the trivial answer.
 func TestEntropy_BadInput(t *testing.T) {
+	testkit.Slow(t)
 	large := uniform(t, random.Seeded(1), 5000)
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -173,6 +175,7 @@ func (c countdown) Err() error {
 // Wherever a context ends a call, the call returns its error; where it comes
 // too late, the result.
 func TestEntropy_CanceledAnywhere(t *testing.T) {
+	testkit.Slow(t)
 	r := random.Seeded(2)
 	for _, space24 := range []metric.Finite{uniform(t, r, 24), ultra(t, r, 24)} {
 		for _, c := range numbers {

@@ -23,14 +23,18 @@ import (
 // package lp to a relative 1e-4, for simplices the closed form.
 func BenchmarkBounds(b *testing.B) {
 	var mixed, simplices, points []metric.Finite
-	for _, n := range []int{10, 20, 30, 50} {
+	sizes := []int{10, 20, 30, 50}
+	if testing.Short() {
+		sizes = sizes[:2]
+	}
+	for _, n := range sizes {
 		for seed := range uint64(2) {
 			r := random.Seeded(seed)
 			mixed = append(mixed, space.Uniform(n, r), roads(n, seed), ultra(b, r, n))
 		}
 		simplices = append(simplices, space.Simplex(n, 1))
 	}
-	for _, n := range []int{20, 30, 50} {
+	for _, n := range sizes[1:] {
 		points = append(points, referencePoints(b, n))
 	}
 	for _, kind := range []struct {

@@ -181,6 +181,7 @@ func bruteOuter(f metric.Finite, alpha float64) float64 {
 // The scales against their definitions: exact in small spaces, and true where
 // no node may be searched.
 func TestScales_BruteForce(t *testing.T) {
+	testkit.Slow(t)
 	alphas := []float64{.1, .7, 1.5, 3, 20}
 	greedy := &Options{Nodes: -1}
 	for seed := range uint64(100) {

@@ -80,6 +80,7 @@ func TestDimension_AnyUnit(t *testing.T) {
 }
 
 func TestDimension_Refuses(t *testing.T) {
+	testkit.Slow(t)
 	for name, c := range map[string]struct {
 		f metric.Finite
 		o *DimensionOptions

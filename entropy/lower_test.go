@@ -87,6 +87,7 @@ func bound(t testing.TB, bounds []entropy.Bound, name string) entropy.Bound {
 // The star is not below what it generalizes by more than its solver's
 // tolerance, and Theorem 3.2's bound is at most 2/5 of the pairs'.
 func TestBounds_Chain(t *testing.T) {
+	testkit.Slow(t)
 	r := random.Seeded(9)
 	for number := range 45 {
 		if testing.Short() && number >= 15 {
@@ -196,6 +197,7 @@ func checkStar(t *testing.T, b metric.Bimetric, alpha float64, star entropy.Star
 
 // On k points at distance 1, A = (k-1)/(k-1+e^alpha), by randomized response.
 func TestLowerBounds_ExactOnSimplices(t *testing.T) {
+	testkit.Slow(t)
 	for _, c := range []struct {
 		k     int
 		alpha float64
@@ -220,6 +222,7 @@ func TestLowerBounds_ExactOnSimplices(t *testing.T) {
 // The unit of rho2 multiplies the bounds, and that of rho1 divides alpha, from
 // the least to the largest distances.
 func TestLowerBounds_ScaleInvariant(t *testing.T) {
+	testkit.Slow(t)
 	f := testkit.Must(metric.Densify(t.Context(), uniform(t, random.Seeded(6), 20)))
 	times := func(c float64) metric.Finite {
 		return space.Func(f.Len(), func(i, j int) float64 { return f.Distance(i, j) * c })
@@ -250,6 +253,7 @@ func TestLowerBounds_ScaleInvariant(t *testing.T) {
 
 // Where the search is spared, the mechanism that says so is as good.
 func TestLowerBounds_SparedSearch(t *testing.T) {
+	testkit.Slow(t)
 	spared := 0
 	for number := range 20 {
 		b, _ := randomSpace(t, number)

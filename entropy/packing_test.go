@@ -72,6 +72,7 @@ func TestPacking_BruteForce(t *testing.T) {
 // TestPacking_Large: the methods for large sets against the matrix, on sets
 // that both can take, and the witnesses.
 func TestPacking_Large(t *testing.T) {
+	testkit.Slow(t)
 	cube := make([][]float64, 300)
 	r := random.Seeded(3)
 	for i := range cube {
@@ -100,6 +101,7 @@ func TestPacking_Large(t *testing.T) {
 
 // TestPacking_Line: on a line the sweep is exact, at any size.
 func TestPacking_Line(t *testing.T) {
+	testkit.Slow(t)
 	pts := make([][]float64, 5000)
 	for i, k := range random.Seeded(1).Perm(len(pts)) {
 		pts[i] = []float64{float64(k)}

@@ -99,6 +99,7 @@ func TestChoose_Prior(t *testing.T) {
 // Without time the exponential family is left, and a bound that needs no
 // program.
 func TestChoose_NoTime(t *testing.T) {
+	testkit.Slow(t)
 	b := metric.Same(space.Halton(100))
 	s := testkit.Must(Choose(t.Context(), b, 10, &ChooseOptions{TimeLimit: time.Nanosecond, Unit: "km"}))
 	checkChoice(t, b, 10, nil, s)
@@ -120,6 +121,7 @@ func TestChoose_NoTime(t *testing.T) {
 // Remapped noise loses less than snapped noise where tight weights do not exist; on few
 // outputs it is allowed.
 func TestChoose_RemappedNoise(t *testing.T) {
+	testkit.Slow(t)
 	b := metric.Same(space.Halton(40))
 	for outputs, factor := range map[int]float64{40: .95, 6: 1 + 1e-6} {
 		o := &ChooseOptions{Outputs: make([]int, outputs)}
@@ -137,6 +139,7 @@ func TestChoose_RemappedNoise(t *testing.T) {
 // A program that the time ended found no optimal mechanism, after which nothing
 // else would be tried.
 func TestChoose_StoppedIsNotOptimal(t *testing.T) {
+	testkit.Slow(t)
 	c := testkit.Must(newChooser(t.Context(), "test", metric.Same(space.Halton(50)), 1, nil))
 	if channel, err := c.best(t.Context(), 1); channel == nil || err != nil || c.optimal {
 		t.Errorf("%v, %v, optimal: %v", channel, err, c.optimal)
@@ -149,6 +152,7 @@ func TestChoose_StoppedIsNotOptimal(t *testing.T) {
 // The estimate follows the engines: dense factors, constraints as needed to 1e-6
 // and to 1e-3, and sparse factors, each within a factor of 2 of what was measured.
 func TestChoose_OptimalNeeds(t *testing.T) {
+	testkit.Slow(t)
 	for _, c := range []struct {
 		f       metric.Finite
 		outputs []int

@@ -65,6 +65,7 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 // With tuning the whole budget is used, and the loss lies between that of the
 // optimal mechanism and that without.
 func TestConstOPT_UsesTheWholeBudget(t *testing.T) {
+	testkit.Slow(t)
 	b := metric.Same(referencePoints(t, 30))
 	for _, alpha := range []float64{.2, .5, 1, 3} {
 		s := testkit.Must(ConstOPT(t.Context(), b, alpha, &ConstOptions{Tolerance: 1e-3}))

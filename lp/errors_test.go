@@ -104,6 +104,7 @@ func TestErrors_NameTheArgument(t *testing.T) {
 
 // What a problem would take is known before it is begun, for every engine.
 func TestErrors_MemoryIsKnownBefore(t *testing.T) {
+	testkit.Slow(t)
 	var mem *metric.MemoryError
 	for _, c := range []struct {
 		f           metric.Finite

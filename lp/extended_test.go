@@ -71,6 +71,7 @@ func TestExtended_ContainsOptimum(t *testing.T) {
 // Where the local programs are far from the whole space noise loses less than the kernel
 // on a plane.
 func TestExtended_Noise(t *testing.T) {
+	testkit.Slow(t)
 	s := extended(t, metric.Same(uniform(300)), .5, &ExtendedOptions{Outputs: []int{0, 50, 100, 150, 200, 250}, Anchors: 20, Patches: 1})
 	if s.Upper.Method != endNoise {
 		t.Error(s)
@@ -98,6 +99,7 @@ func TestExtended_TwoMetrics(t *testing.T) {
 
 // What was found by the end of the context or of the time is valid.
 func TestExtended_Interrupted(t *testing.T) {
+	testkit.Slow(t)
 	b := metric.Same(referencePoints(t, 50))
 	for _, stage := range []string{endConstant, endNoise, endKernel, endPatch, endExtension, "audit"} {
 		ctx, cancel := context.WithCancel(t.Context())

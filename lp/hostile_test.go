@@ -14,6 +14,7 @@ import (
 // tight clusters, coincident points; alpha*diameter from 1e-6 to 300. Every
 // answer is certified, and where rounding is in the way the gap stays small.
 func TestOptimal_HostileSpaces(t *testing.T) {
+	testkit.Slow(t)
 	r := random.Seeded(11)
 	stalled := 0
 	const spaces = 200

@@ -57,6 +57,7 @@ func TestOptimal_KnownAccuracies(t *testing.T) {
 // The optima of the reference points, found by HiGHS; the last digits of the larger
 // ones are cut off.
 func TestOptimal_ReferencePoints(t *testing.T) {
+	testkit.Slow(t)
 	for _, c := range []struct {
 		n                   int
 		alpha, want, digits float64

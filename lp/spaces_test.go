@@ -106,6 +106,7 @@ func TestOptimal_FewOutputs(t *testing.T) {
 
 // Graphs of 64 points and more are solved with sparse factors, at any alpha.
 func TestOptimal_Graphs(t *testing.T) {
+	testkit.Slow(t)
 	for name, f := range map[string]metric.Finite{"grid": space.Grid(8), "tree": tree(80), "path": space.Path(70, 1)} {
 		for _, reach := range []float64{1e-3, 1, 30, 300} {
 			t.Run(fmt.Sprintf("%s reach=%v", name, reach), func(t *testing.T) {

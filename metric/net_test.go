@@ -28,6 +28,7 @@ next:
 }
 
 func TestNet_EqualsGreedy(t *testing.T) {
+	testkit.Slow(t)
 	r := random.Seeded(6)
 	eachSpace(t, 90, func(t *testing.T, p *Points[[]float64]) {
 		n := p.Len()

@@ -129,6 +129,7 @@ func TestParseNewick_ReaderFails(t *testing.T) {
 
 // Nesting a million deep takes no stack, in any method.
 func TestParseNewick_Deep(t *testing.T) {
+	testkit.Slow(t)
 	const depth = 1000000
 	s := strings.Repeat("(", depth) + "a" + strings.Repeat(")", depth-1) + ",b);"
 	tree := testkit.Must(ParseNewick(strings.NewReader(s)))

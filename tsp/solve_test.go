@@ -79,6 +79,7 @@ func TestSolve_DependsOnTheSeedOnly(t *testing.T) {
 }
 
 func TestSolve_CopesWithDuplicates(t *testing.T) {
+	testkit.Slow(t)
 	same := cube(300, 2, 1, metric.Euclidean{}, 1)
 	few := cube(1000, 2, 5, metric.Euclidean{}, 2) // 25 places, 40 points each
 	line := cube(200, 1, 0, metric.Euclidean{}, 3)

@@ -148,6 +148,7 @@ func assignSolve(t testing.TB, c []float64, n, m int) *Matching {
 // All small sizes, and large ones: from 96 columns on there are short lists, and
 // they grow.
 func TestAssignment_EqualsHungarian(t *testing.T) {
+	testkit.Slow(t)
 	r, small := random.Seeded(2), random.Seeded(1)
 	sizes := [][2]int{{60, 60}, {150, 150}, {300, 300}, {40, 200}, {199, 200}}
 	for k := range 5 * 6 * 3 {

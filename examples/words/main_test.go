@@ -37,7 +37,7 @@ stroke   -> beach, virus, stroke, beach, shore    -> stroke, stroke, stroke, str
 
 func TestWords_Golden(t *testing.T) {
 	dir := t.TempDir()
-	out := words.Must(t, "-quiet", "-n", "16", "-r", "4", "-many", "0", "-out", dir)
+	out := words.Must(t, "-quiet", "-n", "16", "-r", "4", "-time", "10m", "-many", "0", "-out", dir)
 	demotest.Golden(t, demotest.Untimed(out), golden)
 	if n := len(demotest.Table(t, dir, "released.csv")); n != 16*7 {
 		t.Errorf("released.csv: %d rows", n)

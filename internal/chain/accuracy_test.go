@@ -30,7 +30,7 @@ type link struct {
 
 // TestChain_Accuracy is the whole chain: see the package's documentation.
 func TestChain_Accuracy(t *testing.T) {
-	n := 10
+	n := 8
 	if long() {
 		n = 30
 	}

@@ -18,6 +18,7 @@ func lazily(t testing.TB, p *Problem) (plan, lazy *Plan) {
 // Both ways bracket one optimum, a lazy one with part of the pairs, in columns that
 // obey all rows, whatever the workers.
 func TestLazy_ReachesTheOptimum(t *testing.T) {
+	testkit.Slow(t)
 	const n, tolerance = 40, 1e-6
 	for alpha, share := range map[float64]float64{.4: .8, 4: .7, 40: .3} {
 		if testing.Short() && alpha != 4 {

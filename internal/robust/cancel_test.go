@@ -364,7 +364,7 @@ var longCalls = []longCall{
 	}},
 	{"emd.Shares", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err2(emd.Shares(ctx, f)) }},
 	{"table.Synthesizer.Release", flat, 4, func(ctx context.Context, f metric.Finite) error {
-		return err1(tables.Release(ctx, seeded(), slices.Repeat(records[:1], 20_000_000)))
+		return err1(tables.Release(ctx, seeded(), slices.Repeat(records[:1], 5_000_000)))
 	}},
 	{"table.Release.Records", flat, 4, func(ctx context.Context, f metric.Finite) error {
 		return err1(tableRelease.Records(ctx, seeded(), 10_000_000))

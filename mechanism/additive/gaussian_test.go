@@ -242,6 +242,7 @@ func deltaBySum(sigma, alpha float64, d int64) float64 {
 }
 
 func TestDiscreteGaussianDelta_AgainstSum(t *testing.T) {
+	testkit.Slow(t)
 	for _, sigma := range []float64{0.05, 0.3, 0.9, 1.7, 2, 5, 60, 1000} {
 		for _, alpha := range []float64{0, 0.01, 0.3, 1, 4} {
 			for _, d := range []int64{1, 2, 3, 10} {

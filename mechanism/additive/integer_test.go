@@ -27,6 +27,7 @@ func geometricMass(x, y, lo, hi int64, alpha float64) float64 {
 // Chi-square at false-reject probability 1e-6 a case, for inputs inside and
 // outside the range.
 func TestIntegers_Distribution(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(61)
 	for _, alpha := range []float64{0.1, 1, 3} {
 		const lo, hi = -5, 9

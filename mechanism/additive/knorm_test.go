@@ -49,6 +49,7 @@ func TestSecondMoment_KnownAnswers(t *testing.T) {
 // 6 standard errors, estimated from the draws: false-reject probability 2e-9 a
 // case.
 func TestKNorm_SecondMomentSimulated(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(32)
 	for _, c := range append(secondMoments, struct {
 		norm Norm

@@ -109,6 +109,7 @@ func privateSpaces(t testing.TB) map[string]struct {
 // integers too, where the rounding of means matters: with a = alpha/L for ln(1 +
 // alpha/L), a map not rounded down or a mean rounded to the nearest this fails.
 func TestDistribution_IsPrivate(t *testing.T) {
+	testkit.Slow(t)
 	const m = 3
 	for name, c := range privateSpaces(t) {
 		users := usersUpTo(c.space.Len(), m)

@@ -14,6 +14,7 @@ import (
 // Remapped noise keeps its level, releases what it may, and loses no more than what
 // releases the nearest output, on some spaces much less.
 func TestRemapped_KeepsTheLevel(t *testing.T) {
+	testkit.Slow(t)
 	better := 0
 	for name, f := range snappable(t) {
 		n := f.Len()

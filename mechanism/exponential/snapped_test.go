@@ -161,6 +161,7 @@ func TestSnapped_Views(t *testing.T) {
 
 // Noise finer than float64 can tell costs no more time.
 func TestSnapped_Extremes(t *testing.T) {
+	testkit.Slow(t)
 	for _, f := range snappable(t) {
 		for _, alpha := range []float64{1e12, 1e100, 1e300} {
 			for _, build := range []func() (*Mechanism, error){

@@ -14,6 +14,7 @@ import (
 // For the uniform measure on [0,1], gamma = .1 and delta = .05 KL10 ask for the rate
 // 2/gamma ln(1/(delta*mass)) = 20 ln 400; ln(1/delta)/gamma = 10 ln 20 is enough.
 func TestUtilityBeta_KnownAnswers(t *testing.T) {
+	testkit.Slow(t)
 	paper, err := UtilityBeta(Target{0.1, 0.05}, 0.05)
 	if err != nil || math.Abs(paper-119.829291) > 1e-6 {
 		t.Errorf("KL10's rate %v (%v), want 119.829291", paper, err)

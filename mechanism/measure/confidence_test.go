@@ -18,6 +18,7 @@ import (
 // happens with probability 1e-6 where it fails with .1, and is at most 4 times the
 // error.
 func TestRelease_ErrorHolds(t *testing.T) {
+	testkit.Slow(t)
 	for _, set := range []struct{ d, n, family int }{{1, 100, 2}, {1, 300, 5}, {2, 100, 0}, {2, 100, 6}} {
 		f := records.Families(set.d)[set.family]
 		s := testkit.Must(NewSynthesizer(unitBox(set.d, BoxOptions{}), 1, nil))

@@ -1,6 +1,7 @@
 package metrictest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -16,7 +17,7 @@ import (
 )
 
 // embedding checks the coordinates of f, if any, against the distances of idx.
-func embedding(t *law.Trial, f metric.Finite, n int, idx []int) {
+func embedding(ctx context.Context, t *law.Trial, f metric.Finite, n int, idx []int) {
 	t.Law("embedding", func() error {
 		e, ok := finite.Embed[metric.Embedding](f)
 		if !ok {
@@ -29,7 +30,7 @@ func embedding(t *law.Trial, f metric.Finite, n int, idx []int) {
 		if !ok || again.Dim != e.Dim || again.P != e.P || !slices.EqualFunc(e.Coords, again.Coords, sameBits) {
 			return errors.New("a second Embed gives another embedding")
 		}
-		return placement(f, e, idx)
+		return placement(ctx, f, e, idx)
 	})
 }
 
@@ -47,11 +48,14 @@ func wellFormed(e metric.Embedding, n int) error {
 
 // placement compares distances with FromNorm of the norms, each moved by the
 // rounding that spatial trees grant it.
-func placement(f metric.Finite, e metric.Embedding, idx []int) error {
+func placement(ctx context.Context, f metric.Finite, e metric.Embedding, idx []int) error {
 	slack := float64(float64(e.Dim) * kdtree.SlackDim)
 	big := float64(slack * floats.Norm(e.Coords, math.Inf(1)))
 	at := func(i int) []float64 { return e.Coords[i*e.Dim : (i+1)*e.Dim] }
 	for a, i := range idx {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for _, j := range idx[:a+1] {
 			v := metric.Minkowski{P: e.P}.Distance(at(i), at(j))
 			lo := (1 - kdtree.SlackOut) * e.FromNorm(max(0, float64(v*(1-slack))-big))

@@ -62,10 +62,10 @@ func testFinite(ctx context.Context, op string, f metric.Finite, o *Options) err
 		return fmt.Sprintf("Distance(%d, %d)", idx[a], idx[b])
 	})
 	if r, ok := f.(metric.RowReader); ok {
-		rows(t, f, r, n, idx)
+		rows(ctx, t, f, r, n, idx)
 	}
 	t.Law("range", func() error { return outside(f, n) })
-	embedding(t, f, n, idx)
+	embedding(ctx, t, f, n, idx)
 	t.Law("length", func() error {
 		if m := f.Len(); m != n {
 			return fmt.Errorf("Len() was %d and is %d", n, m)

@@ -311,3 +311,63 @@ func TestFinite_Refuses(t *testing.T) {
 		}
 	}
 }
+
+// looked is a context that ends when it has been looked at so often.
+type looked struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *looked) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// globe counts the distances that are asked for once ctx is done.
+type globe struct {
+	metric.GreatCircle
+	ctx   *looked
+	after *atomic.Int64
+}
+
+func (g globe) Distance(x, y metric.LatLon) float64 {
+	if g.ctx.left.Load() < 0 {
+		g.after.Add(1)
+	}
+	return g.GreatCircle.Distance(x, y)
+}
+
+// Every law ends within some rows of the end of its context.
+func TestKit_CanceledAnywhere(t *testing.T) {
+	const n, all = 50, 1 << 40
+	places := make([]metric.LatLon, n)
+	for i := range places {
+		places[i] = metric.LatLon{Lat: float64(i) / 2, Lon: float64(i * i % 360)}
+	}
+	for name, test := range map[string]func(context.Context, globe) error{
+		"TestFinite": func(ctx context.Context, g globe) error {
+			f, err := metric.NewPoints(places, metric.Space[metric.LatLon](g))
+			return errors.Join(err, metrictest.TestFinite(ctx, f, nil))
+		},
+		"TestSpace": func(ctx context.Context, g globe) error { return metrictest.TestSpace(ctx, g, places, nil) },
+	} {
+		run := func(looks int64) (after, left int64, err error) {
+			g := globe{ctx: &looked{Context: t.Context()}, after: new(atomic.Int64)}
+			g.ctx.left.Store(looks)
+			err = test(g.ctx, g)
+			return g.after.Load(), g.ctx.left.Load(), err
+		}
+		_, left, err := run(all)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		total := all - left
+		for looks := int64(0); looks < total; looks += total/20 + 1 {
+			if after, _, err := run(looks); !errors.Is(err, context.Canceled) || after > 20*n {
+				t.Errorf("%s: %d distances after look %d of %d: %v", name, after, looks, total, err)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package metrictest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,10 +13,13 @@ import (
 )
 
 // rows checks the contract of a RowReader on some of the points idx.
-func rows(t *law.Trial, f metric.Finite, r metric.RowReader, n int, idx []int) {
+func rows(ctx context.Context, t *law.Trial, f metric.Finite, r metric.RowReader, n int, idx []int) {
 	idx = idx[:min(len(idx), max(minRows, maxRowEntries/n))]
 	want := make([][]float64, len(idx))
 	read := func(k int, dst []float64) ([]float64, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		row := r.DistancesFrom(idx[k], dst)
 		if len(row) != n {
 			return nil, fmt.Errorf("DistancesFrom(%d) has %d entries of %d", idx[k], len(row), n)
@@ -29,6 +33,9 @@ func rows(t *law.Trial, f metric.Finite, r metric.RowReader, n int, idx []int) {
 	}
 	ok := t.Law("rows", func() error {
 		for k, i := range idx {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			want[k] = make([]float64, n)
 			for j := range n {
 				want[k][j] = f.Distance(i, j)

@@ -36,19 +36,19 @@ func TestSpace[P any](ctx context.Context, s metric.Space[P], points []P, o *Opt
 	}
 	var f *metric.Points[P]
 	if !t.Law("check", func() (err error) {
-		f, err = checked(s, points, idx)
+		f, err = checked(ctx, s, points, idx)
 		return err
 	}) {
 		return t.Err() // distances of such points have no meaning
 	}
 	axioms(ctx, t, f, idx, &opt, func(v *metric.Violation) error { return witness(v, points) })
-	t.Law("symmetry", func() error { return symmetric(s, points, idx, opt.Tolerance) })
+	t.Law("symmetry", func() error { return symmetric(ctx, s, points, idx, opt.Tolerance) })
 	answers(ctx, t, len(idx), func(a, b int) float64 { return s.Distance(points[idx[a]], points[idx[b]]) }, func(a, b int) string {
 		return fmt.Sprintf("the distance from points[%d] to points[%d]", idx[a], idx[b])
 	})
 	e, ok := s.(metric.Embedder[P])
 	if !ok || t.Law("coordinates", func() error { return appends(e, points, idx) }) {
-		embedding(t, f, len(points), idx)
+		embedding(ctx, t, f, len(points), idx)
 	}
 	t.Law("points", func() error {
 		for a, i := range idx {
@@ -73,9 +73,12 @@ func witness[P any](v *metric.Violation, points []P) error {
 }
 
 // checked makes a Finite of the points, which a Checker must accept in pairs.
-func checked[P any](s metric.Space[P], points []P, idx []int) (*metric.Points[P], error) {
+func checked[P any](ctx context.Context, s metric.Space[P], points []P, idx []int) (*metric.Points[P], error) {
 	if c, ok := s.(metric.Checker[P]); ok {
 		for _, i := range idx {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			for _, j := range idx {
 				if err := c.Check(points[i], points[j]); err != nil {
 					return nil, fmt.Errorf("points[%d] = %s, points[%d] = %s: %w", i, law.Brief(points[i]), j, law.Brief(points[j]), err)
@@ -86,8 +89,11 @@ func checked[P any](s metric.Space[P], points []P, idx []int) (*metric.Points[P]
 	return metric.NewPoints(points, s)
 }
 
-func symmetric[P any](s metric.Space[P], points []P, idx []int, tol float64) error {
+func symmetric[P any](ctx context.Context, s metric.Space[P], points []P, idx []int, tol float64) error {
 	for a, i := range idx {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for _, j := range idx[:a] {
 			x, y := points[j], points[i]
 			xy, yx := s.Distance(x, y), s.Distance(y, x)

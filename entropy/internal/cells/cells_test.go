@@ -92,6 +92,7 @@ func small(r *rand.Rand) metric.Bimetric {
 
 // Exact where small with a search, and true without.
 func TestSearch_Definition(t *testing.T) {
+	testkit.Slow(t)
 	r := random.Seeded(1)
 	for range 150 {
 		b := small(r)
