@@ -34,7 +34,7 @@ var rooms = map[string][]string{
 	"mechanism/measure":        {"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism"},
 	"mechanism/measure/table":  {"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure"},
 	"mechanism/emd":            {"metric", "wasserstein", "mechanism", "mechanism/additive", "mechanism/emd/accountant"},
-	"mechanism/emd/accountant": {},
+	"mechanism/emd/accountant": {"metric", "mechanism"},
 	"lp":                       {"metric", "wasserstein", "entropy", "mechanism", "mechanism/exponential"}, // Choose compares them
 
 	// Kits that test implementations of the interfaces of these packages.

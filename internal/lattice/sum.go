@@ -17,10 +17,11 @@
 // periodic with period L: no less than what is sought, as v >= 0, and more by the
 // tail of the tilted S beyond L/2 and by v(L/2) e^(-tilt L/2), which are known.
 //
-// F is a product of powers, and next to 0 but at a few hundred frequencies. The
-// others are found in blocks: |F| changes by no more than its terms' mean distance
-// from a center times the change of the angle. So L may be in the millions, and
-// the time is some sqrt(terms)/5 evaluations of F, a few thousand at least.
+// F is a product of powers, and next to 0 but at some hundred frequencies. It falls
+// from frequency 0 up to half a turn over the width of a term; beyond, the others are
+// found in blocks, as |F| changes by no more than its terms' mean distance from a
+// center times the change of the angle. So L may be in the millions, and a sum takes
+// a millisecond, more where its values are nearly those of a coarser lattice.
 //
 // # Errors
 //
@@ -33,6 +34,8 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"slices"
+	"sort"
 )
 
 // Part is Count independent copies of a variable on the integers.
@@ -56,6 +59,8 @@ type Sum struct {
 	waves   []wave
 	rest    float64 // bounds the sum of |F| over all frequencies left out
 	offset  int64   // of S from the sum of centered values
+	width   int64   // the largest distance of two values of one part
+	buffer  []complex128
 	top     float64 // the largest value of S
 }
 
@@ -123,19 +128,15 @@ func cumulant(parts []Part, x float64) (k, mean, variance float64) {
 // time is that of the package comment.
 func New(ctx context.Context, parts []Part, at int64) (*Sum, error) {
 	s := &Sum{at: at}
-	width := 0.0
 	for _, p := range parts {
 		if p.Count == 0 {
 			continue
 		}
-		lo, hi := p.At[0], p.At[0]
-		for _, a := range p.At {
-			lo, hi = min(lo, a), max(hi, a)
-		}
-		width = max(width, float64(hi-lo))
+		lo, hi := slices.Min(p.At), slices.Max(p.At)
+		s.width = max(s.width, hi-lo)
 		s.top += float64(float64(p.Count) * float64(hi))
 	}
-	s.tilt = tiltTo(parts, float64(at), maxTilt/max(1, width))
+	s.tilt = tiltTo(parts, float64(at), maxTilt/float64(max(1, s.width)))
 	k, _, variance := cumulant(parts, s.tilt)
 	s.span(parts, k, math.Sqrt(variance))
 	for _, p := range parts {
@@ -143,6 +144,7 @@ func New(ctx context.Context, parts []Part, at int64) (*Sum, error) {
 			s.add(p)
 		}
 	}
+	s.buffer = make([]complex128, len(s.parts))
 	return s, s.scan(ctx)
 }
 
@@ -229,18 +231,32 @@ func (s *Sum) add(p Part) {
 	s.log += float64(n * k)
 }
 
-// scan finds the waves: blocks of frequencies j in [lo, hi), each looked at in its
+// scan finds the waves. Up to half a turn over the width of the widest part |F| falls,
+// as 1-|f|^2 is a sum of positive multiples of 1-cos((a-b) angle), and there one search
+// finds where it is next to 0. Beyond, blocks of frequencies are looked at in their
 // middle.
 func (s *Sum) scan(ctx context.Context) error {
-	half := s.length/2 + 1
-	type block struct{ lo, hi int64 }
-	blocks := []block{{0, half}}
 	step := 2 * math.Pi / float64(s.length)
+	end := s.length/2 + 1
+	falls := min(end, 1+s.length/2/max(1, s.width)) // j step width <= pi below
+	zero := int64(sort.Search(int(falls), func(j int) bool { return s.most(s.transforms(int64(j)), 0) < -nats }))
+	for j := range zero {
+		if j%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.keep(j, s.transforms(j))
+	}
+	if zero < falls {
+		s.rest += float64(2 * float64(falls-zero) * math.Exp(s.most(s.transforms(zero), 0)+1e-6))
+	}
+	type block struct{ lo, hi int64 }
+	var blocks []block
+	if falls < end {
+		blocks = append(blocks, block{falls, end})
+	}
 	for count := 0; len(blocks) > 0; count++ {
-		if count%1024 == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+		if count%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		b := blocks[len(blocks)-1]
 		blocks = blocks[:len(blocks)-1]
@@ -262,10 +278,10 @@ func (s *Sum) scan(ctx context.Context) error {
 	return nil
 }
 
-// transforms returns those of the parts at frequency j, real and imaginary, each
-// off by less than partErr of its mass.
+// transforms returns those of the parts at frequency j, each off by less than partErr
+// of its mass, until the next call.
 func (s *Sum) transforms(j int64) []complex128 {
-	f := make([]complex128, len(s.parts))
+	f := s.buffer[:len(s.parts)]
 	for i, p := range s.parts {
 		var re, im float64
 		for k, a := range p.at {
@@ -278,7 +294,7 @@ func (s *Sum) transforms(j int64) []complex128 {
 	return f
 }
 
-// angle is 2 pi j a/L, in [-pi, pi]; its error is below 3 ulps of 2 pi.
+// angle is 2 pi j a/L, in [-pi, pi], to 2 ulps of it.
 func (s *Sum) angle(j, a int64) float64 {
 	return 2 * math.Pi * (float64(s.mulMod(j, a)) / float64(s.length))
 }
@@ -304,9 +320,9 @@ func (s *Sum) most(f []complex128, spread float64) float64 {
 	return log
 }
 
-// partErr bounds the error of a transform of n terms: the angles', the sines' and
-// the sums', for masses of 1.
-func partErr(n int) float64 { return float64(float64(n)+32) * ulp }
+// partErr bounds the error of a transform of n terms, for masses of 1: 2 ulps of an
+// angle of pi at most, one of its sine, and those of n sums and products.
+func partErr(n int) float64 { return float64(float64(n)+10) * ulp }
 
 // keep adds the wave at frequency j.
 func (s *Sum) keep(j int64, f []complex128) {
@@ -362,6 +378,11 @@ var nothing = Bound{math.Inf(-1), math.Inf(-1)}
 // Tail bounds P(S >= t).
 func (s *Sum) Tail(t int64) Bound {
 	return s.invert(t, math.Exp(-decayNats), 1, func(q quotient) (re, im float64) { return q.inverse() })
+}
+
+// At bounds P(S = t).
+func (s *Sum) At(t int64) Bound {
+	return s.invert(t, 0, 1, func(quotient) (re, im float64) { return 1, 0 })
 }
 
 // Excess bounds E (S-t)_+.
@@ -439,8 +460,9 @@ func (s *Sum) invert(t int64, far, most float64, kernel func(quotient) (re, im f
 	return b
 }
 
-// Moments returns the mean and the standard deviation of the sum of parts.
-func Moments(parts []Part) (mean, deviation float64) {
-	_, mean, variance := cumulant(parts, 0)
+// Moments returns the mean and the standard deviation of the sum of parts under a
+// tilt: each probability of s times e^(tilt s), normalized.
+func Moments(parts []Part, tilt float64) (mean, deviation float64) {
+	_, mean, variance := cumulant(parts, tilt)
 	return mean, math.Sqrt(variance)
 }

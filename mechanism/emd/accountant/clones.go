@@ -1,8 +1,12 @@
 package accountant
 
 import (
+	"context"
 	"math"
 	"math/bits"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/lattice"
 )
 
 // cloneCount is the distribution of the records among which one changed record
@@ -54,6 +58,10 @@ const (
 	// Beyond it e^X itself is returned; as -X >= s*mean, Psi is below e^-500
 	// there.
 	maxTilt = 500
+	// manyClones is the mean number from which on the sum is bounded on a lattice,
+	// whose time hardly grows: see blanket. There the ratio is off by a relative 1e-4
+	// and not 1e-8.
+	manyClones = 1 << 19
 	// maxClone bounds p: the mass of C at the lower end of the window, k <= T+1
 	// others short of all, is above (n(1-p)/k)^k of the largest, e^-600 for p
 	// up to here. The loss is a relative 2^-30 of the number of clones.
@@ -73,6 +81,9 @@ func (c cloneCount) logPsi(tau float64) float64 {
 	tilted := c.p * es / (1 - c.p + float64(c.p*es))
 	mean := float64(float64(c.others) * tilted)
 	t := truncNats + math.Log1p(mean)/2 + math.Log1p(float64(mean*tau*tau))
+	if mean > manyClones {
+		return min(x, c.many(tau))
+	}
 	half := math.Sqrt(2*t*mean*(1-tilted)) + t + 1
 	if 2*s*half > maxTilt {
 		return x
@@ -114,6 +125,20 @@ func (c cloneCount) logPsi(tau float64) float64 {
 	main := logAdd(math.Log(sum)+logPath, edge+math.Log(cdf)) + logMass
 	slack := float64(float64(hi-lo+16)*stepErr) + pmfErr(logMass) + pmfErr(min(logPath, edge))
 	return min(x, logAdd(main+slack, last))
+}
+
+// many bounds ln Psi(tau): by Bayes' rule Psi is the mean of (G_1+..+G_N)_+ over Np, the
+// G_i independent, 1-tau and -1-tau with probability p/2 each and else 0.
+func (c cloneCount) many(tau float64) float64 {
+	const spread = 1e-5
+	v := &blanket{outputs: []output{{mass: c.p / 2}, {mass: c.p / 2}}, rest: 1 - c.p}
+	n := c.others + 1
+	part, h := v.lattice([]float64{directed.SubUp(1, tau), -directed.AddDown(1, tau)}, n, spread)
+	s, err := lattice.New(context.Background(), []lattice.Part{part}, 0) // a millisecond
+	if err != nil {
+		return 0
+	}
+	return s.Excess(0).Hi + math.Log(h) - math.Log(float64(n)) - math.Log(c.p) + 0x1p-40
 }
 
 // fraction returns f/2^64 rounded up, by 62 bits: through int64, as the

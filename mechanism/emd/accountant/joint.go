@@ -55,7 +55,7 @@ const (
 	// adds to the bound. Where the clones vary with w the cells' bounds are
 	// above f by an order of their width, not of its square, and the search
 	// would be long.
-	supTol, varyTol = 1e-8, 1e-4
+	supTol, varyTol = 1e-8, 1e-3
 	// maxCells bounds the search of one supremum; the bound reached by then
 	// stands. A few dozen are usual, some hundred where the clones vary.
 	maxCells = 2000

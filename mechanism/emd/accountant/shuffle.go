@@ -119,6 +119,15 @@ const (
 	// Alpha0*Diameter <= ln(N/(16 ln(2m/delta_int))). Without it the formula is
 	// false. [Shuffle.Theorem44] alone gives it.
 	Theorem44
+	// Blanket looks at all probabilities of the randomizer: every other record is,
+	// with the least probability of each output, a draw that says nothing of its
+	// value (Balle, Bell, Gascon, Nissim 2019). The items of a user change one by
+	// one, each step at a level of its own. [Shuffled] alone gives it.
+	Blanket
+	// TwoOutputs is for randomizers with two outputs or two inputs, where the
+	// others' values may be any mixture and are not given away. [Shuffled] alone
+	// gives it.
+	TwoOutputs
 )
 
 var theorems = [...]string{
@@ -126,6 +135,8 @@ var theorems = [...]string{
 	Joint:           "joint bound",
 	SingleItem:      "single item",
 	Theorem44:       "Theorem 4.4 of IRC24",
+	Blanket:         "privacy blanket",
+	TwoOutputs:      "two outputs",
 }
 
 // String is the name in words.
@@ -139,12 +150,12 @@ func (t Theorem) String() string {
 const (
 	// maxRecords is where more records stop to count: bounds decrease in N, and
 	// their time grows with its root.
-	maxRecords = 1 << 34
+	maxRecords = 1 << 40
 	// maxNumber bounds Items, so that it is a float64.
 	maxNumber = 1 << 53
 	// rootTol is the relative width to which levels and budgets are bisected;
 	// varyRootTol goes with varyTol.
-	rootTol, varyRootTol = 1e-9, 1e-6
+	rootTol, varyRootTol = 1e-9, 1e-4
 	// maxLevel bounds the levels of the randomizer, in units of 1/Diameter:
 	// exp(-maxLevel) is still a normal float64.
 	maxLevel = 700

@@ -1,0 +1,160 @@
+package accountant
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/search"
+)
+
+// Interval is a bracket of what is asked for, both ends proved. The end on the safe
+// side, Hi of a level and a delta and Lo of a budget, is that of the question without
+// an interval, with its theorem; the other is proved by two explicit data sets. Of a
+// [Shuffle] the data sets are those of a randomizer with its level, so that no bound
+// that holds for all of these can be beyond.
+type Interval struct {
+	Lo, Hi  float64
+	Theorem Theorem
+	Witness Witness // empty where the other end is trivial: 0, or that of pure composition
+}
+
+// LevelInterval brackets [Shuffled.Level].
+func (s *Shuffled) LevelInterval(ctx context.Context, delta float64) (Interval, error) {
+	const op = "accountant: Shuffled.LevelInterval"
+	hi, err := s.Level(ctx, delta)
+	if err != nil {
+		return Interval{}, fault.Within(op, err)
+	}
+	if delta == 0 { // all outputs where one item's ratio is largest: the level itself, to the audit's width
+		return Interval{directed.MulDown(s.alpha0*(1-0x1p-30), float64(s.users.Items)), hi.Alpha, hi.Theorem, Witness{}}, nil
+	}
+	lo, w, err := leastLevel(ctx, s.pairs(), directed.LogUp(delta))
+	return Interval{min(lo, hi.Alpha), hi.Alpha, hi.Theorem, w}, err
+}
+
+// DeltaInterval brackets [Shuffled.Delta].
+func (s *Shuffled) DeltaInterval(ctx context.Context, alpha float64) (Interval, error) {
+	const op = "accountant: Shuffled.DeltaInterval"
+	hi, err := s.Delta(ctx, alpha)
+	if err != nil {
+		return Interval{}, fault.Within(op, err)
+	}
+	lo, w, err := leastDelta(ctx, s.pairs(), alpha)
+	return Interval{min(lo, hi.Delta), hi.Delta, hi.Theorem, w}, err
+}
+
+// pairs lists, of each kind of change, all values of the others, with all of the user's
+// items moved, half of them, and one.
+func (s *Shuffled) pairs() []pair {
+	var all []pair
+	for _, c := range s.changes {
+		for _, z := range s.rows {
+			all = appendPairs(all, s.users, Witness{X: s.rows[c.x], XPrime: s.rows[c.to], Z: z}, c.distance)
+		}
+	}
+	return all
+}
+
+// appendPairs appends w with all, half and one of the user's items moved by distance.
+func appendPairs(all []pair, u Users, w Witness, distance float64) []pair {
+	last := int64(0)
+	for _, moved := range [...]int64{u.Items, (u.Items + 1) / 2, 1} {
+		if moved == last {
+			continue
+		}
+		last = moved
+		w.Moved, w.Distance = moved, directed.DivUp(directed.MulUp(float64(moved), distance), float64(u.Items))
+		all = append(all, pair{w, u.Records})
+	}
+	return all
+}
+
+// LevelInterval brackets [Shuffle.Level] for all randomizers of that level together.
+func (s Shuffle) LevelInterval(ctx context.Context, at LevelAt) (Interval, error) {
+	const op = "accountant: Shuffle.LevelInterval"
+	hi, err := s.Level(ctx, at)
+	if err != nil {
+		return Interval{}, fault.Within(op, err)
+	}
+	if at.Delta == 0 { // attained where every output is the likeliest of x
+		return Interval{directed.MulDown(float64(s.Items), at.Alpha0), hi.Alpha, hi.Theorem, Witness{}}, nil
+	}
+	lo, w, err := leastLevel(ctx, s.pairs(at.Alpha0), directed.LogUp(at.Delta))
+	return Interval{min(lo, hi.Alpha), hi.Alpha, hi.Theorem, w}, err
+}
+
+// DeltaInterval brackets [Shuffle.Delta] for all randomizers of that level together.
+func (s Shuffle) DeltaInterval(ctx context.Context, at DeltaAt) (Interval, error) {
+	const op = "accountant: Shuffle.DeltaInterval"
+	hi, err := s.Delta(ctx, at)
+	if err != nil {
+		return Interval{}, fault.Within(op, err)
+	}
+	lo, w, err := leastDelta(ctx, s.pairs(at.Alpha0), at.Alpha)
+	return Interval{min(lo, hi.Delta), hi.Delta, hi.Theorem, w}, err
+}
+
+// BudgetInterval brackets the largest level of the randomizer for which the promise
+// holds whatever the randomizer: at every level above Hi one of them breaks it.
+func (s Shuffle) BudgetInterval(ctx context.Context, p BudgetFor) (Interval, error) {
+	const op = "accountant: Shuffle.BudgetInterval"
+	lo, err := s.Budget(ctx, p)
+	if err != nil {
+		return Interval{}, fault.Within(op, err)
+	}
+	if p.Delta == 0 {
+		return Interval{lo.Alpha0, directed.DivUp(p.Alpha, float64(s.Items)), lo.Theorem, Witness{}}, nil
+	}
+	out := Interval{lo.Alpha0, math.Inf(1), lo.Theorem, Witness{}}
+	breaks := func(alpha0 float64) (bool, error) {
+		d, w, err := leastDelta(ctx, s.pairs(alpha0), p.Alpha)
+		if err == nil && d > p.Delta {
+			out.Witness = w
+		}
+		return d > p.Delta, err
+	}
+	for hi := 2 * lo.Alpha0; hi*s.Diameter <= maxLevel; hi *= 2 {
+		broken, err := breaks(hi)
+		if err != nil {
+			return Interval{}, err
+		}
+		if broken {
+			_, out.Hi, err = search.Bisect(hi/2, hi, shuffledTol, breaks)
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// pairs lists data sets of randomizers of level alpha0 whose outputs hide an item that
+// moves from x to x' as little as the level allows: an output that x favors, one that
+// x' favors, and one of the rest, which z is farthest from both of them favors. With e
+// = exp(-alpha0 D), f = exp(-alpha0 d) for d the distance of x and x',
+//
+//	x: A, f A, (1-2eA)e;  x': f A, A, (1-2eA)e;  z: e A, e A, 1-2eA;  A = (1-e)/(1+f-2e^2).
+func (s Shuffle) pairs(alpha0 float64) []pair {
+	level := alpha0 * s.Diameter
+	e, em, e2m := math.Exp(-level), math.Expm1(-level), math.Expm1(-2*level)
+	var all []pair
+	add := func(d float64) {
+		if d < s.MinDistance || d == 0 {
+			return
+		}
+		x := -alpha0 * d
+		f := math.Exp(x)
+		a := -em / (math.Expm1(x) - 2*e2m)
+		rest := 1 - float64(2*e*a)
+		w := Witness{X: []float64{a, f * a, rest * e}, XPrime: []float64{f * a, a, rest * e}, Z: []float64{e * a, e * a, rest}}
+		all = appendPairs(all, Users{s.Records, s.Items}, w, d)
+	}
+	for _, share := range [...]float64{1, 1. / 2, 1. / 8, 1. / 64} {
+		add(s.Diameter * share)
+	}
+	add(s.MinDistance)
+	return all
+}
+
+var _ = cmp.Or[error]

@@ -1,0 +1,228 @@
+package accountant
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/search"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Shuffled is a release of items through a randomizer whose probabilities are known,
+// a finite channel. It is a [Shuffle] that looks at these and not at their level
+// alone: its levels are half of the other's and less, and its intervals tell how far
+// from the truth they are. It keeps what it has summed up, and serves one goroutine.
+type Shuffled struct {
+	users   Users
+	rows    [][]float64 // probabilities, to rowErr
+	alpha0  float64     // their level
+	shuffle Shuffle     // what the level alone tells
+	changes []*change   // one of each kind
+	theorem Theorem
+}
+
+// Users says how many records there are, and how many of them are one user's.
+type Users struct {
+	Records int64 // N >= 1, the number of all records in the multiset
+	Items   int64 // m in [1, N] of them are the user's; at most 2^53
+}
+
+// NewShuffled reads the probabilities of c, whose inputs have the distances rho: its
+// Diameter is the largest of these. Every record goes through c, and its output is
+// published as one of a multiset. A channel without a finite level, or a rho without a
+// positive distance, is a [*metric.ValueError]. O(n^2 k log k) for n inputs and k
+// outputs, and as many numbers are kept as kinds of pairs of rows times k.
+func NewShuffled(ctx context.Context, c *mechanism.Channel, rho metric.Finite, u Users) (*Shuffled, error) {
+	const op = "accountant: NewShuffled"
+	audit, err := c.Audit(ctx, rho, nil) // checks both
+	if err != nil {
+		return nil, fault.Within(op, err)
+	}
+	if math.IsInf(audit.Hi, 1) || audit.Hi == 0 {
+		return nil, fault.Value(op, "level of c", audit.Hi, "a finite positive number")
+	}
+	s := &Shuffled{users: u, alpha0: audit.Hi, theorem: Blanket}
+	diameter, near := 0.0, math.Inf(1)
+	for i := range c.Len() {
+		s.rows = append(s.rows, c.Row(i, nil))
+		for j := range i {
+			if d := rho.Distance(i, j); d > 0 {
+				diameter, near = max(diameter, d), min(near, d)
+			}
+		}
+	}
+	s.shuffle = Shuffle{Records: u.Records, Items: u.Items, Diameter: diameter, MinDistance: near}
+	if _, err := s.shuffle.joint(op); err != nil {
+		return nil, err
+	}
+	return s, s.find(ctx, rho)
+}
+
+// find lists the kinds of changes.
+func (s *Shuffled) find(ctx context.Context, rho metric.Finite) error {
+	least, most := slices.Clone(s.rows[0]), slices.Clone(s.rows[0])
+	for _, r := range s.rows[1:] {
+		for y, p := range r {
+			least[y], most[y] = min(least[y], p), max(most[y], p)
+		}
+	}
+	common := make([]float64, len(least))
+	for y, p := range least {
+		common[y] = coarse(p*(1-rowErr), false)
+	}
+	if len(least) == 2 || len(s.rows) == 2 {
+		s.theorem = TwoOutputs
+	}
+	seen := map[string]bool{}
+	for x, from := range s.rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for z, to := range s.rows {
+			d := rho.Distance(x, z)
+			if x == z || d == 0 {
+				continue
+			}
+			c := &change{x: x, to: z, distance: d, veils: []veil{newBlanket(from, to, common)}, nodes: map[int]float64{}, chords: map[int]chord{}}
+			switch {
+			case len(least) == 2:
+				c.veils = append(c.veils, twoOutputs(from, to, least, most))
+			case len(s.rows) == 2:
+				c.veils = append(c.veils, response(directed.MulUp(s.alpha0, d)))
+			}
+			key := fmt.Sprint(d)
+			for _, v := range c.veils {
+				key += " " + v.key()
+			}
+			if !seen[key] {
+				seen[key] = true
+				s.changes = append(s.changes, c)
+			}
+		}
+	}
+	return nil
+}
+
+// twoOutputs is the veil of a randomizer with two outputs, whose least and most
+// probabilities are given.
+func twoOutputs(from, to, least, most []float64) *coins {
+	one := 1 // the output that x favors
+	if from[1] < to[1] {
+		one = 0
+	}
+	up := func(p float64) float64 { return min(1, coarse(p*(1+rowErr), true)) }
+	down := func(p float64) float64 { return coarse(p*(1-rowErr), false) }
+	return &coins{
+		from: [2]float64{down(from[one]), up(from[one])}, to: [2]float64{down(to[one]), up(to[one])},
+		lo: down(least[one]), hi: up(most[one]),
+	}
+}
+
+// response is the veil of randomized response of level eps, of which every randomizer
+// with two inputs and that level is a function.
+func response(eps float64) *coins {
+	wrong := coarse(directed.DivDown(1, directed.AddUp(1, directed.ExpUp(eps))), false)
+	right := directed.SubUp(1, wrong)
+	return &coins{[2]float64{right, right}, [2]float64{wrong, wrong}, wrong, right}
+}
+
+// proves reports that level alpha per unit of d_EM and e^target hold.
+func (s *Shuffled) proves(ctx context.Context, alpha, target float64) (bool, error) {
+	if s.users.Items > 1 {
+		return newPath(s.users, s.changes).proves(ctx, alpha, target)
+	}
+	for i, c := range s.changes {
+		d, err := c.logDelta(ctx, s.users.Records, directed.MulDown(alpha, c.distance))
+		if err != nil {
+			return false, err
+		}
+		if d > target {
+			s.changes[0], s.changes[i] = c, s.changes[0] // the likeliest to fail again
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// shuffledTol is the relative width to which levels are bisected, and the width of
+// logarithms of deltas.
+const shuffledTol = 5e-4
+
+// Level returns the least alpha for which the release has level (alpha, delta), delta
+// 0 or in [1e-300, 1), rounded up: the best that the bounds of [Shuffle] and of the
+// randomizer's probabilities prove. For one item it is within a relative 1e-3 of what
+// the latter give in exact arithmetic, for more items within some 1e-2.
+func (s *Shuffled) Level(ctx context.Context, delta float64) (Level, error) {
+	const op = "accountant: Shuffled.Level"
+	if err := s.made(op); err != nil {
+		return Level{}, err
+	}
+	best, err := s.shuffle.Level(ctx, LevelAt{Alpha0: s.alpha0, Delta: delta})
+	if err != nil || delta == 0 {
+		return best, fault.Within(op, err)
+	}
+	target := directed.LogDown(delta)
+	holds := func(alpha float64) (bool, error) { return s.proves(ctx, alpha, target) }
+	hi := best.Alpha
+	for lo := hi / 2; ; lo, hi = lo/2, lo {
+		ok, err := holds(lo)
+		if err != nil {
+			return Level{}, err
+		}
+		if ok && lo < best.Alpha*0x1p-40 { // as Shuffle.Level
+			return Level{lo, s.theorem}, nil
+		}
+		if !ok {
+			_, hi, err = search.Bisect(lo, hi, shuffledTol, holds)
+			if err == nil && hi < best.Alpha {
+				best = Level{hi, s.theorem}
+			}
+			return best, err
+		}
+	}
+}
+
+// Delta returns the least delta found for which the release has level (alpha, delta),
+// alpha in [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing.
+func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Slack, error) {
+	const op = "accountant: Shuffled.Delta"
+	if err := s.made(op); err != nil {
+		return Slack{}, err
+	}
+	best, err := s.shuffle.Delta(ctx, DeltaAt{Alpha0: min(s.alpha0, maxLevel/s.shuffle.Diameter), Alpha: alpha})
+	if err != nil || best.Delta == 0 {
+		return best, fault.Within(op, err)
+	}
+	hi := math.Log(best.Delta)
+	ok, err := s.proves(ctx, alpha, hi)
+	if err != nil || !ok {
+		return best, err
+	}
+	// From ln delta down to where nothing is proved, in steps that double.
+	holds := func(x float64) (bool, error) { return s.proves(ctx, alpha, hi+x) }
+	lo := -1.0
+	for {
+		if ok, err = holds(lo); err != nil {
+			return Slack{}, err
+		}
+		if !ok || hi+lo < -690 {
+			break
+		}
+		lo *= 2
+	}
+	_, x, err := search.Bisect(lo, 0, 0x1p-20, holds)
+	if err != nil {
+		return Slack{}, err
+	}
+	return Slack{directed.ExpUp(hi + x), s.theorem}, nil
+}
+
+// made refuses the zero value.
+func (s *Shuffled) made(op string) error {
+	return fault.Made(s != nil && len(s.rows) > 0, op, "the release", "NewShuffled")
+}
