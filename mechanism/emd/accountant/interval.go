@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"cmp"
 	"context"
 	"math"
 
@@ -156,5 +155,3 @@ func (s Shuffle) pairs(alpha0 float64) []pair {
 	add(s.MinDistance)
 	return all
 }
-
-var _ = cmp.Or[error]

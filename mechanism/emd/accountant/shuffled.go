@@ -163,8 +163,11 @@ func (s *Shuffled) Level(ctx context.Context, delta float64) (Level, error) {
 		return Level{}, err
 	}
 	best, err := s.shuffle.Level(ctx, LevelAt{Alpha0: s.alpha0, Delta: delta})
-	if err != nil || delta == 0 {
-		return best, fault.Within(op, err)
+	if err != nil {
+		return Level{}, fault.Within(op, err)
+	}
+	if delta == 0 {
+		return best, nil
 	}
 	target := directed.LogDown(delta)
 	holds := func(alpha float64) (bool, error) { return s.proves(ctx, alpha, target) }
@@ -195,8 +198,11 @@ func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Slack, error) {
 		return Slack{}, err
 	}
 	best, err := s.shuffle.Delta(ctx, DeltaAt{Alpha0: min(s.alpha0, maxLevel/s.shuffle.Diameter), Alpha: alpha})
-	if err != nil || best.Delta == 0 {
-		return best, fault.Within(op, err)
+	if err != nil {
+		return Slack{}, fault.Within(op, err)
+	}
+	if best.Delta == 0 {
+		return best, nil
 	}
 	hi := math.Log(best.Delta)
 	ok, err := s.proves(ctx, alpha, hi)

@@ -128,7 +128,11 @@ func (v *blanket) logDelta(ctx context.Context, records int64, eps float64) (flo
 // gains that vary most, and is the largest found that widens the sum by no more than
 // a share of spread.
 func (v *blanket) lattice(gains []float64, records int64, spread float64) (lattice.Part, float64) {
-	const finest = 1 << 16
+	// The transform of few records falls slowly, and a fine lattice would be long.
+	finest := float64(1 << 8)
+	if records > 1000 {
+		finest = 1 << 16
+	}
 	variance, mean := 0.0, 0.0
 	vary, order := make([]float64, len(gains)), make([]int, len(gains))
 	for i, o := range v.outputs {

@@ -1,0 +1,360 @@
+package accountant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// long is for all toys and sizes.
+var long = os.Getenv("METRICDP_LONG") != ""
+
+// shuffled is a release through the toy.
+func (c toy) shuffled(t testing.TB, u Users) *Shuffled {
+	t.Helper()
+	var w []float64
+	for _, p := range c.prob {
+		w = append(w, p...)
+	}
+	ch := testkit.Must(mechanism.FromWeights(bg, len(c.prob), len(c.prob[0]), w, nil))
+	return testkit.Must(NewShuffled(bg, ch, testkit.Must(metric.NewMatrix(c.dist)), u))
+}
+
+// clustered is randomized response of level alpha0 on s clusters of t items, at
+// distance r inside and 1 outside.
+func clustered(t testing.TB, s, size int, r, alpha0 float64, u Users) *Shuffled {
+	t.Helper()
+	n := s * size
+	dist := make([][]float64, n)
+	var w []float64
+	for i := range n {
+		dist[i] = make([]float64, n)
+		for j := range n {
+			switch {
+			case i == j:
+			case i/size == j/size:
+				dist[i][j] = r
+			default:
+				dist[i][j] = 1
+			}
+			w = append(w, -alpha0*dist[i][j])
+		}
+	}
+	ch := testkit.Must(mechanism.FromLogWeights(bg, n, n, w, nil))
+	return testkit.Must(NewShuffled(bg, ch, testkit.Must(metric.NewMatrix(dist)), u))
+}
+
+// The exact divergence of no two neighboring data sets is above what is promised, and
+// that of some pair reaches every lower end. Among the toys are randomizers at the
+// corners: every ratio of two probabilities is as large as the level allows.
+func TestShuffled_BracketsBruteForce(t *testing.T) {
+	all := toys()
+	r := random.Seeded(3)
+	all = append(all, randomToy(r, 3, 3, 6), respond("steep", 4, [][]float64{{0, 1}, {1, 0}}))
+	if !long {
+		all = []toy{all[0], all[2], all[len(all)-1]}
+	}
+	closest := 0.0
+	for _, c := range all {
+		for _, size := range [][2]int{{2, 1}, {5, 1}, {4, 2}, {5, 3}} {
+			n, m := size[0], size[1]
+			s := c.shuffled(t, Users{int64(n), int64(m)})
+			type end struct{ alpha, delta, least float64 }
+			var ends []end
+			for _, delta := range []float64{1e-4, 0.01, 0.1} {
+				i := testkit.Must(s.LevelInterval(bg, delta))
+				ends = append(ends, end{i.Hi, delta, 0})
+				if i.Lo > 0 {
+					ends = append(ends, end{i.Lo * (1 - 1e-9), 1, delta})
+				}
+			}
+			for _, x := range []float64{0.05, 0.3, 0.8} {
+				alpha := x * s.alpha0 * float64(m)
+				i := testkit.Must(s.DeltaInterval(bg, alpha))
+				ends = append(ends, end{alpha, i.Hi, i.Lo * (1 - 1e-9)})
+			}
+			most := make([]float64, len(ends))
+			c.every(n, m, func(p, q []float64, d float64) {
+				for i, e := range ends {
+					most[i] = max(most[i], divergence(p, q, e.alpha*d))
+				}
+			})
+			for i, e := range ends {
+				if most[i] > e.delta+1e-14 || most[i] < e.least-1e-14 {
+					t.Errorf("%s, N=%d m=%d alpha0=%g: at alpha=%g delta is %g, not in [%g, %g]", c.name, n, m, c.alpha0, e.alpha, most[i], e.least, e.delta)
+				}
+				if e.delta < 1 {
+					closest = max(closest, most[i]/e.delta)
+				}
+			}
+		}
+	}
+	if closest < 0.9 || closest > 1 {
+		t.Errorf("the nearest promise is met to %g", closest)
+	}
+}
+
+// Two outputs: among a thousand records, whatever the number of ones.
+func TestShuffled_PrivateAmongManyBits(t *testing.T) {
+	const n, delta = 1000, 1e-6
+	for _, alpha0 := range []float64{0.3, 1, 3, 6} {
+		for _, m := range []int{1, 7} {
+			s := clustered(t, 2, 1, 1, alpha0, Users{n, int64(m)})
+			i := testkit.Must(s.LevelInterval(bg, delta))
+			if i.Theorem != TwoOutputs && i.Hi < 0.9*alpha0*float64(m) {
+				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, i)
+			}
+			most := 0.0
+			for others := 0; others <= n-m; others += 37 {
+				for moved := 1; moved <= m; moved += 3 {
+					p, q := binaryLaw(n, others, alpha0), binaryLaw(n, others+moved, alpha0)
+					eps := i.Hi * float64(moved) / float64(m)
+					most = max(most, divergence(p, q, eps), divergence(q, p, eps))
+				}
+			}
+			if most > delta*(1+1e-9) {
+				t.Errorf("alpha0=%g m=%d: %v promises %g, delta is %g", alpha0, m, i, delta, most)
+			}
+			if i.Hi > 1.1*i.Lo {
+				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, i)
+			}
+		}
+	}
+}
+
+// The table of the README, in part: upper ends are at most 1.1 times the lower.
+func TestShuffled_IntervalsAreNarrow(t *testing.T) {
+	for _, c := range intervalCases(!long) {
+		s := clustered(t, c.s, c.size, c.r, c.alpha0, Users{c.users * c.items, c.items})
+		i := testkit.Must(s.LevelInterval(bg, c.delta))
+		most := 1.1
+		if c.items == 1000 {
+			most = 1.15
+		}
+		if !(i.Lo > 0 && i.Lo <= i.Hi && i.Hi <= most*i.Lo) {
+			t.Errorf("%v: %g to %g", c, i.Lo, i.Hi)
+		}
+		level := testkit.Must(s.shuffle.Level(bg, LevelAt{Alpha0: s.alpha0, Delta: c.delta}))
+		if i.Hi > 0.75*level.Alpha {
+			t.Errorf("%v: %g, where the level alone gives %g", c, i.Hi, level.Alpha)
+		}
+		if d := testkit.Must(s.Delta(bg, i.Hi)); d.Delta > c.delta {
+			t.Errorf("%v: delta %g at the level of %g", c, d.Delta, c.delta)
+		}
+	}
+}
+
+type intervalCase struct {
+	name         string
+	s, size      int
+	r, alpha0    float64
+	users, items int64
+	delta        float64
+}
+
+func (c intervalCase) String() string {
+	return fmt.Sprintf("%s/alpha0=%g/n=%g/m=%d/delta=%g", c.name, c.alpha0, float64(c.users), c.items, c.delta)
+}
+
+func intervalCases(few bool) []intervalCase {
+	var all []intervalCase
+	for _, r := range []intervalCase{
+		{name: "bit", s: 2, size: 1, r: 1, alpha0: 1},
+		{name: "response", s: 10, size: 1, r: 1, alpha0: 2},
+		{name: "GKRR", s: 4, size: 5, r: 0.1, alpha0: 2},
+		{name: "GKRR", s: 4, size: 5, r: 0.1, alpha0: 0.1},
+	} {
+		for _, r.items = range []int64{1, 10, 1000} {
+			for _, r.users = range []int64{1e3, 1e5} {
+				for _, r.delta = range []float64{1e-6, 1e-12} {
+					if !few || r.users == 1e3 && r.items < 1000 {
+						all = append(all, r)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Su, Cheng, Wang (2025): the blanket is the best decomposition, and for randomized
+// response its bound nearly is the lower bound; it is far below that of clones.
+func TestShuffled_SuChengWang2025(t *testing.T) {
+	for _, eps0 := range []float64{0.5, 2, 4} {
+		s := clustered(t, 10, 1, 1, eps0, Users{1e4, 1})
+		i := testkit.Must(s.LevelInterval(bg, 1e-6))
+		clones := testkit.Must(s.shuffle.Level(bg, LevelAt{s.alpha0, 1e-6}))
+		if i.Theorem != Blanket || i.Hi > 1.01*i.Lo || clones.Alpha < 1.2*i.Hi {
+			t.Errorf("eps0 = %g: %v, clones %v", eps0, i, clones)
+		}
+	}
+}
+
+// Takagi, Liew (2026): as n grows the blanket's bound and the lower bound of k-ary
+// response meet where k >= 3. For k = 2 they do not: a fraction 2p of the records has
+// the variance 1/4, and all of them have p(1-p), so the levels are sqrt(2(1-p)) apart;
+// that is what the theorem of two outputs closes.
+func TestShuffled_TakagiLiew2026(t *testing.T) {
+	const n, delta = 1e7, 1e-9
+	for _, eps0 := range []float64{1, 3} {
+		three := testkit.Must(clustered(t, 3, 1, 1, eps0, Users{n, 1}).LevelInterval(bg, delta))
+		if three.Hi > 1.01*three.Lo {
+			t.Errorf("three outputs: %v", three)
+		}
+		two := clustered(t, 2, 1, 1, eps0, Users{n, 1})
+		full := testkit.Must(two.LevelInterval(bg, delta))
+		two.changes[0].veils = two.changes[0].veils[:1]
+		alone := testkit.Must(two.Level(bg, delta))
+		want := math.Sqrt(2 * (1 - 1/(1+math.Exp(eps0))))
+		if got := alone.Alpha / full.Lo; math.Abs(got/want-1) > 0.03 {
+			t.Errorf("eps0 = %g: the blanket is %g above the lower end, want %g", eps0, got, want)
+		}
+		if full.Hi > 1.04*full.Lo {
+			t.Errorf("two outputs: %v", full)
+		}
+	}
+}
+
+// Slacks far below the least difference of 1 and 1+x are right: where N = 2 the
+// divergence is a sum of few terms.
+func TestShuffled_TinyDelta(t *testing.T) {
+	s := clustered(t, 3, 1, 1, 1, Users{1e6, 1})
+	last := math.Inf(1)
+	for _, delta := range []float64{1e-18, 1e-30, 1e-100} {
+		i := testkit.Must(s.LevelInterval(bg, delta))
+		if i.Hi > 1.01*i.Lo {
+			t.Errorf("delta = %g: %v", delta, i)
+		}
+		d := testkit.Must(s.DeltaInterval(bg, i.Hi))
+		if d.Hi > delta || d.Lo < delta/3 || d.Hi >= last {
+			t.Errorf("at the level of %g: %v", delta, d)
+		}
+		last = d.Hi
+	}
+}
+
+// A witness is what it says: rows of the randomizer's level, items that many.
+func TestShuffle_IntervalWitness(t *testing.T) {
+	for _, s := range []Shuffle{
+		{Records: 12, Items: 1, Diameter: 1},
+		{Records: 12, Items: 3, Diameter: 2, MinDistance: 0.5},
+		{Records: 9, Items: 2, Diameter: 1, Clones: MetricRandomizer, MinDistance: 1},
+	} {
+		for _, alpha0 := range []float64{0.2, 1.5} {
+			for _, delta := range []float64{1e-3, 1e-2} {
+				i := testkit.Must(s.LevelInterval(bg, LevelAt{alpha0, delta}))
+				w := i.Witness
+				if i.Lo == 0 {
+					continue // nothing shown
+				}
+				c := toy{prob: [][]float64{w.X, w.XPrime, w.Z}}
+				d := w.Distance * float64(s.Items) / float64(w.Moved) // of one item
+				for y := range w.X {
+					for _, p := range [][3]float64{{w.X[y], w.XPrime[y], d}, {w.X[y], w.Z[y], s.Diameter}, {w.XPrime[y], w.Z[y], s.Diameter}} {
+						if math.Abs(math.Log(p[0]/p[1])) > alpha0*p[2]*(1+1e-12) {
+							t.Errorf("%+v: %g and %g are apart by more than %g", w, p[0], p[1], alpha0*p[2])
+						}
+					}
+				}
+				k := int(w.Moved)
+				p := c.law([]int{k, 0, int(s.Records) - k}, int(s.Records))
+				q := c.law([]int{0, k, int(s.Records) - k}, int(s.Records))
+				if got := divergence(p, q, i.Lo*(1-1e-9)*w.Distance); got < delta*(1-1e-9) {
+					t.Errorf("%+v at %g: the witness has delta %g", s, i.Lo, got)
+				}
+			}
+		}
+	}
+}
+
+// The three intervals of a Shuffle agree: at a budget's upper end the promise is broken.
+func TestShuffle_Intervals(t *testing.T) {
+	for _, s := range []Shuffle{
+		{Records: 1e4, Items: 1, Diameter: 1, MinDistance: 1},
+		{Records: 1e5, Items: 10, Diameter: 3},
+	} {
+		at := LevelAt{1 / s.Diameter, 1e-8}
+		l := testkit.Must(s.LevelInterval(bg, at))
+		d := testkit.Must(s.DeltaInterval(bg, DeltaAt{at.Alpha0, l.Hi}))
+		b := testkit.Must(s.BudgetInterval(bg, BudgetFor{l.Hi, at.Delta}))
+		if !(l.Lo > 0.7*l.Hi && l.Lo <= l.Hi) || !(d.Lo <= d.Hi && d.Hi <= at.Delta) || !(b.Lo <= at.Alpha0*(1+1e-6) && b.Lo > at.Alpha0*(1-1e-6) && b.Hi > b.Lo && b.Hi < 1.3*b.Lo) {
+			t.Errorf("%+v: level %v, delta %v, budget %v", s, l, d, b)
+		}
+		if over := testkit.Must(s.LevelInterval(bg, LevelAt{b.Hi, at.Delta})); over.Lo < l.Hi*(1-0.01) {
+			t.Errorf("%+v: at a budget of %g a level of %g is possible", s, b.Hi, over.Lo)
+		}
+	}
+}
+
+func TestShuffled_BadInput(t *testing.T) {
+	two := testkit.Must(metric.NewMatrix([][]float64{{0, 1}, {1, 0}}))
+	ch := func(w ...float64) *mechanism.Channel { return testkit.Must(mechanism.FromWeights(bg, 2, 2, w, nil)) }
+	var value *fault.ValueError
+	var size *fault.SizeError
+	for name, c := range map[string]struct {
+		c    *mechanism.Channel
+		rho  metric.Finite
+		u    Users
+		want any // nil: any error
+	}{
+		"nil channel":     {nil, two, Users{10, 1}, nil},
+		"nil metric":      {ch(2, 1, 1, 2), nil, Users{10, 1}, &size},
+		"no level":        {ch(1, 0, 1, 2), two, Users{10, 1}, &value},
+		"equal rows":      {ch(1, 1, 1, 1), two, Users{10, 1}, &value},
+		"no records":      {ch(2, 1, 1, 2), two, Users{0, 1}, &value},
+		"too many items":  {ch(2, 1, 1, 2), two, Users{10, 11}, &value},
+		"negative number": {ch(2, 1, 1, 2), two, Users{10, -1}, &value},
+	} {
+		_, err := NewShuffled(bg, c.c, c.rho, c.u)
+		if err == nil || c.want != nil && !errors.As(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := testkit.Must(NewShuffled(bg, ch(2, 1, 1, 2), two, Users{10, 1}))
+	for _, delta := range []float64{-1, 1, math.NaN(), 1e-301} {
+		if _, err := s.Level(bg, delta); !errors.As(err, &value) {
+			t.Errorf("delta = %g: %v", delta, err)
+		}
+	}
+	for _, alpha := range []float64{-1, 0, math.NaN(), math.Inf(1)} {
+		if _, err := s.Delta(bg, alpha); !errors.As(err, &value) {
+			t.Errorf("alpha = %g: %v", alpha, err)
+		}
+	}
+	if _, err := new(Shuffled).Level(bg, 0.1); err == nil {
+		t.Error("the zero value answers")
+	}
+	ctx, cancel := context.WithCancel(bg)
+	cancel()
+	if _, err := clustered(t, 4, 5, .1, 1, Users{1e8, 1000}).Level(ctx, 1e-9); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	// Pure levels, both ends.
+	if i := testkit.Must(s.LevelInterval(bg, 0)); !(i.Lo > 0.693 && i.Lo <= i.Hi && i.Hi < 0.6932) {
+		t.Errorf("pure: %v", i)
+	}
+}
+
+// The intervals of the README: ends, their ratio and the time.
+func BenchmarkInterval(b *testing.B) {
+	for _, c := range intervalCases(testing.Short()) {
+		b.Run(c.String(), func(b *testing.B) {
+			var i Interval
+			for b.Loop() {
+				i = testkit.Must(clustered(b, c.s, c.size, c.r, c.alpha0, Users{c.users * c.items, c.items}).LevelInterval(bg, c.delta))
+			}
+			b.ReportMetric(i.Lo, "alpha-from")
+			b.ReportMetric(i.Hi, "alpha-to")
+			b.ReportMetric(i.Hi/i.Lo, "ratio")
+		})
+	}
+}
