@@ -45,14 +45,24 @@ func (s *Shuffled) DeltaInterval(ctx context.Context, alpha float64) (Interval, 
 	return Interval{min(lo, hi.Delta), hi.Delta, hi.Theorem, w}, err
 }
 
-// pairs lists, of each kind of change, all values of the others, with all of the user's
-// items moved, half of them, and one.
+// pairs lists, of each kind of change, the values of the others that hide it least by
+// their estimates, with all of the user's items moved, half of them, and one.
 func (s *Shuffled) pairs() []pair {
 	var all []pair
 	for _, c := range s.changes {
+		var best []pair
 		for _, z := range s.rows {
-			all = appendPairs(all, s.users, Witness{X: s.rows[c.x], XPrime: s.rows[c.to], Z: z}, c.distance)
+			w := Witness{X: s.rows[c.x], XPrime: s.rows[c.to], Z: z}
+			for i, p := range appendPairs(nil, s.users, w, c.distance) {
+				switch {
+				case i == len(best):
+					best = append(best, p)
+				case p.about(estimated) > best[i].about(estimated):
+					best[i] = p
+				}
+			}
 		}
+		all = append(all, best...)
 	}
 	return all
 }

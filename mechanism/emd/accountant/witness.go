@@ -168,8 +168,12 @@ func (p pair) about(logDelta float64) float64 {
 	return float64(mu*math.Sqrt(-2*logDelta)) + mu*mu/2
 }
 
-// candidates is how many pairs, the best by their estimates, are summed up.
-const candidates = 6
+const (
+	// candidates is how many pairs, the best by their estimates, are summed up.
+	candidates = 6
+	// estimated is the ln delta of estimates where none is asked about.
+	estimated = -20
+)
 
 // worst keeps the pairs that show most by their estimates, per unit of d_EM.
 func worst(pairs []pair, logDelta float64) []pair {
@@ -208,7 +212,7 @@ func leastLevel(ctx context.Context, pairs []pair, logDelta float64) (float64, W
 // leastDelta returns a slack that one of the pairs needs at level alpha, and that pair.
 func leastDelta(ctx context.Context, pairs []pair, alpha float64) (float64, Witness, error) {
 	most, w := 0.0, Witness{}
-	for _, p := range worst(pairs, -20) {
+	for _, p := range worst(pairs, estimated) {
 		d, err := p.delta(ctx, directed.MulUp(alpha, p.Distance))
 		if err != nil {
 			return 0, w, err
