@@ -409,7 +409,8 @@ var shortCalls = func() map[string]string {
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
 		"measure.Count, measure.NewFinite, measure.Measure.Bound":      "measure.CountAll measure.NewTaxonomy measure.NewUltrametric measure.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
-			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level emd.ItemWiseBudget emd.NewItemWise emd.PlanReduction emd.Frequencies.Collect emd.Distribution.Collect",
+			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
+			"accountant.NewShuffled accountant.Shuffled.Delta accountant.Shuffled.DeltaInterval accountant.Shuffled.Level accountant.Shuffled.LevelInterval emd.ItemWiseBudget emd.NewItemWise emd.PlanReduction emd.Frequencies.Collect emd.Distribution.Collect",
 		"mechanism.NewChannel, metric.Diameter or emd.Project are what takes its time": "additive.Madlib.LevelAt emd.GKRR.Channel emd.Hadamard.Channel emd.Frequencies.Distribution emd.NewFrequencies " +
 			"emd.NewGKRRFrequencies emd.NewGridLinear emd.NewHadamardFrequencies emd.NewLaplaceFrequencies emd.NewLinear emd.Distribution.Estimate",
 	} {

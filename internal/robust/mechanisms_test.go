@@ -202,6 +202,8 @@ var (
 	reduced     = testkit.Must(emd.NewReduced[[]float64, []float64](testkit.Must(emd.NewLinear(context.Background(), average, reduceModel, emd.Target{Alpha: 1}, nil)), reduceTo))
 	reduceTo    = emd.Sampling{Radius: 0.5, Delta: 1e-6}
 	population  = emd.Population{Distance: 0.1, Items: 100, Points: 5, Beta: 0.01}
+	shuffled    = testkit.Must(accountant.NewShuffled(context.Background(), channel, path, accountant.Users{Records: 1000, Items: 1}))
+	bits        = accountant.Shuffle{Records: 1000, Items: 1, Diameter: 1, MinDistance: 1}
 	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}
 	spread      = testkit.Must(emd.NewDistribution(context.Background(), emd.Line(0, 4), unbounded, 2, nil))
 	lengths     = emd.Users[float64](slices.Values([][]float64{{0, 1.5, 3}, {2}, {3.5, 4}}))
@@ -334,6 +336,14 @@ var emdCalls = []call{
 	{"accountant.Shuffle.Level", accountant.Shuffle.Level, []any{shuffle, accountant.LevelAt{Alpha0: 1, Delta: 1e-6}}},
 	{"accountant.Shuffle.Delta", accountant.Shuffle.Delta, []any{shuffle, accountant.DeltaAt{Alpha0: 1, Alpha: 5}}},
 	{"accountant.Shuffle.Budget", accountant.Shuffle.Budget, []any{shuffle, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
+	{"accountant.Shuffle.LevelInterval", accountant.Shuffle.LevelInterval, []any{bits, accountant.LevelAt{Alpha0: 1, Delta: 1e-6}}},
+	{"accountant.Shuffle.DeltaInterval", accountant.Shuffle.DeltaInterval, []any{bits, accountant.DeltaAt{Alpha0: 1, Alpha: 0.2}}},
+	{"accountant.Shuffle.BudgetInterval", accountant.Shuffle.BudgetInterval, []any{bits, accountant.BudgetFor{Alpha: 0.2, Delta: 1e-6}}},
+	{"accountant.NewShuffled", accountant.NewShuffled, []any{channel, path, accountant.Users{Records: 1000, Items: 1}}},
+	{"accountant.Shuffled.Level", shuffled.Level, []any{1e-6}},
+	{"accountant.Shuffled.Delta", shuffled.Delta, []any{0.1}},
+	{"accountant.Shuffled.LevelInterval", shuffled.LevelInterval, []any{1e-6}},
+	{"accountant.Shuffled.DeltaInterval", shuffled.DeltaInterval, []any{0.1}},
 	{"accountant.Shuffle.Theorem44", accountant.Shuffle.Theorem44, []any{shuffle, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
 	{"accountant.Shuffle.ItemDelta", accountant.Shuffle.ItemDelta, []any{shuffle, accountant.Change{Alpha0: 1, Distance: 0.5, Eps: 0.1}}},
 	{"emd.FromUserLevel", emd.FromUserLevel, []any{central, emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},

@@ -37,7 +37,7 @@ type pair struct {
 // step is about e^step. They are as small as lets them vary nearly as the derivative
 // does: few integers are quick, and little is lost by rounding.
 func (p pair) score(step float64) []int64 {
-	const loss, most = 1e-4, 256
+	const loss, most = 1e-3, 64
 	n, m, e := float64(p.records), float64(p.Moved), math.Exp(step)
 	mean, value := make([]float64, len(p.X)), make([]float64, len(p.X))
 	top, total := 0.0, 0.0
