@@ -107,7 +107,7 @@ func cumulant(parts []Part, x float64) (k, mean, variance float64) {
 		}
 		var s, m, q float64
 		for i, a := range p.At {
-			w := p.Mass[i] * math.Exp(float64(x*float64(a))-top)
+			w := float64(p.Mass[i] * math.Exp(float64(x*float64(a))-top))
 			s += w
 			m += float64(w * float64(a))
 		}
@@ -208,7 +208,7 @@ func (s *Sum) add(p Part) {
 	}
 	total := 0.0
 	for i, a := range p.At {
-		total += p.Mass[i] * math.Exp(float64(s.tilt*float64(a))-top)
+		total += float64(p.Mass[i] * math.Exp(float64(s.tilt*float64(a))-top))
 	}
 	k := top + math.Log(total)
 	t := tilted{count: p.Count, at: make([]int64, len(p.At)), mass: make([]float64, len(p.At))}
@@ -227,7 +227,7 @@ func (s *Sum) add(p Part) {
 	s.parts = append(s.parts, t)
 	n := float64(p.Count)
 	s.offset += p.Count * center
-	s.slack += float64(n*(err+1.01*p.Err)) + float64(8*ulp*n*math.Abs(k))
+	s.slack += float64(n*(err+float64(1.01*p.Err))) + float64(8*ulp*n*math.Abs(k))
 	s.log += float64(n * k)
 }
 
@@ -322,7 +322,7 @@ func (s *Sum) most(f []complex128, spread float64) float64 {
 
 // partErr bounds the error of a transform of n terms, for masses of 1: 2 ulps of an
 // angle of pi at most, one of its sine, and those of n sums and products.
-func partErr(n int) float64 { return float64(float64(n)+10) * ulp }
+func partErr(n int) float64 { return float64((float64(n) + 10) * ulp) }
 
 // keep adds the wave at frequency j.
 func (s *Sum) keep(j int64, f []complex128) {
@@ -343,7 +343,7 @@ func (s *Sum) keep(j int64, f []complex128) {
 		s.rest += 2
 		return
 	}
-	w := wave{j: j, re: re, im: im, err: size*grow + math.Exp(-700), one: 2}
+	w := wave{j: j, re: re, im: im, err: float64(size*grow) + math.Exp(-700), one: 2}
 	if j == 0 || 2*j == s.length {
 		w.one = 1
 	}
@@ -425,7 +425,7 @@ const kernelErr = 256 * ulp
 // invert returns the bound of a mean whose transform is kernel. v e^(-tilt s) is at
 // most far from L/2 on, and at most most anywhere.
 func (s *Sum) invert(t int64, far, most float64, kernel func(quotient) (re, im float64)) Bound {
-	if float64(t) > s.top*(1+8*ulp*math.Copysign(1, s.top)) {
+	if float64(t) > s.top+float64(8*ulp*math.Abs(s.top)) {
 		return nothing
 	}
 	shrink, rest := math.Exp(-s.tilt), -math.Expm1(-s.tilt)
@@ -440,10 +440,10 @@ func (s *Sum) invert(t int64, far, most float64, kernel func(quotient) (re, im f
 		re, _ := times(fr, fi, vr, vi)
 		sum += float64(w.one * re)
 		size := math.Hypot(vr, vi)
-		err += float64(w.one*size*w.err) + float64(w.one*size*math.Hypot(w.re, w.im)*(kernelErr+float64(len(s.waves))*ulp))
+		err += float64(w.one*size*w.err) + float64(w.one*size*math.Hypot(w.re, w.im)*(kernelErr+float64(float64(len(s.waves))*ulp)))
 	}
 	scale := 1 / float64(s.length)
-	sum, err = sum*scale, err*scale
+	sum, err = float64(sum*scale), float64(err*scale)
 	log := s.log - float64(s.tilt*float64(t))
 	slack := s.slack + float64(8*ulp*(math.Abs(s.log)+float64(s.tilt*math.Abs(float64(t)))+1))
 	b := Bound{math.Inf(-1), math.Inf(1)}
@@ -452,7 +452,7 @@ func (s *Sum) invert(t int64, far, most float64, kernel func(quotient) (re, im f
 	}
 	alias := math.Inf(1)
 	if d := t - s.at; max(d, -d) <= s.length/4 {
-		alias = (far + float64(most*s.outside)) / -math.Expm1(-decayNats)
+		alias = (far + float64(most*s.outside)) * 2
 	}
 	if low := sum - err - alias; low > 0 {
 		b.Lo = math.Log(low) + log - slack

@@ -10,7 +10,6 @@ type change struct {
 	x, to    int
 	distance float64
 	veils    []veil // the least bound counts
-	theorem  Theorem
 	nodes    map[int]float64
 	chords   map[int]chord
 }
@@ -41,7 +40,7 @@ type chord struct {
 func (c *change) near(ctx context.Context, records int64, eps float64) (float64, error) {
 	i := math.MinInt
 	if eps >= 0x1p-60 {
-		i = int(math.Floor(math.Log2(eps)*nodesPerOctave - 0x1p-20))
+		i = int(math.Floor(float64(math.Log2(eps)*nodesPerOctave) - 0x1p-20))
 	}
 	k, ok := c.chords[i]
 	if !ok {

@@ -59,6 +59,11 @@ type leg struct {
 	exact            bool
 }
 
+// rises is K(s).
+func (g leg) rises(s, bend float64) float64 {
+	return float64(g.rate * s * math.FMA(-bend, s/g.least, 1+bend))
+}
+
 const (
 	// blocks is how many parts the steps are looked at in.
 	blocks = 128
@@ -103,7 +108,7 @@ func (p *path) proves(ctx context.Context, alpha, target float64) (bool, error) 
 	if p.second == 0 {
 		return p.counts(check, per, 1, p.items-1)
 	}
-	return p.sums(check, per, p.kinds[0].distance, m*p.far-(p.far-p.second))
+	return p.sums(check, per, p.kinds[0].distance, float64(m*p.far)-(p.far-p.second))
 }
 
 // counts checks that between lo and hi items move, each by the one distance.
@@ -148,10 +153,7 @@ func (p *path) delta(ctx context.Context, g leg, bend, target float64) (float64,
 		return 0, err
 	}
 	// K rises as far as it is asked for only where sum <= least (1+1/bend)/2.
-	k := func(s float64) float64 {
-		s = min(s, g.sum)
-		return float64(g.rate * (float64(s*(1+bend)) - float64(bend*s*(s/g.least))))
-	}
+	k := func(s float64) float64 { return g.rises(min(s, g.sum), bend) }
 	if float64(2*bend*g.sum) > float64((1+bend)*g.least) {
 		return math.Inf(1), nil
 	}
@@ -173,7 +175,7 @@ func (p *path) delta(ctx context.Context, g leg, bend, target float64) (float64,
 				if c.distance < p.far {
 					continue
 				}
-				v, err := h(c, first*p.far, (next-1)*p.far)
+				v, err := h(c, float64(first*p.far), float64((next-1)*p.far))
 				if err != nil {
 					return 0, err
 				}
@@ -188,7 +190,7 @@ func (p *path) delta(ctx context.Context, g leg, bend, target float64) (float64,
 	var counts []float64
 	for b := range int(count) {
 		first, next := math.Floor(steps*float64(b)/count), math.Floor(steps*float64(b+1)/count)
-		lo, hi := max(0, first*(g.least/steps)-p.far), (next-1)*(g.sum/steps)+p.far
+		lo, hi := max(0, float64(first*(g.least/steps))-p.far), float64((next-1)*(g.sum/steps))+p.far
 		var row []bound
 		for _, c := range p.kinds {
 			last := g.sum - c.distance
