@@ -163,6 +163,9 @@ func (c *Composition) audit(ctx context.Context, rho metric.Finite, o *auditing)
 	if n := fault.Len(rho); n != c.cs[0].Channel.n {
 		return Audit{}, &fault.SizeError{Op: o.op, Arg: "rho", Got: n, Want: fmt.Sprint(c.cs[0].Channel.n)}
 	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	var own []Repeated // each channel once
 	for _, r := range c.cs {
 		if i := slices.IndexFunc(own, func(s Repeated) bool { return s.Channel == r.Channel }); i >= 0 {
@@ -208,9 +211,9 @@ type factor struct {
 	err   float64 // bounds that of a loss
 }
 
-// newComposing reads the channels. The logarithm of a weight is off by at most 4 units
-// of 2^-52 of its size, and so is that of a row sum, whose own error is below 2^-47;
-// the four of them and three subtractions make factor.err.
+// newComposing reads the channels. The logarithm of a weight is off by at most 2^-50 of
+// its size; that of a row sum by as much, of its parts, and by the sum's own error,
+// below 2^-47. Four of them and three subtractions are off by less than factor.err.
 func newComposing(ctx context.Context, rho metric.Finite, own []Repeated, o *auditing) (*composing, error) {
 	quiet := &auditing{AuditOptions{Workers: o.Workers}, o.op, math.Inf(1)}
 	c := &composing{auditing: o, rho: rho, n: own[0].Channel.n}
@@ -226,7 +229,7 @@ func newComposing(ctx context.Context, rho metric.Finite, own []Repeated, o *aud
 		if err != nil {
 			return nil, err
 		}
-		f := factor{logMatrix: l, c: r.Channel, count: r.Times, prob: make([]float64, len(l.w)), err: 0x1p-45 + l.largest()*0x1p-47}
+		f := factor{logMatrix: l, c: r.Channel, count: r.Times, prob: make([]float64, len(l.w)), err: 0x1p-45 + l.largest()*0x1p-46}
 		for x, ln := range l.ln {
 			row := f.prob[x*f.m : (x+1)*f.m]
 			for y, v := range l.row(x) {
@@ -265,7 +268,7 @@ func (c *composing) pairs(ctx context.Context, progress func(done, total int), v
 		for x := lo; x < hi; x++ {
 			dist = finite.Row(c.rho, x, dist)
 			for xp, d := range dist {
-				if ctx != nil && ctx.Err() != nil {
+				if ctx.Err() != nil {
 					return ctx.Err()
 				}
 				if xp == x {
@@ -353,12 +356,12 @@ func (c *composing) set(l *losses, x, xp int) {
 }
 
 const (
-	// widening is what the lattice may add to a level, relatively.
-	widening = 3e-4
-	// coarse is the same where most pairs that are less than the worst pass.
-	coarse = 3e-2
-	// known is how many pairs are kept to know others by.
-	known = 32
+	// fineLattice is what a lattice may add to a level, relatively.
+	fineLattice = 3e-4
+	// coarseLattice is the same where most pairs that are not the worst pass.
+	coarseLattice = 3e-2
+	// maxSeen is how many pairs are kept to know others by.
+	maxSeen = 32
 	// leastComposed is the least delta > 0 that masses in float64 allow.
 	leastComposed = 0x1p-800
 )
@@ -375,7 +378,7 @@ func (c *composing) audit(ctx context.Context) (Audit, error) {
 	if err != nil {
 		return Audit{}, err
 	}
-	fine := widening
+	fine := fineLattice
 	var seed *solved
 	for range 4 {
 		if first.X < 0 {
@@ -384,7 +387,7 @@ func (c *composing) audit(ctx context.Context) (Audit, error) {
 		if seed, err = c.bracket(ctx, &first, delta, fine); err != nil {
 			return Audit{}, err
 		}
-		if !(first.Hi-first.Lo > 3*widening*first.Hi) || math.IsInf(first.Hi, 1) {
+		if !(first.Hi-first.Lo > 3*fineLattice*first.Hi) || math.IsInf(first.Hi, 1) {
 			break
 		}
 		fine /= 4
@@ -456,7 +459,9 @@ func (c *composing) bracket(ctx context.Context, a *Audit, delta, widening float
 	} else if d == 0 && lo <= 0 {
 		a.Lo = 0
 	}
-	a.Hi = directed.DivUp(hi, d)
+	if a.Hi = 0; hi > 0 {
+		a.Hi = directed.DivUp(hi, d)
+	}
 	return &solved{&l, hi}, nil
 }
 
@@ -468,7 +473,7 @@ func (c *composing) check(ctx context.Context, sofar float64, seed *solved, delt
 		seen = append(seen, seed)
 	}
 	keep := func(level float64) {
-		if len(seen) < known {
+		if len(seen) < maxSeen {
 			seen = append(seen, &solved{l.clone(), level})
 		}
 	}
@@ -496,7 +501,7 @@ func (c *composing) check(ctx context.Context, sofar float64, seed *solved, delt
 		if slices.ContainsFunc(seen, func(p *solved) bool { return p.level <= s && l.like(p.losses) }) {
 			return nil
 		}
-		for _, widening := range [...]float64{coarse, fine} {
+		for _, widening := range [...]float64{coarseLattice, fine} {
 			ok, err := l.onGrid(l.step(tilt, l.size(tilt, s)*widening)).within(ctx, s, delta)
 			if err != nil {
 				return err
@@ -510,11 +515,10 @@ func (c *composing) check(ctx context.Context, sofar float64, seed *solved, delt
 		if err != nil {
 			return err
 		}
-		p := Audit{Lo: math.Inf(1), Hi: math.Inf(1), X: x, XPrime: xp, Y: -1}
-		if d > 0 {
-			p.Lo, p.Hi = directed.DivUp(hi, d), directed.DivUp(hi, d)
+		if hi > 0 {
+			hi := directed.DivUp(hi, d) // +Inf where d is 0
+			best.merge(Audit{Lo: hi, Hi: hi, X: x, XPrime: xp, Y: -1})
 		}
-		best.merge(p)
 		keep(hi)
 		return nil
 	}

@@ -401,9 +401,10 @@ func (g *grid) within(ctx context.Context, s, delta float64) (bool, error) {
 		return false, err
 	}
 	// delta is linear in e^s between points of the lattice.
-	part := u - t
-	w := math.Exp(-float64((1-part)*g.step)) * (math.Expm1(-float64(part*g.step)) / math.Expm1(-g.step))
-	v := float64((1-w)*math.Exp(a-target)) + float64(w*math.Exp(b-target))
+	part, all := u-t, math.Expm1(-g.step)
+	below := math.Expm1(-float64((1-part)*g.step)) / all
+	above := math.Exp(-float64((1-part)*g.step)) * (math.Expm1(-float64(part*g.step)) / all)
+	v := float64(below*math.Exp(a-target)) + float64(above*math.Exp(b-target))
 	return v*(1+0x1p-40) <= 1, nil
 }
 
@@ -437,12 +438,10 @@ func (l *losses) level(ctx context.Context, delta, widening float64) (s, step fl
 	}
 	s = directed.AddUp(g.above, directed.MulUp(float64(t), g.step))
 	if before < math.Inf(1) {
+		// delta is linear in e^s: this is the part, rounded down, of the way back.
 		a, b := math.Exp(before-target), math.Exp(there-target)
-		w := (a - 1) / (a - b) * (1 - 0x1p-40) // e^s is at 1-w between the points
-		if math.IsInf(a, 1) {
-			w = 1 - 0x1p-40
-		}
-		s = directed.AddUp(s, directed.Log1pUp(float64((1-w)*math.Expm1(-g.step))))
+		back := max(0, (1-b-0x1p-40)/(a-b)) * (1 - 0x1p-40)
+		s = directed.AddUp(s, directed.Log1pUp(float64(back*math.Expm1(-g.step))*(1-0x1p-40)))
 	}
 	s = directed.AddUp(s, g.loose)
 	return min(max(0, s)*(1+0x1p-30), most), g.step, nil // pairs that are alike pass
@@ -471,7 +470,7 @@ func (l *losses) rounded(s, step float64) float64 {
 //	level >= ln((P-delta)/Q),
 //
 // and the best t near about is taken. -Inf is no bound.
-func (l *losses) atLeast(ctx context.Context, delta, about, step float64) (level float64, err error) {
+func (l *losses) atLeast(ctx context.Context, delta, about, step float64) (s float64, err error) {
 	never, _ := l.never()
 	if never > delta {
 		return math.Inf(1), nil
@@ -505,36 +504,45 @@ func (l *losses) atLeast(ctx context.Context, delta, about, step float64) (level
 		// Q is e^-(origin + h t) times the mean of e^-h(T-t) over T >= t.
 		tail, over := q.Tail(t).Hi, q.Hockey(t, step).Lo
 		rest := tail + math.Log1p(-math.Exp(over-tail)*(1-0x1p-40)) + 0x1p-40
-		v := math.Log(have) - rest + g.below + float64(float64(t)*step)
-		return v - g.loose - float64((math.Abs(g.below)+math.Abs(rest)+math.Abs(math.Log(have)))*0x1p-48)
+		up := float64(float64(t) * step)
+		v := math.Log(have) - rest + g.below + up
+		return v - g.loose - float64((math.Abs(g.below)+math.Abs(up)+math.Abs(rest)+math.Abs(math.Log(have))+1)*0x1p-48)
 	}
 	_, deviation := lattice.Moments(here)
-	pace := max(1, deviation/16)
-	t := int64(max(-0x1p52, min(0, l.rounded(about, step))))
-	best := math.Inf(-1)
-	for tries := 0; tries < 8 && math.IsInf(best, -1); tries++ { // the top of the sum may be too near
-		at := t - int64(8*pace*float64(tries))
+	pace := int64(max(1, min(0x1p48, deviation/8)))
+	best, enough := math.Inf(-1), about*(1-3*fineLattice)
+	climb := func(t int64) {
+		top := value(t)
+		for by := pace; by > 0; by /= 2 {
+			for _, d := range [...]int64{-by, by} {
+				for v := value(t + d); v > top; v = value(t + d) {
+					top, t = v, t+d
+				}
+			}
+		}
+		best = max(best, top)
+	}
+	start := int64(max(-0x1p52, min(0, l.rounded(about, step))))
+	// At the top of the sum little is known of what is below: it is seen from there too.
+	for tries := int64(0); tries < 5 && !(best >= enough); tries++ {
+		at := start - 4*pace*tries
 		if p, err = lattice.New(ctx, here, at); err != nil {
 			return 0, err
 		}
 		if q, err = lattice.New(ctx, there, at); err != nil {
 			return 0, err
 		}
-		// Few terms make many local maxima: a scan, then the way up from its best.
-		for i := -32.0; i <= 32; i++ {
-			if next := at + int64(i*pace); next <= 0 {
-				if v := value(next); v > best {
-					best, t = v, next
-				}
+		if climb(at); best >= enough {
+			break
+		}
+		// Few terms make many local maxima.
+		top, t := math.Inf(-1), at
+		for next := at - 16*pace; next <= min(0, at+16*pace); next += pace {
+			if v := value(next); v > top {
+				top, t = v, next
 			}
 		}
-	}
-	for by := int64(pace); by > 0; by /= 2 {
-		for _, d := range [...]int64{-by, by} {
-			for v := value(t + d); v > best; v = value(t + d) {
-				best, t = v, t+d
-			}
-		}
+		climb(t)
 	}
 	return best, nil
 }
