@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -230,11 +231,13 @@ func newComposing(ctx context.Context, rho metric.Finite, own []Repeated, o *aud
 			return nil, err
 		}
 		f := factor{logMatrix: l, c: r.Channel, count: r.Times, prob: make([]float64, len(l.w)), err: 0x1p-45 + l.largest()*0x1p-46}
-		for x, ln := range l.ln {
-			row := f.prob[x*f.m : (x+1)*f.m]
-			for y, v := range l.row(x) {
-				row[y] = exact.Exp(v - ln)
+		err = parallel.Chunks(ctx, c.n, tile, o.Workers, nil, func(_, lo, hi int) {
+			for i, v := range l.w[lo*l.m : hi*l.m] {
+				f.prob[lo*l.m+i] = exact.Exp(v - l.ln[lo+i/l.m])
 			}
+		})
+		if err != nil {
+			return nil, err
 		}
 		c.factors = append(c.factors, f)
 		pure, err := r.Channel.audit(ctx, rho, quiet)
