@@ -103,24 +103,31 @@ func (c *Channel) Certify(ctx context.Context, rho metric.Finite, unit metric.Un
 }
 
 func (c *Channel) certify(ctx context.Context, rho metric.Finite, unit metric.Unit, o *auditing) (*Channel, Audit, error) {
+	g, a, err := o.promise(ctx, rho, unit, c.audit)
+	if err != nil {
+		return nil, a, err
+	}
+	return c.WithGuarantee(g), a, nil
+}
+
+// promise is the guarantee that an audit proves.
+func (o *auditing) promise(ctx context.Context, rho metric.Finite, unit metric.Unit,
+	audit func(context.Context, metric.Finite, *auditing) (Audit, error)) (Guarantee, Audit, error) {
 	if fault.Len(rho) > 0 {
 		var err error
 		if unit, err = fault.Unit(o.op, unit, metric.UnitOf(rho)); err != nil {
-			return nil, Audit{}, err
+			return Guarantee{}, Audit{}, err
 		}
 	}
-	a, err := c.audit(ctx, rho, o)
+	a, err := audit(ctx, rho, o)
 	if err != nil {
-		return nil, a, err
+		return Guarantee{}, a, err
 	}
 	g, err := NewGuarantee(a.Hi, a.Delta, unit)
 	if err == nil && !math.IsInf(o.reach, 1) {
 		g, err = g.Within(o.reach)
 	}
-	if err != nil {
-		return nil, a, err
-	}
-	return c.WithGuarantee(g), a, nil
+	return g, a, err
 }
 
 // tile inputs share a pass over all pairs: their rows stay in the second-level cache.

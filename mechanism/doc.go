@@ -34,7 +34,9 @@
 // keys through [Labels]. Both take only what is on the list: for other inputs
 // add noise and snap it to the list (package mechanism/additive). [Then]
 // post-processes; [Compose] releases several outputs of one input and adds
-// their levels. Levels are per the unit of the metric, which a space such as
+// their levels, and [NewComposition], of channels, finds what their level is
+// together: at a delta > 0 it grows like the root of their number while that is
+// small. Levels are per the unit of the metric, which a space such as
 // metric.GreatCircle knows.
 //
 // A context ends a call early with its error. Work is done on every core, or on

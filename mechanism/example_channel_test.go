@@ -339,3 +339,40 @@ func ExampleGuarantee() {
 	// ten steps of 5 km: eps = 5.00, delta = 2.27e-04
 	// no guarantee
 }
+
+// One word, released a hundred times over the months: what all releases say together is
+// far less than the sum of what each may say.
+func ExampleNewComposition() {
+	ctx := context.Background()
+	words := []string{"tea", "coffee", "cocoa", "beer", "wine"}
+	vectors := [][]float64{{0, 0}, {1, 0}, {1, 1}, {4, 1}, {4, 2}}
+	space, err := metric.NewPoints(vectors, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	once, err := exponential.Tuned(ctx, space, 0.05, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	all, err := mechanism.NewComposition(mechanism.Repeated{Channel: once.Channel, Times: 100})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("sum of levels:", all.Guarantee())
+	all, audit, err := all.Certify(ctx, space, "", &mechanism.AuditOptions{Delta: 1e-6})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("together:", all.Guarantee())
+	fmt.Printf("no level below %.3f is enough for %s and %s\n", audit.Lo, words[audit.X], words[audit.XPrime])
+	ys, err := all.Release(seeded(), 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(ys), "releases:", words[ys[0]], words[ys[1]], words[ys[2]], "...")
+	// Output:
+	// sum of levels: 5-private per unit
+	// together: (1.53298 per unit, 1e-06)-private
+	// no level below 1.533 is enough for beer and coffee
+	// 100 releases: tea coffee tea ...
+}

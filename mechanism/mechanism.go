@@ -72,7 +72,8 @@ func (t *then[X, Y, Z]) Release(rng *rand.Rand, x X) (z Z, err error) {
 
 // Compose releases the outputs of all ms on the same input, independently. Its
 // guarantee is their sum ([Guarantee.Plus]); mechanisms in different units are
-// refused with [ErrUnit]. Where the ms have different Go types name the two type
+// refused with [ErrUnit]. Many releases of channels have a far smaller level together,
+// which [NewComposition] finds at a delta > 0. Where the ms have different Go types name the two type
 // arguments, as in Compose[int, int](channel, other).
 func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 	const op = "mechanism: Compose"

@@ -129,6 +129,12 @@ var longCalls = []longCall{
 	{"mechanism.Channel.Audit, delta", flat, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lazily(f).Audit(ctx, f, &mechanism.AuditOptions{Delta: 1e-9}))
 	}},
+	{"mechanism.Composition.Audit", flat, 1500, func(ctx context.Context, f metric.Finite) error {
+		return err1(twice(f).Audit(ctx, f, &mechanism.AuditOptions{Delta: 1e-9}))
+	}},
+	{"mechanism.Composition.Certify", flat, 1500, func(ctx context.Context, f metric.Finite) error {
+		return err2(twice(f).Certify(ctx, f, "", &mechanism.AuditOptions{Delta: 1e-9}))
+	}},
 	{"mechanism.Channel.Loss", flat, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Loss(ctx, f)) }},
 	{"mechanism.Channel.AdversaryError", flat, 3000, func(ctx context.Context, f metric.Finite) error {
 		return err1(lazily(f).AdversaryError(ctx, nil, f))
@@ -432,6 +438,10 @@ func steep() emd.Query[[]float64] { return emd.Average(additive.Norm{P: 1, Dim: 
 
 func built[O any](build func(context.Context, metric.Finite, float64, *O) (*exponential.Mechanism, error)) func(context.Context, metric.Finite) error {
 	return func(ctx context.Context, f metric.Finite) error { return err1(build(ctx, f, 20, nil)) }
+}
+
+func twice(f metric.Finite) *mechanism.Composition {
+	return testkit.Must(mechanism.NewComposition(mechanism.Repeated{Channel: lazily(f), Times: 2}))
 }
 
 // lazily is a channel that is computed as it is read.

@@ -60,6 +60,7 @@ var walkCalls = []call{
 var (
 	channel   = testkit.Must(exponential.Standard(context.Background(), path, 1, nil)).Channel
 	guarantee = testkit.Must(mechanism.NewGuarantee(1, 1e-6, "km"))
+	composed  = testkit.Must(mechanism.NewComposition(mechanism.Repeated{Channel: channel, Times: 3}))
 	losses    = testkit.Must(channel.Loss(context.Background(), path))
 	written   = func() string {
 		var b bytes.Buffer
@@ -105,6 +106,10 @@ var mechanismCalls = []call{
 	{"mechanism.Labels", mechanism.Labels[string], []any{channel, []string{"a", "b", "c", "d", "e"}}},
 	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
 	{"mechanism.Compose", mechanism.Compose[int, int], []any{[]mechanism.Mechanism[int, int]{channel, channel}}},
+	{"mechanism.NewComposition", mechanism.NewComposition, []any{[]mechanism.Repeated{{Channel: channel, Times: 3}}}},
+	{"mechanism.Composition.Audit", composed.Audit, []any{path, &mechanism.AuditOptions{Delta: 0.01}}},
+	{"mechanism.Composition.Certify", composed.Certify, []any{path, metric.Unit("km"), &mechanism.AuditOptions{}}},
+	{"mechanism.Composition.Release", composed.Release, []any{seeded(), 2}},
 
 	{"mechanism.Guarantee.At", guarantee.At, []any{1.0}},
 	{"mechanism.Guarantee.Group", guarantee.Group, []any{2, 1.0}},

@@ -1,0 +1,528 @@
+package mechanism
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Repeated is a channel that is released several times.
+type Repeated struct {
+	Channel *Channel
+	Times   int64 // in [1, 2^40]
+}
+
+// Composition releases channels on one and the same input, each several times, all
+// draws independent. Its level at a delta > 0 is far below the sum of theirs where
+// they are many: [Composition.Audit] computes it from their matrices. The releases
+// may come in any order, and at any time; the channels and the times are fixed before.
+// Immutable and safe for concurrent use. Nil and the zero value are refused.
+type Composition struct {
+	cs []Repeated
+	g  Guarantee
+}
+
+var _ Mechanism[int, []int] = (*Composition)(nil)
+
+// NewComposition returns the composition of channels on the same number of inputs. Its
+// guarantee is the sum of theirs, as that of [Compose], until [Composition.Certify]
+// finds a better one; channels in different units are refused with [ErrUnit].
+func NewComposition(cs ...Repeated) (*Composition, error) {
+	const op = "mechanism: NewComposition"
+	if err := fault.Empty(op, "cs", len(cs)); err != nil {
+		return nil, err
+	}
+	c := &Composition{cs: slices.Clone(cs)}
+	for i, r := range cs {
+		arg := fmt.Sprintf("cs[%d]", i)
+		if r.Channel.Len() == 0 {
+			return nil, fault.Empty(op, arg+".Channel", 0)
+		}
+		if r.Channel.n != cs[0].Channel.n {
+			return nil, &fault.SizeError{Op: op, Arg: arg + ".Channel", Got: r.Channel.n, Want: fmt.Sprint(cs[0].Channel.n)}
+		}
+		if r.Times < 1 || r.Times > maxTimes {
+			return nil, fault.Value(op, arg+".Times", float64(r.Times), "a number in [1, 2^40]")
+		}
+		g := r.Channel.g
+		if g.set {
+			g.alpha = directed.MulUp(float64(r.Times), g.alpha)
+			g.delta = min(1, directed.MulUp(float64(r.Times), g.delta))
+		}
+		if i == 0 {
+			c.g = g
+			continue
+		}
+		var err error
+		if c.g, err = c.g.Plus(g); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", op, arg, err)
+		}
+	}
+	return c, nil
+}
+
+const maxTimes = 1 << 40
+
+// Guarantee returns what [Composition.Certify] proved, or the sum of what the channels
+// promise.
+func (c *Composition) Guarantee() Guarantee {
+	if c == nil {
+		return Guarantee{}
+	}
+	return c.g
+}
+
+// String is for people: "101 releases of 2 channels, (0.5 per km, 1e-06)-private".
+func (c *Composition) String() string {
+	return fmt.Sprintf("%v releases of %d channels, %v", c.times(), len(c.cs), c.g)
+}
+
+// times is the number of all releases.
+func (c *Composition) times() float64 {
+	sum := 0.0
+	for _, r := range c.cs {
+		sum += float64(r.Times)
+	}
+	return sum
+}
+
+func (c *Composition) built(op string) error {
+	if c == nil || len(c.cs) == 0 {
+		return fmt.Errorf("%s: the composition was not made by NewComposition: %w", op, fault.ErrEmpty)
+	}
+	return nil
+}
+
+// Release draws all outputs of input x and returns their points, those of the first
+// channel first. O(Outputs() + Times) for each channel. An x outside [0, Len()) is a
+// [*metric.ValueError].
+func (c *Composition) Release(rng *rand.Rand, x int) ([]int, error) {
+	const op = "mechanism: Composition.Release"
+	if err := c.built(op); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(fault.Index(op, "x", x, c.cs[0].Channel.n), fault.Memory(op, c.times(), 8)); err != nil {
+		return nil, err
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	ys := make([]int, 0, int(c.times()))
+	for i, r := range c.cs {
+		s, err := r.Channel.Sampler(x)
+		if err != nil {
+			return nil, fmt.Errorf("%s: cs[%d]: %w", op, i, err)
+		}
+		for range r.Times {
+			ys = append(ys, s.Draw(rng))
+		}
+	}
+	return ys, nil
+}
+
+// Audit computes the level at o.Delta of all releases together, under rho: the least
+// alpha such that no two inputs x, x' are told apart beyond (alpha*rho(x,x'), delta).
+// Both ends are proved, and Hi is at most the sum of the channels' own levels.
+//
+// At delta = 0 the level is the largest sum of the channels' losses at one pair. For
+// delta > 0 the loss of a pair is put on a lattice, outward for Hi and for Lo by a test
+// on it. Hi-Lo is at most Hi/1000, but where the lattice would need more than 4,096
+// points across the losses of one release, where delta is all but the total variation
+// distance, below 2^-800, or where the weights' logarithms exceed 10^11.
+//
+// O(Len()^2 * Outputs()) and some ten milliseconds more for each pair, of those with
+// different losses, that is within some 10 % of the level, however many the releases
+// are. The matrices are made dense: 24 bytes an entry at most.
+func (c *Composition) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
+	return c.audit(ctx, rho, o.auditing("mechanism: Composition.Audit"))
+}
+
+// Certify audits the composition under rho and returns it with the guarantee that the
+// audit proves, as [Channel.Certify] does.
+func (c *Composition) Certify(ctx context.Context, rho metric.Finite, unit metric.Unit, o *AuditOptions) (*Composition, Audit, error) {
+	g, a, err := o.auditing("mechanism: Composition.Certify").promise(ctx, rho, unit, c.audit)
+	if err != nil {
+		return nil, a, err
+	}
+	return &Composition{c.cs, g}, a, nil
+}
+
+func (c *Composition) audit(ctx context.Context, rho metric.Finite, o *auditing) (Audit, error) {
+	if err := cmp.Or(c.built(o.op), fault.Delta(o.op, "Delta", o.Delta)); err != nil {
+		return Audit{}, err
+	}
+	if n := fault.Len(rho); n != c.cs[0].Channel.n {
+		return Audit{}, &fault.SizeError{Op: o.op, Arg: "rho", Got: n, Want: fmt.Sprint(c.cs[0].Channel.n)}
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	var own []Repeated // each channel once
+	for _, r := range c.cs {
+		if i := slices.IndexFunc(own, func(s Repeated) bool { return s.Channel == r.Channel }); i >= 0 {
+			own[i].Times += r.Times
+		} else {
+			own = append(own, r)
+		}
+	}
+	if len(own) == 1 && (own[0].Times == 1 || o.Delta == 0) {
+		a, err := own[0].Channel.audit(ctx, rho, o)
+		times := float64(own[0].Times)
+		a.Hi = directed.MulUp(times, a.Hi)
+		if !math.IsInf(a.Lo, 1) { // which a step down would take for an overflow
+			a.Lo = directed.MulDown(times, a.Lo)
+		}
+		return a, err
+	}
+	all, err := newComposing(ctx, rho, own, o)
+	if err != nil {
+		return Audit{}, err
+	}
+	if o.Delta == 0 {
+		return all.pure(ctx)
+	}
+	return all.audit(ctx)
+}
+
+// composing is an audit of a composition.
+type composing struct {
+	*auditing
+	rho     metric.Finite
+	n       int
+	factors []factor
+	sum     float64 // of the channels' levels
+}
+
+// factor is a channel of a composition, with its probabilities.
+type factor struct {
+	*logMatrix
+	c     *Channel
+	count int64
+	prob  []float64
+	err   float64 // bounds that of a loss
+}
+
+// newComposing reads the channels. The logarithm of a weight is off by at most 2^-50 of
+// its size; that of a row sum by as much, of its parts, and by the sum's own error,
+// below 2^-47. Four of them and three subtractions are off by less than factor.err.
+func newComposing(ctx context.Context, rho metric.Finite, own []Repeated, o *auditing) (*composing, error) {
+	quiet := &auditing{AuditOptions{Workers: o.Workers}, o.op, math.Inf(1)}
+	c := &composing{auditing: o, rho: rho, n: own[0].Channel.n}
+	times := 0.0
+	for _, r := range own {
+		times += float64(r.Times)
+	}
+	for _, r := range own {
+		if err := fault.Memory(o.op, float64(r.Channel.n)*float64(r.Channel.m), 16); err != nil {
+			return nil, err
+		}
+		l, err := r.Channel.logMatrix(ctx, quiet)
+		if err != nil {
+			return nil, err
+		}
+		f := factor{logMatrix: l, c: r.Channel, count: r.Times, prob: make([]float64, len(l.w)), err: 0x1p-45 + l.largest()*0x1p-46}
+		err = parallel.Chunks(ctx, c.n, tile, o.Workers, nil, func(_, lo, hi int) {
+			for i, v := range l.w[lo*l.m : hi*l.m] {
+				f.prob[lo*l.m+i] = exact.Exp(v - l.ln[lo+i/l.m])
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		c.factors = append(c.factors, f)
+		pure, err := r.Channel.audit(ctx, rho, quiet)
+		if err != nil {
+			return nil, err
+		}
+		level := pure.Hi
+		if o.Delta > 0 { // or each with its share of delta
+			quiet.Delta = o.Delta / times
+			part, err := r.Channel.audit(ctx, rho, quiet)
+			if err != nil {
+				return nil, err
+			}
+			quiet.Delta, level = 0, min(level, part.Hi)
+		}
+		c.sum = directed.AddUp(c.sum, directed.MulUp(float64(r.Times), level))
+	}
+	return c, nil
+}
+
+// visit is called for ordered pairs of inputs at different distributions.
+type visit func(x, xp int, d float64, best *Audit) error
+
+// pairs visits all such pairs; each block of them with what visitor returns.
+func (c *composing) pairs(ctx context.Context, progress func(done, total int), visitor func() visit) (Audit, error) {
+	o := *c.auditing
+	o.Progress = progress
+	return o.blocks(ctx, c.n, func(lo, hi int, best *Audit) error {
+		f := visitor()
+		var dist []float64
+		for x := lo; x < hi; x++ {
+			dist = finite.Row(c.rho, x, dist)
+			for xp, d := range dist {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if xp == x {
+					continue
+				}
+				if !(d >= 0 && d <= math.MaxFloat64) {
+					return fault.Value(c.op, fmt.Sprintf("rho.Distance(%d, %d)", x, xp), d, "a finite number >= 0")
+				}
+				if same, err := c.same(x, xp, d == 0); err != nil {
+					return err
+				} else if same {
+					continue
+				}
+				if err := f(x, xp, d, best); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// same tells whether two inputs have the same weights or, where it is to be sure, the
+// same distributions.
+func (c *composing) same(x, xp int, sure bool) (bool, error) {
+	for _, f := range c.factors {
+		if slices.Equal(f.row(x), f.row(xp)) {
+			continue
+		}
+		if !sure {
+			return false, nil
+		}
+		var bufs [2][]float64
+		a, err := f.c.read(c.op, x, &bufs[0])
+		if err != nil {
+			return false, err
+		}
+		b, err := f.c.read(c.op, xp, &bufs[1])
+		if err != nil || !proportional(a, b) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// pure is the audit at delta = 0.
+func (c *composing) pure(ctx context.Context) (Audit, error) {
+	a, err := c.pairs(ctx, c.Progress, func() visit {
+		return func(x, xp int, d float64, best *Audit) error {
+			lo, hi := 0.0, 0.0
+			for _, f := range c.factors {
+				a, b := f.row(x), f.row(xp)
+				most := math.Inf(-1)
+				for y, v := range a {
+					if d := v - b[y]; d > most {
+						most = d
+					}
+				}
+				if math.IsInf(most, 1) || d == 0 {
+					best.merge(Audit{Lo: math.Inf(1), Hi: math.Inf(1), X: x, XPrime: xp, Y: -1})
+					return nil
+				}
+				most -= f.ln[x] - f.ln[xp]
+				lo = directed.AddDown(lo, directed.MulDown(float64(f.count), directed.SubDown(most, f.err)))
+				hi = directed.AddUp(hi, directed.MulUp(float64(f.count), directed.AddUp(most, f.err)))
+			}
+			best.merge(Audit{Lo: directed.DivDown(lo, d), Hi: directed.DivUp(hi, d), X: x, XPrime: xp, Y: -1})
+			return nil
+		}
+	})
+	a.Hi = min(a.Hi, c.sum)
+	return a, err
+}
+
+// set makes l the losses between two inputs.
+func (c *composing) set(l *losses, x, xp int) {
+	if l.factors == nil {
+		l.factors = make([]factorLoss, len(c.factors))
+	}
+	for i, f := range c.factors {
+		g := &l.factors[i]
+		g.count, g.loose, g.err = f.count, 8*f.err, 8*f.err+float64(f.m+64)*0x1p-52
+		g.set(f.row(x), f.row(xp), f.prob[x*f.m:(x+1)*f.m], f.ln[x]-f.ln[xp])
+	}
+}
+
+const (
+	// fineLattice is what a lattice may add to a level, relatively.
+	fineLattice = 3e-4
+	// coarseLattice is the same where most pairs that are not the worst pass.
+	coarseLattice = 3e-2
+	// maxSeen is how many pairs are kept to know others by.
+	maxSeen = 32
+	// leastComposed is the least delta > 0 that masses in float64 allow.
+	leastComposed = 0x1p-800
+)
+
+// audit is the audit at delta > 0.
+func (c *composing) audit(ctx context.Context) (Audit, error) {
+	for _, f := range c.factors {
+		if f.err > 0x1p-10 {
+			return Audit{Hi: c.sum, Delta: c.Delta, X: -1, XPrime: -1, Y: -1}, nil
+		}
+	}
+	delta := max(c.Delta, leastComposed)
+	first, err := c.likely(ctx, delta)
+	if err != nil {
+		return Audit{}, err
+	}
+	fine := fineLattice
+	var seed *solved
+	for range 4 {
+		if first.X < 0 {
+			break
+		}
+		if seed, err = c.bracket(ctx, &first, delta, fine); err != nil {
+			return Audit{}, err
+		}
+		if !(first.Hi-first.Lo > 3*fineLattice*first.Hi) || math.IsInf(first.Hi, 1) {
+			break
+		}
+		fine /= 4
+	}
+	a, err := c.pairs(ctx, c.Progress, func() visit { return c.check(ctx, first.Hi, seed, delta, fine) })
+	if err != nil {
+		return Audit{}, err
+	}
+	if hi := a.Hi; hi > first.Hi {
+		if _, err := c.bracket(ctx, &a, delta, fine); err != nil {
+			return Audit{}, err
+		}
+		first.merge(a)
+		first.Hi = max(first.Hi, hi)
+	}
+	if c.Delta < leastComposed {
+		first.Hi = c.sum
+	}
+	first.Hi, first.Delta = min(first.Hi, c.sum), c.Delta
+	if first.Lo = min(first.Lo, first.Hi); first.Lo == 0 {
+		first.X, first.XPrime = -1, -1
+	}
+	return first, nil
+}
+
+// likely returns the pair of the highest level for normally distributed losses.
+func (c *composing) likely(ctx context.Context, delta float64) (Audit, error) {
+	far := math.Sqrt(-2 * math.Log(delta))
+	return c.pairs(ctx, nil, func() visit {
+		var l losses
+		return func(x, xp int, d float64, best *Audit) error {
+			if d == 0 {
+				return nil
+			}
+			c.set(&l, x, xp)
+			s := l.most()
+			if _, never := l.never(); never < delta {
+				_, mean, variance, _ := l.cumulant(0)
+				s = min(s, max(0, mean+far*math.Sqrt(variance)))
+			}
+			best.merge(Audit{Lo: s / d, Hi: s / d, X: x, XPrime: xp, Y: -1})
+			return nil
+		}
+	})
+}
+
+// solved is a pair of inputs that is known to be at most at that level, times distance.
+type solved struct {
+	*losses
+	level float64
+}
+
+// bracket sets both ends of the level of a's pair.
+func (c *composing) bracket(ctx context.Context, a *Audit, delta, widening float64) (*solved, error) {
+	var l losses
+	c.set(&l, a.X, a.XPrime)
+	l.gather()
+	d := c.rho.Distance(a.X, a.XPrime)
+	hi, step, err := l.level(ctx, delta, widening)
+	if err != nil {
+		return nil, err
+	}
+	lo, err := l.atLeast(ctx, delta, hi, step)
+	if err != nil {
+		return nil, err
+	}
+	if a.Lo = math.Inf(1); d > 0 && !math.IsInf(lo, 1) {
+		a.Lo = max(0, directed.DivDown(lo, d))
+	} else if d == 0 && lo <= 0 {
+		a.Lo = 0
+	}
+	if a.Hi = 0; hi > 0 {
+		a.Hi = directed.DivUp(hi, d)
+	}
+	return &solved{&l, hi}, nil
+}
+
+// check returns the visit that finds the pairs above the level so far.
+func (c *composing) check(ctx context.Context, sofar float64, seed *solved, delta, fine float64) visit {
+	var l losses
+	var seen []*solved
+	if seed != nil {
+		seen = append(seen, seed)
+	}
+	keep := func(level float64) {
+		if len(seen) < maxSeen {
+			seen = append(seen, &solved{l.clone(), level})
+		}
+	}
+	return func(x, xp int, d float64, best *Audit) error {
+		level := max(sofar, best.Hi)
+		if math.IsInf(level, 1) {
+			return nil
+		}
+		c.set(&l, x, xp)
+		s := directed.MulDown(level, d)
+		if d > 0 && l.most() <= s {
+			return nil
+		}
+		_, never := l.never()
+		if never >= delta {
+			best.merge(Audit{Lo: math.Inf(1), Hi: math.Inf(1), X: x, XPrime: xp, Y: -1})
+			return nil
+		}
+		target := directed.LogDown(directed.SubDown(delta, never))
+		log, tilt := l.exponent(s, l.guess(s), target)
+		if log <= target {
+			return nil
+		}
+		l.gather()
+		if slices.ContainsFunc(seen, func(p *solved) bool { return p.level <= s && l.like(p.losses) }) {
+			return nil
+		}
+		for _, widening := range [...]float64{coarseLattice, fine} {
+			ok, err := l.onGrid(l.step(tilt, l.size(tilt, s)*widening)).within(ctx, s, delta)
+			if err != nil {
+				return err
+			}
+			if ok {
+				keep(s)
+				return nil
+			}
+		}
+		hi, _, err := l.level(ctx, delta, fine)
+		if err != nil {
+			return err
+		}
+		if hi > 0 {
+			hi := directed.DivUp(hi, d) // +Inf where d is 0
+			best.merge(Audit{Lo: hi, Hi: hi, X: x, XPrime: xp, Y: -1})
+		}
+		keep(hi)
+		return nil
+	}
+}

@@ -1,0 +1,404 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/search"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// holed is a random channel whose rows have zeros of their own, a fraction of the
+// weights.
+func holed(t testing.TB, r *rand.Rand, n, m int, zeros float64) *Channel {
+	t.Helper()
+	w := make([]float64, n*m)
+	for i := range w {
+		if i%m == 0 || r.Float64() >= zeros {
+			w[i] = math.Exp(2 * r.NormFloat64())
+		}
+	}
+	return testkit.Must(FromWeights(t.Context(), n, m, w, nil))
+}
+
+// product is the distribution of all outputs of the composition at two inputs.
+func product(cs []Repeated, x, xp int) (p, q []float64) {
+	p, q = []float64{1}, []float64{1}
+	for _, r := range cs {
+		for range r.Times {
+			var np, nq []float64
+			for i := range p {
+				for y := range r.Channel.Outputs() {
+					np = append(np, p[i]*r.Channel.Prob(x, y))
+					nq = append(nq, q[i]*r.Channel.Prob(xp, y))
+				}
+			}
+			p, q = np, nq
+		}
+	}
+	return p, q
+}
+
+// apart is the least delta at which p is s from q.
+func apart(p, q []float64, s float64) float64 {
+	sum := 0.0
+	for i, v := range p {
+		if v > 0 && (q[i] == 0 || math.Log(v/q[i]) > s) {
+			sum += v - math.Exp(s)*q[i]
+		}
+	}
+	return sum
+}
+
+// levelOf is the level of the composition by enumeration of all outputs.
+func levelOf(cs []Repeated, f metric.Finite, delta float64) float64 {
+	level := 0.0
+	for x := range f.Len() {
+		for xp := range f.Len() {
+			if x == xp {
+				continue
+			}
+			p, q := product(cs, x, xp)
+			if apart(p, q, 700) > delta {
+				return math.Inf(1)
+			}
+			if apart(p, q, 0) > delta {
+				_, s := search.Change(0, 700, 1e-14, func(s float64) bool { return apart(p, q, s) <= delta })
+				level = max(level, s/f.Distance(x, xp))
+			}
+		}
+	}
+	return level
+}
+
+// few is a random composition whose outputs can be enumerated.
+func few(t testing.TB, r *rand.Rand, n, trial int) []Repeated {
+	m := 2 + r.IntN(3)
+	zeros := []float64{0, 0, .3}[trial%3]
+	cs := []Repeated{{holed(t, r, n, m, zeros), 1 + r.Int64N(4)}}
+	if trial%2 == 0 {
+		cs = append(cs, Repeated{arbitrary(t, r, n, 2, trial%4 == 0, 0), 1 + r.Int64N(3)})
+	}
+	return cs
+}
+
+func TestComposition_ContainsExactLevel(t *testing.T) {
+	r := random.Seeded(1)
+	infinite := 0
+	for trial := range 150 {
+		n := 2 + r.IntN(2)
+		f := space.Uniform(n, r)
+		cs := few(t, r, n, trial)
+		delta := math.Pow(10, -12*r.Float64())
+		a := testkit.Must(testkit.Must(NewComposition(cs...)).Audit(t.Context(), f, &AuditOptions{Delta: delta}))
+		level := levelOf(cs, f, delta)
+		if math.IsInf(level, 1) {
+			infinite++
+		}
+		if !(a.Lo <= level*(1+1e-9) && level <= a.Hi*(1+1e-11)) {
+			t.Errorf("trial %d: level %v outside %v", trial, level, a)
+		}
+		if a.Hi-a.Lo > 1e-3*a.Hi+1e-6 {
+			t.Errorf("trial %d: wide: %v, level %v", trial, a, level)
+		}
+	}
+	if infinite < 10 {
+		t.Errorf("%d infinite levels", infinite)
+	}
+}
+
+// However coarse the lattice is, both ends are right.
+func TestLosses_CoarseLatticesHold(t *testing.T) {
+	r := random.Seeded(2)
+	slack := 0
+	for trial := range 200 {
+		cs := few(t, r, 2, trial)
+		p, q := product(cs, 0, 1)
+		c := testkit.Must(newComposing(t.Context(), space.Path(2, 1), cs, (&AuditOptions{Delta: .1}).auditing("test")))
+		var l losses
+		c.set(&l, 0, 1)
+		l.gather()
+		if len(l.factors[0].atoms) < 2 {
+			continue
+		}
+		step := (l.factors[0].top - l.factors[0].bottom) / (1 + 20*r.Float64())
+		g := l.onGrid(step)
+		for range 4 {
+			s := 8 * r.Float64()
+			delta := apart(p, q, s)
+			if delta < 1e-13 {
+				continue
+			}
+			if ok := testkit.Must(g.within(t.Context(), s, delta*(1-1e-9))); ok {
+				t.Errorf("trial %d: step %v: less than delta %v at %v", trial, step, delta, s)
+			}
+			if ok := testkit.Must(g.within(t.Context(), s, min(1, 1.5*delta))); ok {
+				slack++
+			}
+			lo := testkit.Must(l.atLeast(t.Context(), delta, s, step))
+			if lo > s*(1+1e-9)+1e-9 {
+				t.Errorf("trial %d: step %v: the level at %v is %v, at least %v", trial, step, delta, s, lo)
+			}
+			_, never := l.never()
+			if never < delta*(1-1e-9) {
+				if log, _ := l.exponent(s, l.guess(s), math.Inf(-1)); log < math.Log((delta-never)*(1-1e-9)) {
+					t.Errorf("trial %d: Chernoff's bound %v of %v", trial, log, math.Log(delta-never))
+				}
+			}
+		}
+	}
+	if slack < 200 {
+		t.Errorf("1.5 delta passes %d times", slack)
+	}
+}
+
+// Of randomized response the composition's level is known: that of all pure mechanisms
+// together (KOV15).
+func TestComposition_AttainsKOV15(t *testing.T) {
+	f := space.Path(2, 1)
+	for _, eps := range []float64{1e-3, .1, 1, 5} {
+		c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{eps, 0, 0, eps}, nil))
+		for _, times := range []int64{2, 10, 100, 10_000, 1_000_000} {
+			m := testkit.Must(NewComposition(Repeated{c, times}))
+			for _, delta := range []float64{.1, 1e-6, 1e-18} {
+				a := testkit.Must(m.Audit(t.Context(), f, &AuditOptions{Delta: delta}))
+				want := testkit.Must(accountant.Composition{Count: times, Item: eps}.Level(t.Context(), delta))
+				if !(a.Lo <= want*(1+1e-9) && want <= a.Hi*(1+1e-9)+1e-12) || a.Hi-a.Lo > 1e-5*want {
+					t.Errorf("eps %v, %d times, delta %v: %v, KOV15 %v", eps, times, delta, a, want)
+				}
+			}
+		}
+	}
+}
+
+// Pairs that are passed over change nothing: the audit is that of the pairs.
+func TestComposition_IsThatOfThePairs(t *testing.T) {
+	r := random.Seeded(3)
+	for trial := range 12 {
+		const n, m = 9, 4
+		f := space.Uniform(n, r)
+		w := make([]float64, n*m)
+		for i := range w {
+			w[i] = math.Exp(f.Distance(i/m, i%m)) * (1 + []float64{0, 1e-14, .1}[trial%3]*r.Float64())
+			if trial%4 == 0 { // many pairs of the same losses
+				w[i] = 1 + float64(i/m%3)*float64(i%m)
+			}
+		}
+		of := func(inputs []int, weights []float64) Audit {
+			c := testkit.Must(FromWeights(t.Context(), len(inputs), m, weights, nil))
+			all := testkit.Must(NewComposition(Repeated{c, 3 + 40*int64(trial%2)}))
+			return testkit.Must(all.Audit(t.Context(), testkit.Must(metric.Subset(f, inputs)), &AuditOptions{Delta: 1e-5}))
+		}
+		var all []int
+		var want Audit
+		for x := range n {
+			all = append(all, x)
+			for y := range x {
+				a := of([]int{y, x}, append(slices.Clone(w[y*m:(y+1)*m]), w[x*m:(x+1)*m]...))
+				want.Lo, want.Hi = max(want.Lo, a.Lo), max(want.Hi, a.Hi)
+			}
+		}
+		got := of(all, w)
+		if got.Hi < want.Lo || got.Lo > want.Hi || got.Hi > 1.001*want.Hi || got.Lo < .999*want.Lo {
+			t.Errorf("trial %d: %v, of the pairs %v", trial, got, want)
+		}
+	}
+}
+
+func TestComposition_IsNarrowAndBelowTheSum(t *testing.T) {
+	f := space.Halton(20)
+	for _, times := range []int64{2, 20, 300, 1e6, 1e9} {
+		c := expo(t, f, 4/math.Sqrt(float64(times)), false)
+		lazy := expo(t, f, 4/math.Sqrt(float64(times)), true)
+		m := testkit.Must(NewComposition(Repeated{c, times - 1}, Repeated{c, 1}))
+		sum := testkit.Must(m.Audit(t.Context(), f, nil))
+		before := sum.Hi
+		for _, delta := range []float64{1e-290, 1e-18, 1e-6, .01} {
+			a := testkit.Must(m.Audit(t.Context(), f, &AuditOptions{Delta: delta}))
+			if !(a.Hi <= before) || delta > 1e-200 && a.Hi-a.Lo > 1e-3*a.Hi {
+				t.Errorf("%d times, delta %v: %v, the sum is %v", times, delta, a, sum)
+			}
+			if before = a.Hi; times == 300 {
+				b := testkit.Must(testkit.Must(NewComposition(Repeated{lazy, times})).Audit(t.Context(), f, &AuditOptions{Delta: delta, Workers: 1}))
+				if a != b {
+					t.Errorf("lazy: %v, not %v", b, a)
+				}
+			}
+		}
+	}
+}
+
+// At delta = 0 losses add pair by pair, and one release is the channel's own audit.
+func TestComposition_PureIsTheProduct(t *testing.T) {
+	r := random.Seeded(4)
+	for trial := range 40 {
+		n := 2 + r.IntN(3)
+		f := space.Uniform(n, r)
+		a, b := arbitrary(t, r, n, 3, trial%2 == 0, .2), arbitrary(t, r, n, 2, trial%2 == 0, 0)
+		w := make([]float64, 0, n*18)
+		for x := range n {
+			for i := range 18 {
+				w = append(w, math.Log(a.Prob(x, i/6))+math.Log(a.Prob(x, i%6/2))+math.Log(b.Prob(x, i%2)))
+			}
+		}
+		want := testkit.Must(testkit.Must(FromLogWeights(t.Context(), n, 18, w, nil)).Audit(t.Context(), f, nil))
+		got := testkit.Must(testkit.Must(NewComposition(Repeated{a, 2}, Repeated{b, 1})).Audit(t.Context(), f, nil))
+		if got.Lo > want.Hi+1e-9 || got.Hi < want.Lo-1e-9 || got.Hi-got.Lo > 1e-9*got.Hi+1e-9 {
+			t.Errorf("%v, the product's %v", got, want)
+		}
+		o := &AuditOptions{Delta: .01 * float64(trial%2)}
+		own := testkit.Must(a.Audit(t.Context(), f, o))
+		if one := testkit.Must(testkit.Must(NewComposition(Repeated{a, 1})).Audit(t.Context(), f, o)); one != own {
+			t.Errorf("one release: %v, not %v", one, own)
+		}
+	}
+}
+
+// Inputs at distance 0 may differ by delta in total variation, and no more.
+func TestComposition_DistanceZero(t *testing.T) {
+	f := space.Func(3, func(i, j int) float64 {
+		if i+j == 1 {
+			return 0
+		}
+		return 1
+	})
+	for _, c := range []struct {
+		w     []float64
+		delta float64
+		inf   bool
+	}{
+		{[]float64{1, 1, 2, 2, 3, 1}, 0, false},
+		{[]float64{1, 1, 2, 2, 3, 1}, 1e-9, false},
+		{[]float64{1, 1, 1.01, 1, 3, 1}, 0, true},
+		{[]float64{1, 1, 1.01, 1, 3, 1}, .001, true},
+		{[]float64{1, 1, 1.01, 1, 3, 1}, .02, false},
+		{[]float64{1, 0, 1, .001, 3, 1}, .001, true}, // 0.005 in 5 releases
+	} {
+		ch := testkit.Must(FromWeights(t.Context(), 3, 2, c.w, nil))
+		a := testkit.Must(testkit.Must(NewComposition(Repeated{ch, 5})).Audit(t.Context(), f, &AuditOptions{Delta: c.delta}))
+		if math.IsInf(a.Hi, 1) != c.inf || math.IsInf(a.Lo, 1) != c.inf {
+			t.Errorf("%v at delta %v: %v", c.w, c.delta, a)
+		}
+	}
+}
+
+func TestComposition_CertifiesAndReleases(t *testing.T) {
+	f := space.Path(4, 1)
+	a, b := certified(t, expo(t, f, .5, false), f, "m"), certified(t, expo(t, f, 1, false), f, "m")
+	c := testkit.Must(NewComposition(Repeated{a, 40}, Repeated{b, 2}))
+	sum := 40*a.Guarantee().Alpha() + 2*b.Guarantee().Alpha()
+	if g := c.Guarantee(); g.Alpha() < sum*(1-1e-15) || g.Alpha() > sum*(1+1e-12) || g.Unit() != "m" {
+		t.Errorf("as built: %v", g)
+	}
+	d, audit, err := c.Certify(t.Context(), f, "m", &AuditOptions{Delta: 1e-6})
+	testkit.Check(t, err)
+	if d.Guarantee() != promise(audit.Hi, 1e-6, 0, "m") || !(audit.Hi < .9*sum) {
+		t.Errorf("%v, audit %v, the sum is %v", d.Guarantee(), audit, sum)
+	}
+	if got := fmt.Sprint(d); !strings.HasPrefix(got, "42 releases of 2 channels, (") {
+		t.Error(got)
+	}
+	ys := testkit.Must(d.Release(random.Seeded(1), 2))
+	if len(ys) != 42 {
+		t.Errorf("%d outputs", len(ys))
+	}
+	rng := random.Seeded(1) // the draws are those of the channels, in order
+	for i, y := range ys {
+		ch := a
+		if i >= 40 {
+			ch = b
+		}
+		if want := testkit.Must(ch.Release(rng, 2)); y != want {
+			t.Errorf("output %d is %d, not %d", i, y, want)
+		}
+	}
+	var m Mechanism[int, []int] = d
+	if ys := testkit.Must(m.Release(nil, 0)); len(ys) != 42 {
+		t.Errorf("%d outputs", len(ys))
+	}
+	if _, _, err := c.Certify(t.Context(), testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 1}, {Lat: 2}, {Lat: 3}, {Lat: 4}}, metric.GreatCircle{})), "m", nil); !errors.Is(err, ErrUnit) {
+		t.Errorf("units: %v", err)
+	}
+}
+
+func TestComposition_RefusesBadInput(t *testing.T) {
+	f := space.Path(4, 1)
+	a, other := expo(t, f, 1, false), expo(t, space.Path(3, 1), 1, false)
+	good := testkit.Must(NewComposition(Repeated{a, 2}))
+	bad := func(d float64) metric.Finite {
+		return space.Formula(4, func(i, j int) float64 { return d })
+	}
+	audit := func(f metric.Finite, delta float64) error {
+		_, err := good.Audit(t.Context(), f, &AuditOptions{Delta: delta})
+		return err
+	}
+	made := func(cs ...Repeated) error { _, err := NewComposition(cs...); return err }
+	_, zero := new(Composition).Audit(t.Context(), f, nil)
+	_, released := good.Release(nil, 4)
+	_, nothing := (*Composition)(nil).Release(nil, 0)
+	_, many := testkit.Must(NewComposition(Repeated{a, 1 << 40})).Release(nil, 0)
+	for _, c := range []struct {
+		name, want string
+		err        error
+	}{
+		{"none", "NewComposition: cs", made()},
+		{"nil channel", "cs[1].Channel", made(Repeated{a, 1}, Repeated{nil, 1})},
+		{"zero channel", "cs[0].Channel", made(Repeated{new(Channel), 1})},
+		{"sizes", "cs[1].Channel", made(Repeated{a, 1}, Repeated{other, 1})},
+		{"no times", "cs[0].Times", made(Repeated{a, 0})},
+		{"too many times", "cs[0].Times", made(Repeated{a, 1<<40 + 1})},
+		{"units", "cs[1]", made(Repeated{certified(t, a, f, "m"), 1}, Repeated{certified(t, a, f, "km"), 1})},
+		{"delta", "Composition.Audit: Delta", audit(f, 1)},
+		{"NaN delta", "Composition.Audit: Delta", audit(f, math.NaN())},
+		{"size of rho", "rho", audit(space.Path(3, 1), .1)},
+		{"nil rho", "rho", audit(nil, .1)},
+		{"negative distance", "rho.Distance(0, 1)", audit(bad(-1), .1)},
+		{"infinite distance", "rho.Distance(0, 1)", audit(bad(math.Inf(1)), 0)},
+		{"zero value", "NewComposition", zero},
+		{"nil", "NewComposition", nothing},
+		{"input", "x", released},
+		{"too many outputs", "GiB", many},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, c.err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, delta := range []float64{0, .1} {
+		if _, err := good.Audit(ctx, f, &AuditOptions{Delta: delta}); !errors.Is(err, context.Canceled) {
+			t.Errorf("delta %v: %v", delta, err)
+		}
+	}
+}
+
+// BenchmarkComposition reports how much wider than needed the level is, and how far
+// below the sum of levels.
+func BenchmarkComposition(b *testing.B) {
+	for _, n := range []int{10, 100} {
+		for _, times := range []int64{100, 1_000_000} {
+			b.Run(fmt.Sprintf("n=%d/times=%d", n, times), func(b *testing.B) {
+				f := space.Halton(n)
+				m := testkit.Must(NewComposition(Repeated{expo(b, f, 4/math.Sqrt(float64(times)), false), times}))
+				sum := testkit.Must(m.Audit(b.Context(), f, nil))
+				var a Audit
+				b.ReportAllocs()
+				for b.Loop() {
+					a = testkit.Must(m.Audit(b.Context(), f, &AuditOptions{Delta: 1e-6}))
+				}
+				b.ReportMetric(a.Hi/a.Lo, "upper/lower")
+				b.ReportMetric(sum.Hi/a.Hi, "sum/upper")
+			})
+		}
+	}
+}
