@@ -122,6 +122,9 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 		if err := s.budget.check(op); err != nil {
 			return nil, err
 		}
+		if limit := s.budget.limit; limit.unit != s.g.unit {
+			return nil, fmt.Errorf("%s: Budget: %w: %q and %q", op, ErrUnit, limit.unit, s.g.unit)
+		}
 	}
 	return s, nil
 }

@@ -508,6 +508,7 @@ func TestNewSticky_Refuses(t *testing.T) {
 		{"two places", StickyOptions[int]{Secret: long, Name: "a", Store: store}, "a Secret, and a Store"},
 		{"a secret and a key", StickyOptions[int]{Secret: long, Name: "a", Key: func(int) string { return "" }}, "a Secret, and a Store, Key or Budget"},
 		{"a secret and a budget", StickyOptions[int]{Secret: long, Name: "a", Budget: testkit.Must(NewBudget(m.g, nil))}, "a Secret, and"},
+		{"another unit", StickyOptions[int]{Budget: testkit.Must(NewBudget(promise(1, 0, 0, "km"), nil))}, `different units: "km" and "step"`},
 		{"no budget", StickyOptions[int]{Budget: new(Budget)}, "a Budget that is not from NewBudget"},
 	} {
 		if _, err := NewSticky(m, &c.o); err == nil || !strings.Contains(err.Error(), "mechanism: NewSticky: ") || !strings.Contains(err.Error(), c.want) {

@@ -111,7 +111,7 @@ var mechanismCalls = []call{
 
 	{"mechanism.NewBudget", mechanism.NewBudget, []any{guarantee, &mechanism.BudgetOptions{}}},
 	{"mechanism.Budget.Spend", budget.Spend, []any{testkit.Must(mechanism.NewGuarantee(0, 0, "km"))}},
-	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Budget: budget}}},
+	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Budget: testkit.Must(mechanism.NewBudget(level, nil))}}},
 	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Secret: make([]byte, 32)}}},
 	{"mechanism.Sticky.Release", sticky.Release, []any{seeded(), 2}},
 	{"mechanism.NewTrack", mechanism.NewTrack[int, int], []any{sticky, &mechanism.TrackOptions{Ends: 1}}},
