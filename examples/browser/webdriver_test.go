@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -24,7 +26,8 @@ type window struct {
 
 var started = regexp.MustCompile(`started successfully on port ([0-9]+)`)
 
-// open starts chromedriver and with it a browser without a screen.
+// open starts chromedriver and with it a browser without a screen, whose profile is
+// new.
 func open(t *testing.T) *window {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -39,7 +42,7 @@ func open(t *testing.T) *window {
 	}
 	w := &window{t: t}
 	t.Cleanup(func() {
-		if w.session != "" {
+		if w.t = t; strings.Count(w.session, "/") > 3 {
 			w.do("DELETE", "", nil, nil)
 		}
 		cancel()
@@ -57,7 +60,7 @@ func open(t *testing.T) *window {
 		"goog:loggingPrefs": map[string]string{"browser": "ALL"},
 		"goog:chromeOptions": map[string]any{"args": []string{
 			"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
-			"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir=" + t.TempDir(),
+			"--disable-background-networking", "--disable-component-update", "--disable-sync",
 		}},
 	}}}, &made)
 	w.session += "/" + made.SessionID
@@ -140,6 +143,19 @@ func (w *window) click(id string) {
 	w.do("POST", w.find(id)+"/click", map[string]any{}, nil)
 }
 
+// tap clicks the element some pixels off its middle.
+func (w *window) tap(id string, dx, dy int) {
+	w.t.Helper()
+	var e map[string]string
+	w.do("POST", "/element", map[string]any{"using": "css selector", "value": "#" + id}, &e)
+	w.do("POST", "/actions", map[string]any{"actions": []any{map[string]any{
+		"type": "pointer", "id": "mouse", "actions": []any{
+			map[string]any{"type": "pointerMove", "origin": e, "x": dx, "y": dy},
+			map[string]any{"type": "pointerDown", "button": 0},
+			map[string]any{"type": "pointerUp", "button": 0},
+		}}}}, nil)
+}
+
 // keys types into the element.
 func (w *window) keys(id, keys string) {
 	w.t.Helper()
@@ -171,14 +187,20 @@ func (w *window) console() (lines []string) {
 	return lines
 }
 
-// shot takes a picture of the whole page or, where full is false, of what is in view.
-func (w *window) shot(full bool) []byte {
+// save takes a picture of the page from its top, that many pixels high, and writes it
+// to a file of the folder METRICDP_SCREENSHOTS where that is set.
+func (w *window) save(name string, width, height int) {
 	w.t.Helper()
 	var reply struct{ Data string }
-	w.do("POST", "/goog/cdp/execute", map[string]any{"cmd": "Page.captureScreenshot", "params": map[string]any{"format": "png", "captureBeyondViewport": full}}, &reply)
+	w.do("POST", "/goog/cdp/execute", map[string]any{"cmd": "Page.captureScreenshot", "params": map[string]any{
+		"format": "png", "captureBeyondViewport": true, "clip": map[string]any{"x": 0, "y": 0, "width": width, "height": height, "scale": 1}}}, &reply)
 	b, err := base64.StdEncoding.DecodeString(reply.Data)
 	if err != nil || !bytes.HasPrefix(b, []byte("\x89PNG")) {
 		w.t.Fatalf("no picture: %v", err)
 	}
-	return b
+	if dir := os.Getenv("METRICDP_SCREENSHOTS"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }

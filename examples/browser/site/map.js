@@ -19,6 +19,8 @@ function inverse(x, y) {
   return { lat: Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) / degree, lon: (x - Math.floor(x) - 0.5) * 360 };
 }
 
+const bottom = mercator(-maxLat, 0)[1];
+
 // distance is that of metric.GreatCircle, for drawing and for finding near cities.
 export function distance(a, b) {
   const dlat = Math.sin((a.lat - b.lat) * degree / 2), dlon = Math.sin((a.lon - b.lon) * degree / 2);
@@ -205,6 +207,7 @@ export class WorldMap {
     this.trace(this.land);
     c.fillStyle = colors.land;
     c.fill("evenodd");
+    this.trace(this.land, true);
     c.strokeStyle = colors.coast;
     c.lineWidth = 0.8;
     c.stroke();
@@ -219,8 +222,9 @@ export class WorldMap {
     this.bar();
   }
 
-  // trace makes a path of the lines that are in view, on all copies of the world.
-  trace(all) {
+  // trace makes a path of the lines that are in view, on all copies of the world;
+  // for a stroke without those to the pole, which are no coast.
+  trace(all, coast = false) {
     const c = this.context, w = this.width, h = this.height;
     c.beginPath();
     for (const { points, box } of all) {
@@ -229,7 +233,7 @@ export class WorldMap {
         if (left + box[2] * this.scale < 0 || left + box[0] * this.scale > w || top + box[3] * this.scale < 0 || top + box[1] * this.scale > h) continue;
         for (let k = 0; k < points.length; k += 2) {
           const px = left + points[k] * this.scale, py = top + points[k + 1] * this.scale;
-          if (k === 0) c.moveTo(px, py); else c.lineTo(px, py);
+          if (k === 0 || coast && Math.max(points[k + 1], points[k - 1]) >= bottom) c.moveTo(px, py); else c.lineTo(px, py);
         }
       }
     }

@@ -191,7 +191,7 @@ function table() {
   });
   const focused = document.activeElement?.name === "shown";
   $("table").replaceChildren(element("table", "",
-    element("caption", `${list.length} cities; your place counts as the nearest of them, ${list[at].name}. The map shows how the chosen mechanism answers for it: a disc's area is the probability.`),
+    element("caption", `${list.length} cities; your place counts as the nearest of them, ${list[at].name}, and the promise is about cities. The map shows how the chosen mechanism answers for it: a disc's area is the probability.`),
     element("thead", "", element("tr", "", ...["mechanism", "mean loss", "worst", `says ${list[at].name}`, "level per km"].map((h) => element("th", h)))),
     element("tbody", "", ...body)));
   if (focused) $("table").querySelector("input:checked")?.focus();
