@@ -30,7 +30,8 @@ func TestPage_InABrowser(t *testing.T) {
 	server := httptest.NewServer(s)
 	defer server.Close()
 	w := open(t)
-	w.visit(server.URL, 1280, 1000)
+	w.url = server.URL
+	w.visit(w.url, 1280, 1000)
 	for _, use := range []struct {
 		name string
 		test func(*testing.T, *window)
@@ -41,6 +42,7 @@ func TestPage_InABrowser(t *testing.T) {
 		{"bad input", badInput},
 		{"mechanisms compared", mechanismsCompared},
 		{"keyboard", keyboard},
+		{"position", position},
 		{"named and readable", namedAndReadable},
 		{"snippet", snippetOverrides},
 	} {
@@ -55,7 +57,7 @@ func TestPage_InABrowser(t *testing.T) {
 	w.click("fit")
 	w.save("page.png", 1265, 1080) // but for the scroll bar
 
-	w.visit(server.URL, 375, 812)
+	w.visit(w.url, 375, 812)
 	w.click("sticky")
 	w.click("many")
 	w.click("compare")
@@ -124,6 +126,13 @@ func stickyStays(t *testing.T, w *window) {
 	w.set("lon", strconv.FormatFloat(before[1], 'g', -1, 64))
 	if again := w.release("sticky"); again != first {
 		t.Errorf("%s, and back again %s", first, again)
+	}
+	w.visit(w.url, 1280, 1000)
+	if again := w.release("sticky"); again != first {
+		t.Errorf("%s, and after a reload %s", first, again)
+	}
+	if words := w.words("stickyWords"); !strings.Contains(words, "this way, other places and levels too: 0.13863-private per km") {
+		t.Error(words)
 	}
 	w.click("forget")
 	if other := w.release("sticky"); other == first { // one in some 10^8 by chance
@@ -207,6 +216,20 @@ func keyboard(t *testing.T, w *window) {
 		t.Errorf("%s, then %s", first, again)
 	}
 	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
+}
+
+// position lets the browser be somewhere, and the page ask where.
+func position(t *testing.T, w *window) {
+	w.cdp("Browser.grantPermissions", map[string]any{"permissions": []string{"geolocation"}, "origin": w.url}, nil)
+	w.cdp("Emulation.setGeolocationOverride", map[string]any{"latitude": 48.20849, "longitude": 16.37208, "accuracy": 10}, nil)
+	before := w.place()
+	w.click("here")
+	w.until("the position is not there", func() bool { return w.words("hereWords") != "" })
+	if at := w.place(); at != [2]float64{48.21, 16.37} { // 10 km: rounded to 0.01 degrees
+		t.Errorf("the place is %v", at)
+	}
+	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
+	w.set("lon", strconv.FormatFloat(before[1], 'g', -1, 64))
 }
 
 // namedAndReadable checks that everything that can be operated has a name, and that

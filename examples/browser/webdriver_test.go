@@ -22,6 +22,7 @@ import (
 type window struct {
 	t       *testing.T
 	session string // URL
+	url     string // of the page
 }
 
 var started = regexp.MustCompile(`started successfully on port ([0-9]+)`)
@@ -102,14 +103,25 @@ func (w *window) do(method, path string, body, value any) {
 // visit opens a page of a size in CSS pixels, and waits until it is ready.
 func (w *window) visit(url string, width, height int) {
 	w.t.Helper()
-	w.do("POST", "/goog/cdp/execute", map[string]any{"cmd": "Emulation.setDeviceMetricsOverride", "params": map[string]any{
-		"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}}, nil)
+	w.cdp("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
 	w.do("POST", "/url", map[string]any{"url": url}, nil)
-	for end := time.Now().Add(time.Minute); w.text("return document.body.dataset.ready ?? ''") != "yes"; time.Sleep(50 * time.Millisecond) {
+	w.until("the page is not ready", func() bool { return w.text("return document.body.dataset.ready ?? ''") == "yes" })
+}
+
+// until waits for a minute at most.
+func (w *window) until(what string, happens func() bool) {
+	w.t.Helper()
+	for end := time.Now().Add(time.Minute); !happens(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			w.t.Fatalf("the page is not ready after a minute: %s; %v", w.text("return document.getElementById('error').textContent"), w.console())
+			w.t.Fatalf("%s after a minute: %s; %v", what, w.text("return document.getElementById('error').textContent"), w.console())
 		}
 	}
+}
+
+// cdp sends a command of Chromium's own protocol.
+func (w *window) cdp(command string, params map[string]any, value any) {
+	w.t.Helper()
+	w.do("POST", "/goog/cdp/execute", map[string]any{"cmd": command, "params": params}, value)
 }
 
 // eval runs a function body in the page.
@@ -192,8 +204,8 @@ func (w *window) console() (lines []string) {
 func (w *window) save(name string, width, height int) {
 	w.t.Helper()
 	var reply struct{ Data string }
-	w.do("POST", "/goog/cdp/execute", map[string]any{"cmd": "Page.captureScreenshot", "params": map[string]any{
-		"format": "png", "captureBeyondViewport": true, "clip": map[string]any{"x": 0, "y": 0, "width": width, "height": height, "scale": 1}}}, &reply)
+	w.cdp("Page.captureScreenshot", map[string]any{
+		"format": "png", "captureBeyondViewport": true, "clip": map[string]any{"x": 0, "y": 0, "width": width, "height": height, "scale": 1}}, &reply)
 	b, err := base64.StdEncoding.DecodeString(reply.Data)
 	if err != nil || !bytes.HasPrefix(b, []byte("\x89PNG")) {
 		w.t.Fatalf("no picture: %v", err)

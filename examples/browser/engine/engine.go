@@ -17,12 +17,16 @@ import (
 )
 
 // Engine answers questions; see [Engine.Call].
-type Engine struct {
-	stuck map[string]map[metric.LatLon]metric.LatLon
+type Engine struct{ store Store }
+
+// Store keeps sticky answers and what they cost.
+type Store interface {
+	mechanism.Store
+	Clear() error // forgets all records
 }
 
-// New returns an engine that has answered nothing.
-func New() *Engine { return &Engine{map[string]map[metric.LatLon]metric.LatLon{}} }
+// New returns an engine whose sticky answers are those in the store.
+func New(s Store) *Engine { return &Engine{s} }
 
 // Call answers one question: what is its name, args are its arguments as JSON, and
 // so is the answer.
@@ -43,7 +47,7 @@ func (e *Engine) Call(ctx context.Context, what string, args []byte) ([]byte, er
 	case "sticky":
 		answer, err = asked(args, func(q stickyQuestion) (any, error) { return e.sticky(q) })
 	case "forget":
-		e.stuck = map[string]map[metric.LatLon]metric.LatLon{}
+		err = e.store.Clear()
 	case "compare":
 		answer, err = asked(args, func(q compareQuestion) (any, error) { return q.answer(ctx) })
 	default:
@@ -73,7 +77,7 @@ type Wish struct{ Km, Odds float64 }
 // What a wish may ask for. Beyond, the noise is wider than the Earth or finer than
 // what a map shows.
 const (
-	minKm, maxKm     = 0.001, 20000
+	minKm, maxKm     = 0.1, 20000
 	minOdds, maxOdds = 1.01, 1000
 )
 
@@ -169,24 +173,39 @@ type stickyQuestion struct {
 type Sticky struct {
 	Answer metric.LatLon
 	Moved  float64 // km from the place
-	Places int     // different places that have an answer, this one among them
+	Spent  string  // the guarantee of all sticky answers in the store together
 }
+
+// limit is a level, per km, that no use of the page reaches: its budget is there to
+// tell what was spent.
+const limit = 1e9
 
 func (e *Engine) sticky(q stickyQuestion) (s Sticky, err error) {
 	m, _, _, err := q.mechanism()
 	if err != nil {
 		return s, err
 	}
-	key := fmt.Sprint(q.Wish)
-	if e.stuck[key] == nil {
-		e.stuck[key] = map[metric.LatLon]metric.LatLon{}
+	most, err := mechanism.NewGuarantee(limit, 0, m.Guarantee().Unit())
+	if err != nil {
+		return s, err
 	}
-	y, ok := e.stuck[key][q.Place]
-	if !ok {
-		if y, err = m.Release(nil, q.Place); err != nil {
-			return s, err
-		}
-		e.stuck[key][q.Place] = y
+	budget, err := mechanism.NewBudget(most, &mechanism.BudgetOptions{Store: e.store, Name: "map"})
+	if err != nil {
+		return s, err
 	}
-	return Sticky{y, metric.GreatCircle{}.Distance(q.Place, y), len(e.stuck[key])}, nil
+	sticky, err := mechanism.NewSticky(m, &mechanism.StickyOptions[metric.LatLon]{
+		Store:  e.store,
+		Name:   fmt.Sprintf("map, within %v km by %v", q.Km, q.Odds), // another mechanism, another name
+		Budget: budget,
+	})
+	if err != nil {
+		return s, err
+	}
+	if s.Answer, err = sticky.Release(nil, q.Place); err != nil {
+		return s, err
+	}
+	s.Moved = metric.GreatCircle{}.Distance(q.Place, s.Answer)
+	spent, err := budget.Spent()
+	s.Spent = spent.String()
+	return s, err
 }

@@ -11,6 +11,24 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// records is a store in memory.
+type records map[string][]byte
+
+func (r records) Load(key string) ([]byte, bool, error) {
+	b, ok := r[key]
+	return b, ok, nil
+}
+
+func (r records) Save(key string, value []byte) error {
+	r[key] = value
+	return nil
+}
+
+func (r records) Clear() error {
+	clear(r)
+	return nil
+}
+
 // call asks a question and reads the answer, or returns the error.
 func call[A any](t *testing.T, e *Engine, what, args string) (answer A, err error) {
 	t.Helper()
@@ -25,7 +43,7 @@ func call[A any](t *testing.T, e *Engine, what, args string) (answer A, err erro
 }
 
 func TestNoise_GrantsTheWish(t *testing.T) {
-	for _, w := range []Wish{{10, 2}, {0.001, 1000}, {20000, 1.01}, {3, math.E}, {7.3, 1.7}} {
+	for _, w := range []Wish{{10, 2}, {0.1, 1000}, {20000, 1.01}, {3, math.E}, {7.3, 1.7}} {
 		n := testkit.Must(w.noise())
 		if f := math.Exp(n.Alpha * w.Km); f > w.Odds*(1+1e-14) || f < w.Odds*(1-1e-12) {
 			t.Errorf("%v: odds change by %v", w, f)
@@ -43,7 +61,7 @@ func TestNoise_GrantsTheWish(t *testing.T) {
 // TestFresh_Law draws 1,000 answers with secure randomness: the share within R95
 // leaves (0.9, 0.99) with probability below 1e-9.
 func TestFresh_Law(t *testing.T) {
-	e := New()
+	e := New(records{})
 	for _, args := range []string{
 		`{"Km":10,"Odds":2,"Place":{"Lat":50.8,"Lon":4.3},"Times":1000}`,
 		`{"Km":500,"Odds":3,"Place":{"Lat":-89,"Lon":180},"Times":1000}`,
@@ -73,18 +91,25 @@ func TestFresh_Law(t *testing.T) {
 }
 
 func TestSticky_OneAnswerForEachPlace(t *testing.T) {
-	e := New()
-	ask := func(args string) Sticky { return testkit.Must(call[Sticky](t, e, "sticky", args)) }
+	store := records{}
+	ask := func(args string) Sticky { return testkit.Must(call[Sticky](t, New(store), "sticky", args)) } // a new page each time
 	here, there := `{"Km":10,"Odds":2,"Place":{"Lat":50.8,"Lon":4.3}}`, `{"Km":10,"Odds":2,"Place":{"Lat":50.8,"Lon":4.4}}`
-	first, other := ask(here), ask(there)
-	if again := ask(here); again.Answer != first.Answer || again.Places != 2 {
+	first := ask(here)
+	if again := ask(here); again != first || !strings.HasPrefix(first.Spent, "0.0693148-private per km") {
 		t.Errorf("%v, then %v", first, again)
+	}
+	other := ask(there)
+	if again := ask(here); again.Answer != first.Answer || again.Spent != other.Spent || !strings.HasPrefix(other.Spent, "0.13863-private") {
+		t.Errorf("%v, %v elsewhere, and back again %v", first, other, again)
 	}
 	if other.Answer == first.Answer {
 		t.Errorf("two places share %v", other)
 	}
-	testkit.Must(call[any](t, e, "forget", ""))
-	if again := ask(here); again.Answer == first.Answer || again.Places != 1 {
+	if finer := ask(`{"Km":10,"Odds":3,"Place":{"Lat":50.8,"Lon":4.3}}`); finer.Answer == first.Answer {
+		t.Errorf("two levels share %v", finer)
+	}
+	testkit.Must(call[any](t, New(store), "forget", ""))
+	if again := ask(here); again.Answer == first.Answer || again.Spent != first.Spent {
 		t.Errorf("%v was not forgotten: %v", first, again)
 	}
 }
@@ -94,7 +119,7 @@ const towns = `[{"Lat":50.85,"Lon":4.35},{"Lat":51.22,"Lon":4.40},{"Lat":51.05,"
 func TestCompare_KeepsTheLevel(t *testing.T) {
 	for _, km := range []string{"1", "10", "300"} {
 		args := `{"Km":` + km + `,"Odds":2,"At":1,"Places":` + towns + `}`
-		rows := testkit.Must(call[[]Row](t, New(), "compare", args))
+		rows := testkit.Must(call[[]Row](t, New(records{}), "compare", args))
 		var w Wish
 		if err := json.Unmarshal([]byte(args), &w); err != nil {
 			t.Fatal(err)
@@ -117,7 +142,7 @@ func TestCompare_KeepsTheLevel(t *testing.T) {
 
 func TestCompare_SaysWhyThereIsNone(t *testing.T) {
 	// A millimeter apart: too close for some.
-	rows, err := call[[]Row](t, New(), "compare", `{"Km":1000,"Odds":1.01,"Places":[{"Lat":1,"Lon":1},{"Lat":1,"Lon":1.00000001},{"Lat":5,"Lon":5}]}`)
+	rows, err := call[[]Row](t, New(records{}), "compare", `{"Km":1000,"Odds":1.01,"Places":[{"Lat":1,"Lon":1},{"Lat":1,"Lon":1.00000001},{"Lat":5,"Lon":5}]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +158,7 @@ func TestCall_Errors(t *testing.T) {
 	for _, c := range []struct{ what, args, want string }{
 		{"color", `{}`, "no question \"color\""},
 		{"noise", `{"Km":1,"Odds":2,"Eps":3}`, "unknown field"},
-		{"noise", `{"Km":0,"Odds":2}`, "distance 0 km: want 0.001 to 20000"},
+		{"noise", `{"Km":0,"Odds":2}`, "distance 0 km: want 0.1 to 20000"},
 		{"noise", `{"Km":1,"Odds":1}`, "factor 1: want 1.01 to 1000"},
 		{"noise", `{"Km":1,"Odds":1e400}`, "Odds"},
 		{"fresh", `{"Km":1,"Odds":2,"Times":0,` + place + `}`, "0 times: want 1 to 1000"},
@@ -143,7 +168,7 @@ func TestCall_Errors(t *testing.T) {
 		{"compare", `{"Km":1,"Odds":2,"At":5,"Places":` + towns + `}`, "place 5 of 5"},
 		{"compare", `{"Km":1,"Odds":2,"Places":[{"Lat":1,"Lon":2},{"Lat":100,"Lon":2}]}`, "100"},
 	} {
-		if _, err := call[any](t, New(), c.what, c.args); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := call[any](t, New(records{}), c.what, c.args); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.what, c.args, err, c.want)
 		}
 	}

@@ -61,6 +61,7 @@ function choose(p, { move = false } = {}) {
   state.place = { lat: Number(Math.max(-90, Math.min(90, p.lat)).toFixed(5)), lon: Number(lon.toFixed(5)) };
   $("lat").value = state.place.lat;
   $("lon").value = state.place.lon;
+  $("hereWords").textContent = "";
   clear();
   if (move || !map.sees(state.place)) map.moveTo(state.place);
 }
@@ -108,7 +109,8 @@ function render() {
   $("stickyWords").textContent = !sticky
     ? "Press a button twice: a sticky answer stays, a fresh one does not."
     : `Sticky: ${where(place(sticky.Answer), noise.Decimals)}, ${far(sticky.Moved)} from your place. ` +
-      (state.asked < 2 ? "Press again: it stays." : `Asked ${state.asked} times, the same every time: who sees them all learns no more than from one.`);
+      (state.asked < 2 ? "Press again: it stays." : `Asked ${state.asked} times, the same every time: who sees them all learns no more than from one.`) +
+      (sticky.Spent === noise.Guarantee ? "" : ` All that you have released this way, other places and levels too: ${sticky.Spent}.`);
   $("freshWords").textContent = fresh.length === 0 ? "" : fresh.length === 1
     ? `Fresh: ${where(fresh[0], noise.Decimals)}, ${far(distance(state.place, fresh[0]))} from your place. Press again: it changes.`
     : `${fresh.length} fresh answers, the last ${where(fresh.at(-1), noise.Decimals)}. Their average is ${far(distance(state.place, middle))} from your place, and levels add: within ${digits(wish.km)} km the odds may change by a factor ${factor(wish.odds ** fresh.length)}.`;
@@ -217,7 +219,13 @@ function wire() {
   });
   $("here").addEventListener("click", () => {
     navigator.geolocation.getCurrentPosition(
-      (fix) => choose({ lat: fix.coords.latitude, lon: fix.coords.longitude }, { move: true }),
+      guarded((fix) => {
+        // To a public grid of about a tenth of the distance: the device's own errors
+        // would make a new place, and a new answer, of every fix.
+        const tens = 10 ** Math.max(0, Math.min(5, Math.floor(-Math.log10(state.wish.km / 10 / 111))));
+        choose({ lat: Math.round(fix.coords.latitude * tens) / tens, lon: Math.round(fix.coords.longitude * tens) / tens }, { move: true });
+        $("hereWords").textContent = `Your position, rounded to ${digits(1 / tens)} degrees so that small errors of the device make no new places. The promise is about rounded places.`;
+      }),
       (e) => { $("error").textContent = `no position: ${e.message}`; });
   });
 
@@ -253,7 +261,11 @@ function wire() {
   $("sticky").addEventListener("click", release);
   $("fresh").addEventListener("click", fresh(1));
   $("many").addEventListener("click", fresh(50));
-  $("forget").addEventListener("click", guarded(() => { ask("forget"); clear(); }));
+  $("forget").addEventListener("click", guarded(() => {
+    ask("forget");
+    clear();
+    $("stickyWords").textContent = "Forgotten. Whoever has the old answers has them still: the levels of new ones add to theirs.";
+  }));
   $("compare").addEventListener("click", compare);
   $("copy").addEventListener("click", async () => {
     try {
