@@ -55,7 +55,7 @@ func TestPage_InABrowser(t *testing.T) {
 	w.click("many")
 	w.click("compare")
 	w.click("fit")
-	w.save("page.png", 1265, 1080) // but for the scroll bar
+	w.save("page.png", 1265, 1000) // without the scroll bar
 
 	w.visit(w.url, 375, 812)
 	w.click("sticky")
