@@ -117,6 +117,9 @@ func (p *Program) writable() error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
+// Folder is that of -out, or the temporary one once there is one, or "".
+func (p *Program) Folder() string { return p.out }
+
 // Input opens the file of -in, or the embedded data, for the caller to close,
 // and returns the name to use in messages.
 func (p *Program) Input(embeddedName string, embedded []byte) (f io.ReadCloser, name string, err error) {

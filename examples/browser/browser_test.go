@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/examples/internal/demo"
+)
+
+// TestPage_InABrowser builds the page and uses it as people do, in Chromium. It runs
+// where METRICDP_BROWSER is set, and saves pictures in METRICDP_SCREENSHOTS.
+func TestPage_InABrowser(t *testing.T) {
+	if os.Getenv("METRICDP_BROWSER") == "" {
+		t.Skip("needs a browser: METRICDP_BROWSER=1")
+	}
+	towns, err := readCities(&demo.Program{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := assemble(context.Background(), towns, compile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	w := open(t)
+	w.url = server.URL
+	w.visit(w.url, 1280, 1000)
+	for _, use := range []struct {
+		name string
+		test func(*testing.T, *window)
+	}{
+		{"sticky stays", stickyStays},
+		{"fresh changes", freshChanges},
+		{"levels in words", levelsInWords},
+		{"bad input", badInput},
+		{"mechanisms compared", mechanismsCompared},
+		{"keyboard", keyboard},
+		{"position", position},
+		{"named and readable", namedAndReadable},
+		{"snippet", snippetOverrides},
+	} {
+		t.Run(use.name, func(t *testing.T) {
+			w.t = t
+			use.test(t, w)
+		})
+	}
+	w.t = t
+	w.click("many")
+	w.click("compare")
+	w.click("fit")
+	w.save("page.png", 1265, 1000) // without the scroll bar
+
+	w.visit(w.url, 375, 812)
+	w.click("sticky")
+	w.click("many")
+	w.click("compare")
+	var wide [2]int
+	w.eval("return [document.documentElement.scrollWidth, document.documentElement.clientWidth]", &wide)
+	if wide[0] > wide[1] || wide[1] != 375 {
+		t.Errorf("%d pixels wide on a phone of %d", wide[0], wide[1])
+	}
+	w.save("phone.png", 375, 812)
+	if lines := w.console(); len(lines) > 0 {
+		t.Errorf("the console has\n%s", strings.Join(lines, "\n"))
+	}
+	var elsewhere []string
+	w.eval("return performance.getEntriesByType('resource').map((e) => e.name).filter((n) => !n.startsWith(location.origin))", &elsewhere)
+	if len(elsewhere) > 0 {
+		t.Errorf("the page loads %v", elsewhere)
+	}
+}
+
+var coordinates = regexp.MustCompile(`-?[0-9]+\.[0-9]+, -?[0-9]+\.[0-9]+`)
+
+// answer is the place that the words of an answer name.
+func (w *window) answer(id string) string {
+	w.t.Helper()
+	words := w.words(id)
+	place := coordinates.FindString(words)
+	if place == "" {
+		w.t.Fatalf("no answer in %q", words)
+	}
+	return place
+}
+
+// release presses a button and returns the place that it released.
+func (w *window) release(button string) string {
+	w.t.Helper()
+	w.click(button)
+	return w.answer(button + "Words")
+}
+
+// place is the latitude and longitude in the page's fields.
+func (w *window) place() (at [2]float64) {
+	w.t.Helper()
+	w.eval("return ['lat', 'lon'].map((id) => Number(document.getElementById(id).value))", &at)
+	return at
+}
+
+func stickyStays(t *testing.T, w *window) {
+	first := w.release("sticky")
+	for range 3 {
+		if again := w.release("sticky"); again != first {
+			t.Errorf("%s, then %s", first, again)
+		}
+	}
+	if words := w.words("stickyWords"); !strings.Contains(words, "Asked 4 times, the same every time") {
+		t.Error(words)
+	}
+	before := w.place()
+	w.tap("map", 120, -60)
+	if at := w.place(); !(at[0] > before[0] && at[1] > before[1]) {
+		t.Errorf("a click to the upper right moved the place from %v to %v", before, at)
+	}
+	if other := w.release("sticky"); other == first {
+		t.Errorf("%s at another place too", first)
+	}
+	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
+	w.set("lon", strconv.FormatFloat(before[1], 'g', -1, 64))
+	if again := w.release("sticky"); again != first {
+		t.Errorf("%s, and back again %s", first, again)
+	}
+	w.visit(w.url, 1280, 1000)
+	if again := w.release("sticky"); again != first {
+		t.Errorf("%s, and after a reload %s", first, again)
+	}
+	if words := w.words("stickyWords"); !strings.Contains(words, "this way, other places and levels too: 0.13863-private per km") {
+		t.Error(words)
+	}
+	w.click("forget")
+	if other := w.release("sticky"); other == first { // one in some 10^8 by chance
+		t.Errorf("%s was not forgotten", first)
+	}
+}
+
+func freshChanges(t *testing.T, w *window) {
+	seen := map[string]bool{}
+	for range 4 {
+		seen[w.release("fresh")] = true
+	}
+	if len(seen) != 4 {
+		t.Errorf("4 fresh answers are %v", seen)
+	}
+	w.click("many")
+	if words := w.words("freshWords"); !strings.Contains(words, "54 fresh answers") || !strings.Contains(words, "factor 10¹⁷") {
+		t.Error(words)
+	}
+}
+
+func levelsInWords(t *testing.T, w *window) {
+	w.set("km", "5")
+	w.set("odds", "3")
+	for id, wants := range map[string][]string{
+		"noise":   {"alpha = ln 3 / 5 km = 0.22 per km", "95 % within 22 km"}, // 4.7439/alpha in the plane
+		"promise": {"0.219723-private per km", "1 to 9 times as likely", "59,000"},
+	} {
+		for _, want := range wants {
+			if words := w.words(id); !strings.Contains(words, want) {
+				t.Errorf("no %q in %q", want, words)
+			}
+		}
+	}
+	w.set("km", "10")
+	w.set("odds", "2")
+}
+
+func badInput(t *testing.T, w *window) {
+	noise, at := w.words("noise"), w.place()
+	for id, value := range map[string]string{"km": "-1", "odds": "1", "lat": "91", "lon": ""} {
+		old := w.text("return document.getElementById('" + id + "').value")
+		w.set(id, value)
+		if w.text("return document.getElementById('"+id+"').ariaInvalid") != "true" || w.words("noise") != noise {
+			t.Errorf("%s = %q is taken: %s", id, value, w.words("noise"))
+		}
+		w.set(id, old)
+	}
+	if w.place() != at || w.words("error") != "" {
+		t.Errorf("the place went from %v to %v: %s", at, w.place(), w.words("error"))
+	}
+}
+
+func mechanismsCompared(t *testing.T, w *window) {
+	w.click("compare")
+	words := w.words("table")
+	for _, want := range []string{"your place counts as the nearest of them, Brussels", "best: tight weights", "noise, snapped", "exponential, standard"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("no %q in %q", want, words)
+		}
+	}
+	w.eval("document.querySelectorAll('#table input')[1].click()", nil)
+	var chosen []bool
+	w.eval("return [...document.querySelectorAll('#table input')].map((e) => e.checked)", &chosen)
+	if !slices.Equal(chosen, []bool{false, true, false, false}) {
+		t.Errorf("chosen: %v", chosen)
+	}
+}
+
+func keyboard(t *testing.T, w *window) {
+	const up, enter = "\uE013", "\uE007"
+	before := w.place()
+	w.keys("map", up+up)
+	if at := w.place(); !(at[0] > before[0] && at[1] == before[1]) {
+		t.Errorf("two presses of the up arrow moved %v to %v", before, at)
+	}
+	w.keys("map", enter)
+	first := w.answer("stickyWords")
+	w.keys("map", "+-"+enter)
+	if again := w.answer("stickyWords"); again != first {
+		t.Errorf("%s, then %s", first, again)
+	}
+	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
+}
+
+// position lets the browser be somewhere, and the page ask where.
+func position(t *testing.T, w *window) {
+	w.cdp("Browser.grantPermissions", map[string]any{"permissions": []string{"geolocation"}, "origin": w.url}, nil)
+	w.cdp("Emulation.setGeolocationOverride", map[string]any{"latitude": 48.20849, "longitude": 16.37208, "accuracy": 10}, nil)
+	before := w.place()
+	w.click("here")
+	w.until("the position is not there", func() bool { return w.words("hereWords") != "" })
+	if at := w.place(); at != [2]float64{48.21, 16.37} { // 10 km: rounded to 0.01 degrees
+		t.Errorf("the place is %v", at)
+	}
+	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
+	w.set("lon", strconv.FormatFloat(before[1], 'g', -1, 64))
+}
+
+// namedAndReadable checks that everything that can be operated has a name, and that
+// text has the contrast of 4.5 that WCAG 2 asks for.
+func namedAndReadable(t *testing.T, w *window) {
+	var ids []string
+	w.eval("return [...document.querySelectorAll('button, input, textarea, canvas')].map((e, k) => e.id ||= `unnamed${k}`)", &ids)
+	if len(ids) < 15 {
+		t.Errorf("only %v", ids)
+	}
+	for _, id := range ids {
+		var name string
+		w.do("GET", w.find(id)+"/computedlabel", nil, &name)
+		if len(name) < 2 && id != "fit" {
+			t.Errorf("#%s is called %q", id, name)
+		}
+	}
+	var dim []string
+	w.eval(`
+		const parse = (s) => s.match(/[\d.]+/g).map(Number);
+		const light = (s) => parse(s).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+			.reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
+		const ground = (e) => { // the first opaque color behind
+			for (; e; e = e.parentElement) {
+				const c = getComputedStyle(e).backgroundColor;
+				if ((parse(c)[3] ?? 1) === 1) return c;
+			}
+			return "rgb(255, 255, 255)";
+		};
+		return [...document.querySelectorAll("body *")].filter((e) => !e.disabled && e.checkVisibility() && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+			.map((e) => {
+				const a = light(getComputedStyle(e).color), b = light(ground(e));
+				return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), e.textContent.trim().slice(0, 40)];
+			}).filter(([ratio]) => ratio < 4.5).map(([ratio, words]) => ratio.toFixed(2) + " " + words)`, &dim)
+	if len(dim) > 0 {
+		t.Errorf("hard to read: %q", dim)
+	}
+}
+
+func snippetOverrides(t *testing.T, w *window) {
+	first := w.release("sticky")
+	var fix struct{ Latitude, Longitude, Accuracy float64 }
+	w.do("POST", "/execute/async", map[string]any{"args": []any{}, "script": w.text("return document.getElementById('snippet').value") + `
+		const done = arguments[0];
+		navigator.geolocation.watchPosition(() => navigator.geolocation.getCurrentPosition((p) => done(p.coords)));`}, &fix)
+	if got := strconv.FormatFloat(fix.Latitude, 'f', 3, 64) + ", " + strconv.FormatFloat(fix.Longitude, 'f', 3, 64); got != first {
+		t.Errorf("pages get %s, the page shows %s", got, first)
+	}
+	if fix.Accuracy < 68000 || fix.Accuracy > 69000 { // 4.7439 times 10 km / ln 2
+		t.Errorf("accuracy %v m", fix.Accuracy)
+	}
+}
