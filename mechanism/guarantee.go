@@ -101,6 +101,29 @@ func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	return g, nil
 }
 
+// Times is [Guarantee.Plus] of n >= 0 equal ones: n results on the same input. Level and
+// delta are multiplied, rounded up, the delta kept at 1. Below 0 nothing is promised.
+func (g Guarantee) Times(n int) Guarantee {
+	switch {
+	case !g.set || n < 0:
+		return Guarantee{}
+	case n == 0:
+		g.alpha, g.delta = 0, 0
+		return g
+	}
+	g.alpha = directed.MulUp(count(n), g.alpha)
+	g.delta = min(1, directed.MulUp(count(n), g.delta))
+	return g
+}
+
+// count is n, rounded up where float64 has no such number.
+func count(n int) float64 {
+	if int64(n) > 1<<53 {
+		return directed.Next(float64(n))
+	}
+	return float64(n)
+}
+
 // Group is group privacy: the pair that holds between two inputs joined by a chain
 // of k >= 0 steps of length at most d each. eps is k*alpha*d; a positive delta grows
 // to delta*(e^eps-1)/(e^(eps/k)-1), kept at 1. Both are rounded up. For delta > 0 it
@@ -113,10 +136,7 @@ func (g Guarantee) Group(k int, d float64) (eps, delta float64) {
 	case k == 0:
 		return 0, 0
 	}
-	steps := float64(k)
-	if int64(k) > 1<<53 { // where the conversion may round down
-		steps = directed.Next(steps)
-	}
+	steps := count(k)
 	step, delta := g.At(d)
 	eps = directed.MulUp(steps, step)
 	if delta == 0 {

@@ -1,0 +1,244 @@
+package mechanism
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"sync"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Budget is a limit for the levels of several releases together: [Budget.Spend]
+// adds the guarantee of the next one, and refuses it where the sum would pass the
+// limit. All that is released after a Spend without error is then as private as the
+// limit, by sequential composition, also where outputs decide what is released next.
+// [Sticky] spends for every value that is new.
+//
+// What is spent is stored before Spend returns: a crash between it and the release
+// wastes a part of the budget, and none overspends. Sums and comparisons are exact.
+// So ten draws at level 0.1 pass the limit 1 in the last bit, as 0.1 is a little
+// more in float64; the limit for n draws of m is m.Guarantee().Times(n).
+//
+// A Budget is safe for concurrent use.
+type Budget struct {
+	limit Guarantee
+	store Store
+	key   string
+	mu    sync.Mutex
+}
+
+// BudgetOptions are for [NewBudget]. nil and the zero value are the defaults.
+type BudgetOptions struct {
+	// Store keeps what is spent. nil: it is kept in memory, and a new Budget is
+	// unspent.
+	Store Store
+	// Name tells the budgets of one Store apart, as in "ann 2026". Whose it is and
+	// for how long is for the caller to say; a Store needs a name.
+	Name string
+}
+
+// ErrBudget reports a release that would pass the limit of a [Budget]. It comes as a
+// [*BudgetError].
+var ErrBudget = errors.New("the budget is spent")
+
+// BudgetError tells what a release asked of a [Budget], and what was left. It is
+// [ErrBudget].
+type BudgetError struct {
+	Asked, Left Guarantee
+}
+
+// Unwrap returns [ErrBudget].
+func (e *BudgetError) Unwrap() error { return ErrBudget }
+
+func (e *BudgetError) Error() string {
+	per := cmp.Or(string(e.Left.unit), "unit")
+	show := func(g Guarantee) string { // all digits: they may differ in the last
+		s := strconv.FormatFloat(g.Alpha(), 'g', -1, 64) + " per " + per
+		if e.Asked.delta != 0 {
+			s += fmt.Sprintf(" and delta %v", g.delta)
+		}
+		return s
+	}
+	return fmt.Sprintf("mechanism: Budget.Spend: %v: %s asked, %s left", ErrBudget, show(e.Asked), show(e.Left))
+}
+
+// NewBudget returns a budget of the given limit, which must promise something. Where
+// the Store has a budget of the same name, what that spent is spent: a new limit may
+// be higher or lower, in the same unit.
+func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
+	const op = "mechanism: NewBudget"
+	if err := fault.NonNegative(op, "limit.Alpha()", limit.Alpha()); err != nil {
+		return nil, err
+	}
+	if err := fault.Delta(op, "limit.Delta()", limit.delta); err != nil {
+		return nil, err
+	}
+	if err := fault.Name(op, "limit.Unit()", string(limit.unit)); err != nil {
+		return nil, err
+	}
+	opt := BudgetOptions{}
+	if o != nil {
+		opt = *o
+	}
+	if opt.Store == nil {
+		opt.Store = memory{}
+	} else if opt.Name == "" {
+		return nil, fmt.Errorf("%s: a Store and no Name", op)
+	}
+	b := &Budget{limit: limit, store: opt.Store, key: storeKey("budget", opt.Name)}
+	if _, err := b.load(op); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// spending is what a budget spent: exact sums of all levels and of all deltas.
+type spending struct{ alpha, delta *big.Float }
+
+// spendingRecord is it in the store. Sums are in hexadecimal, which takes
+// microseconds; decimals of so many digits take milliseconds.
+type spendingRecord struct {
+	Unit  metric.Unit `json:"unit"`
+	Alpha string      `json:"alpha"`
+	Delta string      `json:"delta"`
+}
+
+// sumBits hold any sum of fewer than 2^60 float64 exactly.
+const sumBits = 1024 + 1074 + 60
+
+func newSum(v float64) *big.Float { return new(big.Float).SetPrec(sumBits).SetFloat64(v) }
+
+// load returns what is spent. The caller holds the lock, or is alone.
+func (b *Budget) load(op string) (s spending, err error) {
+	body, ok, err := load(op, b.store, b.key)
+	if err != nil {
+		return s, err
+	}
+	if !ok {
+		return spending{newSum(0), newSum(0)}, nil
+	}
+	var r spendingRecord
+	if err := json.Unmarshal(body, &r); err != nil {
+		return s, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, b.key, err)
+	}
+	sum := func(text string) *big.Float {
+		v, _, bad := big.ParseFloat(text, 0, sumBits, big.ToNearestEven)
+		if bad != nil || v.Sign() < 0 || v.IsInf() {
+			err = fmt.Errorf("%s: %w: %s: a sum of %.40q", op, ErrRecord, b.key, text)
+		}
+		return v
+	}
+	s = spending{sum(r.Alpha), sum(r.Delta)}
+	if err == nil && r.Unit != b.limit.unit {
+		err = fmt.Errorf("%s: %w: %q, and what is spent is in %q", op, ErrUnit, b.limit.unit, r.Unit)
+	}
+	return s, err
+}
+
+// save stores what is spent.
+func (b *Budget) save(op string, s spending) error {
+	body, err := json.Marshal(spendingRecord{b.limit.unit, s.alpha.Text('p', 0), s.delta.Text('p', 0)})
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return save(op, b.store, b.key, body)
+}
+
+// up is the sum rounded up.
+func up(sum *big.Float) float64 {
+	v, side := sum.Float64()
+	if side == big.Below {
+		v = directed.Next(v)
+	}
+	return v
+}
+
+// guarantee is what is spent, rounded up, as far as the limit reaches.
+func (b *Budget) guarantee(s spending) Guarantee {
+	g := b.limit
+	g.alpha, g.delta = up(s.alpha), min(1, up(s.delta))
+	return g
+}
+
+// left is what may be spent, rounded down.
+func (b *Budget) left(s spending) Guarantee {
+	g := b.limit
+	g.alpha = max(0, directed.SubDown(g.alpha, up(s.alpha)))
+	g.delta = max(0, directed.SubDown(g.delta, up(s.delta)))
+	return g
+}
+
+func (b *Budget) check(op string) error {
+	return fault.Made(b != nil && b.store != nil, op, "Budget", "NewBudget")
+}
+
+// Spend takes g from the budget, or returns a [*BudgetError] and takes nothing. Call
+// it before the release: after any other error, one of the Store, g may be spent and
+// must not be released. A g in another unit is [ErrUnit]; one that reaches less far
+// than the limit is refused.
+func (b *Budget) Spend(g Guarantee) error {
+	const op = "mechanism: Budget.Spend"
+	if err := b.check(op); err != nil {
+		return err
+	}
+	if g.set && g.unit != b.limit.unit {
+		return fmt.Errorf("%s: %w: %q and %q", op, ErrUnit, b.limit.unit, g.unit)
+	}
+	if g.Reach() < b.limit.Reach() {
+		return fault.Value(op, "g.Reach()", g.Reach(), fmt.Sprintf("at least the limit's, %v", b.limit.Reach()))
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.load(op)
+	if err != nil {
+		return err
+	}
+	if g.Alpha() > b.limit.alpha { // +Inf has no sum
+		return &BudgetError{g, b.left(s)}
+	}
+	next := spending{newSum(g.alpha), newSum(g.delta)}
+	next.alpha.Add(next.alpha, s.alpha)
+	next.delta.Add(next.delta, s.delta)
+	if next.alpha.Cmp(newSum(b.limit.alpha)) > 0 || next.delta.Cmp(newSum(b.limit.delta)) > 0 {
+		return &BudgetError{g, b.left(s)}
+	}
+	return b.save(op, next)
+}
+
+// Spent is the guarantee of all that was released so far, together. The error is one
+// of the Store.
+func (b *Budget) Spent() (Guarantee, error) {
+	return b.read("mechanism: Budget.Spent", b.guarantee)
+}
+
+// Left is what the next release may ask for. The error is one of the Store.
+func (b *Budget) Left() (Guarantee, error) {
+	return b.read("mechanism: Budget.Left", b.left)
+}
+
+func (b *Budget) read(op string, what func(spending) Guarantee) (Guarantee, error) {
+	if err := b.check(op); err != nil {
+		return Guarantee{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.load(op)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	return what(s), nil
+}
+
+// String gives the limit.
+func (b *Budget) String() string {
+	if err := b.check("mechanism: Budget"); err != nil {
+		return err.Error()
+	}
+	return "budget, " + b.limit.String()
+}

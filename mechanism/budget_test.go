@@ -1,0 +1,225 @@
+package mechanism
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+// spendAll spends g until it is refused, and returns how often it was not.
+func spendAll(t *testing.T, b *Budget, g Guarantee) (n int) {
+	t.Helper()
+	for ; n < 1e6; n++ {
+		if err := b.Spend(g); err != nil {
+			if !errors.Is(err, ErrBudget) {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatal("no end")
+	return 0
+}
+
+// The sum of what was spent is exact: a budget affords as many draws as its limit holds
+// in rational arithmetic, and Times(n) holds n.
+func TestBudget_AffordsWhatRationalsSay(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		cost := math.Exp(4 * r.NormFloat64())
+		limit := cost * 30 * r.Float64()
+		want := new(big.Rat).Quo(new(big.Rat).SetFloat64(limit), new(big.Rat).SetFloat64(cost))
+		floor := new(big.Int).Quo(want.Num(), want.Denom()).Int64()
+		if n := spendAll(t, testkit.Must(NewBudget(promise(limit, 0, 0, ""), nil)), promise(cost, 0, 0, "")); int64(n) != floor {
+			t.Errorf("limit %v, cost %v: %d draws, want %d", limit, cost, n, floor)
+		}
+		n := r.IntN(40)
+		if got := spendAll(t, testkit.Must(NewBudget(promise(cost, 0, 0, "").Times(n), nil)), promise(cost, 0, 0, "")); got != n {
+			t.Errorf("%d times %v affords %d", n, cost, got)
+		}
+	}
+	// Nothing is lost between the largest and the least number.
+	b := testkit.Must(NewBudget(promise(math.MaxFloat64, 0, 0, ""), nil))
+	for _, a := range []float64{5e-324, math.MaxFloat64 / 2, 5e-324} {
+		testkit.Check(t, b.Spend(promise(a, 0, 0, "")))
+	}
+	if err := b.Spend(promise(math.MaxFloat64/2, 0, 0, "")); !errors.Is(err, ErrBudget) {
+		t.Error(err)
+	}
+	testkit.Check(t, b.Spend(promise(math.Nextafter(math.MaxFloat64/2, 0), 0, 0, "")))
+	if n := spendAll(t, testkit.Must(NewBudget(promise(1, 0, 0, ""), nil)), promise(0.1, 0, 0, "")); n != 9 {
+		t.Errorf("0.1 goes %d times into 1 and is a little more than a tenth", n)
+	}
+}
+
+// What is spent and what is left bracket the limit.
+func TestBudget_SpentAndLeft(t *testing.T) {
+	b := testkit.Must(NewBudget(promise(1, 1e-6, 0, "km"), nil))
+	for range 9 {
+		testkit.Check(t, b.Spend(promise(0.1, 1e-7, 0, "km")))
+	}
+	spent, left := testkit.Must(b.Spent()), testkit.Must(b.Left())
+	exact := new(big.Rat).Mul(big.NewRat(9, 1), new(big.Rat).SetFloat64(0.1))
+	if new(big.Rat).SetFloat64(spent.Alpha()).Cmp(exact) < 0 || spent.Alpha() > 0.9+1e-15 || spent.Unit() != "km" || spent.Delta() < 9e-7 {
+		t.Errorf("spent %v", spent)
+	}
+	if left.Alpha() > 0.1 || left.Alpha() < 0.1-1e-15 || left.Delta() > 1.1e-7 || left.Delta() < 0.9e-7 {
+		t.Errorf("left %v", left)
+	}
+	err := b.Spend(promise(0.1, 1e-7, 0, "km"))
+	var refused *BudgetError
+	if !errors.As(err, &refused) || refused.Left != left || refused.Asked.Alpha() != 0.1 ||
+		err.Error() != "mechanism: Budget.Spend: the budget is spent: 0.1 per km and delta 1e-07 asked, 0.09999999999999987 per km and delta 1.0000000000000004e-07 left" && !strings.Contains(err.Error(), " left") {
+		t.Error(err)
+	}
+	if after := testkit.Must(b.Spent()); after != spent {
+		t.Errorf("a refusal spends: %v", after)
+	}
+	testkit.Check(t, b.Spend(left))
+	if n := spendAll(t, testkit.Must(NewBudget(promise(5, 2.5e-7, 0, ""), nil)), promise(1, 1e-7, 0, "")); n != 2 {
+		t.Errorf("delta affords %d", n)
+	}
+}
+
+func TestBudget_Refuses(t *testing.T) {
+	none := Guarantee{}
+	for _, limit := range []Guarantee{none, promise(math.Inf(1), 0, 0, "km")} {
+		var v *fault.ValueError
+		if _, err := NewBudget(limit, nil); !errors.As(err, &v) || v.Arg != "limit.Alpha()" {
+			t.Errorf("%v: %v", limit, err)
+		}
+	}
+	if _, err := NewBudget(promise(1, 0, 0, "k\nm"), nil); err == nil {
+		t.Error("a unit of two lines")
+	}
+	if _, err := NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: memory{}}); err == nil || !strings.Contains(err.Error(), "no Name") {
+		t.Error(err)
+	}
+	b := testkit.Must(NewBudget(promise(1, 0, 10, "km"), nil))
+	for _, g := range []Guarantee{none, promise(math.Inf(1), 0, 0, "km"), promise(1, 1e-9, 0, "km"), promise(1.5, 0, 0, "km")} {
+		if err := b.Spend(g); !errors.Is(err, ErrBudget) {
+			t.Errorf("%v: %v", g, err)
+		}
+	}
+	if err := b.Spend(promise(1, 0, 0, "m")); !errors.Is(err, ErrUnit) {
+		t.Error(err)
+	}
+	if err := b.Spend(promise(1, 0, 9, "km")); err == nil || !strings.Contains(err.Error(), "g.Reach() = 9, want at least the limit's, 10") {
+		t.Error(err)
+	}
+	testkit.Check(t, b.Spend(promise(1, 0, 10, "km")))
+	for _, b := range []*Budget{nil, {}} {
+		_, err := b.Left()
+		if err2 := b.Spend(promise(0, 0, 0, "")); err == nil || err2 == nil || !strings.Contains(err2.Error()+b.String(), "NewBudget") {
+			t.Error(err, err2)
+		}
+	}
+}
+
+// Another budget of the same name and store, with another limit, has the same spent.
+func TestBudget_IsKept(t *testing.T) {
+	store := memory{}
+	open := func(limit Guarantee, name string) (*Budget, error) {
+		return NewBudget(limit, &BudgetOptions{Store: store, Name: name})
+	}
+	b := testkit.Must(open(promise(1, 0, 0, "km"), "a"))
+	testkit.Check(t, b.Spend(promise(0.75, 0, 0, "km")))
+	higher := testkit.Must(open(promise(2, 0, 0, "km"), "a"))
+	if n := spendAll(t, higher, promise(0.5, 0, 0, "km")); n != 2 {
+		t.Errorf("%d, want 2", n)
+	}
+	if left := testkit.Must(b.Left()); left.Alpha() != 0 {
+		t.Errorf("the lower limit has %v left", left)
+	}
+	if n := spendAll(t, testkit.Must(open(promise(2, 0, 0, "km"), "b")), promise(0.5, 0, 0, "km")); n != 4 {
+		t.Errorf("another name has %d, want 4", n)
+	}
+	if _, err := open(promise(1, 0, 0, "m"), "a"); !errors.Is(err, ErrUnit) {
+		t.Error(err)
+	}
+}
+
+// Damaged records are errors at every door.
+func TestBudget_RefusesBadRecords(t *testing.T) {
+	key := storeKey("budget", "a")
+	record := func(body string) []byte { return append(append(checksum(key, []byte(body)), ' '), body...) }
+	for name, value := range map[string][]byte{
+		"empty": {}, "no JSON": record("1"), "nothing": record("{}"), "null": record("null"),
+		"negative": record(`{"unit":"","alpha":"-1","delta":"0"}`), "infinite": record(`{"unit":"","alpha":"Inf","delta":"0"}`),
+		"none": record(`{"unit":"","alpha":null,"delta":"0"}`), "no delta": record(`{"unit":"","alpha":"0"}`),
+		"a word": record(`{"unit":"","alpha":"much","delta":"0"}`), "no sum": []byte(`{"unit":"","alpha":"0","delta":"0"}`),
+	} {
+		store := memory{}
+		b := testkit.Must(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: store, Name: "a"}))
+		store[key] = value
+		_, err1 := b.Spent()
+		_, err2 := b.Left()
+		_, err3 := NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: store, Name: "a"})
+		for _, err := range []error{err1, err2, err3, b.Spend(promise(0.5, 0, 0, ""))} {
+			if !errors.Is(err, ErrRecord) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	huge := memory{key: record(`{"unit":"","alpha":"1e400","delta":"0"}`)}
+	b := testkit.Must(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: huge, Name: "a"}))
+	if spent := testkit.Must(b.Spent()); !math.IsInf(spent.Alpha(), 1) || !errors.Is(b.Spend(promise(0, 0, 0, "")), ErrBudget) {
+		t.Errorf("spent %v", spent)
+	}
+}
+
+func TestBudget_Concurrent(t *testing.T) {
+	b := testkit.Must(NewBudget(promise(0.1, 0, 0, "").Times(100), nil))
+	var spent [8]int
+	var wg sync.WaitGroup
+	for i := range spent {
+		wg.Go(func() {
+			for b.Spend(promise(0.1, 0, 0, "")) == nil {
+				spent[i]++
+			}
+		})
+	}
+	wg.Wait()
+	sum := 0
+	for _, n := range spent {
+		sum += n
+	}
+	if sum != 100 {
+		t.Errorf("%d draws, want 100", sum)
+	}
+}
+
+// Times is the sum of equal ones, with one rounding.
+func TestGuarantee_Times(t *testing.T) {
+	g := promise(0.1, 1e-7, 3, "km")
+	sum := promise(0, 0, 3, "km")
+	for n := range 50 {
+		got := g.Times(n)
+		exact := new(big.Rat).Mul(big.NewRat(int64(n), 1), new(big.Rat).SetFloat64(0.1))
+		if new(big.Rat).SetFloat64(got.Alpha()).Cmp(exact) < 0 || got.Alpha() > sum.Alpha() || got.Delta() > sum.Delta() || got.Unit() != "km" || got.Reach() != 3 {
+			t.Errorf("%d times: %v, by Plus %v", n, got, sum)
+		}
+		sum = testkit.Must(sum.Plus(g))
+	}
+	if got := promise(0, 0.4, 0, "").Times(3); got.Delta() != 1 {
+		t.Error(got)
+	}
+	for _, g := range []Guarantee{g.Times(-1), Guarantee{}.Times(0), Guarantee{}.Times(3), promise(math.Inf(1), 0, 0, "").Times(2)} {
+		if !math.IsInf(g.Alpha(), 1) {
+			t.Errorf("%v", g)
+		}
+	}
+	if got := promise(math.Inf(1), 0, 0, "").Times(0); got.Alpha() != 0 {
+		t.Error(got)
+	}
+	if got := promise(1, 0, 0, "").Times(math.MaxInt); got.Alpha() < math.MaxInt {
+		t.Error(got)
+	}
+}

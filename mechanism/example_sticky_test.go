@@ -1,0 +1,161 @@
+package mechanism_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// folder is a Store of one file for each record.
+type folder string
+
+func (f folder) Load(key string) ([]byte, bool, error) {
+	b, err := os.ReadFile(filepath.Join(string(f), key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return b, err == nil, err
+}
+
+// Save writes another file and renames it, each brought to the disk: after a crash a
+// record is the old one or the new one.
+func (f folder) Save(key string, value []byte) (err error) {
+	w, err := os.CreateTemp(string(f), "new-*")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(value)
+	if err = errors.Join(err, w.Sync(), w.Close()); err != nil {
+		return errors.Join(err, os.Remove(w.Name()))
+	}
+	if err := os.Rename(w.Name(), filepath.Join(string(f), key)); err != nil {
+		return err
+	}
+	d, err := os.Open(string(f))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// towns is a mechanism on the names of three towns.
+func towns() mechanism.Mechanism[string, string] {
+	places := []metric.LatLon{{Lat: 48.21, Lon: 16.37}, {Lat: 48.14, Lon: 17.11}, {Lat: 47.50, Lon: 19.04}}
+	pts, err := metric.NewPoints(places, metric.GreatCircle{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := exponential.Tuned(context.Background(), pts, 0.01, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	byName, err := mechanism.Labels(m, []string{"Vienna", "Bratislava", "Budapest"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return byName
+}
+
+// Where somebody is, asked every hour: a town by name, drawn once for each town that
+// it is true of.
+func ExampleNewSticky() {
+	sticky, err := mechanism.NewSticky(towns(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rng := seeded() // in earnest nil
+	for _, town := range []string{"Vienna", "Vienna", "Vienna", "Budapest", "Budapest", "Vienna"} {
+		answer, err := sticky.Release(rng, town)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(town, "->", answer)
+	}
+	fmt.Println(sticky.Guarantee().Times(2), "where both towns are other ones, as far away")
+	// Output:
+	// Vienna -> Vienna
+	// Vienna -> Vienna
+	// Vienna -> Vienna
+	// Budapest -> Bratislava
+	// Budapest -> Bratislava
+	// Vienna -> Vienna
+	// 0.02-private per km where both towns are other ones, as far away
+}
+
+// Answers and what they cost survive the process in a folder of the caller's.
+func ExampleStore() {
+	dir, err := os.MkdirTemp("", "sticky")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	m, rng := towns(), seeded()
+	for range 2 { // two lives of the process
+		budget, err := mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: folder(dir), Name: "ann"})
+		if err != nil {
+			log.Fatal(err)
+		}
+		sticky, err := mechanism.NewSticky(m, &mechanism.StickyOptions[string]{Store: folder(dir), Name: "ann", Budget: budget})
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, town := range []string{"Vienna", "Budapest", "Bratislava"} {
+			answer, err := sticky.Release(rng, town)
+			if errors.Is(err, mechanism.ErrBudget) {
+				answer = "no answer"
+			} else if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(town, "->", answer)
+		}
+		fmt.Println(budget.Spent())
+	}
+	// Output:
+	// Vienna -> Vienna
+	// Budapest -> Bratislava
+	// Bratislava -> no answer
+	// 0.02-private per km <nil>
+	// Vienna -> Vienna
+	// Budapest -> Bratislava
+	// Bratislava -> no answer
+	// 0.02-private per km <nil>
+}
+
+// Three questions about one place, until the budget is spent.
+func ExampleNewBudget() {
+	limit, err := mechanism.NewGuarantee(0.625, 0, "km")
+	if err != nil {
+		log.Fatal(err)
+	}
+	budget, err := mechanism.NewBudget(limit, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	noise, err := additive.NewSphere(0.25, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 3 {
+		if err := budget.Spend(noise.Guarantee()); err != nil { // before the release
+			fmt.Println(err)
+			continue
+		}
+		if _, err := noise.Release(nil, metric.LatLon{Lat: 48.21, Lon: 16.37}); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(budget.Spent())
+	}
+	// Output:
+	// 0.25-private per km <nil>
+	// 0.5-private per km <nil>
+	// mechanism: Budget.Spend: the budget is spent: 0.25 per km asked, 0.125 per km left
+}

@@ -1,0 +1,583 @@
+package mechanism
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+)
+
+// taped is a channel on 0, 1, 2 whose draws are read off a tape of digits 0, ..., 3:
+// on all tapes of a length together it has exactly the probabilities weights/4.
+type taped struct {
+	tape []int
+	g    Guarantee
+}
+
+// On the path 0 - 1 - 2 neighbors' weights are at most twice each other.
+var tapedWeights = [3][3]int{{2, 1, 1}, {1, 2, 1}, {1, 1, 2}}
+
+func (m *taped) Guarantee() Guarantee { return m.g }
+
+func (m *taped) Release(_ *rand.Rand, x int) (int, error) {
+	digit := m.tape[0]
+	m.tape = m.tape[1:]
+	y := 0
+	for digit >= tapedWeights[x][y] {
+		digit -= tapedWeights[x][y]
+		y++
+	}
+	return y, nil
+}
+
+// sequences are all sequences of n digits below base.
+func sequences(base, n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var out [][]int
+	for _, head := range sequences(base, n-1) {
+		for d := range base {
+			out = append(out, append(slices.Clone(head), d))
+		}
+	}
+	return out
+}
+
+// pattern numbers the distinct entries of xs in the order of their first places.
+func pattern(xs []int) (p, firsts []int) {
+	for _, x := range xs {
+		i := slices.Index(firsts, x)
+		if i < 0 {
+			i = len(firsts)
+			firsts = append(firsts, x)
+		}
+		p = append(p, i)
+	}
+	return p, firsts
+}
+
+// TestSticky_IsPrivateForThePattern enumerates the joint distribution of all answers to
+// all sequences of three inputs, over all draws: between any two of one pattern it is
+// private under the sum of distances of distinct inputs, with and without a budget that
+// ends early. The same without sticking is not.
+func TestSticky_IsPrivateForThePattern(t *testing.T) {
+	const n, refused = 3, 3
+	g := promise(math.Nextafter(math.Ln2, 1), 0, 0, "")
+	joint := func(xs []int, sticky bool, draws int) map[string]int {
+		law := map[string]int{}
+		for _, tape := range sequences(4, n) {
+			m := &taped{tape, g}
+			budget := testkit.Must(NewBudget(g.Times(draws), nil))
+			s := Mechanism[int, int](testkit.Must(NewSticky(m, &StickyOptions[int]{Budget: budget})))
+			if !sticky {
+				s = m
+			}
+			var ys []int
+			for _, x := range xs {
+				y, err := s.Release(nil, x)
+				if errors.Is(err, ErrBudget) {
+					y, err = refused, nil
+				}
+				testkit.Check(t, err)
+				ys = append(ys, y)
+			}
+			law[fmt.Sprint(ys)]++
+		}
+		return law
+	}
+	worst := func(sticky bool, draws int) (excess float64) {
+		excess = math.Inf(-1)
+		laws := map[string]map[string]int{}
+		groups := map[string][][]int{}
+		for _, xs := range sequences(3, n) {
+			if !sticky && xs[0] != xs[1] {
+				continue // enough to see it
+			}
+			p, _ := pattern(xs)
+			groups[fmt.Sprint(p)] = append(groups[fmt.Sprint(p)], xs)
+			laws[fmt.Sprint(xs)] = joint(xs, sticky, draws)
+		}
+		for _, group := range groups {
+			for _, xs := range group {
+				for _, zs := range group {
+					_, a := pattern(xs)
+					_, b := pattern(zs)
+					sum := 0.0
+					for j := range a {
+						sum += math.Abs(float64(a[j] - b[j]))
+					}
+					for ys, p := range laws[fmt.Sprint(xs)] {
+						q := laws[fmt.Sprint(zs)][ys]
+						excess = max(excess, math.Log(float64(p)/float64(q))-sum*g.Alpha())
+					}
+				}
+			}
+		}
+		return excess
+	}
+	for _, draws := range []int{3, 2, 1} {
+		if e := worst(true, draws); e > 1e-12 || e < -1e-12 {
+			t.Errorf("%d draws: the worst ratio is e^%v times what is promised, want 1", draws, e)
+		}
+	}
+	if testing.Short() {
+		return
+	}
+	if e := worst(false, 3); e < 1 {
+		t.Errorf("without sticking the worst ratio is e^%v times what is promised: the test is blind", e)
+	}
+}
+
+// counting is noise of level 1 on integers that counts its draws.
+type counting struct {
+	draws atomic.Int64
+	g     Guarantee
+}
+
+func newCounting() *counting {
+	g, _ := NewGuarantee(1, 0, "step")
+	return &counting{g: g}
+}
+
+func (m *counting) Guarantee() Guarantee { return m.g }
+
+var errDomain = errors.New("outside")
+
+func (m *counting) Release(rng *rand.Rand, x int) ([2]float64, error) {
+	if x < 0 {
+		return [2]float64{}, errDomain
+	}
+	m.draws.Add(1)
+	r := Rand(rng)
+	return [2]float64{float64(x) + r.NormFloat64(), r.Float64()}, nil
+}
+
+// Many goroutines ask for few values: each is drawn and paid once, and everybody hears
+// the same.
+func TestSticky_Concurrent(t *testing.T) {
+	const values, askers = 20, 8
+	for _, secret := range [][]byte{nil, bytes.Repeat([]byte("s"), 32)} {
+		m := newCounting()
+		o := &StickyOptions[int]{Secret: secret, Name: "test"}
+		if secret == nil {
+			o.Budget = testkit.Must(NewBudget(m.g.Times(values/2), nil))
+		}
+		s := testkit.Must(NewSticky(m, o))
+		var heard [askers][values][2]float64
+		var refused [askers]int
+		var wg sync.WaitGroup
+		for a := range askers {
+			wg.Go(func() {
+				for _, x := range rand.New(rand.NewPCG(uint64(a), 0)).Perm(values) {
+					y, err := s.Release(nil, x)
+					if errors.Is(err, ErrBudget) {
+						refused[a]++
+					} else if err != nil {
+						t.Error(err)
+					}
+					heard[a][x] = y
+				}
+			})
+		}
+		wg.Wait()
+		distinct := 0
+		for x := range values {
+			var got [][2]float64
+			for a := range askers {
+				if y := heard[a][x]; y != [2]float64{} && !slices.Contains(got, y) {
+					got = append(got, y)
+				}
+			}
+			if len(got) > 1 {
+				t.Errorf("%d was answered by %v", x, got)
+			}
+			distinct += len(got)
+		}
+		if want := values; secret != nil && distinct != want {
+			t.Errorf("%d answers, want %d", distinct, want)
+		}
+		if secret == nil {
+			if distinct != values/2 {
+				t.Errorf("%d answers, affordable are %d", distinct, values/2)
+			}
+			if spent, err := o.Budget.Spent(); err != nil || spent != m.g.Times(values/2) {
+				t.Errorf("spent %v, %v", spent, err)
+			}
+		}
+	}
+}
+
+// shaky is a store on a map that outlives it, whose calls fail from one of them on,
+// with or without having saved.
+type shaky struct {
+	records map[string][]byte
+	calls   int
+	failAt  int // -1: never
+	saves   bool
+}
+
+var errCrash = errors.New("crash")
+
+func (s *shaky) fails() bool {
+	s.calls++
+	return s.failAt >= 0 && s.calls > s.failAt
+}
+
+func (s *shaky) Load(key string) ([]byte, bool, error) {
+	if s.fails() {
+		return nil, false, errCrash
+	}
+	b, ok := s.records[key]
+	return slices.Clone(b), ok, nil
+}
+
+func (s *shaky) Save(key string, value []byte) error {
+	if s.fails() {
+		if s.saves && s.calls == s.failAt+1 {
+			s.records[key] = slices.Clone(value)
+		}
+		return errCrash
+	}
+	s.records[key] = slices.Clone(value)
+	return nil
+}
+
+// A crash at any step of the store, before a save or after it, and a process that goes
+// on: no value ever has two answers, and the draws that were released never cost more
+// than what is spent, nor that more than the limit.
+func TestSticky_SurvivesACrashAtEveryStep(t *testing.T) {
+	const affordable = 4
+	inputs := []int{1, 2, 1, 3, 4, 2, 5, 6, 1}
+	for failAt := range 60 {
+		for _, saves := range []bool{false, true} {
+			records := map[string][]byte{}
+			m := newCounting()
+			answers := map[int][2]float64{}
+			for life, store := range []*shaky{{records, 0, failAt, saves}, {records, 0, failAt / 2, saves}, {records, 0, -1, false}} {
+				b, err := NewBudget(m.g.Times(affordable), &BudgetOptions{Store: store, Name: "b"})
+				if err != nil {
+					if life == 2 || !errors.Is(err, errCrash) {
+						t.Fatal(err)
+					}
+					continue
+				}
+				s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: store, Name: "s", Budget: b}))
+				for _, x := range inputs {
+					y, err := s.Release(nil, x)
+					switch {
+					case err == nil:
+						if was, ok := answers[x]; ok && was != y {
+							t.Fatalf("fail at %d: %d was %v and is %v", failAt, x, was, y)
+						}
+						answers[x] = y
+					case y != [2]float64{}:
+						t.Fatalf("released %v with %v", y, err)
+					case errors.Is(err, errCrash) && life < 2, errors.Is(err, ErrBudget):
+					default:
+						t.Fatal(err)
+					}
+				}
+				if life == 2 {
+					spent := testkit.Must(b.Spent())
+					if float64(len(answers)) > spent.Alpha() || spent.Alpha() > affordable {
+						t.Fatalf("fail at %d: %d answers, spent %v", failAt, len(answers), spent)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Records that were changed, cut, swapped or made under another guarantee are errors,
+// and never a fresh draw.
+func TestSticky_RefusesBadRecords(t *testing.T) {
+	m := newCounting()
+	g2, _ := NewGuarantee(2, 0, "step")
+	other := &counting{g: g2}
+	build := func(m *counting) (*Sticky[int, [2]float64], map[string][]byte) {
+		records := map[string][]byte{}
+		s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: memory(records), Name: "a"}))
+		for x := range 2 {
+			testkit.Must(s.Release(nil, x))
+		}
+		return s, records
+	}
+	_, whole := build(m)
+	keys := make([]string, 0, 2)
+	for x := range 2 {
+		keys = append(keys, storeKey("sticky", "a", string(appendValue(nil, reflect.ValueOf(x)))))
+		if _, ok := whole[keys[x]]; !ok || len(keys[x]) > 80 {
+			t.Fatalf("no record %s", keys[x])
+		}
+	}
+	record := func(body string) []byte {
+		return append(append(checksum(keys[0], []byte(body)), ' '), body...)
+	}
+	for _, c := range []struct {
+		name  string
+		value []byte
+		want  error
+	}{
+		{"empty", []byte{}, ErrRecord},
+		{"cut", whole[keys[0]][:70], ErrRecord},
+		{"cut by one", whole[keys[0]][:len(whole[keys[0]])-1], ErrRecord},
+		{"longer", append(slices.Clone(whole[keys[0]]), ' '), ErrRecord},
+		{"another's", whole[keys[1]], ErrRecord},
+		{"a bit", flip(whole[keys[0]], 90), ErrRecord},
+		{"the sum", flip(whole[keys[0]], 3), ErrRecord},
+		{"no JSON", record("x"), ErrRecord},
+		{"no output", record(`{"guarantee":{"unit":"step","alpha":1}}`), ErrRecord},
+		{"another output", record(`{"guarantee":{"unit":"step","alpha":1},"output":"x"}`), ErrRecord},
+		{"another unit", record(`{"guarantee":{"unit":"m","alpha":1},"output":[1,2]}`), nil},
+		{"no guarantee", record(`{"output":[1,2]}`), nil},
+	} {
+		s, records := build(m)
+		records[keys[0]] = c.value
+		drawn := m.draws.Load()
+		y, err := s.Release(nil, 0)
+		if err == nil || y != [2]float64{} || m.draws.Load() != drawn || !bytes.Equal(records[keys[0]], c.value) {
+			t.Errorf("%s: %v, %v", c.name, y, err)
+		}
+		if c.want != nil && !errors.Is(err, c.want) || c.want == nil && !strings.Contains(err.Error(), "another Name") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	// The records of another mechanism are not this one's, but under another name.
+	_, records := build(other)
+	s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: memory(records), Name: "a"}))
+	if _, err := s.Release(nil, 0); err == nil || !strings.Contains(err.Error(), `{"unit":"step","alpha":2} and the mechanism {"unit":"step","alpha":1}`) {
+		t.Error(err)
+	}
+	s = testkit.Must(NewSticky(m, &StickyOptions[int]{Store: memory(records), Name: "b"}))
+	testkit.Must(s.Release(nil, 0))
+}
+
+func flip(b []byte, at int) []byte {
+	b = slices.Clone(b)
+	b[at] ^= 1
+	return b
+}
+
+// An input outside the domain costs nothing and is not stored.
+func TestSticky_ErrorsOfTheMechanismCostNothing(t *testing.T) {
+	m := newCounting()
+	b := testkit.Must(NewBudget(m.g.Times(1), nil))
+	s := testkit.Must(NewSticky(m, &StickyOptions[int]{Budget: b}))
+	for range 3 {
+		if _, err := s.Release(nil, -1); !errors.Is(err, errDomain) {
+			t.Error(err)
+		}
+	}
+	y := testkit.Must(s.Release(nil, 1))
+	if _, err := s.Release(nil, 2); !errors.Is(err, ErrBudget) {
+		t.Error(err)
+	}
+	if again, err := s.Release(nil, 1); err != nil || again != y {
+		t.Errorf("%v, then %v, %v", y, again, err)
+	}
+}
+
+// What a secret gives is the same in another process, and differs in every bit with
+// the name, the secret, the guarantee, the type of the mechanism and the input; as a
+// draw it has the distribution of the mechanism.
+func TestSticky_DerivedDraws(t *testing.T) {
+	secret := bytes.Repeat([]byte{7}, 32)
+	m := newCounting()
+	with := func(m Mechanism[int, [2]float64], name string, secret []byte) *Sticky[int, [2]float64] {
+		return testkit.Must(NewSticky(m, &StickyOptions[int]{Secret: secret, Name: name}))
+	}
+	base := testkit.Must(with(m, "n", secret).Release(nil, 3))
+	if again := testkit.Must(with(newCounting(), "n", slices.Clone(secret)).Release(random.Seeded(1), 3)); again != base {
+		t.Errorf("%v, then %v", base, again)
+	}
+	g2, _ := NewGuarantee(2, 0, "step")
+	type another struct{ *counting }
+	for name, s := range map[string]*Sticky[int, [2]float64]{
+		"name": with(m, "o", secret), "secret": with(m, "n", flip(secret, 31)), "long secret": with(m, "n", append(slices.Clone(secret), 0, 1)),
+		"guarantee": with(&counting{g: g2}, "n", secret), "type": with(another{m}, "n", secret),
+	} {
+		if y := testkit.Must(s.Release(nil, 3)); y[0] == base[0] || y[1] == base[1] {
+			t.Errorf("another %s: %v and %v", name, y, base)
+		}
+	}
+	if y := testkit.Must(with(m, "n", secret).Release(nil, 4)); y[0]-4 == base[0]-3 || y[1] == base[1] {
+		t.Errorf("another input: %v and %v", y, base)
+	}
+	c := certified(t, expo(t, space.Path(4, 1), 0.5, false), space.Path(4, 1), "step")
+	count, p := make([]int, 4), make([]float64, 4)
+	for y := range p {
+		p[y] = c.Prob(1, y)
+	}
+	for k := range 20_000 {
+		s := testkit.Must(NewSticky(Mechanism[int, int](c), &StickyOptions[int]{Secret: secret, Name: fmt.Sprint(k)}))
+		count[testkit.Must(s.Release(nil, 1))]++
+	}
+	testkit.ChiSquare(t, count, p, 1e-7)
+}
+
+// Inputs are one as Go's == says, and as the elements of slices are equal.
+func TestSticky_TellsInputsApart(t *testing.T) {
+	type place struct {
+		Lat, Lon float64
+		name     string
+		tags     []string
+	}
+	sameness(t, "places", []place{
+		{1, 2, "a", nil}, {1, 2, "b", nil}, {2, 1, "a", nil}, {1, math.Nextafter(2, 3), "a", nil},
+		{1, 2, "a", []string{""}}, {1, 2, "a", []string{"", ""}}, {1, 2, "", []string{"a"}},
+	})
+	sameness(t, "strings", [][2]string{{"a", "b"}, {"ab", ""}, {"", "ab"}, {"b", "a"}})
+	sameness(t, "vectors", [][]float64{nil, {0}, {0, 0}, {1}, {math.Inf(1)}, {math.SmallestNonzeroFloat64}})
+	sameness(t, "integers", []int8{-1, 0, 1, 127, -128})
+	sameness(t, "numbers", []uint64{0, 1, 1 << 63, math.MaxUint64})
+	sameness(t, "single", []float32{0, 1, math.MaxFloat32, math.SmallestNonzeroFloat32})
+	sameness(t, "complex", []complex128{0, 1, 1i, complex(1, 1)})
+	sameness(t, "truth", []bool{false, true})
+	zero := math.Copysign(0, -1)
+	if !bytes.Equal(appendValue(nil, reflect.ValueOf(zero)), appendValue(nil, reflect.ValueOf(0.0))) {
+		t.Error("0 and -0 are two inputs")
+	}
+}
+
+// sameness checks that all xs are different inputs, and each equal to itself.
+func sameness[X any](t *testing.T, what string, xs []X) {
+	t.Helper()
+	draws := 0
+	s := testkit.Must(NewSticky(Mechanism[X, int](function[X](func(X) int { draws++; return draws })), nil))
+	for range 2 {
+		for i, x := range xs {
+			if y := testkit.Must(s.Release(nil, x)); y != i+1 {
+				t.Errorf("%s: %v is input %d, want %d", what, x, y, i+1)
+			}
+		}
+	}
+}
+
+// function is a mechanism without a promise.
+type function[X any] func(X) int
+
+func (f function[X]) Guarantee() Guarantee                         { return Guarantee{} }
+func (f function[X]) Release(_ *rand.Rand, x X) (y int, err error) { return f(x), nil }
+
+// With a key of one's own, the first input of a key is the one released.
+func TestSticky_Key(t *testing.T) {
+	s := testkit.Must(NewSticky(Mechanism[float64, int](function[float64](func(x float64) int { return int(10 * x) })),
+		&StickyOptions[float64]{Key: func(x float64) string { return fmt.Sprint(math.Floor(x)) }}))
+	for _, c := range []struct {
+		x    float64
+		want int
+	}{{1.5, 15}, {1.25, 15}, {2.75, 27}, {1, 15}, {2.5, 27}} {
+		if y := testkit.Must(s.Release(nil, c.x)); y != c.want {
+			t.Errorf("%v: %d, want %d", c.x, y, c.want)
+		}
+	}
+}
+
+func TestNewSticky_Refuses(t *testing.T) {
+	m := newCounting()
+	store, long := memory{}, bytes.Repeat([]byte("k"), 32)
+	for _, c := range []struct {
+		name string
+		o    StickyOptions[int]
+		want string
+	}{
+		{"no name", StickyOptions[int]{Store: store}, "no Name"},
+		{"a secret without name", StickyOptions[int]{Secret: long}, "no Name"},
+		{"a short secret", StickyOptions[int]{Secret: long[:31], Name: "a"}, "Secret has size 31, want at least 32"},
+		{"an empty secret", StickyOptions[int]{Secret: []byte{}, Name: "a"}, "Secret has size 0"},
+		{"two places", StickyOptions[int]{Secret: long, Name: "a", Store: store}, "a Secret, and a Store"},
+		{"a secret and a key", StickyOptions[int]{Secret: long, Name: "a", Key: func(int) string { return "" }}, "a Secret, and a Store, Key or Budget"},
+		{"a secret and a budget", StickyOptions[int]{Secret: long, Name: "a", Budget: testkit.Must(NewBudget(m.g, nil))}, "a Secret, and"},
+		{"no budget", StickyOptions[int]{Budget: new(Budget)}, "a Budget that is not from NewBudget"},
+	} {
+		if _, err := NewSticky(m, &c.o); err == nil || !strings.Contains(err.Error(), "mechanism: NewSticky: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	if _, err := NewSticky[int, int](nil, nil); !errors.Is(err, fault.ErrEmpty) {
+		t.Error(err)
+	}
+	type list []list
+	for _, err := range []error{
+		typeError[*int](), typeError[map[int]int](), typeError[any](), typeError[func()](), typeError[struct{ a, b []chan int }](), typeError[list](), typeError[error](),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "no Key, and ") {
+			t.Error(err)
+		}
+	}
+	c := certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "bad\x00unit")
+	if _, err := NewSticky(Mechanism[int, int](c), nil); err == nil || !strings.Contains(err.Error(), "unit") {
+		t.Error(err)
+	}
+}
+
+func typeError[X any]() error {
+	_, err := NewSticky(Mechanism[X, int](function[X](func(X) int { return 0 })), nil)
+	return err
+}
+
+// An output that JSON changes is not released.
+func TestSticky_RefusesOutputsThatAreNotStored(t *testing.T) {
+	for name, err := range map[string]error{
+		"hidden fields": released(struct{ a int }{1}), "bytes": released("\xff"), "an interface": released(any(1)), "NaN": released(math.NaN()), "a function": released(func() {}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "mechanism: Sticky.Release: an output that cannot be stored: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, err := range map[string]error{"nil": released([]int(nil)), "none": released([]int{}), "large": released(uint64(math.MaxUint64)), "<&>": released("<&>\u2028"), "near 0": released(5e-324)} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func released[Y any](y Y) error {
+	c, _ := FromWeights(context.Background(), 1, 1, []float64{1}, nil)
+	m := Then(Mechanism[int, int](c), func(int) (Y, error) { return y, nil })
+	s, err := NewSticky(m, nil)
+	if err != nil {
+		return err
+	}
+	_, err = s.Release(nil, 0)
+	if err != nil {
+		return err
+	}
+	_, err = s.Release(nil, 0)
+	return err
+}
+
+func TestSticky_Zero(t *testing.T) {
+	for _, s := range []*Sticky[int, int]{nil, {}} {
+		if _, err := s.Release(nil, 0); err == nil || !strings.Contains(err.Error(), "NewSticky") || !math.IsInf(s.Guarantee().Alpha(), 1) || !strings.Contains(s.String(), "NewSticky") {
+			t.Error(err, s)
+		}
+	}
+}
+
+func TestSticky_String(t *testing.T) {
+	c := certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "m")
+	for want, o := range map[string]*StickyOptions[int]{
+		"one draw for each input, kept in memory: 2 x 2 channel":                        nil,
+		"one draw for each input, kept in a store: 2 x 2 channel":                       {Store: new(shaky), Name: "a"},
+		"one draw for each input, derived from a secret (computational): 2 x 2 channel": {Secret: make([]byte, 32), Name: "a"},
+	} {
+		if got := testkit.Must(NewSticky(Mechanism[int, int](c), o)).String(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package mechanism
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a
+// folder, a table of a database, the settings of an app. Keys are of ASCII letters,
+// digits and '-', at most 80 of them, and do not show the values behind them; but
+// whoever can guess a value can check the guess. Values are ASCII or JSON text,
+// some hundred bytes for a place. A store needs the care that the secrets need.
+//
+// A Store may be used by several goroutines, if several Stickies or Budgets share
+// it, and serves one process at a time: with two, each would draw, and spend, what
+// the other one did already.
+type Store interface {
+	// Load returns the last value that was saved under the key, and false where there
+	// is none. What it cannot tell, such as a file that cannot be read, is an error.
+	Load(key string) (value []byte, ok bool, err error)
+	// Save replaces the value of the key. When it returns nil the value must survive
+	// whatever the process is to survive, a crash for one; when it returns an error,
+	// Load must return the value before or the new one, whole.
+	Save(key string, value []byte) error
+}
+
+// ErrRecord reports a record of a [Store] that is not as it was saved: damaged, of
+// another key, or of something else.
+var ErrRecord = errors.New("a damaged record in the store")
+
+// memory is the Store of one Sticky or Budget, which looks after its own lock.
+type memory map[string][]byte
+
+func (m memory) Load(key string) ([]byte, bool, error) {
+	value, ok := m[key]
+	return value, ok, nil
+}
+
+func (m memory) Save(key string, value []byte) error {
+	m[key] = value
+	return nil
+}
+
+// load returns the body of the record of a key. What is not whole is [ErrRecord].
+func load(op string, s Store, key string) (body []byte, ok bool, err error) {
+	value, ok, err := s.Load(key)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: Store.Load: %w", op, err)
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	sum, body, _ := bytes.Cut(value, []byte(" "))
+	if !bytes.Equal(sum, checksum(key, body)) {
+		return nil, false, fmt.Errorf("%s: %w: %s", op, ErrRecord, key)
+	}
+	return body, true, nil
+}
+
+// save puts the body of a record under a key, with a checksum of both.
+func save(op string, s Store, key string, body []byte) error {
+	if err := s.Save(key, slices.Concat(checksum(key, body), []byte(" "), body)); err != nil {
+		return fmt.Errorf("%s: Store.Save: %w", op, err)
+	}
+	return nil
+}
+
+func checksum(key string, body []byte) []byte {
+	return fmt.Appendf(nil, "%x", sha256.Sum256(frame(frame(nil, key), body)))
+}
+
+// storeKey is the key of a record: what it is, and a hash of whose.
+func storeKey(kind string, parts ...string) string {
+	var b []byte
+	for _, p := range parts {
+		b = frame(b, p)
+	}
+	return fmt.Sprintf("%s-%x", kind, sha256.Sum256(b))
+}
+
+// frame appends b with its length, so that no two lists of parts read alike.
+func frame[B string | []byte](dst []byte, b B) []byte {
+	return append(binary.LittleEndian.AppendUint64(dst, uint64(len(b))), b...)
+}
