@@ -3,16 +3,20 @@ package main
 import (
 	"bufio"
 	"context"
+	crand "crypto/rand"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/golang/geo/s2"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -32,7 +36,7 @@ const (
 type settings struct {
 	within, prob, alpha float64
 	merge, cell         int
-	keep, column        string
+	keep, column, key   string
 	skip                bool
 }
 
@@ -45,6 +49,7 @@ func newSettings(p *demo.Program) *settings {
 	p.Flags.IntVar(&s.cell, "cell", noCell, "S2 `LEVEL` of the cells that are released, by token and center (default: positions)")
 	p.Flags.StringVar(&s.keep, "keep", "", "`NAMES` of the properties, elements or columns that are public, separated by commas, or *; the others are left out")
 	p.Flags.StringVar(&s.column, "track", "", "`COLUMN` of a CSV file that says of which track a row is")
+	p.Flags.StringVar(&s.key, "key", "", "`FILE` of the secret from which draws are derived, made where there is none: other runs of one level with it answer as this one does (default: a new secret, and nowhere kept)")
 	p.Flags.BoolVar(&s.skip, "skip", false, "leave out what is malformed (features of GeoJSON, points of GPX, rows of CSV) and count it")
 	return s
 }
@@ -54,13 +59,13 @@ type filter struct {
 	settings
 	sphere *additive.Sphere
 	place  mechanism.Mechanism[metric.LatLon, metric.LatLon] // equal inputs, equal outputs
-	rng    *rand.Rand
 	kept   map[string]bool
+	seen   int // places that the counts of a file remember
 }
 
-// filter checks the flags; rng as in Release.
+// filter checks the flags; a nil rng is secure.
 func (s *settings) filter(rng *rand.Rand) (*filter, error) {
-	f := &filter{settings: *s, rng: rng, kept: map[string]bool{}}
+	f := &filter{settings: *s, kept: map[string]bool{}, seen: maxSeen}
 	switch {
 	case s.within == 0 && s.alpha == 0:
 		return nil, fmt.Errorf("no level: want -within METERS, with -prob, or -alpha PER_KM")
@@ -92,14 +97,55 @@ func (s *settings) filter(rng *rand.Rand) (*filter, error) {
 	for name := range strings.SplitSeq(s.keep, ",") {
 		f.kept[strings.TrimSpace(name)] = true
 	}
-	var err error
+	secret, err := s.secret(rng)
+	if err != nil {
+		return nil, err
+	}
 	if f.sphere, err = additive.NewSphere(f.alpha, nil); err != nil {
 		return nil, err
 	}
-	f.place = mechanism.Then(mechanism.Mechanism[metric.LatLon, metric.LatLon](f.sphere), func(y metric.LatLon) (metric.LatLon, error) {
+	y := mechanism.Then(mechanism.Mechanism[metric.LatLon, metric.LatLon](f.sphere), func(y metric.LatLon) (metric.LatLon, error) {
 		return center(y, f.cell), nil
 	})
-	return f, nil
+	// Derived from a secret, draws need no memory.
+	f.place, err = mechanism.NewSticky(y, &mechanism.StickyOptions[metric.LatLon]{Secret: secret, Name: "geo"})
+	return f, err
+}
+
+// secret is what draws are derived from: the file of -key, made where there is none,
+// or chance.
+func (s *settings) secret(rng *rand.Rand) ([]byte, error) {
+	const size = 32
+	secret := make([]byte, size)
+	if rng != nil {
+		if s.key != "" {
+			return nil, fmt.Errorf("-seed and -key: want one of them")
+		}
+		for k := range secret {
+			secret[k] = byte(rng.Uint32())
+		}
+		return secret, nil
+	}
+	crand.Read(secret) // never fails
+	if s.key == "" {
+		return secret, nil
+	}
+	f, err := os.OpenFile(s.key, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "%x\n", secret)
+		return secret, errors.Join(err, f.Close())
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	text, err := os.ReadFile(s.key)
+	if err != nil {
+		return nil, err
+	}
+	if secret, err = hex.DecodeString(strings.TrimSpace(string(text))); err != nil || len(secret) != size {
+		return nil, fmt.Errorf("-key %s: want a file of %d hexadecimal digits", s.key, 2*size)
+	}
+	return secret, nil
 }
 
 // String tells what is done to a place.
@@ -187,11 +233,10 @@ func (j *job) ends(p *places) {
 	j.most = max(j.most, p.n)
 }
 
-// total is the level of places together, for whoever may have been at others of as
-// many, per km of the sum of the distances.
+// total is the level of places together, per km that each of them may be elsewhere.
 func (j *job) total(p *places) float64 { return j.totalOf(p.n) }
 
-func (j *job) totalOf(n int) float64 { return directed.MulUp(j.alpha, float64(n)) }
+func (j *job) totalOf(n int) float64 { return j.place.Guarantee().Times(n).Alpha() }
 
 // release makes one place of a track private.
 func (j *job) release(x metric.LatLon, track *places) (metric.LatLon, error) {
@@ -204,7 +249,7 @@ func (j *job) release(x metric.LatLon, track *places) (metric.LatLon, error) {
 	if track != j.all {
 		j.count(j.all, x)
 	}
-	return j.place.Release(j.rng, x)
+	return j.place.Release(nil, x)
 }
 
 // bad is an error in one feature, point or row: nil where such are skipped.

@@ -18,16 +18,16 @@ const maxFeature = 64 << 20
 
 // feature is what is read of one.
 type feature struct {
-	Type       string
-	ID         json.RawMessage
-	Geometry   *geometry
-	Properties map[string]json.RawMessage
+	Type       string                     `json:"type"`
+	ID         json.RawMessage            `json:"id"`
+	Geometry   *geometry                  `json:"geometry"`
+	Properties map[string]json.RawMessage `json:"properties"`
 }
 
 type geometry struct {
-	Type        string
-	Coordinates json.RawMessage
-	Geometries  []*geometry
+	Type        string          `json:"type"`
+	Coordinates json.RawMessage `json:"coordinates"`
+	Geometries  []*geometry     `json:"geometries"`
 }
 
 // depth is how many arrays lie around a position.

@@ -84,11 +84,12 @@ func file(ctx context.Context, p *demo.Program, f *filter, name string) (j *job,
 		return nil, err
 	}
 	defer in.Close()
-	err = p.WriteFile("private-"+filepath.Base(name), func(w io.Writer) (err error) {
-		j, err = f.run(ctx, name, in, w)
-		return err
+	var failed error
+	err = p.WriteFile("private-"+filepath.Base(name), func(w io.Writer) error {
+		j, failed = f.run(ctx, name, in, w)
+		return failed
 	})
-	return j, err
+	return j, cmp.Or(failed, err) // what failed is in the input, and WriteFile names the output
 }
 
 // run filters a stream of any of the formats, which it tells by the first byte that
@@ -99,7 +100,7 @@ func (f *filter) run(ctx context.Context, name string, r io.Reader, w io.Writer)
 	if head, _ := in.Peek(len(mark)); string(head) == mark {
 		in.Discard(len(mark))
 	}
-	j := &job{filter: f, ctx: ctx, name: name, w: out, room: maxSeen}
+	j := &job{filter: f, ctx: ctx, name: name, w: out, room: f.seen}
 	j.all = j.track()
 	head, err := in.Peek(in.Size())
 	if err != nil && err != io.EOF {
