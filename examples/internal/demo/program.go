@@ -35,9 +35,9 @@ type Program struct {
 
 	secure bool // see Secure
 	args   []string
-	out  string // -out, or the temporary folder once there is one
-	bar  *bar   // the last one drawn, or nil
-	lost error  // of the first table that could not be printed
+	out    string // -out, or the temporary folder once there is one
+	bar    *bar   // the last one drawn, or nil
+	lost   error  // of the first table that could not be printed
 }
 
 // Main runs an example and ends the process: status 0, or 2 with the error of
