@@ -76,7 +76,7 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 	err := b.Spend(promise(0.1, 1e-7, 0, "km"))
 	var refused *BudgetError
 	if !errors.As(err, &refused) || refused.Left != left || refused.Asked.Alpha() != 0.1 ||
-		err.Error() != "mechanism: Budget.Spend: the budget is spent: 0.1 per km and delta 1e-07 asked, 0.09999999999999987 per km and delta 1.0000000000000004e-07 left" && !strings.Contains(err.Error(), " left") {
+		!strings.HasPrefix(err.Error(), "mechanism: Budget.Spend: the budget is spent: 0.1 per km and delta 1e-07 asked, 0.0999999") || !strings.HasSuffix(err.Error(), "e-07 left") {
 		t.Error(err)
 	}
 	if after := testkit.Must(b.Spent()); after != spent {
@@ -115,12 +115,6 @@ func TestBudget_Refuses(t *testing.T) {
 		t.Error(err)
 	}
 	testkit.Check(t, b.Spend(promise(1, 0, 10, "km")))
-	for _, b := range []*Budget{nil, {}} {
-		_, err := b.Left()
-		if err2 := b.Spend(promise(0, 0, 0, "")); err == nil || err2 == nil || !strings.Contains(err2.Error()+b.String(), "NewBudget") {
-			t.Error(err, err2)
-		}
-	}
 }
 
 // Another budget of the same name and store, with another limit, has the same spent.

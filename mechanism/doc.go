@@ -37,6 +37,13 @@
 // their levels. Levels are per the unit of the metric, which a space such as
 // metric.GreatCircle knows.
 //
+// # Asked again and again
+//
+// Releases of one secret add their levels, and their mean gives it away. [Sticky] draws
+// once for each value of the secret and repeats the draw whenever the value comes back, so
+// that values add up and not questions; [Track] does so for a sequence, without its ends.
+// [Budget] refuses what would pass a limit. Both outlive the process in a [Store].
+//
 // A context ends a call early with its error. Work is done on every core, or on
 // the Workers of the options; results do not depend on their number.
 //
@@ -55,6 +62,7 @@
 // # Limits
 //
 // The time that a release takes may depend on the input, and nothing here hides
-// it. A guarantee protects one input; releasing twice adds levels ([Guarantee.Plus]).
+// it. A guarantee protects one input; releasing twice adds levels ([Guarantee.Plus]), and
+// when a secret changed is no part of any guarantee here ([Sticky]).
 // Errors about an input outside the domain reveal that it is outside.
 package mechanism

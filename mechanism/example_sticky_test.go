@@ -130,6 +130,24 @@ func ExampleStore() {
 	// 0.02-private per km <nil>
 }
 
+// A route by names of towns, without its first and last.
+func ExampleNewTrack() {
+	sticky, err := mechanism.NewSticky(towns(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	track, err := mechanism.NewTrack(sticky, &mechanism.TrackOptions{Ends: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	route := []string{"Vienna", "Bratislava", "Budapest", "Bratislava", "Vienna"}
+	fmt.Println(track.Release(seeded(), route))
+	fmt.Println(track.Level(route))
+	// Output:
+	// [Vienna Bratislava Vienna] <nil>
+	// 0.02-private per km <nil>
+}
+
 // Three questions about one place, until the budget is spent.
 func ExampleNewBudget() {
 	limit, err := mechanism.NewGuarantee(0.625, 0, "km")

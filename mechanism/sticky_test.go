@@ -561,12 +561,11 @@ func released[Y any](y Y) error {
 	return err
 }
 
-func TestSticky_Zero(t *testing.T) {
-	for _, s := range []*Sticky[int, int]{nil, {}} {
-		if _, err := s.Release(nil, 0); err == nil || !strings.Contains(err.Error(), "NewSticky") || !math.IsInf(s.Guarantee().Alpha(), 1) || !strings.Contains(s.String(), "NewSticky") {
-			t.Error(err, s)
-		}
-	}
+// What no constructor made releases nothing and promises nothing.
+func TestZeroValues_Refuse(t *testing.T) {
+	testkit.Unmade[Sticky[int, int]](t, "NewSticky")
+	testkit.Unmade[Track[int, int]](t, "NewTrack")
+	testkit.Unmade[Budget](t, "NewBudget")
 }
 
 func TestSticky_String(t *testing.T) {

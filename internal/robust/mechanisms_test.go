@@ -60,6 +60,9 @@ var walkCalls = []call{
 var (
 	channel   = testkit.Must(exponential.Standard(context.Background(), path, 1, nil)).Channel
 	guarantee = testkit.Must(mechanism.NewGuarantee(1, 1e-6, "km"))
+	budget    = testkit.Must(mechanism.NewBudget(guarantee, nil))
+	sticky    = testkit.Must(mechanism.NewSticky(mechanism.Mechanism[int, int](channel), nil))
+	track     = testkit.Must(mechanism.NewTrack(sticky, nil))
 	losses    = testkit.Must(channel.Loss(context.Background(), path))
 	written   = func() string {
 		var b bytes.Buffer
@@ -106,7 +109,17 @@ var mechanismCalls = []call{
 	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
 	{"mechanism.Compose", mechanism.Compose[int, int], []any{[]mechanism.Mechanism[int, int]{channel, channel}}},
 
+	{"mechanism.NewBudget", mechanism.NewBudget, []any{guarantee, &mechanism.BudgetOptions{}}},
+	{"mechanism.Budget.Spend", budget.Spend, []any{testkit.Must(mechanism.NewGuarantee(0, 0, "km"))}},
+	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Budget: budget}}},
+	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Secret: make([]byte, 32)}}},
+	{"mechanism.Sticky.Release", sticky.Release, []any{seeded(), 2}},
+	{"mechanism.NewTrack", mechanism.NewTrack[int, int], []any{sticky, &mechanism.TrackOptions{Ends: 1}}},
+	{"mechanism.Track.Release", track.Release, []any{seeded(), []int{1, 2, 1}}},
+	{"mechanism.Track.Level", track.Level, []any{[]int{1, 2, 1}}},
+
 	{"mechanism.Guarantee.At", guarantee.At, []any{1.0}},
+	{"mechanism.Guarantee.Times", guarantee.Times, []any{2}},
 	{"mechanism.Guarantee.Group", guarantee.Group, []any{2, 1.0}},
 }
 
@@ -125,6 +138,9 @@ var (
 	madlib    = testkit.Must(additive.NewMadlib(plane, 1, nil))
 	sphere    = testkit.Must(additive.NewSphere(0.01, nil))
 	place     = metric.LatLon{Lat: 1, Lon: 2}
+	cells     = testkit.Must(additive.NewCells(metric.GreatCircle{}, 1))
+	triangle  = [][]metric.LatLon{{{}, {Lat: 1}, {Lon: 1}}}
+	region    = testkit.Must(additive.NewRegion(metric.GreatCircle{}, triangle, 10))
 )
 
 var additiveCalls = []call{
@@ -158,7 +174,13 @@ var additiveCalls = []call{
 	{"additive.Madlib.LevelAt", madlib.LevelAt, []any{0.1}},
 	{"additive.Madlib.Release", madlib.Release, []any{seeded(), 1}},
 	{"additive.NewSphere", additive.NewSphere, []any{1.0, &additive.SphereOptions{}}},
+	{"additive.NewSphereWithin", additive.NewSphereWithin, []any{1.0, 0.5, &additive.SphereOptions{}}},
+	{"additive.SphereAlpha", additive.SphereAlpha, []any{1.0, 0.5, &additive.SphereOptions{}}},
 	{"additive.Sphere.Release", sphere.Release, []any{seeded(), place}},
+	{"additive.NewCells", additive.NewCells, []any{metric.GreatCircle{}, 1.0}},
+	{"additive.Cells.Center", cells.Center, []any{place}},
+	{"additive.NewRegion", additive.NewRegion, []any{metric.GreatCircle{}, triangle, 10.0}},
+	{"additive.Region.Move", region.Move, []any{place}},
 
 	{"additive.DiscreteGaussianDelta", additive.DiscreteGaussianDelta, []any{1.0, 1.0, int64(1)}},
 	{"additive.GaussianDelta", additive.GaussianDelta, []any{1.0, 1.0, 1.0}},
@@ -171,6 +193,8 @@ var additiveCalls = []call{
 	{"additive.Laplace.RadiusQuantile", laplace.RadiusQuantile, []any{0.5}},
 	{"additive.PlanarLaplace.RadiusQuantile", planar.RadiusQuantile, []any{0.5}},
 	{"additive.PlanarLaplace.RadiusProb", planar.RadiusProb, []any{0.5}},
+	{"additive.Cells.Key", cells.Key, []any{place}},
+	{"additive.Region.Contains", region.Contains, []any{place}},
 	{"additive.Sphere.RadiusQuantile", sphere.RadiusQuantile, []any{0.5}},
 	{"additive.Sphere.RadiusProb", sphere.RadiusProb, []any{0.5}},
 }

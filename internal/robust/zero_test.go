@@ -27,7 +27,7 @@ import (
 // zeros are the zero values of all exported types that draw random numbers, as
 // TestZeros_AreComplete finds them.
 var zeros = []any{
-	new(mechanism.Channel), new(mechanism.Sampler),
+	new(mechanism.Channel), new(mechanism.Sampler), new(mechanism.Sticky[int, int]), new(mechanism.Track[int, int]),
 	new(additive.DiscreteGaussian), new(additive.DiscreteLaplace), new(additive.Gaussian), new(additive.KNorm), new(additive.Laplace),
 	new(additive.Madlib), new(additive.PlanarLaplace), new(additive.Sphere), new(additive.TruncatedGeometric),
 	new(emd.Distribution[float64]), new(emd.Frequencies), new(emd.Histogram[float64]), new(emd.GKRR), new(emd.GridLinear[[]float64]), new(emd.Hadamard), new(emd.ItemWise), new(emd.LaplaceFrequencies),

@@ -1,6 +1,6 @@
 // Package additive holds the mechanisms that add noise to a point of a space
-// with translations: numbers, integers, R^d, the plane and the sphere; and two
-// that then move the noisy point to the nearest member of a public set.
+// with translations: numbers, integers, R^d, the plane and the sphere; and what
+// then moves the noisy point into a public set, grid or region.
 //
 // # Which one
 //
@@ -13,6 +13,8 @@
 //	point of R^d, light tails   Gaussian                              (alpha, delta) up to a diameter
 //	place on a flat map         PlanarLaplace                         alpha
 //	place on the Earth          Sphere                                alpha
+//	place, to a public grid     Cells.Center after Sphere             as before
+//	place, to a public region   Region.Move after Sphere              as before
 //	anything, to a public set   Snap                                  as before
 //	word with a vector          Madlib                                alpha
 //
@@ -84,7 +86,8 @@
 // Noise of level alpha hides what is within about 1/alpha. If that is far less
 // than what must stay secret, or one person gives many correlated points (a
 // trace of a day, all words of a letter), the guarantees compose to little:
-// [mechanism.Guarantee.Plus] does the sum. For inputs and outputs in one finite
+// [mechanism.Guarantee.Plus] does the sum, and [mechanism.Sticky] makes it one over the
+// distinct points. For inputs and outputs in one finite
 // set package lp has the mechanism of least loss, and package exponential loses
 // less than noise and Snap where its tight weights exist, and has Snap's matrix
 // (Snapped) to compare with. Errors and Release times must not be shown to an adversary where

@@ -6,6 +6,7 @@ import (
 	"log"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -31,6 +32,105 @@ func ExampleNewSphere() {
 	// released 48.213, 16.309
 	// within 9.5 km in 95 of 100 releases
 	// 0.5-private per km
+}
+
+// A position on Earth that is off by less than 500 m in 95 of 100 releases.
+func ExampleNewSphereWithin() {
+	noise, err := additive.NewSphereWithin(0.5, 0.95, nil) // km
+	if err != nil {
+		log.Fatal(err)
+	}
+	released, err := noise.Release(seeded(), metric.LatLon{Lat: 48.20849, Lon: 16.37208})
+	fmt.Printf("%v: %.4f %v\n", noise.Guarantee(), released, err)
+	// Output:
+	// 9.48773-private per km: {48.2088 16.3687} <nil>
+}
+
+// The level for an accuracy, and what it hides: within 100 m the odds of two places
+// change by a factor of e^eps at most.
+func ExampleSphereAlpha() {
+	for _, distance := range []float64{0.5, 5, 50} {
+		alpha, err := additive.SphereAlpha(distance, 0.95, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("within %v km: %.4g per km, eps = %.2g at 100 m\n", distance, alpha, 0.1*alpha)
+	}
+	// Output:
+	// within 0.5 km: 9.488 per km, eps = 0.95 at 100 m
+	// within 5 km: 0.9488 per km, eps = 0.095 at 100 m
+	// within 50 km: 0.09488 per km, eps = 0.0095 at 100 m
+}
+
+// The places of a day, released as cells of a public grid: a receiver that trembles where
+// it stands costs nothing, and the first and last fixes are left out.
+func ExampleNewCells() {
+	cells, err := additive.NewCells(metric.GreatCircle{}, 0.1) // km
+	if err != nil {
+		log.Fatal(err)
+	}
+	noise, err := additive.NewSphereWithin(0.5, 0.95, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sticky, err := mechanism.NewSticky(mechanism.Then(noise, cells.Center), &mechanism.StickyOptions[metric.LatLon]{Key: cells.Key})
+	if err != nil {
+		log.Fatal(err)
+	}
+	track, err := mechanism.NewTrack(sticky, &mechanism.TrackOptions{Ends: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	day := []metric.LatLon{
+		{Lat: 48.18531, Lon: 16.37613}, {Lat: 48.20849, Lon: 16.37208}, {Lat: 48.20848, Lon: 16.37209},
+		{Lat: 48.22000, Lon: 16.35600}, {Lat: 48.20849, Lon: 16.37207}, {Lat: 48.18533, Lon: 16.37614},
+	}
+	released, err := track.Release(seeded(), day)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, p := range released {
+		fmt.Printf("%.5f -> %.5f\n", day[1+i], p)
+	}
+	fmt.Println(track.Level(day))
+	// Output:
+	// {48.20849 16.37208} -> {48.20883 16.36861}
+	// {48.20848 16.37209} -> {48.20883 16.36861}
+	// {48.22000 16.35600} -> {48.22048 16.35349}
+	// {48.20849 16.37207} -> {48.20883 16.36861}
+	// 18.9755-private per km <nil>
+}
+
+// A walker on an island, of public outline: what falls into the sea is taken ashore.
+func ExampleNewRegion() {
+	island := [][]metric.LatLon{{{Lat: 54.64, Lon: 18.60}, {Lat: 54.60, Lon: 18.80}, {Lat: 54.70, Lon: 18.70}}}
+	land, err := additive.NewRegion(metric.GreatCircle{}, island, 0.01) // km
+	if err != nil {
+		log.Fatal(err)
+	}
+	noise, err := additive.NewSphereWithin(10, 0.95, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ashore := mechanism.Then(noise, land.Move)
+	walker := metric.LatLon{Lat: 54.65, Lon: 18.69}
+	for seed := range uint64(3) {
+		y, err := noise.Release(rand.New(rand.NewPCG(seed, 0)), walker)
+		if err != nil {
+			log.Fatal(err)
+		}
+		z, err := ashore.Release(rand.New(rand.NewPCG(seed, 0)), walker)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%.3f -> %.3f\n", y, z)
+	}
+	fmt.Println(ashore.Guarantee())
+	// Output:
+	// {54.654 18.729} -> {54.654 18.729}
+	// {54.574 18.598} -> {54.633 18.633}
+	// {54.635 18.632} -> {54.635 18.632}
+	// 0.474387-private per km
 }
 
 // The level follows from the accuracy that the application needs.

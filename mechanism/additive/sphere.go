@@ -9,6 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -44,14 +45,23 @@ const maxArc = 1e12
 // NewSphere returns the mechanism of level alpha > 0 per unit of the radius,
 // alpha*radius at most 1e12.
 func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
-	const op = "additive: NewSphere"
-	opt := orZero(o)
-	radius := cmp.Or(opt.Radius, metric.EarthRadiusKm)
-	unit, err := fault.Unit(op, opt.Unit, metric.GreatCircle{Radius: radius}.Unit())
+	return newSphere("additive: NewSphere", alpha, o)
+}
+
+// NewSphereWithin returns the mechanism whose output lies within the given distance of
+// the input with probability prob: that of the level [SphereAlpha].
+func NewSphereWithin(distance, prob float64, o *SphereOptions) (*Sphere, error) {
+	const op = "additive: NewSphereWithin"
+	alpha, err := sphereAlpha(op, distance, prob, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkScale(op, "Radius", radius); err != nil {
+	return newSphere(op, alpha, o)
+}
+
+func newSphere(op string, alpha float64, o *SphereOptions) (*Sphere, error) {
+	radius, unit, err := orZero(o).sphere(op)
+	if err != nil {
 		return nil, err
 	}
 	g, err := pure(op, alpha, unit)
@@ -63,6 +73,49 @@ func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 		return nil, fault.Value(op, "alpha*Radius", a, "at most 1e12")
 	}
 	return &Sphere{arc{a}, radius, g}, nil
+}
+
+// sphere is the sphere of the options.
+func (o SphereOptions) sphere(op string) (radius float64, unit metric.Unit, err error) {
+	radius = cmp.Or(o.Radius, metric.EarthRadiusKm)
+	if unit, err = fault.Unit(op, o.Unit, metric.GreatCircle{Radius: radius}.Unit()); err != nil {
+		return 0, "", err
+	}
+	return radius, unit, checkScale(op, "Radius", radius)
+}
+
+// SphereAlpha returns the level at which the output of [Sphere] lies within the given
+// great-circle distance of the input with probability prob, rounded down: 0.5 and 0.95
+// for 500 m on the Earth in 95 of 100 releases. The distance must be positive, prob in
+// (0, 1) and more than the share of the sphere within that distance, which points
+// without any relation to the input have. For a wanted e^eps between inputs at distance
+// d take alpha = eps/d instead.
+func SphereAlpha(distance, prob float64, o *SphereOptions) (float64, error) {
+	return sphereAlpha("additive: SphereAlpha", distance, prob, o)
+}
+
+func sphereAlpha(op string, distance, prob float64, o *SphereOptions) (float64, error) {
+	radius, _, err := orZero(o).sphere(op)
+	if err != nil {
+		return 0, err
+	}
+	if !(distance > 0 && distance < math.Pi*radius) {
+		return 0, fault.Value(op, "distance", distance, fmt.Sprintf("a number in (0, %.6g), half a great circle", math.Pi*radius))
+	}
+	if !(prob > 0 && prob < 1) {
+		return 0, fault.Value(op, "prob", prob, "a number in (0, 1)")
+	}
+	angle := distance / radius
+	if share := (arc{0}).head(angle); prob <= share {
+		return 0, fault.Value(op, "prob", prob, fmt.Sprintf("more than %.6g, the share of the sphere within the distance", share))
+	}
+	if (arc{maxArc}).head(angle) < prob {
+		return 0, fault.Value(op, "distance", distance, fmt.Sprintf("one for which alpha*Radius is at most %g", maxArc))
+	}
+	// The larger a, the more of the distribution is near the input.
+	a, _ := search.Change(0, maxArc, 0x1p-50, func(a float64) bool { return arc{a}.head(angle) >= prob })
+	alpha := directed.DivDown(a, radius)
+	return alpha, checkScale(op, "alpha", alpha)
 }
 
 func (s *Sphere) check(op string) error {

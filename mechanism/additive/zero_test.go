@@ -18,4 +18,6 @@ func TestZeroValues_Refuse(t *testing.T) {
 	testkit.Unmade[TruncatedGeometric](t, "NewTruncatedGeometric")
 	testkit.Unmade[DiscreteGaussian](t, "NewDiscreteGaussian")
 	testkit.Unmade[Madlib](t, "NewMadlib")
+	testkit.Unmade[Cells](t, "NewCells")
+	testkit.Unmade[Region](t, "NewRegion")
 }

@@ -1,0 +1,245 @@
+package additive
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// SphereAlpha is the inverse of RadiusProb, rounded down; where the sphere is flat it is
+// PlanarAlpha, and for the median about a hemisphere it is what the closed form says.
+func TestSphereAlpha_InvertsRadiusProb(t *testing.T) {
+	for _, distance := range []float64{1e-4, 0.5, 3, 100, 2000, 9000, 15000, 20000} {
+		for _, prob := range []float64{0.001, 0.3, 0.5, 0.95, 0.999999} {
+			alpha, err := SphereAlpha(distance, prob, nil)
+			share := math.Pow(math.Sin(distance/metric.EarthRadiusKm/2), 2)
+			if prob <= share {
+				if err == nil || !strings.Contains(err.Error(), "the share of the sphere within the distance") {
+					t.Errorf("%v with %v, of which %v lie there anyway: %v, %v", distance, prob, share, alpha, err)
+				}
+				continue
+			}
+			m := testkit.Must(NewSphere(alpha, nil))
+			above := testkit.Must(NewSphere(alpha*(1+1e-12), nil))
+			slack := 1e-13 * (1 + 1/(prob-share)) // where it hardly depends on alpha
+			if got := m.RadiusProb(distance); !near(got, prob, 1e-13) || above.RadiusProb(distance) < prob*(1-slack) {
+				t.Errorf("%v with %v: alpha %v gives %v", distance, prob, alpha, got)
+			}
+			if flat := testkit.Must(PlanarAlpha(distance, prob)); distance < 1 && !near(alpha, flat, 1e-5) {
+				t.Errorf("%v with %v: alpha %v, in the plane %v", distance, prob, alpha, flat)
+			}
+			within := testkit.Must(NewSphereWithin(distance, prob, nil))
+			if within.Guarantee() != m.Guarantee() || within.Guarantee().Unit() != "km" {
+				t.Errorf("%v and %v", within, m)
+			}
+		}
+	}
+	// To the quarter of a great circle the probability is (1-a e^(-a pi/2))/(1+e^(-a pi)).
+	a := testkit.Must(SphereAlpha(math.Pi/2, 0.75, &SphereOptions{Radius: 1}))
+	if p := (1 - a*math.Exp(-a*math.Pi/2)) / (1 + math.Exp(-a*math.Pi)); !near(p, 0.75, 1e-14) {
+		t.Errorf("alpha %v: probability %v", a, p)
+	}
+}
+
+func TestSphereAlpha_Refuses(t *testing.T) {
+	for _, c := range []struct {
+		distance, prob float64
+		o              *SphereOptions
+		arg            string
+	}{
+		{0, 0.5, nil, "distance"}, {-1, 0.5, nil, "distance"}, {math.NaN(), 0.5, nil, "distance"}, {math.Inf(1), 0.5, nil, "distance"}, {20016, 0.5, nil, "distance"},
+		{1e-9, 0.5, nil, "distance"}, {math.Pi, 0.5, &SphereOptions{Radius: 1}, "distance"},
+		{1, 0, nil, "prob"}, {1, 1, nil, "prob"}, {1, math.NaN(), nil, "prob"}, {10000, 0.1, nil, "prob"},
+		{1, 0.5, &SphereOptions{Radius: -1}, "Radius"}, {1, 0.5, &SphereOptions{Radius: math.NaN()}, "Radius"},
+	} {
+		_, err1 := SphereAlpha(c.distance, c.prob, c.o)
+		_, err2 := NewSphereWithin(c.distance, c.prob, c.o)
+		for _, err := range []error{err1, err2} {
+			var v *fault.ValueError
+			if !errors.As(err, &v) || v.Arg != c.arg {
+				t.Errorf("%v: %v", c, err)
+			}
+		}
+	}
+	if _, err := SphereAlpha(1, 0.5, &SphereOptions{Unit: "mile"}); !errors.Is(err, mechanism.ErrUnit) {
+		t.Error(err)
+	}
+}
+
+// globe returns points spread evenly over the sphere, poles and the date line.
+func globe(n int) []metric.LatLon {
+	r := random.Seeded(5)
+	pts := []metric.LatLon{{Lat: 90}, {Lat: -90, Lon: 30}, {Lon: 180}, {Lon: -180}, {Lat: 41.8103148957786, Lon: 90}, {}}
+	for range n {
+		pts = append(pts, metric.LatLon{Lat: math.Asin(2*r.Float64()-1) * 180 / math.Pi, Lon: 360 * (r.Float64() - 0.5)})
+	}
+	return pts
+}
+
+// Every point is within Radius of the center of its cell, which is the center of its own
+// cell; keys and centers tell the same cells apart; cells have one area.
+func TestCells_AreAGrid(t *testing.T) {
+	for _, radius := range []float64{1e-3, 0.25, 10, 1000, 7000} {
+		c := testkit.Must(NewCells(metric.GreatCircle{}, radius))
+		if c.Radius() > radius || c.n > 1 && metric.EarthRadiusKm*c.Radius()/float64(c.n-1)*float64(c.n) < radius {
+			t.Errorf("radius %v, asked for %v", c.Radius(), radius)
+		}
+		centers := map[string]metric.LatLon{}
+		for _, p := range globe(5000) {
+			y := testkit.Must(c.Center(p))
+			if d := (metric.GreatCircle{}).Distance(p, y); d > c.Radius() {
+				t.Errorf("%v is %v from its center, at most %v", p, d, c.Radius())
+			}
+			if c.Key(y) != c.Key(p) {
+				t.Errorf("%v: its center is in %s, not %s", p, c.Key(y), c.Key(p))
+			}
+			if was, ok := centers[c.Key(p)]; ok && was != y {
+				t.Errorf("cell %s has centers %v and %v", c.Key(p), was, y)
+			}
+			centers[c.Key(p)] = y
+		}
+		if int64(len(centers)) > c.Len() {
+			t.Errorf("%d cells of %d", len(centers), c.Len())
+		}
+	}
+	c := testkit.Must(NewCells(metric.GreatCircle{Radius: 1}, 0.3))
+	index, r, count := map[string]int{}, random.Seeded(6), make([]int, c.Len())
+	for range 200_000 {
+		key := c.Key(metric.LatLon{Lat: math.Asin(2*r.Float64()-1) * 180 / math.Pi, Lon: 720 * r.Float64()})
+		if _, ok := index[key]; !ok {
+			index[key] = len(index)
+		}
+		count[index[key]]++
+	}
+	p := make([]float64, len(count))
+	for i := range p {
+		p[i] = 1 / float64(len(p))
+	}
+	testkit.ChiSquare(t, count, p, 1e-7)
+}
+
+func TestCells_Refuse(t *testing.T) {
+	for _, radius := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-4} {
+		var v *fault.ValueError
+		if _, err := NewCells(metric.GreatCircle{}, radius); !errors.As(err, &v) || v.Arg != "radius" {
+			t.Errorf("%v: %v", radius, err)
+		}
+	}
+	if _, err := NewCells(metric.GreatCircle{Radius: -1}, 1); err == nil {
+		t.Error("a negative sphere")
+	}
+	c := testkit.Must(NewCells(metric.GreatCircle{}, 1e9))
+	for _, p := range []metric.LatLon{{Lat: math.NaN()}, {Lat: 91}, {Lon: math.Inf(1)}} {
+		if _, err := c.Center(p); err == nil || c.Key(p) != "" {
+			t.Errorf("%v: %v, %q", p, err, c.Key(p))
+		}
+	}
+}
+
+// Two squares across the equator, one with a hole, and a cap around the south pole.
+var lands = [][]metric.LatLon{
+	{{Lat: -10, Lon: 0}, {Lat: 10, Lon: 0}, {Lat: 10, Lon: 20}, {Lat: -10, Lon: 20}, {Lat: -10, Lon: 0}},
+	{{Lat: -5, Lon: 5}, {Lat: -5, Lon: 15}, {Lat: 5, Lon: 15}, {Lat: 5, Lon: 5}},
+	{{Lat: 0, Lon: 170}, {Lat: 10, Lon: 180}, {Lat: -10, Lon: 180}},
+	{{Lat: -90, Lon: -180}, {Lat: -70, Lon: -180}, {Lat: -70, Lon: 180}, {Lat: -90, Lon: 180}},
+}
+
+// Points are inside as plain inequalities say; others move to the border, as near as the
+// nearest of points ten times denser, but for half the spacing.
+func TestRegion_MovesToTheNearestBorder(t *testing.T) {
+	const spacing = 100.0
+	r := testkit.Must(NewRegion(metric.GreatCircle{}, lands, spacing))
+	dense := testkit.Must(NewRegion(metric.GreatCircle{}, lands, spacing/10))
+	space, moved := metric.GreatCircle{}, 0
+	for _, p := range globe(3000) {
+		lon := math.Remainder(p.Lon, 360)
+		square := func(half, west, east float64) bool { return math.Abs(p.Lat) < half && lon > west && lon < east }
+		inside := square(10, 0, 20) && !square(5, 5, 15) || lon > 170 && lon < 180 && math.Abs(p.Lat) < lon-170 || p.Lat < -70
+		if r.Contains(p) != inside && lon != 0 && math.Abs(lon) < 180 && math.Abs(p.Lat) < 90 {
+			t.Errorf("%v: inside %v", p, !inside)
+		}
+		y, z := testkit.Must(r.Move(p)), testkit.Must(dense.Move(p))
+		if r.Contains(p) {
+			if y != p {
+				t.Errorf("%v is inside and moves to %v", p, y)
+			}
+			continue
+		}
+		moved++
+		if d, best := space.Distance(p, y), space.Distance(p, z); d > best+spacing/2 || d < best-spacing/20 {
+			t.Errorf("%v moves to %v, %v away: %v is %v away", p, y, d, z, best)
+		}
+		again := metric.LatLon{Lat: p.Lat, Lon: p.Lon - 720}
+		if w := testkit.Must(r.Move(again)); space.Distance(w, y) > 1e-6 && math.Abs(space.Distance(p, w)-space.Distance(p, y)) > 1e-6 {
+			t.Errorf("%v turned twice moves to %v, not %v", p, w, y)
+		}
+	}
+	if moved < 2000 {
+		t.Errorf("%d moved", moved)
+	}
+	noise := testkit.Must(NewSphere(0.01, nil))
+	m := mechanism.Then(noise, r.Move)
+	if m.Guarantee() != noise.Guarantee() {
+		t.Error(m)
+	}
+}
+
+func TestRegion_Refuses(t *testing.T) {
+	ring := lands[0]
+	for _, c := range []struct {
+		sphere  metric.GreatCircle
+		rings   [][]metric.LatLon
+		spacing float64
+		want    string
+	}{
+		{rings: nil, spacing: 1, want: "rings: empty input"},
+		{rings: [][]metric.LatLon{ring, ring[:2]}, spacing: 1, want: "rings[1] has size 2, want at least 3"},
+		{rings: [][]metric.LatLon{{{}, {Lat: 1}, {Lat: 91}}}, spacing: 1, want: "rings[0][2]: "},
+		{rings: [][]metric.LatLon{{{}, {Lon: 181}, {Lat: 1}}}, spacing: 1, want: "rings[0][1].Lon = 181"},
+		{rings: lands, spacing: 0, want: "spacing = 0"},
+		{rings: lands, spacing: math.NaN(), want: "spacing = NaN"},
+		{rings: lands, spacing: 1e-9, want: "GiB"},
+		{sphere: metric.GreatCircle{Radius: math.Inf(1)}, rings: lands, spacing: 1, want: "sphere.Radius = +Inf"},
+	} {
+		if _, err := NewRegion(c.sphere, c.rings, c.spacing); err == nil || !strings.HasPrefix(err.Error(), "additive: NewRegion: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	r := testkit.Must(NewRegion(metric.GreatCircle{}, lands, 1000))
+	for _, p := range []metric.LatLon{{Lat: math.NaN()}, {Lat: -91}, {Lon: math.Inf(-1)}} {
+		if _, err := r.Move(p); err == nil || r.Contains(p) {
+			t.Errorf("%v: %v", p, err)
+		}
+	}
+}
+
+// A receiver that trembles inside a cell is answered once, and its track costs the cells
+// it was in.
+func TestCells_MakeATrackOfPlaces(t *testing.T) {
+	cells := testkit.Must(NewCells(metric.GreatCircle{}, 0.2))
+	noise := testkit.Must(NewSphereWithin(0.5, 0.95, nil))
+	sticky := testkit.Must(mechanism.NewSticky(noise, &mechanism.StickyOptions[metric.LatLon]{Key: cells.Key}))
+	track := testkit.Must(mechanism.NewTrack(sticky, nil))
+	var fixes []metric.LatLon
+	r := random.Seeded(7)
+	for i := range 60 { // twenty fixes about each of three centers
+		c := testkit.Must(cells.Center(metric.LatLon{Lat: 48.2, Lon: 16.3 + 0.01*float64(i/20)}))
+		fixes = append(fixes, metric.LatLon{Lat: c.Lat + 1e-4*(r.Float64()-0.5), Lon: c.Lon + 1e-4*(r.Float64()-0.5)})
+	}
+	ys := testkit.Must(track.Release(nil, fixes))
+	distinct := map[string]bool{}
+	for _, y := range ys {
+		distinct[fmt.Sprint(y)] = true
+	}
+	if level := testkit.Must(track.Level(fixes)); len(ys) != 60 || len(distinct) != 3 || level != noise.Guarantee().Times(3) {
+		t.Errorf("%d answers, %d distinct, %v", len(ys), len(distinct), level)
+	}
+}

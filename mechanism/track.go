@@ -1,0 +1,111 @@
+package mechanism
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// Track releases sequences of inputs, such as the fixes of a walk, through a [Sticky]:
+// an input that is new costs the level of the mechanism, one that comes back nothing.
+// The guarantee is that of [Sticky], and the pattern of equal inputs is public, as is
+// the length.
+//
+// Where a track starts and ends may say most. [TrackOptions.Ends] leaves out a fixed
+// number of inputs at both ends, which the outputs then do not depend on at all: two
+// tracks that differ there only cannot be told apart. (They say where the track came
+// from as far as the inputs that are left do.) Leaving out what lies within a radius of
+// a secret place is no such rule: what is missing draws a circle around it.
+//
+// A Track is safe for concurrent use.
+type Track[X, Y any] struct {
+	sticky *Sticky[X, Y]
+	ends   int
+}
+
+// TrackOptions are for [NewTrack]. nil and the zero value are the defaults.
+type TrackOptions struct {
+	// Ends is how many inputs are left out at the start, and as many at the end. The
+	// number is public, and must be chosen without looking at the track.
+	Ends int
+}
+
+// NewTrack returns the mechanism of tracks. Several tracks of one person share the
+// Sticky, so that a place is drawn once for all of them.
+func NewTrack[X, Y any](s *Sticky[X, Y], o *TrackOptions) (*Track[X, Y], error) {
+	const op = "mechanism: NewTrack"
+	if err := s.check(op); err != nil {
+		return nil, err
+	}
+	t := &Track[X, Y]{sticky: s}
+	if o != nil {
+		t.ends = o.Ends
+	}
+	if t.ends < 0 {
+		return nil, fault.Value(op, "Ends", float64(t.ends), "an integer >= 0")
+	}
+	return t, nil
+}
+
+func (t *Track[X, Y]) check(op string) error {
+	return fault.Made(t != nil && t.sticky != nil, op, "Track", "NewTrack")
+}
+
+// part is the track without its ends.
+func (t *Track[X, Y]) part(xs []X) []X {
+	if t.ends >= len(xs)-t.ends {
+		return nil
+	}
+	return xs[t.ends : len(xs)-t.ends]
+}
+
+// Guarantee is that of the mechanism, per unit of the sum of the distances of distinct
+// inputs. [Track.Level] is the level of a whole track.
+func (t *Track[X, Y]) Guarantee() Guarantee {
+	if t == nil {
+		return Guarantee{}
+	}
+	return t.sticky.Guarantee()
+}
+
+// Level is the guarantee of one track as a whole, against another one of the same
+// pattern all of whose inputs lie elsewhere, each at most as far as the distance that it
+// is taken at: k times that of the mechanism, k the number of distinct inputs but for the
+// ends. Where they have answers already from earlier tracks, these count here too.
+func (t *Track[X, Y]) Level(xs []X) (Guarantee, error) {
+	if err := t.check("mechanism: Track.Level"); err != nil {
+		return Guarantee{}, err
+	}
+	distinct := map[string]bool{}
+	for _, x := range t.part(xs) {
+		distinct[string(t.sticky.value(x))] = true
+	}
+	return t.Guarantee().Times(len(distinct)), nil
+}
+
+// String gives the mechanism of the inputs.
+func (t *Track[X, Y]) String() string {
+	if err := t.check("mechanism: Track"); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("track without %d inputs at each end; %v", t.ends, t.sticky)
+}
+
+// Release returns an answer for every input but those at the ends, none where there are
+// no others. After an error of [Sticky.Release], which names the position in xs, ys are
+// the answers before it.
+func (t *Track[X, Y]) Release(rng *rand.Rand, xs []X) (ys []Y, err error) {
+	const op = "mechanism: Track.Release"
+	if err := t.check(op); err != nil {
+		return nil, err
+	}
+	for i, x := range t.part(xs) {
+		y, err := t.sticky.Release(rng, x)
+		if err != nil {
+			return ys, fault.Within(fmt.Sprintf("%s: xs[%d]", op, t.ends+i), err)
+		}
+		ys = append(ys, y)
+	}
+	return ys, nil
+}
