@@ -71,19 +71,11 @@ func (s *settings) filter(rng *rand.Rand) (*filter, error) {
 		return nil, fmt.Errorf("no level: want -within METERS, with -prob, or -alpha PER_KM")
 	case s.within != 0 && s.alpha != 0:
 		return nil, fmt.Errorf("-within and -alpha: want one of them")
-	case s.within != 0:
-		if !(s.within > 0 && s.within <= 1e7) {
-			return nil, fmt.Errorf("-within %v: want a number of meters in (0, 1e7]", s.within)
-		}
-		if !(s.prob > 0 && s.prob < 1) {
-			return nil, fmt.Errorf("-prob %v: want a number in (0, 1)", s.prob)
-		}
-		var err error
-		// In the plane: on the sphere the noise is nearer still.
-		if f.alpha, err = additive.PlanarAlpha(s.within/1000, s.prob); err != nil {
-			return nil, err
-		}
-	case !(s.alpha > 0 && s.alpha <= 1e6):
+	case s.within != 0 && !(s.within > 0 && s.within <= 1e7):
+		return nil, fmt.Errorf("-within %v: want a number of meters in (0, 1e7]", s.within)
+	case s.within != 0 && !(s.prob > 0 && s.prob < 1):
+		return nil, fmt.Errorf("-prob %v: want a number in (0, 1)", s.prob)
+	case s.within == 0 && !(s.alpha > 0 && s.alpha <= 1e6):
 		return nil, fmt.Errorf("-alpha %v: want a number per km in (0, 1e6]", s.alpha)
 	}
 	for _, l := range []struct {
@@ -101,9 +93,15 @@ func (s *settings) filter(rng *rand.Rand) (*filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.sphere, err = additive.NewSphere(f.alpha, nil); err != nil {
+	if s.within != 0 {
+		f.sphere, err = additive.NewSphereWithin(s.within/1000, s.prob, nil)
+	} else {
+		f.sphere, err = additive.NewSphere(s.alpha, nil)
+	}
+	if err != nil {
 		return nil, err
 	}
+	f.alpha = f.sphere.Guarantee().Alpha()
 	y := mechanism.Then(mechanism.Mechanism[metric.LatLon, metric.LatLon](f.sphere), func(y metric.LatLon) (metric.LatLon, error) {
 		return center(y, f.cell), nil
 	})

@@ -48,18 +48,18 @@ func private(t *testing.T, in string, args ...string) string {
 
 const golden = `
 file            features  skipped  points  distinct places  level of all (per km)  most places of a track  its level (per km)
-places.geojson         6        0      23               19                  180.3                      10               94.88
-walk.gpx               2        0     155               28                  265.7                      28               265.7
-sightings.csv         60        0      60               21                  199.2                       0                   0
+places.geojson         6        0      23               19                  171.0                      10               90.00
+walk.gpx               2        0     155               28                  252.0                      28               252.0
+sightings.csv         60        0      60               21                  189.0                       0                   0
 `
 
 func TestGeo_Golden(t *testing.T) {
 	dir := t.TempDir()
-	demotest.Golden(t, program.Must(t, "-seed", "1", "-quiet", "-out", dir), golden)
+	demotest.Golden(t, program.Must(t, "-seed", "1", "-alpha", "9", "-quiet", "-out", dir), golden)
 	for file, want := range map[string]string{
-		"private-places.geojson": `{"type":"Feature","geometry":{"type":"Point","coordinates":[-0.009599,0.002730]},"properties":{"privacy":{"alpha_per_km":9.487729036781154,"places":1,"total_per_km":9.487729036781154}}},`,
-		"private-walk.gpx":       `<trkpt lat="0.002730" lon="-0.009599"/>`, // at home, as above
-		"private-sightings.csv":  "-0.007035,0.012119,9.487729036781154",
+		"private-places.geojson": `{"type":"Feature","geometry":{"type":"Point","coordinates":[-0.005044,0.004406]},"properties":{"privacy":{"alpha_per_km":9,"places":1,"total_per_km":9}}},`,
+		"private-walk.gpx":       `<trkpt lat="0.004406" lon="-0.005044"/>`, // at home, as above
+		"private-sightings.csv":  "-0.005442,0.011577,9",
 	} {
 		if got := string(testkit.Must(os.ReadFile(filepath.Join(dir, file)))); !strings.Contains(got, "\n"+want+"\n") {
 			t.Errorf("%s: no %s in\n%.2000s", file, want, got)
