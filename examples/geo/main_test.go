@@ -246,10 +246,11 @@ func TestGeo_Key(t *testing.T) {
 		}
 		return out
 	}
-	if answer("-alpha", "3") == answer("-alpha", "3") {
+	once := answer("-alpha", "3")
+	if again := answer("-alpha", "3"); again == once {
 		t.Error("two runs, one answer")
 	}
-	if a := answer("-alpha", "3", "-key", key); a != answer("-alpha", "3", "-key", key) || a == answer("-alpha", "3") {
+	if a := answer("-alpha", "3", "-key", key); a != answer("-alpha", "3", "-key", key) || a == once {
 		t.Error("one key, two answers")
 	}
 	if a, b := answer("-alpha", "3", "-key", key), answer("-alpha", "3.1", "-key", key); released(t, a)[1] == released(t, b)[1] {
@@ -365,7 +366,7 @@ func FuzzRun(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var once bytes.Buffer
 		j, err := filter.run(context.Background(), "in", bytes.NewReader(in), &once)
-		if err != nil {
+		if err != nil || j.points == 0 { // where all is skipped there may be nothing to read
 			return
 		}
 		again, err := filter.run(context.Background(), "out", &once, io.Discard)
