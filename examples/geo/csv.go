@@ -23,6 +23,9 @@ type table struct {
 // csv filters a CSV file: a place is a row, with the columns lat and lon. Columns
 // behind the others state the level, in a track that of the rows so far.
 func (j *job) csv(r io.Reader) error {
+	if j.settings.ends > 0 {
+		return fmt.Errorf("%s: -ends: a table has none", j.name)
+	}
 	t := &table{job: j, out: csv.NewWriter(j.w), tracks: map[string]*places{}}
 	columns := csvfile.Columns{Required: []string{"lat", "lon"}, AnyLength: true}
 	if t.column != "" {

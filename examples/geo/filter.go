@@ -27,6 +27,7 @@ const (
 	sampleWithin = 500 // meters, for the files that ship
 	noCell       = -1
 	maxCell      = 30 // the finest level of S2, a centimeter
+	maxEnds      = 10_000
 	// maxSeen is how many places a file's counts remember. Beyond it a place counts
 	// each time it comes: what is said of the level stays true.
 	maxSeen = 1 << 18
@@ -35,7 +36,7 @@ const (
 // settings are the flags.
 type settings struct {
 	within, prob, alpha float64
-	merge, cell         int
+	merge, cell, ends   int
 	keep, column, key   string
 	skip                bool
 }
@@ -49,6 +50,7 @@ func newSettings(p *demo.Program) *settings {
 	p.Flags.IntVar(&s.cell, "cell", noCell, "S2 `LEVEL` of the cells that are released, by token and center (default: positions)")
 	p.Flags.StringVar(&s.keep, "keep", "", "`NAMES` of the properties, elements or columns that are public, separated by commas, or *; the others are left out")
 	p.Flags.StringVar(&s.column, "track", "", "`COLUMN` of a CSV file that says of which track a row is")
+	p.Flags.IntVar(&s.ends, "ends", 0, "leave out the first and the last `N` points of every line, route and segment of a track, on which nothing that is released depends then")
 	p.Flags.StringVar(&s.key, "key", "", "`FILE` of the secret from which draws are derived, made where there is none: other runs of one level with it answer as this one does (default: a new secret, and nowhere kept)")
 	p.Flags.BoolVar(&s.skip, "skip", false, "leave out what is malformed (features of GeoJSON, points of GPX, rows of CSV) and count it")
 	return s
@@ -77,6 +79,9 @@ func (s *settings) filter(rng *rand.Rand) (*filter, error) {
 		return nil, fmt.Errorf("-prob %v: want a number in (0, 1)", s.prob)
 	case s.within == 0 && !(s.alpha > 0 && s.alpha <= 1e6):
 		return nil, fmt.Errorf("-alpha %v: want a number per km in (0, 1e6]", s.alpha)
+	}
+	if s.ends < 0 || s.ends > maxEnds {
+		return nil, fmt.Errorf("-ends %d: want 0 to %d", s.ends, maxEnds)
 	}
 	for _, l := range []struct {
 		flag  string

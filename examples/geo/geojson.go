@@ -207,6 +207,7 @@ func (g *geoJSON) feature(raw json.RawMessage, separator string) (written bool, 
 	if err != nil {
 		return false, g.bad(fmt.Errorf("%s: features[%d]: %w", g.name, g.n-1, err))
 	}
+	f.Geometry.cut(&s, g.settings.ends)
 	g.features++
 	out := feature{Properties: map[string]json.RawMessage{}}
 	if g.keeps("id") {
@@ -281,6 +282,23 @@ func (g *geometry) read(path string) (s shape, err error) {
 		return s, fmt.Errorf("%s.type %q: want a geometry of GeoJSON", path, g.Type)
 	}
 	return positions(g.Coordinates, d, path+".coordinates")
+}
+
+// cut leaves out n positions at both ends of every line.
+func (g *geometry) cut(s *shape, n int) {
+	switch {
+	case g == nil:
+	case g.Type == collection, g.Type == "MultiLineString":
+		for k := range s.parts {
+			part := &geometry{Type: "LineString"}
+			if g.Type == collection {
+				part = g.Geometries[k]
+			}
+			part.cut(&s.parts[k], n)
+		}
+	case g.Type == "LineString":
+		s.parts = s.parts[min(n, len(s.parts)):max(min(n, len(s.parts)), len(s.parts)-n)]
+	}
 }
 
 // positions reads an array of so many dimensions of positions.

@@ -49,8 +49,12 @@ func (j *job) gpx(r io.Reader) error {
 	err = g.children(func(e *xml.StartElement) error {
 		switch kind := e.Name.Local; kind {
 		case "wpt":
+			p, err := g.point(e)
+			if p == nil || err != nil {
+				return err
+			}
 			g.features++
-			return g.point(e, g.all)
+			return g.write(p, g.all)
 		case "rte", "trk":
 			g.features++
 			track := g.track()
@@ -93,12 +97,25 @@ func (g *gpx) state() error {
 // path filters a route, a track or a segment of a track, whose start has been read.
 func (g *gpx) path(kind string, track *places) error {
 	fmt.Fprintf(g.w, "<%s>\n", kind)
+	begun := 0      // points
+	var late []*fix // the last points so far, which may be the end
 	err := g.children(func(e *xml.StartElement) error {
 		switch name := e.Name.Local; {
 		case kind == "trk" && name == "trkseg":
 			return g.path(name, track)
 		case kind == "trkseg" && name == "trkpt", kind == "rte" && name == "rtept":
-			return g.point(e, track)
+			p, err := g.point(e)
+			if p == nil || err != nil {
+				return err
+			}
+			if begun++; begun <= g.settings.ends {
+				return nil
+			}
+			if late = append(late, p); len(late) <= g.settings.ends {
+				return nil
+			}
+			p, late = late[0], late[1:]
+			return g.write(p, track)
 		default:
 			return g.text(e, g.w)
 		}
@@ -110,32 +127,44 @@ func (g *gpx) path(kind string, track *places) error {
 	return err
 }
 
-// point filters one point, whose start has been read.
-func (g *gpx) point(e *xml.StartElement, track *places) error {
+// fix is a point of a file.
+type fix struct {
+	tag    string
+	at     metric.LatLon
+	inside string // its elements that are public
+}
+
+// point reads one point, whose start has been read; nil is a bad one that is skipped.
+func (g *gpx) point(e *xml.StartElement) (*fix, error) {
 	x, err := at(e)
 	if err != nil {
 		if err := g.bad(g.wrong("%s: %w", e.Name.Local, err)); err != nil {
-			return err
+			return nil, err
 		}
-		return g.pass()
+		return nil, g.pass()
 	}
-	y, err := g.release(x, track)
+	var inside strings.Builder
+	if err := g.children(func(e *xml.StartElement) error { return g.text(e, &inside) }); err != nil {
+		return nil, err
+	}
+	return &fix{e.Name.Local, x, inside.String()}, nil
+}
+
+// write writes a point, made private.
+func (g *gpx) write(p *fix, track *places) error {
+	y, err := g.release(p.at, track)
 	if err != nil {
 		return err
 	}
-	tag := append(degrees(append(degrees(fmt.Appendf(nil, `<%s lat="`, e.Name.Local), y.Lat), `" lon="`...), y.Lon), '"')
-	g.w.Write(tag)
-	var inside strings.Builder
-	if err := g.children(func(e *xml.StartElement) error { return g.text(e, &inside) }); err != nil {
-		return err
-	}
+	g.w.Write(append(degrees(append(degrees(fmt.Appendf(nil, `<%s lat="`, p.tag), y.Lat), `" lon="`...), y.Lon), '"'))
+	inside := p.inside
 	if g.cell != noCell {
-		fmt.Fprintf(&inside, "<extensions><privacy:cell token=%q/></extensions>", cell(y, g.cell).ToToken())
+		inside += fmt.Sprintf("<extensions><privacy:cell token=%q/></extensions>", cell(y, g.cell).ToToken())
 	}
-	if inside.Len() == 0 {
+	if inside == "" {
 		_, err = g.w.WriteString("/>\n")
 	} else {
-		_, err = fmt.Fprintf(g.w, ">%s</%s>\n", inside.String(), e.Name.Local)
+		_, err = fmt.Fprintf(g.w, ">%s</%s>\n", inside, p.tag)
 	}
 	return err
 }

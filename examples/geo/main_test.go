@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +102,8 @@ func TestGeo_BadInput(t *testing.T) {
 		"-alpha -1: want":                                         {"-alpha", "-1"},
 		"-cell 31: want an S2 level in [0, 30]":                   {"-cell", "31"},
 		"-merge -2: want an S2 level":                             {"-merge", "-2"},
+		"-ends -1: want":                                          {"-ends", "-1"},
+		"-ends: a table has none":                                 bad("lat,lon\n1,2\n", "-ends", "1"),
 		"-seed and -key":                                          {"-seed", "1", "-key", filepath.Join(t.TempDir(), "key")},
 		"want a file of 64 hexadecimal digits":                    {"-key", program.File(t, "12")},
 		"no such file":                                            {"-alpha", "1", "-in", "/no/such/file"},
@@ -182,7 +185,7 @@ func TestGeo_LeavesOutWhatIsNotPublic(t *testing.T) {
 				t.Errorf("%v: %s", args, out)
 			}
 		}
-		if out := private(t, in, "-alpha", "1", "-keep", "*"); !strings.Contains(out, "secret") || strings.Contains(out, "7,7") {
+		if out := private(t, in, "-alpha", "1", "-keep", "*"); !strings.Contains(out, "secret") || strings.Contains(out, "7,7") || strings.Contains(out, "extensions>secret") {
 			t.Errorf("-keep *: %s", out)
 		}
 	}
@@ -318,6 +321,28 @@ func TestGeo_Merge(t *testing.T) {
 	}
 	if at := released(t, private(t, in, "-alpha", "1")); at[0] == at[1] {
 		t.Error("merged without -merge")
+	}
+}
+
+// The ends of lines are left out, and what is released does not depend on them.
+func TestGeo_Ends(t *testing.T) {
+	lines := []string{
+		`{"type":"Feature","geometry":{"type":"MultiLineString","coordinates":[[[%v,1],[1,1],[2,2],[3,3],[1,%[1]v]],[[%[1]v,5],[1,5]]]}}`,
+		`<gpx><trk><trkseg><trkpt lat="1" lon="%v"/><trkpt lat="1" lon="1"/><trkpt lat="2" lon="2"/><trkpt lat="3" lon="3"/><trkpt lat="%[1]v" lon="1"/></trkseg><trkseg><trkpt lat="5" lon="%[1]v"/><trkpt lat="5" lon="1"/></trkseg></trk></gpx>`,
+	}
+	for _, line := range lines {
+		all := released(t, private(t, fmt.Sprintf(line, 8), "-alpha", "1"))
+		out := private(t, fmt.Sprintf(line, 8), "-alpha", "1", "-ends", "1")
+		at := released(t, out)
+		if !slices.Equal(at, all[1:4]) || !regexp.MustCompile(`places"?[:=]"?3"?[ ,]"?total`).MatchString(out) {
+			t.Errorf("%s: %v of %v", line, at, all)
+		}
+		if other := private(t, fmt.Sprintf(line, 9), "-alpha", "1", "-ends", "1"); other != out {
+			t.Errorf("another end, another release: %s", other)
+		}
+		if at := released(t, private(t, fmt.Sprintf(line, 8), "-alpha", "1", "-ends", "3")); len(at) != 0 {
+			t.Errorf("%v of lines all of which are ends", at)
+		}
 	}
 }
 
