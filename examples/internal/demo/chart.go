@@ -2,11 +2,14 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"image"
 	"image/color"
+	"image/png"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -67,28 +70,63 @@ func writeCharts(w io.Writer, format string, charts ...*Chart) error {
 
 // writePicture paints a canvas white, has it drawn on and writes it.
 func writePicture(w io.Writer, format string, width, height vg.Length, paint func(draw.Canvas)) error {
-	var canvas vg.CanvasWriterTo
+	on := func(canvas vg.CanvasSizer) {
+		all := draw.New(canvas)
+		all.SetColor(color.White)
+		all.Fill(all.Path())
+		paint(all)
+	}
 	switch strings.ToLower(format) {
 	case "png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pictureDPI))}
+		canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pictureDPI))
+		on(canvas)
+		return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, few(canvas.Image()))
 	case "svg":
-		canvas = vgsvg.NewWith(vgsvg.UseWH(width, height))
-	default:
-		return fmt.Errorf("demo: pictures are png or svg, not %q", format)
-	}
-	all := draw.New(canvas)
-	all.SetColor(color.White)
-	all.Fill(all.Path())
-	paint(all)
-	var picture bytes.Buffer
-	if _, err := canvas.WriteTo(&picture); err != nil {
+		canvas := vgsvg.NewWith(vgsvg.UseWH(width, height))
+		on(canvas)
+		var picture bytes.Buffer
+		if _, err := canvas.WriteTo(&picture); err != nil {
+			return err
+		}
+		// Arial has the same widths and is what a machine without Liberation has.
+		_, err := w.Write(bytes.ReplaceAll(picture.Bytes(),
+			[]byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")))
 		return err
 	}
-	// Arial has the same widths and is what a machine without Liberation has. (No
-	// PNG contains these words.)
-	_, err := w.Write(bytes.ReplaceAll(picture.Bytes(),
-		[]byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")))
-	return err
+	return fmt.Errorf("demo: pictures are png or svg, not %q", format)
+}
+
+// few returns an image in its 256 most frequent colors, and in the nearest of them
+// where it has others: those of edges, mostly. A file of it is a third as large.
+func few(img image.Image) image.Image {
+	const most = 256
+	times := map[color.RGBA]int{}
+	area := img.Bounds()
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(img.At(x, y)).(color.RGBA) }
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			times[at(x, y)]++
+		}
+	}
+	order := func(c color.RGBA) uint32 { return uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B) }
+	colors := slices.SortedFunc(maps.Keys(times), func(a, b color.RGBA) int {
+		return cmp.Or(times[b]-times[a], cmp.Compare(order(a), order(b)))
+	})
+	var palette color.Palette
+	for _, c := range colors[:min(most, len(colors))] {
+		palette = append(palette, c)
+	}
+	index := make(map[color.RGBA]uint8, len(colors))
+	for _, c := range colors {
+		index[c] = uint8(palette.Index(c))
+	}
+	small := image.NewPaletted(area, palette)
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			small.SetColorIndex(x, y, index[at(x, y)])
+		}
+	}
+	return small
 }
 
 // ranges widens the ranges of the axes to what they must show.
