@@ -18,7 +18,9 @@ import (
 // adds the guarantee of the next one, and refuses it where the sum would pass the
 // limit. All that is released after a Spend without error is then as private as the
 // limit, by sequential composition, also where outputs decide what is released next.
-// [Sticky] spends for every value that is new.
+// [Sticky] spends for every input that is new: all of them together are then as private
+// as the limit per unit of the largest distance between one of them and what it could
+// have been.
 //
 // What is spent is stored before Spend returns: a crash between it and the release
 // wastes a part of the budget, and none overspends. Sums and comparisons are exact.

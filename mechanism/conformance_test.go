@@ -112,4 +112,33 @@ func TestConformance_Combinations(t *testing.T) {
 	if err := mechanismtest.TestMechanism(t.Context(), long, words, nil); err != nil {
 		t.Errorf("Then: %v", err)
 	}
+
+	// One draw for each input and all later releases, so that outputs do not vary.
+	for name, o := range map[string]*mechanism.StickyOptions[string]{"memory": nil, "secret": {Secret: make([]byte, 32), Name: "a"}} {
+		sticky := testkit.Must(mechanism.NewSticky(word, o))
+		if err := mechanismtest.TestMechanism(t.Context(), sticky, words, &mechanismtest.Options[string, string]{Refused: refused.Refused, Constant: true}); err != nil {
+			t.Errorf("Sticky, %s: %v", name, err)
+		}
+		track := testkit.Must(mechanism.NewTrack(sticky, nil))
+		if err := mechanismtest.TestMechanism(t.Context(), track, [][]string{words, {"a", "a"}, nil}, &mechanismtest.Options[[]string, []string]{Refused: [][]string{{"a", "c"}}, Constant: true}); err != nil {
+			t.Errorf("Track, %s: %v", name, err)
+		}
+	}
+	// A new one for each release has the distribution of the mechanism.
+	if _, err := mechanismtest.TestLevel(t.Context(), anew{word}, "a", "ab", 1, &mechanismtest.Options[string, string]{Samples: frequencySamples}); err != nil {
+		t.Error(err)
+	}
+}
+
+// anew is a new Sticky for each release.
+type anew struct {
+	mechanism.Mechanism[string, string]
+}
+
+func (a anew) Release(rng *rand.Rand, x string) (string, error) {
+	s, err := mechanism.NewSticky(a.Mechanism, nil)
+	if err != nil {
+		return "", err
+	}
+	return s.Release(rng, x)
 }

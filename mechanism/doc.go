@@ -37,15 +37,15 @@
 // their levels. Levels are per the unit of the metric, which a space such as
 // metric.GreatCircle knows.
 //
+// A context ends a call early with its error. Work is done on every core, or on
+// the Workers of the options; results do not depend on their number.
+//
 // # Asked again and again
 //
 // Releases of one secret add their levels, and their mean gives it away. [Sticky] draws
 // once for each value of the secret and repeats the draw whenever the value comes back, so
 // that values add up and not questions; [Track] does so for a sequence, without its ends.
 // [Budget] refuses what would pass a limit. Both outlive the process in a [Store].
-//
-// A context ends a call early with its error. Work is done on every core, or on
-// the Workers of the options; results do not depend on their number.
 //
 // # Randomness
 //

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -162,6 +163,7 @@ func (m *counting) Release(rng *rand.Rand, x int) ([2]float64, error) {
 		return [2]float64{}, errDomain
 	}
 	m.draws.Add(1)
+	runtime.Gosched() // for those who test what happens at once
 	r := Rand(rng)
 	return [2]float64{float64(x) + r.NormFloat64(), r.Float64()}, nil
 }
@@ -180,8 +182,10 @@ func TestSticky_Concurrent(t *testing.T) {
 		var heard [askers][values][2]float64
 		var refused [askers]int
 		var wg sync.WaitGroup
+		start := make(chan struct{})
 		for a := range askers {
 			wg.Go(func() {
+				<-start
 				for _, x := range rand.New(rand.NewPCG(uint64(a), 0)).Perm(values) {
 					y, err := s.Release(nil, x)
 					if errors.Is(err, ErrBudget) {
@@ -193,6 +197,7 @@ func TestSticky_Concurrent(t *testing.T) {
 				}
 			})
 		}
+		close(start)
 		wg.Wait()
 		distinct := 0
 		for x := range values {
@@ -221,20 +226,21 @@ func TestSticky_Concurrent(t *testing.T) {
 	}
 }
 
-// shaky is a store on a map that outlives it, whose calls fail from one of them on,
-// with or without having saved.
+// shaky is a store on a map that outlives it. Its calls fail from one of them on, or
+// that one only, with or without having saved.
 type shaky struct {
-	records map[string][]byte
-	calls   int
-	failAt  int // -1: never
-	saves   bool
+	records     map[string][]byte
+	calls       int
+	failAt      int // -1: never
+	once, saves bool
 }
 
 var errCrash = errors.New("crash")
 
 func (s *shaky) fails() bool {
+	at := s.calls
 	s.calls++
-	return s.failAt >= 0 && s.calls > s.failAt
+	return s.failAt >= 0 && (at == s.failAt || at > s.failAt && !s.once)
 }
 
 func (s *shaky) Load(key string) ([]byte, bool, error) {
@@ -246,56 +252,55 @@ func (s *shaky) Load(key string) ([]byte, bool, error) {
 }
 
 func (s *shaky) Save(key string, value []byte) error {
-	if s.fails() {
-		if s.saves && s.calls == s.failAt+1 {
-			s.records[key] = slices.Clone(value)
-		}
+	failed := s.fails()
+	if !failed || s.saves && s.calls == s.failAt+1 {
+		s.records[key] = slices.Clone(value)
+	}
+	if failed {
 		return errCrash
 	}
-	s.records[key] = slices.Clone(value)
 	return nil
 }
 
 // A crash at any step of the store, before a save or after it, and a process that goes
-// on: no value ever has two answers, and the draws that were released never cost more
-// than what is spent, nor that more than the limit.
+// on, or a store that fails once: no value ever has two answers, and the draws that were
+// released never cost more than what is spent, nor that more than the limit.
 func TestSticky_SurvivesACrashAtEveryStep(t *testing.T) {
 	const affordable = 4
 	inputs := []int{1, 2, 1, 3, 4, 2, 5, 6, 1}
-	for failAt := range 60 {
-		for _, saves := range []bool{false, true} {
-			records := map[string][]byte{}
-			m := newCounting()
-			answers := map[int][2]float64{}
-			for life, store := range []*shaky{{records, 0, failAt, saves}, {records, 0, failAt / 2, saves}, {records, 0, -1, false}} {
-				b, err := NewBudget(m.g.Times(affordable), &BudgetOptions{Store: store, Name: "b"})
-				if err != nil {
-					if life == 2 || !errors.Is(err, errCrash) {
-						t.Fatal(err)
-					}
-					continue
+	for k := range 4 * 60 {
+		failAt, once, saves := k/4, k%2 == 1, k/2%2 == 1
+		records := map[string][]byte{}
+		m := newCounting()
+		answers := map[int][2]float64{}
+		for life, store := range []*shaky{{records, 0, failAt, once, saves}, {records, 0, failAt / 2, once, saves}, {records, 0, -1, false, false}} {
+			b, err := NewBudget(m.g.Times(affordable), &BudgetOptions{Store: store, Name: "b"})
+			if err != nil {
+				if life == 2 || !errors.Is(err, errCrash) {
+					t.Fatal(err)
 				}
-				s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: store, Name: "s", Budget: b}))
-				for _, x := range inputs {
-					y, err := s.Release(nil, x)
-					switch {
-					case err == nil:
-						if was, ok := answers[x]; ok && was != y {
-							t.Fatalf("fail at %d: %d was %v and is %v", failAt, x, was, y)
-						}
-						answers[x] = y
-					case y != [2]float64{}:
-						t.Fatalf("released %v with %v", y, err)
-					case errors.Is(err, errCrash) && life < 2, errors.Is(err, ErrBudget):
-					default:
-						t.Fatal(err)
+				continue
+			}
+			s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: store, Name: "s", Budget: b}))
+			for _, x := range inputs {
+				y, err := s.Release(nil, x)
+				switch {
+				case err == nil:
+					if was, ok := answers[x]; ok && was != y {
+						t.Fatalf("fail at %d: %d was %v and is %v", failAt, x, was, y)
 					}
+					answers[x] = y
+				case y != [2]float64{}:
+					t.Fatalf("released %v with %v", y, err)
+				case errors.Is(err, errCrash) && life < 2, errors.Is(err, ErrBudget):
+				default:
+					t.Fatal(err)
 				}
-				if life == 2 {
-					spent := testkit.Must(b.Spent())
-					if float64(len(answers)) > spent.Alpha() || spent.Alpha() > affordable {
-						t.Fatalf("fail at %d: %d answers, spent %v", failAt, len(answers), spent)
-					}
+			}
+			if life == 2 {
+				spent := testkit.Must(b.Spent())
+				if float64(len(answers)) > spent.Alpha() || spent.Alpha() > affordable {
+					t.Fatalf("fail at %d: %d answers, spent %v", failAt, len(answers), spent)
 				}
 			}
 		}
@@ -442,6 +447,7 @@ func TestSticky_TellsInputsApart(t *testing.T) {
 	})
 	sameness(t, "strings", [][2]string{{"a", "b"}, {"ab", ""}, {"", "ab"}, {"b", "a"}})
 	sameness(t, "vectors", [][]float64{nil, {0}, {0, 0}, {1}, {math.Inf(1)}, {math.SmallestNonzeroFloat64}})
+	sameness(t, "pairs of vectors", [][2][]float64{{{1}, nil}, {nil, {1}}, {nil, nil}})
 	sameness(t, "integers", []int8{-1, 0, 1, 127, -128})
 	sameness(t, "numbers", []uint64{0, 1, 1 << 63, math.MaxUint64})
 	sameness(t, "single", []float32{0, 1, math.MaxFloat32, math.SmallestNonzeroFloat32})
@@ -578,5 +584,17 @@ func TestSticky_String(t *testing.T) {
 		if got := testkit.Must(NewSticky(Mechanism[int, int](c), o)).String(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+func BenchmarkSticky(b *testing.B) {
+	m := newCounting()
+	for name, o := range map[string]*StickyOptions[int]{
+		"memory": nil, "secret": {Secret: make([]byte, 32), Name: "a"}, "budget": {Budget: testkit.Must(NewBudget(promise(1e9, 0, 0, "step"), nil))},
+	} {
+		s := testkit.Must(NewSticky(m, o))
+		testkit.Bench(b, name+"/repeated", func() { testkit.Must(s.Release(nil, 0)) })
+		x := 0
+		testkit.Bench(b, name+"/new", func() { x++; testkit.Must(s.Release(nil, x)) })
 	}
 }

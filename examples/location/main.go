@@ -6,7 +6,8 @@
 //
 // It reads places with latitude and longitude, builds every mechanism that the
 // library has for them at the same privacy level, audits them, prints a table,
-// draws loss against alpha and writes one released place per input.
+// draws loss against alpha and writes one released place per input. A second table
+// shows what many reports of one place give away, and that answers that stick do not.
 package main
 
 import (
@@ -58,6 +59,9 @@ func run(ctx context.Context, p *demo.Program) error {
 	table := s.table()
 	p.Print(table)
 	s.explain(p)
+	if err := s.repeat(p); err != nil {
+		return err
+	}
 	err := cmp.Or(p.WriteFile("table.csv", table.WriteCSV), p.WriteFile("released.csv", s.release))
 	if err != nil {
 		return err

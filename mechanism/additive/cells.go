@@ -14,8 +14,9 @@ import (
 // with n x n on each of its 12 faces (Górski et al. 2005).
 //
 // It serves twice. With [Cells.Center] outputs become centers of cells, which is
-// post-processing, and leaves none of the low bits in which noise in real arithmetic may
-// tell inputs apart: mechanism.Then(sphere, cells.Center). With [Cells.Key] the inputs of
+// post-processing, and takes off the low bits by which noise in real arithmetic may tell
+// inputs apart (no theorem: see the package comment): mechanism.Then(sphere,
+// cells.Center). With [Cells.Key] the inputs of
 // a cell have one draw, and a receiver that trembles where it stands spends nothing:
 // mechanism.StickyOptions[metric.LatLon]{Key: cells.Key}.
 //

@@ -95,6 +95,17 @@ func TestConformance_Places(t *testing.T) {
 		t.Error(err)
 	}
 
+	// Into cells and a region: the southern hemisphere, for one of two poles.
+	cells := testkit.Must(additive.NewCells(metric.GreatCircle{Radius: 1}, 0.5))
+	conform(t, "Cells", mechanism.Then(sphere, cells.Center), nil, math.Pi, mechanismtest.Options[metric.LatLon, metric.LatLon]{Refused: bad},
+		metric.LatLon{Lat: 90}, metric.LatLon{Lat: -90}, metric.LatLon{Lon: 180})
+	south := [][]metric.LatLon{{{Lon: -180}, {Lon: 180}, {Lat: -90, Lon: 180}, {Lat: -90, Lon: -180}}}
+	region := testkit.Must(additive.NewRegion(metric.GreatCircle{Radius: 1}, south, 0.1))
+	conform(t, "Region", mechanism.Then(sphere, region.Move), nil, math.Pi, mechanismtest.Options[metric.LatLon, metric.LatLon]{
+		Key:     func(y metric.LatLon) any { return math.Floor(y.Lat / 10) },
+		Refused: bad,
+	}, metric.LatLon{Lat: 90}, metric.LatLon{Lat: -90}, metric.LatLon{Lon: 180})
+
 	words := [][]float64{{0, 0}, {1, 0}, {0, 1}, {3, 3}}
 	madlib := testkit.Must(additive.NewMadlib(words, 2, nil))
 	testkit.Check(t, mechanismtest.TestMechanism(t.Context(), madlib, []int{0, 1, 3}, &mechanismtest.Options[int, int]{Refused: []int{-1, 4}}))
