@@ -3,6 +3,8 @@ package demo
 import (
 	"bytes"
 	"encoding/xml"
+	"image"
+	"image/color"
 	"image/png"
 	"io"
 	"math"
@@ -194,6 +196,28 @@ func TestChart_Refuses(t *testing.T) {
 	for _, format := range []string{"png", "svg"} {
 		if err := writeCharts(broken{}, format, sample()); err == nil {
 			t.Errorf("%s: a failed write went unnoticed", format)
+		}
+	}
+}
+
+// Colors that are frequent stay as they are, and the others come out near.
+func TestFew(t *testing.T) {
+	img := image.NewRGBA(image.Rect(0, 0, 100, 40))
+	for k := range 4000 {
+		c := color.RGBA{0x10, 0x20, 0x30, 0xff}
+		if k%2 == 0 && k < 2000 { // 1,000 colors, once each
+			c = color.RGBA{uint8(k / 20), uint8(k % 200), 0x80, 0xff}
+		}
+		img.SetRGBA(k%100, k/100, c)
+	}
+	small, ok := few(img).(*image.Paletted)
+	if !ok || len(small.Palette) != 256 {
+		t.Fatalf("%T", small)
+	}
+	for k := range 4000 {
+		a, b := img.RGBAAt(k%100, k/100), color.RGBAModel.Convert(small.At(k%100, k/100)).(color.RGBA)
+		if d := math.Abs(float64(a.R)-float64(b.R)) + math.Abs(float64(a.G)-float64(b.G)) + math.Abs(float64(a.B)-float64(b.B)); d > 120 || a.B == 0x30 && d > 0 {
+			t.Fatalf("%v became %v", a, b)
 		}
 	}
 }
