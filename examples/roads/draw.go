@@ -27,9 +27,9 @@ var (
 	mainRoad   = color.NRGBA{0xf8, 0xc9, 0x84, 0xff}
 	largerRoad = color.NRGBA{0xfb, 0xe8, 0xa6, 0xff}
 	ink        = color.NRGBA{0x30, 0x30, 0x30, 0xff}
-	blue       = color.NRGBA{0x00, 0x72, 0xb2, 0xff}
-	clear      = color.NRGBA{0x00, 0x72, 0xb2, 0x58} // blue that streets are seen through
-	vermilion  = color.NRGBA{0xd5, 0x5e, 0x00, 0xff}
+	input      = demo.Color("original")
+	output     = demo.Color("optimal")
+	clear      = color.NRGBA{output.R, output.G, output.B, 0x58} // streets are seen through it
 	paper      = color.NRGBA{0xff, 0xff, 0xff, 0xd8}
 )
 
@@ -164,16 +164,16 @@ func (s *study) releases(c draw.Canvas, f frame, counts map[int]int) {
 		disc(c, clear, at, 24*vg.Length(math.Sqrt(s.probability(y))))
 		for i := range counts[y] { // a sunflower of dots
 			r, angle := 2.4*math.Sqrt(float64(i)+.5), float64(i)*math.Pi*(3-math.Sqrt(5))
-			disc(c, blue, vg.Point{X: at.X + vg.Length(r*math.Cos(angle)), Y: at.Y + vg.Length(r*math.Sin(angle))}, dot)
+			disc(c, output, vg.Point{X: at.X + vg.Length(r*math.Cos(angle)), Y: at.Y + vg.Length(r*math.Sin(angle))}, dot)
 		}
 		if counts[y] == 0 {
-			disc(c, blue, at, 2.6)
+			disc(c, output, at, 2.6)
 			disc(c, color.White, at, 1.6)
 		}
 	}
 	at := f.point(s.roads.at[s.from])
 	disc(c, color.White, at, 6)
-	disc(c, vermilion, at, 4.4)
+	disc(c, input, at, 4.4)
 }
 
 // words draws the legend below the map and the scale, and whose the map is.
@@ -184,10 +184,10 @@ func (s *study) words(c draw.Canvas, f frame) {
 		text string
 		mark func()
 	}{
-		{"an input", func() { disc(c, vermilion, at, 4) }},
+		{"an input", func() { disc(c, input, at, 4) }},
 		{"its outputs, area: probability", func() { disc(c, clear, at, 6) }},
-		{fmt.Sprintf("%d releases", drawn), func() { disc(c, blue, at, 1.2) }},
-		{fmt.Sprintf("the other of %d places", len(s.places)), func() { disc(c, blue, at, 2.6); disc(c, color.White, at, 1.6) }},
+		{fmt.Sprintf("%d releases", drawn), func() { disc(c, output, at, 1.2) }},
+		{fmt.Sprintf("the others of %d places", len(s.places)), func() { disc(c, output, at, 2.6); disc(c, color.White, at, 1.6) }},
 	} {
 		l.mark()
 		c.FillText(sty, vg.Point{X: at.X + 9, Y: at.Y}, l.text)

@@ -26,12 +26,14 @@ func (s *study) draw(p *demo.Program) error {
 		}
 		return p.WriteCharts("records.png", curves)
 	}
-	charts := []*demo.Chart{s.chart(fmt.Sprintf("original: %d (%s)", len(s.original), s.file), x, y, s.original)}
+	charts := []*demo.Chart{s.chart("original", x, y, s.original)}
+	charts[0].Title = fmt.Sprintf("%d records of %s", len(s.original), s.file)
 	for _, r := range s.releases {
-		c := s.chart(fmt.Sprintf("synthetic, eps = %v", r.eps), x, y, r.records)
+		c := s.chart("synthetic", x, y, r.records)
+		c.Title = fmt.Sprintf("synthetic, eps = %v", r.eps)
 		if r.regions != nil && len(s.entries) == 2 {
 			at, density := make([]float64, 2), r.regions.Density()
-			c.Shade = &demo.Shade{LoX: x.lo, HiX: x.hi, LoY: y.lo, HiY: y.hi, At: func(u, v float64) float64 {
+			c.Shade = &demo.Shade{Name: "density of a released region, from 1/30 to 100 times the mean", LoX: x.lo, HiX: x.hi, LoY: y.lo, HiY: y.hi, At: func(u, v float64) float64 {
 				at[x.at], at[y.at] = u, v
 				return darkness(density(at))
 			}}
@@ -65,14 +67,22 @@ func (s *study) axes() (x, y *entry) {
 	return x, y
 }
 
-// chart shows records, in colors by the first names that they have.
-func (s *study) chart(title string, x, y *entry, records [][]float64) *demo.Chart {
-	c := &demo.Chart{Title: title, X: x.name, Y: y.name, Series: make([]demo.Series, 1)}
+// chart shows records, in colors by the first names that they have, or by their kind.
+func (s *study) chart(kind string, x, y *entry, records [][]float64) *demo.Chart {
+	const most = 6 // names that have a color of their own
+	c := &demo.Chart{X: x.name, Y: y.name, Series: []demo.Series{{Name: kind}}}
 	var names *entry
 	for i := range s.entries {
 		if e := &s.entries[i]; e.names != nil && names == nil {
 			names = e
 			c.Series = make([]demo.Series, len(e.names)+1)
+			if len(e.names) > most {
+				c.Note = fmt.Sprintf("Colors tell the values of %s, several of which have one.", e.name)
+				continue
+			}
+			for k, name := range e.names {
+				c.Series[k+1].Name = name
+			}
 		}
 	}
 	for _, r := range sample(records, drawn) {

@@ -29,6 +29,21 @@ type method struct {
 	build func(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error)
 }
 
+// label is the method's name in the picture: the one that it has in all pictures.
+func (m method) label() string {
+	switch m.name {
+	case "standard", "tuned":
+		return "exponential, " + m.name
+	case "tight":
+		return "exponential, tight weights"
+	case "const":
+		return "ConstOPT"
+	case "relaxed tuned":
+		return "relaxed, tuned"
+	}
+	return m.name
+}
+
 // plainly names a construction that looks at rho1 alone.
 func plainly(name string, build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
 	return method{name, func(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error) {

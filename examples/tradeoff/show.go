@@ -124,7 +124,7 @@ func (s *study) explainRelaxed(p *demo.Program) {
 
 // draw writes the picture of loss against alpha, the bracket shaded.
 func (s *study) draw(p *demo.Program) error {
-	band := demo.Series{Name: "lower bound, bracket"}
+	band := demo.Series{Name: "lower bound; shaded: where the optimum lies"}
 	for _, r := range s.rows {
 		band.X = append(band.X, r.bracket.Alpha)
 		band.Lo = append(band.Lo, r.bracket.Lo)
@@ -138,7 +138,7 @@ func (s *study) draw(p *demo.Program) error {
 		Series: []demo.Series{band},
 	}
 	for k, m := range s.methods {
-		line := demo.Series{Name: m.name, X: band.X}
+		line := demo.Series{Name: m.label(), X: band.X}
 		for _, r := range s.rows {
 			line.Y = append(line.Y, r.losses[k])
 		}

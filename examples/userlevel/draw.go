@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -20,12 +22,11 @@ const (
 	least        = 1e-6 // errors below this part of the largest distance are not in it
 )
 
-// kinds are the lines of the picture, in the order of levels, and others those of
-// more ways to release than one. Longer names would leave it no room.
-var (
-	kinds  = [3]string{"DP (moves)", "d_EM", "DP (user)"}
-	others = map[string]string{noise: "d_EM noise", local: "d_EM local"}
-)
+// kinds are the lines of the picture, in the order of levels; those of d_EM, "", are
+// called by how they release.
+var kinds = [3]string{sameMoves: "user DP, as private for moves", ours: "", sameUser: "user DP, as private for a user"}
+
+func line(kind int, release string) string { return cmp.Or(kinds[kind], release+", d_EM") }
 
 // draw writes the picture of the errors against alpha.
 func (s *study) draw(ctx context.Context, p *demo.Program) error {
@@ -35,8 +36,10 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 	if s.places != nil {
 		x = "alpha (per km)"
 	}
+	note := fmt.Sprintf("user DP: ordinary differential privacy of users, at the eps that d_EM at alpha promises for the moves, or for a whole user. "+
+		"A line ends where its errors fall below %s, a millionth of the largest distance.", s.smallest())
 	chart := func(title string) *demo.Chart {
-		return &demo.Chart{Title: title, X: x, Y: s.named("mean error"), LogX: true, LogY: true}
+		return &demo.Chart{Title: title, X: x, Y: s.named("mean error"), LogX: true, LogY: true, Note: note}
 	}
 	mean, seen, unseen := chart("Center of mass"), chart("Histogram, someone sees the items"), chart("Histogram, nobody sees the items")
 	for i := range steps {
@@ -57,9 +60,15 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		p.Remark("no picture: all errors are 0")
 		return nil
 	}
-	p.Remark("The picture: errors against alpha; DP (moves) and DP (user) are user DP that promises as much for the moves, for a user;")
-	p.Remark("d_EM is the distribution, or the exponential mechanism where nobody sees the items.")
 	return p.WriteCharts("error.png", charts...)
+}
+
+// smallest is the least error that the picture shows.
+func (s *study) smallest() string {
+	if s.places == nil {
+		return fmt.Sprintf("%.2g", least*s.wide)
+	}
+	return fmt.Sprintf("%.2g km", least*s.wide)
 }
 
 // empty tells whether a chart has no point to show.
@@ -88,7 +97,7 @@ func (s *study) drawMean(ctx context.Context, c *demo.Chart, alpha float64) erro
 		if err != nil {
 			return err
 		}
-		add(c, kinds[k], alpha, stat.Mean(sizes, nil))
+		add(c, line(k, "noise"), alpha, stat.Mean(sizes, nil))
 	}
 	return nil
 }
@@ -101,12 +110,12 @@ func (s *study) drawHistogram(ctx context.Context, seen, unseen *demo.Chart, alp
 	}
 	for k, block := range list {
 		for _, r := range block {
-			c, name := unseen, kinds[k]
+			c, name := unseen, r.name
 			if r.seen() {
 				c = seen
 			}
-			if other, ok := others[r.name]; ok && k == ours {
-				name = other
+			if name == noise {
+				name = "noise"
 			}
 			if r.name == hadamard { // beside a better line it only fills the picture
 				continue
@@ -117,7 +126,7 @@ func (s *study) drawHistogram(ctx context.Context, seen, unseen *demo.Chart, alp
 			if r.measured < least*s.wide {
 				r.measured = math.NaN() // a gap in the line
 			}
-			add(c, name, alpha, r.measured)
+			add(c, line(k, name), alpha, r.measured)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -32,6 +33,9 @@ type Columns struct {
 	// AnyLength allows no rows, and more than a million, to a program that keeps
 	// none of them.
 	AnyLength bool
+	// Skip, where it is not nil, is told what is wrong with a record, and the reading
+	// goes on behind it. What ends the file is an error of Read all the same.
+	Skip func(error)
 }
 
 // Error says where a file is wrong and why.
@@ -61,7 +65,7 @@ func (e *Error) Error() string {
 // them (but see [Columns]) and one of more than 64 KiB. [Row.Stop] ends it early.
 // The next call reuses the Row. One pass, one record in memory.
 func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
-	lim := &recordLimiter{r: withoutMark(r)}
+	lim := &bounded.Reader{R: withoutMark(r), Max: maxRecordBytes, What: "a record"}
 	cr := csv.NewReader(lim)
 	cr.ReuseRecord = true
 	cr.TrimLeadingSpace = true
@@ -78,13 +82,17 @@ func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 		return err
 	}
 	for n := 0; ; n++ {
-		lim.start = cr.InputOffset()
+		lim.Begin(cr.InputOffset())
 		w.fields, err = cr.Read()
 		if err == io.EOF && n == 0 && !c.AnyLength {
 			return &Error{File: file, Reason: "no rows below the header"}
 		}
 		if err == io.EOF {
 			return nil
+		}
+		if pe := new(csv.ParseError); c.Skip != nil && errors.As(err, &pe) {
+			c.Skip(w.readError(err, cr.FieldsPerRecord))
+			continue
 		}
 		if err != nil {
 			return w.readError(err, cr.FieldsPerRecord)
@@ -94,6 +102,10 @@ func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 			return &Error{File: file, Line: w.line, Reason: fmt.Sprintf("more than %d rows", maxRows)}
 		}
 		row(w)
+		if c.Skip != nil && w.err != nil {
+			c.Skip(w.err)
+			w.err = nil
+		}
 		if w.err != nil || w.stopped {
 			return w.err
 		}
@@ -106,6 +118,7 @@ func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 type Row struct {
 	file   string
 	line   int
+	header []string
 	fields []string
 	at     map[string]column
 	err    error
@@ -130,6 +143,13 @@ func (w *Row) Text(name string) string {
 	}
 	return strings.TrimSpace(w.fields[c.pos])
 }
+
+// Header returns the names of all columns as the file has them, spaces around them
+// dropped. The caller must not change it.
+func (w *Row) Header() []string { return w.header }
+
+// Fields returns all columns as the file has them, to be copied by who keeps them.
+func (w *Row) Fields() []string { return w.fields }
 
 // Float returns the column as a finite number in [lo, hi], or 0 where it is an
 // optional one that the row lacks. Numbers are plain decimals: 0x1p4 and 1_0
@@ -173,7 +193,8 @@ func (w *Row) Stop() { w.stopped = true }
 func (w *Row) readHeader(header []string, c Columns) error {
 	pos := make(map[string]int, len(header))
 	for i, h := range header {
-		h = strings.ToLower(strings.TrimSpace(h))
+		w.header = append(w.header, strings.TrimSpace(h))
+		h = strings.ToLower(w.header[i])
 		if _, twice := pos[h]; twice && h != "" {
 			return &Error{File: w.file, Line: 1, Reason: "column " + quote(h) + " appears twice"}
 		}
@@ -197,10 +218,13 @@ func (w *Row) readHeader(header []string, c Columns) error {
 // readError restates what encoding/csv or the reader below it reports; w.line
 // is still the last good record's.
 func (w *Row) readError(err error, width int) error {
-	var pe *csv.ParseError
+	var (
+		pe   *csv.ParseError
+		long *bounded.Error
+	)
 	switch {
-	case errors.Is(err, errRecordTooLong):
-		return &Error{File: w.file, Reason: fmt.Sprintf("after line %d: %v", w.line, err)}
+	case errors.As(err, &long):
+		return &Error{File: w.file, Reason: fmt.Sprintf("after line %d: %v (a quote left open?)", w.line, err)}
 	case !errors.As(err, &pe):
 		return fmt.Errorf("%s: %w", w.file, err)
 	case errors.Is(err, csv.ErrFieldCount):
@@ -218,24 +242,6 @@ func withoutMark(r io.Reader) io.Reader {
 		b.Discard(len(mark))
 	}
 	return b
-}
-
-// recordLimiter ends the input where one record grows past maxRecordBytes: an
-// unclosed quote would otherwise pull the whole file into one field.
-type recordLimiter struct {
-	r           io.Reader
-	read, start int64 // bytes handed out; where the present record begins
-}
-
-var errRecordTooLong = fmt.Errorf("a record is longer than %d bytes (a quote left open?)", maxRecordBytes)
-
-func (l *recordLimiter) Read(p []byte) (int, error) {
-	if l.read-l.start > maxRecordBytes {
-		return 0, errRecordTooLong
-	}
-	n, err := l.r.Read(p)
-	l.read += int64(n)
-	return n, err
 }
 
 // span words an interval whose end may be infinite.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -141,6 +142,37 @@ func TestRow_StopIsTheLast(t *testing.T) {
 	})
 	if n != 1 || err != nil {
 		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
+// What is wrong with a record is told and the others are read.
+func TestRead_Skip(t *testing.T) {
+	var bad []string
+	var good []float64
+	c := Columns{Required: []string{"lat", "lon"}, Skip: func(err error) { bad = append(bad, err.Error()) }}
+	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,2\n3\n4,5\n6,\"7\"8\n9,1\n"), c, func(w *Row) {
+		if at := w.LatLon(); w.Err() == nil {
+			good = append(good, at.Lat)
+		}
+	})
+	want := []string{
+		`in.csv: line 3: lat = "x": not a number`,
+		"in.csv: line 4: not the 2 fields of the header",
+		`in.csv: line 6: extraneous or missing " in quoted-field`,
+	}
+	if err != nil || !slices.Equal(good, []float64{1, 4, 9}) || !slices.Equal(bad, want) {
+		t.Errorf("%v, %q, %v", good, bad, err)
+	}
+}
+
+func TestRow_HeaderAndFields(t *testing.T) {
+	err := Read("in.csv", strings.NewReader(" Name , lat,lon\nParis, 48.85,2.35\n"), places, func(w *Row) {
+		if !slices.Equal(w.Header(), []string{"Name", "lat", "lon"}) || !slices.Equal(w.Fields(), []string{"Paris", "48.85", "2.35"}) {
+			t.Errorf("%q, %q", w.Header(), w.Fields())
+		}
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,11 +2,14 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"image"
 	"image/color"
+	"image/png"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -26,11 +29,13 @@ type Chart struct {
 	LogX, LogY bool
 	Series     []Series
 	Shade      *Shade // below the series, or nil
+	Note       string // below the picture: what its readers would ask, or ""
 }
 
 // Shade colors a rectangle, on axes that are not logarithmic: At gives how dark a
 // point is, from 0 to 1, and NaN where it has no color.
 type Shade struct {
+	Name               string // for the legend; "" stays out of it
 	LoX, HiX, LoY, HiY float64
 	At                 func(x, y float64) float64
 }
@@ -39,16 +44,16 @@ type Shade struct {
 // not finite, or not positive on a logarithmic axis, or past 1e100, is left out
 // and breaks the line.
 type Series struct {
-	Name   string    // for the legend; "" stays out of it
+	Name   string    // for the legend; "" stays out of it. See [Color]
 	X, Y   []float64 // of one length
 	Lo, Hi []float64 // the band shaded around Y, or nil: both of the length of X
 	Cloud  bool      // points without a line
 }
 
 // writeCharts writes charts to w, as "png" or "svg", side by side, four and more in
-// two rows, with one range of the axes. It refuses series of unequal lengths, a chart without a
-// point to show, and axes that are logarithmic in one chart only; w is
-// untouched then.
+// two rows, with one range of the axes and one legend. It refuses series of unequal
+// lengths, a chart without a point to show, and axes that are logarithmic in one chart
+// only; w is untouched then.
 func writeCharts(w io.Writer, format string, charts ...*Chart) error {
 	if len(charts) == 0 {
 		return errors.New("demo: no charts")
@@ -59,46 +64,69 @@ func writeCharts(w io.Writer, format string, charts ...*Chart) error {
 			return err
 		}
 	}
-	rows, part := 1, vg.Length(chartWidth)
-	if len(charts) > 1 {
-		part = chartHeight
-	}
-	if len(charts) > 3 {
-		rows = 2
-	}
-	columns := (len(charts) + rows - 1) / rows
-	return writePicture(w, format, vg.Length(columns)*part, vg.Length(rows)*chartHeight, func(canvas draw.Canvas) {
-		for k, c := range charts {
-			i, j := k/columns, k%columns
-			c.draw(draw.Crop(canvas, vg.Length(j)*part, vg.Length(j+1-columns)*part, vg.Length(rows-1-i)*chartHeight, vg.Length(-i)*chartHeight), x, y)
-		}
-	})
+	p := newPicture(charts, x, y)
+	return writePicture(w, format, pictureWidth, p.height(), p.draw)
 }
 
 // writePicture paints a canvas white, has it drawn on and writes it.
 func writePicture(w io.Writer, format string, width, height vg.Length, paint func(draw.Canvas)) error {
-	var canvas vg.CanvasWriterTo
+	on := func(canvas vg.CanvasSizer) {
+		all := draw.New(canvas)
+		all.SetColor(color.White)
+		all.Fill(all.Path())
+		paint(all)
+	}
 	switch strings.ToLower(format) {
 	case "png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(chartDPI))}
+		canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pictureDPI))
+		on(canvas)
+		return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, few(canvas.Image()))
 	case "svg":
-		canvas = vgsvg.NewWith(vgsvg.UseWH(width, height))
-	default:
-		return fmt.Errorf("demo: pictures are png or svg, not %q", format)
-	}
-	all := draw.New(canvas)
-	all.SetColor(color.White)
-	all.Fill(all.Path())
-	paint(all)
-	var picture bytes.Buffer
-	if _, err := canvas.WriteTo(&picture); err != nil {
+		canvas := vgsvg.NewWith(vgsvg.UseWH(width, height))
+		on(canvas)
+		var picture bytes.Buffer
+		if _, err := canvas.WriteTo(&picture); err != nil {
+			return err
+		}
+		// Arial has the same widths and is what a machine without Liberation has.
+		_, err := w.Write(bytes.ReplaceAll(picture.Bytes(),
+			[]byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")))
 		return err
 	}
-	// Arial has the same widths and is what a machine without Liberation has. (No
-	// PNG contains these words.)
-	_, err := w.Write(bytes.ReplaceAll(picture.Bytes(),
-		[]byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")))
-	return err
+	return fmt.Errorf("demo: pictures are png or svg, not %q", format)
+}
+
+// few returns an image in its 256 most frequent colors, and in the nearest of them
+// where it has others: those of edges, mostly. A file of it is a third as large.
+func few(img image.Image) image.Image {
+	const most = 256
+	times := map[color.RGBA]int{}
+	area := img.Bounds()
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(img.At(x, y)).(color.RGBA) }
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			times[at(x, y)]++
+		}
+	}
+	order := func(c color.RGBA) uint32 { return uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B) }
+	colors := slices.SortedFunc(maps.Keys(times), func(a, b color.RGBA) int {
+		return cmp.Or(times[b]-times[a], cmp.Compare(order(a), order(b)))
+	})
+	var palette color.Palette
+	for _, c := range colors[:min(most, len(colors))] {
+		palette = append(palette, c)
+	}
+	index := make(map[color.RGBA]uint8, len(colors))
+	for _, c := range colors {
+		index[c] = uint8(palette.Index(c))
+	}
+	small := image.NewPaletted(area, palette)
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			small.SetColorIndex(x, y, index[at(x, y)])
+		}
+	}
+	return small
 }
 
 // ranges widens the ranges of the axes to what they must show.
@@ -141,55 +169,6 @@ func (c *Chart) ranges(x, y *axisRange) error {
 	return nil
 }
 
-// draw draws the chart with axes of the given ranges.
-func (c *Chart) draw(canvas draw.Canvas, xs, ys *axisRange) {
-	p := styledPlot(c.LogX, c.LogY)
-	legend := styledLegend()
-	named, points := false, 0
-	var lines []plot.Plotter
-	if c.Shade != nil {
-		p.Add(c.Shade.image())
-	}
-	for _, s := range c.Series {
-		points += len(s.X)
-	}
-	for k, s := range c.Series {
-		line, fill, mark := seriesStyle(k, s.Cloud && points > maxMarked)
-		if points > maxCrowd {
-			mark.Radius, mark.Shape = 0.6, draw.CircleGlyph{}
-		}
-		for _, r := range runs(len(s.X), func(i int) bool { return s.band(c, i) }) {
-			p.Add(bandPolygon(s, r[0], r[1], fill)) // bands lie below all lines
-		}
-		var thumbs []plot.Thumbnailer
-		if !s.Cloud {
-			for _, r := range runs(len(s.X), func(i int) bool { return c.shows(s.X[i], s.Y[i]) }) {
-				lines = append(lines, &plotter.Line{XYs: pairs(s.X[r[0]:r[1]], s.Y[r[0]:r[1]]), LineStyle: line})
-			}
-			thumbs = append(thumbs, &plotter.Line{LineStyle: line})
-		}
-		if s.Cloud || len(s.X) <= maxMarked {
-			marks := &plotter.Scatter{GlyphStyle: mark}
-			for i := range s.X {
-				if c.shows(s.X[i], s.Y[i]) {
-					marks.XYs = append(marks.XYs, plotter.XY{X: s.X[i], Y: s.Y[i]})
-				}
-			}
-			lines = append(lines, marks)
-			thumbs = append(thumbs, marks)
-		}
-		if s.Name != "" {
-			legend.Add(" "+printable(s.Name), thumbs...)
-			named = true
-		}
-	}
-	p.Add(lines...)
-	xs.apply(&p.X)
-	ys.apply(&p.Y)
-
-	c.layOut(draw.Crop(canvas, margin, -margin, margin, -margin), p, legend, named)
-}
-
 // image is the shade in steps finer than a pixel's.
 func (h *Shade) image() plot.Plotter {
 	const steps = 500
@@ -198,36 +177,18 @@ func (h *Shade) image() plot.Plotter {
 		for j := range steps {
 			x, y := (float64(i)+0.5)/steps, (float64(j)+0.5)/steps
 			if dark := h.At(h.LoX+x*(h.HiX-h.LoX), h.LoY+y*(h.HiY-h.LoY)); dark > 0 {
-				c := shadeColor
-				c.A = uint8(math.Round(255 * min(1, dark)))
-				img.SetNRGBA(i, steps-1-j, c)
+				img.SetNRGBA(i, steps-1-j, tint(dark))
 			}
 		}
 	}
 	return plotter.NewImage(img, h.LoX, h.LoY, h.HiX, h.HiY)
 }
 
-// layOut draws the words around the plot, then the plot: plot.Plot would put
-// the legend over the data.
-func (c *Chart) layOut(canvas draw.Canvas, p *plot.Plot, legend plot.Legend, named bool) {
-	if c.Title != "" {
-		sty := textStyle(titleSize, draw.XCenter, draw.YTop)
-		canvas.FillText(sty, vg.Point{X: canvas.Center().X, Y: canvas.Max.Y}, printable(c.Title))
-		canvas = draw.Crop(canvas, 0, 0, 0, -2*titleSize)
-	}
-	if named {
-		width := legend.Rectangle(canvas).Size().X
-		legend.Draw(draw.Crop(canvas, canvas.Size().X-width, 0, 0, 0))
-		canvas = draw.Crop(canvas, 0, -width-margin, 0, 0)
-	}
-	const line = 1.6 * labelSize
-	inner := draw.Crop(canvas, line, 0, line, 0)
-	data := p.DataCanvas(inner)
-	sty := textStyle(labelSize, draw.XCenter, draw.YBottom)
-	canvas.FillText(sty, vg.Point{X: data.Center().X, Y: canvas.Min.Y}, printable(c.X))
-	sty.Rotation, sty.YAlign = math.Pi/2, draw.YTop
-	canvas.FillText(sty, vg.Point{X: canvas.Min.X, Y: data.Center().Y}, printable(c.Y))
-	p.Draw(inner)
+// tint is the color of a shade. It is opaque: a picture that mixed it itself would
+// round what is nearly white to other colors.
+func tint(dark float64) color.NRGBA {
+	mix := func(c uint8) uint8 { return uint8(math.Round(255 - min(1, dark)*(255-float64(c)))) }
+	return color.NRGBA{mix(shadeColor.R), mix(shadeColor.G), mix(shadeColor.B), 0xff}
 }
 
 // shows says whether a point has a place on the chart.

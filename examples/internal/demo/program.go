@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Program is one example program: the flags that all share, and the places it
@@ -27,12 +30,14 @@ type Program struct {
 	In    string        // -in, where ReadsFile was called
 	Quiet bool          // -quiet: no progress and no remarks; results are printed all the same
 
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
-	args []string
-	out  string // -out, or the temporary folder once there is one
-	bar  *bar   // the last one drawn, or nil
-	lost error  // of the first table that could not be printed
+	secure bool // see Secure
+	args   []string
+	out    string // -out, or the temporary folder once there is one
+	bar    *bar   // the last one drawn, or nil
+	lost   error  // of the first table that could not be printed
 }
 
 // Main runs an example and ends the process: status 0, or 2 with the error of
@@ -51,6 +56,7 @@ func Run(ctx context.Context, name string, args []string, stdout, stderr io.Writ
 	p := &Program{
 		Name:   name,
 		Flags:  flag.NewFlagSet(name, flag.ContinueOnError),
+		Stdin:  os.Stdin,
 		Stdout: stdout,
 		Stderr: stderr,
 		args:   args,
@@ -81,6 +87,25 @@ func Run(ctx context.Context, name string, args []string, stdout, stderr io.Writ
 // columns lat and lon".
 func (p *Program) ReadsFile(what string) {
 	p.Flags.StringVar(&p.In, "in", "", "read `FILE`: "+what+" (default: the data that ships with the example)")
+}
+
+// Secure is for programs whose output is meant to be published: without -seed,
+// [Program.Rand] is secure and no run repeats.
+func (p *Program) Secure() {
+	p.secure = true
+	f := p.Flags.Lookup("seed")
+	f.DefValue = "0" // not shown
+	f.Usage = "repeat the random numbers, for tests: whoever knows the seed can undo what is private (default none)"
+}
+
+// Rand is the generator of -seed, or nil, which is secure: see [Program.Secure].
+func (p *Program) Rand() *rand.Rand {
+	given := !p.secure
+	p.Flags.Visit(func(f *flag.Flag) { given = given || f.Name == "seed" })
+	if !given {
+		return nil
+	}
+	return random.Seeded(p.Seed)
 }
 
 // Parse reads the command line. It refuses arguments that are not flags, and a
@@ -139,7 +164,8 @@ func Open(file, embeddedName string, embedded []byte) (f io.ReadCloser, name str
 func (p *Program) Print(t *Table) { p.lost = cmp.Or(p.lost, t.WriteText(p.Stdout)) }
 
 // WriteFile creates a file in the folder of -out, or in a new temporary one, and
-// passes it to write, buffered. It says what it wrote unless -quiet.
+// passes it to write, buffered. It says what it wrote unless -quiet. After an error
+// there is no file.
 func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err error) {
 	if p.out == "" {
 		if p.out, err = os.MkdirTemp("", p.Name+"-"); err != nil {
@@ -153,7 +179,11 @@ func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err err
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			os.Remove(path)
+		}
+	}()
 	b := bufio.NewWriter(f)
 	if err := write(b); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

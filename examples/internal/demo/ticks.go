@@ -19,8 +19,24 @@ func onAxis(v float64, log bool) bool {
 	return math.Abs(v) <= maxShown // false for NaN
 }
 
-// wantTicks is about how many labels an axis should bear.
+// wantTicks is about how many labels an axis should bear, where it is long enough.
 const wantTicks = 7
+
+// ticks marks an axis with as many labels as keep apart; nil takes all to do so.
+func ticks(lo, hi float64, log bool, apart func([]plot.Tick) bool) []plot.Tick {
+	var marks []plot.Tick
+	for want := wantTicks; want >= 2; want-- {
+		if log {
+			marks = logTicks(lo, hi, want)
+		} else {
+			marks = linearTicks(lo, hi, want)
+		}
+		if apart == nil || apart(marks) {
+			break
+		}
+	}
+	return marks
+}
 
 // axisRange collects the values that an axis must show.
 type axisRange struct {
@@ -51,9 +67,9 @@ func (r *axisRange) apply(a *plot.Axis) {
 	}
 }
 
-// linearTicks labels multiples of 1, 2 or 5 times a power of ten.
-func linearTicks(lo, hi float64) []plot.Tick {
-	raw := (hi - lo) / wantTicks
+// linearTicks labels multiples of 1, 2 or 5 times a power of ten, about want of them.
+func linearTicks(lo, hi float64, want int) []plot.Tick {
+	raw := (hi - lo) / float64(want)
 	power := math.Floor(math.Log10(raw))
 	ten := math.Pow(10, power)
 	step := ten
@@ -93,21 +109,23 @@ func tickLabel(v, step float64, power int) string {
 }
 
 // logTicks marks 1, 2, ..., 9 times every power of ten and labels as many of
-// them as have room. Less than a factor of 5 is labeled as a linear axis is.
-func logTicks(lo, hi float64) []plot.Tick {
+// them as make about want labels. Less than a factor of 5 is labeled as a linear
+// axis is.
+func logTicks(lo, hi float64, want int) []plot.Tick {
 	decades := math.Log10(hi) - math.Log10(lo)
+	crowd := decades * wantTicks / float64(want)
 	var labeled string
 	switch {
 	case decades < 0.7:
-		return linearTicks(lo, hi)
-	case decades < 2.5:
+		return linearTicks(lo, hi, want)
+	case crowd < 2.5:
 		labeled = "125"
-	case decades < 4.5:
+	case crowd < 4.5:
 		labeled = "13"
 	default:
 		labeled = "1"
 	}
-	every := max(1, int(math.Ceil(decades/(2*wantTicks))))
+	every := max(1, int(math.Ceil(crowd/(2*wantTicks))))
 	var ticks []plot.Tick
 	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
 		for m := '1'; m <= '9'; m++ {

@@ -26,12 +26,8 @@ func TestTicks_Labels(t *testing.T) {
 		{0.9, 1e6, true, "1 10 100 1000 10000 100000 1e+06"},
 		{2, 5, true, "2.0 2.5 3.0 3.5 4.0 4.5 5.0"},
 	} {
-		marks := linearTicks
-		if c.log {
-			marks = logTicks
-		}
 		var labels []string
-		for _, tk := range marks(c.lo, c.hi) {
+		for _, tk := range ticks(c.lo, c.hi, c.log, nil) {
 			if tk.Label != "" {
 				labels = append(labels, tk.Label)
 			}
@@ -42,13 +38,38 @@ func TestTicks_Labels(t *testing.T) {
 	}
 }
 
+// Where labels would touch there are fewer.
+func TestTicks_KeepApart(t *testing.T) {
+	for _, log := range []bool{false, true} {
+		for most := 2; most <= 9; most++ {
+			var labels []string
+			for _, tk := range ticks(0.0003, 0.09, log, func(marks []plot.Tick) bool {
+				n := 0
+				for _, tk := range marks {
+					if tk.Label != "" {
+						n++
+					}
+				}
+				return n <= most
+			}) {
+				if tk.Label != "" {
+					labels = append(labels, tk.Label)
+				}
+			}
+			if len(labels) > most || len(labels) < 1 {
+				t.Errorf("log %v, at most %d: %v", log, most, labels)
+			}
+		}
+	}
+}
+
 // A label reads back to its tick, ticks lie in the range, and there are neither
 // too few nor too many labels, at any scale.
 func TestTicks_LawsAtEveryScale(t *testing.T) {
-	check := func(name string, lo, hi float64, marks func(lo, hi float64) []plot.Tick) {
+	check := func(name string, lo, hi float64, log bool) {
 		t.Helper()
 		labels := 0
-		for _, tk := range marks(lo, hi) {
+		for _, tk := range ticks(lo, hi, log, nil) {
 			if tk.Value < lo || tk.Value > hi {
 				t.Errorf("%s: tick %v outside [%v, %v]", name, tk.Value, lo, hi)
 			}
@@ -69,9 +90,9 @@ func TestTicks_LawsAtEveryScale(t *testing.T) {
 		s := math.Pow(10, float64(e))
 		for _, width := range []float64{1.3, 2, 3.7, 9, 40, 1e3, 1e5, 1e9} {
 			name := fmt.Sprintf("scale %g width %g", s, width)
-			check("linear, "+name, s, s*width, linearTicks)
-			check("linear, "+name, -s*width, s, linearTicks)
-			check("log, "+name, s, s*width, logTicks)
+			check("linear, "+name, s, s*width, false)
+			check("linear, "+name, -s*width, s, false)
+			check("log, "+name, s, s*width, true)
 		}
 	}
 }

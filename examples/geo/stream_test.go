@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+// stream is a file of n points that is made as it is read. At every 4096th it takes
+// the measure of the heap.
+type stream struct {
+	head, tail string
+	point      func(k int) string
+	n          int
+
+	k    int
+	rest string
+	heap []uint64 // bytes in use, at each measure
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	for s.rest == "" {
+		switch {
+		case s.k == 0:
+			s.rest = s.head + s.point(s.k)
+		case s.k < s.n:
+			s.rest = s.point(s.k)
+		case s.k == s.n:
+			s.rest = s.tail
+		default:
+			return 0, io.EOF
+		}
+		if s.k++; s.k%4096 == 0 {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			s.heap = append(s.heap, m.HeapAlloc)
+		}
+	}
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// spread is the k-th of many places.
+func spread(k int) (lat, lon float64) { return float64(k%1000) / 100, float64(k/1000) / 100 }
+
+// streams are files of n distinct points.
+func streams(n int) map[string]*stream {
+	point := func(format string) func(int) string {
+		return func(k int) string { lat, lon := spread(k); return fmt.Sprintf(format, lat, lon) }
+	}
+	return map[string]*stream{
+		"GeoJSON": {head: `{"type":"FeatureCollection","features":[`, tail: `{"type":"Feature","geometry":null}]}`, n: n,
+			point: point(`{"type":"Feature","properties":{"name":"x"},"geometry":{"type":"Point","coordinates":[%[2]v,%[1]v]}},` + "\n")},
+		"GPX": {head: "<gpx><trk><trkseg>", tail: "</trkseg></trk></gpx>", n: n, point: point("<trkpt lat=\"%v\" lon=\"%v\"><ele>5</ele></trkpt>\n")},
+		"CSV": {head: "lat,lon,name\n", n: n, point: point("%v,%v,x\n")},
+	}
+}
+
+// The heap that a hundred thousand points need is that of the first few thousand.
+func TestRun_FlatMemory(t *testing.T) {
+	const most = 1 << 20
+	for name, s := range streams(100_000) {
+		f := testkit.Must((&settings{alpha: 1, merge: noCell, cell: noCell}).filter(random.Seeded(1)))
+		f.seen = 1000
+		j := testkit.Must(f.run(context.Background(), name, s, io.Discard))
+		if j.points != s.n || j.all.n != s.n {
+			t.Errorf("%s: %d points, %d places", name, j.points, j.all.n)
+		}
+		for _, heap := range s.heap {
+			if heap > s.heap[0]+most {
+				t.Errorf("%s: the heap grows from %d to %d bytes", name, s.heap[0], heap)
+				break
+			}
+		}
+	}
+}
+
+// A million points, with METRICDP_LONG, at the counts of the program.
+func TestRun_Million(t *testing.T) {
+	if os.Getenv("METRICDP_LONG") == "" {
+		t.Skip("METRICDP_LONG is not set")
+	}
+	const most = 32 << 20
+	for name, s := range streams(1_000_000) {
+		f := testkit.Must((&settings{alpha: 1, merge: noCell, cell: noCell}).filter(random.Seeded(1)))
+		testkit.Must(f.run(context.Background(), name, s, io.Discard))
+		var peak uint64
+		for _, heap := range s.heap {
+			peak = max(peak, heap)
+		}
+		t.Logf("%s: heap of %.1f MB at most", name, float64(peak)/1e6)
+		if peak > s.heap[0]+most {
+			t.Errorf("%s: the heap grows from %d to %d bytes", name, s.heap[0], peak)
+		}
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	f := testkit.Must((&settings{alpha: 1, merge: noCell, cell: noCell}).filter(random.Seeded(1)))
+	for name := range streams(0) {
+		b.Run(name+"/n=10000", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				testkit.Must(f.run(context.Background(), name, streams(10_000)[name], io.Discard))
+			}
+		})
+	}
+}
