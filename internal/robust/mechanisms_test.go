@@ -154,7 +154,7 @@ var additiveCalls = []call{
 	{"additive.NewPlanarLaplace", additive.NewPlanarLaplace, []any{1.0, &additive.Options{}}},
 	{"additive.PlanarAlpha", additive.PlanarAlpha, []any{1.0, 0.5}},
 	{"additive.PlanarLaplace.Release", planar.Release, []any{seeded(), [2]float64{1, 2}}},
-	{"additive.NewMadlib", additive.NewMadlib, []any{plane, 1.0, &additive.DiscreteOptions{}}},
+	{"additive.NewMadlib", additive.NewMadlib[float64], []any{plane, 1.0, &additive.DiscreteOptions{}}},
 	{"additive.Madlib.LevelAt", madlib.LevelAt, []any{0.1}},
 	{"additive.Madlib.Release", madlib.Release, []any{seeded(), 1}},
 	{"additive.NewSphere", additive.NewSphere, []any{1.0, &additive.SphereOptions{}}},

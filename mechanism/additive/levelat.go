@@ -25,7 +25,9 @@ import (
 // Gamma(d) over alpha, and the cosine c of its angle to e matter, independent, with (1+c)/2
 // of the distribution Beta((d-1)/2, (d-1)/2): l falls in the norm and grows in c, so
 // that the sum over the cells of a grid, each at its least norm and largest c, is an
-// upper bound.
+// upper bound. (Where the noise is a mixture, in more than 8 dimensions, l is at most that
+// much, as the logarithm of the density falls by no more than alpha times the norm, and
+// norms are larger by 0.1 percent.)
 func (k *KNorm) LevelAt(delta, reach float64) (float64, error) {
 	return k.levelAt("additive: KNorm.LevelAt", delta, reach)
 }
