@@ -80,8 +80,8 @@ func (v *Vocabulary) made(op string) (*Vocabulary, error) {
 // Read reads a vocabulary as text: a line for each word, the word and its numbers, parted
 // by blanks or tabs. This is the format of GloVe; and with a first line that has the number of
 // words and of dimensions, that of word2vec's text output and of fastText's .vec files. A
-// first line of two whole numbers is such a header where the line after it has as many numbers as
-// the second says. Input that begins as gzip does is unpacked. Empty lines are skipped.
+// first line of two whole numbers is such a header, unless it speaks of more than one
+// dimension and the line after it has one number. Input that begins as gzip does is unpacked. Empty lines are skipped.
 //
 // Where a line has more fields than a word and the numbers, the word is all that comes before the
 // numbers, blanks within it (some GloVe files have such). Numbers are decimals of at most
@@ -145,7 +145,7 @@ func (rd *reader) read(r io.Reader) error {
 	for !rd.full() && lines.Scan() {
 		rd.line++
 		if text := strings.TrimRight(lines.Text(), " \t\r"); text != "" {
-			if err := rd.add(text); err != nil {
+			if err := rd.add(text); err != nil && lines.Err() == nil { // else the line was cut short
 				return err
 			}
 		}
@@ -186,7 +186,7 @@ func (rd *reader) add(text string) error {
 	}
 	if head := rd.header; head != "" {
 		rd.header = ""
-		if n, dim, _ := counts(head); len(fields(text)) > dim {
+		if n, dim, _ := counts(head); dim == 1 || len(fields(text)) != 2 {
 			rd.want, rd.dim = n, dim
 		} else {
 			rd.line--
