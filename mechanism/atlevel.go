@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -26,7 +27,7 @@ const (
 // the channel is above level. One build and one audit for each of some 15 steps.
 func AtLevel(ctx context.Context, rho metric.Finite, level float64, build func(ctx context.Context, alpha float64) (*Channel, error), o *AuditOptions) (c *Channel, alpha float64, err error) {
 	const op = "mechanism: AtLevel"
-	if err := fault.Positive(op, "level", level); err != nil {
+	if err := cmp.Or(fault.Empty(op, "rho", fault.Len(rho)), fault.Positive(op, "level", level)); err != nil {
 		return nil, 0, err
 	}
 	if build == nil {

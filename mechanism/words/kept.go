@@ -19,7 +19,7 @@ import (
 
 // Level is an estimate of the level at which a wanted share of words stays unchanged.
 type Level struct {
-	Alpha  float64
+	Alpha  float64 // the estimate
 	Lo, Hi float64 // between them the level lies, at the Confidence; Hi is +Inf where draws are too few
 	// Confidence is the probability with which [Lo, Hi] holds the level, .99.
 	Confidence float64
