@@ -22,7 +22,7 @@ import (
 type study struct {
 	file    string
 	words   []string
-	vectors [][]float64
+	vectors [][]float32
 	space   *metric.Dense // the distances, stored
 	alpha   float64
 	r       []int
