@@ -41,8 +41,8 @@ import (
 // let the probabilities above another fall by halves, slower than they would: they are
 // drawn by coins, so that no r is out of reach. (The last rung of all is a deviation of
 // 2^490, which takes 700,000 coins in a row; -f'/f is as stated up to norms beyond 2^900,
-// and all outputs beyond 2^63 are moved to their nearest end, which is reached from beyond
-// 2^900 with a share of its probability that no float64 shows.)
+// and sums beyond 2^53 steps of the lattice, at most 2^700 here, become one of its ends, which
+// is reached from beyond 2^900 with a share of its probability that no float64 shows.)
 //
 // Where h is small against the width of s, 1/sqrt(d), f is e^(-a r) to hundreds of
 // digits for all r that occur: the sum is the trapezoidal rule for the integral over

@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -88,6 +89,16 @@ func TestText_Release(t *testing.T) {
 	}
 	if !slices.Equal(in, []string{"the", "a", ",", "?", "a"}) {
 		t.Error("the text was changed")
+	}
+}
+
+func TestText_Conformance(t *testing.T) {
+	_, named := three(t, 1)
+	text := testkit.Must(NewText(named, &TextOptions{Stop: []string{"the"}}))
+	o := &mechanismtest.Options[[]string, []string]{Key: func(y []string) any { return strings.Join(y, " ") }, Refused: [][]string{{"x"}, {"the", "", "a"}}}
+	testkit.Check(t, mechanismtest.TestMechanism(t.Context(), text, [][]string{{"a", "the", "b"}, {"c", "c", "c"}}, o))
+	if _, err := mechanismtest.TestLevel(t.Context(), text, []string{"a", "the", "b"}, []string{"b", "the", "c"}, 3, o); err != nil {
+		t.Error(err)
 	}
 }
 

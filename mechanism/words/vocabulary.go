@@ -81,7 +81,8 @@ func (v *Vocabulary) made(op string) (*Vocabulary, error) {
 // by blanks or tabs. This is the format of GloVe; and with a first line that has the number of
 // words and of dimensions, that of word2vec's text output and of fastText's .vec files. A
 // first line of two whole numbers is such a header, unless it speaks of more than one
-// dimension and the line after it has one number. Input that begins as gzip does is unpacked. Empty lines are skipped.
+// dimension and the line after it has one number. Input that begins as gzip does is unpacked. Empty lines and a byte
+// order mark are skipped.
 //
 // Where a line has more fields than a word and the numbers, the word is all that comes before the
 // numbers, blanks within it (some GloVe files have such). Numbers are decimals of at most
@@ -144,7 +145,11 @@ func (rd *reader) read(r io.Reader) error {
 	lines.Buffer(nil, maxLine)
 	for !rd.full() && lines.Scan() {
 		rd.line++
-		if text := strings.TrimRight(lines.Text(), " \t\r"); text != "" {
+		text := strings.TrimRight(lines.Text(), " \t\r")
+		if rd.line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		if text != "" {
 			if err := rd.add(text); err != nil && lines.Err() == nil { // else the line was cut short
 				return err
 			}

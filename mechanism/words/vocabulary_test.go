@@ -35,6 +35,7 @@ func TestRead_Formats(t *testing.T) {
 	}{
 		{"GloVe", "a 1 2\nb 3 4\n", "a b", 0, 2, []float32{3, 4}},
 		{"no end", "a 1 2\nb 3 -4.5e0", "a b", 0, 2, []float32{3, -4.5}},
+		{"byte order mark", "\ufeff2 2\na 1 2\nb 3 4\n", "a b", 0, 2, []float32{3, 4}},
 		{"header", "2 2\na 1 2\nb 3 4\n", "a b", 0, 2, []float32{3, 4}},
 		{"blanks at the ends", "2 2 \na 1 2 \r\nb 3 4 \r\n", "a b", 0, 2, []float32{3, 4}},
 		{"tabs", "a\t1\t2\nb\t3\t4\n", "a b", 0, 2, []float32{3, 4}},
