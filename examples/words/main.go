@@ -105,6 +105,9 @@ func run(ctx context.Context, p *demo.Program) error {
 	}
 	p.Print(s.table())
 	s.explain(p)
+	if err := s.atDelta(ctx, p); err != nil {
+		return err
+	}
 	if err := s.samples(p); err != nil {
 		return err
 	}

@@ -177,9 +177,9 @@ func TestWords_BadInput(t *testing.T) {
 // The shipped vocabularies are what DATA.md says.
 func TestWords_Vocabularies(t *testing.T) {
 	for want, text := range map[string][]byte{
-		"200 words in 100 dimensions, river to mobile": nouns,
-		"1000 words in 100 dimensions, the to sure":  common,
-		"5000 words in 100 dimensions, the to considers":       frequent,
+		"200 words in 100 dimensions, river to mobile":   nouns,
+		"1000 words in 100 dimensions, the to sure":      common,
+		"5000 words in 100 dimensions, the to considers": frequent,
 	} {
 		v := testkit.Must(words.Read(bytes.NewReader(text), nil))
 		if got := fmt.Sprintf("%v, %s to %s", v, v.Words()[0], v.Words()[v.Len()-1]); got != want {
