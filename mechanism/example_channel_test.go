@@ -284,6 +284,24 @@ func ExampleLabels() {
 	// mechanism: Labels: the input is not a point of the space: "rarely" is none of the 3 labels
 }
 
+// Randomized response keeps the level 1 at alpha = 1; but for a delta it may be built for more.
+func ExampleAtLevel() {
+	pair, err := metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	response := func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {
+		return mechanism.FromLogWeights(ctx, 2, 2, []float64{0, -alpha, -alpha, 0}, nil)
+	}
+	for _, delta := range []float64{0, 0.1} {
+		c, alpha, err := mechanism.AtLevel(context.Background(), pair, 1, response, &mechanism.AuditOptions{Delta: delta})
+		fmt.Printf("delta %v: alpha %.2f, truth with probability %.2f %v\n", delta, alpha, c.Prob(0, 0), err)
+	}
+	// Output:
+	// delta 0: alpha 1.00, truth with probability 0.73 <nil>
+	// delta 0.1: alpha 1.14, truth with probability 0.76 <nil>
+}
+
 func ExampleThen() {
 	space, err := metric.NewDense(3, []float64{1, 2, 1})
 	if err != nil {

@@ -1,9 +1,10 @@
 // Words releases words privately, on a real vocabulary, and compares what there
-// is to do it with.
+// is to do it with. First a text, by the mechanisms for vocabularies of any size.
 //
 //	go run ./examples/words
 //	go run ./examples/words -n 200 -alpha 2 -time 2m
-//	go run ./examples/words -in glove.6B.100d.txt -n 100 -many 2000 -k 30 -out /tmp/words
+//	go run ./examples/words -in glove.6B.100d.txt -vocabulary 50000 -text "I saw a doctor on Friday." -n 100 -many 2000 -k 30 -out /tmp/words
+//	go run ./examples/words -in crawl.vec -vocabulary 10000 -kept .8
 //
 // A word is a point, its GloVe vector; the privacy and the loss of a release are
 // measured by the Euclidean distance of vectors. At one level alpha the program
@@ -28,7 +29,7 @@ import (
 )
 
 //go:embed words.txt
-var vocabulary []byte
+var nouns []byte
 
 //go:embed common.txt.gz
 var common []byte
@@ -49,7 +50,10 @@ func run(ctx context.Context, p *demo.Program) error {
 	limit := p.Flags.Duration("time", 10*time.Second, "for each of Spanner, ConstOPT and OPTMech, which are stopped then, and four times as long for OPTMech on many words; 0 leaves them out")
 	many := p.Flags.Int("many", 1000, "how many words, from the top, to do it for once more where few may be released; 0 leaves it out")
 	k := p.Flags.Int("k", 20, "how many of -many words may be released")
-	p.ReadsFile("GloVe format, a line `word v1 v2 ...` for each word")
+	text := p.Flags.String("text", defaultText, "a text to release word by word")
+	vocabulary := p.Flags.Int("vocabulary", 10_000, "how many words, from the top, a word of the text may become")
+	kept := p.Flags.Float64("kept", 0.5, "the share of words that are to stay unchanged, by which the levels for the text are found; 0 leaves the text out")
+	p.ReadsFile("a line `word v1 v2 ...` for each word, as GloVe, word2vec and fastText have, also packed by gzip")
 	if err := p.Parse(); err != nil {
 		return err
 	}
@@ -62,6 +66,10 @@ func run(ctx context.Context, p *demo.Program) error {
 		return fmt.Errorf("-many %d: want 0 to %d", *many, maxMany)
 	case *k < 1 || *k > maxWords:
 		return fmt.Errorf("-k %d: want 1 to %d", *k, maxWords)
+	case *vocabulary < 2 || *vocabulary > maxVocabulary:
+		return fmt.Errorf("-vocabulary %d: want 2 to %d", *vocabulary, maxVocabulary)
+	case !(*kept >= 0 && *kept < 1):
+		return fmt.Errorf("-kept %v: want a number in [0, 1)", *kept)
 	case *limit < 0:
 		return fmt.Errorf("-time %v: want a duration >= 0", *limit)
 	}
@@ -70,11 +78,16 @@ func run(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	s := &study{alpha: *alpha, r: r, limit: *limit, seed: p.Seed}
-	if err := s.read(ctx, p, *n, "words.txt", vocabulary); err != nil {
+	if err := s.read(ctx, p, *n, "words.txt", nouns); err != nil {
 		return err
 	}
 	if most := r[len(r)-1]; most >= len(s.words) && *list != defaultR {
 		return fmt.Errorf("-r %d: want fewer than the %d words", most, len(s.words))
+	}
+	if *kept > 0 {
+		if err := releaseText(ctx, p, *text, *vocabulary, *kept); err != nil {
+			return err
+		}
 	}
 	wide, i, j, err := metric.Diameter(ctx, s.space)
 	if err != nil {
@@ -92,6 +105,9 @@ func run(ctx context.Context, p *demo.Program) error {
 	}
 	p.Print(s.table())
 	s.explain(p)
+	if err := s.atDelta(ctx, p); err != nil {
+		return err
+	}
 	if err := s.samples(p); err != nil {
 		return err
 	}

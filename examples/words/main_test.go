@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/examples/internal/demotest"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/words"
 )
 
-var words = demotest.Program{Name: "words", Main: run, Ext: ".txt"}
+var program = demotest.Program{Name: "words", Main: run, Ext: ".txt"}
 
 // The table and the releases at the default seed. All but the losses of Madlib, a
 // simulation, and its level, a bound, are exact to rounding.
@@ -22,7 +24,7 @@ exponential, tight weights     0.6999       1.342      1.342     0.9068   0.8349
 Spanner                        0.6997       3.726      3.726      3.726   0.3619
 ConstOPT, r = 4                0.6964       1.260      1.260      1.260   0.7551
 OPTMech                        0.6999       1.243      1.243      1.243   0.7582
-Madlib (simulated)             0.1955       6.220      6.220      6.065        -
+Madlib (simulated)             0.1955       6.297      6.297      6.077        -
 lower bound                         -       1.243          -          -        -
 word     exponential                              OPTMech
 river    -> river, river, river, stream, island   -> river, river, river, river, creek
@@ -37,7 +39,7 @@ stroke   -> beach, virus, stroke, beach, shore    -> stroke, stroke, stroke, str
 
 func TestWords_Golden(t *testing.T) {
 	dir := t.TempDir()
-	out := words.Must(t, "-quiet", "-n", "16", "-r", "4", "-time", "10m", "-many", "0", "-out", dir)
+	out := program.Must(t, "-quiet", "-kept", "0", "-n", "16", "-r", "4", "-time", "10m", "-many", "0", "-out", dir)
 	demotest.Golden(t, demotest.Untimed(out), golden)
 	if n := len(demotest.Table(t, dir, "released.csv")); n != 16*7 {
 		t.Errorf("released.csv: %d rows", n)
@@ -45,7 +47,7 @@ func TestWords_Golden(t *testing.T) {
 	demotest.Picture(t, dir, "loss.png")
 }
 
-func TestWords_Flags(t *testing.T) { words.Agrees(t) }
+func TestWords_Flags(t *testing.T) { program.Agrees(t) }
 
 // IKWAT22's finding: ConstOPT loses less than all that is not optimal, and nearly as
 // little as the optimum. The paper's sizes take minutes.
@@ -62,7 +64,7 @@ func TestWords_ConstOPT(t *testing.T) {
 				t.Skip("METRICDP_LONG is not set")
 			}
 			dir := t.TempDir()
-			words.Must(t, "-n", c.n, "-alpha", c.alpha, "-r", "10", "-time", "10m", "-many", "0", "-out", dir)
+			program.Must(t, "-kept", "0", "-n", c.n, "-alpha", c.alpha, "-r", "10", "-time", "10m", "-many", "0", "-out", dir)
 			rows := map[string]string{}
 			for _, row := range demotest.Table(t, dir, "table.csv") {
 				rows[row["mechanism"]] = row["worst loss"]
@@ -95,7 +97,7 @@ func TestWords_Many(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		out := words.Must(t, "-n", "4", "-many", c.many, "-k", c.k, "-alpha", "1", "-time", c.time, "-out", dir)
+		out := program.Must(t, "-kept", "0", "-n", "4", "-many", c.many, "-k", c.k, "-alpha", "1", "-time", c.time, "-out", dir)
 		if want := c.many + " words of common.txt.gz, released as one of " + c.k + ": "; !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -117,8 +119,8 @@ func TestWords_Inputs(t *testing.T) {
 		want string
 	}{
 		{"a 0\nb 1\n\n  c   3\n", nil, "3 words of in.txt in 1 dimensions"},
-		{"a 0 0\nb 3 4\nc 3 4\n", nil, "from 0 apart (b, c) to 5 (a, b)"},                // two words with one vector
-		{"a 0 0\nb 3 4\nc ?\n", []string{"-n", "2", "-r", "1", "-many", "0"}, "2 words"}, // what follows is not looked at
+		{"a 0 0\nb 3 4\nc 3 4\n", nil, "from 0 apart (b, c) to 5 (a, b)"},                              // two words with one vector
+		{"a 0 0\nb 3 4\nc ?\n", []string{"-kept", "0", "-n", "2", "-r", "1", "-many", "0"}, "2 words"}, // what follows is not looked at
 		{"a 0 0\nb 3 4\nc 1 1\n", []string{"-time", "0"}, "by star"},
 		{"a 1 1\nb 1 1\n", []string{"-r", "1"}, "all 2 words have one vector"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1000"}, "OPTMech"},
@@ -126,18 +128,21 @@ func TestWords_Inputs(t *testing.T) {
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-40"}, "Least worst loss: Spanner, 1 times the lower bound"}, // the best constant
 		{"a 0\nb 1\nc 3\nd 4\n", []string{"-n", "2", "-r", "1", "-k", "2"}, "4 words of in.txt, released as one of 2: b, d."},
 		{"a 0\nb 1\nc 3\n", []string{"-n", "2", "-r", "1"}, "no 20 of 3 words"},
-		{"a 0\nb 1e-300\nc 3e-300\n", nil, "Least worst loss: Spanner, 1 times the lower bound"},
-		{"a 0\nb 1e100\nc -1e100\n", nil, "Madlib"},
+		{"a 0\nb 1e-5\nc 3e-5\n", nil, "no picture: at delta = 0.001 all levels are 0"},
+		{"a 0\nb 1e30\nc -1e30\n", nil, "Madlib"},
+		{"3 1\na 0\nb 1\nc 3\n", nil, "3 words of in.txt in 1 dimensions"}, // word2vec, fastText
+		{"a 0\nb 1\nc 3\n", []string{"-text", "x y"}, "no text to show: in.txt has none of its words"},
+		{"she 0\ndoctor 1\npolice 3\nnurse 5\n", []string{"-text", "She, a doctor, saw."}, " she , a doctor , saw .\nMadlib           she , a "},
 	} {
-		args := append([]string{"-in", words.File(t, c.in), "-r", "1,2", "-out", t.TempDir()}, c.args...)
-		if out := words.Must(t, args...); !strings.Contains(out, c.want) {
+		args := append([]string{"-in", program.File(t, c.in), "-r", "1,2", "-out", t.TempDir()}, c.args...)
+		if out := program.Must(t, args...); !strings.Contains(out, c.want) {
 			t.Errorf("%q %v: no %q in\n%s", c.in, c.args, c.want, out)
 		}
 	}
 }
 
 func TestWords_BadInput(t *testing.T) {
-	words.Rejects(t, map[string][]string{
+	program.Rejects(t, map[string][]string{
 		"-alpha 0: want a number in":             {"-alpha", "0"},
 		"-alpha -1":                              {"-alpha", "-1"},
 		"-alpha NaN":                             {"-alpha", "NaN"},
@@ -151,31 +156,62 @@ func TestWords_BadInput(t *testing.T) {
 		"-r 50: want fewer than the 50 words":    {"-r", "50"},
 		"-many 2001: want 0 to 2000":             {"-many", "2001"},
 		"-k 0: want 1":                           {"-k", "0"},
+		"-vocabulary 1: want 2 to 1000000":       {"-vocabulary", "1"},
+		"-kept 1: want a number in [0, 1)":       {"-kept", "1"},
+		"-kept NaN":                              {"-kept", "NaN"},
 		"no such file":                           {"-in", "/no/such/file"},
-		"0 words, want two at least":             {"-in", words.File(t, "\n")},
-		"1 words, want two at least":             {"-in", words.File(t, "a 1 2\n")},
-		"line 2: 1 numbers, want 2":              {"-in", words.File(t, "a 1 2\nb 1\n")},
-		"line 1: 0 numbers, want at least one":   {"-in", words.File(t, "a\nb\n")},
-		"line 3: \"a\" is the word of line 1":    {"-in", words.File(t, "a 1\nb 2\na 3\n")},
-		"line 2: number 2 of \"b\" is no number": {"-in", words.File(t, "a 1 2\nb 1 x\n")},
-		"number 1 of \"a\" is no number":         {"-in", words.File(t, "a NaN\n")},
-		"number 1 of \"c\" is no number":         {"-in", words.File(t, "a 1\nc 0x1p4\n")},
-		"number 1 of \"d\" is no number":         {"-in", words.File(t, "a 1\nd 1_0\n")},
-		"number 1 of \"b\" is no number":         {"-in", words.File(t, "a 1\nb 1e101\n")},
-		"a line of more than 65536 bytes":        {"-in", words.File(t, strings.Repeat("a", 70000))},
+		"in.txt: no words":                       {"-in", program.File(t, "\n")},
+		"1 words, want two at least":             {"-in", program.File(t, "a 1 2\n")},
+		"line 2: \"b\" has 1 numbers, want 2":    {"-in", program.File(t, "a 1 2\nb 1\n")},
+		"line 1: \"a\" has no numbers":           {"-in", program.File(t, "a\nb\n")},
+		"line 3: \"a\" is word 1 already":        {"-in", program.File(t, "a 1\nb 2\na 3\n")},
+		"line 2: number 2 of \"b\" is no number": {"-in", program.File(t, "a 1 2\nb 1 x\n")},
+		"number 1 of \"a\" is no number":         {"-in", program.File(t, "a NaN\n")},
+		"number 1 of \"c\" is no number":         {"-in", program.File(t, "a 1\nc 0x1p4\n")},
+		"number 1 of \"d\" is no number":         {"-in", program.File(t, "a 1\nd 1_0\n")},
+		"number 1 of \"b\" is no number":         {"-in", program.File(t, "a 1\nb 1e31\n")},
+		"line 1: longer than 1048576 bytes":      {"-in", program.File(t, strings.Repeat("a", 2<<20))},
 	})
 }
 
-// The shipped vocabulary is what DATA.md says.
-func TestWords_Vocabulary(t *testing.T) {
-	var s study
-	if err := s.scan("words.txt", bytes.NewReader(vocabulary), maxWords); err != nil {
-		t.Fatal(err)
+// The shipped vocabularies are what DATA.md says.
+func TestWords_Vocabularies(t *testing.T) {
+	for want, text := range map[string][]byte{
+		"200 words in 100 dimensions, river to mobile":   nouns,
+		"1000 words in 100 dimensions, the to sure":      common,
+		"5000 words in 100 dimensions, the to considers": frequent,
+	} {
+		v := testkit.Must(words.Read(bytes.NewReader(text), nil))
+		if got := fmt.Sprintf("%v, %s to %s", v, v.Words()[0], v.Words()[v.Len()-1]); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if len(text) > 300<<10 {
+			t.Errorf("%d bytes", len(text))
+		}
 	}
-	if got := fmt.Sprintln(len(s.words), len(s.vectors[0]), s.words[0], s.words[199]); got != "200 100 river mobile\n" {
-		t.Error(got)
-	}
-	if len(vocabulary) > 300<<10 {
-		t.Errorf("%d bytes", len(vocabulary))
+}
+
+// The text and its releases at the default seed, at levels at which most words stay.
+const goldenText = `
+                 my sister is in london , my father plays on monday .
+Madlib           my said is in london , my son said on monday .
+Madlib at delta  my found is in london , my song decision on wednesday .
+truncated        my said is in london , my him said on monday .
+exponential      my said is in london , my father said on monday .
+
+mechanism        alpha  eps_tight  eps of any two  unchanged  a word takes
+Madlib           10.91      7.929           167.1  2 of 5
+Madlib at delta  5.936      3.581           90.96  1 of 5
+truncated        3.581          -           16.24  2 of 5
+exponential      2.893          -           44.33  3 of 5
+`
+
+func TestWords_Text(t *testing.T) {
+	dir := t.TempDir()
+	out := program.Must(t, "-quiet", "-kept", ".8", "-vocabulary", "800", "-text", "My sister is in London, my father plays on Monday.", "-n", "2", "-r", "1", "-many", "0", "-time", "0", "-out", dir)
+	text, _, _ := strings.Cut(out, "mechanism                   eps_tight")
+	demotest.Golden(t, demotest.Untimed(text), goldenText)
+	if n := len(demotest.Table(t, dir, "text.csv")); n != 12 {
+		t.Errorf("text.csv: %d rows", n)
 	}
 }

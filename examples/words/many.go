@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"io"
 	"strings"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
@@ -14,16 +11,8 @@ import (
 // many compares what there is for n words of which k may be released: those of a
 // farthest-point net.
 func (s *study) many(ctx context.Context, p *demo.Program, n, k int) error {
-	packed, err := gzip.NewReader(bytes.NewReader(common))
-	if err != nil {
-		return err
-	}
-	text, err := io.ReadAll(packed)
-	if err != nil {
-		return err
-	}
 	m := &study{alpha: s.alpha, limit: 4 * s.limit, seed: s.seed}
-	if err := m.read(ctx, p, n, "common.txt.gz", text); err != nil {
+	if err := m.read(ctx, p, n, "common.txt.gz", common); err != nil {
 		return err
 	}
 	if k >= len(m.words) {

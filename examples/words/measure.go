@@ -22,7 +22,7 @@ import (
 type study struct {
 	file    string
 	words   []string
-	vectors [][]float64
+	vectors [][]float32
 	space   *metric.Dense // the distances, stored
 	alpha   float64
 	r       []int
@@ -229,6 +229,34 @@ func (s *study) measure(ctx context.Context, name string, b built) (result, erro
 	r.Loss, err = demo.LossOf(losses, nil)
 	return r, err
 }
+
+// atDelta says what the exponential mechanism would lose at the level alpha but for delta.
+func (s *study) atDelta(ctx context.Context, p *demo.Program) error {
+	if p.Quiet || len(s.words) > maxAtDelta {
+		return nil
+	}
+	standard := func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {
+		m, err := exponential.Standard(ctx, s.space, alpha, nil)
+		if err != nil {
+			return nil, err
+		}
+		return m.Channel, nil
+	}
+	c, alpha, err := mechanism.AtLevel(ctx, s.space, s.alpha, standard, &mechanism.AuditOptions{Delta: delta})
+	if err != nil { // alpha times the distances is too small or too large
+		return ctx.Err()
+	}
+	losses, err := c.Loss(ctx, s.space)
+	if err != nil {
+		return err
+	}
+	worst, _ := losses.Worst()
+	p.Remark("The exponential mechanism may be built for alpha = %.3g before its eps_tight is above %v; it then loses %.4g.", alpha, s.alpha, worst)
+	return nil
+}
+
+// maxAtDelta words are audited some 15 times in a second.
+const maxAtDelta = 200
 
 // guessed is how often the best guess from a release, all words being as
 // likely, names the word behind it.

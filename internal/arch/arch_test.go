@@ -31,6 +31,7 @@ var rooms = map[string][]string{
 	"mechanism":                {"metric"},
 	"mechanism/exponential":    {"metric", "wasserstein", "entropy", "mechanism"},
 	"mechanism/additive":       {"metric", "mechanism"},
+	"mechanism/words":          {"metric", "mechanism", "mechanism/additive"},
 	"mechanism/measure":        {"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism"},
 	"mechanism/measure/table":  {"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure"},
 	"mechanism/emd":            {"metric", "wasserstein", "mechanism", "mechanism/additive", "mechanism/emd/accountant"},

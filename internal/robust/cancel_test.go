@@ -25,6 +25,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
+	"github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/metric/metrictest"
 	"github.com/metricdp/metricdp/tsp"
@@ -140,6 +141,17 @@ var longCalls = []longCall{
 		return err1(lazily(f).AdversaryError(ctx, nil, f))
 	}},
 	{"mechanism.Channel.Remap", flat, 3000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Remap(ctx, nil, f)) }},
+
+	{"mechanism.AtLevel", flat, 3000, func(ctx context.Context, f metric.Finite) error {
+		return err2(mechanism.AtLevel(ctx, f, 1, func(context.Context, float64) (*mechanism.Channel, error) { return lazily(f), nil },
+			&mechanism.AuditOptions{Delta: 1e-9}))
+	}},
+	{"words.Vocabulary.MadlibKept", flat, 10, func(ctx context.Context, _ metric.Finite) error {
+		return err1(manyWords().MadlibKept(ctx, .5, &words.KeptOptions{Draws: 1e6}))
+	}},
+	{"words.Vocabulary.TruncatedKept", flat, 10, func(ctx context.Context, _ metric.Finite) error {
+		return err1(manyWords().TruncatedKept(ctx, .5, 1, &words.KeptOptions{Draws: 1e6}))
+	}},
 
 	{"exponential.Standard", flat, 4000, built(exponential.Standard)},
 	{"exponential.Lazy", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
@@ -401,6 +413,8 @@ var longCalls = []longCall{
 var shortCalls = func() map[string]string {
 	short := map[string]string{}
 	for like, names := range map[string]string{
+		"exponential.Lazy":      "exponential.Truncated",
+		"a look at the vectors": "words.Vocabulary.Reach",
 		"each level is entropy.EntropicScale, and its like":            "entropy.Accuracies entropy.DiametricScales entropy.DoublingScales entropy.EntropicScales entropy.OuterScales",
 		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Star.Prove entropy.MeasureBound.Prove",
 		"entropy.PrivateMeasureBound":                                  "entropy.PrivateDataBound",
@@ -426,6 +440,16 @@ var shortCalls = func() map[string]string {
 	}
 	return short
 }()
+
+// manyWords are in clusters on a line of 25 dimensions.
+var manyWords = sync.OnceValue(func() *words.Vocabulary {
+	names, vectors := make([]string, 20_000), make([][]float32, 20_000)
+	for i := range names {
+		names[i], vectors[i] = fmt.Sprint(i), make([]float32, 25)
+		vectors[i][i%25] = float32(i)
+	}
+	return testkit.Must(words.New(names, vectors))
+})
 
 // sharp is a histogram of which every draw takes a while.
 var sharp = sync.OnceValue(func() *emd.Histogram[float64] {

@@ -20,6 +20,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
+	"github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
@@ -108,6 +109,13 @@ var mechanismCalls = []call{
 	{"mechanism.Channel.Remap", channel.Remap, []any{uniform, path}},
 	{"mechanism.Labels", mechanism.Labels[string], []any{channel, []string{"a", "b", "c", "d", "e"}}},
 	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
+	{"mechanism.AtLevel", func(f metric.Finite, level float64, o *mechanism.AuditOptions) (*mechanism.Channel, float64, error) {
+		return mechanism.AtLevel(context.Background(), f, level, func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {
+			w := make([]float64, f.Len())
+			w[0] = min(alpha, 1)
+			return mechanism.FromLogWeights(ctx, f.Len(), 1, w, nil)
+		}, o)
+	}, []any{path, 0.5, &mechanism.AuditOptions{Delta: 0.01}}},
 	{"mechanism.Compose", mechanism.Compose[int, int], []any{[]mechanism.Mechanism[int, int]{channel, channel}}},
 	{"mechanism.NewComposition", mechanism.NewComposition, []any{[]mechanism.Repeated{{Channel: channel, Times: 3}}}},
 	{"mechanism.Composition.Audit", composed.Audit, []any{path, &mechanism.AuditOptions{Delta: 0.01}}},
@@ -148,6 +156,28 @@ var (
 	region    = testkit.Must(additive.NewRegion(metric.GreatCircle{}, triangle, 10))
 )
 
+var (
+	plane32  = [][]float32{{0, 0}, {1, 0}, {0, 2}}
+	letters  = []string{"a", "b", "c"}
+	lexicon  = testkit.Must(words.New(letters, plane32))
+	lettered = testkit.Must(mechanism.Labels(testkit.Must(additive.NewMadlib(plane32, 1, nil)), letters))
+	letter   = testkit.Must(words.NewText(lettered, nil))
+)
+
+var wordsCalls = []call{
+	{"words.New", words.New, []any{letters, plane32}},
+	{"words.Read", func(text string, o *words.ReadOptions) (*words.Vocabulary, error) {
+		return words.Read(strings.NewReader(text), o)
+	}, []any{"2 2\na 1 2\nb 3 4\n", &words.ReadOptions{Max: 2}}},
+	{"words.Vocabulary.Nearest", lexicon.Nearest, []any{"a", 1}},
+	{"words.Vocabulary.Reach", lexicon.Reach, []any{}},
+	{"words.Vocabulary.MadlibKept", lexicon.MadlibKept, []any{0.5, &words.KeptOptions{Words: []int{0, 2}, Draws: 20}}},
+	{"words.Vocabulary.TruncatedKept", lexicon.TruncatedKept, []any{0.5, 1.5, &words.KeptOptions{Words: []int{0, 2}, Draws: 20}}},
+	{"words.NewText", words.NewText, []any{lettered, &words.TextOptions{Stop: []string{"the"}, Unknown: "a"}}},
+	{"words.Text.Release", letter.Release, []any{seeded(), letters}},
+	{"words.Text.Total", letter.Total, []any{letters}},
+}
+
 var additiveCalls = []call{
 	{"additive.NewDiscreteGaussian", additive.NewDiscreteGaussian, []any{target, &additive.DiscreteOptions{}}},
 	{"additive.DiscreteGaussian.Release", wholeG.Release, []any{seeded(), int64(3)}},
@@ -163,6 +193,7 @@ var additiveCalls = []call{
 	{"additive.NewTruncatedGeometric", additive.NewTruncatedGeometric, []any{additive.Range{Lo: 0, Hi: 10}, 1.0, &additive.DiscreteOptions{}}},
 	{"additive.TruncatedGeometric.Release", truncated.Release, []any{seeded(), int64(3)}},
 	{"additive.Norm.AlphaFor", additive.Norm.AlphaFor, []any{additive.Norm{P: 2, Dim: 2}, 1.0, 0.5}},
+	{"additive.Norm.AlphaForLevel", additive.Norm.AlphaForLevel, []any{additive.Norm{P: 2, Dim: 2}, 1.0, 0.5, 2.0}},
 	{"additive.NewKNorm", additive.NewKNorm, []any{additive.Norm{P: 2, Dim: 2}, 1.0, &additive.Options{}}},
 	{"additive.NewKNorm", additive.NewKNorm, []any{additive.Norm{P: 1, Dim: 2}, 1.0, &additive.Options{Grid: 0.25}}},
 	{"additive.KNorm.Release", knorm.Release, []any{seeded(), []float64{1, 2}}},
@@ -175,7 +206,7 @@ var additiveCalls = []call{
 	{"additive.NewPlanarLaplace", additive.NewPlanarLaplace, []any{1.0, &additive.Options{}}},
 	{"additive.PlanarAlpha", additive.PlanarAlpha, []any{1.0, 0.5}},
 	{"additive.PlanarLaplace.Release", planar.Release, []any{seeded(), [2]float64{1, 2}}},
-	{"additive.NewMadlib", additive.NewMadlib, []any{plane, 1.0, &additive.DiscreteOptions{}}},
+	{"additive.NewMadlib", additive.NewMadlib[float64], []any{plane, 1.0, &additive.DiscreteOptions{}}},
 	{"additive.Madlib.LevelAt", madlib.LevelAt, []any{0.1}},
 	{"additive.Madlib.Release", madlib.Release, []any{seeded(), 1}},
 	{"additive.NewSphere", additive.NewSphere, []any{1.0, &additive.SphereOptions{}}},
@@ -423,6 +454,7 @@ var exponentialCalls = []call{
 	{"exponential.Best", exponential.Best, []any{twoSided, 1.0, &exponential.BestOptions{Prior: uniform}}},
 	{"exponential.Mechanism.Release", (&exponential.Mechanism{Channel: channel}).Release, []any{seeded(), 2}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{}}},
+	{"exponential.Truncated", exponential.Truncated, []any{path, 1.0, 2.0, &exponential.LazyOptions{Outputs: []int{0, 2}}}},
 	{"exponential.Lazy", exponential.Lazy, []any{path, 1.0, &exponential.LazyOptions{Outputs: []int{0, 2}}}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
 	{"exponential.Weighted", exponential.Weighted, []any{path, 1.0, uniform, &exponential.Options{}}},

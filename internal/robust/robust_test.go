@@ -37,7 +37,7 @@ type call struct {
 // registry holds the calls of all packages.
 var registry = [][]call{
 	metricCalls, entropyCalls, walkCalls, tspCalls, wassersteinCalls, mechanismCalls,
-	additiveCalls, emdCalls, exponentialCalls, measureCalls, tableCalls, lpCalls, kitCalls, mechanismKitCalls,
+	additiveCalls, wordsCalls, emdCalls, exponentialCalls, measureCalls, tableCalls, lpCalls, kitCalls, mechanismKitCalls,
 }
 
 // accepted are cases that are not tried, with the reason. A case is the call's name
@@ -65,7 +65,7 @@ var trusting = map[string]string{
 	"metric.NearestNeighbors": order, "metric.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "exponential.Misses": order,
 	"entropy.Star.Prove": witness, "entropy.MeasureBound.Prove": witness,
 	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few,
-	"wasserstein.Distances": later, "exponential.Lazy": later,
+	"wasserstein.Distances": later, "exponential.Lazy": later, "exponential.Truncated": later,
 	"emd.NewFrequencies": later, "emd.NewHadamardFrequencies": later, "emd.NewLaplaceFrequencies": later, "emd.ItemWiseBudget": later, "emd.NewItemWise": later,
 	"emd.Project": few, "wasserstein.Project": few, "mechanism.Channel.LossAt": few, "lp.LowerBound": witness,
 	"lp.Options.Size": few, "lp.ConstOptions.Size": few,
@@ -224,7 +224,7 @@ func allocated() uint64 {
 
 // own is how the errors of the module begin. One package returns those of another
 // as they are where they name the argument.
-var own = regexp.MustCompile("^(metric|metrictest|entropy|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|accountant|exponential|measure|table|lp): ")
+var own = regexp.MustCompile("^(metric|metrictest|entropy|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|accountant|exponential|measure|table|words|lp): ")
 
 // disown says what is wrong with an error: it must begin with a package's name.
 // What the arguments themselves return, contexts and functions, may come back as

@@ -88,7 +88,7 @@ func TestErrors(t *testing.T) {
 		{"NewSphere: alpha*Radius = 6", second(NewSphere(1e10, nil))},
 		{"NewTruncatedGeometric: Hi = 2, want an integer >= Lo = 3", second(NewTruncatedGeometric(Range{3, 2}, 1, nil))},
 		{"NewDiscreteGaussian: sigma = ", second(NewDiscreteGaussian(GaussianTarget{Alpha: 1e-15, Delta: 1e-12, Diameter: 1}, nil))},
-		{"NewMadlib: metric: NewPoints: pts: empty input", second(NewMadlib(nil, 1, nil))},
+		{"NewMadlib: metric: NewPoints: pts: empty input", second(NewMadlib[float64](nil, 1, nil))},
 		{"NewMadlib: metric: ", second(NewMadlib([][]float64{{1}, {nan}}, 1, nil))},
 		{"NewMadlib: metric: ", second(NewMadlib([][]float64{{1}, {1, 2}}, 1, nil))},
 		{"NewMadlib: vectors[1][0] = 1e+30, want at most", second(NewMadlib([][]float64{{1}, {1e30}}, 1, nil))},

@@ -112,4 +112,14 @@ func TestConformance_Places(t *testing.T) {
 	if _, err := mechanismtest.TestLevel(t.Context(), madlib, 0, 1, 1, nil); err != nil {
 		t.Error(err)
 	}
+	long := make([][]float32, 4)
+	for i := range long {
+		long[i] = make([]float32, 12)
+		long[i][i] = .5
+	}
+	madlib = testkit.Must(additive.NewMadlib(long, 9, nil))
+	testkit.Check(t, mechanismtest.TestMechanism(t.Context(), madlib, []int{0, 1, 3}, &mechanismtest.Options[int, int]{Refused: []int{-1, 4}}))
+	if _, err := mechanismtest.TestLevel(t.Context(), madlib, 0, 1, math.Sqrt2/2, nil); err != nil {
+		t.Error(err)
+	}
 }

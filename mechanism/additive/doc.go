@@ -40,10 +40,10 @@
 // The integer mechanisms are exact: the draws have the stated probabilities to
 // the last digit, for the float64 parameters as exact reals.
 //
-// Laplace, PlanarLaplace, Gaussian, and KNorm for p = 1, for polytopes and in up
-// to 8 dimensions for p = 2 and +Inf, are exact too ([KNorm.Exact] tells). A release
+// Laplace, PlanarLaplace, Gaussian, Madlib, and KNorm for p = 1 and 2, for polytopes and
+// in up to 8 dimensions for p = +Inf, are exact too ([KNorm.Exact] tells). A release
 // is the real sum x + Z of the input, a float64 taken as an exact real, and
-// noise of the stated density, rounded once to the nearest point of a lattice
+// noise of a known density, rounded once to the nearest point of a lattice
 // hZ^d. The real sum is private at the stated level, and rounding it is
 // post-processing. So the guarantee is a theorem about all 64 bits of a
 // release, for any two inputs, on the lattice or not, per unit of their own
@@ -53,9 +53,14 @@
 // decide the lattice point, mostly 63 (interval refining: Haney, Desfontaines,
 // Hartman, Shrestha, Hay 2022). Sums beyond 2^53 steps become the nearest end.
 //
-// The rest is in real arithmetic: Sphere, KNorm for other p and more
-// dimensions, Madlib on longer vectors, and what [Options.RealArithmetic] asks
-// for. That is a statement about real numbers; in float64 the set of outputs
+// The density is the one stated, but for p = 2 in more than 8 dimensions. There the noise
+// is normal, of a deviation drawn from a list such that the logarithm of the density
+// changes by at most alpha times the norm, at any norm; that is a theorem about the list as
+// it is, with all its roundings, and stands beside the code. The noise is 0.1 percent wider
+// than one of density e^(-alpha*||z||), and told from it by nothing else.
+//
+// The rest is in real arithmetic: Sphere, KNorm for other p and, for p = +Inf, more
+// dimensions, and what [Options.RealArithmetic] asks for. That is a statement about real numbers; in float64 the set of outputs
 // that can occur at all differs from input to input, and who sees all 64 bits
 // of an output can sometimes tell two inputs apart for certain (Mironov 2012,
 // "On significance of the least significant bits for differential privacy").

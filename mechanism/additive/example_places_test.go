@@ -261,6 +261,16 @@ func ExampleKNorm_LevelAt() {
 	// 100 dimensions: 0.27 <nil>
 }
 
+func ExampleNorm_AlphaForLevel() {
+	for _, dim := range []int{1, 100} {
+		alpha, err := additive.Norm{P: 2, Dim: dim}.AlphaForLevel(1, 0.001, 5)
+		fmt.Printf("%d dimensions: alpha %.2f keeps the level 1 but for 0.001 %v\n", dim, alpha, err)
+	}
+	// Output:
+	// 1 dimensions: alpha 1.00 keeps the level 1 but for 0.001 <nil>
+	// 100 dimensions: alpha 2.97 keeps the level 1 but for 0.001 <nil>
+}
+
 func ExampleMadlib_LevelAt() {
 	m, err := additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil)
 	if err != nil {

@@ -25,7 +25,9 @@ import (
 // Gamma(d) over alpha, and the cosine c of its angle to e matter, independent, with (1+c)/2
 // of the distribution Beta((d-1)/2, (d-1)/2): l falls in the norm and grows in c, so
 // that the sum over the cells of a grid, each at its least norm and largest c, is an
-// upper bound.
+// upper bound. (Where the noise is a mixture, in more than 8 dimensions, l is at most that
+// much, as the logarithm of the density falls by no more than alpha times the norm, and
+// norms are larger by 0.1 percent.)
 func (k *KNorm) LevelAt(delta, reach float64) (float64, error) {
 	return k.levelAt("additive: KNorm.LevelAt", delta, reach)
 }
@@ -115,6 +117,42 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 	}
 	_, s := search.Change(0, a, 1e-5, private)
 	return min(k.alpha, directed.DivUp(s*(1+levelErr), reach)), nil
+}
+
+// AlphaForLevel returns the largest alpha, to some 1e-4, at which [KNorm.LevelAt] is at most
+// level: noise for those who state a level at delta. For p = 2 in many dimensions it is
+// several times level, on the line a little more than level, and level for other norms.
+// level and reach are numbers > 0, reach at least the largest distance of two inputs;
+// delta is in (0, 1). Some 20 evaluations of LevelAt, a second in all.
+func (n Norm) AlphaForLevel(level, delta, reach float64) (float64, error) {
+	const op = "additive: Norm.AlphaForLevel"
+	for _, err := range []error{n.check(op), checkScale(op, "level", level), checkScale(op, "reach", reach)} {
+		if err != nil {
+			return 0, err
+		}
+	}
+	above := func(alpha float64) (bool, error) {
+		k, err := newKNorm(op, n, alpha, &Options{RealArithmetic: true}) // not drawn from
+		if err != nil {
+			return true, err
+		}
+		v, err := k.levelAt(op, delta, reach)
+		return v > level, err
+	}
+	// At alpha = level the level is no more than that.
+	lo, hi := level, 2*level
+	for hi < maxScale {
+		up, err := above(hi)
+		if err != nil {
+			return 0, err
+		}
+		if up {
+			break
+		}
+		lo, hi = hi, 2*hi
+	}
+	alpha, _, err := search.Bisect(lo, min(hi, maxScale), 1e-4, above)
+	return alpha, err
 }
 
 // LevelAt returns a level at which the mechanism is (level, delta)-private: that of its

@@ -86,3 +86,36 @@ func TestKNorm_LevelAtEnds(t *testing.T) {
 		}
 	}
 }
+
+// AlphaForLevel is the inverse of LevelAt, on its safe side, and on the line level +
+// 2 ln(1/(1-delta))/reach.
+func TestNorm_AlphaForLevel(t *testing.T) {
+	for _, c := range []struct {
+		norm                Norm
+		level, delta, reach float64
+	}{{Norm{P: 2, Dim: 100}, .5, 1e-3, 9}, {Norm{P: 2, Dim: 3}, 1, .05, 2}, {Norm{P: 1, Dim: 5}, 2, .1, 1}, {Norm{P: 2, Dim: 1}, 2, .1, 3}} {
+		alpha := testkit.Must(c.norm.AlphaForLevel(c.level, c.delta, c.reach))
+		at := func(alpha float64) float64 {
+			return testkit.Must(testkit.Must(NewKNorm(c.norm, alpha, nil)).LevelAt(c.delta, c.reach))
+		}
+		if got := at(alpha); got > c.level || at(alpha*1.001) <= c.level {
+			t.Errorf("%+v: alpha %v has the level %v", c, alpha, got)
+		}
+		if want := c.level - 2*math.Log1p(-c.delta)/c.reach; c.norm.Dim == 1 && math.Abs(alpha-want) > 1e-3 {
+			t.Errorf("on the line: %v, want %v", alpha, want)
+		}
+	}
+	plane := Norm{P: 2, Dim: 2}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{second(Norm{P: 2}.AlphaForLevel(1, .1, 1)), "Dim = 0"}, {second(plane.AlphaForLevel(0, .1, 1)), "level = 0"},
+		{second(plane.AlphaForLevel(1, 0, 1)), "delta = 0"}, {second(plane.AlphaForLevel(1, .1, 0)), "reach = 0"},
+		{second(plane.AlphaForLevel(math.NaN(), .1, 1)), "level = NaN"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), "additive: Norm.AlphaForLevel: "+c.want) {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+}

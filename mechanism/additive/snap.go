@@ -2,6 +2,7 @@ package additive
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -47,33 +48,72 @@ func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanis
 // alpha must be well above d divided by the distance of near words, or words
 // change often.
 //
-// The noise is exact in up to 8 dimensions, and in real arithmetic above: see
-// [KNorm]. A Madlib is immutable and safe for concurrent use.
+// The noise is exact in every dimension ([KNorm]): the sum of the vector, its numbers
+// taken as exact reals, and of real noise is rounded once to a lattice, and the rest is
+// post-processing. So alpha is the level of the words that come out, whatever their
+// vectors and whatever rounds in the search for the nearest. A Madlib is immutable and safe
+// for concurrent use.
 type Madlib struct {
-	k     *KNorm
-	words *metric.Points[[]float64]
-	near  *metric.Locator[[]float64]
+	k       *KNorm
+	words   metric.Finite
+	vector  func(x int, dst []float64) []float64 // appends that of word x
+	nearest func(y []float64) int
 }
 
 // NewMadlib returns the mechanism of level alpha, a number in [1e-100, 1e100],
 // on the words 0, ..., len(vectors)-1. The vectors must have one length, entries
-// that [KNorm.ReleaseTo] takes, and not be modified afterwards.
-func NewMadlib(vectors [][]float64, alpha float64, o *DiscreteOptions) (*Madlib, error) {
+// that [KNorm.ReleaseTo] takes, and not be modified afterwards. Vectors of float32 take
+// half the memory and are searched faster ([metric.Locator]).
+func NewMadlib[T float32 | float64](vectors [][]T, alpha float64, o *DiscreteOptions) (*Madlib, error) {
 	const op = "additive: NewMadlib"
-	words, err := metric.NewPoints(vectors, metric.Euclidean{})
+	m := new(Madlib)
+	var err error
+	switch vectors := any(vectors).(type) {
+	case [][]float64:
+		err = settle(m, vectors, metric.Euclidean{}, func(dst, y []float64) []float64 { return append(dst, y...) })
+	case [][]float32:
+		err = settle(m, vectors, metric.Float32[metric.Euclidean]{}, func(dst []float32, y []float64) []float32 {
+			for _, v := range y {
+				dst = append(dst, float32(max(-math.MaxFloat32, min(v, math.MaxFloat32))))
+			}
+			return dst
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	k, err := newKNorm(op, Norm{P: 2, Dim: len(vectors[0])}, alpha, &Options{Unit: orZero(o).Unit})
-	if err != nil {
+	if m.k, err = newKNorm(op, Norm{P: 2, Dim: len(vectors[0])}, alpha, &Options{Unit: orZero(o).Unit}); err != nil {
 		return nil, err
 	}
-	for i, v := range vectors {
-		if err := k.out.checkVector(op, fmt.Sprintf("vectors[%d]", i), v, k.norm.Dim); err != nil {
+	var v []float64
+	for i := range vectors {
+		v = m.vector(i, v[:0])
+		if err := m.k.out.checkVector(op, fmt.Sprintf("vectors[%d]", i), v, m.k.norm.Dim); err != nil {
 			return nil, err
 		}
 	}
-	return &Madlib{k, words, metric.NewLocator(words)}, nil
+	return m, nil
+}
+
+// settle sets the words of m; narrow appends the numbers of y to dst.
+func settle[T float32 | float64](m *Madlib, vectors [][]T, space metric.Space[[]T], narrow func(dst []T, y []float64) []T) error {
+	words, err := metric.NewPoints(vectors, space)
+	if err != nil {
+		return err
+	}
+	near := metric.NewLocator(words)
+	m.words = words
+	m.vector = func(x int, dst []float64) []float64 {
+		for _, v := range words.At(x) {
+			dst = append(dst, float64(v))
+		}
+		return dst
+	}
+	m.nearest = func(y []float64) int {
+		i, _ := near.Nearest(narrow(make([]T, 0, len(y)), y))
+		return i
+	}
+	return nil
 }
 
 func (m *Madlib) check(op string) error {
@@ -93,7 +133,7 @@ func (m *Madlib) String() string {
 
 // Release returns the index of a word. The error reports an x outside [0, n).
 // In d dimensions and on n words, O(d) for the noise and a nearest-point search,
-// O(n*d) where d > 20.
+// O(n*d) where d > 20: with 50,000 words in float32 some 2 ms at d = 100 and 7 ms at 300.
 func (m *Madlib) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "additive: Madlib.Release"
 	if err := m.check(op); err != nil {
@@ -102,10 +142,9 @@ func (m *Madlib) Release(rng *rand.Rand, x int) (int, error) {
 	if err := fault.Index(op, "x", x, m.words.Len()); err != nil {
 		return 0, err
 	}
-	y, err := m.k.Release(rng, m.words.At(x))
-	if err != nil {
+	y := m.vector(x, make([]float64, 0, m.k.norm.Dim))
+	if err := m.k.ReleaseTo(y, rng, y); err != nil {
 		return 0, err
 	}
-	i, _ := m.near.Nearest(y)
-	return i, nil
+	return m.nearest(y), nil
 }

@@ -35,6 +35,7 @@ func TestConformance_Finite(t *testing.T) {
 		{"standard", f, testkit.Must(exponential.Standard(t.Context(), f, 4, o))},
 		{"standard on a net", f, testkit.Must(exponential.Standard(t.Context(), f, 4, net))},
 		{"standard, lazy", f, testkit.Must(exponential.Lazy(t.Context(), f, 4, nil))},
+		{"truncated", f, testkit.Must(exponential.Truncated(t.Context(), f, 4, .3, nil))},
 		{"tuned", f, testkit.Must(exponential.Tuned(t.Context(), f, 4, o))},
 		{"weighted", f, testkit.Must(exponential.Weighted(t.Context(), f, 4, weights, o))},
 		{"tight", line, testkit.Must(exponential.Tight(t.Context(), line, 1, &exponential.TightOptions{Unit: "km"}))},

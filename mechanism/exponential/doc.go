@@ -18,6 +18,8 @@
 //   - [Snapped] adds noise to the point, whose normalizer is the same everywhere, and
 //     answers the nearest output, on the line, in the plane and on the sphere;
 //   - [Remapped] answers what loses least in place of the nearest output;
+//   - [Truncated] stops telling apart what is farther than some reach, so that far outputs
+//     in large number cost no more than one level for all;
 //   - [Relaxed] answers with clusters of the utility metric, for spaces where
 //     what an error costs and what is private are measured differently;
 //   - [Best] builds them and keeps the one with the least loss.
@@ -50,8 +52,8 @@
 //
 // Every finite mechanism is a [mechanism.Channel] that was audited: the level in its
 // Guarantee is an upper bound of that of the exact distributions that Release draws
-// from. Only [Lazy] does without an audit, for spaces too large for a matrix; its doc
-// says what the guarantee then rests on.
+// from. Only [Lazy] and [Truncated] do without an audit, for spaces too large for a matrix; the
+// doc of Lazy says what the guarantee then rests on.
 //
 // A context ends the work early with its error. Work is done on every core, or on
 // the Workers of the options. alpha is a finite number > 0, per unit of the privacy

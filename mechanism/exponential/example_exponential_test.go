@@ -70,6 +70,31 @@ func ExampleLazy() {
 	// Output: 2-private per unit released [250 198] for [250 200]
 }
 
+// Within reach near words are likelier; all others are alike, and no word is told from
+// another by more than a factor exp(alpha*reach).
+func ExampleTruncated() {
+	words := []string{"cat", "dog", "car", "bus", "train"}
+	f, err := metric.NewPoints([][]float32{{0, 1}, {0, 1.25}, {4, 0}, {4.25, 0.5}, {6, 1}}, metric.Float32[metric.Euclidean]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := exponential.Truncated(context.Background(), f, 6, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for y, p := range m.Row(0, nil) {
+		fmt.Printf("%s %.3f\n", words[y], p)
+	}
+	fmt.Println(m.Guarantee())
+	// Output:
+	// cat 0.617
+	// dog 0.291
+	// car 0.031
+	// bus 0.031
+	// train 0.031
+	// 6-private per unit
+}
+
 func ExampleWeighted() {
 	f := line()
 	m, err := exponential.Weighted(context.Background(), f, 1, []float64{1, 1, 10, 1, 1}, nil)

@@ -30,6 +30,7 @@ const (
 	MethodRemapped           Method = "remapped"
 	MethodRelaxed            Method = "relaxed"
 	MethodRelaxedTuned       Method = "relaxed, tuned"
+	MethodTruncated          Method = "truncated"
 	MethodBaseMeasure        Method = "base measure"
 	MethodConstant           Method = "constant"
 )

@@ -2,12 +2,16 @@ package exponential
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"math"
+	"math/bits"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/kdtree"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -29,20 +33,59 @@ type LazyOptions struct {
 // rounding of the largest distances over the least positive one, and where that
 // is above 1/16, with points closer than some 2^-34 of the diameter (1 mm on the
 // Earth), the error is a [*metric.ValueError] that names them and both distances.
-// Construction finds them in O(n log n) time where the metric has coordinates,
-// and from n^2 distances elsewhere.
+// Construction finds them in O(n log n) time where the metric has up to 20 coordinates;
+// in O(n) where it has more and they are multiples of a number that is above some 2^-30
+// of the largest, such as numbers with few digits after the binary point; and from n^2
+// distances elsewhere.
 func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *LazyOptions) (*Mechanism, error) {
-	const op = "exponential: Lazy"
+	return lazy(ctx, "exponential: Lazy", MethodStandard, f, alpha, math.Inf(1), o)
+}
+
+// Truncated returns the mechanism of [Lazy] for the metric min(rho, reach): P{y|x} is
+// proportional to exp(-alpha*rho(x,y)/2) within reach of x, and all that lies farther
+// out is as likely as what lies at reach. The cut metric is one too, and at most rho, so
+// that Lazy's proof holds: the mechanism is alpha-private, and no input at all is told from
+// another by more than a factor exp(alpha*reach).
+//
+// This is the truncated exponential mechanism for words of Carvalho, Vasiloudis and
+// Feyisetan ("TEM: high utility metric differential privacy on text", 2021). They draw among
+// the words within reach and one symbol for the others, which weighs as much as their
+// number times exp(-alpha*reach/2), and where it comes out one of the others uniformly: the
+// same distribution. In many dimensions, where most words are nearly as far as the
+// farthest, cutting makes no difference to them and a bounded level for all.
+//
+// reach is > 0; errors and costs are those of Lazy. Of 50,000 words in 100 dimensions
+// ([metric.Float32]) a release takes 6 ms. For spaces of a few thousand points [Tuned] on points
+// under [metric.Cap] has a larger rate, audited.
+func Truncated(ctx context.Context, f metric.Finite, alpha, reach float64, o *LazyOptions) (*Mechanism, error) {
+	const op = "exponential: Truncated"
+	if err := fault.Positive(op, "reach", reach); err != nil {
+		return nil, err
+	}
+	return lazy(ctx, op, MethodTruncated, f, alpha, reach, o)
+}
+
+func lazy(ctx context.Context, op string, method Method, f metric.Finite, alpha, reach float64, o *LazyOptions) (*Mechanism, error) {
 	if o == nil {
 		o = &LazyOptions{}
 	}
-	m, err := newFamily(op, MethodStandard, f, alpha, &Options{Unit: o.Unit, Outputs: o.Outputs, Workers: o.Workers})
+	m, err := newFamily(op, method, f, alpha, &Options{Unit: o.Unit, Outputs: o.Outputs, Workers: o.Workers})
 	if err != nil {
 		return nil, err
 	}
-	beta, err := m.lazyRate(ctx)
+	beta, err := m.lazyRate(ctx, reach)
 	if err != nil {
 		return nil, err
+	}
+	if reach < math.Inf(1) {
+		whole := *m
+		whole.first = nil
+		m.rho = func(x int, dst []float64) {
+			whole.distances(x, dst)
+			for y, d := range dst {
+				dst[y] = min(d, reach)
+			}
+		}
 	}
 	c, err := mechanism.NewChannel(ctx, m.rows(beta, func(int, []float64) {}), &mechanism.ChannelOptions{Labels: m.net, Lazy: true})
 	if err != nil {
@@ -52,7 +95,7 @@ func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *LazyOptions) (
 	if err != nil {
 		return nil, err
 	}
-	return &Mechanism{Channel: c.WithGuarantee(g), Method: MethodStandard, Beta: beta}, nil
+	return &Mechanism{Channel: c.WithGuarantee(g), Method: method, Beta: beta}, nil
 }
 
 // A lazy mechanism is not audited. Its level is proved here, for the float64
@@ -72,6 +115,9 @@ func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *LazyOptions) (
 // normalizers differ by no more. So the level is at most 2b (1 + 4t + (t+2u) D/r),
 // and alpha where b is alpha/2 over that factor. The code takes 2t for t+2u,
 // which covers its own roundings and those of D too.
+//
+// With min(d, c) in place of d the log-weights differ by at most b times the difference
+// of two numbers cut at c, which is no more than that of the numbers, and D may be c.
 const (
 	// maxSlack bounds that factor minus 1. With t = 2^-40 points may lie 2^-34
 	// of the diameter apart (1 mm on the Earth). Nearer ones are refused: the
@@ -84,11 +130,13 @@ const (
 )
 
 // lazyRate returns the proof's largest rate; coincident points share a row.
-func (m *family) lazyRate(ctx context.Context) (float64, error) {
+// Distances are cut at reach.
+func (m *family) lazyRate(ctx context.Context, reach float64) (float64, error) {
 	// 2^-40 is what metric.Validate grants to rounding. A norm in so many
 	// dimensions that its sum errs by more needs more.
 	t := metric.DefaultTolerance
-	if e, ok := finite.Embed[metric.Embedding](m.f); ok {
+	e, ok := finite.Embed[metric.Embedding](m.f)
+	if ok {
 		t = max(t, float64(2*e.Dim+64)*0x1p-53)
 	}
 	far := 0.0
@@ -98,15 +146,19 @@ func (m *family) lazyRate(ctx context.Context) (float64, error) {
 		}
 		far = max(far, d)
 	}
-	diameter := 2 * far // but for a factor 1+t
-	if err := m.share(ctx); err != nil {
-		return 0, err
+	diameter := min(2*far, reach) // but for a factor 1+t
+	slackOf := func(near float64) float64 { return 2 * t * (2 + diameter/near) }
+	near, i, j := m.latticed(e), 0, 0
+	if !(slackOf(near) <= maxSlack) {
+		if err := m.share(ctx); err != nil {
+			return 0, err
+		}
+		var err error
+		if near, i, j, err = metric.MinPositiveDistance(ctx, m.f); err != nil {
+			return 0, err
+		}
 	}
-	near, i, j, err := metric.MinPositiveDistance(ctx, m.f)
-	if err != nil {
-		return 0, err
-	}
-	slack := 2 * t * (2 + diameter/near)
+	slack := slackOf(near)
 	if slack > maxSlack || near < minLazy {
 		least := max(minLazy, 2*t*diameter/(maxSlack-4*t))
 		return 0, fault.Value(m.op, fmt.Sprintf("rho.Distance(%d, %d)", i, j), near, fmt.Sprintf("0 or at least %.3g, where distances of up to %.3g round: merge the points, or take Standard", least, diameter))
@@ -132,4 +184,49 @@ func (m *family) share(ctx context.Context) error {
 	})
 	m.first = first
 	return err
+}
+
+// latticed returns a lower bound of the positive distances of points in many dimensions
+// whose coordinates are multiples of a power of two, and has points of equal coordinates
+// share a row; 0 where the points are not such. A search among them would take n^2
+// distances.
+//
+// Two points that differ do so by at least the step in some coordinate, and so in every
+// norm. Both ways to it, the coordinates and the distance, are right to Dim*2^-46 of
+// the largest coordinate ([kdtree.SlackDim]), 2^-7 of the step at most.
+func (m *family) latticed(e metric.Embedding) float64 {
+	if e.Dim <= kdtree.MaxDim || len(e.Coords) != m.f.Len()*e.Dim {
+		return 0
+	}
+	step, most := math.Inf(1), 0.0
+	for _, c := range e.Coords {
+		if c == 0 {
+			continue
+		}
+		frac, exp := math.Frexp(c)
+		odd := bits.TrailingZeros64(uint64(math.Abs(frac) * 0x1p53))
+		step, most = min(step, math.Ldexp(1, exp-53+odd)), max(most, math.Abs(c))
+	}
+	if !(most <= math.MaxFloat64 && step < math.Inf(1) && float64(e.Dim)*0x1p-39*most <= step) {
+		return 0
+	}
+	first, seen, seed := make([]int, m.f.Len()), make(map[uint64]int), maphash.MakeSeed()
+	var key []byte
+	for x := range first {
+		key = key[:0]
+		for _, c := range e.Coords[x*e.Dim : (x+1)*e.Dim] {
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(c+0)) // one zero
+		}
+		hash := maphash.Bytes(seed, key)
+		y, ok := seen[hash]
+		if !ok {
+			y = x
+			seen[hash] = x
+		} else if m.f.Distance(x, y) != 0 { // two that the hash does not tell apart
+			return 0
+		}
+		first[x] = y
+	}
+	m.first = first
+	return e.FromNorm(step * (1 - 0x1p-6))
 }

@@ -1,0 +1,72 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// coin tells two points at distance 1 apart: the point with the weight 1, the other with
+// e^(-rate).
+func coin(rate float64) (*Channel, error) {
+	return FromLogWeights(context.Background(), 2, 2, []float64{0, -rate, -rate, 0}, nil)
+}
+
+// Randomized response, in closed form: p - e^level (1-p) = delta for the probability p of
+// the truth, and rate = ln(p/(1-p)).
+func TestAtLevel_RandomizedResponse(t *testing.T) {
+	pair := testkit.Must(metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{}))
+	for _, c := range []struct{ level, delta, times float64 }{{1, 0, 1}, {1, .01, .5}, {.1, .1, .5}, {5, 1e-3, .5}, {1, .2, 64}, {.7, 0, 1 << 10}} {
+		got, alpha, err := AtLevel(t.Context(), pair, c.level, func(_ context.Context, alpha float64) (*Channel, error) { return coin(alpha * c.times) },
+			&AuditOptions{Delta: c.delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := (math.Exp(c.level) + c.delta) / (1 + math.Exp(c.level))
+		want := math.Log(p/(1-p)) / c.times
+		if g := got.Guarantee(); !(alpha <= want && alpha > want*(1-2e-3)) || g.Alpha() > c.level || g.Alpha() < .99*c.level || g.Delta() != c.delta {
+			t.Errorf("%+v: alpha %v, %v, want %v", c, alpha, g, want)
+		}
+	}
+}
+
+func TestAtLevel_Ends(t *testing.T) {
+	pair := testkit.Must(metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{}))
+	steps := 0
+	constant := func(rate float64) func(context.Context, float64) (*Channel, error) {
+		return func(context.Context, float64) (*Channel, error) { steps++; return coin(rate) }
+	}
+	if c, alpha, err := AtLevel(t.Context(), pair, 2, constant(1), nil); err != nil || alpha != 0x1p61 || c.Guarantee().Alpha() > 1.001 || steps > 70 {
+		t.Errorf("a level that stays below: %v, %v, %v, %d steps", c, alpha, err, steps)
+	}
+	failing := errors.New("no such mechanism")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx   context.Context
+		level float64
+		build func(context.Context, float64) (*Channel, error)
+		want  string
+	}{
+		{t.Context(), 0, constant(1), "mechanism: AtLevel: level = 0"},
+		{t.Context(), math.NaN(), constant(1), "mechanism: AtLevel: level = NaN"},
+		{t.Context(), math.Inf(1), constant(1), "mechanism: AtLevel: level = +Inf"},
+		{t.Context(), 1, nil, "mechanism: AtLevel: build: empty"},
+		{t.Context(), .5, constant(1), "the level is above 0.5"},
+		{t.Context(), 1, func(context.Context, float64) (*Channel, error) { return nil, failing }, failing.Error()},
+		{t.Context(), 1, func(context.Context, float64) (*Channel, error) { return nil, nil }, "mechanism: AtLevel: "},
+		{t.Context(), 1, func(ctx context.Context, _ float64) (*Channel, error) {
+			return FromWeights(ctx, 1, 1, []float64{1}, nil)
+		}, "mechanism: AtLevel: rho has size 2, want 1"},
+		{ended, 1, constant(1), context.Canceled.Error()},
+	} {
+		if _, _, err := AtLevel(c.ctx, pair, c.level, c.build, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}

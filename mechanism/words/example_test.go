@@ -1,0 +1,139 @@
+package words_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/words"
+)
+
+// A vocabulary of word2vec's format, the header line first.
+const file = `8 3
+doctor 4.1 0.2 0.0
+nurse 4.0 0.9 0.1
+surgeon 4.4 0.0 0.6
+flu 0.1 3.9 0.3
+cold 0.4 3.7 0.0
+asthma 0.0 4.3 0.9
+monday 0.2 0.1 4.0
+friday 0.0 0.3 4.2
+`
+
+func vocabulary() *words.Vocabulary {
+	v, err := words.Read(strings.NewReader(file), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
+// seeded makes what an example prints repeat; for what is published pass nil.
+func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+// A sentence of which four words are private, released at the level at which about half
+// of the words stay unchanged.
+func Example() {
+	ctx, v := context.Background(), vocabulary()
+	const reach = 2 // farther words are all alike
+	level, err := v.TruncatedKept(ctx, .5, reach, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	alpha := float64(int(level.Alpha))
+	m, err := exponential.Truncated(ctx, v.Points(), alpha, reach, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	named, err := mechanism.Labels(m, v.Words())
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := words.NewText(named, &words.TextOptions{Stop: strings.Fields("on the saw with .")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sentence := strings.Fields("on monday the nurse with flu saw the surgeon .")
+	released, err := text.Release(seeded(), sentence)
+	if err != nil {
+		log.Fatal(err)
+	}
+	n, total, err := text.Total(sentence)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.Join(released, " "))
+	fmt.Printf("a word: %v; all %d: %v\n", text.Guarantee(), n, total)
+	// Output:
+	// on friday the surgeon with asthma saw the cold .
+	// a word: 2-private per unit; all 4: 8-private per unit
+}
+
+func ExampleRead() {
+	v, err := words.Read(strings.NewReader(file), &words.ReadOptions{Max: 6})
+	if err != nil {
+		log.Fatal(err)
+	}
+	near, err := v.Nearest("doctor", 2)
+	fmt.Println(v, near, err)
+	_, err = words.Read(strings.NewReader("flu 0.1 3.9\ncold 0.4 ?\n"), &words.ReadOptions{Name: "ill.vec"})
+	fmt.Println(err)
+	// Output:
+	// 6 words in 3 dimensions [surgeon nurse] <nil>
+	// ill.vec: line 2: number 2 of "cold" is no number of at most 1e30: "?"
+}
+
+func ExampleNew() {
+	v, err := words.New([]string{"yes", "perhaps", "no"}, [][]float32{{1}, {0.4}, {-1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := additive.NewMadlib(v.Vectors(), 3, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	named, err := mechanism.Labels(m, v.Words())
+	if err != nil {
+		log.Fatal(err)
+	}
+	y, err := named.Release(seeded(), "yes")
+	fmt.Println(y, named.Guarantee(), err)
+	// Output:
+	// yes 3-private per unit <nil>
+}
+
+// Words that are not in the vocabulary are released as one that is.
+func ExampleNewText() {
+	v := vocabulary()
+	m, err := additive.NewMadlib(v.Vectors(), 20, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	named, err := mechanism.Labels(m, v.Words())
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := words.NewText(named, &words.TextOptions{Stop: []string{"and"}, Unknown: "flu"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	released, err := text.Release(seeded(), []string{"gout", "and", "asthma"})
+	fmt.Println(released, err)
+	// Output:
+	// [flu and asthma] <nil>
+}
+
+func ExampleVocabulary_MadlibKept() {
+	level, err := vocabulary().MadlibKept(context.Background(), .8, &words.KeptOptions{Draws: 2000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("80 %% of the words stay at alpha = %.1f, between %.1f and %.1f at confidence %v\n", level.Alpha, level.Lo, level.Hi, level.Confidence)
+	// Output:
+	// 80 % of the words stay at alpha = 6.4, between 5.8 and 6.9 at confidence 0.99
+}

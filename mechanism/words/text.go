@@ -1,0 +1,145 @@
+package words
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism"
+)
+
+// Text releases texts word by word: every word that is not public by a draw of its own.
+//
+// What is public: how many words a text has, and which places hold a word of
+// TextOptions.Stop, with the word; they come out as they are. Two texts are compared where
+// these agree. The guarantee is alpha per unit of the sum, over the other places, of the
+// distances between the two words there, alpha the level of one word: draws are
+// independent, and the exponents add. So texts that differ in one word are protected as
+// well as the word, and those that differ in n words n times less: [Text.Total] has the level
+// per unit of the largest of the distances. A released word may be a stop word too, by chance.
+//
+// Grammar gives away much of a text, and so do words that occur again: the second draw of
+// the same word adds to what is known of it, which Total counts.
+//
+// A Text is immutable and safe for concurrent use.
+type Text struct {
+	m       mechanism.Mechanism[string, string]
+	stop    map[string]bool
+	unknown string
+}
+
+// TextOptions tune [NewText]. Nil and the zero value mean the defaults.
+type TextOptions struct {
+	// Stop lists public words, such as "the" and marks like ",", which stay as they are. A
+	// place where one stands is public.
+	Stop []string
+	// Unknown is the word that takes the place of one that is not in the vocabulary, before
+	// it is released, so that nothing tells which words these are; distances are
+	// those of the word in place. "" refuses texts with such words.
+	Unknown string
+}
+
+var _ mechanism.Mechanism[[]string, []string] = (*Text)(nil)
+
+// NewText returns the mechanism that releases words by m, one of mechanism.Labels: it must
+// report words that are not its own as [mechanism.ErrNotAPoint], and have delta 0, as deltas
+// grow with the number of words. The error also reports an Unknown that m does not know,
+// or that is a stop word.
+func NewText(m mechanism.Mechanism[string, string], o *TextOptions) (*Text, error) {
+	const op = "words: NewText"
+	if m == nil {
+		return nil, fault.Empty(op, "m", 0)
+	}
+	if o == nil {
+		o = &TextOptions{}
+	}
+	if d := m.Guarantee().Delta(); d != 0 {
+		return nil, fault.Value(op, "the delta of m", d, "0")
+	}
+	t := &Text{m, make(map[string]bool, len(o.Stop)), o.Unknown}
+	for _, w := range o.Stop {
+		t.stop[w] = true
+	}
+	if w := o.Unknown; w != "" {
+		if t.stop[w] {
+			return nil, fmt.Errorf("%s: Unknown = %.40q is a stop word", op, w)
+		}
+		if _, err := m.Release(nil, w); err != nil { // a public word: nothing is spent
+			return nil, fmt.Errorf("%s: Unknown: %w", op, err)
+		}
+	}
+	return t, nil
+}
+
+// Guarantee is that of one word, per unit of the sum of the distances of two texts.
+func (t *Text) Guarantee() mechanism.Guarantee {
+	if t == nil || t.m == nil {
+		return mechanism.Guarantee{}
+	}
+	return t.m.Guarantee()
+}
+
+// Total returns the number n of words of a text that are not public, and the level of the
+// text per unit of the largest distance of two words at one place: n times that of a word,
+// rounded up. It depends on what is public alone.
+func (t *Text) Total(text []string) (n int, g mechanism.Guarantee, err error) {
+	if err := t.check("words: Text.Total"); err != nil {
+		return 0, mechanism.Guarantee{}, err
+	}
+	for _, w := range text {
+		if !t.stop[w] {
+			n++
+		}
+	}
+	one := t.Guarantee()
+	if n == 0 { // also where one promises nothing: 0 times +Inf
+		g, err = mechanism.NewGuarantee(0, 0, one.Unit())
+	} else {
+		g, err = mechanism.NewGuarantee(directed.MulUp(float64(n), one.Alpha()), 0, one.Unit())
+	}
+	return n, g, err
+}
+
+func (t *Text) check(op string) error {
+	return fault.Made(t != nil && t.m != nil, op, "Text", "NewText")
+}
+
+// Release returns the released words in a new slice, of the length of text. A word that m
+// does not know is an error, without an Unknown to stand for it; it names the place and has
+// the word in it: do not publish it. Nothing is returned then, and what was drawn before
+// is forgotten. One release of m a word.
+func (t *Text) Release(rng *rand.Rand, text []string) ([]string, error) {
+	const op = "words: Text.Release"
+	if err := t.check(op); err != nil {
+		return nil, err
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	out := make([]string, len(text))
+	for i, w := range text {
+		if t.stop[w] {
+			out[i] = w
+			continue
+		}
+		y, err := t.m.Release(rng, w)
+		if t.unknown != "" && errors.Is(err, mechanism.ErrNotAPoint) {
+			y, err = t.m.Release(rng, t.unknown)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: word %d: %w", op, i, err)
+		}
+		out[i] = y
+	}
+	return out, nil
+}
+
+// String is for people.
+func (t *Text) String() string {
+	if err := t.check("words"); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("texts word by word, %d stop words: %v", len(t.stop), t.m)
+}

@@ -1,0 +1,205 @@
+package words
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/mechanismtest"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// three words on a line, at 0, 1 and 3.
+func three(t *testing.T, alpha float64) (*exponential.Mechanism, mechanism.Mechanism[string, string]) {
+	t.Helper()
+	v := testkit.Must(New([]string{"a", "b", "c"}, [][]float32{{0}, {1}, {3}}))
+	m := testkit.Must(exponential.Standard(t.Context(), v.Points(), alpha, nil))
+	return m, testkit.Must(mechanism.Labels(m, v.Words()))
+}
+
+// The channel of all texts of two words, by its exact matrix, is private at the level of a
+// word for the sum of the distances, and not at one 2 percent less; and for the largest
+// distance at the level that Total gives.
+func TestText_Audit(t *testing.T) {
+	m, named := three(t, .8)
+	text := testkit.Must(NewText(named, nil))
+	var weights []float64
+	for x := range 9 {
+		for y := range 9 {
+			weights = append(weights, m.Prob(x/3, y/3)*m.Prob(x%3, y%3))
+		}
+	}
+	pairs := make([]int, 9)
+	for i := range pairs {
+		pairs[i] = i
+	}
+	at := []float64{0, 1, 3}
+	space := func(join func(a, b float64) float64) metric.Finite {
+		return testkit.Must(metric.NewPoints(pairs, metric.Func[int](func(x, y int) float64 {
+			return join(math.Abs(at[x/3]-at[y/3]), math.Abs(at[x%3]-at[y%3]))
+		})))
+	}
+	c := testkit.Must(mechanism.FromWeights(t.Context(), 9, 9, weights, nil))
+	sum := testkit.Must(c.Audit(t.Context(), space(func(a, b float64) float64 { return a + b }), nil))
+	if one := text.Guarantee().Alpha(); sum.Hi > one*(1+1e-9) || sum.Hi < .98*one {
+		t.Errorf("audited level %v for the sum, want %v", sum.Hi, one)
+	}
+	n, total, err := text.Total([]string{"a", "c"})
+	testkit.Check(t, err)
+	most := testkit.Must(c.Audit(t.Context(), space(math.Max), nil))
+	if n != 2 || most.Hi > total.Alpha()*(1+1e-9) || most.Hi < .98*total.Alpha() {
+		t.Errorf("audited level %v for the largest distance, want %v for %d words", most.Hi, total, n)
+	}
+}
+
+// Stop words stay where they are and cost nothing; unknown ones come out as their stand-in
+// would; each place has a draw of its own, with the distribution of the word.
+func TestText_Release(t *testing.T) {
+	m, named := three(t, 1)
+	text := testkit.Must(NewText(named, &TextOptions{Stop: []string{"the", ","}, Unknown: "c"}))
+	in := []string{"the", "a", ",", "?", "a"}
+	rng := random.Seeded(3)
+	counts := make([]int, 27)
+	for range 20_000 {
+		out := testkit.Must(text.Release(rng, in))
+		if len(out) != 5 || out[0] != "the" || out[2] != "," {
+			t.Fatal(out)
+		}
+		at := func(i int) int { return strings.Index("abc", out[i]) }
+		counts[9*at(1)+3*at(3)+at(4)]++
+	}
+	want := make([]float64, 27)
+	for k := range want {
+		want[k] = m.Prob(0, k/9) * m.Prob(2, k/3%3) * m.Prob(0, k%3)
+	}
+	testkit.ChiSquare(t, counts, want, 1e-7)
+	if n, g, err := text.Total(in); n != 3 || g.Alpha() != 3*m.Guarantee().Alpha() || err != nil {
+		t.Errorf("%d words, %v, %v", n, g, err)
+	}
+	if n, g, err := text.Total([]string{"the", ","}); n != 0 || g.Alpha() != 0 || err != nil {
+		t.Errorf("%d words, %v, %v", n, g, err)
+	}
+	if !slices.Equal(in, []string{"the", "a", ",", "?", "a"}) {
+		t.Error("the text was changed")
+	}
+}
+
+func TestText_Conformance(t *testing.T) {
+	_, named := three(t, 1)
+	text := testkit.Must(NewText(named, &TextOptions{Stop: []string{"the"}}))
+	o := &mechanismtest.Options[[]string, []string]{Key: func(y []string) any { return strings.Join(y, " ") }, Refused: [][]string{{"x"}, {"the", "", "a"}}}
+	testkit.Check(t, mechanismtest.TestMechanism(t.Context(), text, [][]string{{"a", "the", "b"}, {"c", "c", "c"}}, o))
+	if _, err := mechanismtest.TestLevel(t.Context(), text, []string{"a", "the", "b"}, []string{"b", "the", "c"}, 3, o); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestText_BadInput(t *testing.T) {
+	_, named := three(t, 1)
+	loose := mechanism.Then(named, func(s string) (string, error) { return s, nil })
+	strict := testkit.Must(NewText(loose, nil))
+	if _, err := strict.Release(nil, []string{"a", "x"}); !errors.Is(err, mechanism.ErrNotAPoint) || !strings.Contains(err.Error(), "words: Text.Release: word 1: ") {
+		t.Error(err)
+	}
+	rough := rough{named}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{second(NewText(nil, nil)), "words: NewText: m: empty"},
+		{second(NewText(rough, nil)), "words: NewText: the delta of m = 0.1, want 0"},
+		{second(NewText(named, &TextOptions{Unknown: "x"})), "words: NewText: Unknown: mechanism: Labels"},
+		{second(NewText(named, &TextOptions{Unknown: "a", Stop: []string{"a"}})), `Unknown = "a" is a stop word`},
+		{second(new(Text).Release(nil, nil)), "NewText"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+	if g := new(Text).Guarantee(); !math.IsInf(g.Alpha(), 1) {
+		t.Error(g)
+	}
+}
+
+func second[A any](_ A, err error) error { return err }
+
+// rough is a mechanism with a delta.
+type rough struct {
+	mechanism.Mechanism[string, string]
+}
+
+func (rough) Guarantee() mechanism.Guarantee {
+	return testkit.Must(mechanism.NewGuarantee(1, .1, ""))
+}
+
+// At the level that is estimated the share of words that stay is the one asked for: exactly for
+// the exponential mechanism, within what 2,000 releases show for Madlib (7 standard errors).
+func TestVocabulary_Kept(t *testing.T) {
+	v := testkit.Must(Read(generated(400, 25), nil))
+	o := &KeptOptions{Draws: 2000, Seed: 5}
+	mean := func(alpha, reach float64) float64 {
+		m := testkit.Must(exponential.Truncated(t.Context(), v.Points(), alpha, reach, nil))
+		sum := 0.0
+		for x := range v.Len() {
+			sum += m.Prob(x, x) / float64(v.Len())
+		}
+		return sum
+	}
+	for _, share := range []float64{.3, .8} {
+		for _, reach := range []float64{1.2, 3, 1e6} {
+			l := testkit.Must(v.TruncatedKept(t.Context(), share, reach, o))
+			if lo, got, hi := mean(l.Lo, reach), mean(l.Alpha, reach), mean(l.Hi, reach); lo > share || hi < share || math.Abs(got-share) > .05 || hi-lo > .15 {
+				t.Errorf("share %v, reach %v: %v keeps %v, in [%v, %v]", share, reach, l, got, lo, hi)
+			}
+		}
+		l := testkit.Must(v.MadlibKept(t.Context(), share, o))
+		keeps := func(alpha float64) float64 {
+			m, rng, kept := testkit.Must(additive.NewMadlib(v.Vectors(), alpha, nil)), random.Seeded(6), 0
+			for k := range 2000 {
+				if testkit.Must(m.Release(rng, k%v.Len())) == k%v.Len() {
+					kept++
+				}
+			}
+			return float64(kept) / 2000
+		}
+		const err = 7 * .5 / 44
+		if keeps(l.Lo) > share+err || keeps(l.Hi) < share-err || math.Abs(keeps(l.Alpha)-share) > err+.03 || !(l.Lo < l.Alpha && l.Alpha < l.Hi && l.Hi < 1.2*l.Lo) {
+			t.Errorf("Madlib, share %v: %v keeps %v", share, l, keeps(l.Alpha))
+		}
+	}
+	one := testkit.Must(v.TruncatedKept(t.Context(), .5, 2, &KeptOptions{Words: []int{7}, Draws: 100, Workers: 1}))
+	if again := testkit.Must(v.TruncatedKept(t.Context(), .5, 2, &KeptOptions{Words: []int{7, 7}, Draws: 100, Workers: 2})); again.Alpha/one.Alpha > 2 || one.Alpha/again.Alpha > 2 {
+		t.Errorf("%v and %v", one, again)
+	}
+	same := testkit.Must(New([]string{"a", "b"}, [][]float32{{1}, {1}}))
+	if l := testkit.Must(same.TruncatedKept(t.Context(), .6, 2, nil)); !math.IsInf(l.Alpha, 1) {
+		t.Errorf("two words of one vector are told apart at %v", l)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{second(v.MadlibKept(t.Context(), 0, nil)), "words: Vocabulary.MadlibKept: share = 0"},
+		{second(v.MadlibKept(t.Context(), 1, nil)), "share = 1"},
+		{second(v.TruncatedKept(t.Context(), .5, 0, nil)), "words: Vocabulary.TruncatedKept: reach = 0"},
+		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{400}})), "Words[0] = 400"},
+		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{}})), "Words: empty"},
+		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Draws: -1})), "Draws = -1"},
+		{second(v.MadlibKept(ended, .5, nil)), context.Canceled.Error()},
+		{second(new(Vocabulary).MadlibKept(t.Context(), .5, nil)), "the vocabulary: empty"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+}

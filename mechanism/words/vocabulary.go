@@ -1,0 +1,345 @@
+package words
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/metricdp/metricdp/internal/csvfile"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Vocabulary is a public list of words, each with a vector of float32. Word i is the
+// point i of [Vocabulary.Points] and of what is built on them. It is immutable and safe for
+// concurrent use.
+type Vocabulary struct {
+	words   []string
+	index   map[string]int
+	vectors [][]float32
+	points  *metric.Points[[]float32]
+}
+
+// Step is that of the lattice on which [Read] puts vectors, a millionth. Word vectors are
+// printed with no more digits; and words on a lattice are known to coincide or to lie
+// apart without looking at all pairs, which exponential.Truncated makes use of.
+const Step = 0x1p-20
+
+// Limits of Read against input that is not what it says.
+const (
+	maxLine   = 1 << 20 // bytes: some tens of thousands of numbers and a word
+	maxNumber = 1e30    // in size; its square times the dimension is a float32
+)
+
+// ReadOptions tune [Read]. Nil and the zero value mean the defaults.
+type ReadOptions struct {
+	Name string // of the file, for messages
+	Max  int    // the words to read, from the top; 0: all. What follows is not looked at.
+}
+
+// New returns the vocabulary of the words, which must differ and not be empty, and their
+// vectors, of one length >= 1, finite numbers. words is copied; the vectors are not, and must
+// not be modified afterwards.
+func New(words []string, vectors [][]float32) (*Vocabulary, error) {
+	const op = "words: New"
+	if err := fault.Empty(op, "words", len(words)); err != nil {
+		return nil, err
+	}
+	if err := fault.Size(op, "vectors", len(vectors), len(words)); err != nil {
+		return nil, err
+	}
+	v := &Vocabulary{words: slices.Clone(words), index: make(map[string]int, len(words)), vectors: slices.Clone(vectors)}
+	for i, w := range words {
+		if w == "" {
+			return nil, fmt.Errorf("%s: words[%d] is empty", op, i)
+		}
+		if j, ok := v.index[w]; ok {
+			return nil, fmt.Errorf("%s: words[%d] = %.40q is words[%d] too", op, i, w, j)
+		}
+		v.index[w] = i
+	}
+	return v.made(op)
+}
+
+func (v *Vocabulary) made(op string) (*Vocabulary, error) {
+	var err error
+	if v.points, err = metric.NewPoints(v.vectors, metric.Float32[metric.Euclidean]{}); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return v, nil
+}
+
+// Read reads a vocabulary as text: a line for each word, the word and its numbers, parted
+// by blanks or tabs. This is the format of GloVe; and with a first line that has the number of
+// words and of dimensions, that of word2vec's text output and of fastText's .vec files. A
+// first line of two whole numbers is such a header, unless it speaks of more than one
+// dimension and the line after it has one number. Input that begins as gzip does is unpacked. Empty lines and a byte
+// order mark are skipped.
+//
+// Where a line has more fields than a word and the numbers, the word is all that comes before the
+// numbers, blanks within it (some GloVe files have such). Numbers are decimals of at most
+// 1e30 in size, and are rounded to multiples of [Step] and to float32; the vocabulary is made of
+// the rounded ones, and levels are per unit of the distance between them.
+//
+// An error names the line and the word: a number that is none, a line with fewer than the
+// others, a word that occurred before, a line of more than a megabyte, a file without words or
+// with fewer than its header says. One pass, 4 bytes a number and about 100 a word; a
+// vocabulary of more than 16 GiB is a [*metric.MemoryError].
+func Read(r io.Reader, o *ReadOptions) (*Vocabulary, error) {
+	const op = "words: Read"
+	if o == nil {
+		o = &ReadOptions{}
+	}
+	if r == nil {
+		return nil, fault.Empty(op, "r", 0)
+	}
+	if o.Max < 0 {
+		return nil, fault.Value(op, "Max", float64(o.Max), "an integer >= 0")
+	}
+	rd := &reader{op: op, file: o.Name, max: o.Max, v: &Vocabulary{index: make(map[string]int)}}
+	if rd.file == "" {
+		rd.file = op
+	}
+	if err := rd.read(r); err != nil {
+		return nil, err
+	}
+	return rd.v.made(op)
+}
+
+// reader is the state of one Read.
+type reader struct {
+	op, file string
+	max      int
+	line     int
+	dim      int // 0 before the first line of a word
+	header   string
+	want     int       // the words that the header says; 0: no header
+	rest     []float32 // of the block that vectors are cut from
+	v        *Vocabulary
+}
+
+func (rd *reader) fail(format string, args ...any) error {
+	return &csvfile.Error{File: rd.file, Line: rd.line, Reason: fmt.Sprintf(format, args...)}
+}
+
+func (rd *reader) read(r io.Reader) error {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		unpacked, err := gzip.NewReader(buffered)
+		if err != nil {
+			return fmt.Errorf("%s: %w", rd.file, err)
+		}
+		r = unpacked
+	} else {
+		r = buffered
+	}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	for !rd.full() && lines.Scan() {
+		rd.line++
+		text := strings.TrimRight(lines.Text(), " \t\r")
+		if rd.line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		if text != "" {
+			if err := rd.add(text); err != nil && lines.Err() == nil { // else the line was cut short
+				return err
+			}
+		}
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		rd.line++
+		return rd.fail("longer than %d bytes", maxLine)
+	case err != nil:
+		return fmt.Errorf("%s: after line %d: %w", rd.file, rd.line, err)
+	}
+	if rd.header != "" { // the only line
+		if err := rd.word(rd.header); err != nil {
+			return err
+		}
+	}
+	switch n := len(rd.v.words); {
+	case n == 0:
+		return fmt.Errorf("%s: no words", rd.file)
+	case n < rd.want && !rd.full():
+		return fmt.Errorf("%s: %d words, and the first line says %d", rd.file, n, rd.want)
+	}
+	return nil
+}
+
+func (rd *reader) full() bool {
+	n := len(rd.v.words)
+	return rd.max > 0 && n >= rd.max || rd.want > 0 && n >= rd.want
+}
+
+// add takes a line. What could be a header waits for the line after it.
+func (rd *reader) add(text string) error {
+	if rd.dim == 0 && rd.header == "" {
+		if _, _, ok := counts(text); ok {
+			rd.header = text
+			return nil
+		}
+	}
+	if head := rd.header; head != "" {
+		rd.header = ""
+		if n, dim, _ := counts(head); dim == 1 || len(fields(text)) != 2 {
+			rd.want, rd.dim = n, dim
+		} else {
+			rd.line--
+			if err := rd.word(head); err != nil {
+				return err
+			}
+			rd.line++
+		}
+	}
+	return rd.word(text)
+}
+
+// counts reads a header.
+func counts(text string) (n, dim int, ok bool) {
+	f := fields(text)
+	if len(f) != 2 {
+		return 0, 0, false
+	}
+	n, err1 := strconv.Atoi(f[0])
+	dim, err2 := strconv.Atoi(f[1])
+	return n, dim, err1 == nil && err2 == nil && n > 0 && dim > 0
+}
+
+// fields parts a line at blanks and tabs alone: words may hold other white space.
+func fields(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' })
+}
+
+// word takes the line of a word.
+func (rd *reader) word(text string) error {
+	f := fields(text)
+	if rd.dim == 0 {
+		rd.dim = len(f) - 1
+	}
+	switch n := len(f) - 1; {
+	case n < 1:
+		return rd.fail("%.40q has no numbers", f[0])
+	case n < rd.dim:
+		return rd.fail("%.40q has %d numbers, want %d", f[0], n, rd.dim)
+	}
+	numbers := f[len(f)-rd.dim:]
+	word := strings.Join(f[:len(f)-rd.dim], " ")
+	if i, ok := rd.v.index[word]; ok {
+		return rd.fail("%.40q is word %d already", word, i+1)
+	}
+	word = strings.Clone(word) // not the line
+	if len(rd.rest) < rd.dim {
+		n := float64(len(rd.v.words)+block) * float64(rd.dim)
+		if err := fault.Memory(rd.op, n, 4); err != nil {
+			return err
+		}
+		rd.rest = make([]float32, max(1, min(block, 1<<20/rd.dim))*rd.dim)
+	}
+	vector := rd.rest[:rd.dim:rd.dim]
+	for k, field := range numbers {
+		x, err := fault.Decimal(field)
+		if err != nil || !(math.Abs(x) <= maxNumber) {
+			return rd.fail("number %d of %.40q is no number of at most 1e30: %.20q", k+1, word, field)
+		}
+		vector[k] = float32(math.RoundToEven(x/Step)*Step) + 0 // one zero
+	}
+	rd.rest = rd.rest[rd.dim:]
+	rd.v.index[word] = len(rd.v.words)
+	rd.v.words, rd.v.vectors = append(rd.v.words, word), append(rd.v.vectors, vector)
+	return nil
+}
+
+// block is for how many words memory is taken at a time.
+const block = 1024
+
+// Len returns the number of words, 0 for nil.
+func (v *Vocabulary) Len() int {
+	if v == nil {
+		return 0
+	}
+	return len(v.words)
+}
+
+// Dim returns the length of the vectors.
+func (v *Vocabulary) Dim() int {
+	if v.Len() == 0 {
+		return 0
+	}
+	return len(v.vectors[0])
+}
+
+// Words returns the words in order, for mechanism.Labels. It must not be modified.
+func (v *Vocabulary) Words() []string { return v.words }
+
+// Vectors returns the vectors in order, for additive.NewMadlib. They must not be modified.
+func (v *Vocabulary) Vectors() [][]float32 { return v.vectors }
+
+// Index returns the number of a word; ok is false for a word that is not in the list.
+func (v *Vocabulary) Index(word string) (i int, ok bool) {
+	i, ok = v.index[word]
+	return i, ok
+}
+
+// Points returns the words as points under the Euclidean distance of their vectors, for
+// exponential.Truncated and all that takes a [metric.Finite].
+func (v *Vocabulary) Points() *metric.Points[[]float32] { return v.points }
+
+// String is for people: "50000 words in 100 dimensions".
+func (v *Vocabulary) String() string {
+	return fmt.Sprintf("%d words in %d dimensions", v.Len(), v.Dim())
+}
+
+// Nearest returns the k words nearest to word, nearest first, itself left out. The error
+// reports a word that is not in the list or a k outside [1, Len()-1]. O(Len()*Dim()).
+func (v *Vocabulary) Nearest(word string, k int) ([]string, error) {
+	const op = "words: Vocabulary.Nearest"
+	i, ok := v.index[word]
+	if !ok {
+		return nil, fmt.Errorf("%s: %.40q is none of the %d words", op, word, v.Len())
+	}
+	if k < 1 || k >= v.Len() {
+		return nil, fault.Value(op, "k", float64(k), fmt.Sprintf("an integer in [1, %d]", v.Len()-1))
+	}
+	near := make([]string, k)
+	for j, y := range metric.NewIndex(v.points).Neighbors(i, k, nil) {
+		near[j] = v.words[y]
+	}
+	return near, nil
+}
+
+// Reach returns a number at least as large as every distance of two words, and at most twice
+// the largest: twice the largest distance from their mean. O(Len()*Dim()). It is for
+// additive.Norm.AlphaForLevel, where metric.Diameter, which is exact, takes too long.
+func (v *Vocabulary) Reach(ctx context.Context) (float64, error) {
+	if v.Len() == 0 {
+		return 0, fault.Empty("words: Vocabulary.Reach", "the vocabulary", 0)
+	}
+	mean := make([]float64, v.Dim())
+	for _, x := range v.vectors {
+		for j, c := range x {
+			mean[j] += float64(c) / float64(v.Len())
+		}
+	}
+	far := 0.0
+	for i, x := range v.vectors {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		s := 0.0
+		for j, c := range x {
+			s += float64((float64(c) - mean[j]) * (float64(c) - mean[j]))
+		}
+		far = max(far, s)
+	}
+	return 2 * math.Sqrt(far) * (1 + 0x1p-30), nil
+}
