@@ -346,7 +346,7 @@ func (g *grid) hockey(ctx context.Context, t int64) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		_, deviation := lattice.Moments(g.parts)
+		_, deviation := lattice.Moments(g.parts, 0)
 		g.sum, g.at, g.near = sum, t, int64(min(deviation/8, 0x1p40))+1
 	}
 	return g.sum.Hockey(t, g.step).Hi, nil
@@ -508,7 +508,7 @@ func (l *losses) atLeast(ctx context.Context, delta, about, step float64) (s flo
 		v := math.Log(have) - rest + g.below + up
 		return v - g.loose - float64((math.Abs(g.below)+math.Abs(up)+math.Abs(rest)+math.Abs(math.Log(have))+1)*0x1p-48)
 	}
-	_, deviation := lattice.Moments(here)
+	_, deviation := lattice.Moments(here, 0)
 	pace := int64(max(1, min(0x1p48, deviation/8)))
 	best, enough := math.Inf(-1), about*(1-3*fineLattice)
 	climb := func(t int64) {
