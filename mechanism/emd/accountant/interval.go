@@ -41,7 +41,7 @@ func (s *Shuffled) DeltaInterval(ctx context.Context, alpha float64) (Interval, 
 	if err != nil {
 		return Interval{}, fault.Within(op, err)
 	}
-	lo, w, err := leastDelta(ctx, s.pairs(), alpha)
+	lo, w, err := leastDelta(ctx, worst(s.pairs(), estimated), alpha)
 	return Interval{min(lo, hi.Delta), hi.Delta, hi.Theorem, w}, err
 }
 
@@ -102,7 +102,7 @@ func (s Shuffle) DeltaInterval(ctx context.Context, at DeltaAt) (Interval, error
 	if err != nil {
 		return Interval{}, fault.Within(op, err)
 	}
-	lo, w, err := leastDelta(ctx, s.pairs(at.Alpha0), at.Alpha)
+	lo, w, err := leastDelta(ctx, worst(s.pairs(at.Alpha0), estimated), at.Alpha)
 	return Interval{min(lo, hi.Delta), hi.Delta, hi.Theorem, w}, err
 }
 
@@ -118,8 +118,9 @@ func (s Shuffle) BudgetInterval(ctx context.Context, p BudgetFor) (Interval, err
 		return Interval{lo.Alpha0, directed.DivUp(p.Alpha, float64(s.Items)), lo.Theorem, Witness{}}, nil
 	}
 	out := Interval{lo.Alpha0, math.Inf(1), lo.Theorem, Witness{}}
+	// Many levels are tried, so one pair each has to do.
 	breaks := func(alpha0 float64) (bool, error) {
-		d, w, err := leastDelta(ctx, s.pairs(alpha0), p.Alpha)
+		d, w, err := leastDelta(ctx, worst(s.pairs(alpha0), math.Log(p.Delta))[:1], p.Alpha)
 		if err == nil && d > p.Delta {
 			out.Witness = w
 		}

@@ -212,7 +212,7 @@ func leastLevel(ctx context.Context, pairs []pair, logDelta float64) (float64, W
 // leastDelta returns a slack that one of the pairs needs at level alpha, and that pair.
 func leastDelta(ctx context.Context, pairs []pair, alpha float64) (float64, Witness, error) {
 	most, w := 0.0, Witness{}
-	for _, p := range worst(pairs, estimated) {
+	for _, p := range pairs {
 		d, err := p.delta(ctx, directed.MulUp(alpha, p.Distance))
 		if err != nil {
 			return 0, w, err
