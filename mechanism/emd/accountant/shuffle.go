@@ -169,7 +169,8 @@ const (
 // delta 0, and [Joint] (or [SingleItem]). Without Delta, and where
 // Alpha0*Diameter is outside [1e-100, 700], it is pure composition's.
 // It is within a relative 1e-7 of what its bound gives in exact arithmetic, for
-// levels up to 400/Diameter (1e-5 for one item and [MetricRandomizer]), and does
+// levels up to 400/Diameter (1e-3 for one item and [MetricRandomizer], 1e-5 beyond some
+// 10^6 records), and does
 // not look below 2^-40 of pure composition's.
 func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 	const op = "accountant: Shuffle.Level"
@@ -197,8 +198,8 @@ func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 
 // Delta returns the least delta for which the release has level (at.Alpha,
 // delta), rounded up; 1 if the bounds prove nothing. It is within a relative
-// 1e-6 of what its bound gives in exact arithmetic (1e-3 for one item and
-// [MetricRandomizer]); but for that it does not grow with at.Alpha.
+// 1e-6 of what its bound gives in exact arithmetic (1e-2 for one item and
+// [MetricRandomizer], 1e-3 beyond some 10^6 records); but for that it does not grow with at.Alpha.
 func (s Shuffle) Delta(ctx context.Context, at DeltaAt) (Slack, error) {
 	const op = "accountant: Shuffle.Delta"
 	b, err := s.joint(op)

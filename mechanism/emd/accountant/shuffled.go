@@ -15,7 +15,7 @@ import (
 
 // Shuffled is a release of items through a randomizer whose probabilities are known,
 // a finite channel. It is a [Shuffle] that looks at these and not at their level
-// alone: its levels are half of the other's and less, and its intervals tell how far
+// alone: its levels are two thirds to a third of the other's, and intervals tell how far
 // from the truth they are. It keeps what it has summed up, and serves one goroutine.
 type Shuffled struct {
 	users   Users
