@@ -429,7 +429,7 @@ func (c *composing) likely(ctx context.Context, delta float64) (Audit, error) {
 			s := l.most()
 			if _, never := l.never(); never < delta {
 				_, mean, variance, _ := l.cumulant(0)
-				s = min(s, max(0, mean+far*math.Sqrt(variance)))
+				s = min(s, max(0, mean+float64(far*math.Sqrt(variance))))
 			}
 			best.merge(Audit{Lo: s / d, Hi: s / d, X: x, XPrime: xp, Y: -1})
 			return nil

@@ -128,7 +128,7 @@ func (l *losses) most() float64 {
 func (l *losses) never() (lo, hi float64) {
 	var a, b float64 // of the logarithm of the complement
 	for _, f := range l.factors {
-		sure := f.never*(1-f.err) - 0x1p40*leastMass // without those that are merely small
+		sure := float64(f.never*(1-f.err)) - 0x1p40*leastMass // without those that are merely small
 		a += float64(float64(f.count) * math.Log1p(-max(0, sure)))
 		b += float64(float64(f.count) * math.Log1p(-min(1, f.never*(1+f.err))))
 	}
@@ -231,7 +231,7 @@ func (l *losses) step(tilt, widening float64) float64 {
 	for _, f := range l.factors {
 		sum, from := 0.0, len(l.tilted)
 		for _, a := range f.atoms {
-			w := a.mass * math.Exp(tilt*(a.loss-f.top))
+			w := float64(a.mass * math.Exp(tilt*(a.loss-f.top)))
 			l.tilted = append(l.tilted, w)
 			sum += w
 		}
@@ -251,7 +251,7 @@ func (l *losses) step(tilt, widening float64) float64 {
 				u := (f.atoms[k].loss - f.top) / h
 				if part := u - math.Floor(u); math.Abs(u-math.Round(u))*h > f.loose/8 {
 					w := math.Expm1(-part*h) / math.Expm1(-h)
-					more += l.tilted[i+k] * (math.Exp(-tilt*part*h)*(1+w*(grow-1)) - 1)
+					more += float64(l.tilted[i+k] * (float64(math.Exp(-tilt*part*h)*(1+float64(w*(grow-1)))) - 1))
 				}
 			}
 			i += len(f.atoms)
@@ -430,7 +430,7 @@ func (l *losses) level(ctx context.Context, delta, widening float64) (s, step fl
 	_, _, variance, _ := l.cumulant(tilt)
 	from := int64(math.Floor(-(g.above+g.loose)/g.step)) - 1
 	// The sum's spread makes Chernoff's bound too large by about this factor.
-	spread := max(0, gain(tilt)+math.Log(tilt*(1+tilt)*math.Sqrt(2*math.Pi*variance)+1))
+	spread := max(0, gain(tilt)+math.Log(float64(tilt*(1+tilt)*math.Sqrt(2*math.Pi*variance))+1))
 	start := math.Ceil((about - spread/tilt - g.above) / g.step)
 	t, before, there, err := g.least(ctx, target, from, int64(max(start, float64(from))), tilt*g.step)
 	if err != nil {
@@ -454,11 +454,11 @@ func (l *losses) rounded(s, step float64) float64 {
 	for _, f := range l.factors {
 		var mass, mean float64
 		for _, a := range f.atoms {
-			w := a.mass * math.Exp(tilt*(a.loss-f.top))
+			w := float64(a.mass * math.Exp(tilt*(a.loss-f.top)))
 			mass += w
-			mean += w * math.Round((a.loss-f.top)/step)
+			mean += float64(w * math.Round((a.loss-f.top)/step))
 		}
-		sum += float64(f.count) * (mean / mass)
+		sum += float64(float64(f.count) * (mean / mass))
 	}
 	return sum
 }
@@ -488,7 +488,7 @@ func (l *losses) atLeast(ctx context.Context, delta, about, step float64) (s flo
 	for _, f := range l.factors {
 		here = append(here, f.part(step, func(m []float64, u float64, a atom) { m[-int(math.Round(u))] += a.mass }))
 		there = append(there, f.part(step, func(m []float64, u float64, a atom) {
-			m[-int(math.Round(u))] += a.mass * math.Exp(-float64((u-math.Round(u))*step))
+			m[-int(math.Round(u))] += float64(a.mass * math.Exp(-float64((u-math.Round(u))*step)))
 		}))
 	}
 	var p, q *lattice.Sum
@@ -496,7 +496,7 @@ func (l *losses) atLeast(ctx context.Context, delta, about, step float64) (s flo
 		if t > 0 {
 			return math.Inf(-1)
 		}
-		pass := math.Exp(p.Tail(t).Lo)*(1-0x1p-40) + never
+		pass := float64(math.Exp(p.Tail(t).Lo)*(1-0x1p-40)) + never
 		have := pass - delta - float64((pass+delta)*0x1p-50)
 		if !(have > 0) {
 			return math.Inf(-1)
