@@ -131,9 +131,8 @@ func (c cloneCount) logPsi(tau float64) float64 {
 // G_i independent, 1-tau and -1-tau with probability p/2 each and else 0.
 func (c cloneCount) many(tau float64) float64 {
 	const spread = 1e-5
-	v := &blanket{outputs: []output{{mass: c.p / 2}, {mass: c.p / 2}}, rest: 1 - c.p}
 	n := c.others + 1
-	part, h := v.lattice([]float64{directed.SubUp(1, tau), -directed.AddDown(1, tau)}, n, spread)
+	part, h := rounded([]float64{directed.SubUp(1, tau), -directed.AddDown(1, tau)}, []float64{c.p / 2, c.p / 2}, 1-c.p, n, spread)
 	s, err := lattice.New(context.Background(), []lattice.Part{part}, 0) // a millisecond
 	if err != nil {
 		return 0

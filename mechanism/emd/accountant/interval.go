@@ -27,11 +27,11 @@ func (s *Shuffled) LevelInterval(ctx context.Context, delta float64) (Interval, 
 	if err != nil {
 		return Interval{}, fault.Within(op, err)
 	}
-	if delta == 0 { // all outputs where one item's ratio is largest: the level itself, to the audit's width
-		return Interval{directed.MulDown(s.alpha0*(1-0x1p-30), float64(s.users.Items)), hi.Alpha, hi.Theorem, Witness{}}, nil
+	if delta == 0 { // attained where all outputs are the one whose ratio is largest
+		return Interval{directed.MulDown(s.exact, float64(s.users.Items)), hi.Alpha, hi.Theorem, Witness{}}, nil
 	}
 	lo, w, err := leastLevel(ctx, s.pairs(), directed.LogUp(delta))
-	return Interval{min(lo, hi.Alpha), hi.Alpha, hi.Theorem, w}, err
+	return Interval{min(lo, hi.Alpha), hi.Alpha, hi.Theorem, w.clone()}, err
 }
 
 // DeltaInterval brackets [Shuffled.Delta].
@@ -42,7 +42,7 @@ func (s *Shuffled) DeltaInterval(ctx context.Context, alpha float64) (Interval, 
 		return Interval{}, fault.Within(op, err)
 	}
 	lo, w, err := leastDelta(ctx, worst(s.pairs(), estimated), alpha)
-	return Interval{min(lo, hi.Delta), hi.Delta, hi.Theorem, w}, err
+	return Interval{min(lo, hi.Delta), hi.Delta, hi.Theorem, w.clone()}, err
 }
 
 // pairs lists, of each kind of change, the values of the others that hide it least by

@@ -1,10 +1,12 @@
 package accountant
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -16,11 +18,15 @@ import (
 // Shuffled is a release of items through a randomizer whose probabilities are known,
 // a finite channel. It is a [Shuffle] that looks at these and not at their level
 // alone: its levels are two thirds to a third of the other's, and intervals tell how far
-// from the truth they are. It keeps what it has summed up, and serves one goroutine.
+// from the truth they are. It keeps what it has summed up, in memory that grows with the
+// questions by some kilobytes each, and is safe for concurrent use: questions wait for one
+// another.
 type Shuffled struct {
+	mu      sync.Mutex
 	users   Users
 	rows    [][]float64 // probabilities, to rowErr
 	alpha0  float64     // their level
+	exact   float64     // no more than it
 	shuffle Shuffle     // what the level alone tells
 	changes []*change   // one of each kind
 	theorem Theorem
@@ -34,8 +40,9 @@ type Users struct {
 
 // NewShuffled reads the probabilities of c, whose inputs have the distances rho: its
 // Diameter is the largest of these. Every record goes through c, and its output is
-// published as one of a multiset. A channel without a finite level, or a rho without a
-// positive distance, is a [*metric.ValueError]. O(n^2 k log k) for n inputs and k
+// published as one of a multiset. A channel whose level is not in [1e-100, 700]/Diameter,
+// as one with equal rows or with zeros, or a rho without a positive distance, is a
+// [*metric.ValueError]. O(n^2 k log k) for n inputs and k
 // outputs, and as many numbers are kept as kinds of pairs of rows times k.
 func NewShuffled(ctx context.Context, c *mechanism.Channel, rho metric.Finite, u Users) (*Shuffled, error) {
 	const op = "accountant: NewShuffled"
@@ -43,10 +50,7 @@ func NewShuffled(ctx context.Context, c *mechanism.Channel, rho metric.Finite, u
 	if err != nil {
 		return nil, fault.Within(op, err)
 	}
-	if math.IsInf(audit.Hi, 1) || audit.Hi == 0 {
-		return nil, fault.Value(op, "level of c", audit.Hi, "a finite positive number")
-	}
-	s := &Shuffled{users: u, alpha0: audit.Hi, theorem: Blanket}
+	s := &Shuffled{users: u, alpha0: audit.Hi, exact: audit.Lo, theorem: Blanket}
 	diameter, near := 0.0, math.Inf(1)
 	for i := range c.Len() {
 		s.rows = append(s.rows, c.Row(i, nil))
@@ -57,7 +61,8 @@ func NewShuffled(ctx context.Context, c *mechanism.Channel, rho metric.Finite, u
 		}
 	}
 	s.shuffle = Shuffle{Records: u.Records, Items: u.Items, Diameter: diameter, MinDistance: near}
-	if _, err := s.shuffle.joint(op); err != nil {
+	b, err := s.shuffle.joint(op)
+	if err := cmp.Or(err, b.setAlpha0(op, "the level of c", s.alpha0)); err != nil {
 		return nil, err
 	}
 	return s, s.find(ctx, rho)
@@ -162,6 +167,8 @@ func (s *Shuffled) Level(ctx context.Context, delta float64) (Level, error) {
 	if err := s.made(op); err != nil {
 		return Level{}, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	best, err := s.shuffle.Level(ctx, LevelAt{Alpha0: s.alpha0, Delta: delta})
 	if err != nil {
 		return Level{}, fault.Within(op, err)
@@ -197,7 +204,9 @@ func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Slack, error) {
 	if err := s.made(op); err != nil {
 		return Slack{}, err
 	}
-	best, err := s.shuffle.Delta(ctx, DeltaAt{Alpha0: min(s.alpha0, maxLevel/s.shuffle.Diameter), Alpha: alpha})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	best, err := s.shuffle.Delta(ctx, DeltaAt{Alpha0: s.alpha0, Alpha: alpha})
 	if err != nil {
 		return Slack{}, fault.Within(op, err)
 	}
@@ -230,5 +239,5 @@ func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Slack, error) {
 
 // made refuses the zero value.
 func (s *Shuffled) made(op string) error {
-	return fault.Made(s != nil && len(s.rows) > 0, op, "the release", "NewShuffled")
+	return fault.Made(s != nil && len(s.rows) > 0, op, "Shuffled", "NewShuffled")
 }

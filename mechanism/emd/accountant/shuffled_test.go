@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -318,6 +319,7 @@ func TestShuffled_BadInput(t *testing.T) {
 		"nil channel":     {nil, two, Users{10, 1}, nil},
 		"nil metric":      {ch(2, 1, 1, 2), nil, Users{10, 1}, &size},
 		"no level":        {ch(1, 0, 1, 2), two, Users{10, 1}, &value},
+		"level above 700": {ch(1, math.Exp(-701), math.Exp(-701), 1), two, Users{10, 1}, &value},
 		"equal rows":      {ch(1, 1, 1, 1), two, Users{10, 1}, &value},
 		"no records":      {ch(2, 1, 1, 2), two, Users{0, 1}, &value},
 		"too many items":  {ch(2, 1, 1, 2), two, Users{10, 11}, &value},
@@ -351,6 +353,36 @@ func TestShuffled_BadInput(t *testing.T) {
 	if i := testkit.Must(s.LevelInterval(bg, 0)); !(i.Lo > 0.693 && i.Lo <= i.Hi && i.Hi < 0.6932) {
 		t.Errorf("pure: %v", i)
 	}
+}
+
+// An output that some record never gives, or all but never, tells whose it is.
+func TestBlanket_WhatOthersLack(t *testing.T) {
+	for _, least := range []float64{0, 1e-305} {
+		v := newBlanket([]float64{.5, .3, .2}, []float64{.5, .4, .1}, []float64{.4, .2, least})
+		if d := testkit.Must(v.logDelta(bg, 1000, 3)); d < math.Log(.2) {
+			t.Errorf("b = %g: delta is %g, below what the third output shows", least, math.Exp(d))
+		}
+	}
+	v := newBlanket([]float64{.5, .5, 0}, []float64{.4, .6, 0}, []float64{.3, .3, 0})
+	if d := testkit.Must(v.logDelta(bg, 1000, 3)); d > -600 {
+		t.Errorf("an output that nobody gives: delta is e^%g", d)
+	}
+}
+
+// A witness is the caller's, and questions may be asked at the same time.
+func TestShuffled_Concurrent(t *testing.T) {
+	s := clustered(t, 3, 1, 1, 1, Users{1000, 2})
+	want := testkit.Must(s.LevelInterval(bg, 1e-6))
+	clear(testkit.Must(s.LevelInterval(bg, 1e-6)).Witness.X)
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			if got, err := s.LevelInterval(bg, 1e-6); err != nil || got.Lo != want.Lo || got.Hi != want.Hi {
+				t.Errorf("%v, want %v, %v", got, want, err)
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // The intervals of the README: ends, their ratio and the time.

@@ -58,6 +58,7 @@ func coarse(x float64, up bool) float64 {
 type blanket struct {
 	outputs []output
 	rest    float64 // 1 - sum of b, rounded up
+	shown   float64 // the sum of R_x where b counts as 0, rounded up: it may tell all
 }
 
 // output is one, or several of equal ratios.
@@ -66,12 +67,19 @@ type output struct {
 	mass     float64 // b, to massErr
 }
 
-// newBlanket returns that of rows from and to, to rowErr; b is positive where these
-// are, and at most what every row has.
+// leastMass is where a probability counts as 0: a channel reports none below, or none
+// that is right to rowErr.
+const leastMass = 0x1p-1000
+
+// newBlanket returns that of rows from and to, to rowErr; b is at most what every row
+// has.
 func newBlanket(from, to, b []float64) *blanket {
 	parts := make([]output, 0, len(b))
+	v := &blanket{}
 	for y, m := range b {
-		if m > 0 {
+		if m < leastMass {
+			v.shown = directed.AddUp(v.shown, max(from[y]*(1+rowErr), 2*leastMass))
+		} else {
 			parts = append(parts, output{
 				coarse(directed.DivUp(from[y]*(1+rowErr), m), true), coarse(directed.DivDown(to[y]*(1-rowErr), m), false), m})
 		}
@@ -79,7 +87,7 @@ func newBlanket(from, to, b []float64) *blanket {
 	slices.SortFunc(parts, func(p, q output) int {
 		return cmp.Or(cmp.Compare(p.from, q.from), cmp.Compare(p.to, q.to), cmp.Compare(p.mass, q.mass))
 	})
-	v, sum := &blanket{}, 0.0
+	sum := 0.0
 	for _, p := range parts {
 		sum += p.mass
 		if n := len(v.outputs); n > 0 && v.outputs[n-1].from == p.from && v.outputs[n-1].to == p.to {
@@ -94,6 +102,7 @@ func newBlanket(from, to, b []float64) *blanket {
 
 func (v *blanket) key() string {
 	var s strings.Builder
+	fmt.Fprintf(&s, "%x ", coarse(v.shown, true))
 	for _, o := range v.outputs {
 		fmt.Fprintf(&s, "%x %x %x ", o.from, o.to, coarse(o.mass, false))
 	}
@@ -103,42 +112,41 @@ func (v *blanket) key() string {
 func (v *blanket) logDelta(ctx context.Context, records int64, eps float64) (float64, error) {
 	const spread = 1e-4
 	e := directed.ExpDown(min(eps, maxLevel))
-	gains, most := make([]float64, len(v.outputs)), 0.0
+	gains, masses, most := make([]float64, len(v.outputs)), make([]float64, len(v.outputs)), 0.0
 	for i, o := range v.outputs {
-		gains[i] = directed.SubUp(o.from, directed.MulDown(e, o.to))
+		gains[i], masses[i] = directed.SubUp(o.from, directed.MulDown(e, o.to)), o.mass
 		most = max(most, gains[i])
 	}
+	shown := math.Log(v.shown) // -Inf for 0
 	if most <= 0 {
-		return math.Inf(-1), nil
+		return min(0, shown), nil
 	}
 	n := min(records, maxSummed)
-	part, h := v.lattice(gains, n, spread)
+	part, h := rounded(gains, masses, v.rest, n, spread)
 	s, err := lattice.New(ctx, []lattice.Part{part}, 0)
 	if err != nil {
 		return 0, err
 	}
-	log := s.Excess(0).Hi
+	log := logAdd(s.Excess(0).Hi+math.Log(h)-math.Log(float64(n)), shown)
 	if math.IsInf(log, -1) {
 		return log, nil
 	}
-	return min(0, logUp(log+math.Log(h)-math.Log(float64(n)))), nil
+	return min(0, logUp(log)), nil
 }
 
-// lattice returns G over h, moved to integers. h makes an integer of one of the two
-// gains that vary most, and is the largest found that widens the sum by no more than
-// a share of spread.
-func (v *blanket) lattice(gains []float64, records int64, spread float64) (lattice.Part, float64) {
+// rounded returns a variable with the values gains, of probabilities masses, and 0 of
+// probability rest, over h and moved to integers with its mean kept, or a little more.
+// h makes an integer of one of the two gains that vary most, and is the largest found
+// that widens the sum's variance by no more than a share of spread.
+func rounded(gains, masses []float64, rest float64, records int64, spread float64) (lattice.Part, float64) {
 	// The transform of few records falls slowly, and a fine lattice would be long.
-	finest := float64(1 << 8)
-	if records > 1000 {
-		finest = 1 << 16
-	}
+	finest := float64(min(1<<16, max(1<<8, records)))
 	variance, mean := 0.0, 0.0
 	vary, order := make([]float64, len(gains)), make([]int, len(gains))
-	for i, o := range v.outputs {
-		order[i], vary[i] = i, float64(o.mass*gains[i]*gains[i])
+	for i, m := range masses {
+		order[i], vary[i] = i, float64(m*gains[i]*gains[i])
 		variance += vary[i]
-		mean += float64(o.mass * gains[i])
+		mean += float64(m * gains[i])
 	}
 	variance = max(variance-float64(mean*mean), variance*1e-9)
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(vary[j], vary[i]) })
@@ -150,10 +158,10 @@ func (v *blanket) lattice(gains []float64, records int64, spread float64) (latti
 				continue
 			}
 			wider := 0.0
-			for i, o := range v.outputs {
+			for i, m := range masses {
 				x := gains[i] / try
 				f := x - math.Floor(x)
-				wider += float64(o.mass * f * (1 - f))
+				wider += float64(m * f * (1 - f))
 			}
 			if wider *= try * try / variance; wider < least {
 				h, least = try, wider
@@ -161,15 +169,15 @@ func (v *blanket) lattice(gains []float64, records int64, spread float64) (latti
 		}
 	}
 	p := lattice.Part{Count: records, Err: massErr}
-	masses := map[int64]float64{0: v.rest}
-	for i, o := range v.outputs {
+	moved := map[int64]float64{0: rest}
+	for i, m := range masses {
 		x := gains[i] / h
 		lo := math.Floor(x)
 		f := min(1, x-lo+float64(math.Abs(x)*0x1p-51)) // up, with which the mean grows
-		masses[int64(lo)] += float64(o.mass * (1 - f))
-		masses[int64(lo)+1] += float64(o.mass * f)
+		moved[int64(lo)] += float64(m * (1 - f))
+		moved[int64(lo)+1] += float64(m * f)
 	}
-	p.At, p.Mass = sorted(masses)
+	p.At, p.Mass = sorted(moved)
 	return p, h * (1 + 0x1p-50)
 }
 

@@ -20,6 +20,11 @@ type Witness struct {
 	Distance     float64 // d_EM of the user's items in the two
 }
 
+func (w Witness) clone() Witness {
+	w.X, w.XPrime, w.Z = slices.Clone(w.X), slices.Clone(w.XPrime), slices.Clone(w.Z)
+	return w
+}
+
 // pair is a witness among records records, of items a user's. The divergence of its
 // two multisets is no less than that of a statistic, a sum of integer scores of the
 // outputs, and that is two tails of a sum of independent integers:
@@ -64,6 +69,10 @@ func (p pair) score(step float64) []int64 {
 	return out
 }
 
+// mostSum is where sums of scores are not told apart in float64: no lower end is looked
+// for where there are that many records.
+const mostSum = 0x1p50
+
 // test is a statistic of the two data sets.
 type test struct {
 	p, q            []lattice.Part
@@ -91,6 +100,9 @@ func (p pair) test(step float64) test {
 // as e^logLeast of its mass goes, where value rises and falls. value is told ln P{T >= t}
 // from below and ln P'{T >= t} from above.
 func (t test) best(ctx context.Context, logLeast float64, value func(p, q float64) float64) (float64, error) {
+	if !(t.mean+float64(math.Sqrt(-2*logLeast)*t.deviation) < mostSum) {
+		return 0, nil
+	}
 	seen := map[int64]float64{}
 	_, least, err := search.Least(-1, math.Sqrt(-2*logLeast)+2/max(t.deviation, 1e-3), 1e-3, func(x float64) (float64, error) {
 		at := int64(math.Ceil(t.mean + float64(x*t.deviation)))
