@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
-	"sync"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -27,12 +26,12 @@ import (
 // So ten draws at level 0.1 pass the limit 1 in the last bit, as 0.1 is a little
 // more in float64; the limit for n draws of m is m.Guarantee().Times(n).
 //
-// A Budget is safe for concurrent use.
+// A Budget is safe for concurrent use, and so are several of one name.
 type Budget struct {
 	limit Guarantee
 	store Store
 	key   string
-	mu    sync.Mutex
+	turn  turn // from load to save
 }
 
 // BudgetOptions are for [NewBudget]. nil and the zero value are the defaults.
@@ -88,12 +87,13 @@ func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 	if o != nil {
 		opt = *o
 	}
+	b := &Budget{limit: limit, store: opt.Store, key: storeKey("budget", opt.Name), turn: turn{opt.Name, "budget"}}
 	if opt.Store == nil {
-		opt.Store = memory{}
+		b.store, b.turn.of = memory{}, b
 	} else if opt.Name == "" {
 		return nil, fmt.Errorf("%s: a Store and no Name", op)
 	}
-	b := &Budget{limit: limit, store: opt.Store, key: storeKey("budget", opt.Name)}
+	defer b.turn.take()()
 	if _, err := b.load(op); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ const sumBits = 1024 + 1074 + 60
 
 func newSum(v float64) *big.Float { return new(big.Float).SetPrec(sumBits).SetFloat64(v) }
 
-// load returns what is spent. The caller holds the lock, or is alone.
+// load returns what is spent. It is the caller's turn.
 func (b *Budget) load(op string) (s spending, err error) {
 	body, ok, err := load(op, b.store, b.key)
 	if err != nil {
@@ -195,8 +195,7 @@ func (b *Budget) Spend(g Guarantee) error {
 	if g.Reach() < b.limit.Reach() {
 		return fault.Value(op, "g.Reach()", g.Reach(), fmt.Sprintf("at least the limit's, %v", b.limit.Reach()))
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.turn.take()()
 	s, err := b.load(op)
 	if err != nil {
 		return err
@@ -228,8 +227,7 @@ func (b *Budget) read(op string, what func(spending) Guarantee) (Guarantee, erro
 	if err := b.check(op); err != nil {
 		return Guarantee{}, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.turn.take()()
 	s, err := b.load(op)
 	if err != nil {
 		return Guarantee{}, err

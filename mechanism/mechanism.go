@@ -60,7 +60,7 @@ type then[X, Y, Z any] struct {
 
 func (t *then[X, Y, Z]) Guarantee() Guarantee { return t.m.Guarantee() }
 
-func (t *then[X, Y, Z]) String() string { return fmt.Sprintf("post-processed: %v", t.m) }
+func (t *then[X, Y, Z]) String() string { return "post-processed: " + fault.Describe(t.m) }
 
 func (t *then[X, Y, Z]) Release(rng *rand.Rand, x X) (z Z, err error) {
 	y, err := t.m.Release(rng, x)

@@ -62,7 +62,7 @@ type lifted[P any] struct {
 
 func (l *lifted[P]) Guarantee() Guarantee { return l.m.Guarantee() }
 
-func (l *lifted[P]) String() string { return fmt.Sprintf("on %s: %v", l.what, l.m) }
+func (l *lifted[P]) String() string { return fmt.Sprintf("on %s: %s", l.what, fault.Describe(l.m)) }
 
 func (l *lifted[P]) Release(rng *rand.Rand, x P) (y P, err error) {
 	i, err := l.find(x)

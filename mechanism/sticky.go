@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
 )
@@ -36,9 +35,11 @@ import (
 // computational: it holds against whoever cannot tell HMAC-SHA256 and ChaCha8 from
 // chance, and ends, for all answers ever given, when the secret is known.
 //
-// A Sticky is safe for concurrent use. A release takes some microseconds and a load from
-// the store, and for a new input a draw and a save, and those of the budget; kept
-// releases wait for one another. Memory keeps some 300 bytes for each distinct input.
+// A Sticky is safe for concurrent use, and so are several of one name. A release takes
+// some microseconds and a load from the store, and for a new input a draw, another load
+// and a save, and those of the budget; kept releases of one name wait for one another. A
+// Sticky of a mechanism that has a Sticky in it takes another name. Memory keeps some 300 bytes
+// for each distinct input.
 type Sticky[X, Y any] struct {
 	m      Mechanism[X, Y]
 	g      Guarantee
@@ -48,7 +49,8 @@ type Sticky[X, Y any] struct {
 	store  Store
 	budget *Budget
 	derive func(value []byte) *rand.Rand // nil but under a secret
-	mu     sync.Mutex
+	draws  turn                          // to draw: of the mechanism
+	saves  turn                          // to look and save: of the name
 }
 
 // StickyOptions are for [NewSticky]. nil and the zero value are the defaults: draws are
@@ -107,9 +109,11 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	default:
 		return nil, fmt.Errorf("%s: no Key, and %v is not made of numbers, strings, booleans, arrays, slices and structs", op, t)
 	}
+	s.draws = turn{o.Name, fmt.Sprintf("draw of %T, %s, %s", m, fault.Describe(m), s.claim)}
+	s.saves = turn{o.Name, "sticky"}
 	switch {
 	case o.Secret == nil && o.Store == nil:
-		s.store = memory{}
+		s.store, s.draws.of, s.saves.of = memory{}, s, s
 	case o.Secret == nil:
 	case o.Store != nil || o.Key != nil || o.Budget != nil:
 		return nil, fmt.Errorf("%s: a Secret, and a Store, Key or Budget", op)
@@ -169,7 +173,7 @@ func (s *Sticky[X, Y]) String() string {
 	} else if s.derive != nil {
 		how = "derived from a secret (computational)"
 	}
-	return fmt.Sprintf("one draw for each input, %s: %v", how, s.m)
+	return fmt.Sprintf("one draw for each input, %s: %s", how, fault.Describe(s.m))
 }
 
 // Release returns the answer for x, a new one only where x is. Other errors than the
@@ -186,8 +190,15 @@ func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 		return s.m.Release(s.derive(value), x)
 	}
 	key := storeKey("sticky", s.name, string(value))
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	// Of several Stickies of one name no two answer differently, or spend twice: the
+	// second look, the spending and the save are one turn of the name, and what is
+	// returned was saved in such a turn or found. The answer is one draw, and not the
+	// fastest of several, whose distribution is another: the first look to the save is
+	// one turn of the mechanism under the name. And no two wait for each other: within a
+	// turn to save there is the turn of the budget, and within that none. Within a turn
+	// to draw there are those of the Stickies that the mechanism is made of, which have
+	// other names or, being less, other strings; only without strings they could meet.
+	defer s.draws.take()()
 	y, ok, err := s.load(op, key)
 	if ok || err != nil {
 		return y, err
@@ -211,6 +222,10 @@ func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	}
 	if body, err = json.Marshal(draw{s.claim, body}); err != nil {
 		return none, fmt.Errorf("%s: %w", op, err)
+	}
+	defer s.saves.take()()
+	if old, ok, err := s.load(op, key); ok || err != nil {
+		return old, err // by another mechanism of the name, or by a Sticky in this one
 	}
 	// Stored before anything is released, the price first: a crash wastes it at worst.
 	if s.budget != nil {

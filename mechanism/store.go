@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a
@@ -16,8 +17,9 @@ import (
 // some hundred bytes for a place. A store needs the care that the secrets need.
 //
 // A Store may be used by several goroutines, if several Stickies or Budgets share
-// it, and serves one process at a time: with two, each would draw, and spend, what
-// the other one did already.
+// it. Within a process those of one name take turns, however many there are, so that a
+// request may make its own. Nothing arbitrates between processes: a Store serves one at
+// a time, and with two, each would draw, and spend, what the other one did already.
 type Store interface {
 	// Load returns the last value that was saved under the key, and false where there
 	// is none. What it cannot tell, such as a file that cannot be read, is an error.
@@ -32,7 +34,7 @@ type Store interface {
 // another key, or of something else.
 var ErrRecord = errors.New("a damaged record in the store")
 
-// memory is the Store of one Sticky or Budget, which looks after its own lock.
+// memory is the Store of one Sticky or Budget.
 type memory map[string][]byte
 
 func (m memory) Load(key string) ([]byte, bool, error) {
@@ -43,6 +45,44 @@ func (m memory) Load(key string) ([]byte, bool, error) {
 func (m memory) Save(key string, value []byte) error {
 	m[key] = value
 	return nil
+}
+
+// turn names what is done by one goroutine of the process at a time.
+type turn struct {
+	of   any // a name, whatever the Store, as two Stores may be one; or what has its own memory
+	what string
+}
+
+// turns has a lock for every turn that somebody has or waits for, and for no other.
+var turns = struct {
+	sync.Mutex
+	locks map[turn]*turnLock
+}{locks: map[turn]*turnLock{}}
+
+type turnLock struct {
+	sync.Mutex
+	users int
+}
+
+// take waits for the turn, and returns what ends it.
+func (t turn) take() (end func()) {
+	turns.Lock()
+	l := turns.locks[t]
+	if l == nil {
+		l = new(turnLock)
+		turns.locks[t] = l
+	}
+	l.users++
+	turns.Unlock()
+	l.Lock()
+	return func() {
+		l.Unlock()
+		turns.Lock()
+		defer turns.Unlock()
+		if l.users--; l.users == 0 {
+			delete(turns.locks, t)
+		}
+	}
 }
 
 // load returns the body of the record of a key. What is not whole is [ErrRecord].

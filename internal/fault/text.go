@@ -39,6 +39,15 @@ func Text(s string) (at int, what string) {
 	return -1, ""
 }
 
+// Describe returns what v says of itself or, where it has no String, its type: %v would
+// show addresses, which differ from process to process.
+func Describe(v any) string {
+	if s, ok := v.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return fmt.Sprintf("%T", v)
+}
+
 // Name checks that s is a name, as [Text] does, empty ones among them.
 func Name(op, arg, s string) error {
 	if at, what := Text(s); at >= 0 {

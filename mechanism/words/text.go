@@ -141,5 +141,5 @@ func (t *Text) String() string {
 	if err := t.check("words"); err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("texts word by word, %d stop words: %v", len(t.stop), t.m)
+	return fmt.Sprintf("texts word by word, %d stop words: %s", len(t.stop), fault.Describe(t.m))
 }
