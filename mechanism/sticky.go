@@ -69,9 +69,12 @@ type StickyOptions[X any] struct {
 	// mechanism another name.
 	Name string
 	// Secret derives the draws from 32 or more bytes of crypto/rand, the Name, the
-	// type and the guarantee of the mechanism and the input. The rng of Release is not
-	// used. The mechanism must draw from its rng alone; another version of it, or of
-	// this library, may draw otherwise. There is no Store, Key or Budget then: nothing
+	// type, the String (if it has one) and the guarantee of the mechanism and the input.
+	// Two mechanisms under one name for which these agree share their randomness, and
+	// nothing is promised for their answers together. The rng of Release is not used.
+	// The mechanism must draw from its rng alone, and its String must say the same in
+	// every process, or each has its own draws; another version of it, or of this
+	// library, may draw otherwise. There is no Store, Key or Budget then: nothing
 	// remembers what was asked.
 	Secret []byte
 	// Budget is asked for the mechanism's guarantee at every new input. nil: there is
@@ -120,7 +123,7 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	case len(o.Secret) < minSecret:
 		return nil, &fault.SizeError{Op: op, Arg: "Secret", Got: len(o.Secret), Want: fmt.Sprintf("at least %d", minSecret)}
 	default:
-		s.derive = derivation(o.Secret, []byte(o.Name), fmt.Appendf(nil, "%T", m), s.claim)
+		s.derive = derivation(o.Secret, []byte(o.Name), fmt.Appendf(nil, "%T", m), []byte(fault.Describe(m)), s.claim)
 	}
 	if s.budget != nil {
 		if err := s.budget.check(op); err != nil {

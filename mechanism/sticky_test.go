@@ -397,9 +397,11 @@ func TestSticky_ErrorsOfTheMechanismCostNothing(t *testing.T) {
 }
 
 // What a secret gives is the same in another process, and differs in every bit with
-// the name, the secret, the guarantee, the type of the mechanism and the input; as a
-// draw it has the distribution of the mechanism.
+// the name, the secret, the guarantee, the type and the string of the mechanism and the
+// input; as a draw it has the distribution of the mechanism. The golden answer is that of
+// every process: one that read an address would change.
 func TestSticky_DerivedDraws(t *testing.T) {
+	const golden = "[0.49684730393273036 0.8603750388836557] [4.179916406473462 0.47654786856705067] [2.8930387670345037 0.7043059629056788]"
 	secret := bytes.Repeat([]byte{7}, 32)
 	m := newCounting()
 	with := func(m Mechanism[int, [2]float64], name string, secret []byte) *Sticky[int, [2]float64] {
@@ -414,6 +416,7 @@ func TestSticky_DerivedDraws(t *testing.T) {
 	for name, s := range map[string]*Sticky[int, [2]float64]{
 		"name": with(m, "o", secret), "secret": with(m, "n", flip(secret, 31)), "long secret": with(m, "n", append(slices.Clone(secret), 0, 1)),
 		"guarantee": with(&counting{g: g2}, "n", secret), "type": with(another{m}, "n", secret),
+		"string": with(called{m, "a"}, "n", secret), "other string": with(called{m, "b"}, "n", secret),
 	} {
 		if y := testkit.Must(s.Release(nil, 3)); y[0] == base[0] || y[1] == base[1] {
 			t.Errorf("another %s: %v and %v", name, y, base)
@@ -421,6 +424,14 @@ func TestSticky_DerivedDraws(t *testing.T) {
 	}
 	if y := testkit.Must(with(m, "n", secret).Release(nil, 4)); y[0]-4 == base[0]-3 || y[1] == base[1] {
 		t.Errorf("another input: %v and %v", y, base)
+	}
+	a, b := testkit.Must(with(called{m, "a"}, "n", secret).Release(nil, 3)), testkit.Must(with(called{m, "b"}, "n", secret).Release(nil, 3))
+	if a[0] == b[0] || a[1] == b[1] {
+		t.Errorf("another string of one type: %v and %v", a, b)
+	}
+	wrapped := Then(Mechanism[int, [2]float64](m), func(y [2]float64) ([2]float64, error) { return y, nil })
+	if got := fmt.Sprint(base, a, testkit.Must(with(wrapped, "n", secret).Release(nil, 3))); got != golden {
+		t.Errorf("%s, want %s", got, golden)
 	}
 	c := certified(t, expo(t, space.Path(4, 1), 0.5, false), space.Path(4, 1), "step")
 	count, p := make([]int, 4), make([]float64, 4)
@@ -433,6 +444,14 @@ func TestSticky_DerivedDraws(t *testing.T) {
 	}
 	testkit.ChiSquare(t, count, p, 1e-7)
 }
+
+// called is the mechanism that says it is so.
+type called struct {
+	*counting
+	name string
+}
+
+func (c called) String() string { return c.name }
 
 // Inputs are one as Go's == says, and as the elements of slices are equal.
 func TestSticky_TellsInputsApart(t *testing.T) {

@@ -58,9 +58,9 @@ func TestGeo_Golden(t *testing.T) {
 	dir := t.TempDir()
 	demotest.Golden(t, program.Must(t, "-seed", "1", "-alpha", "9", "-quiet", "-out", dir), golden)
 	for file, want := range map[string]string{
-		"private-places.geojson": `{"type":"Feature","geometry":{"type":"Point","coordinates":[-0.005044,0.004406]},"properties":{"privacy":{"alpha_per_km":9,"places":1,"total_per_km":9}}},`,
-		"private-walk.gpx":       `<trkpt lat="0.004406" lon="-0.005044"/>`, // at home, as above
-		"private-sightings.csv":  "-0.005442,0.011577,9",
+		"private-places.geojson": `{"type":"Feature","geometry":{"type":"Point","coordinates":[-0.007284,0.002983]},"properties":{"privacy":{"alpha_per_km":9,"places":1,"total_per_km":9}}},`,
+		"private-walk.gpx":       `<trkpt lat="0.002983" lon="-0.007284"/>`, // at home, as above
+		"private-sightings.csv":  "-0.006771,0.012231,9",
 	} {
 		if got := string(testkit.Must(os.ReadFile(filepath.Join(dir, file)))); !strings.Contains(got, "\n"+want+"\n") {
 			t.Errorf("%s: no %s in\n%.2000s", file, want, got)
