@@ -55,7 +55,7 @@ func AtLevel(ctx context.Context, rho metric.Finite, level float64, build func(c
 		} else if up {
 			lo, hi = lo/2, lo
 		}
-		if k == atLevelFar {
+		if c == nil && k == atLevelFar {
 			return nil, 0, fmt.Errorf("%s: at alpha = %v the level is above %v", op, hi, level)
 		}
 	}

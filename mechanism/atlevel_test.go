@@ -44,6 +44,11 @@ func TestAtLevel_Ends(t *testing.T) {
 	if c, alpha, err := AtLevel(t.Context(), pair, 2, constant(1), nil); err != nil || alpha != 0x1p61 || c.Guarantee().Alpha() > 1.001 || steps > 70 {
 		t.Errorf("a level that stays below: %v, %v, %v, %d steps", c, alpha, err, steps)
 	}
+	// Level 1 needs an alpha of 2^-60, which is the last one that is tried.
+	last := func(_ context.Context, alpha float64) (*Channel, error) { return coin(alpha * 0x1p60 * (1 - 1e-6)) }
+	if c, alpha, err := AtLevel(t.Context(), pair, 1, last, nil); err != nil || c.Guarantee().Alpha() > 1 || math.Abs(alpha*0x1p60-1) > 2e-3 {
+		t.Errorf("the last alpha: %v, %v, %v", c, alpha, err)
+	}
 	failing := errors.New("no such mechanism")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
