@@ -55,11 +55,7 @@ func NewComposition(cs ...Repeated) (*Composition, error) {
 		if r.Times < 1 || r.Times > maxTimes {
 			return nil, fault.Value(op, arg+".Times", float64(r.Times), "a number in [1, 2^40]")
 		}
-		g := r.Channel.g
-		if g.set {
-			g.alpha = directed.MulUp(float64(r.Times), g.alpha)
-			g.delta = min(1, directed.MulUp(float64(r.Times), g.delta))
-		}
+		g := r.Channel.g.times(float64(r.Times))
 		if i == 0 {
 			c.g = g
 			continue

@@ -111,8 +111,15 @@ func (g Guarantee) Times(n int) Guarantee {
 		g.alpha, g.delta = 0, 0
 		return g
 	}
-	g.alpha = directed.MulUp(count(n), g.alpha)
-	g.delta = min(1, directed.MulUp(count(n), g.delta))
+	return g.times(count(n))
+}
+
+// times is Times of n >= 1.
+func (g Guarantee) times(n float64) Guarantee {
+	if g.set {
+		g.alpha = directed.MulUp(n, g.alpha)
+		g.delta = min(1, directed.MulUp(n, g.delta))
+	}
 	return g
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
@@ -83,8 +82,8 @@ func (t *Text) Guarantee() mechanism.Guarantee {
 }
 
 // Total returns the number n of words of a text that are not public, and the level of the
-// text per unit of the largest distance of two words at one place: n times that of a word,
-// rounded up. It depends on what is public alone.
+// text per unit of the largest distance of two words at one place: n times that of a word
+// ([mechanism.Guarantee.Times]). It depends on what is public alone.
 func (t *Text) Total(text []string) (n int, g mechanism.Guarantee, err error) {
 	if err := t.check("words: Text.Total"); err != nil {
 		return 0, mechanism.Guarantee{}, err
@@ -94,13 +93,7 @@ func (t *Text) Total(text []string) (n int, g mechanism.Guarantee, err error) {
 			n++
 		}
 	}
-	one := t.Guarantee()
-	if n == 0 { // also where one promises nothing: 0 times +Inf
-		g, err = mechanism.NewGuarantee(0, 0, one.Unit())
-	} else {
-		g, err = mechanism.NewGuarantee(directed.MulUp(float64(n), one.Alpha()), 0, one.Unit())
-	}
-	return n, g, err
+	return n, t.Guarantee().Times(n), nil
 }
 
 func (t *Text) check(op string) error {

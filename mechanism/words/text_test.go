@@ -92,6 +92,25 @@ func TestText_Release(t *testing.T) {
 	}
 }
 
+// near promises something for words up to a distance of 2 only.
+type near struct {
+	mechanism.Mechanism[string, string]
+}
+
+func (m near) Guarantee() mechanism.Guarantee {
+	return testkit.Must(m.Mechanism.Guarantee().Within(2))
+}
+
+func TestText_TotalReachesAsFar(t *testing.T) {
+	_, named := three(t, .8)
+	text := testkit.Must(NewText(near{named}, nil))
+	for n := range 3 {
+		if _, g, err := text.Total(make([]string, n)); err != nil || g.Reach() != 2 {
+			t.Errorf("%d words: %v, %v", n, g, err)
+		}
+	}
+}
+
 func TestText_Conformance(t *testing.T) {
 	_, named := three(t, 1)
 	text := testkit.Must(NewText(named, &TextOptions{Stop: []string{"the"}}))
