@@ -54,7 +54,7 @@ type Series struct {
 // two rows, with one range of the axes and one legend. It refuses series of unequal
 // lengths, a chart without a point to show, and axes that are logarithmic in one chart
 // only; w is untouched then.
-func writeCharts(w io.Writer, format string, charts ...*Chart) error {
+func writeCharts(w io.Writer, format string, dpi int, charts ...*Chart) error {
 	if len(charts) == 0 {
 		return errors.New("demo: no charts")
 	}
@@ -65,11 +65,11 @@ func writeCharts(w io.Writer, format string, charts ...*Chart) error {
 		}
 	}
 	p := newPicture(charts, x, y)
-	return writePicture(w, format, pictureWidth, p.height(), p.draw)
+	return writePicture(w, format, dpi, pictureWidth, p.height(), p.draw)
 }
 
 // writePicture paints a canvas white, has it drawn on and writes it.
-func writePicture(w io.Writer, format string, width, height vg.Length, paint func(draw.Canvas)) error {
+func writePicture(w io.Writer, format string, dpi int, width, height vg.Length, paint func(draw.Canvas)) error {
 	on := func(canvas vg.CanvasSizer) {
 		all := draw.New(canvas)
 		all.SetColor(color.White)
@@ -78,7 +78,7 @@ func writePicture(w io.Writer, format string, width, height vg.Length, paint fun
 	}
 	switch strings.ToLower(format) {
 	case "png":
-		canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pictureDPI))
+		canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
 		on(canvas)
 		return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, few(canvas.Image()))
 	case "svg":

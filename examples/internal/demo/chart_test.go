@@ -27,7 +27,7 @@ func sample() *Chart {
 
 func TestChart_PNG(t *testing.T) {
 	var b bytes.Buffer
-	if err := writeCharts(&b, "png", sample()); err != nil {
+	if err := writeCharts(&b, "png", pictureDPI, sample()); err != nil {
 		t.Fatal(err)
 	}
 	img := testkit.Must(png.Decode(&b))
@@ -51,7 +51,7 @@ func TestChart_PNG(t *testing.T) {
 
 func TestChart_SVGIsWellFormedAndWorded(t *testing.T) {
 	var b bytes.Buffer
-	if err := writeCharts(&b, "svg", sample()); err != nil {
+	if err := writeCharts(&b, "svg", pictureDPI, sample()); err != nil {
 		t.Fatal(err)
 	}
 	text := map[string]bool{}
@@ -82,7 +82,7 @@ func TestWriteCharts_SharesAxes(t *testing.T) {
 	}
 	written := func(charts ...*Chart) string {
 		var b bytes.Buffer
-		if err := writeCharts(&b, "svg", charts...); err != nil {
+		if err := writeCharts(&b, "svg", pictureDPI, charts...); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -104,7 +104,7 @@ func TestWriteCharts_OneLegend(t *testing.T) {
 		return c
 	}
 	var b bytes.Buffer
-	if err := writeCharts(&b, "svg", chart("one", "optimal", "noise"), chart("two", "noise", "constant"), chart("three", "optimal")); err != nil {
+	if err := writeCharts(&b, "svg", pictureDPI, chart("one", "optimal", "noise"), chart("two", "noise", "constant"), chart("three", "optimal")); err != nil {
 		t.Fatal(err)
 	}
 	for _, words := range []string{"optimal", "noise", "constant", "one", "two", "three", "Lines end where they do."} {
@@ -124,7 +124,7 @@ func TestWriteCharts_Shade(t *testing.T) {
 	}}}
 	plain := &Chart{Title: "t", Series: []Series{{X: []float64{0, 10}, Y: []float64{0, 10}, Cloud: true}}}
 	var b bytes.Buffer
-	if err := writeCharts(&b, "png", half, plain, plain, plain); err != nil {
+	if err := writeCharts(&b, "png", pictureDPI, half, plain, plain, plain); err != nil {
 		t.Fatal(err)
 	}
 	img := testkit.Must(png.Decode(&b))
@@ -150,7 +150,7 @@ func TestWriteCharts_Refuses(t *testing.T) {
 		`chart "h" has a shade`:  {{Title: "h", LogX: true, Shade: &Shade{}}},
 		`chart "l" has other ax`: {sample(), {Title: "l", LogX: true, Series: []Series{{X: []float64{1}, Y: []float64{1}}}}},
 	} {
-		if err := writeCharts(io.Discard, "png", charts...); err == nil || !strings.Contains(err.Error(), want) {
+		if err := writeCharts(io.Discard, "png", pictureDPI, charts...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestChart_OddData(t *testing.T) {
 			for _, x := range v {
 				shown = shown || onAxis(x, log)
 			}
-			if err := writeCharts(io.Discard, "svg", &c); (err == nil) != shown {
+			if err := writeCharts(io.Discard, "svg", pictureDPI, &c); (err == nil) != shown {
 				t.Errorf("%v, log %v: %v", v, log, err)
 			}
 		}
@@ -186,15 +186,15 @@ func TestChart_Refuses(t *testing.T) {
 		`chart "t" has no point to s`: {X: one, Y: []float64{math.NaN()}},
 	} {
 		c := Chart{Title: "t", Series: []Series{s}}
-		if err := writeCharts(io.Discard, "png", &c); err == nil || !strings.Contains(err.Error(), want) {
+		if err := writeCharts(io.Discard, "png", pictureDPI, &c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if err := writeCharts(io.Discard, "gif", sample()); err == nil || !strings.Contains(err.Error(), `not "gif"`) {
+	if err := writeCharts(io.Discard, "gif", pictureDPI, sample()); err == nil || !strings.Contains(err.Error(), `not "gif"`) {
 		t.Error(err)
 	}
 	for _, format := range []string{"png", "svg"} {
-		if err := writeCharts(broken{}, format, sample()); err == nil {
+		if err := writeCharts(broken{}, format, pictureDPI, sample()); err == nil {
 			t.Errorf("%s: a failed write went unnoticed", format)
 		}
 	}

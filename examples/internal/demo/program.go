@@ -29,6 +29,7 @@ type Program struct {
 	Seed  uint64        // -seed
 	In    string        // -in, where ReadsFile was called
 	Quiet bool          // -quiet: no progress and no remarks; results are printed all the same
+	Rough bool          // few dots an inch in PNG pictures, for tests of all else
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -199,7 +200,7 @@ func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err err
 // the file's extension.
 func (p *Program) WriteCharts(file string, charts ...*Chart) error {
 	return p.WriteFile(file, func(w io.Writer) error {
-		return writeCharts(w, strings.TrimPrefix(filepath.Ext(file), "."), charts...)
+		return writeCharts(w, strings.TrimPrefix(filepath.Ext(file), "."), p.dpi(), charts...)
 	})
 }
 
@@ -207,8 +208,16 @@ func (p *Program) WriteCharts(file string, charts ...*Chart) error {
 // on white, in the format of the file's extension.
 func (p *Program) WritePicture(file string, width, height vg.Length, paint func(draw.Canvas)) error {
 	return p.WriteFile(file, func(w io.Writer) error {
-		return writePicture(w, strings.TrimPrefix(filepath.Ext(file), "."), width, height, paint)
+		return writePicture(w, strings.TrimPrefix(filepath.Ext(file), "."), p.dpi(), width, height, paint)
 	})
+}
+
+// dpi is how many dots an inch of a PNG has.
+func (p *Program) dpi() int {
+	if p.Rough {
+		return pictureDPI / 10
+	}
+	return pictureDPI
 }
 
 // Remark prints one line on the standard output unless -quiet, and wipes the

@@ -23,10 +23,13 @@ type Program struct {
 	Ext  string                                           // of the files it reads, as in ".csv"
 }
 
-// run runs the program with these arguments.
+// run runs the program with these arguments. Its pictures are rough.
 func (p Program) run(ctx context.Context, args []string) (status int, stdout, stderr string) {
 	var o, e bytes.Buffer
-	status = demo.Run(ctx, p.Name, args, &o, &e, p.Main)
+	status = demo.Run(ctx, p.Name, args, &o, &e, func(ctx context.Context, d *demo.Program) error {
+		d.Rough = true
+		return p.Main(ctx, d)
+	})
 	return status, o.String(), e.String()
 }
 
