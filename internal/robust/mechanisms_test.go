@@ -193,7 +193,7 @@ var additiveCalls = []call{
 	{"additive.NewTruncatedGeometric", additive.NewTruncatedGeometric, []any{additive.Range{Lo: 0, Hi: 10}, 1.0, &additive.DiscreteOptions{}}},
 	{"additive.TruncatedGeometric.Release", truncated.Release, []any{seeded(), int64(3)}},
 	{"additive.Norm.AlphaFor", additive.Norm.AlphaFor, []any{additive.Norm{P: 2, Dim: 2}, 1.0, 0.5}},
-	{"additive.Norm.AlphaForLevel", additive.Norm.AlphaForLevel, []any{additive.Norm{P: 2, Dim: 2}, 1.0, 0.5, 2.0}},
+	{"additive.Norm.AlphaForLevel", additive.Norm.AlphaForLevel, []any{additive.Norm{P: 1, Dim: 1}, 1.0, 0.5, 2.0}},
 	{"additive.NewKNorm", additive.NewKNorm, []any{additive.Norm{P: 2, Dim: 2}, 1.0, &additive.Options{}}},
 	{"additive.NewKNorm", additive.NewKNorm, []any{additive.Norm{P: 1, Dim: 2}, 1.0, &additive.Options{Grid: 0.25}}},
 	{"additive.KNorm.Release", knorm.Release, []any{seeded(), []float64{1, 2}}},
@@ -263,7 +263,7 @@ var (
 	reduceTo    = emd.Sampling{Radius: 0.5, Delta: 1e-6}
 	population  = emd.Population{Distance: 0.1, Items: 100, Points: 5, Beta: 0.01}
 	shuffled    = testkit.Must(accountant.NewShuffled(context.Background(), channel, path, accountant.Users{Records: 1000, Items: 1}))
-	bits        = accountant.Shuffle{Records: 1000, Items: 1, Diameter: 1, MinDistance: 1}
+	bits        = accountant.Shuffle{Records: 200, Items: 1, Diameter: 1, MinDistance: 1}
 	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}
 	spread      = testkit.Must(emd.NewDistribution(context.Background(), emd.Line(0, 4), unbounded, 2, nil))
 	lengths     = emd.Users[float64](slices.Values([][]float64{{0, 1.5, 3}, {2}, {3.5, 4}}))

@@ -20,8 +20,8 @@ const (
 	// calls here take milliseconds.
 	patience = 10 * time.Second
 
-	// deadline is that of the contexts that calls are given.
-	deadline = 200 * time.Millisecond
+	// deadline is that of the contexts that calls with a bad argument are given.
+	deadline = 100 * time.Millisecond
 
 	// memory is what a call may allocate in all, in bytes.
 	memory = 512 << 20
@@ -113,7 +113,7 @@ func (c call) drive(t *testing.T) {
 			good[i].Set(reflect.ValueOf(a))
 		}
 	}
-	if _, fault, err := c.do(fn, good, deadline); err != nil || fault != "" {
+	if _, fault, err := c.do(fn, good, patience); err != nil || fault != "" {
 		t.Fatalf("the good call fails: %v %s", err, fault)
 	}
 	failing := fn.Type().NumOut() > 0 && fn.Type().Out(fn.Type().NumOut()-1) == errorType
