@@ -234,10 +234,10 @@ func TestShuffle_Monotone(t *testing.T) {
 			last = a
 		}
 	}
-	falls("records", 9, func(s *ask, i int) { s.Records = int64(20 * math.Pow(8, float64(i))) })
-	falls("alpha0", 12, func(s *ask, i int) { s.Alpha0 = 12 * math.Pow(0.5, float64(i)) })
-	falls("delta", 10, func(s *ask, i int) { s.Delta = math.Pow(10, float64(i-10)) })
-	falls("items", 10, func(s *ask, i int) { s.Items = int64(1000 >> i) })
+	falls("records", 6, func(s *ask, i int) { s.Records = int64(20 * math.Pow(20, float64(i))) })
+	falls("alpha0", 6, func(s *ask, i int) { s.Alpha0 = 12 * math.Pow(0.25, float64(i)) })
+	falls("delta", 5, func(s *ask, i int) { s.Delta = math.Pow(100, float64(i-5)) })
+	falls("items", 5, func(s *ask, i int) { s.Items = int64(1000 >> (2 * i)) })
 	falls("clones", 4, func(s *ask, i int) {
 		s.Clones, s.MinDistance = MetricRandomizer, float64(i)/3
 		if i == 0 {
@@ -251,7 +251,7 @@ func TestShuffle_ChoosesTheBest(t *testing.T) {
 	for _, n := range []int64{10, 1000, 1e6, 1e9} {
 		for _, m := range []int64{1, 10} {
 			for _, alpha0 := range []float64{0.01, 1, 5, 30} {
-				if n > 1000 && alpha0 < 5 {
+				if n > 1000 && (alpha0 < 5 || !long && n > 1e6) {
 					continue // as below, only slower
 				}
 				s := ask{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9, Diameter: 1}
