@@ -92,10 +92,11 @@ func TestBound_KnownAnswers(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	points := make(linePoints, 1024)
-	for i := range points {
-		points[i] = float64(i) / 1024
+	at := make([]float64, 1024)
+	for i := range at {
+		at[i] = float64(i) / 1024
 	}
+	points := testkit.Must(metric.NewPoints(at, metric.Numbers[float64]{})) // with coordinates there is no tour to find
 	line := func(d *Domain[int], dist Distribution) Bound {
 		return testkit.Must(testkit.Must(NewMeasure(d, 1, &MeasureOptions{Distribution: dist})).Bound(t.Context(), o))
 	}
