@@ -47,7 +47,7 @@ func TestIndex_EqualsDefinition(t *testing.T) {
 		if tree.tree == nil || scan.tree != nil {
 			t.Fatal("the tree is used in the wrong place")
 		}
-		for i := 0; i < n; i += 5 {
+		for i := 0; i < n; i += 9 {
 			order := byDistance(d, i)
 			for _, ix := range []*Index{tree, scan} {
 				for _, k := range []int{0, 1, 2, 7, n - 1, n + 5} {
