@@ -50,9 +50,9 @@ func ExampleStandard() {
 
 // A space of any size: no matrix is ever made.
 func ExampleLazy() {
-	pts := make([][]float64, 200_000)
+	pts := make([][]float64, 40_000)
 	for i := range pts {
-		pts[i] = []float64{float64(i % 500), float64(i / 500)}
+		pts[i] = []float64{float64(i % 200), float64(i / 200)}
 	}
 	f, err := metric.NewPoints(pts, metric.Euclidean{})
 	if err != nil {
@@ -62,12 +62,12 @@ func ExampleLazy() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	y, err := m.Release(seeded(), 100_250)
+	y, err := m.Release(seeded(), 20_100)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(m.Guarantee(), "released", pts[y], "for", pts[100_250])
-	// Output: 2-private per unit released [250 198] for [250 200]
+	fmt.Println(m.Guarantee(), "released", pts[y], "for", pts[20_100])
+	// Output: 2-private per unit released [100 98] for [100 100]
 }
 
 // Within reach near words are likelier; all others are alike, and no word is told from
