@@ -203,10 +203,14 @@ func TestOptimal_LossAgainstSimplex(t *testing.T) {
 	}
 }
 
-// 200 random spaces, two metrics, some with a prior, some with other outputs.
+// 100 random spaces, 200 with METRICDP_LONG, two metrics, some with a prior, some with
+// other outputs.
 func TestOptimal_AgainstSimplex(t *testing.T) {
-	r, width := random.Seeded(1), 0.0
-	for i := range 200 {
+	r, width, spaces := random.Seeded(1), 0.0, 100
+	if long {
+		spaces = 200
+	}
+	for i := range spaces {
 		n := 2 + i%7
 		extra := 0
 		if i%5 == 4 {
