@@ -117,13 +117,13 @@ func TestEntropy_BadInput(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range numbers {
-		for _, f := range []metric.Finite{space.Constant(1, 0), space.Constant(5, 0), space.Constant(1100, 0)} {
+		for _, f := range []metric.Finite{space.Constant(1, 0), space.Constant(5, 0), space.Constant(1030, 0)} {
 			if v, err := c.call(t.Context(), f, 0.5); v != 0 || err != nil {
 				t.Errorf("%s of %+v: %v, %v", c.name, f, v, err)
 			}
 		}
 		for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
-			for _, n := range []int{2, 5, 1100} {
+			for _, n := range []int{2, 5, 1030} {
 				var v *metric.Violation
 				if _, err := c.call(t.Context(), space.Constant(n, d), 0.5); !errors.As(err, &v) || v.I != 0 || v.J != 1 {
 					t.Errorf("%s of %d points at distance %v: %v", c.name, n, d, err)
@@ -177,9 +177,9 @@ func (c countdown) Err() error {
 func TestEntropy_CanceledAnywhere(t *testing.T) {
 	testkit.Slow(t)
 	r := random.Seeded(2)
-	for _, space24 := range []metric.Finite{uniform(t, r, 24), ultra(t, r, 24)} {
+	for _, space16 := range []metric.Finite{uniform(t, r, 16), ultra(t, r, 16)} {
 		for _, c := range numbers {
-			f := space24
+			f := space16
 			if c.name == "LevelFor" { // some twenty times the work of the others
 				f = space.Path(5, 1)
 			}

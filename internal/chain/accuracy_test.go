@@ -37,7 +37,10 @@ func TestChain_Accuracy(t *testing.T) {
 	for _, s := range corpus(t, n) {
 		t.Run(s.name, func(t *testing.T) {
 			last := math.Inf(1) // Objective at a smaller alpha
-			for _, span := range spans {
+			for k, span := range spans {
+				if k%2 > 0 && !long() {
+					continue
+				}
 				alpha := span / s.diameter()
 				t.Run(fmt.Sprintf("alpha*diameter=%g", span), func(t *testing.T) {
 					last = accuracy(t, s.Bimetric, alpha, last)

@@ -49,6 +49,9 @@ func TestLazy_ReachesTheOptimum(t *testing.T) {
 			if breach > residual {
 				t.Errorf("alpha=%v: a row broken by %v", alpha, breach)
 			}
+			if alpha != 4 {
+				continue // the workers' part does not depend on it
+			}
 			two := lazy.Solve(t.Context(), Settings{Tolerance: tolerance, Workers: 3})
 			if two.Lower != got.Lower || !slices.Equal(two.X, got.X) {
 				t.Errorf("alpha=%v: 1 worker %v, 3 workers %v", alpha, got.Lower, two.Lower)
