@@ -15,6 +15,6 @@
 // thousands of small spaces. The benchmark OpenProblems searches such spaces for the
 // largest quotients of A and the scales where no theorem does.
 //
-// Spaces have a dozen points by default; with METRICDP_LONG set they are
+// Spaces have six to a dozen points by default; with METRICDP_LONG set they are
 // larger, there are more of them, and searches take minutes.
 package chain
