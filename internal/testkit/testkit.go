@@ -3,6 +3,7 @@ package testkit
 
 import (
 	"math"
+	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -15,6 +16,15 @@ func Slow(t *testing.T) {
 	if Race && testing.Short() {
 		t.Skip("10 s and more under the race detector; shorter tests take the same paths")
 	}
+}
+
+// Sweep is how many cases a test looks at: few by default, many with METRICDP_LONG,
+// which .ci/run sets for some.
+func Sweep(few, many int) int {
+	if os.Getenv("METRICDP_LONG") != "" {
+		return many
+	}
+	return few
 }
 
 // ChiSquare fails t where the counts disagree with the probabilities p at
