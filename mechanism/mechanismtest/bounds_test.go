@@ -19,13 +19,17 @@ func binomial(n, k int, p float64) float64 {
 func TestAtLeast_Covers(t *testing.T) {
 	for _, n := range []int{1, 2, 13, 60} {
 		for _, level := range []float64{0.05, 1e-6} {
+			low, high := make([]float64, n+1), make([]float64, n+1)
+			for k := range low {
+				low[k], high[k] = atLeast(k, n, level), atMost(k, n, level)
+			}
 			for p := 0.001; p < 1; p += 0.007 {
 				above, below := 0.0, 0.0
 				for k := range n + 1 {
-					if atLeast(k, n, level) > p {
+					if low[k] > p {
 						above += binomial(n, k, p)
 					}
-					if atMost(k, n, level) < p {
+					if high[k] < p {
 						below += binomial(n, k, p)
 					}
 				}
@@ -34,7 +38,7 @@ func TestAtLeast_Covers(t *testing.T) {
 				}
 			}
 			for k := range n + 1 {
-				lo := atLeast(k, n, level)
+				lo := low[k]
 				sum := 0.0
 				for j := k; j <= n; j++ {
 					sum += binomial(n, j, lo)
