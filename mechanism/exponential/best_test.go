@@ -79,7 +79,7 @@ func TestBest_TakesNoise(t *testing.T) {
 func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 	r := random.Seeded(26)
 	won := 0
-	for i := range 4 {
+	for i := range testkit.Sweep(4, 10) {
 		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}
 		if i%2 == 1 {
 			b.Privacy = space.Func(30, b.Privacy.Distance)
