@@ -136,6 +136,9 @@ var steps = [...]float64{0, 0.5, 1}
 // eps returns a level, below which the two are not private with slack e^logDelta.
 func (p pair) eps(ctx context.Context, logDelta float64) (float64, error) {
 	most := 0.0
+	if p.shift() < math.Exp(logDelta) { // the total variation is about .4 of it
+		return 0, nil
+	}
 	for _, s := range steps {
 		v, err := p.test(s*most/float64(p.Moved)).best(ctx, logDelta, func(a, b float64) float64 {
 			if math.IsInf(b, -1) {
@@ -169,6 +172,12 @@ func (p pair) delta(ctx context.Context, eps float64) (float64, error) {
 // about estimates eps, as if the statistic were Gaussian: the likelihood ratio's
 // logarithm has mean mu^2/2 and deviation mu.
 func (p pair) about(logDelta float64) float64 {
+	mu := p.shift()
+	return float64(mu*math.Sqrt(-2*logDelta)) + mu*mu/2
+}
+
+// shift is mu.
+func (p pair) shift() float64 {
 	n, m, signal := float64(p.records), float64(p.Moved), 0.0
 	for y, z := range p.Z {
 		if mean := (float64((n-m)*z) + float64(m*(p.X[y]+p.XPrime[y])/2)) / n; mean > 0 {
@@ -176,8 +185,7 @@ func (p pair) about(logDelta float64) float64 {
 			signal += d * d / mean
 		}
 	}
-	mu := m * math.Sqrt(signal/n)
-	return float64(mu*math.Sqrt(-2*logDelta)) + mu*mu/2
+	return m * math.Sqrt(signal/n)
 }
 
 const (
