@@ -56,6 +56,8 @@ type Embedding struct {
 	Dim      int
 	P        float64 // the norm: 1 <= P <= +Inf
 	FromNorm func(norm float64) float64
+	// Linear promises that FromNorm(v) is v*FromNorm(1).
+	Linear bool
 }
 
 // Embedded is an optional capability of a [Finite] whose points sit in R^d.

@@ -109,5 +109,6 @@ func (p *Points[P]) Embed() (Embedding, bool) {
 		coords = s.Append(coords, x)
 	}
 	norm, from := s.Norm()
-	return Embedding{coords, d, norm, from}, true
+	_, linear := s.(interface{ linear() })
+	return Embedding{coords, d, norm, from, linear}, true
 }
