@@ -143,7 +143,7 @@ type transport struct {
 	plan     []Flow   // what is not
 	opt      *Options // nil: the defaults
 	sure     bool     // the potentials of opt are a good start
-	places   *places  // nil: none
+	places   *places  // nil: none, or not looked for
 }
 
 // masses are the points of a measure that have mass.
@@ -195,7 +195,9 @@ func (t *transport) solve(ctx context.Context) (*Result, error) {
 	if err := fault.Memory(t.op, simplex.Bytes(n, m), 1); err != nil {
 		return nil, err
 	}
-	t.places = placesOf(t.cost)
+	if t.places == nil {
+		t.places = placesOf(t.cost)
+	}
 	switch {
 	case t.opt.Cells < 0 || t.opt.Cells > 0 && t.places == nil:
 		return nil, fault.Value(t.op, "Cells", float64(t.opt.Cells), fmt.Sprintf("0 for fewer than %d points a side or for costs that are no distances of points in R^d", smallestPlaced))
@@ -250,7 +252,7 @@ func (t *transport) prove(ctx context.Context, plan []Flow, v []float64) (*Resul
 func (t *transport) problem(ctx context.Context) (*simplex.Problem, error) {
 	n, m := len(t.src.at), len(t.dst.at)
 	p := &simplex.Problem{
-		Src: t.src.mass, Dst: t.dst.mass, Costs: costRows(t.cost), Sure: t.sure,
+		Costs: costRows(t.cost), Sure: t.sure,
 		Lazy:      t.opt.Lazy || float64(n)*float64(m)*8 > denseLimit,
 		MaxPivots: t.opt.MaxPivots, Workers: t.opt.Workers,
 	}
@@ -267,7 +269,9 @@ func (t *transport) problem(ctx context.Context) (*simplex.Problem, error) {
 	}
 	if t.places != nil {
 		p.Space = t.places.among(&t.src, &t.dst)
-	} else if _, stored := t.cost.(*matrixCost); n < len(t.mu) || m < len(t.nu) || !stored && !p.Lazy {
+	}
+	p.Src, p.Dst = t.src.mass, t.dst.mass
+	if _, stored := t.cost.(*matrixCost); p.Space == nil && (n < len(t.mu) || m < len(t.nu) || !stored && !p.Lazy) {
 		p.Costs = rows.Select(p.Costs, len(t.nu), t.src.at, t.dst.at)
 		if !p.Lazy {
 			var err error
