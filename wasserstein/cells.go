@@ -2,7 +2,9 @@ package wasserstein
 
 import (
 	"context"
+	"math"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/wasserstein/internal/prices"
 	"github.com/metricdp/metricdp/wasserstein/internal/simplex"
@@ -46,6 +48,7 @@ func (t *transport) solveCells(ctx context.Context) (*Result, error) {
 		}
 		cells = append(cells, x)
 	}
+	var u []float64
 	v := make([]float64, len(t.nu))
 	b := &simplex.Basis{}
 	if len(from) > 0 && len(to) > 0 {
@@ -62,14 +65,7 @@ func (t *transport) solveCells(ctx context.Context) (*Result, error) {
 		if b, err = simplex.Solve(ctx, p); err != nil {
 			return nil, err
 		}
-		for k, x := range ids[:len(from)] {
-			if x < n {
-				ids[k] = int32(t.src.at[x])
-			} else {
-				ids[k] = int32(t.places.first + t.dst.at[x-n])
-			}
-		}
-		if err := t.places.sinks(ctx, v, ids[:len(from)], b.U, t.opt.Workers); err != nil {
+		if u, err = t.spread(ctx, p.Space, b, v); err != nil {
 			return nil, err
 		}
 	}
@@ -79,11 +75,40 @@ func (t *transport) solveCells(ctx context.Context) (*Result, error) {
 	}, func(i, j int32, mass float64) {
 		plan = append(plan, Flow{I: t.src.at[i], J: t.dst.at[j-n], Mass: mass})
 	})
-	r, err := t.prove(ctx, plan, v)
+	r, err := t.prove(ctx, plan, u, v)
 	if err == nil {
 		r.Pivots, r.Passes = b.Pivots, b.Passes
 	}
 	return r, err
+}
+
+// spread sets v to the potentials of all sinks that go with those of the centers
+// that send, F(y) = min over r of d(r,y) - u_r, and returns some of the sources.
+// By the triangle inequality -F are such, since
+//
+//	F(y) - F(x) <= d(r,y) - d(r,x) <= d(x,y)
+//
+// for the center r that F(x) is about, and there are far fewer centers than sinks
+// to look at. nil stands for the best.
+func (t *transport) spread(ctx context.Context, centers *prices.Space, b *simplex.Basis, v []float64) (u []float64, err error) {
+	w := prices.None(centers.Len())
+	for k := range b.Sources() {
+		w[k] = b.U(k)
+	}
+	p, all := centers.NewPrices(w), t.places.space
+	if err := p.Slacks(ctx, all, t.places.first, v, t.opt.Workers); err != nil {
+		return nil, err
+	}
+	margin := all.Margin()
+	if math.IsInf(margin, 1) {
+		return nil, nil
+	}
+	u = make([]float64, len(t.mu))
+	err = p.Slacks(ctx, all, 0, u, t.opt.Workers)
+	for i, f := range u {
+		u[i] = -directed.AddUp(f, margin)
+	}
+	return u, err
 }
 
 func newCell(c prices.Cell, n int32, mass []float64) cell {

@@ -61,7 +61,7 @@ func (p *places) among(src, dst *masses) *prices.Space {
 func (p *places) sources(ctx context.Context, u, v []float64, workers int) error {
 	w := prices.None(p.space.Len())
 	copy(w[p.first:], v)
-	return p.space.NewPrices(w).Slacks(ctx, 0, u, workers)
+	return p.space.NewPrices(w).Slacks(ctx, p.space, 0, u, workers)
 }
 
 // sinks sets v to the potentials of all sinks that go with those of the points id
@@ -71,5 +71,5 @@ func (p *places) sinks(ctx context.Context, v []float64, id []int32, u func(k in
 	for k, i := range id {
 		w[i] = u(k)
 	}
-	return p.space.NewPrices(w).Slacks(ctx, p.first, v, workers)
+	return p.space.NewPrices(w).Slacks(ctx, p.space, p.first, v, workers)
 }

@@ -202,7 +202,7 @@ func (t *transport) solve(ctx context.Context) (*Result, error) {
 	case t.opt.Cells < 0 || t.opt.Cells > 0 && t.places == nil:
 		return nil, fault.Value(t.op, "Cells", float64(t.opt.Cells), fmt.Sprintf("0 for fewer than %d points a side or for costs that are no distances of points in R^d", smallestPlaced))
 	case len(t.src.at) == 0 || len(t.dst.at) == 0:
-		return t.prove(ctx, t.plan, make([]float64, m))
+		return t.prove(ctx, t.plan, nil, make([]float64, m))
 	case t.opt.Cells > 0:
 		return t.solveCells(ctx)
 	}
@@ -231,17 +231,18 @@ func (t *transport) result(ctx context.Context, b *simplex.Basis) (*Result, erro
 	if err := t.potentials(ctx, b, v); err != nil {
 		return nil, err
 	}
-	r, err := t.prove(ctx, plan, v)
+	r, err := t.prove(ctx, plan, nil, v)
 	if err == nil {
 		r.Pivots, r.Passes = b.Pivots, b.Passes
 	}
 	return r, err
 }
 
-// prove makes a Result of a plan and of potentials of the sinks, which it keeps.
-func (t *transport) prove(ctx context.Context, plan []Flow, v []float64) (*Result, error) {
+// prove makes a Result of a plan and of potentials of the sources, nil for those
+// that go with the others, and of the sinks. It keeps all three.
+func (t *transport) prove(ctx context.Context, plan []Flow, u, v []float64) (*Result, error) {
 	slices.SortFunc(plan, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J)) })
-	c, err := certify(ctx, t.op, t.cost, t.places, t.mu, t.nu, plan, v, t.opt.Workers)
+	c, err := certify(ctx, t.op, t.cost, t.places, t.mu, t.nu, plan, u, v, t.opt.Workers)
 	if err != nil {
 		return nil, err
 	}

@@ -283,6 +283,10 @@ func (t *Tree) fold(g []float64) float64 {
 // norm v or more, within the error of v.
 func (t *Tree) Below(v float64) float64 { return t.below(v, t.slack) }
 
+// BelowFrom is Below for a point from outside whose normalized coordinates are at
+// most size >= 1.
+func (t *Tree) BelowFrom(v, size float64) float64 { return t.below(v, t.slack*size) }
+
 func (t *Tree) below(v, slack float64) float64 {
 	low := float64(v*(1-t.slack)) - slack
 	if !(low > 0) {

@@ -65,13 +65,25 @@ func New(f metric.Finite, point []int) *Space {
 // Len returns the number of points.
 func (s *Space) Len() int { return len(s.point) }
 
-// Distance returns the distance from point a to point b.
-func (s *Space) Distance(a, b int32) float64 { return s.f.Distance(s.point[a], s.point[b]) }
-
 // Diameter returns a bound of all distances.
 func (s *Space) Diameter() float64 {
 	least, most := s.tree.Box(1)
 	return s.tree.Above(s.above * s.tree.BoxMax(1, least, make([]float64, len(most))))
+}
+
+// Margin returns a bound of what the triangle inequality may lack for rounding:
+//
+//	Distance(x, z) <= Distance(x, y) + Distance(y, z) + Margin.
+//
+// It is +Inf where distances are no multiples of the Euclidean norm. A distance is
+// one up to 2 Dim SlackDim relatively and Dim SlackDim absolutely, in the norm of the
+// tree (see package kdtree), and three of them come together.
+func (s *Space) Margin() float64 {
+	if !(s.unit > 0) {
+		return math.Inf(1)
+	}
+	slack := float64(s.tree.Dim) * kdtree.SlackDim
+	return 16 * slack * (s.unit + s.Diameter())
 }
 
 // Place returns the place of a point in an order in which those near each other
@@ -162,22 +174,45 @@ type Hit struct {
 // Search is one search after the other, by one goroutine.
 type Search struct {
 	*Prices
-	from  int32
-	x     []float64
+	from  int       // point of the metric
+	x     []float64 // its coordinates
+	size  float64   // by how much these pass those of the points
+	own   []float64 // room for x
 	gaps  []float64
 	limit float64
+	best  int32 // the point that the last Slack found
 	found []Hit
 }
 
 // NewSearch returns a Search among p, whose prices may change between searches.
 func (p *Prices) NewSearch() *Search {
-	return &Search{Prices: p, gaps: make([]float64, p.space.tree.Dim)}
+	d := p.space.tree.Dim
+	return &Search{Prices: p, own: make([]float64, d), gaps: make([]float64, d), best: -1}
 }
+
+// start aims the search at a point of a space over the same metric.
+func (s *Search) start(of *Space, id int32) {
+	s.from, s.x, s.size = of.point[id], of.tree.At(int(of.place[id])), 1
+	if of == s.space {
+		return
+	}
+	scale := of.tree.Scale() / s.space.tree.Scale() // a power of two
+	for k, v := range s.x {
+		s.own[k] = v * scale
+		s.size = max(s.size, math.Abs(s.own[k]))
+	}
+	s.x = s.own
+}
+
+// below returns a lower bound of the distance of points at the norm v or more.
+func (s *Search) below(v float64) float64 { return s.space.tree.BelowFrom(v, s.size) }
+
+func (s *Search) distance(id int32) float64 { return s.space.f.Distance(s.from, s.space.point[id]) }
 
 // Least returns the points of least distance from the given one less price,
 // ascending, as many as fit into found (cap(found)), of those below limit.
 func (s *Search) Least(from int32, limit float64, found []Hit) []Hit {
-	s.from, s.x = from, s.space.tree.At(int(s.space.place[from]))
+	s.start(s.space, from)
 	s.limit, s.found = limit, found[:0]
 	s.visit(1, 0, s.space.Len(), math.Inf(-1))
 	return s.found
@@ -204,11 +239,11 @@ func (s *Search) visit(node, lo, hi int, low float64) {
 		// Subtraction rounds monotonically: what the bound rules out the
 		// distance would have ruled out.
 		w := s.price[k]
-		if w == math.Inf(-1) || tree.Below(tree.Norm(k, s.x, s.gaps))-w >= s.limit {
+		if w == math.Inf(-1) || s.below(tree.Norm(k, s.x, s.gaps))-w >= s.limit {
 			continue
 		}
 		id := tree.ID[k]
-		c := s.space.Distance(s.from, id)
+		c := s.distance(id)
 		if r := c - w; r < s.limit {
 			s.insert(Hit{r, c, id})
 		}
@@ -224,7 +259,7 @@ func (s *Search) bound(node int) float64 {
 	case s.space.unit > 0:
 		return s.plane.bound(s, node)
 	}
-	return s.space.tree.Below(s.space.tree.BoxMin(node, s.x, s.gaps)) - t
+	return s.below(s.space.tree.BoxMin(node, s.x, s.gaps)) - t
 }
 
 func (s *Search) insert(h Hit) {
@@ -239,11 +274,16 @@ func (s *Search) insert(h Hit) {
 	}
 }
 
-// Slack returns the largest float64 that is at most the distance from the given
-// point to any point less its price, as real numbers.
-func (s *Search) Slack(from int32) float64 {
-	s.from, s.x = from, s.space.tree.At(int(s.space.place[from]))
+// Slack returns the largest float64 that is at most the distance from a point of
+// a space over the same metric to any point less its price, as real numbers.
+func (s *Search) Slack(of *Space, from int32) float64 {
+	s.start(of, from)
 	s.limit = math.Inf(1)
+	if s.best >= 0 { // a good guess where searches follow each other in space
+		if w := s.price[s.space.place[s.best]]; w > math.Inf(-1) {
+			s.limit = directed.SubDown(s.distance(s.best), w)
+		}
+	}
 	s.slack(1, 0, s.space.Len(), math.Inf(-1))
 	return s.limit
 }
@@ -269,19 +309,24 @@ func (s *Search) slack(node, lo, hi int, low float64) {
 		// What is rounded to nearest and above the limit, a float64, is above it
 		// unrounded.
 		w := s.price[k]
-		if w == math.Inf(-1) || tree.Below(tree.Norm(k, s.x, s.gaps))-w > s.limit {
+		if w == math.Inf(-1) || s.below(tree.Norm(k, s.x, s.gaps))-w > s.limit {
 			continue
 		}
-		s.limit = min(s.limit, directed.SubDown(s.space.Distance(s.from, tree.ID[k]), w))
+		if d := directed.SubDown(s.distance(tree.ID[k]), w); d < s.limit {
+			s.limit, s.best = d, tree.ID[k]
+		}
 	}
 }
 
-// Slacks sets u to the Slack of the points from first on, on every core.
-func (p *Prices) Slacks(ctx context.Context, first int, u []float64, workers int) error {
-	return parallel.Chunks(ctx, len(u), Chunk, workers, nil, func(_, lo, hi int) {
+// Slacks sets u to the Slack of the points of a space over the same metric from
+// first on, on every core.
+func (p *Prices) Slacks(ctx context.Context, of *Space, first int, u []float64, workers int) error {
+	return parallel.Chunks(ctx, of.Len(), Chunk, workers, nil, func(_, lo, hi int) {
 		s := p.NewSearch()
-		for i := lo; i < hi; i++ {
-			u[i] = s.Slack(int32(first + i))
+		for _, id := range of.tree.ID[lo:hi] {
+			if k := int(id) - first; k >= 0 && k < len(u) {
+				u[k] = s.Slack(of, id)
+			}
 		}
 	})
 }

@@ -125,7 +125,7 @@ func TestSearch_IsThatOfAScan(t *testing.T) {
 							t.Fatalf("%s: found %v, want %v", name, h, want[k])
 						}
 					}
-					if got := search.Slack(int32(i)); got != slack {
+					if got := search.Slack(s, int32(i)); got != slack {
 						t.Fatalf("%s: slack %v, want %v", name, got, slack)
 					}
 				}
@@ -177,18 +177,19 @@ func TestSlacks_AreThoseOfSearches(t *testing.T) {
 	const n = 1000
 	r := random.Seeded(3)
 	f := testkit.Must(metric.NewPoints(points(r, "uniform", n, 2), metric.Euclidean{}))
-	p := New(f, all(n)).NewPrices(somePrices(r, f, 0.01))
+	s := New(f, all(n))
+	p := s.NewPrices(somePrices(r, f, 0.01))
 	u := make([]float64, n-10)
-	testkit.Check(t, p.Slacks(context.Background(), 10, u, 0))
+	testkit.Check(t, p.Slacks(context.Background(), s, 10, u, 0))
 	search := p.NewSearch()
 	for k, x := range u {
-		if want := search.Slack(int32(10 + k)); x != want {
+		if want := search.Slack(s, int32(10+k)); x != want {
 			t.Fatalf("%d: %v, want %v", k, x, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := p.Slacks(ctx, 0, u, 0); err != context.Canceled {
+	if err := p.Slacks(ctx, s, 0, u, 0); err != context.Canceled {
 		t.Error(err)
 	}
 }

@@ -244,11 +244,11 @@ func (s *near) extend(dst []int, v []float64) error {
 		w[s.n+j] = v[k]
 	}
 	p := s.Space.NewPrices(w)
-	if err := p.Slacks(s.ctx, 0, s.Start[:s.n], s.Workers); err != nil {
+	if err := p.Slacks(s.ctx, s.Space, 0, s.Start[:s.n], s.Workers); err != nil {
 		return err
 	}
 	w = prices.None(s.n + s.m)
 	copy(w, s.Start[:s.n])
 	p.Reset(w)
-	return p.Slacks(s.ctx, s.n, s.Start[s.n:], s.Workers)
+	return p.Slacks(s.ctx, s.Space, s.n, s.Start[s.n:], s.Workers)
 }

@@ -68,6 +68,9 @@ func (s *solver) basis() *Basis {
 	return &Basis{Pivots: s.pivots, Passes: s.passes, src: s.Src, dst: s.Dst, tree: s.tree}
 }
 
+// Sources returns the number of sources.
+func (b *Basis) Sources() int { return len(b.src) }
+
 // U returns the potential of source i and V that of sink j. No cost is below
 // U(i)+V(j), up to rounding, once the basis is optimal.
 func (b *Basis) U(i int) float64 { return b.tree.pi[i] }
