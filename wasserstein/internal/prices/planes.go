@@ -152,9 +152,9 @@ func (f *fit) solve(g []float64) {
 	d, m := f.dim, f.xx
 	trace := 0.0
 	for a := range d {
-		g[a] = f.xw[a] - f.x[a]*f.w/f.n
+		g[a] = f.xw[a] - float64(f.x[a]*f.w)/f.n
 		for b := 0; b <= a; b++ {
-			m[a*d+b] -= f.x[a] * f.x[b] / f.n
+			m[a*d+b] -= float64(f.x[a]*f.x[b]) / f.n
 		}
 		trace += m[a*d+a]
 	}
@@ -163,11 +163,11 @@ func (f *fit) solve(g []float64) {
 		return
 	}
 	for a := range d {
-		m[a*d+a] += ridge * trace
+		m[a*d+a] += float64(ridge * trace)
 		for b := 0; b <= a; b++ {
 			s := m[a*d+b]
 			for k := range b {
-				s -= m[a*d+k] * m[b*d+k]
+				s -= float64(m[a*d+k] * m[b*d+k])
 			}
 			if a == b {
 				m[a*d+a] = math.Sqrt(s)
@@ -178,13 +178,13 @@ func (f *fit) solve(g []float64) {
 	}
 	for a := range d {
 		for k := range a {
-			g[a] -= m[a*d+k] * g[k]
+			g[a] -= float64(m[a*d+k] * g[k])
 		}
 		g[a] /= m[a*d+a]
 	}
 	for a := d - 1; a >= 0; a-- {
 		for k := a + 1; k < d; k++ {
-			g[a] -= m[k*d+a] * g[k]
+			g[a] -= float64(m[k*d+a] * g[k])
 		}
 		g[a] /= m[a*d+a]
 	}

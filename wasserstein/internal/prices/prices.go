@@ -26,7 +26,8 @@ const Chunk = 256
 // Space is a list of points of a metric, numbered from 0, in a kd-tree.
 type Space struct {
 	f     metric.Finite
-	point []int // of f, by number
+	e     metric.Embedding // of f
+	point []int            // of f, by number
 	tree  *kdtree.Tree
 	place []int32 // in the tree, by number
 	above float64 // times the tree's norm is above that of the distance
@@ -48,11 +49,15 @@ func New(f metric.Finite, point []int) *Space {
 		// A norm without powers that is below it, and above it times dim.
 		e.P, above = math.Inf(1), float64(e.Dim)
 	}
+	return build(f, e, above, point)
+}
+
+func build(f metric.Finite, e metric.Embedding, above float64, point []int) *Space {
 	tree := kdtree.New(e.Coords, e.Dim, e.P, e.FromNorm, point)
 	if tree == nil {
 		return nil
 	}
-	s := &Space{f: f, point: point, tree: tree, place: make([]int32, len(point)), above: above}
+	s := &Space{f: f, e: e, point: point, tree: tree, place: make([]int32, len(point)), above: above}
 	if e.Linear && e.P == 2 {
 		s.unit = e.FromNorm(tree.Scale())
 	}
@@ -337,5 +342,5 @@ func (s *Space) Subset(id []int32) *Space {
 	for k, i := range id {
 		point[k] = s.point[i]
 	}
-	return New(s.f, point)
+	return build(s.f, s.e, s.above, point)
 }

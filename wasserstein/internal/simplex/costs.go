@@ -203,23 +203,26 @@ type nearRest struct {
 	prices *prices.Prices
 	search *prices.Search
 	one    []prices.Hit
-	n, any int32
+	n, j   int32 // the first sink, and one of the set
 }
 
 func (s *near) rest(sinks []int32) rest {
 	w := prices.None(s.n + s.m)
-	any := int32(s.n)
 	for _, j := range sinks {
-		w[j], any = s.Start[j], j
+		w[j] = s.Start[j]
 	}
 	p := s.Space.NewPrices(w)
-	return &nearRest{p, p.NewSearch(), make([]prices.Hit, 0, 1), int32(s.n), any}
+	r := &nearRest{prices: p, search: p.NewSearch(), one: make([]prices.Hit, 0, 1), n: int32(s.n)}
+	if len(sinks) > 0 {
+		r.j = sinks[0]
+	}
+	return r
 }
 
 func (r *nearRest) best(i int32) (j int32, c float64, err error) {
 	r.one = r.search.Least(i, math.Inf(1), r.one)
 	if len(r.one) == 0 { // only where a distance is no number
-		return 0, 0, &rows.BadCost{I: int(i), J: int(r.any - r.n), Value: math.NaN()}
+		return 0, 0, &rows.BadCost{I: int(i), J: int(r.j - r.n), Value: math.NaN()}
 	}
 	return r.one[0].ID, r.one[0].C, nil
 }
