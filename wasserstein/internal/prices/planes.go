@@ -17,11 +17,15 @@ import "math"
 //
 // and u is the direction from x to c.
 type planes struct {
-	dim    int
-	center []float64 // node by node: c, h and g
-	half   []float64
-	slope  []float64
-	level  []float64 // by node; -Inf: no prices
+	dim int
+	at  []float64 // node by node: a, -Inf where there are no prices, then c, h and g
+}
+
+// of returns what belongs to a node.
+func (l *planes) of(node int) (level *float64, center, half, slope []float64) {
+	d := l.dim
+	at := l.at[node*(3*d+1) : (node+1)*(3*d+1)]
+	return &at[0], at[1 : 1+d], at[1+d : 1+2*d], at[1+2*d:]
 }
 
 // refit: planes are fitted anew when one price in so many has fallen. They are
@@ -32,15 +36,15 @@ const refit = 8
 func (l *planes) fit(p *Prices) {
 	tree := p.space.tree
 	l.dim = tree.Dim
-	if l.level == nil {
+	if l.at == nil {
 		n := 2 * tree.Leaves
-		l.center, l.half, l.slope = make([]float64, n*l.dim), make([]float64, n*l.dim), make([]float64, n*l.dim)
-		l.level = make([]float64, n)
+		l.at = make([]float64, n*(3*l.dim+1))
 		for node := 1; node < n; node++ {
 			least, most := tree.Box(node)
+			_, center, half, _ := l.of(node)
 			for k := range least {
-				l.center[node*l.dim+k] = least[k] + (most[k]-least[k])/2
-				l.half[node*l.dim+k] = (most[k] - least[k]) * (0.5 + 0x1p-40)
+				center[k] = least[k] + (most[k]-least[k])/2
+				half[k] = (most[k] - least[k]) * (0.5 + 0x1p-40)
 			}
 		}
 	}
@@ -50,12 +54,11 @@ func (l *planes) fit(p *Prices) {
 
 func (l *planes) visit(p *Prices, w *fit, node, lo, hi int) {
 	tree := p.space.tree
-	if p.top[node] == math.Inf(-1) {
-		l.level[node] = math.Inf(-1)
+	level, c, _, g := l.of(node)
+	*level = math.Inf(-1)
+	if p.top[node] == *level {
 		return
 	}
-	at := node * l.dim
-	c, g := l.center[at:at+l.dim], l.slope[at:at+l.dim]
 	w.reset()
 	for k := lo; k < hi; k++ {
 		if v := p.price[k]; v > math.Inf(-1) {
@@ -63,7 +66,6 @@ func (l *planes) visit(p *Prices, w *fit, node, lo, hi int) {
 		}
 	}
 	w.solve(g)
-	level := math.Inf(-1)
 	for k := lo; k < hi; k++ {
 		v := p.price[k]
 		if v == math.Inf(-1) {
@@ -73,9 +75,8 @@ func (l *planes) visit(p *Prices, w *fit, node, lo, hi int) {
 		for a, x := range tree.At(k) {
 			v -= float64(g[a] * (x - c[a]))
 		}
-		level = max(level, v)
+		*level = max(*level, v)
 	}
-	l.level[node] = level
 	if node < tree.Leaves {
 		mid := (lo + hi) / 2
 		l.visit(p, w, 2*node, lo, mid)
@@ -89,8 +90,10 @@ const roundoff = 0x1p-40
 
 // bound returns a lower bound of distance less price in a node.
 func (l *planes) bound(s *Search, node int) float64 {
-	at := node * l.dim
-	c, h, g := l.center[at:at+l.dim], l.half[at:at+l.dim], l.slope[at:at+l.dim]
+	level, c, h, g := l.of(node)
+	if *level == math.Inf(-1) {
+		return math.Inf(1)
+	}
 	norm := 0.0
 	for k, x := range s.x {
 		s.gaps[k] = c[k] - x
@@ -100,7 +103,7 @@ func (l *planes) bound(s *Search, node int) float64 {
 	if norm == 0 {
 		return math.Inf(-1)
 	}
-	b, size := norm-l.level[node], 4+norm+math.Abs(l.level[node])
+	b, size := norm-*level, 4+norm+math.Abs(*level)
 	for k, d := range s.gaps {
 		e := float64(math.Abs(d/norm-g[k]) * h[k])
 		b -= e

@@ -244,7 +244,7 @@ func (s *Search) visit(node, lo, hi int, low float64) {
 		// Subtraction rounds monotonically: what the bound rules out the
 		// distance would have ruled out.
 		w := s.price[k]
-		if w == math.Inf(-1) || s.below(tree.Norm(k, s.x, s.gaps))-w >= s.limit {
+		if w == math.Inf(-1) || s.least(k)-w >= s.limit {
 			continue
 		}
 		id := tree.ID[k]
@@ -257,14 +257,25 @@ func (s *Search) visit(node, lo, hi int, low float64) {
 
 // bound returns a lower bound of distance less price in a node.
 func (s *Search) bound(node int) float64 {
-	t := s.top[node]
-	switch {
-	case t == math.Inf(-1):
-		return math.Inf(1)
-	case s.space.unit > 0:
+	if s.space.unit > 0 {
 		return s.plane.bound(s, node)
 	}
-	return s.below(s.space.tree.BoxMin(node, s.x, s.gaps)) - t
+	if s.top[node] == math.Inf(-1) {
+		return math.Inf(1)
+	}
+	return s.below(s.space.tree.BoxMin(node, s.x, s.gaps)) - s.top[node]
+}
+
+// least returns a lower bound of the distance to the point at place k.
+func (s *Search) least(k int) float64 {
+	if s.space.unit > 0 { // as below, without calls
+		norm := 0.0
+		for a, v := range s.space.tree.At(k) {
+			norm += float64((v - s.x[a]) * (v - s.x[a]))
+		}
+		return float64((math.Sqrt(norm)*(1-roundoff))-float64(s.size*roundoff)) * s.space.unit
+	}
+	return s.below(s.space.tree.Norm(k, s.x, s.gaps))
 }
 
 func (s *Search) insert(h Hit) {
@@ -314,7 +325,7 @@ func (s *Search) slack(node, lo, hi int, low float64) {
 		// What is rounded to nearest and above the limit, a float64, is above it
 		// unrounded.
 		w := s.price[k]
-		if w == math.Inf(-1) || s.below(tree.Norm(k, s.x, s.gaps))-w > s.limit {
+		if w == math.Inf(-1) || s.least(k)-w > s.limit {
 			continue
 		}
 		if d := directed.SubDown(s.distance(tree.ID[k]), w); d < s.limit {
