@@ -23,9 +23,11 @@ type solver struct {
 }
 
 const (
-	// priceBlock arcs are priced for every pivot, some short lists: larger
-	// blocks make fewer and longer steps.
-	priceBlock = 64
+	// One in blockShare as many arcs as there are nodes, and smallBlock at least,
+	// are priced for every pivot: larger blocks make fewer and longer steps, and a
+	// step takes longer in a larger tree.
+	smallBlock = 64
+	blockShare = 32
 	// mostAdded is the number of arcs of a source that a pass adds at most.
 	mostAdded = 8
 	// pivotRounds bounds the pivots between two passes, in units of n+m: where
@@ -91,9 +93,10 @@ func (s *solver) run(from int) (done bool, err error) {
 	if s.MaxPivots > 0 {
 		stop = min(stop, s.MaxPivots)
 	}
+	block := max(smallBlock, len(pi)/blockShare)
 	pos, fresh := from, true // fresh: no pivot since the potentials were computed
 	for idle := 0; idle < len(arcs); {
-		end := min(pos+priceBlock, len(arcs))
+		end := min(pos+block, len(arcs))
 		best, at := -s.tol, -1
 		for k, a := range arcs[pos:end] {
 			if r := a.c - pi[a.i] + pi[a.j]; r < best {
