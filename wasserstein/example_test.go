@@ -377,5 +377,5 @@ func ExampleOptions_cells() {
 		log.Fatal(err)
 	}
 	fmt.Printf("between %.2f and %.2f\n", w.Lower, w.Upper)
-	// Output: between 0.25 and 0.25
+	// Output: between 0.25 and 0.26
 }
