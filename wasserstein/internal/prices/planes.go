@@ -114,10 +114,10 @@ func (l *planes) bound(s *Search, node int) float64 {
 
 // fit is a least squares fit of a linear function.
 type fit struct {
-	dim      int
-	n, w     float64   // sums of 1 and of the prices
-	x, xw    []float64 // of coordinates, and of their products with prices
-	xx, rows []float64
+	dim   int
+	n, w  float64   // sums of 1 and of the prices
+	x, xw []float64 // of coordinates, and of their products with prices
+	xx    []float64
 }
 
 func newFit(dim int) *fit {

@@ -273,7 +273,7 @@ func (s *Search) least(k int) float64 {
 		for a, v := range s.space.tree.At(k) {
 			norm += float64((v - s.x[a]) * (v - s.x[a]))
 		}
-		return float64((math.Sqrt(norm)*(1-roundoff))-float64(s.size*roundoff)) * s.space.unit
+		return (float64(math.Sqrt(norm)*(1-roundoff)) - float64(s.size*roundoff)) * s.space.unit
 	}
 	return s.below(s.space.tree.Norm(k, s.x, s.gaps))
 }
