@@ -19,7 +19,7 @@ func Scale[P any](s Space[P], c float64) (Space[P], error) {
 	if err := fault.Positive(op, "c", c); err != nil {
 		return nil, err
 	}
-	return newTransform(op, s, "", func(d float64) float64 { return c * d })
+	return newTransform(op, s, "", true, func(d float64) float64 { return c * d })
 }
 
 // Power returns s with every distance raised to the power p, 0 < p <= 1: the
@@ -30,7 +30,7 @@ func Power[P any](s Space[P], p float64) (Space[P], error) {
 	if !(p > 0 && p <= 1) {
 		return nil, fault.Value(op, "p", p, "a number in (0, 1]")
 	}
-	return newTransform(op, s, "", func(d float64) float64 { return math.Pow(d, p) })
+	return newTransform(op, s, "", false, func(d float64) float64 { return math.Pow(d, p) })
 }
 
 // Cap returns min(s, c), c > 0, in the unit of s. It is an [Embedder] where s is
@@ -40,7 +40,7 @@ func Cap[P any](s Space[P], c float64) (Space[P], error) {
 	if err := fault.Positive(op, "c", c); err != nil {
 		return nil, err
 	}
-	return newTransform(op, s, UnitOf(s), func(d float64) float64 { return min(d, c) })
+	return newTransform(op, s, UnitOf(s), false, func(d float64) float64 { return min(d, c) })
 }
 
 // WithUnit returns s with a name for the unit of its distances, so that levels
@@ -51,7 +51,7 @@ func WithUnit[P any](s Space[P], unit Unit) (Space[P], error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTransform(op, s, unit, func(d float64) float64 { return d })
+	return newTransform(op, s, unit, true, func(d float64) float64 { return d })
 }
 
 // transform is f of a metric, which is again one for f concave, nondecreasing
@@ -60,13 +60,14 @@ type transform[P any] struct {
 	s    Space[P]
 	unit Unit
 	f    func(float64) float64
+	lin  bool // f multiplies
 }
 
-func newTransform[P any](op string, s Space[P], unit Unit, f func(float64) float64) (Space[P], error) {
+func newTransform[P any](op string, s Space[P], unit Unit, linear bool, f func(float64) float64) (Space[P], error) {
 	if s == nil {
 		return nil, fmt.Errorf("%s: s is nil: %w", op, fault.ErrEmpty)
 	}
-	t := transform[P]{s, unit, f}
+	t := transform[P]{s, unit, f, linear}
 	if e, ok := s.(Embedder[P]); ok {
 		return embeddedTransform[P]{t, e}, nil
 	}
@@ -88,6 +89,8 @@ func (t embeddedTransform[P]) Norm() (float64, func(float64) float64) {
 	p, from := t.e.Norm()
 	return p, func(v float64) float64 { return t.f(from(v)) }
 }
+
+func (t embeddedTransform[P]) linear() bool { return t.lin && isLinear(t.e) }
 
 // Sum returns the sum of one or more metrics on the same points, in the unit that
 // all of them have, if there is one.

@@ -56,6 +56,8 @@ func (f Float32[S]) Append(dst []float64, p []float32) []float64 {
 // Norm implements [Embedder].
 func (f Float32[S]) Norm() (float64, func(float64) float64) { return f.Space.Norm() }
 
+func (f Float32[S]) linear() bool { return isLinear(f.Space) }
+
 type wide struct{ x, y []float64 }
 
 var widePool = sync.Pool{New: func() any { return new(wide) }}

@@ -56,6 +56,9 @@ type Embedding struct {
 	Dim      int
 	P        float64 // the norm: 1 <= P <= +Inf
 	FromNorm func(norm float64) float64
+	// Linear promises that FromNorm(v) is v*FromNorm(1) up to rounding. Searches
+	// with prices (package wasserstein) then take far less time where P is 2.
+	Linear bool
 }
 
 // Embedded is an optional capability of a [Finite] whose points sit in R^d.

@@ -19,3 +19,5 @@ func (Plane) Append(dst []float64, p [2]float64) []float64 { return append(dst, 
 
 // Norm implements [Embedder].
 func (Plane) Norm() (float64, func(float64) float64) { return 2, identity }
+
+func (Plane) linear() bool { return true }

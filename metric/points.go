@@ -109,5 +109,11 @@ func (p *Points[P]) Embed() (Embedding, bool) {
 		coords = s.Append(coords, x)
 	}
 	norm, from := s.Norm()
-	return Embedding{coords, d, norm, from}, true
+	return Embedding{coords, d, norm, from, isLinear(s)}, true
+}
+
+// isLinear tells whether a space promises what [Embedding].Linear says.
+func isLinear(space any) bool {
+	s, ok := space.(interface{ linear() bool })
+	return ok && s.linear()
 }

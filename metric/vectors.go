@@ -62,6 +62,8 @@ func (Euclidean) Append(dst, p []float64) []float64 { return append(dst, p...) }
 // Norm implements [Embedder].
 func (Euclidean) Norm() (float64, func(float64) float64) { return 2, identity }
 
+func (Euclidean) linear() bool { return true }
+
 // Manhattan is the l1 distance of R^d, on the points that [Euclidean] takes.
 type Manhattan struct{}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -51,6 +52,8 @@ func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 // the columns of least cost of each row, which are made longer wherever they
 // cannot prove a step: O(n^2 m) at worst, and on random costs little more than
 // three passes over all of them. Ties are broken the same way every time.
+// [Distances] of points in R^d, n = m, are matched by the engine of [Between],
+// whose searches pass over most pairs.
 func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, error) {
 	const op = "wasserstein: Assignment"
 	n, m := dims(c)
@@ -67,12 +70,36 @@ func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, e
 	if o == nil {
 		o = new(AssignmentOptions)
 	}
+	if n == m {
+		if at := placesOf(c); at != nil {
+			return matchPlaces(ctx, c, at, o.Workers)
+		}
+	}
 	r, err := match(ctx, n, m, costRows(c), o.Workers)
 	var bad *rows.BadCost
 	if errors.As(err, &bad) {
 		err = &fault.ValueError{Op: op, Arg: fmt.Sprintf("cost[%d]", bad.I), Index: bad.J, Value: bad.Value, Want: "a finite number of size at most 2^960"}
 	}
 	return r, err
+}
+
+// matchPlaces matches points in space as a transport of units of mass, whose
+// basic flows are 0 and 1.
+func matchPlaces(ctx context.Context, c Cost, at *places, workers int) (*Matching, error) {
+	n, _ := c.Dims()
+	t := transport{op: "wasserstein: Assignment", cost: c, places: at, opt: &Options{Workers: workers}}
+	t.mu = slices.Repeat([]float64{1}, n)
+	t.nu = t.mu
+	t.moveAll()
+	r, err := t.solve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Matching{Column: make([]int, n), Cost: r.Cost, Upper: r.Upper, U: r.U, V: r.V, Lower: r.Lower}
+	for _, p := range r.Plan {
+		m.Column[p.I] = p.J
+	}
+	return m, nil
 }
 
 func match(ctx context.Context, n, m int, costs rows.Func, workers int) (*Matching, error) {

@@ -3,6 +3,7 @@ package wasserstein
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"testing"
 
@@ -194,5 +195,73 @@ func BenchmarkProject(b *testing.B) {
 		bench(b, fmt.Sprintf("n=%d", n), func(b *testing.B) (map[string]float64, error) {
 			return nil, second(Project(b.Context(), f, g, nil))
 		})
+	}
+}
+
+// samplePair is two samples of the plane of n points each: uniform ones of the
+// unit square, two normal ones a little apart, or two normal ones that are not of
+// one shape and far apart, where the optimal plan is next to ambiguous.
+func samplePair(shape string, n int) (c Cost, diameter float64) {
+	r := random.Seeded(1)
+	pts := make([][2]float64, 2*n)
+	least, most := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
+	for i := range pts {
+		p := [2]float64{r.Float64(), r.Float64()}
+		if shape != "uniform" {
+			p = [2]float64{r.NormFloat64(), r.NormFloat64()}
+		}
+		switch {
+		case i < n:
+		case shape == "near":
+			p[0] += 0.2
+		case shape == "far":
+			p[0], p[1] = 1.5*p[0]+2, 0.7*p[1]
+		}
+		pts[i] = p
+		for k, x := range p {
+			least[k], most[k] = min(least[k], x), max(most[k], x)
+		}
+	}
+	points := testkit.Must(metric.NewPoints(pts, metric.Plane{}))
+	a, b := make([]int, n), make([]int, n)
+	for i := range n {
+		a[i], b[i] = i, n+i
+	}
+	return testkit.Must(Distances(points, a, b)), math.Hypot(most[0]-least[0], most[1]-least[1])
+}
+
+// BenchmarkW1_Lazy is exact between two samples of the plane, whose distances are
+// never stored: 10,000 points each, with METRICDP_LONG=1 also 30,000 and 100,000.
+func BenchmarkW1_Lazy(b *testing.B) {
+	sizes := []int{1000, 10_000}
+	if os.Getenv("METRICDP_LONG") != "" {
+		sizes = append(sizes, 30_000, 100_000)
+	}
+	for _, n := range sizes {
+		equal := slices.Repeat([]float64{1 / float64(n)}, n)
+		for _, shape := range []string{"uniform", "near", "far"} {
+			c, _ := samplePair(shape, n)
+			bench(b, fmt.Sprintf("%s/n=%d", shape, n), func(b *testing.B) (map[string]float64, error) {
+				return work(Between(b.Context(), c, equal, equal, nil))
+			})
+		}
+	}
+}
+
+// BenchmarkW1_Cells brackets the distance of two samples of the plane by cells. It
+// reports the width in percent of the diameter of the points.
+func BenchmarkW1_Cells(b *testing.B) {
+	for _, n := range []int{100_000, 1_000_000} {
+		equal := slices.Repeat([]float64{1 / float64(n)}, n)
+		for _, shape := range []string{"uniform", "near", "far"} {
+			c, d := samplePair(shape, n)
+			bench(b, fmt.Sprintf("%s/n=%d", shape, n), func(b *testing.B) (map[string]float64, error) {
+				r, err := Between(b.Context(), c, equal, equal, &Options{Cells: 4096})
+				if err != nil {
+					return nil, err
+				}
+				return map[string]float64{"width%": 100 * r.Gap() / d}, nil
+			})
+		}
 	}
 }

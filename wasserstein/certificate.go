@@ -81,28 +81,22 @@ func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []flo
 	if o == nil {
 		o = new(CertifyOptions)
 	}
-	return certify(ctx, op, c, mu, nu, plan, slices.Clone(v), o.Workers)
+	return certify(ctx, op, c, placesOf(c), mu, nu, plan, nil, slices.Clone(v), o.Workers)
 }
 
-// certify is Certify for checked arguments; it keeps v.
-func certify(ctx context.Context, op string, c Cost, mu, nu []float64, plan []Flow, v []float64, workers int) (*Certificate, error) {
-	n, m := len(mu), len(nu)
-	r := &Certificate{U: make([]float64, n), V: v}
-	most, bad := make([]float64, n), make([]int, n)
-	err := rows.Each(ctx, costRows(c), n, m, workers, func(i int, row []float64) {
-		if most[i], bad[i] = rows.Largest(row); bad[i] < 0 {
-			r.U[i] = rows.Slack(row, v)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
+// certify is Certify for checked arguments and the places of c, if it has any; it
+// keeps v. u, where not nil, are potentials that go with v.
+func certify(ctx context.Context, op string, c Cost, at *places, mu, nu []float64, plan []Flow, u, v []float64, workers int) (*Certificate, error) {
+	r := &Certificate{U: u, V: v}
 	largest := 0.0
-	for i, j := range bad {
-		if j >= 0 {
-			return nil, badCost(op, i, j, c.At(i, j))
+	if u != nil {
+		largest = at.space.Diameter()
+	} else {
+		r.U = make([]float64, len(mu))
+		var err error
+		if largest, err = r.sources(ctx, op, c, at, workers); err != nil {
+			return nil, err
 		}
-		largest = max(largest, most[i])
 	}
 	totals, err := boundTotals(op, mu, nu, largest)
 	if err != nil {
@@ -112,6 +106,30 @@ func certify(ctx context.Context, op string, c Cost, mu, nu []float64, plan []Fl
 	r.upper(c, mu, nu, plan, totals, largest)
 	r.Cost = min(max(r.Cost, r.Lower), r.Upper)
 	return r, nil
+}
+
+// sources sets the potentials of the sources, and returns a bound of all costs.
+func (r *Certificate) sources(ctx context.Context, op string, c Cost, at *places, workers int) (largest float64, err error) {
+	if at != nil {
+		return at.space.Diameter(), at.sources(ctx, r.U, r.V, workers)
+	}
+	n, m := len(r.U), len(r.V)
+	most, bad := make([]float64, n), make([]int, n)
+	err = rows.Each(ctx, costRows(c), n, m, workers, func(i int, row []float64) {
+		if most[i], bad[i] = rows.Largest(row); bad[i] < 0 {
+			r.U[i] = rows.Slack(row, r.V)
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	for i, j := range bad {
+		if j >= 0 {
+			return 0, badCost(op, i, j, c.At(i, j))
+		}
+		largest = max(largest, most[i])
+	}
+	return largest, nil
 }
 
 func badCost(op string, i, j int, c float64) error {

@@ -73,8 +73,16 @@ func Distances(f metric.Finite, a, b []int) (Cost, error) {
 	if err := cmp.Or(fault.Indices(op, "a", a, n), fault.Indices(op, "b", b, n)); err != nil {
 		return nil, err
 	}
-	return CostFunc(len(a), len(b), func(i, j int) float64 { return f.Distance(a[i], b[j]) }), nil
+	return &distances{f, a, b}, nil
 }
+
+type distances struct {
+	f    metric.Finite
+	a, b []int
+}
+
+func (c *distances) Dims() (n, m int)    { return len(c.a), len(c.b) }
+func (c *distances) At(i, j int) float64 { return c.f.Distance(c.a[i], c.b[j]) }
 
 // dims is c.Dims(), and 0, 0 where c is nil.
 func dims(c Cost) (n, m int) {

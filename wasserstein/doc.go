@@ -39,7 +39,8 @@
 //     [W1Clustered].
 //
 // Any finite metric: [W1], by the network simplex, and [Between] for two sets of
-// points or any costs; [Assignment] and [DistanceEM] for multisets.
+// points or any costs; [Assignment] and [DistanceEM] for multisets. For a million
+// points of R^d, [Options].Cells brackets the distance in seconds.
 //
 // The nearest probability measure to a signed one: [ProjectLine],
 // [ProjectTree], and [Project] on any finite metric. [IsotonicL1] and
@@ -55,6 +56,8 @@
 // results hold the plan and the potentials, and the interval between the two
 // costs, computed from these alone and rounded outward ([Certify] does it for
 // plans from elsewhere). Whatever the solver did, the distance lies in there.
+// Where the points have coordinates, the proof rests on what [metric.Embedding]
+// promises of them besides.
 //
 // The projections return a minimizer up to rounding.
 //
@@ -65,6 +68,19 @@
 // Memory is 8 bytes a pair of points where costs are stored, besides about 500
 // bytes a point and 700 a row of Assignment. ctx ends the work early with its
 // error.
+//
+// Points of R^d, d <= 6 ([metric.Embedded], by [W1] or [Distances]), take O(n)
+// memory, and a pass is a search in a kd-tree for every point: of some microseconds
+// where mass moves little, of O(sqrt(n)) where all of it moves far in the plane, since
+// costs are next to equal along its way. Problems of half, a quarter and so on of
+// the points come first, for potentials to start from. Two samples of the plane of n
+// points each, two cores, seconds (BenchmarkW1_Lazy and BenchmarkW1_Cells):
+//
+//	                                              n = 10,000  30,000  100,000  1,000,000
+//	uniform, both of one square                          @U1     @U3      @UH
+//	normal, 0.2 standard deviations apart                @N1     @N3      @NH
+//	normal, of two shapes, 2 apart                       @F1     @F3      @FH
+//	Cells: 4096, within 0.5 % of the diameter                             @CH         @CM
 //
 // # Who should not use it
 //

@@ -26,9 +26,9 @@ import (
 // The result is symmetric and free of order to the last bit, and off by the
 // last digits of a sum of m distances at most.
 //
-// What the multisets share cancels. The rest is solved by [Assignment] where
-// points have about one item each, O(k^3) at worst for k items, and by [W1] on the
-// distinct points where they have many. Up to 4,096 items all distances are
+// What the multisets share cancels. The rest is solved by [W1] on the distinct
+// points where these sit in R^d or have many items each, and by [Assignment]
+// elsewhere, O(k^3) at worst for k items. Up to 4,096 items all distances are
 // stored.
 func DistanceEM(ctx context.Context, f metric.Finite, a, b []int) (float64, error) {
 	const op = "wasserstein: DistanceEM"
@@ -106,11 +106,12 @@ func multisetCost(ctx context.Context, op string, f metric.Finite, x, y []multis
 	}
 	var cost float64
 	var err error
-	if items := total / g; items <= multisetCopies*int64(min(len(x), len(y))) {
+	t := multisetTransport(op, f, x, y)
+	if items := total / g; items <= multisetCopies*int64(min(len(x), len(y))) && t.places == nil {
 		cost, err = multisetMatch(ctx, f, multisetExpand(x, g, items), multisetExpand(y, g, items))
 		cost *= float64(g)
 	} else {
-		cost, err = multisetMove(ctx, op, f, x, y)
+		cost, err = t.cheapest(ctx)
 	}
 	if err != nil && ctx.Err() == nil { // a bad cost: name the points
 		for _, p := range x {
@@ -124,16 +125,23 @@ func multisetCost(ctx context.Context, op string, f metric.Finite, x, y []multis
 	return cost, err
 }
 
-// multisetMove returns the cost by transport of masses.
-func multisetMove(ctx context.Context, op string, f metric.Finite, x, y []multisetMass) (float64, error) {
-	t := transport{op: op, cost: CostFunc(len(x), len(y), func(i, j int) float64 { return f.Distance(x[i].point, y[j].point) })}
+// multisetTransport is the problem of moving x to y.
+func multisetTransport(op string, f metric.Finite, x, y []multisetMass) *transport {
+	c := &distances{f: f}
+	t := &transport{op: op, cost: c}
 	for _, p := range x {
-		t.mu = append(t.mu, float64(p.mass))
+		c.a, t.mu = append(c.a, p.point), append(t.mu, float64(p.mass))
 	}
 	for _, p := range y {
-		t.nu = append(t.nu, float64(p.mass))
+		c.b, t.nu = append(c.b, p.point), append(t.nu, float64(p.mass))
 	}
 	t.moveAll()
+	t.places = placesOf(c)
+	return t
+}
+
+// cheapest returns the least cost.
+func (t *transport) cheapest(ctx context.Context) (float64, error) {
 	r, err := t.solve(ctx)
 	if err != nil {
 		return 0, err

@@ -41,10 +41,10 @@ func (p *Projection) Gap() float64 { return directed.SubUp(p.Upper, p.Lower) }
 
 // ProjectOptions are the settings of [Project], as in [Options].
 type ProjectOptions struct {
-	Lazy      bool                           // computes distances anew in every pass
-	MaxPivots int                            // ends the work early; 0 means no limit
-	Progress  func(pivots int, cost float64) // called after every pass
-	Workers   int                            // goroutines; 0 means one a processor
+	Lazy      bool                                   // computes distances anew in every pass
+	MaxPivots int                                    // ends the work early; 0 means no limit
+	Progress  func(pivots int, lower, upper float64) // called after every pass
+	Workers   int                                    // goroutines; 0 means one a processor
 }
 
 // Project returns a probability measure on the points of f that is nearest, in

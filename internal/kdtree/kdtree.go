@@ -209,6 +209,13 @@ func (t *Tree) split(lo, mid, hi, axis int) {
 // At returns the normalized coordinates of the point at place k.
 func (t *Tree) At(k int) []float64 { return t.coords[k*t.Dim : (k+1)*t.Dim : (k+1)*t.Dim] }
 
+// Scale returns what one of the norm is in the coordinates of the embedding, a
+// power of two.
+func (t *Tree) Scale() float64 { return t.scale }
+
+// Box returns the lower and upper ends of node's box, normalized.
+func (t *Tree) Box(node int) (least, most []float64) { return t.box(node) }
+
 func (t *Tree) box(node int) (least, most []float64) {
 	box := t.boxes[2*node*t.Dim : 2*(node+1)*t.Dim]
 	return box[:t.Dim], box[t.Dim:]
@@ -276,6 +283,10 @@ func (t *Tree) fold(g []float64) float64 {
 // norm v or more, within the error of v.
 func (t *Tree) Below(v float64) float64 { return t.below(v, t.slack) }
 
+// BelowFrom is Below for a point from outside whose normalized coordinates are at
+// most size >= 1.
+func (t *Tree) BelowFrom(v, size float64) float64 { return t.below(v, t.slack*size) }
+
 func (t *Tree) below(v, slack float64) float64 {
 	low := float64(v*(1-t.slack)) - slack
 	if !(low > 0) {
@@ -288,6 +299,10 @@ func (t *Tree) below(v, slack float64) float64 {
 	}
 	return 0
 }
+
+// Above returns an upper bound of the distance of two points of the tree at the
+// norm v or less, within the error of v.
+func (t *Tree) Above(v float64) float64 { return t.above(v, t.slack) }
 
 // above returns an upper bound of the distance at the norm v or less.
 func (t *Tree) above(v, slack float64) float64 {

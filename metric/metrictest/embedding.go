@@ -60,6 +60,9 @@ func placement(ctx context.Context, f metric.Finite, e metric.Embedding, idx []i
 			v := metric.Minkowski{P: e.P}.Distance(at(i), at(j))
 			lo := (1 - kdtree.SlackOut) * e.FromNorm(max(0, float64(v*(1-slack))-big))
 			hi := (1 + kdtree.SlackOut) * e.FromNorm(float64(v*(1+slack))+big)
+			if line := float64(v * e.FromNorm(1)); e.Linear && !(math.Abs(e.FromNorm(v)-line) <= kdtree.SlackOut*line) {
+				return fmt.Errorf("FromNorm(%v) = %v, not %v as Linear promises", v, e.FromNorm(v), line)
+			}
 			if d := f.Distance(i, j); !(lo <= d && d <= hi) {
 				return fmt.Errorf("Distance(%d, %d) = %v, FromNorm of the norm %v is %v, beyond rounding", i, j, d, v, e.FromNorm(v))
 			}

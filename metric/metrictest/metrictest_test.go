@@ -123,6 +123,14 @@ func TestFinite_CatchesEachLiar(t *testing.T) {
 		law    string
 	}{
 		{"right", func(*line) {}, ""},
+		{"linear and is not", func(l *line) {
+			embed := l.embed
+			l.embed = func() (metric.Embedding, bool) {
+				e, ok := embed()
+				e.FromNorm, e.Linear = func(v float64) float64 { return v * v }, true
+				return e, ok
+			}
+		}, "embedding"},
 		{"no embedding after all", func(l *line) { l.embed = func() (metric.Embedding, bool) { return metric.Embedding{}, false } }, ""},
 		{"negative length", func(l *line) { l.n = func() int { return -1 } }, "length"},
 		{"growing at last", func(l *line) { l.n = func() int { return size + int(lens.Add(1)/asked) } }, "length"},

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/wasserstein/internal/prices"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
@@ -20,15 +21,20 @@ type Problem struct {
 	Costs rows.Func
 	// Lazy tells that Costs should not be stored.
 	Lazy bool
+	// Space, where not nil, stands for Costs, which are not read: its points are
+	// the sources and then the sinks, and its distances the costs. Sources that
+	// follow each other should be near, as should sinks (prices.Space.Sort).
+	Space *prices.Space
 	// Start holds potentials to begin with, of sources and then sinks; nil stands
 	// for zeros. It is overwritten. Sure tells that they are good, whatever share
 	// of the mass the short lists cover.
 	Start []float64
 	Sure  bool
-	// The rest is as in wasserstein.Options.
-	MaxPivots int
-	Progress  func(pivots int, cost float64)
-	Workers   int
+	// MaxPivots and Workers are as in wasserstein.Options.
+	MaxPivots, Workers int
+	// Progress, where not nil, is told after every pass the basis so far. Its
+	// error ends the work.
+	Progress func(b *Basis) error
 }
 
 // Bytes bounds the memory for n sources of m costs, but for stored costs: the
@@ -48,11 +54,22 @@ type Basis struct {
 // [*rows.BadCost].
 func Solve(ctx context.Context, p *Problem) (*Basis, error) {
 	s := &solver{Problem: *p, ctx: ctx, n: len(p.Src), m: len(p.Dst), units: toUnits(p.Src, p.Dst)}
+	s.costs = &scan{solver: s}
+	if p.Space != nil {
+		s.costs = &near{s}
+	}
 	if err := s.solve(); err != nil {
 		return nil, err
 	}
-	return &Basis{Pivots: s.pivots, Passes: s.passes, src: p.Src, dst: p.Dst, tree: s.tree}, nil
+	return s.basis(), nil
 }
+
+func (s *solver) basis() *Basis {
+	return &Basis{Pivots: s.pivots, Passes: s.passes, src: s.Src, dst: s.Dst, tree: s.tree}
+}
+
+// Sources returns the number of sources.
+func (b *Basis) Sources() int { return len(b.src) }
 
 // U returns the potential of source i and V that of sink j. No cost is below
 // U(i)+V(j), up to rounding, once the basis is optimal.
@@ -64,6 +81,9 @@ func (b *Basis) V(j int) float64 { return -b.tree.pi[len(b.src)+j] }
 // that rounding turned negative are left out.
 func (b *Basis) Flows(f func(i, j int, mass float64)) {
 	t, n := b.tree, len(b.src)
+	if t == nil {
+		return
+	}
 	net := make([]exact.DD, len(t.node))
 	copy(net, b.src)
 	for j, w := range b.dst {

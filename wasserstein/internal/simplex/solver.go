@@ -1,10 +1,6 @@
 package simplex
 
-import (
-	"context"
-
-	"github.com/metricdp/metricdp/wasserstein/internal/rows"
-)
+import "context"
 
 // solver finds an optimal basis of the transportation problem between n sources
 // and m sinks whose masses are units, in general position and balanced.
@@ -18,6 +14,7 @@ type solver struct {
 	ctx   context.Context
 	n, m  int
 	units []int64 // sources, then sinks
+	costs costs
 
 	arcs           []arc
 	tree           *tree
@@ -26,9 +23,11 @@ type solver struct {
 }
 
 const (
-	// priceBlock arcs are priced for every pivot, three short lists: larger
-	// blocks make fewer and longer steps.
-	priceBlock = 64
+	// One in blockShare as many arcs as there are nodes, and smallBlock at least,
+	// are priced for every pivot: larger blocks make fewer and longer steps, and a
+	// step takes longer in a larger tree.
+	smallBlock = 64
+	blockShare = 32
 	// mostAdded is the number of arcs of a source that a pass adds at most.
 	mostAdded = 8
 	// pivotRounds bounds the pivots between two passes, in units of n+m: where
@@ -43,26 +42,9 @@ const (
 	relTol = 0x1p-50
 )
 
-func (s *solver) eachRow(f func(i int, row []float64)) error {
-	return rows.Each(s.ctx, s.Costs, s.n, s.m, s.Workers, f)
-}
-
 // solve leaves an optimal basis in tree, or the best when most pivots are made.
 func (s *solver) solve() error {
-	if s.Start == nil {
-		s.Start = make([]float64, s.n+s.m)
-	}
-	if err := s.shortlist(); err != nil {
-		return err
-	}
-	edges, covered, err := s.greedy()
-	if err == nil && !s.Sure && covered < goodCover && min(s.n, s.m) >= smallSide {
-		if err = s.sample(); err == nil {
-			if err = s.shortlist(); err == nil {
-				edges, _, err = s.greedy()
-			}
-		}
-	}
+	edges, err := s.start()
 	if err != nil {
 		return err
 	}
@@ -75,7 +57,9 @@ func (s *solver) solve() error {
 			return err
 		}
 		if s.Progress != nil {
-			s.Progress(s.pivots, s.cost())
+			if err := s.Progress(s.basis()); err != nil {
+				return err
+			}
 		}
 		if s.MaxPivots > 0 && s.pivots >= s.MaxPivots {
 			return nil
@@ -85,9 +69,11 @@ func (s *solver) solve() error {
 			s.purge()
 		}
 		from = len(s.arcs)
-		if err := s.price(); err != nil {
+		found, err := s.price()
+		if err != nil {
 			return err
 		}
+		s.arcs = append(s.arcs, found...)
 		s.passes++
 		if len(s.arcs) == from {
 			if done {
@@ -107,9 +93,10 @@ func (s *solver) run(from int) (done bool, err error) {
 	if s.MaxPivots > 0 {
 		stop = min(stop, s.MaxPivots)
 	}
+	block := max(smallBlock, len(pi)/blockShare)
 	pos, fresh := from, true // fresh: no pivot since the potentials were computed
 	for idle := 0; idle < len(arcs); {
-		end := min(pos+priceBlock, len(arcs))
+		end := min(pos+block, len(arcs))
 		best, at := -s.tol, -1
 		for k, a := range arcs[pos:end] {
 			if r := a.c - pi[a.i] + pi[a.j]; r < best {
@@ -143,28 +130,15 @@ func (s *solver) run(from int) (done bool, err error) {
 	return true, nil
 }
 
-// price adds to the list, for every source, the arcs with the most negative
-// reduced costs of all.
-func (s *solver) price() error {
-	found, count := make([]arc, mostAdded*s.n), make([]int8, s.n)
-	pi := s.tree.pi[s.n:]
-	err := s.eachRow(func(i int, row []float64) {
-		u, limit := s.tree.pi[i], -s.tol
-		list := found[i*mostAdded : i*mostAdded : (i+1)*mostAdded]
-		for j, c := range row[:len(pi)] {
-			if r := c - u + pi[j]; r < limit {
-				list, limit = insert(list, arc{int32(i), int32(s.n + j), r}, limit)
-			}
-		}
-		for k := range list {
-			list[k].c = row[int(list[k].j)-s.n]
-		}
-		count[i] = int8(len(list))
-	})
-	for i, k := range count {
-		s.arcs = append(s.arcs, found[i*mostAdded:i*mostAdded+int(k)]...)
+// price returns, for every source, the arcs with the most negative reduced costs
+// of all.
+func (s *solver) price() ([]arc, error) {
+	u, pi := s.tree.pi[:s.n], s.tree.pi[s.n:]
+	v := make([]float64, s.m)
+	for j, p := range pi {
+		v[j] = -p
 	}
-	return err
+	return s.costs.least(v, mostAdded, func(i int) float64 { return u[i] - s.tol })
 }
 
 // purge halves the list at least, from the arcs of the largest reduced costs
@@ -187,21 +161,4 @@ func (s *solver) purge() {
 		}
 		s.arcs = kept
 	}
-}
-
-// cost is that of the basis, up to rounding.
-func (s *solver) cost() float64 {
-	sum, mass, total := 0.0, 0.0, 0.0
-	for v := range s.tree.node {
-		if p := &s.tree.node[v]; p.parent >= 0 {
-			sum += float64(float64(p.flow) * p.cost)
-		}
-	}
-	for _, w := range s.units[:s.n] {
-		mass += float64(w)
-	}
-	for _, w := range s.Src {
-		total += w.Hi
-	}
-	return sum / mass * total
 }

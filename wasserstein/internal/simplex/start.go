@@ -4,14 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
-
-type arc struct {
-	i, j int32 // nodes: j counts from n
-	c    float64
-}
 
 const (
 	// listWidth is the length of the short lists: shorter ones miss arcs,
@@ -24,58 +17,38 @@ const (
 	smallSide = 64
 )
 
-// shortlist sets arcs to those of least c - v at every source, v being the
-// start potentials of the sinks, and checks all costs on the way. The scans
-// begin at sinks spread evenly, so that ties do not all go to the same few.
-func (s *solver) shortlist() error {
-	k := min(listWidth, s.m)
-	s.arcs = slices.Grow(s.arcs[:0], 2*k*s.n)[:k*s.n]
-	bad := make([]*rows.BadCost, s.n)
-	v := s.Start[s.n:]
-	err := s.eachRow(func(i int, row []float64) {
-		if _, j := rows.Largest(row); j >= 0 {
-			bad[i] = &rows.BadCost{I: i, J: j, Value: row[j]}
-			return
-		}
-		list, limit := s.arcs[i*k:i*k:(i+1)*k], math.Inf(1)
-		scan := func(lo, hi int) {
-			for j, c := range row[lo:hi] {
-				if c -= v[lo+j]; c < limit {
-					list, limit = insert(list, arc{int32(i), int32(s.n + lo + j), c}, limit)
-				}
+// start returns the edges of the first basis. Costs of their own are short lists
+// enough where measures are near each other; where they are far apart, so that
+// everybody's nearest sinks are the same, and in space, where it is cheap, the
+// lists rest on the potentials of a problem of half the size.
+func (s *solver) start() (edges []edge, err error) {
+	sure := s.Sure || min(s.n, s.m) < smallSide
+	if s.Start == nil {
+		s.Start = make([]float64, s.n+s.m)
+		if s.Space != nil && !sure {
+			if err := s.sample(); err != nil {
+				return nil, err
 			}
-		}
-		from := i * s.m / s.n
-		scan(from, s.m)
-		scan(0, from)
-		for p := range list {
-			list[p].c = row[int(list[p].j)-s.n]
-		}
-	})
-	if err != nil {
-		return err
-	}
-	for _, b := range bad {
-		if b != nil {
-			return b
+			sure = true
 		}
 	}
-	return nil
+	edges, covered, err := s.list()
+	if err == nil && !sure && covered < goodCover {
+		if err = s.sample(); err == nil {
+			edges, _, err = s.list()
+		}
+	}
+	return edges, err
 }
 
-// insert puts a into a full or growing list that ascends by c, and returns its
-// limit.
-func insert(list []arc, a arc, limit float64) ([]arc, float64) {
-	p := min(len(list), cap(list)-1)
-	list = list[:p+1]
-	for ; p > 0 && list[p-1].c > a.c; p-- {
-		list[p] = list[p-1]
+// list makes the short lists, of the arcs of least c - v at every source, v being
+// the start potentials of the sinks, and the basis that they give.
+func (s *solver) list() (edges []edge, covered float64, err error) {
+	none := func(int) float64 { return math.Inf(1) }
+	if s.arcs, err = s.costs.least(s.Start[s.n:], listWidth, none); err != nil {
+		return nil, 0, err
 	}
-	list[p] = a
-	if len(list) == cap(list) {
-		limit = list[len(list)-1].c
-	}
-	return list, limit
+	return s.greedy()
 }
 
 // greedy returns the basis that takes arcs by reduced cost as they come: first
@@ -115,28 +88,22 @@ func (s *solver) greedy() (edges []edge, covered float64, err error) {
 			rest = append(rest, int32(j))
 		}
 	}
-	buf := make([]float64, s.m)
+	sinks := s.costs.rest(rest)
 	for i := range s.n {
 		all += float64(s.units[i])
-		if left[i] == 0 {
-			continue
-		}
-		if err := s.ctx.Err(); err != nil {
-			return nil, 0, err
-		}
-		row := s.Costs(i, buf)
-		for left[i] > 0 {
-			best, at := math.Inf(1), 0
-			for q, j := range rest {
-				if r := row[int(j)-s.n] - s.Start[j]; r < best {
-					best, at = r, q
-				}
+		if left[i] > 0 {
+			if err := s.ctx.Err(); err != nil {
+				return nil, 0, err
 			}
-			j := rest[at]
-			use(int32(i), j, row[int(j)-s.n])
+		}
+		for left[i] > 0 {
+			j, c, err := sinks.best(int32(i))
+			if err != nil {
+				return nil, 0, err
+			}
+			use(int32(i), j, c)
 			if left[j] == 0 {
-				rest[at] = rest[len(rest)-1]
-				rest = rest[:len(rest)-1]
+				sinks.remove(j)
 			}
 		}
 	}
@@ -146,9 +113,7 @@ func (s *solver) greedy() (edges []edge, covered float64, err error) {
 // sample sets the start potentials to those of a problem of half the size: of
 // every two neighboring sources the heavier stands for both, and so for sinks.
 // They are extended to all sources, as u_i = min over the sampled j of c_ij-v_j,
-// and then to all sinks. It costs a pass over the costs beside the small
-// problem, and is worth it where short lists by cost alone go wrong: where the
-// measures are far apart, so that everybody's nearest sinks are the same.
+// and then to all sinks.
 func (s *solver) sample() error {
 	n, m := (s.n+1)/2, (s.m+1)/2
 	half := &solver{Problem: Problem{Workers: s.Workers, Lazy: s.Lazy}, ctx: s.ctx, n: n, m: m}
@@ -170,22 +135,15 @@ func (s *solver) sample() error {
 	src, dst := rep(0, n, s.n), rep(s.n, m, s.m)
 	// The sums are in general position as they are: the perturbations of the
 	// sources are still > 0 with total s.n < K.
-	half.Costs = rows.Select(s.Costs, s.m, src, dst)
-	if !s.Lazy {
-		var err error
-		if half.Costs, err = rows.Store(s.ctx, half.Costs, n, m, s.Workers); err != nil {
-			return err
-		}
+	if err := s.costs.reduce(half, src, dst); err != nil {
+		return err
 	}
 	if err := half.solve(); err != nil {
 		return err
 	}
-	u, v := s.Start[:s.n], s.Start[s.n:]
-	return rows.Potentials(s.ctx, s.Costs, s.n, s.m, s.Workers, v, func(i int, row []float64) float64 {
-		u[i] = math.Inf(1)
-		for k, j := range dst {
-			u[i] = min(u[i], row[j]+half.tree.pi[n+k])
-		}
-		return u[i]
-	})
+	v := make([]float64, m)
+	for k := range v {
+		v[k] = -half.tree.pi[n+k]
+	}
+	return s.costs.extend(dst, v)
 }

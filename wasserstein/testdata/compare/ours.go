@@ -12,8 +12,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
@@ -33,7 +36,7 @@ func main() {
 		}
 		return v
 	}
-	show := func(task string, f func() (float64, error)) {
+	show := func(task string, runs int, f func() (float64, error)) {
 		best, value := math.Inf(1), 0.0
 		for range runs {
 			start := time.Now()
@@ -46,19 +49,14 @@ func main() {
 		fmt.Printf("%s %g %.17g\n", task, best, value)
 	}
 	for _, task := range os.Args[2:] {
-		var kind string
-		var n int
-		if _, err := fmt.Sscanf(task, "%3s-%d", &kind, &n); err != nil {
+		kind, size, _ := strings.Cut(task, "-")
+		n := 0
+		if _, err := fmt.Sscanf(size, "%d", &n); err != nil {
 			log.Fatal(task, ": ", err)
 		}
-		switch kind {
-		case "emd":
-			c, err := wasserstein.Matrix(n, n, read(task, "cost"))
-			if err != nil {
-				log.Fatal(err)
-			}
+		between := func(c wasserstein.Cost) func() (float64, error) {
 			a, b := read(task, "a"), read(task, "b")
-			show(task, func() (float64, error) {
+			return func() (float64, error) {
 				r, err := wasserstein.Between(context.Background(), c, a, b, nil)
 				if err != nil {
 					return 0, err
@@ -67,13 +65,27 @@ func main() {
 					return 0, fmt.Errorf("gap %v at cost %v", r.Gap(), r.Cost)
 				}
 				return r.Cost, nil
-			})
+			}
+		}
+		switch kind {
+		case "emd":
+			c, err := wasserstein.Matrix(n, n, read(task, "cost"))
+			if err != nil {
+				log.Fatal(err)
+			}
+			show(task, runs, between(c))
+		case "lazy":
+			c, err := distances(read(task, "x"), read(task, "y"))
+			if err != nil {
+				log.Fatal(err)
+			}
+			show(task, 1, between(c))
 		case "lsa":
 			c, err := wasserstein.Matrix(n, n, read(task, "cost"))
 			if err != nil {
 				log.Fatal(err)
 			}
-			show(task, func() (float64, error) {
+			show(task, runs, func() (float64, error) {
 				r, err := wasserstein.Assignment(context.Background(), c, nil)
 				if err != nil {
 					return 0, err
@@ -82,9 +94,24 @@ func main() {
 			})
 		case "w1d":
 			a, b := read(task, "a"), read(task, "b")
-			show(task, func() (float64, error) { return wasserstein.W1Samples(a, b) })
+			show(task, runs, func() (float64, error) { return wasserstein.W1Samples(a, b) })
 		default:
 			log.Fatal("no task ", task)
 		}
 	}
+}
+
+// distances are those between two sets of points of the plane.
+func distances(x, y []float64) (wasserstein.Cost, error) {
+	var pts [][2]float64
+	var at []int
+	for xy := range slices.Chunk(slices.Concat(x, y), 2) {
+		at = append(at, len(pts))
+		pts = append(pts, [2]float64(xy))
+	}
+	f, err := metric.NewPoints(pts, metric.Plane{})
+	if err != nil {
+		return nil, err
+	}
+	return wasserstein.Distances(f, at[:len(x)/2], at[len(x)/2:])
 }

@@ -1,0 +1,257 @@
+package simplex
+
+import (
+	"math"
+
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/wasserstein/internal/prices"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
+)
+
+type arc struct {
+	i, j int32 // nodes: j counts from n
+	c    float64
+}
+
+// costs finds arcs by their reduced costs.
+type costs interface {
+	// least returns, source by source and in ascending order, the arcs of least
+	// c - v, v being potentials of the sinks: those below the limit of the
+	// source, and at most k.
+	least(v []float64, k int, limit func(i int) float64) ([]arc, error)
+	// rest is a set of sinks, given as nodes.
+	rest(sinks []int32) rest
+	// reduce sets the costs of a problem between some of the sources and sinks.
+	reduce(half *solver, src, dst []int) error
+	// extend sets all start potentials to those that go with v, of the sinks dst.
+	extend(dst []int, v []float64) error
+}
+
+// rest is a set of sinks.
+type rest interface {
+	// best returns the sink of least c - v for source i, v being the start
+	// potentials.
+	best(i int32) (j int32, c float64, err error)
+	remove(j int32)
+}
+
+// scan reads rows of costs.
+type scan struct {
+	*solver
+	checked bool // the costs were found to be in their domain
+}
+
+func (s *scan) each(f func(i int, row []float64)) error {
+	return rows.Each(s.ctx, s.Costs, s.n, s.m, s.Workers, f)
+}
+
+// least scans from sinks spread evenly, so that ties do not all go to the same
+// few. The first call checks all costs on the way.
+func (s *scan) least(v []float64, k int, limit func(i int) float64) ([]arc, error) {
+	k = min(k, s.m)
+	found, bad := newFound(s.n, k), make([]*rows.BadCost, s.n)
+	err := s.each(func(i int, row []float64) {
+		if !s.checked {
+			if _, j := rows.Largest(row); j >= 0 {
+				bad[i] = &rows.BadCost{I: i, J: j, Value: row[j]}
+				return
+			}
+		}
+		list, most := found.list(i), limit(i)
+		scan := func(lo, hi int) {
+			for j, c := range row[lo:hi] {
+				if c -= v[lo+j]; c < most {
+					list, most = insert(list, arc{int32(i), int32(s.n + lo + j), c}, most)
+				}
+			}
+		}
+		from := i * s.m / s.n
+		scan(from, s.m)
+		scan(0, from)
+		for p := range list {
+			list[p].c = row[int(list[p].j)-s.n]
+		}
+		found.count[i] = len(list)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range bad {
+		if b != nil {
+			return nil, b
+		}
+	}
+	s.checked = true
+	return found.all(), nil
+}
+
+// insert puts a into a full or growing list that ascends by c, and returns its
+// limit.
+func insert(list []arc, a arc, limit float64) ([]arc, float64) {
+	p := min(len(list), cap(list)-1)
+	list = list[:p+1]
+	for ; p > 0 && list[p-1].c > a.c; p-- {
+		list[p] = list[p-1]
+	}
+	list[p] = a
+	if len(list) == cap(list) {
+		limit = list[len(list)-1].c
+	}
+	return list, limit
+}
+
+// found are lists of up to k arcs for every source.
+type found struct {
+	arcs  []arc
+	count []int
+	k     int
+}
+
+func newFound(n, k int) *found { return &found{make([]arc, n*k), make([]int, n), k} }
+
+func (f *found) list(i int) []arc { return f.arcs[i*f.k : i*f.k : (i+1)*f.k] }
+
+// all returns the arcs of all sources, moved together.
+func (f *found) all() []arc {
+	out := f.arcs[:0]
+	for i, c := range f.count {
+		out = append(out, f.arcs[i*f.k:i*f.k+c]...)
+	}
+	return out
+}
+
+type scanRest struct {
+	*scan
+	sinks []int32
+	buf   []float64
+	row   []float64
+	of    int32 // the source of row
+}
+
+func (s *scan) rest(sinks []int32) rest {
+	return &scanRest{scan: s, sinks: sinks, buf: make([]float64, s.m), of: -1}
+}
+
+func (r *scanRest) best(i int32) (j int32, c float64, err error) {
+	if r.of != i {
+		r.row, r.of = r.Costs(int(i), r.buf), i
+	}
+	best := math.Inf(1)
+	for _, k := range r.sinks {
+		if d := r.row[int(k)-r.n] - r.Start[k]; d < best {
+			best, j = d, k
+		}
+	}
+	return j, r.row[int(j)-r.n], nil
+}
+
+func (r *scanRest) remove(j int32) {
+	for q, k := range r.sinks {
+		if k == j {
+			r.sinks[q] = r.sinks[len(r.sinks)-1]
+			r.sinks = r.sinks[:len(r.sinks)-1]
+			return
+		}
+	}
+}
+
+// reduce costs a pass over the costs beside the small problem.
+func (s *scan) reduce(half *solver, src, dst []int) (err error) {
+	half.Costs = rows.Select(s.Costs, s.m, src, dst)
+	if !s.Lazy {
+		half.Costs, err = rows.Store(s.ctx, half.Costs, half.n, half.m, s.Workers)
+	}
+	half.costs = &scan{solver: half, checked: s.checked}
+	return err
+}
+
+func (s *scan) extend(dst []int, v []float64) error {
+	u := s.Start[:s.n]
+	return rows.Potentials(s.ctx, s.Costs, s.n, s.m, s.Workers, s.Start[s.n:], func(i int, row []float64) float64 {
+		u[i] = math.Inf(1)
+		for k, j := range dst {
+			u[i] = min(u[i], row[j]-v[k])
+		}
+		return u[i]
+	})
+}
+
+// near searches a Space.
+type near struct{ *solver }
+
+func (s *near) least(v []float64, k int, limit func(i int) float64) ([]arc, error) {
+	k = min(k, s.m)
+	found := newFound(s.n, k)
+	w := prices.None(s.n + s.m)
+	copy(w[s.n:], v)
+	p := s.Space.NewPrices(w)
+	err := parallel.Chunks(s.ctx, s.n, prices.Chunk, s.Workers, nil, func(_, lo, hi int) {
+		search, hits := p.NewSearch(), make([]prices.Hit, 0, k)
+		for i := lo; i < hi; i++ {
+			hits = search.Least(int32(i), limit(i), hits)
+			list := found.list(i)
+			for _, h := range hits {
+				list = append(list, arc{int32(i), h.ID, h.C})
+			}
+			found.count[i] = len(list)
+		}
+	})
+	return found.all(), err
+}
+
+type nearRest struct {
+	prices *prices.Prices
+	search *prices.Search
+	one    []prices.Hit
+	n, j   int32 // the first sink, and one of the set
+}
+
+func (s *near) rest(sinks []int32) rest {
+	w := prices.None(s.n + s.m)
+	for _, j := range sinks {
+		w[j] = s.Start[j]
+	}
+	p := s.Space.NewPrices(w)
+	r := &nearRest{prices: p, search: p.NewSearch(), one: make([]prices.Hit, 0, 1), n: int32(s.n)}
+	if len(sinks) > 0 {
+		r.j = sinks[0]
+	}
+	return r
+}
+
+func (r *nearRest) best(i int32) (j int32, c float64, err error) {
+	r.one = r.search.Least(i, math.Inf(1), r.one)
+	if len(r.one) == 0 { // only where a distance is no number
+		return 0, 0, &rows.BadCost{I: int(i), J: int(r.j - r.n), Value: math.NaN()}
+	}
+	return r.one[0].ID, r.one[0].C, nil
+}
+
+func (r *nearRest) remove(j int32) { r.prices.Lower(j, math.Inf(-1)) }
+
+func (s *near) reduce(half *solver, src, dst []int) error {
+	ids := make([]int32, 0, len(src)+len(dst))
+	for _, i := range src {
+		ids = append(ids, int32(i))
+	}
+	for _, j := range dst {
+		ids = append(ids, int32(s.n+j))
+	}
+	half.Space, half.costs = s.Space.Subset(ids), &near{half}
+	return s.ctx.Err()
+}
+
+func (s *near) extend(dst []int, v []float64) error {
+	w := prices.None(s.n + s.m)
+	for k, j := range dst {
+		w[s.n+j] = v[k]
+	}
+	p := s.Space.NewPrices(w)
+	if err := p.Slacks(s.ctx, s.Space, 0, s.Start[:s.n], s.Workers); err != nil {
+		return err
+	}
+	w = prices.None(s.n + s.m)
+	copy(w, s.Start[:s.n])
+	p.Reset(w)
+	return p.Slacks(s.ctx, s.Space, s.n, s.Start[s.n:], s.Workers)
+}

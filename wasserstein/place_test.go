@@ -1,0 +1,286 @@
+package wasserstein
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// placed is n points of a shape that is hard for a search in space, in a metric.
+func placed(r *rand.Rand, shape string, n int) metric.Finite {
+	pts := make([][]float64, n)
+	for i := range pts {
+		p := []float64{r.Float64(), r.Float64()}
+		switch shape {
+		case "grid":
+			p = []float64{float64(r.IntN(12)), float64(r.IntN(12))}
+		case "clusters":
+			p = []float64{float64(r.IntN(3)) + 1e-6*r.NormFloat64(), 1e-6 * r.NormFloat64()}
+		case "line":
+			p[1] = p[0] / 3
+		case "shifted":
+			p[0] += 3 * float64(i%2)
+		case "solid":
+			p = append(p, r.Float64())
+		}
+		pts[i] = p
+	}
+	switch shape {
+	case "manhattan":
+		return testkit.Must(metric.NewPoints(pts, metric.Manhattan{}))
+	case "globe":
+		globe := make([]metric.LatLon, n)
+		for i, p := range pts {
+			globe[i] = metric.LatLon{Lat: 180*p[0] - 90, Lon: 360*p[1] - 180}
+		}
+		return testkit.Must(metric.NewPoints(globe, metric.GreatCircle{}))
+	}
+	return testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
+}
+
+var placedShapes = []string{"uniform", "grid", "clusters", "line", "shifted", "solid", "manhattan", "globe"}
+
+// evenOdd splits the points of f: even ones are sources, odd ones sinks, less the
+// last drop of them.
+func evenOdd(f metric.Finite, drop int) (c Cost, a, b []int) {
+	for i := range f.Len() {
+		if i%2 == 0 {
+			a = append(a, i)
+		} else if i < f.Len()-2*drop {
+			b = append(b, i)
+		}
+	}
+	return testkit.Must(Distances(f, a, b)), a, b
+}
+
+// rowsOf is the cost without its places.
+func rowsOf(c Cost) Cost {
+	n, m := c.Dims()
+	return CostFunc(n, m, c.At)
+}
+
+// Searches in space find what rows do, for masses of all kinds.
+func TestBetween_InSpaceIsThatOfRows(t *testing.T) {
+	r := random.Seeded(1)
+	for _, shape := range placedShapes {
+		for _, drop := range []int{0, 40} {
+			c, a, b := evenOdd(placed(r, shape, 560), drop)
+			if placesOf(c) == nil || placesOf(rowsOf(c)) != nil {
+				t.Fatalf("%s: not what the test is about", shape)
+			}
+			equal := func(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
+			for name, w := range map[string][2][]float64{
+				"equal":  {equal(len(a)), equal(len(b))},
+				"random": {w1Weights(r, len(a), true), w1Weights(r, len(b), false)},
+			} {
+				t.Run(fmt.Sprint(shape, drop, name), func(t *testing.T) {
+					got := testkit.Must(Between(t.Context(), c, w[0], w[1], nil))
+					want := testkit.Must(Between(t.Context(), rowsOf(c), w[0], w[1], nil))
+					w1Verify(t, c, w[0], w[1], got, w1Tol)
+					if !(got.Lower <= want.Upper && want.Lower <= got.Upper) {
+						t.Errorf("[%v, %v], rows [%v, %v]", got.Lower, got.Upper, want.Lower, want.Upper)
+					}
+				})
+			}
+		}
+	}
+}
+
+// W1 has potentials of all points, those without mass as well.
+func TestW1_InSpaceHasPotentialsOfAllPoints(t *testing.T) {
+	r := random.Seeded(2)
+	for _, shape := range placedShapes {
+		f := placed(r, shape, 300)
+		mu, nu := w1Weights(r, 300, true), w1Weights(r, 300, true)
+		got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
+		w1Verify(t, metricCost{f}, mu, nu, got, w1Tol)
+		want := testkit.Must(Between(t.Context(), rowsOf(metricCost{f}), mu, nu, nil))
+		if !(got.Lower <= want.Upper && want.Lower <= got.Upper) {
+			t.Errorf("%s: [%v, %v], rows [%v, %v]", shape, got.Lower, got.Upper, want.Lower, want.Upper)
+		}
+	}
+}
+
+// The answer does not depend on the number of workers.
+func TestBetween_InSpaceOnAnyNumberOfWorkers(t *testing.T) {
+	c, a, b := evenOdd(placed(random.Seeded(3), "uniform", 1200), 0)
+	mu, nu := w1Weights(random.Seeded(4), len(a), false), w1Weights(random.Seeded(5), len(b), false)
+	one := testkit.Must(Between(t.Context(), c, mu, nu, &Options{Workers: 1}))
+	for _, w := range []int{2, 5} {
+		r := testkit.Must(Between(t.Context(), c, mu, nu, &Options{Workers: w}))
+		if r.Cost != one.Cost || !slices.Equal(r.Plan, one.Plan) || !slices.Equal(r.V, one.V) {
+			t.Errorf("%d workers: %v, one: %v", w, r, one)
+		}
+	}
+}
+
+// Whoever stops has a proved interval by then, and it only gets narrower.
+func TestProgress_BracketsTheOptimum(t *testing.T) {
+	r := random.Seeded(6)
+	c, a, b := evenOdd(placed(r, "shifted", 1000), 0)
+	mu, nu := w1Weights(r, len(a), false), w1Weights(r, len(b), false)
+	for name, c := range map[string]Cost{"space": c, "rows": rowsOf(c)} {
+		want := testkit.Must(Between(t.Context(), c, mu, nu, nil))
+		calls, lower, upper := 0, 0.0, math.Inf(1)
+		testkit.Must(Between(t.Context(), c, mu, nu, &Options{Progress: func(pivots int, lo, hi float64) {
+			if !(lower <= lo && lo <= want.Upper && want.Lower <= hi && hi <= upper) {
+				t.Errorf("%s: [%v, %v] after [%v, %v], optimum %v", name, lo, hi, lower, upper, want.Cost)
+			}
+			calls, lower, upper = calls+1, lo, hi
+		}}))
+		if calls < 2 || upper-lower > 1e-9*want.Cost {
+			t.Errorf("%s: %d calls, the last [%v, %v]", name, calls, lower, upper)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if _, err := Between(ctx, c, mu, nu, &Options{Progress: func(int, float64, float64) { cancel() }}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A search for the potentials of the sources takes none that a scan would not: they
+// prove a bound of bad plans and potentials as well.
+func TestCertify_InSpaceIsThatOfRows(t *testing.T) {
+	r := random.Seeded(7)
+	for _, shape := range placedShapes {
+		c, a, b := evenOdd(placed(r, shape, 500), 0)
+		mu, nu := w1Weights(r, len(a), true), w1Weights(r, len(b), true)
+		v := make([]float64, len(b))
+		for j := range v {
+			v[j] = c.At(0, j) * r.NormFloat64()
+		}
+		plan := []Flow{{0, 1, 0.5}, {3, 2, 0.25}}
+		got := testkit.Must(Certify(t.Context(), c, mu, nu, plan, v, nil))
+		want := testkit.Must(Certify(t.Context(), rowsOf(c), mu, nu, plan, v, nil))
+		if !slices.Equal(got.U, want.U) || got.Lower > want.Lower || got.Upper < want.Upper || got.Unmatched != want.Unmatched {
+			t.Errorf("%s: [%v, %v], rows [%v, %v]", shape, got.Lower, got.Upper, want.Lower, want.Upper)
+		}
+	}
+}
+
+func TestAssignment_InSpaceIsThatOfRows(t *testing.T) {
+	r := random.Seeded(8)
+	for _, shape := range placedShapes {
+		c, a, _ := evenOdd(placed(r, shape, 500), 0)
+		got := testkit.Must(Assignment(t.Context(), c, nil))
+		want := testkit.Must(Assignment(t.Context(), rowsOf(c), nil))
+		if got.Lower > want.Upper || want.Lower > got.Upper || got.Gap() > 1e-12*(1+got.Cost) {
+			t.Errorf("%s: [%v, %v], rows [%v, %v]", shape, got.Lower, got.Upper, want.Lower, want.Upper)
+		}
+		used, cost := make([]bool, len(a)), 0.0
+		for i, j := range got.Column {
+			if used[j] {
+				t.Fatalf("%s: column %d twice", shape, j)
+			}
+			used[j] = true
+			cost += c.At(i, j)
+		}
+		if math.Abs(cost-got.Cost) > 1e-12*cost {
+			t.Errorf("%s: %v, the columns cost %v", shape, got.Cost, cost)
+		}
+	}
+}
+
+func TestDistanceEM_InSpaceIsThatOfRows(t *testing.T) {
+	r := random.Seeded(9)
+	f := placed(r, "uniform", 2000)
+	plain := testkit.Must(metric.Densify(t.Context(), f))
+	items := func(n int) []int {
+		out := make([]int, n)
+		for k := range out {
+			out[k] = r.IntN(f.Len())
+		}
+		return out
+	}
+	for _, n := range [][2]int{{900, 900}, {700, 500}} {
+		a, b := items(n[0]), items(n[1])
+		got, back := testkit.Must(DistanceEM(t.Context(), f, a, b)), testkit.Must(DistanceEM(t.Context(), f, b, a))
+		want := testkit.Must(DistanceEM(t.Context(), plain, a, b))
+		if got != back || math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%v: %v, and back %v; by rows %v", n, got, back, want)
+		}
+	}
+}
+
+func TestCells_BracketTheDistance(t *testing.T) {
+	r := random.Seeded(10)
+	for _, shape := range placedShapes {
+		f := placed(r, shape, 1500)
+		c, a, b := evenOdd(f, 50)
+		mu, nu := w1Weights(r, len(a), true), w1Weights(r, len(b), false)
+		best := testkit.Must(Between(t.Context(), c, mu, nu, nil))
+		last := math.Inf(1)
+		for _, k := range []int{1, 16, 64} {
+			got := testkit.Must(Between(t.Context(), c, mu, nu, &Options{Cells: k}))
+			if !(got.Lower <= best.Upper && best.Lower <= got.Upper) || got.Unmatched > 1e-12 {
+				t.Errorf("%s: [%v, %v] of %d cells, optimum %v", shape, got.Lower, got.Upper, k, best.Cost)
+			}
+			if got.Gap() > last {
+				t.Errorf("%s: %d cells leave %v, fewer %v", shape, k, got.Gap(), last)
+			}
+			last = got.Gap()
+			for i := range a {
+				for j := range b {
+					if s := (exact.DD{Hi: got.U[i]}).AddFloat(got.V[j]).AddFloat(-c.At(i, j)); s.Hi > 0 {
+						t.Fatalf("%s: U[%d]+V[%d] passes the cost by %v", shape, i, j, s.Hi)
+					}
+				}
+			}
+		}
+	}
+	// The same on the points of one metric, where mass stays.
+	f := placed(r, "uniform", 1500)
+	mu, nu := w1Weights(r, 1500, true), w1Weights(r, 1500, false)
+	best := testkit.Must(W1(t.Context(), f, mu, nu, nil))
+	got := testkit.Must(W1(t.Context(), f, mu, nu, &Options{Cells: 64}))
+	if !(got.Lower <= best.Upper && best.Lower <= got.Upper) || got.Gap() > 0.1 {
+		t.Errorf("[%v, %v], optimum %v", got.Lower, got.Upper, best.Cost)
+	}
+	// And where nothing moves between cells.
+	if got := testkit.Must(W1(t.Context(), f, mu, mu, &Options{Cells: 64})); got.Cost != 0 || got.Gap() > 1e-12 {
+		t.Errorf("from a measure to itself: [%v, %v]", got.Lower, got.Upper)
+	}
+}
+
+func TestCells_WantCoordinates(t *testing.T) {
+	c, _, _ := evenOdd(placed(random.Seeded(11), "uniform", 600), 0)
+	mu := slices.Repeat([]float64{1. / 300}, 300)
+	for name, k := range map[string]struct {
+		c     Cost
+		cells int
+	}{"rows": {rowsOf(c), 10}, "negative": {c, -1}} {
+		_, err := Between(t.Context(), k.c, mu, mu, &Options{Cells: k.cells})
+		if v := (*metric.ValueError)(nil); !errors.As(err, &v) || v.Arg != "Cells" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What no number is comes back as an error also where a search passes over it.
+func TestBetween_InSpaceRefusesBadDistances(t *testing.T) {
+	f := &spoiled{placed(random.Seeded(12), "uniform", 600)}
+	c, a, b := evenOdd(f, 0)
+	if placesOf(c) == nil {
+		t.Fatal("not what the test is about")
+	}
+	mu, nu := slices.Repeat([]float64{1 / float64(len(a))}, len(a)), slices.Repeat([]float64{1 / float64(len(b))}, len(b))
+	_, err := Between(t.Context(), c, mu, nu, nil)
+	if v := (*metric.ValueError)(nil); !errors.As(err, &v) {
+		t.Errorf("%v", err)
+	}
+}
+
+// spoiled has coordinates and no distances.
+type spoiled struct{ metric.Finite }
+
+func (s *spoiled) Distance(i, j int) float64       { return math.NaN() }
+func (s *spoiled) Embed() (metric.Embedding, bool) { return s.Finite.(metric.Embedded).Embed() }
