@@ -193,6 +193,7 @@ func (s *search) iterate(o ImproveOptions, stop func() bool) {
 		return
 	}
 	r := random.Seeded(o.Seed)
+	s.logging = true
 	never := func() bool { return false }
 	for h := range o.Kicks {
 		if h%pause == 0 {
@@ -201,7 +202,7 @@ func (s *search) iterate(o ImproveOptions, stop func() bool) {
 			}
 			o.Progress(h, o.Kicks)
 		}
-		s.log = s.log[:0]
+		s.forget()
 		if added := s.kick(r, run); s.descend(never) < added {
 			s.undo()
 		}
@@ -214,25 +215,22 @@ func (s *search) iterate(o ImproveOptions, stop func() bool) {
 // three runs have up to run points each.
 func (s *search) kick(rng *rand.Rand, run int) (added float64) {
 	n := len(s.order)
-	p := rng.IntN(n)
-	x, y, z := 1+rng.IntN(run), 1+rng.IntN(run), 1+rng.IntN(run)
-	at := func(i int) int { return (p + i) % n }
-	ends := [8]int32{}
-	for h, i := range [8]int{0, 1, x, x + 1, x + y, x + y + 1, x + y + z, x + y + z + 1} {
-		ends[h] = s.order[at(i)]
-		if h%2 != 0 {
-			added -= s.distance(ends[h-1], ends[h])
-		}
+	p := s.at0
+	if sweepStep == 0 {
+		p = rng.IntN(n)
+	} else {
+		p = (p + rng.IntN(sweepStep)) % n
 	}
-	for _, e := range [4][2]int{{0, 5}, {6, 3}, {4, 1}, {2, 7}} {
-		added += s.distance(ends[e[0]], ends[e[1]])
-	}
-	s.flip(at(1), at(x+y+z))
-	s.flip(at(1), at(z))
-	s.flip(at(z+1), at(z+y))
-	s.flip(at(z+y+1), at(z+y+x))
-	for _, a := range ends {
-		s.push(a)
-	}
-	return added
+	s.at0 = p
+	return s.kickAt(int32(p), rng, run)
+}
+
+var sweepStep = 0
+
+func (s *search) kickAt(p int32, rng *rand.Rand, run int) (added float64) {
+	n := len(s.order)
+	x, y, z := int32(1+rng.IntN(run)), int32(1+rng.IntN(run)), int32(1+rng.IntN(run))
+	b := append(s.blocks[:0], block{p + 1 + x + y, p + x + y + z}, block{p + 1 + x, p + x + y}, block{p + 1, p + x}, block{p + x + y + z + 1, p + int32(n)})
+	s.blocks = b
+	return s.put(b)
 }
