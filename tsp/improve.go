@@ -168,7 +168,11 @@ func (p *problem) improve(ctx context.Context, order []int, kind Kind, o Improve
 	if len(order) < 2 {
 		return order, ctx.Err()
 	}
-	s := newSearch(p.f, order, kind, p.near)
+	wide, err := p.near.widen(ctx, p.f)
+	if err != nil {
+		return order, err
+	}
+	s := newSearch(p.f, order, kind, wide)
 	var deadline time.Time
 	if o.TimeLimit > 0 {
 		deadline = time.Now().Add(o.TimeLimit)
@@ -183,31 +187,57 @@ func (p *problem) improve(ctx context.Context, order []int, kind Kind, o Improve
 
 // maxRun is the most points of each of the three runs that a kick exchanges: 10
 // end too early and 50 take too long to repair.
-const maxRun = 30
+var maxRun = 30
 
 // iterate kicks the tour and keeps what makes it no longer.
 func (s *search) iterate(o ImproveOptions, stop func() bool) {
-	const pause = 128 // kicks between two looks at the clock
-	run := min(maxRun, (len(s.order)-1)/3)
-	if run < 1 || s.n > 0 {
+	if len(s.order) < 8 || s.n > 0 {
 		return
 	}
-	r := random.Seeded(o.Seed)
-	s.logging = true
-	never := func() bool { return false }
-	for h := range o.Kicks {
-		if h%pause == 0 {
-			if stop() {
+	rng := random.Seeded(o.Seed)
+	if len(s.order) <= regionMost {
+		s.kicks(rng, 0, o.Kicks, o, stop)
+	} else {
+		r := newRegions(s)
+		per := max(1, int(float64(regionSize)*float64(o.Kicks)/float64(len(s.order))*regionShare))
+		for done := 0; done < o.Kicks; {
+			ball := r.take(regionSize)
+			t := r.search(ball)
+			k := min(per, o.Kicks-done)
+			ok := t.kicks(rng, done, k, o, stop)
+			if r.merge(ball, t); !ok {
 				return
 			}
-			o.Progress(h, o.Kicks)
-		}
-		s.forget()
-		if added := s.kick(r, run); s.descend(never) < added {
-			s.undo()
+			done += k
 		}
 	}
 	o.Progress(o.Kicks, o.Kicks)
+}
+
+var (
+	regionMost  = 5000
+	regionSize  = 1000
+	regionShare = 0.5
+)
+
+func (s *search) kicks(rng *rand.Rand, done, count int, o ImproveOptions, stop func() bool) bool {
+	const pause = 128 // kicks between two looks at the clock
+	run := min(maxRun, (len(s.order)-1)/3)
+	never := func() bool { return false }
+	s.logging = true
+	for h := range count {
+		if (done+h)%pause == 0 {
+			if stop() {
+				return false
+			}
+			o.Progress(done+h, o.Kicks)
+		}
+		s.forget()
+		if added := s.kick(rng, run); s.descend(never) < added {
+			s.undo()
+		}
+	}
+	return true
 }
 
 // kick turns a random stretch a, b...c, d...e, f...g, h of the tour into
@@ -215,22 +245,47 @@ func (s *search) iterate(o ImproveOptions, stop func() bool) {
 // three runs have up to run points each.
 func (s *search) kick(rng *rand.Rand, run int) (added float64) {
 	n := len(s.order)
-	p := s.at0
-	if sweepStep == 0 {
-		p = rng.IntN(n)
-	} else {
-		p = (p + rng.IntN(sweepStep)) % n
+	if walkLen > 0 {
+		v := int32(rng.IntN(n))
+		var at [4]int32
+		at[0] = s.pos[v]
+		for k := 1; k < 4; k++ {
+			at[k] = s.walk(rng, v)
+			if slices.Contains(at[:k], at[k]) {
+				return 0
+			}
+		}
+		slices.Sort(at[:])
+		for _, p := range at {
+			if s.edge[p] == fixed {
+				return 0
+			}
+		}
+		b := append(s.blocks[:0], block{at[2] + 1, at[3]}, block{at[1] + 1, at[2]}, block{at[0] + 1, at[1]}, block{at[3] + 1, at[0] + int32(n)})
+		s.blocks = b
+		return s.put(b)
 	}
-	s.at0 = p
-	return s.kickAt(int32(p), rng, run)
-}
-
-var sweepStep = 0
-
-func (s *search) kickAt(p int32, rng *rand.Rand, run int) (added float64) {
-	n := len(s.order)
+	p := int32(rng.IntN(n))
 	x, y, z := int32(1+rng.IntN(run)), int32(1+rng.IntN(run)), int32(1+rng.IntN(run))
 	b := append(s.blocks[:0], block{p + 1 + x + y, p + x + y + z}, block{p + 1 + x, p + x + y}, block{p + 1, p + x}, block{p + x + y + z + 1, p + int32(n)})
 	s.blocks = b
+	for _, c := range b {
+		if s.edge[s.wrap(c.to)] == fixed {
+			return 0
+		}
+	}
 	return s.put(b)
+}
+
+var walkLen = 10
+
+func (s *search) walk(rng *rand.Rand, v int32) int32 {
+	for range walkLen {
+		near, _ := s.candidates(v)
+		if len(near) == 0 {
+			break
+		}
+		v = near[rng.IntN(len(near))]
+	}
+	return s.pos[v]
 }

@@ -46,6 +46,9 @@ func (s *search) descend(stop func() bool) (saved float64) {
 
 func (s *search) from(t1 int32, dir int) float64 {
 	t2, d := s.begin(t1, dir)
+	if d == fixed {
+		return 0
+	}
 	return s.chain(t2, d, d, 0)
 }
 
@@ -142,4 +145,5 @@ func (s *search) chain(t2 int32, g, gone float64, depth int) float64 {
 	}
 	return 0
 }
+
 var maxTurns = 24

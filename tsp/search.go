@@ -35,7 +35,6 @@ type search struct {
 	edges  []float64
 
 	logging bool
-	at0 int
 	log     []change
 	oldNode []int32 // what the changes have overwritten
 	oldEdge []float64
@@ -180,9 +179,9 @@ func (s *search) joined(a, b int32) (d float64, ok bool) {
 	p, q := s.pos[a], s.pos[b]
 	switch n := int32(len(s.order)); q - p {
 	case 1, 1 - n:
-		return s.edge[p], true
+		return s.edge[p], s.edge[p] != fixed
 	case -1, n - 1:
-		return s.edge[q], true
+		return s.edge[q], s.edge[q] != fixed
 	}
 	return 0, false
 }

@@ -19,6 +19,7 @@ func TestZZ(t *testing.T) {
 	if os.Getenv("ZZBOUND") != "" {
 		bound = BoundAuto
 	}
+	neigh, _ := strconv.Atoi(os.Getenv("ZZNEIGH"))
 	sizes := []int{50, 200, 650, 1500, 3000}
 	if v := os.Getenv("ZZN"); v != "" {
 		sizes = nil
@@ -41,7 +42,7 @@ func TestZZ(t *testing.T) {
 				f := s.make(n, seed+1)
 				at := cpu()
 				ctx, cancel := context.WithCancel(t.Context())
-				o := &SolveOptions{Bound: bound, Improve: ImproveOptions{Kicks: kicks}}
+				o := &SolveOptions{Bound: bound, Improve: ImproveOptions{Kicks: kicks, Neighbors: neigh}}
 				if limit, _ := strconv.ParseFloat(os.Getenv("ZZCPU"), 64); limit > 0 {
 					o.Improve.Progress = func(done, total int) {
 						last = done
