@@ -168,11 +168,11 @@ func (p *problem) improve(ctx context.Context, order []int, kind Kind, o Improve
 	if len(order) < 2 {
 		return order, ctx.Err()
 	}
-	wide, err := p.near.widen(ctx, p.f)
+	near, err := p.near.widen(ctx, p.f)
 	if err != nil {
 		return order, err
 	}
-	s := newSearch(p.f, order, kind, wide)
+	s := newSearch(p.f, order, kind, near)
 	var deadline time.Time
 	if o.TimeLimit > 0 {
 		deadline = time.Now().Add(o.TimeLimit)
@@ -185,107 +185,118 @@ func (p *problem) improve(ctx context.Context, order []int, kind Kind, o Improve
 	return s.tour(), ctx.Err()
 }
 
-// maxRun is the most points of each of the three runs that a kick exchanges: 10
-// end too early and 50 take too long to repair.
-var maxRun = 30
+const (
+	// mostWhole is the number of nodes above which the tour is kicked region by
+	// region, of regionSize nodes each: no move then turns round half the tour.
+	// Every node is in regionRounds regions, or more.
+	mostWhole    = 5000
+	regionSize   = 1000
+	regionRounds = 5
+)
 
 // iterate kicks the tour and keeps what makes it no longer.
 func (s *search) iterate(o ImproveOptions, stop func() bool) {
-	if len(s.order) < 8 || s.n > 0 {
+	n := len(s.order)
+	if n < 4 || s.n > 0 {
 		return
 	}
-	rng := random.Seeded(o.Seed)
-	if len(s.order) <= regionMost {
-		s.kicks(rng, 0, o.Kicks, o, stop)
-	} else {
-		r := newRegions(s)
-		per := max(1, int(float64(regionSize)*float64(o.Kicks)/float64(len(s.order))*regionShare))
-		for done := 0; done < o.Kicks; {
-			ball := r.take(regionSize)
-			t := r.search(ball)
-			k := min(per, o.Kicks-done)
-			ok := t.kicks(rng, done, k, o, stop)
-			if r.merge(ball, t); !ok {
-				return
-			}
-			done += k
+	k := kicker{rng: random.Seeded(o.Seed), o: o, stop: stop}
+	if n <= mostWhole {
+		k.kick(s, o.Kicks)
+		return
+	}
+	r := newRegions(s)
+	for each := max(1, int(float64(o.Kicks)/float64(n)*regionSize/regionRounds)); k.done < o.Kicks; {
+		nodes := r.next(regionSize)
+		t := r.search(nodes)
+		ended := k.kick(t, min(each, o.Kicks-k.done))
+		r.merge(nodes, t)
+		if ended {
+			return
 		}
 	}
-	o.Progress(o.Kicks, o.Kicks)
 }
 
-var (
-	regionMost  = 5000
-	regionSize  = 1000
-	regionShare = 0.5
-)
+// kicker makes the kicks of a call.
+type kicker struct {
+	rng  *rand.Rand
+	o    ImproveOptions
+	done int
+	stop func() bool
+}
 
-func (s *search) kicks(rng *rand.Rand, done, count int, o ImproveOptions, stop func() bool) bool {
+// kick kicks the tour of s count times, and reports whether stop ended it.
+func (k *kicker) kick(s *search, count int) (ended bool) {
 	const pause = 128 // kicks between two looks at the clock
-	run := min(maxRun, (len(s.order)-1)/3)
 	never := func() bool { return false }
 	s.logging = true
-	for h := range count {
-		if (done+h)%pause == 0 {
-			if stop() {
-				return false
+	for range count {
+		if k.done%pause == 0 {
+			if k.stop() {
+				return true
 			}
-			o.Progress(done+h, o.Kicks)
+			k.o.Progress(k.done, k.o.Kicks)
 		}
 		s.forget()
-		if added := s.kick(rng, run); s.descend(never) < added {
+		if added := s.kick(k.rng); s.descend(never) < added {
 			s.undo()
 		}
+		if k.done++; k.done == k.o.Kicks {
+			k.o.Progress(k.done, k.done)
+		}
 	}
-	return true
+	return false
 }
 
-// kick turns a random stretch a, b...c, d...e, f...g, h of the tour into
-// a, f...g, d...e, b...c, h, queues the ends and returns the length added. The
-// three runs have up to run points each.
-func (s *search) kick(rng *rand.Rand, run int) (added float64) {
-	n := len(s.order)
-	if walkLen > 0 {
-		v := int32(rng.IntN(n))
-		var at [4]int32
-		at[0] = s.pos[v]
-		for k := 1; k < 4; k++ {
-			at[k] = s.walk(rng, v)
-			if slices.Contains(at[:k], at[k]) {
-				return 0
+const (
+	// maxRun is the most points of each of the three runs that a kick along the
+	// tour exchanges: 10 end too early and 50 take too long to repair.
+	maxRun = 30
+	// walkSteps is the number of random steps from candidate to candidate that lead to
+	// the places of a kick in space.
+	walkStepsX = 50
+)
+
+var walkSteps = 50
+var mixKick = 2
+
+
+// kick turns the tour a, b...c, d...e, f...g, h into a, f...g, d...e, b...c, h, queues
+// the ends and returns the length added. Every other time the three runs are
+// random stretches of up to maxRun points, and else whatever lies between four
+// nodes, three of them walkSteps steps from the first.
+func (s *search) kick(rng *rand.Rand) (added float64) {
+	n := int32(len(s.order))
+	var at [4]int32 // the places of a, c, e and g; one may be beyond the end
+	if rng.IntN(100) >= mixKick {
+		run := min(maxRun, int(n-1)/3)
+		at[0] = int32(rng.IntN(int(n)))
+		for k := range 3 {
+			at[k+1] = at[k] + 1 + int32(rng.IntN(run))
+		}
+	} else {
+		center := int32(rng.IntN(int(n)))
+		for k := range at {
+			v := center
+			at[k] = s.pos[v]
+			for range walkSteps {
+				near, _ := s.candidates(v)
+				if len(near) == 0 {
+					break
+				}
+				v = near[rng.IntN(len(near))]
+				if p := s.pos[v]; s.edge[p] > s.edge[at[k]] {
+					at[k] = p
+				}
 			}
 		}
 		slices.Sort(at[:])
-		for _, p := range at {
-			if s.edge[p] == fixed {
-				return 0
-			}
-		}
-		b := append(s.blocks[:0], block{at[2] + 1, at[3]}, block{at[1] + 1, at[2]}, block{at[0] + 1, at[1]}, block{at[3] + 1, at[0] + int32(n)})
-		s.blocks = b
-		return s.put(b)
 	}
-	p := int32(rng.IntN(n))
-	x, y, z := int32(1+rng.IntN(run)), int32(1+rng.IntN(run)), int32(1+rng.IntN(run))
-	b := append(s.blocks[:0], block{p + 1 + x + y, p + x + y + z}, block{p + 1 + x, p + x + y}, block{p + 1, p + x}, block{p + x + y + z + 1, p + int32(n)})
-	s.blocks = b
-	for _, c := range b {
-		if s.edge[s.wrap(c.to)] == fixed {
+	for k, p := range at {
+		if k > 0 && p == at[k-1] || s.edge[s.wrap(p)] == fixed {
 			return 0
 		}
 	}
-	return s.put(b)
-}
-
-var walkLen = 10
-
-func (s *search) walk(rng *rand.Rand, v int32) int32 {
-	for range walkLen {
-		near, _ := s.candidates(v)
-		if len(near) == 0 {
-			break
-		}
-		v = near[rng.IntN(len(near))]
-	}
-	return s.pos[v]
+	s.blocks = append(s.blocks[:0], block{at[2] + 1, at[3]}, block{at[1] + 1, at[2]}, block{at[0] + 1, at[1]}, block{at[3] + 1, at[0] + n})
+	return s.put(s.blocks)
 }

@@ -5,76 +5,71 @@ import (
 	"slices"
 )
 
-// fixed is the length of an edge that a search must keep: it stands for a part of
-// the tour that the search does not see.
+// fixed is the length of an edge that stays: it stands for a part of the tour
+// outside a region.
 const fixed = -1
 
-// regions hands out parts of a large tour.
+// regions cuts a large tour into searches of a few nodes, which it takes time in
+// proportion to their number, not to that of all, to change.
 type regions struct {
 	s     *search
-	seen  []bool  // node -> it was in a region of this round
-	place []int32 // node -> its node in the region under way, or -1
-	next  int
+	had   []bool  // node -> it was in a region of this round
+	least int     // all nodes before were
+	place []int32 // node -> its place in the region under way, or -1
 }
 
 func newRegions(s *search) *regions {
 	n := len(s.order)
-	return &regions{s: s, seen: make([]bool, n), place: slices.Repeat([]int32{-1}, n)}
+	return &regions{s: s, had: make([]bool, n), place: slices.Repeat([]int32{-1}, n)}
 }
 
-// take returns up to m nodes around the next one that no region of this round
-// has had, in the order of the tour.
-func (r *regions) take(m int) []int32 {
+// next returns up to m nodes, in the order of the tour: the first that no region
+// of this round has had and those that it leads to, step by step.
+func (r *regions) next(m int) []int32 {
 	s := r.s
-	for r.next < len(r.seen) && r.seen[r.next] {
-		r.next++
+	for r.least < len(r.had) && r.had[r.least] {
+		r.least++
 	}
-	if r.next == len(r.seen) {
-		clear(r.seen)
-		r.next = 0
+	if r.least == len(r.had) {
+		clear(r.had)
+		r.least = 0
 	}
-	ball := []int32{int32(r.next)}
+	nodes := make([]int32, 0, m)
 	add := func(v int32) {
-		if r.place[v] < 0 && len(ball) < m {
-			r.place[v] = 0
-			ball = append(ball, v)
+		if r.place[v] < 0 && len(nodes) < m {
+			r.place[v], r.had[v] = 0, true
+			nodes = append(nodes, v)
 		}
 	}
-	r.place[r.next] = 0
-	for k := 0; k < len(ball); k++ {
-		v := ball[k]
-		r.seen[v] = true
-		p := s.pos[v]
+	add(int32(r.least))
+	for k := 0; k < len(nodes) && len(nodes) < m; k++ {
+		p := s.pos[nodes[k]]
 		add(s.order[s.wrap(p+1)])
 		add(s.order[s.wrap(p-1)])
-		near, _ := s.candidates(v)
-		for _, w := range near {
-			add(w)
+		near, _ := s.candidates(nodes[k])
+		for _, v := range near {
+			add(v)
 		}
 	}
-	slices.SortFunc(ball, func(a, b int32) int { return cmp.Compare(s.pos[a], s.pos[b]) })
-	return ball
+	slices.SortFunc(nodes, func(a, b int32) int { return cmp.Compare(s.pos[a], s.pos[b]) })
+	return nodes
 }
 
-// search returns the search of the nodes of a region: each is numbered by its
-// place in it.
-func (r *regions) search(ball []int32) *search {
-	s, m := r.s, len(ball)
-	t := &search{f: s.f, dummy: -1, point: make([]int32, m), start: make([]int32, m+1),
-		order: make([]int32, m), pos: make([]int32, m), edge: make([]float64, m),
-		queue: make([]int32, m), waiting: make([]bool, m)}
-	for k, v := range ball {
+// search returns the search among nodes, of which it numbers the k-th k. What
+// lies between two of them that are not neighbors becomes a fixed edge.
+func (r *regions) search(nodes []int32) *search {
+	s, m := r.s, len(nodes)
+	t := newTourOf(s.f, m)
+	for k, v := range nodes {
 		r.place[v] = int32(k)
 	}
-	for k, v := range ball {
+	for k, v := range nodes {
+		t.point[k] = s.point[v]
 		if v == s.dummy {
 			t.dummy = int32(k)
-		} else {
-			t.point[k] = s.point[v]
 		}
-		t.order[k], t.pos[k] = int32(k), int32(k)
 		t.edge[k] = fixed
-		if p := s.pos[v]; s.order[s.wrap(p+1)] == ball[(k+1)%m] {
+		if p := s.pos[v]; s.order[s.wrap(p+1)] == nodes[(k+1)%m] {
 			t.edge[k] = s.edge[p]
 		}
 		near, dist := s.candidates(v)
@@ -85,43 +80,41 @@ func (r *regions) search(ball []int32) *search {
 		}
 		t.start[k+1] = int32(len(t.near))
 	}
-	for _, v := range ball {
+	for _, v := range nodes {
 		r.place[v] = -1
 	}
 	return t
 }
 
-// merge puts the order of t, which began as the nodes of ball, into the tour.
-func (r *regions) merge(ball []int32, t *search) {
-	s, m := r.s, len(ball)
+// merge gives the nodes the order that they have in t, the search among them.
+func (r *regions) merge(nodes []int32, t *search) {
+	s, m := r.s, int32(len(nodes))
 	n := int32(len(s.order))
-	var b []block
-	start := func(k int32) int32 { // the place after node k of the region, and the end before the next
-		return s.pos[ball[k]]
-	}
-	for k := range m {
-		a, c := t.order[k], t.order[(k+1)%m]
-		p := start(a)
+	b := s.blocks[:0]
+	for k, a := range t.order {
+		p := s.pos[nodes[a]]
 		b = append(b, block{p, p})
-		if t.edge[k] >= 0 {
+		if t.edge[k] != fixed {
 			continue
 		}
-		q := start(c)
-		if int(a)+1 == int(c) || int(a)+1 == m && c == 0 { // forward
+		// What the fixed edge stands for is read forward or backward.
+		if c := t.order[(k+1)%len(t.order)]; c == (a+1)%m {
+			q := s.pos[nodes[c]]
 			if q < p {
 				q += n
 			}
 			b = append(b, block{p + 1, q - 1})
 		} else {
-			if q > p {
+			q := s.pos[nodes[c]]
+			if p < q {
 				p += n
 			}
 			b = append(b, block{p - 1, q + 1})
 		}
 	}
-	// Runs that follow one another are one.
+	s.blocks = b
 	s.put(b)
-	for s.n > 0 {
+	for s.n > 0 { // nothing has changed that t has not looked at
 		s.pop()
 	}
 }

@@ -1,6 +1,10 @@
 package tsp
 
-import "github.com/metricdp/metricdp/metric"
+import (
+	"slices"
+
+	"github.com/metricdp/metricdp/metric"
+)
 
 // search holds a tour under local search, as an array with the place of every
 // node. Nodes are the points in the order of the first tour. A path is a closed
@@ -26,8 +30,8 @@ type search struct {
 	// direction dir, as a sequence that ends with end; turns are the lengths of
 	// the beginnings of it that the chain has turned round, one after the other.
 	end   int32
-	base  int // the place after that of end
-	dir   int // 0 forward, 1 backward
+	base  int32 // the place after that of end, or before
+	dir   int   // 0 forward, 1 backward
 	turns []int32
 
 	blocks []block // scratch of apply
@@ -54,36 +58,43 @@ func (b block) len() int32 {
 // change is a run of m places from at that was overwritten.
 type change struct{ at, m int32 }
 
+// newTourOf returns a search of n nodes, none of them queued and without
+// candidates, in the order of their numbers.
+func newTourOf(f metric.Finite, n int) *search {
+	s := &search{f: f, dummy: -1, point: make([]int32, n), start: make([]int32, n+1),
+		order: make([]int32, n), pos: make([]int32, n), edge: make([]float64, n),
+		queue: make([]int32, n), waiting: make([]bool, n)}
+	for v := range int32(n) {
+		s.order[v], s.pos[v] = v, v
+	}
+	return s
+}
+
 // newSearch starts from a valid order with the candidates of f, all nodes queued.
 func newSearch(f metric.Finite, order []int, kind Kind, c *candidates) *search {
 	n := len(order)
 	nodes := n
-	s := &search{f: f, dummy: -1, point: make([]int32, n)}
 	if kind == Path {
-		s.dummy = int32(n)
 		nodes++
 	}
-	s.order, s.pos, s.edge = make([]int32, nodes), make([]int32, nodes), make([]float64, nodes)
-	s.queue, s.waiting = make([]int32, nodes), make([]bool, nodes)
-	for v := range nodes {
-		s.order[v], s.pos[v] = int32(v), int32(v)
+	s := newTourOf(f, nodes)
+	if kind == Path {
+		s.dummy = int32(n)
 	}
 	node := make([]int32, n)
 	for v, i := range order {
 		s.point[v], node[i] = int32(i), int32(v)
 	}
-	s.start = make([]int32, nodes+1)
 	s.near, s.dist = make([]int32, 0, len(c.id)), make([]float64, 0, len(c.id))
-	for v, i := range order {
-		id, d := c.lists(i)
-		s.dist = append(s.dist, d...)
-		for _, j := range id {
-			s.near = append(s.near, node[j])
+	for v := range nodes {
+		if v < n {
+			id, d := c.lists(order[v])
+			s.dist = append(s.dist, d...)
+			for _, j := range id {
+				s.near = append(s.near, node[j])
+			}
 		}
 		s.start[v+1] = int32(len(s.near))
-	}
-	s.start[nodes] = int32(len(s.near))
-	for v := range nodes {
 		s.edge[v] = s.distance(int32(v), int32((v+1)%nodes))
 		s.push(int32(v))
 	}
@@ -92,12 +103,14 @@ func newSearch(f metric.Finite, order []int, kind Kind, c *candidates) *search {
 
 // tour returns the points in order; a path begins after its extra node.
 func (s *search) tour() []int {
-	out, at := make([]int, 0, len(s.point)), 0
+	out, at := make([]int, 0, len(s.order)), 0
 	if s.dummy >= 0 {
 		at = int(s.pos[s.dummy]) + 1
 	}
-	for h := range s.point {
-		out = append(out, int(s.point[s.order[(at+h)%len(s.order)]]))
+	for h := range s.order {
+		if v := s.order[(at+h)%len(s.order)]; v != s.dummy {
+			out = append(out, int(s.point[v]))
+		}
 	}
 	return out
 }
@@ -135,16 +148,16 @@ func (s *search) begin(t1 int32, dir int) (t2 int32, d float64) {
 	s.end, s.dir, s.turns = t1, dir, s.turns[:0]
 	p := s.pos[t1]
 	if dir == 0 {
-		s.base = int(s.wrap(p + 1))
+		s.base = s.wrap(p + 1)
 		return s.order[s.base], s.edge[p]
 	}
-	s.base = int(s.wrap(p - 1))
+	s.base = s.wrap(p - 1)
 	return s.order[s.base], s.edge[s.base]
 }
 
 // index returns where in the sequence node a is.
 func (s *search) index(a int32) int32 {
-	x := s.pos[a] - int32(s.base)
+	x := s.pos[a] - s.base
 	if s.dir != 0 {
 		x = -x
 	}
@@ -169,7 +182,7 @@ func (s *search) at(x int32) int32 {
 	if s.dir != 0 {
 		x = -x
 	}
-	return s.order[s.wrap(int32(s.base)+x)]
+	return s.order[s.wrap(s.base+x)]
 }
 
 // joined returns the length of the edge between the nodes a and b if they are
@@ -186,60 +199,49 @@ func (s *search) joined(a, b int32) (d float64, ok bool) {
 	return 0, false
 }
 
-// apply carries out the turns of the chain, and queues the ends of the edges
-// that it exchanges.
-func (s *search) apply() bool {
-	n := int32(len(s.order))
-	b := append(s.blocks[:0], block{0, n - 1})
+// apply makes the chain's turns those of the tour, and queues the ends of the
+// edges that it exchanges.
+func (s *search) apply() {
+	b := append(s.blocks[:0], block{0, int32(len(s.order)) - 1})
 	for _, l := range s.turns {
-		k := 0
+		k := 0 // the blocks before are the first l nodes
 		for ; l > 0; k++ {
-			m := b[k].len()
-			if m > l { // cut it
+			if b[k].len() > l {
 				c := b[k]
-				b = append(b, block{})
-				copy(b[k+1:], b[k:])
+				b = slices.Insert(b, k, c)
 				if c.from <= c.to {
 					b[k].to, b[k+1].from = c.from+l-1, c.from+l
 				} else {
 					b[k].to, b[k+1].from = c.from-l+1, c.from-l
 				}
-				m = l
 			}
-			l -= m
+			l -= b[k].len()
 		}
-		for i, j := 0, k-1; i <= j; i, j = i+1, j-1 {
-			b[i], b[j] = block{b[j].to, b[j].from}, block{b[i].to, b[i].from}
+		turn(b[:k])
+	}
+	for k, c := range b {
+		if s.dir == 0 {
+			b[k] = block{s.base + c.from, s.base + c.to}
+		} else {
+			b[k] = block{s.base - c.from, s.base - c.to}
 		}
 	}
 	s.blocks = b
-	for k, c := range b {
-		if s.dir == 0 {
-			b[k] = block{int32(s.base) + c.from, int32(s.base) + c.to}
-		} else {
-			b[k] = block{int32(s.base) - c.from, int32(s.base) - c.to}
-		}
-	}
-	if s.logging {
-		most := int32(0)
-		for _, c := range b {
-			most = max(most, c.len())
-		}
-		if n-most > int32(farMost) {
-			return false
-		}
-	}
 	s.put(b)
-	return true
 }
 
-var farMost = 1 << 30
+// turn reads a sequence of blocks backward.
+func turn(b []block) {
+	slices.Reverse(b)
+	for k, c := range b {
+		b[k] = block{c.to, c.from}
+	}
+}
 
-// put makes the tour the given sequence of runs of places, which together are
-// all places; they count on beyond either end of the array. The longest stays
-// where it is, or the tour turns round. The ends of all runs are queued.
+// put makes the tour the sequence b of runs of places, which together are all
+// and may count on beyond either end of the array. The longest run stays where
+// it is. The ends of all are queued. It returns the length added.
 func (s *search) put(b []block) (added float64) {
-	n := int32(len(s.order))
 	stay := 0
 	for k, c := range b {
 		if c.len() > b[stay].len() {
@@ -247,64 +249,47 @@ func (s *search) put(b []block) (added float64) {
 		}
 		added -= s.edge[s.wrap(max(c.from, c.to))]
 	}
-	if c := b[stay]; c.from > c.to {
-		for i, j := 0, len(b)-1; i <= j; i, j = i+1, j-1 {
-			b[i], b[j] = block{b[j].to, b[j].from}, block{b[i].to, b[i].from}
-		}
+	if c := b[stay]; c.from > c.to { // the same tour, the other way round
+		turn(b)
 		stay = len(b) - 1 - stay
 	}
-	nodes, edges := s.nodes[:0], s.edges[:0]
+	s.nodes, s.edges = s.nodes[:0], s.edges[:0]
 	last := s.order[s.wrap(b[stay].to)]
-	s.push(last)
-	for range b[1:] {
-		if stay++; stay == len(b) {
-			stay = 0
-		}
-		c := b[stay]
-		p, q := s.wrap(c.from), s.wrap(c.to)
-		first := s.order[p]
-		d := s.distance(last, first)
+	add := func(p int32) { // the edge from last to the node at place p
+		a := s.order[p]
+		s.push(last)
+		s.push(a)
+		d := s.distance(last, a)
 		added += d
-		edges = append(edges, d)
-		nodes = append(nodes, first)
-		for p != q {
-			if c.from <= c.to {
-				edges = append(edges, s.edge[p])
-				if p++; p == n {
-					p = 0
-				}
-			} else {
-				if p--; p < 0 {
-					p = n - 1
-				}
-				edges = append(edges, s.edge[p])
+		s.edges = append(s.edges, d)
+	}
+	for k := range b[1:] {
+		c := b[(stay+1+k)%len(b)]
+		p, q := s.wrap(c.from), s.wrap(c.to)
+		add(p)
+		for s.nodes = append(s.nodes, s.order[p]); p != q; s.nodes = append(s.nodes, s.order[p]) {
+			next := s.wrap(p + 1)
+			if c.from > c.to {
+				next = s.wrap(p - 1)
+				p = next
 			}
-			nodes = append(nodes, s.order[p])
+			s.edges = append(s.edges, s.edge[p])
+			p = next
 		}
 		last = s.order[q]
-		s.push(first)
-		s.push(last)
 	}
-	if stay++; stay == len(b) {
-		stay = 0
-	}
-	first := s.order[s.wrap(b[stay].from)]
-	d := s.distance(last, first)
-	added += d
-	edges = append(edges, d)
-	s.push(first)
-	s.nodes, s.edges = nodes, edges
+	add(s.wrap(b[stay].from))
 
 	at := s.wrap(s.wrap(b[stay].to) + 1)
 	if s.logging {
-		s.log = append(s.log, change{at, int32(len(nodes))})
+		s.log = append(s.log, change{at, int32(len(s.nodes))})
 		s.oldEdge = append(s.oldEdge, s.edge[s.wrap(at-1)])
-		for h := range nodes {
+		for h := range s.nodes {
 			p := s.wrap(at + int32(h))
 			s.oldNode, s.oldEdge = append(s.oldNode, s.order[p]), append(s.oldEdge, s.edge[p])
 		}
 	}
-	s.write(at, nodes, edges)
+	s.write(at, s.nodes, s.edges)
 	return added
 }
 

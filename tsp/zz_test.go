@@ -44,6 +44,9 @@ func TestZZ(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				o := &SolveOptions{Bound: bound, Improve: ImproveOptions{Kicks: kicks, Neighbors: neigh}}
 				if limit, _ := strconv.ParseFloat(os.Getenv("ZZCPU"), 64); limit > 0 {
+					if os.Getenv("ZZPER") != "" {
+						limit *= float64(n)
+					}
 					o.Improve.Progress = func(done, total int) {
 						last = done
 						if cpu()-at > limit {
