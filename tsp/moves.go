@@ -11,28 +11,27 @@ package tsp
 // part t2...t4 is turned round; t4 is then the first, and the next step goes on
 // from there. Or t4 stands after t3: then t2...t3 would close to a cycle, which
 // an edge t5t6 of it, removed in the same step, lets in again. 2-opt, or-opt and
-// all 3-opt moves are chains of at most two steps.
+// all 3-opt moves are chains of one or two steps.
 
 const (
-	// maxSteps is the most steps of a chain. The first tries the best widths[0]
-	// ways to go on, and so on, and those from len(widths)-1 on the last of them.
-	maxStepsX = 4
+	// maxSteps is the most steps of a chain.
+	maxSteps = 6
 
-	// maxLets is how many candidates for t5 the first step tries, of t3 that come
-	// before t4. The others try none.
-	maxLets = 5
+	// maxLets is for how many candidates for t5 a step with t4 after t3 is tried,
+	// and letSteps how many steps at the beginning of a chain may be such.
+	maxLets  = 5
+	letSteps = 2
 )
 
-var maxSteps = 4
-var letDepth = 0
-
-var widths = [...]int{5, 2, 1}
+// widths is how many ways to go on are tried at each step, the last of them at
+// all later ones: those of the largest gain if the chain need not be closed.
+var widths = [...]int{5, 3, 1}
 
 // gainSlack is the least gain of a chain as a fraction of the length that it
-// removes. A step adds up to four distances to the gain, and the end one, each
-// time rounding a number of at most the length removed, r: 17 * 2^-53 r in all.
-// Whatever passes thus shortens the exact sum of the distances, so that no
-// search goes in circles.
+// removes, r. The first letSteps steps each add up to four distances to the gain,
+// the others two, and the end one, each time rounding a number of at most r: by
+// (4*2 + 2*4 + 1) * 2^-53 r in all. Whatever passes thus shortens the exact sum of
+// the distances, so that no search goes in circles.
 const gainSlack = 0x1p-48
 
 // descend makes moves until the queue is empty or stop returns true, which is
@@ -119,7 +118,7 @@ func (s *search) extend(t2 int32, g, gone float64, depth int) float64 {
 				best.offer(option{g1 + d, gone + d, t4, turnOne, y, 0})
 			}
 		}
-		if depth <= letDepth && int(y)+1 < len(s.order) {
+		if depth < letSteps && int(y)+1 < len(s.order) {
 			s.let(y, t3, g1, gone, &best)
 		}
 	}
