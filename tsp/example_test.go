@@ -37,7 +37,7 @@ func Example() {
 	// open tour of 64 points, length 63, bound 63
 	// at most 0.0 % above the shortest
 	// length of the line: 63
-	// stretch of 64 nearest neighbors: median 1, mean 6.44, max 51, at most 2 for 56.2 %
+	// stretch of 64 nearest neighbors: median 1, mean 7.19, max 59, at most 2 for 57.8 %
 	// carried back to its point: true
 }
 

@@ -74,7 +74,7 @@ func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 // claims to save.
 func TestRegions_KeepTheTour(t *testing.T) {
 	for _, kind := range []Kind{Closed, Path} {
-		s := testSearch(t, plane(2000, 1), kind)
+		s := testSearch(t, plane(800, 1), kind)
 		never := func() bool { return false }
 		s.descend(never)
 		r, rng := newRegions(s), random.Seeded(1)
