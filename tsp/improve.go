@@ -19,8 +19,8 @@ type ImproveOptions struct {
 	// for an edge, beside a few farther ones: see [Improve]. 0 means 5.
 	Neighbors int
 
-	// Kicks is how many perturbations are tried once no move helps. 0 means 5
-	// for each point, but at most 65,000; negative means none.
+	// Kicks is how many perturbations are tried once no move helps. 0 means 3
+	// for each point, but at most 50,000; negative means none.
 	Kicks int
 
 	// TimeLimit, where positive, ends the improvement, after the neighbor
@@ -37,8 +37,8 @@ type ImproveOptions struct {
 }
 
 const (
-	defaultKicks = 5
-	mostKicks    = 65_000
+	defaultKicks = 3
+	mostKicks    = 50_000
 )
 
 // defaults returns o with its defaults applied for n points, for the call op.

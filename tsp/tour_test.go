@@ -66,7 +66,7 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
 		tour, err := Solve(ctx, f, &SolveOptions{Bound: method, Improve: ImproveOptions{Progress: func(d, total int) {
-			if calls++; total != 10000 || d > total {
+			if calls++; total != 6000 || d > total {
 				t.Fatal(d, total)
 			}
 			if d > 1000 {
