@@ -102,6 +102,7 @@ func (s *search) turn(o option) {
 func (s *search) extend(t2 int32, g, gone float64, depth int) float64 {
 	var best options
 	best.width = widths[min(depth, len(widths)-1)]
+	lets := depth < letSteps
 	near2, dist2 := s.candidates(t2)
 	for h, t3 := range near2 {
 		g1 := g - dist2[h]
@@ -111,6 +112,9 @@ func (s *search) extend(t2 int32, g, gone float64, depth int) float64 {
 		if _, ok := s.joined(t2, t3); ok || t3 == s.end {
 			continue
 		}
+		if !lets && !best.takes(g1+s.longest(t3)) {
+			continue
+		}
 		y := s.index(t3)
 		if y > 1 {
 			t4 := s.at(y - 1)
@@ -118,7 +122,7 @@ func (s *search) extend(t2 int32, g, gone float64, depth int) float64 {
 				best.offer(option{g1 + d, gone + d, t4, turnOne, y, 0})
 			}
 		}
-		if depth < letSteps && int(y)+1 < len(s.order) {
+		if lets && int(y)+1 < len(s.order) {
 			s.let(y, t3, g1, gone, &best)
 		}
 	}
@@ -153,6 +157,9 @@ func (s *search) let(y, t3 int32, g, gone float64, best *options) {
 		if g2 <= gainSlack*gone {
 			return
 		}
+		if !best.takes(g2 + s.longest(t5)) {
+			continue
+		}
 		z := s.index(t5)
 		if z >= y {
 			continue
@@ -173,18 +180,28 @@ func (s *search) let(y, t3 int32, g, gone float64, best *options) {
 	}
 }
 
+// longest returns the length of the longer edge at node a.
+func (s *search) longest(a int32) float64 {
+	p := s.pos[a]
+	return max(s.edge[p], s.edge[s.wrap(p-1)])
+}
+
 // options are the best of those offered, up to width.
 type options struct {
 	list     [5]option
 	n, width int
 }
 
+// takes reports whether an option of that gain is among them so far.
+func (b *options) takes(gain float64) bool { return b.n < b.width || gain > b.list[b.n-1].gain }
+
 func (b *options) offer(o option) {
+	if !b.takes(o.gain) {
+		return
+	}
 	k := b.n
 	if k == b.width {
-		if k--; o.gain <= b.list[k].gain {
-			return
-		}
+		k--
 	} else {
 		b.n++
 	}

@@ -60,6 +60,8 @@ func (r *regions) next(m int) []int32 {
 func (r *regions) search(nodes []int32) *search {
 	s, m := r.s, len(nodes)
 	t := newTourOf(s.f, m)
+	most := m * (1 + len(s.near)/len(s.order))
+	t.near, t.dist = make([]int32, 0, most), make([]float64, 0, most)
 	for k, v := range nodes {
 		r.place[v] = int32(k)
 	}
