@@ -101,7 +101,7 @@ func newSearch(f metric.Finite, order []int, kind Kind, c *candidates) *search {
 	return s
 }
 
-// tour returns the points in order; a path begins after its extra node.
+// tour returns the points in order; a path begins at the lower of its ends.
 func (s *search) tour() []int {
 	out, at := make([]int, 0, len(s.order)), 0
 	if s.dummy >= 0 {
@@ -111,6 +111,9 @@ func (s *search) tour() []int {
 		if v := s.order[(at+h)%len(s.order)]; v != s.dummy {
 			out = append(out, int(s.point[v]))
 		}
+	}
+	if s.dummy >= 0 && out[0] > out[len(out)-1] {
+		slices.Reverse(out)
 	}
 	return out
 }
