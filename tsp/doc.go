@@ -52,8 +52,8 @@
 // apart, have a fractional tour of length 62, and the shortest tour known has 67.4.
 // Equal steps of such rows and lattices make this add up over a drilled plate
 // (TSPLIB's ts225, 225 points: .913 of the optimum). Where thousands of points lie in
-// clusters on many scales the ascent may end a few percent below what multipliers
-// could prove; more [HeldKarpOptions].Iterations help.
+// clusters on many scales the ascent may end 1 or 2 % below what multipliers could
+// prove; more [HeldKarpOptions].Iterations help.
 //
 // # Guarantees
 //

@@ -16,9 +16,9 @@ var shapes = []struct {
 	make func(n int, seed uint64) metric.Finite
 	lack float64
 }{
-	{"uniform", plane, 0},
-	{"clustered", clustered, 0},
-	{"far", func(n int, seed uint64) metric.Finite { return clumps(n, max(2, n/90), 0.003, 0.03, seed) }, 0},
+	{"uniform", plane, 0.01},
+	{"clustered", clustered, 0.02},
+	{"far", func(n int, seed uint64) metric.Finite { return clumps(n, max(2, n/90), 0.003, 0.03, seed) }, 0.01},
 	{"plate", plate, 0.02},
 	{"grid", func(n int, _ uint64) metric.Finite { return gridOf(n) }, 0},
 }
