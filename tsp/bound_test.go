@@ -188,7 +188,7 @@ func TestHeldKarpBound_IsBelowToursAndNear(t *testing.T) {
 		for seed := range uint64(2) {
 			for name, s := range boundSpaces(n, seed) {
 				for _, kind := range []Kind{Closed, Path} {
-					tour := testkit.Must(Solve(t.Context(), s.f, &SolveOptions{Kind: kind, Bound: BoundNone, Improve: ImproveOptions{Kicks: 1000}}))
+					tour := testkit.Must(Solve(t.Context(), s.f, &SolveOptions{Kind: kind, Bound: BoundNone, Improve: ImproveOptions{Kicks: 200}}))
 					b, err := HeldKarpBound(t.Context(), s.f, &HeldKarpOptions{Kind: kind, Upper: tour.Length})
 					if err != nil || b.Value > tour.Length {
 						t.Errorf("%s n=%d %v: bound %v above the tour %v (%v)", name, n, kind, b.Value, tour.Length, err)

@@ -53,8 +53,8 @@ func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 
 func TestSolve_MeetsItsTargets(t *testing.T) {
 	testkit.Slow(t)
-	dense := testkit.Must(metric.Densify(t.Context(), plane(500, 2)))
-	for name, f := range map[string]metric.Finite{"plane": plane(500, 1), "dense": dense} {
+	dense := testkit.Must(metric.Densify(t.Context(), plane(300, 2)))
+	for name, f := range map[string]metric.Finite{"plane": plane(300, 1), "dense": dense} {
 		for _, kind := range []Kind{Closed, Path} {
 			tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kind: kind, Improve: ImproveOptions{Kicks: f.Len()}}))
 			check(t, f, tour, kind)
@@ -70,7 +70,7 @@ func TestSolve_MeetsItsTargets(t *testing.T) {
 // the gaps on the clusters and the plate were 4 to 15 %.
 func TestSolve_WithinThreePercent(t *testing.T) {
 	testkit.Slow(t)
-	sizes, seeds := []int{50, 300}, uint64(2)
+	sizes, seeds := []int{50, 300}, uint64(1)
 	if os.Getenv("METRICDP_LONG") != "" {
 		sizes, seeds = []int{50, 100, 200, 400, 800, 1500, 3000}, 5
 	}
@@ -163,7 +163,7 @@ func TestSolve_CopesWithDuplicates(t *testing.T) {
 				want = c.path
 			}
 			for _, name2 := range []string{"Solve", "Improve"} {
-				tour := testkit.Must(builders[name2](t.Context(), c.f, kind, 1000))
+				tour := testkit.Must(builders[name2](t.Context(), c.f, kind, 200))
 				check(t, c.f, tour, kind)
 				if math.Abs(tour.Length-want) > 1e-9 {
 					t.Errorf("%s %s, %v: length %v, want %v", name2, name, kind, tour.Length, want)
