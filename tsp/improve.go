@@ -114,9 +114,10 @@ func Improve(ctx context.Context, f metric.Finite, t *Tour, o *ImproveOptions) (
 // problem is a metric without points at distance 0, with its candidates.
 type problem struct {
 	f     metric.Finite
-	near  *candidates
-	first []int // the points of f in the metric given; nil: all
-	class []int // the points of the metric given in f
+	near  *candidates // the nearest neighbors
+	wide  *candidates // and others
+	first []int       // the points of f in the metric given; nil: all
+	class []int       // the points of the metric given in f
 }
 
 func newProblem(ctx context.Context, f metric.Finite, k int) (*problem, error) {
@@ -125,13 +126,18 @@ func newProblem(ctx context.Context, f metric.Finite, k int) (*problem, error) {
 	if p.near, err = newCandidates(ctx, f, k); err != nil {
 		return nil, err
 	}
-	if p.first, p.class, err = p.near.distinct(ctx, f); err != nil || p.first == nil {
-		return p, err
-	}
-	if p.f, err = metric.Subset(f, p.first); err != nil {
+	if p.first, p.class, err = p.near.distinct(ctx, f); err != nil {
 		return nil, err
 	}
-	p.near, err = newCandidates(ctx, p.f, k)
+	if p.first != nil {
+		if p.f, err = metric.Subset(f, p.first); err != nil {
+			return nil, err
+		}
+		if p.near, err = newCandidates(ctx, p.f, k); err != nil {
+			return nil, err
+		}
+	}
+	p.wide, err = p.near.widen(ctx, p.f)
 	return p, err
 }
 
@@ -173,11 +179,7 @@ func (p *problem) improve(ctx context.Context, order []int, kind Kind, o Improve
 	if len(order) < 2 {
 		return order, ctx.Err()
 	}
-	near, err := p.near.widen(ctx, p.f)
-	if err != nil {
-		return order, err
-	}
-	s := newSearch(p.f, order, kind, near)
+	s := newSearch(p.f, order, kind, p.wide)
 	var deadline time.Time
 	if o.TimeLimit > 0 {
 		deadline = time.Now().Add(o.TimeLimit)
@@ -193,7 +195,7 @@ func (p *problem) improve(ctx context.Context, order []int, kind Kind, o Improve
 const (
 	// mostWhole is the number of nodes above which the tour is kicked region by
 	// region, of regionSize nodes each: no move then turns round half the tour.
-	// Every node is in regionRounds regions, or more.
+	// A node is in regionRounds regions on average.
 	mostWhole    = 5000
 	regionSize   = 1000
 	regionRounds = 5
