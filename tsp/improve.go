@@ -20,7 +20,7 @@ type ImproveOptions struct {
 	Neighbors int
 
 	// Kicks is how many perturbations are tried once no move helps. 0 means 3
-	// for each point, but at most 50,000; negative means none.
+	// for each point, but at most 60,000; negative means none.
 	Kicks int
 
 	// TimeLimit, where positive, ends the improvement, after the neighbor
@@ -38,7 +38,7 @@ type ImproveOptions struct {
 
 const (
 	defaultKicks = 3
-	mostKicks    = 50_000
+	mostKicks    = 60_000
 )
 
 // defaults returns o with its defaults applied for n points, for the call op.
