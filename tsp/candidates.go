@@ -2,18 +2,22 @@ package tsp
 
 import (
 	"context"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
-// candidates are the nearest neighbors of every point, with their distances.
-// Those of point i are entries [i*k, (i+1)*k), the nearest first.
+// candidates are for every point the points that an edge may lead to, with their
+// distances, the nearest first: those of point i are entries [start[i],
+// start[i+1]).
 type candidates struct {
-	k  int
-	id []int32
-	d  []float64
+	k     int // of them are the nearest neighbors
+	start []int32
+	id    []int32
+	d     []float64
 }
 
 // newCandidates lists min(k, n-1) neighbors of each of the n points of f.
@@ -50,6 +54,10 @@ func newCandidates(ctx context.Context, f metric.Finite, k int) (*candidates, er
 			return nil, witness(f, h/c.k)
 		}
 	}
+	c.start = make([]int32, n+1)
+	for i := range c.start {
+		c.start[i] = int32(i * c.k)
+	}
 	return c, nil
 }
 
@@ -65,7 +73,8 @@ func witness(f metric.Finite, i int) error {
 
 // lists returns the neighbors of point i and their distances.
 func (c *candidates) lists(i int) ([]int32, []float64) {
-	return c.id[i*c.k : (i+1)*c.k], c.d[i*c.k : (i+1)*c.k]
+	lo, hi := c.start[i], c.start[i+1]
+	return c.id[lo:hi], c.d[lo:hi]
 }
 
 // distinct returns one point of every class of points at distance 0 from one
@@ -89,3 +98,48 @@ func (c *candidates) distinct(ctx context.Context, f metric.Finite) (first, clas
 
 // ordered returns the distance of points i and j, the lower one first.
 func ordered(f metric.Finite, i, j int) float64 { return f.Distance(min(i, j), max(i, j)) }
+
+// widen returns the candidates of c and others in all directions: the nearest
+// neighbors of a point in a cluster are all of that cluster.
+func (c *candidates) widen(ctx context.Context, f metric.Finite) (*candidates, error) {
+	n := f.Len()
+	if c.k >= n-1 {
+		return c, nil
+	}
+	more, err := orthants(ctx, f)
+	if err == nil && more == nil && (n <= mostHeldKarp || heldkarp.HasTree(f)) {
+		var parent []int
+		_, parent, err = heldkarp.SpanningTree(ctx, "", f)
+		more = make([][]int32, n)
+		for i, j := range parent {
+			if j >= 0 {
+				more[i], more[j] = append(more[i], int32(j)), append(more[j], int32(i))
+			}
+		}
+	}
+	if err != nil || more == nil {
+		return c, err
+	}
+	w := &candidates{k: c.k, start: make([]int32, n+1)}
+	for i, add := range more {
+		near, dist := c.lists(i)
+		lo := len(w.id)
+		w.id, w.d = append(w.id, near...), append(w.d, dist...)
+		for _, j := range add {
+			if !slices.Contains(w.id[lo:], j) {
+				w.insert(lo, j, ordered(f, i, int(j)))
+			}
+		}
+		w.start[i+1] = int32(len(w.id))
+	}
+	return w, nil
+}
+
+// insert puts j at distance d into the list that begins at lo, the last one.
+func (c *candidates) insert(lo int, j int32, d float64) {
+	c.id, c.d = append(c.id, j), append(c.d, d)
+	for h := len(c.d) - 1; h > lo && c.d[h-1] > d; h-- {
+		c.id[h], c.d[h] = c.id[h-1], c.d[h-1]
+		c.id[h-1], c.d[h-1] = j, d
+	}
+}

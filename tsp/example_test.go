@@ -37,7 +37,7 @@ func Example() {
 	// open tour of 64 points, length 63, bound 63
 	// at most 0.0 % above the shortest
 	// length of the line: 63
-	// stretch of 64 nearest neighbors: median 1, mean 6.44, max 51, at most 2 for 56.2 %
+	// stretch of 64 nearest neighbors: median 1, mean 6.09, max 53, at most 2 for 60.9 %
 	// carried back to its point: true
 }
 
@@ -164,7 +164,7 @@ func ExampleSolve() {
 		fmt.Print(words[i], " ")
 	}
 	fmt.Println(t.Length)
-	// Output: boat coat cat cot dot dog 5
+	// Output: dog dot cot cat coat boat 5
 }
 
 func ExampleFold() {

@@ -18,7 +18,7 @@ func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 		tree := testkit.Must(OneTreeBound(t.Context(), f, nil, Path)).Value
 		for name, build := range builders {
 			for _, kind := range []Kind{Closed, Path} {
-				tour := testkit.Must(build(t.Context(), f, kind, 1000))
+				tour := testkit.Must(build(t.Context(), f, kind, 200))
 				check(t, f, tour, kind)
 				if tour.Length < tree || (name == "DoubleTree" || name == "Solve") && tour.Length > 2*tree*(1+1e-12) {
 					t.Errorf("%s %v: %v, the tree %v", name, kind, tour.Length, tree)

@@ -19,7 +19,7 @@ type GreedyOptions struct {
 }
 
 // defaultNeighbors is the number of candidates for an edge at each point.
-const defaultNeighbors = 8
+const defaultNeighbors = 5
 
 // neighbors returns k with its default, for the call op.
 func neighbors(op string, k int) (int, error) {

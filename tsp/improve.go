@@ -16,11 +16,11 @@ import (
 // defaults.
 type ImproveOptions struct {
 	// Neighbors is how many nearest neighbors of a point count as candidates
-	// for an edge. 0 means 8; more is slower and a little better.
+	// for an edge, beside a few farther ones: see [Improve]. 0 means 5.
 	Neighbors int
 
-	// Kicks is how many perturbations are tried once no move helps. 0 means 20
-	// for each point, but at most 100,000; negative means none.
+	// Kicks is how many perturbations are tried once no move helps. 0 means 3
+	// for each point, but at most 60,000; negative means none.
 	Kicks int
 
 	// TimeLimit, where positive, ends the improvement, after the neighbor
@@ -37,8 +37,8 @@ type ImproveOptions struct {
 }
 
 const (
-	defaultKicks = 20
-	mostKicks    = 100_000
+	defaultKicks = 3
+	mostKicks    = 60_000
 )
 
 // defaults returns o with its defaults applied for n points, for the call op.
@@ -59,16 +59,21 @@ func (o *ImproveOptions) defaults(op string, n int) (ImproveOptions, error) {
 // Improve returns a tour of the same kind that is at most as long as t, which
 // it leaves alone.
 //
-// It first makes 2-opt, or-opt and 3-opt moves along the neighbor lists until
-// none helps. Then it kicks the tour: a double bridge exchanges three short
-// neighboring runs of points, which no such move undoes, the moves repair what
-// the kick has touched, and where the result is longer both are taken back
-// (iterated local search; Johnson and McGeoch 1997). A lower bound that t has is
-// kept.
+// It first makes moves of variable depth (Lin and Kernighan 1973) until none
+// helps: chains of up to a dozen edges, of which 2-opt, or-opt and 3-opt moves are
+// the shortest. Then it kicks the tour: a double bridge exchanges three runs of
+// points, the moves repair what the kick has touched, and where the result is
+// longer both are taken back (iterated local search; Johnson and McGeoch 1997). A
+// lower bound that t has is kept.
+//
+// Edges lead to candidates: the nearest neighbors, which in a dense cluster are
+// all of that cluster, and therefore also, for an embedding in up to 3
+// dimensions, the 2 nearest points in each orthant around a point; elsewhere the
+// edges of a minimum spanning tree, as long as [MST] is no slower than the rest.
 //
 // The moves take about O(n log n) for points of R^d, plus n queries of a
-// [metric.Index]; a kick takes microseconds, and O(n) at worst, which limits the
-// use of kicks beyond 10^6 points.
+// [metric.Index]. A kick takes about a tenth of a millisecond; beyond 5,000 points
+// they are made region by region, each of 1,000 points, and O(n) between two.
 //
 // A t that is no tour of f is an error, as in [NewTour]. When ctx is done, Improve
 // returns the best tour so far together with the error of ctx.
@@ -109,9 +114,10 @@ func Improve(ctx context.Context, f metric.Finite, t *Tour, o *ImproveOptions) (
 // problem is a metric without points at distance 0, with its candidates.
 type problem struct {
 	f     metric.Finite
-	near  *candidates
-	first []int // the points of f in the metric given; nil: all
-	class []int // the points of the metric given in f
+	near  *candidates // the nearest neighbors
+	wide  *candidates // and others
+	first []int       // the points of f in the metric given; nil: all
+	class []int       // the points of the metric given in f
 }
 
 func newProblem(ctx context.Context, f metric.Finite, k int) (*problem, error) {
@@ -120,13 +126,18 @@ func newProblem(ctx context.Context, f metric.Finite, k int) (*problem, error) {
 	if p.near, err = newCandidates(ctx, f, k); err != nil {
 		return nil, err
 	}
-	if p.first, p.class, err = p.near.distinct(ctx, f); err != nil || p.first == nil {
-		return p, err
-	}
-	if p.f, err = metric.Subset(f, p.first); err != nil {
+	if p.first, p.class, err = p.near.distinct(ctx, f); err != nil {
 		return nil, err
 	}
-	p.near, err = newCandidates(ctx, p.f, k)
+	if p.first != nil {
+		if p.f, err = metric.Subset(f, p.first); err != nil {
+			return nil, err
+		}
+		if p.near, err = newCandidates(ctx, p.f, k); err != nil {
+			return nil, err
+		}
+	}
+	p.wide, err = p.near.widen(ctx, p.f)
 	return p, err
 }
 
@@ -168,7 +179,7 @@ func (p *problem) improve(ctx context.Context, order []int, kind Kind, o Improve
 	if len(order) < 2 {
 		return order, ctx.Err()
 	}
-	s := newSearch(p.f, order, kind, p.near)
+	s := newSearch(p.f, order, kind, p.wide)
 	var deadline time.Time
 	if o.TimeLimit > 0 {
 		deadline = time.Now().Add(o.TimeLimit)
@@ -181,58 +192,115 @@ func (p *problem) improve(ctx context.Context, order []int, kind Kind, o Improve
 	return s.tour(), ctx.Err()
 }
 
-// maxRun is the most points of each of the three runs that a kick exchanges: 10
-// end too early and 50 take too long to repair.
-const maxRun = 30
+const (
+	// mostWhole is the number of nodes above which the tour is kicked region by
+	// region, of regionSize nodes each: no move then turns round half the tour.
+	// A node is in regionRounds regions on average.
+	mostWhole    = 5000
+	regionSize   = 1000
+	regionRounds = 5
+)
 
 // iterate kicks the tour and keeps what makes it no longer.
 func (s *search) iterate(o ImproveOptions, stop func() bool) {
-	const pause = 128 // kicks between two looks at the clock
-	run := min(maxRun, (len(s.order)-1)/3)
-	if run < 1 || s.n > 0 {
+	n := len(s.order)
+	if n < 4 || s.n > 0 {
 		return
 	}
-	r := random.Seeded(o.Seed)
-	never := func() bool { return false }
-	for h := range o.Kicks {
-		if h%pause == 0 {
-			if stop() {
-				return
-			}
-			o.Progress(h, o.Kicks)
-		}
-		s.log = s.log[:0]
-		if added := s.kick(r, run); s.descend(never) < added {
-			s.undo()
+	k := kicker{rng: random.Seeded(o.Seed), o: o, stop: stop}
+	if n <= mostWhole {
+		k.kick(s, o.Kicks)
+		return
+	}
+	r := newRegions(s)
+	for each := max(1, int(float64(o.Kicks)/float64(n)*regionSize/regionRounds)); k.done < o.Kicks; {
+		nodes := r.next(regionSize)
+		t := r.search(nodes)
+		ended := k.kick(t, min(each, o.Kicks-k.done))
+		r.merge(nodes, t)
+		if ended {
+			return
 		}
 	}
-	o.Progress(o.Kicks, o.Kicks)
 }
 
-// kick turns a random stretch a, b...c, d...e, f...g, h of the tour into
-// a, f...g, d...e, b...c, h, queues the ends and returns the length added. The
-// three runs have up to run points each.
-func (s *search) kick(rng *rand.Rand, run int) (added float64) {
-	n := len(s.order)
-	p := rng.IntN(n)
-	x, y, z := 1+rng.IntN(run), 1+rng.IntN(run), 1+rng.IntN(run)
-	at := func(i int) int { return (p + i) % n }
-	ends := [8]int32{}
-	for h, i := range [8]int{0, 1, x, x + 1, x + y, x + y + 1, x + y + z, x + y + z + 1} {
-		ends[h] = s.order[at(i)]
-		if h%2 != 0 {
-			added -= s.distance(ends[h-1], ends[h])
+// kicker makes the kicks of a call.
+type kicker struct {
+	rng  *rand.Rand
+	o    ImproveOptions
+	done int
+	stop func() bool
+}
+
+// kick kicks the tour of s count times, and reports whether stop ended it.
+func (k *kicker) kick(s *search, count int) (ended bool) {
+	const pause = 128 // kicks between two looks at the clock
+	never := func() bool { return false }
+	s.logging = true
+	for range count {
+		if k.done%pause == 0 {
+			if k.stop() {
+				return true
+			}
+			k.o.Progress(k.done, k.o.Kicks)
+		}
+		s.forget()
+		if added := s.kick(k.rng); s.descend(never) < added {
+			s.undo()
+		}
+		if k.done++; k.done == k.o.Kicks {
+			k.o.Progress(k.done, k.done)
 		}
 	}
-	for _, e := range [4][2]int{{0, 5}, {6, 3}, {4, 1}, {2, 7}} {
-		added += s.distance(ends[e[0]], ends[e[1]])
+	return false
+}
+
+const (
+	// maxRun is the most points of each of the three runs that a kick along the
+	// tour exchanges: 10 end too early and 50 take too long to repair.
+	maxRun = 30
+	// walkSteps is the number of random steps from candidate to candidate in which
+	// a kick across the tour looks for a long edge: 10 and 50 are worse.
+	walkSteps = 20
+)
+
+// kick turns the tour a, b...c, d...e, f...g, h into a, f...g, d...e, b...c, h, queues
+// the ends and returns the length added. Every other time the three runs are
+// random ones of up to maxRun points each; else they lie between four long edges
+// near each other, as those are that lead from cluster to cluster.
+func (s *search) kick(rng *rand.Rand) (added float64) {
+	n := int32(len(s.order))
+	var at [4]int32 // the places of a, c, e and g, which may count on beyond the end
+	if rng.IntN(2) == 0 {
+		run := min(maxRun, int(n-1)/3)
+		at[0] = int32(rng.IntN(int(n)))
+		for k := range 3 {
+			at[k+1] = at[k] + 1 + int32(rng.IntN(run))
+		}
+	} else {
+		v := int32(rng.IntN(int(n)))
+		for k := range at {
+			at[k] = s.pos[v]
+			longest := -1.0
+			for range walkSteps {
+				near, _ := s.candidates(v)
+				if len(near) == 0 {
+					break
+				}
+				v = near[rng.IntN(len(near))]
+				if p := s.pos[v]; s.edge[p] > longest && !slices.Contains(at[:k], p) {
+					at[k], longest = p, s.edge[p]
+				}
+			}
+			v = s.order[s.wrap(at[k]+int32(rng.IntN(2)))] // one of its ends
+		}
+		slices.Sort(at[:])
 	}
-	s.flip(at(1), at(x+y+z))
-	s.flip(at(1), at(z))
-	s.flip(at(z+1), at(z+y))
-	s.flip(at(z+y+1), at(z+y+x))
-	for _, a := range ends {
-		s.push(a)
+	for k, p := range at {
+		if k > 0 && p == at[k-1] || s.edge[s.wrap(p)] == fixed {
+			return 0
+		}
 	}
-	return added
+	s.blocks = append(s.blocks[:0], block{at[2] + 1, at[3]}, block{at[1] + 1, at[2]}, block{at[0] + 1, at[1]}, block{at[3] + 1, at[0] + n})
+	return s.put(s.blocks)
 }

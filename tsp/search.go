@@ -1,6 +1,10 @@
 package tsp
 
-import "github.com/metricdp/metricdp/metric"
+import (
+	"slices"
+
+	"github.com/metricdp/metricdp/metric"
+)
 
 // search holds a tour under local search, as an array with the place of every
 // node. Nodes are the points in the order of the first tour. A path is a closed
@@ -10,9 +14,9 @@ type search struct {
 	point []int32 // node -> point of f
 	dummy int32   // the node that closes a path, or -1
 
-	k    int
-	near []int32   // node by node: candidates, the nearest first
-	dist []float64 // their distances
+	start []int32   // node -> the first of its candidates
+	near  []int32   // candidates, the best first
+	dist  []float64 // their distances
 
 	order []int32   // place -> node
 	pos   []int32   // node -> place
@@ -22,61 +26,94 @@ type search struct {
 	waiting []bool
 	head, n int
 
-	log []span // the reversals made, so that they can be undone
+	// Of the chain under way: the tour is read from the node after end, in
+	// direction dir, as a sequence that ends with end; turns are the lengths of
+	// the beginnings of it that the chain has turned round, one after the other.
+	end   int32
+	base  int32 // the place after that of end, or before
+	dir   int   // 0 forward, 1 backward
+	turns []int32
+
+	blocks []block // scratch of apply
+	nodes  []int32 // scratch of put
+	edges  []float64
+
+	logging bool
+	log     []change
+	oldNode []int32 // what the changes have overwritten
+	oldEdge []float64
 }
 
-// span is the run of places from i to j, both included, around the end of the
-// array if j < i.
-type span struct{ i, j int32 }
+// block is a run of places or of the sequence of a chain, from after to where it
+// is turned round; both ends belong to it.
+type block struct{ from, to int32 }
 
-// gainSlack is the least gain of a move as a fraction of the length that it
-// removes. A gain is computed from at most six distances, by five additions of
-// numbers below twice the length removed, r, each off by at most 2^-53 * 2r:
-// by 10 * 2^-53 r in all. Whatever passes thus shortens the exact sum of the
-// distances, so that no search goes in circles.
-const gainSlack = 0x1p-48
+func (b block) len() int32 {
+	if b.from > b.to {
+		return b.from - b.to + 1
+	}
+	return b.to - b.from + 1
+}
+
+// change is a run of m places from at that was overwritten.
+type change struct{ at, m int32 }
+
+// newTourOf returns a search of n nodes, none of them queued and without
+// candidates, in the order of their numbers.
+func newTourOf(f metric.Finite, n int) *search {
+	s := &search{f: f, dummy: -1, point: make([]int32, n), start: make([]int32, n+1),
+		order: make([]int32, n), pos: make([]int32, n), edge: make([]float64, n),
+		queue: make([]int32, n), waiting: make([]bool, n)}
+	for v := range int32(n) {
+		s.order[v], s.pos[v] = v, v
+	}
+	return s
+}
 
 // newSearch starts from a valid order with the candidates of f, all nodes queued.
 func newSearch(f metric.Finite, order []int, kind Kind, c *candidates) *search {
 	n := len(order)
 	nodes := n
-	s := &search{f: f, dummy: -1, k: c.k, point: make([]int32, n)}
 	if kind == Path {
-		s.dummy = int32(n)
 		nodes++
 	}
-	s.order, s.pos, s.edge = make([]int32, nodes), make([]int32, nodes), make([]float64, nodes)
-	s.queue, s.waiting = make([]int32, nodes), make([]bool, nodes)
-	for v := range nodes {
-		s.order[v], s.pos[v] = int32(v), int32(v)
+	s := newTourOf(f, nodes)
+	if kind == Path {
+		s.dummy = int32(n)
 	}
 	node := make([]int32, n)
 	for v, i := range order {
 		s.point[v], node[i] = int32(i), int32(v)
 	}
-	s.near, s.dist = make([]int32, n*c.k), make([]float64, n*c.k)
-	for v, i := range order {
-		id, d := c.lists(i)
-		copy(s.dist[v*c.k:], d)
-		for h, j := range id {
-			s.near[v*c.k+h] = node[j]
-		}
-	}
+	s.near, s.dist = make([]int32, 0, len(c.id)), make([]float64, 0, len(c.id))
 	for v := range nodes {
+		if v < n {
+			id, d := c.lists(order[v])
+			s.dist = append(s.dist, d...)
+			for _, j := range id {
+				s.near = append(s.near, node[j])
+			}
+		}
+		s.start[v+1] = int32(len(s.near))
 		s.edge[v] = s.distance(int32(v), int32((v+1)%nodes))
 		s.push(int32(v))
 	}
 	return s
 }
 
-// tour returns the points in order; a path begins after its extra node.
+// tour returns the points in order; a path begins at the lower of its ends.
 func (s *search) tour() []int {
-	out, at := make([]int, 0, len(s.point)), 0
+	out, at := make([]int, 0, len(s.order)), 0
 	if s.dummy >= 0 {
 		at = int(s.pos[s.dummy]) + 1
 	}
-	for h := range s.point {
-		out = append(out, int(s.point[s.order[(at+h)%len(s.order)]]))
+	for h := range s.order {
+		if v := s.order[(at+h)%len(s.order)]; v != s.dummy {
+			out = append(out, int(s.point[v]))
+		}
+	}
+	if s.dummy >= 0 && out[0] > out[len(out)-1] {
+		slices.Reverse(out)
 	}
 	return out
 }
@@ -93,144 +130,196 @@ func (s *search) distance(a, b int32) float64 {
 // candidates returns the candidates of node a, but for the extra one, with
 // distances.
 func (s *search) candidates(a int32) ([]int32, []float64) {
-	if a == s.dummy {
-		return nil, nil
-	}
-	lo, hi := int(a)*s.k, (int(a)+1)*s.k
+	lo, hi := s.start[a], s.start[a+1]
 	return s.near[lo:hi], s.dist[lo:hi]
 }
 
-// step returns the node after a, forward (0) or backward (1), and its distance.
-func (s *search) step(a int32, dir int) (int32, float64) {
-	p := int(s.pos[a])
+// wrap returns the place that p counts, from -n to 2n-1.
+func (s *search) wrap(p int32) int32 {
+	if p < 0 {
+		return p + int32(len(s.order))
+	}
+	if p >= int32(len(s.order)) {
+		return p - int32(len(s.order))
+	}
+	return p
+}
+
+// begin starts a chain at the edge from t1 to the node after it in direction
+// dir, which it returns with its distance.
+func (s *search) begin(t1 int32, dir int) (t2 int32, d float64) {
+	s.end, s.dir, s.turns = t1, dir, s.turns[:0]
+	p := s.pos[t1]
 	if dir == 0 {
-		d := s.edge[p]
-		if p++; p == len(s.order) {
-			p = 0
-		}
-		return s.order[p], d
+		s.base = s.wrap(p + 1)
+		return s.order[s.base], s.edge[p]
 	}
-	if p--; p < 0 {
-		p = len(s.order) - 1
-	}
-	return s.order[p], s.edge[p]
+	s.base = s.wrap(p - 1)
+	return s.order[s.base], s.edge[s.base]
 }
 
-// between reports whether b lies on the way from a to c, ends included.
-func (s *search) between(a, b, c int32, dir int) bool {
-	if dir != 0 {
-		a, c = c, a
+// index returns where in the sequence node a is.
+func (s *search) index(a int32) int32 {
+	x := s.pos[a] - s.base
+	if s.dir != 0 {
+		x = -x
 	}
-	i, j, k := s.pos[a], s.pos[b], s.pos[c]
-	if i <= k {
-		return i <= j && j <= k
+	if x < 0 {
+		x += int32(len(s.order))
 	}
-	return i <= j || j <= k
-}
-
-// reverse turns round the run of places [i, j] or, where that is shorter, the
-// rest of the tour, which gives the same cycle.
-func (s *search) reverse(i, j int) {
-	n := len(s.order)
-	m := j - i + 1
-	if m <= 0 {
-		m += n
-	}
-	if 2*m > n {
-		i, j = j+1, i-1
-		if i == n {
-			i = 0
-		}
-		if j < 0 {
-			j = n - 1
+	for _, l := range s.turns {
+		if x < l {
+			x = l - 1 - x
 		}
 	}
-	s.flip(i, j)
+	return x
 }
 
-// flip turns round the run of places [i, j] and logs it.
-func (s *search) flip(i, j int) {
-	s.log = append(s.log, span{int32(i), int32(j)})
-	s.turn(i, j)
-}
-
-func (s *search) turn(i, j int) {
-	m := j - i + 1
-	if m <= 0 {
-		m += len(s.order)
-	}
-	order, pos, edge := s.order, s.pos, s.edge
-	before := i - 1
-	if before < 0 {
-		before = len(order) - 1
-	}
-	after := j
-	// Of m places the m-1 edges between them are turned round too.
-	for h := m; h > 1; h -= 2 {
-		a, b := order[i], order[j]
-		order[i], order[j] = b, a
-		pos[b], pos[a] = int32(i), int32(j)
-		if j--; j < 0 {
-			j = len(order) - 1
-		}
-		edge[i], edge[j] = edge[j], edge[i]
-		if i++; i == len(order) {
-			i = 0
+// at is the inverse of index.
+func (s *search) at(x int32) int32 {
+	for h := len(s.turns) - 1; h >= 0; h-- {
+		if l := s.turns[h]; x < l {
+			x = l - 1 - x
 		}
 	}
-	edge[before] = s.distance(order[before], order[(before+1)%len(order)])
-	edge[after] = s.distance(order[after], order[(after+1)%len(order)])
+	if s.dir != 0 {
+		x = -x
+	}
+	return s.order[s.wrap(s.base+x)]
 }
 
-// undo takes back the reversals in the log.
+// joined returns the length of the edge between the nodes a and b if they are
+// neighbors in the array, and otherwise ok = false: then the chain has added
+// the edge, or there is none.
+func (s *search) joined(a, b int32) (d float64, ok bool) {
+	p, q := s.pos[a], s.pos[b]
+	switch n := int32(len(s.order)); q - p {
+	case 1, 1 - n:
+		return s.edge[p], s.edge[p] != fixed
+	case -1, n - 1:
+		return s.edge[q], s.edge[q] != fixed
+	}
+	return 0, false
+}
+
+// apply makes the chain's turns those of the tour, and queues the ends of the
+// edges that it exchanges.
+func (s *search) apply() {
+	b := append(s.blocks[:0], block{0, int32(len(s.order)) - 1})
+	for _, l := range s.turns {
+		k := 0 // the blocks before are the first l nodes
+		for ; l > 0; k++ {
+			if b[k].len() > l {
+				c := b[k]
+				b = slices.Insert(b, k, c)
+				if c.from <= c.to {
+					b[k].to, b[k+1].from = c.from+l-1, c.from+l
+				} else {
+					b[k].to, b[k+1].from = c.from-l+1, c.from-l
+				}
+			}
+			l -= b[k].len()
+		}
+		turn(b[:k])
+	}
+	for k, c := range b {
+		if s.dir == 0 {
+			b[k] = block{s.base + c.from, s.base + c.to}
+		} else {
+			b[k] = block{s.base - c.from, s.base - c.to}
+		}
+	}
+	s.blocks = b
+	s.put(b)
+}
+
+// turn reads a sequence of blocks backward.
+func turn(b []block) {
+	slices.Reverse(b)
+	for k, c := range b {
+		b[k] = block{c.to, c.from}
+	}
+}
+
+// put makes the tour the sequence b of runs of places, which together are all
+// and may count on beyond either end of the array. The longest run stays where
+// it is. The ends of all are queued. It returns the length added.
+func (s *search) put(b []block) (added float64) {
+	stay := 0
+	for k, c := range b {
+		if c.len() > b[stay].len() {
+			stay = k
+		}
+		added -= s.edge[s.wrap(max(c.from, c.to))]
+	}
+	if c := b[stay]; c.from > c.to { // the same tour, the other way round
+		turn(b)
+		stay = len(b) - 1 - stay
+	}
+	s.nodes, s.edges = s.nodes[:0], s.edges[:0]
+	last := s.order[s.wrap(b[stay].to)]
+	add := func(p int32) { // the edge from last to the node at place p
+		a := s.order[p]
+		s.push(last)
+		s.push(a)
+		d := s.distance(last, a)
+		added += d
+		s.edges = append(s.edges, d)
+	}
+	for k := range b[1:] {
+		c := b[(stay+1+k)%len(b)]
+		p, q := s.wrap(c.from), s.wrap(c.to)
+		add(p)
+		for s.nodes = append(s.nodes, s.order[p]); p != q; s.nodes = append(s.nodes, s.order[p]) {
+			next := s.wrap(p + 1)
+			if c.from > c.to {
+				next = s.wrap(p - 1)
+				p = next
+			}
+			s.edges = append(s.edges, s.edge[p])
+			p = next
+		}
+		last = s.order[q]
+	}
+	add(s.wrap(b[stay].from))
+
+	at := s.wrap(s.wrap(b[stay].to) + 1)
+	if s.logging {
+		s.log = append(s.log, change{at, int32(len(s.nodes))})
+		s.oldEdge = append(s.oldEdge, s.edge[s.wrap(at-1)])
+		for h := range s.nodes {
+			p := s.wrap(at + int32(h))
+			s.oldNode, s.oldEdge = append(s.oldNode, s.order[p]), append(s.oldEdge, s.edge[p])
+		}
+	}
+	s.write(at, s.nodes, s.edges)
+	return added
+}
+
+// write puts nodes at the places from at on, and edges from the one before.
+func (s *search) write(at int32, nodes []int32, edges []float64) {
+	s.edge[s.wrap(at-1)] = edges[0]
+	for h, a := range nodes {
+		s.order[at], s.pos[a], s.edge[at] = a, at, edges[h+1]
+		if at++; at == int32(len(s.order)) {
+			at = 0
+		}
+	}
+}
+
+// undo takes back the changes in the log.
 func (s *search) undo() {
 	for h := len(s.log) - 1; h >= 0; h-- {
-		s.turn(int(s.log[h].i), int(s.log[h].j))
+		c := s.log[h]
+		k, l := int32(len(s.oldNode))-c.m, int32(len(s.oldEdge))-c.m-1
+		s.write(c.at, s.oldNode[k:], s.oldEdge[l:])
+		s.oldNode, s.oldEdge = s.oldNode[:k], s.oldEdge[:l]
 	}
-	s.log = s.log[:0]
+	s.forget()
 }
 
-// exchange replaces the edges ab and cd of the tour, b next to a on the same
-// side as d to c, by ac and bd.
-func (s *search) exchange(a, b, c, d int32) {
-	if next, _ := s.step(a, 0); next == b {
-		s.reverse(int(s.pos[b]), int(s.pos[c]))
-	} else {
-		s.reverse(int(s.pos[a]), int(s.pos[d]))
-	}
-}
-
-// swap exchanges the neighboring runs b...c and d...e of the tour a, b...c,
-// d...e, f. Swapping any two of the three runs that the edges ab, cd and ef
-// leave comes to the same cycle, so the longest stays.
-func (s *search) swap(a, b, c, d, e, f int32) {
-	dir := 0
-	if next, _ := s.step(a, 0); next != b {
-		dir = 1
-	}
-	x, y, z := s.run(b, c, dir), s.run(d, e, dir), s.run(f, a, dir)
-	switch {
-	case x >= y && x >= z:
-		a, b, c, d, e, f = c, d, e, f, a, b
-	case y >= z:
-		a, b, c, d, e, f = e, f, a, b, c, d
-	}
-	s.exchange(a, b, e, f) // a, e...d, c...b, f
-	s.exchange(a, e, d, c) // a, d...e, c...b, f
-	s.exchange(e, c, b, f)
-}
-
-// run returns the number of steps from a to b in direction dir.
-func (s *search) run(a, b int32, dir int) int {
-	m := int(s.pos[b] - s.pos[a])
-	if dir != 0 {
-		m = -m
-	}
-	if m < 0 {
-		m += len(s.order)
-	}
-	return m
-}
+// forget empties the log.
+func (s *search) forget() { s.log, s.oldNode, s.oldEdge = s.log[:0], s.oldNode[:0], s.oldEdge[:0] }
 
 // push puts a node in the queue unless it is there.
 func (s *search) push(a int32) {

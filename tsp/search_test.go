@@ -28,30 +28,31 @@ func consistent(t *testing.T, s *search) (length float64) {
 
 func testSearch(t *testing.T, f metric.Finite, kind Kind) *search {
 	t.Helper()
-	near := testkit.Must(newCandidates(context.Background(), f, 8))
+	near := testkit.Must(testkit.Must(newCandidates(context.Background(), f, 5)).widen(context.Background(), f))
 	return newSearch(f, random.Seeded(9).Perm(f.Len()), kind, near)
 }
 
-// Every move gains what it claims, a kick adds it, and undo takes all back.
+// Every chain gains what it claims, a kick adds it, and undo takes all back.
 func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
-	seen := map[moveKind]int{}
+	var seen [3]int // chains of one turn and of more, and kicks
 	for n := 5; n < 60; n++ {
 		for _, kind := range []Kind{Closed, Path} {
 			s := testSearch(t, plane(n, uint64(n)), kind)
+			s.logging = true
 			r := random.Seeded(uint64(n))
 			for range 200 {
 				before, length := slices.Clone(s.order), consistent(t, s)
-				var m move
-				s.bestFrom(int32(r.IntN(len(s.order))), r.IntN(2), &m)
-				seen[m.kind]++
-				s.log = s.log[:0]
-				if m.kind == noMove {
-					m.gain = -s.kick(r, min(10, (len(s.order)-1)/3))
+				gain := s.improve(int32(r.IntN(len(s.order))), r.IntN(2))
+				s.forget()
+				if gain == 0 {
+					gain = -s.kick(r)
+					seen[2]++
 				} else {
-					s.apply(m)
+					s.apply()
+					seen[min(len(s.turns)-1, 1)]++
 				}
-				if after := consistent(t, s); math.Abs(length-m.gain-after) > 1e-12 {
-					t.Fatalf("n=%d: %+v turned %v into %v", n, m, length, after)
+				if after := consistent(t, s); math.Abs(length-gain-after) > 1e-12 {
+					t.Fatalf("n=%d: a gain of %v turned %v into %v", n, gain, length, after)
 				}
 				if r.IntN(2) == 0 {
 					s.undo()
@@ -62,9 +63,56 @@ func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range []moveKind{noMove, twoOpt, twoTwice, turnBoth, swapRuns} {
-		if seen[k] < 50 {
-			t.Errorf("move %d was made %d times only", k, seen[k])
+	for k, times := range seen {
+		if times < 50 {
+			t.Errorf("moves of kind %d: %d only", k, times)
+		}
+	}
+}
+
+// The search of a region leaves the rest of the tour as it is, and saves what it
+// claims to save.
+func TestRegions_KeepTheTour(t *testing.T) {
+	for _, kind := range []Kind{Closed, Path} {
+		s := testSearch(t, plane(800, 1), kind)
+		never := func() bool { return false }
+		s.descend(never)
+		r, rng := newRegions(s), random.Seeded(1)
+		length, had := consistent(t, s), make([]bool, len(s.order))
+		for range 200 {
+			nodes := r.next(100)
+			u := r.search(nodes)
+			saved := 0.0
+			for range 5 {
+				saved -= u.kick(rng)
+				saved += u.descend(never)
+			}
+			outside := make(map[[2]int32]bool)
+			inside := make(map[int32]bool)
+			for _, v := range nodes {
+				inside[v], had[v] = true, true
+			}
+			for p, a := range s.order {
+				if b := s.order[(p+1)%len(s.order)]; !inside[a] || !inside[b] {
+					outside[[2]int32{min(a, b), max(a, b)}] = true
+				}
+			}
+			r.merge(nodes, u)
+			after := consistent(t, s)
+			if math.Abs(length-saved-after) > 1e-12*length {
+				t.Fatalf("%v: saved %v, from %v to %v", kind, saved, length, after)
+			}
+			length = after
+			for p, a := range s.order {
+				b := s.order[(p+1)%len(s.order)]
+				delete(outside, [2]int32{min(a, b), max(a, b)})
+			}
+			if len(outside) > 0 {
+				t.Fatalf("%v: %d edges outside are gone", kind, len(outside))
+			}
+		}
+		if slices.Contains(had, false) {
+			t.Errorf("%v: a round of regions misses a node", kind)
 		}
 	}
 }
@@ -75,13 +123,17 @@ func TestSearch_DoesNotAllocate(t *testing.T) {
 	never := func() bool { return false }
 	s.descend(never)
 	r := random.Seeded(1)
-	s.log = make([]span, 0, 1<<12)
-	if n := testing.AllocsPerRun(200, func() {
-		s.log = s.log[:0]
-		if added := s.kick(r, 30); s.descend(never) < added {
+	s.logging = true
+	kick := func() {
+		s.forget()
+		if added := s.kick(r); s.descend(never) < added {
 			s.undo()
 		}
-	}); n > 0 {
+	}
+	for range 2000 {
+		kick()
+	}
+	if n := testing.AllocsPerRun(200, kick); n > 0 {
 		t.Errorf("%v allocations a kick", n)
 	}
 }

@@ -2,7 +2,10 @@ package tsp
 
 import (
 	"math"
+	"os"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -50,10 +53,10 @@ func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 
 func TestSolve_MeetsItsTargets(t *testing.T) {
 	testkit.Slow(t)
-	dense := testkit.Must(metric.Densify(t.Context(), plane(700, 2)))
-	for name, f := range map[string]metric.Finite{"plane": plane(600, 1), "dense": dense} {
+	dense := testkit.Must(metric.Densify(t.Context(), plane(300, 2)))
+	for name, f := range map[string]metric.Finite{"plane": plane(300, 1), "dense": dense} {
 		for _, kind := range []Kind{Closed, Path} {
-			tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kind: kind, Improve: ImproveOptions{Kicks: 10 * f.Len()}}))
+			tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kind: kind, Improve: ImproveOptions{Kicks: f.Len()}}))
 			check(t, f, tour, kind)
 			if tour.Gap() > 0.03 {
 				t.Errorf("%s, %v: gap %v", name, kind, tour.Gap())
@@ -62,19 +65,80 @@ func TestSolve_MeetsItsTargets(t *testing.T) {
 	}
 }
 
+// On every shape the tour is near the bound, which falls short of the shortest
+// tour itself by 2 % at most on these. With the 8 nearest neighbors as candidates
+// the gaps on the clusters and the plate were 4 to 15 %.
+func TestSolve_WithinThreePercent(t *testing.T) {
+	testkit.Slow(t)
+	sizes, seeds := []int{50, 300}, uint64(1)
+	if os.Getenv("METRICDP_LONG") != "" {
+		sizes, seeds = []int{50, 100, 200, 400, 800, 1500, 3000}, 5
+	}
+	for _, s := range shapes {
+		for _, n := range sizes {
+			for seed := range seeds {
+				f := s.make(n, seed+1)
+				tour := testkit.Must(Solve(t.Context(), f, nil))
+				check(t, f, tour, Closed)
+				if most := .03 + s.lack; tour.Gap() > most {
+					t.Errorf("%s, %d points, seed %d: gap %.4f, want at most %v", s.name, n, seed+1, tour.Gap(), most)
+				}
+				if s.name != "grid" {
+					continue
+				}
+				if tour.Length > 1.005*float64(f.Len()) {
+					t.Errorf("%d points of a grid: length %v", f.Len(), tour.Length)
+				}
+				break // there are no others
+			}
+		}
+	}
+}
+
 func TestSolve_DependsOnTheSeedOnly(t *testing.T) {
 	f := plane(600, 5)
-	o := &SolveOptions{Improve: ImproveOptions{Kicks: 3000, Seed: 1}}
+	o := &SolveOptions{Bound: BoundNone, Improve: ImproveOptions{Kicks: 600, Seed: 1}}
 	a := testkit.Must(Solve(t.Context(), f, o))
-	b, err := Solve(t.Context(), bare{f}, o)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	b, err := Solve(t.Context(), f, o)
 	if err != nil || !slices.Equal(a.Order, b.Order) || a.Length != b.Length {
-		t.Error("another run, without the coordinates, found another tour", err)
+		t.Error("another run, on one core, found another tour", err)
 	}
-	if c, err := Solve(t.Context(), f, &SolveOptions{Improve: ImproveOptions{Kicks: 3000, Seed: 2}}); err != nil || slices.Equal(a.Order, c.Order) {
+	o.Improve.Seed = 2
+	if c, err := Solve(t.Context(), f, o); err != nil || slices.Equal(a.Order, c.Order) {
 		t.Error("the seed does nothing", err)
 	}
 	if o.Improve.Neighbors != 0 {
 		t.Error("the options were changed")
+	}
+}
+
+// asking counts the distances it is asked for.
+type asking struct {
+	metric.Finite
+	asked *int64
+}
+
+func (c asking) Distance(i, j int) float64 {
+	atomic.AddInt64(c.asked, 1)
+	return c.Finite.Distance(i, j)
+}
+
+// Who wants no bound does not pay for one.
+func TestSolve_BoundNoneRunsNoAscent(t *testing.T) {
+	const n = 400
+	count := func(method BoundMethod) int64 {
+		var asked int64
+		f := asking{plane(n, 1), &asked}
+		tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Bound: method, Improve: ImproveOptions{Kicks: -1}}))
+		if (method == BoundNone) != (tour.LowerBound == 0) {
+			t.Errorf("bound %v for method %d", tour.LowerBound, method)
+		}
+		return asked
+	}
+	// Rows for the neighbors and for the tree, and less than 100 distances a point.
+	if none, all := count(BoundNone), count(BoundHeldKarp); none > 2*n*n+100*n || all < none+n*n {
+		t.Errorf("%d distances without a bound, %d with one", none, all)
 	}
 }
 
@@ -99,7 +163,7 @@ func TestSolve_CopesWithDuplicates(t *testing.T) {
 				want = c.path
 			}
 			for _, name2 := range []string{"Solve", "Improve"} {
-				tour := testkit.Must(builders[name2](t.Context(), c.f, kind, 1000))
+				tour := testkit.Must(builders[name2](t.Context(), c.f, kind, 200))
 				check(t, c.f, tour, kind)
 				if math.Abs(tour.Length-want) > 1e-9 {
 					t.Errorf("%s %s, %v: length %v, want %v", name2, name, kind, tour.Length, want)

@@ -128,7 +128,7 @@ func (t *Tree) Normalize(x []float64) { floats.Scale(1/t.scale, x) }
 
 // build arranges the points [lo, hi) under node, with up to 2^spawn goroutines.
 func (t *Tree) build(node, lo, hi, spawn int) {
-	least, most := t.box(node)
+	least, most := t.Box(node)
 	copy(least, t.At(lo))
 	copy(most, t.At(lo))
 	for k := lo + 1; k < hi; k++ {
@@ -213,10 +213,8 @@ func (t *Tree) At(k int) []float64 { return t.coords[k*t.Dim : (k+1)*t.Dim : (k+
 // power of two.
 func (t *Tree) Scale() float64 { return t.scale }
 
-// Box returns the lower and upper ends of node's box, normalized.
-func (t *Tree) Box(node int) (least, most []float64) { return t.box(node) }
-
-func (t *Tree) box(node int) (least, most []float64) {
+// Box returns the least and the largest coordinates of node's points, normalized.
+func (t *Tree) Box(node int) (least, most []float64) {
 	box := t.boxes[2*node*t.Dim : 2*(node+1)*t.Dim]
 	return box[:t.Dim], box[t.Dim:]
 }
@@ -232,7 +230,7 @@ func (t *Tree) Norm(k int, x, gaps []float64) float64 {
 
 // BoxMin returns the least p-norm from x to a point of node's box.
 func (t *Tree) BoxMin(node int, x, gaps []float64) float64 {
-	least, most := t.box(node)
+	least, most := t.Box(node)
 	for a, v := range x {
 		g := 0.0 // max takes longer
 		if v < least[a] {
@@ -247,7 +245,7 @@ func (t *Tree) BoxMin(node int, x, gaps []float64) float64 {
 
 // BoxMax returns the largest p-norm from x to a point of node's box.
 func (t *Tree) BoxMax(node int, x, gaps []float64) float64 {
-	least, most := t.box(node)
+	least, most := t.Box(node)
 	for a, v := range x {
 		gaps[a] = max(v-least[a], most[a]-v)
 	}

@@ -46,7 +46,7 @@ func TestTree_Structure(t *testing.T) {
 			}
 			var walk func(node, lo, hi int)
 			walk = func(node, lo, hi int) {
-				low, high := tree.box(node)
+				low, high := tree.Box(node)
 				least := slices.Min(tree.ID[lo:hi])
 				for a := range 2 {
 					lower, upper := math.Inf(1), math.Inf(-1)

@@ -159,11 +159,12 @@ const (
 
 	// After a round whose value on the graph was proved but for loss, the next
 	// is longer and begins with shorter steps; or with longer ones, if this was
-	// the second such round on end and still gained gain. After any other round
-	// edges were missing, and the same is tried again with them.
+	// the second such round on end, still gained gain, and no round before gained
+	// nothing. After any other round edges were missing, and the same is tried
+	// again with them.
 	loss   = 0.002
 	longer = 1.5
-	finer  = 0.7
+	finer  = 0.5
 	gain   = 0.01
 	bolder = 2
 )
@@ -199,11 +200,13 @@ func (h *search) run(ctx context.Context) error {
 
 	a := ascent{path: h.o.Path, scales: scales, first: firstStep, goal: goal}
 	pi := make([]float64, h.n)
-	proved := false // the round before
+	proved, bold := false, true // the round before; all rounds have gained
 	for steps := max(shortest, h.o.Iterations/rounds); h.best.Iterations < h.o.Iterations; {
 		a.steps = steps
+		// The last rounds are shorter and shorter, so that one whose graph
+		// lacked edges is not the last.
 		if left := h.o.Iterations - h.best.Iterations; left < 2*steps {
-			a.steps = left
+			a.steps = max(left/2, min(left, shortest))
 		}
 		h.aim(ctx, g, pi)
 		before := h.best.Value
@@ -220,12 +223,12 @@ func (h *search) run(ctx context.Context) error {
 		switch {
 		case h.best.Value < w*(1-loss):
 			a.first, proved = min(a.first, firstStep), false
-		case proved && h.best.Value > before*(1+gain):
+		case bold && proved && h.best.Value > before*(1+gain):
 			a.first *= bolder
 		default:
 			steps = int(float64(steps) * longer)
 			a.first *= finer
-			proved = true
+			proved, bold = true, bold && h.best.Value > before
 		}
 		g, edges = newGraph(h.f, append(edges, tree...))
 	}
