@@ -70,6 +70,9 @@ func build(f metric.Finite, e metric.Embedding, above float64, point []int) *Spa
 // Len returns the number of points.
 func (s *Space) Len() int { return len(s.point) }
 
+// Distance returns the distance from point a to point b.
+func (s *Space) Distance(a, b int32) float64 { return s.f.Distance(s.point[a], s.point[b]) }
+
 // Diameter returns a bound of all distances.
 func (s *Space) Diameter() float64 {
 	least, most := s.tree.Box(1)

@@ -17,38 +17,83 @@ const (
 	smallSide = 64
 )
 
-// start returns the edges of the first basis. Costs of their own are short lists
-// enough where measures are near each other; where they are far apart, so that
-// everybody's nearest sinks are the same, and in space, where it is cheap, the
-// lists rest on the potentials of a problem of half the size.
+// start returns the edges of the first basis and makes the short lists. Costs of
+// their own are lists enough where measures are near each other; where they are
+// far apart, so that everybody's nearest sinks are the same, the lists rest on the
+// potentials of a problem of half the size. In space that is cheap, neighbors are
+// near each other, and the optimal basis of the half is a good one of the whole.
 func (s *solver) start() (edges []edge, err error) {
 	sure := s.Sure || min(s.n, s.m) < smallSide
 	if s.Start == nil {
 		s.Start = make([]float64, s.n+s.m)
 		if s.Space != nil && !sure {
-			if err := s.sample(); err != nil {
+			half, err := s.sample()
+			if err != nil {
 				return nil, err
 			}
-			sure = true
+			return s.refine(half), s.list()
 		}
 	}
-	edges, covered, err := s.list()
+	if err := s.list(); err != nil {
+		return nil, err
+	}
+	edges, covered, err := s.greedy()
 	if err == nil && !sure && covered < goodCover {
-		if err = s.sample(); err == nil {
-			edges, _, err = s.list()
+		if _, err = s.sample(); err == nil {
+			if err = s.list(); err == nil {
+				edges, _, err = s.greedy()
+			}
 		}
 	}
 	return edges, err
 }
 
 // list makes the short lists, of the arcs of least c - v at every source, v being
-// the start potentials of the sinks, and the basis that they give.
-func (s *solver) list() (edges []edge, covered float64, err error) {
+// the start potentials of the sinks.
+func (s *solver) list() (err error) {
 	none := func(int) float64 { return math.Inf(1) }
-	if s.arcs, err = s.costs.least(s.Start[s.n:], listWidth, none); err != nil {
-		return nil, 0, err
+	s.arcs, err = s.costs.least(s.Start[s.n:], listWidth, none)
+	return err
+}
+
+// refine returns a basis that moves as half does between the pairs that its nodes
+// stand for. Its flows are dealt out in the order of nodes: the first of a pair
+// gives or takes until it has no more, then the second. Of the N-1 flows of half
+// each of the pairs splits one in two, at different places (general position), so
+// that there are as many as a spanning tree of the 2N nodes has; and it is one,
+// because both of a pair share the node at the other end of the split.
+func (s *solver) refine(half *solver) []edge {
+	type flow struct {
+		i, j int32
+		flow int64
 	}
-	return s.greedy()
+	flows := make([]flow, 0, len(half.tree.node)-1)
+	for v := range half.tree.node {
+		p := &half.tree.node[v]
+		if i, j := int32(v), p.parent; p.parent >= 0 {
+			flows = append(flows, flow{min(i, j), max(i, j) - int32(half.n), p.flow})
+		}
+	}
+	slices.SortFunc(flows, func(a, b flow) int { return cmp.Or(cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j)) })
+	left := slices.Clone(s.units)
+	edges := make([]edge, 0, s.n+s.m-1)
+	for _, f := range flows {
+		for f.flow > 0 {
+			i, j := 2*f.i, int32(s.n)+2*f.j
+			if left[i] == 0 {
+				i++
+			}
+			if left[j] == 0 {
+				j++
+			}
+			part := min(f.flow, left[i], left[j])
+			left[i] -= part
+			left[j] -= part
+			f.flow -= part
+			edges = append(edges, edge{i, j, part, s.Space.Distance(i, j)})
+		}
+	}
+	return edges
 }
 
 // greedy returns the basis that takes arcs by reduced cost as they come: first
@@ -113,10 +158,10 @@ func (s *solver) greedy() (edges []edge, covered float64, err error) {
 // sample sets the start potentials to those of a problem of half the size: of
 // every two neighboring sources the heavier stands for both, and so for sinks.
 // They are extended to all sources, as u_i = min over the sampled j of c_ij-v_j,
-// and then to all sinks.
-func (s *solver) sample() error {
+// and then to all sinks. It returns that problem, solved.
+func (s *solver) sample() (half *solver, err error) {
 	n, m := (s.n+1)/2, (s.m+1)/2
-	half := &solver{Problem: Problem{Workers: s.Workers, Lazy: s.Lazy}, ctx: s.ctx, n: n, m: m}
+	half = &solver{Problem: Problem{Workers: s.Workers, Lazy: s.Lazy}, ctx: s.ctx, n: n, m: m}
 	rep := func(lo, count, of int) (at []int) {
 		for k := range count {
 			v := lo + 2*k
@@ -136,14 +181,14 @@ func (s *solver) sample() error {
 	// The sums are in general position as they are: the perturbations of the
 	// sources are still > 0 with total s.n < K.
 	if err := s.costs.reduce(half, src, dst); err != nil {
-		return err
+		return nil, err
 	}
 	if err := half.solve(); err != nil {
-		return err
+		return nil, err
 	}
 	v := make([]float64, m)
 	for k := range v {
 		v[k] = -half.tree.pi[n+k]
 	}
-	return s.costs.extend(dst, v)
+	return half, s.costs.extend(dst, v)
 }
