@@ -27,7 +27,7 @@ const (
 	// are priced for every pivot: larger blocks make fewer and longer steps, and a
 	// step takes longer in a larger tree.
 	smallBlock = 64
-	blockShare = 32
+	blockShare = 64
 	// mostAdded is the number of arcs of a source that a pass adds at most.
 	mostAdded = 8
 	// pivotRounds bounds the pivots between two passes, in units of n+m: where
