@@ -233,6 +233,9 @@ func samplePair(shape string, n int) (c Cost, diameter float64) {
 // BenchmarkW1_Lazy is exact between two samples of the plane, whose distances are
 // never stored: 10,000 points each, with METRICDP_LONG=1 also 30,000 and 100,000.
 func BenchmarkW1_Lazy(b *testing.B) {
+	if testing.Short() {
+		b.Skip("long")
+	}
 	sizes := []int{1000, 10_000}
 	if os.Getenv("METRICDP_LONG") != "" {
 		sizes = append(sizes, 30_000, 100_000)
@@ -251,6 +254,9 @@ func BenchmarkW1_Lazy(b *testing.B) {
 // BenchmarkW1_Cells brackets the distance of two samples of the plane by cells. It
 // reports the width in percent of the diameter of the points.
 func BenchmarkW1_Cells(b *testing.B) {
+	if testing.Short() {
+		b.Skip("long")
+	}
 	for _, n := range []int{100_000, 1_000_000} {
 		equal := slices.Repeat([]float64{1 / float64(n)}, n)
 		for _, shape := range []string{"uniform", "near", "far"} {
