@@ -76,11 +76,11 @@
 // the points come first, for potentials to start from. Two samples of the plane of n
 // points each, two cores, seconds (BenchmarkW1_Lazy and BenchmarkW1_Cells):
 //
-//	                                              n = 10,000  30,000  100,000  1,000,000
-//	uniform, both of one square                          @U1     @U3      @UH
-//	normal, 0.2 standard deviations apart                @N1     @N3      @NH
-//	normal, of two shapes, 2 apart                       @F1     @F3      @FH
-//	Cells: 4096, within 0.5 % of the diameter                             @CH         @CM
+//	                                         n = 10,000  30,000  100,000  1,000,000
+//	uniform, both of one square                     0.8       7       67
+//	normal, 0.2 standard deviations apart           2        18      280
+//	normal, of two shapes, 2 apart                  5        51
+//	Cells: 4096, within 0.5 % of the diameter                      1      7 to 13
 //
 // # Who should not use it
 //
