@@ -189,12 +189,19 @@ func (t *transport) moveAll() {
 // denseLimit is the size in bytes up to which costs are stored by default.
 const denseLimit = 1 << 30
 
+// cellBytes is the memory for a point in a cell.
+const cellBytes = 600
+
 func (t *transport) solve(ctx context.Context) (*Result, error) {
 	if t.opt == nil {
 		t.opt = new(Options)
 	}
 	n, m := len(t.mu), len(t.nu)
-	if err := fault.Memory(t.op, simplex.Bytes(n, m), 1); err != nil {
+	bytes := simplex.Bytes(n, m)
+	if t.opt.Cells > 0 {
+		bytes = min(bytes, simplex.Bytes(t.opt.Cells, t.opt.Cells)+float64(cellBytes*float64(n+m)))
+	}
+	if err := fault.Memory(t.op, bytes, 1); err != nil {
 		return nil, err
 	}
 	if t.places == nil {
