@@ -79,7 +79,7 @@
 //	                                         n = 10,000  30,000  100,000  1,000,000
 //	uniform, both of one square                     0.8       7       67
 //	normal, 0.2 standard deviations apart           2        18      280
-//	normal, of two shapes, 2 apart                  5        51
+//	normal, of two shapes, 2 apart                  5        51     1150 (busy)
 //	Cells: 4096, within 0.5 % of the diameter                      1      7 to 13
 //
 // # Who should not use it
