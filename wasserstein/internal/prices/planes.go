@@ -18,7 +18,7 @@ import "math"
 // and u is the direction from x to c.
 type planes struct {
 	dim int
-	at  []float64 // node by node: a, -Inf where there are no prices, then c, h and g
+	at  []float64 // node by node: a, then c, h and g
 }
 
 // of returns what belongs to a node.
@@ -27,10 +27,6 @@ func (l *planes) of(node int) (level *float64, center, half, slope []float64) {
 	at := l.at[node*(3*d+1) : (node+1)*(3*d+1)]
 	return &at[0], at[1 : 1+d], at[1+d : 1+2*d], at[1+2*d:]
 }
-
-// refit: planes are fitted anew when one price in so many has fallen. They are
-// bounds all the while.
-const refit = 8
 
 // fit sets all planes. O(n log n).
 func (l *planes) fit(p *Prices) {
@@ -91,9 +87,6 @@ const roundoff = 0x1p-40
 // bound returns a lower bound of distance less price in a node.
 func (l *planes) bound(s *Search, node int) float64 {
 	level, c, h, g := l.of(node)
-	if *level == math.Inf(-1) {
-		return math.Inf(1)
-	}
 	norm := 0.0
 	for k, x := range s.x {
 		s.gaps[k] = c[k] - x

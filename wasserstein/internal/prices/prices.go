@@ -103,8 +103,7 @@ type Prices struct {
 	space *Space
 	price []float64 // by place, -Inf: none
 	top   []float64 // by node of the tree
-	plane planes
-	stale int // prices that fell since the planes were fitted
+	plane planes    // bounds of the prices that there were
 }
 
 // None returns n numbers that stand for no price.
@@ -144,31 +143,22 @@ func (p *Prices) fill(node, lo, hi int) float64 {
 	return p.top[node]
 }
 
-// Lower sets the price of a point to a lower one. O(log n).
-func (p *Prices) Lower(id int32, price float64) {
+// Remove takes the price of a point away. O(log n).
+func (p *Prices) Remove(id int32) {
 	k := int(p.space.place[id])
-	old := p.price[k]
-	p.price[k] = price
-	p.lower(1, 0, p.space.Len(), k, old)
-	if p.space.unit > 0 {
-		if p.stale++; p.stale > p.space.Len()/refit {
-			p.plane.fit(p)
-			p.stale = 0
-		}
-	}
+	p.price[k] = math.Inf(-1)
+	p.remove(1, 0, p.space.Len(), k)
 }
 
-func (p *Prices) lower(node, lo, hi, k int, old float64) {
+func (p *Prices) remove(node, lo, hi, k int) {
 	switch mid := (lo + hi) / 2; {
-	case p.top[node] > old:
-		return
 	case node >= p.space.tree.Leaves:
 		p.top[node] = slices.Max(p.price[lo:hi])
 		return
 	case k < mid:
-		p.lower(2*node, lo, mid, k, old)
+		p.remove(2*node, lo, mid, k)
 	default:
-		p.lower(2*node+1, mid, hi, k, old)
+		p.remove(2*node+1, mid, hi, k)
 	}
 	p.top[node] = max(p.top[2*node], p.top[2*node+1])
 }
@@ -188,8 +178,10 @@ type Search struct {
 	own   []float64 // room for x
 	gaps  []float64
 	limit float64
-	best  int32 // the point that the last Slack found
-	found []Hit
+	found []Hit // by Least
+	one   bool  // the search is a Slack:
+	slack float64
+	best  int32 // the point that slack is of
 }
 
 // NewSearch returns a Search among p, whose prices may change between searches.
@@ -221,11 +213,52 @@ func (s *Search) distance(id int32) float64 { return s.space.f.Distance(s.from, 
 // ascending, as many as fit into found (cap(found)), of those below limit.
 func (s *Search) Least(from int32, limit float64, found []Hit) []Hit {
 	s.start(s.space, from)
-	s.limit, s.found = limit, found[:0]
+	s.limit, s.found, s.one = limit, found[:0], false
 	s.visit(1, 0, s.space.Len(), math.Inf(-1))
 	return s.found
 }
 
+// keep puts a point at distance c and of price w among those found.
+func (s *Search) keep(id int32, c, w float64) {
+	r := c - w
+	if !(r < s.limit) {
+		return
+	}
+	p := min(len(s.found), cap(s.found)-1)
+	s.found = s.found[:p+1]
+	for ; p > 0 && s.found[p-1].R > r; p-- {
+		s.found[p] = s.found[p-1]
+	}
+	s.found[p] = Hit{r, c, id}
+	if len(s.found) == cap(s.found) {
+		s.limit = s.found[len(s.found)-1].R
+	}
+}
+
+// Slack returns the largest float64 that is at most the distance from a point of
+// a space over the same metric to any point less its price, as real numbers.
+func (s *Search) Slack(of *Space, from int32) float64 {
+	s.start(of, from)
+	s.limit, s.slack, s.one = math.Inf(1), math.Inf(1), true
+	if s.best >= 0 { // a good guess where searches follow each other in space
+		if w := s.price[s.space.place[s.best]]; w > math.Inf(-1) {
+			s.lower(s.best, s.distance(s.best), w)
+		}
+	}
+	s.visit(1, 0, s.space.Len(), math.Inf(-1))
+	return s.slack
+}
+
+// lower lowers the slack to that of a point at distance c and of price w. What is
+// above it, rounded to nearest, is above it unrounded. What is no number stays.
+func (s *Search) lower(id int32, c, w float64) {
+	if d := directed.SubDown(c, w); d < s.slack || math.IsNaN(d) {
+		s.slack, s.best, s.limit = d, id, directed.Next(d)
+	}
+}
+
+// visit looks at the points of a node, the places from lo to hi, whose distance less
+// price may be below the limit; low is a lower bound of theirs.
 func (s *Search) visit(node, lo, hi int, low float64) {
 	if low >= s.limit {
 		return
@@ -246,25 +279,24 @@ func (s *Search) visit(node, lo, hi int, low float64) {
 	for k := lo; k < hi; k++ {
 		// Subtraction rounds monotonically: what the bound rules out the
 		// distance would have ruled out.
-		w := s.price[k]
-		if w == math.Inf(-1) || s.least(k)-w >= s.limit {
-			continue
-		}
-		id := tree.ID[k]
-		c := s.distance(id)
-		if r := c - w; r < s.limit {
-			s.insert(Hit{r, c, id})
+		if w := s.price[k]; w > math.Inf(-1) && !(s.least(k)-w >= s.limit) {
+			id := tree.ID[k]
+			if c := s.distance(id); s.one {
+				s.lower(id, c, w)
+			} else {
+				s.keep(id, c, w)
+			}
 		}
 	}
 }
 
 // bound returns a lower bound of distance less price in a node.
 func (s *Search) bound(node int) float64 {
-	if s.space.unit > 0 {
-		return s.plane.bound(s, node)
-	}
 	if s.top[node] == math.Inf(-1) {
 		return math.Inf(1)
+	}
+	if s.space.unit > 0 {
+		return s.plane.bound(s, node)
 	}
 	return s.below(s.space.tree.BoxMin(node, s.x, s.gaps)) - s.top[node]
 }
@@ -279,62 +311,6 @@ func (s *Search) least(k int) float64 {
 		return (float64(math.Sqrt(norm)*(1-roundoff)) - float64(s.size*roundoff)) * s.space.unit
 	}
 	return s.below(s.space.tree.Norm(k, s.x, s.gaps))
-}
-
-func (s *Search) insert(h Hit) {
-	p := min(len(s.found), cap(s.found)-1)
-	s.found = s.found[:p+1]
-	for ; p > 0 && s.found[p-1].R > h.R; p-- {
-		s.found[p] = s.found[p-1]
-	}
-	s.found[p] = h
-	if len(s.found) == cap(s.found) {
-		s.limit = s.found[len(s.found)-1].R
-	}
-}
-
-// Slack returns the largest float64 that is at most the distance from a point of
-// a space over the same metric to any point less its price, as real numbers.
-func (s *Search) Slack(of *Space, from int32) float64 {
-	s.start(of, from)
-	s.limit = math.Inf(1)
-	if s.best >= 0 { // a good guess where searches follow each other in space
-		if w := s.price[s.space.place[s.best]]; w > math.Inf(-1) {
-			s.limit = directed.SubDown(s.distance(s.best), w)
-		}
-	}
-	s.slack(1, 0, s.space.Len(), math.Inf(-1))
-	return s.limit
-}
-
-func (s *Search) slack(node, lo, hi int, low float64) {
-	if low > s.limit {
-		return
-	}
-	tree := s.space.tree
-	if node < tree.Leaves {
-		l, r, mid := 2*node, 2*node+1, (lo+hi)/2
-		bl, br := s.bound(l), s.bound(r)
-		if bl <= br {
-			s.slack(l, lo, mid, bl)
-			s.slack(r, mid, hi, br)
-		} else {
-			s.slack(r, mid, hi, br)
-			s.slack(l, lo, mid, bl)
-		}
-		return
-	}
-	for k := lo; k < hi; k++ {
-		// What is rounded to nearest and above the limit, a float64, is above it
-		// unrounded.
-		w := s.price[k]
-		if w == math.Inf(-1) || s.least(k)-w > s.limit {
-			continue
-		}
-		if d := directed.SubDown(s.distance(tree.ID[k]), w); d < s.limit {
-			s.limit, s.best = d, tree.ID[k]
-		}
-	}
 }
 
 // Slacks sets u to the Slack of the points of a space over the same metric from

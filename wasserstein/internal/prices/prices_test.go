@@ -131,13 +131,10 @@ func TestSearch_IsThatOfAScan(t *testing.T) {
 				}
 			}
 			check()
-			for range 60 { // more than it takes to fit planes anew
-				if j := r.IntN(n); w[j] > math.Inf(-1) {
-					if w[j] -= r.Float64() * s.Diameter(); r.IntN(4) == 0 {
-						w[j] = math.Inf(-1)
-					}
-					p.Lower(int32(j), w[j])
-				}
+			for range 60 {
+				j := r.IntN(n)
+				w[j] = math.Inf(-1)
+				p.Remove(int32(j))
 			}
 			check()
 		}

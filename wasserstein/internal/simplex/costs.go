@@ -227,7 +227,7 @@ func (r *nearRest) best(i int32) (j int32, c float64, err error) {
 	return r.one[0].ID, r.one[0].C, nil
 }
 
-func (r *nearRest) remove(j int32) { r.prices.Lower(j, math.Inf(-1)) }
+func (r *nearRest) remove(j int32) { r.prices.Remove(j) }
 
 func (s *near) reduce(half *solver, src, dst []int) error {
 	ids := make([]int32, 0, len(src)+len(dst))

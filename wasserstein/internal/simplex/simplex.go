@@ -23,7 +23,7 @@ type Problem struct {
 	Lazy bool
 	// Space, where not nil, stands for Costs, which are not read: its points are
 	// the sources and then the sinks, and its distances the costs. Sources that
-	// follow each other should be near, as should sinks (prices.Space.Sort).
+	// follow each other should be near, as should sinks (prices.Space.Place).
 	Space *prices.Space
 	// Start holds potentials to begin with, of sources and then sinks; nil stands
 	// for zeros. It is overwritten. Sure tells that they are good, whatever share
@@ -32,7 +32,7 @@ type Problem struct {
 	Sure  bool
 	// MaxPivots and Workers are as in wasserstein.Options.
 	MaxPivots, Workers int
-	// Progress, where not nil, is told after every pass the basis so far. Its
+	// Progress, where not nil, is told before every pass the basis so far. Its
 	// error ends the work.
 	Progress func(b *Basis) error
 }

@@ -115,3 +115,29 @@ func TestSolve_OnALine(t *testing.T) {
 		}
 	}
 }
+
+// A gain far below the rounding of a plain sum around a long cycle is seen, and a
+// loss is not taken for one.
+func TestPivot_SeesSmallGains(t *testing.T) {
+	const n = 20_000
+	r := random.Seeded(3)
+	for _, gain := range []float64{1e-9, -1e-9, 1e-12, -1e-12} {
+		edges := make([]edge, 0, 2*n-1)
+		var path exact.DD // from the first source to the last sink, alternately + and -
+		for k := range int32(2*n - 1) {
+			e := edge{(k + 1) / 2, n + k/2, int64(1 + r.IntN(1000)), 1 + r.Float64()}
+			edges = append(edges, e)
+			path = path.AddFloat(e.cost * float64(1-2*(k%2)))
+		}
+		tree := newTree(n, 2*n, edges)
+		tree.refresh()
+		c := path.Hi - gain
+		reduced := path.Neg().AddFloat(c).Hi
+		if math.Abs(reduced+gain) > 1e-13 {
+			t.Fatalf("reduced cost %v, want %v", reduced, -gain)
+		}
+		if got := tree.pivot(0, 2*n-1, c); got != (reduced < 0) {
+			t.Errorf("reduced cost %v: entered %v", reduced, got)
+		}
+	}
+}

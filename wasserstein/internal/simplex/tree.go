@@ -1,6 +1,10 @@
 package simplex
 
-import "math"
+import (
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+)
 
 // node is a node of the spanning tree: its place there, and the flow and
 // cost of the arc that joins it to its parent, from the source to the sink of
@@ -113,38 +117,45 @@ func (t *tree) pivot(i, j int32, c float64) bool {
 	// Flow goes around from i to j and back up the tree. It falls on the arcs
 	// above sources on the side of i and above sinks on the side of j.
 	delta, out, onI := int64(math.MaxInt64), int32(-1), true
-	sum, size, steps := c, c, 2.0
+	sum, lost, size, steps := c, 0.0, c, 2.0
+	add := func(x float64) {
+		var e float64
+		sum, e = directed.TwoSum(sum, x)
+		lost += e
+	}
 	a, b := i, j
 	for a != b {
 		steps++
 		if p := &node[a]; p.depth >= node[b].depth {
 			size += p.cost
 			if a < n {
-				sum -= p.cost
+				add(-p.cost)
 				if p.flow < delta {
 					delta, out, onI = p.flow, a, true
 				}
 			} else {
-				sum += p.cost
+				add(p.cost)
 			}
 			a = p.parent
 		} else {
 			p = &node[b]
 			size += p.cost
 			if b >= n {
-				sum -= p.cost
+				add(-p.cost)
 				if p.flow < delta {
 					delta, out, onI = p.flow, b, false
 				}
 			} else {
-				sum += p.cost
+				add(p.cost)
 			}
 			b = p.parent
 		}
 	}
-	// Recursive summation errs by less than steps*2^-53 times the sizes; 2^-52
-	// covers the rounding of size itself.
-	if sum >= -steps*size*0x1p-52 {
+	// A sum loses less than 2^-53 of the sizes at every step, and lost errs by less
+	// than steps*2^-53 of that many such; 2^-104 covers the rounding of size itself.
+	// A tree may be thousands of steps deep: without lost, gains of 1e-10 of a
+	// distance would be taken for rounding.
+	if sum+lost >= -steps*steps*size*0x1p-104 {
 		return false
 	}
 	for v := i; v != a; v = node[v].parent {
