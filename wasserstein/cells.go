@@ -3,6 +3,7 @@ package wasserstein
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
@@ -25,9 +26,9 @@ type shipment struct {
 	mass float64
 }
 
-// solveCells is solve with the points gathered in cells: mass stays in a cell as
-// far as it can, the rest moves between the centers at least cost.
-func (t *transport) solveCells(ctx context.Context) (*Result, error) {
+// solveCells is solve with the points gathered in count cells: mass stays in a cell
+// as far as it can, the rest moves between the centers at least cost.
+func (t *transport) solveCells(ctx context.Context, count int) (*Result, error) {
 	space := t.places.among(&t.src, &t.dst)
 	n := int32(len(t.src.at))
 	mass := make([]float64, space.Len())
@@ -39,7 +40,7 @@ func (t *transport) solveCells(ctx context.Context) (*Result, error) {
 	}
 	var cells []cell
 	var from, to []int32 // cells with mass to send, and with room
-	for k, c := range space.Cells(t.opt.Cells, mass) {
+	for k, c := range space.Cells(count, mass) {
 		x := newCell(c, n, mass)
 		if x.excess.Hi > 0 {
 			from = append(from, int32(k))
@@ -69,7 +70,7 @@ func (t *transport) solveCells(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 	}
-	plan := t.plan
+	plan := slices.Clone(t.plan)
 	carryOut(cells, mass, func(send func(k int, to int32, mass float64)) {
 		b.Flows(func(i, j int, mass float64) { send(int(from[i]), to[j], mass) })
 	}, func(i, j int32, mass float64) {
@@ -89,7 +90,8 @@ func (t *transport) solveCells(ctx context.Context) (*Result, error) {
 //	F(y) - F(x) <= d(r,y) - d(r,x) <= d(x,y)
 //
 // for the center r that F(x) is about, and there are far fewer centers than sinks
-// to look at. nil stands for the best.
+// to look at. F is rounded down for the sinks, and up for the sources, where it is
+// less by what the inequality may lack for rounding. nil stands for the best.
 func (t *transport) spread(ctx context.Context, centers *prices.Space, b *simplex.Basis, v []float64) (u []float64, err error) {
 	w := prices.None(centers.Len())
 	for k := range b.Sources() {
@@ -106,7 +108,7 @@ func (t *transport) spread(ctx context.Context, centers *prices.Space, b *simple
 	u = make([]float64, len(t.mu))
 	err = p.Slacks(ctx, all, 0, u, t.opt.Workers)
 	for i, f := range u {
-		u[i] = -directed.AddUp(f, margin)
+		u[i] = -directed.AddUp(directed.Next(f), margin)
 	}
 	return u, err
 }

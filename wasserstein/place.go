@@ -24,6 +24,11 @@ func placesOf(c Cost) *places {
 	if n, m := dims(c); float64(n)*float64(m) < smallestPlaced*smallestPlaced {
 		return nil
 	}
+	return newPlaces(c)
+}
+
+// newPlaces is placesOf of any size.
+func newPlaces(c Cost) *places {
 	var p places
 	switch c := c.(type) {
 	case metricCost:

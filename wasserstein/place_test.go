@@ -141,6 +141,16 @@ func TestProgress_BracketsTheOptimum(t *testing.T) {
 			t.Errorf("%s: %d calls, the last [%v, %v]", name, calls, lower, upper)
 		}
 	}
+	// Of many points there is a bracket before the first pivot.
+	many, _ := samplePair("near", 2*firstCells)
+	equal := slices.Repeat([]float64{1. / (2 * firstCells)}, 2*firstCells)
+	best, first := testkit.Must(Between(t.Context(), many, equal, equal, nil)), true
+	testkit.Must(Between(t.Context(), many, equal, equal, &Options{Progress: func(pivots int, lo, hi float64) {
+		if first && !(pivots == 0 && 0 < lo && lo <= best.Cost && best.Cost <= hi && hi < 2*lo) {
+			t.Errorf("first [%v, %v] after %d pivots, optimum %v", lo, hi, pivots, best.Cost)
+		}
+		first = false
+	}}))
 	ctx, cancel := context.WithCancel(context.Background())
 	if _, err := Between(ctx, c, mu, nu, &Options{Progress: func(int, float64, float64) { cancel() }}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -248,6 +258,22 @@ func TestCells_BracketTheDistance(t *testing.T) {
 	// And where nothing moves between cells.
 	if got := testkit.Must(W1(t.Context(), f, mu, mu, &Options{Cells: 64})); got.Cost != 0 || got.Gap() > 1e-12 {
 		t.Errorf("from a measure to itself: [%v, %v]", got.Lower, got.Upper)
+	}
+}
+
+// Any number of cells is one, for few points as well.
+func TestCells_AnyNumber(t *testing.T) {
+	for _, n := range []int{1, 2, 9, 500} {
+		f := placed(random.Seeded(13), "uniform", 2*n)
+		c, a, b := evenOdd(f, 0)
+		mu, nu := slices.Repeat([]float64{1 / float64(len(a))}, len(a)), slices.Repeat([]float64{1 / float64(len(b))}, len(b))
+		best := testkit.Must(Between(t.Context(), c, mu, nu, nil))
+		for _, k := range []int{1, 3, n, math.MaxInt} {
+			got := testkit.Must(Between(t.Context(), c, mu, nu, &Options{Cells: k}))
+			if !(got.Lower <= best.Upper && best.Lower <= got.Upper) {
+				t.Errorf("%d points in %d cells: [%v, %v], optimum %v", n, k, got.Lower, got.Upper, best.Cost)
+			}
+		}
 	}
 }
 

@@ -42,8 +42,8 @@ type Options struct {
 	MaxPivots int
 	// Progress, where not nil, is told before every pass of the solver how many
 	// pivots are made, and between what bounds the optimum lies, proved as those
-	// of a Certificate are, which takes another pass. Whoever is content with them
-	// ends ctx.
+	// of a Certificate are, which takes another pass; and before all, for many
+	// points of R^d, those of 1024 Cells. Whoever is content with them ends ctx.
 	Progress func(pivots int, lower, upper float64)
 	// Workers is the number of goroutines, with the same result; 0 means one a
 	// processor.
@@ -189,9 +189,13 @@ func (t *transport) moveAll() {
 // denseLimit is the size in bytes up to which costs are stored by default.
 const denseLimit = 1 << 30
 
+// firstCells is the number of cells that Progress is first told about.
+const firstCells = 1024
+
 // cellBytes is the memory for a point in a cell.
 const cellBytes = 600
 
+// solve returns the optimum, or what was asked for in place of it.
 func (t *transport) solve(ctx context.Context) (*Result, error) {
 	if t.opt == nil {
 		t.opt = new(Options)
@@ -204,16 +208,18 @@ func (t *transport) solve(ctx context.Context) (*Result, error) {
 	if err := fault.Memory(t.op, bytes, 1); err != nil {
 		return nil, err
 	}
-	if t.places == nil {
+	if t.opt.Cells > 0 {
+		t.places = newPlaces(t.cost)
+	} else if t.places == nil {
 		t.places = placesOf(t.cost)
 	}
 	switch {
 	case t.opt.Cells < 0 || t.opt.Cells > 0 && t.places == nil:
-		return nil, fault.Value(t.op, "Cells", float64(t.opt.Cells), fmt.Sprintf("0 for fewer than %d points a side or for costs that are no distances of points in R^d", smallestPlaced))
+		return nil, fault.Value(t.op, "Cells", float64(t.opt.Cells), "0, or positive for distances of points in R^d, d <= 6")
 	case len(t.src.at) == 0 || len(t.dst.at) == 0:
 		return t.prove(ctx, t.plan, nil, make([]float64, m))
 	case t.opt.Cells > 0:
-		return t.solveCells(ctx)
+		return t.solveCells(ctx, t.opt.Cells)
 	}
 	p, err := t.problem(ctx)
 	if err != nil {
@@ -268,13 +274,22 @@ func (t *transport) problem(ctx context.Context) (*simplex.Problem, error) {
 	}
 	if t.opt.Progress != nil {
 		lower, upper := 0.0, math.Inf(1)
-		p.Progress = func(b *simplex.Basis) error {
-			r, err := t.result(ctx, b)
+		tell := func(pivots int, r *Result, err error) error {
 			if err == nil {
 				lower, upper = max(lower, r.Lower), min(upper, r.Upper)
-				t.opt.Progress(b.Pivots, lower, upper)
+				t.opt.Progress(pivots, lower, upper)
 			}
 			return err
+		}
+		p.Progress = func(b *simplex.Basis) error {
+			r, err := t.result(ctx, b)
+			return tell(b.Pivots, r, err)
+		}
+		if t.places != nil && min(n, m) >= 2*firstCells {
+			r, err := t.solveCells(ctx, firstCells)
+			if err := tell(0, r, err); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if t.places != nil {
