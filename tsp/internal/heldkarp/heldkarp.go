@@ -206,7 +206,7 @@ func (h *search) run(ctx context.Context) error {
 		// The last rounds are shorter and shorter, so that one whose graph
 		// lacked edges is not the last.
 		if left := h.o.Iterations - h.best.Iterations; left < 2*steps {
-			a.steps = max(left/2, min(left, shortest))
+			a.steps = max(left/2, min(left, 2*shortest))
 		}
 		h.aim(ctx, g, pi)
 		before := h.best.Value
