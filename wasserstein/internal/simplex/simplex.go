@@ -73,8 +73,8 @@ func (b *Basis) Sources() int { return len(b.src) }
 
 // U returns the potential of source i and V that of sink j. No cost is below
 // U(i)+V(j), up to rounding, once the basis is optimal.
-func (b *Basis) U(i int) float64 { return b.tree.pi[i] }
-func (b *Basis) V(j int) float64 { return -b.tree.pi[len(b.src)+j] }
+func (b *Basis) U(i int) float64 { return b.tree.pi[b.tree.place[i]] }
+func (b *Basis) V(j int) float64 { return -b.tree.pi[b.tree.place[len(b.src)+j]] }
 
 // Flows calls f with the flows of the basis, computed from the exact masses:
 // what passes an arc is what the subtree below has too much or too little. Flows
@@ -84,10 +84,12 @@ func (b *Basis) Flows(f func(i, j int, mass float64)) {
 	if t == nil {
 		return
 	}
-	net := make([]exact.DD, len(t.node))
-	copy(net, b.src)
+	net, id := make([]exact.DD, len(t.node)), t.number()
+	for i, w := range b.src {
+		net[t.place[i]] = w
+	}
 	for j, w := range b.dst {
-		net[n+j] = w.Neg()
+		net[t.place[n+j]] = w.Neg()
 	}
 	for v := t.node[t.root].prev; v != t.root; v = t.node[v].prev {
 		up := t.node[v].parent
@@ -97,7 +99,7 @@ func (b *Basis) Flows(f func(i, j int, mass float64)) {
 			i, j, mass = up, v, -mass
 		}
 		if mass > 0 {
-			f(int(i), int(j)-n, mass)
+			f(int(id[i]), int(id[j])-n, mass)
 		}
 	}
 }

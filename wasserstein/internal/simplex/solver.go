@@ -51,6 +51,7 @@ func (s *solver) solve() error {
 	s.tree = newTree(s.n, s.n+s.m, edges)
 	from, limit := 0, growth*len(s.arcs)
 	for {
+		s.renumber()
 		s.refresh()
 		done, err := s.run(from)
 		if err != nil {
@@ -73,7 +74,9 @@ func (s *solver) solve() error {
 		if err != nil {
 			return err
 		}
-		s.arcs = append(s.arcs, found...)
+		for _, a := range found {
+			s.arcs = append(s.arcs, arc{s.tree.place[a.i], s.tree.place[a.j], a.c})
+		}
 		s.passes++
 		if len(s.arcs) == from {
 			if done {
@@ -81,6 +84,14 @@ func (s *solver) solve() error {
 			}
 			from = 0
 		}
+	}
+}
+
+// renumber is the tree's, with the arcs, which are listed by the places of their nodes.
+func (s *solver) renumber() {
+	to := s.tree.renumber()
+	for k, a := range s.arcs {
+		s.arcs[k].i, s.arcs[k].j = to[a.i], to[a.j]
 	}
 }
 
@@ -131,14 +142,14 @@ func (s *solver) run(from int) (done bool, err error) {
 }
 
 // price returns, for every source, the arcs with the most negative reduced costs
-// of all.
+// of all, by the numbers of their nodes.
 func (s *solver) price() ([]arc, error) {
-	u, pi := s.tree.pi[:s.n], s.tree.pi[s.n:]
+	pi := s.tree.potentials()
 	v := make([]float64, s.m)
-	for j, p := range pi {
+	for j, p := range pi[s.n:] {
 		v[j] = -p
 	}
-	return s.costs.least(v, mostAdded, func(i int) float64 { return u[i] - s.tol })
+	return s.costs.least(v, mostAdded, func(i int) float64 { return pi[i] - s.tol })
 }
 
 // purge halves the list at least, from the arcs of the largest reduced costs

@@ -68,9 +68,10 @@ func (s *solver) refine(half *solver) []edge {
 		flow int64
 	}
 	flows := make([]flow, 0, len(half.tree.node)-1)
-	for v := range half.tree.node {
-		p := &half.tree.node[v]
-		if i, j := int32(v), p.parent; p.parent >= 0 {
+	id := half.tree.number()
+	for v, p := range half.tree.node {
+		if p.parent >= 0 {
+			i, j := id[v], id[p.parent]
 			flows = append(flows, flow{min(i, j), max(i, j) - int32(half.n), p.flow})
 		}
 	}
@@ -187,8 +188,8 @@ func (s *solver) sample() (half *solver, err error) {
 		return nil, err
 	}
 	v := make([]float64, m)
-	for k := range v {
-		v[k] = -half.tree.pi[n+k]
+	for k, p := range half.tree.potentials()[n:] {
+		v[k] = -p
 	}
 	return half, s.costs.extend(dst, v)
 }

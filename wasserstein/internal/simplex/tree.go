@@ -25,11 +25,15 @@ type node struct {
 //
 // pi are the potentials u of the sources and -v of the sinks: the reduced cost
 // of the arc (i, j) is c - pi[i] + pi[j], and 0 along the tree up to rounding.
+//
+// A node of the tree has a place, in which the tree names it: at first its number,
+// and after renumber another one among the sources or the sinks.
 type tree struct {
-	n    int32
-	root int32
-	node []node
-	pi   []float64
+	n     int32
+	root  int32
+	node  []node    // by place
+	pi    []float64 // by place
+	place []int32   // by number
 }
 
 type edge struct {
@@ -42,7 +46,10 @@ type edge struct {
 // is the node that remains when leaves are stripped layer by layer, so
 // that paths to the root are short and subtrees small.
 func newTree(n, nodes int, edges []edge) *tree {
-	t := &tree{n: int32(n), node: make([]node, nodes), pi: make([]float64, nodes)}
+	t := &tree{n: int32(n), node: make([]node, nodes), pi: make([]float64, nodes), place: make([]int32, nodes)}
+	for v := range t.place {
+		t.place[v] = int32(v)
+	}
 	start, deg := make([]int32, nodes+1), make([]int32, nodes)
 	for _, e := range edges {
 		deg[e.i]++
@@ -90,6 +97,54 @@ func newTree(n, nodes int, edges []edge) *tree {
 	}
 	t.node[last].next, t.node[t.root].prev = t.root, last
 	return t
+}
+
+// renumber puts the sources, and the sinks, into the order of the thread, so that
+// a walk through a large subtree reads memory in order, and returns the new place
+// by the old. O(nodes).
+func (t *tree) renumber() (to []int32) {
+	to = make([]int32, len(t.node))
+	source, sink := int32(0), t.n
+	for v, first := t.root, true; first || v != t.root; v, first = t.node[v].next, false {
+		if v < t.n {
+			to[v] = source
+			source++
+		} else {
+			to[v] = sink
+			sink++
+		}
+	}
+	nodes, pi := make([]node, len(t.node)), make([]float64, len(t.pi))
+	for v, p := range t.node {
+		if p.parent >= 0 {
+			p.parent = to[p.parent]
+		}
+		p.next, p.prev = to[p.next], to[p.prev]
+		nodes[to[v]], pi[to[v]] = p, t.pi[v]
+	}
+	for k, v := range t.place {
+		t.place[k] = to[v]
+	}
+	t.node, t.pi, t.root = nodes, pi, to[t.root]
+	return to
+}
+
+// potentials returns those of the nodes, pi by number.
+func (t *tree) potentials() []float64 {
+	pi := make([]float64, len(t.pi))
+	for v, at := range t.place {
+		pi[v] = t.pi[at]
+	}
+	return pi
+}
+
+// number returns the number of the node at each place.
+func (t *tree) number() []int32 {
+	id := make([]int32, len(t.place))
+	for v, at := range t.place {
+		id[at] = int32(v)
+	}
+	return id
 }
 
 // refresh computes the potentials from the costs along the tree, 0 at the root,
