@@ -203,7 +203,7 @@ func (t *transport) solve(ctx context.Context) (*Result, error) {
 	n, m := len(t.mu), len(t.nu)
 	bytes := simplex.Bytes(n, m)
 	if t.opt.Cells > 0 {
-		bytes = min(bytes, simplex.Bytes(t.opt.Cells, t.opt.Cells)+float64(cellBytes*float64(n+m)))
+		bytes = min(bytes, float64(simplex.Bytes(t.opt.Cells, t.opt.Cells))+float64(cellBytes*float64(n+m)))
 	}
 	if err := fault.Memory(t.op, bytes, 1); err != nil {
 		return nil, err
