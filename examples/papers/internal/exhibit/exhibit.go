@@ -1,0 +1,128 @@
+// Package exhibit runs parts of papers and prints what they claim beside what
+// comes out.
+package exhibit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/metricdp/metricdp/examples/internal/demo"
+)
+
+// Exhibit is a figure, a table or a theorem of a paper.
+type Exhibit struct {
+	Name  string // paper and place, as in "IKWAT22/fig2"
+	About string // one line: what it shows
+	Run   func(ctx context.Context, r *Run) error
+}
+
+// Verdict is how a claim fares.
+type Verdict string
+
+const (
+	Holds     Verdict = "holds"
+	Better    Verdict = "better"    // here it is better than the paper has it
+	Differs   Verdict = "differs"   // expected to, and said why
+	Corrected Verdict = "corrected" // false as printed; the right one holds
+	Fails     Verdict = "FAILS"     // neither the paper's claim nor what was expected here
+)
+
+// Claim is one line of the table of verdicts. Paper is what the paper says and Here
+// what came out: numbers or words. Why says what differs, and may be "" where nothing
+// does.
+type Claim struct {
+	Claim       string
+	Paper, Here any
+	Verdict     Verdict
+	Why         string
+}
+
+// Run is one run of an exhibit, at the size of the paper if Full.
+type Run struct {
+	*demo.Program
+	Full   bool
+	claims []Claim
+}
+
+// Say adds a claim.
+func (r *Run) Say(c Claim) { r.claims = append(r.claims, c) }
+
+// If is v where ok, which the run has found out, and Fails otherwise.
+func If(ok bool, v Verdict) Verdict {
+	if ok {
+		return v
+	}
+	return Fails
+}
+
+// Near is Holds where two numbers differ by at most the share rel of want, and Fails
+// otherwise.
+func Near(got, want, rel float64) Verdict {
+	return If(math.Abs(got-want) <= rel*math.Abs(want), Holds)
+}
+
+// Size is small by default and large where the run is full.
+func Size[T any](r *Run, small, large T) T {
+	if r.Full {
+		return large
+	}
+	return small
+}
+
+// RunAll runs exhibits one after the other and prints the claims of each. It fails
+// after the last one where a claim did.
+func RunAll(ctx context.Context, p *demo.Program, exhibits []Exhibit, full bool) error {
+	sheet := demo.NewTable("exhibit", "claim", "paper", "here", "verdict", "why")
+	count := map[Verdict]int{}
+	for i, e := range exhibits {
+		r := &Run{Program: p, Full: full}
+		if err := e.Run(ctx, r); err != nil {
+			return fmt.Errorf("%s: %w", e.Name, err)
+		}
+		if i > 0 {
+			fmt.Fprintln(p.Stdout)
+		}
+		fmt.Fprintf(p.Stdout, "%s: %s\n", e.Name, e.About)
+		if err := r.print(p.Stdout); err != nil {
+			return err
+		}
+		for _, c := range r.claims {
+			sheet.Row(e.Name, c.Claim, c.Paper, c.Here, string(c.Verdict), c.Why)
+			count[c.Verdict]++
+		}
+	}
+	if err := p.WriteFile("verdicts.csv", sheet.WriteCSV); err != nil {
+		return err
+	}
+	var parts []string
+	for _, v := range []Verdict{Holds, Better, Differs, Corrected, Fails} {
+		if count[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
+		}
+	}
+	fmt.Fprintf(p.Stdout, "\nclaims: %s\n", strings.Join(parts, ", "))
+	if count[Fails] > 0 {
+		return fmt.Errorf("claims that fail: %d", count[Fails])
+	}
+	return nil
+}
+
+// print prints the claims as a table, and below it why they differ.
+func (r *Run) print(w io.Writer) error {
+	t := demo.NewTable("claim", "paper", "here", "verdict")
+	for _, c := range r.claims {
+		t.Row(c.Claim, c.Paper, c.Here, string(c.Verdict))
+	}
+	if err := t.WriteText(w); err != nil {
+		return err
+	}
+	for _, c := range r.claims {
+		if c.Why != "" {
+			fmt.Fprintf(w, "  %s: %s\n", c.Claim, c.Why)
+		}
+	}
+	return nil
+}
