@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/lp/internal/kernel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -145,13 +146,16 @@ type extension struct {
 	n         int
 	s         *ExtendedSolution
 	given     metric.Bimetric // b as it was given, with its embedding
-	whole     *base           // of a local program for the whole space, nil where there was none
+	whole     *kernel.Base    // of a local program for the whole space, nil where there was none
 }
 
 const (
 	defaultPatches = 2
 	defaultAnchors = 200
 )
+
+// baseShares are the shares of a local program's channel that are tried.
+var baseShares = []float64{1, .92, .84}
 
 func (e *extension) defaults(o *ExtendedOptions) error {
 	if o != nil {
@@ -199,6 +203,10 @@ func (e *extension) memory(bytes float64) error {
 	return nil
 }
 
+func (e *extension) kernel() *kernel.Problem {
+	return &kernel.Problem{Space: e.b, Alpha: e.alpha, Outputs: e.o.Outputs, Unit: e.o.Unit, Workers: e.o.Workers, Memory: e.memory}
+}
+
 // run finds the mechanism's weights, the bounds where it loses most, and then the
 // mechanism.
 func (e *extension) run() error {
@@ -207,11 +215,11 @@ func (e *extension) run() error {
 		noisy = e.noise()
 	}
 	start := e.begin(endKernel)
-	k, err := e.kernel(nil)
+	k, err := kernel.New(e.ctx, e.kernel(), nil, 0)
 	if err != nil {
 		return err
 	}
-	losses, err := k.losses()
+	losses, err := k.Losses()
 	if err != nil {
 		return err
 	}
@@ -240,13 +248,11 @@ func (e *extension) run() error {
 	if e.whole != nil && !e.over() {
 		start = e.begin(endExtension)
 		for _, share := range baseShares {
-			b := *e.whole
-			b.share = share
-			over, err := e.kernel(&b)
+			over, err := kernel.New(e.ctx, e.kernel(), e.whole, share)
 			if err != nil {
 				return err
 			}
-			lost, err := over.losses()
+			lost, err := over.Losses()
 			if err != nil {
 				return err
 			}
@@ -260,11 +266,7 @@ func (e *extension) run() error {
 		return nil
 	}
 	start = e.begin("audit")
-	c, audit, err := k.channel()
-	if err == nil && audit.Hi > e.alpha {
-		k.rate = k.safe
-		c, audit, err = k.channel()
-	}
+	c, audit, err := k.Channel()
 	if err != nil {
 		return err
 	}
@@ -274,7 +276,7 @@ func (e *extension) run() error {
 	}
 	if loss := slices.Max(losses); audit.Hi <= e.alpha && loss < e.s.Objective {
 		e.s.Channel, e.s.Audited, e.s.Objective = c, audit, loss
-		e.s.Upper = End{method, built + time.Since(start), max(k.bytes(), float64(8*float64(e.n)*float64(len(k.label))))}
+		e.s.Upper = End{method, built + time.Since(start), k.Bytes()}
 	}
 	e.settle()
 	return nil

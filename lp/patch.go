@@ -9,6 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/lp/internal/kernel"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -85,7 +86,7 @@ func (e *extension) patch(center int, losses []float64) error {
 		return err
 	}
 	if whole {
-		e.whole = newBase(inputs, s.Channel, func(label int) int { return e.o.Outputs[outputs[label-len(inputs)]] })
+		e.whole = kernel.NewBase(inputs, s.Channel, func(label int) int { return e.o.Outputs[outputs[label-len(inputs)]] })
 	}
 	// Releasing the nearest of the program's outputs costs slack at most.
 	bound := directed.SubDown(s.DualBound, directed.MulUp(slack, 1+0x1p-50))

@@ -1,0 +1,417 @@
+// Package kernel builds private mechanisms on many inputs from sums of columns
+// exp(-r rho1(x, S)).
+package kernel
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Problem is what a kernel is for.
+type Problem struct {
+	Space   metric.Bimetric // checked
+	Alpha   float64         // > 0
+	Outputs []int
+	Unit    metric.Unit
+	Workers int
+	// Memory refuses arrays of so many bytes.
+	Memory func(bytes float64) error
+}
+
+// Kernel is a sum of columns whose rows are nearly 1. Columns exp(-r rho1(., S)), for a
+// set S of inputs, keep the level r by the triangle inequality, and so do their sums
+// with weights >= 0. If all rows of the sum were 1 it would be a channel. The weights of
+// sets of one input that come nearest are the solution of
+//
+//	minimize w'Kw/2 - sum(w) over w >= 0,  K[u,v] = exp(-r rho1(u,v)):
+//
+// where w[u] > 0 the row of u is 1, elsewhere at least 1 (exponential.Tight is the case
+// of all > 0). Rows above 1 lie in the midst of others. A column whose S is a ring around
+// such an input, which releases what is nearest to the input, has a dip there, and takes
+// the place of single ones.
+//
+// What the row sums differ by in the end costs level: dividing the rows by them adds to r
+// the largest |ln Z(u) - ln Z(v)|/rho1(u,v).
+type Kernel struct {
+	Problem
+	ctx  context.Context
+	n    int // inputs
+	rate float64
+	safe float64 // a rate whose level is below Alpha by the triangle inequality
+	// near[u] are the inputs within reach/rate of u, value their entries of K.
+	near    [][]int32
+	value   [][]float32
+	weight  []float64 // of the inputs' own columns
+	total   []float64 // row sums, of near columns
+	rings   []*ring
+	ringed  []bool
+	release []int // index into label, of every input's column
+	label   []int // outputs that are released
+	base    *Base // nil: none
+	share   float64
+	baseAt  []int // label of every column of base
+}
+
+const (
+	// Columns are cut off where they are below exp(-reach) while weights are
+	// computed; the channel has all of them.
+	reach = 12
+	// still is a change of weight that is not worth its propagation.
+	still  = 1e-7
+	first  = 60  // sweeps over single inputs before rings are looked at
+	sweeps = 3   // between two passes over the rings
+	passes = 200 // at most
+	look   = 25  // passes between two looks at the level
+	// sharpenSteps halve the room between the rate and alpha, sharpenMargin of which is
+	// left to the pairs that sharpen does not look at.
+	sharpenSteps  = 6
+	sharpenMargin = 2e-3
+)
+
+// rooms are the shares of alpha that may be lost to the row sums. At the last the
+// triangle inequality is enough: the logarithm of a row sum changes by the rate at most.
+var rooms = []float64{.01, .02, .04, .06, .08, .12, .16, .24, .32, .5}
+
+// New finds weights whose row sums leave the level below Alpha, on top of a share of
+// base, which may be nil. Its errors are those of ctx and Memory.
+func New(ctx context.Context, p *Problem, base *Base, share float64) (*Kernel, error) {
+	k := &Kernel{Problem: *p, ctx: ctx, n: p.Space.Privacy.Len(), base: base, share: share}
+	if err := k.releases(); err != nil {
+		return nil, err
+	}
+	uneven := 0.0
+	for i, room := range rooms {
+		last := i == len(rooms)-1
+		if room < uneven && !last {
+			continue
+		}
+		err := k.build(k.Alpha * (1 - room))
+		if err == nil {
+			uneven, err = k.balance(room, last)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if uneven <= room {
+			break
+		}
+	}
+	return k, k.sharpen()
+}
+
+// sharpen raises the rate, weights as they are, to where the level is just below alpha, as
+// far as the pairs tell that are nearest and those whose row sums differ most. Columns
+// that differ by their rate are seldom divided by row sums that add to it.
+func (k *Kernel) sharpen() error {
+	k.safe = k.rate
+	_, partner, err := k.unevenness()
+	if err != nil {
+		return err
+	}
+	private := func(rate float64) (bool, error) {
+		k.rate = rate
+		worst := make([]bool, k.n)
+		err := k.rows(func(x int, from, logs []float64) {
+			other := make([]float64, len(logs))
+			sum := math.Log(expSum(logs))
+			nearest := -1
+			for v, d := range from {
+				if d > 0 && (nearest < 0 || d < from[nearest]) {
+					nearest = v
+				}
+			}
+			for _, v := range []int{nearest, partner[x]} {
+				if v < 0 {
+					continue
+				}
+				k.logs(other, finite.Row(k.Space.Privacy, v, nil))
+				shift, most := sum-math.Log(expSum(other)), k.Alpha*(1-sharpenMargin)*from[v]
+				for w, l := range logs {
+					// NaN where both are 0.
+					if diff := l - other[w] - shift; diff > most || -diff > most {
+						worst[x] = true
+					}
+				}
+			}
+		})
+		return !slices.Contains(worst, true), err
+	}
+	low, high := k.safe, k.Alpha
+	for range sharpenSteps {
+		mid := low + (high-low)/2
+		ok, err := private(mid)
+		if err != nil {
+			return err
+		}
+		if ok {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	k.rate = low
+	return nil
+}
+
+// releases assigns to every input the output that is nearest to it.
+func (k *Kernel) releases() error {
+	k.release = make([]int, k.n)
+	err := parallel.Chunks(k.ctx, k.n, 16, k.Workers, nil, func(_, lo, hi int) {
+		var row []float64
+		for u := lo; u < hi; u++ {
+			row = finite.Row(k.Space.Utility, u, row)
+			for w, y := range k.Outputs {
+				if row[y] < row[k.Outputs[k.release[u]]] {
+					k.release[u] = w
+				}
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	at := make(map[int]int)
+	place := func(output int) int {
+		if _, ok := at[output]; !ok {
+			at[output] = len(k.label)
+			k.label = append(k.label, output)
+		}
+		return at[output]
+	}
+	for i, w := range k.release {
+		k.release[i] = place(k.Outputs[w])
+	}
+	if k.base != nil {
+		k.baseAt = make([]int, len(k.base.label))
+		for y, output := range k.base.label {
+			k.baseAt[y] = place(output)
+		}
+	}
+	return nil
+}
+
+// build computes the columns of single inputs.
+func (k *Kernel) build(rate float64) error {
+	k.rate, k.rings = rate, nil
+	k.near, k.value = make([][]int32, k.n), make([][]float32, k.n)
+	k.weight, k.total, k.ringed = make([]float64, k.n), make([]float64, k.n), make([]bool, k.n)
+	err := parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
+		var row []float64
+		for u := lo; u < hi; u++ {
+			row = finite.Row(k.Space.Privacy, u, row)
+			count := 0
+			for _, d := range row {
+				if d*rate <= reach {
+					count++
+				}
+			}
+			k.near[u], k.value[u] = make([]int32, 0, count), make([]float32, 0, count)
+			for v, d := range row {
+				if d*rate <= reach {
+					k.near[u] = append(k.near[u], int32(v))
+					k.value[u] = append(k.value[u], float32(math.Exp(-rate*d)))
+				}
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if k.base != nil {
+		if err := k.rows(func(x int, _, logs []float64) { k.total[x] = expSum(logs) }); err != nil {
+			return err
+		}
+	}
+	return k.Memory(k.entries())
+}
+
+// Bytes counts the largest arrays.
+func (k *Kernel) Bytes() float64 {
+	return max(k.entries(), float64(8*float64(k.n)*float64(len(k.label))))
+}
+
+func (k *Kernel) entries() float64 {
+	entries := 0
+	for _, l := range k.near {
+		entries += len(l)
+	}
+	for _, r := range k.rings {
+		entries += len(r.value)
+	}
+	return float64(8 * float64(entries))
+}
+
+// balance computes the weights, and returns what the row sums add to the level, as a
+// share of alpha: of all pairs, or more than room. O(entries of K) a sweep.
+func (k *Kernel) balance(room float64, last bool) (float64, error) {
+	for range first {
+		if err := k.sweep(); err != nil {
+			return 0, err
+		}
+	}
+	for pass := 0; ; pass++ {
+		if pass%look == 0 {
+			share, _, err := k.unevenness()
+			if err != nil || share <= room/2 || pass >= passes || last {
+				return share, err
+			}
+		}
+		if err := k.addRings(); err != nil {
+			return 0, err
+		}
+		for _, r := range k.rings {
+			k.turn(r)
+		}
+		for range sweeps {
+			if err := k.sweep(); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// sweep minimizes over the weight of one input after another.
+func (k *Kernel) sweep() error {
+	for u, w := range k.weight {
+		if u%256 == 0 && k.ctx.Err() != nil {
+			return k.ctx.Err()
+		}
+		step := max(-w, 1-k.total[u])
+		if math.Abs(step) <= still {
+			continue
+		}
+		k.weight[u] += step
+		value := k.value[u]
+		for i, v := range k.near[u] {
+			k.total[v] += float64(step * float64(value[i]))
+		}
+	}
+	return nil
+}
+
+// logs writes the logarithms of the weights of the row of input x by labels, from the
+// distances of x.
+func (k *Kernel) logs(dst, from []float64) {
+	for w := range dst {
+		dst[w] = math.Inf(-1)
+	}
+	if k.base != nil {
+		k.base.add(dst, k.baseAt, from, k.rate, k.share)
+	}
+	for u, w := range k.weight {
+		if w > 0 {
+			addLog(&dst[k.release[u]], math.Log(w)-float64(k.rate*from[u]))
+		}
+	}
+	for _, r := range k.rings {
+		if r.weight > 0 {
+			least := math.Inf(1)
+			for _, s := range r.set {
+				least = min(least, from[s])
+			}
+			addLog(&dst[k.release[r.center]], math.Log(r.weight)-float64(k.rate*least))
+		}
+	}
+}
+
+// addLog adds in logarithms.
+func addLog(sum *float64, v float64) {
+	a, b := max(*sum, v), min(*sum, v)
+	if b > math.Inf(-1) {
+		a += math.Log1p(math.Exp(b - a))
+	}
+	*sum = a
+}
+
+// expSum is the sum of exponentials.
+func expSum(logs []float64) float64 {
+	sum := 0.0
+	for _, l := range logs {
+		sum += math.Exp(l)
+	}
+	return sum
+}
+
+// rows calls f for every input with its distances and the logarithms of its weights.
+func (k *Kernel) rows(f func(x int, from, logs []float64)) error {
+	return parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
+		var from []float64
+		logs := make([]float64, len(k.label))
+		for x := lo; x < hi; x++ {
+			from = finite.Row(k.Space.Privacy, x, from)
+			k.logs(logs, from)
+			f(x, from, logs)
+		}
+	})
+}
+
+// unevenness is the largest |ln Z(u) - ln Z(v)|/rho1(u,v), as a share of alpha, and for
+// every u the v of its own largest, or -1.
+func (k *Kernel) unevenness() (float64, []int, error) {
+	lnZ := make([]float64, k.n)
+	err := k.rows(func(x int, _, logs []float64) {
+		lnZ[x] = math.Log(expSum(logs))
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	share, partner := make([]float64, k.n), make([]int, k.n)
+	err = parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
+		var from []float64
+		for x := lo; x < hi; x++ {
+			from, partner[x] = finite.Row(k.Space.Privacy, x, from), -1
+			for v, d := range from {
+				if diff := math.Abs(lnZ[x] - lnZ[v]); diff > share[x]*k.Alpha*d && d > 0 {
+					share[x], partner[x] = diff/d/k.Alpha, v
+				}
+			}
+		}
+	})
+	return slices.Max(share), partner, err
+}
+
+// Losses are those of the inputs.
+func (k *Kernel) Losses() ([]float64, error) {
+	losses := make([]float64, k.n)
+	err := k.rows(func(x int, _, logs []float64) {
+		utility := finite.Row(k.Space.Utility, x, nil)
+		sum, loss := 0.0, 0.0
+		for w, l := range logs {
+			p := math.Exp(l)
+			sum += p
+			loss += float64(p * utility[k.label[w]])
+		}
+		losses[x] = loss / sum
+	})
+	return losses, err
+}
+
+// Channel builds the mechanism and audits it, at the safe rate where the other is too
+// high.
+func (k *Kernel) Channel() (*mechanism.Channel, mechanism.Audit, error) {
+	if err := k.Memory(float64(8 * float64(k.n) * float64(len(k.label)))); err != nil {
+		return nil, mechanism.Audit{}, err
+	}
+	c, audit, err := k.channel()
+	if err == nil && audit.Hi > k.Alpha {
+		k.rate = k.safe
+		c, audit, err = k.channel()
+	}
+	return c, audit, err
+}
+
+func (k *Kernel) channel() (*mechanism.Channel, mechanism.Audit, error) {
+	c, err := mechanism.NewChannel(k.ctx, mechanism.Rows{Inputs: k.n, Outputs: len(k.label), Log: true, Fill: func(x int, dst []float64) {
+		k.logs(dst, finite.Row(k.Space.Privacy, x, nil))
+	}}, &mechanism.ChannelOptions{Labels: k.label, Workers: k.Workers})
+	if err != nil {
+		return nil, mechanism.Audit{}, err
+	}
+	return c.Certify(k.ctx, k.Space.Privacy, k.Unit, &mechanism.AuditOptions{Workers: k.Workers})
+}
