@@ -77,10 +77,10 @@
 // points each, two cores, seconds (BenchmarkW1_Lazy and BenchmarkW1_Cells):
 //
 //	                                         n = 10,000  30,000  100,000  1,000,000
-//	uniform, both of one square                     0.8       7       67
-//	normal, 0.2 standard deviations apart           2        18      280
-//	normal, of two shapes, 2 apart                  5        51     1150 (busy)
-//	Cells: 4096, within 0.5 % of the diameter                      1      7 to 13
+//	uniform, both of one square                     0.6     3.6       47
+//	normal, 0.2 standard deviations apart           1.2     8.3       92
+//	normal, of two shapes, 2 apart                  2.8      21      254
+//	Cells: 4096, within 0.5 % of the diameter                      1     5 to 8
 //
 // # Who should not use it
 //
