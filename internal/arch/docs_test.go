@@ -36,6 +36,31 @@ func TestDocs_NameEveryExportedThing(t *testing.T) {
 	}
 }
 
+// TestDocs_OverviewsAreShort counts the words of every public package's comment, its code
+// included: it is read in one sitting, and more is said where the name is that it is about.
+func TestDocs_OverviewsAreShort(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(rooms)) {
+		code, _, err := api.Parse(token.NewFileSet(), filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := overview(code); n == 0 || n > mostWords {
+			t.Errorf("the overview of %s has %d words, want 1 to %d", name, n, mostWords)
+		}
+	}
+}
+
+const mostWords = 400
+
+// overview counts the words of the package's comment.
+func overview(code []*ast.File) int {
+	words := 0
+	for _, f := range code {
+		words += len(strings.Fields(f.Doc.Text()))
+	}
+	return words
+}
+
 // undocumented returns a line for each exported name in code that has no comment
 // and each constructor that has no Example in tests.
 //
