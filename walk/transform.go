@@ -78,8 +78,9 @@ func (t *Tree) checkCounts(op string, dst, x int) error {
 
 // Haar replaces the values on the leaves of a binary tree by its Haar
 // coefficients, in place: x[0] becomes the total, and x[Split(v)], for each
-// inner node v, the sum below its first child minus the sum below its second. A
-// tree that is not binary is a [*ValueError]. O(n).
+// inner node v, the sum below its first child minus the sum below its second, so that P
+// below v and a difference D make (P+D)/2 and (P-D)/2 below its children. A tree that is
+// not binary is a [*ValueError]. O(n).
 func (t *Tree) Haar(x []float64) error {
 	if err := t.checkHaar("walk: Tree.Haar", len(x)); err != nil {
 		return err
