@@ -1,11 +1,11 @@
 // Package entropy tells how accurate a private mechanism on a given space can be at best,
-// on spaces too large for the linear programs of package lp as well.
+// also where the space is too large for the linear programs of package lp.
 //
 // A bimetric space Z has a metric rho1 for privacy and a metric rho2 for loss, often the
 // same ([metric.Bimetric]). A mechanism M is alpha-private if P{M(x) in S} <=
 // exp(alpha*rho1(x,x')) P{M(x') in S} for all points x, x' and sets S of outputs. Its loss
 // is E rho2(x, M(x)) at the worst x. The optimal accuracy A(Z, alpha) is the least loss of
-// any alpha-private mechanism (BSV24). This package encloses it.
+// any alpha-private mechanism (BSV24).
 //
 // # How accurate it can be
 //
@@ -19,7 +19,7 @@
 // # Synthetic data and measures
 //
 //   - [PrivateDataBound], [PrivateMeasureBound] and [PrivateTransportBound] say what
-//     error in W1 no mechanism can avoid.
+//     earth mover's distance no mechanism can avoid.
 //   - [MeasureNet] makes a finite space of measures.
 //
 // # The geometry behind it

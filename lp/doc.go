@@ -17,7 +17,7 @@
 //
 // # More inputs
 //
-//   - [ConstOPT] and [Spanner] solve smaller programs, and come close.
+//   - [ConstOPT], often close to the best, and [Spanner] solve smaller programs.
 //   - [Extended] brackets the least loss on ten thousand inputs.
 //
 // # Without a program
@@ -25,12 +25,12 @@
 //   - [LowerBound] bounds the loss of every mechanism, [LevelLowerBound] its level.
 //   - [Options.Size] says how large a program is.
 //
-// Results release indices; mechanism.On(s, points) releases the points themselves.
+// Results release indices; [mechanism.On] makes them release points.
 //
 // # What is guaranteed
 //
-// Nothing rests on the solver. The returned table is audited, over all pairs of
-// inputs, to a level of at most alpha. Its loss is Objective, rounded up; no mechanism
+// Nothing rests on the solver. The returned table is audited, over all pairs of inputs, to
+// a level of at most alpha. Its loss is [Solution].Objective, rounded up; no mechanism
 // loses less than DualBound, which is computed apart from the solver and rounded down. A
 // search that its TimeLimit or ctx ends returns the best mechanism so far, as private and
 // with a wider gap.
@@ -43,7 +43,7 @@
 //
 // # Who should not use it
 //
-// For thousands of points package exponential has mechanisms that lose a little more. An
+// For thousands of points package exponential has mechanisms that lose somewhat more. An
 // optimal mechanism is optimal for one loss, and its table has to be shipped.
 //
 // # References

@@ -41,7 +41,7 @@ import (
 //
 // Within half a second after ctx is done both results are set: the best mechanism so far,
 // and an error that wraps the context's. The Solution is nil where the distances could
-// not be read by a fifth of a second after that. Reaching the TimeLimit, the MemoryLimit
+// not even be read within a fifth of a second. Reaching the TimeLimit, the MemoryLimit
 // after the start, or a tolerance that float64 cannot reach, is no error: look at Status
 // and Gap.
 //

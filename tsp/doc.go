@@ -40,7 +40,7 @@
 // About O(n log n) where the metric is [metric.Embedded] in few dimensions; elsewhere O(n^2)
 // distances and O(n) memory. On uniform points of the plane, two cores:
 //
-//	                       time     longer than the shortest    proved
+//	                       time     longer than the shortest    proved: at most
 //	Solve, n = 1,000       0.9 s    0.1 %                       0.8 %
 //	Solve, n = 100,000     22 s     0.6 %                       1.3 %
 //
