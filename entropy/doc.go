@@ -19,7 +19,7 @@
 // # Synthetic data and measures
 //
 //   - [PrivateDataBound], [PrivateMeasureBound] and [PrivateTransportBound] say what
-//     earth mover's distance no mechanism can avoid.
+//     error in the earth mover's distance no mechanism can avoid.
 //   - [MeasureNet] makes a finite space of measures.
 //
 // # The geometry behind it

@@ -50,8 +50,8 @@ type OuterStep struct {
 // little more than rounding; otherwise they leave the gap of the packing
 // numbers near the best g, divided by alpha.
 //
-// alpha is finite and > 0 ([*metric.ValueError]), an empty f is [metric.ErrEmpty]. It costs some
-// dozens to 400 packing numbers of f, the fewer the larger f is, on one core.
+// alpha is finite and > 0 ([*metric.ValueError]), an empty f is [metric.ErrEmpty]. It costs
+// some dozens to 400 packing numbers of f, the fewer the larger f is, on one core.
 func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *SearchOptions) (Outer, error) {
 	return oneLevel("entropy: OuterScale", metric.Same(f), alpha, func(alphas []float64) ([]Outer, error) {
 		return outerScales(ctx, f, alphas, o)
