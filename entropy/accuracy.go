@@ -11,15 +11,28 @@ import (
 )
 
 // Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in
-// units of rho2 (BSV24; see the package doc). The bracket ranks all of
-// [LowerBounds] and [UpperBounds]. [Bracket.With] adds the losses of
-// mechanisms.
+// units of rho2. The bracket ranks all of [LowerBounds] and [UpperBounds].
+// [Bracket.With] adds the losses of mechanisms.
 //
 // The privacy metric may put different points at distance 0. On a single point,
 // or where all points are at rho2-distance 0, the bracket is [0, 0].
 //
-// alpha is finite and > 0 (*ValueError). The cost is that of LowerBounds and
-// UpperBounds together, the scales' work shared.
+// What one accuracy says of another (after BSV24, section 2):
+//
+//   - A does not rise with alpha or rho1, and does not fall with rho2.
+//   - A subset S has A(S) <= 2 A(Z) where one metric measures privacy and loss: move
+//     every output to the nearest point of S. Pairs and packings in S bound A(Z) itself,
+//     from below.
+//   - A product, of which both metrics are the sums of those of Z and Y, has max(A(Z),
+//     A(Y)) <= A(ZxY) <= A(Z) + A(Y): fix one coordinate and drop it, or release each by
+//     itself.
+//
+// Errors, here and in the other functions on spaces: a [*metric.ValueError] for an alpha
+// that is not finite and > 0; [metric.ErrEmpty] without points; a [*metric.SizeError]
+// where the metrics have different numbers of them; a [*metric.Violation] for a negative
+// or non-finite distance, any in a space of up to 1024 points, any from the first point in
+// larger ones. The cost is that of LowerBounds and UpperBounds together, the scales' work
+// shared.
 func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Bracket, error) {
 	return oneLevel("entropy: Accuracy", b, alpha, func(alphas []float64) ([]Bracket, error) {
 		return accuracies(ctx, b, alphas, o)
@@ -27,7 +40,7 @@ func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options)
 }
 
 // Accuracies is [Accuracy] for every level of a list, in its order; the levels
-// share passes over the space. No levels are ErrEmpty.
+// share passes over the space. No levels are [metric.ErrEmpty].
 func Accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
 	const op = "entropy: Accuracies"
 	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {

@@ -21,8 +21,11 @@ import (
 // holds both. It is exact: the interval is some ulps wide, for the rounding of
 // the exponential. Set holds the pair, X the center.
 //
-// alpha is positive, per unit of rho1 (*ValueError); a space without points is
-// ErrEmpty. The triangle inequality of rho1 is taken to hold up to
+// It does not rise with alpha or rho1, nor fall with rho2, and is no larger for a subset
+// of Z; its logarithm is convex in alpha.
+//
+// alpha is positive, per unit of rho1 ([*metric.ValueError]); a space without points is
+// [metric.ErrEmpty]. The triangle inequality of rho1 is taken to hold up to
 // [metric.DefaultTolerance].
 //
 // Two ultrametrics, as [metric.Ultrametric] or small enough to be checked, cost

@@ -35,6 +35,20 @@ type DimensionEstimate struct {
 	Counts       [2]int // k(Coarse) and k(Fine)
 }
 
+// The rates of Dimension. Below, [PrivateMeasureBound]: 2m points t apart prove t*min(1/2,
+// .278m/alpha); t = alpha^(-1/d) has m = alpha^(1-o(1)), and m = 1 proves
+// 1/alpha. Above, the private measure on a maximal t-net errs by t for the net
+// and by O(log^1.5/alpha) times the covering integral from t to 1 (BSV22,
+// section 8), which is t^(1-d+o(1)) for d >= 1 and O(1) for d < 1: take t =
+// alpha^(-1/max(d,1)). n records that change one at a time are measures at level
+// eps*n, on multiples of 1/n: [PrivateDataBound]. Under W1, m pairs t apart may
+// each move a mass 1/(alpha*t) against each other at the cost of a constant
+// level, which takes m <= alpha*t: an error of order m*t/(alpha*t) >= t^(1+o(1))
+// at t = alpha^(-1/(d+1)). Above, measures are t-close to those on a t-net with
+// masses in multiples of t, of which there are exp(N(t)^(1+o(1))): the entropic
+// scale is about t as soon as N(t) <= alpha*t, and the exponential mechanism
+// attains it but for 1/alpha (BSV24, Theorem 4.2).
+
 // Dimension returns the Minkowski dimension of f seen between two scales, the d
 // of packing numbers N(s) that grow like s^-d, from one farthest-first pass:
 // O(n^2) distances up to 11,585 points, 2^27 beyond, O(n) memory.
@@ -49,27 +63,13 @@ type DimensionEstimate struct {
 // each the worst expected W1 error of the best mechanism, up to a factor
 // alpha^(o(1)).
 //
-// Proof. Below, [PrivateMeasureBound]: 2m points t apart prove t*min(1/2,
-// .278m/alpha); t = alpha^(-1/d) has m = alpha^(1-o(1)), and m = 1 proves
-// 1/alpha. Above, the private measure on a maximal t-net errs by t for the net
-// and by O(log^1.5/alpha) times the covering integral from t to 1 (BSV22,
-// section 8), which is t^(1-d+o(1)) for d >= 1 and O(1) for d < 1: take t =
-// alpha^(-1/max(d,1)). n records that change one at a time are measures at level
-// eps*n, on multiples of 1/n: [PrivateDataBound]. Under W1, m pairs t apart may
-// each move a mass 1/(alpha*t) against each other at the cost of a constant
-// level, which takes m <= alpha*t: an error of order m*t/(alpha*t) >= t^(1+o(1))
-// at t = alpha^(-1/(d+1)). Above, measures are t-close to those on a t-net with
-// masses in multiples of t, of which there are exp(N(t)^(1+o(1))): the entropic
-// scale is about t as soon as N(t) <= alpha*t, and the exponential mechanism
-// attains it but for 1/alpha (BSV24, Theorem 4.2).
-//
 // D is what a finite sample shows at its scales, not a limit. Points at the rim
 // of a box have fewer neighbors and lower it, to .95 and 1.6 for grids of 4,096
 // points in 1 and 2 dimensions; 2,000 points of a sphere have 1.8. The 200 cities
 // of examples/tradeoff have 1.2 between 4,900 and 1,070 km. Points in many
 // dimensions are too few for two scales: the 200 words of examples/words, all
-// nearly equally far apart, have 1.9 to 6.7, as the scales are chosen. The enclosure rests on the triangle inequality
-// up to [metric.DefaultTolerance].
+// nearly equally far apart, have 1.9 to 6.7, as the scales are chosen. The enclosure
+// rests on the triangle inequality up to [metric.DefaultTolerance].
 //
 // No two points apart, or too few points for two scales, are a
 // [*metric.ValueError] about Coarse or Fine, and so is a Fine that is less than

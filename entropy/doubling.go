@@ -53,8 +53,8 @@ type Doubling struct {
 // Lo the best that its separated sets prove at alpha and 4 alpha. It takes the
 // triangle inequality to hold as EntropicScale does.
 //
-// alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. An ultrametric
-// costs O(n log n), other spaces what EntropicScales costs.
+// alpha is finite and > 0 ([*metric.ValueError]), an empty f is [metric.ErrEmpty]. An
+// ultrametric costs O(n log n), other spaces what EntropicScales costs.
 func DoublingScale(ctx context.Context, f metric.Finite, alpha float64, o *Options) (Doubling, error) {
 	return oneLevel("entropy: DoublingScale", metric.Same(f), alpha, func(alphas []float64) ([]Doubling, error) {
 		return doublingScales(ctx, f, alphas, orDefault(o))

@@ -21,7 +21,8 @@ import (
 // N2 the packing number with pairwise distances > s in rho2 and B1 a closed
 // ball of rho1. It is 0 or a distance of rho2: the largest D for which some
 // ball B1(x,r) has more than exp(alpha r) points pairwise D or more apart. For
-// one point, or where rho2 is 0 throughout, that is 0.
+// one point, or where rho2 is 0 throughout, that is 0. It does not rise with alpha or
+// rho1, nor fall with rho2, and is no larger for a subset of Z.
 //
 // Packing numbers are NP-hard, so the result is an interval, of which Scale
 // holds the proof. It is exact
@@ -41,7 +42,7 @@ import (
 // Upper ends take the triangle inequality of both metrics to hold up to
 // [metric.DefaultTolerance]; memberships of balls are decided exactly.
 //
-// alpha is positive, per unit of rho1 (*ValueError).
+// alpha is positive, per unit of rho1 ([*metric.ValueError]).
 func EntropicScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
 	return oneLevel("entropy: EntropicScale", b, alpha, func(alphas []float64) ([]Scale, error) {
 		return entropicScales(ctx, b, alphas, orDefault(o))

@@ -13,20 +13,20 @@ import (
 // Values are computed in plain float64 and moved outward by 2^-38, far more than
 // rounding costs.
 
+// The ends of BallAccuracy. Above: 1, by releasing the center; and 2 dim/alpha, by noise of
+// density prop. to e^(-alpha ||z||), whose mean norm is dim/alpha, and the point of the
+// ball nearest to the sum, which doubles the distance at most.
+//
+// Below: two points at distance u, u/(1+e^(alpha u)) (a [Star]); and points S of the ball,
+// a maximal set at distances > t. Seen from the center, balls of radius t around them cover
+// that of radius r <= 1, so that t^d e^(alpha t) times the sum of e^(-alpha ||y||) over S
+// is at least r^d e^(-alpha r), and a packing, a [Star] too, proves t/2 (1 - (t/r)^d
+// e^(alpha (t+r))). At r = min(1, dim/alpha) and the best t = v r this is above 0.13
+// dim/alpha for dim large.
+
 // BallAccuracy encloses the optimal accuracy at level alpha on the unit ball of
 // any norm on R^dim, under that norm: min(1, dim/alpha) up to constants (BSV24
 // Theorem 6.1).
-//
-// Above: 1, by releasing the center; and 2 dim/alpha, by noise of density prop.
-// to e^(-alpha ||z||), whose mean norm is dim/alpha, and the point of the ball
-// nearest to the sum, which doubles the distance at most.
-//
-// Below: two points at distance u, u/(1+e^(alpha u)) ([TwoPoints]); and points S of the
-// ball, a maximal set at distances > t. Seen from the center, balls of radius t
-// around them cover that of radius r <= 1, so that t^d e^(alpha t) times the sum
-// of e^(-alpha ||y||) over S is at least r^d e^(-alpha r), and [Packed] proves t/2
-// (1 - (t/r)^d e^(alpha (t+r))). At r = min(1, dim/alpha) and the best t = v r
-// this is above 0.13 dim/alpha for dim large.
 func BallAccuracy(dim int, alpha float64) (Interval, error) {
 	if err := checkFamily("entropy: BallAccuracy", dim, alpha); err != nil {
 		return Interval{}, err
@@ -41,18 +41,10 @@ func BallAccuracy(dim int, alpha float64) (Interval, error) {
 	return outward(lo, 2*d/alpha, 1), nil
 }
 
-// MeasuresAccuracy encloses the optimal accuracy at level alpha on the
-// probability measures on [0,1]^dim under the metric W1, the sides of the cube
-// measured by the largest coordinate: min(1, alpha^(-1/(dim+1))) up to constants
-// (BSV24 Theorem 6.2), in the plane up to a logarithm here. With alpha*users in
-// place of alpha the lower end holds for users of one level under the earth
-// mover's distance as well, whoever publishes how all their items are
-// distributed.
-//
-// Above, for dim = 1: the integrals of the distribution function F over m cells of
-// length 1/m move by W1 in l1, so that Laplace noise of scale 1/alpha in each is
-// private, and costs m/alpha. Steps on the cells, nearest to the noisy integrals
-// among monotone ones, are at most twice as far from those of F, and F is at most
+// The ends of MeasuresAccuracy. Above, for dim = 1: the integrals of the distribution
+// function F over m cells of length 1/m move by W1 in l1, so that Laplace noise of scale
+// 1/alpha in each is private, and costs m/alpha. Steps on the cells, nearest to the noisy
+// integrals among monotone ones, are at most twice as far from those of F, and F is at most
 // 1/2m from its own: 2m/alpha + 1/2m.
 //
 // Above, for dim = d > 1: spread every point over the corners of its cell of side
@@ -71,6 +63,14 @@ func BallAccuracy(dim int, alpha float64) (Interval, error) {
 // distribution function with values (i+t_i)/m on cell i, 0 <= t_i <= 1, is
 // monotone, and W1 is the sum of |t_i-t'_i|/m^2. For dim > 1, neighbors in a
 // grid are the pairs.
+
+// MeasuresAccuracy encloses the optimal accuracy at level alpha on the
+// probability measures on [0,1]^dim under the metric W1, the sides of the cube
+// measured by the largest coordinate: min(1, alpha^(-1/(dim+1))) up to constants
+// (BSV24 Theorem 6.2), in the plane up to a logarithm here. With alpha*users in
+// place of alpha the lower end holds for users of one level under the earth
+// mover's distance as well, whoever publishes how all their items are
+// distributed.
 func MeasuresAccuracy(dim int, alpha float64) (Interval, error) {
 	if err := checkFamily("entropy: MeasuresAccuracy", dim, alpha); err != nil {
 		return Interval{}, err
@@ -96,17 +96,17 @@ func MeasuresAccuracy(dim int, alpha float64) (Interval, error) {
 	return outward(lo, hi, 0.5), nil
 }
 
+// The ends of LipschitzAccuracy. Above: 1/2, by a constant; and k^dim values at the centers
+// of cells of side 1/k, with the noise of the largest coordinate, whose mean is
+// k^dim/alpha. The function nearest to them there is at most twice as far, and elsewhere
+// 1/k more: 1/k + 2 k^dim/alpha. Below: 1/2 and on every cell a pyramid of height 1/2k, up
+// or down, are K = 2^(k^dim) functions at distances 1/k, and 1/2k from the constant 1/2: a
+// packing, a [Star] too, proves (1 - e^(alpha/2k)/K)/2k.
+
 // LipschitzAccuracy encloses the optimal accuracy at level alpha on the functions
 // f from [0,1]^dim to [0,1] with |f(x)-f(y)| <= the largest coordinate of x-y,
 // under the largest difference of two functions: min(1, alpha^(-1/(dim+1))) up to
 // constants (BSV24 Theorem 6.3).
-//
-// Above: 1/2, by a constant; and k^dim values at the centers of cells of side
-// 1/k, with the noise of the largest coordinate, whose mean is k^dim/alpha. The
-// function nearest to them there is at most twice as far, and elsewhere 1/k more:
-// 1/k + 2 k^dim/alpha. Below: 1/2 and on every cell a pyramid of height 1/2k, up or
-// down, are K = 2^(k^dim) functions at distances 1/k, and 1/2k from the constant
-// 1/2: [Packed] proves (1 - e^(alpha/2k)/K)/2k.
 func LipschitzAccuracy(dim int, alpha float64) (Interval, error) {
 	if err := checkFamily("entropy: LipschitzAccuracy", dim, alpha); err != nil {
 		return Interval{}, err

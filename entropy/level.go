@@ -17,8 +17,9 @@ import (
 // where two points at rho1-distance 0, or all points if they are, forbid it at
 // every level.
 //
-// The level is found by bisection, to a relative 10^-3, on [LowerBounds], about 20
-// times. It is necessary for the loss, not sufficient. loss is finite and > 0 (*ValueError).
+// The level is found by bisection, to a relative 10^-3, on [LowerBounds], about 20 times.
+// It is necessary for the loss, not sufficient. loss is finite and > 0
+// ([*metric.ValueError]).
 func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptions) (alpha float64, by Bound, err error) {
 	const op = "entropy: LevelFor"
 	if err := checkSpace(op, b); err != nil {

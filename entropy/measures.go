@@ -107,25 +107,24 @@ func (s *Measures) each(i int, yield func(p, c int)) {
 	}
 }
 
+// The two radii of CoveringRadius. The first: let T be the tree, in preorder, F the
+// cumulative weights times m in that order and G_U = floor(F + U), U uniform on [0, 1). A
+// subtree is a run of the order, so it has mass b = F(j) - F(i) and gets G_U(j) - G_U(i),
+// which is floor(b) or ceil(b) with mean b; the error has mean 2r(1-r) <= 1/2, r the
+// fraction of b. Moving mass along the tree costs the sum over its edges of length times
+// error below the edge: at most MST/(2m) on average over U, so for some U.
+//
+// The second: round the R largest fractions of m*p up and the others down, R
+// their sum. Their mean is R/n, so those rounded up miss at most R(1-R/n) <=
+// floor(n^2/4)/n in all: that over m is the mass that moves, by at most the
+// diameter.
+
 // CoveringRadius returns a number r such that every probability measure on the
 // n points has W1 at most r from a measure of the net: the smaller of
 //
 //	MST/(2m)  and  diameter*floor(n^2/4)/(n*m),
 //
 // MST the length of a minimum spanning tree of f. Rounded up.
-//
-// The first. Let T be the tree, in preorder, F the cumulative weights times m
-// in that order and G_U = floor(F + U), U uniform on [0, 1). A subtree is a run
-// of the order, so it has mass b = F(j) - F(i) and gets G_U(j) - G_U(i), which
-// is floor(b) or ceil(b) with mean b; the error has mean 2r(1-r) <= 1/2, r the
-// fraction of b. Moving mass along the tree costs the sum over its edges of
-// length times error below the edge: at most MST/(2m) on average over U, so for
-// some U.
-//
-// The second. Round the R largest fractions of m*p up and the others down, R
-// their sum. Their mean is R/n, so those rounded up miss at most R(1-R/n) <=
-// floor(n^2/4)/n in all: that over m is the mass that moves, by at most the
-// diameter.
 func (s *Measures) CoveringRadius() float64 {
 	n, m := float64(s.f.Len()), float64(s.m)
 	return min(directed.DivUp(s.tree, 2*m), directed.DivUp(directed.MulUp(s.diam, math.Floor(n*n/4)), n*m))

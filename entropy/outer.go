@@ -41,14 +41,17 @@ type OuterStep struct {
 //	inf over g >= 0 of g + ln N(f, g)/alpha,
 //
 // N the packing number of [Packing] (> g, strictly). f is the metric of the
-// loss, rho2; the privacy metric does not enter.
+// loss, rho2; the privacy metric does not enter. For one metric the entropic scale is at
+// most twice as large: let t be at least g and 2 ln N(Z, g)/alpha. A ball of radius r <=
+// t/2 has one t-separated point only, and any other ball at most N(Z, g) <= e^(alpha t/2)
+// of them.
 //
 // Where packing numbers are exact, as in small spaces, the ends differ by
 // little more than rounding; otherwise they leave the gap of the packing
 // numbers near the best g, divided by alpha.
 //
-// alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. It costs some
-// dozens to 400 packing numbers of f, the fewer the larger f is, on one core.
+// alpha is finite and > 0 ([*metric.ValueError]), an empty f is [metric.ErrEmpty]. It costs
+// some dozens to 400 packing numbers of f, the fewer the larger f is, on one core.
 func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *SearchOptions) (Outer, error) {
 	return oneLevel("entropy: OuterScale", metric.Same(f), alpha, func(alphas []float64) ([]Outer, error) {
 		return outerScales(ctx, f, alphas, o)

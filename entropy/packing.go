@@ -63,7 +63,9 @@ const matrixPoints = 4096
 // number of points of S with pairwise distances > s, strictly (BSV24). A nil
 // subset is all of f; otherwise it lists indices, and one that is listed twice
 // counts once. s is finite and >= 0, and N(S, 0) is the number of points of S
-// at positive distances.
+// at positive distances. As a maximal r-separated set of S has all of S in its balls,
+// N(S, s) <= N(S, r) max over x of N(B(x,r), s) for every r, which where s is the entropic
+// scale of one metric at alpha is at most N(S, r) e^(alpha r).
 //
 // The number is exact for an ultrametric, where it counts the balls of radius s
 // that meet S, and wherever a separated set is as large as a partition. Finding

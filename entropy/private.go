@@ -12,6 +12,16 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// The proof of MeasureBound. For t_i in [0,1] let mu_t put the mass w_i (1-t_i) on x_i and
+// w_i t_i on y_i, and what is left on some fixed point. As a function of t_i alone a
+// mechanism is beta-private. The bumps max(0, r(z)-rho(z,.)) of the points z of the set are
+// disjoint, and low enough for the sum of those of all y_i less those of all x_i to be
+// 1-Lipschitz with any signs of the pairs. With the best signs W1(mu_t, nu) is at least the
+// sum of w_i (r(x_i)+r(y_i)) |t_i-b_i(nu)|, where b_i does not depend on t. Draw the t_i
+// independently from a least favorable prior on [0,1]: b_i, moved into [0,1], errs by
+// A1(beta) at least on average. (With t_i in {0,1}, where A1 is 1/(1+e^beta), this is
+// Assouad's lemma.)
+
 // MeasureBound is a lower bound on the accuracy of private measures, of synthetic
 // data and of users' distributions, with its witness: no mechanism of the stated
 // privacy that takes and returns probability measures on a space (T, rho) has a
@@ -25,16 +35,6 @@ import (
 // A1 the optimal accuracy of the interval [0,1] at a level, and w_i the mass whose
 // way from x_i to y_i costs beta: beta/alpha in total variation, beta/(alpha
 // rho(x_i,y_i)) in W1. The masses add up to 1 at most.
-//
-// Proof. For t_i in [0,1] let mu_t put the mass w_i (1-t_i) on x_i and w_i t_i on
-// y_i, and what is left on some fixed point. As a function of t_i alone a mechanism
-// is beta-private. The bumps max(0, r(z)-rho(z,.)) of the points z of the set are
-// disjoint, and low enough for the sum of those of all y_i less those of all x_i
-// to be 1-Lipschitz with any signs of the pairs. With the best signs W1(mu_t, nu)
-// is at least the sum of w_i (r(x_i)+r(y_i)) |t_i-b_i(nu)|, where b_i does not
-// depend on t. Draw the t_i independently from a least favorable prior on [0,1]:
-// b_i, moved into [0,1], errs by A1(beta) at least on average. (With t_i in {0,1},
-// where A1 is 1/(1+e^beta), this is Assouad's lemma.)
 type MeasureBound struct {
 	Value float64
 	Pairs [][2]int

@@ -49,6 +49,21 @@ func standardAt(u, alpha, s float64) float64 {
 	return directed.AddUp(directed.AddUp(directed.MulUp(3, s), directed.DivUp(u, alpha)), tail)
 }
 
+// The proof of RelaxedBound. P{y|x} is proportional to e^(-alpha sigma_y/2), sigma_y being
+// the least rho1(x,v) of the points v of a cell of y: points v with rho2(v,y) <= s, such
+// that x is in a cell. The sum of the weights is at least 1.
+//
+// Let v_y attain sigma_y, v_y = x in the cell of x. The loss at y is at most s +
+// rho2(x,v_y) <= s + s_o e^(d alpha sigma_y), and s alone for the cell of x.
+//
+// Let n(r) be the number of y with sigma_y <= r. Among their v_y, which lie in
+// B1(x,r), take a maximal s-separated set: at most e^(c alpha r) points. Every v_y
+// is within s of one of these, w, so that the ball of y meets B2(w,s), which at
+// most k do. Hence 1 <= n(r) <= k e^(c alpha r). With b = (1/2-d) alpha the sum of
+// e^(-b sigma_y) without the cell of x is
+//
+//	int b e^(-br) (n(r)-1) dr <= k b/(b - c alpha) - 1.
+
 // RelaxedBound returns s + (15k-1)*so, rounded upward: an upper bound on the
 // worst expected loss of the relaxed mechanism at level alpha, any two metrics,
 // on a maximal s-separated net N of rho2. s is the entropic scale at alpha/3 or
@@ -62,20 +77,7 @@ func standardAt(u, alpha, s float64) float64 {
 // a power of the doubling constant of rho2. s and so are finite and >= 0.
 //
 // More generally the bound is s(Z, c*alpha) + (k (1/2-d)/(1/2-c-d) - 1) s_o(Z,
-// d*alpha) for c + d < 1/2. Proof. P{y|x} is proportional to e^(-alpha sigma_y/2),
-// sigma_y being the least rho1(x,v) of the points v of a cell of y: points v with
-// rho2(v,y) <= s, such that x is in a cell. The sum of the weights is at least 1.
-//
-// Let v_y attain sigma_y, v_y = x in the cell of x. The loss at y is at most s +
-// rho2(x,v_y) <= s + s_o e^(d alpha sigma_y), and s alone for the cell of x.
-//
-// Let n(r) be the number of y with sigma_y <= r. Among their v_y, which lie in
-// B1(x,r), take a maximal s-separated set: at most e^(c alpha r) points. Every v_y
-// is within s of one of these, w, so that the ball of y meets B2(w,s), which at
-// most k do. Hence 1 <= n(r) <= k e^(c alpha r). With b = (1/2-d) alpha the sum of
-// e^(-b sigma_y) without the cell of x is
-//
-//	int b e^(-br) (n(r)-1) dr <= k b/(b - c alpha) - 1.
+// d*alpha) for c + d < 1/2.
 func RelaxedBound(s, so float64, k int) (float64, error) {
 	const op = "entropy: RelaxedBound"
 	if err := cmp.Or(fault.NonNegative(op, "s", s), fault.NonNegative(op, "so", so)); err != nil {
@@ -111,9 +113,10 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 //   - constant: one point whatever the input, the center of rho2;
 //   - exponential: the exponential mechanism of BSV24 Lemma 4.1 on a net of rho1,
 //     the best of all prefixes of a farthest-first order, at rate alpha/2 or, on up
-//     to 2048 points, the largest that the normalizers prove private. It is at most
-//     the bounds of the package doc's theorem for all c and d, and at most
-//     [StandardBound] times the largest rho2/rho1;
+//     to 2048 points, the largest that the normalizers prove private. With s the
+//     entropic scale of rho1 at alpha/3 and s_o the diametric scale at alpha/7 it is at
+//     most 25 max(s, s_o) for one metric, 15 e^(10 alpha s/21) s_o for any two, and at
+//     most [StandardBound] times the largest rho2/rho1;
 //   - relaxed: likewise that of BSV24 Theorem 5.1 on a net of rho2, each output with
 //     the points nearest to it, the best of some prefixes; where the metrics differ
 //     or rho2 is an ultrametric. It is at most [RelaxedBound] for an ultrametric

@@ -142,8 +142,13 @@ func about(d time.Duration) time.Duration {
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for an alpha,
 // prior, output, TimeLimit, distance or loss outside its domain; a
 // [*metric.MemoryError] where the distances and losses take more than the limit. The
-// failure of a method is in its Candidate. Memory is some 100 n^2 bytes, and that of
-// the methods.
+// failure of a method is in its Candidate.
+//
+// What is tried whatever the time takes half a second for 600 points, half a minute for
+// 2,400 and 5 minutes for 5,000, on two cores. In a minute there are also remapped noise
+// up to 2,000 points, the relaxed mechanism up to 1,200, ConstOPT up to 580, the optimal
+// mechanism up to 420 or 820 of a graph, with 20 outputs up to 2,000 or 4,900 of a graph,
+// and Spanner up to 500. Memory is some 100 n^2 bytes, and that of the methods.
 func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOptions) (*Choice, error) {
 	const op = "lp: Choose"
 	began := time.Now()

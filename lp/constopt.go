@@ -111,9 +111,10 @@ const (
 // [metric.ErrEmpty] for an empty list of lambdas; a [*metric.MemoryError].
 //
 // O(n^3) an iteration for sets of a bounded size, some 20 to 40 iterations a
-// program, and some 3 to 6 programs a lambda unless KeepBudget is set. A set of
-// k points takes 72 k^2 bytes and O(k^3) an iteration for each v, within
-// MemoryLimit. For sets of all n points use [Optimal].
+// program, 3 s for one of 400 points and 90 s for one of 1,000 on two cores, and some 3
+// to 6 programs a lambda unless KeepBudget is set. Memory is some 200 n^2 bytes. A set of
+// k points takes 72 k^2 bytes and O(k^3) an iteration for each v, within MemoryLimit; ctx
+// does not interrupt that, 2 s for k = 3,000. For sets of all n points use [Optimal].
 func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution, error) {
 	began := time.Now()
 	if o == nil {

@@ -10,8 +10,8 @@ import (
 
 // Size is that of a linear program as a general solver takes it (IKWAT22, Theorem 1):
 // constraints M >= 0 are bounds on variables and no rows, and an entry counts however
-// small it is. [Optimal] and the others do not write their programs out; their time and
-// memory are in the package documentation.
+// small it is. [Optimal] and the others do not write their programs out: their own
+// documentation has the time and memory that they take.
 type Size struct {
 	Variables, Rows int64
 	Nonzeros        int64 // of all rows

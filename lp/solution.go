@@ -10,7 +10,13 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Engine names the algorithm that solved a problem.
+// Engine names the algorithm that solved a problem: an interior point method that
+// eliminates one output after another, as outputs are tied to each other only through the
+// n row sums and the n losses. Constraints that those of shorter distances imply are left
+// out, which is exact. Where few remain, on graphs, trees and grids, the factors are
+// sparse, and where outputs are few too, inputs are eliminated instead. Elsewhere, above
+// 64 inputs, each output begins with the constraints of near inputs and imposes others
+// once a step would bring the solution near to breaking them, a tenth of all in the end.
 type Engine string
 
 // The engines.
@@ -20,8 +26,7 @@ const (
 	EngineNone Engine = "none"
 	// EngineDense is the interior point method with dense factors.
 	EngineDense Engine = "dense interior point"
-	// EngineSparse is the same with sparse factors, for graphs, trees and
-	// grids.
+	// EngineSparse is the same with sparse factors, for graphs, trees and grids.
 	EngineSparse Engine = "sparse interior point"
 	// EngineByInput is the same with sparse factors of the inputs, for graphs
 	// and few outputs.
@@ -43,8 +48,17 @@ const (
 	StatusStalled     Status = "stalled by rounding" // before the tolerance was reached
 )
 
-// Solution is a mechanism with its proof, immutable and safe for concurrent
-// use.
+// Solution is a mechanism with its proof, immutable and safe for concurrent use.
+//
+// The solver ends with a number lambda >= 0 for each privacy constraint and z >= 0 for
+// each input, the z of sum 1. Whatever they are, every private mechanism M has
+//
+//	loss >= sum_x z_x sum_y rho2(x,y) M[x,y] >= sum_x min_y c[x,y],
+//
+// c[x,y] being z_x rho2(x,y) less what lambda counts at (x,y): the constraints make that
+// part >= 0 in all, and a row of M, whose entries sum to 1, costs no less than its least
+// entry of c. The right-hand side, rounded down, is DualBound, and z is Prior: an
+// adversary who draws inputs from it causes at least that loss.
 type Solution struct {
 	// The mechanism: its guarantee is the upper end of Audited, at most alpha.
 	*mechanism.Channel

@@ -89,10 +89,11 @@ func (o *SpannerOptions) stretch(op string) (float64, error) {
 //
 // DualBound is at least what [Optimal] begins with, and where no program was solved to
 // the end the mechanism may be what that begins with: Method says so. Once ctx is done
-// Spanner returns as Optimal does; the result is nil only where
-// the spanner itself was interrupted. Reaching the TimeLimit is no error.
+// Spanner returns as Optimal does; the result is nil only where the spanner itself was
+// interrupted. Reaching the TimeLimit is no error.
 //
-// Errors: those of [Optimal] and [metric.Spanner].
+// Errors: those of [Optimal] and [metric.Spanner]. It takes as long as 3 to 8 calls of
+// Optimal on a graph.
 func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolution, error) {
 	const op = "lp: Spanner"
 	if o == nil {

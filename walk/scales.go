@@ -83,6 +83,10 @@ func (t *Tree) allScales(rel Relation, b float64) Scales {
 // AddRemoveOne; under ReplaceOne it is dropped. The results must be in the bounds
 // of [NewNoise]. A tree that cannot tell any two inputs apart has scales of 1.
 // O(nodes).
+//
+// Levels need not share the loss equally. Equal scales suit cells of an interval. For cells
+// of R^d scales prop. to side^((d-1)/2) have the least a-priori bound; side^(1/4) did best
+// in simulation for d = 2 and 3.
 func (t *Tree) Normalize(rel Relation, s Scales) (Scales, error) {
 	const op = "walk: Tree.Normalize"
 	if rel == ReplaceOne {

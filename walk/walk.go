@@ -165,6 +165,12 @@ func (w *Walk) checkAdd(op string, dist Distribution, arg string, got int, want 
 // parent; that of the root is noisy where Total is positive and else remains,
 // because it is public. The probabilities are exact. Sums outside int64 become
 // the nearest int64, which is post-processing. O(nodes).
+//
+// For a histogram, in order: [Balanced], [Tree.EqualScales] of the relation, [Scales.At]
+// the level, [New] with DiscreteLaplace, CountsInt, AddCounts. What is then private is the
+// counts of all nodes; cell i is at [Tree.LeafNode](i). Then [Tree.Center], in float64:
+// without it partial sums have far more noise. What is computed before the noise is as
+// secret as the data.
 func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 	if err := w.checkAdd("walk: Walk.AddCounts", DiscreteLaplace, "counts", len(counts), (*Tree).Nodes); err != nil {
 		return err

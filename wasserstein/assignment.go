@@ -51,7 +51,8 @@ func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 // 1987), helped by an auction on hard costs (Bertsekas 1988), on short lists of
 // the columns of least cost of each row, which are made longer wherever they
 // cannot prove a step: O(n^2 m) at worst, and on random costs little more than
-// three passes over all of them. Ties are broken the same way every time.
+// three passes over all of them, in about 700 bytes a row. Ties are broken the same way
+// every time. ctx ends the work early with its error.
 // [Distances] of points in R^d, n = m, are matched by the engine of [Between],
 // whose searches pass over most pairs.
 func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, error) {

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// MassError reports two measures of different total mass, by more than 2^-30 of
-// their sizes.
+// MassError reports two measures whose total masses differ by more than Tol, which
+// is 2^-30 of their sizes, or less where the function says so. Weights are never rescaled.
 type MassError struct {
 	Op     string  // the function that refused them
 	Mu, Nu float64 // the totals

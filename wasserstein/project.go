@@ -47,6 +47,16 @@ type ProjectOptions struct {
 	Workers   int                                    // goroutines; 0 means one a processor
 }
 
+// Why Project finds the nearest. It fills the negative part N of g = G - N from the
+// positive part G at least cost. Let T be a plan of least cost that moves all of N's mass
+// out of G, and p what T leaves of G. Then p >= 0, p has total 1, and g - p is T's rows
+// less N, so that T shows p to be at a distance <= cost(T). Conversely let q be any
+// probability measure. By Kantorovich and Rubinstein the distance of g and q depends on g -
+// q = G - (N + q) alone, so it is that of the measures G and N + q. A plan from G to N + q,
+// cut down in each column to N's share, moves all of N's mass out of G, and so costs at
+// least cost(T). The problem gets balanced by a sink that takes the mass p, of total 1, at
+// no cost.
+
 // Project returns a probability measure on the points of f that is nearest, in
 // the distance of [W1], to the signed measure with weights g, whose total is 1
 // up to rounding ([*MassError] otherwise: make it so first, by what is known of
@@ -56,16 +66,6 @@ type ProjectOptions struct {
 // Weights are finite and on all points of f. Where g is a probability measure
 // already P is g bit for bit. Errors, cost and memory are as for W1, on the
 // points of positive and those of negative weight.
-//
-// The nearest measure fills the negative part N of g = G - N from the positive
-// part G at least cost. For let T be a plan of least cost that moves all of N's mass
-// out of G, and p what T leaves of G. Then p >= 0, p has total 1, and g - p is
-// T's rows less N, so that T shows p to be at a distance <= cost(T). Conversely
-// let q be any probability measure. By Kantorovich and Rubinstein the distance
-// of g and q depends on g - q = G - (N + q) alone, so it is that of the measures
-// G and N + q. A plan from G to N + q, cut down in each column to N's share,
-// moves all of N's mass out of G, and so costs at least cost(T). The problem
-// gets balanced by a sink that takes the mass p, of total 1, at no cost.
 func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOptions) (*Projection, error) {
 	const op = "wasserstein: Project"
 	n := fault.Len(f)
@@ -264,7 +264,9 @@ func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err er
 
 // ProjectSimplex returns the vector with entries >= 0 and the given total that
 // is nearest to g in the Euclidean norm: max(0, g[i]-tau) for the right tau. It
-// is written to dst where its capacity allows, which must not overlap g.
+// is written to dst where its capacity allows, which must not overlap g. From the root of
+// a tree of noisy counts down, each node giving its total to its children, it usually
+// estimates the counts better than the nearest measure of [ProjectTree].
 //
 // g must be finite and not empty, total finite and >= 0. The result sums to
 // total within len(g)*2^-52 times it, however large g is. Errors are

@@ -36,6 +36,48 @@ func TestDocs_NameEveryExportedThing(t *testing.T) {
 	}
 }
 
+// TestDocs_BeginShort reads the overview of every public package, which is for one sitting:
+// more is said at the name that it is about. An Example of the whole package comes first.
+func TestDocs_BeginShort(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(rooms)) {
+		code, tests, err := api.Parse(token.NewFileSet(), filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := words(code); n == 0 || n > mostWords {
+			t.Errorf("the overview of %s has %d words, want 1 to %d", name, n, mostWords)
+		}
+		whole := func(e *doc.Example) bool { return e.Name == "" && e.Output != "" }
+		if !slices.ContainsFunc(doc.Examples(tests...), whole) {
+			t.Errorf("%s has no Example of the whole package with an output", name)
+		}
+	}
+}
+
+const mostWords = 400
+
+// words counts those of the package's comment, its code included.
+func words(code []*ast.File) (n int) {
+	for _, f := range code {
+		n += len(strings.Fields(f.Doc.Text()))
+	}
+	return n
+}
+
+// TestWords_CountCode tests the test.
+func TestWords_CountCode(t *testing.T) {
+	const first = "// Package p is\n// for [T].\n//\n// # Begin\n//\n//\tp.New(1, nil)\npackage p\n\n// T is.\ntype T int\n"
+	fset := token.NewFileSet()
+	code := []*ast.File{
+		testkit.Must(parser.ParseFile(fset, "a.go", first, parser.ParseComments)),
+		testkit.Must(parser.ParseFile(fset, "b.go", "// Also this.\npackage p\n", parser.ParseComments)),
+		testkit.Must(parser.ParseFile(fset, "c.go", "package p\n", parser.ParseComments)),
+	}
+	if got := words(code); got != 11 {
+		t.Errorf("%d words, want 11", got)
+	}
+}
+
 // undocumented returns a line for each exported name in code that has no comment
 // and each constructor that has no Example in tests.
 //
