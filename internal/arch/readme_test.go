@@ -2,8 +2,11 @@ package arch
 
 import (
 	"fmt"
+	"go/format"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,42 +16,147 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// numbered is the output of a program with places, as {48.2 16.4}, numbered in the order
-// in which they appear first: where they lie is random, which are the same is not.
+// page reads a Markdown file of the repository.
+func page(name string) string {
+	return string(testkit.Must(os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))))
+}
+
+// random is what differs from run to run in what the programs of the pages print: a
+// place, a word, a row of CSV and a list of numbers.
+var random = regexp.MustCompile(`\{\S+ \S+\}|-> \w+|(?m:^\w+,[\d.]+,\d+$)|\[[\d ]+\]`)
+
+// numbered is the output of a program with what is random numbered in the order in which
+// it appears first: what it is differs, what is the same as before does not.
 func numbered(out string) string {
 	var seen []string
-	return regexp.MustCompile(`\{\S+ \S+\}`).ReplaceAllStringFunc(out, func(place string) string {
-		if !slices.Contains(seen, place) {
-			seen = append(seen, place)
+	return random.ReplaceAllStringFunc(out, func(drawn string) string {
+		if !slices.Contains(seen, drawn) {
+			seen = append(seen, drawn)
 		}
-		return fmt.Sprintf("{place %d}", slices.Index(seen, place))
+		return fmt.Sprintf("<%d>", slices.Index(seen, drawn))
 	})
 }
 
-// TestReadme_ProgramsRun runs the README's programs and compares what they print with
-// what the README says.
+// program makes a whole program of a block of Go: statements become the function main,
+// after the functions shown before and the imports of what is named.
+func program(block, functions string) string {
+	if strings.HasPrefix(block, "package ") {
+		return block
+	}
+	code := functions + "\nfunc main() {\n" + block + "}\n"
+	imports := "package main\n\n"
+	for _, p := range slices.Concat([]string{"context", "fmt", "log", "os", "slices"}, slices.Sorted(maps.Keys(rooms))) {
+		if regexp.MustCompile(`\b` + path.Base(p) + `\.`).MatchString(code) {
+			if _, public := rooms[p]; public {
+				p = module + "/" + p
+			}
+			imports += fmt.Sprintf("import %q\n", p)
+		}
+	}
+	return imports + code
+}
+
+// TestReadme_ProgramsRun runs every block of Go on both pages, each as [program] makes
+// it, and compares what it prints with the indented lines below it.
 func TestReadme_ProgramsRun(t *testing.T) {
 	root := filepath.Join("..", "..")
-	readme := testkit.Must(os.ReadFile(filepath.Join(root, "README.md")))
-	programs := regexp.MustCompile("(?s)```go\n(package main.*?)```\n\n((?:    [^\n]*\n)+)").FindAllSubmatch(readme, -1)
-	if len(programs) != 3 || strings.Count(string(readme), "```go") != len(programs) {
-		t.Fatalf("README.md has %d programs followed by their output, want 3", len(programs))
-	}
 	touch(t, root)
-	for i, m := range programs {
-		file := filepath.Join(t.TempDir(), fmt.Sprintf("program%d.go", i))
-		if err := os.WriteFile(file, m[1], 0o644); err != nil {
-			t.Fatal(err)
+	for name, want := range map[string]int{"README.md": 4, "examples/README.md": 2} {
+		text, functions, count := page(name), "", 0
+		blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n\n?((?:    [^\n]*\n)*)").FindAllStringSubmatch(text, -1)
+		if len(blocks) != strings.Count(text, "```go") {
+			t.Errorf("%s: %d blocks, want %d", name, len(blocks), strings.Count(text, "```go"))
 		}
-		cmd := exec.Command("go", "run", file)
-		cmd.Dir = root
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		for _, b := range blocks {
+			block, said := b[1], regexp.MustCompile("(?m)^    ").ReplaceAllString(b[2], "")
+			if formatted, err := format.Source([]byte(block)); err != nil || string(formatted) != block {
+				t.Errorf("%s: not formatted (%v):\n%s", name, err, block)
+			}
+			if strings.HasPrefix(block, "func ") {
+				functions += block
+				continue
+			}
+			count++
+			file := filepath.Join(t.TempDir(), "main.go")
+			if err := os.WriteFile(file, []byte(program(block, functions)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("go", "run", file)
+			cmd.Dir = root
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s\n%s", name, err, out, block)
+			}
+			if numbered(string(out)) != numbered(said) {
+				t.Errorf("%s says\n%s\nand what is printed is\n%s", name, said, out)
+			}
+			if name == "README.md" && count == 1 {
+				fix := regexp.MustCompile(`Lat: (\S+), Lon: (\S+)}`).FindStringSubmatch(block)
+				if n := strings.Count(block, "\n"); n != 6 || strings.Contains(string(out), fix[1]+" "+fix[2]) {
+					t.Errorf("a fix in %d lines, want 6, of which comes %s", n, out)
+				}
+			}
 		}
-		want := regexp.MustCompile("(?m)^    ").ReplaceAllString(string(m[2]), "")
-		if numbered(string(out)) != numbered(want) {
-			t.Errorf("program %d prints\n%s\nthe README says\n%s", i, out, want)
+		if count != want {
+			t.Errorf("%s has %d programs, want %d", name, count, want)
 		}
 	}
+}
+
+// TestReadme_ShortAndInOrder: a stranger reads README.md in a few minutes, and finds what
+// decides first at the top.
+func TestReadme_ShortAndInOrder(t *testing.T) {
+	text := page("README.md")
+	if n := len(strings.Fields(text)); n >= 1300 {
+		t.Errorf("%d words, want fewer than 1300", n)
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^(?:## (.*)|(!)\[.*)$`).FindAllStringSubmatch(text, -1) {
+		got = append(got, m[1]+m[2])
+	}
+	want := []string{"!", "A GPS fix in six lines", "Who should not use it", "Three more starts", "Packages",
+		"Choose a mechanism and alpha", "Guarantees and limits", "Stability and versions", "Contributing and security", "References"}
+	if !slices.Equal(got, want) {
+		t.Errorf("headings, and ! for pictures: %q, want %q", got, want)
+	}
+	var listed []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `(.*?)` \\|").FindAllStringSubmatch(text, -1) {
+		listed = append(listed, m[1])
+	}
+	slices.Sort(listed)
+	if public := slices.Sorted(maps.Keys(rooms)); !slices.Equal(listed, public) {
+		t.Errorf("packages %q, want %q", listed, public)
+	}
+}
+
+// TestReadme_LinksLead: the files, folders and headings that the pages point to are there.
+func TestReadme_LinksLead(t *testing.T) {
+	for _, name := range []string{"README.md", "examples/README.md", "CONTRIBUTING.md", "SECURITY.md"} {
+		prose := regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page(name), "")
+		for _, m := range regexp.MustCompile(`\]\(([^):]*)\)`).FindAllStringSubmatch(prose, -1) {
+			to, anchor, _ := strings.Cut(m[1], "#")
+			if to = path.Join(path.Dir(name), to); strings.HasPrefix(m[1], "#") {
+				to = name
+			}
+			if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(to))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if anchor != "" && !slices.Contains(anchors(page(to)), anchor) {
+				t.Errorf("%s: no heading #%s in %s", name, anchor, to)
+			}
+		}
+		for _, m := range regexp.MustCompile(`(?:go run \./|cd )(examples/\w+)`).FindAllStringSubmatch(prose, -1) {
+			if _, err := os.Stat(filepath.Join("..", "..", m[1])); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// anchors are the names by which links reach the headings of a page, as GitHub makes them.
+func anchors(text string) (names []string) {
+	for _, m := range regexp.MustCompile("(?m)^#+ (.*)$").FindAllStringSubmatch(text, -1) {
+		plain := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		names = append(names, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return names
 }
