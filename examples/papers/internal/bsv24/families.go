@@ -89,7 +89,7 @@ func leastCells(enough func(k float64) bool) float64 {
 func (f family) run(ctx context.Context, r *exhibit.Run) error {
 	title := func(what string) *demo.Chart {
 		return &demo.Chart{Title: f.name + ": " + what, X: "alpha", Y: "accuracy, scale", LogX: true, LogY: true,
-			Note: "Bands enclose what they are for. A finite subset has at most twice the accuracy, and at most the scale."}
+			Note: "Bands enclose what they are for, lines are their middle. A finite subset has at most twice the accuracy, and at most the scale."}
 	}
 	accuracy, scale := title("optimal accuracy A"), title("entropic scale s")
 	alphas := levels(0.1, 1e8, math.Pow(10, 0.25))
@@ -175,7 +175,7 @@ func (f family) finite(ctx context.Context, r *exhibit.Run, accuracy, scale *dem
 	if err != nil {
 		return err
 	}
-	solved := demo.Series{Name: fmt.Sprintf("optimal, %d points of d = 1", small.Len()), Cloud: true,
+	solved := demo.Series{Name: fmt.Sprintf("linear program, %d points of d = 1", small.Len()), Cloud: true,
 		X: exhibit.Size(r, []float64{1, 4, 16}, levels(0.5, 64, math.Sqrt2))}
 	under = 0
 	for _, alpha := range solved.X {
