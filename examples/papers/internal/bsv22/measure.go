@@ -168,7 +168,7 @@ func between(name string, alphas, errors, above, below []float64) exhibit.Claim 
 		Paper:   fmt.Sprintf("%s to %s", demo.Number(below[end]), demo.Number(above[end])),
 		Here:    errors[end],
 		Verdict: exhibit.If(ok, exhibit.Holds),
-		Why:     "at every alpha between Theorem 8.5 with constants and twice the sum of gaps times deviations on the line",
+		Why:     "at every alpha between the paper's bounds, computed here: Theorem 8.5 with constants and twice the sum of gaps times deviations on the line",
 	}
 }
 

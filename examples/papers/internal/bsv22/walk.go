@@ -174,7 +174,7 @@ func sayWider(r *exhibit.Run) error {
 	}
 	r.Say(exhibit.Claim{
 		Claim: "root mean square of S_k per unit of total variation, n = 65536", Paper: old, Here: now,
-		Verdict: exhibit.If(now < old, exhibit.Better), Why: "16 children a node, the K-norm mechanism in each, and none for the total, which is 1",
+		Verdict: exhibit.If(now < old, exhibit.Better), Why: "the paper's noise has scale 2(log2 n + 2); here 16 children a node, the K-norm mechanism in each, and none for the total, which is 1",
 	})
 	return nil
 }
