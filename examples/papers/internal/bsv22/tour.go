@@ -1,0 +1,89 @@
+package bsv22
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/internal/csvfile"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp"
+)
+
+// cities are the 200 most populous places of GeoNames, see DATA.md.
+//
+//go:embed cities.csv
+var cities []byte
+
+// space is one of those that private measures are made for.
+type space struct {
+	name string
+	metric.Finite
+}
+
+// spaces are a line, a square and cities, of some n points each.
+func spaces(n int) ([]space, error) {
+	line, err := cube(1, n)
+	if err != nil {
+		return nil, err
+	}
+	square, err := cube(2, int(math.Sqrt(float64(n))))
+	if err != nil {
+		return nil, err
+	}
+	var places []metric.LatLon
+	if err := csvfile.Read("cities.csv", bytes.NewReader(cities), csvfile.Columns{Required: []string{"lat", "lon"}}, func(r *csvfile.Row) {
+		places = append(places, r.LatLon())
+	}); err != nil {
+		return nil, err
+	}
+	world, err := metric.NewPoints(places[:min(n, len(places))], metric.GreatCircle{})
+	if err != nil {
+		return nil, err
+	}
+	return []space{{"line", line}, {"square", square}, {"cities", world}}, nil
+}
+
+// cube is the centers of side^d cells of the unit cube, under the largest
+// difference of a coordinate.
+func cube(d, side int) (*metric.Points[[]float64], error) {
+	points := [][]float64{{}}
+	for range d {
+		var next [][]float64
+		for _, p := range points {
+			for k := range side {
+				next = append(next, append(p[:len(p):len(p)], (float64(k)+0.5)/float64(side)))
+			}
+		}
+		points = next
+	}
+	return metric.NewPoints(points, metric.Chebyshev{})
+}
+
+// tours bounds the shortest tours through some spaces.
+func tours(ctx context.Context, r *exhibit.Run) error {
+	all, err := spaces(exhibit.Size(r, 256, 1024))
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		tour, err := tsp.Solve(ctx, s, &tsp.SolveOptions{Bound: tsp.BoundNone})
+		if err != nil {
+			return err
+		}
+		c, err := tsp.CoveringIntegral(ctx, s)
+		if err != nil {
+			return err
+		}
+		r.Say(exhibit.Claim{
+			Claim: fmt.Sprintf("tour over covering integral, %d points: %s", s.Len(), s.name), Paper: "at most 16",
+			Here:    fmt.Sprintf("%.2f to %.2f", tour.Length/c.Integral, 2*tour.Length/c.Integral),
+			Verdict: exhibit.If(2*tour.Length <= 16*c.Integral, exhibit.Holds),
+			Why:     "the integral is known up to a factor of 2",
+		})
+	}
+	return nil
+}

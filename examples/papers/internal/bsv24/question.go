@@ -1,0 +1,127 @@
+package bsv24
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// question is problem (ii) of section 1.4 and how far its answer goes.
+func question(ctx context.Context, r *exhibit.Run) error {
+	all, err := samples(ctx, r.Seed, exhibit.Size(r, 16, 40), exhibit.Size(r, 4, 40), [2]string{"plane", "plane"}, [2]string{"clusters", "clusters"},
+		[2]string{"road", "road"}, [2]string{"ultrametric", "ultrametric"})
+	if err != nil {
+		return err
+	}
+	ok, most := 0, 0.0
+	for _, s := range all {
+		b, err := exponentialOnNet(ctx, s)
+		if err != nil {
+			return err
+		}
+		larger := max(b.entropic3.Lo, b.diametric7.Lo)
+		if b.least <= b.loss && b.loss <= 25*larger {
+			ok++
+		}
+		most = max(most, b.loss/larger)
+	}
+	r.Say(exhibit.Claim{Claim: "(ii) one metric: A <= loss on a net <= 25 max(s(Z, alpha/3), s_o(Z, alpha/7))", Paper: "an open problem",
+		Here: fmt.Sprintf("%d of %d spaces, at most %.2f times", ok, len(all), most), Verdict: exhibit.If(ok == len(all), exhibit.Better),
+		Why: "proved in the documentation of package entropy for every space; clusters and ultrametrics are not connected"})
+	return limit(ctx, r)
+}
+
+// limit shows that A <= C(s(Z, c alpha) + s_o(Z, d alpha)) for two metrics takes
+// c + d < 1.
+func limit(ctx context.Context, r *exhibit.Run) error {
+	chart := &demo.Chart{Title: "A over s(Z, c alpha) + s_o(Z, d alpha) on dense ultrametrics", X: "points", Y: "quotient", LogX: true,
+		Note: "Two metrics: rho1(i,j) = ln(max(i,j))/c for i, j = 1..n, and rho2 = e^(d rho1)."}
+	sizes := exhibit.Size(r, []int{4, 8, 16, 32, 64}, []int{4, 8, 16, 32, 64, 128})
+	for _, q := range []struct {
+		c, d  float64
+		grows bool
+		paper string
+		why   string
+	}{
+		{0.5, 0.5, true, "-", "new here: the closed star proves a growth like ln(n)/zeta(1/c), so that no constant serves c + d = 1"},
+		{0.25, 0.75, true, "-", ""},
+		{1. / 3, 1. / 3, false, "-", "nothing is proved for 1/2 <= c + d < 1; these spaces stay bounded"},
+		{1. / 3, 1. / 7, false, "a constant (Theorem 5.1)", ""},
+	} {
+		s := demo.Series{Name: fmt.Sprintf("c = %.2f, d = %.2f", q.c, q.d)}
+		above := 0 // how many are at least what is proved
+		for _, n := range sizes {
+			v, err := quotient(ctx, n, q.c, q.d)
+			if err != nil {
+				return err
+			}
+			s.X, s.Y = append(s.X, float64(n)), append(s.Y, v)
+			if v >= proved(n, q.c) {
+				above++
+			}
+		}
+		chart.Series = append(chart.Series, s)
+		// A logarithm adds as much for each doubling; what converges adds less and less.
+		last := len(s.Y) - 1
+		first, end := s.Y[1]-s.Y[0], s.Y[last]-s.Y[last-1]
+		verdict := exhibit.If(end < 0.5*first, exhibit.Holds)
+		if q.grows {
+			verdict = exhibit.If(above == len(sizes) && end > 0.75*first, exhibit.Better)
+		}
+		r.Say(exhibit.Claim{Claim: fmt.Sprintf("two metrics, %s: A over s + s_o, %d to %d points", s.Name, sizes[0], sizes[last]), Paper: q.paper,
+			Here: fmt.Sprintf("%.2f to %.2f", s.Y[0], s.Y[last]), Verdict: verdict, Why: q.why})
+	}
+	return r.WriteCharts("bsv24-question.png", chart)
+}
+
+// quotient is a proved lower bound of A/(s + s_o) at alpha = 1 on the dense
+// ultrametric of n points: a ball of rho1 has as many as e^(c r) allows, so that s(Z,
+// c) = 0, and rho2 is as large as s_o(Z, d) = 1 allows.
+func quotient(ctx context.Context, n int, c, d float64) (float64, error) {
+	var rho1, rho2 []float64
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			v := math.Log(float64(j+1)) / c * (1 + 1e-9) // clear of rounding
+			rho1, rho2 = append(rho1, v), append(rho2, math.Exp(d*v))
+		}
+	}
+	privacy, err := metric.NewDense(n, rho1)
+	if err != nil {
+		return 0, err
+	}
+	utility, err := metric.NewDense(n, rho2)
+	if err != nil {
+		return 0, err
+	}
+	b := metric.Bimetric{Privacy: privacy, Utility: utility}
+	s, err := entropy.EntropicScale(ctx, b, c, nil)
+	if err != nil {
+		return 0, err
+	}
+	so, err := entropy.DiametricScale(ctx, b, d, nil)
+	if err != nil {
+		return 0, err
+	}
+	best, err := lp.Optimal(ctx, b, 1, &lp.Options{Tolerance: 1e-4})
+	if err != nil {
+		return 0, err
+	}
+	return best.DualBound / (s.Hi + so.Hi), nil
+}
+
+// proved is what the closed star at the first point proves of the quotient at c + d =
+// 1, up to the solver's tolerance.
+func proved(n int, c float64) float64 {
+	sum, zeta := 0.0, 1.0
+	for k := 2; k <= n; k++ {
+		sum += 1 / float64(k)
+		zeta += math.Pow(float64(k), -1/c)
+	}
+	return sum / zeta * (1 - 2e-4)
+}

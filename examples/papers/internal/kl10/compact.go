@@ -1,0 +1,159 @@
+package kl10
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// spaces are finite parts, of any size, of an infinite space.
+type spaces struct {
+	name    string
+	part    func(n int) (metric.Bimetric, error)
+	compact bool
+	paper   string
+	why     string
+}
+
+var parts = []spaces{
+	{name: "[0,1], finer and finer", compact: true, paper: "bounded: compact", part: func(n int) (metric.Bimetric, error) {
+		return same(line(n+1, 1))
+	}, why: "below ln(1/delta)/gamma, the level of Laplace noise"},
+	{name: "a circle, finer and finer", compact: true, paper: "bounded: compact", part: func(n int) (metric.Bimetric, error) {
+		circle := make([]float64, n)
+		for i := range circle {
+			circle[i] = float64(i) / float64(n)
+		}
+		return same(metric.NewPoints(circle, metric.Func[float64](func(x, y float64) float64 {
+			d := math.Abs(x - y)
+			return min(d, 1-d)
+		})))
+	}},
+	{name: "n points at distance 1", paper: "unbounded: not compact", part: func(n int) (metric.Bimetric, error) {
+		return same(equidistant(n))
+	}, why: "bounded and complete, but not totally bounded"},
+	{name: "n points on the axes of the unit ball of l2", paper: "unbounded: not compact", part: func(n int) (metric.Bimetric, error) {
+		axes := make([]int, n)
+		for i := range axes {
+			axes[i] = i
+		}
+		return same(metric.NewPoints(axes, metric.Func[int](func(i, j int) float64 {
+			switch {
+			case i == j:
+				return 0
+			case i/2 == j/2:
+				return 2 // e and -e
+			}
+			return math.Sqrt2
+		})))
+	}},
+	{name: "0, 1, ..., n-1, all inputs at distance 1", paper: "unbounded: not compact", part: func(n int) (metric.Bimetric, error) {
+		outputs, err := line(n, float64(n-1))
+		if err != nil {
+			return metric.Bimetric{}, err
+		}
+		inputs, err := equidistant(n)
+		return metric.Bimetric{Privacy: inputs, Utility: outputs}, err
+	}, why: "a query on a database of one record, any of which replaces any other"},
+}
+
+// same is [metric.Same] of what may have failed.
+func same[F metric.Finite](f F, err error) (metric.Bimetric, error) {
+	if err != nil {
+		return metric.Bimetric{}, err
+	}
+	return metric.Same(f), nil
+}
+
+// compact computes eps* of growing parts of spaces.
+func compact(ctx context.Context, r *exhibit.Run) error {
+	t := exponential.Target{Gamma: 0.2 * (1 + 1e-9), Delta: 0.05} // clear of rounding
+	var series []demo.Series
+	for _, s := range parts {
+		solved := demo.Series{Name: s.name}
+		for _, n := range exhibit.Size(r, []int{5, 10, 20, 40}, []int{5, 10, 20, 40, 80, 160}) {
+			b, err := s.part(n)
+			if err != nil {
+				return err
+			}
+			found, err := level(ctx, b, t)
+			if err != nil {
+				return err
+			}
+			solved.X, solved.Y = append(solved.X, float64(n)), append(solved.Y, found.Lo)
+			solved.Lo, solved.Hi = append(solved.Lo, found.Lo), append(solved.Hi, found.Hi)
+		}
+		series = append(series, solved)
+		// What is bounded gains less with each doubling, a logarithm as much.
+		last := len(solved.Y) - 1
+		gain, before := solved.Hi[last]-solved.Lo[last-1], solved.Lo[last-1]-solved.Hi[last-2]
+		claim := exhibit.Claim{Claim: s.name, Paper: s.paper, Why: s.why,
+			Here: fmt.Sprintf("%.2f to %.2f, n = %v to %v", solved.Lo[0], solved.Hi[last], solved.X[0], solved.X[last])}
+		if s.compact {
+			claim.Verdict = exhibit.If(solved.Hi[last] <= laplace(t) && gain < 0.75*before, exhibit.Holds)
+		} else {
+			far := exhibit.Size(r, 100, 500)
+			grown, err := growth(ctx, s, far, t)
+			if err != nil {
+				return err
+			}
+			claim.Here = fmt.Sprintf("%v; %+.2f from %d to %d", claim.Here, grown, far, 2*far)
+			claim.Verdict = exhibit.If(gain > 0.8*before && grown > 0.8*before, exhibit.Holds)
+		}
+		r.Say(claim)
+	}
+	if err := unboundedDistance(ctx, r, t); err != nil {
+		return err
+	}
+	return r.WriteCharts("kl10-compact.png", &demo.Chart{Title: "eps*(.2, .05) of n points: bounded for parts of compact spaces only", X: "points", Y: "eps*", LogX: true, Series: series})
+}
+
+// laplace is the level at which Laplace noise on a line or around a circle misses by more
+// than gamma with probability e^(-level*gamma) = delta. On a grid that gamma fits its
+// discrete form misses less often.
+func laplace(t exponential.Target) float64 { return math.Log(1/t.Delta) / t.Gamma }
+
+// growth is by how much the packing bound of n points rises when they become twice as
+// many.
+func growth(ctx context.Context, s spaces, n int, t exponential.Target) (float64, error) {
+	var at [2]float64
+	for i := range at {
+		b, err := s.part(n << i)
+		if err != nil {
+			return 0, err
+		}
+		bound, err := lp.LevelLowerBound(ctx, b, t)
+		if err != nil {
+			return 0, err
+		}
+		at[i] = bound.Level
+	}
+	return at[1] - at[0], nil
+}
+
+// unboundedDistance has the line under one metric, where levels are per unit of a
+// distance that grows with the space.
+func unboundedDistance(ctx context.Context, r *exhibit.Run, t exponential.Target) error {
+	last := 0.0
+	for _, n := range []int{21, 41, 81} {
+		b, err := same(line(n, float64(n-1)/10))
+		if err != nil {
+			return err
+		}
+		found, err := level(ctx, b, t)
+		if err != nil {
+			return err
+		}
+		last = found.Hi
+	}
+	r.Say(exhibit.Claim{Claim: "the line, longer and longer, privacy by |x-y| itself", Paper: "not compact", Here: fmt.Sprintf("%.2f for 81 points over 8", last),
+		Verdict: exhibit.If(last <= laplace(t), exhibit.Differs),
+		Why:     fmt.Sprintf("Laplace noise has %.2f everywhere: without a compact completion it takes inputs at bounded distances to rule a level out", laplace(t))})
+	return nil
+}

@@ -1,0 +1,121 @@
+package kl10
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// level encloses eps* of a target.
+func level(ctx context.Context, b metric.Bimetric, t exponential.Target) (entropy.Interval, error) {
+	m, err := lp.MostPrivate(ctx, b, t, &lp.MostPrivateOptions{Tolerance: 1e-3})
+	if err != nil {
+		return entropy.Interval{}, err
+	}
+	return m.Level, nil
+}
+
+// equidistant is n points at distance 1 from each other.
+func equidistant(n int) (metric.Finite, error) {
+	points := make([]int, n)
+	for i := range points {
+		points[i] = i
+	}
+	return metric.NewPoints(points, metric.Discrete[int]{})
+}
+
+// line is n points from 0 to length, at equal gaps.
+func line(n int, length float64) (*metric.Points[float64], error) {
+	points := make([]float64, n)
+	for i := range points {
+		points[i] = length * float64(i) / float64(n-1)
+	}
+	return metric.NewPoints(points, metric.Numbers[float64]{})
+}
+
+// least compares eps* with closed forms, and draws it on an interval.
+func least(ctx context.Context, r *exhibit.Run) error {
+	target := exponential.Target{Gamma: 0.5, Delta: 0.05}
+	for _, n := range []int{2, 3, 10, exhibit.Size(r, 30, 100)} {
+		points, err := equidistant(n)
+		if err != nil {
+			return err
+		}
+		found, err := level(ctx, metric.Same(points), target)
+		if err != nil {
+			return err
+		}
+		want := respond(n, target.Delta)
+		r.Say(exhibit.Claim{Claim: fmt.Sprintf("%d points at distance 1, delta = %v: ln((n-1)(1-delta)/delta)", n, target.Delta), Paper: want, Here: found,
+			Verdict: exhibit.If(found.Lo <= want*(1+1e-9) && want <= found.Hi*(1+1e-9) && found.Width() < 1e-2, exhibit.Holds),
+			Why:     map[bool]string{true: "the packing bound, which randomized response attains"}[n == 2]})
+	}
+	return interval(ctx, r)
+}
+
+// respond is eps* of n points at distance 1 and a target below 1: randomized response.
+func respond(n int, delta float64) float64 {
+	return max(0, math.Log(float64(n-1)*(1-delta)/delta))
+}
+
+// interval draws eps* and what encloses it without a program, on [0,1], against gamma.
+func interval(ctx context.Context, r *exhibit.Run) error {
+	points, err := line(exhibit.Size(r, 21, 61), 1)
+	if err != nil {
+		return err
+	}
+	b := metric.Same(points)
+	optimal, packing := demo.Series{Name: "optimal: eps*"}, demo.Series{Name: "lower bound by packing"}
+	mechanism := demo.Series{Name: "exponential mechanism, base measure"}
+	inside, falls, zero := true, true, math.NaN()
+	before := math.Inf(1)
+	for k := 1; k <= 11; k++ {
+		t := exponential.Target{Gamma: float64(k)/20 + 1e-9, Delta: 0.05} // clear of rounding
+		found, err := level(ctx, b, t)
+		if err != nil {
+			return err
+		}
+		lower, err := lp.LevelLowerBound(ctx, b, t)
+		if err != nil {
+			return err
+		}
+		m, err := exponential.MostPrivate(ctx, b, nil, t, nil)
+		if err != nil {
+			return err
+		}
+		upper := m.Guarantee().Alpha()
+		inside = inside && lower.Level <= found.Hi && found.Lo <= upper
+		falls = falls && found.Lo <= before
+		before = found.Hi
+		if found.Hi == 0 && math.IsNaN(zero) {
+			zero = float64(k) / 20
+		}
+		for _, s := range []struct {
+			*demo.Series
+			y float64
+		}{{&optimal, found.Hi}, {&packing, lower.Level}, {&mechanism, upper}} {
+			s.X, s.Y = append(s.X, t.Gamma), append(s.Y, s.y)
+		}
+	}
+	name := fmt.Sprintf("%d points of [0,1], gamma from .05 to .55", points.Len())
+	r.Say(exhibit.Claim{Claim: name + ": eps* falls as gamma grows", Paper: "yes", Here: word(falls), Verdict: exhibit.If(falls, exhibit.Holds)})
+	r.Say(exhibit.Claim{Claim: name + ": between the packing bound and the level of a mechanism", Paper: "yes", Here: word(inside), Verdict: exhibit.If(inside, exhibit.Holds)})
+	r.Say(exhibit.Claim{Claim: "the least such gamma with eps* = 0", Paper: 0.5, Here: zero, Verdict: exhibit.Near(zero, 0.5, 1e-9),
+		Why: "a constant in the middle; the exponential mechanism still needs a level there"})
+	return r.WriteCharts("kl10-def2.3.png", &demo.Chart{Title: fmt.Sprintf("The least level for a loss above gamma at most 5 %% of the time, %d points of [0,1]", points.Len()),
+		X: "gamma", Y: "level", Series: []demo.Series{optimal, packing, mechanism}})
+}
+
+func word(ok bool) string {
+	if ok {
+		return "yes"
+	}
+	return "no"
+}
