@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 const (
@@ -20,12 +22,12 @@ const (
 	// calls here take milliseconds.
 	patience = 10 * time.Second
 
-	// deadline is that of the contexts that calls with a bad argument are given.
-	deadline = 100 * time.Millisecond
-
 	// memory is what a call may allocate in all, in bytes.
 	memory = 512 << 20
 )
+
+// deadline is that of the contexts that calls with a bad argument are given.
+var deadline = time.Duration(testkit.Sweep(25, 100)) * time.Millisecond
 
 // call is a call that succeeds.
 type call struct {

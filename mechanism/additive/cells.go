@@ -10,15 +10,15 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Cells is a public grid of the sphere: 12 n^2 cells of equal area, those of HEALPix
-// with n x n on each of its 12 faces (Górski et al. 2005).
+// Cells is a public grid of the sphere: 12 n^2 cells of equal area, those of HEALPix with n x n
+// on each of its 12 faces (Górski et al. 2005).
 //
-// It serves twice. With [Cells.Center] outputs become centers of cells, which is
-// post-processing, and takes off the low bits by which noise in real arithmetic may tell
-// inputs apart (no theorem: see the package comment): mechanism.Then(sphere,
-// cells.Center). With [Cells.Key] the inputs of
-// a cell have one draw, and a receiver that trembles where it stands spends nothing:
-// mechanism.StickyOptions[metric.LatLon]{Key: cells.Key}.
+// It serves twice. mechanism.Then(sphere, cells.Center) moves outputs to centers of cells
+// ([Cells.Center]). That is post-processing, and takes off the low bits by which noise in real
+// arithmetic may tell inputs apart (which repairs the gross leak, and is no theorem: see
+// [Options]). With mechanism.StickyOptions[metric.LatLon]{Key: cells.Key} all inputs of a cell
+// share one draw ([Cells.Key]), so that a receiver that trembles where it stands spends
+// nothing.
 //
 // A Cells is immutable and safe for concurrent use.
 type Cells struct {

@@ -9,16 +9,14 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// Gaussian adds independent normal noise of one standard deviation to every
-// coordinate of a point of R^d. It is (alpha, delta)-private per unit of the
-// Euclidean distance for inputs at a distance up to the target's diameter: two
-// inputs farther apart are not covered, and Release cannot see them. Clip the
-// data to a ball of that diameter first if in doubt. [GaussianSigma] has the
-// deviation; the classical sqrt(1.25 ln(1/delta))/alpha and sqrt(2
-// ln(1.25/delta))/alpha are not private for large alpha.
+// Gaussian adds independent normal noise of one standard deviation to every coordinate of a
+// point of R^d. It is (alpha, delta)-private per unit of the Euclidean distance between inputs
+// at a distance up to the target's diameter. Two inputs farther apart are not covered, and
+// Release cannot see them: if in doubt, clip the data to a ball of that diameter first.
 //
-// The noise is exact (see the package comment) unless [Options.RealArithmetic]
-// is set. A Gaussian is immutable and safe for concurrent use.
+// [GaussianSigma] finds the deviation. The textbook's sqrt(2 ln(1.25/delta))/alpha is not
+// private for large alpha. The noise is exact unless [Options.RealArithmetic] is set. A
+// Gaussian is immutable and safe for concurrent use.
 type Gaussian struct {
 	dim int
 	out rounding // its scale is the deviation
@@ -50,7 +48,7 @@ func (m *Gaussian) check(op string) error {
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
 func (m *Gaussian) Guarantee() mechanism.Guarantee { return orZero(m).g }
 
-// Exact tells whether the guarantee is one of the bits: see the package comment.
+// Exact tells whether the noise is exact: see [Options].
 func (m *Gaussian) Exact() bool { return orZero(m).out.exact }
 
 // String gives the noise and its guarantee.

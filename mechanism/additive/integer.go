@@ -11,11 +11,11 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// DiscreteLaplace adds to an integer the noise Z with P{Z = k} = tanh(alpha/2)
-// e^(-alpha|k|): the two-sided geometric mechanism (Ghosh, Roughgarden,
-// Sundararajan 2009). It is alpha-private per unit of |x-x'|, exactly, for the
-// float64 alpha as an exact real. A sum outside int64 becomes the nearest
-// int64, which is post-processing of the sum over all integers.
+// DiscreteLaplace adds to an integer the noise Z with P{Z = k} = tanh(alpha/2) e^(-alpha|k|):
+// the two-sided geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009, "Universally
+// utility-maximizing privacy mechanisms"). It is alpha-private per unit of |x-x'|, exactly, for
+// the float64 alpha as an exact real. A sum outside int64 becomes the nearest int64, which is
+// post-processing of the sum over all integers.
 //
 // A DiscreteLaplace is immutable and safe for concurrent use.
 type DiscreteLaplace struct {
@@ -45,7 +45,9 @@ func (l *DiscreteLaplace) String() string {
 	return describe(l.check("additive"), l.Guarantee(), "discrete Laplace noise")
 }
 
-// Release returns x plus noise. The error is nil but for a zero DiscreteLaplace.
+// Release returns x plus noise. The error is nil but for a zero DiscreteLaplace. A nil rng is
+// secure, and the choice for private data. It takes some tens of nanoseconds, and microseconds
+// where alpha is below about 2^-48.
 func (l *DiscreteLaplace) Release(rng *rand.Rand, x int64) (int64, error) {
 	if err := l.check("additive: DiscreteLaplace.Release"); err != nil {
 		return 0, err

@@ -45,11 +45,11 @@ func (n Norm) check(op string) error {
 	return checkDim(op, n.Dim)
 }
 
-// AlphaFor returns the level at which the noise of [KNorm] stays within the
-// given radius, in this norm, with the given probability: the quantile of the
-// Gamma(Dim) distribution divided by the radius, rounded down. The radius must
-// be a number in [1e-90, 1e90], the probability in (0, 1). For a wanted e^eps
-// between inputs at distance d take alpha = eps/d instead.
+// AlphaFor returns the level at which the noise of [KNorm] stays within the given radius, in
+// this norm, with the given probability: the quantile of the Gamma(Dim) distribution divided by
+// the radius, rounded down. The radius must be a number in [1e-90, 1e90], the probability in
+// (0, 1). If instead you want inputs at distance d to be told apart by at most e^eps, take
+// alpha = eps/d.
 func (n Norm) AlphaFor(radius, prob float64) (float64, error) {
 	return n.alphaFor("additive: Norm.AlphaFor", radius, prob)
 }
@@ -68,16 +68,17 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 	return alpha, checkScale(op, "alpha", alpha)
 }
 
-// KNorm adds noise with density prop. to e^(-alpha*||z||) to a point of R^d:
-// the K-norm mechanism (HT10) for an l_p norm. It is alpha-private per unit of
-// that norm: see the package comment. In the plane with p = 2 it is
-// [PlanarLaplace], with p = 1 independent Laplace noise on every coordinate.
+// KNorm adds noise with density prop. to e^(-alpha*||z||) to a point of R^d, for an l_p norm or
+// that of a [Polytope]: the K-norm mechanism (Hardt, Talwar 2010, "On the geometry of
+// differential privacy"). It is alpha-private per unit of that norm. In the plane with p = 2 it
+// is [PlanarLaplace], with p = 1 independent Laplace noise on every coordinate.
 //
-// For p = 1 and 2, for p = +Inf in up to 8 dimensions and for polytopes, whatever
-// [Options.RealArithmetic], the noise is exact; other noise is in real arithmetic: see
-// [KNorm.Exact]. For p = 2 in more than 8 dimensions exact noise is a mixture of normal
-// distributions, which is wider by 0.1 percent than the density says. A KNorm is immutable
-// and safe for concurrent use.
+// The noise is exact (see [Options]) for p = 1, for p = 2, for p = +Inf in up to 8 dimensions,
+// and for polytopes whatever [Options.RealArithmetic]; otherwise it is in real arithmetic. For
+// p = 2 in more than 8 dimensions exact noise is a mixture of normal distributions with the
+// same guarantee, 0.1 percent wider than the density above and otherwise like it.
+//
+// A KNorm is immutable and safe for concurrent use.
 type KNorm struct {
 	norm   Norm
 	alpha  float64
@@ -97,12 +98,14 @@ func (n Norm) room() float64 {
 	return 1
 }
 
-// NewKNorm returns the mechanism of level alpha, a number in [1e-100, 1e100], per
-// unit of the norm. A wrong argument is a [*metric.ValueError].
+// NewKNorm returns the mechanism of level alpha, a number in [1e-100, 1e100], per unit of the
+// norm. A wrong argument is a [*metric.ValueError].
 func NewKNorm(norm Norm, alpha float64, o *Options) (*KNorm, error) {
 	return newKNorm("additive: NewKNorm", norm, alpha, o)
 }
 
+// newKNorm's guarantee is the triangle inequality: densities at an output differ by a factor of
+// at most e^(alpha*||x-x'||), with the full alpha, as the normalizer is the same for every x.
 func newKNorm(op string, norm Norm, alpha float64, o *Options) (*KNorm, error) {
 	if err := norm.check(op); err != nil {
 		return nil, err
@@ -141,7 +144,8 @@ func (k *KNorm) check(op string) error {
 // Guarantee is alpha per unit of the norm, delta 0.
 func (k *KNorm) Guarantee() mechanism.Guarantee { return orZero(k).g }
 
-// Exact tells whether the guarantee is one of the bits: see the package comment.
+// Exact tells whether the noise is exact, so that the guarantee is one of the bits: see
+// [Options].
 func (k *KNorm) Exact() bool { return orZero(k).out.exact }
 
 // String gives the noise and its guarantee.
@@ -162,9 +166,10 @@ func (k *KNorm) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 	return y, nil
 }
 
-// ReleaseTo writes x plus noise to dst, which may be x itself. Both must have
-// length Dim. A coordinate too large for [Options.Grid] is a
-// [*metric.ValueError]. O(Dim), without allocation where rng is given.
+// ReleaseTo writes x plus noise to dst, which may be x itself. Both must have length Dim. A
+// coordinate too large for [Options.Grid] is a [*metric.ValueError]. A nil rng is secure, and
+// the choice for private data; another makes runs repeatable, for tests. O(Dim), without
+// allocation where rng is given.
 func (k *KNorm) ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error {
 	return k.releaseTo("additive: KNorm.ReleaseTo", dst, rng, x)
 }
@@ -268,21 +273,22 @@ func (k *KNorm) RadiusProb(radius float64) float64 {
 	return gammaProb(float64(k.norm.Dim), radius/k.out.scale)
 }
 
-// SecondMoment returns E Z_1^2, the mean square of the noise on one coordinate,
-// whose root rounding to the grid changes by at most half a step. It is
+// SecondMoment returns the mean square of the noise on one coordinate, whose root rounding to
+// the grid changes by at most half a step. With G the gamma function it is
 //
-//	d(d+1)/alpha^2 * G(3/p) G(d/p) / (G(1/p) G((d+2)/p))
+//	d(d+1)/alpha^2 * G(3/p) G(d/p) / (G(1/p) G((d+2)/p)).
 //
-// with G the gamma function: E ||Z||^2 times the mean of |g|^2/||g||^2, which
-// is a moment of the Beta(1/p, (d-1)/p) distribution. For a polytope it is the mean
-// over the coordinates, (d+1)(d+2)/alpha^2 times that of a uniform point, which is
-// simulated and right to some percent.
+// For a polytope it is the mean over the coordinates, and right to some percent: a moment of
+// its uniform distribution is simulated.
 func (k *KNorm) SecondMoment() float64 {
 	fault.Must(k, k.check("additive: KNorm.SecondMoment"))
 	d, p := float64(k.norm.Dim), k.norm.P
 	if k.norm.Polytope != nil {
 		return k.out.scale * k.out.scale * (d + 1) * (d + 2) * k.norm.Polytope.moment
 	}
+	// E ||Z||^2 times the mean of |g|^2/||g||^2, a moment of Beta(1/p, (d-1)/p); for a
+	// polytope, times that of a uniform point of it.
+	//
 	// x G(x) = G(1+x) keeps the arguments away from the pole at 0; at p = Inf
 	// they are all 1.
 	lg := func(x float64) float64 { v, _ := math.Lgamma(1 + x); return v }

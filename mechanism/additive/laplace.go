@@ -8,10 +8,10 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// Laplace adds noise with density (alpha/2) e^(-alpha|z|) to a number: [KNorm]
-// on the line, alpha-private per unit of |x-x'| and exact unless
-// [Options.RealArithmetic] is set (see the package comment). Integers have
-// [DiscreteLaplace]. A Laplace is immutable and safe for concurrent use.
+// Laplace adds noise with density (alpha/2) e^(-alpha|z|) to a number. It is alpha-private per
+// unit of |x-x'|, and exact unless [Options.RealArithmetic] is set. Integers have
+// [DiscreteLaplace], whose noise is an integer too. A Laplace is immutable and safe for
+// concurrent use.
 type Laplace struct{ k *KNorm }
 
 // NewLaplace returns the mechanism of level alpha, a number in [1e-100, 1e100].
@@ -30,7 +30,7 @@ func (l *Laplace) check(op string) error {
 // Guarantee is alpha per unit of the absolute difference, delta 0.
 func (l *Laplace) Guarantee() mechanism.Guarantee { return orZero(l).k.Guarantee() }
 
-// Exact tells whether the guarantee is one of the bits: see the package comment.
+// Exact tells whether the noise is exact: see [Options].
 func (l *Laplace) Exact() bool { return orZero(l).k.Exact() }
 
 // String gives the noise and its guarantee.
@@ -38,7 +38,8 @@ func (l *Laplace) String() string {
 	return describe(l.check("additive"), l.Guarantee(), "%s", orZero(orZero(l).k).out.name("Laplace noise"))
 }
 
-// Release returns x plus noise: see [KNorm.ReleaseTo] for errors.
+// Release returns x plus noise, a multiple of the grid. An x too large for [Options.Grid] is a
+// [*metric.ValueError]. A nil rng is secure, and the choice for private data.
 func (l *Laplace) Release(rng *rand.Rand, x float64) (float64, error) {
 	const op = "additive: Laplace.Release"
 	if err := l.check(op); err != nil {

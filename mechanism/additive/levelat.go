@@ -12,22 +12,11 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// LevelAt returns a level at which the mechanism is (level, delta)-private for inputs up
-// to reach apart: at most alpha, and in many dimensions far less. On the line it is
-// the least such level, for p = 2 above it by 1 percent or so where it is not small, and for
-// other norms alpha. It is rounded up, and takes the distribution functions of gonum
-// to be right to a relative 1e-9. delta is in (0, 1), reach a number >= 0.
-//
-// Two inputs r apart see the privacy loss l = alpha*(|z+r*e| - |z|), z the noise and e a
-// unit vector, and are private at the level a where E max(0, 1 - e^(a*r-l)) <= delta. As
-// l/r grows with r for every z (norms are convex) so does the expectation: the largest
-// distance decides. On the line it is 1 - e^((a-alpha)*r/2). For p = 2 only the norm of z,
-// Gamma(d) over alpha, and the cosine c of its angle to e matter, independent, with (1+c)/2
-// of the distribution Beta((d-1)/2, (d-1)/2): l falls in the norm and grows in c, so
-// that the sum over the cells of a grid, each at its least norm and largest c, is an
-// upper bound. (Where the noise is a mixture, in more than 8 dimensions, l is at most that
-// much, as the logarithm of the density falls by no more than alpha times the norm, and
-// norms are larger by 0.1 percent.)
+// LevelAt returns a level at which the mechanism is (level, delta)-private for inputs up to
+// reach apart: at most alpha, and in many dimensions far less. It is the least such level on
+// the line, about 1 percent above it for p = 2 where it is not small, and alpha for other
+// norms. It is rounded up, and assumes that gonum's distribution functions are right to a
+// relative 1e-9. delta is in (0, 1), reach a number >= 0.
 func (k *KNorm) LevelAt(delta, reach float64) (float64, error) {
 	return k.levelAt("additive: KNorm.LevelAt", delta, reach)
 }
@@ -57,6 +46,17 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 	case k.norm.P != 2 || a > 1e9:
 		return k.alpha, nil
 	}
+	// Two inputs r apart see the privacy loss l = alpha*(|z+r*e| - |z|), z the noise and e a
+	// unit vector, and are private at the level a where E max(0, 1 - e^(a*r-l)) <= delta. As
+	// l/r grows with r for every z (norms are convex) so does the expectation: the largest
+	// distance decides. On the line it is 1 - e^((a-alpha)*r/2). For p = 2 only the norm of
+	// z, Gamma(d) over alpha, and the cosine c of its angle to e matter, independent, with
+	// (1+c)/2 of the distribution Beta((d-1)/2, (d-1)/2): l falls in the norm and grows in
+	// c, so that the sum over the cells of a grid, each at its least norm and largest c, is
+	// an upper bound. Where the noise is a mixture, in more than 8 dimensions, l is at most
+	// that much, as the logarithm of the density falls by no more than alpha times the norm,
+	// and norms are larger by 0.1 percent.
+	//
 	// Cells where the loss is positive, with their probabilities; beside them those of
 	// hardly any, at the largest loss.
 	type cell struct{ loss, prob float64 }
@@ -155,10 +155,9 @@ func (n Norm) AlphaForLevel(level, delta, reach float64) (float64, error) {
 	return alpha, err
 }
 
-// LevelAt returns a level at which the mechanism is (level, delta)-private: that of its
-// noise ([KNorm.LevelAt]) at the largest distance of two words. It is an upper end of the
-// tight level at delta, which IKWAT22 compare mechanisms by; a lower end that holds with
-// confidence has mechanismtest.LevelAtLeast.
+// LevelAt returns a level at which the mechanism is (level, delta)-private: that of its noise
+// ([KNorm.LevelAt]) at the largest distance of two words. The least such level may be lower;
+// mechanismtest.LevelAtLeast bounds it from below, with confidence.
 func (m *Madlib) LevelAt(ctx context.Context, delta float64) (float64, error) {
 	const op = "additive: Madlib.LevelAt"
 	if err := m.check(op); err != nil {

@@ -14,17 +14,13 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Polytope is a norm on R^d, 2 <= d <= 8, whose unit ball K is the least convex
-// set that holds given points and their mirror images: the norm of the K-norm
-// mechanism (HT10) for a linear query F on data whose changes are measured in l1,
-// the points being the columns of F. No norm under which such a query is
-// 1-Lipschitz is smaller, and so has less noise in every direction. It goes in
-// [Norm].
+// Polytope is a norm on R^d, 2 <= d <= 8, whose unit ball K is the least convex set that holds
+// given points and their mirror images. It goes in [Norm].
 //
-// The norm is max over facets a of |a.z|, for facets that are float64s taken as
-// exact reals, scaled so that |a.v| <= 1 is proved for each of the points v: K may
-// be some 2^-50 larger than their hull, never smaller. Noise is exact, as the
-// package comment has it.
+// It is for d linear queries on data whose changes are measured in l1, released together: the
+// points are the columns of the queries' matrix. No smaller ball keeps such a change of size 1
+// within it, so none has less noise (Hardt, Talwar 2010). Noise is exact: see [Options]. K may
+// be some 2^-50 larger than the hull of the points, never smaller.
 type Polytope struct {
 	body   exact.Polytope // that of K/2^exp
 	exp    int
@@ -32,12 +28,12 @@ type Polytope struct {
 	moment float64 // mean of z_i^2 over it and its coordinates, simulated
 }
 
-// NewPolytope returns the norm of the points, each of the same dimension, with
-// entries of a size in [1e-90, 1e90] or 0. Points in a subspace, or so nearly
-// that K is 10^6 times as long as thin, are a [*metric.ValueError]; and so are
-// those that make the search for facets too long, which looks at d points at a
-// time (at most 400 in two dimensions, 60 in three, 12 in eight), or give more than 1,024 pairs of
-// facets, and a K of which a cube drawn from hits too little: below some 1/1,000.
+// NewPolytope returns the norm of the points, each of the same dimension, with entries of a
+// size in [1e-90, 1e90] or 0. A [*metric.ValueError] are points in a subspace, or so nearly
+// that K is 10^6 times as long as thin; points that make the search for facets too long, which
+// looks at d of them at a time (at most 400 in two dimensions, 60 in three, 12 in eight) or
+// finds more than 1,024 pairs of facets; and a K that fills less than about 1/1,000 of a cube
+// around it.
 func NewPolytope(points [][]float64) (*Polytope, error) {
 	const op = "additive: NewPolytope"
 	n := len(points)

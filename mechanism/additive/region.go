@@ -9,9 +9,9 @@ import (
 )
 
 // Region is a part of the sphere with public boundaries: the land, a country, a park.
-// [Region.Move] takes outputs into it, which is post-processing and leaves the guarantee
-// as it is: mechanism.Then(sphere, land.Move). (Drawing again until the output lies in
-// the region would not: see the package comment.)
+// mechanism.Then(sphere, land.Move) moves outputs into it ([Region.Move]), which is
+// post-processing and leaves the guarantee as it is. Drawing again until the output lies in the
+// region would not: how likely a draw is to lie there depends on the input.
 //
 // A Region is immutable and safe for concurrent use.
 type Region struct {

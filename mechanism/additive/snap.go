@@ -39,20 +39,19 @@ func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanis
 	})
 }
 
-// Madlib replaces a word by a word of near meaning: it adds noise with density
-// prop. to e^(-alpha*||z||_2) to the word's vector and returns the word whose
-// vector is nearest (Feyisetan, Balle, Drake, Diethe 2020). Words are the
-// indices of their vectors. It is alpha-private per unit of the Euclidean
-// distance between the vectors of two words; a text of n words released word by
-// word composes n times. In d dimensions the noise has norm about d/alpha, so
-// alpha must be well above d divided by the distance of near words, or words
-// change often.
+// Madlib replaces a word by a word of near meaning: it adds noise with density prop. to
+// e^(-alpha*||z||_2) to the word's vector and returns the word whose vector is nearest
+// (Feyisetan, Balle, Drake, Diethe 2020, "Privacy- and utility-preserving textual analysis via
+// calibrated multivariate perturbations"). Words are the indices of their vectors. It is
+// alpha-private per unit of the Euclidean distance between the vectors of two words; a text of
+// n words released word by word composes n times. In d dimensions the noise has norm about
+// d/alpha, so alpha must be well above d divided by the distance of near words, or words change
+// often.
 //
-// The noise is exact in every dimension ([KNorm]): the sum of the vector, its numbers
-// taken as exact reals, and of real noise is rounded once to a lattice, and the rest is
-// post-processing. So alpha is the level of the words that come out, whatever their
-// vectors and whatever rounds in the search for the nearest. A Madlib is immutable and safe
-// for concurrent use.
+// The noise is exact in every dimension (see [Options]), and what follows it is
+// post-processing. So alpha is the level of the words that come out, whatever their vectors and
+// whatever rounds in the search for the nearest. A Madlib is immutable and safe for concurrent
+// use.
 type Madlib struct {
 	k       *KNorm
 	words   metric.Finite
@@ -123,7 +122,8 @@ func (m *Madlib) check(op string) error {
 // Guarantee is alpha per unit of the Euclidean distance of vectors, delta 0.
 func (m *Madlib) Guarantee() mechanism.Guarantee { return orZero(m).k.Guarantee() }
 
-// Exact tells whether the guarantee is one of the words: see the package comment.
+// Exact tells whether the noise is exact, so that the guarantee is one of the words: see
+// [Options].
 func (m *Madlib) Exact() bool { return orZero(m).k.Exact() }
 
 // String gives the noise and its guarantee.
@@ -131,9 +131,9 @@ func (m *Madlib) String() string {
 	return describe(m.check("additive"), m.Guarantee(), "Madlib on %d words", fault.Len(orZero(m).words))
 }
 
-// Release returns the index of a word. The error reports an x outside [0, n).
-// In d dimensions and on n words, O(d) for the noise and a nearest-point search,
-// O(n*d) where d > 20: with 50,000 words in float32 some 2 ms at d = 100 and 7 ms at 300.
+// Release returns the index of a word. The error reports an x outside [0, n). It takes O(d) for
+// the noise in d dimensions and a search among n words, O(n*d) where d > 20: with 50,000 words
+// in float32 some 2 ms at d = 100 and 7 ms at 300.
 func (m *Madlib) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "additive: Madlib.Release"
 	if err := m.check(op); err != nil {

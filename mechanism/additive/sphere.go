@@ -23,15 +23,15 @@ type SphereOptions struct {
 	Unit metric.Unit
 }
 
-// Sphere is the planar Laplace mechanism of the sphere: the output has density
-// prop. to e^(-alpha*d) with respect to area, d its great-circle distance from
-// the input. The normalizer is the same for every input, so it is alpha-private
-// per unit of [metric.GreatCircle] distance with the full alpha, at the poles
-// and across the date line too. Noise added to latitude and longitude, or to
-// the coordinates of a map projection, is not private at the stated level.
+// Sphere is the planar Laplace mechanism of the sphere: the output has density prop. to
+// e^(-alpha*d) with respect to area, d its great-circle distance from the input. It is
+// alpha-private per unit of [metric.GreatCircle] distance, at the poles and across the date
+// line too. Noise added to latitude and longitude, or to the coordinates of a map projection,
+// is not private at the stated level.
 //
-// The claim is about real arithmetic: see the package comment. Positions are
-// rounded to about 5e-16 R. A Sphere is immutable and safe for concurrent use.
+// The guarantee is one of real arithmetic, not of the bits: see [Options], and [Cells] for
+// outputs without their low bits. Positions are rounded to about 5e-16 R. A Sphere is immutable
+// and safe for concurrent use.
 type Sphere struct {
 	arc    arc
 	radius float64
@@ -42,14 +42,14 @@ type Sphere struct {
 // 2^-51 R, is 2^-11 of the noise's width 1/alpha.
 const maxArc = 1e12
 
-// NewSphere returns the mechanism of level alpha > 0 per unit of the radius,
-// alpha*radius at most 1e12.
+// NewSphere returns the mechanism of level alpha > 0 per unit of the radius, alpha*radius at
+// most 1e12. [SphereAlpha] finds alpha from a wanted accuracy.
 func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 	return newSphere("additive: NewSphere", alpha, o)
 }
 
-// NewSphereWithin returns the mechanism whose output lies within the given distance of
-// the input with probability prob: that of the level [SphereAlpha].
+// NewSphereWithin returns the mechanism whose output lies within the given distance of the
+// input with probability prob. Its level is [SphereAlpha].
 func NewSphereWithin(distance, prob float64, o *SphereOptions) (*Sphere, error) {
 	const op = "additive: NewSphereWithin"
 	alpha, err := sphereAlpha(op, distance, prob, o)
@@ -84,12 +84,12 @@ func (o SphereOptions) sphere(op string) (radius float64, unit metric.Unit, err 
 	return radius, unit, checkScale(op, "Radius", radius)
 }
 
-// SphereAlpha returns the level at which the output of [Sphere] lies within the given
-// great-circle distance of the input with probability prob, rounded down: 0.5 and 0.95
-// for 500 m on the Earth in 95 of 100 releases. The distance must be positive, prob in
-// (0, 1) and more than the share of the sphere within that distance, which points
-// without any relation to the input have. For a wanted e^eps between inputs at distance
-// d take alpha = eps/d instead.
+// SphereAlpha returns the level, rounded down, at which the output of [Sphere] lies within the
+// given great-circle distance of the input with probability prob: 0.5 and 0.95 for 500 m on the
+// Earth in 95 of 100 releases. The distance must lie between 0 and half a great circle, prob
+// below 1 and above the share of the sphere within that distance, which an output drawn without
+// any input reaches too. If instead you want inputs at distance d to be told apart by at most
+// e^eps, take alpha = eps/d.
 func SphereAlpha(distance, prob float64, o *SphereOptions) (float64, error) {
 	return sphereAlpha("additive: SphereAlpha", distance, prob, o)
 }
