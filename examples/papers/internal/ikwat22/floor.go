@@ -56,15 +56,3 @@ func uniform(f metric.Finite) (float64, error) {
 	}
 	return losses.Quantile(share)
 }
-
-// floors is floor at the paper's delta and share for every level.
-func floors(ctx context.Context, f metric.Finite, levels []float64) ([]float64, error) {
-	least := make([]float64, len(levels))
-	for i, level := range levels {
-		var err error
-		if least[i], err = floor(ctx, f, level, delta, share); err != nil {
-			return nil, err
-		}
-	}
-	return least, nil
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
@@ -76,7 +75,7 @@ func (t *result) sayAll(r *exhibit.Run, lo, hi int, where string) {
 			first, _ := ratios(t.loss[ours], t.loss[other], 0, 1)
 			last, _ := ratios(t.loss[ours], t.loss[other], all-1, all)
 			c.Why = fmt.Sprintf("%.3g times at the lowest level, %.3g at the highest; %s", first, last, unseen)
-			if _, later := ratios(t.loss[ours], t.loss[other], lo+1, hi); most >= 1 && later < 1 {
+			if _, later := ratios(t.loss[ours], t.loss[other], lo+1, hi); most >= 1 && later < 1 && lo+1 < hi {
 				c.Verdict = exhibit.Differs
 				c.Why = "more at the first of these only: with many points and a low level, r near ones are too few to have unknowns of their own; " + c.Why
 			}
@@ -107,13 +106,13 @@ func (t *result) sayAll(r *exhibit.Run, lo, hi int, where string) {
 
 // ratios are the least and the largest a[i]/b[i], lo <= i < hi, of those that are numbers.
 func ratios(a, b []float64, lo, hi int) (least, most float64) {
-	var all []float64
+	least, most = math.Inf(1), math.Inf(-1)
 	for i := lo; i < hi; i++ {
 		if q := a[i] / b[i]; !math.IsNaN(q) {
-			all = append(all, q)
+			least, most = min(least, q), max(most, q)
 		}
 	}
-	return slices.Min(all), slices.Max(all)
+	return least, most
 }
 
 // span is what lies from least to most, at the precision of claims.
