@@ -100,6 +100,9 @@ func TestQuotient_ClosedForms(t *testing.T) {
 			t.Errorf("c, d = %v: %v, want %v", c, got, want)
 		}
 	}
+	if got, want := testkit.Must(quotient(t.Context(), 8, 0.5, 0.5)), 1.241775; math.Abs(got/want-1) > 2e-4 { // as package chain's tests have it
+		t.Errorf("8 points: %v, want %v", got, want)
+	}
 	if got, want := proved(3, 0.5), (1./2+1./3)/(1+1./4+1./9); math.Abs(got/want-1) > 3e-4 {
 		t.Errorf("proved %v, want %v", got, want)
 	}

@@ -109,7 +109,8 @@ func compact(ctx context.Context, r *exhibit.Run) error {
 		return err
 	}
 	series = append(series, demo.Series{Name: "noise (Laplace) on the line or a circle", X: []float64{5, exhibit.Size(r, 160.0, 320)}, Y: []float64{laplace(t), laplace(t)}})
-	return r.WriteCharts("kl10-compact.png", &demo.Chart{Title: "eps*(.2, .05) of n points: bounded for compact spaces", X: "points", Y: "eps*", LogX: true, Series: series})
+	return r.WriteCharts("kl10-compact.png", &demo.Chart{Title: "eps*(.2, .05) of n points: bounded for compact spaces", X: "points", Y: "eps*", LogX: true, Series: series,
+		Note: "The straight lines grow like ln(n), without end."})
 }
 
 // laplace is the level at which Laplace noise on a line or around a circle misses by more
