@@ -40,7 +40,8 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 			s, so = append(s, e.Hi), append(so, d.Hi)
 		}
 		if c.utility == 2 {
-			chart.Series = append(chart.Series, demo.Series{Name: "s", X: alphas[:37], Y: s[:37]}, demo.Series{Name: "s_o", X: alphas[:37], Y: so[:37]})
+			const shown = 37 // levels, up to 2048
+			chart.Series = append(chart.Series, demo.Series{Name: "s", X: alphas[:shown], Y: s[:shown]}, demo.Series{Name: "s_o", X: alphas[:shown], Y: so[:shown]})
 		}
 		a, b := exponent(alphas, s, 0), exponent(alphas, so, 0)
 		r.Say(exhibit.Claim{Claim: "exponent of s, s_o: " + c.name, Paper: c.want, Here: fmt.Sprintf("%.3f, %.3f", a, b),

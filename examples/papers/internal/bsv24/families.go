@@ -70,7 +70,7 @@ func leastOfFunctions(dim int, alpha float64) float64 {
 // entropy in bits, differ in more than m/4 pairs, and are 1/4k apart at least; all are
 // within 1/2k of the measure that halves all masses.
 func leastOfMeasures(dim int, alpha float64) float64 {
-	const bits = 1 - 0.8112781244591328 // 1 - H(1/4)
+	bits := 1 + 0.25*math.Log2(0.25) + 0.75*math.Log2(0.75) // 1 - H(1/4)
 	return 1 / (4 * leastCells(func(k float64) bool {
 		return math.Floor(math.Pow(k+1, float64(dim))/2)*bits*math.Ln2 > alpha/(2*k)
 	}))

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -29,13 +30,17 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 	if err != nil {
 		return err
 	}
-	paper, err := exponential.UtilityBeta(t, t.Gamma/2) // a ball at an end of [0,1] is half a ball
+	mass, _, err := entropy.BallMass(ctx, points, uniform, t.Gamma/2, nil)
+	if err != nil {
+		return err
+	}
+	paper, err := exponential.UtilityBeta(t, mass)
 	if err != nil {
 		return err
 	}
 	r.Say(exhibit.Claim{Claim: "rate for gamma = .1, delta = .05, uniform measure on [0,1]", Paper: paper, Here: enough,
 		Verdict: exhibit.If(math.Abs(enough*t.Gamma/math.Log(1/t.Delta)-1) < 0.01, exhibit.Better),
-		Why:     fmt.Sprintf("the formula (2/gamma) ln(1/(delta m)) is safe; bisection on the mechanism, here on %d points, finds the smallest rate: ln(1/delta)/gamma = %.2f on all of [0,1]", n, math.Log(1/t.Delta)/t.Gamma)})
+		Why:     fmt.Sprintf("the formula (2/gamma) ln(1/(delta m)), m the least mass of a ball of radius gamma/2, is safe; bisection on the mechanism, here on %d points, finds the smallest rate: ln(1/delta)/gamma = %.2f on all of [0,1]", n, math.Log(1/t.Delta)/t.Gamma)})
 
 	reached, count := 0, exhibit.Size(r, 60, 400)
 	var over, overFormula []float64 // levels, as multiples of eps*

@@ -55,7 +55,7 @@ func least(ctx context.Context, r *exhibit.Run) error {
 		want := respond(n, target.Delta)
 		r.Say(exhibit.Claim{Claim: fmt.Sprintf("%d points at distance 1, delta = %v: ln((n-1)(1-delta)/delta)", n, target.Delta), Paper: want, Here: found,
 			Verdict: exhibit.If(found.Lo <= want*(1+1e-9) && want <= found.Hi*(1+1e-9) && found.Width() < 1e-2, exhibit.Holds),
-			Why:     map[bool]string{true: "the packing bound, which randomized response attains"}[n == 2]})
+			Why:     map[bool]string{true: "the value of the definition: the packing bound, which randomized response attains"}[n == 2]})
 	}
 	return interval(ctx, r)
 }

@@ -1,0 +1,61 @@
+package kl10
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demotest"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// The exhibits that take least run, and no claim fails.
+func TestExhibits_Hold(t *testing.T) {
+	cheap := Exhibits[:2]
+	dir := t.TempDir()
+	p := demotest.Program{Name: "papers", Main: func(ctx context.Context, p *demo.Program) error {
+		if err := p.Parse(); err != nil {
+			return err
+		}
+		return exhibit.RunAll(ctx, p, cheap, false)
+	}}
+	if out := p.Must(t, "-quiet", "-out", dir); strings.Count(out, "\nclaim") != len(cheap)+1 {
+		t.Error(out)
+	}
+	demotest.Picture(t, dir, "kl10-def2.3.png")
+}
+
+// Two points at distance d have ln((1-delta)/delta)/d.
+func TestLevel_TwoPoints(t *testing.T) {
+	two := testkit.Must(line(2, 4))
+	l := testkit.Must(level(t.Context(), metric.Same(two), exponential.Target{Gamma: 1, Delta: 0.1}))
+	if want := math.Log(9) / 4; l.Lo > want*(1+1e-9) || l.Hi < want || l.Width() > 1e-3 {
+		t.Errorf("%v, want %v", l, want)
+	}
+}
+
+// Parts are metrics of n points. Those of compact spaces stay within their diameter,
+// and in those of the others all points are farther than gamma from each other.
+func TestParts(t *testing.T) {
+	for _, s := range parts {
+		b := testkit.Must(s.part(12))
+		for _, f := range []metric.Finite{b.Privacy, b.Utility} {
+			if err := metric.Validate(t.Context(), f, nil); err != nil {
+				t.Errorf("%s: %v", s.name, err)
+			}
+		}
+		far, _, _, err := metric.Diameter(t.Context(), b.Privacy)
+		if err != nil || far > 2 {
+			t.Errorf("%s: privacy distances up to %v, %v", s.name, far, err)
+		}
+		near, _, _, err := metric.MinDistance(t.Context(), b.Utility)
+		if err != nil || (near < 0.2) != s.compact {
+			t.Errorf("%s: points %v apart, %v", s.name, near, err)
+		}
+	}
+}
