@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
@@ -53,7 +54,7 @@ func frequency(ctx context.Context, r *exhibit.Run) error {
 		less, more := curves[c.under][end], curves[c.over][end]
 		r.Say(exhibit.Claim{
 			Claim: fmt.Sprintf("mean W1, %.0f users of %d: %s, below %s", n[end], held, estimators[c.under].name, estimators[c.over].name),
-			Paper: "", Here: fmt.Sprintf("%.4f, %.4f", less, more), Verdict: exhibit.If(less < more, c.v), Why: c.why,
+			Paper: "below", Here: fmt.Sprintf("%.4f, %.4f", less, more), Verdict: exhibit.If(less < more, c.v), Why: c.why,
 		})
 	}
 	if err := sayBounds(ctx, r, int(n[end]), curves[clustered][end]); err != nil {
@@ -67,7 +68,7 @@ func frequency(ctx context.Context, r *exhibit.Run) error {
 
 // crowd is users of items near their own cluster.
 type crowd struct {
-	items []([]int)
+	items [][]int
 	truth []float64
 }
 
@@ -89,17 +90,9 @@ func newCrowd(rng *rand.Rand, users int) crowd {
 	return c
 }
 
-func (c crowd) users(yield func([]int) bool) {
-	for _, items := range c.items {
-		if !yield(items) {
-			return
-		}
-	}
-}
-
 // error is how far an estimate is from the truth.
 func (c crowd) error(ctx context.Context, rng *rand.Rand, estimate estimator) (float64, error) {
-	p, err := estimate(ctx, rng, c.users)
+	p, err := estimate(ctx, rng, slices.Values(c.items))
 	if err != nil {
 		return 0, err
 	}

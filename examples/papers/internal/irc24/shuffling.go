@@ -29,7 +29,7 @@ func shuffling(ctx context.Context, r *exhibit.Run) error {
 		c := exhibit.Claim{
 			Claim: "largest alpha0 by Theorem 4.4, " + s.name, Paper: s.paper, Here: theorem.Alpha0,
 			Verdict: exhibit.If(theorem.Alpha0 < alpha/float64(m), exhibit.Differs),
-			Why:     "less than the alpha/m of plain composition: the theorem proves nothing here",
+			Why:     "less than the alpha/m of plain composition, .025: the theorem gains nothing without other users",
 		}
 		if s.name == "central" {
 			c.Verdict, c.Why = exhibit.If(theorem.Alpha0 < 2.95, exhibit.Corrected), "what the theorem's formulas give when solved, with the condition that they need"
