@@ -89,10 +89,7 @@ func bound(t testing.TB, bounds []entropy.Bound, name string) entropy.Bound {
 func TestBounds_Chain(t *testing.T) {
 	testkit.Slow(t)
 	r := random.Seeded(9)
-	for number := range testkit.Sweep(25, 45) {
-		if testing.Short() && number >= 15 {
-			break
-		}
+	for number := range testkit.Sweep(12, 45) {
 		b, alpha := randomSpace(t, number)
 		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 		var losses []entropy.Loss

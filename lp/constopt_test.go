@@ -44,7 +44,7 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 		{400, 5, 53.554488936}, {400, 10, 53.520868782},
 	} {
 		t.Run(fmt.Sprintf("n=%d r=%d", c.n, c.r), func(t *testing.T) {
-			if c.n > 50 && testing.Short() || c.n > 150 && !long {
+			if c.n > 50 && !long {
 				t.Skip("long")
 			}
 			b := metric.Same(referencePoints(t, c.n))

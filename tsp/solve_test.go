@@ -18,7 +18,7 @@ import (
 func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 	reached, cases := 0, 0
 	for n := 1; n <= 9; n++ {
-		for seed := range uint64(3) {
+		for seed := range uint64(testkit.Sweep(1, 3)) {
 			for where, f := range map[string]metric.Finite{
 				"plane":   plane(n, seed),
 				"lattice": cube(n, 2, 3, metric.Manhattan{}, seed),
