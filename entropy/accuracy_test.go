@@ -39,7 +39,7 @@ func TestAccuracy_Trivial(t *testing.T) {
 // A list of levels gives what each level alone gives, in any order; bounds that
 // the levels share may only be better.
 func TestAccuracies_AreAccuracy(t *testing.T) {
-	for number := range 4 {
+	for number := range testkit.Sweep(2, 4) {
 		b, _ := randomSpace(t, number)
 		alphas := []float64{3, 0.5, 3, 20}
 		all := testkit.Must(entropy.Accuracies(t.Context(), b, alphas, nil))
@@ -129,7 +129,7 @@ func TestLevelFor(t *testing.T) {
 	if alpha, _, err := entropy.LevelFor(t.Context(), metric.Same(space.Path(1, 1)), 1, nil); alpha != 0 || err != nil {
 		t.Errorf("one point: %v, %v", alpha, err)
 	}
-	for number := range 6 {
+	for number := range testkit.Sweep(2, 6) {
 		b, alpha := randomSpace(t, number)
 		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 		least, proof, err := entropy.LevelFor(t.Context(), b, best.Objective, nil)

@@ -89,10 +89,7 @@ func bound(t testing.TB, bounds []entropy.Bound, name string) entropy.Bound {
 func TestBounds_Chain(t *testing.T) {
 	testkit.Slow(t)
 	r := random.Seeded(9)
-	for number := range testkit.Sweep(25, 45) {
-		if testing.Short() && number >= 15 {
-			break
-		}
+	for number := range testkit.Sweep(12, 45) {
 		b, alpha := randomSpace(t, number)
 		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 		var losses []entropy.Loss
@@ -254,8 +251,8 @@ func TestLowerBounds_ScaleInvariant(t *testing.T) {
 // Where the search is spared, the mechanism that says so is as good.
 func TestLowerBounds_SparedSearch(t *testing.T) {
 	testkit.Slow(t)
-	spared := 0
-	for number := range 20 {
+	spared, spaces := 0, testkit.Sweep(8, 20)
+	for number := range spaces {
 		b, _ := randomSpace(t, number)
 		for _, alpha := range []float64{10, 100, 1000} {
 			bounds := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))
@@ -269,14 +266,14 @@ func TestLowerBounds_SparedSearch(t *testing.T) {
 			}
 		}
 	}
-	if spared < 20 {
+	if spared < spaces {
 		t.Errorf("spared %d times", spared)
 	}
 }
 
 // The searches above the sizes at which they look at everything.
 func TestLowerBounds_Large(t *testing.T) {
-	testkit.Slow(t)
+	testkit.Swept(t)
 	b := metric.Same(uniform(t, random.Seeded(4), 264)) // more than enter the program at first
 	first := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, nil))
 	for _, v := range first {

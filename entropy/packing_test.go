@@ -72,6 +72,7 @@ func TestPacking_BruteForce(t *testing.T) {
 // TestPacking_Large: the methods for large sets against the matrix, on sets
 // that both can take, and the witnesses.
 func TestPacking_Large(t *testing.T) {
+	testkit.Swept(t)
 	testkit.Slow(t)
 	cube := make([][]float64, 300)
 	r := random.Seeded(3)

@@ -44,7 +44,7 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 		{400, 5, 53.554488936}, {400, 10, 53.520868782},
 	} {
 		t.Run(fmt.Sprintf("n=%d r=%d", c.n, c.r), func(t *testing.T) {
-			if c.n > 50 && testing.Short() || c.n > 150 && !long {
+			if c.n > 50 && !long {
 				t.Skip("long")
 			}
 			b := metric.Same(referencePoints(t, c.n))
@@ -67,7 +67,7 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 func TestConstOPT_UsesTheWholeBudget(t *testing.T) {
 	testkit.Slow(t)
 	b := metric.Same(referencePoints(t, 30))
-	for _, alpha := range []float64{.2, .5, 1, 3} {
+	for _, alpha := range []float64{.5, 3, .2, 1}[:testkit.Sweep(2, 4)] {
 		s := testkit.Must(ConstOPT(t.Context(), b, alpha, &ConstOptions{Tolerance: 1e-3}))
 		constCertified(t, b, alpha, s)
 		kept := testkit.Must(ConstOPT(t.Context(), b, alpha, &ConstOptions{KeepBudget: true}))
@@ -102,7 +102,7 @@ func TestConstOPT_HostileSpaces(t *testing.T) {
 		d, _, _, _ := metric.Diameter(t.Context(), b.Privacy)
 		d = max(1e-300, d)
 		n := b.Len()
-		for _, level := range []float64{1e-6, 1, 30, 300} {
+		for _, level := range []float64{1, 300, 1e-6, 30}[:testkit.Sweep(2, 4)] {
 			alpha := min(level/d, 1e9)
 			opt := testkit.Must(Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-3}))
 			for _, o := range []*ConstOptions{nil, {Neighbors: 1}, {Replacement: all(n), Lambdas: []float64{0}}, {Neighbors: max(1, n/2), Lambdas: []float64{.1, 3}}} {

@@ -50,7 +50,7 @@ func TestExtended_ContainsOptimum(t *testing.T) {
 		{"few outputs", f, alpha, ExtendedOptions{Outputs: few}, atFew.DualBound, atFew.Objective, .04, .011},
 		{"sparse", referencePoints(t, 30), 3, ExtendedOptions{Patches: 1}, 0, 1, .06, 1},
 		{"roads", roads, 2, ExtendedOptions{}, 0, 9, .06, 1},
-	} {
+	}[:testkit.Sweep(3, 5)] {
 		t.Run(c.name, func(t *testing.T) {
 			s := extended(t, metric.Same(c.f), c.alpha, &c.o)
 			if s.DualBound > c.high || s.Objective < c.low || s.DualBound < (1-c.gain)*c.low || s.Gap > c.most {
@@ -71,7 +71,7 @@ func TestExtended_ContainsOptimum(t *testing.T) {
 // Where the local programs are far from the whole space noise loses less than the kernel
 // on a plane.
 func TestExtended_Noise(t *testing.T) {
-	testkit.Slow(t)
+	testkit.Swept(t)
 	s := extended(t, metric.Same(uniform(200)), .5, &ExtendedOptions{Outputs: []int{0, 33, 66, 100, 133, 166}, Anchors: 20, Patches: 1})
 	if s.Upper.Method != endNoise {
 		t.Error(s)

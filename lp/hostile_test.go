@@ -17,7 +17,7 @@ func TestOptimal_HostileSpaces(t *testing.T) {
 	testkit.Slow(t)
 	r := random.Seeded(11)
 	stalled := 0
-	const spaces = 200
+	spaces := testkit.Sweep(80, 200)
 	for i := range spaces {
 		n := 2 + r.IntN(12)
 		space := func() metric.Finite {

@@ -86,15 +86,12 @@ func randomTarget(r *rand.Rand, diameter float64) exponential.Target {
 	return exponential.Target{Gamma: .6 * diameter * r.Float64(), Delta: math.Pow(10, -2.5*r.Float64()-.05)}
 }
 
-// 100 random spaces, 200 with METRICDP_LONG: the interval holds the level at which the simplex method's
+// 50 random spaces, 200 with METRICDP_LONG: the interval holds the level at which the simplex method's
 // optimum, enclosed in rational arithmetic, passes Delta; the packing is below and
 // exponential.MostPrivate above; and the level falls with Gamma and Delta.
 func TestMostPrivate_AgainstSimplex(t *testing.T) {
 	r := random.Seeded(3)
-	ratios, zero, packed, spaces := []float64{}, 0, []float64{}, 100
-	if long {
-		spaces = 200
-	}
+	ratios, zero, packed, spaces := []float64{}, 0, []float64{}, testkit.Sweep(50, 200)
 	for i := range spaces {
 		n := 2 + i%5
 		b := metric.Bimetric{Privacy: randomMetric(t, r, n), Utility: randomMetric(t, r, n)}

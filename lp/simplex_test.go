@@ -203,13 +203,10 @@ func TestOptimal_LossAgainstSimplex(t *testing.T) {
 	}
 }
 
-// 100 random spaces, 200 with METRICDP_LONG, two metrics, some with a prior, some with
+// 60 random spaces, 200 with METRICDP_LONG, two metrics, some with a prior, some with
 // other outputs.
 func TestOptimal_AgainstSimplex(t *testing.T) {
-	r, width, spaces := random.Seeded(1), 0.0, 100
-	if long {
-		spaces = 200
-	}
+	r, width, spaces := random.Seeded(1), 0.0, testkit.Sweep(60, 200)
 	for i := range spaces {
 		n := 2 + i%7
 		extra := 0

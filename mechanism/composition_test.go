@@ -164,7 +164,7 @@ func TestLosses_CoarseLatticesHold(t *testing.T) {
 // Pairs that are passed over change nothing: the audit is that of the pairs.
 func TestComposition_IsThatOfThePairs(t *testing.T) {
 	r := random.Seeded(3)
-	for trial := range 12 {
+	for trial := range testkit.Sweep(4, 12) {
 		const n, m = 9, 4
 		f := space.Uniform(n, r)
 		w := make([]float64, n*m)

@@ -248,11 +248,11 @@ func BenchmarkIndex(b *testing.B) {
 
 func TestLocator_EqualsDefinition(t *testing.T) {
 	r := random.Seeded(10)
-	eachSpace(t, 90, func(t *testing.T, p *Points[[]float64]) {
+	eachSpace(t, testkit.Sweep(45, 90), func(t *testing.T, p *Points[[]float64]) {
 		// The same space without its embedding.
 		scan := under(p.pts, Func[[]float64](p.space.Distance))
 		for _, l := range []*Locator[[]float64]{NewLocator(p), NewLocator(scan)} {
-			for trial := range 40 {
+			for trial := range testkit.Sweep(20, 40) {
 				x := slices.Clone(p.At(r.IntN(p.Len())))
 				for a := range x {
 					switch trial % 4 {

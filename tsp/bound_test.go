@@ -184,8 +184,8 @@ func TestHeldKarpBound_KnownValues(t *testing.T) {
 // Tours of Solve lie above and, being good, close.
 func TestHeldKarpBound_IsBelowToursAndNear(t *testing.T) {
 	testkit.Slow(t)
-	for _, n := range []int{10, 40, 130} {
-		for seed := range uint64(2) {
+	for _, n := range []int{10, 130, 40}[:testkit.Sweep(2, 3)] {
+		for seed := range uint64(testkit.Sweep(1, 2)) {
 			for name, s := range boundSpaces(n, seed) {
 				for _, kind := range []Kind{Closed, Path} {
 					tour := testkit.Must(Solve(t.Context(), s.f, &SolveOptions{Kind: kind, Bound: BoundNone, Improve: ImproveOptions{Kicks: 200}}))
@@ -213,7 +213,7 @@ func TestHeldKarpBound_IsBelowToursAndNear(t *testing.T) {
 func TestHeldKarpBound_Clusters(t *testing.T) {
 	r := random.Seeded(7)
 	center := plane(10, 1).(*metric.Points[[]float64])
-	pts := make([][]float64, 500)
+	pts := make([][]float64, testkit.Sweep(250, 500))
 	for i := range pts {
 		c := center.At(r.IntN(10))
 		pts[i] = []float64{c[0] + 0.005*r.NormFloat64(), c[1] + 0.005*r.NormFloat64()}

@@ -18,7 +18,7 @@ import (
 func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 	reached, cases := 0, 0
 	for n := 1; n <= 9; n++ {
-		for seed := range uint64(3) {
+		for seed := range uint64(testkit.Sweep(1, 3)) {
 			for where, f := range map[string]metric.Finite{
 				"plane":   plane(n, seed),
 				"lattice": cube(n, 2, 3, metric.Manhattan{}, seed),
@@ -70,7 +70,7 @@ func TestSolve_MeetsItsTargets(t *testing.T) {
 // the gaps on the clusters and the plate were 4 to 15 %.
 func TestSolve_WithinThreePercent(t *testing.T) {
 	testkit.Slow(t)
-	sizes, seeds := []int{50, 300}, uint64(1)
+	sizes, seeds := []int{50, 200}, uint64(1)
 	if os.Getenv("METRICDP_LONG") != "" {
 		sizes, seeds = []int{50, 100, 200, 400, 800, 1500, 3000}, 5
 	}
@@ -145,7 +145,7 @@ func TestSolve_BoundNoneRunsNoAscent(t *testing.T) {
 func TestSolve_CopesWithDuplicates(t *testing.T) {
 	testkit.Slow(t)
 	same := cube(300, 2, 1, metric.Euclidean{}, 1)
-	few := cube(1000, 2, 5, metric.Euclidean{}, 2) // 25 places, 40 points each
+	few := cube(testkit.Sweep(400, 1000), 2, 5, metric.Euclidean{}, 2) // 25 places, many points each
 	line := cube(200, 1, 0, metric.Euclidean{}, 3)
 	span, _, _, _ := metric.Diameter(t.Context(), line)
 	for name, c := range map[string]struct {

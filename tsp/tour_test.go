@@ -14,7 +14,7 @@ import (
 
 func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
 	f := plane(300, 8)
-	for seed := range uint64(4) {
+	for seed := range uint64(testkit.Sweep(2, 4)) {
 		given := testkit.Must(NewTour(f, random.Seeded(seed).Perm(300), Kind(seed%2)))
 		given.LowerBound = 1
 		before := slices.Clone(given.Order)

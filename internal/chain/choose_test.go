@@ -14,7 +14,7 @@ import (
 // it says it passed over, and its bracket holds the optimum. What is attained
 // at a level entropy.LevelFor does not forbid there.
 func TestChain_Choose(t *testing.T) {
-	for _, s := range corpus(t, 7) {
+	for _, s := range corpus(t, testkit.Sweep(3, 7)) {
 		alpha := 5 / s.diameter()
 		ch := testkit.Must(lp.Choose(t.Context(), s.Bimetric, alpha, nil))
 		opt := testkit.Must(lp.Optimal(t.Context(), s.Bimetric, alpha, nil))

@@ -304,7 +304,7 @@ func TestTable_ChiSquare(t *testing.T) {
 			}
 		}
 		table := NewTable(w)
-		const draws = 400_000
+		draws := testkit.Sweep(150_000, 400_000)
 		count := make([]int, n)
 		for range draws {
 			count[table.Draw(rng)]++

@@ -21,7 +21,7 @@ func TestLazy_ReachesTheOptimum(t *testing.T) {
 	testkit.Slow(t)
 	const n, tolerance = 40, 1e-6
 	for alpha, share := range map[float64]float64{.4: .8, 4: .7, 40: .3} {
-		if testing.Short() && alpha != 4 {
+		if testkit.Sweep(0, 1) == 0 && alpha != 4 {
 			continue
 		}
 		for _, p := range []*Problem{square(n, alpha), skewed(square(n, alpha)), few(square(n, alpha), 7)} {

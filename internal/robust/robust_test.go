@@ -26,9 +26,6 @@ const (
 	memory = 512 << 20
 )
 
-// deadline is that of the contexts that calls with a bad argument are given.
-var deadline = time.Duration(testkit.Sweep(25, 100)) * time.Millisecond
-
 // call is a call that succeeds.
 type call struct {
 	name string // "metric.NewDense", "walk.Tree.Counts"
@@ -119,7 +116,8 @@ func (c call) drive(t *testing.T) {
 		t.Fatalf("the good call fails: %v %s", err, fault)
 	}
 	failing := fn.Type().NumOut() > 0 && fn.Type().Out(fn.Type().NumOut()-1) == errorType
-	slow := "" // the number whose last value only the context ended: the next larger will be, too
+	deadline := time.Duration(testkit.Sweep(25, 100)) * time.Millisecond // where the argument is bad
+	slow := ""                                                           // the number whose last value only the context ended: the next larger will be, too
 	for i := range good {
 		for _, b := range bads(fn.Type().In(i), good[i]) {
 			at := fmt.Sprintf("argument %d: %s", i, b.what)

@@ -27,6 +27,14 @@ func Sweep(few, many int) int {
 	return few
 }
 
+// Swept skips, but with METRICDP_LONG, a test whose claim shorter tests check too.
+func Swept(t *testing.T) {
+	t.Helper()
+	if Sweep(0, 1) == 0 {
+		t.Skip("METRICDP_LONG is not set; shorter tests check the same")
+	}
+}
+
 // ChiSquare fails t where the counts disagree with the probabilities p at
 // false-reject probability level (for the large counts it is made for). Cells
 // with an expectation below 10 are pooled; a count in a cell of probability 0

@@ -258,7 +258,7 @@ func TestDiscreteGaussianDelta_AgainstSum(t *testing.T) {
 		}
 	}
 	// In blocks.
-	for _, sigma := range []float64{4500, 1e5} {
+	for _, sigma := range []float64{4500, 1e5}[:testkit.Sweep(1, 2)] {
 		for _, u := range []float64{-2, 0, 1, 4, 7} { // t = u sigma
 			const d = 50
 			alpha := (u*sigma + d/2) / (sigma * sigma)

@@ -30,7 +30,7 @@ func rungs(l *ladder, more int) (sigma, logs []float64) {
 // The logarithm of the density falls at most as fast as the level says, at every norm,
 // up to some where the halves of the upper end decide.
 func TestLadder_Slope(t *testing.T) {
-	for _, d := range []int{2, 9, 100, 3000} {
+	for _, d := range []int{2, 3000, 9, 100}[:testkit.Sweep(2, 4)] {
 		sigma, logs := rungs(newLadder(d), 600)
 		steepest := 0.0
 		s := sigma[len(sigma)-1]

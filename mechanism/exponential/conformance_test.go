@@ -47,7 +47,7 @@ func TestConformance_Finite(t *testing.T) {
 		{"relaxed", line, &testkit.Must(exponential.Relaxed(t.Context(), both, 2, nil)).Mechanism},
 		{"most private", f, &testkit.Must(exponential.MostPrivate(t.Context(), metric.Same(f), nil, target, nil)).Mechanism},
 	} {
-		o := &mechanismtest.Options[int, int]{Samples: 1 << 14, Constant: c.name == "constant"}
+		o := &mechanismtest.Options[int, int]{Samples: testkit.Sweep(1<<13, 1<<14), Constant: c.name == "constant"}
 		if err := mechanismtest.TestChannel(t.Context(), c.m.Channel, c.rho, o); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -94,7 +94,7 @@ func small(r *rand.Rand) metric.Bimetric {
 func TestSearch_Definition(t *testing.T) {
 	testkit.Slow(t)
 	r := random.Seeded(1)
-	for range 150 {
+	for range testkit.Sweep(50, 150) {
 		b := small(r)
 		for _, nodes := range []int{20000, 0} {
 			s := testkit.Must(New(t.Context(), b, Options{Nodes: nodes}))

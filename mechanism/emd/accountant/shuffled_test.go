@@ -69,7 +69,7 @@ func TestShuffled_BracketsBruteForce(t *testing.T) {
 	}
 	closest := 0.0
 	for _, c := range all {
-		for _, size := range [][2]int{{2, 1}, {5, 1}, {4, 2}, {5, 3}} {
+		for _, size := range [][2]int{{2, 1}, {5, 1}, {4, 2}, {5, 3}}[:testkit.Sweep(3, 4)] {
 			n, m := size[0], size[1]
 			s := c.shuffled(t, Users{int64(n), int64(m)})
 			type end struct{ alpha, delta, least float64 }
@@ -111,8 +111,8 @@ func TestShuffled_BracketsBruteForce(t *testing.T) {
 func TestShuffled_PrivateAmongManyBits(t *testing.T) {
 	const n, delta = 1000, 1e-6
 	for _, alpha0 := range []float64{0.3, 3} {
-		for _, m := range []int{1, 7} {
-			if testing.Short() && (m > 1 || alpha0 > 1) {
+		for _, m := range []int{7, 1}[:testkit.Sweep(1, 2)] {
+			if testing.Short() && alpha0 > 1 {
 				continue
 			}
 			s := clustered(t, 2, 1, 1, alpha0, Users{n, int64(m)})
@@ -121,7 +121,7 @@ func TestShuffled_PrivateAmongManyBits(t *testing.T) {
 				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, i)
 			}
 			most := 0.0
-			for others := 0; others <= n-m; others += 37 {
+			for others := 0; others <= n-m; others += testkit.Sweep(111, 37) {
 				p := binaryLaw(n, others, alpha0)
 				for moved := 1; moved <= m; moved += 3 {
 					q := binaryLaw(n, others+moved, alpha0)
@@ -142,7 +142,7 @@ func TestShuffled_PrivateAmongManyBits(t *testing.T) {
 // The table of the README, in part: upper ends are at most 1.1 times the lower.
 func TestShuffled_IntervalsAreNarrow(t *testing.T) {
 	for i, c := range intervalCases(!long) {
-		if !long && i%2 > 0 || testing.Short() && i%4 > 0 {
+		if !long && i%4 > 0 {
 			continue
 		}
 		s := clustered(t, c.s, c.size, c.r, c.alpha0, Users{c.users * c.items, c.items})

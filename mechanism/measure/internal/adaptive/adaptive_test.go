@@ -239,7 +239,7 @@ func TestDraw_ExactLevel(t *testing.T) {
 			for _, levels := range []int{1, 2} {
 				grid := binary(levels)
 				const values, asked = 3, 7
-				for code := range 2187 { // 3^7
+				for code := 0; code < 2187; code += testkit.Sweep(4, 1) { // 3^7
 					outputs := func() func() int64 {
 						rest, at := code, 0
 						return func() int64 {
@@ -255,7 +255,7 @@ func TestDraw_ExactLevel(t *testing.T) {
 				}
 			}
 			given := uneven()
-			for seed := range 300 {
+			for seed := range testkit.Sweep(100, 300) {
 				r := random.Seeded(uint64(seed))
 				outputs := func() func() int64 { return func() int64 { return r.Int64N(60) - 5 } }
 				worst = max(worst, checkLevel(t, given, 4, rel, 1, rule, outputs))
@@ -464,7 +464,7 @@ func TestCounts_TinyRates(t *testing.T) {
 // With a large budget the release is the data.
 func TestDraw_LargeBudget(t *testing.T) {
 	r := random.Seeded(5)
-	for d := 1; d <= 3; d++ {
+	for d := 1; d <= testkit.Sweep(2, 3); d++ {
 		x := records.Families(d)[1].Draw(r, 500)
 		c, grid := count(x, d), dyadic(d)
 		for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
