@@ -10,8 +10,7 @@
 //	P{M(x) in S} <= exp(alpha*rho(x,x')) P{M(x') in S} + delta.
 //
 // If rho counts the records in which two data sets differ, that is differential privacy. If it
-// is a distance between places, words or measurements, each is hidden among its neighbors.
-// alpha has the unit 1/distance.
+// is a distance between places or words, each is hidden among its neighbors.
 //
 // # How to begin
 //
@@ -42,8 +41,8 @@
 //
 // # Cost
 //
-// A release from a channel takes some O(outputs) once an input, then O(1) on average; an audit
-// of n inputs and k outputs O(n^2 k), on every core. A context ends it early.
+// A release from a channel takes O(outputs) the first time; an audit of n inputs O(n^2
+// outputs), on every core.
 //
 // # Who should not use it
 //

@@ -3,11 +3,10 @@
 //
 // # The problem
 //
-// User-level differential privacy hides all items of a user at once, with much noise. Often
-// less must be hidden: where somebody went on a few evenings. The earth mover's distance d_EM
-// between two users is the share of items that must be moved times how far, at the least. At
-// level alpha a change of one user by d_EM makes no result more than exp(alpha*d_EM) times as
-// likely, up to a probability delta.
+// Often not all items of a user must be hidden, but where somebody went on a few evenings. The
+// earth mover's distance d_EM between two users is the share of items that must be moved times
+// how far, at the least. At level alpha a change of one user by d_EM makes no result more than
+// exp(alpha*d_EM) times as likely, up to a probability delta.
 //
 // # How to begin
 //
@@ -24,9 +23,7 @@
 //   - [NewLinear] of a [Query], such as [Average], [Region], [Landmarks] or [Shares].
 //   - [NewGridLinear] the same, on integers.
 //
-// Serve users of any size with a mechanism for equal ones: [NewReduced], planned by
-// [PlanReduction]. To compare with ordinary user-level privacy: [NewHadamardFrequencies],
-// [NewLaplaceFrequencies].
+// Serve users of any size with a mechanism for equal ones: [NewReduced].
 //
 // # Guarantees
 //
@@ -36,8 +33,8 @@
 //
 // # Cost
 //
-// A release is linear in the items, and in the points of the domain. [Distribution] errs like
-// (alpha n)^(-1/(d+1)) in d dimensions, as every mechanism must.
+// Constructors say what they take. [Distribution] errs like (alpha n)^(-1/(d+1)) in d
+// dimensions, as every mechanism must.
 //
 // # Who should not use it
 //
@@ -48,6 +45,5 @@
 // # References
 //
 //   - IRC24: Imola, Roy Chowdhury, Chaudhuri, "Metric differential privacy at the user-level
-//     via the earth mover's distance", 2024, with its errors corrected.
-//   - Acharya, Sun, Zhang, "Hadamard response", 2019.
+//     via the earth mover's distance", 2024.
 package emd

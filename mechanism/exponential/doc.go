@@ -5,13 +5,12 @@
 //
 // Someone at a point x wants to say roughly where, so that no observer can tell x from x' by
 // more than a factor exp(alpha*rho(x,x')). The exponential mechanism answers y with probability
-// proportional to exp(-beta*rho(x,y)). The exponent may betray x, and so may the sum that makes
-// probabilities of it. beta = alpha/2 is always safe; the other constructors lose less.
+// proportional to exp(-beta*rho(x,y)). beta = alpha/2 is always safe; most constructors lose
+// less.
 //
 // # How to begin
 //
-// Let the package choose: [Best] builds what fits, audits it and keeps the one with the least
-// loss.
+// Let the package choose: [Best] builds what fits and keeps what loses least.
 //
 // Choose yourself:
 //   - [Tight] weights the outputs so that the sum is 1 everywhere; it loses least where such
@@ -26,7 +25,7 @@
 // Large or infinite spaces: [Truncated] and [Lazy] keep no matrix, [NewBaseMeasure] needs none,
 // with [BoxNets], [SphereNets] or [NewNets].
 //
-// Package lp has the least loss of all mechanisms, for spaces it can solve.
+// Package lp finds the least loss of all.
 //
 // # Guarantees
 //
@@ -41,9 +40,8 @@
 //
 // # Who should not use it
 //
-// A level per kilometer protects near points from each other and far points hardly at all: if
-// the city is the secret, it is no protection. Points that need not come from a list are for
-// package additive, without a matrix.
+// A level per kilometer protects near points from each other and far points hardly at all.
+// Points that need not come from a list are for package additive.
 //
 // # References
 //

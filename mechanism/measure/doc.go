@@ -4,9 +4,9 @@
 // # The problem
 //
 // Somebody has N records, points of a metric space, and wants to publish others with nearly the
-// same means, shares of regions and averages of smooth functions, also of those nobody has
-// thought of yet. The error of all of them is at most W1, the distance by which the mass of one
-// data set must be moved to become the other. No single record must show.
+// same means, shares of regions and averages of smooth functions. The error of all of them is
+// at most W1, the distance by which the mass of one data set must be moved to become the other.
+// No single record must show.
 //
 // # How to begin
 //
@@ -48,6 +48,4 @@
 //
 //   - BSV22: Boedihardjo, Strohmer, Vershynin, "Private measures, random walks, and synthetic
 //     data".
-//   - He, Vershynin, Zhu, "Algorithmically effective differentially private synthetic data",
-//     2023.
 package measure

@@ -1,5 +1,5 @@
 // Package mechanismtest checks implementations of [mechanism.Mechanism]: run your own through
-// it in a test, as testing/fstest does for file systems.
+// it in a test.
 //
 // # How to begin
 //
@@ -10,8 +10,7 @@
 //   - [LevelAtLeast] is no test: it bounds from below the level of a mechanism without a
 //     matrix.
 //
-// Tests return nil, or every law that fails, joined, each a [*Failure]. A context ends them
-// early. Use the race detector too.
+// Tests return nil, or every law that fails, each a [*Failure]. Use the race detector too.
 //
 // # The laws
 //
@@ -33,9 +32,8 @@
 //
 // # Guarantees
 //
-// Laws on frequencies reject a right mechanism with probability at most Options.FalseReject,
-// for any number of samples. Generators are seeded, so that a test that passes once passes
-// always.
+// Laws on frequencies reject a right mechanism with probability at most Options.FalseReject.
+// Generators are seeded, so that a test that passes once passes always.
 //
 // # Cost
 //

@@ -9,9 +9,8 @@
 // m*alpha0 of composition. An accountant computes how much.
 //
 // The answer is a level alpha and a delta per unit of the earth mover's distance, the mean
-// distance by which one user's items move. At the largest distance, Diameter, that is
-// user-level privacy at eps = alpha*Diameter. One distance, Diameter = 1, is the ordinary
-// shuffle model.
+// distance by which one user's items move. At the largest, Diameter, that is user-level privacy
+// at eps = alpha*Diameter.
 //
 // # How to begin
 //
@@ -35,9 +34,8 @@
 //
 // # Cost
 //
-// A question takes 50 ms to a second, about twice as much for one item with [MetricRandomizer],
-// and more for a Shuffled with many kinds of changes, of which n inputs have up to n(n-1). It
-// hardly depends on N, up to 2^40. A Composition takes O(sqrt(Count)).
+// At most about a second a question for a Shuffle, whatever N up to 2^40; a Shuffled takes as
+// much for each kind of change. A Composition takes O(sqrt(Count)).
 //
 // # Who should not use it
 //
@@ -48,6 +46,5 @@
 //
 //   - IRC24: Imola, Roy Chowdhury, Chaudhuri, "Metric differential privacy at the user-level
 //     via the earth mover's distance", 2024.
-//   - FMT21: Feldman, McMillan, Talwar, "Hiding among the clones", 2021.
 //   - KOV15: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015.
 package accountant

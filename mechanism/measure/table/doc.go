@@ -10,8 +10,8 @@
 //
 // # How to begin
 //
-// From a CSV file: [ReadSchema] or a [Schema] by hand, which must be public; then
-// [Schema.Synthesizer], or read rows by [Schema.Read] and write them by [Schema.Write].
+// From a CSV file: [ReadSchema] or a [Schema] by hand, which must be public; then [Schema.Read]
+// gives rows, [Schema.Columns] what New needs, and [Schema.Write] writes synthetic rows.
 //
 // From rows in memory: [New], [Synthesizer.Release], and [Release.Records] for synthetic rows.
 // [Release.Margins] has the columns one by one, with their errors.
@@ -27,7 +27,7 @@
 //
 // # Cost
 //
-// For k columns the choice of pairs is O(k^2) for each row, and a synthetic row O(k).
+// The choice of pairs takes O(k^2) for each row of k columns.
 //
 // # Who should not use it
 //
