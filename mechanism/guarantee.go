@@ -10,7 +10,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Guarantee is the promise of (alpha, delta)-metric privacy (package doc), for
+// Guarantee is the promise of (alpha, delta)-metric privacy (see the overview), for
 // inputs up to a distance apart, [Guarantee.Reach]. alpha is per unit of the metric;
 // Unit names it. The zero value promises nothing: its Alpha is +Inf. Guarantees are
 // comparable values.

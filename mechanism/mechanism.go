@@ -28,7 +28,7 @@ type Mechanism[X, Y any] interface {
 // that is nil, a new ChaCha8 generator keyed with 256 bits from crypto/rand. It
 // serves one goroutine: call Rand in each Release, and do not keep what it
 // returns. float64 noise made of it, such as NormFloat64, may still break a
-// guarantee in the last bits (package doc, Exactness).
+// guarantee in the last bits: see the overview's Exactness.
 func Rand(rng *rand.Rand) *rand.Rand {
 	if rng == nil {
 		return random.Secure()
@@ -41,6 +41,12 @@ func Rand(rng *rand.Rand) *rand.Rand {
 // a process restored or cloned from a snapshot or a checkpoint. Releases under
 // way, generators that [Rand] returned and a caller's own go on as they were.
 // Cheap, and safe for concurrent use.
+//
+// Generators live in the memory of the process and are used again. A virtual machine
+// restored twice from one snapshot, or cloned while it runs, holds their state twice: both
+// copies draw the same noise, which gives away the difference of their inputs. The
+// operating system must itself have noticed the restore (Linux does, from 5.18, where the
+// hypervisor has a generation ID).
 func Reseed() { random.Reseed() }
 
 // Then post-processes every output of m by f, which must not look at private

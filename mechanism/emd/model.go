@@ -20,9 +20,11 @@ const (
 	// result. Nobody is trusted.
 	Local Trust = iota + 1
 	// Shuffled: each user makes its items private one by one, and a trusted
-	// shuffler publishes the results of all, without names and order.
+	// shuffler publishes the results of all, without names and order. Whoever sees
+	// items on their way to it, or when they came, is not in the model.
 	Shuffled
-	// Central: a curator sees all items of all users and sends one result.
+	// Central: a curator sees all items of all users and publishes one result,
+	// and nothing else.
 	Central
 )
 

@@ -15,8 +15,17 @@ import (
 
 // Synthesizer releases a data set as a probability measure on regions of a
 // domain, and synthetic records drawn from it. It is eps-differentially private
-// for the neighbors that SynthesizerOptions.Relation names, exactly; see the
-// package's doc. It implements [mechanism.Mechanism].
+// for the neighbors that SynthesizerOptions.Relation names, exactly: counts are integers,
+// noise is integers drawn with exactly the stated probabilities, budgets are whole quanta
+// whose sums do not round, and everything after is post-processing. It implements
+// [mechanism.Mechanism].
+//
+// It divides the space, counts the records of every part with noise, and goes on where the
+// noisy counts are large against the noise. Every path down the tree has the same budget,
+// and the noisy counts decide how many levels are taken at once and with how much of what
+// is left (Koufogiannis, Han, Pappas 2016: counts that are refined). Where few records are
+// a region is a leaf, and gets all that its path has left. Counts are then averaged up the
+// tree (Hay, Rastogi, Miklau, Suciu 2010) and made into masses down it.
 //
 // The output is private; the time and memory that a release takes depend on
 // private data. Do not let an adversary measure them.

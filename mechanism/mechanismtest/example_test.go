@@ -112,3 +112,16 @@ func ExampleLevelAtLeast() {
 	// Output:
 	// at delta 0.001 no level below 0.30 is kept, at confidence 0.999999: <nil>
 }
+
+// A test of a mechanism of one's own: how it behaves, and whether two counts that differ by
+// one are told apart better than it promises.
+func Example() {
+	ctx, m := context.Background(), newCounter(0.5) // in a test, t.Context()
+	o := &mechanismtest.Options[int64, int64]{Refused: []int64{-1}}
+	if err := mechanismtest.TestMechanism(ctx, m, []int64{0, 5, 41}, o); err != nil {
+		fmt.Println(err) // in a test, t.Fatal(err)
+	}
+	e, err := mechanismtest.TestLevel(ctx, m, 5, 6, 1, nil)
+	fmt.Printf("%v, seen at least %.2f: %v\n", m.Guarantee(), e.Level, err)
+	// Output:
+}

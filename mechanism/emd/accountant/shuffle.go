@@ -14,7 +14,23 @@ import (
 // Shuffle describes a release of items: each of Records items goes through a
 // randomizer that draws independently of all others and is pure Alpha0-private
 // per unit of the distance between items, and only the multiset of the outputs
-// is published. One user holds Items of the records.
+// is published, by a trusted shuffler: for all items x, x' and outputs y,
+//
+//	P{R(x) = y} <= exp(Alpha0*d(x,x')) P{R(x') = y}.
+//
+// One user holds Items of the records. The release M is (alpha, delta)-private under the earth
+// mover's distance if for all data sets that differ in one user's items, whose
+// distributions are mu and mu', and all sets S of multisets,
+//
+//	P{M(x) in S} <= exp(alpha*d_EM(mu,mu')) P{M(x') in S} + delta.
+//
+// Records is public. Not covered are a randomizer with a delta, one whose choices depend on
+// the outputs of other records, and an observer who sees when records arrive or from whom.
+//
+// Sources: Feldman, McMillan, Talwar 2021, "Hiding among the clones"; Balle, Bell, Gascon,
+// Nissim 2019, "The privacy blanket of the shuffle model"; Su, Cheng, Wang, arXiv 2504.07414,
+// for the bound of one item, which no decomposition of the others betters; Takagi, Liew,
+// arXiv 2601.19154, for what is left as N grows; Loader 2000, for binomial probabilities.
 type Shuffle struct {
 	Records     int64   // N >= 1, the number of all records in the multiset
 	Items       int64   // m in [1, N] of them are the user's; at most 2^53

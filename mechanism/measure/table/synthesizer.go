@@ -40,9 +40,29 @@ const (
 // roundDown leaves room for what rounding adds to the sum of the parts' levels.
 const roundDown = 1 - 0x1p-40
 
-// Synthesizer releases a table as a tree of columns, from which rows are drawn; see
-// the package's doc. It is eps-differentially private for the neighbors that
-// Options.Relation names, exactly. The output is private; the time and memory that a
+// Synthesizer releases a table as a tree of columns, from which rows are drawn. It
+// releases, each with a share of eps,
+//
+//   - the margin of every column, a measure on a tree of its values (half of eps). It
+//     makes the column a number in [0, 1], the rank: a region of mass w is an
+//     interval of length w, in which a row's rank is drawn at random;
+//   - which pairs of columns depend on one another most: a forest, picked edge by edge
+//     by noisy scores, how far tables of 8 x 8 ranks are from independent (.025 of eps
+//     an edge, .2 at most). It ends where no pair is better than none. The choice is by
+//     permute-and-flip (McKenna, Sheldon 2020; Ding et al. 2021);
+//   - the ranks of each pair of the forest, a measure on a square. Margins being even
+//     and known, all of it is spent on what the two say of one another. Without an
+//     edge, margins are released again instead, with what is left.
+//
+// Rows are drawn along the forest: a column's rank given that of its parent, from the
+// regions of the pair that contain it; then the ranks of all rows are spread evenly, and
+// the value of a rank is drawn from its region.
+//
+// It is eps-differentially private for the neighbors that Options.Relation names, exactly:
+// margins and pairs are releases of package measure of counts to which every row adds one,
+// picks are private by a proof beside the code, and their levels, rounded up, add up to
+// what [Synthesizer.Guarantee] states. A row's random rank depends on the row alone.
+// Everything else is post-processing. The output is private; the time and memory that a
 // release takes depend on private data. Do not let an adversary measure them.
 //
 // A Synthesizer is immutable and safe for concurrent use. The zero value releases
