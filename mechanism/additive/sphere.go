@@ -49,7 +49,8 @@ func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 }
 
 // NewSphereWithin returns the mechanism whose output lies within the given distance of the
-// input with probability prob. Its level is [SphereAlpha].
+// input with probability prob. The distance is in the unit of the radius: km by default, so
+// that 0.3 is 300 m. Its level is [SphereAlpha].
 func NewSphereWithin(distance, prob float64, o *SphereOptions) (*Sphere, error) {
 	const op = "additive: NewSphereWithin"
 	alpha, err := sphereAlpha(op, distance, prob, o)

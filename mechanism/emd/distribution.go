@@ -184,7 +184,7 @@ func (d *Distribution[P]) Resolution() float64 {
 // ErrorBound bounds the expected earth mover's distance of the estimate from the
 // mean of the users' distributions, whatever it is, resolution included; never
 // above the diameter. In the Local trust it is for as many reports as were
-// planned. Errors are mostly a half to a tenth of it: see [Histogram.Error].
+// planned. Errors are mostly a half to a fifteenth of it: see [Histogram.Error].
 func (d *Distribution[P]) ErrorBound() float64 {
 	fault.Must(d, d.made("emd: Distribution.ErrorBound"))
 	return min(d.diameter, d.plan.Bound(d.noise(&d.planned)))

@@ -79,7 +79,8 @@ type ErrorBar struct {
 // how far, in d_EM, new estimates are from it with probability prob in (0, 1),
 // such as 0.95. Where the truth is like the estimate, so is the error; what is
 // lost to [Distribution.Resolution] is not seen in it. It reads no data, so it
-// costs no privacy. Hi is the diameter where Draws are too few. Draws fits.
+// costs no privacy. Hi is the diameter where Draws are too few. It takes as long as
+// Draws calls of Estimate: some 10 s for 2,000 points and 200 draws.
 func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o *ErrorOptions) (ErrorBar, error) {
 	const op = "emd: Histogram.Error"
 	if err := h.check(op); err != nil {
