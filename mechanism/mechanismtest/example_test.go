@@ -124,4 +124,5 @@ func Example() {
 	e, err := mechanismtest.TestLevel(ctx, m, 5, 6, 1, nil)
 	fmt.Printf("%v, seen at least %.2f: %v\n", m.Guarantee(), e.Level, err)
 	// Output:
+	// 0.5-private per record, seen at least 0.46: <nil>
 }
