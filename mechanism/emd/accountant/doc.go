@@ -34,7 +34,7 @@
 //
 // # Cost
 //
-// One or two seconds a question at most for a Shuffle, whatever N up to 2^40, and for a Shuffled
+// Two seconds a question at most for a Shuffle, whatever N up to 2^40, and for a Shuffled
 // as much for each kind of change. A Composition takes O(sqrt(Count)).
 //
 // # Who should not use it
