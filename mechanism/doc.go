@@ -41,7 +41,7 @@
 //
 // # Cost
 //
-// A release from a channel takes O(outputs) the first time; an audit of n inputs O(n^2
+// A release from a channel takes O(outputs); an audit of n inputs O(n^2
 // outputs), on every core.
 //
 // # Who should not use it

@@ -277,7 +277,7 @@ func TestDistribution_LineHasTheOptimalRate(t *testing.T) {
 	}
 }
 
-// The figures of the package doc: errors over the diameter, on spread and on
+// Errors over the diameter, on spread and on
 // concentrated items, below the proved bound.
 func TestDistribution_FiniteErrors(t *testing.T) {
 	clusters := Clusters{Count: 20, Size: 10, Within: 0.1, Diameter: 1}

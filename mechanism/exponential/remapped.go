@@ -48,8 +48,7 @@ const (
 // moves to the inputs that lose most, by multiplicative weights. The average of the answers
 // is kept, until no other loses some 0.4 per cent less.
 //
-// It is the best of this package at levels too small for tight weights: see the package
-// comment. Spaces and errors are those of Snapped, and a [*metric.ValueError] for a prior that
+// It is the best of this package at levels too small for tight weights. Spaces and errors are those of Snapped, and a [*metric.ValueError] for a prior that
 // is no distribution; b.Utility is what is lost. The rate is alpha, or more where points are
 // few, as in Snapped. Of few
 // outputs it is better by far than the nearest: with 10,000 cities and 100 of them as outputs, at

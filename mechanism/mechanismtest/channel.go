@@ -21,7 +21,7 @@ const (
 	lossErr = 0x1p-40
 )
 
-// TestChannel checks all laws but level (package doc): those of [TestMechanism] and
+// TestChannel checks all laws but level (see the overview): those of [TestMechanism] and
 // the frequencies, with one Options.FalseReject for all inputs together, at up to 16
 // inputs. rho is the privacy metric, of as many points as there are inputs; losses are
 // left out where outputs stand for other points. A guarantee must be set: see

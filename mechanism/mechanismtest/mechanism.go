@@ -26,7 +26,7 @@ const (
 	draws = 128
 )
 
-// TestMechanism checks that m keeps the laws from guarantee to output (package doc)
+// TestMechanism checks that m keeps the laws from guarantee to output (see the overview)
 // on the given inputs of its domain, and on Options.Refused outside it. The error
 // joins a [*Failure] for every law that fails; it is [metric.ErrEmpty] for no inputs
 // and a [*metric.ValueError] for an option.

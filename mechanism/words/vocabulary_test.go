@@ -217,7 +217,7 @@ func TestRead_FiftyThousand(t *testing.T) {
 	}
 }
 
-// What the package comment says of 50,000 words.
+// A release from 50,000 words.
 func BenchmarkRelease(b *testing.B) {
 	for _, d := range []int{100, 300} {
 		text := generated(50_000, d).Bytes()

@@ -28,14 +28,14 @@
 //
 // # Guarantees
 //
-// Every answer is rounded to the safe side and names the [Theorem] that proves it. The
+// Answers are rounded safely and name the [Theorem] that proves it. The
 // randomizer must be pure (no delta), draw each record independently, and not look at outputs
 // of others. The number of records is public.
 //
 // # Cost
 //
-// At most about a second a question for a Shuffle, whatever N up to 2^40; a Shuffled takes as
-// much for each kind of change. A Composition takes O(sqrt(Count)).
+// Two seconds a question at most for a Shuffle, whatever N up to 2^40, and for a Shuffled
+// as much for each kind of change. A Composition takes O(sqrt(Count)).
 //
 // # Who should not use it
 //
@@ -44,7 +44,7 @@
 //
 // # References
 //
-//   - IRC24: Imola, Roy Chowdhury, Chaudhuri, "Metric differential privacy at the user-level
+//   - IRC24: Imola et al., "Metric differential privacy at the user-level
 //     via the earth mover's distance", 2024.
-//   - KOV15: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015.
+//   - KOV15: Kairouz et al., "The composition theorem for differential privacy", 2015.
 package accountant
