@@ -18,7 +18,7 @@ import (
 // against exact optima on random spaces of 3 to 8 points and on the known bad ones.
 // What it logs is how near the optimum comes to each.
 func TestTheorems(t *testing.T) {
-	count := testkit.Sweep(400, 20000)
+	count := testkit.Sweep(400, 3000)
 	nearest := map[string]float64{}
 	for i := range count {
 		r := random.Seeded(uint64(i))
