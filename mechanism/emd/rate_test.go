@@ -94,7 +94,7 @@ func TestFinite_ErrsNearTheBound(t *testing.T) {
 		level float64
 	}
 	cities := places(t)
-	levels := []level{{"cities", cities, 1e3}}
+	levels := []level{{"cities", cities, 1e4}}
 	if os.Getenv("METRICDP_LONG") != "" {
 		vocabulary := words(t)
 		for a := 1e2; a <= 1e5; a *= 10 {
