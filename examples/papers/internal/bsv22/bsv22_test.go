@@ -1,30 +1,15 @@
 package bsv22
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/examples/internal/demotest"
-	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibittest"
 )
 
-// No claim fails, of all exhibits but the slow one.
 func TestExhibits_Hold(t *testing.T) {
-	papers := demotest.Program{Name: "papers", Main: func(ctx context.Context, p *demo.Program) error {
-		if err := p.Parse(); err != nil {
-			return err
-		}
-		quick := slices.DeleteFunc(slices.Clone(Exhibits), func(e exhibit.Exhibit) bool { return e.Name == "BSV22/exponent" })
-		return exhibit.RunAll(ctx, p, quick, false)
-	}}
-	dir := t.TempDir()
-	papers.Must(t, "-out", dir)
-	demotest.Picture(t, dir, "bsv22-walk.png")
-	demotest.Picture(t, dir, "bsv22-measure.png")
+	exhibittest.Hold(t, Exhibits, []string{"BSV22/exponent"}, "bsv22-walk.png", "bsv22-measure.png")
 }
 
 func TestErrorsOf_LieAboveTheBound(t *testing.T) {

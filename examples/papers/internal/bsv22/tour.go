@@ -1,22 +1,15 @@
 package bsv22
 
 import (
-	"bytes"
 	"context"
-	_ "embed"
 	"fmt"
 	"math"
 
+	"github.com/metricdp/metricdp/examples/papers/internal/cities"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
-	"github.com/metricdp/metricdp/internal/csvfile"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
 )
-
-// cities are the 200 most populous places of GeoNames, see DATA.md.
-//
-//go:embed cities.csv
-var cities []byte
 
 // space is one of those that private measures are made for.
 type space struct {
@@ -34,17 +27,11 @@ func spaces(n int) ([]space, error) {
 	if err != nil {
 		return nil, err
 	}
-	var places []metric.LatLon
-	if err := csvfile.Read("cities.csv", bytes.NewReader(cities), csvfile.Columns{Required: []string{"lat", "lon"}}, func(r *csvfile.Row) {
-		places = append(places, r.LatLon())
-	}); err != nil {
-		return nil, err
-	}
-	world, err := metric.NewPoints(places[:min(n, len(places))], metric.GreatCircle{})
+	towns, err := cities.Largest(min(n, 200))
 	if err != nil {
 		return nil, err
 	}
-	return []space{{"line", line}, {"square", square}, {"cities", world}}, nil
+	return []space{{"line", line}, {"square", square}, {"cities", towns}}, nil
 }
 
 // cube is the centers of side^d cells of the unit cube, under the largest

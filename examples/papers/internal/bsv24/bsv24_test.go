@@ -1,41 +1,18 @@
 package bsv24
 
 import (
-	"context"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/examples/internal/demotest"
-	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibittest"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// The exhibits that take least run, and no claim fails.
 func TestExhibits_Hold(t *testing.T) {
-	var cheap []exhibit.Exhibit
-	for _, e := range Exhibits {
-		if e.Name == "BSV24/thm5.1" || e.Name == "BSV24/thm6.1" || e.Name == "BSV24/thm6.4" {
-			cheap = append(cheap, e)
-		}
-	}
-	dir := t.TempDir()
-	p := demotest.Program{Name: "papers", Main: func(ctx context.Context, p *demo.Program) error {
-		if err := p.Parse(); err != nil {
-			return err
-		}
-		return exhibit.RunAll(ctx, p, cheap, false)
-	}}
-	out := p.Must(t, "-quiet", "-out", dir)
-	if strings.Count(out, "\nclaim") != len(cheap)+1 {
-		t.Error(out)
-	}
-	for _, file := range []string{"bsv24-thm5.1.png", "bsv24-balls.png", "bsv24-baire.png"} {
-		demotest.Picture(t, dir, file)
-	}
+	slow := []string{"BSV24/sec1.4", "BSV24/thm3.1", "BSV24/thm3.2", "BSV24/lemma4.1", "BSV24/thm6.2", "BSV24/thm6.3"}
+	exhibittest.Hold(t, Exhibits, slow, "bsv24-thm5.1.png", "bsv24-balls.png", "bsv24-baire.png")
 }
 
 // The ball of l_inf in d dimensions holds ceil(2r/s)^d points more than s apart within r,

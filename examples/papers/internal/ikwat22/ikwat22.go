@@ -29,7 +29,7 @@ var Exhibits = []exhibit.Exhibit{
 		return byProgram(ctx, r, exhibit.Size(r, 80, 150))
 	}},
 	{Name: "IKWAT22/fig4", About: "loss against the level, locations", Run: func(ctx context.Context, r *exhibit.Run) error {
-		return byLevel(ctx, r, "fig4", cities, exhibit.Size(r, 50, 200), []float64{.0012, .002, .004, .008, .016, .05})
+		return byLevel(ctx, r, "fig4", places, exhibit.Size(r, 50, 200), []float64{.0012, .002, .004, .008, .016, .05})
 	}},
 	{Name: "IKWAT22/table1", About: "variables, rows and nonzeros of each program", Run: func(ctx context.Context, r *exhibit.Run) error {
 		return sizes(ctx, r, exhibit.Size(r, []int{50, 100, 200, 400}, []int{50, 100, 200, 400, 800}))

@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/internal/demotest"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibittest"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	testspace "github.com/metricdp/metricdp/internal/testkit/space"
@@ -20,12 +21,7 @@ import (
 
 // all is a program that runs such an exhibit.
 func all(name string, run func(ctx context.Context, r *exhibit.Run) error) demotest.Program {
-	return demotest.Program{Name: "papers", Main: func(ctx context.Context, p *demo.Program) error {
-		if err := p.Parse(); err != nil {
-			return err
-		}
-		return exhibit.RunAll(ctx, p, []exhibit.Exhibit{{Name: name, Run: run}}, false)
-	}}
+	return exhibittest.Program(exhibit.Exhibit{Name: name, Run: run})
 }
 
 // Few points are enough for all claims but those about time.
@@ -37,7 +33,7 @@ func TestExhibits_HoldOnFewPoints(t *testing.T) {
 		"fig2": func(ctx context.Context, r *exhibit.Run) error { return bySize(ctx, r, []int{15, 20}) },
 		"fig3": func(ctx context.Context, r *exhibit.Run) error { return byProgram(ctx, r, 30) },
 		"fig4": func(ctx context.Context, r *exhibit.Run) error {
-			return byLevel(ctx, r, "fig4", cities, 20, []float64{.002, .01, .05})
+			return byLevel(ctx, r, "fig4", places, 20, []float64{.002, .01, .05})
 		},
 		"table1": func(ctx context.Context, r *exhibit.Run) error { return sizes(ctx, r, []int{50, 100}) },
 		"table3": func(ctx context.Context, r *exhibit.Run) error { return prices(ctx, r, 40) },

@@ -11,7 +11,7 @@ import (
 // locations prints the programs for cities, and what they lose at one level.
 func locations(ctx context.Context, r *exhibit.Run, n int) error {
 	const level = .01 // per km
-	s, err := cities(ctx, n, r.Seed)
+	s, err := places(ctx, n, r.Seed)
 	if err != nil {
 		return err
 	}

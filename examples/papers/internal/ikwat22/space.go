@@ -9,18 +9,16 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/csvfile"
+	"github.com/metricdp/metricdp/examples/papers/internal/cities"
 	"github.com/metricdp/metricdp/internal/random"
 	wordlist "github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
 )
 
-var (
-	//go:embed words.txt.gz
-	wordsFile []byte
-	//go:embed cities.csv
-	citiesFile []byte
-)
+// wordsFile is described in DATA.md.
+//
+//go:embed words.txt.gz
+var wordsFile []byte
 
 // space is one metric for privacy and loss.
 type space struct {
@@ -45,15 +43,9 @@ func words(ctx context.Context, n int, seed uint64) (space, error) {
 	return subset(ctx, all, clusters(all, n, perCluster, random.Seeded(seed)), "words", "unit")
 }
 
-// cities are the n largest places of the file.
-func cities(ctx context.Context, n int, _ uint64) (space, error) {
-	var at []metric.LatLon
-	err := csvfile.Read("cities.csv", bytes.NewReader(citiesFile), csvfile.Columns{Required: []string{"name", "lat", "lon"}},
-		func(r *csvfile.Row) { at = append(at, r.LatLon()) })
-	if err != nil {
-		return space{}, err
-	}
-	all, err := metric.NewPoints(at[:n], metric.GreatCircle{})
+// places are the n most populous cities.
+func places(ctx context.Context, n int, _ uint64) (space, error) {
+	all, err := cities.Largest(n)
 	if err != nil {
 		return space{}, err
 	}

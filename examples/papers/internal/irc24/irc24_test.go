@@ -1,31 +1,15 @@
 package irc24
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/examples/internal/demotest"
-	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibittest"
 )
 
-// No claim fails, of all exhibits but the slow one.
 func TestExhibits_Hold(t *testing.T) {
-	papers := demotest.Program{Name: "papers", Main: func(ctx context.Context, p *demo.Program) error {
-		if err := p.Parse(); err != nil {
-			return err
-		}
-		quick := slices.DeleteFunc(slices.Clone(Exhibits), func(e exhibit.Exhibit) bool { return e.Name == "IRC24/thm4.4" })
-		return exhibit.RunAll(ctx, p, quick, false)
-	}}
-	dir := t.TempDir()
-	papers.Must(t, "-out", dir)
-	for _, name := range []string{"irc24-linear.png", "irc24-gaussian.png", "irc24-reduction.png", "irc24-frequency.png"} {
-		demotest.Picture(t, dir, name)
-	}
+	exhibittest.Hold(t, Exhibits, []string{"IRC24/thm4.4"}, "irc24-linear.png", "irc24-gaussian.png", "irc24-reduction.png", "irc24-frequency.png")
 }
 
 // The known roots, and the lemma's c, of four cases.

@@ -1,33 +1,17 @@
 package kl10
 
 import (
-	"context"
 	"math"
-	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/examples/internal/demotest"
-	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibittest"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// The exhibits that take least run, and no claim fails.
 func TestExhibits_Hold(t *testing.T) {
-	cheap := Exhibits[:2]
-	dir := t.TempDir()
-	p := demotest.Program{Name: "papers", Main: func(ctx context.Context, p *demo.Program) error {
-		if err := p.Parse(); err != nil {
-			return err
-		}
-		return exhibit.RunAll(ctx, p, cheap, false)
-	}}
-	if out := p.Must(t, "-quiet", "-out", dir); strings.Count(out, "\nclaim") != len(cheap)+1 {
-		t.Error(out)
-	}
-	demotest.Picture(t, dir, "kl10-def2.3.png")
+	exhibittest.Hold(t, Exhibits, []string{"KL10/compact"}, "kl10-def2.3.png")
 }
 
 // Two points at distance d have ln((1-delta)/delta)/d.

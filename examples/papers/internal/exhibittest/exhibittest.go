@@ -1,0 +1,45 @@
+// Package exhibittest is what the tests of exhibits share.
+package exhibittest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demotest"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+)
+
+// Program runs exhibits, at their default sizes, as the program papers does.
+func Program(exhibits ...exhibit.Exhibit) demotest.Program {
+	return demotest.Program{Name: "papers", Main: func(ctx context.Context, p *demo.Program) error {
+		if err := p.Parse(); err != nil {
+			return err
+		}
+		return exhibit.RunAll(ctx, p, exhibits, false)
+	}}
+}
+
+// Hold fails t unless all exhibits but those named slow run, each with claims of which
+// none fails, and leave the pictures.
+func Hold(t *testing.T, exhibits []exhibit.Exhibit, slow []string, pictures ...string) {
+	t.Helper()
+	quick := slices.DeleteFunc(slices.Clone(exhibits), func(e exhibit.Exhibit) bool { return slices.Contains(slow, e.Name) })
+	if len(quick) != len(exhibits)-len(slow) {
+		t.Fatalf("%d of %d exhibits are not among %q", len(quick), len(exhibits), slow)
+	}
+	dir := t.TempDir()
+	Program(quick...).Must(t, "-out", dir)
+	claims := map[string]int{}
+	for _, row := range demotest.Table(t, dir, "verdicts.csv") {
+		claims[row["exhibit"]]++
+	}
+	if len(claims) != len(quick) {
+		t.Error(fmt.Sprint("claims: ", claims))
+	}
+	for _, name := range pictures {
+		demotest.Picture(t, dir, name)
+	}
+}
