@@ -45,6 +45,7 @@ func TestPage_InABrowser(t *testing.T) {
 		{"position", position},
 		{"named and readable", namedAndReadable},
 		{"snippet", snippetOverrides},
+		{"hidden", hiddenMap},
 	} {
 		t.Run(use.name, func(t *testing.T) {
 			w.t = t
@@ -280,5 +281,22 @@ func snippetOverrides(t *testing.T, w *window) {
 	}
 	if fix.Accuracy < 68000 || fix.Accuracy > 69000 { // 4.7439 times 10 km / ln 2
 		t.Errorf("accuracy %v m", fix.Accuracy)
+	}
+}
+
+// hiddenMap fits the map while the canvas has no size, as a page does that is shown
+// before its layout; the console is looked at later.
+func hiddenMap(t *testing.T, w *window) {
+	const canvas = "const m = document.getElementById('map'); "
+	w.click("fit")
+	w.frames()
+	before := w.text("return document.getElementById('map').toDataURL()")
+	w.eval(canvas+"m.style.display = 'none'", nil)
+	w.click("fit")
+	w.frames()
+	w.eval(canvas+"m.style.display = ''", nil)
+	w.frames()
+	if after := w.text("return document.getElementById('map').toDataURL()"); after != before {
+		t.Error("another picture after the map was hidden")
 	}
 }

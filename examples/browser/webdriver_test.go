@@ -137,6 +137,12 @@ func (w *window) text(script string) (s string) {
 	return s
 }
 
+// frames waits until what happened before is laid out and drawn.
+func (w *window) frames() {
+	w.t.Helper()
+	w.eval("return new Promise((done) => { let left = 4; const next = () => --left < 0 ? done() : requestAnimationFrame(next); next(); })", nil)
+}
+
 // find returns the path of the element with this id.
 func (w *window) find(id string) string {
 	w.t.Helper()

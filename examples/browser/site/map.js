@@ -76,12 +76,17 @@ export class WorldMap {
     this.x = this.y = 0.5;
     this.scale = 1000; // pixels around the world
     this.onclick = () => {};
-    new ResizeObserver(() => this.draw()).observe(canvas);
+    this.later = null; // a fit asked of a canvas without a size
+    new ResizeObserver(() => {
+      if (this.later && this.sized) this.later();
+      this.draw();
+    }).observe(canvas);
     this.listen();
   }
 
   get width() { return this.canvas.clientWidth; }
   get height() { return this.canvas.clientHeight; }
+  get sized() { return this.width > 0 && this.height > 0; }
 
   // pixel is where a place is on the canvas, the copy nearest to the middle.
   pixel(p) {
@@ -104,8 +109,10 @@ export class WorldMap {
     this.draw();
   }
 
-  // fit shows the circle of some km around p.
+  // fit shows the circle of some km around p, once the canvas has a size.
   fit(p, km) {
+    this.later = this.sized ? null : () => this.fit(p, km);
+    if (this.later) return;
     const around = 2 * Math.PI * earth * Math.cos(Math.min(80, Math.abs(p.lat)) * degree);
     this.scale = Math.min(this.width, this.height) / 2 / km * around;
     this.moveTo(p);
@@ -196,6 +203,7 @@ export class WorldMap {
   }
 
   paint() {
+    if (!this.sized) return; // before layout and when hidden; a size draws again
     const ratio = window.devicePixelRatio || 1, c = this.context;
     this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
