@@ -25,7 +25,8 @@
 //   - [LowerBound] bounds the loss of every mechanism, [LevelLowerBound] its level.
 //   - [Options.Size] says how large a program is.
 //
-// Results release indices; [mechanism.On] makes them release points.
+// Results release indices: [mechanism.On] and [mechanism.LabelBoth] lift them to points
+// and to names.
 //
 // # What is guaranteed
 //

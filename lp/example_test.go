@@ -117,6 +117,14 @@ func ExampleOptions_loss() {
 	for x := range 5 {
 		fmt.Printf("stop %d: locker 0 with probability %.3f\n", x, s.Prob(x, 0))
 	}
+	// Locker 1 is not stop 1, so both sides are named.
+	m, err := mechanism.LabelBoth(s, []string{"Pier", "Mill", "School", "Church", "Field"}, []string{"by the mill", "by the church"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(m.Release(random.Seeded(1), "Pier"))
+	_, err = m.Release(nil, "by the mill")
+	fmt.Println(err)
 	// Output:
 	// expected cost at most 0.656
 	// stop 0: locker 0 with probability 0.932
@@ -124,6 +132,8 @@ func ExampleOptions_loss() {
 	// stop 2: locker 0 with probability 0.500
 	// stop 3: locker 0 with probability 0.184
 	// stop 4: locker 0 with probability 0.068
+	// by the mill <nil>
+	// mechanism: LabelBoth: the input is not a point of the space: "by the mill" is none of the 5 inputs
 }
 
 // Some seven unknowns for every input come within a few percent of the optimal

@@ -26,9 +26,9 @@ type Options struct {
 	// same at every call. It need be no metric, nor symmetric: squares of distances,
 	// say, or the detour by a station. Outputs are then any labels >= 0 that it knows,
 	// points or not, and the utility metric serves Adversary alone and may be nil.
-	// The goroutine of the caller calls it. Where outputs are numbered otherwise than
-	// inputs, mechanism.On and mechanism.Labels do not serve: they take an index to be
-	// the same point on both sides.
+	// The goroutine of the caller calls it. Where output y is not input y,
+	// mechanism.LabelBoth names both sides; mechanism.On and mechanism.Labels take an
+	// index to be the same point on both.
 	Loss func(x, y int) float64
 
 	// Tolerance is the relative gap, (objective - bound)/objective, at which to

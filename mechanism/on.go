@@ -18,9 +18,9 @@ var ErrNotAPoint = errors.New("the input is not a point of the space")
 // must be one of the points, equal to it or at distance 0; any other is refused
 // with [ErrNotAPoint] (or with the reason why it has no distance). Moving it to
 // the nearest point would add up to twice the way to the loss of privacy, and
-// is left to the caller. Outputs must be indices of pts too. O(1) for points of
-// a comparable type, else a nearest-point query. It panics where m or pts is
-// nil.
+// is left to the caller. Outputs must be indices of pts too; for others there is
+// [LabelBoth]. O(1) for points of a comparable type, else a nearest-point query.
+// It panics where m or pts is nil.
 func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 	if m == nil || pts == nil {
 		panic("mechanism: On: m or pts is nil")
@@ -32,7 +32,7 @@ func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 		}
 	}
 	locate := metric.NewLocator(pts)
-	return &lifted[P]{"On", m, fmt.Sprint(pts), pts.Len(), pts.At, func(x P) (int, error) {
+	find := func(x P) (int, error) {
 		if len(index) > 0 {
 			if i, ok := index[any(x)]; ok {
 				return i, nil
@@ -47,24 +47,25 @@ func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 			return i, nil
 		}
 		return 0, fmt.Errorf("mechanism: On: %w", ErrNotAPoint)
-	}}
+	}
+	return &lifted[P, P]{"On", m, fmt.Sprint(pts), find, pts.Len(), pts.At}
 }
 
-// lifted is a mechanism on n indices that takes and gives what they stand for.
-type lifted[P any] struct {
+// lifted is a mechanism on indices that takes and gives what they stand for.
+type lifted[X, Y any] struct {
 	op   string
 	m    Mechanism[int, int]
 	what string // they stand for
-	n    int
-	at   func(i int) P
-	find func(x P) (int, error)
+	find func(x X) (int, error)
+	n    int // outputs
+	at   func(j int) Y
 }
 
-func (l *lifted[P]) Guarantee() Guarantee { return l.m.Guarantee() }
+func (l *lifted[X, Y]) Guarantee() Guarantee { return l.m.Guarantee() }
 
-func (l *lifted[P]) String() string { return fmt.Sprintf("on %s: %s", l.what, fault.Describe(l.m)) }
+func (l *lifted[X, Y]) String() string { return fmt.Sprintf("on %s: %s", l.what, fault.Describe(l.m)) }
 
-func (l *lifted[P]) Release(rng *rand.Rand, x P) (y P, err error) {
+func (l *lifted[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	i, err := l.find(x)
 	if err != nil {
 		return y, err
@@ -81,7 +82,8 @@ func (l *lifted[P]) Release(rng *rand.Rand, x P) (y P, err error) {
 
 // Labels lifts a mechanism on indices to labels: words, places or keys. Index i
 // is labels[i], as input and as output, and the guarantee is m's. The labels
-// are public, different from one another, and copied.
+// are public, different from one another, and copied. Where outputs are numbered
+// otherwise than inputs, use [LabelBoth].
 //
 // Where m tells its size, as a [Channel] and all that embeds one do, labels of
 // another number are a [*metric.SizeError]. (Outputs beyond the inputs have
@@ -90,49 +92,104 @@ func (l *lifted[P]) Release(rng *rand.Rand, x P) (y P, err error) {
 // release more than m takes.
 func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], error) {
 	const op = "mechanism: Labels"
-	if m == nil {
-		return nil, fault.Empty(op, "m", 0)
-	}
-	if err := fault.Empty(op, "labels", len(labels)); err != nil {
+	inputs, outputs, err := sizes(op, m)
+	if err != nil {
 		return nil, err
 	}
+	if inputs > 0 {
+		if err := fault.Size(op, "labels", len(labels), max(inputs, outputs)); err != nil {
+			return nil, err
+		}
+	}
 	labels = slices.Clone(labels)
-	index := make(map[K]int, len(labels))
-	for i, label := range labels {
-		if !hashable(label) || label != label {
-			return nil, fmt.Errorf("%s: labels[%d] = %s cannot be compared with itself", op, i, show(label))
+	what := fmt.Sprintf("%d labels", len(labels))
+	find, err := finder(op, "labels", what, labels)
+	if err != nil {
+		return nil, err
+	}
+	return &lifted[K, K]{"Labels", m, what, find, len(labels), func(j int) K { return labels[j] }}, nil
+}
+
+// LabelBoth is [Labels] for a mechanism whose outputs are numbered otherwise than
+// its inputs, as those of lp.Optimal with a Loss can be: input i is inputs[i], and
+// an output j is outputs[j]. Both lists are public and copied. Inputs differ from
+// one another; outputs need not, and may be of any type.
+//
+// Where m tells its size, another number of inputs, or an output beyond the
+// list, is a [*metric.SizeError]. Release and its errors are as with Labels.
+func LabelBoth[X comparable, Y any](m Mechanism[int, int], inputs []X, outputs []Y) (Mechanism[X, Y], error) {
+	const op = "mechanism: LabelBoth"
+	n, k, err := sizes(op, m)
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		if err := fault.Size(op, "inputs", len(inputs), n); err != nil {
+			return nil, err
 		}
-		if j, ok := index[label]; ok {
-			return nil, fmt.Errorf("%s: labels[%d] = %s is labels[%d] too", op, i, show(label), j)
-		}
-		index[label] = i
+	}
+	if len(outputs) < k {
+		return nil, &fault.SizeError{Op: op, Arg: "outputs", Got: len(outputs), Want: fmt.Sprintf("%d or more", k)}
+	}
+	if err := fault.Empty(op, "outputs", len(outputs)); err != nil {
+		return nil, err
+	}
+	inputs, outputs = slices.Clone(inputs), slices.Clone(outputs)
+	find, err := finder(op, "inputs", fmt.Sprintf("%d inputs", len(inputs)), inputs)
+	if err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("%d inputs and %d outputs", len(inputs), len(outputs))
+	return &lifted[X, Y]{"LabelBoth", m, what, find, len(outputs), func(j int) Y { return outputs[j] }}, nil
+}
+
+// sizes is how many inputs m has and how many outputs, up to the last point that one
+// stands for; zeros where m does not tell.
+func sizes(op string, m Mechanism[int, int]) (inputs, outputs int, err error) {
+	if m == nil {
+		return 0, 0, fault.Empty(op, "m", 0)
 	}
 	c, ok := m.(interface {
 		Len() int
 		Outputs() int
 		Output(y int) int
 	})
-	if ok {
-		n := fault.Len(c)
-		if err := fault.Empty(op, "m", n); err != nil {
-			return nil, err
-		}
-		for y := range c.Outputs() {
-			n = max(n, c.Output(y)+1)
-		}
-		if len(labels) != n {
-			return nil, &fault.SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(n)}
-		}
+	if !ok {
+		return 0, 0, nil
 	}
-	what := fmt.Sprintf("%d labels", len(labels))
-	return &lifted[K]{"Labels", m, what, len(labels), func(i int) K { return labels[i] }, func(x K) (int, error) {
+	inputs = fault.Len(c)
+	if err := fault.Empty(op, "m", inputs); err != nil {
+		return 0, 0, err
+	}
+	for y := range c.Outputs() {
+		outputs = max(outputs, c.Output(y)+1)
+	}
+	return inputs, outputs, nil
+}
+
+// finder looks labels up. They must differ.
+func finder[K comparable](op, arg, what string, labels []K) (func(x K) (int, error), error) {
+	if err := fault.Empty(op, arg, len(labels)); err != nil {
+		return nil, err
+	}
+	index := make(map[K]int, len(labels))
+	for i, label := range labels {
+		if !hashable(label) || label != label {
+			return nil, fmt.Errorf("%s: %s[%d] = %s cannot be compared with itself", op, arg, i, show(label))
+		}
+		if j, ok := index[label]; ok {
+			return nil, fmt.Errorf("%s: %s[%d] = %s is %s[%d] too", op, arg, i, show(label), arg, j)
+		}
+		index[label] = i
+	}
+	return func(x K) (int, error) {
 		if hashable(x) {
 			if i, ok := index[x]; ok {
 				return i, nil
 			}
 		}
 		return 0, fmt.Errorf("%s: %w: %s is none of the %s", op, ErrNotAPoint, show(x), what)
-	}}, nil
+	}, nil
 }
 
 // hashable is false where an interface in x holds a slice or the like.

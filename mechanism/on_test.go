@@ -150,6 +150,61 @@ func TestLabels_Refuses(t *testing.T) {
 	}
 }
 
+// Outputs numbered otherwise than inputs get their own names: what is released is,
+// name by name, the matrix of the channel, with equal names merged.
+func TestLabelBoth_IsTheChannel(t *testing.T) {
+	f := space.Path(3, 1)
+	apart := testkit.Must(certified(t, expo(t, f, 1, false), f, "step").Relabel([]int{3, 1, 0}))
+	inputs, outputs := []string{"a", "b", "c"}, []float64{.5, 7, 9, .5}
+	for _, m := range []Mechanism[int, int]{apart, unsized{apart}} {
+		both := testkit.Must(LabelBoth(m, inputs, outputs))
+		for x, name := range inputs {
+			want := []float64{apart.Prob(x, 0) + apart.Prob(x, 2), apart.Prob(x, 1)}
+			count, r := make([]int, 2), random.Seeded(uint64(x))
+			for range 20_000 {
+				switch y := testkit.Must(both.Release(r, name)); y {
+				case .5:
+					count[0]++
+				case 7:
+					count[1]++
+				default:
+					t.Fatalf("%v released", y)
+				}
+			}
+			testkit.ChiSquare(t, count, want, 1e-7) // six tests: false-reject probability 6e-7
+		}
+		if both.Guarantee() != apart.Guarantee() {
+			t.Error(both.Guarantee())
+		}
+	}
+	both := testkit.Must(LabelBoth(apart, inputs, outputs))
+	inputs[0], outputs[0], outputs[1], outputs[3] = "z", 0, 0, 0
+	if y, err := both.Release(nil, "a"); err != nil || y == 0 {
+		t.Errorf("lists are not copied: %v, %v", y, err)
+	}
+	if _, err := both.Release(nil, "z"); !errors.Is(err, ErrNotAPoint) {
+		t.Error(err)
+	}
+}
+
+func TestLabelBoth_Refuses(t *testing.T) {
+	c := testkit.Must(expo(t, space.Path(3, 1), 1, false).Relabel([]int{1, 0, 1}))
+	three, two := []string{"a", "b", "c"}, []int{1, 2}
+	for want, err := range map[string]error{
+		"inputs has size 2, want 3":             second(LabelBoth(c, three[:2], two)),
+		"outputs has size 1, want 2 or more":    second(LabelBoth(c, three, two[:1])),
+		`inputs[2] = "a" is inputs[0] too`:      second(LabelBoth(c, []string{"a", "b", "a"}, two)),
+		"inputs: empty input":                   second(LabelBoth(Mechanism[int, int](unsized{c}), three[:0], two)),
+		"outputs: empty input":                  second(LabelBoth(Mechanism[int, int](unsized{c}), three, two[:0])),
+		"mechanism: LabelBoth: m: empty input":  second(LabelBoth(nil, three, two)),
+		"LabelBoth: inputs[1] = NaN cannot be ": second(LabelBoth(c, []float64{0, math.NaN(), 1}, two)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // unsized does not tell the size of its channel.
 type unsized struct{ c *Channel }
 

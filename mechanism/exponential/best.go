@@ -143,7 +143,8 @@ func (c Candidate) String() string {
 // ultrametric the relaxed one with and without tuning) and returns the one with the
 // least loss under b.Utility: the first of equals. Constructions that a space does not
 // admit are listed with their reason; any other failure ends the search. O(n^2*k + n^3)
-// time for n points and k outputs, and that of Remapped, which is most of it.
+// time for n points and k outputs, and that of Remapped, which is most of it: 10 s for 500
+// points of the plane. lp.Choose has a TimeLimit and leaves out what does not fit.
 func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	const op = "exponential: Best"
 	if o == nil {
