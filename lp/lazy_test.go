@@ -36,7 +36,7 @@ func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solutio
 func TestLazy_AgreesWithDense(t *testing.T) {
 	r := random.Seeded(7)
 	for i, n := range []int{2, 3, 5, 16, 20, 32, 50} {
-		if n > 32 && !long {
+		if n > testkit.Sweep(20, 50) {
 			continue
 		}
 		space := func(i int) metric.Finite {
@@ -183,7 +183,7 @@ func TestLazy_MemoryOnTheWay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	b := metric.Same(space.Halton(101))
+	b := metric.Same(space.Halton(80))
 	p := testkit.Must(read(t.Context(), "lp: Optimal", b, 5, &Options{Tolerance: 1e-9}))
 	const limit = 1 << 20 // once the solve is on its way
 	p.o.Progress = func(i int, _ float64, _ time.Duration) {

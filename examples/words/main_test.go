@@ -52,17 +52,14 @@ func TestWords_Flags(t *testing.T) { program.Agrees(t) }
 // IKWAT22's finding: ConstOPT loses less than all that is not optimal, and nearly as
 // little as the optimum. The paper's sizes take minutes.
 func TestWords_ConstOPT(t *testing.T) {
+	testkit.Swept(t) // the golden table has them for 16 words
 	others := []string{"exponential", "exponential, tuned", madlibName, "exponential, tight weights"}
 	for _, c := range []struct {
 		n, alpha string
 		others   []string
 		gap      float64 // of OPTMech, as lp.Optimal has it by default
-		long     bool
-	}{{"30", ".7", others, 1e-5, false}, {"50", ".7", others, 1e-5, true}, {"200", ".5", others[:3], 1e-3, true}} { // no tight weights at 200
+	}{{"30", ".7", others, 1e-5}, {"50", ".7", others, 1e-5}, {"200", ".5", others[:3], 1e-3}} { // no tight weights at 200
 		t.Run("n="+c.n, func(t *testing.T) {
-			if c.long && os.Getenv("METRICDP_LONG") == "" {
-				t.Skip("METRICDP_LONG is not set")
-			}
 			dir := t.TempDir()
 			program.Must(t, "-kept", "0", "-n", c.n, "-alpha", c.alpha, "-r", "10", "-time", "10m", "-many", "0", "-out", dir)
 			rows := map[string]string{}
@@ -113,7 +110,7 @@ func TestWords_Many(t *testing.T) {
 }
 
 func TestWords_Inputs(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		in   string
 		args []string
 		want string
@@ -134,6 +131,9 @@ func TestWords_Inputs(t *testing.T) {
 		{"a 0\nb 1\nc 3\n", []string{"-text", "x y"}, "no text to show: in.txt has none of its words"},
 		{"she 0\ndoctor 1\npolice 3\nnurse 5\n", []string{"-text", "She, a doctor, saw."}, " she , a doctor , saw .\nMadlib           she , a "},
 	} {
+		if i%testkit.Sweep(2, 1) > 0 {
+			continue
+		}
 		args := append([]string{"-in", program.File(t, c.in), "-r", "1,2", "-out", t.TempDir()}, c.args...)
 		if out := program.Must(t, args...); !strings.Contains(out, c.want) {
 			t.Errorf("%q %v: no %q in\n%s", c.in, c.args, c.want, out)

@@ -30,7 +30,7 @@ type link struct {
 
 // TestChain_Accuracy is the whole chain: see the package's documentation.
 func TestChain_Accuracy(t *testing.T) {
-	for _, s := range corpus(t, testkit.Sweep(3, 12)) {
+	for _, s := range corpus(t, testkit.Sweep(2, 12)) {
 		t.Run(s.name, func(t *testing.T) {
 			last := math.Inf(1) // Objective at a smaller alpha
 			for _, span := range spans {

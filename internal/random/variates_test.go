@@ -42,7 +42,7 @@ func TestVariates_Law(t *testing.T) {
 		FillNormal(rng, three)
 		return normal.CDF((three[0] + three[1] + three[2]) / math.Sqrt(3))
 	})
-	for _, a := range []float64{1, 2, 8, 9, 1.001, 1 + 1.0/3, 1.5, 100.5} {
+	for _, a := range []float64{1, 9, 1.001, 100.5, 2, 8, 1 + 1.0/3, 1.5}[:testkit.Sweep(4, 8)] {
 		uniform(fmt.Sprintf("Gamma(%v)", a), func() float64 { return mathext.GammaIncReg(a, Gamma(rng, a)) })
 	}
 }

@@ -108,6 +108,7 @@ var mechanismCalls = []call{
 	{"mechanism.Channel.AdversaryError", channel.AdversaryError, []any{uniform, path}},
 	{"mechanism.Channel.Remap", channel.Remap, []any{uniform, path}},
 	{"mechanism.Labels", mechanism.Labels[string], []any{channel, []string{"a", "b", "c", "d", "e"}}},
+	{"mechanism.LabelBoth", mechanism.LabelBoth[string, float64], []any{channel, []string{"a", "b", "c", "d", "e"}, []float64{5, 4, 3, 2, 1}}},
 	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
 	{"mechanism.AtLevel", func(f metric.Finite, level float64, o *mechanism.AuditOptions) (*mechanism.Channel, float64, error) {
 		return mechanism.AtLevel(context.Background(), f, level, func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {

@@ -116,7 +116,7 @@ func (c call) drive(t *testing.T) {
 		t.Fatalf("the good call fails: %v %s", err, fault)
 	}
 	failing := fn.Type().NumOut() > 0 && fn.Type().Out(fn.Type().NumOut()-1) == errorType
-	deadline := time.Duration(testkit.Sweep(25, 100)) * time.Millisecond // where the argument is bad
+	deadline := time.Duration(testkit.Sweep(10, 100)) * time.Millisecond // where the argument is bad
 	slow := ""                                                           // the number whose last value only the context ended: the next larger will be, too
 	for i := range good {
 		for _, b := range bads(fn.Type().In(i), good[i]) {

@@ -102,7 +102,7 @@ func TestFinite_ErrsNearTheBound(t *testing.T) {
 		}
 	}
 	for _, c := range levels {
-		spread, concentrated, bound := finiteErrors(t, c.f, c.level, 2)
+		spread, concentrated, bound := finiteErrors(t, c.f, c.level, testkit.Sweep(1, 2))
 		t.Logf("%s, A = %g: %.4f and %.4f, bound %.4f", c.name, c.level, spread, concentrated, bound)
 		if e := max(spread, concentrated); e > 10*bound {
 			t.Errorf("%s, A = %g: error %v, above 10 times %v", c.name, c.level, e, bound)

@@ -234,10 +234,10 @@ func TestShuffle_Monotone(t *testing.T) {
 			last = a
 		}
 	}
-	falls("records", 6, func(s *ask, i int) { s.Records = int64(20 * math.Pow(20, float64(i))) })
-	falls("alpha0", 6, func(s *ask, i int) { s.Alpha0 = 12 * math.Pow(0.25, float64(i)) })
-	falls("delta", 5, func(s *ask, i int) { s.Delta = math.Pow(100, float64(i-5)) })
-	falls("items", 5, func(s *ask, i int) { s.Items = int64(1000 >> (2 * i)) })
+	falls("records", testkit.Sweep(4, 6), func(s *ask, i int) { s.Records = int64(20 * math.Pow(20, float64(i))) })
+	falls("alpha0", testkit.Sweep(4, 6), func(s *ask, i int) { s.Alpha0 = 12 * math.Pow(0.25, float64(i)) })
+	falls("delta", testkit.Sweep(3, 5), func(s *ask, i int) { s.Delta = math.Pow(100, float64(i-5)) })
+	falls("items", testkit.Sweep(3, 5), func(s *ask, i int) { s.Items = int64(1000 >> (2 * i)) })
 	falls("clones", 4, func(s *ask, i int) {
 		s.Clones, s.MinDistance = MetricRandomizer, float64(i)/3
 		if i == 0 {

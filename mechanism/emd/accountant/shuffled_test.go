@@ -121,7 +121,7 @@ func TestShuffled_PrivateAmongManyBits(t *testing.T) {
 				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, i)
 			}
 			most := 0.0
-			for others := 0; others <= n-m; others += testkit.Sweep(111, 37) {
+			for others := 0; others <= n-m; others += testkit.Sweep(333, 37) {
 				p := binaryLaw(n, others, alpha0)
 				for moved := 1; moved <= m; moved += 3 {
 					q := binaryLaw(n, others+moved, alpha0)
@@ -139,10 +139,10 @@ func TestShuffled_PrivateAmongManyBits(t *testing.T) {
 	}
 }
 
-// The table of the README, in part: upper ends are at most 1.1 times the lower.
+// The table of examples/README.md, in part: upper ends are at most 1.1 times the lower.
 func TestShuffled_IntervalsAreNarrow(t *testing.T) {
 	for i, c := range intervalCases(!long) {
-		if !long && i%2 > 0 {
+		if i%testkit.Sweep(4, 1) > 0 {
 			continue
 		}
 		s := clustered(t, c.s, c.size, c.r, c.alpha0, Users{c.users * c.items, c.items})

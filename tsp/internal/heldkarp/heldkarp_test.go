@@ -67,7 +67,7 @@ func TestTrees_Agree(t *testing.T) {
 			}
 			prim := testkit.Must(prim(context.Background(), "", f, pi))
 			want := costs(f, prim, pi)
-			for _, h := range [][]spanning.Edge{nil, hints, prim} {
+			for _, h := range [][]spanning.Edge{hints, nil, prim}[:testkit.Sweep(2, 3)] {
 				got, err := kd.spanning(context.Background(), "", pi, h)
 				if err != nil || want == nil || !slices.Equal(costs(f, got, pi), want) {
 					t.Errorf("%s, multipliers of size %v: trees differ (%v)", name, size, err)
