@@ -179,7 +179,7 @@ func FuzzShuffle(f *testing.F) {
 	})
 }
 
-// The first three are the figures of the README; the slowest cases too, with the
+// The first three are the figures of examples/README.md; the slowest cases too, with the
 // widest windows and the largest N that counts.
 func BenchmarkShuffle(b *testing.B) {
 	for name, s := range map[string]ask{

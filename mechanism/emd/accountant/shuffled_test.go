@@ -139,7 +139,7 @@ func TestShuffled_PrivateAmongManyBits(t *testing.T) {
 	}
 }
 
-// The table of the README, in part: upper ends are at most 1.1 times the lower.
+// The table of examples/README.md, in part: upper ends are at most 1.1 times the lower.
 func TestShuffled_IntervalsAreNarrow(t *testing.T) {
 	for i, c := range intervalCases(!long) {
 		if !long && i%2 > 0 {
@@ -386,7 +386,7 @@ func TestShuffled_Concurrent(t *testing.T) {
 	wait.Wait()
 }
 
-// The intervals of the README: ends, their ratio and the time.
+// The intervals of examples/README.md: ends, their ratio and the time.
 func BenchmarkInterval(b *testing.B) {
 	for _, c := range intervalCases(testing.Short()) {
 		b.Run(c.String(), func(b *testing.B) {
