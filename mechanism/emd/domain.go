@@ -133,13 +133,12 @@ type shape interface {
 // maxPositions keeps positions on a lattice, and twice them, exact in float64.
 const maxPositions = 1 << 51
 
-// Line is the interval [lo, hi] of the real line, lo < hi, in the unit of
-// Model.Unit. Items outside count at the nearer end, which moves no two apart;
-// NaN is an error.
+// Line is the interval [lo, hi] of the real line, lo < hi, in the unit of Model.Unit. Items
+// outside count at the nearer end, which moves no two apart; NaN is an error.
 //
-// Items are rounded to a lattice, at most a thousandth of the noise wide, and
-// what is promised is about their distances there: two items are at most one
-// step farther apart there, and 2^-51 of the larger of |lo| and |hi|.
+// Items are rounded to a lattice, at most a thousandth of the noise wide, and what is
+// promised is about their distances there. Rounding may move two items apart by one step of
+// the lattice, and 2^-51 of the larger of |lo| and |hi|.
 func Line(lo, hi float64) *Domain[float64] {
 	return &Domain[float64]{func(_ context.Context, op string) (g ground[float64], err error) {
 		if err := cmp.Or(fault.AllFinite(op, "ends of the line", []float64{lo, hi}), fault.Positive(op, "hi-lo", hi-lo)); err != nil {
@@ -234,14 +233,18 @@ func finitePlan(m shape, lipschitz float64, add func(acc []int64, x int, count i
 	}
 }
 
-// Finite is the points of a finite metric, as indices, at least two of which are
-// apart. Ultrametrics ([Clusters], [metric.Clustered], [metric.Ultrametric]) and
-// points on a line, such as the bins of a histogram, have isometries. For any
-// other the map is the one of least error, for n points O(n^2) distances each, in
-// simulations of the noise on public references: the star that gives every point
-// half the distance of its nearest neighbor, the single linkage ultrametric,
-// pruned, or a partition of unity on centers. All who take part get the same,
-// whatever the processor, from the same distances.
+// Finite is the points of a finite metric, as indices, at least two of which are apart.
+// Ultrametrics ([Clusters], [metric.Clustered], [metric.Ultrametric]) and points on a line,
+// such as the bins of a histogram, have maps that keep all distances. For any other metric
+// the map is of one of three kinds:
+//   - a star: every point has a coordinate of its own, half the distance to its nearest neighbor;
+//   - a tree: the points joined in the order of the gaps between them (single linkage), without
+//     the branches that noise would hide;
+//   - centers: a point's weights of the centers near it, which sum to 1.
+//
+// The one that errs the least is taken, in simulations of the noise on public references;
+// each is O(n^2) distances for n points. All who take part get the same, whatever the
+// processor, from the same distances.
 func Finite(space metric.Finite) *Domain[int] {
 	return &Domain[int]{func(ctx context.Context, op string) (g ground[int], err error) {
 		e, err := distancesOf(ctx, op, space)
