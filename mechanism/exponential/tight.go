@@ -32,9 +32,10 @@ func (e *NormalizerError) Error() string {
 const normalizerTol = 1e-9
 
 // ConstantNormalizer returns the exponential mechanism at the full rate alpha, but for
-// rounding, where sum_y exp(-alpha*rho(x,y)) does not depend on x, as on cycles, cubes
-// and every other vertex-transitive space: there the factor 1/2 of [Standard] drops.
-// Elsewhere it is a [*NormalizerError]. Cost as [Standard].
+// rounding, where the normalizer sum_y exp(-alpha*rho(x,y)) does not depend on x: there the
+// factor 1/2 of [Standard] drops. So it is on cycles, cubes and every other space that
+// looks the same from each of its points (vertex-transitive). Elsewhere it is a
+// [*NormalizerError]. Cost as [Standard].
 func ConstantNormalizer(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: ConstantNormalizer", MethodConstantNormalizer, f, alpha, o)
 	if err != nil {
@@ -93,15 +94,15 @@ type TightOptions struct {
 	Workers  int                   // 0: all processors
 }
 
-// Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w
-// that make every row sum to 1 by themselves, so that no normalizer depends on
-// the input and the full rate alpha is alpha-private: the factor 1/2 of
-// [Standard] drops. On a line it is the truncated geometric mechanism.
+// Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w that make
+// every row sum to 1 by themselves, so that no normalizer depends on the input and the full
+// rate alpha is alpha-private: the factor 1/2 of [Standard] drops. On a line it is the
+// truncated geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009).
 //
-// The weights exist on every line and at large alpha; where one is negative the
-// error is a [*NegativeWeightError], at very small alpha [ErrSingular]. Every
-// point is an output, but that the first of points at distance 0, which share a
-// row, stands for all. O(n^3) time and O(n^2) memory.
+// The weights exist on every line and at large alpha; where one is negative the error is a
+// [*NegativeWeightError], at very small alpha [ErrSingular]. Every point is an output, but
+// of points at distance 0, which share a row, only the first. O(n^3) time and O(n^2)
+// memory.
 func Tight(ctx context.Context, f metric.Finite, alpha float64, o *TightOptions) (*Mechanism, error) {
 	if o == nil {
 		o = &TightOptions{}

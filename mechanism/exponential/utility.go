@@ -17,12 +17,13 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// UtilityBeta returns KL10's rate for (gamma, delta)-utility of the
-// base-measure mechanism: at beta = (2/gamma) ln(1/(delta*mass)) the output
-// lies within gamma > 0 of the ideal one with probability at least 1 - delta,
-// mass > 0 a lower bound on mu(B(y, gamma/2)) over all y, such as
-// [entropy.BallMass]. It is mostly far too large; on finite spaces see
-// [SmallestBeta].
+// UtilityBeta returns a rate at which the base-measure mechanism has (gamma, delta)-utility
+// (see [Target]): at beta = (2/gamma) ln(1/(delta*mass)) the output lies within gamma > 0
+// of the ideal one with probability at least 1 - delta. mass in (0, 1] is a lower bound on
+// the measure of every ball of radius gamma/2, such as [entropy.BallMass]. The rate is
+// mostly far too large; on finite spaces see [SmallestBeta].
+//
+// Source: KL10.
 func UtilityBeta(t Target, mass float64) (float64, error) {
 	const op = "exponential: UtilityBeta"
 	if err := fault.Positive(op, "Gamma", t.Gamma); err != nil {
@@ -38,11 +39,10 @@ func UtilityBeta(t Target, mass float64) (float64, error) {
 }
 
 // SmallestBeta returns the smallest rate beta at which the mechanism with P{y|x}
-// proportional to mu[y] exp(-beta*f(x,y)) reaches the target. It bisects on the
-// mechanism itself (the probability of missing falls with beta, because its derivative
-// is minus a covariance of two increasing functions of the distance) to a relative
-// 1e-9, on the safe side. mu is a distribution on the points, positive in every closed
-// ball of radius gamma. O(n^2) a step; n^2 distances are stored.
+// proportional to mu[y] exp(-beta*f(x,y)) reaches the target, to a relative 1e-9, on the
+// safe side: the probability of missing falls with beta, so that it can bisect. mu is a
+// distribution on the points, positive in every closed ball of radius gamma. O(n^2) for
+// each of some 40 steps; n^2 distances are stored.
 func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
 	return smallestBeta(ctx, "exponential: SmallestBeta", f, mu, t)
 }
@@ -129,10 +129,10 @@ const (
 	missFloor = 0x1p-1022
 )
 
-// Misses returns an upper bound, right to a relative 2^-41, on the largest
-// probability that the output at an input x lies farther than gamma from x
-// under rho, and the first such x: (gamma, p)-utility (KL10). rho is as for
-// Channel.Loss. A lazy channel's bad row is an error. O(Len()*Outputs()).
+// Misses returns an upper bound, right to a relative 2^-41, on the largest probability that
+// the output at an input x lies farther than gamma from x under rho, and the first such x:
+// the channel has (gamma, p)-utility (see [Target]). rho is as for
+// [mechanism.Channel.Loss]. A lazy channel's bad row is an error. O(Len()*Outputs()).
 func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
 	const op = "exponential: Misses"
 	if err := fault.NonNegative(op, "gamma", gamma); err != nil {
@@ -184,9 +184,9 @@ type UtilityMechanism struct {
 	Mechanism
 	Mu   []float64 // the base measure
 	Miss float64   // at least the probability of missing ([Misses]), at most Target.Delta
-	// FormulaBeta is UtilityBeta, and FormulaLevel what KL10 prove for it,
-	// 2*C*FormulaBeta with C the Lipschitz constant of the utility metric against the
-	// privacy metric. +Inf where Gamma is 0.
+	// FormulaBeta is UtilityBeta, and FormulaLevel what KL10 prove for it: 2*C*FormulaBeta,
+	// where C is the largest utility distance of two points over their privacy distance.
+	// +Inf where Gamma is 0.
 	FormulaBeta, FormulaLevel float64
 }
 
@@ -197,22 +197,23 @@ type UtilityOptions struct {
 	Workers  int                   // 0: all processors
 }
 
-// MostPrivate returns the most private one of the base-measure exponential mechanisms
-// of KL10 on a finite space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)): that at
-// the smallest rate that reaches the target under b.Utility ([SmallestBeta]). Its
-// guarantee is its audited level under b.Privacy, mostly far below the FormulaLevel
-// beside it.
+// MostPrivate returns the most private one of the base-measure exponential mechanisms on a
+// finite space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)): that at the smallest
+// rate that reaches the target under b.Utility ([SmallestBeta]). Its guarantee is its
+// audited level under b.Privacy, mostly far below the FormulaLevel beside it.
 //
-// It is an upper bound on eps*(Gamma, Delta), KL10's infimum over all mechanisms, and
-// a loose one: on 200 random spaces of 2 to 6 points 2.8 times eps* in the median, 58
-// times at most, and above 0 on 16 of 17 where eps* is 0; on 50 points of the plane 3 to 8
-// times. MostPrivate of package lp has eps* itself, with the mechanism, for up to some
-// hundred points.
+// It is an upper bound on the least level of any mechanism that reaches the target (KL10's
+// eps*), and a loose one: on 200 random spaces of 2 to 6 points 2.8 times eps* in the
+// median, 58 times at most, and above 0 on 16 of 17 where eps* is 0; on 50 points of the
+// plane 3 to 8 times. MostPrivate of package lp has eps* itself, with the mechanism, for up
+// to some hundred points.
 //
 // mu is a distribution on the points that sees no private data; nil is
-// [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never released. A
-// level that is infinite, because the utility metric tells points at privacy distance
-// 0 apart, is an error. O(n^3) time for the audit, O(n^2) memory.
+// [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never released. A level
+// that is infinite, because the utility metric tells points at privacy distance 0 apart, is
+// an error. O(n^3) time for the audit, O(n^2) memory.
+//
+// Source: KL10.
 func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *UtilityOptions) (*UtilityMechanism, error) {
 	const op = "exponential: MostPrivate"
 	if o == nil {
