@@ -227,9 +227,10 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 //
 //	sum_x prior[x] P{y at x} rho(x,z)
 //
-// Guarantees are for every prior; this is for one, and says what they leave. It lies between 0, the error of a channel that tells the input, and the
-// mean distance to the median of the prior, that of a channel that tells nothing. Under
-// the metric of the loss it is the mean loss after [Channel.Remap].
+// Guarantees are for every prior; this is for one, and says what they leave. It lies
+// between 0, the error of a channel that tells the input, and the mean distance to the
+// median of the prior, that of a channel that tells nothing. Under the metric of the loss
+// it is the mean loss after [Channel.Remap].
 //
 // rho has Len() points or more; the first ones are the inputs, and all can be guessed.
 // A negative or non-finite distance is a [*metric.Violation]. Rounded to nearest: an

@@ -25,7 +25,7 @@ import (
 // have a sum S and the mean S/m. Each coordinate of the mean is rounded at random to one of
 // the two integers next to it, so that it is right on average. These vectors are added over
 // all users, and every coordinate gets discrete Laplace noise: an integer k with
-// probability prop. to e^(-a|k|). From the noisy mean the weights of a finer set of points
+// probability proportional to e^(-a|k|). From the noisy mean the weights of a finer set of points
 // are fitted. Errors in d_EM are of order (alpha n)^(-1/(d+1)) for n users in d dimensions,
 // as any mechanism's must be.
 //

@@ -173,7 +173,8 @@ func (g *GKRR) move(x, y int) int {
 	return y
 }
 
-// Channel returns the mechanism as a channel, lazy beyond 1,024 items.
+// Channel returns the mechanism as a channel: a matrix of k x k weights for up to 1,024
+// items, lazy beyond.
 func (g *GKRR) Channel(ctx context.Context) (*mechanism.Channel, error) {
 	if err := g.made("emd: GKRR.Channel"); err != nil {
 		return nil, err

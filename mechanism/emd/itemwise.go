@@ -46,7 +46,7 @@ type ItemWiseOptions struct {
 	// Clones says how the accountant counts the items among which one is hidden.
 	Clones accountant.Clones
 	// Space is the metric of the channel's inputs. If given, its diameter is
-	// the model's where that is 0 and must not pass it elsewhere, its least
+	// the model's where that is 0 and must not exceed it elsewhere, its least
 	// distance helps the accountant, and the audited level of the channel under
 	// it, which may be below the claimed one, is accounted for.
 	Space metric.Finite

@@ -43,7 +43,7 @@ type LinearOptions[P any] struct {
 // Lipschitz*d_EM/n, so that local (n = 1) and central models, bounded and unbounded, are
 // served alike. Users weigh the same, however many items they hold.
 //
-// Without Delta the noise has a density prop. to exp(-alpha*n/Lipschitz*||z||) in the norm
+// Without Delta the noise has a density proportional to exp(-alpha*n/Lipschitz*||z||) in the norm
 // of the query, [additive.KNorm]. With Delta the norm must be l2 and the noise is Gaussian
 // of the least deviation, [additive.GaussianSigma] at Model.Diameter: items farther apart
 // are outside the promise. (The deviation of IRC24, l sqrt(1.25 ln(1/delta))/alpha, is not

@@ -21,7 +21,7 @@ import (
 var ErrNoCells = errors.New("no points of the line, of the Euclidean plane or of a sphere")
 
 // Snapped returns noise that is snapped to the points: the output is that nearest to x
-// plus noise of density prop. to exp(-beta*||z||), at the largest rate beta found whose
+// plus noise of density proportional to exp(-beta*||z||), at the largest rate beta found whose
 // audited level is at most alpha. It is the mechanism that additive.Snap samples, with
 // its distribution: P{y|x} is the mass that the noise around x has in the Voronoi cell of
 // y, all that is nearest to y. This integral is computed to about 1e-13 of itself (less for

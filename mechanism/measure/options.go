@@ -45,7 +45,7 @@ const (
 	DomainSchedule Schedule = iota
 	// Equal gives all levels the same scale.
 	Equal
-	// ByCost makes the scale of a level prop. to C^(-1/2), C a bound on what noise
+	// ByCost makes the scale of a level proportional to C^(-1/2), C a bound on what noise
 	// of scale 1 costs there in W1, summed over its nodes. No other schedule has a
 	// lower sum of these bounds.
 	ByCost
@@ -87,11 +87,11 @@ type SynthesizerOptions struct {
 	// [CountPersons], and a record gets eps/PerPerson. How many records count is
 	// private then, so that Relation must be AddRemoveOne.
 	PerPerson int
-	// Levels, where not nil, divides all regions alike, in place of as deep as the
-	// noisy counts say: below j divisions, Levels[j] levels of the domain's tree
-	// are taken at once.
+	// Levels, where not nil, divides all regions alike, where the default goes as
+	// deep as the noisy counts say: after j divisions the next one takes Levels[j]
+	// levels of the domain's tree at once.
 	Levels []int
-	// Shares are those of the budget that the divisions get, up to a factor; nil
+	// Shares are the parts of the budget that the divisions get, up to a factor; nil
 	// means equal ones. Only with Levels.
 	Shares []float64
 	// Prune stops at regions that are believed to hold at most Prune times the

@@ -16,11 +16,11 @@ import (
 )
 
 // LevelAtLeast bounds from below, by simulation, the level of a mechanism that has no
-// matrix to audit, such as noise snapped to a set. With the Confidence 1 -
-// Options.FalseReject of the evidence, whatever m is, it is (a, delta)-private under rho,
-// whose points are its inputs, for no a below the Level of the evidence. That is the tight
-// level at delta of [mechanism.Channel.Audit], seen from below. x and xPrime are the inputs
-// that prove it, or -1 where nothing does.
+// matrix to audit, such as noise snapped to a set: m is (a, delta)-private under rho, whose
+// points are its inputs, for no a below the Level of the evidence. That holds with its
+// Confidence, 1 - Options.FalseReject, whatever m is. It is the tight level at delta of
+// [mechanism.Channel.Audit], seen from below. x and xPrime are the inputs that prove it, or
+// -1 where nothing does.
 //
 // Half of the samples of every input choose one pair and one set of outputs; the other half
 // bounds its two probabilities as [TestLevel] does. More samples prove more: sets of
