@@ -17,8 +17,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Audit is the tight privacy level of a channel at a given delta: the least
-// alpha for which it is (alpha, delta)-private. Lo <= level <= Hi is proved. X,
+// Audit is the tight privacy level of a channel at a given delta: the least alpha, per
+// unit of the metric, for which it is (alpha, delta)-private. Lo <= level <= Hi is proved. X,
 // XPrime and Y witness Lo: for delta = 0, Y is the output whose probability
 // differs most between the inputs; for delta > 0 all outputs likelier at X
 // count, and Y is -1. Where Lo is 0 all are -1.
@@ -57,8 +57,9 @@ func (o *AuditOptions) auditing(op string) *auditing {
 // Audit computes the tight level at o.Delta of the distributions that Release draws
 // from, under rho as its Distance returns it. The level is +Inf where an output has
 // probability 0 at one input only (delta = 0), or where two inputs at distance 0
-// differ (by more than delta in total variation). Outputs count as different even
-// where they stand for one point; merging them can only lower the level.
+// differ (by more than delta in total variation, half the sum of what their
+// probabilities differ by). Outputs count as different even where they stand for one
+// point; merging them can only lower the level.
 // O(Len()^2 * Outputs()); a lazy channel's rows are computed Len()/16 times. At
 // delta = 0 the edges of a [metric.Graph] imply all pairs: O(edges * Outputs()).
 func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {

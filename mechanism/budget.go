@@ -14,7 +14,7 @@ import (
 )
 
 // Budget is a limit for the levels of several releases together: [Budget.Spend]
-// adds the guarantee of the next one, and refuses it where the sum would pass the
+// adds the guarantee of the next one, and refuses it where the sum would exceed the
 // limit. All that is released after a Spend without error is then as private as the
 // limit, by sequential composition, also where outputs decide what is released next.
 // [Sticky] spends for every input that is new: all of them together are then as private
@@ -23,7 +23,7 @@ import (
 //
 // What is spent is stored before Spend returns: a crash between it and the release
 // wastes a part of the budget, and none overspends. Sums and comparisons are exact.
-// So ten draws at level 0.1 pass the limit 1 in the last bit, as 0.1 is a little
+// So ten draws at level 0.1 exceed the limit 1 in the last bit, as 0.1 is a little
 // more in float64; the limit for n draws of m is m.Guarantee().Times(n).
 //
 // A Budget is safe for concurrent use, and so are several of one name.
@@ -44,7 +44,7 @@ type BudgetOptions struct {
 	Name string
 }
 
-// ErrBudget reports a release that would pass the limit of a [Budget]. It comes as a
+// ErrBudget reports a release that would exceed the limit of a [Budget]. It comes as a
 // [*BudgetError].
 var ErrBudget = errors.New("the budget is spent")
 
@@ -69,9 +69,10 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("mechanism: Budget.Spend: %v: %s asked, %s left", ErrBudget, show(e.Asked), show(e.Left))
 }
 
-// NewBudget returns a budget of the given limit, which must promise something. Where
-// the Store has a budget of the same name, what that spent is spent: a new limit may
-// be higher or lower, in the same unit.
+// NewBudget returns a budget of the given limit, which must promise something (else a
+// [*metric.ValueError]). Where the Store has a budget of the same name, what that spent is
+// spent: a new limit may be higher or lower, in the same unit. Other errors are those of
+// the Store, and a Store without a Name.
 func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 	const op = "mechanism: NewBudget"
 	if err := fault.NonNegative(op, "limit.Alpha()", limit.Alpha()); err != nil {

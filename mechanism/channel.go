@@ -204,7 +204,8 @@ func (c *Channel) WithGuarantee(g Guarantee) *Channel {
 }
 
 // Relabel returns the same channel with output y standing for point labels[y]:
-// post-processing, so the guarantee stays. labels is copied.
+// post-processing, so the guarantee stays. labels is copied; another number of them than
+// Outputs() is a [*metric.SizeError], a negative one a [*metric.ValueError].
 func (c *Channel) Relabel(labels []int) (*Channel, error) {
 	const op = "mechanism: Channel.Relabel"
 	if err := c.built(op); err != nil {

@@ -24,7 +24,7 @@
 //
 // Release more than once: levels add up ([Guarantee.Plus], [Compose]); [NewComposition] finds
 // what channels have together. [Sticky] and [Track] repeat the draw of a value that comes back,
-// [Budget] refuses what would pass a limit, and a [Store] keeps both.
+// [Budget] refuses what would exceed a limit, and a [Store] keeps both.
 //
 // Write your own: implement [Mechanism] with [Rand], and test it by package mechanismtest.
 //

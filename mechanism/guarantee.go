@@ -25,8 +25,8 @@ type Guarantee struct {
 // that of the metric it is stated for.
 var ErrUnit = fault.ErrUnit
 
-// NewGuarantee returns the promise of level alpha >= 0 per unit, 0 <= delta < 1. An
-// alpha of +Inf is allowed and promises nothing.
+// NewGuarantee returns the promise of level alpha >= 0 per unit, 0 <= delta < 1; other
+// numbers are a [*metric.ValueError]. An alpha of +Inf is allowed and promises nothing.
 func NewGuarantee(alpha, delta float64, unit metric.Unit) (Guarantee, error) {
 	const op = "mechanism: NewGuarantee"
 	if !(alpha >= 0) {

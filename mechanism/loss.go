@@ -52,7 +52,7 @@ func (l Losses) Mean(prior []float64) (float64, error) {
 }
 
 // Quantile returns the smallest loss that at least a fraction q of the inputs
-// do not exceed, 0 < q <= 1 (IKWAT22 use q = 0.95).
+// do not exceed, 0 < q <= 1, such as 0.95.
 func (l Losses) Quantile(q float64) (float64, error) {
 	const op = "mechanism: Losses.Quantile"
 	if !(q > 0 && q <= 1) {
@@ -191,11 +191,14 @@ func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, e
 }
 
 // Remap returns, for every output, the point of rho that minimizes the expected
-// loss given that output (Bayesian remap, Chatzikokolakis et al. 2017): its own
+// loss given that output and prior (nil: uniform), in distances of rho: its own
 // point where none is better, else the first of the best. Applied with
 // [Channel.Relabel] it costs no privacy and never raises the mean loss under
 // this prior. rho is as for [Channel.Loss]. O(Len()*Outputs()*rho.Len()), and
 // two matrices of Len() rows.
+//
+// Source: Chatzikokolakis, ElSalamouny, Palamidessi, "Efficient utility
+// improvement for location privacy", 2017 (Bayesian remapping).
 func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite) ([]int, error) {
 	const op = "mechanism: Channel.Remap"
 	if err := c.checkLoss(op, rho); err != nil {
@@ -224,14 +227,16 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 //
 //	sum_x prior[x] P{y at x} rho(x,z)
 //
-// (Shokri et al. 2011). Guarantees are for every prior; this is for one, and says what
-// they leave. It lies between 0, the error of a channel that tells the input, and the
-// mean distance to the median of the prior, that of a channel that tells nothing. Under
-// the metric of the loss it is the mean loss after [Channel.Remap].
+// Guarantees are for every prior; this is for one, and says what they leave. It lies
+// between 0, the error of a channel that tells the input, and the mean distance to the
+// median of the prior, that of a channel that tells nothing. Under the metric of the loss
+// it is the mean loss after [Channel.Remap].
 //
 // rho has Len() points or more; the first ones are the inputs, and all can be guessed.
 // A negative or non-finite distance is a [*metric.Violation]. Rounded to nearest: an
 // estimate and no bound. O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows.
+//
+// Source: Shokri, Theodorakopoulos, Le Boudec, Hubaux, "Quantifying location privacy", 2011.
 func (c *Channel) AdversaryError(ctx context.Context, prior []float64, rho metric.Finite) (float64, error) {
 	const op = "mechanism: Channel.AdversaryError"
 	if err := c.built(op); err != nil {

@@ -86,8 +86,9 @@ type StickyOptions[X any] struct {
 const minSecret = 32
 
 // NewSticky returns m with one draw for each distinct input. Outputs are stored by
-// encoding/json: the Release of one that does not come back from it as it was is an
-// error.
+// encoding/json: the Release of one that does not come back from it as it was is an error.
+// Options that lack what they need or do not go together are an error that says which, and
+// a Budget in another unit is [ErrUnit].
 func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y], error) {
 	const op = "mechanism: NewSticky"
 	if m == nil {

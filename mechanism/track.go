@@ -31,8 +31,8 @@ type TrackOptions struct {
 	Ends int
 }
 
-// NewTrack returns the mechanism of tracks. Several tracks of one person share the
-// Sticky, so that a place is drawn once for all of them.
+// NewTrack returns the mechanism of tracks. Several tracks of one person share the Sticky,
+// so that a place is drawn once for all of them. Negative Ends are a [*metric.ValueError].
 func NewTrack[X, Y any](s *Sticky[X, Y], o *TrackOptions) (*Track[X, Y], error) {
 	const op = "mechanism: NewTrack"
 	if err := s.check(op); err != nil {
@@ -69,10 +69,11 @@ func (t *Track[X, Y]) Guarantee() Guarantee {
 	return t.sticky.Guarantee()
 }
 
-// Level is the guarantee of one track as a whole, against another one of the same
-// pattern all of whose inputs lie elsewhere, each at most as far as the distance that it
-// is taken at: k times that of the mechanism, k the number of distinct inputs but for the
-// ends. Where they have answers already from earlier tracks, these count here too.
+// Level is the guarantee of one track as a whole, per unit of the largest distance that one
+// of its inputs is moved by: at a distance d it holds against every track of the same
+// pattern whose inputs are each at most d from these. It is k times that of the mechanism,
+// k the number of distinct inputs but for the ends. Where they have answers already from
+// earlier tracks, these count here too.
 func (t *Track[X, Y]) Level(xs []X) (Guarantee, error) {
 	if err := t.check("mechanism: Track.Level"); err != nil {
 		return Guarantee{}, err

@@ -16,16 +16,16 @@ import (
 // maxBoxDim bounds the dimension of a box: a point has 2^d weights.
 const maxBoxDim = 8
 
-// Box is the box with corners lo and hi, lo[j] < hi[j], in at most 8 dimensions,
-// under [metric.Euclidean], [metric.Manhattan] or [metric.Chebyshev], in the unit
-// of Model.Unit. Items outside count at the nearest point of the box, which moves
-// no two apart; a NaN coordinate is an error.
+// Box is the box with corners lo and hi, lo[j] < hi[j], in at most 8 dimensions, under
+// [metric.Euclidean], [metric.Manhattan] or [metric.Chebyshev], in the unit of Model.Unit.
+// Items outside count at the nearest point of the box, which moves no two apart; a NaN
+// coordinate is an error.
 //
-// Items become their weights of multilinear interpolation on a grid, whose spacing
-// grows as (alpha n)^(-1/(d+1)); the estimate lies on one 3 to 9 times finer. Items
-// are rounded to a lattice, 2^-10 of a cell wide as a rule, and what is promised is
-// about their distances there: two items are at most one step an axis farther
-// apart there.
+// The box has a grid, whose spacing is of order (alpha n)^(-1/(d+1)); an item becomes the
+// weights of the 2^d corners of its cell (multilinear interpolation). The estimate lies on
+// a grid 3 to 9 times finer. Items are rounded to a lattice, 2^-10 of a cell wide as a
+// rule, and what is promised is about their distances there, where two items are at most
+// one step an axis farther apart.
 func Box(space metric.Space[[]float64], lo, hi []float64) *Domain[[]float64] {
 	lo, hi = append([]float64(nil), lo...), append([]float64(nil), hi...)
 	return &Domain[[]float64]{func(_ context.Context, op string) (g ground[[]float64], err error) {
@@ -78,13 +78,13 @@ func Box(space metric.Space[[]float64], lo, hi []float64) *Domain[[]float64] {
 	}}
 }
 
-// Sphere is the whole sphere of g, in its unit. Latitudes outside [-90, 90] and
-// longitudes that are no finite numbers are errors.
+// Sphere is the whole sphere of g, in its unit. Latitudes outside [-90, 90] and longitudes
+// that are no finite numbers are errors.
 //
-// Items become points in space, with the weights of [Box] there, and what is
-// promised is about the chords between lattice points next to them: at most the
-// distance of two items and one lattice cell's diagonal, 2^-10 of the resolution
-// as a rule.
+// Items become points in space, with the weights of [Box] there. What is promised is about
+// straight distances through the sphere, between the lattice points next to two items: at
+// most the distance of the items along it and the diagonal of a lattice cell, 2^-10 of the
+// resolution as a rule.
 func Sphere(g metric.GreatCircle) *Domain[metric.LatLon] {
 	return &Domain[metric.LatLon]{func(_ context.Context, op string) (ground[metric.LatLon], error) {
 		if err := g.Check(metric.LatLon{}, metric.LatLon{}); err != nil {

@@ -38,9 +38,11 @@ func (r Move) check(op string, i int, eps float64) error {
 // length bounds d_EM between the user before and after, from above.
 func (r Move) length() float64 { return directed.MulUp(r.Fraction, r.Distance) }
 
-// ChooseAlpha returns the largest level per unit of d_EM that keeps every move:
-// the least Eps/(Fraction*Distance), rounded down (IRC24 Section 3). No move is
-// an error. O(moves).
+// ChooseAlpha returns the largest level per unit of d_EM that keeps every move: the least
+// Eps/(Fraction*Distance), rounded down. An empty list is an error, and a Move outside its
+// domain a [*metric.ValueError]. O(moves).
+//
+// Source: IRC24, Section 3.
 func ChooseAlpha(moves []Move) (float64, error) {
 	const op = "emd: ChooseAlpha"
 	if err := fault.Empty(op, "moves", len(moves)); err != nil {

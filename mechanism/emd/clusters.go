@@ -9,11 +9,12 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Clusters is a space of Count clusters of Size items each (IRC24, section 5):
-// item i lies in cluster i/Size, two items of one cluster are at distance
-// Within*Diameter, and items of two clusters at distance Diameter. It stores
-// nothing. Functions that take a Clusters check it; its own methods panic for
-// an item out of range, and for distances without a Diameter.
+// Clusters is a space of Count clusters of Size items each: item i lies in cluster i/Size,
+// two items of one cluster are at distance Within*Diameter, and items of two clusters at
+// distance Diameter. It stores nothing. Functions that take a Clusters check it; its own
+// methods panic for an item out of range, and for distances without a Diameter.
+//
+// Source: IRC24, Section 5.
 type Clusters struct {
 	Count, Size int         // >= 1
 	Within      float64     // 0 < Within <= 1

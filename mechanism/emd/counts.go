@@ -8,11 +8,10 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Counts is what a [Frequencies] publishes: how often each output came up. The
-// zero value is that of nobody, to merge others into. Not safe for concurrent
-// use while it changes. But for the Local trust, counts of some of the model's
-// users only must not be published as if they had the promise of all: fewer
-// items hide a user less.
+// Counts is what a [Frequencies] publishes: how often each output came up. The zero value
+// is that of nobody, to merge others into. Not safe for concurrent use while it changes.
+// Outside the Local trust, counts of a part of the model's users do not have the promise of
+// all: fewer items hide a user less.
 type Counts struct {
 	n            []int64
 	users, items int64

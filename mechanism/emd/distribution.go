@@ -12,41 +12,42 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Distribution releases how the items of the users are distributed: the mean over
-// users of the distribution of each one's items. Every user weighs the same,
-// however many items it has. In the Central trust a curator makes one [Report] of
-// all; in the Local trust every user makes its own, and whoever collects them
-// adds them up. Immutable and safe for concurrent use.
+// Distribution releases how the items of the users are distributed: the mean over users of
+// the distribution of each one's items. Every user weighs the same, however many items it
+// has. In the Central trust a curator makes one [Report] of all; in the Local trust every
+// user makes its own, and whoever collects them adds them up. Immutable and safe for
+// concurrent use.
 //
 // # How
 //
-// A map Phi of the items to vectors of integers, with ||Phi(x) - Phi(y)||_1 <= L
-// d(x,y), which is proved or computed from all pairs. A user of m items whose sum
-// is S has the mean S/m; it is rounded at random, each coordinate by itself, up
-// with the remainder's probability. Over all users these vectors are summed, and
-// every coordinate gets discrete Laplace noise, P{k} prop. to e^(-a|k|). From the
-// noisy mean the weights of a finer set of points are fitted. The errors of W1
-// grow like (alpha n)^(-1/(d+1)) in d dimensions, as any mechanism's must.
+// A map Phi takes items to vectors of integers, with ||Phi(x) - Phi(y)||_1 <= L d(x,y) for
+// a constant L that is proved or computed from all pairs. The vectors of a user's m items
+// have a sum S and the mean S/m. Each coordinate of the mean is rounded at random to one of
+// the two integers next to it, so that it is right on average. These vectors are added over
+// all users, and every coordinate gets discrete Laplace noise: an integer k with
+// probability proportional to e^(-a|k|). From the noisy mean the weights of a finer set of points
+// are fitted. Errors in d_EM are of order (alpha n)^(-1/(d+1)) for n users in d dimensions,
+// as any mechanism's must be.
 //
 // # Why it is private
 //
-// A user's coordinate of mean v = k + f, k an integer and 0 <= f <= 1, becomes y
-// with probability p_v(y) = (1-f) q(y-k) + f q(y-k-1), q being the distribution
-// of the noise and of what all other users add. As q(y-1)/q(y) lies in [e^-a,
-// e^a], so do the ratios of q(y-k) and q(y-k-1), and
+// A user's coordinate of mean v = k + f, k an integer and 0 <= f <= 1, becomes y with
+// probability p_v(y) = (1-f) q(y-k) + f q(y-k-1), q being the distribution of the noise and
+// of what all other users add. As q(y-1)/q(y) lies in [e^-a, e^a], so do the ratios of
+// q(y-k) and q(y-k-1), and
 //
 //	|d ln p_v(y) / dv| = |q(y-k-1) - q(y-k)| / p_v(y) <= e^a - 1.
 //
-// Coordinates are independent given the users, so ln P{y} moves by at most
-// (e^a - 1) ||S/m - S'/m'||_1. The mean of Phi over a distribution moves by at
-// most L d_EM (couple the two optimally), so with a = ln(1 + alpha/L), rounded
-// down, the promise is alpha, without delta. All numbers drawn are integers,
-// drawn exactly: the promise is that of the bits.
+// Coordinates are independent given the users, so ln P{y} moves by at most (e^a - 1) ||S/m
+// - S'/m'||_1. The mean of Phi over a distribution moves by at most L d_EM (move the items
+// the shortest way), so with a = ln(1 + alpha/L), rounded down, the promise is alpha,
+// without delta. All numbers drawn are integers, drawn exactly: the promise is that of the
+// bits.
 //
-// Source: IRC24, Theorem 4.1 for the Lipschitz map. The maps are isometries to l1, or
-// nearly: on a line the parts of cells below an item, on a tree the edges above it, in a box
-// the weights of the corners around it, so that noise is added to what distances are made
-// of. The maps, the estimates and constants are new.
+// Source: IRC24, Theorem 4.1 for the Lipschitz map. The maps keep distances in l1, or
+// nearly: on a line the parts of cells below an item, on a tree the edges above it, in a
+// box the weights of the corners around it, so that noise is added to what distances are
+// made of. The maps, the estimates and constants are new.
 type Distribution[P any] struct {
 	plan     plan[P]
 	g        Guarantee
@@ -67,12 +68,12 @@ type DistributionOptions struct {
 	Spacing float64
 }
 
-// NewDistribution returns the mechanism with the promise alpha > 0 per unit of
-// d_EM in the model, Local or Central, bounded or not. A Model.Diameter of 0
-// stands for the domain's; a smaller one is an error. Alpha times the diameter
-// must be at least 2^-20. Errors are [*metric.ValueError] for an argument outside
-// its domain, and those of the domain. What the domain is asked costs O(n) for n
-// points of a hierarchy, O(n^2) for other finite metrics.
+// NewDistribution returns the mechanism with the promise alpha > 0 per unit of d_EM in the
+// model, Local or Central, bounded or not. A Model.Diameter of 0 stands for the domain's; a
+// smaller one is an error. Alpha times the diameter must be at least 2^-20. Errors are
+// [*metric.ValueError] for an argument outside its domain, and those of the domain. O(n)
+// for n points of a hierarchy, and at least O(n^2) distances for other finite metrics: see
+// [Finite].
 func NewDistribution[P any](ctx context.Context, domain *Domain[P], model Model, alpha float64, o *DistributionOptions) (*Distribution[P], error) {
 	const op = "emd: NewDistribution"
 	o = cmp.Or(o, &DistributionOptions{})
@@ -175,7 +176,7 @@ func (d *Distribution[P]) Guarantee() Guarantee {
 	return d.g
 }
 
-// Resolution bounds how far the estimate would be from the truth without noise:
+// Resolution bounds, in d_EM, how far the estimate would be from the truth without noise:
 // what lies nearer together is not told apart.
 func (d *Distribution[P]) Resolution() float64 {
 	return fault.Must(d, d.made("emd: Distribution.Resolution")).plan.Resolution()
@@ -206,17 +207,17 @@ func (d *Distribution[P]) noise(r *Report) (size, deviation float64) {
 	return deviation, deviation
 }
 
-// Release makes one report of the users of the model. Errors name the user and
-// the item: data that do not fit the model, or an item that is not in the domain.
-// They depend on the data, so keep them from whom the report is for.
+// Release makes one report of the users of the model. Errors name the user and the item:
+// data that do not fit the model, or an item that is not in the domain. They depend on the
+// data, so keep them from whom the report is for. Each user takes O([Report.Len]), besides
+// the work for its items.
 func (d *Distribution[P]) Release(rng *rand.Rand, data Users[P]) (*Report, error) {
 	return d.release(context.Background(), "emd: Distribution.Release", d.Guarantee().model, rng, data)
 }
 
-// Collect makes one report for each user, any number of them, and returns their
-// sum: in the Local trust, what a collector gets who merges what they sent. In
-// the Central trust it is [Distribution.Release]. It reads data once, in order,
-// and keeps a number a coordinate.
+// Collect makes one report for each user, any number of them, and returns their sum: in the
+// Local trust, what a collector gets who merges what they sent. In the Central trust it is
+// [Distribution.Release]. It reads data once, in order, and keeps one sum a coordinate.
 func (d *Distribution[P]) Collect(ctx context.Context, rng *rand.Rand, data Users[P]) (*Report, error) {
 	model := d.Guarantee().model
 	if model.Trust == Local {
@@ -292,10 +293,10 @@ func (d *Distribution[P]) addNoise(rng *rand.Rand, sum []int64) {
 	}
 }
 
-// Estimate fits a distribution to a report. It reads nothing else, so it costs no
-// privacy. A report of another level, domain, unit or map is an error, but for one
-// in 2^32. So it is where a metric's distances are not the same on two machines,
-// to the last bit, as sines may not be: then give both a [metric.Dense].
+// Estimate fits a distribution to a report. It reads nothing else, so it costs no privacy.
+// A report of another level, domain, unit or map is an error (a checksum tells, which
+// misses one in 2^32). So is one from a machine that computes a metric's distances
+// differently in the last bit, as with sines it may: then give both a [metric.Dense].
 func (d *Distribution[P]) Estimate(ctx context.Context, r *Report) (*Histogram[P], error) {
 	const op = "emd: Distribution.Estimate"
 	if err := d.made(op); err != nil {

@@ -15,8 +15,10 @@
 // they hold, how far apart items can be.
 //
 // Release how items are distributed:
-//   - [NewDistribution] for users of any size, with a curator or without; the first choice.
-//   - [NewFrequencies] or [NewGKRRFrequencies] where a shuffler mixes items made private.
+//   - [NewDistribution] for users of any size, with a curator who sees all items or without;
+//     the first choice.
+//   - [NewFrequencies] or [NewGKRRFrequencies] where a shuffler mixes items made private and
+//     takes off the users' names.
 //   - [NewItemWise] for the private items themselves; [ItemWiseBudget] finds their level.
 //
 // Release a mean:
@@ -28,8 +30,9 @@
 // # Guarantees
 //
 // A [Guarantee] knows its model and refuses to compose with others. Draws are exact and
-// accountants round upward, so promises hold for the bits; [Linear] promises in real
-// arithmetic. The number of users is public: adding or removing one is not covered.
+// accountants round upward, so promises hold for all bits of what is published; [Linear]
+// promises in real arithmetic. The number of users is public: adding or removing one is not
+// covered.
 //
 // # Cost
 //
@@ -38,9 +41,10 @@
 //
 // # Who should not use it
 //
-// Items without a meaningful distance gain nothing over user-level privacy. The distance must
-// be public knowledge, and what it calls near is protected less than what it calls far. Errors
-// about an item that does not fit depend on the data.
+// Items without a meaningful distance gain nothing over user-level privacy, which hides all
+// items of a user at once. The distance must be public knowledge: a change that it calls far is
+// protected less than one that it calls near. Errors about an item that does not fit depend on
+// the data.
 //
 // # References
 //

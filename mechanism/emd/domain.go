@@ -26,6 +26,125 @@ type Domain[P any] struct {
 	open func(ctx context.Context, op string) (ground[P], error)
 }
 
+// Line is the interval [lo, hi] of the real line, lo < hi, in the unit of Model.Unit. Items
+// outside count at the nearer end, which moves no two apart; NaN is an error.
+//
+// Items are rounded to a lattice, at most a thousandth of the noise wide, and what is
+// promised is about their distances there. Rounding may move two items apart by one step of
+// the lattice, and 2^-51 of the larger of |lo| and |hi|.
+func Line(lo, hi float64) *Domain[float64] {
+	return &Domain[float64]{func(_ context.Context, op string) (g ground[float64], err error) {
+		if err := cmp.Or(fault.AllFinite(op, "ends of the line", []float64{lo, hi}), fault.Positive(op, "hi-lo", hi-lo)); err != nil {
+			return g, err
+		}
+		g.diameter, g.named = directed.SubUp(hi, lo), []float64{lo, hi}
+		g.plan = func(_ context.Context, op string, s setting) (plan[float64], error) {
+			length := int64(math.Ceil(g.diameter / s.quantum))
+			cells := max(1, math.Ceil(g.diameter/s.width(g.diameter)))
+			if err := fault.Memory(op, cells, 80); err != nil {
+				return plan[float64]{}, err
+			}
+			m := &interval.Map{Quantum: s.quantum, Bounds: interval.Cells(length, min(int64(cells), length))}
+			m.Outputs = interval.Cells(length, min(4*int64(m.Dim()), length))
+			return plan[float64]{
+				shape:     m,
+				lipschitz: 1 / s.quantum,
+				point:     func(i int) float64 { return min(lo+float64(float64(m.Outputs[i])*s.quantum), hi) },
+				add: func(acc []int64, x float64, count int64) error {
+					if math.IsNaN(x) {
+						return fault.Value("emd: Line", "item", x, "a number")
+					}
+					x = min(max(x, lo), hi)
+					m.Add(acc, min(int64(math.Round((x-lo)/s.quantum)), length), count)
+					return nil
+				},
+			}, nil
+		}
+		return g, nil
+	}}
+}
+
+// Tree is the leaves of a tree under its path metric: item k is node
+// t.Leaves()[k].
+func Tree(t *metric.Tree) *Domain[int] {
+	return &Domain[int]{func(_ context.Context, op string) (g ground[int], err error) {
+		if err := fault.Empty(op, "tree", fault.Len(t)); err != nil {
+			return g, err
+		}
+		order := t.Preorder()
+		rank := make([]int, t.Len())
+		for r, v := range order {
+			rank[v] = r
+		}
+		// Twice the height is at least the diameter, and what the metric computes.
+		high := make([]float64, t.Len())
+		for _, v := range slices.Backward(order) {
+			if p := t.Parent(v); p >= 0 {
+				l := directed.AddUp(high[v], t.Length(v))
+				g.diameter = max(g.diameter, directed.AddUp(high[p], l))
+				high[p] = max(high[p], l)
+			}
+		}
+		g.plan = func(_ context.Context, op string, s setting) (plan[int], error) {
+			h := hierarchy.Tree{}
+			for _, v := range order {
+				p, l := t.Parent(v), int64(0)
+				if p >= 0 {
+					p, l = rank[p], int64(t.Length(v)/s.quantum) // rounded down
+				}
+				h.Parent, h.Length = append(h.Parent, p), append(h.Length, l)
+			}
+			for _, v := range t.Leaves() {
+				h.Items = append(h.Items, rank[v])
+			}
+			return treePlan(h, s), nil
+		}
+		return g, nil
+	}}
+}
+
+// Finite is the points of a finite metric, as indices, at least two of which are apart.
+// Ultrametrics ([Clusters], [metric.Clustered], [metric.Ultrametric]) and points on a line,
+// such as the bins of a histogram, have maps that keep all distances. For any other metric
+// the map is of one of three kinds:
+//   - a star: every point has a coordinate of its own, half the distance to its nearest neighbor;
+//   - a tree: the points joined in the order of the gaps between them (single linkage), without
+//     the branches that noise would hide;
+//   - centers: a point's weights of the centers near it, which sum to 1.
+//
+// The one that errs the least is taken, in simulations of the noise on public references;
+// each is O(n^2) distances for n points. All who take part get the same, whatever the
+// processor, from the same distances.
+func Finite(space metric.Finite) *Domain[int] {
+	return &Domain[int]{func(ctx context.Context, op string) (g ground[int], err error) {
+		e, err := distancesOf(ctx, op, space)
+		if err != nil {
+			return g, err
+		}
+		g.diameter, g.unit = e.diameter, metric.UnitOf(space)
+		switch s := space.(type) {
+		case Clusters:
+			g.unit = s.Unit
+			order, heights := s.dendrogram()
+			g.plan = ultrametricPlan(order, heights)
+		case *metric.Clustered:
+			order, heights := Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra(), Diameter: 1}.dendrogram()
+			g.plan = ultrametricPlan(order, heights)
+		case *metric.Ultrametric:
+			g.plan = ultrametricPlan(s.Order(), s.Heights())
+		default:
+			x, ok := linePositions(space)
+			g.plan = func(ctx context.Context, op string, s setting) (plan[int], error) {
+				if !ok {
+					return choosePlan(ctx, op, space, g.diameter, s)
+				}
+				return positionsPlan(ctx, space, x, g.diameter, s)
+			}
+		}
+		return g, nil
+	}}
+}
+
 // ground is a checked domain.
 type ground[P any] struct {
 	diameter float64     // at least the distance of any two items, > 0 and finite
@@ -133,84 +252,6 @@ type shape interface {
 // maxPositions keeps positions on a lattice, and twice them, exact in float64.
 const maxPositions = 1 << 51
 
-// Line is the interval [lo, hi] of the real line, lo < hi, in the unit of
-// Model.Unit. Items outside count at the nearer end, which moves no two apart;
-// NaN is an error.
-//
-// Items are rounded to a lattice, at most a thousandth of the noise wide, and
-// what is promised is about their distances there: two items are at most one
-// step farther apart there, and 2^-51 of the larger of |lo| and |hi|.
-func Line(lo, hi float64) *Domain[float64] {
-	return &Domain[float64]{func(_ context.Context, op string) (g ground[float64], err error) {
-		if err := cmp.Or(fault.AllFinite(op, "ends of the line", []float64{lo, hi}), fault.Positive(op, "hi-lo", hi-lo)); err != nil {
-			return g, err
-		}
-		g.diameter, g.named = directed.SubUp(hi, lo), []float64{lo, hi}
-		g.plan = func(_ context.Context, op string, s setting) (plan[float64], error) {
-			length := int64(math.Ceil(g.diameter / s.quantum))
-			cells := max(1, math.Ceil(g.diameter/s.width(g.diameter)))
-			if err := fault.Memory(op, cells, 80); err != nil {
-				return plan[float64]{}, err
-			}
-			m := &interval.Map{Quantum: s.quantum, Bounds: interval.Cells(length, min(int64(cells), length))}
-			m.Outputs = interval.Cells(length, min(4*int64(m.Dim()), length))
-			return plan[float64]{
-				shape:     m,
-				lipschitz: 1 / s.quantum,
-				point:     func(i int) float64 { return min(lo+float64(float64(m.Outputs[i])*s.quantum), hi) },
-				add: func(acc []int64, x float64, count int64) error {
-					if math.IsNaN(x) {
-						return fault.Value("emd: Line", "item", x, "a number")
-					}
-					x = min(max(x, lo), hi)
-					m.Add(acc, min(int64(math.Round((x-lo)/s.quantum)), length), count)
-					return nil
-				},
-			}, nil
-		}
-		return g, nil
-	}}
-}
-
-// Tree is the leaves of a tree under its path metric: item k is node
-// t.Leaves()[k].
-func Tree(t *metric.Tree) *Domain[int] {
-	return &Domain[int]{func(_ context.Context, op string) (g ground[int], err error) {
-		if err := fault.Empty(op, "tree", fault.Len(t)); err != nil {
-			return g, err
-		}
-		order := t.Preorder()
-		rank := make([]int, t.Len())
-		for r, v := range order {
-			rank[v] = r
-		}
-		// Twice the height is at least the diameter, and what the metric computes.
-		high := make([]float64, t.Len())
-		for _, v := range slices.Backward(order) {
-			if p := t.Parent(v); p >= 0 {
-				l := directed.AddUp(high[v], t.Length(v))
-				g.diameter = max(g.diameter, directed.AddUp(high[p], l))
-				high[p] = max(high[p], l)
-			}
-		}
-		g.plan = func(_ context.Context, op string, s setting) (plan[int], error) {
-			h := hierarchy.Tree{}
-			for _, v := range order {
-				p, l := t.Parent(v), int64(0)
-				if p >= 0 {
-					p, l = rank[p], int64(t.Length(v)/s.quantum) // rounded down
-				}
-				h.Parent, h.Length = append(h.Parent, p), append(h.Length, l)
-			}
-			for _, v := range t.Leaves() {
-				h.Items = append(h.Items, rank[v])
-			}
-			return treePlan(h, s), nil
-		}
-		return g, nil
-	}}
-}
-
 // treePlan is the plan of a tree whose path metric, times the quantum, exceeds no
 // distance.
 func treePlan(t hierarchy.Tree, s setting) plan[int] {
@@ -232,44 +273,6 @@ func finitePlan(m shape, lipschitz float64, add func(acc []int64, x int, count i
 			return nil
 		},
 	}
-}
-
-// Finite is the points of a finite metric, as indices, at least two of which are
-// apart. Ultrametrics ([Clusters], [metric.Clustered], [metric.Ultrametric]) and
-// points on a line, such as the bins of a histogram, have isometries. For any
-// other the map is the one of least error, for n points O(n^2) distances each, in
-// simulations of the noise on public references: the star that gives every point
-// half the distance of its nearest neighbor, the single linkage ultrametric,
-// pruned, or a partition of unity on centers. All who take part get the same,
-// whatever the processor, from the same distances.
-func Finite(space metric.Finite) *Domain[int] {
-	return &Domain[int]{func(ctx context.Context, op string) (g ground[int], err error) {
-		e, err := distancesOf(ctx, op, space)
-		if err != nil {
-			return g, err
-		}
-		g.diameter, g.unit = e.diameter, metric.UnitOf(space)
-		switch s := space.(type) {
-		case Clusters:
-			g.unit = s.Unit
-			order, heights := s.dendrogram()
-			g.plan = ultrametricPlan(order, heights)
-		case *metric.Clustered:
-			order, heights := Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra(), Diameter: 1}.dendrogram()
-			g.plan = ultrametricPlan(order, heights)
-		case *metric.Ultrametric:
-			g.plan = ultrametricPlan(s.Order(), s.Heights())
-		default:
-			x, ok := linePositions(space)
-			g.plan = func(ctx context.Context, op string, s setting) (plan[int], error) {
-				if !ok {
-					return choosePlan(ctx, op, space, g.diameter, s)
-				}
-				return positionsPlan(ctx, space, x, g.diameter, s)
-			}
-		}
-		return g, nil
-	}}
 }
 
 // dendrogram is c as the items in a row with a height between each two.

@@ -12,16 +12,16 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Frequencies estimates how the items of many users are distributed (IRC24,
-// Section 5): every item goes through a randomizer, the multiset of the results
-// is published as [Counts], and the inverse of the randomizer's matrix makes of
-// it an unbiased estimate of the mean of the users' distributions. All users
-// hold the same number of items.
+// Frequencies estimates how the items of many users are distributed: every item goes
+// through a randomizer, and how often each output came up is published as [Counts]. The
+// inverse of the randomizer's matrix makes of these an unbiased estimate of the mean of the
+// users' distributions. All users hold the same number of items.
 //
-// In the Local trust each user releases Counts of its own, which anyone may
-// [Counts.Merge]; in the others the promise is for one release of all users'
-// items. Immutable and safe for concurrent use. O(k) memory for k items and
-// outputs, besides the inverse.
+// In the Local trust each user releases Counts of its own, which anyone may [Counts.Merge];
+// in the others the promise is for one release of all users' items. Immutable and safe for
+// concurrent use. O(k) memory for k items and outputs, besides the inverse.
+//
+// Source: IRC24, Section 5.
 type Frequencies struct {
 	space     metric.Finite
 	g         Guarantee
@@ -59,17 +59,16 @@ type GKRRFrequencyOptions struct {
 	Workers int               // as in [FrequencyOptions]
 }
 
-// NewFrequencies returns the estimator with a pure channel whose inputs are the
-// points of space. Of the channel's inverses it takes the one with the least
-// variance where all inputs are equally likely. A condition number above
-// o.MaxCondition is a [*ConditionError]; without an inverse it is +Inf. Promise
-// and other errors are those of [NewItemWise]; a Model.Diameter of 0 stands for
-// that of the space, and a smaller one is an error. O(n^2 m) for n inputs and m
-// outputs. Once ctx ends the call returns, but a singular value decomposition
-// under way goes on in the background.
+// NewFrequencies returns the estimator with a pure channel whose inputs are the points of
+// space. Of the channel's inverses it takes the one with the least variance where all
+// inputs are equally likely. A [Frequencies.Condition] above o.MaxCondition is a
+// [*ConditionError]; of a channel without an inverse it is +Inf. Promise and other errors
+// are those of [NewItemWise]; a Model.Diameter of 0 stands for that of the space, and a
+// smaller one is an error. O(n^2 m) for n inputs and m outputs. Once ctx ends the call
+// returns, but a singular value decomposition under way goes on in the background.
 //
-// In the Central trust [NewDistribution] errs less, and serves users of any number
-// of items.
+// In the Central trust [NewDistribution] errs less, and serves users of any number of
+// items.
 func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewFrequencies"
 	o = cmp.Or(o, &FrequencyOptions{})
@@ -148,16 +147,18 @@ func (f *Frequencies) Condition() float64 {
 	return fault.Must(f, f.made("emd: Frequencies.Condition")).condition
 }
 
-// ErrorBound bounds the expected earth mover's distance between the mean of an
-// [Estimate] from that many items in all and the truth, whatever it is. For
-// randomized response on clusters it is (8) and (9) of IRC24 with exact
-// constants; for any other channel the sum of the items' standard deviations at
-// the worst distribution, weighted by half the diameter or by the distances
-// from one central point, whichever is less. For Hadamard response, whose total
-// errs too, the mean is first shifted to sum to 1. The distribution made of the
-// estimate errs by at most twice as much. A bound above the diameter is replaced by
-// the diameter: nothing is known of the mean then, and no distribution errs by
-// more. How far the users are from a population is not covered.
+// ErrorBound bounds the expected earth mover's distance between the Mean of an [Estimate]
+// from that many items in all and the mean of the users' distributions, whatever it is;
+// +Inf for no items. The bound falls like 1/sqrt(items), and is never above the diameter,
+// as no distribution errs by more. The distribution made of the estimate errs by at most
+// twice as much. The bound is about these users, not about a population that they were
+// taken from.
+//
+// For randomized response on clusters it is that of IRC24, (8) and (9), with exact
+// constants. For any other channel it is the sum of the items' standard deviations at the
+// worst distribution, weighted by half the diameter or by the distances from one central
+// point, whichever is less. For Hadamard response, whose total errs too, the mean is first
+// shifted to sum to 1.
 func (f *Frequencies) ErrorBound(items int64) float64 {
 	fault.Must(f, f.made("emd: Frequencies.ErrorBound"))
 	if items < 1 {
@@ -199,7 +200,8 @@ func (f *Frequencies) release(ctx context.Context, op string, model Model, rng *
 	return &Counts{n: n, users: users, items: users * int64(f.g.model.Items)}, nil
 }
 
-// Estimate is an unbiased estimate of the mean of the users' distributions.
+// Estimate is an unbiased estimate of the mean of the users' distributions, of a
+// [Frequencies] or [LaplaceFrequencies].
 type Estimate struct {
 	// Mean[x] estimates the frequency of item x. It may be negative or above 1.
 	Mean []float64

@@ -15,19 +15,19 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// GKRR is generalized k-ary randomized response on a clustered space (IRC24,
-// Algorithm 4): item x is released as y with probability exp(-alpha0*d(x,y))/Z.
-// Z does not depend on x, so this exponential mechanism keeps the whole level
-// alpha0 where others lose half. On clusters of one item it is ordinary
-// randomized response.
+// GKRR is generalized k-ary randomized response on a clustered space: item x is released as
+// y with probability exp(-alpha0*d(x,y))/Z. Z does not depend on x, so this exponential
+// mechanism keeps the whole level alpha0 where others lose half. On clusters of one item it
+// is ordinary randomized response: the truth, or now and then one of the others.
 //
-// A GKRR takes O(k) memory for k items and is a mechanism.Mechanism[int, int],
-// immutable and safe for concurrent use. Its distribution is exact: log-weights
-// are float64 numbers 0, -in and -out, in <= alpha0*Within*Diameter and out <=
-// alpha0*Diameter by rounding down, and the sum over a row is the same real
-// number for all rows. Two rows of one cluster differ by in at most, two of
-// different clusters by out: with these numbers over the distances, rounded up,
-// the guarantee is a theorem about what is drawn.
+// A GKRR takes O(k) memory for k items and is a mechanism.Mechanism[int, int], immutable
+// and safe for concurrent use. Its distribution is exact: log-weights are float64 numbers
+// 0, -in and -out, in <= alpha0*Within*Diameter and out <= alpha0*Diameter by rounding
+// down, and the sum over a row is the same real number for all rows. Two rows of one
+// cluster differ by in at most, two of different clusters by out: with these numbers over
+// the distances, rounded up, the guarantee is a theorem about what is drawn.
+//
+// Source: IRC24, Algorithm 4.
 type GKRR struct {
 	space   Clusters
 	in, out float64
@@ -141,7 +141,8 @@ func (g *GKRR) conditionNumber() float64 {
 	return 1
 }
 
-// Release draws what item x is released as. O(1).
+// Release draws what item x is released as; an x outside [0, k) is a [*metric.ValueError].
+// O(1).
 func (g *GKRR) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "emd: GKRR.Release"
 	if err := g.made(op); err != nil {
@@ -172,7 +173,8 @@ func (g *GKRR) move(x, y int) int {
 	return y
 }
 
-// Channel returns the mechanism as a channel, lazy beyond 1,024 items.
+// Channel returns the mechanism as a channel: a matrix of k x k weights for up to 1,024
+// items, lazy beyond.
 func (g *GKRR) Channel(ctx context.Context) (*mechanism.Channel, error) {
 	if err := g.made("emd: GKRR.Channel"); err != nil {
 		return nil, err

@@ -139,8 +139,8 @@ func (l *GridLinear[P]) CoordinateQuantile(p float64) float64 {
 	return l.quantile(math.Pow(p, 1/float64(l.query.Norm.Dim))) * l.Spacing()
 }
 
-// Release returns the noisy mean: [GridLinear.ReleaseSum] times
-// [GridLinear.Spacing].
+// Release returns the noisy mean: [GridLinear.ReleaseSum] times [GridLinear.Spacing], of
+// length Norm.Dim.
 func (l *GridLinear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error) {
 	units, err := l.ReleaseSum(rng, data)
 	var y []float64

@@ -30,7 +30,8 @@ type Guarantee struct {
 // ErrModel reports guarantees for different models, which do not compose.
 var ErrModel = errors.New("guarantees are for different models")
 
-// NewGuarantee returns the promise of level (alpha, delta) in the model.
+// NewGuarantee returns the promise of level (alpha, delta) in the model. A level in another
+// unit than the model's is [mechanism.ErrUnit].
 func NewGuarantee(model Model, level mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: NewGuarantee"
 	model, err := model.check(op)
@@ -71,7 +72,8 @@ func newDiscrete(op string, model Model, radius float64, pair DP) (Guarantee, er
 	return Guarantee{level: level, model: model, radius: radius}, err
 }
 
-// DP is a level (Eps, Delta) of ordinary differential privacy.
+// DP is a level (Eps, Delta) of ordinary differential privacy, without a distance: no
+// result is more than e^Eps times as likely, up to a probability Delta.
 type DP struct{ Eps, Delta float64 }
 
 // check refuses what is no level.
@@ -105,17 +107,17 @@ func (g Guarantee) Alpha() float64 {
 	return g.level.Alpha()
 }
 
-// Delta is the additive slack.
+// Delta is the additive slack, that of the pair for a discrete promise.
 func (g Guarantee) Delta() float64 { return g.level.Delta() }
 
-// At returns the pair of differential privacy between users at d_EM = d >= 0,
-// rounded up; no two are farther apart than Model.Diameter. Where d is no
-// distance nothing is promised, and Eps is +Inf. A discrete promise reaches
-// beyond its radius r in k = ceil(d/r) steps: (k*eps,
-// delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has a multiplier of delta
-// that is too small.) The steps need distributions at distances r, 2r, ...
-// between two at distance d: mixtures of the two, unless they must have
-// Model.Items atoms. So in a bounded model a discrete promise says nothing
+// At returns the pair of differential privacy between users at d_EM = d >= 0, rounded up;
+// no two are farther apart than Model.Diameter. Where d is no distance nothing is promised,
+// and Eps is +Inf.
+//
+// A discrete promise reaches beyond its radius r in k = ceil(d/r) steps: (k*eps,
+// delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has a multiplier of delta that is too
+// small.) The steps go over mixtures of the two users' distributions, which users of
+// Model.Items items cannot have. So in a bounded model a discrete promise says nothing
 // beyond its radius, and Eps is +Inf.
 func (g Guarantee) At(d float64) DP {
 	var p DP

@@ -17,14 +17,16 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Hadamard is Hadamard response (Acharya, Sun, Zhang 2019), the randomizer of
-// ordinary differential privacy that [Frequencies] is measured against: with K
-// = 2^ceil(log2(k+1)) outputs and H the Hadamard matrix, H[a,b] = -1 to the
-// number of ones of a&b, item x is released as a uniform output of C_x = {y :
-// H[x+1,y] = +1} with probability e^eps/(1+e^eps), else of the other half. It
-// hides every item from every other at level eps, near or far. The distribution
-// is exact for the level in [Hadamard.Guarantee]. O(1) memory. Immutable and
+// Hadamard is Hadamard response, the randomizer of ordinary differential privacy that
+// [Frequencies] is measured against. It has K = 2^ceil(log2(k+1)) outputs for k items. With
+// H the Hadamard matrix, H[a,b] = -1 to the number of ones of a&b, item x is released as a
+// uniform output of C_x = {y : H[x+1,y] = +1} with probability e^eps/(1+e^eps), else of the
+// other half. It hides every item from every other at level eps, near or far. The
+// distribution is exact for the level in [Hadamard.Guarantee]. O(1) memory. Immutable and
 // safe for concurrent use.
+//
+// Source: Acharya, Sun, Zhang, "Hadamard response: estimating distributions privately,
+// efficiently, and with little communication", 2019.
 type Hadamard struct {
 	k, size int
 	eps     float64
@@ -34,8 +36,9 @@ type Hadamard struct {
 
 var _ mechanism.Mechanism[int, int] = (*Hadamard)(nil)
 
-// NewHadamard returns Hadamard response on k >= 1 items, k < 2^30, at level eps
-// > 0 per unit of the distance that is 1 between any two items.
+// NewHadamard returns Hadamard response on k >= 1 items, k < 2^30, at level eps > 0 per
+// unit of the distance that is 1 between any two items. Others are a [*metric.ValueError].
+// O(1).
 func NewHadamard(k int, eps float64) (*Hadamard, error) {
 	const op = "emd: NewHadamard"
 	if k < 1 || k >= 1<<30 {
@@ -73,7 +76,8 @@ func (h *Hadamard) made(op string) error {
 	return fault.Made(h != nil && h.coin != nil, op, "Hadamard", "NewHadamard")
 }
 
-// Release draws what item x is released as. O(1).
+// Release draws what item x in [0, k) is released as; another x is a [*metric.ValueError].
+// O(1).
 func (h *Hadamard) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "emd: Hadamard.Release"
 	if err := h.made(op); err != nil {

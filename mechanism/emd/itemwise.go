@@ -15,18 +15,19 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// ErrNotPure reports a channel without a pure guarantee over all distances.
+// ErrNotPure reports a channel whose guarantee is not pure: a finite level with delta 0,
+// for all distances up to the model's diameter.
 var ErrNotPure = errors.New("the channel has no pure guarantee over the whole space")
 
-// ItemWise releases every item through one pure channel, independently, and
-// publishes the multiset of the results: how often each output came up. Being
-// one of many hides an item, so the promise per user is far better than m times
-// that per item (IRC24 Section 4, with the tighter [accountant.Shuffle]).
+// ItemWise releases every item through one pure channel, independently, and publishes the
+// multiset of the results: how often each output came up. Being one of many hides an item,
+// so the promise per user is far better than m times that per item.
 //
-// In the Local trust a user shuffles its own m items, in the Shuffled trust a
-// shuffler those of all users, who draw from [ItemWise.Channel] themselves, and
-// in the Central trust a curator may do it: Release is the work of all.
-// Immutable and safe for concurrent use.
+// In the Local trust a user shuffles its own m items, in the Shuffled trust a shuffler
+// those of all users, who draw from [ItemWise.Channel] themselves, and in the Central trust
+// a curator may do it: Release is the work of all. Immutable and safe for concurrent use.
+//
+// Source: IRC24, Section 4, with the tighter [accountant.Shuffle].
 type ItemWise struct {
 	channel *mechanism.Channel // outputs unlabeled, so that they can be counted
 	points  []int              // output y stands for points[y]
@@ -42,10 +43,10 @@ type ItemWiseOptions struct {
 	// Delta is the slack of the promise, in [0, 1). With 0 there is pure
 	// composition only, which shuffling does not improve.
 	Delta float64
-	// Clones is the model of the hiding items that the accountant uses.
+	// Clones says how the accountant counts the items among which one is hidden.
 	Clones accountant.Clones
 	// Space is the metric of the channel's inputs. If given, its diameter is
-	// the model's where that is 0 and must not pass it elsewhere, its least
+	// the model's where that is 0 and must not exceed it elsewhere, its least
 	// distance helps the accountant, and the audited level of the channel under
 	// it, which may be below the claimed one, is accounted for.
 	Space metric.Finite
@@ -60,17 +61,16 @@ type BudgetOptions struct {
 	Space  metric.Finite     // as in [ItemWiseOptions], for its distances
 }
 
-// NewItemWise returns the release of all items of the model's users through c.
-// An unbounded model is refused (see [NewReduced]), and so are a c without a
-// pure guarantee ([ErrNotPure]), one in another unit ([mechanism.ErrUnit]) and,
-// with a Space, one that does not keep what it claims ([mechanism.ErrClaim]).
-// Without a Space it is taken on trust that the guarantee of c is about the
-// distance that d_EM is made of, and that no two items are farther apart than
-// Model.Diameter: on both the promise rests.
+// NewItemWise returns the release of all items of the model's users through c. An unbounded
+// model is refused (see [NewReduced]), and so are a c without a pure guarantee
+// ([ErrNotPure]), one in another unit ([mechanism.ErrUnit]) and, with a Space, one that
+// does not keep what it claims ([mechanism.ErrClaim]). Without a Space it is taken on trust
+// that the guarantee of c is about the distance that d_EM is made of, and that no two items
+// are farther apart than Model.Diameter: on both the promise rests.
 //
-// The promise is that of [accountant.Shuffle.Level] for N = m records in the
-// Local trust and N = m*n in the others; its delta is 0 where pure composition
-// is as good.
+// The promise is that of [accountant.Shuffle.Level] for N = m records in the Local trust
+// and N = m*n in the others; its delta is 0 where pure composition, which adds the levels
+// of the items, is as good. It takes up to some seconds, and with a Space the audit of c.
 func NewItemWise(ctx context.Context, c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
 	return buildItemWise(ctx, "emd: NewItemWise", c, model, o)
 }

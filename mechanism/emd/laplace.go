@@ -13,20 +13,20 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// LaplaceFrequencies is the central baseline: the counts of all items with
-// discrete Laplace noise that hides a whole user. Another user in place of one
-// moves the counts by up to 2m in l1, so noise of parameter eps/(2m) is (eps,
-// 0)-private. (IRC24's Lap(1/(n eps)) on the frequencies, half as much, is only
-// (2 eps, 0).) Immutable and safe for concurrent use.
+// LaplaceFrequencies is the baseline with a curator: the counts of all items with discrete
+// Laplace noise that hides a whole user. Another user in place of one moves the counts by
+// up to 2m in l1, so noise of parameter eps/(2m) is (eps, 0)-private. (Half as much, the
+// Lap(1/(n eps)) on the frequencies of IRC24, is only (2 eps, 0)-private.) Immutable and
+// safe for concurrent use.
 type LaplaceFrequencies struct {
 	space metric.Finite
 	g     Guarantee
 	s     float64 // P{noise = j} prop. to exp(-s|j|)
 }
 
-// NewLaplaceFrequencies returns the baseline at user-level eps > 0. The model
-// must be central and bounded, and space within its diameter. The promise is
-// (eps, 0) between any two users whatever, a discrete one at the diameter.
+// NewLaplaceFrequencies returns the baseline at user-level eps > 0. The model must be
+// central and bounded, and space within its diameter. The promise is (eps, 0) between any
+// two users, a discrete one at the diameter.
 func NewLaplaceFrequencies(ctx context.Context, space metric.Finite, model Model, eps float64) (*LaplaceFrequencies, error) {
 	const op = "emd: NewLaplaceFrequencies"
 	model, _, err := model.checkOn(ctx, op, space)
@@ -60,9 +60,9 @@ func (f *LaplaceFrequencies) Guarantee() Guarantee {
 	return f.g
 }
 
-// Release returns the noisy mean of the users' histograms, an unbiased estimate
-// of the exact one. The entries need not sum to 1; see [Project]. StdErr is the
-// known deviation of the noise. Errors are those of [Frequencies.Release].
+// Release returns the noisy mean of the users' distributions, an unbiased estimate of the
+// exact one. The entries need not sum to 1; see [Project]. StdErr is the known deviation of
+// the noise. Errors are those of [Frequencies.Release]. O(items + points).
 func (f *LaplaceFrequencies) Release(rng *rand.Rand, data Users[int]) (*Estimate, error) {
 	const op = "emd: LaplaceFrequencies.Release"
 	if err := f.made(op); err != nil {
@@ -90,11 +90,11 @@ func (f *LaplaceFrequencies) Release(rng *rand.Rand, data Users[int]) (*Estimate
 	return e, nil
 }
 
-// ErrorBound bounds the expected earth mover's distance between the mean of the
-// users' histograms and the estimate once what its total errs is spread evenly,
-// as [Project] does. Each of the k entries then errs with the variance (1-1/k)
-// Var(noise), and W1 is at most diameter/2 times the sum of their sizes. Never above
-// the diameter, as in [Frequencies.ErrorBound].
+// ErrorBound bounds the expected earth mover's distance between the mean of the users'
+// distributions and the estimate, once what its total errs is spread evenly, as [Project]
+// does. Each of the k entries then errs with the variance (1-1/k) Var(noise), and d_EM is
+// at most diameter/2 times the sum of their sizes. Never above the diameter, as in
+// [Frequencies.ErrorBound].
 func (f *LaplaceFrequencies) ErrorBound() float64 {
 	fault.Must(f, f.made("emd: LaplaceFrequencies.ErrorBound"))
 	m, k := f.g.model, float64(f.space.Len())

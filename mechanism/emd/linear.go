@@ -38,23 +38,21 @@ type LinearOptions[P any] struct {
 	Grid float64
 }
 
-// Linear releases the mean over users of the mean of a Lipschitz query over
-// each user's items, with noise. One user whose items change by d_EM moves it
-// by at most Lipschitz*d_EM/n, so that local (n = 1) and central models,
-// bounded and unbounded, are served alike. Users weigh the same, however many
-// items they hold.
+// Linear releases the mean over users of the mean of a Lipschitz query (see [Query]) over
+// each user's items, with noise. One user whose items change by d_EM moves it by at most
+// Lipschitz*d_EM/n, so that local (n = 1) and central models, bounded and unbounded, are
+// served alike. Users weigh the same, however many items they hold.
 //
-// Without Delta the noise has a density prop. to exp(-alpha*n/Lipschitz*||z||)
-// in the norm of the query, [additive.KNorm]. With Delta the norm must be l2
-// and the noise is Gaussian of the least deviation, [additive.GaussianSigma] at
-// Model.Diameter: items farther apart are outside the promise. (The deviation
-// of IRC24, l sqrt(1.25 ln(1/delta))/alpha, is not private.)
+// Without Delta the noise has a density proportional to exp(-alpha*n/Lipschitz*||z||) in the norm
+// of the query, [additive.KNorm]. With Delta the norm must be l2 and the noise is Gaussian
+// of the least deviation, [additive.GaussianSigma] at Model.Diameter: items farther apart
+// are outside the promise. (The deviation of IRC24, l sqrt(1.25 ln(1/delta))/alpha, is not
+// private.)
 //
-// The noise is exact where that of package additive is, so that a release is
-// one real sum, rounded once; but the claim takes the mean for a real number,
-// and it is computed in float64. [GridLinear] is exact throughout. A mean
-// beyond 2^52 times the grid is refused. Immutable and safe for concurrent use
-// if the query is.
+// The noise is exact where that of package additive is: a release is then one real sum,
+// rounded once. But the claim takes the mean for a real number, and it is computed in
+// float64; [GridLinear] is exact throughout. A mean beyond 2^52 times the grid is refused.
+// Immutable and safe for concurrent use if the query is.
 //
 // Source: IRC24, Theorem 4.1 with the scales of its proof.
 type Linear[P any] struct {

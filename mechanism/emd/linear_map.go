@@ -14,25 +14,25 @@ import (
 	"github.com/metricdp/metricdp/mechanism/additive"
 )
 
-// LinearMap is x -> F phi(x), for a matrix F given by its rows and a query phi
-// whose values have as many coordinates as F has columns, and the l2 or the l1
-// norm. The entries must be finite, and not all 0.
+// LinearMap is x -> F phi(x), for a matrix F given by its rows and a query phi whose values
+// have as many coordinates as F has columns, and the l2 or the l1 norm. The entries must be
+// finite, and not all 0.
 //
-// From l2 its values have the l2 norm, and its constant is ||F||_2, the largest
-// singular value, times that of phi, rounded up. From l1 they have the norm of
-// the polytope spanned by the columns of F and their mirror images
-// ([additive.NewPolytope], whose errors are those of 2 to 8 rows), and its
-// constant is that of phi: a change of phi by z is sum_j z_j F_j, of norm at most
-// |z|_1 max_j ||F_j|| <= |z|_1. No smaller unit ball has that (after IRC24, Lemma
-// 6.1 and section 6.3, and HT10). One row from l1 has the constant of phi times
-// its largest entry.
+// From l2 its values have the l2 norm, and its constant is ||F||_2, the largest singular
+// value, times that of phi, rounded up. From l1 they have the norm of the polytope spanned
+// by the columns of F and their mirror images ([additive.NewPolytope], whose errors are
+// those of 2 to 8 rows), and its constant is that of phi: a change of phi by z is sum_j z_j
+// F_j, of norm at most |z|_1 max_j ||F_j|| <= |z|_1. No smaller unit ball has that. One row
+// from l1 has the constant of phi times its largest entry.
 //
-// Where phi is as Lipschitz in l2 as in l1, both are private, and l1 has the less
-// noise: for 2 and 3 rows of 3 to 10 random columns the deviation is 1.7 to 2.7
-// times smaller.
+// Where phi is as Lipschitz in l2 as in l1, both are private, and l1 has the less noise:
+// for 2 and 3 rows of 3 to 10 random columns the deviation is 1.7 to 2.7 times smaller.
 //
-// A linear map of plain vectors is that of [Average]. O(a b min(a, b)) for a
-// rows and b columns; F is copied.
+// A linear map of plain vectors is that of [Average]. O(a b min(a, b)) for a rows and b
+// columns; F is copied.
+//
+// Sources: IRC24, Lemma 6.1 and Section 6.3; Hardt, Talwar, "On the geometry of
+// differential privacy", 2010.
 func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 	const op = "emd: LinearMap"
 	if err := phi.check(op); err != nil {

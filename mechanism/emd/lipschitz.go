@@ -13,8 +13,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Slope is a proof that a Lipschitz constant is at least Ratio: two points
-// whose values are Ratio times as far apart as they are.
+// Slope is a proof that a Lipschitz constant is at least Ratio: two points whose values are
+// Ratio times as far apart as they are themselves.
 type Slope struct {
 	Ratio float64
 	I, J  int // the points, as numbered in the space; 0, 0 where Ratio is 0

@@ -46,9 +46,9 @@ type Model struct {
 	// Users is the number of users whose items enter one release: 1 to 2^53. It
 	// is not read in the Local trust, where every release sees one user.
 	Users int
-	// Items is the number of items that every user holds, up to 2^53. 0 is the
-	// unbounded case: any number >= 1, which the promise protects too, users
-	// with the same distribution of items being at distance 0.
+	// Items is the number of items that every user holds, up to 2^53: the bounded
+	// case. 0 is the unbounded one: any number >= 1, which the promise protects too,
+	// users with the same distribution of items being at distance 0.
 	Items int
 	// Diameter bounds the distance between two items: a positive number, on
 	// which [Guarantee.UserLevel], Gaussian noise and what shuffling gains

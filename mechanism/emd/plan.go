@@ -48,12 +48,12 @@ const splitLogits = 14
 // splitTol finds a share to 2 parts in 100.
 const splitTol = 0.002
 
-// PlanReduction splits the delta of a wanted discrete promise (target, for
-// users up to radius apart in the unbounded model) between sampling and
-// mechanism, and chooses the number of samples, the best of those tried by
-// o.Value. The split, by golden section, need not be the global optimum; the
-// plan's promise does not depend on that. target.Eps > 0 and 0 < target.Delta <
-// 1; a bounded model is refused with [ErrModel].
+// PlanReduction splits the delta of a wanted discrete promise (target, for users up to
+// radius apart in the unbounded model) between sampling and mechanism, and chooses the
+// number of samples, the best of those tried by o.Value. The split found need not be the
+// best of all; the plan's promise does not depend on that. target.Eps > 0 and 0 <
+// target.Delta < 1; a bounded model is refused with [ErrModel]. o.Value is asked about some
+// 20 splits for each number of samples.
 func PlanReduction(ctx context.Context, model Model, radius float64, target DP, o *PlanOptions) (ReducePlan, error) {
 	const op = "emd: PlanReduction"
 	o = cmp.Or(o, &PlanOptions{})

@@ -16,16 +16,16 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Project returns a probability vector on the points of space nearest, in the
-// earth mover's distance, to the signed weights g, and its distance from them.
-// What the total of g lacks of 1 is first spread evenly over all points. For an
-// unbiased estimate g of a distribution q, W1(p, q) <= 2 W1(g, q); cutting off
-// at 0 and rescaling can be off by more.
+// Project returns a probability vector on the n points of space nearest, in the earth
+// mover's distance d_EM, to the signed weights g, and its distance from them. What the
+// total of g lacks of 1 is first spread evenly over all points. For an unbiased estimate g
+// of a distribution q, d_EM(p, q) <= 2 d_EM(g, q); cutting off at 0 and rescaling can be
+// off by more.
 //
-// [Clusters], [metric.Clustered], [metric.Ultrametric] and points on a line
-// take O(n log n); for other trees see [wasserstein.ProjectTree]. Everything
-// else is [wasserstein.Project], exact too, at the cost of an optimal
-// transport. Errors are those of these functions.
+// [Clusters], [metric.Clustered], [metric.Ultrametric] and points on a line take O(n log
+// n); for other trees see [wasserstein.ProjectTree]. Everything else is
+// [wasserstein.Project], exact too, at the cost of an optimal transport. Errors are those
+// of these functions.
 func Project(ctx context.Context, space metric.Finite, g []float64) (p []float64, dist float64, err error) {
 	const op = "emd: Project"
 	if len(g) != fault.Len(space) {

@@ -101,8 +101,9 @@ func Average(norm additive.Norm) Query[[]float64] {
 }
 
 // Landmarks is the vector of the distances to k >= 1 public points, with the
-// l_p norm: constant k^(1/p), rounded up, as every coordinate has the constant
-// 1. The points are not copied and must not be modified afterwards.
+// l_p norm, 1 <= p <= +Inf: constant k^(1/p), rounded up, as every coordinate has
+// the constant 1. A point that s refuses is an error. The points are not copied and
+// must not be modified afterwards. O(k) distances for a value.
 func Landmarks[P any](s metric.Space[P], p float64, at ...P) (Query[P], error) {
 	const op, name = "emd: Landmarks", "distance to landmarks"
 	if err := fault.Empty(op, "at", len(at)); err != nil {

@@ -21,33 +21,33 @@ type Releaser[P, Y any] interface {
 	Guarantee() Guarantee
 }
 
-// Reduced runs a mechanism for users of s items each on users of any number of
-// items: it replaces every user's items by s drawn from them, with replacement
-// (Algorithm 3 of IRC24). Only the proportions of a user's items count.
-// Immutable, and as safe for concurrent use as the mechanism inside.
+// Reduced runs a mechanism for users of s items each on users of any number of items: it
+// replaces every user's items by s drawn from them, with replacement. Only the proportions
+// of a user's items count. Immutable, and as safe for concurrent use as the mechanism
+// inside.
 //
 // # Its promise
 //
-// Let the mechanism inside be (alpha, delta_m)-private, and one user's
-// distribution change from mu to mu' at d_EM <= r. Draw the s items of both as
-// independent pairs from the optimal plan between mu and mu', and those of all
-// other users once for both. The mean D of the pairs' distances bounds the d_EM
-// of the two samples, lies in [0, diam] and has mean at most r. Given the
-// samples x and x', P{M(x) in S} <= e^(alpha*D) P{M(x') in S} + delta_m. For
-// any c, where D <= c,
+// Let the mechanism inside be (alpha, delta_m)-private, and one user's distribution change
+// from mu to mu' at d_EM <= r. Draw the s items of both as independent pairs, as the
+// shortest way from mu to mu' pairs them, and those of all other users once for both. The
+// mean D of the pairs' distances bounds the d_EM of the two samples, lies in [0, diam] and
+// has mean at most r. Given the samples x and x', P{M(x) in S} <= e^(alpha*D) P{M(x') in S}
+// + delta_m. For any c, where D <= c,
 //
 //	P{M(x) in S} - e^(alpha*c) P{M(x') in S} <= delta_m,
 //
-// and where D > c it is at most delta_m + 1 - e^(-alpha*(D-c)), because P{M(x')
-// in S} >= e^(-alpha*D) (P{M(x) in S} - delta_m). The mean over the samples is
-// a discrete promise of radius r: eps = alpha*c and delta = delta_m + delta_s,
-// where for diam = 1
+// and where D > c it is at most delta_m + 1 - e^(-alpha*(D-c)), because P{M(x') in S} >=
+// e^(-alpha*D) (P{M(x) in S} - delta_m). The mean over the samples is a discrete promise of
+// radius r: eps = alpha*c and delta = delta_m + delta_s, where for diam = 1, (.)_+ the
+// positive part,
 //
 //	delta_s = E (1 - e^(-alpha*(D-c)))_+ <= exp(-s*kl(c||r)) * alpha/(alpha + s*kl'(c||r)),
 //
-// kl being the divergence of Bernoulli distributions and kl' its derivative in
-// c. The last step integrates Chernoff's bound P{D > t} <= exp(-s*kl(t||r)),
-// whose exponent is convex in t. Lemma 5.2 of IRC24 has a larger c.
+// kl(c||r) = c ln(c/r) + (1-c) ln((1-c)/(1-r)) and kl' its derivative in c. The last step
+// integrates Chernoff's bound P{D > t} <= exp(-s*kl(t||r)), whose exponent is convex in t.
+//
+// Source: IRC24, Algorithm 3; its Lemma 5.2 has a larger c.
 type Reduced[P, Y any] struct {
 	inner    Releaser[P, Y]
 	g        Guarantee
@@ -65,9 +65,10 @@ type Sampling struct {
 }
 
 // NewReduced returns inner, which promises per unit of d_EM in a bounded model
-// of s items, for users of any number of items. Other promises are refused with
-// [ErrModel]. [PlanReduction] chooses s and splits delta. The mean of per-user
-// means needs no sampling: [Linear] takes unbounded central models.
+// of s items, for users of any number of items. Another promise, or one that
+// does not reach to the diameter, is [ErrModel]. [PlanReduction] chooses s and
+// splits delta. The mean of per-user means needs no sampling: [Linear] takes
+// unbounded central models.
 func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], error) {
 	if inner == nil {
 		return nil, fault.Empty("emd: NewReduced", "inner", 0)

@@ -60,7 +60,8 @@ type Smoothing struct {
 // Region is the smoothed indicator of a region, whose mean is the share of a
 // user's items in and near it. distance must be 1-Lipschitz: the distance of an
 // item to the region, 0 inside, or for [Blur] a signed one. The constant is
-// that of the kernel, rounded up.
+// that of the kernel, rounded up. A Width that is not positive, or another
+// Kernel, is a [*metric.ValueError].
 func Region[P any](distance func(P) float64, o Smoothing) (Query[P], error) {
 	return smoothed("emd: Region", "smoothed region", distance, o)
 }

@@ -21,7 +21,7 @@ type Report struct {
 // Users returns how many users it is about.
 func (r *Report) Users() int64 { return r.users }
 
-// Reports returns of how many it is the sum.
+// Reports returns how many reports it is the sum of.
 func (r *Report) Reports() int64 { return r.reports }
 
 // Len returns the number of sums, 0 in the zero value.

@@ -10,16 +10,17 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// FromUserLevel turns ordinary user-level privacy into privacy under d_EM: the
-// pair (eps, delta), between all data sets that differ in one user, is
-// (eps*m/minDistance, delta) per unit of d_EM, rounded up, because two
-// different multisets of m items are at least minDistance/m apart. minDistance
-// > 0 is the least distance of two different items, so the model is bounded and
-// its metric discrete. The mechanism must read a user's items as a multiset.
-// (IRC24 Section 8.)
+// FromUserLevel turns ordinary user-level privacy into privacy under d_EM. The pair (eps,
+// delta), between all data sets that differ in one user, is (eps*m/minDistance, delta) per
+// unit of d_EM, rounded up, because two different multisets of m items are at least
+// minDistance/m apart. minDistance > 0 is the least distance of two different items, so
+// there must be one, and the model must be bounded. The mechanism must not look at the
+// order of a user's items.
 //
 // Loss: back to user level ([Guarantee.UserLevel]) eps has grown by the factor
 // m*diameter/minDistance. It protects small moves no better than large ones.
+//
+// Source: IRC24, Section 8.
 func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
 	const op = "emd: FromUserLevel"
 	model, err := model.check(op)
@@ -33,15 +34,15 @@ func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
 	return perUnit(model, directed.DivUp(directed.MulUp(p.Eps, float64(model.Items)), minDistance), p.Delta)
 }
 
-// FromItems turns metric privacy of single items into privacy under d_EM in a
-// bounded model: (alpha0, delta0) per unit of distance, between data sets that
-// differ in one item, is m*alpha0 per unit of d_EM, by changing the m items one
-// after another along the best pairing, and delta0 grows as in
-// [mechanism.Guarantee.Group]; all rounded up. A delta that reaches 1 is an
-// error. The mechanism must read a user's items as a multiset.
+// FromItems turns metric privacy of single items into privacy under d_EM in a bounded
+// model. The level (alpha0, delta0) per unit of distance, between data sets that differ in
+// one item, is m*alpha0 per unit of d_EM, by changing the m items one after another along
+// the best pairing. delta0 grows as in [mechanism.Guarantee.Group]; all is rounded up. A
+// delta that reaches 1 is an error. The mechanism must not look at the order of a user's
+// items.
 //
-// Loss: none for delta0 = 0, [ToItems] leads back. Any mechanism can be used
-// so; for item-wise release [NewItemWise] has far better levels.
+// Loss: none for delta0 = 0, where [ToItems] leads back. Any mechanism can be used so; for
+// item-wise release [NewItemWise] has far better levels.
 func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: FromItems"
 	model, err := model.check(op)
@@ -58,14 +59,14 @@ func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
 	return perUnit(model, directed.MulUp(float64(model.Items), item.Alpha()), delta)
 }
 
-// ToItems is what a promise per unit of d_EM says about a single item of a user
-// of m items: replacing it by another at distance d moves the user by d/m, so
-// the level per unit of distance is alpha/m, rounded up, with the same delta. m
-// is Model.Items if it is 0; in an unbounded model it must be given.
-// [Guarantee.ItemLevel] is the ordinary privacy of an item that follows.
+// ToItems is what a promise per unit of d_EM says about a single item of a user of m items:
+// replacing it by another at distance d moves the user by d/m, so the level per unit of
+// distance is alpha/m, rounded up, with the same delta. m is Model.Items if it is 0; in an
+// unbounded model it must be given. A discrete promise is [ErrModel]. [Guarantee.ItemLevel]
+// is the ordinary privacy of an item that follows.
 //
-// Loss: none for one item. m items of one user that change together are again
-// protected at alpha, which the result can no longer tell where delta > 0.
+// Loss: none for one item. m items of one user that change together are still protected at
+// alpha, but where delta > 0 the result alone no longer shows it.
 func ToItems(g Guarantee, m int) (mechanism.Guarantee, error) {
 	const op = "emd: ToItems"
 	if g.Radius() > 0 {

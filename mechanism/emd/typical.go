@@ -11,14 +11,14 @@ import (
 
 // Population describes users whose items are drawn independently, each user's
 // from a distribution of its own, any two of which are at an earth mover's
-// distance (W1) of at most Distance.
+// distance of at most Distance.
 type Population struct {
 	Distance float64 // between the distributions of two users, > 0
 	Items    int     // of each user; 0: Model.Items
 	// Points is the number of different items that there are, >= 1. It is not
 	// read where Spread is given.
 	Points int
-	// Spread bounds the mean W1 distance of two samples of Items items from one
+	// Spread bounds the mean d_EM of two samples of Items items from one
 	// distribution. 0 is diameter*sqrt((Points-1)/(2*Items)), true on any
 	// Points points; a bound for the space at hand can be far better.
 	Spread float64
@@ -45,29 +45,30 @@ type Typical struct {
 	Distance float64
 }
 
-// TypicalUsers turns a promise under d_EM into ordinary user-level privacy for
-// users like those of p: with probability at least 1-Beta over the items of two
-// users, replacing the one by the other changes the data by d_EM at most
+// TypicalUsers turns a promise under d_EM into ordinary user-level privacy for users like
+// those of p: with probability at least 1-Beta over the items of two users, replacing the
+// one by the other changes the data by d_EM at most
 //
 //	Distance + Spread + diameter*sqrt(ln(1/Beta)/Items),
 //
-// and the guarantee at this distance, which is far better than at the diameter,
-// protects the one from being told from the other. (IRC24 Section 8.)
+// and the guarantee at this distance, which is far better than at the diameter, protects
+// the one from being told from the other.
 //
-// Proof. Couple the first user's items by the optimal plan with a sample from
-// the second user's distribution. The mean W1 distance of this sample from the
-// first user's is at most Distance, from the second user's at most Spread. One
-// of the 2*Items independent items moves the d_EM of the users by at most
-// diameter/Items, so that it passes its mean by t with probability at most
-// exp(-Items*t^2/diameter^2) (McDiarmid). The default Spread bounds W1 by
-// diameter times the total variation of two samples, whose mean is (1/2) sum
-// E|p_x-q_x| <= (1/2) sum sqrt(2 p_x(1-p_x)/Items) <=
-// sqrt((Points-1)/(2*Items)) by Cauchy-Schwarz, for the sum of p_x(1-p_x) is at
-// most 1-1/Points.
+// Proof. Pair the first user's items with a sample from the second user's distribution, as
+// the shortest way between the two distributions does. The mean d_EM of this sample from
+// the first user's is at most Distance, from the second user's at most Spread. One of the
+// 2*Items independent items moves the d_EM of the users by at most diameter/Items, so that
+// it passes its mean by t with probability at most exp(-Items*t^2/diameter^2) (McDiarmid).
+// The default Spread bounds d_EM by diameter times the total variation of two samples,
+// whose mean is (1/2) sum E|p_x-q_x| <= (1/2) sum sqrt(2 p_x(1-p_x)/Items) <=
+// sqrt((Points-1)/(2*Items)) by Cauchy-Schwarz, for the sum of p_x(1-p_x) is at most
+// 1-1/Points.
 //
-// Loss: it says nothing about untypical users, often those in danger; between
-// them [Guarantee.UserLevel] holds. Beta is a probability of the data and is
-// not to be added to a delta: see [HiddenItems].
+// Loss: it says nothing about untypical users, often those in danger; between them
+// [Guarantee.UserLevel] holds. Beta is a probability of the data and is not to be added to
+// a delta: see [HiddenItems].
+//
+// Source: IRC24, Section 8.
 func TypicalUsers(g Guarantee, p Population) (Typical, error) {
 	const op = "emd: TypicalUsers"
 	p, err := p.check(op, g)
@@ -90,17 +91,16 @@ func TypicalUsers(g Guarantee, p Population) (Typical, error) {
 	return Typical{DP: g.At(d), Distance: d}, nil
 }
 
-// HiddenItems turns a promise per unit of d_EM into one about the distributions
-// behind the users of p. Someone who knows two of them, and all other users'
-// items, but not which items were drawn, tells by which of the two a user lives
-// only with the privacy pair (alpha*c, delta + Beta), Typical.Distance being c:
-// the mean distance of Items independent pairs, Distance on average, passes c
-// with a probability that Beta covers. No Spread enters, so that c is near
-// Distance for many items. The proof is that of [Reduced], the world drawing
-// the items in place of the mechanism. Points and Spread are not read.
+// HiddenItems turns a promise per unit of d_EM into one about the distributions behind the
+// users of p. It is against someone who knows two of them, and all other users' items, but
+// not which items were drawn, and wants to tell which of the two a user has. The pair
+// (alpha*c, delta + Beta) holds then, c being Typical.Distance: the mean distance of Items
+// independent pairs, Distance on average, passes c with a probability that Beta covers. No
+// Spread enters, so that c is near Distance for many items. The proof is that of [Reduced],
+// the world drawing the items in place of the mechanism. Points and Spread are not read.
 //
-// Loss: Beta is part of delta, and nothing is said about those whose items are
-// known; between such users [TypicalUsers] holds.
+// Loss: Beta is part of delta, and nothing is said about those whose items are known;
+// between such users [TypicalUsers] holds.
 func HiddenItems(g Guarantee, p Population) (Typical, error) {
 	const op = "emd: HiddenItems"
 	p, err := p.check(op, g)

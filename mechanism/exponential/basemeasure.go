@@ -14,12 +14,15 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// BaseMeasure describes the exponential mechanism of KL10 on output spaces that
-// need not be finite: the density of the output y at input x, against a
-// probability measure mu on Y, is proportional to exp(-Beta*sigma(Map(x), y)).
+// BaseMeasure describes the exponential mechanism on output spaces that need not be finite:
+// the density of the output y at input x, against a probability measure mu on Y, is
+// proportional to exp(-Beta*sigma(Map(x), y)).
+//
+// Source: KL10.
 type BaseMeasure[X, Y any] struct {
-	// Map takes an input to its ideal output, with the constant Lipschitz > 0 from
-	// the privacy metric on X to Sigma on Y, the caller's claim: privacy rests on it.
+	// Map takes an input to its ideal output. Two ideal outputs are at most Lipschitz > 0
+	// times as far apart under Sigma as their inputs are under the privacy metric. That is
+	// the caller's claim: privacy rests on it.
 	Map       func(X) (Y, error)
 	Lipschitz float64
 	Sigma     metric.Space[Y] // must be a metric; checked only where it is NaN or negative
@@ -42,22 +45,20 @@ type BaseMeasure[X, Y any] struct {
 // mechanism's outputs: its probability is part of the guarantee's delta.
 var ErrExhausted = errors.New("no draw from the base measure was accepted within MaxDraws")
 
-// NewBaseMeasure returns the mechanism, sampled by exact rejection: a draw y of
-// mu is accepted with probability exp(-Beta*sigma) exactly, sigma as float64
-// returns it. Its level is 2*Lipschitz*Beta, rounded up, per unit of the
-// privacy metric.
+// NewBaseMeasure returns the mechanism, sampled by exact rejection: a draw y of mu is
+// accepted with probability exp(-Beta*sigma) exactly, sigma as float64 returns it. Its
+// level is 2*Lipschitz*Beta, rounded up, per unit of the privacy metric. What is missing or
+// out of its domain in b is an error.
 //
-// With MaxDraws = T a release fails with [ErrExhausted] with probability at
-// most delta = (1-MinMass)^T, and is (level, delta)-private: with a(x) the
-// acceptance probability, an accepted output has density h(a(x))
-// exp(-Beta*sigma), h(a) = (1-(1-a)^T)/a; a*h(a) increases in a, so h grows by
-// at most the factor by which a falls, and the accepted part is level-private
-// by itself. Without a bound the guarantee is pure, the expected number of
+// With MaxDraws = T a release fails with [ErrExhausted] with probability at most delta =
+// (1-MinMass)^T, and is (level, delta)-private. With a(x) the acceptance probability, an
+// accepted output has density h(a(x)) exp(-Beta*sigma), h(a) = (1-(1-a)^T)/a. As a*h(a)
+// increases in a, h grows by at most the factor by which a falls, and the accepted part is
+// level-private by itself. Without a bound the guarantee is pure, the expected number of
 // draws is 1/a(x), and the running time depends on the input.
 //
-// The doc of Sigma's implementation decides how exact sigma is: the guarantee
-// holds for the metric that float64 computes, up to its violations of the
-// triangle inequality.
+// The doc of Sigma's implementation decides how exact sigma is: the guarantee holds for the
+// metric that float64 computes, up to its violations of the triangle inequality.
 func NewBaseMeasure[X, Y any](b BaseMeasure[X, Y]) (mechanism.Mechanism[X, Y], error) {
 	const op = "exponential: NewBaseMeasure"
 	if b.Map == nil || b.Sigma == nil || b.Draw == nil {

@@ -45,7 +45,7 @@
 //
 // # References
 //
-//   - BSV24: "Metric geometry of the privacy-utility
+//   - BSV24: Boedihardjo, Strohmer, Vershynin, "Metric geometry of the privacy-utility
 //     tradeoff".
 //   - IKWAT22: Imola et al., "Balancing utility and scalability in metric differential
 //     privacy".

@@ -101,15 +101,16 @@ func (e *LevelError) Error() string {
 	return fmt.Sprintf("exponential: %s: audited level %v exceeds alpha = %v between points %d and %d: is the privacy metric a metric?", e.Method, e.Audited.Hi, e.Alpha, e.Audited.X, e.Audited.XPrime)
 }
 
-// Standard returns the exponential mechanism of BSV24 Lemma 4.1: P{y|x} is
-// proportional to exp(-alpha*rho(x,y)/2) over the outputs. It is alpha-private
-// for every metric; the factor 1/2 is usually wasteful, see [Tuned],
-// [ConstantNormalizer] and [Tight].
+// Standard returns the exponential mechanism: P{y|x} is proportional to
+// exp(-alpha*rho(x,y)/2) over the outputs. It is alpha-private for every metric; the factor
+// 1/2 is usually wasteful, see [Tuned], [ConstantNormalizer] and [Tight].
 //
-// The guarantee is the audit's upper end, often well below alpha. A level above
-// alpha by more than rounding is a [*LevelError]. Points at distance 0 are
-// allowed. O(n*k) memory and O(n^2*k) time for n points and k outputs; see
-// [Lazy] for more.
+// The guarantee is the audit's upper end, often well below alpha. A level above alpha by
+// more than rounding is a [*LevelError]. Points at distance 0 are allowed. O(n*k) memory
+// and O(n^2*k) time for n points and k outputs; see [Lazy] for more.
+//
+// Sources: McSherry, Talwar, "Mechanism design via differential privacy", 2007; BSV24,
+// Lemma 4.1.
 func Standard(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: Standard", MethodStandard, f, alpha, o)
 	if err != nil {
@@ -119,9 +120,10 @@ func Standard(ctx context.Context, f metric.Finite, alpha float64, o *Options) (
 }
 
 // Weighted returns the mechanism with P{y|x} proportional to
-// weights[y]*exp(-alpha*rho(x,y)/2): alpha-private for any positive weights
-// (IKWAT22 Proposition 1), one for each output. Otherwise as [Standard]. Weights
-// must not be computed from private data.
+// weights[y]*exp(-alpha*rho(x,y)/2), alpha-private for any positive weights, one for each
+// output. Otherwise as [Standard]. Weights must not be computed from private data.
+//
+// Source: IKWAT22, Proposition 1.
 func Weighted(ctx context.Context, f metric.Finite, alpha float64, weights []float64, o *Options) (*Mechanism, error) {
 	const op = "exponential: Weighted"
 	m, err := newFamily(op, MethodWeighted, f, alpha, o)
@@ -297,8 +299,9 @@ func (m *family) certifyAs(ctx context.Context, beta float64, channel func(ctx c
 	return nil, fmt.Errorf("%s: rounding keeps the audited level above alpha = %v", m.op, m.alpha)
 }
 
-// Constant returns the mechanism that releases the given point whatever the
-// input: 0-private, and the best at small alpha.
+// Constant returns the mechanism that releases the given point of n whatever the input:
+// 0-private, and the best at small alpha. A point outside [0, n) is a [*metric.ValueError].
+// O(n).
 func Constant(n, point int, unit metric.Unit) (*Mechanism, error) {
 	const op = "exponential: Constant"
 	if err := fault.Empty(op, "n", max(n, 0)); err != nil {

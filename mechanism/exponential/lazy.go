@@ -24,39 +24,41 @@ type LazyOptions struct {
 	Workers int         // 0: all processors
 }
 
-// Lazy returns the mechanism of [Standard] without a matrix or an audit, for spaces
-// of any size: a row is computed at each release, O(n).
+// Lazy returns the mechanism of [Standard] without a matrix or an audit, for spaces of any
+// size: a row is computed at each release, O(n).
 //
-// The guarantee is alpha by proof. The proof needs that rho is a metric up to the
-// relative rounding of 2^-40 that [metric.Validate] allows (more above some 4,000
-// coordinates), and that points coincide or lie apart: the rate is lowered by the
-// rounding of the largest distances over the least positive one, and where that
-// is above 1/16, with points closer than some 2^-34 of the diameter (1 mm on the
-// Earth), the error is a [*metric.ValueError] that names them and both distances.
-// Construction finds them in O(n log n) time where the metric has up to 20 coordinates;
-// in O(n) where it has more and they are multiples of a number that is above some 2^-30
-// of the largest, such as numbers with few digits after the binary point; and from n^2
-// distances elsewhere.
+// The guarantee is alpha by proof. The proof needs that rho is a metric up to the relative
+// rounding of 2^-40 that [metric.Validate] allows (more above some 4,000 coordinates), and
+// that points coincide or lie apart. The rate is lowered by the rounding of the largest
+// distances over the least positive one. Where that is above 1/16, with points closer than
+// some 2^-34 of the diameter (1 mm on the Earth), the error is a [*metric.ValueError] that
+// names them and both distances.
+//
+// Construction finds the least positive distance in O(n log n) time where the metric has up
+// to 20 coordinates; in O(n) where it has more and they are multiples of a number that is
+// above some 2^-30 of the largest, such as numbers with few digits after the binary point;
+// and from n^2 distances elsewhere.
 func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *LazyOptions) (*Mechanism, error) {
 	return lazy(ctx, "exponential: Lazy", MethodStandard, f, alpha, math.Inf(1), o)
 }
 
 // Truncated returns the mechanism of [Lazy] for the metric min(rho, reach): P{y|x} is
-// proportional to exp(-alpha*rho(x,y)/2) within reach of x, and all that lies farther
-// out is as likely as what lies at reach. The cut metric is one too, and at most rho, so
-// that Lazy's proof holds: the mechanism is alpha-private, and no input at all is told from
+// proportional to exp(-alpha*rho(x,y)/2) within reach of x, and all that lies farther out
+// is as likely as what lies at reach. The cut metric is one too, and at most rho, so that
+// Lazy's proof holds: the mechanism is alpha-private, and no input at all is told from
 // another by more than a factor exp(alpha*reach).
 //
-// This is the truncated exponential mechanism for words of Carvalho, Vasiloudis and
-// Feyisetan ("TEM: high utility metric differential privacy on text", 2021). They draw among
-// the words within reach and one symbol for the others, which weighs as much as their
-// number times exp(-alpha*reach/2), and where it comes out one of the others uniformly: the
-// same distribution. In many dimensions, where most words are nearly as far as the
-// farthest, cutting makes no difference to them and a bounded level for all.
+// In many dimensions, where most words are nearly as far as the farthest, cutting makes no
+// difference to them and a bounded level for all.
 //
 // reach is > 0; errors and costs are those of Lazy. Of 50,000 words in 100 dimensions
-// ([metric.Float32]) a release takes 6 ms. For spaces of a few thousand points [Tuned] on points
-// under [metric.Cap] has a larger rate, audited.
+// ([metric.Float32]) a release takes 6 ms. For spaces of a few thousand points Tuned on
+// points under [metric.Cap] has a larger rate, audited.
+//
+// Source: Carvalho, Vasiloudis, Feyisetan, "TEM: high utility metric differential privacy
+// on text", 2021. They draw among the words within reach and one symbol for the others,
+// which weighs as much as their number times exp(-alpha*reach/2), and where it comes out
+// one of the others uniformly: the same distribution.
 func Truncated(ctx context.Context, f metric.Finite, alpha, reach float64, o *LazyOptions) (*Mechanism, error) {
 	const op = "exponential: Truncated"
 	if err := fault.Positive(op, "reach", reach); err != nil {

@@ -28,19 +28,21 @@ type Net[Y any] struct {
 	Radius float64
 }
 
-// Nets is the uniformly positive measure of KL10 on a compact space that may be
-// infinite, from nets C_0, C_1, ..., C_(depth-1) that become finer:
+// Nets is a probability measure on a compact space that may be infinite, with some mass
+// near every point (uniformly positive), from nets C_0, C_1, ..., C_(depth-1) that become
+// finer:
 //
 //	mu(y) = sum over i with y in C_i of w_i/|C_i|, w_i = 2^-(i+1),
 //
-// the last w_i doubled, so that they add up to 1. It serves [BaseMeasure] as
-// Draw. KL10 take the nets at the scales 2^-i times the diameter, without end;
-// any base measure is as private, and where the rate is below the inverse of the
-// last radius the rest of the nets would hardly be seen. On finite spaces see
-// [entropy.PositiveMeasure].
+// the last w_i doubled, so that they add up to 1. It serves [BaseMeasure] as Draw. On
+// finite spaces see [entropy.PositiveMeasure].
 //
-// A net is made when it is first needed, once, and kept. A net that cannot be
-// made fails every call that needs it. Safe for concurrent use.
+// A net is made when it is first needed, once, and kept. A net that cannot be made fails
+// every call that needs it. Safe for concurrent use.
+//
+// Source: KL10, who take the nets at the scales 2^-i times the diameter, without end. Any
+// base measure is as private, and where the rate is below the inverse of the last radius
+// the rest of the nets would hardly be seen.
 type Nets[Y any] struct {
 	made []func() (Net[Y], error)
 }
@@ -151,8 +153,8 @@ func (n *Nets[Y]) check(op string) error {
 	return fault.Made(n != nil && n.made != nil, op, "Nets", "NewNets")
 }
 
-// Draw returns a point of the measure, exactly: a level and a point of its net,
-// uniformly.
+// Draw returns a point of the measure, exactly: a level and a point of its net, uniformly.
+// An error is that of making the net.
 func (n *Nets[Y]) Draw(rng *rand.Rand) (y Y, err error) {
 	if err := n.check("exponential: Nets.Draw"); err != nil {
 		return y, err

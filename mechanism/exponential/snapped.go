@@ -21,13 +21,13 @@ import (
 var ErrNoCells = errors.New("no points of the line, of the Euclidean plane or of a sphere")
 
 // Snapped returns noise that is snapped to the points: the output is that nearest to x
-// plus noise of density prop. to exp(-beta*||z||), at the largest rate beta found whose
+// plus noise of density proportional to exp(-beta*||z||), at the largest rate beta found whose
 // audited level is at most alpha. It is the mechanism that additive.Snap samples, with
-// its distribution: P{y|x} is the mass of y's Voronoi cell under the noise around x, an
-// integral computed to about 1e-13 of itself (less for cells thinner than 1e-3 of their
-// length), so that loss and level compare with those of other mechanisms. The channel
-// of these weights is what is released and audited: errors of the integrals cost
-// accuracy, never privacy.
+// its distribution: P{y|x} is the mass that the noise around x has in the Voronoi cell of
+// y, all that is nearest to y. This integral is computed to about 1e-13 of itself (less for
+// cells thinner than 1e-3 of their length), so that loss and level compare with those of
+// other mechanisms. The channel of these weights is what is released and audited: errors of
+// the integrals cost accuracy, never privacy.
 //
 // Snapping is post-processing, so that beta = alpha would always do, but for
 // rounding; only few points allow for more. [Remapped] loses less.

@@ -15,54 +15,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// NormalizerError says that sum_y exp(-alpha*rho(x,y)) depends on x, with two
-// points that show it.
-type NormalizerError struct {
-	X, XPrime int     // the points
-	ZX, ZXP   float64 // the sums at X and at XPrime
-}
-
-func (e *NormalizerError) Error() string {
-	return fmt.Sprintf("exponential: the normalizer is not constant: %v at point %d, %v at point %d; Tuned does without", e.ZX, e.X, e.ZXP, e.XPrime)
-}
-
-// normalizerTol is the relative spread of normalizers that counts as constant:
-// n terms of relative error alpha*rho*2^-52 each. What a spread of that size
-// costs is in the audited level.
-const normalizerTol = 1e-9
-
-// ConstantNormalizer returns the exponential mechanism at the full rate alpha, but for
-// rounding, where sum_y exp(-alpha*rho(x,y)) does not depend on x, as on cycles, cubes
-// and every other vertex-transitive space: there the factor 1/2 of [Standard] drops.
-// Elsewhere it is a [*NormalizerError]. Cost as [Standard].
-func ConstantNormalizer(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	m, err := newFamily("exponential: ConstantNormalizer", MethodConstantNormalizer, f, alpha, o)
-	if err != nil {
-		return nil, err
-	}
-	row := make([]float64, m.outputs())
-	first := 0.0
-	for x := range f.Len() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		m.distances(x, row)
-		if err := m.check(x, row); err != nil {
-			return nil, err
-		}
-		z := 0.0
-		for _, d := range row {
-			z += exact.Exp(-alpha * d)
-		}
-		if x == 0 {
-			first = z
-		} else if !(math.Abs(z-first) <= normalizerTol*first) {
-			return nil, &NormalizerError{0, x, first, z}
-		}
-	}
-	return m.certify(ctx, alpha)
-}
-
 // NegativeWeightError reports tight weights that are negative at a point.
 type NegativeWeightError struct {
 	Index  int     // the point
@@ -93,15 +45,15 @@ type TightOptions struct {
 	Workers  int                   // 0: all processors
 }
 
-// Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w
-// that make every row sum to 1 by themselves, so that no normalizer depends on
-// the input and the full rate alpha is alpha-private: the factor 1/2 of
-// [Standard] drops. On a line it is the truncated geometric mechanism.
+// Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w that make
+// every row sum to 1 by themselves, so that no normalizer depends on the input and the full
+// rate alpha is alpha-private: the factor 1/2 of [Standard] drops. On a line it is the
+// truncated geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009).
 //
-// The weights exist on every line and at large alpha; where one is negative the
-// error is a [*NegativeWeightError], at very small alpha [ErrSingular]. Every
-// point is an output, but that the first of points at distance 0, which share a
-// row, stands for all. O(n^3) time and O(n^2) memory.
+// The weights exist on every line and at large alpha; where one is negative the error is a
+// [*NegativeWeightError], at very small alpha [ErrSingular]. Every point is an output, but
+// of points at distance 0, which share a row, only the first. O(n^3) time and O(n^2)
+// memory.
 func Tight(ctx context.Context, f metric.Finite, alpha float64, o *TightOptions) (*Mechanism, error) {
 	if o == nil {
 		o = &TightOptions{}
@@ -162,4 +114,53 @@ func (m *family) tightWeights(ctx context.Context, alpha float64) ([]float64, er
 		w[i] = directed.Log(max(0, v))
 	}
 	return w, nil
+}
+
+// NormalizerError says that sum_y exp(-alpha*rho(x,y)) depends on x, with two
+// points that show it.
+type NormalizerError struct {
+	X, XPrime int     // the points
+	ZX, ZXP   float64 // the sums at X and at XPrime
+}
+
+func (e *NormalizerError) Error() string {
+	return fmt.Sprintf("exponential: the normalizer is not constant: %v at point %d, %v at point %d; Tuned does without", e.ZX, e.X, e.ZXP, e.XPrime)
+}
+
+// normalizerTol is the relative spread of normalizers that counts as constant:
+// n terms of relative error alpha*rho*2^-52 each. What a spread of that size
+// costs is in the audited level.
+const normalizerTol = 1e-9
+
+// ConstantNormalizer returns the exponential mechanism at the full rate alpha, but for
+// rounding, where the normalizer sum_y exp(-alpha*rho(x,y)) does not depend on x: there the
+// factor 1/2 of [Standard] drops. So it is on cycles, cubes and every other space that
+// looks the same from each of its points (vertex-transitive). Elsewhere it is a
+// [*NormalizerError]. Cost as [Standard].
+func ConstantNormalizer(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+	m, err := newFamily("exponential: ConstantNormalizer", MethodConstantNormalizer, f, alpha, o)
+	if err != nil {
+		return nil, err
+	}
+	row := make([]float64, m.outputs())
+	first := 0.0
+	for x := range f.Len() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m.distances(x, row)
+		if err := m.check(x, row); err != nil {
+			return nil, err
+		}
+		z := 0.0
+		for _, d := range row {
+			z += exact.Exp(-alpha * d)
+		}
+		if x == 0 {
+			first = z
+		} else if !(math.Abs(z-first) <= normalizerTol*first) {
+			return nil, &NormalizerError{0, x, first, z}
+		}
+	}
+	return m.certify(ctx, alpha)
 }

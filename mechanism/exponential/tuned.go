@@ -13,15 +13,15 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Tuned returns the exponential mechanism at the largest rate beta between
-// alpha/2 and alpha whose audited level is at most alpha: what [Standard] stays
+// Tuned returns the exponential mechanism at the largest rate beta between alpha/2 and
+// alpha that is found to have an audited level of at most alpha: what [Standard] stays
 // below alpha is turned into accuracy.
 //
-// The level at a rate is max over x, x' of (beta*g(x,x') + ln Z(x') - ln Z(x)) /
-// rho(x,x'), g the largest rho(x',y) - rho(x,y) over outputs y; g is computed
-// once, so that a step of the bisection costs O(n*k) exponentials. The level is
-// not always monotone in beta: the rate found is a local largest, and its
-// channel is audited. O(n^2*k) time and O(n^2 + n*k) memory.
+// The level at a rate is the largest, over x and x', of (beta*g(x,x') + ln Z(x') - ln Z(x))
+// / rho(x,x'), where Z(x) is the normalizer of x and g(x,x') the largest rho(x',y) -
+// rho(x,y) over outputs y. It does not always grow with beta: a larger rate may do where
+// some smaller one does not. Errors are those of [Standard]. O(n^2*k) time and O(n^2 + n*k)
+// memory.
 func Tuned(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: Tuned", MethodTuned, f, alpha, o)
 	if err != nil {

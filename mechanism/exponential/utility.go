@@ -17,12 +17,131 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// UtilityBeta returns KL10's rate for (gamma, delta)-utility of the
-// base-measure mechanism: at beta = (2/gamma) ln(1/(delta*mass)) the output
-// lies within gamma > 0 of the ideal one with probability at least 1 - delta,
-// mass > 0 a lower bound on mu(B(y, gamma/2)) over all y, such as
-// [entropy.BallMass]. It is mostly far too large; on finite spaces see
-// [SmallestBeta].
+// Target is (gamma, delta)-utility (KL10): at every input the output is farther
+// than Gamma >= 0 from it with probability at most Delta, in (0, 1).
+type Target struct{ Gamma, Delta float64 }
+
+// UtilityOptions tune [MostPrivate]. Nil and the zero value mean the defaults.
+type UtilityOptions struct {
+	Unit     metric.Unit           // of the privacy metric, as in [Options]
+	Progress func(done, total int) // of the audit
+	Workers  int                   // 0: all processors
+}
+
+// UtilityMechanism is a mechanism with a promised utility, and what KL10's
+// formula would have needed for it.
+type UtilityMechanism struct {
+	Mechanism
+	Mu   []float64 // the base measure
+	Miss float64   // at least the probability of missing ([Misses]), at most Target.Delta
+	// FormulaBeta is UtilityBeta, and FormulaLevel what KL10 prove for it: 2*C*FormulaBeta,
+	// where C is the largest utility distance of two points over their privacy distance.
+	// +Inf where Gamma is 0.
+	FormulaBeta, FormulaLevel float64
+}
+
+// MostPrivate returns the most private one of the base-measure exponential mechanisms on a
+// finite space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)): that at the smallest
+// rate that reaches the target under b.Utility ([SmallestBeta]). Its guarantee is its
+// audited level under b.Privacy, mostly far below the FormulaLevel beside it.
+//
+// It is an upper bound on the least level of any mechanism that reaches the target (KL10's
+// eps*), and a loose one: on 200 random spaces of 2 to 6 points 2.8 times eps* in the
+// median, 58 times at most, and above 0 on 16 of 17 where eps* is 0; on 50 points of the
+// plane 3 to 8 times. MostPrivate of package lp has eps* itself, with the mechanism, for up
+// to some hundred points.
+//
+// mu is a distribution on the points that sees no private data; nil is
+// [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never released. A level
+// that is infinite, because the utility metric tells points at privacy distance 0 apart, is
+// an error. O(n^3) time for the audit, O(n^2) memory.
+//
+// Source: KL10.
+func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *UtilityOptions) (*UtilityMechanism, error) {
+	const op = "exponential: MostPrivate"
+	if o == nil {
+		o = &UtilityOptions{}
+	}
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(b.Privacy))
+	if err != nil {
+		return nil, err
+	}
+	if mu == nil {
+		if mu, err = entropy.PositiveMeasure(ctx, b.Utility); err != nil {
+			return nil, err
+		}
+	}
+	beta, err := smallestBeta(ctx, op, b.Utility, mu, t)
+	if err != nil {
+		return nil, err
+	}
+	u := &UtilityMechanism{Mu: append([]float64(nil), mu...), FormulaBeta: math.Inf(1), FormulaLevel: math.Inf(1)}
+	if t.Gamma > 0 {
+		mass, _, err := entropy.BallMass(ctx, b.Utility, mu, t.Gamma/2, &entropy.PassOptions{Workers: o.Workers})
+		if err != nil {
+			return nil, err
+		}
+		if mass = min(mass, 1); mass > 0 {
+			if u.FormulaBeta, err = UtilityBeta(t, mass); err != nil {
+				return nil, err
+			}
+			c, _, _, err := b.Lipschitz(ctx)
+			if err != nil {
+				return nil, err
+			}
+			u.FormulaLevel = directed.MulUp(2*c*(1+0x1p-52), u.FormulaBeta) // c is rounded
+		}
+	}
+	m := &family{op: op, method: MethodBaseMeasure, f: b.Privacy, net: []int{}, audit: mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers}}
+	for y, w := range mu {
+		if w > 0 {
+			m.net, m.logWeights = append(m.net, y), append(m.logWeights, directed.Log(w))
+		}
+	}
+	m.rho = func(x int, dst []float64) {
+		for j, y := range m.net {
+			dst[j] = b.Utility.Distance(x, y)
+		}
+	}
+	// The search knows the probability of missing to about 1e-14 and stops a
+	// relative 1e-9 above the rate where it is delta, so that the first look
+	// suffices unless the probability hardly moves with the rate.
+	step := max(1e-9*beta, 1e-12*smallRate(b.Utility))
+	for range 40 {
+		c, err := m.channel(ctx, beta)
+		if err != nil {
+			return nil, err
+		}
+		if u.Miss, _, err = Misses(ctx, c, b.Utility, t.Gamma); err != nil {
+			return nil, err
+		}
+		if u.Miss > t.Delta {
+			beta, step = beta+step, 2*step
+			continue
+		}
+		c, a, err := c.Certify(ctx, b.Privacy, unit, &m.audit)
+		if err != nil {
+			return nil, named(op, err)
+		}
+		if math.IsInf(a.Hi, 1) {
+			return nil, fmt.Errorf("%s: no level: points %d and %d are at privacy distance 0 and utility distance %v", op, a.X, a.XPrime, b.Utility.Distance(a.X, a.XPrime))
+		}
+		u.Mechanism = Mechanism{Channel: c, Method: MethodBaseMeasure, Beta: beta, Audited: a}
+		return u, nil
+	}
+	return nil, fmt.Errorf("%s: rounding keeps the probability of missing above %v", op, t.Delta)
+}
+
+// UtilityBeta returns a rate at which the base-measure mechanism has (gamma, delta)-utility
+// (see [Target]): at beta = (2/gamma) ln(1/(delta*mass)) the output lies within gamma > 0
+// of the ideal one with probability at least 1 - delta. mass in (0, 1] is a lower bound on
+// the measure of every ball of radius gamma/2, such as [entropy.BallMass]. The rate is
+// mostly far too large; on finite spaces see [SmallestBeta].
+//
+// Source: KL10.
 func UtilityBeta(t Target, mass float64) (float64, error) {
 	const op = "exponential: UtilityBeta"
 	if err := fault.Positive(op, "Gamma", t.Gamma); err != nil {
@@ -38,11 +157,10 @@ func UtilityBeta(t Target, mass float64) (float64, error) {
 }
 
 // SmallestBeta returns the smallest rate beta at which the mechanism with P{y|x}
-// proportional to mu[y] exp(-beta*f(x,y)) reaches the target. It bisects on the
-// mechanism itself (the probability of missing falls with beta, because its derivative
-// is minus a covariance of two increasing functions of the distance) to a relative
-// 1e-9, on the safe side. mu is a distribution on the points, positive in every closed
-// ball of radius gamma. O(n^2) a step; n^2 distances are stored.
+// proportional to mu[y] exp(-beta*f(x,y)) reaches the target, to a relative 1e-9, on the
+// safe side: the probability of missing falls with beta, so that it can bisect. mu is a
+// distribution on the points, positive in every closed ball of radius gamma. O(n^2) for
+// each of some 40 steps; n^2 distances are stored.
 func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
 	return smallestBeta(ctx, "exponential: SmallestBeta", f, mu, t)
 }
@@ -129,10 +247,10 @@ const (
 	missFloor = 0x1p-1022
 )
 
-// Misses returns an upper bound, right to a relative 2^-41, on the largest
-// probability that the output at an input x lies farther than gamma from x
-// under rho, and the first such x: (gamma, p)-utility (KL10). rho is as for
-// Channel.Loss. A lazy channel's bad row is an error. O(Len()*Outputs()).
+// Misses returns an upper bound, right to a relative 2^-41, on the largest probability that
+// the output at an input x lies farther than gamma from x under rho, and the first such x:
+// the channel has (gamma, p)-utility (see [Target]). rho is as for
+// [mechanism.Channel.Loss]. A lazy channel's bad row is an error. O(Len()*Outputs()).
 func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
 	const op = "exponential: Misses"
 	if err := fault.NonNegative(op, "gamma", gamma); err != nil {
@@ -172,121 +290,4 @@ func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma 
 		}
 	}
 	return min(1, directed.MulUp(p, 1+missErr)), x, nil
-}
-
-// Target is (gamma, delta)-utility (KL10): at every input the output is farther
-// than Gamma >= 0 from it with probability at most Delta, in (0, 1).
-type Target struct{ Gamma, Delta float64 }
-
-// UtilityMechanism is a mechanism with a promised utility, and what KL10's
-// formula would have needed for it.
-type UtilityMechanism struct {
-	Mechanism
-	Mu   []float64 // the base measure
-	Miss float64   // at least the probability of missing ([Misses]), at most Target.Delta
-	// FormulaBeta is UtilityBeta, and FormulaLevel what KL10 prove for it,
-	// 2*C*FormulaBeta with C the Lipschitz constant of the utility metric against the
-	// privacy metric. +Inf where Gamma is 0.
-	FormulaBeta, FormulaLevel float64
-}
-
-// UtilityOptions tune [MostPrivate]. Nil and the zero value mean the defaults.
-type UtilityOptions struct {
-	Unit     metric.Unit           // of the privacy metric, as in [Options]
-	Progress func(done, total int) // of the audit
-	Workers  int                   // 0: all processors
-}
-
-// MostPrivate returns the most private one of the base-measure exponential mechanisms
-// of KL10 on a finite space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)): that at
-// the smallest rate that reaches the target under b.Utility ([SmallestBeta]). Its
-// guarantee is its audited level under b.Privacy, mostly far below the FormulaLevel
-// beside it.
-//
-// It is an upper bound on eps*(Gamma, Delta), KL10's infimum over all mechanisms, and
-// a loose one: on 200 random spaces of 2 to 6 points 2.8 times eps* in the median, 58
-// times at most, and above 0 on 16 of 17 where eps* is 0; on 50 points of the plane 3 to 8
-// times. MostPrivate of package lp has eps* itself, with the mechanism, for up to some
-// hundred points.
-//
-// mu is a distribution on the points that sees no private data; nil is
-// [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never released. A
-// level that is infinite, because the utility metric tells points at privacy distance
-// 0 apart, is an error. O(n^3) time for the audit, O(n^2) memory.
-func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *UtilityOptions) (*UtilityMechanism, error) {
-	const op = "exponential: MostPrivate"
-	if o == nil {
-		o = &UtilityOptions{}
-	}
-	if err := b.Check(); err != nil {
-		return nil, err
-	}
-	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(b.Privacy))
-	if err != nil {
-		return nil, err
-	}
-	if mu == nil {
-		if mu, err = entropy.PositiveMeasure(ctx, b.Utility); err != nil {
-			return nil, err
-		}
-	}
-	beta, err := smallestBeta(ctx, op, b.Utility, mu, t)
-	if err != nil {
-		return nil, err
-	}
-	u := &UtilityMechanism{Mu: append([]float64(nil), mu...), FormulaBeta: math.Inf(1), FormulaLevel: math.Inf(1)}
-	if t.Gamma > 0 {
-		mass, _, err := entropy.BallMass(ctx, b.Utility, mu, t.Gamma/2, &entropy.PassOptions{Workers: o.Workers})
-		if err != nil {
-			return nil, err
-		}
-		if mass = min(mass, 1); mass > 0 {
-			if u.FormulaBeta, err = UtilityBeta(t, mass); err != nil {
-				return nil, err
-			}
-			c, _, _, err := b.Lipschitz(ctx)
-			if err != nil {
-				return nil, err
-			}
-			u.FormulaLevel = directed.MulUp(2*c*(1+0x1p-52), u.FormulaBeta) // c is rounded
-		}
-	}
-	m := &family{op: op, method: MethodBaseMeasure, f: b.Privacy, net: []int{}, audit: mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers}}
-	for y, w := range mu {
-		if w > 0 {
-			m.net, m.logWeights = append(m.net, y), append(m.logWeights, directed.Log(w))
-		}
-	}
-	m.rho = func(x int, dst []float64) {
-		for j, y := range m.net {
-			dst[j] = b.Utility.Distance(x, y)
-		}
-	}
-	// The search knows the probability of missing to about 1e-14 and stops a
-	// relative 1e-9 above the rate where it is delta, so that the first look
-	// suffices unless the probability hardly moves with the rate.
-	step := max(1e-9*beta, 1e-12*smallRate(b.Utility))
-	for range 40 {
-		c, err := m.channel(ctx, beta)
-		if err != nil {
-			return nil, err
-		}
-		if u.Miss, _, err = Misses(ctx, c, b.Utility, t.Gamma); err != nil {
-			return nil, err
-		}
-		if u.Miss > t.Delta {
-			beta, step = beta+step, 2*step
-			continue
-		}
-		c, a, err := c.Certify(ctx, b.Privacy, unit, &m.audit)
-		if err != nil {
-			return nil, named(op, err)
-		}
-		if math.IsInf(a.Hi, 1) {
-			return nil, fmt.Errorf("%s: no level: points %d and %d are at privacy distance 0 and utility distance %v", op, a.X, a.XPrime, b.Utility.Distance(a.X, a.XPrime))
-		}
-		u.Mechanism = Mechanism{Channel: c, Method: MethodBaseMeasure, Beta: beta, Audited: a}
-		return u, nil
-	}
-	return nil, fmt.Errorf("%s: rounding keeps the probability of missing above %v", op, t.Delta)
 }

@@ -28,8 +28,8 @@ type Bound struct {
 	// estimator is not bounded by it, but in practice 1.2 to 12 times smaller.
 	Simulated, StdErr float64
 	// Lower is a lower bound on the worst expected error, over all measures, of
-	// every mechanism that is as private: Theorem 8.5 of BSV22 with constants
-	// (package entropy), on the points of up to 1,024 cells.
+	// every mechanism that is as private, on the points of up to 1,024 cells.
+	// Source: BSV22, Theorem 8.5, with constants (package entropy).
 	Lower float64
 	// Resolution is the most that moving records to their cells' points adds,
 	// NaN where it is not known.

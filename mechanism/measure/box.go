@@ -80,7 +80,7 @@ func (o *BoxOptions) check(op string) error {
 // every category and leaf, and in the rest as far as 2^62 cells go (2^30 where an
 // int has 32 bits), a range into 2^50 parts at most. Trees of more than 2^26
 // cells, and those with impossible cells, are for a [Synthesizer] alone. Noise
-// scales of a [Measure] are equal on the line, and otherwise prop. to the fourth
+// scales of a [Measure] are equal on the line, and otherwise proportional to the fourth
 // root of a node's side.
 //
 // Errors are [metric.ErrEmpty], *[metric.ValueError], *[metric.SizeError], and

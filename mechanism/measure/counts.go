@@ -87,7 +87,7 @@ func (c *Counts[P]) Add(p P) error { return c.AddN(p, 1) }
 
 // AddN counts n >= 0 records that are all p, or share its cell: a row of a table
 // that was grouped elsewhere. The errors are those of [Counts.Add], and a
-// [*metric.ValueError] if n is negative or the sum passes 2^63-1.
+// [*metric.ValueError] if n is negative or the sum exceeds 2^63-1.
 func (c *Counts[P]) AddN(p P, n int64) error {
 	if err := c.check("measure: Counts.AddN"); err != nil {
 		return err

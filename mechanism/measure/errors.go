@@ -51,11 +51,11 @@ const (
 // apart, stand for the error.
 //
 // This is no proof: it assumes that noise around the release does what it did around
-// the truth, on the same tree. On seven kinds of data that it was not chosen on
-// (BenchmarkW1Confidence), in one to three dimensions with 100 to 10,000 records at
-// eps = 1, quantiles of 0.9 and 0.95 held for at least these shares of seeds, but for
-// 1,000 records of traces within a thousandth of space, .85 and .92, and, where
-// records are added or removed, of two short lines far apart, .87 and .92. Quantiles
+// the truth, on the same tree. It was tried on seven kinds of data that it was not chosen
+// on (BenchmarkW1Confidence), in one to three dimensions with 100 to 10,000 records at
+// eps = 1. Quantiles of 0.9 and 0.95 held for at least these shares of seeds, with two
+// exceptions: 1,000 records of traces within a thousandth of space, .85 and .92, and,
+// where records are added or removed, two short lines far apart, .87 and .92. Quantiles
 // of 0.95 were 1.7 to 3.9 times the mean error, where the true ones are 1.1 to 3.9
 // times. Heavy tails in three dimensions are worse: 0.9 held for about .85.
 //

@@ -11,18 +11,19 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// Measure is the private measure of BSV22: a mechanism from the probability
-// measures on the cells of a domain to themselves, alpha-private per unit of
-// total variation. It implements [mechanism.Mechanism] on weights of cells;
-// [Domain.Weights] gets them from points (that they contract total variation is
-// Lemma 5.3 of BSV22, so the same level holds for measures on the space).
+// Measure is a mechanism from the probability measures on the cells of a domain to
+// themselves, alpha-private per unit of total variation (the share of mass by which two
+// measures differ). It implements [mechanism.Mechanism] on weights of cells, which
+// [Domain.Weights] gets from points. That never adds to the total variation, so the same
+// level holds for measures on the space.
 //
-// The noise is a statement about real numbers; weights are then rounded to
-// multiples of 2^-52, which hides low bits but is no proof about the rest. For
-// data that are records use a [Synthesizer], which is exact.
+// The noise is a statement about real numbers; weights are then rounded to multiples of
+// 2^-52, which hides low bits but is no proof about the rest. For data that are records use
+// a [Synthesizer], which is exact.
 //
-// A Measure is immutable and safe for concurrent use. The zero value releases
-// nothing.
+// A Measure is immutable and safe for concurrent use. The zero value releases nothing.
+//
+// Source: BSV22, with Lemma 5.3 for measures on the space.
 type Measure struct {
 	p *plan
 	g mechanism.Guarantee
@@ -97,11 +98,11 @@ func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 	return w, nil
 }
 
-// Weights returns the measure on d's cells that weighted points amount to: each
-// counts in its cell. weights are finite numbers >= 0 whose sum is positive,
-// and are divided by it; nil gives every point the same. Errors are
-// [metric.ErrEmpty], *[metric.SizeError], *[metric.ValueError] and those of
-// Cell. It contracts total variation.
+// Weights returns the measure on d's cells that weighted points amount to: each counts in
+// its cell. weights are finite numbers >= 0 whose sum is positive, and are divided by it;
+// nil gives every point the same. Errors are [metric.ErrEmpty], *[metric.SizeError],
+// *[metric.ValueError] and those of Cell. It never adds to the total variation of two
+// measures.
 func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 	const op = "measure: Domain.Weights"
 	if err := d.check(op); err != nil {

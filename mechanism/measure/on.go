@@ -10,13 +10,12 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// On lifts a domain on the points of p to records anywhere in p's space: a
-// record counts at the point nearest to it, and p.At is reported. What a
-// [metric.Checker] refuses is an error. The resolution is then not known, and
-// NaN: a record may be far from all points.
-// The number of points must be that of the metric that d was made of
-// (*[metric.SizeError]), and their distances no larger, or d's error bounds
-// would not hold: 8 of each point are compared (*[metric.ValueError]).
+// On lifts a domain on the points of p to records anywhere in p's space: a record counts at
+// the point nearest to it, and p.At is reported. What a [metric.Checker] refuses is an
+// error. The resolution is then not known, and NaN: a record may be far from all points. p
+// must have as many points as the metric that d was made of (*[metric.SizeError]). Their
+// distances must be no larger than there, or d's error bounds would not hold: 8 distances
+// of each point are compared (*[metric.ValueError]).
 func On[P any](ctx context.Context, d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 	const op = "measure: On"
 	if err := d.check(op); err != nil {

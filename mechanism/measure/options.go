@@ -32,7 +32,8 @@ const (
 	Laplace = walk.Laplace
 	// KNorm is the noise of the K-norm mechanism in every node, of least
 	// variance, about 5 % better than Laplace at arity 16. On a binary tree it
-	// is Laplace noise on the difference of the two children.
+	// is Laplace noise on the difference of the two children. Source: Hardt,
+	// Talwar, "On the geometry of differential privacy", 2010.
 	KNorm = walk.KNorm
 )
 
@@ -44,8 +45,9 @@ const (
 	DomainSchedule Schedule = iota
 	// Equal gives all levels the same scale.
 	Equal
-	// ByCost makes scales prop. to C^(-1/2), C what noise of scale 1 on the level
-	// may cost, in the sum over its nodes: the least a-priori bound.
+	// ByCost makes the scale of a level proportional to C^(-1/2), C a bound on what noise
+	// of scale 1 costs there in W1, summed over its nodes. No other schedule has a
+	// lower sum of these bounds.
 	ByCost
 )
 
@@ -61,16 +63,18 @@ const (
 	// Clipped sets negative noisy counts to 0 and then, from the top down, adds
 	// the same to all children of a node or takes it off as far as they are >= 0,
 	// so that they sum to the node. With [Laplace] and [ByCost] on a box cut in
-	// two by two it is PMM, the baseline.
+	// two by two it is PMM, the baseline. Source: He, Vershynin, Zhu,
+	// "Algorithmically effective differentially private synthetic data", 2023.
 	Clipped
-	// Nearest makes counts consistent and takes a probability measure nearest in
-	// W1: on the line by isotonic regression, as in the paper; up to 2,048 cells
-	// by wasserstein.Project, and above that nearest in a tree metric that is no
-	// less than the metric. Its error is at most twice that of Signed.
+	// Nearest makes counts consistent, so that those of a node's children sum to
+	// its own, and takes a probability measure nearest in W1: on the line as in
+	// BSV22; up to 2,048 cells by wasserstein.Project, and above that nearest in
+	// a tree metric that is no less than the metric. Its error is at most twice
+	// that of Signed.
 	Nearest
-	// Signed makes counts consistent and leaves them negative: unbiased for the
-	// mean of every function of the cells, but not a probability measure, so
-	// that no synthetic records can be made of it.
+	// Signed makes counts consistent and leaves negative ones as they are: unbiased
+	// for the mean of every function of the cells, but not a probability measure,
+	// so that no synthetic records can be made of it.
 	Signed
 )
 
@@ -83,11 +87,11 @@ type SynthesizerOptions struct {
 	// [CountPersons], and a record gets eps/PerPerson. How many records count is
 	// private then, so that Relation must be AddRemoveOne.
 	PerPerson int
-	// Levels, where not nil, divides all regions alike, in place of as deep as the
-	// noisy counts say: below j divisions, Levels[j] levels of the domain's tree
-	// are taken at once.
+	// Levels, where not nil, divides all regions alike, where the default goes as
+	// deep as the noisy counts say: after j divisions the next one takes Levels[j]
+	// levels of the domain's tree at once.
 	Levels []int
-	// Shares are those of the budget that the divisions get, up to a factor; nil
+	// Shares are the parts of the budget that the divisions get, up to a factor; nil
 	// means equal ones. Only with Levels.
 	Shares []float64
 	// Prune stops at regions that are believed to hold at most Prune times the

@@ -23,15 +23,18 @@ import (
 // It divides the space, counts the records of every part with noise, and goes on where the
 // noisy counts are large against the noise. Every path down the tree has the same budget,
 // and the noisy counts decide how many levels are taken at once and with how much of what
-// is left (Koufogiannis, Han, Pappas 2016: counts that are refined). Where few records are
-// a region is a leaf, and gets all that its path has left. Counts are then averaged up the
-// tree (Hay, Rastogi, Miklau, Suciu 2010) and made into masses down it.
+// is left. Where few records are a region is a leaf, and gets all that its path has left.
+// Counts are then averaged up the tree and made into masses down it.
 //
 // The output is private; the time and memory that a release takes depend on
 // private data. Do not let an adversary measure them.
 //
 // A Synthesizer is immutable and safe for concurrent use. The zero value
 // releases nothing.
+//
+// Sources: Koufogiannis, Han, Pappas, "Gradual release of sensitive data under differential
+// privacy", 2016, for counts that are refined; Hay, Rastogi, Miklau, Suciu, "Boosting the
+// accuracy of differentially private histograms through consistency", 2010, for the average.
 type Synthesizer[P any] struct {
 	d      *Domain[P]
 	opt    SynthesizerOptions
@@ -40,8 +43,8 @@ type Synthesizer[P any] struct {
 	g      mechanism.Guarantee
 }
 
-// NewSynthesizer returns a Synthesizer of level eps on d. It is eps-private by
-// construction: what the counts of a path spend, in whole quanta, is what
+// NewSynthesizer returns a Synthesizer of level eps, in [1e-50, 1e50], on d. It is
+// eps-private by construction: what the counts of a path spend, in whole quanta, is what
 // Guarantee states. Errors are *[metric.ValueError] and *[metric.SizeError].
 func NewSynthesizer[P any](d *Domain[P], eps float64, o *SynthesizerOptions) (*Synthesizer[P], error) {
 	const op = "measure: NewSynthesizer"

@@ -26,15 +26,14 @@ const (
 	draws = 128
 )
 
-// TestMechanism checks that m keeps the laws from guarantee to output (see the overview)
-// on the given inputs of its domain, and on Options.Refused outside it. The error
-// joins a [*Failure] for every law that fails; it is [metric.ErrEmpty] for no inputs
-// and a [*metric.ValueError] for an option.
+// TestMechanism checks that m keeps the laws from guarantee to output (see the overview) on
+// the given inputs of its domain, and on Options.Refused outside it. The error joins a
+// [*Failure] for every law that fails; it is [metric.ErrEmpty] for no inputs and a
+// [*metric.ValueError] for an option. It takes some 800 releases for each input.
 //
-// The law of randomness rejects a mechanism that is right, and has
-// Options.Constant where its output hardly varies, with probability at most
-// 1e-16 for each input, and 2e-7 for each over the choice of the seed; the
-// others never do. It takes some 800 releases for each input.
+// A right mechanism can fail only the law of randomness: with probability at most 1e-16 for
+// each input, and 2e-7 for each over the choice of the seed. One whose output hardly varies
+// needs Options.Constant.
 func TestMechanism[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) error {
 	const op = "mechanismtest: TestMechanism"
 	opt, err := settings(op, o)

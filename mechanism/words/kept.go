@@ -28,8 +28,8 @@ type Level struct {
 // KeptOptions tune [Vocabulary.MadlibKept] and [Vocabulary.TruncatedKept]. Nil and the zero
 // value mean the defaults.
 type KeptOptions struct {
-	// Words are the public words whose mean share is meant, as numbers, those that occur
-	// often as often as they should count; nil: all words alike.
+	// Words are the public words, by number, whose mean share is meant; a word that is in
+	// the list k times counts k times. nil: all words alike.
 	Words    []int
 	Draws    int    // 0 means 400
 	Seed     uint64 // of the draws
@@ -47,8 +47,9 @@ const (
 //
 // For noise z of level 1 a word x stays where z/alpha is nearer to it than to any other, that is
 // from alpha = max over words w of 2<z,w-x>/|w-x|^2 on. The level is the quantile of that
-// number over words and noise, which is estimated by random draws of both, with an interval
-// by order statistics. O(Len()*Dim()) a draw: some 10 ms for 50,000 words in 100 dimensions.
+// number over words and noise. It is estimated by random draws of both, and the interval ends
+// at two of the draws in order. O(Len()*Dim()) a draw: some 10 ms for 50,000 words in 100
+// dimensions.
 func (v *Vocabulary) MadlibKept(ctx context.Context, share float64, o *KeptOptions) (Level, error) {
 	const op = "words: Vocabulary.MadlibKept"
 	if v.Len() == 0 {

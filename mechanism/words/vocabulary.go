@@ -78,20 +78,22 @@ func (v *Vocabulary) made(op string) (*Vocabulary, error) {
 }
 
 // Read reads a vocabulary as text: a line for each word, the word and its numbers, parted
-// by blanks or tabs. This is the format of GloVe; and with a first line that has the number of
-// words and of dimensions, that of word2vec's text output and of fastText's .vec files. A
-// first line of two whole numbers is such a header, unless it speaks of more than one
-// dimension and the line after it has one number. Input that begins as gzip does is unpacked. Empty lines and a byte
-// order mark are skipped.
+// by blanks or tabs. This is the format of GloVe (Pennington, Socher, Manning, "GloVe:
+// global vectors for word representation", 2014). With a first line that has the number of
+// words and of dimensions it is that of word2vec's text output and of fastText's .vec
+// files. A first line of two whole numbers is such a header, unless it speaks of more than
+// one dimension and the line after it has one number. Input that begins as gzip does is
+// unpacked. Empty lines and a byte order mark are skipped.
 //
-// Where a line has more fields than a word and the numbers, the word is all that comes before the
-// numbers, blanks within it (some GloVe files have such). Numbers are decimals of at most
-// 1e30 in size, and are rounded to multiples of [Step] and to float32; the vocabulary is made of
-// the rounded ones, and levels are per unit of the distance between them.
+// Where a line has more fields than a word and the numbers, the word is all that comes
+// before the numbers, blanks within it (some GloVe files have such). Numbers are decimals
+// of at most 1e30 in size, and are rounded to multiples of [Step] and to float32; the
+// vocabulary is made of the rounded ones, and levels are per unit of the distance between
+// them.
 //
 // An error names the line and the word: a number that is none, a line with fewer than the
-// others, a word that occurred before, a line of more than a megabyte, a file without words or
-// with fewer than its header says. One pass, 4 bytes a number and about 100 a word; a
+// others, a word that occurred before, a line of more than a megabyte, a file without words
+// or with fewer than its header says. One pass, 4 bytes a number and about 100 a word; a
 // vocabulary of more than 16 GiB is a [*metric.MemoryError].
 func Read(r io.Reader, o *ReadOptions) (*Vocabulary, error) {
 	const op = "words: Read"

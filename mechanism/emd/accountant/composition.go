@@ -10,13 +10,17 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// Composition is Count mechanisms run on the same data, each
-// Item-differentially private (pure). What they are together is exact: no
-// smaller level or delta holds for all such mechanisms, chosen adaptively or
-// not (KOV15, Theorem 3.3), as randomized response with B ~ Bin(Count,
-// 1/(1+e^-Item)) right answers attains
+// Composition is Count mechanisms run on the same data, each Item-differentially private
+// (pure). What they are together is exact: no smaller level or delta holds for all such
+// mechanisms, chosen adaptively or not. Randomized response, repeated, attains it: with B ~
+// Bin(Count, 1/(1+e^-Item)) the number of right answers,
 //
 //	delta = E (1 - exp(eps - (2B-Count)*Item))_+.
+//
+// O(sqrt(Count)) for each sum, of which Level and ComposeBudget take some tens. Errors are
+// [*metric.ValueError] for numbers out of range.
+//
+// Source: KOV15, Theorem 3.3.
 type Composition struct {
 	Count int64   // in [1, 2^40]
 	Item  float64 // in [1e-100, 700]

@@ -44,7 +44,7 @@
 //
 // # References
 //
-//   - IRC24: Imola et al., "Metric differential privacy at the user-level
+//   - IRC24: Imola, Roy Chowdhury, Chaudhuri, "Metric differential privacy at the user-level
 //     via the earth mover's distance", 2024.
-//   - KOV15: Kairouz et al., "The composition theorem for differential privacy", 2015.
+//   - KOV15: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015.
 package accountant

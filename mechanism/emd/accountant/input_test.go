@@ -179,8 +179,8 @@ func FuzzShuffle(f *testing.F) {
 	})
 }
 
-// The first three are the figures of the README; the slowest cases too, with the
-// widest windows and the largest N that counts.
+// Budget/N=1e8 is the time in examples/README.md; the others are the slowest cases, with
+// the widest windows and the largest N that counts.
 func BenchmarkShuffle(b *testing.B) {
 	for name, s := range map[string]ask{
 		"Budget/N=1e5":           {Records: 1e5, Items: 1000, Alpha: 25, Delta: 1e-12},

@@ -9,18 +9,18 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// Interval is a bracket of what is asked for, both ends proved. The end on the safe
-// side, Hi of a level and a delta and Lo of a budget, is that of the question without
-// an interval, with its theorem; the other is proved by two explicit data sets. Of a
-// [Shuffle] the data sets are those of a randomizer with its level, so that no bound
-// that holds for all of these can be beyond.
+// Interval is a bracket of what is asked for, both ends proved. The end on the safe side,
+// Hi of a level and a delta and Lo of a budget, is that of the question without an
+// interval, with its theorem. The other is proved by two explicit data sets, the Witness.
+// Of a [Shuffle] these are of one randomizer with its level, so that no bound that holds
+// for all such randomizers can be beyond.
 type Interval struct {
 	Lo, Hi  float64
 	Theorem Theorem
 	Witness Witness // empty where the other end is trivial: 0, or that of pure composition
 }
 
-// LevelInterval brackets [Shuffled.Level].
+// LevelInterval brackets [Shuffled.Level], some seconds for users of many items.
 func (s *Shuffled) LevelInterval(ctx context.Context, delta float64) (Interval, error) {
 	const op = "accountant: Shuffled.LevelInterval"
 	hi, err := s.Level(ctx, delta)
@@ -106,8 +106,8 @@ func (s Shuffle) DeltaInterval(ctx context.Context, at DeltaAt) (Interval, error
 	return Interval{min(lo, hi.Delta), hi.Delta, hi.Theorem, w}, err
 }
 
-// BudgetInterval brackets the largest level of the randomizer for which the promise
-// holds whatever the randomizer: at every level above Hi one of them breaks it.
+// BudgetInterval brackets [Shuffle.Budget], the largest level at which every randomizer
+// keeps the promise: at every level above Hi some randomizer breaks it.
 func (s Shuffle) BudgetInterval(ctx context.Context, p BudgetFor) (Interval, error) {
 	const op = "accountant: Shuffle.BudgetInterval"
 	lo, err := s.Budget(ctx, p)

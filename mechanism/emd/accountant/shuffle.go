@@ -11,26 +11,26 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// Shuffle describes a release of items: each of Records items goes through a
-// randomizer that draws independently of all others and is pure Alpha0-private
-// per unit of the distance between items, and only the multiset of the outputs
-// is published, by a trusted shuffler: for all items x, x' and outputs y,
+// Shuffle describes a release of items. Each of Records items goes through a randomizer
+// that draws independently of all others and is pure Alpha0-private per unit of the
+// distance between items: for all items x, x' and outputs y,
 //
 //	P{R(x) = y} <= exp(Alpha0*d(x,x')) P{R(x') = y}.
 //
-// One user holds Items of the records. The release M is (alpha, delta)-private under the earth
-// mover's distance if for all data sets that differ in one user's items, whose
-// distributions are mu and mu', and all sets S of multisets,
+// A trusted shuffler publishes only the multiset of the outputs, that is how often each
+// came up. One user holds Items of the records. The release M is (alpha, delta)-private
+// under the earth mover's distance if for all data sets that differ in one user's items,
+// whose distributions are mu and mu', and all sets S of multisets,
 //
 //	P{M(x) in S} <= exp(alpha*d_EM(mu,mu')) P{M(x') in S} + delta.
 //
 // Records is public. Not covered are a randomizer with a delta, one whose choices depend on
 // the outputs of other records, and an observer who sees when records arrive or from whom.
+// A number outside its range is a [*metric.ValueError]. Questions take up to two seconds,
+// and hardly more for more records.
 //
-// Sources: Feldman, McMillan, Talwar 2021, "Hiding among the clones"; Balle, Bell, Gascon,
-// Nissim 2019, "The privacy blanket of the shuffle model"; Su, Cheng, Wang, arXiv 2504.07414,
-// for the bound of one item, which no decomposition of the others betters; Takagi, Liew,
-// arXiv 2601.19154, for what is left as N grows; Loader 2000, for binomial probabilities.
+// Sources: Feldman, McMillan, Talwar, "Hiding among the clones", 2021; IRC24, for the items
+// of a user; Loader 2000, for binomial probabilities.
 type Shuffle struct {
 	Records     int64   // N >= 1, the number of all records in the multiset
 	Items       int64   // m in [1, N] of them are the user's; at most 2^53
@@ -82,19 +82,19 @@ type Budget struct {
 	Theorem Theorem
 }
 
-// Clones says with which probability p another record's output can be taken for
-// that of the record that changes.
+// Clones says with which probability p another record's output can be taken for that of the
+// record that changes: it is then a clone of it (Feldman, McMillan, Talwar 2021). The more
+// clones, the better is the change hidden.
 type Clones int
 
 const (
-	// Dominated is p = exp(-Alpha0*Diameter): the distribution of every other
-	// record's output is at least p times the average of the changed record's
-	// two. The proof is that of IRC24.
+	// Dominated is p = exp(-Alpha0*Diameter): the distribution of every other record's output
+	// is at least p times the average of the changed record's two. The proof is that of IRC24.
 	Dominated Clones = iota
 	// MetricRandomizer is p = 2exp(-Alpha0*Diameter)/(1+exp(-Alpha0*d)) for a
-	// change by the distance d, the variation-ratio theorem for metric-private
-	// randomizers (Wang, VLDB 2024). With one item d is that item's; with more
-	// it is MinDistance, as some may move by no more.
+	// change by the distance d. With one item d is that item's; with more it is
+	// MinDistance, as some may move by no more. Source: Wang, "Tight shuffle
+	// privacy of metric randomizers", VLDB 2024.
 	MetricRandomizer
 )
 
@@ -124,25 +124,30 @@ const (
 	// PureComposition adds the levels of the items: Alpha = Items*Alpha0 with
 	// Delta = 0. The shuffling plays no part.
 	PureComposition Theorem = iota + 1
-	// Joint treats all items of the user at once, every step of the hybrid
-	// argument of IRC24 at the same threshold of the likelihood ratio: the best
-	// one for every earth mover's distance.
+	// Joint changes the items of the user one after another, as IRC24 does, and
+	// judges every change at the same threshold of how much likelier an outcome
+	// becomes: the best one for every earth mover's distance.
 	Joint
-	// SingleItem is Joint for Items = 1, where it is the exact divergence of
-	// the mixture of clones of FMT21.
+	// SingleItem is Joint for Items = 1, where it is exact for a record among
+	// clones (see [Clones]).
 	SingleItem
 	// Theorem44 is Theorem 4.4 of IRC24 with the condition that it omits:
-	// Alpha0*Diameter <= ln(N/(16 ln(2m/delta_int))). Without it the formula is
-	// false. [Shuffle.Theorem44] alone gives it.
+	// Alpha0*Diameter <= ln(N/(16 ln(2m/delta_int))), delta_int being the
+	// theorem's delta of one item. Without it the formula is false.
+	// [Shuffle.Theorem44] alone gives it.
 	Theorem44
-	// Blanket looks at all probabilities of the randomizer: every other record is,
-	// with the least probability of each output, a draw that says nothing of its
-	// value (Balle, Bell, Gascon, Nissim 2019). The items of a user change one by
-	// one, each step at a level of its own. [Shuffled] alone gives it.
+	// Blanket looks at all probabilities of the randomizer. Whatever the value of
+	// another record, each output comes up with at least its least probability
+	// over all values: that part of its draw says nothing of the value, and hides
+	// the user's. The items of a user change one by one, each step at a level of
+	// its own. [Shuffled] alone gives it. Sources: Balle, Bell, Gascon, Nissim,
+	// "The privacy blanket of the shuffle model", 2019; Su, Cheng, Wang, arXiv
+	// 2504.07414, that no other way to split the draws is better for one item;
+	// Takagi, Liew, arXiv 2601.19154, for what is left as Records grows.
 	Blanket
-	// TwoOutputs is for randomizers with two outputs or two inputs, where the
-	// others' values may be any mixture and are not given away. [Shuffled] alone
-	// gives it.
+	// TwoOutputs is for randomizers with two outputs or two inputs: it holds
+	// whatever the values of the other records, and bounds the release itself, in
+	// which they are not told. [Shuffled] alone gives it.
 	TwoOutputs
 )
 
@@ -260,15 +265,14 @@ func (s Shuffle) Budget(ctx context.Context, p BudgetFor) (Budget, error) {
 	return best, nil
 }
 
-// ItemDelta returns the least delta for which the release has level (c.Eps,
-// delta) against one item that moves by d = c.Distance, as far as the clones
-// hide it:
+// ItemDelta returns the least delta for which the release has level (c.Eps, delta) against
+// one item that moves by d = c.Distance, as far as the clones hide it: with p that of
+// [Clones] and (.)_+ the positive part,
 //
 //	(1+e^eps) t Psi(tanh(eps/2)/t), t = tanh(Alpha0 d/2),
 //	Psi(tau) = E (2B/n-1-tau)_+, n-1 ~ Bin(Records-1, p), B ~ Bin(n, 1/2),
 //
-// rounded up; 0 from eps = Alpha0 d on. p is that of [Clones]. It does not
-// depend on Items.
+// rounded up; 0 from eps = Alpha0 d on. It does not depend on Items.
 func (s Shuffle) ItemDelta(c Change) (float64, error) {
 	const op = "accountant: Shuffle.ItemDelta"
 	s.Items = 1

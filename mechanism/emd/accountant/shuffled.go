@@ -15,12 +15,16 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Shuffled is a release of items through a randomizer whose probabilities are known,
-// a finite channel. It is a [Shuffle] that looks at these and not at their level
-// alone: its levels are two thirds to a third of the other's, and intervals tell how far
-// from the truth they are. It keeps what it has summed up, in memory that grows with the
-// questions by some kilobytes each, and is safe for concurrent use: questions wait for one
-// another.
+// Shuffled is a release of items through a randomizer whose probabilities are known, a
+// finite channel. It is a [Shuffle] that looks at these and not at their level alone: its
+// levels are two thirds to a third of the other's, and intervals tell how far from the
+// truth they are. A question takes milliseconds for one item, and up to two seconds for
+// more, for each kind of change: n inputs have 1 (all alike) to n(n-1).
+//
+// It keeps what it has summed up, in memory that grows with the questions by some kilobytes
+// each, and is safe for concurrent use: questions wait for one another.
+//
+// Source: the theorems [Blanket] and [TwoOutputs].
 type Shuffled struct {
 	mu      sync.Mutex
 	users   Users
@@ -42,8 +46,8 @@ type Users struct {
 // Diameter is the largest of these. Every record goes through c, and its output is
 // published as one of a multiset. A channel whose level is not in [1e-100, 700]/Diameter,
 // as one with equal rows or with zeros, or a rho without a positive distance, is a
-// [*metric.ValueError]. O(n^2 k log k) for n inputs and k
-// outputs, and as many numbers are kept as kinds of pairs of rows times k.
+// [*metric.ValueError]. O(n^2 k log k) for n inputs and k outputs; it keeps k numbers for
+// each kind of change.
 func NewShuffled(ctx context.Context, c *mechanism.Channel, rho metric.Finite, u Users) (*Shuffled, error) {
 	const op = "accountant: NewShuffled"
 	audit, err := c.Audit(ctx, rho, nil) // checks both

@@ -386,7 +386,7 @@ func TestShuffled_Concurrent(t *testing.T) {
 	wait.Wait()
 }
 
-// The intervals of the README: ends, their ratio and the time.
+// The intervals of examples/README.md: ends, their ratio and the time.
 func BenchmarkInterval(b *testing.B) {
 	for _, c := range intervalCases(testing.Short()) {
 		b.Run(c.String(), func(b *testing.B) {

@@ -8,8 +8,9 @@ import (
 )
 
 // Theorem44 returns the largest level of the randomizer for which Theorem 4.4
-// of IRC24 proves the promise p, with the condition that the theorem omits; 0
-// where it proves nothing. It is there to compare [Shuffle.Budget] with.
+// of IRC24 proves the promise p, with the condition that the theorem omits (see
+// [Theorem44]); 0 where it proves nothing. It is there to compare
+// [Shuffle.Budget] with.
 func (s Shuffle) Theorem44(p BudgetFor) (Budget, error) {
 	const op = "accountant: Shuffle.Theorem44"
 	b, alpha, err := s.jointFor(op, p)

@@ -11,9 +11,9 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// Witness is two data sets that prove a lower end: Moved of a user's items are x in
-// the one and x' in the other, and all other records of the two, the user's among
-// them, are z.
+// Witness is two data sets that prove the other end of an [Interval]: Moved of a user's
+// items are x in the one and x' in the other, and all other records of the two, the user's
+// among them, are z.
 type Witness struct {
 	X, XPrime, Z []float64 // probabilities of the outputs at x, x' and z
 	Moved        int64

@@ -43,13 +43,13 @@ const roundDown = 1 - 0x1p-40
 // Synthesizer releases a table as a tree of columns, from which rows are drawn. It
 // releases, each with a share of eps,
 //
-//   - the margin of every column, a measure on a tree of its values (half of eps). It
-//     makes the column a number in [0, 1], the rank: a region of mass w is an
-//     interval of length w, in which a row's rank is drawn at random;
-//   - which pairs of columns depend on one another most: a forest, picked edge by edge
-//     by noisy scores, how far tables of 8 x 8 ranks are from independent (.025 of eps
-//     an edge, .2 at most). It ends where no pair is better than none. The choice is by
-//     permute-and-flip (McKenna, Sheldon 2020; Ding et al. 2021);
+//   - the margin of every column: how its values alone are distributed, a measure on a tree
+//     of them (half of eps). It makes the column a number in [0, 1], the rank: a region of
+//     mass w is an interval of length w, in which a row's rank is drawn at random;
+//   - which pairs of columns depend on one another most: a forest (pairs without a circle),
+//     picked edge by edge by noisy scores (.025 of eps an edge, .2 at most). A score says
+//     how far a table of 8 x 8 ranks is from that of independent columns. The choice ends
+//     where no pair is better than none;
 //   - the ranks of each pair of the forest, a measure on a square. Margins being even
 //     and known, all of it is spent on what the two say of one another. Without an
 //     edge, margins are released again instead, with what is left.
@@ -67,6 +67,10 @@ const roundDown = 1 - 0x1p-40
 //
 // A Synthesizer is immutable and safe for concurrent use. The zero value releases
 // nothing.
+//
+// Sources: those of the overview, and for the choice by noisy scores McKenna, Sheldon,
+// "Permute-and-flip", 2020, and Ding et al., "The permute-and-flip mechanism is identical to
+// report-noisy-max with exponential noise", 2021.
 type Synthesizer struct {
 	columns []measure.Column
 	opt     Options

@@ -12,8 +12,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure"
 )
 
-// Edge is a pair of columns whose ranks are released together: To is drawn given
-// From.
+// Edge is a pair of columns whose ranks (see [Synthesizer]) are released together: To is
+// drawn given From.
 type Edge struct {
 	From, To int
 	// Ranks is the measure of the ranks of both on the unit square.
