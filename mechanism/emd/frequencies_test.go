@@ -67,6 +67,9 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if err := a.Merge(nil); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("no counts: %v", err)
+	}
 	var sum Counts
 	if err := errors.Join(sum.Merge(a), sum.Merge(a)); err != nil || !slices.Equal(sum.n, []int64{2, 4}) || !slices.Equal(a.n, []int64{1, 2}) {
 		t.Errorf("twice %v is %v, %v", a, sum, err)
