@@ -101,7 +101,7 @@ func TestExtended_TwoMetrics(t *testing.T) {
 func TestExtended_Interrupted(t *testing.T) {
 	testkit.Slow(t)
 	b := metric.Same(referencePoints(t, 50))
-	for _, stage := range []string{endConstant, endNoise, endKernel, endPatch, endExtension, "audit"} {
+	for _, stage := range []string{endConstant, endNoise, endKernel, endPatch, endExtension, "audit"}[testkit.Sweep(3, 0):] {
 		ctx, cancel := context.WithCancel(t.Context())
 		s, err := Extended(ctx, b, .5, &ExtendedOptions{Progress: func(at string, _, _ float64, _ time.Duration) {
 			if at == stage {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestExhibits_Hold(t *testing.T) {
-	exhibittest.Hold(t, Exhibits, []string{"BSV22/exponent"}, "bsv22-walk.png", "bsv22-measure.png")
+	exhibittest.Hold(t, Exhibits, []string{"BSV22/exponent", "BSV22/measure"}, "bsv22-walk.png")
 }
 
 func TestErrorsOf_LieAboveTheBound(t *testing.T) {

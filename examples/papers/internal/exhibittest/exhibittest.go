@@ -23,7 +23,7 @@ func Program(exhibits ...exhibit.Exhibit) demotest.Program {
 }
 
 // Hold fails t unless all exhibits but those named slow run, each with claims of which
-// none fails, and leave the pictures.
+// none fails, and leave the pictures. The slow ones run in the program, as .ci/run does.
 func Hold(t *testing.T, exhibits []exhibit.Exhibit, slow []string, pictures ...string) {
 	t.Helper()
 	quick := slices.DeleteFunc(slices.Clone(exhibits), func(e exhibit.Exhibit) bool { return slices.Contains(slow, e.Name) })

@@ -28,16 +28,16 @@ func all(name string, run func(ctx context.Context, r *exhibit.Run) error) demot
 func TestExhibits_HoldOnFewPoints(t *testing.T) {
 	for name, run := range map[string]func(ctx context.Context, r *exhibit.Run) error{
 		"fig1": func(ctx context.Context, r *exhibit.Run) error {
-			return byLevel(ctx, r, "fig1", words, 20, []float64{.3, .6, 1.2})
+			return byLevel(ctx, r, "fig1", words, 12, []float64{.3, .6, 1.2})
 		},
 		"fig2": func(ctx context.Context, r *exhibit.Run) error { return bySize(ctx, r, []int{15, 20}) },
-		"fig3": func(ctx context.Context, r *exhibit.Run) error { return byProgram(ctx, r, 30) },
+		"fig3": func(ctx context.Context, r *exhibit.Run) error { return byProgram(ctx, r, 25) },
 		"fig4": func(ctx context.Context, r *exhibit.Run) error {
-			return byLevel(ctx, r, "fig4", places, 20, []float64{.002, .01, .05})
+			return byLevel(ctx, r, "fig4", places, 12, []float64{.002, .01, .05})
 		},
 		"table1": func(ctx context.Context, r *exhibit.Run) error { return sizes(ctx, r, []int{50, 100}) },
 		"table3": func(ctx context.Context, r *exhibit.Run) error { return prices(ctx, r, 40) },
-		"table4": func(ctx context.Context, r *exhibit.Run) error { return locations(ctx, r, 20) },
+		"table4": func(ctx context.Context, r *exhibit.Run) error { return locations(ctx, r, 15) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
