@@ -47,7 +47,7 @@ func checkDoubling(t *testing.T, f metric.Finite, d Doubling) {
 // the scale in small ones, by either witness, and a line of 500 points ends.
 func TestDoubling_Bracket(t *testing.T) {
 	four := 0
-	for seed := range uint64(testkit.Sweep(24, 60)) {
+	for seed := range uint64(testkit.Sweep(16, 60)) {
 		f := randomSpace(4+int(seed%8), seed)
 		for _, alpha := range []float64{.1, .7, 1.5, 3, 20} {
 			s := testkit.Must(EntropicScales(t.Context(), metric.Same(f), []float64{alpha, 4 * alpha}, nil))

@@ -92,8 +92,8 @@ func TestEntropicScales_Workers(t *testing.T) {
 	other := testkit.Must(metric.Subset(planePoints(300, 9), allPoints(300)))
 	for _, b := range []metric.Bimetric{metric.Same(points), {Privacy: points, Utility: other}} {
 		alphas := []float64{6, 40, 100}
-		one := testkit.Must(EntropicScales(t.Context(), b, alphas, &Options{Nodes: 500, Workers: 1}))
-		four := testkit.Must(EntropicScales(t.Context(), b, alphas, &Options{Nodes: 500, Workers: 4}))
+		one := testkit.Must(EntropicScales(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 1}))
+		four := testkit.Must(EntropicScales(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 4}))
 		for k, s := range one {
 			checkEntropic(t, b, s)
 			if !reflect.DeepEqual(s, four[k]) {

@@ -34,7 +34,7 @@ func TestNet_EqualsGreedy(t *testing.T) {
 		n := p.Len()
 		d := testkit.Must(Densify(t.Context(), p))
 		orders := [][]int{nil, r.Perm(n)}
-		for range 4 {
+		for range testkit.Sweep(2, 4) {
 			// Half of the separations are distances: points on the very edge.
 			v := d.Distance(r.IntN(n), r.IntN(n))
 			for _, s := range []float64{0, v, math.Nextafter(v, 0), v / 3} {
