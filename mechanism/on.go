@@ -81,7 +81,8 @@ func (l *lifted[P]) Release(rng *rand.Rand, x P) (y P, err error) {
 
 // Labels lifts a mechanism on indices to labels: words, places or keys. Index i
 // is labels[i], as input and as output, and the guarantee is m's. The labels
-// are public, different from one another, and copied.
+// are public, different from one another, and copied; those of a taxonomy are
+// [metric.Tree.LeafNames].
 //
 // Where m tells its size, as a [Channel] and all that embeds one do, labels of
 // another number are a [*metric.SizeError]. (Outputs beyond the inputs have
