@@ -37,6 +37,13 @@ const maxRecords = math.MaxInt32
 
 // Records returns k synthetic items, in random order: a run of points gets its
 // share of them to within 1.
+//
+// All lie on Points, since the estimate is one of weights there. On a line, in a box
+// and on a sphere these are a grid, seen as such in a plot, and nearer together than
+// [Distribution.Resolution]: between them the report tells next to nothing. To spread
+// each item evenly around its point costs no privacy. It errs a little less where items
+// may lie anywhere and more where they lie in few places, as whole numbers do, and
+// ErrorBound and Error are about Points.
 func (h *Histogram[P]) Records(rng *rand.Rand, k int) ([]P, error) {
 	const op = "emd: Histogram.Records"
 	if err := h.check(op); err != nil {
