@@ -86,6 +86,17 @@ type distances struct {
 func (c *distances) Dims() (n, m int)    { return len(c.a), len(c.b) }
 func (c *distances) At(i, j int) float64 { return c.f.Distance(c.a[i], c.b[j]) }
 
+// unitOf is the unit of a cost that is a distance, if it has one.
+func unitOf(c Cost) metric.Unit {
+	switch c := c.(type) {
+	case metricCost:
+		return metric.UnitOf(c.Finite)
+	case *distances:
+		return metric.UnitOf(c.f)
+	}
+	return ""
+}
+
 // dims is c.Dims(), and 0, 0 where c is nil.
 func dims(c Cost) (n, m int) {
 	if c == nil {

@@ -261,7 +261,7 @@ func ExampleW1() {
 		fmt.Println(p.Mass, "from", p.I, "to", p.J)
 	}
 	// Output:
-	// plan of 5 flows at cost 13, the least in [13, 13]
+	// plan of 5 flows at cost 13, the least in [13, 13], gap 0
 	// 2 from 0 to 0
 	// 3 from 0 to 3
 	// 3 from 1 to 1
@@ -368,7 +368,7 @@ func ExampleProject() {
 	fmt.Println(p)
 	// Output:
 	// [0.5 0 0.125 0.375]
-	// measure on 4 points at cost 0.0625, the least in [0.0625, 0.0625]
+	// measure on 4 points at cost 0.0625, the least in [0.0625, 0.0625], gap 0
 }
 
 // A bracket of the distance of two large samples, in a fraction of the time that

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -65,11 +66,19 @@ type Result struct {
 	// Pivots is the number of simplex steps, Passes that of the passes over all
 	// costs.
 	Pivots, Passes int
+
+	unit metric.Unit // of the costs, "" where they are not known to be distances
 }
 
-// String is a line: the size of the plan, its cost and its bounds.
+// String is a line: the size of the plan, its cost in the unit of the metric if there
+// is one, its bounds and how far apart they are.
 func (r *Result) String() string {
-	return fmt.Sprintf("plan of %d flows at cost %.6g, the least in [%.6g, %.6g]", len(r.Plan), r.Cost, r.Lower, r.Upper)
+	return fmt.Sprintf("plan of %d flows at %s", len(r.Plan), proved(r.Cost, r.Lower, r.Upper, r.unit))
+}
+
+// proved says what a cost is and what is proved of the least.
+func proved(cost, lower, upper float64, unit metric.Unit) string {
+	return fmt.Sprintf("cost %s, the least in [%.6g, %.6g], gap %.1g", fault.Quantity(cost, 6, unit), lower, upper, directed.SubUp(upper, lower))
 }
 
 // W1 returns the Wasserstein distance of order 1, the earth mover's distance,
@@ -304,7 +313,7 @@ func (t *transport) prove(ctx context.Context, plan []Flow, u, v []float64) (*Re
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Certificate: *c, Plan: plan}, nil
+	return &Result{Certificate: *c, Plan: plan, unit: unitOf(t.cost)}, nil
 }
 
 // problem is what the solver gets: the points that have mass to move.
