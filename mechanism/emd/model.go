@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strings"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
