@@ -146,14 +146,17 @@ func BenchmarkPairs(b *testing.B) {
 					continue
 				}
 				b.Run(fmt.Sprintf("%s/eps=%g/each=%d", data.name, eps, each), func(b *testing.B) {
-					const seeds = 8
+					seeds := 8
+					if testing.Short() {
+						seeds = 1
+					}
 					for b.Loop() {
 						var along, alone, edges float64
 						for seed := range seeds {
 							rng := random.Seeded(uint64(seed))
 							rows := data.draw(rng)[:n]
 							r := testkit.Must(testkit.Must(New(data.columns, eps, nil)).Release(b.Context(), rng, rows))
-							edges += float64(len(r.Edges())) / seeds
+							edges += float64(len(r.Edges())) / float64(seeds)
 							along += rangeError(rng, data.columns, rows, testkit.Must(r.Records(b.Context(), rng, 0)))
 							alone += rangeError(rng, data.columns, rows, resample(rng, data.columns, rows, eps, "margins"))
 						}

@@ -127,9 +127,9 @@ func (f *field) missing(row *csvfile.Row, column string) bool {
 
 // Write writes records as CSV that Read reads, with a header line: names of
 // categories, dates, whole numbers, and numbers to a multiple of Field.Step or, without
-// one, to a millionth of their range, which says nothing of their values. An entry that its field does not have is an error
-// with the index of the record: a category without a name, NaN where no value may be
-// missing, and what is infinite.
+// one, to a millionth of their range, which says nothing of their values. An entry that
+// its field does not have is an error with the index of the record: a category without a
+// name, NaN where no value may be missing, and what is infinite.
 func (s *Schema) Write(w io.Writer, records [][]float64) error {
 	const op = "table: Schema.Write"
 	if err := s.check(op); err != nil {
