@@ -65,12 +65,14 @@ type ConstSolution struct {
 	Iterations int // in all of them
 	Status     Status
 	Elapsed    time.Duration // from the call to the return
+
+	lossUnit metric.Unit // of Objective, "" where it is not known
 }
 
 // String gives the figures in a line.
 func (s *ConstSolution) String() string {
-	return fmt.Sprintf("loss %.9g at level %.4g: %s (budget %.4g, lambda %.4g, %d programs, %d iterations)",
-		s.Objective, s.Audited.Hi, s.Status, s.Budget, s.Lambda, s.Solves, s.Iterations)
+	return fmt.Sprintf("loss %s at level %.4g: %s (budget %.4g, lambda %.4g, %d programs, %d iterations)",
+		fault.Quantity(s.Objective, 9, s.lossUnit), s.Audited.Hi, s.Status, s.Budget, s.Lambda, s.Solves, s.Iterations)
 }
 
 const (
@@ -129,7 +131,7 @@ func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 	if err != nil {
 		return nil, err
 	}
-	s := &ConstSolution{Channel: best.channel, Audited: best.audit, Objective: best.objective, Status: StatusOptimal}
+	s := &ConstSolution{Channel: best.channel, Audited: best.audit, Objective: best.objective, Status: StatusOptimal, lossUnit: c.lossUnit()}
 	if s.Objective > 0 && len(c.first) > 1 {
 		if err := c.search(ctx, s, began); err != nil {
 			return nil, err

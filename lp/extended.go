@@ -69,6 +69,8 @@ type ExtendedSolution struct {
 	Prior   []float64
 	Status  Status
 	Elapsed time.Duration
+
+	lossUnit metric.Unit // of Objective and DualBound, "" where it is not known
 }
 
 // StatusExtended is that of a bracket whose two ends were computed as asked.
@@ -76,8 +78,8 @@ const StatusExtended Status = "both ends computed"
 
 // String gives the figures in a line.
 func (s *ExtendedSolution) String() string {
-	return fmt.Sprintf("loss %.6g (%s, %v), bound %.6g (%s, %v), gap %.2g: %s", s.Objective, s.Upper.Method, s.Upper.Elapsed.Round(time.Millisecond),
-		s.DualBound, s.Lower.Method, s.Lower.Elapsed.Round(time.Millisecond), s.Gap, s.Status)
+	return fmt.Sprintf("loss %s (%s, %v), bound %s (%s, %v), gap %.2g: %s", fault.Quantity(s.Objective, 6, s.lossUnit), s.Upper.Method, s.Upper.Elapsed.Round(time.Millisecond),
+		fault.Quantity(s.DualBound, 6, s.lossUnit), s.Lower.Method, s.Lower.Elapsed.Round(time.Millisecond), s.Gap, s.Status)
 }
 
 // Extended returns an alpha-private mechanism on more inputs than [Optimal] takes, some
@@ -122,6 +124,7 @@ func Extended(ctx context.Context, b metric.Bimetric, alpha float64, o *Extended
 	var done context.CancelFunc
 	e.late, done = linger(ctx)
 	defer done()
+	e.s.lossUnit = metric.UnitOf(b.Utility)
 	if err := e.read(); err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func optimal(ctx context.Context, op string, b metric.Bimetric, alpha float64, o
 	if err != nil {
 		return nil, err
 	}
-	s := &Solution{Engine: EngineNone, Status: StatusOptimal, Prior: distribution(p.o.Prior, p.n)}
+	s := &Solution{Engine: EngineNone, Status: StatusOptimal, Prior: distribution(p.o.Prior, p.n), lossUnit: p.lossUnit()}
 	s.keep(best)
 	if s.Objective > 0 {
 		start(p, s, began)

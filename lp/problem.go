@@ -35,6 +35,14 @@ type problem struct {
 	exp          int
 }
 
+// lossUnit is that of the losses, where they are distances and have one.
+func (p *problem) lossUnit() metric.Unit {
+	if p.o.Loss != nil {
+		return ""
+	}
+	return metric.UnitOf(p.b.Utility)
+}
+
 // bytes is what a problem of n inputs and m outputs keeps, besides an engine:
 // budgets, of classes too, losses, and two channels.
 func bytes(n, m int) float64 {

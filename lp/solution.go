@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -65,7 +66,8 @@ type Solution struct {
 	Audited mechanism.Audit
 	// Method says what gave the channel: MethodProgram, or what there was to start with.
 	Method Method
-	// Objective is the loss of Channel, worst case or expected, rounded up.
+	// Objective is the loss of Channel, worst case or expected, rounded up: in the unit
+	// of the utility metric, and that of Options.Loss where it is set.
 	Objective float64
 	// DualBound is proved, by weak duality with outward rounding, whatever the
 	// solver did: no alpha-private mechanism has a smaller loss. 0 where
@@ -93,7 +95,8 @@ type Solution struct {
 	Iterations int
 	Elapsed    time.Duration
 
-	prices *prices // nil where there are none
+	prices   *prices     // nil where there are none
+	lossUnit metric.Unit // of Objective and DualBound, "" where it is not known
 }
 
 // prices are a proof of a bound: with the weights z >= 0 of the inputs there are
@@ -101,17 +104,19 @@ type Solution struct {
 // than sum(y)/sum(z).
 type prices struct{ z, y []float64 }
 
-// String gives the figures in a line.
+// String gives the figures in a line, in the unit of the utility metric if it has one. A
+// loss of the caller's own has no unit here.
 func (s *Solution) String() string {
 	guess := ""
 	if s.Adversary > 0 {
-		guess = fmt.Sprintf(", adversary's error %.6g", s.Adversary)
+		guess = ", adversary's error " + fault.Quantity(s.Adversary, 6, s.lossUnit)
 	}
 	bound := ""
 	if s.BoundBy != "" {
 		bound = " (" + s.BoundBy + ")"
 	}
-	return fmt.Sprintf("loss %.9g (%s), bound %.9g%s, gap %.2g%s: %s (%s, %d iterations)", s.Objective, s.Method, s.DualBound, bound, s.Gap, guess, s.Status, s.Engine, s.Iterations)
+	return fmt.Sprintf("loss %s (%s), bound %s%s, gap %.2g%s: %s (%s, %d iterations)", fault.Quantity(s.Objective, 9, s.lossUnit), s.Method,
+		fault.Quantity(s.DualBound, 9, s.lossUnit), bound, s.Gap, guess, s.Status, s.Engine, s.Iterations)
 }
 
 // adversary is the error of the best guess under a prior, as far as late allows; NaN

@@ -195,7 +195,7 @@ func (t *spannerSearch) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.best.Engine, t.best.Prior = EngineNone, distribution(t.o.Prior, p.n)
+	t.best.Engine, t.best.Prior, t.best.lossUnit = EngineNone, distribution(t.o.Prior, p.n), p.lossUnit()
 	t.best.keep(r)
 	t.before = t.best.Solution
 	if r.objective > 0 {

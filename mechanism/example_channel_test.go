@@ -284,6 +284,36 @@ func ExampleLabels() {
 	// mechanism: Labels: the input is not a point of the space: "rarely" is none of the 3 labels
 }
 
+// A taxonomy by name: alpha is per edge on the way from leaf to leaf.
+func ExampleLabels_tree() {
+	tree, err := metric.TreeFromPaths([][]string{
+		{"all", "animal", "dog"}, {"all", "animal", "cat"}, {"all", "plant", "tree", "oak"}, {"all", "plant", "moss"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	best, err := exponential.Best(context.Background(), metric.Same(tree.PathMetric()), 0.5, &exponential.BestOptions{Unit: "edge"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := mechanism.Labels(best, tree.LeafNames())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(m.Guarantee())
+	rng := seeded() // nil for private data
+	for range 5 {
+		name, err := m.Release(rng, "moss")
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Print(name, " ")
+	}
+	// Output:
+	// 0.5-private per edge
+	// cat oak oak moss moss
+}
+
 // Randomized response keeps the level 1 at alpha = 1; but for a delta it may be built for more.
 func ExampleAtLevel() {
 	pair, err := metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{})

@@ -82,8 +82,9 @@ func (l *lifted[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 
 // Labels lifts a mechanism on indices to labels: words, places or keys. Index i
 // is labels[i], as input and as output, and the guarantee is m's. The labels
-// are public, different from one another, and copied. Where outputs are numbered
-// otherwise than inputs, use [LabelBoth].
+// are public, different from one another, and copied; those of a taxonomy are
+// [metric.Tree.LeafNames]. Where outputs are numbered otherwise than inputs, use
+// [LabelBoth].
 //
 // Where m tells its size, as a [Channel] and all that embeds one do, labels of
 // another number are a [*metric.SizeError]. (Outputs beyond the inputs have

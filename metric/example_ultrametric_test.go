@@ -94,6 +94,27 @@ func ExampleUltrametric_Clusters() {
 	// +Inf [0 0 0 0]
 }
 
+// A taxonomy by names. See mechanism.Labels for answers that are names too.
+func ExampleTree() {
+	var paths [][]string
+	for _, path := range []string{"animal/dog", "animal/cat", "plant/tree/oak", "plant/moss"} {
+		paths = append(paths, strings.Split("all/"+path, "/"))
+	}
+	t, err := metric.TreeFromPaths(paths)
+	if err != nil {
+		log.Fatal(err)
+	}
+	names, edges := t.LeafNames(), t.PathMetric()
+	for i, name := range names {
+		fmt.Printf("%v edges from %s to %s\n", edges.Distance(0, i), names[0], name)
+	}
+	// Output:
+	// 0 edges from dog to dog
+	// 2 edges from dog to cat
+	// 5 edges from dog to oak
+	// 4 edges from dog to moss
+}
+
 func ExampleNewTree() {
 	// Nodes 1 and 2 are children of the root 0, nodes 3 and 4 of node 1.
 	t, err := metric.NewTree([]int{-1, 0, 0, 1, 1}, []float64{0, 2, 5, 1, 1})

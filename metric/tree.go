@@ -14,6 +14,10 @@ import (
 // Tree is a rooted tree with a length on every edge: a taxonomy, a phylogeny,
 // a hierarchy of regions. Its nodes are 0, ..., Len()-1. It is immutable and
 // safe for concurrent use; methods panic where there is no such node.
+//
+// Its metrics sum lengths of edges, so a level alpha is per unit of these: per edge
+// where all are 1, as in [TreeFromPaths]. The metrics name no unit; the Unit of a
+// mechanism's options does, as in "edge" or "million years".
 type Tree struct {
 	parent []int
 	length []float64
@@ -109,6 +113,8 @@ func newTree(op string, parent []int, length []float64, names []string) (*Tree, 
 // TreeFromPaths returns the tree of a taxonomy, given as paths of names from
 // the root, the same for all, down, with edges of length 1. Paths share a node as
 // long as they agree; the same name under different parents makes different nodes.
+// Paths without a root in common get one in front: "animal/dog" and "plant/oak" are
+// strings.Split("all/"+path, "/").
 //
 // Nodes are numbered as they first occur, and path k ends in Leaves()[k], which
 // is point k of PathMetric and Ultrametric. So no path may be the beginning of
@@ -215,6 +221,17 @@ func (t *Tree) Name(v int) string {
 		return ""
 	}
 	return t.names[v]
+}
+
+// LeafNames returns the names of the leaves, "" where one has none: name k is that
+// of point k of PathMetric and Ultrametric. With them mechanism.Labels and
+// measure.Labels make names of points.
+func (t *Tree) LeafNames() []string {
+	names := make([]string, len(t.leaves))
+	for k, v := range t.leaves {
+		names[k] = t.Name(v)
+	}
+	return names
 }
 
 // Children returns the nodes below v, in increasing order. It must not be modified.

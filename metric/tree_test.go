@@ -195,6 +195,9 @@ func TestNewTree_Defaults(t *testing.T) {
 	if named.Name(0) != "x" || tree.Name(0) != "" {
 		t.Errorf("names %q, %q", named.Name(0), tree.Name(0))
 	}
+	if got, none := named.LeafNames(), tree.LeafNames(); !slices.Equal(got, []string{"x", "y"}) || !slices.Equal(none, []string{"", ""}) {
+		t.Errorf("names of leaves %q, %q", got, none)
+	}
 	if _, err := tree.WithNames(names[:2]); !errors.As(err, new(*SizeError)) {
 		t.Error(err)
 	}
@@ -270,13 +273,14 @@ func TestTreeFromPaths_RefusesBadInput(t *testing.T) {
 		if err != nil {
 			continue
 		}
+		names := tree.LeafNames()
 		for k, v := range tree.Leaves() {
 			var up []string
 			for ; v >= 0; v = tree.Parent(v) {
 				up = append(up, tree.Name(v))
 			}
-			if slices.Reverse(up); !slices.Equal(up, paths[k]) {
-				t.Fatalf("%q: leaf %d is %q", paths, k, up)
+			if slices.Reverse(up); !slices.Equal(up, paths[k]) || names[k] != up[len(up)-1] {
+				t.Fatalf("%q: leaf %d is %q, by name %q", paths, k, up, names[k])
 			}
 		}
 		if len(tree.Leaves()) != len(paths) {

@@ -49,6 +49,8 @@ type Tour struct {
 	// LowerBound is proved: no tour of the same kind through these points is
 	// shorter. 0 where none was computed.
 	LowerBound float64
+
+	unit metric.Unit // of the distances
 }
 
 // NewTour returns the tour of f in the given order, of which it keeps a copy.
@@ -69,7 +71,7 @@ func newTour(f metric.Finite, order []int, kind Kind) (*Tour, error) {
 	if err := kind.check(""); err != nil {
 		return nil, err
 	}
-	t := &Tour{Order: order, Kind: kind}
+	t := &Tour{Order: order, Kind: kind, unit: metric.UnitOf(f)}
 	for k := range order {
 		i, j, ok := t.edge(k)
 		if !ok {
@@ -102,11 +104,12 @@ func (t *Tour) edge(k int) (i, j int, ok bool) {
 	return t.Order[k], t.Order[0], t.Kind == Closed && n > 1
 }
 
-// String is a line: what it is, its length and the bound, if there is one.
+// String is a line: what it is, its length in the unit of the metric and, where there
+// is one, the bound with what it proves, rounded up.
 func (t *Tour) String() string {
-	s := fmt.Sprintf("%v tour of %d points, length %.6g", t.Kind, len(t.Order), t.Length)
+	s := fmt.Sprintf("%v tour of %d points, length %s", t.Kind, len(t.Order), fault.Quantity(t.Length, 6, t.unit))
 	if t.LowerBound > 0 {
-		s += fmt.Sprintf(", bound %.6g", t.LowerBound)
+		s += fmt.Sprintf(", bound %s: at most %v %% longer than the shortest", fault.Quantity(t.LowerBound, 6, t.unit), math.Ceil(1e4*t.Gap())/100)
 	}
 	return s
 }

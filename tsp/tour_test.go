@@ -87,3 +87,21 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 	}
 	check(t, f, tour, Closed)
 }
+
+// Lengths are printed in the unit of the metric, and what the bound proves is rounded up.
+func TestTour_String(t *testing.T) {
+	km := testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 48}, {Lat: 49}}, metric.GreatCircle{}))
+	unbound := testkit.Must(NewTour(km, []int{0, 1}, Path))
+	bound := *unbound
+	bound.LowerBound = 100
+	for want, tour := range map[string]*Tour{
+		"open tour of 2 points, length 111.195 km":                                                        unbound,
+		"open tour of 2 points, length 111.195 km, bound 100 km: at most 11.2 % longer than the shortest": &bound,
+		"closed tour of 1 points, length 1.00001, bound 1: at most 0.01 % longer than the shortest":       {Order: []int{0}, Length: 1.000011, LowerBound: 1},
+		"closed tour of 0 points, length 0":                                                               {},
+	} {
+		if got := tour.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

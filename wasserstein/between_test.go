@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
 )
 
 func TestBetween_SlowReference(t *testing.T) {
@@ -44,6 +45,38 @@ func TestBetween_SlowReference(t *testing.T) {
 		want := refTransport(cost, mu, nu)
 		if math.Abs(got.Cost-want) > 1e-13*total(mu)*slices.Max(c) {
 			t.Fatalf("%d x %d: %v, want %v", n, m, got.Cost, want)
+		}
+	}
+}
+
+// W1Points is W1Samples of numbers, and DistanceEM of the lists joined, whose points may
+// coincide; flows go from one list to the other.
+func TestW1Points_IsThatOfSamples(t *testing.T) {
+	r := random.Seeded(3)
+	for range 100 {
+		a, b := make([]float64, 1+r.IntN(30)), make([]float64, 1+r.IntN(30))
+		for _, x := range [][]float64{a, b} {
+			for i := range x {
+				x[i] = float64(r.IntN(50))
+			}
+		}
+		got := testkit.Must(W1Points(t.Context(), a, b, metric.Numbers[float64]{}, nil))
+		f := testkit.Must(metric.NewPoints(slices.Concat(a, b), metric.Numbers[float64]{}))
+		both := make([]int, f.Len())
+		for i := range both {
+			both[i] = i
+		}
+		for _, want := range []float64{testkit.Must(W1Samples(a, b)), testkit.Must(DistanceEM(t.Context(), f, both[:len(a)], both[len(a):]))} {
+			if math.Abs(got.Cost-want) > 1e-12 {
+				t.Fatalf("%v and %v: %v, want %v", a, b, got.Cost, want)
+			}
+		}
+		cost := 0.0
+		for _, p := range got.Plan {
+			cost += p.Mass * math.Abs(a[p.I]-b[p.J])
+		}
+		if math.Abs(cost-got.Cost) > 1e-12 {
+			t.Fatalf("%v and %v: the plan costs %v, not %v", a, b, cost, got.Cost)
 		}
 	}
 }

@@ -59,7 +59,8 @@ type costFunc struct {
 
 // CostFunc is the Cost at(i, j) for n sources and m sinks, computed when it is
 // asked for. at must be safe for concurrent use. It has no coordinates: for two lists of
-// points take [Distances] of both lists joined, which searches them in space.
+// points take [W1Points] or, with weights, [Distances] of both lists joined, which
+// search them in space.
 func CostFunc(n, m int, at func(i, j int) float64) Cost { return &costFunc{n, m, at} }
 
 func (c *costFunc) Dims() (n, m int)    { return c.n, c.m }
@@ -84,6 +85,17 @@ type distances struct {
 
 func (c *distances) Dims() (n, m int)    { return len(c.a), len(c.b) }
 func (c *distances) At(i, j int) float64 { return c.f.Distance(c.a[i], c.b[j]) }
+
+// unitOf is the unit of a cost that is a distance, if it has one.
+func unitOf(c Cost) metric.Unit {
+	switch c := c.(type) {
+	case metricCost:
+		return metric.UnitOf(c.Finite)
+	case *distances:
+		return metric.UnitOf(c.f)
+	}
+	return ""
+}
 
 // dims is c.Dims(), and 0, 0 where c is nil.
 func dims(c Cost) (n, m int) {

@@ -8,7 +8,8 @@
 //
 // # Distances
 //
-//   - Any finite metric: [W1]; [Between] for two sets of points or any costs.
+//   - Two lists of points, such as samples: [W1Points].
+//   - Any finite metric: [W1]; any costs: [Between].
 //   - The line: [W1Line], [W1LineBetween], and [W1Samples] for samples.
 //   - Trees: [W1Tree], [W1TreeNodes], [W1Ultrametric], [W1Clustered].
 //   - Multisets: [DistanceEM]; [Assignment] matches rows to columns.

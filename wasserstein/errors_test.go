@@ -92,6 +92,10 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{em([]int{1}, nil), "DistanceEM: b: empty input"},
 		{em([]int{-1}, []int{0}), "DistanceEM: a[0] = -1"},
 		{em([]int{0}, []int{2}), "DistanceEM: distance of points 0 and 2 = +Inf"},
+		{second(W1Points(ctx, nil, one, metric.Numbers[float64]{}, nil)), "W1Points: a: empty input"},
+		{second(W1Points(ctx, one, nil, metric.Numbers[float64]{}, nil)), "W1Points: b: empty input"},
+		{second(W1Points(ctx, one, half, nil, nil)), "W1Points: metric: NewPoints: s is nil"},
+		{second(W1Points(ctx, [][]float64{one}, [][]float64{one, half}, metric.Euclidean{}, nil)), "W1Points: metric: NewPoints: pts[2]: Euclidean: y has size 2"},
 		{em([]int{0, 1}, []int{2, 3}), "DistanceEM: distance of points 0 and 2 = +Inf"},
 
 		{second(Project(ctx, plane, []float64{1, .5}, nil)), "Project: total masses 1.5 and 1"},

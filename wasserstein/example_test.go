@@ -261,12 +261,32 @@ func ExampleW1() {
 		fmt.Println(p.Mass, "from", p.I, "to", p.J)
 	}
 	// Output:
-	// plan of 5 flows at cost 13, the least in [13, 13]
+	// plan of 5 flows at cost 13, the least in [13, 13], gap 0
 	// 2 from 0 to 0
 	// 3 from 0 to 3
 	// 3 from 1 to 1
 	// 1 from 2 to 2
 	// 1 from 2 to 3
+}
+
+// How far two samples of places are apart: the mean way, in km, from one to the other.
+func ExampleW1Points() {
+	before := []metric.LatLon{{Lat: 48.86, Lon: 2.35}, {Lat: 45.76, Lon: 4.84}} // Paris, Lyon
+	after := []metric.LatLon{{Lat: 48.80, Lon: 2.13}, {Lat: 48.86, Lon: 2.35}, {Lat: 45.75, Lon: 4.85}, {Lat: 45.77, Lon: 3.08}}
+	r, err := wasserstein.W1Points(context.Background(), before, after, metric.GreatCircle{}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.1f km, proved: %v\n", r.Cost, r.Gap() < 1e-9)
+	for _, f := range r.Plan {
+		fmt.Println(f.Mass, "from", before[f.I], "to", after[f.J])
+	}
+	// Output:
+	// 38.8 km, proved: true
+	// 0.25 from {48.86 2.35} to {48.8 2.13}
+	// 0.25 from {48.86 2.35} to {48.86 2.35}
+	// 0.25 from {45.76 4.84} to {45.75 4.85}
+	// 0.25 from {45.76 4.84} to {45.77 3.08}
 }
 
 // Costs need not be distances: two sources, three sinks.
@@ -348,7 +368,7 @@ func ExampleProject() {
 	fmt.Println(p)
 	// Output:
 	// [0.5 0 0.125 0.375]
-	// measure on 4 points at cost 0.0625, the least in [0.0625, 0.0625]
+	// measure on 4 points at cost 0.0625, the least in [0.0625, 0.0625], gap 0
 }
 
 // A bracket of the distance of two large samples, in a fraction of the time that

@@ -29,11 +29,13 @@ type Projection struct {
 	Plan []Flow
 	// Pivots and Passes are as in [Result].
 	Pivots, Passes int
+
+	unit metric.Unit // of the distances
 }
 
-// String is a line: the number of weights, the cost and its bounds.
+// String is a line: the number of weights, and the cost as [Result] has it.
 func (p *Projection) String() string {
-	return fmt.Sprintf("measure on %d points at cost %.6g, the least in [%.6g, %.6g]", len(p.P), p.Cost, p.Lower, p.Upper)
+	return fmt.Sprintf("measure on %d points at %s", len(p.P), proved(p.Cost, p.Lower, p.Upper, p.unit))
 }
 
 // Gap returns Upper-Lower, rounded up.
@@ -90,7 +92,7 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 		return nil, &MassError{op, keep.Hi, 1, tol}
 	}
 	if len(dst) == 0 {
-		return &Projection{P: slices.Clone(g)}, nil
+		return &Projection{P: slices.Clone(g), unit: metric.UnitOf(f)}, nil
 	}
 	stay := len(dst)
 	t.nu = append(t.nu, keep.Hi)
@@ -108,7 +110,7 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 	if err != nil {
 		return nil, err
 	}
-	p := &Projection{P: make([]float64, n), Cost: r.Cost, Lower: r.Lower, Upper: r.Upper, Pivots: r.Pivots, Passes: r.Passes}
+	p := &Projection{P: make([]float64, n), Cost: r.Cost, Lower: r.Lower, Upper: r.Upper, Pivots: r.Pivots, Passes: r.Passes, unit: metric.UnitOf(f)}
 	left := make([]exact.DD, len(src))
 	for i, w := range t.mu {
 		left[i].Hi = w

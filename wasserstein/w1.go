@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -15,8 +16,8 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/simplex"
 )
 
-// Options are the settings of [W1] and [Between]; nil and zeros mean the
-// defaults.
+// Options are the settings of [W1], [W1Points] and [Between]; nil and zeros mean
+// the defaults.
 type Options struct {
 	// U and V, if not nil, are potentials of all sources and sinks to start
 	// from, as those of an earlier [Result] on the same costs. They change how
@@ -65,17 +66,25 @@ type Result struct {
 	// Pivots is the number of simplex steps, Passes that of the passes over all
 	// costs.
 	Pivots, Passes int
+
+	unit metric.Unit // of the costs, "" where they are not known to be distances
 }
 
-// String is a line: the size of the plan, its cost and its bounds.
+// String is a line: the size of the plan, its cost in the unit of the metric if there
+// is one, its bounds and how far apart they are.
 func (r *Result) String() string {
-	return fmt.Sprintf("plan of %d flows at cost %.6g, the least in [%.6g, %.6g]", len(r.Plan), r.Cost, r.Lower, r.Upper)
+	return fmt.Sprintf("plan of %d flows at %s", len(r.Plan), proved(r.Cost, r.Lower, r.Upper, r.unit))
+}
+
+// proved says what a cost is and what is proved of the least.
+func proved(cost, lower, upper float64, unit metric.Unit) string {
+	return fmt.Sprintf("cost %s, the least in [%.6g, %.6g], gap %.1g", fault.Quantity(cost, 6, unit), lower, upper, directed.SubUp(upper, lower))
 }
 
 // W1 returns the Wasserstein distance of order 1, the earth mover's distance,
 // of the measures with weights mu and nu on the points of f: the least cost of
-// moving mu onto nu when a unit of mass moved from i to j costs f.Distance(i, j). By
-// duality that is
+// moving mu onto nu when a unit of mass moved from i to j costs f.Distance(i, j). (For
+// two lists of points see [W1Points].) By duality that is
 //
 //	W1(mu, nu) = min over plans of the sum of plan[i,j]*d(i,j)
 //	           = max over potentials of the sum of f[i]*(mu[i]-nu[i]),
@@ -142,7 +151,34 @@ func withParts(mu, nu []float64) []float64 {
 // >= 0. Everything else is as in [W1], but no mass stays in place: a flow from i
 // to i has a cost like any other. A [Matrix] is not copied where all weights are positive.
 func Between(ctx context.Context, c Cost, mu, nu []float64, o *Options) (*Result, error) {
-	const op = "wasserstein: Between"
+	return between(ctx, "wasserstein: Between", c, mu, nu, o)
+}
+
+// W1Points returns the Wasserstein distance of two lists of points, as of two
+// samples: of the measures that give every point of a the mass 1/len(a) and every
+// point of b the mass 1/len(b). A flow goes from a[I] to b[J]. Lists with weights
+// take [Between], and numbers [W1Samples].
+//
+// Errors are those of [metric.NewPoints] for the points of a and after them those of
+// b, and those of [W1], whose work it takes.
+func W1Points[P any](ctx context.Context, a, b []P, s metric.Space[P], o *Options) (*Result, error) {
+	const op = "wasserstein: W1Points"
+	if err := cmp.Or(fault.Empty(op, "a", len(a)), fault.Empty(op, "b", len(b))); err != nil {
+		return nil, err
+	}
+	f, err := metric.NewPoints(slices.Concat(a, b), s)
+	if err != nil {
+		return nil, fault.Within(op, err)
+	}
+	all := make([]int, f.Len())
+	for i := range all {
+		all[i] = i
+	}
+	mu, nu := slices.Repeat([]float64{1 / float64(len(a))}, len(a)), slices.Repeat([]float64{1 / float64(len(b))}, len(b))
+	return between(ctx, op, &distances{f, all[:len(a)], all[len(a):]}, mu, nu, o)
+}
+
+func between(ctx context.Context, op string, c Cost, mu, nu []float64, o *Options) (*Result, error) {
 	n, m := dims(c)
 	if err := checkMeasures(op, mu, nu, n, m, false); err != nil {
 		return nil, err
@@ -277,7 +313,7 @@ func (t *transport) prove(ctx context.Context, plan []Flow, u, v []float64) (*Re
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Certificate: *c, Plan: plan}, nil
+	return &Result{Certificate: *c, Plan: plan, unit: unitOf(t.cost)}, nil
 }
 
 // problem is what the solver gets: the points that have mass to move.

@@ -76,7 +76,11 @@ func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 		return &Error{File: file, Reason: "empty, want a header line with " + strings.Join(c.Required, ", ")}
 	}
 	if err != nil {
-		return w.readError(err, cr.FieldsPerRecord)
+		err = w.readError(err, cr.FieldsPerRecord)
+		if e := new(Error); errors.As(err, &e) && e.Line > 0 {
+			e.Reason += " (want a header line with commas between fields)"
+		}
+		return err
 	}
 	if err := w.readHeader(header, c); err != nil {
 		return err
@@ -208,11 +212,23 @@ func (w *Row) readHeader(header []string, c Columns) error {
 		}
 		if !ok && required {
 			return &Error{File: w.file, Line: 1,
-				Reason: fmt.Sprintf("no column %q, the header is %s", name, quote(strings.Join(header, ",")))}
+				Reason: fmt.Sprintf("no column %q, the header is %s%s", name, quote(strings.Join(header, ",")), separated(header))}
 		}
 		w.at[name] = column{pos: i, required: required}
 	}
 	return nil
+}
+
+// separated says by what the fields of a header are separated that seems to be one.
+func separated(header []string) string {
+	if len(header) == 1 {
+		for _, by := range []string{";", "\t", "|"} {
+			if strings.Contains(header[0], by) {
+				return fmt.Sprintf(", separated by %q: want commas between fields, and points in numbers", by)
+			}
+		}
+	}
+	return ""
 }
 
 // readError restates what encoding/csv or the reader below it reports; w.line

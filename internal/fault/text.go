@@ -48,6 +48,11 @@ func Describe(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
+// Quantity is v to so many digits, with its unit if it has one.
+func Quantity[U ~string](v float64, digits int, unit U) string {
+	return strings.TrimSpace(fmt.Sprintf("%.*g %s", digits, v, unit))
+}
+
 // Name checks that s is a name, as [Text] does, empty ones among them.
 func Name(op, arg, s string) error {
 	if at, what := Text(s); at >= 0 {

@@ -57,3 +57,14 @@ func TestName_RefusesWhatCannotBeSeen(t *testing.T) {
 		t.Errorf("marks %s", got)
 	}
 }
+
+func TestQuantity_HasItsUnit(t *testing.T) {
+	type unit string
+	for want, got := range map[string]string{
+		"1.23 km": Quantity(1.2345, 3, unit("km")), "1.2345": Quantity(1.2345, 6, unit("")), "0": Quantity(0, 3, ""), "+Inf m": Quantity(math.Inf(1), 6, "m"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -262,5 +262,6 @@ var wassersteinCalls = []call{
 	{"wasserstein.W1Ultrametric", wasserstein.W1Ultrametric, []any{ultra, four, fourSkew}},
 	{"wasserstein.W1Clustered", wasserstein.W1Clustered, []any{grouped, four, fourSkew}},
 	{"wasserstein.W1", wasserstein.W1, []any{path, uniform, skew, &wasserstein.Options{}}},
+	{"wasserstein.W1Points", wasserstein.W1Points[[]float64], []any{plane, plane[1:], metric.Euclidean{}, &wasserstein.Options{}}},
 	{"wasserstein.Between", wasserstein.Between, []any{square, four, fourSkew, &wasserstein.Options{}}},
 }

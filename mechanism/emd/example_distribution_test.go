@@ -47,7 +47,8 @@ func ExampleNewDistribution() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.2f of the trips are below 20 km; the error is %.1f km or less\n", short, bar.Quantile)
+	fmt.Printf("%.2f of the trips are below 20 km\n", short)
+	fmt.Println("the estimate is", bar)
 	records, err := h.Records(rng, 5)
 	if err != nil {
 		log.Fatal(err)
@@ -56,7 +57,8 @@ func ExampleNewDistribution() {
 	// Output:
 	// 0.1-private per km under d_EM (central, 10000 users of any number of items, diameter 100 km)
 	// errs by at most 0.97 km on average
-	// 0.91 of the trips are below 20 km; the error is 0.1 km or less
+	// 0.91 of the trips are below 20 km
+	// the estimate is off by at most 0.13 km in 95 % of releases (0.127 to 0.138 km with 99 % confidence), by 0.115 km on average, in 200 simulations
 	// [7.9 13.2 18.9 8.2 2.1]
 }
 

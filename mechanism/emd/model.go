@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strings"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
@@ -94,7 +93,7 @@ func (m Model) String() string {
 
 // inWords is a distance with its unit, if it has one.
 func inWords(d float64, unit metric.Unit) string {
-	return strings.TrimSpace(fmt.Sprintf("%.6g %s", d, unit))
+	return fault.Quantity(d, 6, unit)
 }
 
 // check returns m with Users filled in, or says what is wrong with it.

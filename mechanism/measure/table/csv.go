@@ -126,10 +126,10 @@ func (f *field) missing(row *csvfile.Row, column string) bool {
 }
 
 // Write writes records as CSV that Read reads, with a header line: names of
-// categories, dates, whole numbers, and numbers to a millionth of their range, which
-// says nothing of their values. An entry that its field does not have is an error
-// with the index of the record: a category without a name, NaN where no value may be
-// missing, and what is infinite.
+// categories, dates, whole numbers, and numbers to a multiple of Field.Step or, without
+// one, to a millionth of their range, which says nothing of their values. An entry that
+// its field does not have is an error with the index of the record: a category without a
+// name, NaN where no value may be missing, and what is infinite.
 func (s *Schema) Write(w io.Writer, records [][]float64) error {
 	const op = "table: Schema.Write"
 	if err := s.check(op); err != nil {
@@ -208,6 +208,9 @@ func (f *field) text(v float64) (string, error) {
 		if v = math.Round(v); math.Abs(v) > maxWhole {
 			return "", fmt.Errorf("%v is beyond 2^53", v)
 		}
+		if f.Step > 0 {
+			return f.decimal(v), nil
+		}
 		return strconv.FormatInt(int64(v), 10), nil
 	case Date:
 		if v = math.Round(v); !(v >= firstDay && v <= lastDay) {
@@ -223,6 +226,9 @@ func (f *field) text(v float64) (string, error) {
 
 // decimal rounds, but not out of the bounds.
 func (f *field) decimal(v float64) string {
+	if steps := math.Round(v / f.Step); f.Step > 0 && math.Abs(steps) <= maxWhole {
+		return strconv.FormatFloat(float64(steps*f.Step)+0, 'f', f.digits, 64)
+	}
 	if f.digits > 15 || math.Abs(v) >= 1e15 { // digits that a float64 does not have
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}

@@ -82,6 +82,7 @@ func TestSchema_ReadNamesLineAndColumn(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                                 "empty, want a header line with n, w, d, c, t, lat, lon",
 		"n,w,d,c,t,lat\n":                                  `line 1: no column "lon"`,
+		"n;w;d;c;t;lat;lon\n0,5;1;;b;y;1;2\n":              `line 1: no column "n", the header is "n;w;d;c;t;lat;lon", separated by ";": want commas`,
 		"n,n,w,d,c,t,lat,lon\n":                            `line 1: column "n" appears twice`,
 		header + "0,1,,b,y,1,2\n\n0,1,,b,y,1\n":            "line 4: not the 7 fields of the header",
 		header + "x,1,,b,y,1,2\n":                          `line 2: n = "x": not a number`,
@@ -207,6 +208,50 @@ func TestSchema_WriteDigits(t *testing.T) {
 		if err := s.Write(&b, [][]float64{{c.v}}); err != nil || b.String() != "a\n"+c.want+"\n" {
 			t.Errorf("%v in [%v, %v]: %q, %v, want %s", c.v, c.lo, c.hi, b.String(), err, c.want)
 		}
+	}
+}
+
+// Steps give multiples with as many digits, and none beyond the bounds.
+func TestSchema_WriteSteps(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi, step, v float64
+		want            string
+	}{
+		{0, 100, 0.01, 12.499, "12.50"}, {0, 100, 0.05, 12.52, "12.50"}, {0, 100, 0.5, 12.3, "12.5"}, {0, 120, 1, 37.21, "37"},
+		{-1, 1, 0.1, -0.04, "0.0"}, {-1, 1, 0.1, 0.3, "0.3"}, {0, 5000, 250, 1360, "1250"}, {-0.3, 0.3, 0.1, -7, "-7.0"},
+		{0, 1, 0.01, 1e300, "1e+300"}, {0, 4e20, 2e20, 3.1e20, "400000000000000000000"},
+	} {
+		for _, kind := range []Kind{Number, Whole} {
+			if kind == Whole && (c.step != math.Trunc(c.step) || c.hi > maxWhole) {
+				continue
+			}
+			s := testkit.Must(NewSchema([]Field{{Name: "a", Kind: kind, Lo: c.lo, Hi: c.hi, Step: c.step}}))
+			var b strings.Builder
+			if err := s.Write(&b, [][]float64{{c.v}}); err != nil || b.String() != "a\n"+c.want+"\n" {
+				t.Errorf("%v of %v in [%v, %v]: %q, %v, want %s", c.v, c.step, c.lo, c.hi, b.String(), err, c.want)
+			}
+		}
+	}
+	r, taken := rand.New(rand.NewPCG(3, 4)), 0
+	for range 3000 {
+		step := []float64{0.1, 0.05, 1 / 3.0, 0.7e-9, 2.5e7}[r.IntN(5)]
+		lo, hi := step*float64(r.IntN(3000)-1500), step*float64(r.IntN(3000)+1500)
+		s, err := NewSchema([]Field{{Name: "a", Kind: Number, Lo: lo, Hi: hi, Step: step}})
+		if err != nil { // as 3*0.1 is not 0.3
+			continue
+		}
+		taken++
+		v := []float64{lo, hi, math.Nextafter(lo, hi), math.Nextafter(hi, lo), lo + r.Float64()*(hi-lo)}[r.IntN(5)]
+		var b strings.Builder
+		if err := s.Write(&b, [][]float64{{v}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := testkit.Must(all(s, strings.NewReader(b.String())))[0][0]; got < lo || got > hi || math.Abs(got-v) > step*(0.5+1e-9) {
+			t.Fatalf("%v of %v in [%v, %v]: %v", v, step, lo, hi, got)
+		}
+	}
+	if taken < 500 {
+		t.Errorf("%d schemas", taken)
 	}
 }
 

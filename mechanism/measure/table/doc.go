@@ -14,7 +14,8 @@
 // gives rows, [Schema.Columns] what New needs, and [Schema.Write] writes synthetic rows.
 //
 // From rows in memory: [New], [Synthesizer.Release], and [Release.Records] for synthetic rows.
-// [Release.Margins] has the columns one by one, with their errors.
+// [Release.Margins] has the columns one by one, with their errors, and [Release.Edges] the
+// pairs that were picked.
 //
 // Where persons have many rows: Options.PerPerson, [Schema.ReadPersons] and
 // [Synthesizer.ReleasePersons].
@@ -31,9 +32,8 @@
 //
 // # Who should not use it
 //
-//   - Columns that are independent are better off as columns alone: a budget of about .3 eps
-//     over the number of columns goes to each pair. Where rows times that are below some
-//     hundreds, a pair says little.
+//   - Columns that are independent, or with fewer than about 500/eps rows for each column, are
+//     better off as columns alone: of five columns, 2,500 rows at eps = 1 (BenchmarkPairs).
 //   - Two columns, or few columns with many rows, are better off in one box: pairs leave out
 //     what only three columns say together, however large eps is.
 //   - Categories that are many for their rows get inaccurate shares.

@@ -108,6 +108,24 @@ func ExampleSchema_ReadPersons() {
 	// rows that count, about: 3
 }
 
+// Whole numbers and steps make what is written look like what was read.
+func ExampleSchema_Write() {
+	schema, err := table.NewSchema([]table.Field{
+		{Name: "age", Kind: table.Whole, Lo: 0, Hi: 120},
+		{Name: "price", Kind: table.Number, Lo: 0, Hi: 500, Step: 0.05},
+		{Name: "height", Kind: table.Number, Lo: 0.5, Hi: 2.5},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := schema.Write(os.Stdout, [][]float64{{37.21, 12.5083, 1.80271828}}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// age,price,height
+	// 37,12.50,1.802718
+}
+
 func ExampleReadSchema() {
 	schema, err := table.ReadSchema(strings.NewReader(`[
 		{"name": "joined", "kind": "date", "lo": "2000-01-01", "hi": "2029-12-31"},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,6 +41,11 @@ type Field struct {
 	// is read as it is; a [Synthesizer] moves it to the nearer bound, and a box does
 	// what [measure.BoxOptions].Outside says.
 	Lo, Hi float64
+	// Step rounds the numbers and whole numbers that [Schema.Write] writes to its
+	// multiples, with as many digits as it has: 0.01 is for prices. Lo and Hi must be
+	// multiples too. To round what is released costs no privacy. 0 means a millionth of
+	// the range, and 1 for whole numbers.
+	Step float64
 	// Names are those of the categories. Of a taxonomy they are ways down a tree, as
 	// in "Europe/France": what stands in CSV is the last part. A [Synthesizer] learns
 	// more where names that have much in common follow one another.
@@ -164,6 +170,8 @@ func (f *field) check() error {
 		return fmt.Errorf("kind %.40q, want %s, %s, %s, %s, %s or %s", f.Kind, Number, Whole, Date, Category, Taxonomy, Place)
 	case !ranged && (f.Lo != 0 || f.Hi != 0):
 		return fmt.Errorf("lo and hi are not for kind %s", f.Kind)
+	case f.Step != 0 && f.Kind != Number && f.Kind != Whole:
+		return fmt.Errorf("step is not for kind %s", f.Kind)
 	case !named && (len(f.Names) > 0 || f.Other != ""):
 		return fmt.Errorf("names and other are not for kind %s", f.Kind)
 	case f.Kind != Place && (f.Lat != "" || f.Lon != ""):
@@ -211,6 +219,11 @@ func (f *field) checkRange() error {
 	}
 	f.digits = decimals(f.Hi - f.Lo)
 	f.column = measure.Column{Lo: f.Lo, Hi: f.Hi, Weight: f.Weight / (f.Hi - f.Lo)}
+	if f.Step != 0 {
+		if err := f.checkStep(); err != nil {
+			return err
+		}
+	}
 	if f.Kind == Number {
 		return nil
 	}
@@ -221,6 +234,22 @@ func (f *field) checkRange() error {
 		return fmt.Errorf("lo = %v and hi = %v, want days from %s to %s", f.Lo, f.Hi, dayOf(firstDay), dayOf(lastDay))
 	}
 	f.column.Whole = true
+	return nil
+}
+
+// checkStep checks that the bounds come back from their texts: a multiple between them
+// then does not leave them, as rounding keeps the order.
+func (f *field) checkStep() error {
+	if !(f.Step > 0) || math.IsInf(f.Step, 1) || max(-f.Lo, f.Hi) > f.Step*maxWhole || f.Kind == Whole && f.Step != math.Trunc(f.Step) {
+		return fmt.Errorf("step = %v, want 0 or a finite number > 0, whole for kind %s and at least 2^-53 times the larger bound", f.Step, Whole)
+	}
+	_, behind, _ := strings.Cut(strconv.FormatFloat(f.Step, 'f', -1, 64), ".")
+	f.digits = len(behind)
+	for _, b := range []float64{f.Lo, f.Hi} {
+		if v, err := strconv.ParseFloat(f.decimal(b), 64); v != b || err != nil {
+			return fmt.Errorf("step = %v, want one of which lo = %v and hi = %v are multiples", f.Step, f.Lo, f.Hi)
+		}
+	}
 	return nil
 }
 
@@ -312,7 +341,7 @@ type fileField struct {
 	Name, Kind, Lat, Lon, Other string
 	Lo, Hi                      json.RawMessage
 	Names, Missing              []string
-	Weight                      float64
+	Weight, Step                float64
 }
 
 // ReadSchema reads a schema from JSON, a list of fields with the settings of
@@ -387,7 +416,7 @@ func checkKeys(raw []byte) error {
 
 // field turns texts into bounds.
 func (f *fileField) field() (g Field, err error) {
-	g = Field{Name: f.Name, Kind: Kind(f.Kind), Names: f.Names, Other: f.Other, Missing: f.Missing, Lat: f.Lat, Lon: f.Lon, Weight: f.Weight}
+	g = Field{Name: f.Name, Kind: Kind(f.Kind), Names: f.Names, Other: f.Other, Missing: f.Missing, Lat: f.Lat, Lon: f.Lon, Weight: f.Weight, Step: f.Step}
 	for _, b := range []struct {
 		name string
 		raw  json.RawMessage
@@ -436,8 +465,8 @@ func bound(name string, kind Kind, text string, given bool) (float64, error) {
 //	age:whole:0..120,joined?:date:2000-01-01..2029-12-31,city:category:Paris|London|*elsewhere,home:place:latitude|longitude
 //
 // A question mark behind the name lets cells be empty, and a star before that of a
-// category makes it Other. Names with such marks in them, weights and other texts for
-// missing values need a file: see [ReadSchema]. Errors are those of [NewSchema].
+// category makes it Other. Names with such marks in them, weights, steps and other texts
+// for missing values need a file: see [ReadSchema]. Errors are those of [NewSchema].
 func ParseSchema(line string) (*Schema, error) {
 	const op = "table: ParseSchema"
 	var fields []Field

@@ -16,7 +16,7 @@ const people = `[
 	{"name": "joined", "kind": "date", "lo": "2000-01-01", "hi": "2029-12-31", "missing": ["", "unknown"]},
 	{"name": "city", "kind": "category", "names": ["Paris", "London", "elsewhere"], "other": "elsewhere", "weight": 2},
 	{"name": "job", "kind": "taxonomy", "names": ["crafts/mason", "crafts/smith", "clerk"]},
-	{"name": "height", "kind": "number", "lo": 0.5, "hi": 2.5},
+	{"name": "height", "kind": "number", "lo": 0.5, "hi": 2.5, "step": 0.01},
 	{"name": "home", "kind": "place", "lat": "latitude", "lon": "longitude"}
 ]`
 
@@ -27,7 +27,7 @@ func TestReadSchema_Fields(t *testing.T) {
 		{Name: "joined", Kind: Date, Lo: 10957, Hi: 21914, Missing: []string{"", "unknown"}, Weight: 1},
 		{Name: "city", Kind: Category, Names: []string{"Paris", "London", "elsewhere"}, Other: "elsewhere", Weight: 2},
 		{Name: "job", Kind: Taxonomy, Names: []string{"crafts/mason", "crafts/smith", "clerk"}, Weight: 1},
-		{Name: "height", Kind: Number, Lo: 0.5, Hi: 2.5, Weight: 1},
+		{Name: "height", Kind: Number, Lo: 0.5, Hi: 2.5, Step: 0.01, Weight: 1},
 		{Name: "home", Kind: Place, Lat: "latitude", Lon: "longitude", Weight: 1},
 	}
 	if got := s.Fields(); !reflect.DeepEqual(got, want) {
@@ -42,7 +42,7 @@ func TestReadSchema_Fields(t *testing.T) {
 func TestParseSchema_AgreesWithFiles(t *testing.T) {
 	line := testkit.Must(ParseSchema("age:whole:0..120, joined?:date: 2000-01-01..2029-12-31,city :category:Paris| London |*elsewhere," +
 		"job:taxonomy:crafts/mason|*crafts/smith|clerk,height:number:-.5..2.5e0,home:place:latitude|longitude"))
-	file := testkit.Must(ReadSchema(strings.NewReader(strings.NewReplacer(`, "unknown"`, "", `, "weight": 2`, "", "0.5", "-0.5",
+	file := testkit.Must(ReadSchema(strings.NewReader(strings.NewReplacer(`, "unknown"`, "", `, "weight": 2`, "", `, "step": 0.01`, "", "0.5", "-0.5",
 		`"clerk"]`, `"clerk"], "other": "smith"`).Replace(people))))
 	if got, want := line.Fields(), file.Fields(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
@@ -75,6 +75,16 @@ func TestSchema_RefusesAndNamesTheField(t *testing.T) {
 		{[]Field{{Name: "a", Kind: Number, Hi: 1e-300}}, "not closer than"},
 		{[]Field{{Name: "a", Kind: Whole, Hi: 1.5}}, "want whole numbers up to 2^53"},
 		{[]Field{{Name: "a", Kind: Whole, Hi: 1e17}}, "want whole numbers up to 2^53"},
+		{[]Field{{Name: "a", Kind: Number, Hi: 1, Step: -1}}, "step = -1, want 0 or a finite number > 0"},
+		{[]Field{{Name: "a", Kind: Number, Hi: 1, Step: nan}}, "step = NaN, want 0 or a finite"},
+		{[]Field{{Name: "a", Kind: Number, Hi: 1, Step: math.Inf(1)}}, "step = +Inf, want 0 or a finite"},
+		{[]Field{{Name: "a", Kind: Number, Hi: 1, Step: 1e-17}}, "at least 2^-53 times the larger bound"},
+		{[]Field{{Name: "a", Kind: Number, Lo: -1, Hi: 0, Step: 1e-17}}, "at least 2^-53 times the larger bound"},
+		{[]Field{{Name: "a", Kind: Whole, Hi: 3, Step: 1.5}}, "whole for kind whole"},
+		{[]Field{{Name: "a", Kind: Number, Hi: 1, Step: 0.3}}, "step = 0.3, want one of which lo = 0 and hi = 1 are multiples"},
+		{[]Field{{Name: "a", Kind: Number, Lo: 0.05, Hi: 1, Step: 0.1}}, "step = 0.1, want one of which lo = 0.05 and hi = 1 are"},
+		{[]Field{{Name: "a", Kind: Number, Hi: 1, Step: 2}}, "step = 2, want one of which"},
+		{[]Field{{Name: "a", Kind: Date, Hi: 10, Step: 5}}, "step is not for kind date"},
 		{[]Field{{Name: "a", Kind: Date, Hi: 1e7}}, "want days from 0001-01-01 to 9999-12-31"},
 		{[]Field{{Name: "a", Kind: Whole, Hi: 1, Weight: -1}}, "weight = -1"},
 		{[]Field{{Name: "a", Kind: Whole, Hi: 1, Weight: nan}}, "weight = NaN"},
