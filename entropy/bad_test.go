@@ -123,7 +123,7 @@ func TestEntropy_BadInput(t *testing.T) {
 			}
 		}
 		for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
-			for _, n := range []int{2, 5, 1030} {
+			for _, n := range []int{5, 2, 1030}[:testkit.Sweep(2, 3)] {
 				var v *metric.Violation
 				if _, err := c.call(t.Context(), space.Constant(n, d), 0.5); !errors.As(err, &v) || v.I != 0 || v.J != 1 {
 					t.Errorf("%s of %d points at distance %v: %v", c.name, n, d, err)

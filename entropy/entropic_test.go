@@ -122,7 +122,7 @@ func TestScales_Indistinguishable(t *testing.T) {
 // here or a lower bound, finds none.
 func TestEntropicScale_NoBallExceeds(t *testing.T) {
 	testkit.Slow(t)
-	for seed := range uint64(testkit.Sweep(4, 8)) {
+	for seed := range uint64(testkit.Sweep(2, 8)) {
 		n := 32
 		b := randomBimetric(n, seed)
 		for _, alpha := range []float64{0.4, 3} {

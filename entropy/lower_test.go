@@ -89,7 +89,7 @@ func bound(t testing.TB, bounds []entropy.Bound, name string) entropy.Bound {
 func TestBounds_Chain(t *testing.T) {
 	testkit.Slow(t)
 	r := random.Seeded(9)
-	for number := range testkit.Sweep(12, 45) {
+	for number := range testkit.Sweep(6, 45) {
 		b, alpha := randomSpace(t, number)
 		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 		var losses []entropy.Loss
@@ -251,7 +251,7 @@ func TestLowerBounds_ScaleInvariant(t *testing.T) {
 // Where the search is spared, the mechanism that says so is as good.
 func TestLowerBounds_SparedSearch(t *testing.T) {
 	testkit.Slow(t)
-	spared, spaces := 0, testkit.Sweep(8, 20)
+	spared, spaces := 0, testkit.Sweep(4, 20)
 	for number := range spaces {
 		b, _ := randomSpace(t, number)
 		for _, alpha := range []float64{10, 100, 1000} {

@@ -70,7 +70,7 @@ func TestSolve_MeetsItsTargets(t *testing.T) {
 // the gaps on the clusters and the plate were 4 to 15 %.
 func TestSolve_WithinThreePercent(t *testing.T) {
 	testkit.Slow(t)
-	sizes, seeds := []int{50, 300}, uint64(1)
+	sizes, seeds := []int{50, 200}, uint64(1)
 	if os.Getenv("METRICDP_LONG") != "" {
 		sizes, seeds = []int{50, 100, 200, 400, 800, 1500, 3000}, 5
 	}

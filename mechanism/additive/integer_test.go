@@ -38,7 +38,7 @@ func TestIntegers_Distribution(t *testing.T) {
 			for i := range p {
 				p[i] = geometricMass(x, lo+int64(i), lo, hi, alpha)
 			}
-			for range 200_000 {
+			for range testkit.Sweep(100_000, 200_000) {
 				count[testkit.Must(m.Release(rng, x))-lo]++
 				countFree[min(max(testkit.Must(free.Release(rng, x)), lo), hi)-lo]++
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // bigPsi is the definition: the double sum over C and B in 300 bits.
@@ -75,7 +76,7 @@ func plainExcess(n int64, tau float64) float64 {
 // support.
 func TestPsi_MatchesThePlainSum(t *testing.T) {
 	for _, c := range []cloneCount{{1199, 0.5}, {1999, 0.02}, {799, 0.999}, {899, maxClone}, {49999, 2e-3}} {
-		for _, tau := range []float64{0, 0.01, 0.2, 0.6} {
+		for _, tau := range []float64{0, 0.2, 0.01, 0.6}[:testkit.Sweep(2, 4)] {
 			want := 0.0
 			for k := int64(0); k <= min(c.others, 1200); k++ {
 				want += math.Exp(logBinomial(c.others, k, c.p)) * plainExcess(k+1, tau)

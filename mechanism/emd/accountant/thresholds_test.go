@@ -34,7 +34,7 @@ func drawShuffle(r *rand.Rand, logN float64) ask {
 func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
 	r := random.Seeded(11)
 	cases := append([]ask{}, beyond...)
-	for range testkit.Sweep(15, 60) {
+	for range testkit.Sweep(8, 60) {
 		cases = append(cases, drawShuffle(r, 5+float64(r.IntN(2))*6))
 	}
 	for i, s := range cases {
@@ -65,7 +65,7 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 	for range 40 {
 		cases = append(cases, drawShuffle(r, 12))
 	}
-	for _, s := range cases[:testkit.Sweep(len(cases)/2, len(cases))] {
+	for _, s := range cases[:testkit.Sweep(len(cases)/3, len(cases))] {
 		s.Delta = math.Pow(10, -1-12*r.Float64())
 		off, tol := 1e-7, 1e-6
 		if s.joint(t).varies() {
