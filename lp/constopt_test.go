@@ -102,7 +102,7 @@ func TestConstOPT_HostileSpaces(t *testing.T) {
 		d, _, _, _ := metric.Diameter(t.Context(), b.Privacy)
 		d = max(1e-300, d)
 		n := b.Len()
-		for _, level := range []float64{1, 300, 1e-6, 30}[:testkit.Sweep(2, 4)] {
+		for _, level := range []float64{1, 300, 1e-6, 30}[testkit.Sweep(1, 0):testkit.Sweep(2, 4)] {
 			alpha := min(level/d, 1e9)
 			opt := testkit.Must(Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-3}))
 			for _, o := range []*ConstOptions{nil, {Neighbors: 1}, {Replacement: all(n), Lambdas: []float64{0}}, {Neighbors: max(1, n/2), Lambdas: []float64{.1, 3}}}[:testkit.Sweep(3, 4)] {

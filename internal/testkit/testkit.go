@@ -4,6 +4,7 @@ package testkit
 import (
 	"math"
 	"os"
+	"runtime/debug"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -17,6 +18,10 @@ func Slow(t *testing.T) {
 		t.Skip("10 s and more under the race detector; shorter tests take the same paths")
 	}
 }
+
+// Garbage is collected less often than by default: tests are short, and a twentieth of
+// their time goes to it.
+func init() { debug.SetGCPercent(400) }
 
 // Sweep is how many cases a test looks at: few by default, many with METRICDP_LONG,
 // which .ci/run sets for some.
