@@ -205,13 +205,14 @@ func (f *field) text(v float64) (string, error) {
 	case Number, Place:
 		return f.decimal(v), nil
 	case Whole:
-		if v = math.Round(v); math.Abs(v) > maxWhole {
-			return "", fmt.Errorf("%v is beyond 2^53", v)
+		whole := math.Round(v)
+		if math.Abs(whole) > maxWhole {
+			return "", fmt.Errorf("%v is beyond 2^53", whole)
 		}
 		if f.Step > 0 {
-			return f.decimal(v), nil
+			return f.decimal(v), nil // not of whole: rounded twice, 2.6 would be 4 in steps of 2
 		}
-		return strconv.FormatInt(int64(v), 10), nil
+		return strconv.FormatInt(int64(whole), 10), nil
 	case Date:
 		if v = math.Round(v); !(v >= firstDay && v <= lastDay) {
 			return "", fmt.Errorf("day %v is not from %s to %s", v, dayOf(firstDay), dayOf(lastDay))
