@@ -26,7 +26,7 @@ func TestStrings_HaveTheUnitOfTheMetric(t *testing.T) {
 		{testkit.Must(Between(ctx, square, mu, nu, nil)), "plan of 2 flows at cost 1.5, the least in [1.5, 1.5], gap 0"},
 		{testkit.Must(Project(ctx, km, []float64{1, -0.5, 0.5}, nil)), "measure on 3 points at cost 55.5975 km, the least in [55.5975, 55.5975], gap "},
 		{testkit.Must(Project(ctx, km, mu, nil)), "measure on 3 points at cost 0 km, the least in [0, 0], gap 0"},
-		{&Result{Certificate: Certificate{Cost: 2, Lower: 1.5, Upper: 2.1}}, "plan of 0 flows at cost 2, the least in [1.5, 2.1], gap 0.6"},
+		{&Result{Certificate: Certificate{Cost: 2, Lower: 1.5, Upper: 2.125}}, "plan of 0 flows at cost 2, the least in [1.5, 2.125], gap 0.7"},
 	} {
 		if got := c.s.String(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("got %s, want %s", got, c.want)

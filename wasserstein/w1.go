@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
@@ -71,14 +72,24 @@ type Result struct {
 }
 
 // String is a line: the size of the plan, its cost in the unit of the metric if there
-// is one, its bounds and how far apart they are.
+// is one, its bounds, and how far apart they are at most.
 func (r *Result) String() string {
 	return fmt.Sprintf("plan of %d flows at %s", len(r.Plan), proved(r.Cost, r.Lower, r.Upper, r.unit))
 }
 
 // proved says what a cost is and what is proved of the least.
 func proved(cost, lower, upper float64, unit metric.Unit) string {
-	return fmt.Sprintf("cost %s, the least in [%.6g, %.6g], gap %.1g", fault.Quantity(cost, 6, unit), lower, upper, directed.SubUp(upper, lower))
+	return fmt.Sprintf("cost %s, the least in [%.6g, %.6g], gap %s", fault.Quantity(cost, 6, unit), lower, upper, digitUp(directed.SubUp(upper, lower)))
+}
+
+// digitUp is v >= 0 to one digit, rounded up.
+func digitUp(v float64) string {
+	text := fmt.Sprintf("%.0e", v)
+	if near, err := strconv.ParseFloat(text, 64); err == nil && near < v {
+		unit, _ := strconv.ParseFloat("1"+text[1:], 64)
+		v = near + unit
+	}
+	return fmt.Sprintf("%.1g", v)
 }
 
 // W1 returns the Wasserstein distance of order 1, the earth mover's distance,
