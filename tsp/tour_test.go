@@ -98,6 +98,7 @@ func TestTour_String(t *testing.T) {
 		"open tour of 2 points, length 111.195 km":                                                        unbound,
 		"open tour of 2 points, length 111.195 km, bound 100 km: at most 11.2 % longer than the shortest": &bound,
 		"closed tour of 1 points, length 1.00001, bound 1: at most 0.01 % longer than the shortest":       {Order: []int{0}, Length: 1.000011, LowerBound: 1},
+		"closed tour of 1 points, length 1, bound 1: at most 0 % longer than the shortest":                {Order: []int{0}, Length: 1, LowerBound: math.Nextafter(1, 2)},
 		"closed tour of 0 points, length 0":                                                               {},
 	} {
 		if got := tour.String(); got != want {
