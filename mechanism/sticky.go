@@ -120,7 +120,7 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 		s.store, s.draws.of, s.saves.of = memory{}, s, s
 	case o.Secret == nil:
 	case o.Store != nil || o.Key != nil || o.Budget != nil:
-		return nil, fmt.Errorf("%s: a Secret, and a Store, Key or Budget", op)
+		return nil, fmt.Errorf("%s: a Secret, and a Store, Key or Budget, which do not go with it", op)
 	case len(o.Secret) < minSecret:
 		return nil, &fault.SizeError{Op: op, Arg: "Secret", Got: len(o.Secret), Want: fmt.Sprintf("at least %d", minSecret)}
 	default:

@@ -21,8 +21,8 @@ const maxBoxDim = 8
 // Items outside count at the nearest point of the box, which moves no two apart; a NaN
 // coordinate is an error.
 //
-// The box has a grid, whose spacing is of order (alpha n)^(-1/(d+1)); an item becomes the
-// weights of the 2^d corners of its cell (multilinear interpolation). The estimate lies on
+// The box has a grid, whose spacing is of order (alpha n)^(-1/(d+1)), in the Local trust
+// (alpha sqrt(n))^(-1/(d+1)); an item becomes the weights of the 2^d corners of its cell (multilinear interpolation). The estimate lies on
 // a grid 3 to 9 times finer. Items are rounded to a lattice, 2^-10 of a cell wide as a
 // rule, and what is promised is about their distances there, where two items are at most
 // one step an axis farther apart.

@@ -26,8 +26,9 @@ import (
 // the two integers next to it, so that it is right on average. These vectors are added over
 // all users, and every coordinate gets discrete Laplace noise: an integer k with
 // probability proportional to e^(-a|k|). From the noisy mean the weights of a finer set of points
-// are fitted. Errors in d_EM are of order (alpha n)^(-1/(d+1)) for n users in d dimensions,
-// as any mechanism's must be.
+// are fitted. Errors in d_EM are of order (alpha n)^(-1/(d+1)) for n users in d dimensions
+// and a curator, as any mechanism's must be; in the Local trust, where noise is added n
+// times, of order (alpha sqrt(n))^(-1/(d+1)).
 //
 // # Why it is private
 //

@@ -37,7 +37,7 @@
 // # Cost
 //
 // Constructors say what they take. [Distribution] errs like (alpha n)^(-1/(d+1)) in d
-// dimensions, as every mechanism must.
+// dimensions, as every mechanism must, and without a curator like (alpha sqrt(n))^(-1/(d+1)).
 //
 // # Who should not use it
 //

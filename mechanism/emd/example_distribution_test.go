@@ -48,7 +48,7 @@ func ExampleNewDistribution() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.2f of the trips are below 20 km\n", short)
-	fmt.Println("the estimate is", bar)
+	fmt.Println(bar)
 	records, err := h.Records(rng, 5)
 	if err != nil {
 		log.Fatal(err)
@@ -58,7 +58,7 @@ func ExampleNewDistribution() {
 	// 0.1-private per km under d_EM (central, 10000 users of any number of items, diameter 100 km)
 	// errs by at most 0.97 km on average
 	// 0.91 of the trips are below 20 km
-	// the estimate is off by at most 0.13 km in 95 % of releases (0.127 to 0.138 km with 99 % confidence), by 0.115 km on average, in 200 simulations
+	// noise: at most 0.13 km in 95 % of releases (0.127 to 0.138 km with 99 % confidence), 0.115 km on average, in 200 simulations that take the estimate for the truth; resolution: up to 0.592 km besides
 	// [7.9 13.2 18.9 8.2 2.1]
 }
 

@@ -84,10 +84,13 @@ type ErrorBar struct {
 	Draws    int         // how many there were
 	Prob     float64     // that of the quantile, as asked for
 	Unit     metric.Unit // of the model
+	// Resolution is that of the [Distribution], of which the simulations see nothing.
+	Resolution float64
 }
 
-// String is for people: "off by at most 0.13 km in 95 % of releases (0.127 to 0.138
-// km with 99 % confidence), by 0.115 km on average, in 200 simulations".
+// String is for people: "noise: at most 0.13 km in 95 % of releases (0.127 to 0.138 km
+// with 99 % confidence), 0.115 km on average, in 200 simulations that take the estimate
+// for the truth; resolution: up to 0.5 km besides".
 func (b ErrorBar) String() string {
 	if b.Draws == 0 {
 		return "no error bar"
@@ -99,14 +102,15 @@ func (b ErrorBar) String() string {
 		return fmt.Sprintf("%.6g", d)
 	}
 	words := func(d float64) string { return strings.TrimSpace(digits(d) + " " + string(b.Unit)) }
-	return fmt.Sprintf("off by at most %s in %.6g %% of releases (%s to %s with 99 %% confidence), by %s on average, in %d simulations",
-		words(b.Quantile), 100*b.Prob, digits(b.Lo), words(b.Hi), words(b.Mean), b.Draws)
+	return fmt.Sprintf("noise: at most %s in %.6g %% of releases (%s to %s with 99 %% confidence), %s on average, in %d simulations that take the estimate for the truth; resolution: up to %s besides",
+		words(b.Quantile), 100*b.Prob, digits(b.Lo), words(b.Hi), words(b.Mean), b.Draws, words(b.Resolution))
 }
 
 // Error simulates the release on the estimate, whose noise is public, and returns
 // how far, in d_EM, new estimates are from it with probability prob in (0, 1),
-// such as 0.95. Where the truth is like the estimate, so is the error; what is
-// lost to [Distribution.Resolution] is not seen in it. It reads no data, so it
+// such as 0.95. Where the truth is like the estimate, so is the error. It is no bound:
+// what is lost to [Distribution.Resolution] is not seen in it, and where the items of all
+// lie in few places that can be more than the noise ([Distribution.ErrorBound] has both). It reads no data, so it
 // costs no privacy. Hi is the diameter where Draws are too few. It takes as long as
 // Draws calls of Estimate: some 10 s for 2,000 points and 200 draws.
 func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o *ErrorOptions) (ErrorBar, error) {
@@ -135,7 +139,7 @@ func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, 
 	if d.g.model.Items != 1 {
 		rounding = math.Sqrt(n / 6) // the mean of f(1-f), for parts f of an integer
 	}
-	bar := ErrorBar{Draws: draws, Prob: prob, Unit: d.g.model.Unit}
+	bar := ErrorBar{Draws: draws, Prob: prob, Unit: d.g.model.Unit, Resolution: d.plan.Resolution()}
 	errs := make([]float64, draws)
 	noisy := make([]float64, len(y))
 	for t := range errs {

@@ -65,9 +65,9 @@ func onPoints[P any](t *testing.T, domain *Domain[P], space metric.Space[P], spa
 func TestErrorBar_String(t *testing.T) {
 	for want, b := range map[string]ErrorBar{
 		"no error bar": {},
-		"off by at most 0.131 km in 99.9 % of releases (0.126 to 1234.57 km with 99 % confidence), by 0 km on average, in 200 simulations": {
-			Quantile: 0.13087, Lo: 0.1259, Hi: 1234.567, Draws: 200, Prob: 0.999, Unit: "km"},
-		"off by at most 999 in 95 % of releases (1e-07 to 1000 with 99 % confidence), by 2.5 on average, in 1 simulations": {
+		"noise: at most 0.131 km in 99.9 % of releases (0.126 to 1234.57 km with 99 % confidence), 0 km on average, in 200 simulations that take the estimate for the truth; resolution: up to 0.5 km besides": {
+			Quantile: 0.13087, Lo: 0.1259, Hi: 1234.567, Draws: 200, Prob: 0.999, Unit: "km", Resolution: 0.5},
+		"noise: at most 999 in 95 % of releases (1e-07 to 1000 with 99 % confidence), 2.5 on average, in 1 simulations that take the estimate for the truth; resolution: up to 0 besides": {
 			Quantile: 999.4, Lo: 1e-7, Hi: 1000, Mean: 2.5, Draws: 1, Prob: 0.95},
 	} {
 		if got := b.String(); got != want {

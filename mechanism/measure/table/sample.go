@@ -40,7 +40,9 @@ func (r *Release) Edges() []Edge {
 	return slices.Clone(fault.Must(r, r.check("table: Release.Edges")).edges)
 }
 
-// Margins returns the measures of all columns.
+// Margins returns the measures of all columns, with errors in the unit of the column.
+// Columns of a [Schema] have shares of the range: of a number with weight 1 an error is
+// that many times Hi - Lo.
 func (r *Release) Margins() []*measure.Release[[]float64] {
 	return slices.Clone(fault.Must(r, r.check("table: Release.Margins")).margins)
 }
