@@ -78,8 +78,8 @@ const StatusExtended Status = "both ends computed"
 
 // String gives the figures in a line.
 func (s *ExtendedSolution) String() string {
-	return fmt.Sprintf("loss %s (%s, %v), bound %s (%s, %v), gap %.2g: %s", fault.Quantity(s.Objective, 6, s.lossUnit), s.Upper.Method, s.Upper.Elapsed.Round(time.Millisecond),
-		fault.Quantity(s.DualBound, 6, s.lossUnit), s.Lower.Method, s.Lower.Elapsed.Round(time.Millisecond), s.Gap, s.Status)
+	return fmt.Sprintf("loss %s (%s, %v), bound %s (%s, %v), gap %s: %s", fault.Quantity(s.Objective, 6, s.lossUnit), s.Upper.Method, s.Upper.Elapsed.Round(time.Millisecond),
+		fault.Quantity(s.DualBound, 6, s.lossUnit), s.Lower.Method, s.Lower.Elapsed.Round(time.Millisecond), fault.AtMost(s.Gap, 2), s.Status)
 }
 
 // Extended returns an alpha-private mechanism on more inputs than [Optimal] takes, some

@@ -115,8 +115,8 @@ func (s *Solution) String() string {
 	if s.BoundBy != "" {
 		bound = " (" + s.BoundBy + ")"
 	}
-	return fmt.Sprintf("loss %s (%s), bound %s%s, gap %.2g%s: %s (%s, %d iterations)", fault.Quantity(s.Objective, 9, s.lossUnit), s.Method,
-		fault.Quantity(s.DualBound, 9, s.lossUnit), bound, s.Gap, guess, s.Status, s.Engine, s.Iterations)
+	return fmt.Sprintf("loss %s (%s), bound %s%s, gap %s%s: %s (%s, %d iterations)", fault.Quantity(s.Objective, 9, s.lossUnit), s.Method,
+		fault.Quantity(s.DualBound, 9, s.lossUnit), bound, fault.AtMost(s.Gap, 2), guess, s.Status, s.Engine, s.Iterations)
 }
 
 // adversary is the error of the best guess under a prior, as far as late allows; NaN

@@ -109,7 +109,7 @@ func (t *Tour) edge(k int) (i, j int, ok bool) {
 func (t *Tour) String() string {
 	s := fmt.Sprintf("%v tour of %d points, length %s", t.Kind, len(t.Order), fault.Quantity(t.Length, 6, t.unit))
 	if t.LowerBound > 0 {
-		s += fmt.Sprintf(", bound %s: at most %v %% longer than the shortest", fault.Quantity(t.LowerBound, 6, t.unit), math.Ceil(1e4*max(0, t.Gap()))/100)
+		s += fmt.Sprintf(", bound %s: at most %s %% longer than the shortest", fault.Quantity(t.LowerBound, 6, t.unit), fault.AtMost(100*max(0, t.Gap()), 2))
 	}
 	return s
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
@@ -79,17 +78,7 @@ func (r *Result) String() string {
 
 // proved says what a cost is and what is proved of the least.
 func proved(cost, lower, upper float64, unit metric.Unit) string {
-	return fmt.Sprintf("cost %s, the least in [%.6g, %.6g], gap %s", fault.Quantity(cost, 6, unit), lower, upper, digitUp(directed.SubUp(upper, lower)))
-}
-
-// digitUp is v >= 0 to one digit, rounded up.
-func digitUp(v float64) string {
-	text := fmt.Sprintf("%.0e", v)
-	if near, err := strconv.ParseFloat(text, 64); err == nil && near < v {
-		unit, _ := strconv.ParseFloat("1"+text[1:], 64)
-		v = near + unit
-	}
-	return fmt.Sprintf("%.1g", v)
+	return fmt.Sprintf("cost %s, the least in [%.6g, %.6g], gap %s", fault.Quantity(cost, 6, unit), lower, upper, fault.AtMost(directed.SubUp(upper, lower), 1))
 }
 
 // W1 returns the Wasserstein distance of order 1, the earth mover's distance,

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -59,4 +60,20 @@ func Name(op, arg, s string) error {
 		return fmt.Errorf("%s: %s = %.40q has at byte %d %s", op, arg, s, at, what)
 	}
 	return nil
+}
+
+// AtMost is v to so many digits, rounded up: what is proved of a bound above stays true
+// of its text.
+func AtMost(v float64, digits int) string {
+	rounded := func(v float64) (near float64, exponent int) {
+		text := strconv.FormatFloat(v, 'e', digits-1, 64)
+		near, _ = strconv.ParseFloat(text, 64)
+		exponent, _ = strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
+		return near, exponent
+	}
+	if near, exponent := rounded(v); near < v {
+		v = near + math.Pow10(exponent-digits+1)
+	}
+	near, _ := rounded(v)
+	return fmt.Sprint(near)
 }

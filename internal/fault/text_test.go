@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"testing"
 )
@@ -65,6 +66,26 @@ func TestQuantity_HasItsUnit(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// The text is never below the number, and less than a unit of its last digit above.
+func TestAtMost_IsRoundedUp(t *testing.T) {
+	for want, got := range map[string]string{
+		"0": AtMost(0, 1), "0.7": AtMost(.625, 1), "0.6": AtMost(.6, 1), "1e-13": AtMost(9.1e-14, 1), "10": AtMost(9.91, 2), "0.013": AtMost(.01201, 2),
+		"+Inf": AtMost(math.Inf(1), 2), "NaN": AtMost(math.NaN(), 2), "100": AtMost(100, 3), "-1.2": AtMost(-1.24, 2),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		v, digits := math.Ldexp(r.Float64(), r.IntN(1900)-950), 1+r.IntN(9)
+		got, err := strconv.ParseFloat(AtMost(v, digits), 64)
+		if unit := math.Pow(10, math.Floor(math.Log10(v))-float64(digits-1)); err != nil || got < v || got-v > unit*(1+1e-9) {
+			t.Fatalf("%v to %d digits: %v, %v", v, digits, got, err)
 		}
 	}
 }
