@@ -131,7 +131,7 @@ func TestReadme_ShortAndInOrder(t *testing.T) {
 
 // TestReadme_LinksLead: the files, folders and headings that the pages point to are there.
 func TestReadme_LinksLead(t *testing.T) {
-	for _, name := range []string{"README.md", "examples/README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"} {
+	for _, name := range []string{"README.md", "examples/README.md", ".ci/CONTRIBUTING.md"} {
 		prose := regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page(name), "")
 		for _, m := range regexp.MustCompile(`\]\(([^):]*)\)`).FindAllStringSubmatch(prose, -1) {
 			to, anchor, _ := strings.Cut(m[1], "#")
