@@ -490,7 +490,7 @@ func ExamplePrivateMeasureBound() {
 		log.Fatal(err)
 	}
 	fmt.Printf("W1 error at least %.4f km\n", m.Value)
-	fmt.Printf("by mass %.3f on each of the pairs %v\n", m.Beta/10, m.Pairs)
+	fmt.Printf("by mass %.3f on each of the pairs %v\n", 1/float64(len(m.Pairs)), m.Pairs)
 	// Output:
 	// W1 error at least 0.3393 km
 	// by mass 1.000 on each of the pairs [[4 0]]
@@ -502,9 +502,9 @@ func ExamplePrivateDataBound() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("W1 error at least %.4f km, by %d records in %d places\n", m.Value, m.Records, 2*len(m.Pairs))
+	fmt.Printf("W1 error at least %.4f km, by %d records on each of the pairs %v\n", m.Value, m.Records/len(m.Pairs), m.Pairs)
 	// Output:
-	// W1 error at least 0.0369 km, by 992 records in 2 places
+	// W1 error at least 0.0391 km, by 1000 records on each of the pairs [[4 0]]
 }
 
 // A hundred users at alpha = 0.5 per km: however the places they went to are
@@ -517,7 +517,7 @@ func ExamplePrivateTransportBound() {
 	}
 	fmt.Printf("W1 error at least %.4f km, by the pairs %v\n", w.Value, w.Pairs)
 	// Output:
-	// W1 error at least 0.0369 km, by the pairs [[0 1] [4 3]]
+	// W1 error at least 0.0370 km, by the pairs [[0 1] [4 3]]
 }
 
 // A point of the unit ball of R^10, at alpha = 100.

@@ -24,6 +24,9 @@ import (
 // e^(alpha (t+r))). At r = min(1, dim/alpha) and the best t = v r this is above 0.13
 // dim/alpha for dim large.
 
+// bestMass maximizes u/(1+e^u): e^u (u-1) = 1.
+const bestMass = 1.2784645427610738
+
 // BallAccuracy encloses the optimal accuracy at level alpha on the unit ball of
 // any norm on R^dim, under that norm: min(1, dim/alpha) up to constants (BSV24
 // Theorem 6.1).
@@ -33,7 +36,7 @@ func BallAccuracy(dim int, alpha float64) (Interval, error) {
 	}
 	d := float64(dim)
 	u := min(2, bestMass/alpha)
-	lo := massFactor(u, alpha)
+	lo := u / (1 + math.Exp(alpha*u))
 	r := min(1, d/alpha)
 	for v := 0.99; v > 0.05; v *= 0.98 {
 		lo = max(lo, float64(v*r)/2*-math.Expm1(float64(d*math.Log(v))+float64(alpha*r*(1+v))))
@@ -150,15 +153,15 @@ func numbersNear(alpha float64, dim int) []float64 {
 	return out
 }
 
-// lineMinimax is a lower bound of the optimal accuracy of [0,1], under |x-y|, at
-// level beta, and of the points k/(32 j) in it for any whole j. In the table are values
-// of 33 points of equal gaps, proved by their linear programs: outputs between the points are no better there, for under a
-// prior on the points the best answer to an output is a median of the posterior,
-// which is one of the points. Between the entries: the optimum falls as beta grows,
-// and beta times it rises, for in units of 1/beta it is that of a longer interval,
-// whose mechanisms serve a shorter one within it.
+// lineMinimax is a lower bound of the optimal accuracy of [0,1], under |x-y|, at level
+// beta: 1/(beta+2) by the proof of pathMinimax, and what a table proves, of 33 points of
+// equal gaps by their linear programs: outputs between the points are no better there, for
+// under a prior on the points the best answer to an output is a median of the posterior,
+// which is one of the points. Between the entries: the optimum falls as beta grows, and
+// beta times it rises, for in units of 1/beta it is that of a longer interval, whose
+// mechanisms serve a shorter one within it.
 func lineMinimax(beta float64) float64 {
-	v := 1 / (1 + math.Exp(beta)) // the two ends alone
+	v := 1 / (beta + 2)
 	for _, p := range lineOptima {
 		if p.beta >= beta {
 			v = max(v, p.least)
@@ -168,9 +171,6 @@ func lineMinimax(beta float64) float64 {
 	}
 	return v
 }
-
-// lineGaps is how many gaps the points of the table have.
-const lineGaps = 32
 
 type lineOptimum struct{ beta, least float64 }
 

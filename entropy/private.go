@@ -20,29 +20,31 @@ import (
 // sum of w_i (r(x_i)+r(y_i)) |t_i-b_i(nu)|, where b_i does not depend on t. Draw the t_i
 // independently from a least favorable prior on [0,1]: b_i, moved into [0,1], errs by
 // A1(beta) at least on average. (With t_i in {0,1}, where A1 is 1/(1+e^beta), this is
-// Assouad's lemma.)
+// Assouad's lemma.) On data sets of N records, k of which a pair has, t_i is a multiple of
+// 1/k and a step costs what one record does: b_i errs by P/k, P the optimal accuracy of a
+// path of k gaps.
 
 // MeasureBound is a lower bound on the accuracy of private measures, of synthetic
 // data and of users' distributions, with its witness: no mechanism of the stated
 // privacy that takes and returns probability measures on a space (T, rho) has a
 // worst expected W1 error below Value, in units of rho.
 //
-// The witness is a set of points in pairs (x_i, y_i), and beta. With r half of a
-// point's distance to the nearest other one of the set,
+// The witness is a set of points in m pairs (x_i, y_i). With r half of a point's
+// distance to the nearest other one of the set,
 //
-//	Value = A1(beta) sum_i w_i (r(x_i) + r(y_i)),
+//	Value = sum_i w_i A (r(x_i) + r(y_i)).
 //
-// A1 the optimal accuracy of the interval [0,1] at a level, and w_i the mass whose
-// way from x_i to y_i costs beta: beta/alpha in total variation, beta/(alpha
-// rho(x_i,y_i)) in W1. The masses add up to 1 at most.
+// For all measures the masses w_i add up to 1, and it costs the same level beta to move
+// each from x_i to y_i: w_i = 1/m and beta = alpha/m in total variation, w_i in proportion
+// to 1/rho(x_i,y_i) in W1. A = A1(beta) is the optimal accuracy of the interval [0,1] at
+// that level. For data sets of N records w_i = k/N, k the integer part of N/m, and A is
+// 1/k of the optimal accuracy of a path of k gaps of length 1, at eps a gap.
 type MeasureBound struct {
 	Value float64
 	Pairs [][2]int
-	Beta  float64
 	// Transport is true for privacy in W1, false for that in total variation.
 	Transport bool
-	// Records is the mass of a pair in records where the bound is one on data
-	// sets, whose t_i are multiples of 1/Records; otherwise 0.
+	// Records is N where the bound is one on data sets, otherwise 0.
 	Records int
 }
 
@@ -50,12 +52,8 @@ type MeasureBound struct {
 // any mechanism from the probability measures on f to themselves that is
 // alpha-private in the total variation TV (half the l1 norm): P{M(mu) in S} <=
 // e^(alpha*TV(mu,nu)) P{M(nu) in S}. It is BSV22 Theorem 8.5 with explicit
-// constants: a set of 2m points at distances >= t proves, through its signs alone,
-//
-//	t*w/(1 + e^(alpha*w/m))  for every 0 < w <= 1,
-//
-// about t*min(1/2, 0.278*m/alpha), and up to 0.92*t*m/alpha with masses between.
-// Sets are prefixes of [metric.FarthestFirst]. Upper bounds come from covering
+// constants: a set of 2m points at distances >= t proves t/(2 + alpha/m) and, for alpha
+// about 5m, up to 6 % more. Sets are prefixes of [metric.FarthestFirst]. Upper bounds come from covering
 // numbers: tsp.CoveringIntegral.
 //
 // It falls as alpha grows, is half the diameter at most, and 0 for a space of
@@ -65,7 +63,7 @@ func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (M
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return MeasureBound{}, err
 	}
-	return measureBound(ctx, op, f, alpha, MeasureBound{}, masses(alpha))
+	return measureBound(ctx, op, f, alpha, MeasureBound{})
 }
 
 // PrivateTransportBound is [PrivateMeasureBound] for mechanisms that are
@@ -78,15 +76,20 @@ func PrivateTransportBound(ctx context.Context, f metric.Finite, alpha float64) 
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return MeasureBound{}, err
 	}
-	return measureBound(ctx, op, f, alpha, MeasureBound{Transport: true}, masses(alpha))
+	return measureBound(ctx, op, f, alpha, MeasureBound{Transport: true})
 }
 
 // PrivateDataBound is [PrivateMeasureBound] for the data sets of the given
 // number of records, each a point of f, and mechanisms that are eps-private
 // when one record is replaced: a lower bound on the worst expected W1 distance
-// between a data set's empirical measure and the output. By group privacy that
-// is alpha = eps*records in total variation; the masses are multiples of one
-// record, so that the measures of the proof are data sets.
+// between a data set's empirical measure and the output. By group privacy these
+// are alpha-private for alpha = eps*records in total variation, but between the
+// data sets only: 2m points at distances >= t prove, with k = records/m rounded down,
+//
+//	t (k m/records) / (sinh(eps) (k + coth(eps/2)))
+//
+// and up to half as much again. One pair and many records prove t/(records sinh(eps)),
+// what a count with discrete Laplace noise loses.
 func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps float64) (MeasureBound, error) {
 	const op = "entropy: PrivateDataBound"
 	if records < 1 {
@@ -95,69 +98,21 @@ func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps flo
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return MeasureBound{}, err
 	}
-	alpha := min(eps*float64(records), math.MaxFloat64)
-	return measureBound(ctx, op, f, alpha, MeasureBound{}, func(w MeasureBound, costs float64) (best MeasureBound, factor float64) {
-		all := float64(records / int(costs)) // a pair, of as many as costs
-		for _, k := range append(numbersAround(bestMass/eps, lineGaps), all) {
-			if k = min(k, all); k < 1 {
-				continue
-			}
-			for _, k := range []float64{k, math.Floor(k/lineGaps) * lineGaps} {
-				by := w
-				by.Records, by.Beta = int(k), alpha*(k/float64(records))
-				if v := by.accuracy() * by.Beta; k >= 1 && v > factor {
-					best, factor = by, v
-				}
-			}
-		}
-		return best, factor
-	})
+	alpha := min(directed.MulUp(eps, float64(records)), math.MaxFloat64)
+	return measureBound(ctx, op, f, alpha, MeasureBound{Records: records})
 }
 
-// numbersAround are the whole numbers next to x, and multiples of unit about it.
-func numbersAround(x, unit float64) []float64 {
-	out := []float64{max(1, math.Floor(x)), math.Floor(x) + 1}
-	for _, c := range []float64{1, 1.5, 2, 3, 5, 10} {
-		out = append(out, max(unit, unit*math.Round(c*x/unit)))
+// accuracy is a lower bound of A, times the sum of the masses, for m pairs at level alpha.
+// costs is the sum of 1/cost over them, rounded down, and by what was computed, by k.
+func (w MeasureBound) accuracy(alpha float64, m int, costs float64, by map[int]float64) float64 {
+	if w.Records == 0 {
+		return lineMinimax(directed.DivUp(alpha, costs))
 	}
-	return out
-}
-
-// masses chooses any beta up to most: the best of the table, or all.
-func masses(alpha float64) chooser {
-	return func(w MeasureBound, costs float64) (best MeasureBound, factor float64) {
-		most := alpha / costs * (1 - massTol)
-		for _, p := range append([]lineOptimum{{beta: min(most, 1e9)}, {beta: bestMass}}, lineOptima...) {
-			by := w
-			by.Beta = min(p.beta, most)
-			if v := by.accuracy() * by.Beta; v > factor {
-				best, factor = by, v
-			}
-		}
-		return best, factor
+	k, n := w.Records/m, float64(w.Records)
+	if _, ok := by[k]; !ok {
+		by[k] = pathMinimax(k, directed.DivUp(alpha, n))
 	}
-}
-
-// chooser sets Beta and Records of w such that factor = A1(beta)*beta is large. costs
-// is the sum of 1/cost over the pairs, so that their masses are beta/alpha*costs.
-type chooser func(w MeasureBound, costs float64) (best MeasureBound, factor float64)
-
-// bestMass maximizes u/(1+e^u): e^u (u-1) = 1.
-const bestMass = 1.2784645427610738
-
-func massFactor(p, alpha float64) float64 { return p / (1 + math.Exp(alpha*p)) }
-
-// massTol lets m masses, 1/m or k/records in float64, add up to 1. That a mass is
-// off by a relative 2^-50 changes the bound by at most 2^-50 (1 + beta), and what
-// package slack leaves over, 2^-40, covers it for all beta below 710.
-const massTol = 0x1p-50
-
-// accuracy is a lower bound of A1 for the t_i of w.
-func (w MeasureBound) accuracy() float64 {
-	if w.Records%lineGaps != 0 {
-		return 1 / (1 + math.Exp(w.Beta))
-	}
-	return lineMinimax(w.Beta)
+	return directed.DivDown(directed.MulDown(float64(m), by[k]), n)
 }
 
 // The search spends at most measureWork distances on farthest-first points, and
@@ -168,7 +123,7 @@ const (
 )
 
 // measureBound finds the best set.
-func measureBound(ctx context.Context, op string, f metric.Finite, alpha float64, w MeasureBound, choose chooser) (MeasureBound, error) {
+func measureBound(ctx context.Context, op string, f metric.Finite, alpha float64, w MeasureBound) (MeasureBound, error) {
 	if err := checkPoints(op, f); err != nil {
 		return MeasureBound{}, err
 	}
@@ -188,7 +143,7 @@ func measureBound(ctx context.Context, op string, f metric.Finite, alpha float64
 	if err != nil {
 		return MeasureBound{}, err
 	}
-	var best MeasureBound
+	best, by := w, make(map[int]float64)
 	near := make([]float64, k) // distance to the nearest other point so far
 	next := 2
 	for i, y := range order {
@@ -222,13 +177,12 @@ func measureBound(ctx context.Context, op string, f metric.Finite, alpha float64
 				cost = p.d
 			}
 			sum, costs = sum+(near[p.x]+near[p.y])/2/cost, costs+1/cost
-			by, factor := choose(w, costs)
-			if v := factor / alpha * sum; v > best.Value {
-				best, count = by, m+1
-				best.Value = v
+			if v := w.accuracy(alpha, m+1, costs, by) / costs * sum; v > best.Value {
+				best.Value, count = v, m+1
 			}
 		}
 		if count > 0 {
+			best.Pairs = nil
 			for _, p := range pairs[:count] {
 				best.Pairs = append(best.Pairs, [2]int{order[p.x], order[p.y]})
 			}
@@ -276,22 +230,21 @@ func nearPairs(f metric.Finite, set []int) (pairs []pair) {
 }
 
 // Prove computes Value afresh from the witness, for measures at level alpha,
-// and rounds it downward: alpha = eps*records for data sets. Pairs with a point
-// twice, or at distance 0 in W1, and masses that add up to more than 1 are
-// refused. O(len(Pairs)^2), and n^2 for up to 1024 points.
+// and rounds it downward: alpha = eps*Records for data sets. Pairs with a point
+// twice, or at distance 0 in W1, and Records with Transport are refused. More pairs than
+// records prove 0. O(len(Pairs)^2), and n^2 for up to 1024 points.
 func (w MeasureBound) Prove(ctx context.Context, f metric.Finite, alpha float64) (float64, error) {
 	const op = "entropy: MeasureBound.Prove"
 	if err := checkPoints(op, f); err != nil {
 		return 0, err
 	}
-	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "Beta", w.Beta), checkDistances(op, f)); err != nil {
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), checkDistances(op, f)); err != nil {
 		return 0, err
 	}
-	if w.Records < 0 {
-		return 0, fault.Value(op, "Records", float64(w.Records), "at least 0")
+	if w.Records < 0 || w.Records > 0 && w.Transport {
+		return 0, fault.Value(op, "Records", float64(w.Records), "0 or, in total variation, more")
 	}
 	seen := make(map[int]bool)
-	mass := 0.0
 	for i, p := range w.Pairs {
 		for _, y := range p {
 			if y < 0 || y >= f.Len() || seen[y] {
@@ -299,14 +252,9 @@ func (w MeasureBound) Prove(ctx context.Context, f metric.Finite, alpha float64)
 			}
 			seen[y] = true
 		}
-		cost := w.cost(f, p)
-		if !(cost > 0) {
+		if cost := w.cost(f, p); !(cost > 0) {
 			return 0, &fault.ValueError{Op: op, Arg: "Pairs", Index: i, Value: cost, Want: "points at a distance > 0"}
 		}
-		mass = directed.AddUp(mass, directed.DivUp(w.Beta, directed.MulDown(alpha, cost)))
-	}
-	if !(mass <= 1+massTol) {
-		return 0, fault.Value(op, "sum of the masses", mass, "at most 1")
 	}
 	return w.prove(ctx, f, alpha), ctx.Err()
 }
@@ -327,6 +275,11 @@ func roundOff(v float64) float64 { return max(0, directed.MulDown(v, slack.Down)
 
 // prove is 0 where ctx is done.
 func (w MeasureBound) prove(ctx context.Context, f metric.Finite, alpha float64) float64 {
+	least, most := 0.0, 0.0 // the sum of 1/cost, rounded both ways
+	for _, p := range w.Pairs {
+		cost := w.cost(f, p)
+		least, most = directed.AddDown(least, directed.DivDown(1, cost)), directed.AddUp(most, directed.DivUp(1, cost))
+	}
 	sum := 0.0
 	for i, p := range w.Pairs {
 		if ctx.Err() != nil {
@@ -342,8 +295,11 @@ func (w MeasureBound) prove(ctx context.Context, f metric.Finite, alpha float64)
 				r[side] = min(r[side], f.Distance(x, q[0]), f.Distance(x, q[1]))
 			}
 		}
-		mass := directed.DivDown(w.Beta, directed.MulUp(alpha, w.cost(f, p)))
+		mass := directed.DivDown(1, directed.MulUp(most, w.cost(f, p)))
 		sum = directed.AddDown(sum, directed.MulDown(mass, directed.AddDown(r[0], r[1])/2))
 	}
-	return roundOff(directed.MulDown(w.accuracy(), sum))
+	if sum == 0 {
+		return 0
+	}
+	return roundOff(directed.MulDown(w.accuracy(alpha, len(w.Pairs), least, make(map[int]float64)), sum))
 }
