@@ -34,21 +34,23 @@ import (
 const pathGaps = 128
 
 // pathMinimax returns a lower bound of the optimal accuracy, in gaps, on the points of a
-// path of equal gaps that cost eps each: .96 times the optimum at least in all cases that
+// path of equal gaps that cost eps each: .95 times the optimum at least in all cases that
 // were computed. The closed form is in plain float64, and eps rounded upward.
 func pathMinimax(gaps int, eps float64) float64 {
 	best := float64(gaps) / (math.Sinh(eps) * (float64(gaps) + 1/math.Tanh(eps/2)))
 	for step := 1; 0 < step && step <= gaps && (step == 1 || float64(step)*eps <= 1); step *= 2 {
-		cost := directed.MulUp(float64(step), eps)
-		q, theta := directed.ExpDown(-cost), 1/math.Cosh(cost)
+		cost := float64(step) * eps
+		theta := 1 / math.Cosh(cost)
+		inner := -math.Expm1(math.Log(theta) - cost) // 1-theta q, to which the ends are 1
 		weights := make([]float64, min(gaps/step, pathGaps)+1)
 		last := len(weights) - 1
 		for x := range weights {
-			weights[x] = math.Pow(theta, math.Floor(math.Abs(float64(x)-float64(last)/2)))
+			weights[x] = float64(inner * math.Pow(theta, math.Floor(math.Abs(float64(x)-float64(last)/2))))
 		}
-		end := weights[0] / (1 - float64(theta*q))
+		q := directed.ExpDown(-directed.MulUp(float64(step), eps))
 		for _, part := range []float64{.5, .8, 1} {
-			weights[0], weights[last] = part*end, part*end
+			weights[0] = float64(part * math.Pow(theta, float64(last/2)))
+			weights[last] = weights[0]
 			best = max(best, directed.MulDown(float64(step), pathLoss(weights, q)))
 		}
 	}

@@ -47,7 +47,7 @@ type BoundOptions struct {
 
 // LowerBound is a lower bound on the worst expected W1 error, over all data sets of
 // so many records (public, or a guess), of every mechanism that is as private:
-// Theorem 8.5 of BSV22 with constants (entropy.PrivateDataBound), on the points
+// Theorem 8.6 of BSV22 with constants (entropy.PrivateDataBound), on the points
 // of up to 1,024 cells. In units of the metric. It reads no data.
 func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float64, error) {
 	const op = "measure: Synthesizer.LowerBound"

@@ -60,7 +60,7 @@ func ExampleSynthesizer_LowerBound() {
 	least, err := s.LowerBound(context.Background(), 10_000) // before any data are read
 	fmt.Printf("nothing does better than %.5f on all data: %v\n", least, err)
 	// Output:
-	// nothing does better than 0.00105 on all data: <nil>
+	// nothing does better than 0.00135 on all data: <nil>
 }
 
 func ExampleRelease_Error() {
@@ -129,7 +129,7 @@ func ExampleMeasure_Bound() {
 	}
 	fmt.Printf("rigorous %.4f, simulated %.4f, and half a cell %.4f; nothing does better than %.5f\n", b.Signed, b.Simulated, b.Resolution, b.Lower)
 	// Output:
-	// rigorous 0.0503, simulated 0.0276, and half a cell 0.0078; nothing does better than 0.00074
+	// rigorous 0.0503, simulated 0.0276, and half a cell 0.0078; nothing does better than 0.00078
 }
 
 func ExampleNewMeasure() {

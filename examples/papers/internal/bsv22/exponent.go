@@ -38,7 +38,7 @@ func exponents(ctx context.Context, r *exhibit.Run) error {
 		want := -1 / float64(d)
 		b := slope(n, below)
 		r.Say(exhibit.Claim{
-			Claim: fmt.Sprintf("d = %d, exponent of N: lower bound of Theorem 8.5", d), Paper: want, Here: b,
+			Claim: fmt.Sprintf("d = %d, exponent of N: lower bound of Theorem 8.6", d), Paper: want, Here: b,
 			Verdict: exhibit.Near(b, want, 0.1),
 		})
 		end := len(n) - 1

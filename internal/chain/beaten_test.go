@@ -1,0 +1,234 @@
+package chain
+
+import (
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// The tests below set every lower bound of the library against an explicit mechanism,
+// whose worst loss is exact: none may lose less. What is added to a loss for the rounding
+// of float64 is a relative exact.
+const exact = 1 + 1e-12
+
+// levels returns those at which bounds are tried, up to 50 a unit.
+func levels() []float64 {
+	if long() {
+		return []float64{.05, .2, .5, 1, 2, 3.5, 6, 10, 20, 50}
+	}
+	return []float64{.2, 1, 3.5, 10, 50}
+}
+
+// countLoss is the least worst loss, in counts, of some mechanisms for the number x of
+// those among n records that are at the second of two points: x plus discrete Laplace
+// noise at level eps, moved into [c, n-c].
+func countLoss(n int, eps float64) float64 {
+	best := float64(n) / 2 // n/2 whatever the data
+	q := math.Exp(-eps)
+	for i := range 8 {
+		c := float64(i * (n / 2) / 8)
+		// Where x-y has a gap between, at distance i from x, the noise passes it with
+		// probability q^(i+1)/(1+q). From c inward the loss is largest in the middle;
+		// below c it falls with x.
+		passed := func(from, gaps float64) float64 { // gaps at distances from, from+1, ...
+			return math.Exp(-eps*from) * math.Expm1(-eps*gaps) / math.Expm1(-eps) * q / (1 + q)
+		}
+		left := math.Floor(float64(n)/2) - c
+		middle := passed(0, left) + passed(0, float64(n)-2*c-left)
+		best = min(best, max(middle, c+passed(c, float64(n)-2*c)))
+	}
+	return best
+}
+
+// The known loss of a count, where its mechanisms are alone.
+func TestCountLoss_IsExact(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 16, 40} {
+		for _, eps := range []float64{.1, 1, 3} {
+			least := testkit.Must(lp.Optimal(t.Context(), metric.Same(space.Path(n+1, 1)), eps, nil))
+			if loss := countLoss(n, eps); loss < least.DualBound || loss > 1.2*least.Objective {
+				t.Errorf("%d records, eps %v: %v, the optimum is %v", n, eps, loss, least.Objective)
+			}
+		}
+	}
+	if loss := countLoss(32, 2) / 32; math.Abs(loss-.00862) > 1e-5 {
+		t.Errorf("32 records at eps 2: %v, want .00862", loss)
+	}
+}
+
+// TestLowerBounds_NoneIsBeatenByACount: data sets of up to 10,000 records at two points,
+// where a mechanism counts.
+func TestLowerBounds_NoneIsBeatenByACount(t *testing.T) {
+	two := space.Path(2, 1)
+	domain := testkit.Must(measure.NewFinite(t.Context(), two, nil))
+	beaten, cases := 0, 0
+	step := testkit.Sweep(9, 1)
+	for n := 1; n <= 10_000; n += max(step, n/testkit.Sweep(4, 20)) {
+		for i := 0; i < 120; i += step {
+			eps := .05 * float64(i+1)
+			if i >= 60 {
+				eps = 3 * math.Pow(50./3, float64(i-59)/60)
+			}
+			loss := countLoss(n, eps) * exact
+			w := testkit.Must(entropy.PrivateDataBound(t.Context(), two, n, eps))
+			proved := testkit.Must(w.Prove(t.Context(), two, eps*float64(n)))
+			cases++
+			if w.Value*float64(n) > loss || proved*float64(n) > loss {
+				beaten++
+				if beaten <= 5 {
+					t.Errorf("%d records, eps %v: the bound %v (%v) is above %v", n, eps, w.Value, proved, loss/float64(n))
+				}
+			}
+			if i%20 != 0 {
+				continue
+			}
+			for _, o := range []measure.SynthesizerOptions{{}, {Relation: measure.AddRemoveOne}} {
+				s := testkit.Must(measure.NewSynthesizer(domain, eps, &o))
+				least := testkit.Must(s.LowerBound(t.Context(), float64(n)))
+				if loss := countLoss(n, s.Guarantee().Alpha()) * exact; least*float64(n) > loss {
+					t.Errorf("%d records, %v: the bound %v is above %v", n, s.Guarantee(), least, loss/float64(n))
+				}
+			}
+		}
+	}
+	if beaten > 0 {
+		t.Errorf("%d of %d bounds are beaten", beaten, cases)
+	}
+}
+
+// TestLowerBounds_NoneIsBeatenByNoise: what the bounds say of a line, of distributions on
+// two points, of balls and of functions, where noise has a loss in closed form.
+func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
+	two, line := space.Path(2, 1), metric.Same(space.Path(testkit.Sweep(24, 300), 1))
+	domain := testkit.Must(measure.NewFinite(t.Context(), two, nil))
+	below := func(name string, level, bound, loss float64) {
+		t.Helper()
+		if !(bound <= loss*exact) {
+			t.Errorf("%s, level %v: the bound %v is above %v", name, level, bound, loss)
+		}
+	}
+	for _, level := range append(levels(), 300, 1e4) {
+		// A number in [0,1], and Laplace noise cut off at the ends.
+		number := -math.Expm1(-level/2) / level
+		below("measures", level, testkit.Must(entropy.PrivateMeasureBound(t.Context(), two, level)).Value, number)
+		below("measures in W1", level, testkit.Must(entropy.PrivateTransportBound(t.Context(), two, level)).Value, number)
+		m := testkit.Must(measure.NewMeasure(domain, level, nil))
+		below("Measure.Bound", level, testkit.Must(m.Bound(t.Context(), nil)).Lower, number)
+		for dim := 1; dim <= 4; dim++ {
+			// Noise of density prop. to e^(-level ||z||), whose mean norm is dim/level.
+			d := float64(dim)
+			below("ball", level, testkit.Must(entropy.BallAccuracy(dim, level)).Lo, min(1, d/level))
+			measures, functions := .5, .5
+			for k := 1.; k < 100; k++ {
+				// The same for the integrals of a distribution function over k cells, and
+				// for the values of a function at k^dim centers.
+				measures = min(measures, k/level+1/(2*k))
+				functions = min(functions, math.Pow(k, d)/level+1/(2*k))
+			}
+			below("functions", level, testkit.Must(entropy.LipschitzAccuracy(dim, level)).Lo, functions)
+			if dim == 1 {
+				below("measures on the line", level, testkit.Must(entropy.MeasuresAccuracy(1, level)).Lo, measures)
+			}
+		}
+		if level > 50 {
+			continue
+		}
+		noise := 1 / math.Sinh(level) // discrete Laplace noise
+		for _, l := range testkit.Must(entropy.LowerBounds(t.Context(), line, level, nil)) {
+			below(l.Name, level, l.Value, noise)
+		}
+		ends := []int{0, line.Len() / 2, line.Len() - 1}
+		below("packing", level, testkit.Must(lp.LowerBound(t.Context(), line, level, ends)).Value, noise)
+		shorter := testkit.Must(metric.Subset(line.Privacy, []int{0, 1, 2, 3, 4, 5, 6, 7}))
+		least, _, err := entropy.LevelFor(t.Context(), metric.Same(shorter), noise*exact, nil)
+		ok(t, err)
+		below("LevelFor", level, least, level)
+		for gamma := range 3 { // missed with probability 2 q^(gamma+1)/(1+q)
+			q := math.Exp(-level)
+			target := exponential.Target{Gamma: float64(gamma), Delta: 2 * math.Pow(q, float64(gamma+1)) / (1 + q) * exact}
+			if target.Delta < 1 {
+				below("LevelLowerBound", level, testkit.Must(lp.LevelLowerBound(t.Context(), line, target)).Level, level)
+			}
+		}
+	}
+}
+
+// TestLowerBounds_NoneIsBeatenByAProgram: small spaces of any kind, data sets on some
+// points, and sequences, where a linear program has the mechanism.
+func TestLowerBounds_NoneIsBeatenByAProgram(t *testing.T) {
+	optimum := func(b metric.Bimetric, alpha float64) float64 {
+		s := testkit.Must(lp.Optimal(t.Context(), b, alpha, &lp.Options{Workers: 1}))
+		loss, _ := testkit.Must(s.Channel.Loss(t.Context(), b.Utility)).Worst()
+		if audit := testkit.Must(s.Channel.Audit(t.Context(), b.Privacy, nil)); audit.Hi > alpha || !(s.DualBound <= loss*(1+lossTol)) {
+			t.Errorf("level %v: %v of %v, audited %v", alpha, s.DualBound, loss, audit)
+		}
+		return loss * (1 + lossTol)
+	}
+	for i := range testkit.Sweep(8, 200) {
+		r := random.Seeded(uint64(i))
+		n := 2 + r.IntN(8)
+		b := metric.Bimetric{Privacy: space.Uniform(n, r), Utility: space.Uniform(n, r)}
+		switch i % 4 {
+		case 0:
+			b = metric.Same(b.Privacy)
+		case 1:
+			b.Privacy = space.Simplex(n, float64(r.IntN(2)))
+		case 2:
+			b = metric.Same(space.Tree(n, .1, r))
+		}
+		for _, alpha := range levels() {
+			loss := optimum(b, alpha)
+			bounds := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))
+			bounds = append(bounds, testkit.Must(lp.LowerBound(t.Context(), b, alpha, r.Perm(n)[:1+r.IntN(n)])),
+				testkit.Must(entropy.Accuracy(t.Context(), b, alpha, nil)).Best(entropy.Lower),
+				entropy.Bound{Name: "s/8", Value: testkit.Must(entropy.EntropicScale(t.Context(), b, 2*alpha, nil)).Lo / 8},
+				entropy.Bound{Name: "s_o/5", Value: testkit.Must(entropy.DiametricScale(t.Context(), b, 2*alpha, nil)).Lo / 5})
+			for _, l := range bounds {
+				if !(l.Value <= loss) {
+					t.Errorf("space %d, level %v: %v is above %v", i, alpha, l, loss)
+				}
+			}
+			if loss > 0 {
+				if least, by, err := entropy.LevelFor(t.Context(), b, loss, nil); err != nil || least > alpha {
+					t.Errorf("space %d: level %v for %v by %v, which %v attains (%v)", i, least, loss, by, alpha, err)
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		f metric.Finite
+		m int
+	}{{space.Path(3, 1), 4}, {space.Simplex(3, 1), 5}, {space.Path(4, 1), 3}, {space.Path(2, 5), 20}, {cities(t, 5), 2}} {
+		net := testkit.Must(entropy.MeasureNet(t.Context(), c.f, c.m))
+		tv, w1 := testkit.Must(net.TotalVariation(t.Context())), testkit.Must(net.Wasserstein(t.Context(), nil))
+		for _, eps := range levels() {
+			loss := optimum(metric.Bimetric{Privacy: tv, Utility: w1}, eps*float64(c.m))
+			w := testkit.Must(entropy.PrivateDataBound(t.Context(), c.f, c.m, eps))
+			for pairs := range c.f.Len() / 2 { // and witnesses of all sizes
+				w.Pairs = append(w.Pairs[:pairs:pairs], [2]int{2 * pairs, 2*pairs + 1})
+				if v := testkit.Must(w.Prove(t.Context(), c.f, eps*float64(c.m))); max(v, w.Value) > loss {
+					t.Errorf("%d records on %d points, eps %v: %v (%v) is above %v", c.m, c.f.Len(), eps, w.Value, v, loss)
+				}
+			}
+		}
+	}
+	for _, depth := range []int{1, 2, 3} {
+		z := entropy.Baire{Arity: 2 + depth%2, Depth: depth,
+			Privacy: func(k int) float64 { return 1 / float64(k) }, Utility: func(k int) float64 { return math.Exp2(-float64(k)) }}
+		b := testkit.Must(z.Space())
+		for _, alpha := range levels() {
+			loss := optimum(b, alpha)
+			s, so := testkit.Must(z.EntropicScale(2*alpha)), testkit.Must(z.DiametricScale(2*alpha))
+			if max(s.Lo/8, so.Lo/5) > loss {
+				t.Errorf("sequences of %d letters, level %v: scales %v and %v, a mechanism loses %v", depth, alpha, s, so, loss)
+			}
+		}
+	}
+}
