@@ -5,3 +5,6 @@ type (
 	Constant   = constantOutput
 	NetOutputs = netOutputs
 )
+
+// PathLoss is the bound by weights of the inputs.
+var PathLoss = pathLoss

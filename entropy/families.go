@@ -72,8 +72,8 @@ func BallAccuracy(dim int, alpha float64) (Interval, error) {
 // measured by the largest coordinate: min(1, alpha^(-1/(dim+1))) up to constants
 // (BSV24 Theorem 6.2), in the plane up to a logarithm here. With alpha*users in
 // place of alpha the lower end holds for users of one level under the earth
-// mover's distance as well, whoever publishes how all their items are
-// distributed.
+// mover's distance as well, who may hold any number of items each, whoever publishes
+// how all of them are distributed.
 func MeasuresAccuracy(dim int, alpha float64) (Interval, error) {
 	if err := checkFamily("entropy: MeasuresAccuracy", dim, alpha); err != nil {
 		return Interval{}, err

@@ -53,8 +53,8 @@ type MeasureBound struct {
 // alpha-private in the total variation TV (half the l1 norm): P{M(mu) in S} <=
 // e^(alpha*TV(mu,nu)) P{M(nu) in S}. It is BSV22 Theorem 8.5 with explicit
 // constants: a set of 2m points at distances >= t proves t/(2 + alpha/m) and, for alpha
-// about 5m, up to 6 % more. Sets are prefixes of [metric.FarthestFirst]. Upper bounds come from covering
-// numbers: tsp.CoveringIntegral.
+// about 8m, 6 % more. Sets are prefixes of [metric.FarthestFirst]. Upper bounds come
+// from covering numbers: tsp.CoveringIntegral.
 //
 // It falls as alpha grows, is half the diameter at most, and 0 for a space of
 // diameter 0. Time O(n^2), of which at most 2^27 distances; O(n) memory.
@@ -69,8 +69,9 @@ func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (M
 // PrivateTransportBound is [PrivateMeasureBound] for mechanisms that are
 // alpha-private in W1, alpha per unit of the distance of f. A release of how the
 // items of n users are distributed, a-private for each user under the earth mover's
-// distance, is one for alpha = a*n, where all users hold the same. In d dimensions
-// the bound follows alpha^(-1/(d+1)). Sets have at most 2048 points.
+// distance, is one for alpha = a*n if it takes users with any number of items: let all
+// hold the same. In d dimensions the bound follows alpha^(-1/(d+1)). Sets have at most
+// 2048 points.
 func PrivateTransportBound(ctx context.Context, f metric.Finite, alpha float64) (MeasureBound, error) {
 	const op = "entropy: PrivateTransportBound"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {

@@ -19,7 +19,7 @@ const (
 //
 // Let r(x) be half the distance from x to the nearest other region, and let all users
 // hold the same shares, of the pair (x, y) a known w, t w of it at y for some t in
-// [0, 1]. To change t by 1 moves every user by w d(x,y), so that t is told at the
+// [0, 1]: any t, where the mechanism takes users with any number of items. To change t by 1 moves every user by w d(x,y), so that t is told at the
 // level b = alpha n w d(x,y). Mass that moves from x to y moves by r(x) + r(y) at
 // least, so that W1 is at least the sum over regions of r times the error there, and
 // the pair adds w (r(x) + r(y)) necessary/b. Independent t make it hold for all pairs

@@ -146,6 +146,12 @@ func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 		}
 		ends := []int{0, line.Len() / 2, line.Len() - 1}
 		below("packing", level, testkit.Must(lp.LowerBound(t.Context(), line, level, ends)).Value, noise)
+		opt := testkit.Must(lp.Optimal(t.Context(), line, level, nil))
+		below("Optimal", level, opt.DualBound, noise)
+		sparse := testkit.Must(lp.Spanner(t.Context(), line, level, nil))
+		below("Spanner", level, sparse.DualBound, noise)
+		all := testkit.Must(lp.Extended(t.Context(), line, level, &lp.ExtendedOptions{Anchors: 12, Patches: 1}))
+		below("Extended", level, all.DualBound, noise)
 		shorter := testkit.Must(metric.Subset(line.Privacy, []int{0, 1, 2, 3, 4, 5, 6, 7}))
 		least, _, err := entropy.LevelFor(t.Context(), metric.Same(shorter), noise*exact, nil)
 		ok(t, err)
@@ -155,6 +161,10 @@ func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 			target := exponential.Target{Gamma: float64(gamma), Delta: 2 * math.Pow(q, float64(gamma+1)) / (1 + q) * exact}
 			if target.Delta < 1 {
 				below("LevelLowerBound", level, testkit.Must(lp.LevelLowerBound(t.Context(), line, target)).Level, level)
+				if gamma == 1 {
+					best := testkit.Must(lp.MostPrivate(t.Context(), metric.Same(shorter), target, nil))
+					below("MostPrivate", level, best.Level.Lo, level)
+				}
 			}
 		}
 	}

@@ -136,21 +136,15 @@ func errorsOf(ctx context.Context, rng *rand.Rand, d, side, draws int) (e errors
 		}
 		e.ours += w / float64(draws)
 	}
-	// The bound is best at about 1.6 points a record, but looks no further than 8192
-	// points. On a line any number of points will do.
-	first := min(side, 4096)
-	for k := first; k == first || d > 1 && float64(k) <= 1.3*float64(side) && math.Pow(float64(k), float64(d)) <= 8192; k++ {
-		grid, err := cube(d, k)
-		if err != nil {
-			return e, err
-		}
-		b, err := entropy.PrivateDataBound(ctx, grid, n, 1)
-		if err != nil {
-			return e, err
-		}
-		e.below = max(e.below, b.Value)
+	// The bound is best at about a point a record, two records a pair. On a line any
+	// number of points will do.
+	grid, err := cube(d, min(side, 4096))
+	if err != nil {
+		return e, err
 	}
-	return e, nil
+	b, err := entropy.PrivateDataBound(ctx, grid, n, 1)
+	e.below = b.Value
+	return e, err
 }
 
 // distance is W1 between records, all alike, and points of these weights.
