@@ -39,7 +39,7 @@ const pathGaps = 128
 func pathMinimax(gaps int, eps float64) float64 {
 	best := float64(gaps) / (math.Sinh(eps) * (float64(gaps) + 1/math.Tanh(eps/2)))
 	for step := 1; 0 < step && step <= gaps && (step == 1 || float64(step)*eps <= 1); step *= 2 {
-		cost := float64(step) * eps
+		cost := float64(float64(step) * eps)
 		theta := 1 / math.Cosh(cost)
 		inner := -math.Expm1(math.Log(theta) - cost) // 1-theta q, to which the ends are 1
 		weights := make([]float64, min(gaps/step, pathGaps)+1)
