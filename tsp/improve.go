@@ -264,7 +264,7 @@ type kicker struct {
 
 // kick kicks the tour of s count times, and reports whether stop ended it.
 func (k *kicker) kick(s *search, count int) (ended bool) {
-	const pause = 128 // kicks between two looks at the clock
+	const pause, report = 8, 128 // kicks between two looks at the clock, and two reports
 	never := func() bool { return false }
 	s.logging = true
 	for range count {
@@ -272,6 +272,8 @@ func (k *kicker) kick(s *search, count int) (ended bool) {
 			if k.stop() {
 				return true
 			}
+		}
+		if k.done%report == 0 {
 			k.o.Progress(k.done, k.o.Kicks)
 		}
 		s.forget()

@@ -136,14 +136,14 @@ func (r *remap) find(ctx context.Context, rho metric.Finite, prior, w []float64)
 	}
 	mass, dist, bad := make([]float32, n*c), make([]float32, n*k), make([]error, n)
 	// By the triangle inequality no distance is above twice this, whatever their unit.
-	unit := 0.0
-	for _, d := range finite.Row(rho, 0, nil) {
-		unit = max(unit, d)
+	row := finite.Row(rho, 0, nil)
+	if err := checkRow(r.op, "Utility", 0, row, nil); err != nil {
+		return err
 	}
-	unit = cmp.Or(unit, 1)
+	unit := cmp.Or(slices.Max(row), 1)
 	err := parallel.Chunks(ctx, n, 8, r.audit.Workers, nil, func(_, lo, hi int) {
 		var from []float64
-		for x := lo; x < hi; x++ {
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
 			row, sum := w[x*c:(x+1)*c], 0.0
 			top := slices.Max(row)
 			for _, v := range row {

@@ -88,7 +88,7 @@ func (m *family) tightWeights(ctx context.Context, beta float64) ([]float64, err
 	// every metric.
 	kernel, err := dense.Factorize(ctx, k, make([]float64, k*k), func(a []float64) error {
 		return parallel.Chunks(ctx, k, 8, m.audit.Workers, nil, func(_, lo, hi int) {
-			for i := lo; i < hi; i++ {
+			for i := lo; i < hi && ctx.Err() == nil; i++ {
 				for j, y := range m.net {
 					a[i*k+j] = exact.Exp(-beta * m.f.Distance(m.net[i], y))
 				}

@@ -113,7 +113,7 @@ func TestGraph_OneTree(t *testing.T) {
 					degrees += d
 				}
 				// All leaves are probed where there are few, so w is what is proved.
-				v := certify(f, prim, pi, path)
+				v := certify(t.Context(), f, prim, pi, path)
 				if degrees != 2*float64(n) || v > max(w, 0)+1e-9 || v < w-1e-9 {
 					t.Errorf("n=%d path=%v: w = %v, proved %v, degrees %v", n, path, w, v, degrees)
 				}
