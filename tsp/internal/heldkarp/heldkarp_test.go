@@ -171,3 +171,17 @@ func TestSecond_PassesOverNaN(t *testing.T) {
 		}
 	}
 }
+
+// Three points at distance 3, and multipliers such that five of the six roundings go up by
+// all they can: without what stands for the roundings, or with half of it, the tree would
+// prove more than the one tour has. The same below 1.
+func TestOneTree_PaysForItsRoundings(t *testing.T) {
+	for _, unit := range []float64{1, 0x1p-60} {
+		f := space.Simplex(3, 3*unit)
+		pi := []float64{(0x1p52 + 3) * unit, 0x1p52 * unit, 0x1p52 * unit}
+		b, err := OneTree(t.Context(), "", f, pi, false)
+		if err != nil || !(b.Value > 7*unit && b.Value <= 9*unit) {
+			t.Errorf("unit %v: proved %v of 9 units (%v)", unit, b.Value/unit, err)
+		}
+	}
+}
