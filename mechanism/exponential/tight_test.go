@@ -125,3 +125,27 @@ func TestTight_LowersItsRateForRounding(t *testing.T) {
 		t.Error("no rate was lowered")
 	}
 }
+
+// Of a star with three rays the weight of the center is -t/(1.5+t/2) at alpha = ln(2/(1+t)),
+// where those of the rays are near 2/3. Down to 1e-9 of these it counts as 0.
+func TestTight_NegativeByRoundingIsZero(t *testing.T) {
+	star := space.Func(4, func(i, j int) float64 {
+		if i == 0 {
+			return 1
+		}
+		return 2
+	})
+	for _, c := range []struct {
+		t        float64
+		accepted bool
+	}{{-1e-3, true}, {0.4e-9, true}, {1.1e-9, false}, {1e-3, false}} {
+		alpha := math.Ln2 - math.Log1p(c.t)
+		m, err := Tight(t.Context(), star, alpha, nil)
+		if negative := new(NegativeWeightError); c.accepted != (err == nil) || !c.accepted && (!errors.As(err, &negative) || negative.Index != 0) {
+			t.Errorf("t = %v: %v (%v)", c.t, m, err)
+		}
+		if c.accepted && (c.t < 0) != (m.Prob(0, 0) > 0) {
+			t.Errorf("t = %v: the center is released with probability %v", c.t, m.Prob(0, 0))
+		}
+	}
+}

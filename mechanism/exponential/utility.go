@@ -153,7 +153,7 @@ func UtilityBeta(t Target, mass float64) (float64, error) {
 	if !(mass > 0 && mass <= 1) {
 		return 0, fault.Value(op, "mass", mass, "a number in (0, 1]")
 	}
-	return directed.DivUp(2*directed.LogUp(directed.DivUp(1, directed.MulDown(t.Delta, mass))), t.Gamma), nil
+	return directed.DivUp(2*directed.SubUp(0-directed.LogDown(t.Delta), directed.LogDown(mass)), t.Gamma), nil
 }
 
 // SmallestBeta returns the smallest rate beta at which the mechanism with P{y|x}
