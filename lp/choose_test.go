@@ -174,6 +174,26 @@ func TestChoose_StoppedIsNotOptimal(t *testing.T) {
 	}
 }
 
+// What stops Optimal is the candidate's error, beside a mechanism where there is one.
+func TestChoose_PassesOnWhyOptimalStopped(t *testing.T) {
+	f := metric.Same(space.Halton(120))
+	c := testkit.Must(newChooser(t.Context(), "test", f, 5, nil))
+	c.o.MemoryLimit = 1
+	var memory *metric.MemoryError
+	if m, err := c.best(t.Context(), time.Minute); m != nil || !errors.As(err, &memory) || c.optimal {
+		t.Errorf("with a byte of memory: %v, %v", m, err)
+	}
+	for _, after := range []time.Duration{0, 30 * time.Millisecond} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(after, cancel)
+		c := testkit.Must(newChooser(t.Context(), "test", f, 5, nil))
+		m, err := c.best(ctx, time.Minute)
+		if !errors.Is(err, context.Canceled) || c.optimal {
+			t.Errorf("canceled after %v: %v, %v", after, m, err)
+		}
+	}
+}
+
 // The estimate follows the engines: dense factors, constraints as needed to 1e-6
 // and to 1e-3, and sparse factors, each within a factor of 2 of what was measured.
 func TestChoose_OptimalNeeds(t *testing.T) {
