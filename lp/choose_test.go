@@ -27,7 +27,8 @@ func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64
 	}
 	loss := lossOf(t, s.Channel, b.Utility, prior)
 	// What the channel says is 0 may be a probability below 2^-1022.
-	if !(loss <= s.Objective && s.Objective <= loss*(1+1e-8)+1e-300) || s.LowerBound > s.Objective {
+	far := max(1, s.Candidates[0].Loss) // the constant's: as large as distances, but for a factor
+	if !(loss <= s.Objective && s.Objective <= loss*(1+1e-8)+1e-300*far) || s.LowerBound > s.Objective {
 		t.Errorf("loss %v, objective %v, bound %v by %q", loss, s.Objective, s.LowerBound, s.BoundBy)
 	}
 	checkAdversary(t, s.Adversary, s.Channel, b.Utility, prior)
@@ -48,6 +49,30 @@ func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64
 	}
 	if taken != 1 {
 		t.Errorf("%q is %d times among the candidates", s.Method, taken)
+	}
+}
+
+// Whatever method fails, on spaces on which rounding shows, Choose has a mechanism that loses
+// no more than the standard one.
+func TestChoose_WorksWhereStandardDoes(t *testing.T) {
+	r := random.Seeded(31)
+	for i := range testkit.Sweep(12, 400) {
+		f, alpha := space.Hard(r)
+		b := metric.Same(f)
+		if i%4 == 3 {
+			b.Utility = space.Uniform(f.Len(), r)
+		}
+		c, err := Choose(t.Context(), b, alpha, &ChooseOptions{TimeLimit: 100 * time.Millisecond})
+		if err != nil {
+			t.Fatalf("%d: %v, alpha %v: %v", i, f, alpha, err)
+		}
+		checkChoice(t, b, alpha, nil, c)
+		far := max(1, c.Candidates[0].Loss)
+		if m, err := exponential.Standard(t.Context(), f, alpha, nil); err == nil {
+			if loss := lossOf(t, m.Channel, b.Utility, nil); !(c.Objective <= loss*(1+1e-9)+1e-300*far) {
+				t.Errorf("%d: %v, alpha %v: %v, the standard mechanism loses %v", i, f, alpha, c, loss)
+			}
+		}
 	}
 }
 
@@ -146,6 +171,26 @@ func TestChoose_StoppedIsNotOptimal(t *testing.T) {
 	}
 	if channel, err := c.best(t.Context(), time.Minute); channel == nil || err != nil || !c.optimal {
 		t.Errorf("%v, %v, optimal: %v", channel, err, c.optimal)
+	}
+}
+
+// What stops Optimal is the candidate's error, beside a mechanism where there is one.
+func TestChoose_PassesOnWhyOptimalStopped(t *testing.T) {
+	f := metric.Same(space.Halton(120))
+	c := testkit.Must(newChooser(t.Context(), "test", f, 5, nil))
+	c.o.MemoryLimit = 1
+	var memory *metric.MemoryError
+	if m, err := c.best(t.Context(), time.Minute); m != nil || !errors.As(err, &memory) || c.optimal {
+		t.Errorf("with a byte of memory: %v, %v", m, err)
+	}
+	for _, after := range []time.Duration{0, 30 * time.Millisecond} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(after, cancel)
+		c := testkit.Must(newChooser(t.Context(), "test", f, 5, nil))
+		m, err := c.best(ctx, time.Minute)
+		if !errors.Is(err, context.Canceled) || c.optimal {
+			t.Errorf("canceled after %v: %v, %v", after, m, err)
+		}
 	}
 }
 

@@ -167,6 +167,9 @@ func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f c
 		var other, dist []float64
 		dists := make([]float64, 0, tile*c.n)
 		for x := lo; x < hi; x++ {
+			if parallel.Done(ctx) {
+				return ctx.Err()
+			}
 			if own[x-lo], err = c.read(o.op, x, &bufs[x-lo]); err != nil {
 				return err
 			}
@@ -174,7 +177,7 @@ func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f c
 			dists = append(dists, dist...)
 		}
 		for xp := lo + 1; xp < c.n; xp++ {
-			if ctx != nil && ctx.Err() != nil {
+			if parallel.Done(ctx) {
 				return ctx.Err()
 			}
 			var b row

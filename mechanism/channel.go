@@ -90,7 +90,7 @@ func newChannel(ctx context.Context, op string, r Rows, o *ChannelOptions) (*Cha
 	c.scale, c.total = make([]float64, c.n), make([]float64, c.n)
 	bad := make([]error, c.n)
 	err := parallel.Chunks(ctx, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
-		for x := lo; x < hi; x++ {
+		for x := lo; x < hi && !parallel.Done(ctx); x++ {
 			dst := c.w[x*c.m : (x+1)*c.m]
 			r.Fill(x, dst)
 			if bad[x] = c.checkRow(op, x, dst); bad[x] == nil {
@@ -112,9 +112,47 @@ func (c *Channel) sum(x int) {
 }
 
 // FromWeights returns the channel of an n x m matrix of weights >= 0, given
-// row by row. w is copied. See [NewChannel] for the errors.
+// row by row. Rows need not add up to 1: for what claims to be probabilities see
+// [FromProbabilities]. w is copied. See [NewChannel] for the errors.
 func FromWeights(ctx context.Context, n, m int, w []float64, o *ChannelOptions) (*Channel, error) {
 	return fromSlice(ctx, "mechanism: FromWeights", n, m, w, false, o)
+}
+
+// FromProbabilities is [FromWeights] for a matrix that claims to hold probabilities, as one
+// that is to be audited: a row whose sum is not 1 within the tolerance, which is in [0, 1),
+// is a [*metric.ValueError]. A matrix given column by column has such rows, and would
+// otherwise be scaled to another mechanism without a word. The channel is that of the rows
+// over their sums; printed to 6 digits, m probabilities are within m*5e-7 of 1.
+func FromProbabilities(ctx context.Context, n, m int, p []float64, tolerance float64, o *ChannelOptions) (*Channel, error) {
+	const op = "mechanism: FromProbabilities"
+	if !(tolerance >= 0 && tolerance < 1) {
+		return nil, fault.Value(op, "tolerance", tolerance, "a number in [0, 1)")
+	}
+	if o == nil {
+		o = &ChannelOptions{}
+	}
+	c, err := fromSlice(ctx, op, n, m, p, false, o)
+	if err != nil {
+		return nil, err
+	}
+	bad := make([]error, n)
+	err = parallel.Chunks(ctx, n, 8, o.Workers, nil, func(_, lo, hi int) {
+		for x := lo; x < hi; x++ {
+			row := exact.Weights{W: p[x*m : (x+1)*m]}
+			if bad[x] = c.checkRow(op, x, row.W); bad[x] != nil { // of a lazy channel
+				return
+			}
+			scale := row.Scale() // a power of two
+			sum := row.TotalDD(scale)
+			if off := float64(sum.Hi*scale) - 1 + float64(sum.Lo*scale); !(math.Abs(off) <= tolerance) {
+				bad[x] = &fault.ValueError{Op: op, Arg: "row sums", Index: x, Value: 1 + off, Want: fmt.Sprintf("1 within %v", tolerance)}
+			}
+		}
+	})
+	if err = cmp.Or(cmp.Or(bad...), err); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // FromLogWeights returns the channel whose weights have the logarithms w,

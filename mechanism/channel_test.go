@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -137,6 +138,43 @@ func TestRand_KeepsTheCallersAndMakesNewOnes(t *testing.T) {
 	}
 	if a, b := Rand(nil), Rand(nil); a == b || a.Uint64() == b.Uint64() { // by chance once in 2^64
 		t.Error("two generators are one")
+	}
+}
+
+// Rows whose sums are within the tolerance of 1, to the last bit, are those of FromWeights;
+// others are refused, in a lazy channel too.
+func TestFromProbabilities_ChecksTheSums(t *testing.T) {
+	for _, lazy := range []bool{false, true} {
+		o := &ChannelOptions{Lazy: lazy}
+		from := func(tolerance float64, p ...float64) (*Channel, error) {
+			return FromProbabilities(t.Context(), len(p)/2, 2, p, tolerance, o)
+		}
+		for _, c := range []struct {
+			tolerance float64
+			p         []float64
+		}{{0, []float64{.75, .25, 0, 1}}, {1e-9, []float64{.7, .3, .1, .9 + 1e-10}}, {0x1p-60, []float64{1, 0x1p-60}}, {.02, []float64{.67, .34}}} {
+			got := testkit.Must(from(c.tolerance, c.p...))
+			want := testkit.Must(FromWeights(t.Context(), len(c.p)/2, 2, c.p, nil))
+			for x := range got.Len() {
+				if !slices.Equal(got.Row(x, nil), want.Row(x, nil)) {
+					t.Errorf("%v: %v, want %v", c, got.Row(x, nil), want.Row(x, nil))
+				}
+			}
+		}
+		for want, err := range map[string]error{
+			"row sums[1] = 1.3125, want 1 within 0.015":    second(from(.015, .75, .25, .625, .6875)),
+			"row sums[0] = 1, want 1 within 0":             second(from(0, 1, 0x1p-60)),
+			"row sums[0] = 0.5, want 1 within 0.015":       second(from(.015, .25, .25)),
+			"row sums[0] = +Inf, want 1 within 0.015":      second(from(.015, 1e308, 1e308)),
+			"rows[1][0] = -0.5, want a finite weight >= 0": second(from(.015, 1, 0, -.5, 1.5)),
+			"tolerance = 1, want a number in [0, 1)":       second(from(1, 1, 0)),
+			"tolerance = NaN, want a number in [0, 1)":     second(from(math.NaN(), 1, 0)),
+			"w has size 3, want 1 x 2, both positive":      second(from(0, 1, 0, 0)),
+		} {
+			if err == nil || err.Error() != "mechanism: FromProbabilities: "+want {
+				t.Errorf("lazy %v: %v, want %s", lazy, err, want)
+			}
+		}
 	}
 }
 

@@ -20,7 +20,7 @@
 // post-processes.
 //
 // Judge a channel: [Channel.Loss], [Channel.AdversaryError], [Channel.Audit]. [Channel.Certify]
-// makes a guarantee of an audit.
+// makes a guarantee of an audit. [FromProbabilities] reads somebody else's matrix to judge.
 //
 // Release more than once: levels add up ([Guarantee.Plus], [Compose]); [NewComposition] finds
 // what channels have together. [Sticky] and [Track] repeat the draw of a value that comes back,

@@ -47,6 +47,34 @@ func ExampleFromWeights() {
 	// released 0 <nil>
 }
 
+// An audit of somebody else's matrix: transposed by mistake, it is refused. Probabilities
+// with 2 digits may miss 1 by .005 each.
+func ExampleFromProbabilities() {
+	space, err := metric.NewDense(3, []float64{1, 2, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	claimed := []float64{
+		.67, .22, .11,
+		.25, .50, .25,
+		.11, .22, .67,
+	}
+	transposed := make([]float64, 9)
+	for i, p := range claimed {
+		transposed[i%3*3+i/3] = p
+	}
+	_, err = mechanism.FromProbabilities(context.Background(), 3, 3, transposed, .015, nil)
+	fmt.Println(err)
+	c, err := mechanism.FromProbabilities(context.Background(), 3, 3, claimed, .015, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(c.Audit(context.Background(), space, nil))
+	// Output:
+	// mechanism: FromProbabilities: row sums[0] = 1.03, want 1 within 0.015
+	// level in [0.985816794, 0.985816795] at delta 0, witness x=2 x'=1 y=2 <nil>
+}
+
 // Weights far below the smallest float64 are no matter in logarithms.
 func ExampleFromLogWeights() {
 	space, err := metric.NewDense(2, []float64{1000})

@@ -146,7 +146,7 @@ func (c *Channel) eachRow(ctx context.Context, op string, workers int, rho metri
 	bad := make([]error, c.n)
 	err := parallel.Chunks(ctx, c.n, 8, workers, nil, func(_, lo, hi int) {
 		var buf, dist []float64
-		for x := lo; x < hi; x++ {
+		for x := lo; x < hi && !parallel.Done(ctx); x++ {
 			r, err := c.read(op, x, &buf)
 			if err == nil && rho != nil {
 				dist, err = distances(op, rho, x, dist)

@@ -79,7 +79,7 @@ func Densify(ctx context.Context, f Finite) (*Dense, error) {
 	d := &Dense{n, make([]float64, n*(n-1)/2), UnitOf(f)}
 	err := parallel.Chunks(ctx, n, 16, 0, nil, func(_, lo, hi int) {
 		var row []float64
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			row = finite.Row(f, i, row)
 			copy(d.upper[d.at(i, i+1):], row[i+1:])
 		}

@@ -68,7 +68,7 @@ func ultrametric(ctx context.Context, op string, f Finite, tol float64) (*Ultram
 	}
 	err = search(ctx, op, f.Len(), 16, 0, nil, func(_, lo, hi int) *Violation {
 		var a, b []float64
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			a, b = finite.Row(f, i, a), u.DistancesFrom(i, b)
 			for j := i + 1; j < len(a); j++ {
 				if !(a[j] <= b[j]*(1+tol)) {

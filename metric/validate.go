@@ -126,7 +126,7 @@ func validateAll(ctx context.Context, op string, f Finite, o *ValidateOptions) e
 	d := make([]float64, n*n)
 	row := func(i int) []float64 { return d[i*n : (i+1)*n : (i+1)*n] }
 	err := parallel.Chunks(ctx, n, rows, o.Workers, stage(0), func(_, lo, hi int) {
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			copy(row(i), finite.Row(f, i, row(i))) // Row may bring its own slice
 		}
 	})
@@ -150,7 +150,7 @@ func validateAll(ctx context.Context, op string, f Finite, o *ValidateOptions) e
 
 	slack := 1 + o.Tolerance
 	return search(ctx, op, n, rows, o.Workers, stage(2), func(_, lo, hi int) *Violation {
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			x := row(i)
 			for j := i + 1; j < n; j++ {
 				// k = i and k = j give x[j] itself, which never fails.

@@ -80,7 +80,7 @@ func (c *candidates) lists(i int) ([]int32, []float64) {
 // distinct returns one point of every class of points at distance 0 from one
 // another and, for every point, the place of its class in that list. Where no
 // two points coincide, class is nil. A class would fill the neighbor lists of its
-// members; a shortest tour visits it in one go.
+// members; by the triangle inequality a shortest tour visits it in one go.
 func (c *candidates) distinct(ctx context.Context, f metric.Finite) (first, class []int, err error) {
 	coincide := false
 	for i := 0; i < len(c.d); i += max(1, c.k) {

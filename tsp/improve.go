@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -20,7 +21,9 @@ type ImproveOptions struct {
 	Neighbors int
 
 	// Kicks is how many perturbations are tried once no move helps. 0 means 3
-	// for each point, but at most 60,000; negative means none.
+	// for each point, but at most 60,000; negative means none. Where f has points at
+	// distance 0 and no embedding they are tried twice, with such points as one and
+	// with all: only the triangle inequality makes a shortest tour visit them in one go.
 	Kicks int
 
 	// TimeLimit, where positive, ends the improvement, after the neighbor
@@ -100,7 +103,7 @@ func Improve(ctx context.Context, f metric.Finite, t *Tour, o *ImproveOptions) (
 		return nil, err
 	}
 	order, stopped := p.improve(ctx, p.shrink(t.Order), t.Kind, s)
-	better, err = newTour(f, p.expand(order), t.Kind)
+	better, err = newTour(f, order, t.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +121,10 @@ type problem struct {
 	wide  *candidates // and others
 	first []int       // the points of f in the metric given; nil: all
 	class []int       // the points of the metric given in f
+	// whole has all points of the metric given, where others are left out and nothing
+	// says that the triangle inequality holds: the shortest tour may then not visit
+	// points at distance 0 in one go.
+	whole *problem
 }
 
 func newProblem(ctx context.Context, f metric.Finite, k int) (*problem, error) {
@@ -130,6 +137,12 @@ func newProblem(ctx context.Context, f metric.Finite, k int) (*problem, error) {
 		return nil, err
 	}
 	if p.first != nil {
+		if _, ok := finite.Embed[metric.Embedding](f); !ok {
+			p.whole = &problem{f: f, near: p.near}
+			if p.whole.wide, err = p.near.widen(ctx, f); err != nil {
+				return nil, err
+			}
+		}
 		if p.f, err = metric.Subset(f, p.first); err != nil {
 			return nil, err
 		}
@@ -174,8 +187,25 @@ func (p *problem) expand(order []int) []int {
 	return out
 }
 
-// improve returns a better order, and the error of ctx if that ended it.
+// improve returns a better order, of all points, and the error of ctx if that ended it.
 func (p *problem) improve(ctx context.Context, order []int, kind Kind, o ImproveOptions) ([]int, error) {
+	if p.whole == nil {
+		order, err := p.descend(ctx, order, kind, o)
+		return p.expand(order), err
+	}
+	o.TimeLimit = (o.TimeLimit + 1) / 2
+	first, second := o, o
+	first.Progress = func(done, total int) { o.Progress(done, 2*total) }
+	second.Progress = func(done, total int) { o.Progress(total+done, 2*total) }
+	order, err := p.descend(ctx, order, kind, first)
+	if order = p.expand(order); err != nil {
+		return order, err
+	}
+	return p.whole.descend(ctx, order, kind, second)
+}
+
+// descend is improve without the points left out.
+func (p *problem) descend(ctx context.Context, order []int, kind Kind, o ImproveOptions) ([]int, error) {
 	if len(order) < 2 {
 		return order, ctx.Err()
 	}
@@ -234,7 +264,7 @@ type kicker struct {
 
 // kick kicks the tour of s count times, and reports whether stop ended it.
 func (k *kicker) kick(s *search, count int) (ended bool) {
-	const pause = 128 // kicks between two looks at the clock
+	const pause, report = 8, 128 // kicks between two looks at the clock, and two reports
 	never := func() bool { return false }
 	s.logging = true
 	for range count {
@@ -242,6 +272,8 @@ func (k *kicker) kick(s *search, count int) (ended bool) {
 			if k.stop() {
 				return true
 			}
+		}
+		if k.done%report == 0 {
 			k.o.Progress(k.done, k.o.Kicks)
 		}
 		s.forget()

@@ -37,7 +37,7 @@ const gainSlack = 0x1p-48
 // descend makes moves until the queue is empty or stop returns true, which is
 // asked now and then, and returns the length saved.
 func (s *search) descend(stop func() bool) (saved float64) {
-	const pause = 256
+	const pause = 16
 	for h := 1; s.n > 0; h++ {
 		if h%pause == 0 && stop() {
 			return saved

@@ -53,7 +53,7 @@ const (
 // way needs many changes at once. On full lattices of an even number of points it is the
 // shortest.
 //
-// Points at distance 0 from one another are visited in one go. No points are
+// Points of an embedding at distance 0 from one another are visited in one go. No points are
 // [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError], and
 // a negative or non-finite distance, if it is met, is a [*metric.Violation].
 // The triangle inequality is not needed for the bound to hold.
@@ -90,7 +90,7 @@ func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (t *Tour, err 
 		return nil, err
 	}
 	order, stopped := p.improve(ctx, order, o.Kind, s)
-	t, err = newTour(f, p.expand(order), o.Kind)
+	t, err = newTour(f, order, o.Kind)
 	if err != nil {
 		return nil, err
 	}

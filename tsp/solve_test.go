@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -139,6 +141,32 @@ func TestSolve_BoundNoneRunsNoAscent(t *testing.T) {
 	// Rows for the neighbors and for the tree, and less than 100 distances a point.
 	if none, all := count(BoundNone), count(BoundHeldKarp); none > 2*n*n+100*n || all < none+n*n {
 		t.Errorf("%d distances without a bound, %d with one", none, all)
+	}
+}
+
+// Points at distance 0 need not be one in a matrix that is no metric: rows of theirs differ,
+// and even equal ones may serve as ways around the others.
+func TestSolve_ZerosInAMatrixThatIsNoMetric(t *testing.T) {
+	r, missed := random.Seeded(31), 0
+	runs := testkit.Sweep(90, 900)
+	for i := range runs {
+		zeros := []float64{.05, .3, .6}[i%3]
+		f := space.Func(4+r.IntN(4), func(int, int) float64 {
+			return max(0, (r.Float64()-zeros)/(1-zeros))
+		})
+		for _, kind := range []Kind{Closed, Path} {
+			want := shortest(f, kind)
+			for _, name := range []string{"Solve", "Improve"} {
+				tour := testkit.Must(builders[name](t.Context(), f, kind, 0))
+				check(t, f, tour, kind)
+				if tour.Length > want+1e-12 {
+					missed++
+				}
+			}
+		}
+	}
+	if missed > 4*runs/200 { // as in matrices without zeros
+		t.Errorf("%d of %d tours are not the shortest", missed, 4*runs)
 	}
 }
 

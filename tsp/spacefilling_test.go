@@ -5,9 +5,40 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
+
+// far are points with coordinates of any size, which say nothing of their distances.
+type far struct{ coords []float64 }
+
+func (f far) Len() int                  { return len(f.coords) / 2 }
+func (f far) Distance(i, j int) float64 { return 1 }
+func (f far) Embed() (metric.Embedding, bool) {
+	return metric.Embedding{Coords: f.coords, Dim: 2, P: 2, FromNorm: func(v float64) float64 { return v }}, true
+}
+
+// The order depends on the shape alone, up to the ends of float64.
+func TestSpaceFilling_OfAnyScale(t *testing.T) {
+	small, large := far{}, far{}
+	r := random.Seeded(31)
+	for range 200 {
+		v := 3.9*r.Float64() - 1.95
+		small.coords, large.coords = append(small.coords, v), append(large.coords, math.Ldexp(v, 1023))
+	}
+	for c, want := range [][]int{Hilbert: {0, 2, 1, 3}, Boustrophedon: {0, 3, 1, 2}} {
+		c := Curve(c)
+		a, b := testkit.Must(SpaceFilling(t.Context(), small, c, Path)), testkit.Must(SpaceFilling(t.Context(), large, c, Path))
+		if !slices.Equal(a.Order, b.Order) {
+			t.Errorf("curve %v: %v and, scaled, %v", c, a.Order, b.Order)
+		}
+		corners := testkit.Must(SpaceFilling(t.Context(), far{[]float64{-1, -1, 1, 1, -1, 1, 1, -1}}, c, Path))
+		if !slices.Equal(corners.Order, want) {
+			t.Errorf("curve %v: the corners of a square are met in the order %v", c, corners.Order)
+		}
+	}
+}
 
 // The curve meets every cell once, and goes from each to a neighbor.
 func TestHilbert_IsACurveThroughAllCells(t *testing.T) {

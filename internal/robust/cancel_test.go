@@ -420,7 +420,7 @@ var shortCalls = func() map[string]string {
 		"entropy.PrivateMeasureBound":                                  "entropy.PrivateDataBound",
 		"a look at the distances, metric.Spanner or NearestNeighbors":  "lp.Options.Size lp.SpannerOptions.Size lp.ConstOptions.Size",
 		"the distances of a net of measures are W1 of few points each": "entropy.MeasureNet entropy.Measures.TotalVariation entropy.Measures.Wasserstein",
-		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.ReadChannel",
+		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.FromProbabilities mechanism.ReadChannel",
 		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
 		"metric.NewGraphEdges":                                         "metric.NewGraph",

@@ -90,6 +90,7 @@ var mechanismCalls = []call{
 	{"mechanism.NewChannel", mechanism.NewChannel, []any{mechanism.Rows{Inputs: 2, Outputs: 3, Fill: ones, Log: true}, &mechanism.ChannelOptions{Labels: []int{0, 1, 1}}}},
 	{"mechanism.NewChannel", mechanism.NewChannel, []any{mechanism.Rows{Inputs: 2, Outputs: 3, Fill: ones, Log: true}, &mechanism.ChannelOptions{Lazy: true}}},
 	{"mechanism.FromWeights", mechanism.FromWeights, []any{2, 2, []float64{1, 2, 2, 1}, &mechanism.ChannelOptions{}}},
+	{"mechanism.FromProbabilities", mechanism.FromProbabilities, []any{2, 2, []float64{.25, .75, .5, .5}, 1e-9, &mechanism.ChannelOptions{}}},
 	{"mechanism.FromLogWeights", mechanism.FromLogWeights, []any{2, 2, []float64{1, 2, 2, 1}, &mechanism.ChannelOptions{}}},
 	{"mechanism.Channel.Audit", channel.Audit, []any{path, &mechanism.AuditOptions{}}},
 	{"mechanism.Channel.Audit", channel.Audit, []any{path, &mechanism.AuditOptions{Delta: 0.01}}},

@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/median"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -141,8 +142,9 @@ func (c Candidate) String() string {
 // b.Privacy (constant, standard, tuned, constant normalizer, snapped and remapped noise,
 // tight weights without Outputs, and where the two metrics differ or b.Utility is an
 // ultrametric the relaxed one with and without tuning) and returns the one with the
-// least loss under b.Utility: the first of equals. Constructions that a space does not
-// admit are listed with their reason; any other failure ends the search. O(n^2*k + n^3)
+// least loss under b.Utility: the first of equals. A construction that fails, on this space
+// or in float64, is listed with its reason. Errors are those of the arguments, a
+// [*metric.ValueError] for a distance that is none, and that of ctx. O(n^2*k + n^3)
 // time for n points and k outputs, and that of Remapped, which is most of it: 10 s for 500
 // points of the plane. lp.Choose has a TimeLimit and leaves out what does not fit.
 func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
@@ -176,13 +178,10 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 		}
 		return func(done, total int) { o.Progress(m, done, total) }
 	}
-	tree, err := metric.AsUltrametric(ctx, b.Utility)
-	if ctxErr := ctx.Err(); ctxErr != nil {
-		return nil, fmt.Errorf("%s: %w", op, ctxErr)
+	if err := checkSpaces(ctx, op, b, o.Workers); err != nil {
+		return nil, err
 	}
-	if err != nil && !b.OneMetric() && !noUltrametric(err) {
-		return nil, fmt.Errorf("%s: %w", op, err)
-	}
+	tree, _ := metric.AsUltrametric(ctx, b.Utility) // nil where it is none
 	type construction struct {
 		Method
 		build func() (*Mechanism, error)
@@ -228,12 +227,10 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 		if err == nil {
 			err = c.evaluate(ctx, mech, b.Utility, o)
 		}
-		if err != nil {
-			if !inapplicable(err) {
-				return nil, fmt.Errorf("%s: %w", op, err)
-			}
-			c.Err = err
-		} else {
+		if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
+			return nil, fmt.Errorf("%s: %w", op, ctxErr)
+		}
+		if c.Err = err; err == nil {
 			c.Level = mech.Guarantee().Alpha()
 			if c.Loss < choice.Objective {
 				choice.Mechanism, choice.Objective, choice.Adversary = *mech, c.Loss, c.Adversary
@@ -242,15 +239,33 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 		c.Took = time.Since(began)
 		choice.Candidates = append(choice.Candidates, c)
 	}
+	if choice.Channel == nil {
+		return nil, fmt.Errorf("%s: no mechanism: %w", op, cmp.Or(choice.Candidates[0].Err, errOverflow))
+	}
 	return choice, nil
 }
 
-// inapplicable tells a construction that the space does not admit from a failure.
-func inapplicable(err error) bool {
-	var negative *NegativeWeightError
-	var normalizer *NormalizerError
-	var level *LevelError
-	return errors.As(err, &negative) || errors.As(err, &normalizer) || errors.As(err, &level) || errors.Is(err, ErrSingular) || errors.Is(err, ErrNoCells)
+// errOverflow says that no mechanism has a finite loss.
+var errOverflow = errors.New("the losses are beyond float64")
+
+// checkSpaces refuses distances that are none: what fails after that is a construction.
+func checkSpaces(ctx context.Context, op string, b metric.Bimetric, workers int) error {
+	bad := make([]error, b.Len())
+	err := parallel.Chunks(ctx, len(bad), 8, workers, nil, func(_, lo, hi int) {
+		var row []float64
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
+			row = finite.Row(b.Privacy, x, row)
+			bad[x] = checkRow(op, "Privacy", x, row, nil)
+			if !b.OneMetric() {
+				row = finite.Row(b.Utility, x, row)
+				bad[x] = cmp.Or(bad[x], checkRow(op, "Utility", x, row, nil))
+			}
+		}
+	})
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return cmp.Or(bad...)
 }
 
 // evaluate fills in what m loses, and an adversary; m is remapped if that is asked for.

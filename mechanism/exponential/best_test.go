@@ -3,6 +3,7 @@ package exponential
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -110,6 +111,53 @@ func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 	}
 	if won == 0 {
 		t.Error("the relaxed mechanism never won")
+	}
+}
+
+// Where Standard works, Tuned does, at its rate or a higher one, and Best does and loses no
+// more, whatever else fails. Best works elsewhere too, if only by the constant.
+func TestBest_WorksWhereStandardDoes(t *testing.T) {
+	r, failed := random.Seeded(31), map[Method]int{}
+	for i := range testkit.Sweep(100, 4000) {
+		f, alpha := space.Hard(r)
+		b := metric.Same(f)
+		if i%4 == 3 {
+			b.Utility = randomPoints(t, r, f.Len())
+		}
+		c, err := Best(t.Context(), b, alpha, nil)
+		if err != nil || !(c.Guarantee().Alpha() <= alpha) {
+			t.Fatalf("%d: %v, alpha %v: %v, %v", i, f, alpha, c, err)
+		}
+		for _, k := range c.Candidates {
+			if k.Err != nil {
+				failed[k.Method]++
+			}
+		}
+		standard, err := Standard(t.Context(), f, alpha, nil)
+		if err != nil {
+			continue
+		}
+		if loss := worst(t, standard, b.Utility); c.Objective > loss {
+			t.Errorf("%d: %v, alpha %v: a loss of %v, the standard mechanism's %v", i, f, alpha, c, loss)
+		}
+		if tuned, err := Tuned(t.Context(), f, alpha, nil); err != nil || tuned.Beta < standard.Beta {
+			t.Errorf("%d: %v, alpha %v: %v, %v; the standard mechanism %v", i, f, alpha, tuned, err, standard)
+		}
+	}
+	if len(failed) < 5 || failed[MethodConstant] > 0 {
+		t.Errorf("not hard enough, constructions failed: %v", failed)
+	}
+}
+
+// A distance that is none is a fault of the input, under either metric, and no candidate's.
+func TestBest_RefusesWhatIsNoDistance(t *testing.T) {
+	bad := distances{math.NaN()}
+	good := space.Path(bad.Len(), 1)
+	for want, b := range map[string]metric.Bimetric{"Privacy": {Privacy: bad, Utility: good}, "Utility": {Privacy: good, Utility: bad}} {
+		var value *metric.ValueError
+		if _, err := Best(t.Context(), b, 1, nil); !errors.As(err, &value) || value.Arg != want+".Distance(0, 1)" {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }
 

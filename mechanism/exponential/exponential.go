@@ -86,8 +86,8 @@ type Options struct {
 }
 
 // LevelError reports a mechanism that an audit found above the level asked for
-// by more than rounding: the distances are no metric, points lie too close for
-// float64, or alpha is below some 1e-20 over the least distance.
+// by more than rounding even at half the rate: the distances are no metric, points lie too
+// close for float64, or alpha is below some 1e-20 over the least distance.
 type LevelError struct {
 	Method  Method
 	Alpha   float64         // what was asked
@@ -239,14 +239,20 @@ func (m *family) rows(beta float64, look func(x int, dist []float64)) mechanism.
 
 // check refuses distances from x to the outputs that are none.
 func (m *family) check(x int, dist []float64) error {
+	return checkRow(m.op, "rho", x, dist, m.net)
+}
+
+// checkRow refuses distances under a metric, from x to the points of net (nil: to all),
+// that are none.
+func checkRow(op, metric string, x int, dist []float64, net []int) error {
 	for y, d := range dist {
 		if d >= 0 && d <= math.MaxFloat64 {
 			continue
 		}
-		if m.net != nil {
-			y = m.net[y]
+		if net != nil {
+			y = net[y]
 		}
-		return fault.Value(m.op, fmt.Sprintf("rho.Distance(%d, %d)", x, y), d, "a finite number >= 0")
+		return fault.Value(op, fmt.Sprintf("%s.Distance(%d, %d)", metric, x, y), d, "a finite number >= 0")
 	}
 	return nil
 }
@@ -265,20 +271,26 @@ func named(op string, err error) error {
 	return err
 }
 
-// maxRounding is the largest relative excess of an audited level over alpha
-// that certify puts down to rounding: distances of up to 2^30 times the
-// smallest, each with an error of 2^-50.
-const maxRounding = 0x1p-20
+const (
+	// maxRounding is the largest relative excess of an audited level over alpha that is
+	// put down to rounding at rates of at most alpha/2: distances of up to 2^30 times the
+	// smallest, each with an error of 2^-50.
+	maxRounding = 0x1p-20
+	// certifyTries bounds the rates above alpha/2 that certify tries, and those below.
+	certifyTries = 8
+)
 
-// certify builds the member at rate beta and audits it. A level above alpha by
-// rounding is answered with a rate lowered by that much.
+// certify builds the member at rate beta and audits it. A level above alpha is answered
+// with a lower rate. Down to alpha/2 it may be lower by any factor: points far closer than
+// the extent of the space amplify the rounding of log-weights. Below that a metric needs
+// no less but for rounding.
 func (m *family) certify(ctx context.Context, beta float64) (*Mechanism, error) {
 	return m.certifyAs(ctx, beta, m.channel)
 }
 
 // certifyAs is certify for the members that channel builds.
 func (m *family) certifyAs(ctx context.Context, beta float64, channel func(ctx context.Context, beta float64) (*mechanism.Channel, error)) (*Mechanism, error) {
-	for range 8 {
+	for try := 0; ; try++ {
 		c, err := channel(ctx, beta)
 		if err != nil {
 			return nil, err
@@ -290,13 +302,19 @@ func (m *family) certifyAs(ctx context.Context, beta float64, channel func(ctx c
 		if a.Hi <= m.alpha {
 			return &Mechanism{Channel: c, Method: m.method, Beta: beta, Audited: a}, nil
 		}
-		excess := a.Hi/m.alpha - 1
-		if excess > maxRounding {
+		excess, half := a.Hi/m.alpha-1, m.alpha/2
+		// Another rate has another rounding, of the same size: each step is twice the last.
+		lower := beta * (1 - math.Ldexp(excess, try+1) - 0x1p-50)
+		last := try == certifyTries-1
+		switch {
+		case beta > half && (last || lower < half):
+			beta, try = half, -1
+		case beta <= half && (last || excess > maxRounding):
 			return nil, &LevelError{m.method, m.alpha, a}
+		default:
+			beta = lower
 		}
-		beta *= 1 - 2*excess - 0x1p-50
 	}
-	return nil, fmt.Errorf("%s: rounding keeps the audited level above alpha = %v", m.op, m.alpha)
 }
 
 // Constant returns the mechanism that releases the given point of n whatever the input:

@@ -128,7 +128,7 @@ func (g *game) round(ctx context.Context, prior []float64, answer []int, loss []
 		return err
 	}
 	return parallel.Chunks(ctx, g.n, 16, g.workers, nil, func(_, lo, hi int) {
-		for x := lo; x < hi; x++ {
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
 			sum, from := 0.0, g.dist[x*g.k:(x+1)*g.k]
 			for y, p := range g.mass[x*g.c : (x+1)*g.c] {
 				sum += float64(float64(p) * float64(from[answer[y]]))

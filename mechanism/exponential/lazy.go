@@ -177,7 +177,7 @@ func (m *family) share(ctx context.Context) error {
 	n, ix := m.f.Len(), metric.NewIndex(m.f)
 	first := make([]int, n)
 	err := parallel.Chunks(ctx, n, 16, m.audit.Workers, nil, func(_, lo, hi int) {
-		for x := lo; x < hi; x++ {
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
 			first[x] = x
 			if y, d := ix.Nearest(x); d == 0 {
 				first[x] = min(x, y)

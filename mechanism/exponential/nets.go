@@ -222,7 +222,7 @@ func (n *Nets[Y]) Beta(t Target) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		gain := directed.SubUp(directed.LogUp(directed.Next(float64(c.Len))), directed.LogDown(directed.MulDown(w, t.Delta)))
+		gain := directed.SubUp(directed.SubUp(directed.LogUp(directed.Next(float64(c.Len))), directed.LogDown(w)), directed.LogDown(t.Delta))
 		if gain/t.Gamma >= best {
 			break
 		}

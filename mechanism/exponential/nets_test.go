@@ -3,12 +3,15 @@ package exponential
 import (
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
@@ -101,6 +104,38 @@ func TestNets_BetaReachesTheTarget(t *testing.T) {
 	}
 	if _, err := n.Beta(Target{0.125, 0.1}); err == nil {
 		t.Error("a rate for a ball that may be empty")
+	}
+}
+
+// The rate for one net is rounded up, for points and masses of any size.
+func TestNets_BetaIsRoundedUp(t *testing.T) {
+	r := random.Seeded(31)
+	for i := range 1000 {
+		size, delta, depth := 1, 1-math.Ldexp(r.Float64(), -2-r.IntN(30)), 1
+		switch i % 4 {
+		case 1:
+			size = 1 + r.IntN(1<<r.IntN(62))
+		case 2:
+			delta = r.Float64()
+		case 3: // half of it may be no float64
+			if depth = 2; i%8 == 3 {
+				delta = math.SmallestNonzeroFloat64 * float64(1+r.IntN(4))
+			}
+		}
+		n := testkit.Must(NewNets(depth, func(i int) (Net[int], error) {
+			return Net[int]{Len: size, Radius: .25, At: func(k int) int { return k }}, nil
+		}))
+		gamma := 1.25
+		beta := testkit.Must(n.Beta(Target{gamma, delta}))
+		exponent := new(big.Float).Mul(big.NewFloat(-beta), big.NewFloat(gamma-.25))
+		_, above := exact.ExpBounds(exponent, 200)
+		want := new(big.Float).SetPrec(300).Quo(big.NewFloat(delta), new(big.Float).SetInt64(int64(size)))
+		if depth == 2 {
+			want.Quo(want, big.NewFloat(2))
+		}
+		if above.Cmp(want) > 0 || beta > (math.Log(float64(size)*float64(depth))-directed.Log(delta))*(1+1e-3)+1e-15 {
+			t.Errorf("%d points, delta %v: rate %v", size, delta, beta)
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ type RelaxedMechanism struct {
 	Separation float64 // s
 	// Bound is at least the expected loss, in the worst case or under Prior, by
 	// [entropy.RelaxedBound] at rate alpha/2; rounding may lower Beta below that by
-	// a relative 2^-19. It is +Inf where Outputs leaves points out or a given s is
+	// a relative 2^-11. It is +Inf where Outputs leaves points out or a given s is
 	// below Entropic, and for a utility metric that is no ultrametric unless
 	// Accuracy or TheoremSeparation asks: the entropic scale takes a search there.
 	Bound float64

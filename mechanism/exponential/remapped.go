@@ -3,7 +3,6 @@ package exponential
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -136,24 +135,15 @@ func (r *remap) find(ctx context.Context, rho metric.Finite, prior, w []float64)
 		return err
 	}
 	mass, dist, bad := make([]float32, n*c), make([]float32, n*k), make([]error, n)
-	check := func(x, y int, d float64) error {
-		if d >= 0 && d <= math.MaxFloat64 {
-			return nil
-		}
-		return fault.Value(r.op, fmt.Sprintf("Utility.Distance(%d, %d)", x, y), d, "a finite number >= 0")
-	}
 	// By the triangle inequality no distance is above twice this, whatever their unit.
-	unit := 0.0
-	for y, d := range finite.Row(rho, 0, nil) {
-		if err := check(0, y, d); err != nil {
-			return err
-		}
-		unit = max(unit, d)
+	row := finite.Row(rho, 0, nil)
+	if err := checkRow(r.op, "Utility", 0, row, nil); err != nil {
+		return err
 	}
-	unit = cmp.Or(unit, 1)
+	unit := cmp.Or(slices.Max(row), 1)
 	err := parallel.Chunks(ctx, n, 8, r.audit.Workers, nil, func(_, lo, hi int) {
 		var from []float64
-		for x := lo; x < hi; x++ {
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
 			row, sum := w[x*c:(x+1)*c], 0.0
 			top := slices.Max(row)
 			for _, v := range row {
@@ -163,9 +153,7 @@ func (r *remap) find(ctx context.Context, rho metric.Finite, prior, w []float64)
 				mass[x*c+y] = float32(math.Exp(v-top) / sum)
 			}
 			from = finite.Row(rho, x, from)
-			for y, d := range from {
-				bad[x] = cmp.Or(bad[x], check(x, y, d))
-			}
+			bad[x] = checkRow(r.op, "Utility", x, from, nil)
 			for j, y := range r.outputs {
 				dist[x*k+j] = float32(from[y] / unit)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -50,7 +51,8 @@ type TightOptions struct {
 // rate alpha is alpha-private: the factor 1/2 of [Standard] drops. On a line it is the
 // truncated geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009).
 //
-// The weights exist on every line and at large alpha; where one is negative the error is a
+// The rate is alpha, or less by what rounding needs: 1e-12 of it on most lines. The weights
+// exist on every line and at large alpha; where one is negative the error is a
 // [*NegativeWeightError], at very small alpha [ErrSingular]. Every point is an output, but
 // of points at distance 0, which share a row, only the first. O(n^3) time and O(n^2)
 // memory.
@@ -65,17 +67,18 @@ func Tight(ctx context.Context, f metric.Finite, alpha float64, o *TightOptions)
 	if m.net, err = metric.Net(ctx, f, 0, nil); err != nil {
 		return nil, err
 	}
-	if m.logWeights, err = m.tightWeights(ctx, alpha); err != nil {
-		return nil, err
-	}
-	// Where rounding makes certify lower the rate, the weights are those of
-	// the rate above: rows then sum to 1 up to the same rounding, and the
-	// audit speaks of the normalized rows.
-	return m.certify(ctx, alpha)
+	return m.certifyAs(ctx, alpha, func(ctx context.Context, beta float64) (*mechanism.Channel, error) {
+		// Weights of another rate would leave normalizers that depend on the input, and
+		// the level above alpha however little the rate is lowered.
+		if m.logWeights, err = m.tightWeights(ctx, beta); err != nil {
+			return nil, err
+		}
+		return m.channel(ctx, beta)
+	})
 }
 
-// tightWeights solves K w = 1 on the net and returns ln w.
-func (m *family) tightWeights(ctx context.Context, alpha float64) ([]float64, error) {
+// tightWeights solves K w = 1 on the net at rate beta and returns ln w.
+func (m *family) tightWeights(ctx context.Context, beta float64) ([]float64, error) {
 	k := len(m.net)
 	if err := fault.Memory(m.op, float64(k)*float64(k), 8); err != nil {
 		return nil, err
@@ -85,9 +88,9 @@ func (m *family) tightWeights(ctx context.Context, alpha float64) ([]float64, er
 	// every metric.
 	kernel, err := dense.Factorize(ctx, k, make([]float64, k*k), func(a []float64) error {
 		return parallel.Chunks(ctx, k, 8, m.audit.Workers, nil, func(_, lo, hi int) {
-			for i := lo; i < hi; i++ {
+			for i := lo; i < hi && ctx.Err() == nil; i++ {
 				for j, y := range m.net {
-					a[i*k+j] = exact.Exp(-alpha * m.f.Distance(m.net[i], y))
+					a[i*k+j] = exact.Exp(-beta * m.f.Distance(m.net[i], y))
 				}
 			}
 		})

@@ -64,7 +64,7 @@ func (m *family) levels(ctx context.Context) (func(beta float64) (float64, error
 
 	dist, bad := make([]float64, n*k), make([]error, n)
 	err := parallel.Chunks(ctx, n, 8, m.audit.Workers, nil, func(_, lo, hi int) {
-		for x := lo; x < hi; x++ {
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
 			m.distances(x, dist[x*k:(x+1)*k])
 			bad[x] = m.check(x, dist[x*k:(x+1)*k])
 		}
@@ -101,7 +101,7 @@ func (m *family) levels(ctx context.Context) (func(beta float64) (float64, error
 	lnZ := make([]float64, n)
 	return func(beta float64) (float64, error) {
 		err := parallel.Chunks(ctx, n, 16, m.audit.Workers, nil, func(_, lo, hi int) {
-			for x := lo; x < hi; x++ {
+			for x := lo; x < hi && ctx.Err() == nil; x++ {
 				sum := 0.0
 				for _, d := range dist[x*k : (x+1)*k] {
 					sum += exact.Exp(-beta * d)

@@ -153,7 +153,7 @@ func UtilityBeta(t Target, mass float64) (float64, error) {
 	if !(mass > 0 && mass <= 1) {
 		return 0, fault.Value(op, "mass", mass, "a number in (0, 1]")
 	}
-	return directed.DivUp(2*directed.LogUp(directed.DivUp(1, directed.MulDown(t.Delta, mass))), t.Gamma), nil
+	return directed.DivUp(2*directed.SubUp(0-directed.LogDown(t.Delta), directed.LogDown(mass)), t.Gamma), nil
 }
 
 // SmallestBeta returns the smallest rate beta at which the mechanism with P{y|x}
@@ -188,7 +188,7 @@ func smallestBeta(ctx context.Context, op string, f metric.Finite, mu []float64,
 		worst := make([]float64, n)
 		err := parallel.Chunks(ctx, n, 16, 0, nil, func(_, lo, hi int) {
 			var row []float64
-			for x := lo; x < hi; x++ {
+			for x := lo; x < hi && ctx.Err() == nil; x++ {
 				row = d.DistancesFrom(x, row)
 				near := math.Inf(1) // the nearest output, taken out of the exponent
 				for y, v := range row {
@@ -269,7 +269,7 @@ func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma 
 	miss := make([]float64, c.Len())
 	err = parallel.Chunks(ctx, c.Len(), 16, 0, nil, func(_, lo, hi int) {
 		var row []float64
-		for x := lo; x < hi; x++ {
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
 			row = c.Row(x, row)
 			for y, q := range row {
 				if !(rho.Distance(x, points[y]) <= gamma) {

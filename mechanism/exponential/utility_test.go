@@ -2,9 +2,11 @@ package exponential
 
 import (
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -51,6 +53,44 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 	mu2[0] = 1
 	if _, err := SmallestBeta(t.Context(), f, mu2, Target{0.1, 0.05}); err == nil {
 		t.Error("a ball of measure 0 accepted")
+	}
+}
+
+// e^-(beta*length) <= mass, in exact arithmetic, and no more than 1e-12 below: mass is a
+// product.
+func checkRate(t *testing.T, name string, beta, length float64, mass ...float64) {
+	t.Helper()
+	exponent, product := new(big.Float).SetPrec(300), big.NewFloat(1).SetPrec(3000)
+	exponent.Neg(exponent.Mul(big.NewFloat(beta), big.NewFloat(length)))
+	for _, m := range mass {
+		product.Mul(product, big.NewFloat(m))
+	}
+	_, above := exact.ExpBounds(exponent, 200)
+	if above.Cmp(product) > 0 {
+		t.Errorf("%s: the rate %v is too small for %v", name, beta, mass)
+	}
+	lower, _ := exact.ExpBounds(exponent.Mul(exponent, big.NewFloat(1-1e-12)), 200)
+	if lower.Cmp(product) <= 0 && exponent.Sign() != 0 {
+		t.Errorf("%s: a rate smaller than %v suffices for %v", name, beta, mass)
+	}
+}
+
+// Rates are rounded up: where the logarithm is that of a number next to 1 a step the other
+// way is seen.
+func TestUtilityBeta_IsRoundedUp(t *testing.T) {
+	r := random.Seeded(31)
+	for i := range 2000 {
+		near := math.Ldexp(1, -r.IntN(50)) // what is missing of 1
+		delta, mass, gamma := 1-near*r.Float64(), 1-near*r.Float64()/8, r.ExpFloat64()
+		switch i % 4 {
+		case 0:
+			gamma = 2 // so that beta is the logarithm
+		case 1: // their product is no float64
+			delta, mass = math.Ldexp(delta, -r.IntN(1074)), math.Ldexp(mass, -r.IntN(1074))
+		}
+		if delta*mass < 1-0x1p-50 {
+			checkRate(t, "UtilityBeta", testkit.Must(UtilityBeta(Target{gamma, delta}, mass)), gamma/2, delta, mass)
+		}
 	}
 }
 

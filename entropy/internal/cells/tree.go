@@ -37,8 +37,8 @@ func newTree(ctx context.Context, f, privacy metric.Finite) (*tree, error) {
 	b := builder{t, f, privacy, nil}
 	t.nodes = append(t.nodes, b.node(0, int32(n)))
 	for v := 0; v < len(t.nodes); v++ {
-		if v%256 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		if t.nodes[v].radius > 0 {
 			b.split(v)

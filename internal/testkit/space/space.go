@@ -4,6 +4,8 @@
 package space
 
 import (
+	"context"
+	"math"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -116,6 +118,30 @@ func Cube(n, d, side int, s metric.Space[[]float64], rng *rand.Rand) metric.Fini
 		}
 	}
 	return fault.Must(metric.NewPoints(pts, s))
+}
+
+// Hard is 2 to 13 points between which float64 rounds visibly, and a level: of the line, the
+// plane or no known geometry, some repeated, in two clusters down to 2^-50 of the extent
+// wide, in a unit from denormal to large numbers, at 1e-3 to 1e9 over the extent.
+func Hard(rng *rand.Rand) (f metric.Finite, alpha float64) {
+	n, width, unit := 2+rng.IntN(12), math.Ldexp(1, -rng.IntN(51)), math.Ldexp(1, []int{0, 0, -1040, -500, 500}[rng.IntN(5)])
+	plane, line := make([][]float64, n), make([]float64, n)
+	for i := range plane {
+		line[i] = (float64(i%2) + width*rng.Float64()) * unit
+		plane[i] = []float64{line[i], width * rng.Float64() * unit}
+		if i > 0 && rng.IntN(8) == 0 {
+			line[i], plane[i] = line[i-1], plane[i-1]
+		}
+	}
+	alpha = min(math.Pow(10, 12*rng.Float64()-3)/unit, math.MaxFloat64)
+	switch e := Euclidean(plane); rng.IntN(3) {
+	case 0:
+		return fault.Must(metric.NewPoints(line, metric.Numbers[float64]{})), alpha
+	case 1:
+		return fault.Must(metric.Densify(context.Background(), e)), alpha
+	default:
+		return e, alpha
+	}
 }
 
 func plot(n int, at func(i int) []float64) metric.Finite {

@@ -39,7 +39,7 @@ const mostProbes = 64
 
 // lastEdge returns the largest of the second least costs of the edges at the
 // leaves of a minimum spanning tree on three or more points.
-func lastEdge(f metric.Finite, tree []spanning.Edge, pi []float64) float64 {
+func lastEdge(ctx context.Context, f metric.Finite, tree []spanning.Edge, pi []float64) float64 {
 	at := make([]pair, len(pi))
 	for _, e := range tree {
 		c := spanning.Cost(f.Distance(int(e.I), int(e.J)), pi[e.I], pi[e.J])
@@ -68,7 +68,7 @@ func lastEdge(f metric.Finite, tree []spanning.Edge, pi []float64) float64 {
 	best := math.Inf(-1)
 	var row []float64
 	for k, p := range probes {
-		if k == mostProbes || p.most <= best {
+		if k == mostProbes || p.most <= best || k > 0 && ctx.Err() != nil {
 			break
 		}
 		row = finite.Row(f, p.v, row)
@@ -91,7 +91,7 @@ func lastEdge(f metric.Finite, tree []spanning.Edge, pi []float64) float64 {
 // least of the costs at a point is at least the second least of g(c'). The
 // bound is the sum of g(c') over these edges, less the multipliers. Where all
 // multipliers are 0 nothing was rounded and g is the identity.
-func certify(f metric.Finite, tree []spanning.Edge, pi []float64, path bool) float64 {
+func certify(ctx context.Context, f metric.Finite, tree []spanning.Edge, pi []float64, path bool) float64 {
 	n := len(pi)
 	if n < 2 {
 		return 0
@@ -113,7 +113,7 @@ func certify(f metric.Finite, tree []spanning.Edge, pi []float64, path bool) flo
 		sum.add(pi[a])
 		sum.add(pi[b])
 	} else {
-		add(lastEdge(f, tree, pi))
+		add(lastEdge(ctx, f, tree, pi))
 	}
 	largest := 0.0
 	for _, p := range pi {

@@ -128,10 +128,10 @@ func (h *search) prove(ctx context.Context, pi []float64, hints []spanning.Edge)
 	if err != nil {
 		return nil, err
 	}
-	if v := certify(h.f, tree, pi, h.o.Path); v > h.best.Value {
+	if v := certify(ctx, h.f, tree, pi, h.o.Path); v > h.best.Value {
 		h.best.Value, h.best.Multipliers = v, pi
 	}
-	return tree, nil
+	return tree, ctx.Err()
 }
 
 // tick counts an iteration and reports whether it may go ahead.

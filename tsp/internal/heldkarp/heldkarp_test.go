@@ -113,7 +113,7 @@ func TestGraph_OneTree(t *testing.T) {
 					degrees += d
 				}
 				// All leaves are probed where there are few, so w is what is proved.
-				v := certify(f, prim, pi, path)
+				v := certify(t.Context(), f, prim, pi, path)
 				if degrees != 2*float64(n) || v > max(w, 0)+1e-9 || v < w-1e-9 {
 					t.Errorf("n=%d path=%v: w = %v, proved %v, degrees %v", n, path, w, v, degrees)
 				}
@@ -168,6 +168,20 @@ func TestSecond_PassesOverNaN(t *testing.T) {
 	for _, row := range [][]float64{{0, 3, 5, nan}, {0, nan, 3, 5}, {0, 5, nan, 3}} {
 		if got := second(row, pi, 0); got != 5 {
 			t.Errorf("%v: %v, want 5", row, got)
+		}
+	}
+}
+
+// Three points at distance 3, and multipliers such that five of the six roundings go up by
+// all they can: without what stands for the roundings, or with half of it, the tree would
+// prove more than the one tour has. The same below 1.
+func TestOneTree_PaysForItsRoundings(t *testing.T) {
+	for _, unit := range []float64{1, 0x1p-60} {
+		f := space.Simplex(3, 3*unit)
+		pi := []float64{(0x1p52 + 3) * unit, 0x1p52 * unit, 0x1p52 * unit}
+		b, err := OneTree(t.Context(), "", f, pi, false)
+		if err != nil || !(b.Value > 7*unit && b.Value <= 9*unit) {
+			t.Errorf("unit %v: proved %v of 9 units (%v)", unit, b.Value/unit, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package cells
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -44,6 +45,36 @@ func fan(k int) []float64 {
 		out = append(out, .03*c, .03*s+1e-8*float64(i), -1)
 	}
 	return out
+}
+
+// Against the series in 200 bits, on both sides of where closed forms take over.
+func TestTrigonometry_IsRightRelativeToItself(t *testing.T) {
+	for i := range 2000 {
+		s := math.Pi * float64(i+1) / 2000
+		x, term := big.NewFloat(s).SetPrec(200), big.NewFloat(s).SetPrec(200)
+		sums := [2]*big.Float{new(big.Float).SetPrec(200), new(big.Float).SetPrec(200)} // of odd and even powers
+		for k := 2; k < 60; k++ {
+			term.Quo(new(big.Float).SetPrec(200).Mul(term, x), big.NewFloat(float64(k)))
+			if k%4 < 2 { // -s^4/4!, -s^5/5!
+				sums[k%2].Sub(sums[k%2], term)
+			} else { // s^2/2, s^3/6
+				sums[k%2].Add(sums[k%2], term)
+			}
+		}
+		sine := new(big.Float).Sub(x, sums[1])
+		sin, below, rest := trigonometry(s)
+		for name, c := range map[string]struct {
+			got  float64
+			want *big.Float
+			tol  float64
+		}{"sin": {sin, sine, 3e-16}, "1-cos": {below, sums[0], 1.2e-15}, "s-sin": {rest, sums[1], 2.5e-15}} {
+			e, _ := new(big.Float).Sub(big.NewFloat(c.got), c.want).Float64()
+			w, _ := c.want.Float64()
+			if s < 3.1 && !(math.Abs(e) <= c.tol*w) {
+				t.Errorf("%s at %v: %v, off by a relative %v", name, s, c.got, e/w)
+			}
+		}
+	}
 }
 
 // Every law sums to 1 for inputs that are outputs and for others, at all rates.

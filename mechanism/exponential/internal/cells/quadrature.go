@@ -18,8 +18,8 @@ type edge interface {
 	// view returns the distance from the input to nu by which the integrand's
 	// singularities are measured, and how fast the distance changes there.
 	view(nu float64) (reach, slope float64)
-	// foot returns the point of (a, b) nearest to the input, and its reach, where
-	// one lies within.
+	// foot returns the point of the open interval (a, b) nearest to the input, and its
+	// reach, where one lies within.
 	foot(a, b float64) (nu, reach float64, within bool)
 	// gauss is the integral over [a, b] by a rule.
 	gauss(a, b float64, r *rule) float64
@@ -79,7 +79,7 @@ func pieces[E edge](e E, rate, least, a, b, ra, sa, rb, sb float64) float64 {
 	if max(ra, rb) <= least || !(a < mid && mid < b) {
 		return e.around(a, b, mid)
 	}
-	if within && a < foot && foot < b {
+	if within {
 		mid = foot
 	}
 	rm, sm := e.view(mid)
