@@ -4,6 +4,7 @@ package csvfile
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ import (
 const (
 	maxRows        = 1_000_000
 	maxRecordBytes = 64 << 10 // a record with its quotes; so also a bound for every field
-	maxQuoted      = 40       // runes of a bad value that a message repeats
+	maxQuoted      = 40       // runes of a header that a message repeats
 )
 
 // Columns names the columns of a CSV file that a program reads, in any order
@@ -38,12 +39,12 @@ type Columns struct {
 	Skip func(error)
 }
 
-// Error says where a file is wrong and why.
+// Error says where a file is wrong and why, and not what stands there, which is as
+// private as the rows.
 type Error struct {
 	File   string
 	Line   int    // from 1, the header's; 0 where the whole file is meant
 	Column string // "" where no single column is at fault
-	Value  string // what the column holds
 	Reason string
 }
 
@@ -53,19 +54,21 @@ func (e *Error) Error() string {
 		s += fmt.Sprintf("line %d: ", e.Line)
 	}
 	if e.Column != "" {
-		s += fmt.Sprintf("%s = %s: ", e.Column, quote(e.Value))
+		s += e.Column + ": "
 	}
 	return s + e.Reason
 }
 
 // Read calls row for every record below the header line of r and stops at
 // the first that is malformed, with an [*Error]; file is its name in
-// messages. Spaces around fields and a byte order mark are dropped, empty lines
-// skipped. A file without records is an error, as are more than a million of
+// messages. Spaces around fields and a byte order mark are dropped. An empty line below
+// the header is a record where there is one column, and malformed where there are more. A
+// file without records is an error, as are more than a million of
 // them (but see [Columns]) and one of more than 64 KiB. [Row.Stop] ends it early.
 // The next call reuses the Row. One pass, one record in memory.
 func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
-	lim := &bounded.Reader{R: withoutMark(r), Max: maxRecordBytes, What: "a record"}
+	in := &counted{r: withoutMark(r)}
+	lim := &bounded.Reader{R: in, Max: maxRecordBytes, What: "a record"}
 	cr := csv.NewReader(lim)
 	cr.ReuseRecord = true
 	cr.TrimLeadingSpace = true
@@ -85,35 +88,86 @@ func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 	if err := w.readHeader(header, c); err != nil {
 		return err
 	}
-	for n := 0; ; n++ {
-		lim.Begin(cr.InputOffset())
-		w.fields, err = cr.Read()
-		if err == io.EOF && n == 0 && !c.AnyLength {
-			return &Error{File: file, Reason: "no rows below the header"}
+	n := 0
+	// give hands out a record; what is wrong with it is skipped, or ends the file.
+	give := func(fields []string, err error) error {
+		w.fields, w.err = fields, err
+		if err == nil {
+			if n++; n > maxRows && !c.AnyLength {
+				return &Error{File: file, Line: w.line, Reason: fmt.Sprintf("more than %d rows", maxRows)}
+			}
+			row(w)
 		}
-		if err == io.EOF {
-			return nil
-		}
-		if pe := new(csv.ParseError); c.Skip != nil && errors.As(err, &pe) {
-			c.Skip(w.readError(err, cr.FieldsPerRecord))
-			continue
-		}
-		if err != nil {
-			return w.readError(err, cr.FieldsPerRecord)
-		}
-		w.line, _ = cr.FieldPos(0)
-		if n == maxRows && !c.AnyLength {
-			return &Error{File: file, Line: w.line, Reason: fmt.Sprintf("more than %d rows", maxRows)}
-		}
-		row(w)
-		if c.Skip != nil && w.err != nil {
+		if w.err != nil && c.Skip != nil {
 			c.Skip(w.err)
 			w.err = nil
 		}
-		if w.err != nil || w.stopped {
-			return w.err
+		return w.err
+	}
+	first, _ := cr.FieldPos(0)
+	next := first + lines(header) // where a record without empty lines before it begins
+	for !w.stopped {
+		lim.Begin(cr.InputOffset())
+		fields, err := cr.Read()
+		at := in.lines + 1
+		pe := new(csv.ParseError)
+		switch {
+		case err == nil:
+			at, _ = cr.FieldPos(0)
+		case errors.As(err, &pe):
+			at = pe.StartLine
+		case err != io.EOF:
+			w.line = next - 1
+			return w.readError(err, cr.FieldsPerRecord)
+		}
+		for ; next < at && !w.stopped; next++ { // package csv passes over empty lines
+			w.line = next
+			var blank error
+			if len(header) > 1 {
+				blank = &Error{File: file, Line: next, Reason: "empty, and no row"}
+			}
+			if err := give([]string{""}, blank); err != nil {
+				return err
+			}
+		}
+		switch {
+		case w.stopped:
+		case err == io.EOF && n == 0 && !c.AnyLength:
+			return &Error{File: file, Reason: "no rows below the header"}
+		case err == io.EOF:
+			return nil
+		default:
+			if next = at + lines(fields); err != nil {
+				next, err = max(next, pe.Line+1), w.readError(err, cr.FieldsPerRecord)
+			}
+			w.line = at
+			if err := give(fields, err); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// lines is how many lines a record takes.
+func lines(fields []string) int {
+	n := 1
+	for _, f := range fields {
+		n += strings.Count(f, "\n")
+	}
+	return n
+}
+
+// counted counts the ends of lines that it reads.
+type counted struct {
+	r     io.Reader
+	lines int
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.lines += bytes.Count(p[:n], []byte{'\n'})
+	return n, err
 }
 
 // Row is one record of a CSV file. Its methods take a column that [Columns]
@@ -184,7 +238,7 @@ func (w *Row) LatLon() metric.LatLon {
 // rejected before.
 func (w *Row) Fail(name, reason string) {
 	if w.err == nil {
-		w.err = &Error{File: w.file, Line: w.line, Column: name, Value: w.Text(name), Reason: reason}
+		w.err = &Error{File: w.file, Line: w.line, Column: name, Reason: reason}
 	}
 }
 

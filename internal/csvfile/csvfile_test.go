@@ -31,7 +31,7 @@ func readPlaces(r io.Reader) ([]place, error) {
 func TestRead_Good(t *testing.T) {
 	for _, in := range []string{
 		"name,lat,lon,population\nParis,48.85,2.35,2138551\n\"Nice, FR\",43.7,7.27,\n",
-		"\ufeffLON,junk,LAT,Name, population \r\n 2.35 ,x, 48.85,Paris,2138551\r\n\r\n7.27,,43.7,\"Nice, FR\",\r\n",
+		"\ufeffLON,junk,LAT,Name, population \r\n 2.35 ,x, 48.85,Paris,2138551\r\n7.27,,43.7,\"Nice, FR\",\r\n",
 		"\ufeff\"lat\",lon,name,population\n48.85,2.35,Paris,2138551\n43.7,7.27,\"Nice, FR\",",
 	} {
 		got, err := readPlaces(iotest.OneByteReader(strings.NewReader(in)))
@@ -70,21 +70,24 @@ func TestRead_NamesLineColumnAndReason(t *testing.T) {
 		{"lat,a|b\n", `in.csv: line 1: no column "lon", the header is "lat,a|b"`},
 		{"\"lat\";\"lon\"\n", `in.csv: line 1: extraneous or missing " in quoted-field (want a header line with commas between fields)`},
 		{"lat,LAT,lon\n1,2,3\n", `in.csv: line 1: column "lat" appears twice`},
-		{"lat,lon\n1,2\n\n9x,3\n", `in.csv: line 4: lat = "9x": not a number`},
-		{"lat,lon\n1,\n", `in.csv: line 2: lon = "": not a number`},
-		{"lat,lon\n1_0,1\n", `in.csv: line 2: lat = "1_0": not a number`},
-		{"lat,lon\n1,0x1p4\n", `in.csv: line 2: lon = "0x1p4": not a number`},
-		{"lat,lon\n1,0X_1P-2\n", `in.csv: line 2: lon = "0X_1P-2": not a number`},
-		{"lat,lon\n1,NaN\n", `in.csv: line 2: lon = "NaN": not a finite number`},
-		{"lat,lon\n-Inf,1\n", `in.csv: line 2: lat = "-Inf": not a finite number`},
-		{"lat,lon\n1,1e999\n", `in.csv: line 2: lon = "1e999": not a finite number`},
-		{"lat,lon\n90.5,1\n", `in.csv: line 2: lat = "90.5": want a number in [-90, 90]`},
-		{"lat,lon,population\n9,1,-1\n", `in.csv: line 2: population = "-1": want a number >= 0`},
-		{"lat,lon\nx,y\n", `in.csv: line 2: lat = "x": not a number`}, // the first failure stays
+		{"lat,lon\n1,2\n9x,3\n", `in.csv: line 3: lat: not a number`},
+		{"\n\nlat,lon\n1,2\n\n3,4\n", "in.csv: line 5: empty, and no row"},
+		{"lat,lon\n1,2\n3,4\r\n\r\n", "in.csv: line 4: empty, and no row"},
+		{"lat,lon,name\n1,2,\"a\nb\"\n\n3,4,c\n", "in.csv: line 4: empty, and no row"},
+		{"lat,lon\n1,\n", `in.csv: line 2: lon: not a number`},
+		{"lat,lon\n1_0,1\n", `in.csv: line 2: lat: not a number`},
+		{"lat,lon\n1,0x1p4\n", `in.csv: line 2: lon: not a number`},
+		{"lat,lon\n1,0X_1P-2\n", `in.csv: line 2: lon: not a number`},
+		{"lat,lon\n1,NaN\n", `in.csv: line 2: lon: not a finite number`},
+		{"lat,lon\n-Inf,1\n", `in.csv: line 2: lat: not a finite number`},
+		{"lat,lon\n1,1e999\n", `in.csv: line 2: lon: not a finite number`},
+		{"lat,lon\n90.5,1\n", `in.csv: line 2: lat: want a number in [-90, 90]`},
+		{"lat,lon,population\n9,1,-1\n", `in.csv: line 2: population: want a number >= 0`},
+		{"lat,lon\nx,y\n", `in.csv: line 2: lat: not a number`}, // the first failure stays
 		{"lat,lon\n1,2\n1,2,3\n", "in.csv: line 3: not the 2 fields of the header"},
 		{"lat,lon\n1,\"2\n", `in.csv: line 2: extraneous or missing " in quoted-field`},
-		{"lat,lon\n1,x\x1b[2J\n", `in.csv: line 2: lon = "x\x1b[2J": not a number`},
-		{"lat,lon\n" + long + ",x\n", `in.csv: line 2: lat = "` + long[:40] + `...": want a number in [-90, 90]`},
+		{"lat,lon\n1,x\x1b[2J\n", `in.csv: line 2: lon: not a number`},
+		{"lat,lon\n" + long + ",x\n", `in.csv: line 2: lat: want a number in [-90, 90]`},
 		{"lat,lon\n1,2\n1,\"" + strings.Repeat("x\n", 1<<20), "in.csv: after line 2: a record is longer than 65536 bytes (a quote left open?)"},
 		{strings.Repeat("x", 1<<20), "in.csv: after line 0: a record is longer than 65536 bytes (a quote left open?)"},
 	} {
@@ -124,7 +127,7 @@ func TestRow_Fail(t *testing.T) {
 		w.Fail("name", "not on any map")
 		w.Fail("lat", "too late")
 	})
-	if want := `in.csv: line 2: name = "Atlantis": not on any map`; err == nil || err.Error() != want {
+	if want := `in.csv: line 2: name: not on any map`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	defer func() {
@@ -133,6 +136,31 @@ func TestRow_Fail(t *testing.T) {
 		}
 	}()
 	Read("in.csv", strings.NewReader("lat,lon\n1,2\n"), places, func(w *Row) { w.Text("Lat") })
+}
+
+// Where there is one column an empty line is a row of its own, wherever it stands.
+func TestRead_EmptyLinesOfOneColumn(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\n1\n\n3\n":                "2:1 3: 4:3",
+		"\ufeffa\r\n\r\n\r\n3\r\n":   "2: 3: 4:3",
+		"a\n1\n\n\n":                 "2:1 3: 4:",
+		"a\n\"x\ny\"\n\n\"\"\n  \nz": "2:x\ny 4: 5: 6: 7:z",
+		"\na\n\n":                    "3:",
+		"a\n":                        "",
+	} {
+		var got []string
+		err := Read("in.csv", strings.NewReader(in), Columns{Required: []string{"a"}, AnyLength: true}, func(w *Row) {
+			got = append(got, fmt.Sprintf("%d:%s", w.line, w.Text("a")))
+		})
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
+		}
+	}
+	n := 0
+	err := Read("in.csv", strings.NewReader("a\n\n\n1\n"), Columns{Required: []string{"a"}}, func(w *Row) { n++; w.Stop() })
+	if n != 1 || err != nil {
+		t.Errorf("%d rows, %v", n, err)
+	}
 }
 
 func TestRow_StopIsTheLast(t *testing.T) {
@@ -154,15 +182,17 @@ func TestRead_Skip(t *testing.T) {
 	var bad []string
 	var good []float64
 	c := Columns{Required: []string{"lat", "lon"}, Skip: func(err error) { bad = append(bad, err.Error()) }}
-	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,2\n3\n4,5\n6,\"7\"8\n9,1\n"), c, func(w *Row) {
+	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,2\n3\n4,5\n6,\"7\"8\n\n9,1\n\n"), c, func(w *Row) {
 		if at := w.LatLon(); w.Err() == nil {
 			good = append(good, at.Lat)
 		}
 	})
 	want := []string{
-		`in.csv: line 3: lat = "x": not a number`,
+		`in.csv: line 3: lat: not a number`,
 		"in.csv: line 4: not the 2 fields of the header",
 		`in.csv: line 6: extraneous or missing " in quoted-field`,
+		"in.csv: line 7: empty, and no row",
+		"in.csv: line 9: empty, and no row",
 	}
 	if err != nil || !slices.Equal(good, []float64{1, 4, 9}) || !slices.Equal(bad, want) {
 		t.Errorf("%v, %q, %v", good, bad, err)

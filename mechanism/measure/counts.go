@@ -108,7 +108,7 @@ func (c *Counts[P]) AddN(p P, n int64) error {
 // add adds to a cell, for a caller that holds mu or is alone in knowing c.
 func (c *Counts[P]) add(cell int, n int64) error {
 	if n < 0 || n > math.MaxInt64-c.total {
-		return fault.Value("measure: Counts.AddN", "n", float64(n), "a number >= 0, and a sum below 2^63")
+		return fault.Private(fault.Value("measure: Counts.AddN", "n", float64(n), "a number >= 0, and a sum below 2^63"))
 	}
 	switch c.total += n; {
 	case n > 1:
@@ -153,7 +153,7 @@ func (c *Counts[P]) merge(op, arg string, s snapshot) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.total > math.MaxInt64-c.total {
-		return fault.Value(op, arg, float64(s.total), "a sum below 2^63")
+		return fault.Private(fault.Value(op, arg, float64(s.total), "a sum below 2^63"))
 	}
 	c.runs = c.runs.add(s.run)
 	c.total += s.total
