@@ -158,6 +158,12 @@ func Len(f interface{ Len() int }) int {
 	return f.Len()
 }
 
+// Twice refuses to merge counts with themselves: every record would count twice, and what
+// is stated of a release would be half of what it is.
+func Twice(op, what string) error {
+	return fmt.Errorf("%s: %s with themselves: every record would count twice", op, what)
+}
+
 // Made is the check of a method on its receiver, a what from one of its makers.
 func Made(made bool, op, what, makers string) error {
 	if made {

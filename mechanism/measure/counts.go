@@ -129,7 +129,7 @@ func (c *Counts[P]) settle() {
 }
 
 // Merge adds the counts of o, which are of the same domain or of one made
-// elsewhere by the same call ([ErrMismatch] otherwise). Where o was made with
+// elsewhere by the same call ([ErrMismatch] otherwise), and not c itself. Where o was made with
 // CountOptions.SkipErrors, c counts as made so from then on. Of counts by person,
 // see [CountPersons], no two may have a person in common: c would hold up to
 // twice as many records of that person as it says, and nothing here can tell.
@@ -140,6 +140,9 @@ func (c *Counts[P]) Merge(o *Counts[P]) error {
 	}
 	if err := o.check(op); err != nil {
 		return err
+	}
+	if o == c {
+		return fault.Twice(op, "counts")
 	}
 	if err := o.d.same(op, c.d.arrangement); err != nil {
 		return err
