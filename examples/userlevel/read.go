@@ -86,7 +86,7 @@ func (s *study) readPlaces(ctx context.Context, name string, in io.Reader, n int
 	}
 	at := metric.NewLocator(s.points)
 	users := map[string]int{}
-	columns := csvfile.Columns{Required: []string{"user", "lat", "lon"}}
+	columns := csvfile.Columns{Required: []string{"user"}, Place: true}
 	return csvfile.Read(name, in, columns, func(r *csvfile.Row) {
 		u := s.user(r, users, n, "lat")
 		x := r.LatLon()
@@ -109,7 +109,7 @@ func (s *study) readRegions(ctx context.Context, file string) (err error) {
 	}
 	defer f.Close()
 	var at []metric.LatLon
-	columns := csvfile.Columns{Required: []string{"name", "lat", "lon"}}
+	columns := csvfile.Columns{Required: []string{"name"}, Place: true}
 	err = csvfile.Read(name, f, columns, func(r *csvfile.Row) {
 		s.regions = append(s.regions, r.Text("name"))
 		at = append(at, r.LatLon())

@@ -31,6 +31,9 @@ const (
 // and among others. Names are matched without regard to case.
 type Columns struct {
 	Required, Optional []string
+	// Place requires the columns that [Row.LatLon] reads: lat or latitude, and lon, lng,
+	// long or longitude, the first that there is.
+	Place bool
 	// AnyLength allows no rows, and more than a million, to a program that keeps
 	// none of them.
 	AnyLength bool
@@ -73,6 +76,9 @@ func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 	cr.ReuseRecord = true
 	cr.TrimLeadingSpace = true
 
+	if c.Place {
+		c.Required = slices.Concat(c.Required, []string{"lat", "lon"})
+	}
 	w := &Row{file: file, at: make(map[string]column, len(c.Required)+len(c.Optional))}
 	header, err := cr.Read()
 	if err == io.EOF {
@@ -192,14 +198,11 @@ type column struct {
 // Text returns the column without the spaces around it, or "" where the file
 // lacks it.
 func (w *Row) Text(name string) string {
-	c, ok := w.at[name]
-	if !ok {
-		panic("csvfile: undeclared CSV column " + name)
-	}
-	if c.pos < 0 {
+	pos := w.Position(name)
+	if pos < 0 {
 		return ""
 	}
-	return strings.TrimSpace(w.fields[c.pos])
+	return strings.TrimSpace(w.fields[pos])
 }
 
 // Header returns the names of all columns as the file has them, spaces around them
@@ -229,9 +232,27 @@ func (w *Row) Float(name string, lo, hi float64) float64 {
 	return v
 }
 
-// LatLon returns the columns lat and lon.
+// places are the columns of a place and what they may be called.
+var places = map[string][]string{"lat": {"lat", "latitude"}, "lon": {"lon", "lng", "long", "longitude"}}
+
+// LatLon returns the columns of Columns.Place, "lat" and "lon" here. A longitude beyond
+// 180 degrees, up to 360 either way, is that of the same meridian within.
 func (w *Row) LatLon() metric.LatLon {
-	return metric.LatLon{Lat: w.Float("lat", -90, 90), Lon: w.Float("lon", -180, 180)}
+	x := metric.LatLon{Lat: w.Float("lat", -90, 90), Lon: w.Float("lon", -360, 360)}
+	if math.Abs(x.Lon) > 180 {
+		x.Lon -= math.Copysign(360, x.Lon)
+	}
+	return x
+}
+
+// Position returns where in [Row.Header] a column of the file stands, -1 where the file
+// lacks it.
+func (w *Row) Position(name string) int {
+	c, ok := w.at[name]
+	if !ok {
+		panic("csvfile: undeclared CSV column " + name)
+	}
+	return c.pos
 }
 
 // Fail rejects the row for a reason of the caller's own, unless it has been
@@ -260,9 +281,15 @@ func (w *Row) readHeader(header []string, c Columns) error {
 	}
 	for k, name := range slices.Concat(c.Required, c.Optional) {
 		required := k < len(c.Required)
-		i, ok := pos[strings.ToLower(name)]
-		if !ok {
-			i = -1
+		called := []string{strings.ToLower(name)}
+		if c.Place && places[name] != nil {
+			called = places[name]
+		}
+		i, ok := -1, false
+		for _, n := range called {
+			if at, there := pos[n]; there && !ok {
+				i, ok = at, true
+			}
 		}
 		if !ok && required {
 			return &Error{File: w.file, Line: 1,

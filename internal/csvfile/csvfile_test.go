@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 )
 
-var places = Columns{Required: []string{"lat", "lon"}, Optional: []string{"name", "population"}}
+var wanted = Columns{Place: true, Optional: []string{"name", "population"}}
 
 type place struct {
 	name     string
@@ -21,7 +21,7 @@ type place struct {
 
 func readPlaces(r io.Reader) ([]place, error) {
 	var ps []place
-	err := Read("in.csv", r, places, func(w *Row) {
+	err := Read("in.csv", r, wanted, func(w *Row) {
 		at := w.LatLon()
 		ps = append(ps, place{w.Text("name"), at.Lat, at.Lon, w.Float("population", 0, math.Inf(1))})
 	})
@@ -42,13 +42,40 @@ func TestRead_Good(t *testing.T) {
 	}
 }
 
+// The columns of a place go by several names, and longitudes may count on beyond 180.
+func TestRead_PlaceByOtherNames(t *testing.T) {
+	for in, want := range map[string]string{
+		"Latitude,LNG\n1,2\n":                     "1 2 0 1",
+		"long,x,latitude\n190.5,0,-3\n":           "-3 -169.5 2 0",
+		"lat,longitude\n1,-359\n":                 "1 1 0 1",
+		"longitude,latitude,lat,lon\n9,9,1,180\n": "1 180 2 3",
+		"lat,lon,longitude\n1,-180,9\n":           "1 -180 0 1",
+	} {
+		err := Read("in.csv", strings.NewReader(in), Columns{Place: true}, func(w *Row) {
+			x := w.LatLon()
+			if got := fmt.Sprint(x.Lat, x.Lon, w.Position("lat"), w.Position("lon")); got != want {
+				t.Errorf("%q: %s, want %s", in, got, want)
+			}
+		})
+		if err != nil {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+	if err := Read("in.csv", strings.NewReader("latitude,lon\n1,2\n"), Columns{Required: []string{"lat"}}, func(*Row) {}); err == nil {
+		t.Error("a column by another name, which was not asked for")
+	}
+	if _, err := readPlaces(strings.NewReader("lat,lon\n1,361\n")); err == nil || err.Error() != "in.csv: line 2: lon: want a number in [-360, 360]" {
+		t.Error(err)
+	}
+}
+
 func TestRead_OptionalColumn(t *testing.T) {
 	for in, want := range map[string]string{
 		"lat,lon\n1,2\n":                 "0 ''",
 		"lat,lon,name,population\n1,2,,": "0 ''",
 		"name,lat,lon\nx,1,2":            "0 'x'",
 	} {
-		err := Read("in.csv", strings.NewReader(in), places, func(w *Row) {
+		err := Read("in.csv", strings.NewReader(in), wanted, func(w *Row) {
 			if got := fmt.Sprintf("%v '%s'", w.Float("population", 1, 2), w.Text("name")); got != want {
 				t.Errorf("%q: %s, want %s", in, got, want)
 			}
@@ -102,7 +129,7 @@ func TestRead_NamesLineColumnAndReason(t *testing.T) {
 func TestRead_TooManyRows(t *testing.T) {
 	in := "lat,lon\n" + strings.Repeat("1,2\n", maxRows+1)
 	n := 0
-	err := Read("in.csv", strings.NewReader(in), places, func(*Row) { n++ })
+	err := Read("in.csv", strings.NewReader(in), wanted, func(*Row) { n++ })
 	if want := "in.csv: line 1000002: more than 1000000 rows"; err == nil || err.Error() != want || n != maxRows {
 		t.Errorf("%d rows, %v; want %d, %s", n, err, maxRows, want)
 	}
@@ -123,7 +150,7 @@ func TestRead_PassesOnReadErrors(t *testing.T) {
 }
 
 func TestRow_Fail(t *testing.T) {
-	err := Read("in.csv", strings.NewReader("lat,lon,name\n1,2,Atlantis\n"), places, func(w *Row) {
+	err := Read("in.csv", strings.NewReader("lat,lon,name\n1,2,Atlantis\n"), wanted, func(w *Row) {
 		w.Fail("name", "not on any map")
 		w.Fail("lat", "too late")
 	})
@@ -135,7 +162,7 @@ func TestRow_Fail(t *testing.T) {
 			t.Error("no panic for a column that Columns does not name")
 		}
 	}()
-	Read("in.csv", strings.NewReader("lat,lon\n1,2\n"), places, func(w *Row) { w.Text("Lat") })
+	Read("in.csv", strings.NewReader("lat,lon\n1,2\n"), wanted, func(w *Row) { w.Text("Lat") })
 }
 
 // Where there is one column an empty line is a row of its own, wherever it stands.
@@ -165,7 +192,7 @@ func TestRead_EmptyLinesOfOneColumn(t *testing.T) {
 
 func TestRow_StopIsTheLast(t *testing.T) {
 	n := 0
-	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,y\n"), places, func(w *Row) {
+	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,y\n"), wanted, func(w *Row) {
 		n++
 		w.Stop()
 		if w.LatLon(); w.Err() != nil {
@@ -181,7 +208,7 @@ func TestRow_StopIsTheLast(t *testing.T) {
 func TestRead_Skip(t *testing.T) {
 	var bad []string
 	var good []float64
-	c := Columns{Required: []string{"lat", "lon"}, Skip: func(err error) { bad = append(bad, err.Error()) }}
+	c := Columns{Place: true, Skip: func(err error) { bad = append(bad, err.Error()) }}
 	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,2\n3\n4,5\n6,\"7\"8\n\n9,1\n\n"), c, func(w *Row) {
 		if at := w.LatLon(); w.Err() == nil {
 			good = append(good, at.Lat)
@@ -200,7 +227,7 @@ func TestRead_Skip(t *testing.T) {
 }
 
 func TestRow_HeaderAndFields(t *testing.T) {
-	err := Read("in.csv", strings.NewReader(" Name , lat,lon\nParis, 48.85,2.35\n"), places, func(w *Row) {
+	err := Read("in.csv", strings.NewReader(" Name , lat,lon\nParis, 48.85,2.35\n"), wanted, func(w *Row) {
 		if !slices.Equal(w.Header(), []string{"Name", "lat", "lon"}) || !slices.Equal(w.Fields(), []string{"Paris", "48.85", "2.35"}) {
 			t.Errorf("%q, %q", w.Header(), w.Fields())
 		}
