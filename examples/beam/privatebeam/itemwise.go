@@ -143,7 +143,7 @@ func (f *drawFn) Setup(ctx context.Context) (err error) {
 // fails, a runner may go on for a while with the others.
 func (f *drawFn) ProcessElement(u User, nonce string) draws {
 	if len(u.Items) != f.Items {
-		return draws{Bad: fmt.Sprintf("a user of %d items, in a model of %d: Reduce makes them so", len(u.Items), f.Items)}
+		return draws{Bad: fmt.Sprintf("a user without the %d items of the model: Reduce makes them so", f.Items)}
 	}
 	r := u.stream(f.streams(nonce), f.Use)
 	y := make([]int, len(u.Items))

@@ -352,8 +352,8 @@ func TestItemWise_RefusesOtherUsers(t *testing.T) {
 		{"fewer users", central(users+1, 3), users, 3, 9, "10 users, in a model of 11, which the promise is for"},
 		{"more users", central(users-1, 3), users, 3, 9, "10 users, in a model of 9, which the promise is for"},
 		{"no users", emd.Model{Trust: emd.Local, Items: 3, Diameter: 1}, 0, 3, 9, "no users"},
-		{"more items", central(users, 3), users, 4, 9, "a user of 4 items, in a model of 3: Reduce makes them so"},
-		{"fewer items", central(users, 3), users, 2, 9, "a user of 2 items, in a model of 3: Reduce makes them so"},
+		{"more items", central(users, 3), users, 4, 9, "a user without the 3 items of the model: Reduce makes them so"},
+		{"fewer items", central(users, 3), users, 2, 9, "a user without the 3 items of the model: Reduce makes them so"},
 		{"other space", central(users, 3), users, 3, 2, "an item that is no input of the channel"},
 	} {
 		w, err := line{c.points, c.declared}.itemWise()
