@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -171,19 +172,28 @@ func fromSlice(ctx context.Context, op string, n, m int, w []float64, log bool, 
 	return newChannel(ctx, op, Rows{n, m, log, func(x int, dst []float64) { copy(dst, w[x*m:]) }}, o)
 }
 
+// privateRow stands for the number of a row that is chosen by a private input.
+const privateRow = -1
+
 // checkRow reports a weight outside its domain, or a row without weight.
 func (c *Channel) checkRow(op string, x int, row []float64) error {
+	name := func() string {
+		if x == privateRow {
+			return "x"
+		}
+		return strconv.Itoa(x)
+	}
 	zero, want := 0.0, "a finite weight >= 0"
 	if c.log {
 		zero, want = math.Inf(-1), "a finite log-weight or -Inf"
 	}
 	for y, v := range row {
 		if !(v >= zero && v <= math.MaxFloat64) {
-			return &fault.ValueError{Op: op, Arg: fmt.Sprintf("rows[%d]", x), Index: y, Value: v, Want: want}
+			return &fault.ValueError{Op: op, Arg: "rows[" + name() + "]", Index: y, Value: v, Want: want, Private: x == privateRow}
 		}
 	}
 	if slices.Max(row) == zero {
-		return fmt.Errorf("%s: row %d has no positive weight: %w", op, x, fault.ErrEmpty)
+		return fmt.Errorf("%s: row %s has no positive weight: %w", op, name(), fault.ErrEmpty)
 	}
 	return nil
 }
@@ -307,7 +317,7 @@ func (c *Channel) checkInput(op string, x int) error {
 	if err := c.built(op); err != nil {
 		return err
 	}
-	return fault.Index(op, "x", x, c.n)
+	return fault.Private(fault.Index(op, "x", x, c.n))
 }
 
 // built refuses nil and the zero value.
@@ -364,7 +374,7 @@ func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	defer buffers.Put(buf)
 	w, err := c.read(op, x, buf)
 	if err != nil {
-		return 0, err
+		return 0, c.checkRow(op, privateRow, *buf)
 	}
 	rng, done := random.Get(rng)
 	defer done()
@@ -388,7 +398,7 @@ func (c *Channel) Sampler(x int) (*Sampler, error) {
 	var own []float64
 	w, err := c.read(op, x, &own)
 	if err != nil {
-		return nil, err
+		return nil, c.checkRow(op, privateRow, own)
 	}
 	return &Sampler{c, exact.NewTable(w.Weights)}, nil
 }

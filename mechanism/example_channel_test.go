@@ -309,7 +309,7 @@ func ExampleLabels() {
 	fmt.Println(err)
 	// Output:
 	// never <nil>
-	// mechanism: Labels: the input is not a point of the space: "rarely" is none of the 3 labels
+	// mechanism: Labels: the input is not a point of the space: x is none of the 3 labels
 }
 
 // A taxonomy by name: alpha is per edge on the way from leaf to leaf.

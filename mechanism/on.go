@@ -40,7 +40,7 @@ func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 		}
 		if c, ok := pts.Space().(metric.Checker[P]); ok {
 			if err := c.Check(pts.At(0), x); err != nil {
-				return 0, err
+				return 0, fmt.Errorf("mechanism: On: %w", fault.Private(err))
 			}
 		}
 		if i, d := locate.Nearest(x); d == 0 {
@@ -89,8 +89,7 @@ func (l *lifted[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 // Where m tells its size, as a [Channel] and all that embeds one do, labels of
 // another number are a [*metric.SizeError]. (Outputs beyond the inputs have
 // labels too, which are no inputs.) Release refuses any other input with
-// [ErrNotAPoint], which has the input in its text: do not publish it. O(1) a
-// release more than m takes.
+// [ErrNotAPoint], which does not say what it was. O(1) a release more than m takes.
 func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], error) {
 	const op = "mechanism: Labels"
 	inputs, outputs, err := sizes(op, m)
@@ -189,7 +188,7 @@ func finder[K comparable](op, arg, what string, labels []K) (func(x K) (int, err
 				return i, nil
 			}
 		}
-		return 0, fmt.Errorf("%s: %w: %s is none of the %s", op, ErrNotAPoint, show(x), what)
+		return 0, fmt.Errorf("%s: %w: x is none of the %s", op, ErrNotAPoint, what)
 	}, nil
 }
 

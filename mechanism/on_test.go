@@ -142,8 +142,8 @@ func TestLabels_Refuses(t *testing.T) {
 		}
 	}
 	words := testkit.Must(Labels(c, []string{"a", "b", "c"}))
-	if _, err := words.Release(nil, "lake"); err == nil || !strings.Contains(err.Error(), `"lake"`) {
-		t.Errorf("the error does not name the input: %v", err)
+	if _, err := words.Release(nil, "lake"); err == nil || strings.Contains(err.Error(), "lake") {
+		t.Errorf("the error names the input: %v", err)
 	}
 	elsewhere := testkit.Must(c.Relabel([]int{7, 7, 7}))
 	hidden := testkit.Must(Labels(Mechanism[int, int](unsized{elsewhere}), []string{"a", "b", "c"}))

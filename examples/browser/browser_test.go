@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"regexp"
@@ -40,6 +41,8 @@ func TestPage_InABrowser(t *testing.T) {
 		{"fresh changes", freshChanges},
 		{"levels in words", levelsInWords},
 		{"bad input", badInput},
+		{"city by name", cityByName},
+		{"near a pole", nearAPole},
 		{"mechanisms compared", mechanismsCompared},
 		{"keyboard", keyboard},
 		{"position", position},
@@ -180,11 +183,74 @@ func badInput(t *testing.T, w *window) {
 		if w.text("return document.getElementById('"+id+"').ariaInvalid") != "true" || w.words("noise") != noise {
 			t.Errorf("%s = %q is taken: %s", id, value, w.words("noise"))
 		}
+		words := map[string]string{
+			"km": "Distance in km: want a number from 0.1 to 5000.", "odds": "Factor of the odds: want a number from 1.01 to 1000.",
+			"lat": "Latitude: want a number from -90 to 90.", "lon": "Longitude: want a number from -180 to 180.",
+		}
+		if got := w.words("wishError") + w.words("placeError"); got != words[id] {
+			t.Errorf("%s = %q: %q, want %q", id, value, got, words[id])
+		}
 		w.set(id, old)
 	}
-	if w.place() != at || w.words("error") != "" {
-		t.Errorf("the place went from %v to %v: %s", at, w.place(), w.words("error"))
+	if said := w.words("error") + w.words("wishError") + w.words("placeError"); w.place() != at || said != "" {
+		t.Errorf("the place went from %v to %v: %s", at, w.place(), said)
 	}
+}
+
+// cityByName types names that are no suggestions: what can be meant is found, and of
+// others the page says so.
+func cityByName(t *testing.T, w *window) {
+	before := w.place()
+	w.set("city", "Nowhere at all")
+	if words := w.words("placeError"); !strings.Contains(words, "No city of this name is known") || w.place() != before {
+		t.Errorf("%q, and the place went from %v to %v", words, before, w.place())
+	}
+	w.set("city", " sao paulo ")
+	if at, words := w.place(), w.words("placeError"); words != "" || !(at[0] < -23 && at[0] > -24) || w.text("return document.getElementById('city').ariaInvalid") == "true" {
+		t.Errorf("%q, at %v", words, at)
+	}
+	w.set("city", "")
+	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
+	w.set("lon", strconv.FormatFloat(before[1], 'g', -1, 64))
+	if words := w.words("placeError"); words != "" {
+		t.Error(words)
+	}
+}
+
+// painted counts the pixels of the map that have a color.
+func (w *window) painted(color [3]int) (n int) {
+	w.t.Helper()
+	w.frames()
+	w.eval(fmt.Sprintf(`
+		const c = document.getElementById("map"), copy = new OffscreenCanvas(c.width, c.height).getContext("2d", { willReadFrequently: true });
+		copy.drawImage(c, 0, 0);
+		const d = copy.getImageData(0, 0, c.width, c.height).data;
+		let n = 0;
+		for (let k = 0; k < d.length; k += 4) if (d[k] === %d && d[k + 1] === %d && d[k + 2] === %d) n++;
+		return n`, color[0], color[1], color[2]), &n)
+	return n
+}
+
+// nearAPole has its answers on the map: there they have all longitudes.
+func nearAPole(t *testing.T, w *window) {
+	before := w.place()
+	for _, lat := range []string{"89.9", "-89.99", "84"} {
+		w.set("lat", lat)
+		w.click("sticky")
+		w.click("fresh")
+		if lat == "84" {
+			w.click("fit") // from a view of the whole world
+		}
+		if sticky, fresh := w.painted([3]int{0xb3, 0x40, 0x0e}), w.painted([3]int{0x1f, 0x5f, 0xbf}); sticky < 40 || fresh < 15 {
+			t.Errorf("at %s degrees %d pixels show the sticky answer, %d the fresh one", lat, sticky, fresh)
+		}
+		if words := w.words("hereWords"); strings.Contains(words, "The map ends at 85 degrees") != (lat != "84") {
+			t.Errorf("at %s: %q", lat, words)
+		}
+	}
+	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
+	w.click("forget")
+	w.click("fit")
 }
 
 func mechanismsCompared(t *testing.T, w *window) {

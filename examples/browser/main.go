@@ -76,7 +76,7 @@ func readCities(p *demo.Program) (all []city, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	err = csvfile.Read(name, f, csvfile.Columns{Required: []string{"name", "lat", "lon"}, Optional: []string{"country"}}, func(r *csvfile.Row) {
+	err = csvfile.Read(name, f, csvfile.Columns{Required: []string{"name"}, Place: true, Optional: []string{"country"}}, func(r *csvfile.Row) {
 		at := r.LatLon()
 		all = append(all, city{r.Text("name"), r.Text("country"), at.Lat, at.Lon})
 	})

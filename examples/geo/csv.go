@@ -14,10 +14,11 @@ import (
 // table is the filtering of one CSV file.
 type table struct {
 	*job
-	out    *csv.Writer
-	source []int // of each column of the output, that of the input; -1: a stated one
-	line   []string
-	tracks map[string]*places // by the text of the column of -track
+	out      *csv.Writer
+	lat, lon int   // the columns of a place
+	source   []int // of each column of the output, that of the input; -1: a stated one
+	line     []string
+	tracks   map[string]*places // by the text of the column of -track
 }
 
 // csv filters a CSV file: a place is a row, with the columns lat and lon. Columns
@@ -27,16 +28,22 @@ func (j *job) csv(r io.Reader) error {
 		return fmt.Errorf("%s: -ends: a table has none", j.name)
 	}
 	t := &table{job: j, out: csv.NewWriter(j.w), tracks: map[string]*places{}}
-	columns := csvfile.Columns{Required: []string{"lat", "lon"}, AnyLength: true}
+	columns := csvfile.Columns{Place: true, AnyLength: true}
 	if t.column != "" {
-		columns.Required = append(columns.Required, t.column)
+		columns.Required = []string{t.column}
 	}
 	if j.skip {
 		columns.Skip = func(err error) { _ = j.bad(err) }
 	}
 	var failed error
 	err := csvfile.Read(j.name, r, columns, func(row *csvfile.Row) {
-		if failed = t.row(row); failed != nil {
+		if t.source == nil {
+			failed = t.header(row)
+		}
+		if failed == nil {
+			failed = t.row(row)
+		}
+		if failed != nil {
 			row.Stop()
 		}
 	})
@@ -57,10 +64,10 @@ func (j *job) csv(r io.Reader) error {
 }
 
 // header writes the names of the columns, before the first row.
-func (t *table) header(names []string) error {
-	for k, name := range names {
-		position := strings.EqualFold(name, "lat") || strings.EqualFold(name, "lon")
-		if position || t.keeps(name) || strings.EqualFold(name, t.column) {
+func (t *table) header(row *csvfile.Row) error {
+	t.lat, t.lon = row.Position("lat"), row.Position("lon")
+	for k, name := range row.Header() {
+		if t.keeps(name) || k == t.lat || k == t.lon || t.column != "" && strings.EqualFold(name, t.column) {
 			t.source = append(t.source, k)
 			t.line = append(t.line, name)
 		}
@@ -77,7 +84,7 @@ func (t *table) header(names []string) error {
 	}
 	for _, name := range stated {
 		if slices.Contains(t.line, name) {
-			return fmt.Errorf("%s: the column %q is there already: leave it out of -keep", t.name, name)
+			return fmt.Errorf("%s: the column %.40q is there already: leave it out of -keep", t.name, name)
 		}
 		t.line = append(t.line, name)
 	}
@@ -85,11 +92,6 @@ func (t *table) header(names []string) error {
 }
 
 func (t *table) row(row *csvfile.Row) error {
-	if t.source == nil {
-		if err := t.header(row.Header()); err != nil {
-			return err
-		}
-	}
 	x := row.LatLon()
 	if row.Err() != nil {
 		return nil
@@ -113,10 +115,10 @@ func (t *table) row(row *csvfile.Row) error {
 	t.line = t.line[:0]
 	for _, k := range t.source {
 		field := row.Fields()[k]
-		switch name := row.Header()[k]; {
-		case strings.EqualFold(name, "lat"):
+		switch k {
+		case t.lat:
 			field = string(degrees(nil, y.Lat))
-		case strings.EqualFold(name, "lon"):
+		case t.lon:
 			field = string(degrees(nil, y.Lon))
 		}
 		t.line = append(t.line, field)

@@ -11,6 +11,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,8 +62,8 @@ type filter struct {
 	settings
 	sphere *additive.Sphere
 	place  mechanism.Mechanism[metric.LatLon, metric.LatLon] // equal inputs, equal outputs
-	kept   map[string]bool
-	seen   int // places that the counts of a file remember
+	kept   map[string]bool                                   // by the names of -keep: whether anything has that name
+	seen   int                                               // places that the counts of a file remember
 }
 
 // filter checks the flags; a nil rng is secure.
@@ -92,7 +93,9 @@ func (s *settings) filter(rng *rand.Rand) (*filter, error) {
 		}
 	}
 	for name := range strings.SplitSeq(s.keep, ",") {
-		f.kept[strings.TrimSpace(name)] = true
+		if name = strings.TrimSpace(name); name != "" {
+			f.kept[name] = false
+		}
 	}
 	secret, err := s.secret(rng)
 	if err != nil {
@@ -157,8 +160,26 @@ func (f *filter) String() string {
 	return fmt.Sprintf("Each distinct place: %v, within %.3g m with probability %v.", f.sphere.Guarantee(), 1000*f.sphere.RadiusQuantile(usual), usual)
 }
 
-// keeps tells whether a property, an element or a column is public.
-func (f *filter) keeps(name string) bool { return f.kept[name] || f.kept["*"] }
+// keeps tells whether a property, an element or a column that there is is public.
+func (f *filter) keeps(name string) bool {
+	_, all := f.kept["*"]
+	_, named := f.kept[name]
+	if named {
+		f.kept[name] = true
+	}
+	return named || all
+}
+
+// unused are the names of -keep that nothing has, in order.
+func (f *filter) unused() (names []string) {
+	for name, used := range f.kept {
+		if !used && name != "*" {
+			names = append(names, fmt.Sprintf("%.40q", name))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // cell is the S2 cell of a level around a place.
 func cell(x metric.LatLon, level int) s2.CellID {
@@ -185,13 +206,15 @@ func canonical(x metric.LatLon) metric.LatLon {
 	return metric.LatLon{Lat: x.Lat + 0, Lon: x.Lon + 0} // no -0
 }
 
-// position checks coordinates in degrees.
+// position checks coordinates in degrees. Some count longitudes on beyond 180.
 func position(lat, lon float64) (metric.LatLon, error) {
 	switch {
 	case !(math.Abs(lat) <= 90):
-		return metric.LatLon{}, fmt.Errorf("latitude %v: want a number in [-90, 90]", lat)
-	case !(math.Abs(lon) <= 180):
-		return metric.LatLon{}, fmt.Errorf("longitude %v: want a number in [-180, 180]", lon)
+		return metric.LatLon{}, errors.New("latitude: want a number in [-90, 90]")
+	case !(math.Abs(lon) <= 360):
+		return metric.LatLon{}, errors.New("longitude: want a number in [-360, 360]")
+	case math.Abs(lon) > 180:
+		lon -= math.Copysign(360, lon)
 	}
 	return metric.LatLon{Lat: lat, Lon: lon}, nil
 }
@@ -203,6 +226,8 @@ type job struct {
 	name string // of the file
 	w    *bufio.Writer
 	room int // places that may still be remembered
+
+	marks bool // what is written is a text sequence
 
 	all                       *places
 	features, points, skipped int
@@ -268,8 +293,9 @@ func (j *job) bad(err error) error {
 // meter say nothing, and those of float64 could tell too much.
 func degrees(dst []byte, v float64) []byte {
 	const digits = 6
-	if dst = strconv.AppendFloat(dst, v, 'f', digits, 64); strings.HasSuffix(string(dst), "-0.000000") {
-		dst = append(dst[:len(dst)-len("-0.000000")], "0.000000"...)
+	from := len(dst)
+	if dst = strconv.AppendFloat(dst, v, 'f', digits, 64); string(dst[from:]) == "-0.000000" {
+		dst = append(dst[:from], "0.000000"...)
 	}
 	return dst
 }
@@ -278,7 +304,7 @@ func degrees(dst []byte, v float64) []byte {
 func number(name, text string) (float64, error) {
 	v, err := fault.Decimal(strings.TrimSpace(text))
 	if err != nil {
-		return 0, fmt.Errorf("%s = %q: not a number", name, text)
+		return 0, fmt.Errorf("%s: not a number", name)
 	}
 	return v, nil
 }

@@ -59,6 +59,28 @@ func (j *job) state(p *places) *statement {
 	return s
 }
 
+// mark begins every record of a GeoJSON text sequence (RFC 8142).
+const mark = '\x1e'
+
+// sequence reads a text sequence as the JSON in it: the mark stands in no text of JSON.
+type sequence struct{ r io.Reader }
+
+func (s sequence) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	for k, c := range p[:n] {
+		if c == mark {
+			p[k] = ' '
+		}
+	}
+	return n, err
+}
+
+// textSequence filters a GeoJSON text sequence, and writes one.
+func (j *job) textSequence(r io.Reader) error {
+	j.marks = true
+	return j.geoJSON(sequence{r})
+}
+
 // geoJSON filters a feature collection, a feature, a geometry, or a sequence of
 // these as some programs write, one a line.
 func (j *job) geoJSON(r io.Reader) error {
@@ -72,7 +94,10 @@ func (j *job) geoJSON(r io.Reader) error {
 		case err != nil:
 			return g.broken(err)
 		case t != json.Delim('{'):
-			return fmt.Errorf("%s: no GeoJSON object but %v", j.name, t)
+			return fmt.Errorf("%s: want GeoJSON objects", j.name)
+		}
+		if j.marks {
+			j.w.WriteByte(mark)
 		}
 		if err := g.object(); err != nil {
 			return err
@@ -136,12 +161,12 @@ func (g *geoJSON) object() error {
 	if _, err := g.dec.Token(); err != nil {
 		return g.broken(err)
 	}
-	if crs := string(rest["crs"]); crs != "" && crs != "null" && !strings.Contains(crs, "CRS84") && !strings.Contains(crs, "4326") {
-		return fmt.Errorf("%s: crs %.60s: want longitude and latitude, WGS 84", g.name, crs)
+	if name, ok := wgs84(rest["crs"]); !ok {
+		return fmt.Errorf("%s: crs %.60q: want longitude and latitude, WGS 84", g.name, name)
 	}
 	var kind string
 	if json.Unmarshal(rest["type"], &kind) != nil || features != (kind == "FeatureCollection") {
-		return fmt.Errorf("%s: type %.40s: want a FeatureCollection with features, a Feature or a geometry", g.name, rest["type"])
+		return fmt.Errorf("%s: type %.40q: want a FeatureCollection with features, a Feature or a geometry", g.name, kind)
 	}
 	if features {
 		s := g.state(g.all)
@@ -164,13 +189,35 @@ func (g *geoJSON) object() error {
 	return err
 }
 
+// wgs84 tells whether a crs, as GeoJSON of 2008 has them, is that of WGS 84, by its
+// name. None, and null, are.
+func wgs84(crs json.RawMessage) (name string, ok bool) {
+	var c struct {
+		Properties struct {
+			Name string `json:"name"`
+		} `json:"properties"`
+	}
+	if len(crs) == 0 || string(crs) == "null" {
+		return "", true
+	}
+	if err := json.Unmarshal(crs, &c); err != nil || c.Properties.Name == "" {
+		return string(crs), false
+	}
+	name = c.Properties.Name // as in urn:ogc:def:crs:OGC:1.3:CRS84, EPSG:4326 or .../EPSG/0/4326
+	switch strings.ToUpper(name[strings.LastIndexAny(name, ":/#")+1:]) {
+	case "CRS84", "4326", "WGS84", "WGS 84":
+		return name, true
+	}
+	return name, false
+}
+
 // collection filters the array of features.
 func (g *geoJSON) collection() error {
 	switch t, err := g.dec.Token(); {
 	case err != nil:
 		return g.broken(err)
 	case t != json.Delim('['):
-		return fmt.Errorf("%s: features are %v and no array", g.name, t)
+		return fmt.Errorf("%s: features are no array", g.name)
 	}
 	g.w.WriteString(`{"type":"FeatureCollection","features":[`)
 	separator := "\n"
@@ -203,14 +250,13 @@ func (g *geoJSON) collection() error {
 func (g *geoJSON) feature(raw json.RawMessage, separator string) (written bool, err error) {
 	g.n++
 	var f feature
-	s, err := f.read(raw)
+	s, err := f.read(raw, g.settings.ends)
 	if err != nil {
 		return false, g.bad(fmt.Errorf("%s: features[%d]: %w", g.name, g.n-1, err))
 	}
-	f.Geometry.cut(&s, g.settings.ends)
 	g.features++
 	out := feature{Properties: map[string]json.RawMessage{}}
-	if g.keeps("id") {
+	if len(f.ID) > 0 && g.keeps("id") {
 		out.ID = f.ID
 	}
 	for name, value := range f.Properties {
@@ -243,8 +289,9 @@ func (g *geoJSON) feature(raw json.RawMessage, separator string) (written bool, 
 	return true, err
 }
 
-// read reads a feature and the positions of its geometry.
-func (f *feature) read(raw json.RawMessage) (s shape, err error) {
+// read reads a feature and the positions of its geometry, without so many at both ends
+// of every line.
+func (f *feature) read(raw json.RawMessage, ends int) (s shape, err error) {
 	if err := json.Unmarshal(raw, f); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
@@ -253,13 +300,14 @@ func (f *feature) read(raw json.RawMessage) (s shape, err error) {
 		return s, err
 	}
 	if f.Type != "Feature" {
-		return s, fmt.Errorf("type %q: want Feature", f.Type)
+		return s, fmt.Errorf("type %.40q: want Feature", f.Type)
 	}
-	return f.Geometry.read("geometry")
+	return f.Geometry.read("geometry", ends)
 }
 
-// read returns the positions; no geometry has none.
-func (g *geometry) read(path string) (s shape, err error) {
+// read returns the positions; no geometry has none. Those at the ends of lines are not
+// read: nothing depends on them, nor on whether they are positions.
+func (g *geometry) read(path string, ends int) (s shape, err error) {
 	if g == nil {
 		return s, nil
 	}
@@ -269,7 +317,7 @@ func (g *geometry) read(path string) (s shape, err error) {
 			if part == nil {
 				return s, fmt.Errorf("%s: null", path)
 			}
-			sub, err := part.read(path)
+			sub, err := part.read(path, ends)
 			if err != nil {
 				return s, err
 			}
@@ -279,34 +327,21 @@ func (g *geometry) read(path string) (s shape, err error) {
 	}
 	d, ok := depth[g.Type]
 	if !ok {
-		return s, fmt.Errorf("%s.type %q: want a geometry of GeoJSON", path, g.Type)
+		return s, fmt.Errorf("%s.type %.40q: want a geometry of GeoJSON", path, g.Type)
 	}
-	return positions(g.Coordinates, d, path+".coordinates")
+	if g.Type != "LineString" && g.Type != "MultiLineString" {
+		ends = 0
+	}
+	return positions(g.Coordinates, d, path+".coordinates", ends)
 }
 
-// cut leaves out n positions at both ends of every line.
-func (g *geometry) cut(s *shape, n int) {
-	switch {
-	case g == nil:
-	case g.Type == collection, g.Type == "MultiLineString":
-		for k := range s.parts {
-			part := &geometry{Type: "LineString"}
-			if g.Type == collection {
-				part = g.Geometries[k]
-			}
-			part.cut(&s.parts[k], n)
-		}
-	case g.Type == "LineString":
-		s.parts = s.parts[min(n, len(s.parts)):max(min(n, len(s.parts)), len(s.parts)-n)]
-	}
-}
-
-// positions reads an array of so many dimensions of positions.
-func positions(raw json.RawMessage, depth int, path string) (s shape, err error) {
+// positions reads an array of so many dimensions of positions, without the ends of the
+// innermost arrays.
+func positions(raw json.RawMessage, depth int, path string, ends int) (s shape, err error) {
 	if depth == 0 {
 		var p []*float64 // a null is no 0
 		if json.Unmarshal(raw, &p) != nil || len(p) < 2 || p[0] == nil || p[1] == nil {
-			return s, fmt.Errorf("%s: %.40q: want a longitude and a latitude", path, raw)
+			return s, fmt.Errorf("%s: want a longitude and a latitude", path)
 		}
 		if s.at, err = position(*p[1], *p[0]); err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
@@ -315,11 +350,16 @@ func positions(raw json.RawMessage, depth int, path string) (s shape, err error)
 	}
 	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) != nil || parts == nil {
-		return s, fmt.Errorf("%s: %.40q: want an array", path, raw)
+		return s, fmt.Errorf("%s: want an array", path)
 	}
-	s.parts = make([]shape, len(parts))
-	for k := range parts {
-		if s.parts[k], err = positions(parts[k], depth-1, fmt.Sprintf("%s[%d]", path, k)); err != nil {
+	from, to := 0, len(parts)
+	if depth == 1 {
+		from = min(ends, to)
+		to = max(from, to-ends)
+	}
+	s.parts = make([]shape, to-from)
+	for k := range s.parts {
+		if s.parts[k], err = positions(parts[from+k], depth-1, fmt.Sprintf("%s[%d]", path, from+k), ends); err != nil {
 			return s, err
 		}
 	}

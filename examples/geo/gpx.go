@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+
+	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/metric"
@@ -36,8 +41,13 @@ type path struct {
 // extensions of the file: at the end of a track it is known how many places it has,
 // and its own extensions would have to come before them.
 func (j *job) gpx(r io.Reader) error {
+	r, err := inUTF8(r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", j.name, err)
+	}
 	in := &bounded.Reader{R: r, Max: maxElement, What: "an element"}
 	g := &gpx{job: j, in: in, dec: xml.NewDecoder(in)}
+	g.dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // see inUTF8
 	root, err := g.next()
 	if err != nil {
 		return err
@@ -50,10 +60,12 @@ func (j *job) gpx(r io.Reader) error {
 		switch kind := e.Name.Local; kind {
 		case "wpt":
 			p, err := g.point(e)
-			if p == nil || err != nil {
+			if err != nil {
 				return err
 			}
-			g.features++
+			if p.bad == nil {
+				g.features++
+			}
 			return g.write(p, g.all)
 		case "rte", "trk":
 			g.features++
@@ -77,6 +89,24 @@ func (j *job) gpx(r io.Reader) error {
 	return g.state()
 }
 
+// declared is the encoding that an XML declaration names.
+var declared = regexp.MustCompile(`^\s*<\?xml[^>]*\sencoding\s*=\s*["']([^"'>]*)["']`)
+
+// inUTF8 reads XML in the encoding that it declares as UTF-8.
+func inUTF8(r io.Reader) (io.Reader, error) {
+	in := bufio.NewReader(r)
+	head, _ := in.Peek(1 << 10) // what is wrong is for the next to read to say
+	m := declared.FindSubmatch(head)
+	if m == nil || strings.EqualFold(string(m[1]), "utf-8") {
+		return in, nil
+	}
+	e, err := htmlindex.Get(string(m[1]))
+	if err != nil {
+		return nil, fmt.Errorf("line 1: the encoding %.40q is unknown", m[1])
+	}
+	return e.NewDecoder().Reader(in), nil
+}
+
 // state writes the levels, and the end.
 func (g *gpx) state() error {
 	fmt.Fprintf(g.w, "<extensions>\n<privacy:release alpha_per_km=\"%v\" places=\"%d\" total_per_km=\"%v\"", g.alpha, g.all.n, g.total(g.all))
@@ -97,7 +127,7 @@ func (g *gpx) state() error {
 // path filters a route, a track or a segment of a track, whose start has been read.
 func (g *gpx) path(kind string, track *places) error {
 	fmt.Fprintf(g.w, "<%s>\n", kind)
-	begun := 0      // points
+	begun := 0      // points, malformed ones too
 	var late []*fix // the last points so far, which may be the end
 	err := g.children(func(e *xml.StartElement) error {
 		switch name := e.Name.Local; {
@@ -105,7 +135,7 @@ func (g *gpx) path(kind string, track *places) error {
 			return g.path(name, track)
 		case kind == "trkseg" && name == "trkpt", kind == "rte" && name == "rtept":
 			p, err := g.point(e)
-			if p == nil || err != nil {
+			if err != nil {
 				return err
 			}
 			if begun++; begun <= g.settings.ends {
@@ -131,27 +161,28 @@ func (g *gpx) path(kind string, track *places) error {
 type fix struct {
 	tag    string
 	at     metric.LatLon
+	bad    error  // what is wrong with the position
 	inside string // its elements that are public
 }
 
-// point reads one point, whose start has been read; nil is a bad one that is skipped.
+// point reads one point, whose start has been read.
 func (g *gpx) point(e *xml.StartElement) (*fix, error) {
 	x, err := at(e)
 	if err != nil {
-		if err := g.bad(g.wrong("%s: %w", e.Name.Local, err)); err != nil {
-			return nil, err
-		}
-		return nil, g.pass()
+		return &fix{bad: g.wrong("%s: %w", e.Name.Local, err)}, g.pass()
 	}
 	var inside strings.Builder
 	if err := g.children(func(e *xml.StartElement) error { return g.text(e, &inside) }); err != nil {
 		return nil, err
 	}
-	return &fix{e.Name.Local, x, inside.String()}, nil
+	return &fix{tag: e.Name.Local, at: x, inside: inside.String()}, nil
 }
 
 // write writes a point, made private.
 func (g *gpx) write(p *fix, track *places) error {
+	if p.bad != nil {
+		return g.job.bad(p.bad)
+	}
 	y, err := g.release(p.at, track)
 	if err != nil {
 		return err
@@ -288,6 +319,9 @@ func (g *gpx) token() (xml.Token, error) {
 	g.in.Begin(g.dec.InputOffset())
 	t, err := g.dec.Token()
 	if err != nil && err != io.EOF {
+		if wrong := new(xml.SyntaxError); errors.As(err, &wrong) {
+			err = errors.New("XML syntax error") // whose text may hold some of the file's
+		}
 		return nil, g.wrong("%w", err)
 	}
 	return t, err

@@ -32,7 +32,7 @@ func main() { demo.Main("geo", run) }
 func run(ctx context.Context, p *demo.Program) error {
 	s := newSettings(p)
 	p.Secure()
-	p.ReadsFile("GeoJSON, GPX or CSV with the columns lat and lon; - is the standard input, and then the standard output is written")
+	p.ReadsFile("GeoJSON, GPX or CSV with the columns lat and lon, or latitude and longitude; - is the standard input, and then the standard output is written")
 	if err := p.Parse(); err != nil {
 		return err
 	}
@@ -45,6 +45,9 @@ func run(ctx context.Context, p *demo.Program) error {
 	}
 	if p.In == "-" {
 		j, err := f.run(ctx, "standard input", p.Stdin, p.Stdout)
+		if err == nil {
+			f.warn(p)
+		}
 		if err == nil && !p.Quiet {
 			err = summary(j).WriteText(p.Stderr)
 		}
@@ -58,9 +61,17 @@ func run(ctx context.Context, p *demo.Program) error {
 		}
 		done = append(done, j)
 	}
+	f.warn(p)
 	p.Remark("%s", f)
 	p.Print(summary(done...))
 	return nil
+}
+
+// warn says which names of -keep may be misspelled.
+func (f *filter) warn(p *demo.Program) {
+	if names := f.unused(); len(names) > 0 {
+		fmt.Fprintf(p.Stderr, "geo: -keep: nothing is named %s\n", strings.Join(names, ", "))
+	}
 }
 
 // inputs are the files to read: that of -in, or those that ship.
@@ -96,9 +107,9 @@ func file(ctx context.Context, p *demo.Program, f *filter, name string) (j *job,
 // is no space.
 func (f *filter) run(ctx context.Context, name string, r io.Reader, w io.Writer) (*job, error) {
 	in, out := bufio.NewReader(r), bufio.NewWriter(w)
-	const mark = "\ufeff"
-	if head, _ := in.Peek(len(mark)); string(head) == mark {
-		in.Discard(len(mark))
+	const bom = "\ufeff"
+	if head, _ := in.Peek(len(bom)); string(head) == bom {
+		in.Discard(len(bom))
 	}
 	j := &job{filter: f, ctx: ctx, name: name, w: out, room: f.seen}
 	j.all = j.track()
@@ -108,6 +119,8 @@ func (f *filter) run(ctx context.Context, name string, r io.Reader, w io.Writer)
 	}
 	convert := j.csv
 	switch text := strings.TrimLeft(string(head), " \t\r\n"); {
+	case strings.HasPrefix(text, string(mark)):
+		convert = j.textSequence
 	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
 		convert = j.geoJSON
 	case strings.HasPrefix(text, "<"):

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -93,53 +94,57 @@ func TestGeo_BadInput(t *testing.T) {
 	gpx := func(text string) []string { return bad("<gpx>\n" + text + "</gpx>") }
 	good := `{"type":"Feature","geometry":null},`
 	program.Rejects(t, map[string][]string{
-		"no level: want -within METERS":                           {"-in", program.File(t, "lat,lon\n1,2\n")},
-		"-within and -alpha: want one":                            {"-within", "5", "-alpha", "1"},
-		"-within -5: want":                                        {"-within", "-5"},
-		"-within NaN: want":                                       {"-within", "NaN"},
-		"-prob 1: want a number in (0, 1)":                        {"-within", "5", "-prob", "1"},
-		"-alpha +Inf: want":                                       {"-alpha", "Inf"},
-		"-alpha -1: want":                                         {"-alpha", "-1"},
-		"-cell 31: want an S2 level in [0, 30]":                   {"-cell", "31"},
-		"-merge -2: want an S2 level":                             {"-merge", "-2"},
-		"-ends -1: want":                                          {"-ends", "-1"},
-		"-ends: a table has none":                                 bad("lat,lon\n1,2\n", "-ends", "1"),
-		"-seed and -key":                                          {"-seed", "1", "-key", filepath.Join(t.TempDir(), "key")},
-		"want a file of 64 hexadecimal digits":                    {"-key", program.File(t, "12")},
-		"no such file":                                            {"-alpha", "1", "-in", "/no/such/file"},
-		"empty, want a header line":                               bad(""),
-		`no column "lon"`:                                         bad("lat,name\n1,x\n"),
-		`no column "who"`:                                         bad("lat,lon\n1,2\n", "-track", "who"),
-		"no rows":                                                 bad("lat,lon\n"),
-		`line 3: lat = "91"`:                                      bad("lat,lon\n1,2\n91,2\n"),
-		`line 2: lon = "east"`:                                    bad("lat,lon\n1,east\n"),
-		`column "alpha_per_km" is there already`:                  bad("lat,lon,alpha_per_km\n1,2,3\n", "-keep", "*"),
-		"a record is longer than":                                 bad("lat,lon\n1,\"" + strings.Repeat("x", 1<<20)),
-		"no GeoJSON object but [":                                 bad("[1]"),
-		"byte 1: unexpected EOF":                                  bad("{"),
-		`type "Point": want Feature`:                              features(`{"type":"Point","coordinates":[1,2]}`),
-		"features[1]: the feature is a JSON number":               features(good + "5"),
-		"features[1]: geometry.coordinates: \"[null,2]\"":         features(good + `{"type":"Feature","geometry":{"type":"Point","coordinates":[null,2]}}`),
-		"features[1]: geometry.coordinates[1]: latitude 97: want": features(good + `{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1,2],[3,97]]}}`),
-		"after features[0], byte":                                 features(good + "]"),
-		"features are { and no array":                             bad(`{"features":{}}`),
-		"a second array of features":                              bad(`{"features":[],"features":[]}`),
-		`type "Feature": want a FeatureCollection`:                bad(`{"type":"Feature","features":[]}`),
-		"want a FeatureCollection with features, a Feature":       bad(`{"type":"FeatureCollection"}`),
-		"want longitude and latitude, WGS 84":                     bad(`{"type":"FeatureCollection","features":[],"crs":{"properties":{"name":"EPSG:3857"}}}`),
-		"geometry is a JSON string":                               geometry(`"x"`),
-		`geometry.type "Circle": want a geometry`:                 geometry(`{"type":"Circle","coordinates":[1,2]}`),
-		"geometry.coordinates: \"null\": want an array":           geometry(`{"type":"LineString","coordinates":null}`),
-		"longitude 181: want":                                     geometry(`{"type":"Point","coordinates":[181,2]}`),
-		"geometry.geometries[0]: null":                            geometry(`{"type":"GeometryCollection","geometries":[null]}`),
-		`geometry.geometries[1].type ""`:                          geometry(`{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]},{}]}`),
-		"want an element gpx":                                     bad("<kml></kml>"),
-		"line 2: wpt: latitude 97":                                gpx(`<wpt lat="97" lon="1"/>`),
-		"line 3: trkpt: no attribute lon":                         gpx("<trk><trkseg>\n" + `<trkpt lat="9"/></trkseg></trk>`),
-		`line 2: rtept: lon = "x": not a number`:                  gpx(`<rte><rtept lat="9" lon="x"/></rte>`),
-		"XML syntax error on line 2":                              gpx("<trk></wpt>"),
-		"more behind the end of gpx":                              bad("<gpx></gpx><gpx></gpx>"),
-		"an element is longer than":                               gpx("<wpt lat=\"" + strings.Repeat("1", 3<<20)),
+		"no level: want -within METERS":             {"-in", program.File(t, "lat,lon\n1,2\n")},
+		"-within and -alpha: want one":              {"-within", "5", "-alpha", "1"},
+		"-within -5: want":                          {"-within", "-5"},
+		"-within NaN: want":                         {"-within", "NaN"},
+		"-prob 1: want a number in (0, 1)":          {"-within", "5", "-prob", "1"},
+		"-alpha +Inf: want":                         {"-alpha", "Inf"},
+		"-alpha -1: want":                           {"-alpha", "-1"},
+		"-cell 31: want an S2 level in [0, 30]":     {"-cell", "31"},
+		"-merge -2: want an S2 level":               {"-merge", "-2"},
+		"-ends -1: want":                            {"-ends", "-1"},
+		"-ends: a table has none":                   bad("lat,lon\n1,2\n", "-ends", "1"),
+		"-seed and -key":                            {"-seed", "1", "-key", filepath.Join(t.TempDir(), "key")},
+		"want a file of 64 hexadecimal digits":      {"-key", program.File(t, "12")},
+		"no such file":                              {"-alpha", "1", "-in", "/no/such/file"},
+		"empty, want a header line":                 bad(""),
+		`no column "lon"`:                           bad("lat,name\n1,x\n"),
+		`no column "who"`:                           bad("lat,lon\n1,2\n", "-track", "who"),
+		"no rows":                                   bad("lat,lon\n"),
+		`line 3: lat: want a number in [-90, 90]`:   bad("lat,lon\n1,2\n91,2\n"),
+		`line 2: lon: not a number`:                 bad("lat,lon\n1,east\n"),
+		`column "alpha_per_km" is there already`:    bad("lat,lon,alpha_per_km\n1,2,3\n", "-keep", "*"),
+		"a record is longer than":                   bad("lat,lon\n1,\"" + strings.Repeat("x", 1<<20)),
+		"want GeoJSON objects":                      bad("[1]"),
+		"byte 1: unexpected EOF":                    bad("{"),
+		`type "Point": want Feature`:                features(`{"type":"Point","coordinates":[1,2]}`),
+		"features[1]: the feature is a JSON number": features(good + "5"),
+		"features[1]: geometry.coordinates: want a longitude and a latitude": features(good + `{"type":"Feature","geometry":{"type":"Point","coordinates":[null,2]}}`),
+		"features[1]: geometry.coordinates[1]: latitude: want a number in":   features(good + `{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1,2],[3,97]]}}`),
+		"after features[0], byte":                                            features(good + "]"),
+		"features are no array":                                              bad(`{"features":{}}`),
+		"a second array of features":                                         bad(`{"features":[],"features":[]}`),
+		`type "Feature": want a FeatureCollection`:                           bad(`{"type":"Feature","features":[]}`),
+		"want a FeatureCollection with features, a Feature":                  bad(`{"type":"FeatureCollection"}`),
+		"crs \"EPSG:3857\": want longitude and latitude, WGS 84":             bad(`{"type":"FeatureCollection","features":[],"crs":{"properties":{"name":"EPSG:3857"}}}`),
+		"geometry is a JSON string":                                          geometry(`"x"`),
+		`geometry.type "Circle": want a geometry`:                            geometry(`{"type":"Circle","coordinates":[1,2]}`),
+		"geometry.coordinates: want an array":                                geometry(`{"type":"LineString","coordinates":null}`),
+		"longitude: want a number in [-360, 360]":                            geometry(`{"type":"Point","coordinates":[361,2]}`),
+		"geometry.geometries[0]: null":                                       geometry(`{"type":"GeometryCollection","geometries":[null]}`),
+		`geometry.geometries[1].type ""`:                                     geometry(`{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]},{}]}`),
+		"want an element gpx":                                                bad("<kml></kml>"),
+		"line 2: wpt: latitude: want":                                        gpx(`<wpt lat="97" lon="1"/>`),
+		"line 3: trkpt: no attribute lon":                                    gpx("<trk><trkseg>\n" + `<trkpt lat="9"/></trkseg></trk>`),
+		`line 2: rtept: lon: not a number`:                                   gpx(`<rte><rtept lat="9" lon="x"/></rte>`),
+		"line 2: XML syntax error":                                           gpx("<trk></wpt>"),
+		"line 1: the encoding \"x-secret\" is unknown":                       bad(`<?xml version="1.0" encoding="x-secret"?><gpx></gpx>`),
+		`crs "urn:ogc:def:crs:OGC:1.3:CRS83": want`:                          bad(`{"type":"Feature","geometry":null,"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:OGC:1.3:CRS83"}}}`),
+		`crs "EPSG:43261": want`:                                             bad(`{"type":"Feature","geometry":null,"crs":{"properties":{"name":"EPSG:43261"}}}`),
+		`crs "{\"type\":\"link\",\"properties\":{\"href\":\"4326\"}}": want`: bad(`{"type":"Feature","geometry":null,"crs":{"type":"link","properties":{"href":"4326"}}}`),
+		"more behind the end of gpx":                                         bad("<gpx></gpx><gpx></gpx>"),
+		"an element is longer than":                                          gpx("<wpt lat=\"" + strings.Repeat("1", 3<<20)),
 	})
 	// What could not be read leaves no file, and nothing on the standard output is taken for good.
 	dir := t.TempDir()
@@ -180,13 +185,33 @@ func TestGeo_LeavesOutWhatIsNotPublic(t *testing.T) {
 		"lat,lon,kind,street,ele\n1,2,open,secret,777\n": ",open,",
 	} {
 		for _, args := range [][]string{{"-alpha", "1"}, {"-alpha", "1", "-keep", "street2, kind"}} {
-			out := private(t, in, args...)
+			out, stderr, _ := through(t, in, args...)
+			if said := "geo: -keep: nothing is named \"street2\"\n"; (stderr == said) != (len(args) > 2) {
+				t.Errorf("%v: %q", args, stderr)
+			}
 			if strings.Contains(out, "secret") || strings.Contains(out, "777") || strings.Contains(out, "7,7") || strings.Contains(out, public) != (len(args) > 2) {
 				t.Errorf("%v: %s", args, out)
 			}
 		}
 		if out := private(t, in, "-alpha", "1", "-keep", "*"); !strings.Contains(out, "secret") || strings.Contains(out, "7,7") || strings.Contains(out, "extensions>secret") {
 			t.Errorf("-keep *: %s", out)
+		}
+	}
+}
+
+// Of the columns that are not public that of -track alone is kept, whatever its case; one
+// without a name, as some programs write before the others, is not.
+func TestGeo_KeepsTheTrackAlone(t *testing.T) {
+	const in = ",lat,lon,Who,ele\nsecret,1,2,ann,secret\n"
+	for want, args := range map[string][]string{
+		"lat,lon,alpha_per_km\n":                              {"-alpha", "1"},
+		"lat,lon,Who,alpha_per_km,places,total_per_km\n":      {"-alpha", "1", "-track", "wHO"},
+		"lat,lon,Who,ele,alpha_per_km,places,total_per_km\n":  {"-alpha", "1", "-track", "who", "-keep", "ele"},
+		",lat,lon,Who,ele,alpha_per_km,places,total_per_km\n": {"-alpha", "1", "-track", "who", "-keep", "*"},
+	} {
+		out := private(t, in, args...)
+		if !strings.HasPrefix(out, want) || strings.Contains(out, "secret") != strings.Contains(want, "ele") || strings.Contains(out, "ann") != strings.Contains(want, "Who") {
+			t.Errorf("%v: %s", args, out)
 		}
 	}
 }
@@ -346,6 +371,91 @@ func TestGeo_Ends(t *testing.T) {
 	}
 }
 
+// What stands at the ends of a line does not show, not even that it is malformed: with
+// -ends a point is an end by where it stands, skipped or not.
+func TestGeo_EndsAreEndsIfMalformed(t *testing.T) {
+	for _, line := range []string{
+		`{"type":"Feature","geometry":{"type":"MultiLineString","coordinates":[[%s,[1,1],[2,2],[3,3],%[2]s],[%[1]s]]}}`,
+		`{"type":"Feature","geometry":{"type":"GeometryCollection","geometries":[{"type":"LineString","coordinates":[%s,[1,1],[2,2],[3,3],%[2]s]}]}}`,
+		`<gpx><trk><trkseg>%s<trkpt lat="1" lon="1"/><trkpt lat="2" lon="2"/><trkpt lat="3" lon="3"/>%s</trkseg><trkseg>%[1]s</trkseg></trk></gpx>`,
+	} {
+		good, bad := `[8,1]`, []string{`[8,97]`, `[null,1]`, `"x"`}
+		if strings.HasPrefix(line, "<") {
+			good, bad = `<trkpt lat="1" lon="8"/>`, []string{`<trkpt lat="97" lon="8"/>`, `<trkpt lat="1"><ele>7</ele></trkpt>`, `<trkpt/>`}
+		}
+		want := private(t, fmt.Sprintf(line, good, good), "-alpha", "1", "-ends", "1")
+		if n := len(released(t, want)); n != 3 {
+			t.Fatalf("%d points of three", n)
+		}
+		for _, b := range bad {
+			for _, in := range []string{fmt.Sprintf(line, b, good), fmt.Sprintf(line, good, b), fmt.Sprintf(line, b, b)} {
+				for _, args := range [][]string{{"-alpha", "1", "-ends", "1"}, {"-alpha", "1", "-ends", "1", "-skip"}} {
+					if out := private(t, in, args...); out != want {
+						t.Errorf("%v: an end %s shows:\n%s", args, b, out)
+					}
+				}
+			}
+		}
+		// Within the line it is malformed, and counts as the point that it stands for.
+		in := strings.Replace(fmt.Sprintf(line, good, good), `[2,2]`, `[2,97]`, 1)
+		in = strings.Replace(in, `lat="2"`, `lat="92"`, 1)
+		if _, stderr, status := through(t, in, "-alpha", "1", "-ends", "1"); status != 2 || !strings.Contains(stderr, "latitude") {
+			t.Errorf("%d, %s", status, stderr)
+		}
+		if strings.HasPrefix(line, "<") {
+			at := released(t, want)
+			if got := released(t, private(t, in, "-alpha", "1", "-ends", "1", "-skip")); !slices.Equal(got, []metric.LatLon{at[0], at[2]}) {
+				t.Errorf("%v of %v", got, at)
+			}
+		}
+	}
+}
+
+// A line takes memory, and so time, linear in its points.
+func TestGeo_LongLine(t *testing.T) {
+	f := testkit.Must((&settings{alpha: 1, merge: noCell, cell: noCell}).filter(random.Seeded(1)))
+	bytes := func(n int) float64 {
+		in := `{"type":"Feature","geometry":{"type":"LineString","coordinates":[` + strings.Repeat("[1,2],", n-1) + `[1,2]]}}`
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		testkit.Must(f.run(context.Background(), "in", strings.NewReader(in), io.Discard))
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	if few, many := bytes(1_000), bytes(10_000); many > 15*few { // 100 times, if it were quadratic
+		t.Errorf("1,000 points take %.0f bytes, 10,000 take %.0f", few, many)
+	}
+}
+
+// The same places in other clothes: names of columns, text sequences, encodings, and
+// longitudes beyond 180.
+func TestGeo_Dialects(t *testing.T) {
+	feature := func(lon string) string {
+		return `{"type":"Feature","geometry":{"type":"Point","coordinates":[` + lon + `,2]},"properties":{"name":"é"}}`
+	}
+	want := released(t, private(t, feature("-170"), "-alpha", "1"))[0]
+	for name, in := range map[string]string{
+		"columns":   "Latitude,Longitude,name\n2,-170,é\n",
+		"lng":       "name,lat,LNG\né,2,190\n",
+		"beyond":    feature("190"),
+		"sequence":  "\x1e" + feature("-170") + "\n\x1e" + feature("190") + "\n",
+		"latin 1":   "<?xml version='1.0' encoding='ISO-8859-1' ?>\n<gpx><wpt lat=\"2\" lon=\"190\"><name>\xe9</name></wpt></gpx>",
+		"utf-8":     `<?xml version="1.0" encoding="UTF-8"?><gpx><wpt lat="2" lon="-170"><name>é</name></wpt></gpx>`,
+		"marked":    "\ufeff" + feature("-170"),
+		"crs":       strings.TrimSuffix(feature("190"), "}") + `,"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:OGC:1.3:CRS84"}}}`,
+		"other crs": strings.TrimSuffix(feature("190"), "}") + `,"crs":{"type":"name","properties":{"name":"http://www.opengis.net/def/crs/EPSG/0/4326"}}}`,
+	} {
+		out := private(t, in, "-alpha", "1", "-keep", "name")
+		at := released(t, strings.TrimPrefix(out, "\x1e"))
+		if len(at) == 0 || at[0] != want || at[len(at)-1] != want || !strings.Contains(out, "é") {
+			t.Errorf("%s: %v, want %v\n%s", name, at, want, out)
+		}
+		if marks := strings.Count(in, "\x1e"); strings.Count(out, "\x1e") != marks || marks > 0 && out[0] != mark {
+			t.Errorf("%s: %q", name, out)
+		}
+	}
+}
+
 // Counts that can remember no more places never say too little.
 func TestPlaces_CountAtLeast(t *testing.T) {
 	f := testkit.Must((&settings{alpha: 1, merge: noCell, cell: noCell}).filter(random.Seeded(1)))
@@ -367,7 +477,7 @@ func TestGeo_OutputIsOfTheFormat(t *testing.T) {
 		if err := dec.Decode(&f); err != nil || f.Type != "Feature" {
 			t.Errorf("%v: %s", err, again)
 		}
-		if _, err := f.Geometry.read(""); err != nil {
+		if _, err := f.Geometry.read("", 0); err != nil {
 			t.Error(err)
 		}
 	}

@@ -38,10 +38,10 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, prior string) 
 		return err
 	}
 	defer f.Close()
-	columns := csvfile.Columns{Required: []string{"lat", "lon"}, Optional: []string{"name", "population"}}
+	columns := csvfile.Columns{Place: true, Optional: []string{"name", "population"}}
 	weighted := prior == "population"
 	if weighted {
-		columns = csvfile.Columns{Required: []string{"lat", "lon", "population"}, Optional: []string{"name"}}
+		columns = csvfile.Columns{Required: []string{"population"}, Place: true, Optional: []string{"name"}}
 	} else if prior != "uniform" {
 		return fmt.Errorf("-prior %q: want uniform or population", prior)
 	}

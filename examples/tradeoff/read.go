@@ -102,7 +102,7 @@ func same[P any](pts []P, n int, space metric.Space[P]) (rho1, rho2 metric.Finit
 // sphere are places on the Earth, at great-circle distance in km.
 type sphere []metric.LatLon
 
-func (s *sphere) columns() csvfile.Columns { return csvfile.Columns{Required: []string{"lat", "lon"}} }
+func (s *sphere) columns() csvfile.Columns { return csvfile.Columns{Place: true} }
 func (s *sphere) add(r *csvfile.Row) {
 	*s = append(*s, r.LatLon())
 }

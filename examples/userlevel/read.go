@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
@@ -63,7 +64,8 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, regions string
 	for _, column := range strings.Split(header, ",") {
 		has[strings.ToLower(strings.Trim(column, " \t\r\"\ufeff"))] = true
 	}
-	switch geo := has["lat"] || has["lon"]; {
+	geo := slices.ContainsFunc([]string{"lat", "latitude", "lon", "lng", "long", "longitude"}, func(name string) bool { return has[name] })
+	switch {
 	case !geo && !has["item"] && len(peek) > 0:
 		return &csvfile.Error{File: name, Line: 1, Reason: "no columns \"lat\" and \"lon\", and no \"item\""}
 	case !geo && regions != "":
@@ -86,7 +88,7 @@ func (s *study) readPlaces(ctx context.Context, name string, in io.Reader, n int
 	}
 	at := metric.NewLocator(s.points)
 	users := map[string]int{}
-	columns := csvfile.Columns{Required: []string{"user", "lat", "lon"}}
+	columns := csvfile.Columns{Required: []string{"user"}, Place: true}
 	return csvfile.Read(name, in, columns, func(r *csvfile.Row) {
 		u := s.user(r, users, n, "lat")
 		x := r.LatLon()
@@ -109,7 +111,7 @@ func (s *study) readRegions(ctx context.Context, file string) (err error) {
 	}
 	defer f.Close()
 	var at []metric.LatLon
-	columns := csvfile.Columns{Required: []string{"name", "lat", "lon"}}
+	columns := csvfile.Columns{Required: []string{"name"}, Place: true}
 	err = csvfile.Read(name, f, columns, func(r *csvfile.Row) {
 		s.regions = append(s.regions, r.Text("name"))
 		at = append(at, r.LatLon())
@@ -177,7 +179,7 @@ func (s *study) readItems(ctx context.Context, name string, in io.Reader, n int)
 		return err
 	}
 	if len(items) < 2 {
-		return fmt.Errorf("%s: all items are %q, want two different ones at least", name, s.regions[0])
+		return fmt.Errorf("%s: all items are the same, want two different ones at least", name)
 	}
 	s.space = emd.Clusters{Count: len(items), Size: 1, Within: 1, Diameter: 1}
 	s.near, s.wide = 1, 1
@@ -193,7 +195,7 @@ func (s *study) user(r *csvfile.Row, users map[string]int, n int, what string) i
 		return -1
 	}
 	if r.Text(what) == "" {
-		r.Fail(what, fmt.Sprintf("user %q has no item here, and a user needs one", name))
+		r.Fail(what, "a user needs an item")
 		return -1
 	}
 	u, ok := users[name]
@@ -225,7 +227,7 @@ func (s *study) cut(name string) error {
 		s.longest = max(s.longest, len(items))
 	}
 	if len(s.first) == 0 {
-		return fmt.Errorf("%s: no user has %d items, the most are %d: use a smaller -m", name, s.m, s.longest)
+		return fmt.Errorf("%s: no user has %d items: use a smaller -m", name, s.m)
 	}
 	switch {
 	case s.move > s.wide:

@@ -4,6 +4,7 @@ package csvfile
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -23,13 +24,16 @@ import (
 const (
 	maxRows        = 1_000_000
 	maxRecordBytes = 64 << 10 // a record with its quotes; so also a bound for every field
-	maxQuoted      = 40       // runes of a bad value that a message repeats
+	maxQuoted      = 40       // runes of a header that a message repeats
 )
 
 // Columns names the columns of a CSV file that a program reads, in any order
 // and among others. Names are matched without regard to case.
 type Columns struct {
 	Required, Optional []string
+	// Place requires the columns that [Row.LatLon] reads: lat or latitude, and lon, lng,
+	// long or longitude, the first that there is.
+	Place bool
 	// AnyLength allows no rows, and more than a million, to a program that keeps
 	// none of them.
 	AnyLength bool
@@ -38,12 +42,12 @@ type Columns struct {
 	Skip func(error)
 }
 
-// Error says where a file is wrong and why.
+// Error says where a file is wrong and why, and not what stands there, which is as
+// private as the rows.
 type Error struct {
 	File   string
 	Line   int    // from 1, the header's; 0 where the whole file is meant
 	Column string // "" where no single column is at fault
-	Value  string // what the column holds
 	Reason string
 }
 
@@ -53,23 +57,28 @@ func (e *Error) Error() string {
 		s += fmt.Sprintf("line %d: ", e.Line)
 	}
 	if e.Column != "" {
-		s += fmt.Sprintf("%s = %s: ", e.Column, quote(e.Value))
+		s += e.Column + ": "
 	}
 	return s + e.Reason
 }
 
 // Read calls row for every record below the header line of r and stops at
 // the first that is malformed, with an [*Error]; file is its name in
-// messages. Spaces around fields and a byte order mark are dropped, empty lines
-// skipped. A file without records is an error, as are more than a million of
+// messages. Spaces around fields and a byte order mark are dropped. An empty line below
+// the header is a record where there is one column, and malformed where there are more. A
+// file without records is an error, as are more than a million of
 // them (but see [Columns]) and one of more than 64 KiB. [Row.Stop] ends it early.
 // The next call reuses the Row. One pass, one record in memory.
 func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
-	lim := &bounded.Reader{R: withoutMark(r), Max: maxRecordBytes, What: "a record"}
+	in := &counted{r: withoutMark(r)}
+	lim := &bounded.Reader{R: in, Max: maxRecordBytes, What: "a record"}
 	cr := csv.NewReader(lim)
 	cr.ReuseRecord = true
 	cr.TrimLeadingSpace = true
 
+	if c.Place {
+		c.Required = slices.Concat(c.Required, []string{"lat", "lon"})
+	}
 	w := &Row{file: file, at: make(map[string]column, len(c.Required)+len(c.Optional))}
 	header, err := cr.Read()
 	if err == io.EOF {
@@ -85,35 +94,86 @@ func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 	if err := w.readHeader(header, c); err != nil {
 		return err
 	}
-	for n := 0; ; n++ {
-		lim.Begin(cr.InputOffset())
-		w.fields, err = cr.Read()
-		if err == io.EOF && n == 0 && !c.AnyLength {
-			return &Error{File: file, Reason: "no rows below the header"}
+	n := 0
+	// give hands out a record; what is wrong with it is skipped, or ends the file.
+	give := func(fields []string, err error) error {
+		w.fields, w.err = fields, err
+		if err == nil {
+			if n++; n > maxRows && !c.AnyLength {
+				return &Error{File: file, Line: w.line, Reason: fmt.Sprintf("more than %d rows", maxRows)}
+			}
+			row(w)
 		}
-		if err == io.EOF {
-			return nil
-		}
-		if pe := new(csv.ParseError); c.Skip != nil && errors.As(err, &pe) {
-			c.Skip(w.readError(err, cr.FieldsPerRecord))
-			continue
-		}
-		if err != nil {
-			return w.readError(err, cr.FieldsPerRecord)
-		}
-		w.line, _ = cr.FieldPos(0)
-		if n == maxRows && !c.AnyLength {
-			return &Error{File: file, Line: w.line, Reason: fmt.Sprintf("more than %d rows", maxRows)}
-		}
-		row(w)
-		if c.Skip != nil && w.err != nil {
+		if w.err != nil && c.Skip != nil {
 			c.Skip(w.err)
 			w.err = nil
 		}
-		if w.err != nil || w.stopped {
-			return w.err
+		return w.err
+	}
+	first, _ := cr.FieldPos(0)
+	next := first + lines(header) // where a record without empty lines before it begins
+	for !w.stopped {
+		lim.Begin(cr.InputOffset())
+		fields, err := cr.Read()
+		at := in.lines + 1
+		pe := new(csv.ParseError)
+		switch {
+		case err == nil:
+			at, _ = cr.FieldPos(0)
+		case errors.As(err, &pe):
+			at = pe.StartLine
+		case err != io.EOF:
+			w.line = next - 1
+			return w.readError(err, cr.FieldsPerRecord)
+		}
+		for ; next < at && !w.stopped; next++ { // package csv passes over empty lines
+			w.line = next
+			var blank error
+			if len(header) > 1 {
+				blank = &Error{File: file, Line: next, Reason: "empty, and no row"}
+			}
+			if err := give([]string{""}, blank); err != nil {
+				return err
+			}
+		}
+		switch {
+		case w.stopped:
+		case err == io.EOF && n == 0 && !c.AnyLength:
+			return &Error{File: file, Reason: "no rows below the header"}
+		case err == io.EOF:
+			return nil
+		default:
+			if next = at + lines(fields); err != nil {
+				next, err = max(next, pe.Line+1), w.readError(err, cr.FieldsPerRecord)
+			}
+			w.line = at
+			if err := give(fields, err); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// lines is how many lines a record takes.
+func lines(fields []string) int {
+	n := 1
+	for _, f := range fields {
+		n += strings.Count(f, "\n")
+	}
+	return n
+}
+
+// counted counts the ends of lines that it reads.
+type counted struct {
+	r     io.Reader
+	lines int
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.lines += bytes.Count(p[:n], []byte{'\n'})
+	return n, err
 }
 
 // Row is one record of a CSV file. Its methods take a column that [Columns]
@@ -138,14 +198,11 @@ type column struct {
 // Text returns the column without the spaces around it, or "" where the file
 // lacks it.
 func (w *Row) Text(name string) string {
-	c, ok := w.at[name]
-	if !ok {
-		panic("csvfile: undeclared CSV column " + name)
-	}
-	if c.pos < 0 {
+	pos := w.Position(name)
+	if pos < 0 {
 		return ""
 	}
-	return strings.TrimSpace(w.fields[c.pos])
+	return strings.TrimSpace(w.fields[pos])
 }
 
 // Header returns the names of all columns as the file has them, spaces around them
@@ -175,16 +232,34 @@ func (w *Row) Float(name string, lo, hi float64) float64 {
 	return v
 }
 
-// LatLon returns the columns lat and lon.
+// places are the columns of a place and what they may be called.
+var places = map[string][]string{"lat": {"lat", "latitude"}, "lon": {"lon", "lng", "long", "longitude"}}
+
+// LatLon returns the columns of Columns.Place, "lat" and "lon" here. A longitude beyond
+// 180 degrees, up to 360 either way, is that of the same meridian within.
 func (w *Row) LatLon() metric.LatLon {
-	return metric.LatLon{Lat: w.Float("lat", -90, 90), Lon: w.Float("lon", -180, 180)}
+	x := metric.LatLon{Lat: w.Float("lat", -90, 90), Lon: w.Float("lon", -360, 360)}
+	if math.Abs(x.Lon) > 180 {
+		x.Lon -= math.Copysign(360, x.Lon)
+	}
+	return x
+}
+
+// Position returns where in [Row.Header] a column of the file stands, -1 where the file
+// lacks it.
+func (w *Row) Position(name string) int {
+	c, ok := w.at[name]
+	if !ok {
+		panic("csvfile: undeclared CSV column " + name)
+	}
+	return c.pos
 }
 
 // Fail rejects the row for a reason of the caller's own, unless it has been
 // rejected before.
 func (w *Row) Fail(name, reason string) {
 	if w.err == nil {
-		w.err = &Error{File: w.file, Line: w.line, Column: name, Value: w.Text(name), Reason: reason}
+		w.err = &Error{File: w.file, Line: w.line, Column: name, Reason: reason}
 	}
 }
 
@@ -206,9 +281,15 @@ func (w *Row) readHeader(header []string, c Columns) error {
 	}
 	for k, name := range slices.Concat(c.Required, c.Optional) {
 		required := k < len(c.Required)
-		i, ok := pos[strings.ToLower(name)]
-		if !ok {
-			i = -1
+		called := []string{strings.ToLower(name)}
+		if c.Place && places[name] != nil {
+			called = places[name]
+		}
+		i, ok := -1, false
+		for _, n := range called {
+			if at, there := pos[n]; there && !ok {
+				i, ok = at, true
+			}
 		}
 		if !ok && required {
 			return &Error{File: w.file, Line: 1,

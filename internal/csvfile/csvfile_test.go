@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 )
 
-var places = Columns{Required: []string{"lat", "lon"}, Optional: []string{"name", "population"}}
+var wanted = Columns{Place: true, Optional: []string{"name", "population"}}
 
 type place struct {
 	name     string
@@ -21,7 +21,7 @@ type place struct {
 
 func readPlaces(r io.Reader) ([]place, error) {
 	var ps []place
-	err := Read("in.csv", r, places, func(w *Row) {
+	err := Read("in.csv", r, wanted, func(w *Row) {
 		at := w.LatLon()
 		ps = append(ps, place{w.Text("name"), at.Lat, at.Lon, w.Float("population", 0, math.Inf(1))})
 	})
@@ -31,7 +31,7 @@ func readPlaces(r io.Reader) ([]place, error) {
 func TestRead_Good(t *testing.T) {
 	for _, in := range []string{
 		"name,lat,lon,population\nParis,48.85,2.35,2138551\n\"Nice, FR\",43.7,7.27,\n",
-		"\ufeffLON,junk,LAT,Name, population \r\n 2.35 ,x, 48.85,Paris,2138551\r\n\r\n7.27,,43.7,\"Nice, FR\",\r\n",
+		"\ufeffLON,junk,LAT,Name, population \r\n 2.35 ,x, 48.85,Paris,2138551\r\n7.27,,43.7,\"Nice, FR\",\r\n",
 		"\ufeff\"lat\",lon,name,population\n48.85,2.35,Paris,2138551\n43.7,7.27,\"Nice, FR\",",
 	} {
 		got, err := readPlaces(iotest.OneByteReader(strings.NewReader(in)))
@@ -42,13 +42,40 @@ func TestRead_Good(t *testing.T) {
 	}
 }
 
+// The columns of a place go by several names, and longitudes may count on beyond 180.
+func TestRead_PlaceByOtherNames(t *testing.T) {
+	for in, want := range map[string]string{
+		"Latitude,LNG\n1,2\n":                     "1 2 0 1",
+		"long,x,latitude\n190.5,0,-3\n":           "-3 -169.5 2 0",
+		"lat,longitude\n1,-359\n":                 "1 1 0 1",
+		"longitude,latitude,lat,lon\n9,9,1,180\n": "1 180 2 3",
+		"lat,lon,longitude\n1,-180,9\n":           "1 -180 0 1",
+	} {
+		err := Read("in.csv", strings.NewReader(in), Columns{Place: true}, func(w *Row) {
+			x := w.LatLon()
+			if got := fmt.Sprint(x.Lat, x.Lon, w.Position("lat"), w.Position("lon")); got != want {
+				t.Errorf("%q: %s, want %s", in, got, want)
+			}
+		})
+		if err != nil {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+	if err := Read("in.csv", strings.NewReader("latitude,lon\n1,2\n"), Columns{Required: []string{"lat"}}, func(*Row) {}); err == nil {
+		t.Error("a column by another name, which was not asked for")
+	}
+	if _, err := readPlaces(strings.NewReader("lat,lon\n1,361\n")); err == nil || err.Error() != "in.csv: line 2: lon: want a number in [-360, 360]" {
+		t.Error(err)
+	}
+}
+
 func TestRead_OptionalColumn(t *testing.T) {
 	for in, want := range map[string]string{
 		"lat,lon\n1,2\n":                 "0 ''",
 		"lat,lon,name,population\n1,2,,": "0 ''",
 		"name,lat,lon\nx,1,2":            "0 'x'",
 	} {
-		err := Read("in.csv", strings.NewReader(in), places, func(w *Row) {
+		err := Read("in.csv", strings.NewReader(in), wanted, func(w *Row) {
 			if got := fmt.Sprintf("%v '%s'", w.Float("population", 1, 2), w.Text("name")); got != want {
 				t.Errorf("%q: %s, want %s", in, got, want)
 			}
@@ -70,21 +97,24 @@ func TestRead_NamesLineColumnAndReason(t *testing.T) {
 		{"lat,a|b\n", `in.csv: line 1: no column "lon", the header is "lat,a|b"`},
 		{"\"lat\";\"lon\"\n", `in.csv: line 1: extraneous or missing " in quoted-field (want a header line with commas between fields)`},
 		{"lat,LAT,lon\n1,2,3\n", `in.csv: line 1: column "lat" appears twice`},
-		{"lat,lon\n1,2\n\n9x,3\n", `in.csv: line 4: lat = "9x": not a number`},
-		{"lat,lon\n1,\n", `in.csv: line 2: lon = "": not a number`},
-		{"lat,lon\n1_0,1\n", `in.csv: line 2: lat = "1_0": not a number`},
-		{"lat,lon\n1,0x1p4\n", `in.csv: line 2: lon = "0x1p4": not a number`},
-		{"lat,lon\n1,0X_1P-2\n", `in.csv: line 2: lon = "0X_1P-2": not a number`},
-		{"lat,lon\n1,NaN\n", `in.csv: line 2: lon = "NaN": not a finite number`},
-		{"lat,lon\n-Inf,1\n", `in.csv: line 2: lat = "-Inf": not a finite number`},
-		{"lat,lon\n1,1e999\n", `in.csv: line 2: lon = "1e999": not a finite number`},
-		{"lat,lon\n90.5,1\n", `in.csv: line 2: lat = "90.5": want a number in [-90, 90]`},
-		{"lat,lon,population\n9,1,-1\n", `in.csv: line 2: population = "-1": want a number >= 0`},
-		{"lat,lon\nx,y\n", `in.csv: line 2: lat = "x": not a number`}, // the first failure stays
+		{"lat,lon\n1,2\n9x,3\n", `in.csv: line 3: lat: not a number`},
+		{"\n\nlat,lon\n1,2\n\n3,4\n", "in.csv: line 5: empty, and no row"},
+		{"lat,lon\n1,2\n3,4\r\n\r\n", "in.csv: line 4: empty, and no row"},
+		{"lat,lon,name\n1,2,\"a\nb\"\n\n3,4,c\n", "in.csv: line 4: empty, and no row"},
+		{"lat,lon\n1,\n", `in.csv: line 2: lon: not a number`},
+		{"lat,lon\n1_0,1\n", `in.csv: line 2: lat: not a number`},
+		{"lat,lon\n1,0x1p4\n", `in.csv: line 2: lon: not a number`},
+		{"lat,lon\n1,0X_1P-2\n", `in.csv: line 2: lon: not a number`},
+		{"lat,lon\n1,NaN\n", `in.csv: line 2: lon: not a finite number`},
+		{"lat,lon\n-Inf,1\n", `in.csv: line 2: lat: not a finite number`},
+		{"lat,lon\n1,1e999\n", `in.csv: line 2: lon: not a finite number`},
+		{"lat,lon\n90.5,1\n", `in.csv: line 2: lat: want a number in [-90, 90]`},
+		{"lat,lon,population\n9,1,-1\n", `in.csv: line 2: population: want a number >= 0`},
+		{"lat,lon\nx,y\n", `in.csv: line 2: lat: not a number`}, // the first failure stays
 		{"lat,lon\n1,2\n1,2,3\n", "in.csv: line 3: not the 2 fields of the header"},
 		{"lat,lon\n1,\"2\n", `in.csv: line 2: extraneous or missing " in quoted-field`},
-		{"lat,lon\n1,x\x1b[2J\n", `in.csv: line 2: lon = "x\x1b[2J": not a number`},
-		{"lat,lon\n" + long + ",x\n", `in.csv: line 2: lat = "` + long[:40] + `...": want a number in [-90, 90]`},
+		{"lat,lon\n1,x\x1b[2J\n", `in.csv: line 2: lon: not a number`},
+		{"lat,lon\n" + long + ",x\n", `in.csv: line 2: lat: want a number in [-90, 90]`},
 		{"lat,lon\n1,2\n1,\"" + strings.Repeat("x\n", 1<<20), "in.csv: after line 2: a record is longer than 65536 bytes (a quote left open?)"},
 		{strings.Repeat("x", 1<<20), "in.csv: after line 0: a record is longer than 65536 bytes (a quote left open?)"},
 	} {
@@ -99,7 +129,7 @@ func TestRead_NamesLineColumnAndReason(t *testing.T) {
 func TestRead_TooManyRows(t *testing.T) {
 	in := "lat,lon\n" + strings.Repeat("1,2\n", maxRows+1)
 	n := 0
-	err := Read("in.csv", strings.NewReader(in), places, func(*Row) { n++ })
+	err := Read("in.csv", strings.NewReader(in), wanted, func(*Row) { n++ })
 	if want := "in.csv: line 1000002: more than 1000000 rows"; err == nil || err.Error() != want || n != maxRows {
 		t.Errorf("%d rows, %v; want %d, %s", n, err, maxRows, want)
 	}
@@ -120,11 +150,11 @@ func TestRead_PassesOnReadErrors(t *testing.T) {
 }
 
 func TestRow_Fail(t *testing.T) {
-	err := Read("in.csv", strings.NewReader("lat,lon,name\n1,2,Atlantis\n"), places, func(w *Row) {
+	err := Read("in.csv", strings.NewReader("lat,lon,name\n1,2,Atlantis\n"), wanted, func(w *Row) {
 		w.Fail("name", "not on any map")
 		w.Fail("lat", "too late")
 	})
-	if want := `in.csv: line 2: name = "Atlantis": not on any map`; err == nil || err.Error() != want {
+	if want := `in.csv: line 2: name: not on any map`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	defer func() {
@@ -132,12 +162,37 @@ func TestRow_Fail(t *testing.T) {
 			t.Error("no panic for a column that Columns does not name")
 		}
 	}()
-	Read("in.csv", strings.NewReader("lat,lon\n1,2\n"), places, func(w *Row) { w.Text("Lat") })
+	Read("in.csv", strings.NewReader("lat,lon\n1,2\n"), wanted, func(w *Row) { w.Text("Lat") })
+}
+
+// Where there is one column an empty line is a row of its own, wherever it stands.
+func TestRead_EmptyLinesOfOneColumn(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\n1\n\n3\n":                "2:1 3: 4:3",
+		"\ufeffa\r\n\r\n\r\n3\r\n":   "2: 3: 4:3",
+		"a\n1\n\n\n":                 "2:1 3: 4:",
+		"a\n\"x\ny\"\n\n\"\"\n  \nz": "2:x\ny 4: 5: 6: 7:z",
+		"\na\n\n":                    "3:",
+		"a\n":                        "",
+	} {
+		var got []string
+		err := Read("in.csv", strings.NewReader(in), Columns{Required: []string{"a"}, AnyLength: true}, func(w *Row) {
+			got = append(got, fmt.Sprintf("%d:%s", w.line, w.Text("a")))
+		})
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
+		}
+	}
+	n := 0
+	err := Read("in.csv", strings.NewReader("a\n\n\n1\n"), Columns{Required: []string{"a"}}, func(w *Row) { n++; w.Stop() })
+	if n != 1 || err != nil {
+		t.Errorf("%d rows, %v", n, err)
+	}
 }
 
 func TestRow_StopIsTheLast(t *testing.T) {
 	n := 0
-	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,y\n"), places, func(w *Row) {
+	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,y\n"), wanted, func(w *Row) {
 		n++
 		w.Stop()
 		if w.LatLon(); w.Err() != nil {
@@ -153,16 +208,18 @@ func TestRow_StopIsTheLast(t *testing.T) {
 func TestRead_Skip(t *testing.T) {
 	var bad []string
 	var good []float64
-	c := Columns{Required: []string{"lat", "lon"}, Skip: func(err error) { bad = append(bad, err.Error()) }}
-	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,2\n3\n4,5\n6,\"7\"8\n9,1\n"), c, func(w *Row) {
+	c := Columns{Place: true, Skip: func(err error) { bad = append(bad, err.Error()) }}
+	err := Read("in.csv", strings.NewReader("lat,lon\n1,2\nx,2\n3\n4,5\n6,\"7\"8\n\n9,1\n\n"), c, func(w *Row) {
 		if at := w.LatLon(); w.Err() == nil {
 			good = append(good, at.Lat)
 		}
 	})
 	want := []string{
-		`in.csv: line 3: lat = "x": not a number`,
+		`in.csv: line 3: lat: not a number`,
 		"in.csv: line 4: not the 2 fields of the header",
 		`in.csv: line 6: extraneous or missing " in quoted-field`,
+		"in.csv: line 7: empty, and no row",
+		"in.csv: line 9: empty, and no row",
 	}
 	if err != nil || !slices.Equal(good, []float64{1, 4, 9}) || !slices.Equal(bad, want) {
 		t.Errorf("%v, %q, %v", good, bad, err)
@@ -170,7 +227,7 @@ func TestRead_Skip(t *testing.T) {
 }
 
 func TestRow_HeaderAndFields(t *testing.T) {
-	err := Read("in.csv", strings.NewReader(" Name , lat,lon\nParis, 48.85,2.35\n"), places, func(w *Row) {
+	err := Read("in.csv", strings.NewReader(" Name , lat,lon\nParis, 48.85,2.35\n"), wanted, func(w *Row) {
 		if !slices.Equal(w.Header(), []string{"Name", "lat", "lon"}) || !slices.Equal(w.Fields(), []string{"Paris", "48.85", "2.35"}) {
 			t.Errorf("%q, %q", w.Header(), w.Fields())
 		}

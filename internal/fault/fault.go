@@ -22,19 +22,55 @@ type ValueError struct {
 	Index int     // position in Arg, or -1 where Arg is a single number
 	Value float64 // what was given
 	Want  string  // the domain, as in "a finite number >= 0"
+
+	// Private keeps Value out of the message: it is a record or what was to be released.
+	Private bool
 }
 
 func (e *ValueError) Error() string {
+	s := e.Op + ": " + e.Arg
 	if e.Index >= 0 {
-		return fmt.Sprintf("%s: %s[%d] = %v, want %s", e.Op, e.Arg, e.Index, e.Value, e.Want)
+		s += fmt.Sprintf("[%d]", e.Index)
 	}
-	return fmt.Sprintf("%s: %s = %v, want %s", e.Op, e.Arg, e.Value, e.Want)
+	if !e.Private {
+		s += fmt.Sprintf(" = %v", e.Value)
+	}
+	return s + ", want " + e.Want
 }
 
 // Value is the error of one argument, a number that does not belong to a slice.
 func Value(op, arg string, v float64, want string) error {
-	return &ValueError{op, arg, -1, v, want}
+	return &ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: want}
 }
+
+// Private returns err, which is about a private value, without that value in its
+// message: a *[ValueError] and a *[SizeError] keep it in their field, and of any other
+// error, as of a caller's own check, the message is left to [errors.Unwrap]. What wraps
+// err must be made after.
+func Private(err error) error {
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case *ValueError:
+		private := *e
+		private.Private = true
+		return &private
+	case *SizeError:
+		private := *e
+		private.Private = true
+		return &private
+	case *within:
+		return &within{e.op, Private(e.err)}
+	}
+	return &private{err}
+}
+
+type private struct{ err error }
+
+func (p *private) Error() string {
+	return "not in the domain (what is wrong is as private as the value: see errors.Unwrap)"
+}
+func (p *private) Unwrap() error { return p.err }
 
 // need is nil where ok, and else [Value].
 func need(ok bool, op, arg string, v float64, want string) error {
@@ -50,9 +86,14 @@ type SizeError struct {
 	Arg  string
 	Got  int
 	Want string // as in "12" or "at least 1"
+
+	Private bool // keeps Got out of the message, as in [ValueError]
 }
 
 func (e *SizeError) Error() string {
+	if e.Private {
+		return fmt.Sprintf("%s: %s, want size %s", e.Op, e.Arg, e.Want)
+	}
 	return fmt.Sprintf("%s: %s has size %d, want %s", e.Op, e.Arg, e.Got, e.Want)
 }
 
@@ -115,6 +156,12 @@ func Len(f interface{ Len() int }) int {
 		return 0
 	}
 	return f.Len()
+}
+
+// Twice refuses to merge counts with themselves: every record would count twice, and what
+// is stated of a release would be half of what it is.
+func Twice(op, what string) error {
+	return fmt.Errorf("%s: %s with themselves: every record would count twice", op, what)
 }
 
 // Made is the check of a method on its receiver, a what from one of its makers.

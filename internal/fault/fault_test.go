@@ -112,6 +112,34 @@ func TestWithin_NamesThePackageOnce(t *testing.T) {
 	}
 }
 
+// What is private stays out of the message and in reach of who asks.
+func TestPrivate_KeepsTheValueOutOfTheMessage(t *testing.T) {
+	own := errors.New("765432 is bad")
+	for want, err := range map[string]error{
+		"p: F: x[2], want y":    &ValueError{Op: "p: F", Arg: "x", Index: 2, Value: 765432, Want: "y"},
+		"p: F: x, want y":       Value("p: F", "x", 765432, "y"),
+		"p: F: x, want size 3":  Size("p: F", "x", 765432, 3),
+		"p: G: F: x, want y":    Within("p: G", Value("p: F", "x", 765432, "y")),
+		"p: H: G: F: x, want y": Within("p: H", Within("p: G", Value("p: F", "x", 765432, "y"))),
+		"not in the domain (what is wrong is as private as the value: see errors.Unwrap)": own,
+	} {
+		got := Private(err)
+		if strings.Contains(got.Error(), "765432") || got.Error() != want {
+			t.Errorf("%v, want %s", got, want)
+		}
+		var v *ValueError
+		if errors.As(got, &v) && (v.Value != 765432 || !v.Private) {
+			t.Errorf("%+v", v)
+		}
+		if !strings.Contains(err.Error(), "765432") {
+			t.Errorf("%v has changed", err)
+		}
+	}
+	if !errors.Is(Private(own), own) || Private(nil) != nil {
+		t.Error(Private(own))
+	}
+}
+
 func TestUnit_IsTheOneGiven(t *testing.T) {
 	for _, c := range []struct{ given, metric, want string }{{"", "", ""}, {"", "km", "km"}, {"km", "", "km"}, {"km", "km", "km"}} {
 		if u, err := Unit("p: F", c.given, c.metric); u != c.want || err != nil {

@@ -94,7 +94,7 @@ func (c *Cells) Center(p metric.LatLon) (metric.LatLon, error) {
 		return metric.LatLon{}, err
 	}
 	if err := c.sphere.Check(p, p); err != nil {
-		return metric.LatLon{}, fmt.Errorf("%s: %w", op, err)
+		return metric.LatLon{}, fmt.Errorf("%s: %w", op, fault.Private(err))
 	}
 	face, i, j := c.cell(p)
 	at := func(k int) float64 { return (float64(k) + 0.5) / float64(c.n) }

@@ -85,7 +85,7 @@ func (m *Gaussian) releaseTo(op string, dst []float64, rng *rand.Rand, x []float
 		return err
 	}
 	if err := m.out.checkVector(op, "x", x, m.dim); err != nil {
-		return err
+		return fault.Private(err)
 	}
 	if err := checkLen(op, "dst", len(dst), m.dim); err != nil {
 		return err

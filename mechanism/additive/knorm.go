@@ -179,7 +179,7 @@ func (k *KNorm) releaseTo(op string, dst []float64, rng *rand.Rand, x []float64)
 		return err
 	}
 	if err := k.out.checkVector(op, "x", x, k.norm.Dim); err != nil {
-		return err
+		return fault.Private(err)
 	}
 	if err := checkLen(op, "dst", len(dst), k.norm.Dim); err != nil {
 		return err

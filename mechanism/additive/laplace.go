@@ -46,7 +46,7 @@ func (l *Laplace) Release(rng *rand.Rand, x float64) (float64, error) {
 		return 0, err
 	}
 	if err := l.k.out.check(op, "x", -1, x); err != nil {
-		return 0, err
+		return 0, fault.Private(err)
 	}
 	rng, done := random.Get(rng)
 	defer done()

@@ -112,7 +112,7 @@ func (r *Region) Move(p metric.LatLon) (metric.LatLon, error) {
 		return metric.LatLon{}, err
 	}
 	if err := (metric.GreatCircle{}).Check(p, p); err != nil {
-		return metric.LatLon{}, fmt.Errorf("%s: %w", op, err)
+		return metric.LatLon{}, fmt.Errorf("%s: %w", op, fault.Private(err))
 	}
 	if r.Contains(p) {
 		return p, nil

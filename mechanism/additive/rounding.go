@@ -52,12 +52,9 @@ func (r rounding) check(op, arg string, index int, x float64) error {
 	if math.Abs(x) <= limit {
 		return nil
 	}
-	want := "a finite number"
-	if spacing := math.Nextafter(math.Abs(x), math.Inf(1)) - math.Abs(x); !math.IsNaN(spacing) {
-		want = fmt.Sprintf("at most %.4g in size: there float64s are %.3g apart, the noise's scale is %.3g", limit, spacing, r.scale)
-		if r.exact {
-			want += fmt.Sprintf(", and the grid %.3g", r.grid)
-		}
+	want := fmt.Sprintf("a finite number, at most %.4g in size: beyond it float64s are too far apart for noise of scale %.3g", limit, r.scale)
+	if r.exact {
+		want += fmt.Sprintf(" on a grid of %.3g", r.grid)
 	}
 	return &fault.ValueError{Op: op, Arg: arg, Index: index, Value: x, Want: want}
 }

@@ -31,7 +31,7 @@ func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanis
 	return mechanism.Then(m, func(y P) (int, error) {
 		if check != nil {
 			if err := check.Check(pts.At(0), y); err != nil {
-				return 0, fmt.Errorf("additive: Snap: %w", err)
+				return 0, fmt.Errorf("additive: Snap: %w", fault.Private(err))
 			}
 		}
 		i, _ := near.Nearest(y)
@@ -139,7 +139,7 @@ func (m *Madlib) Release(rng *rand.Rand, x int) (int, error) {
 	if err := m.check(op); err != nil {
 		return 0, err
 	}
-	if err := fault.Index(op, "x", x, m.words.Len()); err != nil {
+	if err := fault.Private(fault.Index(op, "x", x, m.words.Len())); err != nil {
 		return 0, err
 	}
 	y := m.vector(x, make([]float64, 0, m.k.norm.Dim))

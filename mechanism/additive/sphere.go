@@ -138,7 +138,7 @@ func (s *Sphere) Release(rng *rand.Rand, x metric.LatLon) (metric.LatLon, error)
 		return metric.LatLon{}, err
 	}
 	if err := (metric.GreatCircle{}).Check(x, x); err != nil {
-		return metric.LatLon{}, fmt.Errorf("additive: Sphere.Release: %w", err)
+		return metric.LatLon{}, fmt.Errorf("additive: Sphere.Release: %w", fault.Private(err))
 	}
 	rng, done := random.Get(rng)
 	defer done()

@@ -52,13 +52,15 @@ func (c *Counts) Outputs() int { return len(c.n) }
 func (c *Counts) At(y int) int64 { return c.n[y] }
 
 // Merge adds the counts of other users. Different numbers of outputs, or of
-// items per user, are a [*metric.SizeError]; a nil d is [metric.ErrEmpty]. All leave
-// c as it is.
+// items per user, are a [*metric.SizeError]; a nil d is [metric.ErrEmpty]; c itself is an
+// error too. All leave c as it is.
 func (c *Counts) Merge(d *Counts) error {
 	const op = "emd: Counts.Merge"
 	switch {
 	case d == nil:
 		return fault.Empty(op, "Counts", 0)
+	case d == c:
+		return fault.Twice(op, "counts")
 	case d.users == 0:
 		return nil
 	case c.users == 0:

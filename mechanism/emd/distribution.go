@@ -248,7 +248,7 @@ func (d *Distribution[P]) release(ctx context.Context, op string, model Model, r
 		clear(acc)
 		for i, x := range items {
 			if err := d.plan.add(acc, x, 1); err != nil {
-				return fmt.Errorf("%s: user %d: item %d: %w", op, user, i, err)
+				return fmt.Errorf("%s: user %d: item %d: %w", op, user, i, fault.Private(err))
 			}
 		}
 		d.plan.Finish(acc)

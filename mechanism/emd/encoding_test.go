@@ -237,6 +237,9 @@ func TestReport_Binary(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, err, r)
 		}
 	}
+	if err, before := r.Merge(&r), fmt.Sprint(r); err == nil || !strings.Contains(err.Error(), "twice") || fmt.Sprint(r) != before {
+		t.Errorf("with itself: %v, %v", r, err)
+	}
 	if r.Merge(nil) == nil {
 		t.Error("no report")
 	}

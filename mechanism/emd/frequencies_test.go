@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,9 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 		if err := a.Merge(b); !errors.As(err, &size) || a.n[0] != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if err := a.Merge(a); err == nil || !strings.Contains(err.Error(), "twice") || a.n[0] != 1 {
+		t.Errorf("with itself: %v, %v", a, err)
 	}
 	if err := a.Merge(nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("no counts: %v", err)

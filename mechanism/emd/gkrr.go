@@ -148,7 +148,7 @@ func (g *GKRR) Release(rng *rand.Rand, x int) (int, error) {
 	if err := g.made(op); err != nil {
 		return 0, err
 	}
-	if err := fault.Index(op, "x", x, g.space.Len()); err != nil {
+	if err := fault.Private(fault.Index(op, "x", x, g.space.Len())); err != nil {
 		return 0, err
 	}
 	rng, done := random.Get(rng)

@@ -170,7 +170,7 @@ func (l *GridLinear[P]) ReleaseSum(rng *rand.Rand, data Users[P]) ([]int64, erro
 				k := math.RoundToEven(u)
 				if !(math.Abs(k) <= maxUnits && math.Abs(u-k) <= gridSlack*math.Max(1, math.Abs(k))) {
 					return fmt.Errorf("%s: user %d: item %d: %w", op, user, i,
-						&fault.ValueError{Op: "query " + strconv.Quote(l.query.Name), Arg: "f", Index: j, Value: v, Want: fmt.Sprintf("one of the first 2^40 multiples of the step %v", l.step)})
+						&fault.ValueError{Op: "query " + strconv.Quote(l.query.Name), Arg: "f", Index: j, Value: v, Want: fmt.Sprintf("one of the first 2^40 multiples of the step %v", l.step), Private: true})
 				}
 				s := sum[j] + int64(k)
 				if (s > sum[j]) != (k > 0) && k != 0 {

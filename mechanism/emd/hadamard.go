@@ -83,7 +83,7 @@ func (h *Hadamard) Release(rng *rand.Rand, x int) (int, error) {
 	if err := h.made(op); err != nil {
 		return 0, err
 	}
-	if err := fault.Index(op, "x", x, h.k); err != nil {
+	if err := fault.Private(fault.Index(op, "x", x, h.k)); err != nil {
 		return 0, err
 	}
 	rng, done := random.Get(rng)

@@ -227,7 +227,7 @@ func (m *means[P]) value(op string, user, item int, x P, dst []float64) error {
 		return fmt.Errorf("%s: user %d: item %d is outside the domain", op, user, item)
 	}
 	if err := m.query.eval(x, dst); err != nil {
-		return fmt.Errorf("%s: user %d: item %d: %w", op, user, item, err)
+		return fmt.Errorf("%s: user %d: item %d: %w", op, user, item, fault.Private(err))
 	}
 	return nil
 }

@@ -198,7 +198,7 @@ func each[P any](op string, m Model, data Users[P], f func(user int, items []P) 
 		case len(items) == 0:
 			err = fmt.Errorf("%s: user %d has no items", op, count)
 		case m.Bounded() && len(items) != m.Items:
-			err = fmt.Errorf("%s: user %d has %d items, not the model's %d", op, count, len(items), m.Items)
+			err = fmt.Errorf("%s: user %d has not the model's %d items", op, count, m.Items)
 		default:
 			err = f(count, items)
 			count++

@@ -107,13 +107,13 @@ func TestConstructors_Refuse(t *testing.T) {
 		{second(NewGKRR(c, 5e-324)), "alpha0 = 5e-324", nil},
 		{second(NewGKRR(one, 5e-324)), "alpha0 = 5e-324", nil},
 		{second(NewGKRR(Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1e300}, 1e300)), "alpha0 = 1e+300", nil},
-		{second(g.Release(nil, -1)), "emd: GKRR.Release: x = -1", nil},
-		{second(g.Release(nil, 4)), "x = 4", nil},
+		{second(g.Release(nil, -1)), "emd: GKRR.Release: x, want an index", nil},
+		{second(g.Release(nil, 4)), "x, want an index in [0, 4)", nil},
 		{second(NewHadamard(0, 1)), "emd: NewHadamard: k = 0", nil},
 		{second(NewHadamard(1<<30, 1)), "k = 1.073741824e+09", nil},
 		{second(NewHadamard(4, nan)), "eps = NaN", nil},
 		{second(NewHadamard(4, 5e-324)), "eps = 5e-324", nil},
-		{second(testkit.Must(NewHadamard(4, 1)).Release(nil, 4)), "emd: Hadamard.Release: x = 4", nil},
+		{second(testkit.Must(NewHadamard(4, 1)).Release(nil, 4)), "emd: Hadamard.Release: x, want an index", nil},
 		{second(Clusters{}.tree()), "emd: Clusters: Clusters.Count = 0", nil},
 		{second(Clusters{}.W1(nil, nil)), "emd: Clusters.W1: Clusters.Count = 0", nil},
 
@@ -336,11 +336,11 @@ func TestReleases_RefuseData(t *testing.T) {
 		{nil, "empty input"},
 		{[][]int{{0, 1, 2}}, "1 users, not the model's 2"},
 		{[][]int{{0, 1, 2}, {0, 1, 2}, {0, 1, 2}}, "more users than the model's 2"},
-		{[][]int{{0, 1, 2}, {0, 1}}, "user 1 has 2 items, not the model's 3"},
-		{[][]int{{0, 1, 2, 3}, {0, 1, 2}}, "user 0 has 4 items"},
+		{[][]int{{0, 1, 2}, {0, 1}}, "user 1 has not the model's 3 items"},
+		{[][]int{{0, 1, 2, 3}, {0, 1, 2}}, "user 0 has not the model's 3 items"},
 		{[][]int{{0, 1, 2}, {}}, "user 1 has no items"},
-		{[][]int{{0, 1, 2}, {0, 1, 4}}, "user 1[2] = 4"},
-		{[][]int{{0, 1, -1}, {0, 1, 2}}, "user 0[2] = -1"},
+		{[][]int{{0, 1, 2}, {0, 1, 4}}, "user 1[2], want an index"},
+		{[][]int{{0, 1, -1}, {0, 1, 2}}, "user 0[2], want an index"},
 	} {
 		for name, release := range releases {
 			if err := release(slices.Values(d.users)); err == nil || !strings.Contains(err.Error(), d.want) {
@@ -353,8 +353,8 @@ func TestReleases_RefuseData(t *testing.T) {
 	cancel()
 	refused(t, []refusal{
 		{second(f.Collect(ctx, nil, slices.Values([][]int{}))), "emd: Frequencies.Collect: ", metric.ErrEmpty},
-		{second(f.Collect(ctx, nil, slices.Values([][]int{{0, 1, 2}, {0, 1}}))), "user 1 has 2 items", nil},
-		{second(f.Collect(ctx, nil, One([]int{0, 1, 4}))), "user 0[2] = 4", nil},
+		{second(f.Collect(ctx, nil, slices.Values([][]int{{0, 1, 2}, {0, 1}}))), "user 1 has not the model's", nil},
+		{second(f.Collect(ctx, nil, One([]int{0, 1, 4}))), "user 0[2], want an index", nil},
 		{second(f.Collect(done, nil, One([]int{0, 1, 2}))), "", context.Canceled},
 		{second(f.Release(nil, slices.Values([][]int{{0, 1, 2}, {0, 1, 2}}))), "more users than the model's 1", nil},
 		{second(f.Release(nil, nil)), "emd: Frequencies.Release: ", metric.ErrEmpty},
@@ -406,23 +406,23 @@ func TestLinear_RefuseData(t *testing.T) {
 	items := slices.Repeat([][]float64{{1 << 40}}, 1<<12)
 	many := testkit.Must(NewGridLinear(ctx, linearSteps(1), 1, Model{Trust: Central, Users: 1 << 11, Items: 1 << 12, Diameter: 1}, target, nil))
 	refused(t, []refusal{
-		{second(l.Release(nil, linearUsers(good, good[:1]))), "user 1 has 1 items", nil},
+		{second(l.Release(nil, linearUsers(good, good[:1]))), "user 1 has not the model's 2 items", nil},
 		{second(l.Release(nil, linearUsers(good, nil))), "user 1 has no items", nil},
 		{second(l.Release(nil, linearUsers(good))), "1 users, not the model's 2", nil},
 		{second(l.Release(nil, linearUsers(good, good, good))), "more users", nil},
 		{second(l.Release(nil, linearUsers[[]float64]())), "emd: Linear.Release: ", metric.ErrEmpty},
 		{second(alone.Release(nil, linearUsers(good, good))), "more users", nil},
-		{first(x, []float64{0, nan}), `user 0: item 1: query "scaled": f[1] = NaN`, nil},
-		{first([]float64{math.Inf(-1), 0}, x), `user 0: item 0: query "scaled": f[0] = -Inf`, nil},
-		{first(x, []float64{1}), "user 0: item 1: average: x has size 1, want 2", nil},
+		{first(x, []float64{0, nan}), `user 0: item 1: query "scaled": f[1], want a finite number`, nil},
+		{first([]float64{math.Inf(-1), 0}, x), `user 0: item 0: query "scaled": f[0], want a finite number`, nil},
+		{first(x, []float64{1}), "user 0: item 1: average: x, want size 2", nil},
 		{first(x, []float64{101, 0}), "user 0: item 1 is outside the domain", nil},
 		{first([]float64{1e308, 0}, []float64{1e308, 0}), "user 0: the sum of the values overflows", nil},
-		{grid(tenth, .3, .25), `emd: GridLinear.Release: user 0: item 1: query "average": f[0] = 0.25`, nil},
+		{grid(tenth, .3, .25), `emd: GridLinear.Release: user 0: item 1: query "average": f[0], want one of the first`, nil},
 		{grid(tenth, .3, .3+1e-12), "item 1", nil},
 		{grid(whole, 1<<39, 1<<39+.25), "item 1", nil},
 		{grid(tenth, .3, 1e12), "2^40", nil},
-		{grid(tenth, math.Inf(1), 0), "f[0] = +Inf", nil},
-		{grid(tenth, 0), "1 items, not the model's 2", nil},
+		{grid(tenth, math.Inf(1), 0), "f[0], want a finite number", nil},
+		{grid(tenth, 0), "user 0 has not the model's 2 items", nil},
 		{second(many.Release(nil, slices.Values(slices.Repeat([][][]float64{items}, 1<<11)))), "user 2047: item 4095: the sum of the values overflows", nil},
 	})
 	var value *fault.ValueError

@@ -32,13 +32,15 @@ func (r *Report) At(i int) int64 { return r.sum[i] }
 
 // Merge adds a report of other users, from a [Distribution] made with the same
 // arguments. Different numbers of sums are a [*metric.SizeError]; different levels
-// of noise, another domain or map, and a sum beyond int64 a [*metric.ValueError].
-// All leave r as it is.
+// of noise, another domain or map, and a sum beyond int64 a [*metric.ValueError]; r itself
+// is an error too. All leave r as it is.
 func (r *Report) Merge(s *Report) error {
 	const op = "emd: Report.Merge"
 	switch {
 	case s == nil:
 		return fault.Empty(op, "Report", 0)
+	case s == r:
+		return fault.Twice(op, "reports")
 	case s.users == 0:
 		return nil
 	case r.users == 0:

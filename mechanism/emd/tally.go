@@ -35,7 +35,7 @@ func tally(ctx context.Context, op string, model Model, k int, data Users[int]) 
 	add := func(user int, items []int) error {
 		for i, x := range items {
 			if uint(x) >= uint(k) {
-				return &fault.ValueError{Op: op, Arg: fmt.Sprintf("user %d", user), Index: i, Value: float64(x), Want: fmt.Sprintf("an index in [0, %d)", k)}
+				return &fault.ValueError{Op: op, Arg: fmt.Sprintf("user %d", user), Index: i, Value: float64(x), Want: fmt.Sprintf("an index in [0, %d)", k), Private: true}
 			}
 			if counts != nil {
 				counts[x]++

@@ -114,7 +114,7 @@ func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 		}
 		d := b.Sigma.Distance(ideal, c)
 		if !(d >= 0) || math.IsInf(d, 1) {
-			return y, fault.Value("exponential: BaseMeasure", "Sigma", d, "a finite distance >= 0")
+			return y, fault.Private(fault.Value("exponential: BaseMeasure", "Sigma", d, "a finite distance >= 0"))
 		}
 		// The rate times the distance rounds by an ulp; rounding is monotone
 		// and the same for all inputs, so it is a change of sigma by 2^-53.

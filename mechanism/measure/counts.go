@@ -108,7 +108,7 @@ func (c *Counts[P]) AddN(p P, n int64) error {
 // add adds to a cell, for a caller that holds mu or is alone in knowing c.
 func (c *Counts[P]) add(cell int, n int64) error {
 	if n < 0 || n > math.MaxInt64-c.total {
-		return fault.Value("measure: Counts.AddN", "n", float64(n), "a number >= 0, and a sum below 2^63")
+		return fault.Private(fault.Value("measure: Counts.AddN", "n", float64(n), "a number >= 0, and a sum below 2^63"))
 	}
 	switch c.total += n; {
 	case n > 1:
@@ -129,7 +129,7 @@ func (c *Counts[P]) settle() {
 }
 
 // Merge adds the counts of o, which are of the same domain or of one made
-// elsewhere by the same call ([ErrMismatch] otherwise). Where o was made with
+// elsewhere by the same call ([ErrMismatch] otherwise), and not c itself. Where o was made with
 // CountOptions.SkipErrors, c counts as made so from then on. Of counts by person,
 // see [CountPersons], no two may have a person in common: c would hold up to
 // twice as many records of that person as it says, and nothing here can tell.
@@ -140,6 +140,9 @@ func (c *Counts[P]) Merge(o *Counts[P]) error {
 	}
 	if err := o.check(op); err != nil {
 		return err
+	}
+	if o == c {
+		return fault.Twice(op, "counts")
 	}
 	if err := o.d.same(op, c.d.arrangement); err != nil {
 		return err
@@ -153,7 +156,7 @@ func (c *Counts[P]) merge(op, arg string, s snapshot) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.total > math.MaxInt64-c.total {
-		return fault.Value(op, arg, float64(s.total), "a sum below 2^63")
+		return fault.Private(fault.Value(op, arg, float64(s.total), "a sum below 2^63"))
 	}
 	c.runs = c.runs.add(s.run)
 	c.total += s.total

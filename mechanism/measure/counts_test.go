@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -89,6 +90,15 @@ func TestCount_AllWaysAgree(t *testing.T) {
 
 // Sums may be as large as 2^63-1, and no larger, by every way to them; what is
 // refused changes nothing, the mark of skipped records included.
+// Merged with themselves counts would hold every record twice, at half the level stated.
+func TestMerge_RefusesItself(t *testing.T) {
+	d := unitBox(1, BoxOptions{Depth: 2})
+	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
+	if err := c.Merge(c); err == nil || !strings.Contains(err.Error(), "twice") || c.Len() != 1 {
+		t.Errorf("%v, %d records", err, c.Len())
+	}
+}
+
 func TestMerge_Limits(t *testing.T) {
 	for _, depth := range []float64{3, 0} {
 		d := unitBox(1, BoxOptions{Depth: depth})

@@ -31,7 +31,7 @@ func ExampleNewBox() {
 	fmt.Println(err)
 	// Output:
 	// [34 51000 2] <nil>
-	// measure: Domain.Cell: record[2] = 4, want a category, an integer in [0, 4)
+	// measure: Domain.Cell: record[2], want a category, an integer in [0, 4)
 }
 
 // The hour may be missing, and nobody works more hours than there are in the day
@@ -57,7 +57,7 @@ func ExampleBoxOptions_possible() {
 	// Output:
 	// [9.000 8.500]
 	// [NaN 20.000]
-	// measure: Domain.Cell: record[0] = 20, want another: BoxOptions.Possible is false in the cell of [20 8]
+	// measure: Domain.Cell: record, want another: BoxOptions.Possible is false in its cell
 }
 
 // Places on the Earth with the hour of the day: an hour weighs as much as 100 km.
@@ -164,7 +164,7 @@ func ExampleLabels() {
 	// Output:
 	// taxonomy of 4 leaves: 4 cells, 2 levels of arity up to 2
 	// 2 4
-	// measure: Domain.Cell: unknown label: car
+	// measure: Domain.Cell: unknown label
 }
 
 func ExampleNewTaxonomy() {

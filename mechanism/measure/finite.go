@@ -198,7 +198,7 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 		arrangement: a,
 		locate: func(i int) (int, error) {
 			if err := fault.Index("measure: Domain.Cell", "record", i, len(cell)); err != nil {
-				return 0, err
+				return 0, fault.Private(err)
 			}
 			return int(cell[i]), nil
 		},

@@ -76,7 +76,7 @@ func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 	if err := m.check(op); err != nil {
 		return nil, err
 	}
-	if err := fault.Distribution(op, "mu", mu, m.p.cells, massTolerance); err != nil {
+	if err := fault.Private(fault.Distribution(op, "mu", mu, m.p.cells, massTolerance)); err != nil {
 		return nil, err
 	}
 	g := make([]float64, len(mu))
@@ -117,7 +117,7 @@ func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 	if weights != nil && len(weights) != len(points) {
 		return nil, &fault.SizeError{Op: op, Arg: "weights", Got: len(weights), Want: fmt.Sprint(len(points))}
 	}
-	if err := fault.AllNonNegative(op, "weights", weights); err != nil {
+	if err := fault.Private(fault.AllNonNegative(op, "weights", weights)); err != nil {
 		return nil, err
 	}
 	mu := make([]float64, d.cells)
@@ -135,7 +135,7 @@ func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 		total += w
 	}
 	if !(total > 0) || math.IsInf(total, 1) {
-		return nil, fault.Value(op, "sum of weights", total, "a finite number > 0")
+		return nil, fault.Private(fault.Value(op, "sum of weights", total, "a finite number > 0"))
 	}
 	for c := range mu {
 		mu[c] /= total

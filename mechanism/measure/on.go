@@ -44,7 +44,7 @@ func On[P any](ctx context.Context, d *Domain[int], p *metric.Points[P]) (*Domai
 		locate: func(x P) (int, error) {
 			if check != nil {
 				if err := check.Check(p.At(0), x); err != nil {
-					return 0, fmt.Errorf("measure: Domain.Cell: %w", err)
+					return 0, fmt.Errorf("measure: Domain.Cell: %w", fault.Private(err))
 				}
 			}
 			i, _ := loc.Nearest(x)
@@ -84,7 +84,7 @@ func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
 		locate: func(k K) (int, error) {
 			i, ok := index[k]
 			if !ok {
-				return 0, fmt.Errorf("measure: Domain.Cell: %w: %v", ErrUnknown, k)
+				return 0, fmt.Errorf("measure: Domain.Cell: %w", ErrUnknown)
 			}
 			return d.locate(i)
 		},

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -123,7 +122,7 @@ func (b *box) apart(l int) bool {
 func (b *box) locate(x []float64) (int, error) {
 	const op = "measure: Domain.Cell"
 	if n := b.from[len(b.factors)]; len(x) != n {
-		return 0, &fault.SizeError{Op: op, Arg: "record", Got: len(x), Want: fmt.Sprint(n)}
+		return 0, fault.Private(fault.Size(op, "record", len(x), n))
 	}
 	leaf, parts := 0, b.parts[len(b.splits)]
 	for a, f := range b.factors {
@@ -140,7 +139,7 @@ func (b *box) locate(x []float64) (int, error) {
 		s := b.buffers.Get().(*scratch)
 		defer b.buffers.Put(s)
 		if b.decode(len(b.splits), leaf, s.q); !b.allows(s, len(b.splits), s.q) {
-			return 0, &fault.ValueError{Op: op, Arg: "record", Value: x[0], Want: fmt.Sprintf("another: BoxOptions.Possible is false in the cell of %v", x)}
+			return 0, &fault.ValueError{Op: op, Arg: "record", Index: -1, Value: x[0], Want: "another: BoxOptions.Possible is false in its cell", Private: true}
 		}
 	}
 	return leaf, nil

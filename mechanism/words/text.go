@@ -101,8 +101,7 @@ func (t *Text) check(op string) error {
 }
 
 // Release returns the released words in a new slice, of the length of text. A word that m
-// does not know is an error, without an Unknown to stand for it; it names the place and has
-// the word in it: do not publish it. Nothing is returned then, and what was drawn before
+// does not know is an error, without an Unknown to stand for it, that names the place. Nothing is returned then, and what was drawn before
 // is forgotten. One release of m a word.
 func (t *Text) Release(rng *rand.Rand, text []string) ([]string, error) {
 	const op = "words: Text.Release"

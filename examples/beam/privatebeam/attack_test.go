@@ -57,12 +57,13 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 		if err := f.Setup(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		nonce := (&nonceFn{}).ProcessElement(nil)
 		for u := first; u < n; u++ {
 			x := u % 2
 			if u == 0 {
 				x = item
 			}
-			ones += f.ProcessElement(User{ID: name(u), Items: []int{x}}).Y[0]
+			ones += f.ProcessElement(User{ID: name(u), Items: []int{x}}, nonce).Y[0]
 		}
 		return ones
 	}
@@ -80,7 +81,7 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 }
 
 // Any two transforms under one key or one key file, the same in all else, draw
-// apart, while what traveled to another worker draws again what it drew.
+// apart, as their nonces do, while what traveled to another worker draws again what it drew.
 func TestTransforms_ShareNoNoise(t *testing.T) {
 	w, err := line{9, emd.Model{Trust: emd.Local, Items: 64, Diameter: 1}}.itemWise()
 	if err != nil {
@@ -104,12 +105,13 @@ func TestTransforms_ShareNoNoise(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				nonce := (&nonceFn{}).ProcessElement(nil)
 				return func() string {
 					f := copied(t, f)
 					if err := f.Setup(t.Context()); err != nil {
 						t.Fatal(err)
 					}
-					return fmt.Sprint(f.ProcessElement(u))
+					return fmt.Sprint(f.ProcessElement(u, nonce))
 				}
 			},
 			"ItemWise": func() func() string {
@@ -117,12 +119,13 @@ func TestTransforms_ShareNoNoise(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				nonce := (&nonceFn{}).ProcessElement(nil)
 				return func() string {
 					f := copied(t, f)
 					if err := f.Setup(t.Context()); err != nil {
 						t.Fatal(err)
 					}
-					return fmt.Sprint(f.ProcessElement(u))
+					return fmt.Sprint(f.ProcessElement(u, nonce))
 				}
 			},
 			"SyntheticData": func() func() string {
@@ -130,12 +133,13 @@ func TestTransforms_ShareNoNoise(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				nonce := (&nonceFn{}).ProcessElement(nil)
 				return func() string {
 					f := copied(t, f)
 					if err := f.Setup(t.Context()); err != nil {
 						t.Fatal(err)
 					}
-					return fmt.Sprint(released(t, f, c))
+					return fmt.Sprint(released(t, f, c, nonce))
 				}
 			},
 		} {
@@ -182,7 +186,7 @@ func TestItemWise_AttemptsOnOtherInputShareTheRest(t *testing.T) {
 			if u == 0 {
 				x = item
 			}
-			y[u] = f.ProcessElement(User{ID: name(u), Items: []int{x}}).Y[0]
+			y[u] = f.ProcessElement(User{ID: name(u), Items: []int{x}}, "nonce").Y[0]
 		}
 		return y
 	}

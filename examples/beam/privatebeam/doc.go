@@ -37,9 +37,10 @@
 // Fresh noise each time would be two releases where both attempts leave a trace, be
 // it in a file that both write: the budget would be spent twice, and unbeknownst.
 //
-// So there is no fresh noise on a worker. A transform has a secret key of 256 bits,
-// and a nonce of its own, as long; both are drawn from crypto/rand where the pipeline
-// is built, and travel with it. The generator of a release is ChaCha8 under the key
+// So there is no fresh noise on a worker. A transform has a secret key of 256 bits, drawn
+// from crypto/rand where the pipeline is built, which travels with it; and a nonce of its
+// own, as long, that every run draws once, in a step before all others, and keeps by a
+// Reshuffle. The generator of a release is ChaCha8 under the key
 //
 //	HMAC-SHA256(key; nonce, mechanism, parameters, data)
 //
@@ -55,9 +56,10 @@
 //     trace, all that can be seen is one release. This needs no exactly-once semantics;
 //     the runner's are needed for the counts, as for any sum: an input element is
 //     counted once.
-//   - No two transforms share noise, of one pipeline or of two, were they the same in
-//     all else and had they one key: the nonce differs. Nor do two users of a transform.
-//     Streams are independent for everyone without the key.
+//   - No two transforms share noise, of one pipeline or of two, and no two runs of one
+//     that is built once, were they the same in all else and had they one key: the nonce
+//     differs. Nor do two users of a transform. Streams are independent for everyone
+//     without the key. Two runs are two releases, and cost twice.
 //   - Attempts at one bundle that read different inputs, because a source does not read
 //     the same again, are two releases of which only one may ever be seen. In
 //     SyntheticData and SyntheticPersons their noise is independent, and they spend the
@@ -66,16 +68,14 @@
 //     those who did, with no noise of the others around it. No budget covers both.
 //     Where a source may read differently, write what it read to files first, and read
 //     these.
-//   - The same holds for a pipeline that is built once and run more than once: the
-//     nonce is that of the pipeline, for a worker has nothing to tell one run from
-//     another by that a retry would not change too. Build it anew for every run.
 //
 // What it rests on: the key stays secret; HMAC-SHA256 is a pseudo-random function
 // (the guarantee is then computational, as with every generator that has a seed);
 // all workers run one binary on one architecture, for the estimates that follow the
-// integer noise are made in float64. A run whose pipeline is built anew has new nonces
-// and is another release. A run that failed may have written a part: count its budget
-// as spent.
+// integer noise are made in float64; and the runner keeps what has passed a Reshuffle, as
+// Prism and Dataflow do and Beam's own writers need. Where it may compute it anew, as Spark
+// does for a shuffle that is lost, a part that is run again after that is another release.
+// A run that failed may have written a part: count its budget as spent.
 //
 // # Where the key is
 //
@@ -88,10 +88,9 @@
 // pass its path as KeyFile, and delete it when the run is over. It is the same key
 // and the same guarantee, and the pipeline holds the path.
 //
-// Do not store a pipeline of these transforms and run it more than once, as Dataflow
-// templates are, be the key inside or in a file: the second run on the same data would
-// repeat the first release bit by bit, and on other data show what changed, as said
-// above. A seed is for tests: transforms under [SeededKey] have no nonce.
+// A pipeline that is stored and run more than once, as Dataflow templates are, has one key
+// in all runs: keep it, or its file, as long and as secret. A seed is for tests: transforms
+// under [SeededKey] have no nonce, and two runs are one release.
 //
 // # Limits
 //

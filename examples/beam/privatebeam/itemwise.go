@@ -34,8 +34,8 @@ type Multiset struct {
 // added up. That every ID occurs once is taken on trust: see [User].
 //
 // Users are drawn on all workers. Each user's draws are derived from the key,
-// the nonce of this transform, w, the user and the items: a retry draws the
-// same, and no other transform does. The channel is part of the pipeline, up to
+// the nonce of this transform in this run, w, the user and the items: a retry draws the
+// same, and no other transform or run does. The channel is part of the pipeline, up to
 // some 12 bytes a probability: mind the limits of the runner, 10 MB for
 // Dataflow. A worker holds it, and O(outputs) for each of the inputs that it
 // meets.
@@ -54,7 +54,7 @@ func ItemWise(s beam.Scope, w *emd.ItemWise, users beam.PCollection, o *Options)
 		whole.Users = int64(model.Users)
 	}
 	s = s.Scope("privatebeam.ItemWise")
-	sum := beam.Combine(s, &sumFn{Outputs: w.Channel().Outputs()}, beam.ParDo(s, draw, users))
+	sum := beam.Combine(s, &sumFn{Outputs: w.Channel().Outputs()}, beam.ParDo(s, draw, users, draw.Secret.nonce(s)))
 	// The impulse, so that no users are an error too.
 	out := beam.ParDo(s, whole, beam.Impulse(s), beam.SideInput{Input: sum})
 	return beam.Reshuffle(s, out), nil
@@ -82,7 +82,7 @@ func Outputs(s beam.Scope, counts beam.PCollection) beam.PCollection {
 }
 
 func init() {
-	register.DoFn1x1[User, draws](&drawFn{})
+	register.DoFn2x1[User, string, draws](&drawFn{})
 	register.Combiner2[sums, draws](&sumFn{})
 	register.DoFn3x1[[]byte, func(*sums) bool, func(Multiset), error](&wholeFn{})
 	register.Function2x0(runsFn)
@@ -108,7 +108,7 @@ type drawFn struct {
 	Items   int
 	Secret  secret
 
-	streams  streams
+	streams  keyed
 	samplers *samplers
 }
 
@@ -141,11 +141,11 @@ func (f *drawFn) Setup(ctx context.Context) (err error) {
 // ProcessElement notes what is wrong with a user, without a word on who it is, and
 // does not fail: errors are logged where the data are not, and where one bundle
 // fails, a runner may go on for a while with the others.
-func (f *drawFn) ProcessElement(u User) draws {
+func (f *drawFn) ProcessElement(u User, nonce string) draws {
 	if len(u.Items) != f.Items {
-		return draws{Bad: fmt.Sprintf("a user of %d items, in a model of %d: Reduce makes them so", len(u.Items), f.Items)}
+		return draws{Bad: fmt.Sprintf("a user without the %d items of the model: Reduce makes them so", f.Items)}
 	}
-	r := u.stream(f.streams, f.Use)
+	r := u.stream(f.streams(nonce), f.Use)
 	y := make([]int, len(u.Items))
 	for i, x := range ascending(u.Items) {
 		s, err := f.samplers.at(x)

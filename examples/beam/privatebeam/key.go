@@ -6,6 +6,7 @@ import (
 	crand "crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +14,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // for key files
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
 // A Key is the secret that all noise of a transform is derived from. It is
@@ -24,10 +27,9 @@ import (
 // from.
 //
 // A key may serve any number of transforms and runs: beside it every transform
-// draws a nonce of 256 bits of its own where the pipeline is built, so that no two
-// of them share noise, were they the same in all else. But a pipeline that is built
-// once and run twice has one nonce, and makes one release twice. A key prints as a
-// placeholder, so that it is not logged by mistake.
+// draws a nonce of 256 bits of its own in every run, so that no two of them share
+// noise, were they the same in all else. A key prints as a placeholder, so that it is not
+// logged by mistake.
 type Key []byte
 
 const keySize = 32
@@ -41,7 +43,7 @@ func NewKey() Key {
 }
 
 // SeededKey makes a repeatable key, for tests and rehearsals: transforms under it
-// have no nonce, and two that are the same draw the same. It is not for releases of
+// have no nonce, and two that are the same, or two runs, draw the same. It is not for releases of
 // private data: whoever knows the seed knows the noise.
 func SeededKey(seed uint64) Key {
 	return binary.LittleEndian.AppendUint64([]byte(seedPrefix), seed)
@@ -103,13 +105,11 @@ func NewKeyFile(ctx context.Context, path string) (err error) {
 
 // secret is how a DoFn comes by its generators, at a retry too.
 type secret struct {
-	Key   Key
-	File  string
-	Nonce []byte // of this transform of this pipeline; none under a key of a seed
+	Key  Key
+	File string
 }
 
-// newSecret checks the options, and draws the nonce and, if none is given, a
-// key.
+// newSecret checks the options, and draws a key if none is given.
 func newSecret(op string, k Key, file string) (secret, error) {
 	switch {
 	case len(k) > 0 && file != "":
@@ -119,20 +119,37 @@ func newSecret(op string, k Key, file string) (secret, error) {
 	case file == "" && len(k) != keySize && !k.seeded():
 		return secret{}, fmt.Errorf("%s: a key of %d bytes: want %d, from NewKey", op, len(k), keySize)
 	}
-	s := secret{Key: k, File: file}
-	if !k.seeded() {
-		s.Nonce = NewKey()
-	}
-	return s, nil
+	return secret{Key: k, File: file}, nil
 }
 
-// load returns the generators, on a worker.
-func (s secret) load(ctx context.Context) (streams, error) {
-	if len(s.Nonce) == 0 && !s.Key.seeded() {
-		return nil, errors.New("privatebeam: a transform without a nonce: was the pipeline built by another version?")
+// nonce is a PCollection<string> of one element, which the run draws for this transform,
+// to be a side input of all that draws from the key: a DoFn that knows no bundle cannot
+// tell a run from another, nor a retry from a run. The Reshuffle keeps what was drawn, so
+// that every attempt at what follows reads the same.
+func (s secret) nonce(scope beam.Scope) beam.SideInput {
+	drawn := beam.ParDo(scope, &nonceFn{Seeded: s.Key.seeded()}, beam.Impulse(scope))
+	return beam.SideInput{Input: beam.Reshuffle(scope, drawn)}
+}
+
+func init() { register.DoFn1x1[[]byte, string](&nonceFn{}) }
+
+// nonceFn draws a nonce. Under a key of a seed there is none.
+type nonceFn struct{ Seeded bool }
+
+func (f *nonceFn) ProcessElement([]byte) string {
+	if f.Seeded {
+		return ""
 	}
+	return hex.EncodeToString(NewKey())
+}
+
+// keyed returns the generators of a transform in a run, for its nonce.
+type keyed func(nonce string) streams
+
+// load returns the generators, on a worker.
+func (s secret) load(ctx context.Context) (keyed, error) {
 	if s.File == "" {
-		return newStreams(s.Key, s.Nonce), nil
+		return s.Key.streams, nil
 	}
 	fs, err := filesystem.New(ctx, s.File)
 	if err != nil {
@@ -146,7 +163,7 @@ func (s secret) load(ctx context.Context) (streams, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newStreams(k, s.Nonce), nil
+	return Key(k).streams, nil
 }
 
 // streams makes the generators of one transform, for a use and what identifies it.
@@ -154,10 +171,10 @@ func (s secret) load(ctx context.Context) (streams, error) {
 // not show the key.
 type streams func(use string, parts ...[]byte) *rand.Rand
 
-// newStreams returns ChaCha8 under the keys HMAC-SHA256(k; nonce, use, parts): for
+// streams returns ChaCha8 under the keys HMAC-SHA256(k; nonce, use, parts): for
 // everyone without k, streams of different nonces, uses or parts are independent of
 // each other.
-func newStreams(k Key, nonce []byte) streams {
+func (k Key) streams(nonce string) streams {
 	return func(use string, parts ...[]byte) *rand.Rand {
 		mac := hmac.New(sha256.New, k)
 		frame := func(b []byte) { // lengths, so that no two lists of parts read alike
@@ -165,7 +182,7 @@ func newStreams(k Key, nonce []byte) streams {
 			mac.Write(b)
 		}
 		frame([]byte("github.com/metricdp/metricdp/examples/beam/privatebeam")) // and nobody else's
-		frame(nonce)
+		frame([]byte(nonce))
 		frame([]byte(use))
 		for _, p := range parts {
 			frame(p)

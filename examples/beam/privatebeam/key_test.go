@@ -2,6 +2,7 @@ package privatebeam
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,14 +40,15 @@ func copied[T any](t *testing.T, v *T) *T {
 // agree in a word with probability 2^-64.)
 func TestStreams_Differ(t *testing.T) {
 	n, m := NewKey(), NewKey()
-	a, b, c := newStreams(SeededKey(1), nil), newStreams(SeededKey(2), nil), newStreams(SeededKey(1), n)
+	at := func(k, nonce Key) streams { return k.streams(string(nonce)) }
+	a, b, c := at(SeededKey(1), nil), at(SeededKey(2), nil), at(SeededKey(1), n)
 	x, y := []byte("x"), []byte("xy")
 	u, v := &User{ID: "u", Items: []int{1, 2}}, &User{ID: "v", Items: []int{1, 2}}
 	w, z := &User{ID: "u", Items: []int{1, 3}}, &User{ID: "u", Items: []int{1}}
 	words := []uint64{
 		a("A").Uint64(), a("B").Uint64(), b("A").Uint64(), c("A").Uint64(),
-		newStreams(SeededKey(1), m)("A").Uint64(), newStreams(m, n)("A").Uint64(), newStreams(n, m)("A").Uint64(),
-		newStreams(SeededKey(1), n[1:])("A").Uint64(), newStreams(SeededKey(1), n[:31])(string(n[31:]) + "A").Uint64(),
+		at(SeededKey(1), m)("A").Uint64(), at(m, n)("A").Uint64(), at(n, m)("A").Uint64(),
+		at(SeededKey(1), n[1:])("A").Uint64(), at(SeededKey(1), n[:31])(string(n[31:]) + "A").Uint64(),
 		a("A", nil).Uint64(), a("A", x).Uint64(), a("A", y).Uint64(),
 		a("A", x, []byte("y")).Uint64(), a("Ax").Uint64(),
 		u.stream(a, "A").Uint64(), v.stream(a, "A").Uint64(), w.stream(a, "A").Uint64(), z.stream(a, "A").Uint64(),
@@ -62,7 +64,7 @@ func TestStreams_Differ(t *testing.T) {
 	}
 }
 
-// Every transform gets a nonce, and where it is given no key a new one, all of it
+// Every run of a transform gets a nonce, and where it is given no key a new one, all of it
 // random: no word comes up twice, or is 0, but with probability 2^-55. A key of a
 // seed alone has none, and travels as it is.
 func TestSecret_IsDrawnAnew(t *testing.T) {
@@ -84,11 +86,13 @@ func TestSecret_IsDrawnAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := newSecret("test", s.Key, "")
-		if err != nil {
-			t.Fatal(err)
+		var nonces [3][]byte
+		for i := range nonces {
+			if nonces[i], err = hex.DecodeString((&nonceFn{}).ProcessElement(nil)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		for _, k := range [][]byte{s.Key, s.Nonce, file, one.Nonce, two.Nonce} {
+		for _, k := range [][]byte{s.Key, file, nonces[0], nonces[1], nonces[2]} {
 			if len(k) != keySize {
 				t.Fatalf("%d bytes", len(k))
 			}
@@ -97,8 +101,8 @@ func TestSecret_IsDrawnAnew(t *testing.T) {
 			}
 		}
 		loaded, err := copied(t, &one).load(t.Context())
-		if err != nil || loaded("A").Uint64() != newStreams(file, one.Nonce)("A").Uint64() {
-			t.Errorf("a worker has another key or nonce, %v", err)
+		if err != nil || loaded("n")("A").Uint64() != Key(file).streams("n")("A").Uint64() {
+			t.Errorf("a worker has another key, %v", err)
 		}
 	}
 	slices.Sort(words)
@@ -106,21 +110,18 @@ func TestSecret_IsDrawnAnew(t *testing.T) {
 		t.Errorf("%d different words in ten keys of four, and 0", n)
 	}
 	seeded, err := newSecret("test", SeededKey(4), "")
-	if err != nil || seeded.Nonce != nil {
-		t.Errorf("a seed has the nonce %x, %v", seeded.Nonce, err)
+	if nonce := (&nonceFn{Seeded: seeded.Key.seeded()}).ProcessElement(nil); err != nil || nonce != "" {
+		t.Errorf("a seed has the nonce %s, %v", nonce, err)
 	}
-	if s, err := copied(t, &seeded).load(t.Context()); err != nil || s("A").Uint64() != newStreams(SeededKey(4), nil)("A").Uint64() {
+	if s, err := copied(t, &seeded).load(t.Context()); err != nil || s("")("A").Uint64() != SeededKey(4).streams("")("A").Uint64() {
 		t.Errorf("a worker has another stream, %v", err)
-	}
-	if _, err := (secret{Key: NewKey()}).load(t.Context()); err == nil {
-		t.Error("a key without a nonce: no error")
 	}
 }
 
 // Golden words: what a key gives must not change between versions, or a job that
 // is updated while it runs would release twice.
 func TestStreams_Golden(t *testing.T) {
-	s := newStreams(SeededKey(1), []byte("nonce"))
+	s := SeededKey(1).streams("nonce")
 	got := fmt.Sprintf("%x", s("SyntheticData", []byte("counts")).Uint64())
 	if want := "8aaf42c78fbb5958"; got != want {
 		t.Errorf("%s, was %s", got, want)
@@ -131,7 +132,6 @@ func TestKey_DoesNotPrint(t *testing.T) {
 	k := NewKey()
 	bytes := fmt.Sprint([]byte(k))
 	s := secret{Key: k}
-	s.Nonce = NewKey()
 	loaded, err := s.load(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestNewKeyFile(t *testing.T) {
 	if _, err := newSecret("test", NewKey(), path); err == nil {
 		t.Error("a key and a file: no error")
 	}
-	if _, err := (secret{File: path + "x", Nonce: s.Nonce}).load(ctx); err == nil {
+	if _, err := (secret{File: path + "x"}).load(ctx); err == nil {
 		t.Error("no file: no error")
 	}
 	if err := os.WriteFile(path, []byte("short"), 0o600); err != nil {
@@ -191,7 +191,7 @@ func TestNewKeyFile(t *testing.T) {
 	if err := NewKeyFile(ctx, "memfs://keys/key"); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a second key in one file: %v", err)
 	}
-	if _, err := (secret{File: "memfs://keys/key", Nonce: s.Nonce}).load(ctx); err != nil {
+	if _, err := (secret{File: "memfs://keys/key"}).load(ctx); err != nil {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // must be given.
 //
 // The records of one person must fit a worker's memory. Randomness is derived as
-// in [Reduce]: a retry draws the same records, and no other transform does.
+// in [Reduce]: a retry draws the same records, and no other transform or run does.
 func SyntheticPersons[R any, D Domain[R]](s beam.Scope, d D, eps float64, records beam.PCollection, o *SyntheticOptions) (beam.PCollection, error) {
 	const op = "privatebeam: SyntheticPersons"
 	if o == nil || o.Release.PerPerson == 0 {
@@ -32,9 +32,10 @@ func SyntheticPersons[R any, D Domain[R]](s beam.Scope, d D, eps float64, record
 		return beam.PCollection{}, err
 	}
 	s = s.Scope("privatebeam.SyntheticPersons")
-	persons := beam.ParDo(s, newPerson(release), beam.GroupByKey(s, records))
+	nonce := release.Secret.nonce(s)
+	persons := beam.ParDo(s, newPerson(release), beam.GroupByKey(s, records), nonce)
 	merge := &mergeFn[R, D]{countFn[R, D]{Domain: d}}
-	return release.of(s, beam.Combine(s, merge, persons)), nil
+	return release.of(s, beam.Combine(s, merge, persons), nonce), nil
 }
 
 // personFn counts the records of a person.
@@ -45,7 +46,7 @@ type personFn[R any, D Domain[R]] struct {
 	Secret     secret
 
 	domain  *measure.Domain[R]
-	streams streams
+	streams keyed
 }
 
 func newPerson[R any, D Domain[R]](f *releaseFn[R, D]) *personFn[R, D] {
@@ -62,7 +63,7 @@ func (f *personFn[R, D]) Setup(ctx context.Context) (err error) {
 
 // ProcessElement draws records by their cells in ascending order: runners deliver
 // them in any, another at a retry, and those of one cell are alike.
-func (f *personFn[R, D]) ProcessElement(id string, records func(*R) bool, emit func(tally)) error {
+func (f *personFn[R, D]) ProcessElement(id string, records func(*R) bool, nonce string, emit func(tally)) error {
 	type placed struct {
 		cell   int
 		record R
@@ -86,7 +87,7 @@ func (f *personFn[R, D]) ProcessElement(id string, records func(*R) bool, emit f
 	for _, p := range all {
 		cells = binary.AppendUvarint(cells, uint64(p.cell))
 	}
-	r := f.streams(fmt.Sprintf("SyntheticPersons %d", f.PerPerson), []byte(id), cells)
+	r := f.streams(nonce)(fmt.Sprintf("SyntheticPersons %d", f.PerPerson), []byte(id), cells)
 	drawn := make([]R, min(f.PerPerson, len(all)))
 	for i := range drawn {
 		j := i + r.IntN(len(all)-i)

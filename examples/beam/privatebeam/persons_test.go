@@ -59,7 +59,7 @@ func person(t *testing.T, f *personFn[[]float64, Box], id string, records [][]fl
 		}
 		*x = records[at-1]
 		return true
-	}, func(p tally) {
+	}, "", func(p tally) {
 		if out = p.counts.(*measure.Counts[[]float64]); p.bad {
 			out = nil
 		}

@@ -97,7 +97,7 @@ func SyntheticData[R any, D Domain[R]](s beam.Scope, d D, eps float64, records b
 		return beam.PCollection{}, err
 	}
 	s = s.Scope("privatebeam.SyntheticData")
-	return release.of(s, beam.Combine(s, &countFn[R, D]{Domain: d, SkipErrors: o.SkipErrors}, records)), nil
+	return release.of(s, beam.Combine(s, &countFn[R, D]{Domain: d, SkipErrors: o.SkipErrors}, records), release.Secret.nonce(s)), nil
 }
 
 // survives reports whether a description comes out of JSON as it went in: a
@@ -121,9 +121,9 @@ func survives(d any) error {
 // an init function, once for every D.
 func RegisterDomain[R any, D Domain[R]]() {
 	register.Combiner3[tally, R, []byte](&countFn[R, D]{})
-	register.DoFn3x1[string, func(*R) bool, func(tally), error](&personFn[R, D]{})
+	register.DoFn4x1[string, func(*R) bool, string, func(tally), error](&personFn[R, D]{})
 	register.Combiner2[tally, []byte](&mergeFn[R, D]{})
-	register.DoFn3x1[[]byte, func(*[]byte) bool, func(R), error](&releaseFn[R, D]{})
+	register.DoFn4x1[[]byte, func(*[]byte) bool, string, func(R), error](&releaseFn[R, D]{})
 	register.Iter1[R]()
 	register.Emitter1[R]()
 }
@@ -222,15 +222,15 @@ func counts[R any](d *measure.Domain[R], t tally) (*measure.Counts[R], error) {
 	return c, c.UnmarshalBinary(t.bytes)
 }
 
-// releaseFn releases the merged counts. Its output is a function of them and of
-// key and nonce: a bundle that is run again writes the same records again.
+// releaseFn releases the merged counts. Its output is a function of them, of the key and
+// of the nonce: a bundle that is run again writes the same records again.
 type releaseFn[R any, D Domain[R]] struct {
 	Domain  D
 	Eps     float64
 	Options SyntheticOptions
 	Secret  secret
 
-	streams     streams
+	streams     keyed
 	synthesizer *measure.Synthesizer[R]
 }
 
@@ -257,10 +257,10 @@ func newRelease[R any, D Domain[R]](op string, d D, eps float64, o *SyntheticOpt
 }
 
 // of releases the merged counts.
-func (f *releaseFn[R, D]) of(s beam.Scope, counts beam.PCollection) beam.PCollection {
+func (f *releaseFn[R, D]) of(s beam.Scope, counts beam.PCollection, nonce beam.SideInput) beam.PCollection {
 	// An impulse with the counts beside it, because no records are no counts, and
 	// have a release as all others.
-	out := beam.ParDo(s, f, beam.Impulse(s), beam.SideInput{Input: counts})
+	out := beam.ParDo(s, f, beam.Impulse(s), beam.SideInput{Input: counts}, nonce)
 	return beam.Reshuffle(s, out) // so that what follows is not tied to one worker
 }
 
@@ -280,7 +280,7 @@ func (f *releaseFn[R, D]) build() error {
 	return err
 }
 
-func (f *releaseFn[R, D]) ProcessElement(_ []byte, in func(*[]byte) bool, emit func(R)) error {
+func (f *releaseFn[R, D]) ProcessElement(_ []byte, in func(*[]byte) bool, nonce string, emit func(R)) error {
 	c := f.synthesizer.Domain().NewCounts()
 	var encoded []byte
 	if in(&encoded) {
@@ -295,7 +295,7 @@ func (f *releaseFn[R, D]) ProcessElement(_ []byte, in func(*[]byte) bool, emit f
 			return err
 		}
 	}
-	records, err := synthetic(f.synthesizer, c, f.streams, &f.Options)
+	records, err := synthetic(f.synthesizer, c, f.streams(nonce), &f.Options)
 	if err != nil {
 		return err
 	}
@@ -316,7 +316,8 @@ func Synthetic[R any](s *measure.Synthesizer[R], c *measure.Counts[R], key Key, 
 	if err != nil {
 		return nil, err
 	}
-	return synthetic(s, c, newStreams(secret.Key, secret.Nonce), o)
+	nonce := (&nonceFn{Seeded: secret.Key.seeded()}).ProcessElement(nil)
+	return synthetic(s, c, secret.Key.streams(nonce), o)
 }
 
 func synthetic[R any](s *measure.Synthesizer[R], c *measure.Counts[R], from streams, o *SyntheticOptions) ([]R, error) {

@@ -160,14 +160,14 @@ func TestSyntheticData_IsTheDirectRelease(t *testing.T) {
 }
 
 // released is what a worker makes of counts.
-func released(t *testing.T, f *releaseFn[[]float64, Box], c *measure.Counts[[]float64]) (out [][]float64) {
+func released(t *testing.T, f *releaseFn[[]float64, Box], c *measure.Counts[[]float64], nonce string) (out [][]float64) {
 	t.Helper()
 	once := true
 	err := f.ProcessElement(nil, func(b *[]byte) bool {
 		*b = encode(t, c)
 		defer func() { once = false }()
 		return once
-	}, func(x []float64) { out = append(out, x) })
+	}, nonce, func(x []float64) { out = append(out, x) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,12 +181,12 @@ func released(t *testing.T, f *releaseFn[[]float64, Box], c *measure.Counts[[]fl
 func TestSyntheticData_RetryReleasesTheSame(t *testing.T) {
 	c := direct(t, 1000)
 	run := func(c *measure.Counts[[]float64], key Key) [][]float64 {
-		f := &releaseFn[[]float64, Box]{Domain: unit, Eps: 1, Options: SyntheticOptions{}, Secret: secret{Key: key, Nonce: key}}
+		f := &releaseFn[[]float64, Box]{Domain: unit, Eps: 1, Options: SyntheticOptions{}, Secret: secret{Key: key}}
 		f = copied(t, f)
 		if err := f.Setup(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return released(t, f, c)
+		return released(t, f, c, "nonce")
 	}
 	key := NewKey()
 	first := run(c, key)
@@ -198,7 +198,7 @@ func TestSyntheticData_RetryReleasesTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range []*measure.Counts[[]float64]{c, direct(t, 1001)} {
-				r, err := stream(q, c, newStreams(key, nil), &SyntheticOptions{Release: measure.SynthesizerOptions{Relation: relation}})
+				r, err := stream(q, c, key.streams(""), &SyntheticOptions{Release: measure.SynthesizerOptions{Relation: relation}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -24,7 +24,7 @@ type User struct {
 // this user, to compare with: use is "Reduce n" for [Reduce] to n samples, and
 // [ItemWiseUse] for [ItemWise].
 func (u User) Stream(seed uint64, use string) *rand.Rand {
-	return u.stream(newStreams(SeededKey(seed), nil), use)
+	return u.stream(SeededKey(seed).streams(""), use)
 }
 
 // stream depends on the items too, though not on their order: where a retry reads
@@ -47,7 +47,7 @@ func ascending(items []int) []int {
 
 // Options are the settings of [Reduce] and [ItemWise]. Nil and the zero value mean
 // the defaults: a new key that is part of the pipeline. Whatever the key, every
-// transform draws a nonce of its own.
+// transform draws a nonce of its own in every run.
 type Options struct {
 	// Key, where not nil, is what the randomness is derived from. Leave it nil for
 	// all that is published.
@@ -76,7 +76,7 @@ func Users(s beam.Scope, items beam.PCollection) beam.PCollection {
 // the sampling of [emd.NewReduced], whose promise is that of what follows.
 //
 // Randomness is derived as in [ItemWise]: a retry draws the same, and no other
-// transform does.
+// transform or run does.
 func Reduce(s beam.Scope, samples int, users beam.PCollection, o *Options) (beam.PCollection, error) {
 	const op = "privatebeam: Reduce"
 	if samples < 1 {
@@ -89,7 +89,8 @@ func Reduce(s beam.Scope, samples int, users beam.PCollection, o *Options) (beam
 	if err != nil {
 		return beam.PCollection{}, err
 	}
-	return beam.ParDo(s.Scope("privatebeam.Reduce"), f, users), nil
+	s = s.Scope("privatebeam.Reduce")
+	return beam.ParDo(s, f, users, f.Secret.nonce(s)), nil
 }
 
 func newReduce(op string, samples int, o *Options) (*reduceFn, error) {
@@ -99,7 +100,7 @@ func newReduce(op string, samples int, o *Options) (*reduceFn, error) {
 
 func init() {
 	register.DoFn3x0[string, func(*int) bool, func(User)](&groupFn{})
-	register.DoFn1x1[User, User](&reduceFn{})
+	register.DoFn2x1[User, string, User](&reduceFn{})
 	register.Emitter1[User]()
 	register.Iter1[int]()
 }
@@ -119,7 +120,7 @@ type reduceFn struct {
 	Samples int
 	Secret  secret
 
-	streams streams
+	streams keyed
 }
 
 func (f *reduceFn) Setup(ctx context.Context) (err error) {
@@ -127,12 +128,12 @@ func (f *reduceFn) Setup(ctx context.Context) (err error) {
 	return err
 }
 
-func (f *reduceFn) ProcessElement(u User) User {
+func (f *reduceFn) ProcessElement(u User, nonce string) User {
 	if len(u.Items) == 0 {
 		return u // not from Users, and for ItemWise to refuse
 	}
 	items := ascending(u.Items)
-	r := u.stream(f.streams, fmt.Sprintf("Reduce %d", f.Samples))
+	r := u.stream(f.streams(nonce), fmt.Sprintf("Reduce %d", f.Samples))
 	drawn := make([]int, f.Samples)
 	for i := range drawn {
 		drawn[i] = items[r.IntN(len(items))]

@@ -254,16 +254,16 @@ func TestItemWise_RetryDrawsTheSame(t *testing.T) {
 			next++
 			return next <= len(order)
 		}, func(v User) { u = v })
-		g := copied(t, &reduceFn{Samples: 64, Secret: secret{Key: key, Nonce: key}})
+		g := copied(t, &reduceFn{Samples: 64, Secret: secret{Key: key}})
 		if err := g.Setup(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		f := copied(t, &drawFn{Channel: encoded, Inputs: 9, Items: 64, Secret: secret{Key: key, Nonce: key}})
+		f := copied(t, &drawFn{Channel: encoded, Inputs: 9, Items: 64, Secret: secret{Key: key}})
 		if err := f.Setup(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		reduced := g.ProcessElement(u)
-		return fmt.Sprint(reduced, f.ProcessElement(reduced))
+		reduced := g.ProcessElement(u, "nonce")
+		return fmt.Sprint(reduced, f.ProcessElement(reduced, "nonce"))
 	}
 	key := NewKey()
 	if run([]int{0, 8, 3, 3}, key) != run([]int{3, 0, 3, 8}, key) {
@@ -307,14 +307,14 @@ func TestUser_StreamLeavesItems(t *testing.T) {
 	if err := draw.Setup(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	reduce := &reduceFn{Samples: 5, streams: newStreams(SeededKey(1), nil)}
+	reduce := &reduceFn{Samples: 5, streams: SeededKey(1).streams}
 	for range 20 { // other draws would come out alike now and then
 		u.ID += "u"
 		v := User{ID: u.ID, Items: []int{1, 2, 3}}
-		if a, b := reduce.ProcessElement(u), reduce.ProcessElement(v); !slices.Equal(a.Items, b.Items) {
+		if a, b := reduce.ProcessElement(u, ""), reduce.ProcessElement(v, ""); !slices.Equal(a.Items, b.Items) {
 			t.Errorf("Reduce: the order of items shows: %v and %v", a, b)
 		}
-		if a, b := draw.ProcessElement(u), draw.ProcessElement(v); !slices.Equal(a.Y, b.Y) {
+		if a, b := draw.ProcessElement(u, ""), draw.ProcessElement(v, ""); !slices.Equal(a.Y, b.Y) {
 			t.Errorf("ItemWise: the order of items shows: %v and %v", a, b)
 		}
 	}
@@ -352,8 +352,8 @@ func TestItemWise_RefusesOtherUsers(t *testing.T) {
 		{"fewer users", central(users+1, 3), users, 3, 9, "10 users, in a model of 11, which the promise is for"},
 		{"more users", central(users-1, 3), users, 3, 9, "10 users, in a model of 9, which the promise is for"},
 		{"no users", emd.Model{Trust: emd.Local, Items: 3, Diameter: 1}, 0, 3, 9, "no users"},
-		{"more items", central(users, 3), users, 4, 9, "a user of 4 items, in a model of 3: Reduce makes them so"},
-		{"fewer items", central(users, 3), users, 2, 9, "a user of 2 items, in a model of 3: Reduce makes them so"},
+		{"more items", central(users, 3), users, 4, 9, "a user without the 3 items of the model: Reduce makes them so"},
+		{"fewer items", central(users, 3), users, 2, 9, "a user without the 3 items of the model: Reduce makes them so"},
 		{"other space", central(users, 3), users, 3, 2, "an item that is no input of the channel"},
 	} {
 		w, err := line{c.points, c.declared}.itemWise()

@@ -3,7 +3,8 @@
 
 const degree = Math.PI / 180;
 const earth = 6371.0088; // km, metricdp's EarthRadiusKm
-const maxLat = 85;
+export const maxLat = 85; // the edges of the map, where places beyond are drawn
+const rim = 24; // pixels that it may be moved beyond them
 const colors = {
   sea: "#dce8ef", land: "#f6f3ec", coast: "#8fa3ae", border: "#d3cabb", city: "#59616b",
   ink: "#1b1f24", heat: [107, 63, 160], sticky: "#b3400e", fresh: "#1f5fbf",
@@ -113,9 +114,15 @@ export class WorldMap {
   fit(p, km) {
     this.later = this.sized ? null : () => this.fit(p, km);
     if (this.later) return;
-    const around = 2 * Math.PI * earth * Math.cos(Math.min(80, Math.abs(p.lat)) * degree);
-    this.scale = Math.min(this.width, this.height) / 2 / km * around;
-    this.moveTo(p);
+    // How far the circle goes around the world, which is all around where a pole is in it,
+    // and up and down.
+    const a = km / earth, across = Math.sin(a) / Math.cos(p.lat * degree);
+    const wide = a < Math.PI / 2 && across < 1 ? Math.asin(across) / (2 * Math.PI) : 0.5;
+    const [, y] = mercator(p.lat, p.lon), [up, down] = [a, -a].map((d) => mercator(p.lat + d / degree, p.lon)[1]);
+    this.scale = Math.min(this.width / 2 / wide, this.height / 2 / Math.max(y - up, down - y));
+    [this.x, this.y] = mercator(p.lat, p.lon);
+    this.clamp();
+    this.draw();
   }
 
   // sees says whether p is on the canvas, and not at its very rim.
@@ -146,7 +153,7 @@ export class WorldMap {
 
   clamp() {
     this.scale = Math.max(this.width, this.height, Math.min(4e7, this.scale));
-    const half = this.height / 2 / this.scale;
+    const half = (this.height / 2 - rim) / this.scale;
     this.y = Math.max(half, Math.min(1 - half, this.y));
     this.x -= Math.floor(this.x);
   }

@@ -1,7 +1,7 @@
 // The page around the map. What is private about it happens in metricdp, a function
 // of the library compiled to WebAssembly; see package engine.
 
-import { WorldMap, distance } from "./map.js";
+import { WorldMap, distance, maxLat } from "./map.js";
 
 const $ = (id) => document.getElementById(id);
 const most = 40; // cities compared
@@ -61,7 +61,11 @@ function choose(p, { move = false } = {}) {
   state.place = { lat: Number(Math.max(-90, Math.min(90, p.lat)).toFixed(5)), lon: Number(lon.toFixed(5)) };
   $("lat").value = state.place.lat;
   $("lon").value = state.place.lon;
-  $("hereWords").textContent = "";
+  for (const id of ["lat", "lon"]) $(id).setAttribute("aria-invalid", false);
+  $("city").setAttribute("aria-invalid", false);
+  $("placeError").textContent = "";
+  $("hereWords").textContent = Math.abs(state.place.lat) <= maxLat ? "" :
+    `The map ends at ${maxLat} degrees: what lies beyond is drawn at its edge.`;
   clear();
   if (move || !map.sees(state.place)) map.moveTo(state.place);
 }
@@ -83,6 +87,24 @@ const wish = guarded((km, odds) => {
 function fit() {
   map.fit(state.place, state.noise.R95 * 1.15);
 }
+
+// look shows an answer that lies outside of the map.
+function look(p) {
+  if (!map.sees(p)) map.fit(state.place, Math.max(state.noise.R95, distance(state.place, p)) * 1.15);
+}
+
+// valid says in words what is wrong with the numbers in some fields, if anything.
+function valid(ids, words) {
+  const wrong = ids.filter((id) => {
+    const ok = $(id).value !== "" && $(id).checkValidity();
+    $(id).setAttribute("aria-invalid", !ok);
+    return !ok;
+  });
+  $(words).textContent = wrong.map((id) => `${names[id]}: want a number from ${$(id).min} to ${$(id).max}.`).join(" ");
+  return wrong.length === 0;
+}
+
+const names = { lat: "Latitude", lon: "Longitude", km: "Distance in km", odds: "Factor of the odds" };
 
 function average(points) {
   const degree = Math.PI / 180, sum = [0, 0, 0];
@@ -206,16 +228,26 @@ function wire() {
   $("fit").addEventListener("click", fit);
   for (const id of ["lat", "lon"]) {
     $(id).addEventListener("change", () => {
-      const ok = $(id).value !== "" && $(id).checkValidity();
-      $(id).setAttribute("aria-invalid", !ok);
-      if (ok) choose({ lat: Number($("lat").value), lon: Number($("lon").value) }, { move: true });
+      if (valid(["lat", "lon"], "placeError")) choose({ lat: Number($("lat").value), lon: Number($("lon").value) }, { move: true });
     });
   }
   const byName = new Map(cities.toReversed().map((c) => [c.full, c])); // the largest of a name
   $("cities").append(...[...byName.keys()].reverse().map((name) => Object.assign(element("option"), { value: name })));
+  const plain = (s) => s.normalize("NFD").replace(/\p{M}/gu, "").trim().toLowerCase();
   $("city").addEventListener("input", () => {
     const c = byName.get($("city").value);
     if (c) choose(c, { move: true });
+  });
+  $("city").addEventListener("change", () => { // typed, and perhaps no suggestion
+    const typed = plain($("city").value);
+    const known = byName.has($("city").value) || typed === "";
+    const c = known ? null : cities.find((c) => plain(c.full) === typed || plain(c.name) === typed);
+    if (c) {
+      $("city").value = c.full;
+      choose(c, { move: true });
+    }
+    $("city").setAttribute("aria-invalid", !known && !c);
+    $("placeError").textContent = known || c ? "" : "No city of this name is known here: choose a suggestion, or click the map. Your place has not changed.";
   });
   $("here").addEventListener("click", () => {
     navigator.geolocation.getCurrentPosition(
@@ -230,12 +262,7 @@ function wire() {
   });
 
   const typed = () => {
-    const ok = ["km", "odds"].map((id) => {
-      const good = $(id).value !== "" && $(id).checkValidity();
-      $(id).setAttribute("aria-invalid", !good);
-      return good;
-    });
-    if (ok[0] && ok[1]) {
+    if (valid(["km", "odds"], "wishError")) {
       $("slide").value = Math.log10(Number($("km").value));
       wish(Number($("km").value), Number($("odds").value));
     }
@@ -245,6 +272,7 @@ function wire() {
   $("slide").addEventListener("input", () => {
     $("km").value = Number((10 ** Number($("slide").value)).toPrecision(2));
     $("slide").setAttribute("aria-valuetext", `${$("km").value} km`);
+    valid(["km", "odds"], "wishError");
     wish(Number($("km").value), state.wish.odds);
   });
   $("slide").value = Math.log10(state.wish.km);
@@ -253,10 +281,12 @@ function wire() {
     state.sticky = ask("sticky", wished());
     state.asked++;
     render();
+    look(place(state.sticky.Answer));
   });
   const fresh = (times) => guarded(() => {
     state.fresh = state.fresh.concat(ask("fresh", { ...wished(), Times: times }).Answers.map(place));
     render();
+    look(state.fresh.at(-1));
   });
   $("sticky").addEventListener("click", release);
   $("fresh").addEventListener("click", fresh(1));

@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -16,11 +17,11 @@ import (
 
 // Read yields the records of a CSV file, one entry a field and two for a place. The
 // header names the columns, in any order and among others. Numbers are plain
-// decimals; spaces around values, a byte order mark and empty lines are dropped.
+// decimals; spaces around values and a byte order mark are dropped. An empty line is a
+// record without a value where the file has one column, and an error where it has more.
 //
-// The first error is the last that is yielded. It names the line and the column,
-// and quotes the value: it is as private as the data. The sequence reads r, and so
-// can be used once. A record is the caller's, memory that of one line.
+// The first error is the last that is yielded. It names the line and the column, and
+// not the value. The sequence reads r, and so can be used once. A record is the caller's, memory that of one line.
 func (s *Schema) Read(r io.Reader) iter.Seq2[[]float64, error] {
 	return func(yield func([]float64, error) bool) {
 		s.read("table: Schema.Read", r, nil, func(_ *csvfile.Row, x []float64, err error) bool { return yield(x, err) })
@@ -143,7 +144,7 @@ func (s *Schema) Write(w io.Writer, records [][]float64) error {
 	line := make([]string, s.width)
 	for i, x := range records {
 		if err := fault.Size(op, fmt.Sprintf("records[%d]", i), len(x), s.width); err != nil {
-			return err
+			return fault.Private(err)
 		}
 		for k := range s.fields {
 			f := &s.fields[k]
@@ -180,7 +181,7 @@ func (f *field) write(line []string, x []float64) error {
 		}
 		switch {
 		case math.IsInf(v, 0):
-			return fmt.Errorf("%v", v)
+			return errors.New("not a finite number")
 		case math.IsNaN(v) && len(f.Missing) == 0:
 			return fmt.Errorf("NaN, and no value may be missing")
 		case math.IsNaN(v):
@@ -207,7 +208,7 @@ func (f *field) text(v float64) (string, error) {
 	case Whole:
 		whole := math.Round(v)
 		if math.Abs(whole) > maxWhole {
-			return "", fmt.Errorf("%v is beyond 2^53", whole)
+			return "", errors.New("beyond 2^53")
 		}
 		if f.Step > 0 {
 			return f.decimal(v), nil // not of whole: rounded twice, 2.6 would be 4 in steps of 2
@@ -215,12 +216,12 @@ func (f *field) text(v float64) (string, error) {
 		return strconv.FormatInt(int64(whole), 10), nil
 	case Date:
 		if v = math.Round(v); !(v >= firstDay && v <= lastDay) {
-			return "", fmt.Errorf("day %v is not from %s to %s", v, dayOf(firstDay), dayOf(lastDay))
+			return "", fmt.Errorf("no day from %s to %s", dayOf(firstDay), dayOf(lastDay))
 		}
 		return dayOf(v), nil
 	}
 	if !(v >= 0 && v < float64(len(f.texts))) || v != math.Trunc(v) {
-		return "", fmt.Errorf("%v, want a category, an integer in [0, %d)", v, len(f.texts))
+		return "", fmt.Errorf("want a category, an integer in [0, %d)", len(f.texts))
 	}
 	return f.texts[int(v)], nil
 }

@@ -29,7 +29,6 @@ func TestSchema_ReadByName(t *testing.T) {
 	s := testkit.Must(ReadSchema(strings.NewReader(people)))
 	const in = "\ufeffCITY,extra,longitude,latitude,job,age,height,joined\r\n" +
 		"Paris,x,2.35,48.85,smith,3.0e1, 1.75 ,2000-01-02\r\n" +
-		"\r\n" +
 		"\"Rome\",,-170.5,-90,clerk,120,9,unknown\r\n" +
 		"London,\"a\nb\",0,0,mason,-7,0,\r\n"
 	got, err := all(s, iotest.OneByteReader(strings.NewReader(in)))
@@ -44,13 +43,37 @@ func TestSchema_ReadByName(t *testing.T) {
 	}
 }
 
+// A row without a value is a row, quoted or not: what replaces a value by none does not
+// change how many there are, which measure.ReplaceOne publishes.
+func TestSchema_ReadKeepsEmptyLines(t *testing.T) {
+	s := testkit.Must(ParseSchema("a?:whole:0..9"))
+	for _, in := range []string{"a\n1\n\"\"\n3\n", "a\n1\n\n3\n", "\ufeffa\r\n\r\n1\r\n3\r\n", "a\n1\n3\n\n"} {
+		got, err := all(s, strings.NewReader(in))
+		missing := 0
+		for _, x := range got {
+			if math.IsNaN(x[0]) {
+				missing++
+			}
+		}
+		if err != nil || len(got) != 3 || missing != 1 {
+			t.Errorf("%q: %v, %v", in, got, err)
+		}
+	}
+	for in, line := range map[string]int{"a\n1\n\n3\n": 3, "a,b\n1,2\n\n3,4\n": 3, "a,b\n1,2\n\n": 3} {
+		got, err := all(testkit.Must(ParseSchema("a:whole:0..9")), strings.NewReader(in))
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf(": line %d: ", line)) {
+			t.Errorf("%q: %v, %v", in, got, err)
+		}
+	}
+}
+
 func TestSchema_ReadPersons(t *testing.T) {
 	s := testkit.Must(ParseSchema("a:whole:0..9"))
 	var got []string
 	for row, err := range s.ReadPersons(strings.NewReader("a,Who\n1,x\n2, y \n3,x\n4,\n5,x\n"), "who") {
 		got = append(got, fmt.Sprint(row.Person, row.Record, err))
 	}
-	if want := []string{"x[1] <nil>", "y[2] <nil>", "x[3] <nil>", `[] table: Schema.ReadPersons: line 5: who = "": not a person`}; !slices.Equal(got, want) {
+	if want := []string{"x[1] <nil>", "y[2] <nil>", "x[3] <nil>", `[] table: Schema.ReadPersons: line 5: who: not a person`}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, err := range s.ReadPersons(strings.NewReader("a\n1\n"), "who") {
@@ -84,22 +107,22 @@ func TestSchema_ReadNamesLineAndColumn(t *testing.T) {
 		"n,w,d,c,t,lat\n":                                  `line 1: no column "lon"`,
 		"n;w;d;c;t;lat;lon\n0,5;1;;b;y;1;2\n":              `line 1: no column "n", the header is "n;w;d;c;t;lat;lon", separated by ";": want commas`,
 		"n,n,w,d,c,t,lat,lon\n":                            `line 1: column "n" appears twice`,
-		header + "0,1,,b,y,1,2\n\n0,1,,b,y,1\n":            "line 4: not the 7 fields of the header",
-		header + "x,1,,b,y,1,2\n":                          `line 2: n = "x": not a number`,
-		header + ",1,,b,y,1,2\n":                           `line 2: n = "": no value, which the schema does not allow`,
-		header + "NaN,1,,b,y,1,2\n":                        `line 2: n = "NaN": not a finite number`,
-		header + "-Inf,1,,b,y,1,2\n":                       `line 2: n = "-Inf": not a finite number`,
-		header + "0,1.5,,b,y,1,2\n":                        `line 2: w = "1.5": not a whole number`,
-		header + "0,1,2000-1-1,b,y,1,2\n":                  `line 2: d = "2000-1-1": not a date as 2006-01-02`,
-		header + "0,1,2000-02-30,b,y,1,2\n":                `line 2: d = "2000-02-30": not a date`,
-		header + "0,1,0000-12-31,b,y,1,2\n":                `line 2: d = "0000-12-31": not a date`,
-		header + "0,1,,B,y,1,2\n":                          `line 2: c = "B": not a name of the schema`,
-		header + "0,1,,b,x,1,2\n":                          `line 2: t = "x": not a name`,
-		header + "0,1,,b,y,91,2\n":                         `line 2: lat = "91": want a number in [-90, 90]`,
-		header + "0,1,,b,y,1,361\n":                        `line 2: lon = "361": want a number in [-360, 360]`,
-		header + "0,1,,b,y,,2\n":                           `line 2: lat = "": missing, but not lon`,
-		header + "0,1,,b,y,1,\n":                           `line 2: lon = "": missing, but not lat`,
-		header + "0,1,,\"b\n" + strings.Repeat("x", 1<<20): "after line 0: a record is longer than 65536 bytes",
+		header + "0,1,,b,y,1,2\n0,1,,b,y,1\n":              "line 3: not the 7 fields of the header",
+		header + "x,1,,b,y,1,2\n":                          `line 2: n: not a number`,
+		header + ",1,,b,y,1,2\n":                           `line 2: n: no value, which the schema does not allow`,
+		header + "NaN,1,,b,y,1,2\n":                        `line 2: n: not a finite number`,
+		header + "-Inf,1,,b,y,1,2\n":                       `line 2: n: not a finite number`,
+		header + "0,1.5,,b,y,1,2\n":                        `line 2: w: not a whole number`,
+		header + "0,1,2000-1-1,b,y,1,2\n":                  `line 2: d: not a date as 2006-01-02`,
+		header + "0,1,2000-02-30,b,y,1,2\n":                `line 2: d: not a date`,
+		header + "0,1,0000-12-31,b,y,1,2\n":                `line 2: d: not a date`,
+		header + "0,1,,B,y,1,2\n":                          `line 2: c: not a name of the schema`,
+		header + "0,1,,b,x,1,2\n":                          `line 2: t: not a name`,
+		header + "0,1,,b,y,91,2\n":                         `line 2: lat: want a number in [-90, 90]`,
+		header + "0,1,,b,y,1,361\n":                        `line 2: lon: want a number in [-360, 360]`,
+		header + "0,1,,b,y,,2\n":                           `line 2: lat: missing, but not lon`,
+		header + "0,1,,b,y,1,\n":                           `line 2: lon: missing, but not lat`,
+		header + "0,1,,\"b\n" + strings.Repeat("x", 1<<20): "after line 1: a record is longer than 65536 bytes",
 	} {
 		got, err := all(s, strings.NewReader(in))
 		if err == nil || !strings.HasPrefix(err.Error(), "table: Schema.Read: ") || !strings.Contains(err.Error(), want) {
@@ -259,15 +282,15 @@ func TestSchema_WriteRefuses(t *testing.T) {
 	s := testkit.Must(ParseSchema("n:number:0..1,w:whole:0..9,d:date:2000-01-01..2000-12-31,c:category:b|c,p?:place:lat|lon"))
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, x := range map[string][]float64{
-		"records[1] has size 5, want 6":                              {0, 0, 0, 0, 0},
-		`records[1]: field "n": NaN, and no value may be missing`:    {nan, 0, 0, 0, 0, 0},
-		`records[1]: field "n": +Inf`:                                {inf, 0, 0, 0, 0, 0},
-		`records[1]: field "w": 1e+300 is beyond 2^53`:               {0, 1e300, 0, 0, 0, 0},
-		`records[1]: field "d": day 1e+300 is not from 0001-01-01`:   {0, 0, 1e300, 0, 0, 0},
-		`records[1]: field "c": 2, want a category, an integer in [`: {0, 0, 0, 2, 0, 0},
-		`records[1]: field "c": 0.5, want a category`:                {0, 0, 0, 0.5, 0, 0},
-		`records[1]: field "c": -1, want a category`:                 {0, 0, 0, -1, 0, 0},
-		`records[1]: field "p": half a place is missing`:             {0, 0, 0, 0, 0, nan},
+		"records[1], want size 6":                                 {0, 0, 0, 0, 0},
+		`records[1]: field "n": NaN, and no value may be missing`: {nan, 0, 0, 0, 0, 0},
+		`records[1]: field "n": not a finite number`:              {inf, 0, 0, 0, 0, 0},
+		`records[1]: field "w": beyond 2^53`:                      {0, 1e300, 0, 0, 0, 0},
+		`records[1]: field "d": no day from 0001-01-01`:           {0, 0, 1e300, 0, 0, 0},
+		`records[1]: field "c": want a category, an integer in [`: {0, 0, 0, 2, 0, 0},
+		`records[1]: field "c": want a category, an`:              {0, 0, 0, 0.5, 0, 0},
+		`records[1]: field "c": want a category`:                  {0, 0, 0, -1, 0, 0},
+		`records[1]: field "p": half a place is missing`:          {0, 0, 0, 0, 0, nan},
 	} {
 		err := s.Write(io.Discard, [][]float64{{0, 0, 0, 0, 0, 0}, x})
 		if err == nil || !strings.HasPrefix(err.Error(), "table: Schema.Write: ") || !strings.Contains(err.Error(), want) {

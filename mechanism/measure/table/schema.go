@@ -354,7 +354,7 @@ type fileField struct {
 //		{"name": "home", "kind": "place", "lat": "latitude", "lon": "longitude"}
 //	]
 //
-// Unknown settings, one given twice, anything behind the list, and more than 4 MiB are
+// A byte order mark is dropped. Unknown settings, one given twice, anything behind the list, and more than 4 MiB are
 // errors, and what is one for [NewSchema].
 func ReadSchema(r io.Reader) (*Schema, error) {
 	const op = "table: ReadSchema"
@@ -369,7 +369,7 @@ func ReadSchema(r io.Reader) (*Schema, error) {
 		return nil, fmt.Errorf("%s: more than %d bytes", op, maxSchema)
 	}
 	var list []json.RawMessage
-	if err := json.Unmarshal(text, &list); err != nil {
+	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &list); err != nil {
 		return nil, fmt.Errorf("%s: want a list of fields: %w", op, err)
 	}
 	fields := make([]Field, len(list))

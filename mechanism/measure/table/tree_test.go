@@ -198,3 +198,27 @@ func TestConditional_WithoutMass(t *testing.T) {
 		}
 	}
 }
+
+// The noise of a score is geometric from 0 on, P{K = k} = (1 - e^-rate) e^(-rate k), which
+// pickTree's proof takes: no less than the score, and the score itself as often as it
+// should be. False rejects 1e-6.
+func TestNoisy_IsGeometricFromZero(t *testing.T) {
+	const draws, score = 50_000, 7
+	rng := random.Seeded(148)
+	for _, rate := range []float64{0.25, 1} {
+		s := &Synthesizer{rate: rate}
+		count, p := make([]int, 12), make([]float64, 12)
+		for k := range p {
+			p[k] = math.Exp(-rate*float64(k)) * (1 - math.Exp(-rate))
+		}
+		p[len(p)-1] = math.Exp(-rate * float64(len(p)-1)) // and more
+		for range draws {
+			y := s.noisy(rng, score)
+			if y.hi != 0 || y.lo < score {
+				t.Fatalf("rate %v: %+v", rate, y)
+			}
+			count[min(y.lo-score, uint64(len(p)-1))]++
+		}
+		testkit.ChiSquare(t, count, p, 1e-6)
+	}
+}

@@ -118,11 +118,14 @@ func Read(ctx context.Context, path string, names ...string) ([][]string, error)
 type Row struct{ all, named []string }
 
 // Fields returns the named columns of a line; none, without an error, for the
-// header and for empty lines, unless the table has a single column: there an empty
-// line is a row whose field is missing. They are good until the next call.
+// header. An empty line is a row whose field is missing where the table has a single
+// column, and elsewhere an error: no row vanishes. They are good until the next call.
 func (h *Header) Fields(line string, r *Row) (_ []string, err error) {
-	if line == h.Line || strings.TrimSpace(line) == "" && strings.Contains(h.Line, ",") {
+	switch {
+	case line == h.Line:
 		return nil, nil
+	case strings.TrimSpace(line) == "" && strings.Contains(h.Line, ","):
+		return nil, errShort
 	}
 	r.all, r.named = r.all[:0], r.named[:0]
 	if r.all, err = Split(line, r.all); err != nil {

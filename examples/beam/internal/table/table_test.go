@@ -68,8 +68,8 @@ func TestHeader_Fields(t *testing.T) {
 		{"1,2,3,4", "3|1"},
 		{",,", "|"},
 		{"a,b,c", "none"},
-		{"", "none"},
-		{" \r", "none"},
+		{"", "error"},
+		{" \r", "error"},
 		{"1,2", "error"},
 		{`1,"2,3`, "error"},
 	} {

@@ -18,7 +18,7 @@ var file []byte
 // Largest returns the n most populous places.
 func Largest(n int) (*metric.Points[metric.LatLon], error) {
 	var at []metric.LatLon
-	err := csvfile.Read("cities.csv", bytes.NewReader(file), csvfile.Columns{Required: []string{"lat", "lon"}},
+	err := csvfile.Read("cities.csv", bytes.NewReader(file), csvfile.Columns{Place: true},
 		func(r *csvfile.Row) { at = append(at, r.LatLon()) })
 	if err != nil {
 		return nil, err
