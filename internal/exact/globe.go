@@ -103,7 +103,7 @@ func (a *angle) set() {
 		v, more := unit(a.u[1].word)
 		e := math.Abs(math.Log(float64(u * v)))
 		a.theta = e / a.rate
-		a.err = (err+more+0x1p-52)/a.rate*(1+0x1p-40) + float64(a.theta*0x1p-49)
+		a.err = float64((err+more+0x1p-52)/a.rate*(1+0x1p-40)) + float64(a.theta*0x1p-49)
 	}
 	a.sin, a.cos = math.Sincos(a.theta)
 }
@@ -122,7 +122,7 @@ func (a *angle) accept(word uint64) (in, sure bool) {
 	if a.wide() {
 		q = float64(a.sin * Exp(-float64(a.rate*a.theta)))
 	}
-	margin := 1.5*a.err + 0x1p-46
+	margin := float64(1.5*a.err) + 0x1p-46
 	return v < q, math.Abs(v-q) > margin
 }
 

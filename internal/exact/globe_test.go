@@ -183,11 +183,18 @@ func TestAtan2_Encloses(t *testing.T) {
 	}
 }
 
+// onSphere is the unit vector of a latitude and longitude.
+func onSphere(p [2]float64) [3]float64 {
+	sin, cos := math.Sincos(p[0] * math.Pi / 180)
+	east, along := math.Sincos(p[1] * math.Pi / 180)
+	return [3]float64{cos * along, cos * east, sin}
+}
+
 // globeMass is the mass of the cell of the place with the given numbers on the grid,
 // by the midpoint rule with m points an axis; that of a pole is all around it.
 func globeMass(g Globe, lat, lon, rate float64, i, j, m int) float64 {
 	const radians = math.Pi / 180
-	x := [3]float64{math.Cos(lat*radians) * math.Cos(lon*radians), math.Cos(lat*radians) * math.Sin(lon*radians), math.Sin(lat * radians)}
+	x := onSphere([2]float64{lat, lon})
 	sum := 0.0
 	for a := range m {
 		y := (float64(i) - 0.5 + (float64(a)+0.5)/float64(m)) * g.Step
@@ -289,6 +296,45 @@ func TestGlobe_Distribution(t *testing.T) {
 			rest = 0
 		}
 		t.Run(fmt.Sprint(c.lat, c.lon, c.rate), func(t *testing.T) { testkit.ChiSquare(t, count, append(mass, max(0, rest)), 1e-7) })
+	}
+}
+
+// For the masses that TestGlobe_Distribution finds in the draws: no cell is more likely
+// from one place than from another by more than e^(rate t), t the angle between them, on
+// the grid and off it, at a pole and across the date line; and some nearly as much.
+func TestGlobe_PrivacyOfTheCells(t *testing.T) {
+	g := Globe{1}
+	for _, c := range []struct {
+		rate   float64
+		inputs [][2]float64
+	}{
+		{0.4, [][2]float64{{0, 180}, {0.3, -179.5}, {40, 0}, {-90, 0}, {89.6, 11}}},
+		{30, [][2]float64{{0, 180}, {0.3, -179.5}, {0, 179}, {-1.3, -178}}},
+		{30, [][2]float64{{90, 0}, {89.6, 0}, {89.4, 180}, {88, -170}, {88, 100}}},
+	} {
+		tight := 0.0
+		for i := range testkit.Sweep(40, 200) {
+			near := c.inputs[i%len(c.inputs)]
+			y, x := int(math.Round(near[0]))-i%5+2, int(math.Round(near[1]))+i%7*5-15
+			var mass []float64
+			for _, at := range c.inputs {
+				mass = append(mass, globeMass(g, at[0], at[1], c.rate, y, x, 40))
+			}
+			for j, p := range mass {
+				for k, q := range mass {
+					chord := 0.0
+					for axis := range 3 {
+						chord += math.Pow(onSphere(c.inputs[j])[axis]-onSphere(c.inputs[k])[axis], 2)
+					}
+					if q > 0 {
+						tight = max(tight, p/q/math.Exp(c.rate*2*math.Asin(math.Sqrt(chord)/2)))
+					}
+				}
+			}
+		}
+		if tight > 1+1e-9 || tight < 0.97 {
+			t.Errorf("rate %v: the largest ratio is %v of what is allowed", c.rate, tight)
+		}
 	}
 }
 

@@ -138,7 +138,7 @@ func enclosedNormals(u []interval, prec uint) []interval {
 // is [n, n+1)/2^63, 1/2n for its width and 2^-52 for two roundings.
 func unit(w uint64) (u, err float64) {
 	n := int64(w >> 1)
-	u = (float64(n) + 0.5) * 0x1p-63
+	u = float64((float64(n) + 0.5) * 0x1p-63)
 	if n >= 1<<51 {
 		return u, 0x1p-51
 	}

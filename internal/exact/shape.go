@@ -179,7 +179,7 @@ func (s *shape) drawPower(rng *rand.Rand, i int, exact bool) digits {
 func (s *shape) acceptPower(us [3]digits, i int) (in, sure bool) {
 	t, _ := unit(us[0].word)
 	c := 1 + float64(math.E*s.p)
-	t *= c
+	t = float64(t * c)
 	s.tail[i] = t < 1
 	f, fErr := s.setLog(i, us[1].word)
 	limit, limitErr := exponential(us[2].word) // of g^p
@@ -192,7 +192,7 @@ func (s *shape) acceptPower(us [3]digits, i int) (in, sure bool) {
 	if !(math.Abs(t-1) > 0x1p-48+float64(c*0x1p-63) && power+powerErr < 700) {
 		return false, false
 	}
-	if Exp(power+powerErr)*(1+0x1p-48)+0x1p-1000 < limit-limitErr {
+	if float64(Exp(power+powerErr)*(1+0x1p-48))+0x1p-1000 < limit-limitErr {
 		return true, true
 	}
 	return false, Exp(power-powerErr)*(1-0x1p-48) > limit+limitErr
@@ -255,7 +255,7 @@ func (s *shape) powerDirection() {
 	}
 	sumErr += float64(sum * float64(s.d) * 0x1p-53)
 	norm := top + math.Log(sum)/s.p
-	normErr := slices.Max(s.lnErr) + (sumErr/sum*(1+0x1p-20)+0x1p-49*math.Log(sum))/s.p + float64(math.Abs(norm)*0x1p-51)
+	normErr := slices.Max(s.lnErr) + (float64(sumErr/sum*(1+0x1p-20))+float64(0x1p-49*math.Log(sum)))/s.p + float64(math.Abs(norm)*0x1p-51)
 	for i, v := range s.ln {
 		z := Exp(v - norm)
 		err := s.lnErr[i] + normErr + float64(math.Abs(v-norm)*0x1p-51) + 0x1p-49
