@@ -338,6 +338,22 @@ func TestGlobe_PrivacyOfTheCells(t *testing.T) {
 	}
 }
 
+// Words of zeros leave the radius unbounded and the place at the border of bearings: the
+// next bits decide, and tell what lies on either side of the border apart.
+func TestGlobe_ZeroWords(t *testing.T) {
+	g := Globe{0x1p-23}
+	for _, next := range []uint64{1 << 62, 1 << 63} {
+		s := &replay{words: []uint64{0, 1 << 63, 0, next, next, next}, rest: random.Seeded(1)}
+		lat, lon := g.AddNoise(rand.New(s), 10, 20, 100)
+		// U = next/2^127, 1/2, and V = 0 or next/2^127 is accepted.
+		theta := (math.Log(2) + 127*math.Log(2) - math.Log(float64(next))) / 100
+		z := math.Sin(lat*math.Pi/180)*math.Sin(10*math.Pi/180) + math.Cos(lat*math.Pi/180)*math.Cos(10*math.Pi/180)*math.Cos((lon-20)*math.Pi/180)
+		if s.next < 7 || math.Abs(math.Acos(z)-theta) > 1e-8 {
+			t.Errorf("at %v after %d words, want %v", math.Acos(z), s.next, theta)
+		}
+	}
+}
+
 // A seed means the same draws for ever, on every platform.
 func TestGlobe_GoldenStream(t *testing.T) {
 	rng := random.Seeded(2026)
