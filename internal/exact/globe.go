@@ -32,16 +32,12 @@ func (g Globe) addNoise(rng *rand.Rand, lat, lon, rate float64, exact bool) (flo
 	if !ok || exact {
 		i, j = g.resolve(rng, lat, lon, a, bearing)
 	}
-	lat = i * g.Step
-	if math.Abs(lat) == 90 {
-		return lat, 0
-	}
 	turn := int64(360 / g.Step)
 	k := (int64(j) + turn/2) % turn
 	if k < 0 {
 		k += turn
 	}
-	return lat, float64(k-turn/2) * g.Step
+	return i * g.Step, float64(k-turn/2) * g.Step
 }
 
 // angle is an angle theta in [0, pi] with the density prop. to e^(-rate theta) sin
@@ -162,7 +158,7 @@ func (a *angle) enclose(u []interval, prec uint) interval {
 }
 
 // settle returns the numbers, in steps, of the latitude and longitude (the latter up
-// to whole turns) of the place at angle a in the direction of a word, or ok = false
+// to whole turns, and 0 at a pole) of the place at angle a in the direction of a word, or ok = false
 // where float64 does not decide.
 func (g Globe) settle(lat, lon float64, a angle, word uint64) (i, j float64, ok bool) {
 	y, yErr, x, xErr := a.move(lat, word)

@@ -24,10 +24,12 @@ var globePlaces = [][2]float64{
 // The outcome and the number of words read are functions of the random bits alone,
 // whichever way decides: at the poles, across the date line, on fine and coarse grids.
 func TestGlobe_FastEqualsExact(t *testing.T) {
+	seed := uint64(1000)
 	for _, rate := range globeRates {
 		for _, at := range globePlaces {
 			for _, step := range []float64{1, 0x1p-10, 0x1p-23, 0x1p-30, 0x1p-44} {
-				a, b := &counted{Source: random.Seeded(110)}, &counted{Source: random.Seeded(110)}
+				seed++
+				a, b := &counted{Source: random.Seeded(seed)}, &counted{Source: random.Seeded(seed)}
 				ra, rb := rand.New(a), rand.New(b)
 				for i := range testkit.Sweep(2, 20) {
 					g := Globe{step}
@@ -211,6 +213,21 @@ func globeMass(g Globe, lat, lon, rate float64, i, j, m int) float64 {
 	}
 	side := g.Step * radians / float64(m)
 	return sum * side * side * (1 + rate*rate) / (2 * math.Pi * (1 + math.Exp(-math.Pi*rate)))
+}
+
+// Angles have the distribution function (1 - e^(-a t)(cos t + a sin t))/(1 + e^(-a pi)), at rates
+// of both proposals: false-reject probability 1e-7 a case.
+func TestGlobe_AngleDistribution(t *testing.T) {
+	rng := random.Seeded(117)
+	for _, rate := range []float64{0.01, 0.49, 0.5, 1, 60} {
+		u := make([]float64, testkit.Sweep(100_000, 1_000_000))
+		for i := range u {
+			a := drawAngle(rng, rate, false)
+			sin, cos := math.Sincos(a.theta)
+			u[i] = (1 - math.Exp(-rate*a.theta)*(cos+rate*sin)) / (1 + math.Exp(-rate*math.Pi))
+		}
+		testkit.Uniform(t, fmt.Sprint("rate ", rate), u)
+	}
 }
 
 // Chi-square of all cells of a coarse grid of the whole sphere, and of those of a
