@@ -67,3 +67,18 @@ func TestShape_AcceptsAtTheBorder(t *testing.T) {
 		t.Errorf("%d borders, %d tries in the tail: the test shows little", borders, tails)
 	}
 }
+
+// The radius is known to float64's precision in many dimensions, where a product of
+// uniform numbers underflows.
+func TestGamma_InManyDimensions(t *testing.T) {
+	rng := random.Seeded(119)
+	us, want := make([]digits, 3000), 0.0
+	for i := range us {
+		us[i].word = rng.Uint64()
+		e, _ := exponential(us[i].word)
+		want += e
+	}
+	if got, err := gamma(us); math.Abs(got-want) > err || !(err < 0x1p-30) {
+		t.Errorf("%v within %v, want %v", got, err, want)
+	}
+}
