@@ -86,10 +86,17 @@ func (a interval) log(prec uint) interval {
 // negLog is -ln of numbers in (0, 1].
 func (a interval) negLog(prec uint) interval { return a.log(prec).neg().atLeast0() }
 
-// exp is e to the power of any numbers.
+// exp is e to the power of any numbers. Below 2^(-4 prec) it is enclosed by that and 0:
+// adding numbers whose exponents lie far apart would take memory for all bits between.
 func (a interval) exp(prec uint) interval {
-	lo, _ := ExpBounds(a.lo, prec)
-	_, hi := ExpBounds(a.hi, prec)
+	low := -4 * float64(prec)
+	lo, hi := new(big.Float), new(big.Float).SetMantExp(big.NewFloat(1), -4*int(prec))
+	if x, _ := a.lo.Float64(); x > low {
+		lo, _ = ExpBounds(a.lo, prec)
+	}
+	if x, _ := a.hi.Float64(); x > low {
+		_, hi = ExpBounds(a.hi, prec)
+	}
 	return interval{lo, hi}
 }
 
