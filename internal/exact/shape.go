@@ -280,7 +280,9 @@ func (s *shape) enclose(u []interval, prec uint) (z []interval, ok bool) {
 	z = make([]interval, s.d)
 	switch {
 	case s.powers():
-		s.enclosePowers(u, z, prec)
+		if !s.enclosePowers(u, z, prec) {
+			return nil, false
+		}
 	case s.p != 2:
 		copy(z, u)
 	case s.d == 2:
@@ -316,8 +318,9 @@ func (s *shape) enclose(u []interval, prec uint) (z []interval, ok bool) {
 	return z, true
 }
 
-// enclosePowers is the sizes of powerDirection.
-func (s *shape) enclosePowers(u, z []interval, prec uint) {
+// enclosePowers is the sizes of powerDirection. It fails where p is so large that a g may be
+// the largest by far and may not be.
+func (s *shape) enclosePowers(u, z []interval, prec uint) (ok bool) {
 	top := 0
 	for i := range z {
 		z[i] = s.encloseLog(u[i], i, prec)
@@ -326,14 +329,20 @@ func (s *shape) enclosePowers(u, z []interval, prec uint) {
 		}
 	}
 	less := z[top].neg()
-	sum := point(1)
+	sum, one := point(1), big.NewFloat(1)
 	for i := range z {
-		if i != top {
-			sum = sum.add(z[i].add(less, prec).mul(point(s.p), prec).exp(prec), prec)
+		if i == top {
+			continue
 		}
+		x := z[i].add(less, prec).mul(point(s.p), prec)
+		if x.hi.Cmp(one) > 0 {
+			return false
+		}
+		sum = sum.add(x.exp(prec), prec)
 	}
 	norm := sum.log(prec).mul(point(1).quo(point(s.p), prec), prec).add(z[top], prec).neg()
 	for i := range z {
 		z[i] = z[i].add(norm, prec).exp(prec)
 	}
+	return true
 }

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -80,5 +81,20 @@ func TestGamma_InManyDimensions(t *testing.T) {
 	}
 	if got, err := gamma(us); math.Abs(got-want) > err || !(err < 0x1p-30) {
 		t.Errorf("%v within %v, want %v", got, err, want)
+	}
+}
+
+// At the largest p two variates that share their first bits are told apart by as many more as
+// that takes.
+func TestShape_EqualWordsAtTheLargestP(t *testing.T) {
+	words := []uint64{1 << 62, 1 << 61} // the radius
+	for range 2 {
+		words = append(words, math.MaxUint64, 1<<62, 1<<60) // not of the tail; U; E
+	}
+	s := &replay{words: words, rest: random.Seeded(120)}
+	y := make([]float64, 2)
+	Lattice{0x1p-10}.addKNorm(y, rand.New(s), y, 1, 1e300, true)
+	if s.next != 12 || math.Abs(y[0]-y[1]) > 0x1p-10 || math.Abs(y[0]-math.Log(32)) > 0x1p-10 {
+		t.Errorf("%v after %d words", y, s.next)
 	}
 }
