@@ -32,7 +32,8 @@
 //
 // Most implementations break their promise in the last bits. The float64 weights of a channel
 // are exact real numbers here, or exact logarithms; draws have exactly their ratios, and audits
-// round up.
+// round up. The noise of package additive is real noise, added to the input as an exact real and
+// rounded once to a public grid.
 //
 // # Randomness
 //

@@ -2,7 +2,9 @@ package metric
 
 import (
 	"cmp"
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/metricdp/metricdp/internal/fault"
 )
@@ -13,6 +15,17 @@ const EarthRadiusKm = 6371.0088
 // LatLon is a point of a sphere: its latitude Lat in [-90, 90] and its longitude
 // Lon, any finite number, both in degrees.
 type LatLon struct{ Lat, Lon float64 }
+
+// String gives {Lat Lon} in degrees. Multiples of 2^-23 degrees, the grid of noise on the
+// sphere (1.3 cm on the Earth), have the at most 7 decimals that tell them apart.
+func (p LatLon) String() string { return "{" + degrees(p.Lat) + " " + degrees(p.Lon) + "}" }
+
+func degrees(v float64) string {
+	if k := v * 0x1p23; k == math.Trunc(k) && math.Abs(v) <= 360 {
+		return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.7f", v), "0"), ".")
+	}
+	return fmt.Sprint(v)
+}
 
 // GreatCircle is the length of the shorter great-circle arc between two points
 // of a sphere, in the unit of Radius; 0 means [EarthRadiusKm], so that the

@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -105,6 +106,32 @@ func TestGreatCircle_SmallAngles(t *testing.T) {
 	} {
 		if math.Abs(c.got-c.want) > c.tol {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
+		}
+	}
+}
+
+// What is printed of a point of the grid of 2^-23 degrees is nearest to it, and of other
+// points it is what fmt prints.
+func TestLatLon_PrintsDigitsOfItsGrid(t *testing.T) {
+	for want, p := range map[string]metric.LatLon{
+		"{48.20849 16.37208}":    {Lat: 48.20849, Lon: 16.37208},
+		"{0 -180}":               {Lon: -180},
+		"{48.25 1e+300}":         {Lat: 48.25, Lon: 1e300},
+		"{1e-05 720}":            {Lat: 1e-5, Lon: 720},
+		"{NaN -90.5}":            {Lat: math.NaN(), Lon: -90.5},
+		"{0.0000001 -0.0000001}": {Lat: 0x1p-23, Lon: -0x1p-23},
+	} {
+		if got := fmt.Sprint(p); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	rng := random.Seeded(17)
+	for range 1000 {
+		p := metric.LatLon{Lat: math.Round((rng.Float64()-0.5)*180*0x1p23) * 0x1p-23, Lon: math.Round((rng.Float64()-0.5)*360*0x1p23) * 0x1p-23}
+		var lat, lon float64
+		s := p.String()
+		if n, err := fmt.Sscanf(s, "{%g %g}", &lat, &lon); n != 2 || err != nil || math.Round(lat*0x1p23) != p.Lat*0x1p23 || math.Round(lon*0x1p23) != p.Lon*0x1p23 || len(s) > len("{-12.3456789 -123.4567890}") {
+			t.Fatalf("%v prints as %s", [2]float64{p.Lat, p.Lon}, s)
 		}
 	}
 }

@@ -59,9 +59,9 @@ func TestGeo_Golden(t *testing.T) {
 	dir := t.TempDir()
 	demotest.Golden(t, program.Must(t, "-seed", "1", "-alpha", "9", "-quiet", "-out", dir), golden)
 	for file, want := range map[string]string{
-		"private-places.geojson": `{"type":"Feature","geometry":{"type":"Point","coordinates":[-0.007284,0.002983]},"properties":{"privacy":{"alpha_per_km":9,"places":1,"total_per_km":9}}},`,
-		"private-walk.gpx":       `<trkpt lat="0.002983" lon="-0.007284"/>`, // at home, as above
-		"private-sightings.csv":  "-0.006771,0.012231,9",
+		"private-places.geojson": `{"type":"Feature","geometry":{"type":"Point","coordinates":[-0.011588,-0.001320]},"properties":{"privacy":{"alpha_per_km":9,"places":1,"total_per_km":9}}},`,
+		"private-walk.gpx":       `<trkpt lat="-0.001320" lon="-0.011588"/>`, // at home, as above
+		"private-sightings.csv":  "-0.007083,0.011854,9",
 	} {
 		if got := string(testkit.Must(os.ReadFile(filepath.Join(dir, file)))); !strings.Contains(got, "\n"+want+"\n") {
 			t.Errorf("%s: no %s in\n%.2000s", file, want, got)

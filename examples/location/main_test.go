@@ -17,12 +17,12 @@ constant                                   0            535.2           339.0   
 exponential, standard                0.08567            26.84           10.48           22.47
 exponential, tuned                    0.1000            21.40           8.029           19.51
   the same, remapped                  0.1000            23.92           7.796           19.92
-noise on the sphere, snapped          0.1000            18.13           8.024           15.70
+noise on the sphere, snapped          0.1000            17.23           8.173           15.71
 reports of one place  level, drawn anew (per km)  mean is off by (km)  level, sticky (per km)  mean is off by (km)
-                   1                      0.1000                19.56                  0.1000                20.28
-                  10                       1.000                6.348                  0.1000                20.04
-                 100                       10.00                2.162                  0.1000                19.06
-                1000                       100.0               0.7701                  0.1000                18.43
+                   1                      0.1000                19.20                  0.1000                21.21
+                  10                       1.000                7.076                  0.1000                18.68
+                 100                       10.00                2.233                  0.1000                23.85
+                1000                       100.0               0.6072                  0.1000                22.90
 `
 
 func TestLocation_Golden(t *testing.T) {

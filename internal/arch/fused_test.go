@@ -31,16 +31,14 @@ var fusable = map[string]string{
 
 	"mechanism/exponential/internal/cells": "weights, whose exact values are audited",
 
-	"internal/random/variates.go":    ideal,
-	"mechanism/additive/arc.go":      ideal,
-	"mechanism/additive/gaussian.go": ideal,
-	"mechanism/additive/knorm.go":    ideal,
-	"mechanism/additive/sphere.go":   ideal,
+	"internal/random/variates.go": "real noise, of package walk",
+	"mechanism/additive/arc.go":   quantiles,
+	"mechanism/additive/knorm.go": quantiles,
 }
 
 const (
-	solver = "an iteration that nothing trusts: its result is proved elsewhere"
-	ideal  = "noise in ideal real arithmetic, and its quantiles"
+	solver    = "an iteration that nothing trusts: its result is proved elsewhere"
+	quantiles = "what a mechanism is said to do on average, and no level"
 )
 
 // strict are files of fusable folders where the rule holds all the same.

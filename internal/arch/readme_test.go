@@ -95,6 +95,9 @@ func TestReadme_ProgramsRun(t *testing.T) {
 				if n := strings.Count(block, "\n"); n != 6 || strings.Contains(string(out), fix[1]+" "+fix[2]) {
 					t.Errorf("a fix in %d lines, want 6, of which comes %s", n, out)
 				}
+				if digits := regexp.MustCompile(`\{\S+\.\d{1,7} \S+\.\d{1,7}\} `); !digits.Match(out) || !digits.MatchString(said) {
+					t.Errorf("digits beyond those of the grid: %s", out)
+				}
 			}
 		}
 		if count != want {

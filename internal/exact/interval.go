@@ -1,6 +1,9 @@
 package exact
 
-import "math/big"
+import (
+	"math"
+	"math/big"
+)
 
 // interval is a real number between two bounds, lo <= hi. Operations round
 // outward, so that the result encloses the results of all members.
@@ -41,6 +44,17 @@ func (a interval) mul(b interval, prec uint) interval {
 	return c
 }
 
+// hull encloses both a and b.
+func (a interval) hull(b interval) interval {
+	if b.lo.Cmp(a.lo) < 0 {
+		a.lo = b.lo
+	}
+	if b.hi.Cmp(a.hi) > 0 {
+		a.hi = b.hi
+	}
+	return a
+}
+
 // quo divides nonnegative numbers by positive ones.
 func (a interval) quo(b interval, prec uint) interval {
 	return interval{down(prec).Quo(a.lo, b.hi), up(prec).Quo(a.hi, b.lo)}
@@ -64,9 +78,26 @@ func (a interval) atLeast0() interval {
 	return a
 }
 
+// log is ln of positive numbers.
+func (a interval) log(prec uint) interval {
+	return interval{logBounds(a.lo, prec).lo, logBounds(a.hi, prec).hi}
+}
+
 // negLog is -ln of numbers in (0, 1].
-func (a interval) negLog(prec uint) interval {
-	return interval{logBounds(a.lo, prec).hi, logBounds(a.hi, prec).lo}.neg().atLeast0()
+func (a interval) negLog(prec uint) interval { return a.log(prec).neg().atLeast0() }
+
+// exp is e to the power of any numbers. Below 2^(-4 prec) it is enclosed by that and 0:
+// adding numbers whose exponents lie far apart would take memory for all bits between.
+func (a interval) exp(prec uint) interval {
+	low := -4 * float64(prec)
+	lo, hi := new(big.Float), new(big.Float).SetMantExp(big.NewFloat(1), -4*int(prec))
+	if x, _ := a.lo.Float64(); x > low {
+		lo, _ = ExpBounds(a.lo, prec)
+	}
+	if x, _ := a.hi.Float64(); x > low {
+		_, hi = ExpBounds(a.hi, prec)
+	}
+	return interval{lo, hi}
 }
 
 // logBounds encloses ln x for x > 0, within (2+|log2 x|) 2^-prec.
@@ -97,17 +128,25 @@ func logBounds(x *big.Float, prec uint) interval {
 }
 
 // cosSin encloses the cosine and the sine of 2 pi v for v in [0, 1].
-//
-// They are those of theta = 2 pi v.lo, up to theta's change 2 pi (v.hi - v.lo)
-// over the interval. The Taylor series at theta < 6.3 has terms below 2^7;
-// below 2^10 of them are rounded twice each, and theta errs by less than
-// 2^(4-w): with w = prec+32 all is less than 2^-prec.
 func cosSin(v interval, prec uint) (cos, sin interval) {
+	return v.mul(circle(prec+64), prec+64).cosSin(prec)
+}
+
+// circle encloses 2 pi.
+func circle(prec uint) interval {
+	p := pi(prec + 2)
+	return around(p.SetMantExp(p, 1), new(big.Float).SetMantExp(big.NewFloat(1), -int(prec)), prec+32)
+}
+
+// cosSin encloses the cosine and the sine of numbers in [-7, 7].
+//
+// They are those of theta = a.lo, up to its rounding and the width of a. The Taylor
+// series at |theta| < 7 has terms below 2^8; below 2^10 of them are rounded twice
+// each, and theta errs by less than 2^(3-w): with w = prec+32 all is less than 2^-prec.
+func (a interval) cosSin(prec uint) (cos, sin interval) {
 	w := prec + 32
 	nf := func() *big.Float { return new(big.Float).SetPrec(w) }
-	twoPi := pi(w)
-	twoPi.SetMantExp(twoPi, 1)
-	theta := nf().Mul(twoPi, v.lo)
+	theta := nf().Set(a.lo)
 	sums := [4]*big.Float{nf(), nf(), nf(), nf()} // of the terms with i mod 4 = 0, ..., 3
 	term := nf().SetInt64(1)
 	for i := int64(0); term.Sign() != 0 && (i < 8 || term.MantExp(nil) > -int(w)); {
@@ -115,9 +154,43 @@ func cosSin(v interval, prec uint) (cos, sin interval) {
 		i++
 		term = nf().Quo(nf().Mul(term, theta), nf().SetInt64(i))
 	}
-	err := up(w).Mul(big.NewFloat(6.3), up(w).Sub(v.hi, v.lo))
+	err := up(w).Sub(a.hi, a.lo)
 	err.Add(err, up(w).SetMantExp(big.NewFloat(1), -int(prec)))
 	return around(nf().Sub(sums[0], sums[2]), err, w), around(nf().Sub(sums[1], sums[3]), err, w)
+}
+
+// atan2 encloses the angle of the points (x, y), up to a multiple of 2 pi; ok = false
+// where they lie too far apart as seen from the origin.
+//
+// It turns them back by the angle t of one of them in float64, so that the rest is
+// small: an arctangent between the partial sums of r - r^3/3 + r^5/5 - ...
+func atan2(y, x interval, prec uint) (angle interval, ok bool) {
+	v, _ := y.lo.Float64()
+	u, _ := x.lo.Float64()
+	t := math.Atan2(v, u)
+	cos, sin := point(t).cosSin(prec)
+	along := x.mul(cos, prec).add(y.mul(sin, prec), prec)
+	if along.lo.Sign() <= 0 {
+		return interval{}, false
+	}
+	across := y.mul(cos, prec).add(x.mul(sin, prec).neg(), prec)
+	r := across.mul(point(1).quo(along, prec), prec)
+	if r.lo.Cmp(big.NewFloat(-0.25)) < 0 || r.hi.Cmp(big.NewFloat(0.25)) > 0 {
+		return interval{}, false
+	}
+	arctan := func(r *big.Float) interval {
+		sum, pow := point(0), interval{r, r}
+		square := pow.mul(pow, prec)
+		for k := 1.0; ; k += 2 {
+			term := pow.mul(point(1).quo(point(k), prec), prec)
+			next := sum.add(term, prec)
+			if term.lo.Sign() == 0 || term.lo.MantExp(nil) < -int(prec) {
+				return sum.hull(next)
+			}
+			sum, pow = next, pow.mul(square, prec).neg()
+		}
+	}
+	return interval{arctan(r.lo).lo, arctan(r.hi).hi}.add(point(t), prec), true
 }
 
 // pi returns pi with absolute error below 2^-prec, by Machin's formula 16

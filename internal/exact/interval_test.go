@@ -106,6 +106,19 @@ func TestInterval_RoundsOutward(t *testing.T) {
 			t.Errorf("%s: [%v, %v]", c.name, c.got.lo, c.got.hi)
 		}
 	}
+	e, _, _ := big.ParseFloat("2.71828182845904523536028747135266249775724709369996", 10, 200, big.ToNearestEven)
+	if a := of(-1, 1).exp(64); a.lo.Cmp(new(big.Float).Quo(big.NewFloat(1), e)) >= 0 || a.hi.Cmp(e) <= 0 {
+		t.Errorf("exp: [%v, %v]", a.lo, a.hi)
+	}
+	if a := of(-1e300, -100).exp(64); a.lo.Sign() != 0 || a.hi.Cmp(big.NewFloat(0.999*math.Exp(-100))) < 0 || a.hi.Cmp(big.NewFloat(1.001*math.Exp(-100))) > 0 {
+		t.Errorf("exp: [%v, %v]", a.lo, a.hi)
+	}
+	if a := of(-1e300, -1e299).exp(64); a.lo.Sign() != 0 || a.hi.MinPrec() != 1 || a.hi.MantExp(nil) != -255 {
+		t.Errorf("exp: [%v, %v]", a.lo, a.hi)
+	}
+	if a := of(0.5, 2).log(64); a.lo.Cmp(a.hi.Neg(a.hi)) != 0 || a.lo.Cmp(new(big.Float).Neg(ln2(200))) >= 0 {
+		t.Errorf("log: [%v, %v]", a.lo, a.hi)
+	}
 	three := point(3)
 	third := point(1).quo(three, 64)
 	if one := third.mul(three, 200); third.lo.Cmp(third.hi) >= 0 || one.lo.Cmp(big.NewFloat(1)) >= 0 || one.hi.Cmp(big.NewFloat(1)) <= 0 {

@@ -27,9 +27,6 @@ type Lattice struct {
 // these multiples are float64s.
 const LatticeIndexes = 1 << 52
 
-// MaxLatticeDim is the largest dimension of [Lattice.AddKNorm] but for p = 1.
-const MaxLatticeDim = 8
-
 // AddLaplace returns x + Z rounded, Z of density prop. to e^(-rate|z|), |x| <=
 // LatticeIndexes*Step. rate*Step must be a normal number. It reads one word of
 // r, and decides about one draw in rate*Step*2^46 in arbitrary precision: some 50
@@ -49,7 +46,7 @@ func (l Lattice) addLaplace(rng *rand.Rand, x, rate float64, exact bool) float64
 		return k * l.Step
 	}
 	var y [1]float64
-	l.resolve(rng, []uint64{w}, []float64{x}, y[:], func(u []interval, prec uint) ([]interval, bool) {
+	l.resolve(rng, []digits{{word: w}}, []float64{x}, y[:], func(u []interval, prec uint) ([]interval, bool) {
 		z := u[0].negLog(prec).quo(point(rate*l.Step), prec)
 		if w&1 != 0 {
 			z = z.neg()
@@ -60,48 +57,30 @@ func (l Lattice) addLaplace(rng *rand.Rand, x, rate float64, exact bool) float64
 }
 
 // AddKNorm sets dst to x + Z rounded in every coordinate, Z of density prop. to
-// e^(-rate ||z||_p), p = 1, 2 or +Inf, in at most [MaxLatticeDim] dimensions
-// where p > 1; the rest as [Lattice.AddLaplace]. dst may be x.
-//
-// The norm of Z has the distribution Gamma(d)/rate, a sum of logarithms. For p =
-// Inf Z is a point of the cube times a radius of the distribution Gamma(d+1). For
-// p = 2 its direction is that of d normal variates, two by two sqrt(2 E) (cos t,
-// sin t), E exponential and t a uniform angle.
+// e^(-rate ||z||_p), 1 <= p <= +Inf; the rest as [Lattice.AddLaplace]. dst may be x. In d
+// dimensions some d^2 2^-35 of the draws are decided in arbitrary precision, at some 100
+// microseconds a dimension.
 func (l Lattice) AddKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p float64) {
 	l.addKNorm(dst, rng, x, rate, p, false)
 }
 
 func (l Lattice) addKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p float64, exact bool) {
-	d := len(x)
-	if p == 1 || d == 1 {
+	if p == 1 || len(x) == 1 {
 		for i := range x {
 			dst[i] = l.addLaplace(rng, x[i], rate, exact)
 		}
 		return
 	}
-	if d > MaxLatticeDim {
-		panic("exact: AddKNorm: too many dimensions")
-	}
-	s := ball{d, math.IsInf(p, 1)}
-	var buf [2*MaxLatticeDim + 1]uint64
-	words := buf[:s.words()]
-	for i := range words {
-		words[i] = rng.Uint64()
-	}
-	var noise [MaxLatticeDim]float64
-	err := s.noise(words, noise[:d])
-	if !exact && l.settle(dst, x, noise[:d], 1/float64(rate*l.Step), err) {
+	s := shapes.Get().(*shape)
+	defer shapes.Put(s)
+	s.draw(rng, len(x), p, exact)
+	s.noise()
+	if !exact && l.settle(dst, x, s.z, s.err, 1/float64(rate*l.Step)) {
 		return
 	}
-	l.resolveKNorm(rng, append([]uint64(nil), words...), s, x, dst, rate)
-}
-
-// resolveKNorm is apart so that words stay off the heap above.
-func (l Lattice) resolveKNorm(rng *rand.Rand, words []uint64, s ball, x, dst []float64, rate float64) {
-	one := point(1)
-	l.resolve(rng, words, x, dst, func(u []interval, prec uint) ([]interval, bool) {
-		inv := one.quo(point(rate*l.Step), prec)
-		z, ok := s.enclose(words, u, prec)
+	l.resolve(rng, s.us, x, dst, func(u []interval, prec uint) ([]interval, bool) {
+		z, ok := s.enclose(u, prec)
+		inv := point(1).quo(point(rate*l.Step), prec)
 		for i := range z {
 			z[i] = z[i].mul(inv, prec)
 		}
@@ -124,10 +103,10 @@ func (l Lattice) addNormals(dst []float64, rng *rand.Rand, x []float64, sigma fl
 	words := [2]uint64{rng.Uint64(), rng.Uint64()}
 	scale := sigma / l.Step // exact
 	z, err := normals(words)
-	if !exact && l.settle(dst, x, z[:len(x)], scale, err) {
+	if !exact && l.settle(dst, x, z[:len(x)], []float64{err, err}, scale) {
 		return
 	}
-	l.resolve(rng, []uint64{words[0], words[1]}, x, dst, func(u []interval, prec uint) ([]interval, bool) {
+	l.resolve(rng, []digits{{word: words[0]}, {word: words[1]}}, x, dst, func(u []interval, prec uint) ([]interval, bool) {
 		z := enclosedNormals(u, prec)
 		for i := range z {
 			z[i] = z[i].mul(point(scale), prec)
@@ -159,7 +138,7 @@ func enclosedNormals(u []interval, prec uint) []interval {
 // is [n, n+1)/2^63, 1/2n for its width and 2^-52 for two roundings.
 func unit(w uint64) (u, err float64) {
 	n := int64(w >> 1)
-	u = (float64(n) + 0.5) * 0x1p-63
+	u = float64((float64(n) + 0.5) * 0x1p-63)
 	if n >= 1<<51 {
 		return u, 0x1p-51
 	}
@@ -185,11 +164,11 @@ func cosSinFast(w uint64) (cos, sin float64) {
 	return cos, sin
 }
 
-// settle sets dst to x + scale*z rounded, z within err and scaled to steps, unless
-// float64 does not decide. It uses z; dst may be x.
-func (l Lattice) settle(dst, x, z []float64, scale, err float64) bool {
+// settle sets dst to x + scale*z rounded, each z within its err and scaled to steps,
+// unless float64 does not decide. It uses z; dst may be x.
+func (l Lattice) settle(dst, x, z, err []float64, scale float64) bool {
 	for i, v := range z {
-		k, ok := l.nearest(x[i], float64(v*scale), float64(err*scale))
+		k, ok := l.nearest(x[i], float64(v*scale), float64(err[i]*scale))
 		if !ok {
 			return false
 		}
@@ -215,30 +194,13 @@ func (l Lattice) nearest(x, z, err float64) (k float64, ok bool) {
 	return whole + k + 0, ok // not -0, which would tell whole and k apart
 }
 
-// resolve finds the lattice points in interval arithmetic. words holds the
-// uniform numbers; enclose returns the noise in steps, or ok = false where it
-// needs more of their bits.
-func (l Lattice) resolve(rng *rand.Rand, words []uint64, x, dst []float64, enclose func(u []interval, prec uint) ([]interval, bool)) {
-	us := make([]uniform, len(words))
-	for i, w := range words {
-		us[i] = uniform{rng, new(big.Int).SetUint64(w >> 1), 63}
-	}
-	cells := make([]interval, len(us))
-	for {
-		prec, positive := us[0].bits+64, true
-		for i := range us {
-			cells[i].lo, cells[i].hi = us[i].bounds()
-			positive = positive && cells[i].lo.Sign() > 0
-		}
-		if positive { // else a logarithm is unbounded
-			if z, ok := enclose(cells, prec); ok && l.round(dst, x, z) {
-				return
-			}
-		}
-		for i := range us {
-			us[i].extend(us[i].bits + 64)
-		}
-	}
+// resolve finds the lattice points in interval arithmetic. enclose returns the noise in
+// steps for the uniform numbers us, or ok = false where it needs more of their bits.
+func (l Lattice) resolve(rng *rand.Rand, us []digits, x, dst []float64, enclose func(u []interval, prec uint) ([]interval, bool)) {
+	refine(rng, us, func(u []interval, prec uint) bool {
+		z, ok := enclose(u, prec)
+		return ok && l.round(dst, x, z)
+	})
 }
 
 // round sets dst to x + z rounded, z in steps, and leaves it where the bounds do
@@ -272,153 +234,4 @@ func roundHalfUp(t, z *big.Float) float64 {
 		n--
 	}
 	return float64(n)
-}
-
-// ball tells how noise in at least two dimensions is made of words: for the cube
-// d+1 of the radius and d coordinates; for the Euclidean ball d of the radius,
-// then an angle in the plane and elsewhere an exponential variate and an angle
-// for every two coordinates.
-type ball struct {
-	d    int
-	cube bool
-}
-
-func (b ball) words() int {
-	switch {
-	case b.cube:
-		return b.radial() + b.d
-	case b.d == 2:
-		return b.radial() + 1
-	default:
-		return b.radial() + 2*((b.d+1)/2)
-	}
-}
-
-// radial is how many of the words make the radius, the first ones.
-func (b ball) radial() int {
-	if b.cube {
-		return b.d + 1
-	}
-	return b.d
-}
-
-// noise sets z to noise of rate 1 and returns a bound on the error of every
-// coordinate, +Inf or NaN where there is none.
-func (b ball) noise(words []uint64, z []float64) (err float64) {
-	n := b.radial()
-	prod, radErr := 1.0, 0.0
-	for _, w := range words[:n] {
-		u, e := unit(w)
-		prod *= u
-		radErr += e + 0x1p-52
-	}
-	rad := math.Abs(math.Log(prod)) // at most 9 factors, each at least 2^-64: no underflow
-	radErr += float64(rad * 0x1p-50)
-	rest := words[n:]
-	pointErr := 0x1p-50
-	switch {
-	case b.cube:
-		for i, w := range rest {
-			u, _ := unit(w) // within 2^-51 of U
-			z[i] = u
-			if w&1 != 0 {
-				z[i] = -u
-			}
-		}
-	case b.d == 2:
-		z[0], z[1] = cosSinFast(rest[0])
-		pointErr = circleErr
-	default:
-		pointErr = b.direction(rest, z)
-	}
-	for i, v := range z {
-		z[i] = rad * v
-	}
-	// |rad v - rad' v'| <= |rad - rad'| |v'| + rad |v - v'| with |v'| <= 1, and
-	// some roundings of rad v here and by the caller.
-	return (radErr + float64(rad*(pointErr+0x1p-49))) * (1 + 0x1p-40)
-}
-
-// direction sets z to a point of the unit sphere and returns a bound on the
-// error of every coordinate.
-//
-// Coordinates are (cos t, sin t) sqrt(q), q = E/S, S the sum of all E, the last
-// one times cos^2 t where d is odd. Where the errors of the E and that of S are
-// at most e <= S/2, q errs by at most 2e(1+q)/S, and its root by at most that
-// divided by sqrt(q).
-func (b ball) direction(words []uint64, z []float64) (err float64) {
-	var es [(MaxLatticeDim + 1) / 2]float64
-	sum, sumErr := 0.0, 0.0
-	for i := 0; i < b.d; i += 2 {
-		v, e := exponential(words[i])
-		es[i/2] = v
-		sumErr += e + float64(v*0x1p-50)
-		cos, sin := cosSinFast(words[i+1])
-		z[i] = cos
-		if i+1 < b.d {
-			z[i+1] = sin
-		} else {
-			sumErr += float64(4 * circleErr * v)
-			v = float64(v * float64(cos*cos))
-		}
-		sum += v
-	}
-	if !(sumErr <= sum/2) {
-		return math.Inf(1)
-	}
-	for i := range z {
-		q := es[i/2] / sum
-		root := math.Sqrt(q)
-		err = max(err, float64((circleErr+0x1p-49)*root)+float64(2*sumErr)*(1+q)/(sum*root))
-		z[i] *= root
-	}
-	return err * (1 + 0x1p-40)
-}
-
-// enclose is noise in interval arithmetic, for uniform numbers in u. It fails
-// where the sum of direction may be 0.
-func (b ball) enclose(words []uint64, u []interval, prec uint) (z []interval, ok bool) {
-	n := b.radial()
-	rad := point(0)
-	for _, v := range u[:n] {
-		rad = rad.add(v.negLog(prec), prec)
-	}
-	u = u[n:]
-	z = make([]interval, b.d)
-	switch {
-	case b.cube:
-		for i := range z {
-			z[i] = u[i]
-			if words[n+i]&1 != 0 {
-				z[i] = u[i].neg()
-			}
-		}
-	case b.d == 2:
-		z[0], z[1] = cosSin(u[0], prec)
-	default:
-		es := make([]interval, (b.d+1)/2)
-		sum := point(0)
-		for i := range es {
-			es[i] = u[2*i].negLog(prec)
-			v := es[i]
-			cos, sin := cosSin(u[2*i+1], prec)
-			z[2*i] = cos
-			if 2*i+1 < b.d {
-				z[2*i+1] = sin
-			} else {
-				v = v.mul(cos.mul(cos, prec).atLeast0(), prec)
-			}
-			sum = sum.add(v, prec)
-		}
-		if sum.lo.Sign() == 0 {
-			return nil, false
-		}
-		for i := range z {
-			z[i] = z[i].mul(es[i/2].quo(sum, prec).sqrt(prec), prec)
-		}
-	}
-	for i := range z {
-		z[i] = z[i].mul(rad, prec)
-	}
-	return z, true
 }

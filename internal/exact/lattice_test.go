@@ -30,8 +30,8 @@ func latticeCases() []latticeCase {
 	cases := []latticeCase{{"laplace", 1, func(l Lattice, rng *rand.Rand, x []float64, exact bool) []float64 {
 		return []float64{l.addLaplace(rng, x[0], 1, exact)}
 	}}}
-	for _, p := range []float64{1, 2, inf} {
-		for d := 1; d <= MaxLatticeDim; d++ {
+	for _, p := range []float64{1, 2, inf, 1.25, 3, 1e300} {
+		for _, d := range []int{1, 2, 3, 4, 9}[:testkit.Sweep(3, 5)] {
 			if p == 1 && d > 2 {
 				continue // coordinate by coordinate
 			}
@@ -56,11 +56,11 @@ func latticeCases() []latticeCase {
 // alone, whichever way decides, on fine and coarse lattices.
 func TestLattice_FastEqualsExact(t *testing.T) {
 	for _, c := range latticeCases() {
-		for _, step := range []float64{0x1p-45, 0x1p-30, 0x1p-10, 0.5, 64} {
+		for _, step := range []float64{0x1p-45, 0x1p-10, 0.5, 0x1p-30, 64}[:testkit.Sweep(3, 5)] {
 			a, b := &counted{Source: random.Seeded(93)}, &counted{Source: random.Seeded(93)}
 			ra, rb := rand.New(a), rand.New(b)
-			x := []float64{0.3 * step, -7 * step, 1.5 * step, 0, 1 << 52 * step, 1e-300, 2.25 * step, -0.5 * step}[:c.d]
-			for i := range 10 {
+			x := []float64{0.3 * step, -7 * step, 1 << 52 * step, 1e-300, 1.5 * step, 0, 2.25 * step, -0.5 * step, 7}[:c.d]
+			for i := range testkit.Sweep(3, 20) {
 				fast, slow := c.add(Lattice{step}, ra, x, false), c.add(Lattice{step}, rb, x, true)
 				if !slices.Equal(fast, slow) || a.n != b.n {
 					t.Fatalf("%s, step %g: draw %d: fast %v after %d words, exact %v after %d", c.name, step, i, fast, a.n, slow, b.n)
@@ -94,7 +94,7 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 	rng := random.Seeded(94)
 	borders := 0
 	for _, c := range latticeCases() {
-		if c.d > 4 { // words play the same parts
+		if c.d > testkit.Sweep(2, 4) { // words play the same parts
 			continue
 		}
 		x := make([]float64, c.d)
@@ -125,7 +125,7 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 				}
 			}
 			borders++
-			for _, off := range []uint64{0, 64, 1 << 10, 1 << 16} {
+			for _, off := range []uint64{0, 1 << 10, 64, 1 << 16}[:testkit.Sweep(2, 4)] {
 				for _, w := range []uint64{lo - off, hi + off} {
 					if fast, slow := draw(w, false), draw(w, true); !slices.Equal(fast, slow) {
 						t.Fatalf("%s, word %d, %d units from the border: fast %v, exact %v", c.name, word, off, fast, slow)
@@ -198,20 +198,28 @@ func TestLattice_ErrorBounds(t *testing.T) {
 			see("normals", beyond(a, z[i], err))
 		}
 	}
-	for d := 2; d <= MaxLatticeDim; d++ {
-		for _, cube := range []bool{false, true} {
-			b := ball{d, cube}
-			words, cells, z := make([]uint64, b.words()), make([]interval, b.words()), make([]float64, d)
-			for range 40 {
-				for i := range words {
-					words[i] = max(4, shaped(rng))
-					cells[i] = cellOf(words[i])
+	s := new(shape)
+	for _, d := range []int{2, 3, 13} {
+		for _, p := range []float64{2, inf, 1.25, 3, 1e300} {
+			for range testkit.Sweep(4, 100) {
+				s.draw(rng, d, p, false)
+				var members []interval
+				for i := range s.us {
+					s.us[i] = digits{word: max(4, shaped(rng))}
+					if i >= d && s.powers() {
+						s.setLog(i-d, s.us[i].word)
+					}
+					cell := cellOf(s.us[i].word)
+					if rng.IntN(2) == 0 {
+						cell.hi = cell.lo
+					}
+					members = append(members, interval{cell.hi, cell.hi})
 				}
-				err := b.noise(words, z)
-				enclosed, ok := b.enclose(words, cells, 200)
-				for i := range z {
-					if ok && err < inf {
-						see(fmt.Sprint("noise ", b), beyond(enclosed[i], z[i], err))
+				s.noise()
+				enclosed, ok := s.enclose(members, 200)
+				for i := range s.z {
+					if ok && s.err[i] < inf {
+						see(fmt.Sprintf("noise, d=%d, p=%v", d, p), beyond(enclosed[i], s.z[i], s.err[i]))
 					}
 				}
 			}
@@ -261,30 +269,21 @@ func TestRoundHalfUp_Ends(t *testing.T) {
 // points an axis.
 func cellMass(p, rate float64, x, k []float64, m int) float64 {
 	d := float64(len(x))
-	volume := math.Pow(2, d) / math.Gamma(d+1) // of the unit ball of l1
-	switch {
-	case math.IsInf(p, 1):
-		volume = math.Pow(2, d)
-	case p == 2:
-		volume = math.Pow(math.Pi, d/2) / math.Gamma(d/2+1)
-	}
+	volume := math.Pow(2*math.Gamma(1+1/p), d) / math.Gamma(1+d/p) // of the unit ball
 	var sum func(i int, norm float64) float64
 	sum = func(i int, norm float64) float64 {
 		if i == len(x) {
-			if p == 2 {
-				norm = math.Sqrt(norm)
+			if p < inf {
+				norm = math.Pow(norm, 1/p)
 			}
 			return math.Exp(-rate * norm)
 		}
 		s := 0.0
 		for j := range m {
 			z := math.Abs(k[i] - 0.5 + (float64(j)+0.5)/float64(m) - x[i])
-			switch {
-			case p == 1:
-				s += sum(i+1, norm+z)
-			case p == 2:
-				s += sum(i+1, norm+z*z)
-			default:
+			if p < inf {
+				s += sum(i+1, norm+math.Pow(z, p))
+			} else {
 				s += sum(i+1, max(norm, z))
 			}
 		}
@@ -329,6 +328,9 @@ func TestLattice_Distribution(t *testing.T) {
 		{2, []float64{0.25, -0.45}, 0.6, 14, 30, 200_000},
 		{inf, []float64{0, 0}, 1.2, 10, 40, 200_000},
 		{inf, []float64{0.25, -0.45}, 0.6, 14, 30, 200_000},
+		{1.25, []float64{0.1, -0.45}, 0.9, 12, 40, 200_000},
+		{3, []float64{0, 0.5}, 0.9, 12, 40, 200_000},
+		{40, []float64{0.3, 0}, 0.9, 12, 40, 200_000},
 		{2, []float64{0.1, 0.2, -0.3}, 1.4, 6, 12, 200_000},
 		{inf, []float64{0.1, 0.2, -0.3}, 1.6, 6, 12, 200_000},
 	} {
@@ -371,8 +373,8 @@ func TestLattice_Distribution(t *testing.T) {
 // False-reject probability 1e-7 for each.
 func TestLattice_DistributionOfManyDimensions(t *testing.T) {
 	rng := random.Seeded(98)
-	for d := 3; d <= MaxLatticeDim; d++ {
-		for _, p := range []float64{2, inf} {
+	for _, d := range []int{3, 8, 2, 5, 12}[:testkit.Sweep(3, 5)] {
+		for _, p := range []float64{2, inf, 1.25, 3} {
 			x, y := make([]float64, d), make([]float64, d)
 			var norms, shares []float64
 			for range 10_000 {
@@ -380,8 +382,8 @@ func TestLattice_DistributionOfManyDimensions(t *testing.T) {
 				norm := floats.Norm(y, p)
 				norms = append(norms, mathext.GammaIncReg(float64(d), norm))
 				share := y[d-1] / norm
-				if p == 2 { // its square is Beta(1/2, (d-1)/2)
-					beta := mathext.RegIncBeta(0.5, float64(d-1)/2, min(1, share*share))
+				if p < inf { // the p-th power is Beta(1/p, (d-1)/p)
+					beta := mathext.RegIncBeta(1/p, float64(d-1)/p, min(1, math.Pow(math.Abs(share), p)))
 					shares = append(shares, (1+math.Copysign(beta, share))/2)
 				} else if math.Abs(share) < 1 {
 					shares = append(shares, (1+share)/2)
@@ -582,7 +584,7 @@ func TestLattice_PrivacyOfTheCells(t *testing.T) {
 		p               float64
 		d, reach, m     int
 		rate, wantTight float64
-	}{{1, 2, 4, 8, 0.7, 0.999}, {2, 2, 4, 8, 0.7, 0.95}, {inf, 2, 4, 8, 0.7, 0.95}, {2, 3, 2, 6, 1.3, 0.8}, {inf, 3, 2, 6, 1.3, 0.8}} {
+	}{{1, 2, 4, 8, 0.7, 0.999}, {2, 2, 4, 8, 0.7, 0.95}, {inf, 2, 4, 8, 0.7, 0.95}, {3, 2, 4, 8, 0.7, 0.95}, {1.25, 2, 4, 8, 0.7, 0.95}, {2, 3, 2, 6, 1.3, 0.8}, {inf, 3, 2, 6, 1.3, 0.8}} {
 		var inputs, mass [][]float64
 		window(c.d, 1, func(_ int, h []float64) {
 			x := slices.Clone(h)
@@ -596,17 +598,7 @@ func TestLattice_PrivacyOfTheCells(t *testing.T) {
 		tight := 0.0
 		for i, p := range mass {
 			for j, q := range mass {
-				norm := 0.0
-				for a, v := range inputs[i] {
-					switch diff := math.Abs(v - inputs[j][a]); {
-					case c.p == 1:
-						norm += diff
-					case c.p == 2:
-						norm = math.Hypot(norm, diff)
-					default:
-						norm = max(norm, diff)
-					}
-				}
+				norm := floats.Distance(inputs[i], inputs[j], c.p)
 				for k := range p {
 					tight = max(tight, p[k]/q[k]/math.Exp(c.rate*norm))
 				}

@@ -6,7 +6,10 @@ import (
 	"math/rand/v2"
 )
 
-// Polytope is the set of all z in R^d, 2 <= d <= [MaxLatticeDim], with |a.z| <= 1
+// MaxPolytopeDim is the largest dimension of a [Polytope].
+const MaxPolytopeDim = 8
+
+// Polytope is the set of all z in R^d, 2 <= d <= [MaxPolytopeDim], with |a.z| <= 1
 // for every facet a, given by float64s of size at most 2^40.
 type Polytope struct {
 	Dim    int
@@ -28,8 +31,8 @@ func (l Lattice) AddPolytope(dst []float64, rng *rand.Rand, x []float64, rate fl
 func (l Lattice) addPolytope(dst []float64, rng *rand.Rand, x []float64, rate float64, p *Polytope, exact bool) {
 	d := p.Dim
 	size, err := p.errors()
-	var z [MaxLatticeDim]float64
-	var buf [2*MaxLatticeDim + 1]uint64
+	var z [MaxPolytopeDim]float64
+	var buf [2*MaxPolytopeDim + 1]uint64
 	words := buf[:2*d+1] // d for the point, d+1 for the radius
 	for {
 		for i := range words[:d] {
@@ -58,9 +61,13 @@ func (l Lattice) addPolytope(dst []float64, rng *rand.Rand, x []float64, rate fl
 		for i := range z[:d] {
 			z[i] *= rad
 		}
-		// As in ball.noise, for coordinates of at most size.
+		// As in shape.noise, for coordinates of at most size.
 		zErr := float64(size*(radErr+float64(rad*(float64(d)+8)*0x1p-49))) * (1 + 0x1p-40)
-		if sure && !exact && l.settle(dst, x, z[:d], 1/float64(rate*l.Step), zErr) {
+		var errs [MaxPolytopeDim]float64
+		for i := range errs {
+			errs[i] = zErr
+		}
+		if sure && !exact && l.settle(dst, x, z[:d], errs[:], 1/float64(rate*l.Step)) {
 			return
 		}
 		if l.resolvePolytope(rng, append([]uint64(nil), words...), x, dst, rate, p) {
@@ -74,7 +81,7 @@ func (l Lattice) addPolytope(dst []float64, rng *rand.Rand, x []float64, rate fl
 // less than (d+4) 2^-51 times the sum of their sizes, and the second sum likewise.
 func (p *Polytope) errors() (size, err float64) {
 	d := p.Dim
-	var sizes [MaxLatticeDim]float64
+	var sizes [MaxPolytopeDim]float64
 	for i := range d {
 		for _, b := range p.Basis[i*d : (i+1)*d] {
 			sizes[i] += math.Abs(b)
@@ -95,7 +102,7 @@ func (p *Polytope) errors() (size, err float64) {
 // and whether that is sure for all numbers that begin with these words.
 func (p *Polytope) place(words []uint64, z []float64, err float64) (in, sure bool) {
 	d := p.Dim
-	var w [MaxLatticeDim]float64
+	var w [MaxPolytopeDim]float64
 	for i := range d {
 		u, _ := unit(words[i])
 		w[i] = u
@@ -136,7 +143,11 @@ func (l Lattice) resolvePolytope(rng *rand.Rand, words []uint64, x, dst []float6
 		}
 		return s
 	}
-	l.resolve(rng, words, x, y, func(u []interval, prec uint) ([]interval, bool) {
+	us := make([]digits, len(words))
+	for i, w := range words {
+		us[i].word = w
+	}
+	l.resolve(rng, us, x, y, func(u []interval, prec uint) ([]interval, bool) {
 		w := append([]interval(nil), u[:d]...)
 		for i := range w {
 			if words[i]&1 != 0 {
@@ -179,7 +190,7 @@ func (l Lattice) resolvePolytope(rng *rand.Rand, words []uint64, x, dst []float6
 // Draw sets z to a point of the cube, up to rounding, and tells whether it is in
 // the polytope, as far as float64 can tell: for simulations.
 func (p *Polytope) Draw(rng *rand.Rand, z []float64) bool {
-	var words [MaxLatticeDim]uint64
+	var words [MaxPolytopeDim]uint64
 	for i := range p.Dim {
 		words[i] = rng.Uint64()
 	}

@@ -48,3 +48,34 @@ func (v *uniform) decide(try func(lo, hi *big.Float, prec uint) (k int64, ok boo
 		v.extend(v.bits + max(64, v.bits/2))
 	}
 }
+
+// digits is a uniform number U of which the upper 63 bits of a word are known, and
+// more where float64 did not suffice. The lowest bit of the word may be a sign.
+type digits struct {
+	word uint64
+	more *uniform
+}
+
+// refine calls try with enclosures of the numbers, in (0, 1), of which it draws
+// further bits until try is true.
+func refine(rng *rand.Rand, us []digits, try func(u []interval, prec uint) bool) {
+	cells := make([]interval, len(us))
+	for i := range us {
+		if us[i].more == nil {
+			us[i].more = &uniform{rng, new(big.Int).SetUint64(us[i].word >> 1), 63}
+		}
+	}
+	for {
+		prec, positive := us[0].more.bits+64, true
+		for i := range us {
+			cells[i].lo, cells[i].hi = us[i].more.bounds()
+			positive = positive && cells[i].lo.Sign() > 0
+		}
+		if positive && try(cells, prec) { // else a logarithm is unbounded
+			return
+		}
+		for i := range us {
+			us[i].more.extend(us[i].more.bits + 64)
+		}
+	}
+}

@@ -50,31 +50,3 @@ func FillNormal(rng *rand.Rand, dst []float64) {
 		dst[0], _ = Normals(rng)
 	}
 }
-
-// Gamma has density prop. to x^(a-1) e^-x, for a shape a >= 1: for small
-// integers the sum of a exponentials, else Marsaglia and Tsang, "A simple
-// method for generating gamma variables", 2000.
-func Gamma(rng *rand.Rand, a float64) float64 {
-	if a <= 8 && a == math.Floor(a) {
-		p := 1.0 // at least 2^(-65*8) in the end: no underflow
-		for range int(a) {
-			p *= Uniform(rng)
-		}
-		return -math.Log(p)
-	}
-	d := a - 1.0/3
-	c := 1 / math.Sqrt(9*d)
-	for {
-		x, _ := Normals(rng)
-		v := 1 + c*x
-		if v <= 0 {
-			continue
-		}
-		v = v * v * v
-		u, x2 := Uniform(rng), x*x
-		// The squeeze saves the logarithms in most rounds.
-		if u < 1-0.0331*x2*x2 || math.Log(u) < 0.5*x2+d*(1-v+math.Log(v)) {
-			return d * v
-		}
-	}
-}

@@ -1,9 +1,6 @@
 package additive
 
-import (
-	"math"
-	"math/rand/v2"
-)
+import "math"
 
 // arc is the distribution of the angle theta in [0, pi] between input and
 // output of [Sphere]: density prop. to e^(-a theta) sin theta, a = alpha*R.
@@ -131,11 +128,4 @@ func (l arc) guess(p float64, from end) float64 {
 	default:
 		return 2 * math.Acos(math.Sqrt(p))
 	}
-}
-
-// draw returns an angle by inversion. Either end of the distribution has the
-// resolution of 64 bits.
-func (l arc) draw(rng *rand.Rand) float64 {
-	u := rng.Uint64()
-	return l.angle((float64(u>>1)+0.5)*0x1p-64, end(u&1 == 0))
 }

@@ -14,11 +14,9 @@ import (
 // on each of its 12 faces (Górski et al. 2005).
 //
 // It serves twice. mechanism.Then(sphere, cells.Center) moves outputs to centers of cells
-// ([Cells.Center]). That is post-processing, and takes off the low bits by which noise in real
-// arithmetic may tell inputs apart (which repairs the gross leak, and is no theorem: see
-// [Options]). With mechanism.StickyOptions[metric.LatLon]{Key: cells.Key} all inputs of a cell
-// share one draw ([Cells.Key]), so that a receiver that trembles where it stands spends
-// nothing.
+// ([Cells.Center]), which is post-processing. With
+// mechanism.StickyOptions[metric.LatLon]{Key: cells.Key} all inputs of a cell share one draw
+// ([Cells.Key]), so that a receiver that trembles where it stands spends nothing.
 //
 // A Cells is immutable and safe for concurrent use.
 type Cells struct {

@@ -27,8 +27,7 @@
 // Rounding, clipping or snapping an output afterwards is free. Drawing again until the output
 // lies in a region is not.
 //
-// Most mechanisms are private to the last bit of the output, whatever float64 rounds. Sphere,
-// and KNorm in some norms, are private in real arithmetic only: see [Options].
+// All are private to the last bit of the output, whatever float64 rounds: see [Options].
 //
 // # Cost
 //

@@ -29,7 +29,7 @@ func ExampleNewSphere() {
 	fmt.Printf("within %.1f km in 95 of 100 releases\n", m.RadiusQuantile(0.95))
 	fmt.Println(m.Guarantee())
 	// Output:
-	// released 48.213, 16.309
+	// released 48.212, 16.355
 	// within 9.5 km in 95 of 100 releases
 	// 0.5-private per km
 }
@@ -43,7 +43,7 @@ func ExampleNewSphereWithin() {
 	released, err := noise.Release(seeded(), metric.LatLon{Lat: 48.20849, Lon: 16.37208})
 	fmt.Printf("%v: %.4f %v\n", noise.Guarantee(), released, err)
 	// Output:
-	// 9.48773-private per km: {48.2088 16.3687} <nil>
+	// 9.48773-private per km: {48.2087 16.3711} <nil>
 }
 
 // The level for an accuracy, and what it hides: within 100 m the odds of two places
@@ -94,10 +94,10 @@ func ExampleNewCells() {
 	}
 	fmt.Println(track.Level(day))
 	// Output:
-	// {48.20849 16.37208} -> {48.20883 16.36861}
-	// {48.20848 16.37209} -> {48.20883 16.36861}
-	// {48.22000 16.35600} -> {48.22048 16.35349}
-	// {48.20849 16.37207} -> {48.20883 16.36861}
+	// {48.20849 16.37208} -> {48.20810 16.37133}
+	// {48.20848 16.37209} -> {48.20810 16.37133}
+	// {48.22000 16.35600} -> {48.21611 16.35785}
+	// {48.20849 16.37207} -> {48.20810 16.37133}
 	// 18.9755-private per km <nil>
 }
 
@@ -127,9 +127,9 @@ func ExampleNewRegion() {
 	}
 	fmt.Println(ashore.Guarantee())
 	// Output:
-	// {54.654 18.729} -> {54.654 18.729}
-	// {54.574 18.598} -> {54.633 18.633}
-	// {54.635 18.632} -> {54.635 18.632}
+	// {54.617 18.713} -> {54.617 18.713}
+	// {54.705 18.704} -> {54.700 18.700}
+	// {54.649 18.708} -> {54.649 18.708}
 	// 0.474387-private per km
 }
 
@@ -189,7 +189,7 @@ func ExampleSnap() {
 	fmt.Println(m.Guarantee())
 	// Output:
 	// Vienna
-	// Vienna
+	// Bratislava
 	// Bratislava
 	// 0.05-private per km
 }

@@ -15,8 +15,8 @@ import (
 // Release cannot see them: if in doubt, clip the data to a ball of that diameter first.
 //
 // [GaussianSigma] finds the deviation. The textbook's sqrt(2 ln(1.25/delta))/alpha is not
-// private for large alpha. The noise is exact unless [Options.RealArithmetic] is set. A
-// Gaussian is immutable and safe for concurrent use.
+// private for large alpha. The noise is exact: see [Options]. A Gaussian is immutable and safe
+// for concurrent use.
 type Gaussian struct {
 	dim int
 	out rounding // its scale is the deviation
@@ -34,7 +34,7 @@ func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := newRounding(op, opt, sigma, true)
+	out, err := newRounding(op, opt, sigma)
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +48,10 @@ func (m *Gaussian) check(op string) error {
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
 func (m *Gaussian) Guarantee() mechanism.Guarantee { return orZero(m).g }
 
-// Exact tells whether the noise is exact: see [Options].
-func (m *Gaussian) Exact() bool { return orZero(m).out.exact }
-
 // String gives the noise and its guarantee.
 func (m *Gaussian) String() string {
 	z := orZero(m)
-	return describe(m.check("additive"), z.g, z.out.name("Gaussian noise")+" of deviation %.6g in R^%d", z.out.scale, z.dim)
+	return describe(m.check("additive"), z.g, "Gaussian noise of deviation %.6g in R^%d", z.out.scale, z.dim)
 }
 
 // Sigma is the standard deviation of the noise on each coordinate, which
@@ -92,17 +89,7 @@ func (m *Gaussian) releaseTo(op string, dst []float64, rng *rand.Rand, x []float
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	if m.out.exact {
-		m.out.lattice().AddNormal(dst, rng, x, m.out.scale)
-		return nil
-	}
-	for i := 0; i < m.dim; i += 2 {
-		a, b := random.Normals(rng)
-		dst[i] = toGrid(x[i]+m.out.scale*a, m.out.grid)
-		if i+1 < m.dim {
-			dst[i+1] = toGrid(x[i+1]+m.out.scale*b, m.out.grid)
-		}
-	}
+	m.out.lattice().AddNormal(dst, rng, x, m.out.scale)
 	return nil
 }
 

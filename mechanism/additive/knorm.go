@@ -4,14 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"sync"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
@@ -64,7 +60,7 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 	if !(prob > 0 && prob < 1) {
 		return 0, fault.Value(op, "prob", prob, "a number in (0, 1)")
 	}
-	alpha := directed.DivDown(n.room()*gammaQuantile(float64(n.Dim), prob), radius)
+	alpha := directed.DivDown(gammaQuantile(float64(n.Dim), prob), radius)
 	return alpha, checkScale(op, "alpha", alpha)
 }
 
@@ -73,29 +69,13 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 // differential privacy"). It is alpha-private per unit of that norm. In the plane with p = 2 it
 // is [PlanarLaplace], with p = 1 independent Laplace noise on every coordinate.
 //
-// The noise is exact (see [Options]) for p = 1, for p = 2, for p = +Inf in up to 8 dimensions,
-// and for polytopes whatever [Options.RealArithmetic]; otherwise it is in real arithmetic. For
-// p = 2 in more than 8 dimensions exact noise is a mixture of normal distributions with the
-// same guarantee, 0.1 percent wider than the density above and otherwise like it.
-//
-// A KNorm is immutable and safe for concurrent use.
+// The noise is exact, in every norm and dimension: see [Options]. A KNorm is immutable and safe
+// for concurrent use.
 type KNorm struct {
-	norm   Norm
-	alpha  float64
-	out    rounding // its scale is 1/alpha, rounded up, or wider by the room of a ladder
-	ladder *ladder  // nil: the noise needs none
-	g      mechanism.Guarantee
-}
-
-// laddered tells whether exact noise of the norm is a mixture.
-func (n Norm) laddered() bool { return n.P == 2 && n.Dim > exact.MaxLatticeDim }
-
-// room is the factor by which exact noise of the norm is wider than its density says.
-func (n Norm) room() float64 {
-	if n.laddered() {
-		return ladderRoom
-	}
-	return 1
+	norm  Norm
+	alpha float64
+	out   rounding // its scale is 1/alpha, rounded up
+	g     mechanism.Guarantee
 }
 
 // NewKNorm returns the mechanism of level alpha, a number in [1e-100, 1e100], per unit of the
@@ -115,26 +95,21 @@ func newKNorm(op string, norm Norm, alpha float64, o *Options) (*KNorm, error) {
 	if err != nil {
 		return nil, err
 	}
+	scale := directed.DivUp(1, alpha)
 	if k := norm.Polytope; k != nil {
-		opt.RealArithmetic = false
 		inner := math.Ldexp(k.inner, k.exp) / alpha
 		if err := checkScale(op, "the polytope's width/alpha", inner); err != nil {
 			return nil, err
 		}
-		out, err := newRounding(op, opt, inner, true)
-		out.scale = directed.DivUp(1, alpha)
-		return &KNorm{norm: norm, alpha: alpha, out: out, g: g}, err
+		out, err := newRounding(op, opt, inner)
+		out.scale = scale
+		return &KNorm{norm, alpha, out, g}, err
 	}
-	can := norm.P == 1 || norm.P == 2 || norm.Dim == 1 || math.IsInf(norm.P, 1) && norm.Dim <= exact.MaxLatticeDim
-	out, err := newRounding(op, opt, directed.DivUp(norm.room(), alpha), can)
+	out, err := newRounding(op, opt, scale)
 	if err != nil {
 		return nil, err
 	}
-	k := &KNorm{norm: norm, alpha: alpha, out: out, g: g}
-	if out.exact && norm.laddered() {
-		k.ladder = newLadder(norm.Dim)
-	}
-	return k, nil
+	return &KNorm{norm, alpha, out, g}, nil
 }
 
 func (k *KNorm) check(op string) error {
@@ -144,17 +119,13 @@ func (k *KNorm) check(op string) error {
 // Guarantee is alpha per unit of the norm, delta 0.
 func (k *KNorm) Guarantee() mechanism.Guarantee { return orZero(k).g }
 
-// Exact tells whether the noise is exact, so that the guarantee is one of the bits: see
-// [Options].
-func (k *KNorm) Exact() bool { return orZero(k).out.exact }
-
 // String gives the noise and its guarantee.
 func (k *KNorm) String() string {
 	z := orZero(k)
 	if z.norm.Polytope != nil {
 		return describe(k.check("additive"), z.g, "K-norm noise of a %v", z.norm.Polytope)
 	}
-	return describe(k.check("additive"), z.g, z.out.name("K-norm noise")+" (p = %v) in R^%d", z.norm.P, z.norm.Dim)
+	return describe(k.check("additive"), z.g, "K-norm noise (p = %v) in R^%d", z.norm.P, z.norm.Dim)
 }
 
 // Release returns x plus noise in a new slice; see [KNorm.ReleaseTo].
@@ -190,71 +161,8 @@ func (k *KNorm) releaseTo(op string, dst []float64, rng *rand.Rand, x []float64)
 		k.out.lattice().AddPolytope(dst, rng, x, math.Ldexp(k.alpha, -p.exp), &p.body)
 		return nil
 	}
-	switch {
-	case k.ladder != nil:
-		k.out.lattice().AddNormal(dst, rng, x, float64(k.ladder.draw(rng)*k.out.scale))
-		return nil
-	case k.out.exact:
-		k.out.lattice().AddKNorm(dst, rng, x, k.alpha, k.norm.P)
-		return nil
-	}
-	switch d := float64(len(x)); {
-	case k.norm.P == 1 || d == 1: // the l_p norms agree on the line
-		for i, v := range x {
-			dst[i] = v + k.out.scale*random.Laplace(rng)
-		}
-	case math.IsInf(k.norm.P, 1):
-		// Radius Gamma(d) times the cone measure of the sphere and radius
-		// Gamma(d+1) times a uniform point of the ball have the same
-		// distribution; in a cube the second is simpler.
-		rad := k.out.scale * random.Gamma(rng, d+1)
-		for i, v := range x {
-			dst[i] = v + rad*random.Symmetric(rng)
-		}
-	default:
-		k.addDirected(dst, rng, x)
-	}
-	for i, v := range dst {
-		dst[i] = toGrid(v, k.out.grid)
-	}
+	k.out.lattice().AddKNorm(dst, rng, x, k.alpha, k.norm.P)
 	return nil
-}
-
-// addDirected adds real noise for 1 < p < Inf: radius Gamma(d) times a
-// direction g/||g||_p of the cone measure, the g_i independent with density
-// prop. to e^(-|g|^p). The direction has its own buffer, since dst may be x.
-func (k *KNorm) addDirected(dst []float64, rng *rand.Rand, x []float64) {
-	buf := buffers.Get().(*[]float64)
-	defer buffers.Put(buf)
-	*buf = slices.Grow((*buf)[:0], len(x))
-	g := (*buf)[:len(x)]
-	rad := k.out.scale * random.Gamma(rng, float64(len(x)))
-	if k.norm.P == 2 {
-		random.FillNormal(rng, g) // e^(-g^2/2): the scale cancels
-		rad /= math.Sqrt(floats.Dot(g, g))
-	} else {
-		rad /= fillPower(rng, g, k.norm.P)
-	}
-	for i, v := range x {
-		dst[i] = v + rad*g[i]
-	}
-}
-
-var buffers = sync.Pool{New: func() any { return new([]float64) }}
-
-// fillPower fills g with independent variates of density prop. to e^(-|g|^p)
-// and returns their p-norm. |g|^p has the distribution Gamma(1/p), that is
-// Gamma(1+1/p) times U^p, so |g| = Gamma(1+1/p)^(1/p) * U: no small shape and
-// no underflow at any p.
-func fillPower(rng *rand.Rand, g []float64, p float64) float64 {
-	for i := range g {
-		g[i] = math.Pow(random.Gamma(rng, 1+1/p), 1/p) * random.Symmetric(rng)
-	}
-	top, s := floats.Norm(g, math.Inf(1)), 0.0 // s in [1, d]
-	for _, v := range g {
-		s += math.Pow(math.Abs(v)/top, p)
-	}
-	return top * math.Pow(s, 1/p)
 }
 
 // RadiusQuantile returns the radius, in the mechanism's norm, that the noise

@@ -15,9 +15,8 @@ import (
 
 const draws = 100_000 // a scale wrong by 1 percent fails the distributions below
 
-// arithmetics are the two ways to draw; the grid is far below what the
-// distributions see.
-var arithmetics = map[string]*Options{"exact": {Grid: 0x1p-25}, "real": {RealArithmetic: true}}
+// unseen is a grid far below what the distributions see.
+var unseen = &Options{Grid: 0x1p-25}
 
 // At alpha = 1: 2 for p = 1, which is independent Laplace noise, and on the
 // line; d+1 for p = 2, as E ||Z||^2 = d(d+1); (d+1)(d+2)/3 for p = +Inf, a
@@ -55,22 +54,20 @@ func TestKNorm_SecondMomentSimulated(t *testing.T) {
 		norm Norm
 		want float64
 	}{Norm{P: 1000, Dim: 3}, testkit.Must(NewKNorm(Norm{P: 1000, Dim: 3}, 1, nil)).SecondMoment()}) {
-		for how, o := range arithmetics {
-			k := testkit.Must(NewKNorm(c.norm, 1, o))
-			x, y := make([]float64, c.norm.Dim), make([]float64, c.norm.Dim)
-			m2, m4 := 0.0, 0.0
-			n := float64(testkit.Sweep(draws/4, draws))
-			for range int(n) {
-				testkit.Check(t, k.ReleaseTo(y, rng, x))
-				for _, v := range y { // by symmetry every coordinate counts
-					m2 += v * v / float64(len(y))
-					m4 += v * v * v * v / float64(len(y))
-				}
+		k := testkit.Must(NewKNorm(c.norm, 1, unseen))
+		x, y := make([]float64, c.norm.Dim), make([]float64, c.norm.Dim)
+		m2, m4 := 0.0, 0.0
+		n := float64(testkit.Sweep(draws/4, draws))
+		for range int(n) {
+			testkit.Check(t, k.ReleaseTo(y, rng, x))
+			for _, v := range y { // by symmetry every coordinate counts
+				m2 += v * v / float64(len(y))
+				m4 += v * v * v * v / float64(len(y))
 			}
-			m2, m4 = m2/n, m4/n
-			if d := math.Abs(m2 - c.want); d > 6*math.Sqrt((m4-m2*m2)/n) {
-				t.Errorf("%v, %s: E Z_1^2 = %v, want %v", c.norm, how, m2, c.want)
-			}
+		}
+		m2, m4 = m2/n, m4/n
+		if d := math.Abs(m2 - c.want); d > 6*math.Sqrt((m4-m2*m2)/n) {
+			t.Errorf("%v: E Z_1^2 = %v, want %v", c.norm, m2, c.want)
 		}
 	}
 }
@@ -79,19 +76,17 @@ func TestKNorm_SecondMomentSimulated(t *testing.T) {
 // says so.
 func TestKNorm_RadiusLaw(t *testing.T) {
 	rng := random.Seeded(33)
-	for _, n := range []Norm{{P: 1, Dim: 1}, {P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 7}, {P: inf, Dim: 3}, {P: 1.5, Dim: 4}, {P: 2, Dim: 100}, {P: 3, Dim: 2}, {P: 80, Dim: 6}}[:testkit.Sweep(6, 9)] {
+	for _, n := range []Norm{{P: 1, Dim: 1}, {P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 7}, {P: inf, Dim: 3}, {P: inf, Dim: 30}, {P: 1.5, Dim: 4}, {P: 80, Dim: 6}, {P: 2, Dim: 100}, {P: 3, Dim: 2}, {P: 3, Dim: 100}}[:testkit.Sweep(7, 11)] {
 		const alpha = 2.5
-		for how, o := range arithmetics {
-			k := testkit.Must(NewKNorm(n, alpha, o))
-			x, y := make([]float64, n.Dim), make([]float64, n.Dim)
-			for i := range x {
-				x[i] = float64(i)
-			}
-			testkit.Uniform(t, fmt.Sprint(n, how), sample(20_000, func() float64 {
-				testkit.Check(t, k.ReleaseTo(y, rng, x))
-				return mathext.GammaIncReg(float64(n.Dim), alpha*floats.Distance(x, y, n.P))
-			}))
+		k := testkit.Must(NewKNorm(n, alpha, unseen))
+		x, y := make([]float64, n.Dim), make([]float64, n.Dim)
+		for i := range x {
+			x[i] = float64(i)
 		}
+		testkit.Uniform(t, fmt.Sprint(n), sample(20_000, func() float64 {
+			testkit.Check(t, k.ReleaseTo(y, rng, x))
+			return mathext.GammaIncReg(float64(n.Dim), alpha*floats.Distance(x, y, n.P))
+		}))
 	}
 }
 
@@ -138,37 +133,35 @@ func TestLaplaceAndPlanar_Distribution(t *testing.T) {
 // Inf max|U| = 1 and the others uniform; the sign is fair.
 func TestKNorm_DirectionLaw(t *testing.T) {
 	rng := random.Seeded(34)
-	for how, o := range arithmetics {
-		for _, n := range []Norm{{P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 3}, {P: 2, Dim: 8}, {P: 2, Dim: 9}, {P: 3, Dim: 2}, {P: 1.25, Dim: 4}} {
-			k := testkit.Must(NewKNorm(n, 1, o))
-			x, y := make([]float64, n.Dim), make([]float64, n.Dim)
-			testkit.Uniform(t, fmt.Sprint(n, how), sample(20_000, func() float64 {
-				testkit.Check(t, k.ReleaseTo(y, rng, x))
-				u := y[0] / floats.Norm(y, n.P)
-				f := mathext.RegIncBeta(1/n.P, float64(n.Dim-1)/n.P, min(1, math.Pow(math.Abs(u), n.P)))
-				if u < 0 {
-					return (1 - f) / 2
-				}
-				return (1 + f) / 2
-			}))
-		}
-		k := testkit.Must(NewKNorm(Norm{P: inf, Dim: 3}, 1, o))
-		x, y := make([]float64, 3), make([]float64, 3)
-		var other []float64
-		for range 20_000 {
+	for _, n := range []Norm{{P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 3}, {P: 2, Dim: 8}, {P: 2, Dim: 9}, {P: 3, Dim: 2}, {P: 1.25, Dim: 4}} {
+		k := testkit.Must(NewKNorm(n, 1, unseen))
+		x, y := make([]float64, n.Dim), make([]float64, n.Dim)
+		testkit.Uniform(t, fmt.Sprint(n), sample(20_000, func() float64 {
 			testkit.Check(t, k.ReleaseTo(y, rng, x))
-			top := floats.Norm(y, inf)
-			for _, v := range y {
-				if math.Abs(v) < top {
-					other = append(other, (1+v/top)/2)
-				}
+			u := y[0] / floats.Norm(y, n.P)
+			f := mathext.RegIncBeta(1/n.P, float64(n.Dim-1)/n.P, min(1, math.Pow(math.Abs(u), n.P)))
+			if u < 0 {
+				return (1 - f) / 2
+			}
+			return (1 + f) / 2
+		}))
+	}
+	k := testkit.Must(NewKNorm(Norm{P: inf, Dim: 3}, 1, unseen))
+	x, y := make([]float64, 3), make([]float64, 3)
+	var other []float64
+	for range 20_000 {
+		testkit.Check(t, k.ReleaseTo(y, rng, x))
+		top := floats.Norm(y, inf)
+		for _, v := range y {
+			if math.Abs(v) < top {
+				other = append(other, (1+v/top)/2)
 			}
 		}
-		if len(other) < 40_000-10 { // two coordinates on one grid point of 2^25 are rare
-			t.Errorf("%s: %d coordinates below the maximum", how, len(other))
-		}
-		testkit.Uniform(t, "linf "+how, other)
 	}
+	if len(other) < 40_000-10 { // two coordinates on one grid point of 2^25 are rare
+		t.Errorf("%d coordinates below the maximum", len(other))
+	}
+	testkit.Uniform(t, "linf", other)
 }
 
 func TestKNorm_QuantilesInvert(t *testing.T) {
@@ -248,27 +241,18 @@ func TestReleaseTo_DoesNotAllocate(t *testing.T) {
 	}
 }
 
-// What exact noise costs beside real arithmetic: at most twice as much.
 func BenchmarkKNorm(b *testing.B) {
 	rng := random.Seeded(37)
 	for _, n := range []Norm{{P: 1, Dim: 1}, {P: 1, Dim: 2}, {P: 1, Dim: 10}, {P: 2, Dim: 2}, {P: 2, Dim: 3}, {P: 2, Dim: 4}, {P: 2, Dim: 8}, {P: inf, Dim: 2}, {P: inf, Dim: 3}, {P: inf, Dim: 8}, {P: 2, Dim: 10}, {P: 2, Dim: 100}, {P: inf, Dim: 10}, {P: 3, Dim: 10}} {
-		for _, real := range []bool{false, true} {
-			k := testkit.Must(NewKNorm(n, 1, &Options{RealArithmetic: real}))
-			if k.Exact() == real {
-				continue
-			}
-			x, y := make([]float64, n.Dim), make([]float64, n.Dim)
-			testkit.Bench(b, fmt.Sprintf("p=%v,d=%d,real=%v", n.P, n.Dim, real), func() { _ = k.ReleaseTo(y, rng, x) })
-		}
+		k := testkit.Must(NewKNorm(n, 1, nil))
+		x, y := make([]float64, n.Dim), make([]float64, n.Dim)
+		testkit.Bench(b, fmt.Sprintf("p=%v,d=%d", n.P, n.Dim), func() { _ = k.ReleaseTo(y, rng, x) })
 	}
 }
 
 func BenchmarkLaplace(b *testing.B) {
 	rng := random.Seeded(38)
-	for _, real := range []bool{false, true} {
-		o := &Options{RealArithmetic: real}
-		l, p := testkit.Must(NewLaplace(1, o)), testkit.Must(NewPlanarLaplace(1, o))
-		testkit.Bench(b, fmt.Sprintf("line,real=%v", real), func() { _, _ = l.Release(rng, 1) })
-		testkit.Bench(b, fmt.Sprintf("plane,real=%v", real), func() { _, _ = p.Release(rng, [2]float64{}) })
-	}
+	l, p := testkit.Must(NewLaplace(1, nil)), testkit.Must(NewPlanarLaplace(1, nil))
+	testkit.Bench(b, "line", func() { _, _ = l.Release(rng, 1) })
+	testkit.Bench(b, "plane", func() { _, _ = p.Release(rng, [2]float64{}) })
 }

@@ -9,9 +9,8 @@ import (
 )
 
 // Laplace adds noise with density (alpha/2) e^(-alpha|z|) to a number. It is alpha-private per
-// unit of |x-x'|, and exact unless [Options.RealArithmetic] is set. Integers have
-// [DiscreteLaplace], whose noise is an integer too. A Laplace is immutable and safe for
-// concurrent use.
+// unit of |x-x'|, and exact: see [Options]. Integers have [DiscreteLaplace], whose noise is an
+// integer too. A Laplace is immutable and safe for concurrent use.
 type Laplace struct{ k *KNorm }
 
 // NewLaplace returns the mechanism of level alpha, a number in [1e-100, 1e100].
@@ -30,12 +29,9 @@ func (l *Laplace) check(op string) error {
 // Guarantee is alpha per unit of the absolute difference, delta 0.
 func (l *Laplace) Guarantee() mechanism.Guarantee { return orZero(l).k.Guarantee() }
 
-// Exact tells whether the noise is exact: see [Options].
-func (l *Laplace) Exact() bool { return orZero(l).k.Exact() }
-
 // String gives the noise and its guarantee.
 func (l *Laplace) String() string {
-	return describe(l.check("additive"), l.Guarantee(), "%s", orZero(orZero(l).k).out.name("Laplace noise"))
+	return describe(l.check("additive"), l.Guarantee(), "Laplace noise")
 }
 
 // Release returns x plus noise, a multiple of the grid. An x too large for [Options.Grid] is a
@@ -50,10 +46,7 @@ func (l *Laplace) Release(rng *rand.Rand, x float64) (float64, error) {
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	if l.k.out.exact {
-		return l.k.out.lattice().AddLaplace(rng, x, l.k.alpha), nil
-	}
-	return toGrid(x+float64(l.k.out.scale*random.Laplace(rng)), l.k.out.grid), nil
+	return l.k.out.lattice().AddLaplace(rng, x, l.k.alpha), nil
 }
 
 // RadiusQuantile is [KNorm.RadiusQuantile], here -ln(1-q)/alpha.

@@ -53,9 +53,7 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 	// z, Gamma(d) over alpha, and the cosine c of its angle to e matter, independent, with
 	// (1+c)/2 of the distribution Beta((d-1)/2, (d-1)/2): l falls in the norm and grows in
 	// c, so that the sum over the cells of a grid, each at its least norm and largest c, is
-	// an upper bound. Where the noise is a mixture, in more than 8 dimensions, l is at most
-	// that much, as the logarithm of the density falls by no more than alpha times the norm,
-	// and norms are larger by 0.1 percent.
+	// an upper bound.
 	//
 	// Cells where the loss is positive, with their probabilities; beside them those of
 	// hardly any, at the largest loss.
@@ -132,7 +130,7 @@ func (n Norm) AlphaForLevel(level, delta, reach float64) (float64, error) {
 		}
 	}
 	above := func(alpha float64) (bool, error) {
-		k, err := newKNorm(op, n, alpha, &Options{RealArithmetic: true}) // not drawn from
+		k, err := newKNorm(op, n, alpha, nil)
 		if err != nil {
 			return true, err
 		}

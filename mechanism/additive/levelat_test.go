@@ -57,8 +57,7 @@ func TestKNorm_LevelAt(t *testing.T) {
 }
 
 func TestKNorm_LevelAtEnds(t *testing.T) {
-	real := &Options{RealArithmetic: true}
-	k := testkit.Must(NewKNorm(Norm{P: 2, Dim: 20}, 2, real))
+	k := testkit.Must(NewKNorm(Norm{P: 2, Dim: 20}, 2, nil))
 	before := 0.0
 	for _, reach := range []float64{0, 1e-300, 1e-9, .01, .1, 1, 10, 100, 1e5, 1e300} {
 		level := testkit.Must(k.LevelAt(1e-3, reach))
@@ -67,7 +66,7 @@ func TestKNorm_LevelAtEnds(t *testing.T) {
 		}
 		before = level
 	}
-	if level := testkit.Must(testkit.Must(NewKNorm(Norm{P: 1, Dim: 20}, 2, real)).LevelAt(.1, 1)); level != 2 {
+	if level := testkit.Must(testkit.Must(NewKNorm(Norm{P: 1, Dim: 20}, 2, nil)).LevelAt(.1, 1)); level != 2 {
 		t.Errorf("p = 1: level %v, want alpha", level)
 	}
 	// On the line delta = 1 - e^((level-alpha)*reach/2).

@@ -12,44 +12,32 @@ import (
 //
 // # Exact noise
 //
-// By default noise is exact wherever it can be, as the Exact method of a mechanism tells. The
-// output is then the real number x + Z, x the float64 input taken as an exact real and Z noise
-// of the stated density, rounded once to the nearest point of a public lattice, the multiples
-// of Grid. The real sum is private at the stated level and rounding it is post-processing, so
-// the guarantee holds for all 64 bits of the output, for any two inputs, on the lattice or not,
-// per unit of their own distance. An output moves by at most half a step of the lattice in
-// every coordinate. Sums beyond 2^53 steps become the nearest end. As many random bits are
-// drawn as decide the lattice point, mostly 63 (interval refining: Haney, Desfontaines,
-// Hartman, Shrestha, Hay 2022, "Precision-based attacks and interval refining").
+// All noise is exact. The output is the real number x + Z, x the float64 input taken as an
+// exact real and Z noise of the stated density, rounded once to the nearest point of a public
+// lattice, the multiples of Grid. The real sum is private at the stated level and rounding it is
+// post-processing, so the guarantee holds for all 64 bits of the output, for any two inputs, on
+// the lattice or not, per unit of their own distance. (Noise drawn and added in float64 has
+// outputs that occur for one input and not for another, whose low bits tell them apart: Mironov
+// 2012, "On significance of the least significant bits for differential privacy".)
 //
-// # Real arithmetic
-//
-// Other noise is drawn and added in float64 as if those were real numbers. Then the outputs
-// that can occur at all differ from input to input, and who sees all 64 bits of one can
-// sometimes tell two inputs apart for certain (Mironov 2012, "On significance of the least
-// significant bits for differential privacy"). Setting Grid rounds these outputs too. That
-// repairs the gross leak but is no theorem about the bits: the probability of a multiple of the
-// grid still errs, and outputs beyond the largest variate, about 44/alpha away in one
-// dimension, do not occur.
+// An output moves by at most half a step of the lattice in every coordinate. Sums beyond 2^53
+// steps become the nearest end. As many random bits are drawn as decide the lattice point,
+// mostly 63 (interval refining: Haney, Desfontaines, Hartman, Shrestha, Hay 2022,
+// "Precision-based attacks and interval refining").
 //
 // # Large inputs
 //
-// An input at which float64 is too coarse for the noise is refused, with a
-// [*metric.ValueError]: beyond 2^52 steps of the lattice or, in real arithmetic, where the
-// spacing of float64 passes 2^-10 of the noise's scale. A Unix time in microseconds is such an
-// input at alpha = 1: subtract a public origin, take a coarser Grid, or release the integer by
+// An input beyond 2^52 steps of the lattice, where float64 is too coarse for the noise, is
+// refused with a [*metric.ValueError]. A Unix time in microseconds is such an input at alpha =
+// 1: subtract a public origin, take a coarser Grid, or release the integer by
 // [DiscreteLaplace].
 type Options struct {
 	// Unit names the unit of the coordinates, as in "km".
 	Unit metric.Unit
 	// Grid is a power of two in [2^-300, 2^300], such as 0.125: outputs are its multiples. 0
 	// means the largest power of two that is at most 2^-10 of the noise's scale, 1/alpha or
-	// [Gaussian.Sigma]; in real arithmetic, no rounding. Below about 2^-40 of the scale a draw
-	// takes microseconds.
+	// [Gaussian.Sigma]. Below about 2^-40 of the scale a draw takes microseconds.
 	Grid float64
-	// RealArithmetic draws noise in real arithmetic although it could be exact. The guarantee
-	// is then not one of the bits.
-	RealArithmetic bool
 }
 
 // DiscreteOptions are for integer outputs; nil and zero mean the defaults.

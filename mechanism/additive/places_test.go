@@ -204,6 +204,10 @@ func TestRegion_Refuses(t *testing.T) {
 		{rings: [][]metric.LatLon{ring, ring[:2]}, spacing: 1, want: "rings[1] has size 2, want at least 3"},
 		{rings: [][]metric.LatLon{{{}, {Lat: 1}, {Lat: 91}}}, spacing: 1, want: "rings[0][2]: "},
 		{rings: [][]metric.LatLon{{{}, {Lon: 181}, {Lat: 1}}}, spacing: 1, want: "rings[0][1].Lon = 181"},
+		{rings: [][]metric.LatLon{ring, {{Lat: -10, Lon: 170}, {Lat: 10, Lon: 170}, {Lat: 10, Lon: -170}, {Lat: -10, Lon: -170}}}, spacing: 1, want: "rings[1][2].Lon = -170, want within 180 degrees of the 170 before it: cut rings at the date line"},
+		{rings: [][]metric.LatLon{{{Lat: -10, Lon: -170}, {Lat: 0, Lon: 170}, {Lat: 10, Lon: 175}, {Lat: -10, Lon: -170}}}, spacing: 1, want: "rings[0][1].Lon = 170"},
+		{rings: [][]metric.LatLon{{{Lat: 10, Lon: 179}, {Lat: 11, Lon: 180}, {Lat: 11, Lon: -180}, {Lat: 12, Lon: -179}, {Lat: 20, Lon: -180}, {Lat: 20, Lon: 180}}}, spacing: 1, want: "rings[0][2].Lon = -180"},
+		{rings: [][]metric.LatLon{{{Lat: 10, Lon: -100}, {Lat: 11, Lon: 81}, {Lat: 0, Lon: 0}}}, spacing: 1, want: "rings[0][1].Lon = 81"},
 		{rings: lands, spacing: 0, want: "spacing = 0"},
 		{rings: lands, spacing: math.NaN(), want: "spacing = NaN"},
 		{rings: lands, spacing: 1e-9, want: "GiB"},
@@ -241,5 +245,38 @@ func TestCells_MakeATrackOfPlaces(t *testing.T) {
 	}
 	if level := testkit.Must(track.Level(fixes)); len(ys) != 60 || len(distinct) != 3 || level != noise.Guarantee().Times(3) {
 		t.Errorf("%d answers, %d distinct, %v", len(ys), len(distinct), level)
+	}
+}
+
+// Caps as maps have them: closed at the pole, along the date line or by halves of a circle;
+// and an island cut at the date line.
+func TestRegion_TakesRingsCutAtTheDateLine(t *testing.T) {
+	at := func(pairs ...float64) (ring []metric.LatLon) {
+		for i := 0; i < len(pairs); i += 2 {
+			ring = append(ring, metric.LatLon{Lat: pairs[i], Lon: pairs[i+1]})
+		}
+		return ring
+	}
+	for _, c := range []struct {
+		rings   [][]metric.LatLon
+		in, out []metric.LatLon
+	}{
+		{[][]metric.LatLon{at(-85, 180, -90, 180, -90, -180, -85, -180, -60, -90, -60, 90, -85, 180)}, at(-80, 0, -89, 179), at(-80, 179, 0, 0)},
+		{[][]metric.LatLon{at(-90, 179, -90, -179, -60, -179, -60, -10, -60, 150, -60, 179)}, at(-80, 100, -61, 0), at(-80, 180, 0, 0)},
+		{[][]metric.LatLon{at(60, -180, 60, 180, 90, 180, 90, -180)}, at(80, 0, 61, 179.9, 61, -179.9), at(59, 0)},
+		{[][]metric.LatLon{at(-60, -180, -60, 0, -60, 180, -90, 180, -90, -180)}, at(-80, 0, -61, 180-1e-9), at(0, 0)},
+		{[][]metric.LatLon{at(-10, 170, 10, 170, 10, 180, -10, 180), at(-10, -180, 10, -180, 10, -170, -10, -170)}, at(0, 175, 0, -175, 9, 179.9), at(0, 0, 11, 180, 0, 165)},
+	} {
+		r := testkit.Must(NewRegion(metric.GreatCircle{}, c.rings, 500))
+		for _, p := range c.in {
+			if !r.Contains(p) {
+				t.Errorf("%v is outside %v", p, c.rings)
+			}
+		}
+		for _, p := range c.out {
+			if r.Contains(p) {
+				t.Errorf("%v is inside %v", p, c.rings)
+			}
+		}
 	}
 }

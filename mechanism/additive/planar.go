@@ -12,8 +12,8 @@ var plane = Norm{P: 2, Dim: 2}
 // PlanarLaplace adds noise to a point of a flat map. The output lies at distance r in any
 // direction with density alpha^2/(2 pi) e^(-alpha r), at 2/alpha on average:
 // geo-indistinguishability (Andrés, Bordenabe, Chatzikokolakis, Palamidessi 2013). It is
-// alpha-private per unit of the Euclidean distance, and exact unless [Options.RealArithmetic]
-// is set. It is [KNorm] with P = 2 and Dim = 2 for points that are arrays.
+// alpha-private per unit of the Euclidean distance, and exact: see [Options]. It is [KNorm] with
+// P = 2 and Dim = 2 for points that are arrays.
 //
 // Coordinates are those of a flat map, both in one unit of length. Degrees of latitude and
 // longitude are not: use [Sphere]. [Snap] takes the output to points of metric.Plane; those of
@@ -45,12 +45,9 @@ func PlanarAlpha(radius, prob float64) (float64, error) {
 // Guarantee is alpha per unit of the Euclidean distance, delta 0.
 func (p *PlanarLaplace) Guarantee() mechanism.Guarantee { return orZero(p).k.Guarantee() }
 
-// Exact tells whether the noise is exact: see [Options].
-func (p *PlanarLaplace) Exact() bool { return orZero(p).k.Exact() }
-
 // String gives the noise and its guarantee.
 func (p *PlanarLaplace) String() string {
-	return describe(p.check("additive"), p.Guarantee(), "%s", orZero(orZero(p).k).out.name("planar Laplace noise"))
+	return describe(p.check("additive"), p.Guarantee(), "planar Laplace noise")
 }
 
 // Release returns x plus noise: see [KNorm.ReleaseTo] for errors.

@@ -41,7 +41,7 @@ func NewPolytope(points [][]float64) (*Polytope, error) {
 		return nil, err
 	}
 	d := len(points[0])
-	if d < 2 || d > exact.MaxLatticeDim {
+	if d < 2 || d > exact.MaxPolytopeDim {
 		return nil, &fault.SizeError{Op: op, Arg: "points[0]", Got: d, Want: "2 to 8"}
 	}
 	top := 0.0

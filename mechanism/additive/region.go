@@ -22,8 +22,10 @@ type Region struct {
 
 // NewRegion returns the region inside the rings, as GeoJSON has them: all rings of all
 // polygons, holes too, in any order and direction; longitudes in [-180, 180]; edges
-// straight on the map of longitude and latitude, none of them across the date line; the
-// last point of a ring may be its first. The border is known by points on the edges that
+// straight on the map of longitude and latitude; the last point of a ring may be its first.
+// Rings are cut at the date line: an edge of more than 180 degrees of longitude, which may
+// be meant the other way round, is refused, but for one at a pole and one around the whole
+// map between points on the date line, as caps have them. The border is known by points on the edges that
 // are at most spacing apart, in the unit of the sphere, km for its zero value. A border
 // of length L takes memory for L/spacing points.
 func NewRegion(sphere metric.GreatCircle, rings [][]metric.LatLon, spacing float64) (*Region, error) {
@@ -52,8 +54,14 @@ func NewRegion(sphere metric.GreatCircle, rings [][]metric.LatLon, spacing float
 				return nil, fault.Value(op, fmt.Sprintf("rings[%d][%d].Lon", k, i), p.Lon, "degrees in [-180, 180]")
 			}
 		}
+		if last := len(ring) - 1; ring[last] == ring[0] {
+			ring = ring[:last]
+		}
 		for i, p := range ring {
 			q := ring[(i+1)%len(ring)]
+			if across(ring, i) {
+				return nil, fault.Value(op, fmt.Sprintf("rings[%d][%d].Lon", k, (i+1)%len(ring)), q.Lon, fmt.Sprintf("within 180 degrees of the %v before it: cut rings at the date line and longer edges in two", p.Lon))
+			}
 			// On the sphere the edge is no longer than both its parts, the way east at
 			// the latitude nearest to the equator.
 			lat := min(math.Abs(p.Lat), math.Abs(q.Lat))
@@ -79,6 +87,15 @@ func NewRegion(sphere metric.GreatCircle, rings [][]metric.LatLon, spacing float
 	}
 	r.near = metric.NewLocator(r.border)
 	return r, nil
+}
+
+// across tells whether edge i of a ring may be meant across the date line.
+func across(ring []metric.LatLon, i int) bool {
+	n := len(ring)
+	p, q := ring[i], ring[(i+1)%n]
+	line := func(i int) bool { return math.Abs(ring[i%n].Lon) == 180 }
+	pole := math.Abs(p.Lat) == 90 && p.Lat == q.Lat
+	return math.Abs(p.Lon-q.Lon) > 180 && !pole && !(line(i+n-1) && line(i) && line(i+1) && line(i+2))
 }
 
 func band(lat float64) int { return int(math.Floor(lat + 90)) }

@@ -48,8 +48,7 @@ func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanis
 // d/alpha, so alpha must be well above d divided by the distance of near words, or words change
 // often.
 //
-// The noise is exact in every dimension (see [Options]), and what follows it is
-// post-processing. So alpha is the level of the words that come out, whatever their vectors and
+// The noise is exact (see [Options]), and what follows it is post-processing. So alpha is the level of the words that come out, whatever their vectors and
 // whatever rounds in the search for the nearest. A Madlib is immutable and safe for concurrent
 // use.
 type Madlib struct {
@@ -121,10 +120,6 @@ func (m *Madlib) check(op string) error {
 
 // Guarantee is alpha per unit of the Euclidean distance of vectors, delta 0.
 func (m *Madlib) Guarantee() mechanism.Guarantee { return orZero(m).k.Guarantee() }
-
-// Exact tells whether the noise is exact, so that the guarantee is one of the words: see
-// [Options].
-func (m *Madlib) Exact() bool { return orZero(m).k.Exact() }
 
 // String gives the noise and its guarantee.
 func (m *Madlib) String() string {

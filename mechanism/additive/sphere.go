@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/search"
@@ -29,17 +30,21 @@ type SphereOptions struct {
 // line too. Noise added to latitude and longitude, or to the coordinates of a map projection,
 // is not private at the stated level.
 //
-// The guarantee is one of real arithmetic, not of the bits: see [Options], and [Cells] for
-// outputs without their low bits. Positions are rounded to about 5e-16 R. A Sphere is immutable
-// and safe for concurrent use.
+// The noise is exact. The output is a random place of that density about the input, taken as
+// exact reals, in whose latitude and longitude all digits are rounded once, to a public grid:
+// the multiples of 2^-23 degrees, 1.3 cm on the Earth, or finer where the noise is (the largest
+// power of two that is at most 2^-10 of its width 1/alpha, 2^-44 degrees at the finest). So the
+// guarantee holds for all bits of the output.
+//
+// A Sphere is immutable and safe for concurrent use.
 type Sphere struct {
 	arc    arc
 	radius float64
+	grid   exact.Globe
 	g      mechanism.Guarantee
 }
 
-// maxArc bounds alpha*R: there the spacing of longitudes near 180 degrees,
-// 2^-51 R, is 2^-11 of the noise's width 1/alpha.
+// maxArc bounds alpha*R: there the finest grid is 2^-9.98 of the noise's width.
 const maxArc = 1e12
 
 // NewSphere returns the mechanism of level alpha > 0 per unit of the radius, alpha*radius at
@@ -73,7 +78,9 @@ func newSphere(op string, alpha float64, o *SphereOptions) (*Sphere, error) {
 	if a > maxArc {
 		return nil, fault.Value(op, "alpha*Radius", a, "at most 1e12")
 	}
-	return &Sphere{arc{a}, radius, g}, nil
+	_, e := math.Frexp(finest * 180 / math.Pi / a)
+	step := math.Ldexp(1, max(-44, min(e-1, -23)))
+	return &Sphere{arc{a}, radius, exact.Globe{Step: step}, g}, nil
 }
 
 // sphere is the sphere of the options.
@@ -131,8 +138,9 @@ func (s *Sphere) String() string {
 	return describe(s.check("additive"), s.Guarantee(), "noise on the sphere of radius %.6g", orZero(s).radius)
 }
 
-// Release returns a point of the sphere, its longitude in [-180, 180]. The
-// input's latitude must lie in [-90, 90] and its longitude be finite.
+// Release returns a point of the grid, its longitude in [-180, 180); at a pole it is 0. The
+// input's latitude must lie in [-90, 90] and its longitude be finite. It takes below a
+// microsecond, and where alpha*Radius passes 1e9 up to a millisecond.
 func (s *Sphere) Release(rng *rand.Rand, x metric.LatLon) (metric.LatLon, error) {
 	if err := s.check("additive: Sphere.Release"); err != nil {
 		return metric.LatLon{}, err
@@ -142,27 +150,12 @@ func (s *Sphere) Release(rng *rand.Rand, x metric.LatLon) (metric.LatLon, error)
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	return destination(x, math.Pi*random.Symmetric(rng), s.arc.draw(rng)), nil
-}
-
-// destination is the point at the given bearing (radians, clockwise from
-// north) and angle from x. It turns x's unit vector towards a tangent, which
-// has a direction at the poles too: that of x's longitude.
-func destination(x metric.LatLon, bearing, angle float64) metric.LatLon {
-	const degree = math.Pi / 180
-	sinLat, cosLat := math.Sincos(x.Lat * degree)
-	sinLon, cosLon := math.Sincos(math.Remainder(x.Lon, 360) * degree)
-	sinB, cosB := math.Sincos(bearing)
-	sinA, cosA := math.Sincos(angle)
-	// along is the component towards the axis's meridian, east across it.
-	along, east := cosA*cosLat-sinA*cosB*sinLat, sinA*sinB
-	x0, x1 := along*cosLon-east*sinLon, along*sinLon+east*cosLon
-	x2 := cosA*sinLat + sinA*cosB*cosLat
-	return metric.LatLon{Lat: math.Atan2(x2, math.Hypot(x0, x1)) / degree, Lon: math.Atan2(x1, x0) / degree}
+	lat, lon := s.grid.AddNoise(rng, x.Lat, x.Lon, s.arc.a)
+	return metric.LatLon{Lat: lat, Lon: lon}, nil
 }
 
 // RadiusQuantile returns the great-circle distance that the output does not
-// exceed with probability q. NaN where q is outside [0, 1].
+// exceed with probability q, before rounding to the grid. NaN where q is outside [0, 1].
 func (s *Sphere) RadiusQuantile(q float64) float64 {
 	fault.Must(s, s.check("additive: Sphere.RadiusQuantile"))
 	switch {
@@ -180,7 +173,7 @@ func (s *Sphere) RadiusQuantile(q float64) float64 {
 }
 
 // RadiusProb returns the probability that the output lies within the given
-// great-circle distance of the input.
+// great-circle distance of the input, before rounding to the grid.
 func (s *Sphere) RadiusProb(radius float64) float64 {
 	fault.Must(s, s.check("additive: Sphere.RadiusProb"))
 	angle := radius / s.radius

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -148,31 +149,57 @@ func bearingTo(x, y metric.LatLon) float64 {
 	return math.Atan2(sinL*cos2, cos1*sin2-sin1*cos2*cosL)
 }
 
-func TestDestination_DistanceAndBearing(t *testing.T) {
-	rng := random.Seeded(51)
-	unitSphere := metric.GreatCircle{Radius: 1}
-	for name, x := range places {
-		for range 2000 {
-			b, a := math.Pi*random.Symmetric(rng), math.Pi*math.Pow(10, -8*rng.Float64())
-			y := destination(x, b, a)
-			if err := unitSphere.Check(x, y); err != nil || math.Abs(y.Lon) > 180 {
-				t.Fatalf("%s: %v, %v", name, y, err)
+// Two places 173 m apart, one of them on the meridian, where float64 longitudes are
+// fine: all digits of all releases are those of the public grid, and the last of them are
+// as likely from either, which low bits of noise in float64 were not. Chi-square of 64
+// classes of last bits, which are uniform but for far less than the draws show: false-reject
+// probability 1e-7 a place.
+func TestSphere_ReleasesDigitsOfTheGridAlone(t *testing.T) {
+	rng := random.Seeded(56)
+	s := testkit.Must(NewSphereWithin(0.5, 0.95, nil))
+	const step = 0x1p-23
+	for _, x := range []metric.LatLon{{Lat: 51.4779}, {Lat: 51.4779, Lon: 0.0025}, {Lat: 90 - 1e-5, Lon: 180}} {
+		count, p := make([]int, 64), make([]float64, 64)
+		for range testkit.Sweep(40_000, 1_000_000) {
+			y := testkit.Must(s.Release(rng, x))
+			i, j := y.Lat/step, y.Lon/step
+			if i != math.Round(i) || j != math.Round(j) || math.Abs(y.Lat) > 90 || y.Lon < -180 || y.Lon >= 180 || y.Lat == 0 && math.Signbit(y.Lat) || y.Lon == 0 && math.Signbit(y.Lon) {
+				t.Fatalf("%v: released %v, which is no point of the grid", x, [2]float64{y.Lat, y.Lon})
 			}
-			if d := unitSphere.Distance(x, y); math.Abs(d-a) > 1e-15*4 {
-				t.Fatalf("%s: angle %v arrives at distance %v", name, a, d)
-			}
-			if a > 1e-4 && a < 3 {
-				if d := math.Remainder(bearingTo(x, y)-b, 2*math.Pi); math.Abs(d) > 1e-10 {
-					t.Fatalf("%s: bearing %v becomes %v", name, b, b+d)
-				}
-			}
+			count[8*(int(i)&7)+int(j)&7]++
+		}
+		for i := range p {
+			p[i] = 1.0 / 64
+		}
+		testkit.ChiSquare(t, count, p, 1e-7)
+	}
+}
+
+// The grid is a power of two, at most 1.3 cm on the Earth and a thousandth of the noise.
+func TestSphere_GridIsAsFineAsTheNoise(t *testing.T) {
+	for _, c := range []struct{ alpha, want float64 }{{1e-90, 0x1p-23}, {1, 0x1p-23}, {4e5, 0x1p-23}, {5e5, 0x1p-24}, {1e6, 0x1p-25}, {1e9, 0x1p-35}, {1e12, 0x1p-44}} {
+		s := testkit.Must(NewSphere(c.alpha, &SphereOptions{Radius: 1}))
+		if width := 180 / math.Pi / c.alpha; s.grid.Step != c.want || s.grid.Step > 0x1p-9*width {
+			t.Errorf("alpha %v: grid %v of noise of %v degrees", c.alpha, s.grid.Step, width)
 		}
 	}
-	if y := destination(metric.LatLon{Lat: 90}, 1, 0); y.Lat != 90 {
-		t.Errorf("the pole moves to %v", y)
+}
+
+// A Release is what the exact sampler draws at the level of the guarantee.
+func TestSphere_DrawsAtTheStatedLevel(t *testing.T) {
+	s := testkit.Must(NewSphere(0.7, &SphereOptions{Radius: 10}))
+	for seed := range uint64(100) {
+		lat, lon := exact.Globe{Step: 0x1p-23}.AddNoise(random.Seeded(seed), 48, 16, 7*(1-0x1p-53))
+		if y := testkit.Must(s.Release(random.Seeded(seed), metric.LatLon{Lat: 48, Lon: 16})); y != (metric.LatLon{Lat: lat, Lon: lon}) {
+			t.Fatalf("%v, want %v, %v", y, lat, lon)
+		}
 	}
-	if y := destination(metric.LatLon{Lat: 0, Lon: 0}, 0, math.Pi/2); y.Lat > 90 || y.Lat < 90-1e-13 {
-		t.Errorf("a quarter turn north ends at %v", y)
+}
+
+func TestSphere_DoesNotAllocate(t *testing.T) {
+	rng, s := random.Seeded(57), testkit.Must(NewSphere(1, nil))
+	if n := testing.AllocsPerRun(100, func() { _, _ = s.Release(rng, metric.LatLon{Lat: 48, Lon: 16}) }); n >= 1 {
+		t.Errorf("%v allocations", n)
 	}
 }
 

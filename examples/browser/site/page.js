@@ -161,7 +161,7 @@ function promise() {
       element("thead", "", element("tr", "", element("th", "two places apart"), element("th", "odds change by at most"))),
       element("tbody", "", ...rows)),
     element("p", "So it hides which house or town, and hardly which country, where that is far more than this distance. Sticky answers count once for each different place that you release, fresh ones every time; when you release a new place can be seen."),
-    element("p", "The noise is computed in floating point and rounded to a public grid: the promise is a theorem about real numbers, and not about the last bits of the unrounded ones."));
+    element("p", "The place with exact noise is rounded once, to a public grid, and then to the decimals shown: the promise holds for all digits of the answer."));
   $("promise").lastChild.className = "small";
 }
 
