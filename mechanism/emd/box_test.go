@@ -64,7 +64,7 @@ func TestBox_IsPrivate(t *testing.T) {
 // near; and the releases that the same random numbers make are the same.
 func near[P any](t *testing.T, domain *Domain[P], alpha, tight float64, x P, others []P, distances []float64) {
 	t.Helper()
-	d := testkit.Must(NewDistribution(t.Context(), domain, Model{Trust: Local}, alpha, &DistributionOptions{Reports: 1}))
+	d := testkit.Must(NewDistribution(t.Context(), domain, Model{Trust: Local}, alpha, &DistributionOptions{Reports: 1, Spacing: 0.5}))
 	mean, worst := roundedMean(t, d.plan, x), 0.0
 	for i, y := range others {
 		other := roundedMean(t, d.plan, y)
@@ -85,12 +85,12 @@ func near[P any](t *testing.T, domain *Domain[P], alpha, tight float64, x P, oth
 // any lattice apart, in 3 and in 6 dimensions, on the border of cells and within them.
 func TestBox_NearItemsAreHardToTell(t *testing.T) {
 	for _, dim := range []int{3, 6} {
-		for _, at := range []float64{0.5, 0.40625, 0.3, 1.0 / 16} {
+		for _, at := range []float64{0.5, 0.40625, 0.3, 1.0 / 16}[:testkit.Sweep(10/dim, 4)] {
 			x := slicesOf(dim, at)
 			var others [][]float64
 			var distances []float64
 			for _, gap := range []float64{1e-12, 2.4e-9} {
-				for _, side := range []float64{-1, 1} {
+				for _, side := range []float64{-1, 1}[:testkit.Sweep(1, 2)] {
 					y := slices.Clone(x)
 					y[dim-1] += side * gap
 					others, distances = append(others, y), append(distances, math.Abs(y[dim-1]-at))
@@ -263,7 +263,7 @@ func TestBox_HasTheOptimalRate(t *testing.T) {
 	for _, d := range []int{2, 3} {
 		for _, level := range []float64{1e2, 1e3}[:testkit.Sweep(1, 2)] {
 			for kind := range 3 {
-				e := boxError(t, kind, d, level, 10)
+				e := boxError(t, kind, d, level, 8)
 				t.Logf("d = %d, level %g, data %d: %.4f, %.1f times the bound", d, level, kind, e, e/pairsBound(d, level))
 				if most := []float64{2: 4.5, 3: 6}[d]; e > most*pairsBound(d, level) {
 					t.Errorf("d = %d, level %g, data %d: %v is %.1f times the bound", d, level, kind, e, e/pairsBound(d, level))

@@ -490,3 +490,39 @@ func TestDistribution_NoiseCountsRounding(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkRelease is of 1000 users of 20 items and a curator, a time an item.
+func BenchmarkRelease(b *testing.B) {
+	rng := random.Seeded(1)
+	model := Model{Trust: Central, Users: 1000}
+	release[float64](b, "line", Line(0, 1), model, func() float64 { return rng.Float64() })
+	for _, d := range []int{2, 3, 6} {
+		release(b, fmt.Sprintf("box/d=%d", d), Box(metric.Euclidean{}, make([]float64, d), slicesOf(d, 1)), model, func() []float64 {
+			x := make([]float64, d)
+			for j := range x {
+				x[j] = rng.Float64()
+			}
+			return x
+		})
+	}
+	release(b, "sphere", Sphere(metric.GreatCircle{Radius: 1}), model, func() metric.LatLon {
+		return metric.LatLon{Lat: 180*rng.Float64() - 90, Lon: 360 * rng.Float64()}
+	})
+}
+
+func release[P any](b *testing.B, name string, domain *Domain[P], model Model, item func() P) {
+	users := make([][]P, model.Users)
+	for u := range users {
+		for range 20 {
+			users[u] = append(users[u], item())
+		}
+	}
+	d := testkit.Must(NewDistribution(b.Context(), domain, model, 0.1, nil))
+	b.Run(name, func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			testkit.Must(d.Release(nil, slices.Values(users)))
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20000, "ns/item")
+	})
+}

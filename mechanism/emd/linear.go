@@ -149,7 +149,7 @@ func (l *Linear[P]) addKNorm(op string, level float64) error {
 		w, k = 0, 0x1p23
 		for j := range unit {
 			unit[j] = 1
-			w += norm.Polytope.Norm(unit) * (1 + 0x1p-20)
+			w += float64(norm.Polytope.Norm(unit) * (1 + 0x1p-20))
 			unit[j] = 0
 		}
 	}
@@ -161,7 +161,7 @@ func (l *Linear[P]) addKNorm(op string, level float64) error {
 	if !(room <= mostRoom) {
 		return l.tooCoarse(op)
 	}
-	noise, err := additive.NewKNorm(norm, directed.DivDown(level, 1+room*(1+0x1p-40)), &additive.Options{Grid: l.step})
+	noise, err := additive.NewKNorm(norm, directed.DivDown(level, 1+float64(room*(1+0x1p-40))), &additive.Options{Grid: l.step})
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}

@@ -61,7 +61,7 @@ func NewSphere(ctx context.Context, op string, radius, noise, quantum, rounding,
 func (s *Sphere) vertices() [][3]float64 {
 	c := s.grid.Cells[0]
 	h := s.grid.Spacing(0)
-	room := h * 0x1p-10
+	room := float64(h * 0x1p-10)
 	var out [][3]float64
 	for cell := range c * c * c {
 		at := [3]int{cell / (c * c), cell / c % c, cell % c}

@@ -171,7 +171,7 @@ func (u *user) add(sides []side) {
 // A product of d factors in [0, 1] errs by at most the sum of their errors, and
 // placeErr has room for the product's own.
 func (u *user) mean(dst []int64, rng *rand.Rand, n int, err float64, enclose func(row int, prec uint) exact.Enclosure) {
-	err = math.Ldexp(float64(len(u.g.Cells))*(err+2*placeErr)+0x1p-62, u.g.Bits)
+	err = math.Ldexp(float64(float64(len(u.g.Cells))*(err+2*placeErr))+0x1p-62, u.g.Bits)
 	row := 0
 	scaled := func(prec uint) exact.Enclosure {
 		e := enclose(row, prec)
