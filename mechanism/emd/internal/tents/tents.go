@@ -109,6 +109,9 @@ func (g *Grid) side(j int, p, e, err float64) (a side) {
 		return side{i, 1, [3]float64{1}}
 	}
 	err += placeErr
+	if f := p - float64(i) + e; f > err && f < 1-err { // within a cell
+		return side{i, 2, [3]float64{1 - f, f}}
+	}
 	for v := max(i-1, 0); v <= min(i+2, g.Cells[j]); v++ {
 		if w := 1 - math.Abs(p-float64(v)+e); w > -err {
 			if a.n == 0 {
