@@ -40,8 +40,8 @@ func TestUnitVector_Encloses(t *testing.T) {
 	}
 }
 
-// TestMean_OfWholeNumbersDrawsNothing, and of others one word.
-func TestMean_DrawsOneWord(t *testing.T) {
+// TestMean_OfWholeNumbersDrawsNothing where they are multiples of 2^-digits.
+func TestMean_OfWholeNumbersDrawsNothing(t *testing.T) {
 	never := func(uint) Enclosure { panic("enclosed") }
 	var s Sum
 	s.Add(-6, 0)

@@ -52,8 +52,8 @@ func (c *Counts) Outputs() int { return len(c.n) }
 func (c *Counts) At(y int) int64 { return c.n[y] }
 
 // Merge adds the counts of other users. Different numbers of outputs, or of
-// items per user, are a [*metric.SizeError]; a nil d is [metric.ErrEmpty]. All leave
-// c as it is.
+// items per user, are a [*metric.SizeError]; a nil d is [metric.ErrEmpty], and c itself
+// an error. All leave c as it is.
 func (c *Counts) Merge(d *Counts) error {
 	const op = "emd: Counts.Merge"
 	switch {
@@ -61,6 +61,8 @@ func (c *Counts) Merge(d *Counts) error {
 		return fault.Empty(op, "Counts", 0)
 	case d.users == 0:
 		return nil
+	case d == c:
+		return fmt.Errorf("%s: the Counts themselves, want those of other users", op)
 	case c.users == 0:
 		*c = Counts{slices.Clone(d.n), d.users, d.items}
 		return nil

@@ -241,3 +241,15 @@ func TestReport_Binary(t *testing.T) {
 		t.Error("no report")
 	}
 }
+
+// TestMerge_RefusesItself: users counted twice are no others.
+func TestMerge_RefusesItself(t *testing.T) {
+	c := testkit.Must(NewCounts([]int64{1, 2}, 3))
+	d := testkit.Must(NewDistribution(t.Context(), Line(0, 1), oneUser, 1, nil))
+	r := testkit.Must(d.Release(nil, One([]float64{0.5})))
+	if c.Merge(c) == nil || c.Users() != 3 || r.Merge(r) == nil || r.Users() != 1 {
+		t.Errorf("%d and %d users", c.Users(), r.Users())
+	}
+	var none Counts
+	testkit.Check(t, none.Merge(&none)) // nobody
+}

@@ -32,8 +32,8 @@ func (r *Report) At(i int) int64 { return r.sum[i] }
 
 // Merge adds a report of other users, from a [Distribution] made with the same
 // arguments. Different numbers of sums are a [*metric.SizeError]; different levels
-// of noise, another domain or map, and a sum beyond int64 a [*metric.ValueError].
-// All leave r as it is.
+// of noise, another domain or map, and a sum beyond int64 a [*metric.ValueError], and r
+// itself is an error. All leave r as it is.
 func (r *Report) Merge(s *Report) error {
 	const op = "emd: Report.Merge"
 	switch {
@@ -41,6 +41,8 @@ func (r *Report) Merge(s *Report) error {
 		return fault.Empty(op, "Report", 0)
 	case s.users == 0:
 		return nil
+	case s == r:
+		return fmt.Errorf("%s: the Report itself, want one of other users", op)
 	case r.users == 0:
 		*r = *s
 		r.sum = slices.Clone(s.sum)
