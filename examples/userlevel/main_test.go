@@ -21,29 +21,29 @@ var userlevel = demotest.Program{Name: "userlevel", Main: run, Ext: ".csv"}
 // else is computed.
 const golden = `
 privacy               eps, moves  eps, whole user  center  center, stated  one release    distance  distance, stated
-user DP, eps = 1           1.000            1.000    4129            4011  68.6 N 25.4 W      2897              2998
-d_EM, alpha = 0.005        1.000            100.1   64.81           62.96  52.9 N 38.8 E     28.95             29.96
-user DP, eps = 100.1       100.1            100.1   41.26           40.08  52.6 N 39.2 E     28.95             29.96
+user DP, eps = 1           1.000            1.000    4073            4011  18.8 N 19.6 E      2892              2998
+d_EM, alpha = 0.005        1.000            100.1   64.96           62.96  52.6 N 39.3 E     27.76             29.96
+user DP, eps = 100.1       100.1            100.1   41.53           40.08  52.4 N 39.5 E     27.76             29.96
 privacy               release                eps, moves  eps, whole user      delta  error (km)  proved bound (km)
-user DP, eps = 1      noise on the shares         1.000            1.000          0        4460              19687
+user DP, eps = 1      noise on the shares         1.000            1.000          0        4613              19687
 user DP, eps = 1      Hadamard response           1.000            1.000  1.000e-06        9175              19687
 user DP, eps = 1      randomized response         1.000            1.000  1.000e-06        9364              19687
 d_EM, alpha = 0.005   distribution                1.000            98.43          0       508.7              13050
-d_EM, alpha = 0.005   noise on the shares         1.000            98.43          0       594.7               5339
+d_EM, alpha = 0.005   noise on the shares         1.000            98.43          0       580.3               5339
 d_EM, alpha = 0.005   distribution, local         1.000            98.43          0        2156              19687
 d_EM, alpha = 0.005   exponential mechanism       1.000            98.43          0        1301              19687
-user DP, eps = 98.43  noise on the shares         98.43            98.43          0       73.06              652.5
+user DP, eps = 98.43  noise on the shares         98.43            98.43          0       73.07              652.5
 user DP, eps = 98.43  Hadamard response           98.43            98.43  1.000e-06        2741              19687
 user DP, eps = 98.43  randomized response         98.43            98.43          0       56.74              879.2
 region        true share  user DP: noise  d_EM: distribution  d_EM: noise  first 12  user DP: randomized  d_EM: exponential
-Shanghai           15.00           19.76               14.87        16.78     15.83                    0              15.68
-Istanbul           9.950           19.65               7.182        10.95     10.83                    0              10.17
-Mumbai             9.800               0               10.15        9.662     8.750                    0              7.557
-Buenos Aires       5.900               0               6.355        4.644     5.833                    0              4.514
-Bangkok            5.700               0               7.400        4.362     5.833                    0                  0
-Lima               5.250               0               7.165        5.155     5.417                    0              8.240
-Mexico City        5.200               0               5.844        5.146     5.000                36.67              5.678
-Lagos              5.000               0               4.689        4.428     5.000                    0                  0
+Shanghai           15.00           18.17               14.87        14.93     15.83                    0              15.68
+Istanbul           9.950               0               7.182        8.929     10.83                    0              10.17
+Mumbai             9.800               0               10.15        10.02     8.750                    0              7.557
+Buenos Aires       5.900               0               6.355        7.291     5.833                    0              4.514
+Bangkok            5.700               0               7.400        3.085     5.833                    0                  0
+Lima               5.250               0               7.165        8.342     5.417                    0              8.240
+Mexico City        5.200           12.03               5.844        5.896     5.000                36.67              5.678
+Lagos              5.000               0               4.689        4.434     5.000                    0                  0
 `
 
 func TestUserlevel_Golden(t *testing.T) {

@@ -432,7 +432,7 @@ var shortCalls = func() map[string]string {
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
 			"accountant.NewShuffled accountant.Shuffled.Delta accountant.Shuffled.DeltaInterval accountant.Shuffled.Level accountant.Shuffled.LevelInterval emd.ItemWiseBudget emd.NewItemWise emd.PlanReduction emd.Frequencies.Collect emd.Distribution.Collect",
 		"mechanism.NewChannel, metric.Diameter or emd.Project are what takes its time": "additive.Madlib.LevelAt emd.GKRR.Channel emd.Hadamard.Channel emd.Frequencies.Distribution emd.NewFrequencies " +
-			"emd.NewGKRRFrequencies emd.NewGridLinear emd.NewHadamardFrequencies emd.NewLaplaceFrequencies emd.NewLinear emd.Distribution.Estimate",
+			"emd.NewGKRRFrequencies emd.NewHadamardFrequencies emd.NewLaplaceFrequencies emd.NewLinear emd.Distribution.Estimate",
 	} {
 		for _, name := range strings.Fields(names) {
 			short[name] = like

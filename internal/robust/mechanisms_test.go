@@ -257,7 +257,6 @@ var (
 	itemwise    = testkit.Must(emd.NewItemWise(context.Background(), channel, central, &emd.ItemWiseOptions{Delta: 1e-6}))
 	average     = emd.Average(additive.Norm{P: 2, Dim: 2})
 	linear      = testkit.Must(emd.NewLinear(context.Background(), average, unbounded, emd.Target{Alpha: 1}, nil))
-	gridLinear  = testkit.Must(emd.NewGridLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 2}), 0.5, modelTwo, emd.Target{Alpha: 1}, nil))
 	modelTwo    = emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 4}
 	pairsOf     = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}, {0, 0}}, {{2, 0}, {1, 1}}}))
 	reduceModel = emd.Model{Trust: emd.Central, Users: 3, Items: 50, Diameter: 4}
@@ -369,12 +368,8 @@ var emdCalls = []call{
 	{"emd.ItemWise.Release", itemwise.Release, []any{seeded(), threeUsers}},
 	{"emd.ItemWise.ReleaseShuffled", itemwise.ReleaseShuffled, []any{seeded(), threeUsers}},
 	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{}}},
-	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Target{Alpha: 1, Delta: 1e-6}, &emd.LinearOptions[[]float64]{Sample: points, Grid: 0.25}}},
+	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Target{Alpha: 1, Delta: 1e-6}, &emd.LinearOptions[[]float64]{Sample: points, Step: 0.25}}},
 	{"emd.Linear.Release", linear.Release, []any{seeded(), threePaths}},
-	{"emd.NewGridLinear", emd.NewGridLinear[[]float64], []any{emd.Average(additive.Norm{P: 1, Dim: 2}), 0.5, modelTwo, emd.Target{Alpha: 1}, &emd.GridLinearOptions[[]float64]{}}},
-	{"emd.NewGridLinear", emd.NewGridLinear[[]float64], []any{emd.Average(additive.Norm{P: 2, Dim: 1}), 0.5, modelTwo, emd.Target{Alpha: 1, Delta: 1e-6}, &emd.GridLinearOptions[[]float64]{}}},
-	{"emd.GridLinear.Release", gridLinear.Release, []any{seeded(), pairsOf}},
-	{"emd.GridLinear.ReleaseSum", gridLinear.ReleaseSum, []any{seeded(), pairsOf}},
 	{"emd.Landmarks", emd.Landmarks[[]float64], []any{metric.Euclidean{}, 2.0, plane}},
 	{"emd.Similarity", emd.Similarity, []any{[]float64{0.6, 0.8}}},
 	{"emd.Shares", emd.Shares, []any{path}},
@@ -418,7 +413,6 @@ var emdCalls = []call{
 	{"emd.Guarantee.At", discrete.At, []any{1.0}},
 	{"emd.Frequencies.ErrorBound", frequencies.ErrorBound, []any{int64(10)}},
 	{"emd.Linear.RadiusQuantile", linear.RadiusQuantile, []any{0.5}},
-	{"emd.GridLinear.CoordinateQuantile", gridLinear.CoordinateQuantile, []any{0.5}},
 }
 
 var exponentialCalls = []call{

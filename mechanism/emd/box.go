@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -23,9 +24,8 @@ const maxBoxDim = 8
 //
 // The box has a grid, whose spacing is of order (alpha n)^(-1/(d+1)), in the Local trust
 // (alpha sqrt(n))^(-1/(d+1)); an item becomes the weights of the 2^d corners of its cell (multilinear interpolation). The estimate lies on
-// a grid 3 to 9 times finer. Items are rounded to a lattice, 2^-10 of a cell wide as a
-// rule, and what is promised is about their distances there, where two items are at most
-// one step an axis farther apart.
+// a grid 3 to 9 times finer. What is promised is about the items as given, whatever
+// their last bits.
 func Box(space metric.Space[[]float64], lo, hi []float64) *Domain[[]float64] {
 	lo, hi = append([]float64(nil), lo...), append([]float64(nil), hi...)
 	return &Domain[[]float64]{func(_ context.Context, op string) (g ground[[]float64], err error) {
@@ -68,11 +68,14 @@ func Box(space metric.Space[[]float64], lo, hi []float64) *Domain[[]float64] {
 		}
 		g.named = slices.Concat([]float64{norm}, lo, hi)
 		g.plan = func(_ context.Context, op string, s setting) (plan[[]float64], error) {
-			b, err := tents.NewBox(op, lo, hi, norm, s.noise, s.quantum, s.spacing)
+			b, err := tents.NewBox(op, lo, hi, norm, s.noise, s.quantum, s.rounding, s.spacing)
 			if err != nil {
 				return plan[[]float64]{}, err
 			}
-			return plan[[]float64]{shape: b, add: b.Add, point: b.Point, lipschitz: b.Slope()}, nil
+			return plan[[]float64]{
+				shape: b, add: b.Add, point: b.Point, lipschitz: b.Slope(),
+				rounder: func() rounder[[]float64] { return b.Rounder() },
+			}, nil
 		}
 		return g, nil
 	}}
@@ -82,9 +85,7 @@ func Box(space metric.Space[[]float64], lo, hi []float64) *Domain[[]float64] {
 // that are no finite numbers are errors.
 //
 // Items become points in space, with the weights of [Box] there. What is promised is about
-// straight distances through the sphere, between the lattice points next to two items: at
-// most the distance of the items along it and the diagonal of a lattice cell, 2^-10 of the
-// resolution as a rule.
+// the items as given, and even about straight distances through the sphere.
 func Sphere(g metric.GreatCircle) *Domain[metric.LatLon] {
 	return &Domain[metric.LatLon]{func(_ context.Context, op string) (ground[metric.LatLon], error) {
 		if err := g.Check(metric.LatLon{}, metric.LatLon{}); err != nil {
@@ -93,20 +94,23 @@ func Sphere(g metric.GreatCircle) *Domain[metric.LatLon] {
 		radius := cmp.Or(g.Radius, metric.EarthRadiusKm)
 		sphere := ground[metric.LatLon]{diameter: directed.MulUp(directed.Next(math.Pi), radius), unit: g.Unit(), named: []float64{radius}}
 		sphere.plan = func(ctx context.Context, op string, s setting) (plan[metric.LatLon], error) {
-			b, err := tents.NewSphere(ctx, op, radius, s.noise, s.quantum, s.spacing)
+			b, err := tents.NewSphere(ctx, op, radius, s.noise, s.quantum, s.rounding, s.spacing)
 			if err != nil {
 				return plan[metric.LatLon]{}, err
 			}
 			return plan[metric.LatLon]{
-				shape: b, lipschitz: b.Slope(),
-				add: func(acc []int64, x metric.LatLon, count int64) error {
-					if err := g.Check(x, x); err != nil {
-						return fault.Within("emd: Sphere", err)
+				shape: b, add: b.Add, lipschitz: b.Slope(),
+				rounder: func() rounder[metric.LatLon] {
+					round := b.Rounder()
+					return func(dst []int64, rng *rand.Rand, items []metric.LatLon) error {
+						for i, x := range items {
+							if err := g.Check(x, x); err != nil {
+								return fmt.Errorf("item %d: %w", i, fault.Private(fault.Within("emd: Sphere", err)))
+							}
+						}
+						round(dst, rng, items)
+						return nil
 					}
-					var c [3]float64
-					copy(c[:], g.Append(nil, x))
-					b.Add(acc, c, count)
-					return nil
 				},
 				point: func(i int) metric.LatLon {
 					x := b.Point(i)

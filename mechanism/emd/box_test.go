@@ -2,6 +2,7 @@ package emd
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,20 +12,20 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// The exact probabilities of all reports of any two users of up to two items, at
-// lattice points of a box, for each norm: no ratio exceeds e^(alpha d_EM), and one
-// comes near. An item off the lattice or outside is its lattice point's.
+// The exact probabilities of all reports of any two users of up to two items, as they are
+// given, for each norm: no ratio exceeds e^(alpha d_EM), and one comes near. An item
+// outside is the nearest point's.
 func TestBox_IsPrivate(t *testing.T) {
 	for _, norm := range []metric.Space[[]float64]{metric.Manhattan{}, metric.Euclidean{}, metric.Chebyshev{}} {
 		const alpha = 3.0
 		for _, quantum := range []float64{0, 1.0 / 32} {
 			p, _ := planAt(t, Box(norm, []float64{0, -1}, []float64{1, 1}), alpha, quantum, 0.5)
-			points := [][]float64{{0.5, 0}, {0.25, 0.25}, {0, 0}, {1, 1}, {0.75, -0.25}, {0.25, 0}, {0.5, 0.5}}
+			points := [][]float64{{0.5, 0}, {0.2501, 0.25}, {0, 0}, {1, 1}, {0.75, -0.3}, {0.25, 0}, {0.5, 0.5}}
 			space := testkit.Must(metric.NewPoints(points, norm))
 			users := usersUpTo(len(points), 2)
 			a := p.level(alpha)
 			tight := 0.0
-			sums, mu := make([][]int64, len(users)), make([][]float64, len(users))
+			means, mu := make([][]part, len(users)), make([][]float64, len(users))
 			for u, items := range users {
 				mu[u] = make([]float64, len(points))
 				var at [][]float64
@@ -32,7 +33,7 @@ func TestBox_IsPrivate(t *testing.T) {
 					mu[u][x] += 1 / float64(len(items))
 					at = append(at, points[x])
 				}
-				sums[u] = sumOf(t, p, at...)
+				means[u] = roundedMean(t, p, at...)
 			}
 			for u := range users {
 				for v := range users {
@@ -40,7 +41,7 @@ func TestBox_IsPrivate(t *testing.T) {
 						continue
 					}
 					d := smallW1(space, mu[u], mu[v])
-					loss := worstLoss(sums[u], sums[v], int64(len(users[u])), int64(len(users[v])), a)
+					loss := worstLoss(means[u], means[v], a)
 					if loss > alpha*d*(1+1e-9) {
 						t.Fatalf("%T, quantum %v: users %v and %v at d_EM %v: loss %v", norm, quantum, users[u], users[v], d, loss)
 					}
@@ -50,13 +51,108 @@ func TestBox_IsPrivate(t *testing.T) {
 			if tight < 0.7 && quantum == 0 || tight < 0.2 {
 				t.Errorf("%T, quantum %v: loss at most %v of what is promised", norm, quantum, tight)
 			}
-			if quantum == 0 {
-				in, out := sumOf(t, p, []float64{1, -1}), sumOf(t, p, []float64{math.Inf(1), -7})
-				for i := range in {
-					if in[i] != out[i] {
-						t.Fatalf("%T: an item outside is not at the nearest point", norm)
+			in, out := roundedMean(t, p, []float64{1, -1}), roundedMean(t, p, []float64{math.Inf(1), -7})
+			if !slices.Equal(in, out) {
+				t.Fatalf("%T: an item outside is not at the nearest point", norm)
+			}
+		}
+	}
+}
+
+// near checks the report of one user's item against those of items next to it, whose
+// distances it is given: by the exact law, no ratio exceeds e^(alpha d), and one comes
+// near; and the releases that the same random numbers make are the same.
+func near[P any](t *testing.T, domain *Domain[P], alpha, tight float64, x P, others []P, distances []float64) {
+	t.Helper()
+	d := testkit.Must(NewDistribution(t.Context(), domain, Model{Trust: Local}, alpha, &DistributionOptions{Reports: 1, Spacing: 0.5}))
+	mean, worst := roundedMean(t, d.plan, x), 0.0
+	for i, y := range others {
+		other := roundedMean(t, d.plan, y)
+		for _, pair := range [2][2][]part{{mean, other}, {other, mean}} {
+			loss := worstLoss(pair[0], pair[1], d.a)
+			if most := alpha * distances[i]; loss > most*(1+1e-9)+1e-14 {
+				t.Errorf("%v and %v: loss %v, promised %v", x, y, loss, most)
+			}
+			worst = max(worst, loss/alpha/distances[i])
+		}
+	}
+	if worst < tight {
+		t.Errorf("%v: a loss of at most %v of what is promised", x, worst)
+	}
+}
+
+// TestBox_NearItemsAreHardToTell: the promise is about raw items, a billionth of a step of
+// any lattice apart, in 3 and in 6 dimensions, on the border of cells and within them.
+func TestBox_NearItemsAreHardToTell(t *testing.T) {
+	for _, dim := range []int{3, 6} {
+		for _, at := range []float64{0.5, 0.40625, 0.3, 1.0 / 16}[:testkit.Sweep(10/dim, 4)] {
+			x := slicesOf(dim, at)
+			var others [][]float64
+			var distances []float64
+			for _, gap := range []float64{1e-12, 2.4e-9} {
+				for _, side := range []float64{-1, 1}[:testkit.Sweep(1, 2)] {
+					y := slices.Clone(x)
+					y[dim-1] += side * gap
+					others, distances = append(others, y), append(distances, math.Abs(y[dim-1]-at))
+					y = slices.Clone(x)
+					for j := range y {
+						y[j] += side * gap
 					}
+					others, distances = append(others, y), append(distances, math.Abs(y[0]-at)*math.Sqrt(float64(dim)))
 				}
+			}
+			near(t, Box(metric.Euclidean{}, make([]float64, dim), slicesOf(dim, 1)), 100, 0.05, x, others, distances)
+		}
+	}
+}
+
+// TestSphere_NearItemsAreHardToTell likewise, also across the date line.
+func TestSphere_NearItemsAreHardToTell(t *testing.T) {
+	g := metric.GreatCircle{Radius: 1}
+	for _, x := range []metric.LatLon{{Lat: 30, Lon: 60}, {Lat: 0.25, Lon: -180}, {Lat: 51.5, Lon: -0.01}} {
+		var others []metric.LatLon
+		var distances []float64
+		for _, gap := range []float64{1e-10, 1e-7} {
+			for _, y := range []metric.LatLon{{Lat: x.Lat + gap, Lon: x.Lon}, {Lat: x.Lat, Lon: x.Lon - gap}} {
+				others = append(others, y)
+				east := math.Mod(x.Lon-y.Lon, 360) * math.Cos(x.Lat*math.Pi/180)
+				distances = append(distances, math.Hypot(y.Lat-x.Lat, east)*math.Pi/180*(1+1e-6))
+			}
+		}
+		near(t, Sphere(g), 100, 0.05, x, others, distances)
+	}
+}
+
+// TestLine_NearItemsAreHardToTell likewise.
+func TestLine_NearItemsAreHardToTell(t *testing.T) {
+	for _, x := range []float64{0.5, 0.3, 1.0 / 16} {
+		near(t, Line(-0.1, 1), 100, 0.9, x, []float64{x + 1e-12, x - 1e-12, x + 2.4e-9}, []float64{x + 1e-12 - x, x - (x - 1e-12), x + 2.4e-9 - x})
+	}
+}
+
+// TestDistribution_NearItemsReleaseTheSame: wherever one report changes between items 1e-12
+// apart, others, by other random numbers, do not.
+func TestDistribution_NearItemsReleaseTheSame(t *testing.T) {
+	for _, dim := range []int{3, 6} {
+		d := testkit.Must(NewDistribution(t.Context(), Box(metric.Euclidean{}, make([]float64, dim), slicesOf(dim, 1)),
+			Model{Trust: Local}, 100, &DistributionOptions{Reports: 1}))
+		release := func(seed uint64, x float64) []int64 {
+			return testkit.Must(d.Release(random.Seeded(seed), One([][]float64{slicesOf(dim, x)}))).sum
+		}
+		lo, hi := 0.1, 0.9
+		for hi-lo > 1e-12 {
+			if mid := (lo + hi) / 2; slices.Equal(release(0, lo), release(0, mid)) {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		if slices.Equal(release(0, lo), release(0, hi)) {
+			t.Fatal("the report changes nowhere")
+		}
+		for seed := range uint64(50) {
+			if seed > 0 && !slices.Equal(release(seed, lo), release(seed, hi)) {
+				t.Fatalf("%d dimensions: %v and %v are told apart", dim, lo, hi)
 			}
 		}
 	}
@@ -91,13 +187,10 @@ func TestBox_Refuses(t *testing.T) {
 	if _, err := NewDistribution(t.Context(), Sphere(metric.GreatCircle{Radius: -1}), model, 1, nil); err == nil {
 		t.Error("negative radius")
 	}
-	sphere := testkit.Must(NewDistribution(t.Context(), Sphere(metric.GreatCircle{Radius: 1}), model, 1, nil))
+	sphere := testkit.Must(NewDistribution(t.Context(), Sphere(metric.GreatCircle{Radius: 1}), Model{Trust: Central, Users: 1}, 1, nil))
 	for _, x := range []metric.LatLon{{Lat: 91}, {Lat: math.NaN()}, {Lon: math.Inf(1)}} {
-		if _, err := sphere.plan.mean(nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := sphere.plan.add(make([]int64, sphere.plan.Work()), x, 1); err == nil {
-			t.Errorf("%v is no item", x)
+		if _, err := sphere.Release(nil, linearUsers([]metric.LatLon{{}, x})); err == nil || !strings.Contains(err.Error(), "user 0: item 1: ") {
+			t.Errorf("%v is no item: %v", x, err)
 		}
 	}
 }
@@ -170,7 +263,7 @@ func TestBox_HasTheOptimalRate(t *testing.T) {
 	for _, d := range []int{2, 3} {
 		for _, level := range []float64{1e2, 1e3}[:testkit.Sweep(1, 2)] {
 			for kind := range 3 {
-				e := boxError(t, kind, d, level, 2)
+				e := boxError(t, kind, d, level, 8)
 				t.Logf("d = %d, level %g, data %d: %.4f, %.1f times the bound", d, level, kind, e, e/pairsBound(d, level))
 				if most := []float64{2: 4.5, 3: 6}[d]; e > most*pairsBound(d, level) {
 					t.Errorf("d = %d, level %g, data %d: %v is %.1f times the bound", d, level, kind, e, e/pairsBound(d, level))

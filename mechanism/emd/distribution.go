@@ -20,10 +20,11 @@ import (
 //
 // # How
 //
-// A map Phi takes items to vectors of integers, with ||Phi(x) - Phi(y)||_1 <= L d(x,y) for
-// a constant L that is proved or computed from all pairs. The vectors of a user's m items
+// A map Phi takes items, as they are given, to vectors, with ||Phi(x) - Phi(y)||_1 <= L d(x,y)
+// for a constant L that is proved or computed from all pairs. The vectors of a user's m items
 // have a sum S and the mean S/m. Each coordinate of the mean is rounded at random to one of
-// the two integers next to it, so that it is right on average. These vectors are added over
+// the two integers next to it, so that it is right on average: exactly, by as many digits of
+// the mean and of the random number as decide. These vectors are added over
 // all users, and every coordinate gets discrete Laplace noise: an integer k with
 // probability proportional to e^(-a|k|). From the noisy mean the weights of a finer set of points
 // are fitted. Errors in d_EM are of order (alpha n)^(-1/(d+1)) for n users in d dimensions
@@ -137,9 +138,7 @@ func NewDistribution[P any](ctx context.Context, domain *Domain[P], model Model,
 	if !(d.a >= minLaplace/2) {
 		return nil, fault.Value(op, "alpha", alpha, fmt.Sprintf("more, as the constant of the map is %v", d.plan.lipschitz))
 	}
-	if d.planned.plan, err = d.plan.fingerprint(model.Unit, ground.named); err != nil {
-		return nil, err
-	}
+	d.planned.plan = d.plan.fingerprint(model.Unit, ground.named)
 	d.g, err = perUnit(model, alpha, 0)
 	return d, err
 }
@@ -150,7 +149,7 @@ func NewDistribution[P any](ctx context.Context, domain *Domain[P], model Model,
 // on a report, and sums must fit int64.
 func (d *Distribution[P]) setting(op string, alpha, spacing float64) (setting, error) {
 	n, r := float64(d.planned.users), float64(d.planned.reports)
-	s := setting{noise: math.Sqrt(r) / n / alpha, spacing: spacing}
+	s := setting{noise: math.Sqrt(r) / n / alpha, rounding: math.Sqrt(r/n) / alpha, spacing: spacing}
 	finest := max(0x1p-40/alpha, d.diameter/maxPositions, d.diameter*n*0x1p-61)
 	quantum := max(finest, min(s.noise*0x1p-10, 0x1p-22/alpha, d.diameter*0x1p-20))
 	frac, exp := math.Frexp(quantum)
@@ -197,7 +196,7 @@ func (d *Distribution[P]) ErrorBound() float64 {
 // E|Z| = 1/sinh a and E Z^2 = 1/(2 sinh^2(a/2)), and rounding at most 1/4 a user.
 func (d *Distribution[P]) noise(r *Report) (size, deviation float64) {
 	n, rounding := float64(r.users), float64(r.users)/4
-	if d.g.model.Items == 1 {
+	if d.whole() {
 		rounding = 0
 	}
 	sinh := math.Sinh(d.a / 2)
@@ -207,6 +206,9 @@ func (d *Distribution[P]) noise(r *Report) (size, deviation float64) {
 	}
 	return deviation, deviation
 }
+
+// whole tells whether users' means are integers, which rounding leaves.
+func (d *Distribution[P]) whole() bool { return d.plan.whole && d.g.model.Items == 1 }
 
 // Release makes one report of the users of the model. Errors name the user and the item:
 // data that do not fit the model, or an item that is not in the domain. They depend on the
@@ -235,30 +237,24 @@ func (d *Distribution[P]) release(ctx context.Context, op string, model Model, r
 	defer done()
 	k := d.plan.Dim()
 	r := &Report{a: d.a, plan: d.planned.plan, sum: make([]int64, k)}
-	acc := make([]int64, d.plan.Work())
+	mean, round := make([]int64, k), d.plan.rounder()
 	largest := d.plan.Largest()
 	err := each(op, model, data, func(user int, items []P) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		m := int64(len(items))
-		if m > math.MaxInt64/largest {
-			return &fault.SizeError{Op: op, Arg: fmt.Sprintf("user %d", user), Got: len(items), Want: "fewer items: their sum overflows"}
+		if int64(len(items)) > math.MaxInt64/largest {
+			return fault.Private(&fault.SizeError{Op: op, Arg: fmt.Sprintf("user %d", user), Got: len(items), Want: "fewer items: their sum overflows"})
 		}
-		clear(acc)
-		for i, x := range items {
-			if err := d.plan.add(acc, x, 1); err != nil {
-				return fmt.Errorf("%s: user %d: item %d: %w", op, user, i, fault.Private(err))
-			}
+		if err := round(mean, rng, items); err != nil {
+			return fmt.Errorf("%s: user %d: %w", op, user, err)
 		}
-		d.plan.Finish(acc)
-		roundMean(rng, acc[:k], m)
 		if model.Trust == Local {
-			d.addNoise(rng, acc[:k])
+			d.addNoise(rng, mean)
 			r.reports++
 		}
 		r.users++
-		return r.add(op, acc[:k])
+		return r.add(op, mean)
 	})
 	if err != nil {
 		return nil, err

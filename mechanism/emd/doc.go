@@ -23,16 +23,15 @@
 //
 // Release a mean:
 //   - [NewLinear] of a [Query], such as [Average], [Region], [Landmarks] or [Shares].
-//   - [NewGridLinear] the same, on integers.
 //
 // Serve users of any size with a mechanism for equal ones: [NewReduced].
 //
 // # Guarantees
 //
 // A [Guarantee] knows its model and refuses to compose with others. Draws are exact and
-// accountants round upward, so promises hold for all bits of what is published; [Linear]
-// promises in real arithmetic. The number of users is public: adding or removing one is not
-// covered.
+// accountants round upward, so promises hold for all bits of what is published, and for
+// items as they are given; what a [Query] rounds is said there. The number of users is
+// public: adding or removing one is not covered.
 //
 // # Cost
 //

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/dendrogram"
@@ -29,9 +31,7 @@ type Domain[P any] struct {
 // Line is the interval [lo, hi] of the real line, lo < hi, in the unit of Model.Unit. Items
 // outside count at the nearer end, which moves no two apart; NaN is an error.
 //
-// Items are rounded to a lattice, at most a thousandth of the noise wide, and what is
-// promised is about their distances there. Rounding may move two items apart by one step of
-// the lattice, and 2^-51 of the larger of |lo| and |hi|.
+// What is promised is about the items as given, whatever their last bits.
 func Line(lo, hi float64) *Domain[float64] {
 	return &Domain[float64]{func(_ context.Context, op string) (g ground[float64], err error) {
 		if err := cmp.Or(fault.AllFinite(op, "ends of the line", []float64{lo, hi}), fault.Positive(op, "hi-lo", hi-lo)); err != nil {
@@ -50,13 +50,16 @@ func Line(lo, hi float64) *Domain[float64] {
 				shape:     m,
 				lipschitz: 1 / s.quantum,
 				point:     func(i int) float64 { return min(lo+float64(float64(m.Outputs[i])*s.quantum), hi) },
-				add: func(acc []int64, x float64, count int64) error {
-					if math.IsNaN(x) {
-						return fault.Value("emd: Line", "item", x, "a number")
+				add:       m.AddOutput,
+				rounder: func() rounder[float64] {
+					round := m.Rounder(lo, hi)
+					return func(dst []int64, rng *rand.Rand, items []float64) error {
+						if i := slices.IndexFunc(items, math.IsNaN); i >= 0 {
+							return fmt.Errorf("item %d: %w", i, fault.Private(fault.Value("emd: Line", "item", items[i], "a number")))
+						}
+						round(dst, rng, items)
+						return nil
 					}
-					x = min(max(x, lo), hi)
-					m.Add(acc, min(int64(math.Round((x-lo)/s.quantum)), length), count)
-					return nil
 				},
 			}, nil
 		}
@@ -165,6 +168,9 @@ type setting struct {
 	// a thousandth of noise or less, and such that sums fit int64 where the
 	// coordinates are at most diameter/quantum.
 	quantum float64
+	// rounding is noise times the root of the number of users: how large the noise is
+	// beside the rounding of as many means.
+	rounding float64
 	// spacing, where positive, is the user's choice of the resolution, a distance.
 	spacing float64
 }
@@ -179,15 +185,24 @@ func (s setting) width(diameter float64) float64 {
 	return math.Sqrt(diameter*s.noise) / 0.6
 }
 
-// plan is a map Phi of the items to vectors of integers, and how to tell from the
-// noisy mean of Phi how the items are distributed.
+// rounder sets dst to the mean of Phi over a user's items, one or more, each coordinate
+// rounded at random and independently to one of the two integers next to it such that
+// its expectation is exact, or says which is no item. It is for one goroutine.
+type rounder[P any] func(dst []int64, rng *rand.Rand, items []P) error
+
+// plan is a map Phi of the items to vectors, and how to tell from the noisy mean of Phi
+// how the items are distributed.
 type plan[P any] struct {
 	shape
-	// add adds count times Phi(x) to acc, of length Work, in the form that Finish
-	// takes, or says why x is no item.
-	add func(acc []int64, x P, count int64) error
+	// rounder makes the means of users.
+	rounder func() rounder[P]
+	// add adds count times Phi of output i, rounded to integers, to acc, of length Work,
+	// in the form that Finish takes.
+	add func(acc []int64, i int, count int64)
 	// point is where output i lies. The caller may keep it.
 	point func(i int) P
+	// whole tells whether Phi is of integers.
+	whole bool
 	// lipschitz is the largest ||Phi(x) - Phi(y)||_1 / d(x,y), rounded up.
 	lipschitz float64
 }
@@ -200,7 +215,7 @@ func (p plan[P]) level(alpha float64) float64 {
 
 // fingerprint is a checksum of the map: of the domain's numbers, or else of the
 // vectors of all items. Equal plans have equal ones.
-func (p plan[P]) fingerprint(unit metric.Unit, named []float64) (uint32, error) {
+func (p plan[P]) fingerprint(unit metric.Unit, named []float64) uint32 {
 	b := []byte(unit)
 	for _, v := range append([]float64{float64(p.Dim()), float64(p.Len()), p.lipschitz}, named...) {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v+0)) // no -0
@@ -209,16 +224,14 @@ func (p plan[P]) fingerprint(unit metric.Unit, named []float64) (uint32, error) 
 		acc := make([]int64, p.Work())
 		for i := range p.Len() {
 			// Odd factors, far apart; sums may wrap around.
-			if err := p.add(acc, p.point(i), int64(2*i+1)*0x9e3779b97f4a7c1); err != nil {
-				return 0, err
-			}
+			p.add(acc, i, int64(2*i+1)*0x9e3779b97f4a7c1)
 		}
 		p.Finish(acc)
 		for _, v := range acc[:p.Dim()] {
 			b = binary.LittleEndian.AppendUint64(b, uint64(v))
 		}
 	}
-	return crc32.Checksum(b, castagnoli), nil
+	return crc32.Checksum(b, castagnoli)
 }
 
 // shape is what of a plan does not know the items' type. Its methods are safe for
@@ -228,7 +241,7 @@ type shape interface {
 	Dim() int
 	// Work is the length of an accumulator, at least Dim.
 	Work() int
-	// Largest bounds the sizes of coordinates, and of what one item adds to any
+	// Largest bounds the sizes of coordinates, and of what one output adds to any
 	// entry of an accumulator.
 	Largest() int64
 	// Finish makes of an accumulator the sum of Phi, in its first Dim numbers.
@@ -259,18 +272,30 @@ func treePlan(t hierarchy.Tree, s setting) plan[int] {
 	return finitePlan(m, 1/s.quantum, m.Add)
 }
 
-// finitePlan is a plan whose items are the outputs, by index.
+// finitePlan is a plan whose items are the outputs, by index, and whose Phi is of
+// integers.
 func finitePlan(m shape, lipschitz float64, add func(acc []int64, x int, count int64)) plan[int] {
 	return plan[int]{
 		shape:     m,
+		whole:     true,
 		lipschitz: lipschitz,
 		point:     func(i int) int { return i },
-		add: func(acc []int64, x int, count int64) error {
-			if err := fault.Index("emd: Distribution", "item", x, m.Len()); err != nil {
-				return err
+		add:       add,
+		rounder: func() rounder[int] {
+			acc := make([]int64, m.Work())
+			return func(dst []int64, rng *rand.Rand, items []int) error {
+				clear(acc)
+				for i, x := range items {
+					if err := fault.Index("emd: Distribution", "item", x, m.Len()); err != nil {
+						return fmt.Errorf("item %d: %w", i, fault.Private(err))
+					}
+					add(acc, x, 1)
+				}
+				m.Finish(acc)
+				copy(dst, acc)
+				roundMean(rng, dst, int64(len(items)))
+				return nil
 			}
-			add(acc, x, count)
-			return nil
 		},
 	}
 }

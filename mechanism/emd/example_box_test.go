@@ -88,7 +88,7 @@ func ExampleSphere() {
 	}
 	fmt.Println(d.Guarantee())
 	// Output:
-	// 0.64 within 1,000 km of {51.5 -0.5}
+	// 0.63 within 1,000 km of {51.5 -0.5}
 	// 0.27 within 1,000 km of {33.6 -84.4}
 	// 0.10 within 1,000 km of {25.3 55.4}
 	// 0.0005-private per km under d_EM (central, 10000 users of any number of items, diameter 20015.1 km)

@@ -68,20 +68,20 @@ func ExampleNewLinear_local() {
 	// Lipschitz constant 0.5 per km, share 1 plus noise of deviation 0.49: [0.74] <nil>
 }
 
-// Ages in whole years: the sum of all ages is noised as an integer.
-func ExampleNewGridLinear() {
+// Ages in whole years, released as multiples of a year over the number of households.
+func ExampleNewLinear_step() {
 	households := [][][]float64{{{31}, {35}}, {{62}, {60}}, {{8}, {44}}}
-	model := emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 120, Unit: "year"}
-	m, err := emd.NewGridLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), 1, model, emd.Target{Alpha: 1}, nil)
+	model := emd.Model{Trust: emd.Central, Users: 3, Diameter: 120, Unit: "year"}
+	m, err := emd.NewLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), model, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{Step: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	sum, err := m.ReleaseSum(rand.New(rand.NewPCG(1, 2)), slices.Values(households))
-	fmt.Println("sum 240 as", sum, err)
-	fmt.Printf("mean within %.2f years with probability 0.95\n", m.CoordinateQuantile(0.95))
+	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), slices.Values(households))
+	fmt.Printf("mean 40 as %.2f %v\n", y, err)
+	fmt.Printf("noise within %.2f years with probability 0.95\n", m.RadiusQuantile(0.95))
 	// Output:
-	// sum 240 as [246] <nil>
-	// mean within 1.00 years with probability 0.95
+	// mean 40 as [40.00] <nil>
+	// noise within 1.00 years with probability 0.95
 }
 
 func ExampleLandmarks() {
@@ -158,10 +158,10 @@ func ExampleShares() {
 	p, _, err := emd.Project(context.Background(), stations, y)
 	fmt.Printf("as a distribution: %.3f %v\n", p, err)
 	// Output:
-	// 0.223, deviation 0.0019
-	// 0.445, deviation 0.0019
-	// 0.334, deviation 0.0012
-	// as a distribution: [0.222 0.445 0.333] <nil>
+	// 0.219, deviation 0.0019
+	// 0.447, deviation 0.0019
+	// 0.332, deviation 0.0012
+	// as a distribution: [0.219 0.448 0.333] <nil>
 }
 
 // Within 1 km of a clinic, fading out over 2 km.
@@ -183,14 +183,14 @@ func ExampleBall() {
 // The data of one user, whose noisy average leaves its device.
 func ExampleOne() {
 	model := emd.Model{Trust: emd.Local, Items: 3, Diameter: 10}
-	m, err := emd.NewGridLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), 1, model, emd.Target{Alpha: 2}, nil)
+	m, err := emd.NewLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), model, emd.Target{Alpha: 2}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), emd.One([][]float64{{3}, {4}, {8}}))
 	fmt.Printf("5 as %.2f %v\n", y, err)
 	// Output:
-	// 5 as [6.33] <nil>
+	// 5 as [5.13] <nil>
 }
 
 func ExampleRegion() {

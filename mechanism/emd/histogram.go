@@ -130,13 +130,10 @@ func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, 
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	y, err := h.d.plan.mean(h.Weights)
-	if err != nil {
-		return ErrorBar{}, err
-	}
+	y := h.d.plan.mean(h.Weights)
 	d, n := h.d, float64(h.users)
 	rounding := 0.0
-	if d.g.model.Items != 1 {
+	if !d.whole() {
 		rounding = math.Sqrt(n / 6) // the mean of f(1-f), for parts f of an integer
 	}
 	bar := ErrorBar{Draws: draws, Prob: prob, Unit: d.g.model.Unit, Resolution: d.plan.Resolution()}

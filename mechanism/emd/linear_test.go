@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -105,50 +107,150 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 }
 
 // The level of the noise, brought back to d_EM in exact arithmetic, is at most
-// alpha, and by less than 1e-15 of it below.
+// alpha, and by less than 1e-12 of it below.
 func TestLinear_LevelIsRoundedDown(t *testing.T) {
 	r := random.Seeded(5)
-	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	rat := func(v float64) *big.Rat { return ratio(t, v) }
 	for i := range 2000 {
 		alpha, l := math.Exp(8*r.NormFloat64()), math.Exp(8*r.NormFloat64())
 		model := Model{Trust: Central, Users: 1 + r.IntN(1e9), Items: 1 + r.IntN(1000), Diameter: 1}
-		check := func(level *big.Rat) {
-			t.Helper()
-			if level.Cmp(exact(alpha)) > 0 || new(big.Rat).Mul(level, exact(1+1e-15)).Cmp(exact(alpha)) < 0 {
-				f, _ := level.Float64()
-				t.Fatalf("alpha %v, l %v, %v: the noise has %v", alpha, l, model, f)
-			}
+		lin := testkit.Must(NewLinear(t.Context(), linearScaled(l, float64(1+i%2), 1+i%3), model, Target{Alpha: alpha}, nil))
+		level := rat(lin.noise.(*additive.KNorm).Guarantee().Alpha())
+		level.Mul(level, rat(l))
+		if level.Cmp(rat(alpha)) > 0 || new(big.Rat).Mul(level, rat(1+1e-12)).Cmp(rat(alpha)) < 0 {
+			f, _ := level.Float64()
+			t.Fatalf("alpha %v, l %v, %v: the noise has %v", alpha, l, model, f)
 		}
-		lin := testkit.Must(NewLinear(t.Context(), linearScaled(l, 1, 1), model, Target{Alpha: alpha}, nil))
-		level := exact(lin.noise.(*additive.KNorm).Guarantee().Alpha())
-		check(level.Mul(level, exact(l)).Quo(level, exact(float64(model.Users))))
-		step := math.Exp(8 * r.NormFloat64())
-		grid := testkit.Must(NewGridLinear(t.Context(), linearScaled(l, 1, 1), step, model, Target{Alpha: alpha}, nil))
-		level = exact(grid.noise.(*additive.DiscreteLaplace).Guarantee().Alpha())
-		check(level.Mul(level, exact(float64(model.Items))).Mul(level, exact(l)).Quo(level, exact(step)))
 
-		// Gaussian noise reaches as far as the mean can move, and not much
+		// Gaussian noise reaches as far as the sum can move, and not much
 		// farther.
 		if i%100 != 0 { // it takes some ms to find
 			continue
 		}
 		model.Diameter = math.Exp(8 * r.NormFloat64())
 		lin = testkit.Must(NewLinear(t.Context(), linearScaled(l, 2, 1), model, Target{alpha, 0.1}, nil))
-		covers := func(reach float64, move *big.Rat) {
-			t.Helper()
-			if exact(reach).Cmp(move) < 0 || exact(reach*(1-1e-15)).Cmp(move) > 0 {
-				t.Fatalf("l %v, %v: reach %v", l, model, reach)
+		reach, move := lin.noise.(*additive.Gaussian).Guarantee().Reach(), new(big.Rat).Mul(rat(model.Diameter), rat(l))
+		if rat(reach).Cmp(move) < 0 || rat(reach*(1-1e-12)).Cmp(move) > 0 {
+			t.Fatalf("l %v, %v: reach %v", l, model, reach)
+		}
+	}
+}
+
+// TestLinear_UsersMeansAreExact: a user's mean of values as given, on the lattice or not,
+// tiny, negative or large, is rounded up with just the probability that it says.
+func TestLinear_UsersMeansAreExact(t *testing.T) {
+	const step = 0x1p-3
+	for seed := range uint64(300) {
+		r := random.Seeded(seed)
+		var s exact.Sum
+		items, want := make([][]float64, 1+r.IntN(5)), new(big.Rat)
+		for i := range items {
+			v := []float64{r.NormFloat64(), 0.1, -1e-30, 5e-324, 1e12 * r.NormFloat64(), -3, 0, -0x1p-54}[r.IntN(8)]
+			items[i] = []float64{v}
+			want.Add(want, ratio(t, v))
+			if !addSteps(&s, v, step, 0x1p61) {
+				t.Fatalf("%v is refused", v)
 			}
 		}
-		move := new(big.Rat).Mul(exact(model.Diameter), exact(l))
-		covers(lin.noise.(*additive.Gaussian).Guarantee().Reach(), move.Quo(move, exact(float64(model.Users))))
-		// At most 20 items of step 1/l or so, for the sake of time: the
-		// discrete law is summed up.
-		model.Items, model.Diameter = 1+r.IntN(20), 1+r.Float64()
-		step = 0.9 * l * r.Float64()
-		grid = testkit.Must(NewGridLinear(t.Context(), linearScaled(l, 1, 1), step, model, Target{step / l, 0.1}, nil))
-		move.Mul(exact(model.Diameter), exact(l)).Mul(move, exact(float64(model.Items))).Quo(move, exact(step))
-		covers(grid.noise.(*additive.DiscreteGaussian).Guarantee().Reach(), move)
+		want.Quo(want, ratio(t, step*float64(len(items))))
+		l := &Linear[[]float64]{means: means[[]float64]{query: linearScaled(1, 1, 1)}, step: step}
+		whole, part := testkit.Rounding(func(rng *rand.Rand) int64 {
+			w, p := s.Mean(rng, int64(len(items)), 4, stepErr, func(prec uint) exact.Enclosure {
+				return l.enclose(0, items, []float64{0}, prec)
+			})
+			return w<<4 + int64(p)
+		})
+		// In units of 2^-4 steps.
+		got := new(big.Rat).SetFrac(new(big.Int).SetUint64(part), big.NewInt(1<<56))
+		got.Add(got, big.NewRat(whole, 1)).Quo(got, big.NewRat(16, 1))
+		if off, _ := got.Sub(got, want).Float64(); math.Abs(off) > 0x1p-58 {
+			t.Fatalf("seed %d: %v: off by %v steps", seed, items, off)
+		}
+	}
+}
+
+// TestLinear_OrderOfItemsIsNothing: d_EM does not see it, so with the same random numbers
+// releases are the same, where sums in float64 would not be.
+func TestLinear_OrderOfItemsIsNothing(t *testing.T) {
+	for _, norm := range []float64{1, 2} {
+		l := testkit.Must(NewLinear(t.Context(), linearScaled(1, norm, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1e3}, nil))
+		items := [][]float64{{4e9, -4e9}, {0.1, 1e-7}, {-4e9, 4e9}, {1.0 / 3, 0.2}}
+		for seed := range uint64(50) {
+			want := testkit.Must(l.Release(random.Seeded(seed), One(items)))
+			items[seed%4], items[seed%3] = items[seed%3], items[seed%4]
+			if got := testkit.Must(l.Release(random.Seeded(seed), One(items))); !slices.Equal(got, want) {
+				t.Fatalf("norm %v: %v and %v", norm, got, want)
+			}
+		}
+	}
+}
+
+// A step too coarse for Alpha, Delta or the dimension is refused, and one of a million times
+// the default is not.
+func TestLinear_StepIsNotTooCoarse(t *testing.T) {
+	model := Model{Trust: Local, Diameter: 1}
+	for _, c := range []struct {
+		p      float64
+		dim    int
+		target Target
+		step   float64
+		want   string
+	}{
+		{1, 3, Target{Alpha: 1}, 0x1p10, ""}, {2, 3, Target{Alpha: 1}, 0x1p10, ""}, {2, 3, Target{Alpha: 1, Delta: 1e-6}, 0x1p10, ""},
+		{1, 1, Target{Alpha: 1}, 0x1p46, "Step"}, {2, 3, Target{Alpha: 1}, 0x1p40, "Step"}, {2, 3, Target{Alpha: 1, Delta: 1e-6}, 0x1p30, "Step"},
+		{2, 3, Target{Alpha: 1, Delta: 1e-12}, 0, ""}, {2, 3, Target{Alpha: 1, Delta: 1e-25}, 0, ""}, {2, 1000, Target{Alpha: 1}, 0, ""},
+	} {
+		_, err := NewLinear(t.Context(), linearScaled(1, c.p, c.dim), model, c.target, &LinearOptions[[]float64]{Step: c.step})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestLinear_RoundingIsCovered: in the plane, for the norms of noise that depends between
+// coordinates, the exact probability of every cell moves by no more than e^(alpha d), however
+// near two means are, with as coarse a lattice of users' means as the proof of [NewLinear]
+// allows for: by how much it is exceeded without the room left is the test's own check.
+func TestLinear_RoundingIsCovered(t *testing.T) {
+	for _, p := range []float64{2, math.Inf(1)} {
+		const g, h, level = 1.0 / 4, 1.0 / 64, 1.0
+		room := 8 * 4 * h / g
+		norm := func(x, y float64) float64 {
+			if p == 2 {
+				return math.Hypot(x, y)
+			}
+			return max(math.Abs(x), math.Abs(y))
+		}
+		// mass is the noise's in the cell (i, j) of side g, seen from (x, y).
+		mass := func(i, j int, x, y float64) (sum float64) {
+			const n = 40
+			for a := range n {
+				for b := range n {
+					sum += math.Exp(-level * norm((float64(i)+(float64(a)+.5)/n-.5)*g-x, (float64(j)+(float64(b)+.5)/n-.5)*g-y))
+				}
+			}
+			return sum
+		}
+		worst := 0.0
+		for i := -2; i <= 2; i++ {
+			for j := -2; j <= 2; j++ {
+				// Along a cell of the lattice at a corner of which noise has its peak.
+				corner := [4]float64{mass(i, j, 0, 0), mass(i, j, h, 0), mass(i, j, 0, h), mass(i, j, h, h)}
+				for _, s := range [][2]float64{{0, 0}, {.5, .5}, {1, 0}, {1, 1}} {
+					at := corner[0]*(1-s[0])*(1-s[1]) + corner[1]*s[0]*(1-s[1]) + corner[2]*(1-s[0])*s[1] + corner[3]*s[0]*s[1]
+					dx := (corner[1]-corner[0])*(1-s[1]) + (corner[3]-corner[2])*s[1]
+					dy := (corner[2]-corner[0])*(1-s[0]) + (corner[3]-corner[1])*s[0]
+					slope := math.Hypot(dx, dy) // the dual norm
+					if p != 2 {
+						slope = math.Abs(dx) + math.Abs(dy)
+					}
+					worst = max(worst, slope/h/at)
+				}
+			}
+		}
+		if worst > level*(1+room) {
+			t.Errorf("p = %v: ln P changes by %v a unit, above %v", p, worst, level*(1+room))
+		}
 	}
 }
 
@@ -163,13 +265,8 @@ func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 	for diam, want := range map[float64]string{0: "Model.Diameter = 0, want a positive number", 3.9: "above the model's diameter 3.9", 4: ""} {
 		model := Model{Trust: Central, Users: 2, Items: 1, Diameter: diam}
 		_, err := NewLinear(t.Context(), linearScaled(1, 2, 2), model, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: sample})
-		l1 := linearSteps(2)
-		l1.Lipschitz = 2
-		_, err2 := NewGridLinear(t.Context(), l1, 1, model, Target{Alpha: 1}, &GridLinearOptions[[]float64]{Sample: sample})
-		for i, err := range []error{err, err2} {
-			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-				t.Errorf("%d, diameter %v: %v, want %q", i, diam, err, want)
-			}
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("diameter %v: %v, want %q", diam, err, want)
 		}
 	}
 	one := testkit.Must(metric.NewPoints([][]float64{{1, 2}}, metric.Euclidean{}))
@@ -268,7 +365,7 @@ func BenchmarkLinear(b *testing.B) {
 // Seeded releases repeat; the query sees items in order.
 func TestLinear_Repeats(t *testing.T) {
 	q := testkit.Must(Landmarks(metric.Euclidean{}, 1, []float64{0, 0}))
-	l := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 1, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Grid: 0x1p-10}))
+	l := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 1, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Step: 0x1p-10}))
 	a := testkit.Must(l.Release(random.Seeded(9), One([][]float64{{3, 4}})))
 	b := testkit.Must(l.Release(random.Seeded(9), One([][]float64{{3, 4}})))
 	if !slices.Equal(a, b) || a[0] != math.Round(a[0]*1024)/1024 {

@@ -17,7 +17,6 @@ func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 	testkit.Unmade[Hadamard](t, "NewHadamard")
 	testkit.Unmade[ItemWise](t, "NewItemWise", "Theorem")
 	testkit.Unmade[Linear[vector]](t, "NewLinear")
-	testkit.Unmade[GridLinear[vector]](t, "NewGridLinear")
 	testkit.Unmade[Reduced[int, []int64]](t, "NewReduced", "SampleDistance")
 	for _, w := range []*ItemWise{nil, {}} {
 		if _, err := NewReduced(w, Sampling{Radius: 1, Delta: .1}); err == nil {

@@ -81,9 +81,6 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 		"NewLinear": {func(m Model) (Guarantee, error) {
 			return guaranteeOf(NewLinear(t.Context(), shares, m, Target{Alpha: 1}, nil))
 		}, central, false},
-		"NewGridLinear": {func(m Model) (Guarantee, error) {
-			return guaranteeOf(NewGridLinear(t.Context(), shares, 1, m, Target{Alpha: 1}, nil))
-		}, central, false},
 		"NewGuarantee":  {func(m Model) (Guarantee, error) { return NewGuarantee(m, pureLevel(t, 1)) }, local, false},
 		"NewDiscrete":   {func(m Model) (Guarantee, error) { return NewDiscrete(m, 1, DP{1, 0}) }, local, false},
 		"FromUserLevel": {func(m Model) (Guarantee, error) { return FromUserLevel(m, DP{1, 0}, 1) }, local, false},

@@ -27,8 +27,11 @@ import (
 // 4.1; Kantorovich duality), which is what [Linear] rests on.
 //
 // The constructors here derive the constant; whoever writes a Query by hand
-// states it, and [LipschitzAtLeast] looks for a proof of the contrary. Values
-// of Func that are off by rounding move a release by as little.
+// states it, and [LipschitzAtLeast] looks for a proof of the contrary. It is about
+// the float64s that Func returns. Where these are within e, in Norm, of a function with
+// the constant, such as by rounding, what is promised is about d_X(x, y) + 2e/Lipschitz
+// for x != y: of the queries here [Average], [Shares] and [Indicator] have e = 0, and the
+// others some units in the last place of their terms.
 type Query[P any] struct {
 	// Name is for errors and people, as in "distance to a landmark".
 	Name string

@@ -6,8 +6,12 @@ package interval
 import (
 	"context"
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
@@ -91,6 +95,86 @@ func (m *Map) Finish(acc []int64) {
 		acc[c] += above * m.width(c)
 		above += acc[k+c]
 	}
+}
+
+// AddOutput adds count times Phi of output i, in the form that Finish takes.
+func (m *Map) AddOutput(acc []int64, i int, count int64) { m.Add(acc, m.Outputs[i], count) }
+
+// placeErr bounds the error of the part of a quantum, two roundings.
+const placeErr = 0x1p-51
+
+// Rounder returns a function that sets dst to the mean of Phi over the points x of a
+// line from lo to hi, at the positions (x - lo)/Quantum, which are real numbers; each
+// coordinate is rounded at random and independently to one of the two integers next to
+// it such that its expectation is exact. Points outside count at the nearer end. It is
+// for one goroutine. The Quantum must be a power of two, and Bounds[0] 0.
+func (m *Map) Rounder(lo, hi float64) func(dst []int64, rng *rand.Rand, items []float64) {
+	sums, above := make([]exact.Sum, m.Dim()), make([]int64, m.Dim()+1)
+	last := m.Bounds[m.Dim()]
+	return func(dst []int64, rng *rand.Rand, items []float64) {
+		clear(sums)
+		clear(above)
+		for _, x := range items {
+			// The position is k + rest + more, exactly: the sign of the latter two
+			// together is that of their rounded sum.
+			d, e := directed.TwoSum(min(max(x, lo), hi), -lo)
+			p, more := d/m.Quantum, e/m.Quantum
+			k := math.Floor(p)
+			rest := p - k
+			whole := more == 0 && rest == 0 && p*m.Quantum == d
+			switch {
+			case rest+more < 0:
+				k, rest = k-1, (rest+1)+more
+			case (rest-1)+more >= 0:
+				k, rest = k+1, (rest-1)+more
+			default:
+				rest += more
+			}
+			at := int64(k)
+			if at >= last {
+				at, rest, whole = last, 0, true
+			}
+			c, found := slices.BinarySearch(m.Bounds, at)
+			if !found || c == m.Dim() {
+				c--
+			}
+			if whole {
+				sums[c].Add(at-m.Bounds[c], 0)
+			} else {
+				sums[c].AddNear(at-m.Bounds[c], uint64(min(rest, 1-0x1p-53)*0x1p64))
+			}
+			above[c]++
+		}
+		c := m.Dim() - 1
+		enclose := func(prec uint) exact.Enclosure {
+			return exact.Enclosure{
+				Lo: m.enclose(new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf), c, lo, hi, items),
+				Hi: m.enclose(new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf), c, lo, hi, items),
+			}
+		}
+		for ; c >= 0; c-- {
+			sums[c].Add(above[c+1]*m.width(c), 0)
+			above[c] += above[c+1]
+			dst[c], _ = sums[c].Mean(rng, int64(len(items)), 0, placeErr, enclose)
+		}
+	}
+}
+
+// enclose sets sum, 0, to the sum of Phi_c in its precision and direction of rounding.
+func (m *Map) enclose(sum *big.Float, c int, lo, hi float64, items []float64) *big.Float {
+	width, bound := big.NewFloat(float64(m.width(c))), big.NewFloat(float64(m.Bounds[c]))
+	for _, x := range items {
+		t := new(big.Float).SetPrec(sum.Prec()).SetMode(sum.Mode())
+		t.Sub(big.NewFloat(min(max(x, lo), hi)), big.NewFloat(lo))
+		t.Sub(t.Quo(t, big.NewFloat(m.Quantum)), bound)
+		if t.Cmp(width) > 0 {
+			t = width
+		}
+		if t.Sign() > 0 {
+			sum.Add(sum, t)
+		}
+	}
+	return sum
 }
 
 // Len is the number of outputs.
@@ -177,8 +261,7 @@ func (m *Map) W1(_ context.Context, p, q []float64) (float64, error) {
 // b, and the integral of |F - G_c| is at most w (b-a)/2. That of |rise - f_c| is at
 // most w/8 times the jumps beside the cell, and w/2 times them for a single step,
 // whose jumps no other cell counts. All jumps, and all rises, sum to at most 1: the
-// widest cell in all. Then every mass moves by half a gap at most, after half a
-// quantum in the beginning.
+// widest cell in all. Then every mass moves by half a gap at most.
 func (m *Map) Resolution() float64 {
 	if m.Exact {
 		return 0

@@ -3,6 +3,7 @@ package interval
 import (
 	"cmp"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -139,6 +140,49 @@ func TestMap_IsAnIsometry(t *testing.T) {
 			}
 			if sum != math.Abs(float64(x-y)) {
 				t.Fatalf("%s: %d and %d are mapped %v apart", name, x, y, sum)
+			}
+		}
+	}
+}
+
+// TestRounder_MeansAreExact: every coordinate of the mean of points as given is rounded up
+// with just the probability that it says, also next to bounds by less than an ulp.
+func TestRounder_MeansAreExact(t *testing.T) {
+	rat := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	for seed := range uint64(300) {
+		rng := random.Seeded(seed)
+		lo := []float64{0, -1.7, 0.1, -1e6}[rng.IntN(4)]
+		m := &Map{Quantum: 0.125, Bounds: Cells(30, 1+rng.Int64N(8))}
+		hi := lo + 30*m.Quantum
+		items := make([]float64, 1+rng.IntN(4))
+		for i := range items {
+			at := float64(rng.IntN(32)-1) * m.Quantum
+			items[i] = lo + at + []float64{0, rng.Float64(), -1e-17, 5e-324, 1e-30}[rng.IntN(5)]
+			if rng.IntN(3) == 0 {
+				items[i] = at + []float64{0, -1e-16, 5e-324}[rng.IntN(3)]
+			}
+		}
+		round, dst := m.Rounder(lo, hi), make([]int64, m.Dim())
+		for c := range m.Dim() {
+			want := new(big.Rat)
+			for _, x := range items {
+				v := rat(min(max(x, lo), hi))
+				v.Sub(v, rat(lo)).Quo(v, rat(m.Quantum)).Sub(v, big.NewRat(m.Bounds[c], 1))
+				if width := big.NewRat(m.width(c), 1); v.Cmp(width) > 0 {
+					v = width
+				}
+				if v.Sign() > 0 {
+					want.Add(want, v)
+				}
+			}
+			want.Quo(want, big.NewRat(int64(len(items)), 1))
+			k, part := testkit.Rounding(func(rng *rand.Rand) int64 {
+				round(dst, rng, items)
+				return dst[c]
+			})
+			got := new(big.Rat).SetFrac(new(big.Int).SetUint64(part), big.NewInt(1<<56))
+			if off, _ := got.Add(got, big.NewRat(k, 1)).Sub(got, want).Float64(); math.Abs(off) > 0x1p-55 {
+				t.Fatalf("seed %d: %v: coordinate %d is off by %v", seed, items, c, off)
 			}
 		}
 	}

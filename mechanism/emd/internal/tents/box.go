@@ -5,9 +5,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/leastsquares"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/transport"
@@ -18,19 +21,20 @@ import (
 type Box struct {
 	grid      Grid  // on the axes that are resolved
 	axes      []int // these, ascending
-	lo, side  []float64
-	norm      float64 // 1, 2 or +Inf
-	fine      int     // points of the estimate a cell and axis
+	lo, hi    []float64
+	side      []float64 // rounded down
+	norm      float64   // 1, 2 or +Inf
+	fine      int       // points of the estimate a cell and axis
 	bounded   leastsquares.Bounded
 	deviation float64 // of the noise planned for, in whole weights
 }
 
 // NewBox returns the tents for a box under the norm p: 1, 2 or +Inf. noise is the
 // expected size of the noise on a mean where the map's constant is 1, and quantum
-// at most the inverse of the map's constant in quanta. spacing, where positive, is
-// the side of a cell.
-func NewBox(op string, lo, hi []float64, p, noise, quantum, spacing float64) (*Box, error) {
-	b := &Box{lo: lo, norm: p}
+// at most the inverse of the map's constant in quanta; rounding is for [Grid.resolve].
+// spacing, where positive, is the side of a cell.
+func NewBox(op string, lo, hi []float64, p, noise, quantum, rounding, spacing float64) (*Box, error) {
+	b := &Box{lo: lo, hi: hi, norm: p}
 	for j, l := range lo {
 		b.side = append(b.side, directed.SubDown(hi[j], l))
 		b.axes = append(b.axes, j)
@@ -52,8 +56,9 @@ func NewBox(op string, lo, hi []float64, p, noise, quantum, spacing float64) (*B
 	for _, j := range b.axes {
 		c := max(1, math.Round(b.side[j]/h))
 		vertices *= c + 1
-		b.grid.Lo, b.grid.Side = append(b.grid.Lo, lo[j]), append(b.grid.Side, b.side[j])
-		b.grid.Cells = append(b.grid.Cells, int(min(c, 1<<30)))
+		c = min(c, 1<<30-1)
+		b.grid.Lo, b.grid.Rate = append(b.grid.Lo, lo[j]), append(b.grid.Rate, c/b.side[j])
+		b.grid.Cells = append(b.grid.Cells, int(c))
 	}
 	// 9 points a cell and axis err 3 % less than 5, where there are few.
 	for b.fine = 9; b.fine > 3; b.fine-- {
@@ -68,7 +73,7 @@ func NewBox(op string, lo, hi []float64, p, noise, quantum, spacing float64) (*B
 	if err := fault.Memory(op, vertices*math.Pow(float64(b.fine), float64(len(b.axes))), 100); err != nil {
 		return nil, err
 	}
-	b.grid.resolve(p, quantum)
+	b.grid.resolve(p, quantum, rounding)
 	b.deviation = math.Sqrt2 * b.grid.Slope(p) * noise
 	b.prepare()
 	return b, nil
@@ -162,9 +167,8 @@ func (b *Box) Slope() float64 {
 	return directed.MulUp(b.grid.Slope(b.norm), float64(b.grid.Quanta()))
 }
 
-// Add counts a point, clamped to the box.
-func (b *Box) Add(acc []int64, x []float64, count int64) error {
-	at := make([]int, len(b.axes))
+// check says why x is no item.
+func (b *Box) check(x []float64) error {
 	if len(x) != len(b.lo) {
 		return &fault.SizeError{Op: "emd: Box", Arg: "item", Got: len(x), Want: fmt.Sprint(len(b.lo))}
 	}
@@ -173,11 +177,74 @@ func (b *Box) Add(acc []int64, x []float64, count int64) error {
 			return &fault.ValueError{Op: "emd: Box", Arg: "item", Index: j, Value: v, Want: "a number"}
 		}
 	}
-	for j, axis := range b.axes {
-		at[j] = b.grid.At(j, x[axis])
-	}
-	b.grid.tent(at, func(vertex int, weight int64) { acc[vertex] += weight * count })
 	return nil
+}
+
+// inside is coordinate j of the point of the box nearest to x.
+func (b *Box) inside(x []float64, j int) float64 { return min(max(x[j], b.lo[j]), b.hi[j]) }
+
+// sides sets s to the weights of a point on the axes that are resolved.
+func (b *Box) sides(s []side, x []float64) {
+	for j, axis := range b.axes {
+		// (x - Lo) Rate = p + e, but for what is lost below 2^-60.
+		d, e1 := directed.TwoSum(b.inside(x, axis), -b.grid.Lo[j])
+		p, e2 := directed.TwoProd(d, b.grid.Rate[j])
+		err := 0x1p-60
+		if e1 == 0 && e2 == 0 && (p != 0 || d == 0) {
+			err = 0
+		}
+		s[j] = b.grid.side(j, p, e2+float64(e1*b.grid.Rate[j]), err)
+	}
+}
+
+// Rounder returns a function that sets dst to the mean of the tents of points, in
+// quanta, each coordinate rounded at random and independently to one of the two
+// integers next to it such that its expectation is exact. It is for one goroutine.
+// Points outside count at the nearest of the box; an error names the item.
+func (b *Box) Rounder() func(dst []int64, rng *rand.Rand, items [][]float64) error {
+	u := user{g: &b.grid, row: func(v int) int { return v }, sums: make([]exact.Sum, b.Dim())}
+	s := make([]side, len(b.axes))
+	return func(dst []int64, rng *rand.Rand, items [][]float64) error {
+		for i, x := range items {
+			if err := b.check(x); err != nil {
+				return fmt.Errorf("item %d: %w", i, fault.Private(err))
+			}
+		}
+		for _, x := range items {
+			b.sides(s, x)
+			u.add(s)
+		}
+		u.mean(dst, rng, len(items), 0x1p-60, func(row int, prec uint) exact.Enclosure {
+			vertex := make([]int, len(b.axes))
+			for j := len(vertex) - 1; j >= 0; j-- {
+				vertex[j] = row % (b.grid.Cells[j] + 1)
+				row /= b.grid.Cells[j] + 1
+			}
+			sum := exact.Enclosure{Lo: down(prec), Hi: up(prec)}
+			for _, x := range items {
+				b.grid.enclose(&sum, vertex, func(j int) exact.Enclosure {
+					at := func(f *big.Float) *big.Float {
+						f.Sub(big.NewFloat(b.inside(x, b.axes[j])), big.NewFloat(b.grid.Lo[j]))
+						return f.Mul(f, big.NewFloat(b.grid.Rate[j]))
+					}
+					return exact.Enclosure{Lo: at(down(prec)), Hi: at(up(prec))}
+				}, prec)
+			}
+			return sum
+		})
+		return nil
+	}
+}
+
+// Add adds count times the tents of output i, to integers.
+func (b *Box) Add(acc []int64, i int, count int64) {
+	s := make([]side, len(b.axes))
+	b.sides(s, b.Point(i))
+	var t tents
+	t.set(&b.grid, s)
+	for k, v := range t.vertex {
+		acc[v] += count * int64(math.RoundToEven(math.Ldexp(t.weight[k], b.grid.Bits)))
+	}
 }
 
 // Point is output i.
@@ -188,7 +255,7 @@ func (b *Box) Point(i int) []float64 {
 	}
 	for j := len(b.axes) - 1; j >= 0; j-- {
 		n := b.grid.Cells[j]*b.fine + 1
-		x[b.axes[j]] = b.grid.Lo[j] + float64(b.grid.Side[j]*(float64(i%n)/float64(n-1)))
+		x[b.axes[j]] = b.grid.Lo[j] + float64(b.side[b.axes[j]]*(float64(i%n)/float64(n-1)))
 		i /= n
 	}
 	return x
@@ -244,8 +311,7 @@ func (b *Box) W1(ctx context.Context, p, q []float64) (float64, error) {
 // a resolved axis, a point at the fraction f of a cell is at mean square distance
 // f(1-f) h^2 <= h^2/4 and at mean distance 2f(1-f) h <= h/2 from the two ends: in
 // l1 and l2 the mean distance is at most the norm of (h_j/2)_j, and linf is at
-// most l2. Items are first moved by half a lattice step an axis, and to the middle
-// on an axis that is not resolved.
+// most l2. Items are first moved to the middle on an axis that is not resolved.
 func (b *Box) blur() (items, outputs float64) {
 	cells, moved := make([]float64, len(b.lo)), make([]float64, len(b.lo))
 	for j, s := range b.side {
@@ -256,7 +322,7 @@ func (b *Box) blur() (items, outputs float64) {
 		h := b.grid.Spacing(j)
 		cells[axis] = h / 2
 		sum += float64(h * h / 4)
-		moved[axis] = math.Ldexp(h/2, -b.grid.Bits)
+		moved[axis] = 0
 	}
 	outputs = b.size(cells)
 	if math.IsInf(b.norm, 1) {

@@ -3,21 +3,28 @@ package tents
 import (
 	"context"
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"slices"
 	"sort"
 
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/leastsquares"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/transport"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Sphere is the map of a sphere in space by the tents of the cells that it meets.
 // Chords are no longer than arcs, so that their constant for the l2 norm is one
-// for arcs.
+// for arcs. The place of a point with coordinates c on the sphere of radius 1 is (c_j
+// + 1) g/2, exactly, for g cells an axis.
 type Sphere struct {
-	grid      Grid
+	grid      Grid // Rate, g/2 over the radius, is rounded up
 	radius    float64
 	row       map[int]int  // of a vertex
+	vertex    []int        // of a row
 	points    [][3]float64 // outputs
 	tents     *leastsquares.Sparse
 	near      []int // the output that stands for an output
@@ -28,7 +35,7 @@ type Sphere struct {
 
 // NewSphere returns the tents for a sphere: see [NewBox]. Cells have the side
 // 2 radius/g, g = .25 (pi radius/noise)^(1/3), as measured, and 2 at least.
-func NewSphere(ctx context.Context, op string, radius, noise, quantum, spacing float64) (*Sphere, error) {
+func NewSphere(ctx context.Context, op string, radius, noise, quantum, rounding, spacing float64) (*Sphere, error) {
 	g := math.Round(0.25 * math.Cbrt(math.Pi*radius/noise))
 	if spacing > 0 {
 		g = math.Ceil(2 * radius / spacing)
@@ -37,10 +44,9 @@ func NewSphere(ctx context.Context, op string, radius, noise, quantum, spacing f
 	if err := fault.Memory(op, 15*g*g, 500); err != nil { // outputs are the most
 		return nil, err
 	}
-	s := &Sphere{radius: radius, row: map[int]int{}, grid: Grid{
-		Lo: []float64{-radius, -radius, -radius}, Side: []float64{2 * radius, 2 * radius, 2 * radius}, Cells: []int{int(g), int(g), int(g)},
-	}}
-	s.grid.resolve(2, quantum)
+	rate := directed.DivUp(g/2, radius)
+	s := &Sphere{radius: radius, row: map[int]int{}, grid: Grid{Rate: []float64{rate, rate, rate}, Cells: []int{int(g), int(g), int(g)}}}
+	s.grid.resolve(2, quantum, rounding)
 	s.deviation = math.Sqrt2 * s.grid.Slope(2) * noise
 	vertices := s.vertices()
 	s.spread(int(math.Ceil(math.Pi * 9 * g * g)))
@@ -50,13 +56,12 @@ func NewSphere(ctx context.Context, op string, radius, noise, quantum, spacing f
 	return s, s.join(ctx, vertices)
 }
 
-// vertices numbers the vertices of all cells that a lattice point next to the
-// sphere may lie in, and returns them. Such a point is at most half a step an axis
-// from the sphere, less than one step away.
+// vertices numbers the vertices of all cells that a point of the sphere may lie in,
+// with room for errors of places, and returns them.
 func (s *Sphere) vertices() [][3]float64 {
 	c := s.grid.Cells[0]
 	h := s.grid.Spacing(0)
-	step := math.Ldexp(h, -s.grid.Bits)
+	room := float64(h * 0x1p-10)
 	var out [][3]float64
 	for cell := range c * c * c {
 		at := [3]int{cell / (c * c), cell / c % c, cell % c}
@@ -70,7 +75,7 @@ func (s *Sphere) vertices() [][3]float64 {
 			m := max(a, b)
 			most += float64(m * m)
 		}
-		if math.Sqrt(least) > s.radius+step || math.Sqrt(most) < s.radius-step {
+		if math.Sqrt(least) > s.radius+room || math.Sqrt(most) < s.radius-room {
 			continue
 		}
 		for corner := range 8 {
@@ -100,19 +105,35 @@ func (s *Sphere) spread(n int) {
 		r := math.Sqrt(1 - float64(z*z))
 		angle := float64(golden * float64(i))
 		s.points = append(s.points, [3]float64{s.radius * r * math.Cos(angle), s.radius * r * math.Sin(angle), s.radius * z})
-		s.tent(s.points[i], func(row int, weight int64) {
-			s.tents.Set(row, float64(weight)/float64(s.grid.Quanta()))
-		})
+		s.tent(s.points[i], s.tents.Set)
 		s.tents.Close()
 	}
 }
 
-func (s *Sphere) tent(x [3]float64, f func(row int, weight int64)) {
-	at := make([]int, 3)
-	for j, v := range x {
-		at[j] = s.grid.At(j, v)
+// sides sets a to the weights of a point, given by its coordinates on the sphere of
+// radius 1 within [exact.UnitVectorErr]: half as much of the place, and two roundings.
+func (s *Sphere) sides(a []side, c [3]float64) {
+	for j, v := range c {
+		a[j] = s.grid.side(j, float64((v+1)*float64(s.grid.Cells[j])/2), 0, s.placeErr())
 	}
-	s.grid.tent(at, func(vertex int, weight int64) { f(s.row[vertex], weight) })
+}
+
+func (s *Sphere) placeErr() float64 { return float64(s.grid.Cells[0]) * exact.UnitVectorErr }
+
+// tent calls f with the rows that x, on the sphere, has a weight > 0 of.
+func (s *Sphere) tent(x [3]float64, f func(row int, weight float64)) {
+	for j := range x {
+		x[j] /= s.radius
+	}
+	var a [3]side
+	s.sides(a[:], x)
+	var t tents
+	t.set(&s.grid, a[:])
+	for i, w := range t.weight {
+		if w > 0 {
+			f(s.row[t.vertex[i]], w)
+		}
+	}
 }
 
 // join numbers the vertices anew, those of coarse grids first, joins each to the
@@ -143,8 +164,10 @@ func (s *Sphere) join(ctx context.Context, vertices [][3]float64) error {
 	for k, i := range order {
 		place[i], sorted[k] = k, vertices[i]
 	}
+	s.vertex = make([]int, len(s.row))
 	for v, r := range s.row {
 		s.row[v] = place[r]
+		s.vertex[place[r]] = v
 	}
 	s.tents.Permute(place)
 	for k, x := range sorted {
@@ -164,8 +187,8 @@ func (s *Sphere) join(ctx context.Context, vertices [][3]float64) error {
 	}
 	s.near = make([]int, len(s.points))
 	for i, x := range s.points {
-		heaviest := int64(0)
-		s.tent(x, func(row int, weight int64) {
+		heaviest := 0.0
+		s.tent(x, func(row int, weight float64) {
 			if weight > heaviest {
 				heaviest, s.near[i] = weight, f.Output[row]
 			}
@@ -201,11 +224,39 @@ func chord(x, y [3]float64) float64 {
 }
 
 // Slope is the map's constant, in quanta.
-func (s *Sphere) Slope() float64 { return s.grid.Slope(2) * float64(s.grid.Quanta()) } // a power of two: exact
+func (s *Sphere) Slope() float64 { return directed.MulUp(s.grid.Slope(2), float64(s.grid.Quanta())) }
 
-// Add counts a point, given by coordinates on the sphere.
-func (s *Sphere) Add(acc []int64, x [3]float64, count int64) {
-	s.tent(x, func(row int, weight int64) { acc[row] += weight * count })
+// Rounder is that of [Box], for latitudes in [-90, 90] and finite longitudes.
+func (s *Sphere) Rounder() func(dst []int64, rng *rand.Rand, items []metric.LatLon) {
+	u := user{g: &s.grid, row: func(v int) int { return s.row[v] }, sums: make([]exact.Sum, s.Dim())}
+	a := make([]side, 3)
+	return func(dst []int64, rng *rand.Rand, items []metric.LatLon) {
+		for _, x := range items {
+			s.sides(a, exact.NearUnitVector(x.Lat, x.Lon))
+			u.add(a)
+		}
+		u.mean(dst, rng, len(items), s.placeErr(), func(row int, prec uint) exact.Enclosure {
+			g, v := s.grid.Cells[0], s.vertex[row]
+			vertex := []int{v / (g + 1) / (g + 1), v / (g + 1) % (g + 1), v % (g + 1)}
+			one, half := big.NewFloat(1), big.NewFloat(float64(g)/2)
+			sum := exact.Enclosure{Lo: down(prec), Hi: up(prec)}
+			for _, x := range items {
+				c := exact.UnitVector(x.Lat, x.Lon, prec)
+				s.grid.enclose(&sum, vertex, func(j int) exact.Enclosure {
+					at := func(f, c *big.Float) *big.Float { return f.Mul(f.Add(c, one), half) }
+					return exact.Enclosure{Lo: at(down(prec), c[j].Lo), Hi: at(up(prec), c[j].Hi)}
+				}, prec)
+			}
+			return sum
+		})
+	}
+}
+
+// Add adds count times the tents of output i, to integers.
+func (s *Sphere) Add(acc []int64, i int, count int64) {
+	s.tent(s.points[i], func(row int, weight float64) {
+		acc[row] += count * int64(math.RoundToEven(math.Ldexp(weight, s.grid.Bits)))
+	})
 }
 
 // Point is output i.
@@ -244,18 +295,12 @@ func (s *Sphere) W1(ctx context.Context, p, q []float64) (float64, error) {
 func arc(chord float64) float64 { return math.Pi / 2 * chord }
 
 // Resolution bounds the distance of the items from the fit to their mean without
-// noise: see [Box]; the anchors of outputs, too, are those of lattice points.
-// Anchors are off the sphere, so that W1 is bounded by chords first.
+// noise. Anchors are off the sphere, so that W1 is bounded by chords first.
 func (s *Sphere) Resolution() float64 {
-	return arc(2*(s.blurred+s.snap()) + s.bounded.Slack(s.deviation))
-}
-
-// snap is how far an item or an output may be moved.
-func (s *Sphere) snap() float64 {
-	return math.Sqrt(3) / 2 * math.Ldexp(s.grid.Spacing(0), -s.grid.Bits)
+	return arc(2*s.blurred + s.bounded.Slack(s.deviation))
 }
 
 // Bound bounds the expected error for noise of the given deviation, in quanta.
 func (s *Sphere) Bound(_, deviation float64) float64 {
-	return arc(2*(s.blurred+s.snap()) + s.bounded.Bound(s.deviation, deviation/float64(s.grid.Quanta())))
+	return arc(2*s.blurred + s.bounded.Bound(s.deviation, deviation/float64(s.grid.Quanta())))
 }

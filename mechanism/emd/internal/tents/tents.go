@@ -1,23 +1,27 @@
 // Package tents maps points of a box, or of a sphere in it, to their weights of
 // multilinear interpolation on a grid: every vertex v carries the tent
 //
-//	prod over axes j of max(0, 1 - |x_j - v_j|/h_j).
+//	prod over axes j of max(0, 1 - |t_j - v_j|),
 //
-// Points are first moved to a lattice, 2^Bits steps a cell, so that the weights
-// are integers, in quanta of 2^-(Bits d).
+// t the place of the point in cells. Weights are real numbers; the mean of those of a
+// user's points is rounded to integers at random.
 package tents
 
 import (
 	"math"
+	"math/big"
+	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
 )
 
 // Grid is a grid of cells on a box.
 type Grid struct {
-	Lo, Side []float64 // the box, axis by axis; sides > 0
-	Cells    []int     // >= 1
-	Bits     int       // Bits*len(Cells) < 62
+	Lo    []float64 // the lower corner
+	Rate  []float64 // cells for a unit of distance: t_j = (x_j - Lo_j) Rate_j, kept in [0, Cells_j]
+	Cells []int     // at least 1 and below 2^30
+	Bits  int       // in [0, 60]
 }
 
 // Rows is the number of vertices.
@@ -29,81 +33,205 @@ func (g *Grid) Rows() int {
 	return k
 }
 
-// Quanta is the sum of the weights of a point.
-func (g *Grid) Quanta() int64 { return 1 << (g.Bits * len(g.Cells)) }
+// Quanta is the sum of the weights of a point, in quanta.
+func (g *Grid) Quanta() int64 { return 1 << g.Bits }
 
 // Spacing is the side of a cell on axis j.
-func (g *Grid) Spacing(j int) float64 { return g.Side[j] / float64(g.Cells[j]) }
-
-// At returns the index on axis j of the lattice point next to x, after x is
-// clamped to the box. x is no NaN.
-func (g *Grid) At(j int, x float64) int {
-	steps := float64(g.Cells[j] << g.Bits)
-	return int(max(0, min(math.RoundToEven((x-g.Lo[j])/g.Side[j]*steps), steps)))
-}
+func (g *Grid) Spacing(j int) float64 { return 1 / g.Rate[j] }
 
 // Slope returns a Lipschitz constant of the tents, in whole weights per unit of
-// the distance |x-y|_p of lattice points, rounded up. p is 1, 2 or +Inf.
+// the distance |x-y|_p, rounded up. p is 1, 2 or +Inf.
 //
-// Proof. Let x and y be neighbors on the lattice on axis j. On that axis they
-// share a cell, and their weights of its two ends differ by one quantum each; on
-// every other axis the weights are equal and sum to 2^Bits. So their tents are
-// 2*2^(Bits(d-1)) quanta apart in l1, and x and y are h_j/2^Bits apart: the ratio
-// is 2/h_j. Any two lattice points are joined by such steps, |x_j-y_j| 2^Bits/h_j
-// of them on axis j, so by the triangle inequality
+// Proof. Let x and y differ on axis j only, in one cell. Their weights of its two
+// ends there change by |t_j(x) - t_j(y)| <= Rate_j |x_j-y_j| each, and on every other
+// axis the weights are equal and sum to 1: so their tents are at most 2 Rate_j
+// |x_j-y_j| apart in l1. Any two points are joined by such steps, so by the triangle
+// inequality
 //
-//	|Phi(x)-Phi(y)|_1 <= sum over j of (2/h_j) |x_j-y_j|
-//	                  <= |(2/h_j)_j|_q |x-y|_p with 1/p + 1/q = 1 (Hoelder):
+//	|Phi(x)-Phi(y)|_1 <= sum over j of 2 Rate_j |x_j-y_j|
+//	                  <= |(2 Rate_j)_j|_q |x-y|_p with 1/p + 1/q = 1 (Hoelder):
 //
-// for equal h, 2/h in l1, 2 sqrt(d)/h in l2 and 2d/h in linf. Neighbors attain it
-// in l1, and in the middle of a cell of many steps a short diagonal does nearly.
+// for cells of side h, 2/h in l1, 2 sqrt(d)/h in l2 and 2d/h in linf. Two points in a
+// cell attain it in l1, and in its middle a short diagonal nearly.
 func (g *Grid) Slope(p float64) float64 {
 	l := 0.0
-	for j, c := range g.Cells {
-		s := directed.DivUp(float64(2*c), g.Side[j])
-		switch p {
+	for _, r := range g.Rate {
+		switch s := 2 * r; p {
 		case 1:
 			l = max(l, s)
 		case 2:
 			// Scaled, so that squares neither overflow nor vanish.
-			s = directed.MulUp(s, g.Side[0])
+			s = directed.DivUp(s, g.Rate[0])
 			l = directed.AddUp(l, directed.MulUp(s, s))
 		default:
 			l = directed.AddUp(l, s)
 		}
 	}
 	if p == 2 {
-		return directed.DivUp(directed.Next(math.Sqrt(l)), g.Side[0])
+		return directed.MulUp(directed.Next(math.Sqrt(l)), g.Rate[0])
 	}
 	return l
 }
 
-// tent calls f with the vertices around a lattice point, the last axis fastest,
-// and its weights > 0 of them.
-func (g *Grid) tent(at []int, f func(vertex int, weight int64)) {
-	for corner := range 1 << len(g.Cells) {
-		vertex, weight := 0, int64(1)
-		for j, c := range g.Cells {
-			cell := min(at[j]>>g.Bits, c-1) // the last cell has both its ends
-			up := int64(at[j] - cell<<g.Bits)
-			vertex = vertex*(c+1) + cell
-			if corner>>j&1 == 1 {
-				vertex++
-				weight *= up
-			} else {
-				weight *= 1<<g.Bits - up
+// resolve sets Bits: as many as make 2^10 quanta of rounding, what the noise on a
+// user's mean of constant 1 is worth beside the rounding of all, or what keeps the
+// constant, in quanta, at most 1/quantum (so that sums fit, and the noise can be
+// drawn).
+func (g *Grid) resolve(p, quantum, rounding float64) {
+	slope := g.Slope(p)
+	room := math.Floor(math.Log2(1 / (slope * quantum)))
+	g.Bits = int(max(0, min(room, math.Ceil(10-math.Log2(slope*rounding)), 60)))
+}
+
+// placeErr bounds what float64 adds to the error of a place within a cell, and to that
+// of a weight.
+const placeErr = 0x1p-50
+
+// side is the vertices of an axis that a point may have a weight of, from first on.
+type side struct {
+	first  int
+	n      int
+	weight [3]float64
+}
+
+// side returns the weights on axis j of t = p + e, |e| at most an ulp of p, up to err.
+// Where err is 0 that is exact.
+func (g *Grid) side(j int, p, e, err float64) (a side) {
+	top := float64(g.Cells[j])
+	switch {
+	case p-top+e > 0:
+		p, e = top, 0
+	case p+e < 0:
+		p, e = 0, 0
+	}
+	i := int(p)
+	if err == 0 && float64(i) == p {
+		return side{i, 1, [3]float64{1}}
+	}
+	err += placeErr
+	if f := p - float64(i) + e; f > err && f < 1-err { // within a cell
+		return side{i, 2, [3]float64{1 - f, f}}
+	}
+	for v := max(i-1, 0); v <= min(i+2, g.Cells[j]); v++ {
+		if w := 1 - math.Abs(p-float64(v)+e); w > -err {
+			if a.n == 0 {
+				a.first = v
+			}
+			a.weight[a.n] = max(w, 0)
+			a.n++
+		}
+	}
+	return a
+}
+
+// tents is a point's vertices, the last axis fastest, and weights.
+type tents struct {
+	vertex []int
+	weight []float64
+}
+
+// set makes t the products of the weights on all axes.
+func (t *tents) set(g *Grid, sides []side) {
+	t.vertex, t.weight = append(t.vertex[:0], 0), append(t.weight[:0], 1)
+	for j := range sides {
+		a := &sides[j]
+		n, width := len(t.vertex), g.Cells[j]+1
+		for v := 1; v < a.n; v++ {
+			for i := range n {
+				t.vertex = append(t.vertex, t.vertex[i]*width+a.first+v)
+				t.weight = append(t.weight, t.weight[i]*a.weight[v])
 			}
 		}
-		if weight > 0 {
-			f(vertex, weight)
+		for i := range n {
+			t.vertex[i] = t.vertex[i]*width + a.first
+			t.weight[i] *= a.weight[0]
 		}
 	}
 }
 
-// resolve sets Bits: as many as keep the constant, in quanta, at most 1/quantum
-// (so that sums fit, and the noise can be drawn), and ten at most, a lattice of a
-// thousandth of a cell.
-func (g *Grid) resolve(p, quantum float64) {
-	room := math.Log2(1 / (g.Slope(p) * quantum))
-	g.Bits = int(max(0, min(10, math.Floor(room/float64(len(g.Cells))))))
+// user is the sum of a user's tents. row is that of a vertex.
+type user struct {
+	g    *Grid
+	row  func(vertex int) int
+	t    tents
+	sums []exact.Sum
+}
+
+// add adds the tents on the sides of a point.
+func (u *user) add(sides []side) {
+	u.t.set(u.g, sides)
+	for i, v := range u.t.vertex {
+		// In units of 2^-62, cut off.
+		w := uint64(int64(u.t.weight[i] * 0x1p62))
+		u.sums[u.row(v)].AddNear(int64(w>>(62-u.g.Bits)), w<<(2+u.g.Bits))
+	}
+}
+
+// mean sets dst to the mean of n points in quanta, rounded at random, and empties
+// the sum. Places have errors of at most err; enclose returns the sum of the tents of
+// a row.
+//
+// A product of d factors in [0, 1] errs by at most the sum of their errors, and
+// placeErr has room for the product's own.
+func (u *user) mean(dst []int64, rng *rand.Rand, n int, err float64, enclose func(row int, prec uint) exact.Enclosure) {
+	err = math.Ldexp(float64(float64(len(u.g.Cells))*(err+2*placeErr))+0x1p-62, u.g.Bits)
+	row := 0
+	scaled := func(prec uint) exact.Enclosure {
+		e := enclose(row, prec)
+		e.Lo.SetMantExp(e.Lo, u.g.Bits)
+		e.Hi.SetMantExp(e.Hi, u.g.Bits)
+		return e
+	}
+	for r, s := range u.sums {
+		if dst[r] = 0; s != (exact.Sum{}) {
+			row = r
+			dst[r], _ = s.Mean(rng, int64(n), 0, err, scaled)
+			u.sums[r] = exact.Sum{}
+		}
+	}
+}
+
+func down(prec uint) *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf) }
+func up(prec uint) *big.Float   { return new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf) }
+
+// enclose adds to sum the tent of a vertex at a place, which t returns axis by axis.
+func (g *Grid) enclose(sum *exact.Enclosure, vertex []int, t func(j int) exact.Enclosure, prec uint) {
+	low, high := down(prec).SetInt64(1), up(prec).SetInt64(1)
+	zero, one := new(big.Float), big.NewFloat(1)
+	for j, v := range vertex {
+		at, top, place := big.NewFloat(float64(v)), big.NewFloat(float64(g.Cells[j])), t(j)
+		var near, far *big.Float // bounds on how far it is from the vertex
+		var sign [2]int
+		for i, end := range []*big.Float{place.Lo, place.Hi} {
+			if end.Sign() < 0 {
+				end = zero
+			} else if end.Cmp(top) > 0 {
+				end = top
+			}
+			low, high := end, at
+			if sign[i] = end.Cmp(at); sign[i] > 0 {
+				low, high = at, end
+			}
+			if d := down(prec).Sub(high, low); near == nil || d.Cmp(near) < 0 {
+				near = d
+			}
+			if d := up(prec).Sub(high, low); far == nil || d.Cmp(far) > 0 {
+				far = d
+			}
+		}
+		if sign[0]*sign[1] <= 0 {
+			near = zero
+		}
+		if near.Cmp(one) >= 0 {
+			return
+		}
+		high.Mul(high, up(prec).Sub(one, near))
+		if far.Cmp(one) >= 0 {
+			low.SetInt64(0)
+		} else {
+			low.Mul(low, down(prec).Sub(one, far))
+		}
+	}
+	sum.Lo.Add(sum.Lo, low)
+	sum.Hi.Add(sum.Hi, high)
 }
