@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -82,7 +83,7 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 	if after := testkit.Must(b.Spent()); after != spent {
 		t.Errorf("a refusal spends: %v", after)
 	}
-	testkit.Check(t, b.Spend(left))
+	testkit.Check(t, b.Spend(left.Guarantee))
 	if n := spendAll(t, testkit.Must(NewBudget(promise(5, 2.5e-7, 0, ""), nil)), promise(1, 1e-7, 0, "")); n != 2 {
 		t.Errorf("delta affords %d", n)
 	}
@@ -142,7 +143,9 @@ func TestBudget_IsKept(t *testing.T) {
 
 // Damaged records are errors at every door.
 func TestBudget_RefusesBadRecords(t *testing.T) {
-	key := storeKey("budget", "a")
+	salted := memory{}
+	key, _, _, err := loadFirst("", salted, "budget", "a")
+	testkit.Check(t, err)
 	record := func(body string) []byte { return append(append(checksum(key, []byte(body)), ' '), body...) }
 	for name, value := range map[string][]byte{
 		"empty": {}, "no JSON": record("1"), "nothing": record("{}"), "null": record("null"),
@@ -150,7 +153,7 @@ func TestBudget_RefusesBadRecords(t *testing.T) {
 		"none": record(`{"unit":"","alpha":null,"delta":"0"}`), "no delta": record(`{"unit":"","alpha":"0"}`),
 		"a word": record(`{"unit":"","alpha":"much","delta":"0"}`), "no sum": []byte(`{"unit":"","alpha":"0","delta":"0"}`),
 	} {
-		store := memory{}
+		store := maps.Clone(salted)
 		b := testkit.Must(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: store, Name: "a"}))
 		store[key] = value
 		_, err1 := b.Spent()
@@ -162,7 +165,8 @@ func TestBudget_RefusesBadRecords(t *testing.T) {
 			}
 		}
 	}
-	huge := memory{key: record(`{"unit":"","alpha":"1e400","delta":"0"}`)}
+	huge := maps.Clone(salted)
+	huge[key] = record(`{"unit":"","alpha":"1e400","delta":"0"}`)
 	b := testkit.Must(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: huge, Name: "a"}))
 	if spent := testkit.Must(b.Spent()); !math.IsInf(spent.Alpha(), 1) || !errors.Is(b.Spend(promise(0, 0, 0, "")), ErrBudget) {
 		t.Errorf("spent %v", spent)
