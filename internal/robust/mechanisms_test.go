@@ -123,6 +123,7 @@ var mechanismCalls = []call{
 	{"mechanism.Composition.Certify", composed.Certify, []any{path, metric.Unit("km"), &mechanism.AuditOptions{}}},
 	{"mechanism.Composition.Release", composed.Release, []any{seeded(), 2}},
 
+	{"mechanism.CheckIndependent", mechanism.CheckIndependent, []any{channel}},
 	{"mechanism.NewBudget", mechanism.NewBudget, []any{guarantee, &mechanism.BudgetOptions{}}},
 	{"mechanism.Budget.Spend", budget.Spend, []any{testkit.Must(mechanism.NewGuarantee(0, 0, "km"))}},
 	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Budget: testkit.Must(mechanism.NewBudget(level, nil))}}},
