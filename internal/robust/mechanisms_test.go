@@ -169,7 +169,7 @@ var (
 var wordsCalls = []call{
 	{"words.New", words.New, []any{letters, plane32}},
 	{"words.Read", func(text string, o *words.ReadOptions) (*words.Vocabulary, error) {
-		return words.Read(strings.NewReader(text), o)
+		return words.Read(context.Background(), strings.NewReader(text), o)
 	}, []any{"2 2\na 1 2\nb 3 4\n", &words.ReadOptions{Max: 2}}},
 	{"words.Vocabulary.Nearest", lexicon.Nearest, []any{"a", 1}},
 	{"words.Vocabulary.Reach", lexicon.Reach, []any{}},
