@@ -49,15 +49,16 @@ import (
 // another load and two saves, and those of the budget; kept releases of one name wait for one
 // another. Memory keeps some 300 bytes for each distinct input.
 type Sticky[X, Y any] struct {
-	m      Mechanism[X, Y]
-	g      Guarantee
-	claim  []byte // g, as stored beside every draw
-	name   string
-	value  func(x X) ([]byte, error)
-	store  Store
-	budget *Budget
-	derive func(value []byte) *rand.Rand // nil but under a secret
-	turn   turn                          // from the look to the last save
+	m        Mechanism[X, Y]
+	g        Guarantee
+	claim    []byte // g, as stored beside every draw
+	name     string
+	inDomain func(x X) error // before the draw
+	value    func(x X) ([]byte, error)
+	store    Store
+	budget   *Budget
+	derive   func(value []byte) *rand.Rand // nil but under a secret
+	turn     turn                          // from the look to the last save
 }
 
 // ErrRefused is the answer of a [Sticky] to an input whose draw could not be given. It stays,
@@ -73,6 +74,11 @@ type StickyOptions[X any] struct {
 	// one if they are equal as by ==, two float64 that differ in the last bit are not, and
 	// X must be made of numbers, strings, booleans, arrays, slices and structs.
 	Key func(x X) string
+	// Check refuses inputs outside the mechanism's domain, with its error, before
+	// anything is drawn or spent. It must depend on x alone. nil: what is made of a
+	// [Channel] by [On], [Labels], [LabelBoth], [Then] and [Compose] refuses all that
+	// are outside, and other mechanisms none.
+	Check func(x X) error
 	// Store keeps the draws. nil: memory does, and a new Sticky draws anew.
 	Store Store
 	// Name says whose answers and which: with equal names in one store, or under one
@@ -114,7 +120,10 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	if !utf8.ValidString(o.Name) {
 		return nil, errText(op, "Name", o.Name)
 	}
-	s := &Sticky[X, Y]{m: m, g: m.Guarantee(), name: o.Name, store: o.Store, budget: o.Budget}
+	s := &Sticky[X, Y]{m: m, g: m.Guarantee(), inDomain: o.Check, name: o.Name, store: o.Store, budget: o.Budget}
+	if s.inDomain == nil {
+		s.inDomain = func(x X) error { return inDomain(m, x) }
+	}
 	var err error
 	if s.claim, err = json.Marshal(s.g); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -206,13 +215,13 @@ func (s *Sticky[X, Y]) String() string {
 	return fmt.Sprintf("one draw for each input, %s: %s", how, fault.Describe(s.m))
 }
 
-// Release returns the answer for x, a new one only where x is. Inputs that the mechanism
-// refuses without a draw cost nothing, with its error: what is made of a [Channel] by [On],
-// [Labels], [LabelBoth], [Then] and [Compose] refuses all inputs outside its domain so. Any
-// other error of the mechanism is [ErrRefused], as it may depend on the draw, and its reason
-// is not told. Other errors are a [*BudgetError], those of the store, [ErrRecord], that the
-// Key is not valid UTF-8, and that the stored answer was drawn under another guarantee; after
-// them nothing new was released, and a part of the budget may be spent.
+// Release returns the answer for x, a new one only where x is. Inputs that
+// [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is
+// [ErrRefused], as it may depend on the draw, and its reason is not told (under a Secret it
+// is the mechanism's, and comes again with the same draw). Other errors are a
+// [*BudgetError], those of the store, [ErrRecord], that the Key is not valid UTF-8, and that
+// the stored answer was drawn under another guarantee; after them nothing new was released,
+// and a part of the budget may be spent.
 func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	const op = "mechanism: Sticky.Release"
 	if err := s.check(op); err != nil {
@@ -222,11 +231,11 @@ func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	if err != nil {
 		return y, fmt.Errorf("%s: %w", op, err)
 	}
+	if err := s.inDomain(x); err != nil {
+		return y, err
+	}
 	if s.derive != nil {
 		return s.m.Release(s.derive(value), x)
-	}
-	if err := inDomain(s.m, x); err != nil {
-		return y, err
 	}
 	// Of several Stickies of one name no two answer differently, draw twice or spend
 	// twice. The only turns within this one are that of the budget and that of the salt,

@@ -413,6 +413,17 @@ func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	checked := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: store, Name: "b", Check: func(x int) error {
+		if x < 0 {
+			return errDomain
+		}
+		return nil
+	}}))
+	before := len(store)
+	if _, err := checked.Release(nil, -1); err != errDomain || len(store) != before {
+		t.Error(err, store)
+	}
+	testkit.Must(checked.Release(nil, 1))
 	y := testkit.Must(own.Release(nil, 1))
 	if _, err := own.Release(nil, 2); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "asked, nothing left") {
 		t.Error(err)
