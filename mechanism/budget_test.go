@@ -74,6 +74,9 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 	if left.Alpha() > 0.1 || left.Alpha() < 0.1-1e-15 || left.Delta() > 1.1e-7 || left.Delta() < 0.9e-7 {
 		t.Errorf("left %v", left)
 	}
+	if s := left.String(); !strings.HasPrefix(s, "0.0999999") || !strings.Contains(s, " per km and delta ") || !strings.HasSuffix(s, "e-07 left") {
+		t.Error(s)
+	}
 	err := b.Spend(promise(0.1, 1e-7, 0, "km"))
 	var refused *BudgetError
 	if !errors.As(err, &refused) || refused.Left != left || refused.Asked.Alpha() != 0.1 ||
@@ -103,6 +106,9 @@ func TestBudget_Refuses(t *testing.T) {
 	if _, err := NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: memory{}}); err == nil || !strings.Contains(err.Error(), "no Name") {
 		t.Error(err)
 	}
+	if _, err := NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Name: "\xff"}); err == nil || !strings.Contains(err.Error(), `Name = "\xff" is not valid UTF-8`) {
+		t.Error(err)
+	}
 	b := testkit.Must(NewBudget(promise(1, 0, 10, "km"), nil))
 	for _, g := range []Guarantee{none, promise(math.Inf(1), 0, 0, "km"), promise(1, 1e-9, 0, "km"), promise(1.5, 0, 0, "km")} {
 		if err := b.Spend(g); !errors.Is(err, ErrBudget) {
@@ -130,7 +136,7 @@ func TestBudget_IsKept(t *testing.T) {
 	if n := spendAll(t, higher, promise(0.5, 0, 0, "km")); n != 2 {
 		t.Errorf("%d, want 2", n)
 	}
-	if left := testkit.Must(b.Left()); left.Alpha() != 0 {
+	if left := testkit.Must(b.Left()); left.Alpha() != 0 || left.String() != "nothing left" {
 		t.Errorf("the lower limit has %v left", left)
 	}
 	if n := spendAll(t, testkit.Must(open(promise(2, 0, 0, "km"), "b")), promise(0.5, 0, 0, "km")); n != 4 {

@@ -47,6 +47,7 @@ func TestRead_Formats(t *testing.T) {
 		{"blanks within a word", "a 1 2\n. . . 3 4\n", "a .|.|.", 0, 2, []float32{3, 4}},
 		{"blanks within the first word", "ice cream 1 0 0\na 1 2 3\n", "ice|cream a", 0, 3, []float32{1, 2, 3}},
 		{"blanks within the first two words", "\nice cream 1 0 0\n\nhot dog 4 1 2\na 1 2 3", "ice|cream hot|dog a", 0, 3, []float32{1, 2, 3}},
+		{"blanks within the first word, a line later", "\n\nice cream 1 0 0\n\n\nb 1 2 3\n", "ice|cream b", 0, 3, []float32{1, 2, 3}},
 		{"blanks within the first word, header", "2 3\nice cream 1 0 0\na 1 2 3\n", "ice|cream a", 0, 3, []float32{1, 2, 3}},
 		{"one of them", "ice cream 1 0 0\nhot dog 4 1 2\na ?", "ice|cream", 1, 3, []float32{1, 0, 0}},
 		{"one of two numbers", "7 2\nb 3\n", "7", 1, 1, []float32{2}},
@@ -190,6 +191,8 @@ func TestRead_Limits(t *testing.T) {
 	endless := reading(func(p []byte) (int, error) {
 		if ended++; ended == 5 {
 			cancel()
+		} else if ended > 100 {
+			return 0, errors.New("read on")
 		}
 		return copy(p, fmt.Sprintf("w%d 1\n", ended)), nil
 	})
