@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -30,7 +31,7 @@ import (
 type Budget struct {
 	limit Guarantee
 	store Store
-	key   string
+	name  string
 	turn  turn // from load to save
 }
 
@@ -40,7 +41,7 @@ type BudgetOptions struct {
 	// unspent.
 	Store Store
 	// Name tells the budgets of one Store apart, as in "ann 2026". Whose it is and
-	// for how long is for the caller to say; a Store needs a name.
+	// for how long is for the caller to say; a Store needs a name, of valid UTF-8.
 	Name string
 }
 
@@ -51,22 +52,37 @@ var ErrBudget = errors.New("the budget is spent")
 // BudgetError tells what a release asked of a [Budget], and what was left. It is
 // [ErrBudget].
 type BudgetError struct {
-	Asked, Left Guarantee
+	Asked Guarantee
+	Left  Allowance
 }
 
 // Unwrap returns [ErrBudget].
 func (e *BudgetError) Unwrap() error { return ErrBudget }
 
 func (e *BudgetError) Error() string {
-	per := cmp.Or(string(e.Left.unit), "unit")
-	show := func(g Guarantee) string { // all digits: they may differ in the last
-		s := strconv.FormatFloat(g.Alpha(), 'g', -1, 64) + " per " + per
-		if e.Asked.delta != 0 {
-			s += fmt.Sprintf(" and delta %v", g.delta)
-		}
-		return s
+	return fmt.Sprintf("mechanism: Budget.Spend: %v: %s asked, %s", ErrBudget, amount(e.Asked), e.Left)
+}
+
+// Allowance is a level that may still be spent, and the delta. It is no promise: one of 0
+// is nothing left, where a [Guarantee] of 0 is perfect privacy.
+type Allowance struct{ Guarantee }
+
+// String is "0.125 per km left", "0.125 per km and delta 1e-07 left" or "nothing left", in
+// all digits.
+func (a Allowance) String() string {
+	if a.alpha == 0 && a.delta == 0 {
+		return "nothing left"
 	}
-	return fmt.Sprintf("mechanism: Budget.Spend: %v: %s asked, %s left", ErrBudget, show(e.Asked), show(e.Left))
+	return amount(a.Guarantee) + " left"
+}
+
+// amount is a level in all digits: two may differ in the last.
+func amount(g Guarantee) string {
+	s := strconv.FormatFloat(g.Alpha(), 'g', -1, 64) + " per " + cmp.Or(string(g.unit), "unit")
+	if g.delta != 0 {
+		s += fmt.Sprintf(" and delta %v", g.delta)
+	}
+	return s
 }
 
 // NewBudget returns a budget of the given limit, which must promise something (else a
@@ -88,14 +104,17 @@ func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 	if o != nil {
 		opt = *o
 	}
-	b := &Budget{limit: limit, store: opt.Store, key: storeKey("budget", opt.Name), turn: turn{opt.Name, "budget"}}
+	if !utf8.ValidString(opt.Name) {
+		return nil, errText(op, "Name", opt.Name)
+	}
+	b := &Budget{limit: limit, store: opt.Store, name: opt.Name, turn: turn{opt.Name, "budget"}}
 	if opt.Store == nil {
 		b.store, b.turn.of = memory{}, b
 	} else if opt.Name == "" {
 		return nil, fmt.Errorf("%s: a Store and no Name", op)
 	}
 	defer b.turn.take()()
-	if _, err := b.load(op); err != nil {
+	if _, _, err := b.load(op); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -117,23 +136,23 @@ const sumBits = 1024 + 1074 + 60
 
 func newSum(v float64) *big.Float { return new(big.Float).SetPrec(sumBits).SetFloat64(v) }
 
-// load returns what is spent. It is the caller's turn.
-func (b *Budget) load(op string) (s spending, err error) {
-	body, ok, err := load(op, b.store, b.key)
+// load returns what is spent, and the key of its record. It is the caller's turn.
+func (b *Budget) load(op string) (key string, s spending, err error) {
+	key, body, ok, err := loadFirst(op, b.store, "budget", b.name)
 	if err != nil {
-		return s, err
+		return "", s, err
 	}
 	if !ok {
-		return spending{newSum(0), newSum(0)}, nil
+		return key, spending{newSum(0), newSum(0)}, nil
 	}
 	var r spendingRecord
 	if err := json.Unmarshal(body, &r); err != nil {
-		return s, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, b.key, err)
+		return "", s, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, key, err)
 	}
 	sum := func(text string) *big.Float {
 		v, _, bad := big.ParseFloat(text, 0, sumBits, big.ToNearestEven)
 		if bad != nil || v.Sign() < 0 || v.IsInf() {
-			err = fmt.Errorf("%s: %w: %s: a sum of %.40q", op, ErrRecord, b.key, text)
+			err = fmt.Errorf("%s: %w: %s: a sum of %.40q", op, ErrRecord, key, text)
 		}
 		return v
 	}
@@ -141,16 +160,16 @@ func (b *Budget) load(op string) (s spending, err error) {
 	if err == nil && r.Unit != b.limit.unit {
 		err = fmt.Errorf("%s: %w: %q, and what is spent is in %q", op, ErrUnit, b.limit.unit, r.Unit)
 	}
-	return s, err
+	return key, s, err
 }
 
 // save stores what is spent.
-func (b *Budget) save(op string, s spending) error {
+func (b *Budget) save(op, key string, s spending) error {
 	body, err := json.Marshal(spendingRecord{b.limit.unit, s.alpha.Text('p', 0), s.delta.Text('p', 0)})
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	return save(op, b.store, b.key, body)
+	return save(op, b.store, key, body)
 }
 
 // up is the sum rounded up.
@@ -170,11 +189,11 @@ func (b *Budget) guarantee(s spending) Guarantee {
 }
 
 // left is what may be spent, rounded down.
-func (b *Budget) left(s spending) Guarantee {
+func (b *Budget) left(s spending) Allowance {
 	g := b.limit
 	g.alpha = max(0, directed.SubDown(g.alpha, up(s.alpha)))
 	g.delta = max(0, directed.SubDown(g.delta, up(s.delta)))
-	return g
+	return Allowance{g}
 }
 
 func (b *Budget) check(op string) error {
@@ -197,7 +216,7 @@ func (b *Budget) Spend(g Guarantee) error {
 		return fault.Value(op, "g.Reach()", g.Reach(), fmt.Sprintf("at least the limit's, %v", b.limit.Reach()))
 	}
 	defer b.turn.take()()
-	s, err := b.load(op)
+	key, s, err := b.load(op)
 	if err != nil {
 		return err
 	}
@@ -210,30 +229,35 @@ func (b *Budget) Spend(g Guarantee) error {
 	if next.alpha.Cmp(newSum(b.limit.alpha)) > 0 || next.delta.Cmp(newSum(b.limit.delta)) > 0 {
 		return &BudgetError{g, b.left(s)}
 	}
-	return b.save(op, next)
+	return b.save(op, key, next)
 }
 
-// Spent is the guarantee of all that was released so far, together. The error is one
-// of the Store.
+// Spent is the guarantee of all that was released so far, together; at level 0 that is
+// nothing. The error is one of the Store.
 func (b *Budget) Spent() (Guarantee, error) {
-	return b.read("mechanism: Budget.Spent", b.guarantee)
-}
-
-// Left is what the next release may ask for. The error is one of the Store.
-func (b *Budget) Left() (Guarantee, error) {
-	return b.read("mechanism: Budget.Left", b.left)
-}
-
-func (b *Budget) read(op string, what func(spending) Guarantee) (Guarantee, error) {
-	if err := b.check(op); err != nil {
-		return Guarantee{}, err
-	}
-	defer b.turn.take()()
-	s, err := b.load(op)
+	s, err := b.spent("mechanism: Budget.Spent")
 	if err != nil {
 		return Guarantee{}, err
 	}
-	return what(s), nil
+	return b.guarantee(s), nil
+}
+
+// Left is what the next release may ask for. The error is one of the Store.
+func (b *Budget) Left() (Allowance, error) {
+	s, err := b.spent("mechanism: Budget.Left")
+	if err != nil {
+		return Allowance{}, err
+	}
+	return b.left(s), nil
+}
+
+func (b *Budget) spent(op string) (spending, error) {
+	if err := b.check(op); err != nil {
+		return spending{}, err
+	}
+	defer b.turn.take()()
+	_, s, err := b.load(op)
+	return s, err
 }
 
 // String gives the limit.

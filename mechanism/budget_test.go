@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -73,6 +74,9 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 	if left.Alpha() > 0.1 || left.Alpha() < 0.1-1e-15 || left.Delta() > 1.1e-7 || left.Delta() < 0.9e-7 {
 		t.Errorf("left %v", left)
 	}
+	if s := left.String(); !strings.HasPrefix(s, "0.0999999") || !strings.Contains(s, " per km and delta ") || !strings.HasSuffix(s, "e-07 left") {
+		t.Error(s)
+	}
 	err := b.Spend(promise(0.1, 1e-7, 0, "km"))
 	var refused *BudgetError
 	if !errors.As(err, &refused) || refused.Left != left || refused.Asked.Alpha() != 0.1 ||
@@ -82,7 +86,7 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 	if after := testkit.Must(b.Spent()); after != spent {
 		t.Errorf("a refusal spends: %v", after)
 	}
-	testkit.Check(t, b.Spend(left))
+	testkit.Check(t, b.Spend(left.Guarantee))
 	if n := spendAll(t, testkit.Must(NewBudget(promise(5, 2.5e-7, 0, ""), nil)), promise(1, 1e-7, 0, "")); n != 2 {
 		t.Errorf("delta affords %d", n)
 	}
@@ -100,6 +104,9 @@ func TestBudget_Refuses(t *testing.T) {
 		t.Error("a unit of two lines")
 	}
 	if _, err := NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: memory{}}); err == nil || !strings.Contains(err.Error(), "no Name") {
+		t.Error(err)
+	}
+	if _, err := NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Name: "\xff"}); err == nil || !strings.Contains(err.Error(), `Name = "\xff" is not valid UTF-8`) {
 		t.Error(err)
 	}
 	b := testkit.Must(NewBudget(promise(1, 0, 10, "km"), nil))
@@ -129,7 +136,7 @@ func TestBudget_IsKept(t *testing.T) {
 	if n := spendAll(t, higher, promise(0.5, 0, 0, "km")); n != 2 {
 		t.Errorf("%d, want 2", n)
 	}
-	if left := testkit.Must(b.Left()); left.Alpha() != 0 {
+	if left := testkit.Must(b.Left()); left.Alpha() != 0 || left.String() != "nothing left" {
 		t.Errorf("the lower limit has %v left", left)
 	}
 	if n := spendAll(t, testkit.Must(open(promise(2, 0, 0, "km"), "b")), promise(0.5, 0, 0, "km")); n != 4 {
@@ -142,7 +149,9 @@ func TestBudget_IsKept(t *testing.T) {
 
 // Damaged records are errors at every door.
 func TestBudget_RefusesBadRecords(t *testing.T) {
-	key := storeKey("budget", "a")
+	salted := memory{}
+	key, _, _, err := loadFirst("", salted, "budget", "a")
+	testkit.Check(t, err)
 	record := func(body string) []byte { return append(append(checksum(key, []byte(body)), ' '), body...) }
 	for name, value := range map[string][]byte{
 		"empty": {}, "no JSON": record("1"), "nothing": record("{}"), "null": record("null"),
@@ -150,7 +159,7 @@ func TestBudget_RefusesBadRecords(t *testing.T) {
 		"none": record(`{"unit":"","alpha":null,"delta":"0"}`), "no delta": record(`{"unit":"","alpha":"0"}`),
 		"a word": record(`{"unit":"","alpha":"much","delta":"0"}`), "no sum": []byte(`{"unit":"","alpha":"0","delta":"0"}`),
 	} {
-		store := memory{}
+		store := maps.Clone(salted)
 		b := testkit.Must(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: store, Name: "a"}))
 		store[key] = value
 		_, err1 := b.Spent()
@@ -162,7 +171,8 @@ func TestBudget_RefusesBadRecords(t *testing.T) {
 			}
 		}
 	}
-	huge := memory{key: record(`{"unit":"","alpha":"1e400","delta":"0"}`)}
+	huge := maps.Clone(salted)
+	huge[key] = record(`{"unit":"","alpha":"1e400","delta":"0"}`)
 	b := testkit.Must(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: huge, Name: "a"}))
 	if spent := testkit.Must(b.Spent()); !math.IsInf(spent.Alpha(), 1) || !errors.Is(b.Spend(promise(0, 0, 0, "")), ErrBudget) {
 		t.Errorf("spent %v", spent)

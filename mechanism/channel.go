@@ -360,6 +360,8 @@ func (c *Channel) Row(x int, dst []float64) []float64 {
 
 var buffers = sync.Pool{New: func() any { return new([]float64) }}
 
+func (c *Channel) inDomain(x int) error { return c.checkInput("mechanism: Channel.Release", x) }
+
 // Release draws the output of input x, with its exact probability, and returns
 // its point. O(Outputs()); for many draws from one input see [Channel.Sampler].
 // An x outside [0, Len()) is a [*metric.ValueError]. The time taken depends on
@@ -367,7 +369,7 @@ var buffers = sync.Pool{New: func() any { return new([]float64) }}
 // pad it.
 func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "mechanism: Channel.Release"
-	if err := c.checkInput(op, x); err != nil {
+	if err := c.inDomain(x); err != nil {
 		return 0, err
 	}
 	buf := buffers.Get().(*[]float64)

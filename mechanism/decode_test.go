@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -39,6 +40,43 @@ func (e *endless) Read(p []byte) (int, error) {
 	}
 	e.read += len(p)
 	return len(p), nil
+}
+
+// flaky has one error at a byte, and then goes on.
+type flaky struct {
+	r    io.Reader
+	left int
+}
+
+func (f *flaky) Read(p []byte) (int, error) {
+	if f.left == 0 {
+		f.left = -1
+		return 0, errReadOn
+	}
+	if f.left > 0 {
+		p = p[:min(len(p), f.left)]
+		f.left -= len(p)
+	}
+	return f.r.Read(p)
+}
+
+// An error of the reader is returned wherever it comes, behind the document too, and a
+// byte order mark is skipped.
+func TestReadChannel_LosesNoError(t *testing.T) {
+	const text = start + `"weights":[[0,-1],[-1,0]]}` + "\n"
+	for k := range len(text) + 1 {
+		for _, mark := range []string{"", "\ufeff"} {
+			r := &flaky{strings.NewReader(mark + text), len(mark) + k}
+			if _, err := ReadChannel(t.Context(), r, space.Path(2, 1), nil); !errors.Is(err, errReadOn) {
+				t.Errorf("an error at byte %d: %v", k, err)
+			}
+		}
+	}
+	for _, r := range []io.Reader{strings.NewReader("\ufeff" + text), iotest.OneByteReader(strings.NewReader("\ufeff" + text)), iotest.DataErrReader(strings.NewReader(text))} {
+		if _, err := ReadChannel(t.Context(), r, space.Path(2, 1), nil); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // A document that cannot become a channel is refused where that is clear, whatever

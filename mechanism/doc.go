@@ -24,7 +24,8 @@
 //
 // Release more than once: levels add up ([Guarantee.Plus], [Compose]); [NewComposition] finds
 // what channels have together. [Sticky] and [Track] repeat the draw of a value that comes back,
-// [Budget] refuses what would exceed a limit, and a [Store] keeps both.
+// so that their releases are not independent ([Memoizer]); [Budget] refuses what would exceed
+// a limit, and a [Store] keeps both.
 //
 // Write your own: implement [Mechanism] with [Rand], and test it by package mechanismtest.
 //

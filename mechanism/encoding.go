@@ -11,6 +11,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -169,14 +170,15 @@ type ReadOptions struct {
 // against rho, inputs*outputs against the 16 GiB of NewChannel. Reading takes
 // at most 24 bytes for each weight read and 128 KiB. A document that is
 // damaged, of another format, over 2 GiB, with an unknown or repeated name, or
-// followed by more data is an error that says where. ctx ends the reading
-// between two calls of r.Read, and the audit.
+// followed by more data is an error that says where, and so is one of r, also
+// behind the document. A byte order mark before it is skipped. ctx ends the
+// reading between two calls of r.Read, and the audit.
 func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *ReadOptions) (*Channel, error) {
 	if o == nil {
 		o = &ReadOptions{}
 	}
 	d := &decoder{ctx: ctx, r: r}
-	d.json = json.NewDecoder(d)
+	d.json = json.NewDecoder(bounded.WithoutMark(d))
 	d.json.UseNumber()
 	w, h, err := d.document(fault.Len(rho))
 	if err != nil {
@@ -210,20 +212,25 @@ type decoder struct {
 	r    io.Reader
 	n    int64 // bytes read of it
 	most int64 // that may be read for the next token
+	err  error // of r, which ends the reading
 	json *json.Decoder
 	at   string // what is being read, as "weights[2]"
 }
 
-// Read hands out up to maxToken bytes for one token, until ctx is done.
+// Read hands out up to maxToken bytes for one token, until ctx is done or r has an error,
+// which stays: the json.Decoder forgets one that comes before the next token.
 func (d *decoder) Read(p []byte) (int, error) {
 	if d.ctx.Err() != nil {
 		return 0, d.ctx.Err()
+	}
+	if d.err != nil {
+		return 0, d.err
 	}
 	if d.n >= d.most {
 		return 0, errLong
 	}
 	n, err := d.r.Read(p[:min(int64(len(p)), d.most-d.n)])
-	d.n += int64(n)
+	d.n, d.err = d.n+int64(n), err
 	return n, err
 }
 
@@ -403,6 +410,9 @@ func (d *decoder) document(n int) (w []float64, h *header, err error) {
 	}
 	d.allow()
 	if _, err := d.json.Token(); err != io.EOF {
+		if err != nil && !errors.As(err, new(*json.SyntaxError)) {
+			return nil, nil, d.wrong("after the channel: %w", err)
+		}
 		return nil, nil, d.wrong("more after the channel")
 	}
 	return w, h, nil

@@ -172,8 +172,18 @@ func ExampleNewBudget() {
 		}
 		fmt.Println(budget.Spent())
 	}
+	left, err := budget.Left()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(left)
+	fmt.Println(budget.Spend(left.Guarantee))
+	fmt.Println(budget.Left())
 	// Output:
 	// 0.25-private per km <nil>
 	// 0.5-private per km <nil>
 	// mechanism: Budget.Spend: the budget is spent: 0.25 per km asked, 0.125 per km left
+	// 0.125 per km left
+	// <nil>
+	// nothing left <nil>
 }

@@ -16,7 +16,8 @@ import (
 // caller's rng runs repeat, the caller must not share it between goroutines, and
 // whoever knows its seed can undo the privacy. (A mechanism of one's own keeps this
 // contract with [Rand].) An error means that x is outside the mechanism's domain; it
-// never depends on the random draw unless the doc says so.
+// never depends on the random draw unless the doc says so. One that does is an output like
+// others: the release is spent, and another attempt is another release.
 type Mechanism[X, Y any] interface {
 	// Release draws an output for the input x.
 	Release(rng *rand.Rand, x X) (Y, error)
@@ -51,7 +52,8 @@ func Reseed() { random.Reseed() }
 
 // Then post-processes every output of m by f, which must not look at private
 // data. The guarantee is m's: post-processing cannot weaken it. An error of f
-// is returned with the release spent. It panics where m or f is nil.
+// depends on the draw, and is returned with the release spent ([Mechanism]). It panics
+// where m or f is nil.
 func Then[X, Y, Z any](m Mechanism[X, Y], f func(Y) (Z, error)) Mechanism[X, Z] {
 	if m == nil || f == nil {
 		panic("mechanism: Then: m or f is nil")
@@ -66,6 +68,10 @@ type then[X, Y, Z any] struct {
 
 func (t *then[X, Y, Z]) Guarantee() Guarantee { return t.m.Guarantee() }
 
+func (t *then[X, Y, Z]) Memoized() bool { return memoized(t.m) }
+
+func (t *then[X, Y, Z]) inDomain(x X) error { return inDomain(t.m, x) }
+
 func (t *then[X, Y, Z]) String() string { return "post-processed: " + fault.Describe(t.m) }
 
 func (t *then[X, Y, Z]) Release(rng *rand.Rand, x X) (z Z, err error) {
@@ -78,8 +84,9 @@ func (t *then[X, Y, Z]) Release(rng *rand.Rand, x X) (z Z, err error) {
 
 // Compose releases the outputs of all ms on the same input, independently. Its
 // guarantee is their sum ([Guarantee.Plus]); mechanisms in different units are
-// refused with [ErrUnit]. Many releases of channels have a far smaller level together,
-// which [NewComposition] finds at a delta > 0. Where the ms have different Go types name the two type
+// refused with [ErrUnit], and those that repeat draws with [ErrMemoized]. After an error of
+// one of the ms that depends on its draw all of the release is spent. Many releases of
+// channels have a far smaller level together, which [NewComposition] finds at a delta > 0. Where the ms have different Go types name the two type
 // arguments, as in Compose[int, int](channel, other).
 func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 	const op = "mechanism: Compose"
@@ -89,6 +96,9 @@ func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 	for i, m := range ms {
 		if m == nil {
 			return nil, fault.Empty(op, fmt.Sprintf("ms[%d]", i), 0)
+		}
+		if err := CheckIndependent(m); err != nil {
+			return nil, fmt.Errorf("%s: ms[%d]: %w", op, i, err)
 		}
 	}
 	g := ms[0].Guarantee()
@@ -107,6 +117,13 @@ type composed[X, Y any] struct {
 }
 
 func (c *composed[X, Y]) Guarantee() Guarantee { return c.g }
+
+func (c *composed[X, Y]) inDomain(x X) (err error) {
+	for i := 0; i < len(c.ms) && err == nil; i++ {
+		err = inDomain(c.ms[i], x)
+	}
+	return err
+}
 
 func (c *composed[X, Y]) String() string {
 	return fmt.Sprintf("%d mechanisms composed, %v", len(c.ms), c.g)

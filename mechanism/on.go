@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -18,8 +19,8 @@ var ErrNotAPoint = errors.New("the input is not a point of the space")
 // must be one of the points, equal to it or at distance 0; any other is refused
 // with [ErrNotAPoint] (or with the reason why it has no distance). Moving it to
 // the nearest point would add up to twice the way to the loss of privacy, and
-// is left to the caller. Outputs must be indices of pts too; for others there is
-// [LabelBoth]. O(1) for points of a comparable type, else a nearest-point query.
+// is left to the caller. Outputs must be indices of pts too, or the release is spent on an
+// error; for others there is [LabelBoth]. O(1) for points of a comparable type, else a nearest-point query.
 // It panics where m or pts is nil.
 func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 	if m == nil || pts == nil {
@@ -63,6 +64,16 @@ type lifted[X, Y any] struct {
 
 func (l *lifted[X, Y]) Guarantee() Guarantee { return l.m.Guarantee() }
 
+func (l *lifted[X, Y]) Memoized() bool { return memoized(l.m) }
+
+func (l *lifted[X, Y]) inDomain(x X) error {
+	i, err := l.find(x)
+	if err != nil {
+		return err
+	}
+	return inDomain(l.m, i)
+}
+
 func (l *lifted[X, Y]) String() string { return fmt.Sprintf("on %s: %s", l.what, fault.Describe(l.m)) }
 
 func (l *lifted[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
@@ -82,8 +93,8 @@ func (l *lifted[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 
 // Labels lifts a mechanism on indices to labels: words, places or keys. Index i
 // is labels[i], as input and as output, and the guarantee is m's. The labels
-// are public, different from one another, and copied; those of a taxonomy are
-// [metric.Tree.LeafNames]. Where outputs are numbered otherwise than inputs, use
+// are public, different from one another, of valid UTF-8 (other text has no JSON), and
+// copied; those of a taxonomy are [metric.Tree.LeafNames]. Where outputs are numbered otherwise than inputs, use
 // [LabelBoth].
 //
 // Where m tells its size, as a [Channel] and all that embeds one do, labels of
@@ -113,7 +124,7 @@ func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], e
 // LabelBoth is [Labels] for a mechanism whose outputs are numbered otherwise than
 // its inputs, as those of lp.Optimal with a Loss can be: input i is inputs[i], and
 // an output j is outputs[j]. Both lists are public and copied. Inputs differ from
-// one another; outputs need not, and may be of any type.
+// one another; outputs need not, and may be of any type. Text in both is valid UTF-8.
 //
 // Where m tells its size, another number of inputs, or an output beyond the
 // list, is a [*metric.SizeError]. Release and its errors are as with Labels.
@@ -133,6 +144,11 @@ func LabelBoth[X comparable, Y any](m Mechanism[int, int], inputs []X, outputs [
 	}
 	if err := fault.Empty(op, "outputs", len(outputs)); err != nil {
 		return nil, err
+	}
+	for j, y := range outputs {
+		if !validText(reflect.ValueOf(y)) {
+			return nil, errText(op, fmt.Sprintf("outputs[%d]", j), y)
+		}
 	}
 	inputs, outputs = slices.Clone(inputs), slices.Clone(outputs)
 	find, err := finder(op, "inputs", fmt.Sprintf("%d inputs", len(inputs)), inputs)
@@ -177,6 +193,9 @@ func finder[K comparable](op, arg, what string, labels []K) (func(x K) (int, err
 		if !hashable(label) || label != label {
 			return nil, fmt.Errorf("%s: %s[%d] = %s cannot be compared with itself", op, arg, i, show(label))
 		}
+		if !validText(reflect.ValueOf(label)) {
+			return nil, errText(op, fmt.Sprintf("%s[%d]", arg, i), label)
+		}
 		if j, ok := index[label]; ok {
 			return nil, fmt.Errorf("%s: %s[%d] = %s is %s[%d] too", op, arg, i, show(label), arg, j)
 		}
@@ -190,6 +209,38 @@ func finder[K comparable](op, arg, what string, labels []K) (func(x K) (int, err
 		}
 		return 0, fmt.Errorf("%s: %w: x is none of the %s", op, ErrNotAPoint, what)
 	}, nil
+}
+
+// errText is about a label with text that is not valid UTF-8.
+func errText(op, arg string, label any) error {
+	return fmt.Errorf("%s: %s = %s is not valid UTF-8", op, arg, show(label))
+}
+
+// validText tells whether all text in v is valid UTF-8, but for that behind pointers and in
+// maps. What is not, encoding/json replaces, so that a [Sticky] could not give it.
+func validText(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return utf8.ValidString(v.String())
+	case reflect.Interface:
+		return validText(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !validText(v.Field(i)) {
+				return false
+			}
+		}
+	case reflect.Array, reflect.Slice:
+		if k := v.Type().Elem().Kind(); k >= reflect.Bool && k <= reflect.Complex128 {
+			return true // numbers
+		}
+		for i := range v.Len() {
+			if !validText(v.Index(i)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // hashable is false where an interface in x holds a slice or the like.

@@ -125,6 +125,22 @@ func TestLabels_Refuses(t *testing.T) {
 	if _, err := Labels(c, []string{"a", "b", "a"}); err == nil || !strings.Contains(err.Error(), `labels[2] = "a" is labels[0] too`) {
 		t.Errorf("a label twice: %v", err)
 	}
+	type pair struct {
+		n    int
+		name [2]string
+	}
+	for _, bad := range []any{"a\xff", pair{1, [2]string{"a", "\xc3("}}, struct{ any }{"\xff"}} {
+		_, err1 := Labels(c, []any{1, bad, 2})
+		_, err2 := LabelBoth(c, []any{1, bad, 2}, []int{1, 2, 3})
+		_, err3 := LabelBoth(c, []int{1, 2, 3}, []any{1, bad, 2})
+		_, err4 := LabelBoth(c, []int{1, 2, 3}, []any{1, []any{bad}, 2})
+		for _, err := range []error{err1, err2, err3, err4} {
+			if err == nil || !strings.Contains(err.Error(), "s[1] = ") || !strings.HasSuffix(err.Error(), " is not valid UTF-8") {
+				t.Errorf("%q: %v", bad, err)
+			}
+		}
+	}
+	testkit.Must(LabelBoth(c, []pair{{1, [2]string{"\u00e9", "\ufffd"}}, {}, {n: 1}}, [][]byte{{0xff}, nil, {}}))
 	for _, bad := range []any{math.NaN(), []int{1}, struct{ any }{[]int{1}}} {
 		if _, err := Labels(c, []any{1, bad, 2}); err == nil || !strings.Contains(err.Error(), "labels[1]") {
 			t.Errorf("%v: %v", bad, err)

@@ -6,11 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/metricdp/metricdp/internal/fault"
 )
@@ -30,43 +32,58 @@ import (
 // changed back. One Sticky serves one person: with two, it shows when both are at the
 // same place.
 //
+// An input has one draw at most, ever, whatever happens to it. Before the draw its price is
+// taken from the [Budget] and [ErrRefused] is stored as its answer; then the answer takes
+// the place of the refusal. So a draw that cannot be given, because the mechanism returns an
+// error, because encoding/json makes another value of the output or because the store does
+// not save it, is spent, and the refusal stays. A crash or an error of the store in the
+// meantime loses some of the budget, or the answer to this input, and never privacy.
+//
 // Draws are kept in memory or in a [Store], and are as good as those of the mechanism.
 // Or they are derived from [StickyOptions.Secret] and not kept. The guarantee is then
 // computational: it holds against whoever cannot tell HMAC-SHA256 and ChaCha8 from
 // chance, and ends, for all answers ever given, when the secret is known.
 //
-// A Sticky is safe for concurrent use, and so are several of one name. A release takes
-// some microseconds and a load from the store, and for a new input a draw, another load
-// and a save, and those of the budget; kept releases of one name wait for one another. A
-// Sticky of a mechanism that has a Sticky in it takes another name. Memory keeps some 300 bytes
-// for each distinct input.
+// A Sticky is a [Memoizer], and is safe for concurrent use, and so are several of one name. A
+// release takes some microseconds and two loads from the store, and for a new input a draw,
+// another load and two saves, and those of the budget; kept releases of one name wait for one
+// another. Memory keeps some 300 bytes for each distinct input.
 type Sticky[X, Y any] struct {
-	m      Mechanism[X, Y]
-	g      Guarantee
-	claim  []byte // g, as stored beside every draw
-	name   string
-	value  func(x X) []byte
-	store  Store
-	budget *Budget
-	derive func(value []byte) *rand.Rand // nil but under a secret
-	draws  turn                          // to draw: of the mechanism
-	saves  turn                          // to look and save: of the name
+	m        Mechanism[X, Y]
+	g        Guarantee
+	claim    []byte // g, as stored beside every draw
+	name     string
+	inDomain func(x X) error // before the draw
+	value    func(x X) ([]byte, error)
+	store    Store
+	budget   *Budget
+	derive   func(value []byte) *rand.Rand // nil but under a secret
+	turn     turn                          // from the look to the last save
 }
+
+// ErrRefused is the answer of a [Sticky] to an input whose draw could not be given. It stays,
+// and its text is the same for all inputs and draws.
+var ErrRefused = errors.New("the draw for this input could not be given, for an error of the mechanism, of encoding/json or of the store, and there is no other")
 
 // StickyOptions are for [NewSticky]. nil and the zero value are the defaults: draws are
 // kept in memory.
 type StickyOptions[X any] struct {
 	// Key tells which inputs are one: those of one key get the draw of the first of
 	// them. The x_j of the guarantee are these first ones, and the pattern is that of
-	// the keys, as of the cells of a public grid. nil: inputs are one if they are equal
-	// as by ==, two float64 that differ in the last bit are not, and X must be made of
-	// numbers, strings, booleans, arrays, slices and structs.
+	// the keys, as of the cells of a public grid. Keys are valid UTF-8. nil: inputs are
+	// one if they are equal as by ==, two float64 that differ in the last bit are not, and
+	// X must be made of numbers, strings, booleans, arrays, slices and structs.
 	Key func(x X) string
+	// Check refuses inputs outside the mechanism's domain, with its error, before
+	// anything is drawn or spent. It must depend on x alone. nil: what is made of a
+	// [Channel] by [On], [Labels], [LabelBoth], [Then] and [Compose] refuses all that
+	// are outside, and other mechanisms none.
+	Check func(x X) error
 	// Store keeps the draws. nil: memory does, and a new Sticky draws anew.
 	Store Store
 	// Name says whose answers and which: with equal names in one store, or under one
-	// secret, two Stickies are one. A Store or a Secret needs a name, and another
-	// mechanism another name.
+	// secret, two Stickies are one. A Store or a Secret needs a name, of valid UTF-8, and
+	// another mechanism another name.
 	Name string
 	// Secret derives the draws from 32 or more bytes of crypto/rand, the Name, the
 	// type, the String (if it has one) and the guarantee of the mechanism and the input.
@@ -86,18 +103,27 @@ type StickyOptions[X any] struct {
 const minSecret = 32
 
 // NewSticky returns m with one draw for each distinct input. Outputs are stored by
-// encoding/json: the Release of one that does not come back from it as it was is an error.
-// Options that lack what they need or do not go together are an error that says which, and
-// a Budget in another unit is [ErrUnit].
+// encoding/json: one that does not come back from it as it was is [ErrRefused]. An m that
+// repeats draws itself is [ErrMemoized], options that lack what they need or do not go
+// together are an error that says which, and a Budget in another unit is [ErrUnit].
 func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y], error) {
 	const op = "mechanism: NewSticky"
 	if m == nil {
 		return nil, fault.Empty(op, "m", 0)
 	}
+	if err := CheckIndependent(m); err != nil {
+		return nil, fmt.Errorf("%s: m: %w", op, err)
+	}
 	if o == nil {
 		o = &StickyOptions[X]{}
 	}
-	s := &Sticky[X, Y]{m: m, g: m.Guarantee(), name: o.Name, store: o.Store, budget: o.Budget}
+	if !utf8.ValidString(o.Name) {
+		return nil, errText(op, "Name", o.Name)
+	}
+	s := &Sticky[X, Y]{m: m, g: m.Guarantee(), inDomain: o.Check, name: o.Name, store: o.Store, budget: o.Budget}
+	if s.inDomain == nil {
+		s.inDomain = func(x X) error { return inDomain(m, x) }
+	}
 	var err error
 	if s.claim, err = json.Marshal(s.g); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -107,17 +133,23 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	}
 	switch t := reflect.TypeFor[X](); {
 	case o.Key != nil:
-		s.value = func(x X) []byte { return []byte(o.Key(x)) }
+		key := o.Key
+		s.value = func(x X) ([]byte, error) {
+			k := key(x)
+			if !utf8.ValidString(k) {
+				return nil, errors.New("the Key is not valid UTF-8")
+			}
+			return []byte(k), nil
+		}
 	case plain(t, nil):
-		s.value = func(x X) []byte { return appendValue(nil, reflect.ValueOf(&x).Elem()) }
+		s.value = func(x X) ([]byte, error) { return appendValue(nil, reflect.ValueOf(&x).Elem()), nil }
 	default:
 		return nil, fmt.Errorf("%s: no Key, and %v is not made of numbers, strings, booleans, arrays, slices and structs", op, t)
 	}
-	s.draws = turn{o.Name, fmt.Sprintf("draw of %T, %s, %s", m, fault.Describe(m), s.claim)}
-	s.saves = turn{o.Name, "sticky"}
+	s.turn = turn{o.Name, "sticky"}
 	switch {
 	case o.Secret == nil && o.Store == nil:
-		s.store, s.draws.of, s.saves.of = memory{}, s, s
+		s.store, s.turn.of = memory{}, s
 	case o.Secret == nil:
 	case o.Store != nil || o.Key != nil || o.Budget != nil:
 		return nil, fmt.Errorf("%s: a Secret, and a Store, Key or Budget, which do not go with it", op)
@@ -166,6 +198,9 @@ func (s *Sticky[X, Y]) Guarantee() Guarantee {
 	return s.g
 }
 
+// Memoized is true.
+func (s *Sticky[X, Y]) Memoized() bool { return true }
+
 // String gives the mechanism and where the draws are.
 func (s *Sticky[X, Y]) String() string {
 	if err := s.check("mechanism: Sticky"); err != nil {
@@ -180,93 +215,108 @@ func (s *Sticky[X, Y]) String() string {
 	return fmt.Sprintf("one draw for each input, %s: %s", how, fault.Describe(s.m))
 }
 
-// Release returns the answer for x, a new one only where x is. Other errors than the
-// mechanism's own: a [*BudgetError], those of the store, [ErrRecord], and that the
-// stored answer was drawn under another guarantee. After an error nothing new was
-// released; a part of the budget may be spent if the store failed.
+// Release returns the answer for x, a new one only where x is. Inputs that
+// [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is
+// [ErrRefused], as it may depend on the draw, and its reason is not told (under a Secret it
+// is the mechanism's, and comes again with the same draw). Other errors are a
+// [*BudgetError], those of the store, [ErrRecord], that the Key is not valid UTF-8, and that
+// the stored answer was drawn under another guarantee; after them nothing new was released,
+// and a part of the budget may be spent.
 func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	const op = "mechanism: Sticky.Release"
 	if err := s.check(op); err != nil {
 		return y, err
 	}
-	value := s.value(x)
+	value, err := s.value(x)
+	if err != nil {
+		return y, fmt.Errorf("%s: %w", op, err)
+	}
+	if err := s.inDomain(x); err != nil {
+		return y, err
+	}
 	if s.derive != nil {
 		return s.m.Release(s.derive(value), x)
 	}
-	key := storeKey("sticky", s.name, string(value))
-	// Of several Stickies of one name no two answer differently, or spend twice: the
-	// second look, the spending and the save are one turn of the name, and what is
-	// returned was saved in such a turn or found. The answer is one draw, and not the
-	// fastest of several, whose distribution is another: the first look to the save is
-	// one turn of the mechanism under the name. And no two wait for each other: within a
-	// turn to save there is the turn of the budget, and within that none. Within a turn
-	// to draw there are those of the Stickies that the mechanism is made of, which have
-	// other names or, being less, other strings; only without strings they could meet.
-	defer s.draws.take()()
-	y, ok, err := s.load(op, key)
-	if ok || err != nil {
-		return y, err
-	}
-	fresh, err := s.m.Release(rng, x)
+	// Of several Stickies of one name no two answer differently, draw twice or spend
+	// twice. The only turns within this one are that of the budget and that of the salt,
+	// which have none within.
+	defer s.turn.take()()
+	key, body, ok, err := loadFirst(op, s.store, "sticky", s.name, string(value))
 	if err != nil {
 		return y, err
 	}
-	// What is released is what was stored and read again, so that the first answer is
-	// the same as all later ones.
-	body, err := json.Marshal(fresh)
-	if err == nil {
-		err = json.Unmarshal(body, &y)
+	if ok {
+		return s.read(op, key, body)
 	}
-	var none Y
-	if err != nil {
-		return none, fmt.Errorf("%s: an output that cannot be stored: %w", op, err)
-	}
-	if !reflect.DeepEqual(fresh, y) {
-		return none, fmt.Errorf("%s: an output that cannot be stored: encoding/json makes another one of a %T", op, fresh)
-	}
-	if body, err = json.Marshal(draw{s.claim, body}); err != nil {
-		return none, fmt.Errorf("%s: %w", op, err)
-	}
-	defer s.saves.take()()
-	if old, ok, err := s.load(op, key); ok || err != nil {
-		return old, err // by another mechanism of the name, or by a Sticky in this one
-	}
-	// Stored before anything is released, the price first: a crash wastes it at worst.
 	if s.budget != nil {
 		if err := s.budget.Spend(s.g); err != nil {
-			return none, fault.Within(op, err)
+			return y, fault.Within(op, err)
 		}
 	}
-	if err := save(op, s.store, key, body); err != nil {
+	if err := s.save(op, key, nil); err != nil {
+		return y, err
+	}
+	y, output, ok := s.draw(rng, x)
+	if !ok {
+		return y, fmt.Errorf("%s: %w", op, ErrRefused)
+	}
+	if err := s.save(op, key, output); err != nil {
+		var none Y
 		return none, err
 	}
 	return y, nil
 }
 
+// draw returns an output and how it is stored; ok is false where it cannot be. The output
+// was stored and read again, so that the first answer is the same as all later ones.
+func (s *Sticky[X, Y]) draw(rng *rand.Rand, x X) (y Y, output []byte, ok bool) {
+	fresh, err := s.m.Release(rng, x)
+	if err == nil {
+		output, err = json.Marshal(fresh)
+	}
+	if err == nil {
+		err = json.Unmarshal(output, &y)
+	}
+	if err != nil || !reflect.DeepEqual(fresh, y) {
+		var none Y
+		return none, nil, false
+	}
+	return y, output, true
+}
+
 // draw is the record of an answer.
 type draw struct {
 	Guarantee json.RawMessage `json:"guarantee"`
-	Output    json.RawMessage `json:"output"`
+	Output    json.RawMessage `json:"output,omitempty"` // none: a refusal
+	Refused   bool            `json:"refused,omitempty"`
 }
 
-// load returns the answer that is stored under a key, if there is one.
-func (s *Sticky[X, Y]) load(op, key string) (y Y, ok bool, err error) {
-	body, ok, err := load(op, s.store, key)
-	if !ok || err != nil {
-		return y, false, err
+// save stores an answer, or a refusal where there is none.
+func (s *Sticky[X, Y]) save(op, key string, output []byte) error {
+	body, err := json.Marshal(draw{s.claim, output, output == nil})
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
 	}
+	return save(op, s.store, key, body)
+}
+
+// read returns the answer that a record holds.
+func (s *Sticky[X, Y]) read(op, key string, body []byte) (y Y, err error) {
 	var d draw
 	if err := json.Unmarshal(body, &d); err != nil {
-		return y, false, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, key, err)
+		return y, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, key, err)
 	}
 	if !bytes.Equal(d.Guarantee, s.claim) {
-		return y, false, fmt.Errorf("%s: the stored answer has the guarantee %.200s and the mechanism %s: a second answer needs another Name", op, d.Guarantee, s.claim)
+		return y, fmt.Errorf("%s: the stored answer has the guarantee %.200s and the mechanism %s: a second answer needs another Name", op, d.Guarantee, s.claim)
+	}
+	if d.Refused {
+		return y, fmt.Errorf("%s: %w", op, ErrRefused)
 	}
 	if err := json.Unmarshal(d.Output, &y); err != nil {
 		var none Y
-		return none, false, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, key, err)
+		return none, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, key, err)
 	}
-	return y, true, nil
+	return y, nil
 }
 
 // plain tells whether the values of a type are all that there is to compare: no

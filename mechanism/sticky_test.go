@@ -2,9 +2,9 @@ package mechanism
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -146,12 +146,14 @@ func TestSticky_IsPrivateForThePattern(t *testing.T) {
 // counting is noise of level 1 on integers that counts its draws.
 type counting struct {
 	draws atomic.Int64
+	mu    sync.Mutex
+	of    map[int]int // draws of an input
 	g     Guarantee
 }
 
 func newCounting() *counting {
 	g, _ := NewGuarantee(1, 0, "step")
-	return &counting{g: g}
+	return &counting{of: map[int]int{}, g: g}
 }
 
 func (m *counting) Guarantee() Guarantee { return m.g }
@@ -163,6 +165,9 @@ func (m *counting) Release(rng *rand.Rand, x int) ([2]float64, error) {
 		return [2]float64{}, errDomain
 	}
 	m.draws.Add(1)
+	m.mu.Lock()
+	m.of[x]++
+	m.mu.Unlock()
 	runtime.Gosched() // for those who test what happens at once
 	r := Rand(rng)
 	return [2]float64{float64(x) + r.NormFloat64(), r.Float64()}, nil
@@ -263,8 +268,8 @@ func (s *shaky) Save(key string, value []byte) error {
 }
 
 // A crash at any step of the store, before a save or after it, and a process that goes
-// on, or a store that fails once: no value ever has two answers, and the draws that were
-// released never cost more than what is spent, nor that more than the limit.
+// on, or a store that fails once: no value ever has two draws, and the draws never cost more
+// than what is spent, nor that more than the limit.
 func TestSticky_SurvivesACrashAtEveryStep(t *testing.T) {
 	const affordable = 4
 	inputs := []int{1, 2, 1, 3, 4, 2, 5, 6, 1}
@@ -292,15 +297,20 @@ func TestSticky_SurvivesACrashAtEveryStep(t *testing.T) {
 					answers[x] = y
 				case y != [2]float64{}:
 					t.Fatalf("released %v with %v", y, err)
-				case errors.Is(err, errCrash) && life < 2, errors.Is(err, ErrBudget):
+				case errors.Is(err, errCrash) && life < 2, errors.Is(err, ErrBudget), errors.Is(err, ErrRefused):
 				default:
 					t.Fatal(err)
 				}
 			}
 			if life == 2 {
 				spent := testkit.Must(b.Spent())
-				if float64(len(answers)) > spent.Alpha() || spent.Alpha() > affordable {
-					t.Fatalf("fail at %d: %d answers, spent %v", failAt, len(answers), spent)
+				if draws := m.draws.Load(); int(draws) < len(answers) || float64(draws) > spent.Alpha() || spent.Alpha() > affordable {
+					t.Fatalf("fail at %d: %d answers, %d draws, spent %v", failAt, len(answers), draws, spent)
+				}
+				for x, n := range m.of {
+					if n > 1 {
+						t.Fatalf("fail at %d: %d draws for %d", failAt, n, x)
+					}
 				}
 			}
 		}
@@ -312,7 +322,7 @@ func TestSticky_SurvivesACrashAtEveryStep(t *testing.T) {
 func TestSticky_RefusesBadRecords(t *testing.T) {
 	m := newCounting()
 	g2, _ := NewGuarantee(2, 0, "step")
-	other := &counting{g: g2}
+	other := &counting{of: map[int]int{}, g: g2}
 	build := func(m *counting) (*Sticky[int, [2]float64], map[string][]byte) {
 		records := map[string][]byte{}
 		s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: memory(records), Name: "a"}))
@@ -321,12 +331,12 @@ func TestSticky_RefusesBadRecords(t *testing.T) {
 		}
 		return s, records
 	}
-	_, whole := build(m)
+	first, whole := build(m)
 	keys := make([]string, 0, 2)
 	for x := range 2 {
-		keys = append(keys, storeKey("sticky", "a", string(appendValue(nil, reflect.ValueOf(x)))))
-		if _, ok := whole[keys[x]]; !ok || len(keys[x]) > 80 {
-			t.Fatalf("no record %s", keys[x])
+		key, _, ok, err := loadFirst("", memory(whole), "sticky", "a", string(testkit.Must(first.value(x))))
+		if keys = append(keys, key); !ok || err != nil || len(key) > 80 {
+			t.Fatalf("no record %s, %v", key, err)
 		}
 	}
 	record := func(body string) []byte {
@@ -350,7 +360,8 @@ func TestSticky_RefusesBadRecords(t *testing.T) {
 		{"another unit", record(`{"guarantee":{"unit":"m","alpha":1},"output":[1,2]}`), nil},
 		{"no guarantee", record(`{"output":[1,2]}`), nil},
 	} {
-		s, records := build(m)
+		records := maps.Clone(whole)
+		s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: memory(records), Name: "a"}))
 		records[keys[0]] = c.value
 		drawn := m.draws.Load()
 		y, err := s.Release(nil, 0)
@@ -377,24 +388,134 @@ func flip(b []byte, at int) []byte {
 	return b
 }
 
-// An input outside the domain costs nothing and is not stored.
-func TestSticky_ErrorsOfTheMechanismCostNothing(t *testing.T) {
-	m := newCounting()
-	b := testkit.Must(NewBudget(m.g.Times(1), nil))
-	s := testkit.Must(NewSticky(m, &StickyOptions[int]{Budget: b}))
+// An input that is refused without a draw costs nothing and is not stored; another error of
+// the mechanism may depend on the draw, is spent, and stays.
+func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
+	c := Mechanism[int, int](certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "m"))
+	words := testkit.Must(Labels(c, []string{"a", "b"}))
+	two := testkit.Must(Compose(words, words))
+	long := Then(two, func(y []string) (int, error) { return len(y), nil })
+	store := memory{}
+	b := testkit.Must(NewBudget(long.Guarantee().Times(1), nil))
+	s := testkit.Must(NewSticky(long, &StickyOptions[string]{Store: store, Name: "a", Budget: b}))
 	for range 3 {
-		if _, err := s.Release(nil, -1); !errors.Is(err, errDomain) {
+		if _, err := s.Release(nil, "c"); !errors.Is(err, ErrNotAPoint) || len(store) > 0 {
+			t.Error(err, store)
+		}
+	}
+	testkit.Must(s.Release(nil, "a"))
+
+	m := newCounting()
+	b = testkit.Must(NewBudget(m.g.Times(2), nil))
+	own := testkit.Must(NewSticky(m, &StickyOptions[int]{Budget: b}))
+	for range 3 {
+		if _, err := own.Release(nil, -1); !errors.Is(err, ErrRefused) || errors.Is(err, errDomain) {
 			t.Error(err)
 		}
 	}
-	y := testkit.Must(s.Release(nil, 1))
-	if _, err := s.Release(nil, 2); !errors.Is(err, ErrBudget) {
+	checked := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: store, Name: "b", Check: func(x int) error {
+		if x < 0 {
+			return errDomain
+		}
+		return nil
+	}}))
+	before := len(store)
+	if _, err := checked.Release(nil, -1); err != errDomain || len(store) != before {
+		t.Error(err, store)
+	}
+	testkit.Must(checked.Release(nil, 1))
+	y := testkit.Must(own.Release(nil, 1))
+	if _, err := own.Release(nil, 2); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "asked, nothing left") {
 		t.Error(err)
 	}
-	if again, err := s.Release(nil, 1); err != nil || again != y {
+	if again, err := own.Release(nil, 1); err != nil || again != y {
 		t.Errorf("%v, then %v, %v", y, again, err)
 	}
 }
+
+// picky is a store that does not save some answers.
+type picky struct{ memory }
+
+func (p picky) Save(key string, value []byte) error {
+	if bytes.Contains(value, []byte(`"long"`)) {
+		return errors.New("too long")
+	}
+	return p.memory.Save(key, value)
+}
+
+// TestSticky_RefusalsCostWhatTheyTell enumerates, over all draws, all that is seen of a
+// secret asked for three times by whoever may ask, where one of its three draws cannot be
+// given, in every way that there is: with a budget for it, without one, and with one that is
+// spent by another input before. Answers, errors and panics together keep the level of one
+// draw. (Were a draw refused before it is paid, the refusals would tell the secret.)
+func TestSticky_RefusalsCostWhatTheyTell(t *testing.T) {
+	const asked = 3
+	g := promise(math.Nextafter(math.Ln2, 1), 0, 0, "")
+	text := func(y int) string { return [...]string{"a", "b", "long"}[y] }
+	ways := map[string]func(y int) (string, error){
+		"an error of Then": func(y int) (string, error) {
+			if y == 2 {
+				return "", fmt.Errorf("a draw of %d", y)
+			}
+			return text(y), nil
+		},
+		"no JSON": func(y int) (string, error) { return [...]string{"a", "b", "\xff"}[y], nil },
+		"a panic": func(y int) (string, error) { return [...]string{"a", "b"}[y], nil },
+		"a store": func(y int) (string, error) { return text(y), nil },
+	}
+	for way, f := range ways {
+		for affordable := range 2 {
+			for _, before := range []bool{false, true}[:affordable+1] {
+				laws := [3]map[string]int{}
+				for x := range laws {
+					laws[x] = map[string]int{}
+					for _, tape := range sequences(4, asked+1) {
+						o := &StickyOptions[[2]int]{Store: picky{memory{}}, Name: "a"}
+						if affordable > 0 {
+							o.Budget = testkit.Must(NewBudget(g.Times(affordable), nil))
+						}
+						m := &taped{tape, g}
+						s := testkit.Must(NewSticky(Then(ofTwo{m}, f), o))
+						ask := func(x [2]int) (seen string) {
+							defer func() {
+								if p := recover(); p != nil {
+									seen = fmt.Sprint(p)
+								}
+							}()
+							y, err := s.Release(nil, x)
+							return fmt.Sprint(y, err)
+						}
+						var seen []string
+						if before {
+							seen = append(seen, ask([2]int{0, 1}))
+						}
+						for range asked {
+							seen = append(seen, ask([2]int{1, x}))
+						}
+						if last := seen[len(seen)-1]; strings.Contains(last, "draw of") || last != seen[len(seen)-2] {
+							t.Fatalf("%s: %q", way, seen)
+						}
+						laws[x][strings.Join(seen, "|")]++
+					}
+				}
+				for x, law := range laws {
+					for z := range laws {
+						for seen, p := range law {
+							if q := laws[z][seen]; float64(p) > math.Exp(g.Alpha()*math.Abs(float64(x-z)))*float64(q)*(1+1e-12) {
+								t.Fatalf("%s, budget %d, another before %v: %q has %d and %d of %d draws for %d and %d", way, affordable, before, seen, p, q, 1<<(2*asked+2), x, z)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// ofTwo is a mechanism for the second of two numbers; the first tells inputs apart.
+type ofTwo struct{ Mechanism[int, int] }
+
+func (m ofTwo) Release(rng *rand.Rand, x [2]int) (int, error) { return m.Mechanism.Release(rng, x[1]) }
 
 // What a secret gives is the same in another process, and differs in every bit with
 // the name, the secret, the guarantee, the type and the string of the mechanism and the
@@ -415,7 +536,7 @@ func TestSticky_DerivedDraws(t *testing.T) {
 	type another struct{ *counting }
 	for name, s := range map[string]*Sticky[int, [2]float64]{
 		"name": with(m, "o", secret), "secret": with(m, "n", flip(secret, 31)), "long secret": with(m, "n", append(slices.Clone(secret), 0, 1)),
-		"guarantee": with(&counting{g: g2}, "n", secret), "type": with(another{m}, "n", secret),
+		"guarantee": with(&counting{of: map[int]int{}, g: g2}, "n", secret), "type": with(another{m}, "n", secret),
 		"string": with(called{m, "a"}, "n", secret), "other string": with(called{m, "b"}, "n", secret),
 	} {
 		if y := testkit.Must(s.Release(nil, 3)); y[0] == base[0] || y[1] == base[1] {
@@ -502,6 +623,16 @@ func (f function[X]) Release(_ *rand.Rand, x X) (y int, err error) { return f(x)
 func TestSticky_Key(t *testing.T) {
 	s := testkit.Must(NewSticky(Mechanism[float64, int](function[float64](func(x float64) int { return int(10 * x) })),
 		&StickyOptions[float64]{Key: func(x float64) string { return fmt.Sprint(math.Floor(x)) }}))
+	bytes := testkit.Must(NewSticky(Mechanism[int, int](function[int](func(x int) int { t.Error("drawn"); return x })), &StickyOptions[int]{Key: func(int) string { return "\xff" }}))
+	track := testkit.Must(NewTrack(bytes, nil))
+	_, err1 := bytes.Release(nil, 1)
+	_, err2 := track.Release(nil, []int{1})
+	_, err3 := track.Level([]int{1})
+	for _, err := range []error{err1, err2, err3} {
+		if err == nil || !strings.Contains(err.Error(), "the Key is not valid UTF-8") {
+			t.Error(err)
+		}
+	}
 	for _, c := range []struct {
 		x    float64
 		want int
@@ -528,6 +659,7 @@ func TestNewSticky_Refuses(t *testing.T) {
 		{"a secret and a key", StickyOptions[int]{Secret: long, Name: "a", Key: func(int) string { return "" }}, "a Secret, and a Store, Key or Budget"},
 		{"a secret and a budget", StickyOptions[int]{Secret: long, Name: "a", Budget: testkit.Must(NewBudget(m.g, nil))}, "a Secret, and"},
 		{"another unit", StickyOptions[int]{Budget: testkit.Must(NewBudget(promise(1, 0, 0, "km"), nil))}, `different units: "km" and "step"`},
+		{"a name of other bytes", StickyOptions[int]{Store: store, Name: "\xff"}, `Name = "\xff" is not valid UTF-8`},
 		{"no budget", StickyOptions[int]{Budget: new(Budget)}, "a Budget that is not from NewBudget"},
 	} {
 		if _, err := NewSticky(m, &c.o); err == nil || !strings.Contains(err.Error(), "mechanism: NewSticky: ") || !strings.Contains(err.Error(), c.want) {
@@ -556,12 +688,12 @@ func typeError[X any]() error {
 	return err
 }
 
-// An output that JSON changes is not released.
+// An output that JSON changes is not released, and not drawn again.
 func TestSticky_RefusesOutputsThatAreNotStored(t *testing.T) {
 	for name, err := range map[string]error{
 		"hidden fields": released(struct{ a int }{1}), "bytes": released("\xff"), "an interface": released(any(1)), "NaN": released(math.NaN()), "a function": released(func() {}),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "mechanism: Sticky.Release: an output that cannot be stored: ") {
+		if !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -572,25 +704,25 @@ func TestSticky_RefusesOutputsThatAreNotStored(t *testing.T) {
 	}
 }
 
+// released is the error of a second release of y.
 func released[Y any](y Y) error {
-	c, _ := FromWeights(context.Background(), 1, 1, []float64{1}, nil)
-	m := Then(Mechanism[int, int](c), func(int) (Y, error) { return y, nil })
+	draws := 0
+	m := Then(Mechanism[int, int](function[int](func(int) int { draws++; return 0 })), func(int) (Y, error) { return y, nil })
 	s, err := NewSticky(m, nil)
 	if err != nil {
 		return err
 	}
-	_, err = s.Release(nil, 0)
-	if err != nil {
-		return err
+	s.Release(nil, 0)
+	if _, err = s.Release(nil, 0); draws != 1 {
+		return fmt.Errorf("%d draws", draws)
 	}
-	_, err = s.Release(nil, 0)
 	return err
 }
 
 // What no constructor made releases nothing and promises nothing.
 func TestZeroValues_Refuse(t *testing.T) {
-	testkit.Unmade[Sticky[int, int]](t, "NewSticky")
-	testkit.Unmade[Track[int, int]](t, "NewTrack")
+	testkit.Unmade[Sticky[int, int]](t, "NewSticky", "Memoized")
+	testkit.Unmade[Track[int, int]](t, "NewTrack", "Memoized")
 	testkit.Unmade[Budget](t, "NewBudget")
 }
 

@@ -2,8 +2,11 @@ package mechanism
 
 import (
 	"bytes"
+	"crypto/hmac"
+	crand "crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,9 +15,14 @@ import (
 
 // Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a
 // folder, a table of a database, the settings of an app. Keys are of ASCII letters,
-// digits and '-', at most 80 of them, and do not show the values behind them; but
-// whoever can guess a value can check the guess. Values are ASCII or JSON text,
-// some hundred bytes for a place. A store needs the care that the secrets need.
+// digits and '-', at most 80 of them. Values are ASCII or JSON text, some hundred bytes for
+// a place. A store needs the care that the secrets need.
+//
+// Keys are hashes of names and inputs (HMAC-SHA256) under a salt of 32 random bytes, which
+// the store holds under the key "salt". So no two stores have keys in common, and a key
+// tells nothing without the salt; who reads the whole store can try guesses. Without its
+// salt a store is a new one: what was drawn and spent is forgotten. Records that an earlier
+// version of this library wrote, without a salt, and those of a later one are an error.
 //
 // A Store may be used by several goroutines, if several Stickies or Budgets share
 // it. Within a process those of one name take turns, however many there are, so that a
@@ -113,13 +121,68 @@ func checksum(key string, body []byte) []byte {
 	return fmt.Appendf(nil, "%x", sha256.Sum256(frame(frame(nil, key), body)))
 }
 
-// storeKey is the key of a record: what it is, and a hash of whose.
-func storeKey(kind string, parts ...string) string {
-	var b []byte
-	for _, p := range parts {
-		b = frame(b, p)
+// salting is to make a salt, for one store at a time, as several names may have one.
+var salting = turn{what: "salt"}
+
+// saltRecord comes before the salt in its record, with the version of all records.
+const saltRecord = "metricdp.store/2 "
+
+// loadSalt returns the salt of a store, a new one where there is none.
+func loadSalt(op string, s Store) (salt []byte, err error) {
+	const key = "salt"
+	find := func() (salt []byte, ok bool, err error) {
+		body, ok, err := load(op, s, key)
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		text, ok := bytes.CutPrefix(body, []byte(saltRecord))
+		if !ok {
+			return nil, false, fmt.Errorf("%s: the store is of another version of this library: %.40q", op, body)
+		}
+		if salt, err = hex.DecodeString(string(text)); err != nil || len(salt) != minSecret {
+			return nil, false, fmt.Errorf("%s: %w: %s", op, ErrRecord, key)
+		}
+		return salt, true, nil
 	}
-	return fmt.Sprintf("%s-%x", kind, sha256.Sum256(b))
+	if salt, ok, err := find(); ok || err != nil {
+		return salt, err
+	}
+	defer salting.take()()
+	if salt, ok, err := find(); ok || err != nil {
+		return salt, err // made meanwhile
+	}
+	salt = make([]byte, minSecret)
+	crand.Read(salt) // never fails
+	return salt, save(op, s, key, fmt.Appendf(nil, "%s%x", saltRecord, salt))
+}
+
+// loadFirst returns the key of the record that belongs to the parts, and its body if there
+// is one.
+func loadFirst(op string, s Store, kind string, parts ...string) (key string, body []byte, ok bool, err error) {
+	salt, err := loadSalt(op, s)
+	if err != nil {
+		return "", nil, false, err
+	}
+	var framed []byte
+	for _, p := range parts {
+		framed = frame(framed, p)
+	}
+	mac := hmac.New(sha256.New, salt)
+	mac.Write(framed)
+	key = fmt.Sprintf("%s-%x", kind, mac.Sum(nil))
+	if body, ok, err = load(op, s, key); ok || err != nil {
+		return key, body, ok, err
+	}
+	// Version 1 had no salt. To pass over its record would be a second draw, or a budget
+	// that is spent twice.
+	old := fmt.Sprintf("%s-%x", kind, sha256.Sum256(framed))
+	if _, ok, err = s.Load(old); err != nil {
+		return "", nil, false, fmt.Errorf("%s: Store.Load: %w", op, err)
+	}
+	if ok {
+		return "", nil, false, fmt.Errorf("%s: %s was written by an earlier version of this library, which this one does not read: take another Name, which draws and spends anew", op, old)
+	}
+	return key, nil, false, nil
 }
 
 // frame appends b with its length, so that no two lists of parts read alike.

@@ -1,10 +1,15 @@
 package mechanism
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,11 +90,11 @@ func TestStore_RequestsTakeTurns(t *testing.T) {
 			t.Errorf("%d answers, spent %v", len(heard), spent)
 		}
 		for key, n := range store.saves {
-			if strings.HasPrefix(key, "sticky") && n != 1 || strings.HasPrefix(key, "budget") && n != affordable {
+			if want := map[string]int{"sticky": 2, "budget": affordable, "salt": 1}; n != want[strings.Split(key, "-")[0]] {
 				t.Errorf("%s was saved %d times", key, n)
 			}
 		}
-		if n := int(m.draws.Load()); !two && n > affordable+askers*(values-affordable) {
+		if n := int(m.draws.Load()); n != affordable {
 			t.Errorf("%d draws", n)
 		}
 	}
@@ -138,56 +143,96 @@ func TestStore_BudgetsTakeTurns(t *testing.T) {
 	}
 }
 
-// paid spends from a budget of its own at every release.
-type paid[X, Y any] struct {
-	Mechanism[X, Y]
-	b *Budget
-}
-
-func (p paid[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
-	if err := p.b.Spend(p.Guarantee()); err != nil {
-		return y, err
+// Records have other keys in another store, which nobody can compute without the salt; they
+// are found again, and many that begin a store at once make one salt.
+func TestStore_KeysAreSalted(t *testing.T) {
+	use := func(store Store, name string) {
+		b := testkit.Must(NewBudget(promise(1, 0, 0, "step"), &BudgetOptions{Store: store, Name: name}))
+		testkit.Must(testkit.Must(NewSticky(newCounting(), &StickyOptions[int]{Store: store, Name: name, Budget: b})).Release(nil, 1))
 	}
-	return p.Mechanism.Release(rng, x)
+	one, two := memory{}, memory{}
+	use(one, "a")
+	use(two, "a")
+	for key := range one {
+		if _, ok := two[key]; ok != (key == "salt") {
+			t.Errorf("%s in both: %v", key, ok)
+		}
+	}
+	if len(one) != 3 || bytes.Equal(one["salt"], two["salt"]) {
+		t.Errorf("%d records", len(one))
+	}
+	before := len(one)
+	use(one, "a")
+	if len(one) != before {
+		t.Error("an answer was not found again")
+	}
+
+	store := newShared()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() { use(store, fmt.Sprint(i)) })
+	}
+	wg.Wait()
+	for i := range 8 {
+		use(store, fmt.Sprint(i))
+	}
+	if n := store.saves["salt"]; n != 1 || len(store.records) != 17 {
+		t.Errorf("%d salts, %d records", n, len(store.records))
+	}
+
+	// Version 2, as other processes have it.
+	fixed := memory{}
+	testkit.Check(t, save("", fixed, "salt", fmt.Appendf(nil, "metricdp.store/2 %064x", 1)))
+	use(fixed, "a")
+	for _, key := range []string{"budget-cd264dd738e9b8b632cb71f45b2af89c7f67d1d0371eabfb49c9c7f13cab6035", "sticky-0ddaccbf52e069bf31dcb6e578579a55783a5b607c5f5bd721fe5a6d213ac1a8"} {
+		if _, ok := fixed[key]; !ok {
+			t.Errorf("no %s in %v", key, slices.Sorted(maps.Keys(fixed)))
+		}
+	}
 }
 
-// Mechanisms that hold a Sticky or spend, all under one name, on one store or on two, do
-// not wait for themselves.
-func TestStore_NestedUnderOneName(t *testing.T) {
-	type answer = [2]float64
-	for _, other := range []*shared{nil, newShared()} {
-		store, m := newShared(), newCounting()
-		inner := store
-		if other != nil {
-			inner = other
+// Records of version 1, which had no salt, are not passed over; a salt of another version or
+// that is damaged is an error.
+func TestStore_RefusesOtherVersions(t *testing.T) {
+	old := func(kind string, parts ...string) string {
+		var b []byte
+		for _, p := range parts {
+			b = frame(b, p)
 		}
-		budget := func() *Budget {
-			return testkit.Must(NewBudget(m.g.Times(8), &BudgetOptions{Store: store, Name: "a"}))
-		}
-		kept := func(s Store, m Mechanism[int, answer]) Mechanism[int, answer] {
-			return testkit.Must(NewSticky(m, &StickyOptions[int]{Store: s, Name: "a", Budget: budget()}))
-		}
-		stacked := func() Mechanism[int, answer] {
-			return kept(store, kept(inner, paid[int, answer]{kept(inner, m), budget()}))
-		}
-		var wg sync.WaitGroup
-		answers := make([]answer, 8)
-		for i := range answers {
-			wg.Go(func() { answers[i] = testkit.Must(stacked().Release(nil, 7)) })
-		}
-		wg.Wait()
-		for _, y := range answers {
-			if y != answers[0] || y == (answer{}) {
-				t.Fatal(fmt.Sprint(answers))
+		return fmt.Sprintf("%s-%x", kind, sha256.Sum256(b))
+	}
+	record := func(key, body string) memory {
+		m := memory{}
+		testkit.Check(t, save("", m, key, []byte(body)))
+		return m
+	}
+	damaged := record("salt", "metricdp.store/2 "+strings.Repeat("0", 64))
+	damaged["salt"][3] ^= 1
+	for _, c := range []struct {
+		name, want string
+		store      memory
+		budget     bool
+	}{
+		{"old answer", "earlier version", record(old("sticky", "a", string(appendValue(nil, reflect.ValueOf(7)))), `{"guarantee":{"unit":"step","alpha":1},"output":[1,2]}`), false},
+		{"old budget", "earlier version", record(old("budget", "a"), `{"unit":"step","alpha":"0x.8p+1","delta":"0"}`), true},
+		{"later", `another version of this library: "metricdp.store/3`, record("salt", "metricdp.store/3 "+strings.Repeat("0", 64)), true},
+		{"short", ErrRecord.Error(), record("salt", "metricdp.store/2 00"), true},
+		{"no digits", ErrRecord.Error(), record("salt", "metricdp.store/2 "+strings.Repeat("x", 64)), true},
+		{"damaged", ErrRecord.Error(), damaged, true},
+	} {
+		m := newCounting()
+		_, err := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: c.store, Name: "a"})).Release(nil, 7)
+		if c.budget {
+			var other error
+			_, other = NewBudget(m.g, &BudgetOptions{Store: c.store, Name: "a"})
+			if c.name == "old budget" {
+				err = other
+			} else if other == nil {
+				t.Errorf("%s: a budget is opened", c.name)
 			}
 		}
-		// On one store the innermost pays for all three, and paid does.
-		want := 2
-		if other != nil {
-			want = 3
-		}
-		if spent := testkit.Must(budget().Spent()); spent != m.g.Times(want) || m.draws.Load() != 1 {
-			t.Errorf("spent %v, %d draws", spent, m.draws.Load())
+		if err == nil || !strings.Contains(err.Error(), c.want) || c.name != "old budget" && m.draws.Load() != 0 {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }

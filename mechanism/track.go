@@ -18,7 +18,7 @@ import (
 // from as far as the inputs that are left do.) Leaving out what lies within a radius of
 // a secret place is no such rule: what is missing draws a circle around it.
 //
-// A Track is safe for concurrent use.
+// A Track is a [Memoizer], and is safe for concurrent use.
 type Track[X, Y any] struct {
 	sticky *Sticky[X, Y]
 	ends   int
@@ -75,15 +75,23 @@ func (t *Track[X, Y]) Guarantee() Guarantee {
 // k the number of distinct inputs but for the ends. Where they have answers already from
 // earlier tracks, these count here too.
 func (t *Track[X, Y]) Level(xs []X) (Guarantee, error) {
-	if err := t.check("mechanism: Track.Level"); err != nil {
+	const op = "mechanism: Track.Level"
+	if err := t.check(op); err != nil {
 		return Guarantee{}, err
 	}
 	distinct := map[string]bool{}
-	for _, x := range t.part(xs) {
-		distinct[string(t.sticky.value(x))] = true
+	for i, x := range t.part(xs) {
+		value, err := t.sticky.value(x)
+		if err != nil {
+			return Guarantee{}, fmt.Errorf("%s: xs[%d]: %w", op, t.ends+i, err)
+		}
+		distinct[string(value)] = true
 	}
 	return t.Guarantee().Times(len(distinct)), nil
 }
+
+// Memoized is true.
+func (t *Track[X, Y]) Memoized() bool { return true }
 
 // String gives the mechanism of the inputs.
 func (t *Track[X, Y]) String() string {
@@ -95,7 +103,7 @@ func (t *Track[X, Y]) String() string {
 
 // Release returns an answer for every input but those at the ends, none where there are
 // no others. After an error of [Sticky.Release], which names the position in xs, ys are
-// the answers before it.
+// the answers before it; what these cost is spent, and asked again they are the same.
 func (t *Track[X, Y]) Release(rng *rand.Rand, xs []X) (ys []Y, err error) {
 	const op = "mechanism: Track.Release"
 	if err := t.check(op); err != nil {

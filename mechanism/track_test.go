@@ -50,7 +50,8 @@ func TestTrack_Refuses(t *testing.T) {
 	if !errors.Is(err, ErrBudget) || len(ys) != 3 || ys[0] != ys[2] || !strings.HasPrefix(err.Error(), "mechanism: Track.Release: xs[4]: Sticky.Release: Budget.Spend: the budget is spent") {
 		t.Error(ys, err)
 	}
-	if ys, err := track.Release(nil, []int{0, -1, 0}); !errors.Is(err, errDomain) || len(ys) != 0 {
+	track = testkit.Must(NewTrack(testkit.Must(NewSticky(m, nil)), &TrackOptions{Ends: 1}))
+	if ys, err := track.Release(nil, []int{0, 5, -1, 0}); !errors.Is(err, ErrRefused) || len(ys) != 1 {
 		t.Error(ys, err)
 	}
 	var v *fault.ValueError

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
@@ -31,7 +32,8 @@ func (e *SyntaxError) Error() string {
 
 // ParseNewick reads one tree in Newick format, as in "((a:1,b:2):0.5,c:3)root;",
 // up to the semicolon and then to the end, where only blanks and comments may
-// follow. Nodes are numbered in the order they begin: preorder.
+// follow. A byte order mark is skipped. Nodes are numbered in the order they begin:
+// preorder.
 //
 // A name is plain, as it stands, underscores included, or in single quotes,
 // with two for one; it is one that [Tree.WithNames] takes. Blanks, and comments
@@ -51,7 +53,7 @@ const newickOp = "metric: ParseNewick"
 
 func parseNewick(r io.Reader, maxBytes, maxNodes int) (*Tree, error) {
 	var text strings.Builder
-	n, err := io.Copy(&text, io.LimitReader(r, int64(maxBytes)+1))
+	n, err := io.Copy(&text, io.LimitReader(bounded.WithoutMark(r), int64(maxBytes)+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", newickOp, err)
 	}

@@ -31,6 +31,7 @@ func TestParseNewick_Accepts(t *testing.T) {
 		"('two words',1);":              "('two words':1,1:1);",
 		"(a[\x00\u202e\xff],b);":        "(a:1,b:1);",
 		"(a:1e300,b:1);":                "(a:1e+300,b:1);",
+		"\ufeff(a,b);":                  "(a:1,b:1);",
 	} {
 		for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in)), iotest.DataErrReader(strings.NewReader(in))} {
 			tree, err := ParseNewick(r)

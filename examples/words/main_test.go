@@ -181,7 +181,7 @@ func TestWords_Vocabularies(t *testing.T) {
 		"1000 words in 100 dimensions, the to sure":      common,
 		"5000 words in 100 dimensions, the to considers": frequent,
 	} {
-		v := testkit.Must(words.Read(bytes.NewReader(text), nil))
+		v := testkit.Must(words.Read(t.Context(), bytes.NewReader(text), nil))
 		if got := fmt.Sprintf("%v, %s to %s", v, v.Words()[0], v.Words()[v.Len()-1]); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}

@@ -19,7 +19,7 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, shipped string
 	}
 	defer f.Close()
 	s.file = filepath.Base(name)
-	v, err := words.Read(f, &words.ReadOptions{Name: name, Max: n})
+	v, err := words.Read(ctx, f, &words.ReadOptions{Name: name, Max: n})
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func releaseText(ctx context.Context, p *demo.Program, text string, n int, kept 
 		return err
 	}
 	defer f.Close()
-	v, err := words.Read(f, &words.ReadOptions{Name: name, Max: n})
+	v, err := words.Read(ctx, f, &words.ReadOptions{Name: name, Max: n})
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,6 @@
 // Package bounded reads streams of records none of which may grow without bound: a
-// quote or a bracket left open would otherwise pull a whole file into memory.
+// quote or a bracket left open would otherwise pull a whole file into memory. It also drops
+// the byte order mark of a stream.
 package bounded
 
 import (
@@ -36,4 +37,38 @@ func (b *Reader) Read(p []byte) (int, error) {
 	n, err := b.R.Read(p)
 	b.read += int64(n)
 	return n, err
+}
+
+// WithoutMark returns r without the byte order mark that some programs put first. Nothing
+// is read before the first Read, and no error of r is lost.
+func WithoutMark(r io.Reader) io.Reader { return &unmarked{r: r} }
+
+type unmarked struct {
+	r     io.Reader
+	begun bool
+	head  []byte // read and not handed out
+	err   error  // behind it
+}
+
+func (u *unmarked) Read(p []byte) (int, error) {
+	const mark = "\ufeff"
+	if !u.begun {
+		u.begun, u.head = true, make([]byte, len(mark))
+		n, err := io.ReadFull(u.r, u.head)
+		if err == io.ErrUnexpectedEOF {
+			err = io.EOF
+		}
+		if u.head, u.err = u.head[:n], err; string(u.head) == mark {
+			u.head = nil
+		}
+	}
+	if len(u.head) > 0 {
+		n := copy(p, u.head)
+		u.head = u.head[n:]
+		return n, nil
+	}
+	if u.err != nil {
+		return 0, u.err
+	}
+	return u.r.Read(p)
 }

@@ -44,3 +44,17 @@ func TestReader_PassesOnErrors(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+func TestWithoutMark(t *testing.T) {
+	broken := errors.New("broken")
+	for text, want := range map[string]string{"": "", "a": "a", "\ufeff": "", "\ufeffab": "ab", "\ufeff\ufeff": "\ufeff", "abc": "abc", "\xef\xbb": "\xef\xbb", "\xef\xbbab": "\xef\xbbab"} {
+		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+			if got, err := io.ReadAll(iotest.OneByteReader(WithoutMark(r))); string(got) != want || err != nil {
+				t.Errorf("%q: %q, %v", text, got, err)
+			}
+		}
+		if got, err := io.ReadAll(WithoutMark(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))); string(got) != want || err != broken {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}

@@ -3,7 +3,6 @@
 package csvfile
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
@@ -70,7 +69,7 @@ func (e *Error) Error() string {
 // them (but see [Columns]) and one of more than 64 KiB. [Row.Stop] ends it early.
 // The next call reuses the Row. One pass, one record in memory.
 func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
-	in := &counted{r: withoutMark(r)}
+	in := &counted{r: bounded.WithoutMark(r)}
 	lim := &bounded.Reader{R: in, Max: maxRecordBytes, What: "a record"}
 	cr := csv.NewReader(lim)
 	cr.ReuseRecord = true
@@ -329,16 +328,6 @@ func (w *Row) readError(err error, width int) error {
 			Reason: fmt.Sprintf("not the %d fields of the header", width)}
 	}
 	return &Error{File: w.file, Line: pe.StartLine, Reason: pe.Err.Error()}
-}
-
-// withoutMark drops the byte order mark that some programs put first.
-func withoutMark(r io.Reader) io.Reader {
-	const mark = "\ufeff"
-	b := bufio.NewReader(r)
-	if head, _ := b.Peek(len(mark)); string(head) == mark {
-		b.Discard(len(mark))
-	}
-	return b
 }
 
 // span words an interval whose end may be infinite.

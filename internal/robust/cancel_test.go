@@ -413,8 +413,9 @@ var longCalls = []longCall{
 var shortCalls = func() map[string]string {
 	short := map[string]string{}
 	for like, names := range map[string]string{
-		"exponential.Lazy":      "exponential.Truncated",
-		"a look at the vectors": "words.Vocabulary.Reach",
+		"exponential.Lazy":                                             "exponential.Truncated",
+		"a look at the vectors":                                        "words.Vocabulary.Reach",
+		"its package stops it while it reads":                          "words.Read",
 		"each level is entropy.EntropicScale, and its like":            "entropy.Accuracies entropy.DiametricScales entropy.DoublingScales entropy.EntropicScales entropy.OuterScales",
 		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Star.Prove entropy.MeasureBound.Prove",
 		"entropy.PrivateMeasureBound":                                  "entropy.PrivateDataBound",

@@ -124,6 +124,7 @@ var mechanismCalls = []call{
 	{"mechanism.Composition.Certify", composed.Certify, []any{path, metric.Unit("km"), &mechanism.AuditOptions{}}},
 	{"mechanism.Composition.Release", composed.Release, []any{seeded(), 2}},
 
+	{"mechanism.CheckIndependent", mechanism.CheckIndependent, []any{channel}},
 	{"mechanism.NewBudget", mechanism.NewBudget, []any{guarantee, &mechanism.BudgetOptions{}}},
 	{"mechanism.Budget.Spend", budget.Spend, []any{testkit.Must(mechanism.NewGuarantee(0, 0, "km"))}},
 	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Budget: testkit.Must(mechanism.NewBudget(level, nil))}}},
@@ -169,7 +170,7 @@ var (
 var wordsCalls = []call{
 	{"words.New", words.New, []any{letters, plane32}},
 	{"words.Read", func(text string, o *words.ReadOptions) (*words.Vocabulary, error) {
-		return words.Read(strings.NewReader(text), o)
+		return words.Read(context.Background(), strings.NewReader(text), o)
 	}, []any{"2 2\na 1 2\nb 3 4\n", &words.ReadOptions{Max: 2}}},
 	{"words.Vocabulary.Nearest", lexicon.Nearest, []any{"a", 1}},
 	{"words.Vocabulary.Reach", lexicon.Reach, []any{}},

@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/search"
+	"github.com/metricdp/metricdp/mechanism"
 )
 
 // Releaser is what the mechanisms of this package have in common.
@@ -66,12 +67,16 @@ type Sampling struct {
 
 // NewReduced returns inner, which promises per unit of d_EM in a bounded model
 // of s items, for users of any number of items. Another promise, or one that
-// does not reach to the diameter, is [ErrModel]. [PlanReduction] chooses s and
+// does not reach to the diameter, is [ErrModel], and an inner that repeats draws is
+// [mechanism.ErrMemoized]. [PlanReduction] chooses s and
 // splits delta. The mean of per-user means needs no sampling: [Linear] takes
 // unbounded central models.
 func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], error) {
 	if inner == nil {
 		return nil, fault.Empty("emd: NewReduced", "inner", 0)
+	}
+	if err := mechanism.CheckIndependent(inner); err != nil {
+		return nil, fmt.Errorf("emd: NewReduced: inner: %w", err)
 	}
 	g, distance, err := reduced("emd: NewReduced", inner.Guarantee(), o)
 	if err != nil {

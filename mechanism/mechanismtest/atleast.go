@@ -26,11 +26,11 @@ import (
 // bounds its two probabilities as [TestLevel] does. More samples prove more: sets of
 // probability p at level a need about (a*distance)^-2/p.
 //
-// Errors: a [*metric.ValueError] for delta, outside [0, 1), an option or a distance, and
-// those of Release. O(n*Samples) releases, and O(n^2 k log k) for k outputs an input.
+// Errors: a [*metric.ValueError] for delta, outside [0, 1), an option or a distance,
+// [mechanism.ErrMemoized], and those of Release. O(n*Samples) releases, and O(n^2 k log k) for k outputs an input.
 func LevelAtLeast[Y any](ctx context.Context, m mechanism.Mechanism[int, Y], rho metric.Finite, delta float64, o *Options[int, Y]) (e Evidence, x, xPrime int, err error) {
 	const op = "mechanismtest: LevelAtLeast"
-	opt, err := settings(op, o)
+	opt, err := sampling(op, m, o)
 	n := fault.Len(rho)
 	if err := cmp.Or(err, fault.Empty(op, "rho", n), fault.Delta(op, "delta", delta)); err != nil {
 		return Evidence{}, -1, -1, err

@@ -29,13 +29,14 @@ const massSlack = 0x1p-40
 //
 // So a mechanism with that distribution is rejected, with a [*Failure], with probability at
 // most Options.FalseReject. An outcome of probability 0 rejects at once. Other errors are a
-// [*metric.ValueError], for an option or p, and those of Release. O(Samples) releases.
+// [*metric.ValueError], for an option or p, [mechanism.ErrMemoized], and those of Release.
+// O(Samples) releases.
 //
 // Source: Agrawal, "Finite-sample concentration of the multinomial in relative entropy",
 // 2020.
 func TestDistribution[X any, Y comparable](ctx context.Context, m mechanism.Mechanism[X, Y], x X, p map[Y]float64, o *Options[X, Y]) error {
 	const op = "mechanismtest: TestDistribution"
-	opt, err := settings(op, o)
+	opt, err := sampling(op, m, o)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,8 @@ func (e Evidence) String() string {
 //
 // The evidence is returned either way. A pass proves nothing. Other errors are a
 // [*metric.ValueError], for an option or a distance that is negative, not finite or
-// beyond the guarantee's reach, and those of Release. O(Samples) releases.
+// beyond the guarantee's reach, [mechanism.ErrMemoized], as a repeated draw is no sample, and
+// those of Release. O(Samples) releases.
 //
 // Sources: Ding, Wang, Wang, Zhang, Kifer, "Detecting violations of differential privacy",
 // 2018, and Bichsel, Steffen, Bogunovic, Vechev, "DP-Sniper", 2021, for a set that is found
@@ -54,7 +55,7 @@ func (e Evidence) String() string {
 // limits illustrated in the case of the binomial", 1934, for the intervals.
 func TestLevel[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], x, xPrime X, distance float64, o *Options[X, Y]) (Evidence, error) {
 	const op = "mechanismtest: TestLevel"
-	opt, err := settings(op, o)
+	opt, err := sampling(op, m, o)
 	if err != nil {
 		return Evidence{}, err
 	}

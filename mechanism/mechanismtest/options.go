@@ -2,6 +2,7 @@ package mechanismtest
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 
@@ -61,6 +62,14 @@ func settings[X, Y any](op string, o *Options[X, Y]) (Options[X, Y], error) {
 		c.Key = key[Y]
 	}
 	return c, nil
+}
+
+// sampling is settings for a mechanism whose draws are counted.
+func sampling[X, Y any](op string, m mechanism.Mechanism[X, Y], o *Options[X, Y]) (Options[X, Y], error) {
+	if err := mechanism.CheckIndependent(m); err != nil {
+		return Options[X, Y]{}, fmt.Errorf("%s: m: %w", op, err)
+	}
+	return settings(op, o)
 }
 
 // key is y where that can be the key of a map, and its print otherwise.

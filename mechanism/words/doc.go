@@ -6,7 +6,7 @@
 // With up to some thousand words lp.Choose or exponential.Best lose less than what follows,
 // which is for larger vocabularies:
 //
-//	v, err := words.Read(file, nil)                                   // GloVe, word2vec, fastText
+//	v, err := words.Read(ctx, file, nil)                              // GloVe, word2vec, fastText
 //	m, err := exponential.Truncated(ctx, v.Points(), alpha, 4, nil)   // or additive.NewMadlib(v.Vectors(), alpha, nil)
 //	named, err := mechanism.Labels(m, v.Words())                      // takes and gives words
 //	text, err := words.NewText(named, &words.TextOptions{Stop: stop}) // takes and gives texts

@@ -26,7 +26,7 @@ friday 0.0 0.3 4.2
 `
 
 func vocabulary() *words.Vocabulary {
-	v, err := words.Read(strings.NewReader(file), nil)
+	v, err := words.Read(context.Background(), strings.NewReader(file), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,13 +75,13 @@ func Example() {
 }
 
 func ExampleRead() {
-	v, err := words.Read(strings.NewReader(file), &words.ReadOptions{Max: 6})
+	v, err := words.Read(context.Background(), strings.NewReader(file), &words.ReadOptions{Max: 6})
 	if err != nil {
 		log.Fatal(err)
 	}
 	near, err := v.Nearest("doctor", 2)
 	fmt.Println(v, near, err)
-	_, err = words.Read(strings.NewReader("flu 0.1 3.9\ncold 0.4 ?\n"), &words.ReadOptions{Name: "ill.vec"})
+	_, err = words.Read(context.Background(), strings.NewReader("flu 0.1 3.9\ncold 0.4 ?\n"), &words.ReadOptions{Name: "ill.vec"})
 	fmt.Println(err)
 	// Output:
 	// 6 words in 3 dimensions [surgeon nurse] <nil>

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"unicode/utf8"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
@@ -22,6 +23,8 @@ import (
 //
 // Grammar gives away much of a text, and so do words that occur again: the second draw of
 // the same word adds to what is known of it, which Total counts.
+//
+// An error after some words were drawn spends these draws.
 //
 // A Text is immutable and safe for concurrent use.
 type Text struct {
@@ -45,12 +48,17 @@ var _ mechanism.Mechanism[[]string, []string] = (*Text)(nil)
 
 // NewText returns the mechanism that releases words by m, one of mechanism.Labels: it must
 // report words that are not its own as [mechanism.ErrNotAPoint], and have delta 0, as deltas
-// grow with the number of words. The error also reports an Unknown that m does not know,
+// grow with the number of words. An m that repeats draws, such as a mechanism.Sticky, is
+// [mechanism.ErrMemoized]: a word that occurs twice would show, whatever it is. The
+// error also reports a stop word that is not valid UTF-8, and an Unknown that m does not know
 // or that is a stop word.
 func NewText(m mechanism.Mechanism[string, string], o *TextOptions) (*Text, error) {
 	const op = "words: NewText"
 	if m == nil {
 		return nil, fault.Empty(op, "m", 0)
+	}
+	if err := mechanism.CheckIndependent(m); err != nil {
+		return nil, fmt.Errorf("%s: m: %w", op, err)
 	}
 	if o == nil {
 		o = &TextOptions{}
@@ -59,7 +67,10 @@ func NewText(m mechanism.Mechanism[string, string], o *TextOptions) (*Text, erro
 		return nil, fault.Value(op, "the delta of m", d, "0")
 	}
 	t := &Text{m, make(map[string]bool, len(o.Stop)), o.Unknown}
-	for _, w := range o.Stop {
+	for i, w := range o.Stop {
+		if !utf8.ValidString(w) {
+			return nil, fmt.Errorf("%s: Stop[%d] = %.40q is not valid UTF-8", op, i, w)
+		}
 		t.stop[w] = true
 	}
 	if w := o.Unknown; w != "" {

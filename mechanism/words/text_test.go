@@ -134,6 +134,8 @@ func TestText_BadInput(t *testing.T) {
 		want string
 	}{
 		{second(NewText(nil, nil)), "words: NewText: m: empty"},
+		{second(NewText(testkit.Must(mechanism.NewSticky(named, nil)), nil)), "words: NewText: m: " + mechanism.ErrMemoized.Error()},
+		{second(NewText(named, &TextOptions{Stop: []string{"the", "\xff"}})), `words: NewText: Stop[1] = "\xff" is not valid UTF-8`},
 		{second(NewText(rough, nil)), "words: NewText: the delta of m = 0.1, want 0"},
 		{second(NewText(named, &TextOptions{Unknown: "x"})), "words: NewText: Unknown: mechanism: Labels"},
 		{second(NewText(named, &TextOptions{Unknown: "a", Stop: []string{"a"}})), `Unknown = "a" is a stop word`},
@@ -162,7 +164,7 @@ func (rough) Guarantee() mechanism.Guarantee {
 // At the level that is estimated the share of words that stay is the one asked for: exactly for
 // the exponential mechanism, within what 2,000 releases show for Madlib (7 standard errors).
 func TestVocabulary_Kept(t *testing.T) {
-	v := testkit.Must(Read(generated(400, 25), nil))
+	v := testkit.Must(Read(t.Context(), generated(400, 25), nil))
 	o := &KeptOptions{Draws: 2000, Seed: 5}
 	mean := func(alpha, reach float64) float64 {
 		m := testkit.Must(exponential.Truncated(t.Context(), v.Points(), alpha, reach, nil))

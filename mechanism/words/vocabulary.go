@@ -3,6 +3,7 @@ package words
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -12,7 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/internal/csvfile"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -37,16 +40,21 @@ const Step = 0x1p-20
 const (
 	maxLine   = 1 << 20 // bytes: some tens of thousands of numbers and a word
 	maxNumber = 1e30    // in size; its square times the dimension is a float32
+	maxRatio  = 100     // of the sizes of a text and of what it is packed in; numbers have 2 to 4
 )
 
 // ReadOptions tune [Read]. Nil and the zero value mean the defaults.
 type ReadOptions struct {
 	Name string // of the file, for messages
 	Max  int    // the words to read, from the top; 0: all. What follows is not looked at.
+	// Bytes is the most text to read, after unpacking; more is an error. 0 means 16 GiB
+	// and, where it is packed, no more than 1 MiB and 100 times what it is packed in.
+	Bytes int64
+	Dim   int // the most dimensions; 0 means 65,536
 }
 
-// New returns the vocabulary of the words, which must differ and not be empty, and their
-// vectors, of one length >= 1, finite numbers. words is copied; the vectors are not, and must
+// New returns the vocabulary of the words, which must differ, be valid UTF-8 and not be
+// empty, and their vectors, of one length >= 1, finite numbers. words is copied; the vectors are not, and must
 // not be modified afterwards.
 func New(words []string, vectors [][]float32) (*Vocabulary, error) {
 	const op = "words: New"
@@ -60,6 +68,9 @@ func New(words []string, vectors [][]float32) (*Vocabulary, error) {
 	for i, w := range words {
 		if w == "" {
 			return nil, fmt.Errorf("%s: words[%d] is empty", op, i)
+		}
+		if !utf8.ValidString(w) {
+			return nil, fmt.Errorf("%s: words[%d] = %.40q is not valid UTF-8", op, i, w)
 		}
 		if j, ok := v.index[w]; ok {
 			return nil, fmt.Errorf("%s: words[%d] = %.40q is words[%d] too", op, i, w, j)
@@ -86,16 +97,19 @@ func (v *Vocabulary) made(op string) (*Vocabulary, error) {
 // unpacked. Empty lines and a byte order mark are skipped.
 //
 // Where a line has more fields than a word and the numbers, the word is all that comes
-// before the numbers, blanks within it (some GloVe files have such). Numbers are decimals
-// of at most 1e30 in size, and are rounded to multiples of [Step] and to float32; the
-// vocabulary is made of the rounded ones, and levels are per unit of the distance between
-// them.
+// before the numbers, blanks within it (some GloVe files have such). In a first line that
+// is no header the numbers are all at its end, and the next line must have as many, if its
+// word has blanks. Numbers are decimals of at most 1e30 in size, and are rounded to
+// multiples of [Step] and to float32; the vocabulary is made of the rounded ones, and levels
+// are per unit of the distance between them.
 //
 // An error names the line and the word: a number that is none, a line with fewer than the
-// others, a word that occurred before, a line of more than a megabyte, a file without words
-// or with fewer than its header says. One pass, 4 bytes a number and about 100 a word; a
-// vocabulary of more than 16 GiB is a [*metric.MemoryError].
-func Read(r io.Reader, o *ReadOptions) (*Vocabulary, error) {
+// others, a word that occurred before or is not valid UTF-8, a line of more than a megabyte,
+// more than [ReadOptions.Bytes] or [ReadOptions.Dim], a file without words or with fewer or
+// more than its header says. ctx ends the reading between two calls of r.Read, and every 64
+// KiB of text. One pass, 4 bytes a number and about 100 a word; a vocabulary of more than 16
+// GiB is a [*metric.MemoryError].
+func Read(ctx context.Context, r io.Reader, o *ReadOptions) (*Vocabulary, error) {
 	const op = "words: Read"
 	if o == nil {
 		o = &ReadOptions{}
@@ -103,14 +117,16 @@ func Read(r io.Reader, o *ReadOptions) (*Vocabulary, error) {
 	if r == nil {
 		return nil, fault.Empty(op, "r", 0)
 	}
-	if o.Max < 0 {
-		return nil, fault.Value(op, "Max", float64(o.Max), "an integer >= 0")
+	for _, limit := range []struct {
+		name  string
+		value int64
+	}{{"Max", int64(o.Max)}, {"Bytes", o.Bytes}, {"Dim", int64(o.Dim)}} {
+		if limit.value < 0 {
+			return nil, fault.Value(op, limit.name, float64(limit.value), "an integer >= 0")
+		}
 	}
-	rd := &reader{op: op, file: o.Name, max: o.Max, v: &Vocabulary{index: make(map[string]int)}}
-	if rd.file == "" {
-		rd.file = op
-	}
-	if err := rd.read(r); err != nil {
+	rd := &reader{op: op, file: cmp.Or(o.Name, op), max: o.Max, maxDim: cmp.Or(o.Dim, 1<<16), v: &Vocabulary{index: make(map[string]int)}}
+	if err := rd.read(ctx, r, o.Bytes); err != nil {
 		return nil, err
 	}
 	return rd.v.made(op)
@@ -118,40 +134,67 @@ func Read(r io.Reader, o *ReadOptions) (*Vocabulary, error) {
 
 // reader is the state of one Read.
 type reader struct {
-	op, file string
-	max      int
-	line     int
-	dim      int // 0 before the first line of a word
-	header   string
-	want     int       // the words that the header says; 0: no header
-	rest     []float32 // of the block that vectors are cut from
-	v        *Vocabulary
+	op, file    string
+	max, maxDim int
+	line        int
+	dim         int       // 0 before the first line of a word
+	first       string    // the first line, while what it is depends on the next
+	firstAt     int       // its number
+	header      bool      // it has two whole numbers
+	want        int       // the words that the header says; 0: no header
+	rest        []float32 // of the block that vectors are cut from
+	v           *Vocabulary
 }
 
 func (rd *reader) fail(format string, args ...any) error {
 	return &csvfile.Error{File: rd.file, Line: rd.line, Reason: fmt.Sprintf(format, args...)}
 }
 
-func (rd *reader) read(r io.Reader) error {
-	buffered := bufio.NewReaderSize(r, 1<<16)
+// source hands out bytes of r until ctx is done or r has an error, which stays.
+type source struct {
+	ctx    context.Context
+	r      io.Reader
+	n      int64
+	most   int64   // bytes
+	packed *source // if not nil, what it comes from, which it may exceed maxRatio times
+	err    error
+}
+
+func (s *source) Read(p []byte) (n int, err error) {
+	if s.err == nil {
+		s.err = s.ctx.Err()
+	}
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, s.err = s.r.Read(p)
+	switch s.n += int64(n); {
+	case s.n > s.most:
+		s.err = fmt.Errorf("more than %d bytes of text", s.most)
+	case s.packed != nil && s.n > 1<<20+maxRatio*s.packed.n:
+		s.err = fmt.Errorf("packed in less than a %dth of its size: set Bytes, if that is meant", maxRatio)
+	}
+	return n, s.err
+}
+
+func (rd *reader) read(ctx context.Context, r io.Reader, most int64) error {
+	raw := &source{ctx: ctx, r: r, most: math.MaxInt64}
+	buffered := bufio.NewReaderSize(raw, 1<<16)
+	text := &source{ctx: ctx, r: buffered, most: cmp.Or(most, 16<<30)}
 	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		unpacked, err := gzip.NewReader(buffered)
 		if err != nil {
 			return fmt.Errorf("%s: %w", rd.file, err)
 		}
-		r = unpacked
-	} else {
-		r = buffered
+		if text.r = unpacked; most == 0 {
+			text.packed = raw
+		}
 	}
-	lines := bufio.NewScanner(r)
+	lines := bufio.NewScanner(bounded.WithoutMark(text))
 	lines.Buffer(nil, maxLine)
 	for !rd.full() && lines.Scan() {
 		rd.line++
-		text := strings.TrimRight(lines.Text(), " \t\r")
-		if rd.line == 1 {
-			text = strings.TrimPrefix(text, "\ufeff")
-		}
-		if text != "" {
+		if text := strings.TrimRight(lines.Text(), " \t\r"); text != "" {
 			if err := rd.add(text); err != nil && lines.Err() == nil { // else the line was cut short
 				return err
 			}
@@ -164,8 +207,12 @@ func (rd *reader) read(r io.Reader) error {
 	case err != nil:
 		return fmt.Errorf("%s: after line %d: %w", rd.file, rd.line, err)
 	}
-	if rd.header != "" { // the only line
-		if err := rd.word(rd.header); err != nil {
+	if rd.first != "" { // the only line
+		rd.line = rd.firstAt
+		if !rd.header {
+			return rd.ambiguous(rd.first)
+		}
+		if err := rd.word(rd.first); err != nil {
 			return err
 		}
 	}
@@ -178,32 +225,74 @@ func (rd *reader) read(r io.Reader) error {
 	return nil
 }
 
-func (rd *reader) full() bool {
-	n := len(rd.v.words)
-	return rd.max > 0 && n >= rd.max || rd.want > 0 && n >= rd.want
-}
+func (rd *reader) full() bool { return rd.max > 0 && len(rd.v.words) >= rd.max }
 
-// add takes a line. What could be a header waits for the line after it.
+// add takes a line. A first one that could be a header, or has a word with blanks, waits for
+// the line after it.
 func (rd *reader) add(text string) error {
-	if rd.dim == 0 && rd.header == "" {
-		if _, _, ok := counts(text); ok {
-			rd.header = text
+	if rd.dim == 0 && rd.first == "" {
+		_, _, rd.header = counts(text)
+		if n := numbers(text); rd.header || n > 0 && n < len(fields(text))-1 {
+			rd.first, rd.firstAt = text, rd.line
 			return nil
 		}
 	}
-	if head := rd.header; head != "" {
-		rd.header = ""
-		if n, dim, _ := counts(head); dim == 1 || len(fields(text)) != 2 {
-			rd.want, rd.dim = n, dim
-		} else {
-			rd.line--
-			if err := rd.word(head); err != nil {
-				return err
-			}
-			rd.line++
+	if rd.first != "" {
+		if err := rd.begin(text); err != nil || rd.full() {
+			return err
 		}
 	}
 	return rd.word(text)
+}
+
+// begin takes the first line, by what the next one has.
+func (rd *reader) begin(next string) error {
+	first, line := rd.first, rd.line
+	rd.first, rd.line = "", rd.firstAt
+	if n, dim, _ := counts(first); rd.header && (dim == 1 || len(fields(next)) != 2) {
+		rd.want, rd.dim = n, dim
+		if dim > rd.maxDim {
+			return rd.wide()
+		}
+	} else if !rd.header {
+		if rd.dim = numbers(first); numbers(next) != rd.dim {
+			return rd.ambiguous(first)
+		}
+	}
+	if rd.want == 0 {
+		if err := rd.word(first); err != nil {
+			return err
+		}
+	}
+	rd.line = line
+	return nil
+}
+
+func (rd *reader) ambiguous(first string) error {
+	return rd.fail("%.40q: where does its word end? The next line has other numbers or is missing: want one word without blanks here, or a header with the numbers of words and dimensions", first)
+}
+
+func (rd *reader) wide() error {
+	return rd.fail("%d dimensions, want at most %d", rd.dim, rd.maxDim)
+}
+
+// numbers counts the fields at the end of a line that are numbers, but for its first field.
+func numbers(text string) int {
+	f := fields(text)
+	n := 0
+	for n < len(f)-1 {
+		if _, ok := number(f[len(f)-1-n]); !ok {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// number reads one.
+func number(field string) (x float64, ok bool) {
+	x, err := fault.Decimal(field)
+	return x, err == nil && math.Abs(x) <= maxNumber
 }
 
 // counts reads a header.
@@ -233,11 +322,17 @@ func (rd *reader) word(text string) error {
 		return rd.fail("%.40q has no numbers", f[0])
 	case n < rd.dim:
 		return rd.fail("%.40q has %d numbers, want %d", f[0], n, rd.dim)
+	case rd.dim > rd.maxDim:
+		return rd.wide()
+	case rd.want > 0 && len(rd.v.words) == rd.want:
+		return rd.fail("%.40q is one word more than the %d that the first line says", f[0], rd.want)
 	}
-	numbers := f[len(f)-rd.dim:]
 	word := strings.Join(f[:len(f)-rd.dim], " ")
 	if i, ok := rd.v.index[word]; ok {
 		return rd.fail("%.40q is word %d already", word, i+1)
+	}
+	if !utf8.ValidString(word) {
+		return rd.fail("%.40q is not valid UTF-8", word)
 	}
 	word = strings.Clone(word) // not the line
 	if len(rd.rest) < rd.dim {
@@ -248,9 +343,9 @@ func (rd *reader) word(text string) error {
 		rd.rest = make([]float32, max(1, min(block, 1<<20/rd.dim))*rd.dim)
 	}
 	vector := rd.rest[:rd.dim:rd.dim]
-	for k, field := range numbers {
-		x, err := fault.Decimal(field)
-		if err != nil || !(math.Abs(x) <= maxNumber) {
+	for k, field := range f[len(f)-rd.dim:] {
+		x, ok := number(field)
+		if !ok {
 			return rd.fail("number %d of %.40q is no number of at most 1e30: %.20q", k+1, word, field)
 		}
 		vector[k] = float32(math.RoundToEven(x/Step)*Step) + 0 // one zero

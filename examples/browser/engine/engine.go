@@ -194,6 +194,7 @@ func (e *Engine) sticky(q stickyQuestion) (s Sticky, err error) {
 		return s, err
 	}
 	sticky, err := mechanism.NewSticky(m, &mechanism.StickyOptions[metric.LatLon]{
+		Check:  func(p metric.LatLon) error { return metric.GreatCircle{}.Check(p, p) },
 		Store:  e.store,
 		Name:   fmt.Sprintf("map, within %v km by %v", q.Km, q.Odds), // another mechanism, another name
 		Budget: budget,

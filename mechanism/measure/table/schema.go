@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/metric"
@@ -354,14 +355,14 @@ type fileField struct {
 //		{"name": "home", "kind": "place", "lat": "latitude", "lon": "longitude"}
 //	]
 //
-// A byte order mark is dropped. Unknown settings, one given twice, anything behind the list, and more than 4 MiB are
-// errors, and what is one for [NewSchema].
+// A byte order mark is skipped. Unknown settings, one given twice, anything behind the
+// list, and more than 4 MiB are errors, and what is one for [NewSchema].
 func ReadSchema(r io.Reader) (*Schema, error) {
 	const op = "table: ReadSchema"
 	if r == nil {
 		return nil, fmt.Errorf("%s: no reader", op)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, maxSchema+1))
+	text, err := io.ReadAll(io.LimitReader(bounded.WithoutMark(r), maxSchema+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -369,7 +370,7 @@ func ReadSchema(r io.Reader) (*Schema, error) {
 		return nil, fmt.Errorf("%s: more than %d bytes", op, maxSchema)
 	}
 	var list []json.RawMessage
-	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &list); err != nil {
+	if err := json.Unmarshal(text, &list); err != nil {
 		return nil, fmt.Errorf("%s: want a list of fields: %w", op, err)
 	}
 	fields := make([]Field, len(list))

@@ -21,7 +21,7 @@ const people = `[
 ]`
 
 func TestReadSchema_Fields(t *testing.T) {
-	s := testkit.Must(ReadSchema(strings.NewReader("\ufeff" + people)))
+	s := testkit.Must(ReadSchema(strings.NewReader("\ufeff" + people))) // a byte order mark is skipped
 	want := []Field{
 		{Name: "age", Kind: Whole, Hi: 120, Weight: 1},
 		{Name: "joined", Kind: Date, Lo: 10957, Hi: 21914, Missing: []string{"", "unknown"}, Weight: 1},

@@ -35,7 +35,7 @@ const perCluster = 10
 // words are a clustered vocabulary of n words with their GloVe vectors. The words of a
 // smaller n are the first of these.
 func words(ctx context.Context, n int, seed uint64) (space, error) {
-	v, err := wordlist.Read(bytes.NewReader(wordsFile), &wordlist.ReadOptions{Name: "words.txt.gz"})
+	v, err := wordlist.Read(ctx, bytes.NewReader(wordsFile), &wordlist.ReadOptions{Name: "words.txt.gz"})
 	if err != nil {
 		return space{}, err
 	}
