@@ -1,6 +1,8 @@
 package cells
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -124,5 +126,11 @@ func TestSearch_Workers(t *testing.T) {
 		if got.Lo != first.Lo || got.Hi != first.Hi || got.X != first.X {
 			t.Errorf("%d workers: %+v, one: %+v", workers, got, first)
 		}
+	}
+}
+
+func TestTree_EndsWithTheContext(t *testing.T) {
+	if _, err := newTree(testkit.Looking(0), space.Path(20, 1), nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
