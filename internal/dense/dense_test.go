@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // symmetric is a random symmetric matrix, and with definite one far from singular.
@@ -85,25 +85,6 @@ func TestFactorize_Singular(t *testing.T) {
 	}
 }
 
-// counted is a context that is done after so many looks.
-type counted struct {
-	context.Context
-	left atomic.Int64
-}
-
-func looking(looks int) *counted {
-	c := &counted{Context: context.Background()}
-	c.left.Store(int64(looks))
-	return c
-}
-
-func (c *counted) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // Between two looks at the context no more than a piece is done: a call that is
 // stopped at any of them returns the context's error, and there are enough of them.
 func TestFactorize_LooksAtTheContext(t *testing.T) {
@@ -113,7 +94,7 @@ func TestFactorize_LooksAtTheContext(t *testing.T) {
 		looks := 0
 		for ; ; looks++ {
 			err := func() error {
-				ctx := looking(looks)
+				ctx := testkit.Looking(int64(looks))
 				f, err := Factorize(ctx, n, make([]float64, n*n), fill(m))
 				if err != nil {
 					return err
@@ -136,7 +117,7 @@ func TestFactorize_LooksAtTheContext(t *testing.T) {
 
 // A product of 2^29 multiplications takes several pieces.
 func TestGemm_Pieces(t *testing.T) {
-	ctx := looking(1 << 30)
+	ctx := testkit.Looking(1 << 30)
 	const rows, depth, cols = 4096, 512, 300
 	a, b, c := mat.NewDense(depth, rows, nil), mat.NewDense(depth, cols, nil), mat.NewDense(rows, cols, nil)
 	for i := range 5 {
@@ -146,7 +127,7 @@ func TestGemm_Pieces(t *testing.T) {
 	if err := Gemm(ctx, 'T', 1, a.RawMatrix(), b.RawMatrix(), 0, c.RawMatrix()); err != nil {
 		t.Fatal(err)
 	}
-	if looks := 1<<30 - ctx.left.Load(); looks < rows/panel {
+	if looks := ctx.Looks(); looks < rows/panel {
 		t.Errorf("%d looks", looks)
 	}
 	for i := range 5 {

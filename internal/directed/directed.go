@@ -3,6 +3,9 @@
 // that is at most it. Go cannot set the rounding mode, so each operation looks
 // at its exact error term (a+b, a*b) or steps one ulp.
 //
+// Built with the tag coarse, one call site at a time may err further outward:
+// what is proved must then move outward too, or stay (internal/outward).
+//
 // # Fused operations
 //
 // Go may compute x*y + z with one rounding instead of two, on arm64, ppc64,
@@ -22,8 +25,8 @@ import "math"
 
 // Next and Prev are the neighboring float64 values. NaN maps to NaN, the
 // infinities to themselves where there is no neighbor.
-func Next(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
-func Prev(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
+func Next(x float64) float64 { return up(math.Nextafter(x, math.Inf(1))) }
+func Prev(x float64) float64 { return -up(-math.Nextafter(x, math.Inf(-1))) }
 
 // AddUp returns an upper bound of a+b, exact where a+b is a float64.
 func AddUp(a, b float64) float64 {
@@ -31,7 +34,7 @@ func AddUp(a, b float64) float64 {
 	if e > 0 || math.IsNaN(e) {
 		return Next(s)
 	}
-	return s
+	return up(s)
 }
 
 // AddDown returns a lower bound of a+b, exact where a+b is a float64.
@@ -47,7 +50,7 @@ func MulUp(a, b float64) float64 {
 	if math.FMA(a, b, -p) > 0 || (math.Abs(p) < tiny && a != 0 && b != 0) {
 		return Next(p)
 	}
-	return p
+	return up(p)
 }
 
 // MulDown returns a lower bound of a*b.
@@ -57,11 +60,8 @@ func MulDown(a, b float64) float64 { return -MulUp(-a, b) }
 func DivUp(a, b float64) float64 {
 	q := a / b
 	r := math.FMA(-q, b, a) // a - q*b, exact unless it underflows
-	if r == 0 && math.Abs(q) >= tiny && math.Abs(a) >= tiny {
-		return q
-	}
-	if a == 0 {
-		return q
+	if a == 0 || r == 0 && math.Abs(q) >= tiny && math.Abs(a) >= tiny {
+		return up(q)
 	}
 	return Next(q)
 }

@@ -173,6 +173,89 @@ func TestSum_Canceled(t *testing.T) {
 	}
 }
 
+// Blocks of frequencies are looked through after the falling part, and end too.
+func TestSum_CanceledInBlocks(t *testing.T) {
+	parts := []Part{{Count: 10, At: []int64{0, 5}, Mass: []float64{.5, .5}}}
+	if _, err := New(testkit.Looking(1), parts, 20); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled at the second look: %v", err)
+	}
+}
+
+// What scan leaves out is at most rest, for short periods, in which no other block
+// hides what one block lacks.
+func TestScan_RestIsAboveWhatIsLeftOut(t *testing.T) {
+	r := random.Seeded(3)
+	left := 0
+	for trial := range 4000 {
+		s := &Sum{tilt: 0.1, length: 16 << (trial % 4)}
+		for range 1 + r.IntN(2) {
+			p := Part{Count: 1 + r.Int64N(400)}
+			for range 2 + r.IntN(3) {
+				p.At, p.Mass = append(p.At, r.Int64N(15)-7), append(p.Mass, r.Float64())
+			}
+			s.width = max(s.width, slices.Max(p.At)-slices.Min(p.At))
+			s.add(p)
+		}
+		s.buffer = make([]complex128, len(s.parts))
+		if err := s.scan(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		kept := map[int64]bool{}
+		for _, w := range s.waves {
+			kept[w.j] = true
+		}
+		sum := 0.0
+		for j := range s.length/2 + 1 {
+			if kept[j] {
+				continue
+			}
+			log := 0.0
+			for i, f := range s.transforms(j) {
+				log += float64(s.parts[i].count) * math.Log(math.Hypot(real(f), imag(f)))
+			}
+			one := 2.0
+			if 2*j == s.length {
+				one = 1
+			}
+			sum += one * math.Exp(log)
+		}
+		if sum > 0 && s.rest < 1 {
+			left++
+		}
+		if !(s.rest >= sum*(1-1e-9)) {
+			t.Fatalf("trial %d: %v left out of a period of %d, rest %v", trial, sum, s.length, s.rest)
+		}
+	}
+	if left < 1000 {
+		t.Errorf("only %d sums leave something out", left)
+	}
+}
+
+// What may lie beyond the period lowers the lower end, by no less than it can weigh: v
+// e^(-tilt s) is at most 1, and s e^(-tilt s) at most 1/(e tilt).
+func TestSum_OutsideLowersTheLowerEnd(t *testing.T) {
+	parts := []Part{{Count: 100, At: []int64{0, 1}, Mass: []float64{.7, .3}}}
+	for name, q := range map[string]struct {
+		ask  func(s *Sum) Bound
+		most func(tilt float64) float64
+	}{
+		"tail":   {func(s *Sum) Bound { return s.Tail(40) }, func(float64) float64 { return 1 }},
+		"mass":   {func(s *Sum) Bound { return s.At(40) }, func(float64) float64 { return 1 }},
+		"hockey": {func(s *Sum) Bound { return s.Hockey(40, .3) }, func(float64) float64 { return 1 }},
+		"excess": {func(s *Sum) Bound { return s.Excess(40) }, func(tilt float64) float64 { return 1 / (math.E * tilt) }},
+	} {
+		s := testkit.Must(New(t.Context(), parts, 40))
+		const outside = 1e-3
+		before := q.ask(s)
+		s.outside = outside
+		after := q.ask(s)
+		less := math.Exp(before.Lo) - math.Exp(after.Lo)
+		if least := 2 * outside * q.most(s.tilt) * math.Exp(s.log-float64(s.tilt*40)); !(less >= least*(1-1e-9)) || after.Hi != before.Hi {
+			t.Errorf("%s: %v becomes %v, by %v, want %v", name, before, after, less, least)
+		}
+	}
+}
+
 func BenchmarkSum(b *testing.B) {
 	for _, n := range []int64{1e3, 1e6, 1e9} {
 		b.Run(fmt.Sprintf("terms=%g", float64(n)), func(b *testing.B) {

@@ -2,9 +2,11 @@
 package testkit
 
 import (
+	"context"
 	"math"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -95,6 +97,29 @@ func Must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// Looked is a context that is done after a number of looks at it.
+type Looked struct {
+	context.Context
+	left, looks atomic.Int64
+}
+
+// Looking returns a context that is done after so many looks.
+func Looking(looks int64) *Looked {
+	c := &Looked{Context: context.Background()}
+	c.left.Store(looks)
+	return c
+}
+
+func (c *Looked) Err() error {
+	if c.looks.Add(1) > c.left.Load() {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Looks is how often Err was asked for.
+func (c *Looked) Looks() int64 { return c.looks.Load() }
 
 // Check ends t where there is an error: Must for what returns nothing else.
 func Check(t testing.TB, err error) {

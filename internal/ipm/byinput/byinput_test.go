@@ -272,3 +272,28 @@ func BenchmarkFactor(b *testing.B) {
 		})
 	}
 }
+
+// Every node looks at the context, on both ways: stopped at one look after the other,
+// the call leaves as many different vectors as there are steps.
+func TestApply_LooksAtTheContext(t *testing.T) {
+	g := grid(6, 6)
+	f := filled(t, g, 3, duals(36, 36), false)
+	if ok, err := f.Factorize(t.Context(), 1); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	left := map[string]bool{}
+	for looks := int64(0); ; looks++ {
+		clear(f.vectors)
+		err := f.apply(testkit.Looking(looks), slices.Repeat([]float64{1}, len(f.x)), slices.Repeat([]float64{1}, len(f.y)), 1)
+		left[fmt.Sprint(f.vectors)] = true
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	if len(f.p.top) < 2 || len(left) < 2*len(f.p.nodes) {
+		t.Errorf("%d vectors of %d nodes, %d of them above the tasks", len(left), len(f.p.nodes), len(f.p.top))
+	}
+}

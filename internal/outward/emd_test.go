@@ -1,0 +1,193 @@
+//go:build coarse
+
+package outward_test
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/table"
+	"github.com/metricdp/metricdp/metric"
+)
+
+var central = emd.Model{Trust: emd.Central, Users: 1000, Items: 30, Diameter: 4.7}
+
+func pair(name string, p emd.DP) []end {
+	return []end{hi(name, p.Eps), hi(name+"'s delta", p.Delta)}
+}
+
+var three = must(metric.NewPoints([]float64{0, 0.7, 1.9}, metric.Numbers[float64]{}))
+
+var ofEMD = []scenario{
+	{"guarantees of users", "", func() (out []end) {
+		level := must(emd.NewGuarantee(central, must(mechanism.NewGuarantee(0.7, 1e-7, ""))))
+		short := must(emd.NewDiscrete(emd.Model{Trust: emd.Central, Users: 1000, Diameter: 4.7}, 0.3, emd.DP{Eps: 0.1, Delta: 1e-9}))
+		out = append(out, pair("user", level.UserLevel())...)
+		for _, d := range []float64{0.1, 0.3, 0.7, 3} {
+			out = append(out, pair("level", level.At(d))...)
+			out = append(out, pair("discrete", short.At(d))...)
+		}
+		out = append(out, pair("discrete", must(level.Discrete(0.3)).At(0.3))...)
+		out = append(out, pair("item", must(level.ItemLevel(30)))...)
+		moves := []emd.Move{{Distance: 0.7, Fraction: 0.3, Eps: 0.5}, {Distance: 3, Fraction: 0.1, Eps: 0.3}}
+		out = append(out, lo("alpha", must(emd.ChooseAlpha(moves))))
+		for _, p := range must(emd.Promises(level, moves)) {
+			out = append(out, hi("promise", p.Eps), hi("promise", p.Factor))
+		}
+		many := emd.Model{Trust: emd.Central, Users: 1000, Items: 30000, Diameter: 4.7}
+		crowd := must(emd.TypicalUsers(must(emd.NewGuarantee(many, must(mechanism.NewGuarantee(0.7, 1e-7, "")))), emd.Population{Distance: 0.3, Points: 9, Beta: 1e-6}))
+		out = append(append(out, pair("typical", crowd.DP)...), hi("distance", crowd.Distance))
+		for _, p := range []emd.Population{{Distance: 0.3, Points: 9, Beta: 1e-6}, {Distance: 0.3, Spread: 0.1, Beta: 1e-6}} {
+			t := must(emd.TypicalUsers(level, p))
+			out = append(append(out, pair("typical", t.DP)...), hi("distance", t.Distance))
+			out = append(out, pair("hidden", must(emd.HiddenItems(level, p)).DP)...)
+		}
+		item := must(mechanism.NewGuarantee(0.7, 1e-9, ""))
+		g := must(emd.FromItems(emd.Model{Trust: emd.Central, Users: 1000, Items: 30, Diameter: 0.1}, item))
+		out = append(out, hi("from items", g.Alpha()), hi("from items", g.Delta()))
+		g = must(emd.FromUserLevel(central, emd.DP{Eps: 0.3, Delta: 1e-9}, 0.7))
+		out = append(out, hi("from a user's level", g.Alpha()))
+		back := must(emd.ToItems(level, 30))
+		return append(out, hi("to items", back.Alpha()))
+	}},
+	{"accountant", "", func() (out []end) {
+		for _, s := range []accountant.Shuffle{
+			{Records: 9, Items: 1, Diameter: 1.3},
+			{Records: 9, Items: 3, Diameter: 1.3, MinDistance: 0.3, Clones: accountant.MetricRandomizer},
+			{Records: 20, Items: 5, Diameter: 1.3, MinDistance: 1.1},
+		} {
+			d := must(s.DeltaInterval(ctx, accountant.DeltaAt{Alpha0: 0.7, Alpha: 0.3}))
+			l := must(s.LevelInterval(ctx, accountant.LevelAt{Alpha0: 0.7, Delta: 1e-6}))
+			out = append(out, both("delta", d.Lo, d.Hi)...)
+			out = append(out, both("level", l.Lo, l.Hi)...)
+			for _, p := range []accountant.BudgetFor{{Alpha: 0.3, Delta: 1e-6}, {Alpha: 0.3}} {
+				b := must(s.BudgetInterval(ctx, p))
+				out = append(out, lo("budget", b.Lo))
+				out = append(out, lo("budget", must(s.Budget(ctx, p)).Alpha0))
+			}
+			out = append(out, hi("item", must(s.ItemDelta(accountant.Change{Alpha0: 0.7, Distance: 0.9, Eps: 0.1}))))
+			l = must(s.LevelInterval(ctx, accountant.LevelAt{Alpha0: 0.7}))
+			out = append(out, both("pure level", l.Lo, l.Hi)...)
+		}
+		big := accountant.Shuffle{Records: 1 << 40, Items: 1, Diameter: 1}
+		return append(out, lo("theorem", must(big.Theorem44(accountant.BudgetFor{Alpha: 0.3, Delta: 1e-6})).Alpha0))
+	}},
+	{"compositions", "", func() (out []end) {
+		for _, c := range []accountant.Composition{{Count: 100, Item: 0.1}, {Count: 3, Item: 2}} {
+			for _, e := range []float64{0.1, 1, 4} {
+				out = append(out, hi("delta", must(c.Delta(ctx, e))))
+			}
+			for _, d := range []float64{0, 1e-9, 0.1} {
+				out = append(out, hi("level", must(c.Level(ctx, d))))
+				out = append(out, lo("budget", must(accountant.ComposeBudget(ctx, c.Count, accountant.ComposeFor{Eps: 1, Delta: d}))))
+			}
+		}
+		return out
+	}},
+	{"shuffled", "^mechanism/audit.go", func() (out []end) {
+		response := must(mechanism.FromWeights(ctx, 2, 2, []float64{2, 1, 1, 2}, nil))
+		both2 := must(accountant.NewShuffled(ctx, response, space.Simplex(2, 0.7), accountant.Users{Records: 6, Items: 1}))
+		out = append(out, hi("response", must(both2.Delta(ctx, 0.1)).Delta))
+		for _, u := range []accountant.Users{{Records: 6, Items: 2}} {
+			s := must(accountant.NewShuffled(ctx, channel(three, 0.3), three, u))
+			// The lattice that the upper end is computed on is chosen anew for other numbers.
+			out = append(out, lo("delta", must(s.DeltaInterval(ctx, 0.3)).Lo))
+			for _, delta := range []float64{0, 1e-4} {
+				l := must(s.LevelInterval(ctx, delta))
+				out = append(out, both("level", l.Lo, l.Hi)...)
+			}
+		}
+		return out
+	}},
+	{"sampling", "", func() (out []end) {
+		model := emd.Model{Trust: emd.Central, Users: 1000, Diameter: 4.7}
+		p := must(emd.PlanReduction(ctx, model, 0.5, emd.DP{Eps: 0.5, Delta: 1e-3}, &emd.PlanOptions{Samples: []int{300}, Value: func(p emd.ReducePlan) float64 { return math.Abs(p.Sampling.Delta - 1e-4) }}))
+		out = append(out, lo("alpha", p.Alpha), hi("distance", p.SampleDistance))
+		inner := must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), emd.Model{Trust: emd.Central, Users: 1000, Items: 300, Diameter: 4.7}, emd.Target{Alpha: 0.7}, nil))
+		r := must(emd.NewReduced(inner, emd.Sampling{Radius: 0.5, Delta: 1e-6}))
+		out = append(out, hi("distance", r.SampleDistance()))
+		return append(out, pair("reduced", r.Guarantee().At(0.5))...)
+	}},
+	{"constants", "", func() (out []end) {
+		numbers := metric.Numbers[float64]{}
+		for _, k := range []emd.Kernel{emd.Ramp} {
+			q := must(emd.Ball(numbers, 0.3, 0.7, emd.Smoothing{Width: 0.3, Kernel: k}))
+			out = append(out, hi("ball", q.Lipschitz))
+		}
+		out = append(out, hi("indicator", must(emd.Indicator(func(x float64) bool { return x > 1 }, 0.3)).Lipschitz))
+		for _, p := range []float64{1, 2, 3, math.Inf(1)} {
+			out = append(out, hi("landmarks", must(emd.Landmarks(numbers, p, 0.1, 0.3, 0.7)).Lipschitz))
+		}
+		for _, p := range []float64{1, 2} {
+			out = append(out, hi("map", must(emd.LinearMap([][]float64{{.3, .1}, {.7, -.2}}, emd.Average(additive.Norm{P: p, Dim: 2}))).Lipschitz))
+		}
+		out = append(out, hi("similarity", must(emd.Similarity([]float64{.3, .1, .7})).Lipschitz))
+		q, _, err := emd.Shares(ctx, line)
+		out = append(out, hi("shares", must(q, err).Lipschitz))
+		l := must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 2, Dim: 2}), central, emd.Target{Alpha: 0.7, Delta: 1e-6}, nil))
+		out = append(out, hi("noise", l.StdDev()), hi("noise", l.RadiusQuantile(0.9)))
+		l = must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), central, emd.Target{Alpha: 0.7}, nil))
+		out = append(out, hi("noise", l.StdDev()))
+		g := must(emd.NewGKRR(emd.Clusters{Count: 3, Size: 4, Within: 0.3, Diameter: 1.7}, 0.7))
+		c := must(g.Channel(ctx))
+		// What is drawn may differ less than is promised.
+		out = append(out, lo("randomized response", math.Log(c.Prob(0, 0)/c.Prob(0, 11))), lo("randomized response", math.Log(c.Prob(0, 0)/c.Prob(0, 1))))
+		h := must(must(emd.NewHadamard(5, 0.7)).Channel(ctx))
+		out = append(out, lo("Hadamard", math.Abs(math.Log(h.Prob(0, 0)/h.Prob(1, 0)))), lo("Hadamard", math.Abs(math.Log(h.Prob(0, 1)/h.Prob(1, 1)))))
+		f := must(emd.NewLaplaceFrequencies(ctx, line, central, 0.7))
+		return append(out, hi("Laplace", f.ErrorBound()))
+	}},
+	{"distributions", "", func() (out []end) {
+		m := central
+		m.Diameter = 0
+		domain := emd.Line(0.1, 0.7)
+		d := must(emd.NewDistribution(ctx, domain, m, 0.7, nil))
+		out = append(out, pair("line", d.Guarantee().UserLevel())...)
+		tree := must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2}, []float64{0, .3, .7, .1, .9, .3}))
+		out = append(out, pair("tree", must(emd.NewDistribution(ctx, emd.Tree(tree), m, 0.7, nil)).Guarantee().UserLevel())...)
+		out = append(out, pair("finite", must(emd.NewDistribution(ctx, emd.Finite(line), m, 0.7, nil)).Guarantee().UserLevel())...)
+		for _, s := range []metric.Space[[]float64]{metric.Euclidean{}, metric.Manhattan{}} {
+			out = append(out, pair("box", must(emd.NewDistribution(ctx, emd.Box(s, []float64{0.1, 0.3}, []float64{0.7, 2.9}), m, 0.7, nil)).Guarantee().UserLevel())...)
+		}
+		out = append(out, pair("sphere", must(emd.NewDistribution(ctx, emd.Sphere(metric.GreatCircle{Radius: 1.3}), m, 0.7, nil)).Guarantee().UserLevel())...)
+		return out
+	}},
+}
+
+// levels are those of mechanisms that are built with less than what is asked for, and
+// state what they spend.
+func levels(side func(string, float64) end) func() []end {
+	return func() (out []end) {
+		g := must(emd.NewGKRR(emd.Clusters{Count: 3, Size: 4, Within: 0.3, Diameter: 1.7}, 0.7))
+		out = append(out, side("randomized response", g.Guarantee().Alpha()))
+		box := must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 3}, {Lo: 0.3, Hi: 0.9}}, nil))
+		for _, o := range []*measure.SynthesizerOptions{nil, {PerPerson: 7, Relation: measure.AddRemoveOne}, {Relation: measure.AddRemoveOne}} {
+			s := must(measure.NewSynthesizer(box, 0.7, o))
+			out = append(out, side("level", s.Guarantee().Alpha()))
+		}
+		columns := []measure.Column{{Lo: 0, Hi: 3}, {Lo: 0.3, Hi: 0.9}, {Lo: 0, Hi: 1}}
+		for _, o := range []*table.Options{nil, {PerPerson: 7, Relation: measure.AddRemoveOne}, {Relation: measure.AddRemoveOne}} {
+			out = append(out, side("table", must(table.New(columns, 0.7, o)).Guarantee().Alpha()))
+		}
+		return out
+	}
+}
+
+var ofMeasure = []scenario{
+	{"levels stated", "Down$", levels(hi)},
+	{"levels built", "Up$|Next$", levels(lo)},
+	{"others", "", func() (out []end) {
+		out = append(out, hi("diameter", must(measure.NewFinite(ctx, line, nil)).Diameter()))
+		b := exponential.BaseMeasure[float64, float64]{Lipschitz: 1.3, Beta: 0.7, Sigma: metric.Numbers[float64]{}, MaxDraws: 100, MinMass: 0.3,
+			Map: func(x float64) (float64, error) { return x, nil }, Draw: func(r *rand.Rand) (float64, error) { return r.Float64(), nil }}
+		g := must(exponential.NewBaseMeasure(b)).Guarantee()
+		return append(out, hi("base measure", g.Alpha()), hi("base measure", g.Delta()))
+	}},
+}

@@ -1,0 +1,197 @@
+//go:build coarse
+
+package outward_test
+
+import (
+	"math"
+	"reflect"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp"
+	"github.com/metricdp/metricdp/walk"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+func interval(name string, i entropy.Interval) []end { return both(name, i.Lo, i.Hi) }
+
+func bounds(name string, bs []entropy.Bound) (out []end) {
+	for _, b := range bs {
+		out = append(out, end{name + " " + b.Name, b.Value, b.Kind == entropy.Upper})
+	}
+	return out
+}
+
+// two has another metric of loss.
+var two = must(metric.NewBimetric(plane, space.Uniform(7, random.Seeded(2))))
+
+var ofEntropy = []scenario{
+	{"bounds", "", func() (out []end) {
+		for _, b := range []metric.Bimetric{metric.Same(line), two} {
+			for _, a := range []float64{0.3, 3} {
+				out = append(out, bounds("lower", must(entropy.LowerBounds(ctx, b, a, nil)))...)
+				out = append(out, bounds("upper", must(entropy.UpperBounds(ctx, b, a, nil)))...)
+			}
+		}
+		return out
+	}},
+	{"rates", "^entropy/nets.go:177 ", func() (out []end) {
+		for _, f := range []metric.Finite{line, space.Simplex(5, 0.7)} {
+			for _, b := range must(entropy.UpperBounds(ctx, metric.Same(f), 3, nil)) {
+				w := reflect.ValueOf(b.Witness)
+				if w.Kind() != reflect.Struct || !w.FieldByName("Rate").IsValid() {
+					continue
+				}
+				// The largest rate at which the mechanism is proved to be private.
+				below, above := 0.5, 1.0
+				for range 34 {
+					mid := (below + above) / 2
+					at := reflect.New(w.Type()).Elem()
+					at.Set(w)
+					at.FieldByName("Rate").SetFloat(mid)
+					if math.IsInf(must(at.Interface().(entropy.Witness).Prove(ctx, metric.Same(f), 3)), 1) {
+						above = mid
+					} else {
+						below = mid
+					}
+				}
+				out = append(out, lo("rate "+b.Name, below))
+			}
+		}
+		return out
+	}},
+	{"bounds of larger spaces", "", func() (out []end) {
+		for _, f := range []metric.Finite{space.Path(10, 0.3), space.Uniform(9, random.Seeded(3))} {
+			for _, a := range []float64{10} {
+				b := metric.Same(f)
+				out = append(out, bounds("lower", must(entropy.LowerBounds(ctx, b, a, nil)))...)
+				out = append(out, bounds("upper", must(entropy.UpperBounds(ctx, b, a, nil)))...)
+			}
+		}
+		return out
+	}},
+	{"scales", "", func() (out []end) {
+		for _, f := range []metric.Finite{line, space.Uniform(15, random.Seeded(4)), space.Path(12, 0.7)} {
+			for _, a := range []float64{0.3, 3, 30} {
+				out = append(out, interval("entropic", must(entropy.EntropicScale(ctx, metric.Same(f), a, nil)).Interval)...)
+				out = append(out, interval("diametric", must(entropy.DiametricScale(ctx, metric.Same(f), a, nil)).Interval)...)
+				out = append(out, interval("doubling", must(entropy.DoublingScale(ctx, f, a, nil)).Interval)...)
+				out = append(out, interval("outer", must(entropy.OuterScale(ctx, f, a, nil)).Interval)...)
+			}
+		}
+		return append(out, interval("diametric", must(entropy.DiametricScale(ctx, two, 3, nil)).Interval)...)
+	}},
+	{"closed forms", "", func() (out []end) {
+		for _, a := range []float64{0.3, 3, 300} {
+			for _, k := range []int{1, 3} {
+				out = append(out, interval("ball", must(entropy.BallAccuracy(k, a)))...)
+				out = append(out, interval("Lipschitz", must(entropy.LipschitzAccuracy(k, a)))...)
+				out = append(out, interval("measures", must(entropy.MeasuresAccuracy(k, a)))...)
+			}
+			for _, depth := range []int{0, 5} {
+				b := entropy.Baire{Arity: 3, Depth: depth, Privacy: func(k int) float64 { return math.Pow(0.7, float64(k)) }, Utility: func(k int) float64 { return math.Pow(0.6, float64(k)) }}
+				out = append(out, interval("entropic", must(b.EntropicScale(a)))...)
+				out = append(out, interval("diametric", must(b.DiametricScale(a)))...)
+			}
+			out = append(out, hi("standard", must(entropy.StandardBound(a, 0.3))))
+		}
+		return append(out, hi("relaxed", must(entropy.RelaxedBound(0.3, 0.7, 3))))
+	}},
+	{"dimension", "", func() (out []end) {
+		d := must(entropy.Dimension(ctx, space.Uniform(60, random.Seeded(5)), &entropy.DimensionOptions{Coarse: 0.7, Fine: 0.15}))
+		return interval("slope", d.Slope)
+	}},
+	{"measures", "", func() (out []end) {
+		for _, m := range []int{2, 3, 4} {
+			for _, f := range []metric.Finite{line, space.Simplex(3, 0.7)} {
+				out = append(out, hi("covering", must(entropy.MeasureNet(ctx, f, m)).CoveringRadius()))
+			}
+		}
+		for _, f := range []metric.Finite{line, plane} {
+			mass, _, err := entropy.BallMass(ctx, f, must(entropy.PositiveMeasure(ctx, f)), 0.7, nil)
+			out = append(out, lo("mass", must(mass, err)))
+			for _, a := range []float64{0.3, 3, 30} {
+				for _, w := range []entropy.MeasureBound{must(entropy.PrivateMeasureBound(ctx, f, a)), must(entropy.PrivateTransportBound(ctx, f, a)), must(entropy.PrivateDataBound(ctx, f, 20, a))} {
+					out = append(out, lo("bound", w.Value))
+					if w.Records == 0 {
+						out = append(out, lo("proof", must(w.Prove(ctx, f, a))))
+					}
+				}
+			}
+		}
+		return out
+	}},
+	{"level", "", func() (out []end) {
+		for _, loss := range []float64{0.1} {
+			a, _, err := entropy.LevelFor(ctx, metric.Same(line), loss, nil)
+			out = append(out, lo("level", must(a, err)))
+		}
+		return out
+	}},
+	{"tours", "", func() (out []end) {
+		for _, f := range []metric.Finite{line, plane, space.Uniform(12, random.Seeded(5))} {
+			order := make([]int, f.Len())
+			for i := range order {
+				order[i] = i * 5 % f.Len()
+			}
+			for _, k := range []tsp.Kind{tsp.Closed, tsp.Path} {
+				t := must(tsp.NewTour(f, order, k))
+				out = append(out, hi("length", t.Length), lo("bound", t.LowerBound))
+				out = append(out, lo("one-tree", must(tsp.OneTreeBound(ctx, f, nil, k)).Value))
+				mult := make([]float64, f.Len())
+				for i := range mult {
+					mult[i] = 0.1 * float64(i%3-1)
+				}
+				out = append(out, lo("one-tree", must(tsp.OneTreeBound(ctx, f, mult, k)).Value))
+				d := must(tsp.DoubleTree(ctx, f, k))
+				out = append(out, lo("double tree", d.LowerBound), hi("double tree", d.Length))
+			}
+			out = append(out, hi("folding", must(tsp.Fold(f, must(tsp.NewTour(f, order, tsp.Path)))).Length()))
+			c := must(tsp.CoveringIntegral(ctx, f))
+			out = append(out, hi("integral", c.Integral), hi("covering", c.Bound))
+		}
+		return out
+	}},
+	{"transport", "", func() (out []end) {
+		mu, nu := []float64{.1, .2, .3, .1, .1, .1, .1}, []float64{.3, .1, .1, .1, .15, .15, .1}
+		bad := []float64{.3, .1, .1, .1, .15, .15, .1 + 1e-9}
+		plan := []wasserstein.Flow{{I: 0, J: 0, Mass: .1}, {I: 1, J: 1, Mass: .1}, {I: 1, J: 0, Mass: .1}, {I: 2, J: 2, Mass: .1}, {I: 2, J: 0, Mass: .1},
+			{I: 2, J: 4, Mass: .05}, {I: 2, J: 5, Mass: .05}, {I: 3, J: 3, Mass: .1}, {I: 4, J: 4, Mass: .1}, {I: 5, J: 5, Mass: .1}, {I: 6, J: 6, Mass: .09}}
+		for _, f := range []metric.Finite{line, plane} {
+			c := must(wasserstein.Distances(f, []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 1, 2, 3, 4, 5, 6}))
+			v := make([]float64, 7)
+			for j := range v {
+				v[j] = f.Distance(0, j)
+			}
+			for _, to := range [][]float64{nu, bad} {
+				cert := must(wasserstein.Certify(ctx, c, mu, to, plan, v, nil))
+				out = append(out, both("certificate", cert.Lower, cert.Upper)...)
+				out = append(out, hi("gap", cert.Gap()), hi("unmatched", cert.Unmatched))
+				w := must(wasserstein.W1(ctx, f, mu, to, nil))
+				out = append(out, both("W1", w.Lower, w.Upper)...)
+			}
+			m := must(wasserstein.Assignment(ctx, must(wasserstein.Distances(f, []int{0, 1, 2}, []int{3, 4, 5})), nil))
+			out = append(out, both("matching", m.Lower, m.Upper)...)
+			out = append(out, hi("gap", m.Gap()))
+			p := must(wasserstein.Project(ctx, f, []float64{.3, -.2, .4, .1, .3, -.1, .2}, nil))
+			out = append(out, both("projection", p.Lower, p.Upper)...)
+			out = append(out, hi("gap", p.Gap()))
+		}
+		return out
+	}},
+	{"walks", "", func() (out []end) {
+		for _, t := range []*walk.Tree{must(walk.Balanced(8, 2)), must(walk.Levels(3, 2, 4))} {
+			s := walk.Scales{Total: 3, Level: []float64{2.1, 3.3, 1.7}[:t.Height()]}
+			for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
+				s := s
+				if rel == walk.ReplaceOne {
+					s.Total = 0
+				}
+				out = append(out, hi("loss", must(t.Loss(rel, s))))
+			}
+		}
+		return out
+	}},
+}

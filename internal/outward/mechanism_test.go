@@ -1,0 +1,149 @@
+//go:build coarse
+
+package outward_test
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+var (
+	ctx = context.Background()
+	// line has gaps that are no round numbers.
+	line  = must(metric.NewPoints([]float64{0, 0.3, 0.7, 1.9, 2.3, 3.1, 4.7}, metric.Numbers[float64]{}))
+	plane = space.Uniform(7, random.Seeded(1))
+)
+
+func must[T any](v T, err error) T { return testkit.Must(v, err) }
+
+func audits(name string, a mechanism.Audit) []end { return both(name, a.Lo, a.Hi) }
+
+func channel(f metric.Finite, alpha float64) *mechanism.Channel {
+	n := f.Len()
+	w := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			w[i*n+j] = math.Exp(-alpha * f.Distance(i, j))
+		}
+	}
+	return must(mechanism.FromWeights(ctx, n, n, w, nil))
+}
+
+func logChannel(f metric.Finite, alpha float64) *mechanism.Channel {
+	n := f.Len()
+	w := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			w[i*n+j] = -alpha * f.Distance(i, j)
+		}
+	}
+	return must(mechanism.FromLogWeights(ctx, n, n, w, nil))
+}
+
+var ofMechanism = []scenario{
+	{"audit", "", func() (out []end) {
+		rows := slices.Repeat([]float64{1}, 49)
+		for i := range rows {
+			rows[i] = 1 / float64(1+(i*i)%11)
+		}
+		far := slices.Clone(rows)
+		for i := range far[:7] {
+			far[i] *= 0x1p-950
+		}
+		logs := slices.Clone(rows)
+		for i := range logs {
+			logs[i] *= 3
+		}
+		made := []*mechanism.Channel{must(mechanism.FromWeights(ctx, 7, 7, rows, nil)), must(mechanism.FromWeights(ctx, 7, 7, far, nil)), must(mechanism.FromLogWeights(ctx, 7, 7, logs, nil)), channel(line, 1e-7)}
+		for _, c := range append(made, channel(line, 0.7), channel(line, 0.01), channel(line, 30), logChannel(line, 0.7), logChannel(line, 300), logChannel(line, 0.01)) {
+			for _, delta := range []float64{0, 1e-3, 0.1} {
+				out = append(out, audits("level", must(c.Audit(ctx, line, &mechanism.AuditOptions{Delta: delta})))...)
+			}
+		}
+		return out
+	}},
+	{"composition", "", func() (out []end) {
+		for _, a := range []float64{0.7, 0.01} {
+			for _, times := range []int64{3, 1000} {
+				c := must(mechanism.NewComposition(mechanism.Repeated{Channel: channel(line, a), Times: times}, mechanism.Repeated{Channel: channel(line, 0.3), Times: 2}))
+				for _, delta := range []float64{0, 1e-6, 1e-2} {
+					out = append(out, audits("level", must(c.Audit(ctx, line, &mechanism.AuditOptions{Delta: delta})))...)
+				}
+			}
+		}
+		one := must(mechanism.NewComposition(mechanism.Repeated{Channel: channel(line, 0.3), Times: 5}))
+		out = append(out, audits("level", must(one.Audit(ctx, line, nil)))...)
+		_, a := must2(one.Certify(ctx, line, "m", nil))
+		return append(out, audits("level", a)...)
+	}},
+	{"guarantee", "", func() (out []end) {
+		g, h := must(mechanism.NewGuarantee(0.3, 1e-5, "m")), must(mechanism.NewGuarantee(0.7, 1e-7, "m"))
+		pair := func(name string, eps, delta float64) { out = append(out, hi(name, eps), hi(name+"'s delta", delta)) }
+		eps, delta := g.At(0.7)
+		pair("At", eps, delta)
+		for _, k := range []int{3, 1000} {
+			for _, d := range []float64{1e-9, 1e-4, 0.3, 30} {
+				eps, delta := g.Group(k, d)
+				pair("Group", eps, delta)
+			}
+		}
+		for _, v := range []mechanism.Guarantee{must(g.Plus(h)), g.Times(3), g.Times(1<<60 + 1)} {
+			pair("sum", v.Alpha(), v.Delta())
+		}
+		b := must(mechanism.NewBudget(must(mechanism.NewGuarantee(3, 1e-3, "m")), nil))
+		testkit.Must(0, b.Spend(g))
+		testkit.Must(0, b.Spend(h))
+		testkit.Must(0, b.Spend(must(mechanism.NewGuarantee(0.1, 1e-7, "m"))))
+		left, spent := must(b.Left()), must(b.Spent())
+		pair("a large number", must(mechanism.NewGuarantee(0.3, 0, "m")).Times(1<<53+1).Alpha(), 0)
+		return append(out, lo("left", left.Alpha()), lo("left", left.Delta()), hi("spent", spent.Alpha()), hi("spent", spent.Delta()))
+	}},
+	{"discrete Gaussian", "", func() (out []end) {
+		for _, sigma := range []float64{0.4, 1.3, 30} {
+			for _, a := range []float64{0, 0.01, 0.3, 2} {
+				for _, d := range []int64{1, 3, 20} {
+					out = append(out, hi("delta", additive.DiscreteGaussianDelta(sigma, a, d)))
+				}
+			}
+		}
+		return out
+	}},
+	{"K-norm", "", func() (out []end) {
+		for _, norm := range []additive.Norm{{P: 1, Dim: 1}, {P: 1, Dim: 2}, {P: 2, Dim: 3}, {P: math.Inf(1), Dim: 2}} {
+			k := must(additive.NewKNorm(norm, 0.7, nil))
+			out = append(out, hi("level", must(k.LevelAt(1e-3, 2.3))))
+		}
+		return out
+	}},
+	{"exponential", "", func() (out []end) {
+		t := exponential.Target{Gamma: 0.9, Delta: 0.1}
+		mu := []float64{.1, .2, .1, .2, .1, .2, .1}
+		out = append(out, hi("beta", must(exponential.SmallestBeta(ctx, line, mu, t))), hi("beta", must(exponential.UtilityBeta(t, 0.3))))
+		u := must(exponential.MostPrivate(ctx, metric.Same(line), mu, t, nil))
+		out = append(out, hi("level", u.FormulaLevel))
+		miss, _, err := exponential.Misses(ctx, channel(line, 2), line, 0.9)
+		out = append(out, hi("misses", must(miss, err)))
+		nets := must(exponential.BoxNets([]float64{0, 0}, []float64{1, 3}, 2))
+		out = append(out, hi("beta", must(nets.Beta(t))), lo("mass", must(nets.MinMass(3))))
+		o := &exponential.RelaxedOptions{Accuracy: true}
+		for _, b := range []metric.Bimetric{metric.Same(line), two} {
+			r := must(exponential.Relaxed(ctx, b, 3, o))
+			out = append(out, hi("relaxed", r.Bound), hi("relaxed", r.Entropic), hi("relaxed", r.Diametric))
+		}
+		return out
+	}},
+}
+
+func must2[T, U any](v T, u U, err error) (T, U) {
+	testkit.Must(v, err)
+	return v, u
+}
