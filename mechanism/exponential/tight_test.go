@@ -68,6 +68,7 @@ func TestConstantNormalizer_Tolerance(t *testing.T) {
 // until the audit agrees; more is an error. Tight weights have constant normalizers,
 // so that the level is how much the triangle inequality fails by.
 func TestCertify_PutsSomeDownToRounding(t *testing.T) {
+	testkit.Rounding(t)
 	for _, c := range []struct {
 		excess   float64
 		accepted bool
