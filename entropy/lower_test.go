@@ -44,6 +44,7 @@ func randomSpace(t testing.TB, number int) (metric.Bimetric, float64) {
 // The optimum of the linear program of all mechanisms is A(Z, alpha). No
 // lower bound is above it, and the best reaches the given fraction of it.
 func TestLowerBounds_KnownOptima(t *testing.T) {
+	testkit.Rounding(t)
 	for _, c := range []struct {
 		name     string
 		f        metric.Finite
@@ -87,6 +88,7 @@ func bound(t testing.TB, bounds []entropy.Bound, name string) entropy.Bound {
 // The star is not below what it generalizes by more than its solver's
 // tolerance, and Theorem 3.2's bound is at most 2/5 of the pairs'.
 func TestBounds_Chain(t *testing.T) {
+	testkit.Rounding(t)
 	testkit.Slow(t)
 	r := random.Seeded(9)
 	for number := range testkit.Sweep(6, 45) {
@@ -194,6 +196,7 @@ func checkStar(t *testing.T, b metric.Bimetric, alpha float64, star entropy.Star
 
 // On k points at distance 1, A = (k-1)/(k-1+e^alpha), by randomized response.
 func TestLowerBounds_ExactOnSimplices(t *testing.T) {
+	testkit.Rounding(t)
 	testkit.Slow(t)
 	for _, c := range []struct {
 		k     int

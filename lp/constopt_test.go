@@ -44,8 +44,8 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 		{400, 5, 53.554488936}, {400, 10, 53.520868782},
 	} {
 		t.Run(fmt.Sprintf("n=%d r=%d", c.n, c.r), func(t *testing.T) {
-			if c.n > 50 && !long {
-				t.Skip("long")
+			if c.n > 50 {
+				testkit.Swept(t)
 			}
 			b := metric.Same(referencePoints(t, c.n))
 			s := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Neighbors: c.r, Lambdas: []float64{50}, KeepBudget: true, Tolerance: 1e-7}))

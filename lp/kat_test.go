@@ -30,6 +30,7 @@ const solverDigits = 1e-6
 
 // Least worst losses A(Z, alpha) by HiGHS, or in closed form.
 func TestOptimal_KnownAccuracies(t *testing.T) {
+	testkit.Rounding(t)
 	for _, c := range []struct {
 		name        string
 		f           metric.Finite
@@ -69,8 +70,8 @@ func TestOptimal_ReferencePoints(t *testing.T) {
 		{75, .5, 2.5407986291, 2e-7}, {100, .5, 2.61534903, 3e-7}, {150, .5, 2.61263, 1e-5}, {200, .5, 2.67587, 1e-5},
 	} {
 		t.Run(fmt.Sprintf("n=%d alpha=%v", c.n, c.alpha), func(t *testing.T) {
-			if (c.n > 30 || c.n > 20 && c.alpha != .5) && !long {
-				t.Skip("METRICDP_LONG is not set")
+			if c.n > 30 || c.n > 20 && c.alpha != .5 {
+				testkit.Swept(t)
 			}
 			solveKnown(t, metric.Same(referencePoints(t, c.n)), c.alpha, c.want, max(c.digits, solverDigits*c.want))
 		})

@@ -88,41 +88,35 @@ func TestOptimal_ChoosesLazy(t *testing.T) {
 }
 
 // Interrupted while the constraints are sorted out, at whatever point, Optimal and
-// ConstOPT return a certified mechanism promptly: a constant if need be.
+// ConstOPT return a certified mechanism promptly: a constant if need be, and none only
+// where a fifth of a second was not enough to read the distances.
 func TestStopped_Promptly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	const alpha, slack = 5, 5 * time.Second // for machines that are busy
-	worst := time.Duration(0)
+	const alpha, prompt, reading = 5, time.Second, 200 * time.Millisecond
 	for name, f := range map[string]metric.Finite{"plane": space.Halton(300), "grid": space.Grid(18)} {
 		b := metric.Same(f)
 		for _, after := range []time.Duration{1, 50 * time.Millisecond} {
 			ctx, cancel := context.WithTimeout(context.Background(), after)
-			began := time.Now()
+			began, clock := time.Now(), testkit.StartClock()
 			s, err := Optimal(ctx, b, alpha, &Options{Tolerance: 1e-9}) // tight weights are near it on a grid
-			took := time.Since(began)
-			if !errors.Is(err, context.DeadlineExceeded) || s == nil || s.Status != StatusCanceled {
-				t.Fatalf("%s after %v: %v, %v", name, after, s, err)
+			if took := clock.Took(); !errors.Is(err, context.DeadlineExceeded) || took > prompt || s == nil && time.Since(began) < reading {
+				t.Fatalf("%s after %v: %v, %v, %v", name, after, took, s, err)
 			}
-			certified(t, b, alpha, nil, s)
-			if after == 1 && (s.Engine != EngineNone || s.Gap != 1) {
-				t.Errorf("%s at once: %v", name, s)
+			if s != nil {
+				certified(t, b, alpha, nil, s)
+				if s.Status != StatusCanceled || after == 1 && (s.Engine != EngineNone || s.Gap != 1) {
+					t.Errorf("%s after %v: %v", name, after, s)
+				}
 			}
-			worst = max(worst, took-after)
-			t.Logf("%s after %v: %v, %v", name, after, took-after, s)
-			began = time.Now()
+			began, clock = time.Now(), testkit.StartClock()
 			c, err := ConstOPT(ctx, b, alpha, nil)
-			if !errors.Is(err, context.DeadlineExceeded) || c == nil {
-				t.Fatalf("%s, ConstOPT: %v, %v", name, c, err)
+			if took := clock.Took(); !errors.Is(err, context.DeadlineExceeded) || took > prompt || c == nil && time.Since(began) < reading {
+				t.Fatalf("%s after %v, ConstOPT: %v, %v, %v", name, after, took, c, err)
 			}
-			worst = max(worst, time.Since(began))
-			t.Logf("%s ConstOPT: %v, %v", name, time.Since(began), c)
 			cancel()
 		}
-	}
-	if worst > slack {
-		t.Errorf("a delay of %v", worst)
 	}
 }
 

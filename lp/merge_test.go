@@ -15,6 +15,7 @@ import (
 // The bound is about every private channel: what the way through a third point
 // allows is rounded up in it.
 func TestBudgets_CeilingOfAWayIsRoundedUp(t *testing.T) {
+	testkit.Rounding(t)
 	for _, step := range []float64{.1, .3, .7, 1.1} {
 		f := space.Func(3, func(i, j int) float64 {
 			if i+j == 2 {

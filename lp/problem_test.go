@@ -20,6 +20,7 @@ func wide(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(
 // What the bound speaks of is no less than alpha times the distances, and hardly
 // more.
 func TestRead_BudgetsRoundUp(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(6)
 	for range 50 {
 		alpha := r.ExpFloat64()
@@ -119,6 +120,7 @@ func exactLoss(weight []float64, n int, utility metric.Finite, prior []float64) 
 // What is said of a channel's loss is at least that, and close to it: Objective,
 // and what Choose compares.
 func TestRelease_ObjectiveRoundsUp(t *testing.T) {
+	testkit.Rounding(t)
 	const n = 5
 	r := random.Seeded(9)
 	for i := range 200 {

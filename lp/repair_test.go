@@ -124,6 +124,7 @@ func TestRepair_Garbage(t *testing.T) {
 // Neither tuning nor the choice takes a channel whose level is above alpha, by
 // however little.
 func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
+	testkit.Rounding(t)
 	line := metric.Same(space.Path(2, 1))
 	for _, excess := range []float64{1e-3, 1e-9, 1e-12} {
 		// ConstOPT: the program is the same, alpha is not.

@@ -76,6 +76,7 @@ func TestStart_HoldsTheOptimum(t *testing.T) {
 // On equidistant points stars prove the optimum, (k-1)/(k-1+e^alpha), and no ulp more, in
 // the worst case and under the uniform prior.
 func TestStart_StarsAreRoundedDown(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(19)
 	for i := range 400 {
 		k, alpha := 2+i%4, math.Exp(6*r.Float64()-4)
@@ -99,6 +100,7 @@ func TestStart_StarsAreRoundedDown(t *testing.T) {
 // The loss of a channel of logarithmic weights is no less than it is exactly, however
 // small its probabilities.
 func TestStart_LossIsRoundedUp(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(20)
 	for i := range 100 {
 		ratio := 8 * (r.Float64() - .5) // of the output that costs 1 to the other
@@ -159,9 +161,7 @@ func TestStart_SnapsNoise(t *testing.T) {
 			t.Errorf("%v", s)
 		}
 	}
-	if !long {
-		return
-	}
+	testkit.Swept(t)
 	p := testkit.Must(read(t.Context(), "test", metric.Same(space.Halton(320)), 5, nil))
 	defer p.close()
 	s := &Solution{Prior: distribution(nil, p.n)}

@@ -19,6 +19,7 @@ import (
 
 // Release, Sampler and Prob speak of one law; lazy and dense agree draw by draw.
 func TestChannel_ReleaseLaw(t *testing.T) {
+	testkit.Slow(t)
 	r := random.Seeded(3)
 	f := space.Uniform(12, r)
 	c, lazy := expo(t, f, 8, false), expo(t, f, 8, true)

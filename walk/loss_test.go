@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -63,10 +62,7 @@ func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64,
 // METRICDP_LONG all 82,500 of up to 12) and both relations, for Haar coefficients; up
 // to 9 leaves for counts too.
 func TestSensitivity_EveryBinaryShape(t *testing.T) {
-	limit := 10
-	if os.Getenv("METRICDP_LONG") != "" {
-		limit = 12
-	}
+	limit := testkit.Sweep(10, 12)
 	seen := 0
 	for n, shapes := range allShapes(limit, 2) {
 		for _, s := range shapes {

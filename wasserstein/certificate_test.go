@@ -73,6 +73,23 @@ func TestCertify_RoundsOutward(t *testing.T) {
 	}
 }
 
+// What a plan leaves unmatched counts at the largest cost, rounded up: of one source and
+// one sink all plans cost the same.
+func TestCertify_UnmatchedIsRoundedUp(t *testing.T) {
+	testkit.Rounding(t)
+	r := random.Seeded(3)
+	for range 300 {
+		mass, cost := r.Float64(), r.Float64()
+		exactly := new(big.Rat).Mul(new(big.Rat).SetFloat64(mass), new(big.Rat).SetFloat64(cost))
+		for _, plan := range [][]Flow{nil, {{Mass: mass * r.Float64()}}} {
+			got := testkit.Must(Certify(t.Context(), w1Matrix(1, 1, []float64{cost}), []float64{mass}, []float64{mass}, plan, nil, nil))
+			if new(big.Rat).SetFloat64(got.Upper).Cmp(exactly) < 0 || got.Upper > mass*cost*(1+0x1p-48) {
+				t.Fatalf("%v over %v, the plan %v: at most %v", mass, cost, plan, got.Upper)
+			}
+		}
+	}
+}
+
 // Totals that differ by rounding: the claim is about both measures cut down to
 // the smaller total, wherever that is done.
 func TestCertify_UnequalTotals(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"testing"
 
@@ -85,9 +84,7 @@ func TestRun_FlatMemory(t *testing.T) {
 
 // A million points, with METRICDP_LONG, at the counts of the program.
 func TestRun_Million(t *testing.T) {
-	if os.Getenv("METRICDP_LONG") == "" {
-		t.Skip("METRICDP_LONG is not set")
-	}
+	testkit.Swept(t)
 	const most = 32 << 20
 	for name, s := range streams(1_000_000) {
 		f := testkit.Must((&settings{alpha: 1, merge: noCell, cell: noCell}).filter(random.Seeded(1)))

@@ -113,6 +113,10 @@ func TestReadme_ShortAndInOrder(t *testing.T) {
 	if n := len(strings.Fields(text)); n >= 1300 {
 		t.Errorf("%d words, want fewer than 1300", n)
 	}
+	first := `^# metricdp\n\n[^#!]+?\.\n\nIn a clone of this repository:\n\n {4}go run \./examples/location +# .+: .* s.*\n {4}go test \./\.\.\. +# .*minute.*\n\n!\[`
+	if !regexp.MustCompile(first).MatchString(text) {
+		t.Errorf("it does not begin with two sentences and what to run, with the time that it takes:\n%.700s", text)
+	}
 	var got []string
 	for _, m := range regexp.MustCompile(`(?m)^(?:## (.*)|(!)\[.*)$`).FindAllStringSubmatch(text, -1) {
 		got = append(got, m[1]+m[2])

@@ -46,11 +46,7 @@ func TestChain_Choose(t *testing.T) {
 // small level for a utility. Its level is no more than the formula's, and at
 // that level it cannot beat the bounds.
 func TestChain_MostPrivate(t *testing.T) {
-	n := 10
-	if long() {
-		n = 30
-	}
-	for _, s := range corpus(t, n) {
+	for _, s := range corpus(t, testkit.Sweep(10, 30)) {
 		diameter, _, _, _ := metric.Diameter(t.Context(), s.Utility)
 		if least, _, _, _ := metric.MinDistance(t.Context(), s.Privacy); least == 0 && !s.OneMetric() || diameter == 0 {
 			continue // no finite level, or no loss

@@ -24,10 +24,7 @@ import (
 // standard errors and more below. At other seeds a test of the means alone,
 // without the six, would fail with a probability far below 1e-6.
 func TestChain_PrivateMeasures(t *testing.T) {
-	n, repeats := 12, 60
-	if long() {
-		n, repeats = 60, 400
-	}
+	n, repeats := testkit.Sweep(12, 60), testkit.Sweep(60, 400)
 	var most tightest
 	for _, s := range corpus(t, n) {
 		if !s.OneMetric() {

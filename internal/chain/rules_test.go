@@ -15,11 +15,7 @@ import (
 // TestRules_OfTheDoc: the rules in the documentation of package entropy, on random
 // spaces and at levels from where nothing is told to where everything is.
 func TestRules_OfTheDoc(t *testing.T) {
-	count := 3
-	if long() {
-		count = 40
-	}
-	for seed := range count {
+	for seed := range testkit.Sweep(3, 40) {
 		r := random.Seeded(uint64(seed))
 		z, y := metrised(4, r), metrised(3, r)
 		loss := metrised(4, r)

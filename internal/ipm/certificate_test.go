@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // Two points at distance 1, by hand: z = 1/2 each; in the column of output 0 the
@@ -138,6 +139,7 @@ func TestLower_GarbageProvesNothing(t *testing.T) {
 // What the certificate grants a row is no more than every channel keeps: proof is
 // at most b exp(-Ceiling), in 260 bits, and close to it.
 func TestPairs_ProofIsBelow(t *testing.T) {
+	testkit.Rounding(t)
 	p := square(8, 20)
 	r := pairsOf(p)
 	r.each(func(i int32, u, v int) {
@@ -152,6 +154,7 @@ func TestPairs_ProofIsBelow(t *testing.T) {
 // The bound against the same sums in 300 bits. It gives away some 16 ulps of
 // b lambda, which is some 1000 for the smallest alpha.
 func TestLower_RoundsDown(t *testing.T) {
+	testkit.Rounding(t)
 	for _, alpha := range []float64{1e-3, 3, 50} {
 		p := square(6, alpha)
 		s := started(t, p, 8)

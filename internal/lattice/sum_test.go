@@ -61,6 +61,7 @@ func expect(l map[int64]*big.Float, v func(s int64) float64) float64 {
 // Both ends of every question hold, whatever the parts, at and next to the threshold
 // that the sum was made for; and they are close where it is not below the mean.
 func TestSum_AgainstConvolution(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(1)
 	close := 0
 	for range testkit.Sweep(30, 60) {

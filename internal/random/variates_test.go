@@ -12,6 +12,7 @@ import (
 // Every variate, put into its distribution function, is uniform. A scale wrong
 // by 1 percent fails.
 func TestVariates_Law(t *testing.T) {
+	testkit.Slow(t)
 	rng := Seeded(31)
 	uniform := func(name string, draw func() float64) {
 		t.Helper()

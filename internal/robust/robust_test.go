@@ -95,15 +95,17 @@ func TestCalls_SurviveBadArguments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tens of thousands of calls")
 	}
+	deadline := time.Duration(testkit.Sweep(10, 100)) * time.Millisecond // where the argument is bad
 	for _, calls := range registry {
 		for _, c := range calls {
-			t.Run(c.name, func(t *testing.T) { c.drive(t) })
+			t.Run(c.name, func(t *testing.T) { c.drive(t, deadline) })
 		}
 	}
 }
 
-// drive makes the call once as it is and once for each bad value.
-func (c call) drive(t *testing.T) {
+// drive makes the call once as it is and once for each bad value, with a context that
+// ends at the deadline.
+func (c call) drive(t *testing.T, deadline time.Duration) {
 	fn := reflect.ValueOf(c.fn)
 	good := make([]reflect.Value, fn.Type().NumIn())
 	for i, a := range c.arguments(fn.Type()) {
@@ -116,8 +118,7 @@ func (c call) drive(t *testing.T) {
 		t.Fatalf("the good call fails: %v %s", err, fault)
 	}
 	failing := fn.Type().NumOut() > 0 && fn.Type().Out(fn.Type().NumOut()-1) == errorType
-	deadline := time.Duration(testkit.Sweep(10, 100)) * time.Millisecond // where the argument is bad
-	slow := ""                                                           // the number whose last value only the context ended: the next larger will be, too
+	slow := "" // the number whose last value only the context ended: the next larger will be, too
 	for i := range good {
 		for _, b := range bads(fn.Type().In(i), good[i]) {
 			at := fmt.Sprintf("argument %d: %s", i, b.what)

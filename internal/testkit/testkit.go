@@ -12,14 +12,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Slow skips a test whose paths shorter ones take too where the race detector
-// is on, which makes it take ten times as long, and tests are to be short.
+// Slow skips, where the race detector is on, a test that it makes take ten times as
+// long and has nothing to find in: it draws in one goroutine until frequencies show, or
+// shorter tests take its paths too.
 func Slow(t *testing.T) {
 	t.Helper()
 	if Race && testing.Short() {
-		t.Skip("10 s and more under the race detector; shorter tests take the same paths")
+		t.Skip("seconds under the race detector, which has nothing to find here")
 	}
 }
+
+// Rounding marks a quick test that fails where a proved end is rounded the wrong way or
+// a product is fused into a sum: .ci/run repeats those for processors that fuse.
+func Rounding(testing.TB) {}
 
 // Garbage is collected less often than by default: tests are short, and a twentieth of
 // their time goes to it.

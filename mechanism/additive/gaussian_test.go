@@ -115,6 +115,7 @@ func TestGaussianDelta_AgainstQuadrature(t *testing.T) {
 // moves the difference u more than anything else errs. u is found in math/big,
 // and delta > Q(u) - phi(u)/v.
 func TestGaussianDelta_CoversItsOwnRounding(t *testing.T) {
+	testkit.Rounding(t)
 	rng := random.Seeded(44)
 	for range 2000 {
 		sigma, size := math.Exp(4*rng.NormFloat64()), math.Pow(10, 3+5*rng.Float64())
@@ -204,6 +205,7 @@ func TestGaussians_SigmaKeepsTheGuarantee(t *testing.T) {
 
 // The squared norm over sigma^2 is chi-square: false-reject probability 1e-7.
 func TestGaussian_Distribution(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(42)
 	for _, dim := range []int{1, 2, 5} {
 		m := testkit.Must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, unseen))

@@ -75,6 +75,7 @@ func TestKNorm_SecondMomentSimulated(t *testing.T) {
 // The norm of the noise has the distribution Gamma(d)/alpha, and RadiusProb
 // says so.
 func TestKNorm_RadiusLaw(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(33)
 	for _, n := range []Norm{{P: 1, Dim: 1}, {P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 7}, {P: inf, Dim: 3}, {P: inf, Dim: 30}, {P: 1.5, Dim: 4}, {P: 80, Dim: 6}, {P: 2, Dim: 100}, {P: 3, Dim: 2}, {P: 3, Dim: 100}}[:testkit.Sweep(7, 11)] {
 		const alpha = 2.5
@@ -92,6 +93,7 @@ func TestKNorm_RadiusLaw(t *testing.T) {
 
 // The scale is 1/alpha rounded up: noise is never less than the level needs.
 func TestScale_IsNotBelowTheStatedOne(t *testing.T) {
+	testkit.Rounding(t)
 	rng := random.Seeded(34)
 	for range 1000 {
 		alpha := math.Exp(10 * rng.NormFloat64())
@@ -132,6 +134,7 @@ func TestLaplaceAndPlanar_Distribution(t *testing.T) {
 // The direction has the cone measure: |U_1|^p is Beta(1/p, (d-1)/p), for p =
 // Inf max|U| = 1 and the others uniform; the sign is fair.
 func TestKNorm_DirectionLaw(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(34)
 	for _, n := range []Norm{{P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 3}, {P: 2, Dim: 8}, {P: 2, Dim: 9}, {P: 3, Dim: 2}, {P: 1.25, Dim: 4}} {
 		k := testkit.Must(NewKNorm(n, 1, unseen))

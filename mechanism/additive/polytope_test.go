@@ -46,6 +46,7 @@ func randomPoints(n, d int, rng *rand.Rand) (points [][]float64) {
 func polytope(k *Polytope) Norm { return Norm{Dim: k.Dim(), Polytope: k} }
 
 func TestPolytope_IsTheNormOfBalls(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(1)
 	for d := 2; d <= 5; d++ {
 		l1, inf := testkit.Must(NewPolytope(cross(d))), testkit.Must(NewPolytope(append(cube(d), make([]float64, d))))
@@ -74,6 +75,7 @@ func TestPolytope_IsTheNormOfBalls(t *testing.T) {
 // What privacy and sampling rest on, in rational numbers: each point has norm at
 // most 1, and the cube that is drawn from includes the polytope.
 func TestPolytope_FacetsAreProofs(t *testing.T) {
+	testkit.Rounding(t)
 	rat := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 	r := random.Seeded(2)
 	for i := range 60 {
@@ -120,6 +122,7 @@ func TestPolytope_FacetsAreProofs(t *testing.T) {
 // A linear image of the ball of l1: the noise is that of independent Laplace
 // variables, found back by the inverse.
 func TestPolytope_NoiseHasTheDistribution(t *testing.T) {
+	testkit.Slow(t)
 	m := mat.NewDense(3, 3, []float64{1, 2, -1, 0, 0.01, 0.02, 30, 0, 10})
 	var points [][]float64
 	for j := range 3 {

@@ -59,6 +59,7 @@ func TestSnap_RefusesWhatTheSpaceRefuses(t *testing.T) {
 // through them, whose density in one dimension is Laplace, so a word is kept
 // with probability 1 - e^(-alpha/2)/2. Chi-square at 1e-6.
 func TestMadlib_DistributionTwoWords(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(75)
 	const alpha = 1.3
 	m := testkit.Must(NewMadlib([][]float64{{0}, {1}}, alpha, nil))

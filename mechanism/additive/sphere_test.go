@@ -96,6 +96,7 @@ func TestArc_AngleInverts(t *testing.T) {
 // The distribution has alpha*Radius rounded down: never less noise than the
 // level needs.
 func TestSphere_LevelIsNotAboveTheStatedOne(t *testing.T) {
+	testkit.Rounding(t)
 	rng := random.Seeded(55)
 	inexact := 0
 	for range 1000 {
@@ -206,6 +207,7 @@ func TestSphere_DoesNotAllocate(t *testing.T) {
 // The distance traveled has the stated distribution and the bearing is uniform,
 // everywhere: false-reject probability 1e-7 for each of the two.
 func TestSphere_Distribution(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(52)
 	for _, alpha := range []float64{1e-3, 0.5, 1e-5}[:testkit.Sweep(2, 3)] { // alpha*R = 6, 3200, .06
 		s := testkit.Must(NewSphere(alpha, nil))

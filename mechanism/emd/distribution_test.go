@@ -115,7 +115,7 @@ func privateSpaces(t testing.TB) map[string]struct {
 	d     *Domain[int]
 	space metric.Finite
 } {
-	tree := testkit.Must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 3}, []float64{0, 1.3, 0.4, 0.7, 0, 2.1, 0.3}))
+	tree := testkit.Must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 3}, []float64{0, 1.4, 0.4, 0.7, 0, 2.2, 0.3}))
 	ultra := testkit.Must(metric.NewUltrametric([]int{2, 0, 3, 1}, []float64{0.3, 2.7, 0.3}))
 	clusters := Clusters{Count: 2, Size: 2, Within: 0.3, Diameter: 3}
 	clustered := testkit.Must(metric.NewClustered(2, 2, 0.3))

@@ -106,6 +106,7 @@ func TestGKRR_MovesAreSymmetries(t *testing.T) {
 // To the last bit: what two rows differ by is no more than the level times the
 // distance.
 func TestGKRR_LevelIsRoundedUp(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(2)
 	for range 500 {
 		c := Clusters{Count: 2, Size: 1 + r.IntN(2), Within: .1 + .9*r.Float64(), Diameter: .1 + 10*r.Float64()}

@@ -308,6 +308,7 @@ func TestItemWise_AccountsForTheWholeAudit(t *testing.T) {
 
 // Pure composition and its budget, to the last bit.
 func TestItemWise_PureLevelIsRoundedOutward(t *testing.T) {
+	testkit.Rounding(t)
 	c := geometricChannel(t, line(t, 3), .1)
 	r := random.Seeded(8)
 	for range 300 {

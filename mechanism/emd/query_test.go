@@ -278,6 +278,7 @@ func TestSpectralBound_TrustsNoDecomposition(t *testing.T) {
 
 // Constants that are quotients are above them, by an ulp at most.
 func TestQuery_ConstantsAreRoundedUp(t *testing.T) {
+	testkit.Rounding(t)
 	number := func(digits string) *big.Rat {
 		v, ok := new(big.Rat).SetString(digits)
 		if !ok {
@@ -348,6 +349,7 @@ func TestQuery_SubnormalConstants(t *testing.T) {
 }
 
 func TestEuclideanUp_Encloses(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(11)
 	for n := range 300 { // above the exact root, by some ulps
 		c, sum := make([]float64, 1+n%60), new(big.Rat)

@@ -171,6 +171,7 @@ func TestReduced_SamplesAreIndependentOfTheMechanism(t *testing.T) {
 // To the last bit: eps is no less than alpha times the c of arguments rounded
 // up, delta no less than the sum.
 func TestReduced_PromiseIsRoundedUp(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(10)
 	for range 300 {
 		model := Model{Trust: Local, Items: 1 << (8 + r.IntN(10)), Diameter: 1 + r.Float64()}
@@ -226,6 +227,7 @@ func TestSampleMean_KnownAnswers(t *testing.T) {
 
 // The exponent is a lower bound, to the last bit, and close.
 func TestSampleMean_ExponentIsBelowTheExactOne(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(2)
 	for range 500 {
 		mean := math.Pow(10, -6*r.Float64())

@@ -195,6 +195,7 @@ func TestHiddenItems_PromiseHoldsExactly(t *testing.T) {
 // Every level is above the exact one, and every reach below, by some ulps at
 // most.
 func TestTranslate_RoundsOutward(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(8)
 	number := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	above := func(name string, got float64, want *big.Rat) {
@@ -235,6 +236,7 @@ func TestTranslate_RoundsOutward(t *testing.T) {
 
 // The distance of typical users is above the formula, at beta = 1/2.
 func TestTypicalUsers_RoundsUp(t *testing.T) {
+	testkit.Rounding(t)
 	const prec = 200
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }
 	ln2, _, err := big.ParseFloat("0.69314718055994530941723212145817656807550013436025525412068", 10, prec, big.ToNearestEven)

@@ -18,6 +18,7 @@ import (
 
 // Losses, levels and rates to nine digits, computed apart.
 func TestKnownAnswers_Table(t *testing.T) {
+	testkit.Rounding(t)
 	for _, c := range []struct {
 		name                                             string
 		f                                                metric.Finite
@@ -87,6 +88,7 @@ func TestKnownAnswers_IndependentLibrary(t *testing.T) {
 // Every construction on random spaces, nets, weights and levels stays at or
 // below its level, and a rate 10 % too large would be caught.
 func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(1)
 	caught := 0
 	for range 60 {

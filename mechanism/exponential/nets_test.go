@@ -57,6 +57,7 @@ func TestNets_ReleaseHasTheExactDistribution(t *testing.T) {
 // The distributions of a truncation, to the last bit: the level is the stated
 // one, and the normalizer's half of it is needed.
 func TestNets_LevelIsThatOfTheExactDistributions(t *testing.T) {
+	testkit.Rounding(t)
 	n, weights := halves(t)
 	const beta, inputs = 5.0, 65
 	at := func(x int) float64 { return float64(x) / (inputs - 1) }

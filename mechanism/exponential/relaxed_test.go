@@ -74,6 +74,7 @@ func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
 // On 100 random bimetric spaces the audited level is at most alpha, tuned or
 // not, ultrametric or not, and tuning never loses.
 func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(22)
 	spent := 0
 	for i := range 100 {

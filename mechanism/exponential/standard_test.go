@@ -32,6 +32,7 @@ func TestStandard_FactorTwoIsTight(t *testing.T) {
 }
 
 func TestStandard_LazyIsTheSameLaw(t *testing.T) {
+	testkit.Slow(t)
 	f := space.Halton(40)
 	for _, net := range [][]int{nil, {3, 1, 20}} {
 		lazy := testkit.Must(Lazy(t.Context(), f, 3, &LazyOptions{Outputs: net, Unit: "km"}))

@@ -71,6 +71,7 @@ func TestConstantNormalizer_Tolerance(t *testing.T) {
 // tight, so that the level is how much the triangle inequality fails by. Above alpha/2 the
 // rate is lowered by what it takes.
 func TestCertify_PutsSomeDownToRounding(t *testing.T) {
+	testkit.Rounding(t)
 	beyond := func(excess float64) metric.Finite {
 		return space.Func(3, func(i, j int) float64 {
 			if j-i == 2 {

@@ -83,6 +83,7 @@ func TestDiameter_ManyPoints(t *testing.T) {
 // and in one unit node the cost of centered noise of scale 1. Standard errors
 // are below 1.5 % on either side, and the one for the line is asymptotic.
 func TestBound_KnownAnswers(t *testing.T) {
+	testkit.Rounding(t)
 	if testing.Short() {
 		t.Skip("long")
 	}

@@ -167,6 +167,7 @@ func TestNewFinite_CellsForManyPoints(t *testing.T) {
 
 // No two points are nearer on the folded line.
 func TestFolded_LengthensDistances(t *testing.T) {
+	testkit.Rounding(t)
 	for _, o := range []FoldedOptions{{}, {Tour: true}, {Arity: 8, Separation: 0.05}} {
 		d := testkit.Must(NewFolded(t.Context(), randomPoints(80, 2, 5), &o))
 		for i := range d.Len() {

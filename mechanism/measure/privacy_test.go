@@ -35,6 +35,7 @@ func tinyTrees() map[string]*Domain[int] {
 // whole quanta, and the counts that it is made of are of the data. That no more is
 // read of them, and the level of what is read, package adaptive tests.
 func TestSynthesizer_SpendsItsLevel(t *testing.T) {
+	testkit.Rounding(t)
 	const eps = 0.7
 	for name, d := range tinyTrees() {
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
@@ -66,6 +67,7 @@ func TestSynthesizer_SpendsItsLevel(t *testing.T) {
 // The counts of a tree of two cells have exactly the noise of the level: 40,000
 // times, false-reject probability 1e-7.
 func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
+	testkit.Slow(t)
 	const half, eps = 12, 1.5
 	d := tinyTrees()["pair"]
 	c := d.NewCounts()
@@ -153,6 +155,7 @@ func TestRelease_EmptyCellsHaveNoise(t *testing.T) {
 // shift of mass between two leaves is the worst, and the walk's potential knows
 // its log ratio.
 func TestMeasure_Level(t *testing.T) {
+	testkit.Rounding(t)
 	for name, d := range tinyTrees() {
 		m := testkit.Must(NewMeasure(d, 5, nil))
 		n := d.Len()

@@ -144,7 +144,7 @@ func TestTransforms_ShareNoNoise(t *testing.T) {
 			},
 		} {
 			one, two := transform(), transform()
-			if one() != one() {
+			if first, again := one(), one(); first != again {
 				t.Errorf("%s, %s: a worker that gets the transform again draws something else", name, use)
 			}
 			if one() == two() {

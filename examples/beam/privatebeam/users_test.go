@@ -288,8 +288,8 @@ func TestItemWiseUse_NamesTheChannel(t *testing.T) {
 		}
 		return use
 	}
-	if use(9) != use(9) || use(9) == use(8) {
-		t.Errorf("uses %q and %q of two channels, and %q", use(9), use(8), use(9))
+	if first, again, other := use(9), use(9), use(8); first != again || first == other {
+		t.Errorf("uses %q and %q of one channel, and %q of another", first, again, other)
 	}
 }
 

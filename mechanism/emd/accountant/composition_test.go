@@ -50,6 +50,7 @@ func bigCompose(m int64, item, eps float64) *big.Float {
 
 // Nor is it above by more than its doc says, but where hardly anything is left.
 func TestCompositionDelta_IsNotBelowTheDivergence(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(31)
 	for range 200 {
 		c := Composition{1 + r.Int64N(60), math.Exp(4*r.Float64() - 3)}
@@ -87,6 +88,7 @@ func TestCompositionDelta_CountsTheRest(t *testing.T) {
 // The probability of a wrong answer is no larger than it is, and smaller by
 // roundings only, each of which goes the right way.
 func TestComposition_WrongIsRoundedDown(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(33)
 	for range 2000 {
 		item := math.Exp(9*r.Float64() - 7)

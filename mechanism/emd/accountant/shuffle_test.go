@@ -39,6 +39,7 @@ func TestItemDelta_KnownAnswers(t *testing.T) {
 // Against the formula in 300 bits, up to next to pure composition, where tau is
 // next to 1 and what is left of its rounding is 1-tau's.
 func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(41)
 	f := wide
 	exp := func(x *big.Float) *big.Float { v, _ := exact.ExpBounds(x, 300); return v }
@@ -251,7 +252,7 @@ func TestShuffle_ChoosesTheBest(t *testing.T) {
 	for _, n := range []int64{10, 1000, 1e6, 1e9} {
 		for _, m := range []int64{1, 10} {
 			for _, alpha0 := range []float64{0.01, 1, 5, 30} {
-				if n > 1000 && (alpha0 < 5 || !long && n > 1e6) {
+				if n > 1000 && alpha0 < 5 || n > int64(testkit.Sweep(1e6, 1e9)) {
 					continue // as below, only slower
 				}
 				s := ask{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9, Diameter: 1}

@@ -14,6 +14,7 @@ import (
 // What the bounds are computed for is no more private than what was asked:
 // levels of the channel up, all else down.
 func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(21)
 	for range 500 {
 		s := ask{
@@ -55,6 +56,7 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 // So is the level, which is divided by the diameter again. (The budget has
 // rootTol to spare.)
 func TestShuffleLevel_IsRoundedUp(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(22)
 	for range 20 {
 		s := ask{Records: 300, Items: 3, Alpha0: 0.3 + 0.1*r.Float64(), Delta: 1e-4, Diameter: 1 + r.Float64()}
@@ -95,6 +97,7 @@ func TestShuffle_PureCompositionAgrees(t *testing.T) {
 }
 
 func TestClones_ProbabilityIsRoundedDown(t *testing.T) {
+	testkit.Rounding(t)
 	r := random.Seeded(24)
 	exp := func(x *big.Float) (lo, hi *big.Float) { return exact.ExpBounds(x, 200) }
 	for range 2000 {

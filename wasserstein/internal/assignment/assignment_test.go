@@ -70,6 +70,25 @@ func TestSolve_NamesTheFirstBadCost(t *testing.T) {
 	}
 }
 
+// The auction ends with its context, not only what follows it.
+func TestAuction_EndsWithItsContext(t *testing.T) {
+	const n = 300
+	r := random.Seeded(3)
+	c := make([]float64, n*n)
+	for k := range c {
+		c[k] = r.Float64()
+	}
+	s := newSolver(n, n, func(i int, _ []float64) []float64 { return c[i*n : (i+1)*n] })
+	if err := s.makeLists(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.auction(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 // A list is asked again once the potentials of its columns fell: the least of the
 // row is outside where all of them did, and the second where one did not.
 func TestTwoLeast_IsThatOfTheWholeRow(t *testing.T) {

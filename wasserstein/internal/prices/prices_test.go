@@ -2,6 +2,7 @@ package prices
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -137,6 +138,40 @@ func TestSearch_IsThatOfAScan(t *testing.T) {
 				p.Remove(int32(j))
 			}
 			check()
+		}
+	}
+}
+
+// The same from the points of another space, whose coordinates may pass those of the
+// first: one is nearly 0 and others are not for places on the equator, which lie so near
+// one another that the rounding of coordinates matters.
+func TestSlack_FromAnotherSpace(t *testing.T) {
+	const n = 120
+	r := random.Seeded(7)
+	metrics := cases(r, n)
+	for _, spread := range []float64{1e-13, 1e-12, 1e-9} {
+		near := make([]metric.LatLon, n)
+		for i := range near {
+			near[i] = metric.LatLon{Lat: spread * r.NormFloat64(), Lon: 45 + spread*r.NormFloat64()}
+		}
+		metrics[fmt.Sprintf("places %v apart", spread)] = testkit.Must(metric.NewPoints(near, metric.GreatCircle{}))
+	}
+	for name, f := range metrics {
+		s, of := New(f, all(n)[:n/2]), New(f, all(n)[n/2:])
+		for _, noise := range []float64{0, 1e-12, 0.1} {
+			w := somePrices(r, f, noise)[:n/2]
+			search := s.NewPrices(w).NewSearch()
+			for i := range n / 2 {
+				want := math.Inf(1)
+				for j, p := range w {
+					if p > math.Inf(-1) {
+						want = min(want, directed.SubDown(f.Distance(n/2+i, j), p))
+					}
+				}
+				if got := search.Slack(of, int32(i)); got != want {
+					t.Fatalf("%s: slack %v, want %v", name, got, want)
+				}
+			}
 		}
 	}
 }

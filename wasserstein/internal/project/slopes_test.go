@@ -1,6 +1,7 @@
 package project
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -71,8 +72,8 @@ func TestSlopes_AreLists(t *testing.T) {
 		if s.at[l].sum != m || s.at[rest].sum != sum-m {
 			t.Fatalf("cut at %v: %v, %v", m, s.at[l].sum, s.at[rest].sum)
 		}
-		if rest != 0 && less(s.first(rest), s.last(l)) {
-			t.Fatal("cut out of order")
+		if less(s.first(rest), s.last(l)) || s.last(0) != (exact.DD{Hi: math.Inf(-1)}) || s.first(0) != (exact.DD{Hi: math.Inf(1)}) {
+			t.Fatalf("cut out of order: from %v to %v, of no list %v, %v", s.last(l), s.first(rest), s.last(0), s.first(0))
 		}
 		same(s.join(l, rest), want)
 	}
