@@ -133,7 +133,7 @@ func ExampleOptions_loss() {
 	// stop 3: locker 0 with probability 0.184
 	// stop 4: locker 0 with probability 0.068
 	// by the mill <nil>
-	// mechanism: LabelBoth: the input is not a point of the space: "by the mill" is none of the 5 inputs
+	// mechanism: LabelBoth: the input is not a point of the space: x is none of the 5 inputs
 }
 
 // Some seven unknowns for every input come within a few percent of the optimal

@@ -237,7 +237,7 @@ func TestSynthetic_BadInput(t *testing.T) {
 		"field 1, \"a\": lo = 5 and hi = 1, want lo < hi":  {"-in", good, "-schema", schema},
 		"no such file":                                   {"-in", good, "-schema", "/no/such/file"},
 		"in.csv: line 1: no column \"c\"":                {"-in", good, "-columns", "c:number:0..1"},
-		"in.csv: line 2: b: not a name":          {"-in", good, "-columns", "b:category:x|y"},
+		"in.csv: line 2: b: not a name":                  {"-in", good, "-columns", "b:category:x|y"},
 		"in.csv: records: empty input":                   {"-in", synthetic.File(t, "a\n"), "-columns", "a:number:0..1"},
 		"empty, want a header":                           {"-in", os.DevNull, "-columns", "a:number:0..1"},
 		"-eps \"0\": want numbers in":                    {"-eps", "0"},

@@ -67,7 +67,7 @@ func roundedMean[P any](t testing.TB, p plan[P], items ...P) []part {
 	}
 	for i := range mean {
 		if touched[i] {
-			whole, up := testkit.Rounding(func(rng *rand.Rand) int64 {
+			whole, up := testkit.Dithered(func(rng *rand.Rand) int64 {
 				testkit.Check(t, round(dst, rng, items))
 				return dst[i]
 			})

@@ -154,7 +154,7 @@ func TestLinear_UsersMeansAreExact(t *testing.T) {
 		}
 		want.Quo(want, ratio(t, step*float64(len(items))))
 		l := &Linear[[]float64]{means: means[[]float64]{query: linearScaled(1, 1, 1)}, step: step}
-		whole, part := testkit.Rounding(func(rng *rand.Rand) int64 {
+		whole, part := testkit.Dithered(func(rng *rand.Rand) int64 {
 			w, p := s.Mean(rng, int64(len(items)), 4, stepErr, func(prec uint) exact.Enclosure {
 				return l.enclose(0, items, []float64{0}, prec)
 			})

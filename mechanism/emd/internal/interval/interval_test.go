@@ -176,7 +176,7 @@ func TestRounder_MeansAreExact(t *testing.T) {
 				}
 			}
 			want.Quo(want, big.NewRat(int64(len(items)), 1))
-			k, part := testkit.Rounding(func(rng *rand.Rand) int64 {
+			k, part := testkit.Dithered(func(rng *rand.Rand) int64 {
 				round(dst, rng, items)
 				return dst[c]
 			})

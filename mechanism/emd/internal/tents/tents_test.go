@@ -111,7 +111,7 @@ func (b *Box) exactWeights(items [][]float64) []*big.Rat {
 // which it changes.
 func same(t *testing.T, what any, want *big.Rat, round func(rng *rand.Rand) int64) {
 	t.Helper()
-	whole, part := testkit.Rounding(round)
+	whole, part := testkit.Dithered(round)
 	got := new(big.Rat).SetFrac(new(big.Int).SetUint64(part), new(big.Int).Lsh(big.NewInt(1), 56))
 	got.Add(got, big.NewRat(whole, 1))
 	if off, _ := got.Sub(got, want).Float64(); math.Abs(off) > 0x1p-55 {
