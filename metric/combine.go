@@ -19,28 +19,7 @@ func Scale[P any](s Space[P], c float64) (Space[P], error) {
 	if err := fault.Positive(op, "c", c); err != nil {
 		return nil, err
 	}
-	return newTransform(op, s, "", true, func(d float64) float64 { return c * d })
-}
-
-// Power returns s with every distance raised to the power p, 0 < p <= 1: the
-// snowflake of s, which spreads near points apart. It has no unit, and is an
-// [Embedder] where s is one.
-func Power[P any](s Space[P], p float64) (Space[P], error) {
-	const op = "metric: Power"
-	if !(p > 0 && p <= 1) {
-		return nil, fault.Value(op, "p", p, "a number in (0, 1]")
-	}
-	return newTransform(op, s, "", false, func(d float64) float64 { return math.Pow(d, p) })
-}
-
-// Cap returns min(s, c), c > 0, in the unit of s. It is an [Embedder] where s is
-// one.
-func Cap[P any](s Space[P], c float64) (Space[P], error) {
-	const op = "metric: Cap"
-	if err := fault.Positive(op, "c", c); err != nil {
-		return nil, err
-	}
-	return newTransform(op, s, UnitOf(s), false, func(d float64) float64 { return min(d, c) })
+	return newMultiple(op, s, "", c)
 }
 
 // WithUnit returns s with a name for the unit of its distances, so that levels
@@ -51,65 +30,49 @@ func WithUnit[P any](s Space[P], unit Unit) (Space[P], error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTransform(op, s, unit, true, func(d float64) float64 { return d })
+	return newMultiple(op, s, unit, 1)
 }
 
-// transform is f of a metric, which is again one for f concave, nondecreasing
-// and 0 only at 0.
-type transform[P any] struct {
+// multiple is c times a metric.
+type multiple[P any] struct {
 	s    Space[P]
 	unit Unit
-	f    func(float64) float64
-	lin  bool // f multiplies
+	c    float64
 }
 
-func newTransform[P any](op string, s Space[P], unit Unit, linear bool, f func(float64) float64) (Space[P], error) {
+func newMultiple[P any](op string, s Space[P], unit Unit, c float64) (Space[P], error) {
 	if s == nil {
 		return nil, fmt.Errorf("%s: s is nil: %w", op, fault.ErrEmpty)
 	}
-	t := transform[P]{s, unit, f, linear}
+	t := multiple[P]{s, unit, c}
 	if e, ok := s.(Embedder[P]); ok {
-		return embeddedTransform[P]{t, e}, nil
+		return embeddedMultiple[P]{t, e}, nil
 	}
 	return t, nil
 }
 
-func (t transform[P]) Distance(x, y P) float64 { return t.f(t.s.Distance(x, y)) }
-func (t transform[P]) Check(x, y P) error      { return check(t.s, x, y) }
-func (t transform[P]) Unit() Unit              { return t.unit }
+func (t multiple[P]) Distance(x, y P) float64 { return t.c * t.s.Distance(x, y) }
+func (t multiple[P]) Check(x, y P) error      { return check(t.s, x, y) }
+func (t multiple[P]) Unit() Unit              { return t.unit }
 
-type embeddedTransform[P any] struct {
-	transform[P]
+type embeddedMultiple[P any] struct {
+	multiple[P]
 	e Embedder[P]
 }
 
-func (t embeddedTransform[P]) Append(dst []float64, p P) []float64 { return t.e.Append(dst, p) }
+func (t embeddedMultiple[P]) Append(dst []float64, p P) []float64 { return t.e.Append(dst, p) }
 
-func (t embeddedTransform[P]) Norm() (float64, func(float64) float64) {
+func (t embeddedMultiple[P]) Norm() (float64, func(float64) float64) {
 	p, from := t.e.Norm()
-	return p, func(v float64) float64 { return t.f(from(v)) }
+	return p, func(v float64) float64 { return t.c * from(v) }
 }
 
-func (t embeddedTransform[P]) linear() bool { return t.lin && isLinear(t.e) }
+func (t embeddedMultiple[P]) linear() bool { return isLinear(t.e) }
 
 // Sum returns the sum of one or more metrics on the same points, in the unit that
 // all of them have, if there is one.
 func Sum[P any](spaces ...Space[P]) (Space[P], error) {
-	return newMany("metric: Sum", spaces, func(a, b float64) float64 { return a + b })
-}
-
-// Max returns the largest of one or more metrics, with the unit of their [Sum].
-func Max[P any](spaces ...Space[P]) (Space[P], error) {
-	return newMany("metric: Max", spaces, func(a, b float64) float64 { return max(a, b) })
-}
-
-// many folds the distances of several spaces with join.
-type many[P any] struct {
-	spaces []Space[P]
-	join   func(a, b float64) float64
-}
-
-func newMany[P any](op string, spaces []Space[P], join func(a, b float64) float64) (Space[P], error) {
+	const op = "metric: Sum"
 	if err := fault.Empty(op, "spaces", len(spaces)); err != nil {
 		return nil, err
 	}
@@ -118,20 +81,22 @@ func newMany[P any](op string, spaces []Space[P], join func(a, b float64) float6
 			return nil, fmt.Errorf("%s: spaces[%d] is nil: %w", op, i, fault.ErrEmpty)
 		}
 	}
-	return many[P]{slices.Clone(spaces), join}, nil
+	return sum[P](slices.Clone(spaces)), nil
 }
 
-func (m many[P]) Distance(x, y P) float64 {
-	d := m.spaces[0].Distance(x, y)
-	for _, s := range m.spaces[1:] {
-		d = m.join(d, s.Distance(x, y))
+type sum[P any] []Space[P]
+
+func (m sum[P]) Distance(x, y P) float64 {
+	d := 0.0
+	for _, s := range m {
+		d += s.Distance(x, y)
 	}
 	return d
 }
 
-func (m many[P]) Unit() Unit {
-	unit := UnitOf(m.spaces[0])
-	for _, s := range m.spaces[1:] {
+func (m sum[P]) Unit() Unit {
+	unit := UnitOf(m[0])
+	for _, s := range m[1:] {
 		unit = common(unit, UnitOf(s))
 	}
 	return unit
@@ -145,8 +110,8 @@ func common(a, b Unit) Unit {
 	return ""
 }
 
-func (m many[P]) Check(x, y P) error {
-	for _, s := range m.spaces {
+func (m sum[P]) Check(x, y P) error {
+	for _, s := range m {
 		if err := check(s, x, y); err != nil {
 			return err
 		}

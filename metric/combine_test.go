@@ -22,13 +22,7 @@ func TestCombinators_MetricAndEmbedding(t *testing.T) {
 		embeds bool
 	}{
 		{"scale", testkit.Must(metric.Scale(l2, 2.5)), true},
-		{"root", testkit.Must(metric.Power(l1, 0.5)), true},
-		{"power", testkit.Must(metric.Power(l1, 0.3)), true},
-		{"power1", testkit.Must(metric.Power(l1, 1)), true},
-		{"cap", testkit.Must(metric.Cap(sup, 1)), true},
-		{"scale cap", testkit.Must(metric.Scale(testkit.Must(metric.Cap(l2, 1.5)), 3)), true},
 		{"sum", testkit.Must(metric.Sum[vector](l1, l2, sup)), false},
-		{"max", testkit.Must(metric.Max(testkit.Must(metric.Scale(l1, 0.5)), testkit.Must(metric.Sum[vector](sup)))), false},
 		{"func", testkit.Must(metric.Scale(metric.Func[vector](l2.Distance), 2)), false},
 	} {
 		conform(t, c.name, c.s, strictly, pts...)
@@ -67,10 +61,7 @@ func TestCombinators_ForwardCheck(t *testing.T) {
 	bad := []vector{{1}, {math.NaN()}}
 	for name, s := range map[string]metric.Space[vector]{
 		"scale": testkit.Must(metric.Scale(metric.Euclidean{}, 2)),
-		"power": testkit.Must(metric.Power(metric.Euclidean{}, 0.5)),
-		"cap":   testkit.Must(metric.Cap(metric.Euclidean{}, 2)),
 		"sum":   testkit.Must(metric.Sum[vector](metric.Func[vector](metric.Euclidean{}.Distance), metric.Manhattan{})),
-		"max":   testkit.Must(metric.Max[vector](metric.Manhattan{})),
 	} {
 		if ve := (*metric.ValueError)(nil); !errors.As(second(metric.NewPoints(bad, s)), &ve) {
 			t.Errorf("%s lets NaN pass", name)
@@ -88,7 +79,7 @@ func TestCombinators_ForwardCheck(t *testing.T) {
 func TestUnits_Travel(t *testing.T) {
 	ctx := t.Context()
 	globe, moon := metric.Space[metric.LatLon](metric.GreatCircle{}), metric.Space[metric.LatLon](metric.GreatCircle{Radius: 1737.4})
-	capped, scaled := testkit.Must(metric.Cap(globe, 100)), testkit.Must(metric.Scale(globe, 1000))
+	scaled := testkit.Must(metric.Scale(globe, 1000))
 	pts := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 1}, {Lat: 3}}, globe))
 	for name, c := range map[string]struct {
 		m    any
@@ -100,14 +91,11 @@ func TestUnits_Travel(t *testing.T) {
 		"named":       {testkit.Must(metric.WithUnit(moon, "km")), "km"},
 		"again":       {testkit.Must(metric.WithUnit(globe, "km")), "km"},
 		"unnamed":     {testkit.Must(metric.WithUnit(globe, "")), "km"},
-		"Cap":         {capped, "km"},
 		"Scale":       {scaled, ""},
 		"renamed":     {testkit.Must(metric.WithUnit(scaled, "m")), "m"},
-		"Power":       {testkit.Must(metric.Power(globe, .5)), ""},
-		"Sum":         {testkit.Must(metric.Sum(globe, capped)), "km"},
+		"Sum":         {testkit.Must(metric.Sum(globe, globe)), "km"},
 		"Sum, mixed":  {testkit.Must(metric.Sum(globe, moon)), ""},
-		"Max":         {testkit.Must(metric.Max(scaled, globe)), ""},
-		"Product":     {testkit.Must(metric.Product(globe, capped, 2)), "km"},
+		"Product":     {testkit.Must(metric.Product(globe, globe, 2)), "km"},
 		"mixed":       {testkit.Must(metric.Product(globe, moon, 2)), ""},
 		"Float32":     {metric.Float32[metric.Euclidean]{}, ""},
 		"Points":      {pts, "km"},

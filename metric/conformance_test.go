@@ -52,15 +52,12 @@ func TestConformance_Spaces(t *testing.T) {
 	var world metric.Space[metric.LatLon] = metric.GreatCircle{}
 	conform(t, "GreatCircle", world, nil, places...)
 	conform(t, "a scaled GreatCircle", testkit.Must(metric.Scale(world, 1.1)), nil, places...)
-	conform(t, "a capped GreatCircle", testkit.Must(metric.Cap(world, 1000)), nil, places...)
-	conform(t, "a power of GreatCircle", testkit.Must(metric.Power(world, 0.7)), nil, places...)
 
 	words := []string{"", "a", "aa", "ab", "kitten", "sitting", "Ärger", "arg\u0308er", "kitten", string(make([]byte, 200)), string(make([]byte, 70)) + "x"}
 	ultra := &metrictest.Options{Ultrametric: true}
-	var edits, prefix metric.Space[string] = metric.Levenshtein{}, metric.PrefixString{}
+	var edits, prefix metric.Space[string] = metric.Levenshtein{}, metric.Discrete[string]{}
 	conform(t, "Discrete", metric.Discrete[string]{}, ultra, words...)
 	conform(t, "Sum", testkit.Must(metric.Sum(edits, prefix)), nil, words...)
-	conform(t, "Max", testkit.Must(metric.Max(edits, prefix)), nil, words...)
 	conform(t, "CommonPrefix", metric.CommonPrefix[int]{Base: 3}, ultra, nil, []int{1}, []int{1, 2}, []int{1, 3}, []int{2})
 }
 

@@ -9,7 +9,7 @@
 //
 //   - A [Space] measures two points of some type: [Numbers], [Euclidean] vectors of float64
 //     or [Float32], [LatLon] on a [GreatCircle], strings by [Levenshtein] distance, and
-//     what [Scale], [Sum], [Max], [Product], [Power] and [Cap] make of them. One of your
+//     what [Scale], [Sum] and [Product] make of them. One of your
 //     own needs one method ([Func]); package metric/metrictest checks it in a test.
 //   - [NewPoints] turns a list of points into a [Finite] metric, which knows them by index
 //     and is what every algorithm of the module takes. Begin here.
@@ -19,7 +19,7 @@
 //
 //   - Matrices: [NewDense], [NewMatrix]; [Densify] stores any metric's distances.
 //   - Graphs: [NewGraph], [NewGraphEdges], [Spanner].
-//   - Trees: [TreeFromPaths], [NewTree], [ParseNewick]; dendrograms: [NewUltrametric],
+//   - Trees: [TreeFromPaths], [NewTree]; dendrograms: [NewUltrametric],
 //     [FromLinkage], [Subdominant].
 //
 // # Questions

@@ -117,13 +117,6 @@ func ExampleCommonPrefix() {
 	// Output: 0.01 0.1
 }
 
-func ExamplePrefixString() {
-	// Geohashes with a long common prefix name near cells.
-	s := metric.PrefixString{}
-	fmt.Println(s.Distance("u09tv", "u09w1"), s.Distance("u09tv", "gcpvj"))
-	// Output: 0.125 1
-}
-
 func ExampleScale() {
 	miles, err := metric.Scale(metric.GreatCircle{}, 1/1.609344)
 	if err != nil {
@@ -133,24 +126,6 @@ func ExampleScale() {
 	// Output: 213 miles
 }
 
-func ExamplePower() {
-	s, err := metric.Power(metric.Euclidean{}, 0.5)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(s.Distance([]float64{0}, []float64{16}))
-	// Output: 4
-}
-
-func ExampleCap() {
-	s, err := metric.Cap(metric.Euclidean{}, 10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(s.Distance([]float64{0}, []float64{3}), s.Distance([]float64{0}, []float64{300}))
-	// Output: 3 10
-}
-
 func ExampleSum() {
 	s, err := metric.Sum[[]float64](metric.Manhattan{}, metric.Chebyshev{})
 	if err != nil {
@@ -158,15 +133,6 @@ func ExampleSum() {
 	}
 	fmt.Println(s.Distance([]float64{0, 0}, []float64{3, 4}))
 	// Output: 11
-}
-
-func ExampleMax() {
-	s, err := metric.Max[[]float64](metric.Manhattan{}, metric.Chebyshev{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(s.Distance([]float64{0, 0}, []float64{3, 4}))
-	// Output: 7
 }
 
 func ExampleProduct() {

@@ -129,24 +129,6 @@ func ExampleNewTree() {
 	// 2 8
 }
 
-func ExampleParseNewick() {
-	t, err := metric.ParseNewick(strings.NewReader("((cat:1,dog:1)carnivore:2,mole:4)mammal;"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	f := t.PathMetric()
-	for i, v := range t.Leaves() {
-		fmt.Println(t.Name(v), f.Distance(i, 0), f.Distance(i, 1), f.Distance(i, 2))
-	}
-	_, err = metric.ParseNewick(strings.NewReader("((cat,dog),mole"))
-	fmt.Println(err)
-	// Output:
-	// cat 0 2 7
-	// dog 2 0 7
-	// mole 7 7 0
-	// metric: ParseNewick: line 1, column 16: the text ends, want ';'
-}
-
 func ExampleTreeFromPaths() {
 	t, err := metric.TreeFromPaths([][]string{
 		{"mammal", "carnivore", "cat"},
@@ -165,7 +147,7 @@ func ExampleTreeFromPaths() {
 }
 
 func ExampleTree_Ultrametric() {
-	t, err := metric.ParseNewick(strings.NewReader("((cat,dog)carnivore,mole)mammal;"))
+	t, err := metric.TreeFromPaths([][]string{{"mammal", "carnivore", "cat"}, {"mammal", "carnivore", "dog"}, {"mammal", "mole"}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -190,33 +190,6 @@ func (c CommonPrefix[T]) Check(x, y []T) error {
 	return cmp.Or(checkBase(op, c.Base), checkEntries(op, x, y))
 }
 
-// PrefixString is [CommonPrefix] on strings, whose entries are their runes. Check
-// refuses strings that are not valid UTF-8.
-type PrefixString struct {
-	Base float64 // a finite number > 1; 0 means 2
-}
-
-// Distance implements [Space].
-func (p PrefixString) Distance(x, y string) float64 {
-	if x == y {
-		return 0
-	}
-	k, n := 0, min(len(x), len(y))
-	for k < n && x[k] == y[k] {
-		k++
-	}
-	for k < len(x) && k > 0 && !utf8.RuneStart(x[k]) {
-		k-- // the two runes share their first bytes only
-	}
-	return prefixDistance(p.Base, utf8.RuneCountInString(x[:k]))
-}
-
-// Check implements [Checker].
-func (p PrefixString) Check(x, y string) error {
-	const op = "metric: PrefixString"
-	return cmp.Or(checkBase(op, p.Base), checkUTF8(op, x, y))
-}
-
 func prefixDistance(base float64, k int) float64 {
 	return math.Pow(cmp.Or(base, 2), -float64(k))
 }

@@ -40,8 +40,12 @@ func TestSequences_Metric(t *testing.T) {
 	texts = append(texts, "", strings.Repeat("ab", 50), strings.Repeat("ba", 50)+"a")
 	conform(t, "Hamming", metric.Hamming[byte]{}, nil, words...)
 	conform(t, "Levenshtein", metric.Levenshtein{}, nil, texts...)
+	runes := make([][]rune, len(texts))
+	for i, s := range texts {
+		runes[i] = []rune(s)
+	}
 	for _, base := range []float64{0, 1.5, 2, math.E, 1e10} {
-		conform(t, fmt.Sprint("PrefixString, base ", base), metric.PrefixString{Base: base}, &metrictest.Options{Ultrametric: true}, texts...)
+		conform(t, fmt.Sprint("CommonPrefix, base ", base), metric.CommonPrefix[rune]{Base: base}, &metrictest.Options{Ultrametric: true}, runes...)
 	}
 }
 
@@ -55,9 +59,6 @@ func TestPrefix_ClosedForms(t *testing.T) {
 		{"漢字", "漢学", 1}, {"a漢", "a", 1}, {"🙂🙃", "🙂🙂", 1}, {"日", "旦", 0},
 	} {
 		want := math.Exp2(-c.k)
-		if got := (metric.PrefixString{}).Distance(c.x, c.y); got != want {
-			t.Errorf("PrefixString(%q, %q) = %v, want %v", c.x, c.y, got, want)
-		}
 		if got := (metric.CommonPrefix[rune]{}).Distance([]rune(c.x), []rune(c.y)); got != want {
 			t.Errorf("CommonPrefix(%q, %q) = %v, want %v", c.x, c.y, got, want)
 		}
@@ -132,7 +133,6 @@ func FuzzLevenshtein(f *testing.F) {
 		if got, want := (metric.Levenshtein{}).Distance(x, y), plainLevenshtein(x, y); got != want {
 			t.Errorf("%q, %q: %v, want %v", x, y, got, want)
 		}
-		metric.PrefixString{}.Distance(x, y) // must not panic
 	})
 }
 

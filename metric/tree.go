@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -204,7 +205,7 @@ func (t *Tree) Root() int {
 // made panics for a zero Tree, which has no root and no metric.
 func (t *Tree) made() {
 	if len(t.parent) == 0 {
-		panic("metric: a Tree without nodes: NewTree, TreeFromPaths and ParseNewick make one")
+		panic("metric: a Tree without nodes: NewTree and TreeFromPaths make one")
 	}
 }
 
@@ -359,4 +360,41 @@ func (m *pathMetric) DistancesFrom(i int, dst []float64) []float64 {
 		dst[m.order[q]] = m.via(i, m.order[q], top)
 	}
 	return dst
+}
+
+// String returns the tree in Newick format, "" for a zero Tree. Names that hold
+// blanks or its punctuation are quoted. O(n).
+func (t *Tree) String() string {
+	if t.Len() == 0 {
+		return ""
+	}
+	var b strings.Builder
+	label := func(v int) {
+		name := t.Name(v)
+		if strings.ContainsAny(name, " \t\n\v\f\r()[]':;,") {
+			name = "'" + strings.ReplaceAll(name, "'", "''") + "'"
+		}
+		b.WriteString(name)
+		if v != t.root || t.length[v] != 0 {
+			fmt.Fprintf(&b, ":%v", t.length[v])
+		}
+	}
+	// finish writes what ends with the node before one that hangs on p.
+	finish := func(last, p int, then byte) {
+		for ; t.parent[last] != p; last = t.parent[last] {
+			label(last)
+			b.WriteByte(')')
+		}
+		label(last)
+		b.WriteByte(then)
+	}
+	for k, v := range t.pre[1:] {
+		if last, p := t.pre[k], t.parent[v]; last == p {
+			b.WriteByte('(')
+		} else {
+			finish(last, p, ',')
+		}
+	}
+	finish(t.pre[len(t.pre)-1], -1, ';')
+	return b.String()
 }

@@ -228,6 +228,10 @@ func TestTreeFromPaths_NumbersAsTheyOccur(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	SameDistances(t, tree.PathMetric(), table{{0, 3, 3, 4}, {3, 0, 4, 3}, {3, 4, 0, 5}, {4, 3, 5, 0}})
+	quoted := testkit.Must(TreeFromPaths(split("r's/two words/a(b")))
+	if got, want := quoted.String(), "(('a(b':1)'two words':1)'r''s';"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 	if tree, err = TreeFromPaths(split("r")); err != nil || tree.String() != "r;" || len(tree.Leaves()) != 1 {
 		t.Errorf("%v, %v", tree, err)
 	}

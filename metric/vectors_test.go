@@ -210,7 +210,6 @@ func TestSpaces_NoAllocation(t *testing.T) {
 		sum += metric.Plane{}.Distance([2]float64{1, 2}, [2]float64{sum, 3})
 		sum += metric.GreatCircle{}.Distance(metric.LatLon{Lat: 1}, metric.LatLon{Lon: 3})
 		sum += metric.Levenshtein{}.Distance(word, "metrics")
-		sum += metric.PrefixString{}.Distance(word, "metrics")
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

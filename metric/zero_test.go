@@ -3,7 +3,6 @@ package metric_test
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -33,12 +32,8 @@ func TestZeroValues_AnswerNothing(t *testing.T) {
 	if got := fmt.Sprint(new(metric.Ultrametric).Clusters(1), new(metric.Ultrametric).Heights(), new(metric.Graph), new(metric.Tree)); got != "[] [] shortest paths between 0 nodes " {
 		t.Errorf("%q", got)
 	}
-	if err := new(metric.Tree).WriteNewick(io.Discard); !errors.Is(err, metric.ErrEmpty) {
-		t.Errorf("WriteNewick: %v", err)
-	}
 	for name, call := range map[string]func(){
 		"NewTree":       func() { new(metric.Tree).PathMetric() },
-		"ParseNewick":   func() { new(metric.Tree).Ultrametric() },
 		"TreeFromPaths": func() { new(metric.Tree).Root() },
 		"NewIndex":      func() { new(metric.Index).Nearest(0) },
 		"NewLocator":    func() { new(metric.Locator[float64]).Nearest(0) },

@@ -1,13 +1,11 @@
 package robust
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 
 	"gonum.org/v1/gonum/graph/simple"
 
@@ -86,8 +84,6 @@ func weightedGraph(weights ...float64) *simple.WeightedUndirectedGraph {
 	return g
 }
 
-func newick(text string) (*metric.Tree, error) { return metric.ParseNewick(strings.NewReader(text)) }
-
 var metricCalls = []call{
 	{"metric.NewBimetric", metric.NewBimetric, []any{path, path}},
 	{"metric.Bimetric.Lipschitz", func(ctx context.Context, b metric.Bimetric) (float64, error) {
@@ -100,11 +96,8 @@ var metricCalls = []call{
 	{"metric.Float32.Check", metric.Float32[metric.Euclidean]{}.Check, []any{[]float32{1, 2}, []float32{0, 1}}},
 	{"metric.WithUnit", metric.WithUnit[[]float64], []any{metric.Euclidean{}, metric.Unit("km")}},
 	{"metric.Scale", metric.Scale[[]float64], []any{metric.Euclidean{}, 2.0}},
-	{"metric.Power", metric.Power[[]float64], []any{metric.Euclidean{}, 0.5}},
-	{"metric.Cap", metric.Cap[[]float64], []any{metric.Euclidean{}, 2.0}},
 	{"metric.WithUnit", metric.WithUnit[[]float64], []any{metric.Euclidean{}, metric.Unit("km")}},
 	{"metric.Sum", metric.Sum[[]float64], []any{[]metric.Space[[]float64]{metric.Euclidean{}, metric.Manhattan{}}}},
-	{"metric.Max", metric.Max[[]float64], []any{[]metric.Space[[]float64]{metric.Euclidean{}, metric.Manhattan{}}}},
 	{"metric.Product", metric.Product[[]float64, string], []any{metric.Euclidean{}, metric.Levenshtein{}, 2.0}},
 	{"metric.NewDense", metric.NewDense, []any{3, []float64{1, 2, 1.5}}},
 	{"metric.NewMatrix", metric.NewMatrix, []any{[][]float64{{0, 1, 2}, {1, 0, 1.5}, {2, 1.5, 0}}}},
@@ -125,16 +118,14 @@ var metricCalls = []call{
 	{"metric.Net", metric.Net, []any{points, 1.5, &metric.NetOptions{Order: []int{4, 3, 2, 1, 0}}}},
 	{"metric.FarthestFirst", metric.FarthestFirst, []any{points, 3, 0}},
 	{"metric.Assign", metric.Assign, []any{points, []int{0, 3}}},
-	{"metric.ParseNewick", newick, []any{"((a:1,b:2):0.5,c:3);"}},
-	{"metric.Tree.WriteNewick", taxonomy.WriteNewick, []any{&bytes.Buffer{}}},
 	{"metric.NewPoints", metric.NewPoints[[]float64], []any{plane, metric.Euclidean{}}},
 	{"metric.NewPoints", metric.NewPoints[metric.LatLon], []any{[]metric.LatLon{{Lat: 1, Lon: 2}, {Lat: 3, Lon: 4}}, metric.GreatCircle{}}},
 	{"metric.NewPoints", metric.NewPoints[string], []any{[]string{"a", "b"}, metric.Levenshtein{}}},
 	{"metric.NewPoints", metric.NewPoints[float64], []any{[]float64{1, 2}, metric.Discrete[float64]{}}},
 	{"metric.NewPoints", metric.NewPoints[[]int], []any{[][]int{{1, 2}, {1, 3}}, metric.Hamming[int]{}}},
-	{"metric.NewPoints", func(base float64, pts []string) (*metric.Points[string], error) {
-		return metric.NewPoints(pts, metric.PrefixString{Base: base})
-	}, []any{2.0, []string{"a", "b"}}},
+	{"metric.NewPoints", func(base float64, pts [][]rune) (*metric.Points[[]rune], error) {
+		return metric.NewPoints(pts, metric.CommonPrefix[rune]{Base: base})
+	}, []any{2.0, [][]rune{[]rune("a"), []rune("b")}}},
 	{"metric.NewPoints", func(p float64, pts [][]float64) (*metric.Points[[]float64], error) {
 		return metric.NewPoints(pts, metric.Minkowski{P: p})
 	}, []any{3.0, plane}},
@@ -142,7 +133,6 @@ var metricCalls = []call{
 	{"metric.Discrete.Check", metric.Discrete[float64]{}.Check, []any{1.0, 2.0}},
 	{"metric.Levenshtein.Check", metric.Levenshtein{}.Check, []any{"a", "b"}},
 	{"metric.CommonPrefix.Check", func(base float64, x, y []int) error { return metric.CommonPrefix[int]{Base: base}.Check(x, y) }, []any{2.0, []int{1}, []int{2}}},
-	{"metric.PrefixString.Check", func(base float64, x, y string) error { return metric.PrefixString{Base: base}.Check(x, y) }, []any{2.0, "a", "b"}},
 	{"metric.GreatCircle.Check", metric.GreatCircle.Check, []any{metric.GreatCircle{Radius: 1}, metric.LatLon{Lat: 1, Lon: 2}, metric.LatLon{Lat: 3, Lon: 4}}},
 	{"metric.Euclidean.Check", metric.Euclidean{}.Check, []any{[]float64{1, 2}, []float64{3, 4}}},
 	{"metric.Plane.Check", metric.Plane{}.Check, []any{[2]float64{1, 2}, [2]float64{3, 4}}},

@@ -53,7 +53,7 @@ func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *LazyOptions) (
 //
 // reach is > 0; errors and costs are those of Lazy. Of 50,000 words in 100 dimensions
 // ([metric.Float32]) a release takes 6 ms. For spaces of a few thousand points Tuned on
-// points under [metric.Cap] has a larger rate, audited.
+// points under min(distance, reach) has a larger rate, audited.
 //
 // Source: Carvalho, Vasiloudis, Feyisetan, "TEM: high utility metric differential privacy
 // on text", 2021. They draw among the words within reach and one symbol for the others,
