@@ -76,8 +76,7 @@ var ofEMD = []scenario{
 			l = must(s.LevelInterval(ctx, accountant.LevelAt{Alpha0: 0.7}))
 			out = append(out, both("pure level", l.Lo, l.Hi)...)
 		}
-		big := accountant.Shuffle{Records: 1 << 40, Items: 1, Diameter: 1}
-		return append(out, lo("theorem", must(big.Theorem44(accountant.BudgetFor{Alpha: 0.3, Delta: 1e-6})).Alpha0))
+		return out
 	}},
 	{"compositions", "", func() (out []end) {
 		for _, c := range []accountant.Composition{{Count: 100, Item: 0.1}, {Count: 3, Item: 2}} {

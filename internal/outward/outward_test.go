@@ -263,7 +263,6 @@ var excused = map[string]string{
 	"mechanism/emd/accountant/shuffled.go find":                    lattice,
 	"mechanism/emd/accountant/shuffled.go response":                lattice,
 	"mechanism/emd/accountant/shuffled.go Level":                   lattice,
-	"mechanism/emd/accountant/theorem44.go Theorem44":              decides,
 	"mechanism/emd/accountant/veil.go newBlanket":                  lattice,
 	"mechanism/emd/accountant/veil.go logDelta":                    lattice,
 	"mechanism/emd/domain.go level":                                within,

@@ -402,7 +402,6 @@ var emdCalls = []call{
 	{"accountant.Shuffled.Delta", shuffled.Delta, []any{0.1}},
 	{"accountant.Shuffled.LevelInterval", shuffled.LevelInterval, []any{1e-6}},
 	{"accountant.Shuffled.DeltaInterval", shuffled.DeltaInterval, []any{0.1}},
-	{"accountant.Shuffle.Theorem44", accountant.Shuffle.Theorem44, []any{shuffle, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
 	{"accountant.Shuffle.ItemDelta", accountant.Shuffle.ItemDelta, []any{shuffle, accountant.Change{Alpha0: 1, Distance: 0.5, Eps: 0.1}}},
 	{"emd.FromUserLevel", emd.FromUserLevel, []any{central, emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},
 	{"emd.FromItems", emd.FromItems, []any{central, level}},

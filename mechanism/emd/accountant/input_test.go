@@ -25,9 +25,6 @@ func TestQuestions_Refuse(t *testing.T) {
 		"Shuffle.Budget": func(s Shuffle, _, alpha, delta float64) error {
 			return second(s.Budget(bg, BudgetFor{alpha, delta}))
 		},
-		"Shuffle.Theorem44": func(s Shuffle, _, alpha, delta float64) error {
-			return second(s.Theorem44(BudgetFor{alpha, delta}))
-		},
 		"Shuffle.ItemDelta": func(s Shuffle, alpha0, _, _ float64) error {
 			return second(s.ItemDelta(Change{alpha0, 1, 0.1}))
 		},
@@ -72,7 +69,7 @@ func TestQuestions_Refuse(t *testing.T) {
 		{second(s.Budget(bg, BudgetFor{nan, 0})), "BudgetFor.Alpha = NaN"},
 		{second(s.Budget(bg, BudgetFor{1, -1e-9})), "BudgetFor.Delta = -1e-09"},
 		{second(s.Budget(bg, BudgetFor{1, 1e-310})), "BudgetFor.Delta = 1e-310"},
-		{second(s.Theorem44(BudgetFor{0, 1e-9})), "BudgetFor.Alpha = 0"},
+		{second(s.Budget(bg, BudgetFor{0, 1e-9})), "BudgetFor.Alpha = 0"},
 		{second(s.ItemDelta(Change{0, 1, 0})), "Change.Alpha0 = 0"},
 		{second(s.ItemDelta(Change{1, -1, 0})), "Change.Distance = -1"},
 		{second(s.ItemDelta(Change{1, 2, 0})), "Change.Distance = 2"},

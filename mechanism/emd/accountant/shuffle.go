@@ -131,11 +131,6 @@ const (
 	// SingleItem is Joint for Items = 1, where it is exact for a record among
 	// clones (see [Clones]).
 	SingleItem
-	// Theorem44 is Theorem 4.4 of IRC24 with the condition that it omits:
-	// Alpha0*Diameter <= ln(N/(16 ln(2m/delta_int))), delta_int being the
-	// theorem's delta of one item. Without it the formula is false.
-	// [Shuffle.Theorem44] alone gives it.
-	Theorem44
 	// Blanket looks at all probabilities of the randomizer. Whatever the value of
 	// another record, each output comes up with at least its least probability
 	// over all values: that part of its draw says nothing of the value, and hides
@@ -155,7 +150,6 @@ var theorems = [...]string{
 	PureComposition: "pure composition",
 	Joint:           "joint bound",
 	SingleItem:      "single item",
-	Theorem44:       "Theorem 4.4 of IRC24",
 	Blanket:         "privacy blanket",
 	TwoOutputs:      "two outputs",
 }

@@ -138,24 +138,3 @@ func TestShuffle_TinyDistances(t *testing.T) {
 		}
 	}
 }
-
-// alpha0 <= ln(N/(16 ln(2m/delta_int))), at delta_int, not at delta.
-func TestTheorem44_ConditionIsWhereItSays(t *testing.T) {
-	for _, n := range []int64{1e4, 1e8} {
-		for _, m := range []int64{1, 1000} {
-			for _, x := range []float64{-5, -70} {
-				edge := math.Log(float64(n) / (16 * (math.Log(2*float64(m)) - x)))
-				below := ask{Records: n, Items: m, Alpha0: edge * (1 - 1e-9), Diameter: 1}.joint(t)
-				above := below
-				above.alpha0 = edge * (1 + 1e-9)
-				if !below.condition44(x) || above.condition44(x) {
-					t.Errorf("N=%d m=%d ln delta_int=%g: not at %g", n, m, x, edge)
-				}
-			}
-		}
-	}
-	u := ask{Records: 1e8, Items: 1000, Alpha0: 11, Diameter: 1}.joint(t)
-	if x := math.Log(1e-12); !u.condition44(x) || !math.IsInf(u.theorem44(x), 1) {
-		t.Errorf("level %g, where delta_int is too small", u.theorem44(x))
-	}
-}
