@@ -38,13 +38,13 @@ func ratings(users, items int) emd.Users[int] {
 func ExampleItemWiseBudget() {
 	ctx := context.Background()
 	model := emd.Model{Trust: emd.Shuffled, Users: 10_000, Items: 20, Diameter: 1}
-	budget, err := emd.ItemWiseBudget(ctx, model, emd.Target{Alpha: 5, Delta: 1e-9}, nil)
+	budget, err := emd.ItemWiseBudget(ctx, model, emd.Promise{Alpha: 5, Delta: 1e-9}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Alpha0, budget.Theorem, 5./20)
+	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Value, budget.Theorem, 5./20)
 
-	channel, err := exponential.Standard(ctx, stars{}, budget.Alpha0, nil)
+	channel, err := exponential.Standard(ctx, stars{}, budget.Value, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,11 +93,11 @@ func ExamplePlanReduction() {
 	model := emd.Model{Trust: emd.Shuffled, Users: 100_000, Diameter: 1}
 	target := emd.DP{Eps: 1, Delta: 1e-6}
 	item := func(p emd.ReducePlan) float64 {
-		b, err := emd.ItemWiseBudget(ctx, p.Model, p.Target, nil)
+		b, err := emd.ItemWiseBudget(ctx, p.Model, p.Promise, nil)
 		if err != nil {
 			return math.Inf(-1)
 		}
-		return b.Alpha0
+		return b.Value
 	}
 	plan, err := emd.PlanReduction(ctx, model, .05, target, &emd.PlanOptions{Samples: []int{64}, Value: item})
 	if err != nil {
@@ -174,7 +174,7 @@ func ExampleChooseAlpha() {
 }
 
 // What a level per km of d_EM means to a user whose places change.
-func ExamplePromises() {
+func ExampleGuarantee_Protects() {
 	level, err := mechanism.NewGuarantee(25, 1e-9, "km")
 	if err != nil {
 		log.Fatal(err)
@@ -183,7 +183,7 @@ func ExamplePromises() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	promises, err := emd.Promises(g, []emd.Move{
+	promises, err := g.Protects([]emd.Move{
 		{Distance: .08, Fraction: 1. / 3},
 		{Distance: .008, Fraction: 1},
 	})

@@ -225,15 +225,15 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 					for _, x := range []float64{0.3, 0.9, 0.1, 0.6, 0.01}[:testkit.Sweep(2, 5)] {
 						s.Alpha = x * pure
 						d := testkit.Must(s.delta())
-						if d.Delta < 1 {
-							promises = append(promises, promise{s.Alpha, d.Delta})
+						if d.Value < 1 {
+							promises = append(promises, promise{s.Alpha, d.Value})
 						}
 					}
 					s.Alpha = 0
 					for _, s.Delta = range []float64{1e-4, 0.01, 0.1} {
 						a := testkit.Must(s.level())
-						promises = append(promises, promise{a.Alpha, s.Delta})
-						if a.Alpha < 0.9*pure {
+						promises = append(promises, promise{a.Value, s.Delta})
+						if a.Value < 0.9*pure {
 							useful++
 						}
 					}

@@ -66,7 +66,7 @@ func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
 			continue
 		}
 		s.Items, s.Alpha = 1, eps
-		if all, err := s.delta(); err != nil || f(all.Delta).Cmp(want) < 0 {
+		if all, err := s.delta(); err != nil || f(all.Value).Cmp(want) < 0 {
 			t.Errorf("%+v: %v is below %v, %v", s, all, want, err)
 		}
 	}
@@ -145,13 +145,13 @@ func TestShuffleLevel_KnownAnswers(t *testing.T) {
 	} {
 		s := ask{Records: c.records, Items: c.items, Alpha0: c.alpha0, Delta: c.delta, Diameter: 1}
 		got := testkit.Must(s.level())
-		shuffleNear(t, "alpha", got.Alpha, c.alpha)
+		shuffleNear(t, "alpha", got.Value, c.alpha)
 		if got.Theorem != Joint {
 			t.Errorf("by the %v", got.Theorem)
 		}
 		// In units of half the diameter twice the number.
 		s.Diameter, s.Alpha0 = 0.5, 2*s.Alpha0
-		shuffleNear(t, "alpha at half the diameter", testkit.Must(s.level()).Alpha, 2*c.alpha)
+		shuffleNear(t, "alpha at half the diameter", testkit.Must(s.level()).Value, 2*c.alpha)
 	}
 }
 
@@ -165,9 +165,9 @@ func TestShuffleBudget_KnownAnswers(t *testing.T) {
 	} {
 		s := ask{Records: c.records, Items: 1000, Alpha: 25, Delta: 1e-12, Diameter: 1}
 		got := testkit.Must(s.budget())
-		shuffleNear(t, "alpha0", got.Alpha0, c.alpha0)
+		shuffleNear(t, "alpha0", got.Value, c.alpha0)
 		s.Delta = 0
-		if got, err := s.budget(); err != nil || got.Theorem != PureComposition || got.Alpha0 > 0.025 || got.Alpha0 < 0.025*(1-1e-15) {
+		if got, err := s.budget(); err != nil || got.Theorem != PureComposition || got.Value > 0.025 || got.Value < 0.025*(1-1e-15) {
 			t.Errorf("delta 0: %v, %v", got, err)
 		}
 	}
@@ -180,10 +180,10 @@ func TestShuffle_Monotone(t *testing.T) {
 	level := func(s ask) float64 {
 		t.Helper()
 		a := testkit.Must(s.level())
-		if a.Alpha > float64(s.Items)*s.Alpha0 {
+		if a.Value > float64(s.Items)*s.Alpha0 {
 			t.Errorf("%+v: %v is above pure composition", s, a)
 		}
-		return a.Alpha
+		return a.Value
 	}
 	falls := func(what string, steps int, set func(s *ask, i int)) {
 		t.Helper()
@@ -226,11 +226,11 @@ func TestShuffle_ChoosesTheBest(t *testing.T) {
 					u.theorem():     testkit.Must(u.level(bg, math.Log(s.Delta), u.pure())),
 				}
 				for b, v := range each {
-					if got.Alpha > v*(1+2*rootTol) {
+					if got.Value > v*(1+2*rootTol) {
 						t.Errorf("%+v: %v, the %v gives %g", s, got, b, v)
 					}
 				}
-				if v := each[got.Theorem]; math.Abs(got.Alpha/v-1) > 2*rootTol {
+				if v := each[got.Theorem]; math.Abs(got.Value/v-1) > 2*rootTol {
 					t.Errorf("%+v: %v is not the bound's %g", s, got, v)
 				}
 			}

@@ -37,7 +37,7 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 			{"Alpha", alpha, -1, new(big.Rat).Mul(ratio(t, s.Alpha), d)},
 			{"the nearest item", b.near, -1, over},
 			{"the least w", b.least(), -1, new(big.Rat).Quo(over, items)},
-			{"pure composition", s.shuffle().pure(s.Alpha0), 1, new(big.Rat).Mul(items, ratio(t, s.Alpha0))},
+			{"pure composition", s.shuffle().pure(), 1, new(big.Rat).Mul(items, ratio(t, s.Alpha0))},
 		} {
 			if ratio(t, c.got).Cmp(c.want) == -c.side {
 				t.Fatalf("%+v: %s = %v is on the wrong side of %v", s, c.what, c.got, c.want)
@@ -67,7 +67,7 @@ func TestShuffleLevel_IsRoundedUp(t *testing.T) {
 			t.Fatal(a, err)
 		}
 		unit := ratio(t, testkit.Must(u.level(bg, directed.LogDown(s.Delta), u.pure())))
-		if v := ratio(t, a.Alpha); v.Mul(v, d).Cmp(unit) < 0 {
+		if v := ratio(t, a.Value); v.Mul(v, d).Cmp(unit) < 0 {
 			t.Errorf("%+v: level %v is below that of diameter 1", s, a)
 		}
 	}
@@ -84,13 +84,13 @@ func TestShuffle_PureCompositionAgrees(t *testing.T) {
 			t.Fatal(b, err)
 		}
 		q := s
-		q.Alpha, q.Alpha0 = 0, b.Alpha0
+		q.Alpha, q.Alpha0 = 0, b.Value
 		a, err := q.level()
-		if err != nil || a.Theorem != PureComposition || a.Alpha > s.Alpha {
+		if err != nil || a.Theorem != PureComposition || a.Value > s.Alpha {
 			t.Errorf("%+v: budget %v has the level %v, %v", s, b, a, err)
 		}
-		q.Alpha = a.Alpha
-		if d, err := q.delta(); err != nil || d != (Slack{0, PureComposition}) {
+		q.Alpha = a.Value
+		if d, err := q.delta(); err != nil || d != (Bound{0, PureComposition}) {
 			t.Errorf("%+v: level %v has the delta %v, %v", s, a, d, err)
 		}
 	}

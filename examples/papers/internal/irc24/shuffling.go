@@ -16,7 +16,7 @@ func shuffling(ctx context.Context, r *exhibit.Run) error {
 	const n, m, delta = 100_000, 1000, 1e-12
 	central := accountant.Shuffle{Records: n * m, Items: m, Diameter: 1}
 	local := accountant.Shuffle{Records: m, Items: m, Diameter: 1}
-	want := accountant.BudgetFor{Alpha: alpha, Delta: delta}
+	want := accountant.Promise{Alpha: alpha, Delta: delta}
 	for _, s := range []struct {
 		name    string
 		paper   any
@@ -47,11 +47,11 @@ func shuffling(ctx context.Context, r *exhibit.Run) error {
 	}
 	var at, theorem, proved []float64
 	for _, a := range exhibit.Size(r, []float64{2, 5, 10, 25, 50, 100, 200, 400}, []float64{1, 2, 3, 5, 7, 10, 15, 25, 35, 50, 70, 100, 150, 200, 300, 400, 600}) {
-		b, err := central.Budget(ctx, accountant.BudgetFor{Alpha: a, Delta: delta})
+		b, err := central.Budget(ctx, accountant.Promise{Alpha: a, Delta: delta})
 		if err != nil {
 			return err
 		}
-		at, theorem, proved = append(at, a), append(theorem, theorem44{n * m, m}.budget(a, delta)), append(proved, b.Alpha0)
+		at, theorem, proved = append(at, a), append(theorem, theorem44{n * m, m}.budget(a, delta)), append(proved, b.Value)
 	}
 	return r.WriteCharts("irc24-thm4.4.png", &demo.Chart{
 		Title: "What shuffling allows an item", X: "alpha per unit of d_EM", Y: "alpha0 of an item", LogX: true,
