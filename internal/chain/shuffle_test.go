@@ -133,7 +133,7 @@ func TestChain_ItemWise(t *testing.T) {
 			for _, c := range []*mechanism.Channel{tuned.Channel, opt.Channel} {
 				w := testkit.Must(emd.NewItemWise(t.Context(), c, model, o))
 				g := w.Guarantee()
-				pure := testkit.Must(emd.FromItems(model, c.Guarantee()))
+				pure := testkit.Must(model.FromItems(c.Guarantee()))
 				if !(g.Alpha() <= alpha/diameter && g.Delta() <= delta && g.Alpha() <= pure.Alpha()) {
 					t.Errorf("%s, %v: item-wise %v, wanted %v, by composition %v", s.name, trust, g, alpha/diameter, pure)
 				}

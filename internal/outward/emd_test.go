@@ -41,20 +41,12 @@ var ofEMD = []scenario{
 		for _, p := range must(level.Protects(moves)) {
 			out = append(out, hi("promise", p.Eps), hi("promise", p.Factor))
 		}
-		many := emd.Model{Trust: emd.Central, Users: 1000, Items: 30000, Diameter: 4.7}
-		crowd := must(emd.TypicalUsers(must(emd.NewGuarantee(many, must(mechanism.NewGuarantee(0.7, 1e-7, "")))), emd.Population{Distance: 0.3, Points: 9, Beta: 1e-6}))
-		out = append(append(out, pair("typical", crowd.DP)...), hi("distance", crowd.Distance))
-		for _, p := range []emd.Population{{Distance: 0.3, Points: 9, Beta: 1e-6}, {Distance: 0.3, Spread: 0.1, Beta: 1e-6}} {
-			t := must(emd.TypicalUsers(level, p))
-			out = append(append(out, pair("typical", t.DP)...), hi("distance", t.Distance))
-			out = append(out, pair("hidden", must(emd.HiddenItems(level, p)).DP)...)
-		}
 		item := must(mechanism.NewGuarantee(0.7, 1e-9, ""))
-		g := must(emd.FromItems(emd.Model{Trust: emd.Central, Users: 1000, Items: 30, Diameter: 0.1}, item))
+		g := must(emd.Model{Trust: emd.Central, Users: 1000, Items: 30, Diameter: 0.1}.FromItems(item))
 		out = append(out, hi("from items", g.Alpha()), hi("from items", g.Delta()))
-		g = must(emd.FromUserLevel(central, emd.DP{Eps: 0.3, Delta: 1e-9}, 0.7))
+		g = must(central.FromUserLevel(emd.DP{Eps: 0.3, Delta: 1e-9}, 0.7))
 		out = append(out, hi("from a user's level", g.Alpha()))
-		back := must(emd.ToItems(level, 30))
+		back := must(level.ToItems(30))
 		return append(out, hi("to items", back.Alpha()))
 	}},
 	{"accountant", "", func() (out []end) {

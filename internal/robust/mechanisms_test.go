@@ -263,7 +263,6 @@ var (
 	reduceModel = emd.Model{Trust: emd.Central, Users: 3, Items: 50, Diameter: 4}
 	reduced     = testkit.Must(emd.NewReduced[[]float64, []float64](testkit.Must(emd.NewLinear(context.Background(), average, reduceModel, emd.Promise{Alpha: 1}, nil)), reduceTo))
 	reduceTo    = emd.Sampling{Radius: 0.5, Delta: 1e-6}
-	population  = emd.Population{Distance: 0.1, Items: 100, Points: 5, Beta: 0.01}
 	shuffled    = testkit.Must(accountant.NewShuffled(context.Background(), channel, path, accountant.Users{Records: 1000, Items: 1}))
 	bits        = accountant.Shuffle{Records: 200, Items: 1, Alpha0: 1, Diameter: 1, MinDistance: 1}
 	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Alpha0: 1, Diameter: 1}
@@ -271,7 +270,6 @@ var (
 	lengths     = emd.Users[float64](slices.Values([][]float64{{0, 1.5, 3}, {2}, {3.5, 4}}))
 	reported    = testkit.Must(spread.Release(seeded(), lengths))
 	histogram   = testkit.Must(spread.Estimate(context.Background(), reported))
-	typical     = testkit.Must(emd.NewGuarantee(emd.Model{Trust: emd.Central, Users: 3, Items: 100, Diameter: 4}, level))
 )
 
 var emdCalls = []call{
@@ -403,11 +401,9 @@ var emdCalls = []call{
 	{"accountant.Shuffled.LevelInterval", shuffled.LevelInterval, []any{1e-6}},
 	{"accountant.Shuffled.DeltaInterval", shuffled.DeltaInterval, []any{0.1}},
 	{"accountant.Shuffle.ItemDelta", accountant.Shuffle.ItemDelta, []any{shuffle, 0.5, 0.1}},
-	{"emd.FromUserLevel", emd.FromUserLevel, []any{central, emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},
-	{"emd.FromItems", emd.FromItems, []any{central, level}},
-	{"emd.ToItems", emd.ToItems, []any{perUnit, 4}},
-	{"emd.TypicalUsers", emd.TypicalUsers, []any{typical, population}},
-	{"emd.HiddenItems", emd.HiddenItems, []any{typical, population}},
+	{"emd.Model.FromUserLevel", central.FromUserLevel, []any{emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},
+	{"emd.Model.FromItems", central.FromItems, []any{level}},
+	{"emd.Guarantee.ToItems", perUnit.ToItems, []any{4}},
 
 	{"emd.Guarantee.At", perUnit.At, []any{1.0}},
 	{"emd.Guarantee.At", discrete.At, []any{1.0}},

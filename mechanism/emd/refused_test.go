@@ -78,12 +78,6 @@ func TestConstructors_Refuse(t *testing.T) {
 	unbounded := promise(t, open, 1, 0)
 	discrete := discretePromise(t, good, .1, DP{1, 0})
 	sampling := Sampling{Radius: .1, Delta: 1e-6}
-	alike := Population{Distance: .1, Points: 3, Beta: .1}
-	like := func(change func(p *Population)) Population {
-		p := alike
-		change(&p)
-		return p
-	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	project := func(s metric.Finite, g ...float64) error {
@@ -168,22 +162,22 @@ func TestConstructors_Refuse(t *testing.T) {
 		{second(NewDiscrete(open, 1, DP{nan, 0})), "pair.Eps = NaN", nil},
 		{second(NewDiscrete(open, 1, DP{1, 1})), "pair.Delta = 1", nil},
 		{second(unbounded.Discrete(-1)), "emd: Guarantee.Discrete: radius = -1", nil},
-		{second(FromUserLevel(open, DP{1, 0}, .1)), "emd: FromUserLevel: Model.Items = 0", nil},
-		{second(FromUserLevel(Model{Items: 3, Diameter: 1}, DP{1, 0}, .1)), "Model.Trust = 0", nil},
-		{second(FromUserLevel(good, DP{-1, 0}, .1)), "p.Eps = -1", nil},
-		{second(FromUserLevel(good, DP{inf, 0}, .1)), "p.Eps = +Inf", nil},
-		{second(FromUserLevel(good, DP{1, 1}, .1)), "emd: FromUserLevel: p.Delta = 1", nil},
-		{second(FromUserLevel(good, DP{1, 0}, 0)), "minDistance = 0", nil},
-		{second(FromUserLevel(good, DP{1, 0}, 1.1)), "minDistance = 1.1", nil},
-		{second(FromItems(open, pureLevel(t, 1))), "emd: FromItems: Model.Items = 0", nil},
-		{second(FromItems(km, pureLevel(t, 1))), "emd: FromItems: ", mechanism.ErrUnit},
-		{second(FromItems(good, mechanism.Guarantee{})), "no guarantee promises nothing about 3 items", nil},
-		{second(FromItems(good, large)), "promises nothing about 3 items", nil},
-		{second(FromItems(good, near)), "promises nothing about 3 items", nil},
-		{second(ToItems(bounded, -1)), "emd: ToItems: m = -1", nil},
-		{second(ToItems(bounded, 4)), "m = 4", nil},
-		{second(ToItems(unbounded, 0)), "m = 0", nil},
-		{second(ToItems(discrete, 3)), "emd: ToItems: ", ErrModel},
+		{second(open.FromUserLevel(DP{1, 0}, .1)), "emd: Model.FromUserLevel: Model.Items = 0", nil},
+		{second(Model{Items: 3, Diameter: 1}.FromUserLevel(DP{1, 0}, .1)), "Model.Trust = 0", nil},
+		{second(good.FromUserLevel(DP{-1, 0}, .1)), "p.Eps = -1", nil},
+		{second(good.FromUserLevel(DP{inf, 0}, .1)), "p.Eps = +Inf", nil},
+		{second(good.FromUserLevel(DP{1, 1}, .1)), "emd: Model.FromUserLevel: p.Delta = 1", nil},
+		{second(good.FromUserLevel(DP{1, 0}, 0)), "minDistance = 0", nil},
+		{second(good.FromUserLevel(DP{1, 0}, 1.1)), "minDistance = 1.1", nil},
+		{second(open.FromItems(pureLevel(t, 1))), "emd: Model.FromItems: Model.Items = 0", nil},
+		{second(km.FromItems(pureLevel(t, 1))), "emd: Model.FromItems: ", mechanism.ErrUnit},
+		{second(good.FromItems(mechanism.Guarantee{})), "no guarantee promises nothing about 3 items", nil},
+		{second(good.FromItems(large)), "promises nothing about 3 items", nil},
+		{second(good.FromItems(near)), "promises nothing about 3 items", nil},
+		{second(bounded.ToItems(-1)), "emd: Guarantee.ToItems: m = -1", nil},
+		{second(bounded.ToItems(4)), "m = 4", nil},
+		{second(unbounded.ToItems(0)), "m = 0", nil},
+		{second(discrete.ToItems(3)), "emd: Guarantee.ToItems: ", ErrModel},
 
 		{reduce(Guarantee{}, sampling), "emd: NewReduced: ", ErrModel},
 		{reduce(unbounded, sampling), "emd: NewReduced: ", ErrModel},
@@ -205,15 +199,6 @@ func TestConstructors_Refuse(t *testing.T) {
 		{plan(open, .1, DP{1, 1e-6}, &PlanOptions{Samples: []int{}}), "no plan has a value", nil},
 		{plan(open, .1, DP{1, 1e-6}, &PlanOptions{Value: func(ReducePlan) float64 { return nan }}), "no plan has a value", nil},
 
-		{second(TypicalUsers(Guarantee{}, Population{Distance: .1, Items: 3, Points: 3, Beta: .1})), "emd: TypicalUsers: the guarantee promises nothing", nil},
-		{second(TypicalUsers(bounded, like(func(p *Population) { p.Items = 4 }))), "Items = 4", nil},
-		{second(TypicalUsers(bounded, like(func(p *Population) { p.Distance = -1 }))), "Distance = -1", nil},
-		{second(TypicalUsers(bounded, like(func(p *Population) { p.Beta = 1 }))), "Beta = 1", nil},
-		{second(TypicalUsers(bounded, like(func(p *Population) { p.Points = 0 }))), "Points = 0", nil},
-		{second(TypicalUsers(bounded, like(func(p *Population) { p.Spread = nan }))), "Spread = NaN", nil},
-		{second(TypicalUsers(unbounded, alike)), "Items = 0", nil},
-		{second(HiddenItems(bounded, like(func(p *Population) { p.Beta = 1 }))), "emd: HiddenItems: Beta = 1", nil},
-		{second(HiddenItems(discrete, alike)), "emd: HiddenItems: ", ErrModel},
 		{second(ChooseAlpha(nil)), "emd: ChooseAlpha: ", metric.ErrEmpty},
 		{second(ChooseAlpha([]Move{{1, 1, 1}, {0, 1, 1}})), "moves.Distance[1] = 0", nil},
 		{second(ChooseAlpha([]Move{{1, 1.01, 1}})), "moves.Fraction[0] = 1.01", nil},

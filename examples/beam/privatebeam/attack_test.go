@@ -34,7 +34,7 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := exponential.Tuned(t.Context(), space, budget.Alpha0, nil)
+		c, err := exponential.Tuned(t.Context(), space, budget.Value, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
