@@ -268,7 +268,6 @@ var excused = map[string]string{
 	"mechanism/emd/domain.go level":                                within,
 	"mechanism/emd/domain.go positionsPlan":                        within,
 	"mechanism/emd/gkrr.go NewGKRR":                                decides,
-	"mechanism/emd/grid_linear.go NewGridLinear":                   within,
 	"mechanism/emd/guarantee.go At":                                decides,
 	"mechanism/emd/internal/feature/feature.go Steepest":           within,
 	"mechanism/emd/internal/tents/box.go NewBox":                   within,
