@@ -176,11 +176,11 @@ func (s *study) response(ctx context.Context, l level) result {
 
 // clusters is randomized response at the largest level that keeps alpha.
 func (s *study) clusters(ctx context.Context, c emd.Clusters, model emd.Model, alpha float64) (*emd.Frequencies, error) {
-	budget, err := emd.ItemWiseBudget(ctx, model, emd.Target{Alpha: alpha, Delta: s.delta}, nil)
+	budget, err := emd.ItemWiseBudget(ctx, model, emd.Promise{Alpha: alpha, Delta: s.delta}, nil)
 	if err != nil {
 		return nil, err
 	}
-	g, err := emd.NewGKRR(c, budget.Alpha0)
+	g, err := emd.NewGKRR(c, budget.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -202,13 +202,13 @@ func (s *study) randomizer(ctx context.Context, alpha float64) (*emd.Frequencies
 	if c, ok := s.space.(emd.Clusters); ok {
 		return s.clusters(ctx, c, s.shuffled(), alpha)
 	}
-	budget, err := emd.ItemWiseBudget(ctx, s.shuffled(), emd.Target{Alpha: alpha, Delta: s.delta}, nil)
+	budget, err := emd.ItemWiseBudget(ctx, s.shuffled(), emd.Promise{Alpha: alpha, Delta: s.delta}, nil)
 	if err != nil {
 		return nil, err
 	}
-	m, err := exponential.Tight(ctx, s.space, budget.Alpha0, &exponential.TightOptions{Unit: km})
+	m, err := exponential.Tight(ctx, s.space, budget.Value, &exponential.TightOptions{Unit: km})
 	if err != nil { // tight weights need not exist
-		if m, err = exponential.Tuned(ctx, s.space, budget.Alpha0, &exponential.Options{Unit: km}); err != nil {
+		if m, err = exponential.Tuned(ctx, s.space, budget.Value, &exponential.Options{Unit: km}); err != nil {
 			return nil, err
 		}
 	}

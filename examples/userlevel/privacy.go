@@ -63,7 +63,7 @@ func (s *study) moves(g emd.Guarantee, changed bool) (float64, error) {
 			rows[i].Distance = 1
 		}
 	}
-	promises, err := emd.Promises(g, rows)
+	promises, err := g.Protects(rows)
 	worst := 0.0
 	for _, q := range promises {
 		worst = max(worst, q.Eps)
@@ -78,10 +78,10 @@ func (s *study) moves(g emd.Guarantee, changed bool) (float64, error) {
 func noisy[P any](ctx context.Context, q emd.Query[P], reach float64, model emd.Model, l level, o *emd.LinearOptions[P]) (*emd.Linear[P], error) {
 	model.Items = 0
 	if l.alpha > 0 {
-		return emd.NewLinear(ctx, q, model, emd.Target{Alpha: l.alpha}, o)
+		return emd.NewLinear(ctx, q, model, emd.Promise{Alpha: l.alpha}, o)
 	}
 	q.Lipschitz, model.Diameter, model.Unit = reach, 1, ""
-	return emd.NewLinear(ctx, q, model, emd.Target{Alpha: l.eps}, nil)
+	return emd.NewLinear(ctx, q, model, emd.Promise{Alpha: l.eps}, nil)
 }
 
 // guarantee is what a release at alpha promises, to users of any number of items.
@@ -106,7 +106,7 @@ const hopeless = 10
 
 // introduce says who the users are and what is promised to them.
 func (s *study) introduce(p *demo.Program, g emd.Guarantee, levels [3]level) error {
-	promises, err := emd.Promises(g, s.rows)
+	promises, err := g.Protects(s.rows)
 	if err != nil {
 		return err
 	}

@@ -27,14 +27,14 @@ func TestChain_Shuffle(t *testing.T) {
 			n := m * users
 			for _, alpha0 := range []float64{0.3, 3, 0.01, 1, 8}[:testkit.Sweep(2, 5)] {
 				for _, delta := range []float64{1e-12, 1e-5} {
-					s, q := accountant.Shuffle{Records: n, Items: m, Diameter: 1}, accountant.LevelAt{Alpha0: alpha0, Delta: delta}
-					name := fmt.Sprintf("%+v %+v", s, q)
-					level := shuffleLevel(t, s, q).Alpha
-					at := func(change func(s *accountant.Shuffle, q *accountant.LevelAt)) float64 {
+					s := accountant.Shuffle{Records: n, Items: m, Alpha0: alpha0, Diameter: 1}
+					name := fmt.Sprintf("%+v, delta = %g", s, delta)
+					level := shuffleLevel(t, s, delta).Value
+					at := func(change func(s *accountant.Shuffle, delta *float64)) float64 {
 						t.Helper()
-						s, q := s, q
-						change(&s, &q)
-						return shuffleLevel(t, s, q).Alpha
+						s, delta := s, delta
+						change(&s, &delta)
+						return shuffleLevel(t, s, delta).Value
 					}
 					below := func(what string, a, b, tol float64) {
 						t.Helper()
@@ -44,34 +44,30 @@ func TestChain_Shuffle(t *testing.T) {
 					}
 					pure := float64(m) * alpha0
 					below("pure composition", level, pure, shuffleTol)
-					if v, err := theorem44Level(s, q); err == nil {
+					if v, err := theorem44Level(s, delta); err == nil {
 						checked++
 						below("Theorem 4.4", level, v, 1e-6)
-						b := testkit.Must(s.Theorem44(accountant.BudgetFor{Alpha: v, Delta: delta}))
-						below("the budget of Theorem 4.4", b.Alpha0, alpha0, 1e-6)
-						below("the budget of Theorem 4.4", alpha0, b.Alpha0, 1e-6)
 					}
-					below("four times the records", at(func(s *accountant.Shuffle, _ *accountant.LevelAt) { s.Records *= 4 }), level, shuffleTol)
-					below("a larger delta", at(func(_ *accountant.Shuffle, q *accountant.LevelAt) { q.Delta *= 10 }), level, shuffleTol)
-					below("a smaller delta", level, at(func(_ *accountant.Shuffle, q *accountant.LevelAt) { q.Delta /= 10 }), shuffleTol)
-					below("a larger alpha0", level, at(func(_ *accountant.Shuffle, q *accountant.LevelAt) { q.Alpha0 *= 1.1 }), shuffleTol)
+					below("four times the records", at(func(s *accountant.Shuffle, _ *float64) { s.Records *= 4 }), level, shuffleTol)
+					below("a larger delta", at(func(_ *accountant.Shuffle, delta *float64) { *delta *= 10 }), level, shuffleTol)
+					below("a smaller delta", level, at(func(_ *accountant.Shuffle, delta *float64) { *delta /= 10 }), shuffleTol)
+					below("a larger alpha0", level, at(func(s *accountant.Shuffle, _ *float64) { s.Alpha0 *= 1.1 }), shuffleTol)
 					randomizers := func(least float64) float64 {
-						return at(func(s *accountant.Shuffle, _ *accountant.LevelAt) {
+						return at(func(s *accountant.Shuffle, _ *float64) {
 							s.Clones, s.MinDistance = accountant.MetricRandomizer, least
 						})
 					}
 					if m > 1 {
-						below("one item less", at(func(s *accountant.Shuffle, _ *accountant.LevelAt) { s.Items-- }), level, shuffleTol)
+						below("one item less", at(func(s *accountant.Shuffle, _ *float64) { s.Items-- }), level, shuffleTol)
 						below("metric randomizers", randomizers(0), level, shuffleTol)
 						below("metric randomizers, discrete", randomizers(1), randomizers(0.5), shuffleTol)
 					} else if users == 30 { // slow, and right to 1e-5 only
 						below("metric randomizers", randomizers(0), level, 1e-5)
 					}
-					scaled := at(func(s *accountant.Shuffle, q *accountant.LevelAt) { s.Diameter = 5; q.Alpha0 /= 5 })
+					scaled := at(func(s *accountant.Shuffle, _ *float64) { s.Diameter = 5; s.Alpha0 /= 5 })
 					below("other units", 5*scaled, level, shuffleTol)
 					below("other units", level, 5*scaled, shuffleTol)
-					q.Delta = 0
-					if p := shuffleLevel(t, s, q); p.Theorem != accountant.PureComposition || math.Abs(p.Alpha/pure-1) > 1e-14 {
+					if p := shuffleLevel(t, s, 0); p.Theorem != accountant.PureComposition || math.Abs(p.Value/pure-1) > 1e-14 {
 						t.Errorf("%s: %v without delta, want %v", name, p, pure)
 					}
 				}
@@ -84,33 +80,32 @@ func TestChain_Shuffle(t *testing.T) {
 	t.Logf("the condition of Theorem 4.4 held %d times", checked)
 }
 
-func shuffleLevel(t *testing.T, s accountant.Shuffle, q accountant.LevelAt) accountant.Level {
+func shuffleLevel(t *testing.T, s accountant.Shuffle, delta float64) accountant.Bound {
 	t.Helper()
-	a := testkit.Must(s.Level(t.Context(), q))
+	a := testkit.Must(s.Level(t.Context(), delta))
 	return a
 }
 
-// theorem44Level is Theorem 4.4 of IRC24 with the condition that it omits,
-// written down once more: the least alpha, or an error where the condition
-// fails.
-func theorem44Level(s accountant.Shuffle, q accountant.LevelAt) (float64, error) {
+// theorem44Level is Theorem 4.4 of IRC24 with the condition that it omits: the
+// least alpha, or an error where the condition fails.
+func theorem44Level(s accountant.Shuffle, delta float64) (float64, error) {
 	n, m := float64(s.Records), float64(s.Items)
 	k := func(x float64) float64 { // x = ln delta_int
-		e := math.Exp(q.Alpha0) / n
+		e := math.Exp(s.Alpha0) / n
 		return 8*math.Sqrt(e*(math.Log(4*m)-x)) + 8*e
 	}
-	lo, hi := 4*math.Log(q.Delta)-100*m, math.Log(q.Delta)
+	lo, hi := 4*math.Log(delta)-100*m, math.Log(delta)
 	for range 200 {
-		if x := (lo + hi) / 2; x+m*math.Log1p(math.Tanh(q.Alpha0/2)*k(x)) <= math.Log(q.Delta) {
+		if x := (lo + hi) / 2; x+m*math.Log1p(math.Tanh(s.Alpha0/2)*k(x)) <= math.Log(delta) {
 			lo = x
 		} else {
 			hi = x
 		}
 	}
-	if !(q.Alpha0 <= math.Log(n/(16*(math.Log(2*m)-lo)))) {
+	if !(s.Alpha0 <= math.Log(n/(16*(math.Log(2*m)-lo)))) {
 		return 0, fmt.Errorf("condition fails")
 	}
-	return m * q.Alpha0 / 2 * k(lo), nil
+	return m * s.Alpha0 / 2 * k(lo), nil
 }
 
 // TestChain_ItemWise builds channels at the level that the accountant allows,
@@ -129,16 +124,16 @@ func TestChain_ItemWise(t *testing.T) {
 				model.Users = 1
 			}
 			o := &emd.ItemWiseOptions{Delta: delta}
-			budget := testkit.Must(emd.ItemWiseBudget(t.Context(), model, emd.Target{Alpha: alpha / diameter, Delta: delta}, nil))
-			if !(budget.Alpha0 >= alpha/diameter/20*(1-1e-14)) {
+			budget := testkit.Must(emd.ItemWiseBudget(t.Context(), model, emd.Promise{Alpha: alpha / diameter, Delta: delta}, nil))
+			if !(budget.Value >= alpha/diameter/20*(1-1e-14)) {
 				t.Errorf("%s, %v: budget %v is below that of pure composition", s.name, trust, budget)
 			}
-			tuned := testkit.Must(exponential.Tuned(t.Context(), s.Privacy, budget.Alpha0, nil))
-			opt := testkit.Must(lp.Optimal(t.Context(), s.Bimetric, budget.Alpha0, nil))
+			tuned := testkit.Must(exponential.Tuned(t.Context(), s.Privacy, budget.Value, nil))
+			opt := testkit.Must(lp.Optimal(t.Context(), s.Bimetric, budget.Value, nil))
 			for _, c := range []*mechanism.Channel{tuned.Channel, opt.Channel} {
 				w := testkit.Must(emd.NewItemWise(t.Context(), c, model, o))
 				g := w.Guarantee()
-				pure := testkit.Must(emd.FromItems(model, c.Guarantee()))
+				pure := testkit.Must(model.FromItems(c.Guarantee()))
 				if !(g.Alpha() <= alpha/diameter && g.Delta() <= delta && g.Alpha() <= pure.Alpha()) {
 					t.Errorf("%s, %v: item-wise %v, wanted %v, by composition %v", s.name, trust, g, alpha/diameter, pure)
 				}

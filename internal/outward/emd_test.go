@@ -38,46 +38,37 @@ var ofEMD = []scenario{
 		out = append(out, pair("item", must(level.ItemLevel(30)))...)
 		moves := []emd.Move{{Distance: 0.7, Fraction: 0.3, Eps: 0.5}, {Distance: 3, Fraction: 0.1, Eps: 0.3}}
 		out = append(out, lo("alpha", must(emd.ChooseAlpha(moves))))
-		for _, p := range must(emd.Promises(level, moves)) {
+		for _, p := range must(level.Protects(moves)) {
 			out = append(out, hi("promise", p.Eps), hi("promise", p.Factor))
 		}
-		many := emd.Model{Trust: emd.Central, Users: 1000, Items: 30000, Diameter: 4.7}
-		crowd := must(emd.TypicalUsers(must(emd.NewGuarantee(many, must(mechanism.NewGuarantee(0.7, 1e-7, "")))), emd.Population{Distance: 0.3, Points: 9, Beta: 1e-6}))
-		out = append(append(out, pair("typical", crowd.DP)...), hi("distance", crowd.Distance))
-		for _, p := range []emd.Population{{Distance: 0.3, Points: 9, Beta: 1e-6}, {Distance: 0.3, Spread: 0.1, Beta: 1e-6}} {
-			t := must(emd.TypicalUsers(level, p))
-			out = append(append(out, pair("typical", t.DP)...), hi("distance", t.Distance))
-			out = append(out, pair("hidden", must(emd.HiddenItems(level, p)).DP)...)
-		}
 		item := must(mechanism.NewGuarantee(0.7, 1e-9, ""))
-		g := must(emd.FromItems(emd.Model{Trust: emd.Central, Users: 1000, Items: 30, Diameter: 0.1}, item))
+		g := must(emd.Model{Trust: emd.Central, Users: 1000, Items: 30, Diameter: 0.1}.FromItems(item))
 		out = append(out, hi("from items", g.Alpha()), hi("from items", g.Delta()))
-		g = must(emd.FromUserLevel(central, emd.DP{Eps: 0.3, Delta: 1e-9}, 0.7))
+		g = must(central.FromUserLevel(emd.DP{Eps: 0.3, Delta: 1e-9}, 0.7))
 		out = append(out, hi("from a user's level", g.Alpha()))
-		back := must(emd.ToItems(level, 30))
+		back := must(level.ToItems(30))
 		return append(out, hi("to items", back.Alpha()))
 	}},
 	{"accountant", "", func() (out []end) {
 		for _, s := range []accountant.Shuffle{
-			{Records: 9, Items: 1, Diameter: 1.3},
-			{Records: 9, Items: 3, Diameter: 1.3, MinDistance: 0.3, Clones: accountant.MetricRandomizer},
-			{Records: 20, Items: 5, Diameter: 1.3, MinDistance: 1.1},
+			{Records: 9, Items: 1, Alpha0: 0.7, Diameter: 1.3},
+			{Records: 9, Items: 3, Alpha0: 0.7, Diameter: 1.3, MinDistance: 0.3, Clones: accountant.MetricRandomizer},
+			{Records: 20, Items: 5, Alpha0: 0.7, Diameter: 1.3, MinDistance: 1.1},
 		} {
-			d := must(s.DeltaInterval(ctx, accountant.DeltaAt{Alpha0: 0.7, Alpha: 0.3}))
-			l := must(s.LevelInterval(ctx, accountant.LevelAt{Alpha0: 0.7, Delta: 1e-6}))
+			d := must(s.DeltaInterval(ctx, 0.3))
+			l := must(s.LevelInterval(ctx, 1e-6))
 			out = append(out, both("delta", d.Lo, d.Hi)...)
 			out = append(out, both("level", l.Lo, l.Hi)...)
-			for _, p := range []accountant.BudgetFor{{Alpha: 0.3, Delta: 1e-6}, {Alpha: 0.3}} {
+			for _, p := range []accountant.Promise{{Alpha: 0.3, Delta: 1e-6}, {Alpha: 0.3}} {
 				b := must(s.BudgetInterval(ctx, p))
 				out = append(out, lo("budget", b.Lo))
-				out = append(out, lo("budget", must(s.Budget(ctx, p)).Alpha0))
+				out = append(out, lo("budget", must(s.Budget(ctx, p)).Value))
 			}
-			out = append(out, hi("item", must(s.ItemDelta(accountant.Change{Alpha0: 0.7, Distance: 0.9, Eps: 0.1}))))
-			l = must(s.LevelInterval(ctx, accountant.LevelAt{Alpha0: 0.7}))
+			out = append(out, hi("item", must(s.ItemDelta(0.9, 0.1))))
+			l = must(s.LevelInterval(ctx, 0))
 			out = append(out, both("pure level", l.Lo, l.Hi)...)
 		}
-		big := accountant.Shuffle{Records: 1 << 40, Items: 1, Diameter: 1}
-		return append(out, lo("theorem", must(big.Theorem44(accountant.BudgetFor{Alpha: 0.3, Delta: 1e-6})).Alpha0))
+		return out
 	}},
 	{"compositions", "", func() (out []end) {
 		for _, c := range []accountant.Composition{{Count: 100, Item: 0.1}, {Count: 3, Item: 2}} {
@@ -86,7 +77,7 @@ var ofEMD = []scenario{
 			}
 			for _, d := range []float64{0, 1e-9, 0.1} {
 				out = append(out, hi("level", must(c.Level(ctx, d))))
-				out = append(out, lo("budget", must(accountant.ComposeBudget(ctx, c.Count, accountant.ComposeFor{Eps: 1, Delta: d}))))
+				out = append(out, lo("budget", must(accountant.ComposeBudget(ctx, c.Count, 1, d))))
 			}
 		}
 		return out
@@ -94,7 +85,7 @@ var ofEMD = []scenario{
 	{"shuffled", "^mechanism/audit.go", func() (out []end) {
 		response := must(mechanism.FromWeights(ctx, 2, 2, []float64{2, 1, 1, 2}, nil))
 		both2 := must(accountant.NewShuffled(ctx, response, space.Simplex(2, 0.7), accountant.Users{Records: 6, Items: 1}))
-		out = append(out, hi("response", must(both2.Delta(ctx, 0.1)).Delta))
+		out = append(out, hi("response", must(both2.Delta(ctx, 0.1)).Value))
 		for _, u := range []accountant.Users{{Records: 6, Items: 2}} {
 			s := must(accountant.NewShuffled(ctx, channel(three, 0.3), three, u))
 			// The lattice that the upper end is computed on is chosen anew for other numbers.
@@ -110,7 +101,7 @@ var ofEMD = []scenario{
 		model := emd.Model{Trust: emd.Central, Users: 1000, Diameter: 4.7}
 		p := must(emd.PlanReduction(ctx, model, 0.5, emd.DP{Eps: 0.5, Delta: 1e-3}, &emd.PlanOptions{Samples: []int{300}, Value: func(p emd.ReducePlan) float64 { return math.Abs(p.Sampling.Delta - 1e-4) }}))
 		out = append(out, lo("alpha", p.Alpha), hi("distance", p.SampleDistance))
-		inner := must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), emd.Model{Trust: emd.Central, Users: 1000, Items: 300, Diameter: 4.7}, emd.Target{Alpha: 0.7}, nil))
+		inner := must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), emd.Model{Trust: emd.Central, Users: 1000, Items: 300, Diameter: 4.7}, emd.Promise{Alpha: 0.7}, nil))
 		r := must(emd.NewReduced(inner, emd.Sampling{Radius: 0.5, Delta: 1e-6}))
 		out = append(out, hi("distance", r.SampleDistance()))
 		return append(out, pair("reduced", r.Guarantee().At(0.5))...)
@@ -131,9 +122,9 @@ var ofEMD = []scenario{
 		out = append(out, hi("similarity", must(emd.Similarity([]float64{.3, .1, .7})).Lipschitz))
 		q, _, err := emd.Shares(ctx, line)
 		out = append(out, hi("shares", must(q, err).Lipschitz))
-		l := must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 2, Dim: 2}), central, emd.Target{Alpha: 0.7, Delta: 1e-6}, nil))
+		l := must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 2, Dim: 2}), central, emd.Promise{Alpha: 0.7, Delta: 1e-6}, nil))
 		out = append(out, hi("noise", l.StdDev()), hi("noise", l.RadiusQuantile(0.9)))
-		l = must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), central, emd.Target{Alpha: 0.7}, nil))
+		l = must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), central, emd.Promise{Alpha: 0.7}, nil))
 		out = append(out, hi("noise", l.StdDev()))
 		g := must(emd.NewGKRR(emd.Clusters{Count: 3, Size: 4, Within: 0.3, Diameter: 1.7}, 0.7))
 		c := must(g.Channel(ctx))

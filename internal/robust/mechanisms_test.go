@@ -257,21 +257,19 @@ var (
 	curator     = testkit.Must(emd.NewLaplaceFrequencies(context.Background(), departments, modelOne, 1))
 	itemwise    = testkit.Must(emd.NewItemWise(context.Background(), channel, central, &emd.ItemWiseOptions{Delta: 1e-6}))
 	average     = emd.Average(additive.Norm{P: 2, Dim: 2})
-	linear      = testkit.Must(emd.NewLinear(context.Background(), average, unbounded, emd.Target{Alpha: 1}, nil))
+	linear      = testkit.Must(emd.NewLinear(context.Background(), average, unbounded, emd.Promise{Alpha: 1}, nil))
 	modelTwo    = emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 4}
 	pairsOf     = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}, {0, 0}}, {{2, 0}, {1, 1}}}))
 	reduceModel = emd.Model{Trust: emd.Central, Users: 3, Items: 50, Diameter: 4}
-	reduced     = testkit.Must(emd.NewReduced[[]float64, []float64](testkit.Must(emd.NewLinear(context.Background(), average, reduceModel, emd.Target{Alpha: 1}, nil)), reduceTo))
+	reduced     = testkit.Must(emd.NewReduced[[]float64, []float64](testkit.Must(emd.NewLinear(context.Background(), average, reduceModel, emd.Promise{Alpha: 1}, nil)), reduceTo))
 	reduceTo    = emd.Sampling{Radius: 0.5, Delta: 1e-6}
-	population  = emd.Population{Distance: 0.1, Items: 100, Points: 5, Beta: 0.01}
 	shuffled    = testkit.Must(accountant.NewShuffled(context.Background(), channel, path, accountant.Users{Records: 1000, Items: 1}))
-	bits        = accountant.Shuffle{Records: 200, Items: 1, Diameter: 1, MinDistance: 1}
-	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}
+	bits        = accountant.Shuffle{Records: 200, Items: 1, Alpha0: 1, Diameter: 1, MinDistance: 1}
+	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Alpha0: 1, Diameter: 1}
 	spread      = testkit.Must(emd.NewDistribution(context.Background(), emd.Line(0, 4), unbounded, 2, nil))
 	lengths     = emd.Users[float64](slices.Values([][]float64{{0, 1.5, 3}, {2}, {3.5, 4}}))
 	reported    = testkit.Must(spread.Release(seeded(), lengths))
 	histogram   = testkit.Must(spread.Estimate(context.Background(), reported))
-	typical     = testkit.Must(emd.NewGuarantee(emd.Model{Trust: emd.Central, Users: 3, Items: 100, Diameter: 4}, level))
 )
 
 var emdCalls = []call{
@@ -281,10 +279,10 @@ var emdCalls = []call{
 	{"emd.NewLaplaceFrequencies", emd.NewLaplaceFrequencies, []any{departments, modelOne, 1.0}},
 	{"emd.LaplaceFrequencies.Release", curator.Release, []any{seeded(), threeUsers}},
 	{"emd.ChooseAlpha", emd.ChooseAlpha, []any{[]emd.Move{{Distance: 1, Fraction: 0.5, Eps: 1}, {Distance: 5, Fraction: 0.1, Eps: 2}}}},
-	{"emd.Promises", emd.Promises, []any{perUnit, []emd.Move{{Distance: 1, Fraction: 0.5, Eps: 1}}}},
+	{"emd.Guarantee.Protects", perUnit.Protects, []any{[]emd.Move{{Distance: 1, Fraction: 0.5, Eps: 1}}}},
 	{"accountant.Composition.Delta", accountant.Composition.Delta, []any{accountant.Composition{Count: 100, Item: 0.1}, 2.0}},
 	{"accountant.Composition.Level", accountant.Composition.Level, []any{accountant.Composition{Count: 100, Item: 0.1}, 1e-6}},
-	{"accountant.ComposeBudget", accountant.ComposeBudget, []any{int64(100), accountant.ComposeFor{Eps: 2, Delta: 1e-6}}},
+	{"accountant.ComposeBudget", accountant.ComposeBudget, []any{int64(100), 2, 1e-6}},
 	{"additive.NewPolytope", func(points [][]float64, alpha float64) ([]float64, error) {
 		k, err := additive.NewPolytope(points)
 		if err != nil {
@@ -365,11 +363,11 @@ var emdCalls = []call{
 	{"emd.Guarantee.Discrete", perUnit.Discrete, []any{1.0}},
 	{"emd.Guarantee.Plus", perUnit.Plus, []any{perUnit}},
 	{"emd.NewItemWise", emd.NewItemWise, []any{channel, central, &emd.ItemWiseOptions{Delta: 1e-6, Space: path}}},
-	{"emd.ItemWiseBudget", emd.ItemWiseBudget, []any{central, emd.Target{Alpha: 5, Delta: 1e-6}, &emd.BudgetOptions{}}},
+	{"emd.ItemWiseBudget", emd.ItemWiseBudget, []any{central, emd.Promise{Alpha: 5, Delta: 1e-6}, &emd.BudgetOptions{}}},
 	{"emd.ItemWise.Release", itemwise.Release, []any{seeded(), threeUsers}},
 	{"emd.ItemWise.ReleaseShuffled", itemwise.ReleaseShuffled, []any{seeded(), threeUsers}},
-	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{}}},
-	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Target{Alpha: 1, Delta: 1e-6}, &emd.LinearOptions[[]float64]{Sample: points, Step: 0.25}}},
+	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Promise{Alpha: 1}, &emd.LinearOptions[[]float64]{}}},
+	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Promise{Alpha: 1, Delta: 1e-6}, &emd.LinearOptions[[]float64]{Sample: points, Step: 0.25}}},
 	{"emd.Linear.Release", linear.Release, []any{seeded(), threePaths}},
 	{"emd.Landmarks", emd.Landmarks[[]float64], []any{metric.Euclidean{}, 2.0, plane}},
 	{"emd.Similarity", emd.Similarity, []any{[]float64{0.6, 0.8}}},
@@ -381,7 +379,7 @@ var emdCalls = []call{
 	{"emd.Ball", emd.Ball[[]float64], []any{metric.Euclidean{}, []float64{1, 2}, 1.0, emd.Smoothing{Width: 2}}},
 	{"emd.Project", emd.Project, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}}},
 	{"emd.NewReduced", func(o emd.Sampling, model emd.Model) (*emd.Reduced[[]float64, []float64], error) {
-		l, err := emd.NewLinear(context.Background(), average, model, emd.Target{Alpha: 1}, nil)
+		l, err := emd.NewLinear(context.Background(), average, model, emd.Promise{Alpha: 1}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -391,24 +389,21 @@ var emdCalls = []call{
 	{"emd.Reduced.Release", reduced.Release, []any{seeded(), threePaths}},
 	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.DP{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{}}},
 	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.DP{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{Samples: []int{10, 20}, Value: func(p emd.ReducePlan) float64 { return p.Alpha }}}},
-	{"accountant.Shuffle.Level", accountant.Shuffle.Level, []any{shuffle, accountant.LevelAt{Alpha0: 1, Delta: 1e-6}}},
-	{"accountant.Shuffle.Delta", accountant.Shuffle.Delta, []any{shuffle, accountant.DeltaAt{Alpha0: 1, Alpha: 5}}},
-	{"accountant.Shuffle.Budget", accountant.Shuffle.Budget, []any{shuffle, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
-	{"accountant.Shuffle.LevelInterval", accountant.Shuffle.LevelInterval, []any{bits, accountant.LevelAt{Alpha0: 1, Delta: 1e-6}}},
-	{"accountant.Shuffle.DeltaInterval", accountant.Shuffle.DeltaInterval, []any{bits, accountant.DeltaAt{Alpha0: 1, Alpha: 0.2}}},
-	{"accountant.Shuffle.BudgetInterval", accountant.Shuffle.BudgetInterval, []any{bits, accountant.BudgetFor{Alpha: 0.2, Delta: 1e-6}}},
+	{"accountant.Shuffle.Level", accountant.Shuffle.Level, []any{shuffle, 1e-6}},
+	{"accountant.Shuffle.Delta", accountant.Shuffle.Delta, []any{shuffle, 5.0}},
+	{"accountant.Shuffle.Budget", accountant.Shuffle.Budget, []any{shuffle, accountant.Promise{Alpha: 5, Delta: 1e-6}}},
+	{"accountant.Shuffle.LevelInterval", accountant.Shuffle.LevelInterval, []any{bits, 1e-6}},
+	{"accountant.Shuffle.DeltaInterval", accountant.Shuffle.DeltaInterval, []any{bits, 0.2}},
+	{"accountant.Shuffle.BudgetInterval", accountant.Shuffle.BudgetInterval, []any{bits, accountant.Promise{Alpha: 0.2, Delta: 1e-6}}},
 	{"accountant.NewShuffled", accountant.NewShuffled, []any{channel, path, accountant.Users{Records: 1000, Items: 1}}},
 	{"accountant.Shuffled.Level", shuffled.Level, []any{1e-6}},
 	{"accountant.Shuffled.Delta", shuffled.Delta, []any{0.1}},
 	{"accountant.Shuffled.LevelInterval", shuffled.LevelInterval, []any{1e-6}},
 	{"accountant.Shuffled.DeltaInterval", shuffled.DeltaInterval, []any{0.1}},
-	{"accountant.Shuffle.Theorem44", accountant.Shuffle.Theorem44, []any{shuffle, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
-	{"accountant.Shuffle.ItemDelta", accountant.Shuffle.ItemDelta, []any{shuffle, accountant.Change{Alpha0: 1, Distance: 0.5, Eps: 0.1}}},
-	{"emd.FromUserLevel", emd.FromUserLevel, []any{central, emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},
-	{"emd.FromItems", emd.FromItems, []any{central, level}},
-	{"emd.ToItems", emd.ToItems, []any{perUnit, 4}},
-	{"emd.TypicalUsers", emd.TypicalUsers, []any{typical, population}},
-	{"emd.HiddenItems", emd.HiddenItems, []any{typical, population}},
+	{"accountant.Shuffle.ItemDelta", accountant.Shuffle.ItemDelta, []any{shuffle, 0.5, 0.1}},
+	{"emd.Model.FromUserLevel", central.FromUserLevel, []any{emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},
+	{"emd.Model.FromItems", central.FromItems, []any{level}},
+	{"emd.Guarantee.ToItems", perUnit.ToItems, []any{4}},
 
 	{"emd.Guarantee.At", perUnit.At, []any{1.0}},
 	{"emd.Guarantee.At", discrete.At, []any{1.0}},

@@ -16,7 +16,7 @@ import (
 type Move struct {
 	Distance float64 // mean distance of the items that move, in the metric's unit: > 0
 	Fraction float64 // of the user's items: in (0, 1]
-	Eps      float64 // > 0; [Promises] does not read it
+	Eps      float64 // > 0; [Guarantee.Protects] does not read it
 }
 
 // check says what is wrong with the change, at the given eps.
@@ -61,36 +61,36 @@ func ChooseAlpha(moves []Move) (float64, error) {
 	return alpha, nil
 }
 
-// Promise is what a guarantee says about one change of what a user holds.
-type Promise struct {
+// Protection is what a guarantee says about one change of what a user holds.
+type Protection struct {
 	Move   // Eps is the level that holds: +Inf where nothing is promised
 	Delta  float64
 	Factor float64 // e^Eps rounded up: how much likelier any result can become, up to Delta
 	Unit   metric.Unit
 }
 
-// Promises says what g promises for each move, rounded up: the reverse of
+// Protects says what g promises for each move, rounded up: the reverse of
 // [ChooseAlpha]. Their Eps are not read. A Distance above the model's diameter
 // is a [*metric.ValueError]: one of the two is wrong. O(moves).
-func Promises(g Guarantee, moves []Move) ([]Promise, error) {
-	ps := make([]Promise, len(moves))
+func (g Guarantee) Protects(moves []Move) ([]Protection, error) {
+	ps := make([]Protection, len(moves))
 	for i, r := range moves {
-		if err := r.check("emd: Promises", i, 1); err != nil {
+		if err := r.check("emd: Guarantee.Protects", i, 1); err != nil {
 			return nil, err
 		}
 		if diam := g.model.Diameter; r.Distance > diam && diam > 0 {
-			return nil, &fault.ValueError{Op: "emd: Promises", Arg: "moves.Distance", Index: i, Value: r.Distance, Want: fmt.Sprintf("at most the model's diameter %v", diam)}
+			return nil, &fault.ValueError{Op: "emd: Guarantee.Protects", Arg: "moves.Distance", Index: i, Value: r.Distance, Want: fmt.Sprintf("at most the model's diameter %v", diam)}
 		}
 		p := g.At(r.length())
 		r.Eps = p.Eps
-		ps[i] = Promise{Move: r, Delta: p.Delta, Factor: directed.ExpUp(p.Eps), Unit: g.Model().Unit}
+		ps[i] = Protection{Move: r, Delta: p.Delta, Factor: directed.ExpUp(p.Eps), Unit: g.Model().Unit}
 	}
 	return ps, nil
 }
 
 // String is for people: "moving a third of a user's items by 0.08 km on average
 // makes no result more than 1.95 times as likely", rounded up.
-func (p Promise) String() string {
+func (p Protection) String() string {
 	s := fmt.Sprintf("moving %s of a user's items by %s on average ", fractionWords(p.Fraction), inWords(p.Distance, p.Unit))
 	if math.IsInf(p.Factor, 1) || p.Delta >= 1 {
 		return s + "is not protected"

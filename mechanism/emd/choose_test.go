@@ -32,7 +32,7 @@ func TestPromises_ReverseOfChooseAlpha(t *testing.T) {
 			rows[i] = Move{math.Pow(10, 6*r.Float64()-3), 1 - r.Float64(), math.Pow(10, 3*r.Float64()-2)}
 		}
 		alpha := testkit.Must(ChooseAlpha(rows))
-		ps := testkit.Must(Promises(promise(t, Model{Trust: Local, Unit: "km", Diameter: 1e4}, alpha, 1e-9), rows))
+		ps := testkit.Must(promise(t, Model{Trust: Local, Unit: "km", Diameter: 1e4}, alpha, 1e-9).Protects(rows))
 		tight := false
 		for i, p := range ps {
 			if p.Eps > rows[i].Eps || p.Delta != 1e-9 || p.Unit != "km" || p.Factor < math.Exp(p.Eps) {
@@ -70,7 +70,7 @@ func TestPromise_Words(t *testing.T) {
 		{discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, DP{.1, .3}), Move{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
 		{Guarantee{}, Move{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
 	} {
-		ps, err := Promises(tc.g, []Move{tc.row})
+		ps, err := tc.g.Protects([]Move{tc.row})
 		if err != nil || ps[0].String() != tc.want {
 			t.Errorf("%v, %v,\nwant %v", ps[0], err, tc.want)
 		}
@@ -80,7 +80,7 @@ func TestPromise_Words(t *testing.T) {
 // One that was made by hand may hold any numbers.
 func TestPromise_AnyFraction(t *testing.T) {
 	for _, f := range []float64{-1, -.2, 0, 2, 5e-324, math.NaN(), math.Inf(-1)} {
-		if s := (Promise{Move: Move{Fraction: f}, Factor: 2}).String(); !strings.Contains(s, "%") {
+		if s := (Protection{Move: Move{Fraction: f}, Factor: 2}).String(); !strings.Contains(s, "%") {
 			t.Errorf("%v: %s", f, s)
 		}
 	}

@@ -123,7 +123,7 @@ func TestConformance_UserLevel(t *testing.T) {
 	moved[2] = [][]float64{{3, 2}}
 	bins := func(y []float64) any { return math.Floor(20 * y[0]) }
 	nan := [][][]float64{{{1, 2}}, {{1, 2}}, {{math.NaN(), 2}}}
-	for _, target := range []emd.Target{{Alpha: 2}, {Alpha: 2, Delta: 1e-3}} {
+	for _, target := range []emd.Promise{{Alpha: 2}, {Alpha: 2, Delta: 1e-3}} {
 		m := testkit.Must(emd.NewLinear(t.Context(), emd.Average(additive.Norm{P: 2, Dim: 2}), city, target, nil))
 		conform(t, "Linear", m, bins, trips, moved, nil, trips[:2], nan, [][][]float64{{{1}}, {{1}}, {{1}}}, [][][]float64{{{1, 2}}, {}, {{1, 2}}})
 	}

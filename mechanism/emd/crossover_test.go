@@ -86,7 +86,7 @@ func (c *crossover) distribution(t testing.TB, trust Trust) float64 {
 func (c *crossover) shares(t testing.TB) float64 {
 	q, weight, err := Shares(t.Context(), c.space)
 	testkit.Check(t, err)
-	l := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 1, Diameter: c.wide}, Target{Alpha: c.alpha * float64(c.n)}, nil))
+	l := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 1, Diameter: c.wide}, Promise{Alpha: c.alpha * float64(c.n)}, nil))
 	return c.error(t, func(rng *rand.Rand, kind int) ([]float64, error) {
 		noise, err := l.Release(rng, One([]int{0}))
 		testkit.Check(t, err)
@@ -102,10 +102,10 @@ func (c *crossover) shares(t testing.TB) float64 {
 // itemWise is item-wise release under a shuffler.
 func (c *crossover) itemWise(t testing.TB) float64 {
 	model := Model{Trust: Shuffled, Users: c.n, Items: c.m, Diameter: c.wide}
-	budget := testkit.Must(ItemWiseBudget(t.Context(), model, Target{Alpha: c.alpha, Delta: 1e-9}, nil))
-	m, err := exponential.Tight(t.Context(), c.space, budget.Alpha0, nil)
+	budget := testkit.Must(ItemWiseBudget(t.Context(), model, Promise{Alpha: c.alpha, Delta: 1e-9}, nil))
+	m, err := exponential.Tight(t.Context(), c.space, budget.Value, nil)
 	if err != nil {
-		m, err = exponential.Tuned(t.Context(), c.space, budget.Alpha0, nil)
+		m, err = exponential.Tuned(t.Context(), c.space, budget.Value, nil)
 	}
 	testkit.Check(t, err)
 	f, err := NewFrequencies(t.Context(), m.Channel, c.space, model, &FrequencyOptions{Delta: 1e-9})

@@ -10,7 +10,7 @@
 //
 // # How to begin
 //
-// Choose alpha: [ChooseAlpha] makes it from moves that must stay hidden, and [Promises] says in
+// Choose alpha: [ChooseAlpha] makes it from moves that must stay hidden, and [Guarantee.Protects] says in
 // words what it means. State the [Model]: whom users trust, how many they are, how many items
 // they hold, how far apart items can be.
 //

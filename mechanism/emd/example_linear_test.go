@@ -23,7 +23,7 @@ var trips = [][][]float64{
 
 func ExampleNewLinear() {
 	city := emd.Model{Trust: emd.Central, Users: len(trips), Diameter: 10, Unit: "km"}
-	m, err := emd.NewLinear(context.Background(), emd.Average(additive.Norm{P: 2, Dim: 2}), city, emd.Target{Alpha: 2}, nil)
+	m, err := emd.NewLinear(context.Background(), emd.Average(additive.Norm{P: 2, Dim: 2}), city, emd.Promise{Alpha: 2}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func ExampleNewLinear_local() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := emd.NewLinear(context.Background(), near, emd.Model{Trust: emd.Local, Diameter: 10, Unit: "km"}, emd.Target{Alpha: 10, Delta: 1e-6}, nil)
+	m, err := emd.NewLinear(context.Background(), near, emd.Model{Trust: emd.Local, Diameter: 10, Unit: "km"}, emd.Promise{Alpha: 10, Delta: 1e-6}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func ExampleNewLinear_local() {
 func ExampleNewLinear_step() {
 	households := [][][]float64{{{31}, {35}}, {{62}, {60}}, {{8}, {44}}}
 	model := emd.Model{Trust: emd.Central, Users: 3, Diameter: 120, Unit: "year"}
-	m, err := emd.NewLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), model, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{Step: 1})
+	m, err := emd.NewLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), model, emd.Promise{Alpha: 1}, &emd.LinearOptions[[]float64]{Step: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func ExampleShares() {
 		log.Fatal(err)
 	}
 	city := emd.Model{Trust: emd.Central, Users: 300, Diameter: 10, Unit: "km"}
-	m, err := emd.NewLinear(context.Background(), shares, city, emd.Target{Alpha: 1}, nil)
+	m, err := emd.NewLinear(context.Background(), shares, city, emd.Promise{Alpha: 1}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func ExampleBall() {
 // The data of one user, whose noisy average leaves its device.
 func ExampleOne() {
 	model := emd.Model{Trust: emd.Local, Items: 3, Diameter: 10}
-	m, err := emd.NewLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), model, emd.Target{Alpha: 2}, nil)
+	m, err := emd.NewLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), model, emd.Promise{Alpha: 2}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func ExampleLipschitzAtLeast() {
 	w, err := emd.LipschitzAtLeast(context.Background(), q, pts)
 	fmt.Printf("%.4f between %d and %d %v\n", w.Ratio, w.I, w.J, err)
 	model := emd.Model{Trust: emd.Central, Users: 3, Diameter: 1}
-	_, err = emd.NewLinear(context.Background(), q, model, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{Sample: pts})
+	_, err = emd.NewLinear(context.Background(), q, model, emd.Promise{Alpha: 1}, &emd.LinearOptions[[]float64]{Sample: pts})
 	var wrong *emd.LipschitzError
 	fmt.Println(errors.As(err, &wrong))
 	// Output:

@@ -38,13 +38,13 @@ func ratings(users, items int) emd.Users[int] {
 func ExampleItemWiseBudget() {
 	ctx := context.Background()
 	model := emd.Model{Trust: emd.Shuffled, Users: 10_000, Items: 20, Diameter: 1}
-	budget, err := emd.ItemWiseBudget(ctx, model, emd.Target{Alpha: 5, Delta: 1e-9}, nil)
+	budget, err := emd.ItemWiseBudget(ctx, model, emd.Promise{Alpha: 5, Delta: 1e-9}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Alpha0, budget.Theorem, 5./20)
+	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Value, budget.Theorem, 5./20)
 
-	channel, err := exponential.Standard(ctx, stars{}, budget.Alpha0, nil)
+	channel, err := exponential.Standard(ctx, stars{}, budget.Value, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,11 +93,11 @@ func ExamplePlanReduction() {
 	model := emd.Model{Trust: emd.Shuffled, Users: 100_000, Diameter: 1}
 	target := emd.DP{Eps: 1, Delta: 1e-6}
 	item := func(p emd.ReducePlan) float64 {
-		b, err := emd.ItemWiseBudget(ctx, p.Model, p.Target, nil)
+		b, err := emd.ItemWiseBudget(ctx, p.Model, p.Promise, nil)
 		if err != nil {
 			return math.Inf(-1)
 		}
-		return b.Alpha0
+		return b.Value
 	}
 	plan, err := emd.PlanReduction(ctx, model, .05, target, &emd.PlanOptions{Samples: []int{64}, Value: item})
 	if err != nil {
@@ -174,7 +174,7 @@ func ExampleChooseAlpha() {
 }
 
 // What a level per km of d_EM means to a user whose places change.
-func ExamplePromises() {
+func ExampleGuarantee_Protects() {
 	level, err := mechanism.NewGuarantee(25, 1e-9, "km")
 	if err != nil {
 		log.Fatal(err)
@@ -183,7 +183,7 @@ func ExamplePromises() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	promises, err := emd.Promises(g, []emd.Move{
+	promises, err := g.Protects([]emd.Move{
 		{Distance: .08, Fraction: 1. / 3},
 		{Distance: .008, Fraction: 1},
 	})
@@ -200,9 +200,9 @@ func ExamplePromises() {
 
 // What ordinary user-level privacy is worth under d_EM: the level pays for the
 // smallest difference there can be.
-func ExampleFromUserLevel() {
+func ExampleModel_FromUserLevel() {
 	model := emd.Model{Trust: emd.Central, Users: 100, Items: 10, Diameter: 1}
-	g, err := emd.FromUserLevel(model, emd.DP{Eps: .5}, .25)
+	g, err := model.FromUserLevel(emd.DP{Eps: .5}, .25)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -214,51 +214,19 @@ func ExampleFromUserLevel() {
 }
 
 // A channel that is 0.5-private an item: ten items of a user are 5-private.
-func ExampleFromItems() {
+func ExampleModel_FromItems() {
 	item, err := mechanism.NewGuarantee(.5, 0, "")
 	if err != nil {
 		log.Fatal(err)
 	}
-	g, err := emd.FromItems(emd.Model{Trust: emd.Local, Items: 10, Diameter: 1}, item)
+	g, err := emd.Model{Trust: emd.Local, Items: 10, Diameter: 1}.FromItems(item)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(g)
-	back, err := emd.ToItems(g, 0)
+	back, err := g.ToItems(0)
 	fmt.Println(back, err)
 	// Output:
 	// 5-private per unit under d_EM (local, one user of 10 items, diameter 1)
 	// 0.5-private per unit <nil>
-}
-
-// Users of 2,000 ratings whose habits are alike are far nearer to each other
-// than the diameter, and better protected.
-func ExampleTypicalUsers() {
-	ctx := context.Background()
-	channel, err := exponential.Standard(ctx, stars{}, .5, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	model := emd.Model{Trust: emd.Shuffled, Users: 50_000, Items: 2000, Diameter: 1}
-	release, err := emd.NewItemWise(ctx, channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9})
-	if err != nil {
-		log.Fatal(err)
-	}
-	g := release.Guarantee()
-	fmt.Printf("any two users: eps %.2f\n", g.UserLevel().Eps)
-	alike := emd.Population{Distance: .05, Points: 5, Beta: 1e-6}
-	t, err := emd.TypicalUsers(g, alike)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("typical users, at most %.3f apart: eps %.2f\n", t.Distance, t.Eps)
-	h, err := emd.HiddenItems(g, alike)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("their habits, if their ratings are unknown: eps %.2f, delta %.1e\n", h.Eps, h.Delta)
-	// Output:
-	// any two users: eps 0.50
-	// typical users, at most 0.165 apart: eps 0.08
-	// their habits, if their ratings are unknown: eps 0.03, delta 1.0e-06
 }

@@ -23,11 +23,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	budget, err := emd.ItemWiseBudget(ctx, shop, emd.Target{Alpha: alpha, Delta: 1e-9}, nil)
+	budget, err := emd.ItemWiseBudget(ctx, shop, emd.Promise{Alpha: alpha, Delta: 1e-9}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	randomizer, err := emd.NewGKRR(articles, budget.Alpha0)
+	randomizer, err := emd.NewGKRR(articles, budget.Value)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -35,11 +35,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	promises, err := emd.Promises(f.Guarantee(), hidden)
+	promises, err := f.Guarantee().Protects(hidden)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("alpha = %.0f allows %.2f an item by the %v\n", alpha, budget.Alpha0, budget.Theorem)
+	fmt.Printf("alpha = %.0f allows %.2f an item by the %v\n", alpha, budget.Value, budget.Theorem)
 	fmt.Println(promises[0])
 
 	users := func(yield func([]int) bool) {

@@ -164,7 +164,7 @@ func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Mode
 	if err := cmp.Or(err, model.checkBounded(op)); err != nil {
 		return nil, err
 	}
-	eps, err := accountant.ComposeBudget(ctx, int64(model.Items), accountant.ComposeFor(pair))
+	eps, err := accountant.ComposeBudget(ctx, int64(model.Items), pair.Eps, pair.Delta)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

@@ -98,9 +98,9 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model M
 			return nil, err
 		}
 	}
-	level := accountant.Level{Theorem: accountant.PureComposition}
-	if alpha0 > 0 {
-		if level, err = s.Level(ctx, accountant.LevelAt{Alpha0: alpha0, Delta: o.Delta}); err != nil {
+	level := accountant.Bound{Theorem: accountant.PureComposition}
+	if s.Alpha0 = alpha0; alpha0 > 0 {
+		if level, err = s.Level(ctx, o.Delta); err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
@@ -109,7 +109,7 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model M
 		delta = 0
 	}
 	w := &ItemWise{points: make([]int, c.Outputs()), bound: level.Theorem, workers: o.Workers}
-	if w.g, err = perUnit(model, level.Alpha, delta); err != nil {
+	if w.g, err = perUnit(model, level.Value, delta); err != nil {
 		return nil, err
 	}
 	own := make([]int, c.Outputs())
@@ -124,14 +124,14 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model M
 // items, rounded down, with which a channel makes [NewItemWise] promise the
 // target, at its Delta and the same options, and the theorem that proves it.
 // See [accountant.Shuffle.Budget].
-func ItemWiseBudget(ctx context.Context, model Model, target Target, o *BudgetOptions) (accountant.Budget, error) {
+func ItemWiseBudget(ctx context.Context, model Model, target Promise, o *BudgetOptions) (accountant.Bound, error) {
 	const op = "emd: ItemWiseBudget"
 	o = cmp.Or(o, &BudgetOptions{})
 	_, s, err := shuffleOf(ctx, op, model, o.Space, o.Clones)
-	if err := cmp.Or(err, target.check(op)); err != nil {
-		return accountant.Budget{}, err
+	if err := cmp.Or(err, checkPromise(op, target)); err != nil {
+		return accountant.Bound{}, err
 	}
-	return s.Budget(ctx, accountant.BudgetFor(target))
+	return s.Budget(ctx, target)
 }
 
 // shuffleOf checks a model, on space if given, and says what is shuffled.

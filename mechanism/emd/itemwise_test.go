@@ -214,8 +214,8 @@ func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
 	alpha0 := c.Guarantee().Alpha()
 	m := Model{Trust: Shuffled, Users: 100, Items: 10, Diameter: 1}
 	w := newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6})
-	want, err := accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}.Level(t.Context(), accountant.LevelAt{Alpha0: alpha0, Delta: 1e-6})
-	if err != nil || w.Guarantee().Alpha() != want.Alpha || w.Theorem() != want.Theorem || w.Guarantee().Delta() != 1e-6 {
+	want, err := accountant.Shuffle{Records: 1000, Items: 10, Alpha0: alpha0, Diameter: 1}.Level(t.Context(), 1e-6)
+	if err != nil || w.Guarantee().Alpha() != want.Value || w.Theorem() != want.Theorem || w.Guarantee().Delta() != 1e-6 {
 		t.Errorf("%v by the %v, want %v, %v", w.Guarantee(), w.Theorem(), want, err)
 	}
 	if w = newItemWise(t, c, m, nil); w.Guarantee().Delta() != 0 || w.Theorem() != accountant.PureComposition || math.Abs(w.Guarantee().Alpha()/(10*alpha0)-1) > 1e-15 {
@@ -225,13 +225,13 @@ func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
 	loose := c.WithGuarantee(pureLevel(t, 2*alpha0))
 	a := newItemWise(t, loose, m, &ItemWiseOptions{Delta: 1e-6}).Guarantee().Alpha()
 	b := newItemWise(t, loose, m, &ItemWiseOptions{Delta: 1e-6, Space: space}).Guarantee().Alpha()
-	if !(b < a) || b > want.Alpha {
-		t.Errorf("claimed %v, audited %v, tight %v", a, b, want.Alpha)
+	if !(b < a) || b > want.Value {
+		t.Errorf("claimed %v, audited %v, tight %v", a, b, want.Value)
 	}
 	m.Items, m.Users = 3, 300
 	a = newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6, Clones: accountant.MetricRandomizer, Space: space}).Guarantee().Alpha()
-	want, err = accountant.Shuffle{Records: 900, Items: 3, Clones: accountant.MetricRandomizer, MinDistance: .25, Diameter: 1}.Level(t.Context(), accountant.LevelAt{Alpha0: alpha0, Delta: 1e-6})
-	if err != nil || a != want.Alpha {
+	want, err = accountant.Shuffle{Records: 900, Items: 3, Alpha0: alpha0, Clones: accountant.MetricRandomizer, MinDistance: .25, Diameter: 1}.Level(t.Context(), 1e-6)
+	if err != nil || a != want.Value {
 		t.Errorf("with the least distance: %v, want %v, %v", a, want, err)
 	}
 	// Levels out of the accountant's range still compose.
@@ -254,15 +254,15 @@ func TestItemWiseBudget_IsKept(t *testing.T) {
 			if o == nil {
 				o = &ItemWiseOptions{}
 			}
-			b := testkit.Must(ItemWiseBudget(t.Context(), m, Target{5, o.Delta}, &BudgetOptions{Space: o.Space}))
-			if b.Alpha0 < 5/float64(m.Items)*(1-1e-12) {
+			b := testkit.Must(ItemWiseBudget(t.Context(), m, Promise{Alpha: 5, Delta: o.Delta}, &BudgetOptions{Space: o.Space}))
+			if b.Value < 5/float64(m.Items)*(1-1e-12) {
 				t.Errorf("%v, %+v: %v below pure composition", m, o, b)
 			}
 			// The budget itself, not an audited level below it.
 			without := *o
 			without.Space = nil
-			b = testkit.Must(ItemWiseBudget(t.Context(), m, Target{5, o.Delta}, nil))
-			c := geometricChannel(t, space, .1).WithGuarantee(pureLevel(t, b.Alpha0))
+			b = testkit.Must(ItemWiseBudget(t.Context(), m, Promise{Alpha: 5, Delta: o.Delta}, nil))
+			c := geometricChannel(t, space, .1).WithGuarantee(pureLevel(t, b.Value))
 			g := newItemWise(t, c, m, &without).Guarantee()
 			if g.Alpha() > 5*(1+2e-9) || g.Alpha() < 5*(1-1e-6) || g.Delta() > without.Delta {
 				t.Errorf("%v, %+v: budget %v gives %v", m, without, b, g)
@@ -280,8 +280,8 @@ func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 	if many := newItemWise(t, c, Model{Trust: Local, Items: 50, Users: 1000, Diameter: 1}, o).Guarantee(); many != one {
 		t.Errorf("%v, with a number of users %v", one, many)
 	}
-	budget := func(m Model) accountant.Budget {
-		return testkit.Must(ItemWiseBudget(t.Context(), m, Target{5, 1e-6}, nil))
+	budget := func(m Model) accountant.Bound {
+		return testkit.Must(ItemWiseBudget(t.Context(), m, Promise{Alpha: 5, Delta: 1e-6}, nil))
 	}
 	if a, b := budget(Model{Trust: Local, Items: 50, Diameter: 1}), budget(Model{Trust: Local, Items: 50, Users: 1000, Diameter: 1}); a != b {
 		t.Errorf("budget %v, with a number of users %v", a, b)
@@ -319,8 +319,8 @@ func TestItemWise_PureLevelIsRoundedOutward(t *testing.T) {
 		if want := ratio(t, alpha); ratio(t, g.Alpha()).Cmp(want.Mul(want, items)) < 0 {
 			t.Errorf("%d items of level %v: %v", m.Items, alpha, g)
 		}
-		b := testkit.Must(ItemWiseBudget(t.Context(), m, Target{Alpha: alpha}, nil))
-		if got := ratio(t, b.Alpha0); got.Mul(got, items).Cmp(ratio(t, alpha)) > 0 {
+		b := testkit.Must(ItemWiseBudget(t.Context(), m, Promise{Alpha: alpha}, nil))
+		if got := ratio(t, b.Value); got.Mul(got, items).Cmp(ratio(t, alpha)) > 0 {
 			t.Errorf("%d items at %v: budget %v", m.Items, alpha, b)
 		}
 	}

@@ -14,15 +14,16 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Target is the promise that a mechanism is built for: Alpha > 0 per unit of
-// d_EM, and Delta in [0, 1).
-type Target struct{ Alpha, Delta float64 }
+// Promise is what a mechanism is built to keep: Alpha > 0 per unit of d_EM, and Delta
+// in [0, 1).
+type Promise = accountant.Promise
 
-func (t Target) check(op string) error {
-	return cmp.Or(fault.Positive(op, "target.Alpha", t.Alpha), fault.Delta(op, "target.Delta", t.Delta))
+func checkPromise(op string, p Promise) error {
+	return cmp.Or(fault.Positive(op, "target.Alpha", p.Alpha), fault.Delta(op, "target.Delta", p.Delta))
 }
 
 // LinearOptions tune [NewLinear]. Nil and the zero value mean the defaults.
@@ -76,7 +77,7 @@ type Linear[P any] struct {
 // model. Errors are [*metric.ValueError] for an argument outside its domain, for a
 // norm that the target cannot have, and for a level of the noise,
 // Alpha/Lipschitz, outside [1e-100, 1e100]; and those of the options.
-func NewLinear[P any](ctx context.Context, q Query[P], model Model, target Target, o *LinearOptions[P]) (*Linear[P], error) {
+func NewLinear[P any](ctx context.Context, q Query[P], model Model, target Promise, o *LinearOptions[P]) (*Linear[P], error) {
 	const op = "emd: NewLinear"
 	o = cmp.Or(o, &LinearOptions[P]{})
 	m, err := newMeans(ctx, op, q, model, target, o.Sample, o.Contains)
@@ -351,9 +352,9 @@ type means[P any] struct {
 }
 
 // newMeans checks the arguments, the query on the sample if there is one.
-func newMeans[P any](ctx context.Context, op string, q Query[P], model Model, target Target, sample *metric.Points[P], contains func(P) bool) (m means[P], err error) {
+func newMeans[P any](ctx context.Context, op string, q Query[P], model Model, target Promise, sample *metric.Points[P], contains func(P) bool) (m means[P], err error) {
 	model, err = model.check(op)
-	if err := cmp.Or(q.check(op), err, target.check(op)); err != nil {
+	if err := cmp.Or(q.check(op), err, checkPromise(op, target)); err != nil {
 		return m, err
 	}
 	if model.Trust == Shuffled {

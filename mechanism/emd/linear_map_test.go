@@ -21,7 +21,7 @@ func TestLinearMap_FromL1(t *testing.T) {
 	if !(w.Ratio <= q.Lipschitz && w.Ratio > 1-1e-8) {
 		t.Errorf("%v, constant %v", w, q.Lipschitz)
 	}
-	model, target := Model{Trust: Local, Diameter: 5}, Target{Alpha: 1}
+	model, target := Model{Trust: Local, Diameter: 5}, Promise{Alpha: 1}
 	l := testkit.Must(NewLinear(t.Context(), q, model, target, &LinearOptions[[]float64]{Sample: points}))
 	small := q
 	small.Lipschitz *= 0.999

@@ -58,7 +58,7 @@ func TestLinear_SecondMomentKnownAnswers(t *testing.T) {
 			{Model{Trust: Local, Diameter: 1}, 3, 1}, {Model{Trust: Local, Users: 99, Items: 7, Diameter: 1}, 0.3, 10},
 			{Model{Trust: Central, Users: 100, Diameter: 1}, 3, 0.01}, {Model{Trust: Central, Users: 1e9, Items: 5, Diameter: 1}, 3e-9, 1},
 		} {
-			l := testkit.Must(NewLinear(t.Context(), linearScaled(3, c.p, c.dim), s.model, Target{Alpha: s.alpha}, nil))
+			l := testkit.Must(NewLinear(t.Context(), linearScaled(3, c.p, c.dim), s.model, Promise{Alpha: s.alpha}, nil))
 			if got := l.StdDev() / s.factor; math.Abs(got*got-c.want) > 1e-8*c.want {
 				t.Errorf("p=%v d=%d %+v: %.10g, want %.10g", c.p, c.dim, s.model, got*got, c.want)
 			}
@@ -78,7 +78,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 		for _, m := range []Model{{Trust: Local, Diameter: c.diam}, {Trust: Central, Users: 1000, Diameter: c.diam}} {
 			n := float64(max(1, m.Users))
 			const l = 0.7
-			lin := testkit.Must(NewLinear(t.Context(), linearScaled(l, 2, 4), m, Target{Alpha: c.alpha, Delta: c.delta}, nil))
+			lin := testkit.Must(NewLinear(t.Context(), linearScaled(l, 2, 4), m, Promise{Alpha: c.alpha, Delta: c.delta}, nil))
 			s := lin.StdDev() * n / l // per unit of d_EM
 			if math.Abs(s-c.s) > 2e-7*c.s {
 				t.Errorf("%+v: s = %.9g", c, s)
@@ -101,7 +101,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 	if got := additive.GaussianDelta(paper, 25, 1); got < 0.096 || got > 0.098 {
 		t.Errorf("the paper's sigma: delta %v, is .097", got)
 	}
-	if l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 1), Model{Trust: Local, Diameter: 1}, Target{25, 1e-6}, nil)); l.StdDev() < 1.5*paper {
+	if l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 1), Model{Trust: Local, Diameter: 1}, Promise{Alpha: 25, Delta: 1e-6}, nil)); l.StdDev() < 1.5*paper {
 		t.Errorf("sigma %v is near the paper's %v", l.StdDev(), paper)
 	}
 }
@@ -114,7 +114,7 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 	for i := range 2000 {
 		alpha, l := math.Exp(8*r.NormFloat64()), math.Exp(8*r.NormFloat64())
 		model := Model{Trust: Central, Users: 1 + r.IntN(1e9), Items: 1 + r.IntN(1000), Diameter: 1}
-		lin := testkit.Must(NewLinear(t.Context(), linearScaled(l, float64(1+i%2), 1+i%3), model, Target{Alpha: alpha}, nil))
+		lin := testkit.Must(NewLinear(t.Context(), linearScaled(l, float64(1+i%2), 1+i%3), model, Promise{Alpha: alpha}, nil))
 		level := rat(lin.noise.(*additive.KNorm).Guarantee().Alpha())
 		level.Mul(level, rat(l))
 		if level.Cmp(rat(alpha)) > 0 || new(big.Rat).Mul(level, rat(1+1e-12)).Cmp(rat(alpha)) < 0 {
@@ -128,7 +128,7 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 			continue
 		}
 		model.Diameter = math.Exp(8 * r.NormFloat64())
-		lin = testkit.Must(NewLinear(t.Context(), linearScaled(l, 2, 1), model, Target{alpha, 0.1}, nil))
+		lin = testkit.Must(NewLinear(t.Context(), linearScaled(l, 2, 1), model, Promise{Alpha: alpha, Delta: 0.1}, nil))
 		reach, move := lin.noise.(*additive.Gaussian).Guarantee().Reach(), new(big.Rat).Mul(rat(model.Diameter), rat(l))
 		if rat(reach).Cmp(move) < 0 || rat(reach*(1-1e-12)).Cmp(move) > 0 {
 			t.Fatalf("l %v, %v: reach %v", l, model, reach)
@@ -173,7 +173,7 @@ func TestLinear_UsersMeansAreExact(t *testing.T) {
 // releases are the same, where sums in float64 would not be.
 func TestLinear_OrderOfItemsIsNothing(t *testing.T) {
 	for _, norm := range []float64{1, 2} {
-		l := testkit.Must(NewLinear(t.Context(), linearScaled(1, norm, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1e3}, nil))
+		l := testkit.Must(NewLinear(t.Context(), linearScaled(1, norm, 2), Model{Trust: Local, Diameter: 1}, Promise{Alpha: 1e3}, nil))
 		items := [][]float64{{4e9, -4e9}, {0.1, 1e-7}, {-4e9, 4e9}, {1.0 / 3, 0.2}}
 		for seed := range uint64(50) {
 			want := testkit.Must(l.Release(random.Seeded(seed), One(items)))
@@ -192,13 +192,13 @@ func TestLinear_StepIsNotTooCoarse(t *testing.T) {
 	for _, c := range []struct {
 		p      float64
 		dim    int
-		target Target
+		target Promise
 		step   float64
 		want   string
 	}{
-		{1, 3, Target{Alpha: 1}, 0x1p10, ""}, {2, 3, Target{Alpha: 1}, 0x1p10, ""}, {2, 3, Target{Alpha: 1, Delta: 1e-6}, 0x1p10, ""},
-		{1, 1, Target{Alpha: 1}, 0x1p46, "Step"}, {2, 3, Target{Alpha: 1}, 0x1p40, "Step"}, {2, 3, Target{Alpha: 1, Delta: 1e-6}, 0x1p30, "Step"},
-		{2, 3, Target{Alpha: 1, Delta: 1e-12}, 0, ""}, {2, 3, Target{Alpha: 1, Delta: 1e-25}, 0, ""}, {2, 1000, Target{Alpha: 1}, 0, ""},
+		{1, 3, Promise{Alpha: 1}, 0x1p10, ""}, {2, 3, Promise{Alpha: 1}, 0x1p10, ""}, {2, 3, Promise{Alpha: 1, Delta: 1e-6}, 0x1p10, ""},
+		{1, 1, Promise{Alpha: 1}, 0x1p46, "Step"}, {2, 3, Promise{Alpha: 1}, 0x1p40, "Step"}, {2, 3, Promise{Alpha: 1, Delta: 1e-6}, 0x1p30, "Step"},
+		{2, 3, Promise{Alpha: 1, Delta: 1e-12}, 0, ""}, {2, 3, Promise{Alpha: 1, Delta: 1e-25}, 0, ""}, {2, 1000, Promise{Alpha: 1}, 0, ""},
 	} {
 		_, err := NewLinear(t.Context(), linearScaled(1, c.p, c.dim), model, c.target, &LinearOptions[[]float64]{Step: c.step})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -264,13 +264,13 @@ func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 	sample := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 	for diam, want := range map[float64]string{0: "Model.Diameter = 0, want a positive number", 3.9: "above the model's diameter 3.9", 4: ""} {
 		model := Model{Trust: Central, Users: 2, Items: 1, Diameter: diam}
-		_, err := NewLinear(t.Context(), linearScaled(1, 2, 2), model, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: sample})
+		_, err := NewLinear(t.Context(), linearScaled(1, 2, 2), model, Promise{Alpha: 1}, &LinearOptions[[]float64]{Sample: sample})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("diameter %v: %v, want %q", diam, err, want)
 		}
 	}
 	one := testkit.Must(metric.NewPoints([][]float64{{1, 2}}, metric.Euclidean{}))
-	if _, err := NewLinear(t.Context(), linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: one}); err != nil {
+	if _, err := NewLinear(t.Context(), linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Promise{Alpha: 1}, &LinearOptions[[]float64]{Sample: one}); err != nil {
 		t.Errorf("one point: %v", err)
 	}
 }
@@ -280,7 +280,7 @@ func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 	users := [][][]float64{{{1, 2}}, {{3, 4}, {5, 6}}, {{0, 0}, {0, 3}, {3, 0}, {9, 9}}}
 	want := []float64{(1 + 4 + 3) / 3.0, (2 + 5 + 3) / 3.0}
-	for _, target := range []Target{{Alpha: 1e11}, {Alpha: 1e11, Delta: 1e-9}} {
+	for _, target := range []Promise{{Alpha: 1e11}, {Alpha: 1e11, Delta: 1e-9}} {
 		model := Model{Trust: Central, Users: 3, Diameter: 10, Unit: "km"}
 		l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 2), model, target, nil))
 		for range 2 { // one state for all releases
@@ -294,7 +294,7 @@ func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 			t.Errorf("guarantee %v", g)
 		}
 	}
-	local := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1e12}, nil))
+	local := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Promise{Alpha: 1e12}, nil))
 	if y := testkit.Must(local.Release(nil, One(users[2]))); !floats.EqualApprox(y, []float64{3, 3}, 1e-5) {
 		t.Errorf("local: %v", y)
 	}
@@ -307,8 +307,8 @@ func TestLinear_ErrorsAreAsStated(t *testing.T) {
 	const draws, prob = 20_000, 0.9
 	for _, c := range []struct {
 		p      float64
-		target Target
-	}{{1, Target{Alpha: 2}}, {2, Target{Alpha: 2}}, {math.Inf(1), Target{Alpha: 2}}, {3, Target{Alpha: 2}}, {2, Target{2, 1e-6}}} {
+		target Promise
+	}{{1, Promise{Alpha: 2}}, {2, Promise{Alpha: 2}}, {math.Inf(1), Promise{Alpha: 2}}, {3, Promise{Alpha: 2}}, {2, Promise{Alpha: 2, Delta: 1e-6}}} {
 		l := testkit.Must(NewLinear(t.Context(), linearScaled(0.5, c.p, 3), Model{Trust: Central, Users: 2, Diameter: 1}, c.target, nil))
 		data := linearUsers([][]float64{{1, 0, 0}}, [][]float64{{0, 1, 1}})
 		r := random.Seeded(6)
@@ -344,7 +344,7 @@ func BenchmarkLinear(b *testing.B) {
 		{"bell", testkit.Must(Ball(metric.Euclidean{}, []float64{0.5, 0.5}, 0.1, Smoothing{Width: 0.1, Kernel: Bell}))},
 	} {
 		b.Run(fmt.Sprintf("%s/items=%d", c.name, users*items), func(b *testing.B) {
-			l := testkit.Must(NewLinear(b.Context(), c.q, Model{Trust: Central, Users: users, Diameter: 2}, Target{Alpha: 1}, nil))
+			l := testkit.Must(NewLinear(b.Context(), c.q, Model{Trust: Central, Users: users, Diameter: 2}, Promise{Alpha: 1}, nil))
 			one := linearPlane(items, 1)
 			data := func(yield func([][]float64) bool) {
 				for range users {
@@ -365,7 +365,7 @@ func BenchmarkLinear(b *testing.B) {
 // Seeded releases repeat; the query sees items in order.
 func TestLinear_Repeats(t *testing.T) {
 	q := testkit.Must(Landmarks(metric.Euclidean{}, 1, []float64{0, 0}))
-	l := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 1, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Step: 0x1p-10}))
+	l := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 1, Diameter: 1}, Promise{Alpha: 1}, &LinearOptions[[]float64]{Step: 0x1p-10}))
 	a := testkit.Must(l.Release(random.Seeded(9), One([][]float64{{3, 4}})))
 	b := testkit.Must(l.Release(random.Seeded(9), One([][]float64{{3, 4}})))
 	if !slices.Equal(a, b) || a[0] != math.Round(a[0]*1024)/1024 {

@@ -79,14 +79,14 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 		}, local, true},
 		"NewLaplaceFrequencies": {func(m Model) (Guarantee, error) { return guaranteeOf(NewLaplaceFrequencies(t.Context(), space, m, 1)) }, central, true},
 		"NewLinear": {func(m Model) (Guarantee, error) {
-			return guaranteeOf(NewLinear(t.Context(), shares, m, Target{Alpha: 1}, nil))
+			return guaranteeOf(NewLinear(t.Context(), shares, m, Promise{Alpha: 1}, nil))
 		}, central, false},
 		"NewGuarantee":  {func(m Model) (Guarantee, error) { return NewGuarantee(m, pureLevel(t, 1)) }, local, false},
 		"NewDiscrete":   {func(m Model) (Guarantee, error) { return NewDiscrete(m, 1, DP{1, 0}) }, local, false},
-		"FromUserLevel": {func(m Model) (Guarantee, error) { return FromUserLevel(m, DP{1, 0}, 1) }, local, false},
-		"FromItems":     {func(m Model) (Guarantee, error) { return FromItems(m, pureLevel(t, 1)) }, local, false},
+		"FromUserLevel": {func(m Model) (Guarantee, error) { return m.FromUserLevel(DP{1, 0}, 1) }, local, false},
+		"FromItems":     {func(m Model) (Guarantee, error) { return m.FromItems(pureLevel(t, 1)) }, local, false},
 		"ItemWiseBudget": {func(m Model) (Guarantee, error) {
-			return Guarantee{}, second(ItemWiseBudget(t.Context(), m, Target{Alpha: 1}, nil))
+			return Guarantee{}, second(ItemWiseBudget(t.Context(), m, Promise{Alpha: 1}, nil))
 		}, local, false},
 		"PlanReduction": {func(m Model) (Guarantee, error) {
 			return Guarantee{}, second(PlanReduction(t.Context(), m, 1, DP{1, 1e-6}, &PlanOptions{Samples: []int{100}}))
@@ -133,12 +133,10 @@ func guaranteeOf[M interface{ Guarantee() Guarantee }](m M, err error) (Guarante
 func TestPromises_NothingIsForgotten(t *testing.T) {
 	g := promise(t, Model{Trust: Local, Items: 5, Diameter: 1}, 1, 0)
 	for arg, err := range map[string]error{
-		"Distance":          second(TypicalUsers(g, Population{Points: 3, Beta: .1})),
-		"Distance ":         second(HiddenItems(g, Population{Beta: .1})),
-		"Change.Distance":   second(accountant.Shuffle{Records: 5, Diameter: 1}.ItemDelta(accountant.Change{Alpha0: 1, Eps: 1})),
-		"Shuffle.Diameter":  second(accountant.Shuffle{Records: 5}.ItemDelta(accountant.Change{Alpha0: 1, Distance: 1, Eps: 1})),
+		"distance":          second(accountant.Shuffle{Records: 5, Alpha0: 1, Diameter: 1}.ItemDelta(0, 1)),
+		"Shuffle.Diameter":  second(accountant.Shuffle{Records: 5, Alpha0: 1}.ItemDelta(1, 1)),
 		"pair.Eps":          second(NewDiscrete(g.model, 1, DP{})),
-		"p.Eps":             second(FromUserLevel(g.model, DP{}, 1)),
+		"p.Eps":             second(g.model.FromUserLevel(DP{}, 1)),
 		"Clusters.Diameter": second(NewGKRR(Clusters{Count: 2, Size: 2, Within: .5}, 1)),
 	} {
 		wantValueError(t, arg, err, strings.TrimSpace(arg))

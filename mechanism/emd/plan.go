@@ -17,8 +17,8 @@ type ReducePlan struct {
 	// Model is the bounded model to build it for; Model.Items is the number of
 	// samples.
 	Model Model
-	// Target is the level that it may have per unit of d_EM.
-	Target
+	// Promise is what it may promise.
+	Promise
 	// Sampling is for NewReduced.
 	Sampling Sampling
 	// SampleDistance is how far apart samples of users within the radius are at
@@ -34,7 +34,7 @@ type PlanOptions struct {
 	// the powers of 2 from 16 to 65,536.
 	Samples []int
 	// Value is what the plan is to make large. For item-wise release that is
-	// what [ItemWiseBudget] allows at its Model and Target if the number of
+	// what [ItemWiseBudget] allows at its Model and Promise if the number of
 	// samples is fixed; to compare several, an expected error, negated. -Inf or
 	// NaN marks a plan that cannot be used. nil is Alpha, for mechanisms that
 	// need no delta: sampling gets all of it, and the most samples win.
@@ -119,7 +119,7 @@ const planMargin = 0x1p-40
 // try values the plan that leaves sampling of delta to sampling.
 func (p *planner) try(sampling float64) float64 {
 	plan := ReducePlan{Model: p.model, Sampling: Sampling{Radius: p.radius, Delta: sampling}}
-	plan.Target.Delta = max(0, directed.SubDown(p.target.Delta, sampling))
+	plan.Promise.Delta = max(0, directed.SubDown(p.target.Delta, sampling))
 	c := sampleMean{samples: float64(p.model.Items), mean: directed.DivUp(p.radius, p.model.Diameter)}
 	// The level of the mechanism is what makes the whole promise Eps at q.
 	q, capped := c.root(func(q float64) float64 { return directed.DivUp(p.target.Eps, q) }, sampling)

@@ -59,11 +59,11 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 	}
 	// Item-wise release: more samples make the user's items weigh less each.
 	item := func(p ReducePlan) float64 {
-		a, err := ItemWiseBudget(t.Context(), p.Model, p.Target, nil)
+		a, err := ItemWiseBudget(t.Context(), p.Model, p.Promise, nil)
 		if err != nil {
 			return math.Inf(-1)
 		}
-		return a.Alpha0
+		return a.Value
 	}
 	p, err = PlanReduction(t.Context(), model, .05, target, &PlanOptions{Samples: []int{64}, Value: item})
 	if err != nil || p.Delta == 0 || p.Value <= p.Alpha/64 {

@@ -135,14 +135,14 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 	pts := testkit.Must(metric.NewPoints(linearPlane(300, 2), metric.Euclidean{}))
 	sample := &LinearOptions[[]float64]{Sample: pts}
 	for name, q := range linearQueries() {
-		if _, err := NewLinear(t.Context(), q, model, Target{Alpha: 1}, sample); err != nil {
+		if _, err := NewLinear(t.Context(), q, model, Promise{Alpha: 1}, sample); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		// Half the constant, and one that falls short of what the sample shows
 		// by little.
 		for _, stated := range []float64{0.5 * q.Lipschitz, 0.99 * testkit.Must(LipschitzAtLeast(t.Context(), q, pts)).Ratio} {
 			q.Lipschitz = stated
-			_, err := NewLinear(t.Context(), q, model, Target{Alpha: 1}, sample)
+			_, err := NewLinear(t.Context(), q, model, Promise{Alpha: 1}, sample)
 			var wrong *LipschitzError
 			if !errors.As(err, &wrong) || wrong.Slope.Ratio <= q.Lipschitz || wrong.Slope.I == wrong.Slope.J {
 				t.Errorf("%s stated as %v: %v", name, stated, err)
@@ -152,7 +152,7 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 	// A jump has slope 1/d for a pair at distance d across it, and one is
 	// nearer than 1/16 here.
 	jump := testkit.Must(Indicator(func(x []float64) bool { return x[0] < 0.5 }, 0x1p-4))
-	if _, err := NewLinear(t.Context(), jump, model, Target{Alpha: 1}, sample); err == nil || !strings.Contains(err.Error(), "stated as 16, but points") {
+	if _, err := NewLinear(t.Context(), jump, model, Promise{Alpha: 1}, sample); err == nil || !strings.Contains(err.Error(), "stated as 16, but points") {
 		t.Errorf("a jump: %v", err)
 	}
 	if _, err := Indicator(func([]float64) bool { return true }, 0); !errors.Is(err, ErrDiscontinuous) {

@@ -78,12 +78,6 @@ func TestConstructors_Refuse(t *testing.T) {
 	unbounded := promise(t, open, 1, 0)
 	discrete := discretePromise(t, good, .1, DP{1, 0})
 	sampling := Sampling{Radius: .1, Delta: 1e-6}
-	alike := Population{Distance: .1, Points: 3, Beta: .1}
-	like := func(change func(p *Population)) Population {
-		p := alike
-		change(&p)
-		return p
-	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	project := func(s metric.Finite, g ...float64) error {
@@ -129,9 +123,9 @@ func TestConstructors_Refuse(t *testing.T) {
 		{itemWise(ch, narrow, &ItemWiseOptions{Space: c}), "above the model's diameter 0.9", nil},
 		{itemWise(ch, good, &ItemWiseOptions{Space: line(t, 5)}), "Space has size 5, want 4", nil},
 		{itemWise(ch, good, &ItemWiseOptions{Delta: 1}), "emd: NewItemWise: Delta = 1", nil},
-		{second(ItemWiseBudget(ctx, open, Target{Alpha: 1}, nil)), "emd: ItemWiseBudget: Model.Items = 0", nil},
-		{second(ItemWiseBudget(ctx, good, Target{Alpha: inf}, nil)), "target.Alpha = +Inf", nil},
-		{second(ItemWiseBudget(ctx, good, Target{1, -1}, nil)), "target.Delta = -1", nil},
+		{second(ItemWiseBudget(ctx, open, Promise{Alpha: 1}, nil)), "emd: ItemWiseBudget: Model.Items = 0", nil},
+		{second(ItemWiseBudget(ctx, good, Promise{Alpha: inf}, nil)), "target.Alpha = +Inf", nil},
+		{second(ItemWiseBudget(ctx, good, Promise{Alpha: 1, Delta: -1}, nil)), "target.Delta = -1", nil},
 
 		{second(NewGKRRFrequencies(ctx, nil, good, nil)), "emd: NewGKRRFrequencies: a GKRR that is not from NewGKRR", nil},
 		{second(NewGKRRFrequencies(ctx, g, Model{}, nil)), "emd: NewGKRRFrequencies: Model.Trust = 0", nil},
@@ -149,8 +143,8 @@ func TestConstructors_Refuse(t *testing.T) {
 		{frequencies(ch, Clusters{Count: 2, Size: 2, Within: 5, Diameter: 1}, good, nil), "Clusters.Within = 5", nil},
 		{frequencies(ch, c, good, &FrequencyOptions{MaxCondition: 1.5}), "is above 1.5", nil},
 		{second(NewHadamardFrequencies(ctx, c, open, DP{Eps: 1}, nil)), "emd: NewHadamardFrequencies: Model.Items = 0", nil},
-		{second(NewHadamardFrequencies(ctx, c, good, DP{}, nil)), "Eps = 0", nil},
-		{second(NewHadamardFrequencies(ctx, c, good, DP{1, 1}, nil)), "Delta = 1", nil},
+		{second(NewHadamardFrequencies(ctx, c, good, DP{}, nil)), "eps = 0", nil},
+		{second(NewHadamardFrequencies(ctx, c, good, DP{1, 1}, nil)), "delta = 1", nil},
 		{second(NewHadamardFrequencies(ctx, nil, good, DP{Eps: 1}, nil)), "emd: NewHadamardFrequencies: ", metric.ErrEmpty},
 		{second(NewHadamardFrequencies(ctx, c, narrow, DP{Eps: 1}, nil)), "above the model's diameter 0.9", nil},
 		{second(NewLaplaceFrequencies(ctx, c, km, 1)), "emd: NewLaplaceFrequencies: Model.Trust = 1, want Central", nil},
@@ -168,22 +162,22 @@ func TestConstructors_Refuse(t *testing.T) {
 		{second(NewDiscrete(open, 1, DP{nan, 0})), "pair.Eps = NaN", nil},
 		{second(NewDiscrete(open, 1, DP{1, 1})), "pair.Delta = 1", nil},
 		{second(unbounded.Discrete(-1)), "emd: Guarantee.Discrete: radius = -1", nil},
-		{second(FromUserLevel(open, DP{1, 0}, .1)), "emd: FromUserLevel: Model.Items = 0", nil},
-		{second(FromUserLevel(Model{Items: 3, Diameter: 1}, DP{1, 0}, .1)), "Model.Trust = 0", nil},
-		{second(FromUserLevel(good, DP{-1, 0}, .1)), "p.Eps = -1", nil},
-		{second(FromUserLevel(good, DP{inf, 0}, .1)), "p.Eps = +Inf", nil},
-		{second(FromUserLevel(good, DP{1, 1}, .1)), "emd: FromUserLevel: p.Delta = 1", nil},
-		{second(FromUserLevel(good, DP{1, 0}, 0)), "minDistance = 0", nil},
-		{second(FromUserLevel(good, DP{1, 0}, 1.1)), "minDistance = 1.1", nil},
-		{second(FromItems(open, pureLevel(t, 1))), "emd: FromItems: Model.Items = 0", nil},
-		{second(FromItems(km, pureLevel(t, 1))), "emd: FromItems: ", mechanism.ErrUnit},
-		{second(FromItems(good, mechanism.Guarantee{})), "no guarantee promises nothing about 3 items", nil},
-		{second(FromItems(good, large)), "promises nothing about 3 items", nil},
-		{second(FromItems(good, near)), "promises nothing about 3 items", nil},
-		{second(ToItems(bounded, -1)), "emd: ToItems: m = -1", nil},
-		{second(ToItems(bounded, 4)), "m = 4", nil},
-		{second(ToItems(unbounded, 0)), "m = 0", nil},
-		{second(ToItems(discrete, 3)), "emd: ToItems: ", ErrModel},
+		{second(open.FromUserLevel(DP{1, 0}, .1)), "emd: Model.FromUserLevel: Model.Items = 0", nil},
+		{second(Model{Items: 3, Diameter: 1}.FromUserLevel(DP{1, 0}, .1)), "Model.Trust = 0", nil},
+		{second(good.FromUserLevel(DP{-1, 0}, .1)), "p.Eps = -1", nil},
+		{second(good.FromUserLevel(DP{inf, 0}, .1)), "p.Eps = +Inf", nil},
+		{second(good.FromUserLevel(DP{1, 1}, .1)), "emd: Model.FromUserLevel: p.Delta = 1", nil},
+		{second(good.FromUserLevel(DP{1, 0}, 0)), "minDistance = 0", nil},
+		{second(good.FromUserLevel(DP{1, 0}, 1.1)), "minDistance = 1.1", nil},
+		{second(open.FromItems(pureLevel(t, 1))), "emd: Model.FromItems: Model.Items = 0", nil},
+		{second(km.FromItems(pureLevel(t, 1))), "emd: Model.FromItems: ", mechanism.ErrUnit},
+		{second(good.FromItems(mechanism.Guarantee{})), "no guarantee promises nothing about 3 items", nil},
+		{second(good.FromItems(large)), "promises nothing about 3 items", nil},
+		{second(good.FromItems(near)), "promises nothing about 3 items", nil},
+		{second(bounded.ToItems(-1)), "emd: Guarantee.ToItems: m = -1", nil},
+		{second(bounded.ToItems(4)), "m = 4", nil},
+		{second(unbounded.ToItems(0)), "m = 0", nil},
+		{second(discrete.ToItems(3)), "emd: Guarantee.ToItems: ", ErrModel},
 
 		{reduce(Guarantee{}, sampling), "emd: NewReduced: ", ErrModel},
 		{reduce(unbounded, sampling), "emd: NewReduced: ", ErrModel},
@@ -205,25 +199,16 @@ func TestConstructors_Refuse(t *testing.T) {
 		{plan(open, .1, DP{1, 1e-6}, &PlanOptions{Samples: []int{}}), "no plan has a value", nil},
 		{plan(open, .1, DP{1, 1e-6}, &PlanOptions{Value: func(ReducePlan) float64 { return nan }}), "no plan has a value", nil},
 
-		{second(TypicalUsers(Guarantee{}, Population{Distance: .1, Items: 3, Points: 3, Beta: .1})), "emd: TypicalUsers: the guarantee promises nothing", nil},
-		{second(TypicalUsers(bounded, like(func(p *Population) { p.Items = 4 }))), "Items = 4", nil},
-		{second(TypicalUsers(bounded, like(func(p *Population) { p.Distance = -1 }))), "Distance = -1", nil},
-		{second(TypicalUsers(bounded, like(func(p *Population) { p.Beta = 1 }))), "Beta = 1", nil},
-		{second(TypicalUsers(bounded, like(func(p *Population) { p.Points = 0 }))), "Points = 0", nil},
-		{second(TypicalUsers(bounded, like(func(p *Population) { p.Spread = nan }))), "Spread = NaN", nil},
-		{second(TypicalUsers(unbounded, alike)), "Items = 0", nil},
-		{second(HiddenItems(bounded, like(func(p *Population) { p.Beta = 1 }))), "emd: HiddenItems: Beta = 1", nil},
-		{second(HiddenItems(discrete, alike)), "emd: HiddenItems: ", ErrModel},
 		{second(ChooseAlpha(nil)), "emd: ChooseAlpha: ", metric.ErrEmpty},
 		{second(ChooseAlpha([]Move{{1, 1, 1}, {0, 1, 1}})), "moves.Distance[1] = 0", nil},
 		{second(ChooseAlpha([]Move{{1, 1.01, 1}})), "moves.Fraction[0] = 1.01", nil},
 		{second(ChooseAlpha([]Move{{1, 1, inf}})), "moves.Eps[0] = +Inf", nil},
 		{second(ChooseAlpha([]Move{{1e300, 1, 1e-300}})), "beyond the range of float64", nil},
-		{second(Promises(bounded, []Move{{1, nan, 1}})), "emd: Promises: moves.Fraction[0] = NaN", nil},
-		{second(Promises(bounded, []Move{{1, 1, 0}, {2.5, .1, 0}})), "moves.Distance[1] = 2.5, want at most the model's diameter 1", nil}, // Guarantee.At would stop there
+		{second(bounded.Protects([]Move{{1, nan, 1}})), "emd: Guarantee.Protects: moves.Fraction[0] = NaN", nil},
+		{second(bounded.Protects([]Move{{1, 1, 0}, {2.5, .1, 0}})), "moves.Distance[1] = 2.5, want at most the model's diameter 1", nil}, // Guarantee.At would stop there
 	})
-	if ps, err := Promises(bounded, []Move{{1, 1, nan}}); err != nil || ps[0].Eps != 1 {
-		t.Errorf("Promises reads Eps: %v, %v", ps, err)
+	if ps, err := bounded.Protects([]Move{{1, 1, nan}}); err != nil || ps[0].Eps != 1 {
+		t.Errorf("Protects reads Eps: %v, %v", ps, err)
 	}
 	if err := itemWise(ch, Model{Trust: Shuffled, Items: math.MaxInt, Users: 3, Diameter: 1}, nil); err == nil && strconv.IntSize == 64 {
 		t.Error("too many items")
@@ -243,8 +228,8 @@ func TestQueries_Refuse(t *testing.T) {
 	}
 	mapped := func(f [][]float64, phi Query[[]float64]) error { return second(LinearMap(f, phi)) }
 	model := Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}
-	linear := func(change func(q *Query[[]float64], m *Model, target *Target)) error {
-		q, m, target := linearScaled(1, 2, 2), model, Target{Alpha: 1}
+	linear := func(change func(q *Query[[]float64], m *Model, target *Promise)) error {
+		q, m, target := linearScaled(1, 2, 2), model, Promise{Alpha: 1}
 		change(&q, &m, &target)
 		return second(NewLinear(ctx, q, m, target, nil))
 	}
@@ -272,21 +257,21 @@ func TestQueries_Refuse(t *testing.T) {
 		{third(Shares(ctx, Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1})), "space has size 1", nil},
 		{third(Shares(ctx, same)), "distance of points 0 and 2 = 0", nil},
 
-		{linear(func(_ *Query[[]float64], _ *Model, p *Target) { p.Alpha = 0 }), "emd: NewLinear: target.Alpha = 0", nil},
-		{linear(func(_ *Query[[]float64], _ *Model, p *Target) { p.Alpha = 1e-200 }), "1e-100", nil},
-		{linear(func(_ *Query[[]float64], _ *Model, p *Target) { p.Delta = 1 }), "target.Delta = 1", nil},
-		{linear(func(_ *Query[[]float64], _ *Model, p *Target) { p.Delta = nan }), "target.Delta = NaN", nil},
-		{linear(func(q *Query[[]float64], _ *Model, p *Target) { p.Delta, q.Norm.P = .1, 1 }), "Norm.P = 1, want 2", nil},
-		{linear(func(_ *Query[[]float64], m *Model, _ *Target) { m.Trust = 0 }), "Model.Trust = 0", nil},
-		{linear(func(_ *Query[[]float64], m *Model, _ *Target) { m.Trust = Shuffled }), "Model.Trust = 2, want Local or Central", nil},
-		{linear(func(_ *Query[[]float64], m *Model, _ *Target) { m.Users = 0 }), "Model.Users = 0", nil},
-		{linear(func(_ *Query[[]float64], m *Model, _ *Target) { m.Diameter = -1 }), "Model.Diameter = -1", nil},
-		{linear(func(q *Query[[]float64], _ *Model, _ *Target) { q.Func = nil }), `"scaled" has no Func`, nil},
-		{linear(func(q *Query[[]float64], _ *Model, _ *Target) { q.Lipschitz = nan }), "Lipschitz = NaN", nil},
-		{linear(func(q *Query[[]float64], _ *Model, _ *Target) { q.Norm.P = .5 }), "Norm.P = 0.5", nil},
-		{linear(func(q *Query[[]float64], _ *Model, _ *Target) { q.Norm.Dim = 0 }), "Norm.Dim = 0", nil},
-		{linear(func(q *Query[[]float64], _ *Model, _ *Target) { q.Norm.Dim = math.MaxInt }), "GiB", nil},
-		{second(NewLinear(ctx, l2, model, Target{Alpha: 1}, &LinearOptions[[]float64]{Step: 0.3})), "emd: NewLinear: ", nil},
+		{linear(func(_ *Query[[]float64], _ *Model, p *Promise) { p.Alpha = 0 }), "emd: NewLinear: target.Alpha = 0", nil},
+		{linear(func(_ *Query[[]float64], _ *Model, p *Promise) { p.Alpha = 1e-200 }), "1e-100", nil},
+		{linear(func(_ *Query[[]float64], _ *Model, p *Promise) { p.Delta = 1 }), "target.Delta = 1", nil},
+		{linear(func(_ *Query[[]float64], _ *Model, p *Promise) { p.Delta = nan }), "target.Delta = NaN", nil},
+		{linear(func(q *Query[[]float64], _ *Model, p *Promise) { p.Delta, q.Norm.P = .1, 1 }), "Norm.P = 1, want 2", nil},
+		{linear(func(_ *Query[[]float64], m *Model, _ *Promise) { m.Trust = 0 }), "Model.Trust = 0", nil},
+		{linear(func(_ *Query[[]float64], m *Model, _ *Promise) { m.Trust = Shuffled }), "Model.Trust = 2, want Local or Central", nil},
+		{linear(func(_ *Query[[]float64], m *Model, _ *Promise) { m.Users = 0 }), "Model.Users = 0", nil},
+		{linear(func(_ *Query[[]float64], m *Model, _ *Promise) { m.Diameter = -1 }), "Model.Diameter = -1", nil},
+		{linear(func(q *Query[[]float64], _ *Model, _ *Promise) { q.Func = nil }), `"scaled" has no Func`, nil},
+		{linear(func(q *Query[[]float64], _ *Model, _ *Promise) { q.Lipschitz = nan }), "Lipschitz = NaN", nil},
+		{linear(func(q *Query[[]float64], _ *Model, _ *Promise) { q.Norm.P = .5 }), "Norm.P = 0.5", nil},
+		{linear(func(q *Query[[]float64], _ *Model, _ *Promise) { q.Norm.Dim = 0 }), "Norm.Dim = 0", nil},
+		{linear(func(q *Query[[]float64], _ *Model, _ *Promise) { q.Norm.Dim = math.MaxInt }), "GiB", nil},
+		{second(NewLinear(ctx, l2, model, Promise{Alpha: 1}, &LinearOptions[[]float64]{Step: 0.3})), "emd: NewLinear: ", nil},
 	})
 	queries := linearQueries()
 	delete(queries, "region") // its distance is the caller's
@@ -371,7 +356,7 @@ func TestReleases_RefuseData(t *testing.T) {
 
 func TestLinear_RefuseData(t *testing.T) {
 	ctx, nan := t.Context(), math.NaN()
-	model, target := Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}, Target{Alpha: 1}
+	model, target := Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}, Promise{Alpha: 1}
 	q := linearScaled(1, 2, 2)
 	l := testkit.Must(NewLinear(ctx, q, model, target, &LinearOptions[[]float64]{
 		Contains: func(x []float64) bool { return len(x) != 2 || !(x[0] > 100 && x[0] < 1e300) },

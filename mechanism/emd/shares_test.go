@@ -45,7 +45,7 @@ func TestShares_Constant(t *testing.T) {
 func TestShares_Release(t *testing.T) {
 	space := Clusters{Count: 3, Size: 1, Within: 1, Diameter: 1}
 	q, weight, _ := Shares(t.Context(), space)
-	m := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 2, Diameter: 1}, Target{Alpha: 1e11}, nil))
+	m := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 2, Diameter: 1}, Promise{Alpha: 1e11}, nil))
 	y, err := m.Release(nil, slices.Values([][]int{{0, 0, 0, 2}, {2, 1}}))
 	if err == nil {
 		floats.Div(y, weight)

@@ -21,17 +21,17 @@ import (
 // m*diameter/minDistance. It protects small moves no better than large ones.
 //
 // Source: IRC24, Section 8.
-func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
-	const op = "emd: FromUserLevel"
-	model, err := model.check(op)
-	if err := cmp.Or(err, model.checkBounded(op), p.stated(op, "p"),
+func (m Model) FromUserLevel(p DP, minDistance float64) (Guarantee, error) {
+	const op = "emd: Model.FromUserLevel"
+	m, err := m.check(op)
+	if err := cmp.Or(err, m.checkBounded(op), p.stated(op, "p"),
 		fault.NonNegative(op, "p.Eps", p.Eps), fault.Delta(op, "p.Delta", p.Delta)); err != nil {
 		return Guarantee{}, err
 	}
-	if !(minDistance > 0 && minDistance <= model.Diameter) {
+	if !(minDistance > 0 && minDistance <= m.Diameter) {
 		return Guarantee{}, fault.Value(op, "minDistance", minDistance, "a number in (0, Model.Diameter]")
 	}
-	return perUnit(model, directed.DivUp(directed.MulUp(p.Eps, float64(model.Items)), minDistance), p.Delta)
+	return perUnit(m, directed.DivUp(directed.MulUp(p.Eps, float64(m.Items)), minDistance), p.Delta)
 }
 
 // FromItems turns metric privacy of single items into privacy under d_EM in a bounded
@@ -41,22 +41,22 @@ func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
 // delta that reaches 1 is an error. The mechanism must not look at the order of a user's
 // items.
 //
-// Loss: none for delta0 = 0, where [ToItems] leads back. Any mechanism can be used so; for
+// Loss: none for delta0 = 0, where [Guarantee.ToItems] leads back. Any mechanism can be used so; for
 // item-wise release [NewItemWise] has far better levels.
-func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
-	const op = "emd: FromItems"
-	model, err := model.check(op)
-	if err := cmp.Or(err, model.checkBounded(op)); err != nil {
+func (m Model) FromItems(item mechanism.Guarantee) (Guarantee, error) {
+	const op = "emd: Model.FromItems"
+	m, err := m.check(op)
+	if err := cmp.Or(err, m.checkBounded(op)); err != nil {
 		return Guarantee{}, err
 	}
-	if item.Unit() != model.Unit {
-		return Guarantee{}, model.otherUnit(op, "item", item.Unit())
+	if item.Unit() != m.Unit {
+		return Guarantee{}, m.otherUnit(op, "item", item.Unit())
 	}
-	_, delta := item.Group(model.Items, model.Diameter)
-	if math.IsInf(item.Alpha(), 1) || item.Reach() < model.Diameter || delta >= 1 {
-		return Guarantee{}, fmt.Errorf("%s: %v promises nothing about %d items up to %v apart", op, item, model.Items, model.Diameter)
+	_, delta := item.Group(m.Items, m.Diameter)
+	if math.IsInf(item.Alpha(), 1) || item.Reach() < m.Diameter || delta >= 1 {
+		return Guarantee{}, fmt.Errorf("%s: %v promises nothing about %d items up to %v apart", op, item, m.Items, m.Diameter)
 	}
-	return perUnit(model, directed.MulUp(float64(model.Items), item.Alpha()), delta)
+	return perUnit(m, directed.MulUp(float64(m.Items), item.Alpha()), delta)
 }
 
 // ToItems is what a promise per unit of d_EM says about a single item of a user of m items:
@@ -67,8 +67,8 @@ func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
 //
 // Loss: none for one item. m items of one user that change together are still protected at
 // alpha, but where delta > 0 the result alone no longer shows it.
-func ToItems(g Guarantee, m int) (mechanism.Guarantee, error) {
-	const op = "emd: ToItems"
+func (g Guarantee) ToItems(m int) (mechanism.Guarantee, error) {
+	const op = "emd: Guarantee.ToItems"
 	if g.Radius() > 0 {
 		return mechanism.Guarantee{}, fmt.Errorf("%s: %w: a discrete promise has no level per unit", op, ErrModel)
 	}

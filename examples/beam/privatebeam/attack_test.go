@@ -30,11 +30,11 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 		t.Helper()
 		m := emd.Model{Trust: emd.Central, Users: users, Items: 1, Diameter: 1}
 		o := &emd.ItemWiseOptions{Delta: 1e-6}
-		budget, err := emd.ItemWiseBudget(t.Context(), emd.Model{Trust: emd.Central, Users: n - 1, Items: 1, Diameter: 1}, emd.Target{Alpha: 0.5, Delta: 1e-6}, nil)
+		budget, err := emd.ItemWiseBudget(t.Context(), emd.Model{Trust: emd.Central, Users: n - 1, Items: 1, Diameter: 1}, emd.Promise{Alpha: 0.5, Delta: 1e-6}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := exponential.Tuned(t.Context(), space, budget.Alpha0, nil)
+		c, err := exponential.Tuned(t.Context(), space, budget.Value, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -165,11 +165,11 @@ func (q *request) choose(ctx context.Context, at []metric.LatLon) (*emd.ItemWise
 	}
 	model := emd.Model{Trust: emd.Central, Users: q.users, Diameter: diameter, Unit: km}
 	budget := func(p emd.ReducePlan) float64 {
-		b, err := emd.ItemWiseBudget(ctx, p.Model, p.Target, nil)
+		b, err := emd.ItemWiseBudget(ctx, p.Model, p.Promise, nil)
 		if err != nil {
 			return math.Inf(-1)
 		}
-		return b.Alpha0
+		return b.Value
 	}
 	q.plan, err = emd.PlanReduction(ctx, model, q.move, emd.DP{Eps: q.eps, Delta: q.delta}, &emd.PlanOptions{Samples: []int{q.samples}, Value: budget})
 	if err != nil {

@@ -26,12 +26,6 @@ type Composition struct {
 	Item  float64 // in [1e-100, 700]
 }
 
-// ComposeFor is the promise that [ComposeBudget] is to keep for all together.
-type ComposeFor struct {
-	Eps   float64 // in [1e-80, 1e100]
-	Delta float64 // 0 or in [1e-300, 1)
-}
-
 // Delta returns the least delta for which the mechanisms together have level
 // (eps, delta), eps in [0, 1e100], rounded up by a relative 1e-9 or less for
 // Count up to 1e9.
@@ -70,21 +64,22 @@ func (c Composition) Level(ctx context.Context, delta float64) (float64, error) 
 }
 
 // ComposeBudget returns the largest level that each of count mechanisms may
-// have for p to hold of all together, rounded down: the Item of [Composition].
-func ComposeBudget(ctx context.Context, count int64, p ComposeFor) (float64, error) {
+// have for all together to be (eps, delta)-private, rounded down: the Item of
+// [Composition]. eps is in [1e-80, 1e100], delta 0 or in [1e-300, 1).
+func ComposeBudget(ctx context.Context, count int64, eps, delta float64) (float64, error) {
 	const op = "accountant: ComposeBudget"
 	err := cmp.Or(Composition{count, 1}.check(op),
-		within(op, "ComposeFor.Eps", p.Eps, 1e-80, 1/minUnit, "a number in [1e-80, 1e100]"), slack(op, "ComposeFor.Delta", p.Delta))
+		within(op, "eps", eps, 1e-80, 1/minUnit, "a number in [1e-80, 1e100]"), slack(op, "delta", delta))
 	if err != nil {
 		return 0, err
 	}
-	lo := directed.DivDown(p.Eps, float64(count))
-	if p.Delta == 0 || lo >= maxLevel {
+	lo := directed.DivDown(eps, float64(count))
+	if delta == 0 || lo >= maxLevel {
 		return lo, nil
 	}
-	target := directed.LogDown(p.Delta)
+	target := directed.LogDown(delta)
 	return largest(lo, composeTol, func(item float64) (bool, error) {
-		log, err := Composition{count, item}.logDelta(ctx, p.Eps)
+		log, err := Composition{count, item}.logDelta(ctx, eps)
 		return err == nil && log <= target, err
 	})
 }

@@ -18,7 +18,7 @@ var bg = context.Background()
 
 func TestCompose_KnownAnswers(t *testing.T) {
 	for _, c := range []struct{ delta, item float64 }{{1e-12, 0.004838732781}, {1e-6, 0.007495100134}} {
-		got, err := ComposeBudget(bg, 1000, ComposeFor{1, c.delta})
+		got, err := ComposeBudget(bg, 1000, 1, c.delta)
 		if err != nil || math.Abs(got/c.item-1) > 1e-9 {
 			t.Errorf("delta %g: item %.12g, want %.12g, %v", c.delta, got, c.item, err)
 		}
@@ -112,12 +112,12 @@ func TestCompose_AnswersKeepDelta(t *testing.T) {
 			t.Errorf("%+v: level %v of %v has delta %v, %v", c, eps, slack, delta, err)
 		}
 		eps = 0.1 + r.Float64()
-		item := testkit.Must(ComposeBudget(bg, c.Count, ComposeFor{eps, slack}))
+		item := testkit.Must(ComposeBudget(bg, c.Count, eps, slack))
 		if delta, err = (Composition{c.Count, item}).Delta(bg, eps); err != nil || delta > slack {
 			t.Errorf("%+v: budget %v of (%v, %v) has delta %v, %v", c, item, eps, slack, delta, err)
 		}
 		items := new(big.Rat).SetInt64(c.Count)
-		if item, err = ComposeBudget(bg, c.Count, ComposeFor{Eps: eps}); err != nil || items.Mul(items, ratio(t, item)).Cmp(ratio(t, eps)) > 0 {
+		if item, err = ComposeBudget(bg, c.Count, eps, 0); err != nil || items.Mul(items, ratio(t, item)).Cmp(ratio(t, eps)) > 0 {
 			t.Errorf("%+v: budget %v of %v, %v", c, item, eps, err)
 		}
 		items.SetInt64(c.Count)
@@ -166,7 +166,7 @@ func FuzzCompose(f *testing.F) {
 		if v, err := (Composition{m, item}).Level(bg, delta); err == nil && !(v >= 0 && v <= float64(m)*item*(1+1e-12)) {
 			t.Errorf("level %g", v)
 		}
-		if v, err := ComposeBudget(bg, m, ComposeFor{eps, delta}); err == nil && !(v >= eps/float64(m)*(1-1e-12)) {
+		if v, err := ComposeBudget(bg, m, eps, delta); err == nil && !(v >= eps/float64(m)*(1-1e-12)) {
 			t.Errorf("budget %g", v)
 		}
 	})

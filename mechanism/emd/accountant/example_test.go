@@ -16,21 +16,22 @@ import (
 func Example() {
 	ctx := context.Background()
 	s := accountant.Shuffle{Records: 1_000_000, Items: 10, Diameter: 5} // km
-	budget, err := s.Budget(ctx, accountant.BudgetFor{Alpha: 0.5, Delta: 1e-9})
+	budget, err := s.Budget(ctx, accountant.Promise{Alpha: 0.5, Delta: 1e-9})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("the randomizer may have %.3f per km by the %v\n", budget.Alpha0, budget.Theorem)
-	level, err := s.Level(ctx, accountant.LevelAt{Alpha0: 0.8, Delta: 1e-9})
+	fmt.Printf("the randomizer may have %.3f per km by the %v\n", budget.Value, budget.Theorem)
+	s.Alpha0 = 0.8
+	level, err := s.Level(ctx, 1e-9)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("with 0.8 it promises %.3f per km\n", level.Alpha)
-	slack, err := s.Delta(ctx, accountant.DeltaAt{Alpha0: 0.8, Alpha: 0.5})
+	fmt.Printf("with 0.8 it promises %.3f per km\n", level.Value)
+	slack, err := s.Delta(ctx, 0.5)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("0.5 per km holds up to a delta of %.1e\n", slack.Delta)
+	fmt.Printf("0.5 per km holds up to a delta of %.1e\n", slack.Value)
 	// Output:
 	// the randomizer may have 0.938 per km by the joint bound
 	// with 0.8 it promises 0.298 per km
@@ -71,30 +72,26 @@ func ExampleNewShuffled() {
 
 // The example of IRC24: a hundred thousand users of a thousand items, alpha =
 // 25. Shuffling by a trusted party allows a far weaker randomizer than each
-// user alone, and than the theorem of the paper says.
+// user alone.
 func ExampleShuffle_Budget() {
 	for _, records := range []int64{1000, 100_000_000} {
 		s := accountant.Shuffle{Records: records, Items: 1000, Diameter: 1}
-		promise := accountant.BudgetFor{Alpha: 25, Delta: 1e-12}
+		promise := accountant.Promise{Alpha: 25, Delta: 1e-12}
 		budget, err := s.Budget(context.Background(), promise)
 		if err != nil {
 			log.Fatal(err)
 		}
-		theorem, err := s.Theorem44(promise)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("N = %d: alpha0 = %.4f, by Theorem 4.4 %.4f\n", records, budget.Alpha0, theorem.Alpha0)
+		fmt.Printf("N = %d: alpha0 = %.4f\n", records, budget.Value)
 	}
 	// Output:
-	// N = 1000: alpha0 = 0.0807, by Theorem 4.4 0.0250
-	// N = 100000000: alpha0 = 4.2994, by Theorem 4.4 2.4839
+	// N = 1000: alpha0 = 0.0807
+	// N = 100000000: alpha0 = 4.2994
 }
 
 // One item that moves by a tenth of the diameter.
 func ExampleShuffle_ItemDelta() {
-	s := accountant.Shuffle{Records: 1000, Diameter: 1}
-	delta, err := s.ItemDelta(accountant.Change{Alpha0: 1, Distance: 0.1, Eps: 0.01})
+	s := accountant.Shuffle{Records: 1000, Alpha0: 1, Diameter: 1}
+	delta, err := s.ItemDelta(0.1, 0.01)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -105,7 +102,7 @@ func ExampleShuffle_ItemDelta() {
 
 // A thousand answers about one user, (1, 1e-6)-private together.
 func ExampleComposeBudget() {
-	item, err := accountant.ComposeBudget(context.Background(), 1000, accountant.ComposeFor{Eps: 1, Delta: 1e-6})
+	item, err := accountant.ComposeBudget(context.Background(), 1000, 1, 1e-6)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -17,19 +17,19 @@ func TestQuestions_Refuse(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	questions := map[string]func(s Shuffle, alpha0, alpha, delta float64) error{
 		"Shuffle.Level": func(s Shuffle, alpha0, _, delta float64) error {
-			return second(s.Level(bg, LevelAt{alpha0, delta}))
+			s.Alpha0 = alpha0
+			return second(s.Level(bg, delta))
 		},
 		"Shuffle.Delta": func(s Shuffle, alpha0, alpha, _ float64) error {
-			return second(s.Delta(bg, DeltaAt{alpha0, alpha}))
+			s.Alpha0 = alpha0
+			return second(s.Delta(bg, alpha))
 		},
 		"Shuffle.Budget": func(s Shuffle, _, alpha, delta float64) error {
-			return second(s.Budget(bg, BudgetFor{alpha, delta}))
-		},
-		"Shuffle.Theorem44": func(s Shuffle, _, alpha, delta float64) error {
-			return second(s.Theorem44(BudgetFor{alpha, delta}))
+			return second(s.Budget(bg, Promise{alpha, delta}))
 		},
 		"Shuffle.ItemDelta": func(s Shuffle, alpha0, _, _ float64) error {
-			return second(s.ItemDelta(Change{alpha0, 1, 0.1}))
+			s.Alpha0 = alpha0
+			return second(s.ItemDelta(1, 0.1))
 		},
 	}
 	for want, set := range map[string]func(s *Shuffle){
@@ -56,29 +56,34 @@ func TestQuestions_Refuse(t *testing.T) {
 		}
 	}
 	s := Shuffle{Records: 100, Items: 10, Diameter: 1}
+	at := func(alpha0 float64) Shuffle {
+		s := s
+		s.Alpha0 = alpha0
+		return s
+	}
 	c := Composition{1, 1}
 	for _, r := range []struct {
 		err  error
 		want string
 	}{
-		{second(s.Level(bg, LevelAt{nan, 0})), "LevelAt.Alpha0 = NaN"},
-		{second(s.Level(bg, LevelAt{0, 0})), "LevelAt.Alpha0 = 0"},
-		{second(s.Level(bg, LevelAt{inf, 0})), "LevelAt.Alpha0 = +Inf"},
-		{second(s.Level(bg, LevelAt{1, 1})), "LevelAt.Delta = 1"},
-		{second(s.Level(bg, LevelAt{1, nan})), "LevelAt.Delta = NaN"},
-		{second(s.Delta(bg, DeltaAt{-1, 1})), "DeltaAt.Alpha0 = -1"},
-		{second(s.Delta(bg, DeltaAt{1, 0})), "DeltaAt.Alpha = 0"},
-		{second(s.Delta(bg, DeltaAt{1, inf})), "DeltaAt.Alpha = +Inf"},
-		{second(s.Budget(bg, BudgetFor{nan, 0})), "BudgetFor.Alpha = NaN"},
-		{second(s.Budget(bg, BudgetFor{1, -1e-9})), "BudgetFor.Delta = -1e-09"},
-		{second(s.Budget(bg, BudgetFor{1, 1e-310})), "BudgetFor.Delta = 1e-310"},
-		{second(s.Theorem44(BudgetFor{0, 1e-9})), "BudgetFor.Alpha = 0"},
-		{second(s.ItemDelta(Change{0, 1, 0})), "Change.Alpha0 = 0"},
-		{second(s.ItemDelta(Change{1, -1, 0})), "Change.Distance = -1"},
-		{second(s.ItemDelta(Change{1, 2, 0})), "Change.Distance = 2"},
-		{second(s.ItemDelta(Change{1, nan, 0})), "Change.Distance = NaN"},
-		{second(s.ItemDelta(Change{1, 1, nan})), "Change.Eps = NaN"},
-		{second(s.ItemDelta(Change{1, 1, -1})), "Change.Eps = -1"},
+		{second(at(nan).Level(bg, 0)), "Shuffle.Alpha0 = NaN"},
+		{second(at(0).Level(bg, 0)), "Shuffle.Alpha0 = 0"},
+		{second(at(inf).Level(bg, 0)), "Shuffle.Alpha0 = +Inf"},
+		{second(at(1).Level(bg, 1)), "delta = 1"},
+		{second(at(1).Level(bg, nan)), "delta = NaN"},
+		{second(at(-1).Delta(bg, 1)), "Shuffle.Alpha0 = -1"},
+		{second(at(1).Delta(bg, 0)), "alpha = 0"},
+		{second(at(1).Delta(bg, inf)), "alpha = +Inf"},
+		{second(s.Budget(bg, Promise{nan, 0})), "p.Alpha = NaN"},
+		{second(s.Budget(bg, Promise{1, -1e-9})), "p.Delta = -1e-09"},
+		{second(s.Budget(bg, Promise{1, 1e-310})), "p.Delta = 1e-310"},
+		{second(s.Budget(bg, Promise{0, 1e-9})), "p.Alpha = 0"},
+		{second(at(0).ItemDelta(1, 0)), "Shuffle.Alpha0 = 0"},
+		{second(at(1).ItemDelta(-1, 0)), "distance = -1"},
+		{second(at(1).ItemDelta(2, 0)), "distance = 2"},
+		{second(at(1).ItemDelta(nan, 0)), "distance = NaN"},
+		{second(at(1).ItemDelta(1, nan)), "eps = NaN"},
+		{second(at(1).ItemDelta(1, -1)), "eps = -1"},
 		{second(Composition{0, 1}.Delta(bg, 0)), "Composition.Count = 0"},
 		{second(Composition{math.MaxInt64, 1}.Delta(bg, 0)), "Composition.Count = 9.2"},
 		{second(Composition{1, nan}.Level(bg, 0)), "Composition.Item = NaN"},
@@ -87,10 +92,10 @@ func TestQuestions_Refuse(t *testing.T) {
 		{second(c.Delta(bg, inf)), "eps = +Inf"},
 		{second(c.Level(bg, 1)), "delta = 1"},
 		{second(c.Level(bg, nan)), "delta = NaN"},
-		{second(ComposeBudget(bg, 0, ComposeFor{1, .1})), "Composition.Count = 0"},
-		{second(ComposeBudget(bg, 1, ComposeFor{nan, .1})), "ComposeFor.Eps = NaN"},
-		{second(ComposeBudget(bg, 1, ComposeFor{0, .1})), "ComposeFor.Eps = 0"},
-		{second(ComposeBudget(bg, 1, ComposeFor{1, 1})), "ComposeFor.Delta = 1"},
+		{second(ComposeBudget(bg, 0, 1, .1)), "Composition.Count = 0"},
+		{second(ComposeBudget(bg, 1, nan, .1)), "eps = NaN"},
+		{second(ComposeBudget(bg, 1, 0, .1)), "eps = 0"},
+		{second(ComposeBudget(bg, 1, 1, 1)), "delta = 1"},
 	} {
 		var v *fault.ValueError
 		if !errors.As(r.err, &v) || !strings.Contains(r.err.Error(), r.want) {
@@ -105,7 +110,7 @@ func second[T any](_ T, err error) error { return err }
 func TestShuffleLevel_OutsideItsRange(t *testing.T) {
 	for _, alpha0 := range []float64{1e-110, 1e-290, 701, 1e200} {
 		s := ask{Records: 100, Items: 10, Diameter: 1, Alpha0: alpha0, Delta: 1e-6}
-		if a, err := s.level(); err != nil || a.Theorem != PureComposition || a.Alpha < 10*alpha0 || a.Alpha > 10*alpha0*(1+1e-15) {
+		if a, err := s.level(); err != nil || a.Theorem != PureComposition || a.Value < 10*alpha0 || a.Value > 10*alpha0*(1+1e-15) {
 			t.Errorf("alpha0 = %g: %v, %v", alpha0, a, err)
 		}
 	}
@@ -113,12 +118,12 @@ func TestShuffleLevel_OutsideItsRange(t *testing.T) {
 
 // A question whose context is done ends, however long it would take.
 func TestShuffle_EndsWithItsContext(t *testing.T) {
-	s := Shuffle{Records: 1e9, Items: 1, Diameter: 1, Clones: MetricRandomizer}
-	many := Shuffle{Records: 4e9, Items: 20, Diameter: 1}
+	s := Shuffle{Records: 1e9, Items: 1, Alpha0: 0.7, Diameter: 1, Clones: MetricRandomizer}
+	many := Shuffle{Records: 4e9, Items: 20, Alpha0: 7.7, Diameter: 1}
 	for name, ask := range map[string]func(context.Context) error{
-		"Level":  func(ctx context.Context) error { return second(s.Level(ctx, LevelAt{Alpha0: 0.7, Delta: 1e-30})) },
-		"Budget": func(ctx context.Context) error { return second(s.Budget(ctx, BudgetFor{Alpha: 0.1, Delta: 1e-30})) },
-		"Delta":  func(ctx context.Context) error { return second(many.Delta(ctx, DeltaAt{Alpha0: 7.7, Alpha: 100})) },
+		"Level":  func(ctx context.Context) error { return second(s.Level(ctx, 1e-30)) },
+		"Budget": func(ctx context.Context) error { return second(s.Budget(ctx, Promise{Alpha: 0.1, Delta: 1e-30})) },
+		"Delta":  func(ctx context.Context) error { return second(many.Delta(ctx, 100)) },
 	} {
 		done, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -140,7 +145,7 @@ func TestShuffle_EndsWithItsContext(t *testing.T) {
 	cancel()
 	c := Composition{Count: 1000, Item: 0.01}
 	for _, err := range []error{
-		second(c.Level(done, 1e-6)), second(c.Delta(done, 1)), second(ComposeBudget(done, 1000, ComposeFor{Eps: 1, Delta: 1e-6})),
+		second(c.Level(done, 1e-6)), second(c.Delta(done, 1)), second(ComposeBudget(done, 1000, 1, 1e-6)),
 	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("composition: %v", err)
@@ -165,13 +170,13 @@ func FuzzShuffle(f *testing.F) {
 			}
 		}
 		if v, err := s.level(); err == nil {
-			in("level", v.Alpha, 0, float64(m)*level*(1+1e-12))
+			in("level", v.Value, 0, float64(m)*level*(1+1e-12))
 		}
 		if v, err := s.delta(); err == nil {
-			in("delta", v.Delta, 0, 1)
+			in("delta", v.Value, 0, 1)
 		}
 		if v, err := s.budget(); err == nil {
-			in("budget", v.Alpha0, level/float64(m)*(1-1e-12), math.MaxFloat64)
+			in("budget", v.Value, level/float64(m)*(1-1e-12), math.MaxFloat64)
 		}
 		if v, err := (ask{Records: n, Alpha0: level, Clones: Clones(clones), Diameter: 1}).item(least, delta); err == nil {
 			in("item's delta", v, 0, 1)

@@ -28,10 +28,10 @@ func (s *Shuffled) LevelInterval(ctx context.Context, delta float64) (Interval, 
 		return Interval{}, fault.Within(op, err)
 	}
 	if delta == 0 { // attained where all outputs are the one whose ratio is largest
-		return Interval{directed.MulDown(s.exact, float64(s.users.Items)), hi.Alpha, hi.Theorem, Witness{}}, nil
+		return Interval{directed.MulDown(s.exact, float64(s.users.Items)), hi.Value, hi.Theorem, Witness{}}, nil
 	}
 	lo, w, err := leastLevel(ctx, s.pairs(), directed.LogUp(delta))
-	return Interval{min(lo, hi.Alpha), hi.Alpha, hi.Theorem, w.clone()}, err
+	return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w.clone()}, err
 }
 
 // DeltaInterval brackets [Shuffled.Delta].
@@ -42,7 +42,7 @@ func (s *Shuffled) DeltaInterval(ctx context.Context, alpha float64) (Interval, 
 		return Interval{}, fault.Within(op, err)
 	}
 	lo, w, err := leastDelta(ctx, worst(s.pairs(), estimated), alpha)
-	return Interval{min(lo, hi.Delta), hi.Delta, hi.Theorem, w.clone()}, err
+	return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w.clone()}, err
 }
 
 // pairs lists, of each kind of change, the values of the others that hide it least by
@@ -82,51 +82,53 @@ func appendPairs(all []pair, u Users, w Witness, distance float64) []pair {
 }
 
 // LevelInterval brackets [Shuffle.Level] for all randomizers of that level together.
-func (s Shuffle) LevelInterval(ctx context.Context, at LevelAt) (Interval, error) {
+func (s Shuffle) LevelInterval(ctx context.Context, delta float64) (Interval, error) {
 	const op = "accountant: Shuffle.LevelInterval"
-	hi, err := s.Level(ctx, at)
+	hi, err := s.Level(ctx, delta)
 	if err != nil {
 		return Interval{}, fault.Within(op, err)
 	}
-	if at.Delta == 0 { // attained where every output is the likeliest of x
-		return Interval{directed.MulDown(float64(s.Items), at.Alpha0), hi.Alpha, hi.Theorem, Witness{}}, nil
+	if delta == 0 { // attained where every output is the likeliest of x
+		return Interval{directed.MulDown(float64(s.Items), s.Alpha0), hi.Value, hi.Theorem, Witness{}}, nil
 	}
-	lo, w, err := leastLevel(ctx, s.pairs(at.Alpha0), directed.LogUp(at.Delta))
-	return Interval{min(lo, hi.Alpha), hi.Alpha, hi.Theorem, w}, err
+	lo, w, err := leastLevel(ctx, s.pairs(), directed.LogUp(delta))
+	return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w}, err
 }
 
 // DeltaInterval brackets [Shuffle.Delta] for all randomizers of that level together.
-func (s Shuffle) DeltaInterval(ctx context.Context, at DeltaAt) (Interval, error) {
+func (s Shuffle) DeltaInterval(ctx context.Context, alpha float64) (Interval, error) {
 	const op = "accountant: Shuffle.DeltaInterval"
-	hi, err := s.Delta(ctx, at)
+	hi, err := s.Delta(ctx, alpha)
 	if err != nil {
 		return Interval{}, fault.Within(op, err)
 	}
-	lo, w, err := leastDelta(ctx, worst(s.pairs(at.Alpha0), estimated), at.Alpha)
-	return Interval{min(lo, hi.Delta), hi.Delta, hi.Theorem, w}, err
+	lo, w, err := leastDelta(ctx, worst(s.pairs(), estimated), alpha)
+	return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w}, err
 }
 
 // BudgetInterval brackets [Shuffle.Budget], the largest level at which every randomizer
 // keeps the promise: at every level above Hi some randomizer breaks it.
-func (s Shuffle) BudgetInterval(ctx context.Context, p BudgetFor) (Interval, error) {
+func (s Shuffle) BudgetInterval(ctx context.Context, p Promise) (Interval, error) {
 	const op = "accountant: Shuffle.BudgetInterval"
 	lo, err := s.Budget(ctx, p)
 	if err != nil {
 		return Interval{}, fault.Within(op, err)
 	}
 	if p.Delta == 0 {
-		return Interval{lo.Alpha0, directed.DivUp(p.Alpha, float64(s.Items)), lo.Theorem, Witness{}}, nil
+		return Interval{lo.Value, directed.DivUp(p.Alpha, float64(s.Items)), lo.Theorem, Witness{}}, nil
 	}
-	out := Interval{lo.Alpha0, math.Inf(1), lo.Theorem, Witness{}}
+	out := Interval{lo.Value, math.Inf(1), lo.Theorem, Witness{}}
 	// Many levels are tried, so one pair each has to do.
 	breaks := func(alpha0 float64) (bool, error) {
-		d, w, err := leastDelta(ctx, worst(s.pairs(alpha0), math.Log(p.Delta))[:1], p.Alpha)
+		s := s
+		s.Alpha0 = alpha0
+		d, w, err := leastDelta(ctx, worst(s.pairs(), math.Log(p.Delta))[:1], p.Alpha)
 		if err == nil && d > p.Delta {
 			out.Witness = w
 		}
 		return d > p.Delta, err
 	}
-	for hi := 2 * lo.Alpha0; hi*s.Diameter <= maxLevel; hi *= 2 {
+	for hi := 2 * lo.Value; hi*s.Diameter <= maxLevel; hi *= 2 {
 		broken, err := breaks(hi)
 		if err != nil {
 			return Interval{}, err
@@ -139,21 +141,21 @@ func (s Shuffle) BudgetInterval(ctx context.Context, p BudgetFor) (Interval, err
 	return out, nil
 }
 
-// pairs lists data sets of randomizers of level alpha0 whose outputs hide an item that
+// pairs lists data sets of randomizers of level Alpha0 whose outputs hide an item that
 // moves from x to x' as little as the level allows: an output that x favors, one that
 // x' favors, and one of the rest, which z is farthest from both of them favors. With e
-// = exp(-alpha0 D), f = exp(-alpha0 d) for d the distance of x and x',
+// = exp(-Alpha0 D), f = exp(-Alpha0 d) for d the distance of x and x',
 //
 //	x: A, f A, (1-2eA)e;  x': f A, A, (1-2eA)e;  z: e A, e A, 1-2eA;  A = (1-e)/(1+f-2e^2).
-func (s Shuffle) pairs(alpha0 float64) []pair {
-	level := alpha0 * s.Diameter
+func (s Shuffle) pairs() []pair {
+	level := s.Alpha0 * s.Diameter
 	e, em, e2m := math.Exp(-level), math.Expm1(-level), math.Expm1(-2*level)
 	var all []pair
 	add := func(d float64) {
 		if d < s.MinDistance || d == 0 {
 			return
 		}
-		x := -alpha0 * d
+		x := -s.Alpha0 * d
 		f := math.Exp(x)
 		a := -em / (math.Expm1(x) - 2*e2m)
 		rest := 1 - float64(2*e*a)

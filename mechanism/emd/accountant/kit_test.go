@@ -16,23 +16,23 @@ type ask struct {
 }
 
 func (a ask) shuffle() Shuffle {
-	return Shuffle{Records: a.Records, Items: a.Items, Diameter: a.Diameter, MinDistance: a.MinDistance, Clones: a.Clones}
+	return Shuffle{Records: a.Records, Items: a.Items, Alpha0: a.Alpha0, Diameter: a.Diameter, MinDistance: a.MinDistance, Clones: a.Clones}
 }
 
-func (a ask) level() (Level, error) {
-	return a.shuffle().Level(bg, LevelAt{a.Alpha0, a.Delta})
+func (a ask) level() (Bound, error) {
+	return a.shuffle().Level(bg, a.Delta)
 }
 
-func (a ask) delta() (Slack, error) {
-	return a.shuffle().Delta(bg, DeltaAt{a.Alpha0, a.Alpha})
+func (a ask) delta() (Bound, error) {
+	return a.shuffle().Delta(bg, a.Alpha)
 }
 
-func (a ask) budget() (Budget, error) {
-	return a.shuffle().Budget(bg, BudgetFor{a.Alpha, a.Delta})
+func (a ask) budget() (Bound, error) {
+	return a.shuffle().Budget(bg, Promise{a.Alpha, a.Delta})
 }
 
 func (a ask) item(distance, eps float64) (float64, error) {
-	return a.shuffle().ItemDelta(Change{a.Alpha0, distance, eps})
+	return a.shuffle().ItemDelta(distance, eps)
 }
 
 // joint is a over its diameter.

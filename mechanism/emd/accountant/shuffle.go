@@ -34,52 +34,23 @@ import (
 type Shuffle struct {
 	Records     int64   // N >= 1, the number of all records in the multiset
 	Items       int64   // m in [1, N] of them are the user's; at most 2^53
+	Alpha0      float64 // level of the randomizer per unit of distance: in [1e-100, 700]/Diameter; not read by Budget
 	Diameter    float64 // bounds the distance between two items: in [1e-100, 1e100]
 	MinDistance float64 // of different items at least, 0 where unknown: [MetricRandomizer] gains from it
 	Clones      Clones  // how the other records hide one that changes
 }
 
-// LevelAt is what [Shuffle.Level] is asked about.
-type LevelAt struct {
-	Alpha0 float64 // level of the randomizer, per unit of distance: > 0
-	Delta  float64 // slack of the release: 0 or in [1e-300, 1)
+// Promise is what a release is to keep.
+type Promise struct {
+	Alpha float64 // level per unit of d_EM, in [1e-100, 1e100]/Diameter
+	Delta float64 // slack: 0 or in [1e-300, 1)
 }
 
-// DeltaAt is what [Shuffle.Delta] is asked about.
-type DeltaAt struct {
-	Alpha0 float64 // level of the randomizer, in [1e-100, 700]/Diameter
-	Alpha  float64 // level of the release, in [1e-100, 1e100]/Diameter
-}
-
-// BudgetFor is the promise that [Shuffle.Budget] is to keep.
-type BudgetFor struct {
-	Alpha float64 // level of the release, in [1e-100, 1e100]/Diameter
-	Delta float64 // slack of the release: 0 or in [1e-300, 1)
-}
-
-// Change is one item that moves, and the level at which that is judged.
-type Change struct {
-	Alpha0   float64 // level of the randomizer, in [1e-100, 700]/Diameter
-	Distance float64 // by which the item moves, in (0, Diameter]
-	Eps      float64 // >= 0
-}
-
-// Level is a level per unit of d_EM, and the theorem that proves it.
-type Level struct {
-	Alpha   float64 // rounded up
-	Theorem Theorem
-}
-
-// Slack is a delta, and the theorem that proves it.
-type Slack struct {
-	Delta   float64 // rounded up
-	Theorem Theorem
-}
-
-// Budget is a level per unit of the distance between items, and its theorem.
-type Budget struct {
-	Alpha0  float64 // rounded down
-	Theorem Theorem
+// Bound is the answer to a question, rounded to the safe side: a level or a delta up, the
+// level that a randomizer may have down.
+type Bound struct {
+	Value   float64 // per unit, where it is a level
+	Theorem Theorem // that proves it
 }
 
 // Clones says with which probability p another record's output can be taken for that of the
@@ -131,11 +102,6 @@ const (
 	// SingleItem is Joint for Items = 1, where it is exact for a record among
 	// clones (see [Clones]).
 	SingleItem
-	// Theorem44 is Theorem 4.4 of IRC24 with the condition that it omits:
-	// Alpha0*Diameter <= ln(N/(16 ln(2m/delta_int))), delta_int being the
-	// theorem's delta of one item. Without it the formula is false.
-	// [Shuffle.Theorem44] alone gives it.
-	Theorem44
 	// Blanket looks at all probabilities of the randomizer. Whatever the value of
 	// another record, each output comes up with at least its least probability
 	// over all values: that part of its draw says nothing of the value, and hides
@@ -155,7 +121,6 @@ var theorems = [...]string{
 	PureComposition: "pure composition",
 	Joint:           "joint bound",
 	SingleItem:      "single item",
-	Theorem44:       "Theorem 4.4 of IRC24",
 	Blanket:         "privacy blanket",
 	TwoOutputs:      "two outputs",
 }
@@ -186,69 +151,69 @@ const (
 )
 
 // Level returns the least alpha for which the release has level (alpha,
-// at.Delta), rounded up, by the better of [PureComposition], which holds with
-// delta 0, and [Joint] (or [SingleItem]). Without Delta, and where
-// Alpha0*Diameter is outside [1e-100, 700], it is pure composition's.
+// delta), rounded up, by the better of [PureComposition], which holds with
+// delta 0, and [Joint] (or [SingleItem]). delta is 0 or in [1e-300, 1). Where it is 0, and
+// where Alpha0 > 0 is outside its range, the level is pure composition's.
 // It is within a relative 1e-7 of what its bound gives in exact arithmetic, for
 // levels up to 400/Diameter (1e-3 for one item and [MetricRandomizer], 1e-5 beyond some
 // 10^6 records), and does
 // not look below 2^-40 of pure composition's.
-func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
+func (s Shuffle) Level(ctx context.Context, delta float64) (Bound, error) {
 	const op = "accountant: Shuffle.Level"
 	b, err := s.joint(op)
-	if err := cmp.Or(err, slack(op, "LevelAt.Delta", at.Delta)); err != nil {
-		return Level{}, err
+	if err := cmp.Or(err, slack(op, "delta", delta)); err != nil {
+		return Bound{}, err
 	}
-	pure := s.pure(at.Alpha0)
-	if !(at.Alpha0 > 0) || math.IsInf(pure, 1) {
-		return Level{}, fault.Value(op, "LevelAt.Alpha0", at.Alpha0, "a positive number, finite times Items")
+	pure := s.pure()
+	if !(s.Alpha0 > 0) || math.IsInf(pure, 1) {
+		return Bound{}, fault.Value(op, "Shuffle.Alpha0", s.Alpha0, "a positive number, finite times Items")
 	}
-	best := Level{pure, PureComposition} // not rounded by the diameter
-	if at.Delta == 0 || b.setAlpha0(op, "", at.Alpha0) != nil {
+	best := Bound{pure, PureComposition} // not rounded by the diameter
+	if delta == 0 || b.setAlpha0(op, "", s.Alpha0) != nil {
 		return best, nil
 	}
-	a, err := b.level(ctx, directed.LogDown(at.Delta), b.pure())
+	a, err := b.level(ctx, directed.LogDown(delta), b.pure())
 	if err != nil {
-		return Level{}, err
+		return Bound{}, err
 	}
 	if a < b.pure() {
-		best = Level{directed.DivUp(a, s.Diameter), b.theorem()}
+		best = Bound{directed.DivUp(a, s.Diameter), b.theorem()}
 	}
 	return best, nil
 }
 
-// Delta returns the least delta for which the release has level (at.Alpha,
-// delta), rounded up; 1 if the bounds prove nothing. It is within a relative
-// 1e-6 of what its bound gives in exact arithmetic (1e-2 for one item and
-// [MetricRandomizer], 1e-3 beyond some 10^6 records); but for that it does not grow with at.Alpha.
-func (s Shuffle) Delta(ctx context.Context, at DeltaAt) (Slack, error) {
+// Delta returns the least delta for which the release has level (alpha,
+// delta), alpha in [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing. It
+// is within a relative 1e-6 of what its bound gives in exact arithmetic (1e-2 for one item and
+// [MetricRandomizer], 1e-3 beyond some 10^6 records); but for that it does not grow with alpha.
+func (s Shuffle) Delta(ctx context.Context, alpha float64) (Bound, error) {
 	const op = "accountant: Shuffle.Delta"
 	b, err := s.joint(op)
-	err = cmp.Or(err, b.setAlpha0(op, "DeltaAt.Alpha0", at.Alpha0))
-	alpha, low := b.alpha(op, "DeltaAt.Alpha", at.Alpha)
+	err = cmp.Or(err, b.setAlpha0(op, "Shuffle.Alpha0", s.Alpha0))
+	a, low := b.alpha(op, "alpha", alpha)
 	if err := cmp.Or(err, low); err != nil {
-		return Slack{}, err
+		return Bound{}, err
 	}
-	if at.Alpha >= s.pure(at.Alpha0) {
-		return Slack{0, PureComposition}, nil
+	if alpha >= s.pure() {
+		return Bound{0, PureComposition}, nil
 	}
-	log, err := b.value(ctx, alpha)
+	log, err := b.value(ctx, a)
 	if err != nil {
-		return Slack{}, err
+		return Bound{}, err
 	}
-	return Slack{min(1, directed.ExpUp(log)), b.theorem()}, nil
+	return Bound{min(1, directed.ExpUp(log)), b.theorem()}, nil
 }
 
 // Budget returns the largest level of the randomizer for which the bounds prove
-// the promise p, rounded down: [Shuffle.Level] of it is at most p.Alpha, and
+// the promise p, rounded down: [Shuffle.Level] at it is at most p.Alpha, and
 // less where the least delta of any level is what decides.
-func (s Shuffle) Budget(ctx context.Context, p BudgetFor) (Budget, error) {
+func (s Shuffle) Budget(ctx context.Context, p Promise) (Bound, error) {
 	const op = "accountant: Shuffle.Budget"
 	b, alpha, err := s.jointFor(op, p)
 	if err != nil {
-		return Budget{}, err
+		return Bound{}, err
 	}
-	best := Budget{directed.DivDown(p.Alpha, float64(s.Items)), PureComposition}
+	best := Bound{directed.DivDown(p.Alpha, float64(s.Items)), PureComposition}
 	if p.Delta == 0 {
 		return best, nil
 	}
@@ -257,46 +222,46 @@ func (s Shuffle) Budget(ctx context.Context, p BudgetFor) (Budget, error) {
 	// more than p.Alpha of the result.
 	a, err := b.budget(ctx, directed.LogDown(p.Delta), alpha*(1-float64(3*b.rootTol())), pure)
 	if err != nil {
-		return Budget{}, err
+		return Bound{}, err
 	}
 	if a > pure {
-		best = Budget{directed.DivDown(a, s.Diameter), b.theorem()}
+		best = Bound{directed.DivDown(a, s.Diameter), b.theorem()}
 	}
 	return best, nil
 }
 
-// ItemDelta returns the least delta for which the release has level (c.Eps, delta) against
-// one item that moves by d = c.Distance, as far as the clones hide it: with p that of
-// [Clones] and (.)_+ the positive part,
+// ItemDelta returns the least delta for which the release has level (eps, delta) against
+// one item that moves by d = distance in (0, Diameter], as far as the clones hide it: with p
+// that of [Clones], eps >= 0 and (.)_+ the positive part,
 //
 //	(1+e^eps) t Psi(tanh(eps/2)/t), t = tanh(Alpha0 d/2),
 //	Psi(tau) = E (2B/n-1-tau)_+, n-1 ~ Bin(Records-1, p), B ~ Bin(n, 1/2),
 //
 // rounded up; 0 from eps = Alpha0 d on. It does not depend on Items.
-func (s Shuffle) ItemDelta(c Change) (float64, error) {
+func (s Shuffle) ItemDelta(distance, eps float64) (float64, error) {
 	const op = "accountant: Shuffle.ItemDelta"
 	s.Items = 1
 	b, err := s.joint(op)
-	err = cmp.Or(err, b.setAlpha0(op, "Change.Alpha0", c.Alpha0), fault.NonNegative(op, "Change.Eps", c.Eps))
+	err = cmp.Or(err, b.setAlpha0(op, "Shuffle.Alpha0", s.Alpha0), fault.NonNegative(op, "eps", eps))
 	if err != nil {
 		return 0, err
 	}
-	if !(c.Distance > 0 && c.Distance <= s.Diameter) {
-		return 0, fault.Value(op, "Change.Distance", c.Distance, "a number in (0, Diameter]")
+	if !(distance > 0 && distance <= s.Diameter) {
+		return 0, fault.Value(op, "distance", distance, "a number in (0, Diameter]")
 	}
-	if c.Eps >= directed.MulUp(c.Alpha0, c.Distance) {
+	if eps >= directed.MulUp(s.Alpha0, distance) {
 		return 0, nil
 	}
-	d := max(c.Distance, minUnit*s.Diameter) // a longer change shows more, and t is normal
-	others := b.clonesAt(directed.DivDown(c.Distance, s.Diameter))
-	t := math.Tanh(c.Alpha0*d/2) * (1 + tauErr/4)
-	log := logAdd(0, c.Eps) + math.Log(t) + others.logPsi(math.Tanh(c.Eps/2)/t*(1-tauErr))
+	d := max(distance, minUnit*s.Diameter) // a longer change shows more, and t is normal
+	others := b.clonesAt(directed.DivDown(distance, s.Diameter))
+	t := math.Tanh(s.Alpha0*d/2) * (1 + tauErr/4)
+	log := logAdd(0, eps) + math.Log(t) + others.logPsi(math.Tanh(eps/2)/t*(1-tauErr))
 	return min(1, directed.ExpUp(logUp(log))), nil
 }
 
 // pure is the level of pure composition. As it is the least number that will
 // do, and Budget's the largest, the one of the other is no more than asked for.
-func (s Shuffle) pure(alpha0 float64) float64 { return directed.MulUp(float64(s.Items), alpha0) }
+func (s Shuffle) pure() float64 { return directed.MulUp(float64(s.Items), s.Alpha0) }
 
 // joint checks s. alpha0 stays 0.
 func (s Shuffle) joint(op string) (joint, error) {
@@ -323,10 +288,10 @@ func (s Shuffle) joint(op string) (joint, error) {
 }
 
 // jointFor checks s and p, whose level per diameter is alpha.
-func (s Shuffle) jointFor(op string, p BudgetFor) (b joint, alpha float64, err error) {
+func (s Shuffle) jointFor(op string, p Promise) (b joint, alpha float64, err error) {
 	b, err = s.joint(op)
-	alpha, low := b.alpha(op, "BudgetFor.Alpha", p.Alpha)
-	return b, alpha, cmp.Or(err, slack(op, "BudgetFor.Delta", p.Delta), low)
+	alpha, low := b.alpha(op, "p.Alpha", p.Alpha)
+	return b, alpha, cmp.Or(err, slack(op, "p.Delta", p.Delta), low)
 }
 
 // setAlpha0 sets the level of the randomizer, v per unit of distance.

@@ -29,9 +29,8 @@ type Shuffled struct {
 	mu      sync.Mutex
 	users   Users
 	rows    [][]float64 // probabilities, to rowErr
-	alpha0  float64     // their level
-	exact   float64     // no more than it
-	shuffle Shuffle     // what the level alone tells
+	shuffle Shuffle     // what their level alone tells
+	exact   float64     // no more than that level
 	changes []*change   // one of each kind
 	theorem Theorem
 }
@@ -54,7 +53,7 @@ func NewShuffled(ctx context.Context, c *mechanism.Channel, rho metric.Finite, u
 	if err != nil {
 		return nil, fault.Within(op, err)
 	}
-	s := &Shuffled{users: u, alpha0: audit.Hi, exact: audit.Lo, theorem: Blanket}
+	s := &Shuffled{users: u, exact: audit.Lo, theorem: Blanket}
 	diameter, near := 0.0, math.Inf(1)
 	for i := range c.Len() {
 		s.rows = append(s.rows, c.Row(i, nil))
@@ -64,9 +63,9 @@ func NewShuffled(ctx context.Context, c *mechanism.Channel, rho metric.Finite, u
 			}
 		}
 	}
-	s.shuffle = Shuffle{Records: u.Records, Items: u.Items, Diameter: diameter, MinDistance: near}
+	s.shuffle = Shuffle{Records: u.Records, Items: u.Items, Alpha0: audit.Hi, Diameter: diameter, MinDistance: near}
 	b, err := s.shuffle.joint(op)
-	if err := cmp.Or(err, b.setAlpha0(op, "the level of c", s.alpha0)); err != nil {
+	if err := cmp.Or(err, b.setAlpha0(op, "the level of c", s.shuffle.Alpha0)); err != nil {
 		return nil, err
 	}
 	return s, s.find(ctx, rho)
@@ -102,7 +101,7 @@ func (s *Shuffled) find(ctx context.Context, rho metric.Finite) error {
 			case len(least) == 2:
 				c.veils = append(c.veils, twoOutputs(from, to, least, most))
 			case len(s.rows) == 2:
-				c.veils = append(c.veils, response(directed.MulUp(s.alpha0, d)))
+				c.veils = append(c.veils, response(directed.MulUp(s.shuffle.Alpha0, d)))
 			}
 			key := fmt.Sprint(d)
 			for _, v := range c.veils {
@@ -166,35 +165,35 @@ const shuffledTol = 5e-4
 // 0 or in [1e-300, 1), rounded up: the best that the bounds of [Shuffle] and of the
 // randomizer's probabilities prove. For one item it is within a relative 1e-3 of what
 // the latter give in exact arithmetic, for more items within some 1e-2.
-func (s *Shuffled) Level(ctx context.Context, delta float64) (Level, error) {
+func (s *Shuffled) Level(ctx context.Context, delta float64) (Bound, error) {
 	const op = "accountant: Shuffled.Level"
 	if err := s.made(op); err != nil {
-		return Level{}, err
+		return Bound{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	best, err := s.shuffle.Level(ctx, LevelAt{Alpha0: s.alpha0, Delta: delta})
+	best, err := s.shuffle.Level(ctx, delta)
 	if err != nil {
-		return Level{}, fault.Within(op, err)
+		return Bound{}, fault.Within(op, err)
 	}
 	if delta == 0 {
 		return best, nil
 	}
 	target := directed.LogDown(delta)
 	holds := func(alpha float64) (bool, error) { return s.proves(ctx, alpha, target) }
-	hi := best.Alpha
+	hi := best.Value
 	for lo := hi / 2; ; lo, hi = lo/2, lo {
 		ok, err := holds(lo)
 		if err != nil {
-			return Level{}, err
+			return Bound{}, err
 		}
-		if ok && lo < best.Alpha*0x1p-40 { // as Shuffle.Level
-			return Level{lo, s.theorem}, nil
+		if ok && lo < best.Value*0x1p-40 { // as Shuffle.Level
+			return Bound{lo, s.theorem}, nil
 		}
 		if !ok {
 			_, hi, err = search.Bisect(lo, hi, shuffledTol, holds)
-			if err == nil && hi < best.Alpha {
-				best = Level{hi, s.theorem}
+			if err == nil && hi < best.Value {
+				best = Bound{hi, s.theorem}
 			}
 			return best, err
 		}
@@ -203,21 +202,21 @@ func (s *Shuffled) Level(ctx context.Context, delta float64) (Level, error) {
 
 // Delta returns the least delta found for which the release has level (alpha, delta),
 // alpha in [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing.
-func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Slack, error) {
+func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Bound, error) {
 	const op = "accountant: Shuffled.Delta"
 	if err := s.made(op); err != nil {
-		return Slack{}, err
+		return Bound{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	best, err := s.shuffle.Delta(ctx, DeltaAt{Alpha0: s.alpha0, Alpha: alpha})
+	best, err := s.shuffle.Delta(ctx, alpha)
 	if err != nil {
-		return Slack{}, fault.Within(op, err)
+		return Bound{}, fault.Within(op, err)
 	}
-	if best.Delta == 0 {
+	if best.Value == 0 {
 		return best, nil
 	}
-	hi := math.Log(best.Delta)
+	hi := math.Log(best.Value)
 	ok, err := s.proves(ctx, alpha, hi)
 	if err != nil || !ok {
 		return best, err
@@ -227,7 +226,7 @@ func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Slack, error) {
 	lo := -1.0
 	for {
 		if ok, err = holds(lo); err != nil {
-			return Slack{}, err
+			return Bound{}, err
 		}
 		if !ok || hi+lo < -690 {
 			break
@@ -236,9 +235,9 @@ func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Slack, error) {
 	}
 	_, x, err := search.Bisect(lo, 0, 0x1p-20, holds)
 	if err != nil {
-		return Slack{}, err
+		return Bound{}, err
 	}
-	return Slack{directed.ExpUp(hi + x), s.theorem}, nil
+	return Bound{directed.ExpUp(hi + x), s.theorem}, nil
 }
 
 // made refuses the zero value.

@@ -82,7 +82,7 @@ func TestShuffled_BracketsBruteForce(t *testing.T) {
 				}
 			}
 			for _, x := range []float64{0.05, 0.3, 0.8} {
-				alpha := x * s.alpha0 * float64(m)
+				alpha := x * s.shuffle.Alpha0 * float64(m)
 				i := testkit.Must(s.DeltaInterval(bg, alpha))
 				ends = append(ends, end{alpha, i.Hi, i.Lo * (1 - 1e-9)})
 			}
@@ -154,12 +154,12 @@ func TestShuffled_IntervalsAreNarrow(t *testing.T) {
 		if !(i.Lo > 0 && i.Lo <= i.Hi && i.Hi <= most*i.Lo) {
 			t.Errorf("%v: %g to %g", c, i.Lo, i.Hi)
 		}
-		level := testkit.Must(s.shuffle.Level(bg, LevelAt{Alpha0: s.alpha0, Delta: c.delta}))
-		if i.Hi > 0.75*level.Alpha {
-			t.Errorf("%v: %g, where the level alone gives %g", c, i.Hi, level.Alpha)
+		level := testkit.Must(s.shuffle.Level(bg, c.delta))
+		if i.Hi > 0.75*level.Value {
+			t.Errorf("%v: %g, where the level alone gives %g", c, i.Hi, level.Value)
 		}
-		if d := testkit.Must(s.Delta(bg, i.Hi)); d.Delta > c.delta {
-			t.Errorf("%v: delta %g at the level of %g", c, d.Delta, c.delta)
+		if d := testkit.Must(s.Delta(bg, i.Hi)); d.Value > c.delta {
+			t.Errorf("%v: delta %g at the level of %g", c, d.Value, c.delta)
 		}
 	}
 }
@@ -203,8 +203,8 @@ func TestShuffled_SuChengWang2025(t *testing.T) {
 	for _, eps0 := range []float64{0.5, 2, 4} {
 		s := clustered(t, 10, 1, 1, eps0, Users{1e4, 1})
 		i := testkit.Must(s.LevelInterval(bg, 1e-6))
-		clones := testkit.Must(s.shuffle.Level(bg, LevelAt{s.alpha0, 1e-6}))
-		if i.Theorem != Blanket || i.Hi > 1.01*i.Lo || clones.Alpha < 1.2*i.Hi {
+		clones := testkit.Must(s.shuffle.Level(bg, 1e-6))
+		if i.Theorem != Blanket || i.Hi > 1.01*i.Lo || clones.Value < 1.2*i.Hi {
 			t.Errorf("eps0 = %g: %v, clones %v", eps0, i, clones)
 		}
 	}
@@ -226,7 +226,7 @@ func TestShuffled_TakagiLiew2026(t *testing.T) {
 		two.changes[0].veils = two.changes[0].veils[:1]
 		alone := testkit.Must(two.Level(bg, delta))
 		want := math.Sqrt(2 * (1 - 1/(1+math.Exp(eps0))))
-		if got := alone.Alpha / full.Lo; math.Abs(got/want-1) > 0.03 {
+		if got := alone.Value / full.Lo; math.Abs(got/want-1) > 0.03 {
 			t.Errorf("eps0 = %g: the blanket is %g above the lower end, want %g", eps0, got, want)
 		}
 		if full.Hi > 1.05*full.Lo {
@@ -260,9 +260,9 @@ func TestShuffle_IntervalWitness(t *testing.T) {
 		{Records: 12, Items: 3, Diameter: 2, MinDistance: 0.5},
 		{Records: 9, Items: 2, Diameter: 1, Clones: MetricRandomizer, MinDistance: 1},
 	} {
-		for _, alpha0 := range []float64{0.2, 1.5} {
+		for _, s.Alpha0 = range []float64{0.2, 1.5} {
 			for _, delta := range []float64{1e-3, 1e-2} {
-				i := testkit.Must(s.LevelInterval(bg, LevelAt{alpha0, delta}))
+				i := testkit.Must(s.LevelInterval(bg, delta))
 				w := i.Witness
 				if i.Lo == 0 {
 					continue // nothing shown
@@ -271,8 +271,8 @@ func TestShuffle_IntervalWitness(t *testing.T) {
 				d := w.Distance * float64(s.Items) / float64(w.Moved) // of one item
 				for y := range w.X {
 					for _, p := range [][3]float64{{w.X[y], w.XPrime[y], d}, {w.X[y], w.Z[y], s.Diameter}, {w.XPrime[y], w.Z[y], s.Diameter}} {
-						if math.Abs(math.Log(p[0]/p[1])) > alpha0*p[2]*(1+1e-12) {
-							t.Errorf("%+v: %g and %g are apart by more than %g", w, p[0], p[1], alpha0*p[2])
+						if math.Abs(math.Log(p[0]/p[1])) > s.Alpha0*p[2]*(1+1e-12) {
+							t.Errorf("%+v: %g and %g are apart by more than %g", w, p[0], p[1], s.Alpha0*p[2])
 						}
 					}
 				}
@@ -293,14 +293,16 @@ func TestShuffle_Intervals(t *testing.T) {
 		{Records: 1e4, Items: 1, Diameter: 1, MinDistance: 1},
 		{Records: 1e5, Items: 10, Diameter: 3},
 	} {
-		at := LevelAt{1 / s.Diameter, 1e-8}
-		l := testkit.Must(s.LevelInterval(bg, at))
-		d := testkit.Must(s.DeltaInterval(bg, DeltaAt{at.Alpha0, l.Hi}))
-		b := testkit.Must(s.BudgetInterval(bg, BudgetFor{l.Hi, at.Delta}))
-		if !(l.Lo > 0.7*l.Hi && l.Lo <= l.Hi) || !(d.Lo <= d.Hi && d.Hi <= at.Delta) || !(b.Lo <= at.Alpha0*(1+1e-6) && b.Lo > at.Alpha0*(1-1e-6) && b.Hi > b.Lo && b.Hi < 1.35*b.Lo) {
+		const delta = 1e-8
+		s.Alpha0 = 1 / s.Diameter
+		l := testkit.Must(s.LevelInterval(bg, delta))
+		d := testkit.Must(s.DeltaInterval(bg, l.Hi))
+		b := testkit.Must(s.BudgetInterval(bg, Promise{l.Hi, delta}))
+		if !(l.Lo > 0.7*l.Hi && l.Lo <= l.Hi) || !(d.Lo <= d.Hi && d.Hi <= delta) || !(b.Lo <= s.Alpha0*(1+1e-6) && b.Lo > s.Alpha0*(1-1e-6) && b.Hi > b.Lo && b.Hi < 1.35*b.Lo) {
 			t.Errorf("%+v: level %v, delta %v, budget %v", s, l, d, b)
 		}
-		if over := testkit.Must(s.LevelInterval(bg, LevelAt{b.Hi, at.Delta})); over.Lo < l.Hi*(1-0.01) {
+		s.Alpha0 = b.Hi
+		if over := testkit.Must(s.LevelInterval(bg, delta)); over.Lo < l.Hi*(1-0.01) {
 			t.Errorf("%+v: at a budget of %g a level of %g is possible", s, b.Hi, over.Lo)
 		}
 	}

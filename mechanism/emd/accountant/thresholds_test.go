@@ -44,10 +44,10 @@ func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
 			s.Alpha = float64(s.Items) * s.Alpha0 * float64(k) / (steps + 1)
 			d := testkit.Must(s.delta())
 			// 1e-6 is what the doc grants each of the two.
-			if d.Delta > last*(1+2e-6) {
-				t.Errorf("%d: %+v: delta is %g, at alpha %g it was %g", i, s, d.Delta, before, last)
+			if d.Value > last*(1+2e-6) {
+				t.Errorf("%d: %+v: delta is %g, at alpha %g it was %g", i, s, d.Value, before, last)
 			}
-			if last, before = d.Delta, s.Alpha; last < 1e-250 {
+			if last, before = d.Value, s.Alpha; last < 1e-250 {
 				break
 			}
 		}
@@ -74,12 +74,12 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 		level := func(alpha0 float64) float64 {
 			q := s
 			q.Alpha0 = alpha0
-			return testkit.Must(q.level()).Alpha
+			return testkit.Must(q.level()).Value
 		}
 		delta := func(alpha float64) float64 {
 			q := s
 			q.Alpha, q.Delta = alpha, 0
-			return testkit.Must(q.delta()).Delta
+			return testkit.Must(q.delta()).Value
 		}
 		a := level(s.Alpha0)
 		if at, below := delta(a), delta(a*(1-off)); at > s.Delta*(1+tol) || below < s.Delta {
@@ -88,7 +88,7 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 		q := s
 		q.Alpha, q.Alpha0 = float64(s.Items)*s.Alpha0*r.Float64(), 0
 		b := testkit.Must(q.budget())
-		if at, above := level(b.Alpha0), level(b.Alpha0*(1+off)); at > q.Alpha || above < q.Alpha {
+		if at, above := level(b.Value), level(b.Value*(1+off)); at > q.Alpha || above < q.Alpha {
 			t.Errorf("%+v: budget %v has level %g, above it %g", q, b, at, above)
 		}
 	}
@@ -99,18 +99,18 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 func TestShuffle_BeyondTheLeastF(t *testing.T) {
 	s := ask{Records: 4e5, Items: 20, Alpha0: 7.53, Diameter: 1}
 	for _, s.Alpha = range []float64{80, 98.43, 120, 150} {
-		if d, err := s.delta(); err != nil || d.Delta > 4e-13 || d.Delta < 1e-15 {
+		if d, err := s.delta(); err != nil || d.Value > 4e-13 || d.Value < 1e-15 {
 			t.Errorf("delta(%g) = %v, %v", s.Alpha, d, err)
 		}
 	}
 	s = ask{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6, Diameter: 1}
-	if a, err := s.level(); err != nil || a.Theorem != Joint || math.Abs(a.Alpha-64.0354721) > 1e-5 {
+	if a, err := s.level(); err != nil || a.Theorem != Joint || math.Abs(a.Value-64.0354721) > 1e-5 {
 		t.Errorf("level %v, %v", a, err)
 	}
 	// From some level on the budget stays: the least G is 1e-6 there.
 	s.Alpha0 = 0
 	for _, s.Alpha = range []float64{98.43, 140} {
-		if b, err := s.budget(); err != nil || b.Theorem != Joint || math.Abs(b.Alpha0-7.81836986) > 1e-7 {
+		if b, err := s.budget(); err != nil || b.Theorem != Joint || math.Abs(b.Value-7.81836986) > 1e-7 {
 			t.Errorf("budget(%g) = %v, %v", s.Alpha, b, err)
 		}
 	}

@@ -157,11 +157,11 @@ var estimators = []struct {
 // clusteredResponse is Algorithm 4 at the largest level per item that hides a user
 // under d_EM.
 func clusteredResponse(ctx context.Context, m emd.Model) (*emd.Frequencies, error) {
-	b, err := emd.ItemWiseBudget(ctx, m, emd.Target{Alpha: alpha, Delta: slack}, nil)
+	b, err := emd.ItemWiseBudget(ctx, m, emd.Promise{Alpha: alpha, Delta: slack}, nil)
 	if err != nil {
 		return nil, err
 	}
-	g, err := emd.NewGKRR(clusters, b.Alpha0)
+	g, err := emd.NewGKRR(clusters, b.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func sayBounds(ctx context.Context, r *exhibit.Run, users int, measured float64)
 	if err != nil {
 		return err
 	}
-	exact, err := accountant.ComposeBudget(ctx, items, accountant.ComposeFor{Eps: level, Delta: delta})
+	exact, err := accountant.ComposeBudget(ctx, items, level, delta)
 	if err != nil {
 		return err
 	}

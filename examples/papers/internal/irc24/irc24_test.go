@@ -52,3 +52,42 @@ func TestMovedBy_ClosedForm(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// The example of Section 4, 1e5 users of 1,000 items each, and one user alone.
+func TestTheorem44_KnownAnswers(t *testing.T) {
+	near := func(what string, got, want, tol float64) {
+		t.Helper()
+		if math.Abs(got/want-1) > tol {
+			t.Errorf("%s = %.13g, want %.13g", what, got, want)
+		}
+	}
+	near("alpha0 of a thousand records", theorem44{1000, 1000}.budget(25, 1e-12), 0.0249678264, 1e-8)
+	central := theorem44{1e8, 1000}
+	near("alpha0 of 1e8 records", central.budget(25, 1e-12), 2.4838697213, 1e-8)
+	x := math.Log(1e-20)
+	near("sup h/w", 1000*central.factor(2, x), 16.031836746898, 1e-11)
+	near("h", 1000*math.Log1p(math.Tanh(0.5)*central.factor(2, x)), 7.381278040488, 1e-11)
+	near("h", 1000*math.Log1p(math.Tanh(0.003)*theorem44{1000, 1000}.factor(0.02, x)), 5.659574121582, 1e-11)
+	// The level is that of a delta_int whose delta is the one asked for.
+	for _, delta := range []float64{1e-3, 1e-9, 1e-30} {
+		k, e := central.level(2, math.Log(delta))/1000, math.Exp(2)/1e8
+		root := (k - 8*e) / (8 * math.Sqrt(e))
+		near("ln delta", central.logDelta(2, math.Log(4*1000)-root*root), math.Log(delta), 1e-6)
+	}
+}
+
+// At delta_int, not at delta.
+func TestTheorem44_ConditionIsWhereItSays(t *testing.T) {
+	for _, c := range []theorem44{{1e4, 1}, {1e4, 1000}, {1e8, 1}, {1e8, 1000}} {
+		for _, x := range []float64{-5, -70} {
+			edge := math.Log(c.n / (16 * (math.Log(2*c.m) - x)))
+			if !c.holds(edge*(1-1e-9), x) || c.holds(edge*(1+1e-9), x) {
+				t.Errorf("%+v, ln delta_int = %g: not at %g", c, x, edge)
+			}
+		}
+	}
+	c := theorem44{1e8, 1000}
+	if x := math.Log(1e-12); !c.holds(11, x) || !math.IsInf(c.level(11, x), 1) {
+		t.Errorf("level %g, where delta_int is too small", c.level(11, x))
+	}
+}

@@ -25,16 +25,12 @@ const (
 func itemwise(ctx context.Context, r *exhibit.Run) error {
 	const n = 10_000
 	setting := accountant.Shuffle{Records: n * held, Items: held, Diameter: 1}
-	underEM := accountant.BudgetFor{Alpha: alpha, Delta: slack}
-	composed, err := accountant.ComposeBudget(ctx, held, accountant.ComposeFor{Eps: eps, Delta: slack})
+	underEM := accountant.Promise{Alpha: alpha, Delta: slack}
+	composed, err := accountant.ComposeBudget(ctx, held, eps, slack)
 	if err != nil {
 		return err
 	}
-	whole, err := setting.Budget(ctx, accountant.BudgetFor{Alpha: eps, Delta: slack})
-	if err != nil {
-		return err
-	}
-	theorem, err := setting.Theorem44(underEM)
+	whole, err := setting.Budget(ctx, accountant.Promise{Alpha: eps, Delta: slack})
 	if err != nil {
 		return err
 	}
@@ -52,10 +48,10 @@ func itemwise(ctx context.Context, r *exhibit.Run) error {
 		why    string
 	}{
 		{"user level, composed", composed, "the baseline", exhibit.Holds, ""},
-		{"user level, shuffled", whole.Alpha0, "", exhibit.Better, "the accountant at eps, which the baseline does without"},
+		{"user level, shuffled", whole.Value, "", exhibit.Better, "the accountant at eps, which the baseline does without"},
 		{"under d_EM, composed", alpha / float64(held), "less than user level", exhibit.Holds, "alpha/m an item, without delta"},
-		{"under d_EM, Theorem 4.4", theorem.Alpha0, "less than composed", exhibit.Holds, ""},
-		{"under d_EM, accountant", proved.Alpha0, "", exhibit.Better, "proved for the same promise"},
+		{"under d_EM, Theorem 4.4", theorem44{n * held, held}.budget(alpha, slack), "less than composed", exhibit.Holds, ""},
+		{"under d_EM, accountant", proved.Value, "", exhibit.Better, "proved for the same promise"},
 	} {
 		moved, err := movedBy(rng, c.alpha0, draws)
 		if err != nil {

@@ -79,7 +79,7 @@ func errorOf(ctx context.Context, rng *rand.Rand, q query, n int, level float64,
 	if n > 1 {
 		model.Trust, model.Users = emd.Central, n
 	}
-	m, err := emd.NewLinear(ctx, q.Query, model, emd.Target{Alpha: level}, nil)
+	m, err := emd.NewLinear(ctx, q.Query, model, emd.Promise{Alpha: level}, nil)
 	if err != nil {
 		return 0, 0, err
 	}

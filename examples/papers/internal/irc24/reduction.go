@@ -127,7 +127,7 @@ func sayReduced(ctx context.Context, r *exhibit.Run) error {
 		return err
 	}
 	query := emd.Average(additive.Norm{P: 1, Dim: 1})
-	inner, err := emd.NewLinear(ctx, query, plan.Model, plan.Target, nil)
+	inner, err := emd.NewLinear(ctx, query, plan.Model, plan.Promise, nil)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func sayReduced(ctx context.Context, r *exhibit.Run) error {
 	if err != nil {
 		return err
 	}
-	direct, err := emd.NewLinear(ctx, query, model, emd.Target{Alpha: want.Eps / radius}, nil)
+	direct, err := emd.NewLinear(ctx, query, model, emd.Promise{Alpha: want.Eps / radius}, nil)
 	if err != nil {
 		return err
 	}

@@ -16,23 +16,20 @@ func shuffling(ctx context.Context, r *exhibit.Run) error {
 	const n, m, delta = 100_000, 1000, 1e-12
 	central := accountant.Shuffle{Records: n * m, Items: m, Diameter: 1}
 	local := accountant.Shuffle{Records: m, Items: m, Diameter: 1}
-	want := accountant.BudgetFor{Alpha: alpha, Delta: delta}
+	want := accountant.Promise{Alpha: alpha, Delta: delta}
 	for _, s := range []struct {
 		name    string
 		paper   any
 		setting accountant.Shuffle
 	}{{"central", "about 3.0", central}, {"local", "", local}} {
-		theorem, err := s.setting.Theorem44(want)
-		if err != nil {
-			return err
-		}
+		theorem := theorem44{float64(s.setting.Records), m}.budget(alpha, delta)
 		c := exhibit.Claim{
-			Claim: "largest alpha0 by Theorem 4.4, " + s.name, Paper: s.paper, Here: theorem.Alpha0,
-			Verdict: exhibit.If(theorem.Alpha0 < alpha/float64(m), exhibit.Differs),
+			Claim: "largest alpha0 by Theorem 4.4, " + s.name, Paper: s.paper, Here: theorem,
+			Verdict: exhibit.If(theorem < alpha/float64(m), exhibit.Differs),
 			Why:     "less than the alpha/m of plain composition, .025: the theorem gains nothing without other users",
 		}
 		if s.name == "central" {
-			c.Verdict, c.Why = exhibit.If(theorem.Alpha0 < 2.95, exhibit.Corrected), "what the theorem's formulas give when solved, with the condition that they need"
+			c.Verdict, c.Why = exhibit.If(theorem < 2.95, exhibit.Corrected), "what the theorem's formulas give when solved, with the condition that they need"
 		}
 		r.Say(c)
 		bracket, err := s.setting.BudgetInterval(ctx, want)
@@ -40,8 +37,8 @@ func shuffling(ctx context.Context, r *exhibit.Run) error {
 			return err
 		}
 		r.Say(exhibit.Claim{
-			Claim: "the same, proved and refuted, " + s.name, Paper: theorem.Alpha0, Here: fmt.Sprintf("%.4g to %.4g", bracket.Lo, bracket.Hi),
-			Verdict: exhibit.If(theorem.Alpha0 < bracket.Lo && bracket.Lo <= bracket.Hi, exhibit.Better),
+			Claim: "the same, proved and refuted, " + s.name, Paper: theorem, Here: fmt.Sprintf("%.4g to %.4g", bracket.Lo, bracket.Hi),
+			Verdict: exhibit.If(theorem < bracket.Lo && bracket.Lo <= bracket.Hi, exhibit.Better),
 			Why:     fmt.Sprintf("up to the first number every randomizer keeps the promise, by the %v; above the second some randomizer breaks it", bracket.Theorem),
 		})
 	}
@@ -50,15 +47,11 @@ func shuffling(ctx context.Context, r *exhibit.Run) error {
 	}
 	var at, theorem, proved []float64
 	for _, a := range exhibit.Size(r, []float64{2, 5, 10, 25, 50, 100, 200, 400}, []float64{1, 2, 3, 5, 7, 10, 15, 25, 35, 50, 70, 100, 150, 200, 300, 400, 600}) {
-		by, err := central.Theorem44(accountant.BudgetFor{Alpha: a, Delta: delta})
+		b, err := central.Budget(ctx, accountant.Promise{Alpha: a, Delta: delta})
 		if err != nil {
 			return err
 		}
-		b, err := central.Budget(ctx, accountant.BudgetFor{Alpha: a, Delta: delta})
-		if err != nil {
-			return err
-		}
-		at, theorem, proved = append(at, a), append(theorem, by.Alpha0), append(proved, b.Alpha0)
+		at, theorem, proved = append(at, a), append(theorem, theorem44{n * m, m}.budget(a, delta)), append(proved, b.Value)
 	}
 	return r.WriteCharts("irc24-thm4.4.png", &demo.Chart{
 		Title: "What shuffling allows an item", X: "alpha per unit of d_EM", Y: "alpha0 of an item", LogX: true,
