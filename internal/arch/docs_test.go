@@ -299,13 +299,13 @@ func Count() (int, error) { return 0, nil }
 `
 	const tests = `package p_test
 
-func ExampleNewT_suffix() {
+ func ExampleNewT_suffix() {
 	// Output: a
 }
-func ExampleMake() {
+ func ExampleMake() {
 	// Output:
 }
-func ExampleUnrun() {}
+ func ExampleUnrun() {}
 `
 	fset := token.NewFileSet()
 	parse := func(name, src string) []*ast.File {
