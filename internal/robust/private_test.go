@@ -41,6 +41,7 @@ var doors = map[string][]int{
 	"measure.Domain.Cell": {0}, "measure.Domain.Weights": {0, 1}, "measure.Count": {0}, "measure.CountPersons": {0}, "measure.CountAll": {1},
 	"measure.Counts.Add": {0}, "measure.Counts.AddN": {0, 1}, "measure.Counts.AddPerson": {0}, "measure.Counts.Merge": {0},
 	"measure.Synthesizer.Synthetic": {1}, "table.Schema.Write": {1},
+	"walk.Tree.CountsInt": {1}, "walk.Tree.HaarInt": {0},
 }
 
 var releases = regexp.MustCompile(`\.(Release\w*|Collect)$`)
@@ -183,8 +184,11 @@ func conceal(v reflect.Value, x float64, put func() bool) reflect.Value {
 			out.SetFloat(x)
 		}
 	case reflect.Int, reflect.Int64:
-		if put() {
-			out.SetInt(int64(max(-1, min(1, x)) * secretInt))
+		if size := 1.0; put() {
+			if x == secretHuge && v.Kind() == reflect.Int64 { // sums pass 2^63
+				size = 1e10
+			}
+			out.SetInt(int64(max(-size, min(size, x)) * secretInt))
 		}
 	case reflect.String:
 		if put() {
