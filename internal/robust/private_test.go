@@ -67,6 +67,10 @@ var privateCalls = func() []call {
 		Map: func(x float64) (float64, error) { return x, nil }, Sigma: metric.Func[float64](func(x, y float64) float64 { return -math.Abs(x) }),
 		Draw: func(*rand.Rand) (float64, error) { return 0, nil }, Beta: 1, Lipschitz: 1,
 	}))
+	partial := testkit.Must(exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
+		Map: func(x float64) (float64, error) { return 0, fmt.Errorf("%v has no ideal output", x) }, Sigma: metric.Numbers[float64]{},
+		Draw: func(*rand.Rand) (float64, error) { return 0, nil }, Beta: 1, Lipschitz: 1,
+	}))
 	steps := testkit.Must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), modelTwo, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{Step: 0.5}))
 	schema := testkit.Must(table.ParseSchema("n:number:0..1,w:whole:0..9,d:date:2000-01-01..2000-12-31,c:category:b|c,p?:place:lat|lon"))
 	read := func(n, w, d, c, lat, lon string) (err error) {
@@ -93,6 +97,7 @@ var privateCalls = func() []call {
 		{"lazy channel", lazy.Release, []any{seeded(), 1}},
 		{"lazy sampler", lazy.Sampler, []any{1}},
 		{"base measure", base.Release, []any{seeded(), -1.0}},
+		{"base measure's map", partial.Release, []any{seeded(), -1.0}},
 		{"grid", steps.Release, []any{seeded(), pairsOf}},
 		{"table.Schema.Read", read, []any{"1", "1", "2000-01-01", "b", "1", "1"}},
 	}
