@@ -33,8 +33,8 @@
 //
 // Losses are exact or rounded up. Integer noise has exactly the probabilities that its
 // scale states. Real noise is a statement about real numbers, and the low bits of float64
-// draws can give inputs away: take integers where a proof must reach the bits. A nil rng
-// is secure; another makes tests repeatable.
+// draws can give inputs away: take integers where a proof must reach the bits (measure.Measure
+// says why it is not exact). A nil rng is secure; another makes tests repeatable.
 //
 // # Cost
 //

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -156,7 +155,7 @@ func checkSum(op string, x []int64) error {
 	room := int64(math.MaxInt64)
 	for i, v := range x {
 		if v < -room || v > room {
-			return &ValueError{Op: op, Arg: "x", Index: i, Value: float64(v), Want: fmt.Sprintf("a magnitude of at most %d, or sums leave int64", room)}
+			return &ValueError{Op: op, Arg: "x", Index: i, Value: float64(v), Want: "a smaller magnitude: sums leave int64", Private: true}
 		}
 		room -= max(v, -v)
 	}

@@ -41,6 +41,7 @@ var doors = map[string][]int{
 	"measure.Domain.Cell": {0}, "measure.Domain.Weights": {0, 1}, "measure.Count": {0}, "measure.CountPersons": {0}, "measure.CountAll": {1},
 	"measure.Counts.Add": {0}, "measure.Counts.AddN": {0, 1}, "measure.Counts.AddPerson": {0}, "measure.Counts.Merge": {0},
 	"measure.Synthesizer.Synthetic": {1}, "table.Schema.Write": {1},
+	"walk.Tree.CountsInt": {1}, "walk.Tree.HaarInt": {0},
 }
 
 var releases = regexp.MustCompile(`\.(Release\w*|Collect)$`)
@@ -64,6 +65,10 @@ var privateCalls = func() []call {
 	}}, &mechanism.ChannelOptions{Lazy: true}))
 	base := testkit.Must(exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
 		Map: func(x float64) (float64, error) { return x, nil }, Sigma: metric.Func[float64](func(x, y float64) float64 { return -math.Abs(x) }),
+		Draw: func(*rand.Rand) (float64, error) { return 0, nil }, Beta: 1, Lipschitz: 1,
+	}))
+	partial := testkit.Must(exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
+		Map: func(x float64) (float64, error) { return 0, fmt.Errorf("%v has no ideal output", x) }, Sigma: metric.Numbers[float64]{},
 		Draw: func(*rand.Rand) (float64, error) { return 0, nil }, Beta: 1, Lipschitz: 1,
 	}))
 	steps := testkit.Must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), modelTwo, emd.Promise{Alpha: 1}, &emd.LinearOptions[[]float64]{Step: 0.5}))
@@ -92,6 +97,7 @@ var privateCalls = func() []call {
 		{"lazy channel", lazy.Release, []any{seeded(), 1}},
 		{"lazy sampler", lazy.Sampler, []any{1}},
 		{"base measure", base.Release, []any{seeded(), -1.0}},
+		{"base measure's map", partial.Release, []any{seeded(), -1.0}},
 		{"grid", steps.Release, []any{seeded(), pairsOf}},
 		{"table.Schema.Read", read, []any{"1", "1", "2000-01-01", "b", "1", "1"}},
 	}
@@ -183,8 +189,11 @@ func conceal(v reflect.Value, x float64, put func() bool) reflect.Value {
 			out.SetFloat(x)
 		}
 	case reflect.Int, reflect.Int64:
-		if put() {
-			out.SetInt(int64(max(-1, min(1, x)) * secretInt))
+		if size := 1.0; put() {
+			if x == secretHuge && v.Kind() == reflect.Int64 { // sums pass 2^63
+				size = 1e10
+			}
+			out.SetInt(int64(max(-size, min(size, x)) * secretInt))
 		}
 	case reflect.String:
 		if put() {

@@ -254,7 +254,7 @@ func (d *Distribution[P]) release(ctx context.Context, op string, model Model, r
 			r.reports++
 		}
 		r.users++
-		return r.add(op, mean)
+		return fault.Private(r.add(op, mean))
 	})
 	if err != nil {
 		return nil, err

@@ -41,7 +41,9 @@ type LinearOptions[P any] struct {
 	// Step/Model.Users. The default is the largest power of two up to 2^-10 of the noise's
 	// scale on the sum: Lipschitz/Alpha, a part of it for a polytope's norm; with Delta
 	// the deviation, and less than that where Delta is below 5e-12*Norm.Dim. A step
-	// too large for Alpha and Delta is an error: one of 2^30 times the default is, mostly.
+	// too large for Alpha and Delta is an error: one of 2^30 times the default is, mostly. So
+	// is one of which 2^52 are less than 1,024 of the scale, the default for a Delta below
+	// 2e-26*Norm.Dim.
 	Step float64
 }
 
@@ -59,8 +61,8 @@ type LinearOptions[P any] struct {
 // The promise is that of the bits, for the values that the query returns, as exact as
 // package additive's noise is: each user's mean is rounded at random, exactly, to a lattice
 // 2^-52 steps wide, such that its expectation is right; the sum gets noise and is rounded to
-// the step, once. A value beyond 2^61 steps over the user's number of items, and a sum over
-// users beyond 2^62, is refused. Immutable and safe for concurrent use if the query is.
+// the step, once, and kept within 2^52 steps. A value beyond 2^61 steps over the user's number
+// of items, and a sum over users beyond 2^52, is refused. Immutable and safe for concurrent use if the query is.
 //
 // Source: IRC24, Theorem 4.1 with the scales of its proof.
 type Linear[P any] struct {
@@ -116,6 +118,14 @@ func (l *Linear[P]) tooCoarse(op string) error {
 	return fault.Value(op, "Step", l.step, "a smaller power of two, for this Alpha, Delta and Norm.Dim")
 }
 
+// finestStep is the least step, relative to the noise's scale: there is room for 1,024 of that
+// in mostSum.
+const finestStep = 0x1p-42
+
+func (l *Linear[P]) tooFine(op string) error {
+	return fault.Value(op, "Step", l.step, "a larger power of two, for this Alpha and Delta, or a larger Delta")
+}
+
 // addKNorm makes noise on the sum such that one user's mean s, moved by v, changes the
 // probability of no set by more than e^(level ||v||).
 //
@@ -140,8 +150,8 @@ func (l *Linear[P]) tooCoarse(op string) error {
 //
 // Where |v_j| w <= k ||v|| for all j and level g w <= 1, that is |d ln P| <= level ||v||
 // (1 + 8 k d^2 h/g), as long as that is small. k and w are 1 for l_p. A polytope holds a
-// ball of at least 10^-6 times the length of any of its vectors: k = 2^23 is more than
-// 8*10^6.
+// ball of at least 10^-6 times the largest coordinate of its vectors: for w the sum of the
+// ||e_j||, at most 8, k = 2^23 is more than 8*10^6.
 func (l *Linear[P]) addKNorm(op string, level float64) error {
 	norm := l.query.Norm
 	w, k, d := 1.0, 1.0, float64(norm.Dim)
@@ -162,7 +172,10 @@ func (l *Linear[P]) addKNorm(op string, level float64) error {
 	if !(room <= mostRoom) {
 		return l.tooCoarse(op)
 	}
-	noise, err := additive.NewKNorm(norm, directed.DivDown(level, 1+float64(room*(1+0x1p-40))), &additive.Options{Grid: l.step})
+	if !(l.step >= finestStep/level/w) {
+		return l.tooFine(op)
+	}
+	noise, err := additive.NewKNorm(norm, directed.DivDown(level, directed.AddUp(1, room*(1+0x1p-40))), &additive.Options{Grid: l.step})
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
@@ -197,13 +210,16 @@ func (l *Linear[P]) addGaussian(op string, level, delta float64) error {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	part := 2.5 * sigma * delta / float64(d)
-	l.step = cmp.Or(l.step, powerBelow(min(0x1p-10*sigma, 0x1p26*part)))
+	l.step = cmp.Or(l.step, powerBelow(min(0x1p-10*sigma, max(0x1p26*part, min(0x1p43*part, 4*finestStep*sigma)))))
 	h := l.step * 0x1p-52
 	if !(h/part <= mostRoom) {
 		return l.tooCoarse(op)
 	}
+	if !(l.step >= finestStep*sigma) {
+		return l.tooFine(op)
+	}
 	// What is lost to the level makes sigma larger, which is safe.
-	target.Alpha = directed.DivDown(level, 1+float64(h/part*(1+0x1p-40)))
+	target.Alpha = directed.DivDown(level, directed.AddUp(1, h/part*(1+0x1p-40)))
 	target.Diameter = directed.AddUp(target.Diameter, directed.MulUp(h, directed.Next(math.Sqrt(float64(d)))))
 	noise, err := additive.NewGaussian(d, target, &additive.Options{Grid: l.step})
 	if err != nil {
@@ -257,7 +273,7 @@ func (l *Linear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error) {
 	whole, part := make([]int64, k), make([]uint64, k)
 	err := each(op, l.model, data, func(user int, items []P) error {
 		clear(own)
-		limit := mostSum / 2 / float64(len(items))
+		limit := mostItems / float64(len(items))
 		for i, x := range items {
 			if err := l.value(op, user, i, x, value); err != nil {
 				return err
@@ -293,14 +309,20 @@ func (l *Linear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error) {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	for j, v := range mean {
-		noisy := whole[j] + int64(min(max(v/l.step, -mostSum), mostSum))
+		noisy := min(max(whole[j]+int64(v/l.step), -mostSum), mostSum)
 		mean[j] = float64(noisy) * l.step / float64(l.model.Users)
 	}
 	return mean, nil
 }
 
-// mostSum bounds sums, in steps.
-const mostSum = 1 << 62
+const (
+	// mostItems bounds a user's sum, in steps.
+	mostItems = 1 << 61
+	// mostSum bounds the sum over users and what is released. The noise is kept within twice
+	// as many steps (see [exact.LatticeIndexes]): where it is cut off so is the release, which
+	// therefore is that of noise that is not, kept in these bounds.
+	mostSum = exact.LatticeIndexes
+)
 
 // stepErr bounds the error of what addSteps does not add exactly.
 const stepErr = 0x1p-63

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -107,7 +108,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 }
 
 // The level of the noise, brought back to d_EM in exact arithmetic, is at most
-// alpha, and by less than 1e-12 of it below.
+// alpha, and by less than 1e-12 of it below: by something, for the rounding of users' means.
 func TestLinear_LevelIsRoundedDown(t *testing.T) {
 	r := random.Seeded(5)
 	rat := func(v float64) *big.Rat { return ratio(t, v) }
@@ -117,6 +118,9 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 		lin := testkit.Must(NewLinear(t.Context(), linearScaled(l, float64(1+i%2), 1+i%3), model, Promise{Alpha: alpha}, nil))
 		level := rat(lin.noise.(*additive.KNorm).Guarantee().Alpha())
 		level.Mul(level, rat(l))
+		if lin.noise.(*additive.KNorm).Guarantee().Alpha() == directed.DivDown(alpha, l) {
+			t.Fatalf("alpha %v, l %v, %v: nothing is left for users' rounding", alpha, l, model)
+		}
 		if level.Cmp(rat(alpha)) > 0 || new(big.Rat).Mul(level, rat(1+1e-12)).Cmp(rat(alpha)) < 0 {
 			f, _ := level.Float64()
 			t.Fatalf("alpha %v, l %v, %v: the noise has %v", alpha, l, model, f)
@@ -185,9 +189,39 @@ func TestLinear_OrderOfItemsIsNothing(t *testing.T) {
 	}
 }
 
-// A step too coarse for Alpha, Delta or the dimension is refused, and one of a million times
-// the default is not.
-func TestLinear_StepIsNotTooCoarse(t *testing.T) {
+// Noise on a fine lattice is not cut off before the release is: what is released with steps so
+// fine that nearly all noise is, below any that NewLinear takes, is an end of the lattice for
+// every item, and with the finest default the noise has its deviation, but for an event of
+// probability 1e-9.
+func TestLinear_FineStepsHideNothing(t *testing.T) {
+	model := Model{Trust: Local, Diameter: 1}
+	rng := rand.New(rand.NewPCG(3, 5))
+	release := func(l *Linear[[]float64], x float64) float64 {
+		return testkit.Must(l.Release(rng, linearUsers([][]float64{{x}})))[0]
+	}
+	fine := testkit.Must(NewLinear(t.Context(), linearScaled(1, 1, 1), model, Promise{Alpha: 1}, nil))
+	fine.step = 0x1p-100
+	fine.noise = testkit.Must(additive.NewKNorm(additive.Norm{P: 1, Dim: 1}, 1, &additive.Options{Grid: fine.step}))
+	for _, x := range []float64{0, 0x1p-60, -0x1p-49} {
+		if y := release(fine, x); math.Abs(y) != 0x1p52*fine.step {
+			t.Errorf("%v is released as %v", x, y)
+		}
+	}
+	least := testkit.Must(NewLinear(t.Context(), linearScaled(1, 1, 1), model, Promise{Alpha: 1, Delta: 5e-26}, nil))
+	sum := 0.0
+	const n = 1000 // squares have the deviation sqrt(2/n) of their mean, and none is beyond 1/3
+	for range n {
+		z := release(least, 0) / least.StdDev()
+		sum += z * z
+	}
+	if mean := sum / n; math.Abs(mean-1) > 1./3 {
+		t.Errorf("the noise has %v of its variance", mean)
+	}
+}
+
+// A step too coarse for Alpha, Delta or the dimension, or too fine for float64, is refused, and
+// one of a million times the default is not.
+func TestLinear_StepIsAsStated(t *testing.T) {
 	model := Model{Trust: Local, Diameter: 1}
 	for _, c := range []struct {
 		p      float64
@@ -199,6 +233,7 @@ func TestLinear_StepIsNotTooCoarse(t *testing.T) {
 		{1, 3, Promise{Alpha: 1}, 0x1p10, ""}, {2, 3, Promise{Alpha: 1}, 0x1p10, ""}, {2, 3, Promise{Alpha: 1, Delta: 1e-6}, 0x1p10, ""},
 		{1, 1, Promise{Alpha: 1}, 0x1p46, "Step"}, {2, 3, Promise{Alpha: 1}, 0x1p40, "Step"}, {2, 3, Promise{Alpha: 1, Delta: 1e-6}, 0x1p30, "Step"},
 		{2, 3, Promise{Alpha: 1, Delta: 1e-12}, 0, ""}, {2, 3, Promise{Alpha: 1, Delta: 1e-25}, 0, ""}, {2, 1000, Promise{Alpha: 1}, 0, ""},
+		{1, 1, Promise{Alpha: 1}, 0x1p-43, "Step"}, {1, 1, Promise{Alpha: 1}, 0x1p-42, ""}, {2, 1, Promise{Alpha: 1, Delta: 1e-30}, 0, "Step"},
 	} {
 		_, err := NewLinear(t.Context(), linearScaled(1, c.p, c.dim), model, c.target, &LinearOptions[[]float64]{Step: c.step})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -365,7 +365,7 @@ func TestLinear_RefuseData(t *testing.T) {
 	x := []float64{1, 2}
 	good := [][]float64{x, x}
 	first := func(items ...[]float64) error { return second(l.Release(nil, linearUsers(items, good))) }
-	// Two users of 2^61 steps and one more: the sum passes 2^62.
+	// Two users of 2^51 steps and one more: the sum passes 2^52.
 	many := testkit.Must(NewLinear(ctx, linearScaled(1, 1, 1), Model{Trust: Central, Users: 3, Diameter: 1}, target, &LinearOptions[[]float64]{Step: 1}))
 	refused(t, []refusal{
 		{second(l.Release(nil, linearUsers(good, good[:1]))), "user 1 has not the model's 2 items", nil},
@@ -379,7 +379,7 @@ func TestLinear_RefuseData(t *testing.T) {
 		{first(x, []float64{1}), "user 0: item 1: average: x, want size 2", nil},
 		{first(x, []float64{101, 0}), "user 0: item 1 is outside the domain", nil},
 		{first([]float64{1e308, 0}, []float64{1e308, 0}), "user 0: item 0: coordinate 0 is beyond", nil},
-		{second(many.Release(nil, slices.Values(slices.Repeat([][][]float64{{{0x1p61}}}, 3)))), "user 2: the sum over users overflows", nil},
+		{second(many.Release(nil, slices.Values(slices.Repeat([][][]float64{{{0x1p51}}}, 3)))), "user 2: the sum over users overflows", nil},
 		{second(many.Release(nil, slices.Values(slices.Repeat([][][]float64{{{0x1p61}, {0}}}, 3)))), "user 0: item 0: coordinate 0 is beyond", nil},
 	})
 	var value *fault.ValueError

@@ -22,7 +22,8 @@ import (
 type BaseMeasure[X, Y any] struct {
 	// Map takes an input to its ideal output. Two ideal outputs are at most Lipschitz > 0
 	// times as far apart under Sigma as their inputs are under the privacy metric. That is
-	// the caller's claim: privacy rests on it.
+	// the caller's claim: privacy rests on it. Its errors are as private as the input: a
+	// release has them for [errors.Unwrap], and not in its message.
 	Map       func(X) (Y, error)
 	Lipschitz float64
 	Sigma     metric.Space[Y] // must be a metric; checked only where it is NaN or negative
@@ -103,7 +104,7 @@ func (b *baseMeasure[X, Y]) Guarantee() mechanism.Guarantee { return b.g }
 func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	ideal, err := b.Map(x)
 	if err != nil {
-		return y, err
+		return y, fmt.Errorf("exponential: BaseMeasure: Map: %w", fault.Private(err))
 	}
 	rng, done := random.Get(rng)
 	defer done()

@@ -17,9 +17,17 @@ import (
 // [Domain.Weights] gets from points. That never adds to the total variation, so the same
 // level holds for measures on the space.
 //
-// The noise is a statement about real numbers; weights are then rounded to multiples of
-// 2^-52, which hides low bits but is no proof about the rest. For data that are records use
-// a [Synthesizer], which is exact.
+// This is the one release of the library in real arithmetic, with the real noise of package
+// walk, of which the same holds. The level is proved for real numbers. The float64s that come
+// out are rounded at every step, and then to multiples of 2^-52 (not by [Signed]), which hides
+// low bits and proves nothing. No rounding of a single number would: the k numbers of a node
+// with k children are k-1 random gaps in random order, or their mean is taken off, and sums of
+// weights, which are rounded themselves, get them all at once. Whole numbers at every node would
+// do for independent noise, not for that of [KNorm].
+//
+// So do not show weights made of private data to whom you would not trust with low bits. Data
+// that are records are for a [Synthesizer], which is exact; weights that are multiples of 1/N
+// are counts of N records ([Counts.AddN]), private at alpha/N for a record.
 //
 // A Measure is immutable and safe for concurrent use. The zero value releases nothing.
 //
