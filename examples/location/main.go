@@ -58,7 +58,8 @@ func run(ctx context.Context, p *demo.Program) error {
 	}
 	table := s.table()
 	p.Print(table)
-	s.explain(p)
+	p.Remark("")
+	s.Explain(p, error.Error)
 	if err := s.repeat(p); err != nil {
 		return err
 	}

@@ -24,11 +24,10 @@ type study struct {
 	places []place
 	points *metric.Points[metric.LatLon]
 	space  *metric.Dense // the distances in km, stored
-	prior  []float64     // nil: uniform
 	alpha  float64
 	seed   uint64
 
-	rows []result
+	demo.Comparison
 }
 
 // read fills in the places and their metric.
@@ -75,14 +74,15 @@ func (s *study) setup(ctx context.Context, weighted bool) (err error) {
 	for _, q := range s.places {
 		coordinates = append(coordinates, q.at)
 		if weighted {
-			s.prior = append(s.prior, q.population)
+			s.Prior = append(s.Prior, q.population)
 		}
 	}
-	floats.Scale(1/floats.Sum(s.prior), s.prior)
+	floats.Scale(1/floats.Sum(s.Prior), s.Prior)
 	if s.points, err = metric.NewPoints(coordinates, metric.GreatCircle{}); err != nil {
 		return err
 	}
 	s.space, err = metric.Densify(ctx, s.points)
+	s.Space = s.space
 	return err
 }
 
@@ -99,5 +99,5 @@ func (s *study) head(ctx context.Context, n int) (*study, error) {
 		return s, nil
 	}
 	h := &study{places: s.places[:n], alpha: s.alpha, seed: s.seed}
-	return h, h.setup(ctx, s.prior != nil)
+	return h, h.setup(ctx, s.Prior != nil)
 }

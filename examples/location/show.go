@@ -1,15 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -27,45 +25,22 @@ func (s *study) introduce(ctx context.Context, p *demo.Program) error {
 // table is what was measured.
 func (s *study) table() *demo.Table {
 	t := demo.NewTable("mechanism", "level (per km)", "worst loss (km)", "mean loss (km)", "95 % loss (km)", "build time")
-	for _, r := range s.rows {
-		if r.err == nil {
-			t.Row(r.name, r.level, r.Worst, r.Mean, r.Quantile, r.took)
+	for _, r := range s.Rows {
+		if r.Err == nil {
+			t.Row(r.Name, r.Level, r.Worst, r.Mean, r.Quantile, r.Took)
 		}
 	}
 	return t
 }
 
-// explain says what there is to say about single rows.
-func (s *study) explain(p *demo.Program) {
-	p.Remark("")
-	for _, r := range s.rows {
-		if r.err != nil {
-			p.Remark("no %s: %v", r.name, r.err)
-		} else if r.remark != "" {
-			p.Remark("%s: %s", r.name, r.remark)
-		}
-	}
-}
-
-// release writes one draw of every mechanism for every place. The seed makes
-// the file repeat; a real release would pass a nil generator.
+// release writes one draw of every mechanism for every place.
 func (s *study) release(w io.Writer) error {
 	t := demo.NewTable("name", "lat", "lon", "mechanism", "released", "released_lat", "released_lon", "moved_km")
-	r := random.Seeded(s.seed)
-	for _, row := range s.rows {
-		if row.err != nil {
-			continue
-		}
-		for x, from := range s.places {
-			y, err := row.mech.Release(r, x)
-			if err != nil {
-				return err
-			}
-			to := s.places[y]
-			t.Row(s.name(x), from.at.Lat, from.at.Lon, row.name, s.name(y), to.at.Lat, to.at.Lon, s.space.Distance(x, y))
-		}
-	}
-	return t.WriteCSV(w)
+	err := s.Release(s.seed, func(r demo.Row, x, y int) {
+		from, to := s.places[x].at, s.places[y].at
+		t.Row(s.name(x), from.Lat, from.Lon, r.Name, s.name(y), to.Lat, to.Lon, s.space.Distance(x, y))
+	})
+	return cmp.Or(err, t.WriteCSV(w))
 }
 
 // steps is how many levels the picture shows, from a tenth of alpha to ten
@@ -78,41 +53,24 @@ const pictured = 300
 
 // draw writes the picture of mean loss against the level.
 func (s *study) draw(ctx context.Context, p *demo.Program) error {
-	type line struct {
-		name string
-		mean func(alpha float64) (float64, error)
-	}
-	var lines []line
+	var lines []demo.Line
 	for _, m := range s.methods() {
-		lines = append(lines, line{m.name, func(alpha float64) (float64, error) {
-			mech, err := m.build(ctx, alpha, &exponential.Options{Unit: km})
-			if err != nil {
-				return math.NaN(), nil // a gap in the line: no such mechanism here
-			}
-			r, err := s.measure(ctx, m.name, mech.Channel, 0)
-			return r.Mean, err
+		lines = append(lines, demo.Line{Name: m.Name, At: func(alpha float64) (float64, float64, error) {
+			r, err := s.Try(ctx, m, alpha, nil)
+			return alpha, r.Mean, err
 		}})
 	}
-	lines = append(lines, line{noiseName, func(alpha float64) (float64, error) {
+	lines = append(lines, demo.Line{Name: noiseName, At: func(alpha float64) (float64, float64, error) {
 		r, err := s.noise(ctx, alpha, simulatedPicture)
-		return r.Mean, err
+		return alpha, r.Mean, err
 	}})
-
+	var levels []float64
+	for i := range steps {
+		levels = append(levels, s.alpha*math.Pow(10, 2*float64(i)/(steps-1)-1))
+	}
 	chart := demo.Chart{Title: fmt.Sprintf("What privacy costs (%d places)", len(s.places)), X: "alpha (per km)", Y: "mean loss (km)", LogX: true, LogY: true}
-	report, wipe := p.Progress("picture")
-	defer wipe()
-	for k, l := range lines {
-		series := demo.Series{Name: l.name}
-		for i := range steps {
-			alpha := s.alpha * math.Pow(10, 2*float64(i)/(steps-1)-1)
-			y, err := l.mean(alpha)
-			if err := errors.Join(err, ctx.Err()); err != nil {
-				return err
-			}
-			series.X, series.Y = append(series.X, alpha), append(series.Y, y)
-			report(k*steps+i+1, len(lines)*steps)
-		}
-		chart.Series = append(chart.Series, series)
+	if err := chart.AddLines(ctx, p, levels, lines); err != nil {
+		return err
 	}
 	return p.WriteCharts("loss.png", &chart)
 }

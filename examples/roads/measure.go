@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -31,18 +32,8 @@ type study struct {
 	from   int       // the crossing whose releases are shown
 	prior  []float64 // nil: the worst case
 
-	rows    []result
+	demo.Comparison
 	optimal *lp.Solution
-}
-
-// result is one row of the table.
-type result struct {
-	name  string
-	level float64
-	demo.Loss
-	adversary float64 // how far the best guess from a release is off
-	took      time.Duration
-	mech      *mechanism.Channel
 }
 
 // choose fills in the network, its metric and the places.
@@ -141,58 +132,41 @@ func medoid(f metric.Finite, cell []int, old int) int {
 
 // compare builds and measures what is in the table.
 func (s *study) compare(ctx context.Context, p *demo.Program) error {
-	builds := []struct {
-		name  string
-		build func(context.Context, *demo.Program) (*mechanism.Channel, error)
-	}{
-		{"nearest place, not private", s.nearest},
-		{"constant", s.constant},
-		{"noise, remapped", s.noise},
-		{"exponential, the best", s.exponential},
-		{"optimal", s.optimum},
+	s.Comparison = demo.Comparison{Space: s.space, Measure: func(ctx context.Context, r *demo.Row, c *mechanism.Channel) (err error) {
+		r.Adversary, err = c.AdversaryError(ctx, nil, s.space)
+		return err
+	}}
+	nearest := []demo.Method{{Name: "nearest place, not private", Build: s.nearest}}
+	private := []demo.Method{
+		{Name: "constant", Build: s.constant},
+		{Name: "noise, remapped", Build: s.noise},
+		{Name: "exponential, the best", Build: s.exponential},
+		{Name: "optimal", Build: s.optimum},
 	}
-	for k, b := range builds {
-		start := time.Now()
-		c, err := b.build(ctx, p)
-		took := time.Since(start)
-		if err != nil {
-			return err
-		}
-		losses, err := c.Loss(ctx, s.space)
-		if err != nil {
-			return err
-		}
-		r := result{name: b.name, level: c.Guarantee().Alpha(), took: took, mech: c}
-		if k == 0 {
-			r.level = math.Inf(1)
-		}
-		if r.Loss, err = demo.LossOf(losses, nil); err != nil {
-			return err
-		}
-		if r.adversary, err = c.AdversaryError(ctx, nil, s.space); err != nil {
-			return err
-		}
-		s.rows = append(s.rows, r)
+	err := cmp.Or(s.Run(ctx, p, math.Inf(1), nearest), s.Run(ctx, p, s.alpha, private))
+	for _, r := range s.Rows {
+		err = cmp.Or(err, r.Err)
 	}
-	return nil
+	return err
 }
 
 // nearest releases the nearest place: no mechanism on these places loses less, and
 // none is less private.
-func (s *study) nearest(ctx context.Context, _ *demo.Program) (*mechanism.Channel, error) {
+func (s *study) nearest(ctx context.Context, _ float64, _ demo.Report) (demo.Built, error) {
 	nearest, _, err := metric.Assign(ctx, s.space, s.places)
 	if err != nil {
-		return nil, err
+		return demo.Built{}, err
 	}
 	w := make([]float64, len(nearest)*len(s.places))
 	for u, c := range nearest {
 		w[u*len(s.places)+c] = 1
 	}
-	return mechanism.FromWeights(ctx, len(nearest), len(s.places), w, &mechanism.ChannelOptions{Labels: s.places})
+	c, err := mechanism.FromWeights(ctx, len(nearest), len(s.places), w, &mechanism.ChannelOptions{Labels: s.places})
+	return demo.Built{Channel: c}, err
 }
 
 // constant releases the place that loses least, whatever the input.
-func (s *study) constant(context.Context, *demo.Program) (*mechanism.Channel, error) {
+func (s *study) constant(context.Context, float64, demo.Report) (demo.Built, error) {
 	best, least := 0, math.Inf(1)
 	for _, y := range s.places {
 		loss := 0.0
@@ -207,32 +181,24 @@ func (s *study) constant(context.Context, *demo.Program) (*mechanism.Channel, er
 			best, least = y, loss
 		}
 	}
-	m, err := exponential.Constant(s.space.Len(), best, meters)
-	if err != nil {
-		return nil, err
-	}
-	return m.Channel, nil
+	return demo.Matrix(exponential.Constant(s.space.Len(), best, meters))
 }
 
 // exponential is the best mechanism of the exponential family on the places.
-func (s *study) exponential(ctx context.Context, p *demo.Program) (*mechanism.Channel, error) {
-	report, wipe := p.Progress("exponential")
-	defer wipe()
-	m, err := exponential.Best(ctx, metric.Same(s.space), s.alpha, &exponential.BestOptions{
+func (s *study) exponential(ctx context.Context, alpha float64, report demo.Report) (demo.Built, error) {
+	m, err := exponential.Best(ctx, metric.Same(s.space), alpha, &exponential.BestOptions{
 		Prior: s.prior, Outputs: s.places, Unit: meters,
 		Progress: func(_ exponential.Method, done, total int) { report(done, total) },
 	})
 	if err != nil {
-		return nil, err
+		return demo.Built{}, err
 	}
-	return m.Channel, nil
+	return demo.Built{Channel: m.Channel}, nil
 }
 
 // optimum is the mechanism of least loss, as near as the time allows.
-func (s *study) optimum(ctx context.Context, p *demo.Program) (*mechanism.Channel, error) {
-	report, wipe := p.Progress("optimal")
-	defer wipe()
-	sol, err := lp.Optimal(ctx, metric.Same(s.space), s.alpha, &lp.Options{
+func (s *study) optimum(ctx context.Context, alpha float64, report demo.Report) (demo.Built, error) {
+	sol, err := lp.Optimal(ctx, metric.Same(s.space), alpha, &lp.Options{
 		Prior: s.prior, Outputs: s.places, TimeLimit: s.limit, Unit: meters,
 		Progress: func(_ int, gap float64, _ time.Duration) {
 			const digits = 3 // of the gap at the end
@@ -240,23 +206,19 @@ func (s *study) optimum(ctx context.Context, p *demo.Program) (*mechanism.Channe
 		},
 	})
 	if err != nil {
-		return nil, err
+		return demo.Built{}, err
 	}
 	s.optimal = sol
-	return sol.Channel, nil
+	return demo.Built{Channel: sol.Channel}, nil
 }
 
 // noise is noise on the sphere, answered with the places that lose least by road. No
 // road is shorter than the way of a crow, so that its level holds for distances by road.
-func (s *study) noise(ctx context.Context, _ *demo.Program) (*mechanism.Channel, error) {
+func (s *study) noise(ctx context.Context, alpha float64, _ demo.Report) (demo.Built, error) {
 	points, err := metric.NewPoints(s.roads.at, earth)
 	if err != nil {
-		return nil, err
+		return demo.Built{}, err
 	}
-	m, err := exponential.Remapped(ctx, metric.Bimetric{Privacy: points, Utility: s.space}, s.alpha,
-		&exponential.RemappedOptions{Prior: s.prior, Outputs: s.places, Unit: meters})
-	if err != nil {
-		return nil, err
-	}
-	return m.Channel, nil
+	return demo.Matrix(exponential.Remapped(ctx, metric.Bimetric{Privacy: points, Utility: s.space}, alpha,
+		&exponential.RemappedOptions{Prior: s.prior, Outputs: s.places, Unit: meters}))
 }

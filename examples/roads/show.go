@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -34,8 +35,8 @@ func (s *study) introduce(ctx context.Context, p *demo.Program) error {
 // table is what was measured.
 func (s *study) table() *demo.Table {
 	t := demo.NewTable("mechanism", "level (per m)", "mean loss (m)", "95 % loss (m)", "worst loss (m)", "adversary (m)", "build time")
-	for _, r := range s.rows {
-		t.Row(r.name, r.level, r.Mean, r.Quantile, r.Worst, r.adversary, r.took)
+	for _, r := range s.Rows {
+		t.Row(r.Name, r.Level, r.Mean, r.Quantile, r.Worst, r.Adversary, r.Took)
 	}
 	return t
 }
@@ -103,16 +104,9 @@ func (s *study) samples(p *demo.Program) error {
 // release writes one release of every crossing by every mechanism.
 func (s *study) release(w io.Writer) error {
 	t := demo.NewTable("lat", "lon", "mechanism", "released_lat", "released_lon", "moved_m")
-	r := random.Seeded(s.seed)
-	for _, row := range s.rows {
-		for u, from := range s.roads.at {
-			y, err := row.mech.Release(r, u)
-			if err != nil {
-				return err
-			}
-			to := s.roads.at[y]
-			t.Row(from.Lat, from.Lon, row.name, to.Lat, to.Lon, s.space.Distance(u, y))
-		}
-	}
-	return t.WriteCSV(w)
+	err := s.Release(s.seed, func(r demo.Row, u, y int) {
+		from, to := s.roads.at[u], s.roads.at[y]
+		t.Row(from.Lat, from.Lon, r.Name, to.Lat, to.Lon, s.space.Distance(u, y))
+	})
+	return cmp.Or(err, t.WriteCSV(w))
 }

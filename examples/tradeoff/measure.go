@@ -10,30 +10,21 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/lp"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // row is what one level costs.
 type row struct {
 	bracket             entropy.Bracket // of the optimal accuracy, mechanisms included
 	entropic, diametric entropy.Interval
-	losses              []float64 // worst expected loss of every method; NaN where there is none
-	none                []error   // why there is none
+	demo.Comparison     // of the methods
 }
 
-// method is one way to build a mechanism that is alpha-private under rho1.
-type method struct {
-	name  string
-	build func(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error)
-}
-
-// label is the method's name in the picture: the one that it has in all pictures.
-func (m method) label() string {
-	switch m.name {
+// label is a method's name in the picture: the one that it has in all pictures.
+func label(name string) string {
+	switch name {
 	case "standard", "tuned":
-		return "exponential, " + m.name
+		return "exponential, " + name
 	case "tight":
 		return "exponential, tight weights"
 	case "const":
@@ -41,28 +32,17 @@ func (m method) label() string {
 	case "relaxed tuned":
 		return "relaxed, tuned"
 	}
-	return m.name
-}
-
-// plainly names a construction that looks at rho1 alone.
-func plainly(name string, build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
-	return method{name, func(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error) {
-		m, err := build(ctx, s.space.Privacy, alpha, &exponential.Options{Unit: s.unit})
-		if err != nil {
-			return nil, err
-		}
-		return m.Channel, nil
-	}}
+	return name
 }
 
 // relaxed names a form of the relaxed ultrametric mechanism.
-func relaxed(name string, tuned bool) method {
-	return method{name, func(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error) {
+func (s *study) relaxed(name string, tuned bool) demo.Method {
+	return demo.Method{Name: name, Build: func(ctx context.Context, alpha float64, _ demo.Report) (demo.Built, error) {
 		m, err := exponential.Relaxed(ctx, s.space, alpha, &exponential.RelaxedOptions{Tuned: tuned, Unit: s.unit})
 		if err != nil {
-			return nil, err
+			return demo.Built{}, err
 		}
-		return m.Channel, nil
+		return demo.Built{Channel: m.Channel}, nil
 	}}
 }
 
@@ -84,44 +64,44 @@ func (s *study) near() float64 {
 }
 
 // constant is the smaller program, with a neighborhood of each point free.
-func constant(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error) {
+func (s *study) constant(ctx context.Context, alpha float64, _ demo.Report) (demo.Built, error) {
 	if n := s.space.Len(); n > maxConst {
-		return nil, fmt.Errorf("%d points are too many for a linear program here, want at most %d", n, maxConst)
+		return demo.Built{}, fmt.Errorf("%d points are too many for a linear program here, want at most %d", n, maxConst)
 	}
 	m, err := lp.ConstOPT(ctx, s.space, alpha, &lp.ConstOptions{Tolerance: s.near() / 10, Unit: s.unit})
 	if err != nil {
-		return nil, err
+		return demo.Built{}, err
 	}
-	return m.Channel, nil
+	return demo.Built{Channel: m.Channel}, nil
 }
 
 // optimal is the whole program.
-func optimal(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error) {
+func (s *study) optimal(ctx context.Context, alpha float64, _ demo.Report) (demo.Built, error) {
 	if n := s.space.Len(); n > maxOptimal {
-		return nil, fmt.Errorf("%d points are too many for the whole linear program here, want at most %d", n, maxOptimal)
+		return demo.Built{}, fmt.Errorf("%d points are too many for the whole linear program here, want at most %d", n, maxOptimal)
 	}
 	m, err := lp.Optimal(ctx, s.space, alpha, &lp.Options{Tolerance: s.near(), Unit: s.unit})
 	if err != nil {
-		return nil, err
+		return demo.Built{}, err
 	}
-	return m.Channel, nil
+	return demo.Built{Channel: m.Channel}, nil
 }
 
-// The methods, in the order of columns and lines.
-var (
-	plain = []method{
-		plainly("standard", exponential.Standard),
-		plainly("tuned", exponential.Tuned),
-		plainly("tight", demo.Tight),
-		{"const", constant},
-		{"optimal", optimal},
+// plain are the methods for any space, in the order of columns and lines.
+func (s *study) plain() []demo.Method {
+	return []demo.Method{
+		demo.Family("standard", s.space.Privacy, s.unit, exponential.Standard),
+		demo.Family("tuned", s.space.Privacy, s.unit, exponential.Tuned),
+		demo.Family("tight", s.space.Privacy, s.unit, demo.Tight),
+		{Name: "const", Build: s.constant},
+		{Name: "optimal", Build: s.optimal},
 	}
-	// branches answer with a branch of the hierarchy that rho2 is.
-	branches = []method{
-		relaxed("relaxed", false),
-		relaxed("relaxed tuned", true),
-	}
-)
+}
+
+// branches answer with a branch of the hierarchy that rho2 is.
+func (s *study) branches() []demo.Method {
+	return []demo.Method{s.relaxed("relaxed", false), s.relaxed("relaxed tuned", true)}
+}
 
 // measure fills in the rows.
 func (s *study) measure(ctx context.Context, p *demo.Program, alphas []float64) error {
@@ -164,35 +144,21 @@ func (s *study) bound(ctx context.Context, p *demo.Program, alphas []float64) er
 
 // compare builds every mechanism at the row's level.
 func (r *row) compare(ctx context.Context, s *study) (err error) {
+	r.Space = s.space.Utility
 	var losses []entropy.Loss
 	for _, m := range s.methods {
-		loss, none := s.worst(ctx, m, r.bracket.Alpha)
-		if ctx.Err() != nil {
-			return ctx.Err()
+		one, err := r.Try(ctx, m, r.bracket.Alpha, nil)
+		if err != nil {
+			return err
 		}
-		if none == nil {
-			losses = append(losses, entropy.Loss{Name: m.name, Value: loss})
+		if one.Err == nil {
+			losses = append(losses, entropy.Loss{Name: m.Name, Value: one.Worst})
 		}
-		r.losses, r.none = append(r.losses, loss), append(r.none, none)
+		r.Rows = append(r.Rows, one)
 	}
 	// With checks the losses too: none may lie below a lower bound.
 	r.bracket, err = r.bracket.With(losses...)
 	return err
-}
-
-// worst builds a mechanism and returns its exact worst expected loss, or NaN
-// and why there is no such mechanism.
-func (s *study) worst(ctx context.Context, m method, alpha float64) (float64, error) {
-	mech, err := m.build(ctx, s, alpha)
-	var losses mechanism.Losses
-	if err == nil {
-		losses, err = mech.Loss(ctx, s.space.Utility)
-	}
-	if err != nil {
-		return math.NaN(), err
-	}
-	loss, _ := losses.Worst()
-	return loss, nil
 }
 
 // defaultAlphas are round levels from the one at which the whole space, of that

@@ -32,14 +32,14 @@ type study struct {
 	unit    metric.Unit // of rho1
 	loss    string      // the unit of rho2 after a space, or ""
 	about   string      // the metrics in words, with a verb for the diameter of rho1
-	methods []method
+	methods []demo.Method
 	rows    []row
 }
 
 // read reads the file of -in, or the one that ships for the metric, and
 // measures n of its points, or all.
 func read(ctx context.Context, p *demo.Program, name string, n int) (*study, error) {
-	s := &study{metric: name, unit: "km", loss: " km", methods: plain}
+	s := &study{metric: name, unit: "km", loss: " km"}
 	file, data := "cities.csv", cities
 	switch name {
 	case "greatcircle":
@@ -52,7 +52,6 @@ func read(ctx context.Context, p *demo.Program, name string, n int) (*study, err
 	case "prefix":
 		s.points, s.about = &paths{}, "up to %.0f edges apart; the loss is 2^-k where answer and truth share the first k steps of their paths"
 		s.unit, s.loss = "edge", ""
-		s.methods = slices.Concat(plain, branches)
 		file, data = "mammals.csv", mammals
 	default:
 		return nil, fmt.Errorf("-metric %q: want euclidean, greatcircle or prefix", name)
@@ -76,9 +75,11 @@ func read(ctx context.Context, p *demo.Program, name string, n int) (*study, err
 	if s.space.Privacy, err = metric.Densify(ctx, rho1); err != nil {
 		return nil, err
 	}
-	if s.space.Utility = s.space.Privacy; rho1 != rho2 {
+	s.space.Utility, s.methods = s.space.Privacy, s.plain()
+	if rho1 != rho2 {
 		// As a hierarchy, in which packing numbers are exact and fast.
 		s.space.Utility, err = metric.Subdominant(ctx, rho2)
+		s.methods = append(s.methods, s.branches()...)
 	}
 	return s, err
 }

@@ -26,7 +26,7 @@ func (s *study) show(ctx context.Context, p *demo.Program, alphas []float64) err
 	}
 	p.Remark("%d points of %s, %s.", n, s.file, fmt.Sprintf(s.about, wide))
 	p.Remark("lower, upper: the bracket of the least worst expected loss that an alpha-private mechanism can have, and what proves its ends;")
-	p.Remark("entropic, diametric: the scales of the space; %s, ...: the exact loss of that mechanism;", s.methods[0].name)
+	p.Remark("entropic, diametric: the scales of the space; %s, ...: the exact loss of that mechanism;", s.methods[0].Name)
 	within := ""
 	if s.near() > 0 {
 		within = fmt.Sprintf(" within %g %%", 100*enough)
@@ -49,14 +49,14 @@ func (s *study) show(ctx context.Context, p *demo.Program, alphas []float64) err
 func (s *study) table() *demo.Table {
 	columns := []string{fmt.Sprintf("alpha (per %s)", s.unit), "lower" + s.lossUnit(), "by", "entropic", "diametric"}
 	for _, m := range s.methods {
-		columns = append(columns, m.name)
+		columns = append(columns, m.Name)
 	}
 	t := demo.NewTable(append(columns, "upper", "by", "ratio")...)
 	for _, r := range s.rows {
 		lower, upper := r.bracket.Best(entropy.Lower), r.bracket.Best(entropy.Upper)
 		cells := []any{r.bracket.Alpha, lower.Value, lower.Name, interval(r.entropic), interval(r.diametric)}
-		for _, v := range r.losses {
-			cells = append(cells, v)
+		for _, m := range r.Rows {
+			cells = append(cells, m.Worst)
 		}
 		t.Row(append(cells, upper.Value, upper.Name, r.bracket.Ratio())...)
 	}
@@ -97,12 +97,12 @@ func (s *study) explain(p *demo.Program) {
 		var at []string
 		var why error
 		for _, r := range s.rows {
-			if r.none[k] != nil {
-				at, why = append(at, fmt.Sprint(r.bracket.Alpha)), r.none[k]
+			if err := r.Rows[k].Err; err != nil {
+				at, why = append(at, fmt.Sprint(r.bracket.Alpha)), err
 			}
 		}
 		if why != nil {
-			p.Remark("No %s mechanism at alpha = %s: %s", m.name, strings.Join(at, ", "), demo.Why(why))
+			p.Remark("No %s mechanism at alpha = %s: %s", m.Name, strings.Join(at, ", "), demo.Why(why))
 		}
 	}
 }
@@ -110,16 +110,16 @@ func (s *study) explain(p *demo.Program) {
 // explainRelaxed says what it brings to answer with branches.
 func (s *study) explainRelaxed(p *demo.Program) {
 	index := func(name string) int {
-		return slices.IndexFunc(s.methods, func(m method) bool { return m.name == name })
+		return slices.IndexFunc(s.methods, func(m demo.Method) bool { return m.Name == name })
 	}
 	standard, relaxed := index("standard"), index("relaxed")
 	if relaxed < 0 {
 		return
 	}
-	gain := func(r row) float64 { return r.losses[standard] / r.losses[relaxed] }
+	gain := func(r row) float64 { return r.Rows[standard].Worst / r.Rows[relaxed].Worst }
 	most := slices.MaxFunc(s.rows, func(a, b row) int { return cmp.Compare(gain(a), gain(b)) })
 	p.Remark("The relaxed mechanism, which draws a branch and not a leaf, gains most at alpha = %v: it loses %s where the standard one loses %s.",
-		most.bracket.Alpha, demo.Number(most.losses[relaxed]), demo.Number(most.losses[standard]))
+		most.bracket.Alpha, demo.Number(most.Rows[relaxed].Worst), demo.Number(most.Rows[standard].Worst))
 }
 
 // draw writes the picture of loss against alpha, the bracket shaded.
@@ -138,9 +138,9 @@ func (s *study) draw(p *demo.Program) error {
 		Series: []demo.Series{band},
 	}
 	for k, m := range s.methods {
-		line := demo.Series{Name: m.label(), X: band.X}
+		line := demo.Series{Name: label(m.Name), X: band.X}
 		for _, r := range s.rows {
-			line.Y = append(line.Y, r.losses[k])
+			line.Y = append(line.Y, r.Rows[k].Worst)
 		}
 		c.Series = append(c.Series, line)
 	}
@@ -152,9 +152,9 @@ func (s *study) draw(p *demo.Program) error {
 func writeTable(p *demo.Program, studies []*study) error {
 	columns := []string{"data", "alpha", "lower", "lower_by", "lower_source", "upper", "upper_by", "ratio",
 		"entropic_lo", "entropic_hi", "diametric_lo", "diametric_hi"}
-	all := slices.Concat(plain, branches)
+	all := slices.Concat((&study{}).plain(), (&study{}).branches())
 	for _, m := range all {
-		columns = append(columns, strings.ReplaceAll(m.name, " ", "_"))
+		columns = append(columns, strings.ReplaceAll(m.Name, " ", "_"))
 	}
 	t := demo.NewTable(columns...)
 	for _, s := range studies {
@@ -164,8 +164,8 @@ func writeTable(p *demo.Program, studies []*study) error {
 				r.entropic.Lo, r.entropic.Hi, r.diametric.Lo, r.diametric.Hi}
 			for k := range all {
 				v := math.NaN()
-				if k < len(r.losses) { // plain methods come first
-					v = r.losses[k]
+				if k < len(r.Rows) { // plain methods come first
+					v = r.Rows[k].Worst
 				}
 				cells = append(cells, v)
 			}

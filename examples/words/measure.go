@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +29,7 @@ type study struct {
 	seed    uint64
 	outputs []int // the words that may be released; nil: all
 
-	rows    []result
+	demo.Comparison
 	lower   float64 // no alpha-private mechanism has a worst loss below
 	lowerBy string
 }
@@ -38,88 +37,47 @@ type study struct {
 // delta is that at which IKWAT22 compare levels.
 const delta = 0.001
 
-// result is one row of the table.
-type result struct {
-	name  string
-	level float64 // eps_tight at delta; of Madlib an upper bound
-	demo.Loss
-	guessed float64 // how often the best guess from a release is right; NaN where unknown
-	took    time.Duration
-	remark  string
-	err     error                         // why the mechanism does not exist here
-	mech    mechanism.Mechanism[int, int] // nil where err is set
-}
-
-// built is a mechanism as a matrix, with what there is to say about it.
-type built struct {
-	channel *mechanism.Channel
-	remark  string
-	bound   float64 // that a linear program proved beside it, or 0
-}
-
-// keeps tells whether there is a matrix, and one that was proved alpha-private.
-func (b built) keeps(alpha float64) bool {
-	return b.channel != nil && b.channel.Guarantee().Alpha() <= alpha
-}
-
-// method is one way to build a matrix at a level.
-type method struct {
-	name  string
-	build func(ctx context.Context, alpha float64) (built, error)
-}
-
-// family names a mechanism of the exponential family, with options of type O.
-func family[O any](s *study, name string, build func(context.Context, metric.Finite, float64, *O) (*exponential.Mechanism, error)) method {
-	return method{name, func(ctx context.Context, alpha float64) (built, error) {
-		m, err := build(ctx, s.space, alpha, nil)
-		if err != nil {
-			return built{}, err
-		}
-		return built{channel: m.Channel}, nil
-	}}
-}
-
 const optMech = "OPTMech"
 
 // methods are the mechanisms that have a matrix, in the order of the table.
-func (s *study) methods() []method {
+func (s *study) methods() []demo.Method {
 	if s.outputs != nil {
-		return []method{{"exponential, the best", s.exponential}, {optMech, s.optimal}}
+		return []demo.Method{{Name: "exponential, the best", Build: s.exponential}, {Name: optMech, Build: s.optimal}}
 	}
-	list := []method{
-		family(s, "exponential", exponential.Standard),
-		family(s, "exponential, tuned", exponential.Tuned),
-		family(s, "exponential, tight weights", exponential.Tight),
+	list := []demo.Method{
+		demo.Family("exponential", s.space, "", exponential.Standard),
+		demo.Family("exponential, tuned", s.space, "", exponential.Tuned),
+		demo.Family("exponential, tight weights", s.space, "", demo.Tight),
 	}
 	if s.limit == 0 {
 		return list
 	}
-	list = append(list, method{"Spanner", s.spanner})
+	list = append(list, demo.Method{Name: "Spanner", Build: s.spanner})
 	for _, r := range s.r {
 		if r < len(s.words) {
-			list = append(list, method{fmt.Sprintf("ConstOPT, r = %d", r), s.constOPT(r)})
+			list = append(list, demo.Method{Name: fmt.Sprintf("ConstOPT, r = %d", r), Build: s.constOPT(r)})
 		}
 	}
-	return append(list, method{optMech, s.optimal})
+	return append(list, demo.Method{Name: optMech, Build: s.optimal})
 }
 
 // exponential is the best mechanism of the exponential family.
-func (s *study) exponential(ctx context.Context, alpha float64) (built, error) {
+func (s *study) exponential(ctx context.Context, alpha float64, _ demo.Report) (demo.Built, error) {
 	m, err := exponential.Best(ctx, metric.Same(s.space), alpha, &exponential.BestOptions{Outputs: s.outputs})
 	if err != nil {
-		return built{}, err
+		return demo.Built{}, err
 	}
-	return built{channel: m.Channel, remark: string(m.Method)}, nil
+	return demo.Built{Channel: m.Channel, Remark: string(m.Method)}, nil
 }
 
 // spanner is the linear program on the edges of a spanner, within the time.
-func (s *study) spanner(ctx context.Context, alpha float64) (built, error) {
+func (s *study) spanner(ctx context.Context, alpha float64, _ demo.Report) (demo.Built, error) {
 	sol, err := lp.Spanner(ctx, metric.Same(s.space), alpha, &lp.SpannerOptions{TimeLimit: s.limit})
 	if err != nil {
-		return built{}, err
+		return demo.Built{}, err
 	}
 	edges := fmt.Sprintf("%d edges, which make distances up to %.3g times as long", len(sol.Graph.Edges()), sol.Stretch)
-	return built{channel: sol.Channel, bound: sol.DualBound, remark: stopped(sol.Status, edges)}, nil
+	return demo.Built{Channel: sol.Channel, Bound: sol.DualBound, Remark: stopped(sol.Status, edges)}, nil
 }
 
 // stopped adds to a remark whether time was up.
@@ -134,27 +92,27 @@ func stopped(status lp.Status, remark string) string {
 }
 
 // constOPT has free weights for the r words nearest to each word.
-func (s *study) constOPT(r int) func(context.Context, float64) (built, error) {
-	return func(ctx context.Context, alpha float64) (built, error) {
+func (s *study) constOPT(r int) func(context.Context, float64, demo.Report) (demo.Built, error) {
+	return func(ctx context.Context, alpha float64, _ demo.Report) (demo.Built, error) {
 		sol, err := lp.ConstOPT(ctx, metric.Same(s.space), alpha, &lp.ConstOptions{Neighbors: r, TimeLimit: s.limit})
 		if err != nil {
-			return built{}, err
+			return demo.Built{}, err
 		}
-		return built{channel: sol.Channel, remark: stopped(sol.Status, "")}, nil
+		return demo.Built{Channel: sol.Channel, Remark: stopped(sol.Status, "")}, nil
 	}
 }
 
 // optimal is the linear program, within its time.
-func (s *study) optimal(ctx context.Context, alpha float64) (built, error) {
+func (s *study) optimal(ctx context.Context, alpha float64, _ demo.Report) (demo.Built, error) {
 	sol, err := lp.Optimal(ctx, metric.Same(s.space), alpha, &lp.Options{TimeLimit: s.limit, Outputs: s.outputs})
 	if err != nil {
-		return built{}, err
+		return demo.Built{}, err
 	}
 	proved := ""
 	if sol.DualBound > 0 {
 		proved = fmt.Sprintf("proved to be within %.2g %% of the optimum", 100*sol.Gap)
 	}
-	return built{channel: sol.Channel, bound: sol.DualBound, remark: stopped(sol.Status, proved)}, nil
+	return demo.Built{Channel: sol.Channel, Bound: sol.DualBound, Remark: stopped(sol.Status, proved)}, nil
 }
 
 // compare builds every mechanism at the study's level and measures it.
@@ -164,27 +122,13 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 	methods := s.methods()
 	for k, m := range methods {
 		report(k, len(methods)+2)
-		start := time.Now()
-		b, err := m.build(ctx, s.alpha)
-		took := time.Since(start)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err == nil && !b.keeps(s.alpha) {
-			err = errNone
-		}
-		if err != nil {
-			s.rows = append(s.rows, result{name: m.name, err: err})
-			continue
-		}
-		r, err := s.measure(ctx, m.name, b)
+		r, err := s.Try(ctx, m, s.alpha, nil)
 		if err != nil {
 			return err
 		}
-		r.took = took
-		s.rows = append(s.rows, r)
-		if b.bound > s.lower {
-			s.lower, s.lowerBy = b.bound, "linear programming duality, from "+m.name
+		s.Rows = append(s.Rows, r)
+		if r.Bound > s.lower {
+			s.lower, s.lowerBy = r.Bound, "linear programming duality, from "+m.Name
 		}
 	}
 	report(len(methods), len(methods)+2)
@@ -196,12 +140,12 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 	if err != nil {
 		return err
 	}
-	if madlib.err == nil && s.outputs == nil {
+	if madlib.Err == nil && s.outputs == nil {
 		if err := s.levelOf(ctx, &madlib); err != nil {
 			return err
 		}
 	}
-	s.rows = append(s.rows, madlib)
+	s.Rows = append(s.Rows, madlib)
 	report(len(methods)+1, len(methods)+2)
 	bounds, err := entropy.LowerBounds(ctx, metric.Same(s.space), s.alpha, nil)
 	if err != nil {
@@ -213,21 +157,14 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 	return nil
 }
 
-// measure fills in the figures of a matrix, all of them exact but for rounding.
-func (s *study) measure(ctx context.Context, name string, b built) (result, error) {
-	r := result{name: name, remark: b.remark, mech: b.channel}
-	losses, err := b.channel.Loss(ctx, s.space)
+// measure fills in the audited level, and how often the best guess from a release is right.
+func (s *study) measure(ctx context.Context, r *demo.Row, c *mechanism.Channel) error {
+	audit, err := c.Audit(ctx, s.space, &mechanism.AuditOptions{Delta: delta})
 	if err != nil {
-		return r, err
+		return err
 	}
-	audit, err := b.channel.Audit(ctx, s.space, &mechanism.AuditOptions{Delta: delta})
-	if err != nil {
-		return r, err
-	}
-	r.level = audit.Hi
-	r.guessed = guessed(b.channel)
-	r.Loss, err = demo.LossOf(losses, nil)
-	return r, err
+	r.Level, r.Adversary = audit.Hi, guessed(c)
+	return nil
 }
 
 // atDelta says what the exponential mechanism would lose at the level alpha but for delta.
@@ -283,14 +220,14 @@ const madlibName = "Madlib (simulated)"
 
 // madlib adds noise to the vector of a word and takes the nearest word, and of the
 // outputs the one that is nearest to this.
-func (s *study) madlib(ctx context.Context, alpha float64, releases int) (result, error) {
+func (s *study) madlib(ctx context.Context, alpha float64, releases int) (demo.Row, error) {
 	start := time.Now()
 	m, err := additive.NewMadlib(s.vectors, alpha, nil)
 	if err != nil { // float64 is too coarse for the noise at these vectors
-		return result{name: madlibName, err: err}, nil
+		return demo.Row{Name: madlibName, Err: err}, nil
 	}
-	r := result{name: madlibName, guessed: unknown, took: time.Since(start), mech: m}
-	if r.level, err = m.LevelAt(ctx, delta); err != nil {
+	r := demo.Row{Name: madlibName, Adversary: unknown, Took: time.Since(start), Mech: m}
+	if r.Level, err = m.LevelAt(ctx, delta); err != nil {
 		return r, err
 	}
 	if s.outputs != nil {
@@ -298,9 +235,9 @@ func (s *study) madlib(ctx context.Context, alpha float64, releases int) (result
 		if err != nil {
 			return r, err
 		}
-		r.mech = mechanism.Then(r.mech, func(y int) (int, error) { return s.outputs[nearest[y]], nil })
+		r.Mech = mechanism.Then(r.Mech, func(y int) (int, error) { return s.outputs[nearest[y]], nil })
 	}
-	r.Loss, err = demo.Simulate(ctx, r.mech, s.space, nil, s.seed, releases)
+	r.Loss, err = demo.Simulate(ctx, r.Mech, s.space, nil, s.seed, releases)
 	return r, err
 }
 
@@ -312,12 +249,10 @@ const (
 )
 
 // levelOf says between what the level of Madlib lies.
-func (s *study) levelOf(ctx context.Context, r *result) error {
+func (s *study) levelOf(ctx context.Context, r *demo.Row) error {
 	o := &mechanismtest.Options[int, int]{Samples: min(witnesses, 50*witnesses/len(s.words)), FalseReject: doubt, Seed: s.seed}
-	e, _, _, err := mechanismtest.LevelAtLeast(ctx, r.mech, s.space, delta, o)
-	r.remark = fmt.Sprintf("losses estimated from %d releases a word; its eps_tight is at most that of its noise and at least %s, by %d releases a word at confidence %v",
+	e, _, _, err := mechanismtest.LevelAtLeast(ctx, r.Mech, s.space, delta, o)
+	r.Remark = fmt.Sprintf("losses estimated from %d releases a word; its eps_tight is at most that of its noise and at least %s, by %d releases a word at confidence %v",
 		simulated, demo.Number(e.Level), o.Samples, e.Confidence)
 	return err
 }
-
-var errNone = errors.New("nothing private was found: alpha times the distances is too small")

@@ -28,5 +28,6 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, shipped string
 	}
 	s.words, s.vectors = v.Words(), v.Vectors()
 	s.space, err = metric.Densify(ctx, v.Points())
+	s.Comparison = demo.Comparison{Space: s.space, Measure: s.measure}
 	return err
 }

@@ -46,9 +46,9 @@ func (s *study) farthest(x int) int {
 // table is what was measured at the study's level.
 func (s *study) table() *demo.Table {
 	t := demo.NewTable("mechanism", "eps_tight", "worst loss", "95 % loss", "mean loss", "guessed", "build time")
-	for _, r := range s.rows {
-		if r.err == nil {
-			t.Row(r.name, r.level, r.Worst, r.Quantile, r.Mean, r.guessed, r.took)
+	for _, r := range s.Rows {
+		if r.Err == nil {
+			t.Row(r.Name, r.Level, r.Worst, r.Quantile, r.Mean, r.Adversary, r.Took)
 		}
 	}
 	t.Row("lower bound", unknown, s.lower, unknown, unknown, unknown, "-")
@@ -67,27 +67,21 @@ func (s *study) explain(p *demo.Program) {
 		}
 		p.Remark("lower bound: no %v-private mechanism%s has a smaller worst loss (by %s).", s.alpha, which, s.lowerBy)
 	}
-	for _, r := range s.rows {
-		if r.err != nil {
-			p.Remark("no %s: %s", r.name, demo.Why(r.err))
-		} else if r.remark != "" {
-			p.Remark("%s: %s", r.name, r.remark)
-		}
-	}
+	s.Explain(p, demo.Why)
 	if rows := s.matrices(); s.lower > 0 && len(rows) > 0 {
 		best := best(rows)
-		p.Remark("Least worst loss: %s, %.3g times the lower bound.", best.name, best.Worst/s.lower)
+		p.Remark("Least worst loss: %s, %.3g times the lower bound.", best.Name, best.Worst/s.lower)
 	}
 }
 
 // matrices are the mechanisms that have a matrix, that is all but Madlib.
-func (s *study) matrices() []result {
-	return slices.DeleteFunc(slices.Clone(s.rows), func(r result) bool { return r.err != nil || r.name == madlibName })
+func (s *study) matrices() []demo.Row {
+	return slices.DeleteFunc(slices.Clone(s.Rows), func(r demo.Row) bool { return r.Err != nil || r.Name == madlibName })
 }
 
 // best is the first of those with the least worst loss.
-func best(rows []result) result {
-	return slices.MinFunc(rows, func(a, b result) int { return cmp.Compare(a.Worst, b.Worst) })
+func best(rows []demo.Row) demo.Row {
+	return slices.MinFunc(rows, func(a, b demo.Row) int { return cmp.Compare(a.Worst, b.Worst) })
 }
 
 const (
@@ -102,8 +96,8 @@ func (s *study) samples(p *demo.Program) error {
 		return nil
 	}
 	p.Remark("")
-	pair := []result{rows[0], best(rows)}
-	t := demo.NewTable("word", pair[0].name, pair[1].name)
+	pair := []demo.Row{rows[0], best(rows)}
+	t := demo.NewTable("word", pair[0].Name, pair[1].Name)
 	for k := range min(shown, len(s.words)) {
 		x := k * len(s.words) / min(shown, len(s.words))
 		cells := []any{s.words[x]}
@@ -122,11 +116,11 @@ func (s *study) samples(p *demo.Program) error {
 }
 
 // draws are releases of one word, from random numbers of their own.
-func (s *study) draws(r result, x, releases int) ([]string, error) {
+func (s *study) draws(r demo.Row, x, releases int) ([]string, error) {
 	random := random.Seeded(s.seed ^ uint64(x+1)<<32)
 	words := make([]string, releases)
 	for i := range words {
-		y, err := r.mech.Release(random, x)
+		y, err := r.Mech.Release(random, x)
 		if err != nil {
 			return nil, err
 		}
@@ -138,8 +132,8 @@ func (s *study) draws(r result, x, releases int) ([]string, error) {
 // release writes one release of every word by every mechanism.
 func (s *study) release(w io.Writer) error {
 	t := demo.NewTable("mechanism", "word", "released")
-	for _, r := range s.rows {
-		if r.err != nil {
+	for _, r := range s.Rows {
+		if r.Err != nil {
 			continue
 		}
 		for x, word := range s.words {
@@ -147,7 +141,7 @@ func (s *study) release(w io.Writer) error {
 			if err != nil {
 				return err
 			}
-			t.Row(r.name, word, released[0])
+			t.Row(r.Name, word, released[0])
 		}
 	}
 	return t.WriteCSV(w)
@@ -171,49 +165,27 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		X:     fmt.Sprintf("eps_tight at delta = %v", delta), LogX: true,
 		Y: "loss that 95 % of the words do not exceed",
 	}
-	report, wipe := p.Progress("picture")
-	defer wipe()
-	methods := slices.DeleteFunc(s.methods(), func(m method) bool {
-		k := slices.IndexFunc(s.rows, func(r result) bool { return r.name == m.name })
-		slow := s.rows[k].took > pictured
-		if slow {
-			p.Remark("%s takes too long for a picture of %d levels.", m.name, steps)
+	var lines []demo.Line
+	for _, m := range s.methods() {
+		k := slices.IndexFunc(s.Rows, func(r demo.Row) bool { return r.Name == m.Name })
+		if s.Rows[k].Took > pictured {
+			p.Remark("%s takes too long for a picture of %d levels.", m.Name, steps)
+			continue
 		}
-		return slow
-	})
-	total := (len(methods) + 1) * steps
-	for k, m := range methods {
-		series := demo.Series{Name: m.name}
-		for i := range steps {
-			b, err := m.build(ctx, s.level(i))
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			x, y := unknown, unknown // a gap in the line: no such mechanism here
-			if err == nil && b.keeps(s.level(i)) {
-				r, err := s.measure(ctx, m.name, b)
-				if err != nil {
-					return err
-				}
-				x, y = r.level, r.Quantile
-			}
-			series.X, series.Y = append(series.X, x), append(series.Y, y)
-			report(k*steps+i+1, total)
-		}
-		chart.Series = append(chart.Series, series)
+		lines = append(lines, demo.Line{Name: m.Name, At: func(alpha float64) (float64, float64, error) {
+			return at(s.Try(ctx, m, alpha, nil))
+		}})
 	}
-	madlib := demo.Series{Name: madlibName + ", at the level of its noise"}
+	lines = append(lines, demo.Line{Name: madlibName + ", at the level of its noise", At: func(alpha float64) (float64, float64, error) {
+		return at(s.madlib(ctx, alpha, simulatedPicture))
+	}})
+	var levels []float64
 	for i := range steps {
-		r, err := s.madlib(ctx, s.level(i), simulatedPicture)
-		if err != nil {
-			return err
-		}
-		if r.err == nil && r.level > 0 {
-			madlib.X, madlib.Y = append(madlib.X, r.level), append(madlib.Y, r.Quantile)
-		}
-		report(len(methods)*steps+i+1, total)
+		levels = append(levels, s.alpha*lowest*math.Pow(highest/lowest, float64(i)/(steps-1)))
 	}
-	chart.Series = append(chart.Series, madlib)
+	if err := chart.AddLines(ctx, p, levels, lines); err != nil {
+		return err
+	}
 	if !slices.ContainsFunc(chart.Series, func(l demo.Series) bool {
 		return slices.ContainsFunc(l.X, func(x float64) bool { return x > 0 })
 	}) {
@@ -223,7 +195,10 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 	return p.WriteCharts("loss.png", &chart)
 }
 
-// level is the i-th level of the picture.
-func (s *study) level(i int) float64 {
-	return s.alpha * lowest * math.Pow(highest/lowest, float64(i)/(steps-1))
+// at is a point of the picture; a gap where there is no such mechanism.
+func at(r demo.Row, err error) (x, y float64, _ error) {
+	if r.Err != nil {
+		return unknown, unknown, err
+	}
+	return r.Level, r.Quantile, err
 }

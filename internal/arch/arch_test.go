@@ -89,6 +89,9 @@ func violations(p pkg, standard map[string]bool) []string {
 				say("may not depend on", r)
 			}
 		}
+		if r, ours := room(d); ours && within(name, "internal") && !within(name, "internal/testkit") && !within(r, "internal") {
+			say("lies below", r)
+		}
 		if d == "testing" && !slices.Contains(kits, name) {
 			say("depends on testing: a test kit is in the library")
 		}
@@ -209,6 +212,7 @@ func TestViolations_AreSeen(t *testing.T) {
 		{"tsp", pkg{Imports: []string{"golang.org/x/exp/slices"}}, "not among the module's dependencies"},
 		{"tsp", pkg{Imports: []string{"gonum.org/v1/gonumx"}}, "not among the module's dependencies"},
 		{"internal/random", pkg{Imports: []string{"math/rand"}}, "not from internal/random"},
+		{"internal/csvfile", pkg{Deps: []string{module + "/metric"}}, "lies below metric"},
 	} {
 		c.p.ImportPath = module + "/" + c.name
 		got := violations(c.p, std)

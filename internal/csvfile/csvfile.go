@@ -15,7 +15,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // Limits of Read against input that is not what it says. The longest record
@@ -234,10 +233,13 @@ func (w *Row) Float(name string, lo, hi float64) float64 {
 // places are the columns of a place and what they may be called.
 var places = map[string][]string{"lat": {"lat", "latitude"}, "lon": {"lon", "lng", "long", "longitude"}}
 
+// latLon is metric.LatLon, in degrees.
+type latLon = struct{ Lat, Lon float64 }
+
 // LatLon returns the columns of Columns.Place, "lat" and "lon" here. A longitude beyond
 // 180 degrees, up to 360 either way, is that of the same meridian within.
-func (w *Row) LatLon() metric.LatLon {
-	x := metric.LatLon{Lat: w.Float("lat", -90, 90), Lon: w.Float("lon", -360, 360)}
+func (w *Row) LatLon() latLon {
+	x := latLon{Lat: w.Float("lat", -90, 90), Lon: w.Float("lon", -360, 360)}
 	if math.Abs(x.Lon) > 180 {
 		x.Lon -= math.Copysign(360, x.Lon)
 	}

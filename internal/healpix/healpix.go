@@ -3,16 +3,15 @@
 // discretization and fast analysis of data distributed on the sphere", 2005.
 package healpix
 
-import (
-	"math"
+import "math"
 
-	"github.com/metricdp/metricdp/metric"
-)
+// latLon is metric.LatLon, in degrees.
+type latLon = struct{ Lat, Lon float64 }
 
 // Face maps the sphere to the 12 unit squares: Górski et al. 2005, section 4,
 // and the reference implementation's ang2pix. Near a pole 1-|sin lat| is
 // computed without cancellation.
-func Face(p metric.LatLon) (face int, x, y float64) {
+func Face(p latLon) (face int, x, y float64) {
 	sin := math.Sin(p.Lat * (math.Pi / 180))
 	turn := math.Mod(p.Lon, 360) / 90
 	if turn < 0 {
@@ -46,7 +45,7 @@ func Face(p metric.LatLon) (face int, x, y float64) {
 }
 
 // Point is the inverse of [Face].
-func Point(face int, x, y float64) metric.LatLon {
+func Point(face int, x, y float64) latLon {
 	row := float64(2+face/4) - x - y // 0 at the north pole, 4 at the south pole
 	ring, sin := 1.0, 0.0
 	switch {
@@ -62,7 +61,7 @@ func Point(face int, x, y float64) metric.LatLon {
 	if face>>2 == 1 {
 		eighths--
 	}
-	p := metric.LatLon{Lat: math.Asin(sin) * (180 / math.Pi)}
+	p := latLon{Lat: math.Asin(sin) * (180 / math.Pi)}
 	if ring < 1 { // the cap: cos lat = sqrt(ring^2/3 (2 - ring^2/3))
 		t := ring * ring / 3
 		p.Lat = math.Copysign(math.Acos(math.Sqrt(t*(2-t)))*(180/math.Pi), sin)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
-	"github.com/metricdp/metricdp/internal/median"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -299,16 +298,21 @@ func (c *Candidate) evaluate(ctx context.Context, m *Mechanism, rho metric.Finit
 
 // bestPoint is what Constant should release: the center or the prior's median.
 func bestPoint(ctx context.Context, rho metric.Finite, o *BestOptions) (int, error) {
-	if o.Outputs == nil && o.Prior != nil {
-		return median.Of(ctx, rho, o.Prior)
-	}
-	if o.Outputs == nil {
+	outputs := o.Outputs
+	switch {
+	case outputs == nil && o.Prior == nil:
 		_, center, err := metric.Radius(ctx, rho)
 		return center, err
+	case outputs == nil:
+		for x := range rho.Len() {
+			outputs = append(outputs, x)
+		}
 	}
 	least, at := math.Inf(1), 0
-	for _, y := range o.Outputs {
-		loss, err := objective(finite.Row(rho, y, nil), o.Prior)
+	var row []float64
+	for _, y := range outputs {
+		row = finite.Row(rho, y, row)
+		loss, err := objective(row, o.Prior)
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return 0, err
 		}

@@ -164,7 +164,7 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 		return mean
 	}
 	ours := run(synthesized(t, unitBox(1, BoxOptions{}), nil))
-	baseline := run(measured(t, unitBox(1, pmmCells(1, n)), n, pmm()))
+	baseline := run(onPMM(t, unitBox(1, pmmCells(1, n)), n))
 	pts := testkit.Must(metric.NewPoints(lattice(1, 1<<14), metric.Chebyshev{}))
 	paper := run(measured(t, testkit.Must(On(t.Context(), testkit.Must(NewFolded(t.Context(), pts, nil)), pts)), n, &MeasureOptions{Estimator: Nearest}))
 	if ours > paper/2*1.1 || ours > baseline/2*1.1 {

@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 	}
 	other := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 2}}, &measure.BoxOptions{Splits: [][]int{{2}}}))
 	elsewhere := testkit.Must(measure.CountAll(t.Context(), other, records[0], nil))
-	for _, estimate := range []measure.Estimator{measure.Weighted, measure.Clipped, measure.Nearest, measure.Signed} {
+	for _, estimate := range []measure.Estimator{measure.Weighted, measure.Nearest, measure.Signed} {
 		m := testkit.Must(measure.NewMeasure(d, 5, &measure.MeasureOptions{Estimator: estimate}))
 		short := mu[0][1:]
 		o := &mechanismtest.Options[[]float64, []float64]{

@@ -180,8 +180,8 @@ type arrangement struct {
 	resolution float64                      // largest distance of a record to the point of its cell
 	diameter   float64                      // largest distance between points of cells, or more
 	points     int                          // of the finite metric that it was made of
-	byCost     bool                         // the default schedule is ByCost, else
-	exponent   float64                      // scales prop. to diameter^exponent
+	byCost     bool                         // a Measure's scales are prop. to levelCosts^(-1/2), else
+	exponent   float64                      // to diameter^exponent
 }
 
 // node is a region.

@@ -117,7 +117,6 @@ func TestErrors(t *testing.T) {
 		{"NewMeasure: needs", second(NewMeasure(lazy, 1, nil))},
 		{"NewMeasure: alpha = 0", second(NewMeasure(d, 0, nil))},
 		{"NewMeasure: Distribution = 4, want Laplace or KNorm", mea(MeasureOptions{Distribution: 4})},
-		{"NewMeasure: Schedule = 3", mea(MeasureOptions{Schedule: 3})},
 		{"NewMeasure: Scales has size 7", mea(MeasureOptions{Scales: make([]float64, 7)})},
 		{"NewMeasure: Estimator = -1", mea(MeasureOptions{Estimator: -1})},
 		{"Measure.Release: mu, want size 8", second(m.Release(nil, []float64{1}))},

@@ -30,11 +30,6 @@ func (p *plan) measureFrom(ctx context.Context, y []float64) (weights []float64,
 			return weights, nil
 		}
 		weights, err = p.nearest(ctx, weights)
-	case Clipped:
-		for v, x := range y {
-			y[v] = max(0, x)
-		}
-		err = projectDown(t, y, weights)
 	default:
 		err = projectDown(t, y, weights)
 	}

@@ -48,7 +48,8 @@ func checkArity(op string, arity int) error {
 // String of the domain says which of the three it is.
 //
 // A record is the index of a point of f, and so is Point: of a region, a point near its middle. A
-// [Measure]'s noise scales are [ByCost]. About n*Arity distances a level, n^2/Arity for
+// [Measure]'s noise on a level is proportional to C^(-1/2), C a bound on what noise of
+// scale 1 costs there in W1, summed over its nodes. About n*Arity distances a level, n^2/Arity for
 // medoids and bounds, 8 n log n to tell the domain from others, and up to 2,048 points
 // n^2/2 for the diameter.
 //

@@ -37,20 +37,6 @@ const (
 	KNorm = walk.KNorm
 )
 
-// Schedule divides a [Measure]'s budget among the levels of the tree.
-type Schedule int
-
-const (
-	// DomainSchedule is the schedule that suits the domain; see its constructor.
-	DomainSchedule Schedule = iota
-	// Equal gives all levels the same scale.
-	Equal
-	// ByCost makes the scale of a level proportional to C^(-1/2), C a bound on what noise
-	// of scale 1 costs there in W1, summed over its nodes. No other schedule has a
-	// lower sum of these bounds.
-	ByCost
-)
-
 // Estimator turns the noisy counts of a [Measure] into a measure. All of them are
 // post-processing.
 type Estimator int
@@ -60,12 +46,6 @@ const (
 	// and nearest in l2, from the top down. Nearest to the truth for nearly all
 	// data.
 	Weighted Estimator = iota
-	// Clipped sets negative noisy counts to 0 and then, from the top down, adds
-	// the same to all children of a node or takes it off as far as they are >= 0,
-	// so that they sum to the node. With [Laplace] and [ByCost] on a box cut in
-	// two by two it is PMM, the baseline. Source: He, Vershynin, Zhu,
-	// "Algorithmically effective differentially private synthetic data", 2023.
-	Clipped
 	// Nearest makes counts consistent, so that those of a node's children sum to
 	// its own, and takes a probability measure nearest in W1: on the line as in
 	// BSV22; up to 2,048 cells by wasserstein.Project, and above that nearest in
@@ -106,10 +86,9 @@ type SynthesizerOptions struct {
 type MeasureOptions struct {
 	// Distribution of the noise, Laplace or KNorm; 0 means KNorm.
 	Distribution Distribution
-	// Schedule divides the budget among the levels.
-	Schedule Schedule
-	// Scales, where not nil, says more than a Schedule, which must then be left
-	// out: a number > 0 for every level, to which its noise is proportional.
+	// Scales divides the budget among the levels: a number > 0 for every level, to
+	// which its noise is proportional; nil means those that suit the domain, see its
+	// constructor.
 	Scales []float64
 	// Estimator turns the noisy counts into a measure.
 	Estimator Estimator
@@ -175,10 +154,6 @@ func (o *MeasureOptions) check(op string, a *arrangement) error {
 	switch {
 	case o.Distribution != Laplace && o.Distribution != KNorm:
 		return fault.Value(op, "Distribution", float64(o.Distribution), "Laplace or KNorm")
-	case o.Schedule < DomainSchedule || o.Schedule > ByCost:
-		return fault.Value(op, "Schedule", float64(o.Schedule), constant)
-	case o.Scales != nil && o.Schedule != DomainSchedule:
-		return fault.Value(op, "Schedule", float64(o.Schedule), "0 where Scales are given")
 	case o.Estimator < Weighted || o.Estimator > Signed:
 		return fault.Value(op, "Estimator", float64(o.Estimator), constant)
 	case o.Scales != nil && len(o.Scales) != a.height():

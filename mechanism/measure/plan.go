@@ -72,7 +72,7 @@ func (p *plan) scale(level float64) error {
 // unitScales returns the scales of loss 1.
 func (p *plan) unitScales() (walk.Scales, error) {
 	s := walk.Scales{Level: make([]float64, p.height()), Total: 1}
-	if p.opt.Scales == nil && (p.opt.Schedule == Equal || p.opt.Schedule == DomainSchedule && !p.byCost && p.exponent == 0) {
+	if p.opt.Scales == nil && !p.byCost && p.exponent == 0 {
 		return p.tree.EqualScales(ReplaceOne)
 	}
 	costs := p.levelCosts()
@@ -80,7 +80,7 @@ func (p *plan) unitScales() (walk.Scales, error) {
 		switch {
 		case p.opt.Scales != nil:
 			s.Level[l] = p.opt.Scales[l]
-		case p.opt.Schedule == ByCost || p.byCost:
+		case p.byCost: // no other scales have a lower sum of these costs
 			s.Level[l] = 1 / math.Sqrt(costs[l])
 		default:
 			s.Level[l] = math.Pow(p.shape[l].diameter/p.shape[0].diameter, p.exponent)

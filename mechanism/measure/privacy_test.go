@@ -212,11 +212,11 @@ func TestGuarantee_Values(t *testing.T) {
 			}
 		}
 	}
-	for _, sch := range []Schedule{DomainSchedule, Equal, ByCost} {
+	for _, scales := range [][]float64{nil, slices.Repeat([]float64{1}, d.Height()), costScales(d)} {
 		for _, alpha := range []float64{1e-6, 1, math.Pi, 1e6} {
-			g := testkit.Must(NewMeasure(d, alpha, &MeasureOptions{Schedule: sch})).Guarantee()
+			g := testkit.Must(NewMeasure(d, alpha, &MeasureOptions{Scales: scales})).Guarantee()
 			if g.Alpha() > alpha || g.Alpha() < alpha*(1-1e-11) || g.Delta() != 0 {
-				t.Errorf("%v alpha = %v: %v", sch, alpha, g)
+				t.Errorf("scales %v, alpha = %v: %v", scales, alpha, g)
 			}
 		}
 	}

@@ -1,5 +1,6 @@
 // Package demo is what the example programs share: flags and exit status,
-// tables for the terminal and for CSV, pictures, and a progress bar.
+// comparisons of mechanisms, tables for the terminal and for CSV, pictures, and a
+// progress bar.
 //
 // An example is a function run by [Main]:
 //

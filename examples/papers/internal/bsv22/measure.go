@@ -102,7 +102,7 @@ func asInPaper(ctx context.Context, s metric.Finite, alpha float64) (line *measu
 	t := line.Tree()
 	// What the library takes for alpha has the scale Sensitivity/alpha.
 	own := alpha * float64(t.Sensitivity(walk.ReplaceOne)) / float64(2*(t.Height()+2))
-	if m, err = measure.NewMeasure(line, own, &measure.MeasureOptions{Schedule: measure.Equal, Estimator: measure.Nearest}); err != nil {
+	if m, err = measure.NewMeasure(line, own, &measure.MeasureOptions{Estimator: measure.Nearest}); err != nil {
 		return nil, nil, 0, err
 	}
 	b, err := m.Bound(ctx, &measure.BoundOptions{Draws: -1})

@@ -109,7 +109,7 @@ func cities(t testing.TB, n int) metric.Finite {
 
 // words are the GloVe vectors of n of the words of examples/words.
 func words(t testing.TB, n int) metric.Finite {
-	text := testkit.Must(os.ReadFile("../../examples/words/words.txt"))
+	text := testkit.Must(os.ReadFile("../../../words/words.txt"))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	pts := make([][]float64, n)
 	for k := range pts {
@@ -208,7 +208,7 @@ func points[P any](t testing.TB, pts []P, s metric.Space[P]) metric.Finite {
 
 func table(t testing.TB, name string) [][]string {
 	t.Helper()
-	f := testkit.Must(os.Open("../../examples/" + name))
+	f := testkit.Must(os.Open("../../../" + name))
 	defer f.Close()
 	rows := testkit.Must(csv.NewReader(f).ReadAll())
 	return rows
