@@ -405,6 +405,9 @@ func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 		}
 	}
 	testkit.Must(s.Release(nil, "a"))
+	if _, err := NewSticky[string, int](s, nil); !errors.Is(err, ErrMemoized) {
+		t.Error(err)
+	}
 
 	more := testkit.Must(metric.NewPoints([]string{"a", "b", "c"}, metric.Levenshtein{})) // than the channel has inputs
 	store = memory{}
