@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -116,5 +120,26 @@ func TestExtended_Interrupted(t *testing.T) {
 	s := testkit.Must(Extended(t.Context(), b, .5, &ExtendedOptions{TimeLimit: 1}))
 	if s.Status != StatusTimeLimit || s.Upper.Method != endConstant {
 		t.Errorf("no time: %v", s)
+	}
+}
+
+// The losses of a channel are not below the exact ones, however its rows round.
+func TestExtended_LossesAreRoundedUp(t *testing.T) {
+	r, b := random.Seeded(52), metric.Same(space.Path(2, 1))
+	for range 200 {
+		p, q := r.Float64(), r.Float64()
+		c := testkit.Must(mechanism.FromWeights(t.Context(), 2, 2, []float64{p, q, q, p}, nil))
+		exact := new(big.Rat).Add(new(big.Rat).SetFloat64(p), new(big.Rat).SetFloat64(q))
+		exact.Quo(new(big.Rat).SetFloat64(q), exact)
+		e := &extension{b: b, n: 2, late: t.Context()}
+		for _, l := range testkit.Must(e.losses(c)) {
+			if new(big.Rat).SetFloat64(l).Cmp(exact) < 0 || l > q/(p+q)*(1+1e-11) {
+				t.Fatalf("weights %v and %v: %v", p, q, l)
+			}
+		}
+	}
+	c := testkit.Must(mechanism.FromLogWeights(t.Context(), 2, 2, []float64{0, -800, -800, 0}, nil))
+	if l := testkit.Must((&extension{b: b, n: 2, late: t.Context()}).losses(c)); !(l[0] > 0 && l[1] > 0) {
+		t.Errorf("e^-800: %v", l)
 	}
 }

@@ -111,6 +111,32 @@ func TestAudit_DeltaContainsExactLevel(t *testing.T) {
 	}
 }
 
+// Where an output never comes up at the other input with a probability just above delta, no
+// level will do, however float64 adds up that probability.
+func TestAudit_DeltaJustBelowWhatNeverComesUp(t *testing.T) {
+	r, f := random.Seeded(12), space.Path(2, 1)
+	for range 200 {
+		const m = 9
+		w := make([]float64, 2*m)
+		for y := range m {
+			w[y], w[m+y] = r.Float64(), r.Float64()*float64(y%2)
+		}
+		c, never := testkit.Must(FromWeights(t.Context(), 2, m, w, nil)), new(big.Float).SetPrec(300)
+		for y, p := range bigProbs(c)[0] {
+			if y%2 == 0 {
+				never.Add(never, p)
+			}
+		}
+		delta, _ := never.Float64()
+		if never.Cmp(big.NewFloat(delta)) <= 0 {
+			delta = math.Nextafter(delta, 0)
+		}
+		if a := testkit.Must(c.Audit(t.Context(), f, &AuditOptions{Delta: delta})); !math.IsInf(a.Hi, 1) {
+			t.Fatalf("delta = %v of %v: %v", delta, never, a)
+		}
+	}
+}
+
 // exactLevel is the level of a channel without zeros of its own in a row, to 300
 // bits.
 func exactLevel(c *Channel, f metric.Finite) *big.Float {
@@ -137,12 +163,12 @@ func exactLevel(c *Channel, f metric.Finite) *big.Float {
 // float64, that of quotients, and that of differences of logarithms.
 func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 	r, f := random.Seeded(9), space.Path(2, 1)
-	for trial := range 200 {
+	for trial := range 280 {
 		const m = 12
 		w := make([]float64, 2*m)
 		for y := range m {
 			w[y] = -3 * r.Float64()
-			switch trial % 5 {
+			switch trial % 7 {
 			case 0:
 				w[m+y] = w[y] + 1e-4*r.NormFloat64()
 			case 1:
@@ -154,10 +180,14 @@ func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 			case 4: // differences round by 2^-41, levels are some 1
 				w[y], w[m+y] = 1e4-r.Float64(), -r.Float64()
 				w[0], w[m] = 1e4, 0
+			case 5: // quotients so near 1 that differences count
+				w[y], w[m+y] = 1+.01*r.Float64(), 1+.01*r.Float64()
+			case 6: // scales far apart
+				w[y], w[m+y] = .5+r.Float64(), math.Ldexp(.5+r.Float64(), -905-trial/7)
 			}
 		}
 		from := FromLogWeights
-		if trial%5 == 2 || trial%5 == 3 {
+		if k := trial % 7; k != 0 && k != 1 && k != 4 {
 			from = FromWeights
 		}
 		c := testkit.Must(from(t.Context(), 2, m, w, nil))

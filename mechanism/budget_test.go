@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -87,6 +88,16 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 		t.Errorf("a refusal spends: %v", after)
 	}
 	testkit.Check(t, b.Spend(left.Guarantee))
+	// What is left can be spent, to the last bit of sums that are no float64s.
+	r := random.Seeded(31)
+	for range 100 {
+		size := func() float64 { return math.Exp2(-60*r.Float64()) / 2 }
+		b := testkit.Must(NewBudget(promise(1+r.Float64(), (1+r.Float64())/2, 0, ""), nil))
+		testkit.Check(t, b.Spend(promise(size(), size(), 0, "")))
+		if err := b.Spend(testkit.Must(b.Left()).Guarantee); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if n := spendAll(t, testkit.Must(NewBudget(promise(5, 2.5e-7, 0, ""), nil)), promise(1, 1e-7, 0, "")); n != 2 {
 		t.Errorf("delta affords %d", n)
 	}

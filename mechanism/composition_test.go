@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -240,6 +241,37 @@ func TestComposition_PureIsTheProduct(t *testing.T) {
 		own := testkit.Must(a.Audit(t.Context(), f, o))
 		if one := testkit.Must(testkit.Must(NewComposition(Repeated{a, 1})).Audit(t.Context(), f, o)); one != own {
 			t.Errorf("one release: %v, not %v", one, own)
+		}
+	}
+}
+
+// The sum of the exact levels at one pair, to the last bit, where all that float64 computes
+// of it is some ulps off.
+func TestComposition_PureContainsExactLevel(t *testing.T) {
+	r, f := random.Seeded(14), space.Path(2, 1)
+	for trial := range 60 {
+		cs := [2]*Channel{arbitrary(t, r, 2, 3, trial%2 == 0, 0), arbitrary(t, r, 2, 4, trial%4 < 2, 0)}
+		a := testkit.Must(testkit.Must(NewComposition(Repeated{cs[0], 3}, Repeated{cs[1], 1})).Audit(t.Context(), f, nil))
+		level := new(big.Float)
+		for x := range 2 {
+			product := new(big.Float).SetPrec(300).SetInt64(1)
+			for i, c := range cs {
+				p, most := bigProbs(c), new(big.Float)
+				for y, v := range p[x] {
+					if q := new(big.Float).SetPrec(300).Quo(v, p[1-x][y]); q.Cmp(most) > 0 {
+						most = q
+					}
+				}
+				for range 3 - 2*i {
+					product.Mul(product, most)
+				}
+			}
+			if l := log300(product); l.Cmp(level) > 0 {
+				level = l
+			}
+		}
+		if level.Cmp(big.NewFloat(a.Lo)) < 0 || level.Cmp(big.NewFloat(a.Hi)) > 0 {
+			t.Errorf("trial %d: level %v outside %v", trial, level, a)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // taped is a channel on 0, 1, 2 whose draws are read off a tape of digits 0, ..., 3:
@@ -404,6 +405,16 @@ func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 		}
 	}
 	testkit.Must(s.Release(nil, "a"))
+	if _, err := NewSticky[string, int](s, nil); !errors.Is(err, ErrMemoized) {
+		t.Error(err)
+	}
+
+	more := testkit.Must(metric.NewPoints([]string{"a", "b", "c"}, metric.Levenshtein{})) // than the channel has inputs
+	store = memory{}
+	lifted := testkit.Must(NewSticky(On(c, more), &StickyOptions[string]{Store: store, Name: "a"}))
+	if _, err := lifted.Release(nil, "c"); err == nil || errors.Is(err, ErrRefused) || len(store) > 0 {
+		t.Error(err, store)
+	}
 
 	m := newCounting()
 	b = testkit.Must(NewBudget(m.g.Times(2), nil))

@@ -151,6 +151,23 @@ func TestGlobe_ErrorBounds(t *testing.T) {
 	}
 }
 
+// Bounds that a border of two cells lies between decide nothing, on the globe and on a lattice.
+func TestRound_NothingAtABorder(t *testing.T) {
+	around := interval{big.NewFloat(-0x1p-40), big.NewFloat(0x1p-40)}
+	dst := []float64{7}
+	for _, c := range []struct {
+		t    float64
+		want bool
+	}{{0.5, false}, {0.25, true}, {-1.5, false}, {-1.25, true}} {
+		if k, ok := roundAngle(c.t, around, point(1), point(3), 64); ok != c.want || ok && k != math.Round(c.t) {
+			t.Errorf("angles around %v: %v, %v", c.t, k, ok)
+		}
+		if ok := (Lattice{1}).round(dst, []float64{c.t}, []interval{around}); ok != c.want || ok && dst[0] != math.Round(c.t) {
+			t.Errorf("around %v: %v, %v", c.t, dst, ok)
+		}
+	}
+}
+
 // Angles of points known by their coordinates, of all quadrants and near the axes, and
 // of intervals; the origin has none.
 func TestAtan2_Encloses(t *testing.T) {

@@ -201,7 +201,11 @@ func TestLattice_ErrorBounds(t *testing.T) {
 	s := new(shape)
 	for _, d := range []int{2, 3, 13} {
 		for _, p := range []float64{2, inf, 1.25, 3, 1e300} {
-			for range testkit.Sweep(4, 100) {
+			draws := testkit.Sweep(4, 100)
+			if d == 2 && p == 2 { // quick, and near the axes the error of the circle is all there is
+				draws = 100
+			}
+			for range draws {
 				s.draw(rng, d, p, false)
 				var members []interval
 				for i := range s.us {

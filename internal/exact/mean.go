@@ -66,10 +66,7 @@ func (s Sum) Mean(rng *rand.Rand, n int64, digits uint, err float64, enclose fun
 	sum, carry := bits.Add64(f, w, 0)
 	low, borrow := bits.Sub64(sum, e, 0)
 	high, over := bits.Add64(sum, e+more, 0)
-	if borrow > carry {
-		return refineMean(rng, w, q, n, digits, enclose)
-	}
-	k := (carry-borrow)<<digits + low>>(64-digits)
+	k := (carry-borrow)<<digits + low>>(64-digits) // -1 below 0, where no high end is
 	if k != (carry+over)<<digits+high>>(64-digits) {
 		return refineMean(rng, w, q, n, digits, enclose)
 	}

@@ -18,7 +18,7 @@ var (
 // the same random bits, inside and outside, on coarse and on fine lattices.
 func TestAddPolytope_FastIsExact(t *testing.T) {
 	for _, p := range []*Polytope{hexagon, skew} {
-		for _, step := range []float64{0x1p-40, 0x1p-10, 1, 0x1p4} {
+		for _, step := range []float64{0x1p-49, 0x1p-40, 0x1p-10, 1, 0x1p4} {
 			for seed := range uint64(150) {
 				x := []float64{0.3, -7}
 				fast, slow := make([]float64, 2), make([]float64, 2)
@@ -29,6 +29,15 @@ func TestAddPolytope_FastIsExact(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Points of the skew cube reach 2.5 in the second coordinate, and a facet's form has terms of
+// sizes 1.25 and 2.5: what the bounds on errors are made of.
+func TestPolytope_Errors(t *testing.T) {
+	size, err := skew.errors()
+	if wantErr := 3.75 * 10 * 0x1p-49; !(size >= 2.5 && size < 2.5*(1+0x1p-30) && err >= wantErr && err < wantErr*(1+0x1p-30)) {
+		t.Errorf("size %v, error %v", size, err)
 	}
 }
 

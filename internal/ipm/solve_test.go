@@ -60,6 +60,19 @@ func TestStart_StrictlyFeasible(t *testing.T) {
 	}
 }
 
+// A matrix with a number below 0 is no channel and kept as none, whatever it costs.
+func TestRecord_KeepsNoNegativeProbability(t *testing.T) {
+	s := started(t, square(5, 1), 3)
+	s.best.Upper, s.best.X = math.Inf(1), slices.Clone(s.x)
+	s.x[7] = -1e-300
+	if s.record(); !math.IsInf(s.best.Upper, 1) || slices.Min(s.best.X) < 0 {
+		t.Errorf("kept at %v: %v", s.best.Upper, s.best.X)
+	}
+	if s.x[7] = 0; s.record() > 1 || math.IsInf(s.best.Upper, 1) {
+		t.Error("a channel is not kept")
+	}
+}
+
 // Closed forms: d/(1+exp(alpha d)) for two points, (n-1)/(n-1+exp(alpha)) for n
 // at mutual distance 1, also where they are some exp(-300).
 func TestSolve_ClosedForms(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
@@ -380,5 +381,59 @@ func BenchmarkDiscreteGaussianSigma(b *testing.B) {
 		testkit.Bench(b, fmt.Sprintf("alpha=%g", alpha), func() {
 			testkit.Must(DiscreteGaussianSigma(GaussianTarget{alpha, 1e-6, 10}))
 		})
+	}
+}
+
+// TestGaussianDelta_IsAboveTheLimit: at a tiny distance D delta is D/sigma times the mean
+// excess of a normal variate above alpha sigma, to many digits, and never a float64 below it.
+func TestGaussianDelta_IsAboveTheLimit(t *testing.T) {
+	const prec, d = 500, 0x1p-90
+	num := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }
+	op := func() *big.Float { return num(0) }
+	root, _, _ := big.ParseFloat("2.50662827463100050241576528481104525300698674060993831662992357", 10, prec, big.ToNearestEven)
+	rng := random.Seeded(126)
+	for range 300 {
+		alpha := 8 * rng.Float64()
+		// Q(u) = 1/2 - phi(u) (u + u^3/3 + u^5/(3 5) + ...).
+		u, sum, term := num(alpha), op(), num(alpha)
+		square := op().Mul(u, u)
+		_, phi := exact.ExpBounds(op().Quo(square, num(-2)), prec)
+		phi = op().Quo(phi, root)
+		for k := 3.0; term.MantExp(nil) > -prec; k += 2 {
+			sum.Add(sum, term)
+			term = op().Quo(op().Mul(term, square), num(k))
+		}
+		tail := op().Sub(num(0.5), op().Mul(phi, sum))
+		want := op().Mul(op().Sub(phi, op().Mul(u, tail)), num(d*(1-0x1p-50)))
+		if got := GaussianDelta(1, alpha, d); num(got).Cmp(want) < 0 {
+			t.Fatalf("alpha %v: %v, exactly %v", alpha, got, want)
+		}
+	}
+}
+
+// TestDiscreteGaussianDelta_IsAboveTheSum, whose terms are known to 60 digits.
+func TestDiscreteGaussianDelta_IsAboveTheSum(t *testing.T) {
+	const prec, d = 200, 1
+	num := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }
+	rng := random.Seeded(127)
+	for range 100 {
+		sigma := 0.3 + rng.Float64()
+		alpha := (1 + 30*rng.Float64()) / sigma
+		square := num(0).Mul(num(sigma), num(sigma))
+		exp := func(x *big.Float) *big.Float { low, _ := exact.ExpBounds(x, prec); return low }
+		mass := func(k float64) *big.Float { return exp(num(0).Quo(num(-k*k/2), square)) }
+		at := num(0).Sub(num(0).Mul(num(alpha), square), num(d/2.))
+		sum, total := num(0), num(0)
+		first, _ := at.Float64()
+		for k := math.Floor(first) + 1; k < first+50; k++ {
+			less := exp(num(0).Quo(num(0).Sub(at, num(k)), square))
+			sum.Add(sum, num(0).Mul(mass(k), num(0).Sub(num(1), less)))
+		}
+		for k := -40.; k <= 40; k++ {
+			total.Add(total, mass(k))
+		}
+		if got := DiscreteGaussianDelta(sigma, alpha, d); num(got).Cmp(sum.Quo(sum, total)) < 0 {
+			t.Fatalf("sigma %v, alpha %v: %v, exactly %v", sigma, alpha, got, sum)
+		}
 	}
 }

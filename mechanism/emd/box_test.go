@@ -158,6 +158,19 @@ func TestDistribution_NearItemsReleaseTheSame(t *testing.T) {
 	}
 }
 
+// The diameter, on which the level of a user rests, is the distance of two corners.
+func TestBox_Diameter(t *testing.T) {
+	for _, c := range []struct {
+		space metric.Space[[]float64]
+		want  float64
+	}{{metric.Manhattan{}, 7}, {metric.Euclidean{}, 5}, {metric.Chebyshev{}, 4}} {
+		d := testkit.Must(NewDistribution(t.Context(), Box(c.space, []float64{-1, 0}, []float64{2, 4}), Model{Trust: Central, Users: 10}, 1, nil))
+		if got := d.Guarantee().Model().Diameter; got < c.want || got > c.want*(1+1e-15) {
+			t.Errorf("%T: %v, want %v", c.space, got, c.want)
+		}
+	}
+}
+
 // TestBox_Refuses: each with its error.
 func TestBox_Refuses(t *testing.T) {
 	model := Model{Trust: Central, Users: 10}

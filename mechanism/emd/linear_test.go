@@ -173,6 +173,40 @@ func TestLinear_UsersMeansAreExact(t *testing.T) {
 	}
 }
 
+// TestLinear_NoiseIsWidenedForTheRounding by what the proofs of [NewLinear] ask for, where
+// steps are so coarse that it shows, and a value too small to be counted in steps is known
+// to be near only.
+func TestLinear_NoiseIsWidenedForTheRounding(t *testing.T) {
+	model := Model{Trust: Local, Diameter: 1}
+	square := Average(additive.Norm{Polytope: testkit.Must(additive.NewPolytope([][]float64{{1, 1}, {1, -1}})), Dim: 2})
+	for _, c := range []struct {
+		q          Query[[]float64]
+		step, room float64
+	}{
+		{linearScaled(1, 1, 3), 0x1p40, 0x1p-12}, {linearScaled(1, 2, 1), 0x1p40, 0x1p-12},
+		{linearScaled(1, 2, 3), 0x1p30, 72 * 0x1p-22}, {linearScaled(1, math.Inf(1), 2), 0, 32 * 0x1p-52}, {square, 0, 0x1p-24},
+	} {
+		l := testkit.Must(NewLinear(t.Context(), c.q, model, Target{Alpha: 1}, &LinearOptions[[]float64]{Step: c.step}))
+		if a := l.noise.(*additive.KNorm).Guarantee().Alpha(); a > 1/(1+c.room) || a < (1-1e-12)/(1+c.room) {
+			t.Errorf("%+v, step %v: level %v", c.q.Norm, l.step, a)
+		}
+	}
+	const step, delta = 0x1p26, 1e-6
+	l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 3), model, Target{1, delta}, &LinearOptions[[]float64]{Step: step}))
+	sigma := testkit.Must(additive.GaussianSigma(additive.GaussianTarget{Alpha: 1, Delta: delta, Diameter: 1}))
+	g, room := l.noise.(*additive.Gaussian).Guarantee(), step*0x1p-52*3/(2.5*sigma*delta)
+	if a := g.Alpha(); a > 1/(1+room) || a < (1-1e-12)/(1+room) || room < 1e-3 {
+		t.Errorf("room %v: level %v", room, a)
+	}
+	if far := 1 + step*0x1p-52*math.Sqrt(3); g.Reach() < far || g.Reach() > far+1e-15 {
+		t.Errorf("reach %v, want %v", g.Reach(), far)
+	}
+	var s exact.Sum
+	if !addSteps(&s, 5e-324, 8, 1) || s == (exact.Sum{}) {
+		t.Error("5e-324 of 8 is added as 0")
+	}
+}
+
 // TestLinear_OrderOfItemsIsNothing: d_EM does not see it, so with the same random numbers
 // releases are the same, where sums in float64 would not be.
 func TestLinear_OrderOfItemsIsNothing(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -134,6 +135,22 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 		if miss, _, _ := Misses(t.Context(), c, b.Utility, gamma); miss <= target.Delta {
 			t.Errorf("rate %v: a hundredth less misses with %v <= %v", m.Beta, miss, target.Delta)
 		}
+	}
+}
+
+// No probability is understated: not by the rounding of a row, nor where float64 has none.
+func TestMisses_IsAboveTheExactProbability(t *testing.T) {
+	r, f := random.Seeded(51), space.Path(2, 1)
+	for range 200 {
+		a, b := r.Float64(), r.Float64()
+		p, _, err := Misses(t.Context(), testkit.Must(mechanism.FromWeights(t.Context(), 2, 2, []float64{a, b, 0, 1}, nil)), f, 0)
+		exact := new(big.Rat).Add(new(big.Rat).SetFloat64(a), new(big.Rat).SetFloat64(b))
+		if exact.Quo(new(big.Rat).SetFloat64(b), exact); err != nil || new(big.Rat).SetFloat64(p).Cmp(exact) < 0 || p > b/(a+b)*(1+1e-11) {
+			t.Fatalf("weights %v and %v: %v, %v", a, b, p, err)
+		}
+	}
+	if p, _, err := Misses(t.Context(), testkit.Must(mechanism.FromLogWeights(t.Context(), 1, 2, []float64{0, -800}, nil)), f, 0); err != nil || !(p > 0) {
+		t.Errorf("e^-800: %v, %v", p, err)
 	}
 }
 

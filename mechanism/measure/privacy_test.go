@@ -18,6 +18,22 @@ var (
 	_ mechanism.Mechanism[[]float64, []float64]        = (*Measure)(nil)
 )
 
+// A measure's level is not above what was asked for, however the scales of its levels round.
+func TestPlan_LevelIsNotAboveTheOneAskedFor(t *testing.T) {
+	r, d := random.Seeded(61), unitBox(1, BoxOptions{Depth: 7})
+	for range 200 {
+		scales := make([]float64, 7)
+		for i := range scales {
+			scales[i] = math.Exp(r.NormFloat64())
+		}
+		level := math.Exp(3 * r.NormFloat64())
+		p := testkit.Must(newPlan("test", d, level, MeasureOptions{Distribution: Laplace, Scales: scales}))
+		if p.loss > level || p.loss < level*(1-1e-12) {
+			t.Fatalf("level %v: %v", level, p.loss)
+		}
+	}
+}
+
 // tinyTrees are trees with so few nodes that all outputs can be listed.
 func tinyTrees() map[string]*Domain[int] {
 	tree := func(paths ...[]string) *Domain[int] {

@@ -430,3 +430,38 @@ func TestSphere_MeansAreExact(t *testing.T) {
 		}
 	}
 }
+
+// TestSides_KeepTheDigitsOfThePlace: of hundreds of millions of cells too a weight is right
+// within its bound, by the exact place.
+func TestSides_KeepTheDigitsOfThePlace(t *testing.T) {
+	rng := random.Seeded(17)
+	b := &Box{grid: Grid{Lo: []float64{0.1}, Rate: []float64{1e8 / 3}, Cells: []int{1 << 29}}, axes: []int{0}, lo: []float64{0.1}, hi: []float64{20}}
+	rat := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	for range 300 {
+		x := 0.1 + 15*rng.Float64()
+		s := make([]side, 1)
+		b.sides(s, []float64{x})
+		place := new(big.Rat).Sub(rat(x), rat(b.grid.Lo[0]))
+		place.Mul(place, rat(b.grid.Rate[0]))
+		for i, w := range s[0].weight[:s[0].n] {
+			want := new(big.Rat).Sub(place, rat(float64(s[0].first+i)))
+			want.Sub(rat(1), want.Abs(want))
+			if off, _ := want.Sub(want, rat(w)).Float64(); math.Abs(off) > 0x1p-60+placeErr {
+				t.Fatalf("%v: weight %v of vertex %d is off by %v", x, w, s[0].first+i, off)
+			}
+		}
+	}
+}
+
+// An enclosure of a place that has a vertex within holds the tent's peak.
+func TestEnclose_ThePeak(t *testing.T) {
+	g := Grid{Cells: []int{4}}
+	for _, place := range []exact.Enclosure{{Lo: big.NewFloat(0.75), Hi: big.NewFloat(1.125)}, {Lo: big.NewFloat(0.875), Hi: big.NewFloat(1.25)}} {
+		sum := exact.Enclosure{Lo: down(64), Hi: up(64)}
+		g.enclose(&sum, []int{1}, func(int) exact.Enclosure { return place }, 64)
+		lo, _ := sum.Lo.Float64()
+		if hi, _ := sum.Hi.Float64(); lo != 0.75 || hi != 1 {
+			t.Errorf("%v: from %v to %v", place, lo, hi)
+		}
+	}
+}
