@@ -165,30 +165,19 @@ func ExampleSnapped() {
 		log.Fatal(err)
 	}
 	for _, alpha := range []float64{0.01, 0.2} {
+		snapped, err := exponential.Snapped(context.Background(), towns, alpha, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
 		best, err := exponential.Best(context.Background(), metric.Same(towns), alpha, nil)
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println("alpha", alpha, "per km:", best.Method)
-		for _, c := range best.Candidates[:4] {
-			if c.Err == nil {
-				fmt.Printf("  %-13s at most %.1f km\n", c.Method, c.Loss)
-			} else {
-				fmt.Printf("  %-13s none\n", c.Method)
-			}
-		}
+		fmt.Printf("alpha %v per km: snapped at most %.1f km, %s %.1f km\n", alpha, worst(snapped, towns), best.Method, best.Objective)
 	}
 	// Output:
-	// alpha 0.01 per km: remapped
-	//   constant      at most 39.1 km
-	//   tight weights none
-	//   snapped       at most 34.5 km
-	//   remapped      at most 33.9 km
-	// alpha 0.2 per km: tight weights
-	//   constant      at most 39.1 km
-	//   tight weights at most 4.8 km
-	//   snapped       at most 8.4 km
-	//   remapped      at most 7.4 km
+	// alpha 0.01 per km: snapped at most 34.5 km, remapped 33.9 km
+	// alpha 0.2 per km: snapped at most 8.4 km, tight weights 4.8 km
 }
 
 // A city block by block: what a noisy point is nearest to is not the best answer to it.
@@ -242,10 +231,8 @@ func ExampleBest() {
 	// remapped: worst loss 0.95
 	//   constant      2.00 at level 0.00
 	//   tight weights 1.10 at level 0.60
-	//   snapped       1.15 at level 0.60
 	//   remapped      0.95 at level 0.60
 	//   tuned         1.20 at level 0.60
-	//   standard      1.42 at level 0.44
 }
 
 // Numbers in [0, 1], released from a continuum.
