@@ -129,8 +129,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add := func(name string, bound float64, m *exponential.Mechanism, err error) {
 		t.Helper()
 		var negative *exponential.NegativeWeightError
-		var varies *exponential.NormalizerError
-		if errors.As(err, &negative) || errors.As(err, &varies) || errors.Is(err, exponential.ErrSingular) {
+		if errors.As(err, &negative) || errors.Is(err, exponential.ErrSingular) {
 			return // it does not exist here
 		}
 		if err != nil {
@@ -158,8 +157,6 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add("Tuned", inf, m, err)
 	m, err = exponential.Tight(t.Context(), b.Privacy, alpha, nil)
 	add("Tight", inf, m, err)
-	m, err = exponential.ConstantNormalizer(t.Context(), b.Privacy, alpha, nil)
-	add("ConstantNormalizer", inf, m, err)
 
 	// Lemma 4.1 of BSV24: the standard mechanism on a net, by s(Z, alpha/3).
 	s := testkit.Must(entropy.EntropicScale(t.Context(), metric.Same(b.Privacy), alpha/3, nil))

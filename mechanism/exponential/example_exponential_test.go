@@ -115,24 +115,6 @@ func ExampleTuned() {
 	// Output: rate 0.794, level 1.000, worst loss 0.744
 }
 
-// A ring: every place sees the same distances, so the full rate is safe.
-func ExampleConstantNormalizer() {
-	var roads []metric.Edge
-	for i := range 6 {
-		roads = append(roads, metric.Edge{I: i, J: (i + 1) % 6, Length: 1})
-	}
-	ring, err := metric.NewGraphEdges(context.Background(), 6, roads)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.ConstantNormalizer(context.Background(), ring, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("rate %.3f, level %.3f\n", m.Beta, m.Guarantee().Alpha())
-	// Output: rate 1.000, level 1.000
-}
-
 func ExampleTight() {
 	f := line()
 	m, err := exponential.Tight(context.Background(), f, 1, nil)
