@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
@@ -172,11 +173,8 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add("Standard on the net of Lemma 4.1", bound, m, err)
 
 	// Theorem 5.1 beyond ultrametrics: the relaxed mechanism, by s + (15k-1) s_o.
-	for _, o := range []exponential.RelaxedOptions{
-		{}, {Tuned: true},
-		{Rule: exponential.TheoremSeparation, Accuracy: true},
-		{Rule: exponential.BestSeparation, Accuracy: true, Tuned: true},
-	} {
+	scale := testkit.Must(entropy.EntropicScale(t.Context(), b, directed.DivDown(alpha, 3), nil))
+	for _, o := range []exponential.RelaxedOptions{{}, {Tuned: true}, {Separation: max(scale.Hi, math.SmallestNonzeroFloat64), Accuracy: true}, {Accuracy: true, Tuned: true}} {
 		name := fmt.Sprintf("Relaxed %+v", o)
 		m, err := exponential.Relaxed(t.Context(), b, alpha, &o)
 		if err != nil {
