@@ -132,7 +132,10 @@ var ofMechanism = []scenario{
 		out = append(out, hi("level", u.FormulaLevel))
 		miss, _, err := exponential.Misses(ctx, channel(line, 2), line, 0.9)
 		out = append(out, hi("misses", must(miss, err)))
-		nets := must(exponential.BoxNets([]float64{0, 0}, []float64{1, 3}, 2))
+		nets := must(exponential.NewNets(20, func(i int) (exponential.Net[float64], error) {
+			step := 3 * math.Ldexp(1, -i)
+			return exponential.Net[float64]{Len: 1 << i, At: func(k int) float64 { return (float64(k) + 0.5) * step }, Radius: step / 2}, nil
+		}))
 		out = append(out, hi("beta", must(nets.Beta(t))), lo("mass", must(nets.MinMass(3))))
 		o := &exponential.RelaxedOptions{Accuracy: true}
 		for _, b := range []metric.Bimetric{metric.Same(line), two} {

@@ -416,6 +416,11 @@ var emdCalls = []call{
 	{"emd.Linear.RadiusQuantile", linear.RadiusQuantile, []any{0.5}},
 }
 
+var halves = testkit.Must(exponential.NewNets(12, func(i int) (exponential.Net[float64], error) {
+	step := math.Ldexp(1, -i)
+	return exponential.Net[float64]{Len: 1 << i, At: func(k int) float64 { return (float64(k) + 0.5) * step }, Radius: step / 2}, nil
+}))
+
 var exponentialCalls = []call{
 	{"exponential.NewBaseMeasure", exponential.NewBaseMeasure[float64, float64], []any{exponential.BaseMeasure[float64, float64]{
 		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Beta: 0.5,
@@ -443,11 +448,9 @@ var exponentialCalls = []call{
 		}
 		return n.MinMass(beta)
 	}, []any{3, exponential.Net[int]{Len: 2, At: func(k int) int { return k }, Radius: 1}, 0.5}},
-	{"exponential.BoxNets", exponential.BoxNets, []any{[]float64{0, 1}, []float64{2, 3}, 2.0}},
-	{"exponential.SphereNets", exponential.SphereNets, []any{1.0}},
-	{"exponential.Nets.Draw", testkit.Must(exponential.SphereNets(1)).Draw, []any{seeded()}},
-	{"exponential.Nets.MinMass", testkit.Must(exponential.SphereNets(1)).MinMass, []any{0.5}},
-	{"exponential.Nets.Beta", testkit.Must(exponential.SphereNets(1)).Beta, []any{exponential.Target{Gamma: 0.5, Delta: 0.1}}},
+	{"exponential.Nets.Draw", halves.Draw, []any{seeded()}},
+	{"exponential.Nets.MinMass", halves.MinMass, []any{0.5}},
+	{"exponential.Nets.Beta", halves.Beta, []any{exponential.Target{Gamma: 0.5, Delta: 0.1}}},
 	{"exponential.Best", exponential.Best, []any{twoSided, 1.0, &exponential.BestOptions{Prior: uniform}}},
 	{"exponential.Mechanism.Release", (&exponential.Mechanism{Channel: channel}).Release, []any{seeded(), 2}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{}}},

@@ -23,7 +23,7 @@
 //   - [Weighted] takes public weights, such as a prior.
 //
 // Large or infinite spaces: [Truncated] and [Lazy] keep no matrix, [NewBaseMeasure] needs none,
-// with [BoxNets], [SphereNets] or [NewNets].
+// for instance on public nets ([NewNets]).
 //
 // Package lp finds the least loss of all.
 //

@@ -261,65 +261,6 @@ func ExampleNewNets() {
 	// Output: 0.2-private per degree, released 0.0, <nil>
 }
 
-// Places anywhere on Earth, within 2000 km with probability 95 %.
-func ExampleSphereNets() {
-	nets, err := exponential.SphereNets(0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	beta, err := nets.Beta(exponential.Target{Gamma: 2000, Delta: 0.05})
-	if err != nil {
-		log.Fatal(err)
-	}
-	mass, err := nets.MinMass(beta)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.NewBaseMeasure(exponential.BaseMeasure[metric.LatLon, metric.LatLon]{
-		Map:       func(x metric.LatLon) (metric.LatLon, error) { return x, nil },
-		Lipschitz: 1,
-		Sigma:     metric.GreatCircle{},
-		Draw:      nets.Draw,
-		Beta:      beta,
-		Unit:      "km",
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	paris := metric.LatLon{Lat: 48.86, Lon: 2.35}
-	y, err := m.Release(seeded(), paris)
-	fmt.Printf("%v, at most %.1e draws on average, released %.0f km away, %v\n", m.Guarantee(), 1/mass, metric.GreatCircle{}.Distance(paris, y), err)
-	// Output: 0.0183995-private per km, at most 2.4e+06 draws on average, released 426 km away, <nil>
-}
-
-// Points of the unit square under l1, in at most so many draws.
-func ExampleBoxNets() {
-	nets, err := exponential.BoxNets([]float64{0, 0}, []float64{1, 1}, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	const beta = 10
-	mass, err := nets.MinMass(beta)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.NewBaseMeasure(exponential.BaseMeasure[[]float64, []float64]{
-		Map:       func(x []float64) ([]float64, error) { return x, nil },
-		Lipschitz: 1,
-		Sigma:     metric.Manhattan{},
-		Draw:      nets.Draw,
-		Beta:      beta,
-		MaxDraws:  100_000,
-		MinMass:   mass,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := m.Release(seeded(), []float64{0.2, 0.7})
-	fmt.Printf("%.3g-private but for %.0e, released %.3f, %v\n", m.Guarantee().Alpha(), m.Guarantee().Delta(), y, err)
-	// Output: 20-private but for 7e-48, released [0.250 0.750], <nil>
-}
-
 func ExampleSmallestBeta() {
 	f := line()
 	mu := []float64{0.2, 0.2, 0.2, 0.2, 0.2}
