@@ -127,9 +127,9 @@ var ofMechanism = []scenario{
 	{"exponential", "", func() (out []end) {
 		t := exponential.Target{Gamma: 0.9, Delta: 0.1}
 		mu := []float64{.1, .2, .1, .2, .1, .2, .1}
-		out = append(out, hi("beta", must(exponential.SmallestBeta(ctx, line, mu, t))), hi("beta", must(exponential.UtilityBeta(t, 0.3))))
+		out = append(out, hi("beta", must(exponential.SmallestBeta(ctx, line, mu, t))))
 		u := must(exponential.MostPrivate(ctx, metric.Same(line), mu, t, nil))
-		out = append(out, hi("level", u.FormulaLevel))
+		out = append(out, hi("beta", u.FormulaBeta), hi("level", u.FormulaLevel))
 		miss, _, err := exponential.Misses(ctx, channel(line, 2), line, 0.9)
 		out = append(out, hi("misses", must(miss, err)))
 		nets := must(exponential.NewNets(20, func(i int) (exponential.Net[float64], error) {

@@ -465,7 +465,6 @@ var exponentialCalls = []call{
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.Snapped", exponential.Snapped, []any{testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{})), 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
 	{"exponential.Remapped", exponential.Remapped, []any{metric.Same(testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{}))), 1.0, &exponential.RemappedOptions{Prior: []float64{.5, .25, .25}, Outputs: []int{0, 2}}}},
-	{"exponential.UtilityBeta", exponential.UtilityBeta, []any{exponential.Target{Gamma: 1, Delta: 0.1}, 0.2}},
 	{"exponential.SmallestBeta", exponential.SmallestBeta, []any{path, uniform, exponential.Target{Gamma: 1, Delta: 0.1}}},
 	{"exponential.Misses", exponential.Misses, []any{channel, path, 1.0}},
 	{"exponential.MostPrivate", exponential.MostPrivate, []any{twoSided, uniform, exponential.Target{Gamma: 1, Delta: 0.1}, &exponential.UtilityOptions{}}},

@@ -269,10 +269,10 @@ func ExampleSmallestBeta() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	paper, err := exponential.UtilityBeta(target, 0.2)
+	paper, err := exponential.MostPrivate(context.Background(), metric.Same(f), mu, target, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper)
+	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper.FormulaBeta)
 	// Output: within 1 km with probability 95 %: rate 1.657 suffices, the general formula says 9.210
 }

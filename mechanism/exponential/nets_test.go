@@ -97,8 +97,8 @@ func TestNets_BetaReachesTheTarget(t *testing.T) {
 			}
 		}
 		for i, mass := range []float64{1. / 2, 1. / 8, 1. / 16} { // of balls of the net's radius
-			if math.Ldexp(1, -i-1) <= c.Gamma/2 && beta > testkit.Must(UtilityBeta(c, mass))*(1+1e-12) {
-				t.Errorf("%v: rate %v, KL10 with level %d %v", c, beta, i, testkit.Must(UtilityBeta(c, mass)))
+			if math.Ldexp(1, -i-1) <= c.Gamma/2 && beta > formulaBeta(c, mass)*(1+1e-12) {
+				t.Errorf("%v: rate %v, KL10 with level %d %v", c, beta, i, formulaBeta(c, mass))
 			}
 		}
 	}
@@ -212,9 +212,9 @@ func TestNets_Refuse(t *testing.T) {
 		t.Error(err)
 	}
 	for name, err := range map[string]error{
-		"depth 0":   err1(NewNets(0, func(int) (Net[int], error) { return good, nil })),
-		"depth 65":  err1(NewNets(65, func(int) (Net[int], error) { return good, nil })),
-		"no level":  err1(NewNets[int](1, nil)),
+		"depth 0":  err1(NewNets(0, func(int) (Net[int], error) { return good, nil })),
+		"depth 65": err1(NewNets(65, func(int) (Net[int], error) { return good, nil })),
+		"no level": err1(NewNets[int](1, nil)),
 	} {
 		if err == nil {
 			t.Errorf("%s accepted", name)
