@@ -56,38 +56,37 @@ type Candidate struct {
 	Err error
 }
 
-// MarshalJSON implements json.Marshaler: objective, method with rate,
-// candidates with loss and level or error, and "channel" by
-// [mechanism.Channel.WriteJSON].
+// MarshalJSON implements json.Marshaler: objective, method with rate, candidates, and
+// "channel" by [mechanism.Channel.WriteJSON].
 func (c Choice) MarshalJSON() ([]byte, error) {
 	if c.Channel == nil {
 		return nil, errors.New("exponential: Choice.MarshalJSON: a Choice without a mechanism: Best makes one")
 	}
-	type candidate struct {
-		Method Method   `json:"method"`
-		Loss   *float64 `json:"loss,omitempty"`
-		Level  *float64 `json:"level,omitempty"`
-		Guess  *float64 `json:"adversary,omitempty"`
-		Took   float64  `json:"seconds"`
-		Err    string   `json:"error,omitempty"`
-	}
-	text := struct {
+	return json.Marshal(struct {
 		Objective  float64            `json:"objective"`
 		Adversary  *float64           `json:"adversary,omitempty"`
 		Method     Method             `json:"method"`
 		Beta       float64            `json:"rate,omitempty"`
-		Candidates []candidate        `json:"candidates"`
+		Candidates []Candidate        `json:"candidates"`
 		Channel    *mechanism.Channel `json:"channel"`
-	}{c.Objective, number(c.Adversary), c.Method, c.Beta, []candidate{}, c.Channel}
-	for _, k := range c.Candidates {
-		t := candidate{Method: k.Method, Took: k.Took.Seconds()}
-		if k.Loss <= math.MaxFloat64 {
-			t.Loss, t.Level, t.Guess = &k.Loss, &k.Level, number(k.Adversary)
-		}
-		if k.Err != nil {
-			t.Err = k.Err.Error()
-		}
-		text.Candidates = append(text.Candidates, t)
+	}{c.Objective, number(c.Adversary), c.Method, c.Beta, c.Candidates, c.Channel})
+}
+
+// MarshalJSON implements json.Marshaler: method, loss and level or error, and seconds.
+func (c Candidate) MarshalJSON() ([]byte, error) {
+	text := struct {
+		Method    Method   `json:"method"`
+		Loss      *float64 `json:"loss,omitempty"`
+		Level     *float64 `json:"level,omitempty"`
+		Adversary *float64 `json:"adversary,omitempty"`
+		Took      float64  `json:"seconds"`
+		Err       string   `json:"error,omitempty"`
+	}{Method: c.Method, Took: c.Took.Seconds()}
+	if c.Loss <= math.MaxFloat64 {
+		text.Loss, text.Level, text.Adversary = &c.Loss, &c.Level, number(c.Adversary)
+	}
+	if c.Err != nil {
+		text.Err = c.Err.Error()
 	}
 	return json.Marshal(text)
 }
