@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -28,7 +29,7 @@ type ChooseOptions struct {
 	Workers     int
 	// Progress, where not nil, is told every method that is about to run, and
 	// "lower bound" before that is computed, by the goroutine of the caller.
-	Progress func(method Method)
+	Progress func(method exponential.Method)
 }
 
 // Choice is what [Choose] took and what it passed over.
@@ -47,19 +48,27 @@ type Choice struct {
 	Elapsed    time.Duration
 }
 
-// MarshalJSON implements json.Marshaler.
+// MarshalJSON implements json.Marshaler: the bound, and what the Choice within is.
 func (c Choice) MarshalJSON() ([]byte, error) {
-	within, err := json.Marshal(c.Choice)
-	bound, boundErr := json.Marshal(struct {
-		LowerBound float64 `json:"lowerBound"`
-		BoundBy    string  `json:"boundBy,omitempty"`
-		Gap        float64 `json:"gap"`
-		Elapsed    float64 `json:"seconds"`
-	}{c.LowerBound, c.BoundBy, c.Gap, c.Elapsed.Seconds()})
-	if err := cmp.Or(err, boundErr); err != nil {
-		return nil, err
+	if c.Channel == nil {
+		return nil, errors.New("lp: Choice.MarshalJSON: a Choice without a mechanism: Choose makes one")
 	}
-	return append(append(bound[:len(bound)-1], ','), within[1:]...), nil
+	var adversary *float64 // JSON has no NaN
+	if !math.IsNaN(c.Adversary) {
+		adversary = &c.Adversary
+	}
+	return json.Marshal(struct {
+		LowerBound float64                 `json:"lowerBound"`
+		BoundBy    string                  `json:"boundBy,omitempty"`
+		Gap        float64                 `json:"gap"`
+		Elapsed    float64                 `json:"seconds"`
+		Objective  float64                 `json:"objective"`
+		Adversary  *float64                `json:"adversary,omitempty"`
+		Method     exponential.Method      `json:"method"`
+		Beta       float64                 `json:"rate,omitempty"`
+		Candidates []exponential.Candidate `json:"candidates"`
+		Channel    *mechanism.Channel      `json:"channel"`
+	}{c.LowerBound, c.BoundBy, c.Gap, c.Elapsed.Seconds(), c.Objective, adversary, c.Method, c.Beta, c.Candidates, c.Channel})
 }
 
 // String is a line for loss, bound and mechanism, and one for each candidate.
@@ -71,26 +80,14 @@ func (c *Choice) String() string {
 	return s
 }
 
-// Method names a construction that [Choose] considers.
-type Method = exponential.Method
-
-// Candidate is a method that [Choose] considered.
-type Candidate = exponential.Candidate
-
-// The methods of [Choose]: those of package exponential, and linear programs.
+// The methods of [Choose] beside those of package exponential.
 const (
-	MethodConstant     = exponential.MethodConstant
-	MethodTight        = exponential.MethodTight
-	MethodSnapped      = exponential.MethodSnapped
-	MethodRemapped     = exponential.MethodRemapped
-	MethodTuned        = exponential.MethodTuned
-	MethodRelaxedTuned = exponential.MethodRelaxedTuned
-	MethodConstOPT     = Method("ConstOPT")
-	MethodOptimal      = Method("optimal")
-	MethodSpanner      = Method("spanner")
+	MethodConstOPT = exponential.Method("ConstOPT")
+	MethodOptimal  = exponential.Method("optimal")
+	MethodSpanner  = exponential.Method("spanner")
 
 	// MethodProgram is that of a [Solution] whose channel a linear program gave.
-	MethodProgram = Method("linear program")
+	MethodProgram = exponential.Method("linear program")
 )
 
 // errNeedless says that [Optimal] had reached its tolerance before.
@@ -98,7 +95,7 @@ var errNeedless = errors.New("lp: an optimal mechanism was found before")
 
 // TimeError says that a method was left out because it takes too long.
 type TimeError struct {
-	Method      Method
+	Method      exponential.Method
 	Needs, Left time.Duration // an estimate, and what was left of the allowance
 }
 
@@ -192,7 +189,7 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOpti
 type chooser struct {
 	*problem
 	cells    *cells
-	progress func(Method)
+	progress func(exponential.Method)
 	choice   *Choice
 	proof    Solution // has the bound
 	optimal  bool     // within the tolerance of Optimal
@@ -215,7 +212,7 @@ func newChooser(ctx context.Context, op string, b metric.Bimetric, alpha float64
 	c := &chooser{problem: p, cells: p.cells(p.m, p.loss), progress: o.Progress}
 	c.choice = &Choice{Choice: exponential.Choice{Objective: math.Inf(1), Adversary: math.NaN()}}
 	if c.progress == nil {
-		c.progress = func(Method) {}
+		c.progress = func(exponential.Method) {}
 	}
 	return c, nil
 }
@@ -229,7 +226,7 @@ func (c *chooser) options(left time.Duration) *Options {
 
 // builder is a method with what it is expected to take.
 type builder struct {
-	name  Method
+	name  exponential.Method
 	needs time.Duration                                                                 // 0: it runs whatever the time
 	build func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) // nil: see errLoss
 }
@@ -243,7 +240,7 @@ var errNone = errors.New("lp: no private mechanism was found: alpha times the di
 
 // try runs a method if it fits and keeps what it built if it is the best.
 func (c *chooser) try(ctx context.Context, m builder, left time.Duration) {
-	k := Candidate{Method: m.name, Loss: math.Inf(1), Level: math.NaN(), Adversary: math.NaN()}
+	k := exponential.Candidate{Method: m.name, Loss: math.Inf(1), Level: math.NaN(), Adversary: math.NaN()}
 	switch {
 	case c.optimal:
 		k.Err = errNeedless
@@ -281,9 +278,9 @@ func (c *chooser) prove(s *Solution) *exponential.Mechanism {
 
 // methods are all there are for the problem, in the order to try them.
 func (c *chooser) methods() []builder {
-	list := []builder{{MethodConstant, 0, c.constant}}
+	list := []builder{{exponential.MethodConstant, 0, c.constant}}
 	// onInputs adds a method for mechanisms that release inputs.
-	onInputs := func(name Method, needs time.Duration, build func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error)) {
+	onInputs := func(name exponential.Method, needs time.Duration, build func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error)) {
 		list = append(list, builder{name, needs, func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
 			m, err := build(ctx, left)
 			if m == nil {
@@ -294,23 +291,23 @@ func (c *chooser) methods() []builder {
 			return m, cmp.Or(err, relabelErr)
 		}})
 	}
-	onInputs(MethodTight, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+	onInputs(exponential.MethodTight, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
 		return exponential.Tight(ctx, c.b.Privacy, c.alpha, &exponential.TightOptions{Unit: c.o.Unit, Workers: c.o.Workers})
 	})
-	onInputs(MethodSnapped, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+	onInputs(exponential.MethodSnapped, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
 		return c.family(ctx, c.cells, exponential.Snapped)
 	})
-	onInputs(MethodTuned, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+	onInputs(exponential.MethodTuned, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
 		return c.family(ctx, c.cells, exponential.Tuned)
 	})
 	if c.ofInputs() {
-		onInputs(MethodRemapped, c.remappedNeeds(), c.remapped)
+		onInputs(exponential.MethodRemapped, c.remappedNeeds(), c.remapped)
 		if !c.b.OneMetric() {
-			onInputs(MethodRelaxedTuned, cost(relaxedAtThousand, c.n, 1000, 3), c.relaxed)
+			onInputs(exponential.MethodRelaxedTuned, cost(relaxedAtThousand, c.n, 1000, 3), c.relaxed)
 		}
 		onInputs(MethodConstOPT, cost(constPrograms*constAtThousand, c.n, 1000, constPower), c.constOPT)
 	} else {
-		list = append(list, builder{name: MethodRemapped}, builder{name: MethodRelaxedTuned}, builder{name: MethodConstOPT})
+		list = append(list, builder{name: exponential.MethodRemapped}, builder{name: exponential.MethodRelaxedTuned}, builder{name: MethodConstOPT})
 	}
 	return append(list,
 		builder{MethodOptimal, c.optimalNeeds(), c.best},

@@ -22,7 +22,7 @@ func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64
 	t.Helper()
 	a, err := s.Audit(t.Context(), b.Privacy, nil)
 	// The constant mechanism needs no audit, whose rounding is some 1e-24.
-	if err != nil || a.Hi > alpha && s.Method != MethodConstant || s.Channel.Guarantee().Alpha() > alpha {
+	if err != nil || a.Hi > alpha && s.Method != exponential.MethodConstant || s.Channel.Guarantee().Alpha() > alpha {
 		t.Errorf("audit %v, guarantee %v, alpha %v: %v", a, s.Channel.Guarantee(), alpha, err)
 	}
 	loss := lossOf(t, s.Channel, b.Utility, prior)
@@ -76,7 +76,7 @@ func TestChoose_WorksWhereStandardDoes(t *testing.T) {
 	}
 }
 
-func candidate(t *testing.T, s *Choice, method Method) Candidate {
+func candidate(t *testing.T, s *Choice, method exponential.Method) exponential.Candidate {
 	t.Helper()
 	for _, k := range s.Candidates {
 		if k.Method == method {
@@ -84,7 +84,7 @@ func candidate(t *testing.T, s *Choice, method Method) Candidate {
 		}
 	}
 	t.Fatalf("no %q among %+v", method, s.Candidates)
-	return Candidate{}
+	return exponential.Candidate{}
 }
 
 func TestChoose_Optimal(t *testing.T) {
@@ -132,10 +132,10 @@ func TestChoose_NoTime(t *testing.T) {
 	if k := candidate(t, s, MethodOptimal); !errors.As(k.Err, &late) || late.Needs < 100*time.Millisecond {
 		t.Errorf("optimal: %+v", k)
 	}
-	if k := candidate(t, s, MethodSnapped); k.Err != nil || k.Level > 10 {
+	if k := candidate(t, s, exponential.MethodSnapped); k.Err != nil || k.Level > 10 {
 		t.Errorf("snapped: %+v", k)
 	}
-	if s.Method != MethodTuned && s.Method != MethodTight || s.BoundBy != "star" || !(s.Gap > 0 && s.Gap < 1) {
+	if s.Method != exponential.MethodTuned && s.Method != exponential.MethodTight || s.BoundBy != "star" || !(s.Gap > 0 && s.Gap < 1) {
 		t.Errorf("%s, bound by %q, gap %v", s.Method, s.BoundBy, s.Gap)
 	}
 	if u := s.Channel.Guarantee().Unit(); u != "km" {
@@ -154,8 +154,8 @@ func TestChoose_RemappedNoise(t *testing.T) {
 			o.Outputs[i] = i
 		}
 		s := testkit.Must(Choose(t.Context(), b, 3, o))
-		k := candidate(t, s, MethodRemapped)
-		if k.Err != nil || k.Level > 3 || !(k.Loss < factor*candidate(t, s, MethodSnapped).Loss) || s.Objective > k.Loss {
+		k := candidate(t, s, exponential.MethodRemapped)
+		if k.Err != nil || k.Level > 3 || !(k.Loss < factor*candidate(t, s, exponential.MethodSnapped).Loss) || s.Objective > k.Loss {
 			t.Errorf("%d outputs: %v", outputs, s)
 		}
 	}
@@ -240,7 +240,7 @@ func TestChoose_OutputsAndLoss(t *testing.T) {
 		for _, o.TimeLimit = range []time.Duration{0, 1} {
 			s := testkit.Must(Choose(t.Context(), metric.Bimetric{Privacy: f, Utility: at.Utility}, 4, &o))
 			checkChoice(t, at, 4, o.Prior, s)
-			if k := candidate(t, s, MethodRemapped); o.Loss != nil && k.Err != errLoss {
+			if k := candidate(t, s, exponential.MethodRemapped); o.Loss != nil && k.Err != errLoss {
 				t.Errorf("%+v", k)
 			}
 			for y := range s.Outputs() {
@@ -259,7 +259,7 @@ func TestChoose_TwoMetrics(t *testing.T) {
 	b := metric.Bimetric{Privacy: space.Path(12, 1), Utility: space.Simplex(12, 3)}
 	s := testkit.Must(Choose(t.Context(), b, .7, nil))
 	checkChoice(t, b, .7, nil, s)
-	if k := candidate(t, s, MethodRelaxedTuned); k.Err != nil {
+	if k := candidate(t, s, exponential.MethodRelaxedTuned); k.Err != nil {
 		t.Errorf("%+v", k)
 	}
 }
@@ -297,7 +297,7 @@ func TestChoose_Canceled(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	b, begun := metric.Same(space.Halton(20)), 0
-	s, err := Choose(ctx, b, 10, &ChooseOptions{Progress: func(Method) {
+	s, err := Choose(ctx, b, 10, &ChooseOptions{Progress: func(exponential.Method) {
 		if begun++; begun == 3 {
 			stop()
 		}
@@ -315,10 +315,10 @@ func TestChoose_Canceled(t *testing.T) {
 func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
 	m := testkit.Must(exponential.Constant(3, 1, "km"))
 	none := math.Inf(1)
-	s := &Choice{LowerBound: 1.5, BoundBy: "star", Choice: exponential.Choice{Mechanism: *m, Objective: 2, Adversary: 1, Candidates: []Candidate{
-		{Method: MethodConstant, Loss: 2},
-		{Method: MethodTuned, Loss: 3, Level: 0.25, Adversary: .5, Err: context.Canceled},
-		{Method: MethodTight, Loss: none, Level: math.NaN(), Err: &exponential.NegativeWeightError{Index: 1, Weight: -0.5}},
+	s := &Choice{LowerBound: 1.5, BoundBy: "star", Choice: exponential.Choice{Mechanism: *m, Objective: 2, Adversary: 1, Candidates: []exponential.Candidate{
+		{Method: exponential.MethodConstant, Loss: 2},
+		{Method: exponential.MethodTuned, Loss: 3, Level: 0.25, Adversary: .5, Err: context.Canceled},
+		{Method: exponential.MethodTight, Loss: none, Level: math.NaN(), Err: &exponential.NegativeWeightError{Index: 1, Weight: -0.5}},
 		{Method: MethodConstOPT, Loss: none, Level: math.NaN(), Err: &TimeError{MethodConstOPT, 3 * time.Second, time.Second}},
 		{Method: MethodOptimal, Loss: none, Level: math.NaN(), Err: &TimeError{MethodOptimal, 37 * time.Millisecond, 0}},
 		{Method: MethodSpanner, Loss: none, Level: math.NaN(), Err: errNeedless},
@@ -341,13 +341,15 @@ func TestChoice_JSON(t *testing.T) {
 	var have struct {
 		Objective, LowerBound, Gap float64
 		BoundBy                    string
-		Method                     Method
+		Method                     exponential.Method
+		Candidates                 []struct{ Method exponential.Method }
 		Channel                    json.RawMessage
 	}
 	if err := json.Unmarshal(testkit.Must(json.Marshal(s)), &have); err != nil {
 		t.Fatal(err)
 	}
-	if have.Objective != s.Objective || have.LowerBound != s.LowerBound || have.Gap != s.Gap || have.BoundBy != s.BoundBy || have.Method != s.Method || len(have.Channel) < 16 {
+	if have.Objective != s.Objective || have.LowerBound != s.LowerBound || have.Gap != s.Gap || have.BoundBy != s.BoundBy || have.Method != s.Method ||
+		len(have.Candidates) != len(s.Candidates) || have.Candidates[0].Method != exponential.MethodConstant || len(have.Channel) < 16 {
 		t.Errorf("%+v, want %v", have, s)
 	}
 	if err := json.Unmarshal([]byte("{}"), s); err == nil || !strings.Contains(err.Error(), "ReadChannel") {

@@ -152,7 +152,7 @@ type released struct {
 	channel   *mechanism.Channel
 	audit     mechanism.Audit
 	objective float64
-	method    Method
+	method    exponential.Method
 }
 
 // release builds the channel of the weights, one row per input, audits it, and
@@ -222,5 +222,5 @@ func (p *problem) constant(ctx context.Context) (*released, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &released{c, m.Audited, least, MethodConstant}, nil
+	return &released{c, m.Audited, least, exponential.MethodConstant}, nil
 }

@@ -160,7 +160,7 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 
 		// Choose.
 		choice := testkit.Must(newChooser(t.Context(), "test", line, 1, nil))
-		choice.try(t.Context(), builder{MethodTuned, 0, func(context.Context, time.Duration) (*exponential.Mechanism, error) {
+		choice.try(t.Context(), builder{exponential.MethodTuned, 0, func(context.Context, time.Duration) (*exponential.Mechanism, error) {
 			return exponential.Tuned(t.Context(), line.Privacy, 1+2*excess, nil)
 		}}, 0)
 		if k := choice.choice.Candidates[0]; choice.choice.Channel != nil || k.Err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -65,7 +66,7 @@ type Solution struct {
 	*mechanism.Channel
 	Audited mechanism.Audit
 	// Method says what gave the channel: MethodProgram, or what there was to start with.
-	Method Method
+	Method exponential.Method
 	// Objective is the loss of Channel, worst case or expected, rounded up: in the unit
 	// of the utility metric, and that of Options.Loss where it is set.
 	Objective float64

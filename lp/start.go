@@ -89,7 +89,7 @@ func (p *problem) tight(ctx context.Context, c *cells, s *Solution) {
 // noise is remapped or snapped noise, or where there is none the tuned exponential
 // mechanism. It is for levels too small for tight weights, which lose least or nearly.
 func (p *problem) noise(ctx context.Context, c *cells, s *Solution) {
-	if s.Method == MethodTight || !p.cheap(p.m) {
+	if s.Method == exponential.MethodTight || !p.cheap(p.m) {
 		return
 	}
 	var m *exponential.Mechanism

@@ -67,7 +67,7 @@ func TestStart_HoldsTheOptimum(t *testing.T) {
 			t.Errorf("space %d: %v, and a mean loss of %v under %v", i, s, hi, s.Prior)
 		}
 	}
-	if shares < .75 || by[boundByNearest] == 0 || by[boundByStar] == 0 || by[string(MethodTuned)] == 0 || by["tight weights"] == 0 {
+	if shares < .75 || by[boundByNearest] == 0 || by[boundByStar] == 0 || by[string(exponential.MethodTuned)] == 0 || by["tight weights"] == 0 {
 		t.Errorf("bounds are %v of the optimum on average, %v", shares, by)
 	}
 	t.Logf("bounds are %.3f of the optimum on average, %v", shares, by)
@@ -137,7 +137,7 @@ func TestStart_IsIterationZero(t *testing.T) {
 		}
 		s = testkit.Must(Optimal(t.Context(), b, 3, &Options{Outputs: few, Prior: prior, TimeLimit: 1}))
 		certified(t, b, 3, prior, s)
-		if s.Engine != EngineNone || s.Method != MethodConstant || !(s.Gap < 1) || s.Status != StatusTimeLimit {
+		if s.Engine != EngineNone || s.Method != exponential.MethodConstant || !(s.Gap < 1) || s.Status != StatusTimeLimit {
 			t.Errorf("without time: %v", s)
 		}
 	}
@@ -156,7 +156,7 @@ func TestStart_SnapsNoise(t *testing.T) {
 		s.keep(testkit.Must(p.constant(t.Context())))
 		p.start(s, time.Now())
 		p.close()
-		if m := testkit.Must(p.family(t.Context(), p.cells(p.m, p.loss), exponential.Snapped)); s.Method != MethodSnapped ||
+		if m := testkit.Must(p.family(t.Context(), p.cells(p.m, p.loss), exponential.Snapped)); s.Method != exponential.MethodSnapped ||
 			s.Channel.Guarantee() != m.Guarantee() || s.Output(7) != p.o.Outputs[7] || s.Gap > .7 {
 			t.Errorf("%v", s)
 		}
@@ -166,7 +166,7 @@ func TestStart_SnapsNoise(t *testing.T) {
 	defer p.close()
 	s := &Solution{Prior: distribution(nil, p.n)}
 	s.keep(testkit.Must(p.constant(t.Context())))
-	if p.start(s, time.Now()); s.Method != MethodRemapped || s.Audited.Hi > 5 || s.Gap > .6 {
+	if p.start(s, time.Now()); s.Method != exponential.MethodRemapped || s.Audited.Hi > 5 || s.Gap > .6 {
 		t.Errorf("%v", s)
 	}
 }

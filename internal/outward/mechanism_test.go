@@ -127,12 +127,15 @@ var ofMechanism = []scenario{
 	{"exponential", "", func() (out []end) {
 		t := exponential.Target{Gamma: 0.9, Delta: 0.1}
 		mu := []float64{.1, .2, .1, .2, .1, .2, .1}
-		out = append(out, hi("beta", must(exponential.SmallestBeta(ctx, line, mu, t))), hi("beta", must(exponential.UtilityBeta(t, 0.3))))
+		out = append(out, hi("beta", must(exponential.SmallestBeta(ctx, line, mu, t))))
 		u := must(exponential.MostPrivate(ctx, metric.Same(line), mu, t, nil))
-		out = append(out, hi("level", u.FormulaLevel))
+		out = append(out, hi("beta", u.FormulaBeta), hi("level", u.FormulaLevel))
 		miss, _, err := exponential.Misses(ctx, channel(line, 2), line, 0.9)
 		out = append(out, hi("misses", must(miss, err)))
-		nets := must(exponential.BoxNets([]float64{0, 0}, []float64{1, 3}, 2))
+		nets := must(exponential.NewNets(20, func(i int) (exponential.Net[float64], error) {
+			step := 3 * math.Ldexp(1, -i)
+			return exponential.Net[float64]{Len: 1 << i, At: func(k int) float64 { return (float64(k) + 0.5) * step }, Radius: step / 2}, nil
+		}))
 		out = append(out, hi("beta", must(nets.Beta(t))), lo("mass", must(nets.MinMass(3))))
 		o := &exponential.RelaxedOptions{Accuracy: true}
 		for _, b := range []metric.Bimetric{metric.Same(line), two} {

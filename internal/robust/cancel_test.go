@@ -159,7 +159,6 @@ var longCalls = []longCall{
 	{"exponential.Tuned", flat, 3000, built(exponential.Tuned)},
 	{"exponential.Tight", flat, 6000, built(exponential.Tight)},
 	{"exponential.Tight, by Gauss", high, 5000, built(exponential.Tight)},
-	{"exponential.ConstantNormalizer", equidistant, 30_000, built(exponential.ConstantNormalizer)},
 	{"exponential.Snapped", globe, 3000, built(exponential.Snapped)},
 	{"exponential.Remapped", flat, 3000, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Remapped(ctx, metric.Same(f), 5, nil))

@@ -411,6 +411,11 @@ var emdCalls = []call{
 	{"emd.Linear.RadiusQuantile", linear.RadiusQuantile, []any{0.5}},
 }
 
+var halves = testkit.Must(exponential.NewNets(12, func(i int) (exponential.Net[float64], error) {
+	step := math.Ldexp(1, -i)
+	return exponential.Net[float64]{Len: 1 << i, At: func(k int) float64 { return (float64(k) + 0.5) * step }, Radius: step / 2}, nil
+}))
+
 var exponentialCalls = []call{
 	{"exponential.NewBaseMeasure", exponential.NewBaseMeasure[float64, float64], []any{exponential.BaseMeasure[float64, float64]{
 		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Beta: 0.5,
@@ -438,11 +443,9 @@ var exponentialCalls = []call{
 		}
 		return n.MinMass(beta)
 	}, []any{3, exponential.Net[int]{Len: 2, At: func(k int) int { return k }, Radius: 1}, 0.5}},
-	{"exponential.BoxNets", exponential.BoxNets, []any{[]float64{0, 1}, []float64{2, 3}, 2.0}},
-	{"exponential.SphereNets", exponential.SphereNets, []any{1.0}},
-	{"exponential.Nets.Draw", testkit.Must(exponential.SphereNets(1)).Draw, []any{seeded()}},
-	{"exponential.Nets.MinMass", testkit.Must(exponential.SphereNets(1)).MinMass, []any{0.5}},
-	{"exponential.Nets.Beta", testkit.Must(exponential.SphereNets(1)).Beta, []any{exponential.Target{Gamma: 0.5, Delta: 0.1}}},
+	{"exponential.Nets.Draw", halves.Draw, []any{seeded()}},
+	{"exponential.Nets.MinMass", halves.MinMass, []any{0.5}},
+	{"exponential.Nets.Beta", halves.Beta, []any{exponential.Target{Gamma: 0.5, Delta: 0.1}}},
 	{"exponential.Best", exponential.Best, []any{twoSided, 1.0, &exponential.BestOptions{Prior: uniform}}},
 	{"exponential.Mechanism.Release", (&exponential.Mechanism{Channel: channel}).Release, []any{seeded(), 2}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{}}},
@@ -452,13 +455,11 @@ var exponentialCalls = []call{
 	{"exponential.Weighted", exponential.Weighted, []any{path, 1.0, uniform, &exponential.Options{}}},
 	{"exponential.Constant", exponential.Constant, []any{3, 1, metric.Unit("km")}},
 	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{}}},
-	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{Rule: exponential.GivenSeparation, Separation: 3, Prior: uniform, Tuned: true, Accuracy: true}}},
-	{"exponential.ConstantNormalizer", exponential.ConstantNormalizer, []any{testkit.Must(metric.NewClustered(2, 3, 0.5)), 1.0, &exponential.Options{}}},
+	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{Separation: 3, Prior: uniform, Tuned: true, Accuracy: true}}},
 	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.TightOptions{}}},
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.Snapped", exponential.Snapped, []any{testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{})), 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
 	{"exponential.Remapped", exponential.Remapped, []any{metric.Same(testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{}))), 1.0, &exponential.RemappedOptions{Prior: []float64{.5, .25, .25}, Outputs: []int{0, 2}}}},
-	{"exponential.UtilityBeta", exponential.UtilityBeta, []any{exponential.Target{Gamma: 1, Delta: 0.1}, 0.2}},
 	{"exponential.SmallestBeta", exponential.SmallestBeta, []any{path, uniform, exponential.Target{Gamma: 1, Delta: 0.1}}},
 	{"exponential.Misses", exponential.Misses, []any{channel, path, 1.0}},
 	{"exponential.MostPrivate", exponential.MostPrivate, []any{twoSided, uniform, exponential.Target{Gamma: 1, Delta: 0.1}, &exponential.UtilityOptions{}}},

@@ -55,38 +55,37 @@ type Candidate struct {
 	Err error
 }
 
-// MarshalJSON implements json.Marshaler: objective, method with rate,
-// candidates with loss and level or error, and "channel" by
-// [mechanism.Channel.WriteJSON].
+// MarshalJSON implements json.Marshaler: objective, method with rate, candidates, and
+// "channel" by [mechanism.Channel.WriteJSON].
 func (c Choice) MarshalJSON() ([]byte, error) {
 	if c.Channel == nil {
 		return nil, errors.New("exponential: Choice.MarshalJSON: a Choice without a mechanism: Best makes one")
 	}
-	type candidate struct {
-		Method Method   `json:"method"`
-		Loss   *float64 `json:"loss,omitempty"`
-		Level  *float64 `json:"level,omitempty"`
-		Guess  *float64 `json:"adversary,omitempty"`
-		Took   float64  `json:"seconds"`
-		Err    string   `json:"error,omitempty"`
-	}
-	text := struct {
+	return json.Marshal(struct {
 		Objective  float64            `json:"objective"`
 		Adversary  *float64           `json:"adversary,omitempty"`
 		Method     Method             `json:"method"`
 		Beta       float64            `json:"rate,omitempty"`
-		Candidates []candidate        `json:"candidates"`
+		Candidates []Candidate        `json:"candidates"`
 		Channel    *mechanism.Channel `json:"channel"`
-	}{c.Objective, number(c.Adversary), c.Method, c.Beta, []candidate{}, c.Channel}
-	for _, k := range c.Candidates {
-		t := candidate{Method: k.Method, Took: k.Took.Seconds()}
-		if k.Loss <= math.MaxFloat64 {
-			t.Loss, t.Level, t.Guess = &k.Loss, &k.Level, number(k.Adversary)
-		}
-		if k.Err != nil {
-			t.Err = k.Err.Error()
-		}
-		text.Candidates = append(text.Candidates, t)
+	}{c.Objective, number(c.Adversary), c.Method, c.Beta, c.Candidates, c.Channel})
+}
+
+// MarshalJSON implements json.Marshaler: method, loss and level or error, and seconds.
+func (c Candidate) MarshalJSON() ([]byte, error) {
+	text := struct {
+		Method    Method   `json:"method"`
+		Loss      *float64 `json:"loss,omitempty"`
+		Level     *float64 `json:"level,omitempty"`
+		Adversary *float64 `json:"adversary,omitempty"`
+		Took      float64  `json:"seconds"`
+		Err       string   `json:"error,omitempty"`
+	}{Method: c.Method, Took: c.Took.Seconds()}
+	if c.Loss <= math.MaxFloat64 {
+		text.Loss, text.Level, text.Adversary = &c.Loss, &c.Level, number(c.Adversary)
+	}
+	if c.Err != nil {
+		text.Err = c.Err.Error()
 	}
 	return json.Marshal(text)
 }
@@ -137,15 +136,14 @@ func (c Candidate) String() string {
 	return fmt.Sprintf("%s: loss %.6g%s at level %.6g%s", c.Method, c.Loss, guess(c.Adversary), c.Level, why)
 }
 
-// Best builds every mechanism of this package on b that is alpha-private under
-// b.Privacy (constant, standard, tuned, constant normalizer, snapped and remapped noise,
-// tight weights without Outputs, and where the two metrics differ or b.Utility is an
-// ultrametric the relaxed one with and without tuning) and returns the one with the
-// least loss under b.Utility: the first of equals. A construction that fails, on this space
-// or in float64, is listed with its reason. Errors are those of the arguments, a
-// [*metric.ValueError] for a distance that is none, and that of ctx. O(n^2*k + n^3)
-// time for n points and k outputs, and that of Remapped, which is most of it: 10 s for 500
-// points of the plane. lp.Choose has a TimeLimit and leaves out what does not fit.
+// Best builds alpha-private mechanisms on b and returns the one with the least loss under
+// b.Utility, the first of equals: [Constant]; [Tight], without Outputs; [Remapped];
+// [Tuned]; [Relaxed], tuned, where the two metrics differ or b.Utility is an ultrametric;
+// and [Standard] where they differ, since more noise may lose less there. A construction
+// that fails, on this space or in float64, is listed with its reason. Errors are those of the arguments, a [*metric.ValueError] for a distance that is
+// none, and that of ctx. O(n^2*k + n^3) time for n points and k outputs, and that of
+// Remapped, which is most of it: 10 s for 500 points of the plane. lp.Choose has a
+// TimeLimit and leaves out what does not fit.
 func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	const op = "exponential: Best"
 	if o == nil {
@@ -171,58 +169,19 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 	if err != nil {
 		return nil, err
 	}
-	progress := func(m Method) func(done, total int) {
-		if o.Progress == nil {
-			return nil
-		}
-		return func(done, total int) { o.Progress(m, done, total) }
-	}
 	if err := checkSpaces(ctx, op, b, o.Workers); err != nil {
 		return nil, err
 	}
 	tree, _ := metric.AsUltrametric(ctx, b.Utility) // nil where it is none
-	type construction struct {
-		Method
-		build func() (*Mechanism, error)
-	}
-	family := func(m Method, build func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error)) construction {
-		return construction{m, func() (*Mechanism, error) {
-			return build(ctx, b.Privacy, alpha, &Options{Unit: unit, Outputs: o.Outputs, Progress: progress(m), Workers: o.Workers})
-		}}
-	}
-	relaxed := func(m Method, tuned bool) construction {
-		return construction{m, func() (*Mechanism, error) {
-			r := &RelaxedOptions{Tuned: tuned, Prior: o.Prior, Outputs: o.Outputs, Unit: unit, Progress: progress(m), Workers: o.Workers}
-			m, err := relax(ctx, b, tree, alpha, r)
-			if err != nil {
-				return nil, err
-			}
-			return &m.Mechanism, nil
-		}}
-	}
-	methods := []construction{{MethodConstant, func() (*Mechanism, error) {
-		center, err := bestPoint(ctx, b.Utility, o)
-		if err != nil {
-			return nil, err
-		}
-		return Constant(n, center, unit)
-	}}}
-	if o.Outputs == nil {
-		methods = append(methods, construction{MethodTight, func() (*Mechanism, error) {
-			return Tight(ctx, b.Privacy, alpha, &TightOptions{Unit: unit, Progress: progress(MethodTight), Workers: o.Workers})
-		}})
-	}
-	methods = append(methods, family(MethodSnapped, Snapped), construction{MethodRemapped, func() (*Mechanism, error) {
-		return Remapped(ctx, b, alpha, &RemappedOptions{Prior: o.Prior, Outputs: o.Outputs, Unit: unit, Progress: progress(MethodRemapped), Workers: o.Workers})
-	}}, family(MethodConstantNormalizer, ConstantNormalizer), family(MethodTuned, Tuned), family(MethodStandard, Standard))
-	if tree != nil || !b.OneMetric() {
-		methods = append(methods, relaxed(MethodRelaxedTuned, true), relaxed(MethodRelaxed, false))
-	}
+	w := &wanted{BestOptions: *o, b: b, alpha: alpha, unit: unit, tree: tree}
 	choice := &Choice{Objective: math.Inf(1), Adversary: math.NaN()}
-	for _, m := range methods {
+	for _, m := range constructors {
+		if !m.fits(w) {
+			continue
+		}
 		c := Candidate{Method: m.Method, Loss: math.Inf(1), Level: math.NaN(), Adversary: math.NaN()}
 		began := time.Now()
-		mech, err := m.build()
+		mech, err := m.build(w, ctx)
 		if err == nil {
 			err = c.evaluate(ctx, mech, b.Utility, o)
 		}
@@ -242,6 +201,82 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 		return nil, fmt.Errorf("%s: no mechanism: %w", op, cmp.Or(choice.Candidates[0].Err, errOverflow))
 	}
 	return choice, nil
+}
+
+// constructors are what [Best] weighs, in this order.
+var constructors = []struct {
+	Method
+	fits  func(*wanted) bool
+	build func(*wanted, context.Context) (*Mechanism, error)
+}{
+	{MethodConstant, (*wanted).always, (*wanted).constant},
+	{MethodTight, (*wanted).everyOutput, (*wanted).tight},
+	{MethodRemapped, (*wanted).always, (*wanted).remapped},
+	{MethodTuned, (*wanted).always, (*wanted).tuned},
+	{MethodRelaxedTuned, (*wanted).coarser, (*wanted).relaxed},
+	{MethodStandard, (*wanted).twoMetrics, (*wanted).standard},
+}
+
+// wanted is what a call of [Best] asks every constructor for.
+type wanted struct {
+	BestOptions
+	b     metric.Bimetric
+	alpha float64
+	unit  metric.Unit
+	tree  *metric.Ultrametric // the utility metric, where it is one
+}
+
+func (w *wanted) always() bool { return true }
+
+// everyOutput tells whether all points may be released, as [Tight] does.
+func (w *wanted) everyOutput() bool { return w.Outputs == nil }
+
+// coarser tells whether [Relaxed] may differ from [Tuned].
+func (w *wanted) coarser() bool { return w.tree != nil || w.twoMetrics() }
+
+func (w *wanted) twoMetrics() bool { return !w.b.OneMetric() }
+
+func (w *wanted) progress(m Method) func(done, total int) {
+	if w.Progress == nil {
+		return nil
+	}
+	return func(done, total int) { w.Progress(m, done, total) }
+}
+
+func (w *wanted) constant(ctx context.Context) (*Mechanism, error) {
+	center, err := bestPoint(ctx, w.b.Utility, &w.BestOptions)
+	if err != nil {
+		return nil, err
+	}
+	return Constant(w.b.Len(), center, w.unit)
+}
+
+func (w *wanted) tight(ctx context.Context) (*Mechanism, error) {
+	return Tight(ctx, w.b.Privacy, w.alpha, &TightOptions{Unit: w.unit, Progress: w.progress(MethodTight), Workers: w.Workers})
+}
+
+func (w *wanted) remapped(ctx context.Context) (*Mechanism, error) {
+	return Remapped(ctx, w.b, w.alpha, &RemappedOptions{Prior: w.Prior, Outputs: w.Outputs, Unit: w.unit, Progress: w.progress(MethodRemapped), Workers: w.Workers})
+}
+
+func (w *wanted) tuned(ctx context.Context) (*Mechanism, error) {
+	return Tuned(ctx, w.b.Privacy, w.alpha, w.options(MethodTuned))
+}
+
+func (w *wanted) standard(ctx context.Context) (*Mechanism, error) {
+	return Standard(ctx, w.b.Privacy, w.alpha, w.options(MethodStandard))
+}
+
+func (w *wanted) options(m Method) *Options {
+	return &Options{Outputs: w.Outputs, Unit: w.unit, Progress: w.progress(m), Workers: w.Workers}
+}
+
+func (w *wanted) relaxed(ctx context.Context) (*Mechanism, error) {
+	m, err := relax(ctx, w.b, w.tree, w.alpha, &RelaxedOptions{Tuned: true, Prior: w.Prior, Outputs: w.Outputs, Unit: w.unit, Progress: w.progress(MethodRelaxedTuned), Workers: w.Workers})
+	if err != nil {
+		return nil, err
+	}
+	return &m.Mechanism, nil
 }
 
 // errOverflow says that no mechanism has a finite loss.

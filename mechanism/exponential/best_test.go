@@ -22,7 +22,7 @@ func TestBest_TakesTheLeastLoss(t *testing.T) {
 	for _, alpha := range []float64{0.01, 2, 20} {
 		for _, o := range []*BestOptions{nil, {Prior: uniform}, {Prior: uniform, Remap: true}} {
 			c := testkit.Must(Best(t.Context(), metric.Same(f), alpha, o))
-			if len(c.Candidates) != 7 || c.Guarantee().Alpha() > alpha {
+			if len(c.Candidates) != 4 || c.Guarantee().Alpha() > alpha {
 				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())
 			}
 			for _, k := range c.Candidates {
@@ -70,12 +70,12 @@ func TestBest_TakesNoise(t *testing.T) {
 	for _, k := range c.Candidates {
 		loss[k.Method] = k.Loss
 	}
-	if c.Method != MethodRemapped || !near(c.Objective, 15.7066, 5e-3) || !near(loss[MethodSnapped], 16.7423, 1e-3) || !near(loss[MethodConstant], 20.6002, 1e-3) || !near(loss[MethodTuned], 23.9055, 1e-3) {
+	if c.Method != MethodRemapped || !near(c.Objective, 15.7066, 5e-3) || !near(loss[MethodConstant], 20.6002, 1e-3) || !near(loss[MethodTuned], 23.9055, 1e-3) {
 		t.Errorf("%v", c)
 	}
 }
 
-// Best lists the relaxed mechanisms where the metrics differ, and takes one
+// Best lists the relaxed mechanism where the metrics differ, and takes one
 // where it wins: among points of no known geometry, without noise.
 func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 	r := random.Seeded(26)
@@ -87,9 +87,9 @@ func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 		}
 		for _, o := range []*BestOptions{nil, {Prior: slices.Repeat([]float64{1. / 30}, 30), Remap: true}, {Outputs: []int{3, 1, 4, 15, 9, 2, 6}}} {
 			c := testkit.Must(Best(t.Context(), b, 6, o))
-			want := 9
+			want := 6
 			if o != nil && o.Outputs != nil {
-				want = 8 // no tight weights
+				want = 5 // no tight weights
 				for y := range c.Outputs() {
 					if !slices.Contains(o.Outputs, c.Output(y)) {
 						t.Errorf("%s releases %d", c.Method, c.Output(y))
@@ -144,7 +144,7 @@ func TestBest_WorksWhereStandardDoes(t *testing.T) {
 			t.Errorf("%d: %v, alpha %v: %v, %v; the standard mechanism %v", i, f, alpha, tuned, err, standard)
 		}
 	}
-	if len(failed) < 5 || failed[MethodConstant] > 0 {
+	if len(failed) < 3 || failed[MethodConstant] > 0 {
 		t.Errorf("not hard enough, constructions failed: %v", failed)
 	}
 }

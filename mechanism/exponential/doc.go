@@ -18,12 +18,12 @@
 //   - [Remapped] and [Snapped] add noise and answer a point near the result, on the line, in
 //     the plane and on the sphere: mostly best at smaller levels;
 //   - [Tuned] takes the largest rate that an audit allows, on any space;
-//   - [ConstantNormalizer] is for symmetric spaces, [Standard] has rate alpha/2;
+//   - [Standard] has rate alpha/2;
 //   - [Relaxed] is for two metrics, one of privacy and one of loss;
 //   - [Weighted] takes public weights, such as a prior.
 //
 // Large or infinite spaces: [Truncated] and [Lazy] keep no matrix, [NewBaseMeasure] needs none,
-// with [BoxNets], [SphereNets] or [NewNets].
+// for instance on public nets ([NewNets]).
 //
 // Package lp finds the least loss of all.
 //

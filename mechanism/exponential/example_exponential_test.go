@@ -115,24 +115,6 @@ func ExampleTuned() {
 	// Output: rate 0.794, level 1.000, worst loss 0.744
 }
 
-// A ring: every place sees the same distances, so the full rate is safe.
-func ExampleConstantNormalizer() {
-	var roads []metric.Edge
-	for i := range 6 {
-		roads = append(roads, metric.Edge{I: i, J: (i + 1) % 6, Length: 1})
-	}
-	ring, err := metric.NewGraphEdges(context.Background(), 6, roads)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.ConstantNormalizer(context.Background(), ring, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("rate %.3f, level %.3f\n", m.Beta, m.Guarantee().Alpha())
-	// Output: rate 1.000, level 1.000
-}
-
 func ExampleTight() {
 	f := line()
 	m, err := exponential.Tight(context.Background(), f, 1, nil)
@@ -165,30 +147,19 @@ func ExampleSnapped() {
 		log.Fatal(err)
 	}
 	for _, alpha := range []float64{0.01, 0.2} {
+		snapped, err := exponential.Snapped(context.Background(), towns, alpha, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
 		best, err := exponential.Best(context.Background(), metric.Same(towns), alpha, nil)
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println("alpha", alpha, "per km:", best.Method)
-		for _, c := range best.Candidates[:4] {
-			if c.Err == nil {
-				fmt.Printf("  %-13s at most %.1f km\n", c.Method, c.Loss)
-			} else {
-				fmt.Printf("  %-13s none\n", c.Method)
-			}
-		}
+		fmt.Printf("alpha %v per km: snapped at most %.1f km, %s %.1f km\n", alpha, worst(snapped, towns), best.Method, best.Objective)
 	}
 	// Output:
-	// alpha 0.01 per km: remapped
-	//   constant      at most 39.1 km
-	//   tight weights none
-	//   snapped       at most 34.5 km
-	//   remapped      at most 33.9 km
-	// alpha 0.2 per km: tight weights
-	//   constant      at most 39.1 km
-	//   tight weights at most 4.8 km
-	//   snapped       at most 8.4 km
-	//   remapped      at most 7.4 km
+	// alpha 0.01 per km: snapped at most 34.5 km, remapped 33.9 km
+	// alpha 0.2 per km: snapped at most 8.4 km, tight weights 4.8 km
 }
 
 // A city block by block: what a noisy point is nearest to is not the best answer to it.
@@ -242,10 +213,8 @@ func ExampleBest() {
 	// remapped: worst loss 0.95
 	//   constant      2.00 at level 0.00
 	//   tight weights 1.10 at level 0.60
-	//   snapped       1.15 at level 0.60
 	//   remapped      0.95 at level 0.60
 	//   tuned         1.20 at level 0.60
-	//   standard      1.42 at level 0.44
 }
 
 // Numbers in [0, 1], released from a continuum.
@@ -292,65 +261,6 @@ func ExampleNewNets() {
 	// Output: 0.2-private per degree, released 0.0, <nil>
 }
 
-// Places anywhere on Earth, within 2000 km with probability 95 %.
-func ExampleSphereNets() {
-	nets, err := exponential.SphereNets(0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	beta, err := nets.Beta(exponential.Target{Gamma: 2000, Delta: 0.05})
-	if err != nil {
-		log.Fatal(err)
-	}
-	mass, err := nets.MinMass(beta)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.NewBaseMeasure(exponential.BaseMeasure[metric.LatLon, metric.LatLon]{
-		Map:       func(x metric.LatLon) (metric.LatLon, error) { return x, nil },
-		Lipschitz: 1,
-		Sigma:     metric.GreatCircle{},
-		Draw:      nets.Draw,
-		Beta:      beta,
-		Unit:      "km",
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	paris := metric.LatLon{Lat: 48.86, Lon: 2.35}
-	y, err := m.Release(seeded(), paris)
-	fmt.Printf("%v, at most %.1e draws on average, released %.0f km away, %v\n", m.Guarantee(), 1/mass, metric.GreatCircle{}.Distance(paris, y), err)
-	// Output: 0.0183995-private per km, at most 2.4e+06 draws on average, released 426 km away, <nil>
-}
-
-// Points of the unit square under l1, in at most so many draws.
-func ExampleBoxNets() {
-	nets, err := exponential.BoxNets([]float64{0, 0}, []float64{1, 1}, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	const beta = 10
-	mass, err := nets.MinMass(beta)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.NewBaseMeasure(exponential.BaseMeasure[[]float64, []float64]{
-		Map:       func(x []float64) ([]float64, error) { return x, nil },
-		Lipschitz: 1,
-		Sigma:     metric.Manhattan{},
-		Draw:      nets.Draw,
-		Beta:      beta,
-		MaxDraws:  100_000,
-		MinMass:   mass,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := m.Release(seeded(), []float64{0.2, 0.7})
-	fmt.Printf("%.3g-private but for %.0e, released %.3f, %v\n", m.Guarantee().Alpha(), m.Guarantee().Delta(), y, err)
-	// Output: 20-private but for 7e-48, released [0.250 0.750], <nil>
-}
-
 func ExampleSmallestBeta() {
 	f := line()
 	mu := []float64{0.2, 0.2, 0.2, 0.2, 0.2}
@@ -359,10 +269,10 @@ func ExampleSmallestBeta() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	paper, err := exponential.UtilityBeta(target, 0.2)
+	paper, err := exponential.MostPrivate(context.Background(), metric.Same(f), mu, target, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper)
+	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper.FormulaBeta)
 	// Output: within 1 km with probability 95 %: rate 1.657 suffices, the general formula says 9.210
 }

@@ -40,10 +40,7 @@ func Example() {
 	// Output:
 	// constant: at most 204.7 km off on average, level 0.000
 	// tight weights: at most 25.6 km off on average, level 0.020
-	// snapped: none here
 	// remapped: none here
-	// constant normalizer: none here
 	// tuned: at most 26.0 km off on average, level 0.020
-	// standard: at most 67.2 km off on average, level 0.012
 	// tight weights, 0.02-private per km: Paris <nil>
 }

@@ -21,18 +21,17 @@ type Method string
 
 // The constructions of this package on finite spaces.
 const (
-	MethodStandard           Method = "standard"
-	MethodWeighted           Method = "weighted"
-	MethodTuned              Method = "tuned"
-	MethodConstantNormalizer Method = "constant normalizer"
-	MethodTight              Method = "tight weights"
-	MethodSnapped            Method = "snapped"
-	MethodRemapped           Method = "remapped"
-	MethodRelaxed            Method = "relaxed"
-	MethodRelaxedTuned       Method = "relaxed, tuned"
-	MethodTruncated          Method = "truncated"
-	MethodBaseMeasure        Method = "base measure"
-	MethodConstant           Method = "constant"
+	MethodStandard     Method = "standard"
+	MethodWeighted     Method = "weighted"
+	MethodTuned        Method = "tuned"
+	MethodTight        Method = "tight weights"
+	MethodSnapped      Method = "snapped"
+	MethodRemapped     Method = "remapped"
+	MethodRelaxed      Method = "relaxed"
+	MethodRelaxedTuned Method = "relaxed, tuned"
+	MethodTruncated    Method = "truncated"
+	MethodBaseMeasure  Method = "base measure"
+	MethodConstant     Method = "constant"
 )
 
 // Mechanism is a channel of the exponential family: P{y|x} is proportional to W_y
@@ -72,8 +71,8 @@ func (m *Mechanism) String() string {
 	return fmt.Sprintf("%s, rate %.6g: %v", m.Method, m.Beta, m.Channel)
 }
 
-// Options tune [Standard], [Weighted], [Tuned], [ConstantNormalizer] and [Snapped]. Nil and
-// the zero value mean the defaults.
+// Options tune [Standard], [Weighted], [Tuned] and [Snapped]. Nil and the zero value mean
+// the defaults.
 type Options struct {
 	// Unit names the unit of the metric, for the guarantee; the default is that
 	// of the metric itself ([metric.UnitOf]), and another is refused.
@@ -103,7 +102,7 @@ func (e *LevelError) Error() string {
 
 // Standard returns the exponential mechanism: P{y|x} is proportional to
 // exp(-alpha*rho(x,y)/2) over the outputs. It is alpha-private for every metric; the factor
-// 1/2 is usually wasteful, see [Tuned], [ConstantNormalizer] and [Tight].
+// 1/2 is usually wasteful, see [Tuned] and [Tight].
 //
 // The guarantee is the audit's upper end, often well below alpha. A level above alpha by
 // more than rounding is a [*LevelError]. Points at distance 0 are allowed. O(n*k) memory

@@ -54,24 +54,17 @@ func TestKnownAnswers_Table(t *testing.T) {
 	}
 }
 
-func TestConstantNormalizer_Cycle(t *testing.T) {
+// On a cycle all weights are the same: the exponential mechanism at the full rate.
+func TestTight_IsExponentialOnACycle(t *testing.T) {
+	testkit.Rounding(t)
 	f := cycle(20)
-	m := testkit.Must(ConstantNormalizer(t.Context(), f, 1, nil))
+	m := testkit.Must(Tight(t.Context(), f, 1, nil))
 	if l := worst(t, m, f); !near(l, 0.850464108, 1e-8) || m.Audited.Hi > 1 || m.Audited.Hi < 1-1e-12 {
 		t.Errorf("loss %.10g, %v", l, m.Audited)
 	}
-	even := &Options{Outputs: []int{8, 6, 4, 2, 0}}
-	all := &Options{Outputs: []int{4, 3, 2, 1, 0, 9, 8, 7, 6, 5}}
-	if m, err := ConstantNormalizer(t.Context(), cycle(10), 1, all); err != nil || m.Audited.Hi > 1 || m.Beta > 1 || m.Beta < 1-1e-9 {
-		t.Errorf("all outputs, in another order: %v (%v)", m, err)
-	}
-	var normalizer *NormalizerError
-	for _, c := range []struct {
-		f metric.Finite
-		o *Options
-	}{{space.Path(5, 1), nil}, {space.Path(10, 1), even}, {cycle(10), even}} {
-		if _, err := ConstantNormalizer(t.Context(), c.f, 1, c.o); !errors.As(err, &normalizer) {
-			t.Errorf("%v, %+v: %v", c.f, c.o, err)
+	for y := range 20 {
+		if got, want := m.Prob(0, y)/m.Prob(0, 0), math.Exp(-f.Distance(0, y)); !near(got, want, 1e-10) {
+			t.Errorf("P(%d|0) is %v of P(0|0), want %v", y, got, want)
 		}
 	}
 }
@@ -162,9 +155,8 @@ func TestConstructors_RefuseANonMetric(t *testing.T) {
 
 // builders are the constructors of one metric and a level.
 var builders = map[string]builder{
-	"Standard":           tuning(Standard),
-	"Tuned":              tuning(Tuned),
-	"ConstantNormalizer": tuning(ConstantNormalizer),
+	"Standard": tuning(Standard),
+	"Tuned":    tuning(Tuned),
 	"Weighted": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		return Weighted(ctx, f, alpha, slices.Repeat([]float64{1}, f.Len()), &Options{Unit: u})
 	},
@@ -252,16 +244,12 @@ func TestErrors(t *testing.T) {
 		"Best: Remap: want a Prior":                                        second(Best(ctx, metric.Same(f), 1, &BestOptions{Remap: true})),
 		"Best: Outputs[0] = -1":                                            second(Best(ctx, metric.Same(f), 1, &BestOptions{Outputs: []int{-1}})),
 		"Relaxed: alpha = NaN":                                             second(Relaxed(ctx, metric.Same(f), nan, nil)),
-		"Relaxed: Rule = 3":                                                second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Rule: 3})),
 		"Relaxed: Separation = -1":                                         second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Separation: -1})),
 		"Relaxed: Candidates = -1":                                         second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Candidates: -1})),
 		"Relaxed: Prior has size 1, want 4":                                second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Prior: []float64{1}})),
 		"Relaxed: Outputs: empty input":                                    second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Outputs: []int{}})),
 		"Relaxed: Accuracy: Outputs must list every point":                 second(Relaxed(ctx, metric.Same(u), 1, &RelaxedOptions{Outputs: []int{1, 2}, Accuracy: true})),
-		"Relaxed: Accuracy: Separation 0 is below the entropic scale":      second(Relaxed(ctx, metric.Same(u), 1e-3, &RelaxedOptions{Rule: GivenSeparation, Accuracy: true})),
-		"UtilityBeta: Gamma = 0":                                           second(UtilityBeta(Target{0, .1}, .1)),
-		"UtilityBeta: Delta = 2":                                           second(UtilityBeta(Target{1, 2}, 1)),
-		"UtilityBeta: mass = NaN":                                          second(UtilityBeta(good, nan)),
+		"Relaxed: Accuracy: Separation 1e-100 is below the entropic scale": second(Relaxed(ctx, metric.Same(u), 1e-3, &RelaxedOptions{Separation: 1e-100, Accuracy: true})),
 		"SmallestBeta: f: empty input":                                     second(SmallestBeta(ctx, nil, nil, good)),
 		"SmallestBeta: Gamma = -1":                                         second(SmallestBeta(ctx, f, []float64{1, 0, 0, 0}, Target{-1, .1})),
 		"SmallestBeta: Delta = 1":                                          second(SmallestBeta(ctx, f, []float64{1, 0, 0, 0}, Target{1, 1})),

@@ -6,16 +6,11 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"slices"
 	"sync"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/healpix"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // Net is a finite public set of points of a space, At(0) to At(Len-1), which may
@@ -74,73 +69,6 @@ func NewNets[Y any](depth int, level func(i int) (Net[Y], error)) (*Nets[Y], err
 		}))
 	}
 	return n, nil
-}
-
-// BoxNets returns the measure of the grids of a box: C_i has the centers of 2^i
-// equal parts of every side. lo < hi are the ends of the sides, of at most 62
-// dimensions, and radii are in the l_p norm, 1 <= p <= +Inf. There are 41 nets, or
-// as many as keep the number of points a quarter of the largest int.
-func BoxNets(lo, hi []float64, p float64) (*Nets[[]float64], error) {
-	const op = "exponential: BoxNets"
-	d := len(lo)
-	if err := cmp.Or(fault.Empty(op, "lo", d), fault.Size(op, "hi", len(hi), d), fault.AllFinite(op, "lo", lo), fault.AllFinite(op, "hi", hi)); err != nil {
-		return nil, err
-	}
-	if d > 62 {
-		return nil, &fault.SizeError{Op: op, Arg: "lo", Got: d, Want: "at most 62"}
-	}
-	if !(p >= 1) {
-		return nil, fault.Value(op, "p", p, "a number in [1, +Inf]")
-	}
-	start, end, sides := slices.Clone(lo), slices.Clone(hi), make([]float64, d)
-	for j, v := range hi {
-		sides[j] = v - lo[j]
-		if !(sides[j] > 0 && sides[j] <= math.MaxFloat64) {
-			return nil, &fault.ValueError{Op: op, Arg: "hi", Index: j, Value: v, Want: "more than lo, by a finite number"}
-		}
-	}
-	return NewNets(min(41, 1+(bits.UintSize-2)/d), func(i int) (Net[[]float64], error) {
-		parts := math.Ldexp(1, i)
-		half := make([]float64, d)
-		for j, s := range sides { // what At rounds is below 2^-50 of the larger end
-			half[j] = s/2/parts + float64(0x1p-50*max(math.Abs(start[j]), math.Abs(end[j])))
-		}
-		return Net[[]float64]{
-			Len: 1 << (i * d),
-			At: func(k int) []float64 {
-				y := make([]float64, d)
-				for j := range y {
-					y[j] = start[j] + float64((float64(k&(1<<i-1))+0.5)/parts*sides[j])
-					k >>= i
-				}
-				return y
-			},
-			Radius: floats.Norm(half, p) * (1 + 0x1p-40),
-		}, nil
-	})
-}
-
-// SphereNets returns the measure of grids of the sphere of the given radius, 0
-// for that of the Earth in km: C_i has the centers of the 12*4^i cells of equal
-// area of HEALPix (Górski et al. 2005), radii are along great circles.
-func SphereNets(radius float64) (*Nets[metric.LatLon], error) {
-	const op = "exponential: SphereNets"
-	radius = cmp.Or(radius, metric.EarthRadiusKm)
-	if err := fault.Positive(op, "radius", radius); err != nil {
-		return nil, err
-	}
-	return NewNets(min(27, (bits.UintSize-3)/2), func(i int) (Net[metric.LatLon], error) {
-		n := 1 << i
-		return Net[metric.LatLon]{
-			Len: 12 << (2 * i),
-			At: func(k int) metric.LatLon {
-				cell := k / 12
-				x, y := float64(cell&(n-1))+0.5, float64(cell>>i)+0.5
-				return healpix.Point(k%12, x/float64(n), y/float64(n))
-			},
-			Radius: healpix.Radius(n) * radius,
-		}, nil
-	})
 }
 
 // net is the i-th net and its weight.
@@ -205,9 +133,9 @@ func (n *Nets[Y]) MinMass(beta float64) (float64, error) {
 // rounded up. A point of C_i is within R_i of the ideal output, so that the
 // normalizer is at least w_i/|C_i| exp(-beta*R_i), while what is farther than
 // Gamma weighs at most exp(-beta*Gamma): their quotient is at most Delta. KL10's
-// rate, [UtilityBeta], is the case R_i <= Gamma/2 with m = w_i/|C_i| for the mass
-// of a ball, never below. Levels too fine to help are not made; it takes nets for
-// not smaller than those before.
+// rate, FormulaBeta of a [UtilityMechanism], is the case R_i <= Gamma/2 with
+// m = w_i/|C_i| for the mass of a ball, never below. Levels too fine to help are
+// not made; it takes nets for not smaller than those before.
 func (n *Nets[Y]) Beta(t Target) (float64, error) {
 	const op = "exponential: Nets.Beta"
 	if err := cmp.Or(n.check(op), fault.Positive(op, "Gamma", t.Gamma)); err != nil {

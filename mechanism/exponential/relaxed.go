@@ -19,32 +19,20 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// SeparationRule is how [Relaxed] chooses its separation s.
-type SeparationRule int
-
-const (
-	// BestSeparation tries many and takes the one with the least loss.
-	BestSeparation SeparationRule = iota
-	// TheoremSeparation takes s(Z, alpha/3), the upper end of
-	// [entropy.EntropicScale].
-	TheoremSeparation
-	// GivenSeparation takes RelaxedOptions.Separation.
-	GivenSeparation
-)
-
 // RelaxedOptions tune [Relaxed]. Nil and the zero value mean the defaults.
 type RelaxedOptions struct {
-	Rule       SeparationRule // how the separation is chosen
-	Separation float64        // for GivenSeparation: finite, >= 0
-	// Candidates is how many separations BestSeparation tries at most, beside 0 and
-	// that of the theorem; 0 is 64.
+	// Separation is s, finite. 0 tries many and takes the one of least loss; to merge none
+	// but coincident points give a number below the least distance.
+	Separation float64
+	// Candidates is how many separations are tried at most, beside 0 and that of the
+	// theorem; 0 is 64.
 	Candidates int
-	// Prior is the distribution of the inputs, under which BestSeparation and Tuned
-	// compare expected losses; nil: in the worst case.
+	// Prior is the distribution of the inputs, under which expected losses are
+	// compared; nil: in the worst case.
 	Prior []float64
 	// Tuned takes the largest rate whose audited level is at most alpha, as
-	// [Tuned] does, unless alpha/2 has less loss; BestSeparation does so for at
-	// most 8 separations. Each costs O(n^2*k) time; O(n^2) memory.
+	// [Tuned] does, unless alpha/2 has less loss; of many separations it does so for
+	// at most 8. Each costs O(n^2*k) time; O(n^2) memory.
 	Tuned    bool
 	Accuracy bool // asks for the Bound also where it takes a search: see there
 	// Outputs lists the points that may be released, the first of a cluster standing
@@ -63,7 +51,7 @@ type RelaxedMechanism struct {
 	// [entropy.RelaxedBound] at rate alpha/2; rounding may lower Beta below that by
 	// a relative 2^-11. It is +Inf where Outputs leaves points out or a given s is
 	// below Entropic, and for a utility metric that is no ultrametric unless
-	// Accuracy or TheoremSeparation asks: the entropic scale takes a search there.
+	// Accuracy asks: the entropic scale takes a search there.
 	Bound float64
 	// Entropic >= s(Z, alpha/3) and Diametric >= s_o(Z, alpha/7) are the scales
 	// behind the bound (see [Relaxed]); NaN where they were not needed. Overlap is its
@@ -93,10 +81,11 @@ type RelaxedMechanism struct {
 //	E rho2(x, M(x)) <= s + (15k-1)*s_o(Z, alpha/7).
 //
 // The proof and the general form are at [entropy.RelaxedBound]. It holds at rates above
-// alpha/2 too, because both scales fall with alpha. BestSeparation compares the losses
-// themselves at the theorem's s, at 0 and at merge heights of the ultrametric, thinned out
-// where there are too many, so that its loss is below the bound too; for other metrics at
-// 0, at covering radii of [metric.FarthestFirst] and, if Accuracy asks, at the theorem's s.
+// alpha/2 too, because both scales fall with alpha. Unless Separation is given, the
+// losses themselves are compared at the theorem's s, s(Z, alpha/3), at 0 and at merge
+// heights of the ultrametric, thinned out where there are too many, so that the loss is
+// below the bound too; for other metrics at 0, at covering radii of [metric.FarthestFirst]
+// and, if Accuracy asks, at the theorem's s.
 //
 // # Cost
 //
@@ -131,12 +120,14 @@ func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alp
 		r.index = metric.NewIndex(b.Utility)
 	}
 	m := &RelaxedMechanism{Bound: math.Inf(1), Entropic: math.NaN(), Diametric: math.NaN()}
-	proved := r.complete() && (tree != nil || o.Accuracy || o.Rule == TheoremSeparation)
+	proved := r.complete() && (tree != nil || o.Accuracy)
 	if o.Accuracy && !proved {
 		return nil, fmt.Errorf("%s: Accuracy: Outputs must list every point", op)
 	}
-	if err := r.scales(ctx, m, proved); err != nil {
-		return nil, err
+	if proved {
+		if err := r.scales(ctx, m); err != nil {
+			return nil, err
+		}
 	}
 	if o.Tuned { // which reads all distances once for every separation
 		d, err := metric.Densify(ctx, b.Privacy)
@@ -146,10 +137,7 @@ func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alp
 		r.b.Privacy = d
 	}
 	tries := []float64{o.Separation}
-	switch o.Rule {
-	case TheoremSeparation:
-		tries[0] = m.Entropic
-	case BestSeparation:
+	if o.Separation == 0 {
 		if tries, err = r.candidates(ctx, m.Entropic); err != nil {
 			return nil, err
 		}
@@ -160,7 +148,7 @@ func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alp
 	}
 	m.Separation = s
 	if proved {
-		if o.Rule == BestSeparation {
+		if o.Separation == 0 { // the theorem's was among them
 			s = m.Entropic
 		}
 		if err := r.bound(ctx, m, s); err != nil {
@@ -181,9 +169,6 @@ func (o *RelaxedOptions) check(op string, b metric.Bimetric, alpha float64) erro
 	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return err
-	}
-	if o.Rule < BestSeparation || o.Rule > GivenSeparation {
-		return fault.Value(op, "Rule", float64(o.Rule), "BestSeparation, TheoremSeparation or GivenSeparation")
 	}
 	if err := fault.NonNegative(op, "Separation", o.Separation); err != nil {
 		return err
@@ -219,11 +204,8 @@ func (r *relaxation) complete() bool {
 	return len(slices.Compact(net)) == r.b.Len()
 }
 
-// scales finds those that the rule or the bound needs.
-func (r *relaxation) scales(ctx context.Context, m *RelaxedMechanism, bound bool) error {
-	if !bound && r.o.Rule != TheoremSeparation {
-		return nil
-	}
+// scales finds those that the bound needs.
+func (r *relaxation) scales(ctx context.Context, m *RelaxedMechanism) error {
 	b := r.b
 	if r.tree != nil {
 		b.Utility = r.tree
@@ -232,15 +214,9 @@ func (r *relaxation) scales(ctx context.Context, m *RelaxedMechanism, bound bool
 	if err != nil {
 		return err
 	}
-	m.Entropic = s.Hi
-	if bound {
-		d, err := entropy.DiametricScale(ctx, b, directed.DivDown(r.alpha, 7), &entropy.PassOptions{Workers: r.o.Workers})
-		if err != nil {
-			return err
-		}
-		m.Diametric = d.Hi
-	}
-	return nil
+	d, err := entropy.DiametricScale(ctx, b, directed.DivDown(r.alpha, 7), &entropy.PassOptions{Workers: r.o.Workers})
+	m.Entropic, m.Diametric = s.Hi, d.Hi
+	return err
 }
 
 // bound sets the bound at the separation s.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -27,6 +28,9 @@ func sigmaByDefinition(b metric.Bimetric, x, y int, s float64) float64 {
 	return least
 }
 
+// asZero is a separation that merges what a separation of 0 does.
+const asZero = math.SmallestNonzeroFloat64
+
 // The law is the theorem's: sigma by brute force, on a maximal s-separated net.
 func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
 	r := random.Seeded(21)
@@ -36,7 +40,7 @@ func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
 		if r.IntN(4) == 0 {
 			s = 0
 		}
-		o := &RelaxedOptions{Rule: GivenSeparation, Separation: s}
+		o := &RelaxedOptions{Separation: max(s, asZero)}
 		if r.IntN(3) == 0 {
 			o.Outputs = r.Perm(b.Len())[:1+r.IntN(b.Len())]
 		}
@@ -80,11 +84,17 @@ func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
 	for i := range 100 {
 		b := randomBimetric(t, r, 1+i%25+1)
 		alpha := math.Pow(10, 4*r.Float64()-1)
-		rule := SeparationRule(r.IntN(3))
-		sep := r.Float64()
+		o := RelaxedOptions{Unit: "km"}
+		switch r.IntN(3) {
+		case 1:
+			o.Accuracy, o.Separation = true, max(asZero, testkit.Must(entropy.EntropicScale(t.Context(), b, directed.DivDown(alpha, 3), nil)).Hi)
+		case 2:
+			o.Separation = r.Float64()
+		}
 		var loss [2]float64
 		for k, tuned := range []bool{false, true} {
-			m := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Rule: rule, Separation: sep, Tuned: tuned, Unit: "km"}))
+			o.Tuned = tuned
+			m := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
 			a, err := m.Audit(t.Context(), b.Privacy, nil)
 			if err != nil || a.Hi > alpha || m.Guarantee().Alpha() != a.Hi || m.Guarantee().Unit() != "km" {
 				t.Errorf("alpha %v, tuned %v: %v, guarantee %v (%v)", alpha, tuned, a, m.Guarantee(), err)
@@ -111,18 +121,14 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 	r := random.Seeded(23)
 	check := func(b metric.Bimetric, alpha float64) {
 		t.Helper()
-		o := RelaxedOptions{Accuracy: true, Rule: TheoremSeparation}
-		thm := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
-		s := testkit.Must(entropy.EntropicScale(t.Context(), b, alpha/3, nil))
+		s := testkit.Must(entropy.EntropicScale(t.Context(), b, directed.DivDown(alpha, 3), nil))
+		thm := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Accuracy: true, Separation: max(asZero, s.Hi)}))
 		so := testkit.Must(entropy.DiametricScale(t.Context(), b, alpha/7, nil))
-		if !near(thm.Bound, s.Hi+14*so.Hi, 1e-12) || !near(thm.Separation, s.Hi, 1e-12) {
+		if !near(thm.Bound, s.Hi+14*so.Hi, 1e-12) || thm.Separation != max(asZero, s.Hi) {
 			t.Errorf("bound %v at s = %v, want %v at %v", thm.Bound, thm.Separation, s.Hi+14*so.Hi, s.Hi)
 		}
-		o.Rule = BestSeparation
-		best := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
-		o.Rule, o.Separation = GivenSeparation, 0
-		o.Accuracy = false
-		zero := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
+		best := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Accuracy: true}))
+		zero := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Separation: asZero}))
 		l, k, z := worst(t, &best.Mechanism, b.Utility), worst(t, &thm.Mechanism, b.Utility), worst(t, &zero.Mechanism, b.Utility)
 		if l > min(k, z)*(1+1e-12) || k > thm.Bound || l > best.Bound {
 			t.Errorf("loss at the best s %v, at the theorem's %v, at 0 %v; bounds %v, %v", l, k, z, best.Bound, thm.Bound)
@@ -164,7 +170,7 @@ func TestRelaxed_Candidates(t *testing.T) {
 			continue
 		}
 		for _, s := range b.Utility.(*metric.Ultrametric).Heights() {
-			m := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Rule: GivenSeparation, Separation: s}))
+			m := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Separation: max(s, asZero)}))
 			if k := worst(t, &m.Mechanism, b.Utility); k < l*(1-1e-12) {
 				t.Errorf("s = %v loses %v, the best %v at %v", s, k, l, all.Separation)
 			}
@@ -181,7 +187,7 @@ func TestRelaxed_BoundOfAnyMetric(t *testing.T) {
 		n := 2 + i%30
 		b := metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: randomPoints(t, r, n)}
 		alpha := math.Pow(10, 4*r.Float64()-1)
-		s := testkit.Must(entropy.EntropicScale(t.Context(), b, alpha/3, nil)).Hi
+		s := testkit.Must(entropy.EntropicScale(t.Context(), b, directed.DivDown(alpha, 3), nil)).Hi
 		so := testkit.Must(entropy.DiametricScale(t.Context(), b, alpha/7, nil)).Hi
 		most := 0 // the definition
 		net := testkit.Must(metric.Net(t.Context(), b.Utility, s, nil))
@@ -197,7 +203,7 @@ func TestRelaxed_BoundOfAnyMetric(t *testing.T) {
 		if most > 1 {
 			crowded++
 		}
-		for _, o := range []RelaxedOptions{{Rule: TheoremSeparation}, {Accuracy: true}, {Accuracy: true, Rule: GivenSeparation, Separation: s}} {
+		for _, o := range []RelaxedOptions{{Accuracy: true}, {Accuracy: true, Separation: max(s, asZero)}} {
 			m := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
 			if want := s + (15*float64(most)-1)*so; m.Overlap != most || !near(m.Bound, want, 1e-9) {
 				t.Errorf("%+v: overlap %d, bound %v; want %d, %v", o, m.Overlap, m.Bound, most, want)
@@ -256,8 +262,8 @@ func TestRelaxed_Mammals(t *testing.T) {
 	}
 	b = metric.Bimetric{Privacy: testkit.Must(metric.Subset(b.Privacy, third)), Utility: testkit.Must(metric.Subset(b.Utility, third))}
 	std := testkit.Must(Standard(t.Context(), b.Privacy, 1, nil))
-	thm := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Rule: TheoremSeparation, Accuracy: true}))
 	m := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Accuracy: true}))
+	thm := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Separation: m.Entropic, Accuracy: true}))
 	ls, lt, lm := worst(t, std, b.Utility), worst(t, &thm.Mechanism, b.Utility), worst(t, &m.Mechanism, b.Utility)
 	if lm > 0.75*ls || lm > lt || lt > thm.Bound {
 		t.Errorf("standard %v, theorem's s %v, best %v, bound %v", ls, lt, lm, m.Bound)
@@ -302,7 +308,7 @@ func TestRelaxed_TunedTakesTheRateThatLosesLess(t *testing.T) {
 	const alpha = 4
 	for range 300 {
 		b := randomBimetric(t, r, 4+r.IntN(3))
-		o := &RelaxedOptions{Rule: GivenSeparation, Tuned: true, Outputs: r.Perm(b.Len())[:2+r.IntN(2)]}
+		o := &RelaxedOptions{Separation: asZero, Tuned: true, Outputs: r.Perm(b.Len())[:2+r.IntN(2)]}
 		work := &relaxation{b: b, alpha: alpha, o: o, index: metric.NewIndex(b.Utility)}
 		c := testkit.Must(work.clusters(t.Context(), 0))
 		at := func(rate float64) float64 { return testkit.Must(work.loss(t.Context(), c, rate)) }

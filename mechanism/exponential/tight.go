@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/dense"
@@ -49,7 +48,8 @@ type TightOptions struct {
 // Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w that make
 // every row sum to 1 by themselves, so that no normalizer depends on the input and the full
 // rate alpha is alpha-private: the factor 1/2 of [Standard] drops. On a line it is the
-// truncated geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009).
+// truncated geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009). On a space that
+// looks the same from each of its points, such as a cycle, it is the exponential mechanism.
 //
 // The rate is alpha, or less by what rounding needs: 1e-12 of it on most lines. The weights
 // exist on every line and at large alpha; where one is negative the error is a
@@ -117,53 +117,4 @@ func (m *family) tightWeights(ctx context.Context, beta float64) ([]float64, err
 		w[i] = directed.Log(max(0, v))
 	}
 	return w, nil
-}
-
-// NormalizerError says that sum_y exp(-alpha*rho(x,y)) depends on x, with two
-// points that show it.
-type NormalizerError struct {
-	X, XPrime int     // the points
-	ZX, ZXP   float64 // the sums at X and at XPrime
-}
-
-func (e *NormalizerError) Error() string {
-	return fmt.Sprintf("exponential: the normalizer is not constant: %v at point %d, %v at point %d; Tuned does without", e.ZX, e.X, e.ZXP, e.XPrime)
-}
-
-// normalizerTol is the relative spread of normalizers that counts as constant:
-// n terms of relative error alpha*rho*2^-52 each. What a spread of that size
-// costs is in the audited level.
-const normalizerTol = 1e-9
-
-// ConstantNormalizer returns the exponential mechanism at the full rate alpha, but for
-// rounding, where the normalizer sum_y exp(-alpha*rho(x,y)) does not depend on x: there the
-// factor 1/2 of [Standard] drops. So it is on cycles, cubes and every other space that
-// looks the same from each of its points (vertex-transitive). Elsewhere it is a
-// [*NormalizerError]. Cost as [Standard].
-func ConstantNormalizer(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	m, err := newFamily("exponential: ConstantNormalizer", MethodConstantNormalizer, f, alpha, o)
-	if err != nil {
-		return nil, err
-	}
-	row := make([]float64, m.outputs())
-	first := 0.0
-	for x := range f.Len() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		m.distances(x, row)
-		if err := m.check(x, row); err != nil {
-			return nil, err
-		}
-		z := 0.0
-		for _, d := range row {
-			z += exact.Exp(-alpha * d)
-		}
-		if x == 0 {
-			first = z
-		} else if !(math.Abs(z-first) <= normalizerTol*first) {
-			return nil, &NormalizerError{0, x, first, z}
-		}
-	}
-	return m.certify(ctx, alpha)
 }

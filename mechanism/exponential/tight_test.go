@@ -46,26 +46,6 @@ func TestTight_DoublesTheBudgetOnTheDiscreteMetric(t *testing.T) {
 	}
 }
 
-// Normalizers within 1e-9 of each other count as constant, and no others.
-func TestConstantNormalizer_Tolerance(t *testing.T) {
-	for _, c := range []struct {
-		spread   float64
-		constant bool
-	}{{0.5e-9, true}, {2e-9, false}} {
-		f := space.Func(3, func(i, j int) float64 {
-			if i == 1 && j == 2 {
-				return 1 + c.spread*(1+2/math.E)*math.E // what changes a sum by the spread
-			}
-			return 1
-		})
-		m, err := ConstantNormalizer(t.Context(), f, 1, nil)
-		var normalizer *NormalizerError
-		if c.constant != (err == nil) || !c.constant && !errors.As(err, &normalizer) || c.constant && !(m.Audited.Hi <= 1) {
-			t.Errorf("spread %v: %v", c.spread, err)
-		}
-	}
-}
-
 // At rate alpha/2 a level above alpha by a relative 2^-20 is put down to rounding, and the
 // rate lowered until the audit agrees; more is an error. The weights make the factor 1/2
 // tight, so that the level is how much the triangle inequality fails by. Above alpha/2 the

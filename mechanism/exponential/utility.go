@@ -34,9 +34,10 @@ type UtilityMechanism struct {
 	Mechanism
 	Mu   []float64 // the base measure
 	Miss float64   // at least the probability of missing ([Misses]), at most Target.Delta
-	// FormulaBeta is UtilityBeta, and FormulaLevel what KL10 prove for it: 2*C*FormulaBeta,
-	// where C is the largest utility distance of two points over their privacy distance.
-	// +Inf where Gamma is 0.
+	// FormulaBeta is the rate at which KL10 prove the target, (2/Gamma) ln(1/(Delta*m)),
+	// m the least measure of a ball of radius Gamma/2, and FormulaLevel the level that
+	// they prove for it: 2*C*FormulaBeta, where C is the largest utility distance of two
+	// points over their privacy distance. +Inf where Gamma is 0.
 	FormulaBeta, FormulaLevel float64
 }
 
@@ -85,9 +86,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 			return nil, err
 		}
 		if mass = min(mass, 1); mass > 0 {
-			if u.FormulaBeta, err = UtilityBeta(t, mass); err != nil {
-				return nil, err
-			}
+			u.FormulaBeta = formulaBeta(t, mass)
 			c, _, _, err := b.Lipschitz(ctx)
 			if err != nil {
 				return nil, err
@@ -135,25 +134,14 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 	return nil, fmt.Errorf("%s: rounding keeps the probability of missing above %v", op, t.Delta)
 }
 
-// UtilityBeta returns a rate at which the base-measure mechanism has (gamma, delta)-utility
-// (see [Target]): at beta = (2/gamma) ln(1/(delta*mass)) the output lies within gamma > 0
-// of the ideal one with probability at least 1 - delta. mass in (0, 1] is a lower bound on
-// the measure of every ball of radius gamma/2, such as [entropy.BallMass]. The rate is
-// mostly far too large; on finite spaces see [SmallestBeta].
+// formulaBeta is KL10's rate for the target, where every ball of radius Gamma/2 has at
+// least that mass, in (0, 1]:
 //
-// Source: KL10.
-func UtilityBeta(t Target, mass float64) (float64, error) {
-	const op = "exponential: UtilityBeta"
-	if err := fault.Positive(op, "Gamma", t.Gamma); err != nil {
-		return 0, err
-	}
-	if !(t.Delta > 0 && t.Delta <= 1) {
-		return 0, fault.Value(op, "Delta", t.Delta, "a number in (0, 1]")
-	}
-	if !(mass > 0 && mass <= 1) {
-		return 0, fault.Value(op, "mass", mass, "a number in (0, 1]")
-	}
-	return directed.DivUp(2*directed.SubUp(0-directed.LogDown(t.Delta), directed.LogDown(mass)), t.Gamma), nil
+//	beta = (2/Gamma) ln(1/(Delta*mass)),
+//
+// rounded up.
+func formulaBeta(t Target, mass float64) float64 {
+	return directed.DivUp(2*directed.SubUp(0-directed.LogDown(t.Delta), directed.LogDown(mass)), t.Gamma)
 }
 
 // SmallestBeta returns the smallest rate beta at which the mechanism with P{y|x}

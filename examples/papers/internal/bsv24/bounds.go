@@ -90,7 +90,8 @@ func relaxedOnNet(ctx context.Context, s sample) (b bracket, err error) {
 	if b.figures, err = measure(ctx, s.Bimetric, s.alpha); err != nil {
 		return b, err
 	}
-	m, err := exponential.Relaxed(ctx, s.Bimetric, s.alpha, &exponential.RelaxedOptions{Rule: exponential.TheoremSeparation})
+	separation := max(b.entropic3.Hi, math.SmallestNonzeroFloat64) // 0 would try many
+	m, err := exponential.Relaxed(ctx, s.Bimetric, s.alpha, &exponential.RelaxedOptions{Separation: separation})
 	if err != nil {
 		return b, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
@@ -129,8 +130,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add := func(name string, bound float64, m *exponential.Mechanism, err error) {
 		t.Helper()
 		var negative *exponential.NegativeWeightError
-		var varies *exponential.NormalizerError
-		if errors.As(err, &negative) || errors.As(err, &varies) || errors.Is(err, exponential.ErrSingular) {
+		if errors.As(err, &negative) || errors.Is(err, exponential.ErrSingular) {
 			return // it does not exist here
 		}
 		if err != nil {
@@ -158,8 +158,6 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add("Tuned", inf, m, err)
 	m, err = exponential.Tight(t.Context(), b.Privacy, alpha, nil)
 	add("Tight", inf, m, err)
-	m, err = exponential.ConstantNormalizer(t.Context(), b.Privacy, alpha, nil)
-	add("ConstantNormalizer", inf, m, err)
 
 	// Lemma 4.1 of BSV24: the standard mechanism on a net, by s(Z, alpha/3).
 	s := testkit.Must(entropy.EntropicScale(t.Context(), metric.Same(b.Privacy), alpha/3, nil))
@@ -175,11 +173,8 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add("Standard on the net of Lemma 4.1", bound, m, err)
 
 	// Theorem 5.1 beyond ultrametrics: the relaxed mechanism, by s + (15k-1) s_o.
-	for _, o := range []exponential.RelaxedOptions{
-		{}, {Tuned: true},
-		{Rule: exponential.TheoremSeparation, Accuracy: true},
-		{Rule: exponential.BestSeparation, Accuracy: true, Tuned: true},
-	} {
+	scale := testkit.Must(entropy.EntropicScale(t.Context(), b, directed.DivDown(alpha, 3), nil))
+	for _, o := range []exponential.RelaxedOptions{{}, {Tuned: true}, {Separation: max(scale.Hi, math.SmallestNonzeroFloat64), Accuracy: true}, {Accuracy: true, Tuned: true}} {
 		name := fmt.Sprintf("Relaxed %+v", o)
 		m, err := exponential.Relaxed(t.Context(), b, alpha, &o)
 		if err != nil {

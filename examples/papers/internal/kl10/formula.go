@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -34,10 +35,7 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 	if err != nil {
 		return err
 	}
-	paper, err := exponential.UtilityBeta(t, mass)
-	if err != nil {
-		return err
-	}
+	paper := directed.DivUp(2*directed.SubUp(0-directed.LogDown(t.Delta), directed.LogDown(mass)), t.Gamma)
 	r.Say(exhibit.Claim{Claim: "rate for gamma = .1, delta = .05, uniform measure on [0,1]", Paper: paper, Here: enough,
 		Verdict: exhibit.If(math.Abs(enough*t.Gamma/math.Log(1/t.Delta)-1) < 0.01, exhibit.Better),
 		Why:     fmt.Sprintf("the formula (2/gamma) ln(1/(delta m)), m the least mass of a ball of radius gamma/2, is safe; bisection on the mechanism, here on %d points, finds the smallest rate: ln(1/delta)/gamma = %.2f on all of [0,1]", n, math.Log(1/t.Delta)/t.Gamma)})
