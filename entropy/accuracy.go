@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -11,7 +12,8 @@ import (
 )
 
 // Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in
-// units of rho2. The bracket ranks all of [LowerBounds] and [UpperBounds].
+// units of rho2, at every level of alphas, in their order; the levels share passes over
+// the space. The bracket ranks all of [LowerBounds] and [UpperBounds].
 // [Bracket.With] adds the losses of mechanisms, which mostly lowers the upper end: with
 // that of exponential.Best, as Loss{Name: "best", Value: best.Objective}, from 2.02 to 1.33
 // times the lower one on 500 points of the plane at alpha = 5.
@@ -30,34 +32,16 @@ import (
 //     itself.
 //
 // Errors, here and in the other functions on spaces: a [*metric.ValueError] for an alpha
-// that is not finite and > 0; [metric.ErrEmpty] without points; a [*metric.SizeError]
+// that is not finite and > 0; [metric.ErrEmpty] without points or levels; a [*metric.SizeError]
 // where the metrics have different numbers of them; a [*metric.Violation] for a negative
 // or non-finite distance, any in a space of up to 1024 points, any from the first point in
 // larger ones. The cost is that of LowerBounds and UpperBounds together, the scales' work
 // shared.
-func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Bracket, error) {
-	return oneLevel("entropy: Accuracy", b, alpha, func(alphas []float64) ([]Bracket, error) {
-		return accuracies(ctx, b, alphas, o)
-	})
-}
-
-// Accuracies is [Accuracy] for every level of a list, in its order; the levels
-// share passes over the space. No levels are [metric.ErrEmpty].
-func Accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
-	const op = "entropy: Accuracies"
-	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {
+func Accuracy(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
+	const op = "entropy: Accuracy"
+	if err := cmp.Or(fault.Empty(op, "alphas", len(alphas)), checkSpace(op, b), checkPositive(op, alphas)); err != nil {
 		return nil, err
 	}
-	if err := checkSpace(op, b); err != nil {
-		return nil, err
-	}
-	if err := checkPositive(op, alphas); err != nil {
-		return nil, err
-	}
-	return accuracies(ctx, b, alphas, o)
-}
-
-func accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
 	w, err := newWork(ctx, b, alphas, orDefault(o))
 	if err != nil {
 		return nil, err

@@ -27,41 +27,33 @@ var numbers = []number{
 		c, err := entropy.Packing(ctx, f, nil, s, nil)
 		return float64(c.Hi - 1), err
 	}},
-	{"Covering", "s", func(ctx context.Context, f metric.Finite, s float64) (float64, error) {
-		c, err := entropy.Covering(ctx, f, nil, s, nil)
-		return float64(c.Hi - 1), err
+	{"EntropicScale", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := entropy.EntropicScale(ctx, metric.Same(f), []float64{0.5, a}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return s[0].Hi, nil
 	}},
-	{"EntropicScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		s, err := entropy.EntropicScale(ctx, metric.Same(f), a, nil)
-		return s.Hi, err
+	{"DiametricScale", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := entropy.DiametricScale(ctx, metric.Same(f), []float64{0.5, a}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return s[0].Hi, nil
 	}},
-	{"EntropicScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		_, err := entropy.EntropicScales(ctx, metric.Same(f), []float64{0.5, a}, nil)
-		return 0, err
+	{"DoublingScale", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := entropy.DoublingScale(ctx, f, []float64{0.5, a}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return s[0].Hi, nil
 	}},
-	{"DiametricScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		s, err := entropy.DiametricScale(ctx, metric.Same(f), a, nil)
-		return s.Hi, err
-	}},
-	{"DiametricScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		_, err := entropy.DiametricScales(ctx, metric.Same(f), []float64{0.5, a}, nil)
-		return 0, err
-	}},
-	{"DoublingScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		s, err := entropy.DoublingScale(ctx, f, a, nil)
-		return s.Hi, err
-	}},
-	{"DoublingScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		_, err := entropy.DoublingScales(ctx, f, []float64{0.5, a}, nil)
-		return 0, err
-	}},
-	{"OuterScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		s, err := entropy.OuterScale(ctx, f, a, nil)
-		return s.Hi, err
-	}},
-	{"OuterScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		_, err := entropy.OuterScales(ctx, f, []float64{0.5, a}, nil)
-		return 0, err
+	{"OuterScale", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := entropy.OuterScale(ctx, f, []float64{0.5, a}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return s[0].Hi, nil
 	}},
 	{"LowerBounds", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
 		b, err := entropy.LowerBounds(ctx, metric.Same(f), a, nil)
@@ -71,13 +63,12 @@ var numbers = []number{
 		b, err := entropy.UpperBounds(ctx, metric.Same(f), a, nil)
 		return best(b), err
 	}},
-	{"Accuracy", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		b, err := entropy.Accuracy(ctx, metric.Same(f), a, nil)
-		return b.Hi, err
-	}},
-	{"Accuracies", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		_, err := entropy.Accuracies(ctx, metric.Same(f), []float64{0.5, a}, nil)
-		return 0, err
+	{"Accuracy", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		b, err := entropy.Accuracy(ctx, metric.Same(f), []float64{0.5, a}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return b[0].Hi, nil
 	}},
 	{"LevelFor", "loss", func(ctx context.Context, f metric.Finite, loss float64) (float64, error) {
 		a, _, err := entropy.LevelFor(ctx, metric.Same(f), loss, nil)
@@ -142,7 +133,7 @@ func TestEntropy_BadInput(t *testing.T) {
 		if c.arg == "alphas" {
 			wrong, index = append(wrong, 0.25), 1 // descending
 		}
-		if c.name == "Accuracies" {
+		if c.name == "Accuracy" {
 			wrong = wrong[:4] // in any order
 		}
 		for _, a := range wrong {
@@ -217,11 +208,11 @@ func TestEntropy_OtherBadInput(t *testing.T) {
 	ctx, f := t.Context(), space.Path(4, 1)
 	_, err := entropy.Packing(ctx, f, []int{1, 5}, 1, nil)
 	fails(t, err, nil, "subset", 1)
-	_, err = entropy.Covering(ctx, f, []int{}, 1, nil)
+	_, err = entropy.Packing(ctx, f, []int{}, 1, nil)
 	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = entropy.Accuracies(ctx, metric.Same(f), nil, nil)
+	_, err = entropy.Accuracy(ctx, metric.Same(f), nil, nil)
 	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = entropy.EntropicScales(ctx, metric.Same(f), nil, nil)
+	_, err = entropy.EntropicScale(ctx, metric.Same(f), nil, nil)
 	fails(t, err, metric.ErrEmpty, "", 0)
 	_, err = entropy.PositiveMeasure(ctx, nil)
 	fails(t, err, metric.ErrEmpty, "", 0)
@@ -234,7 +225,7 @@ func TestEntropy_OtherBadInput(t *testing.T) {
 	_, _, err = entropy.BallMass(ctx, f, []float64{1.5, -.5, 0, 0}, 1, nil)
 	fails(t, err, nil, "mu", 1)
 	var size *metric.SizeError
-	if _, err = entropy.Accuracy(ctx, metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}, 1, nil); !errors.As(err, &size) {
+	if _, err = entropy.Accuracy(ctx, metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}, []float64{1}, nil); !errors.As(err, &size) {
 		t.Errorf("sizes 4 and 3: %v", err)
 	}
 	var memory *metric.MemoryError

@@ -115,12 +115,12 @@ func TestBaire_ClosedFormIsTheEstimate(t *testing.T) {
 		space := testkit.Must(b.Space())
 		for _, alpha := range []float64{0.3, 1, 4, 10, 50, 200, 5e3} {
 			s := testkit.Must(b.EntropicScale(alpha))
-			if got, err := EntropicScale(t.Context(), space, alpha, nil); err != nil || got.Interval != s {
-				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got.Interval, err, s)
+			if got, err := EntropicScale(t.Context(), space, []float64{alpha}, nil); err != nil || got[0].Interval != s {
+				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got, err, s)
 			}
 			d := testkit.Must(b.DiametricScale(alpha))
-			if got, err := DiametricScale(t.Context(), space, alpha, nil); err != nil || got.Lo > d.Hi || got.Hi < d.Lo {
-				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got.Interval, err, d)
+			if got, err := DiametricScale(t.Context(), space, []float64{alpha}, nil); err != nil || got[0].Lo > d.Hi || got[0].Hi < d.Lo {
+				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got, err, d)
 			}
 		}
 	}

@@ -15,16 +15,16 @@ func BenchmarkScale(b *testing.B) {
 			break
 		}
 		z := metric.Same(planePoints(n, 1))
-		for name, scale := range map[string]func(alpha float64) (Scale, error){
-			"entropic":  func(alpha float64) (Scale, error) { return EntropicScale(b.Context(), z, alpha, nil) },
-			"diametric": func(alpha float64) (Scale, error) { return DiametricScale(b.Context(), z, alpha, nil) },
+		for name, scale := range map[string]func(alphas []float64) ([]Scale, error){
+			"entropic":  func(alphas []float64) ([]Scale, error) { return EntropicScale(b.Context(), z, alphas, nil) },
+			"diametric": func(alphas []float64) ([]Scale, error) { return DiametricScale(b.Context(), z, alphas, nil) },
 		} {
 			for _, alpha := range []float64{5, 20} {
 				b.Run(fmt.Sprintf("%s/alpha=%v/n=%d", name, alpha, n), func(b *testing.B) {
 					b.ReportAllocs()
 					var s Scale
 					for b.Loop() {
-						s = testkit.Must(scale(alpha))
+						s = testkit.Must(scale([]float64{alpha}))[0]
 					}
 					b.ReportMetric(s.Hi/s.Lo, "Hi/Lo")
 				})
@@ -33,7 +33,7 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-func BenchmarkEntropicScales(b *testing.B) {
+func BenchmarkEntropicScale_Levels(b *testing.B) {
 	z := metric.Same(planePoints(2000, 1))
 	alphas := make([]float64, 20)
 	if testing.Short() {
@@ -46,7 +46,7 @@ func BenchmarkEntropicScales(b *testing.B) {
 		b.ReportAllocs()
 		worst := 1.0
 		for b.Loop() {
-			s := testkit.Must(EntropicScales(b.Context(), z, alphas, nil))
+			s := testkit.Must(EntropicScale(b.Context(), z, alphas, nil))
 			for _, s := range s {
 				worst = max(worst, s.Hi/s.Lo)
 			}
@@ -72,7 +72,7 @@ func BenchmarkEntropicScale_Ultrametric(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					testkit.Must(EntropicScale(b.Context(), z, 10, nil))
+					testkit.Must(EntropicScale(b.Context(), z, []float64{10}, nil))
 				}
 			})
 		}

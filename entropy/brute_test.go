@@ -2,7 +2,6 @@ package entropy
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 	"testing"
 
@@ -33,36 +32,6 @@ func brutePacking(f metric.Finite, pts []int, s float64) int {
 		}
 	}
 	grow(make([]int, 0, len(pts)), pts)
-	return best
-}
-
-// bruteCovering is the least number of closed balls of radius s around points
-// of f that cover pts, from all subsets of centers.
-func bruteCovering(f metric.Finite, pts []int, s float64) int {
-	n := f.Len()
-	ball := make([]uint, n)
-	for c := range n {
-		for k, i := range pts {
-			if f.Distance(c, i) <= s {
-				ball[c] |= 1 << k
-			}
-		}
-	}
-	best := n
-	for set := range uint(1) << n {
-		if bits.OnesCount(set) >= best {
-			continue
-		}
-		covered := uint(0)
-		for c := range n {
-			if set>>c&1 == 1 {
-				covered |= ball[c]
-			}
-		}
-		if covered == 1<<len(pts)-1 {
-			best = bits.OnesCount(set)
-		}
-	}
 	return best
 }
 
@@ -196,12 +165,12 @@ func TestScales_BruteForce(t *testing.T) {
 				t.Fatalf("seed %d, alpha %v: %s %v without search, want %v", seed, alpha, what, rough, want)
 			}
 		}
-		doublings := testkit.Must(DoublingScales(t.Context(), f, alphas, nil))
-		outers := testkit.Must(OuterScales(t.Context(), f, alphas, nil))
+		doublings := testkit.Must(DoublingScale(t.Context(), f, alphas, nil))
+		outers := testkit.Must(OuterScale(t.Context(), f, alphas, nil))
 		last := math.Inf(1)
 		for k, alpha := range alphas {
-			e := testkit.Must(EntropicScale(t.Context(), b, alpha, nil))
-			rough := testkit.Must(EntropicScale(t.Context(), b, alpha, greedy))
+			e := testkit.Must(EntropicScale(t.Context(), b, []float64{alpha}, nil))[0]
+			rough := testkit.Must(EntropicScale(t.Context(), b, []float64{alpha}, greedy))[0]
 			checkEntropic(t, b, e)
 			checkEntropic(t, b, rough)
 			within("entropic", alpha, e.Interval, rough.Interval, bruteEntropic(b, alpha), 0)
@@ -210,16 +179,16 @@ func TestScales_BruteForce(t *testing.T) {
 			}
 			last = e.Hi
 
-			d := testkit.Must(DiametricScale(t.Context(), b, alpha, nil))
+			d := testkit.Must(DiametricScale(t.Context(), b, []float64{alpha}, nil))[0]
 			checkDiametric(t, b, d)
 			within("diametric", alpha, d.Interval, d.Interval, bruteDiametric(b, alpha), 1e-13)
 
-			s := testkit.Must(DoublingScale(t.Context(), f, alpha, greedy))
+			s := testkit.Must(DoublingScale(t.Context(), f, []float64{alpha}, greedy))[0]
 			checkDoubling(t, f, doublings[k])
 			checkDoubling(t, f, s)
 			within("doubling", alpha, doublings[k].Interval, s.Interval, bruteDoubling(f, alpha), 1e-12)
 
-			o := testkit.Must(OuterScale(t.Context(), f, alpha, &SearchOptions{Nodes: -1}))
+			o := testkit.Must(OuterScale(t.Context(), f, []float64{alpha}, &SearchOptions{Nodes: -1}))[0]
 			checkOuter(t, f, outers[k])
 			checkOuter(t, f, o)
 			within("outer", alpha, outers[k].Interval, o.Interval, bruteOuter(f, alpha), 1e-11)

@@ -24,24 +24,17 @@ import (
 // It does not rise with alpha or rho1, nor fall with rho2, and is no larger for a subset
 // of Z; its logarithm is convex in alpha.
 //
-// alpha is positive, per unit of rho1 ([*metric.ValueError]); a space without points is
-// [metric.ErrEmpty]. The triangle inequality of rho1 is taken to hold up to
+// There is one scale for each level of alphas, which are positive, per unit of rho1, and
+// ascend ([*metric.ValueError]); the rows are computed once for all. A space without points
+// is [metric.ErrEmpty]. The triangle inequality of rho1 is taken to hold up to
 // [metric.DefaultTolerance].
 //
 // Two ultrametrics, as [metric.Ultrametric] or small enough to be checked, cost
 // O(n log n). Otherwise O(n^2) distances, O(n) memory (distances are stored up
 // to 2048 points), and a search for centers of the pairs that a bound does not
 // rule out: few in low dimension.
-func DiametricScale(ctx context.Context, b metric.Bimetric, alpha float64, o *PassOptions) (Scale, error) {
-	return oneLevel("entropy: DiametricScale", b, alpha, func(alphas []float64) ([]Scale, error) {
-		return diametricScales(ctx, b, alphas, orDefault(o))
-	})
-}
-
-// DiametricScales is [DiametricScale] at every level of alphas, which ascend.
-// The rows are computed once for all levels.
-func DiametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *PassOptions) ([]Scale, error) {
-	if err := checkScales("entropy: DiametricScales", b, alphas); err != nil {
+func DiametricScale(ctx context.Context, b metric.Bimetric, alphas []float64, o *PassOptions) ([]Scale, error) {
+	if err := checkScales("entropy: DiametricScale", b, alphas); err != nil {
 		return nil, err
 	}
 	return diametricScales(ctx, b, alphas, orDefault(o))

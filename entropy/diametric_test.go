@@ -37,7 +37,7 @@ func checkDiametric(t *testing.T, b metric.Bimetric, s Scale) {
 func TestDiametricScale_Extremes(t *testing.T) {
 	b := metric.Same(planePoints(300, 1))
 	for _, alpha := range []float64{1e-300, 1e-9, 1e6, 1e300} {
-		s := testkit.Must(DiametricScale(t.Context(), b, alpha, nil))
+		s := testkit.Must(DiametricScale(t.Context(), b, []float64{alpha}, nil))[0]
 		checkDiametric(t, b, s)
 		if alpha < 1 {
 			if d, _, _, _ := metric.Diameter(t.Context(), b.Utility); math.Abs(s.Lo-d) > 1e-8 {
@@ -47,17 +47,17 @@ func TestDiametricScale_Extremes(t *testing.T) {
 	}
 }
 
-func TestDiametricScales_SharedAndWorkers(t *testing.T) {
+func TestDiametricScale_SharedAndWorkers(t *testing.T) {
 	b := metric.Same(planePoints(700, 5))
 	alphas := []float64{0.3, 2, 5, 20, 80}
 	done, total := 0, 1
-	one := testkit.Must(DiametricScales(t.Context(), b, alphas, &PassOptions{Workers: 1}))
-	four := testkit.Must(DiametricScales(t.Context(), b, alphas, &PassOptions{Workers: 4, Progress: func(d, n int) { done, total = d, n }}))
+	one := testkit.Must(DiametricScale(t.Context(), b, alphas, &PassOptions{Workers: 1}))
+	four := testkit.Must(DiametricScale(t.Context(), b, alphas, &PassOptions{Workers: 4, Progress: func(d, n int) { done, total = d, n }}))
 	if done != total {
 		t.Errorf("progress ended at %d of %d", done, total)
 	}
 	for k, a := range alphas {
-		s := testkit.Must(DiametricScale(t.Context(), b, a, nil))
+		s := testkit.Must(DiametricScale(t.Context(), b, []float64{a}, nil))[0]
 		checkDiametric(t, b, one[k])
 		if one[k].Interval != four[k].Interval || one[k].X != four[k].X || one[k].R != four[k].R {
 			t.Errorf("alpha %v: %+v with one worker, %+v with four", a, one[k], four[k])

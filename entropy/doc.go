@@ -24,7 +24,7 @@
 //
 // # The geometry behind it
 //
-//   - [Packing] and [Covering] count points and balls; [Dimension] is their growth.
+//   - [Packing] counts points that are apart; [Dimension] is how that grows.
 //   - [EntropicScale], [DiametricScale], [DoublingScale] and [OuterScale] are the
 //     distances below which privacy blurs a space. [Baire] spaces have them in closed form.
 //   - [StandardBound] and [RelaxedBound] bound A by scales.

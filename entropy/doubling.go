@@ -53,18 +53,11 @@ type Doubling struct {
 // Lo the best that its separated sets prove at alpha and 4 alpha. It takes the
 // triangle inequality to hold as EntropicScale does.
 //
-// alpha is finite and > 0 ([*metric.ValueError]), an empty f is [metric.ErrEmpty]. An
-// ultrametric costs O(n log n), other spaces what EntropicScales costs.
-func DoublingScale(ctx context.Context, f metric.Finite, alpha float64, o *Options) (Doubling, error) {
-	return oneLevel("entropy: DoublingScale", metric.Same(f), alpha, func(alphas []float64) ([]Doubling, error) {
-		return doublingScales(ctx, f, alphas, orDefault(o))
-	})
-}
-
-// DoublingScales is [DoublingScale] at several levels in ascending order, which
-// share the work of [EntropicScales].
-func DoublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
-	if err := checkScales("entropy: DoublingScales", metric.Same(f), alphas); err != nil {
+// There is one for each level of alphas, which are finite, > 0 and ascend
+// ([*metric.ValueError]); an empty f is [metric.ErrEmpty]. An ultrametric costs O(n log n),
+// other spaces what EntropicScale costs at twice as many levels.
+func DoublingScale(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
+	if err := checkScales("entropy: DoublingScale", metric.Same(f), alphas); err != nil {
 		return nil, err
 	}
 	return doublingScales(ctx, f, alphas, orDefault(o))

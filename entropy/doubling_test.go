@@ -50,7 +50,7 @@ func TestDoubling_Bracket(t *testing.T) {
 	for seed := range uint64(testkit.Sweep(16, 60)) {
 		f := randomSpace(4+int(seed%8), seed)
 		for _, alpha := range []float64{.1, .7, 1.5, 3, 20} {
-			s := testkit.Must(EntropicScales(t.Context(), metric.Same(f), []float64{alpha, 4 * alpha}, nil))
+			s := testkit.Must(EntropicScale(t.Context(), metric.Same(f), []float64{alpha, 4 * alpha}, nil))
 			d := doublingBracket(t.Context(), f, s[0], s[1])
 			checkDoubling(t, f, d)
 			if want := bruteDoubling(f, alpha); d.Lo > want*(1+1e-14) || d.Hi < want*(1-1e-14) {
@@ -68,7 +68,7 @@ func TestDoubling_Bracket(t *testing.T) {
 		t.Error("the scale at four times the level was never the best")
 	}
 	for _, f := range []metric.Finite{space.Path(500, 1), planePoints(300, 1)} {
-		ds := testkit.Must(DoublingScales(t.Context(), f, []float64{.05, .2, 2, 30}, &Options{Nodes: 200}))
+		ds := testkit.Must(DoublingScale(t.Context(), f, []float64{.05, .2, 2, 30}, &Options{Nodes: 200}))
 		for k, d := range ds {
 			checkDoubling(t, f, d)
 			if k > 0 && d.Hi > ds[k-1].Hi || d.Hi > 4*d.Lo {
@@ -83,8 +83,8 @@ func TestDoubling_Extremes(t *testing.T) {
 	f := space.Halton(6)
 	diam, _, _, _ := metric.Diameter(t.Context(), f)
 	for _, alpha := range []float64{5e-324, 1e-300, 1e300, math.MaxFloat64} {
-		d := testkit.Must(DoublingScale(t.Context(), f, alpha, nil))
-		o := testkit.Must(OuterScale(t.Context(), f, alpha, nil))
+		d := testkit.Must(DoublingScale(t.Context(), f, []float64{alpha}, nil))[0]
+		o := testkit.Must(OuterScale(t.Context(), f, []float64{alpha}, nil))[0]
 		checkDoubling(t, f, d)
 		checkOuter(t, f, o)
 		if alpha < 1 { // any two points are too many, and so is any logarithm
@@ -104,7 +104,7 @@ func BenchmarkDoublingScale(b *testing.B) {
 			b.Run(fmt.Sprintf("n=%d/alpha=%v", n, alpha), func(b *testing.B) {
 				var d Doubling
 				for b.Loop() {
-					d = testkit.Must(DoublingScale(b.Context(), f, alpha, nil))
+					d = testkit.Must(DoublingScale(b.Context(), f, []float64{alpha}, nil))[0]
 				}
 				b.ReportMetric(d.Lo, "lo")
 				b.ReportMetric(d.Hi, "hi")
@@ -114,7 +114,7 @@ func BenchmarkDoublingScale(b *testing.B) {
 	u := bigUltrametric(100000, 1)
 	b.Run("ultrametric/n=100000", func(b *testing.B) {
 		for b.Loop() {
-			testkit.Must(DoublingScale(b.Context(), u, 3, nil))
+			testkit.Must(DoublingScale(b.Context(), u, []float64{3}, nil))
 		}
 	})
 }

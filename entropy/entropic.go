@@ -42,18 +42,11 @@ import (
 // Upper ends take the triangle inequality of both metrics to hold up to
 // [metric.DefaultTolerance]; memberships of balls are decided exactly.
 //
-// alpha is positive, per unit of rho1 ([*metric.ValueError]).
-func EntropicScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
-	return oneLevel("entropy: EntropicScale", b, alpha, func(alphas []float64) ([]Scale, error) {
-		return entropicScales(ctx, b, alphas, orDefault(o))
-	})
-}
-
-// EntropicScales is [EntropicScale] at every level of alphas, which ascend. The
-// levels share the work: s(Z, alpha) does not increase with alpha, so a
-// separated set serves all smaller levels and an upper end all larger ones.
-func EntropicScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
-	if err := checkScales("entropy: EntropicScales", b, alphas); err != nil {
+// There is one scale for each level of alphas, which are positive, per unit of rho1, and
+// ascend ([*metric.ValueError]). The levels share the work: a separated set serves all
+// smaller levels and an upper end all larger ones.
+func EntropicScale(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+	if err := checkScales("entropy: EntropicScale", b, alphas); err != nil {
 		return nil, err
 	}
 	return entropicScales(ctx, b, alphas, orDefault(o))

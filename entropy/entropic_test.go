@@ -50,7 +50,7 @@ func TestEntropicScale_UltrametricWays(t *testing.T) {
 			b = metric.Same(u)
 		}
 		for _, alpha := range []float64{0.5, 2, 5, 30} {
-			tree := testkit.Must(EntropicScale(t.Context(), b, alpha, nil))
+			tree := testkit.Must(EntropicScale(t.Context(), b, []float64{alpha}, nil))[0]
 			checkEntropic(t, b, tree)
 			rows := testkit.Must(entropicRows(t.Context(), b, b.Utility.(*metric.Ultrametric), alpha, &Options{}))
 			checkEntropic(t, b, rows)
@@ -67,12 +67,15 @@ func TestEntropicScale_UltrametricWays(t *testing.T) {
 func TestEntropicScale_Rows(t *testing.T) {
 	b := metric.Bimetric{Privacy: planePoints(300, 3), Utility: bigUltrametric(300, 4)}
 	for _, alpha := range []float64{1, 10, 100} {
-		s := testkit.Must(EntropicScale(t.Context(), b, alpha, &Options{Workers: 1}))
+		s := testkit.Must(EntropicScale(t.Context(), b, []float64{alpha}, &Options{Workers: 1}))[0]
 		checkEntropic(t, b, s)
 		done, total := 0, 1
-		p, err := EntropicScale(t.Context(), b, alpha, &Options{Workers: 4, Progress: func(d, n int) { done, total = d, n }})
-		if err != nil || done != total || !s.Exact() || p.Interval != s.Interval || p.X != s.X || !slices.Equal(p.Set, s.Set) {
-			t.Fatalf("alpha %v: %+v, %+v, %v", alpha, s, p, err)
+		ps, err := EntropicScale(t.Context(), b, []float64{alpha}, &Options{Workers: 4, Progress: func(d, n int) { done, total = d, n }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := ps[0]; done != total || !s.Exact() || p.Interval != s.Interval || p.X != s.X || !slices.Equal(p.Set, s.Set) {
+			t.Fatalf("alpha %v: %+v, %+v", alpha, s, p)
 		}
 		for x := range 6 { // no ball is exceeded at s
 			for y := range 300 {
@@ -87,13 +90,13 @@ func TestEntropicScale_Rows(t *testing.T) {
 }
 
 // The bits of a result depend on Nodes, not on Workers.
-func TestEntropicScales_Workers(t *testing.T) {
+func TestEntropicScale_Workers(t *testing.T) {
 	points := planePoints(300, 8)
 	other := testkit.Must(metric.Subset(planePoints(300, 9), allPoints(300)))
 	for _, b := range []metric.Bimetric{metric.Same(points), {Privacy: points, Utility: other}} {
 		alphas := []float64{6, 40, 100}
-		one := testkit.Must(EntropicScales(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 1}))
-		four := testkit.Must(EntropicScales(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 4}))
+		one := testkit.Must(EntropicScale(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 1}))
+		four := testkit.Must(EntropicScale(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 4}))
 		for k, s := range one {
 			checkEntropic(t, b, s)
 			if !reflect.DeepEqual(s, four[k]) {
@@ -109,8 +112,8 @@ func TestEntropicScales_Workers(t *testing.T) {
 // At distance 0 in rho1 and 3 in rho2.
 func TestScales_Indistinguishable(t *testing.T) {
 	b := metric.Bimetric{Privacy: space.Simplex(3, 0), Utility: space.Euclidean([][]float64{{0}, {3}, {3}})}
-	e := testkit.Must(EntropicScale(t.Context(), b, 1e9, nil))
-	d := testkit.Must(DiametricScale(t.Context(), b, 1e9, nil))
+	e := testkit.Must(EntropicScale(t.Context(), b, []float64{1e9}, nil))[0]
+	d := testkit.Must(DiametricScale(t.Context(), b, []float64{1e9}, nil))[0]
 	for _, s := range []Scale{e, d} {
 		if s.Lo != 3 || s.Hi != 3 || s.R != 0 {
 			t.Errorf("%+v", s)
@@ -127,7 +130,7 @@ func TestEntropicScale_NoBallExceeds(t *testing.T) {
 		b := randomBimetric(n, seed)
 		for _, alpha := range []float64{0.4, 3} {
 			for _, nodes := range []int{0, -1} {
-				s := testkit.Must(EntropicScale(t.Context(), b, alpha, &Options{Nodes: nodes}))
+				s := testkit.Must(EntropicScale(t.Context(), b, []float64{alpha}, &Options{Nodes: nodes}))[0]
 				checkEntropic(t, b, s)
 				for x := range n {
 					row := finite.Row(b.Privacy, x, nil)

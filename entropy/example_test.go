@@ -57,11 +57,12 @@ func tight(f metric.Finite, alpha float64) entropy.Loss {
 // at hand lose beside it, and what level would an error of 500 m need?
 func Example() {
 	b := metric.Same(square(4))
-	bracket, err := entropy.Accuracy(ctx, b, 1, nil)
+	brackets, err := entropy.Accuracy(ctx, b, []float64{1}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if bracket, err = bracket.With(tight(b.Privacy, 1)); err != nil {
+	bracket, err := brackets[0].With(tight(b.Privacy, 1))
+	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("accuracy in km:", bracket.Interval)
@@ -72,11 +73,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("an error of 500 m needs alpha > %.2f per km, by the %s\n", alpha, by.Name)
-	s, err := entropy.EntropicScale(ctx, b, 1, nil)
+	s, err := entropy.EntropicScale(ctx, b, []float64{1}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("entropic scale in km:", s)
+	fmt.Println("entropic scale in km:", s[0])
 	// Output:
 	// accuracy in km: [0.954497, 1.38896]
 	// below: linear programming duality
@@ -88,11 +89,12 @@ func Example() {
 // How far from the best possible is a mechanism? The optimum here is 0.6376 km.
 func ExampleAccuracy() {
 	f := street()
-	a, err := entropy.Accuracy(ctx, metric.Same(f), 1, nil)
+	brackets, err := entropy.Accuracy(ctx, metric.Same(f), []float64{1}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if a, err = a.With(tight(f, 1)); err != nil {
+	a, err := brackets[0].With(tight(f, 1))
+	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("the optimum is in [%.3f, %.3f] km: at most %.0f %% to gain\n", a.Lo, a.Hi, 100*(1-1/a.Ratio()))
@@ -109,9 +111,9 @@ func ExampleAccuracy() {
 }
 
 // A table over levels: the bounds first, the mechanisms added to each row.
-func ExampleAccuracies() {
+func ExampleAccuracy_levels() {
 	f := street()
-	brackets, err := entropy.Accuracies(ctx, metric.Same(f), []float64{0.5, 1, 2}, nil)
+	brackets, err := entropy.Accuracy(ctx, metric.Same(f), []float64{0.5, 1, 2}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -184,10 +186,11 @@ func ExampleRelaxedBound() {
 // Four points of a grid, 3.16 km apart, lie in a ball that should hold no more
 // than three at this level, and nothing further apart does so.
 func ExampleEntropicScale() {
-	s, err := entropy.EntropicScale(ctx, metric.Same(square(10)), 0.5, nil)
+	scales, err := entropy.EntropicScale(ctx, metric.Same(square(10)), []float64{0.5}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
+	s := scales[0]
 	fmt.Println("scale in km:", s.Interval)
 	fmt.Printf("witness: %d > %.2f points, %.3g km apart, within %.3g km of point %d\n",
 		len(s.Set), math.Exp(s.Alpha*s.R), s.Lo, s.R, s.X)
@@ -196,8 +199,8 @@ func ExampleEntropicScale() {
 	// witness: 4 > 3.06 points, 3.16 km apart, within 2.24 km of point 72
 }
 
-func ExampleEntropicScales() {
-	scales, err := entropy.EntropicScales(ctx, metric.Same(square(10)), []float64{0.25, 0.5, 1, 2}, nil)
+func ExampleEntropicScale_levels() {
+	scales, err := entropy.EntropicScale(ctx, metric.Same(square(10)), []float64{0.25, 0.5, 1, 2}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -214,7 +217,7 @@ func ExampleEntropicScales() {
 // In the unit ball of a d-dimensional norm the scales are of the order of
 // min(d/alpha, 1) (BSV24 section 6), hidden constants apart. Here it is the
 // maximum norm of the plane on a grid, which would show at larger alpha.
-func ExampleEntropicScales_unitBall() {
+func ExampleEntropicScale_unitBall() {
 	const d, side = 2, 17
 	var pts [][]float64
 	for i := range side * side {
@@ -224,7 +227,7 @@ func ExampleEntropicScales_unitBall() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scales, err := entropy.EntropicScales(ctx, metric.Same(ball), []float64{1, 2, 4, 8, 16}, nil)
+	scales, err := entropy.EntropicScale(ctx, metric.Same(ball), []float64{1, 2, 4, 8, 16}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -240,17 +243,17 @@ func ExampleEntropicScales_unitBall() {
 }
 
 func ExampleDiametricScale() {
-	s, err := entropy.DiametricScale(ctx, metric.Same(square(10)), 0.5, nil)
+	s, err := entropy.DiametricScale(ctx, metric.Same(square(10)), []float64{0.5}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("scale in km:", s)
+	fmt.Println("scale in km:", s[0])
 	// Output:
 	// scale in km: 1.47152, by 2 points within 2 of point 2
 }
 
-func ExampleDiametricScales() {
-	scales, err := entropy.DiametricScales(ctx, metric.Same(square(10)), []float64{0.25, 0.5, 1, 2}, nil)
+func ExampleDiametricScale_levels() {
+	scales, err := entropy.DiametricScale(ctx, metric.Same(square(10)), []float64{0.25, 0.5, 1, 2}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -268,10 +271,11 @@ func ExampleDiametricScales() {
 // exp(2s) points that are s apart for some s just below 1.2425 = ln(12)/2, and
 // for none beyond.
 func ExampleDoublingScale() {
-	d, err := entropy.DoublingScale(ctx, square(5), 1, nil)
+	ds, err := entropy.DoublingScale(ctx, square(5), []float64{1}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
+	d := ds[0]
 	fmt.Println(d.Interval)
 	fmt.Printf("%d points within %.4g of point %d\n", len(d.Set), d.R, d.X)
 	// Output:
@@ -279,8 +283,8 @@ func ExampleDoublingScale() {
 	// 12 points within 2.236 of point 12
 }
 
-func ExampleDoublingScales() {
-	ds, err := entropy.DoublingScales(ctx, square(5), []float64{0.5, 1, 2, 4}, nil)
+func ExampleDoublingScale_levels() {
+	ds, err := entropy.DoublingScale(ctx, square(5), []float64{0.5, 1, 2, 4}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -297,10 +301,11 @@ func ExampleDoublingScales() {
 // The outer scale trades the separation g against the logarithm of the number
 // of points so separated.
 func ExampleOuterScale() {
-	o, err := entropy.OuterScale(ctx, square(5), 0.5, nil)
+	os, err := entropy.OuterScale(ctx, square(5), []float64{0.5}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
+	o := os[0]
 	fmt.Println(o.Interval)
 	fmt.Printf("%d points more than %.4g apart\n", o.N.Lo, o.G)
 	// Output:
@@ -308,8 +313,8 @@ func ExampleOuterScale() {
 	// 5 points more than 2.236 apart
 }
 
-func ExampleOuterScales() {
-	os, err := entropy.OuterScales(ctx, square(5), []float64{0.25, 0.5, 1}, nil)
+func ExampleOuterScale_levels() {
+	os, err := entropy.OuterScale(ctx, square(5), []float64{0.25, 0.5, 1}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -344,27 +349,6 @@ func ExamplePacking() {
 	// s = 1: [18, 18]
 	// s = 1.5: [9, 9]
 	// [0 3 5] [[0 1] [2 3] [4 5]] partition
-}
-
-// Closed balls of radius 1 around lattice points hold at most five of them.
-func ExampleCovering() {
-	c, err := entropy.Covering(ctx, square(5), nil, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%v, by %s\n", c, c.Proof)
-	// In an ultrametric balls are clusters, and every center is as good.
-	u, err := metric.NewClustered(3, 4, 0.25)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if c, err = entropy.Covering(ctx, u, nil, 0.25, nil); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(c.Centers)
-	// Output:
-	// [7, 7], by branch and bound
-	// [0 4 8]
 }
 
 // halves is the Baire space of binary sequences, both metrics 2^-k.
@@ -403,7 +387,7 @@ func ExampleBaire_Space() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scales, err := entropy.EntropicScales(ctx, space, []float64{4, 50, 2000}, nil)
+	scales, err := entropy.EntropicScale(ctx, space, []float64{4, 50, 2000}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -438,7 +422,7 @@ func ExampleMeasureNet() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scales, err := entropy.EntropicScales(ctx, metric.Same(w1), []float64{1, 2, 4, 8}, nil)
+	scales, err := entropy.EntropicScale(ctx, metric.Same(w1), []float64{1, 2, 4, 8}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

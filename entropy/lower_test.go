@@ -100,7 +100,7 @@ func TestBounds_Chain(t *testing.T) {
 				losses = append(losses, entropy.Loss{Name: string(c.Method), Value: c.Loss})
 			}
 		}
-		a, err := testkit.Must(entropy.Accuracy(t.Context(), b, alpha, nil)).With(losses...)
+		a, err := testkit.Must(entropy.Accuracy(t.Context(), b, []float64{alpha}, nil))[0].With(losses...)
 		if err != nil {
 			t.Fatalf("space %d: %v", number, err)
 		}
@@ -130,8 +130,8 @@ func TestBounds_Chain(t *testing.T) {
 			}
 		}
 		// The theorems of BSV24 say less.
-		s := testkit.Must(entropy.EntropicScale(t.Context(), b, 2*alpha, nil))
-		so := testkit.Must(entropy.DiametricScale(t.Context(), b, 2*alpha, nil))
+		s := testkit.Must(entropy.EntropicScale(t.Context(), b, []float64{2 * alpha}, nil))[0]
+		so := testkit.Must(entropy.DiametricScale(t.Context(), b, []float64{2 * alpha}, nil))[0]
 		if a.Lo < max(s.Lo/8, so.Lo/5) {
 			t.Errorf("space %d: %v, s %v, s_o %v", number, a, s, so)
 		}

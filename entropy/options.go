@@ -36,8 +36,7 @@ type PassOptions struct {
 // options is o with the default for nodes.
 func (o *PassOptions) options() *Options { return &Options{Progress: o.Progress, Workers: o.Workers} }
 
-// SearchOptions tune a search on one core: [Packing], [Covering] and
-// [OuterScale]. Nil and the zero value mean the defaults.
+// SearchOptions tune a search on one core: [Packing] and [OuterScale]. Nil and the zero value mean the defaults.
 type SearchOptions struct {
 	// Nodes bounds the branch-and-bound nodes of one problem, less on more than
 	// some hundred points. 0 means 20000, enough for some dozens of points; a

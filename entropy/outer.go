@@ -50,17 +50,11 @@ type OuterStep struct {
 // little more than rounding; otherwise they leave the gap of the packing
 // numbers near the best g, divided by alpha.
 //
-// alpha is finite and > 0 ([*metric.ValueError]), an empty f is [metric.ErrEmpty]. It costs
-// some dozens to 400 packing numbers of f, the fewer the larger f is, on one core.
-func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *SearchOptions) (Outer, error) {
-	return oneLevel("entropy: OuterScale", metric.Same(f), alpha, func(alphas []float64) ([]Outer, error) {
-		return outerScales(ctx, f, alphas, o)
-	})
-}
-
-// OuterScales is [OuterScale] at several levels, ascending, at shared cost.
-func OuterScales(ctx context.Context, f metric.Finite, alphas []float64, o *SearchOptions) ([]Outer, error) {
-	if err := checkScales("entropy: OuterScales", metric.Same(f), alphas); err != nil {
+// There is one for each level of alphas, which are finite, > 0 and ascend
+// ([*metric.ValueError]); an empty f is [metric.ErrEmpty]. A level costs some dozens to 400
+// packing numbers of f, the fewer the larger f is, on one core; the levels share them.
+func OuterScale(ctx context.Context, f metric.Finite, alphas []float64, o *SearchOptions) ([]Outer, error) {
+	if err := checkScales("entropy: OuterScale", metric.Same(f), alphas); err != nil {
 		return nil, err
 	}
 	return outerScales(ctx, f, alphas, o)

@@ -42,7 +42,7 @@ func checkOuter(t *testing.T, f metric.Finite, o Outer) {
 func TestOuter_Plane(t *testing.T) {
 	f := planePoints(300, 1)
 	for _, alpha := range []float64{1, 20} {
-		o := testkit.Must(OuterScale(t.Context(), f, alpha, &SearchOptions{Nodes: 20}))
+		o := testkit.Must(OuterScale(t.Context(), f, []float64{alpha}, &SearchOptions{Nodes: 20}))[0]
 		checkOuter(t, f, o)
 		// The packing numbers of the plane are known within a factor 2.
 		if o.Width() > math.Ln2/alpha {
@@ -57,7 +57,7 @@ func BenchmarkOuterScale(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d/alpha=20", n), func(b *testing.B) {
 			var o Outer
 			for b.Loop() {
-				o = testkit.Must(OuterScale(b.Context(), f, 20, nil))
+				o = testkit.Must(OuterScale(b.Context(), f, []float64{20}, nil))[0]
 			}
 			b.ReportMetric(o.Lo, "lo")
 			b.ReportMetric(o.Hi, "hi")

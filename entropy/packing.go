@@ -13,15 +13,13 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Proof says what an end of a [Count], [Scale] or [Cover] rests on.
+// Proof says what an end of a [Count] or [Scale] rests on.
 type Proof string
 
 const (
 	// ByPartition is a partition into sets of diameter <= s, of which a
 	// separated set has at most one point each.
 	ByPartition Proof = "partition"
-	// ByPacking is a set of points no two of which fit in one ball.
-	ByPacking Proof = "packing"
 	// BySearch is a branch and bound, which has no short witness.
 	BySearch Proof = "branch and bound"
 	// ByHierarchy is a count of clusters in the dendrogram of an ultrametric

@@ -144,15 +144,15 @@ func (s *study) bound(ctx context.Context, p *demo.Program, alphas []float64) er
 	report, wipe := p.Progress("bounds")
 	defer wipe()
 	o := &entropy.Options{Progress: report}
-	entropic, err := entropy.EntropicScales(ctx, s.space, alphas, o)
+	entropic, err := entropy.EntropicScale(ctx, s.space, alphas, o)
 	if err != nil {
 		return err
 	}
-	diametric, err := entropy.DiametricScales(ctx, s.space, alphas, &entropy.PassOptions{Progress: report})
+	diametric, err := entropy.DiametricScale(ctx, s.space, alphas, &entropy.PassOptions{Progress: report})
 	if err != nil {
 		return err
 	}
-	brackets, err := entropy.Accuracies(ctx, s.space, alphas, o)
+	brackets, err := entropy.Accuracy(ctx, s.space, alphas, o)
 	if err != nil {
 		return err
 	}

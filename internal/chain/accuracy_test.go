@@ -111,7 +111,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	}
 
 	// The bracket accepts all, and lies between the best of each.
-	bracket := testkit.Must(entropy.Accuracy(t.Context(), b, alpha, nil))
+	bracket := testkit.Must(entropy.Accuracy(t.Context(), b, []float64{alpha}, nil))[0]
 	bracket = testkit.Must(bracket.With(losses...))
 	if !(bracket.Lo <= opt.Objective && bracket.Lo <= bracket.Hi && opt.DualBound*(1-lossTol) <= bracket.Hi) {
 		t.Errorf("bracket %v, optimum in [%v, %v]", bracket, opt.DualBound, opt.Objective)
@@ -162,7 +162,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add("ConstantNormalizer", inf, m, err)
 
 	// Lemma 4.1 of BSV24: the standard mechanism on a net, by s(Z, alpha/3).
-	s := testkit.Must(entropy.EntropicScale(t.Context(), metric.Same(b.Privacy), alpha/3, nil))
+	s := testkit.Must(entropy.EntropicScale(t.Context(), metric.Same(b.Privacy), []float64{alpha / 3}, nil))[0]
 	net := testkit.Must(metric.Net(t.Context(), b.Privacy, s.Hi, nil))
 	bound := testkit.Must(entropy.StandardBound(alpha, s.Hi))
 	stretch, _, _, _ := b.Lipschitz(t.Context()) // rho2 <= stretch*rho1

@@ -197,9 +197,9 @@ func TestLowerBounds_NoneIsBeatenByAProgram(t *testing.T) {
 			loss := optimum(b, alpha)
 			bounds := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))
 			bounds = append(bounds, testkit.Must(lp.LowerBound(t.Context(), b, alpha, r.Perm(n)[:1+r.IntN(n)])),
-				testkit.Must(entropy.Accuracy(t.Context(), b, alpha, nil)).Best(entropy.Lower),
-				entropy.Bound{Name: "s/8", Value: testkit.Must(entropy.EntropicScale(t.Context(), b, 2*alpha, nil)).Lo / 8},
-				entropy.Bound{Name: "s_o/5", Value: testkit.Must(entropy.DiametricScale(t.Context(), b, 2*alpha, nil)).Lo / 5})
+				testkit.Must(entropy.Accuracy(t.Context(), b, []float64{alpha}, nil))[0].Best(entropy.Lower),
+				entropy.Bound{Name: "s/8", Value: testkit.Must(entropy.EntropicScale(t.Context(), b, []float64{2 * alpha}, nil))[0].Lo / 8},
+				entropy.Bound{Name: "s_o/5", Value: testkit.Must(entropy.DiametricScale(t.Context(), b, []float64{2 * alpha}, nil))[0].Lo / 5})
 			for _, l := range bounds {
 				if !(l.Value <= loss) {
 					t.Errorf("space %d, level %v: %v is above %v", i, alpha, l, loss)

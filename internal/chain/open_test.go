@@ -99,13 +99,13 @@ func (q question) quotient(t testing.TB, p pairOfMetrics) float64 {
 	b := p.space()
 	opt, err := lp.Optimal(t.Context(), b, 1, &lp.Options{Tolerance: 1e-4, Workers: 1})
 	ok(t, err)
-	s, err := entropy.EntropicScale(t.Context(), b, q.entropic, &entropy.Options{Workers: 1})
+	s, err := entropy.EntropicScale(t.Context(), b, []float64{q.entropic}, &entropy.Options{Workers: 1})
 	ok(t, err)
-	sum := s.Hi + 1
+	sum := s[0].Hi + 1
 	if q.diametric > 0 {
-		so, err := entropy.DiametricScale(t.Context(), b, q.diametric, &entropy.PassOptions{Workers: 1})
+		so, err := entropy.DiametricScale(t.Context(), b, []float64{q.diametric}, &entropy.PassOptions{Workers: 1})
 		ok(t, err)
-		sum = s.Hi + so.Hi
+		sum = s[0].Hi + so[0].Hi
 	}
 	if sum == 0 {
 		return 0

@@ -28,10 +28,10 @@ func TestRules_OfTheDoc(t *testing.T) {
 		for alpha := 0.25; alpha < 40; alpha *= 2 {
 			accuracy := func(b metric.Bimetric) *lp.Solution { return testkit.Must(lp.Optimal(t.Context(), b, alpha, nil)) }
 			entropic := func(b metric.Bimetric) entropy.Scale {
-				return testkit.Must(entropy.EntropicScale(t.Context(), b, alpha, nil))
+				return testkit.Must(entropy.EntropicScale(t.Context(), b, []float64{alpha}, nil))[0]
 			}
 			diametric := func(b metric.Bimetric) entropy.Scale {
-				return testkit.Must(entropy.DiametricScale(t.Context(), b, alpha, nil))
+				return testkit.Must(entropy.DiametricScale(t.Context(), b, []float64{alpha}, nil))[0]
 			}
 			a, part, other, product := accuracy(metric.Same(z)), accuracy(metric.Same(sub)), accuracy(metric.Same(y)), accuracy(metric.Same(sums))
 			if part.DualBound > 2*a.Objective {
@@ -44,7 +44,7 @@ func TestRules_OfTheDoc(t *testing.T) {
 			if entropic(b).Lo > entropic(two).Hi || diametric(b).Lo > diametric(two).Hi {
 				t.Errorf("seed %d, alpha %v: a subset has larger scales", seed, alpha)
 			}
-			outer := testkit.Must(entropy.OuterScale(t.Context(), z, alpha, nil))
+			outer := testkit.Must(entropy.OuterScale(t.Context(), z, []float64{alpha}, nil))[0]
 			s := entropic(metric.Same(z))
 			if s.Lo > 2*outer.Hi {
 				t.Errorf("seed %d, alpha %v: entropic %v, outer %v", seed, alpha, s, outer.Interval)

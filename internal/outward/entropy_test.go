@@ -75,13 +75,13 @@ var ofEntropy = []scenario{
 	{"scales", "", func() (out []end) {
 		for _, f := range []metric.Finite{line, space.Uniform(15, random.Seeded(4)), space.Path(12, 0.7)} {
 			for _, a := range []float64{0.3, 3, 30} {
-				out = append(out, interval("entropic", must(entropy.EntropicScale(ctx, metric.Same(f), a, nil)).Interval)...)
-				out = append(out, interval("diametric", must(entropy.DiametricScale(ctx, metric.Same(f), a, nil)).Interval)...)
-				out = append(out, interval("doubling", must(entropy.DoublingScale(ctx, f, a, nil)).Interval)...)
-				out = append(out, interval("outer", must(entropy.OuterScale(ctx, f, a, nil)).Interval)...)
+				out = append(out, interval("entropic", must(entropy.EntropicScale(ctx, metric.Same(f), []float64{a}, nil))[0].Interval)...)
+				out = append(out, interval("diametric", must(entropy.DiametricScale(ctx, metric.Same(f), []float64{a}, nil))[0].Interval)...)
+				out = append(out, interval("doubling", must(entropy.DoublingScale(ctx, f, []float64{a}, nil))[0].Interval)...)
+				out = append(out, interval("outer", must(entropy.OuterScale(ctx, f, []float64{a}, nil))[0].Interval)...)
 			}
 		}
-		return append(out, interval("diametric", must(entropy.DiametricScale(ctx, two, 3, nil)).Interval)...)
+		return append(out, interval("diametric", must(entropy.DiametricScale(ctx, two, []float64{3}, nil))[0].Interval)...)
 	}},
 	{"closed forms", "", func() (out []end) {
 		for _, a := range []float64{0.3, 3, 300} {

@@ -206,28 +206,25 @@ var longCalls = []longCall{
 	}},
 
 	{"entropy.Accuracy", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Accuracy(ctx, two(f), 5, nil))
+		return err1(entropy.Accuracy(ctx, two(f), []float64{5}, nil))
 	}},
 	{"entropy.LowerBounds", high, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(entropy.LowerBounds(ctx, metric.Same(f), 1, nil))
 	}},
 	{"entropy.EntropicScale", high, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.EntropicScale(ctx, two(f), 1, nil))
+		return err1(entropy.EntropicScale(ctx, two(f), []float64{1}, nil))
 	}},
 	{"entropy.DiametricScale", high, 4000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.DiametricScale(ctx, two(f), 1, nil))
+		return err1(entropy.DiametricScale(ctx, two(f), []float64{1}, nil))
 	}},
 	{"entropy.DoublingScale", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.DoublingScale(ctx, f, 5, nil))
+		return err1(entropy.DoublingScale(ctx, f, []float64{5}, nil))
 	}},
 	{"entropy.OuterScale", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.OuterScale(ctx, f, 5, nil))
+		return err1(entropy.OuterScale(ctx, f, []float64{5}, nil))
 	}},
 	{"entropy.Packing", flat, 3000, func(ctx context.Context, f metric.Finite) error {
 		return err1(entropy.Packing(ctx, f, nil, 0.05, &entropy.SearchOptions{Nodes: math.MaxInt}))
-	}},
-	{"entropy.Covering", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Covering(ctx, f, nil, 0.05, &entropy.SearchOptions{Nodes: math.MaxInt}))
 	}},
 	{"entropy.Dimension", high, 11_000, func(ctx context.Context, f metric.Finite) error { return err1(entropy.Dimension(ctx, f, nil)) }},
 	{"entropy.PositiveMeasure", high, 8000, func(ctx context.Context, f metric.Finite) error {
@@ -415,7 +412,6 @@ var shortCalls = func() map[string]string {
 		"exponential.Lazy":                                             "exponential.Truncated",
 		"a look at the vectors":                                        "words.Vocabulary.Reach",
 		"its package stops it while it reads":                          "words.Read",
-		"each level is entropy.EntropicScale, and its like":            "entropy.Accuracies entropy.DiametricScales entropy.DoublingScales entropy.EntropicScales entropy.OuterScales",
 		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Star.Prove entropy.MeasureBound.Prove",
 		"entropy.PrivateMeasureBound":                                  "entropy.PrivateDataBound",
 		"a look at the distances, metric.Spanner or NearestNeighbors":  "lp.Options.Size lp.SpannerOptions.Size lp.ConstOptions.Size",

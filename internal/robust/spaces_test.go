@@ -72,7 +72,7 @@ var (
 	square   = testkit.Must(wasserstein.Matrix(4, 4, []float64{0, 1, 2, 3, 1, 0, 1, 2, 2, 1, 0, 1, 3, 2, 1, 0}))
 	tour     = testkit.Must(tsp.Solve(context.Background(), points, nil))
 	folding  = testkit.Must(tsp.Fold(points, tour))
-	bracket  = testkit.Must(entropy.Accuracy(context.Background(), same, 1, nil))
+	bracket  = testkit.Must(entropy.Accuracy(context.Background(), same, []float64{1}, nil))[0]
 	measures = testkit.Must(entropy.MeasureNet(context.Background(), path, 2))
 )
 
@@ -168,25 +168,19 @@ var kitCalls = []call{
 }
 
 var entropyCalls = []call{
-	{"entropy.Accuracy", entropy.Accuracy, []any{twoSided, 1.0, &entropy.Options{}}},
-	{"entropy.Accuracies", entropy.Accuracies, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
+	{"entropy.Accuracy", entropy.Accuracy, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
 	{"entropy.Baire.EntropicScale", entropy.Baire.EntropicScale, []any{baire, 1.0}},
 	{"entropy.Baire.DiametricScale", entropy.Baire.DiametricScale, []any{baire, 1.0}},
 	{"entropy.Baire.Space", func(b entropy.Baire) (metric.Bimetric, error) { return b.Space() }, []any{baire}},
 	{"entropy.Bracket.With", bracket.With, []any{[]entropy.Loss{{Name: "x", Value: 3}}}},
-	{"entropy.Covering", entropy.Covering, []any{path, []int{0, 2, 4}, 1.0, &entropy.SearchOptions{}}},
 	{"entropy.Packing", entropy.Packing, []any{path, []int{0, 2, 4}, 1.0, &entropy.SearchOptions{}}},
-	{"entropy.DiametricScale", entropy.DiametricScale, []any{twoSided, 1.0, &entropy.PassOptions{}}},
-	{"entropy.DiametricScales", entropy.DiametricScales, []any{twoSided, []float64{1, 2}, &entropy.PassOptions{}}},
-	{"entropy.DoublingScale", entropy.DoublingScale, []any{path, 1.0, &entropy.Options{}}},
-	{"entropy.DoublingScales", entropy.DoublingScales, []any{path, []float64{1, 2}, &entropy.Options{}}},
-	{"entropy.EntropicScale", entropy.EntropicScale, []any{twoSided, 1.0, &entropy.Options{}}},
-	{"entropy.EntropicScales", entropy.EntropicScales, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
+	{"entropy.DiametricScale", entropy.DiametricScale, []any{twoSided, []float64{1, 2}, &entropy.PassOptions{}}},
+	{"entropy.DoublingScale", entropy.DoublingScale, []any{path, []float64{1, 2}, &entropy.Options{}}},
+	{"entropy.EntropicScale", entropy.EntropicScale, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
 	{"entropy.LevelFor", entropy.LevelFor, []any{twoSided, 0.5, &entropy.PassOptions{}}},
 	{"entropy.LowerBounds", entropy.LowerBounds, []any{twoSided, 1.0, &entropy.PassOptions{}}},
 	{"entropy.UpperBounds", entropy.UpperBounds, []any{twoSided, 1.0, &entropy.Options{}}},
-	{"entropy.OuterScale", entropy.OuterScale, []any{path, 1.0, &entropy.SearchOptions{}}},
-	{"entropy.OuterScales", entropy.OuterScales, []any{path, []float64{1, 2}, &entropy.SearchOptions{}}},
+	{"entropy.OuterScale", entropy.OuterScale, []any{path, []float64{1, 2}, &entropy.SearchOptions{}}},
 	{"entropy.Star.Prove", entropy.Star.Prove, []any{entropy.Star{X: 0, Points: []int{0, 3}, Weights: []float64{1, 1}, Radii: []float64{0, 1}}, same, 1.0}},
 	{"entropy.MeasureNet", entropy.MeasureNet, []any{path, 2}},
 	{"entropy.Measures.TotalVariation", measures.TotalVariation, nil},

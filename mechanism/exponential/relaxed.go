@@ -228,17 +228,17 @@ func (r *relaxation) scales(ctx context.Context, m *RelaxedMechanism, bound bool
 	if r.tree != nil {
 		b.Utility = r.tree
 	}
-	s, err := entropy.EntropicScale(ctx, b, directed.DivDown(r.alpha, 3), &entropy.Options{Workers: r.o.Workers})
+	s, err := entropy.EntropicScale(ctx, b, []float64{directed.DivDown(r.alpha, 3)}, &entropy.Options{Workers: r.o.Workers})
 	if err != nil {
 		return err
 	}
-	m.Entropic = s.Hi
+	m.Entropic = s[0].Hi
 	if bound {
-		d, err := entropy.DiametricScale(ctx, b, directed.DivDown(r.alpha, 7), &entropy.PassOptions{Workers: r.o.Workers})
+		d, err := entropy.DiametricScale(ctx, b, []float64{directed.DivDown(r.alpha, 7)}, &entropy.PassOptions{Workers: r.o.Workers})
 		if err != nil {
 			return err
 		}
-		m.Diametric = d.Hi
+		m.Diametric = d[0].Hi
 	}
 	return nil
 }

@@ -113,8 +113,8 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 		t.Helper()
 		o := RelaxedOptions{Accuracy: true, Rule: TheoremSeparation}
 		thm := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
-		s := testkit.Must(entropy.EntropicScale(t.Context(), b, alpha/3, nil))
-		so := testkit.Must(entropy.DiametricScale(t.Context(), b, alpha/7, nil))
+		s := testkit.Must(entropy.EntropicScale(t.Context(), b, []float64{alpha / 3}, nil))[0]
+		so := testkit.Must(entropy.DiametricScale(t.Context(), b, []float64{alpha / 7}, nil))[0]
 		if !near(thm.Bound, s.Hi+14*so.Hi, 1e-12) || !near(thm.Separation, s.Hi, 1e-12) {
 			t.Errorf("bound %v at s = %v, want %v at %v", thm.Bound, thm.Separation, s.Hi+14*so.Hi, s.Hi)
 		}
@@ -181,8 +181,8 @@ func TestRelaxed_BoundOfAnyMetric(t *testing.T) {
 		n := 2 + i%30
 		b := metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: randomPoints(t, r, n)}
 		alpha := math.Pow(10, 4*r.Float64()-1)
-		s := testkit.Must(entropy.EntropicScale(t.Context(), b, alpha/3, nil)).Hi
-		so := testkit.Must(entropy.DiametricScale(t.Context(), b, alpha/7, nil)).Hi
+		s := testkit.Must(entropy.EntropicScale(t.Context(), b, []float64{alpha / 3}, nil))[0].Hi
+		so := testkit.Must(entropy.DiametricScale(t.Context(), b, []float64{alpha / 7}, nil))[0].Hi
 		most := 0 // the definition
 		net := testkit.Must(metric.Net(t.Context(), b.Utility, s, nil))
 		for w := range n {

@@ -55,11 +55,11 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 		return err
 	}
 	alphas := levels(1, 2048, math.Sqrt2)
-	found, err := entropy.EntropicScales(ctx, space, alphas, nil)
+	found, err := entropy.EntropicScale(ctx, space, alphas, nil)
 	if err != nil {
 		return err
 	}
-	wide, err := entropy.DiametricScales(ctx, space, alphas, nil)
+	wide, err := entropy.DiametricScale(ctx, space, alphas, nil)
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func (f family) finite(ctx context.Context, r *exhibit.Run, accuracy, scale *dem
 		return err
 	}
 	alphas := levels(2, 16, math.Sqrt2)
-	scales, err := entropy.EntropicScales(ctx, metric.Same(space), alphas, &entropy.Options{Nodes: 2000})
+	scales, err := entropy.EntropicScale(ctx, metric.Same(space), alphas, &entropy.Options{Nodes: 2000})
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,11 @@ type figures struct {
 }
 
 func measure(ctx context.Context, b metric.Bimetric, alpha float64) (figures, error) {
-	s, err := entropy.EntropicScales(ctx, b, []float64{alpha / 3, 2 * alpha}, nil)
+	s, err := entropy.EntropicScale(ctx, b, []float64{alpha / 3, 2 * alpha}, nil)
 	if err != nil {
 		return figures{}, err
 	}
-	so, err := entropy.DiametricScales(ctx, b, []float64{alpha / 7, 2 * alpha}, nil)
+	so, err := entropy.DiametricScale(ctx, b, []float64{alpha / 7, 2 * alpha}, nil)
 	if err != nil {
 		return figures{}, err
 	}
