@@ -3,13 +3,16 @@ package entropy
 import (
 	"cmp"
 	"context"
-	"math"
-	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
+
+// Options are those of package scale.
+type Options = scale.Options
 
 // Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in
 // units of rho2, at every level of alphas, in their order; the levels share passes over
@@ -39,10 +42,10 @@ import (
 // shared.
 func Accuracy(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
 	const op = "entropy: Accuracy"
-	if err := cmp.Or(fault.Empty(op, "alphas", len(alphas)), checkSpace(op, b), checkPositive(op, alphas)); err != nil {
+	if err := cmp.Or(fault.Empty(op, "alphas", len(alphas)), spaces.CheckSpace(op, b), spaces.CheckPositive(op, alphas)); err != nil {
 		return nil, err
 	}
-	w, err := newWork(ctx, b, alphas, orDefault(o))
+	w, err := newWork(ctx, b, alphas, spaces.OrDefault(o))
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +79,13 @@ type work struct {
 	center int
 	ultra  bool // rho2 is an ultrametric
 
-	entropic map[float64]Scale // by level
+	entropic map[float64]scale.Scale // by level
 }
 
 func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
 	w := &work{b: b, alphas: alphas, o: o}
 	var err error
-	w.near, err = stored(ctx, b)
+	w.near, err = spaces.Stored(ctx, b)
 	return w, err
 }
 
@@ -98,32 +101,21 @@ func (w *work) measure(ctx context.Context) error {
 		return err
 	}
 	var levels []float64
-	if w.ultra = hierarchyOf(ctx, w.b.Utility) != nil; w.ultra {
+	if w.ultra = spaces.HierarchyOf(ctx, w.b.Utility) != nil; w.ultra {
 		for _, a := range w.alphas {
 			levels = append(levels, standardLevel(a))
 		}
 	}
-	w.entropic, err = byLevel(levels, func(alphas []float64) ([]Scale, error) {
-		return entropicScales(ctx, w.b, alphas, w.o)
+	w.entropic, err = spaces.ByLevel(levels, func(alphas []float64) ([]scale.Scale, error) {
+		return scale.Entropic(ctx, w.b, alphas, w.o)
 	})
 	return err
 }
 
-// byLevel takes the scales at the levels that are finite and positive.
-func byLevel(alphas []float64, scales func(alphas []float64) ([]Scale, error)) (map[float64]Scale, error) {
-	out := make(map[float64]Scale)
-	alphas = slices.DeleteFunc(alphas, func(a float64) bool { return math.IsInf(a, 1) || !(a > 0) })
-	if len(alphas) == 0 {
-		return out, nil
-	}
-	slices.Sort(alphas)
-	alphas = slices.Compact(alphas)
-	s, err := scales(alphas)
+// one is the first of what was found for a list of one level.
+func one[T any](all []T, err error) (first T, _ error) {
 	if err != nil {
-		return nil, err
+		return first, err
 	}
-	for k, a := range alphas {
-		out[a] = s[k]
-	}
-	return out, nil
+	return all[0], nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
@@ -162,7 +163,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add("ConstantNormalizer", inf, m, err)
 
 	// Lemma 4.1 of BSV24: the standard mechanism on a net, by s(Z, alpha/3).
-	s := testkit.Must(entropy.EntropicScale(t.Context(), metric.Same(b.Privacy), []float64{alpha / 3}, nil))[0]
+	s := testkit.Must(scale.Entropic(t.Context(), metric.Same(b.Privacy), []float64{alpha / 3}, nil))[0]
 	net := testkit.Must(metric.Net(t.Context(), b.Privacy, s.Hi, nil))
 	bound := testkit.Must(entropy.StandardBound(alpha, s.Hi))
 	stretch, _, _, _ := b.Lipschitz(t.Context()) // rho2 <= stretch*rho1

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -26,7 +27,7 @@ const (
 	// BestSeparation tries many and takes the one with the least loss.
 	BestSeparation SeparationRule = iota
 	// TheoremSeparation takes s(Z, alpha/3), the upper end of
-	// [entropy.EntropicScale].
+	// [scale.Entropic].
 	TheoremSeparation
 	// GivenSeparation takes RelaxedOptions.Separation.
 	GivenSeparation
@@ -86,7 +87,7 @@ type RelaxedMechanism struct {
 //
 // # Accuracy
 //
-// Let s(Z, a) be [entropy.EntropicScale] and s_o(Z, a) [entropy.DiametricScale] at level a.
+// Let s(Z, a) be [scale.Entropic] and s_o(Z, a) [scale.Diametric] at level a.
 // For s >= s(Z, alpha/3), and k the most outputs within 2s of a point under rho2, or 1
 // where rho2 is an ultrametric,
 //
@@ -228,13 +229,13 @@ func (r *relaxation) scales(ctx context.Context, m *RelaxedMechanism, bound bool
 	if r.tree != nil {
 		b.Utility = r.tree
 	}
-	s, err := entropy.EntropicScale(ctx, b, []float64{directed.DivDown(r.alpha, 3)}, &entropy.Options{Workers: r.o.Workers})
+	s, err := scale.Entropic(ctx, b, []float64{directed.DivDown(r.alpha, 3)}, &scale.Options{Workers: r.o.Workers})
 	if err != nil {
 		return err
 	}
 	m.Entropic = s[0].Hi
 	if bound {
-		d, err := entropy.DiametricScale(ctx, b, []float64{directed.DivDown(r.alpha, 7)}, &entropy.PassOptions{Workers: r.o.Workers})
+		d, err := scale.Diametric(ctx, b, []float64{directed.DivDown(r.alpha, 7)}, &scale.Options{Workers: r.o.Workers})
 		if err != nil {
 			return err
 		}

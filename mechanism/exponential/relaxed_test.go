@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -113,8 +114,8 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 		t.Helper()
 		o := RelaxedOptions{Accuracy: true, Rule: TheoremSeparation}
 		thm := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
-		s := testkit.Must(entropy.EntropicScale(t.Context(), b, []float64{alpha / 3}, nil))[0]
-		so := testkit.Must(entropy.DiametricScale(t.Context(), b, []float64{alpha / 7}, nil))[0]
+		s := testkit.Must(scale.Entropic(t.Context(), b, []float64{alpha / 3}, nil))[0]
+		so := testkit.Must(scale.Diametric(t.Context(), b, []float64{alpha / 7}, nil))[0]
 		if !near(thm.Bound, s.Hi+14*so.Hi, 1e-12) || !near(thm.Separation, s.Hi, 1e-12) {
 			t.Errorf("bound %v at s = %v, want %v at %v", thm.Bound, thm.Separation, s.Hi+14*so.Hi, s.Hi)
 		}
@@ -137,7 +138,7 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 		check(metric.Same(u), alpha)
 	}
 	for _, alpha := range []float64{0.5, 4, 50} {
-		b := testkit.Must(entropy.Baire{Depth: 6, Privacy: func(k int) float64 { return 1 / float64(k) },
+		b := testkit.Must(families.Baire{Depth: 6, Privacy: func(k int) float64 { return 1 / float64(k) },
 			Utility: func(k int) float64 { return math.Pow(2, -float64(k)) }}.Space())
 		check(b, alpha)
 	}
@@ -181,8 +182,8 @@ func TestRelaxed_BoundOfAnyMetric(t *testing.T) {
 		n := 2 + i%30
 		b := metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: randomPoints(t, r, n)}
 		alpha := math.Pow(10, 4*r.Float64()-1)
-		s := testkit.Must(entropy.EntropicScale(t.Context(), b, []float64{alpha / 3}, nil))[0].Hi
-		so := testkit.Must(entropy.DiametricScale(t.Context(), b, []float64{alpha / 7}, nil))[0].Hi
+		s := testkit.Must(scale.Entropic(t.Context(), b, []float64{alpha / 3}, nil))[0].Hi
+		so := testkit.Must(scale.Diametric(t.Context(), b, []float64{alpha / 7}, nil))[0].Hi
 		most := 0 // the definition
 		net := testkit.Must(metric.Net(t.Context(), b.Utility, s, nil))
 		for w := range n {

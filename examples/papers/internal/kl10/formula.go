@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -30,7 +30,7 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 	if err != nil {
 		return err
 	}
-	mass, _, err := entropy.BallMass(ctx, points, uniform, t.Gamma/2, nil)
+	mass, _, err := scale.BallMass(ctx, points, uniform, t.Gamma/2, nil)
 	if err != nil {
 		return err
 	}
