@@ -87,9 +87,9 @@ var longCalls = []longCall{
 	{"metric.Densify", globe, 30_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.Densify(ctx, f)) }},
 	{"metric.Diameter", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.Diameter(ctx, f)) }},
 	{"metric.Radius", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err2(metric.Radius(ctx, f)) }},
-	{"metric.MinDistance", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.MinDistance(ctx, f)) }},
-	{"metric.MinPositiveDistance", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err3(metric.MinPositiveDistance(ctx, f))
+	{"metric.Index.MinDistance", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.NewIndex(f).MinDistance(ctx)) }},
+	{"metric.Index.MinPositiveDistance", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
+		return err3(metric.NewIndex(f).MinPositiveDistance(ctx))
 	}},
 	{"metric.Bimetric.Lipschitz", globe, 20_000, func(ctx context.Context, f metric.Finite) error { return err3(two(f).Lipschitz(ctx)) }},
 	{"metric.Subdominant", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.Subdominant(ctx, f)) }},
@@ -100,11 +100,11 @@ var longCalls = []longCall{
 	{"metric.Validate", globe, 4000, func(ctx context.Context, f metric.Finite) error {
 		return metric.Validate(ctx, f, &metric.ValidateOptions{MaxTriples: math.MaxInt})
 	}},
-	{"metric.NearestNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.NearestNeighbors(ctx, f, 8))
+	{"metric.Index.NearestNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(metric.NewIndex(f).NearestNeighbors(ctx, 8))
 	}},
-	{"metric.ReverseNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.ReverseNeighbors(ctx, f, 8))
+	{"metric.Index.ReverseNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(metric.NewIndex(f).ReverseNeighbors(ctx, 8))
 	}},
 	{"metric.Net", high, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(metric.Net(ctx, f, 0.1, nil))

@@ -60,8 +60,8 @@ func init() {
 // negative or no finite number, with the reason.
 var trusting = map[string]string{
 	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views,
-	"metric.Diameter": order, "metric.Radius": order, "metric.MinDistance": order, "metric.MinPositiveDistance": order,
-	"metric.NearestNeighbors": order, "metric.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "exponential.Misses": order,
+	"metric.Diameter": order, "metric.Radius": order, "metric.Index.MinDistance": order, "metric.Index.MinPositiveDistance": order,
+	"metric.Index.NearestNeighbors": order, "metric.Index.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "exponential.Misses": order,
 	"entropy.Star.Prove": witness, "families.MeasureBound.Prove": witness,
 	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few,
 	"wasserstein.Distances": later, "exponential.Lazy": later, "exponential.Truncated": later,

@@ -105,8 +105,12 @@ var metricCalls = []call{
 	{"metric.Densify", metric.Densify, []any{points}},
 	{"metric.Diameter", metric.Diameter, []any{points}},
 	{"metric.Radius", metric.Radius, []any{points}},
-	{"metric.MinDistance", metric.MinDistance, []any{points}},
-	{"metric.MinPositiveDistance", metric.MinPositiveDistance, []any{points}},
+	{"metric.Index.MinDistance", func(ctx context.Context, f metric.Finite) (float64, int, int, error) {
+		return metric.NewIndex(f).MinDistance(ctx)
+	}, []any{points}},
+	{"metric.Index.MinPositiveDistance", func(ctx context.Context, f metric.Finite) (float64, int, int, error) {
+		return metric.NewIndex(f).MinPositiveDistance(ctx)
+	}, []any{points}},
 	{"metric.NewGraph", func(ctx context.Context, weights []float64) (*metric.Graph, error) {
 		return metric.NewGraph(ctx, weightedGraph(weights...))
 	}, []any{[]float64{1, 2, 3}}},
@@ -114,8 +118,12 @@ var metricCalls = []call{
 	{"metric.Subdominant", metric.Subdominant, []any{points}},
 	{"metric.AsUltrametric", metric.AsUltrametric, []any{ultra}},
 	{"metric.ValidateUltrametric", metric.ValidateUltrametric, []any{ultra, 1e-9}},
-	{"metric.NearestNeighbors", metric.NearestNeighbors, []any{points, 2}},
-	{"metric.ReverseNeighbors", metric.ReverseNeighbors, []any{points, 2}},
+	{"metric.Index.NearestNeighbors", func(ctx context.Context, f metric.Finite, k int) ([]int, error) {
+		return metric.NewIndex(f).NearestNeighbors(ctx, k)
+	}, []any{points, 2}},
+	{"metric.Index.ReverseNeighbors", func(ctx context.Context, f metric.Finite, r int) ([][]int, error) {
+		return metric.NewIndex(f).ReverseNeighbors(ctx, r)
+	}, []any{points, 2}},
 	{"metric.Net", metric.Net, []any{points, 1.5, &metric.NetOptions{Order: []int{4, 3, 2, 1, 0}}}},
 	{"metric.FarthestFirst", metric.FarthestFirst, []any{points, 3, 0}},
 	{"metric.Assign", metric.Assign, []any{points, []int{0, 3}}},
