@@ -1,17 +1,22 @@
 package entropy
 
 import (
+	"cmp"
 	"context"
-	"math"
-	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
+// Options are those of package scale.
+type Options = scale.Options
+
 // Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in
-// units of rho2. The bracket ranks all of [LowerBounds] and [UpperBounds].
+// units of rho2, at every level of alphas, in their order; the levels share passes over
+// the space. The bracket ranks all of [LowerBounds] and [UpperBounds].
 // [Bracket.With] adds the losses of mechanisms, which mostly lowers the upper end: with
 // that of exponential.Best, as Loss{Name: "best", Value: best.Objective}, from 2.02 to 1.33
 // times the lower one on 500 points of the plane at alpha = 5.
@@ -30,35 +35,17 @@ import (
 //     itself.
 //
 // Errors, here and in the other functions on spaces: a [*metric.ValueError] for an alpha
-// that is not finite and > 0; [metric.ErrEmpty] without points; a [*metric.SizeError]
+// that is not finite and > 0; [metric.ErrEmpty] without points or levels; a [*metric.SizeError]
 // where the metrics have different numbers of them; a [*metric.Violation] for a negative
 // or non-finite distance, any in a space of up to 1024 points, any from the first point in
 // larger ones. The cost is that of LowerBounds and UpperBounds together, the scales' work
 // shared.
-func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Bracket, error) {
-	return oneLevel("entropy: Accuracy", b, alpha, func(alphas []float64) ([]Bracket, error) {
-		return accuracies(ctx, b, alphas, o)
-	})
-}
-
-// Accuracies is [Accuracy] for every level of a list, in its order; the levels
-// share passes over the space. No levels are [metric.ErrEmpty].
-func Accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
-	const op = "entropy: Accuracies"
-	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {
+func Accuracy(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
+	const op = "entropy: Accuracy"
+	if err := cmp.Or(fault.Empty(op, "alphas", len(alphas)), spaces.CheckSpace(op, b), spaces.CheckPositive(op, alphas)); err != nil {
 		return nil, err
 	}
-	if err := checkSpace(op, b); err != nil {
-		return nil, err
-	}
-	if err := checkPositive(op, alphas); err != nil {
-		return nil, err
-	}
-	return accuracies(ctx, b, alphas, o)
-}
-
-func accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
-	w, err := newWork(ctx, b, alphas, orDefault(o))
+	w, err := newWork(ctx, b, alphas, spaces.OrDefault(o))
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +79,13 @@ type work struct {
 	center int
 	ultra  bool // rho2 is an ultrametric
 
-	entropic map[float64]Scale // by level
+	entropic map[float64]scale.Scale // by level
 }
 
 func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
 	w := &work{b: b, alphas: alphas, o: o}
 	var err error
-	w.near, err = stored(ctx, b)
+	w.near, err = spaces.Stored(ctx, b)
 	return w, err
 }
 
@@ -114,32 +101,21 @@ func (w *work) measure(ctx context.Context) error {
 		return err
 	}
 	var levels []float64
-	if w.ultra = hierarchyOf(ctx, w.b.Utility) != nil; w.ultra {
+	if w.ultra = spaces.HierarchyOf(ctx, w.b.Utility) != nil; w.ultra {
 		for _, a := range w.alphas {
 			levels = append(levels, standardLevel(a))
 		}
 	}
-	w.entropic, err = byLevel(levels, func(alphas []float64) ([]Scale, error) {
-		return entropicScales(ctx, w.b, alphas, w.o)
+	w.entropic, err = spaces.ByLevel(levels, func(alphas []float64) ([]scale.Scale, error) {
+		return scale.Entropic(ctx, w.b, alphas, w.o)
 	})
 	return err
 }
 
-// byLevel takes the scales at the levels that are finite and positive.
-func byLevel(alphas []float64, scales func(alphas []float64) ([]Scale, error)) (map[float64]Scale, error) {
-	out := make(map[float64]Scale)
-	alphas = slices.DeleteFunc(alphas, func(a float64) bool { return math.IsInf(a, 1) || !(a > 0) })
-	if len(alphas) == 0 {
-		return out, nil
-	}
-	slices.Sort(alphas)
-	alphas = slices.Compact(alphas)
-	s, err := scales(alphas)
+// one is the first of what was found for a list of one level.
+func one[T any](all []T, err error) (first T, _ error) {
 	if err != nil {
-		return nil, err
+		return first, err
 	}
-	for k, a := range alphas {
-		out[a] = s[k]
-	}
-	return out, nil
+	return all[0], nil
 }

@@ -24,27 +24,27 @@ func TestAccuracy_Trivial(t *testing.T) {
 		"no loss":        {Privacy: space.Path(4, 1), Utility: same},
 		"two, identical": metric.Same(space.Simplex(2, 0)),
 	} {
-		a := testkit.Must(entropy.Accuracy(t.Context(), b, 1, nil))
+		a := testkit.Must(entropy.Accuracy(t.Context(), b, []float64{1}, nil))[0]
 		if a.Lo != 0 || a.Hi != 0 || a.Ratio() != 1 {
 			t.Errorf("%s: %v", name, a)
 		}
 	}
 	// Points that privacy does not tell apart: half the diameter at least.
-	a, err := entropy.Accuracy(t.Context(), metric.Bimetric{Privacy: same, Utility: space.Path(4, 1)}, 1, nil)
-	if err != nil || a.Lo < 1.5*(1-1e-9) || a.Hi > 1.5*(1+1e-9) { // the ends, each half of the time
-		t.Errorf("%v, %v", a, err)
+	a := testkit.Must(entropy.Accuracy(t.Context(), metric.Bimetric{Privacy: same, Utility: space.Path(4, 1)}, []float64{1}, nil))[0]
+	if a.Lo < 1.5*(1-1e-9) || a.Hi > 1.5*(1+1e-9) { // the ends, each half of the time
+		t.Error(a)
 	}
 }
 
 // A list of levels gives what each level alone gives, in any order; bounds that
 // the levels share may only be better.
-func TestAccuracies_AreAccuracy(t *testing.T) {
+func TestAccuracy_LevelsTogether(t *testing.T) {
 	for number := range testkit.Sweep(1, 4) {
 		b, _ := randomSpace(t, number)
 		alphas := []float64{3, 0.5, 3, 20}
-		all := testkit.Must(entropy.Accuracies(t.Context(), b, alphas, nil))
+		all := testkit.Must(entropy.Accuracy(t.Context(), b, alphas, nil))
 		for k, a := range all {
-			one := testkit.Must(entropy.Accuracy(t.Context(), b, alphas[k], nil))
+			one := testkit.Must(entropy.Accuracy(t.Context(), b, []float64{alphas[k]}, nil))[0]
 			if a.Alpha != alphas[k] || a.Lo != one.Lo || a.Hi > one.Hi {
 				t.Errorf("space %d, level %v: %v together, %v alone", number, alphas[k], a, one)
 			}
@@ -57,7 +57,7 @@ func TestAccuracies_AreAccuracy(t *testing.T) {
 
 func TestBracket_With(t *testing.T) {
 	b := metric.Same(space.Path(5, 1))
-	a := testkit.Must(entropy.Accuracy(t.Context(), b, 1, nil))
+	a := testkit.Must(entropy.Accuracy(t.Context(), b, []float64{1}, nil))[0]
 	before := slices.Clone(a.Bounds)
 	with := testkit.Must(a.With(entropy.Loss{Name: "first", Value: 0.7}, entropy.Loss{Name: "second", Value: 0.8}))
 	var upper []string
@@ -149,7 +149,7 @@ func BenchmarkAccuracy(b *testing.B) {
 	b.ReportAllocs()
 	var a entropy.Bracket
 	for b.Loop() {
-		a = testkit.Must(entropy.Accuracy(b.Context(), space, 10, &entropy.Options{Nodes: -1}))
+		a = testkit.Must(entropy.Accuracy(b.Context(), space, []float64{10}, &entropy.Options{Nodes: -1}))[0]
 	}
 	b.ReportMetric(a.Ratio(), "Hi/Lo")
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -23,81 +25,72 @@ type number struct {
 }
 
 var numbers = []number{
-	{"Packing", "s", func(ctx context.Context, f metric.Finite, s float64) (float64, error) {
-		c, err := entropy.Packing(ctx, f, nil, s, nil)
+	{"scale: Packing", "s", func(ctx context.Context, f metric.Finite, s float64) (float64, error) {
+		c, err := scale.Packing(ctx, f, nil, s, nil)
 		return float64(c.Hi - 1), err
 	}},
-	{"Covering", "s", func(ctx context.Context, f metric.Finite, s float64) (float64, error) {
-		c, err := entropy.Covering(ctx, f, nil, s, nil)
-		return float64(c.Hi - 1), err
+	{"scale: Entropic", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := scale.Entropic(ctx, metric.Same(f), []float64{0.5, a}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return s[0].Hi, nil
 	}},
-	{"EntropicScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		s, err := entropy.EntropicScale(ctx, metric.Same(f), a, nil)
-		return s.Hi, err
+	{"scale: Diametric", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := scale.Diametric(ctx, metric.Same(f), []float64{0.5, a}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return s[0].Hi, nil
 	}},
-	{"EntropicScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		_, err := entropy.EntropicScales(ctx, metric.Same(f), []float64{0.5, a}, nil)
-		return 0, err
+	{"scale: Doubling", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := scale.Doubling(ctx, f, []float64{0.5, a}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return s[0].Hi, nil
 	}},
-	{"DiametricScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		s, err := entropy.DiametricScale(ctx, metric.Same(f), a, nil)
-		return s.Hi, err
+	{"scale: Outer", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := scale.Outer(ctx, f, []float64{0.5, a}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return s[0].Hi, nil
 	}},
-	{"DiametricScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		_, err := entropy.DiametricScales(ctx, metric.Same(f), []float64{0.5, a}, nil)
-		return 0, err
-	}},
-	{"DoublingScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		s, err := entropy.DoublingScale(ctx, f, a, nil)
-		return s.Hi, err
-	}},
-	{"DoublingScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		_, err := entropy.DoublingScales(ctx, f, []float64{0.5, a}, nil)
-		return 0, err
-	}},
-	{"OuterScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		s, err := entropy.OuterScale(ctx, f, a, nil)
-		return s.Hi, err
-	}},
-	{"OuterScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		_, err := entropy.OuterScales(ctx, f, []float64{0.5, a}, nil)
-		return 0, err
-	}},
-	{"LowerBounds", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+	{"entropy: LowerBounds", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
 		b, err := entropy.LowerBounds(ctx, metric.Same(f), a, nil)
 		return best(b), err
 	}},
-	{"UpperBounds", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+	{"entropy: UpperBounds", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
 		b, err := entropy.UpperBounds(ctx, metric.Same(f), a, nil)
 		return best(b), err
 	}},
-	{"Accuracy", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		b, err := entropy.Accuracy(ctx, metric.Same(f), a, nil)
-		return b.Hi, err
+	{"entropy: Accuracy", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		b, err := entropy.Accuracy(ctx, metric.Same(f), []float64{0.5, a}, nil)
+		if err != nil {
+			return 0, err
+		}
+		return b[0].Hi, nil
 	}},
-	{"Accuracies", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		_, err := entropy.Accuracies(ctx, metric.Same(f), []float64{0.5, a}, nil)
-		return 0, err
-	}},
-	{"LevelFor", "loss", func(ctx context.Context, f metric.Finite, loss float64) (float64, error) {
+	{"entropy: LevelFor", "loss", func(ctx context.Context, f metric.Finite, loss float64) (float64, error) {
 		a, _, err := entropy.LevelFor(ctx, metric.Same(f), loss, nil)
 		return a, err
 	}},
-	{"PrivateMeasureBound", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		b, err := entropy.PrivateMeasureBound(ctx, f, a)
+	{"families: PrivateMeasureBound", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		b, err := families.PrivateMeasureBound(ctx, f, a)
 		return b.Value, err
 	}},
-	{"PrivateDataBound", "eps", func(ctx context.Context, f metric.Finite, eps float64) (float64, error) {
-		b, err := entropy.PrivateDataBound(ctx, f, 10, eps)
+	{"families: PrivateDataBound", "eps", func(ctx context.Context, f metric.Finite, eps float64) (float64, error) {
+		b, err := families.PrivateDataBound(ctx, f, 10, eps)
 		return b.Value, err
 	}},
-	{"BallMass", "r", func(ctx context.Context, f metric.Finite, r float64) (float64, error) {
+	{"scale: BallMass", "r", func(ctx context.Context, f metric.Finite, r float64) (float64, error) {
 		var mu []float64
 		if f != nil && f.Len() > 0 {
 			mu = make([]float64, f.Len())
 			mu[0] = 1
 		}
-		mass, _, err := entropy.BallMass(ctx, f, mu, r, nil)
+		mass, _, err := scale.BallMass(ctx, f, mu, r, nil)
 		return max(0, 1-mass), err
 	}},
 }
@@ -142,13 +135,13 @@ func TestEntropy_BadInput(t *testing.T) {
 		if c.arg == "alphas" {
 			wrong, index = append(wrong, 0.25), 1 // descending
 		}
-		if c.name == "Accuracies" {
+		if c.name == "entropy: Accuracy" {
 			wrong = wrong[:4] // in any order
 		}
 		for _, a := range wrong {
 			var v *metric.ValueError
 			_, err := c.call(t.Context(), space.Constant(5, 1), a)
-			if !errors.As(err, &v) || v.Op != "entropy: "+c.name || v.Arg != c.arg || v.Index != index || v.Value != a && a == a {
+			if !errors.As(err, &v) || v.Op != c.name || v.Arg != c.arg || v.Index != index || v.Value != a && a == a {
 				t.Errorf("%s at %v: %v", c.name, a, err)
 			}
 		}
@@ -180,7 +173,7 @@ func TestEntropy_CanceledAnywhere(t *testing.T) {
 	for _, space16 := range []metric.Finite{uniform(t, r, 16), ultra(t, r, 16)} {
 		for _, c := range numbers {
 			f := space16
-			if c.name == "LevelFor" { // some twenty times the work of the others
+			if c.name == "entropy: LevelFor" { // some twenty times the work of the others
 				f = space.Path(5, 1)
 			}
 			want, err := c.call(t.Context(), f, 0.5)
@@ -215,35 +208,35 @@ func fails(t *testing.T, err, is error, arg string, index int) {
 
 func TestEntropy_OtherBadInput(t *testing.T) {
 	ctx, f := t.Context(), space.Path(4, 1)
-	_, err := entropy.Packing(ctx, f, []int{1, 5}, 1, nil)
+	_, err := scale.Packing(ctx, f, []int{1, 5}, 1, nil)
 	fails(t, err, nil, "subset", 1)
-	_, err = entropy.Covering(ctx, f, []int{}, 1, nil)
+	_, err = scale.Packing(ctx, f, []int{}, 1, nil)
 	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = entropy.Accuracies(ctx, metric.Same(f), nil, nil)
+	_, err = entropy.Accuracy(ctx, metric.Same(f), nil, nil)
 	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = entropy.EntropicScales(ctx, metric.Same(f), nil, nil)
+	_, err = scale.Entropic(ctx, metric.Same(f), nil, nil)
 	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = entropy.PositiveMeasure(ctx, nil)
+	_, err = scale.PositiveMeasure(ctx, nil)
 	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = entropy.MeasureNet(ctx, nil, 3)
+	_, err = families.MeasureNet(ctx, nil, 3)
 	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = entropy.MeasureNet(ctx, f, 0)
+	_, err = families.MeasureNet(ctx, f, 0)
 	fails(t, err, nil, "m", -1)
-	_, err = entropy.PrivateDataBound(ctx, f, 0, 1)
+	_, err = families.PrivateDataBound(ctx, f, 0, 1)
 	fails(t, err, nil, "records", -1)
-	_, _, err = entropy.BallMass(ctx, f, []float64{1.5, -.5, 0, 0}, 1, nil)
+	_, _, err = scale.BallMass(ctx, f, []float64{1.5, -.5, 0, 0}, 1, nil)
 	fails(t, err, nil, "mu", 1)
 	var size *metric.SizeError
-	if _, err = entropy.Accuracy(ctx, metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}, 1, nil); !errors.As(err, &size) {
+	if _, err = entropy.Accuracy(ctx, metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}, []float64{1}, nil); !errors.As(err, &size) {
 		t.Errorf("sizes 4 and 3: %v", err)
 	}
 	var memory *metric.MemoryError
-	if _, err = entropy.MeasureNet(ctx, space.Path(30, 1), 1000); !errors.As(err, &memory) {
+	if _, err = families.MeasureNet(ctx, space.Path(30, 1), 1000); !errors.As(err, &memory) {
 		t.Errorf("too many measures: %v", err)
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	net, err := entropy.MeasureNet(ctx, f, 8)
+	net, err := families.MeasureNet(ctx, f, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +244,7 @@ func TestEntropy_OtherBadInput(t *testing.T) {
 	fails(t, err, context.Canceled, "", 0)
 	_, err = net.Wasserstein(done, nil)
 	fails(t, err, context.Canceled, "", 0)
-	_, err = entropy.PositiveMeasure(done, f)
+	_, err = scale.PositiveMeasure(done, f)
 	fails(t, err, context.Canceled, "", 0)
 }
 
@@ -295,7 +288,7 @@ func TestWitness_BadInput(t *testing.T) {
 		}
 	}
 	f := space.Path(4, 1)
-	for _, w := range []entropy.MeasureBound{
+	for _, w := range []families.MeasureBound{
 		{Pairs: [][2]int{{0, 4}}}, {Pairs: [][2]int{{0, 1}, {2, 1}}}, {Pairs: [][2]int{{-1, 1}}},
 		{Pairs: [][2]int{{0, 1}}, Records: -1}, {Pairs: [][2]int{{0, 1}}, Records: 1, Transport: true},
 	} {
@@ -306,9 +299,9 @@ func TestWitness_BadInput(t *testing.T) {
 		_, err := w.Prove(t.Context(), f, 1)
 		fails(t, err, nil, arg, index)
 	}
-	_, err := entropy.MeasureBound{}.Prove(t.Context(), nil, 1)
+	_, err := families.MeasureBound{}.Prove(t.Context(), nil, 1)
 	fails(t, err, metric.ErrEmpty, "", 0)
-	if v, err := (entropy.MeasureBound{}).Prove(t.Context(), space.Path(1, 1), 1); v != 0 || err != nil {
+	if v, err := (families.MeasureBound{}).Prove(t.Context(), space.Path(1, 1), 1); v != 0 || err != nil {
 		t.Errorf("nothing proves %v, %v", v, err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -50,7 +52,7 @@ type Witness interface {
 // checkWitness checks the arguments of Prove and the points that the witness
 // names: x, its field X, and others, its fields arg; not distances.
 func checkWitness(op string, b metric.Bimetric, alpha float64, x int, arg string, others ...int) error {
-	if err := checkSizes(op, b); err != nil {
+	if err := spaces.CheckSizes(op, b); err != nil {
 		return err
 	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
@@ -74,7 +76,7 @@ func (b Bound) String() string {
 // Bracket encloses the optimal accuracy of a bimetric space at the level Alpha,
 // in units of the utility metric (BSV24).
 type Bracket struct {
-	Interval
+	scale.Interval
 	Alpha float64
 	// Bounds are the lower bounds, the largest first, then the upper bounds,
 	// the smallest first: each list starts with an end of the interval.
@@ -98,7 +100,7 @@ func ranked(bounds []Bound) []Bound {
 // newBracket takes at least one bound of each kind.
 func newBracket(alpha float64, bounds []Bound) Bracket {
 	b := Bracket{Alpha: alpha, Bounds: ranked(bounds)}
-	b.Interval = Interval{b.Best(Lower).Value, b.Best(Upper).Value}
+	b.Interval = scale.Interval{Lo: b.Best(Lower).Value, Hi: b.Best(Upper).Value}
 	return b
 }
 

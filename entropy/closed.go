@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -88,7 +89,7 @@ func newClosedStars(ctx context.Context, b metric.Bimetric, workers int) (*close
 			c.order, c.radii = append(c.order, y), append(c.radii, radii[i])
 		}
 	}
-	for _, y := range slices.Backward(ascending(c.nearest)) {
+	for _, y := range slices.Backward(spaces.Ascending(c.nearest)) {
 		if !later[y] {
 			c.heads = append(c.heads, y)
 		}
@@ -120,10 +121,10 @@ func (c *closedStars) at(ctx context.Context, alpha float64, o *Options) ([]clos
 	n := c.b.Len()
 	out := make([]closedStar, n)
 	err := parallel.Chunks(ctx, n, 64, o.Workers, o.Progress, func(_, lo, hi int) {
-		rows := newBimetricRows(c.b)
+		rows := spaces.NewRows(c.b)
 		w, g := make([]float64, n), make([]float64, n) // of heads
 		for x := lo; x < hi; x++ {
-			r1, r2 := rows.at(x)
+			r1, r2 := rows.At(x)
 			s := &out[x]
 			s.x = x
 			for _, y := range c.heads {
@@ -199,7 +200,7 @@ func (c *closedStars) nearestTwin(y int, r1 []float64) int {
 
 // star returns the witness.
 func (c *closedStars) star(s closedStar) Star {
-	r1, r2 := newBimetricRows(c.b).at(s.x)
+	r1, r2 := spaces.NewRows(c.b).At(s.x)
 	out := Star{X: s.x, Points: []int{s.x}, Weights: []float64{1}, Radii: []float64{0}}
 	add := func(y int, t, share float64) {
 		if r2[y] > 0 && r2[y] >= t {
@@ -224,25 +225,4 @@ func (c *closedStars) star(s closedStar) Star {
 		add(s.k, r2[s.k], slack.Down)
 	}
 	return out
-}
-
-// bimetricRows reads the distances from a point under both metrics, once where
-// they are the same.
-type bimetricRows struct {
-	b      metric.Bimetric
-	same   bool
-	r1, r2 []float64
-}
-
-func newBimetricRows(b metric.Bimetric) *bimetricRows {
-	return &bimetricRows{b: b, same: b.OneMetric()}
-}
-
-func (r *bimetricRows) at(x int) (r1, r2 []float64) {
-	r.r1 = finite.Row(r.b.Privacy, x, r.r1)
-	if r.same {
-		return r.r1, r.r1
-	}
-	r.r2 = finite.Row(r.b.Utility, x, r.r2)
-	return r.r1, r.r2
 }

@@ -5,6 +5,3 @@ type (
 	Constant   = constantOutput
 	NetOutputs = netOutputs
 )
-
-// PathLoss is the bound by weights of the inputs.
-var PathLoss = pathLoss

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/metric"
@@ -20,15 +21,15 @@ import (
 // The level is found by bisection, to a relative 10^-3, on [LowerBounds], about 20 times.
 // It is necessary for the loss, not sufficient. loss is finite and > 0
 // ([*metric.ValueError]).
-func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptions) (alpha float64, by Bound, err error) {
+func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *Options) (alpha float64, by Bound, err error) {
 	const op = "entropy: LevelFor"
-	if err := checkSpace(op, b); err != nil {
+	if err := spaces.CheckSpace(op, b); err != nil {
 		return 0, Bound{}, err
 	}
 	if err := fault.Positive(op, "loss", loss); err != nil {
 		return 0, Bound{}, err
 	}
-	w, err := newWork(ctx, b, []float64{0}, orDefault(o).options())
+	w, err := newWork(ctx, b, []float64{0}, spaces.OrDefault(o))
 	if err != nil {
 		return 0, Bound{}, err
 	}
@@ -36,12 +37,12 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 	// for alpha < ln(rho2/loss-1)/rho1. Without a pair more than 2*loss apart,
 	// a level at which nothing can be told apart.
 	start, far, near := 0.0, 0.0, math.Inf(1)
-	rows := newBimetricRows(w.near)
+	rows := spaces.NewRows(w.near)
 	for x := range b.Len() {
 		if ctx.Err() != nil {
 			return 0, Bound{}, ctx.Err()
 		}
-		r1, r2 := rows.at(x)
+		r1, r2 := rows.At(x)
 		for y := x + 1; y < len(r1); y++ {
 			far = max(far, r1[y])
 			if r1[y] > 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -36,14 +37,15 @@ import (
 // 5, .77 to 1 at 20, .87 to 1 at 80 and .94 to 1 at 200. The cost is some n^2
 // distances and exponentials, and a program of up to 48 points, a fraction of a
 // second, for up to 32 points x.
-func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *PassOptions) ([]Bound, error) {
-	return oneLevel("entropy: LowerBounds", b, alpha, func(alphas []float64) ([][]Bound, error) {
-		w, err := newWork(ctx, b, alphas, orDefault(o).options())
-		if err != nil {
-			return nil, err
-		}
-		return w.lower(ctx)
-	})
+func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
+	if err := spaces.CheckLevel("entropy: LowerBounds", b, alpha); err != nil {
+		return nil, err
+	}
+	w, err := newWork(ctx, b, []float64{alpha}, spaces.OrDefault(o))
+	if err != nil {
+		return nil, err
+	}
+	return one(w.lower(ctx))
 }
 
 // lower returns the lower bounds for every level, the largest first.

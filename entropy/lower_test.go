@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -100,7 +101,7 @@ func TestBounds_Chain(t *testing.T) {
 				losses = append(losses, entropy.Loss{Name: string(c.Method), Value: c.Loss})
 			}
 		}
-		a, err := testkit.Must(entropy.Accuracy(t.Context(), b, alpha, nil)).With(losses...)
+		a, err := testkit.Must(entropy.Accuracy(t.Context(), b, []float64{alpha}, nil))[0].With(losses...)
 		if err != nil {
 			t.Fatalf("space %d: %v", number, err)
 		}
@@ -130,8 +131,8 @@ func TestBounds_Chain(t *testing.T) {
 			}
 		}
 		// The theorems of BSV24 say less.
-		s := testkit.Must(entropy.EntropicScale(t.Context(), b, 2*alpha, nil))
-		so := testkit.Must(entropy.DiametricScale(t.Context(), b, 2*alpha, nil))
+		s := testkit.Must(scale.Entropic(t.Context(), b, []float64{2 * alpha}, nil))[0]
+		so := testkit.Must(scale.Diametric(t.Context(), b, []float64{2 * alpha}, nil))[0]
 		if a.Lo < max(s.Lo/8, so.Lo/5) {
 			t.Errorf("space %d: %v, s %v, s_o %v", number, a, s, so)
 		}
@@ -294,8 +295,8 @@ func TestLowerBounds_Large(t *testing.T) {
 // The bounds do not depend on the number of workers.
 func TestLowerBounds_Workers(t *testing.T) {
 	b := metric.Same(uniform(t, random.Seeded(4), 60))
-	one := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.PassOptions{Workers: 1}))
-	three := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.PassOptions{Workers: 3}))
+	one := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 1}))
+	three := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 3}))
 	if !reflect.DeepEqual(one, three) {
 		t.Errorf("one worker: %v\nthree: %v", one, three)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
@@ -93,10 +94,10 @@ func (w netOutputs) prove(ctx context.Context, b metric.Bimetric, alpha float64,
 	n := b.Len()
 	rows := make([]provedRow, n)
 	err = parallel.Chunks(ctx, n, 32, workers, nil, func(_, lo, hi int) {
-		dist := newBimetricRows(b)
+		dist := spaces.NewRows(b)
 		to := make([]float64, len(w.Outputs))
 		for x := lo; x < hi && ctx.Err() == nil; x++ {
-			r1, r2 := dist.at(x)
+			r1, r2 := dist.At(x)
 			sigma(r1, to)
 			rows[x] = w.row(rate, to, r2)
 		}
@@ -349,9 +350,9 @@ func (w *work) leastWorst(ctx context.Context, count int, raise func(r1, r2 []fl
 	var mu sync.Mutex
 	err := parallel.Chunks(ctx, w.b.Len(), 64, w.o.Workers, w.o.Progress, func(_, lo, hi int) {
 		mine := none()
-		rows := newBimetricRows(w.near)
+		rows := spaces.NewRows(w.near)
 		for x := lo; x < hi && ctx.Err() == nil; x++ {
-			r1, r2 := rows.at(x)
+			r1, r2 := rows.At(x)
 			for k, alpha := range w.alphas {
 				raise(r1, r2, alpha/2, mine[k])
 			}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/entropy/internal/star"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -211,7 +212,7 @@ func newStarSearch(ctx context.Context, b metric.Bimetric, alpha float64, x int,
 func (s *starSearch) choose(ctx context.Context, r1 []float64, seeds []int) []int {
 	n := s.b.Len()
 	if n <= allStars {
-		return allPoints(n)
+		return spaces.AllPoints(n)
 	}
 	// The seeds, the nearest first, fill half of it at most.
 	set := []int{s.x}
@@ -248,7 +249,7 @@ func (s *starSearch) choose(ctx context.Context, r1 []float64, seeds []int) []in
 // solve returns the best star of the rounds, and its value.
 func (s *starSearch) solve(ctx context.Context) (Star, float64) {
 	n := s.b.Len()
-	outputs := allPoints(n)
+	outputs := spaces.AllPoints(n)
 	in := make([]bool, n)
 	take := func(z int) {
 		if !in[z] {
@@ -304,7 +305,7 @@ func (s *starSearch) solve(ctx context.Context) (Star, float64) {
 			least = min(least, sums[z])
 		}
 		before := len(outputs)
-		for _, z := range ascending(sums) {
+		for _, z := range spaces.Ascending(sums) {
 			if sums[z] < least && len(outputs) < before+starOutputs {
 				take(z)
 			}

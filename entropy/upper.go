@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
@@ -130,10 +131,10 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 // n^2 log n comparisons. The mechanisms are private for metrics that obey the
 // triangle inequality up to [metric.DefaultTolerance].
 func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
-	if err := checkScale("entropy: UpperBounds", b, alpha); err != nil {
+	if err := spaces.CheckLevel("entropy: UpperBounds", b, alpha); err != nil {
 		return nil, err
 	}
-	w, err := newWork(ctx, b, []float64{alpha}, orDefault(o))
+	w, err := newWork(ctx, b, []float64{alpha}, spaces.OrDefault(o))
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 			if err := try(net); err != nil {
 				return err
 			}
-			if w.b.Len() <= densePoints {
+			if w.b.Len() <= spaces.DensePoints {
 				nets := []netOutputs{net}
 				if len(net.Outputs) < len(order) && !net.Cells {
 					nets = append(nets, netOutputs{order, false, 0.5})

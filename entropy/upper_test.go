@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -251,8 +252,8 @@ func TestUpperBounds_Theorems(t *testing.T) {
 		b, alpha := randomSpace(t, number)
 		bounds := testkit.Must(entropy.UpperBounds(t.Context(), b, alpha, nil))
 		scales := func(b metric.Bimetric, c, d float64) (s, so float64) {
-			return testkit.Must(entropy.EntropicScale(t.Context(), b, c*alpha, nil)).Hi,
-				testkit.Must(entropy.DiametricScale(t.Context(), b, d*alpha, nil)).Hi
+			return testkit.Must(scale.Entropic(t.Context(), b, []float64{c * alpha}, nil))[0].Hi,
+				testkit.Must(scale.Diametric(t.Context(), b, []float64{d * alpha}, nil))[0].Hi
 		}
 		net := bound(t, bounds, "exponential").Value
 		for _, e := range [][2]float64{{1. / 3, 1. / 7}, {0.4, 0.05}, {0.05, 0.4}, {0.24, 0.24}} {

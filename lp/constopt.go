@@ -19,7 +19,7 @@ import (
 type ConstOptions struct {
 	// Neighbors is r in I_NN,r: how many points each input has among its own
 	// unknowns, itself included, in [1, n-1]. 0 means 10, or n-1 where that is
-	// less. I(v) is then that of [metric.ReverseNeighbors].
+	// less. I(v) is then that of [metric.Index.ReverseNeighbors].
 	Neighbors int
 	// Replacement, where not nil, has for every point v the set I(v): the inputs
 	// whose probability of releasing v is an unknown of its own. It is only read,
@@ -212,7 +212,7 @@ func (o *ConstOptions) replacement(ctx context.Context, p *problem) ([][]int, er
 		if r < 1 || r > most {
 			return nil, fault.Value(op, "Neighbors", float64(r), fmt.Sprintf("a number in [1, %d]", most))
 		}
-		sets, err := metric.ReverseNeighbors(p.late, p.b.Privacy, r)
+		sets, err := metric.NewIndex(p.b.Privacy).ReverseNeighbors(p.late, r)
 		return sets, p.cause(ctx, err)
 	}
 	if o.Neighbors != 0 {

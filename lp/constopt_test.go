@@ -142,7 +142,7 @@ func TestConstOPT_AllReplaced(t *testing.T) {
 
 func TestConstOPT_Replacement(t *testing.T) {
 	b := metric.Same(referencePoints(t, 20))
-	sets := testkit.Must(metric.ReverseNeighbors(t.Context(), b.Privacy, 4))
+	sets := testkit.Must(metric.NewIndex(b.Privacy).ReverseNeighbors(t.Context(), 4))
 	want := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Neighbors: 4}))
 	for v, set := range sets { // order and repetition do not matter
 		sets[v] = append([]int{set[len(set)-1]}, set...)

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -27,7 +27,7 @@ type MostPrivateOptions struct {
 	Workers     int
 	// Progress, where not nil, is told after every program what Level is so far, by
 	// the goroutine of the caller.
-	Progress func(level entropy.Interval)
+	Progress func(level scale.Interval)
 }
 
 // MostPrivateSolution is a mechanism that reaches a target, with a proof of how
@@ -41,7 +41,7 @@ type MostPrivateSolution struct {
 	Miss float64
 	// Level holds eps*: Lo is proved, by the dual bound of a linear program or a
 	// packing, and Hi is the level of the mechanism.
-	Level entropy.Interval
+	Level scale.Interval
 
 	Status  Status
 	Solves  int           // linear programs solved
@@ -157,7 +157,7 @@ func (s *levelSearch) defaults() error {
 		}
 	}
 	if s.Progress == nil {
-		s.Progress = func(entropy.Interval) {}
+		s.Progress = func(scale.Interval) {}
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (s *levelSearch) start(ctx context.Context) error {
 	if math.IsInf(bound.Level, 1) {
 		return s.noLevel(bound.Packing[0], bound.Packing[1])
 	}
-	s.best.Level = entropy.Interval{Lo: bound.Level, Hi: math.Inf(1)}
+	s.best.Level = scale.Interval{Lo: bound.Level, Hi: math.Inf(1)}
 	diameter, _, _, err := metric.Diameter(ctx, s.b.Privacy)
 	if err != nil {
 		return fault.Within(s.op, err)

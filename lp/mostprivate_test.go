@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -53,7 +53,7 @@ func TestMostPrivate_ClosedForms(t *testing.T) {
 	}
 	// Everything is near the middle of the path: a constant.
 	s := testkit.Must(MostPrivate(t.Context(), metric.Same(space.Path(5, 1)), exponential.Target{Gamma: 2, Delta: .01}, nil))
-	if s.Level != (entropy.Interval{}) || s.Miss > 0 && s.Miss > .01 {
+	if s.Level != (scale.Interval{}) || s.Miss > 0 && s.Miss > .01 {
 		t.Errorf("%v, want level 0", s)
 	}
 	// One point alone.
@@ -213,7 +213,7 @@ func TestMostPrivate_StopsWithWhatItHas(t *testing.T) {
 	b, target := metric.Same(referencePoints(t, 30)), exponential.Target{Gamma: 2, Delta: .1}
 	ctx, cancel := context.WithCancel(context.Background())
 	solved := 0
-	s, err := MostPrivate(ctx, b, target, &MostPrivateOptions{Progress: func(l entropy.Interval) {
+	s, err := MostPrivate(ctx, b, target, &MostPrivateOptions{Progress: func(l scale.Interval) {
 		if solved++; solved == 3 {
 			cancel()
 		}

@@ -101,7 +101,7 @@ func (o *SpannerOptions) Size(ctx context.Context, b metric.Bimetric) (Size, err
 // of privacy: for every v those between the ordered pairs of I(v), and two for each
 // of its elements against Y_v.
 //
-// Errors: those of [ConstOPT]. The cost is that of [metric.ReverseNeighbors].
+// Errors: those of [ConstOPT]. The cost is that of [metric.Index.ReverseNeighbors].
 func (o *ConstOptions) Size(ctx context.Context, b metric.Bimetric) (Size, error) {
 	const op = "lp: ConstOptions.Size"
 	if o == nil {

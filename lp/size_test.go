@@ -128,7 +128,7 @@ func TestSize_OfWrittenPrograms(t *testing.T) {
 			}
 		}
 		for k := 1; k < n; k++ {
-			sets := testkit.Must(metric.ReverseNeighbors(ctx, b.Privacy, k))
+			sets := testkit.Must(metric.NewIndex(b.Privacy).ReverseNeighbors(ctx, k))
 			in := map[[2]int]bool{}
 			for v, set := range sets {
 				for _, u := range set {

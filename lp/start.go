@@ -182,7 +182,7 @@ func (p *problem) inputs() bool {
 
 // searched takes the bound of [entropy.LowerBounds], which is about inputs.
 func (p *problem) searched(ctx context.Context, s *Solution) {
-	bounds, err := entropy.LowerBounds(ctx, p.b, p.alpha, &entropy.PassOptions{Workers: p.o.Workers})
+	bounds, err := entropy.LowerBounds(ctx, p.b, p.alpha, &entropy.Options{Workers: p.o.Workers})
 	if err != nil {
 		return
 	}

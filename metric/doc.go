@@ -27,7 +27,7 @@
 //   - [Validate] and [ValidateUltrametric] check the axioms, with a witness against them.
 //   - [Net], [FarthestFirst] and [Assign] choose and use centers.
 //   - [Index] finds neighbors among the points, [Locator] those of other points.
-//   - [Diameter], [Radius], [MinDistance] are extents.
+//   - [Diameter], [Radius], [Index.MinDistance] are extents.
 //
 // # What is guaranteed
 //

@@ -68,8 +68,8 @@ func ExampleNewIndex() {
 	// farthest: 4 at 6
 }
 
-func ExampleNearestNeighbors() {
-	near, err := metric.NearestNeighbors(context.Background(), line(0, 1, 4, 9, 10), 2)
+func ExampleIndex_NearestNeighbors() {
+	near, err := metric.NewIndex(line(0, 1, 4, 9, 10)).NearestNeighbors(context.Background(), 2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -77,8 +77,8 @@ func ExampleNearestNeighbors() {
 	// Output: of point 3: [4 2]
 }
 
-func ExampleReverseNeighbors() {
-	sets, err := metric.ReverseNeighbors(context.Background(), line(0, 1, 4, 9, 10), 2)
+func ExampleIndex_ReverseNeighbors() {
+	sets, err := metric.NewIndex(line(0, 1, 4, 9, 10)).ReverseNeighbors(context.Background(), 2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func ExampleRadius() {
 	// Output: 7 around point 0
 }
 
-func ExampleMinDistance() {
-	d, i, j, err := metric.MinDistance(context.Background(), line(3, 0, 10, 1, 3))
+func ExampleIndex_MinDistance() {
+	d, i, j, err := metric.NewIndex(line(3, 0, 10, 1, 3)).MinDistance(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -113,8 +113,8 @@ func ExampleMinDistance() {
 	// Output: 0 between points 0 and 4
 }
 
-func ExampleMinPositiveDistance() {
-	d, i, j, err := metric.MinPositiveDistance(context.Background(), line(3, 0, 10, 1, 3))
+func ExampleIndex_MinPositiveDistance() {
+	d, i, j, err := metric.NewIndex(line(3, 0, 10, 1, 3)).MinPositiveDistance(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // Diameter returns the largest distance of f and the lowest pair i <= j, in
 // lexicographic order, that attains it. That is (0, 0, 0) for a single point
 // and (0, -1, -1) for none. A distance that is NaN is passed over, here as in
-// [MinDistance] and [Radius]; [Validate] names it.
+// [Index.MinDistance] and [Radius]; [Validate] names it.
 //
 // It takes about n log n where [Index] has a kd-tree and few pairs attain the
 // extreme, and n^2/2 distances otherwise, as do the others (Radius: n^2).
@@ -20,7 +20,8 @@ import (
 // With an error, that of ctx, a [*SizeError] where Len is negative or a
 // [*MemoryError], d is NaN and the points are -1, in all four functions.
 func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
-	far, err := extreme(ctx, "metric: Diameter", f, pair{0, -1, -1}, func(ix *Index) (pair, step) {
+	ix := NewIndex(f)
+	far, err := extreme(ctx, "metric: Diameter", ix, pair{0, -1, -1}, func() (pair, step) {
 		if n := ix.Len(); ix.tree == nil {
 			return nothing, func(best pair, i int) pair {
 				for j := i; j < n; j++ {
@@ -47,7 +48,8 @@ func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 // Radius returns the smallest r such that all of f lies within r of one of its
 // points, and the lowest such point; (0, -1) for an empty f.
 func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
-	best, err := extreme(ctx, "metric: Radius", f, pair{0, -1, -1}, func(ix *Index) (pair, step) {
+	ix := NewIndex(f)
+	best, err := extreme(ctx, "metric: Radius", ix, pair{0, -1, -1}, func() (pair, step) {
 		return nothing, func(best pair, i int) pair {
 			// A point as far from i as the best radius rules i out, unless a tie
 			// would go to i.
@@ -64,25 +66,25 @@ func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
 
 // MinDistance returns the smallest distance between two points of different
 // index, and the lowest pair i < j, in lexicographic order, that attains it.
-// It is 0 where f has duplicates, and (+Inf, -1, -1) below two points.
-func MinDistance(ctx context.Context, f Finite) (d float64, i, j int, err error) {
-	return minDistance(ctx, "metric: MinDistance", f, -1)
+// It is 0 where there are duplicates, and (+Inf, -1, -1) below two points.
+func (ix *Index) MinDistance(ctx context.Context) (d float64, i, j int, err error) {
+	return ix.minDistance(ctx, "metric: Index.MinDistance", -1)
 }
 
-// MinPositiveDistance is [MinDistance] over the pairs at a distance > 0. It is
+// MinPositiveDistance is [Index.MinDistance] over the pairs at a distance > 0. It is
 // (+Inf, -1, -1) where there is none. With a kd-tree a point with m duplicates
 // costs O(m) more.
-func MinPositiveDistance(ctx context.Context, f Finite) (d float64, i, j int, err error) {
-	return minDistance(ctx, "metric: MinPositiveDistance", f, 0)
+func (ix *Index) MinPositiveDistance(ctx context.Context) (d float64, i, j int, err error) {
+	return ix.minDistance(ctx, "metric: Index.MinPositiveDistance", 0)
 }
 
 // minDistance is the smallest distance > floor.
-func minDistance(ctx context.Context, op string, f Finite, floor float64) (d float64, i, j int, err error) {
-	near, err := extreme(ctx, op, f, nothing, func(ix *Index) (pair, step) {
+func (ix *Index) minDistance(ctx context.Context, op string, floor float64) (d float64, i, j int, err error) {
+	near, err := extreme(ctx, op, ix, nothing, func() (pair, step) {
 		if n := ix.Len(); ix.tree == nil {
 			return nothing, func(best pair, i int) pair {
 				for j := i + 1; j < n; j++ {
-					if d := f.Distance(i, j); d < best.key && d > floor {
+					if d := ix.f.Distance(i, j); d < best.key && d > floor {
 						best = pair{d, i, j}
 					}
 				}
@@ -122,9 +124,9 @@ type step func(best pair, i int) pair
 // extreme takes the least of the steps that search returns over all points, from
 // the pair it returns with them; none is the answer for no points. Chunks do not
 // hear of each other: the work is the same for any number of workers.
-func extreme(ctx context.Context, op string, f Finite, none pair, search func(ix *Index) (pair, step)) (pair, error) {
+func extreme(ctx context.Context, op string, ix *Index, none pair, search func() (pair, step)) (pair, error) {
 	const chunk = 512
-	n := fault.Len(f)
+	n := ix.Len()
 	if n == 0 {
 		return none, nil
 	}
@@ -132,8 +134,7 @@ func extreme(ctx context.Context, op string, f Finite, none pair, search func(ix
 	if err := fault.Empty(op, "f", n); err != nil {
 		return bad, err
 	}
-	ix := NewIndex(f)
-	start, next := search(ix)
+	start, next := search()
 	parts := make([]pair, (n+chunk-1)/chunk)
 	err := parallel.Chunks(ctx, n, chunk, 0, nil, func(c, lo, hi int) {
 		best := start

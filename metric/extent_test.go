@@ -14,8 +14,8 @@ func extents(t *testing.T, f Finite) (all [4]pair) {
 	t.Helper()
 	var errs [4]error
 	all[0].key, all[0].i, all[0].j, errs[0] = Diameter(t.Context(), f)
-	all[1].key, all[1].i, all[1].j, errs[1] = MinDistance(t.Context(), f)
-	all[2].key, all[2].i, all[2].j, errs[2] = MinPositiveDistance(t.Context(), f)
+	all[1].key, all[1].i, all[1].j, errs[1] = NewIndex(f).MinDistance(t.Context())
+	all[2].key, all[2].i, all[2].j, errs[2] = NewIndex(f).MinPositiveDistance(t.Context())
 	all[3].key, all[3].i, errs[3] = Radius(t.Context(), f)
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Error(err)
@@ -75,7 +75,7 @@ func BenchmarkExtent(b *testing.B) {
 		for name, f := range map[string]func(){
 			"Diameter":    func() { Diameter(b.Context(), p) },
 			"Radius":      func() { Radius(b.Context(), p) },
-			"MinDistance": func() { MinDistance(b.Context(), p) },
+			"MinDistance": func() { NewIndex(p).MinDistance(b.Context()) },
 		} {
 			testkit.Bench(b, fmt.Sprintf("%s/n=%d", name, n), f)
 		}

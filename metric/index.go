@@ -31,8 +31,10 @@ type Index struct {
 // NewIndex returns an index over f.
 func NewIndex(f Finite) *Index {
 	ix := &Index{f: f}
-	if ix.tree, _ = treeOver(f, nil); ix.tree != nil {
-		t := ix.tree
+	if fault.Len(f) > 0 {
+		ix.tree, _ = treeOver(f, nil)
+	}
+	if t := ix.tree; t != nil {
 		ix.pos = make([]int32, t.N)
 		for k, i := range t.ID {
 			ix.pos[i] = int32(k)

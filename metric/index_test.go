@@ -317,7 +317,7 @@ func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
 	p := planePoints(300)
 	for _, f := range []Finite{p, scanned{p}} {
 		for _, k := range []int{1, 4, 299} {
-			got, err := NearestNeighbors(t.Context(), f, k)
+			got, err := NewIndex(f).NearestNeighbors(t.Context(), k)
 			if err != nil || len(got) != 300*k {
 				t.Fatal(len(got), err)
 			}
@@ -335,7 +335,7 @@ func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 	p := under(gridPoints(6, 6), normSpace{2, identity})
 	n := p.Len()
 	for _, r := range []int{1, 2, 5, n} {
-		sets := testkit.Must(ReverseNeighbors(t.Context(), p, r))
+		sets := testkit.Must(NewIndex(p).ReverseNeighbors(t.Context(), r))
 		total := 0
 		for v, set := range sets {
 			total += len(set)
@@ -364,7 +364,7 @@ func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 func TestNeighbors_NotANumber(t *testing.T) {
 	var v *Violation
 	oneNaN := table{{0, 1, 2}, {1, 0, math.NaN()}, {2, math.NaN(), 0}}
-	if _, err := NearestNeighbors(t.Context(), oneNaN, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
+	if _, err := NewIndex(oneNaN).NearestNeighbors(t.Context(), 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
 		t.Errorf("NearestNeighbors: %v", err)
 	}
 }
@@ -383,6 +383,6 @@ func gridPoints(w, h int) [][]float64 {
 func BenchmarkNeighbors(b *testing.B) {
 	for _, n := range []int{1000, 100000} {
 		p := planePoints(n)
-		testkit.Bench(b, fmt.Sprintf("k=10/n=%d", n), func() { testkit.Must(NearestNeighbors(b.Context(), p, 10)) })
+		testkit.Bench(b, fmt.Sprintf("k=10/n=%d", n), func() { testkit.Must(NewIndex(p).NearestNeighbors(b.Context(), 10)) })
 	}
 }

@@ -14,14 +14,14 @@ import (
 // point i are entries [i*k, (i+1)*k) of the result, as [Index.Neighbors] lists
 // them. k must lie in [1, Len()-1] ([*ValueError]); distances that are not
 // numbers, where they leave a point too few neighbors, are a [*Violation]. n
-// queries of an [Index].
-func NearestNeighbors(ctx context.Context, f Finite, k int) ([]int, error) {
-	return nearestNeighbors(ctx, "metric: NearestNeighbors", "k", f, k, 0)
+// queries.
+func (ix *Index) NearestNeighbors(ctx context.Context, k int) ([]int, error) {
+	return ix.nearestNeighbors(ctx, "metric: Index.NearestNeighbors", "k", k, 0)
 }
 
 // nearestNeighbors finds the count nearest, of which itself are the point.
-func nearestNeighbors(ctx context.Context, op, arg string, f Finite, count, itself int) ([]int, error) {
-	n := fault.Len(f)
+func (ix *Index) nearestNeighbors(ctx context.Context, op, arg string, count, itself int) ([]int, error) {
+	n := ix.Len()
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
 	}
@@ -32,12 +32,12 @@ func nearestNeighbors(ctx context.Context, op, arg string, f Finite, count, itse
 		return nil, err
 	}
 	k := count - itself
-	ix, out := NewIndex(f), make([]int, n*k)
+	out := make([]int, n*k)
 	err := search(ctx, op, n, 256, 0, nil, func(_, lo, hi int) *Violation {
 		for h := lo; h < hi && ctx.Err() == nil; h++ {
 			i := ix.ordered(h)
 			if slices.Contains(ix.Neighbors(i, k, out[i*k:i*k:(i+1)*k]), -1) { // nobody
-				return unordered(f, i)
+				return unordered(ix.f, i)
 			}
 		}
 		return nil
@@ -60,14 +60,14 @@ func unordered(f Finite, i int) *Violation {
 
 // ReverseNeighbors returns for every point v, in ascending order, the points
 // that count v among their r nearest, themselves included: I_NN,r(v) of
-// IKWAT22. r must lie in [1, Len()] ([*ValueError]). n queries of an [Index];
-// the result holds n*r indices.
-func ReverseNeighbors(ctx context.Context, f Finite, r int) ([][]int, error) {
-	near, err := nearestNeighbors(ctx, "metric: ReverseNeighbors", "r", f, r, 1)
+// IKWAT22. r must lie in [1, Len()] ([*ValueError]). n queries; the result holds n*r
+// indices.
+func (ix *Index) ReverseNeighbors(ctx context.Context, r int) ([][]int, error) {
+	near, err := ix.nearestNeighbors(ctx, "metric: Index.ReverseNeighbors", "r", r, 1)
 	if err != nil {
 		return nil, err
 	}
-	n, k := f.Len(), r-1
+	n, k := ix.Len(), r-1
 	size := slices.Repeat([]int{1}, n)
 	for _, v := range near {
 		size[v]++

@@ -158,11 +158,11 @@ func TestNet_WorkersDoNotMatter(t *testing.T) {
 			net, _ := Net(t.Context(), f, 0.2, nil)
 			order, radii, _ := FarthestFirst(t.Context(), f, 20, 3)
 			nearest, dist, _ := Assign(t.Context(), f, net[:min(len(net), 300)])
-			near, _ := NearestNeighbors(t.Context(), f, 3)
+			near, _ := NewIndex(f).NearestNeighbors(t.Context(), 3)
 			out += fmt.Sprint(net, order, radii, nearest, dist, near)
 			out += fmt.Sprint(Diameter(t.Context(), f))
 			out += fmt.Sprint(Radius(t.Context(), f))
-			out += fmt.Sprint(MinDistance(t.Context(), f))
+			out += fmt.Sprint(NewIndex(f).MinDistance(t.Context()))
 		}
 		return out
 	}

@@ -133,8 +133,8 @@ func TestFloat32_Neighbors(t *testing.T) {
 		}
 		p := testkit.Must(metric.NewPoints(pts, metric.Float32[metric.Euclidean]{}))
 		q := testkit.Must(metric.NewPoints(wide, metric.Euclidean{}))
-		got := testkit.Must(metric.NearestNeighbors(t.Context(), p, 3))
-		if want := testkit.Must(metric.NearestNeighbors(t.Context(), q, 3)); !slices.Equal(got, want) {
+		got := testkit.Must(metric.NewIndex(p).NearestNeighbors(t.Context(), 3))
+		if want := testkit.Must(metric.NewIndex(q).NearestNeighbors(t.Context(), 3)); !slices.Equal(got, want) {
 			t.Errorf("%d dimensions: other neighbors", dim)
 		}
 		l, m := metric.NewLocator(p), metric.NewLocator(q)

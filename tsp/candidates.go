@@ -27,7 +27,7 @@ func newCandidates(ctx context.Context, f metric.Finite, k int) (*candidates, er
 	if c.k < 1 {
 		return c, nil
 	}
-	near, err := metric.NearestNeighbors(ctx, f, c.k)
+	near, err := metric.NewIndex(f).NearestNeighbors(ctx, c.k)
 	if err != nil {
 		return nil, err
 	}

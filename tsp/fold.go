@@ -156,7 +156,7 @@ func (l Locality) String() string {
 }
 
 // Locality measures the folding of f, without points that share their place, in
-// the time of [metric.NearestNeighbors].
+// the time of [metric.Index.NearestNeighbors].
 func (l *Folding) Locality(ctx context.Context, f metric.Finite) (out Locality, err error) {
 	const op = "tsp: Folding.Locality"
 	defer name(op, &err)
@@ -176,7 +176,7 @@ func (l *Folding) Locality(ctx context.Context, f metric.Finite) (out Locality, 
 	if n == 1 {
 		return Locality{}, nil
 	}
-	near, err := metric.NearestNeighbors(ctx, f, 1)
+	near, err := metric.NewIndex(f).NearestNeighbors(ctx, 1)
 	if err != nil {
 		return Locality{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -16,7 +17,7 @@ import (
 // row is what one level costs.
 type row struct {
 	bracket             entropy.Bracket // of the optimal accuracy, mechanisms included
-	entropic, diametric entropy.Interval
+	entropic, diametric scale.Interval
 	demo.Comparison     // of the methods
 }
 
@@ -124,15 +125,15 @@ func (s *study) bound(ctx context.Context, p *demo.Program, alphas []float64) er
 	report, wipe := p.Progress("bounds")
 	defer wipe()
 	o := &entropy.Options{Progress: report}
-	entropic, err := entropy.EntropicScales(ctx, s.space, alphas, o)
+	entropic, err := scale.Entropic(ctx, s.space, alphas, o)
 	if err != nil {
 		return err
 	}
-	diametric, err := entropy.DiametricScales(ctx, s.space, alphas, &entropy.PassOptions{Progress: report})
+	diametric, err := scale.Diametric(ctx, s.space, alphas, &scale.Options{Progress: report})
 	if err != nil {
 		return err
 	}
-	brackets, err := entropy.Accuracies(ctx, s.space, alphas, o)
+	brackets, err := entropy.Accuracy(ctx, s.space, alphas, o)
 	if err != nil {
 		return err
 	}

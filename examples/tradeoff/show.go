@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -72,7 +73,7 @@ func (s *study) lossUnit() string {
 }
 
 // interval is one number where the ends print alike.
-func interval(i entropy.Interval) any {
+func interval(i scale.Interval) any {
 	if lo, hi := demo.Number(i.Lo), demo.Number(i.Hi); lo != hi {
 		return lo + " to " + hi
 	}

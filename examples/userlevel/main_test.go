@@ -247,7 +247,7 @@ func TestUserlevel_Floor(t *testing.T) {
 		at = append(at, float64(i)/100)
 	}
 	unit := testkit.Must(metric.NewPoints(at, metric.Numbers[float64]{}))
-	if b := testkit.Must(entropy.Accuracy(t.Context(), metric.Same(unit), settled, nil)); b.Lo*settled < necessary {
+	if b := testkit.Must(entropy.Accuracy(t.Context(), metric.Same(unit), []float64{settled}, nil))[0]; b.Lo*settled < necessary {
 		t.Errorf("%v", b)
 	}
 	s := shipped(t, 0)

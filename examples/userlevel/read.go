@@ -128,7 +128,7 @@ func (s *study) readRegions(ctx context.Context, file string) (err error) {
 	if s.space, err = metric.Densify(ctx, s.points); err != nil {
 		return err
 	}
-	near, i, j, err := metric.MinDistance(ctx, s.space)
+	near, i, j, err := metric.NewIndex(s.space).MinDistance(ctx)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ var unknown = math.NaN()
 
 // introduce says what the words and alpha are; i and j are farthest apart.
 func (s *study) introduce(ctx context.Context, p *demo.Program, wide float64, i, j int) error {
-	near, k, l, err := metric.MinDistance(ctx, s.space)
+	near, k, l, err := metric.NewIndex(s.space).MinDistance(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"reflect"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -15,7 +17,7 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-func interval(name string, i entropy.Interval) []end { return both(name, i.Lo, i.Hi) }
+func interval(name string, i scale.Interval) []end { return both(name, i.Lo, i.Hi) }
 
 func bounds(name string, bs []entropy.Bound) (out []end) {
 	for _, b := range bs {
@@ -37,7 +39,7 @@ var ofEntropy = []scenario{
 		}
 		return out
 	}},
-	{"rates", "^entropy/nets.go:177 ", func() (out []end) {
+	{"rates", "^entropy/nets.go:178 ", func() (out []end) {
 		for _, f := range []metric.Finite{line, space.Simplex(5, 0.7)} {
 			for _, b := range must(entropy.UpperBounds(ctx, metric.Same(f), 3, nil)) {
 				w := reflect.ValueOf(b.Witness)
@@ -75,23 +77,23 @@ var ofEntropy = []scenario{
 	{"scales", "", func() (out []end) {
 		for _, f := range []metric.Finite{line, space.Uniform(15, random.Seeded(4)), space.Path(12, 0.7)} {
 			for _, a := range []float64{0.3, 3, 30} {
-				out = append(out, interval("entropic", must(entropy.EntropicScale(ctx, metric.Same(f), a, nil)).Interval)...)
-				out = append(out, interval("diametric", must(entropy.DiametricScale(ctx, metric.Same(f), a, nil)).Interval)...)
-				out = append(out, interval("doubling", must(entropy.DoublingScale(ctx, f, a, nil)).Interval)...)
-				out = append(out, interval("outer", must(entropy.OuterScale(ctx, f, a, nil)).Interval)...)
+				out = append(out, interval("entropic", must(scale.Entropic(ctx, metric.Same(f), []float64{a}, nil))[0].Interval)...)
+				out = append(out, interval("diametric", must(scale.Diametric(ctx, metric.Same(f), []float64{a}, nil))[0].Interval)...)
+				out = append(out, interval("doubling", must(scale.Doubling(ctx, f, []float64{a}, nil))[0].Interval)...)
+				out = append(out, interval("outer", must(scale.Outer(ctx, f, []float64{a}, nil))[0].Interval)...)
 			}
 		}
-		return append(out, interval("diametric", must(entropy.DiametricScale(ctx, two, 3, nil)).Interval)...)
+		return append(out, interval("diametric", must(scale.Diametric(ctx, two, []float64{3}, nil))[0].Interval)...)
 	}},
 	{"closed forms", "", func() (out []end) {
 		for _, a := range []float64{0.3, 3, 300} {
 			for _, k := range []int{1, 3} {
-				out = append(out, interval("ball", must(entropy.BallAccuracy(k, a)))...)
-				out = append(out, interval("Lipschitz", must(entropy.LipschitzAccuracy(k, a)))...)
-				out = append(out, interval("measures", must(entropy.MeasuresAccuracy(k, a)))...)
+				out = append(out, interval("ball", must(families.BallAccuracy(k, a)))...)
+				out = append(out, interval("Lipschitz", must(families.LipschitzAccuracy(k, a)))...)
+				out = append(out, interval("measures", must(families.MeasuresAccuracy(k, a)))...)
 			}
 			for _, depth := range []int{0, 5} {
-				b := entropy.Baire{Arity: 3, Depth: depth, Privacy: func(k int) float64 { return math.Pow(0.7, float64(k)) }, Utility: func(k int) float64 { return math.Pow(0.6, float64(k)) }}
+				b := families.Baire{Arity: 3, Depth: depth, Privacy: func(k int) float64 { return math.Pow(0.7, float64(k)) }, Utility: func(k int) float64 { return math.Pow(0.6, float64(k)) }}
 				out = append(out, interval("entropic", must(b.EntropicScale(a)))...)
 				out = append(out, interval("diametric", must(b.DiametricScale(a)))...)
 			}
@@ -100,20 +102,20 @@ var ofEntropy = []scenario{
 		return append(out, hi("relaxed", must(entropy.RelaxedBound(0.3, 0.7, 3))))
 	}},
 	{"dimension", "", func() (out []end) {
-		d := must(entropy.Dimension(ctx, space.Uniform(60, random.Seeded(5)), &entropy.DimensionOptions{Coarse: 0.7, Fine: 0.15}))
+		d := must(scale.Dimension(ctx, space.Uniform(60, random.Seeded(5)), &scale.DimensionOptions{Coarse: 0.7, Fine: 0.15}))
 		return interval("slope", d.Slope)
 	}},
 	{"measures", "", func() (out []end) {
 		for _, m := range []int{2, 3, 4} {
 			for _, f := range []metric.Finite{line, space.Simplex(3, 0.7)} {
-				out = append(out, hi("covering", must(entropy.MeasureNet(ctx, f, m)).CoveringRadius()))
+				out = append(out, hi("covering", must(families.MeasureNet(ctx, f, m)).CoveringRadius()))
 			}
 		}
 		for _, f := range []metric.Finite{line, plane} {
-			mass, _, err := entropy.BallMass(ctx, f, must(entropy.PositiveMeasure(ctx, f)), 0.7, nil)
+			mass, _, err := scale.BallMass(ctx, f, must(scale.PositiveMeasure(ctx, f)), 0.7, nil)
 			out = append(out, lo("mass", must(mass, err)))
 			for _, a := range []float64{0.3, 3, 30} {
-				for _, w := range []entropy.MeasureBound{must(entropy.PrivateMeasureBound(ctx, f, a)), must(entropy.PrivateTransportBound(ctx, f, a)), must(entropy.PrivateDataBound(ctx, f, 20, a))} {
+				for _, w := range []families.MeasureBound{must(families.PrivateMeasureBound(ctx, f, a)), must(families.PrivateTransportBound(ctx, f, a)), must(families.PrivateDataBound(ctx, f, 20, a))} {
 					out = append(out, lo("bound", w.Value))
 					if w.Records == 0 {
 						out = append(out, lo("proof", must(w.Prove(ctx, f, a))))

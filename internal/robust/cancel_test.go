@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -85,9 +87,9 @@ var longCalls = []longCall{
 	{"metric.Densify", globe, 30_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.Densify(ctx, f)) }},
 	{"metric.Diameter", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.Diameter(ctx, f)) }},
 	{"metric.Radius", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err2(metric.Radius(ctx, f)) }},
-	{"metric.MinDistance", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.MinDistance(ctx, f)) }},
-	{"metric.MinPositiveDistance", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err3(metric.MinPositiveDistance(ctx, f))
+	{"metric.Index.MinDistance", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.NewIndex(f).MinDistance(ctx)) }},
+	{"metric.Index.MinPositiveDistance", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
+		return err3(metric.NewIndex(f).MinPositiveDistance(ctx))
 	}},
 	{"metric.Bimetric.Lipschitz", globe, 20_000, func(ctx context.Context, f metric.Finite) error { return err3(two(f).Lipschitz(ctx)) }},
 	{"metric.Subdominant", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.Subdominant(ctx, f)) }},
@@ -98,11 +100,11 @@ var longCalls = []longCall{
 	{"metric.Validate", globe, 4000, func(ctx context.Context, f metric.Finite) error {
 		return metric.Validate(ctx, f, &metric.ValidateOptions{MaxTriples: math.MaxInt})
 	}},
-	{"metric.NearestNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.NearestNeighbors(ctx, f, 8))
+	{"metric.Index.NearestNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(metric.NewIndex(f).NearestNeighbors(ctx, 8))
 	}},
-	{"metric.ReverseNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.ReverseNeighbors(ctx, f, 8))
+	{"metric.Index.ReverseNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(metric.NewIndex(f).ReverseNeighbors(ctx, 8))
 	}},
 	{"metric.Net", high, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(metric.Net(ctx, f, 0.1, nil))
@@ -205,42 +207,39 @@ var longCalls = []longCall{
 	}},
 
 	{"entropy.Accuracy", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Accuracy(ctx, two(f), 5, nil))
+		return err1(entropy.Accuracy(ctx, two(f), []float64{5}, nil))
 	}},
 	{"entropy.LowerBounds", high, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(entropy.LowerBounds(ctx, metric.Same(f), 1, nil))
 	}},
-	{"entropy.EntropicScale", high, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.EntropicScale(ctx, two(f), 1, nil))
+	{"scale.Entropic", high, 3000, func(ctx context.Context, f metric.Finite) error {
+		return err1(scale.Entropic(ctx, two(f), []float64{1}, nil))
 	}},
-	{"entropy.DiametricScale", high, 4000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.DiametricScale(ctx, two(f), 1, nil))
+	{"scale.Diametric", high, 4000, func(ctx context.Context, f metric.Finite) error {
+		return err1(scale.Diametric(ctx, two(f), []float64{1}, nil))
 	}},
-	{"entropy.DoublingScale", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.DoublingScale(ctx, f, 5, nil))
+	{"scale.Doubling", flat, 3000, func(ctx context.Context, f metric.Finite) error {
+		return err1(scale.Doubling(ctx, f, []float64{5}, nil))
 	}},
-	{"entropy.OuterScale", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.OuterScale(ctx, f, 5, nil))
+	{"scale.Outer", flat, 3000, func(ctx context.Context, f metric.Finite) error {
+		return err1(scale.Outer(ctx, f, []float64{5}, nil))
 	}},
-	{"entropy.Packing", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Packing(ctx, f, nil, 0.05, &entropy.SearchOptions{Nodes: math.MaxInt}))
+	{"scale.Packing", flat, 3000, func(ctx context.Context, f metric.Finite) error {
+		return err1(scale.Packing(ctx, f, nil, 0.05, &scale.Options{Nodes: math.MaxInt}))
 	}},
-	{"entropy.Covering", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Covering(ctx, f, nil, 0.05, &entropy.SearchOptions{Nodes: math.MaxInt}))
+	{"scale.Dimension", high, 11_000, func(ctx context.Context, f metric.Finite) error { return err1(scale.Dimension(ctx, f, nil)) }},
+	{"scale.PositiveMeasure", high, 8000, func(ctx context.Context, f metric.Finite) error {
+		return err1(scale.PositiveMeasure(ctx, f))
 	}},
-	{"entropy.Dimension", high, 11_000, func(ctx context.Context, f metric.Finite) error { return err1(entropy.Dimension(ctx, f, nil)) }},
-	{"entropy.PositiveMeasure", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.PositiveMeasure(ctx, f))
+	{"scale.BallMass", high, 15_000, func(ctx context.Context, f metric.Finite) error {
+		return err2(scale.BallMass(ctx, f, uniformly(f.Len()), 1, nil))
 	}},
-	{"entropy.BallMass", high, 15_000, func(ctx context.Context, f metric.Finite) error {
-		return err2(entropy.BallMass(ctx, f, uniformly(f.Len()), 1, nil))
-	}},
-	{"entropy.PrivateMeasureBound", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.PrivateMeasureBound(ctx, f, 5))
+	{"families.PrivateMeasureBound", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(families.PrivateMeasureBound(ctx, f, 5))
 	}},
 
-	{"entropy.PrivateTransportBound", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.PrivateTransportBound(ctx, f, 1e6))
+	{"families.PrivateTransportBound", high, 8000, func(ctx context.Context, f metric.Finite) error {
+		return err1(families.PrivateTransportBound(ctx, f, 1e6))
 	}},
 
 	{"tsp.Solve", flat, 50_000, func(ctx context.Context, f metric.Finite) error {
@@ -414,11 +413,10 @@ var shortCalls = func() map[string]string {
 		"exponential.Lazy":                                             "exponential.Truncated",
 		"a look at the vectors":                                        "words.Vocabulary.Reach",
 		"its package stops it while it reads":                          "words.Read",
-		"each level is entropy.EntropicScale, and its like":            "entropy.Accuracies entropy.DiametricScales entropy.DoublingScales entropy.EntropicScales entropy.OuterScales",
-		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Star.Prove entropy.MeasureBound.Prove",
-		"entropy.PrivateMeasureBound":                                  "entropy.PrivateDataBound",
+		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Star.Prove families.MeasureBound.Prove",
+		"families.PrivateMeasureBound":                                 "families.PrivateDataBound",
 		"a look at the distances, metric.Spanner or NearestNeighbors":  "lp.Options.Size lp.SpannerOptions.Size lp.ConstOptions.Size",
-		"the distances of a net of measures are W1 of few points each": "entropy.MeasureNet entropy.Measures.TotalVariation entropy.Measures.Wasserstein",
+		"the distances of a net of measures are W1 of few points each": "families.MeasureNet families.Measures.TotalVariation families.Measures.Wasserstein",
 		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.FromProbabilities mechanism.ReadChannel",
 		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",

@@ -282,7 +282,7 @@ var emdCalls = []call{
 	{"emd.Guarantee.Protects", perUnit.Protects, []any{[]emd.Move{{Distance: 1, Fraction: 0.5, Eps: 1}}}},
 	{"accountant.Composition.Delta", accountant.Composition.Delta, []any{accountant.Composition{Count: 100, Item: 0.1}, 2.0}},
 	{"accountant.Composition.Level", accountant.Composition.Level, []any{accountant.Composition{Count: 100, Item: 0.1}, 1e-6}},
-	{"accountant.ComposeBudget", accountant.ComposeBudget, []any{int64(100), 2, 1e-6}},
+	{"accountant.ComposeBudget", accountant.ComposeBudget, []any{int64(100), 2.0, 1e-6}},
 	{"additive.NewPolytope", func(points [][]float64, alpha float64) ([]float64, error) {
 		k, err := additive.NewPolytope(points)
 		if err != nil {

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"reflect"
 
-	"gonum.org/v1/gonum/graph/simple"
-
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -17,6 +17,7 @@ import (
 	"github.com/metricdp/metricdp/metric/metrictest"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/wasserstein"
+	"gonum.org/v1/gonum/graph/simple"
 )
 
 func seeded() *rand.Rand { return random.Seeded(1) }
@@ -72,8 +73,8 @@ var (
 	square   = testkit.Must(wasserstein.Matrix(4, 4, []float64{0, 1, 2, 3, 1, 0, 1, 2, 2, 1, 0, 1, 3, 2, 1, 0}))
 	tour     = testkit.Must(tsp.Solve(context.Background(), points, nil))
 	folding  = testkit.Must(tsp.Fold(points, tour))
-	bracket  = testkit.Must(entropy.Accuracy(context.Background(), same, 1, nil))
-	measures = testkit.Must(entropy.MeasureNet(context.Background(), path, 2))
+	bracket  = testkit.Must(entropy.Accuracy(context.Background(), same, []float64{1}, nil))[0]
+	measures = testkit.Must(families.MeasureNet(context.Background(), path, 2))
 )
 
 func weightedGraph(weights ...float64) *simple.WeightedUndirectedGraph {
@@ -104,8 +105,12 @@ var metricCalls = []call{
 	{"metric.Densify", metric.Densify, []any{points}},
 	{"metric.Diameter", metric.Diameter, []any{points}},
 	{"metric.Radius", metric.Radius, []any{points}},
-	{"metric.MinDistance", metric.MinDistance, []any{points}},
-	{"metric.MinPositiveDistance", metric.MinPositiveDistance, []any{points}},
+	{"metric.Index.MinDistance", func(ctx context.Context, f metric.Finite) (float64, int, int, error) {
+		return metric.NewIndex(f).MinDistance(ctx)
+	}, []any{points}},
+	{"metric.Index.MinPositiveDistance", func(ctx context.Context, f metric.Finite) (float64, int, int, error) {
+		return metric.NewIndex(f).MinPositiveDistance(ctx)
+	}, []any{points}},
 	{"metric.NewGraph", func(ctx context.Context, weights []float64) (*metric.Graph, error) {
 		return metric.NewGraph(ctx, weightedGraph(weights...))
 	}, []any{[]float64{1, 2, 3}}},
@@ -113,8 +118,12 @@ var metricCalls = []call{
 	{"metric.Subdominant", metric.Subdominant, []any{points}},
 	{"metric.AsUltrametric", metric.AsUltrametric, []any{ultra}},
 	{"metric.ValidateUltrametric", metric.ValidateUltrametric, []any{ultra, 1e-9}},
-	{"metric.NearestNeighbors", metric.NearestNeighbors, []any{points, 2}},
-	{"metric.ReverseNeighbors", metric.ReverseNeighbors, []any{points, 2}},
+	{"metric.Index.NearestNeighbors", func(ctx context.Context, f metric.Finite, k int) ([]int, error) {
+		return metric.NewIndex(f).NearestNeighbors(ctx, k)
+	}, []any{points, 2}},
+	{"metric.Index.ReverseNeighbors", func(ctx context.Context, f metric.Finite, r int) ([][]int, error) {
+		return metric.NewIndex(f).ReverseNeighbors(ctx, r)
+	}, []any{points, 2}},
 	{"metric.Net", metric.Net, []any{points, 1.5, &metric.NetOptions{Order: []int{4, 3, 2, 1, 0}}}},
 	{"metric.FarthestFirst", metric.FarthestFirst, []any{points, 3, 0}},
 	{"metric.Assign", metric.Assign, []any{points, []int{0, 3}}},
@@ -168,44 +177,38 @@ var kitCalls = []call{
 }
 
 var entropyCalls = []call{
-	{"entropy.Accuracy", entropy.Accuracy, []any{twoSided, 1.0, &entropy.Options{}}},
-	{"entropy.Accuracies", entropy.Accuracies, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
-	{"entropy.Baire.EntropicScale", entropy.Baire.EntropicScale, []any{baire, 1.0}},
-	{"entropy.Baire.DiametricScale", entropy.Baire.DiametricScale, []any{baire, 1.0}},
-	{"entropy.Baire.Space", func(b entropy.Baire) (metric.Bimetric, error) { return b.Space() }, []any{baire}},
+	{"entropy.Accuracy", entropy.Accuracy, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
+	{"families.Baire.EntropicScale", families.Baire.EntropicScale, []any{baire, 1.0}},
+	{"families.Baire.DiametricScale", families.Baire.DiametricScale, []any{baire, 1.0}},
+	{"families.Baire.Space", func(b families.Baire) (metric.Bimetric, error) { return b.Space() }, []any{baire}},
 	{"entropy.Bracket.With", bracket.With, []any{[]entropy.Loss{{Name: "x", Value: 3}}}},
-	{"entropy.Covering", entropy.Covering, []any{path, []int{0, 2, 4}, 1.0, &entropy.SearchOptions{}}},
-	{"entropy.Packing", entropy.Packing, []any{path, []int{0, 2, 4}, 1.0, &entropy.SearchOptions{}}},
-	{"entropy.DiametricScale", entropy.DiametricScale, []any{twoSided, 1.0, &entropy.PassOptions{}}},
-	{"entropy.DiametricScales", entropy.DiametricScales, []any{twoSided, []float64{1, 2}, &entropy.PassOptions{}}},
-	{"entropy.DoublingScale", entropy.DoublingScale, []any{path, 1.0, &entropy.Options{}}},
-	{"entropy.DoublingScales", entropy.DoublingScales, []any{path, []float64{1, 2}, &entropy.Options{}}},
-	{"entropy.EntropicScale", entropy.EntropicScale, []any{twoSided, 1.0, &entropy.Options{}}},
-	{"entropy.EntropicScales", entropy.EntropicScales, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
-	{"entropy.LevelFor", entropy.LevelFor, []any{twoSided, 0.5, &entropy.PassOptions{}}},
-	{"entropy.LowerBounds", entropy.LowerBounds, []any{twoSided, 1.0, &entropy.PassOptions{}}},
+	{"scale.Packing", scale.Packing, []any{path, []int{0, 2, 4}, 1.0, &scale.Options{}}},
+	{"scale.Diametric", scale.Diametric, []any{twoSided, []float64{1, 2}, &scale.Options{}}},
+	{"scale.Doubling", scale.Doubling, []any{path, []float64{1, 2}, &scale.Options{}}},
+	{"scale.Entropic", scale.Entropic, []any{twoSided, []float64{1, 2}, &scale.Options{}}},
+	{"entropy.LevelFor", entropy.LevelFor, []any{twoSided, 0.5, &entropy.Options{}}},
+	{"entropy.LowerBounds", entropy.LowerBounds, []any{twoSided, 1.0, &entropy.Options{}}},
 	{"entropy.UpperBounds", entropy.UpperBounds, []any{twoSided, 1.0, &entropy.Options{}}},
-	{"entropy.OuterScale", entropy.OuterScale, []any{path, 1.0, &entropy.SearchOptions{}}},
-	{"entropy.OuterScales", entropy.OuterScales, []any{path, []float64{1, 2}, &entropy.SearchOptions{}}},
+	{"scale.Outer", scale.Outer, []any{path, []float64{1, 2}, &scale.Options{}}},
 	{"entropy.Star.Prove", entropy.Star.Prove, []any{entropy.Star{X: 0, Points: []int{0, 3}, Weights: []float64{1, 1}, Radii: []float64{0, 1}}, same, 1.0}},
-	{"entropy.MeasureNet", entropy.MeasureNet, []any{path, 2}},
-	{"entropy.Measures.TotalVariation", measures.TotalVariation, nil},
-	{"entropy.Measures.Wasserstein", measures.Wasserstein, []any{&entropy.PassOptions{}}},
-	{"entropy.Dimension", entropy.Dimension, []any{path, &entropy.DimensionOptions{Coarse: 2, Fine: 1}}},
-	{"entropy.PositiveMeasure", entropy.PositiveMeasure, []any{path}},
-	{"entropy.BallMass", entropy.BallMass, []any{path, uniform, 1.0, &entropy.PassOptions{}}},
-	{"entropy.PrivateMeasureBound", entropy.PrivateMeasureBound, []any{path, 1.0}},
-	{"entropy.PrivateDataBound", entropy.PrivateDataBound, []any{path, 100, 1.0}},
-	{"entropy.MeasureBound.Prove", entropy.MeasureBound.Prove, []any{testkit.Must(entropy.PrivateMeasureBound(context.Background(), path, 1)), path, 1.0}},
-	{"entropy.PrivateTransportBound", entropy.PrivateTransportBound, []any{path, 1.0}},
-	{"entropy.BallAccuracy", entropy.BallAccuracy, []any{2, 1.0}},
-	{"entropy.MeasuresAccuracy", entropy.MeasuresAccuracy, []any{2, 1.0}},
-	{"entropy.LipschitzAccuracy", entropy.LipschitzAccuracy, []any{2, 1.0}},
+	{"families.MeasureNet", families.MeasureNet, []any{path, 2}},
+	{"families.Measures.TotalVariation", measures.TotalVariation, nil},
+	{"families.Measures.Wasserstein", measures.Wasserstein, []any{&scale.Options{}}},
+	{"scale.Dimension", scale.Dimension, []any{path, &scale.DimensionOptions{Coarse: 2, Fine: 1}}},
+	{"scale.PositiveMeasure", scale.PositiveMeasure, []any{path}},
+	{"scale.BallMass", scale.BallMass, []any{path, uniform, 1.0, &scale.Options{}}},
+	{"families.PrivateMeasureBound", families.PrivateMeasureBound, []any{path, 1.0}},
+	{"families.PrivateDataBound", families.PrivateDataBound, []any{path, 100, 1.0}},
+	{"families.MeasureBound.Prove", families.MeasureBound.Prove, []any{testkit.Must(families.PrivateMeasureBound(context.Background(), path, 1)), path, 1.0}},
+	{"families.PrivateTransportBound", families.PrivateTransportBound, []any{path, 1.0}},
+	{"families.BallAccuracy", families.BallAccuracy, []any{2, 1.0}},
+	{"families.MeasuresAccuracy", families.MeasuresAccuracy, []any{2, 1.0}},
+	{"families.LipschitzAccuracy", families.LipschitzAccuracy, []any{2, 1.0}},
 	{"entropy.StandardBound", entropy.StandardBound, []any{1.0, 1.0}},
 	{"entropy.RelaxedBound", entropy.RelaxedBound, []any{1.0, 1.0, 1}},
 }
 
-var baire = entropy.Baire{
+var baire = families.Baire{
 	Arity: 2, Depth: 3,
 	Privacy: func(k int) float64 { return math.Pow(2, -float64(k)) },
 	Utility: func(k int) float64 { return math.Pow(3, -float64(k)) },

@@ -186,13 +186,13 @@ func TestLinear_NoiseIsWidenedForTheRounding(t *testing.T) {
 		{linearScaled(1, 1, 3), 0x1p40, 0x1p-12}, {linearScaled(1, 2, 1), 0x1p40, 0x1p-12},
 		{linearScaled(1, 2, 3), 0x1p30, 72 * 0x1p-22}, {linearScaled(1, math.Inf(1), 2), 0, 32 * 0x1p-52}, {square, 0, 0x1p-24},
 	} {
-		l := testkit.Must(NewLinear(t.Context(), c.q, model, Target{Alpha: 1}, &LinearOptions[[]float64]{Step: c.step}))
+		l := testkit.Must(NewLinear(t.Context(), c.q, model, Promise{Alpha: 1}, &LinearOptions[[]float64]{Step: c.step}))
 		if a := l.noise.(*additive.KNorm).Guarantee().Alpha(); a > 1/(1+c.room) || a < (1-1e-12)/(1+c.room) {
 			t.Errorf("%+v, step %v: level %v", c.q.Norm, l.step, a)
 		}
 	}
 	const step, delta = 0x1p26, 1e-6
-	l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 3), model, Target{1, delta}, &LinearOptions[[]float64]{Step: step}))
+	l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 3), model, Promise{Alpha: 1, Delta: delta}, &LinearOptions[[]float64]{Step: step}))
 	sigma := testkit.Must(additive.GaussianSigma(additive.GaussianTarget{Alpha: 1, Delta: delta, Diameter: 1}))
 	g, room := l.noise.(*additive.Gaussian).Guarantee(), step*0x1p-52*3/(2.5*sigma*delta)
 	if a := g.Alpha(); a > 1/(1+room) || a < (1-1e-12)/(1+room) || room < 1e-3 {

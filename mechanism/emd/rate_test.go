@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -51,7 +51,7 @@ func finiteErrors(t testing.TB, f metric.Finite, level float64, runs int) (sprea
 	diameter, _, _, err := metric.Diameter(ctx, f)
 	testkit.Check(t, err)
 	d := testkit.Must(NewDistribution(ctx, Finite(f), oneUser, level/diameter, nil))
-	bound = testkit.Must(entropy.PrivateTransportBound(ctx, f, level/diameter)).Value
+	bound = testkit.Must(families.PrivateTransportBound(ctx, f, level/diameter)).Value
 	return finiteError(t, d, f, false, runs) / diameter, finiteError(t, d, f, true, runs) / diameter, bound / diameter
 }
 

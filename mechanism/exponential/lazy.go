@@ -156,7 +156,7 @@ func (m *family) lazyRate(ctx context.Context, reach float64) (float64, error) {
 			return 0, err
 		}
 		var err error
-		if near, i, j, err = metric.MinPositiveDistance(ctx, m.f); err != nil {
+		if near, i, j, err = metric.NewIndex(m.f).MinPositiveDistance(ctx); err != nil {
 			return 0, err
 		}
 	}

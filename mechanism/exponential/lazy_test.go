@@ -95,7 +95,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 		"Halton":       {space.Halton(60), nil, true},
 	}
 	for name, c := range cases {
-		least, _, _, _ := metric.MinPositiveDistance(t.Context(), c.f)
+		least, _, _, _ := metric.NewIndex(c.f).MinPositiveDistance(t.Context())
 		for _, alpha := range []float64{1e-6, 0.1 / least, 2 / least, 30 / least} {
 			m, err := Lazy(t.Context(), c.f, alpha, &LazyOptions{Outputs: c.outputs})
 			if err != nil {

@@ -30,7 +30,7 @@ type Net[Y any] struct {
 //	mu(y) = sum over i with y in C_i of w_i/|C_i|, w_i = 2^-(i+1),
 //
 // the last w_i doubled, so that they add up to 1. It serves [BaseMeasure] as Draw. On
-// finite spaces see [entropy.PositiveMeasure].
+// finite spaces see [scale.PositiveMeasure].
 //
 // A net is made when it is first needed, once, and kept. A net that cannot be made fails
 // every call that needs it. Safe for concurrent use.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -74,7 +75,7 @@ type RelaxedMechanism struct {
 //
 // # Accuracy
 //
-// Let s(Z, a) be [entropy.EntropicScale] and s_o(Z, a) [entropy.DiametricScale] at level a.
+// Let s(Z, a) be [scale.Entropic] and s_o(Z, a) [scale.Diametric] at level a.
 // For s >= s(Z, alpha/3), and k the most outputs within 2s of a point under rho2, or 1
 // where rho2 is an ultrametric,
 //
@@ -210,13 +211,16 @@ func (r *relaxation) scales(ctx context.Context, m *RelaxedMechanism) error {
 	if r.tree != nil {
 		b.Utility = r.tree
 	}
-	s, err := entropy.EntropicScale(ctx, b, directed.DivDown(r.alpha, 3), &entropy.Options{Workers: r.o.Workers})
+	s, err := scale.Entropic(ctx, b, []float64{directed.DivDown(r.alpha, 3)}, &scale.Options{Workers: r.o.Workers})
 	if err != nil {
 		return err
 	}
-	d, err := entropy.DiametricScale(ctx, b, directed.DivDown(r.alpha, 7), &entropy.PassOptions{Workers: r.o.Workers})
-	m.Entropic, m.Diametric = s.Hi, d.Hi
-	return err
+	d, err := scale.Diametric(ctx, b, []float64{directed.DivDown(r.alpha, 7)}, &scale.Options{Workers: r.o.Workers})
+	if err != nil {
+		return err
+	}
+	m.Entropic, m.Diametric = s[0].Hi, d[0].Hi
+	return nil
 }
 
 // bound sets the bound at the separation s.

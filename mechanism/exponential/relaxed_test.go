@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -87,7 +88,7 @@ func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
 		o := RelaxedOptions{Unit: "km"}
 		switch r.IntN(3) {
 		case 1:
-			o.Accuracy, o.Separation = true, max(asZero, testkit.Must(entropy.EntropicScale(t.Context(), b, directed.DivDown(alpha, 3), nil)).Hi)
+			o.Accuracy, o.Separation = true, max(asZero, testkit.Must(scale.Entropic(t.Context(), b, []float64{directed.DivDown(alpha, 3)}, nil))[0].Hi)
 		case 2:
 			o.Separation = r.Float64()
 		}
@@ -121,9 +122,9 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 	r := random.Seeded(23)
 	check := func(b metric.Bimetric, alpha float64) {
 		t.Helper()
-		s := testkit.Must(entropy.EntropicScale(t.Context(), b, directed.DivDown(alpha, 3), nil))
+		s := testkit.Must(scale.Entropic(t.Context(), b, []float64{directed.DivDown(alpha, 3)}, nil))[0]
 		thm := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Accuracy: true, Separation: max(asZero, s.Hi)}))
-		so := testkit.Must(entropy.DiametricScale(t.Context(), b, alpha/7, nil))
+		so := testkit.Must(scale.Diametric(t.Context(), b, []float64{alpha / 7}, nil))[0]
 		if !near(thm.Bound, s.Hi+14*so.Hi, 1e-12) || thm.Separation != max(asZero, s.Hi) {
 			t.Errorf("bound %v at s = %v, want %v at %v", thm.Bound, thm.Separation, s.Hi+14*so.Hi, s.Hi)
 		}
@@ -143,7 +144,7 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 		check(metric.Same(u), alpha)
 	}
 	for _, alpha := range []float64{0.5, 4, 50} {
-		b := testkit.Must(entropy.Baire{Depth: 6, Privacy: func(k int) float64 { return 1 / float64(k) },
+		b := testkit.Must(families.Baire{Depth: 6, Privacy: func(k int) float64 { return 1 / float64(k) },
 			Utility: func(k int) float64 { return math.Pow(2, -float64(k)) }}.Space())
 		check(b, alpha)
 	}
@@ -187,8 +188,8 @@ func TestRelaxed_BoundOfAnyMetric(t *testing.T) {
 		n := 2 + i%30
 		b := metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: randomPoints(t, r, n)}
 		alpha := math.Pow(10, 4*r.Float64()-1)
-		s := testkit.Must(entropy.EntropicScale(t.Context(), b, directed.DivDown(alpha, 3), nil)).Hi
-		so := testkit.Must(entropy.DiametricScale(t.Context(), b, alpha/7, nil)).Hi
+		s := testkit.Must(scale.Entropic(t.Context(), b, []float64{directed.DivDown(alpha, 3)}, nil))[0].Hi
+		so := testkit.Must(scale.Diametric(t.Context(), b, []float64{alpha / 7}, nil))[0].Hi
 		most := 0 // the definition
 		net := testkit.Must(metric.Net(t.Context(), b.Utility, s, nil))
 		for w := range n {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -53,7 +53,7 @@ type UtilityMechanism struct {
 // to some hundred points.
 //
 // mu is a distribution on the points that sees no private data; nil is
-// [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never released. A level
+// [scale.PositiveMeasure] of b.Utility. Points of measure 0 are never released. A level
 // that is infinite, because the utility metric tells points at privacy distance 0 apart, is
 // an error. O(n^3) time for the audit, O(n^2) memory.
 //
@@ -71,7 +71,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 		return nil, err
 	}
 	if mu == nil {
-		if mu, err = entropy.PositiveMeasure(ctx, b.Utility); err != nil {
+		if mu, err = scale.PositiveMeasure(ctx, b.Utility); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +81,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 	}
 	u := &UtilityMechanism{Mu: append([]float64(nil), mu...), FormulaBeta: math.Inf(1), FormulaLevel: math.Inf(1)}
 	if t.Gamma > 0 {
-		mass, _, err := entropy.BallMass(ctx, b.Utility, mu, t.Gamma/2, &entropy.PassOptions{Workers: o.Workers})
+		mass, _, err := scale.BallMass(ctx, b.Utility, mu, t.Gamma/2, &scale.Options{Workers: o.Workers})
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -47,7 +47,7 @@ type BoundOptions struct {
 
 // LowerBound is a lower bound on the worst expected W1 error, over all data sets of
 // so many records (public, or a guess), of every mechanism that is as private:
-// Theorem 8.6 of BSV22 with constants (entropy.PrivateDataBound), on the points
+// Theorem 8.6 of BSV22 with constants (families.PrivateDataBound), on the points
 // of up to 1,024 cells. In units of the metric. It reads no data.
 func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float64, error) {
 	const op = "measure: Synthesizer.LowerBound"
@@ -69,7 +69,7 @@ func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float
 	if err != nil {
 		return 0, err
 	}
-	least, err := entropy.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
+	least, err := families.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
 	return least.Value, err
 }
 
@@ -126,7 +126,7 @@ func (p *plan) bound(ctx context.Context, op string, opt BoundOptions) (Bound, e
 	if err != nil {
 		return Bound{}, err
 	}
-	least, err := entropy.PrivateMeasureBound(ctx, f, p.loss)
+	least, err := families.PrivateMeasureBound(ctx, f, p.loss)
 	b.Lower = least.Value
 	return b, err
 }

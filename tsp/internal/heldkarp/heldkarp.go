@@ -181,7 +181,7 @@ func (h *search) run(ctx context.Context) error {
 		return err
 	}
 	k := min(h.o.Neighbors, h.n-1)
-	near, err := metric.NearestNeighbors(ctx, h.f, k)
+	near, err := metric.NewIndex(h.f).NearestNeighbors(ctx, k)
 	if err != nil {
 		return err
 	}

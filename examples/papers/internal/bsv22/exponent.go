@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -142,7 +142,7 @@ func errorsOf(ctx context.Context, rng *rand.Rand, d, side, draws int) (e errors
 	if err != nil {
 		return e, err
 	}
-	b, err := entropy.PrivateDataBound(ctx, grid, n, 1)
+	b, err := families.PrivateDataBound(ctx, grid, n, 1)
 	e.below = b.Value
 	return e, err
 }

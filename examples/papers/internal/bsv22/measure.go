@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -52,7 +52,7 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 			if err != nil {
 				return err
 			}
-			lower, err := entropy.PrivateMeasureBound(ctx, s, alpha)
+			lower, err := families.PrivateMeasureBound(ctx, s, alpha)
 			if err != nil {
 				return err
 			}

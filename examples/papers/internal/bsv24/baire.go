@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/lp"
@@ -17,7 +18,7 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 	power := func(base float64) func(int) float64 {
 		return func(k int) float64 { return math.Pow(base, -float64(k)) }
 	}
-	halves := entropy.Baire{Privacy: power(2), Utility: power(2)}
+	halves := families.Baire{Privacy: power(2), Utility: power(2)}
 	chart := &demo.Chart{Title: "Sequences of bits at distance 2^-k, k the first place where they differ", X: "alpha", Y: "scale, accuracy", LogX: true, LogY: true,
 		Note: "The upper bound is s(Z, alpha/3) + 14 s_o(Z, alpha/7), Theorem 5.1 with its constant."}
 	for _, c := range []struct {
@@ -25,7 +26,7 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 		utility float64 // utility^-k is the distance of the loss, 2^-k that of privacy
 		want    float64
 	}{{"both metrics 2^-k", 2, -1}, {"privacy 2^-k, loss 3^-k", 3, -math.Log2(3)}} {
-		cube := entropy.Baire{Privacy: power(2), Utility: power(c.utility)}
+		cube := families.Baire{Privacy: power(2), Utility: power(c.utility)}
 		alphas := levels(4, 1<<20, math.Pow(2, 0.25))
 		var s, so []float64
 		for _, alpha := range alphas {
@@ -55,11 +56,11 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 		return err
 	}
 	alphas := levels(1, 2048, math.Sqrt2)
-	found, err := entropy.EntropicScales(ctx, space, alphas, nil)
+	found, err := scale.Entropic(ctx, space, alphas, nil)
 	if err != nil {
 		return err
 	}
-	wide, err := entropy.DiametricScales(ctx, space, alphas, nil)
+	wide, err := scale.Diametric(ctx, space, alphas, nil)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 }
 
 // baireOptima solves the linear programs of a small cube.
-func baireOptima(ctx context.Context, r *exhibit.Run, cube entropy.Baire, chart *demo.Chart) error {
+func baireOptima(ctx context.Context, r *exhibit.Run, cube families.Baire, chart *demo.Chart) error {
 	cube.Depth = exhibit.Size(r, 6, 8)
 	space, err := cube.Space()
 	if err != nil {

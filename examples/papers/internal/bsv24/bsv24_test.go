@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibittest"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -21,7 +21,7 @@ func TestLeastOfBall_IsBelowTheScale(t *testing.T) {
 	line := testkit.Must(segment(-1, 1, 800))
 	for _, alpha := range []float64{2, 5, 20} {
 		want := 2 * math.Ln2 / alpha
-		s := testkit.Must(entropy.EntropicScale(t.Context(), metric.Same(line), alpha, nil))
+		s := testkit.Must(scale.Entropic(t.Context(), metric.Same(line), []float64{alpha}, nil))[0]
 		if s.Hi > want || s.Lo < want-2.0/400 {
 			t.Errorf("alpha %v: scale %v of a grid, want %v", alpha, s.Interval, want)
 		}
@@ -47,7 +47,7 @@ func TestLeastOfFunctions_HasAWitness(t *testing.T) {
 	f := testkit.Must(metric.NewPoints(points, metric.Chebyshev{}))
 	const last = 32 * math.Ln2 // 2k k ln(2)
 	for _, c := range []struct{ alpha, least float64 }{{last * 0.999, 0.25}, {last * 1.001, 0.2}} {
-		s := testkit.Must(entropy.EntropicScale(t.Context(), metric.Same(f), c.alpha, nil))
+		s := testkit.Must(scale.Entropic(t.Context(), metric.Same(f), []float64{c.alpha}, nil))[0]
 		if got := leastOfFunctions(1, c.alpha); got != c.least || (got <= s.Lo) != (c.alpha < last) {
 			t.Errorf("alpha %v: %v, want %v; scale of the witness %v", c.alpha, got, c.least, s.Interval)
 		}

@@ -5,20 +5,20 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/metric"
+	"gonum.org/v1/gonum/stat"
 )
 
 // family is a family of spaces, one for each dimension, whose optimal accuracy A and
 // entropic scale s are a power of alpha up to constants.
 type family struct {
 	name, file string
-	accuracy   func(dim int, alpha float64) (entropy.Interval, error)
+	accuracy   func(dim int, alpha float64) (scale.Interval, error)
 	least      func(dim int, alpha float64) float64 // at most s
 	exponent   func(dim int) float64                // of alpha, in the paper
 	dims       []int
@@ -30,19 +30,19 @@ type family struct {
 
 var (
 	balls = family{
-		name: "the unit ball", file: "bsv24-balls.png", accuracy: entropy.BallAccuracy, least: leastOfBall, dims: []int{1, 2, 10},
+		name: "the unit ball", file: "bsv24-balls.png", accuracy: families.BallAccuracy, least: leastOfBall, dims: []int{1, 2, 10},
 		exponent: func(int) float64 { return -1 },
 		scaled:   func(context.Context) (metric.Finite, error) { return segment(-1, 1, 800) },
 		solved:   func(context.Context) (metric.Finite, error) { return segment(-1, 1, 64) },
 	}
 	measures = family{
-		name: "measures on [0,1]^d", file: "bsv24-measures.png", accuracy: entropy.MeasuresAccuracy, least: leastOfMeasures, dims: []int{1, 2, 3},
+		name: "measures on [0,1]^d", file: "bsv24-measures.png", accuracy: families.MeasuresAccuracy, least: leastOfMeasures, dims: []int{1, 2, 3},
 		exponent: overDim, why: "in the plane the upper end here has a logarithm that the paper's has not",
 		scaled: func(ctx context.Context) (metric.Finite, error) { return measureNet(ctx, 5, 8) },
 		solved: func(ctx context.Context) (metric.Finite, error) { return measureNet(ctx, 4, 4) },
 	}
 	lipschitz = family{
-		name: "Lipschitz functions on [0,1]^d", file: "bsv24-lipschitz.png", accuracy: entropy.LipschitzAccuracy, least: leastOfFunctions, dims: []int{1, 2, 3},
+		name: "Lipschitz functions on [0,1]^d", file: "bsv24-lipschitz.png", accuracy: families.LipschitzAccuracy, least: leastOfFunctions, dims: []int{1, 2, 3},
 		exponent: overDim,
 		scaled:   func(context.Context) (metric.Finite, error) { return functions(4) },
 		solved:   func(context.Context) (metric.Finite, error) { return functions(3) },
@@ -91,7 +91,7 @@ func (f family) run(ctx context.Context, r *exhibit.Run) error {
 		return &demo.Chart{Title: f.name + ": " + what, X: "alpha", Y: "accuracy, scale", LogX: true, LogY: true,
 			Note: "Bands enclose what they are for, lines are their middle. A finite subset has at most twice the accuracy, and at most the scale."}
 	}
-	accuracy, scale := title("optimal accuracy A"), title("entropic scale s")
+	accuracy, entropic := title("optimal accuracy A"), title("entropic scale s")
 	alphas := levels(0.1, 1e8, math.Pow(10, 0.25))
 	for _, dim := range f.dims {
 		const upTo = 20 // the constant between the ends of A
@@ -109,7 +109,7 @@ func (f family) run(ctx context.Context, r *exhibit.Run) error {
 			s.Lo, s.Hi = append(s.Lo, f.least(dim, alpha)), append(s.Hi, 8*half.Hi) // Theorem 3.1
 		}
 		accuracy.Series = append(accuracy.Series, band(fmt.Sprintf("d = %d", dim), alphas, a.Lo, a.Hi))
-		scale.Series = append(scale.Series, band(fmt.Sprintf("d = %d", dim), alphas, s.Lo, s.Hi))
+		entropic.Series = append(entropic.Series, band(fmt.Sprintf("d = %d", dim), alphas, s.Lo, s.Hi))
 		say := func(what string, ends demo.Series) {
 			low, high, want := exponent(alphas, ends.Lo, 1e4), exponent(alphas, ends.Hi, 1e4), f.exponent(dim)
 			r.Say(exhibit.Claim{Claim: fmt.Sprintf("exponent of alpha, d = %d: %s", dim, what), Paper: want,
@@ -129,10 +129,10 @@ func (f family) run(ctx context.Context, r *exhibit.Run) error {
 		}
 		r.Say(c)
 	}
-	if err := f.finite(ctx, r, accuracy, scale); err != nil {
+	if err := f.finite(ctx, r, accuracy, entropic); err != nil {
 		return err
 	}
-	return r.WriteCharts(f.file, accuracy, scale)
+	return r.WriteCharts(f.file, accuracy, entropic)
 }
 
 // band is a series between two others.
@@ -145,13 +145,13 @@ func band(name string, x, lo, hi []float64) demo.Series {
 }
 
 // finite computes the entropic scale and the optimum of finite subsets at d = 1.
-func (f family) finite(ctx context.Context, r *exhibit.Run, accuracy, scale *demo.Chart) error {
+func (f family) finite(ctx context.Context, r *exhibit.Run, accuracy, entropic *demo.Chart) error {
 	space, err := f.scaled(ctx)
 	if err != nil {
 		return err
 	}
 	alphas := levels(2, 16, math.Sqrt2)
-	scales, err := entropy.EntropicScales(ctx, metric.Same(space), alphas, &entropy.Options{Nodes: 2000})
+	scales, err := scale.Entropic(ctx, metric.Same(space), alphas, &scale.Options{Nodes: 2000})
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (f family) finite(ctx context.Context, r *exhibit.Run, accuracy, scale *dem
 			under++
 		}
 	}
-	scale.Series = append(scale.Series, found)
+	entropic.Series = append(entropic.Series, found)
 	r.Say(exhibit.Claim{Claim: fmt.Sprintf("s of %d points, d = 1, is at most 8 A(alpha/2)", space.Len()), Paper: "at every alpha (Theorem 3.1)",
 		Here: fmt.Sprintf("%d of %d", under, len(alphas)), Verdict: exhibit.If(under == len(alphas), exhibit.Holds)})
 
@@ -235,7 +235,7 @@ func measureNet(ctx context.Context, n, m int) (metric.Finite, error) {
 	if err != nil {
 		return nil, err
 	}
-	net, err := entropy.MeasureNet(ctx, line, m)
+	net, err := families.MeasureNet(ctx, line, m)
 	if err != nil {
 		return nil, err
 	}

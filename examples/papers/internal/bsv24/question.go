@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/lp"
@@ -100,11 +100,11 @@ func quotient(ctx context.Context, n int, c, d float64) (float64, error) {
 		return 0, err
 	}
 	b := metric.Bimetric{Privacy: privacy, Utility: utility}
-	s, err := entropy.EntropicScale(ctx, b, c, nil)
+	s, err := scale.Entropic(ctx, b, []float64{c}, nil)
 	if err != nil {
 		return 0, err
 	}
-	so, err := entropy.DiametricScale(ctx, b, d, nil)
+	so, err := scale.Diametric(ctx, b, []float64{d}, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -112,7 +112,7 @@ func quotient(ctx context.Context, n int, c, d float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return best.DualBound / (s.Hi + so.Hi), nil
+	return best.DualBound / (s[0].Hi + so[0].Hi), nil
 }
 
 // proved is what the closed star at the first point proves of the quotient at c + d =

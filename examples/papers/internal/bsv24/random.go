@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/metric"
@@ -14,16 +14,16 @@ import (
 
 // figures are the scales behind the bounds of the paper at one level.
 type figures struct {
-	entropic2, diametric2 entropy.Interval // at 2 alpha, for lower bounds
-	entropic3, diametric7 entropy.Interval // at alpha/3 and alpha/7, for upper ones
+	entropic2, diametric2 scale.Interval // at 2 alpha, for lower bounds
+	entropic3, diametric7 scale.Interval // at alpha/3 and alpha/7, for upper ones
 }
 
 func measure(ctx context.Context, b metric.Bimetric, alpha float64) (figures, error) {
-	s, err := entropy.EntropicScales(ctx, b, []float64{alpha / 3, 2 * alpha}, nil)
+	s, err := scale.Entropic(ctx, b, []float64{alpha / 3, 2 * alpha}, nil)
 	if err != nil {
 		return figures{}, err
 	}
-	so, err := entropy.DiametricScales(ctx, b, []float64{alpha / 7, 2 * alpha}, nil)
+	so, err := scale.Diametric(ctx, b, []float64{alpha / 7, 2 * alpha}, nil)
 	if err != nil {
 		return figures{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -112,7 +113,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	}
 
 	// The bracket accepts all, and lies between the best of each.
-	bracket := testkit.Must(entropy.Accuracy(t.Context(), b, alpha, nil))
+	bracket := testkit.Must(entropy.Accuracy(t.Context(), b, []float64{alpha}, nil))[0]
 	bracket = testkit.Must(bracket.With(losses...))
 	if !(bracket.Lo <= opt.Objective && bracket.Lo <= bracket.Hi && opt.DualBound*(1-lossTol) <= bracket.Hi) {
 		t.Errorf("bracket %v, optimum in [%v, %v]", bracket, opt.DualBound, opt.Objective)
@@ -160,7 +161,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add("Tight", inf, m, err)
 
 	// Lemma 4.1 of BSV24: the standard mechanism on a net, by s(Z, alpha/3).
-	s := testkit.Must(entropy.EntropicScale(t.Context(), metric.Same(b.Privacy), alpha/3, nil))
+	s := testkit.Must(scale.Entropic(t.Context(), metric.Same(b.Privacy), []float64{alpha / 3}, nil))[0]
 	net := testkit.Must(metric.Net(t.Context(), b.Privacy, s.Hi, nil))
 	bound := testkit.Must(entropy.StandardBound(alpha, s.Hi))
 	stretch, _, _, _ := b.Lipschitz(t.Context()) // rho2 <= stretch*rho1
@@ -173,8 +174,8 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add("Standard on the net of Lemma 4.1", bound, m, err)
 
 	// Theorem 5.1 beyond ultrametrics: the relaxed mechanism, by s + (15k-1) s_o.
-	scale := testkit.Must(entropy.EntropicScale(t.Context(), b, directed.DivDown(alpha, 3), nil))
-	for _, o := range []exponential.RelaxedOptions{{}, {Tuned: true}, {Separation: max(scale.Hi, math.SmallestNonzeroFloat64), Accuracy: true}, {Accuracy: true, Tuned: true}} {
+	entropic := testkit.Must(scale.Entropic(t.Context(), b, []float64{directed.DivDown(alpha, 3)}, nil))[0]
+	for _, o := range []exponential.RelaxedOptions{{}, {Tuned: true}, {Separation: max(entropic.Hi, math.SmallestNonzeroFloat64), Accuracy: true}, {Accuracy: true, Tuned: true}} {
 		name := fmt.Sprintf("Relaxed %+v", o)
 		m, err := exponential.Relaxed(t.Context(), b, alpha, &o)
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -77,7 +79,7 @@ func TestLowerBounds_NoneIsBeatenByACount(t *testing.T) {
 				eps = 3 * math.Pow(50./3, float64(i-59)/60)
 			}
 			loss := countLoss(n, eps) * exact
-			w := testkit.Must(entropy.PrivateDataBound(t.Context(), two, n, eps))
+			w := testkit.Must(families.PrivateDataBound(t.Context(), two, n, eps))
 			proved := testkit.Must(w.Prove(t.Context(), two, eps*float64(n)))
 			cases++
 			if w.Value*float64(n) > loss || proved*float64(n) > loss {
@@ -117,14 +119,14 @@ func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 	for _, level := range append(levels(), 300, 1e4) {
 		// A number in [0,1], and Laplace noise cut off at the ends.
 		number := -math.Expm1(-level/2) / level
-		below("measures", level, testkit.Must(entropy.PrivateMeasureBound(t.Context(), two, level)).Value, number)
-		below("measures in W1", level, testkit.Must(entropy.PrivateTransportBound(t.Context(), two, level)).Value, number)
+		below("measures", level, testkit.Must(families.PrivateMeasureBound(t.Context(), two, level)).Value, number)
+		below("measures in W1", level, testkit.Must(families.PrivateTransportBound(t.Context(), two, level)).Value, number)
 		m := testkit.Must(measure.NewMeasure(domain, level, nil))
 		below("Measure.Bound", level, testkit.Must(m.Bound(t.Context(), nil)).Lower, number)
 		for dim := 1; dim <= 4; dim++ {
 			// Noise of density prop. to e^(-level ||z||), whose mean norm is dim/level.
 			d := float64(dim)
-			below("ball", level, testkit.Must(entropy.BallAccuracy(dim, level)).Lo, min(1, d/level))
+			below("ball", level, testkit.Must(families.BallAccuracy(dim, level)).Lo, min(1, d/level))
 			measures, functions := .5, .5
 			for k := 1.; k < 100; k++ {
 				// The same for the integrals of a distribution function over k cells, and
@@ -132,9 +134,9 @@ func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 				measures = min(measures, k/level+1/(2*k))
 				functions = min(functions, math.Pow(k, d)/level+1/(2*k))
 			}
-			below("functions", level, testkit.Must(entropy.LipschitzAccuracy(dim, level)).Lo, functions)
+			below("functions", level, testkit.Must(families.LipschitzAccuracy(dim, level)).Lo, functions)
 			if dim == 1 {
-				below("measures on the line", level, testkit.Must(entropy.MeasuresAccuracy(1, level)).Lo, measures)
+				below("measures on the line", level, testkit.Must(families.MeasuresAccuracy(1, level)).Lo, measures)
 			}
 		}
 		if level > 50 {
@@ -197,9 +199,9 @@ func TestLowerBounds_NoneIsBeatenByAProgram(t *testing.T) {
 			loss := optimum(b, alpha)
 			bounds := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))
 			bounds = append(bounds, testkit.Must(lp.LowerBound(t.Context(), b, alpha, r.Perm(n)[:1+r.IntN(n)])),
-				testkit.Must(entropy.Accuracy(t.Context(), b, alpha, nil)).Best(entropy.Lower),
-				entropy.Bound{Name: "s/8", Value: testkit.Must(entropy.EntropicScale(t.Context(), b, 2*alpha, nil)).Lo / 8},
-				entropy.Bound{Name: "s_o/5", Value: testkit.Must(entropy.DiametricScale(t.Context(), b, 2*alpha, nil)).Lo / 5})
+				testkit.Must(entropy.Accuracy(t.Context(), b, []float64{alpha}, nil))[0].Best(entropy.Lower),
+				entropy.Bound{Name: "s/8", Value: testkit.Must(scale.Entropic(t.Context(), b, []float64{2 * alpha}, nil))[0].Lo / 8},
+				entropy.Bound{Name: "s_o/5", Value: testkit.Must(scale.Diametric(t.Context(), b, []float64{2 * alpha}, nil))[0].Lo / 5})
 			for _, l := range bounds {
 				if !(l.Value <= loss) {
 					t.Errorf("space %d, level %v: %v is above %v", i, alpha, l, loss)
@@ -216,11 +218,11 @@ func TestLowerBounds_NoneIsBeatenByAProgram(t *testing.T) {
 		f metric.Finite
 		m int
 	}{{space.Path(3, 1), 4}, {space.Simplex(3, 1), 5}, {space.Path(4, 1), 3}, {space.Path(2, 5), 16}, {cities(t, 5), 2}} {
-		net := testkit.Must(entropy.MeasureNet(t.Context(), c.f, c.m))
+		net := testkit.Must(families.MeasureNet(t.Context(), c.f, c.m))
 		tv, w1 := testkit.Must(net.TotalVariation(t.Context())), testkit.Must(net.Wasserstein(t.Context(), nil))
 		for _, eps := range levels() {
 			loss := optimum(metric.Bimetric{Privacy: tv, Utility: w1}, eps*float64(c.m))
-			w := testkit.Must(entropy.PrivateDataBound(t.Context(), c.f, c.m, eps))
+			w := testkit.Must(families.PrivateDataBound(t.Context(), c.f, c.m, eps))
 			for pairs := range c.f.Len() / 2 { // and witnesses of all sizes
 				w.Pairs = append(w.Pairs[:pairs:pairs], [2]int{2 * pairs, 2*pairs + 1})
 				if v := testkit.Must(w.Prove(t.Context(), c.f, eps*float64(c.m))); max(v, w.Value) > loss {
@@ -230,7 +232,7 @@ func TestLowerBounds_NoneIsBeatenByAProgram(t *testing.T) {
 		}
 	}
 	for _, depth := range []int{1, 2, 3} {
-		z := entropy.Baire{Arity: 2 + depth%2, Depth: depth,
+		z := families.Baire{Arity: 2 + depth%2, Depth: depth,
 			Privacy: func(k int) float64 { return 1 / float64(k) }, Utility: func(k int) float64 { return math.Exp2(-float64(k)) }}
 		b := testkit.Must(z.Space())
 		for _, alpha := range levels() {

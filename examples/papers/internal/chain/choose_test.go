@@ -48,7 +48,7 @@ func TestChain_Choose(t *testing.T) {
 func TestChain_MostPrivate(t *testing.T) {
 	for _, s := range corpus(t, testkit.Sweep(10, 30)) {
 		diameter, _, _, _ := metric.Diameter(t.Context(), s.Utility)
-		if least, _, _, _ := metric.MinDistance(t.Context(), s.Privacy); least == 0 && !s.OneMetric() || diameter == 0 {
+		if least, _, _, _ := metric.NewIndex(s.Privacy).MinDistance(t.Context()); least == 0 && !s.OneMetric() || diameter == 0 {
 			continue // no finite level, or no loss
 		}
 		for _, gamma := range []float64{0.1, 0.4} {

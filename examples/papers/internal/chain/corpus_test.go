@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -150,14 +150,14 @@ func grid(n int) metric.Finite {
 // measures are the probability measures on three points of a line in steps of
 // 1/4: private measures at their smallest.
 func measures(t testing.TB) metric.Bimetric {
-	net := testkit.Must(entropy.MeasureNet(t.Context(), space.Path(3, 1), 4))
+	net := testkit.Must(families.MeasureNet(t.Context(), space.Path(3, 1), 4))
 	tv := testkit.Must(net.TotalVariation(t.Context()))
 	w1 := testkit.Must(net.Wasserstein(t.Context(), nil))
 	return metric.Bimetric{Privacy: tv, Utility: w1}
 }
 
 func baire(t testing.TB, n int) metric.Bimetric {
-	b, err := entropy.Baire{
+	b, err := families.Baire{
 		Depth:   int(math.Log2(float64(n))),
 		Privacy: func(k int) float64 { return 1 / float64(k) },
 		Utility: func(k int) float64 { return math.Exp2(-float64(k)) },

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -39,7 +39,7 @@ func TestChain_PrivateMeasures(t *testing.T) {
 				name := fmt.Sprintf("%s, %v, alpha=%g", s.name, d, alpha)
 				m := testkit.Must(measure.NewMeasure(d, alpha, &measure.MeasureOptions{Estimator: measure.Nearest}))
 				b := testkit.Must(m.Bound(t.Context(), nil))
-				floor := testkit.Must(entropy.PrivateMeasureBound(t.Context(), f, alpha))
+				floor := testkit.Must(families.PrivateMeasureBound(t.Context(), f, alpha))
 				if p, err := floor.Prove(t.Context(), f, alpha); p != floor.Value || err != nil {
 					t.Errorf("%s: %v is proved %v (%v)", name, floor.Value, p, err)
 				}
@@ -75,7 +75,7 @@ func synthesise(t *testing.T, name string, d *measure.Domain[int]) {
 		b := testkit.Must(m.Bound(t.Context(), &measure.BoundOptions{Draws: -1}))
 		s := testkit.Must(measure.NewSynthesizer(d, eps, nil))
 		least := testkit.Must(s.LowerBound(t.Context(), records))
-		floor := testkit.Must(entropy.PrivateDataBound(t.Context(), f, records, eps))
+		floor := testkit.Must(families.PrivateDataBound(t.Context(), f, records, eps))
 		if !(floor.Value <= b.Nearest && least <= b.Nearest && s.Guarantee().Alpha() <= eps) {
 			t.Errorf("%s, %v, %d records at eps=%g: at least %v or %v, at most %v; %v", name, d, records, eps, floor.Value, least, b.Nearest, s.Guarantee())
 		}
@@ -129,12 +129,12 @@ func TestChain_MeasureNet(t *testing.T) {
 		f metric.Finite
 		m int
 	}{{space.Path(3, 1), 4}, {space.Simplex(3, 1), 4}, {space.Path(2, 5), 12}, {cities(t, 4), 3}} {
-		net := testkit.Must(entropy.MeasureNet(t.Context(), c.f, c.m))
+		net := testkit.Must(families.MeasureNet(t.Context(), c.f, c.m))
 		tv := testkit.Must(net.TotalVariation(t.Context()))
 		w1 := testkit.Must(net.Wasserstein(t.Context(), nil))
 		for _, eps := range []float64{0.1, 1, 4} {
 			opt := testkit.Must(lp.Optimal(t.Context(), metric.Bimetric{Privacy: tv, Utility: w1}, eps*float64(c.m), nil))
-			floor := testkit.Must(entropy.PrivateDataBound(t.Context(), c.f, c.m, eps))
+			floor := testkit.Must(families.PrivateDataBound(t.Context(), c.f, c.m, eps))
 			radius, _, _ := metric.Radius(t.Context(), w1)
 			if !(0 < floor.Value && floor.Value <= opt.Objective && opt.DualBound <= radius) {
 				t.Errorf("%d measures, eps=%g: bound %v, optimum [%v, %v], radius %v", net.Len(), eps, floor.Value, opt.DualBound, opt.Objective, radius)
@@ -153,7 +153,7 @@ func TestChain_LineMinimax(t *testing.T) {
 	}
 	two, line := space.Path(2, 1), testkit.Must(metric.Scaled(space.Path(33, 1), 1./32))
 	for _, beta := range betas {
-		w := testkit.Must(entropy.PrivateTransportBound(t.Context(), two, beta))
+		w := testkit.Must(families.PrivateTransportBound(t.Context(), two, beta))
 		opt := testkit.Must(lp.Optimal(t.Context(), metric.Same(line), beta, &lp.Options{Tolerance: 1e-8}))
 		if !(w.Value <= opt.DualBound && w.Value >= opt.Objective*(1-1e-4)) {
 			t.Errorf("level %v: %v, the program is in [%v, %v]", beta, w.Value, opt.DualBound, opt.Objective)

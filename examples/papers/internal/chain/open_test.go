@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
@@ -99,13 +99,13 @@ func (q question) quotient(t testing.TB, p pairOfMetrics) float64 {
 	b := p.space()
 	opt, err := lp.Optimal(t.Context(), b, 1, &lp.Options{Tolerance: 1e-4, Workers: 1})
 	ok(t, err)
-	s, err := entropy.EntropicScale(t.Context(), b, q.entropic, &entropy.Options{Workers: 1})
+	s, err := scale.Entropic(t.Context(), b, []float64{q.entropic}, &scale.Options{Workers: 1})
 	ok(t, err)
-	sum := s.Hi + 1
+	sum := s[0].Hi + 1
 	if q.diametric > 0 {
-		so, err := entropy.DiametricScale(t.Context(), b, q.diametric, &entropy.PassOptions{Workers: 1})
+		so, err := scale.Diametric(t.Context(), b, []float64{q.diametric}, &scale.Options{Workers: 1})
 		ok(t, err)
-		sum = s.Hi + so.Hi
+		sum = s[0].Hi + so[0].Hi
 	}
 	if sum == 0 {
 		return 0
@@ -146,7 +146,7 @@ func (q question) start(rng *rand.Rand, n int) pairOfMetrics {
 			}
 			return 1
 		})
-		scale(d, math.Exp(4*rng.Float64()-1))
+		stretch(d, math.Exp(4*rng.Float64()-1))
 		return d
 	}
 	p := pairOfMetrics{n: n, rho1: draw(), rho2: draw()}
@@ -223,7 +223,7 @@ func (q question) step(rng *rand.Rand, p pairOfMetrics) pairOfMetrics {
 				set(i, k, d[i*n+k]*by)
 			}
 		case 2: // all
-			scale(d, by)
+			stretch(d, by)
 		case 3: // one distance becomes another
 			if k != l {
 				set(i, j, d[k*n+l])
@@ -241,7 +241,7 @@ func (q question) step(rng *rand.Rand, p pairOfMetrics) pairOfMetrics {
 	return out
 }
 
-func scale(d []float64, by float64) {
+func stretch(d []float64, by float64) {
 	for i := range d {
 		d[i] *= by
 	}

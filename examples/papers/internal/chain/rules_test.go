@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -27,11 +27,11 @@ func TestRules_OfTheDoc(t *testing.T) {
 		var logs []float64
 		for alpha := 0.25; alpha < 40; alpha *= 2 {
 			accuracy := func(b metric.Bimetric) *lp.Solution { return testkit.Must(lp.Optimal(t.Context(), b, alpha, nil)) }
-			entropic := func(b metric.Bimetric) entropy.Scale {
-				return testkit.Must(entropy.EntropicScale(t.Context(), b, alpha, nil))
+			entropic := func(b metric.Bimetric) scale.Scale {
+				return testkit.Must(scale.Entropic(t.Context(), b, []float64{alpha}, nil))[0]
 			}
-			diametric := func(b metric.Bimetric) entropy.Scale {
-				return testkit.Must(entropy.DiametricScale(t.Context(), b, alpha, nil))
+			diametric := func(b metric.Bimetric) scale.Scale {
+				return testkit.Must(scale.Diametric(t.Context(), b, []float64{alpha}, nil))[0]
 			}
 			a, part, other, product := accuracy(metric.Same(z)), accuracy(metric.Same(sub)), accuracy(metric.Same(y)), accuracy(metric.Same(sums))
 			if part.DualBound > 2*a.Objective {
@@ -44,14 +44,14 @@ func TestRules_OfTheDoc(t *testing.T) {
 			if entropic(b).Lo > entropic(two).Hi || diametric(b).Lo > diametric(two).Hi {
 				t.Errorf("seed %d, alpha %v: a subset has larger scales", seed, alpha)
 			}
-			outer := testkit.Must(entropy.OuterScale(t.Context(), z, alpha, nil))
+			outer := testkit.Must(scale.Outer(t.Context(), z, []float64{alpha}, nil))[0]
 			s := entropic(metric.Same(z))
 			if s.Lo > 2*outer.Hi {
 				t.Errorf("seed %d, alpha %v: entropic %v, outer %v", seed, alpha, s, outer.Interval)
 			}
 			for _, g := range []float64{0.5, 1, 2} {
-				all := testkit.Must(entropy.Packing(t.Context(), z, nil, s.Hi, nil))
-				net := testkit.Must(entropy.Packing(t.Context(), z, nil, g, nil))
+				all := testkit.Must(scale.Packing(t.Context(), z, nil, s.Hi, nil))
+				net := testkit.Must(scale.Packing(t.Context(), z, nil, g, nil))
 				if float64(all.Lo) > float64(net.Hi)*math.Exp(alpha*g) {
 					t.Errorf("seed %d, alpha %v: N(s) = %d, N(%v) = %d", seed, alpha, all.Lo, g, net.Hi)
 				}

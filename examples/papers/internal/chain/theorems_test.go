@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -40,8 +41,8 @@ func TestTheorems(t *testing.T) {
 			}
 		}
 		scales := func(b metric.Bimetric, c, d float64) (s, so float64) {
-			return testkit.Must(entropy.EntropicScale(t.Context(), b, c, nil)).Hi,
-				testkit.Must(entropy.DiametricScale(t.Context(), b, d, nil)).Hi
+			return testkit.Must(scale.Entropic(t.Context(), b, []float64{c}, nil))[0].Hi,
+				testkit.Must(scale.Diametric(t.Context(), b, []float64{d}, nil))[0].Hi
 		}
 		c := 0.45 * r.Float64()
 		d := (0.49 - c) * r.Float64()

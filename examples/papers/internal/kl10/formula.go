@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/random"
@@ -31,7 +31,7 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 	if err != nil {
 		return err
 	}
-	mass, _, err := entropy.BallMass(ctx, points, uniform, t.Gamma/2, nil)
+	mass, _, err := scale.BallMass(ctx, points, uniform, t.Gamma/2, nil)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func TestParts(t *testing.T) {
 		if err != nil || far > 2 {
 			t.Errorf("%s: privacy distances up to %v, %v", s.name, far, err)
 		}
-		near, _, _, err := metric.MinDistance(t.Context(), b.Utility)
+		near, _, _, err := metric.NewIndex(b.Utility).MinDistance(t.Context())
 		if err != nil || (near < 0.2) != s.compact {
 			t.Errorf("%s: points %v apart, %v", s.name, near, err)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/lp"
@@ -14,10 +14,10 @@ import (
 )
 
 // level encloses eps* of a target.
-func level(ctx context.Context, b metric.Bimetric, t exponential.Target) (entropy.Interval, error) {
+func level(ctx context.Context, b metric.Bimetric, t exponential.Target) (scale.Interval, error) {
 	m, err := lp.MostPrivate(ctx, b, t, &lp.MostPrivateOptions{Tolerance: 1e-3})
 	if err != nil {
-		return entropy.Interval{}, err
+		return scale.Interval{}, err
 	}
 	return m.Level, nil
 }
