@@ -87,9 +87,17 @@ func (s *sightings) read(pcs []uintptr) (look sighting) {
 	if n < 0 {
 		n = len(pcs)
 	}
-	callee := ""
+	var stack []runtime.Frame
 	for frames := runtime.CallersFrames(pcs[:n]); ; {
 		f, more := frames.Next()
+		stack = append(stack, f)
+		if !more {
+			break
+		}
+	}
+	callee := ""
+	for i := 0; i < len(stack); i++ {
+		f := stack[i]
 		if file, ok := strings.CutPrefix(f.File, root+"/"); ok && !strings.HasSuffix(file, "_test.go") {
 			at := sighting{file, f.Line, callee}
 			s.calls[at] = true
@@ -98,17 +106,24 @@ func (s *sightings) read(pcs []uintptr) (look sighting) {
 				look = at
 			}
 		}
-		if m := declared.FindStringSubmatch(f.Function); m != nil {
-			callee = m[1]
+		m := declared.FindStringSubmatch(f.Function)
+		if m == nil {
+			continue
 		}
-		if !more {
-			return look
+		callee = m[1]
+		// A literal has the context of the function that it is in: what calls the literal
+		// may have another.
+		if outer := strings.TrimSuffix(f.Function, m[3]); m[3] != "" && m[3] != "-fm" {
+			if k := slices.IndexFunc(stack[i:], func(g runtime.Frame) bool { return g.Function == outer }); k > 0 {
+				i += k
+			}
 		}
 	}
+	return look
 }
 
 // declared finds the name of a function, which function literals may be in.
-var declared = regexp.MustCompile(`\.(\w+)(\[\.\.\.\])?(\.func[\d.]+|\.\d+|-range\d+|-fm)*$`)
+var declared = regexp.MustCompile(`\.(\w+)(\[\.\.\.\])?((?:\.func[\d.]+|\.\d+|-range\d+|-fm)*)$`)
 
 // root is the folder of the module.
 var root = func() string {
@@ -155,7 +170,7 @@ var unwatched = map[string]map[string]string{
 		"lp/mostprivate.go":                         "start.separate run.try run.over separate.Optimal separate.FromWeights separate.Certify separate.Misses",
 		"lp/repair.go":                              "eachOutput.Chunks",
 		"lp/spanner.go":                             "Spanner.adversary search.solve",
-		"lp/start.go":                               "start.searched noise.remapped noise.family searched.LowerBounds",
+		"lp/start.go":                               "start.searched noise.remapped noise.family searched.LowerBounds remapped.family",
 		"mechanism/atlevel.go":                      "AtLevel.",
 		"mechanism/audit.go":                        "audit.auditPure auditDelta.auditPure",
 		"mechanism/composition.go":                  "audit.pure pure.pairs audit.check",
