@@ -153,7 +153,6 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOpti
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
 	c.star(ctx, c.cells, &c.proof)
 	deadline := began.Add(c.o.TimeLimit)
 	for _, m := range c.methods() {
@@ -395,18 +394,14 @@ func (c *chooser) constant(ctx context.Context, _ time.Duration) (*exponential.M
 
 // remapped is remapped noise in that time.
 func (c *chooser) remapped(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	ctx, cancel := context.WithTimeout(ctx, left)
-	defer cancel()
-	return c.problem.remapped(ctx, c.cells)
+	return c.problem.remapped(limit(ctx, left), c.cells)
 }
 
 // relaxed is the relaxed mechanism at the best separation and rate in that
 // time.
 func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	ctx, cancel := context.WithTimeout(ctx, left)
-	defer cancel()
 	o := &exponential.RelaxedOptions{Tuned: true, Prior: c.o.Prior, Unit: c.o.Unit, Workers: c.o.Workers}
-	m, err := exponential.Relaxed(ctx, c.b, c.alpha, o)
+	m, err := exponential.Relaxed(limit(ctx, left), c.b, c.alpha, o)
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,6 @@ func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
 	best, err := c.constant(ctx)
 	if err != nil {
 		return nil, err
@@ -171,7 +170,6 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 	n := p.n
 	sets, err := o.replacement(ctx, p) // whose distances are numbers
 	if err != nil {
-		p.close()
 		return nil, err
 	}
 	g := p.merge(constMerge)
@@ -196,7 +194,6 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 		c.kernel.Inside[v] = slices.Compact(in)
 	}
 	if err := p.memory(bytes(n, n) + c.kernel.Bytes()); err != nil {
-		p.close()
 		return nil, err
 	}
 	return c, nil
@@ -243,11 +240,11 @@ func (c *constProgram) search(ctx context.Context, s *ConstSolution, began time.
 				return level, !c.keep && c.ctx.Err() == nil, err
 			})
 		}
-		switch {
+		switch ended := c.ctx.Err(); { // before ctx: it may end between the two
 		case ctx.Err() != nil:
 			s.Status = StatusCanceled
 			return nil
-		case c.ctx.Err() != nil:
+		case ended != nil:
 			s.Status = StatusTimeLimit
 			return nil
 		case err != nil:

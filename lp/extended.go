@@ -121,9 +121,7 @@ func Extended(ctx context.Context, b metric.Bimetric, alpha float64, o *Extended
 	if err := e.defaults(o); err != nil {
 		return nil, err
 	}
-	var done context.CancelFunc
-	e.late, done = linger(ctx)
-	defer done()
+	e.late = linger(ctx)
 	e.s.lossUnit = metric.UnitOf(b.Utility)
 	if err := e.read(); err != nil {
 		return nil, err
@@ -301,9 +299,7 @@ func (e *extension) noise() []float64 {
 		return nil
 	}
 	if e.o.TimeLimit > 0 {
-		limited, cancel := context.WithTimeout(ctx, time.Duration(startShare*float64(e.o.TimeLimit)))
-		defer cancel()
-		ctx = limited
+		ctx = limit(ctx, time.Duration(startShare*float64(e.o.TimeLimit)))
 	}
 	n, m, c := float64(e.n), float64(len(e.o.Outputs)), noiseCells(e.n, len(e.o.Outputs))
 	// The masses of cells, distances, the game's answers, and the channel.

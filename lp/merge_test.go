@@ -24,7 +24,6 @@ func TestBudgets_CeilingOfAWayIsRoundedUp(t *testing.T) {
 			return step * float64(i+j)
 		})
 		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), .3, nil))
-		defer p.close()
 		way := new(big.Float).SetPrec(200).SetFloat64(p.budget[1])
 		way.Add(way, big.NewFloat(p.budget[3+2]))
 		g := p.merge(0)

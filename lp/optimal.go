@@ -68,7 +68,6 @@ func optimal(ctx context.Context, op string, b metric.Bimetric, alpha float64, o
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
 	g := p.merge(p.o.Tolerance / mergeShare)
 	if err := g.admit(); err != nil {
 		return nil, err
@@ -132,8 +131,8 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 			err = g.solve(s, began)
 		}
 		refused := errors.As(err, &s.Refused) && s.Iterations > 0
-		switch {
-		case err != nil && !refused && !errors.Is(err, p.ctx.Err()) && p.late.Err() == nil:
+		switch ended := p.ctx.Err(); { // before ctx: it may end between the two
+		case err != nil && !refused && !errors.Is(err, ended) && p.late.Err() == nil:
 			return err
 		case s.Gap <= p.o.Tolerance:
 			s.Status = StatusOptimal
@@ -141,7 +140,7 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 		case ctx.Err() != nil:
 			s.Status = StatusCanceled
 			return nil
-		case p.ctx.Err() != nil:
+		case ended != nil:
 			s.Status = StatusTimeLimit
 			return nil
 		case refused:

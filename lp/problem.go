@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -21,10 +20,8 @@ type problem struct {
 	alpha float64
 	o     Options // with defaults
 	// ctx is that of the call, with the time limit. late is done a little
-	// later: what was found by then is made private and audited. close ends
-	// both.
+	// later: what was found by then is made private and audited.
 	ctx, late context.Context
-	close     context.CancelFunc
 	n, m      int // inputs, outputs
 
 	// budget is alpha*rho1 of every pair of inputs, rounded up.
@@ -59,31 +56,14 @@ func read(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *O
 	if err := p.memory(bytes(p.n, p.m)); err != nil {
 		return nil, err
 	}
-	p.late, p.close = linger(ctx)
+	p.late = linger(ctx)
 	if set.TimeLimit > 0 {
-		limited, cancel := context.WithTimeout(ctx, set.TimeLimit)
-		end := p.close
-		p.ctx, p.close = limited, func() { cancel(); end() }
+		p.ctx = limit(ctx, set.TimeLimit)
 	}
 	if err := p.distances(ctx); err != nil {
-		p.close()
 		return nil, err
 	}
 	return p, nil
-}
-
-// lateness is how long a call goes on where its context is done: enough for the
-// audit of some 300 inputs on two cores.
-const lateness = 200 * time.Millisecond
-
-// linger returns a context that is done a little after ctx is.
-func linger(ctx context.Context) (late context.Context, cancel context.CancelFunc) {
-	late, done := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lateness, done) })
-	return late, func() {
-		stop()
-		done()
-	}
 }
 
 // cause is err, or where that is for late what the context of the call says.

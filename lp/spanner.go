@@ -112,9 +112,7 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 	if err != nil {
 		return nil, err
 	}
-	var done context.CancelFunc
-	t.late, done = linger(ctx)
-	defer done()
+	t.late = linger(ctx)
 	if t.graph, err = metric.Spanner(ctx, b.Privacy, stretch); err != nil {
 		return nil, fault.Within(op, err)
 	}
@@ -190,7 +188,6 @@ func (t *spannerSearch) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
 	r, err := p.constant(ctx)
 	if err != nil {
 		return err

@@ -44,9 +44,7 @@ const (
 func (p *problem) start(s *Solution, began time.Time) {
 	ctx := p.ctx
 	if p.o.TimeLimit > 0 {
-		limited, cancel := context.WithTimeout(ctx, time.Duration(startShare*float64(p.o.TimeLimit)))
-		defer cancel()
-		ctx = limited
+		ctx = limit(ctx, time.Duration(startShare*float64(p.o.TimeLimit)))
 	}
 	c := p.cells(p.m, p.loss)
 	p.star(ctx, c, s)

@@ -51,7 +51,6 @@ func TestStart_HoldsTheOptimum(t *testing.T) {
 		if p.inputs() {
 			p.searched(t.Context(), s)
 		}
-		p.close()
 		certified(t, b, alpha, o.Prior, s)
 		lo, hi := simplexOptimum(t, b, alpha, o.Outputs, o.Prior)
 		if s.DualBound > hi || s.Objective < lo {
@@ -87,7 +86,6 @@ func TestStart_StarsAreRoundedDown(t *testing.T) {
 		p := testkit.Must(read(t.Context(), "test", metric.Same(space.Simplex(k, 1)), alpha, o))
 		s := &Solution{Objective: 1}
 		p.star(t.Context(), p.cells(p.m, p.loss), s)
-		p.close()
 		_, most := exact.ExpBounds(big.NewFloat(alpha), 200)
 		others := wide(float64(k - 1))
 		want := wide(0).Quo(others, wide(0).Add(others, most))
@@ -109,7 +107,6 @@ func TestStart_LossIsRoundedUp(t *testing.T) {
 		}
 		p := testkit.Must(read(t.Context(), "test", metric.Bimetric{Privacy: space.Simplex(1, 1)}, 1, &Options{
 			Outputs: []int{0, 1}, Loss: func(_, y int) float64 { return float64(y) }}))
-		defer p.close()
 		got := testkit.Must(p.lossOf(testkit.Must(mechanism.FromLogWeights(t.Context(), 1, 2, []float64{0, ratio}, nil))))
 		least, _ := exact.ExpBounds(big.NewFloat(ratio), 200)
 		want := wide(0).Quo(least, wide(0).Add(least, wide(1)))
@@ -155,7 +152,6 @@ func TestStart_SnapsNoise(t *testing.T) {
 		s := &Solution{Prior: distribution(nil, p.n)}
 		s.keep(testkit.Must(p.constant(t.Context())))
 		p.start(s, time.Now())
-		p.close()
 		if m := testkit.Must(p.family(t.Context(), p.cells(p.m, p.loss), exponential.Snapped)); s.Method != exponential.MethodSnapped ||
 			s.Channel.Guarantee() != m.Guarantee() || s.Output(7) != p.o.Outputs[7] || s.Gap > .7 {
 			t.Errorf("%v", s)
@@ -163,7 +159,6 @@ func TestStart_SnapsNoise(t *testing.T) {
 	}
 	testkit.Swept(t)
 	p := testkit.Must(read(t.Context(), "test", metric.Same(space.Halton(320)), 5, nil))
-	defer p.close()
 	s := &Solution{Prior: distribution(nil, p.n)}
 	s.keep(testkit.Must(p.constant(t.Context())))
 	if p.start(s, time.Now()); s.Method != exponential.MethodRemapped || s.Audited.Hi > 5 || s.Gap > .6 {

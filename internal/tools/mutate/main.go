@@ -4,8 +4,9 @@
 //
 // Mutants are drawn by a seed, package after package, in each a kind first and then
 // a place. One that does not compile is drawn again. The others go to the tests of
-// their package, of the nearest package above it with tests, and where package
-// directed is called to the watch on rounding, internal/outward; all with -short.
+// their package, of the nearest package above it with tests, where package directed is
+// called to the watch on rounding, internal/outward, and of the kind context to that of
+// internal/robust; all with -short.
 // The first that fails kills. One that takes longer than it may is killed too.
 //
 // The kinds that other tools have are here as well (arithmetic, comparisons,
@@ -348,6 +349,11 @@ func (r *runner) try(m Mutant) (by string, valid bool, err error) {
 	}
 	if exec.Command("go", "build", "-overlay", overlay, "-o", os.DevNull, m.pkg.ImportPath).Run() != nil {
 		return "", false, nil
+	}
+	if m.kind == "context" {
+		if by, err = r.test("the watch on contexts", []string{"-run", "^TestContexts_", "./internal/robust"}, overlay, "METRICDP_LONG=1"); by != "" || err != nil {
+			return by, true, err
+		}
 	}
 	lines := strings.SplitAfter(string(src), "\n")
 	if strings.Contains(lines[m.line-1], "directed.") {
