@@ -212,19 +212,12 @@ var baire = entropy.Baire{
 }
 
 var tspCalls = []call{
-	{"tsp.OneTreeBound", tsp.OneTreeBound, []any{points, make([]float64, 5), tsp.Closed}},
-	{"tsp.HeldKarpBound", tsp.HeldKarpBound, []any{points, &tsp.HeldKarpOptions{}}},
 	{"tsp.CoveringIntegral", tsp.CoveringIntegral, []any{points}},
 	{"tsp.Fold", tsp.Fold, []any{points, tour}},
 	{"tsp.Folding.Locality", folding.Locality, []any{points}},
 	{"tsp.Folding.Locality", func(l tsp.Folding) (tsp.Locality, error) { return l.Locality(context.Background(), points) }, []any{*folding}},
-	{"tsp.Greedy", tsp.Greedy, []any{points, &tsp.GreedyOptions{}}},
-	{"tsp.Improve", tsp.Improve, []any{points, tour, &tsp.ImproveOptions{}}},
-	{"tsp.MST", tsp.MST, []any{points}},
-	{"tsp.DoubleTree", tsp.DoubleTree, []any{points, tsp.Closed}},
 	{"tsp.Solve", tsp.Solve, []any{points, &tsp.SolveOptions{}}},
-	{"tsp.SpaceFilling", tsp.SpaceFilling, []any{points, tsp.Hilbert, tsp.Closed}},
-	{"tsp.NewTour", tsp.NewTour, []any{points, []int{0, 1, 2, 3, 4}, tsp.Closed}},
+	{"tsp.SpaceFilling", tsp.SpaceFilling, []any{points, tsp.Closed}},
 	{"tsp.Tour.Open", tour.Open, []any{points}},
 	{"tsp.Tour.Open", func(t tsp.Tour) (*tsp.Tour, error) { return t.Open(points) }, []any{*tour}},
 
