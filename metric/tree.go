@@ -306,6 +306,8 @@ func (t *Tree) inRow(nodes []int) (order []int, joints []int32) {
 // pathMetric has its points in a row like an [Ultrametric], with the lowest
 // common ancestors in between.
 type pathMetric struct {
+	tree       *Tree
+	nodes      []int // of the points
 	order, pos []int
 	joints     rangeMax[int32]
 	depth      []exact.DD // of a point
@@ -324,8 +326,12 @@ func (t *Tree) pathMetric(nodes []int) *pathMetric {
 		depth[k] = ranked[rank[v]]
 	}
 	order, joints := t.inRow(nodes)
-	return &pathMetric{order, inverse(order), newRangeMax(joints), depth, ranked}
+	return &pathMetric{t, nodes, order, inverse(order), newRangeMax(joints), depth, ranked}
 }
+
+// Tree returns the tree and the nodes that the points are, for closed forms. Neither
+// must be modified.
+func (m *pathMetric) Tree() (t *Tree, nodes []int) { return m.tree, m.nodes }
 
 func (m *pathMetric) Len() int { return len(m.order) }
 

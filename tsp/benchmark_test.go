@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
 // bench times call on f, which returns what is to be reported besides.
@@ -30,7 +31,7 @@ func BenchmarkHeldKarpBound(b *testing.B) {
 			name = "random"
 		}
 		bench(b, name, f, func(b *testing.B) map[string]float64 {
-			h := testkit.Must(HeldKarpBound(b.Context(), f, nil))
+			h := testkit.Must(heldKarpBound(b.Context(), f, heldkarp.Options{}))
 			return map[string]float64{"iterations": float64(h.Iterations), "bound": h.Value}
 		})
 	}
@@ -65,18 +66,15 @@ func BenchmarkSolve(b *testing.B) {
 	}
 	solve("uniform", plane(100_000, 1), nil, ratio)
 	solve("general", testkit.Must(metric.Densify(b.Context(), plane(2000, 1))), nil, nil)
-	solve("path", plane(1000, 1), &SolveOptions{Kind: Path}, nil)
+	solve("path", plane(1000, 1), &SolveOptions{Kind: Open}, nil)
 }
 
 func BenchmarkTours(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		f := plane(n, 1)
 		for name, call := range map[string]func() error{
-			"OneTreeBound":  func() error { return second(OneTreeBound(b.Context(), f, nil, Closed)) },
-			"MST":           func() error { return second(MST(b.Context(), f)) },
-			"Greedy":        func() error { return second(Greedy(b.Context(), f, nil)) },
-			"Hilbert":       func() error { return second(SpaceFilling(b.Context(), f, Hilbert, Closed)) },
-			"Boustrophedon": func() error { return second(SpaceFilling(b.Context(), f, Boustrophedon, Closed)) },
+			"OneTree": func() error { return second(oneTreeBound(b.Context(), f, nil, Closed)) },
+			"Hilbert": func() error { return second(SpaceFilling(b.Context(), f, Closed)) },
 		} {
 			bench(b, name, f, func(b *testing.B) map[string]float64 {
 				if err := call(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
 type boundSpace struct {
@@ -44,18 +45,18 @@ func boundSpaces(n int, seed uint64) map[string]boundSpace {
 }
 
 // boundAll are the ways to a bound.
-var boundAll = map[string]func(context.Context, metric.Finite, Kind) (Bound, error){
-	"HeldKarpBound": func(ctx context.Context, f metric.Finite, kind Kind) (Bound, error) {
-		return HeldKarpBound(ctx, f, &HeldKarpOptions{Kind: kind})
+var boundAll = map[string]func(context.Context, metric.Finite, Kind) (heldkarp.Bound, error){
+	"HeldKarp": func(ctx context.Context, f metric.Finite, kind Kind) (heldkarp.Bound, error) {
+		return heldKarpBound(ctx, f, heldkarp.Options{Path: kind == Open})
 	},
-	"OneTreeBound": func(ctx context.Context, f metric.Finite, kind Kind) (Bound, error) {
-		return OneTreeBound(ctx, f, make([]float64, f.Len()), kind)
+	"OneTree": func(ctx context.Context, f metric.Finite, kind Kind) (heldkarp.Bound, error) {
+		return oneTreeBound(ctx, f, make([]float64, f.Len()), kind)
 	},
 	"tree": treeBound,
 }
 
-func treeBound(ctx context.Context, f metric.Finite, kind Kind) (Bound, error) {
-	return OneTreeBound(ctx, f, nil, kind)
+func treeBound(ctx context.Context, f metric.Finite, kind Kind) (heldkarp.Bound, error) {
+	return oneTreeBound(ctx, f, nil, kind)
 }
 
 // No bound passes the optimum, to the last bit where that is known exactly, and
@@ -65,7 +66,7 @@ func TestBound_IsAtMostTheShortestTour(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		for seed := range uint64(4) {
 			for name, s := range boundSpaces(n, seed) {
-				for _, kind := range []Kind{Closed, Path} {
+				for _, kind := range []Kind{Closed, Open} {
 					best := shortest(s.f, kind)
 					limit := best
 					if !s.exact {
@@ -77,9 +78,9 @@ func TestBound_IsAtMostTheShortestTour(t *testing.T) {
 						if err != nil || !(b.Value >= 0 && b.Value <= limit) {
 							t.Errorf("%s %s n=%d %v: %v, the optimum is %v (%v)", how, name, n, kind, b.Value, best, err)
 						}
-						if how == "HeldKarpBound" {
+						if how == "HeldKarp" {
 							value = b.Value
-							again, err := OneTreeBound(t.Context(), s.f, b.Multipliers, kind)
+							again, err := oneTreeBound(t.Context(), s.f, b.Multipliers, kind)
 							if err != nil || again.Value != value {
 								t.Errorf("%s n=%d %v: multipliers prove %v, not %v (%v)", name, n, kind, again.Value, value, err)
 							}
@@ -102,7 +103,7 @@ func TestBound_IsAtMostTheShortestTour(t *testing.T) {
 }
 
 // Any multipliers prove something true, also where rounding eats most of it.
-func TestOneTreeBound_HoldsForAnyMultipliers(t *testing.T) {
+func TestBound_HoldsForAnyMultipliers(t *testing.T) {
 	r := random.Seeded(3)
 	for n := 1; n <= 7; n++ {
 		for seed := range uint64(3) {
@@ -110,7 +111,7 @@ func TestOneTreeBound_HoldsForAnyMultipliers(t *testing.T) {
 				if !s.exact {
 					continue
 				}
-				for _, kind := range []Kind{Closed, Path} {
+				for _, kind := range []Kind{Closed, Open} {
 					best := shortest(s.f, kind)
 					for _, size := range []float64{0.3, 10, 1e9, 1e17, 1e300} {
 						pi := make([]float64, n)
@@ -121,7 +122,7 @@ func TestOneTreeBound_HoldsForAnyMultipliers(t *testing.T) {
 						for i := range pi {
 							pi[i] = max(-1e300, min(1e300, pi[i]/1e8+shift))
 						}
-						b, err := OneTreeBound(t.Context(), s.f, pi, kind)
+						b, err := oneTreeBound(t.Context(), s.f, pi, kind)
 						if err != nil || b.Value > best {
 							t.Errorf("%s n=%d %v size %v: %v above %v (%v)", name, n, kind, size, b.Value, best, err)
 						}
@@ -132,7 +133,7 @@ func TestOneTreeBound_HoldsForAnyMultipliers(t *testing.T) {
 	}
 }
 
-func TestHeldKarpBound_KnownValues(t *testing.T) {
+func TestBoundHeldKarp_KnownValues(t *testing.T) {
 	points := func(n int, at func(i int) []float64) metric.Finite {
 		pts := make([][]float64, n)
 		for i := range pts {
@@ -168,12 +169,12 @@ func TestHeldKarpBound_KnownValues(t *testing.T) {
 		{"two", lattice(2, 1), 2, 1, 0},
 		{"one", lattice(1, 1), 0, 0, 0},
 	} {
-		for kind, want := range map[Kind]float64{Closed: c.tour, Path: c.path} {
+		for kind, want := range map[Kind]float64{Closed: c.tour, Open: c.path} {
 			tol := c.tolerance
-			if kind == Path {
+			if kind == Open {
 				tol = min(tol, 1e-11)
 			}
-			b, err := HeldKarpBound(t.Context(), c.f, &HeldKarpOptions{Kind: kind, Upper: want})
+			b, err := heldKarpBound(t.Context(), c.f, heldkarp.Options{Path: kind == Open, Upper: want})
 			if err != nil || math.Abs(b.Value-want) > tol*want || tol == 0 && b.Iterations > 0 {
 				t.Errorf("%s %v: %v after %d iterations, want %v (%v)", c.name, kind, b.Value, b.Iterations, want, err)
 			}
@@ -182,14 +183,14 @@ func TestHeldKarpBound_KnownValues(t *testing.T) {
 }
 
 // Tours of Solve lie above and, being good, close.
-func TestHeldKarpBound_IsBelowToursAndNear(t *testing.T) {
+func TestBoundHeldKarp_IsBelowToursAndNear(t *testing.T) {
 	testkit.Slow(t)
 	for _, n := range []int{10, 130, 40}[:testkit.Sweep(2, 3)] {
 		for seed := range uint64(testkit.Sweep(1, 2)) {
 			for name, s := range boundSpaces(n, seed) {
-				for _, kind := range []Kind{Closed, Path} {
-					tour := testkit.Must(Solve(t.Context(), s.f, &SolveOptions{Kind: kind, Bound: BoundNone, Improve: ImproveOptions{Kicks: 200}}))
-					b, err := HeldKarpBound(t.Context(), s.f, &HeldKarpOptions{Kind: kind, Upper: tour.Length})
+				for _, kind := range []Kind{Closed, Open} {
+					tour := testkit.Must(Solve(t.Context(), s.f, &SolveOptions{Kind: kind, Bound: BoundNone, Kicks: 200}))
+					b, err := heldKarpBound(t.Context(), s.f, heldkarp.Options{Path: kind == Open, Upper: tour.Length})
 					if err != nil || b.Value > tour.Length {
 						t.Errorf("%s n=%d %v: bound %v above the tour %v (%v)", name, n, kind, b.Value, tour.Length, err)
 					}
@@ -210,7 +211,7 @@ func TestHeldKarpBound_IsBelowToursAndNear(t *testing.T) {
 }
 
 // In well-separated clusters the multipliers must move together.
-func TestHeldKarpBound_Clusters(t *testing.T) {
+func TestBoundHeldKarp_Clusters(t *testing.T) {
 	r := random.Seeded(7)
 	center := plane(10, 1).(*metric.Points[[]float64])
 	pts := make([][]float64, testkit.Sweep(250, 500))
@@ -219,7 +220,7 @@ func TestHeldKarpBound_Clusters(t *testing.T) {
 		pts[i] = []float64{c[0] + 0.005*r.NormFloat64(), c[1] + 0.005*r.NormFloat64()}
 	}
 	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
-	for _, kind := range []Kind{Closed, Path} {
+	for _, kind := range []Kind{Closed, Open} {
 		tour, err := Solve(t.Context(), f, &SolveOptions{Kind: kind})
 		if err != nil || tour.Gap() > 0.02 {
 			t.Errorf("%v: gap %v (%v)", kind, tour.Gap(), err)
@@ -227,34 +228,34 @@ func TestHeldKarpBound_Clusters(t *testing.T) {
 	}
 }
 
-func TestHeldKarpBound_IsRepeatable(t *testing.T) {
+func TestBoundHeldKarp_IsRepeatable(t *testing.T) {
 	for _, f := range []metric.Finite{plane(300, 1), plane(3000, 1), cube(300, 2, 10, metric.Manhattan{}, 1)} {
-		o := &HeldKarpOptions{Iterations: 50}
-		a := testkit.Must(HeldKarpBound(t.Context(), f, o))
-		b, _ := HeldKarpBound(t.Context(), f, o)
+		o := heldkarp.Options{Iterations: 50}
+		a := testkit.Must(heldKarpBound(t.Context(), f, o))
+		b, _ := heldKarpBound(t.Context(), f, o)
 		if a.Value != b.Value || a.Iterations != 50 || !slices.Equal(a.Multipliers, b.Multipliers) {
 			t.Errorf("%v and %v after %d iterations", a.Value, b.Value, a.Iterations)
 		}
 		none := testkit.Must(treeBound(t.Context(), f, Closed))
-		zeros := testkit.Must(OneTreeBound(t.Context(), f, make([]float64, f.Len()), Closed))
+		zeros := testkit.Must(oneTreeBound(t.Context(), f, make([]float64, f.Len()), Closed))
 		if none.Value != zeros.Value || !slices.Equal(none.Multipliers, zeros.Multipliers) {
 			t.Error("nil is not zeros:", none.Value, zeros.Value)
 		}
 		// Prim's algorithm on all pairs agrees with the kd-tree.
-		c, err := OneTreeBound(t.Context(), bare{f}, a.Multipliers, Closed)
+		c, err := oneTreeBound(t.Context(), bare{f}, a.Multipliers, Closed)
 		if err != nil || math.Abs(c.Value-a.Value) > 1e-12*a.Value {
 			t.Errorf("all pairs prove %v, not %v (%v)", c.Value, a.Value, err)
 		}
 	}
 }
 
-func TestHeldKarpBound_StopsWithTheContext(t *testing.T) {
+func TestBoundHeldKarp_StopsWithTheContext(t *testing.T) {
 	f := plane(500, 1)
 	m := testkit.Must(treeBound(t.Context(), f, Closed))
 	for _, at := range []int{1, 29, 200} {
 		ctx, cancel := context.WithCancel(context.Background())
 		last := 0
-		b, err := HeldKarpBound(ctx, f, &HeldKarpOptions{Progress: func(done, total int) {
+		b, err := heldKarpBound(ctx, f, heldkarp.Options{Progress: func(done, total int) {
 			if done != last+1 || total != 600 {
 				t.Fatalf("%d of %d after %d", done, total, last)
 			}
@@ -300,7 +301,7 @@ func TestBound_OfExtremeDistances(t *testing.T) {
 // that takes all rows whole and at either end half of the edges between each two of
 // their three ends: 3*14 + 2*(5+5+10)/2 = 62. A tour crosses the space between two
 // columns an even number of times, and so is longer; no ascent can close that gap.
-func TestHeldKarpBound_FallsShortOnRows(t *testing.T) {
+func TestBoundHeldKarp_FallsShortOnRows(t *testing.T) {
 	var xy [][]float64
 	for row := range 3 {
 		for x := range 15 {

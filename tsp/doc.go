@@ -7,20 +7,11 @@
 // measures (BSV22) a path through a space carries a mechanism on the line over to the
 // space.
 //
-// # Tours
+// # Tours and bounds
 //
-//   - [Solve]: a short tour with a lower bound. Begin here.
-//   - From scratch: [Greedy], the best start, [DoubleTree], at most twice the shortest, and
-//     [SpaceFilling], the fastest.
-//   - [Improve]: a better one from a given one.
-//   - [NewTour]: a tour of your own.
-//
-// # Bounds
-//
-//   - [HeldKarpBound]: no tour is shorter. [OneTreeBound] checks that, or is a fast bound
-//     itself.
+//   - [Solve]: a short tour with a lower bound ([Bound]). Begin here.
+//   - [SpaceFilling]: the fastest tour, of points with coordinates.
 //   - [CoveringIntegral]: some tour is no longer, from covering numbers alone.
-//   - [MST]: a minimum spanning tree.
 //
 // # The line
 //
@@ -31,7 +22,7 @@
 //
 // Lengths are rounded upward and bounds downward: LowerBound <= the shortest tour <= Length
 // holds for the exact sums of the float64 numbers that Distance returns. That does not take
-// the triangle inequality; the factor 2 of DoubleTree and the inequality of Fold do. Results
+// the triangle inequality; the inequality of Fold does. Results
 // depend on the metric and the options, Seed included, and on nothing else, unless TimeLimit
 // or ctx cuts the work short.
 //

@@ -33,41 +33,27 @@ func (a altered) Distance(i, j int) float64 {
 // Errors name the function, the argument, its index and value.
 func TestErrors_SayWhatIsWrong(t *testing.T) {
 	ctx, f, nan := t.Context(), plane(30, 1), math.NaN()
-	good := testkit.Must(NewTour(f, random.Seeded(1).Perm(30), Closed))
-	short, zero, few := &Tour{Order: []int{0, 1, 2}}, new(Tour), ImproveOptions{Neighbors: -1}
+	good := testkit.Must(newTour(f, random.Seeded(1).Perm(30), Closed))
+	short, zero := &Tour{Order: []int{0, 1, 2}}, new(Tour)
 	twice, beyond := slices.Clone(good.Order), slices.Clone(good.Order)
 	twice[7], beyond[7] = twice[3], 30
 	pi := make([]float64, 30)
 	pi[7] = nan
-	heldKarp := func(o HeldKarpOptions) error { return second(HeldKarpBound(ctx, f, &o)) }
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
-		{second(NewTour(f, short.Order, Closed)), "NewTour: order has size 3"},
-		{second(NewTour(f, twice, Closed)), "NewTour: order[7] = 7"},
-		{second(NewTour(f, beyond, Closed)), "NewTour: order[7] = 30"},
-		{second(NewTour(altered{bare{f}, good.Order[4], good.Order[5], nan}, good.Order, Closed)), "NewTour: 0 <= d(i,j) < Inf fails at i=29, j=19 by NaN"},
-		{second(NewTour(f, good.Order, 2)), "NewTour: kind = 2"},
-		{second(DoubleTree(ctx, f, -1)), "DoubleTree: kind = -1"},
 		{second(Solve(ctx, f, &SolveOptions{Kind: 2})), "Solve: kind = 2"},
-		{heldKarp(HeldKarpOptions{Kind: 2}), "HeldKarpBound: kind = 2"},
-		{second(OneTreeBound(ctx, f, nil, 2)), "OneTreeBound: kind = 2"},
+		{second((&Tour{Order: twice}).Open(f)), "Tour.Open: tour[7] = 7"},
+		{second((&Tour{Order: beyond}).Open(f)), "Tour.Open: tour[7] = 30"},
+		{second(Fold(altered{bare{f}, good.Order[4], good.Order[5], nan}, good)), "Fold: 0 <= d(i,j) < Inf fails at i=29, j=19 by NaN"},
+		{second(SpaceFilling(ctx, f, 2)), "SpaceFilling: kind = 2"},
 		{second(short.Open(f)), "Tour.Open: tour has size 3"},
 		{second(zero.Open(f)), "Tour.Open: tour has size 0"},
 		{second((*Tour)(nil).Open(f)), "Tour.Open: tour has size 0"},
-		{second(MST(ctx, space.Constant(0, 1))), "MST: f: empty input"},
-		{second(MST(ctx, altered{bare{f}, 3, 5, -1})), "MST: 0 <= d(i,j) < Inf fails at i=3, j=5 by 1"},
-		{second(MST(ctx, space.Constant(3, 1e305))), "MST: length[1] = 1e+305"},
-		{second(DoubleTree(ctx, altered{bare{f}, 3, 5, -1}, Closed)), "DoubleTree: 0 <= d(i,j) < Inf fails at i=3, j=5 by 1"},
 		{second(Solve(ctx, space.Constant(12, nan), nil)), "Solve: 0 <= d(i,j) < Inf fails"},
-		{second(Greedy(ctx, f, &GreedyOptions{Neighbors: -1})), "Greedy: Neighbors = -1"},
-		{second(SpaceFilling(ctx, bare{f}, Hilbert, Closed)), "SpaceFilling: f: metric has no coordinates"},
-		{second(SpaceFilling(ctx, f, 7, Closed)), "SpaceFilling: c = 7"},
-		{second(Improve(ctx, f, short, nil)), "Improve: t has size 3"},
-		{second(Improve(ctx, f, nil, nil)), "Improve: t has size 0"},
-		{second(Improve(ctx, f, good, &few)), "Improve: Neighbors = -1"},
-		{second(Solve(ctx, f, &SolveOptions{Improve: few})), "Solve: Neighbors = -1"},
+		{second(SpaceFilling(ctx, bare{f}, Closed)), "SpaceFilling: f: metric has no coordinates"},
+		{second(Solve(ctx, f, &SolveOptions{Neighbors: -1})), "Solve: Neighbors = -1"},
 		{second(Solve(ctx, f, &SolveOptions{Bound: 9})), "Solve: Bound = 9"},
 		{second(Fold(f, short)), "Fold: t has size 3"},
 		{second(Fold(f, nil)), "Fold: t has size 0"},
@@ -77,11 +63,6 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{second((&Folding{Order: good.Order, Position: make([]float64, 30), Rank: twice}).Locality(ctx, f)), "Folding.Locality: Rank[7]"},
 		{second(CoveringIntegral(ctx, space.Constant(0, 1))), "CoveringIntegral: f: empty input"},
 		{second(CoveringIntegral(ctx, space.Constant(5, nan))), "CoveringIntegral: 0 <= d(i,j) < Inf fails at i=0, j=1 by NaN"},
-		{heldKarp(HeldKarpOptions{Upper: nan}), "HeldKarpBound: Upper = NaN"},
-		{heldKarp(HeldKarpOptions{Iterations: -1}), "HeldKarpBound: Iterations = -1"},
-		{heldKarp(HeldKarpOptions{Neighbors: -1}), "HeldKarpBound: Neighbors = -1"},
-		{second(OneTreeBound(ctx, f, []float64{}, Closed)), "OneTreeBound: multipliers has size 0"},
-		{second(OneTreeBound(ctx, f, pi, Closed)), "OneTreeBound: multipliers[7] = NaN"},
 	} {
 		if c.err == nil || !strings.HasPrefix(c.err.Error(), "tsp: "+c.want) {
 			t.Errorf("%v, want %s", c.err, c.want)
@@ -90,7 +71,7 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	for _, n := range []int{100, 3000} {
-		if _, err := MST(done, plane(n, 1)); !errors.Is(err, context.Canceled) {
+		if _, err := Solve(done, plane(n, 1), nil); !errors.Is(err, context.Canceled) {
 			t.Error(n, err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func Example() {
 	ctx := context.Background()
 	f := grid(8, 8)
-	path, err := tsp.Solve(ctx, f, &tsp.SolveOptions{Kind: tsp.Path})
+	path, err := tsp.Solve(ctx, f, &tsp.SolveOptions{Kind: tsp.Open})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,23 +54,9 @@ func grid(w, h int) metric.Finite {
 	return f
 }
 
-func ExampleNewTour() {
-	t, err := tsp.NewTour(grid(2, 2), []int{0, 1, 3, 2}, tsp.Closed)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(t)
-
-	_, err = tsp.NewTour(grid(2, 2), []int{0, 1, 3, 1}, tsp.Closed)
-	fmt.Println(err)
-	// Output:
-	// closed tour of 4 points, length 4
-	// tsp: NewTour: order[3] = 1, want each index once
-}
-
 func ExampleTour_Open() {
 	f := grid(3, 1)
-	closed, err := tsp.NewTour(f, []int{1, 2, 0}, tsp.Closed)
+	closed, err := tsp.Solve(context.Background(), f, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -82,69 +68,13 @@ func ExampleTour_Open() {
 	// Output: 4 [0 1 2] 2
 }
 
-func ExampleMST() {
-	t, err := tsp.MST(context.Background(), grid(3, 2))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for i := 1; i < t.Len(); i++ {
-		fmt.Print(i, "-", t.Parent(i), " ")
-	}
-	fmt.Println("root", t.Root())
-	// Output: 1-0 2-1 3-0 4-1 5-2 root 0
-}
-
-func ExampleDoubleTree() {
-	t, err := tsp.DoubleTree(context.Background(), grid(4, 1), tsp.Closed)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(t)
-	fmt.Println(t.Order)
-	// Output:
-	// closed tour of 4 points, length 6, bound 3: at most 100 % longer than the shortest
-	// [0 1 2 3]
-}
-
-func ExampleGreedy() {
-	t, err := tsp.Greedy(context.Background(), grid(5, 1), &tsp.GreedyOptions{Kind: tsp.Path})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(t.Order, t.Length)
-	// Output: [0 1 2 3 4] 4
-}
-
 func ExampleSpaceFilling() {
-	f := grid(4, 4)
-	for _, c := range []tsp.Curve{tsp.Hilbert, tsp.Boustrophedon} {
-		t, err := tsp.SpaceFilling(context.Background(), f, c, tsp.Path)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(t.Order[:8], t.Length)
-	}
-	// Output:
-	// [0 1 5 4 8 12 13 9] 15
-	// [0 1 4 5 8 9 12 13] 17.485281374238575
-}
-
-func ExampleImprove() {
-	f := grid(10, 10)
-	rows := make([]int, 100) // row by row, always from the left
-	for i := range rows {
-		rows[i] = i
-	}
-	t, err := tsp.NewTour(f, rows, tsp.Closed)
+	t, err := tsp.SpaceFilling(context.Background(), grid(4, 4), tsp.Open)
 	if err != nil {
 		log.Fatal(err)
 	}
-	better, err := tsp.Improve(context.Background(), f, t, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.1f, then %v\n", t.Length, better.Length)
-	// Output: 184.2, then 100
+	fmt.Println(t.Order[:8], t.Length)
+	// Output: [0 1 5 4 8 12 13 9] 15
 }
 
 // Words have no coordinates; tours need none.
@@ -154,7 +84,7 @@ func ExampleSolve() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	t, err := tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Path})
+	t, err := tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Open})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -167,7 +97,7 @@ func ExampleSolve() {
 
 func ExampleFold() {
 	f := grid(3, 2)
-	t, err := tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Path})
+	t, err := tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Open})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -185,7 +115,7 @@ func ExampleFold() {
 
 func ExampleFolding_Locality() {
 	f := grid(32, 32)
-	t, err := tsp.SpaceFilling(context.Background(), f, tsp.Hilbert, tsp.Path)
+	t, err := tsp.SpaceFilling(context.Background(), f, tsp.Open)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -217,31 +147,11 @@ func ExampleCoveringIntegral() {
 
 // A tour of 25 unit edges would visit as many black as white points of the
 // chessboard, so one edge must be a diagonal. The bound proves it.
-func ExampleHeldKarpBound() {
-	f := grid(5, 5)
-	b, err := tsp.HeldKarpBound(context.Background(), f, nil)
+func ExampleBound() {
+	t, err := tsp.Solve(context.Background(), grid(5, 5), &tsp.SolveOptions{Bound: tsp.BoundHeldKarp})
 	if err != nil {
 		log.Fatal(err)
 	}
-	t, err := tsp.Solve(context.Background(), f, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.3f <= shortest <= %.3f\n", b.Value, t.Length)
+	fmt.Printf("%.3f <= shortest <= %.3f\n", t.LowerBound, t.Length)
 	// Output: 25.414 <= shortest <= 25.414
-}
-
-// The multipliers of a bound are its proof.
-func ExampleOneTreeBound() {
-	f := grid(4, 3)
-	b, err := tsp.HeldKarpBound(context.Background(), f, &tsp.HeldKarpOptions{Kind: tsp.Path})
-	if err != nil {
-		log.Fatal(err)
-	}
-	again, err := tsp.OneTreeBound(context.Background(), f, b.Multipliers, tsp.Path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(b.Value, again.Value == b.Value)
-	// Output: 11 true
 }

@@ -39,7 +39,7 @@ const foldPairs = 1 << 17
 // always the same; a pair that breaks it by more than
 // [metric.DefaultTolerance] proves that f is no metric, and is a
 // [*metric.Violation] with K a point between the two. A t that is no tour of f is
-// an error, as in [NewTour]. O(n).
+// an error, as in [Tour.Open]. O(n).
 func Fold(f metric.Finite, t *Tour) (l *Folding, err error) {
 	const op = "tsp: Fold"
 	defer name(op, &err)

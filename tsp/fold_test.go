@@ -11,16 +11,16 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Tours of all kinds are no shorter than the tree, those of DoubleTree and Solve at
+// Tours of all kinds are no shorter than the tree, those of Solve at
 // most twice as long, and their foldings bring no two points nearer.
 func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(testkit.Sweep(200, 500), 1), cube(150, 2, 4, metric.Manhattan{}, 2), randomMetric(200, 3), cube(100, 3, 1, metric.Euclidean{}, 4)} {
-		tree := testkit.Must(OneTreeBound(t.Context(), f, nil, Path)).Value
+		tree := testkit.Must(oneTreeBound(t.Context(), f, nil, Open)).Value
 		for name, build := range builders {
-			for _, kind := range []Kind{Closed, Path} {
+			for _, kind := range []Kind{Closed, Open} {
 				tour := testkit.Must(build(t.Context(), f, kind, 200))
 				check(t, f, tour, kind)
-				if tour.Length < tree || (name == "DoubleTree" || name == "Solve") && tour.Length > 2*tree*(1+1e-12) {
+				if tour.Length < tree || name == "Solve" && tour.Length > 2*tree*(1+1e-12) {
 					t.Errorf("%s %v: %v, the tree %v", name, kind, tour.Length, tree)
 				}
 				l := testkit.Must(Fold(f, tour))
@@ -51,10 +51,10 @@ func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 // A pair too far apart for its way along the path is no metric.
 func TestFold_FindsAViolation(t *testing.T) {
 	line := cube(600, 1, 0, metric.Euclidean{}, 1)
-	tour := testkit.Must(SpaceFilling(t.Context(), line, Hilbert, Path))
+	tour := testkit.Must(SpaceFilling(t.Context(), line, Open))
 	for _, n := range []int{200, 600} { // all pairs; a sample
 		f := testkit.Must(metric.Subset(line, tour.Order[:n]))
-		path := testkit.Must(NewTour(f, identity(n), Path))
+		path := testkit.Must(newTour(f, identity(n), Open))
 		_, err := Fold(squared{f}, path)
 		v := new(metric.Violation)
 		if !errors.As(err, &v) || v.Axiom != metric.Triangle {
@@ -74,7 +74,7 @@ func (s squared) Distance(i, j int) float64 { d := s.Finite.Distance(i, j); retu
 
 func TestFolding_NearestIsTheNearest(t *testing.T) {
 	f := cube(60, 2, 6, metric.Euclidean{}, 1) // with duplicates
-	tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kind: Path}))
+	tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kind: Open}))
 	l := testkit.Must(Fold(f, tour))
 	for x := -1.0; x < l.Length()+1; x += 0.125 {
 		want := 0
@@ -95,8 +95,8 @@ func TestFolding_NearestIsTheNearest(t *testing.T) {
 func TestCoveringIntegral_BoundsTheTour(t *testing.T) {
 	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(400, 1), cube(300, 4, 0, metric.Chebyshev{}, 2), randomMetric(200, 3), cube(200, 2, 1, metric.Euclidean{}, 4)} {
 		c := testkit.Must(CoveringIntegral(t.Context(), f))
-		tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Improve: ImproveOptions{Kicks: -1}}))
-		tree := testkit.Must(OneTreeBound(t.Context(), f, nil, Path)).Value
+		tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kicks: -1}))
+		tree := testkit.Must(oneTreeBound(t.Context(), f, nil, Open)).Value
 		if tour.Length > c.Bound || tree > c.Integral || c.Bound != 16*c.Integral || c.Centers != f.Len() {
 			t.Errorf("%+v; tour %v, tree %v", c, tour.Length, tree)
 		}
@@ -171,7 +171,7 @@ func TestCoveringIntegral_FewCenters(t *testing.T) {
 func TestFold_ChecksFewPairsOfManyPoints(t *testing.T) {
 	const n = 1 << 16
 	f := &counted{n: n}
-	if _, err := Fold(f, &Tour{Order: identity(n), Kind: Path}); err != nil || f.calls > n+foldPairs {
+	if _, err := Fold(f, &Tour{Order: identity(n), Kind: Open}); err != nil || f.calls > n+foldPairs {
 		t.Errorf("%d distances: %v", f.calls, err)
 	}
 }

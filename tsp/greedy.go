@@ -5,64 +5,16 @@ import (
 	"context"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// GreedyOptions are the settings of [Greedy]; nil and zeros mean the defaults.
-type GreedyOptions struct {
-	Kind Kind
-
-	// Neighbors is as in [ImproveOptions].
-	Neighbors int
-}
-
-// defaultNeighbors is the number of candidates for an edge at each point.
-const defaultNeighbors = 5
-
-// neighbors returns k with its default, for the call op.
-func neighbors(op string, k int) (int, error) {
-	if k < 0 {
-		return 0, fault.Value(op, "Neighbors", float64(k), "an integer >= 0")
-	}
-	return cmp.Or(k, defaultNeighbors), nil
-}
-
-// Greedy returns the tour that takes the shortest edges first, as long as no
-// point gets a third edge and no cycle closes too early (Bentley 1992): the best
-// start for [Improve]. On uniform points of the plane it is 14 to 18 % longer than the
-// shortest.
+// greedy returns the order of a greedy path, whose two ends close the tour: on uniform
+// points of the plane it is 14 to 18 % longer than the shortest.
 //
 // Edges between near neighbors come first, the shortest of them and then the
 // lowest points first. The ends of the paths that these leave are joined likewise,
-// and so on until one path is left. The time is about that of 3n queries of a
-// [metric.Index], O(n log n) in few dimensions.
-func Greedy(ctx context.Context, f metric.Finite, o *GreedyOptions) (t *Tour, err error) {
-	const op = "tsp: Greedy"
-	defer name(op, &err)
-	if err := checkSize(op, fault.Len(f)); err != nil {
-		return nil, err
-	}
-	if o == nil {
-		o = new(GreedyOptions)
-	}
-	k, err := neighbors(op, o.Neighbors)
-	if err != nil {
-		return nil, err
-	}
-	near, err := newCandidates(ctx, f, k)
-	if err != nil {
-		return nil, err
-	}
-	order, err := greedy(ctx, f, near)
-	if err != nil {
-		return nil, err
-	}
-	return newTour(f, order, o.Kind)
-}
-
-// greedy returns the order of a greedy path, whose two ends close the tour.
+// and so on until one path is left.
 func greedy(ctx context.Context, f metric.Finite, near *candidates) ([]int, error) {
 	n := f.Len()
 	links := slices.Repeat([][2]int32{{-1, -1}}, n) // the neighbors of each point on its path

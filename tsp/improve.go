@@ -1,118 +1,15 @@
 package tsp
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
-
-// ImproveOptions are the settings of [Improve]; nil and zeros mean the
-// defaults.
-type ImproveOptions struct {
-	// Neighbors is how many nearest neighbors of a point count as candidates
-	// for an edge, beside a few farther ones: see [Improve]. 0 means 5.
-	Neighbors int
-
-	// Kicks is how many perturbations are tried once no move helps. 0 means 3
-	// for each point, but at most 60,000; negative means none. Where f has points at
-	// distance 0 and no embedding they are tried twice, with such points as one and
-	// with all: only the triangle inequality makes a shortest tour visit them in one go.
-	Kicks int
-
-	// TimeLimit, where positive, ends the improvement, after the neighbor
-	// lists, after that long. The result then depends on the speed of the
-	// machine.
-	TimeLimit time.Duration
-
-	// Seed fixes the perturbations.
-	Seed uint64
-
-	// Progress, where not nil, is told from time to time how many kicks have
-	// been tried.
-	Progress func(done, total int)
-}
-
-const (
-	defaultKicks = 3
-	mostKicks    = 60_000
-)
-
-// defaults returns o with its defaults applied for n points, for the call op.
-func (o *ImproveOptions) defaults(op string, n int) (ImproveOptions, error) {
-	var s ImproveOptions
-	if o != nil {
-		s = *o
-	}
-	var err error
-	s.Neighbors, err = neighbors(op, s.Neighbors)
-	s.Kicks = max(0, cmp.Or(s.Kicks, min(mostKicks, defaultKicks*n)))
-	if s.Progress == nil {
-		s.Progress = func(done, total int) {}
-	}
-	return s, err
-}
-
-// Improve returns a tour of the same kind that is at most as long as t, which
-// it leaves alone.
-//
-// It first makes moves of variable depth (Lin and Kernighan 1973) until none
-// helps: chains of up to a dozen edges, of which 2-opt, or-opt and 3-opt moves are
-// the shortest. Then it kicks the tour: a double bridge exchanges three runs of
-// points, the moves repair what the kick has touched, and where the result is
-// longer both are taken back (iterated local search; Johnson and McGeoch 1997). A
-// lower bound that t has is kept.
-//
-// Edges lead to candidates: the nearest neighbors, which in a dense cluster are
-// all of that cluster, and therefore also, for an embedding in up to 3
-// dimensions, the 2 nearest points in each orthant around a point; elsewhere the
-// edges of a minimum spanning tree, as long as [MST] is no slower than the rest.
-//
-// The moves take about O(n log n) for points of R^d, plus n queries of a
-// [metric.Index]. A kick takes about a tenth of a millisecond; beyond 5,000 points
-// they are made region by region, each of 1,000 points, and O(n) between two.
-//
-// A t that is no tour of f is an error, as in [NewTour]. When ctx is done, Improve
-// returns the best tour so far together with the error of ctx.
-func Improve(ctx context.Context, f metric.Finite, t *Tour, o *ImproveOptions) (better *Tour, err error) {
-	const op = "tsp: Improve"
-	defer name(op, &err)
-	if err := checkOrder(op, "t", fault.Len(f), t.order()); err != nil {
-		return nil, err
-	}
-	s, err := o.defaults(op, f.Len())
-	if err != nil {
-		return nil, err
-	}
-	given, err := newTour(f, slices.Clone(t.Order), t.Kind)
-	if err != nil {
-		return nil, err
-	}
-	given.LowerBound = t.LowerBound
-	p, err := newProblem(ctx, f, s.Neighbors)
-	if err != nil {
-		if ctx.Err() != nil {
-			return given, err
-		}
-		return nil, err
-	}
-	order, stopped := p.improve(ctx, p.shrink(t.Order), t.Kind, s)
-	better, err = newTour(f, order, t.Kind)
-	if err != nil {
-		return nil, err
-	}
-	if better.Length > given.Length { // by rounding, or f is no metric
-		better = given
-	}
-	better.LowerBound = t.LowerBound
-	return better, stopped
-}
 
 // problem is a metric without points at distance 0, with its candidates.
 type problem struct {
@@ -154,23 +51,6 @@ func newProblem(ctx context.Context, f metric.Finite, k int) (*problem, error) {
 	return p, err
 }
 
-// shrink keeps the first point of every class in an order of all points, which
-// by the triangle inequality makes it no longer.
-func (p *problem) shrink(order []int) []int {
-	if p.first == nil {
-		return order
-	}
-	seen := make([]bool, len(p.first))
-	var out []int
-	for _, i := range order {
-		if c := p.class[i]; !seen[c] {
-			seen[c] = true
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // expand visits each class in one go.
 func (p *problem) expand(order []int) []int {
 	if p.first == nil {
@@ -188,28 +68,28 @@ func (p *problem) expand(order []int) []int {
 }
 
 // improve returns a better order, of all points, and the error of ctx if that ended it.
-func (p *problem) improve(ctx context.Context, order []int, kind Kind, o ImproveOptions) ([]int, error) {
+func (p *problem) improve(ctx context.Context, order []int, o SolveOptions) ([]int, error) {
 	if p.whole == nil {
-		order, err := p.descend(ctx, order, kind, o)
+		order, err := p.descend(ctx, order, o)
 		return p.expand(order), err
 	}
 	o.TimeLimit = (o.TimeLimit + 1) / 2
 	first, second := o, o
 	first.Progress = func(done, total int) { o.Progress(done, 2*total) }
 	second.Progress = func(done, total int) { o.Progress(total+done, 2*total) }
-	order, err := p.descend(ctx, order, kind, first)
+	order, err := p.descend(ctx, order, first)
 	if order = p.expand(order); err != nil {
 		return order, err
 	}
-	return p.whole.descend(ctx, order, kind, second)
+	return p.whole.descend(ctx, order, second)
 }
 
 // descend is improve without the points left out.
-func (p *problem) descend(ctx context.Context, order []int, kind Kind, o ImproveOptions) ([]int, error) {
+func (p *problem) descend(ctx context.Context, order []int, o SolveOptions) ([]int, error) {
 	if len(order) < 2 {
 		return order, ctx.Err()
 	}
-	s := newSearch(p.f, order, kind, p.wide)
+	s := newSearch(p.f, order, o.Kind, p.wide)
 	var deadline time.Time
 	if o.TimeLimit > 0 {
 		deadline = time.Now().Add(o.TimeLimit)
@@ -232,7 +112,7 @@ const (
 )
 
 // iterate kicks the tour and keeps what makes it no longer.
-func (s *search) iterate(o ImproveOptions, stop func() bool) {
+func (s *search) iterate(o SolveOptions, stop func() bool) {
 	n := len(s.order)
 	if n < 4 || s.n > 0 {
 		return
@@ -257,7 +137,7 @@ func (s *search) iterate(o ImproveOptions, stop func() bool) {
 // kicker makes the kicks of a call.
 type kicker struct {
 	rng  *rand.Rand
-	o    ImproveOptions
+	o    SolveOptions
 	done int
 	stop func() bool
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
 func cube(n, d, side int, s metric.Space[[]float64], seed uint64) metric.Finite {
@@ -45,7 +46,7 @@ func shortest(f metric.Finite, kind Kind) float64 {
 		length[k] = math.Inf(1)
 	}
 	for i := range n {
-		if i == 0 || kind == Path {
+		if i == 0 || kind == Open {
 			length[i<<n|1<<i] = 0
 		}
 	}
@@ -98,37 +99,40 @@ func check(t *testing.T, f metric.Finite, tour *Tour, kind Kind) {
 
 // builders are all ways to a tour that need no coordinates, with that many kicks.
 var builders = map[string]func(ctx context.Context, f metric.Finite, kind Kind, kicks int) (*Tour, error){
-	"DoubleTree": func(ctx context.Context, f metric.Finite, kind Kind, _ int) (*Tour, error) {
-		return DoubleTree(ctx, f, kind)
-	},
-	"Greedy": func(ctx context.Context, f metric.Finite, kind Kind, _ int) (*Tour, error) {
-		return Greedy(ctx, f, &GreedyOptions{Kind: kind})
-	},
-	"Solve": func(ctx context.Context, f metric.Finite, kind Kind, kicks int) (*Tour, error) {
-		return Solve(ctx, f, &SolveOptions{Kind: kind, Improve: ImproveOptions{Kicks: kicks}})
-	},
-	"Improve": func(ctx context.Context, f metric.Finite, kind Kind, kicks int) (*Tour, error) {
-		t, err := NewTour(f, identity(f.Len()), kind)
+	"greedy": func(ctx context.Context, f metric.Finite, kind Kind, _ int) (*Tour, error) {
+		if err := checkSize("tsp: greedy", f.Len()); err != nil {
+			return nil, err
+		}
+		near, err := newCandidates(ctx, f, defaultNeighbors)
 		if err != nil {
 			return nil, err
 		}
-		return Improve(ctx, f, t, &ImproveOptions{Kicks: kicks})
+		order, err := greedy(ctx, f, near)
+		if err != nil {
+			return nil, err
+		}
+		return newTour(f, order, kind)
+	},
+	"Solve": func(ctx context.Context, f metric.Finite, kind Kind, kicks int) (*Tour, error) {
+		return Solve(ctx, f, &SolveOptions{Kind: kind, Kicks: kicks})
 	},
 	"Hilbert": func(ctx context.Context, f metric.Finite, kind Kind, _ int) (*Tour, error) {
-		return curve(ctx, f, Hilbert, kind)
-	},
-	"Strips": func(ctx context.Context, f metric.Finite, kind Kind, _ int) (*Tour, error) {
-		return curve(ctx, f, Boustrophedon, kind)
+		t, err := SpaceFilling(ctx, f, kind)
+		if errors.Is(err, ErrNoCoordinates) {
+			return Solve(ctx, f, &SolveOptions{Kind: kind, Kicks: -1})
+		}
+		return t, err
 	},
 }
 
-// curve is SpaceFilling, and Greedy where there are no coordinates.
-func curve(ctx context.Context, f metric.Finite, c Curve, kind Kind) (*Tour, error) {
-	t, err := SpaceFilling(ctx, f, c, kind)
-	if errors.Is(err, ErrNoCoordinates) {
-		return Greedy(ctx, f, &GreedyOptions{Kind: kind})
-	}
-	return t, err
+// heldKarpBound is the ascent behind [BoundHeldKarp].
+func heldKarpBound(ctx context.Context, f metric.Finite, o heldkarp.Options) (heldkarp.Bound, error) {
+	return heldkarp.Ascend(ctx, "tsp: Solve", f, o)
+}
+
+// oneTreeBound is what the multipliers prove: with nil, [BoundTree].
+func oneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, kind Kind) (heldkarp.Bound, error) {
+	return heldkarp.OneTree(ctx, "tsp: Solve", f, multipliers, kind == Open)
 }
 
 // identity is 0, 1, ..., n-1.

@@ -74,11 +74,11 @@ func newTourOf(f metric.Finite, n int) *search {
 func newSearch(f metric.Finite, order []int, kind Kind, c *candidates) *search {
 	n := len(order)
 	nodes := n
-	if kind == Path {
+	if kind == Open {
 		nodes++
 	}
 	s := newTourOf(f, nodes)
-	if kind == Path {
+	if kind == Open {
 		s.dummy = int32(n)
 	}
 	node := make([]int32, n)

@@ -36,7 +36,7 @@ func testSearch(t *testing.T, f metric.Finite, kind Kind) *search {
 func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 	var seen [3]int // chains of one turn and of more, and kicks
 	for n := 5; n < 60; n++ {
-		for _, kind := range []Kind{Closed, Path} {
+		for _, kind := range []Kind{Closed, Open} {
 			s := testSearch(t, plane(n, uint64(n)), kind)
 			s.logging = true
 			r := random.Seeded(uint64(n))
@@ -73,7 +73,7 @@ func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 // The search of a region leaves the rest of the tour as it is, and saves what it
 // claims to save.
 func TestRegions_KeepTheTour(t *testing.T) {
-	for _, kind := range []Kind{Closed, Path} {
+	for _, kind := range []Kind{Closed, Open} {
 		s := testSearch(t, plane(800, 1), kind)
 		never := func() bool { return false }
 		s.descend(never)

@@ -18,25 +18,14 @@ import (
 // space-filling curve needs: see [metric.Embedded].
 var ErrNoCoordinates = errors.New("metric has no coordinates")
 
-// Curve names a curve through all cells of a grid.
-type Curve int
-
-const (
-	// Hilbert is Hilbert's curve, in any dimension. Every stretch of it fills a
-	// compact part of the space. On uniform points of the plane its tour is 40 % longer
-	// than the shortest.
-	Hilbert Curve = iota
-	// Boustrophedon goes to and fro in strips: 30 % longer, but a stretch of it is long
-	// and thin.
-	Boustrophedon
-)
-
-// SpaceFilling returns the points of an embedded metric in the order in which a
-// curve meets them, in O(n log n). Points in one cell, of 2^-32 of the longest
-// side of the bounding box on Hilbert's curve, are visited in order of index.
+// SpaceFilling returns the points of an embedded metric in the order in which
+// Hilbert's curve meets them, in O(n log n). Every stretch of the curve fills a compact
+// part of the space; on uniform points of the plane the tour is 40 % longer than the
+// shortest. Points in one cell, of 2^-32 of the longest side of the bounding box,
+// are visited in order of index.
 //
 // A metric that is not [metric.Embedded] is [ErrNoCoordinates].
-func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, kind Kind) (t *Tour, err error) {
+func SpaceFilling(ctx context.Context, f metric.Finite, kind Kind) (t *Tour, err error) {
 	const op = "tsp: SpaceFilling"
 	defer name(op, &err)
 	if err := checkSize(op, fault.Len(f)); err != nil {
@@ -49,32 +38,25 @@ func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, kind Kind) (t *
 	if err := fault.AllFinite(op, "coordinates", e.Coords); err != nil {
 		return nil, err
 	}
-	var order []int
-	switch c {
-	case Hilbert:
-		width := (e.Dim*hilbertBits + 63) / 64
-		if err := fault.Memory(op, float64(f.Len())*float64(width), 8); err != nil {
-			return nil, err
-		}
-		keys := make([]uint64, f.Len()*width)
-		g := newGrid(e)
-		err = parallel.Chunks(ctx, f.Len(), 1024, 0, nil, func(_, lo, hi int) {
-			x := make([]uint32, e.Dim)
-			for i := lo; i < hi; i++ {
-				for a := range x {
-					x[a] = uint32(min(math.Ldexp(g.at(i, a), hilbertBits), math.MaxUint32))
-				}
-				hilbertKey(keys[i*width:(i+1)*width], x, hilbertBits)
-			}
-		})
-		if err == nil {
-			order, err = sortByKey(ctx, keys, width)
-		}
-	case Boustrophedon:
-		order, err = sortByKey(ctx, newGrid(e).strips(), e.Dim)
-	default:
-		err = fault.Value(op, "c", float64(c), "Hilbert or Boustrophedon")
+	width := (e.Dim*hilbertBits + 63) / 64
+	if err := fault.Memory(op, float64(f.Len())*float64(width), 8); err != nil {
+		return nil, err
 	}
+	keys := make([]uint64, f.Len()*width)
+	g := newGrid(e)
+	err = parallel.Chunks(ctx, f.Len(), 1024, 0, nil, func(_, lo, hi int) {
+		x := make([]uint32, e.Dim)
+		for i := lo; i < hi; i++ {
+			for a := range x {
+				x[a] = uint32(min(math.Ldexp(g.at(i, a), hilbertBits), math.MaxUint32))
+			}
+			hilbertKey(keys[i*width:(i+1)*width], x, hilbertBits)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	order, err := sortByKey(ctx, keys, width)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +64,7 @@ func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, kind Kind) (t *
 }
 
 // sortByKey returns 0, 1, ... in the order of their keys, width numbers each.
-func sortByKey[T cmp.Ordered](ctx context.Context, keys []T, width int) ([]int, error) {
+func sortByKey(ctx context.Context, keys []uint64, width int) ([]int, error) {
 	order := make([]int, len(keys)/width)
 	for i := range order {
 		order[i] = i
@@ -123,32 +105,4 @@ func (g *grid) at(i, a int) float64 {
 		return 0
 	}
 	return min(1, (g.e.Coords[i*g.e.Dim+a]/2-g.least[a]/2)/g.side)
-}
-
-// strips returns Dim keys a point: its strip along each axis but the last, and
-// its place along the last, each counted backwards where the strips before add
-// up to an odd number.
-//
-// In the unit square with n points, strips of width w take about w/3 a point
-// across and 1/(n w) along: sqrt(n/3) strips to the side are the best.
-func (g *grid) strips() []float64 {
-	d := g.e.Dim
-	n := len(g.e.Coords) / d
-	count := max(1, math.Round(math.Pow(float64(n)/3, 1/float64(d))))
-	keys := make([]float64, n*d)
-	for i := range n {
-		odd := false
-		for a := range d {
-			v, back := g.at(i, a), odd
-			if a < d-1 {
-				v = min(count-1, math.Floor(v*count))
-				odd = odd != (math.Mod(v, 2) == 1)
-			}
-			if back {
-				v = -v
-			}
-			keys[i*d+a] = v
-		}
-	}
-	return keys
 }

@@ -16,20 +16,20 @@ type Kind int
 
 const (
 	Closed Kind = iota // returns to the first point in the end
-	Path               // begins and ends where it likes
+	Open               // a path that begins and ends where it likes
 )
 
 // check refuses what is neither of the two.
 func (k Kind) check(op string) error {
-	if k != Closed && k != Path {
-		return fault.Value(op, "kind", float64(k), "Closed or Path")
+	if k != Closed && k != Open {
+		return fault.Value(op, "kind", float64(k), "Closed or Open")
 	}
 	return nil
 }
 
 // String is "closed" or "open".
 func (k Kind) String() string {
-	if k == Path {
+	if k == Open {
 		return "open"
 	}
 	return "closed"
@@ -51,19 +51,6 @@ type Tour struct {
 	LowerBound float64
 
 	unit metric.Unit // of the distances
-}
-
-// NewTour returns the tour of f in the given order, of which it keeps a copy.
-// An order that does not hold every point once is a [*metric.SizeError] or
-// [*metric.ValueError], as is a kind that is none, and a negative or non-finite
-// distance along it a [*metric.Violation]. O(n).
-func NewTour(f metric.Finite, order []int, kind Kind) (t *Tour, err error) {
-	const op = "tsp: NewTour"
-	defer name(op, &err)
-	if err := checkOrder(op, "order", fault.Len(f), order); err != nil {
-		return nil, err
-	}
-	return newTour(f, slices.Clone(order), kind)
 }
 
 // newTour measures and keeps a valid order. Its errors lack the call.
@@ -129,15 +116,16 @@ func (t *Tour) Gap() float64 {
 
 // Open returns a closed tour as an open path, cut at its longest edge, the
 // first of several, and a path as it is. The cut path has no lower bound: one
-// for closed tours is none for paths. A t that is no tour of f is an error, as
-// in [NewTour]. O(n).
+// for closed tours is none for paths. A t that does not hold every point of f once
+// is a [*metric.SizeError] or [*metric.ValueError], and a negative or non-finite
+// distance along it a [*metric.Violation]. O(n).
 func (t *Tour) Open(f metric.Finite) (path *Tour, err error) {
 	const op = "tsp: Tour.Open"
 	defer name(op, &err)
 	if err := checkOrder(op, "tour", fault.Len(f), t.order()); err != nil {
 		return nil, err
 	}
-	if t.Kind == Path {
+	if t.Kind == Open {
 		return t, nil
 	}
 	longest, cut := -1.0, 0
@@ -148,7 +136,7 @@ func (t *Tour) Open(f metric.Finite) (path *Tour, err error) {
 			}
 		}
 	}
-	return newTour(f, slices.Concat(t.Order[cut:], t.Order[:cut]), Path)
+	return newTour(f, slices.Concat(t.Order[cut:], t.Order[:cut]), Open)
 }
 
 // checkOrder refuses an empty metric and an order that is no permutation.

@@ -4,42 +4,30 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
-func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
+func TestSolve_MoreKicksNeverLengthen(t *testing.T) {
 	f := plane(300, 8)
 	for seed := range uint64(testkit.Sweep(2, 4)) {
-		given := testkit.Must(NewTour(f, random.Seeded(seed).Perm(300), Kind(seed%2)))
-		given.LowerBound = 1
-		before := slices.Clone(given.Order)
-		last := given
+		kind := Kind(seed % 2)
+		last := math.Inf(1)
 		for _, kicks := range []int{-1, 100, 500} {
-			tour := testkit.Must(Improve(t.Context(), f, last, &ImproveOptions{Kicks: kicks, Seed: seed}))
-			check(t, f, tour, given.Kind)
-			if tour.Length > last.Length || tour.LowerBound != 1 {
-				t.Errorf("%v after %v, bound %v", tour.Length, last.Length, tour.LowerBound)
+			tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kind: kind, Bound: BoundTree, Kicks: kicks, Seed: seed}))
+			check(t, f, tour, kind)
+			if tour.Length > last*(1+1e-12) {
+				t.Errorf("%v after %v", tour.Length, last)
 			}
-			last = tour
-		}
-		if !slices.Equal(given.Order, before) {
-			t.Error("the tour given was changed")
+			last = tour.Length
 		}
 	}
 	// A metric that changes its mind about which way round is shorter.
-	n := 40
-	skew := skewed{plane(n, 1)}
-	order := random.Seeded(1).Perm(n)
-	given := testkit.Must(NewTour(skew, order, Closed))
-	tour, err := Improve(t.Context(), skew, given, nil)
-	if err != nil || tour.Length > given.Length {
-		t.Errorf("asymmetric: %v after %v, %v", tour.Length, given.Length, err)
-	}
+	skew := skewed{plane(40, 1)}
+	tour := testkit.Must(Solve(t.Context(), skew, &SolveOptions{Bound: BoundNone}))
+	check(t, skew, tour, Closed)
 }
 
 type skewed struct{ metric.Finite }
@@ -58,21 +46,18 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 	if tour, err := Solve(done, f, nil); tour != nil || !errors.Is(err, context.Canceled) {
 		t.Error(tour, err)
 	}
-	given := testkit.Must(Greedy(t.Context(), f, nil))
-	if tour, err := Improve(done, f, given, nil); tour == nil || tour.Length != given.Length || !errors.Is(err, context.Canceled) {
-		t.Error(tour, err)
-	}
-	for _, method := range []BoundMethod{BoundTree, BoundHeldKarp} {
+	given := testkit.Must(builders["greedy"](t.Context(), f, Closed, 0))
+	for _, method := range []Bound{BoundTree, BoundHeldKarp} {
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
-		tour, err := Solve(ctx, f, &SolveOptions{Bound: method, Improve: ImproveOptions{Progress: func(d, total int) {
+		tour, err := Solve(ctx, f, &SolveOptions{Bound: method, Progress: func(d, total int) {
 			if calls++; total != 6000 || d > total {
 				t.Fatal(d, total)
 			}
 			if d > 1000 {
 				cancel()
 			}
-		}}})
+		}})
 		if !errors.Is(err, context.Canceled) || calls < 2 {
 			t.Error(err, calls)
 		}
@@ -81,7 +66,7 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 			t.Errorf("%v is no better than the greedy tour, %v", tour.Length, given.Length)
 		}
 	}
-	tour, err := Solve(t.Context(), f, &SolveOptions{Bound: BoundNone, Improve: ImproveOptions{TimeLimit: 1}}) // a nanosecond
+	tour, err := Solve(t.Context(), f, &SolveOptions{Bound: BoundNone, TimeLimit: 1}) // a nanosecond
 	if err != nil || tour.LowerBound != 0 || !math.IsInf(tour.Gap(), 1) {
 		t.Error(tour, err)
 	}
@@ -91,7 +76,7 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 // Lengths are printed in the unit of the metric, and what the bound proves is rounded up.
 func TestTour_String(t *testing.T) {
 	km := testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 48}, {Lat: 49}}, metric.GreatCircle{}))
-	unbound := testkit.Must(NewTour(km, []int{0, 1}, Path))
+	unbound := testkit.Must(newTour(km, []int{0, 1}, Open))
 	bound := *unbound
 	bound.LowerBound = 100
 	for want, tour := range map[string]*Tour{

@@ -98,15 +98,31 @@ func BenchmarkLineSort(b *testing.B) {
 	}
 }
 
-func BenchmarkW1Line(b *testing.B) {
+func BenchmarkDistance_Line(b *testing.B) {
 	for _, n := range []int{1000, 1_000_000} {
 		x, r := lineNormal(1, n), random.Seeded(2)
 		mu, nu := lineMeasure(r, n), lineMeasure(r, n)
 		for name, x := range map[string][]float64{"sorted=true": slices.Sorted(slices.Values(x)), "sorted=false": x} {
+			f := onLine(x)
 			bench(b, fmt.Sprintf("n=%d/%s", n, name), func(*testing.B) (map[string]float64, error) {
-				return nil, second(W1Line(x, mu, nu))
+				return nil, second(distance(f, mu, nu))
 			})
 		}
+	}
+}
+
+// BenchmarkW1_ClosedForms has 2,000 points each, with plan and certificate.
+func BenchmarkW1_ClosedForms(b *testing.B) {
+	const n = 2000
+	r := random.Seeded(3)
+	tree := treeRandom(r, n)
+	clusters := testkit.Must(metric.NewClustered(40, 50, .3))
+	for name, f := range map[string]metric.Finite{
+		"line": onLine(lineNormal(1, n)), "tree": tree.NodeMetric(), "clusters": clusters,
+		"ultrametric": testkit.Must(metric.Subdominant(b.Context(), clusters)),
+	} {
+		mu, nu := lineMeasure(r, n), lineMeasure(r, n)
+		bench(b, name, func(b *testing.B) (map[string]float64, error) { return work(W1(b.Context(), f, mu, nu, nil)) })
 	}
 }
 
@@ -133,8 +149,8 @@ func BenchmarkTree(b *testing.B) {
 		}
 		tree := testkit.Must(metric.NewTree(parent, length))
 		mu, nu, g := lineMeasure(r, n), lineMeasure(r, n), noisyWeights(4, n)
-		bench(b, fmt.Sprintf("W1Tree/n=%d", n), func(*testing.B) (map[string]float64, error) {
-			return nil, second(W1Tree(tree, mu, nu))
+		bench(b, fmt.Sprintf("Distance/n=%d", n), func(*testing.B) (map[string]float64, error) {
+			return nil, second(distance(tree.PathMetric(), mu, nu))
 		})
 		bench(b, fmt.Sprintf("ProjectTree/n=%d", n), func(*testing.B) (map[string]float64, error) {
 			return nil, third(ProjectTree(tree, g))

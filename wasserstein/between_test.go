@@ -7,7 +7,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/metric"
 )
 
 func TestBetween_SlowReference(t *testing.T) {
@@ -49,9 +48,9 @@ func TestBetween_SlowReference(t *testing.T) {
 	}
 }
 
-// W1Points is W1Samples of numbers, and DistanceEM of the lists joined, whose points may
+// Two lists of numbers joined are W1Samples and DistanceEM, and points may
 // coincide; flows go from one list to the other.
-func TestW1Points_IsThatOfSamples(t *testing.T) {
+func TestW1_IsThatOfSamples(t *testing.T) {
 	r := random.Seeded(3)
 	for range 100 {
 		a, b := make([]float64, 1+r.IntN(30)), make([]float64, 1+r.IntN(30))
@@ -60,8 +59,11 @@ func TestW1Points_IsThatOfSamples(t *testing.T) {
 				x[i] = float64(r.IntN(50))
 			}
 		}
-		got := testkit.Must(W1Points(t.Context(), a, b, metric.Numbers[float64]{}, nil))
-		f := testkit.Must(metric.NewPoints(slices.Concat(a, b), metric.Numbers[float64]{}))
+		n, m := len(a), len(b)
+		mu := append(slices.Repeat([]float64{1 / float64(n)}, n), make([]float64, m)...)
+		nu := append(make([]float64, n), slices.Repeat([]float64{1 / float64(m)}, m)...)
+		f := onLine(slices.Concat(a, b))
+		got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
 		both := make([]int, f.Len())
 		for i := range both {
 			both[i] = i
@@ -73,7 +75,7 @@ func TestW1Points_IsThatOfSamples(t *testing.T) {
 		}
 		cost := 0.0
 		for _, p := range got.Plan {
-			cost += p.Mass * math.Abs(a[p.I]-b[p.J])
+			cost += p.Mass * math.Abs(a[p.I]-b[p.J-n])
 		}
 		if math.Abs(cost-got.Cost) > 1e-12 {
 			t.Fatalf("%v and %v: the plan costs %v, not %v", a, b, cost, got.Cost)

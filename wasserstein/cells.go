@@ -76,7 +76,7 @@ func (t *transport) solveCells(ctx context.Context, count int) (*Result, error) 
 	}, func(i, j int32, mass float64) {
 		plan = append(plan, Flow{I: t.src.at[i], J: t.dst.at[j-n], Mass: mass})
 	})
-	r, err := t.prove(ctx, plan, u, v)
+	r, err := t.prove(ctx, plan, u, v, t.places.space.Diameter())
 	if err == nil {
 		r.Pivots, r.Passes = b.Pivots, b.Passes
 	}

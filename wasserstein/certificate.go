@@ -81,17 +81,14 @@ func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []flo
 	if o == nil {
 		o = new(CertifyOptions)
 	}
-	return certify(ctx, op, c, placesOf(c), mu, nu, plan, nil, slices.Clone(v), o.Workers)
+	return certify(ctx, op, c, placesOf(c), mu, nu, plan, nil, slices.Clone(v), 0, o.Workers)
 }
 
 // certify is Certify for checked arguments and the places of c, if it has any; it
-// keeps v. u, where not nil, are potentials that go with v.
-func certify(ctx context.Context, op string, c Cost, at *places, mu, nu []float64, plan []Flow, u, v []float64, workers int) (*Certificate, error) {
+// keeps v. u, where not nil, are potentials that go with v, and largest bounds all costs.
+func certify(ctx context.Context, op string, c Cost, at *places, mu, nu []float64, plan []Flow, u, v []float64, largest float64, workers int) (*Certificate, error) {
 	r := &Certificate{U: u, V: v}
-	largest := 0.0
-	if u != nil {
-		largest = at.space.Diameter()
-	} else {
+	if u == nil {
 		r.U = make([]float64, len(mu))
 		var err error
 		if largest, err = r.sources(ctx, op, c, at, workers); err != nil {

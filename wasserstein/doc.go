@@ -8,10 +8,10 @@
 //
 // # Distances
 //
-//   - Two lists of points, such as samples: [W1Points].
-//   - Any finite metric: [W1]; any costs: [Between].
-//   - The line: [W1Line], [W1LineBetween], and [W1Samples] for samples.
-//   - Trees: [W1Tree], [W1TreeNodes], [W1Ultrametric], [W1Clustered].
+//   - Any finite metric: [W1], by a closed form on lines and trees; [Distance] is the
+//     value alone.
+//   - Any costs: [Between]; two lists of points: [Distances].
+//   - Numbers: [W1Samples] for samples, [W1LineBetween] with weights.
 //   - Multisets: [DistanceEM]; [Assignment] matches rows to columns.
 //
 // # Nearest probability measures
@@ -28,7 +28,7 @@
 //
 // # Cost
 //
-// Closed forms take O(n log n) at most. Any finite metric takes some ten passes over the n^2
+// Closed forms take O(n log n) at most. Any other finite metric takes some ten passes over the n^2
 // costs and ten pivots a point, of O(n) at worst, in 8 bytes a pair; points of R^d, d <= 6,
 // take searches in a kd-tree and O(n) memory. Two samples of the plane of n points each,
 // two cores, seconds (BenchmarkW1_Lazy and BenchmarkW1_Cells; [Options].Cells):

@@ -107,16 +107,6 @@ func ExampleDistanceEM() {
 	// Output: 2.5
 }
 
-func ExampleW1Line() {
-	// Half of the mass at 0 moves to 3.
-	d, err := wasserstein.W1Line([]float64{0, 3, 7}, []float64{1, 0, 1}, []float64{.5, .5, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d)
-	// Output: 1.5
-}
-
 func ExampleW1LineBetween() {
 	d, err := wasserstein.W1LineBetween([]float64{0, 10}, []float64{.5, .5}, []float64{4}, []float64{1})
 	if err != nil {
@@ -137,7 +127,8 @@ func ExampleW1Samples() {
 	// Output: 1
 }
 
-func ExampleW1Tree() {
+// The value alone, on the leaves of a tree: no user needs to know the formula.
+func ExampleDistance() {
 	t, err := metric.TreeFromPaths([][]string{
 		{"goods", "food", "bread"},
 		{"goods", "food", "milk"},
@@ -147,53 +138,12 @@ func ExampleW1Tree() {
 		log.Fatal(err)
 	}
 	// From bread, 0.25 go to milk, by two edges, and 0.5 to saws, by four.
-	d, err := wasserstein.W1Tree(t, []float64{1, 0, 0}, []float64{.25, .25, .5})
+	d, err := wasserstein.Distance(context.Background(), t.PathMetric(), []float64{1, 0, 0}, []float64{.25, .25, .5})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(d)
 	// Output: 2.5
-}
-
-func ExampleW1TreeNodes() {
-	path, err := metric.NewTree([]int{-1, 0, 1}, []float64{0, 2, 3})
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, err := wasserstein.W1TreeNodes(path, []float64{1, 0, 0}, []float64{0, .5, .5})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d)
-	// Output: 3.5
-}
-
-func ExampleW1Ultrametric() {
-	// Points 0 and 1 join at height 1, point 2 at height 4.
-	u, err := metric.NewUltrametric([]int{0, 1, 2}, []float64{1, 4})
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, err := wasserstein.W1Ultrametric(u, []float64{1, 0, 0}, []float64{0, .5, .5})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d)
-	// Output: 2.5
-}
-
-func ExampleW1Clustered() {
-	// Two clusters of two points, 0.25 apart within a cluster.
-	c, err := metric.NewClustered(2, 2, 0.25)
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, err := wasserstein.W1Clustered(c, []float64{1, 0, 0, 0}, []float64{0, .5, .5, 0})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d)
-	// Output: 0.625
 }
 
 func ExampleProjectLine() {
@@ -270,16 +220,21 @@ func ExampleW1() {
 }
 
 // How far two samples of places are apart: the mean way, in km, from one to the other.
-func ExampleW1Points() {
+func ExampleW1_samples() {
 	before := []metric.LatLon{{Lat: 48.86, Lon: 2.35}, {Lat: 45.76, Lon: 4.84}} // Paris, Lyon
 	after := []metric.LatLon{{Lat: 48.80, Lon: 2.13}, {Lat: 48.86, Lon: 2.35}, {Lat: 45.75, Lon: 4.85}, {Lat: 45.77, Lon: 3.08}}
-	r, err := wasserstein.W1Points(context.Background(), before, after, metric.GreatCircle{}, nil)
+	places, err := metric.NewPoints(slices.Concat(before, after), metric.GreatCircle{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mu, nu := []float64{.5, .5, 0, 0, 0, 0}, []float64{0, 0, .25, .25, .25, .25}
+	r, err := wasserstein.W1(context.Background(), places, mu, nu, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.1f km, proved: %v\n", r.Cost, r.Gap() < 1e-9)
 	for _, f := range r.Plan {
-		fmt.Println(f.Mass, "from", before[f.I], "to", after[f.J])
+		fmt.Println(f.Mass, "from", places.At(f.I), "to", places.At(f.J))
 	}
 	// Output:
 	// 38.8 km, proved: true

@@ -1,6 +1,7 @@
 package wasserstein
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -125,4 +126,14 @@ func costsOf(c Cost) []float64 {
 		out[k] = c.At(k/m, k%m)
 	}
 	return out
+}
+
+// onLine are points of the line as a metric.
+func onLine(x []float64) metric.Finite {
+	return testkit.Must(metric.NewPoints(x, metric.Numbers[float64]{}))
+}
+
+// distance is [Distance] without a context.
+func distance(f metric.Finite, mu, nu []float64) (float64, error) {
+	return Distance(context.Background(), f, mu, nu)
 }

@@ -18,40 +18,21 @@ import (
 // their differences stay finite.
 const lineMax = 1e300
 
-// W1Line returns the distance of mu and nu, weights on the points x of the
-// real line: the sum over the gaps between neighboring points of the length
-// of the gap times |F-G|, F and G the distribution functions.
+// W1LineBetween returns the distance of the measure with weights mu on the points x of
+// the real line and the measure with weights nu on the points y: the sum over the gaps
+// between neighboring points of the length of the gap times |F-G|, F and G the
+// distribution functions. (Two measures on the same points take [Distance].)
 //
-// x comes in any order and may hold duplicates. The weights may be negative, for
+// Points come in any order and may hold duplicates. The weights may be negative, for
 // signed measures of equal mass (Vallender 1974). A small difference of the totals
 // counts as if it lay at the largest point; one above 2^-30 of their sizes is a
 // [*MassError].
 //
-// The relative error is about 2^-51, plus the absolute error len(x)*2^-103
-// times the total variation and the extent. Positions lie in [-1e300, 1e300]; the
-// result is +Inf where it would overflow. The other errors are [metric.ErrEmpty],
-// [*metric.SizeError], [*metric.ValueError] and [*metric.MemoryError].
-// O(n log n), and O(n) for sorted x.
-func W1Line(x, mu, nu []float64) (float64, error) {
-	const op = "wasserstein: W1Line"
-	if err := cmp.Or(lineCheck(op, "x", x), checkMeasures(op, mu, nu, len(x), len(x), true)); err != nil {
-		return 0, err
-	}
-	order := lineOrder(x)
-	var cost, d exact.DD
-	for k := range len(x) - 1 {
-		i, next := lineAt(order, k), lineAt(order, k+1)
-		d = d.AddFloat(mu[i]).AddFloat(-nu[i])
-		// The conversion keeps the product from being fused with a sum, which
-		// would spoil the error terms in there.
-		cost = cost.AddFloat(float64((x[next] - x[i]) * math.Abs(d.Hi)))
-	}
-	return sumOrInf(cost), nil
-}
-
-// W1LineBetween returns the distance of the measure with weights mu on the
-// points x and the measure with weights nu on the points y. All else is as in
-// [W1Line]. O((n+m) log(n+m)).
+// The relative error is about 2^-51, plus the absolute error (n+m)*2^-103 times the total
+// variation and the extent. Positions lie in [-1e300, 1e300]; the result is +Inf where it
+// would overflow. The other errors are [metric.ErrEmpty], [*metric.SizeError],
+// [*metric.ValueError] and [*metric.MemoryError]. O((n+m) log(n+m)), and O(n+m) for
+// sorted points.
 func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 	const op = "wasserstein: W1LineBetween"
 	if err := cmp.Or(lineCheck(op, "x", x), lineCheck(op, "y", y), checkMeasures(op, mu, nu, len(x), len(y), true)); err != nil {
@@ -71,6 +52,8 @@ func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 			to, w = y[k], -nu[k]
 			j++
 		}
+		// The conversion keeps the product from being fused with a sum, which would
+		// spoil the error terms in there.
 		cost = cost.AddFloat(float64((to - at) * math.Abs(d.Hi)))
 		d = d.AddFloat(w)
 		at = to

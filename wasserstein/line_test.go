@@ -52,7 +52,7 @@ func lineSigned(r *rand.Rand, n int) []float64 {
 	return g
 }
 
-func TestW1Line_IsTheTransportCost(t *testing.T) {
+func TestDistance_IsTheTransportCostOnTheLine(t *testing.T) {
 	r := random.Seeded(1)
 	for trial := range 400 {
 		n := 1 + r.IntN(7)
@@ -61,7 +61,7 @@ func TestW1Line_IsTheTransportCost(t *testing.T) {
 		if trial%2 == 0 {
 			mu, nu = lineSigned(r, n), lineSigned(r, n)
 		}
-		got := testkit.Must(W1Line(x, mu, nu))
+		got := testkit.Must(distance(onLine(x), mu, nu))
 		extent := slices.Max(x) - slices.Min(x)
 		if want := refSigned(linePoints(x).Distance, mu, nu); math.Abs(got-want) > 1e-13*extent {
 			t.Fatalf("x=%v mu=%v nu=%v: %v, want %v", x, mu, nu, got, want)
@@ -133,7 +133,7 @@ func TestW1LineBetween_IsTheQuantileCoupling(t *testing.T) {
 		}
 		// One support: the union of both.
 		both := append(slices.Clone(x), y...)
-		one, err := W1Line(both, append(slices.Clone(mu), make([]float64, m)...), append(make([]float64, n), nu...))
+		one, err := distance(onLine(both), append(slices.Clone(mu), make([]float64, m)...), append(make([]float64, n), nu...))
 		if err != nil || !lineClose(one, want, 0x1p-51) {
 			t.Fatalf("%v, %v, want %v", one, err, want)
 		}
@@ -228,7 +228,7 @@ func testConvert[T, S constraints.Integer | constraints.Float](x []S) []T {
 
 // A million points: moved by exactly 2^-30 in a random order, unequal sizes, and
 // weights that nearly cancel.
-func TestW1Line_ManyPoints(t *testing.T) {
+func TestDistance_OfManyPoints(t *testing.T) {
 	r := random.Seeded(4)
 	const n = 1 << 18
 	a, b, twice := make([]float64, n), make([]float64, n), make([]float64, 0, 2*n)
@@ -260,7 +260,7 @@ func TestW1Line_ManyPoints(t *testing.T) {
 		want.Add(want, new(big.Float).Sub(big.NewFloat(x[i+1]), big.NewFloat(x[i])))
 	}
 	w, _ := want.Float64()
-	if got, err := W1Line(x, mu, nu); err != nil || !lineClose(got, w*0x1p-50, 0x1p-51) {
+	if got, err := distance(onLine(x), mu, nu); err != nil || !lineClose(got, w*0x1p-50, 0x1p-51) {
 		t.Errorf("%v, %v, want %v", got, err, w*0x1p-50)
 	}
 }
@@ -294,7 +294,7 @@ func TestLineSort_SortsStably(t *testing.T) {
 	}
 }
 
-func TestW1Line_Extremes(t *testing.T) {
+func TestDistance_ExtremesOfTheLine(t *testing.T) {
 	// Zero mass everywhere, one point, all points equal.
 	for _, c := range []struct {
 		x, mu, nu []float64
@@ -308,8 +308,8 @@ func TestW1Line_Extremes(t *testing.T) {
 		{[]float64{1e-300, 0}, []float64{0, 1}, []float64{1, 0}, 1e-300},
 		{[]float64{0, 1, 3}, []float64{1, -2, 1}, []float64{0, 0, 0}, 3},
 	} {
-		if got, err := W1Line(c.x, c.mu, c.nu); err != nil || got != c.want {
-			t.Errorf("W1Line(%v, %v, %v) = %v, %v, want %v", c.x, c.mu, c.nu, got, err, c.want)
+		if got, err := distance(onLine(c.x), c.mu, c.nu); err != nil || got != c.want {
+			t.Errorf("Distance(%v, %v, %v) = %v, %v, want %v", c.x, c.mu, c.nu, got, err, c.want)
 		}
 		if got, err := W1LineBetween(c.x, c.mu, c.x, c.nu); err != nil || got != c.want {
 			t.Errorf("W1LineBetween(%v, %v, %v) = %v, %v, want %v", c.x, c.mu, c.nu, got, err, c.want)

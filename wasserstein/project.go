@@ -134,7 +134,7 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 //
 //	sum over k < n of gap_k * |F_k - G_k|.
 //
-// That is the distance of [W1Line] where g has total 1; what it lacks counts as
+// That is the [Distance] on the line where g has total 1; what it lacks counts as
 // if g had it at the largest point.
 //
 // F is the weighted isotonic regression of G, cut off at 0 and 1: see
@@ -225,7 +225,7 @@ func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 //
 //	sum over nodes v but the root of t.Length(v) * |P_v - G_v|.
 //
-// That is the distance of [W1Tree] where g has total 1; what it lacks counts as
+// That is the [Distance] under t.PathMetric() where g has total 1; what it lacks counts as
 // if g had it at the root. Weight k lies on leaf t.Leaves()[k]. For weights on
 // inner nodes too, attach a leaf to each by an edge of length 0.
 //
@@ -233,7 +233,7 @@ func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 // the top down: each node gives its mass to its children such that it is
 // nearest to their G in the Euclidean sense.
 //
-// p has weights >= 0 that sum to 1 as closely as [W1Tree] asks of totals. Where
+// p has weights >= 0 that sum to 1 as closely as [W1] asks of totals. Where
 // g is a probability measure up to rounding already, p is g bit for bit. It is
 // optimal for lengths rounded to multiples of 2^-98 times the height of the
 // tree and sums of g rounded to float64. dist is +Inf where it would overflow.
@@ -252,16 +252,18 @@ func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err er
 	if isProbability(g) {
 		return slices.Clone(g), 0, nil
 	}
-	below := treeBelow(t, leaves, g, nil)
+	zeros := make([]float64, len(leaves))
+	tree := nodeTree(t, leaves)
+	below := tree.below(g, zeros)
 	mass := project.Tree(t, below)
 	p = make([]float64, len(leaves))
 	for k, v := range leaves {
 		p[k] = mass[v]
 	}
-	for v, d := range treeBelow(t, leaves, p, nil) {
+	for v, d := range tree.below(p, zeros) {
 		below[v] = d.Add(below[v].Neg())
 	}
-	return p, treeCost(t, below), nil
+	return p, tree.cost(below), nil
 }
 
 // ProjectSimplex returns the vector with entries >= 0 and the given total that

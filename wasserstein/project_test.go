@@ -195,8 +195,8 @@ func TestProjectLine_IsNearest(t *testing.T) {
 		if math.Abs(dist-want) > 1e-13*extent {
 			t.Fatalf("x=%v g=%v: distance %v, want %v", x, g, dist, want)
 		}
-		if d, err := W1Line(x, p, full); err != nil || math.Abs(d-dist) > 1e-13*extent {
-			t.Fatalf("W1Line %v, %v, distance %v", d, err, dist)
+		if d, err := distance(onLine(x), p, full); err != nil || math.Abs(d-dist) > 1e-13*extent {
+			t.Fatalf("Distance %v, %v, distance %v", d, err, dist)
 		}
 		again, dist, err := ProjectLine(x, p)
 		if err != nil || dist != 0 || !slices.Equal(again, p) {
@@ -358,7 +358,7 @@ func refNearestLeaves(tree *metric.Tree, d func(i, j int) float64, g []float64) 
 // the sums of g below them.
 func refTopDown(t *testing.T, tree *metric.Tree, g []float64) []float64 {
 	t.Helper()
-	below := treeBelow(tree, tree.Leaves(), g, nil)
+	below := nodeTree(tree, tree.Leaves()).below(g, make([]float64, len(g)))
 	mass := make([]float64, tree.Len())
 	mass[tree.Root()] = 1
 	for _, v := range tree.Preorder() {
@@ -384,12 +384,8 @@ func refTopDown(t *testing.T, tree *metric.Tree, g []float64) []float64 {
 }
 
 func projectCost(tree *metric.Tree, p, g []float64) float64 {
-	leaves := tree.Leaves()
-	below := treeBelow(tree, leaves, p, nil)
-	for v, d := range treeBelow(tree, leaves, g, nil) {
-		below[v] = below[v].Add(d.Neg())
-	}
-	return treeCost(tree, below)
+	on := nodeTree(tree, tree.Leaves())
+	return on.cost(on.below(p, g))
 }
 
 // On larger trees no move of a little mass from leaf to leaf improves, nor is

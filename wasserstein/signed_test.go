@@ -31,12 +31,14 @@ func TestW1_TakesSignedEstimates(t *testing.T) {
 			d := est[i] - truth[i]
 			pos[i], neg[i] = max(0, d), max(0, -d)
 		}
-		line := testkit.Must(metric.NewPoints(x, metric.Numbers[float64]{}))
-		want := testkit.Must(W1Line(x, est, truth))
+		line := onLine(x)
+		want := testkit.Must(distance(line, est, truth))
 		for name, mu := range map[string][2][]float64{"estimate": {est, truth}, "swapped": {truth, est}, "parts": {pos, neg}} {
-			got := testkit.Must(W1(t.Context(), line, mu[0], mu[1], nil))
-			if math.Abs(got.Cost-want) > 1e-9*(1+want) || got.Lower > want+1e-9 || got.Upper < want-1e-9 {
-				t.Fatalf("n=%d, %s: %v, on the line %v", n, name, got, want)
+			for _, f := range []metric.Finite{line, linePoints(x)} { // by the closed form, and not
+				got := testkit.Must(W1(t.Context(), f, mu[0], mu[1], nil))
+				if math.Abs(got.Cost-want) > 1e-9*(1+want) || got.Lower > want+1e-9 || got.Upper < want-1e-9 {
+					t.Fatalf("n=%d, %s: %v, on the line %v", n, name, got, want)
+				}
 			}
 		}
 		if _, err := W1(t.Context(), line, est, pos, nil); err == nil {

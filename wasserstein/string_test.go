@@ -22,7 +22,6 @@ func TestStrings_HaveTheUnitOfTheMetric(t *testing.T) {
 		want string
 	}{
 		{testkit.Must(W1(ctx, km, mu, nu, nil)), "plan of 2 flows at cost 222.39 km, the least in [222.39, 222.39], gap "},
-		{testkit.Must(W1Points(ctx, place[:1], place[1:], metric.GreatCircle{}, nil)), "plan of 2 flows at cost 222.39 km, the least in [222.39, 222.39], gap "},
 		{testkit.Must(Between(ctx, square, mu, nu, nil)), "plan of 2 flows at cost 1.5, the least in [1.5, 1.5], gap 0"},
 		{testkit.Must(Project(ctx, km, []float64{1, -0.5, 0.5}, nil)), "measure on 3 points at cost 55.5975 km, the least in [55.5975, 55.5975], gap "},
 		{testkit.Must(Project(ctx, km, mu, nil)), "measure on 3 points at cost 0 km, the least in [0, 0], gap 0"},

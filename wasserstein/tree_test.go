@@ -41,28 +41,25 @@ func treeHeight(t *metric.Tree) float64 {
 	return d
 }
 
-func TestW1Tree_IsTheTransportCost(t *testing.T) {
+func TestDistance_IsTheTransportCostOnTrees(t *testing.T) {
 	r := random.Seeded(1)
 	for trial := range 300 {
 		tree := treeRandom(r, 1+r.IntN(9))
-		for _, c := range []struct {
-			f  metric.Finite
-			w1 func(*metric.Tree, []float64, []float64) (float64, error)
-		}{{tree.PathMetric(), W1Tree}, {tree.NodeMetric(), W1TreeNodes}} {
-			n := c.f.Len()
+		for _, f := range []metric.Finite{tree.PathMetric(), tree.NodeMetric()} {
+			n := f.Len()
 			mu, nu := lineMeasure(r, n), lineMeasure(r, n)
 			if trial%2 == 0 {
 				mu, nu = lineSigned(r, n), lineSigned(r, n)
 			}
-			got := testkit.Must(c.w1(tree, mu, nu))
-			if want := refSigned(c.f.Distance, mu, nu); math.Abs(got-want) > 1e-13*treeHeight(tree) {
+			got := testkit.Must(distance(f, mu, nu))
+			if want := refSigned(f.Distance, mu, nu); math.Abs(got-want) > 1e-13*treeHeight(tree) {
 				t.Fatalf("%v, want %v", got, want)
 			}
 		}
 	}
 }
 
-func TestW1Ultrametric_IsTheTransportCost(t *testing.T) {
+func TestDistance_IsTheTransportCostOnUltrametrics(t *testing.T) {
 	r := random.Seeded(2)
 	for trial := range 300 {
 		n := 1 + r.IntN(8)
@@ -72,7 +69,7 @@ func TestW1Ultrametric_IsTheTransportCost(t *testing.T) {
 		}
 		u := testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
 		mu, nu := lineSigned(r, n), lineMeasure(r, n)
-		got := testkit.Must(W1Ultrametric(u, mu, nu))
+		got := testkit.Must(distance(u, mu, nu))
 		if want := refSigned(u.Distance, mu, nu); math.Abs(got-want) > 1e-13*slices.Max(append(heights, 0)) {
 			t.Fatalf("%v, want %v", got, want)
 		}
@@ -80,7 +77,7 @@ func TestW1Ultrametric_IsTheTransportCost(t *testing.T) {
 }
 
 // The nodes of a path are points of the line.
-func TestW1Tree_IsW1LineOnAPath(t *testing.T) {
+func TestDistance_OfAPathIsThatOfTheLine(t *testing.T) {
 	r := random.Seeded(3)
 	for range 50 {
 		n := 1 + r.IntN(200)
@@ -93,18 +90,18 @@ func TestW1Tree_IsW1LineOnAPath(t *testing.T) {
 		}
 		tree := testkit.Must(metric.NewTree(parent, length))
 		mu, nu := lineDyadic(r, n), lineDyadic(r, n)
-		want := testkit.Must(W1Line(x, mu, nu))
-		if got, err := W1TreeNodes(tree, mu, nu); err != nil || !lineClose(got, want, 0x1p-51) {
+		want := testkit.Must(distance(onLine(x), mu, nu))
+		if got, err := distance(tree.NodeMetric(), mu, nu); err != nil || !lineClose(got, want, 0x1p-51) {
 			t.Fatalf("%v, %v, want %v", got, err, want)
 		}
 	}
 }
 
-func TestW1Clustered_ClosedForm(t *testing.T) {
+func TestDistance_ClustersKnownValue(t *testing.T) {
 	c := testkit.Must(metric.NewClustered(3, 2, 0.3))
 	// r/2 times the l1 distance 1 of the points, and (1-r)/2 times that of the
 	// clusters, .4.
-	got, err := W1Clustered(c, []float64{.5, .1, .1, .1, .1, .1}, []float64{.1, .3, 0, .2, .2, .2})
+	got, err := distance(c, []float64{.5, .1, .1, .1, .1, .1}, []float64{.1, .3, 0, .2, .2, .2})
 	if err != nil || !lineClose(got, 0.29, 0x1p-50) {
 		t.Errorf("%v, %v, want 0.29", got, err)
 	}
@@ -113,17 +110,96 @@ func TestW1Clustered_ClosedForm(t *testing.T) {
 		c := testkit.Must(metric.NewClustered(1+r.IntN(4), 1+r.IntN(3), 1-r.Float64()))
 		u := testkit.Must(metric.Subdominant(t.Context(), c))
 		mu, nu := lineSigned(r, c.Len()), lineSigned(r, c.Len())
-		got := testkit.Must(W1Clustered(c, mu, nu))
-		other := testkit.Must(W1Ultrametric(u, mu, nu))
+		got := testkit.Must(distance(c, mu, nu))
+		other := testkit.Must(distance(u, mu, nu))
 		if want := refSigned(c.Distance, mu, nu); math.Abs(got-want) > 1e-13 || math.Abs(got-other) > 1e-14 {
 			t.Fatalf("%v, ultrametric %v, want %v", got, other, want)
 		}
 	}
 }
 
-func TestW1Tree_Overflows(t *testing.T) {
+func TestDistance_Overflows(t *testing.T) {
 	far := testkit.Must(metric.NewTree([]int{-1, 0, 0}, []float64{0, 1e300, 1e300}))
-	if got, err := W1Tree(far, []float64{1e10, 0}, []float64{0, 1e10}); err != nil || !math.IsInf(got, 1) {
+	if got, err := distance(far.PathMetric(), []float64{1e10, 0}, []float64{0, 1e10}); err != nil || !math.IsInf(got, 1) {
 		t.Errorf("%v, %v, want +Inf", got, err)
 	}
+}
+
+// hidden is a metric of a type that has no closed form.
+type hidden struct{ f metric.Finite }
+
+func (h hidden) Len() int                  { return h.f.Len() }
+func (h hidden) Distance(i, j int) float64 { return h.f.Distance(i, j) }
+
+// Where the type has a closed form, W1 gives a plan with a proof as the network simplex
+// method does, at the same cost, without a pivot.
+func TestW1_ClosedFormsAreTheOptimum(t *testing.T) {
+	r := random.Seeded(5)
+	for trial := range 60 {
+		n := 1 + r.IntN(60)
+		if trial%20 == 0 {
+			n = 250 // searched in space
+		}
+		tree := treeRandom(r, n)
+		heights := make([]float64, n-1)
+		for p := range heights {
+			heights[p] = float64(r.IntN(5)) * []float64{1, r.Float64()}[trial%2]
+		}
+		for name, f := range map[string]metric.Finite{
+			"line": onLine(linePositions(r, n)), "leaves": tree.PathMetric(), "nodes": tree.NodeMetric(),
+			"ultrametric": testkit.Must(metric.NewUltrametric(r.Perm(n), heights)),
+			"clusters":    testkit.Must(metric.NewClustered(1+r.IntN(9), 1+r.IntN(9), 1-r.Float64())),
+			"integers":    testkit.Must(metric.NewPoints(testConvert[int64](linePositions(r, n)), metric.Numbers[int64]{})),
+		} {
+			n := f.Len()
+			value, _, _, _ := metric.Diameter(t.Context(), f)
+			if value == 0 {
+				continue // a kd-tree's largest distance is above it
+			}
+			mu, nu := lineMeasure(r, n), lineMeasure(r, n)
+			got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
+			w1Verify(t, metricCost{f}, mu, nu, got, w1Tol)
+			want := testkit.Must(W1(t.Context(), hidden{f}, mu, nu, nil))
+			if got.Lower > want.Upper || want.Lower > got.Upper || got.Pivots > 0 {
+				t.Fatalf("%s: %v in %d pivots, want %v", name, got, got.Pivots, want)
+			}
+			if d := testkit.Must(distance(f, mu, nu)); math.Abs(d-got.Cost) > 1e-13*value {
+				t.Fatalf("%s: %v without the plan, %v with it", name, d, got)
+			}
+			mu[r.IntN(n)] += 0x1p-32 // one total is larger, and what is proved holds for all below it
+			for _, side := range [][2][]float64{{mu, nu}, {nu, mu}} {
+				got, want := testkit.Must(W1(t.Context(), f, side[0], side[1], nil)), testkit.Must(W1(t.Context(), hidden{f}, side[0], side[1], nil))
+				if got.Lower > want.Upper || want.Lower > got.Upper || got.Gap() > 0x1p-30*value {
+					t.Fatalf("%s, of unequal totals: %v, want %v", name, got, want)
+				}
+			}
+			g, h := lineSigned(r, n), lineSigned(r, n)
+			got, want = testkit.Must(W1(t.Context(), f, g, h, nil)), testkit.Must(W1(t.Context(), hidden{f}, g, h, nil))
+			if got.Lower > want.Upper || want.Lower > got.Upper || got.Gap() > 1e-13*value*(1+total(withParts(g, h))) {
+				t.Fatalf("%s, signed: %v, want %v", name, got, want)
+			}
+		}
+	}
+}
+
+// Integers above 2^53 whose coordinates are rounded, and embeddings that bend the line, are
+// left to the general method.
+func TestW1_NoLineByItsCoordinates(t *testing.T) {
+	big := testkit.Must(metric.NewPoints([]int64{1 << 60, 1<<60 + 1, 1<<60 + 5, 1 << 61}, metric.Numbers[int64]{}))
+	if d, err := distance(big, []float64{1, 0, 0, 0}, []float64{0, .5, .5, 0}); err != nil || d != 3 {
+		t.Errorf("%v, %v, want 3", d, err)
+	}
+	root := bent{0, 1, 2, 3}
+	if d, err := distance(root, []float64{.5, .5, 0, 0}, []float64{0, 0, .5, .5}); err != nil || math.Abs(d-(1+math.Sqrt(3))/2) > 1e-15 {
+		t.Errorf("%v, %v, want %v", d, err, (1+math.Sqrt(3))/2)
+	}
+}
+
+// bent are points of the line at the square roots of their distances.
+type bent []float64
+
+func (x bent) Len() int                  { return len(x) }
+func (x bent) Distance(i, j int) float64 { return math.Sqrt(math.Abs(x[i] - x[j])) }
+func (x bent) Embed() (metric.Embedding, bool) {
+	return metric.Embedding{Coords: x, Dim: 1, P: 1, FromNorm: math.Sqrt}, true
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/simplex"
 )
 
-// Options are the settings of [W1], [W1Points] and [Between]; nil and zeros mean
+// Options are the settings of [W1] and [Between]; nil and zeros mean
 // the defaults.
 type Options struct {
 	// U and V, if not nil, are potentials of all sources and sinks to start
@@ -83,8 +83,8 @@ func proved(cost, lower, upper float64, unit metric.Unit) string {
 
 // W1 returns the Wasserstein distance of order 1, the earth mover's distance,
 // of the measures with weights mu and nu on the points of f: the least cost of
-// moving mu onto nu when a unit of mass moved from i to j costs f.Distance(i, j). (For
-// two lists of points see [W1Points].) By duality that is
+// moving mu onto nu when a unit of mass moved from i to j costs f.Distance(i, j). (Two
+// lists of points, such as samples, are measures on the list of all.) By duality that is
 //
 //	W1(mu, nu) = min over plans of the sum of plan[i,j]*d(i,j)
 //	           = max over potentials of the sum of f[i]*(mu[i]-nu[i]),
@@ -105,8 +105,16 @@ func proved(cost, lower, upper float64, unit metric.Unit) string {
 // distance is "cost[i]" at index j) and [*MassError] for unequal totals. ctx ends the
 // work early with its error.
 //
-// The network simplex method makes some ten passes over the n^2 costs, on every core, and
-// about ten pivots a point, of O(n) each at worst. Memory is 8 bytes a pair of points
+// Where the type of f has a closed form, W1 takes it: points of the line
+// ([metric.Embedded] in one dimension, as under [metric.Numbers]), the metrics of a
+// [metric.Tree], [metric.Ultrametric] and [metric.Clustered]. All then takes O(n), and
+// O(n log n) on the line; but where the points of a line are no [metric.Numbers] of float64,
+// float32, int or int64, the certificate takes a pass or search as below. There are no
+// pivots, and no Progress. With U, V or Cells in o all is as for other metrics. [Distance]
+// is the value alone.
+//
+// Elsewhere the network simplex method makes some ten passes over the n^2 costs, on every
+// core, and about ten pivots a point, of O(n) each at worst. Memory is 8 bytes a pair
 // where costs are stored, besides about 500 bytes a point. Points of R^d, d <= 6
 // ([metric.Embedded]), take O(n) memory, and a pass is a search in a kd-tree for every
 // point: of some microseconds where mass moves little, of O(sqrt(n)) where all of it moves
@@ -118,6 +126,14 @@ func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Re
 	n := fault.Len(f)
 	if err := checkMeasures(op, mu, nu, n, n, true); err != nil {
 		return nil, err
+	}
+	return w1(ctx, op, f, mu, nu, o)
+}
+
+// w1 is W1 for checked measures.
+func w1(ctx context.Context, op string, f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
+	if o == nil {
+		o = new(Options)
 	}
 	if slices.Min(mu) < 0 || slices.Min(nu) < 0 {
 		mu, nu = withParts(mu, nu), withParts(nu, mu)
@@ -132,6 +148,11 @@ func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Re
 			t.src.add(i, d)
 		} else if d.Hi < 0 {
 			t.dst.add(i, d.Neg())
+		}
+	}
+	if o.U == nil && o.V == nil && o.Cells == 0 {
+		if p := pathTreeOf(f); p != nil {
+			return t.along(ctx, p)
 		}
 	}
 	return t.solve(ctx)
@@ -152,30 +173,6 @@ func withParts(mu, nu []float64) []float64 {
 // to i has a cost like any other. A [Matrix] is not copied where all weights are positive.
 func Between(ctx context.Context, c Cost, mu, nu []float64, o *Options) (*Result, error) {
 	return between(ctx, "wasserstein: Between", c, mu, nu, o)
-}
-
-// W1Points returns the Wasserstein distance of two lists of points, as of two
-// samples: of the measures that give every point of a the mass 1/len(a) and every
-// point of b the mass 1/len(b). A flow goes from a[I] to b[J]. Lists with weights
-// take [Between], and numbers [W1Samples].
-//
-// Errors are those of [metric.NewPoints] for the points of a and after them those of
-// b, and those of [W1], whose work it takes.
-func W1Points[P any](ctx context.Context, a, b []P, s metric.Space[P], o *Options) (*Result, error) {
-	const op = "wasserstein: W1Points"
-	if err := cmp.Or(fault.Empty(op, "a", len(a)), fault.Empty(op, "b", len(b))); err != nil {
-		return nil, err
-	}
-	f, err := metric.NewPoints(slices.Concat(a, b), s)
-	if err != nil {
-		return nil, fault.Within(op, err)
-	}
-	all := make([]int, f.Len())
-	for i := range all {
-		all[i] = i
-	}
-	mu, nu := slices.Repeat([]float64{1 / float64(len(a))}, len(a)), slices.Repeat([]float64{1 / float64(len(b))}, len(b))
-	return between(ctx, op, &distances{f, all[:len(a)], all[len(a):]}, mu, nu, o)
 }
 
 func between(ctx context.Context, op string, c Cost, mu, nu []float64, o *Options) (*Result, error) {
@@ -269,7 +266,7 @@ func (t *transport) solve(ctx context.Context) (*Result, error) {
 	case t.opt.Cells < 0 || t.opt.Cells > 0 && t.places == nil:
 		return nil, fault.Value(t.op, "Cells", float64(t.opt.Cells), "0, or positive for distances of points in R^d, d <= 6")
 	case len(t.src.at) == 0 || len(t.dst.at) == 0:
-		return t.prove(ctx, t.plan, nil, make([]float64, m))
+		return t.prove(ctx, t.plan, nil, make([]float64, m), 0)
 	case t.opt.Cells > 0:
 		return t.solveCells(ctx, t.opt.Cells)
 	}
@@ -298,7 +295,7 @@ func (t *transport) result(ctx context.Context, b *simplex.Basis) (*Result, erro
 	if err := t.potentials(ctx, b, v); err != nil {
 		return nil, err
 	}
-	r, err := t.prove(ctx, plan, nil, v)
+	r, err := t.prove(ctx, plan, nil, v, 0)
 	if err == nil {
 		r.Pivots, r.Passes = b.Pivots, b.Passes
 	}
@@ -306,10 +303,11 @@ func (t *transport) result(ctx context.Context, b *simplex.Basis) (*Result, erro
 }
 
 // prove makes a Result of a plan and of potentials of the sources, nil for those
-// that go with the others, and of the sinks. It keeps all three.
-func (t *transport) prove(ctx context.Context, plan []Flow, u, v []float64) (*Result, error) {
+// that go with the others, and of the sinks. It keeps all three. With u goes a bound
+// of all costs.
+func (t *transport) prove(ctx context.Context, plan []Flow, u, v []float64, largest float64) (*Result, error) {
 	slices.SortFunc(plan, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J)) })
-	c, err := certify(ctx, t.op, t.cost, t.places, t.mu, t.nu, plan, u, v, t.opt.Workers)
+	c, err := certify(ctx, t.op, t.cost, t.places, t.mu, t.nu, plan, u, v, largest, t.opt.Workers)
 	if err != nil {
 		return nil, err
 	}

@@ -138,19 +138,13 @@ var ofEntropy = []scenario{
 			for i := range order {
 				order[i] = i * 5 % f.Len()
 			}
-			for _, k := range []tsp.Kind{tsp.Closed, tsp.Path} {
-				t := must(tsp.NewTour(f, order, k))
-				out = append(out, hi("length", t.Length), lo("bound", t.LowerBound))
-				out = append(out, lo("one-tree", must(tsp.OneTreeBound(ctx, f, nil, k)).Value))
-				mult := make([]float64, f.Len())
-				for i := range mult {
-					mult[i] = 0.1 * float64(i%3-1)
+			for _, k := range []tsp.Kind{tsp.Closed, tsp.Open} {
+				for _, b := range []tsp.Bound{tsp.BoundTree, tsp.BoundHeldKarp} {
+					t := must(tsp.Solve(ctx, f, &tsp.SolveOptions{Kind: k, Bound: b}))
+					out = append(out, hi("length", t.Length), lo("bound", t.LowerBound))
 				}
-				out = append(out, lo("one-tree", must(tsp.OneTreeBound(ctx, f, mult, k)).Value))
-				d := must(tsp.DoubleTree(ctx, f, k))
-				out = append(out, lo("double tree", d.LowerBound), hi("double tree", d.Length))
 			}
-			out = append(out, hi("folding", must(tsp.Fold(f, must(tsp.NewTour(f, order, tsp.Path)))).Length()))
+			out = append(out, hi("folding", must(tsp.Fold(f, &tsp.Tour{Order: order, Kind: tsp.Open})).Length()))
 			c := must(tsp.CoveringIntegral(ctx, f))
 			out = append(out, hi("integral", c.Integral), hi("covering", c.Bound))
 		}

@@ -248,17 +248,7 @@ var longCalls = []longCall{
 	{"tsp.Solve, without an index", high, 4000, func(ctx context.Context, f metric.Finite) error {
 		return err1(tsp.Solve(ctx, f, nil))
 	}},
-	{"tsp.DoubleTree", high, 15_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.DoubleTree(ctx, f, tsp.Closed))
-	}},
-	{"tsp.Greedy", high, 10_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.Greedy(ctx, f, nil))
-	}},
-	{"tsp.MST", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(tsp.MST(ctx, f)) }},
 	{"tsp.CoveringIntegral", high, 10_000, func(ctx context.Context, f metric.Finite) error { return err1(tsp.CoveringIntegral(ctx, f)) }},
-	{"tsp.HeldKarpBound", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.HeldKarpBound(ctx, f, nil))
-	}},
 
 	{"wasserstein.W1", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(wasserstein.W1(ctx, f, arbitrary(f.Len()), uniformly(f.Len()), nil))
@@ -347,16 +337,6 @@ var longCalls = []longCall{
 	{"entropy.LevelFor", flat, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err2(entropy.LevelFor(ctx, two(f), .1, nil))
 	}},
-	{"tsp.Improve", high, 4000, func(ctx context.Context, f metric.Finite) error {
-		t, err := tsp.DoubleTree(ctx, f, tsp.Closed)
-		if err != nil {
-			return err
-		}
-		return err1(tsp.Improve(ctx, f, t, nil))
-	}},
-	{"tsp.OneTreeBound", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.OneTreeBound(ctx, f, make([]float64, f.Len()), tsp.Closed))
-	}},
 	{"wasserstein.DistanceEM", high, 8000, func(ctx context.Context, f metric.Finite) error {
 		half := make([][]int, 2)
 		for i := range f.Len() {
@@ -421,7 +401,7 @@ var shortCalls = func() map[string]string {
 		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
 		"metric.NewGraphEdges":                                         "metric.NewGraph",
-		"wasserstein.W1":                                               "wasserstein.W1Points wasserstein.Between wasserstein.Certify",
+		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
 		"measure.Count, measure.NewFinite, measure.Measure.Bound":      "measure.CountAll measure.NewTaxonomy measure.NewUltrametric measure.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",

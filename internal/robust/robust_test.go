@@ -42,8 +42,6 @@ var registry = [][]call{
 // accepted are cases that are not tried, with the reason. A case is the call's name
 // with the place and the value of the argument.
 var accepted = map[string]string{
-	"tsp.Improve argument 2: LowerBound NaN": "the bound is handed on as it was given",
-
 	"mechanismtest.TestLevel argument 1: nil":    "a test without a mechanism is wrong, and may stop the test",
 	"mechanismtest.LevelAtLeast argument 1: nil": "a test without a mechanism is wrong, and may stop the test",
 }

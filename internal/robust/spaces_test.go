@@ -63,6 +63,7 @@ var (
 	twoSided = metric.Bimetric{Privacy: path, Utility: space.Simplex(5, 2)}
 	plane    = [][]float64{{0, 0}, {1, 0}, {0, 1}, {3, 2}, {2, 5}}
 	points   = testkit.Must(metric.NewPoints(plane, metric.Euclidean{}))
+	line     = testkit.Must(metric.NewPoints([]float64{0, 1, 4, -2, 0.5}, metric.Numbers[float64]{}))
 	uniform  = []float64{0.2, 0.2, 0.2, 0.2, 0.2}
 	skew     = []float64{0.5, 0.1, 0.1, 0.1, 0.2}
 	taxonomy = testkit.Must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2}, []float64{0, 1, 1, 0.5, 0.5, 0.25, 0.25}))
@@ -215,19 +216,12 @@ var baire = families.Baire{
 }
 
 var tspCalls = []call{
-	{"tsp.OneTreeBound", tsp.OneTreeBound, []any{points, make([]float64, 5), tsp.Closed}},
-	{"tsp.HeldKarpBound", tsp.HeldKarpBound, []any{points, &tsp.HeldKarpOptions{}}},
 	{"tsp.CoveringIntegral", tsp.CoveringIntegral, []any{points}},
 	{"tsp.Fold", tsp.Fold, []any{points, tour}},
 	{"tsp.Folding.Locality", folding.Locality, []any{points}},
 	{"tsp.Folding.Locality", func(l tsp.Folding) (tsp.Locality, error) { return l.Locality(context.Background(), points) }, []any{*folding}},
-	{"tsp.Greedy", tsp.Greedy, []any{points, &tsp.GreedyOptions{}}},
-	{"tsp.Improve", tsp.Improve, []any{points, tour, &tsp.ImproveOptions{}}},
-	{"tsp.MST", tsp.MST, []any{points}},
-	{"tsp.DoubleTree", tsp.DoubleTree, []any{points, tsp.Closed}},
 	{"tsp.Solve", tsp.Solve, []any{points, &tsp.SolveOptions{}}},
-	{"tsp.SpaceFilling", tsp.SpaceFilling, []any{points, tsp.Hilbert, tsp.Closed}},
-	{"tsp.NewTour", tsp.NewTour, []any{points, []int{0, 1, 2, 3, 4}, tsp.Closed}},
+	{"tsp.SpaceFilling", tsp.SpaceFilling, []any{points, tsp.Closed}},
 	{"tsp.Tour.Open", tour.Open, []any{points}},
 	{"tsp.Tour.Open", func(t tsp.Tour) (*tsp.Tour, error) { return t.Open(points) }, []any{*tour}},
 
@@ -241,7 +235,8 @@ var wassersteinCalls = []call{
 		make([]float64, 4), &wasserstein.CertifyOptions{}}},
 	{"wasserstein.Matrix", wasserstein.Matrix, []any{2, 2, []float64{0, 1, 1, 0}}},
 	{"wasserstein.Distances", wasserstein.Distances, []any{path, []int{0, 1}, []int{2, 3}}},
-	{"wasserstein.W1Line", wasserstein.W1Line, []any{[]float64{0, 1, 2, 3}, four, fourSkew}},
+	{"wasserstein.Distance", wasserstein.Distance, []any{points, uniform, skew}},
+	{"wasserstein.Distance", wasserstein.Distance, []any{line, uniform, skew}},
 	{"wasserstein.W1LineBetween", wasserstein.W1LineBetween, []any{[]float64{0, 1, 2, 3}, four, []float64{0, 1, 2, 3}, fourSkew}},
 	{"wasserstein.W1Samples", wasserstein.W1Samples[float64], []any{[]float64{1, 2}, []float64{3, 1}}},
 	{"wasserstein.DistanceEM", wasserstein.DistanceEM, []any{path, []int{0, 1}, []int{2, 2, 3}}},
@@ -250,11 +245,13 @@ var wassersteinCalls = []call{
 	{"wasserstein.IsotonicL1", wasserstein.IsotonicL1, []any{[]float64{1, 3, 2}, []float64{1, 1, 1}, 0.0, 5.0}},
 	{"wasserstein.ProjectSimplex", wasserstein.ProjectSimplex, []any{[]float64{1, -1, 0.5}, 1.0, make([]float64, 3)}},
 	{"wasserstein.ProjectTree", func(g []float64) ([]float64, float64, error) { return wasserstein.ProjectTree(taxonomy, g) }, []any{fourSkew}},
-	{"wasserstein.W1Tree", wasserstein.W1Tree, []any{taxonomy, four, fourSkew}},
-	{"wasserstein.W1TreeNodes", wasserstein.W1TreeNodes, []any{taxonomy, []float64{1, 0, 0, 0, 0, 0, 0}, []float64{0, 0.5, 0, 0, 0, 0, 0.5}}},
-	{"wasserstein.W1Ultrametric", wasserstein.W1Ultrametric, []any{ultra, four, fourSkew}},
-	{"wasserstein.W1Clustered", wasserstein.W1Clustered, []any{grouped, four, fourSkew}},
+	{"wasserstein.Distance", wasserstein.Distance, []any{metric.Finite(taxonomy.PathMetric()), four, fourSkew}},
+	{"wasserstein.Distance", wasserstein.Distance, []any{metric.Finite(ultra), four, fourSkew}},
+	{"wasserstein.Distance", wasserstein.Distance, []any{metric.Finite(grouped), four, fourSkew}},
+	{"wasserstein.W1", wasserstein.W1, []any{line, uniform, skew, &wasserstein.Options{}}},
+	{"wasserstein.W1", wasserstein.W1, []any{metric.Finite(taxonomy.PathMetric()), four, fourSkew, &wasserstein.Options{}}},
+	{"wasserstein.W1", wasserstein.W1, []any{metric.Finite(ultra), four, fourSkew, &wasserstein.Options{}}},
+	{"wasserstein.W1", wasserstein.W1, []any{metric.Finite(grouped), four, fourSkew, &wasserstein.Options{}}},
 	{"wasserstein.W1", wasserstein.W1, []any{path, uniform, skew, &wasserstein.Options{}}},
-	{"wasserstein.W1Points", wasserstein.W1Points[[]float64], []any{plane, plane[1:], metric.Euclidean{}, &wasserstein.Options{}}},
 	{"wasserstein.Between", wasserstein.Between, []any{square, four, fourSkew, &wasserstein.Options{}}},
 }

@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -137,13 +138,13 @@ func (c Clusters) tree() (*metric.Tree, error) {
 //
 //	Diameter * (r/2 * ||mu-nu||_1 + (1-r)/2 * ||P(mu-nu)||_1).
 //
-// Weights may be negative. Errors are those of [wasserstein.W1Clustered].
+// Weights may be negative. Errors are those of [wasserstein.Distance].
 // O(Len()).
 func (c Clusters) W1(mu, nu []float64) (float64, error) {
 	if err := c.check("emd: Clusters.W1"); err != nil {
 		return 0, err
 	}
 	m := fault.Must(metric.NewClustered(c.Count, c.Size, c.Within)) // c is checked
-	d, err := wasserstein.W1Clustered(m, mu, nu)
+	d, err := wasserstein.Distance(context.Background(), m, mu, nu) // O(n): nothing to cancel
 	return c.Diameter * d, err
 }

@@ -359,7 +359,7 @@ func errorOn(t testing.TB, space metric.Finite, p, q []float64) float64 {
 	if !ok {
 		t.Fatal("no line")
 	}
-	return testkit.Must(wasserstein.W1Line(x, p, q))
+	return testkit.Must(wasserstein.Distance(t.Context(), testkit.Must(metric.NewPoints(x, metric.Numbers[float64]{})), p, q))
 }
 
 // In the Local trust the errors are those of sqrt(n) users, and reports add up in

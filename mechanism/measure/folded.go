@@ -72,12 +72,12 @@ func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[
 
 func foldingOrder(ctx context.Context, f metric.Finite, solve bool) (*tsp.Tour, string, error) {
 	if !solve {
-		t, err := tsp.SpaceFilling(ctx, f, tsp.Hilbert, tsp.Path)
+		t, err := tsp.SpaceFilling(ctx, f, tsp.Open)
 		if !errors.Is(err, tsp.ErrNoCoordinates) {
 			return t, "Hilbert's curve", err
 		}
 	}
-	t, err := tsp.Solve(ctx, f, &tsp.SolveOptions{Kind: tsp.Path, Bound: tsp.BoundNone})
+	t, err := tsp.Solve(ctx, f, &tsp.SolveOptions{Kind: tsp.Open, Bound: tsp.BoundNone})
 	return t, "a tour", err
 }
 

@@ -1,7 +1,7 @@
 // Package heldkarp searches for the Lagrange multipliers with which a 1-tree
 // proves that no tour is shorter, the bound of Held and Karp (1970, 1971), and
 // proves what multipliers state with rounding downward. tsp.Bound has the
-// formula; tsp.HeldKarpBound says what the search does.
+// formula; tsp.BoundHeldKarp says what the search does.
 package heldkarp
 
 import (
@@ -16,20 +16,32 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Bound is tsp.Bound.
+// Bound is a proof that no tour of a finite metric is shorter than Value.
 type Bound struct {
-	Value       float64
+	// Value is at most the exact sum of the float64 distances along any tour:
+	// every rounding on the way to it is downward. It is >= 0.
+	Value float64
+	// Multipliers prove it, one a point.
 	Multipliers []float64
-	Iterations  int
+	// Iterations is the number of steps that the search made.
+	Iterations int
 }
 
-// Options are tsp.HeldKarpOptions.
+// Options are the settings of [Ascend]; zeros mean the defaults.
 type Options struct {
-	Path       bool // bounds paths, not closed tours
-	Upper      float64
+	Path bool // bounds paths, not closed tours
+	// Upper, where positive, is the length of a known tour or path. The search
+	// ends once it has proved that one optimal, up to rounding.
+	Upper float64
+	// Iterations is the number of steps of the search, each with a spanning tree
+	// of a sparse graph. 0 means 600, and fewer beyond 10,000 points, but at
+	// least 60.
 	Iterations int
-	Neighbors  int
-	Progress   func(done, total int)
+	// Neighbors is the number of nearest neighbors of each point that the
+	// graph begins with; 0 means 7.
+	Neighbors int
+	// Progress, where not nil, is told how many iterations are done.
+	Progress func(done, total int)
 }
 
 const (
@@ -103,10 +115,6 @@ func newSearch(op string, f metric.Finite, o Options) (*search, error) {
 	}
 	if n > math.MaxInt32/2 { // point numbers are int32
 		return nil, &fault.SizeError{Op: op, Arg: "f", Got: n, Want: fmt.Sprintf("at most %d", math.MaxInt32/2)}
-	}
-	if err := cmp.Or(fault.NonNegative(op, "Upper", o.Upper), fault.NonNegative(op, "Iterations", float64(o.Iterations)),
-		fault.NonNegative(op, "Neighbors", float64(o.Neighbors))); err != nil {
-		return nil, err
 	}
 	o.Iterations = cmp.Or(o.Iterations, defaultIterations(n))
 	o.Neighbors = cmp.Or(o.Neighbors, defaultNeighbors)
