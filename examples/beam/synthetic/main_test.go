@@ -57,7 +57,7 @@ func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const bad = 3 * 8
+	const bad = 3 * 9 // the empty line too
 	for _, public := range []bool{false, true} {
 		q := &request{
 			Job: table.Job{Seed: 7}, input: filepath.Join(dir, "*.csv"), columns: "X, y", bounds: "0:1, 0:10",
