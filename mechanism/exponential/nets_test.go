@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -114,7 +115,7 @@ func TestNets_BetaIsRoundedUp(t *testing.T) {
 		size, delta, depth := 1, 1-math.Ldexp(r.Float64(), -2-r.IntN(30)), 1
 		switch i % 4 {
 		case 1:
-			size = 1 + r.IntN(1<<r.IntN(62))
+			size = 1 + r.IntN(1<<r.IntN(strconv.IntSize-2))
 		case 2:
 			delta = r.Float64()
 		case 3: // half of it may be no float64
