@@ -27,7 +27,7 @@ func f(ctx context.Context, a, b float64) float64 {
 	if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &Package{Dir: dir, mutants: map[string][]Mutant{}}
+	p := &Package{Dir: dir, mutants: map[string][]*Mutant{}}
 	if err := p.read("p.go"); err != nil {
 		t.Fatal(err)
 	}
