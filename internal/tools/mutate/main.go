@@ -29,6 +29,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -87,10 +88,16 @@ type Tree struct {
 	exports map[string]string
 }
 
-func (t *Tree) command(args ...string) *exec.Cmd {
+// run returns what the go command prints.
+func (t *Tree) run(args ...string) (string, error) {
 	c := exec.Command("go", args...)
 	c.Dir = t.dir
-	return c
+	out, err := c.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, exit.Stderr)
+	}
+	return string(out), err
 }
 
 func main() {
@@ -110,24 +117,33 @@ func main() {
 	if *at != "" {
 		o.at = regexp.MustCompile(*at)
 	}
-	dir, err := os.MkdirTemp("", "mutate")
-	check(err)
-	status := 0
-	if *rev != "" {
-		status, err = compare(dir, *rev, o)
-	} else {
-		status, err = study(dir, o, *list, *matrix, *floor)
-	}
-	os.RemoveAll(dir)
-	check(err)
-	os.Exit(status)
+	os.Exit(func() (status int) {
+		dir, err := os.MkdirTemp("", "mutate")
+		defer os.RemoveAll(dir)
+		defer func() {
+			if r := recover(); r != nil {
+				fmt.Fprintln(os.Stderr, "mutate:", r)
+				status = 2
+			}
+		}()
+		check(err)
+		if *rev != "" {
+			return compare(dir, *rev, o)
+		}
+		return study(dir, o, *list, *matrix, *floor)
+	}())
 }
 
+// check panics with an error, which ends the program: nothing here goes on after one.
 func check(err error) {
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "mutate:", err)
-		os.Exit(2)
+		panic(err)
 	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
 }
 
 // options choose mutants, and what to find of them.
@@ -139,32 +155,20 @@ type options struct {
 }
 
 // study tries a sample of the current tree.
-func study(dir string, o options, list bool, matrix string, floor float64) (int, error) {
-	t, err := load(".")
-	if err != nil {
-		return 0, err
-	}
-	ms, err := t.draw(o)
-	if err != nil {
-		return 0, err
-	}
+func study(dir string, o options, list bool, matrix string, floor float64) (status int) {
+	t := load(".")
+	ms := t.draw(o)
 	if list {
 		for _, m := range ms {
 			fmt.Println(m)
 		}
-		return 0, nil
+		return 0
 	}
-	r, err := newRunner(t, dir, o, ms)
-	if err != nil {
-		return 0, err
-	}
+	r := newRunner(t, dir, o, ms)
 	tried, killed := map[string]int{}, map[string]int{}
 	var table strings.Builder
 	for _, m := range ms {
-		by, err := r.try(m)
-		if err != nil {
-			return 0, err
-		}
+		by := r.try(m)
 		tried[m.kind]++
 		fmt.Fprintf(&table, "%s\t%s:%d\t%s\n", m.key(), m.file, m.line, strings.Join(by, " "))
 		if len(by) == 0 {
@@ -181,9 +185,7 @@ func study(dir string, o options, list bool, matrix string, floor float64) (int,
 		fmt.Printf("%s: %d of %d killed\n", k, killed[k], tried[k])
 	}
 	if matrix != "" {
-		if err := os.WriteFile(matrix, []byte(table.String()), 0o600); err != nil {
-			return 0, err
-		}
+		check(os.WriteFile(matrix, []byte(table.String()), 0o600))
 	}
 	if o.matrix || o.coverage {
 		r.report(os.Stdout, o)
@@ -192,30 +194,19 @@ func study(dir string, o options, list bool, matrix string, floor float64) (int,
 		share := float64(gone) / float64(total)
 		fmt.Printf("%d mutants, %.0f %% killed\n", total, 100*share)
 		if share < floor {
-			return 1, nil
+			return 1
 		}
 	}
-	return 0, nil
+	return 0
 }
 
 // compare tries a sample of a revision there and, what is killed, in the current tree.
-func compare(dir, rev string, o options) (int, error) {
+func compare(dir, rev string, o options) (status int) {
 	past := filepath.Join(dir, "tree")
-	if out, err := exec.Command("sh", "-c", `mkdir "$1" && git archive "$2" | tar -x -C "$1"`, "sh", past, rev).CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("revision %s: %w\n%s", rev, err, out)
-	}
-	before, err := load(past)
-	if err != nil {
-		return 0, err
-	}
-	now, err := load(".")
-	if err != nil {
-		return 0, err
-	}
-	ms, err := before.draw(o)
-	if err != nil {
-		return 0, err
-	}
+	check(os.Mkdir(past, 0o700))
+	check(exec.Command("sh", "-c", `git archive "$1" | tar -x -C "$2"`, "sh", rev, past).Run())
+	before, now := load(past), load(".")
+	ms := before.draw(o)
 	var same []*Mutant
 	was := map[*Mutant]*Mutant{}
 	for _, m := range ms {
@@ -229,36 +220,22 @@ func compare(dir, rev string, o options) (int, error) {
 			was[n] = m
 		}
 	}
-	if same, err = now.compiling(same); err != nil {
-		return 0, err
-	}
-	old, err := newRunner(before, filepath.Join(dir, "before"), o, ms)
-	if err != nil {
-		return 0, err
-	}
-	current, err := newRunner(now, filepath.Join(dir, "now"), o, same)
-	if err != nil {
-		return 0, err
-	}
+	same = now.compiling(same)
+	old := newRunner(before, filepath.Join(dir, "before"), o, ms)
+	current := newRunner(now, filepath.Join(dir, "now"), o, same)
 	both, lost := 0, 0
 	for _, n := range same {
-		first, err := old.try(was[n])
-		if err != nil {
-			return 0, err
-		}
+		first := old.try(was[n])
 		if len(first) == 0 {
 			fmt.Printf("survived %s\n", n)
 			continue
 		}
-		by, err := current.try(n)
-		if err != nil {
-			return 0, err
-		}
+		by := current.try(n)
 		if len(by) > 0 {
 			both++
 			continue
 		}
-		if again, err := old.try(was[n]); err != nil || len(again) == 0 {
+		if len(old.try(was[n])) == 0 {
 			fmt.Printf("unsteady %s (%s, once)\n", n, strings.Join(first, " "))
 			continue
 		}
@@ -266,41 +243,31 @@ func compare(dir, rev string, o options) (int, error) {
 		fmt.Printf("LOST     %s (%s killed it)\n", n, strings.Join(first, " "))
 	}
 	fmt.Printf("%d mutants at %s, %d of them here, %d killed by both, %d no more\n", len(ms), rev, len(same), both, lost)
-	if lost > 0 {
-		return 1, nil
-	}
-	return 0, nil
+	return min(lost, 1)
 }
 
 // load reads the packages of the library: not the examples, nor what is for tests.
-func load(dir string) (*Tree, error) {
+func load(dir string) *Tree {
 	t := &Tree{dir: dir}
-	out, err := t.command("list", "-json=ImportPath,Dir,Name,GoFiles,TestGoFiles,XTestGoFiles,Imports,Module", "./...").Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list: %w", err)
-	}
-	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+	out := must(t.run("list", "-json=ImportPath,Dir,Name,GoFiles,TestGoFiles,XTestGoFiles,Imports,Module", "./..."))
+	for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
 		p := &Package{mutants: map[string][]*Mutant{}}
-		if err := d.Decode(p); err != nil {
-			return nil, err
-		}
+		check(d.Decode(p))
 		if aside.MatchString(p.rel()) {
 			continue
 		}
 		for _, f := range p.GoFiles {
-			if err := p.read(f); err != nil {
-				return nil, err
-			}
+			p.read(f)
 		}
 		t.all = append(t.all, p)
 	}
-	return t, nil
+	return t
 }
 
 var aside = regexp.MustCompile(`^examples|^internal/(testkit|robust|arch|outward|tools)|test$`)
 
 // draw returns the mutants of the sample, or of the places, that compile.
-func (t *Tree) draw(o options) (ms []*Mutant, err error) {
+func (t *Tree) draw(o options) (ms []*Mutant) {
 	var packages [][]*Mutant
 	for _, p := range t.all {
 		var kinds [][]*Mutant
@@ -318,13 +285,10 @@ func (t *Tree) draw(o options) (ms []*Mutant, err error) {
 	}
 	for len(ms) < o.count && len(order) > 0 {
 		n := min(o.count-len(ms), len(order))
-		next, err := t.compiling(order[:n])
-		if err != nil {
-			return nil, err
-		}
+		next := t.compiling(order[:n])
 		ms, order = append(ms, next...), order[n:]
 	}
-	return ms, nil
+	return ms
 }
 
 // turns returns the mutants of lists, of each in turn. Lists and what is in them are in the

@@ -48,17 +48,11 @@ func isContext(e ast.Expr) bool {
 }
 
 // read finds the mutants of a file.
-func (p *Package) read(name string) error {
+func (p *Package) read(name string) {
 	path := filepath.Join(p.Dir, name)
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
+	src := must(os.ReadFile(path))
 	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, path, src, parser.SkipObjectResolution)
-	if err != nil {
-		return err
-	}
+	tree := must(parser.ParseFile(set, path, src, parser.SkipObjectResolution))
 	f := &File{path: path, src: string(src), set: set}
 	for _, d := range tree.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok {
@@ -76,7 +70,6 @@ func (p *Package) read(name string) error {
 			}
 		}
 	}
-	return nil
 }
 
 // function names a function of a package: Type.Method for a method.

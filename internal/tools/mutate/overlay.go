@@ -162,23 +162,19 @@ func texts(ms []*Mutant) (files map[string]string, copies map[*Mutant][2]int) {
 }
 
 // overlay writes what the go command reads in place of the tree's files.
-func overlay(dir string, ms []*Mutant) (string, error) {
+func overlay(dir string, ms []*Mutant) string {
 	replace := map[string]string{}
 	for _, list := range byPackage(ms) {
 		files, _ := texts(list)
 		for _, path := range slices.Sorted(maps.Keys(files)) {
 			replace[path] = filepath.Join(dir, fmt.Sprintf("%d.go", len(replace)))
-			if err := os.WriteFile(replace[path], []byte(files[path]), 0o600); err != nil {
-				return "", err
-			}
+			check(os.WriteFile(replace[path], []byte(files[path]), 0o600))
 		}
 	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
+	text := must(json.Marshal(map[string]any{"Replace": replace}))
 	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, text, 0o600)
+	check(os.WriteFile(path, text, 0o600))
+	return path
 }
 
 func byPackage(ms []*Mutant) map[*Package][]*Mutant {
@@ -190,7 +186,7 @@ func byPackage(ms []*Mutant) map[*Package][]*Mutant {
 }
 
 // compiling numbers ms and returns those that compile.
-func (t *Tree) compiling(ms []*Mutant) ([]*Mutant, error) {
+func (t *Tree) compiling(ms []*Mutant) []*Mutant {
 	for _, m := range ms {
 		t.numbers++
 		m.id = t.numbers
@@ -213,10 +209,7 @@ func (t *Tree) compiling(ms []*Mutant) ([]*Mutant, error) {
 				return bad[m]
 			})
 			for len(group) > 0 {
-				wrong, err := t.check(p, group)
-				if err != nil {
-					return nil, err
-				}
+				wrong := t.check(p, group)
 				if len(wrong) == 0 {
 					break
 				}
@@ -225,19 +218,16 @@ func (t *Tree) compiling(ms []*Mutant) ([]*Mutant, error) {
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(ms), func(m *Mutant) bool { return bad[m] }), nil
+	return slices.DeleteFunc(slices.Clone(ms), func(m *Mutant) bool { return bad[m] })
 }
 
 // check tells which mutants of a package have errors of types.
-func (t *Tree) check(p *Package, ms []*Mutant) (map[*Mutant]bool, error) {
+func (t *Tree) check(p *Package, ms []*Mutant) map[*Mutant]bool {
 	files, copies := texts(ms)
 	for _, name := range p.GoFiles {
 		path := filepath.Join(p.Dir, name)
 		if _, ok := files[path]; !ok {
-			src, err := os.ReadFile(path)
-			if err != nil {
-				return nil, err
-			}
+			src := must(os.ReadFile(path))
 			files[path] = string(src)
 		}
 	}
@@ -246,11 +236,9 @@ func (t *Tree) check(p *Package, ms []*Mutant) (map[*Mutant]bool, error) {
 	for path, text := range files {
 		tree, err := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
 		if err != nil && ms[0].decl == nil {
-			return map[*Mutant]bool{ms[0]: true}, nil
+			return map[*Mutant]bool{ms[0]: true}
 		}
-		if err != nil {
-			return nil, err
-		}
+		check(err)
 		trees = append(trees, tree)
 	}
 	wrong := map[*Mutant]bool{}
@@ -268,7 +256,8 @@ func (t *Tree) check(p *Package, ms []*Mutant) (map[*Mutant]bool, error) {
 		}
 	}}
 	_, _ = config.Check(p.ImportPath, set, trees, nil)
-	return wrong, stray
+	check(stray)
+	return wrong
 }
 
 // export opens what the compiler keeps of a package for those that import it.
@@ -278,12 +267,9 @@ func (t *Tree) export(path string) (io.ReadCloser, error) {
 		for _, p := range t.all {
 			args = append(args, p.ImportPath)
 		}
-		out, err := t.command(args...).Output()
-		if err != nil {
-			return nil, fmt.Errorf("go list -export: %w", err)
-		}
+		out := must(t.run(args...))
 		t.exports = map[string]string{}
-		for line := range strings.Lines(string(out)) {
+		for line := range strings.Lines(out) {
 			name, file, _ := strings.Cut(strings.TrimSpace(line), "\t")
 			t.exports[name] = file
 		}

@@ -25,7 +25,7 @@ type runner struct {
 
 // newRunner writes mutants to dir. With a matrix or coverage, the tests of
 // the chosen packages are prepared.
-func newRunner(t *Tree, dir string, o options, ms []*Mutant) (*runner, error) {
+func newRunner(t *Tree, dir string, o options, ms []*Mutant) *runner {
 	r := &runner{tree: t, dir: dir, ms: ms, whole: map[*Package]bool{}, suites: map[string]*Suite{}}
 	var inside []*Mutant
 	for _, m := range ms {
@@ -34,15 +34,10 @@ func newRunner(t *Tree, dir string, o options, ms []*Mutant) (*runner, error) {
 		}
 	}
 	files := filepath.Join(dir, "files")
-	err := os.MkdirAll(files, 0o700)
-	if err != nil {
-		return nil, err
-	}
-	if r.overlay, err = overlay(files, inside); err != nil {
-		return nil, err
-	}
+	check(os.MkdirAll(files, 0o700))
+	r.overlay = overlay(files, inside)
 	if !o.matrix && !o.coverage {
-		return r, nil
+		return r
 	}
 	for _, p := range t.all {
 		if o.in.MatchString(p.rel()) {
@@ -52,12 +47,10 @@ func newRunner(t *Tree, dir string, o options, ms []*Mutant) (*runner, error) {
 	}
 	for _, p := range t.all {
 		if r.whole[p] && p.tested() {
-			if _, err := r.prepared(r.suite(p), nil); err != nil {
-				return nil, err
-			}
+			r.prepared(r.suite(p), nil)
 		}
 	}
-	return r, nil
+	return r
 }
 
 // suite is the tests of a package.
@@ -85,16 +78,17 @@ func (r *runner) watches(m *Mutant) (suites []*Suite) {
 }
 
 // prepared returns s as it was prepared before, or prepares it.
-func (r *runner) prepared(s *Suite, m *Mutant) (*Suite, error) {
+func (r *runner) prepared(s *Suite, m *Mutant) *Suite {
 	if known := r.suites[s.pkg.ImportPath]; known != nil {
-		return known, nil
+		return known
 	}
 	r.suites[s.pkg.ImportPath] = s
-	return s, r.prepare(s, m)
+	r.prepare(s, m)
+	return s
 }
 
 // try tells which tests kill m: one, and all of those that are to try each mutant.
-func (r *runner) try(m *Mutant) (by []string, err error) {
+func (r *runner) try(m *Mutant) (by []string) {
 	var near, all, users []*Suite
 	for path := m.pkg.ImportPath; near == nil && strings.HasPrefix(path, m.pkg.Module.Path); path = above(path) {
 		for _, p := range r.tree.all {
@@ -116,19 +110,14 @@ func (r *runner) try(m *Mutant) (by []string, err error) {
 		if len(by) > 0 && !s.alone {
 			continue
 		}
-		if s, err = r.prepared(s, m); err != nil {
-			return nil, err
-		}
-		killers, err := r.kill(s, m, s.alone)
-		if err != nil {
-			return nil, err
-		}
+		s = r.prepared(s, m)
+		killers := r.kill(s, m)
 		for _, t := range killers {
 			t.kills = append(t.kills, m)
 			by = append(by, t.name)
 		}
 	}
-	return by, nil
+	return by
 }
 
 func above(path string) string { return path[:max(0, strings.LastIndex(path, "/"))] }

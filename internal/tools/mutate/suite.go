@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -43,125 +42,81 @@ type Suite struct {
 }
 
 // prepare builds a suite, and tries it without a change.
-func (r *runner) prepare(s *Suite, m *Mutant) (err error) {
-	p := s.pkg
-	if s.binary, err = r.build(p, r.overlay, s.flags...); err != nil {
-		return err
-	}
-	lines, err := p.lines()
-	if err != nil {
-		return err
-	}
+func (r *runner) prepare(s *Suite, m *Mutant) {
+	s.binary = must(r.build(s.pkg, r.overlay, s.flags...))
 	list := exec.Command(s.binary, "-test.list", s.match)
-	list.Dir = p.Dir
-	out, err := list.Output()
-	if err != nil {
-		return fmt.Errorf("the tests of %s: %w", p.rel(), err)
-	}
-	for name := range strings.FieldsSeq(string(out)) {
-		s.tests = append(s.tests, &Test{name: p.rel() + "." + name, lines: lines[name]})
-	}
-	if len(s.tests) == 0 {
-		return nil
+	list.Dir = s.pkg.Dir
+	lines := s.pkg.lines()
+	for name := range strings.FieldsSeq(string(must(list.Output()))) {
+		s.tests = append(s.tests, &Test{name: s.pkg.rel() + "." + name, lines: lines[name]})
 	}
 	const patience = 1200 // seconds, without a change
-	o, err := r.run(s, s.binary, s.tests, patience, s.env(m))
-	if err != nil {
-		return err
-	}
+	o := r.run(s, s.binary, s.tests, patience, s.env(m))
 	for _, t := range s.tests {
 		t.cpu = o.cpu / float64(len(s.tests))
 	}
 	if s.alone {
-		covering, err := r.build(p, "", "-cover", "-covermode=set", "-coverpkg="+strings.Join(r.cover, ","))
-		if err != nil {
-			return err
-		}
+		covering := must(r.build(s.pkg, "", "-cover", "-covermode=set", "-coverpkg="+strings.Join(r.cover, ",")))
 		profile := filepath.Join(r.dir, "profile")
 		for _, t := range s.tests {
-			one, err := r.run(s, covering, []*Test{t}, patience, s.env(m), "-test.coverprofile="+profile)
-			if err != nil {
-				return err
-			}
+			one := r.run(s, covering, []*Test{t}, patience, s.env(m), "-test.coverprofile="+profile)
 			o.failed = append(o.failed, one.failed...)
-			t.cpu = one.cpu
-			if err := t.read(profile, r.ms); err != nil && len(one.failed) == 0 {
-				return err
+			if t.cpu = one.cpu; len(one.failed) == 0 {
+				t.read(profile, r.ms)
 			}
 		}
 	}
 	s.tests = slices.DeleteFunc(s.tests, func(t *Test) bool {
-		if slices.Contains(o.failed, t) {
+		failed := slices.Contains(o.failed, t)
+		if failed {
 			fmt.Printf("left out: %s fails without a change\n", t.name)
 		}
-		return slices.Contains(o.failed, t)
+		return failed
 	})
-	return nil
 }
 
 // lines returns the lengths of the package's test functions.
-func (p *Package) lines() (map[string]int, error) {
+func (p *Package) lines() map[string]int {
 	lines := map[string]int{}
 	for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
 		set := token.NewFileSet()
-		f, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range f.Decls {
+		for _, d := range must(parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)).Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
 				lines[fn.Name.Name] = set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1
 			}
 		}
 	}
-	return lines, nil
+	return lines
 }
 
 // build compiles the tests of a package.
-func (r *runner) build(p *Package, overlay string, flags ...string) (string, error) {
+func (r *runner) build(p *Package, overlay string, flags ...string) (binary string, err error) {
 	r.built++
-	binary := filepath.Join(r.dir, fmt.Sprintf("%d.test", r.built))
-	args := slices.Concat([]string{"test", "-c", "-vet=off", "-o", binary}, flags)
+	binary = filepath.Join(r.dir, fmt.Sprintf("%d.test", r.built))
 	if overlay != "" {
-		args = append(args, "-overlay", overlay)
+		flags = append(flags, "-overlay", overlay)
 	}
-	out, err := r.tree.command(append(args, p.ImportPath)...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("the tests of %s do not compile: %w\n%s", p.rel(), err, out)
-	}
-	return binary, nil
+	_, err = r.tree.run(slices.Concat([]string{"test", "-c", "-vet=off", "-o", binary}, flags, []string{p.ImportPath})...)
+	return binary, err
 }
 
 // read takes what a test covers from its profile.
-func (t *Test) read(profile string, ms []*Mutant) error {
-	text, err := os.ReadFile(profile)
-	if err != nil {
-		return err
-	}
+func (t *Test) read(profile string, ms []*Mutant) {
 	t.blocks, t.entered = map[string]int{}, map[*Mutant]bool{}
-	for line := range strings.Lines(string(text)) {
-		var place string
-		var statements, count int
-		if _, err := fmt.Sscan(line, &place, &statements, &count); err != nil || count == 0 {
-			continue // the heading, or a block that did not run
+	ran := map[string][]int{} // lines, by file
+	for line := range strings.Lines(string(must(os.ReadFile(profile)))) {
+		file, rest, _ := strings.Cut(line, ":")
+		var from, column, to, end, statements, count int
+		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &from, &column, &to, &end, &statements, &count); err == nil && count > 0 { // no heading
+			t.blocks[strings.Fields(line)[0]] = statements
+			ran[file] = append(ran[file], from)
 		}
-		t.blocks[place] = statements
-	}
-	ran := map[string][]int{}
-	for place := range t.blocks {
-		file, at, _ := strings.Cut(place, ":")
-		var line int
-		if _, err := fmt.Sscanf(at, "%d.", &line); err != nil {
-			return err
-		}
-		ran[file] = append(ran[file], line)
 	}
 	for _, m := range ms {
 		t.entered[m] = m.decl == nil || slices.ContainsFunc(ran[m.pkg.Module.Path+"/"+m.file], func(line int) bool {
 			return m.in.set.Position(m.decl.Pos()).Line <= line && line <= m.in.set.Position(m.decl.End()).Line
 		})
 	}
-	return os.Remove(profile)
 }
 
 // outcome is what a run of tests came to.
@@ -177,7 +132,11 @@ var verdict = regexp.MustCompile(`\x16(=== (?:RUN|CONT|NAME)|--- (?:PASS|FAIL|SK
 // run runs tests in a process that may take limit seconds of one processor. A machine that
 // has others to serve takes longer; twice and some is left for that, and ends what waits
 // for ever.
-func (r *runner) run(s *Suite, binary string, tests []*Test, limit float64, env []string, flags ...string) (*outcome, error) {
+func (r *runner) run(s *Suite, binary string, tests []*Test, limit float64, env []string, flags ...string) *outcome {
+	o := &outcome{}
+	if len(tests) == 0 {
+		return o
+	}
 	names := map[string]*Test{}
 	var run []string
 	for _, t := range tests {
@@ -191,15 +150,9 @@ func (r *runner) run(s *Suite, binary string, tests []*Test, limit float64, env 
 	c := exec.CommandContext(ctx, "sh", slices.Concat([]string{"-c", script, binary, "-test.short", "-test.v=test2json", "-test.run", "^(" + strings.Join(run, "|") + ")$",
 		"-test.timeout", wall.String()}, flags)...)
 	c.Dir, c.Env, c.WaitDelay = s.pkg.Dir, append(os.Environ(), env...), 10*time.Second
-	pipe, err := c.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
+	pipe := must(c.StdoutPipe())
 	start := time.Now()
-	if err := c.Start(); err != nil {
-		return nil, err
-	}
-	o := &outcome{}
+	check(c.Start())
 	ended := map[*Test]bool{}
 	var last *Test
 	for in := bufio.NewReader(pipe); ; {
@@ -221,71 +174,56 @@ func (r *runner) run(s *Suite, binary string, tests []*Test, limit float64, env 
 			}
 		}
 	}
-	err = c.Wait()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && ctx.Err() == nil && !errors.Is(err, exec.ErrWaitDelay) {
-		return nil, err
-	}
+	err := c.Wait()
 	o.cpu = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
 	for _, t := range tests {
 		if !ended[t] {
 			o.left = append(o.left, t)
 		}
 	}
-	if err == nil {
-		return o, nil
-	}
 	o.late = o.cpu >= limit-1 || time.Since(start) >= wall
 	switch {
+	case err == nil:
 	case last == nil: // before the first test
 		o.failed, o.left = tests, nil
 	case !ended[last]:
 		o.failed = append(o.failed, last)
 		o.left = slices.DeleteFunc(o.left, func(t *Test) bool { return t == last })
-	case len(o.failed) == 0: // after the last test, or a test between
+	case len(o.failed) == 0: // after the last test, or between two
 		o.failed, o.left = append(o.failed, last), nil
 	}
-	return o, nil
+	return o
 }
 
-// kill tells which tests of a suite kill m: with whole all of them, otherwise the first.
-func (r *runner) kill(s *Suite, m *Mutant, whole bool) ([]*Test, error) {
+// kill tells which tests of a suite kill m: all of a suite whose tests are known alone,
+// otherwise the first.
+func (r *runner) kill(s *Suite, m *Mutant) (killers []*Test) {
 	binary := s.binary
 	if m.decl == nil {
-		dir := filepath.Join(r.dir, "outside")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
-		changed, err := overlay(dir, []*Mutant{m})
-		if err != nil {
-			return nil, err
-		}
-		if binary, err = r.build(s.pkg, changed, s.flags...); err != nil {
-			return nil, err
+		var err error
+		if binary, err = r.build(s.pkg, overlay(r.dir, []*Mutant{m}), s.flags...); err != nil {
+			return []*Test{{name: "the compiler"}}
 		}
 		defer os.Remove(binary)
 	}
-	var left, killers []*Test
+	var left []*Test
 	for _, t := range s.tests {
 		if t.entered == nil || t.entered[m] {
 			left = append(left, t)
 		}
 	}
 	var flags []string
-	if !whole {
+	if !s.alone {
 		flags = []string{"-test.failfast"}
 	}
 	for late := 0; len(left) > 0 && late < 2; { // a third that hangs tells little
-		limit := 10.0
+		limit := 3.0
 		for _, t := range left {
 			limit += 5 * t.cpu
 		}
-		o, err := r.run(s, binary, left, limit, append(s.env(m), fmt.Sprint("METRICDP_MUTANT=", m.id)), flags...)
-		if err != nil {
-			return nil, err
-		}
+		o := r.run(s, binary, left, limit, append(s.env(m), fmt.Sprint("METRICDP_MUTANT=", m.id)), flags...)
 		killers = append(killers, o.failed...)
-		if len(o.failed) == 0 || !whole {
+		if len(o.failed) == 0 || !s.alone {
 			break
 		}
 		if o.late {
@@ -293,5 +231,5 @@ func (r *runner) kill(s *Suite, m *Mutant, whole bool) ([]*Test, error) {
 		}
 		left = o.left
 	}
-	return killers, nil
+	return killers
 }
