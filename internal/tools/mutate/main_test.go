@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -121,22 +122,24 @@ func TestAgain(t *testing.T) {
 `,
 }
 
-// What no test sees is named, with what does not end or panics killed, and every test that
-// sees a mutant is known.
-func TestTry_FindsPlantedSurvivors(t *testing.T) {
+// plant writes the planted library.
+func plant(t *testing.T) (dir string) {
 	if testing.Short() {
 		t.Skip("compiles")
 	}
-	dir := t.TempDir()
+	dir = t.TempDir()
 	for name, text := range planted {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(os.MkdirAll(filepath.Dir(path), 0o700))
+		check(os.WriteFile(path, []byte(text), 0o600))
 	}
+	return dir
+}
+
+// What no test sees is named, with what does not end or panics killed, and every test that
+// sees a mutant is known.
+func TestTry_FindsPlantedSurvivors(t *testing.T) {
+	dir := plant(t)
 	any := regexp.MustCompile(".")
 	o := options{seed: 1, count: 100, in: any, kind: any, matrix: true, coverage: true}
 	tree := load(dir)
@@ -163,5 +166,28 @@ func TestTry_FindsPlantedSurvivors(t *testing.T) {
 		if !strings.Contains(report.String(), line) {
 			t.Errorf("no %q in\n%s", line, report.String())
 		}
+	}
+}
+
+// A test that is dropped is missed where its mutants are drawn from the revision that had
+// it, and only there; code that moves, and lines before it, are no difference.
+func TestCompare_FailsWhereAKillIsLost(t *testing.T) {
+	dir := plant(t)
+	t.Chdir(dir)
+	for _, args := range []string{"init -q", "add .", "-c user.name=a -c user.email=a commit -q -m a"} {
+		if out, err := exec.Command("git", strings.Fields(args)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	o := options{seed: 1, count: 100, in: regexp.MustCompile("."), kind: regexp.MustCompile("^(statement|constant)$")}
+	moved := strings.Replace(planted["lib/p.go"], "const limit", "// Limit.\nconst limit", 1)
+	check(os.WriteFile("lib/p.go", []byte(moved), 0o600))
+	if got := compare(t.TempDir(), "HEAD", o); got != 0 {
+		t.Errorf("status %d with the same tests", got)
+	}
+	dropped := strings.Replace(planted["lib/p_test.go"], "h != 2 || ", "", 1)
+	check(os.WriteFile("lib/p_test.go", []byte(dropped), 0o600))
+	if got := compare(t.TempDir(), "HEAD", o); got != 1 {
+		t.Errorf("status %d where a claim is gone", got)
 	}
 }

@@ -21,12 +21,13 @@ type runner struct {
 	cover   []string          // packages to know the coverage of
 	suites  map[string]*Suite
 	built   int
+	near    bool
 }
 
 // newRunner writes mutants to dir. With a matrix or coverage, the tests of
 // the chosen packages are prepared.
 func newRunner(t *Tree, dir string, o options, ms []*Mutant) *runner {
-	r := &runner{tree: t, dir: dir, ms: ms, whole: map[*Package]bool{}, suites: map[string]*Suite{}}
+	r := &runner{tree: t, dir: dir, ms: ms, near: o.near, whole: map[*Package]bool{}, suites: map[string]*Suite{}}
 	var inside []*Mutant
 	for _, m := range ms {
 		if m.decl != nil {
@@ -106,7 +107,12 @@ func (r *runner) try(m *Mutant) (by []string) {
 			users = append(users, r.suite(p))
 		}
 	}
-	for _, s := range slices.Concat(near, all, r.watches(m), users) {
+	if !r.near {
+		users = append(r.watches(m), users...)
+	} else {
+		users = nil
+	}
+	for _, s := range slices.Concat(near, all, users) {
 		if len(by) > 0 && !s.alone {
 			continue
 		}

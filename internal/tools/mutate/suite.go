@@ -216,18 +216,15 @@ func (r *runner) kill(s *Suite, m *Mutant) (killers []*Test) {
 	if !s.alone {
 		flags = []string{"-test.failfast"}
 	}
-	for late := 0; len(left) > 0 && late < 2; { // a third that hangs tells little
+	for len(left) > 0 {
 		limit := 3.0
 		for _, t := range left {
-			limit += 5 * t.cpu
+			limit += 4 * t.cpu
 		}
 		o := r.run(s, binary, left, limit, append(s.env(m), fmt.Sprint("METRICDP_MUTANT=", m.id)), flags...)
 		killers = append(killers, o.failed...)
-		if len(o.failed) == 0 || !s.alone {
+		if len(o.failed) == 0 || !s.alone || o.late { // another that hangs would tell little
 			break
-		}
-		if o.late {
-			late++
 		}
 		left = o.left
 	}
