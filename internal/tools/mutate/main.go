@@ -13,10 +13,8 @@
 // where package directed is called to the watch on rounding, internal/outward, and of the
 // kind context to that of internal/robust; then to those of the packages that import theirs; all
 // with -short. The first test that fails kills, and so does the one that runs when the process
-// ends or its time is over.
-//
-// With -matrix or -coverage every test of the chosen packages tries each mutant whose function
-// it calls, and what statements each covers alone is known too.
+// ends or its time is over. With -matrix or -coverage every test of the chosen packages tries
+// each mutant whose function it calls, up to one that hangs.
 //
 // The kinds that other tools have are here as well (arithmetic, comparisons,
 // constants, logic, statements): github.com/go-gremlins/gremlins, which builds and
@@ -40,6 +38,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Mutant is a change of a file.
@@ -112,6 +111,7 @@ func main() {
 	matrix := flag.String("matrix", "", "file for each mutant with all tests that kill it; prints what each test does that no other does")
 	flag.BoolVar(&o.coverage, "coverage", false, "prints the statements that one test alone covers")
 	flag.BoolVar(&o.near, "near", false, "leaves the mutants to the tests of their packages and of those chosen: much faster, and more survive")
+	flag.DurationVar(&o.within, "within", 24*time.Hour, "begins no mutant after that")
 	rev := flag.String("rev", "", "revision to draw from: fails where its tests kill what the tests of this tree do not")
 	flag.Parse()
 	o.in, o.kind, o.matrix = regexp.MustCompile(*packages), regexp.MustCompile(*kinds), *matrix != ""
@@ -154,6 +154,7 @@ type options struct {
 	in, kind, at     *regexp.Regexp
 	matrix, coverage bool
 	near             bool
+	within           time.Duration
 }
 
 // study tries a sample of the current tree.
@@ -169,7 +170,8 @@ func study(dir string, o options, list bool, matrix string, floor float64) (stat
 	r := newRunner(t, dir, o, ms)
 	tried, killed := map[string]int{}, map[string]int{}
 	var table strings.Builder
-	for _, m := range ms {
+	for start := time.Now(); len(ms) > 0 && time.Since(start) < o.within; ms = ms[1:] {
+		m := ms[0]
 		by := r.try(m)
 		tried[m.kind]++
 		fmt.Fprintf(&table, "%s\t%s:%d\t%s\n", m.key(), m.file, m.line, strings.Join(by, " "))

@@ -24,8 +24,7 @@ type runner struct {
 	near    bool
 }
 
-// newRunner writes mutants to dir. With a matrix or coverage, the tests of
-// the chosen packages are prepared.
+// newRunner writes mutants to dir.
 func newRunner(t *Tree, dir string, o options, ms []*Mutant) *runner {
 	r := &runner{tree: t, dir: dir, ms: ms, near: o.near, whole: map[*Package]bool{}, suites: map[string]*Suite{}}
 	var inside []*Mutant
@@ -37,18 +36,10 @@ func newRunner(t *Tree, dir string, o options, ms []*Mutant) *runner {
 	files := filepath.Join(dir, "files")
 	check(os.MkdirAll(files, 0o700))
 	r.overlay = overlay(files, inside)
-	if !o.matrix && !o.coverage {
-		return r
-	}
 	for _, p := range t.all {
-		if o.in.MatchString(p.rel()) {
+		if (o.matrix || o.coverage) && o.in.MatchString(p.rel()) {
 			r.whole[p] = true
 			r.cover = append(r.cover, p.ImportPath)
-		}
-	}
-	for _, p := range t.all {
-		if r.whole[p] && p.tested() {
-			r.prepared(r.suite(p), nil)
 		}
 	}
 	return r
@@ -107,12 +98,11 @@ func (r *runner) try(m *Mutant) (by []string) {
 			users = append(users, r.suite(p))
 		}
 	}
+	suites := append(near, all...)
 	if !r.near {
-		users = append(r.watches(m), users...)
-	} else {
-		users = nil
+		suites = slices.Concat(suites, r.watches(m), users)
 	}
-	for _, s := range slices.Concat(near, all, users) {
+	for _, s := range suites {
 		if len(by) > 0 && !s.alone {
 			continue
 		}
@@ -132,12 +122,11 @@ func above(path string) string { return path[:max(0, strings.LastIndex(path, "/"
 // which could go together so that the others still do all.
 func (r *runner) report(w io.Writer, o options) {
 	var tests []*Test
-	for _, s := range r.suites {
-		if s.alone {
-			tests = append(tests, s.tests...)
+	for _, p := range r.tree.all {
+		if r.whole[p] && p.tested() {
+			tests = append(tests, r.prepared(r.suite(p), nil).tests...)
 		}
 	}
-	slices.SortFunc(tests, func(a, b *Test) int { return strings.Compare(a.name, b.name) })
 	killers, coverers := map[*Mutant]int{}, map[string]int{}
 	count := func(t *Test, by int) {
 		for _, m := range t.kills {
