@@ -153,6 +153,13 @@ func (r *runner) report(w io.Writer, o options) {
 		}
 		return kills, places, statements
 	}
+	places := 0
+	for p := range r.whole {
+		for _, list := range p.mutants {
+			places += len(list)
+		}
+	}
+	fmt.Fprintf(w, "from %d mutants of about %d: what nothing here speaks for may still see one of the others\n", len(r.ms), places)
 	fmt.Fprintln(w, "test: lines, seconds; mutants killed, by it alone; statements covered, by it alone")
 	var idle []*Test
 	for _, t := range tests {
