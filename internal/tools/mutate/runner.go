@@ -21,6 +21,7 @@ type runner struct {
 	cover   []string          // packages to know the coverage of
 	suites  map[string]*Suite
 	built   int
+	tried   int
 	near    bool
 }
 
@@ -81,6 +82,7 @@ func (r *runner) prepared(s *Suite, m *Mutant) *Suite {
 
 // try tells which tests kill m: one, and all of those that are to try each mutant.
 func (r *runner) try(m *Mutant) (by []string) {
+	r.tried++
 	var near, all, users []*Suite
 	for path := m.pkg.ImportPath; near == nil && strings.HasPrefix(path, m.pkg.Module.Path); path = above(path) {
 		for _, p := range r.tree.all {
@@ -159,7 +161,7 @@ func (r *runner) report(w io.Writer, o options) {
 			places += len(list)
 		}
 	}
-	fmt.Fprintf(w, "from %d mutants of about %d: what nothing here speaks for may still see one of the others\n", len(r.ms), places)
+	fmt.Fprintf(w, "from %d mutants of about %d: what nothing here speaks for may still see one of the others\n", r.tried, places)
 	fmt.Fprintln(w, "test: lines, seconds; mutants killed, by it alone; statements covered, by it alone")
 	var idle []*Test
 	for _, t := range tests {
