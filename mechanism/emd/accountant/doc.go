@@ -12,7 +12,7 @@
 //
 // # Which function
 //
-// Know only the randomizer's level: state a [Shuffle]. [Shuffle.Level] finds alpha,
+// Know only its level: state a [Shuffle]. [Shuffle.Level] finds alpha,
 // [Shuffle.Delta] delta, [Shuffle.Budget] the alpha0 that a randomizer may have, and
 // [Shuffle.ItemDelta] is about one item that moves.
 //
@@ -26,7 +26,7 @@
 // # Guarantees
 //
 // Answers are rounded safely and name the [Theorem] that proves them. The randomizer must be
-// pure (no delta) and draw each record independently. The number of records is public.
+// pure and draw each record independently. The number of records is public.
 //
 // # Cost
 //
@@ -39,7 +39,7 @@
 //
 // # References
 //
-// IRC24: Imola, Roy Chowdhury, Chaudhuri, "Metric differential privacy at the user-level via
-// the earth mover's distance", 2024. KOV15: Kairouz, Oh, Viswanath, "The composition theorem
+// IRC24: Imola et al., "Metric differential privacy at the user-level via
+// the earth mover's distance", 2024. KOV15: Kairouz et al., "The composition theorem
 // for differential privacy", 2015.
 package accountant
