@@ -5,14 +5,14 @@
 //	budget, err := s.Budget(ctx, accountant.Promise{Alpha: 0.5, Delta: 1e-9})
 //
 // N records, each an item of a metric space, go through a randomizer of level alpha0 per unit
-// of distance. A trusted shuffler publishes the outputs, and a user owns m of the records: better
+// of distance. A trusted shuffler publishes the outputs; a user owns m records, better
 // protected than by the m*alpha0 of composition. The answer is a level alpha and a delta per unit
 // of the earth mover's distance, the mean distance by which one user's items move. At the
 // largest, Diameter, that is user-level privacy at eps = alpha*Diameter.
 //
 // # Which function
 //
-// Know only its level: state a [Shuffle]. [Shuffle.Level] finds alpha,
+// Know only the level alpha0: state a [Shuffle]. [Shuffle.Level] finds alpha,
 // [Shuffle.Delta] delta, [Shuffle.Budget] the alpha0 that a randomizer may have, and
 // [Shuffle.ItemDelta] is about one item that moves.
 //
@@ -21,7 +21,7 @@
 //
 // Ask how good an answer is: each question has an [Interval] too, proved by a [Witness].
 //
-// Run many pure mechanisms on the same data: [Composition] and [ComposeBudget].
+// Many pure mechanisms on the same data: [Composition] and [ComposeBudget].
 //
 // # Guarantees
 //
@@ -30,7 +30,7 @@
 //
 // # Cost
 //
-// Two seconds a question at most, whatever N up to 2^40; for a Shuffled as much for each kind
+// Two seconds a question at most, N up to 2^40; for a Shuffled as much for each kind
 // of change. A Composition takes O(sqrt(Count)).
 //
 // # Who should not use it
