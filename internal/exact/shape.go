@@ -131,7 +131,7 @@ func (d digits) signed(v float64) float64 {
 //
 // Coordinates are (cos t, sin t) sqrt(q), q = E/S, S the sum of all E, the last
 // one times cos^2 t where d is odd. Where the error of E is e and that of S is at most f <=
-// S/2, q errs by at most 2(e + q f)/S, and its root by at most that divided by sqrt(q).
+// S/2^10, q errs by at most (e + q f)/(S - f), and its root by at most that over sqrt(q).
 func (s *shape) normalDirection(us []digits) {
 	sum, sumErr := 0.0, 0.0
 	for i := 0; i < s.d; i += 2 {
@@ -154,8 +154,8 @@ func (s *shape) normalDirection(us []digits) {
 		root := math.Sqrt(q)
 		s.z[i] *= root
 		s.err[i] = math.Inf(1)
-		if sumErr <= sum/2 {
-			s.err[i] = float64((circleErr+0x1p-49)*root) + 2*(s.lnErr[i&^1]+float64(q*sumErr))/(sum*root)
+		if sumErr <= sum*0x1p-10 {
+			s.err[i] = float64((circleErr+0x1p-49)*root) + (1+0x1p-9)*(s.lnErr[i&^1]+float64(q*sumErr))/(sum*root)
 		}
 	}
 }
@@ -184,8 +184,8 @@ func (s *shape) acceptPower(us [3]digits, i int) (in, sure bool) {
 	f, fErr := s.setLog(i, us[1].word)
 	limit, limitErr := exponential(us[2].word) // of g^p
 	if s.tail[i] {
-		limit += 1 + f
-		limitErr += fErr + float64(limit*0x1p-50)
+		limit += 1 + f // its roundings are within the 2^-48 below: the errors are < limit/16
+		limitErr += fErr
 	}
 	power, powerErr := float64(s.p*s.ln[i]), float64(s.p*s.lnErr[i]) // of ln g^p
 	powerErr += float64(math.Abs(power) * 0x1p-50)
