@@ -190,6 +190,19 @@ func TestLosses_LooseMovesTheEnds(t *testing.T) {
 	}
 }
 
+// Where masses are off, so is what never comes up, in both directions.
+func TestLosses_NeverCountsErrors(t *testing.T) {
+	for _, err := range []float64{1e-3, 1e-9, 0} {
+		l := losses{factors: []factorLoss{{count: 3, never: .2, err: err}, {count: 1, never: .1, err: err}}}
+		at := func(sign float64) float64 {
+			return 1 - math.Pow(1-.2*(1+sign*err), 3)*(1-.1*(1+sign*err))
+		}
+		if lo, hi := l.never(); lo > at(-1) || hi < at(1) || hi-lo > at(1)-at(-1)+1e-11 {
+			t.Errorf("off by %v: %v to %v, want %v to %v", err, lo, hi, at(-1), at(1))
+		}
+	}
+}
+
 // An atom whose lower part would be no normal number moves up whole.
 func TestOnGrid_TinyPartsMoveUp(t *testing.T) {
 	const step = 1000
@@ -272,7 +285,7 @@ func TestNewComposing_SumsTheBetterLevels(t *testing.T) {
 	}
 	// Of the first no level at delta = 0 is finite; with the others delta is worth less than
 	// what an audit at delta > 0 is off by.
-	own := []Repeated{plain(1, 1e-40, 1, 0), plain(1, 1.001, 1, 1), plain(1, 1.002, 1, 1)}
+	own := []Repeated{plain(1, 3e-30, 1e-40, 1, 1e-31, 0), plain(1, 1.001, 1, 1), plain(1, 1.002, 1, 1)}
 	const delta = 1e-30
 	c := testkit.Must(newComposing(t.Context(), f, own, (&AuditOptions{Delta: delta}).auditing("test")))
 	want := 0.0

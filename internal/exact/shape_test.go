@@ -125,8 +125,9 @@ func TestNormalDirection_CarriesTheErrorsOfItsParts(t *testing.T) {
 		for k := range us {
 			us[k].word = shaped(rng)
 		}
-		if i%2 == 0 { // the last variate is nearly all of the sum, and its cosine nearly 1
-			us[2].word, us[3].word = rng.Uint64()>>50, rng.Uint64()>>8
+		if i%2 == 0 { // the last variate is nearly all of the sum, and cosines nearly 1
+			us[0].word, us[2].word = 1<<62+rng.Uint64N(1<<62), 1<<52+rng.Uint64N(1<<53)
+			us[1].word, us[3].word = rng.Uint64()>>10, rng.Uint64()>>10
 		}
 		s.normalDirection(us)
 		for corner := range 32 {
@@ -152,12 +153,35 @@ func TestNormalDirection_CarriesTheErrorsOfItsParts(t *testing.T) {
 				continue
 			}
 			for k := range z {
+				if i%2 == 0 && !(s.err[k] < 0x1p-44) {
+					t.Fatalf("coordinate %d: %v within %v", k, s.z[k], s.err[k])
+				}
 				if !math.IsInf(s.err[k], 1) {
 					covers(t, "coordinate", s.z[k], s.err[k], times(z[k], bigRoot(wide(0).Quo(e[k/2], sum))))
 				}
 			}
 		}
 	}
+}
+
+// So does that of a sum of many variates, each of which the first one swallows.
+func TestNormalDirection_CountsTheRoundingOfItsSum(t *testing.T) {
+	const d = 1 << 16
+	s := &shape{d: d, p: 2, z: make([]float64, d), err: make([]float64, d), ln: make([]float64, d), lnErr: make([]float64, d)}
+	us := make([]digits, d)
+	for i := range us {
+		us[i].word = math.MaxUint64 - 15000 // 7 2^-53, below the half of an ulp of the first
+	}
+	first := math.Exp(-15.9)
+	us[0].word = uint64(first * 0x1p64)
+	s.normalDirection(us)
+	e, err := exponential(us[0].word)
+	few, fewErr := exponential(us[2].word)
+	least := wide(0).Sub(wide(e), wide(err))
+	sum := wide(0).Add(wide(few), wide(fewErr))
+	sum.Add(times(sum, wide(d/2-1)), least)
+	cos, _ := cosSinFast(us[1].word)
+	covers(t, "first coordinate", s.z[0], s.err[0], times(wide(cos), bigRoot(wide(0).Quo(least, sum))))
 }
 
 // The error of a direction covers its variates' errors and all roundings: of a sum of many
