@@ -49,7 +49,7 @@ func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[
 	if err := checkArity(op, opt.Arity); err != nil {
 		return nil, err
 	}
-	n, err := newNet(ctx, op, f, opt.Separation)
+	n, err := separatedNet(ctx, op, f, opt.Separation)
 	if err != nil {
 		return nil, err
 	}
