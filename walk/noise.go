@@ -30,7 +30,7 @@ import (
 //	KNorm, k = 10 | 16            17.78          35.45
 //
 // A draw takes some 15 ns a child for real numbers and 35 ns for integers, microseconds at
-// scales above 2^48.
+// scales above 2^48, and 65 ns with [Walk.AddShares].
 type Distribution int
 
 const (
@@ -40,9 +40,8 @@ const (
 
 	// KNorm has density prop. to exp(-sum_i |x_i - med(x)|/b) on the vectors x of
 	// sum 0: the K-norm mechanism (HT10) for the body that the differences of two
-	// inputs fill, and the distribution of least variance here, at k logarithms and a
-	// shuffle for k children. On a binary tree it is Laplace noise of scale b on the
-	// Haar coefficients.
+	// inputs fill, and the distribution of least variance here. On a binary tree it is
+	// Laplace noise of scale b on the Haar coefficients.
 	KNorm
 
 	// DiscreteLaplace adds to each child independent integers with P{k} prop.
@@ -168,7 +167,7 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 	sum, sides := 0.0, exact.NewSides(k)
 	for i := range dst {
 		if n.dist == KNorm { // see [exact.Lattice.AddDifferences]
-			dst[i] = n.scale * sides.Next(rng) * random.Exponential(rng)
+			dst[i] = float64(n.scale * sides.Next(rng) * random.Exponential(rng))
 		} else {
 			dst[i] = n.single(rng)
 		}
