@@ -250,7 +250,7 @@ func (t *Tree) sharesErr(total exact.DD) float64 {
 	if total.Hi < 0x1p-500 {
 		return math.Inf(1)
 	}
-	return float64(float64(t.arity)*float64(t.Height())+4) * 0x1p-101
+	return (float64(float64(t.arity)*float64(t.Height())) + 4) * 0x1p-101
 }
 
 func (w *Walk) checkAdd(op string, dist Distribution, arg string, got int, want func(*Tree) int) error {
