@@ -276,3 +276,90 @@ func TestAddShares_Allocations(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// words gives stored words, then others.
+type words struct {
+	w    []uint64
+	next int
+}
+
+func (s *words) Uint64() uint64 {
+	if s.next++; s.next <= len(s.w) {
+		return s.w[s.next-1]
+	}
+	return 0x5a5a5a5a5a5a5a5a
+}
+
+// TestAddShares_ExactAudit: the probabilities of what two leaves get, on a grid as wide as the
+// noise, are found by bisection over the words of the code. For all pairs of weights, of
+// other totals too, their ratio is at most e^(Loss TV), TV the exact total variation of the
+// exact measures; and that somewhere.
+func TestAddShares_ExactAudit(t *testing.T) {
+	const b, reach = 0x1.8p-52, 4
+	tree := testkit.Must(Levels(2))
+	for _, dist := range []Distribution{Laplace, KNorm} {
+		w := testkit.Must(New(tree, dist, Scales{Level: []float64{b}}))
+		step := w.Noise(0).Step()
+		loss := testkit.Must(tree.Loss(ReplaceOne, w.Scales()))
+		inputs := [][]float64{{1, 1}, {1 + 0x1p-52, 1}, {3, 3 - 0x1p-51}, {1 << 50, 1<<50 + 1}, {5e-324, 5e-324}, {1, 1 + 0x1p-50}, {0.1, 0.1 - 0x1p-55}}
+		prob := make([][]float64, len(inputs))
+		for i, weights := range inputs {
+			// index is the number of steps from where no noise would be near.
+			index := func(sign, word uint64) float64 {
+				dst, s := make([]float64, 3), []uint64{word<<1 | sign, 1 << 63} // the second leaf's does not matter
+				if dist == KNorm {
+					s = []uint64{1 - sign, word << 1}
+				}
+				testkit.Check(t, w.AddShares(rand.New(&words{w: s}), dst, weights))
+				if dist == KNorm {
+					return dst[2] / step
+				}
+				return (dst[1] - 0.5) / step
+			}
+			prob[i] = make([]float64, 2*reach+1)
+			for sign := range uint64(2) {
+				first := func(is func(k float64) bool) uint64 { // sign 0 falls as words grow, and 1 rises
+					lo, hi := uint64(0), uint64(1)<<63
+					for lo < hi {
+						if mid := lo + (hi-lo)/2; is(index(sign, mid)) {
+							hi = mid
+						} else {
+							lo = mid + 1
+						}
+					}
+					return lo
+				}
+				for j := range prob[i] {
+					k := float64(j - reach)
+					from := first(func(v float64) bool { return sign == 0 && v <= k || sign == 1 && v >= k })
+					to := first(func(v float64) bool { return sign == 0 && v < k || sign == 1 && v > k })
+					prob[i][j] += float64(to-from) * 0x1p-64
+				}
+			}
+		}
+		share := func(x []float64) *big.Rat {
+			a, c := new(big.Rat).SetFloat64(x[0]), new(big.Rat).SetFloat64(x[1])
+			return new(big.Rat).Quo(a, c.Add(a, c))
+		}
+		tight := 0.0
+		for i, p := range prob {
+			for j, q := range prob {
+				d := share(inputs[i])
+				tv, _ := d.Abs(d.Sub(d, share(inputs[j]))).Float64()
+				level := loss * tv
+				if dist == Laplace { // of the first leaf alone, half of it
+					level /= 2
+				}
+				for k := range p {
+					ratio := math.Log(p[k] / q[k])
+					if tight = max(tight, ratio-level); !(ratio <= level+1e-12) {
+						t.Errorf("%v: %v and %v, output %d: loss %v, at most %v", dist, inputs[i], inputs[j], k-reach, ratio, level)
+					}
+				}
+			}
+		}
+		if tight < -1e-12 {
+			t.Errorf("%v: the loss is never nearer than %v to what is allowed", dist, tight)
+		}
+	}
+}
