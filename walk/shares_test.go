@@ -308,7 +308,7 @@ func TestAddShares_ExactAudit(t *testing.T) {
 			index := func(sign, word uint64) float64 {
 				dst, s := make([]float64, 3), []uint64{word<<1 | sign, 1 << 63} // the second leaf's does not matter
 				if dist == KNorm {
-					s = []uint64{1 - sign, word << 1}
+					s = []uint64{sign - 1, word << 1} // all bits 1 or 0
 				}
 				testkit.Check(t, w.AddShares(rand.New(&words{w: s}), dst, weights))
 				if dist == KNorm {

@@ -472,8 +472,8 @@ func TestLattice_PrivacyOfTheBits(t *testing.T) {
 			return y[0]
 		},
 		"differences": func(sign, w uint64, x float64) float64 {
-			y := make([]float64, 2) // the first is below or above
-			Lattice{step}.AddDifferences(y, stream(1-sign, w<<1), valuesOf([]float64{0.1, 0.1 + x}, 0x1p-60), rate)
+			y := make([]float64, 2) // the first is below, all bits being 1, or above
+			Lattice{step}.AddDifferences(y, stream(sign-1, w<<1), valuesOf([]float64{0.1, 0.1 + x}, 0x1p-60), rate)
 			return y[1]
 		},
 	} {
