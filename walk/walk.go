@@ -152,9 +152,9 @@ func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// AddShares writes to dst, of length Nodes(), what each node has of a measure, with the
-// noise of the distributions Laplace and KNorm (another is a [*ValueError]). weights has a
-// number >= 0 for each leaf, and the measure is weights divided by their sum, which must be
+// AddShares writes to dst, of length Nodes() and apart from weights in memory, what each node
+// has of a measure, with the noise of the distributions Laplace and KNorm (another is a
+// [*ValueError]). weights has a number >= 0 for each leaf, and the measure is weights divided by their sum, which must be
 // positive and finite, as exact reals: so weights may be counts of records. dst[0] is 1,
 // with noise where Total is positive. The count of an only child becomes that of its parent.
 // With KNorm only differences of siblings are known: the first of them gets 0.
