@@ -31,7 +31,7 @@ var fusable = map[string]string{
 
 	"mechanism/exponential/internal/cells": "weights, whose exact values are audited",
 
-	"internal/random/variates.go": "real noise, of package walk",
+	"internal/random/variates.go": "real noise, for simulation",
 	"mechanism/additive/arc.go":   quantiles,
 	"mechanism/additive/knorm.go": quantiles,
 }

@@ -50,6 +50,7 @@ var walkCalls = []call{
 	{"walk.Walk.Variances", noise.Variances, []any{make([]float64, 4)}},
 	{"walk.Walk.RMS", noise.RMS, []any{[]float64{1, 1, 2, 1}}},
 	{"walk.Walk.Increments", noise.Increments, []any{seeded(), make([]float64, 4)}},
+	{"walk.Walk.AddShares", noise.AddShares, []any{seeded(), make([]float64, 7), four}},
 	{"walk.Walk.AddCounts", wholeWalk.AddCounts, []any{seeded(), []int64{10, 3, 7, 1, 2, 3, 4}}},
 	{"walk.Walk.AddHaar", haarWalk.AddHaar, []any{seeded(), []int64{10, 3, 7, 1}}},
 	{"walk.Tree.EqualScales", levels.EqualScales, []any{walk.ReplaceOne}},

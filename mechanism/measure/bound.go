@@ -144,14 +144,30 @@ func (p *plan) signedCost() float64 {
 		for k := range len(v) - 1 {
 			sum += float64((p.line[k+1] - p.line[k]) * math.Sqrt(max(0, v[k])))
 		}
-		return sum * roundUp
+		return sum * p.gridFactor() * roundUp
 	}
 	for _, s := range p.shape {
 		if s.arity > 1 {
 			sum += float64(float64(s.nodes) * s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity)))
 		}
 	}
-	return sum * roundUp
+	return sum * p.gridFactor() * roundUp
+}
+
+// gridFactor bounds what rounding to the grid adds to signedCost, as a factor. With noise of
+// covariance s(I - J/k) a cost |a.z| is at most its deviation sqrt(s) |a - mean(a)| on average,
+// and the k children's rounding, of half a step each, adds sqrt(k)/2 steps times |a - mean(a)|:
+// r deviations at most. To a partial sum every level adds once, and the sum of their deviations
+// is at most sqrt(height) times that of the partial sum.
+func (p *plan) gridFactor() float64 {
+	r := 0.0
+	for _, s := range p.shape {
+		if s.arity > 1 {
+			n := p.noise[s.depth]
+			r = max(r, n.Step()/2*math.Sqrt(float64(s.arity)/n.Variance(s.arity)))
+		}
+	}
+	return 1 + float64(r*math.Sqrt(float64(p.height())))
 }
 
 func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {

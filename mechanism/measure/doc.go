@@ -31,7 +31,7 @@
 // A [Synthesizer] is eps-differentially private, to the last bit, for one record replaced, or
 // one added or removed ([Relation]). A record is one row; persons with many rows need
 // PerPerson. Where records are left out for what they say, only [AddRemoveOne] is true: see
-// [CountOptions]. A [Measure] alone is not exact, and says why.
+// [CountOptions]. A [Measure] is as exact, per unit of total variation.
 //
 // # Cost
 //
