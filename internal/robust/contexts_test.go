@@ -146,14 +146,14 @@ const (
 // what it calls.
 var unwatched = map[string]map[string]string{
 	byinput: {
-		"internal/ipm/byinput/factor.go": "Factorize.attempt Factorize.solveBorder attempt.Chunks attempt.factor attempt.Err factor.Chunks factor.update factor.Signed update.Err",
-		"internal/ipm/byinput/order.go":  "eliminate.Err",
-		"internal/ipm/byinput/plan.go":   "NewPlan.eliminate",
-		"internal/ipm/byinput/solve.go":  "Solve.residual Solve.apply solveBorder.apply residual.Chunks apply.Chunks apply.Err",
-		"internal/ipm/input.go":          "inputPlan.NewPlan assembleInput.Factorize newtonInput.Solve",
-		"internal/ipm/lazy.go":           "Lazily.Err",
-		"internal/ipm/solve.go":          "Prepare.inputPlan",
-		"internal/ipm/sparse_link.go":    "linkSparse.Chunks linkSparse.Err",
+		"lp/internal/ipm/byinput/factor.go": "Factorize.attempt Factorize.solveBorder attempt.Chunks attempt.factor attempt.Err factor.Chunks factor.update factor.Signed update.Err",
+		"lp/internal/ipm/byinput/order.go":  "eliminate.Err",
+		"lp/internal/ipm/byinput/plan.go":   "NewPlan.eliminate",
+		"lp/internal/ipm/byinput/solve.go":  "Solve.residual Solve.apply solveBorder.apply residual.Chunks apply.Chunks apply.Err",
+		"lp/internal/ipm/input.go":          "inputPlan.NewPlan assembleInput.Factorize newtonInput.Solve",
+		"lp/internal/ipm/lazy.go":           "Lazily.Err",
+		"lp/internal/ipm/solve.go":          "Prepare.inputPlan",
+		"lp/internal/ipm/sparse_link.go":    "linkSparse.Chunks linkSparse.Err",
 	},
 	aside: {
 		"entropy/scale/doubling.go":                 "search.cliques",

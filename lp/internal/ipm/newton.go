@@ -3,7 +3,7 @@ package ipm
 import (
 	"math"
 
-	"github.com/metricdp/metricdp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
 // newton solves for the direction d towards z t = target - cross and towards

@@ -26,8 +26,8 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/ipm"
-	"github.com/metricdp/metricdp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/lp/internal/ipm"
+	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
 // Problem is one program of ConstOPT. Matrices are flat, and neither modified

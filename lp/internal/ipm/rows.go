@@ -1,6 +1,6 @@
 package ipm
 
-import "github.com/metricdp/metricdp/internal/ipm/kkt"
+import "github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 
 // The loops over the privacy rows, one column each. A pair has a forward row f
 // and a backward row k. Slack steps are relative to the slack, rho = ds/s; inv

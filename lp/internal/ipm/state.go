@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/internal/ipm/byinput"
-	"github.com/metricdp/metricdp/internal/ipm/kkt"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/lp/internal/ipm/byinput"
+	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
 // solver is the state of one solve. Arrays over columns are flat: column w of

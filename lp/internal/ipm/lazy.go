@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
 // A lazy solve imposes few pairs at first, the same for every column. Each iteration

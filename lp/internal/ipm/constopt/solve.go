@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/ipm"
-	"github.com/metricdp/metricdp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/lp/internal/ipm"
+	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
 // iterate takes steps until there is a reason to stop. The tolerance is relative

@@ -3,7 +3,7 @@ package constopt
 import (
 	"math"
 
-	"github.com/metricdp/metricdp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
 // stats is what a task learns about a direction: the least ds/s and

@@ -3,7 +3,7 @@ package ipm
 import (
 	"context"
 
-	"github.com/metricdp/metricdp/internal/ipm/byinput"
+	"github.com/metricdp/metricdp/lp/internal/ipm/byinput"
 )
 
 // Elimination by input (package byinput) in place of that by column and the linking
