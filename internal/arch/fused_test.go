@@ -200,7 +200,7 @@ var (
 			t.Errorf("fusable names what is not there: %v", err)
 		}
 	}
-	if !mayFuse("lp/internal/ipm/newton.go") || mayFuse("lp/internal/ipm/certificate.go") || mayFuse("internal/exact/exp.go") {
+	if !mayFuse("lp/internal/ipm/step.go") || mayFuse("lp/internal/ipm/certificate.go") || mayFuse("internal/exact/exp.go") {
 		t.Error("mayFuse")
 	}
 }

@@ -150,10 +150,10 @@ var unwatched = map[string]map[string]string{
 		"lp/internal/ipm/byinput/order.go":  "eliminate.Err",
 		"lp/internal/ipm/byinput/plan.go":   "NewPlan.eliminate",
 		"lp/internal/ipm/byinput/solve.go":  "Solve.residual Solve.apply solveBorder.apply residual.Chunks apply.Chunks apply.Err",
-		"lp/internal/ipm/input.go":          "inputPlan.NewPlan assembleInput.Factorize newtonInput.Solve",
+		"lp/internal/ipm/byinput.go":        "inputPlan.NewPlan factor.Factorize newton.Solve",
 		"lp/internal/ipm/lazy.go":           "Lazily.Err",
-		"lp/internal/ipm/solve.go":          "Prepare.inputPlan",
-		"lp/internal/ipm/sparse_link.go":    "linkSparse.Chunks linkSparse.Err",
+		"lp/internal/ipm/plan.go":           "Prepare.inputPlan",
+		"lp/internal/ipm/sparse.go":         "formLink.Chunks formLink.Err",
 	},
 	aside: {
 		"entropy/scale/doubling.go":                 "search.cliques",
@@ -327,7 +327,7 @@ func generic(e ast.Expr) ast.Expr {
 }
 
 // keepers are functions that keep the context for others, or tell why it ended.
-var keepers = []string{"limit", "linger", "Cause", "newSolver"}
+var keepers = []string{"limit", "linger", "Cause", "newSolver", "newPoint"}
 
 // TestContexts_AreLookedAt makes the calls of the registry, and long ones on few points,
 // with a context that records its looks. Each call in the library that is given a

@@ -14,18 +14,10 @@ func BenchmarkLink(b *testing.B) {
 		p    *Problem
 	}{{"grid n=400", grid(20, .5)}, {"grid n=1024", grid(32, .5)}, {"tree n=1000", randomTree(1000, .5)}} {
 		b.Run(c.name, func(b *testing.B) {
-			l := testkit.Must(Prepare(context.Background(), c.p))
-			s := newSolver(context.Background(), l, Settings{Workers: 1})
-			if err := s.start(); err != nil {
-				b.Fatal(err)
-			}
-			if err := s.columns(func(t *task, w int) { s.factor(t, w) }); err != nil {
-				b.Fatal(err)
-			}
+			e := started(b, testkit.Must(Prepare(context.Background(), c.p)), 0).engine.(*sparseEngine)
+			testkit.Check(b, e.factor())
 			for b.Loop() {
-				if err := s.linkSparse(); err != nil {
-					b.Fatal(err)
-				}
+				testkit.Check(b, e.formLink())
 			}
 		})
 	}

@@ -24,41 +24,36 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		t.Skip("long")
 	}
 	for _, c := range []struct {
-		name   string
-		p      *Problem
-		sparse bool
-		lazy   bool
+		name string
+		p    *Problem
+		kind Kind
 	}{
-		{"grid of 100", grid(10, .5), true, false},
-		{"dense, 60", square(60, 5), false, false},
-		{"lazy, 110", square(110, 5), false, true},
-		{"tree of 256", randomTree(256, .5), true, false},
-		{"grid of 256", grid(16, .5), true, false},
-		{"grid of 900, 12 outputs", few(grid(30, .5), 12), true, false},
+		{"grid of 100", grid(10, .5), Sparse},
+		{"dense, 60", square(60, 5), Dense},
+		{"lazy, 110", square(110, 5), Lazy},
+		{"tree of 256", randomTree(256, .5), Sparse},
+		{"grid of 256", grid(16, .5), Sparse},
+		{"grid of 900, 12 outputs", few(grid(30, .5), 12), ByInput},
 	}[:testkit.Sweep(3, 6)] {
 		before, peak := heap(), 0.0
-		l, err := Prepare(context.Background(), c.p)
-		if err != nil || l.Sparse() != c.sparse {
-			t.Fatal(c.name, err)
+		l := testkit.Must(Prepare(t.Context(), c.p))
+		if c.kind == Lazy {
+			l = testkit.Must(l.Lazily(t.Context()))
 		}
-		ctx, stop := context.WithCancel(context.Background())
-		o := Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
+		ctx, stop := context.WithCancel(t.Context())
+		r := l.Solve(ctx, Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
 			if i == 2 { // every array was used
 				peak = heap() - before
 				stop()
 			}
-		}}
-		if c.lazy {
-			l = testkit.Must(l.Lazily(context.Background()))
-		}
+		}})
 		bytes := l.Bytes()
-		r := l.Solve(ctx, o)
-		if c.lazy {
+		if c.kind == Lazy {
 			bytes = r.Bytes
 		}
 		t.Logf("%s: %.3g of %.3g bytes", c.name, peak, bytes)
-		if dense := !c.sparse && !c.lazy; !(bytes > .95*peak && bytes < 2*peak) || dense && (bytes != Bytes(60, 60, 60) || bytes > 8*8*60*60*60) {
-			t.Errorf("%s: %.3g bytes on the heap, %.3g stated", c.name, peak, bytes)
+		if l.Kind != c.kind || !(bytes > .95*peak && bytes < 2*peak) || c.kind == Dense && (bytes != Bytes(60, 60, 60) || bytes > 8*8*60*60*60) {
+			t.Errorf("%s: engine %d, %.3g bytes on the heap, %.3g stated", c.name, l.Kind, peak, bytes)
 		}
 	}
 }
@@ -69,9 +64,8 @@ func TestBytes_GraphsOfAThousandPoints(t *testing.T) {
 		t.Skip("long")
 	}
 	for name, p := range map[string]*Problem{"grid": grid(32, .5), "tree": randomTree(1000, .5)} {
-		l, err := Prepare(context.Background(), p)
-		if err != nil || !l.Sparse() || l.Bytes() > 1e9 {
-			t.Errorf("%s: %v bytes, %v", name, l.Bytes(), err)
+		if l := testkit.Must(Prepare(t.Context(), p)); l.Kind != Sparse || l.Bytes() > 1e9 {
+			t.Errorf("%s: engine %d, %v bytes", name, l.Kind, l.Bytes())
 		}
 	}
 }

@@ -19,15 +19,15 @@ import (
 
 // price lowers t.worst by the reduced costs (D_w z - G'lambda_w)[u] of column
 // w, each less a bound of its rounding.
-func (s *solver) price(t *task, w int) {
-	n, c := s.n, s.view(w)
-	proof, index := s.r.proof, s.parts[w].index
+func (p *point) price(t *task, w int) {
+	n, c := p.n, p.rows(w)
+	proof, index := p.all.proof, p.parts[w].index
 	plus, less := t.plus, t.less
 	clear(plus)
 	clear(less)
 	least := 0.0
 	for u := range n {
-		p, l := plus[u], less[u]
+		sum, l := plus[u], less[u]
 		for i := c.start[u]; i < c.start[u+1]; i++ {
 			at := i
 			if index != nil {
@@ -39,20 +39,20 @@ func (s *solver) price(t *task, w int) {
 			}
 			plus[v] += float64(b * c.lf[i])
 			less[v] += float64(a * c.lk[i])
-			p += float64(b * c.lk[i])
+			sum += float64(b * c.lk[i])
 			l += float64(a * c.lf[i])
 		}
-		plus[u], less[u] = p, l
+		plus[u], less[u] = sum, l
 	}
-	s.weigh(less, w, s.z, 1)
+	p.weigh(less, w, p.z, 1)
 	less[0] += least // a lambda below 0 proves nothing
-	s.offer(t)
+	p.offer(t)
 }
 
 // offer lowers t.worst by less - plus, rounded down. A NaN stays: min keeps it.
-func (s *solver) offer(t *task) {
+func (p *point) offer(t *task) {
 	for u, plus := range t.plus {
-		t.worst[u] = min(t.worst[u], s.reduced(t.less[u], plus))
+		t.worst[u] = min(t.worst[u], p.reduced(t.less[u], plus))
 	}
 }
 
@@ -60,8 +60,8 @@ func (s *solver) offer(t *task) {
 // terms >= 0, rounded twice and added: relative error below (n + rows + 2) u, u
 // = 2^-53. The difference rounds once more. The constant doubles that;
 // underflow adds 2^-1074 a term.
-func (s *solver) reduced(less, plus float64) float64 {
-	ulps := float64(s.n+s.p.rows()+4) * 0x1p-52
+func (p *point) reduced(less, plus float64) float64 {
+	ulps := float64(p.n+p.prob.losses()+4) * 0x1p-52
 	return less - plus - float64(ulps*(less+plus)) - 0x1p-1000
 }
 
@@ -79,10 +79,10 @@ func (s *solver) reduced(less, plus float64) float64 {
 //     left of a rounding error.
 //
 // Some ten times the cost of price.
-func (s *solver) prove(t *task, w int) {
-	n, c, x := s.n, s.view(w), s.column(s.x, w)
-	proof, b := s.r.proof, s.r.b
-	l, index := t.prices, s.parts[w].index // over the rows of s.r
+func (p *point) prove(t *task, w int) {
+	n, c, x := p.n, p.rows(w), p.column(p.x, w)
+	proof, b := p.all.proof, p.all.b
+	l, index := t.prices, p.parts[w].index // over the rows of all
 	clear(l)
 	for i := range c.v {
 		at := i
@@ -90,24 +90,24 @@ func (s *solver) prove(t *task, w int) {
 			at = int(index[i])
 		}
 		// One below 0 proves nothing; 0 in its place does. A NaN stays.
-		l[at], l[s.r.len()+at] = max(0, c.lf[i]), max(0, c.lk[i])
+		l[at], l[p.all.len()+at] = max(0, c.lf[i]), max(0, c.lk[i])
 	}
 	less := make([]float64, n)
-	s.weigh(less, w, s.z, 1)
+	p.weigh(less, w, p.z, 1)
 	// cost returns the reduced cost at u, rounded down, and its parts.
 	cost := func(u int) (q, plus, minus float64) {
 		plus = less[u]
-		for _, e := range s.ends[u] {
+		for _, e := range p.ends[u] {
 			i := e.pair()
 			minus += float64(b[i] * l[e.in])
 			plus += float64(proof[i] * l[e.out])
 		}
-		return s.reduced(plus, minus), plus, minus
+		return p.reduced(plus, minus), plus, minus
 	}
 	lack, paid := 0.0, 0.0
 	for u := range n {
 		q, plus, minus := cost(u)
-		lack += s.y[u] - q
+		lack += p.y[u] - q
 		paid += minus - plus + less[u]
 	}
 	if lack > 0 && lack < paid/2 {
@@ -120,13 +120,13 @@ func (s *solver) prove(t *task, w int) {
 	for u := range order {
 		order[u] = u
 		q, _, _ := cost(u)
-		spare[u] = q - s.y[u]
+		spare[u] = q - p.y[u]
 	}
 	slices.SortStableFunc(order, func(u, v int) int { return cmp.Compare(x[u], x[v]) })
 	for _, u := range order {
 		q, _, minus := cost(u)
-		need := (s.y[u] - q) * (1 + 0x1p-20)
-		for _, e := range s.ends[u] {
+		need := (p.y[u] - q) * (1 + 0x1p-20)
+		for _, e := range p.ends[u] {
 			i, v := e.pair(), e.v
 			if need > 0 && spare[v] > 0 && proof[i] > 0 {
 				// Half of the spare at once: the other half covers rounding.
@@ -138,7 +138,7 @@ func (s *solver) prove(t *task, w int) {
 		}
 		if need > 0 && minus > 0 {
 			k := max(0, 1-need/minus-0x1p-50) // less the rounding of k itself
-			for _, e := range s.ends[u] {
+			for _, e := range p.ends[u] {
 				l[e.in] *= k
 			}
 		}
@@ -146,12 +146,12 @@ func (s *solver) prove(t *task, w int) {
 	for u := range n {
 		_, t.less[u], t.plus[u] = cost(u)
 	}
-	s.offer(t)
+	p.offer(t)
 }
 
 // clearPrices forgets all reduced costs.
-func (s *solver) clearPrices() {
-	for _, t := range s.tasks {
+func (p *point) clearPrices() {
+	for _, t := range p.tasks {
 		for u := range t.worst {
 			t.worst[u] = math.Inf(1)
 		}
@@ -159,21 +159,21 @@ func (s *solver) clearPrices() {
 }
 
 // least is the least reduced cost of all columns at input u.
-func (s *solver) least(u int) float64 {
+func (p *point) least(u int) float64 {
 	v := math.Inf(1)
-	for _, t := range s.tasks {
+	for _, t := range p.tasks {
 		v = min(v, t.worst[u])
 	}
 	return v
 }
 
 // lower returns the bound that the prices prove.
-func (s *solver) lower() float64 {
+func (p *point) lower() float64 {
 	sum, mass := 0.0, 0.0
-	for u := range s.n {
-		sum = directed.AddDown(sum, s.least(u))
+	for u := range p.n {
+		sum = directed.AddDown(sum, p.least(u))
 	}
-	for _, z := range s.z {
+	for _, z := range p.z {
 		if !(z >= 0) {
 			return 0
 		}

@@ -16,12 +16,12 @@ import (
 // that y = a/(a+b)/2 and the bound is 2y = 1/(1+exp(e)).
 func TestLower_TwoPointsByHand(t *testing.T) {
 	for _, e := range []float64{.1, 1, 5, 20} {
-		s := started(t, program(2, e, simplex), 0)
+		s := started(t, planFor(program(2, e, simplex), Dense), 0)
 		s.z = []float64{.5, .5}
 		clear(s.lambda)
 		l := .5 / (math.Exp(e/2) + math.Exp(-e/2))
-		s.view(0).lf[0] = l
-		s.view(1).lk[0] = l
+		s.rows(0).lf[0] = l
+		s.rows(1).lk[0] = l
 		s.clearPrices()
 		for w := range 2 {
 			s.price(s.tasks[0], w)
@@ -55,7 +55,7 @@ func TestLower_NeverAboveTheOptimum(t *testing.T) {
 	want := 3 / (3 + math.E)
 	r := random.Seeded(2)
 	for range 3000 {
-		s := started(t, p, r.IntN(4))
+		s := started(t, planFor(p, Dense), r.IntN(4))
 		noise := math.Pow(10, -8*r.Float64())
 		for i := range s.lambda {
 			s.lambda[i] *= 1 + noise*(2*r.Float64()-1)
@@ -77,7 +77,7 @@ func TestLower_NeverAboveTheOptimum(t *testing.T) {
 			t.Fatalf("bound %v above the optimum %v", got, want)
 		}
 	}
-	s := started(t, p, 1)
+	s := started(t, planFor(p, Dense), 1)
 	for _, bad := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for _, at := range []*float64{&s.lambda[3], &s.z[1]} {
 			saved := *at
@@ -101,7 +101,7 @@ func TestLower_GarbageProvesNothing(t *testing.T) {
 	p := program(4, 1, simplex)
 	want := 3 / (3 + math.E)
 	r := random.Seeded(5)
-	s := started(t, p, 8)
+	s := started(t, planFor(p, Dense), 8)
 	size := func() float64 { return math.Exp(20 * r.NormFloat64()) }
 	sign := func() float64 { return 2*r.Float64() - 1 }
 	for name, garbage := range map[string]func() float64{
@@ -141,7 +141,7 @@ func TestLower_GarbageProvesNothing(t *testing.T) {
 func TestPairs_ProofIsBelow(t *testing.T) {
 	testkit.Rounding(t)
 	p := square(8, 20)
-	r := pairsOf(p)
+	r := testkit.Must(newPairs(t.Context(), p))
 	r.each(func(i int32, u, v int) {
 		want, _ := exact.ExpBounds(big.NewFloat(-p.Budget[u*8+v]), 260)
 		want.Mul(want, big.NewFloat(r.b[i]))
@@ -157,7 +157,7 @@ func TestLower_RoundsDown(t *testing.T) {
 	testkit.Rounding(t)
 	for _, alpha := range []float64{1e-3, 3, 50} {
 		p := square(6, alpha)
-		s := started(t, p, 8)
+		s := started(t, planFor(p, Dense), 8)
 		f := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 		mul := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(300).Mul(x, y) }
 		sum, mass := f(0), f(0)
@@ -169,7 +169,7 @@ func TestLower_RoundsDown(t *testing.T) {
 					if v == u {
 						continue
 					}
-					c := s.view(w)
+					c := s.rows(w)
 					lo, hi := min(u, v), max(u, v)
 					i := int(c.start[lo]) + hi - lo - 1
 					in, out := c.lf[i], c.lk[i] // b x[hi] - a x[lo], b x[lo] - a x[hi]

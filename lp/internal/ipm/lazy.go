@@ -4,19 +4,11 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
-
-// A lazy solve imposes few pairs at first, the same for every column. Each iteration
-// looks at the others: none may be broken by a step, and those that a full one would
-// bring near to that are imposed on that column from then on (den Hertog, Roos,
-// Terlaky 1994). Every iterate obeys all rows; a tenth of them is ever imposed.
-//
-// A pair brings both of its rows, because the start shares the reduced costs out over
-// rows in both directions. Columns have elimination orders and factors of their own: a
-// common order would fill them three to four times as much.
 
 // The parameters, by experiment on 100 to 200 points of the plane (all insensitive
 // within a factor of 2).
@@ -55,65 +47,96 @@ func (l *Plan) Lazily(ctx context.Context) (*Plan, error) {
 		}
 	}
 	slices.Sort(index)
-	lazy := &Plan{p: l.p, r: l.r, first: &part{index: slices.Compact(index)}}
-	lazy.first.impose(l.r, new(symbolic))
-	return lazy, nil
+	index = slices.Compact(index)
+	r := new(pairs)
+	r.subset(l.r, index)
+	order, _ := eliminationOrder(r, math.MaxInt)
+	return &Plan{Lazy, l.p, l.r, nearPairs{part{pairs: r, index: index}, newPattern(r, order)}}, nil
 }
 
-// impose gives the column the pairs of all at its index, in the memory that it has.
-func (c *part) impose(all *pairs, o *symbolic) {
-	index := c.index
-	// An order is kept until the pairs are many more.
-	var order []int
-	if c.f != nil && float64(len(index)) < reorder*float64(c.ordered) {
-		order = c.f.order
-	}
-	if c.pairs == nil || c.shared {
-		c.pairs, c.f, c.shared = new(pairs), new(pattern), false
-	}
-	r := c.pairs
-	r.n, r.sumOmega, r.start, r.v = all.n, 0, sized(r.start, all.n+1), sized(r.v, len(index))
-	for _, t := range []*[]float64{&r.a, &r.b, &r.omega} {
-		*t = sized(*t, len(index))
-	}
-	clear(r.start)
-	u := 0
-	for k, i := range index {
-		for i >= all.start[u+1] {
-			u++
-		}
-		r.start[u+1]++
-		r.v[k], r.a[k], r.b[k], r.omega[k] = all.v[i], all.a[i], all.b[i], all.omega[i]
-		r.sumOmega += 2 * all.omega[i]
-	}
-	for u := range r.n {
-		r.start[u+1] += r.start[u]
-	}
-	if order == nil {
-		order, _ = eliminationOrder(r, math.MaxInt)
-		c.ordered = len(index)
-	}
-	c.f.set(r, order, o)
+// nearPairs is the structure of problems whose columns impose pairs as they need them:
+// what all impose at first, and the pattern of that.
+type nearPairs struct {
+	part
+	f *pattern
 }
 
-// add merges the pairs wanted into the index. They are sorted, each once, after.
-func (c *part) add() {
-	slices.Sort(c.wanted)
-	c.wanted = slices.Compact(c.wanted)
-	i, k := len(c.index)-1, len(c.wanted)-1
-	if c.shared {
-		c.index = slices.Clone(c.index)
+func (l nearPairs) open(p *point) engine {
+	e := &lazyEngine{patterns: slices.Repeat([]ownPattern{{f: l.f, ordered: len(l.index), shared: true}}, p.m)}
+	p.parts = slices.Repeat([]part{l.part}, p.m)
+	e.byInverse = newByInverse(p, e)
+	for range p.tasks {
+		e.scratch = append(e.scratch, lazyScratch{work: make([]float64, p.n*p.n), next: make([]int32, p.n), margins: make([]worst, 2*p.n)})
 	}
-	c.index = slices.Grow(c.index, len(c.wanted))[:len(c.index)+len(c.wanted)]
-	for to := len(c.index) - 1; k >= 0; to-- {
-		if i >= 0 && c.index[i] > c.wanted[k] {
-			c.index[to] = c.index[i]
-			i--
-		} else {
-			c.index[to] = c.wanted[k]
-			k--
+	e.chol = make([]float64, e.layoutFactors())
+	return e
+}
+
+func (nearPairs) bytes(p *Problem, _ *pairs) float64 {
+	return LazyBytes(p.Inputs, p.Outputs, p.losses())
+}
+
+// lazyEngine imposes few pairs at first, the same for every column. Each iteration
+// looks at the others: none may be broken by a step, and those that a full one would
+// bring near to that are imposed on that column from then on (den Hertog, Roos,
+// Terlaky 1994). Every iterate obeys all rows; a tenth of them is ever imposed.
+//
+// A pair brings both of its rows, because the start shares the reduced costs out over
+// rows in both directions. Columns have elimination orders and factors of their own: a
+// common order would fill them three to four times as much.
+type lazyEngine struct {
+	byInverse
+	patterns []ownPattern // by column
+	chol     []float64
+	scratch  []lazyScratch // by task
+}
+
+// ownPattern is the pattern of the factor of one column.
+type ownPattern struct {
+	f       *pattern
+	first   int     // where its factor begins
+	wanted  []int32 // pairs to be imposed, ascending
+	ordered int     // how many pairs there were when their order was chosen
+	shared  bool    // f, and the part's pairs and index, are those of all columns
+}
+
+type lazyScratch struct {
+	work     []float64 // n x n, see invert
+	next     []int32   // see cholesky
+	margins  []worst   // see watch: from every input, then to it
+	symbolic symbolic
+}
+
+func (e *lazyEngine) centering() float64 { return 5 }
+
+func (e *lazyEngine) factorOf(w int) []float64 {
+	o := &e.patterns[w]
+	return e.chol[o.first : o.first+len(o.f.row)]
+}
+
+// factor imposes the pairs that columns want, and factors.
+func (e *lazyEngine) factor() error {
+	if err := e.grow(); err != nil {
+		return err
+	}
+	return e.factorInverses(func(t *task, w int, ridge float64, inverse []float64) bool {
+		f, l, c := e.patterns[w].f, e.factorOf(w), &e.scratch[t.id]
+		if !f.factor(e.rows(w), e.column(e.x, w), l, ridge, t.plus, c.next) {
+			return false
 		}
-	}
+		f.invert(inverse, c.work, l)
+		return true
+	})
+}
+
+func (e *lazyEngine) solveBlock(t *task, w int, v []float64) {
+	e.patterns[w].f.solve(e.factorOf(w), v, t.plus)
+}
+
+// reach looks at all pairs that are not imposed.
+func (e *lazyEngine) reach(d *direction, primal float64) (float64, error) {
+	st, err := e.survey(func(t *task, w int) { e.watch(t, d, w) })
+	return min(primal, kkt.Reach(st.least, nil, nil)), err
 }
 
 // worst is the pair of an input with the least margin, a share as near is.
@@ -122,19 +145,27 @@ type worst struct {
 	pair   int32 // -1: none
 }
 
-// watch finds how far s.dir can go until a pair breaks that is not imposed, and which
+func (m worst) least(than worst) worst {
+	if m.margin < than.margin {
+		return m
+	}
+	return than
+}
+
+// watch finds how far d can go until a pair breaks that is not imposed, and which
 // are to be: for every input the worst of the rows from it, and of those to it.
 // O(n^2).
-func (s *solver) watch(t *task, w int) {
-	c, all, x := &s.parts[w], s.r, s.column(s.x, w)
+func (e *lazyEngine) watch(t *task, d *direction, w int) {
+	c, o, all, x := &e.parts[w], &e.patterns[w], e.all, e.column(e.x, w)
 	after, size := t.plus, t.less
-	for u, dx := range s.column(s.dir.x, w) {
+	for u, dx := range e.column(d.x, w) {
 		after[u] = x[u] + dx
 		size[u] = max(after[u], floored*x[u])
 	}
-	from, to := t.margins[:s.n], t.margins[s.n:]
-	for i := range t.margins {
-		t.margins[i] = worst{near, -1}
+	margins := e.scratch[t.id].margins
+	from, to := margins[:e.n], margins[e.n:]
+	for i := range margins {
+		margins[i] = worst{near, -1}
 	}
 	least, next := t.stats.least, 0
 	for u := range all.n {
@@ -166,77 +197,132 @@ func (s *solver) watch(t *task, w int) {
 		}
 	}
 	t.stats.least = least
-	c.wanted = c.wanted[:0]
-	for _, m := range t.margins {
+	o.wanted = o.wanted[:0]
+	for _, m := range margins {
 		if m.pair >= 0 {
-			c.wanted = append(c.wanted, m.pair)
+			o.wanted = append(o.wanted, m.pair)
 		}
 	}
+	slices.Sort(o.wanted)
+	o.wanted = slices.Compact(o.wanted)
 }
 
-func (m worst) least(than worst) worst {
-	if m.margin < than.margin {
-		return m
+// grow imposes the pairs that columns want.
+func (e *lazyEngine) grow() error {
+	if !slices.ContainsFunc(e.patterns, func(o ownPattern) bool { return len(o.wanted) > 0 }) {
+		return nil
 	}
-	return than
-}
-
-// grow imposes the pairs that columns want. It reports whether the memory is there.
-func (s *solver) grow() (ok bool, err error) {
-	more := false
-	for w := range s.parts {
-		more = more || len(s.parts[w].wanted) > 0
-	}
-	if !more {
-		return true, nil
-	}
-	rows := make([]int, s.m) // as they were
-	err = s.columns(func(t *task, w int) {
-		c := &s.parts[w]
-		rows[w] = c.rows
-		if len(c.wanted) > 0 {
-			c.add()
-			c.impose(s.r, &t.symbolic)
+	was := make([]int, e.m) // where the rows of the parts were
+	err := e.columns(func(t *task, w int) {
+		was[w] = e.parts[w].first
+		if len(e.patterns[w].wanted) > 0 {
+			e.impose(w, &e.scratch[t.id].symbolic)
 		}
 	})
 	if err != nil {
-		return false, err
+		return err
 	}
-	pairs, factors := 0.0, 0.0
-	for _, c := range s.parts {
-		pairs += float64(c.len())
-		factors += float64(c.entries())
+	rows, factors := e.layout(), e.layoutFactors()
+	e.bytes = lazyBytes(e.n, e.m, e.prob.losses(), float64(rows/2), float64(factors))
+	if e.o.Fits != nil && !e.o.Fits(e.bytes) {
+		return errRefused
 	}
-	s.best.Bytes = lazyBytes(s.n, s.m, s.p.rows(), pairs, factors)
-	if s.o.Fits != nil && !s.o.Fits(s.best.Bytes) {
-		return false, nil
+	e.resize(rows, factors)
+	for w := e.m - 1; w >= 0; w-- {
+		e.spread(w, was[w])
 	}
-	s.layout()
-	for w := s.m - 1; w >= 0; w-- {
-		s.spread(w, rows[w])
-	}
-	return true, s.columns(func(_ *task, w int) {
-		inverse := s.rows(s.inv, w)
-		for i, v := range s.rows(s.s, w) {
-			inverse[i] = 1 / v
+	return e.columns(func(_ *task, w int) {
+		c := e.rows(w)
+		for i := range c.sf {
+			c.rf[i], c.rk[i] = 1/c.sf[i], 1/c.sk[i]
 		}
 	})
 }
 
-// spread moves the multipliers and slacks of a column, whose rows were at rows, to
-// where they are now, and sets those of the pairs wanted. In place, from the end of the last column to the first, as none
-// moves forward.
-func (s *solver) spread(w, rows int) {
-	c, x := &s.parts[w], s.column(s.x, w)
+// impose gives column w the pairs that it wants too, in the memory that it has.
+func (e *lazyEngine) impose(w int, s *symbolic) {
+	c, o := &e.parts[w], &e.patterns[w]
+	// An order is kept until the pairs are many more.
+	var order []int
+	if k := len(c.index) + len(o.wanted); float64(k) < reorder*float64(o.ordered) {
+		order = o.f.order
+	} else {
+		o.ordered = k
+	}
+	if o.shared {
+		o.shared, o.f = false, new(pattern)
+		c.pairs, c.index = new(pairs), slices.Clone(c.index)
+	}
+	c.index = merge(c.index, o.wanted)
+	c.subset(e.all, c.index)
+	if order == nil {
+		order, _ = eliminationOrder(c.pairs, math.MaxInt)
+	}
+	o.f.set(c.pairs, order, s)
+}
+
+// merge adds to an ascending list what is not in it, ascending, in place.
+func merge(list, more []int32) []int32 {
+	i, k := len(list)-1, len(more)-1
+	list = slices.Grow(list, len(more))[:len(list)+len(more)]
+	for to := len(list) - 1; k >= 0; to-- {
+		if i >= 0 && list[i] > more[k] {
+			list[to] = list[i]
+			i--
+		} else {
+			list[to] = more[k]
+			k--
+		}
+	}
+	return list
+}
+
+// layoutFactors gives the factors their places, and returns the size of all.
+func (e *lazyEngine) layoutFactors() (size int) {
+	for w := range e.patterns {
+		e.patterns[w].first = size
+		size += len(e.patterns[w].f.row)
+	}
+	return size
+}
+
+// slack is the part of the arrays that is left for more pairs, as a divisor.
+const slack = 8
+
+// resize makes room for so many rows and entries of factors, and keeps the
+// multipliers and slacks. What the columns and it have replaced is collected at once:
+// the runtime would let that become as large as what there is.
+func (e *lazyEngine) resize(rows, factors int) {
+	if rows > cap(e.lambda) || factors > cap(e.chol) {
+		more, entries := rows+rows/slack, factors+factors/slack
+		e.inv, e.pull, e.keptPull, e.chol = nil, nil, nil, nil
+		for _, v := range []*[]float64{&e.lambda, &e.s} {
+			runtime.GC()
+			*v = append(make([]float64, 0, more), *v...)
+		}
+		runtime.GC()
+		e.inv, e.pull, e.keptPull, e.chol = make([]float64, more), make([]float64, more), make([]float64, more), make([]float64, entries)
+	}
+	for _, v := range []*[]float64{&e.lambda, &e.s, &e.inv, &e.pull, &e.keptPull} {
+		*v = (*v)[:rows]
+	}
+	e.chol = e.chol[:factors]
+}
+
+// spread moves the multipliers and slacks of a column, whose rows were at was, to
+// where they are now, and sets those of the pairs wanted. In place, from the end of the
+// last column to the first, as none moves forward.
+func (e *lazyEngine) spread(w, was int) {
+	c, all, x := &e.parts[w], e.patterns[w].wanted, e.column(e.x, w)
 	for half := 1; half >= 0; half-- {
-		was, wanted := c.len()-len(c.wanted), c.wanted
-		to, from := c.rows+half*c.len(), rows+(half+1)*was
-		for u := s.n - 1; u >= 0; u-- {
+		wanted := all
+		to, from := c.first+half*c.len(), was+(half+1)*(c.len()-len(wanted))
+		for u := e.n - 1; u >= 0; u-- {
 			for i := int(c.start[u+1]) - 1; i >= int(c.start[u]); i-- {
 				k := len(wanted) - 1
 				if k < 0 || wanted[k] != c.index[i] {
 					from--
-					s.lambda[to+i], s.s[to+i] = s.lambda[from], s.s[from]
+					e.lambda[to+i], e.s[to+i] = e.lambda[from], e.s[from]
 					continue
 				}
 				wanted = wanted[:k]
@@ -244,17 +330,11 @@ func (s *solver) spread(w, rows int) {
 				if half == 1 {
 					less, more = c.a[i]*x[c.v[i]], c.b[i]*x[u]
 				}
-				s.s[to+i] = max(more-less, rounded*more)
-				s.lambda[to+i] = begun * s.mu * c.omega[i] / s.s[to+i]
+				e.s[to+i] = max(more-less, rounded*more)
+				e.lambda[to+i] = begun * e.mu * c.omega[i] / e.s[to+i]
 			}
 		}
 	}
-}
-
-// reach is how far s.dir can go, at most primal, without breaking a pair.
-func (s *solver) reach(primal float64) (float64, error) {
-	st, err := s.survey((*solver).watch)
-	return min(primal, kkt.Reach(st.least, nil, nil)), err
 }
 
 // LazyBytes estimates the memory of a lazy solve: lazyPairs pairs for every input
@@ -275,5 +355,5 @@ const (
 // all pairs.
 func lazyBytes(inputs, outputs, rows int, pairs, factors float64) float64 {
 	n, m, r := float64(inputs), float64(outputs), float64(rows)
-	return bytes(n, m, r, pairs, factors, 3*n*n+n*r+r*r) + float64(50*pairs) + float64(11*factors) + float64(178*n*n)
+	return bytes(n, m, r, pairs, factors, inverseSize(n, r)+n*n) + float64(50*pairs) + float64(11*factors) + float64(178*n*n)
 }

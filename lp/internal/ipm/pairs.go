@@ -3,7 +3,6 @@ package ipm
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -64,6 +63,28 @@ func newPairs(ctx context.Context, p *Problem) (*pairs, error) {
 	return r, err
 }
 
+// subset becomes the pairs of all at the index, in the memory that it has. They have no
+// proof.
+func (r *pairs) subset(all *pairs, index []int32) {
+	r.n, r.sumOmega, r.start, r.v = all.n, 0, sized(r.start, all.n+1), sized(r.v, len(index))
+	for _, t := range []*[]float64{&r.a, &r.b, &r.omega} {
+		*t = sized(*t, len(index))
+	}
+	clear(r.start)
+	u := 0
+	for k, i := range index {
+		for i >= all.start[u+1] {
+			u++
+		}
+		r.start[u+1]++
+		r.v[k], r.a[k], r.b[k], r.omega[k] = all.v[i], all.a[i], all.b[i], all.omega[i]
+		r.sumOmega += 2 * all.omega[i]
+	}
+	for u := range r.n {
+		r.start[u+1] += r.start[u]
+	}
+}
+
 // set fills in the pair at i, one of u.
 func (r *pairs) set(i int32, u int, p *Problem) {
 	v := int(r.v[i])
@@ -85,9 +106,8 @@ func (r *pairs) set(i int32, u int, p *Problem) {
 	r.omega[i] = math.Sqrt(min(max(detour/d-1, leastDetour), mostDetour))
 }
 
-// transpose adds G'r, for r over the rows of a column, to out.
-func (r *pairs) transpose(rows, out []float64) {
-	f, k := rows[:r.len()], rows[r.len():]
+// transpose adds G'r to out, for r over the rows of a column, forward and backward.
+func (r *pairs) transpose(f, k, out []float64) {
 	for u := range r.n {
 		sum := out[u]
 		c, vs := r.of(u)
@@ -121,16 +141,6 @@ func (r *pairs) each(f func(i int32, u, v int)) {
 			f(i, u, int(r.v[i]))
 		}
 	}
-}
-
-// find is the position of the pair u, v, which is in the list.
-func (r *pairs) find(u, v int) int32 {
-	if u > v {
-		u, v = v, u
-	}
-	lo := r.start[u]
-	k, _ := slices.BinarySearch(r.v[lo:r.start[u+1]], int32(v))
-	return lo + int32(k)
 }
 
 // end is a pair seen from one input u: v is the other, and out and in are the

@@ -33,12 +33,6 @@
 // caller repairs and audits it.
 package ipm
 
-import (
-	"math"
-
-	"github.com/metricdp/metricdp/internal/fault"
-)
-
 // MaxBudget is the largest budget imposed on a pair: entries of a column then
 // differ by at most exp(600) = 1e260, and their quotients and the duals stay
 // well within the range of float64. A larger budget is imposed as 600, which is
@@ -46,7 +40,8 @@ import (
 // one.
 const MaxBudget = 600
 
-// Problem is one program. Matrices are flat, and neither modified nor kept.
+// Problem is one program. Matrices are flat, and neither modified nor kept. Nothing is
+// checked: package lp asks for what is well formed.
 type Problem struct {
 	Inputs, Outputs int // Inputs >= 2
 	// Budget[u*Inputs+v] > 0 is imposed on the inputs u and v. It is symmetric and
@@ -106,63 +101,11 @@ type Result struct {
 	Bytes      float64 // that a lazy solve takes, or would where it was refused
 }
 
-// Columns are worked on in tasks of at least leastColumns, at most mostTasks of
-// them, in parallel. Each keeps sums of its own, four matrices, so that they can
-// be added in a fixed order; above manyColumns, where only sparse factors fit
-// the memory, there are half as many tasks.
-const (
-	leastColumns = 4
-	mostTasks    = 16
-	manyColumns  = 512
-)
-
-// taskColumns is the number of columns in a task.
-func taskColumns(outputs int) int {
-	tasks := mostTasks
-	if outputs > manyColumns {
-		tasks /= 2
+// losses counts the loss rows, and duals those with a dual of their own.
+func (p *Problem) losses() int { return len(p.Class) }
+func (p *Problem) duals() int {
+	if p.Prior != nil {
+		return 0
 	}
-	return max(leastColumns, (outputs+tasks-1)/tasks)
-}
-
-// Bytes bounds the memory that a problem takes in which no pair is implied: at
-// most 8 n^3 float64s for n inputs, outputs and loss rows, from n = 60 on.
-func Bytes(inputs, outputs, rows int) float64 {
-	return denseBytes(inputs, outputs, rows, inputs*(inputs-1)/2)
-}
-
-func denseBytes(inputs, outputs, rows, pairs int) float64 {
-	n, m, r := float64(inputs), float64(outputs), float64(rows)
-	return bytes(n, m, r, m*float64(pairs), m*n*n, 2*n*n+n*r+r*r) + 128*n*n
-}
-
-// bytes counts, for so many pairs and entries of factors in all columns, five
-// arrays over rows, the factors, the tasks, the linking system and its factor, and
-// x, steps and right-hand sides, 9 m n. The list of pairs is left to the caller:
-// 128 n^2 are enough where none is implied.
-func bytes(n, m, r, pairs, factors, task float64) float64 {
-	size := float64(taskColumns(int(m)))
-	return float64(8 * (10*pairs + factors + math.Ceil(m/size)*task + 2*(n+r)*(n+r) + 9*m*n))
-}
-
-func (p *Problem) rows() int { return len(p.Class) }
-
-// check refuses what would make the kernel index out of range or divide by 0.
-func (p *Problem) check() error {
-	const op = "ipm: Solve"
-	n := p.Inputs
-	if n < 2 || p.Outputs < 1 {
-		return &fault.SizeError{Op: op, Arg: "Inputs", Got: n, Want: "at least 2, and an output"}
-	}
-	if len(p.Budget) != n*n || len(p.Pairs) != n || len(p.Loss) != p.Outputs*p.rows() || p.Prior != nil && len(p.Prior) != p.rows() {
-		return &fault.SizeError{Op: op, Arg: "Budget, Pairs, Loss or Prior", Got: len(p.Loss), Want: "the sizes of the problem"}
-	}
-	for u := range n {
-		for v := range n {
-			if e := p.Budget[u*n+v]; u != v && !(e > 0) {
-				return &fault.ValueError{Op: op, Arg: "Budget", Index: u*n + v, Value: e, Want: "a number > 0"}
-			}
-		}
-	}
-	return nil
+	return len(p.Class)
 }

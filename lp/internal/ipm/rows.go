@@ -2,67 +2,57 @@ package ipm
 
 import "github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 
-// The loops over the privacy rows, one column each. A pair has a forward row f
-// and a backward row k. Slack steps are relative to the slack, rho = ds/s; inv
-// holds 1/s.
-
-// rows is a column's part of an array over all rows.
-func (s *solver) rows(v []float64, w int) []float64 {
-	c := &s.parts[w]
-	return v[c.rows : c.rows+2*c.len()]
-}
-
-// columnRows views one column: l lambda, s, r = 1/s and p pull, in halves f and
-// k.
-type columnRows struct {
+// rows are the privacy rows of one column: l is lambda, s the slack, r = 1/s and p pull,
+// for the forward row f and the backward row k of every pair. Slack steps are relative
+// to the slack, rho = ds/s.
+type rows struct {
 	*pairs
 	lf, lk, sf, sk, rf, rk, pf, pk []float64
 }
 
-func (s *solver) view(w int) columnRows {
-	r := s.parts[w].pairs
-	np := r.len()
-	half := func(v []float64) (f, k []float64) {
-		v = s.rows(v, w)
-		return v[:np], v[np:][:np]
+// rows are those of column w.
+func (p *point) rows(w int) rows {
+	c := &p.parts[w]
+	n := c.len()
+	half := func(v []float64) (f, k []float64) { return v[c.first:][:n], v[c.first+n:][:n] }
+	r := rows{pairs: c.pairs}
+	r.lf, r.lk = half(p.lambda)
+	r.sf, r.sk = half(p.s)
+	r.rf, r.rk = half(p.inv)
+	r.pf, r.pk = half(p.pull)
+	return r
+}
+
+// block writes one triangle of H_w, the block of the column x in units of x, to l: the
+// diagonal where diag has it, and the others at the positions of their pairs. See
+// denseEngine.block for the terms.
+func (c rows) block(x, l []float64, diag, at []int32) {
+	clear(l)
+	for u := range c.n {
+		xu, du := x[u], 0.0
+		for i := c.start[u]; i < c.start[u+1]; i++ {
+			a, b, xv := c.a[i], c.b[i], x[c.v[i]]
+			p, q, m := b*xv*c.rf[i], a*xu*c.rf[i], c.lf[i]*c.sf[i]
+			p2, q2, m2 := b*xu*c.rk[i], a*xv*c.rk[i], c.lk[i]*c.sk[i]
+			l[diag[c.v[i]]] += m*p*p + m2*q2*q2
+			du += m*q*q + m2*p2*p2
+			l[at[i]] = -m*p*q - m2*p2*q2
+		}
+		l[diag[u]] += du
 	}
-	c := columnRows{pairs: r}
-	c.lf, c.lk = half(s.lambda)
-	c.sf, c.sk = half(s.s)
-	c.rf, c.rk = half(s.inv)
-	c.pf, c.pk = half(s.pull)
-	return c
 }
 
 // stats is what a task learns about a direction.
 type stats struct {
-	failed      bool    // a block had no factor
 	least, most float64 // of rho
 	dual        float64 // least dlambda/lambda
 	k0, k1, k2  float64 // sums of lambda s times 1, rho, rho^2
 }
 
-// survey runs f on every column and folds what the tasks found.
-func (s *solver) survey(f func(s *solver, t *task, w int)) (stats, error) {
-	for _, t := range s.tasks {
-		t.stats = stats{}
-	}
-	err := s.columns(func(t *task, w int) { f(s, t, w) })
-	all := s.tasks[0].stats
-	for _, t := range s.tasks[1:] {
-		st := t.stats
-		all.least, all.most, all.dual = min(all.least, st.least), max(all.most, st.most), min(all.dual, st.dual)
-		all.k0 += st.k0
-		all.k1 += st.k1
-		all.k2 += st.k2
-	}
-	return all, err
-}
-
-// affineStats finds how far the predictor can go, for which dlambda/lambda =
+// predicted finds how far the predictor dx can go, for which dlambda/lambda =
 // -(1 + rho), and the sums that give lambda s after any step.
-func (s *solver) affineStats(t *task, w int) {
-	c, dx, st := s.view(w), s.column(s.aff.x, w), t.stats
+func (c rows) predicted(dx []float64, found *stats) {
+	st := *found
 	for u := range c.n {
 		du := dx[u]
 		k, vs := c.of(u)
@@ -89,13 +79,12 @@ func (s *solver) affineStats(t *task, w int) {
 			st.k2 += f*p*p + k*q*q
 		}
 	}
-	t.stats = st
+	*found = st
 }
 
-// correct sets pull to the target less curvature times the predictor's second order
-// term ds dlambda = -lambda s rho (1 + rho), over s.
-func (s *solver) correct(w int, target float64) {
-	c, dx := s.view(w), s.column(s.aff.x, w)
+// correct sets pull to the target less curvature times the second order term of the
+// predictor dx, ds dlambda = -lambda s rho (1 + rho), over s.
+func (c rows) correct(dx []float64, target float64) {
 	for u := range c.n {
 		du := dx[u]
 		k, vs := c.of(u)
@@ -113,10 +102,9 @@ func (s *solver) correct(w int, target float64) {
 	}
 }
 
-// stepStats finds how far s.dir can go, and how far in every column.
-func (s *solver) stepStats(t *task, w int) {
-	c, dx := s.view(w), s.column(s.dir.x, w)
-	least, dual := 0.0, t.stats.dual
+// steps finds how far dx can go, in this column and in all.
+func (c rows) steps(dx []float64, found *stats) (reach float64) {
+	least, dual := 0.0, found.dual
 	for u := range c.n {
 		du := dx[u]
 		k, vs := c.of(u)
@@ -142,20 +130,15 @@ func (s *solver) stepStats(t *task, w int) {
 			}
 		}
 	}
-	s.parts[w].reach = kkt.Reach(least, nil, nil)
-	t.stats.least, t.stats.dual = min(t.stats.least, least), dual
+	found.least, found.dual = min(found.least, least), dual
+	return kkt.Reach(least, nil, nil)
 }
 
 // center adds a Gondzio corrector to pull: the products lambda s that steps of
-// the given lengths would bring below lift times their target are aimed at
-// that. Products above their target are left alone.
-//
-// A column that ends a step well before that length moves by less: slow of its ds, with
+// the given lengths along dx would bring below the target are aimed at that.
+// Products above their target are left alone. The column moves by slow of its ds, with
 // the same dlambda.
-func (s *solver) center(w int, target, primal, dual float64) {
-	c, dx := s.view(w), s.column(s.dir.x, w)
-	target *= kkt.Lift
-	slow := min(1, s.parts[w].reach/(damped*primal))
+func (c rows) center(dx []float64, target, primal, dual, slow float64) {
 	for u := range c.n {
 		du := dx[u]
 		k, vs := c.of(u)
@@ -185,9 +168,8 @@ func (s *solver) center(w int, target, primal, dual float64) {
 	}
 }
 
-// moveColumn takes the step in one column.
-func (s *solver) moveColumn(w int, primal, dual float64) {
-	c, x, dx := s.view(w), s.column(s.x, w), s.column(s.dir.x, w)
+// move takes the steps along dx, in x too.
+func (c rows) move(x, dx []float64, primal, dual float64) {
 	for u, v := range dx {
 		x[u] += primal * v
 	}
