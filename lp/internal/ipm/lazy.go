@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/bitset"
 	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
@@ -66,7 +67,7 @@ func (l nearPairs) open(p *point) engine {
 	p.parts = slices.Repeat([]part{l.part}, p.m)
 	e.byInverse = newByInverse(p, e)
 	for range p.tasks {
-		e.scratch = append(e.scratch, lazyScratch{work: make([]float64, p.n*p.n), next: make([]int32, p.n), margins: make([]worst, 2*p.n)})
+		e.scratch = append(e.scratch, lazyScratch{make([]float64, p.n*p.n), make([]int32, p.n), make([]worst, 2*p.n), bitset.Rows(p.n, p.n)})
 	}
 	e.chol = make([]float64, e.layoutFactors())
 	return e
@@ -101,10 +102,10 @@ type ownPattern struct {
 }
 
 type lazyScratch struct {
-	work     []float64 // n x n, see invert
-	next     []int32   // see cholesky
-	margins  []worst   // see watch: from every input, then to it
-	symbolic symbolic
+	work    []float64    // n x n, see invert
+	next    []int32      // see cholesky
+	margins []worst      // see watch: from every input, then to it
+	below   []bitset.Set // see set
 }
 
 func (e *lazyEngine) centering() float64 { return 5 }
@@ -216,7 +217,7 @@ func (e *lazyEngine) grow() error {
 	err := e.columns(func(t *task, w int) {
 		was[w] = e.parts[w].first
 		if len(e.patterns[w].wanted) > 0 {
-			e.impose(w, &e.scratch[t.id].symbolic)
+			e.impose(w, e.scratch[t.id].below)
 		}
 	})
 	if err != nil {
@@ -240,7 +241,7 @@ func (e *lazyEngine) grow() error {
 }
 
 // impose gives column w the pairs that it wants too, in the memory that it has.
-func (e *lazyEngine) impose(w int, s *symbolic) {
+func (e *lazyEngine) impose(w int, below []bitset.Set) {
 	c, o := &e.parts[w], &e.patterns[w]
 	// An order is kept until the pairs are many more.
 	var order []int
@@ -258,7 +259,7 @@ func (e *lazyEngine) impose(w int, s *symbolic) {
 	if order == nil {
 		order, _ = eliminationOrder(c.pairs, math.MaxInt)
 	}
-	o.f.set(c.pairs, order, s)
+	o.f.set(c.pairs, order, below)
 }
 
 // merge adds to an ascending list what is not in it, ascending, in place.

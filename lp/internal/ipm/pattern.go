@@ -65,121 +65,68 @@ func eliminationOrder(r *pairs, most int) (order []int, fill int) {
 	return order, fill
 }
 
-// newPattern is the symbolic factorization of the pairs in an elimination order, in
-// time linear in the size of the pattern.
+// newPattern is the symbolic factorization of the pairs in an elimination order.
 func newPattern(r *pairs, order []int) *pattern {
 	f := new(pattern)
-	f.set(r, order, new(symbolic))
+	f.set(r, order, bitset.Rows(r.n, r.n))
 	return f
 }
 
 // sized is v with n elements, whatever they are.
 func sized[T any](v []T, n int) []T { return slices.Grow(v[:0], n)[:n] }
 
-// symbolic is what a symbolic factorization takes and leaves to the next.
-type symbolic struct {
-	first, next          []int
-	later, pair          []int32
-	child, sibling, mark []int32
-}
-
-// set is newPattern in the memory of a pattern that is no longer needed.
-func (f *pattern) set(r *pairs, order []int, o *symbolic) {
+// set is newPattern in the memory of a pattern that is no longer needed. below is
+// scratch. O(n^2/64 + fill).
+func (f *pattern) set(r *pairs, order []int, below []bitset.Set) {
 	n := r.n
 	f.n, f.order = n, order
 	f.number, f.diag, f.at = sized(f.number, n), sized(f.diag, n), sized(f.at, r.len())
 	f.start, f.leftStart = sized(f.start, n+1), sized(f.leftStart, n+1)
-	f.start[0] = 0
-	clear(f.leftStart)
 	for k, u := range order {
 		f.number[u] = k
+		clear(below[k])
 	}
-	// The pairs by columns, with their rows.
-	ends := func(u, v int) (j int, row int32) {
-		j, k := f.number[u], f.number[v]
-		return min(j, k), int32(max(j, k))
-	}
-	o.first, o.next = sized(o.first, n+1), sized(o.next, n+1)
-	first, next := o.first, o.next
-	clear(first)
+	// A column has the rows of its pairs,
 	r.each(func(_ int32, u, v int) {
-		j, _ := ends(u, v)
-		first[j+1]++
+		j, k := f.number[u], f.number[v]
+		below[min(j, k)].Add(max(j, k))
 	})
-	for j := range n {
-		first[j+1] += first[j]
-	}
-	o.later, o.pair = sized(o.later, r.len()), sized(o.pair, r.len())
-	later, pair := o.later, o.pair
-	copy(next, first)
-	r.each(func(i int32, u, v int) {
-		j, row := ends(u, v)
-		later[next[j]], pair[next[j]] = row, i
-		next[j]++
-	})
-	// A column has the rows of its pairs, and of its children in the elimination tree.
-	o.child, o.sibling, o.mark = sized(o.child, n), sized(o.sibling, n), sized(o.mark, n)
-	child, sibling, mark := o.child, o.sibling, o.mark
-	clear(child)
-	clear(mark)
+	// and those of its children in the elimination tree: a column is the child of its
+	// first row below the diagonal.
+	clear(f.leftStart)
 	f.row = slices.Grow(f.row[:0], n+r.len())
 	for j := range n {
-		mark[j] = int32(j) + 1
+		f.start[j], f.diag[order[j]] = len(f.row), int32(len(f.row))
 		f.row = append(f.row, int32(j))
-		parent := int32(n)
-		add := func(rows []int32) {
-			for _, v := range rows {
-				if mark[v] != int32(j)+1 {
-					mark[v] = int32(j) + 1
-					f.row = append(f.row, v)
-					f.leftStart[v+1]++
-					parent = min(parent, v)
-				}
-			}
+		for k := range below[j].All() {
+			f.row = append(f.row, int32(k))
+			f.leftStart[k+1]++
 		}
-		add(later[first[j]:first[j+1]])
-		for c := child[j]; c > 0; c = sibling[c-1] { // 0: none, else its number plus 1
-			add(f.row[f.start[c-1]+1 : f.start[c]])
-		}
-		f.start[j+1] = len(f.row)
-		if int(parent) < n {
-			sibling[j], child[parent] = child[parent], int32(j)+1
+		if at := f.start[j] + 1; at < len(f.row) {
+			parent := f.row[at]
+			below[parent].Union(below[j])
+			below[parent].Remove(int(parent))
 		}
 	}
+	f.start[n] = len(f.row)
+	// The transpose, columns ascending as they come.
 	for j := range n {
 		f.leftStart[j+1] += f.leftStart[j]
 	}
-	// Transposed twice, rows ascend.
 	f.left = sized(f.left, f.leftStart[n])
-	copy(next, f.leftStart)
+	next := slices.Clone(f.leftStart)
 	for j := range n {
-		for _, v := range f.row[f.start[j]+1 : f.start[j+1]] {
-			f.left[next[v]] = int32(j)
-			next[v]++
+		for _, k := range f.row[f.start[j]+1 : f.start[j+1]] {
+			f.left[next[k]] = int32(j)
+			next[k]++
 		}
 	}
-	for j := range n {
-		next[j] = f.start[j] + 1
-	}
-	for v := range n {
-		for k := f.leftStart[v]; k < f.leftStart[v+1]; k++ {
-			j := f.left[k]
-			f.row[next[j]] = int32(v)
-			next[j]++
-		}
-	}
-	position := next
-	for j := range n {
-		for i := f.start[j]; i < f.start[j+1]; i++ {
-			position[f.row[i]] = i
-		}
-		for i := first[j]; i < first[j+1]; i++ {
-			f.at[pair[i]] = int32(position[later[i]])
-		}
-	}
-	for u, k := range f.number {
-		f.diag[u] = int32(f.start[k])
-	}
+	r.each(func(i int32, u, v int) {
+		j, k := f.number[u], f.number[v]
+		lo := f.start[min(j, k)]
+		at, _ := slices.BinarySearch(f.row[lo:f.start[min(j, k)+1]], int32(max(j, k)))
+		f.at[i] = int32(lo + at)
+	})
 }
 
 // factor overwrites l with the factor of a column's block, whose diagonal is grown by the
