@@ -35,7 +35,7 @@ func newByColumn(p *point, b blocks) byColumn {
 const ridge = 0x1p-48
 
 // factorBlocks calls try for every column with a ridge that grows from 0 until it
-// succeeds. The error is errStalled where none will do, or the context's.
+// succeeds. The error is kkt.ErrStalled where none will do, or the context's.
 func (e *byColumn) factorBlocks(try func(t *task, w int, ridge float64) bool) error {
 	for _, t := range e.tasks {
 		t.failed = false
@@ -47,7 +47,7 @@ func (e *byColumn) factorBlocks(try func(t *task, w int, ridge float64) bool) er
 	})
 	for _, t := range e.tasks {
 		if err == nil && t.failed {
-			err = errStalled
+			err = kkt.ErrStalled
 		}
 	}
 	return err
@@ -59,11 +59,7 @@ func (e *byColumn) factorLink() error {
 	for i, t := range e.t {
 		e.link.Q.Data[(n+i)*k+n+i] += t / e.z[i]
 	}
-	ok, err := e.link.Factor(e.ctx)
-	if err == nil && !ok {
-		err = errStalled
-	}
-	return err
+	return e.link.Factor(e.ctx)
 }
 
 // product overwrites v with P_w v, P_w = diag(x) H_w^-1 diag(x).

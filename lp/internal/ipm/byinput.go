@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/metricdp/metricdp/lp/internal/ipm/byinput"
+	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
 // byInputs is the structure of problems whose inputs are eliminated, one after another,
@@ -67,7 +68,7 @@ func (e *inputEngine) factor() error {
 	}
 	ok, err := f.Factorize(e.ctx, e.o.Workers)
 	if err == nil && !ok {
-		err = errStalled
+		err = kkt.ErrStalled
 	}
 	return err
 }

@@ -4,7 +4,7 @@ import "errors"
 
 // engine solves the Newton systems of a point.
 type engine interface {
-	// factor factors the system of the point as it is. The error is errStalled for
+	// factor factors the system of the point as it is. The error is [kkt.ErrStalled] for
 	// numbers that are not finite, errRefused for too many rows, or the context's.
 	factor() error
 	// newton solves for the direction d towards z t = target - cross and towards
@@ -24,11 +24,8 @@ type engine interface {
 	centering() float64
 }
 
-// Reasons to end a solve beside the context's.
-var (
-	errStalled = errors.New("ipm: stalled")
-	errRefused = errors.New("ipm: refused")
-)
+// errRefused is a reason to end a solve, as [kkt.ErrStalled] is.
+var errRefused = errors.New("ipm: refused")
 
 // allRows is the part of an engine that imposes all rows from the start on.
 type allRows struct{}

@@ -33,6 +33,8 @@
 // caller repairs and audits it.
 package ipm
 
+import "github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+
 // MaxBudget is the largest budget imposed on a pair: entries of a column then
 // differ by at most exp(600) = 1e260, and their quotients and the duals stay
 // well within the range of float64. A larger budget is imposed as 600, which is
@@ -83,6 +85,19 @@ const (
 	Interrupted               // the context was done
 	Refused                   // more rows than Fits admits were near to binding
 )
+
+// StatusOf is the status for the reason to end a solve, nil where it converged.
+func StatusOf(err error) Status {
+	switch err {
+	case nil:
+		return Converged
+	case kkt.ErrStalled:
+		return Stalled
+	case errRefused:
+		return Refused
+	}
+	return Interrupted
+}
 
 // Result is the best that was found on either side.
 type Result struct {

@@ -38,16 +38,7 @@ func (s *solver) solve() *Result {
 	if err == nil {
 		err = s.iterate()
 	}
-	switch err {
-	case nil:
-		s.best.Status = Converged
-	case errStalled:
-		s.best.Status = Stalled
-	case errRefused:
-		s.best.Status = Refused
-	default:
-		s.best.Status = Interrupted
-	}
+	s.best.Status = StatusOf(err)
 	s.best.Bytes = s.bytes
 	return &s.best
 }
@@ -62,7 +53,7 @@ func newSolver(ctx context.Context, l *Plan, o Settings) *solver {
 }
 
 // iterate takes steps until the gap is at the tolerance. The error is another reason to
-// stop: errStalled, errRefused, or the context's.
+// stop: kkt.ErrStalled, errRefused, or the context's.
 func (s *solver) iterate() error {
 	b := &s.best
 	var patience kkt.Patience
@@ -83,7 +74,7 @@ func (s *solver) iterate() error {
 			return nil
 		}
 		if patience.Lost(gap) {
-			return errStalled
+			return kkt.ErrStalled
 		}
 		if err := s.engine.factor(); err != nil {
 			return err

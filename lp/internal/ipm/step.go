@@ -20,7 +20,7 @@ const (
 )
 
 // step computes a predictor and correctors (Mehrotra 1992, Gondzio 1996) and
-// moves. The error is errStalled where numbers stop being finite.
+// moves. The error is kkt.ErrStalled where numbers stop being finite.
 func (s *solver) step() error {
 	target, err := s.predict()
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *solver) step() error {
 		return err
 	}
 	if !(primal > 0 && dual > 0) {
-		return errStalled
+		return kkt.ErrStalled
 	}
 	if primal, err = s.engine.reach(&s.dir, primal); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (s *solver) predict() (target float64, err error) {
 	s.mu = gap / s.weight
 	target = s.mu * math.Pow(max(0, after/gap), s.engine.centering())
 	if !(target < math.Inf(1)) {
-		return 0, errStalled
+		return 0, kkt.ErrStalled
 	}
 	return target, s.columns(func(_ *task, w int) { s.rows(w).correct(s.column(d.x, w), target) })
 }

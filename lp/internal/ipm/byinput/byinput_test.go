@@ -42,7 +42,7 @@ func grid(rows, columns int) graph {
 
 // filled is a factor of random numbers of a system with duals multipliers, most of
 // them with an S of their own and in the border.
-func filled(t testing.TB, g graph, k int, of []int32, prior bool) *Factor {
+func filled(t testing.TB, g graph, k int, of []int32) *Factor {
 	t.Helper()
 	r := random.Seeded(uint64(g.n + k))
 	p := testkit.Must(NewPlan(context.Background(), g.n, k, g.start, g.ends, of, math.Inf(1)))
@@ -109,31 +109,29 @@ func (f *Factor) dense() *mat.SymDense {
 	return a
 }
 
-var cases = []struct {
-	name  string
-	g     graph
-	k     int
-	rows  int // loss rows; 0: as with a prior
-	nodes int // at least
-}{
-	{"one input, one output", graphOf(1, nil), 1, 1, 1},
-	{"path, one output", graphOf(20, func(u, v int) bool { return v == u+1 }), 1, 20, 1},
-	{"star", star(30), 5, 40, 10},
-	{"star, prior", star(30), 5, 0, 10},
-	{"two components", graphOf(30, func(u, v int) bool { return v < u+4 && (u < 14) == (v < 14) }), 3, 90, 2},
-	{"no edges", graphOf(9, func(u, v int) bool { return false }), 4, 13, 9},
-	{"complete", graphOf(15, func(u, v int) bool { return true }), 9, 15, 1},
-	{"grid", grid(9, 8), 7, 72, 5},
-	{"grid, panels of several blocks", grid(7, 7), 30, 60, 5},
-	{"grid, prior", grid(9, 9), 4, 0, 5},
-}
-
 // The solution is that of the dense matrix, whatever the workers, and the factor
 // multiplied out is the matrix.
 func TestFactor_AgainstDense(t *testing.T) {
-	for _, c := range cases {
+	for _, c := range []struct {
+		name  string
+		g     graph
+		k     int
+		rows  int // loss rows; 0: as with a prior
+		nodes int // at least
+	}{
+		{"one input, one output", graphOf(1, nil), 1, 1, 1},
+		{"path, one output", graphOf(20, func(u, v int) bool { return v == u+1 }), 1, 20, 1},
+		{"star", star(30), 5, 40, 10},
+		{"star, prior", star(30), 5, 0, 10},
+		{"two components", graphOf(30, func(u, v int) bool { return v < u+4 && (u < 14) == (v < 14) }), 3, 90, 2},
+		{"no edges", graphOf(9, func(u, v int) bool { return false }), 4, 13, 9},
+		{"complete", graphOf(15, func(u, v int) bool { return true }), 9, 15, 1},
+		{"grid", grid(9, 8), 7, 72, 5},
+		{"grid, panels of several blocks", grid(7, 7), 30, 60, 5},
+		{"grid, prior", grid(9, 9), 4, 0, 5},
+	} {
 		of := duals(c.g.n, c.rows)
-		f := filled(t, c.g, c.k, of, c.rows == 0)
+		f := filled(t, c.g, c.k, of)
 		if len(f.p.nodes) < c.nodes {
 			t.Errorf("%s: %d nodes", c.name, len(f.p.nodes))
 		}
@@ -190,46 +188,29 @@ func signed(v []float64, last int) []float64 {
 	return v
 }
 
-func TestPlan_OrderAndCounts(t *testing.T) {
-	for _, c := range cases {
-		p := testkit.Must(NewPlan(t.Context(), c.g.n, c.k, c.g.start, c.g.ends, duals(c.g.n, c.rows), math.Inf(1)))
-		order := slices.Clone(p.inputs)
-		slices.Sort(order)
-		for i, u := range order {
-			if int(u) != i {
-				t.Fatalf("%s: no permutation: %v", c.name, p.inputs)
-			}
-		}
-		// Without merging, trees have one later neighbor at most.
-		if columns := testkit.Must(eliminate(t.Context(), c.g.n, c.g.start, c.g.ends, math.Inf(1))); c.name == "star" {
-			for _, col := range columns {
-				if len(col.border) > 1 {
-					t.Errorf("star: %v", col)
-				}
-			}
-		}
-		seen := 0
-		for _, s := range p.tasks {
-			seen += s[1] - s[0]
-		}
-		if seen+len(p.top) != len(p.nodes) {
-			t.Errorf("%s: %d nodes in tasks, %d above, %d in all", c.name, seen, len(p.top), len(p.nodes))
+// A grid is ordered with little fill, a star with none, and a plan above the limit is
+// not made.
+func TestPlan_FillAndLimit(t *testing.T) {
+	g := star(30)
+	for _, c := range testkit.Must(eliminate(t.Context(), g.n, g.start, g.ends, math.Inf(1))) {
+		if len(c.border) > 1 {
+			t.Errorf("star: %v", c)
 		}
 	}
-	g := grid(20, 20)
+	g = grid(20, 20)
 	p := testkit.Must(NewPlan(t.Context(), g.n, 10, g.start, g.ends, duals(g.n, 0), math.Inf(1)))
-	if q, err := NewPlan(t.Context(), g.n, 10, g.start, g.ends, duals(g.n, 0), p.Flops()/10); q != nil || err != nil {
-		t.Error("the limit did nothing")
-	}
 	if p.Flops() > 1e3*5e4 {
 		t.Errorf("%g multiplications", p.Flops())
+	}
+	if q := testkit.Must(NewPlan(t.Context(), g.n, 10, g.start, g.ends, duals(g.n, 0), p.Flops()/10)); q != nil {
+		t.Error("the limit did nothing")
 	}
 }
 
 // Indefinite and not finite numbers are told; a done context ends at once.
 func TestFactor_Fails(t *testing.T) {
 	g := grid(5, 5)
-	f := filled(t, g, 3, duals(25, 25), false)
+	f := filled(t, g, 3, duals(25, 25))
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if ok, err := f.Factorize(ctx, 2); ok || !errors.Is(err, context.Canceled) {
@@ -252,7 +233,7 @@ func BenchmarkFactor(b *testing.B) {
 			g := graphOf(c[0]*c[0], func(u, v int) bool {
 				return v == u+c[0] && r.Float64() >= .4 || v == u+1 && v%c[0] > 0
 			})
-			f := filled(b, g, c[1], duals(g.n, g.n), false)
+			f := filled(b, g, c[1], duals(g.n, g.n))
 			rx, ry := slices.Clone(f.C[:g.n*c[1]]), slices.Clone(f.S)
 			x, y := slices.Clone(rx), slices.Clone(ry)
 			b.Run("factor", func(b *testing.B) {
@@ -277,7 +258,7 @@ func BenchmarkFactor(b *testing.B) {
 // the call leaves as many different vectors as there are steps.
 func TestApply_LooksAtTheContext(t *testing.T) {
 	g := grid(6, 6)
-	f := filled(t, g, 3, duals(36, 36), false)
+	f := filled(t, g, 3, duals(36, 36))
 	if ok, err := f.Factorize(t.Context(), 1); !ok || err != nil {
 		t.Fatal(ok, err)
 	}

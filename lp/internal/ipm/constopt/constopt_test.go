@@ -1,9 +1,11 @@
 package constopt
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -13,69 +15,50 @@ import (
 	"github.com/metricdp/metricdp/lp/internal/ipm"
 )
 
-// points have one metric for loss and, times alpha, for privacy.
-type points struct {
-	class        []int
-	loss, budget []float64
-}
-
-func newPoints(n int, alpha float64, d func(u, v int) float64) points {
-	var p points
+// programOf is the program of ConstOPT for n points with one metric for loss and, times
+// alpha, for privacy, I(v) being the points for which v is among the r nearest.
+func programOf(n int, alpha float64, d func(u, v int) float64, r int, lambda float64) *Problem {
+	p := &Problem{Inputs: n, Outputs: n, Lambda: lambda, Inside: make([][]int, n)}
 	for u := range n {
-		p.class = append(p.class, u)
+		near := make([]int, n)
 		for v := range n {
 			e := 0.0
 			if u != v {
 				e = d(u, v)
 			}
-			p.loss, p.budget = append(p.loss, e), append(p.budget, alpha*e)
+			p.Loss, p.Budget, near[v] = append(p.Loss, e), append(p.Budget, alpha*e), v
 		}
+		row := p.Budget[u*n:]
+		slices.SortStableFunc(near, func(v, z int) int { return cmp.Compare(row[v], row[z]) })
+		for _, v := range near[:r] {
+			p.Inside[v] = append(p.Inside[v], u)
+		}
+		p.Home, p.Class = append(p.Home, u), append(p.Class, u)
 	}
 	return p
 }
 
 // square has n random points of the unit square.
-func square(n int, alpha float64) points {
+func square(n int) func(u, v int) float64 {
 	r := random.Seeded(3)
 	x, y := make([]float64, n), make([]float64, n)
 	for u := range n {
 		x[u], y[u] = r.Float64(), r.Float64()
 	}
-	return newPoints(n, alpha, func(u, v int) float64 { return math.Hypot(x[u]-x[v], y[u]-y[v]) })
+	return func(u, v int) float64 { return math.Hypot(x[u]-x[v], y[u]-y[v]) }
 }
 
-// programOf is the program of ConstOPT for the same points, I(v) being the
-// points for which v is among the r nearest.
-func programOf(p points, r int, lambda float64) *Problem {
-	n := len(p.class)
-	q := &Problem{Inputs: n, Outputs: n, Budget: p.budget, Home: p.class, Loss: p.loss, Class: p.class, Lambda: lambda, Inside: make([][]int, n)}
-	for u := range n {
-		for v := range n {
-			nearer := 0
-			for z := range n {
-				a, b := p.budget[u*n+z], p.budget[u*n+v]
-				if a < b || a == b && z < v {
-					nearer++
-				}
-			}
-			if nearer < r {
-				q.Inside[v] = append(q.Inside[v], u)
-			}
-		}
-	}
-	return q
-}
-
-// line has points on a line with random gaps: most unknowns are
-// pinned between others.
-func line(n int, alpha float64) points {
+// line has n points on a line with random gaps: most unknowns are pinned between others.
+func line(n int) func(u, v int) float64 {
 	r := random.Seeded(6)
 	x := make([]float64, n)
 	for u := 1; u < n; u++ {
 		x[u] = x[u-1] + r.ExpFloat64()
 	}
-	return newPoints(n, alpha, func(u, v int) float64 { return math.Abs(x[u] - x[v]) })
+	return func(u, v int) float64 { return math.Abs(x[u] - x[v]) }
 }
+
+func simplex(_, _ int) float64 { return 1 }
 
 // standardForm is the same program as a linear program in standard form, for
 // the simplex method: minimize c'x, a x <= b, x >= 0, with every privacy row of
@@ -196,12 +179,11 @@ func TestSolve_AgainstSimplex(t *testing.T) {
 	for n := 1; n <= 6; n++ {
 		for r := 1; r <= n; r++ {
 			for _, lambda := range []float64{0, .5, 20} {
-				for name, p := range map[string]points{
-					"square": square(n, 3), "line": line(n, 1), "simplex": newPoints(n, .7, func(_, _ int) float64 { return 1 }),
+				for name, q := range map[string]*Problem{
+					"square": programOf(n, 3, square(n), r, lambda), "line": programOf(n, 1, line(n), r, lambda), "simplex": programOf(n, .7, simplex, r, lambda),
 				} {
-					q := programOf(p, r, lambda)
 					want := dualSimplex(standardForm(q))
-					got := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-8}))
+					got := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-8})
 					// The simplex method stops at 1e-10, and its costs are off
 					// by as much.
 					if tol := 1e-7 * (1 + want); got.Lower > want+tol || got.Upper < want-tol || got.Upper-got.Lower > tol && n > 1 {
@@ -215,9 +197,10 @@ func TestSolve_AgainstSimplex(t *testing.T) {
 
 // The columns are private, row sums at least 1, and the value is that of Upper.
 func TestSolve_Feasible(t *testing.T) {
-	for name, p := range map[string]points{"square": square(30, 8), "line": line(30, 2), "far": square(20, 250)} {
-		q := programOf(p, 6, 2)
-		res := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6}))
+	for name, q := range map[string]*Problem{
+		"square": programOf(30, 8, square(30), 6, 2), "line": programOf(30, 2, line(30), 6, 2), "far": programOf(20, 250, square(20), 6, 2),
+	} {
+		res := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6})
 		if res.Status != ipm.Converged || res.Lower > res.Upper {
 			t.Errorf("%s: %+v", name, res.Status)
 		}
@@ -249,29 +232,19 @@ func TestSolve_Feasible(t *testing.T) {
 
 // One Newton step solves the whole system, written out densely.
 func TestSolver_NewtonStep(t *testing.T) {
-	q := programOf(square(7, 3), 3, .7)
+	q := programOf(7, 3, square(7), 3, .7)
 	s := newSolver(context.Background(), q, ipm.Settings{})
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, s.start())
 	for range 3 { // away from the start
-		if ok, err := s.assemble(); !ok || err != nil {
-			t.Fatal(ok, err)
-		}
-		if ok, err := s.step(); !ok || err != nil {
-			t.Fatal(ok, err)
-		}
+		testkit.Check(t, s.factor())
+		testkit.Check(t, s.step())
 	}
 	const target = .01
 	for r := range s.pull {
 		s.pull[r] = target / s.s[r]
 	}
-	if ok, err := s.assemble(); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	if err := s.newton(&s.dir, true, target, nil); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, s.factor())
+	testkit.Check(t, s.newton(&s.dir, true, target, nil))
 	// Unknowns x, y, z, k; columns as a matrix e of n*m entries by unknowns.
 	n, atoms := s.n, len(s.x)
 	size := atoms + 2*n + 1
@@ -318,9 +291,7 @@ func TestSolver_NewtonStep(t *testing.T) {
 	}
 	add(size-1, 1)
 	var sol mat.VecDense
-	if err := sol.SolveVec(m, rhs); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, sol.SolveVec(m, rhs))
 	check := func(what string, got []float64, from int) {
 		for i, v := range got {
 			if want := sol.AtVec(from + i); math.Abs(v-want) > 1e-8*(1+math.Abs(want)) {
@@ -336,14 +307,12 @@ func TestSolver_NewtonStep(t *testing.T) {
 
 // The bound holds for any multipliers, however bad.
 func TestSolver_LowerBoundHolds(t *testing.T) {
-	q := programOf(square(8, 4), 3, .5)
-	res := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-9}))
+	q := programOf(8, 4, square(8), 3, .5)
+	res := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-9})
 	r := random.Seeded(9)
 	for range 200 {
 		s := newSolver(context.Background(), q, ipm.Settings{})
-		if err := s.start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, s.start())
 		for _, v := range [][]float64{s.y, s.z, s.lambda} {
 			for i := range v {
 				v[i] *= math.Exp(2 * r.NormFloat64())
@@ -355,9 +324,7 @@ func TestSolver_LowerBoundHolds(t *testing.T) {
 		}
 	}
 	s := newSolver(context.Background(), q, ipm.Settings{})
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, s.start())
 	if lower, _ := s.lower(); lower <= 0 {
 		t.Error("nothing is proved at the start")
 	}
@@ -376,24 +343,23 @@ func TestSolver_LowerBoundHolds(t *testing.T) {
 }
 
 func TestSolve_WorkersAndContext(t *testing.T) {
-	q := programOf(square(40, 5), 5, 1)
-	one := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 1}))
-	two := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 2}))
+	q := programOf(40, 5, square(40), 5, 1)
+	one := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 1})
+	two := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 2})
 	if one.Upper != two.Upper || one.Lower != two.Lower || one.Iterations != two.Iterations {
 		t.Errorf("1 worker: [%v, %v], 2 workers: [%v, %v]", one.Lower, one.Upper, two.Lower, two.Upper)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	res, err := Solve(ctx, q, ipm.Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
+	ctx, cancel := context.WithCancel(t.Context())
+	res := Solve(ctx, q, ipm.Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
 		if i == 3 {
 			cancel()
 		}
 	}})
-	if err != nil || res.Status != ipm.Interrupted || !(res.Upper < math.Inf(1)) || res.Lower <= 0 {
-		t.Errorf("%v: [%v, %v] after %d iterations: %v", res.Status, res.Lower, res.Upper, res.Iterations, err)
+	if res.Status != ipm.Interrupted || !(res.Upper < math.Inf(1)) || res.Lower <= 0 {
+		t.Errorf("%v: [%v, %v] after %d iterations", res.Status, res.Lower, res.Upper, res.Iterations)
 	}
-	res, err = Solve(ctx, q, ipm.Settings{Tolerance: 1e-6})
-	if err != nil || res.Status != ipm.Interrupted || len(res.X) != 1600 {
-		t.Errorf("a context that was done: %v, %v", res.Status, err)
+	if res = Solve(ctx, q, ipm.Settings{Tolerance: 1e-6}); res.Status != ipm.Interrupted || len(res.X) != 1600 {
+		t.Errorf("a context that was done: %v", res.Status)
 	}
 }
 
@@ -409,10 +375,10 @@ func heap() float64 {
 // solve, to a factor of 2: few unknowns of an output and many.
 func TestBytes_AgainstTheHeap(t *testing.T) {
 	for _, c := range []struct{ n, r int }{{100, 1}, {200, 10}, {60, 40}} {
-		q := programOf(square(c.n, 5), c.r, 1)
+		q := programOf(c.n, 5, square(c.n), c.r, 1)
 		before, peak := heap(), 0.0
 		ctx, stop := context.WithCancel(context.Background())
-		_, err := Solve(ctx, q, ipm.Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
+		Solve(ctx, q, ipm.Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
 			if i == 2 {
 				peak = heap() - before
 				stop()
@@ -420,8 +386,8 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		}})
 		stop()
 		t.Logf("n=%d, r=%d: %.3g of %.3g bytes", c.n, c.r, peak, q.Bytes())
-		if bytes := q.Bytes(); err != nil || !(bytes > .95*peak && bytes < 2*peak) {
-			t.Errorf("n=%d, r=%d: %.3g bytes on the heap, %.3g stated: %v", c.n, c.r, peak, bytes, err)
+		if bytes := q.Bytes(); !(bytes > .95*peak && bytes < 2*peak) {
+			t.Errorf("n=%d, r=%d: %.3g bytes on the heap, %.3g stated", c.n, c.r, peak, bytes)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/metricdp/metricdp/internal/dense"
@@ -21,42 +22,32 @@ import (
 func (s *solver) factorBlock(w int) bool {
 	b := &s.blocks[w]
 	k, free := b.size(), len(b.in)
-	x := of(s.x, b)
-	h := blas64.Symmetric{N: k, Stride: k, Uplo: blas.Upper, Data: s.chol[b.chol : b.chol+k*k]}
+	x, h := of(s.x, b), s.chol[b.chol:][:k*k]
 	ok, err := false, error(nil)
 	for ridge := 0.0; !ok && ridge < 1; ridge = max(100*ridge, kkt.FirstRidge) {
-		clear(h.Data)
-		for r := b.row; r < b.end; r++ {
-			p, q := int(s.from[r]), int(s.to[r])
-			theta := s.lambda[r] / s.s[r]
-			up, down := s.beta[r]*x[q], s.alpha[r]*x[p]
-			h.Data[q*k+q] += theta * up * up
-			h.Data[p*k+p] += theta * down * down
-			if p != q {
-				h.Data[min(p, q)*k+max(p, q)] -= theta * up * down
-			}
-		}
+		s.block(b, h)
 		for a := range k {
-			h.Data[a*k+a] *= 1 + ridge
+			h[a*k+a] *= 1 + ridge
 		}
-		if ok, err = dense.Cholesky(s.ctx, k, h.Data); err != nil {
+		if ok, err = dense.Cholesky(s.ctx, k, h); err != nil {
 			return false // as outputs will
 		}
 	}
 	if !ok {
 		return false
 	}
+	// The vector v, in units of the columns.
 	kappa, f := s.kappaOf(w), s.f[w*(s.n+s.rows):][:s.n]
 	clear(f)
 	if b.outside {
-		rho := h.Data[free*k+free]
+		rho := h[free*k+free]
 		y := x[free] / rho
 		for u, c := range kappa {
 			f[u] = c * y
 		}
 		v := make([]float64, free)
 		for a := range v {
-			v[a] = -h.Data[a*k+free] / rho
+			v[a] = -h[a*k+free] / rho
 		}
 		if free > 0 {
 			blas64.Trsv(blas.NoTrans, s.triangle(b, free), vector(v))
@@ -72,7 +63,7 @@ func (s *solver) factorBlock(w int) bool {
 	inv := s.inverse[b.inverse : b.inverse+free*free]
 	t := blas64.Triangular{N: free, Stride: free, Uplo: blas.Upper, Diag: blas.NonUnit, Data: make([]float64, free*free)}
 	for a := range free {
-		copy(t.Data[a*free+a:(a+1)*free], h.Data[a*k+a:])
+		copy(t.Data[a*free+a:(a+1)*free], h[a*k+a:])
 	}
 	lapack64.Trtri(t)
 	for a, u := range b.in {
@@ -83,11 +74,29 @@ func (s *solver) factorBlock(w int) bool {
 	}
 	for a := 0; a < free && s.ctx.Err() == nil; a++ { // outputs returns the context's error
 		for c := a; c < free; c++ {
-			inv[a*free+c] = blas64.Dot(vector(t.Data[a*free+c:(a+1)*free]), vector(t.Data[c*free+c:(c+1)*free]))
+			inv[a*free+c] = floats.Dot(t.Data[a*free+c:(a+1)*free], t.Data[c*free+c:(c+1)*free])
 		}
 	}
 	return true
 }
+
+// block writes the upper triangle of H to h.
+func (s *solver) block(b *block, h []float64) {
+	k, x := b.size(), of(s.x, b)
+	clear(h)
+	for r := b.row; r < b.end; r++ {
+		p, q := int(s.from[r]), int(s.to[r])
+		theta := s.lambda[r] / s.s[r]
+		up, down := s.beta[r]*x[q], s.alpha[r]*x[p]
+		h[q*k+q] += theta * up * up
+		h[p*k+p] += theta * down * down
+		if p != q {
+			h[min(p, q)*k+max(p, q)] -= theta * up * down
+		}
+	}
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
 
 // triangle is the leading part of the factor of b.
 func (s *solver) triangle(b *block, n int) blas64.Triangular {
@@ -112,20 +121,25 @@ func (s *solver) solveBlock(b *block, v []float64) {
 // productRows is how many rows of the linking system one product computes.
 const productRows = 256
 
-// assemble factors all blocks and the linking system.
-func (s *solver) assemble() (ok bool, err error) {
+// factor factors all blocks and the linking system. The error is [kkt.ErrStalled] or
+// the context's.
+func (s *solver) factor() error {
 	failed := make([]bool, s.m)
 	size, n := s.n+s.rows, s.n
-	err = s.outputs(func(t *task, w int) {
+	err := s.outputs(func(t *task, w int) {
 		failed[w] = !s.factorBlock(w)
 		f := s.f[w*size:][:size]
 		for i, l := range s.lossOf(w) {
 			f[n+i] = -(l + s.p.Lambda) * f[s.p.Class[i]]
 		}
 	})
-	if err != nil || slices.Contains(failed, true) {
-		return false, err
+	if err == nil && slices.Contains(failed, true) {
+		err = kkt.ErrStalled
 	}
+	if err != nil {
+		return err
+	}
+	// F F', some rows at a time, as the upper triangle needs no more.
 	q := s.link.Q.Data
 	for lo := 0; lo < size; lo += productRows {
 		hi := min(size, lo+productRows)
@@ -133,12 +147,12 @@ func (s *solver) assemble() (ok bool, err error) {
 		b := blas64.General{Rows: s.m, Cols: size - lo, Stride: size, Data: s.f[lo:]}
 		c := blas64.General{Rows: hi - lo, Cols: size - lo, Stride: size, Data: q[lo*size+lo:]}
 		if err := dense.Gemm(s.ctx, blas.Trans, 1, a, b, 0, c); err != nil {
-			return false, err
+			return err
 		}
 	}
 	for w := range s.blocks {
 		if err := s.ctx.Err(); err != nil {
-			return false, err
+			return err
 		}
 		s.addInverse(w)
 	}
@@ -151,6 +165,8 @@ func (s *solver) assemble() (ok bool, err error) {
 	return s.link.Factor(s.ctx)
 }
 
+// addInverse adds the inverse of the part of I(w), for every pair of its inputs, to
+// their row sums and loss rows.
 func (s *solver) addInverse(w int) {
 	b, size, q := &s.blocks[w], s.n+s.rows, s.link.Q.Data
 	loss := s.lossOf(w)
@@ -182,6 +198,7 @@ func (s *solver) addInverse(w int) {
 // (pulled false: 0), y q and z t = target - cross (nil: 0). As in package ipm,
 // a full step restores dual feasibility.
 func (s *solver) newton(d *direction, pulled bool, target float64, cross []float64) error {
+	// The blocks as if dy and dz were 0.
 	err := s.outputs(func(t *task, w int) {
 		b := &s.blocks[w]
 		h, dx := of(s.h, b), of(d.x, b)
@@ -210,40 +227,31 @@ func (s *solver) newton(d *direction, pulled bool, target float64, cross []float
 	clear(d.y)
 	clear(d.z)
 	d.k = 0
-	for first := true; ; first = false {
-		some, err := s.solveLink(d, !first)
-		if err != nil {
-			return err
-		}
-		if !some {
-			break
-		}
-		sol := s.link.Sol
+	// The multipliers that close the linking equations, and the blocks with them: from
+	// the whole right-hand side, which is more exact than a sum of two.
+	if _, err = s.solveLink(d, false); err != nil {
+		return err
+	}
+	err = s.outputs(func(t *task, w int) {
+		b := &s.blocks[w]
+		h, dx := of(s.h, b), of(d.x, b)
+		s.worth(t, dx, w, d.y, d.z)
+		floats.Add(dx, h)
+		s.solveBlock(b, dx)
+	})
+	if err != nil {
+		return err
+	}
+	// What rounding left of them is solved for once more.
+	some, err := s.solveLink(d, true)
+	if err == nil && some {
 		err = s.outputs(func(t *task, w int) {
 			b := &s.blocks[w]
 			h, dx := of(s.h, b), of(d.x, b)
-			// At first from the whole right-hand side, which is more exact
-			// than a sum of two; then what is missing.
-			if first {
-				s.worth(t, dx, w, sol[:s.n], sol[s.n:])
-				for a := range dx {
-					dx[a] += h[a]
-				}
-				s.solveBlock(b, dx)
-				return
-			}
-			s.worth(t, h, w, sol[:s.n], sol[s.n:])
+			s.worth(t, h, w, s.link.Sol[:s.n], s.link.Sol[s.n:])
 			s.solveBlock(b, h)
-			for a := range dx {
-				dx[a] += h[a]
-			}
+			floats.Add(dx, h)
 		})
-		if err != nil {
-			return err
-		}
-		if !first {
-			break
-		}
 	}
 	for u, y := range s.y {
 		d.q[u] -= s.q[u] + s.q[u]/y*d.y[u]
@@ -251,7 +259,7 @@ func (s *solver) newton(d *direction, pulled bool, target float64, cross []float
 	for i, z := range s.z {
 		d.t[i] -= s.t[i] + s.t[i]/z*d.z[i]
 	}
-	return nil
+	return err
 }
 
 // solveLink adds to dy, dz and dk what the linking equations lack, given d.x. In
@@ -275,11 +283,7 @@ func (s *solver) solveLink(d *direction, again bool) (bool, error) {
 		return false, nil
 	}
 	d.k += l.Solve(rk)
-	for u := range d.y {
-		d.y[u] += l.Sol[u]
-	}
-	for i := range d.z {
-		d.z[i] += l.Sol[n+i]
-	}
+	floats.Add(d.y, l.Sol[:n])
+	floats.Add(d.z, l.Sol[n:])
 	return true, nil
 }

@@ -23,15 +23,13 @@ package constopt
 import (
 	"context"
 	"math"
-	"slices"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/lp/internal/ipm"
 	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
 // Problem is one program of ConstOPT. Matrices are flat, and neither modified
-// nor kept.
+// nor kept. Nothing is checked: package lp asks for what is well formed.
 type Problem struct {
 	Inputs, Outputs int
 	// Budget[u*Inputs+v] is imposed on the inputs u and v. It is symmetric, > 0
@@ -59,30 +57,6 @@ type Result struct {
 	Status       ipm.Status
 }
 
-// pinned is the room below which an unknown counts as determined, because
-// rounding of large budgets hides it and multipliers grow as 1/room. Its input
-// is then treated as outside, which is a restriction: the channel stays
-// private.
-const pinned = 1e-7
-
-// block is the program of one output: unknowns atom..atom+len(in) or one less
-// where no input is outside, rows row..end.
-type block struct {
-	in       []int32 // inputs of the unknowns but Y
-	outside  bool    // there is a Y, after those
-	atom     int     // first unknown
-	row, end int
-	inverse  int // first entry of the inverse of the block of in
-	chol     int // first entry of the factor
-}
-
-func (b *block) size() int {
-	if b.outside {
-		return len(b.in) + 1
-	}
-	return len(b.in)
-}
-
 // solver is the state of one solve. Unknowns and rows of all blocks are in
 // flat arrays. A row (p, q) is s = beta m_q - alpha m_p >= 0.
 type solver struct {
@@ -100,7 +74,7 @@ type solver struct {
 
 	x          []float64 // unknowns
 	lambda, s  []float64 // rows
-	pull       []float64 // see [solver]
+	pull       []float64 // the part of the next lambda that does not depend on dx
 	y, q, z, t []float64
 	k          float64
 
@@ -111,7 +85,8 @@ type solver struct {
 	tasks     []task
 	sum, loss []float64 // of x
 	h         []float64 // right-hand sides, by unknown
-	aff, dir  direction
+	predictor direction
+	dir       direction // the one to be taken
 	cross     []float64 // second-order terms of y q, then of z t
 	best      Result
 }
@@ -147,31 +122,17 @@ func (p *Problem) most() float64 {
 	return rows
 }
 
-func (p *Problem) check() error {
-	const op = "constopt: Solve"
-	n := p.Inputs
-	if n < 1 || p.Outputs < 1 {
-		return &fault.SizeError{Op: op, Arg: "Inputs", Got: n, Want: "at least 1, and an output"}
-	}
-	if len(p.Budget) != n*n || len(p.Home) != p.Outputs || len(p.Inside) != p.Outputs || len(p.Loss) != p.Outputs*len(p.Class) {
-		return &fault.SizeError{Op: op, Arg: "Budget, Home, Inside or Loss", Got: len(p.Loss), Want: "the sizes of the problem"}
-	}
-	return nil
-}
-
 // Solve runs the interior point method on p, or until the context is done: X is
 // 0 if that was before the start.
-func Solve(ctx context.Context, p *Problem, o ipm.Settings) (*Result, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
+func Solve(ctx context.Context, p *Problem, o ipm.Settings) *Result {
 	s := newSolver(ctx, p, o)
-	s.best.Status = ipm.Interrupted
-	if s.start() == nil {
+	err := s.start()
+	if err == nil {
 		s.record()
-		s.best.Status = s.iterate()
+		err = s.iterate()
 	}
-	return &s.best, nil
+	s.best.Status = ipm.StatusOf(err)
+	return &s.best
 }
 
 // newSolver sets up the blocks, as far as the context allows.
@@ -200,104 +161,21 @@ func newSolver(ctx context.Context, p *Problem, o ipm.Settings) *solver {
 		inverse += len(b.in) * len(b.in)
 		chol += b.size() * b.size()
 	}
-	for _, v := range []*[]float64{&s.x, &s.h, &s.aff.x, &s.dir.x} {
-		*v = make([]float64, atoms)
+	vec := func(n int) []float64 { return make([]float64, n) }
+	n, k := len(s.alpha), s.n+s.rows
+	s.x, s.h = vec(atoms), vec(atoms)
+	s.lambda, s.s, s.pull = vec(n), vec(n), vec(n)
+	s.y, s.q, s.sum = vec(s.n), vec(s.n), vec(s.n)
+	s.z, s.t, s.loss = vec(s.rows), vec(s.rows), vec(s.rows)
+	for _, d := range []*direction{&s.predictor, &s.dir} {
+		*d = direction{x: vec(atoms), y: vec(s.n), q: vec(s.n), z: vec(s.rows), t: vec(s.rows)}
 	}
-	for _, v := range []*[]float64{&s.lambda, &s.s, &s.pull} {
-		*v = make([]float64, len(s.alpha))
-	}
-	for _, v := range []*[]float64{&s.y, &s.q, &s.sum, &s.aff.y, &s.aff.q, &s.dir.y, &s.dir.q} {
-		*v = make([]float64, s.n)
-	}
-	for _, v := range []*[]float64{&s.z, &s.t, &s.loss, &s.aff.z, &s.aff.t, &s.dir.z, &s.dir.t} {
-		*v = make([]float64, s.rows)
-	}
-	s.cross = make([]float64, s.n+s.rows)
-	s.inverse, s.chol = make([]float64, inverse), make([]float64, chol)
-	s.f = make([]float64, s.m*(s.n+s.rows))
-	s.best = Result{Upper: math.Inf(1), X: make([]float64, s.m*s.n)}
+	s.inverse, s.chol, s.f, s.cross = vec(inverse), vec(chol), vec(s.m*k), vec(k)
+	s.best = Result{Upper: math.Inf(1), X: vec(s.m * s.n)}
 	s.link = kkt.NewLink(s.n, s.rows)
 	s.tasks = make([]task, (s.m+s.taskSize()-1)/s.taskSize())
 	for i := range s.tasks {
-		s.tasks[i] = task{sum: make([]float64, s.n), loss: make([]float64, s.rows), column: make([]float64, s.n), proof: newProof(s)}
+		s.tasks[i] = task{sum: vec(s.n), loss: vec(s.rows), column: vec(s.n), proof: newProof(s)}
 	}
 	return s
-}
-
-func (s *solver) distance(u, v int) float64 {
-	return min(s.p.Budget[u*s.n+v], ipm.MaxBudget)
-}
-
-// newBlock lists the unknowns of output w at the distances d, and appends its
-// rows. In units of exp(-d) the budget of a row (p, q) is
-//
-//	e(a,b) + d[a] - d[b]                        a, b inside
-//	min over v outside of e(a,v) + d[a] - d[v]  from a to Y
-//	min over v outside of e(a,v) - d[a] + d[v]  from Y to a
-//
-// all >= 0, since d itself, all unknowns 1, is private.
-func (s *solver) newBlock(w int, d []float64) block {
-	outside := make([]bool, s.n)
-	for u := range outside {
-		outside[u] = true
-	}
-	for _, u := range s.p.Inside[w] {
-		outside[u] = false
-	}
-	up, down := make([]float64, s.n), make([]float64, s.n)
-	lower := func(u, v int) { // v is outside
-		e := s.distance(u, v)
-		up[u], down[u] = min(up[u], e+d[u]-d[v]), min(down[u], e-d[u]+d[v])
-	}
-	in := make([]int32, 0, len(s.p.Inside[w]))
-	for _, u := range s.p.Inside[w] {
-		up[u], down[u] = math.Inf(1), math.Inf(1)
-		for v := range s.n {
-			if outside[v] {
-				lower(u, v)
-			}
-		}
-		in = append(in, int32(u))
-	}
-	for again := true; again; { // an input that is pinned may pin others
-		again = false
-		for k, u := range in {
-			if up[u]+down[u] >= pinned {
-				continue
-			}
-			in, outside[u] = slices.Delete(in, k, k+1), true
-			for _, a := range in {
-				lower(int(a), int(u))
-			}
-			again = true
-			break
-		}
-	}
-	b := block{in: in, outside: len(in) < s.n, row: len(s.alpha)}
-	for i, u := range in {
-		for j, v := range in[:i] {
-			e := s.distance(int(u), int(v))
-			s.addRow(j, i, e+d[v]-d[u])
-			s.addRow(i, j, e+d[u]-d[v])
-		}
-	}
-	if b.outside {
-		for i, u := range in {
-			s.addRow(i, len(in), up[u])
-			s.addRow(len(in), i, down[u])
-		}
-	}
-	if b.size() == 1 { // the only row is m >= 0
-		s.from, s.to = append(s.from, 0), append(s.to, 0)
-		s.alpha, s.beta, s.budget = append(s.alpha, 0), append(s.beta, 1), append(s.budget, 0)
-	}
-	b.end = len(s.alpha)
-	return b
-}
-
-// addRow appends the row (p, q) of budget e. What rounding made negative is 0.
-func (s *solver) addRow(p, q int, e float64) {
-	e = max(0, e)
-	s.from, s.to, s.budget = append(s.from, int32(p)), append(s.to, int32(q)), append(s.budget, e)
-	s.alpha, s.beta = append(s.alpha, math.Exp(-e/2)), append(s.beta, math.Exp(e/2))
 }

@@ -9,16 +9,17 @@ import (
 	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
-// iterate takes steps until there is a reason to stop. The tolerance is relative
-// to the part of the objective above Lambda, which no channel can avoid.
-func (s *solver) iterate() ipm.Status {
+// iterate takes steps until the gap is at the tolerance, relative to the part of the
+// objective above Lambda, which no channel can avoid. The error is [kkt.ErrStalled] or the
+// context's.
+func (s *solver) iterate() error {
 	b := &s.best
 	var patience kkt.Patience
 	for ; ; b.Iterations++ {
 		s.record()
 		lower, err := s.lower()
 		if err != nil {
-			return ipm.Interrupted
+			return err
 		}
 		b.Lower = max(b.Lower, lower)
 		if s.o.Progress != nil {
@@ -26,17 +27,16 @@ func (s *solver) iterate() ipm.Status {
 		}
 		gap := b.Upper - b.Lower
 		if gap <= s.o.Tolerance*(b.Upper-s.p.Lambda) {
-			return ipm.Converged
+			return nil
 		}
 		if patience.Lost(gap) {
-			return ipm.Stalled
+			return kkt.ErrStalled
 		}
-		for _, f := range []func() (bool, error){s.assemble, s.step} {
-			if ok, err := f(); err != nil {
-				return ipm.Interrupted
-			} else if !ok {
-				return ipm.Stalled
-			}
+		if err := s.factor(); err != nil {
+			return err
+		}
+		if err := s.step(); err != nil {
+			return err
 		}
 	}
 }

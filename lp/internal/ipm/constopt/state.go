@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -51,15 +50,12 @@ func (s *solver) column(dst []float64, w int, v []float64) {
 // loss by loss, to the loss rows.
 func (s *solver) addSums(t *task, w int, v []float64) {
 	s.column(t.column, w, v)
-	blas64.Axpy(1, vector(t.column), vector(t.sum))
-	lambda := s.p.Lambda
+	floats.Add(t.sum, t.column)
 	class := s.p.Class
 	for i, l := range s.lossOf(w) {
-		t.loss[i] += (l + lambda) * t.column[class[i]]
+		t.loss[i] += (l + s.p.Lambda) * t.column[class[i]]
 	}
 }
-
-func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
 
 // sums adds up all columns with the unknowns v.
 func (s *solver) sums(v, sum, loss []float64) error {
@@ -71,8 +67,8 @@ func (s *solver) sums(v, sum, loss []float64) error {
 	clear(sum)
 	clear(loss)
 	for i := range s.tasks {
-		blas64.Axpy(1, vector(s.tasks[i].sum), vector(sum))
-		blas64.Axpy(1, vector(s.tasks[i].loss), vector(loss))
+		floats.Add(sum, s.tasks[i].sum)
+		floats.Add(loss, s.tasks[i].loss)
 	}
 	return err
 }
@@ -90,7 +86,7 @@ func (s *solver) worth(t *task, dst []float64, w int, y, z []float64) {
 		dst[a], c[u] = kappa[u]*c[u], 0
 	}
 	if b.outside {
-		dst[len(b.in)] = blas64.Dot(vector(kappa), vector(c))
+		dst[len(b.in)] = floats.Dot(kappa, c)
 	}
 }
 

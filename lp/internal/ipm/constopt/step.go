@@ -58,42 +58,44 @@ const (
 )
 
 // step computes a predictor and correctors (Mehrotra 1992, Gondzio 1996) and
-// moves. It reports failure where numbers stop being finite.
-func (s *solver) step() (ok bool, err error) {
-	if err := s.newton(&s.aff, false, 0, nil); err != nil {
-		return false, err
+// moves. The error is [kkt.ErrStalled] where numbers stop being finite, or the context's.
+func (s *solver) step() error {
+	if err := s.newton(&s.predictor, false, 0, nil); err != nil {
+		return err
 	}
-	primal, dual, err := s.reaches(&s.aff, false)
+	primal, dual, err := s.reaches(&s.predictor, false)
 	if err != nil {
-		return false, err
+		return err
 	}
 	gap, err := s.products(0, 0)
 	if err != nil {
-		return false, err
+		return err
 	}
 	after, err := s.products(primal, dual)
 	if err != nil {
-		return false, err
+		return err
 	}
 	r := after / gap
+	// Less of the gap is aimed at the further the predictor goes.
 	target := max(0, gap/float64(len(s.s)+s.n+s.rows)*r*r*r)
 	if !(target < math.Inf(1)) {
-		return false, nil
+		return kkt.ErrStalled
 	}
 	if primal, dual, err = s.mehrotra(target); err != nil {
-		return false, err
+		return err
 	}
+	// Correctors for longer steps, as long as they help.
 	for range correctors {
 		p, d := min(1, primal+kkt.Ambition), min(1, dual+kkt.Ambition)
 		if err := s.raise(kkt.Lift*target, p, d); err != nil {
-			return false, err
+			return err
 		}
 		if p, d, err = s.aim(target); err != nil {
-			return false, err
+			return err
 		}
 		if !(p*d >= spoilt*primal*dual) {
 			if primal, dual, err = s.mehrotra(target); err != nil {
-				return false, err
+				return err
 			}
 			break
 		}
@@ -104,15 +106,15 @@ func (s *solver) step() (ok bool, err error) {
 		}
 	}
 	if !(primal > 0 && dual > 0) {
-		return false, nil
+		return kkt.ErrStalled
 	}
-	return true, s.move(backOff*primal, backOff*dual)
+	return s.move(backOff*primal, backOff*dual)
 }
 
 // products is the sum of all products lambda s, y q and z t after steps of the
 // given lengths along the predictor.
 func (s *solver) products(primal, dual float64) (float64, error) {
-	d := &s.aff
+	d := &s.predictor
 	st, err := s.survey(d, func(st *stats, r int, ds float64) {
 		st.sum += (s.s[r] + primal*ds) * (s.lambda[r] + dual*s.rise(r, 0, ds))
 	})
@@ -129,7 +131,7 @@ func (s *solver) products(primal, dual float64) (float64, error) {
 // mehrotra solves for s.dir towards the target, less the predictor's second-order
 // terms.
 func (s *solver) mehrotra(target float64) (primal, dual float64, err error) {
-	d := &s.aff
+	d := &s.predictor
 	_, err = s.survey(d, func(_ *stats, r int, ds float64) {
 		s.pull[r] = (target - ds*s.rise(r, 0, ds)) / s.s[r]
 	})

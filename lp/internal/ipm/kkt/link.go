@@ -18,6 +18,7 @@ package kkt
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -54,9 +55,13 @@ func NewLink(n, nz int) *Link {
 // rounding made it indefinite; it grows a hundredfold until the factor exists.
 const FirstRidge = 0x1p-50
 
-// Factor scales and factors Q. It reports failure where no ridge below 1 helps,
-// as for numbers that are not finite. The error is the context's.
-func (l *Link) Factor(ctx context.Context) (ok bool, err error) {
+// ErrStalled says that rounding ends a solve: a matrix has no factor, or the gap does
+// not shrink.
+var ErrStalled = errors.New("ipm: stalled")
+
+// Factor scales and factors Q. The error is ErrStalled where no ridge below 1 helps,
+// as for numbers that are not finite, or the context's.
+func (l *Link) Factor(ctx context.Context) error {
 	k := l.Q.N
 	for i := range k {
 		l.scale[i] = 1 / math.Sqrt(l.Q.Data[i*k+i])
@@ -71,17 +76,18 @@ func (l *Link) Factor(ctx context.Context) (ok bool, err error) {
 			dst[i] = 1 + ridge
 		}
 		if ok, err := dense.Cholesky(ctx, k, l.chol); err != nil {
-			return false, err
-		} else if ok {
-			clear(l.border)
-			for i := l.n; i < k; i++ {
-				l.border[i] = 1
-			}
-			l.backsolve(l.border)
-			return true, nil
+			return err
+		} else if !ok {
+			continue
 		}
+		clear(l.border)
+		for i := l.n; i < k; i++ {
+			l.border[i] = 1
+		}
+		l.backsolve(l.border)
+		return nil
 	}
-	return false, nil
+	return ErrStalled
 }
 
 // backsolve overwrites v with Q^-1 v.
@@ -103,6 +109,7 @@ const sweeps = 2
 func (l *Link) Solve(rk float64) (dk float64) {
 	clear(l.Sol)
 	for range 1 + sweeps {
+		// What Sol and dk leave of the right-hand sides.
 		copy(l.fix, l.RHS)
 		rest := rk
 		dense.AddSymmetric(-1, l.Q.N, l.Q.Data, l.Sol, l.fix)
@@ -110,6 +117,7 @@ func (l *Link) Solve(rk float64) (dk float64) {
 			l.fix[i] -= dk
 			rest -= l.Sol[i]
 		}
+		// The correction without dk, then the dk that closes the last row.
 		l.backsolve(l.fix)
 		if l.nz > 0 {
 			have, unit := 0.0, 0.0

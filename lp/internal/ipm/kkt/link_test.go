@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestLink_Refines(t *testing.T) {
@@ -23,9 +25,7 @@ func TestLink_Refines(t *testing.T) {
 	for i := range nz {
 		full.SetSym(n+i, n+nz, 1)
 	}
-	if ok, err := l.Factor(context.Background()); !ok || err != nil {
-		t.Fatal("no factor", err)
-	}
+	testkit.Check(t, l.Factor(context.Background()))
 	dk := l.Solve(.25)
 	var want mat.VecDense
 	if err := want.SolveVec(full, mat.NewVecDense(n+nz+1, append(append([]float64{}, l.RHS...), .25))); err != nil {
