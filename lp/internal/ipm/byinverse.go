@@ -51,6 +51,7 @@ func (e *byInverse) factorInverses(block func(t *task, w int, ridge float64, inv
 	if err != nil {
 		return err
 	}
+	// The sums of all tasks, in order.
 	n, nz, k := e.n, e.nz, e.n+e.nz
 	q := e.link.Q.Data
 	clear(q)

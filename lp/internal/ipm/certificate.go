@@ -74,9 +74,9 @@ func (p *point) reduced(less, plus float64) float64 {
 //   - what is missing at u is taken from a v with more than enough, at the price
 //     of a factor exp(e);
 //   - what is still missing at u is given by the rows that subtract from it: they
-//     are relaxed, and exp(-e) of it is then missing at their other ends. From the least entry
-//     of the column to its largest, the home of the output, next to nothing is
-//     left of a rounding error.
+//     are relaxed, and exp(-e) of it is then missing at their other ends. From the
+//     least entry of the column to its largest, the home of the output, next to
+//     nothing is left of a rounding error.
 //
 // Some ten times the cost of price.
 func (p *point) prove(t *task, w int) {
@@ -104,6 +104,7 @@ func (p *point) prove(t *task, w int) {
 		}
 		return p.reduced(plus, minus), plus, minus
 	}
+	// What is missing in all, from all.
 	lack, paid := 0.0, 0.0
 	for u := range n {
 		q, plus, minus := cost(u)
@@ -115,6 +116,8 @@ func (p *point) prove(t *task, w int) {
 			l[i] *= 1 - 2*lack/paid
 		}
 	}
+	// What is missing at each input, from those with more than enough, and else from its
+	// own rows: from the least entry on, so that debts move to the largest.
 	order := make([]int, n)
 	spare := make([]float64, n)
 	for u := range order {

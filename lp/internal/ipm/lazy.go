@@ -168,7 +168,7 @@ func (e *lazyEngine) watch(t *task, d *direction, w int) {
 	for i := range margins {
 		margins[i] = worst{near, -1}
 	}
-	least, next := t.stats.least, 0
+	least, next := t.stats.least, 0 // next: the first pair imposed that is still to come
 	for u := range all.n {
 		xu, yu := x[u], after[u]
 		for i := all.start[u]; i < all.start[u+1]; i++ {
@@ -176,6 +176,8 @@ func (e *lazyEngine) watch(t *task, d *direction, w int) {
 				next++
 				continue
 			}
+			// Slacks f, k before a full step and p, q after it: those that fall to 0
+			// end it, those that end near 0 are to be imposed.
 			v, a, b := all.v[i], all.a[i], all.b[i]
 			xv, yv := x[v], after[v]
 			f, k := b*xv-a*xu, b*xu-a*xv
@@ -223,6 +225,7 @@ func (e *lazyEngine) grow() error {
 	if err != nil {
 		return err
 	}
+	// Room for them, multipliers and slacks at their new places, and the inverses.
 	rows, factors := e.layout(), e.layoutFactors()
 	e.bytes = lazyBytes(e.n, e.m, e.prob.losses(), float64(rows/2), float64(factors))
 	if e.o.Fits != nil && !e.o.Fits(e.bytes) {

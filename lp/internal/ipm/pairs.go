@@ -96,6 +96,7 @@ func (r *pairs) set(i int32, u int, p *Problem) {
 	e := min(d, MaxBudget)
 	r.a[i], r.b[i] = math.Exp(-e/2), math.Exp(e/2)
 	r.proof[i] = directed.MulDown(r.b[i], directed.ExpDown(-ceiling))
+	// How much longer the shortest way over a third input is.
 	detour := math.Inf(1)
 	dv := p.Budget[v*r.n : (v+1)*r.n]
 	for z, uz := range p.Budget[u*r.n : (u+1)*r.n] {

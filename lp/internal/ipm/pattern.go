@@ -52,6 +52,7 @@ func eliminationOrder(r *pairs, most int) (order []int, fill int) {
 		if fill += 1 + degree[best]; fill > most {
 			return nil, fill
 		}
+		// best goes; its neighbors become neighbors of each other.
 		order = append(order, best)
 		for u := range of[best].All() {
 			row := of[u]
@@ -148,7 +149,7 @@ func (f *pattern) cholesky(l, work []float64, next []int32) bool {
 		for i := lo; i < hi; i++ {
 			work[f.row[i]] = l[i]
 		}
-		// Every column before is at its entry in row j.
+		// Less the columns before that reach row j: each is at its entry there.
 		next[j] = int32(lo) + 1
 		for _, k := range f.left[f.leftStart[j]:f.leftStart[j+1]] {
 			at, end := next[k], f.start[k+1]
@@ -159,6 +160,7 @@ func (f *pattern) cholesky(l, work []float64, next []int32) bool {
 				work[rows[i]] -= c * v
 			}
 		}
+		// Divided by the root of the pivot, and back to l.
 		pivot := math.Sqrt(work[j])
 		ok := pivot > 0 && !math.IsInf(pivot, 1)
 		scale := 1 / pivot
@@ -179,7 +181,7 @@ func (f *pattern) solve(l, b, v []float64) {
 	for k, u := range f.order {
 		v[k] = b[u]
 	}
-	for j := range f.n {
+	for j := range f.n { // L v = b
 		lo, hi := f.start[j], f.start[j+1]
 		v[j] /= l[lo]
 		c, rows := v[j], f.row[lo+1:hi]
@@ -187,7 +189,7 @@ func (f *pattern) solve(l, b, v []float64) {
 			v[rows[i]] -= c * x
 		}
 	}
-	for j := f.n - 1; j >= 0; j-- {
+	for j := f.n - 1; j >= 0; j-- { // L'x = v
 		lo, hi := f.start[j], f.start[j+1]
 		sum, rows := v[j], f.row[lo+1:hi]
 		for i, x := range l[lo+1 : hi] {
@@ -227,6 +229,7 @@ func (f *pattern) invert(to, z, l []float64) {
 			z[i*n+j] = row[i]
 		}
 	}
+	// Back to the numbers of the inputs.
 	for u, k := range f.number {
 		from, row := z[k*n:(k+1)*n], to[u*n:(u+1)*n]
 		for v, k := range f.number {

@@ -18,13 +18,16 @@
 //
 // # The method
 //
-// Primal-dual predictor-corrector steps from a start that is strictly feasible
-// on both sides. Eliminating the columns block by block leaves a linear system
-// in dy and dz only (package kkt). Rows that shorter pairs imply are left out
-// (package direct), and where few remain the blocks have sparse factors (sparse.go).
-// With few outputs the inputs are eliminated instead, one by one (input.go).
-// Large problems with many rows impose them as they come near to binding (lazy.go).
-// In units of x every number is a ratio, so budgets of some hundreds neither overflow nor underflow.
+// Primal-dual predictor-corrector steps (step.go) from a start that is strictly feasible
+// on both sides (point.go). Rows that shorter pairs imply are left out (package direct).
+// In units of x every number is a ratio, so budgets of some hundreds neither overflow
+// nor underflow.
+//
+// An engine solves the Newton systems (engine.go). Three eliminate the columns block by
+// block, which leaves a linear system in dy and dz only (bycolumn.go, package kkt): with
+// dense factors (dense.go), with sparse ones where few rows remain (sparse.go), and with
+// few rows at first where many do, imposed as they come near to binding (lazy.go). With
+// few outputs the inputs are eliminated, one by one (byinput.go).
 //
 // # What is promised
 //

@@ -62,7 +62,7 @@ func (c rows) predicted(dx []float64, found *stats) {
 		rf, rk := k.cut(c.rf), k.cut(c.rk)
 		for i, v := range vs {
 			a, b, dv := as[i], bs[i], dx[v]
-			p, q := (b*dv-a*du)*rf[i], (b*du-a*dv)*rk[i]
+			p, q := (b*dv-a*du)*rf[i], (b*du-a*dv)*rk[i] // rho
 			f, k := lf[i]*sf[i], lk[i]*sk[i]
 			lo, hi := p, q
 			if q < p {
@@ -155,6 +155,7 @@ func (c rows) center(dx []float64, target, primal, dual, slow float64) {
 				pk[i] -= (1 - slow) * lk[i] * q
 				p, q = slow*p, slow*q
 			}
+			// The products after both steps.
 			f := sf[i] * (1 + primal*p) * (lf[i] + dual*(pf[i]-lf[i]*(1+p)))
 			k := sk[i] * (1 + primal*q) * (lk[i] + dual*(pk[i]-lk[i]*(1+q)))
 			e := target * omega[i]
@@ -183,7 +184,7 @@ func (c rows) move(x, dx []float64, primal, dual float64) {
 		pf, pk := k.cut(c.pf), k.cut(c.pk)
 		for i, v := range vs {
 			a, b, xv, dv := as[i], bs[i], x[v], dx[v]
-			p, q := b*dv-a*du, b*du-a*dv
+			p, q := b*dv-a*du, b*du-a*dv // ds
 			lf[i] += dual * (pf[i] - lf[i]*(1+p*rf[i]))
 			lk[i] += dual * (pk[i] - lk[i]*(1+q*rk[i]))
 			sf[i] = kkt.Renew(b*xv-a*xu, b*xv, sf[i]+primal*p)

@@ -101,6 +101,7 @@ func newGroup(e *sparseEngine, lo, hi int) *group {
 	for k, u := range f.order {
 		g.members[k] = e.members[u]
 	}
+	// A column of L^-1 reaches the rows on its way to the root.
 	reached := make([]bool, e.n)
 	for u := lo; u < e.n; u++ {
 		if reached[u] = reached[u] || u < hi; reached[u] {
@@ -174,6 +175,8 @@ func (g *group) backward(e *sparseEngine, w int) {
 		for i := range z {
 			z[i] *= c
 		}
+		// A row of the inverse, and the same times losses, is added with the weights of
+		// its own input and of that one's loss rows.
 		copy(row, z)
 		for i, l := range g.loss[:len(lossy)] {
 			lossy[i] = l * z[home[i]]

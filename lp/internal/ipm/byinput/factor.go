@@ -121,6 +121,8 @@ func (f *Factor) block(w int) []float64 {
 }
 
 func (f *Factor) attempt(ctx context.Context, eps float64, workers int) (ok bool, err error) {
+	// Subtrees in parallel, one node after another in each; then what is above them, in
+	// parallel within a node.
 	p := f.p
 	var failed atomic.Bool
 	err = parallel.Chunks(ctx, len(p.tasks), 1, workers, nil, func(c, _, _ int) {
@@ -164,6 +166,7 @@ func (f *Factor) assemble(d *node, eps float64) {
 		e, _ := slices.BinarySearch(d.border, number)
 		return d.p + p.k*e
 	}
+	// H: the diagonal is scaled to 1, a pair is a diagonal block of all outputs.
 	for at, u := range d.inputs {
 		row := p.k * at
 		for w := range p.k {
@@ -176,6 +179,7 @@ func (f *Factor) assemble(d *node, eps float64) {
 			}
 		}
 	}
+	// C beside it, and -S below.
 	for e, j := range d.duals {
 		u, c := int(p.of[j]), d.x+e
 		row := p.k * int(p.number[u]-d.first)
@@ -207,6 +211,7 @@ func (f *Factor) update(ctx context.Context, d *node, at int) {
 		for _, r := range list {
 			left, right, n := c.p+k*e, c.p+k*r.from, k*r.count
 			into := blas64.General{Rows: k, Cols: n, Stride: d.width, Data: to[r.column:]}
+			// Less U'U for the rows of unknowns, plus it for those of multipliers.
 			for y, rows := range [2][2]int{{0, c.x}, {c.x, c.p}} {
 				a := dense.Part(c.width, from, rows[0], left, rows[1]-rows[0], k)
 				b := dense.Part(c.width, from, rows[0], right, rows[1]-rows[0], n)

@@ -27,6 +27,7 @@ func eliminate(ctx context.Context, n int, start, ends []int32, most float64) ([
 			next[u], next[v] = append(next[u], v), append(next[int(v)], int32(u))
 		}
 	}
+	// count sets the fill of u: the edges that are not there between its neighbors.
 	mark := make([]int32, n)
 	fill := make([]int, n)
 	count := func(u int32, clique int) {
@@ -65,6 +66,7 @@ func eliminate(ctx context.Context, n int, start, ends []int32, most float64) ([
 				best = u
 			}
 		}
+		// best goes; its neighbors become tied to each other.
 		border := next[best]
 		c := float64(1 + len(border))
 		if work += c * c; work > most || ctx.Err() != nil {

@@ -74,7 +74,7 @@ func (p *Plan) build(columns []column) {
 	type group struct {
 		inputs, border []int32
 		children       []int
-		work           float64 // without what merging adds
+		work           float64 // in squares of rows, without what merging adds
 	}
 	groups := make([]group, p.n)
 	step := make([]int, p.n)
@@ -88,6 +88,9 @@ func (p *Plan) build(columns []column) {
 		}
 		return sum
 	}
+	// A column takes in the groups of its children in the elimination tree, those with
+	// the largest borders first, where that adds little work. The parent of a column is
+	// the first that is eliminated of its border.
 	children := make([][]int, p.n)
 	var roots []int
 	for j, c := range columns {
@@ -116,6 +119,8 @@ func (p *Plan) build(columns []column) {
 		}
 		children[parent] = append(children[parent], j)
 	}
+	// Nodes in postorder, so that a subtree is a range and what a panel needs comes
+	// before it. Inputs are numbered as they come.
 	next := int32(0)
 	var visit func(j int) int
 	visit = func(j int) int {
@@ -144,6 +149,7 @@ func (p *Plan) build(columns []column) {
 
 // measure fills in what follows from the groups.
 func (p *Plan) measure() {
+	// Each pair belongs to its end that is eliminated first, whose panel it is in.
 	p.later = make([][]tie, p.n)
 	for u := range p.n {
 		for i := p.start[u]; i < p.start[u+1]; i++ {
@@ -155,6 +161,7 @@ func (p *Plan) measure() {
 			}
 		}
 	}
+	// The multipliers of each node, the shape and place of its panel, and the work.
 	owner, duals := make([]int, p.n), make([][]int32, p.n)
 	for j, u := range p.of {
 		duals[u] = append(duals[u], int32(j))
@@ -188,6 +195,7 @@ func (p *Plan) measure() {
 			size[i] += size[c]
 		}
 	}
+	// A node updates those that own a part of its border.
 	for i := range p.nodes {
 		for lo, b := 0, p.nodes[i].border; lo < len(b); {
 			o, hi := owner[b[lo]], lo+1
@@ -198,6 +206,7 @@ func (p *Plan) measure() {
 			lo = hi
 		}
 	}
+	// From the roots down: what is too large for a task is at the top.
 	for i := len(p.nodes) - 1; i >= 0; {
 		if below[i] > p.flops/shares {
 			p.top = append(p.top, i)

@@ -16,6 +16,7 @@ func (f *Factor) Solve(ctx context.Context, rx, ry []float64, rk float64, x, y [
 	clear(x)
 	clear(y)
 	for range 2 {
+		// A correction without k, then the k that closes the last equation.
 		if err := f.residual(ctx, rx, ry, x, y, k, workers); err != nil {
 			return 0, err
 		}
@@ -50,6 +51,7 @@ const dualSpan = 1024
 // residual sets restX and restY to what x, y and k leave of the right-hand sides.
 func (f *Factor) residual(ctx context.Context, rx, ry, x, y []float64, k float64, workers int) error {
 	p, duals := f.p, len(f.p.of)
+	// rx - H x - C'y, an output at a time,
 	err := parallel.Chunks(ctx, p.k, 1, workers, nil, func(w, _, _ int) {
 		r, v := f.restX[w*p.n:(w+1)*p.n], x[w*p.n:(w+1)*p.n]
 		diag, off := f.block(w)[:p.n], f.block(w)[p.n:]
@@ -67,6 +69,7 @@ func (f *Factor) residual(ctx context.Context, rx, ry, x, y []float64, k float64
 			r[p.of[j]] -= c * y[j]
 		}
 	})
+	// and ry - C x + S y + g k.
 	return cmp.Or(err, parallel.Chunks(ctx, duals, dualSpan, workers, nil, func(_, lo, hi int) {
 		r := f.restY[lo:hi]
 		for j := range r {
@@ -84,6 +87,7 @@ func (f *Factor) residual(ctx context.Context, rx, ry, x, y []float64, k float64
 // apply solves with the factors alone, without k, into f.x and f.y.
 func (f *Factor) apply(ctx context.Context, rx, ry []float64, workers int) error {
 	p := f.p
+	// From the leaves to the roots, then back.
 	err := parallel.Chunks(ctx, len(p.tasks), 1, workers, nil, func(c, _, _ int) {
 		for i := p.tasks[c][0]; i < p.tasks[c][1] && ctx.Err() == nil; i++ {
 			f.forward(&p.nodes[i], rx, ry)
@@ -120,6 +124,7 @@ func (f *Factor) forward(d *node, rx, ry []float64) {
 	for e, j := range d.duals {
 		v[d.x+e] = ry[j] * f.scaleY[j]
 	}
+	// What the children left at their borders.
 	var list []run
 	for _, i := range d.children {
 		c := &p.nodes[i]

@@ -56,6 +56,7 @@ func (s *solver) newBlock(w int, d []float64) block {
 		e := s.distance(u, v)
 		up[u], down[u] = min(up[u], e+d[u]-d[v]), min(down[u], e-d[u]+d[v])
 	}
+	// The room of every unknown of I(w) against those outside. One without is outside.
 	in := make([]int32, 0, len(s.p.Inside[w]))
 	for _, u := range s.p.Inside[w] {
 		up[u], down[u] = math.Inf(1), math.Inf(1)

@@ -59,7 +59,7 @@ func (s *solver) factorBlock(w int) bool {
 	if free == 0 {
 		return true
 	}
-	// T = (kappa x) R_I^-1, the inverse is T T'.
+	// The inverse of the part of I(w): T T' with T = (kappa x) R_I^-1.
 	inv := s.inverse[b.inverse : b.inverse+free*free]
 	t := blas64.Triangular{N: free, Stride: free, Uplo: blas.Upper, Diag: blas.NonUnit, Data: make([]float64, free*free)}
 	for a := range free {
@@ -126,6 +126,7 @@ const productRows = 256
 func (s *solver) factor() error {
 	failed := make([]bool, s.m)
 	size, n := s.n+s.rows, s.n
+	// The blocks, and the loss rows of F'.
 	err := s.outputs(func(t *task, w int) {
 		failed[w] = !s.factorBlock(w)
 		f := s.f[w*size:][:size]
@@ -150,6 +151,7 @@ func (s *solver) factor() error {
 			return err
 		}
 	}
+	// What the blocks of I(w) add, and the diagonal.
 	for w := range s.blocks {
 		if err := s.ctx.Err(); err != nil {
 			return err

@@ -164,6 +164,7 @@ func (p *proof) excess(s *solver, w int) float64 {
 	// error below 3 (3 MaxBudget + 3) u, u = 2^-53. The additions round once a
 	// term: n + rows + 2k at most.
 	ulps := float64(s.n+s.rows+2*k+9*ipm.MaxBudget+64) * 0x1p-53
+	// Every r > 0 moves to where it costs least.
 	worst := 0.0
 	for a := range k {
 		p.rest[a] = max(0, p.gain[a]-p.paid[a]+float64(ulps*(p.gain[a]+p.paid[a]))+0x1p-1000)
@@ -175,6 +176,7 @@ func (p *proof) excess(s *solver, w int) float64 {
 			p.to[a], p.price[a], p.given[a] = c, ratio/p.cost[c], ratio*p.rest[a]*(1+2*ulps)
 		}
 	}
+	// What has come together, in units of the cost.
 	clear(p.rest)
 	for a := range k {
 		p.rest[p.to[a]] += p.given[a]

@@ -120,6 +120,7 @@ func (s *solver) start() error {
 		b := &s.blocks[w]
 		s.center(b, of(s.x, b))
 	}
+	// Row sums above 1, and k above all losses.
 	if err := s.sums(s.x, s.sum, s.loss); err != nil {
 		return err
 	}
@@ -134,6 +135,7 @@ func (s *solver) start() error {
 		s.t[i] = s.k - l
 		s.z[i] = 1 / float64(s.rows)
 	}
+	// Row sums are worth less than any output costs their input.
 	for u, v := range s.sum {
 		if err := s.ctx.Err(); err != nil {
 			return err
@@ -149,6 +151,7 @@ func (s *solver) start() error {
 		}
 		s.y[u] = max(firstPrice*least, leastPrice*s.k/float64(s.n))
 	}
+	// Multipliers of rows share out what is then left of the cost of each unknown.
 	t := &s.tasks[0]
 	for w := range s.blocks {
 		if err := s.ctx.Err(); err != nil {
@@ -198,7 +201,7 @@ func (s *solver) center(b *block, x []float64) {
 			c[int(p)*k+int(q)] = s.budget[r]
 		}
 	}
-	for z := range k {
+	for z := range k { // shortest chains (Floyd)
 		for i := range k {
 			iz := c[i*k+z]
 			for j := range k {
