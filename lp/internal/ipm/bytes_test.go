@@ -2,19 +2,10 @@ package ipm
 
 import (
 	"context"
-	"runtime"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
 )
-
-// heap is what is on it now.
-func heap() float64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc)
-}
 
 // What is said to be needed is what there is on the heap in the middle of a
 // solve, to a factor of 2, and no less but for what the runtime adds. With dense
@@ -35,7 +26,7 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		{"grid of 256", grid(16, .5), Sparse},
 		{"grid of 900, 12 outputs", few(grid(30, .5), 12), ByInput},
 	}[:testkit.Sweep(3, 6)] {
-		before, peak := heap(), 0.0
+		before, peak := testkit.Heap(), 0.0
 		l := testkit.Must(Prepare(t.Context(), c.p))
 		if c.kind == Lazy {
 			l = testkit.Must(l.Lazily(t.Context()))
@@ -43,7 +34,7 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		r := l.Solve(ctx, Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
 			if i == 2 { // every array was used
-				peak = heap() - before
+				peak = testkit.Heap() - before
 				stop()
 			}
 		}})

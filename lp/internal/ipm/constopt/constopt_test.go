@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -363,24 +362,16 @@ func TestSolve_WorkersAndContext(t *testing.T) {
 	}
 }
 
-// heap is what is on it now.
-func heap() float64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc)
-}
-
 // What is said to be needed is what there is on the heap in the middle of a
 // solve, to a factor of 2: few unknowns of an output and many.
 func TestBytes_AgainstTheHeap(t *testing.T) {
 	for _, c := range []struct{ n, r int }{{100, 1}, {200, 10}, {60, 40}} {
 		q := programOf(c.n, 5, square(c.n), c.r, 1)
-		before, peak := heap(), 0.0
+		before, peak := testkit.Heap(), 0.0
 		ctx, stop := context.WithCancel(context.Background())
 		Solve(ctx, q, ipm.Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
 			if i == 2 {
-				peak = heap() - before
+				peak = testkit.Heap() - before
 				stop()
 			}
 		}})
