@@ -3,6 +3,8 @@ package ipm
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
@@ -64,14 +66,9 @@ func (e *byColumn) factorLink() error {
 
 // product overwrites v with P_w v, P_w = diag(x) H_w^-1 diag(x).
 func (e *byColumn) product(t *task, w int, v []float64) {
-	x := e.column(e.x, w)
-	for u := range v {
-		v[u] *= x[u]
-	}
+	floats.Mul(v, e.column(e.x, w))
 	e.blocks.solveBlock(t, w, v)
-	for u := range v {
-		v[u] *= x[u]
-	}
+	floats.Mul(v, e.column(e.x, w))
 }
 
 func (e *byColumn) newton(d *direction, pulled bool, target float64, cross []float64) error {
@@ -101,9 +98,7 @@ func (e *byColumn) newton(d *direction, pulled bool, target float64, cross []flo
 	e.solveLink(d, false)
 	err = e.columns(func(t *task, w int) {
 		h, dx := e.column(e.h, w), e.column(d.x, w)
-		for u, dy := range d.y {
-			h[u] += dy
-		}
+		floats.Add(h, d.y)
 		e.weigh(h, w, d.z, -1)
 		copy(dx, h)
 		e.product(t, w, dx)
@@ -119,9 +114,7 @@ func (e *byColumn) newton(d *direction, pulled bool, target float64, cross []flo
 			copy(h, e.link.Sol[:e.n])
 			e.weigh(h, w, e.link.Sol[e.n:], -1)
 			e.product(t, w, h)
-			for u, c := range h {
-				dx[u] += c
-			}
+			floats.Add(dx, h)
 		})
 	}
 	for i, z := range e.z[:e.nz] {
@@ -154,11 +147,7 @@ func (e *byColumn) solveLink(d *direction, columns bool) bool {
 		return false
 	}
 	d.k += l.Solve(rk)
-	for u := range d.y {
-		d.y[u] += l.Sol[u]
-	}
-	for i := range d.z {
-		d.z[i] += l.Sol[n+i]
-	}
+	floats.Add(d.y, l.Sol[:n])
+	floats.Add(d.z, l.Sol[n:])
 	return true
 }

@@ -3,6 +3,8 @@ package ipm
 import (
 	"context"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/lp/internal/ipm/byinput"
 	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
@@ -79,9 +81,7 @@ func (e *inputEngine) newton(d *direction, pulled bool, target float64, cross []
 	err := e.columns(func(_ *task, w int) {
 		h := e.column(e.h, w)
 		e.pullOf(h, w, pulled)
-		for u, x := range e.column(e.x, w) {
-			h[u] *= x
-		}
+		floats.Mul(h, e.column(e.x, w))
 	})
 	if err != nil {
 		return err
@@ -99,12 +99,8 @@ func (e *inputEngine) newton(d *direction, pulled bool, target float64, cross []
 		rk -= z
 	}
 	d.k, err = e.f.Solve(e.ctx, e.h, e.dualRHS, rk, d.x, e.dual, e.o.Workers)
-	for i, x := range e.x { // f is in units of x
-		d.x[i] *= x
-	}
-	for u, v := range e.dual[:n] {
-		d.y[u] = -v
-	}
+	floats.Mul(d.x, e.x) // f is in units of x
+	floats.ScaleTo(d.y, -1, e.dual[:n])
 	for i, v := range e.dual[n:] {
 		d.z[i] = v
 		d.t[i] -= e.t[i] + e.t[i]/e.z[i]*v

@@ -148,9 +148,7 @@ func (p *point) weigh(dst []float64, w int, z []float64, c float64) {
 // addSums adds a column v to the sums over columns and, loss by loss, to those
 // of the loss rows.
 func (p *point) addSums(t *task, w int, v []float64) {
-	for u, x := range v {
-		t.sum[u] += x
-	}
+	floats.Add(t.sum, v)
 	for i, l := range p.lossOf(w) {
 		t.loss[i] += l * v[p.prob.Class[i]]
 	}

@@ -1,6 +1,10 @@
 package ipm
 
-import "github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+)
 
 // rows are the privacy rows of one column: l is lambda, s the slack, r = 1/s and p pull,
 // for the forward row f and the backward row k of every pair. Slack steps are relative
@@ -56,10 +60,8 @@ func (c rows) predicted(dx []float64, found *stats) {
 	for u := range c.n {
 		du := dx[u]
 		k, vs := c.of(u)
-		as, bs := k.cut(c.a), k.cut(c.b)
-		lf, lk := k.cut(c.lf), k.cut(c.lk)
-		sf, sk := k.cut(c.sf), k.cut(c.sk)
-		rf, rk := k.cut(c.rf), k.cut(c.rk)
+		as, bs, lf, lk := k.cut(c.a), k.cut(c.b), k.cut(c.lf), k.cut(c.lk)
+		sf, sk, rf, rk := k.cut(c.sf), k.cut(c.sk), k.cut(c.rf), k.cut(c.rk)
 		for i, v := range vs {
 			a, b, dv := as[i], bs[i], dx[v]
 			p, q := (b*dv-a*du)*rf[i], (b*du-a*dv)*rk[i] // rho
@@ -89,8 +91,7 @@ func (c rows) correct(dx []float64, target float64) {
 		du := dx[u]
 		k, vs := c.of(u)
 		as, bs, omega := k.cut(c.a), k.cut(c.b), k.cut(c.omega)
-		lf, lk := k.cut(c.lf), k.cut(c.lk)
-		rf, rk := k.cut(c.rf), k.cut(c.rk)
+		lf, lk, rf, rk := k.cut(c.lf), k.cut(c.lk), k.cut(c.rf), k.cut(c.rk)
 		pf, pk := k.cut(c.pf), k.cut(c.pk)
 		for i, v := range vs {
 			a, b, dv := as[i], bs[i], dx[v]
@@ -108,10 +109,8 @@ func (c rows) steps(dx []float64, found *stats) (reach float64) {
 	for u := range c.n {
 		du := dx[u]
 		k, vs := c.of(u)
-		as, bs := k.cut(c.a), k.cut(c.b)
-		lf, lk := k.cut(c.lf), k.cut(c.lk)
-		rf, rk := k.cut(c.rf), k.cut(c.rk)
-		pf, pk := k.cut(c.pf), k.cut(c.pk)
+		as, bs, lf, lk := k.cut(c.a), k.cut(c.b), k.cut(c.lf), k.cut(c.lk)
+		rf, rk, pf, pk := k.cut(c.rf), k.cut(c.rk), k.cut(c.pf), k.cut(c.pk)
 		for i, v := range vs {
 			a, b, dv := as[i], bs[i], dx[v]
 			p, q := (b*dv-a*du)*rf[i], (b*du-a*dv)*rk[i]
@@ -143,10 +142,8 @@ func (c rows) center(dx []float64, target, primal, dual, slow float64) {
 		du := dx[u]
 		k, vs := c.of(u)
 		as, bs, omega := k.cut(c.a), k.cut(c.b), k.cut(c.omega)
-		lf, lk := k.cut(c.lf), k.cut(c.lk)
-		sf, sk := k.cut(c.sf), k.cut(c.sk)
-		rf, rk := k.cut(c.rf), k.cut(c.rk)
-		pf, pk := k.cut(c.pf), k.cut(c.pk)
+		lf, lk, sf, sk := k.cut(c.lf), k.cut(c.lk), k.cut(c.sf), k.cut(c.sk)
+		rf, rk, pf, pk := k.cut(c.rf), k.cut(c.rk), k.cut(c.pf), k.cut(c.pk)
 		for i, v := range vs {
 			a, b, dv := as[i], bs[i], dx[v]
 			p, q := (b*dv-a*du)*rf[i], (b*du-a*dv)*rk[i]
@@ -171,16 +168,12 @@ func (c rows) center(dx []float64, target, primal, dual, slow float64) {
 
 // move takes the steps along dx, in x too.
 func (c rows) move(x, dx []float64, primal, dual float64) {
-	for u, v := range dx {
-		x[u] += primal * v
-	}
+	floats.AddScaled(x, primal, dx)
 	for u := range c.n {
 		xu, du := x[u], dx[u]
 		k, vs := c.of(u)
-		as, bs := k.cut(c.a), k.cut(c.b)
-		lf, lk := k.cut(c.lf), k.cut(c.lk)
-		sf, sk := k.cut(c.sf), k.cut(c.sk)
-		rf, rk := k.cut(c.rf), k.cut(c.rk)
+		as, bs, lf, lk := k.cut(c.a), k.cut(c.b), k.cut(c.lf), k.cut(c.lk)
+		sf, sk, rf, rk := k.cut(c.sf), k.cut(c.sk), k.cut(c.rf), k.cut(c.rk)
 		pf, pk := k.cut(c.pf), k.cut(c.pk)
 		for i, v := range vs {
 			a, b, xv, dv := as[i], bs[i], x[v], dx[v]

@@ -3,6 +3,8 @@ package ipm
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
@@ -130,12 +132,8 @@ func (s *solver) aim(target float64) (primal, dual float64, err error) {
 // move takes the steps along s.dir, and prices the columns where they are then.
 func (s *solver) move(primal, dual float64) error {
 	d := &s.dir
-	for u, v := range d.y {
-		s.y[u] += dual * v
-	}
-	for i, v := range d.z {
-		s.z[i] += dual * v
-	}
+	floats.AddScaled(s.y, dual, d.y)
+	floats.AddScaled(s.z[:s.nz], dual, d.z)
 	s.k += primal * d.k
 	s.clearPrices()
 	err := s.columns(func(t *task, w int) {

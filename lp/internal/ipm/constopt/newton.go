@@ -108,14 +108,10 @@ func (s *solver) triangle(b *block, n int) blas64.Triangular {
 // times v.
 func (s *solver) solveBlock(b *block, v []float64) {
 	x, r := of(s.x, b), s.triangle(b, b.size())
-	for a, c := range x {
-		v[a] *= c
-	}
+	floats.Mul(v, x)
 	blas64.Trsv(blas.Trans, r, vector(v))
 	blas64.Trsv(blas.NoTrans, r, vector(v))
-	for a, c := range x {
-		v[a] *= c
-	}
+	floats.Mul(v, x)
 }
 
 // productRows is how many rows of the linking system one product computes.

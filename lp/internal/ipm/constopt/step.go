@@ -3,6 +3,8 @@ package constopt
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
 )
 
@@ -173,19 +175,13 @@ func (s *solver) aim(target float64) (primal, dual float64, err error) {
 
 func (s *solver) move(primal, dual float64) error {
 	d := &s.dir
-	for u := range s.y {
-		s.y[u] += dual * d.y[u]
-	}
-	for i := range s.z {
-		s.z[i] += dual * d.z[i]
-	}
+	floats.AddScaled(s.y, dual, d.y)
+	floats.AddScaled(s.z, dual, d.z)
 	s.k += primal * d.k
 	err := s.outputs(func(t *task, w int) {
 		b := &s.blocks[w]
 		x, dx := of(s.x, b), of(d.x, b)
-		for a, v := range dx {
-			x[a] += primal * v
-		}
+		floats.AddScaled(x, primal, dx)
 		for r := b.row; r < b.end; r++ {
 			p, q := s.from[r], s.to[r]
 			ds := s.beta[r]*dx[q] - s.alpha[r]*dx[p]
