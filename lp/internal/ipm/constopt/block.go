@@ -24,6 +24,15 @@ type block struct {
 	chol     int // first entry of the factor
 }
 
+// row is the privacy row s = beta m_to - alpha m_from >= 0, by the unknowns of its block.
+type row struct {
+	from, to            int32
+	alpha, beta, budget float64 // exp(-budget/2), exp(budget/2)
+}
+
+// slack is s for the unknowns v of the block.
+func (r *row) slack(v []float64) float64 { return r.beta*v[r.to] - r.alpha*v[r.from] }
+
 func (b *block) size() int {
 	if b.outside {
 		return len(b.in) + 1
@@ -81,7 +90,7 @@ func (s *solver) newBlock(w int, d []float64) block {
 			break
 		}
 	}
-	b := block{in: in, outside: len(in) < s.n, row: len(s.alpha)}
+	b := block{in: in, outside: len(in) < s.n, row: len(s.rows)}
 	for i, u := range in {
 		for j, v := range in[:i] {
 			e := s.distance(int(u), int(v))
@@ -96,16 +105,14 @@ func (s *solver) newBlock(w int, d []float64) block {
 		}
 	}
 	if b.size() == 1 { // the only row is m >= 0
-		s.from, s.to = append(s.from, 0), append(s.to, 0)
-		s.alpha, s.beta, s.budget = append(s.alpha, 0), append(s.beta, 1), append(s.budget, 0)
+		s.rows = append(s.rows, row{beta: 1})
 	}
-	b.end = len(s.alpha)
+	b.end = len(s.rows)
 	return b
 }
 
 // addRow appends the row (p, q) of budget e. What rounding made negative is 0.
 func (s *solver) addRow(p, q int, e float64) {
 	e = max(0, e)
-	s.from, s.to, s.budget = append(s.from, int32(p)), append(s.to, int32(q)), append(s.budget, e)
-	s.alpha, s.beta = append(s.alpha, math.Exp(-e/2)), append(s.beta, math.Exp(e/2))
+	s.rows = append(s.rows, row{int32(p), int32(q), math.Exp(-e / 2), math.Exp(e / 2), e})
 }

@@ -268,8 +268,8 @@ func TestSolver_NewtonStep(t *testing.T) {
 		}
 		for r := b.row; r < b.end; r++ {
 			theta := s.lambda[r] / s.s[r]
-			p, q := b.atom+int(s.from[r]), b.atom+int(s.to[r])
-			al, be := s.alpha[r], s.beta[r]
+			p, q := b.atom+int(s.rows[r].from), b.atom+int(s.rows[r].to)
+			al, be := s.rows[r].alpha, s.rows[r].beta
 			plus(p, p, theta*al*al)
 			plus(q, q, theta*be*be)
 			plus(p, q, -theta*al*be)

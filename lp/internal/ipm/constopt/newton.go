@@ -37,7 +37,7 @@ func (s *solver) factorBlock(w int) bool {
 		return false
 	}
 	// The vector v, in units of the columns.
-	kappa, f := s.kappaOf(w), s.f[w*(s.n+s.rows):][:s.n]
+	kappa, f := s.kappaOf(w), s.f[w*(s.n+s.losses):][:s.n]
 	clear(f)
 	if b.outside {
 		rho := h[free*k+free]
@@ -85,9 +85,10 @@ func (s *solver) block(b *block, h []float64) {
 	k, x := b.size(), of(s.x, b)
 	clear(h)
 	for r := b.row; r < b.end; r++ {
-		p, q := int(s.from[r]), int(s.to[r])
+		g := &s.rows[r]
+		p, q := int(g.from), int(g.to)
 		theta := s.lambda[r] / s.s[r]
-		up, down := s.beta[r]*x[q], s.alpha[r]*x[p]
+		up, down := g.beta*x[q], g.alpha*x[p]
 		h[q*k+q] += theta * up * up
 		h[p*k+p] += theta * down * down
 		if p != q {
@@ -121,7 +122,7 @@ const productRows = 256
 // the context's.
 func (s *solver) factor() error {
 	failed := make([]bool, s.m)
-	size, n := s.n+s.rows, s.n
+	size, n := s.n+s.losses, s.n
 	// The blocks, and the loss rows of F'.
 	err := s.outputs(func(t *task, w int) {
 		failed[w] = !s.factorBlock(w)
@@ -166,7 +167,7 @@ func (s *solver) factor() error {
 // addInverse adds the inverse of the part of I(w), for every pair of its inputs, to
 // their row sums and loss rows.
 func (s *solver) addInverse(w int) {
-	b, size, q := &s.blocks[w], s.n+s.rows, s.link.Q.Data
+	b, size, q := &s.blocks[w], s.n+s.losses, s.link.Q.Data
 	loss := s.lossOf(w)
 	free := len(b.in)
 	for a, u := range b.in {

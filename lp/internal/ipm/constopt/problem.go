@@ -58,19 +58,18 @@ type Result struct {
 }
 
 // solver is the state of one solve. Unknowns and rows of all blocks are in
-// flat arrays. A row (p, q) is s = beta m_q - alpha m_p >= 0.
+// flat arrays.
 type solver struct {
-	ctx        context.Context // of one Solve
-	p          *Problem
-	o          ipm.Settings
-	n, m, rows int
-	kappa      []float64 // exp(-d), by output
-	blocks     []block
-	members    [][]int32 // loss rows of every input
+	ctx     context.Context // of one Solve
+	p       *Problem
+	o       ipm.Settings
+	n, m    int
+	losses  int       // loss rows
+	kappa   []float64 // exp(-d), by output
+	blocks  []block
+	members [][]int32 // loss rows of every input
 
-	from, to    []int32 // unknowns of a row, within its block
-	alpha, beta []float64
-	budget      []float64 // beta = exp(budget/2)
+	rows []row
 
 	x          []float64 // unknowns
 	lambda, s  []float64 // rows
@@ -137,16 +136,14 @@ func Solve(ctx context.Context, p *Problem, o ipm.Settings) *Result {
 
 // newSolver sets up the blocks, as far as the context allows.
 func newSolver(ctx context.Context, p *Problem, o ipm.Settings) *solver {
-	s := &solver{ctx: ctx, p: p, o: o, n: p.Inputs, m: p.Outputs, rows: len(p.Class)}
+	s := &solver{ctx: ctx, p: p, o: o, n: p.Inputs, m: p.Outputs, losses: len(p.Class)}
 	s.members = make([][]int32, s.n)
 	for i, c := range p.Class {
 		s.members[c] = append(s.members[c], int32(i))
 	}
 	s.kappa = make([]float64, s.m*s.n)
 	s.blocks = make([]block, s.m)
-	most := int(p.most())
-	s.from, s.to = make([]int32, 0, most), make([]int32, 0, most)
-	s.alpha, s.beta, s.budget = make([]float64, 0, most), make([]float64, 0, most), make([]float64, 0, most)
+	s.rows = make([]row, 0, int(p.most()))
 	atoms, inverse, chol := 0, 0, 0
 	d := make([]float64, s.n)
 	for w := 0; w < s.m && ctx.Err() == nil; w++ {
@@ -162,20 +159,20 @@ func newSolver(ctx context.Context, p *Problem, o ipm.Settings) *solver {
 		chol += b.size() * b.size()
 	}
 	vec := func(n int) []float64 { return make([]float64, n) }
-	n, k := len(s.alpha), s.n+s.rows
+	n, k := len(s.rows), s.n+s.losses
 	s.x, s.h = vec(atoms), vec(atoms)
 	s.lambda, s.s, s.pull = vec(n), vec(n), vec(n)
 	s.y, s.q, s.sum = vec(s.n), vec(s.n), vec(s.n)
-	s.z, s.t, s.loss = vec(s.rows), vec(s.rows), vec(s.rows)
+	s.z, s.t, s.loss = vec(s.losses), vec(s.losses), vec(s.losses)
 	for _, d := range []*direction{&s.predictor, &s.dir} {
-		*d = direction{x: vec(atoms), y: vec(s.n), q: vec(s.n), z: vec(s.rows), t: vec(s.rows)}
+		*d = direction{x: vec(atoms), y: vec(s.n), q: vec(s.n), z: vec(s.losses), t: vec(s.losses)}
 	}
 	s.inverse, s.chol, s.f, s.cross = vec(inverse), vec(chol), vec(s.m*k), vec(k)
 	s.best = Result{Upper: math.Inf(1), X: vec(s.m * s.n)}
-	s.link = kkt.NewLink(s.n, s.rows)
+	s.link = kkt.NewLink(s.n, s.losses)
 	s.tasks = make([]task, (s.m+s.taskSize()-1)/s.taskSize())
 	for i := range s.tasks {
-		s.tasks[i] = task{sum: vec(s.n), loss: vec(s.rows), column: vec(s.n), proof: newProof(s)}
+		s.tasks[i] = task{sum: vec(s.n), loss: vec(s.losses), column: vec(s.n), proof: newProof(s)}
 	}
 	return s
 }

@@ -153,26 +153,27 @@ func (p *proof) excess(s *solver, w int) float64 {
 		if !(s.lambda[r] >= 0) {
 			return math.Inf(1)
 		}
-		if s.from[r] == s.to[r] {
+		g := &s.rows[r]
+		if g.from == g.to {
 			continue // x >= 0: r <= 0 will do
 		}
-		p.gain[s.to[r]] += float64(s.beta[r] * s.lambda[r])
-		p.paid[s.from[r]] += float64(s.alpha[r] * s.lambda[r])
+		p.gain[g.to] += float64(g.beta * s.lambda[r])
+		p.paid[g.from] += float64(g.alpha * s.lambda[r])
 	}
 	// A term is a product of at most four rounded factors. The exponential of a
 	// budget of up to 3 MaxBudget, a sum of three rounded numbers, has a relative
 	// error below 3 (3 MaxBudget + 3) u, u = 2^-53. The additions round once a
 	// term: n + rows + 2k at most.
-	ulps := float64(s.n+s.rows+2*k+9*ipm.MaxBudget+64) * 0x1p-53
+	ulps := float64(s.n+s.losses+2*k+9*ipm.MaxBudget+64) * 0x1p-53
 	// Every r > 0 moves to where it costs least.
 	worst := 0.0
 	for a := range k {
 		p.rest[a] = max(0, p.gain[a]-p.paid[a]+float64(ulps*(p.gain[a]+p.paid[a]))+0x1p-1000)
 		p.to[a], p.price[a], p.given[a] = a, 1/p.cost[a], p.rest[a]
 	}
-	for q := b.row; q < b.end; q++ {
-		a, c := int(s.from[q]), int(s.to[q])
-		if ratio := s.beta[q] / s.alpha[q]; a != c && ratio/p.cost[c] < p.price[a] {
+	for _, g := range s.rows[b.row:b.end] {
+		a, c := int(g.from), int(g.to)
+		if ratio := g.beta / g.alpha; a != c && ratio/p.cost[c] < p.price[a] {
 			p.to[a], p.price[a], p.given[a] = c, ratio/p.cost[c], ratio*p.rest[a]*(1+2*ulps)
 		}
 	}

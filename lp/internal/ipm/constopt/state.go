@@ -26,7 +26,7 @@ func (s *solver) outputs(f func(t *task, w int)) error {
 }
 
 func (s *solver) kappaOf(w int) []float64 { return s.kappa[w*s.n : (w+1)*s.n] }
-func (s *solver) lossOf(w int) []float64  { return s.p.Loss[w*s.rows : (w+1)*s.rows] }
+func (s *solver) lossOf(w int) []float64  { return s.p.Loss[w*s.losses : (w+1)*s.losses] }
 
 // of is the part of v, by unknown, that belongs to b.
 func of(v []float64, b *block) []float64 { return v[b.atom : b.atom+b.size()] }
@@ -93,8 +93,9 @@ func (s *solver) worth(t *task, dst []float64, w int, y, z []float64) {
 // transpose adds G'v to dst, v by row of all blocks.
 func (s *solver) transpose(b *block, v, dst []float64) {
 	for r := b.row; r < b.end; r++ {
-		dst[s.to[r]] += s.beta[r] * v[r]
-		dst[s.from[r]] -= s.alpha[r] * v[r]
+		g := &s.rows[r]
+		dst[g.to] += g.beta * v[r]
+		dst[g.from] -= g.alpha * v[r]
 	}
 }
 
@@ -130,10 +131,10 @@ func (s *solver) start() error {
 	if err := s.sums(s.x, s.sum, s.loss); err != nil {
 		return err
 	}
-	s.k = (1+firstSlack)*slices.Max(s.loss) + firstSlack*floats.Sum(s.loss)/float64(s.rows)
+	s.k = (1+firstSlack)*slices.Max(s.loss) + firstSlack*floats.Sum(s.loss)/float64(s.losses)
 	for i, l := range s.loss {
 		s.t[i] = s.k - l
-		s.z[i] = 1 / float64(s.rows)
+		s.z[i] = 1 / float64(s.losses)
 	}
 	// Row sums are worth less than any output costs their input.
 	for u, v := range s.sum {
@@ -168,14 +169,15 @@ func (s *solver) start() error {
 		// g[p] and g[q] together.
 		x := of(s.x, b)
 		for r := b.row; r < b.end; r++ {
-			p, q := s.from[r], s.to[r]
-			s.s[r] = s.beta[r]*x[q] - s.alpha[r]*x[p]
+			row := &s.rows[r]
+			p, q := row.from, row.to
+			s.s[r] = row.slack(x)
 			if p == q {
 				s.lambda[r] = g[p]
 				continue
 			}
-			other := b.row + ((r - b.row) ^ 1) // blocks may have an odd number of rows
-			s.lambda[r] = (g[q] + g[p]*s.alpha[other]/s.beta[other]) / s.beta[r] / -math.Expm1(-(s.budget[r] + s.budget[other]))
+			back := &s.rows[b.row+((r-b.row)^1)] // blocks may have an odd number of rows
+			s.lambda[r] = (g[q] + g[p]*back.alpha/back.beta) / row.beta / -math.Expm1(-(row.budget + back.budget))
 		}
 	}
 	return nil
@@ -195,10 +197,9 @@ func (s *solver) center(b *block, x []float64) {
 	for i := range k {
 		c[i*k+i] = 0
 	}
-	for r := b.row; r < b.end; r++ {
-		p, q := s.from[r], s.to[r]
-		if p != q {
-			c[int(p)*k+int(q)] = s.budget[r]
+	for _, r := range s.rows[b.row:b.end] {
+		if r.from != r.to {
+			c[int(r.from)*k+int(r.to)] = r.budget
 		}
 	}
 	for z := range k { // shortest chains (Floyd)

@@ -21,7 +21,7 @@ func (s *solver) survey(d *direction, f func(st *stats, r int, ds float64)) (sta
 		b := &s.blocks[w]
 		dx := of(d.x, b)
 		for r := b.row; r < b.end; r++ {
-			f(&t.stats, r, s.beta[r]*dx[s.to[r]]-s.alpha[r]*dx[s.from[r]])
+			f(&t.stats, r, s.rows[r].slack(dx))
 		}
 	})
 	var all stats
@@ -79,7 +79,7 @@ func (s *solver) step() error {
 	}
 	r := after / gap
 	// Less of the gap is aimed at the further the predictor goes.
-	target := max(0, gap/float64(len(s.s)+s.n+s.rows)*r*r*r)
+	target := max(0, gap/float64(len(s.s)+s.n+s.losses)*r*r*r)
 	if !(target < math.Inf(1)) {
 		return kkt.ErrStalled
 	}
@@ -183,10 +183,10 @@ func (s *solver) move(primal, dual float64) error {
 		x, dx := of(s.x, b), of(d.x, b)
 		floats.AddScaled(x, primal, dx)
 		for r := b.row; r < b.end; r++ {
-			p, q := s.from[r], s.to[r]
-			ds := s.beta[r]*dx[q] - s.alpha[r]*dx[p]
+			g := &s.rows[r]
+			ds := g.slack(dx)
 			s.lambda[r] += dual * s.rise(r, s.pull[r], ds)
-			s.s[r] = kkt.Renew(s.beta[r]*x[q]-s.alpha[r]*x[p], s.beta[r]*x[q], s.s[r]+primal*ds)
+			s.s[r] = kkt.Renew(g.slack(x), g.beta*x[g.to], s.s[r]+primal*ds)
 		}
 	})
 	if err != nil {
