@@ -83,7 +83,7 @@ func TestLower_NeverAboveTheOptimum(t *testing.T) {
 		}
 	}
 	s := at[1]
-	for _, bad := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1)} {
+	for _, bad := range []float64{-1, -1e-9, math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for _, at := range []*float64{&s.lambda[3], &s.lambda[9], &s.z[1]} {
 			saved := *at
 			*at = bad

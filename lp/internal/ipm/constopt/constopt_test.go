@@ -15,7 +15,8 @@ import (
 )
 
 // programOf is the program of ConstOPT for n points with one metric for loss and, times
-// alpha, for privacy, I(v) being the points for which v is among the r nearest.
+// alpha, for privacy, I(v) being the points for which v is among the r nearest. Every
+// third point has two more loss rows.
 func programOf(n int, alpha float64, d func(u, v int) float64, r int, lambda float64) *Problem {
 	p := &Problem{Inputs: n, Outputs: n, Lambda: lambda, Inside: make([][]int, n)}
 	for u := range n {
@@ -33,6 +34,18 @@ func programOf(n int, alpha float64, d func(u, v int) float64, r int, lambda flo
 			p.Inside[v] = append(p.Inside[v], u)
 		}
 		p.Home, p.Class = append(p.Home, u), append(p.Class, u)
+	}
+	loss := p.Loss
+	p.Loss = nil
+	for u := 0; u < n; u += 3 {
+		p.Class = append(p.Class, u, u)
+	}
+	for w := range n {
+		row := loss[w*n : (w+1)*n]
+		p.Loss = append(p.Loss, row...)
+		for u := 0; u < n; u += 3 {
+			p.Loss = append(p.Loss, row[u]/2+.1, row[(u+1)%n])
+		}
 	}
 	return p
 }
@@ -155,11 +168,10 @@ func TestSolve_Feasible(t *testing.T) {
 		}
 		n, most := q.Inputs, 0.0
 		for u := range n {
-			sum, cost := 0.0, 0.0
+			sum := 0.0
 			for w := range n {
 				x := res.X[w*n+u]
 				sum += x
-				cost += x * (q.Loss[w*n+u] + q.Lambda)
 				for v := range n {
 					// Slacks carried forward are exact to some ulps of x;
 					// budgets of hundreds turn an ulp into 1e-13.
@@ -170,6 +182,12 @@ func TestSolve_Feasible(t *testing.T) {
 			}
 			if sum < 1-1e-12 {
 				t.Errorf("%s: row %d sums to %v", name, u, sum)
+			}
+		}
+		for i, u := range q.Class {
+			cost := 0.0
+			for w := range n {
+				cost += res.X[w*n+u] * (q.Loss[w*len(q.Class)+i] + q.Lambda)
 			}
 			most = max(most, cost)
 		}
@@ -196,7 +214,7 @@ func TestSolver_NewtonStep(t *testing.T) {
 	testkit.Check(t, s.newton(&s.dir, true, target, nil))
 	// Unknowns x, y, z, k; columns as a matrix e of n*m entries by unknowns.
 	n, atoms := s.n, len(s.x)
-	size := atoms + 2*n + 1
+	size := atoms + n + s.losses + 1
 	m, rhs := mat.NewDense(size, size, nil), mat.NewVecDense(size, nil)
 	plus := func(i, j int, v float64) { m.Set(i, j, m.At(i, j)+v) }
 	add := func(i int, v float64) { rhs.SetVec(i, rhs.AtVec(i)+v) }
@@ -208,12 +226,15 @@ func TestSolver_NewtonStep(t *testing.T) {
 			unit[a] = 1
 			s.column(col, w, unit)
 			for u, v := range col {
-				c := v * (s.lossOf(w)[u] + s.p.Lambda)
 				plus(i, atoms+u, -v)
-				plus(i, atoms+n+u, c)
-				add(i, v*s.y[u]-c*s.z[u])
+				add(i, v*s.y[u])
 				plus(atoms+u, i, v)
-				plus(atoms+n+u, i, -c)
+			}
+			for j, l := range s.lossOf(w) {
+				c := col[s.p.Class[j]] * (l + s.p.Lambda)
+				plus(i, atoms+n+j, c)
+				add(i, -c*s.z[j])
+				plus(atoms+n+j, i, -c)
 			}
 		}
 		for r := b.row; r < b.end; r++ {
@@ -231,12 +252,14 @@ func TestSolver_NewtonStep(t *testing.T) {
 	for u := range n {
 		plus(atoms+u, atoms+u, s.q[u]/s.y[u])
 		add(atoms+u, 1-s.sum[u]+target/s.y[u])
-		i := atoms + n + u
-		plus(i, i, s.t[u]/s.z[u])
+	}
+	for j, z := range s.z {
+		i := atoms + n + j
+		plus(i, i, s.t[j]/z)
 		plus(i, size-1, 1)
-		add(i, target/s.z[u]-s.k+s.loss[u])
+		add(i, target/z-s.k+s.loss[j])
 		plus(size-1, i, 1)
-		add(size-1, -s.z[u])
+		add(size-1, -z)
 	}
 	add(size-1, 1)
 	var sol mat.VecDense
@@ -254,17 +277,21 @@ func TestSolver_NewtonStep(t *testing.T) {
 	check("dk", []float64{s.dir.k}, size-1)
 }
 
-// The bound holds for any multipliers, however bad.
+// The bound holds for any multipliers, however bad, and near to the best.
 func TestSolver_LowerBoundHolds(t *testing.T) {
 	q := programOf(8, 4, square(8), 3, .5)
 	res := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-9})
 	r := random.Seeded(9)
-	for range 200 {
-		s := newSolver(context.Background(), q, ipm.Settings{})
+	for i := range 400 {
+		s, noise := newSolver(context.Background(), q, ipm.Settings{Tolerance: 1e-7}), 2.0
 		testkit.Check(t, s.start())
+		if i%2 == 0 {
+			noise = math.Exp(-15 * r.Float64())
+			testkit.Check(t, s.iterate())
+		}
 		for _, v := range [][]float64{s.y, s.z, s.lambda} {
 			for i := range v {
-				v[i] *= math.Exp(2 * r.NormFloat64())
+				v[i] *= math.Exp(noise * r.NormFloat64())
 			}
 		}
 		lower, err := s.lower()
