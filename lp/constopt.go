@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/ipm"
-	"github.com/metricdp/metricdp/internal/ipm/constopt"
+	"github.com/metricdp/metricdp/lp/internal/ipm"
+	"github.com/metricdp/metricdp/lp/internal/ipm/constopt"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -264,15 +264,12 @@ func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began tim
 		c.kernel.Budget[i] = fraction * e
 	}
 	before := s.Iterations
-	res, err := constopt.Solve(c.ctx, &c.kernel, ipm.Settings{
+	res := constopt.Solve(c.ctx, &c.kernel, ipm.Settings{
 		Tolerance: c.o.Tolerance, Workers: c.o.Workers,
 		Progress: func(i int, upper, lower float64) {
 			c.o.Progress(before+i, (upper-lower)/(upper-c.kernel.Lambda), time.Since(began))
 		},
 	})
-	if err != nil {
-		return 0, err
-	}
 	s.Solves++
 	s.Iterations += res.Iterations
 	if res.Status == ipm.Stalled {

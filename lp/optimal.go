@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/ipm"
+	"github.com/metricdp/metricdp/lp/internal/ipm"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -157,17 +157,12 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 	}
 }
 
+// engines are the names of those of package ipm.
+var engines = [...]Engine{ipm.Dense: EngineDense, ipm.Sparse: EngineSparse, ipm.ByInput: EngineByInput, ipm.Lazy: EngineLazy}
+
 func (g *merged) solve(s *Solution, began time.Time) error {
 	before := s.Iterations
-	s.Engine = EngineDense
-	switch {
-	case g.plan.Lazy():
-		s.Engine = EngineLazy
-	case g.plan.ByInput():
-		s.Engine = EngineByInput
-	case g.plan.Sparse():
-		s.Engine = EngineSparse
-	}
+	s.Engine = engines[g.plan.Kind]
 	res := g.plan.Solve(g.ctx, ipm.Settings{
 		Tolerance: kernelShare * g.o.Tolerance, Lower: math.Ldexp(s.DualBound, -g.exp), Workers: g.o.Workers,
 		Progress: func(i int, upper, lower float64) {

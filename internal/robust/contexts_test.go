@@ -160,7 +160,7 @@ var unwatched = map[string]map[string]string{
 		"tsp/covering.go":           "covering.Net",
 	},
 	clock: {"lp/choose.go": "spanner.Spanner", "lp/spanner.go": "search.solve"},
-	ended: {"lp/choose.go": "Choose.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary"},
+	ended: {"lp/choose.go": "Choose.Err", "lp/problem.go": "cause.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary"},
 	rounded: {
 		"lp/repair.go":                           "eachOutput.Chunks",
 		"mechanism/emd/accountant/thresholds.go": "upTo.minimize minimize.Err",
@@ -281,7 +281,7 @@ func generic(e ast.Expr) ast.Expr {
 }
 
 // keepers are functions that keep the context for others, or tell why it ended.
-var keepers = []string{"limit", "linger", "Cause", "cause", "newSolver"}
+var keepers = []string{"limit", "linger", "Cause", "cause", "newSolver", "newPoint"}
 
 // TestContexts_AreLookedAt makes the calls of the registry, and long ones on few points,
 // with a context that records its looks. Each call in the library that is given a
