@@ -31,7 +31,7 @@ func TestErrors_NameTheArgument(t *testing.T) {
 		_, err := Spanner(t.Context(), b, alpha, &SpannerOptions{Stretch: stretch})
 		return err
 	}
-	choose := func(b metric.Bimetric, alpha float64, o ChooseOptions) error {
+	choose := func(b metric.Bimetric, alpha float64, o Options) error {
 		_, err := Choose(t.Context(), b, alpha, &o)
 		return err
 	}
@@ -85,11 +85,11 @@ func TestErrors_NameTheArgument(t *testing.T) {
 		{spanner(b, nan, 0), "lp: Spanner: alpha = NaN, want a finite number > 0"},
 		{spanner(nowhere, 1, 0), "lp: Spanner: metric: Spanner: f[0] = NaN, want a number in [0, 1e300]"},
 
-		{choose(metric.Bimetric{}, 1, ChooseOptions{}), "lp: Choose: metric: Bimetric.Check: Privacy: empty input"},
-		{choose(nowhere, 1, ChooseOptions{}), "lp: Choose: Privacy[0][1] = NaN, want a finite number >= 0"},
-		{choose(negative, 1, ChooseOptions{}), "lp: Choose: Utility[0][1] = -1, want a finite number >= 0"},
-		{choose(b, -1, ChooseOptions{}), "lp: Choose: alpha = -1, want a finite number > 0"},
-		{choose(b, 1, ChooseOptions{Prior: []float64{.5, .4, .2, 0}}), "lp: Choose: sum of Prior = 1.1, want 1"},
+		{choose(metric.Bimetric{}, 1, Options{}), "lp: Choose: metric: Bimetric.Check: Privacy: empty input"},
+		{choose(nowhere, 1, Options{}), "lp: Choose: Privacy[0][1] = NaN, want a finite number >= 0"},
+		{choose(negative, 1, Options{}), "lp: Choose: Utility[0][1] = -1, want a finite number >= 0"},
+		{choose(b, -1, Options{}), "lp: Choose: alpha = -1, want a finite number > 0"},
+		{choose(b, 1, Options{Prior: []float64{.5, .4, .2, 0}}), "lp: Choose: sum of Prior = 1.1, want 1"},
 
 		{lower(b, 1, 0, 4), "lp: LowerBound: packing[1] = 4, want an index in [0, 4)"},
 		{lower(b, 1), "lp: LowerBound: packing: empty input"},

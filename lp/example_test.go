@@ -10,7 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -175,7 +175,7 @@ func ExampleLowerBound() {
 
 // The best mechanism of 40 stops that ten minutes are enough for, and what none can beat.
 func ExampleChoose() {
-	s, err := lp.Choose(context.Background(), metric.Same(stops(40)), 0.5, &lp.ChooseOptions{TimeLimit: 10 * time.Minute})
+	s, err := lp.Choose(context.Background(), metric.Same(stops(40)), 0.5, &lp.Options{TimeLimit: 10 * time.Minute})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -187,12 +187,12 @@ func ExampleChoose() {
 // Places within a kilometer of the true one, nineteen times in twenty: the level
 // that this costs, proved to be the least, and what the exponential mechanism takes.
 func ExampleMostPrivate() {
-	ctx, b, near := context.Background(), metric.Same(ladder{}), exponential.Target{Gamma: 1, Delta: .05}
+	ctx, b, near := context.Background(), metric.Same(ladder{}), kl10.Target{Gamma: 1, Delta: .05}
 	s, err := lp.MostPrivate(ctx, b, near, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := exponential.MostPrivate(ctx, b, nil, near, nil)
+	m, err := kl10.MostPrivate(ctx, b, nil, near, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func ExampleMostPrivate() {
 
 // For a thousand places there is a bound in a moment.
 func ExampleLevelLowerBound() {
-	bound, err := lp.LevelLowerBound(context.Background(), metric.Same(stops(1000)), exponential.Target{Gamma: 3, Delta: .05})
+	bound, err := lp.LevelLowerBound(context.Background(), metric.Same(stops(1000)), kl10.Target{Gamma: 3, Delta: .05})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -56,14 +56,14 @@ func (s *MostPrivateSolution) String() string {
 // MostPrivate returns the most private mechanism on the points of b that reaches the
 // target: at every input the output is farther than Gamma under rho2 with probability
 // at most Delta. Its level is eps*(Gamma, Delta), which KL10 (Definition 2.3) define
-// as an infimum over all mechanisms and bound by that of one ([exponential.MostPrivate],
+// as an infimum over all mechanisms and bound by that of one ([kl10.MostPrivate],
 // which is often several times more). Level encloses it.
 //
 // The least probability of missing at a level eps is the linear program of
 // [Optimal] with the loss 1 where rho2 > Gamma and 0 elsewhere; it falls as eps grows.
 // A dual bound above Delta proves eps* >= eps, and a channel that misses with at most
 // Delta is a mechanism at its audited level. The search begins with [LevelLowerBound],
-// which is often eps* itself, and the channel of exponential.MostPrivate, which it thus
+// which is often eps* itself, and the channel of kl10.MostPrivate, which it thus
 // never falls behind; between, levels are interpolated, 10 at most as a rule. A level
 // of 0 is exact; Level may be wider than the tolerance by a millionth of the reciprocal
 // of the diameter.
@@ -75,7 +75,7 @@ func (s *MostPrivateSolution) String() string {
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for the target, an
 // option or a distance outside its domain; a [*metric.MemoryError]. The cost is
 // that of as many calls of Optimal.
-func MostPrivate(ctx context.Context, b metric.Bimetric, t exponential.Target, o *MostPrivateOptions) (*MostPrivateSolution, error) {
+func MostPrivate(ctx context.Context, b metric.Bimetric, t kl10.Target, o *MostPrivateOptions) (*MostPrivateSolution, error) {
 	const op = "lp: MostPrivate"
 	began := time.Now()
 	if o == nil {
@@ -118,7 +118,7 @@ const (
 type levelSearch struct {
 	op string
 	b  metric.Bimetric // as asked for
-	t  exponential.Target
+	t  kl10.Target
 	MostPrivateOptions
 	began time.Time
 	least float64 // the level of leastBudget
@@ -180,7 +180,7 @@ func (s *levelSearch) start(ctx context.Context) error {
 	if diameter > 0 {
 		s.least = min(leastBudget/diameter, math.MaxFloat64)
 	}
-	m, err := exponential.MostPrivate(ctx, s.b, nil, s.t, &exponential.UtilityOptions{Unit: s.Unit, Workers: s.Workers})
+	m, err := kl10.MostPrivate(ctx, s.b, nil, s.t, &kl10.Options{Unit: s.Unit, Workers: s.Workers})
 	switch {
 	case err == nil:
 		s.keep(m.Channel, m.Audited, m.Miss)
@@ -365,7 +365,7 @@ func (s *levelSearch) separate(ctx context.Context) error {
 	if err != nil {
 		return fault.Within(s.op, err)
 	}
-	miss, _, err := exponential.Misses(ctx, c, s.b.Utility, s.t.Gamma)
+	miss, _, err := kl10.Misses(ctx, c, s.b.Utility, s.t.Gamma)
 	if err != nil {
 		return fault.Within(s.op, err)
 	}

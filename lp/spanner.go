@@ -18,22 +18,12 @@ import (
 // SpannerOptions are the settings of [Spanner]; nil and zeros mean the
 // defaults.
 type SpannerOptions struct {
+	Options // for all linear programs together
 	// Stretch is t of the t-spanner, a finite number >= 1; 0 means 3.
 	Stretch float64
 	// KeepBudget solves with the budget alpha/Stretch only, as IKWAT22 do, and
 	// has no program for the bound. By default larger budgets are tried.
 	KeepBudget bool
-
-	// As in [Options], for all linear programs together.
-	Prior       []float64
-	Outputs     []int
-	Loss        func(x, y int) float64
-	Tolerance   float64
-	TimeLimit   time.Duration
-	MemoryLimit float64
-	Unit        metric.Unit
-	Workers     int
-	Progress    func(iteration int, gap float64, elapsed time.Duration)
 }
 
 // SpannerSolution is the mechanism of [Spanner]. Iterations counts through all
@@ -101,10 +91,7 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 	}
 	t := &spannerSearch{b: b, alpha: alpha, keep: o.KeepBudget, began: time.Now()}
 	var err error
-	t.o, err = (&Options{
-		Prior: o.Prior, Outputs: o.Outputs, Loss: o.Loss, Tolerance: o.Tolerance, TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit,
-		Unit: o.Unit, Workers: o.Workers, Progress: o.Progress,
-	}).defaults(op, b, alpha)
+	t.o, err = o.Options.defaults(op, b, alpha)
 	if err != nil {
 		return nil, err
 	}

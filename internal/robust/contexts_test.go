@@ -211,7 +211,7 @@ var unwatched = map[string]map[string]string{
 		"wasserstein/tree.go":                       "along.prove",
 		"wasserstein/w1.go":                         "problem.solveCells",
 	},
-	listed: {"mechanism/exponential/best.go": "Best.build"},
+	listed: {"mechanism/exponential/best.go": "weigh.build"},
 	ended: {
 		"internal/dense/dense.go":                    "gauss.Err",
 		"internal/parallel/sort.go":                  "merge.Err",
@@ -553,7 +553,7 @@ var ways = []watchedCall{
 		return err1(lp.Optimal(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: time.Hour}))
 	}},
 	{"limited choice", func(ctx context.Context) error {
-		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.ChooseOptions{TimeLimit: time.Hour}))
+		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: time.Hour}))
 	}},
 	{"by input", func(ctx context.Context) error {
 		return err1(lp.Optimal(ctx, metric.Same(woods(300)), 1, &lp.Options{Outputs: []int{0, 1, 2, 3, 4, 5}, Tolerance: .3}))

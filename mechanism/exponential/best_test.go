@@ -214,7 +214,7 @@ func TestChoice_JSON(t *testing.T) {
 	if m, err := mechanism.ReadChannel(t.Context(), bytes.NewReader(alone), f, nil); err != nil || m.Guarantee() != c.Guarantee() {
 		t.Errorf("%s (%v)", alone, err)
 	}
-	for _, v := range []any{new(Choice), new(Mechanism), new(RelaxedMechanism), new(UtilityMechanism)} {
+	for _, v := range []any{new(Choice), new(Mechanism), new(RelaxedMechanism)} {
 		if err := json.Unmarshal(text, v); err == nil || !strings.Contains(err.Error(), "ReadChannel") {
 			t.Errorf("%T: %v", v, err)
 		}

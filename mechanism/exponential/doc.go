@@ -1,18 +1,17 @@
 // Package exponential builds mechanisms that answer near points more often than far ones, on
-// finite metric spaces, and by rejection on infinite ones.
+// finite metric spaces.
 //
-// # The problem
+//	best, err := exponential.Best(ctx, metric.Same(points), alpha, nil)
+//	y, err := best.Release(nil, x)
 //
-// Someone at a point x wants to say roughly where, so that no observer can tell x from x' by
-// more than a factor exp(alpha*rho(x,x')). The exponential mechanism answers y with probability
-// proportional to exp(-beta*rho(x,y)). beta = alpha/2 is always safe; most constructors lose
-// less.
+// An observer of the answer y to x can tell x from x' by no more than a factor
+// exp(alpha*rho(x,x')). The exponential mechanism answers y with probability proportional to
+// exp(-beta*rho(x,y)). beta = alpha/2 is always safe; most constructors lose less.
 //
-// # How to begin
+// # Constructors
 //
-// Let the package choose: [Best] builds what fits and keeps what loses least.
+// [Best] builds what fits a space and keeps what loses least.
 //
-// Choose yourself:
 //   - [Tight] weights the outputs so that the sum is 1 everywhere; it loses least where such
 //     weights exist, mostly at larger levels;
 //   - [Remapped] and [Snapped] add noise and answer a point near the result, on the line, in
@@ -20,12 +19,8 @@
 //   - [Tuned] takes the largest rate that an audit allows, on any space;
 //   - [Standard] has rate alpha/2;
 //   - [Relaxed] is for two metrics, one of privacy and one of loss;
-//   - [Weighted] takes public weights, such as a prior.
-//
-// Large or infinite spaces: [Truncated] and [Lazy] keep no matrix, [NewBaseMeasure] needs none,
-// for instance on public nets ([NewNets]).
-//
-// Package lp finds the least loss of all.
+//   - [Weighted] takes public weights, such as a prior;
+//   - [Truncated] and [Lazy] keep no matrix, for large spaces.
 //
 // # Guarantees
 //
@@ -41,7 +36,8 @@
 // # Who should not use it
 //
 // A level per kilometer protects near points from each other and far points hardly at all.
-// Points that need not come from a list are for package additive.
+// Points that need not come from a list are for package additive, infinite spaces for
+// package kl10 below. Package lp finds the least loss of all.
 //
 // # References
 //
@@ -49,5 +45,4 @@
 //     tradeoff".
 //   - IKWAT22: Imola et al., "Balancing utility and scalability in metric differential
 //     privacy".
-//   - KL10: Kleinberg, Ligett, "Privacy-compatibility for general utility metrics".
 package exponential

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"math"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -215,64 +214,4 @@ func ExampleBest() {
 	//   tight weights 1.10 at level 0.60
 	//   remapped      0.95 at level 0.60
 	//   tuned         1.20 at level 0.60
-}
-
-// Numbers in [0, 1], released from a continuum.
-func ExampleNewBaseMeasure() {
-	m, err := exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
-		Map:       func(x float64) (float64, error) { return x, nil },
-		Lipschitz: 1,
-		Sigma:     metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
-		Draw:      func(r *rand.Rand) (float64, error) { return r.Float64(), nil },
-		Beta:      10,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := m.Release(seeded(), 0.25)
-	fmt.Printf("%v, released %.3f, %v\n", m.Guarantee(), y, err)
-	// Output: 20-private per unit, released 0.304, <nil>
-}
-
-// The direction of the wind, on a circle of 360 degrees: nets of 3*2^i directions.
-func ExampleNewNets() {
-	circle := metric.Func[float64](func(x, y float64) float64 { return math.Abs(math.Remainder(x-y, 360)) })
-	nets, err := exponential.NewNets(20, func(i int) (exponential.Net[float64], error) {
-		n := 3 << i
-		step := 360 / float64(n)
-		return exponential.Net[float64]{Len: n, At: func(k int) float64 { return float64(k) * step }, Radius: step / 2}, nil
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
-		Map:       func(x float64) (float64, error) { return x, nil },
-		Lipschitz: 1,
-		Sigma:     circle,
-		Draw:      nets.Draw,
-		Beta:      0.1,
-		Unit:      "degree",
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := m.Release(seeded(), 350)
-	fmt.Printf("%v, released %.1f, %v\n", m.Guarantee(), y, err)
-	// Output: 0.2-private per degree, released 0.0, <nil>
-}
-
-func ExampleSmallestBeta() {
-	f := line()
-	mu := []float64{0.2, 0.2, 0.2, 0.2, 0.2}
-	target := exponential.Target{Gamma: 1, Delta: 0.05}
-	small, err := exponential.SmallestBeta(context.Background(), f, mu, target)
-	if err != nil {
-		log.Fatal(err)
-	}
-	paper, err := exponential.MostPrivate(context.Background(), metric.Same(f), mu, target, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper.FormulaBeta)
-	// Output: within 1 km with probability 95 %: rate 1.657 suffices, the general formula says 9.210
 }

@@ -49,30 +49,3 @@ func ExampleRelaxed() {
 	// worst loss 0.215, proved below 3.221
 	// standard mechanism: 0.237
 }
-
-func ExampleMostPrivate() {
-	f := line()
-	m, err := exponential.MostPrivate(context.Background(), metric.Same(f), nil, exponential.Target{Gamma: 1, Delta: 0.05}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("farther than 1 km with probability %.3f, at level %.3f\n", m.Miss, m.Guarantee().Alpha())
-	fmt.Printf("the general formula says %.3f\n", m.FormulaLevel)
-	// Output:
-	// farther than 1 km with probability 0.050, at level 4.731
-	// the general formula says 26.738
-}
-
-func ExampleMisses() {
-	f := line()
-	m, err := exponential.Tuned(context.Background(), f, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	p, x, err := exponential.Misses(context.Background(), m.Channel, f, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("farther than 1 km with probability %.3f at %d\n", p, x)
-	// Output: farther than 1 km with probability 0.189 at 0
-}

@@ -30,7 +30,6 @@ const (
 	MethodRelaxed      Method = "relaxed"
 	MethodRelaxedTuned Method = "relaxed, tuned"
 	MethodTruncated    Method = "truncated"
-	MethodBaseMeasure  Method = "base measure"
 	MethodConstant     Method = "constant"
 )
 

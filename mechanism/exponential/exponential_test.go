@@ -170,11 +170,6 @@ var builders = map[string]builder{
 		m, err := Relaxed(ctx, metric.Same(f), alpha, &RelaxedOptions{Unit: u})
 		return &cmp.Or(m, &RelaxedMechanism{}).Mechanism, err
 	},
-	"MostPrivate": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		mu := slices.Repeat([]float64{1 / float64(f.Len())}, f.Len())
-		m, err := MostPrivate(ctx, metric.Same(f), mu, Target{Gamma: 1, Delta: .1}, &UtilityOptions{Unit: u})
-		return &cmp.Or(m, &UtilityMechanism{}).Mechanism, err
-	},
 	"Best": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		m, err := Best(ctx, metric.Same(f), alpha, &BestOptions{Unit: u})
 		return &cmp.Or(m, &Choice{}).Mechanism, err
@@ -225,8 +220,7 @@ func second[T any](_ T, err error) error { return err }
 func TestErrors(t *testing.T) {
 	ctx, nan := t.Context(), math.NaN()
 	f, u := space.Path(4, 1), randomUltrametric(t, random.Seeded(25), 4)
-	half, one := metric.Bimetric{Privacy: f}, metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}
-	good, m := Target{Gamma: 1, Delta: .1}, testkit.Must(Standard(ctx, f, 1, nil))
+	half := metric.Bimetric{Privacy: f}
 	for want, err := range map[string]error{
 		"Standard: alpha = 0, want a finite number > 0":                    second(Standard(ctx, f, 0, nil)),
 		"Standard: Outputs: empty input":                                   second(Standard(ctx, f, 1, &Options{Outputs: []int{}})),
@@ -250,12 +244,6 @@ func TestErrors(t *testing.T) {
 		"Relaxed: Outputs: empty input":                                    second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Outputs: []int{}})),
 		"Relaxed: Accuracy: Outputs must list every point":                 second(Relaxed(ctx, metric.Same(u), 1, &RelaxedOptions{Outputs: []int{1, 2}, Accuracy: true})),
 		"Relaxed: Accuracy: Separation 1e-100 is below the entropic scale": second(Relaxed(ctx, metric.Same(u), 1e-3, &RelaxedOptions{Separation: 1e-100, Accuracy: true})),
-		"SmallestBeta: f: empty input":                                     second(SmallestBeta(ctx, nil, nil, good)),
-		"SmallestBeta: Gamma = -1":                                         second(SmallestBeta(ctx, f, []float64{1, 0, 0, 0}, Target{-1, .1})),
-		"SmallestBeta: Delta = 1":                                          second(SmallestBeta(ctx, f, []float64{1, 0, 0, 0}, Target{1, 1})),
-		"MostPrivate: mu has size 1, want 4":                               second(MostPrivate(ctx, metric.Same(f), []float64{1}, good, nil)),
-		"MostPrivate: no rate suffices: some closed ball of radius 1":      second(MostPrivate(ctx, metric.Same(f), []float64{1, 0, 0, 0}, good, nil)),
-		"MostPrivate: no level: points ":                                   second(MostPrivate(ctx, one, nil, good, nil)),
 		"Mechanism.Release: a Mechanism comes from Standard":               second(new(Mechanism).Release(nil, 0)),
 		"standard: audited level 2 exceeds alpha = 1 between points 0 and": &LevelError{MethodStandard, 1, mechanism.Audit{Hi: 2}},
 		"standard: alpha = 1 is below what an audit in float64":            &LevelError{MethodStandard, 1, mechanism.Audit{Hi: 2, X: -1}},
@@ -264,11 +252,8 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, _, err := Misses(ctx, m.Channel, f, nan); err == nil || !strings.HasPrefix(err.Error(), "exponential: Misses: gamma = NaN") {
-		t.Error(err)
-	}
 	for name, err := range map[string]error{
-		"Best": second(Best(ctx, half, 1, nil)), "Relaxed": second(Relaxed(ctx, half, 1, nil)), "MostPrivate": second(MostPrivate(ctx, half, nil, good, nil)),
+		"Best": second(Best(ctx, half, 1, nil)), "Relaxed": second(Relaxed(ctx, half, 1, nil)),
 	} {
 		if !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("%s: half a space: %v", name, err)

@@ -1,4 +1,4 @@
-package exponential
+package kl10
 
 import (
 	"errors"
@@ -61,7 +61,7 @@ var ErrExhausted = errors.New("no draw from the base measure was accepted within
 // The doc of Sigma's implementation decides how exact sigma is: the guarantee holds for the
 // metric that float64 computes, up to its violations of the triangle inequality.
 func NewBaseMeasure[X, Y any](b BaseMeasure[X, Y]) (mechanism.Mechanism[X, Y], error) {
-	const op = "exponential: NewBaseMeasure"
+	const op = "kl10: NewBaseMeasure"
 	if b.Map == nil || b.Sigma == nil || b.Draw == nil {
 		return nil, fmt.Errorf("%s: Map, Sigma and Draw are required", op)
 	}
@@ -104,7 +104,7 @@ func (b *baseMeasure[X, Y]) Guarantee() mechanism.Guarantee { return b.g }
 func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	ideal, err := b.Map(x)
 	if err != nil {
-		return y, fmt.Errorf("exponential: BaseMeasure: Map: %w", fault.Private(err))
+		return y, fmt.Errorf("kl10: BaseMeasure: Map: %w", fault.Private(err))
 	}
 	rng, done := random.Get(rng)
 	defer done()
@@ -115,7 +115,7 @@ func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 		}
 		d := b.Sigma.Distance(ideal, c)
 		if !(d >= 0) || math.IsInf(d, 1) {
-			return y, fault.Private(fault.Value("exponential: BaseMeasure", "Sigma", d, "a finite distance >= 0"))
+			return y, fault.Private(fault.Value("kl10: BaseMeasure", "Sigma", d, "a finite distance >= 0"))
 		}
 		// The rate times the distance rounds by an ulp; rounding is monotone
 		// and the same for all inputs, so it is a change of sigma by 2^-53.
@@ -123,5 +123,5 @@ func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 			return c, nil
 		}
 	}
-	return y, fmt.Errorf("exponential: BaseMeasure: %w", ErrExhausted)
+	return y, fmt.Errorf("kl10: BaseMeasure: %w", ErrExhausted)
 }
