@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -174,8 +173,8 @@ func (d *diametricRow) row(y, from int) {
 // holds y and z has a radius of at least rho1(y,z)/2.
 func (d *diametricRow) level(y, from, k int) {
 	alpha, best := d.alphas[k], &d.best[k]
-	half := alpha / 2 / slack.Up
-	beyond := logGap(slices.Max(d.row2[from:]), best.log) / half * slack.Up // no pair there
+	half := alpha / 2 / spaces.SlackUp
+	beyond := logGap(slices.Max(d.row2[from:]), best.log) / half * spaces.SlackUp // no pair there
 	d.pairs = d.pairs[:0]
 	for z := from; z < len(d.row2); z++ {
 		d2 := d.row2[z]
@@ -219,8 +218,8 @@ func logGap(d, best float64) float64 {
 // band encloses the distances from y of the centers that would make the pair
 // y, z worth more than exp(best): such a center lies within t of both.
 func (d *diametricRow) band(z int, alpha, best float64) (lo, hi float64) {
-	t := float64(logGap(d.row2[z], best) / alpha * slack.Up)
-	return d.row1[z]/slack.Up - t, t
+	t := float64(logGap(d.row2[z], best) / alpha * spaces.SlackUp)
+	return d.row1[z]/spaces.SlackUp - t, t
 }
 
 // candidates collects the points at distance lo to hi from y.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"sort"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -91,7 +90,7 @@ func Dimension(ctx context.Context, f metric.Finite, o *DimensionOptions) (*Dime
 		return nil, err
 	}
 	// Half a scale must be counted for the upper end of N.
-	const half = slack.Down / 2
+	const half = spaces.SlackDown / 2
 	least := radii[k] / half
 	e := &DimensionEstimate{Coarse: cmp.Or(o.Coarse, radii[1]/4), Fine: cmp.Or(o.Fine, max(radii[min((n+3)/4, k)], least))}
 	if !(e.Fine > 0 && e.Fine >= least) {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/spanning"
@@ -103,7 +102,7 @@ func doublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *O
 func doublingBracket(ctx context.Context, f metric.Finite, s, four Scale) DoublingScale {
 	d := DoublingScale{Interval: Interval{Hi: s.Hi}, Alpha: s.Alpha, X: -1}
 	// Two points of a ball of radius S are at most 2S apart up to rounding.
-	if lo := four.Lo / 2 * slack.Down; lo > 0 && four.Alpha >= 4*s.Alpha {
+	if lo := four.Lo / 2 * spaces.SlackDown; lo > 0 && four.Alpha >= 4*s.Alpha {
 		d.Lo, d.X, d.R, d.Set = lo, four.X, four.R, four.Set
 	}
 	d.take(ctx, f, s.X, s.Set)

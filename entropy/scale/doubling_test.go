@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
-	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -59,7 +59,7 @@ func TestDoubling_Bracket(t *testing.T) {
 			s[0].Set = nil // the other witness alone
 			d = doublingBracket(t.Context(), f, s[0], s[1])
 			checkDoubling(t, f, d)
-			if d.Lo == s[1].Lo/2*slack.Down && d.Lo > 0 {
+			if d.Lo == s[1].Lo/2*spaces.SlackDown && d.Lo > 0 {
 				four++
 			}
 		}

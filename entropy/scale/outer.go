@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
@@ -166,7 +165,7 @@ func (s *outerSearch) scale(ctx context.Context, alpha float64) (OuterScale, err
 	// All points lie within 2r of one another, r the distance of the farthest
 	// from point 0: that is enough to begin with.
 	r := slices.Max(finite.Row(s.f, 0, nil))
-	for _, g := range []float64{0, min(2*r/slack.Down, math.MaxFloat64)} {
+	for _, g := range []float64{0, min(2*r/spaces.SlackDown, math.MaxFloat64)} {
 		if _, err := try(g); err != nil {
 			return out, err
 		}
