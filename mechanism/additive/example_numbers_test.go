@@ -11,14 +11,8 @@ import (
 // A mean of 1000 users' vectors of l2 norm at most 1: a change of one user
 // moves it by at most 2/1000, so level 500 per unit of the mean gives eps = 1.
 func ExampleNewKNorm() {
-	m, err := additive.NewKNorm(additive.Norm{P: 2, Dim: 3}, 500, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := m.Release(seeded(), []float64{0.2, -0.1, 0.4})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewKNorm(additive.Norm{P: 2, Dim: 3}, 500, nil))
+	y := must(m.Release(seeded(), []float64{0.2, -0.1, 0.4}))
 	fmt.Printf("%.3f\n", y)
 	eps, _ := m.Guarantee().At(2.0 / 1000)
 	fmt.Printf("eps %.3f, root mean square error %.4f a coordinate\n", eps, math.Sqrt(m.SecondMoment()))
@@ -28,10 +22,7 @@ func ExampleNewKNorm() {
 }
 
 func ExampleKNorm_ReleaseTo() {
-	m, err := additive.NewKNorm(additive.Norm{P: math.Inf(1), Dim: 2}, 10, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewKNorm(additive.Norm{P: math.Inf(1), Dim: 2}, 10, nil))
 	x := []float64{1, 2}
 	if err := m.ReleaseTo(x, seeded(), x); err != nil { // in place
 		log.Fatal(err)
@@ -50,10 +41,7 @@ func ExampleNorm_AlphaFor() {
 }
 
 func ExampleNewLaplace() {
-	m, err := additive.NewLaplace(0.1, &additive.Options{Unit: "EUR", Grid: 0.25})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewLaplace(0.1, &additive.Options{Unit: "EUR", Grid: 0.25}))
 	y, err := m.Release(seeded(), 1200)
 	fmt.Println(y, err)
 	fmt.Println(m.Guarantee())
@@ -63,10 +51,7 @@ func ExampleNewLaplace() {
 }
 
 func ExampleNewDiscreteLaplace() {
-	m, err := additive.NewDiscreteLaplace(0.5, &additive.DiscreteOptions{Unit: "record"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewDiscreteLaplace(0.5, &additive.DiscreteOptions{Unit: "record"}))
 	rng := seeded()
 	for range 3 {
 		y, err := m.Release(rng, 100)
@@ -81,10 +66,7 @@ func ExampleNewDiscreteLaplace() {
 }
 
 func ExampleNewTruncatedGeometric() {
-	m, err := additive.NewTruncatedGeometric(additive.Range{Lo: 0, Hi: 10}, 0.5, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewTruncatedGeometric(additive.Range{Lo: 0, Hi: 10}, 0.5, nil))
 	rng := seeded()
 	for range 4 {
 		y, _ := m.Release(rng, 1)
@@ -96,10 +78,7 @@ func ExampleNewTruncatedGeometric() {
 
 func ExampleNewGaussian() {
 	target := additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 2}
-	m, err := additive.NewGaussian(2, target, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewGaussian(2, target, nil))
 	y, err := m.Release(seeded(), []float64{0.5, -0.5})
 	fmt.Printf("sigma %.4f: %.2f %v\n", m.Sigma(), y, err)
 	fmt.Println(m.Guarantee())
@@ -124,10 +103,7 @@ func ExampleGaussianSigma() {
 }
 
 func ExampleNewDiscreteGaussian() {
-	m, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-9, Diameter: 3}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-9, Diameter: 3}, nil))
 	y, err := m.Release(seeded(), 40)
 	fmt.Printf("sigma %.4f: %d %v\n", m.Sigma(), y, err)
 	// Output:
@@ -151,14 +127,8 @@ func ExampleDiscreteGaussianSigma() {
 // one of three columns.
 func ExampleNewPolytope() {
 	columns := [][]float64{{1, 0}, {1, 1}, {0, 1}}
-	body, err := additive.NewPolytope(columns)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := additive.NewKNorm(additive.Norm{Dim: 2, Polytope: body}, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	body := must(additive.NewPolytope(columns))
+	m := must(additive.NewKNorm(additive.Norm{Dim: 2, Polytope: body}, 1, nil))
 	fmt.Println(m)
 	fmt.Printf("norm of (1, -1): %.3f\n", body.Norm([]float64{1, -1}))
 	// Output:
