@@ -6,7 +6,6 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/entropy/scale"
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -49,9 +48,6 @@ func Accuracy(ctx context.Context, b metric.Bimetric, alphas []float64, o *Optio
 	if err != nil {
 		return nil, err
 	}
-	if err := w.measure(ctx); err != nil {
-		return nil, err
-	}
 	lower, err := w.lower(ctx)
 	if err != nil {
 		return nil, err
@@ -74,42 +70,11 @@ type work struct {
 	alphas []float64
 	o      *Options
 	closed *closedStars // once lower has run
-
-	radius float64
-	center int
-	ultra  bool // rho2 is an ultrametric
-
-	entropic map[float64]scale.Scale // by level
 }
 
 func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
-	w := &work{b: b, alphas: alphas, o: o}
-	var err error
-	w.near, err = spaces.Stored(ctx, b)
-	return w, err
-}
-
-// standardLevel is where Theorem 5.1 takes the entropic scale, rounded downward:
-// scales fall with alpha.
-func standardLevel(alpha float64) float64 { return directed.DivDown(alpha, 3) }
-
-// measure takes the scales and extents that the upper bounds need.
-func (w *work) measure(ctx context.Context) error {
-	var err error
-	w.radius, w.center, err = metric.Radius(ctx, w.b.Utility)
-	if err != nil {
-		return err
-	}
-	var levels []float64
-	if w.ultra = spaces.HierarchyOf(ctx, w.b.Utility) != nil; w.ultra {
-		for _, a := range w.alphas {
-			levels = append(levels, standardLevel(a))
-		}
-	}
-	w.entropic, err = spaces.ByLevel(levels, func(alphas []float64) ([]scale.Scale, error) {
-		return scale.Entropic(ctx, w.b, alphas, w.o)
-	})
-	return err
+	near, err := spaces.Stored(ctx, b)
+	return &work{b: b, near: near, alphas: alphas, o: o}, err
 }
 
 // one is the first of what was found for a list of one level.

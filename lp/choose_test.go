@@ -2,11 +2,9 @@ package lp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -315,47 +313,16 @@ func TestChoose_Canceled(t *testing.T) {
 	}
 }
 
-func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
-	m := testkit.Must(exponential.Constant(3, 1, "km"))
-	none := math.Inf(1)
-	s := &exponential.Choice{LowerBound: 1.5, BoundBy: "star", Mechanism: *m, Objective: 2, Adversary: 1, Candidates: []exponential.Candidate{
-		{Method: exponential.MethodConstant, Loss: 2},
-		{Method: exponential.MethodTuned, Loss: 3, Level: 0.25, Adversary: .5, Err: context.Canceled},
-		{Method: exponential.MethodTight, Loss: none, Level: math.NaN(), Err: &exponential.NegativeWeightError{Index: 1, Weight: -0.5}},
-		{Method: MethodConstOPT, Loss: none, Level: math.NaN(), Err: &TimeError{MethodConstOPT, 3 * time.Second, time.Second}},
-		{Method: MethodOptimal, Loss: none, Level: math.NaN(), Err: &TimeError{MethodOptimal, 37 * time.Millisecond, 0}},
-		{Method: MethodSpanner, Loss: none, Level: math.NaN(), Err: errNeedless},
-	}}
-	const want = `loss 2, adversary's error 1, bound 1.5 (star), by constant: 3 x 1 channel, 0-private per km
-  constant: loss 2 at level 0
-  tuned: loss 3, adversary's error 0.5 at level 0.25 (context canceled)
-  tight weights: none: tight weights do not exist: w[1] = -0.5; at larger alpha they do
-  ConstOPT: none: takes about 3s, and 1s is left
-  optimal: none: takes about 40ms, and no time is left
-  spanner: none: an optimal mechanism was found before`
-	if got := s.String(); got != want {
-		t.Errorf("%s", got)
-	}
-}
-
-// A choice in JSON has its bound beside what a choice of package exponential has.
-func TestChoice_JSON(t *testing.T) {
-	s := testkit.Must(Choose(t.Context(), metric.Same(space.Path(4, 1)), 1, nil))
-	var have struct {
-		Objective, LowerBound, Gap float64
-		BoundBy                    string
-		Method                     exponential.Method
-		Candidates                 []struct{ Method exponential.Method }
-		Channel                    json.RawMessage
-	}
-	if err := json.Unmarshal(testkit.Must(json.Marshal(s)), &have); err != nil {
-		t.Fatal(err)
-	}
-	if have.Objective != s.Objective || have.LowerBound != s.LowerBound || have.Gap != s.Gap || have.BoundBy != s.BoundBy || have.Method != s.Method ||
-		len(have.Candidates) != len(s.Candidates) || have.Candidates[0].Method != exponential.MethodConstant || len(have.Channel) < 16 {
-		t.Errorf("%+v, want %v", have, s)
-	}
-	if err := json.Unmarshal([]byte("{}"), s); err == nil || !strings.Contains(err.Error(), "ReadChannel") {
-		t.Error(err)
+// What was left out says why, in few words.
+func TestChoose_SaysWhatIsLeftOut(t *testing.T) {
+	for want, err := range map[string]error{
+		"ConstOPT: none: takes about 3s, and 1s is left":                        &TimeError{MethodConstOPT, 3 * time.Second, time.Second},
+		"ConstOPT: none: takes about 40ms, and no time is left":                 &TimeError{MethodConstOPT, 37 * time.Millisecond, 0},
+		"ConstOPT: none: an optimal mechanism was found before":                 errNeedless,
+		"ConstOPT: none: not for a loss other than a metric between the inputs": errLoss,
+	} {
+		if got := (exponential.Candidate{Method: MethodConstOPT, Loss: math.Inf(1), Err: err}).String(); got != want {
+			t.Error(got)
+		}
 	}
 }

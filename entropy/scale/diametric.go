@@ -37,10 +37,7 @@ func Diametric(ctx context.Context, b metric.Bimetric, alphas []float64, o *Opti
 	if err := spaces.CheckLevels("scale: Diametric", b, alphas); err != nil {
 		return nil, err
 	}
-	return diametricScales(ctx, b, alphas, spaces.OrDefault(o))
-}
-
-func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+	o = spaces.OrDefault(o)
 	if u1 := spaces.HierarchyOf(ctx, b.Privacy); u1 != nil {
 		u2 := u1
 		if !b.OneMetric() {

@@ -60,13 +60,6 @@ func Doubling(ctx context.Context, f metric.Finite, alphas []float64, o *Options
 	if err := spaces.CheckLevels("scale: Doubling", metric.Same(f), alphas); err != nil {
 		return nil, err
 	}
-	return doublingScales(ctx, f, alphas, spaces.OrDefault(o))
-}
-
-// doublingPoints is the largest space searched at all separations.
-const doublingPoints = 32
-
-func doublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]DoublingScale, error) {
 	out := make([]DoublingScale, len(alphas))
 	if u := spaces.HierarchyOf(ctx, f); u != nil {
 		steps := doublingSteps(u)
@@ -81,7 +74,7 @@ func doublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *O
 		levels = append(levels, four(alpha))
 	}
 	at, err := spaces.ByLevel(levels, func(levels []float64) ([]Scale, error) {
-		return entropicScales(ctx, metric.Same(f), levels, o)
+		return Entropic(ctx, metric.Same(f), levels, o)
 	})
 	if err != nil {
 		return nil, err
@@ -89,13 +82,16 @@ func doublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *O
 	for k, alpha := range alphas {
 		out[k] = doublingBracket(ctx, f, at[alpha], at[four(alpha)])
 		if f.Len() <= doublingPoints {
-			if err := out[k].search(ctx, f, budget(o.Nodes)); err != nil {
+			if err := out[k].search(ctx, f, budget(spaces.OrDefault(o).Nodes)); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return out, ctx.Err()
 }
+
+// doublingPoints is the largest space searched at all separations.
+const doublingPoints = 32
 
 // doublingBracket encloses the doubling scale at the level of s by the entropic
 // scales there and at four times that level.

@@ -50,10 +50,7 @@ func Entropic(ctx context.Context, b metric.Bimetric, alphas []float64, o *Optio
 	if err := spaces.CheckLevels("scale: Entropic", b, alphas); err != nil {
 		return nil, err
 	}
-	return entropicScales(ctx, b, alphas, spaces.OrDefault(o))
-}
-
-func entropicScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+	o = spaces.OrDefault(o)
 	u2 := spaces.HierarchyOf(ctx, b.Utility)
 	if u2 == nil {
 		return entropicCells(ctx, b, alphas, o)

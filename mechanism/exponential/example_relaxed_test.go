@@ -3,7 +3,6 @@ package exponential_test
 import (
 	"context"
 	"fmt"
-	"log"
 
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -20,29 +19,14 @@ func ExampleRelaxed() {
 			}
 		}
 	}
-	tree, err := metric.TreeFromPaths(paths)
-	if err != nil {
-		log.Fatal(err)
-	}
-	cost, err := metric.NewPoints(paths, metric.CommonPrefix[string]{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	b, err := metric.NewBimetric(tree.PathMetric(), cost)
-	if err != nil {
-		log.Fatal(err)
-	}
+	tree := must(metric.TreeFromPaths(paths))
+	cost := must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
+	b := must(metric.NewBimetric(tree.PathMetric(), cost))
 
-	m, err := exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Accuracy: true, Unit: "step"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Accuracy: true, Unit: "step"}))
 	fmt.Printf("clusters within %v: %d outputs\n", m.Separation, m.Outputs())
 	fmt.Printf("worst loss %.3f, proved below %.3f\n", worst(&m.Mechanism, cost), m.Bound)
-	std, err := exponential.Standard(context.Background(), b.Privacy, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	std := must(exponential.Standard(context.Background(), b.Privacy, 1, nil))
 	fmt.Printf("standard mechanism: %.3f\n", worst(std, cost))
 	// Output:
 	// clusters within 0.125: 8 outputs

@@ -1,12 +1,8 @@
 package exponential
 
 import (
-	"encoding/csv"
-	"fmt"
 	"math"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/families"
@@ -230,73 +226,6 @@ func TestRelaxed_BoundOfAnyMetric(t *testing.T) {
 	flat := space.Func(4, func(int, int) float64 { return 0 })
 	if m, err := Relaxed(t.Context(), metric.Bimetric{Privacy: space.Path(4, 1), Utility: flat}, 1, nil); err != nil || m.Outputs() != 1 || m.Audited.Hi > 1e-20 || m.Bound != 0 {
 		t.Errorf("identical points: %+v, %v", m, err)
-	}
-}
-
-// mammals returns the hierarchy of 884 mammals that examples/tradeoff ships
-// (WordNet 3.1): rho1 the length of the path between two leaves, rho2 the Baire
-// distance 2^-(length of the common prefix).
-func mammals(t testing.TB) metric.Bimetric {
-	t.Helper()
-	in := testkit.Must(os.Open("../../examples/tradeoff/mammals.csv"))
-	defer in.Close()
-	lines := testkit.Must(csv.NewReader(in).ReadAll())
-	var paths [][]string
-	for _, l := range lines[1:] {
-		paths = append(paths, strings.Split(l[2], ">"))
-	}
-	tree := testkit.Must(metric.TreeFromPaths(paths))
-	baire := testkit.Must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
-	return testkit.Must(metric.NewBimetric(tree.PathMetric(), baire))
-}
-
-// On a real hierarchy the bound holds, and the best separation beats the
-// theorem's and the standard mechanism.
-func TestRelaxed_Mammals(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	b := mammals(t)
-	var third []int
-	for i := 0; i < b.Len(); i += 3 {
-		third = append(third, i)
-	}
-	b = metric.Bimetric{Privacy: testkit.Must(metric.Subset(b.Privacy, third)), Utility: testkit.Must(metric.Subset(b.Utility, third))}
-	std := testkit.Must(Standard(t.Context(), b.Privacy, 1, nil))
-	m := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Accuracy: true}))
-	thm := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Separation: m.Entropic, Accuracy: true}))
-	ls, lt, lm := worst(t, std, b.Utility), worst(t, &thm.Mechanism, b.Utility), worst(t, &m.Mechanism, b.Utility)
-	if lm > 0.75*ls || lm > lt || lt > thm.Bound {
-		t.Errorf("standard %v, theorem's s %v, best %v, bound %v", ls, lt, lm, m.Bound)
-	}
-}
-
-func BenchmarkRelaxed(b *testing.B) {
-	leaves := mammals(b)
-	for _, alpha := range []float64{0.25, 0.5, 1, 2, 4, 8} {
-		for _, tuned := range []bool{false, true} {
-			b.Run(fmt.Sprintf("n=884/alpha=%v/tuned=%v", alpha, tuned), func(b *testing.B) {
-				b.ReportAllocs()
-				standard := Standard
-				if tuned {
-					standard = Tuned
-				}
-				std, err := standard(b.Context(), leaves.Privacy, alpha, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				var m *RelaxedMechanism
-				for b.Loop() {
-					if m, err = Relaxed(b.Context(), leaves, alpha, &RelaxedOptions{Tuned: tuned}); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(worst(b, std, leaves.Utility), "standard-loss")
-				b.ReportMetric(worst(b, &m.Mechanism, leaves.Utility), "loss")
-				b.ReportMetric(float64(m.Outputs()), "outputs")
-				b.ReportMetric(m.Bound, "bound")
-			})
-		}
 	}
 }
 

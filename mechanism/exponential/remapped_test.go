@@ -1,7 +1,6 @@
 package exponential
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -153,25 +152,5 @@ func TestRemapped_UnitOfTheLoss(t *testing.T) {
 	none := metric.Bimetric{Privacy: f, Utility: testkit.Must(metric.NewDense(f.Len(), make([]float64, f.Len()*(f.Len()-1)/2)))}
 	if m, err := Remapped(t.Context(), none, 1, nil); err != nil || m.Audited.Hi > 1 {
 		t.Errorf("%v, %v", m, err)
-	}
-}
-
-func TestRemapped_BadInput(t *testing.T) {
-	b := metric.Same(snappable(t)["plane"])
-	var value *metric.ValueError
-	if _, err := Remapped(t.Context(), b, 1, &RemappedOptions{Cells: -1}); !errors.As(err, &value) || value.Arg != "Cells" {
-		t.Error(err)
-	}
-	if _, err := Remapped(t.Context(), b, 1, &RemappedOptions{Prior: []float64{1}}); err == nil {
-		t.Error("a prior of another space")
-	}
-	if _, err := Remapped(t.Context(), b, math.NaN(), nil); !errors.As(err, &value) || value.Arg != "alpha" {
-		t.Error(err)
-	}
-	if _, err := Remapped(t.Context(), b, 1, &RemappedOptions{Outputs: []int{25}}); err == nil {
-		t.Error("an output that is no point")
-	}
-	if _, err := Remapped(t.Context(), metric.Same(testkit.Must(metric.NewDense(3, []float64{1, 1, 1}))), 1, nil); !errors.Is(err, ErrNoCells) {
-		t.Error(err)
 	}
 }
