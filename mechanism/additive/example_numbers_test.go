@@ -2,7 +2,6 @@ package additive_test
 
 import (
 	"fmt"
-	"log"
 	"math"
 
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -19,17 +18,6 @@ func ExampleNewKNorm() {
 	// Output:
 	// [0.200 -0.099 0.398]
 	// eps 1.000, root mean square error 0.0040 a coordinate
-}
-
-func ExampleKNorm_ReleaseTo() {
-	m := must(additive.NewKNorm(additive.Norm{P: math.Inf(1), Dim: 2}, 10, nil))
-	x := []float64{1, 2}
-	if err := m.ReleaseTo(x, seeded(), x); err != nil { // in place
-		log.Fatal(err)
-	}
-	fmt.Printf("%.3f\n", x)
-	// Output:
-	// [1.079 2.023]
 }
 
 func ExampleNorm_AlphaFor() {
@@ -87,14 +75,6 @@ func ExampleNewGaussian() {
 	// (1 per unit, 1e-06)-private up to 2
 }
 
-func ExampleGaussianDelta() {
-	// The classical formula at alpha = 25, delta = 1e-6 is not private there.
-	sigma := math.Sqrt(1.25*math.Log(1e6)) / 25
-	fmt.Printf("%.3f\n", additive.GaussianDelta(sigma, 25, 1))
-	// Output:
-	// 0.097
-}
-
 func ExampleGaussianSigma() {
 	sigma, err := additive.GaussianSigma(additive.GaussianTarget{Alpha: 25, Delta: 1e-6, Diameter: 1})
 	fmt.Printf("%.6f %v\n", sigma, err)
@@ -108,12 +88,6 @@ func ExampleNewDiscreteGaussian() {
 	fmt.Printf("sigma %.4f: %d %v\n", m.Sigma(), y, err)
 	// Output:
 	// sigma 11.2065: 35 <nil>
-}
-
-func ExampleDiscreteGaussianDelta() {
-	fmt.Printf("%.4g\n", additive.DiscreteGaussianDelta(3, 1, 1))
-	// Output:
-	// 0.0002178
 }
 
 func ExampleDiscreteGaussianSigma() {

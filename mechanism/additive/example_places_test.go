@@ -1,7 +1,6 @@
 package additive_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -34,19 +33,6 @@ func ExampleNewSphereWithin() {
 	fmt.Printf("%v: %.4f %v\n", noise.Guarantee(), released, err)
 	// Output:
 	// 9.48773-private per km: {48.2087 16.3711} <nil>
-}
-
-// The level for an accuracy, and what it hides: within 100 m the odds of two places
-// change by a factor of e^eps at most.
-func ExampleSphereAlpha() {
-	for _, distance := range []float64{0.5, 5, 50} {
-		alpha := must(additive.SphereAlpha(distance, 0.95, nil))
-		fmt.Printf("within %v km: %.4g per km, eps = %.2g at 100 m\n", distance, alpha, 0.1*alpha)
-	}
-	// Output:
-	// within 0.5 km: 9.488 per km, eps = 0.95 at 100 m
-	// within 5 km: 0.9488 per km, eps = 0.095 at 100 m
-	// within 50 km: 0.09488 per km, eps = 0.0095 at 100 m
 }
 
 // The places of a day, released as cells of a public grid: a receiver that trembles where
@@ -136,28 +122,6 @@ func ExampleSnap() {
 	// 0.05-private per km
 }
 
-// The same on a flat map: a visitor, hidden among the stands of a fair.
-func ExampleSnap_plane() {
-	stands := must(metric.NewPoints([][2]float64{{0, 0}, {0, 20}, {30, 0}, {30, 20}}, metric.Plane{})) // meters
-	noise := must(additive.NewPlanarLaplace(0.1, &additive.Options{Unit: "m"}))
-	m := additive.Snap(noise, stands)
-	rng := seeded()
-	for range 3 {
-		i, err := m.Release(rng, [2]float64{4, 3})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(stands.At(i))
-	}
-	fmt.Println(m.Guarantee())
-	// Output:
-	// [0 0]
-	// [30 0]
-	// [0 20]
-	// 0.1-private per m
-}
-
 func ExampleNewMadlib() {
 	words := []string{"cat", "dog", "car", "bus"}
 	m := must(additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil))
@@ -199,12 +163,4 @@ func ExampleNorm_AlphaForLevel() {
 	// Output:
 	// 1 dimensions: alpha 1.00 keeps the level 1 but for 0.001 <nil>
 	// 100 dimensions: alpha 2.97 keeps the level 1 but for 0.001 <nil>
-}
-
-func ExampleMadlib_LevelAt() {
-	m := must(additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil))
-	level, err := m.LevelAt(context.Background(), 0.05)
-	fmt.Printf("%.2f %v\n", level, err)
-	// Output:
-	// 1.93 <nil>
 }
