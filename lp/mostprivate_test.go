@@ -232,32 +232,6 @@ func TestMostPrivate_StopsWithWhatItHas(t *testing.T) {
 	}
 }
 
-func TestMostPrivate_BadInput(t *testing.T) {
-	b := metric.Same(space.Path(3, 1))
-	good := kl10.Target{Gamma: 0, Delta: .1}
-	for _, c := range []struct {
-		b      metric.Bimetric
-		target kl10.Target
-		o      *MostPrivateOptions
-		want   string
-	}{
-		{metric.Bimetric{}, good, nil, "Privacy"},
-		{b, kl10.Target{}, nil, "Delta = 0"},
-		{b, kl10.Target{Gamma: -1, Delta: .1}, nil, "Gamma = -1"},
-		{b, kl10.Target{Gamma: math.NaN(), Delta: .1}, nil, "Gamma = NaN"},
-		{b, kl10.Target{Delta: 1}, nil, "Delta = 1"},
-		{b, kl10.Target{Delta: math.NaN()}, nil, "Delta = NaN"},
-		{b, good, &MostPrivateOptions{Tolerance: -1}, "Tolerance = -1"},
-		{b, good, &MostPrivateOptions{TimeLimit: -1}, "TimeLimit"},
-		{b, good, &MostPrivateOptions{MemoryLimit: 1}, "the limit is"},
-		{metric.Same(space.Formula(3, func(i, j int) float64 { return math.NaN() })), good, nil, "Utility[0]"},
-	} {
-		if s, err := MostPrivate(t.Context(), c.b, c.target, c.o); s != nil || err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "lp: MostPrivate") {
-			t.Errorf("%v %v: %v, %v, want an error on %s", c.target, c.o, s, err, c.want)
-		}
-	}
-}
-
 // A point far from none, whose ball meets those of all others, sees the packing that
 // it is not in: ten points at 1 from it, 2 from each other, and between each and it
 // one that both are near to.

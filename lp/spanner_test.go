@@ -1,12 +1,9 @@
 package lp
 
 import (
-	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -154,24 +151,4 @@ func TestSpanner_PriorAndOutputs(t *testing.T) {
 	if s.DualBound > opt.Objective || s.Objective < opt.DualBound {
 		t.Errorf("%v, optimal %v", s, opt)
 	}
-}
-
-func TestSpanner_StopsEarly(t *testing.T) {
-	b := metric.Same(referencePoints(t, 30))
-	ctx, cancel := context.WithCancel(context.Background())
-	o := &SpannerOptions{Options: Options{Progress: func(i int, _ float64, _ time.Duration) {
-		if i == 5 {
-			cancel()
-		}
-	}}}
-	s, err := Spanner(ctx, b, .5, o)
-	if !errors.Is(err, context.Canceled) || s == nil || s.Status != StatusCanceled {
-		t.Fatalf("%v: %v", s, err)
-	}
-	certified(t, b, .5, nil, &s.Solution)
-	s, err = Spanner(t.Context(), b, .5, &SpannerOptions{Options: Options{TimeLimit: 1}})
-	if err != nil || s.Status != StatusTimeLimit {
-		t.Fatalf("%v: %v", s, err)
-	}
-	certified(t, b, .5, nil, &s.Solution)
 }
