@@ -91,20 +91,6 @@ func ExampleAccuracy() {
 	//   upper  2.000  constant        the radius
 }
 
-// A table over levels: the bounds first, the mechanisms added to each row.
-func ExampleAccuracy_levels() {
-	f := street()
-	brackets := must(entropy.Accuracy(ctx, metric.Same(f), []float64{0.5, 1, 2}, nil))
-	for _, a := range brackets {
-		a = must(a.With(tight(f, a.Alpha)))
-		fmt.Printf("alpha %.1f: [%.3f, %.3f] km\n", a.Alpha, a.Lo, a.Hi)
-	}
-	// Output:
-	// alpha 0.5: [0.998, 1.213] km
-	// alpha 1.0: [0.633, 0.736] km
-	// alpha 2.0: [0.260, 0.271] km
-}
-
 // The witness of a bound can be checked by whoever does not trust the search.
 func ExampleLowerBounds() {
 	b := metric.Same(street())

@@ -64,57 +64,11 @@ func ExampleEntropic() {
 	// witness: 4 > 3.06 points, 3.16 km apart, within 2.24 km of point 72
 }
 
-func ExampleEntropic_levels() {
-	scales := must(scale.Entropic(ctx, metric.Same(square(10)), []float64{0.25, 0.5, 1, 2}, nil))
-	for _, s := range scales {
-		fmt.Printf("alpha %-4v: %v km\n", s.Alpha, s.Interval)
-	}
-	// Output:
-	// alpha 0.25: 7.07107 km
-	// alpha 0.5 : 3.16228 km
-	// alpha 1   : 1.41421 km
-	// alpha 2   : 0 km
-}
-
-// In the unit ball of a d-dimensional norm the scales are of the order of
-// min(d/alpha, 1) (BSV24 section 6), hidden constants apart. Here it is the
-// maximum norm of the plane on a grid, which would show at larger alpha.
-func ExampleEntropic_unitBall() {
-	const d, side = 2, 17
-	var pts [][]float64
-	for i := range side * side {
-		pts = append(pts, []float64{float64(i%side)/8 - 1, float64(i/side)/8 - 1})
-	}
-	ball := must(metric.NewPoints(pts, metric.Chebyshev{}))
-	scales := must(scale.Entropic(ctx, metric.Same(ball), []float64{1, 2, 4, 8, 16}, nil))
-	for _, s := range scales {
-		fmt.Printf("alpha %2.0f: s = %.2f*d/alpha\n", s.Alpha, s.Alpha*s.Hi/d)
-	}
-	// Output:
-	// alpha  1: s = 1.00*d/alpha
-	// alpha  2: s = 1.25*d/alpha
-	// alpha  4: s = 1.00*d/alpha
-	// alpha  8: s = 1.00*d/alpha
-	// alpha 16: s = 1.00*d/alpha
-}
-
 func ExampleDiametric() {
 	s := must(scale.Diametric(ctx, metric.Same(square(10)), []float64{0.5}, nil))
 	fmt.Println("scale in km:", s[0])
 	// Output:
 	// scale in km: 1.47152, by 2 points within 2 of point 2
-}
-
-func ExampleDiametric_levels() {
-	scales := must(scale.Diametric(ctx, metric.Same(square(10)), []float64{0.25, 0.5, 1, 2}, nil))
-	for _, s := range scales {
-		fmt.Printf("alpha %-4v: %.6g km\n", s.Alpha, s.Hi)
-	}
-	// Output:
-	// alpha 0.25: 2.94304 km
-	// alpha 0.5 : 1.47152 km
-	// alpha 1   : 0.735759 km
-	// alpha 2   : 0.270671 km
 }
 
 // At level 1 per spacing, discs of radius 2s of a lattice hold more than
@@ -130,18 +84,6 @@ func ExampleDoubling() {
 	// 12 points within 2.236 of point 12
 }
 
-func ExampleDoubling_levels() {
-	ds := must(scale.Doubling(ctx, square(5), []float64{0.5, 1, 2, 4}, nil))
-	for _, d := range ds {
-		fmt.Printf("alpha = %v: %v\n", d.Alpha, d.Interval)
-	}
-	// Output:
-	// alpha = 0.5: 2
-	// alpha = 1: 1.24245
-	// alpha = 2: 0
-	// alpha = 4: 0
-}
-
 // The outer scale trades the separation g against the logarithm of the number
 // of points so separated.
 func ExampleOuter() {
@@ -152,17 +94,6 @@ func ExampleOuter() {
 	// Output:
 	// 5.45494
 	// 5 points more than 2.236 apart
-}
-
-func ExampleOuter_levels() {
-	os := must(scale.Outer(ctx, square(5), []float64{0.25, 0.5, 1}, nil))
-	for _, o := range os {
-		fmt.Printf("alpha = %v: %v at g = %.4g\n", o.Alpha, o.Interval, o.G)
-	}
-	// Output:
-	// alpha = 0.25: 5.65685 at g = 5.657
-	// alpha = 0.5: 5.45494 at g = 2.236
-	// alpha = 1: 3.21888 at g = 0
 }
 
 // How many points of a 6 by 6 lattice are pairwise more than the spacing apart,

@@ -206,21 +206,3 @@ func TestNewPolytope_Refuses(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-
-// Outputs are multiples of the grid, at most half a step from those of the same random
-// bits on a finer grid.
-func TestGrid_RoundsOutputs(t *testing.T) {
-	const grid = 0.25
-	free := testkit.Must(NewKNorm(Norm{P: 2, Dim: 3}, 0.5, nil))
-	snapped := testkit.Must(NewKNorm(Norm{P: 2, Dim: 3}, 0.5, &Options{Grid: grid}))
-	a, b := random.Seeded(1), random.Seeded(1)
-	x := []float64{1e6 + 0.1, -3.3, 0}
-	for range 200 {
-		y, z := testkit.Must(free.Release(a, x)), testkit.Must(snapped.Release(b, x))
-		for i := range y {
-			if z[i] != math.Round(z[i]/grid)*grid || math.Abs(y[i]-z[i]) > grid/2+0x1p-10 {
-				t.Fatalf("%v becomes %v", y[i], z[i])
-			}
-		}
-	}
-}

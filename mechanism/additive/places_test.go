@@ -1,7 +1,6 @@
 package additive
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -144,29 +143,6 @@ func TestRegion_MovesToTheNearestBorder(t *testing.T) {
 	m := mechanism.Then(noise, r.Move)
 	if m.Guarantee() != noise.Guarantee() {
 		t.Error(m)
-	}
-}
-
-// A receiver that trembles inside a cell is answered once, and its track costs the cells
-// it was in.
-func TestCells_MakeATrackOfPlaces(t *testing.T) {
-	cells := testkit.Must(NewCells(metric.GreatCircle{}, 0.2))
-	noise := testkit.Must(NewSphereWithin(0.5, 0.95, nil))
-	sticky := testkit.Must(mechanism.NewSticky(noise, &mechanism.StickyOptions[metric.LatLon]{Key: cells.Key}))
-	track := testkit.Must(mechanism.NewTrack(sticky, nil))
-	var fixes []metric.LatLon
-	r := random.Seeded(7)
-	for i := range 60 { // twenty fixes about each of three centers
-		c := testkit.Must(cells.Center(metric.LatLon{Lat: 48.2, Lon: 16.3 + 0.01*float64(i/20)}))
-		fixes = append(fixes, metric.LatLon{Lat: c.Lat + 1e-4*(r.Float64()-0.5), Lon: c.Lon + 1e-4*(r.Float64()-0.5)})
-	}
-	ys := testkit.Must(track.Release(nil, fixes))
-	distinct := map[string]bool{}
-	for _, y := range ys {
-		distinct[fmt.Sprint(y)] = true
-	}
-	if level := testkit.Must(track.Level(fixes)); len(ys) != 60 || len(distinct) != 3 || level != noise.Guarantee().Times(3) {
-		t.Errorf("%d answers, %d distinct, %v", len(ys), len(distinct), level)
 	}
 }
 
