@@ -25,10 +25,7 @@ import (
 // the least, rounded upward, +Inf on overflow. It increases with s.
 func StandardBound(alpha, s float64) (float64, error) {
 	const op = "entropy: StandardBound"
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return 0, err
-	}
-	if err := fault.NonNegative(op, "s", s); err != nil {
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "s", s)); err != nil {
 		return 0, err
 	}
 	// In units of 1/alpha, t = alpha*s. The derivative 1 - e^(-u/6) (3t/2 + u/2

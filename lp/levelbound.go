@@ -81,11 +81,8 @@ func LevelLowerBound(ctx context.Context, b metric.Bimetric, t kl10.Target) (Lev
 
 // checkTarget refuses what is no target.
 func checkTarget(op string, t kl10.Target) error {
-	if err := fault.NonNegative(op, "Gamma", t.Gamma); err != nil {
+	if err := cmp.Or(fault.NonNegative(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
 		return err
-	}
-	if !(t.Delta > 0 && t.Delta < 1) {
-		return fault.Value(op, "Delta", t.Delta, "a number in (0, 1)")
 	}
 	return nil
 }

@@ -103,10 +103,7 @@ func checkSubset(op string, f metric.Finite, subset []int, s float64) ([]int, er
 	if subset == nil {
 		return spaces.AllPoints(n), nil
 	}
-	if err := fault.Empty(op, "subset", len(subset)); err != nil {
-		return nil, err
-	}
-	if err := fault.Indices(op, "subset", subset, n); err != nil {
+	if err := cmp.Or(fault.Empty(op, "subset", len(subset)), fault.Indices(op, "subset", subset, n)); err != nil {
 		return nil, err
 	}
 	pts := slices.Clone(subset)

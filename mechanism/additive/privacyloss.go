@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -25,10 +26,7 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 	if err := k.check(op); err != nil {
 		return 0, err
 	}
-	if !(delta > 0 && delta < 1) {
-		return 0, fault.Value(op, "delta", delta, "a number in (0, 1)")
-	}
-	if err := fault.NonNegative(op, "reach", reach); err != nil {
+	if err := cmp.Or(fault.Fraction(op, "delta", delta), fault.NonNegative(op, "reach", reach)); err != nil {
 		return 0, err
 	}
 	a := directed.MulUp(k.alpha, reach)

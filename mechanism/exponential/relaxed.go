@@ -168,10 +168,7 @@ func (o *RelaxedOptions) check(op string, b metric.Bimetric, alpha float64) erro
 	if err := b.Check(); err != nil {
 		return err
 	}
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return err
-	}
-	if err := fault.NonNegative(op, "Separation", o.Separation); err != nil {
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "Separation", o.Separation)); err != nil {
 		return err
 	}
 	if o.Candidates < 0 {

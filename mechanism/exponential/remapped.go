@@ -68,10 +68,7 @@ func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *Remapped
 		return nil, err
 	}
 	n := b.Len()
-	if err := checkOutputs(op, o.Outputs, n); err != nil {
-		return nil, err
-	}
-	if err := checkPrior(op, o.Prior, n); err != nil {
+	if err := cmp.Or(checkOutputs(op, o.Outputs, n), checkPrior(op, o.Prior, n)); err != nil {
 		return nil, err
 	}
 	if o.Cells < 0 {

@@ -1,6 +1,7 @@
 package kl10
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -65,10 +66,7 @@ func NewBaseMeasure[X, Y any](b BaseMeasure[X, Y]) (mechanism.Mechanism[X, Y], e
 	if b.Map == nil || b.Sigma == nil || b.Draw == nil {
 		return nil, fmt.Errorf("%s: Map, Sigma and Draw are required", op)
 	}
-	if err := fault.Positive(op, "Beta", b.Beta); err != nil {
-		return nil, err
-	}
-	if err := fault.Positive(op, "Lipschitz", b.Lipschitz); err != nil {
+	if err := cmp.Or(fault.Positive(op, "Beta", b.Beta), fault.Positive(op, "Lipschitz", b.Lipschitz)); err != nil {
 		return nil, err
 	}
 	delta := 0.0

@@ -183,11 +183,8 @@ func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) 
 // read checks a measure on f and a target, and stores the distances.
 func read(ctx context.Context, op, name string, f metric.Finite, mu []float64, t Target) (*metric.Dense, error) {
 	n := fault.Len(f)
-	if err := cmp.Or(fault.Empty(op, name, n), fault.Distribution(op, "mu", mu, n, 1e-9), fault.NonNegative(op, "Gamma", t.Gamma)); err != nil {
+	if err := cmp.Or(fault.Empty(op, name, n), fault.Distribution(op, "mu", mu, n, 1e-9), fault.NonNegative(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
 		return nil, err
-	}
-	if !(t.Delta > 0 && t.Delta < 1) {
-		return nil, fault.Value(op, "Delta", t.Delta, "a number in (0, 1)")
 	}
 	d, err := metric.Densify(ctx, f)
 	if err != nil {

@@ -138,11 +138,8 @@ func (n *Nets[Y]) MinMass(beta float64) (float64, error) {
 // not made; it takes nets for not smaller than those before.
 func (n *Nets[Y]) Beta(t Target) (float64, error) {
 	const op = "kl10: Nets.Beta"
-	if err := cmp.Or(n.check(op), fault.Positive(op, "Gamma", t.Gamma)); err != nil {
+	if err := cmp.Or(n.check(op), fault.Positive(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
 		return 0, err
-	}
-	if !(t.Delta > 0 && t.Delta < 1) {
-		return 0, fault.Value(op, "Delta", t.Delta, "a number in (0, 1)")
 	}
 	best := math.Inf(1)
 	for i := range n.made {
