@@ -90,7 +90,7 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (
 			break
 		}
 		c.try(ctx, m, time.Until(deadline))
-		c.progress(k+1, max(0, gap(c.choice.Objective, c.proof.DualBound)), time.Since(began))
+		c.progress(k+1, c.gap(), time.Since(began))
 	}
 	if !c.optimal && c.inputs() && ctx.Err() == nil {
 		c.searched(ctx, &c.proof)
@@ -106,7 +106,7 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (
 		}
 		s = nil
 	} else {
-		s.Gap = max(0, gap(s.Objective, s.LowerBound))
+		s.Gap = c.gap()
 	}
 	if ctx.Err() != nil {
 		return s, fmt.Errorf("%s: stopped: %w", op, context.Cause(ctx))
@@ -140,6 +140,14 @@ func newChooser(ctx context.Context, op string, b metric.Bimetric, alpha float64
 	c := &chooser{problem: p, cells: p.cells(p.m, p.loss), progress: p.o.Progress}
 	c.choice = &exponential.Choice{Objective: math.Inf(1), Adversary: math.NaN()}
 	return c, nil
+}
+
+// gap is that of the choice so far, 1 without a mechanism.
+func (c *chooser) gap() float64 {
+	if c.choice.Channel == nil {
+		return 1
+	}
+	return max(0, gap(c.choice.Objective, c.proof.DualBound))
 }
 
 // options are those of a linear program in the time left.
@@ -325,7 +333,7 @@ func (c *chooser) remapped(ctx context.Context, left time.Duration) (*exponentia
 // relaxed is the relaxed mechanism at the best separation and rate in that
 // time.
 func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	o := &exponential.RelaxedOptions{Tuned: true, Prior: c.o.Prior, Unit: c.o.Unit, Workers: c.o.Workers}
+	o := &exponential.RelaxedOptions{Options: exponential.Options{Unit: c.o.Unit, Workers: c.o.Workers}, Tuned: true, Prior: c.o.Prior}
 	m, err := exponential.Relaxed(limit(ctx, left), c.b, c.alpha, o)
 	if err != nil {
 		return nil, err

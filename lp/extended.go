@@ -299,7 +299,7 @@ func (e *extension) noise() []float64 {
 	if e.memory(size) != nil {
 		return nil
 	}
-	noisy, err := exponential.Remapped(ctx, e.given, e.alpha, &exponential.RemappedOptions{Outputs: e.o.Outputs, Cells: c, Unit: e.o.Unit, Workers: e.o.Workers})
+	noisy, err := exponential.Remapped(ctx, e.given, e.alpha, &exponential.RemappedOptions{Options: exponential.Options{Outputs: e.o.Outputs, Unit: e.o.Unit, Workers: e.o.Workers}, Cells: c})
 	if err != nil || noisy.Audited.Hi > e.alpha {
 		return nil
 	}

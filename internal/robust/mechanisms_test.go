@@ -460,7 +460,7 @@ var exponentialCalls = []call{
 	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.TightOptions{}}},
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.Snapped", exponential.Snapped, []any{testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{})), 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
-	{"exponential.Remapped", exponential.Remapped, []any{metric.Same(testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{}))), 1.0, &exponential.RemappedOptions{Prior: []float64{.5, .25, .25}, Outputs: []int{0, 2}}}},
+	{"exponential.Remapped", exponential.Remapped, []any{metric.Same(testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{}))), 1.0, &exponential.RemappedOptions{Options: exponential.Options{Outputs: []int{0, 2}}, Prior: []float64{.5, .25, .25}}}},
 	{"kl10.SmallestBeta", kl10.SmallestBeta, []any{path, uniform, kl10.Target{Gamma: 1, Delta: 0.1}}},
 	{"kl10.Misses", kl10.Misses, []any{channel, path, 1.0}},
 	{"kl10.MostPrivate", kl10.MostPrivate, []any{twoSided, uniform, kl10.Target{Gamma: 1, Delta: 0.1}, &kl10.Options{}}},

@@ -30,7 +30,7 @@ var builders = map[string]builder{
 		return Lazy(ctx, f, alpha, &LazyOptions{Unit: u})
 	},
 	"Relaxed": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		m, err := Relaxed(ctx, metric.Same(f), alpha, &RelaxedOptions{Unit: u})
+		m, err := Relaxed(ctx, metric.Same(f), alpha, &RelaxedOptions{Options: Options{Unit: u}})
 		return &cmp.Or(m, &RelaxedMechanism{}).Mechanism, err
 	},
 	"Best": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
@@ -124,7 +124,7 @@ func TestErrors(t *testing.T) {
 		{"Remapped: Cells = -1", remapped(1, &RemappedOptions{Cells: -1})},
 		{"Remapped: Prior has size 1, want 4", remapped(1, &RemappedOptions{Prior: []float64{1}})},
 		{"Remapped: alpha = NaN", remapped(nan, nil)},
-		{"Remapped: Outputs[0] = 4", remapped(1, &RemappedOptions{Outputs: []int{4}})},
+		{"Remapped: Outputs[0] = 4", remapped(1, &RemappedOptions{Options: Options{Outputs: []int{4}}})},
 		{"Constant: n: empty input", second(Constant(0, 0, ""))},
 		{"Constant: point = 4, want an index in [0, 4)", second(Constant(4, 4, ""))},
 		{"Best: alpha = +Inf", second(Best(ctx, metric.Same(f), inf, nil))},
@@ -137,8 +137,8 @@ func TestErrors(t *testing.T) {
 		{"Relaxed: Separation = -1", second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Separation: -1}))},
 		{"Relaxed: Candidates = -1", second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Candidates: -1}))},
 		{"Relaxed: Prior has size 1, want 4", second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Prior: []float64{1}}))},
-		{"Relaxed: Outputs: empty input", second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Outputs: []int{}}))},
-		{"Relaxed: Accuracy: Outputs must list every point", second(Relaxed(ctx, metric.Same(u), 1, &RelaxedOptions{Outputs: []int{1, 2}, Accuracy: true}))},
+		{"Relaxed: Outputs: empty input", second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Options: Options{Outputs: []int{}}}))},
+		{"Relaxed: Accuracy: Outputs must list every point", second(Relaxed(ctx, metric.Same(u), 1, &RelaxedOptions{Options: Options{Outputs: []int{1, 2}}, Accuracy: true}))},
 		{"Relaxed: Accuracy: Separation 1e-100 is below the entropic scale", second(Relaxed(ctx, metric.Same(u), 1e-3, &RelaxedOptions{Separation: 1e-100, Accuracy: true}))},
 		{"Mechanism.Release: a Mechanism comes from Standard", second(new(Mechanism).Release(nil, 0))},
 	} {

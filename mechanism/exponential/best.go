@@ -167,7 +167,7 @@ func (w *wanted) tight(ctx context.Context) (*Mechanism, error) {
 }
 
 func (w *wanted) remapped(ctx context.Context) (*Mechanism, error) {
-	return Remapped(ctx, w.b, w.alpha, &RemappedOptions{Prior: w.Prior, Outputs: w.Outputs, Unit: w.unit, Progress: w.progress(MethodRemapped), Workers: w.Workers})
+	return Remapped(ctx, w.b, w.alpha, &RemappedOptions{Options: *w.options(MethodRemapped), Prior: w.Prior})
 }
 
 func (w *wanted) tuned(ctx context.Context) (*Mechanism, error) {
@@ -183,7 +183,7 @@ func (w *wanted) options(m Method) *Options {
 }
 
 func (w *wanted) relaxed(ctx context.Context) (*Mechanism, error) {
-	m, err := relax(ctx, w.b, w.tree, w.alpha, &RelaxedOptions{Tuned: true, Prior: w.Prior, Outputs: w.Outputs, Unit: w.unit, Progress: w.progress(MethodRelaxedTuned), Workers: w.Workers})
+	m, err := relax(ctx, w.b, w.tree, w.alpha, &RelaxedOptions{Options: *w.options(MethodRelaxedTuned), Tuned: true, Prior: w.Prior})
 	if err != nil {
 		return nil, err
 	}

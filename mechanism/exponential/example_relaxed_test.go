@@ -23,7 +23,7 @@ func ExampleRelaxed() {
 	cost := must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
 	b := must(metric.NewBimetric(tree.PathMetric(), cost))
 
-	m := must(exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Accuracy: true, Unit: "step"}))
+	m := must(exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Options: exponential.Options{Unit: "step"}, Accuracy: true}))
 	fmt.Printf("clusters within %v: %d outputs\n", m.Separation, m.Outputs())
 	fmt.Printf("worst loss %.3f, proved below %.3f\n", worst(&m.Mechanism, cost), m.Bound)
 	std := must(exponential.Standard(context.Background(), b.Privacy, 1, nil))

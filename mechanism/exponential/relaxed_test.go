@@ -81,7 +81,7 @@ func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
 	for i := range 100 {
 		b := randomBimetric(t, r, 1+i%25+1)
 		alpha := math.Pow(10, 4*r.Float64()-1)
-		o := RelaxedOptions{Unit: "km"}
+		o := RelaxedOptions{Options: Options{Unit: "km"}}
 		switch r.IntN(3) {
 		case 1:
 			o.Accuracy, o.Separation = true, max(asZero, testkit.Must(scale.Entropic(t.Context(), b, []float64{directed.DivDown(alpha, 3)}, nil))[0].Hi)
@@ -158,7 +158,7 @@ func TestRelaxed_Candidates(t *testing.T) {
 		}
 		all := testkit.Must(Relaxed(t.Context(), b, 8, nil))
 		few := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Candidates: 1}))
-		one := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Workers: 1}))
+		one := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Options: Options{Workers: 1}}))
 		l := worst(t, &all.Mechanism, b.Utility)
 		if l > worst(t, &few.Mechanism, b.Utility)*(1+1e-12) || one.Separation != all.Separation || worst(t, &one.Mechanism, b.Utility) != l {
 			t.Errorf("all %v, few %v, one worker at %v instead of %v", l, worst(t, &few.Mechanism, b.Utility), one.Separation, all.Separation)
@@ -238,7 +238,7 @@ func TestRelaxed_TunedTakesTheRateThatLosesLess(t *testing.T) {
 	const alpha = 4
 	for range 300 {
 		b := randomBimetric(t, r, 4+r.IntN(3))
-		o := &RelaxedOptions{Separation: asZero, Tuned: true, Outputs: r.Perm(b.Len())[:2+r.IntN(2)]}
+		o := &RelaxedOptions{Options: Options{Outputs: r.Perm(b.Len())[:2+r.IntN(2)]}, Separation: asZero, Tuned: true}
 		work := &relaxation{b: b, alpha: alpha, o: o, index: metric.NewIndex(b.Utility)}
 		c := testkit.Must(work.clusters(t.Context(), 0))
 		at := func(rate float64) float64 { return testkit.Must(work.loss(t.Context(), c, rate)) }
@@ -251,8 +251,8 @@ func TestRelaxed_TunedTakesTheRateThatLosesLess(t *testing.T) {
 		if want := tuned < half; want != (m.Method == MethodRelaxedTuned) || !near(worst(t, &m.Mechanism, b.Utility), min(half, tuned), 1e-8) {
 			t.Errorf("%s loses %v; at alpha/2 %v, tuned %v, at alpha %v", m.Method, worst(t, &m.Mechanism, b.Utility), half, tuned, full)
 		}
-		plain := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Outputs: o.Outputs}))
-		best := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Outputs: o.Outputs, Tuned: true}))
+		plain := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Options: Options{Outputs: o.Outputs}}))
+		best := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Options: Options{Outputs: o.Outputs}, Tuned: true}))
 		if before, after := worst(t, &plain.Mechanism, b.Utility), worst(t, &best.Mechanism, b.Utility); after > before*(1+1e-8) {
 			t.Errorf("tuning makes a loss of %v one of %v", before, after)
 		} else if after < before*(1-1e-6) {

@@ -15,16 +15,13 @@ import (
 
 // RemappedOptions tune [Remapped]. Nil and the zero value mean the defaults.
 type RemappedOptions struct {
+	Options
 	// Prior is the distribution of the inputs, under which the expected loss is to be
 	// small; nil: the largest over the inputs.
-	Prior   []float64
-	Outputs []int // as in [Options]
+	Prior []float64
 	// Cells is into how many cells noisy points are sorted at most, those of inputs that
 	// are far from each other; 0 means 1,000, or as many as outputs.
-	Cells    int
-	Unit     metric.Unit           // of the privacy metric, as in [Options]
-	Progress func(done, total int) // of the audit
-	Workers  int                   // 0: all processors
+	Cells int
 }
 
 const (
@@ -78,7 +75,9 @@ func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *Remapped
 	if err != nil {
 		return nil, named(op, err)
 	}
-	m, err := newFamily(op, MethodRemapped, b.Privacy, alpha, &Options{Unit: o.Unit, Outputs: sites, Progress: o.Progress, Workers: o.Workers})
+	noise := o.Options
+	noise.Outputs = sites
+	m, err := newFamily(op, MethodRemapped, b.Privacy, alpha, &noise)
 	if err != nil {
 		return nil, err
 	}
