@@ -5,11 +5,13 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/entropy/scale"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -129,6 +131,51 @@ func TestEntropy_BadInput(t *testing.T) {
 			_, err := c.call(t.Context(), space.Constant(5, 1), a)
 			if !errors.As(err, &v) || v.Op != c.name || v.Arg != c.arg || v.Index != index || v.Value != a && a == a {
 				t.Errorf("%s at %v: %v", c.name, a, err)
+			}
+		}
+	}
+}
+
+// countdown is a context that is done after its error has been asked for some
+// times.
+type countdown struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func (c countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Wherever a context ends a call, the call returns its error; where it comes
+// too late, the result.
+func TestEntropy_CanceledAnywhere(t *testing.T) {
+	testkit.Slow(t)
+	r := random.Seeded(2)
+	for _, space16 := range []metric.Finite{uniform(t, r, 16), ultra(t, r, 16)} {
+		for _, c := range numbers {
+			f := space16
+			if c.name == "entropy: LevelFor" { // some twenty times the work of the others
+				f = space.Path(5, 1)
+			}
+			want, err := c.call(t.Context(), f, 0.5)
+			for k := 1; err == nil; k *= 9 {
+				ctx := countdown{t.Context(), new(atomic.Int64)}
+				ctx.left.Store(int64(k))
+				v, end := c.call(ctx, f, 0.5)
+				if end == nil && v == want {
+					break
+				}
+				if !errors.Is(end, context.Canceled) {
+					t.Errorf("%s of %d points, canceled at look %d: %v, %v, want %v", c.name, f.Len(), k, v, end, want)
+					break
+				}
+			}
+			if err != nil {
+				t.Error(err)
 			}
 		}
 	}

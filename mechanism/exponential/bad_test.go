@@ -48,8 +48,10 @@ func tuning(build func(context.Context, metric.Finite, float64, *Options) (*Mech
 }
 
 // Every constructor takes the unit of its metric and refuses another, and refuses what is no
-// distance, all in its own name.
+// distance, all in its own name; and it ends with its context.
 func TestConstructors_RefuseUnitsAndDistances(t *testing.T) {
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
 	globe := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 90}}, metric.GreatCircle{}))
 	for name, build := range builders {
 		for _, u := range []metric.Unit{"", "km"} {
@@ -59,6 +61,9 @@ func TestConstructors_RefuseUnitsAndDistances(t *testing.T) {
 		}
 		if m, err := build(t.Context(), space.Path(2, 1), 1, "step"); err != nil || m.Guarantee().Unit() != "step" {
 			t.Errorf("%s: %v (%v)", name, m, err)
+		}
+		if _, err := build(done, space.Path(40, 1), 1, ""); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
 		}
 		_, err := build(t.Context(), globe, 1, "m")
 		if !errors.Is(err, mechanism.ErrUnit) {
