@@ -153,7 +153,7 @@ func TestOptimal_LossAgainstSimplex(t *testing.T) {
 		lo, hi := simplexOptimum(t, b, alpha, o.Outputs, o.Prior)
 		s := testkit.Must(Optimal(t.Context(), metric.Bimetric{Privacy: private}, alpha, &o))
 		exact := testkit.Must(Spanner(t.Context(), metric.Bimetric{Privacy: private}, alpha, &SpannerOptions{
-			Loss: o.Loss, Outputs: o.Outputs, Prior: o.Prior, Stretch: 1}))
+			Options: Options{Loss: o.Loss, Outputs: o.Outputs, Prior: o.Prior}, Stretch: 1}))
 		for _, s := range []*Solution{s, &exact.Solution} {
 			checkAdversary(t, s.Adversary, s.Channel, nil, nil) // there is no metric for it
 			s.Adversary = adversary(t.Context(), s.Channel, o.Prior, loss)

@@ -6,7 +6,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -41,9 +41,9 @@ var ofLP = []scenario{
 		out = append(out, lo("spanner", s.DualBound))
 		c := must(lp.ConstOPT(ctx, b, 0.7, nil))
 		out = append(out, lo("constant budget", c.ProgramBound))
-		m := must(lp.MostPrivate(ctx, b, exponential.Target{Gamma: 0.5, Delta: 0.2}, nil))
+		m := must(lp.MostPrivate(ctx, b, kl10.Target{Gamma: 0.5, Delta: 0.2}, nil))
 		out = append(out, lo("level", m.Level.Lo))
-		for _, t := range []exponential.Target{{Gamma: 0.5, Delta: 0.2}, {Gamma: 0.1, Delta: 0.01}} {
+		for _, t := range []kl10.Target{{Gamma: 0.5, Delta: 0.2}, {Gamma: 0.1, Delta: 0.01}} {
 			out = append(out, lo("level", must(lp.LevelLowerBound(ctx, b, t)).Level))
 		}
 		return append(out, lo("packing", must(lp.LowerBound(ctx, b, 0.7, []int{0, 3, 6})).Value))

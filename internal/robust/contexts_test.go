@@ -507,7 +507,7 @@ var ways = []watchedCall{
 		return err1(lp.Optimal(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: time.Hour}))
 	}},
 	{"limited choice", func(ctx context.Context) error {
-		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.ChooseOptions{TimeLimit: time.Hour}))
+		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: time.Hour}))
 	}},
 	{"by input", func(ctx context.Context) error {
 		return err1(lp.Optimal(ctx, metric.Same(woods(150)), 1, &lp.Options{Outputs: []int{0, 30, 60, 90, 120}, Tolerance: 1e-3}))

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/metricdp/metricdp/internal/apportion"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -150,7 +150,7 @@ const unitMass = 1 << 52
 // exactMass rounds weights to multiples of 2^-52 with sum 1.
 func exactMass(weights []float64) {
 	n := make([]int64, len(weights))
-	apportion.Divide(weights, unitMass, n)
+	sample.Divide(weights, unitMass, n)
 	for k, c := range n {
 		weights[k] = float64(c) / unitMass
 	}

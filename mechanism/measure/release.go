@@ -5,10 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/apportion"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 )
 
@@ -169,7 +169,7 @@ func (r *Release[P]) multiplicities(op string, m int) ([]int64, int, error) {
 		return nil, 0, fault.Value(op, "m", float64(m), fmt.Sprintf("an integer in [0, %d]", maxRecords))
 	}
 	n := make([]int64, len(r.Weights))
-	apportion.Divide(r.Weights, int64(m), n)
+	sample.Divide(r.Weights, int64(m), n)
 	return n, m, nil
 }
 

@@ -1,5 +1,6 @@
-// Package apportion divides a whole number of records by weights.
-package apportion
+// Package sample is about finite samples of a distribution: how many of m records each
+// cell has, and which of n draws enclose a quantile.
+package sample
 
 import "math"
 

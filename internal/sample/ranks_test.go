@@ -1,4 +1,4 @@
-package quantile
+package sample
 
 import (
 	"math"

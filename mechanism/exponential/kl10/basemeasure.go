@@ -1,6 +1,7 @@
-package exponential
+package kl10
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -61,14 +62,11 @@ var ErrExhausted = errors.New("no draw from the base measure was accepted within
 // The doc of Sigma's implementation decides how exact sigma is: the guarantee holds for the
 // metric that float64 computes, up to its violations of the triangle inequality.
 func NewBaseMeasure[X, Y any](b BaseMeasure[X, Y]) (mechanism.Mechanism[X, Y], error) {
-	const op = "exponential: NewBaseMeasure"
+	const op = "kl10: NewBaseMeasure"
 	if b.Map == nil || b.Sigma == nil || b.Draw == nil {
 		return nil, fmt.Errorf("%s: Map, Sigma and Draw are required", op)
 	}
-	if err := fault.Positive(op, "Beta", b.Beta); err != nil {
-		return nil, err
-	}
-	if err := fault.Positive(op, "Lipschitz", b.Lipschitz); err != nil {
+	if err := cmp.Or(fault.Positive(op, "Beta", b.Beta), fault.Positive(op, "Lipschitz", b.Lipschitz)); err != nil {
 		return nil, err
 	}
 	delta := 0.0
@@ -104,7 +102,7 @@ func (b *baseMeasure[X, Y]) Guarantee() mechanism.Guarantee { return b.g }
 func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	ideal, err := b.Map(x)
 	if err != nil {
-		return y, fmt.Errorf("exponential: BaseMeasure: Map: %w", fault.Private(err))
+		return y, fmt.Errorf("kl10: BaseMeasure: Map: %w", fault.Private(err))
 	}
 	rng, done := random.Get(rng)
 	defer done()
@@ -115,7 +113,7 @@ func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 		}
 		d := b.Sigma.Distance(ideal, c)
 		if !(d >= 0) || math.IsInf(d, 1) {
-			return y, fault.Private(fault.Value("exponential: BaseMeasure", "Sigma", d, "a finite distance >= 0"))
+			return y, fault.Private(fault.Value("kl10: BaseMeasure", "Sigma", d, "a finite distance >= 0"))
 		}
 		// The rate times the distance rounds by an ulp; rounding is monotone
 		// and the same for all inputs, so it is a change of sigma by 2^-53.
@@ -123,5 +121,5 @@ func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 			return c, nil
 		}
 	}
-	return y, fmt.Errorf("exponential: BaseMeasure: %w", ErrExhausted)
+	return y, fmt.Errorf("kl10: BaseMeasure: %w", ErrExhausted)
 }

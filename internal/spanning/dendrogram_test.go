@@ -1,4 +1,4 @@
-package dendrogram
+package spanning
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 // Every join unites two runs of positions, adjacent at its gap, at a height that
 // is at least those within, and above them to the right; the last one has all.
-func TestWalk_JoinsNeighboringRuns(t *testing.T) {
+func TestDendrogram_JoinsNeighboringRuns(t *testing.T) {
 	r := random.Seeded(1)
 	for n := range 30 {
 		h := make([]float64, n)
@@ -18,7 +18,7 @@ func TestWalk_JoinsNeighboringRuns(t *testing.T) {
 		type run struct{ lo, hi int }
 		done := make(map[int]run)
 		var last run
-		Walk(h, func(gap, left, right int) {
+		Dendrogram(h, func(gap, left, right int) {
 			side := func(k, point int) run {
 				if k < 0 {
 					return run{point, point}

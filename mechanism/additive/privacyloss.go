@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -21,51 +22,61 @@ func (k *KNorm) LevelAt(delta, reach float64) (float64, error) {
 	return k.levelAt("additive: KNorm.LevelAt", delta, reach)
 }
 
-const (
-	levelRadii, levelCosines = 64, 1024 // cells of the grid
-	levelErr                 = 1e-9     // relative, of the distributions that gonum computes
-)
-
 func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 	if err := k.check(op); err != nil {
 		return 0, err
 	}
-	if !(delta > 0 && delta < 1) {
-		return 0, fault.Value(op, "delta", delta, "a number in (0, 1)")
-	}
-	if err := fault.NonNegative(op, "reach", reach); err != nil {
+	if err := cmp.Or(fault.Fraction(op, "delta", delta), fault.NonNegative(op, "reach", reach)); err != nil {
 		return 0, err
 	}
-	d, a := float64(k.norm.Dim), directed.MulUp(k.alpha, reach)
+	a := directed.MulUp(k.alpha, reach)
 	switch {
 	case reach == 0:
 		return 0, nil
-	case d == 1:
+	case k.norm.Dim == 1:
 		s := directed.AddUp(a, 2*directed.Log1pUp(-delta))
 		return min(k.alpha, directed.DivUp(max(0, s), reach)), nil
 	case k.norm.P != 2 || a > 1e9:
 		return k.alpha, nil
 	}
-	// Two inputs r apart see the privacy loss l = alpha*(|z+r*e| - |z|), z the noise and e a
-	// unit vector, and are private at the level a where E max(0, 1 - e^(a*r-l)) <= delta. As
-	// l/r grows with r for every z (norms are convex) so does the expectation: the largest
-	// distance decides. On the line it is 1 - e^((a-alpha)*r/2). For p = 2 only the norm of
-	// z, Gamma(d) over alpha, and the cosine c of its angle to e matter, independent, with
-	// (1+c)/2 of the distribution Beta((d-1)/2, (d-1)/2): l falls in the norm and grows in
-	// c, so that the sum over the cells of a grid, each at its least norm and largest c, is
-	// an upper bound.
-	//
-	// Cells where the loss is positive, with their probabilities; beside them those of
-	// hardly any, at the largest loss.
-	type cell struct{ loss, prob float64 }
-	var cells []cell
-	from, to := max(0, d-8*math.Sqrt(d)), d+8*math.Sqrt(d)
+	loss := newPrivacyLoss(float64(k.norm.Dim), a, delta)
+	private := func(s float64) bool { return loss.delta(s) <= delta }
+	if private(0) {
+		return 0, nil
+	}
+	_, s := search.Change(0, a, 1e-5, private)
+	return min(k.alpha, directed.DivUp(s*(1+levelErr), reach)), nil
+}
+
+// privacyLoss is a distribution above that of the privacy loss l = alpha*(|z+r*e| - |z|)
+// between two inputs r apart, z the noise of Euclidean balls and e a unit vector: for it
+// delta bounds E max(0, 1 - e^(s-l)), the least delta at the level s/r.
+//
+// As l/r grows with r for every z (norms are convex) so does the expectation: the largest
+// distance decides. On the line it is 1 - e^((a-alpha)*r/2). In more dimensions only the
+// norm of z, Gamma(d) over alpha, and the cosine c of its angle to e matter, independent,
+// with (1+c)/2 of the distribution Beta((d-1)/2, (d-1)/2): l falls in the norm and grows in
+// c, so that the sum over the cells of a grid, each at its least norm and largest c, is an
+// upper bound.
+type privacyLoss struct {
+	cells []lossCell // where the loss is positive
+	rest  float64    // the probability of cells of hardly any, at the largest loss
+}
+
+type lossCell struct{ loss, prob float64 }
+
+const (
+	levelRadii, levelCosines = 64, 1024 // cells of the grid
+	levelErr                 = 1e-9     // relative, of the distributions that gonum computes
+)
+
+// newPrivacyLoss is that of noise in d >= 2 dimensions for inputs at distance a = alpha*r.
+// Cells are left out where delta does not see them.
+func newPrivacyLoss(d, a, delta float64) *privacyLoss {
+	l := &privacyLoss{}
 	wide := min(1, 10/math.Sqrt(d))
-	cosine := func(j int) float64 { // the upper end of cell j, -1 and 1 the outermost
-		switch j {
-		case -1:
-			return -1
-		case levelCosines:
+	cosine := func(j int) float64 { // the upper end of cell j, 1 the last
+		if j == levelCosines {
 			return 1
 		}
 		return wide * (2*float64(j)/(levelCosines-1) - 1)
@@ -79,7 +90,8 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 		}
 		inCosine[j], before = max(0, upTo-before), upTo
 	}
-	rest, low, before := 0.0, 0.0, 0.0
+	from, to := max(0, d-8*math.Sqrt(d)), d+8*math.Sqrt(d)
+	low, before := 0.0, 0.0
 	for i := range levelRadii + 1 {
 		high, upTo := math.Inf(1), 1.0
 		if i < levelRadii {
@@ -88,33 +100,30 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 		}
 		p := max(0, upTo-before)
 		for j, q := range inCosine {
-			c := cosine(j)
-			loss := a // at R = 0
-			if low > 0 {
+			loss := a // at norm 0
+			if c := cosine(j); low > 0 {
 				loss = a * (float64(2*low*c) + a) / (math.Sqrt(float64(low*low)+float64(2*low*a*c)+float64(a*a)) + low)
 			}
 			if w := float64(p * q); w < 1e-12*delta {
-				rest += w
+				l.rest += w
 			} else if loss > 0 {
-				cells = append(cells, cell{min(a, loss), w})
+				l.cells = append(l.cells, lossCell{min(a, loss), w})
 			}
 		}
 		low, before = high, upTo
 	}
-	private := func(s float64) bool {
-		sum := rest
-		for _, c := range cells {
-			if c.loss > s {
-				sum -= float64(c.prob * math.Expm1(s-c.loss))
-			}
+	return l
+}
+
+// delta is at least E max(0, 1 - e^(s-l)).
+func (l *privacyLoss) delta(s float64) float64 {
+	sum := l.rest
+	for _, c := range l.cells {
+		if c.loss > s {
+			sum -= float64(c.prob * math.Expm1(s-c.loss))
 		}
-		return sum*(1+levelErr) <= delta
 	}
-	if private(0) {
-		return 0, nil
-	}
-	_, s := search.Change(0, a, 1e-5, private)
-	return min(k.alpha, directed.DivUp(s*(1+levelErr), reach)), nil
+	return sum * (1 + levelErr)
 }
 
 // AlphaForLevel returns the largest alpha, to some 1e-4, at which [KNorm.LevelAt] is at most

@@ -1,6 +1,7 @@
-package exponential
+package kl10
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -21,19 +22,23 @@ import (
 // than Gamma >= 0 from it with probability at most Delta, in (0, 1).
 type Target struct{ Gamma, Delta float64 }
 
-// UtilityOptions tune [MostPrivate]. Nil and the zero value mean the defaults.
-type UtilityOptions struct {
-	Unit     metric.Unit           // of the privacy metric, as in [Options]
+// Options tune [MostPrivate]. Nil and the zero value mean the defaults.
+type Options struct {
+	// Unit names the unit of the privacy metric, for the guarantee; the default is that
+	// of the metric itself ([metric.UnitOf]), and another is refused.
+	Unit     metric.Unit
 	Progress func(done, total int) // of the audit
 	Workers  int                   // 0: all processors
 }
 
-// UtilityMechanism is a mechanism with a promised utility, and what KL10's
-// formula would have needed for it.
-type UtilityMechanism struct {
-	Mechanism
-	Mu   []float64 // the base measure
-	Miss float64   // at least the probability of missing ([Misses]), at most Target.Delta
+// Mechanism is a channel with a promised utility, and what KL10's formula would have
+// needed for it. Its guarantee is the upper end of Audited.
+type Mechanism struct {
+	*mechanism.Channel
+	Audited mechanism.Audit
+	Beta    float64   // the rate, per unit of the utility metric
+	Mu      []float64 // the base measure
+	Miss    float64   // at least the probability of missing ([Misses]), at most Target.Delta
 	// FormulaBeta is the rate at which KL10 prove the target, (2/Gamma) ln(1/(Delta*m)),
 	// m the least measure of a ball of radius Gamma/2, and FormulaLevel the level that
 	// they prove for it: 2*C*FormulaBeta, where C is the largest utility distance of two
@@ -58,10 +63,10 @@ type UtilityMechanism struct {
 // an error. O(n^3) time for the audit, O(n^2) memory.
 //
 // Source: KL10.
-func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *UtilityOptions) (*UtilityMechanism, error) {
-	const op = "exponential: MostPrivate"
+func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *Options) (*Mechanism, error) {
+	const op = "kl10: MostPrivate"
 	if o == nil {
-		o = &UtilityOptions{}
+		o = &Options{}
 	}
 	if err := b.Check(); err != nil {
 		return nil, err
@@ -75,63 +80,80 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 			return nil, err
 		}
 	}
-	beta, err := smallestBeta(ctx, op, b.Utility, mu, t)
+	d, err := read(ctx, op, "Utility", b.Utility, mu, t)
 	if err != nil {
 		return nil, err
 	}
-	u := &UtilityMechanism{Mu: append([]float64(nil), mu...), FormulaBeta: math.Inf(1), FormulaLevel: math.Inf(1)}
-	if t.Gamma > 0 {
-		mass, _, err := scale.BallMass(ctx, b.Utility, mu, t.Gamma/2, &scale.Options{Workers: o.Workers})
-		if err != nil {
-			return nil, err
-		}
-		if mass = min(mass, 1); mass > 0 {
-			u.FormulaBeta = formulaBeta(t, mass)
-			c, _, _, err := b.Lipschitz(ctx)
-			if err != nil {
-				return nil, err
-			}
-			u.FormulaLevel = directed.MulUp(2*c*(1+0x1p-52), u.FormulaBeta) // c is rounded
-		}
+	b.Utility = d
+	beta, err := smallestBeta(ctx, op, d, mu, t)
+	if err != nil {
+		return nil, err
 	}
-	m := &family{op: op, method: MethodBaseMeasure, f: b.Privacy, net: []int{}, audit: mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers}}
-	for y, w := range mu {
-		if w > 0 {
-			m.net, m.logWeights = append(m.net, y), append(m.logWeights, directed.Log(w))
-		}
-	}
-	m.rho = func(x int, dst []float64) {
-		for j, y := range m.net {
-			dst[j] = b.Utility.Distance(x, y)
-		}
+	m := &Mechanism{Mu: slices.Clone(mu)}
+	if m.FormulaBeta, m.FormulaLevel, err = formula(ctx, b, mu, t, o.Workers); err != nil {
+		return nil, err
 	}
 	// The search knows the probability of missing to about 1e-14 and stops a
 	// relative 1e-9 above the rate where it is delta, so that the first look
 	// suffices unless the probability hardly moves with the rate.
-	step := max(1e-9*beta, 1e-12*smallRate(b.Utility))
+	step := max(1e-9*beta, 1e-12*smallRate(d))
 	for range 40 {
-		c, err := m.channel(ctx, beta)
+		c, err := channel(ctx, op, d, mu, beta, o.Workers)
 		if err != nil {
 			return nil, err
 		}
-		if u.Miss, _, err = Misses(ctx, c, b.Utility, t.Gamma); err != nil {
+		if m.Miss, _, err = Misses(ctx, c, b.Utility, t.Gamma); err != nil {
 			return nil, err
 		}
-		if u.Miss > t.Delta {
+		if m.Miss > t.Delta {
 			beta, step = beta+step, 2*step
 			continue
 		}
-		c, a, err := c.Certify(ctx, b.Privacy, unit, &m.audit)
+		m.Beta = beta
+		m.Channel, m.Audited, err = c.Certify(ctx, b.Privacy, unit, &mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers})
 		if err != nil {
-			return nil, named(op, err)
+			return nil, fault.Within(op, err)
 		}
-		if math.IsInf(a.Hi, 1) {
+		if a := m.Audited; math.IsInf(a.Hi, 1) {
 			return nil, fmt.Errorf("%s: no level: points %d and %d are at privacy distance 0 and utility distance %v", op, a.X, a.XPrime, b.Utility.Distance(a.X, a.XPrime))
 		}
-		u.Mechanism = Mechanism{Channel: c, Method: MethodBaseMeasure, Beta: beta, Audited: a}
-		return u, nil
+		return m, nil
 	}
 	return nil, fmt.Errorf("%s: rounding keeps the probability of missing above %v", op, t.Delta)
+}
+
+// channel is the mechanism with P{y|x} proportional to mu[y] exp(-beta*rho(x,y)).
+func channel(ctx context.Context, op string, rho metric.Finite, mu []float64, beta float64, workers int) (*mechanism.Channel, error) {
+	var outputs []int
+	var logs []float64
+	for y, w := range mu {
+		if w > 0 {
+			outputs, logs = append(outputs, y), append(logs, directed.Log(w))
+		}
+	}
+	c, err := mechanism.NewChannel(ctx, mechanism.Rows{Inputs: rho.Len(), Outputs: len(outputs), Log: true, Fill: func(x int, dst []float64) {
+		for j, y := range outputs {
+			dst[j] = logs[j] - float64(beta*rho.Distance(x, y))
+		}
+	}}, &mechanism.ChannelOptions{Labels: outputs, Workers: workers})
+	if err != nil {
+		return nil, fault.Within(op, err)
+	}
+	return c, nil
+}
+
+// formula returns KL10's rate for the target, and the level that they prove for it.
+func formula(ctx context.Context, b metric.Bimetric, mu []float64, t Target, workers int) (beta, level float64, err error) {
+	if t.Gamma == 0 {
+		return math.Inf(1), math.Inf(1), nil
+	}
+	mass, _, err := scale.BallMass(ctx, b.Utility, mu, t.Gamma/2, &scale.Options{Workers: workers})
+	if err != nil || !(mass > 0) {
+		return math.Inf(1), math.Inf(1), err
+	}
+	beta = formulaBeta(t, min(mass, 1))
+	c, _, _, err := b.Lipschitz(ctx)
+	return beta, directed.MulUp(2*c*(1+0x1p-52), beta), err // c is rounded
 }
 
 // formulaBeta is KL10's rate for the target, where every ball of radius Gamma/2 has at
@@ -150,28 +172,30 @@ func formulaBeta(t Target, mass float64) float64 {
 // distribution on the points, positive in every closed ball of radius gamma. O(n^2) for
 // each of some 40 steps; n^2 distances are stored.
 func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
-	return smallestBeta(ctx, "exponential: SmallestBeta", f, mu, t)
+	const op = "kl10: SmallestBeta"
+	d, err := read(ctx, op, "f", f, mu, t)
+	if err != nil {
+		return 0, err
+	}
+	return smallestBeta(ctx, op, d, mu, t)
 }
 
-// smallestBeta is SmallestBeta for the call that op names.
-func smallestBeta(ctx context.Context, op string, f metric.Finite, mu []float64, t Target) (float64, error) {
+// read checks a measure on f and a target, and stores the distances.
+func read(ctx context.Context, op, name string, f metric.Finite, mu []float64, t Target) (*metric.Dense, error) {
 	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
-		return 0, err
-	}
-	if err := fault.Distribution(op, "mu", mu, n, 1e-9); err != nil {
-		return 0, err
-	}
-	if err := fault.NonNegative(op, "Gamma", t.Gamma); err != nil {
-		return 0, err
-	}
-	if !(t.Delta > 0 && t.Delta < 1) {
-		return 0, fault.Value(op, "Delta", t.Delta, "a number in (0, 1)")
+	if err := cmp.Or(fault.Empty(op, name, n), fault.Distribution(op, "mu", mu, n, 1e-9), fault.NonNegative(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
+		return nil, err
 	}
 	d, err := metric.Densify(ctx, f)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", op, err)
+		return nil, fault.Within(op, err)
 	}
+	return d, nil
+}
+
+// smallestBeta is SmallestBeta for the call that op names.
+func smallestBeta(ctx context.Context, op string, d *metric.Dense, mu []float64, t Target) (float64, error) {
+	n := d.Len()
 	reaches := func(beta float64) (bool, error) {
 		worst := make([]float64, n)
 		err := parallel.Chunks(ctx, n, 16, 0, nil, func(_, lo, hi int) {
@@ -214,7 +238,7 @@ func smallestBeta(ctx context.Context, op string, f metric.Finite, mu []float64,
 			return 0, fmt.Errorf("%s: no rate suffices: some closed ball of radius %v has measure 0", op, t.Gamma)
 		}
 	}
-	_, hi, err = search.Bisect(lo, hi, 1e-9, reaches)
+	_, hi, err := search.Bisect(lo, hi, 1e-9, reaches)
 	return hi, err
 }
 
@@ -240,7 +264,7 @@ const (
 // the channel has (gamma, p)-utility (see [Target]). rho is as for
 // [mechanism.Channel.Loss]. A lazy channel's bad row is an error. O(Len()*Outputs()).
 func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
-	const op = "exponential: Misses"
+	const op = "kl10: Misses"
 	if err := fault.NonNegative(op, "gamma", gamma); err != nil {
 		return 0, 0, err
 	}

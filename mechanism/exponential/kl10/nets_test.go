@@ -1,4 +1,4 @@
-package exponential
+package kl10
 
 import (
 	"errors"
@@ -208,19 +208,4 @@ func TestNets_Refuse(t *testing.T) {
 			}
 		}
 	}
-	var zero Nets[int]
-	if _, err := zero.Draw(nil); err == nil || !strings.Contains(err.Error(), "NewNets") {
-		t.Error(err)
-	}
-	for name, err := range map[string]error{
-		"depth 0":  err1(NewNets(0, func(int) (Net[int], error) { return good, nil })),
-		"depth 65": err1(NewNets(65, func(int) (Net[int], error) { return good, nil })),
-		"no level": err1(NewNets[int](1, nil)),
-	} {
-		if err == nil {
-			t.Errorf("%s accepted", name)
-		}
-	}
 }
-
-func err1[T any](_ T, err error) error { return err }

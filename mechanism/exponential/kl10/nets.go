@@ -1,4 +1,4 @@
-package exponential
+package kl10
 
 import (
 	"cmp"
@@ -45,7 +45,7 @@ type Nets[Y any] struct {
 // NewNets returns the measure of 1 <= depth <= 64 nets: level(i) makes the i-th.
 // It sees no private data, and its results depend on i alone.
 func NewNets[Y any](depth int, level func(i int) (Net[Y], error)) (*Nets[Y], error) {
-	const op = "exponential: NewNets"
+	const op = "kl10: NewNets"
 	if !(depth >= 1 && depth <= 64) {
 		return nil, fault.Value(op, "depth", float64(depth), "an integer in [1, 64]")
 	}
@@ -63,7 +63,7 @@ func NewNets[Y any](depth int, level func(i int) (Net[Y], error)) (*Nets[Y], err
 				err = fault.Empty(op, "the net", 0)
 			}
 			if err != nil {
-				err = fmt.Errorf("exponential: Nets: level %d: %w", i, err)
+				err = fmt.Errorf("kl10: Nets: level %d: %w", i, err)
 			}
 			return c, err
 		}))
@@ -84,7 +84,7 @@ func (n *Nets[Y]) check(op string) error {
 // Draw returns a point of the measure, exactly: a level and a point of its net, uniformly.
 // An error is that of making the net.
 func (n *Nets[Y]) Draw(rng *rand.Rand) (y Y, err error) {
-	if err := n.check("exponential: Nets.Draw"); err != nil {
+	if err := n.check("kl10: Nets.Draw"); err != nil {
 		return y, err
 	}
 	rng, done := random.Get(rng)
@@ -106,7 +106,7 @@ func (n *Nets[Y]) Draw(rng *rand.Rand) (y Y, err error) {
 // the sum. A release takes 1/MinMass draws on average, at most. It is 0 where the
 // last net is too coarse for the rate.
 func (n *Nets[Y]) MinMass(beta float64) (float64, error) {
-	const op = "exponential: Nets.MinMass"
+	const op = "kl10: Nets.MinMass"
 	if err := cmp.Or(n.check(op), fault.Positive(op, "beta", beta)); err != nil {
 		return 0, err
 	}
@@ -137,12 +137,9 @@ func (n *Nets[Y]) MinMass(beta float64) (float64, error) {
 // m = w_i/|C_i| for the mass of a ball, never below. Levels too fine to help are
 // not made; it takes nets for not smaller than those before.
 func (n *Nets[Y]) Beta(t Target) (float64, error) {
-	const op = "exponential: Nets.Beta"
-	if err := cmp.Or(n.check(op), fault.Positive(op, "Gamma", t.Gamma)); err != nil {
+	const op = "kl10: Nets.Beta"
+	if err := cmp.Or(n.check(op), fault.Positive(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
 		return 0, err
-	}
-	if !(t.Delta > 0 && t.Delta < 1) {
-		return 0, fault.Value(op, "Delta", t.Delta, "a number in (0, 1)")
 	}
 	best := math.Inf(1)
 	for i := range n.made {

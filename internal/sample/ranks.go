@@ -1,6 +1,4 @@
-// Package quantile encloses quantiles by order statistics, whatever the
-// distribution.
-package quantile
+package sample
 
 import "math"
 
