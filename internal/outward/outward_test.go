@@ -243,7 +243,7 @@ var excused = map[string]string{
 	"entropy/internal/limit/limit.go Reach":                        decides,
 	"entropy/internal/limit/limit.go Least":                        decides,
 	"entropy/nets.go row":                                          slack, // TestRow_EnclosesTheNormalizer
-	"entropy/scale/outer.go add":                                 decides,
+	"entropy/scale/outer.go add":                                   decides,
 	"lp/patch.go behind":                                           slack, // TestBehind_CountsTheRoundingOfSlack
 	"lp/patch.go lift":                                             slack, // TestLift_RoundsDown
 	"lp/patch.go move":                                             slack, // TestMove_RoundsDown

@@ -32,6 +32,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/mechanism/words"
@@ -524,10 +525,10 @@ var ways = []watchedCall{
 	}},
 	{"most private of some alike", func(ctx context.Context) error {
 		alike := space.Formula(12, func(i, j int) float64 { return float64((i/2 - j/2) * (i/2 - j/2)) })
-		return err1(lp.MostPrivate(ctx, metric.Bimetric{Privacy: alike, Utility: flat(12)}, exponential.Target{Gamma: .1, Delta: .6}, nil))
+		return err1(lp.MostPrivate(ctx, metric.Bimetric{Privacy: alike, Utility: flat(12)}, kl10.Target{Gamma: .1, Delta: .6}, nil))
 	}},
 	{"choice without time", func(ctx context.Context) error {
-		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.ChooseOptions{TimeLimit: 1}))
+		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: 1}))
 	}},
 	{"start at a small level", func(ctx context.Context) error {
 		return err1(lp.Optimal(ctx, metric.Same(flat(330)), .5, &lp.Options{TimeLimit: 3 * time.Second}))
@@ -541,10 +542,10 @@ var ways = []watchedCall{
 		return cmp.Or(err, err1(lp.Extended(ctx, metric.Same(globe(30)), .05, &lp.ExtendedOptions{Outputs: []int{0, 3, 6, 9, 12, 15, 18, 21, 24, 27}, MemoryLimit: 1 << 20})))
 	}},
 	{"no privacy needed", func(ctx context.Context) error {
-		return err1(lp.MostPrivate(ctx, metric.Same(flat(12)), exponential.Target{Gamma: .5, Delta: .6}, nil))
+		return err1(lp.MostPrivate(ctx, metric.Same(flat(12)), kl10.Target{Gamma: .5, Delta: .6}, nil))
 	}},
 	{"spanner", func(ctx context.Context) error {
-		return err1(lp.Spanner(ctx, metric.Same(flat(30)), 5, &lp.SpannerOptions{TimeLimit: time.Hour}))
+		return err1(lp.Spanner(ctx, metric.Same(flat(30)), 5, &lp.SpannerOptions{Options: lp.Options{TimeLimit: time.Hour}}))
 	}},
 	{"bounds without rows", func(ctx context.Context) error {
 		return err1(entropy.UpperBounds(ctx, two(globe(60)), 1, nil))

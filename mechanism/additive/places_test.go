@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"

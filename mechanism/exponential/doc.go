@@ -1,8 +1,8 @@
 // Package exponential builds mechanisms that answer near points more often than far ones, on
 // finite metric spaces.
 //
-//	best, err := exponential.Best(ctx, metric.Same(points), alpha, nil)
-//	y, err := best.Release(nil, x)
+//	best, err := exponential.Best(context.Background(), metric.Same(points), 0.02, &exponential.BestOptions{Unit: "km"})
+//	city, err := mechanism.On(best, points).Release(seeded(), "Paris")
 //
 // An observer of the answer y to x can tell x from x' by no more than a factor
 // exp(alpha*rho(x,x')). The exponential mechanism answers y with probability proportional to

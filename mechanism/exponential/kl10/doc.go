@@ -1,7 +1,7 @@
 // Package kl10 has the mechanisms of KL10, whose utility is a promise: at every input the
 // output is far away with small probability.
 //
-//	m, err := kl10.MostPrivate(ctx, metric.Same(points), nil, kl10.Target{Gamma: 1, Delta: 0.05}, nil)
+//	m, err := kl10.MostPrivate(ctx, metric.Same(f), nil, kl10.Target{Gamma: 1, Delta: 0.05}, nil)
 //
 // The mechanism answers y with probability proportional to mu(y) exp(-beta*rho2(x,y)),
 // where mu is a public base measure: without one, mass spread thinly over a large space
