@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
@@ -170,12 +171,16 @@ func (s *study) hadamard(ctx context.Context, l level) result {
 func (s *study) response(ctx context.Context, l level) result {
 	model := s.shuffled()
 	model.Diameter, model.Unit = 1, ""
-	mech, err := s.clusters(ctx, emd.Clusters{Count: len(s.regions), Size: 1, Within: 1, Diameter: 1}, model, l.eps)
+	alike, err := metric.NewClustered(len(s.regions), 1, 1)
+	if err != nil {
+		return result{err: err}
+	}
+	mech, err := s.clusters(ctx, alike, model, l.eps)
 	return s.frequencies(response, l, mech, err, s.wide, true)
 }
 
 // clusters is randomized response at the largest level that keeps alpha.
-func (s *study) clusters(ctx context.Context, c emd.Clusters, model emd.Model, alpha float64) (*emd.Frequencies, error) {
+func (s *study) clusters(ctx context.Context, c *metric.Clustered, model emd.Model, alpha float64) (*emd.Frequencies, error) {
 	budget, err := emd.ItemWiseBudget(ctx, model, emd.Promise{Alpha: alpha, Delta: s.delta}, nil)
 	if err != nil {
 		return nil, err
@@ -199,7 +204,7 @@ func (s *study) itemWise(ctx context.Context, l level) result {
 
 // randomizer is the estimator with the channel of the largest level.
 func (s *study) randomizer(ctx context.Context, alpha float64) (*emd.Frequencies, error) {
-	if c, ok := s.space.(emd.Clusters); ok {
+	if c, ok := s.space.(*metric.Clustered); ok {
 		return s.clusters(ctx, c, s.shuffled(), alpha)
 	}
 	budget, err := emd.ItemWiseBudget(ctx, s.shuffled(), emd.Promise{Alpha: alpha, Delta: s.delta}, nil)

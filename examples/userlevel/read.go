@@ -181,7 +181,9 @@ func (s *study) readItems(ctx context.Context, name string, in io.Reader, n int)
 	if len(items) < 2 {
 		return fmt.Errorf("%s: all items are the same, want two different ones at least", name)
 	}
-	s.space = emd.Clusters{Count: len(items), Size: 1, Within: 1, Diameter: 1}
+	if s.space, err = metric.NewClustered(len(items), 1, 1); err != nil {
+		return err
+	}
 	s.near, s.wide = 1, 1
 	return s.indicate(ctx)
 }

@@ -126,7 +126,7 @@ var ofEMD = []scenario{
 		out = append(out, hi("noise", l.StdDev()), hi("noise", l.RadiusQuantile(0.9)))
 		l = must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), central, emd.Promise{Alpha: 0.7}, nil))
 		out = append(out, hi("noise", l.StdDev()))
-		g := must(emd.NewGKRR(emd.Clusters{Count: 3, Size: 4, Within: 0.3, Diameter: 1.7}, 0.7))
+		g := must(emd.NewGKRR(must(must(metric.NewClustered(3, 4, 0.3)).Scaled(1.7, "")), 0.7))
 		c := must(g.Channel(ctx))
 		// What is drawn may differ less than is promised.
 		out = append(out, lo("randomized response", math.Log(c.Prob(0, 0)/c.Prob(0, 11))), lo("randomized response", math.Log(c.Prob(0, 0)/c.Prob(0, 1))))
@@ -156,7 +156,7 @@ var ofEMD = []scenario{
 // state what they spend.
 func levels(side func(string, float64) end) func() []end {
 	return func() (out []end) {
-		g := must(emd.NewGKRR(emd.Clusters{Count: 3, Size: 4, Within: 0.3, Diameter: 1.7}, 0.7))
+		g := must(emd.NewGKRR(must(must(metric.NewClustered(3, 4, 0.3)).Scaled(1.7, "")), 0.7))
 		out = append(out, side("randomized response", g.Guarantee().Alpha()))
 		box := must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 3}, {Lo: 0.3, Hi: 0.9}}, nil))
 		for _, o := range []*measure.SynthesizerOptions{nil, {PerPerson: 7, Relation: measure.AddRemoveOne}, {Relation: measure.AddRemoveOne}} {

@@ -245,7 +245,7 @@ var (
 	level       = testkit.Must(mechanism.NewGuarantee(1, 0, ""))
 	perUnit     = testkit.Must(emd.NewGuarantee(central, level))
 	discrete    = testkit.Must(emd.NewDiscrete(central, 1, emd.DP{Eps: 1, Delta: 1e-6}))
-	departments = emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
+	departments = testkit.Must(metric.NewClustered(2, 2, 0.2))
 	gkrr        = testkit.Must(emd.NewGKRR(departments, 3))
 	modelOne    = emd.Model{Trust: emd.Central, Users: 3, Items: 4, Diameter: 1}
 	frequencies = testkit.Must(emd.NewGKRRFrequencies(context.Background(), gkrr, modelOne, nil))
@@ -321,7 +321,7 @@ var emdCalls = []call{
 	{"emd.NewDistribution", func(ctx context.Context, s metric.GreatCircle, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[metric.LatLon], error) {
 		return emd.NewDistribution(ctx, emd.Sphere(s), m, alpha, o)
 	}, []any{metric.GreatCircle{Radius: 1}, unbounded, 2.0, &emd.DistributionOptions{Spacing: 0.5}}},
-	{"emd.NewDistribution", func(ctx context.Context, c emd.Clusters, m emd.Model, alpha float64) (*emd.Distribution[int], error) {
+	{"emd.NewDistribution", func(ctx context.Context, c *metric.Clustered, m emd.Model, alpha float64) (*emd.Distribution[int], error) {
 		return emd.NewDistribution(ctx, emd.Finite(c), m, alpha, nil)
 	}, []any{departments, modelOne, 2.0}},
 	{"emd.Distribution.Release", spread.Release, []any{seeded(), lengths}},
@@ -356,7 +356,6 @@ var emdCalls = []call{
 	{"emd.GKRR.Channel", gkrr.Channel, nil},
 	{"emd.Hadamard.Channel", hadamard.Channel, nil},
 	{"emd.GKRR.Release", gkrr.Release, []any{seeded(), 1}},
-	{"emd.Clusters.W1", emd.Clusters.W1, []any{departments, four, fourSkew}},
 	{"emd.NewGuarantee", emd.NewGuarantee, []any{central, level}},
 	{"emd.NewDiscrete", emd.NewDiscrete, []any{central, 1.0, emd.DP{Eps: 1, Delta: 1e-6}}},
 	{"emd.Guarantee.ItemLevel", perUnit.ItemLevel, []any{4}},

@@ -63,7 +63,7 @@ func TestHadamard_EstimatorInvertsTheChannel(t *testing.T) {
 
 func TestRandomizers_DoNotAllocate(t *testing.T) {
 	r := random.Seeded(1)
-	for _, m := range []mechanism.Mechanism[int, int]{testkit.Must(NewHadamard(12, 1)), mustGKRR(t, Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}, 1.5)} {
+	for _, m := range []mechanism.Mechanism[int, int]{testkit.Must(NewHadamard(12, 1)), mustGKRR(t, testkit.Must(metric.NewClustered(3, 4, .3)), 1.5)} {
 		if n := testing.AllocsPerRun(100, func() { m.Release(r, 3) }); n != 0 {
 			t.Errorf("%v allocations a release", n)
 		}
@@ -111,19 +111,18 @@ func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 // is within their bounds and above half of them: the mean of 100 is within a
 // few percent of the expected error.
 func TestBaselines_ErrorWithinTheBound(t *testing.T) {
-	var space metric.Finite = discrete(16)
+	space := testkit.Must(metric.NewClustered(16, 1, 1))
 	model := Model{Trust: Central, Users: 50, Items: 10, Diameter: 1}
 	h := testkit.Must(NewHadamardFrequencies(t.Context(), space, model, DP{Eps: 10}, nil))
 	lap := testkit.Must(NewLaplaceFrequencies(t.Context(), space, model, 1))
 	data := usersOf(1, testkit.Distribution(random.Seeded(1), 16, nil), 50, 10)
 	truth := histogram(16, data)
-	clusters := Clusters{Count: 16, Size: 1, Within: 1, Diameter: 1}
 	r := random.Seeded(3)
 	var hadamard, laplace float64
 	const reps = 100
 	for range reps {
-		hadamard += testkit.Must(clusters.W1(withTotalOne(estimateOf(t, h, r, data).Mean), truth)) / reps
-		laplace += testkit.Must(clusters.W1(withTotalOne(testkit.Must(lap.Release(r, data)).Mean), truth)) / reps
+		hadamard += errorOn(t, space, withTotalOne(estimateOf(t, h, r, data).Mean), truth) / reps
+		laplace += errorOn(t, space, withTotalOne(testkit.Must(lap.Release(r, data)).Mean), truth) / reps
 	}
 	if b := h.ErrorBound(500); hadamard > b || hadamard < b/2 {
 		t.Errorf("Hadamard: error %v, bound %v", hadamard, b)

@@ -20,7 +20,7 @@ import (
 // The two randomizers of items keep the laws of mechanisms, with the law and
 // the level of the channels they stand for; Clusters keeps those of a metric.
 func TestConformance_Randomizers(t *testing.T) {
-	clusters := emd.Clusters{Count: 4, Size: 3, Within: 0.3, Diameter: 2, Unit: "km"}
+	clusters := testkit.Must(testkit.Must(metric.NewClustered(4, 3, 0.3)).Scaled(2, "km"))
 	if err := metrictest.TestFinite(t.Context(), clusters, &metrictest.Options{Strict: true, Ultrametric: true}); err != nil {
 		t.Error(err)
 	}

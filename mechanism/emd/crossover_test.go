@@ -153,7 +153,7 @@ func BenchmarkCrossover(b *testing.B) {
 		name string
 		f    metric.Finite
 	}{{"line", space.Formula(64, func(i, j int) float64 { return math.Abs(float64(i-j)) / 63 })}, {"grid", space.Grid(8)},
-		{"clusters", Clusters{Count: 8, Size: 8, Within: 0.1, Diameter: 1}}} {
+		{"clusters", testkit.Must(metric.NewClustered(8, 8, 0.1))}} {
 		for _, level := range []float64{1, 10, 100} {
 			for _, n := range []int{100, 10_000, 1_000_000} {
 				for _, m := range []int{1, 10, 100} {

@@ -21,15 +21,20 @@ type distances struct {
 	positive float64 // least distance > 0, +Inf where there is none
 }
 
-// O(n^2) for n points, O(1) for [Clusters].
+// O(n^2) for n points, O(1) for clusters.
 func distancesOf(ctx context.Context, op string, space metric.Finite) (distances, error) {
-	if c, ok := space.(Clusters); ok {
-		return c.distances(op)
-	}
 	e := distances{least: math.Inf(1), positive: math.Inf(1)}
 	n := fault.Len(space)
 	if err := fault.Empty(op, "space", n); err != nil {
 		return e, err
+	}
+	if c, ok := space.(*metric.Clustered); ok {
+		e.diameter, e.far = c.Distance(0, n-1), [2]int{0, n - 1}
+		if n > 1 {
+			e.least = c.Distance(0, 1)
+		}
+		e.positive = e.least
+		return e, nil
 	}
 	var row []float64
 	for i := range n {

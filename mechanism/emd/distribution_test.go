@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -117,7 +118,7 @@ func privateSpaces(t testing.TB) map[string]struct {
 } {
 	tree := testkit.Must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 3}, []float64{0, 1.4, 0.4, 0.7, 0, 2.2, 0.3}))
 	ultra := testkit.Must(metric.NewUltrametric([]int{2, 0, 3, 1}, []float64{0.3, 2.7, 0.3}))
-	clusters := Clusters{Count: 2, Size: 2, Within: 0.3, Diameter: 3}
+	clusters := testkit.Must(testkit.Must(metric.NewClustered(2, 2, 0.3)).Scaled(3, ""))
 	clustered := testkit.Must(metric.NewClustered(2, 2, 0.3))
 	points := testkit.Must(metric.NewPoints([]float64{0.1, 1, 0.3, 2.2}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	plane := space.Euclidean([][]float64{{0, 0}, {0.3, 0}, {1, 1.1}, {0.2, 0.9}})
@@ -231,7 +232,7 @@ func TestDistribution_LineIsPrivate(t *testing.T) {
 // statistic over the outcomes of both coordinates: with 20 to 60 cells the chance
 // of exceeding 140 is below 1e-6.
 func TestDistribution_ReleaseHasTheStatedLaw(t *testing.T) {
-	c := Clusters{Count: 2, Size: 1, Within: 1, Diameter: 2}
+	c := testkit.Must(testkit.Must(metric.NewClustered(2, 1, 1)).Scaled(2, ""))
 	for seed, items := range [][]int{{0, 0, 1}, {1}, {0, 1, 1, 1, 1}} {
 		p, _ := planAt(t, Finite(c), 1, 0.5, 1e-9)
 		d := &Distribution[int]{plan: p, a: p.level(1), g: testkit.Must(perUnit(Model{Trust: Local, Users: 1, Diameter: 2}, 1, 0)), planned: Report{users: 1, reports: 1}}
@@ -310,7 +311,7 @@ func TestDistribution_LineHasTheOptimalRate(t *testing.T) {
 // Errors over the diameter, on spread and on
 // concentrated items, below the proved bound.
 func TestDistribution_FiniteErrors(t *testing.T) {
-	clusters := Clusters{Count: 20, Size: 10, Within: 0.1, Diameter: 1}
+	clusters := testkit.Must(metric.NewClustered(20, 10, 0.1))
 	for _, c := range []struct {
 		name                 string
 		space                metric.Finite
@@ -352,14 +353,10 @@ func TestDistribution_FiniteErrors(t *testing.T) {
 
 func errorOn(t testing.TB, space metric.Finite, p, q []float64) float64 {
 	t.Helper()
-	if c, ok := space.(Clusters); ok {
-		return testkit.Must(c.W1(p, q))
+	if x, ok := finite.Line(space); ok {
+		space = testkit.Must(metric.NewPoints(x, metric.Numbers[float64]{}))
 	}
-	x, ok := linePositions(space)
-	if !ok {
-		t.Fatal("no line")
-	}
-	return testkit.Must(wasserstein.Distance(t.Context(), testkit.Must(metric.NewPoints(x, metric.Numbers[float64]{})), p, q))
+	return testkit.Must(wasserstein.Distance(t.Context(), space, p, q))
 }
 
 // In the Local trust the errors are those of sqrt(n) users, and reports add up in

@@ -107,7 +107,7 @@ func Tree(t *metric.Tree) *Domain[int] {
 }
 
 // Finite is the points of a finite metric, as indices, at least two of which are apart.
-// Ultrametrics ([Clusters], [metric.Clustered], [metric.Ultrametric]) and points on a line,
+// Ultrametrics ([metric.Clustered], [metric.Ultrametric]) and points on a line,
 // such as the bins of a histogram, have maps that keep all distances. For any other metric
 // the map is of one of three kinds:
 //   - a star: every point has a coordinate of its own, half the distance to its nearest neighbor;
@@ -126,17 +126,16 @@ func Finite(space metric.Finite) *Domain[int] {
 		}
 		g.diameter, g.unit = e.diameter, metric.UnitOf(space)
 		switch s := space.(type) {
-		case Clusters:
-			g.unit = s.Unit
-			order, heights := s.dendrogram()
-			g.plan = ultrametricPlan(order, heights)
 		case *metric.Clustered:
-			order, heights := Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra(), Diameter: 1}.dendrogram()
+			if err := fault.Memory(op, float64(s.Len()), 200); err != nil {
+				return g, err
+			}
+			order, heights := dendrogramOf(s)
 			g.plan = ultrametricPlan(order, heights)
 		case *metric.Ultrametric:
 			g.plan = ultrametricPlan(s.Order(), s.Heights())
 		default:
-			x, ok := linePositions(space)
+			x, ok := finite.Line(space)
 			g.plan = func(ctx context.Context, op string, s setting) (plan[int], error) {
 				if !ok {
 					return choosePlan(ctx, op, space, g.diameter, s)
@@ -300,8 +299,8 @@ func finitePlan(m shape, lipschitz float64, add func(acc []int64, x int, count i
 	}
 }
 
-// dendrogram is c as the items in a row with a height between each two.
-func (c Clusters) dendrogram() (order []int, heights []float64) {
+// dendrogramOf is c as the points in a row with a height between each two.
+func dendrogramOf(c *metric.Clustered) (order []int, heights []float64) {
 	order = make([]int, c.Len())
 	for i := range order {
 		order[i] = i

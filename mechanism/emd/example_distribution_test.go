@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Ten thousand users hold any number of trips each, of lengths up to 100 km. How
@@ -66,7 +67,10 @@ func ExampleNewDistribution() {
 // them up. Estimates err as much as with the square root of the users.
 func ExampleReport_Merge() {
 	ctx := context.Background()
-	shop := emd.Clusters{Count: 2, Size: 3, Within: 0.2, Diameter: 1}
+	shop, err := metric.NewClustered(2, 3, 0.2)
+	if err != nil {
+		log.Fatal(err)
+	}
 	d, err := emd.NewDistribution(ctx, emd.Finite(shop), emd.Model{Trust: emd.Local}, 2, &emd.DistributionOptions{Reports: 50_000})
 	if err != nil {
 		log.Fatal(err)

@@ -9,12 +9,16 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
 )
 
 // A thousand users with ten purchases each, of six articles in two departments.
 // Each randomizes its own; the shop sees sums only.
 func ExampleNewGKRRFrequencies() {
-	articles := emd.Clusters{Count: 2, Size: 3, Within: 0.2, Diameter: 1}
+	articles, err := metric.NewClustered(2, 3, 0.2)
+	if err != nil {
+		log.Fatal(err)
+	}
 	g, err := emd.NewGKRR(articles, 3)
 	if err != nil {
 		log.Fatal(err)
@@ -48,7 +52,7 @@ func ExampleNewGKRRFrequencies() {
 	for x := range p {
 		fmt.Printf("%d: %6.3f +- %.3f, %.3f\n", x, e.Mean[x], e.StdErr[x], p[x])
 	}
-	off, _ := articles.W1(p, []float64{0.4, 0.3, 0, 0.3, 0, 0})
+	off, _ := wasserstein.Distance(context.Background(), articles, p, []float64{0.4, 0.3, 0, 0.3, 0, 0})
 	fmt.Printf("off by %.3f, at most about %.3f in expectation\n", off, 2*f.ErrorBound(counts.Items()))
 	// Output:
 	// 30-private per unit under d_EM (local, one user of 10 items, diameter 1)
@@ -64,7 +68,10 @@ func ExampleNewGKRRFrequencies() {
 // A collector has received, from each of three shops, how often the outputs of
 // randomized response came up. Nothing but these sums is needed.
 func ExampleNewCounts() {
-	articles := emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
+	articles, err := metric.NewClustered(2, 2, 0.2)
+	if err != nil {
+		log.Fatal(err)
+	}
 	g, err := emd.NewGKRR(articles, 3)
 	if err != nil {
 		log.Fatal(err)
@@ -117,7 +124,10 @@ func ExampleCounts_MarshalBinary() {
 
 // What ordinary user-level privacy costs a curator, to compare with.
 func ExampleNewLaplaceFrequencies() {
-	articles := emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
+	articles, err := metric.NewClustered(2, 2, 0.2)
+	if err != nil {
+		log.Fatal(err)
+	}
 	f, err := emd.NewLaplaceFrequencies(context.Background(), articles, emd.Model{Trust: emd.Central, Users: 1000, Items: 10}, 0.5)
 	if err != nil {
 		log.Fatal(err)
@@ -178,7 +188,10 @@ func ExampleNewFrequencies() {
 
 // Hadamard response hides far and near changes of a user alike.
 func ExampleNewHadamardFrequencies() {
-	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
+	space, err := metric.NewClustered(2, 2, 0.1)
+	if err != nil {
+		log.Fatal(err)
+	}
 	model := emd.Model{Trust: emd.Central, Users: 2, Items: 3}
 	h, err := emd.NewHadamardFrequencies(context.Background(), space, model, emd.DP{Eps: 3}, nil)
 	if err != nil {
@@ -192,7 +205,10 @@ func ExampleNewHadamardFrequencies() {
 // The nearest distribution moves mass as little as it can: the 0.2 too much
 // beside the hole fills it.
 func ExampleProject() {
-	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
+	space, err := metric.NewClustered(2, 2, 0.1)
+	if err != nil {
+		log.Fatal(err)
+	}
 	p, dist, err := emd.Project(context.Background(), space, []float64{0.7, -0.2, 0.3, 0.2})
 	if err != nil {
 		log.Fatal(err)
@@ -203,7 +219,14 @@ func ExampleProject() {
 }
 
 func ExampleNewGKRR() {
-	g, err := emd.NewGKRR(emd.Clusters{Count: 2, Size: 3, Within: 0.2, Diameter: 10, Unit: "km"}, 0.1)
+	c, err := metric.NewClustered(2, 3, 0.2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if c, err = c.Scaled(10, "km"); err != nil {
+		log.Fatal(err)
+	}
+	g, err := emd.NewGKRR(c, 0.1)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Ten thousand users hold 20 purchases each, of six articles in two
@@ -15,7 +16,10 @@ import (
 // mixes them, and everybody may learn how the purchases of all are distributed.
 func Example() {
 	ctx := context.Background()
-	articles := emd.Clusters{Count: 2, Size: 3, Within: 0.2, Diameter: 1}
+	articles, err := metric.NewClustered(2, 3, 0.2)
+	if err != nil {
+		log.Fatal(err)
+	}
 	shop := emd.Model{Trust: emd.Shuffled, Users: 10_000, Items: 20, Diameter: 1}
 
 	hidden := []emd.Move{{Distance: 0.2, Fraction: 0.25, Eps: 0.1}}

@@ -24,7 +24,7 @@ import (
 // A seed gives the same counts whatever the number of workers; merged counts
 // are the sums; the zero Counts is neutral.
 func TestFrequencies_SeedsAndMerging(t *testing.T) {
-	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
+	c := testkit.Must(metric.NewClustered(3, 4, .3))
 	p := testkit.Distribution(random.Seeded(7), 12, nil)
 	local := Model{Trust: Local, Items: 50, Diameter: 1}
 	g := mustGKRR(t, c, 1)
@@ -87,7 +87,7 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 // Counts of an item-wise release, of a noiseless channel with labels, are those
 // of Frequencies.
 func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
-	c := Clusters{Count: 2, Size: 2, Within: .3, Diameter: 1}
+	c := testkit.Must(metric.NewClustered(2, 2, .3))
 	ch := testkit.Must(identityChannel(t, 4, nil).Relabel([]int{3, 0, 2, 1}))
 	model := Model{Trust: Central, Users: 4, Items: 5, Diameter: 1}
 	w := newItemWise(t, ch, model, nil)
@@ -117,7 +117,7 @@ func BenchmarkFrequencies(b *testing.B) {
 	const m = 1000
 	for _, k := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("users=%d/items=%d/k=%d", users, m, k), func(b *testing.B) {
-			f := testkit.Must(NewGKRRFrequencies(b.Context(), mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}, 1), Model{Trust: Local, Items: m, Diameter: 1}, nil))
+			f := testkit.Must(NewGKRRFrequencies(b.Context(), mustGKRR(b, testkit.Must(metric.NewClustered(k/10, 10, .2)), 1), Model{Trust: Local, Items: m, Diameter: 1}, nil))
 			items := make([]int, m)
 			data := func(yield func([]int) bool) {
 				for u := range users {
@@ -148,7 +148,7 @@ func BenchmarkFrequencies(b *testing.B) {
 // passes 6 with probability 2e-9 each; a ratio of variances has deviation
 // sqrt(2/400) = 0.07 and passes 1 +- 0.5 with probability below 1e-10.
 func TestFrequencies_UnbiasedWithHonestErrors(t *testing.T) {
-	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
+	c := testkit.Must(metric.NewClustered(3, 4, .3))
 	model := Model{Trust: Central, Users: 20, Items: 5, Diameter: 1}
 	data := usersOf(1, testkit.Distribution(random.Seeded(2), 12, nil), 20, 5)
 	truth := histogram(12, data)
@@ -204,7 +204,7 @@ func lawOf(t testing.TB, f *Frequencies, c *mechanism.Channel, x int) []float64 
 // At counts that are the law itself the estimate is the truth and StdErr the
 // deviation, both summed over the law: neither is a part in a million off.
 func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
-	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
+	c := testkit.Must(metric.NewClustered(3, 4, .3))
 	ch := testkit.Must(mustGKRR(t, c, 2).Channel(t.Context()))
 	p := testkit.Distribution(random.Seeded(2), 12, nil)
 	for name, f := range estimators(t, c, Model{Trust: Central, Users: 20, Items: 5, Diameter: 1}, 2) {
@@ -267,20 +267,20 @@ func TestFrequencies_MatrixBoundIsMet(t *testing.T) {
 // error / sqrt(200) here; both limits are many of those away.
 func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 	for _, s := range []struct {
-		c      Clusters
+		c      *metric.Clustered
 		alpha0 float64
 		n, m   int
 		peaked bool
 	}{
-		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1}, 1, 100, 10, false},
-		{Clusters{Count: 4, Size: 5, Within: .1, Diameter: 1}, 2, 100, 20, true},
-		{Clusters{Count: 10, Size: 10, Within: .3, Diameter: 1}, 3, 50, 20, false},
-		{Clusters{Count: 20, Size: 1, Within: 1, Diameter: 1}, 2, 1, 1000, true},
-		{Clusters{Count: 1, Size: 30, Within: .5, Diameter: 10}, .5, 200, 3, false},
+		{testkit.Must(metric.NewClustered(2, 3, .2)), 1, 100, 10, false},
+		{testkit.Must(metric.NewClustered(4, 5, .1)), 2, 100, 20, true},
+		{testkit.Must(metric.NewClustered(10, 10, .3)), 3, 50, 20, false},
+		{testkit.Must(metric.NewClustered(20, 1, 1)), 2, 1, 1000, true},
+		{testkit.Must(testkit.Must(metric.NewClustered(1, 30, .5)).Scaled(10, "")), .5, 200, 3, false},
 	} {
 		k := s.c.Len()
 		g := mustGKRR(t, s.c, s.alpha0)
-		f := testkit.Must(NewGKRRFrequencies(t.Context(), g, Model{Trust: Central, Users: s.n, Items: s.m, Diameter: s.c.Diameter}, nil))
+		f := testkit.Must(NewGKRRFrequencies(t.Context(), g, Model{Trust: Central, Users: s.n, Items: s.m, Diameter: s.c.Inter()}, nil))
 		p := testkit.Distribution(random.Seeded(4), k, nil)
 		if s.peaked {
 			p = make([]float64, k)
@@ -293,10 +293,10 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 		raw, near := 0.0, 0.0
 		for range reps {
 			e := estimateOf(t, f, r, data)
-			raw += testkit.Must(s.c.W1(e.Mean, truth)) / reps
+			raw += errorOn(t, s.c, e.Mean, truth) / reps
 			q, _, err := f.Distribution(t.Context(), e)
 			testkit.Check(t, err)
-			near += testkit.Must(s.c.W1(q, truth)) / reps
+			near += errorOn(t, s.c, q, truth) / reps
 		}
 		bound := f.ErrorBound(int64(s.n * s.m))
 		if raw > bound || raw < bound/2 {
@@ -312,7 +312,7 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 // The promise is the item-wise release's, and the baseline's is its pair at any
 // distance.
 func TestFrequencies_Guarantees(t *testing.T) {
-	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
+	c := testkit.Must(metric.NewClustered(3, 4, .3))
 	model := Model{Trust: Central, Users: 10000, Items: 10, Diameter: 1}
 	g := mustGKRR(t, c, 1)
 	ch, _ := g.Channel(t.Context())
@@ -353,7 +353,7 @@ func TestFrequencies_Guarantees(t *testing.T) {
 // Canceled by its source a release reads no more users, and after the last one
 // draws nothing.
 func TestFrequencies_CanceledReleasesNothing(t *testing.T) {
-	f := estimators(t, Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}, Model{Trust: Local, Items: 3, Diameter: 1}, 1)["matrix"]
+	f := estimators(t, testkit.Must(metric.NewClustered(2, 2, .5)), Model{Trust: Local, Items: 3, Diameter: 1}, 1)["matrix"]
 	const users = 10
 	for _, at := range []int{3, users} {
 		for _, inside := range []bool{true, false} { // before a user is yielded or after

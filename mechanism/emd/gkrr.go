@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // GKRR is generalized k-ary randomized response on a clustered space: item x is released as
@@ -22,14 +23,14 @@ import (
 //
 // A GKRR takes O(k) memory for k items and is a mechanism.Mechanism[int, int], immutable
 // and safe for concurrent use. Its distribution is exact: log-weights are float64 numbers
-// 0, -in and -out, in <= alpha0*Within*Diameter and out <= alpha0*Diameter by rounding
+// 0, -in and -out, in <= alpha0*Intra and out <= alpha0*Inter by rounding
 // down, and the sum over a row is the same real number for all rows. Two rows of one
 // cluster differ by in at most, two of different clusters by out: with these numbers over
 // the distances, rounded up, the guarantee is a theorem about what is drawn.
 //
 // Source: IRC24, Algorithm 4.
 type GKRR struct {
-	space   Clusters
+	space   *metric.Clustered
 	in, out float64
 	g       mechanism.Guarantee
 	table   *exact.Table // of item 0
@@ -53,27 +54,28 @@ const auditMargin = 0x1p-35
 // NewGKRR returns randomized response on c at the level alpha0 > 0 per unit of
 // its metric. O(k). An alpha0 so small that two rows do not differ in float64
 // is a [*metric.ValueError], like every argument outside its domain.
-func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
+func NewGKRR(c *metric.Clustered, alpha0 float64) (*GKRR, error) {
 	const op = "emd: NewGKRR"
-	if err := cmp.Or(c.check(op), fault.Positive(op, "alpha0", alpha0)); err != nil {
+	n := fault.Len(c)
+	if err := cmp.Or(fault.Empty(op, "c", n), fault.Memory(op, float64(n), mostItemBytes), fault.Positive(op, "alpha0", alpha0)); err != nil {
 		return nil, err
 	}
 	level := directed.MulDown(alpha0, 1-auditMargin)
-	g := &GKRR{space: c, in: directed.MulDown(level, c.within()), out: directed.MulDown(level, c.Diameter)}
-	if math.IsInf(directed.MulUp(level, c.Diameter), 1) {
+	g := &GKRR{space: c, in: directed.MulDown(level, c.Intra()), out: directed.MulDown(level, c.Inter())}
+	if math.IsInf(directed.MulUp(level, c.Inter()), 1) {
 		return nil, fault.Value(op, "alpha0", alpha0, "a number with a finite product with the diameter")
 	}
 	worst := 0.0
-	if c.Size > 1 {
-		worst = directed.DivUp(g.in, c.within())
+	if c.Size() > 1 {
+		worst = directed.DivUp(g.in, c.Intra())
 	} else {
 		g.in = g.out // no two items share a cluster
 	}
-	if c.Count > 1 {
-		worst = max(worst, directed.DivUp(g.out, c.Diameter))
+	if c.Clusters() > 1 {
+		worst = max(worst, directed.DivUp(g.out, c.Inter()))
 	}
 	var err error
-	if g.g, err = mechanism.NewGuarantee(worst, 0, c.Unit); err != nil {
+	if g.g, err = mechanism.NewGuarantee(worst, 0, c.Unit()); err != nil {
 		return nil, err
 	}
 	g.invert()
@@ -85,7 +87,17 @@ func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
 }
 
 // row writes the log-weights of item x.
-func (g *GKRR) row(x int, dst []float64) []float64 { return g.space.fill(x, dst, -g.in, -g.out) }
+func (g *GKRR) row(x int, dst []float64) []float64 {
+	lo := x - x%g.space.Size()
+	for y := range dst {
+		dst[y] = -g.out
+	}
+	for y := lo; y < lo+g.space.Size(); y++ {
+		dst[y] = -g.in
+	}
+	dst[x] = 0
+	return dst
+}
 
 // invert finds the inverse. With weights 1, e and f, the matrix is A = ((1-e)I
 // + (e-f)B + fJ)/Z, B the blocks of ones and J all ones. I, B and J commute,
@@ -93,7 +105,7 @@ func (g *GKRR) row(x int, dst []float64) []float64 { return g.space.fill(x, dst,
 // the eigenvalues (1-e)/Z, (1-e+t(e-f))/Z and 1. Solving for the inverse's
 // coefficients there, differences taken by hand, leaves no cancellation.
 func (g *GKRR) invert() {
-	t, k := float64(g.space.Size), float64(g.space.Len())
+	t, k := float64(g.space.Size()), float64(g.space.Len())
 	e, f := math.Exp(-g.in), math.Exp(-g.out)
 	own := -math.Expm1(-g.in)                // 1-e
 	step := e * -math.Expm1(-(g.out - g.in)) // e-f
@@ -105,7 +117,7 @@ func (g *GKRR) invert() {
 // estimate implements inverter: A^-1 f = a f + b P f + c, and for item x the
 // squares of the entries of column x of A^-1, of which there are three.
 func (g *GKRR) estimate(f, mean, variance []float64) {
-	t := g.space.Size
+	t := g.space.Size()
 	other, cluster := g.c*g.c, (g.b+g.c)*(g.b+g.c)
 	own := (g.a + g.b + g.c) * (g.a + g.b + g.c)
 	for lo := 0; lo < len(f); lo += t {
@@ -133,9 +145,9 @@ func (g *GKRR) made(op string) error {
 // conditionNumber is that of A in the Euclidean norm.
 func (g *GKRR) conditionNumber() float64 {
 	switch {
-	case g.space.Size > 1:
+	case g.space.Size() > 1:
 		return 1 + g.item
-	case g.space.Count > 1:
+	case g.space.Clusters() > 1:
 		return 1 + g.cluster
 	}
 	return 1
@@ -160,7 +172,7 @@ func (g *GKRR) draw(rng *rand.Rand, x int) int { return g.move(x, g.table.Draw(r
 
 // move applies a symmetry of the space that takes item 0 to x.
 func (g *GKRR) move(x, y int) int {
-	t := g.space.Size
+	t := g.space.Size()
 	place := x % t
 	if y < t {
 		if y += place; y >= t {
@@ -190,6 +202,9 @@ func (g *GKRR) Channel(ctx context.Context) (*mechanism.Channel, error) {
 
 const denseItems = 1024 // 8 MB
 
+// mostItemBytes is the memory for an item, in the table and while it is made.
+const mostItemBytes = 64
+
 // errorBound bounds the expected earth mover's distance between the unbiased
 // estimate from N items released by g and the distribution of these items, for
 // every such distribution, up to rounding: the bounds (8), (9) of IRC24, with
@@ -197,9 +212,10 @@ const denseItems = 1024 // 8 MB
 // W1 is half the sum of what they add up. With s clusters of t items, u = a and
 // v = a+t*b of the inverse a*I + b*B + c*J of A,
 //
-//	Diameter/(2 sqrt N) * (r sqrt(C + s(t-1)(u^2-1)) + (1-r) sqrt C),  C = (s-1)(v^2-1).
+//	(Intra sqrt(C + s(t-1)(u^2-1)) + (Inter-Intra) sqrt C) / (2 sqrt N),  C = (s-1)(v^2-1).
 //
-// Proof. W1 is the sum of [Clusters.W1], and E|err| <= sqrt(Var err) for each
+// Proof. W1 is Intra/2 times the sum of errors' sizes and (Inter-Intra)/2 times that of
+// the errors of whole clusters, and E|err| <= sqrt(Var err) for each
 // of its terms, so by Cauchy and Schwarz E||err||_1 <= sqrt(k * sum of Var).
 // With R = A^-1, the items being fixed, N times the sum of variances is the
 // mean over items x of sum_y A[x,y] ||R[y,.]||^2 - 1. All rows of R have the
@@ -207,7 +223,7 @@ const denseItems = 1024 // 8 MB
 // clusters are randomized response on s clusters with the inverse v*I + t*c*J,
 // and go likewise.
 func (g *GKRR) errorBound(items int64) float64 {
-	s, t, r := float64(g.space.Count), float64(g.space.Size), g.space.Within
+	s, t, in := float64(g.space.Clusters()), float64(g.space.Size()), g.space.Intra()
 	var clusters, rest float64
 	if s > 1 {
 		clusters = (s - 1) * g.cluster * (2 + g.cluster)
@@ -215,5 +231,5 @@ func (g *GKRR) errorBound(items int64) float64 {
 	if t > 1 {
 		rest = s * (t - 1) * g.item * (2 + g.item)
 	}
-	return g.space.Diameter / (2 * math.Sqrt(float64(items))) * (float64(r*math.Sqrt(clusters+rest)) + float64((1-r)*math.Sqrt(clusters)))
+	return (float64(in*math.Sqrt(clusters+rest)) + float64((g.space.Inter()-in)*math.Sqrt(clusters))) / (2 * math.Sqrt(float64(items)))
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/wasserstein"
+	"github.com/metricdp/metricdp/metric"
 )
 
-func mustGKRR(t testing.TB, c Clusters, alpha0 float64) *GKRR {
+func mustGKRR(t testing.TB, c *metric.Clustered, alpha0 float64) *GKRR {
 	return testkit.Must(NewGKRR(c, alpha0))
 }
 
@@ -24,7 +24,7 @@ func TestGKRR_KnownAnswers(t *testing.T) {
 		{2, 3, .2, 1, 20.638359, -6.0664302, -.23984475, 10.169364},
 		{4, 5, .1, 2, 34.78225, -6.6060042, -.037611453, math.NaN()},
 	} {
-		g := mustGKRR(t, Clusters{Count: c.s, Size: c.t, Within: c.r, Diameter: 1}, c.alpha0)
+		g := mustGKRR(t, testkit.Must(metric.NewClustered(c.s, c.t, c.r)), c.alpha0)
 		for _, v := range [][2]float64{{g.a, c.a}, {g.b, c.b}, {g.c, c.c}} {
 			if math.Abs(v[0]/v[1]-1) > 5e-8 {
 				t.Errorf("%+v: %v, want %v", c, v[0], v[1])
@@ -41,18 +41,18 @@ func TestGKRR_KnownAnswers(t *testing.T) {
 }
 
 var gkrrSettings = []struct {
-	c      Clusters
+	c      *metric.Clustered
 	alpha0 float64
 }{
-	{Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1}, 1},
-	{Clusters{Count: 4, Size: 5, Within: .1, Diameter: 1}, 2},
-	{Clusters{Count: 1, Size: 7, Within: .5, Diameter: 1}, .7},
-	{Clusters{Count: 6, Size: 1, Within: 1, Diameter: 1}, 3},
-	{Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}, 3},
-	{Clusters{Count: 3, Size: 4, Within: 1, Diameter: 12.5, Unit: "km"}, .3},
-	{Clusters{Count: 3, Size: 4, Within: .01, Diameter: 1e-3}, .07},
-	{Clusters{Count: 3, Size: 4, Within: .37, Diameter: 3}, 400},
-	{Clusters{Count: 2, Size: 2, Within: 1e-4, Diameter: 1}, 1e-5},
+	{testkit.Must(metric.NewClustered(2, 3, .2)), 1},
+	{testkit.Must(metric.NewClustered(4, 5, .1)), 2},
+	{testkit.Must(metric.NewClustered(1, 7, .5)), .7},
+	{testkit.Must(metric.NewClustered(6, 1, 1)), 3},
+	{testkit.Must(metric.NewClustered(1, 1, 1)), 3},
+	{testkit.Must(testkit.Must(metric.NewClustered(3, 4, 1)).Scaled(12.5, "km")), .3},
+	{testkit.Must(testkit.Must(metric.NewClustered(3, 4, .01)).Scaled(1e-3, "")), .07},
+	{testkit.Must(testkit.Must(metric.NewClustered(3, 4, .37)).Scaled(3, "")), 400},
+	{testkit.Must(metric.NewClustered(2, 2, 1e-4)), 1e-5},
 }
 
 // The audit, which knows nothing of how the channel was made, stays at or below
@@ -69,7 +69,7 @@ func TestGKRR_AuditStaysBelowTheLevel(t *testing.T) {
 		if c.c.Len() > 1 && (a.Lo > level || level < c.alpha0*(1-0x1p-34)) {
 			t.Errorf("%+v: audit %v, level %v", c, a, level)
 		}
-		if ch.Guarantee() != g.Guarantee() || g.Guarantee().Unit() != c.c.Unit {
+		if ch.Guarantee() != g.Guarantee() || g.Guarantee().Unit() != c.c.Unit() {
 			t.Errorf("%+v: channel promises %v, GKRR %v", c, ch.Guarantee(), g.Guarantee())
 		}
 	}
@@ -109,7 +109,7 @@ func TestGKRR_LevelIsRoundedUp(t *testing.T) {
 	testkit.Rounding(t)
 	r := random.Seeded(2)
 	for range 500 {
-		c := Clusters{Count: 2, Size: 1 + r.IntN(2), Within: .1 + .9*r.Float64(), Diameter: .1 + 10*r.Float64()}
+		c := testkit.Must(testkit.Must(metric.NewClustered(2, 1+r.IntN(2), .1+.9*r.Float64())).Scaled(.1+10*r.Float64(), ""))
 		g := mustGKRR(t, c, 1+r.Float64())
 		for _, v := range []struct {
 			log float64
@@ -125,7 +125,7 @@ func TestGKRR_LevelIsRoundedUp(t *testing.T) {
 
 // Beyond denseItems the channel is lazy, and the same law.
 func TestGKRR_LazyChannel(t *testing.T) {
-	c := Clusters{Count: 400, Size: 5, Within: .25, Diameter: 1}
+	c := testkit.Must(metric.NewClustered(400, 5, .25))
 	ch := testkit.Must(mustGKRR(t, c, 2).Channel(t.Context()))
 	z := 1 + 4*math.Exp(-.5) + 1995*math.Exp(-2)
 	for _, v := range []struct {
@@ -138,44 +138,13 @@ func TestGKRR_LazyChannel(t *testing.T) {
 	}
 }
 
-// One tree, three ways to its earth mover's distance.
-func TestClusters_W1(t *testing.T) {
-	c := Clusters{Count: 3, Size: 2, Within: .3, Diameter: 1}
-	p, q := []float64{.5, .1, .1, .1, .1, .1}, []float64{.1, .3, 0, .2, .2, .2}
-	if d, err := c.W1(p, q); err != nil || math.Abs(d-.29) > 1e-15 {
-		t.Errorf("known answer 0.29: %v, %v", d, err)
-	}
-	r := random.Seeded(1)
-	for _, s := range gkrrSettings {
-		c := s.c
-		tree := testkit.Must(c.tree())
-		path := tree.PathMetric()
-		for i := range c.Len() {
-			row := c.DistancesFrom(i, nil)
-			for j, d := range row {
-				if d != c.Distance(i, j) || math.Abs(path.Distance(i, j)-d) > 1e-15*c.across() {
-					t.Fatalf("%+v: d(%d,%d) = %v, %v, %v", c, i, j, d, c.Distance(i, j), path.Distance(i, j))
-				}
-			}
-		}
-		p, q := testkit.Distribution(r, c.Len(), nil), testkit.Distribution(r, c.Len(), nil)
-		closed := testkit.Must(c.W1(p, q))
-		general := testkit.Must(wasserstein.W1(t.Context(), c, p, q, nil))
-		onTree := testkit.Must(wasserstein.Distance(t.Context(), path, p, q))
-		tol := 1e-14 * c.across()
-		if math.Abs(closed-general.Cost) > tol || math.Abs(closed-onTree) > tol {
-			t.Errorf("%+v: closed %v, general %v, tree %v", c, closed, general.Cost, onTree)
-		}
-	}
-}
-
 // The sums of variances in the bound's proof are those of the law, and not a
 // constant of them can go: summed over the matrix.
 func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 	for _, s := range gkrrSettings {
 		g := mustGKRR(t, s.c, s.alpha0)
 		ch, _ := g.Channel(t.Context())
-		k, size := s.c.Len(), s.c.Size
+		k, size := s.c.Len(), s.c.Size()
 		a, b, c := g.a, g.b, g.c
 		entry := func(x, y int) float64 {
 			v := c
@@ -193,7 +162,7 @@ func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 			for j := range k {
 				items += p * entry(y, j) * entry(y, j)
 			}
-			for j := range s.c.Count {
+			for j := range s.c.Clusters() {
 				sum := 0.0
 				for i := range size {
 					sum += entry(y, j*size+i)
@@ -201,9 +170,9 @@ func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 				clusters += p * sum * sum
 			}
 		}
-		r := s.c.Within
-		want := s.c.across() / 2 * (r*math.Sqrt(float64(k)*max(0, items)) + (1-r)*math.Sqrt(float64(s.c.Count)*max(0, clusters)))
-		if got := g.errorBound(1); math.Abs(got-want) > 1e-8*want+1e-7*s.c.across() {
+		r := s.c.Intra() / s.c.Inter()
+		want := s.c.Inter() / 2 * (r*math.Sqrt(float64(k)*max(0, items)) + (1-r)*math.Sqrt(float64(s.c.Clusters())*max(0, clusters)))
+		if got := g.errorBound(1); math.Abs(got-want) > 1e-8*want+1e-7*s.c.Inter() {
 			t.Errorf("%+v: bound %v, summed %v", s, got, want)
 		}
 		if got := g.errorBound(100); math.Abs(got-g.errorBound(1)/10) > 1e-14*got {
@@ -215,7 +184,7 @@ func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 func BenchmarkGKRR(b *testing.B) {
 	for _, k := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
-			g := mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}, 1)
+			g := mustGKRR(b, testkit.Must(metric.NewClustered(k/10, 10, .2)), 1)
 			r := random.Seeded(1)
 			x := 0
 			b.ReportAllocs()

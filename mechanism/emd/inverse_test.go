@@ -133,7 +133,7 @@ func TestInverse_AgreesWithGKRR(t *testing.T) {
 			}
 		}
 		// No bound of its own beats the tree's.
-		if general := v.errorBound(s.c, s.c.across()); general < g.errorBound(1)*(1-1e-6) {
+		if general := v.errorBound(s.c, s.c.Inter()); general < g.errorBound(1)*(1-1e-6) {
 			t.Errorf("%+v: general bound %v, of the tree %v", s, general, g.errorBound(1))
 		}
 	}

@@ -122,7 +122,7 @@ func histogram(k int, data Users[int]) []float64 {
 }
 
 // estimators are all three kinds on one space, in one model.
-func estimators(t testing.TB, c Clusters, model Model, alpha0 float64) map[string]*Frequencies {
+func estimators(t testing.TB, c *metric.Clustered, model Model, alpha0 float64) map[string]*Frequencies {
 	t.Helper()
 	g := mustGKRR(t, c, alpha0)
 	closed := testkit.Must(NewGKRRFrequencies(t.Context(), g, model, nil))

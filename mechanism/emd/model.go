@@ -127,11 +127,7 @@ func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Mod
 	if err != nil {
 		return m, e, err
 	}
-	unit := metric.UnitOf(space)
-	if c, ok := space.(Clusters); ok {
-		unit = c.Unit
-	}
-	if m.Unit, err = fault.Unit(op, m.Unit, unit); err != nil {
+	if m.Unit, err = fault.Unit(op, m.Unit, metric.UnitOf(space)); err != nil {
 		return m, e, err
 	}
 	if m.Diameter == 0 {

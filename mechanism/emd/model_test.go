@@ -116,9 +116,6 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 	one := testkit.Must(metric.NewPoints([]float64{1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	_, err := NewLaplaceFrequencies(t.Context(), one, central, 1)
 	wantValueError(t, "one point", err, "Model.Diameter")
-	if _, err := (Clusters{Count: 2, Size: 2, Within: .5}).tree(); err == nil {
-		t.Error("clusters without a diameter have a tree")
-	}
 }
 
 // guaranteeOf returns the promise of a mechanism just made.
@@ -133,11 +130,10 @@ func guaranteeOf[M interface{ Guarantee() Guarantee }](m M, err error) (Guarante
 func TestPromises_NothingIsForgotten(t *testing.T) {
 	g := promise(t, Model{Trust: Local, Items: 5, Diameter: 1}, 1, 0)
 	for arg, err := range map[string]error{
-		"distance":          second(accountant.Shuffle{Records: 5, Alpha0: 1, Diameter: 1}.ItemDelta(0, 1)),
-		"Shuffle.Diameter":  second(accountant.Shuffle{Records: 5, Alpha0: 1}.ItemDelta(1, 1)),
-		"pair.Eps":          second(NewDiscrete(g.model, 1, DP{})),
-		"p.Eps":             second(g.model.FromUserLevel(DP{}, 1)),
-		"Clusters.Diameter": second(NewGKRR(Clusters{Count: 2, Size: 2, Within: .5}, 1)),
+		"distance":         second(accountant.Shuffle{Records: 5, Alpha0: 1, Diameter: 1}.ItemDelta(0, 1)),
+		"Shuffle.Diameter": second(accountant.Shuffle{Records: 5, Alpha0: 1}.ItemDelta(1, 1)),
+		"pair.Eps":         second(NewDiscrete(g.model, 1, DP{})),
+		"p.Eps":            second(g.model.FromUserLevel(DP{}, 1)),
 	} {
 		wantValueError(t, arg, err, strings.TrimSpace(arg))
 	}
@@ -152,9 +148,8 @@ func third[S, T any](_ S, _ T, err error) error { return err }
 
 // Whoever forgot a unit is told where, by the call that was made.
 func TestModel_UnitErrorsSayWhatToSet(t *testing.T) {
-	plain := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
-	far := plain
-	far.Unit = "km"
+	plain := testkit.Must(metric.NewClustered(2, 2, .5))
+	far := testkit.Must(plain.Scaled(1, "km"))
 	in := map[metric.Unit]*GKRR{"": mustGKRR(t, plain, 1), "km": mustGKRR(t, far, 1)}
 	channel := func(u metric.Unit) *mechanism.Channel { return testkit.Must(in[u].Channel(t.Context())) }
 	for _, c := range []struct {

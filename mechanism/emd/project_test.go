@@ -68,7 +68,7 @@ func randomSpaces(t *testing.T, r *rand.Rand, k int) map[string]metric.Finite {
 	line[1] = line[0] // a double point
 	onLine := testkit.Must(metric.NewPoints(line, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	return map[string]metric.Finite{
-		"clusters":    Clusters{Count: k / 2, Size: 2, Within: .3, Diameter: 2},
+		"clusters":    testkit.Must(testkit.Must(metric.NewClustered(k/2, 2, .3)).Scaled(2, "")),
 		"clustered":   same,
 		"ultrametric": ultra,
 		"dense ultra": testkit.Must(metric.Densify(t.Context(), ultra)),
@@ -106,47 +106,8 @@ func TestProject_IsTheOptimum(t *testing.T) {
 	}
 }
 
-// The fast ways are taken where they should, and only there.
-func TestProject_FindsLines(t *testing.T) {
-	r := random.Seeded(5)
-	for range 20 {
-		for name, space := range randomSpaces(t, r, 8) {
-			x, ok := linePositions(space)
-			if ok != (name == "line") && name != "capped line" {
-				t.Errorf("%s: line %v", name, ok)
-			}
-			for i := range x {
-				for j := range i {
-					if ok && math.Abs(math.Abs(x[i]-x[j])-space.Distance(i, j)) > 1e-12 {
-						t.Fatalf("%s: %v and %v are at %v", name, x[i], x[j], space.Distance(i, j))
-					}
-				}
-			}
-		}
-	}
-}
-
-// A way that is bent by little is no line, and its distances are those taken.
-func TestProject_BentLine(t *testing.T) {
-	r := random.Seeded(10)
-	for _, bend := range []float64{1e-2, 1e-3, 1e-5} {
-		arc := make([][]float64, 6)
-		for i := range arc {
-			arc[i] = []float64{float64(i), bend * float64(i*i)}
-		}
-		space := testkit.Must(metric.NewPoints(arc, metric.Euclidean{}))
-		if _, ok := linePositions(space); ok {
-			t.Errorf("bend %v: taken for a line", bend)
-		}
-		g := signedWeights(r, len(arc))
-		if _, dist, err := Project(t.Context(), space, g); err != nil || math.Abs(dist-nearestCost(t, space, g)) > 1e-12 {
-			t.Errorf("bend %v: distance %v, linear program %v, %v", bend, dist, nearestCost(t, space, g), err)
-		}
-	}
-}
-
 func TestProject_SpreadsWhatIsLacking(t *testing.T) {
-	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
+	c := testkit.Must(metric.NewClustered(2, 2, .5))
 	p, dist, err := Project(t.Context(), c, []float64{.3, .3, .1, .1})
 	if err != nil || dist > 1e-15 || !floats.EqualApprox(p, []float64{.35, .35, .15, .15}, 1e-15) {
 		t.Fatal(p, dist, err)
@@ -160,7 +121,7 @@ func TestProject_SpreadsWhatIsLacking(t *testing.T) {
 // One point has all the mass; weights are not written to.
 func TestProject_OnePointAndAliasing(t *testing.T) {
 	one := testkit.Must(metric.NewUltrametric([]int{0}, nil))
-	for _, space := range []metric.Finite{one, Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}, discrete(1)} {
+	for _, space := range []metric.Finite{one, testkit.Must(metric.NewClustered(1, 1, 1)), discrete(1)} {
 		if p, dist, err := Project(t.Context(), space, []float64{3}); err != nil || p[0] != 1 || dist != 0 {
 			t.Errorf("%T: %v, %v, %v", space, p, dist, err)
 		}
@@ -194,7 +155,7 @@ func BenchmarkProject(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		space metric.Finite
-	}{{"clusters", Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}}, {"line", onLine}, {"plane", inPlane}} {
+	}{{"clusters", testkit.Must(metric.NewClustered(k/10, 10, .2))}, {"line", onLine}, {"plane", inPlane}} {
 		b.Run(fmt.Sprintf("%s/k=%d", c.name, k), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -210,7 +171,7 @@ func BenchmarkProject(b *testing.B) {
 func TestProject_TotalIsOne(t *testing.T) {
 	r := random.Seeded(3)
 	points := testkit.Must(metric.NewPoints(linearPlane(12, 3), metric.Euclidean{}))
-	for _, f := range []metric.Finite{Clusters{Count: 4, Size: 3, Within: .3, Diameter: 1}, points} {
+	for _, f := range []metric.Finite{testkit.Must(metric.NewClustered(4, 3, .3)), points} {
 		for _, size := range []float64{1, 1e4, 1e8} {
 			g := make([]float64, 12)
 			for i := range g {

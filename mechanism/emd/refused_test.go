@@ -43,7 +43,7 @@ func (unread) Distance(_, _ int) float64 { panic("read before the cheap checks")
 // on all of them.
 func TestConstructors_Refuse(t *testing.T) {
 	ctx, nan, inf := t.Context(), math.NaN(), math.Inf(1)
-	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
+	c := testkit.Must(metric.NewClustered(2, 2, .5))
 	g := mustGKRR(t, c, 1)
 	ch := testkit.Must(g.Channel(ctx))
 	own := geometricChannel(t, line(t, 4), 1)
@@ -56,12 +56,7 @@ func TestConstructors_Refuse(t *testing.T) {
 	open := Model{Trust: Local, Diameter: 1}
 	km := Model{Trust: Local, Items: 3, Diameter: 1, Unit: "km"}
 	narrow := Model{Trust: Local, Items: 1, Diameter: .9}
-	one := Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}
-	with := func(change func(c *Clusters)) error {
-		bad := c
-		change(&bad)
-		return second(NewGKRR(bad, 1))
-	}
+	one := testkit.Must(metric.NewClustered(1, 1, 1))
 	itemWise := func(c *mechanism.Channel, m Model, o *ItemWiseOptions) error {
 		return second(NewItemWise(ctx, c, m, o))
 	}
@@ -86,21 +81,17 @@ func TestConstructors_Refuse(t *testing.T) {
 	}
 	refused(t, []refusal{
 		{project(c, 1, 0, 0), "emd: Project: g has size 3", nil},
-		{project(Clusters{}), "emd: Project: ", metric.ErrEmpty},
+		{project(new(metric.Clustered)), "emd: Project: ", metric.ErrEmpty},
 		{project(c, 1, nan, 0, 0), "g[1] = NaN", nil},
 		{project(oneOdd{0, 1, nan}, 1, -1, 1), "", nil},
 		{third(Shares(done, line(t, 3))), "", context.Canceled},
 		{second(PlanReduction(done, open, .1, DP{1, 1e-6}, &PlanOptions{Value: func(p ReducePlan) float64 { return p.Alpha }})), "", context.Canceled},
-		{with(func(c *Clusters) { c.Count = 0 }), "emd: NewGKRR: Clusters.Count = 0", nil},
-		{with(func(c *Clusters) { c.Size = 0 }), "Clusters.Size = 0", nil},
-		{with(func(c *Clusters) { c.Count, c.Size = 1<<20, 1<<20 }), "Clusters.Size = ", nil},
-		{with(func(c *Clusters) { c.Within = 1.5 }), "Clusters.Within = 1.5", nil},
-		{with(func(c *Clusters) { c.Within, c.Diameter = 1e-200, 1e-200 }), "Clusters.Within = 1e-200", nil},
-		{with(func(c *Clusters) { c.Diameter = -1 }), "Clusters.Diameter = -1", nil},
+		{second(NewGKRR(nil, 1)), "emd: NewGKRR: ", metric.ErrEmpty},
+		{second(NewGKRR(testkit.Must(metric.NewClustered(1<<20, 1<<9, 1)), 1)), "the limit is", nil},
 		{second(NewGKRR(c, 0)), "emd: NewGKRR: alpha0 = 0", nil},
 		{second(NewGKRR(c, 5e-324)), "alpha0 = 5e-324", nil},
 		{second(NewGKRR(one, 5e-324)), "alpha0 = 5e-324", nil},
-		{second(NewGKRR(Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1e300}, 1e300)), "alpha0 = 1e+300", nil},
+		{second(NewGKRR(testkit.Must(testkit.Must(metric.NewClustered(2, 3, .2)).Scaled(1e300, "")), 1e300)), "alpha0 = 1e+300", nil},
 		{second(g.Release(nil, -1)), "emd: GKRR.Release: x, want an index", nil},
 		{second(g.Release(nil, 4)), "x, want an index in [0, 4)", nil},
 		{second(NewHadamard(0, 1)), "emd: NewHadamard: k = 0", nil},
@@ -108,8 +99,6 @@ func TestConstructors_Refuse(t *testing.T) {
 		{second(NewHadamard(4, nan)), "eps = NaN", nil},
 		{second(NewHadamard(4, 5e-324)), "eps = 5e-324", nil},
 		{second(testkit.Must(NewHadamard(4, 1)).Release(nil, 4)), "emd: Hadamard.Release: x, want an index", nil},
-		{second(Clusters{}.tree()), "emd: Clusters: Clusters.Count = 0", nil},
-		{second(Clusters{}.W1(nil, nil)), "emd: Clusters.W1: Clusters.Count = 0", nil},
 
 		{itemWise(nil, good, nil), "emd: NewItemWise: ", metric.ErrEmpty},
 		{itemWise(ch.WithGuarantee(mechanism.Guarantee{}), good, nil), "no guarantee", ErrNotPure},
@@ -140,7 +129,6 @@ func TestConstructors_Refuse(t *testing.T) {
 		{second(NewLaplaceFrequencies(ctx, unread(4), Model{Trust: Central, Items: 1}, 1)), "Model.Users = 0", nil},
 		{frequencies(ch, c, narrow, nil), "above the model's diameter 0.9", nil},
 		{frequencies(ch, line(t, 4), narrow, nil), "points 0 and 3 of the space are at distance 1", nil},
-		{frequencies(ch, Clusters{Count: 2, Size: 2, Within: 5, Diameter: 1}, good, nil), "Clusters.Within = 5", nil},
 		{frequencies(ch, c, good, &FrequencyOptions{MaxCondition: 1.5}), "is above 1.5", nil},
 		{second(NewHadamardFrequencies(ctx, c, open, DP{Eps: 1}, nil)), "emd: NewHadamardFrequencies: Model.Items = 0", nil},
 		{second(NewHadamardFrequencies(ctx, c, good, DP{}, nil)), "eps = 0", nil},
@@ -254,7 +242,7 @@ func TestQueries_Refuse(t *testing.T) {
 		{mapped([][]float64{{0, 0}}, l2), "||f|| = 0", nil},
 		{mapped(nil, l2), "emd: LinearMap: ", metric.ErrEmpty},
 		{third(Shares(ctx, nil)), "emd: Shares: space has size 0, want at least 2", nil},
-		{third(Shares(ctx, Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1})), "space has size 1", nil},
+		{third(Shares(ctx, testkit.Must(metric.NewClustered(1, 1, 1)))), "space has size 1", nil},
 		{third(Shares(ctx, same)), "distance of points 0 and 2 = 0", nil},
 
 		{linear(func(_ *Query[[]float64], _ *Model, p *Promise) { p.Alpha = 0 }), "emd: NewLinear: target.Alpha = 0", nil},
@@ -287,7 +275,7 @@ func TestQueries_Refuse(t *testing.T) {
 // Every release refuses data that do not fit the model, which name the user.
 func TestReleases_RefuseData(t *testing.T) {
 	ctx := t.Context()
-	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
+	c := testkit.Must(metric.NewClustered(2, 2, .5))
 	good, local := Model{Trust: Shuffled, Users: 2, Items: 3, Diameter: 1}, Model{Trust: Local, Items: 3, Diameter: 1}
 	w := newItemWise(t, testkit.Must(mustGKRR(t, c, 1).Channel(ctx)), good, nil)
 	curated := good

@@ -43,7 +43,7 @@ func TestShares_Constant(t *testing.T) {
 
 // Almost without noise a release is the shares, each user counting the same.
 func TestShares_Release(t *testing.T) {
-	space := Clusters{Count: 3, Size: 1, Within: 1, Diameter: 1}
+	space := testkit.Must(metric.NewClustered(3, 1, 1))
 	q, weight, _ := Shares(t.Context(), space)
 	m := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 2, Diameter: 1}, Promise{Alpha: 1e11}, nil))
 	y, err := m.Release(nil, slices.Values([][]int{{0, 0, 0, 2}, {2, 1}}))

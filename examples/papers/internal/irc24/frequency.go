@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/wasserstein"
 )
 
 // frequency estimates how the items of many users are distributed.
@@ -75,14 +76,14 @@ type crowd struct {
 func newCrowd(rng *rand.Rand, users int) crowd {
 	c := crowd{truth: make([]float64, clusters.Len())}
 	for range users {
-		home := int(float64(clusters.Count) * math.Pow(rng.Float64(), 2))
+		home := int(float64(clusters.Clusters()) * math.Pow(rng.Float64(), 2))
 		items := make([]int, held)
 		for i := range items {
 			at := home
 			if rng.IntN(5) == 0 {
-				at = rng.IntN(clusters.Count)
+				at = rng.IntN(clusters.Clusters())
 			}
-			items[i] = at*clusters.Size + rng.IntN(clusters.Size)*rng.IntN(clusters.Size)/clusters.Size
+			items[i] = at*clusters.Size() + rng.IntN(clusters.Size())*rng.IntN(clusters.Size())/clusters.Size()
 			c.truth[items[i]] += 1 / float64(users*held)
 		}
 		c.items = append(c.items, items)
@@ -96,7 +97,7 @@ func (c crowd) error(ctx context.Context, rng *rand.Rand, estimate estimator) (f
 	if err != nil {
 		return 0, err
 	}
-	return clusters.W1(p, c.truth)
+	return wasserstein.Distance(ctx, clusters, p, c.truth)
 }
 
 // estimator is a release, and the distribution that is made of it.

@@ -7,12 +7,14 @@ import (
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // clusters are what items are drawn from: ten of ten, a tenth of the diameter wide.
-var clusters = emd.Clusters{Count: 10, Size: 10, Within: 0.1, Diameter: 1}
+var clusters = fault.Must(metric.NewClustered(10, 10, 0.1))
 
 // The delta of all releases of items, and how many of them a user has.
 const (
