@@ -310,7 +310,7 @@ func (s *study) sampled(ctx context.Context) float64 {
 	for _, row := range s.rows {
 		move = max(move, row.Distance*row.Fraction)
 	}
-	reduced, err := emd.NewReduced[int, *emd.Counts](mech, emd.Sampling{Radius: move, Delta: s.delta})
+	reduced, err := emd.NewReduced[int, *emd.Report](mech, emd.Sampling{Radius: move, Delta: s.delta})
 	if err != nil {
 		return math.Inf(1)
 	}

@@ -133,7 +133,7 @@ var ofEMD = []scenario{
 		h := must(must(emd.NewHadamard(5, 0.7)).Channel(ctx))
 		out = append(out, lo("Hadamard", math.Abs(math.Log(h.Prob(0, 0)/h.Prob(1, 0)))), lo("Hadamard", math.Abs(math.Log(h.Prob(0, 1)/h.Prob(1, 1)))))
 		f := must(emd.NewLaplaceFrequencies(ctx, line, central, 0.7))
-		return append(out, hi("Laplace", f.ErrorBound()))
+		return append(out, hi("Laplace", f.ErrorBound(30_000)))
 	}},
 	{"distributions", "", func() (out []end) {
 		m := central

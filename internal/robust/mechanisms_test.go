@@ -248,6 +248,7 @@ var (
 	departments = testkit.Must(metric.NewClustered(2, 2, 0.2))
 	gkrr        = testkit.Must(emd.NewGKRR(departments, 3))
 	modelOne    = emd.Model{Trust: emd.Central, Users: 3, Items: 4, Diameter: 1}
+	aReport     = &emd.Report{Sums: []int64{3, 4, 3, 2}, Users: 3, Reports: 1, Items: 12}
 	frequencies = testkit.Must(emd.NewGKRRFrequencies(context.Background(), gkrr, modelOne, nil))
 	threeUsers  = emd.Users[int](slices.Values([][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {3, 3, 3, 3}}))
 	threePaths  = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}}, {{2, 0}}}))
@@ -277,7 +278,7 @@ var emdCalls = []call{
 	{"emd.Hadamard.Release", hadamard.Release, []any{seeded(), 1}},
 	{"emd.NewHadamardFrequencies", emd.NewHadamardFrequencies, []any{departments, modelOne, emd.DP{Eps: 3, Delta: 1e-6}, &emd.HadamardFrequencyOptions{}}},
 	{"emd.NewLaplaceFrequencies", emd.NewLaplaceFrequencies, []any{departments, modelOne, 1.0}},
-	{"emd.LaplaceFrequencies.Release", curator.Release, []any{seeded(), threeUsers}},
+	{"emd.Frequencies.Release", curator.Release, []any{seeded(), threeUsers}},
 	{"emd.ChooseAlpha", emd.ChooseAlpha, []any{[]emd.Move{{Distance: 1, Fraction: 0.5, Eps: 1}, {Distance: 5, Fraction: 0.1, Eps: 2}}}},
 	{"emd.Guarantee.Protects", perUnit.Protects, []any{[]emd.Move{{Distance: 1, Fraction: 0.5, Eps: 1}}}},
 	{"accountant.Composition.Delta", accountant.Composition.Delta, []any{accountant.Composition{Count: 100, Item: 0.1}, 2.0}},
@@ -298,17 +299,11 @@ var emdCalls = []call{
 	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, local, &emd.FrequencyOptions{Audit: true}}},
 	{"emd.NewGKRRFrequencies", emd.NewGKRRFrequencies, []any{gkrr, modelOne, &emd.GKRRFrequencyOptions{}}},
 	{"emd.Frequencies.Release", frequencies.Release, []any{seeded(), threeUsers}},
-	{"emd.Frequencies.Collect", func(ctx context.Context, data emd.Users[int]) (*emd.Counts, error) {
+	{"emd.Frequencies.Collect", func(ctx context.Context, data emd.Users[int]) (*emd.Report, error) {
 		f := testkit.Must(emd.NewGKRRFrequencies(context.Background(), gkrr, emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, nil))
 		return f.Collect(ctx, seeded(), data)
 	}, []any{threeUsers}},
-	{"emd.Frequencies.Estimate", func(n []int64, users int64) (*emd.Estimate, error) {
-		c, err := emd.NewCounts(n, users)
-		if err != nil {
-			return nil, err
-		}
-		return frequencies.Estimate(c)
-	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
+	{"emd.Frequencies.Estimate", frequencies.Estimate, []any{aReport}},
 	{"emd.NewDistribution", func(ctx context.Context, lo, hi float64, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[float64], error) {
 		return emd.NewDistribution(ctx, emd.Line(lo, hi), m, alpha, o)
 	}, []any{0.0, 4.0, unbounded, 2.0, &emd.DistributionOptions{Spacing: 0.1}}},
@@ -329,28 +324,10 @@ var emdCalls = []call{
 	{"emd.Distribution.Estimate", spread.Estimate, []any{reported}},
 	{"emd.Histogram.Records", histogram.Records, []any{seeded(), 5}},
 	{"emd.Histogram.Error", histogram.Error, []any{seeded(), 0.5, &emd.ErrorOptions{Draws: 10}}},
-	{"emd.Report.Merge", func(b []byte) error {
-		r := testkit.Must(spread.Release(seeded(), lengths))
-		var s emd.Report
-		if err := s.UnmarshalBinary(b); err != nil {
-			return err
-		}
-		return r.Merge(&s)
-	}, []any{testkit.Must(reported.MarshalBinary())}},
+	{"emd.Report.Merge", func(s *emd.Report) error { return testkit.Must(spread.Release(seeded(), lengths)).Merge(s) }, []any{reported}},
 	{"emd.Report.UnmarshalBinary", func(b []byte) error { return new(emd.Report).UnmarshalBinary(b) }, []any{testkit.Must(reported.MarshalBinary())}},
 	{"emd.Frequencies.Distribution", frequencies.Distribution, []any{estimated}},
-	{"emd.NewCounts", emd.NewCounts, []any{[]int64{3, 4, 3, 2}, int64(3)}},
-	{"emd.Counts.UnmarshalBinary", new(emd.Counts).UnmarshalBinary, []any{testkit.Must(testkit.Must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},
 	{"emd.Guarantee.UnmarshalJSON", new(emd.Guarantee).UnmarshalJSON, []any{testkit.Must(perUnit.MarshalJSON())}},
-	{"emd.Counts.Merge", func(n []int64, users int64) error {
-		c, err := emd.NewCounts(n, users)
-		if err != nil {
-			return err
-		}
-		sum := testkit.Must(emd.NewCounts([]int64{3, 4, 3, 2}, 3))
-		return sum.Merge(c)
-	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
-	{"emd.Counts.UnmarshalBinary", func(b []byte) error { return new(emd.Counts).UnmarshalBinary(b) }, []any{testkit.Must(testkit.Must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},
 	{"emd.Guarantee.UnmarshalJSON", func(b []byte) error { return new(emd.Guarantee).UnmarshalJSON(b) }, []any{testkit.Must(perUnit.MarshalJSON())}},
 	{"emd.NewGKRR", emd.NewGKRR, []any{departments, 3.0}},
 	{"emd.GKRR.Channel", gkrr.Channel, nil},

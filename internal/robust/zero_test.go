@@ -31,7 +31,7 @@ var zeros = []any{
 	new(mechanism.Channel), new(mechanism.Composition), new(mechanism.Sampler), new(mechanism.Sticky[int, int]), new(mechanism.Track[int, int]),
 	new(additive.DiscreteGaussian), new(additive.DiscreteLaplace), new(additive.Gaussian), new(additive.KNorm), new(additive.Laplace),
 	new(additive.Madlib), new(additive.PlanarLaplace), new(additive.Sphere), new(additive.TruncatedGeometric),
-	new(emd.Distribution[float64]), new(emd.Frequencies), new(emd.Histogram[float64]), new(emd.GKRR), new(emd.Hadamard), new(emd.ItemWise), new(emd.LaplaceFrequencies),
+	new(emd.Distribution[float64]), new(emd.Frequencies), new(emd.Histogram[float64]), new(emd.GKRR), new(emd.Hadamard), new(emd.ItemWise),
 	new(emd.Linear[[]float64]), new(emd.Reduced[[]float64, []float64]),
 	new(exponential.Mechanism), new(exponential.Nets[int]), new(exponential.Choice), new(exponential.RelaxedMechanism), new(exponential.UtilityMechanism),
 	new(measure.Domain[[]float64]), new(measure.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]),

@@ -122,12 +122,12 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	const reps = 100
 	for range reps {
 		hadamard += errorOn(t, space, withTotalOne(estimateOf(t, h, r, data).Mean), truth) / reps
-		laplace += errorOn(t, space, withTotalOne(testkit.Must(lap.Release(r, data)).Mean), truth) / reps
+		laplace += errorOn(t, space, withTotalOne(estimateOf(t, lap, r, data).Mean), truth) / reps
 	}
 	if b := h.ErrorBound(500); hadamard > b || hadamard < b/2 {
 		t.Errorf("Hadamard: error %v, bound %v", hadamard, b)
 	}
-	if b := lap.ErrorBound(); laplace > b || laplace < b/2 {
+	if b := lap.ErrorBound(500); laplace > b || laplace < b/2 {
 		t.Errorf("Laplace: error %v, bound %v", laplace, b)
 	}
 }
@@ -140,8 +140,8 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 func TestLaplaceFrequencies_Scale(t *testing.T) {
 	const n, m, eps = 40, 25, .8
 	f := testkit.Must(NewLaplaceFrequencies(t.Context(), discrete(16), Model{Trust: Central, Users: n, Items: m, Diameter: 1}, eps))
-	if g := f.Guarantee().UserLevel(); g != (DP{Eps: eps}) || f.s*2*m > eps {
-		t.Errorf("guarantee %v at parameter %v", g, f.s)
+	if g := f.Guarantee().UserLevel(); g != (DP{Eps: eps}) || f.noise*2*m > eps {
+		t.Errorf("guarantee %v at parameter %v", g, f.noise)
 	}
 	data := usersOf(4, testkit.Distribution(random.Seeded(5), 16, nil), n, m)
 	truth := histogram(16, data)
@@ -149,7 +149,7 @@ func TestLaplaceFrequencies_Scale(t *testing.T) {
 	squares, said := 0.0, 0.0
 	const reps = 4000
 	for range reps {
-		e := testkit.Must(f.Release(r, data))
+		e := estimateOf(t, f, r, data)
 		for x, v := range e.Mean {
 			squares += (v - truth[x]) * (v - truth[x])
 			said += e.StdErr[x] * e.StdErr[x]

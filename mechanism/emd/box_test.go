@@ -137,7 +137,7 @@ func TestDistribution_NearItemsReleaseTheSame(t *testing.T) {
 		d := testkit.Must(NewDistribution(t.Context(), Box(metric.Euclidean{}, make([]float64, dim), slicesOf(dim, 1)),
 			Model{Trust: Local}, 100, &DistributionOptions{Reports: 1}))
 		release := func(seed uint64, x float64) []int64 {
-			return testkit.Must(d.Release(random.Seeded(seed), One([][]float64{slicesOf(dim, x)}))).sum
+			return testkit.Must(d.Release(random.Seeded(seed), One([][]float64{slicesOf(dim, x)}))).Sums
 		}
 		lo, hi := 0.1, 0.9
 		for hi-lo > 1e-12 {

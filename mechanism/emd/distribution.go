@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/sums"
 )
 
 // Distribution releases how the items of the users are distributed: the mean over users of
@@ -118,11 +119,11 @@ func NewDistribution[P any](ctx context.Context, domain *Domain[P], model Model,
 		if o.Reports < 1 || int64(o.Reports) > maxNumber {
 			return nil, fault.Value(op, "Reports", float64(o.Reports), "how many users will report, in [1, 2^53]")
 		}
-		d.planned = Report{users: int64(o.Reports), reports: int64(o.Reports)}
+		d.planned = Report{Users: int64(o.Reports), Reports: int64(o.Reports)}
 	case o.Reports != 0:
 		return nil, fault.Value(op, "Reports", float64(o.Reports), "none outside the Local trust")
 	default:
-		d.planned = Report{users: int64(model.Users), reports: 1}
+		d.planned = Report{Users: int64(model.Users), Reports: 1}
 	}
 	s, err := d.setting(op, alpha, o.Spacing)
 	if err != nil {
@@ -131,14 +132,14 @@ func NewDistribution[P any](ctx context.Context, domain *Domain[P], model Model,
 	if d.plan, err = ground.plan(ctx, op, s); err != nil {
 		return nil, err
 	}
-	if d.plan.Largest() > math.MaxInt64/2/d.planned.users {
-		return nil, fault.Value(op, "users", float64(d.planned.users), "fewer: sums overflow")
+	if d.plan.Largest() > math.MaxInt64/2/d.planned.Users {
+		return nil, fault.Value(op, "users", float64(d.planned.Users), "fewer: sums overflow")
 	}
 	d.a = d.plan.level(alpha)
 	if !(d.a >= minLaplace/2) {
 		return nil, fault.Value(op, "alpha", alpha, fmt.Sprintf("more, as the constant of the map is %v", d.plan.lipschitz))
 	}
-	d.planned.plan = d.plan.fingerprint(model.Unit, ground.named)
+	d.planned.Plan = d.plan.fingerprint(model.Unit, ground.named)
 	d.g, err = perUnit(model, alpha, 0)
 	return d, err
 }
@@ -148,7 +149,7 @@ func NewDistribution[P any](ctx context.Context, domain *Domain[P], model Model,
 // neither their rounding nor e^a - 1 > a costs anything. It must be 2^41 at most
 // on a report, and sums must fit int64.
 func (d *Distribution[P]) setting(op string, alpha, spacing float64) (setting, error) {
-	n, r := float64(d.planned.users), float64(d.planned.reports)
+	n, r := float64(d.planned.Users), float64(d.planned.Reports)
 	s := setting{noise: math.Sqrt(r) / n / alpha, rounding: math.Sqrt(r/n) / alpha, spacing: spacing}
 	finest := max(0x1p-40/alpha, d.diameter/maxPositions, d.diameter*n*0x1p-61)
 	quantum := max(finest, min(s.noise*0x1p-10, 0x1p-22/alpha, d.diameter*0x1p-20))
@@ -195,13 +196,13 @@ func (d *Distribution[P]) ErrorBound() float64 {
 // mean, or a bound on it, and its standard deviation: discrete Laplace has
 // E|Z| = 1/sinh a and E Z^2 = 1/(2 sinh^2(a/2)), and rounding at most 1/4 a user.
 func (d *Distribution[P]) noise(r *Report) (size, deviation float64) {
-	n, rounding := float64(r.users), float64(r.users)/4
+	n, rounding := float64(r.Users), float64(r.Users)/4
 	if d.whole() {
 		rounding = 0
 	}
 	sinh := math.Sinh(d.a / 2)
-	deviation = math.Sqrt(float64(r.reports)/2/(sinh*sinh)+rounding) / n
-	if r.reports == 1 {
+	deviation = math.Sqrt(float64(r.Reports)/2/(sinh*sinh)+rounding) / n
+	if r.Reports == 1 {
 		return min(deviation, (1/math.Sinh(d.a)+math.Sqrt(rounding))/n), deviation
 	}
 	return deviation, deviation
@@ -212,7 +213,7 @@ func (d *Distribution[P]) whole() bool { return d.plan.whole && d.g.model.Items 
 
 // Release makes one report of the users of the model. Errors name the user and the item:
 // data that do not fit the model, or an item that is not in the domain. They depend on the
-// data, so keep them from whom the report is for. Each user takes O([Report.Len]), besides
+// data, so keep them from whom the report is for. Each user takes O(len(Sums)), besides
 // the work for its items.
 func (d *Distribution[P]) Release(rng *rand.Rand, data Users[P]) (*Report, error) {
 	return d.release(context.Background(), "emd: Distribution.Release", d.Guarantee().model, rng, data)
@@ -236,7 +237,7 @@ func (d *Distribution[P]) release(ctx context.Context, op string, model Model, r
 	rng, done := random.Get(rng)
 	defer done()
 	k := d.plan.Dim()
-	r := &Report{a: d.a, plan: d.planned.plan, sum: make([]int64, k)}
+	r := &Report{Level: d.a, Plan: d.planned.Plan, Sums: make([]int64, k)}
 	mean, round := make([]int64, k), d.plan.rounder()
 	largest := d.plan.Largest()
 	err := each(op, model, data, func(user int, items []P) error {
@@ -251,17 +252,17 @@ func (d *Distribution[P]) release(ctx context.Context, op string, model Model, r
 		}
 		if model.Trust == Local {
 			d.addNoise(rng, mean)
-			r.reports++
+			r.Reports++
 		}
-		r.users++
-		return fault.Private(r.add(op, mean))
+		r.Users++
+		return fault.Private(sums.Add(op, r.Sums, mean))
 	})
 	if err != nil {
 		return nil, err
 	}
 	if model.Trust != Local {
-		d.addNoise(rng, r.sum)
-		r.reports = 1
+		d.addNoise(rng, r.Sums)
+		r.Reports = 1
 	}
 	return r, nil
 }
@@ -299,27 +300,30 @@ func (d *Distribution[P]) Estimate(ctx context.Context, r *Report) (*Histogram[P
 	if err := d.made(op); err != nil {
 		return nil, err
 	}
-	if r == nil || r.users == 0 {
+	if r == nil || r.Users == 0 {
 		return nil, fault.Empty(op, "Report", 0)
 	}
-	if err := fault.Size(op, "Report", len(r.sum), d.plan.Dim()); err != nil {
+	if err := r.Check(); err != nil {
+		return nil, fault.Within(op, err)
+	}
+	if err := fault.Size(op, "Report", len(r.Sums), d.plan.Dim()); err != nil {
 		return nil, err
 	}
-	if !r.hasLevel(d.a) {
-		return nil, fault.Value(op, "level of the Report", r.a, fmt.Sprintf("%v, as all of this Distribution", d.a))
+	if !sums.SameLevel(r.Level, d.a) {
+		return nil, fault.Value(op, "Level of the Report", r.Level, fmt.Sprintf("%v, as all of this Distribution", d.a))
 	}
-	if r.plan != d.planned.plan {
-		return nil, fault.Value(op, "plan of the Report", float64(r.plan), fmt.Sprintf("%d: it is about another domain or map", d.planned.plan))
+	if r.Plan != d.planned.Plan {
+		return nil, fault.Value(op, "Plan of the Report", float64(r.Plan), fmt.Sprintf("%d: it is about another domain or map", d.planned.Plan))
 	}
-	y := make([]float64, len(r.sum))
-	for i, s := range r.sum {
-		y[i] = float64(s) / float64(r.users)
+	y := make([]float64, len(r.Sums))
+	for i, s := range r.Sums {
+		y[i] = float64(s) / float64(r.Users)
 	}
 	p, err := d.plan.Fit(ctx, y)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	h := &Histogram[P]{Weights: p, Points: make([]P, len(p)), d: d, users: r.users, reports: r.reports}
+	h := &Histogram[P]{Weights: p, Points: make([]P, len(p)), d: d, users: r.Users, reports: r.Reports}
 	for i := range h.Points {
 		h.Points[i] = d.plan.point(i)
 	}

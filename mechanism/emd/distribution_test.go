@@ -29,7 +29,7 @@ func planAt[P any](t testing.TB, d *Domain[P], alpha, quantum, spacing float64) 
 	}
 	s := setting{noise: 1 / alpha, quantum: quantum, spacing: spacing}
 	if quantum == 0 {
-		s = testkit.Must((&Distribution[P]{diameter: g.diameter, planned: Report{users: 1, reports: 1}}).setting("test", alpha, spacing))
+		s = testkit.Must((&Distribution[P]{diameter: g.diameter, planned: Report{Users: 1, Reports: 1}}).setting("test", alpha, spacing))
 	}
 	return testkit.Must(g.plan(t.Context(), "test", s)), g.diameter
 }
@@ -235,13 +235,13 @@ func TestDistribution_ReleaseHasTheStatedLaw(t *testing.T) {
 	c := testkit.Must(testkit.Must(metric.NewClustered(2, 1, 1)).Scaled(2, ""))
 	for seed, items := range [][]int{{0, 0, 1}, {1}, {0, 1, 1, 1, 1}} {
 		p, _ := planAt(t, Finite(c), 1, 0.5, 1e-9)
-		d := &Distribution[int]{plan: p, a: p.level(1), g: testkit.Must(perUnit(Model{Trust: Local, Users: 1, Diameter: 2}, 1, 0)), planned: Report{users: 1, reports: 1}}
+		d := &Distribution[int]{plan: p, a: p.level(1), g: testkit.Must(perUnit(Model{Trust: Local, Users: 1, Diameter: 2}, 1, 0)), planned: Report{Users: 1, Reports: 1}}
 		r := random.Seeded(uint64(seed))
 		const draws = 20_000
 		seen := map[[2]int64]int{}
 		for range draws {
 			report := testkit.Must(d.Release(r, One(items)))
-			seen[[2]int64{report.At(0), report.At(1)}]++
+			seen[[2]int64{report.Sums[0], report.Sums[1]}]++
 		}
 		s := meanOf(p, items...)
 		z := math.Pow(math.Tanh(d.a/2), 2)
@@ -380,7 +380,7 @@ func TestDistribution_LocalReports(t *testing.T) {
 		testkit.Check(t, got.UnmarshalBinary(testkit.Must(one.MarshalBinary())))
 		testkit.Check(t, sum.Merge(&got))
 	}
-	if fmt.Sprint(*all) != fmt.Sprint(sum) || sum.Users() != n || sum.Reports() != n {
+	if fmt.Sprint(*all) != fmt.Sprint(sum) || sum.Users != n || sum.Reports != n {
 		t.Errorf("%v, %v", *all, sum)
 	}
 	h := testkit.Must(d.Estimate(t.Context(), &sum))
@@ -407,8 +407,8 @@ func TestDistribution_RefusesReportsOfOthers(t *testing.T) {
 	report := testkit.Must(first.Release(random.Seeded(1), One([]float64{0.5})))
 	for name, other := range map[string]*Distribution[float64]{"place": line(1, 2, ""), "unit": line(0, 1, "km")} {
 		with := testkit.Must(other.Release(random.Seeded(1), One([]float64{0.5})))
-		if with.Len() != report.Len() || with.a != report.a {
-			t.Fatalf("%s: %d sums, level %v", name, with.Len(), with.a)
+		if len(with.Sums) != len(report.Sums) || with.Level != report.Level {
+			t.Fatalf("%s: %d sums, level %v", name, len(with.Sums), with.Level)
 		}
 		if report.Merge(with) == nil {
 			t.Errorf("%s: merged", name)
@@ -427,11 +427,11 @@ func TestDistribution_RefusesReportsOfOthers(t *testing.T) {
 			pts = append(pts, [][]float64{{0, 0}, {0.3, 0}, {1, 1.1}, {0.2, 0.9}}[i])
 		}
 		d := testkit.Must(NewDistribution(t.Context(), Finite(space.Euclidean(pts)), oneUser, 64, nil))
-		marks[d.planned.plan] = true
+		marks[d.planned.Plan] = true
 	}
 	for _, norm := range []metric.Space[[]float64]{metric.Manhattan{}, metric.Euclidean{}, metric.Chebyshev{}} {
 		d := testkit.Must(NewDistribution(t.Context(), Box(norm, []float64{0}, []float64{1}), oneUser, 64, nil))
-		marks[d.planned.plan] = true
+		marks[d.planned.Plan] = true
 	}
 	if len(marks) != 3+3 {
 		t.Errorf("%d different plans", len(marks))
@@ -453,8 +453,8 @@ func TestDistribution_EstimatesOfDamagedReports(t *testing.T) {
 		}
 	}
 	spoil := func(r *Report) *Report {
-		for i := range r.sum {
-			r.sum[i] = []int64{math.MaxInt64, 0, math.MinInt64, math.MinInt64, math.MaxInt64 / 3}[i%5]
+		for i := range r.Sums {
+			r.Sums[i] = []int64{math.MaxInt64, 0, math.MinInt64, math.MinInt64, math.MaxInt64 / 3}[i%5]
 		}
 		return r
 	}
@@ -480,7 +480,7 @@ func TestDistribution_NoiseCountsRounding(t *testing.T) {
 	for items, want := range []float64{0: 0.05, 1: 0, 2: 0.05} { // sqrt(100/4)/100
 		d := &Distribution[int]{a: 60, plan: plan[int]{whole: true}, g: Guarantee{model: Model{Items: items}}}
 		for _, reports := range []int64{1, 100} {
-			size, deviation := d.noise(&Report{users: 100, reports: reports})
+			size, deviation := d.noise(&Report{Users: 100, Reports: reports})
 			if math.Abs(size-want) > 1e-9 || math.Abs(deviation-want) > 1e-9 {
 				t.Errorf("%d items, %d reports: %v and %v, want %v", items, reports, size, deviation, want)
 			}

@@ -230,7 +230,7 @@ func (p plan[P]) fingerprint(unit metric.Unit, named []float64) uint32 {
 			b = binary.LittleEndian.AppendUint64(b, uint64(v))
 		}
 	}
-	return crc32.Checksum(b, castagnoli)
+	return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
 }
 
 // shape is what of a plan does not know the items' type. Its methods are safe for

@@ -47,7 +47,7 @@ func ExampleBox() {
 			east += h.Weights[i]
 		}
 	}
-	fmt.Printf("%d noisy sums, %d points; a share of %.2f is in the east\n", report.Len(), len(h.Points), east)
+	fmt.Printf("%d noisy sums, %d points; a share of %.2f is in the east\n", len(report.Sums), len(h.Points), east)
 	// Output:
 	// 198 noisy sums, 1612 points; a share of 0.34 is in the east
 }

@@ -98,7 +98,7 @@ func ExampleReport_Merge() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d reports: %.2f\n", all.Reports(), h.Weights)
+	fmt.Printf("%d reports: %.2f\n", all.Reports, h.Weights)
 	// Output:
 	// 50000 reports: [0.52 0.22 0.00 0.09 0.06 0.11]
 }

@@ -53,7 +53,7 @@ func ExampleNewGKRRFrequencies() {
 		fmt.Printf("%d: %6.3f +- %.3f, %.3f\n", x, e.Mean[x], e.StdErr[x], p[x])
 	}
 	off, _ := wasserstein.Distance(context.Background(), articles, p, []float64{0.4, 0.3, 0, 0.3, 0, 0})
-	fmt.Printf("off by %.3f, at most about %.3f in expectation\n", off, 2*f.ErrorBound(counts.Items()))
+	fmt.Printf("off by %.3f, at most about %.3f in expectation\n", off, 2*f.ErrorBound(counts.Items))
 	// Output:
 	// 30-private per unit under d_EM (local, one user of 10 items, diameter 1)
 	// 0:  0.426 +- 0.020, 0.426
@@ -67,7 +67,7 @@ func ExampleNewGKRRFrequencies() {
 
 // A collector has received, from each of three shops, how often the outputs of
 // randomized response came up. Nothing but these sums is needed.
-func ExampleNewCounts() {
+func ExampleReport() {
 	articles, err := metric.NewClustered(2, 2, 0.2)
 	if err != nil {
 		log.Fatal(err)
@@ -80,14 +80,11 @@ func ExampleNewCounts() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var all emd.Counts
+	var all emd.Report
 	for _, shop := range [][]int64{{500, 310, 120, 70}, {240, 190, 30, 40}, {930, 640, 230, 200}} {
-		users := (shop[0] + shop[1] + shop[2] + shop[3]) / 10
-		c, err := emd.NewCounts(shop, users)
-		if err != nil {
-			log.Fatal(err)
-		}
-		if err := all.Merge(c); err != nil {
+		items := shop[0] + shop[1] + shop[2] + shop[3]
+		users := items / 10
+		if err := all.Merge(&emd.Report{Sums: shop, Users: users, Reports: users, Items: items}); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -95,31 +92,12 @@ func ExampleNewCounts() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(all.Users(), "users")
+	fmt.Println(all.Users, "users")
 	fmt.Printf("%.3f\n+- %.3f\n", e.Mean, e.StdErr)
 	// Output:
 	// 350 users
 	// [0.699 0.146 0.114 0.041]
 	// +- [0.027 0.027 0.014 0.013]
-}
-
-// A shop sends its sums to the collector.
-func ExampleCounts_MarshalBinary() {
-	shop, err := emd.NewCounts([]int64{500, 310, 120, 70}, 100)
-	if err != nil {
-		log.Fatal(err)
-	}
-	sent, err := shop.MarshalBinary()
-	if err != nil {
-		log.Fatal(err)
-	}
-	var received emd.Counts
-	if err := received.UnmarshalBinary(sent); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(len(sent), "bytes:", received.Users(), "users,", received.Items(), "items")
-	// Output:
-	// 20 bytes: 100 users, 1000 items
 }
 
 // What ordinary user-level privacy costs a curator, to compare with.
@@ -140,12 +118,16 @@ func ExampleNewLaplaceFrequencies() {
 		}
 	}
 	seeded := rand.New(rand.NewPCG(1, 2)) // nil outside of examples
-	e, err := f.Release(seeded, users)
+	r, err := f.Release(seeded, users)
+	if err != nil {
+		log.Fatal(err)
+	}
+	e, err := f.Estimate(r)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(f.Guarantee())
-	fmt.Printf("%.4f, off by %.4f at most in expectation\n", e.Mean, f.ErrorBound())
+	fmt.Printf("%.4f, off by %.4f at most in expectation\n", e.Mean, f.ErrorBound(e.Items))
 	// Output:
 	// (0.5, 0)-private between users up to d_EM 1 (central, 1000 users of 10 items, diameter 1)
 	// [0.4981 0.1991 0.3127 0.0031], off by 0.0098 at most in expectation
@@ -167,7 +149,7 @@ func ExampleNewFrequencies() {
 		log.Fatal(err)
 	}
 	seeded := rand.New(rand.NewPCG(1, 2))
-	var all emd.Counts
+	var all emd.Report
 	for range 5000 { // one release a user
 		counts, err := f.Release(seeded, emd.One([]int{0, 0, 1, 4}))
 		if err != nil {

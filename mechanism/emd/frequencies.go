@@ -3,21 +3,23 @@ package emd
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/sums"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // Frequencies estimates how the items of many users are distributed: every item goes
-// through a randomizer, and how often each output came up is published as [Counts]. The
+// through a randomizer, and how often each output came up is published as a [Report]. The
 // inverse of the randomizer's matrix makes of these an unbiased estimate of the mean of the
 // users' distributions. All users hold the same number of items.
 //
-// In the Local trust each user releases Counts of its own, which anyone may [Counts.Merge];
+// In the Local trust each user releases a Report of its own, which anyone may [Report.Merge];
 // in the others the promise is for one release of all users' items. Immutable and safe for
 // concurrent use. O(k) memory for k items and outputs, besides the inverse.
 //
@@ -29,6 +31,7 @@ type Frequencies struct {
 	condition float64
 	outputs   int
 	draw      drawer
+	noise     float64 // in place of a randomizer: the level of noise on the counts
 	bound     func(items int64) float64
 	workers   int
 }
@@ -138,7 +141,7 @@ func (f *Frequencies) Guarantee() Guarantee {
 }
 
 func (f *Frequencies) made(op string) error {
-	return fault.Made(f != nil && f.draw != nil, op, "Frequencies", "NewFrequencies, NewGKRRFrequencies or NewHadamardFrequencies")
+	return fault.Made(f != nil && f.outputs > 0, op, "Frequencies", "NewFrequencies, NewGKRRFrequencies, NewHadamardFrequencies or NewLaplaceFrequencies")
 }
 
 // Condition is the condition number of the randomizer: by about how much more
@@ -170,14 +173,14 @@ func (f *Frequencies) ErrorBound(items int64) float64 {
 // Release publishes the items of all users of the model. Items are indices of
 // points; one outside the space, and data that do not fit the model, are
 // errors.
-func (f *Frequencies) Release(rng *rand.Rand, data Users[int]) (*Counts, error) {
+func (f *Frequencies) Release(rng *rand.Rand, data Users[int]) (*Report, error) {
 	return f.release(context.Background(), "emd: Frequencies.Release", f.Guarantee().model, rng, data)
 }
 
 // Collect runs one release for each user, any number of them, and returns the
 // sum: in the Local trust, what a collector gets who merges what they sent. In
 // the others it is [Frequencies.Release]. It reads data once, in order.
-func (f *Frequencies) Collect(ctx context.Context, rng *rand.Rand, data Users[int]) (*Counts, error) {
+func (f *Frequencies) Collect(ctx context.Context, rng *rand.Rand, data Users[int]) (*Report, error) {
 	model := f.Guarantee().model
 	if model.Trust == Local {
 		model.Users = anyNumber
@@ -185,7 +188,7 @@ func (f *Frequencies) Collect(ctx context.Context, rng *rand.Rand, data Users[in
 	return f.release(ctx, "emd: Frequencies.Collect", model, rng, data)
 }
 
-func (f *Frequencies) release(ctx context.Context, op string, model Model, rng *rand.Rand, data Users[int]) (*Counts, error) {
+func (f *Frequencies) release(ctx context.Context, op string, model Model, rng *rand.Rand, data Users[int]) (*Report, error) {
 	if err := f.made(op); err != nil {
 		return nil, err
 	}
@@ -193,15 +196,22 @@ func (f *Frequencies) release(ctx context.Context, op string, model Model, rng *
 	if err != nil {
 		return nil, err
 	}
-	n, err := drawRuns(ctx, rng, in, f.outputs, f.workers, f.draw)
+	r := &Report{Users: users, Reports: 1, Items: users * int64(f.g.model.Items), Level: f.noise}
+	if model.Trust == Local {
+		r.Reports = users
+	}
+	if f.noise > 0 {
+		r.Sums = f.noisy(rng, in)
+		return r, nil
+	}
+	r.Sums, err = drawRuns(ctx, rng, in, f.outputs, f.workers, f.draw)
 	if err != nil {
 		return nil, err
 	}
-	return &Counts{n: n, users: users, items: users * int64(f.g.model.Items)}, nil
+	return r, nil
 }
 
-// Estimate is an unbiased estimate of the mean of the users' distributions, of a
-// [Frequencies] or [LaplaceFrequencies].
+// Estimate is an unbiased estimate of the mean of the users' distributions.
 type Estimate struct {
 	// Mean[x] estimates the frequency of item x. It may be negative or above 1.
 	Mean []float64
@@ -212,29 +222,42 @@ type Estimate struct {
 	Users, Items int64
 }
 
-// Estimate inverts the randomizer. Counts of nobody or of another number of
-// outputs are errors. O(k) for clusters, O(K log K) for Hadamard response, one
+// Estimate inverts the randomizer. A report of nobody, of another number of
+// outputs or of another level of noise is an error. O(k) for clusters, O(K log K) for Hadamard response, one
 // pass over the inverse otherwise.
-func (f *Frequencies) Estimate(c *Counts) (*Estimate, error) {
+func (f *Frequencies) Estimate(r *Report) (*Estimate, error) {
 	const op = "emd: Frequencies.Estimate"
 	if err := f.made(op); err != nil {
 		return nil, err
 	}
-	if c == nil || c.items == 0 {
-		return nil, fault.Empty(op, "Counts", 0)
+	if r == nil || r.Users == 0 {
+		return nil, fault.Empty(op, "Report", 0)
 	}
-	if err := fault.Size(op, "Counts", len(c.n), f.outputs); err != nil {
+	if err := r.Check(); err != nil {
+		return nil, fault.Within(op, err)
+	}
+	if err := fault.Size(op, "Report", len(r.Sums), f.outputs); err != nil {
 		return nil, err
 	}
-	q := make([]float64, len(c.n))
-	for y, n := range c.n {
-		q[y] = float64(n) / float64(c.items)
+	if !sums.SameLevel(r.Level, f.noise) || r.Items == 0 || r.Plan != 0 {
+		return nil, fault.Value(op, "Level of the Report", r.Level, fmt.Sprintf("%v, as all of these Frequencies", f.noise))
+	}
+	q := make([]float64, len(r.Sums))
+	for y, n := range r.Sums {
+		q[y] = float64(n) / float64(r.Items)
 	}
 	k := f.space.Len()
-	e := &Estimate{Mean: make([]float64, k), StdErr: make([]float64, k), Users: c.users, Items: c.items}
+	e := &Estimate{Mean: q, StdErr: make([]float64, k), Users: r.Users, Items: r.Items}
+	if f.noise > 0 {
+		for x := range e.StdErr { // Var = 2 q/(1-q)^2 for q = e^-noise
+			e.StdErr[x] = math.Sqrt(0.5*float64(r.Reports)) / math.Sinh(f.noise/2) / float64(r.Items)
+		}
+		return e, nil
+	}
+	e.Mean = make([]float64, k)
 	f.inv.estimate(q, e.Mean, e.StdErr)
 	for x, v := range e.StdErr {
-		e.StdErr[x] = math.Sqrt(v / float64(c.items))
+		e.StdErr[x] = math.Sqrt(v / float64(r.Items))
 	}
 	return e, nil
 }

@@ -7,13 +7,11 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
@@ -22,7 +20,7 @@ import (
 )
 
 // A seed gives the same counts whatever the number of workers; merged counts
-// are the sums; the zero Counts is neutral.
+// are the sums; the zero Report is neutral.
 func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	c := testkit.Must(metric.NewClustered(3, 4, .3))
 	p := testkit.Distribution(random.Seeded(7), 12, nil)
@@ -33,77 +31,43 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 		f := testkit.Must(NewGKRRFrequencies(t.Context(), g, local, &GKRRFrequencyOptions{Workers: workers}))
 		n := testkit.Must(f.Collect(context.Background(), random.Seeded(8), usersOf(9, p, 5000, 50)))
 		if first == nil {
-			first = n.n
+			first = n.Sums
 		}
-		if !slices.Equal(first, n.n) || n.Users() != 5000 || n.Items() != 250000 || n.Outputs() != 12 {
-			t.Errorf("%d workers: %v of %d users, not %v", workers, n.n, n.Users(), first)
+		if !slices.Equal(first, n.Sums) || n.Users != 5000 || n.Items != 250000 || len(n.Sums) != 12 {
+			t.Errorf("%d workers: %v of %d users, not %v", workers, n.Sums, n.Users, first)
 		}
 	}
 	for name, f := range estimators(t, c, local, 1) {
-		var all Counts
+		var all Report
 		for u := range 4 {
 			one := testkit.Must(f.Release(nil, usersOf(uint64(u), p, 1, 50)))
-			testkit.Check(t, errors.Join(all.Merge(one), all.Merge(&Counts{})))
+			testkit.Check(t, errors.Join(all.Merge(one), all.Merge(&Report{})))
 		}
 		total := int64(0)
-		for y := range all.Outputs() {
-			total += all.At(y)
+		for _, n := range all.Sums {
+			total += n
 		}
-		if all.Users() != 4 || all.Items() != 200 || total != 200 {
+		if all.Users != 4 || all.Reports != 4 || all.Items != 200 || total != 200 {
 			t.Errorf("%s: merged %+v", name, all)
 		}
 		if _, err := f.Estimate(&all); err != nil {
 			t.Error(err)
 		}
 	}
-	a := &Counts{n: []int64{1, 2}, users: 1, items: 3}
-	for name, b := range map[string]*Counts{
-		"outputs":  {n: []int64{1, 2, 0}, users: 1, items: 3},
-		"fewer":    {n: []int64{3}, users: 1, items: 3},
-		"items":    {n: []int64{3, 3}, users: 1, items: 6},
-		"overflow": {n: []int64{math.MaxInt64, 0}, users: math.MaxInt64 / 3, items: math.MaxInt64 / 3 * 3},
-	} {
-		var size *fault.SizeError
-		if err := a.Merge(b); !errors.As(err, &size) || a.n[0] != 1 {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if err := a.Merge(a); err == nil || !strings.Contains(err.Error(), "twice") || a.n[0] != 1 {
-		t.Errorf("with itself: %v, %v", a, err)
-	}
-	if err := a.Merge(nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Errorf("no counts: %v", err)
-	}
-	var sum Counts
-	if err := errors.Join(sum.Merge(a), sum.Merge(a)); err != nil || !slices.Equal(sum.n, []int64{2, 4}) || !slices.Equal(a.n, []int64{1, 2}) {
-		t.Errorf("twice %v is %v, %v", a, sum, err)
-	}
-	given := []int64{1, 2}
-	if c, err := NewCounts(given, 1); err != nil || &c.n[0] == &given[0] {
-		t.Errorf("not a copy, %v", err)
-	}
 }
 
 // Counts of an item-wise release, of a noiseless channel with labels, are those
 // of Frequencies.
-func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
+func TestFrequencies_TakeItemWiseReleases(t *testing.T) {
 	c := testkit.Must(metric.NewClustered(2, 2, .3))
 	ch := testkit.Must(identityChannel(t, 4, nil).Relabel([]int{3, 0, 2, 1}))
 	model := Model{Trust: Central, Users: 4, Items: 5, Diameter: 1}
 	w := newItemWise(t, ch, model, nil)
 	f := testkit.Must(NewFrequencies(t.Context(), ch, c, model, nil))
 	data := usersOf(1, []float64{.1, .2, .3, .4}, 4, 5)
-	counts := testkit.Must(NewCounts(testkit.Must(w.Release(nil, data)), 4))
+	counts := counted(testkit.Must(w.Release(nil, data)), 4)
 	if e := testkit.Must(f.Estimate(counts)); !floats.EqualApprox(e.Mean, histogram(4, data), 1e-12) {
 		t.Errorf("%v of %v", e.Mean, histogram(4, data))
-	}
-	for _, c := range []struct {
-		n     []int64
-		users int64
-		arg   string
-	}{{[]int64{1, 2}, 0, "users"}, {[]int64{3, -1}, 1, "n"}, {[]int64{math.MaxInt64, 1}, 1, "n"}, {nil, 1, "sum of n"}, {[]int64{0}, 1, "sum of n"}, {[]int64{2, 1}, 2, "sum of n"}} {
-		_, err := NewCounts(c.n, c.users)
-		wantValueError(t, fmt.Sprint(c.n), err, c.arg)
 	}
 }
 
@@ -184,7 +148,7 @@ func oneOf(t testing.TB, f *Frequencies, y int) []float64 {
 	t.Helper()
 	n := make([]int64, f.outputs)
 	n[y] = 1
-	c := testkit.Must(NewCounts(n, 1))
+	c := counted(n, 1)
 	e := testkit.Must(f.Estimate(c))
 	return e.Mean
 }
@@ -223,7 +187,7 @@ func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
 			n[y] = int64(v * 0x1p50)
 			total += n[y]
 		}
-		counts := testkit.Must(NewCounts(n, 1))
+		counts := counted(n, 1)
 		e := testkit.Must(f.Estimate(counts))
 		for j, v := range e.Mean {
 			deviation := math.Sqrt((want[j] - p[j]) / float64(total))

@@ -150,7 +150,7 @@ func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, 
 					z += float64(exact.DiscreteLaplace(rng, d.a))
 				}
 			} else { // the sum is normal, nearly
-				_, dev := d.noise(&Report{users: 1, reports: h.reports})
+				_, dev := d.noise(&Report{Users: 1, Reports: h.reports})
 				g, _ := random.Normals(rng)
 				z = dev * g
 			}

@@ -11,8 +11,7 @@ import (
 // numbers, but names the constructor: zero values and nil pointers.
 func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 	type vector = []float64
-	testkit.Unmade[Frequencies](t, "NewFrequencies, NewGKRRFrequencies or NewHadamardFrequencies", "Distribution")
-	testkit.Unmade[LaplaceFrequencies](t, "NewLaplaceFrequencies")
+	testkit.Unmade[Frequencies](t, "NewFrequencies, NewGKRRFrequencies, NewHadamardFrequencies or NewLaplaceFrequencies", "Distribution")
 	testkit.Unmade[GKRR](t, "NewGKRR")
 	testkit.Unmade[Hadamard](t, "NewHadamard")
 	testkit.Unmade[ItemWise](t, "NewItemWise", "Theorem")

@@ -282,9 +282,9 @@ func TestReleases_RefuseData(t *testing.T) {
 	curated.Trust = Central
 	lap := testkit.Must(NewLaplaceFrequencies(ctx, c, curated, 1))
 	releases := map[string]func(Users[int]) error{
-		"ItemWise.Release":           func(u Users[int]) error { return second(w.Release(nil, u)) },
-		"ItemWise.ReleaseShuffled":   func(u Users[int]) error { return second(w.ReleaseShuffled(nil, u)) },
-		"LaplaceFrequencies.Release": func(u Users[int]) error { return second(lap.Release(nil, u)) },
+		"ItemWise.Release":         func(u Users[int]) error { return second(w.Release(nil, u)) },
+		"ItemWise.ReleaseShuffled": func(u Users[int]) error { return second(w.ReleaseShuffled(nil, u)) },
+		"Laplace.Release":          func(u Users[int]) error { return second(lap.Release(nil, u)) },
 	}
 	for kind, f := range estimators(t, c, good, 1) {
 		releases[kind+".Release"] = func(u Users[int]) error { return second(f.Release(nil, u)) }
@@ -319,8 +319,8 @@ func TestReleases_RefuseData(t *testing.T) {
 		{second(f.Collect(done, nil, One([]int{0, 1, 2}))), "", context.Canceled},
 		{second(f.Release(nil, slices.Values([][]int{{0, 1, 2}, {0, 1, 2}}))), "more users than the model's 1", nil},
 		{second(f.Release(nil, nil)), "emd: Frequencies.Release: ", metric.ErrEmpty},
-		{second(f.Estimate(&Counts{})), "emd: Frequencies.Estimate: ", fault.ErrEmpty},
-		{second(f.Estimate(&Counts{n: []int64{1}, users: 1, items: 1})), "Counts has size 1, want 4", nil},
+		{second(f.Estimate(&Report{})), "emd: Frequencies.Estimate: ", fault.ErrEmpty},
+		{second(f.Estimate(counted([]int64{1}, 1))), "Report has size 1, want 4", nil},
 	})
 	if !math.IsInf(f.ErrorBound(0), 1) {
 		t.Error("bound without items")

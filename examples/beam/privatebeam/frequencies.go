@@ -56,9 +56,9 @@ func (f *estimateFn[E]) ProcessElement(ctx context.Context, m Multiset) (Estimat
 
 // estimate is what Frequencies does with its counts.
 func estimate(ctx context.Context, q *emd.Frequencies, m Multiset) (Estimate, error) {
-	c, err := emd.NewCounts(m.Counts, m.Users)
-	if err != nil {
-		return Estimate{}, err
+	c := &emd.Report{Sums: m.Counts, Users: m.Users, Reports: 1}
+	for _, n := range m.Counts {
+		c.Items += n
 	}
 	e, err := q.Estimate(c)
 	if err != nil {

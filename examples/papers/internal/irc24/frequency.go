@@ -118,14 +118,7 @@ var estimators = []struct {
 }{
 	laplace: {"user DP, Laplace", func(ctx context.Context, m emd.Model) (estimator, error) {
 		f, err := emd.NewLaplaceFrequencies(ctx, clusters, m, eps)
-		return func(ctx context.Context, rng *rand.Rand, data emd.Users[int]) ([]float64, error) {
-			e, err := f.Release(rng, data)
-			if err != nil {
-				return nil, err
-			}
-			p, _, err := emd.Project(ctx, clusters, e.Mean)
-			return p, err
-		}, err
+		return inverted(f), err
 	}},
 	hadamard: {"user DP, Hadamard", func(ctx context.Context, m emd.Model) (estimator, error) {
 		f, err := emd.NewHadamardFrequencies(ctx, clusters, m, emd.DP{Eps: eps, Delta: slack}, nil)
