@@ -23,22 +23,25 @@ const module = "github.com/metricdp/metricdp"
 // through others, besides internal/. A new package or arrow is a decision
 // about the architecture first and a line here second.
 var rooms = map[string][]string{
-	"metric":                   {},
-	"entropy":                  {"metric", "entropy/scale"},
-	"entropy/scale":            {"metric"},
-	"entropy/families":         {"metric", "wasserstein", "entropy/scale"}, // W1 for its net of measures
-	"walk":                     {},
-	"tsp":                      {"metric"},
-	"wasserstein":              {"metric"},
-	"mechanism":                {"metric"},
-	"mechanism/exponential":    {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism"},
-	"mechanism/additive":       {"metric", "mechanism"},
-	"mechanism/words":          {"metric", "mechanism", "mechanism/additive"},
-	"mechanism/measure":        {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism"},
-	"mechanism/measure/table":  {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure"},
-	"mechanism/emd":            {"metric", "wasserstein", "mechanism", "mechanism/additive", "mechanism/emd/accountant"},
-	"mechanism/emd/accountant": {"metric", "mechanism"},
-	"lp":                       {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism", "mechanism/exponential"}, // Choose compares them
+	"metric":                     {},
+	"entropy":                    {"metric", "entropy/scale"},
+	"entropy/scale":              {"metric"},
+	"entropy/families":           {"metric", "wasserstein", "entropy/scale"}, // W1 for its net of measures
+	"walk":                       {},
+	"tsp":                        {"metric"},
+	"wasserstein":                {"metric"},
+	"mechanism":                  {"metric"},
+	"mechanism/exponential":      {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism"},
+	"mechanism/additive":         {"metric", "mechanism"},
+	"mechanism/words":            {"metric", "mechanism", "mechanism/additive"},
+	"mechanism/measure":          {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism"},
+	"mechanism/measure/table":    {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure"},
+	"mechanism/emd":              {"metric", "mechanism", "mechanism/emd/accountant"},
+	"mechanism/emd/query":        {"metric", "mechanism", "mechanism/additive", "mechanism/emd", "mechanism/emd/accountant"},
+	"mechanism/emd/frequency":    {"metric", "wasserstein", "mechanism", "mechanism/emd", "mechanism/emd/accountant"},
+	"mechanism/emd/distribution": {"metric", "wasserstein", "mechanism", "mechanism/emd", "mechanism/emd/accountant"},
+	"mechanism/emd/accountant":   {"metric", "mechanism"},
+	"lp":                         {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism", "mechanism/exponential"}, // Choose compares them
 
 	// Kits that test implementations of the interfaces of these packages.
 	"metric/metrictest":       {"metric"},

@@ -26,7 +26,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/distribution"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
@@ -156,60 +156,60 @@ var unwatched = map[string]map[string]string{
 		"internal/ipm/sparse_link.go":    "linkSparse.Chunks linkSparse.Err",
 	},
 	aside: {
-		"entropy/scale/doubling.go":                 "search.cliques",
-		"entropy/internal/cells/prover.go":          "search.Reaches",
-		"entropy/internal/clique/clique.go":         "Reaches.search",
-		"entropy/families/measures.go":              "MeasureNet.Densify",
-		"entropy/nets.go":                           "Prove.prove",
-		"entropy/scale/packing.go":                  "cliques.Solve clusterSets.Assign",
-		"entropy/upper.go":                          "UpperBounds.newWork",
-		"internal/parallel/sort.go":                 "Sort.Chunks Sort.merge",
-		"lp/choose.go":                              "Choose.searched try.build spanner.Spanner",
-		"lp/internal/kernel/kernel.go":              "channel.NewChannel channel.Certify",
-		"lp/internal/kernel/ring.go":                "addRings.Chunks ringsAround.Factorize ringsAround.Solve",
-		"lp/merge.go":                               "prepare.Lazily shortest.NewGraphEdges shortest.Pairs",
-		"lp/mostprivate.go":                         "start.separate run.try run.over separate.Optimal separate.FromWeights separate.Certify separate.Misses",
-		"lp/repair.go":                              "eachOutput.Chunks",
-		"lp/spanner.go":                             "Spanner.adversary search.solve",
-		"lp/start.go":                               "start.searched noise.remapped noise.family searched.LowerBounds remapped.family",
-		"mechanism/atlevel.go":                      "AtLevel.",
-		"mechanism/audit.go":                        "audit.auditPure auditDelta.auditPure",
-		"mechanism/composition.go":                  "audit.pure pure.pairs audit.check",
-		"mechanism/emd/accountant/change.go":        "near.chord chord.logDelta chord.node node.logDelta",
-		"mechanism/emd/accountant/path.go":          "proves.delta delta.near",
-		"mechanism/emd/accountant/shuffle.go":       "level.level budget.budget",
-		"mechanism/emd/accountant/shuffled.go":      "proves.proves",
-		"mechanism/emd/accountant/thresholds.go":    "upTo.minimize",
-		"mechanism/emd/accountant/veil.go":          "logDelta.among among.New",
-		"mechanism/emd/distribution.go":             "NewDistribution.open NewDistribution.plan Estimate.Fit",
-		"mechanism/emd/domain.go":                   "Fit.Fit W1.W1",
-		"mechanism/emd/finite.go":                   "choosePlan.centers choosePlan.star subdominant.",
-		"mechanism/emd/frequencies.go":              "NewGKRRFrequencies.itemWiseFrequencies Distribution.Project",
-		"mechanism/emd/hadamard.go":                 "Channel.NewChannel NewHadamardFrequencies.checkOn",
-		"mechanism/emd/histogram.go":                "Error.Fit Error.W1",
-		"mechanism/emd/internal/tents/box.go":       "Fit.Fit W1.W1",
-		"mechanism/emd/internal/tents/sphere.go":    "Fit.Fit W1.W1",
-		"mechanism/emd/itemwise.go":                 "ItemWiseBudget.shuffleOf Release.tally Release.drawRuns",
-		"mechanism/emd/laplace.go":                  "NewLaplaceFrequencies.checkOn",
-		"mechanism/exponential/lazy.go":             "lazy.NewChannel",
-		"mechanism/exponential/relaxed.go":          "relax.bound bound.clusters",
-		"mechanism/exponential/snapped.go":          "channel.weights",
-		"mechanism/losses.go":                       "within.hockey",
-		"mechanism/measure/bound.go":                "bound.PrivateMeasureBound",
-		"mechanism/measure/estimate.go":             "measureFrom.nearest nearest.Densify nearest.Project",
-		"mechanism/measure/finite.go":               "NewFinite.domain",
-		"mechanism/measure/table/synthesizer.go":    "release.measureMargins release.measurePairs measurePairs.Count",
-		"mechanism/measure/taxonomy.go":             "NewTaxonomy.newNet newUltrametric.newNet",
-		"tsp/covering.go":                           "covering.Net",
-		"tsp/internal/heldkarp/boruvka.go":          "spanning.prim",
-		"tsp/internal/heldkarp/heldkarp.go":         "tree.spanning OneTree.prove",
-		"tsp/solve.go":                              "bound.OneTree",
-		"wasserstein/assignment.go":                 "Assignment.matchPlaces matchPlaces.solve",
-		"wasserstein/cells.go":                      "solveCells.prove",
-		"wasserstein/internal/assignment/solver.go": "solve.auction",
-		"wasserstein/internal/simplex/costs.go":     "reduce.Store extend.Potentials",
-		"wasserstein/tree.go":                       "along.prove",
-		"wasserstein/w1.go":                         "problem.solveCells",
+		"entropy/scale/doubling.go":                  "search.cliques",
+		"entropy/internal/cells/prover.go":           "search.Reaches",
+		"entropy/internal/clique/clique.go":          "Reaches.search",
+		"entropy/families/measures.go":               "MeasureNet.Densify",
+		"entropy/nets.go":                            "Prove.prove",
+		"entropy/scale/packing.go":                   "cliques.Solve clusterSets.Assign",
+		"entropy/upper.go":                           "UpperBounds.newWork",
+		"internal/parallel/sort.go":                  "Sort.Chunks Sort.merge",
+		"lp/choose.go":                               "Choose.searched try.build spanner.Spanner",
+		"lp/internal/kernel/kernel.go":               "channel.NewChannel channel.Certify",
+		"lp/internal/kernel/ring.go":                 "addRings.Chunks ringsAround.Factorize ringsAround.Solve",
+		"lp/merge.go":                                "prepare.Lazily shortest.NewGraphEdges shortest.Pairs",
+		"lp/mostprivate.go":                          "start.separate run.try run.over separate.Optimal separate.FromWeights separate.Certify separate.Misses",
+		"lp/repair.go":                               "eachOutput.Chunks",
+		"lp/spanner.go":                              "Spanner.adversary search.solve",
+		"lp/start.go":                                "start.searched noise.remapped noise.family searched.LowerBounds remapped.family",
+		"mechanism/atlevel.go":                       "AtLevel.",
+		"mechanism/audit.go":                         "audit.auditPure auditDelta.auditPure",
+		"mechanism/composition.go":                   "audit.pure pure.pairs audit.check",
+		"mechanism/emd/accountant/change.go":         "near.chord chord.logDelta chord.node node.logDelta",
+		"mechanism/emd/accountant/path.go":           "proves.delta delta.near",
+		"mechanism/emd/accountant/shuffle.go":        "level.level budget.budget",
+		"mechanism/emd/accountant/shuffled.go":       "proves.proves",
+		"mechanism/emd/accountant/thresholds.go":     "upTo.minimize",
+		"mechanism/emd/accountant/veil.go":           "logDelta.among among.New",
+		"mechanism/emd/distribution/distribution.go": "New.open New.plan Estimate.Fit",
+		"mechanism/emd/distribution/domain.go":       "Fit.Fit W1.W1",
+		"mechanism/emd/distribution/finite.go":       "choosePlan.centers choosePlan.star subdominant.",
+		"mechanism/emd/frequency/estimator.go":       "NewClustered.itemWiseFrequencies Distribution.Project",
+		"mechanism/emd/frequency/hadamard.go":        "Channel.NewChannel NewHadamardBaseline.checkOn",
+		"mechanism/emd/distribution/histogram.go":    "Error.Fit Error.W1",
+		"mechanism/emd/internal/tents/box.go":        "Fit.Fit W1.W1",
+		"mechanism/emd/internal/tents/sphere.go":     "Fit.Fit W1.W1",
+		"mechanism/emd/frequency/itemwise.go":        "ItemWiseBudget.shuffleOf Release.tally Release.drawRuns",
+		"mechanism/emd/frequency/laplace.go":         "NewLaplaceBaseline.checkOn",
+		"mechanism/exponential/lazy.go":              "lazy.NewChannel",
+		"mechanism/exponential/relaxed.go":           "relax.bound bound.clusters",
+		"mechanism/exponential/snapped.go":           "channel.weights",
+		"mechanism/losses.go":                        "within.hockey",
+		"mechanism/measure/bound.go":                 "bound.PrivateMeasureBound",
+		"mechanism/measure/estimate.go":              "measureFrom.nearest nearest.Densify nearest.Project",
+		"mechanism/measure/finite.go":                "NewFinite.domain",
+		"mechanism/measure/table/synthesizer.go":     "release.measureMargins release.measurePairs measurePairs.Count",
+		"mechanism/measure/taxonomy.go":              "NewTaxonomy.newNet newUltrametric.newNet",
+		"tsp/covering.go":                            "covering.Net",
+		"tsp/internal/heldkarp/boruvka.go":           "spanning.prim",
+		"tsp/internal/heldkarp/heldkarp.go":          "tree.spanning OneTree.prove",
+		"tsp/solve.go":                               "bound.OneTree",
+		"wasserstein/assignment.go":                  "Assignment.matchPlaces matchPlaces.solve",
+		"wasserstein/cells.go":                       "solveCells.prove",
+		"wasserstein/internal/assignment/solver.go":  "solve.auction",
+		"wasserstein/internal/simplex/costs.go":      "reduce.Store extend.Potentials",
+		"wasserstein/tree.go":                        "along.prove",
+		"wasserstein/w1.go":                          "problem.solveCells",
 	},
 	listed: {"mechanism/exponential/best.go": "Best.build"},
 	ended: {
@@ -541,7 +541,7 @@ var ways = []watchedCall{
 		return err1(mechanism.ReadChannel(ctx, bytes.NewReader(b), path, nil))
 	}},
 	{"channel of the local model", func(ctx context.Context) error {
-		return err1(emd.NewDistribution(ctx, emd.Finite(flat(60)), local, 1, nil))
+		return err1(distribution.New(ctx, distribution.Finite(flat(60)), local, 1, nil))
 	}},
 	{"separated ultrametric", func(ctx context.Context) error {
 		return err1(measure.NewUltrametric(ctx, nested().(*metric.Ultrametric), nil))
@@ -569,7 +569,7 @@ func parity(n int) (a, b []int) {
 }
 
 // endless are the long calls that are so on few points too.
-var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|Release|Measure)|emd[.]Histogram)")
+var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|Release|Measure)|distribution[.]Histogram)")
 
 // elsewhere are the spaces on which a long call takes other ways.
 var elsewhere = map[string]func() metric.Finite{

@@ -11,6 +11,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/metric"
@@ -25,8 +27,8 @@ func TestConformance_Randomizers(t *testing.T) {
 		t.Error(err)
 	}
 	discrete := testkit.Must(metric.NewPoints([]int{0, 1, 2, 3, 4}, metric.Discrete[int]{}))
-	gkrr := testkit.Must(emd.NewGKRR(clusters, 1.5))
-	hadamard := testkit.Must(emd.NewHadamard(5, 1))
+	gkrr := testkit.Must(frequency.NewGKRR(clusters, 1.5))
+	hadamard := testkit.Must(frequency.NewHadamard(5, 1))
 	for _, c := range []struct {
 		name string
 		m    interface {
@@ -96,6 +98,12 @@ func conform[P, Y any](t *testing.T, name string, m emd.Releaser[P, Y], key func
 }
 
 // The user-level mechanisms keep the laws of mechanisms, on lists of items.
+var trips = [][][]float64{
+	{{1, 2}, {1, 3}},
+	{{4, 2}, {5, 2}, {6, 2}},
+	{{2, 2}},
+}
+
 func TestConformance_UserLevel(t *testing.T) {
 	space := stars{}
 	channel := testkit.Must(exponential.Standard(t.Context(), space, 2, nil)).Channel
@@ -103,16 +111,16 @@ func TestConformance_UserLevel(t *testing.T) {
 	a, b := [][]int{{0, 4}, {2, 2}, {0, 0}}, [][]int{{0, 4}, {2, 2}, {4, 4}}
 	refused := [][][]int{nil, {{0, 4}, {2, 2}}, {{0, 4}, {2, 2}, {0, 5}}, {{0, 4}, {2, 2}, {0, -1}}, {{0, 4}, {2, 2}, {0}}, {{0, 4}, {2, 2}, {}}}
 
-	items := testkit.Must(emd.NewItemWise(t.Context(), channel, model, nil))
+	items := testkit.Must(frequency.NewItemWise(t.Context(), channel, model, nil))
 	conform(t, "ItemWise", items, nil, a, b, refused...)
 	counts := func(c *emd.Report) any {
 		return [5]int64(c.Sums)
 	}
-	conform(t, "Frequencies", testkit.Must(emd.NewFrequencies(t.Context(), channel, space, model, nil)), counts, a, b, refused...)
+	conform(t, "Frequencies", testkit.Must(frequency.New(t.Context(), channel, space, model, nil)), counts, a, b, refused...)
 	rough := func(r *emd.Report) any {
 		return [2]float64{math.Round(float64(r.Sums[0]) / 1.5), math.Round(float64(r.Sums[4]) / 1.5)}
 	}
-	conform(t, "LaplaceFrequencies", testkit.Must(emd.NewLaplaceFrequencies(t.Context(), space, model, 5)), rough, a, b, refused...)
+	conform(t, "LaplaceFrequencies", testkit.Must(frequency.NewLaplaceBaseline(t.Context(), space, model, 5)), rough, a, b, refused...)
 	reduced := testkit.Must(emd.NewReduced(items, emd.Sampling{Radius: 0.01, Delta: 1e-3}))
 	conform(t, "Reduced", reduced, nil, a, [][]int{{0, 4, 4}, {2}, {4}}, refused[0], refused[1], refused[5]) // finds bad items only if it draws them, as its doc says
 
@@ -122,7 +130,7 @@ func TestConformance_UserLevel(t *testing.T) {
 	bins := func(y []float64) any { return math.Floor(20 * y[0]) }
 	nan := [][][]float64{{{1, 2}}, {{1, 2}}, {{math.NaN(), 2}}}
 	for _, target := range []emd.Promise{{Alpha: 2}, {Alpha: 2, Delta: 1e-3}} {
-		m := testkit.Must(emd.NewLinear(t.Context(), emd.Average(additive.Norm{P: 2, Dim: 2}), city, target, nil))
+		m := testkit.Must(query.NewLinear(t.Context(), query.Average(additive.Norm{P: 2, Dim: 2}), city, target, nil))
 		conform(t, "Linear", m, bins, trips, moved, nil, trips[:2], nan, [][][]float64{{{1}}, {{1}}, {{1}}}, [][][]float64{{{1, 2}}, {}, {{1, 2}}})
 	}
 }

@@ -100,7 +100,7 @@ func (c claim) guarantee(op string) (Guarantee, error) {
 	if c.Radius != 0 {
 		return newDiscrete(op, model, c.Radius, DP{stated(c.Eps), c.Delta})
 	}
-	model, err := model.check(op)
+	model, err := model.Check(op)
 	if err != nil {
 		return Guarantee{}, err
 	}

@@ -57,7 +57,7 @@ const splitTol = 0.002
 func PlanReduction(ctx context.Context, model Model, radius float64, target DP, o *PlanOptions) (ReducePlan, error) {
 	const op = "emd: PlanReduction"
 	o = cmp.Or(o, &PlanOptions{})
-	model, err := model.check(op)
+	model, err := model.Check(op)
 	if err := cmp.Or(err, fault.Positive(op, "radius", radius), fault.Positive(op, "target.Eps", target.Eps), inside(op, "target.Delta", target.Delta)); err != nil {
 		return ReducePlan{}, err
 	}

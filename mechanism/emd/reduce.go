@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
 // Releaser is what the mechanisms of this package have in common.
@@ -171,7 +172,7 @@ func (d *Reduced[P, Y]) Release(rng *rand.Rand, data Users[P]) (Y, error) {
 	sample := make([]P, d.Samples())
 	var failed error
 	y, err := d.inner.Release(rng, func(yield func([]P) bool) {
-		failed = each(op, d.g.Model(), data, func(_ int, items []P) error {
+		failed = check.Each(op, d.g.model.Users, d.g.model.Items, data, func(_ int, items []P) error {
 			n := uint64(len(items))
 			for i := range sample {
 				sample[i] = items[own.Uint64N(n)]

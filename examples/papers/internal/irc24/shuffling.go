@@ -7,8 +7,8 @@ import (
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
-	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -71,7 +71,7 @@ func sayCondition(ctx context.Context, r *exhibit.Run) error {
 	if err != nil {
 		return err
 	}
-	response, err := emd.NewGKRR(four, alpha0)
+	response, err := frequency.NewGKRR(four, alpha0)
 	if err != nil {
 		return err
 	}
