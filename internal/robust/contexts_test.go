@@ -184,7 +184,7 @@ var unwatched = map[string]map[string]string{
 		"mechanism/emd/distribution/distribution.go": "New.open New.plan Estimate.Fit",
 		"mechanism/emd/distribution/domain.go":       "Fit.Fit W1.W1",
 		"mechanism/emd/distribution/finite.go":       "choosePlan.centers choosePlan.star subdominant.",
-		"mechanism/emd/frequency/estimator.go":       "NewClustered.itemWiseFrequencies Distribution.Project",
+		"mechanism/emd/frequency/estimator.go":       "NewClustered.onItems Distribution.Project",
 		"mechanism/emd/frequency/hadamard.go":        "Channel.NewChannel NewHadamardBaseline.checkOn",
 		"mechanism/emd/distribution/histogram.go":    "Error.Fit Error.W1",
 		"mechanism/emd/internal/tents/box.go":        "Fit.Fit W1.W1",

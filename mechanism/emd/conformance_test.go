@@ -1,7 +1,6 @@
 package emd_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,53 +14,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
-	"github.com/metricdp/metricdp/metric"
-	"github.com/metricdp/metricdp/metric/metrictest"
 )
-
-// The two randomizers of items keep the laws of mechanisms, with the law and
-// the level of the channels they stand for; Clusters keeps those of a metric.
-func TestConformance_Randomizers(t *testing.T) {
-	clusters := testkit.Must(testkit.Must(metric.NewClustered(4, 3, 0.3)).Scaled(2, "km"))
-	if err := metrictest.TestFinite(t.Context(), clusters, &metrictest.Options{Strict: true, Ultrametric: true}); err != nil {
-		t.Error(err)
-	}
-	discrete := testkit.Must(metric.NewPoints([]int{0, 1, 2, 3, 4}, metric.Discrete[int]{}))
-	gkrr := testkit.Must(frequency.NewGKRR(clusters, 1.5))
-	hadamard := testkit.Must(frequency.NewHadamard(5, 1))
-	for _, c := range []struct {
-		name string
-		m    interface {
-			mechanism.Mechanism[int, int]
-			Channel(context.Context) (*mechanism.Channel, error)
-		}
-		rho metric.Finite
-	}{
-		{"GKRR", gkrr, clusters},
-		{"Hadamard", hadamard, discrete},
-	} {
-		n := c.rho.Len()
-		o := &mechanismtest.Options[int, int]{Refused: []int{-1, n}, Samples: 1 << 15}
-		if err := mechanismtest.TestMechanism(t.Context(), c.m, []int{0, 1, n - 1}, o); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		e, err := mechanismtest.TestLevel(t.Context(), c.m, 0, n-1, c.rho.Distance(0, n-1), o)
-		if err != nil || e.Level < 0.8*c.m.Guarantee().Alpha() {
-			t.Errorf("%s: %v, %v: the test sees less than 0.8 of %v", c.name, err, e, c.m.Guarantee())
-		}
-		channel := testkit.Must(c.m.Channel(t.Context()))
-		if err := mechanismtest.TestChannel(t.Context(), channel, c.rho, o); err != nil {
-			t.Errorf("channel of %s: %v", c.name, err)
-		}
-		law := map[int]float64{}
-		for y, p := range channel.Row(2, nil) {
-			law[channel.Output(y)] += p
-		}
-		if err := mechanismtest.TestDistribution(t.Context(), c.m, 2, law, o); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
 
 // byUsers is a user-level mechanism as one on the lists of items, at the level
 // of two data sets at its radius, or at any distance.

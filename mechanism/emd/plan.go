@@ -34,7 +34,7 @@ type PlanOptions struct {
 	// the powers of 2 from 16 to 65,536.
 	Samples []int
 	// Value is what the plan is to make large. For item-wise release that is
-	// what [ItemWiseBudget] allows at its Model and Promise if the number of
+	// what frequency.ItemWiseBudget allows at its Model and Promise if the number of
 	// samples is fixed; to compare several, an expected error, negated. -Inf or
 	// NaN marks a plan that cannot be used. nil is Alpha, for mechanisms that
 	// need no delta: sampling gets all of it, and the most samples win.

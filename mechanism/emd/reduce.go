@@ -15,7 +15,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
-// Releaser is what the mechanisms of this package have in common.
+// Releaser is what the mechanisms of the packages below have in common.
 type Releaser[P, Y any] interface {
 	// Release publishes a result about data, which it reads once.
 	Release(rng *rand.Rand, data Users[P]) (Y, error)
@@ -70,7 +70,7 @@ type Sampling struct {
 // of s items, for users of any number of items. Another promise, or one that
 // does not reach to the diameter, is [ErrModel], and an inner that repeats draws is
 // [mechanism.ErrMemoized]. [PlanReduction] chooses s and
-// splits delta. The mean of per-user means needs no sampling: [Linear] takes
+// splits delta. The mean of per-user means needs no sampling: query.Linear takes
 // unbounded central models.
 func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], error) {
 	if inner == nil {

@@ -43,7 +43,7 @@ func (m Model) FromUserLevel(p DP, minDistance float64) (Guarantee, error) {
 // items.
 //
 // Loss: none for delta0 = 0, where [Guarantee.ToItems] leads back. Any mechanism can be used so; for
-// item-wise release [NewItemWise] has far better levels.
+// item-wise release frequency.NewItemWise has far better levels.
 func (m Model) FromItems(item mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: Model.FromItems"
 	m, err := m.Check(op)

@@ -62,17 +62,3 @@ func onPoints[P any](t *testing.T, domain *Domain[P], space metric.Space[P], spa
 		t.Errorf("spacing %v: a run of points has %v more than its share, or one has all: %v", spacing, most-least, slices.Max(count))
 	}
 }
-
-func TestErrorBar_String(t *testing.T) {
-	for want, b := range map[string]ErrorBar{
-		"no error bar": {},
-		"noise: at most 0.131 km in 99.9 % of releases (0.126 to 1234.57 km with 99 % confidence), 0 km on average, in 200 simulations that take the estimate for the truth; resolution: up to 0.5 km besides": {
-			Quantile: 0.13087, Lo: 0.1259, Hi: 1234.567, Draws: 200, Prob: 0.999, Unit: "km", Resolution: 0.5},
-		"noise: at most 999 in 95 % of releases (1e-07 to 1000 with 99 % confidence), 2.5 on average, in 1 simulations that take the estimate for the truth; resolution: up to 0 besides": {
-			Quantile: 999.4, Lo: 1e-7, Hi: 1000, Mean: 2.5, Draws: 1, Prob: 0.95},
-	} {
-		if got := b.String(); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	}
-}

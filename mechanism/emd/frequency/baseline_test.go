@@ -1,8 +1,8 @@
 package frequency
 
 import (
+	"context"
 	"math"
-	"math/bits"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -10,7 +10,9 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/metric/metrictest"
 )
 
 // discrete is the metric under which all different items are at distance 1.
@@ -38,27 +40,6 @@ func TestHadamard_AuditsAtItsLevel(t *testing.T) {
 				t.Errorf("k=%d eps=%v: audit %v, level %v", k, eps, a, level)
 			}
 		}
-	}
-}
-
-// The estimator takes every row of the channel to its unit vector, and item x
-// has C_x with probability e^eps/(1+e^eps).
-func TestHadamard_EstimatorInvertsTheChannel(t *testing.T) {
-	for _, k := range []int{1, 5, 16} {
-		h := testkit.Must(NewHadamard(k, .7))
-		c, _ := h.Channel(t.Context())
-		for x := range k {
-			in := 0.0
-			for y, p := range c.Row(x, nil) {
-				if bits.OnesCount(uint((x+1)&y))%2 == 0 {
-					in += p
-				}
-			}
-			if want := math.Exp(.7) / (1 + math.Exp(.7)); math.Abs(in-want) > 1e-9 {
-				t.Errorf("k=%d: P(C_%d) = %v, want %v", k, x, in, want)
-			}
-		}
-		unitRows(t, k, c, h.estimate, 1e-10)
 	}
 }
 
@@ -161,5 +142,49 @@ func TestLaplaceBaseline_Scale(t *testing.T) {
 	}
 	if q := squares / said; math.Abs(q-1) > .06 {
 		t.Errorf("variance %v times what is said", q)
+	}
+}
+
+// The two randomizers of items keep the laws of mechanisms, with the law and
+// the level of the channels they stand for; clusters keep those of a metric.
+func TestRandomizers_Conform(t *testing.T) {
+	clusters := testkit.Must(testkit.Must(metric.NewClustered(4, 3, 0.3)).Scaled(2, "km"))
+	if err := metrictest.TestFinite(t.Context(), clusters, &metrictest.Options{Strict: true, Ultrametric: true}); err != nil {
+		t.Error(err)
+	}
+	discrete := testkit.Must(metric.NewPoints([]int{0, 1, 2, 3, 4}, metric.Discrete[int]{}))
+	gkrr := testkit.Must(NewGKRR(clusters, 1.5))
+	hadamard := testkit.Must(NewHadamard(5, 1))
+	for _, c := range []struct {
+		name string
+		m    interface {
+			mechanism.Mechanism[int, int]
+			Channel(context.Context) (*mechanism.Channel, error)
+		}
+		rho metric.Finite
+	}{
+		{"GKRR", gkrr, clusters},
+		{"Hadamard", hadamard, discrete},
+	} {
+		n := c.rho.Len()
+		o := &mechanismtest.Options[int, int]{Refused: []int{-1, n}, Samples: 1 << 15}
+		if err := mechanismtest.TestMechanism(t.Context(), c.m, []int{0, 1, n - 1}, o); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		e, err := mechanismtest.TestLevel(t.Context(), c.m, 0, n-1, c.rho.Distance(0, n-1), o)
+		if err != nil || e.Level < 0.8*c.m.Guarantee().Alpha() {
+			t.Errorf("%s: %v, %v: the test sees less than 0.8 of %v", c.name, err, e, c.m.Guarantee())
+		}
+		channel := testkit.Must(c.m.Channel(t.Context()))
+		if err := mechanismtest.TestChannel(t.Context(), channel, c.rho, o); err != nil {
+			t.Errorf("channel of %s: %v", c.name, err)
+		}
+		law := map[int]float64{}
+		for y, p := range channel.Row(2, nil) {
+			law[channel.Output(y)] += p
+		}
+		if err := mechanismtest.TestDistribution(t.Context(), c.m, 2, law, o); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
 	}
 }

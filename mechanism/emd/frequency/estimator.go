@@ -82,7 +82,7 @@ func New(ctx context.Context, c *mechanism.Channel, space metric.Finite, model e
 	if o.Audit {
 		io.Space = space
 	}
-	f, w, diameter, err := itemWiseFrequencies(ctx, op, c, space, model, io)
+	f, w, diameter, err := onItems(ctx, op, c, space, model, io)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func NewClustered(ctx context.Context, g *GKRR, model emd.Model, o *Options) (*E
 	if err != nil {
 		return nil, err
 	}
-	f, _, _, err := itemWiseFrequencies(ctx, op, c, g.space, model, &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers})
+	f, _, _, err := onItems(ctx, op, c, g.space, model, &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers})
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +118,8 @@ func NewClustered(ctx context.Context, g *GKRR, model emd.Model, o *Options) (*E
 	return f, nil
 }
 
-// itemWiseFrequencies is what both share; it also returns the diameter.
-func itemWiseFrequencies(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model emd.Model, o *ItemWiseOptions) (*Estimator, *ItemWise, float64, error) {
+// onItems is what both share; it also returns the diameter.
+func onItems(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model emd.Model, o *ItemWiseOptions) (*Estimator, *ItemWise, float64, error) {
 	model, e, err := checkOn(ctx, op, model, space)
 	if err != nil {
 		return nil, nil, 0, err

@@ -108,41 +108,6 @@ func BenchmarkEstimator(b *testing.B) {
 	}
 }
 
-// Over repeated releases the estimates have mean the truth and the variance
-// that StdErr says. 400 releases of 12 frequencies, three kinds: |z| of a mean
-// passes 6 with probability 2e-9 each; a ratio of variances has deviation
-// sqrt(2/400) = 0.07 and passes 1 +- 0.5 with probability below 1e-10.
-func TestEstimator_UnbiasedWithHonestErrors(t *testing.T) {
-	c := testkit.Must(metric.NewClustered(3, 4, .3))
-	model := emd.Model{Trust: emd.Central, Users: 20, Items: 5, Diameter: 1}
-	data := usersOf(1, testkit.Distribution(random.Seeded(2), 12, nil), 20, 5)
-	truth := histogram(12, data)
-	for name, f := range estimators(t, c, model, 2) {
-		const reps = 400
-		r := random.Seeded(3)
-		var sum, squares, said [12]float64
-		for range reps {
-			e := estimateOf(t, f, r, data)
-			if e.Users != 20 || e.Items != 100 {
-				t.Fatalf("%s: %d users, %d items", name, e.Users, e.Items)
-			}
-			for x, v := range e.Mean {
-				sum[x] += v - truth[x]
-				squares[x] += (v - truth[x]) * (v - truth[x])
-				said[x] += e.StdErr[x] * e.StdErr[x]
-			}
-		}
-		for x := range sum {
-			if z := sum[x] / math.Sqrt(squares[x]); math.Abs(z) > 6 {
-				t.Errorf("%s item %d: bias of %v standard errors", name, x, z)
-			}
-			if q := squares[x] / said[x]; q < .5 || q > 1.5 {
-				t.Errorf("%s item %d: variance %v times what is said", name, x, q)
-			}
-		}
-	}
-}
-
 // oneOf is the estimate that f makes of a single item released as y: row y of
 // its inverse.
 func oneOf(t testing.TB, f *Estimator, y int) []float64 {

@@ -2,7 +2,6 @@ package frequency
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -167,19 +166,5 @@ func TestInverse_RefusesWhatIsIllConditioned(t *testing.T) {
 	for _, limit := range []float64{-1, .5, math.NaN()} {
 		_, err := newInverse(t.Context(), "", ch, limit)
 		wantValueError(t, "limit", err, "MaxCondition")
-	}
-}
-
-func BenchmarkNewInverse(b *testing.B) {
-	for _, n := range []int{100, 500} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			c := randomChannel(b, random.Seeded(1), n, n)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := newInverse(b.Context(), "", c, 1e12); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

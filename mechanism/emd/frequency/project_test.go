@@ -7,37 +7,12 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize/convex/lp"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
-	"github.com/metricdp/metricdp/wasserstein"
 )
-
-// nearestCost solves the linear program by a dense simplex: flows f_ij >= 0
-// between all points and p >= 0 what they leave of g, at the least cost.
-func nearestCost(t *testing.T, space metric.Finite, g []float64) float64 {
-	t.Helper()
-	k := len(g)
-	cost := make([]float64, k*k)
-	a := mat.NewDense(k, k*k, nil)
-	for i := range k {
-		for j := range k {
-			if i != j {
-				cost[i*k+j] = space.Distance(i, j)
-				a.Set(j, i*k+j, -1)
-			}
-			a.Set(i, i*k+j, 1) // for i = j it is p_i
-		}
-	}
-	v, _, err := lp.Simplex(cost, a, g, 1e-12, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
 
 // signedWeights sum to 1 and are about half negative.
 func signedWeights(r *rand.Rand, k int) []float64 {
@@ -49,59 +24,16 @@ func signedWeights(r *rand.Rand, k int) []float64 {
 	return g
 }
 
-// randomSpaces are of all the kinds that Project tells apart.
-func randomSpaces(t *testing.T, r *rand.Rand, k int) map[string]metric.Finite {
-	t.Helper()
-	heights := make([]float64, k-1)
-	for i := range heights {
-		heights[i] = float64(1 + r.IntN(4)) // with ties
-	}
-	ultra := testkit.Must(metric.NewUltrametric(r.Perm(k), heights))
-	same := testkit.Must(metric.NewClustered(k/2, 2, .4))
-	line := make([]float64, k)
+// randomSpaces have closed forms, and none.
+func randomSpaces(r *rand.Rand, k int) map[string]metric.Finite {
 	plane := make([][]float64, k)
-	for i := range line {
-		line[i] = r.NormFloat64()
+	for i := range plane {
 		plane[i] = []float64{r.NormFloat64(), r.NormFloat64()}
 	}
-	line[1] = line[0] // a double point
-	onLine := testkit.Must(metric.NewPoints(line, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	return map[string]metric.Finite{
-		"clusters":    testkit.Must(testkit.Must(metric.NewClustered(k/2, 2, .3)).Scaled(2, "")),
-		"clustered":   same,
-		"ultrametric": ultra,
-		"dense ultra": testkit.Must(metric.Densify(t.Context(), ultra)),
-		"line":        onLine,
-		"plane":       testkit.Must(metric.NewPoints(plane, metric.Euclidean{})),
-		"capped line": testkit.Must(metric.NewPoints(line, metric.Func[float64](func(x, y float64) float64 { return min(1, math.Abs(x-y)) }))),
-	}
-}
-
-func TestProject_IsTheOptimum(t *testing.T) {
-	r := random.Seeded(4)
-	for range 30 {
-		for _, k := range []int{2, 4, 6} {
-			for name, space := range randomSpaces(t, r, k) {
-				g := signedWeights(r, k)
-				p, dist, err := Project(t.Context(), space, g)
-				if err != nil {
-					t.Fatal(name, err)
-				}
-				want := nearestCost(t, space, g)
-				if math.Abs(dist-want) > 1e-9 {
-					t.Errorf("%s %d: distance %v, linear program %v", name, k, dist, want)
-				}
-				if math.Abs(floats.Sum(p)-1) > 1e-12 || floats.Min(p) < 0 {
-					t.Errorf("%s: %v", name, p)
-				}
-				// p is at that distance of g: W1 of g+10 and p+10.
-				floats.AddConst(10, g)
-				floats.AddConst(10, p)
-				if d := testkit.Must(wasserstein.W1(t.Context(), space, g, p, nil)); math.Abs(d.Cost-want) > 1e-9 {
-					t.Errorf("%s %d: distance of p %v, least %v", name, k, d.Cost, want)
-				}
-			}
-		}
+		"clusters": testkit.Must(testkit.Must(metric.NewClustered(k/2, 2, .3)).Scaled(2, "")),
+		"line":     space.Formula(k, func(i, j int) float64 { return math.Abs(float64(i - j)) }),
+		"plane":    space.Euclidean(plane),
 	}
 }
 
@@ -126,7 +58,7 @@ func TestProject_OnePointAndAliasing(t *testing.T) {
 		}
 	}
 	r := random.Seeded(8)
-	for name, space := range randomSpaces(t, r, 4) {
+	for name, space := range randomSpaces(r, 4) {
 		for _, g := range [][]float64{signedWeights(r, 4), {.25, .25, .25, .25}} {
 			old := slices.Clone(g)
 			p, _, err := Project(t.Context(), space, g)
@@ -144,7 +76,7 @@ func TestProject_OnePointAndAliasing(t *testing.T) {
 // However large the weights, the result is a distribution that W1 takes.
 func TestProject_TotalIsOne(t *testing.T) {
 	r := random.Seeded(3)
-	points := randomSpaces(t, r, 12)["plane"]
+	points := randomSpaces(r, 12)["plane"]
 	for _, f := range []metric.Finite{testkit.Must(metric.NewClustered(4, 3, .3)), points} {
 		for _, size := range []float64{1, 1e4, 1e8} {
 			g := make([]float64, 12)

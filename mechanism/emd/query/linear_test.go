@@ -194,22 +194,6 @@ func TestLinear_NoiseIsWidenedForTheRounding(t *testing.T) {
 	}
 }
 
-// TestLinear_OrderOfItemsIsNothing: d_EM does not see it, so with the same random numbers
-// releases are the same, where sums in float64 would not be.
-func TestLinear_OrderOfItemsIsNothing(t *testing.T) {
-	for _, norm := range []float64{1, 2} {
-		l := testkit.Must(NewLinear(t.Context(), linearScaled(1, norm, 2), emd.Model{Trust: emd.Local, Diameter: 1}, emd.Promise{Alpha: 1e3}, nil))
-		items := [][]float64{{4e9, -4e9}, {0.1, 1e-7}, {-4e9, 4e9}, {1.0 / 3, 0.2}}
-		for seed := range uint64(50) {
-			want := testkit.Must(l.Release(random.Seeded(seed), emd.One(items)))
-			items[seed%4], items[seed%3] = items[seed%3], items[seed%4]
-			if got := testkit.Must(l.Release(random.Seeded(seed), emd.One(items))); !slices.Equal(got, want) {
-				t.Fatalf("norm %v: %v and %v", norm, got, want)
-			}
-		}
-	}
-}
-
 // Noise on a fine lattice is not cut off before the release is: what is released with steps so
 // fine that nearly all noise is, below any that NewLinear takes, is an end of the lattice for
 // every item, and with the finest default the noise has its deviation, but for an event of
@@ -353,39 +337,6 @@ func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 	local := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 2), emd.Model{Trust: emd.Local, Diameter: 1}, emd.Promise{Alpha: 1e12}, nil))
 	if y := testkit.Must(local.Release(nil, emd.One(users[2]))); !floats.EqualApprox(y, []float64{3, 3}, 1e-5) {
 		t.Errorf("local: %v", y)
-	}
-}
-
-// Deviation and radius are those of the releases: six standard errors from
-// fourth moments, and of a proportion (false-reject probability below 1e-8
-// each).
-func TestLinear_ErrorsAreAsStated(t *testing.T) {
-	const draws, prob = 20_000, 0.9
-	for _, c := range []struct {
-		p      float64
-		target emd.Promise
-	}{{1, emd.Promise{Alpha: 2}}, {2, emd.Promise{Alpha: 2}}, {math.Inf(1), emd.Promise{Alpha: 2}}, {3, emd.Promise{Alpha: 2}}, {2, emd.Promise{Alpha: 2, Delta: 1e-6}}} {
-		l := testkit.Must(NewLinear(t.Context(), linearScaled(0.5, c.p, 3), emd.Model{Trust: emd.Central, Users: 2, Diameter: 1}, c.target, nil))
-		data := testkit.Reusing([][]float64{{1, 0, 0}}, [][]float64{{0, 1, 1}})
-		r := random.Seeded(6)
-		m2, m4, within := 0.0, 0.0, 0.0
-		for range draws {
-			y := testkit.Must(l.Release(r, data))
-			floats.AddConst(-0.25, y)
-			for _, v := range y {
-				m2 += v * v / (3 * draws)
-				m4 += v * v * v * v / (3 * draws)
-			}
-			if floats.Norm(y, c.p) <= l.RadiusQuantile(prob) {
-				within += 1.0 / draws
-			}
-		}
-		if want := l.StdDev() * l.StdDev(); math.Abs(m2-want) > 6*math.Sqrt((m4-m2*m2)/draws) {
-			t.Errorf("%+v: mean square %v, stated %v", c, m2, want)
-		}
-		if math.Abs(within-prob) > 6*math.Sqrt(prob*(1-prob)/draws) {
-			t.Errorf("%+v: %v within the radius, want %v", c, within, prob)
-		}
 	}
 }
 
