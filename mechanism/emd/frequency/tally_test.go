@@ -2,7 +2,6 @@ package frequency
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -28,32 +27,5 @@ func TestDrawRuns_ChunksDrawIndependently(t *testing.T) {
 		if err != nil || sum[0] != chunks*drawChunk || len(seen) != chunks {
 			t.Errorf("seeded %t: %v draws, %v, %d different beginnings", r != nil, sum, err, len(seen))
 		}
-	}
-}
-
-// What was drawn until a release is canceled or fails is not published.
-func TestDrawRuns_NothingOfAnUnfinishedRelease(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	bad := errors.New("bad")
-	for _, c := range []struct {
-		want error
-		end  func() error
-	}{
-		{context.Canceled, func() error { cancel(); return nil }},
-		{bad, func() error { return bad }},
-	} {
-		draws := 0
-		sum, err := drawRuns(ctx, nil, []run{{0, 100 * drawChunk}}, 1, 1, func(_ *rand.Rand, n run, sum []int64) error {
-			sum[0] += n.count
-			if draws++; draws == 3 {
-				return c.end()
-			}
-			return nil
-		})
-		if sum != nil || !errors.Is(err, c.want) {
-			t.Errorf("%v: %v, %v", c.want, sum, err)
-		}
-		ctx = context.Background()
 	}
 }
