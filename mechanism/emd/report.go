@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/mechanism/emd/internal/sums"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
-// Report is what mechanisms publish about how items are distributed: sums over users, of
-// noisy coordinates or of how often each output of a randomizer came up. The zero value is
-// that of nobody, to merge others into. Not safe for concurrent use while it changes.
+// Report holds sums over users: of noisy coordinates, or of how often each output of a
+// randomizer came up. The zero value is an empty report, to merge others into. Not safe for
+// concurrent use while it changes.
 // Outside the Local trust, a report of a part of the model's users does not have the
 // promise of all: fewer items hide a user less.
 type Report struct {
@@ -80,7 +80,7 @@ func (r *Report) Merge(s *Report) error {
 		return nil
 	case len(r.Sums) != len(s.Sums):
 		return &fault.SizeError{Op: op, Arg: "Sums", Got: len(s.Sums), Want: fmt.Sprint(len(r.Sums))}
-	case !sums.SameLevel(r.Level, s.Level):
+	case !check.SameLevel(r.Level, s.Level):
 		return fault.Value(op, "Level", s.Level, fmt.Sprint(r.Level))
 	case r.Plan != s.Plan:
 		return fault.Value(op, "Plan", float64(s.Plan), fmt.Sprintf("%d: the reports are about different domains or maps", r.Plan))
@@ -91,7 +91,7 @@ func (r *Report) Merge(s *Report) error {
 	case s.Items > math.MaxInt64-r.Items:
 		return fault.Value(op, "Items", float64(s.Items), "below 2^63 in all")
 	}
-	if err := sums.Add(op, r.Sums, s.Sums); err != nil {
+	if err := check.AddSums(op, r.Sums, s.Sums); err != nil {
 		return err
 	}
 	r.Users += s.Users

@@ -23,10 +23,9 @@ const maxBoxDim = 8
 // Items outside count at the nearest point of the box, which moves no two apart; a NaN
 // coordinate is an error.
 //
-// The box has a grid, whose spacing is of order (alpha n)^(-1/(d+1)), in the Local trust
-// (alpha sqrt(n))^(-1/(d+1)); an item becomes the weights of the 2^d corners of its cell (multilinear interpolation). The estimate lies on
-// a grid 3 to 9 times finer. What is promised is about the items as given, whatever
-// their last bits.
+// The box has a grid, whose spacing is of the order of the error; an item becomes the weights
+// of the 2^d corners of its cell (multilinear interpolation). The estimate lies on a grid 3
+// to 9 times finer. What is promised is about the items as given, whatever their last bits.
 func Box(space metric.Space[[]float64], lo, hi []float64) *Domain[[]float64] {
 	lo, hi = append([]float64(nil), lo...), append([]float64(nil), hi...)
 	return &Domain[[]float64]{func(_ context.Context, op string) (g ground[[]float64], err error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
-	"github.com/metricdp/metricdp/mechanism/emd/internal/sums"
 )
 
 // Distribution releases how the items of the users are distributed: the mean over users of
@@ -262,7 +261,7 @@ func (d *Distribution[P]) release(ctx context.Context, op string, model emd.Mode
 			r.Reports++
 		}
 		r.Users++
-		return fault.Private(sums.Add(op, r.Sums, mean))
+		return fault.Private(check.AddSums(op, r.Sums, mean))
 	})
 	if err != nil {
 		return nil, err
@@ -316,7 +315,7 @@ func (d *Distribution[P]) Estimate(ctx context.Context, r *emd.Report) (*Histogr
 	if err := fault.Size(op, "Report", len(r.Sums), d.plan.Dim()); err != nil {
 		return nil, err
 	}
-	if !sums.SameLevel(r.Level, d.a) {
+	if !check.SameLevel(r.Level, d.a) {
 		return nil, fault.Value(op, "Level of the Report", r.Level, fmt.Sprintf("%v, as all of this Distribution", d.a))
 	}
 	if r.Plan != d.planned.Plan {

@@ -12,7 +12,6 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
-	"github.com/metricdp/metricdp/mechanism/emd/internal/sums"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -235,7 +234,7 @@ func (f *Estimator) Estimate(r *emd.Report) (*Estimate, error) {
 	if err := fault.Size(op, "Report", len(r.Sums), f.outputs); err != nil {
 		return nil, err
 	}
-	if !sums.SameLevel(r.Level, f.noise) || r.Items == 0 || r.Plan != 0 {
+	if !check.SameLevel(r.Level, f.noise) || r.Items == 0 || r.Plan != 0 {
 		return nil, fault.Value(op, "Level of the Report", r.Level, fmt.Sprintf("%v, as all of these Estimator", f.noise))
 	}
 	q := make([]float64, len(r.Sums))

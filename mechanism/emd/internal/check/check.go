@@ -1,10 +1,11 @@
 // Package check refuses what more than one of emd's packages must not take: data that do not
-// fit a model, units that differ, spaces wider than their model.
+// fit a model, units that differ, spaces wider than their model, sums that overflow.
 package check
 
 import (
 	"fmt"
 	"iter"
+	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -59,3 +60,20 @@ func Each[P any](op string, users, perUser int, data iter.Seq[[]P], f func(user 
 // LeastNoise keeps discrete Laplace noise of that level or more, beyond 700/level with a
 // probability below e^-700, within int64.
 const LeastNoise = 0x1p-40
+
+// AddSums adds src to dst, which is as long, all or none.
+func AddSums(op string, dst, src []int64) error {
+	for i, s := range src {
+		if s > 0 && dst[i] > math.MaxInt64-s || s < 0 && dst[i] < math.MinInt64-s {
+			return &fault.ValueError{Op: op, Arg: "Sums", Index: i, Value: float64(s), Want: "a sum in all within int64"}
+		}
+	}
+	for i, s := range src {
+		dst[i] += s
+	}
+	return nil
+}
+
+// SameLevel reports whether the levels a and b of the noise are the same, up to what
+// machines differ by in logarithms.
+func SameLevel(a, b float64) bool { return math.Abs(a-b) <= float64(0x1p-40*b) }
