@@ -146,11 +146,9 @@ func (f *Estimator) Condition() float64 {
 }
 
 // ErrorBound bounds the expected earth mover's distance between the Mean of an [Estimate]
-// from that many items in all and the mean of the users' distributions, whatever it is;
-// +Inf for no items. The bound falls like 1/sqrt(items), and is never above the diameter,
-// as no distribution errs by more. The distribution made of the estimate errs by at most
-// twice as much. The bound is about these users, not about a population that they were
-// taken from.
+// from that many items in all and the mean of these users' distributions, whatever it is;
+// +Inf for no items. It is never above the diameter. The distribution made of the estimate
+// errs by at most twice as much.
 //
 // For randomized response on clusters it is that of IRC24, (8) and (9), with exact
 // constants. For any other channel it is the sum of the items' standard deviations at the

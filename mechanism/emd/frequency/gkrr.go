@@ -21,11 +21,10 @@ import (
 // mechanism keeps the whole level alpha0 where others lose half. On clusters of one item it
 // is ordinary randomized response: the truth, or now and then one of the others.
 //
-// A GKRR takes O(k) memory for k items and is a mechanism.Mechanism[int, int], immutable
-// and safe for concurrent use. Its distribution is exact: log-weights are float64 numbers
-// 0, -in and -out, in <= alpha0*Intra and out <= alpha0*Inter by rounding
-// down, and the sum over a row is the same real number for all rows. Two rows of one
-// cluster differ by in at most, two of different clusters by out: with these numbers over
+// O(k) memory for k items. Immutable and safe for concurrent use. Its distribution is exact:
+// log-weights are float64 numbers 0, -in and -out, in <= alpha0*Intra and out <= alpha0*Inter
+// by rounding down, and the sum over a row is the same real number for all rows. Two rows of
+// one cluster differ by in at most, two of different clusters by out: with these numbers over
 // the distances, rounded up, the guarantee is a theorem about what is drawn.
 //
 // Source: IRC24, Algorithm 4.

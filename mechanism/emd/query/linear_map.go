@@ -15,22 +15,17 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/internal/norm"
 )
 
-// LinearMap is x -> F phi(x), for a matrix F given by its rows and a query phi whose values
-// have as many coordinates as F has columns, and the l2 or the l1 norm. The entries must be
-// finite, and not all 0.
+// LinearMap is x -> F phi(x), for a matrix F given by its rows, of as many finite entries,
+// not all 0, as phi has coordinates, and a query phi under the l2 or the l1 norm. F is
+// copied. O(a b min(a, b)) for a rows and b columns.
 //
 // From l2 its values have the l2 norm, and its constant is ||F||_2, the largest singular
 // value, times that of phi, rounded up. From l1 they have the norm of the polytope spanned
 // by the columns of F and their mirror images ([additive.NewPolytope], whose errors are
 // those of 2 to 8 rows), and its constant is that of phi: a change of phi by z is sum_j z_j
-// F_j, of norm at most |z|_1 max_j ||F_j|| <= |z|_1. No smaller unit ball has that. One row
-// from l1 has the constant of phi times its largest entry.
-//
-// Where phi is as Lipschitz in l2 as in l1, both are private, and l1 has the less noise:
-// for 2 and 3 rows of 3 to 10 random columns the deviation is 1.7 to 2.7 times smaller.
-//
-// A linear map of plain vectors is that of [Average]. O(a b min(a, b)) for a rows and b
-// columns; F is copied.
+// F_j, of norm at most |z|_1 max_j ||F_j|| <= |z|_1. One row from l1 has the constant of phi
+// times its largest entry. Where phi is as Lipschitz in l2 as in l1, l1 has the less noise: a
+// deviation 1.7 to 2.7 times smaller for 2 and 3 rows of 3 to 10 random columns.
 //
 // Sources: IRC24, Lemma 6.1 and Section 6.3; Hardt, Talwar, "On the geometry of
 // differential privacy", 2010.

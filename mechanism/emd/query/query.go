@@ -26,12 +26,11 @@ import (
 // at most Lipschitz times d_EM, whatever the numbers of items (IRC24, section
 // 4.1; Kantorovich duality), which is what [Linear] rests on.
 //
-// The constructors here derive the constant; whoever writes a Query by hand
-// states it, and [LipschitzAtLeast] looks for a proof of the contrary. It is about
-// the float64s that Func returns. Where these are within e, in Norm, of a function with
-// the constant, such as by rounding, what is promised is about d_X(x, y) + 2e/Lipschitz
-// for x != y: of the queries here [Average], [Shares] and [Indicator] have e = 0, and the
-// others some units in the last place of their terms.
+// The constructors here derive the constant; whoever writes a Query by hand states it, and
+// [LipschitzAtLeast] looks for a proof of the contrary. It is about the float64s that Func
+// returns. Where these are within e, in Norm, of a function with the constant, the promise
+// is about d_X(x, y) + 2e/Lipschitz for x != y: [Average], [Shares] and [Indicator] have
+// e = 0, the others here some units in the last place of their terms.
 type Query[P any] struct {
 	// Name is for errors and people, as in "distance to a landmark".
 	Name string
@@ -174,10 +173,9 @@ func Similarity(c []float64) (Query[[]float64], error) {
 
 // Shares is the vector with one coordinate for each of the points of space, which
 // are the items: it is weight[x] for item x and 0 elsewhere, so that its mean over
-// users divided by weight is an unbiased estimate of the share at each point. With
-// half the distance to the nearest other point as weight the constant is 1 in l1:
-// items x and y differ by weight[x] + weight[y] <= d(x,y), each half being at most
-// d(x,y)/2. Package distribution mostly errs less, and gives a distribution.
+// users divided by weight is an unbiased estimate of the share at each point. With half the
+// distance to the nearest other point as weight the constant is 1 in l1: items x and y differ
+// by weight[x] + weight[y] <= d(x,y). Package distribution mostly errs less.
 //
 // Points at distance 0 are a [*metric.ValueError], fewer than two points a
 // [*metric.SizeError]. NewLinear does not see space: Model.Diameter must be at
