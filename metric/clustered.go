@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -9,12 +10,13 @@ import (
 )
 
 // Clustered is the metric of IRC24, section 5, on clusters*size points: point i
-// lies in cluster i/size, two points of one cluster are at distance intra <= 1
-// and points of two clusters at distance 1. It is an ultrametric, and the leaf
-// metric of a tree of depth two. It stores nothing: memory O(1).
+// lies in cluster i/size, points of two clusters are at distance 1 ([Clustered.Scaled]:
+// another) and two points of one cluster at a distance up to that. It is an ultrametric,
+// and the leaf metric of a tree of depth two. It stores nothing: memory O(1).
 type Clustered struct {
 	clusters, size int
-	intra          float64
+	intra, inter   float64
+	unit           Unit
 }
 
 // NewClustered returns the clustered metric. clusters and size are at least 1,
@@ -30,7 +32,21 @@ func NewClustered(clusters, size int, intra float64) (*Clustered, error) {
 	if !(intra > 0 && intra <= 1) {
 		return nil, fault.Value(op, "intra", intra, "a number in (0, 1]")
 	}
-	return &Clustered{clusters, size, intra}, nil
+	return &Clustered{clusters, size, intra, 1, ""}, nil
+}
+
+// Scaled returns c with all distances times factor > 0, in this unit. A [*ValueError]
+// reports a factor that is not positive, or leaves no distance within a cluster.
+func (c *Clustered) Scaled(factor float64, unit Unit) (*Clustered, error) {
+	const op = "metric: Clustered.Scaled"
+	if err := cmp.Or(fault.Empty(op, "c", fault.Len(c)), fault.Name(op, "unit", string(unit))); err != nil {
+		return nil, err
+	}
+	s := &Clustered{c.clusters, c.size, float64(c.intra * factor), float64(c.inter * factor), unit}
+	if !(s.intra > 0 && s.inter <= math.MaxFloat64) {
+		return nil, fault.Value(op, "factor", factor, "a positive number, and all distances too")
+	}
+	return s, nil
 }
 
 // Len returns the number of points.
@@ -45,6 +61,12 @@ func (c *Clustered) Size() int { return c.size }
 // Intra returns the distance between two points of one cluster.
 func (c *Clustered) Intra() float64 { return c.intra }
 
+// Inter returns the distance between points of two clusters.
+func (c *Clustered) Inter() float64 { return c.inter }
+
+// Unit implements [Measured].
+func (c *Clustered) Unit() Unit { return c.unit }
+
 func (c *Clustered) cluster(i int) int {
 	if uint(i) >= uint(c.Len()) {
 		panic(fmt.Sprintf("metric: index %d out of range [0, %d)", i, c.Len()))
@@ -56,7 +78,7 @@ func (c *Clustered) cluster(i int) int {
 func (c *Clustered) Distance(i, j int) float64 {
 	switch a, b := c.cluster(i), c.cluster(j); {
 	case a != b:
-		return 1
+		return c.inter
 	case i != j:
 		return c.intra
 	default:
@@ -69,7 +91,7 @@ func (c *Clustered) DistancesFrom(i int, dst []float64) []float64 {
 	lo := c.cluster(i) * c.size
 	dst = finite.Grow(dst, c.Len())
 	for j := range dst {
-		dst[j] = 1
+		dst[j] = c.inter
 		if j >= lo && j < lo+c.size {
 			dst[j] = c.intra
 		}
@@ -88,5 +110,7 @@ func (c *Clustered) ultrametric(op string) (*Ultrametric, error) {
 	for p := range heights {
 		heights[p] = c.Distance(p, p+1)
 	}
-	return newUltrametric(ascending[int](n), heights), nil
+	u := newUltrametric(ascending[int](n), heights)
+	u.unit = c.unit
+	return u, nil
 }

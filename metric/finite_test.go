@@ -105,6 +105,11 @@ func TestClustered_IsItsDefinition(t *testing.T) {
 			}
 			return 1
 		}))
+		scaled := testkit.Must(f.Scaled(12.5, "km"))
+		if scaled.Unit() != "km" || scaled.Inter() != 12.5 {
+			t.Errorf("%v: accessors of the scaled disagree", c)
+		}
+		metric.SameDistances(t, scaled, space.Formula(f.Len(), func(i, j int) float64 { return 12.5 * f.Distance(i, j) }))
 	}
 }
 

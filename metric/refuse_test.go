@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/graph/simple"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -75,6 +76,10 @@ func TestFinites_Refuse(t *testing.T) {
 		{second(metric.NewClustered(2, 2, 0)), "NewClustered: intra = 0"},
 		{second(metric.NewClustered(2, 2, 1.1)), "NewClustered: intra = 1.1"},
 		{second(metric.NewClustered(2, 2, nan)), "NewClustered: intra = NaN"},
+		{second(new(metric.Clustered).Scaled(1, "")), "Clustered.Scaled: "},
+		{second(testkit.Must(metric.NewClustered(2, 2, .5)).Scaled(nan, "")), "Clustered.Scaled: factor = NaN"},
+		{second(testkit.Must(metric.NewClustered(2, 2, .5)).Scaled(-1, "")), "Clustered.Scaled: factor = -1"},
+		{second(testkit.Must(metric.NewClustered(2, 2, 1e-200)).Scaled(1e-200, "")), "Clustered.Scaled: factor = 1e-200"},
 
 		{second(metric.Net(ctx, p, nan, nil)), "Net: s = NaN"},
 		{second(metric.Net(ctx, p, -1, nil)), "Net: s = -1"},

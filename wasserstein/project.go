@@ -24,8 +24,7 @@ type Projection struct {
 	// Cost is its distance from g, within [Lower, Upper], which encloses the
 	// distance from g to the nearest probability measure as a [Certificate] does.
 	Cost, Lower, Upper float64
-	// Plan moves mass from where g is positive to where it is negative, sorted by
-	// (I, J): P is g after that.
+	// Plan moves mass, sorted by (I, J): P is g after that.
 	Plan []Flow
 	// Pivots and Passes are as in [Result].
 	Pivots, Passes int
@@ -68,6 +67,11 @@ type ProjectOptions struct {
 // Weights are finite and on all points of f. Where g is a probability measure
 // already P is g bit for bit. Errors, cost and memory are as for W1, on the
 // points of positive and those of negative weight.
+//
+// Where all points lie on a line, whatever the type of f, or f is a [metric.Clustered], a
+// [metric.Ultrametric] or the path metric of a [metric.Tree], P is that of [ProjectLine] or
+// [ProjectTree], in O(n log n); but as in W1 the certificate may take a pass. There are no
+// pivots, and no Progress.
 func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOptions) (*Projection, error) {
 	const op = "wasserstein: Project"
 	n := fault.Len(f)
@@ -93,6 +97,14 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 	}
 	if len(dst) == 0 {
 		return &Projection{P: slices.Clone(g), unit: metric.UnitOf(f)}, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if tree, p, err := nearest(f, g); err != nil {
+		return nil, fault.Within(op, err)
+	} else if tree != nil {
+		return projected(ctx, op, f, tree, p, g, o.Workers)
 	}
 	stay := len(dst)
 	t.nu = append(t.nu, keep.Hi)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -49,6 +51,56 @@ func TestProject_SlowReference(t *testing.T) {
 		for i := range moved {
 			if math.Abs(moved[i]-got.P[i]) > 1e-14*(1+math.Abs(g[i])) {
 				t.Fatalf("P[%d] = %v, the plan makes it %v", i, got.P[i], moved[i])
+			}
+		}
+	}
+}
+
+// Where the points lie on a line or a tree the nearest measure takes no pivot, and is
+// proved as elsewhere.
+func TestProject_ClosedFormsAreTheOptimum(t *testing.T) {
+	r := random.Seeded(7)
+	for trial := range 60 {
+		n := 1 + r.IntN(12)
+		x, heights := linePositions(r, n), make([]float64, n-1)
+		for p := range heights {
+			heights[p] = float64(r.IntN(5)) * []float64{1, r.Float64()}[trial%2]
+		}
+		tree := treeRandom(r, n)
+		for name, f := range map[string]metric.Finite{
+			"line": onLine(x), "hidden line": hidden{onLine(x)}, "leaves": tree.PathMetric(), "nodes": tree.NodeMetric(),
+			"ultrametric": testkit.Must(metric.NewUltrametric(r.Perm(n), heights)),
+			"clusters":    testkit.Must(metric.NewClustered(1+r.IntN(5), 1+r.IntN(5), 1-r.Float64())),
+		} {
+			n := f.Len()
+			g := w1Weights(r, n, true)
+			for range r.IntN(n + 1) {
+				d, i, j := r.NormFloat64(), r.IntN(n), r.IntN(n)
+				g[i] += d
+				g[j] -= d
+			}
+			got := testkit.Must(Project(t.Context(), f, g, nil))
+			want := refNearest(f.Distance, g)
+			size, _, _, _ := metric.Diameter(t.Context(), f)
+			size *= floats.Norm(g, 1)
+			if math.Abs(got.Cost-want) > 1e-12*size || got.Lower > want+1e-12*size || got.Upper < want-1e-12*size {
+				t.Fatalf("%s: %v in [%v, %v], want %v", name, got.Cost, got.Lower, got.Upper, want)
+			}
+			if name != "nodes" && got.Pivots > 0 || got.Gap() > 1e-10*size {
+				t.Fatalf("%s: %d pivots, gap %v of %v", name, got.Pivots, got.Gap(), size)
+			}
+			if d := refSigned(f.Distance, g, got.P); math.Abs(d-want) > 1e-12*size {
+				t.Fatalf("%s: P is %v from g, want %v", name, d, want)
+			}
+			moved := slices.Clone(g)
+			for _, w := range got.Plan {
+				moved[w.I] -= w.Mass
+				moved[w.J] += w.Mass
+			}
+			for i := range moved {
+				if math.Abs(moved[i]-got.P[i]) > 1e-13*(1+math.Abs(g[i])) {
+					t.Fatalf("%s: P[%d] = %v, the plan makes it %v", name, i, got.P[i], moved[i])
+				}
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func clusteredTree(c *metric.Clustered) *pathTree {
 		case v < n:
 			p.parent[v], p.length[v] = n+v/size, c.Intra()/2
 		case v < all-1:
-			p.parent[v], p.length[v] = all-1, (1-c.Intra())/2
+			p.parent[v], p.length[v] = all-1, (c.Inter()-c.Intra())/2
 		default:
 			p.parent[v] = -1
 		}

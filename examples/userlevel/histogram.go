@@ -10,7 +10,11 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/distribution"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
@@ -27,16 +31,16 @@ type result struct {
 
 	measured float64   // the mean error
 	first    []float64 // the first release
-	bar      func() (emd.ErrorBar, error)
+	bar      func() (distribution.ErrorBar, error)
 }
 
 // seen tells whether someone sees the items.
-func (r *result) seen() bool { return r.name == distribution || r.name == noise }
+func (r *result) seen() bool { return r.name == distributed || r.name == noise }
 
 // Names of the ways to release. The first two need someone who sees all items. Then
 // come those where every user adds noise, and where each item is replaced at random.
 const (
-	distribution  = "distribution"
+	distributed   = "distribution"
 	noise         = "noise on the shares"
 	local         = "distribution, local"
 	hadamard      = "Hadamard response"
@@ -52,7 +56,7 @@ func (s *study) methods(ctx context.Context, alpha float64) (list [3][]result, e
 	levels, err := s.levels(mech.Guarantee())
 	for k, l := range levels {
 		if l.alpha > 0 {
-			list[k] = []result{s.distribution(ctx, distribution, l), s.linear(ctx, l), s.distribution(ctx, local, l), s.itemWise(ctx, l)}
+			list[k] = []result{s.distribution(ctx, distributed, l), s.linear(ctx, l), s.distribution(ctx, local, l), s.itemWise(ctx, l)}
 		} else {
 			list[k] = []result{s.linear(ctx, l), s.hadamard(ctx, l), s.response(ctx, l)}
 		}
@@ -67,20 +71,20 @@ func (s *study) all() emd.Model {
 	return m
 }
 
-// distribution is the release by emd.Distribution, of a curator or of the users.
+// distribution is the release by distribution.Distribution, of a curator or of the users.
 func (s *study) distribution(ctx context.Context, name string, l level) result {
 	r := result{name: name, level: l, users: s.items}
-	model, o := s.all(), &emd.DistributionOptions{}
+	model, o := s.all(), &distribution.Options{}
 	if name == local {
 		model.Trust, model.Users, o.Reports = emd.Local, 0, len(s.items)
 	}
-	mech, err := emd.NewDistribution(ctx, emd.Finite(s.space), model, l.alpha, o)
+	mech, err := distribution.New(ctx, distribution.Finite(s.space), model, l.alpha, o)
 	if r.err = err; err != nil {
 		return r
 	}
 	s.promised(&r, mech.Guarantee(), false)
 	r.bound = mech.ErrorBound()
-	var first *emd.Histogram[int]
+	var first *distribution.Histogram[int]
 	r.release = func(rng *rand.Rand) ([]float64, error) {
 		report, err := mech.Collect(ctx, rng, slices.Values(s.items))
 		if err != nil {
@@ -93,15 +97,15 @@ func (s *study) distribution(ctx context.Context, name string, l level) result {
 		first = cmp.Or(first, h)
 		return h.Weights, nil
 	}
-	r.bar = func() (emd.ErrorBar, error) {
-		return first.Error(ctx, random.Seeded(s.seed), quantile, &emd.ErrorOptions{Draws: 4 * s.runs(histogramRuns)})
+	r.bar = func() (distribution.ErrorBar, error) {
+		return first.Error(ctx, random.Seeded(s.seed), quantile, &distribution.ErrorOptions{Draws: 4 * s.runs(histogramRuns)})
 	}
 	return r
 }
 
 // shares is noise on the shares of the regions, times their weights where the
 // distance counts.
-func (s *study) shares(ctx context.Context, l level) (*emd.Linear[int], error) {
+func (s *study) shares(ctx context.Context, l level) (*query.Linear[int], error) {
 	q := s.indicators
 	if l.alpha > 0 {
 		q = s.weighted
@@ -109,7 +113,7 @@ func (s *study) shares(ctx context.Context, l level) (*emd.Linear[int], error) {
 	return noisy(ctx, q, 2, s.all(), l, nil)
 }
 
-// linear is noise on the shares by emd.Linear.
+// linear is noise on the shares by query.Linear.
 func (s *study) linear(ctx context.Context, l level) result {
 	r := result{name: noise, level: l, users: s.items}
 	mech, err := s.shares(ctx, l)
@@ -161,7 +165,7 @@ func (s *study) shuffled() emd.Model {
 
 // hadamard is the usual baseline for items that nobody sees.
 func (s *study) hadamard(ctx context.Context, l level) result {
-	mech, err := emd.NewHadamardFrequencies(ctx, s.space, s.shuffled(), emd.DP{Eps: l.eps, Delta: s.delta}, nil)
+	mech, err := frequency.NewHadamardBaseline(ctx, s.space, s.shuffled(), emd.DP{Eps: l.eps, Delta: s.delta}, nil)
 	return s.frequencies(hadamard, l, mech, err, 1, false)
 }
 
@@ -170,21 +174,25 @@ func (s *study) hadamard(ctx context.Context, l level) result {
 func (s *study) response(ctx context.Context, l level) result {
 	model := s.shuffled()
 	model.Diameter, model.Unit = 1, ""
-	mech, err := s.clusters(ctx, emd.Clusters{Count: len(s.regions), Size: 1, Within: 1, Diameter: 1}, model, l.eps)
+	alike, err := metric.NewClustered(len(s.regions), 1, 1)
+	if err != nil {
+		return result{err: err}
+	}
+	mech, err := s.clusters(ctx, alike, model, l.eps)
 	return s.frequencies(response, l, mech, err, s.wide, true)
 }
 
 // clusters is randomized response at the largest level that keeps alpha.
-func (s *study) clusters(ctx context.Context, c emd.Clusters, model emd.Model, alpha float64) (*emd.Frequencies, error) {
-	budget, err := emd.ItemWiseBudget(ctx, model, emd.Promise{Alpha: alpha, Delta: s.delta}, nil)
+func (s *study) clusters(ctx context.Context, c *metric.Clustered, model emd.Model, alpha float64) (*frequency.Estimator, error) {
+	budget, err := frequency.ItemWiseBudget(ctx, model, emd.Promise{Alpha: alpha, Delta: s.delta}, nil)
 	if err != nil {
 		return nil, err
 	}
-	g, err := emd.NewGKRR(c, budget.Value)
+	g, err := frequency.NewGKRR(c, budget.Value)
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewGKRRFrequencies(ctx, g, model, &emd.GKRRFrequencyOptions{Delta: s.delta})
+	return frequency.NewClustered(ctx, g, model, &frequency.Options{Delta: s.delta})
 }
 
 // itemWise replaces items by near ones rather than by far ones.
@@ -198,11 +206,11 @@ func (s *study) itemWise(ctx context.Context, l level) result {
 }
 
 // randomizer is the estimator with the channel of the largest level.
-func (s *study) randomizer(ctx context.Context, alpha float64) (*emd.Frequencies, error) {
-	if c, ok := s.space.(emd.Clusters); ok {
+func (s *study) randomizer(ctx context.Context, alpha float64) (*frequency.Estimator, error) {
+	if c, ok := s.space.(*metric.Clustered); ok {
 		return s.clusters(ctx, c, s.shuffled(), alpha)
 	}
-	budget, err := emd.ItemWiseBudget(ctx, s.shuffled(), emd.Promise{Alpha: alpha, Delta: s.delta}, nil)
+	budget, err := frequency.ItemWiseBudget(ctx, s.shuffled(), emd.Promise{Alpha: alpha, Delta: s.delta}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -212,12 +220,12 @@ func (s *study) randomizer(ctx context.Context, alpha float64) (*emd.Frequencies
 			return nil, err
 		}
 	}
-	return emd.NewFrequencies(ctx, m.Channel, s.space, s.shuffled(), &emd.FrequencyOptions{Delta: s.delta})
+	return frequency.New(ctx, m.Channel, s.space, s.shuffled(), &frequency.Options{Delta: s.delta})
 }
 
 // frequencies is an estimate from randomized items. unit is what the mechanism's
 // unit of distance is at most in the space, and changed as in moves.
-func (s *study) frequencies(name string, l level, mech *emd.Frequencies, err error, unit float64, changed bool) result {
+func (s *study) frequencies(name string, l level, mech *frequency.Estimator, err error, unit float64, changed bool) result {
 	r := result{name: name, level: l, users: s.first, err: err}
 	if err != nil {
 		return r
@@ -276,7 +284,7 @@ func (s *study) measure(ctx context.Context, r *result, runs int) error {
 		}
 		y, err := r.release(random)
 		if err == nil {
-			y, _, err = emd.Project(ctx, s.space, y)
+			y, _, err = frequency.Project(ctx, s.space, y)
 		}
 		if err != nil {
 			return fmt.Errorf("%v, %s: %w", r.level, r.name, err)
@@ -305,7 +313,7 @@ func (s *study) sampled(ctx context.Context) float64 {
 	for _, row := range s.rows {
 		move = max(move, row.Distance*row.Fraction)
 	}
-	reduced, err := emd.NewReduced[int, *emd.Counts](mech, emd.Sampling{Radius: move, Delta: s.delta})
+	reduced, err := emd.NewReduced[int, *emd.Report](mech, emd.Sampling{Radius: move, Delta: s.delta})
 	if err != nil {
 		return math.Inf(1)
 	}

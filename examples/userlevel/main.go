@@ -11,10 +11,10 @@
 // of d_EM, and compares their errors with those of ordinary user-level differential
 // privacy, which hides one user from any other.
 //
-// The histogram comes out in four ways: [emd.NewDistribution] for a curator, and for
-// users who trust none; noise on [emd.Shares]; items replaced one by one; and user
+// The histogram comes out in four ways: [distribution.New] for a curator, and for
+// users who trust none; noise on [query.Shares]; items replaced one by one; and user
 // DP. The 30 regions are 2,000 km apart at least, and there the best map that
-// NewDistribution finds is that of Shares: it errs by 60 km, Shares by 61 (by 71
+// package distribution finds is that of Shares: it errs by 60 km, Shares by 61 (by 71
 // before each region had a weight of its own), and no mechanism by less than 9 km on
 // all data (see floor). It errs 4 to 16 times less than Shares on lines and clusters:
 // see package emd.

@@ -11,7 +11,7 @@ import (
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/internal/demotest"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -190,7 +190,7 @@ func TestUserlevel_Data(t *testing.T) {
 	points := testkit.Must(metric.NewPoints(all, metric.GreatCircle{}))
 	questions := testkit.Must(s.questions())
 	for _, q := range questions {
-		w, err := emd.LipschitzAtLeast(t.Context(), q.Query, points)
+		w, err := query.LipschitzAtLeast(t.Context(), q.Query, points)
 		if err != nil || w.Ratio > 1 || w.Ratio < 0.99 {
 			t.Errorf("%s: %+v, %v", q.Name, w, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -22,7 +23,7 @@ const (
 
 // question is a query on places, with the farthest that its values can be apart.
 type question struct {
-	emd.Query[metric.LatLon]
+	query.Query[metric.LatLon]
 	reach float64
 }
 
@@ -30,7 +31,7 @@ type question struct {
 // line is no longer than the way on the ground, so that the constant is 1.
 func center() question {
 	const r = metric.EarthRadiusKm
-	return question{emd.Query[metric.LatLon]{
+	return question{query.Query[metric.LatLon]{
 		Name: "place in space", Norm: additive.Norm{P: 2, Dim: 3}, Lipschitz: 1,
 		Func: func(x metric.LatLon, dst []float64) {
 			slat, clat := math.Sincos(x.Lat * math.Pi / 180)
@@ -41,19 +42,19 @@ func center() question {
 }
 
 func (s *study) questions() ([2]question, error) {
-	landmark, err := emd.Landmarks(metric.GreatCircle{}, 2, s.points.At(0))
+	landmark, err := query.Landmarks(metric.GreatCircle{}, 2, s.points.At(0))
 	return [2]question{center(), {landmark, halfway}}, err
 }
 
 // mean is the mechanism for a question at a level. The constant of the query is put
 // to the test on the regions; the promise is for places anywhere on Earth.
-func (s *study) mean(ctx context.Context, q question, l level) (*emd.Linear[metric.LatLon], error) {
+func (s *study) mean(ctx context.Context, q question, l level) (*query.Linear[metric.LatLon], error) {
 	model := emd.Model{Trust: emd.Central, Users: len(s.places), Diameter: halfway, Unit: km}
-	return noisy(ctx, q.Query, q.reach, model, l, &emd.LinearOptions[metric.LatLon]{Sample: s.points})
+	return noisy(ctx, q.Query, q.reach, model, l, &query.LinearOptions[metric.LatLon]{Sample: s.points})
 }
 
 // exactly is the mean of per-user means without noise.
-func exactly[P any](q emd.Query[P], users [][]P) []float64 {
+func exactly[P any](q query.Query[P], users [][]P) []float64 {
 	mean, value := make([]float64, q.Norm.Dim), make([]float64, q.Norm.Dim)
 	for _, items := range users {
 		for _, x := range items {
@@ -68,7 +69,7 @@ func exactly[P any](q emd.Query[P], users [][]P) []float64 {
 
 // errors returns the sizes of the errors of repeated releases, sorted, and the
 // first release.
-func (s *study) errors(ctx context.Context, l *emd.Linear[metric.LatLon], q question, runs int) (sizes, first []float64, err error) {
+func (s *study) errors(ctx context.Context, l *query.Linear[metric.LatLon], q question, runs int) (sizes, first []float64, err error) {
 	exact := exactly(q.Query, s.places)
 	r := random.Seeded(s.seed)
 	for range runs {
@@ -94,7 +95,7 @@ func (s *study) means(ctx context.Context, p *demo.Program, levels [3]level) (*d
 	if err != nil {
 		return nil, err
 	}
-	p.Remark("1. Means over all users of each user's mean, noise added (emd.Linear, any number of items). Two questions: where in")
+	p.Remark("1. Means over all users of each user's mean, noise added (query.Linear, any number of items). Two questions: where in")
 	p.Remark("   space is the center of mass of the items, and how far are they from %s? %g %% of %d releases err by at most (km):\n",
 		s.regions[0], 100*quantile, s.runs(meanRuns))
 	t := demo.NewTable("privacy", "eps, moves", "eps, whole user", "center", "center, stated", "one release", "distance", "distance, stated")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 )
 
 // choose fixes the moves that are to be hidden and, where it is not given, alpha.
@@ -75,13 +76,13 @@ func (s *study) moves(g emd.Guarantee, changed bool) (float64, error) {
 // user-level privacy the distance of two users is the share of their items that
 // differ: any two items are at distance 1, and reach bounds how far apart the
 // values of the query are then.
-func noisy[P any](ctx context.Context, q emd.Query[P], reach float64, model emd.Model, l level, o *emd.LinearOptions[P]) (*emd.Linear[P], error) {
+func noisy[P any](ctx context.Context, q query.Query[P], reach float64, model emd.Model, l level, o *query.LinearOptions[P]) (*query.Linear[P], error) {
 	model.Items = 0
 	if l.alpha > 0 {
-		return emd.NewLinear(ctx, q, model, emd.Promise{Alpha: l.alpha}, o)
+		return query.NewLinear(ctx, q, model, emd.Promise{Alpha: l.alpha}, o)
 	}
 	q.Lipschitz, model.Diameter, model.Unit = reach, 1, ""
-	return emd.NewLinear(ctx, q, model, emd.Promise{Alpha: l.eps}, nil)
+	return query.NewLinear(ctx, q, model, emd.Promise{Alpha: l.eps}, nil)
 }
 
 // guarantee is what a release at alpha promises, to users of any number of items.

@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/internal/csvfile"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -25,8 +26,8 @@ type study struct {
 	points     *metric.Points[metric.LatLon] // the regions, if they are places
 	space      metric.Finite                 // the distances between regions
 	near, wide float64                       // the least and the largest of them
-	indicators emd.Query[int]                // its mean is the shares of the regions
-	weighted   emd.Query[int]                // its mean is the shares times weight
+	indicators query.Query[int]              // its mean is the shares of the regions
+	weighted   query.Query[int]              // its mean is the shares times weight
 	weight     []float64
 	model      emd.Model // of the first m items of those who have as many
 	first      [][]int
@@ -144,7 +145,7 @@ func (s *study) readRegions(ctx context.Context, file string) (err error) {
 
 // indicate makes the queries for shares.
 func (s *study) indicate(ctx context.Context) (err error) {
-	s.weighted, s.weight, err = emd.Shares(ctx, s.space)
+	s.weighted, s.weight, err = query.Shares(ctx, s.space)
 	s.indicators = s.weighted
 	s.indicators.Lipschitz = math.Nextafter(2/s.near, math.Inf(1))
 	s.indicators.Func = func(x int, dst []float64) {
@@ -181,7 +182,9 @@ func (s *study) readItems(ctx context.Context, name string, in io.Reader, n int)
 	if len(items) < 2 {
 		return fmt.Errorf("%s: all items are the same, want two different ones at least", name)
 	}
-	s.space = emd.Clusters{Count: len(items), Size: 1, Within: 1, Diameter: 1}
+	if s.space, err = metric.NewClustered(len(items), 1, 1); err != nil {
+		return err
+	}
 	s.near, s.wide = 1, 1
 	return s.indicate(ctx)
 }

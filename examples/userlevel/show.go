@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 )
 
 // histogramRuns releases measure the error of a histogram.
@@ -38,7 +38,7 @@ func (s *study) histogram(ctx context.Context, p *demo.Program) (table, released
 		number, regions, far = 2, "nearest to which region", "how many km the shares must move"
 	}
 	p.Remark("%d. A histogram: %s? The mean over the users of the shares of each one's items.", number, regions)
-	p.Remark("   distribution (emd.NewDistribution), noise on the shares: someone sees all items of all %d users.", len(s.items))
+	p.Remark("   distribution (distribution.New), noise on the shares: someone sees all items of all %d users.", len(s.items))
 	p.Remark("   distribution, local: of all items every user sends a noisy report of its own, and nobody else sees them.")
 	p.Remark("   The others: the first %d items of those who have as many (%d of %d); each is replaced at random where it is, then", s.m, len(s.first), len(s.items))
 	p.Remark("   all are shuffled, and nobody sees them.")
@@ -147,7 +147,7 @@ func best(list []result, seen bool) float64 {
 
 // why is the reason for which a mechanism does not exist, for people.
 func why(err error) string {
-	var c *emd.ConditionError
+	var c *frequency.ConditionError
 	if errors.As(err, &c) {
 		return "so little would be left of an item that nothing could be learnt from any number of them"
 	}

@@ -37,7 +37,10 @@ var rooms = map[string][]string{
 	"mechanism/words":            {"metric", "mechanism", "mechanism/additive"},
 	"mechanism/measure":          {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism"},
 	"mechanism/measure/table":    {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure"},
-	"mechanism/emd":              {"metric", "wasserstein", "mechanism", "mechanism/additive", "mechanism/emd/accountant"},
+	"mechanism/emd":              {"metric", "mechanism", "mechanism/emd/accountant"},
+	"mechanism/emd/query":        {"metric", "mechanism", "mechanism/additive", "mechanism/emd", "mechanism/emd/accountant"},
+	"mechanism/emd/frequency":    {"metric", "wasserstein", "mechanism", "mechanism/emd", "mechanism/emd/accountant"},
+	"mechanism/emd/distribution": {"metric", "wasserstein", "mechanism", "mechanism/emd", "mechanism/emd/accountant"},
 	"mechanism/emd/accountant":   {"metric", "mechanism"},
 	"lp":                         {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism", "mechanism/exponential", "mechanism/exponential/kl10"}, // Choose compares them
 

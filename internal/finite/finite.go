@@ -2,6 +2,11 @@
 // and coordinates.
 package finite
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Metric is metric.Finite.
 type Metric interface {
 	Len() int
@@ -50,4 +55,34 @@ func Embed[E any](f Metric) (e E, ok bool) {
 		return p.Embed()
 	}
 	return e, false
+}
+
+// lineSlack is the relative excess of a way through all points of a line over the distance
+// of its ends: the rounding of some 10^4 distances.
+const lineSlack = 0x1p-40
+
+// Line returns positions of the points on the real line with the same distances, up to
+// rounding, if there are any. A farthest point from any point of a line is an end of it,
+// and if from there, in order of distance, the steps sum to the distance of the last, then
+// by the triangle inequality every part of the way is as long as the distance of its ends.
+// O(n log n), with two rows of distances.
+func Line(f Metric) ([]float64, bool) {
+	n := f.Len()
+	row, end := Row(f, 0, nil), 0
+	for i, d := range row {
+		if d > row[end] {
+			end = i
+		}
+	}
+	x := slices.Clone(Row(f, end, nil))
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
+	way := 0.0
+	for k := 1; k < n; k++ {
+		way += f.Distance(order[k-1], order[k])
+	}
+	return x, way <= x[order[n-1]]*(1+lineSlack)
 }

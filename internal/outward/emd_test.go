@@ -11,6 +11,9 @@ import (
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/emd/distribution"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
@@ -101,53 +104,53 @@ var ofEMD = []scenario{
 		model := emd.Model{Trust: emd.Central, Users: 1000, Diameter: 4.7}
 		p := must(emd.PlanReduction(ctx, model, 0.5, emd.DP{Eps: 0.5, Delta: 1e-3}, &emd.PlanOptions{Samples: []int{300}, Value: func(p emd.ReducePlan) float64 { return math.Abs(p.Sampling.Delta - 1e-4) }}))
 		out = append(out, lo("alpha", p.Alpha), hi("distance", p.SampleDistance))
-		inner := must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), emd.Model{Trust: emd.Central, Users: 1000, Items: 300, Diameter: 4.7}, emd.Promise{Alpha: 0.7}, nil))
+		inner := must(query.NewLinear(ctx, query.Average(additive.Norm{P: 1, Dim: 2}), emd.Model{Trust: emd.Central, Users: 1000, Items: 300, Diameter: 4.7}, emd.Promise{Alpha: 0.7}, nil))
 		r := must(emd.NewReduced(inner, emd.Sampling{Radius: 0.5, Delta: 1e-6}))
 		out = append(out, hi("distance", r.SampleDistance()))
 		return append(out, pair("reduced", r.Guarantee().At(0.5))...)
 	}},
 	{"constants", "", func() (out []end) {
 		numbers := metric.Numbers[float64]{}
-		for _, k := range []emd.Kernel{emd.Ramp} {
-			q := must(emd.Ball(numbers, 0.3, 0.7, emd.Smoothing{Width: 0.3, Kernel: k}))
+		for _, k := range []query.Kernel{query.Ramp} {
+			q := must(query.Ball(numbers, 0.3, 0.7, query.Smoothing{Width: 0.3, Kernel: k}))
 			out = append(out, hi("ball", q.Lipschitz))
 		}
-		out = append(out, hi("indicator", must(emd.Indicator(func(x float64) bool { return x > 1 }, 0.3)).Lipschitz))
+		out = append(out, hi("indicator", must(query.Indicator(func(x float64) bool { return x > 1 }, 0.3)).Lipschitz))
 		for _, p := range []float64{1, 2, 3, math.Inf(1)} {
-			out = append(out, hi("landmarks", must(emd.Landmarks(numbers, p, 0.1, 0.3, 0.7)).Lipschitz))
+			out = append(out, hi("landmarks", must(query.Landmarks(numbers, p, 0.1, 0.3, 0.7)).Lipschitz))
 		}
 		for _, p := range []float64{1, 2} {
-			out = append(out, hi("map", must(emd.LinearMap([][]float64{{.3, .1}, {.7, -.2}}, emd.Average(additive.Norm{P: p, Dim: 2}))).Lipschitz))
+			out = append(out, hi("map", must(query.LinearMap([][]float64{{.3, .1}, {.7, -.2}}, query.Average(additive.Norm{P: p, Dim: 2}))).Lipschitz))
 		}
-		out = append(out, hi("similarity", must(emd.Similarity([]float64{.3, .1, .7})).Lipschitz))
-		q, _, err := emd.Shares(ctx, line)
+		out = append(out, hi("similarity", must(query.Similarity([]float64{.3, .1, .7})).Lipschitz))
+		q, _, err := query.Shares(ctx, line)
 		out = append(out, hi("shares", must(q, err).Lipschitz))
-		l := must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 2, Dim: 2}), central, emd.Promise{Alpha: 0.7, Delta: 1e-6}, nil))
+		l := must(query.NewLinear(ctx, query.Average(additive.Norm{P: 2, Dim: 2}), central, emd.Promise{Alpha: 0.7, Delta: 1e-6}, nil))
 		out = append(out, hi("noise", l.StdDev()), hi("noise", l.RadiusQuantile(0.9)))
-		l = must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), central, emd.Promise{Alpha: 0.7}, nil))
+		l = must(query.NewLinear(ctx, query.Average(additive.Norm{P: 1, Dim: 2}), central, emd.Promise{Alpha: 0.7}, nil))
 		out = append(out, hi("noise", l.StdDev()))
-		g := must(emd.NewGKRR(emd.Clusters{Count: 3, Size: 4, Within: 0.3, Diameter: 1.7}, 0.7))
+		g := must(frequency.NewGKRR(must(must(metric.NewClustered(3, 4, 0.3)).Scaled(1.7, "")), 0.7))
 		c := must(g.Channel(ctx))
 		// What is drawn may differ less than is promised.
 		out = append(out, lo("randomized response", math.Log(c.Prob(0, 0)/c.Prob(0, 11))), lo("randomized response", math.Log(c.Prob(0, 0)/c.Prob(0, 1))))
-		h := must(must(emd.NewHadamard(5, 0.7)).Channel(ctx))
+		h := must(must(frequency.NewHadamard(5, 0.7)).Channel(ctx))
 		out = append(out, lo("Hadamard", math.Abs(math.Log(h.Prob(0, 0)/h.Prob(1, 0)))), lo("Hadamard", math.Abs(math.Log(h.Prob(0, 1)/h.Prob(1, 1)))))
-		f := must(emd.NewLaplaceFrequencies(ctx, line, central, 0.7))
-		return append(out, hi("Laplace", f.ErrorBound()))
+		f := must(frequency.NewLaplaceBaseline(ctx, line, central, 0.7))
+		return append(out, hi("Laplace", f.ErrorBound(30_000)))
 	}},
 	{"distributions", "", func() (out []end) {
 		m := central
 		m.Diameter = 0
-		domain := emd.Line(0.1, 0.7)
-		d := must(emd.NewDistribution(ctx, domain, m, 0.7, nil))
+		domain := distribution.Line(0.1, 0.7)
+		d := must(distribution.New(ctx, domain, m, 0.7, nil))
 		out = append(out, pair("line", d.Guarantee().UserLevel())...)
 		tree := must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2}, []float64{0, .3, .7, .1, .9, .3}))
-		out = append(out, pair("tree", must(emd.NewDistribution(ctx, emd.Tree(tree), m, 0.7, nil)).Guarantee().UserLevel())...)
-		out = append(out, pair("finite", must(emd.NewDistribution(ctx, emd.Finite(line), m, 0.7, nil)).Guarantee().UserLevel())...)
+		out = append(out, pair("tree", must(distribution.New(ctx, distribution.Tree(tree), m, 0.7, nil)).Guarantee().UserLevel())...)
+		out = append(out, pair("finite", must(distribution.New(ctx, distribution.Finite(line), m, 0.7, nil)).Guarantee().UserLevel())...)
 		for _, s := range []metric.Space[[]float64]{metric.Euclidean{}, metric.Manhattan{}} {
-			out = append(out, pair("box", must(emd.NewDistribution(ctx, emd.Box(s, []float64{0.1, 0.3}, []float64{0.7, 2.9}), m, 0.7, nil)).Guarantee().UserLevel())...)
+			out = append(out, pair("box", must(distribution.New(ctx, distribution.Box(s, []float64{0.1, 0.3}, []float64{0.7, 2.9}), m, 0.7, nil)).Guarantee().UserLevel())...)
 		}
-		out = append(out, pair("sphere", must(emd.NewDistribution(ctx, emd.Sphere(metric.GreatCircle{Radius: 1.3}), m, 0.7, nil)).Guarantee().UserLevel())...)
+		out = append(out, pair("sphere", must(distribution.New(ctx, distribution.Sphere(metric.GreatCircle{Radius: 1.3}), m, 0.7, nil)).Guarantee().UserLevel())...)
 		return out
 	}},
 }
@@ -156,7 +159,7 @@ var ofEMD = []scenario{
 // state what they spend.
 func levels(side func(string, float64) end) func() []end {
 	return func() (out []end) {
-		g := must(emd.NewGKRR(emd.Clusters{Count: 3, Size: 4, Within: 0.3, Diameter: 1.7}, 0.7))
+		g := must(frequency.NewGKRR(must(must(metric.NewClustered(3, 4, 0.3)).Scaled(1.7, "")), 0.7))
 		out = append(out, side("randomized response", g.Guarantee().Alpha()))
 		box := must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 3}, {Lo: 0.3, Hi: 0.9}}, nil))
 		for _, o := range []*measure.SynthesizerOptions{nil, {PerPerson: 7, Relation: measure.AddRemoveOne}, {Relation: measure.AddRemoveOne}} {

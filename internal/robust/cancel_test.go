@@ -24,6 +24,9 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/distribution"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -296,8 +299,8 @@ var longCalls = []longCall{
 		mass := func(r *measure.Release[int]) float64 { return r.Weights[0] }
 		return err1(releasedOn(f).ErrorOf(ctx, seeded(), mass, 0.9, &measure.ErrorOptions{Draws: 1 << 20}))
 	}},
-	{"emd.LipschitzAtLeast", high, 10_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(emd.LipschitzAtLeast(ctx, steep(), f.(*metric.Points[[]float64])))
+	{"query.LipschitzAtLeast", high, 10_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(query.LipschitzAtLeast(ctx, steep(), f.(*metric.Points[[]float64])))
 	}},
 
 	{"metric.NewGraphEdges", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
@@ -345,20 +348,20 @@ var longCalls = []longCall{
 		}
 		return err1(wasserstein.DistanceEM(ctx, f, half[0], half[1]))
 	}},
-	{"emd.Project", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
+	{"frequency.Project", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
 		g := arbitrary(f.Len())
 		for i := range g {
 			g[i] = 2*g[i] - 1/float64(len(g))
 		}
-		return err2(emd.Project(ctx, f, g))
+		return err2(frequency.Project(ctx, f, g))
 	}},
-	{"emd.NewDistribution", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(emd.NewDistribution(ctx, emd.Finite(f), emd.Model{Trust: emd.Central, Users: 1000}, 1, nil))
+	{"distribution.New", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(distribution.New(ctx, distribution.Finite(f), emd.Model{Trust: emd.Central, Users: 1000}, 1, nil))
 	}},
-	{"emd.Histogram.Error", high, 20_000, func(ctx context.Context, _ metric.Finite) error {
+	{"distribution.Histogram.Error", high, 20_000, func(ctx context.Context, _ metric.Finite) error {
 		return err1(sharp().Error(ctx, seeded(), 0.5, nil))
 	}},
-	{"emd.Shares", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err2(emd.Shares(ctx, f)) }},
+	{"query.Shares", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err2(query.Shares(ctx, f)) }},
 	{"table.Synthesizer.Release", flat, 4, func(ctx context.Context, f metric.Finite) error {
 		return err1(tables.Release(ctx, seeded(), slices.Repeat(records[:1], 5_000_000)))
 	}},
@@ -408,9 +411,9 @@ var shortCalls = func() map[string]string {
 		"measure.Count, measure.NewFinite, measure.Measure.Bound":      "measure.CountAll measure.NewTaxonomy measure.NewUltrametric measure.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
-			"accountant.NewShuffled accountant.Shuffled.Delta accountant.Shuffled.DeltaInterval accountant.Shuffled.Level accountant.Shuffled.LevelInterval emd.ItemWiseBudget emd.NewItemWise emd.PlanReduction emd.Frequencies.Collect emd.Distribution.Collect",
-		"mechanism.NewChannel, metric.Diameter or emd.Project are what takes its time": "additive.Madlib.LevelAt emd.GKRR.Channel emd.Hadamard.Channel emd.Frequencies.Distribution emd.NewFrequencies " +
-			"emd.NewGKRRFrequencies emd.NewHadamardFrequencies emd.NewLaplaceFrequencies emd.NewLinear emd.Distribution.Estimate",
+			"accountant.NewShuffled accountant.Shuffled.Delta accountant.Shuffled.DeltaInterval accountant.Shuffled.Level accountant.Shuffled.LevelInterval frequency.ItemWiseBudget frequency.NewItemWise emd.PlanReduction frequency.Estimator.Collect distribution.Distribution.Collect",
+		"mechanism.NewChannel, metric.Diameter or frequency.Project are what takes its time": "additive.Madlib.LevelAt frequency.GKRR.Channel frequency.Hadamard.Channel frequency.Estimator.Distribution frequency.New " +
+			"frequency.NewClustered frequency.NewHadamardBaseline frequency.NewLaplaceBaseline query.NewLinear distribution.Distribution.Estimate",
 	} {
 		for _, name := range strings.Fields(names) {
 			short[name] = like
@@ -430,13 +433,13 @@ var manyWords = sync.OnceValue(func() *words.Vocabulary {
 })
 
 // sharp is a histogram of which every draw takes a while.
-var sharp = sync.OnceValue(func() *emd.Histogram[float64] {
-	d := testkit.Must(emd.NewDistribution(context.Background(), emd.Line(0, 1), emd.Model{Trust: emd.Central, Users: 1}, 1e10, nil))
+var sharp = sync.OnceValue(func() *distribution.Histogram[float64] {
+	d := testkit.Must(distribution.New(context.Background(), distribution.Line(0, 1), emd.Model{Trust: emd.Central, Users: 1}, 1e10, nil))
 	r := testkit.Must(d.Release(seeded(), emd.One([]float64{0.5})))
 	return testkit.Must(d.Estimate(context.Background(), r))
 })
 
-func steep() emd.Query[[]float64] { return emd.Average(additive.Norm{P: 1, Dim: 40}) }
+func steep() query.Query[[]float64] { return query.Average(additive.Norm{P: 1, Dim: 40}) }
 
 func built[O any](build func(context.Context, metric.Finite, float64, *O) (*exponential.Mechanism, error)) func(context.Context, metric.Finite) error {
 	return func(ctx context.Context, f metric.Finite) error { return err1(build(ctx, f, 20, nil)) }

@@ -31,6 +31,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/emd/distribution"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -169,7 +171,7 @@ var unwatched = map[string]map[string]string{
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
 	},
 	kept:   {"mechanism/composition.go": "audit.check"},
-	unused: {"mechanism/emd/domain.go": "Fit.Fit W1.W1", "mechanism/emd/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "channel.weights"},
+	unused: {"mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "channel.weights"},
 }
 
 // handed is a call that is given a context, or that asks one.
@@ -496,7 +498,7 @@ var ways = []watchedCall{
 		return err1(mechanism.ReadChannel(ctx, bytes.NewReader(b), path, nil))
 	}},
 	{"channel of the local model", func(ctx context.Context) error {
-		return err1(emd.NewDistribution(ctx, emd.Finite(flat(60)), local, 1, nil))
+		return err1(distribution.New(ctx, distribution.Finite(flat(60)), local, 1, nil))
 	}},
 	{"separated ultrametric", func(ctx context.Context) error {
 		return err1(measure.NewUltrametric(ctx, nested().(*metric.Ultrametric), nil))
@@ -603,14 +605,14 @@ var ways = []watchedCall{
 		return cmp.Or(err, err2)
 	}},
 	{"distribution of a spacing", func(ctx context.Context) error {
-		_, err := emd.NewDistribution(ctx, emd.Finite(flat(60)), central, 1, &emd.DistributionOptions{Spacing: .3})
-		return cmp.Or(err, err1(emd.NewDistribution(ctx, emd.Finite(flat(60)), central, 1, &emd.DistributionOptions{Spacing: 1e-3})))
+		_, err := distribution.New(ctx, distribution.Finite(flat(60)), central, 1, &distribution.Options{Spacing: .3})
+		return cmp.Or(err, err1(distribution.New(ctx, distribution.Finite(flat(60)), central, 1, &distribution.Options{Spacing: 1e-3})))
 	}},
 	{"estimates", func(ctx context.Context) error {
-		return cmp.Or(estimated2(ctx, emd.Box(metric.Euclidean{}, []float64{0, 0}, []float64{4, 4}), []float64{1, 2}, []float64{2, 2}, []float64{3, 2}),
-			estimated2(ctx, emd.Sphere(metric.GreatCircle{Radius: 1}), place, metric.LatLon{Lat: 3}, metric.LatLon{Lon: 3}),
-			estimated2(ctx, emd.Finite(flat(60)), 1, 2, 3),
-			estimated2(ctx, emd.Finite(onLine(60)), 1, 2, 3), estimated2(ctx, emd.Finite(nested()), 1, 2, 3))
+		return cmp.Or(estimated2(ctx, distribution.Box(metric.Euclidean{}, []float64{0, 0}, []float64{4, 4}), []float64{1, 2}, []float64{2, 2}, []float64{3, 2}),
+			estimated2(ctx, distribution.Sphere(metric.GreatCircle{Radius: 1}), place, metric.LatLon{Lat: 3}, metric.LatLon{Lon: 3}),
+			estimated2(ctx, distribution.Finite(flat(60)), 1, 2, 3),
+			estimated2(ctx, distribution.Finite(onLine(60)), 1, 2, 3), estimated2(ctx, distribution.Finite(nested()), 1, 2, 3))
 	}},
 	{"hard cells", func(ctx context.Context) error {
 		_, err1 := scale.Entropic(ctx, metric.Same(high(120)), []float64{.3, 1, 3}, nil)
@@ -663,20 +665,20 @@ var ways = []watchedCall{
 	{"distribution of frequencies", func(ctx context.Context) error {
 		f := flat(5)
 		c := testkit.Must(exponential.Standard(context.Background(), f, 1, nil)).Channel
-		q, err := emd.NewFrequencies(ctx, c, f, emd.Model{Trust: emd.Central, Users: 3, Items: 4}, &emd.FrequencyOptions{Delta: 1e-6})
+		q, err := frequency.New(ctx, c, f, emd.Model{Trust: emd.Central, Users: 3, Items: 4}, &frequency.Options{Delta: 1e-6})
 		if err != nil {
 			return err
 		}
 		_, _, err = q.Distribution(ctx, testkit.Must(q.Estimate(testkit.Must(q.Release(seeded(), threeUsers)))))
-		_, err2 := emd.NewGKRRFrequencies(ctx, gkrr, emd.Model{Trust: emd.Central, Users: 1000, Items: 4, Diameter: 1}, &emd.GKRRFrequencyOptions{Delta: 1e-6})
+		_, err2 := frequency.NewClustered(ctx, gkrr, emd.Model{Trust: emd.Central, Users: 1000, Items: 4, Diameter: 1}, &frequency.Options{Delta: 1e-6})
 		return cmp.Or(err, err2)
 	}},
 	{"frequencies", func(ctx context.Context) error {
 		f := globe(40)
 		m := emd.Model{Trust: emd.Local, Items: 1}
-		_, err1 := emd.NewHadamardFrequencies(ctx, f, m, emd.DP{Eps: 1, Delta: 1e-6}, nil)
-		_, err2 := emd.NewLaplaceFrequencies(ctx, f, emd.Model{Trust: emd.Central, Users: 100, Items: 1}, 1)
-		_, err3 := emd.ItemWiseBudget(ctx, emd.Model{Trust: emd.Central, Users: 100, Items: 1}, emd.Promise{Alpha: .1, Delta: 1e-6}, &emd.BudgetOptions{Space: f})
+		_, err1 := frequency.NewHadamardBaseline(ctx, f, m, emd.DP{Eps: 1, Delta: 1e-6}, nil)
+		_, err2 := frequency.NewLaplaceBaseline(ctx, f, emd.Model{Trust: emd.Central, Users: 100, Items: 1}, 1)
+		_, err3 := frequency.ItemWiseBudget(ctx, emd.Model{Trust: emd.Central, Users: 100, Items: 1}, emd.Promise{Alpha: .1, Delta: 1e-6}, &frequency.BudgetOptions{Space: f})
 		_, err4 := hadamard.Channel(ctx)
 		return cmp.Or(err1, err2, err3, err4)
 	}},
@@ -741,8 +743,8 @@ func onLine(n int) metric.Finite {
 }
 
 // estimated2 releases points of a domain, estimates their distribution and its error.
-func estimated2[P any](ctx context.Context, d *emd.Domain[P], points ...P) error {
-	r, err := emd.NewDistribution(ctx, d, emd.Model{Trust: emd.Central, Users: 1}, 2, nil)
+func estimated2[P any](ctx context.Context, d *distribution.Domain[P], points ...P) error {
+	r, err := distribution.New(ctx, d, emd.Model{Trust: emd.Central, Users: 1}, 2, nil)
 	if err != nil {
 		return err
 	}
@@ -754,11 +756,11 @@ func estimated2[P any](ctx context.Context, d *emd.Domain[P], points ...P) error
 	if err != nil {
 		return err
 	}
-	return err1(h.Error(ctx, seeded(), .5, &emd.ErrorOptions{Draws: 2}))
+	return err1(h.Error(ctx, seeded(), .5, &distribution.ErrorOptions{Draws: 2}))
 }
 
 // endless are the long calls that are so on few points too.
-var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|Release|Measure)|emd[.]Histogram)")
+var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|Release|Measure)|distribution[.]Histogram)")
 
 // elsewhere are the spaces on which a long call takes other ways.
 var elsewhere = map[string]func() metric.Finite{

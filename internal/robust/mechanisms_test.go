@@ -16,6 +16,9 @@ import (
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/emd/distribution"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -247,39 +250,40 @@ var (
 	level       = testkit.Must(mechanism.NewGuarantee(1, 0, ""))
 	perUnit     = testkit.Must(emd.NewGuarantee(central, level))
 	discrete    = testkit.Must(emd.NewDiscrete(central, 1, emd.DP{Eps: 1, Delta: 1e-6}))
-	departments = emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
-	gkrr        = testkit.Must(emd.NewGKRR(departments, 3))
+	departments = testkit.Must(metric.NewClustered(2, 2, 0.2))
+	gkrr        = testkit.Must(frequency.NewGKRR(departments, 3))
 	modelOne    = emd.Model{Trust: emd.Central, Users: 3, Items: 4, Diameter: 1}
-	frequencies = testkit.Must(emd.NewGKRRFrequencies(context.Background(), gkrr, modelOne, nil))
+	aReport     = &emd.Report{Sums: []int64{3, 4, 3, 2}, Users: 3, Reports: 1, Items: 12}
+	frequencies = testkit.Must(frequency.NewClustered(context.Background(), gkrr, modelOne, nil))
 	threeUsers  = emd.Users[int](slices.Values([][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {3, 3, 3, 3}}))
 	threePaths  = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}}, {{2, 0}}}))
 	counted     = testkit.Must(frequencies.Release(seeded(), threeUsers))
 	estimated   = testkit.Must(frequencies.Estimate(counted))
-	hadamard    = testkit.Must(emd.NewHadamard(4, 1))
-	curator     = testkit.Must(emd.NewLaplaceFrequencies(context.Background(), departments, modelOne, 1))
-	itemwise    = testkit.Must(emd.NewItemWise(context.Background(), channel, central, &emd.ItemWiseOptions{Delta: 1e-6}))
-	average     = emd.Average(additive.Norm{P: 2, Dim: 2})
-	linear      = testkit.Must(emd.NewLinear(context.Background(), average, unbounded, emd.Promise{Alpha: 1}, nil))
+	hadamard    = testkit.Must(frequency.NewHadamard(4, 1))
+	curator     = testkit.Must(frequency.NewLaplaceBaseline(context.Background(), departments, modelOne, 1))
+	itemwise    = testkit.Must(frequency.NewItemWise(context.Background(), channel, central, &frequency.ItemWiseOptions{Delta: 1e-6}))
+	average     = query.Average(additive.Norm{P: 2, Dim: 2})
+	linear      = testkit.Must(query.NewLinear(context.Background(), average, unbounded, emd.Promise{Alpha: 1}, nil))
 	modelTwo    = emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 4}
 	pairsOf     = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}, {0, 0}}, {{2, 0}, {1, 1}}}))
 	reduceModel = emd.Model{Trust: emd.Central, Users: 3, Items: 50, Diameter: 4}
-	reduced     = testkit.Must(emd.NewReduced[[]float64, []float64](testkit.Must(emd.NewLinear(context.Background(), average, reduceModel, emd.Promise{Alpha: 1}, nil)), reduceTo))
+	reduced     = testkit.Must(emd.NewReduced[[]float64, []float64](testkit.Must(query.NewLinear(context.Background(), average, reduceModel, emd.Promise{Alpha: 1}, nil)), reduceTo))
 	reduceTo    = emd.Sampling{Radius: 0.5, Delta: 1e-6}
 	shuffled    = testkit.Must(accountant.NewShuffled(context.Background(), channel, path, accountant.Users{Records: 1000, Items: 1}))
 	bits        = accountant.Shuffle{Records: 200, Items: 1, Alpha0: 1, Diameter: 1, MinDistance: 1}
 	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Alpha0: 1, Diameter: 1}
-	spread      = testkit.Must(emd.NewDistribution(context.Background(), emd.Line(0, 4), unbounded, 2, nil))
+	spread      = testkit.Must(distribution.New(context.Background(), distribution.Line(0, 4), unbounded, 2, nil))
 	lengths     = emd.Users[float64](slices.Values([][]float64{{0, 1.5, 3}, {2}, {3.5, 4}}))
 	reported    = testkit.Must(spread.Release(seeded(), lengths))
 	histogram   = testkit.Must(spread.Estimate(context.Background(), reported))
 )
 
 var emdCalls = []call{
-	{"emd.NewHadamard", emd.NewHadamard, []any{4, 1.0}},
-	{"emd.Hadamard.Release", hadamard.Release, []any{seeded(), 1}},
-	{"emd.NewHadamardFrequencies", emd.NewHadamardFrequencies, []any{departments, modelOne, emd.DP{Eps: 3, Delta: 1e-6}, &emd.HadamardFrequencyOptions{}}},
-	{"emd.NewLaplaceFrequencies", emd.NewLaplaceFrequencies, []any{departments, modelOne, 1.0}},
-	{"emd.LaplaceFrequencies.Release", curator.Release, []any{seeded(), threeUsers}},
+	{"frequency.NewHadamard", frequency.NewHadamard, []any{4, 1.0}},
+	{"frequency.Hadamard.Release", hadamard.Release, []any{seeded(), 1}},
+	{"frequency.NewHadamardBaseline", frequency.NewHadamardBaseline, []any{departments, modelOne, emd.DP{Eps: 3, Delta: 1e-6}, &frequency.Options{}}},
+	{"frequency.NewLaplaceBaseline", frequency.NewLaplaceBaseline, []any{departments, modelOne, 1.0}},
+	{"frequency.Estimator.Release", curator.Release, []any{seeded(), threeUsers}},
 	{"emd.ChooseAlpha", emd.ChooseAlpha, []any{[]emd.Move{{Distance: 1, Fraction: 0.5, Eps: 1}, {Distance: 5, Fraction: 0.1, Eps: 2}}}},
 	{"emd.Guarantee.Protects", perUnit.Protects, []any{[]emd.Move{{Distance: 1, Fraction: 0.5, Eps: 1}}}},
 	{"accountant.Composition.Delta", accountant.Composition.Delta, []any{accountant.Composition{Count: 100, Item: 0.1}, 2.0}},
@@ -296,92 +300,70 @@ var emdCalls = []call{
 		}
 		return m.Release(seeded(), make([]float64, k.Dim()))
 	}, []any{[][]float64{{1, 2}, {2, 0}, {1, 1}}, 1.0}},
-	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, central, &emd.FrequencyOptions{Delta: 1e-6}}},
-	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, local, &emd.FrequencyOptions{Audit: true}}},
-	{"emd.NewGKRRFrequencies", emd.NewGKRRFrequencies, []any{gkrr, modelOne, &emd.GKRRFrequencyOptions{}}},
-	{"emd.Frequencies.Release", frequencies.Release, []any{seeded(), threeUsers}},
-	{"emd.Frequencies.Collect", func(ctx context.Context, data emd.Users[int]) (*emd.Counts, error) {
-		f := testkit.Must(emd.NewGKRRFrequencies(context.Background(), gkrr, emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, nil))
+	{"frequency.New", frequency.New, []any{channel, path, central, &frequency.Options{Delta: 1e-6}}},
+	{"frequency.New", frequency.New, []any{channel, path, local, &frequency.Options{Audit: true}}},
+	{"frequency.NewClustered", frequency.NewClustered, []any{gkrr, modelOne, &frequency.Options{}}},
+	{"frequency.Estimator.Release", frequencies.Release, []any{seeded(), threeUsers}},
+	{"frequency.Estimator.Collect", func(ctx context.Context, data emd.Users[int]) (*emd.Report, error) {
+		f := testkit.Must(frequency.NewClustered(context.Background(), gkrr, emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, nil))
 		return f.Collect(ctx, seeded(), data)
 	}, []any{threeUsers}},
-	{"emd.Frequencies.Estimate", func(n []int64, users int64) (*emd.Estimate, error) {
-		c, err := emd.NewCounts(n, users)
-		if err != nil {
-			return nil, err
-		}
-		return frequencies.Estimate(c)
-	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
-	{"emd.NewDistribution", func(ctx context.Context, lo, hi float64, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[float64], error) {
-		return emd.NewDistribution(ctx, emd.Line(lo, hi), m, alpha, o)
-	}, []any{0.0, 4.0, unbounded, 2.0, &emd.DistributionOptions{Spacing: 0.1}}},
-	{"emd.NewDistribution", func(ctx context.Context, f metric.Finite, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[int], error) {
-		return emd.NewDistribution(ctx, emd.Finite(f), m, alpha, o)
-	}, []any{path, local, 2.0, &emd.DistributionOptions{Reports: 10}}},
-	{"emd.NewDistribution", func(ctx context.Context, s metric.Space[[]float64], lo, hi []float64, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[[]float64], error) {
-		return emd.NewDistribution(ctx, emd.Box(s, lo, hi), m, alpha, o)
-	}, []any{metric.Euclidean{}, []float64{0, 0}, []float64{4, 1}, unbounded, 2.0, &emd.DistributionOptions{}}},
-	{"emd.NewDistribution", func(ctx context.Context, s metric.GreatCircle, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[metric.LatLon], error) {
-		return emd.NewDistribution(ctx, emd.Sphere(s), m, alpha, o)
-	}, []any{metric.GreatCircle{Radius: 1}, unbounded, 2.0, &emd.DistributionOptions{Spacing: 0.5}}},
-	{"emd.NewDistribution", func(ctx context.Context, c emd.Clusters, m emd.Model, alpha float64) (*emd.Distribution[int], error) {
-		return emd.NewDistribution(ctx, emd.Finite(c), m, alpha, nil)
+	{"frequency.Estimator.Estimate", frequencies.Estimate, []any{aReport}},
+	{"distribution.New", func(ctx context.Context, lo, hi float64, m emd.Model, alpha float64, o *distribution.Options) (*distribution.Distribution[float64], error) {
+		return distribution.New(ctx, distribution.Line(lo, hi), m, alpha, o)
+	}, []any{0.0, 4.0, unbounded, 2.0, &distribution.Options{Spacing: 0.1}}},
+	{"distribution.New", func(ctx context.Context, f metric.Finite, m emd.Model, alpha float64, o *distribution.Options) (*distribution.Distribution[int], error) {
+		return distribution.New(ctx, distribution.Finite(f), m, alpha, o)
+	}, []any{path, local, 2.0, &distribution.Options{Reports: 10}}},
+	{"distribution.New", func(ctx context.Context, s metric.Space[[]float64], lo, hi []float64, m emd.Model, alpha float64, o *distribution.Options) (*distribution.Distribution[[]float64], error) {
+		return distribution.New(ctx, distribution.Box(s, lo, hi), m, alpha, o)
+	}, []any{metric.Euclidean{}, []float64{0, 0}, []float64{4, 1}, unbounded, 2.0, &distribution.Options{}}},
+	{"distribution.New", func(ctx context.Context, s metric.GreatCircle, m emd.Model, alpha float64, o *distribution.Options) (*distribution.Distribution[metric.LatLon], error) {
+		return distribution.New(ctx, distribution.Sphere(s), m, alpha, o)
+	}, []any{metric.GreatCircle{Radius: 1}, unbounded, 2.0, &distribution.Options{Spacing: 0.5}}},
+	{"distribution.New", func(ctx context.Context, c *metric.Clustered, m emd.Model, alpha float64) (*distribution.Distribution[int], error) {
+		return distribution.New(ctx, distribution.Finite(c), m, alpha, nil)
 	}, []any{departments, modelOne, 2.0}},
-	{"emd.Distribution.Release", spread.Release, []any{seeded(), lengths}},
-	{"emd.Distribution.Collect", spread.Collect, []any{seeded(), lengths}},
-	{"emd.Distribution.Estimate", spread.Estimate, []any{reported}},
-	{"emd.Histogram.Records", histogram.Records, []any{seeded(), 5}},
-	{"emd.Histogram.Error", histogram.Error, []any{seeded(), 0.5, &emd.ErrorOptions{Draws: 10}}},
-	{"emd.Report.Merge", func(b []byte) error {
-		r := testkit.Must(spread.Release(seeded(), lengths))
-		var s emd.Report
-		if err := s.UnmarshalBinary(b); err != nil {
-			return err
-		}
-		return r.Merge(&s)
-	}, []any{testkit.Must(reported.MarshalBinary())}},
+	{"distribution.Distribution.Release", spread.Release, []any{seeded(), lengths}},
+	{"distribution.Distribution.Collect", spread.Collect, []any{seeded(), lengths}},
+	{"distribution.Distribution.Estimate", spread.Estimate, []any{reported}},
+	{"distribution.Histogram.Records", histogram.Records, []any{seeded(), 5}},
+	{"distribution.Histogram.Error", histogram.Error, []any{seeded(), 0.5, &distribution.ErrorOptions{Draws: 10}}},
+	{"emd.Report.Merge", func(s *emd.Report) error { return testkit.Must(spread.Release(seeded(), lengths)).Merge(s) }, []any{reported}},
 	{"emd.Report.UnmarshalBinary", func(b []byte) error { return new(emd.Report).UnmarshalBinary(b) }, []any{testkit.Must(reported.MarshalBinary())}},
-	{"emd.Frequencies.Distribution", frequencies.Distribution, []any{estimated}},
-	{"emd.NewCounts", emd.NewCounts, []any{[]int64{3, 4, 3, 2}, int64(3)}},
-	{"emd.Counts.UnmarshalBinary", new(emd.Counts).UnmarshalBinary, []any{testkit.Must(testkit.Must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},
+	{"frequency.Estimator.Distribution", frequencies.Distribution, []any{estimated}},
 	{"emd.Guarantee.UnmarshalJSON", new(emd.Guarantee).UnmarshalJSON, []any{testkit.Must(perUnit.MarshalJSON())}},
-	{"emd.Counts.Merge", func(n []int64, users int64) error {
-		c, err := emd.NewCounts(n, users)
-		if err != nil {
-			return err
-		}
-		sum := testkit.Must(emd.NewCounts([]int64{3, 4, 3, 2}, 3))
-		return sum.Merge(c)
-	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
-	{"emd.Counts.UnmarshalBinary", func(b []byte) error { return new(emd.Counts).UnmarshalBinary(b) }, []any{testkit.Must(testkit.Must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},
 	{"emd.Guarantee.UnmarshalJSON", func(b []byte) error { return new(emd.Guarantee).UnmarshalJSON(b) }, []any{testkit.Must(perUnit.MarshalJSON())}},
-	{"emd.NewGKRR", emd.NewGKRR, []any{departments, 3.0}},
-	{"emd.GKRR.Channel", gkrr.Channel, nil},
-	{"emd.Hadamard.Channel", hadamard.Channel, nil},
-	{"emd.GKRR.Release", gkrr.Release, []any{seeded(), 1}},
-	{"emd.Clusters.W1", emd.Clusters.W1, []any{departments, four, fourSkew}},
+	{"frequency.NewGKRR", frequency.NewGKRR, []any{departments, 3.0}},
+	{"frequency.GKRR.Channel", gkrr.Channel, nil},
+	{"frequency.Hadamard.Channel", hadamard.Channel, nil},
+	{"frequency.GKRR.Release", gkrr.Release, []any{seeded(), 1}},
+	{"emd.Model.Check", func(m emd.Model) (emd.Model, error) { return m.Check("emd: Model.Check") }, []any{central}},
+	{"emd.Model.CheckBounded", func(m emd.Model) error { return m.CheckBounded("emd: Model.CheckBounded") }, []any{central}},
+	{"accountant.Promise.Check", func(p emd.Promise) error { return p.Check("accountant: Promise.Check") }, []any{emd.Promise{Alpha: 1, Delta: 1e-6}}},
 	{"emd.NewGuarantee", emd.NewGuarantee, []any{central, level}},
 	{"emd.NewDiscrete", emd.NewDiscrete, []any{central, 1.0, emd.DP{Eps: 1, Delta: 1e-6}}},
 	{"emd.Guarantee.ItemLevel", perUnit.ItemLevel, []any{4}},
 	{"emd.Guarantee.Discrete", perUnit.Discrete, []any{1.0}},
 	{"emd.Guarantee.Plus", perUnit.Plus, []any{perUnit}},
-	{"emd.NewItemWise", emd.NewItemWise, []any{channel, central, &emd.ItemWiseOptions{Delta: 1e-6, Space: path}}},
-	{"emd.ItemWiseBudget", emd.ItemWiseBudget, []any{central, emd.Promise{Alpha: 5, Delta: 1e-6}, &emd.BudgetOptions{}}},
-	{"emd.ItemWise.Release", itemwise.Release, []any{seeded(), threeUsers}},
-	{"emd.ItemWise.ReleaseShuffled", itemwise.ReleaseShuffled, []any{seeded(), threeUsers}},
-	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Promise{Alpha: 1}, &emd.LinearOptions[[]float64]{}}},
-	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Promise{Alpha: 1, Delta: 1e-6}, &emd.LinearOptions[[]float64]{Sample: points, Step: 0.25}}},
-	{"emd.Linear.Release", linear.Release, []any{seeded(), threePaths}},
-	{"emd.Landmarks", emd.Landmarks[[]float64], []any{metric.Euclidean{}, 2.0, plane}},
-	{"emd.Similarity", emd.Similarity, []any{[]float64{0.6, 0.8}}},
-	{"emd.Shares", emd.Shares, []any{path}},
-	{"emd.Indicator", emd.Indicator[float64], []any{func(float64) bool { return true }, 1.0}},
-	{"emd.LipschitzAtLeast", emd.LipschitzAtLeast[[]float64], []any{average, points}},
-	{"emd.LinearMap", emd.LinearMap[[]float64], []any{[][]float64{{1, 1}, {2, 0}}, average}},
-	{"emd.Region", emd.Region[float64], []any{math.Abs, emd.Smoothing{Width: 2}}},
-	{"emd.Ball", emd.Ball[[]float64], []any{metric.Euclidean{}, []float64{1, 2}, 1.0, emd.Smoothing{Width: 2}}},
-	{"emd.Project", emd.Project, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}}},
+	{"frequency.NewItemWise", frequency.NewItemWise, []any{channel, central, &frequency.ItemWiseOptions{Delta: 1e-6, Space: path}}},
+	{"frequency.ItemWiseBudget", frequency.ItemWiseBudget, []any{central, emd.Promise{Alpha: 5, Delta: 1e-6}, &frequency.BudgetOptions{}}},
+	{"frequency.ItemWise.Release", itemwise.Release, []any{seeded(), threeUsers}},
+	{"frequency.ItemWise.ReleaseShuffled", itemwise.ReleaseShuffled, []any{seeded(), threeUsers}},
+	{"query.NewLinear", query.NewLinear[[]float64], []any{average, unbounded, emd.Promise{Alpha: 1}, &query.LinearOptions[[]float64]{}}},
+	{"query.NewLinear", query.NewLinear[[]float64], []any{average, unbounded, emd.Promise{Alpha: 1, Delta: 1e-6}, &query.LinearOptions[[]float64]{Sample: points, Step: 0.25}}},
+	{"query.Linear.Release", linear.Release, []any{seeded(), threePaths}},
+	{"query.Landmarks", query.Landmarks[[]float64], []any{metric.Euclidean{}, 2.0, plane}},
+	{"query.Similarity", query.Similarity, []any{[]float64{0.6, 0.8}}},
+	{"query.Shares", query.Shares, []any{path}},
+	{"query.Indicator", query.Indicator[float64], []any{func(float64) bool { return true }, 1.0}},
+	{"query.LipschitzAtLeast", query.LipschitzAtLeast[[]float64], []any{average, points}},
+	{"query.LinearMap", query.LinearMap[[]float64], []any{[][]float64{{1, 1}, {2, 0}}, average}},
+	{"query.Region", query.Region[float64], []any{math.Abs, query.Smoothing{Width: 2}}},
+	{"query.Ball", query.Ball[[]float64], []any{metric.Euclidean{}, []float64{1, 2}, 1.0, query.Smoothing{Width: 2}}},
+	{"frequency.Project", frequency.Project, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}}},
 	{"emd.NewReduced", func(o emd.Sampling, model emd.Model) (*emd.Reduced[[]float64, []float64], error) {
-		l, err := emd.NewLinear(context.Background(), average, model, emd.Promise{Alpha: 1}, nil)
+		l, err := query.NewLinear(context.Background(), average, model, emd.Promise{Alpha: 1}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -409,8 +391,8 @@ var emdCalls = []call{
 
 	{"emd.Guarantee.At", perUnit.At, []any{1.0}},
 	{"emd.Guarantee.At", discrete.At, []any{1.0}},
-	{"emd.Frequencies.ErrorBound", frequencies.ErrorBound, []any{int64(10)}},
-	{"emd.Linear.RadiusQuantile", linear.RadiusQuantile, []any{0.5}},
+	{"frequency.Estimator.ErrorBound", frequencies.ErrorBound, []any{int64(10)}},
+	{"query.Linear.RadiusQuantile", linear.RadiusQuantile, []any{0.5}},
 }
 
 var halves = testkit.Must(kl10.NewNets(12, func(i int) (kl10.Net[float64], error) {
@@ -563,12 +545,12 @@ var lpCalls = []call{
 var mechanismKitCalls = []call{
 	{"mechanismtest.LevelAtLeast", mechanismtest.LevelAtLeast[int], []any{channel, path, 0.1, &mechanismtest.Options[int, int]{Samples: 1000}}},
 	{"mechanismtest.TestChannel", mechanismtest.TestChannel, []any{channel, path, &mechanismtest.Options[int, int]{Samples: 1000}}},
-	{"mechanismtest.TestDistribution", mechanismtest.TestDistribution[int, int], []any{channel, 2, distribution(channel.Row(2, nil)), &mechanismtest.Options[int, int]{Samples: 1000}}},
+	{"mechanismtest.TestDistribution", mechanismtest.TestDistribution[int, int], []any{channel, 2, lawOf(channel.Row(2, nil)), &mechanismtest.Options[int, int]{Samples: 1000}}},
 	{"mechanismtest.TestLevel", mechanismtest.TestLevel[int, int], []any{channel, 2, 3, 1.0, &mechanismtest.Options[int, int]{Samples: 1000}}},
 	{"mechanismtest.TestMechanism", mechanismtest.TestMechanism[int, int], []any{channel, []int{0, 1, 2}, &mechanismtest.Options[int, int]{Samples: 1000}}},
 }
 
-func distribution(p []float64) map[int]float64 {
+func lawOf(p []float64) map[int]float64 {
 	out := map[int]float64{}
 	for y, x := range p {
 		out[y] = x

@@ -16,6 +16,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
@@ -71,7 +72,7 @@ var privateCalls = func() []call {
 		Map: func(x float64) (float64, error) { return 0, fmt.Errorf("%v has no ideal output", x) }, Sigma: metric.Numbers[float64]{},
 		Draw: func(*rand.Rand) (float64, error) { return 0, nil }, Beta: 1, Lipschitz: 1,
 	}))
-	steps := testkit.Must(emd.NewLinear(ctx, emd.Average(additive.Norm{P: 1, Dim: 2}), modelTwo, emd.Promise{Alpha: 1}, &emd.LinearOptions[[]float64]{Step: 0.5}))
+	steps := testkit.Must(query.NewLinear(ctx, query.Average(additive.Norm{P: 1, Dim: 2}), modelTwo, emd.Promise{Alpha: 1}, &query.LinearOptions[[]float64]{Step: 0.5}))
 	schema := testkit.Must(table.ParseSchema("n:number:0..1,w:whole:0..9,d:date:2000-01-01..2000-12-31,c:category:b|c,p?:place:lat|lon"))
 	read := func(n, w, d, c, lat, lon string) (err error) {
 		in := "n,w,d,c,lat,lon,who\n" + strings.Join([]string{n, w, d, c, lat, lon, ""}, ",") + "\n"

@@ -63,8 +63,8 @@ var trusting = map[string]string{
 	"entropy.Star.Prove": witness, "families.MeasureBound.Prove": witness,
 	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few,
 	"wasserstein.Distances": later, "exponential.Lazy": later, "exponential.Truncated": later,
-	"emd.NewFrequencies": later, "emd.NewHadamardFrequencies": later, "emd.NewLaplaceFrequencies": later, "emd.ItemWiseBudget": later, "emd.NewItemWise": later,
-	"emd.Project": few, "wasserstein.Project": few, "mechanism.Channel.LossAt": few, "lp.LowerBound": witness,
+	"frequency.New": later, "frequency.NewHadamardBaseline": later, "frequency.NewLaplaceBaseline": later, "frequency.ItemWiseBudget": later, "frequency.NewItemWise": later,
+	"frequency.Project": few, "wasserstein.Project": few, "mechanism.Channel.LossAt": few, "lp.LowerBound": witness,
 	"lp.Options.Size": few, "lp.ConstOptions.Size": few,
 }
 
@@ -223,7 +223,7 @@ func allocated() uint64 {
 
 // own is how the errors of the module begin. One package returns those of another
 // as they are where they name the argument.
-var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|accountant|exponential|kl10|measure|table|words|lp): ")
+var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|query|frequency|distribution|accountant|exponential|kl10|measure|table|words|lp): ")
 
 // disown says what is wrong with an error: it must begin with a package's name.
 // What the arguments themselves return, contexts and functions, may come back as

@@ -94,6 +94,7 @@ var metricCalls = []call{
 	}, []any{same}},
 	{"metric.Bimetric.Check", func(b metric.Bimetric) error { return b.Check() }, []any{same}},
 	{"metric.NewClustered", metric.NewClustered, []any{3, 4, 0.5}},
+	{"metric.Clustered.Scaled", grouped.Scaled, []any{2.0, metric.Unit("km")}},
 	{"metric.Numbers.Check", metric.Numbers[float64]{}.Check, []any{1.5, 2.0}},
 	{"metric.Float32.Check", metric.Float32[metric.Euclidean]{}.Check, []any{[]float32{1, 2}, []float32{0, 1}}},
 	{"metric.WithUnit", metric.WithUnit[[]float64], []any{metric.Euclidean{}, metric.Unit("km")}},

@@ -18,6 +18,9 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/distribution"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -32,8 +35,8 @@ var zeros = []any{
 	new(mechanism.Channel), new(mechanism.Composition), new(mechanism.Sampler), new(mechanism.Sticky[int, int]), new(mechanism.Track[int, int]),
 	new(additive.DiscreteGaussian), new(additive.DiscreteLaplace), new(additive.Gaussian), new(additive.KNorm), new(additive.Laplace),
 	new(additive.Madlib), new(additive.PlanarLaplace), new(additive.Sphere), new(additive.TruncatedGeometric),
-	new(emd.Distribution[float64]), new(emd.Frequencies), new(emd.Histogram[float64]), new(emd.GKRR), new(emd.Hadamard), new(emd.ItemWise), new(emd.LaplaceFrequencies),
-	new(emd.Linear[[]float64]), new(emd.Reduced[[]float64, []float64]),
+	new(distribution.Distribution[float64]), new(frequency.Estimator), new(distribution.Histogram[float64]), new(frequency.GKRR), new(frequency.Hadamard), new(frequency.ItemWise),
+	new(query.Linear[[]float64]), new(emd.Reduced[[]float64, []float64]),
 	new(exponential.Mechanism), new(kl10.Nets[int]), new(exponential.Choice), new(exponential.RelaxedMechanism), new(kl10.Mechanism),
 	new(measure.Domain[[]float64]), new(measure.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]),
 	new(table.Release), new(table.Synthesizer), new(words.Text),

@@ -1,7 +1,6 @@
 package emd_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,55 +10,11 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
-	"github.com/metricdp/metricdp/metric"
-	"github.com/metricdp/metricdp/metric/metrictest"
 )
-
-// The two randomizers of items keep the laws of mechanisms, with the law and
-// the level of the channels they stand for; Clusters keeps those of a metric.
-func TestConformance_Randomizers(t *testing.T) {
-	clusters := emd.Clusters{Count: 4, Size: 3, Within: 0.3, Diameter: 2, Unit: "km"}
-	if err := metrictest.TestFinite(t.Context(), clusters, &metrictest.Options{Strict: true, Ultrametric: true}); err != nil {
-		t.Error(err)
-	}
-	discrete := testkit.Must(metric.NewPoints([]int{0, 1, 2, 3, 4}, metric.Discrete[int]{}))
-	gkrr := testkit.Must(emd.NewGKRR(clusters, 1.5))
-	hadamard := testkit.Must(emd.NewHadamard(5, 1))
-	for _, c := range []struct {
-		name string
-		m    interface {
-			mechanism.Mechanism[int, int]
-			Channel(context.Context) (*mechanism.Channel, error)
-		}
-		rho metric.Finite
-	}{
-		{"GKRR", gkrr, clusters},
-		{"Hadamard", hadamard, discrete},
-	} {
-		n := c.rho.Len()
-		o := &mechanismtest.Options[int, int]{Refused: []int{-1, n}, Samples: 1 << 15}
-		if err := mechanismtest.TestMechanism(t.Context(), c.m, []int{0, 1, n - 1}, o); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		e, err := mechanismtest.TestLevel(t.Context(), c.m, 0, n-1, c.rho.Distance(0, n-1), o)
-		if err != nil || e.Level < 0.8*c.m.Guarantee().Alpha() {
-			t.Errorf("%s: %v, %v: the test sees less than 0.8 of %v", c.name, err, e, c.m.Guarantee())
-		}
-		channel := testkit.Must(c.m.Channel(t.Context()))
-		if err := mechanismtest.TestChannel(t.Context(), channel, c.rho, o); err != nil {
-			t.Errorf("channel of %s: %v", c.name, err)
-		}
-		law := map[int]float64{}
-		for y, p := range channel.Row(2, nil) {
-			law[channel.Output(y)] += p
-		}
-		if err := mechanismtest.TestDistribution(t.Context(), c.m, 2, law, o); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
 
 // byUsers is a user-level mechanism as one on the lists of items, at the level
 // of two data sets at its radius, or at any distance.
@@ -96,6 +51,12 @@ func conform[P, Y any](t *testing.T, name string, m emd.Releaser[P, Y], key func
 }
 
 // The user-level mechanisms keep the laws of mechanisms, on lists of items.
+var trips = [][][]float64{
+	{{1, 2}, {1, 3}},
+	{{4, 2}, {5, 2}, {6, 2}},
+	{{2, 2}},
+}
+
 func TestConformance_UserLevel(t *testing.T) {
 	space := stars{}
 	channel := testkit.Must(exponential.Standard(t.Context(), space, 2, nil)).Channel
@@ -103,18 +64,16 @@ func TestConformance_UserLevel(t *testing.T) {
 	a, b := [][]int{{0, 4}, {2, 2}, {0, 0}}, [][]int{{0, 4}, {2, 2}, {4, 4}}
 	refused := [][][]int{nil, {{0, 4}, {2, 2}}, {{0, 4}, {2, 2}, {0, 5}}, {{0, 4}, {2, 2}, {0, -1}}, {{0, 4}, {2, 2}, {0}}, {{0, 4}, {2, 2}, {}}}
 
-	items := testkit.Must(emd.NewItemWise(t.Context(), channel, model, nil))
+	items := testkit.Must(frequency.NewItemWise(t.Context(), channel, model, nil))
 	conform(t, "ItemWise", items, nil, a, b, refused...)
-	counts := func(c *emd.Counts) any {
-		n := [5]int64{}
-		for y := range c.Outputs() {
-			n[y] = c.At(y)
-		}
-		return n
+	counts := func(c *emd.Report) any {
+		return [5]int64(c.Sums)
 	}
-	conform(t, "Frequencies", testkit.Must(emd.NewFrequencies(t.Context(), channel, space, model, nil)), counts, a, b, refused...)
-	estimate := func(e *emd.Estimate) any { return [2]float64{math.Round(4 * e.Mean[0]), math.Round(4 * e.Mean[4])} }
-	conform(t, "LaplaceFrequencies", testkit.Must(emd.NewLaplaceFrequencies(t.Context(), space, model, 5)), estimate, a, b, refused...)
+	conform(t, "Frequencies", testkit.Must(frequency.New(t.Context(), channel, space, model, nil)), counts, a, b, refused...)
+	rough := func(r *emd.Report) any {
+		return [2]float64{math.Round(float64(r.Sums[0]) / 1.5), math.Round(float64(r.Sums[4]) / 1.5)}
+	}
+	conform(t, "LaplaceFrequencies", testkit.Must(frequency.NewLaplaceBaseline(t.Context(), space, model, 5)), rough, a, b, refused...)
 	reduced := testkit.Must(emd.NewReduced(items, emd.Sampling{Radius: 0.01, Delta: 1e-3}))
 	conform(t, "Reduced", reduced, nil, a, [][]int{{0, 4, 4}, {2}, {4}}, refused[0], refused[1], refused[5]) // finds bad items only if it draws them, as its doc says
 
@@ -124,7 +83,7 @@ func TestConformance_UserLevel(t *testing.T) {
 	bins := func(y []float64) any { return math.Floor(20 * y[0]) }
 	nan := [][][]float64{{{1, 2}}, {{1, 2}}, {{math.NaN(), 2}}}
 	for _, target := range []emd.Promise{{Alpha: 2}, {Alpha: 2, Delta: 1e-3}} {
-		m := testkit.Must(emd.NewLinear(t.Context(), emd.Average(additive.Norm{P: 2, Dim: 2}), city, target, nil))
+		m := testkit.Must(query.NewLinear(t.Context(), query.Average(additive.Norm{P: 2, Dim: 2}), city, target, nil))
 		conform(t, "Linear", m, bins, trips, moved, nil, trips[:2], nan, [][][]float64{{{1}}, {{1}}, {{1}}}, [][][]float64{{{1, 2}}, {}, {{1, 2}}})
 	}
 }

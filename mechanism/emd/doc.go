@@ -1,49 +1,36 @@
-// Package emd protects whole users who hold many items each, such as places, words or
-// measurements, by as much as their items change and how far.
+// Package emd says how private releases are that protect whole users who hold many items
+// each, such as places, words or measurements, by as much as their items change and how far:
 //
-// # The problem
+//	alpha, err := emd.ChooseAlpha([]emd.Move{{Distance: 10, Fraction: 0.5, Eps: 0.5}})
+//	model := emd.Model{Trust: emd.Central, Users: 1000, Unit: "km"}
+//	private, err := distribution.New(ctx, distribution.Line(0, 100), model, alpha, nil)
+//	promises, err := private.Guarantee().Protects([]emd.Move{{Distance: 1, Fraction: 1}})
 //
-// Often not all items of a user must be hidden, but where somebody went on a few evenings. The
-// earth mover's distance d_EM between two users is the share of items that must be moved times
-// how far, at the least. At level alpha a change of one user by d_EM makes no result more than
-// exp(alpha*d_EM) times as likely, up to a probability delta.
+// The earth mover's distance d_EM between two users is the share of items that must be moved
+// times how far, at the least. At level alpha a change of one user by d_EM makes no result
+// more than exp(alpha*d_EM) times as likely, up to a probability delta.
 //
-// # How to begin
+// # What releases
 //
-// Choose alpha: [ChooseAlpha] makes it from moves that must stay hidden, and [Guarantee.Protects] says in
-// words what it means. State the [Model]: whom users trust, how many they are, how many items
-// they hold, how far apart items can be.
+//   - Package distribution: how items are distributed, for users of any size, with a curator
+//     who sees all items or without; the first choice.
+//   - Package frequency: the same from items made private one by one, which a shuffler mixes.
+//   - Package query: means, of places, of shares, of any Lipschitz function.
 //
-// Release how items are distributed:
-//   - [NewDistribution] for users of any size, with a curator who sees all items or without;
-//     the first choice.
-//   - [NewFrequencies] or [NewGKRRFrequencies] where a shuffler mixes items made private and
-//     takes off the users' names.
-//   - [NewItemWise] for the private items themselves; [ItemWiseBudget] finds their level.
-//
-// Release a mean:
-//   - [NewLinear] of a [Query], such as [Average], [Region], [Landmarks] or [Shares].
-//
-// Serve users of any size with a mechanism for equal ones: [NewReduced].
+// [NewReduced] serves users of any size with a mechanism for equal ones. Package accountant
+// knows what shuffling is worth.
 //
 // # Guarantees
 //
-// A [Guarantee] knows its model and refuses to compose with others. Draws are exact and
-// accountants round upward, so promises hold for all bits of what is published, and for
-// items as they are given; what a [Query] rounds is said there. The number of users is
-// public: adding or removing one is not covered.
-//
-// # Cost
-//
-// Constructors say what they take. [Distribution] errs like (alpha n)^(-1/(d+1)) in d
-// dimensions, as every mechanism must, and without a curator like (alpha sqrt(n))^(-1/(d+1)).
+// A [Guarantee] knows its [Model] and refuses to compose with others. Draws are exact and
+// accountants round upward, so promises hold for all bits of what is published. The number
+// of users is public: adding or removing one is not covered.
 //
 // # Who should not use it
 //
 // Items without a meaningful distance gain nothing over user-level privacy, which hides all
-// items of a user at once. The distance must be public knowledge: a change that it calls far is
-// protected less than one that it calls near. Errors about an item that does not fit depend on
-// the data.
+// items of a user at once. The distance must be public knowledge. Errors about an item that
+// does not fit depend on the data.
 //
 // # References
 //

@@ -9,6 +9,8 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
 // Guarantee is the promise of (alpha, delta)-privacy under the earth mover's
@@ -34,12 +36,12 @@ var ErrModel = errors.New("guarantees are for different models")
 // unit than the model's is [mechanism.ErrUnit].
 func NewGuarantee(model Model, level mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: NewGuarantee"
-	model, err := model.check(op)
+	model, err := model.Check(op)
 	if err != nil {
 		return Guarantee{}, err
 	}
 	if level.Unit() != model.Unit {
-		return Guarantee{}, model.otherUnit(op, "level", level.Unit())
+		return Guarantee{}, check.OtherUnit(op, "level", level.Unit(), model.Unit)
 	}
 	return Guarantee{level: level, model: model}, nil
 }
@@ -61,7 +63,7 @@ func NewDiscrete(model Model, radius float64, pair DP) (Guarantee, error) {
 }
 
 func newDiscrete(op string, model Model, radius float64, pair DP) (Guarantee, error) {
-	model, err := model.check(op)
+	model, err := model.Check(op)
 	if err != nil {
 		return Guarantee{}, err
 	}
@@ -71,6 +73,10 @@ func newDiscrete(op string, model Model, radius float64, pair DP) (Guarantee, er
 	level, err := mechanism.NewGuarantee(pair.Eps, pair.Delta, "")
 	return Guarantee{level: level, model: model, radius: radius}, err
 }
+
+// Promise is what a mechanism is built to keep: Alpha > 0 per unit of d_EM, and Delta
+// in [0, 1).
+type Promise = accountant.Promise
 
 // DP is a level (Eps, Delta) of ordinary differential privacy, without a distance: no
 // result is more than e^Eps times as likely, up to a probability Delta.

@@ -10,26 +10,8 @@ import (
 // What no constructor made promises nothing, releases nothing and tells no
 // numbers, but names the constructor: zero values and nil pointers.
 func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
-	type vector = []float64
-	testkit.Unmade[Frequencies](t, "NewFrequencies, NewGKRRFrequencies or NewHadamardFrequencies", "Distribution")
-	testkit.Unmade[LaplaceFrequencies](t, "NewLaplaceFrequencies")
-	testkit.Unmade[GKRR](t, "NewGKRR")
-	testkit.Unmade[Hadamard](t, "NewHadamard")
-	testkit.Unmade[ItemWise](t, "NewItemWise", "Theorem")
-	testkit.Unmade[Linear[vector]](t, "NewLinear")
 	testkit.Unmade[Reduced[int, []int64]](t, "NewReduced", "SampleDistance")
-	for _, w := range []*ItemWise{nil, {}} {
-		if _, err := NewReduced(w, Sampling{Radius: 1, Delta: .1}); err == nil {
-			t.Errorf("a Reduced of %v", w)
-		}
-	}
 	if p := (Guarantee{}).UserLevel(); !math.IsInf(p.Eps, 1) {
 		t.Errorf("the zero Guarantee promises %v", p)
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("clusters without a diameter have distances")
-		}
-	}()
-	Clusters{Count: 2, Size: 2, Within: .5}.Distance(0, 3)
 }

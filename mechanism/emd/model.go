@@ -1,13 +1,11 @@
 package emd
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -96,8 +94,9 @@ func inWords(d float64, unit metric.Unit) string {
 	return fault.Quantity(d, 6, unit)
 }
 
-// check returns m with Users filled in, or says what is wrong with it.
-func (m Model) check(op string) (Model, error) {
+// Check returns m as a [Guarantee] has it, with one user in the Local trust, or what is wrong
+// with it, as an error of the call op.
+func (m Model) Check(op string) (Model, error) {
 	if m.Trust == Local {
 		m.Users = 1
 	}
@@ -114,61 +113,16 @@ func (m Model) check(op string) (Model, error) {
 	return m, nil
 }
 
-// checkOn is check on space, whose distances it returns: see Model.Diameter.
-func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Model, distances, error) {
-	known := m
-	if m.Diameter == 0 {
-		known.Diameter = 1 // as good as any, until the distances are read
-	}
-	if _, err := known.check(op); err != nil {
-		return m, distances{}, err
-	}
-	e, err := distancesOf(ctx, op, space)
-	if err != nil {
-		return m, e, err
-	}
-	unit := metric.UnitOf(space)
-	if c, ok := space.(Clusters); ok {
-		unit = c.Unit
-	}
-	if m.Unit, err = fault.Unit(op, m.Unit, unit); err != nil {
-		return m, e, err
-	}
-	if m.Diameter == 0 {
-		m.Diameter = e.diameter
-	}
-	if m, err = m.check(op); err == nil && e.diameter > m.Diameter {
-		err = m.tooNarrow(op, e.diameter, e.far[0], e.far[1])
-	}
-	return m, e, err
-}
-
-// checkBounded refuses a model whose users may hold any number of items.
-func (m Model) checkBounded(op string) error {
+// CheckBounded refuses a model whose users may hold any number of items, or of more than
+// 2^63 items in all, as an error of the call op.
+func (m Model) CheckBounded(op string) error {
 	if !m.Bounded() {
-		return fault.Value(op, "Model.Items", 0, "a number >= 1, the same for all users; NewReduced makes it so by sampling")
+		return fault.Value(op, "Model.Items", 0, "a number >= 1, the same for all users; emd.NewReduced makes it so by sampling")
 	}
 	if float64(m.Items)*float64(m.Users) >= 0x1p63 {
 		return &fault.SizeError{Op: op, Arg: "Model.Users", Got: m.Users, Want: "fewer than 2^63 items in all"}
 	}
 	return nil
-}
-
-// tooNarrow reports items i and j at a distance d above the diameter.
-func (m Model) tooNarrow(op string, d float64, i, j int) error {
-	return fmt.Errorf("%s: points %d and %d of the space are at distance %v, above the model's diameter %v", op, i, j, d, m.Diameter)
-}
-
-// otherUnit reports something in another unit than the model's.
-func (m Model) otherUnit(op, what string, unit metric.Unit) error {
-	advice := "bring both to one unit"
-	switch {
-	case m.Unit == "":
-		advice = "set Model.Unit"
-	case unit == "":
-		advice = fmt.Sprintf("name the unit of the %s where it is made", what)
-	}
-	return fmt.Errorf("%s: %w: %s %q and model %q: %s", op, mechanism.ErrUnit, what, unit, m.Unit, advice)
 }
 
 // Users is the data of a release: the items of one user after another, in any
@@ -179,37 +133,4 @@ type Users[P any] = iter.Seq[[]P]
 // One is the data of a single user.
 func One[P any](items []P) Users[P] {
 	return func(yield func([]P) bool) { yield(items) }
-}
-
-// anyNumber in place of Model.Users lets [each] pass any number of users >= 1.
-const anyNumber = 0
-
-// each calls f with the items of every user, checked against the model.
-func each[P any](op string, m Model, data Users[P], f func(user int, items []P) error) error {
-	if data == nil {
-		return fault.Empty(op, "data", 0)
-	}
-	var err error
-	count := 0
-	data(func(items []P) bool {
-		switch {
-		case count == m.Users && m.Users != anyNumber:
-			err = fmt.Errorf("%s: more users than the model's %d", op, m.Users)
-		case len(items) == 0:
-			err = fmt.Errorf("%s: user %d has no items", op, count)
-		case m.Bounded() && len(items) != m.Items:
-			err = fmt.Errorf("%s: user %d has not the model's %d items", op, count, m.Items)
-		default:
-			err = f(count, items)
-			count++
-		}
-		return err == nil
-	})
-	if err == nil && count == 0 {
-		return fault.Empty(op, "data", 0)
-	}
-	if err == nil && count < m.Users {
-		err = fmt.Errorf("%s: %d users, not the model's %d", op, count, m.Users)
-	}
-	return err
 }

@@ -34,7 +34,7 @@ type PlanOptions struct {
 	// the powers of 2 from 16 to 65,536.
 	Samples []int
 	// Value is what the plan is to make large. For item-wise release that is
-	// what [ItemWiseBudget] allows at its Model and Promise if the number of
+	// what frequency.ItemWiseBudget allows at its Model and Promise if the number of
 	// samples is fixed; to compare several, an expected error, negated. -Inf or
 	// NaN marks a plan that cannot be used. nil is Alpha, for mechanisms that
 	// need no delta: sampling gets all of it, and the most samples win.
@@ -57,7 +57,7 @@ const splitTol = 0.002
 func PlanReduction(ctx context.Context, model Model, radius float64, target DP, o *PlanOptions) (ReducePlan, error) {
 	const op = "emd: PlanReduction"
 	o = cmp.Or(o, &PlanOptions{})
-	model, err := model.check(op)
+	model, err := model.Check(op)
 	if err := cmp.Or(err, fault.Positive(op, "radius", radius), fault.Positive(op, "target.Eps", target.Eps), inside(op, "target.Delta", target.Delta)); err != nil {
 		return ReducePlan{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 )
 
 // A plan's mechanism keeps the target, with less than 1e-9 of eps to spare.
@@ -59,7 +60,7 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 	}
 	// Item-wise release: more samples make the user's items weigh less each.
 	item := func(p ReducePlan) float64 {
-		a, err := ItemWiseBudget(t.Context(), p.Model, p.Promise, nil)
+		a, err := accountant.Shuffle{Records: 100 * int64(p.Model.Items), Items: int64(p.Model.Items), Diameter: 1}.Budget(t.Context(), p.Promise)
 		if err != nil {
 			return math.Inf(-1)
 		}

@@ -12,9 +12,10 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
-// Releaser is what the mechanisms of this package have in common.
+// Releaser is what the mechanisms of the packages below have in common.
 type Releaser[P, Y any] interface {
 	// Release publishes a result about data, which it reads once.
 	Release(rng *rand.Rand, data Users[P]) (Y, error)
@@ -69,7 +70,7 @@ type Sampling struct {
 // of s items, for users of any number of items. Another promise, or one that
 // does not reach to the diameter, is [ErrModel], and an inner that repeats draws is
 // [mechanism.ErrMemoized]. [PlanReduction] chooses s and
-// splits delta. The mean of per-user means needs no sampling: [Linear] takes
+// splits delta. The mean of per-user means needs no sampling: query.Linear takes
 // unbounded central models.
 func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], error) {
 	if inner == nil {
@@ -171,7 +172,7 @@ func (d *Reduced[P, Y]) Release(rng *rand.Rand, data Users[P]) (Y, error) {
 	sample := make([]P, d.Samples())
 	var failed error
 	y, err := d.inner.Release(rng, func(yield func([]P) bool) {
-		failed = each(op, d.g.Model(), data, func(_ int, items []P) error {
+		failed = check.Each(op, d.g.model.Users, d.g.model.Items, data, func(_ int, items []P) error {
 			n := uint64(len(items))
 			for i := range sample {
 				sample[i] = items[own.Uint64N(n)]

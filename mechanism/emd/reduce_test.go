@@ -105,7 +105,7 @@ func TestReduced_Release(t *testing.T) {
 	inner := &promiseOf[string]{g: promise(t, model, 1, 0)}
 	d := testkit.Must(NewReduced[string, int](inner, Sampling{Radius: .1, Delta: 1e-6}))
 	users := [][]string{{"a", "b", "b"}, {"c"}, {"a", "b", "c", "d", "e"}}
-	if n, err := d.Release(random.Seeded(1), linearUsers(users...)); n != 3 || err != nil {
+	if n, err := d.Release(random.Seeded(1), testkit.Reusing(users...)); n != 3 || err != nil {
 		t.Fatal(n, err)
 	}
 	// Draws are independent, of one user and of two: pairs are uniform, and two
@@ -120,23 +120,23 @@ func TestReduced_Release(t *testing.T) {
 	testkit.ChiSquare(t, pairs, slices.Repeat([]float64{1. / 25}, 25), 1e-7)
 	testkit.ChiSquare(t, across[:10], append(slices.Repeat([]float64{1. / 15}, 5), slices.Repeat([]float64{2. / 15}, 5)...), 1e-7)
 	first := inner.seen
-	if _, err := d.Release(random.Seeded(1), linearUsers(users...)); err != nil || !slices.EqualFunc(first, inner.seen, slices.Equal[[]string]) {
+	if _, err := d.Release(random.Seeded(1), testkit.Reusing(users...)); err != nil || !slices.EqualFunc(first, inner.seen, slices.Equal[[]string]) {
 		t.Errorf("the same seed gives other samples, %v", err)
 	}
 	for range 2 {
 		last := inner.seen
-		if _, err := d.Release(nil, linearUsers(users...)); err != nil || slices.EqualFunc(last, inner.seen, slices.Equal[[]string]) {
+		if _, err := d.Release(nil, testkit.Reusing(users...)); err != nil || slices.EqualFunc(last, inner.seen, slices.Equal[[]string]) {
 			t.Errorf("no seed gives the same samples, %v", err)
 		}
 	}
 
 	for _, bad := range [][][]string{users[:2], {{"a"}, {}, {"b"}}, append(users, users[0])} {
-		if n, err := d.Release(nil, linearUsers(bad...)); err == nil || n != 0 {
+		if n, err := d.Release(nil, testkit.Reusing(bad...)); err == nil || n != 0 {
 			t.Errorf("%v: %v, %v", bad, n, err)
 		}
 	}
 	inner.stop = 2
-	if _, err := d.Release(nil, linearUsers(users...)); err != errInner {
+	if _, err := d.Release(nil, testkit.Reusing(users...)); err != errInner {
 		t.Errorf("the inner error is lost: %v", err)
 	}
 }
@@ -184,11 +184,11 @@ func TestReduced_PromiseIsRoundedUp(t *testing.T) {
 		c := sampleMean{float64(model.Items), directed.DivUp(o.Radius, model.Diameter)}
 		q, _ := c.root(fixed(directed.MulUp(alpha, model.Diameter)), o.Delta)
 		pair := g.At(o.Radius)
-		eps := ratio(t, q)
-		if eps.Mul(eps, ratio(t, model.Diameter)).Mul(eps, ratio(t, alpha)); ratio(t, pair.Eps).Cmp(eps) < 0 {
+		eps := testkit.Ratio(q)
+		if eps.Mul(eps, testkit.Ratio(model.Diameter)).Mul(eps, testkit.Ratio(alpha)); testkit.Ratio(pair.Eps).Cmp(eps) < 0 {
 			t.Errorf("%+v, %+v, alpha=%v: eps = %v is below alpha*c", model, o, alpha, pair.Eps)
 		}
-		if sum := ratio(t, delta); ratio(t, pair.Delta).Cmp(sum.Add(sum, ratio(t, o.Delta))) < 0 {
+		if sum := testkit.Ratio(delta); testkit.Ratio(pair.Delta).Cmp(sum.Add(sum, testkit.Ratio(o.Delta))) < 0 {
 			t.Errorf("%+v, %+v: delta = %v is below the sum", model, o, pair.Delta)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
 // FromUserLevel turns ordinary user-level privacy into privacy under d_EM. The pair (eps,
@@ -23,8 +24,8 @@ import (
 // Source: IRC24, Section 8.
 func (m Model) FromUserLevel(p DP, minDistance float64) (Guarantee, error) {
 	const op = "emd: Model.FromUserLevel"
-	m, err := m.check(op)
-	if err := cmp.Or(err, m.checkBounded(op), p.stated(op, "p"),
+	m, err := m.Check(op)
+	if err := cmp.Or(err, m.CheckBounded(op), p.stated(op, "p"),
 		fault.NonNegative(op, "p.Eps", p.Eps), fault.Delta(op, "p.Delta", p.Delta)); err != nil {
 		return Guarantee{}, err
 	}
@@ -42,15 +43,15 @@ func (m Model) FromUserLevel(p DP, minDistance float64) (Guarantee, error) {
 // items.
 //
 // Loss: none for delta0 = 0, where [Guarantee.ToItems] leads back. Any mechanism can be used so; for
-// item-wise release [NewItemWise] has far better levels.
+// item-wise release frequency.NewItemWise has far better levels.
 func (m Model) FromItems(item mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: Model.FromItems"
-	m, err := m.check(op)
-	if err := cmp.Or(err, m.checkBounded(op)); err != nil {
+	m, err := m.Check(op)
+	if err := cmp.Or(err, m.CheckBounded(op)); err != nil {
 		return Guarantee{}, err
 	}
 	if item.Unit() != m.Unit {
-		return Guarantee{}, m.otherUnit(op, "item", item.Unit())
+		return Guarantee{}, check.OtherUnit(op, "item", item.Unit(), m.Unit)
 	}
 	_, delta := item.Group(m.Items, m.Diameter)
 	if math.IsInf(item.Alpha(), 1) || item.Reach() < m.Diameter || delta >= 1 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -14,10 +15,10 @@ import (
 // Different multisets of m items are at least minDistance/m apart, some
 // exactly, so that the level cannot be lower.
 func TestFromUserLevel_LeastDistance(t *testing.T) {
-	space := line(t, 4)
+	space := space.Formula(4, func(i, j int) float64 { return math.Abs(float64(i-j)) / 3 })
 	for m := 1; m <= 4; m++ {
 		least := math.Inf(1)
-		all := multisets(4, m)
+		all := testkit.Multisets(4, m)
 		for i, u := range all {
 			for _, v := range all[:i] {
 				d := testkit.Must(wasserstein.DistanceEM(t.Context(), space, u, v))
@@ -64,32 +65,6 @@ func TestFromItems_ThereAndBack(t *testing.T) {
 	// All of it is still there for one item.
 	if back, err = g.ToItems(0); err != nil || back.Delta() != g.Delta() {
 		t.Error(back, err)
-	}
-}
-
-// By brute force: the items of one user, released in order through a channel.
-func TestFromItems_PromiseHoldsExactly(t *testing.T) {
-	space := line(t, 3)
-	c := geometricChannel(t, space, 2)
-	g := testkit.Must(Model{Trust: Local, Items: 3, Diameter: 1}.FromItems(c.Guarantee()))
-	tight := 0.0
-	for _, u := range multisets(3, 3) {
-		for _, v := range multisets(3, 3) {
-			d := testkit.Must(wasserstein.DistanceEM(t.Context(), space, u, v))
-			p, q := multisetLaw(c, u), multisetLaw(c, v)
-			for key := range p {
-				loss := math.Log(p[key] / q[key])
-				if loss > g.At(d).Eps+1e-12 {
-					t.Errorf("%v, %v: loss %v, promised %v", u, v, loss, g.At(d))
-				}
-				if d > 0 {
-					tight = max(tight, loss/g.At(d).Eps)
-				}
-			}
-		}
-	}
-	if tight < .999 {
-		t.Errorf("only %v of the level is used", tight)
 	}
 }
 

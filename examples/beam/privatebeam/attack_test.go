@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/metric"
@@ -26,11 +27,11 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := func(users int) *emd.ItemWise {
+	release := func(users int) *frequency.ItemWise {
 		t.Helper()
 		m := emd.Model{Trust: emd.Central, Users: users, Items: 1, Diameter: 1}
-		o := &emd.ItemWiseOptions{Delta: 1e-6}
-		budget, err := emd.ItemWiseBudget(t.Context(), emd.Model{Trust: emd.Central, Users: n - 1, Items: 1, Diameter: 1}, emd.Promise{Alpha: 0.5, Delta: 1e-6}, nil)
+		o := &frequency.ItemWiseOptions{Delta: 1e-6}
+		budget, err := frequency.ItemWiseBudget(t.Context(), emd.Model{Trust: emd.Central, Users: n - 1, Items: 1, Diameter: 1}, emd.Promise{Alpha: 0.5, Delta: 1e-6}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,7 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := emd.NewItemWise(t.Context(), c.Channel, m, o)
+		w, err := frequency.NewItemWise(t.Context(), c.Channel, m, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,7 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 		return w
 	}
 	with, without := release(n), release(n-1)
-	counts := func(w *emd.ItemWise, o *Options, first, item int) (ones int) {
+	counts := func(w *frequency.ItemWise, o *Options, first, item int) (ones int) {
 		f, err := newDraw("test", w, o)
 		if err != nil {
 			t.Fatal(err)

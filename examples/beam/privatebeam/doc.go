@@ -13,7 +13,7 @@
 //	Frequencies       that                             -> PCollection<Estimate>, one element
 //
 // What is private, and how much, the library says: [measure.Synthesizer],
-// [emd.ItemWise] and [emd.Reduced] state the guarantee of the same release made
+// [frequency.ItemWise] and [emd.Reduced] state the guarantee of the same release made
 // on one machine. The collections that enter a transform, and all that it does on
 // the way, are as private as the data. Only what comes out of SyntheticData,
 // SyntheticPersons, ItemWise, Outputs and Frequencies may be published, and each

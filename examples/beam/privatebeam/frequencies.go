@@ -7,16 +7,17 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 )
 
-// An Estimator describes a [emd.Frequencies] so that a worker can build it, for the
+// An Estimator describes a [frequency.Estimator] so that a worker can build it, for the
 // channel that the items went through. It is a value that survives
 // encoding/json, and registered with [RegisterEstimator].
 type Estimator interface {
-	Frequencies(ctx context.Context) (*emd.Frequencies, error)
+	Frequencies(ctx context.Context) (*frequency.Estimator, error)
 }
 
-// Estimate is a [emd.Estimate] of how the users' items are distributed, and the
+// Estimate is a [frequency.Estimate] of how the users' items are distributed, and the
 // distribution nearest to it.
 type Estimate struct {
 	Mean, StdErr []float64 // by item
@@ -47,7 +48,7 @@ type estimateFn[E Estimator] struct {
 }
 
 func (f *estimateFn[E]) ProcessElement(ctx context.Context, m Multiset) (Estimate, error) {
-	q, err := build(f.Estimator, func() (*emd.Frequencies, error) { return f.Estimator.Frequencies(context.WithoutCancel(ctx)) })
+	q, err := build(f.Estimator, func() (*frequency.Estimator, error) { return f.Estimator.Frequencies(context.WithoutCancel(ctx)) })
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -55,10 +56,10 @@ func (f *estimateFn[E]) ProcessElement(ctx context.Context, m Multiset) (Estimat
 }
 
 // estimate is what Frequencies does with its counts.
-func estimate(ctx context.Context, q *emd.Frequencies, m Multiset) (Estimate, error) {
-	c, err := emd.NewCounts(m.Counts, m.Users)
-	if err != nil {
-		return Estimate{}, err
+func estimate(ctx context.Context, q *frequency.Estimator, m Multiset) (Estimate, error) {
+	c := &emd.Report{Sums: m.Counts, Users: m.Users, Reports: 1}
+	for _, n := range m.Counts {
+		c.Items += n
 	}
 	e, err := q.Estimate(c)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 )
 
 // Multiset is what [ItemWise] publishes: how often each output came up.
@@ -39,7 +40,7 @@ type Multiset struct {
 // some 12 bytes a probability: mind the limits of the runner, 10 MB for
 // Dataflow. A worker holds it, and O(outputs) for each of the inputs that it
 // meets.
-func ItemWise(s beam.Scope, w *emd.ItemWise, users beam.PCollection, o *Options) (beam.PCollection, error) {
+func ItemWise(s beam.Scope, w *frequency.ItemWise, users beam.PCollection, o *Options) (beam.PCollection, error) {
 	const op = "privatebeam: ItemWise"
 	fail := func(err error) (beam.PCollection, error) { return beam.PCollection{}, err }
 	if err := batch(op, users); err != nil {
@@ -63,7 +64,7 @@ func ItemWise(s beam.Scope, w *emd.ItemWise, users beam.PCollection, o *Options)
 // ItemWiseUse is the use that [ItemWise] makes of its key, for [User.Stream]. It
 // depends on the channel, the model and the promise: the noise of different ones is
 // independent.
-func ItemWiseUse(w *emd.ItemWise) (string, error) {
+func ItemWiseUse(w *frequency.ItemWise) (string, error) {
 	h := sha256.New()
 	g := w.Guarantee()
 	err := w.Channel().WriteJSON(h)
@@ -112,7 +113,7 @@ type drawFn struct {
 	samplers *samplers
 }
 
-func newDraw(op string, w *emd.ItemWise, o *Options) (*drawFn, error) {
+func newDraw(op string, w *frequency.ItemWise, o *Options) (*drawFn, error) {
 	secret, err := o.secret(op)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -32,7 +33,7 @@ func (l line) space() (metric.Finite, error) {
 	return metric.NewPoints(at, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }))
 }
 
-func (l line) options() *emd.ItemWiseOptions { return &emd.ItemWiseOptions{Delta: 1e-9} }
+func (l line) options() *frequency.ItemWiseOptions { return &frequency.ItemWiseOptions{Delta: 1e-9} }
 
 // channel is the exponential mechanism on the space.
 func (l line) channel(ctx context.Context) (*mechanism.Channel, metric.Finite, error) {
@@ -47,20 +48,20 @@ func (l line) channel(ctx context.Context) (*mechanism.Channel, metric.Finite, e
 	return c.Channel, f, nil
 }
 
-func (l line) itemWise() (*emd.ItemWise, error) {
+func (l line) itemWise() (*frequency.ItemWise, error) {
 	c, _, err := l.channel(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewItemWise(context.Background(), c, l.Model, l.options())
+	return frequency.NewItemWise(context.Background(), c, l.Model, l.options())
 }
 
-func (l line) Frequencies(ctx context.Context) (*emd.Frequencies, error) {
+func (l line) Frequencies(ctx context.Context) (*frequency.Estimator, error) {
 	c, f, err := l.channel(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewFrequencies(ctx, c, f, l.Model, &emd.FrequencyOptions{Delta: 1e-9})
+	return frequency.New(ctx, c, f, l.Model, &frequency.Options{Delta: 1e-9})
 }
 
 // item i of user u; users hold 1 to 40 of them.
@@ -323,7 +324,7 @@ func TestUser_StreamLeavesItems(t *testing.T) {
 	}
 }
 
-func encodeChannel(t *testing.T, w *emd.ItemWise) []byte {
+func encodeChannel(t *testing.T, w *frequency.ItemWise) []byte {
 	t.Helper()
 	b, err := packChannel(w.Channel())
 	if err != nil {

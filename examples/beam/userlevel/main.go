@@ -10,7 +10,7 @@
 // of them; each goes through a channel that says another region now and then; the
 // counts of what came out are all that is published, and the channel's inverse
 // makes an unbiased estimate of them. Whoever reads all users on one machine they
-// trust errs less with emd.NewDistribution, which streams them.
+// trust errs less with distribution.New, which streams them.
 package main
 
 import (
@@ -29,6 +29,7 @@ import (
 	"github.com/metricdp/metricdp/examples/beam/privatebeam"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -154,7 +155,7 @@ func parsePlace(lat, lon string) (metric.LatLon, error) {
 
 // choose finds the level of the channel that hides the moves asked for, and says
 // what is promised.
-func (q *request) choose(ctx context.Context, at []metric.LatLon) (*emd.ItemWise, error) {
+func (q *request) choose(ctx context.Context, at []metric.LatLon) (*frequency.ItemWise, error) {
 	space, err := metric.NewPoints(at, metric.GreatCircle{})
 	if err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func (q *request) choose(ctx context.Context, at []metric.LatLon) (*emd.ItemWise
 	}
 	model := emd.Model{Trust: emd.Central, Users: q.users, Diameter: diameter, Unit: km}
 	budget := func(p emd.ReducePlan) float64 {
-		b, err := emd.ItemWiseBudget(ctx, p.Model, p.Promise, nil)
+		b, err := frequency.ItemWiseBudget(ctx, p.Model, p.Promise, nil)
 		if err != nil {
 			return math.Inf(-1)
 		}

@@ -120,11 +120,7 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := emd.NewCounts(counts, int64(len(items)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := f.Estimate(c)
+	e, err := f.Estimate(&emd.Report{Sums: counts, Users: int64(len(items)), Reports: 1, Items: int64(samples * len(items))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/metricdp/metricdp/examples/beam/privatebeam"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -33,21 +34,21 @@ func (r *regions) channel(ctx context.Context) (*mechanism.Channel, *metric.Poin
 	return m.Channel, space, nil
 }
 
-func (r *regions) itemWise(ctx context.Context) (*emd.ItemWise, error) {
+func (r *regions) itemWise(ctx context.Context) (*frequency.ItemWise, error) {
 	c, _, err := r.channel(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewItemWise(ctx, c, r.Model, &emd.ItemWiseOptions{Delta: r.Delta})
+	return frequency.NewItemWise(ctx, c, r.Model, &frequency.ItemWiseOptions{Delta: r.Delta})
 }
 
 // Frequencies implements privatebeam.Estimator.
-func (r regions) Frequencies(ctx context.Context) (*emd.Frequencies, error) {
+func (r regions) Frequencies(ctx context.Context) (*frequency.Estimator, error) {
 	c, space, err := r.channel(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewFrequencies(ctx, c, space, r.Model, &emd.FrequencyOptions{Delta: r.Delta})
+	return frequency.New(ctx, c, space, r.Model, &frequency.Options{Delta: r.Delta})
 }
 
 func init() {

@@ -46,6 +46,11 @@ type Promise struct {
 	Delta float64 // slack: 0 or in [1e-300, 1)
 }
 
+// Check refuses what is no promise, as an error of the call op.
+func (p Promise) Check(op string) error {
+	return cmp.Or(fault.Positive(op, "target.Alpha", p.Alpha), fault.Delta(op, "target.Delta", p.Delta))
+}
+
 // Bound is the answer to a question, rounded to the safe side: a level or a delta up, the
 // level that a randomizer may have down.
 type Bound struct {

@@ -173,43 +173,6 @@ func TestShuffleBudget_KnownAnswers(t *testing.T) {
 	}
 }
 
-// More records, a lower level of the channel, a larger delta and fewer items
-// can only help, and so can assuming more of the clones.
-func TestShuffle_Monotone(t *testing.T) {
-	base := ask{Records: 20000, Items: 20, Alpha0: 2, Delta: 1e-8, Diameter: 1}
-	level := func(s ask) float64 {
-		t.Helper()
-		a := testkit.Must(s.level())
-		if a.Value > float64(s.Items)*s.Alpha0 {
-			t.Errorf("%+v: %v is above pure composition", s, a)
-		}
-		return a.Value
-	}
-	falls := func(what string, steps int, set func(s *ask, i int)) {
-		t.Helper()
-		last := math.Inf(1)
-		for i := range steps {
-			s := base
-			set(&s, i)
-			a := level(s)
-			if a > last*(1+1e-7) {
-				t.Errorf("%s: step %d gives %g after %g", what, i, a, last)
-			}
-			last = a
-		}
-	}
-	falls("records", testkit.Sweep(4, 6), func(s *ask, i int) { s.Records = int64(20 * math.Pow(20, float64(i))) })
-	falls("alpha0", testkit.Sweep(4, 6), func(s *ask, i int) { s.Alpha0 = 12 * math.Pow(0.25, float64(i)) })
-	falls("delta", testkit.Sweep(3, 5), func(s *ask, i int) { s.Delta = math.Pow(100, float64(i-5)) })
-	falls("items", testkit.Sweep(3, 5), func(s *ask, i int) { s.Items = int64(1000 >> (2 * i)) })
-	falls("clones", 4, func(s *ask, i int) {
-		s.Clones, s.MinDistance = MetricRandomizer, float64(i)/3
-		if i == 0 {
-			s.Clones = Dominated
-		}
-	})
-}
-
 // Every figure is the best of the bounds that hold.
 func TestShuffle_ChoosesTheBest(t *testing.T) {
 	for _, n := range []int64{10, 1000, 1e6, 1e9} {

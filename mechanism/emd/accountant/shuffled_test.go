@@ -390,21 +390,6 @@ func TestShuffled_Concurrent(t *testing.T) {
 	wait.Wait()
 }
 
-// The intervals of examples/README.md: ends, their ratio and the time.
-func BenchmarkInterval(b *testing.B) {
-	for _, c := range intervalCases(testing.Short()) {
-		b.Run(c.String(), func(b *testing.B) {
-			var i Interval
-			for b.Loop() {
-				i = testkit.Must(clustered(b, c.s, c.size, c.r, c.alpha0, Users{c.users * c.items, c.items}).LevelInterval(bg, c.delta))
-			}
-			b.ReportMetric(i.Lo, "alpha-from")
-			b.ReportMetric(i.Hi, "alpha-to")
-			b.ReportMetric(i.Hi/i.Lo, "ratio")
-		})
-	}
-}
-
 // TestBlanket_RoundsAgainstTheUser: for rows that are off by as much as they may be, the
 // ratios of the one input are not below the exact ones and those of the other not above
 // them, and neither is what is left of the mass or shows the input.

@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -123,15 +124,15 @@ func TestChain_ItemWise(t *testing.T) {
 			if trust == emd.Local {
 				model.Users = 1
 			}
-			o := &emd.ItemWiseOptions{Delta: delta}
-			budget := testkit.Must(emd.ItemWiseBudget(t.Context(), model, emd.Promise{Alpha: alpha / diameter, Delta: delta}, nil))
+			o := &frequency.ItemWiseOptions{Delta: delta}
+			budget := testkit.Must(frequency.ItemWiseBudget(t.Context(), model, emd.Promise{Alpha: alpha / diameter, Delta: delta}, nil))
 			if !(budget.Value >= alpha/diameter/20*(1-1e-14)) {
 				t.Errorf("%s, %v: budget %v is below that of pure composition", s.name, trust, budget)
 			}
 			tuned := testkit.Must(exponential.Tuned(t.Context(), s.Privacy, budget.Value, nil))
 			opt := testkit.Must(lp.Optimal(t.Context(), s.Bimetric, budget.Value, nil))
 			for _, c := range []*mechanism.Channel{tuned.Channel, opt.Channel} {
-				w := testkit.Must(emd.NewItemWise(t.Context(), c, model, o))
+				w := testkit.Must(frequency.NewItemWise(t.Context(), c, model, o))
 				g := w.Guarantee()
 				pure := testkit.Must(model.FromItems(c.Guarantee()))
 				if !(g.Alpha() <= alpha/diameter && g.Delta() <= delta && g.Alpha() <= pure.Alpha()) {

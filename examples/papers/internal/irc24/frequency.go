@@ -11,10 +11,13 @@ import (
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/emd/distribution"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
+	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// frequency estimates how the items of many users are distributed.
-func frequency(ctx context.Context, r *exhibit.Run) error {
+// estimateAll estimates how the items of many users are distributed.
+func estimateAll(ctx context.Context, r *exhibit.Run) error {
 	rng, draws := r.Rand(), exhibit.Size(r, 2, 8)
 	var n []float64
 	curves := make([][]float64, len(estimators))
@@ -75,14 +78,14 @@ type crowd struct {
 func newCrowd(rng *rand.Rand, users int) crowd {
 	c := crowd{truth: make([]float64, clusters.Len())}
 	for range users {
-		home := int(float64(clusters.Count) * math.Pow(rng.Float64(), 2))
+		home := int(float64(clusters.Clusters()) * math.Pow(rng.Float64(), 2))
 		items := make([]int, held)
 		for i := range items {
 			at := home
 			if rng.IntN(5) == 0 {
-				at = rng.IntN(clusters.Count)
+				at = rng.IntN(clusters.Clusters())
 			}
-			items[i] = at*clusters.Size + rng.IntN(clusters.Size)*rng.IntN(clusters.Size)/clusters.Size
+			items[i] = at*clusters.Size() + rng.IntN(clusters.Size())*rng.IntN(clusters.Size())/clusters.Size()
 			c.truth[items[i]] += 1 / float64(users*held)
 		}
 		c.items = append(c.items, items)
@@ -96,7 +99,7 @@ func (c crowd) error(ctx context.Context, rng *rand.Rand, estimate estimator) (f
 	if err != nil {
 		return 0, err
 	}
-	return clusters.W1(p, c.truth)
+	return wasserstein.Distance(ctx, clusters, p, c.truth)
 }
 
 // estimator is a release, and the distribution that is made of it.
@@ -116,18 +119,11 @@ var estimators = []struct {
 	build func(ctx context.Context, m emd.Model) (estimator, error)
 }{
 	laplace: {"user DP, Laplace", func(ctx context.Context, m emd.Model) (estimator, error) {
-		f, err := emd.NewLaplaceFrequencies(ctx, clusters, m, eps)
-		return func(ctx context.Context, rng *rand.Rand, data emd.Users[int]) ([]float64, error) {
-			e, err := f.Release(rng, data)
-			if err != nil {
-				return nil, err
-			}
-			p, _, err := emd.Project(ctx, clusters, e.Mean)
-			return p, err
-		}, err
+		f, err := frequency.NewLaplaceBaseline(ctx, clusters, m, eps)
+		return inverted(f), err
 	}},
 	hadamard: {"user DP, Hadamard", func(ctx context.Context, m emd.Model) (estimator, error) {
-		f, err := emd.NewHadamardFrequencies(ctx, clusters, m, emd.DP{Eps: eps, Delta: slack}, nil)
+		f, err := frequency.NewHadamardBaseline(ctx, clusters, m, emd.DP{Eps: eps, Delta: slack}, nil)
 		return inverted(f), err
 	}},
 	clustered: {"d_EM, clusters", func(ctx context.Context, m emd.Model) (estimator, error) {
@@ -135,7 +131,7 @@ var estimators = []struct {
 		return inverted(f), err
 	}},
 	fitted: {"distribution", func(ctx context.Context, m emd.Model) (estimator, error) {
-		d, err := emd.NewDistribution(ctx, emd.Finite(clusters), m, alpha, nil)
+		d, err := distribution.New(ctx, distribution.Finite(clusters), m, alpha, nil)
 		return func(ctx context.Context, rng *rand.Rand, data emd.Users[int]) ([]float64, error) {
 			report, err := d.Release(rng, data)
 			if err != nil {
@@ -156,20 +152,20 @@ var estimators = []struct {
 
 // clusteredResponse is Algorithm 4 at the largest level per item that hides a user
 // under d_EM.
-func clusteredResponse(ctx context.Context, m emd.Model) (*emd.Frequencies, error) {
-	b, err := emd.ItemWiseBudget(ctx, m, emd.Promise{Alpha: alpha, Delta: slack}, nil)
+func clusteredResponse(ctx context.Context, m emd.Model) (*frequency.Estimator, error) {
+	b, err := frequency.ItemWiseBudget(ctx, m, emd.Promise{Alpha: alpha, Delta: slack}, nil)
 	if err != nil {
 		return nil, err
 	}
-	g, err := emd.NewGKRR(clusters, b.Value)
+	g, err := frequency.NewGKRR(clusters, b.Value)
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewGKRRFrequencies(ctx, g, m, &emd.GKRRFrequencyOptions{Delta: slack})
+	return frequency.NewClustered(ctx, g, m, &frequency.Options{Delta: slack})
 }
 
 // inverted is the distribution nearest to the unbiased estimate.
-func inverted(f *emd.Frequencies) estimator {
+func inverted(f *frequency.Estimator) estimator {
 	return func(ctx context.Context, rng *rand.Rand, data emd.Users[int]) ([]float64, error) {
 		counts, err := f.Release(rng, data)
 		if err != nil {
@@ -198,7 +194,7 @@ func sayBounds(ctx context.Context, r *exhibit.Run, users int, measured float64)
 		Verdict: exhibit.If(measured <= bound, exhibit.Holds),
 		Why:     "the bounds with exact constants, twice as the nearest distribution is taken",
 	})
-	lap, err := emd.NewLaplaceFrequencies(ctx, clusters, m, eps)
+	lap, err := frequency.NewLaplaceBaseline(ctx, clusters, m, eps)
 	if err != nil {
 		return err
 	}

@@ -7,12 +7,14 @@ import (
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
-	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // clusters are what items are drawn from: ten of ten, a tenth of the diameter wide.
-var clusters = emd.Clusters{Count: 10, Size: 10, Within: 0.1, Diameter: 1}
+var clusters = fault.Must(metric.NewClustered(10, 10, 0.1))
 
 // The delta of all releases of items, and how many of them a user has.
 const (
@@ -68,7 +70,7 @@ func itemwise(ctx context.Context, r *exhibit.Run) error {
 
 // movedBy is the mean distance between an item and what is released for it.
 func movedBy(rng *rand.Rand, alpha0 float64, draws int) (float64, error) {
-	g, err := emd.NewGKRR(clusters, alpha0)
+	g, err := frequency.NewGKRR(clusters, alpha0)
 	if err != nil {
 		return 0, err
 	}

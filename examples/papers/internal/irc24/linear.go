@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -41,45 +42,45 @@ func linear(ctx context.Context, r *exhibit.Run) error {
 	return drawLinear(ctx, r, rng, queries[0], draws)
 }
 
-// query is one with a bound of how far apart its values at two items are.
-type query struct {
-	emd.Query[[]float64]
+// scaled is a query with a bound of how far apart its values at two items are.
+type scaled struct {
+	query.Query[[]float64]
 	span float64
 }
 
 // atUserLevel is the query for user-level privacy at eps: whatever a user's items
 // become moves its mean by the span, as if all items were at distance 1.
-func (q query) atUserLevel() query {
+func (q scaled) atUserLevel() scaled {
 	q.Lipschitz = q.span
 	return q
 }
 
 // linearQueries are some of Section 4.1, on points of the disk of diameter 1.
-func linearQueries() ([]query, error) {
+func linearQueries() ([]scaled, error) {
 	plane := metric.Euclidean{}
-	mean := emd.Average(additive.Norm{P: 2, Dim: 2})
+	mean := query.Average(additive.Norm{P: 2, Dim: 2})
 	mean.Name = "mean place"
-	landmark, err := emd.Landmarks(plane, 2, []float64{0.2, 0.1})
+	landmark, err := query.Landmarks(plane, 2, []float64{0.2, 0.1})
 	if err != nil {
 		return nil, err
 	}
 	landmark.Name = "distance to a landmark"
-	region, err := emd.Ball(plane, []float64{0.1, -0.2}, 0.1, emd.Smoothing{Width: 0.2})
+	region, err := query.Ball(plane, []float64{0.1, -0.2}, 0.1, query.Smoothing{Width: 0.2})
 	if err != nil {
 		return nil, err
 	}
 	region.Name = "share near a place"
-	return []query{{mean, 1}, {landmark, 1}, {region, 1}}, nil
+	return []scaled{{mean, 1}, {landmark, 1}, {region, 1}}, nil
 }
 
 // errorOf is the root mean square error, over all coordinates, of a query's mean
 // over n users, from so many draws; and its noise's deviation by the theorem.
-func errorOf(ctx context.Context, rng *rand.Rand, q query, n int, level float64, draws int) (measured, theory float64, err error) {
+func errorOf(ctx context.Context, rng *rand.Rand, q scaled, n int, level float64, draws int) (measured, theory float64, err error) {
 	model := emd.Model{Trust: emd.Local, Diameter: 1}
 	if n > 1 {
 		model.Trust, model.Users = emd.Central, n
 	}
-	m, err := emd.NewLinear(ctx, q.Query, model, emd.Promise{Alpha: level}, nil)
+	m, err := query.NewLinear(ctx, q.Query, model, emd.Promise{Alpha: level}, nil)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -103,7 +104,7 @@ func errorOf(ctx context.Context, rng *rand.Rand, q query, n int, level float64,
 	return math.Sqrt(measured), q.Lipschitz / (level * float64(n)) * math.Sqrt(d*(d+1)), nil
 }
 
-func sayLinear(ctx context.Context, r *exhibit.Run, rng *rand.Rand, q query, n, draws int) error {
+func sayLinear(ctx context.Context, r *exhibit.Run, rng *rand.Rand, q scaled, n, draws int) error {
 	moved, theory, err := errorOf(ctx, rng, q, n, alpha, draws)
 	if err != nil {
 		return err
@@ -129,7 +130,7 @@ func sayLinear(ctx context.Context, r *exhibit.Run, rng *rand.Rand, q query, n, 
 }
 
 // drawLinear draws errors against the number of users.
-func drawLinear(ctx context.Context, r *exhibit.Run, rng *rand.Rand, q query, draws int) error {
+func drawLinear(ctx context.Context, r *exhibit.Run, rng *rand.Rand, q scaled, draws int) error {
 	var n, moved, whole []float64
 	for _, k := range []int{10, 30, 100, 300, 1000} {
 		e, _, err := errorOf(ctx, rng, q, k, alpha, draws/5)

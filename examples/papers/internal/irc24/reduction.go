@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/query"
 )
 
 // sampling is the reduction's step: s items are drawn of each of two users at
@@ -126,8 +127,8 @@ func sayReduced(ctx context.Context, r *exhibit.Run) error {
 	if err != nil {
 		return err
 	}
-	query := emd.Average(additive.Norm{P: 1, Dim: 1})
-	inner, err := emd.NewLinear(ctx, query, plan.Model, plan.Promise, nil)
+	mean := query.Average(additive.Norm{P: 1, Dim: 1})
+	inner, err := query.NewLinear(ctx, mean, plan.Model, plan.Promise, nil)
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func sayReduced(ctx context.Context, r *exhibit.Run) error {
 	if err != nil {
 		return err
 	}
-	direct, err := emd.NewLinear(ctx, query, model, emd.Promise{Alpha: want.Eps / radius}, nil)
+	direct, err := query.NewLinear(ctx, mean, model, emd.Promise{Alpha: want.Eps / radius}, nil)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,9 @@ import (
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
-	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/emd/frequency"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // shuffling runs Theorem 4.4 and its example: n = 1e5 users of m = 1e3 items.
@@ -66,7 +67,11 @@ func sayCondition(ctx context.Context, r *exhibit.Run) error {
 	const n, alpha0, delta = 1000, 12, 1e-12
 	k := 8 * (math.Sqrt(math.Exp(alpha0)*math.Log(4/delta)/n) + math.Exp(alpha0)/n)
 	level := math.Log1p(math.Tanh(alpha0/2.) * k)
-	response, err := emd.NewGKRR(emd.Clusters{Count: 4, Size: 1, Within: 1, Diameter: 1}, alpha0)
+	four, err := metric.NewClustered(4, 1, 1)
+	if err != nil {
+		return err
+	}
+	response, err := frequency.NewGKRR(four, alpha0)
 	if err != nil {
 		return err
 	}
@@ -74,7 +79,7 @@ func sayCondition(ctx context.Context, r *exhibit.Run) error {
 	if err != nil {
 		return err
 	}
-	shuffled, err := accountant.NewShuffled(ctx, channel, emd.Clusters{Count: 4, Size: 1, Within: 1, Diameter: 1}, accountant.Users{Records: n, Items: 1})
+	shuffled, err := accountant.NewShuffled(ctx, channel, four, accountant.Users{Records: n, Items: 1})
 	if err != nil {
 		return err
 	}

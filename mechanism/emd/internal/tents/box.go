@@ -170,11 +170,11 @@ func (b *Box) Slope() float64 {
 // check says why x is no item.
 func (b *Box) check(x []float64) error {
 	if len(x) != len(b.lo) {
-		return &fault.SizeError{Op: "emd: Box", Arg: "item", Got: len(x), Want: fmt.Sprint(len(b.lo))}
+		return &fault.SizeError{Op: "distribution: Box", Arg: "item", Got: len(x), Want: fmt.Sprint(len(b.lo))}
 	}
 	for j, v := range x {
 		if math.IsNaN(v) {
-			return &fault.ValueError{Op: "emd: Box", Arg: "item", Index: j, Value: v, Want: "a number"}
+			return &fault.ValueError{Op: "distribution: Box", Arg: "item", Index: j, Value: v, Want: "a number"}
 		}
 	}
 	return nil

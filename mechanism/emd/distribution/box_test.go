@@ -1,0 +1,288 @@
+package distribution
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// The exact probabilities of all reports of any two users of up to two items, as they are
+// given, for each norm: no ratio exceeds e^(alpha d_EM), and one comes near. An item
+// outside is the nearest point's.
+func TestBox_IsPrivate(t *testing.T) {
+	for _, norm := range []metric.Space[[]float64]{metric.Manhattan{}, metric.Euclidean{}, metric.Chebyshev{}} {
+		const alpha = 3.0
+		for _, quantum := range []float64{0, 1.0 / 32} {
+			p, _ := planAt(t, Box(norm, []float64{0, -1}, []float64{1, 1}), alpha, quantum, 0.5)
+			points := [][]float64{{0.5, 0}, {0.2501, 0.25}, {0, 0}, {1, 1}, {0.75, -0.3}, {0.25, 0}, {0.5, 0.5}}
+			space := testkit.Must(metric.NewPoints(points, norm))
+			users := usersUpTo(len(points), 2)
+			a := p.level(alpha)
+			tight := 0.0
+			means, mu := make([][]part, len(users)), make([][]float64, len(users))
+			for u, items := range users {
+				mu[u] = make([]float64, len(points))
+				var at [][]float64
+				for _, x := range items {
+					mu[u][x] += 1 / float64(len(items))
+					at = append(at, points[x])
+				}
+				means[u] = roundedMean(t, p, at...)
+			}
+			for u := range users {
+				for v := range users {
+					if u == v {
+						continue
+					}
+					d := smallW1(space, mu[u], mu[v])
+					loss := worstLoss(means[u], means[v], a)
+					if loss > alpha*d*(1+1e-9) {
+						t.Fatalf("%T, quantum %v: users %v and %v at d_EM %v: loss %v", norm, quantum, users[u], users[v], d, loss)
+					}
+					tight = max(tight, loss/(alpha*d))
+				}
+			}
+			if tight < 0.7 && quantum == 0 || tight < 0.2 {
+				t.Errorf("%T, quantum %v: loss at most %v of what is promised", norm, quantum, tight)
+			}
+			in, out := roundedMean(t, p, []float64{1, -1}), roundedMean(t, p, []float64{math.Inf(1), -7})
+			if !slices.Equal(in, out) {
+				t.Fatalf("%T: an item outside is not at the nearest point", norm)
+			}
+		}
+	}
+}
+
+// near checks the report of one user's item against those of items next to it, whose
+// distances it is given: by the exact law, no ratio exceeds e^(alpha d), and one comes
+// near; and the releases that the same random numbers make are the same.
+func near[P any](t *testing.T, domain *Domain[P], alpha, tight float64, x P, others []P, distances []float64) {
+	t.Helper()
+	d := testkit.Must(New(t.Context(), domain, emd.Model{Trust: emd.Local}, alpha, &Options{Reports: 1, Spacing: 0.5}))
+	mean, worst := roundedMean(t, d.plan, x), 0.0
+	for i, y := range others {
+		other := roundedMean(t, d.plan, y)
+		for _, pair := range [2][2][]part{{mean, other}, {other, mean}} {
+			loss := worstLoss(pair[0], pair[1], d.a)
+			if most := alpha * distances[i]; loss > most*(1+1e-9)+1e-14 {
+				t.Errorf("%v and %v: loss %v, promised %v", x, y, loss, most)
+			}
+			worst = max(worst, loss/alpha/distances[i])
+		}
+	}
+	if worst < tight {
+		t.Errorf("%v: a loss of at most %v of what is promised", x, worst)
+	}
+}
+
+// TestBox_NearItemsAreHardToTell: the promise is about raw items, a billionth of a step of
+// any lattice apart, in 3 and in 6 dimensions, on the border of cells and within them.
+func TestBox_NearItemsAreHardToTell(t *testing.T) {
+	for _, dim := range []int{3, 6} {
+		for _, at := range []float64{0.5, 0.40625, 0.3, 1.0 / 16}[:testkit.Sweep(10/dim, 4)] {
+			x := slicesOf(dim, at)
+			var others [][]float64
+			var distances []float64
+			for _, gap := range []float64{1e-12, 2.4e-9} {
+				for _, side := range []float64{-1, 1}[:testkit.Sweep(1, 2)] {
+					y := slices.Clone(x)
+					y[dim-1] += side * gap
+					others, distances = append(others, y), append(distances, math.Abs(y[dim-1]-at))
+					y = slices.Clone(x)
+					for j := range y {
+						y[j] += side * gap
+					}
+					others, distances = append(others, y), append(distances, math.Abs(y[0]-at)*math.Sqrt(float64(dim)))
+				}
+			}
+			near(t, Box(metric.Euclidean{}, make([]float64, dim), slicesOf(dim, 1)), 100, 0.05, x, others, distances)
+		}
+	}
+}
+
+// TestSphere_NearItemsAreHardToTell likewise, also across the date line.
+func TestSphere_NearItemsAreHardToTell(t *testing.T) {
+	g := metric.GreatCircle{Radius: 1}
+	for _, x := range []metric.LatLon{{Lat: 30, Lon: 60}, {Lat: 0.25, Lon: -180}, {Lat: 51.5, Lon: -0.01}} {
+		var others []metric.LatLon
+		var distances []float64
+		for _, gap := range []float64{1e-10, 1e-7} {
+			for _, y := range []metric.LatLon{{Lat: x.Lat + gap, Lon: x.Lon}, {Lat: x.Lat, Lon: x.Lon - gap}} {
+				others = append(others, y)
+				east := math.Mod(x.Lon-y.Lon, 360) * math.Cos(x.Lat*math.Pi/180)
+				distances = append(distances, math.Hypot(y.Lat-x.Lat, east)*math.Pi/180*(1+1e-6))
+			}
+		}
+		near(t, Sphere(g), 100, 0.05, x, others, distances)
+	}
+}
+
+// TestLine_NearItemsAreHardToTell likewise.
+func TestLine_NearItemsAreHardToTell(t *testing.T) {
+	for _, x := range []float64{0.5, 0.3, 1.0 / 16} {
+		near(t, Line(-0.1, 1), 100, 0.9, x, []float64{x + 1e-12, x - 1e-12, x + 2.4e-9}, []float64{x + 1e-12 - x, x - (x - 1e-12), x + 2.4e-9 - x})
+	}
+}
+
+// TestDistribution_NearItemsReleaseTheSame: wherever one report changes between items 1e-12
+// apart, others, by other random numbers, do not.
+func TestDistribution_NearItemsReleaseTheSame(t *testing.T) {
+	for _, dim := range []int{3, 6} {
+		d := testkit.Must(New(t.Context(), Box(metric.Euclidean{}, make([]float64, dim), slicesOf(dim, 1)),
+			emd.Model{Trust: emd.Local}, 100, &Options{Reports: 1}))
+		release := func(seed uint64, x float64) []int64 {
+			return testkit.Must(d.Release(random.Seeded(seed), emd.One([][]float64{slicesOf(dim, x)}))).Sums
+		}
+		lo, hi := 0.1, 0.9
+		for hi-lo > 1e-12 {
+			if mid := (lo + hi) / 2; slices.Equal(release(0, lo), release(0, mid)) {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		if slices.Equal(release(0, lo), release(0, hi)) {
+			t.Fatal("the report changes nowhere")
+		}
+		for seed := range uint64(50) {
+			if seed > 0 && !slices.Equal(release(seed, lo), release(seed, hi)) {
+				t.Fatalf("%d dimensions: %v and %v are told apart", dim, lo, hi)
+			}
+		}
+	}
+}
+
+// The diameter, on which the level of a user rests, is the distance of two corners.
+func TestBox_Diameter(t *testing.T) {
+	for _, c := range []struct {
+		space metric.Space[[]float64]
+		want  float64
+	}{{metric.Manhattan{}, 7}, {metric.Euclidean{}, 5}, {metric.Chebyshev{}, 4}} {
+		d := testkit.Must(New(t.Context(), Box(c.space, []float64{-1, 0}, []float64{2, 4}), emd.Model{Trust: emd.Central, Users: 10}, 1, nil))
+		if got := d.Guarantee().Model().Diameter; got < c.want || got > c.want*(1+1e-15) {
+			t.Errorf("%T: %v, want %v", c.space, got, c.want)
+		}
+	}
+}
+
+// TestBox_Refuses: each with its error.
+func TestBox_Refuses(t *testing.T) {
+	model := emd.Model{Trust: emd.Central, Users: 10}
+	for _, c := range []struct {
+		d    *Domain[[]float64]
+		want string
+	}{
+		{Box(metric.Angular{}, []float64{0}, []float64{1}), "want metric.Euclidean"},
+		{Box(nil, []float64{0}, []float64{1}), "want metric.Euclidean"},
+		{Box(metric.Euclidean{}, nil, nil), "lo"},
+		{Box(metric.Euclidean{}, []float64{0, 0}, []float64{1}), "hi"},
+		{Box(metric.Euclidean{}, []float64{0, 0}, []float64{1, 0}), "hi"},
+		{Box(metric.Euclidean{}, []float64{0, math.NaN()}, []float64{1, 1}), "lo"},
+		{Box(metric.Euclidean{}, []float64{-1e308, -1e308}, []float64{1e308, 1e308}), "diameter"},
+		{Box(metric.Euclidean{}, make([]float64, 9), []float64{1, 1, 1, 1, 1, 1, 1, 1, 1}), "at most 8"},
+	} {
+		if _, err := New(t.Context(), c.d, model, 1, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	box := testkit.Must(New(t.Context(), Box(metric.Euclidean{}, []float64{0, 0}, []float64{1e-300, 1e300}), emd.Model{Trust: emd.Central, Users: 1}, 1e-298, nil))
+	for _, items := range [][]float64{{1}, {0, math.NaN()}} {
+		if _, err := box.Release(nil, emd.One([][]float64{items})); err == nil || !strings.Contains(err.Error(), "user 0: item 0") {
+			t.Errorf("%v: %v", items, err)
+		}
+	}
+	if _, err := New(t.Context(), Sphere(metric.GreatCircle{Radius: -1}), model, 1, nil); err == nil {
+		t.Error("negative radius")
+	}
+	sphere := testkit.Must(New(t.Context(), Sphere(metric.GreatCircle{Radius: 1}), emd.Model{Trust: emd.Central, Users: 1}, 1, nil))
+	for _, x := range []metric.LatLon{{Lat: 91}, {Lat: math.NaN()}, {Lon: math.Inf(1)}} {
+		if _, err := sphere.Release(nil, testkit.Reusing([]metric.LatLon{{}, x})); err == nil || !strings.Contains(err.Error(), "user 0: item 1: ") {
+			t.Errorf("%v is no item: %v", x, err)
+		}
+	}
+}
+
+// scatter are k points of a unit cube: even, in four clouds, or at four points.
+func scatter(kind, d, k int, seed uint64) [][]float64 {
+	rng := random.Seeded(seed)
+	corners := make([][]float64, 4)
+	for i := range corners {
+		for range d {
+			corners[i] = append(corners[i], rng.Float64())
+		}
+	}
+	points := make([][]float64, k)
+	for i := range points {
+		for j := range d {
+			x := corners[i%4][j]
+			switch kind {
+			case 0:
+				x = rng.Float64()
+			case 1:
+				x = min(1, max(0, x+0.05*rng.NormFloat64()))
+			}
+			points[i] = append(points[i], x)
+		}
+	}
+	return points
+}
+
+// boxError is the mean error on a unit cube, at level A in all.
+func boxError(t testing.TB, kind, d int, level float64, runs int) float64 {
+	dist := testkit.Must(New(t.Context(), Box(metric.Euclidean{}, make([]float64, d), slicesOf(d, 1)), oneUser, level, nil))
+	mean := 0.0
+	for run := range runs {
+		points := scatter(kind, d, 300, uint64(run))
+		h := testkit.Must(dist.Estimate(t.Context(), testkit.Must(dist.Release(random.Seeded(uint64(run)), emd.One(points)))))
+		all, from, to := points, slicesOf(len(points), 1/float64(len(points))), make([]float64, len(points))
+		for i, w := range scaled(h.Weights) {
+			if w > 0 {
+				all, from, to = append(all, h.Points[i]), append(from, 0), append(to, w)
+			}
+		}
+		f := testkit.Must(metric.NewPoints(all, metric.Euclidean{}))
+		mean += testkit.Must(wasserstein.W1(t.Context(), f, from, to, nil)).Cost / float64(runs)
+	}
+	if b := dist.ErrorBound(); mean > b {
+		t.Errorf("%d dimensions, level %v: error %v above the bound %v", d, level, mean, b)
+	}
+	return mean
+}
+
+func slicesOf(n int, v float64) []float64 {
+	s := make([]float64, n)
+	for i := range s {
+		s[i] = v
+	}
+	return s
+}
+
+// pairsBound is the lower bound by pairs, asymptotically: no mechanism errs less
+// on all data of a unit cube.
+func pairsBound(d int, level float64) float64 {
+	return []float64{2: 0.28, 3: 0.31}[d] * math.Pow(level, -1/float64(d+1))
+}
+
+// TestBox_HasTheOptimalRate: at most 4.5 and 6 times the lower bound in the plane
+// and in space, on even data about half. BenchmarkDistribution has more.
+func TestBox_HasTheOptimalRate(t *testing.T) {
+	testkit.Slow(t)
+	for _, d := range []int{2, 3} {
+		for _, level := range []float64{1e2, 1e3}[:testkit.Sweep(1, 2)] {
+			for kind := range 3 {
+				e := boxError(t, kind, d, level, 8)
+				t.Logf("d = %d, level %g, data %d: %.4f, %.1f times the bound", d, level, kind, e, e/pairsBound(d, level))
+				if most := []float64{2: 4.5, 3: 6}[d]; e > most*pairsBound(d, level) {
+					t.Errorf("d = %d, level %g, data %d: %v is %.1f times the bound", d, level, kind, e, e/pairsBound(d, level))
+				}
+			}
+		}
+	}
+}
