@@ -34,8 +34,9 @@ var rooms = map[string][]string{
 	"mechanism/exponential":    {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism"},
 	"mechanism/additive":       {"metric", "mechanism"},
 	"mechanism/words":          {"metric", "mechanism", "mechanism/additive"},
-	"mechanism/measure":        {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism"},
-	"mechanism/measure/table":  {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure"},
+	"mechanism/measure/domain": {"metric", "walk", "tsp"},
+	"mechanism/measure":        {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure/domain"},
+	"mechanism/measure/table":  {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure", "mechanism/measure/domain"},
 	"mechanism/emd":            {"metric", "wasserstein", "mechanism", "mechanism/additive", "mechanism/emd/accountant"},
 	"mechanism/emd/accountant": {"metric", "mechanism"},
 	"lp":                       {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism", "mechanism/exponential"}, // Choose compares them

@@ -27,7 +27,7 @@ import (
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
-	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
@@ -197,9 +197,9 @@ var unwatched = map[string]map[string]string{
 		"mechanism/losses.go":                       "within.hockey",
 		"mechanism/measure/bound.go":                "bound.PrivateMeasureBound",
 		"mechanism/measure/estimate.go":             "measureFrom.nearest nearest.Densify nearest.Project",
-		"mechanism/measure/finite.go":               "NewFinite.domain",
+		"mechanism/measure/domain/finite.go":        "NewFinite.domain",
+		"mechanism/measure/domain/taxonomy.go":      "NewTaxonomy.newNet newUltrametric.newNet",
 		"mechanism/measure/table/synthesizer.go":    "release.measureMargins release.measurePairs measurePairs.Count",
-		"mechanism/measure/taxonomy.go":             "NewTaxonomy.newNet newUltrametric.newNet",
 		"tsp/covering.go":                           "covering.Net",
 		"tsp/internal/heldkarp/boruvka.go":          "spanning.prim",
 		"tsp/internal/heldkarp/heldkarp.go":         "tree.spanning OneTree.prove",
@@ -519,13 +519,13 @@ var ways = []watchedCall{
 		return metric.Validate(ctx, globe(60), &metric.ValidateOptions{MaxTriples: 10, Samples: 100})
 	}},
 	{"separated domain", func(ctx context.Context) error {
-		return err1(measure.NewFinite(ctx, flat(60), &measure.FiniteOptions{Separation: .2}))
+		return err1(domain.NewFinite(ctx, flat(60), &domain.FiniteOptions{Separation: .2}))
 	}},
 	{"domain without an index", func(ctx context.Context) error {
-		return err1(measure.NewFinite(ctx, high(60), nil))
+		return err1(domain.NewFinite(ctx, high(60), nil))
 	}},
 	{"separated taxonomy", func(ctx context.Context) error {
-		return err1(measure.NewFolded(ctx, flat(60), &measure.FoldedOptions{Separation: .2}))
+		return err1(domain.NewFolded(ctx, flat(60), &domain.FoldedOptions{Separation: .2}))
 	}},
 	{"precise composition", func(ctx context.Context) error {
 		return err1(twice(flat(60)).Audit(ctx, flat(60), &mechanism.AuditOptions{Delta: .01}))
@@ -544,7 +544,7 @@ var ways = []watchedCall{
 		return err1(emd.NewDistribution(ctx, emd.Finite(flat(60)), local, 1, nil))
 	}},
 	{"separated ultrametric", func(ctx context.Context) error {
-		return err1(measure.NewUltrametric(ctx, nested().(*metric.Ultrametric), nil))
+		return err1(domain.NewUltrametric(ctx, nested().(*metric.Ultrametric), nil))
 	}},
 	{"read words", func(ctx context.Context) error {
 		return err1(words.Read(ctx, strings.NewReader("2 2\na 1 2\nb 3 4\n"), nil))
@@ -574,7 +574,7 @@ var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|R
 // elsewhere are the spaces on which a long call takes other ways.
 var elsewhere = map[string]func() metric.Finite{
 	"scale.Entropic": nested, "scale.Diametric": nested, "scale.Doubling": nested, "scale.Outer": nested, "scale.Packing": nested,
-	"exponential.Best": nested, "measure.NewFinite": nested, "wasserstein.Assignment": nested, "entropy.LevelFor": doubled,
+	"exponential.Best": nested, "domain.NewFinite": nested, "wasserstein.Assignment": nested, "entropy.LevelFor": doubled,
 	"tsp.Solve": doubled, "tsp.Solve, without an index": nested, "wasserstein.W1": doubled, "lp.Extended": func() metric.Finite { return woods(40) },
 	"mechanism.Composition.Audit": func() metric.Finite { return flat(150) },
 }

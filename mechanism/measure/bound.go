@@ -8,7 +8,9 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
@@ -62,10 +64,10 @@ func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float
 	if s.opt.Relation == AddRemoveOne {
 		level *= 2
 	}
-	if s.d.cells == 1 {
+	if s.space.Cells == 1 {
 		return 0, nil
 	}
-	f, err := s.d.some(lowerCells)
+	f, err := s.space.Some(lowerCells)
 	if err != nil {
 		return 0, err
 	}
@@ -99,16 +101,16 @@ func (p *plan) bound(ctx context.Context, op string, opt BoundOptions) (Bound, e
 	if err := fault.Memory(op, float64(opt.Draws), 24); err != nil { // a cost and an error each
 		return Bound{}, err
 	}
-	byDepth := make([][]int, p.height())
-	for class, s := range p.shape {
-		if s.arity > 1 {
-			byDepth[s.depth] = append(byDepth[s.depth], class)
+	byDepth := make([][]int, p.Tree.Height())
+	for class, s := range p.Classes {
+		if s.Arity > 1 {
+			byDepth[s.Depth] = append(byDepth[s.Depth], class)
 		}
 	}
 	cost := make([]float64, opt.Draws)
-	err := each(ctx, opt.Draws, 1, func(d int) (err error) {
+	err := parallel.Each(ctx, opt.Draws, 1, func(d int) (err error) {
 		rng := random.Seeded(opt.Seed + uint64(d))
-		if p.line != nil {
+		if p.Line != nil {
 			cost[d], err = p.simulateLine(rng)
 		} else {
 			cost[d], err = p.simulateNodes(ctx, rng, byDepth)
@@ -136,22 +138,22 @@ func (p *plan) bound(ctx context.Context, op string, opt BoundOptions) (Bound, e
 // sum over the nodes of what each one's noise costs.
 func (p *plan) signedCost() float64 {
 	sum := 0.0
-	if p.line != nil {
+	if p.Line != nil {
 		v := make([]float64, p.cells)
 		if err := p.walk.Variances(v); err != nil {
 			return math.Inf(1)
 		}
 		for k := range len(v) - 1 {
-			sum += float64((p.line[k+1] - p.line[k]) * math.Sqrt(max(0, v[k])))
+			sum += float64((p.Line[k+1] - p.Line[k]) * math.Sqrt(max(0, v[k])))
 		}
-		return sum * roundUp
+		return sum * region.RoundUp
 	}
-	for _, s := range p.shape {
-		if s.arity > 1 {
-			sum += float64(float64(s.nodes) * s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity)))
+	for _, s := range p.Classes {
+		if s.Arity > 1 {
+			sum += float64(float64(s.Nodes) * s.Spread * math.Sqrt(p.noise[s.Depth].Variance(s.Arity)))
 		}
 	}
-	return sum * roundUp
+	return sum * region.RoundUp
 }
 
 func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {
@@ -160,7 +162,7 @@ func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {
 	sum := 0.0
 	for k := range len(z) - 1 {
 		sum += z[k]
-		cost += float64(math.Abs(sum) * (p.line[k+1] - p.line[k]))
+		cost += float64(math.Abs(sum) * (p.Line[k+1] - p.Line[k]))
 	}
 	return cost, err
 }
@@ -174,8 +176,8 @@ func (p *plan) simulateNodes(ctx context.Context, rng *rand.Rand, byDepth [][]in
 	for _, classes := range byDepth {
 		step := (len(classes) + simulatedNodes - 1) / simulatedNodes
 		for i := 0; i < len(classes); i += step {
-			s := p.shape[classes[i]]
-			stand := min(step, len(classes)-i) * s.nodes // nodes that it stands for
+			s := p.Classes[classes[i]]
+			stand := min(step, len(classes)-i) * s.Nodes // nodes that it stands for
 			w, err := p.nodeCost(ctx, rng, classes[i], s)
 			if err != nil {
 				return 0, err
@@ -186,9 +188,9 @@ func (p *plan) simulateNodes(ctx context.Context, rng *rand.Rand, byDepth [][]in
 	return cost, nil
 }
 
-func (p *plan) nodeCost(ctx context.Context, rng *rand.Rand, class int, s nodeShape) (float64, error) {
-	z := make([]float64, s.arity)
-	p.noise[s.depth].Draw(rng, z)
+func (p *plan) nodeCost(ctx context.Context, rng *rand.Rand, class int, s region.Class) (float64, error) {
+	z := make([]float64, s.Arity)
+	p.noise[s.Depth].Draw(rng, z)
 	plus, minus := make([]float64, len(z)), make([]float64, len(z))
 	sum := 0.0
 	for i, x := range z {
@@ -200,7 +202,7 @@ func (p *plan) nodeCost(ctx context.Context, rng *rand.Rand, class int, s nodeSh
 	} else {
 		plus[0] -= sum
 	}
-	res, err := wasserstein.W1(ctx, p.children(class), plus, minus, &wasserstein.Options{Workers: 1})
+	res, err := wasserstein.W1(ctx, p.Children(class), plus, minus, &wasserstein.Options{Workers: 1})
 	if err != nil {
 		return 0, err
 	}

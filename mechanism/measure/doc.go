@@ -1,6 +1,10 @@
 // Package measure publishes a data set as synthetic records that are like the true ones in
 // every average that varies slowly over the space.
 //
+//	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 30}}, nil)
+//	s, err := measure.NewSynthesizer(d, 1, nil) // 1-differentially private
+//	synthetic, err := s.Synthetic(ctx, nil, records, 0)
+//
 // # The problem
 //
 // Somebody has N records, points of a metric space, and wants to publish others with nearly the
@@ -10,16 +14,9 @@
 //
 // # How to begin
 //
-// Describe the space by a [Domain], from public knowledge alone:
-//   - [NewBox] for rows of numbers, categories, places and missing values: see [Column];
-//   - [NewSphere] for places on the Earth;
-//   - [NewFinite] for points of a finite metric, with [On] for objects near them;
-//   - [NewTaxonomy] for leaves of a taxonomy, [Labels] for words and keys.
-//
-// Read the records: [Count], [CountAll], or [CountPersons] where a person has many.
-// [Counts.Merge] joins parts.
-//
-// Release them: [NewSynthesizer], then [Release.Records], [Release.Mean] and [Release.Weights].
+// Describe the space by a [domain.Domain]. Read the records: [Count], [CountAll], or
+// [CountPersons] where a person has many; [Counts.Merge] joins parts. Release them:
+// [NewSynthesizer], then [Release.Records], [Release.Mean] and [Release.Weights].
 // [Release.Error] and [Release.ErrorOf] estimate the error, [Synthesizer.LowerBound] bounds
 // that of any mechanism.
 //
@@ -36,8 +33,7 @@
 // # Cost
 //
 // Counting is O(N), on every core, and keeps 16 bytes for each cell with records in it. A
-// release is linear in the cells that it looks at, which noisy counts lead to, whatever the
-// size of the box.
+// release is linear in the regions that noisy counts lead to, whatever the size of the domain.
 //
 // # Who should not use it
 //

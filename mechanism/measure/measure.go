@@ -4,17 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
 
 // Measure is a mechanism from the probability measures on the cells of a domain to
 // themselves, alpha-private per unit of total variation (the share of mass by which two
 // measures differ). It implements [mechanism.Mechanism] on weights of cells, which
-// [Domain.Weights] gets from points. That never adds to the total variation, so the same
+// [domain.Domain.Weights] gets from points. That never adds to the total variation, so the same
 // level holds for measures on the space.
 //
 // This is the one release of the library in real arithmetic, with the real noise of package
@@ -41,11 +41,8 @@ type Measure struct {
 // on the cells of d, of which there must be at most 2^26 (*[metric.MemoryError])
 // and none impossible. A change of one of N records moves the empirical measure by
 // 1/N, so alpha = N*eps protects records at eps.
-func NewMeasure[P any](d *Domain[P], alpha float64, o *MeasureOptions) (*Measure, error) {
+func NewMeasure[P any](d *domain.Domain[P], alpha float64, o *MeasureOptions) (*Measure, error) {
 	const op = "measure: NewMeasure"
-	if err := d.check(op); err != nil {
-		return nil, err
-	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return nil, err
 	}
@@ -94,8 +91,8 @@ func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 	for c, x := range mu {
 		g[c] += x
 	}
-	y := make([]float64, m.p.tree.Nodes())
-	if err := m.p.tree.Counts(y, g); err != nil {
+	y := make([]float64, m.p.Tree.Nodes())
+	if err := m.p.Tree.Counts(y, g); err != nil {
 		return nil, err
 	}
 	y[0] = 1
@@ -104,49 +101,4 @@ func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	return w, nil
-}
-
-// Weights returns the measure on d's cells that weighted points amount to: each counts in
-// its cell. weights are finite numbers >= 0 whose sum is positive, and are divided by it;
-// nil gives every point the same. Errors are [metric.ErrEmpty], *[metric.SizeError],
-// *[metric.ValueError] and those of Cell. It never adds to the total variation of two
-// measures.
-func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
-	const op = "measure: Domain.Weights"
-	if err := d.check(op); err != nil {
-		return nil, err
-	}
-	if _, err := d.explicit(op); err != nil {
-		return nil, err
-	}
-	if err := fault.Empty(op, "points", len(points)); err != nil {
-		return nil, err
-	}
-	if weights != nil && len(weights) != len(points) {
-		return nil, &fault.SizeError{Op: op, Arg: "weights", Got: len(weights), Want: fmt.Sprint(len(points))}
-	}
-	if err := fault.Private(fault.AllNonNegative(op, "weights", weights)); err != nil {
-		return nil, err
-	}
-	mu := make([]float64, d.cells)
-	total := 0.0
-	for i, p := range points {
-		c, err := d.locate(p)
-		if err != nil {
-			return nil, fmt.Errorf("%s: point %d: %w", op, i, err)
-		}
-		w := 1.0
-		if weights != nil {
-			w = weights[i]
-		}
-		mu[c] += w
-		total += w
-	}
-	if !(total > 0) || math.IsInf(total, 1) {
-		return nil, fault.Private(fault.Value(op, "sum of weights", total, "a finite number > 0"))
-	}
-	for c := range mu {
-		mu[c] /= total
-	}
-	return mu, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -103,7 +104,7 @@ func orZero[T any](o *T) T {
 }
 
 // rule applies the defaults, or says what is wrong for the domain.
-func (o *SynthesizerOptions) rule(op string, a *arrangement) (adaptive.Rule, error) {
+func (o *SynthesizerOptions) rule(op string, t region.Tree) (adaptive.Rule, error) {
 	if o.Relation != ReplaceOne && o.Relation != AddRemoveOne {
 		return nil, fault.Value(op, "Relation", float64(o.Relation), constant)
 	}
@@ -130,13 +131,13 @@ func (o *SynthesizerOptions) rule(op string, a *arrangement) (adaptive.Rule, err
 	if len(f.Shares) != len(f.Steps) {
 		return nil, &fault.SizeError{Op: op, Arg: "Shares", Got: len(f.Shares), Want: fmt.Sprintf("%d, as Levels", len(f.Steps))}
 	}
-	sum, height := 0, a.regions.Height(node{})
+	sum, height := 0, t.Height(region.Node{})
 	for j, n := range f.Steps {
 		if n < 1 || n > height-sum {
 			return nil, &fault.ValueError{Op: op, Arg: "Levels", Index: j, Value: float64(n), Want: fmt.Sprintf("an integer >= 1, in all at most %d", height)}
 		}
 		if sum += n; sum == f.Steps[0] || f.Prune == 0 {
-			if n := a.regions.Width(node{}, sum); n > o.MaxCells {
+			if n := t.Width(region.Node{}, sum); n > o.MaxCells {
 				return nil, &fault.ValueError{Op: op, Arg: "Levels", Index: j, Value: float64(f.Steps[j]), Want: fmt.Sprintf("fewer: %d regions are more than MaxCells", n)}
 			}
 		}
@@ -150,14 +151,14 @@ func (o *SynthesizerOptions) rule(op string, a *arrangement) (adaptive.Rule, err
 const constant = "one of the constants of its type"
 
 // check says what is wrong for the domain.
-func (o *MeasureOptions) check(op string, a *arrangement) error {
+func (o *MeasureOptions) check(op string, height int) error {
 	switch {
 	case o.Distribution != Laplace && o.Distribution != KNorm:
 		return fault.Value(op, "Distribution", float64(o.Distribution), "Laplace or KNorm")
 	case o.Estimator < Weighted || o.Estimator > Signed:
 		return fault.Value(op, "Estimator", float64(o.Estimator), constant)
-	case o.Scales != nil && len(o.Scales) != a.height():
-		return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", a.height())}
+	case o.Scales != nil && len(o.Scales) != height:
+		return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", height)}
 	}
 	for l, b := range o.Scales {
 		if !(b >= 1e-20 && b <= 1e20) {

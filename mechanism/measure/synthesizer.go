@@ -9,7 +9,9 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -36,7 +38,8 @@ import (
 // privacy", 2016, for counts that are refined; Hay, Rastogi, Miklau, Suciu, "Boosting the
 // accuracy of differentially private histograms through consistency", 2010, for the average.
 type Synthesizer[P any] struct {
-	d      *Domain[P]
+	d      *domain.Domain[P]
+	space  *region.Space[P] // of d
 	opt    SynthesizerOptions
 	rule   adaptive.Rule
 	budget adaptive.Budget
@@ -46,17 +49,17 @@ type Synthesizer[P any] struct {
 // NewSynthesizer returns a Synthesizer of level eps, in [1e-50, 1e50], on d. It is
 // eps-private by construction: what the counts of a path spend, in whole quanta, is what
 // Guarantee states. Errors are *[metric.ValueError] and *[metric.SizeError].
-func NewSynthesizer[P any](d *Domain[P], eps float64, o *SynthesizerOptions) (*Synthesizer[P], error) {
+func NewSynthesizer[P any](d *domain.Domain[P], eps float64, o *SynthesizerOptions) (*Synthesizer[P], error) {
 	const op = "measure: NewSynthesizer"
-	if err := d.check(op); err != nil {
+	space, err := region.Of[P](op, d)
+	if err != nil {
 		return nil, err
 	}
 	if !(eps >= 1e-50 && eps <= 1e50) {
 		return nil, fault.Value(op, "eps", eps, "a number in [1e-50, 1e50]")
 	}
-	s := &Synthesizer[P]{d: d, opt: orZero(o)}
-	var err error
-	if s.rule, err = s.opt.rule(op, d.arrangement); err != nil {
+	s := &Synthesizer[P]{d: d, space: space, opt: orZero(o)}
+	if s.rule, err = s.opt.rule(op, space.Regions); err != nil {
 		return nil, err
 	}
 	level, err := s.opt.perRecord(op, eps)
@@ -70,7 +73,7 @@ func NewSynthesizer[P any](d *Domain[P], eps float64, o *SynthesizerOptions) (*S
 		loss, unit = directed.MulUp(loss, float64(s.opt.PerPerson)), "person added or removed"
 	case s.opt.Relation == AddRemoveOne:
 		unit = "record added or removed"
-	case d.cells == 1:
+	case space.Cells == 1:
 		loss = 0 // nothing to tell apart
 	}
 	s.g, err = mechanism.NewGuarantee(loss, 0, unit)
@@ -91,7 +94,7 @@ func (s *Synthesizer[P]) Guarantee() mechanism.Guarantee {
 }
 
 // Domain returns the domain.
-func (s *Synthesizer[P]) Domain() *Domain[P] {
+func (s *Synthesizer[P]) Domain() *domain.Domain[P] {
 	return fault.Must(s, s.check("measure: Synthesizer.Domain")).d
 }
 
@@ -118,7 +121,7 @@ func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], err
 	if err := c.check(op); err != nil {
 		return nil, err
 	}
-	if err := c.d.same(op, s.d.arrangement); err != nil {
+	if err := same(op, c.space, s.space); err != nil {
 		return nil, err
 	}
 	from := c.snapshot()
@@ -135,7 +138,7 @@ func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], err
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	return newRelease(s, adaptive.Draw(rng, s.d.regions, adaptive.NewCounts(from.cells, from.n), s.budget, s.rule, s.opt.MaxCells)), nil
+	return newRelease(s, adaptive.Draw(rng, s.space.Regions, adaptive.NewCounts(from.cells, from.n), s.budget, s.rule, s.opt.MaxCells)), nil
 }
 
 // Synthetic is [CountAll], Release and [Release.Records] in one. It returns m

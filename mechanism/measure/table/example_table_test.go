@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
 
@@ -18,7 +18,7 @@ func ExampleNew() {
 		age := 20 + 60*rng.Float64()
 		rows = append(rows, []float64{age, 500*age + 5000*rng.NormFloat64(), math.Floor(3 * rng.Float64() * rng.Float64())})
 	}
-	columns := []measure.Column{{Lo: 0, Hi: 100}, {Lo: 0, Hi: 1e5}, {Categories: 3}}
+	columns := []domain.Column{{Lo: 0, Hi: 100}, {Lo: 0, Hi: 1e5}, {Categories: 3}}
 
 	s, err := table.New(columns, 1, nil)
 	if err != nil {

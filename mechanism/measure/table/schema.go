@@ -14,7 +14,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -40,7 +40,7 @@ type Field struct {
 	Kind Kind
 	// Lo < Hi bound numbers, whole numbers and dates, both included. What lies outside
 	// is read as it is; a [Synthesizer] moves it to the nearer bound, and a box does
-	// what [measure.BoxOptions].Outside says.
+	// what [domain.BoxOptions].Outside says.
 	Lo, Hi float64
 	// Step rounds the numbers and whole numbers that [Schema.Write] writes to its
 	// multiples, with as many digits as it has: 0.01 is for prices. Lo and Hi must be
@@ -82,7 +82,7 @@ type field struct {
 	texts   []string        // of the categories in CSV
 	numbers map[string]int  // of those texts
 	absent  map[string]bool // the texts for missing values
-	column  measure.Column
+	column  domain.Column
 	digits  int // behind the point, of numbers that are written
 }
 
@@ -207,7 +207,7 @@ func (f *field) check() error {
 			return err
 		}
 		f.digits = decimals(180)
-		f.column = measure.Column{Radius: metric.EarthRadiusKm, Weight: f.Weight / (math.Pi * metric.EarthRadiusKm)}
+		f.column = domain.Column{Radius: metric.EarthRadiusKm, Weight: f.Weight / (math.Pi * metric.EarthRadiusKm)}
 	}
 	f.column.Missing = len(f.Missing) > 0
 	return nil
@@ -219,7 +219,7 @@ func (f *field) checkRange() error {
 		return fmt.Errorf("lo = %v and hi = %v, want lo < hi, of at most %v, and not closer than %v", f.Lo, f.Hi, maxBound, 1/maxBound)
 	}
 	f.digits = decimals(f.Hi - f.Lo)
-	f.column = measure.Column{Lo: f.Lo, Hi: f.Hi, Weight: f.Weight / (f.Hi - f.Lo)}
+	f.column = domain.Column{Lo: f.Lo, Hi: f.Hi, Weight: f.Weight / (f.Hi - f.Lo)}
 	if f.Step != 0 {
 		if err := f.checkStep(); err != nil {
 			return err
@@ -309,7 +309,7 @@ func (f *field) checkNames() error {
 	if _, ok := f.numbers[f.Other]; f.Other != "" && !ok {
 		return fmt.Errorf("other is %.40q, want one of the names", f.Other)
 	}
-	f.column = measure.Column{Categories: len(f.Names), Weight: f.Weight}
+	f.column = domain.Column{Categories: len(f.Names), Weight: f.Weight}
 	if f.Kind == Category {
 		return nil
 	}
@@ -317,7 +317,7 @@ func (f *field) checkNames() error {
 	if err != nil {
 		return err
 	}
-	f.column = measure.Column{Taxonomy: tree, Weight: f.Weight / across(tree)}
+	f.column = domain.Column{Taxonomy: tree, Weight: f.Weight / across(tree)}
 	return nil
 }
 
@@ -540,10 +540,10 @@ func (s *Schema) Fields() []Field {
 }
 
 // Columns returns the columns of a box of the records, one a field: see
-// [measure.NewBox].
-func (s *Schema) Columns() []measure.Column {
+// [domain.NewBox].
+func (s *Schema) Columns() []domain.Column {
 	fault.Must(s, s.check("table: Schema.Columns"))
-	columns := make([]measure.Column, len(s.fields))
+	columns := make([]domain.Column, len(s.fields))
 	for i := range s.fields {
 		columns[i] = s.fields[i].column
 	}

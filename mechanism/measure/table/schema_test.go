@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
 
 const people = `[
@@ -179,7 +180,7 @@ func TestSchema_ColumnsAreShares(t *testing.T) {
 		{[]float64{0}, []float64{2}}, {[]float64{0.5}, []float64{2.5}}, {[]float64{90, 0}, []float64{-90, 0}},
 	} {
 		f := s.Fields()[i]
-		d := testkit.Must(measure.NewBox(columns[i:i+1], nil))
+		d := testkit.Must(domain.NewBox(columns[i:i+1], nil))
 		if got := d.Distance(c.x, c.y); math.Abs(got-f.Weight) > 1e-9 {
 			t.Errorf("%s: %v and %v are %v apart, want %v", f.Name, c.x, c.y, got, f.Weight)
 		}

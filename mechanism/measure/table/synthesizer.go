@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -23,7 +24,7 @@ type Options struct {
 	// see [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
 	PerPerson int
 	// Possible, where not nil, tells whether a row may have lo[i] <= x[i] <= hi[i] in
-	// all its entries, as measure.BoxOptions.Possible does. It must be public. Rows
+	// all its entries, as domain.BoxOptions.Possible does. It must be public. Rows
 	// are drawn until they are possible: [Release.Records] asks it with lo and hi the
 	// same row, which it must not change. Rows that are counted are not asked about.
 	Possible func(lo, hi []float64) bool
@@ -72,7 +73,7 @@ const roundDown = 1 - 0x1p-40
 // "Permute-and-flip", 2020, and Ding et al., "The permute-and-flip mechanism is identical to
 // report-noisy-max with exponential noise", 2021.
 type Synthesizer struct {
-	columns []measure.Column
+	columns []domain.Column
 	opt     Options
 	from    []int // where a column's entries begin in a row, and all end
 	margins []*measure.Synthesizer[[]float64]
@@ -84,9 +85,9 @@ type Synthesizer struct {
 
 // New returns a Synthesizer of level eps for rows of the given columns, which have
 // one entry for each. Errors are [metric.ErrEmpty], *[metric.ValueError], and
-// *[metric.SizeError] for more than 256 columns, and those of [measure.NewBox].
+// *[metric.SizeError] for more than 256 columns, and those of [domain.NewBox].
 // O(columns).
-func New(columns []measure.Column, eps float64, o *Options) (*Synthesizer, error) {
+func New(columns []domain.Column, eps float64, o *Options) (*Synthesizer, error) {
 	const op = "table: New"
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
 		return nil, err
@@ -138,12 +139,12 @@ func (s *Synthesizer) divide(op string, eps float64) (err error) {
 		share = marginShare
 	}
 	type (
-		domains      = []*measure.Domain[[]float64]
+		domains      = []*domain.Domain[[]float64]
 		synthesizers = []*measure.Synthesizer[[]float64]
 	)
 	single := make(domains, k)
 	for a, c := range s.columns {
-		if single[a], err = measure.NewBox([]measure.Column{c}, nil); err != nil {
+		if single[a], err = domain.NewBox([]domain.Column{c}, nil); err != nil {
 			return fmt.Errorf("%s: column %d: %w", op, a, err)
 		}
 	}
@@ -197,8 +198,8 @@ func (s *Synthesizer) divide(op string, eps float64) (err error) {
 }
 
 // pairDomain is that of the ranks of two columns, a square.
-func pairDomain() (*measure.Domain[[]float64], error) {
-	return measure.NewBox([]measure.Column{{Hi: 1}, {Hi: 1}}, nil)
+func pairDomain() (*domain.Domain[[]float64], error) {
+	return domain.NewBox([]domain.Column{{Hi: 1}, {Hi: 1}}, nil)
 }
 
 func (s *Synthesizer) check(op string) error {
@@ -215,7 +216,7 @@ func (s *Synthesizer) Guarantee() mechanism.Guarantee {
 }
 
 // Columns returns the columns.
-func (s *Synthesizer) Columns() []measure.Column {
+func (s *Synthesizer) Columns() []domain.Column {
 	return slices.Clone(fault.Must(s, s.check("table: Synthesizer.Columns")).columns)
 }
 

@@ -58,5 +58,5 @@ const (
 
 // notIn is the error of a record's entry.
 func notIn(v float64, want string) error {
-	return &fault.ValueError{Op: "measure: Domain.Cell", Arg: "record", Index: -1, Value: v, Want: want, Private: true}
+	return &fault.ValueError{Op: "domain: Domain.Cell", Arg: "record", Index: -1, Value: v, Want: want, Private: true}
 }

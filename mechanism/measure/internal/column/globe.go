@@ -59,7 +59,7 @@ func (c *Globe) Locate(x []float64, n int) (int, error) {
 // Find is Locate of a place.
 func (c *Globe) Find(p metric.LatLon, n int) (int, error) {
 	if !(math.Abs(p.Lat) <= 90) || math.IsInf(p.Lon, 0) || math.IsNaN(p.Lon) {
-		return 0, fmt.Errorf("measure: Domain.Cell: %w", fault.Private(metric.GreatCircle{}.Check(p, p)))
+		return 0, fmt.Errorf("domain: Domain.Cell: %w", fault.Private(metric.GreatCircle{}.Check(p, p)))
 	}
 	if n == 1 {
 		return 0, nil

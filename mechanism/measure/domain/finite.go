@@ -1,4 +1,4 @@
-package measure
+package domain
 
 import (
 	"cmp"
@@ -11,8 +11,9 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/hierarchy"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
@@ -57,8 +58,8 @@ func checkArity(op string, arity int) error {
 // than memory has room for a *[metric.MemoryError], and a negative or non-finite distance,
 // among those that are read, or an option outside its domain a *[metric.ValueError].
 func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
-	const op = "measure: NewFinite"
-	opt := orZero(o)
+	const op = "domain: NewFinite"
+	opt := *cmp.Or(o, &FiniteOptions{})
 	if err := checkArity(op, opt.Arity); err != nil {
 		return nil, err
 	}
@@ -155,25 +156,25 @@ func newNet(ctx context.Context, op string, f metric.Finite, separation float64)
 }
 
 // domain takes the tree's parents; leaf[v] is item v's net point, -1 if inner.
-func (n *net) domain(ctx context.Context, op, what string, parent, leaf []int) (*Domain[int], error) {
-	a := &arrangement{what: what, byCost: true}
+func (n *net) domain(ctx context.Context, op, kind string, parent, leaf []int) (*Domain[int], error) {
 	t, order, err := walk.NewTree(parent)
 	if err != nil {
 		return nil, err
 	}
-	a.tree, a.cells = t, t.Len()
 	at := make([]int, t.Len()) // cell to net point
 	for c := range at {
 		at[c] = leaf[order[t.LeafNode(c)]]
 	}
-	if err := a.measure(ctx, op, n.f, at); err != nil {
+	g, hub, err := measureTree(ctx, op, t, n.f, at)
+	if err != nil {
 		return nil, err
 	}
-	return n.over(ctx, op, a, at)
+	return n.over(ctx, op, kind, g, hub, at)
 }
 
-// over makes the domain on the indices of n.all whose cell c is net point at[c].
-func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*Domain[int], error) {
+// over makes the domain on the indices of n.all whose cell c is net point at[c]; cell hub[v]
+// stands for node v.
+func (n *net) over(ctx context.Context, op, kind string, g *region.Geometry, hub, at []int) (*Domain[int], error) {
 	place := make([]int32, len(at)) // the cell of a net point
 	for c, i := range at {
 		place[i] = int32(c)
@@ -185,44 +186,52 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 			cell[i] = place[j]
 		}
 	}
-	a.points, a.resolution = len(cell), n.cover
-	a.regions = adaptive.NewGiven(a.tree, func(v int) float64 { return a.shape[v].diameter })
-	if err := n.measureDiameter(ctx, op, a); err != nil {
+	diameter, err := n.largest(ctx, op, g.Classes[0].Diameter)
+	if err != nil {
 		return nil, err
 	}
 	distances, err := sketch(ctx, len(at), len(at), func(i, j int) (float64, error) { return read(op, n.f, at[i], at[j]) })
 	if err != nil {
 		return nil, err
 	}
-	a.identify(int64(len(cell)), cell, a.degrees(), distances)
-	return &Domain[int]{
-		arrangement: a,
-		locate: func(i int) (int, error) {
-			if err := fault.Index("measure: Domain.Cell", "record", i, len(cell)); err != nil {
+	cells := "1 cell"
+	if len(at) > 1 {
+		cells = layout(fmt.Sprint(len(at), " cells"), g.Tree.Height(), fmt.Sprint("up to ", g.Tree.Arity()))
+	}
+	space := &region.Space[int]{
+		Partition: &region.Partition{
+			Identity: region.Identity{Kind: kind, Layout: cells, ID: digest(kind, int64(len(cell)), cell, degrees(g.Tree), distances)},
+			Cells:    len(at), Height: g.Tree.Height(), Diameter: diameter, Resolution: n.cover,
+			Regions:  region.NewGiven(g.Tree, func(v int) float64 { return g.Classes[v].Diameter }),
+			Explicit: func(string) (*region.Geometry, error) { return g, nil },
+		},
+		Locate: func(i int) (int, error) {
+			if err := fault.Index("domain: Domain.Cell", "record", i, len(cell)); err != nil {
 				return 0, fault.Private(err)
 			}
 			return int(cell[i]), nil
 		},
-		at: func(_ *rand.Rand, v node) int {
-			i := at[a.hub[v.Index]]
+		At: func(_ *rand.Rand, v node) int {
+			i := at[hub[v.Index]]
 			if n.points == nil {
 				return i
 			}
 			return n.points[i]
 		},
-		metric: n.all.Distance,
-	}, nil
+		Distance: n.all.Distance,
+	}
+	return &Domain[int]{space, len(cell)}, nil
 }
 
 // exactDiameter is up to how many points all distances are looked at.
 const exactDiameter = 2048
 
-// measureDiameter finds the largest distance where a hierarchy or a kd-tree
-// knows it, or points are few. Elsewhere it takes that of the shape, or the two
-// largest from one point, which are at most twice the largest of all.
-func (n *net) measureDiameter(ctx context.Context, op string, a *arrangement) (err error) {
-	if a.diameter = n.diameter; a.diameter > 0 {
-		return nil
+// largest returns the largest distance where a hierarchy or a kd-tree knows it, or points
+// are few. Elsewhere it is that of the shape, or the two largest from one point, which are
+// at most twice the largest of all.
+func (n *net) largest(ctx context.Context, op string, shape float64) (float64, error) {
+	if n.diameter > 0 {
+		return n.diameter, nil
 	}
 	dim := finite.Dim(n.f)
 	if dim == 0 { // unknown
@@ -230,57 +239,62 @@ func (n *net) measureDiameter(ctx context.Context, op string, a *arrangement) (e
 		dim = e.Dim
 	}
 	if dim > 0 && dim <= cellTreeDim || n.f.Len() <= exactDiameter {
-		a.diameter, _, _, err = metric.Diameter(ctx, n.f)
-		return err
+		d, _, _, err := metric.Diameter(ctx, n.f)
+		return d, err
 	}
 	far, next := 0.0, 0.0
 	for j := range n.f.Len() {
 		d, err := read(op, n.f, 0, j)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		far, next = max(far, d), max(next, min(far, d))
 	}
-	a.diameter = min(a.shape[0].diameter, directed.AddUp(far, next))
-	return nil
+	return min(shape, directed.AddUp(far, next)), nil
 }
 
-// measure fills in the shape of every inner node of a tree whose cell c is
-// point at[c] of f. The hub of a node is, of hubTries points of its cells, the
-// one nearest to the others. All noise goes through it: with W1 <= sum_i |x_i|
-// r_i, r_i the mean distance of child i's mass to the hub, and E|x_i| <=
-// sqrt(s(1-1/k)).
-func (a *arrangement) measure(ctx context.Context, op string, f metric.Finite, at []int) error {
-	t := a.tree
-	a.shape, a.hub = make([]nodeShape, t.Nodes()), make([]int, t.Nodes())
-	a.children = func(v int) metric.Finite {
-		lo, hi := t.Children(v)
-		idx := make([]int, 0, hi-lo)
-		for c := lo; c < hi; c++ {
-			first, end := t.LeafRange(c)
-			idx = append(idx, at[(first+end)/2])
+// measureTree measures every inner node of a tree whose cell c is point at[c] of f. The
+// hub of a node is, of hubTries points of its cells, the one nearest to the others. All
+// noise goes through it: with W1 <= sum_i |x_i| r_i, r_i the mean distance of child i's
+// mass to the hub, and E|x_i| <= sqrt(s(1-1/k)).
+func measureTree(ctx context.Context, op string, t *walk.Tree, f metric.Finite, at []int) (g *region.Geometry, hub []int, err error) {
+	hub = make([]int, t.Nodes())
+	g = &region.Geometry{Tree: t, ByCost: true, Classes: make([]region.Class, t.Nodes())}
+	g.Children = func(v int) metric.Finite {
+		idx := middles(t, v)
+		for i, c := range idx {
+			idx[i] = at[c]
 		}
-		s, err := metric.Subset(f, idx)
-		return fault.Must(s, err)
+		return fault.Must(metric.Subset(f, idx))
 	}
 	share := shares(t)
-	return each(ctx, t.Nodes(), 1, func(v int) (err error) {
-		a.shape[v], a.hub[v], err = measureNode(ctx, op, t, f, at, share, v)
+	return g, hub, parallel.Each(ctx, t.Nodes(), 1, func(v int) (err error) {
+		g.Classes[v], hub[v], err = measureNode(ctx, op, t, f, at, share, v)
 		return err
 	})
+}
+
+// middles returns the middle cell of every child of a node.
+func middles(t *walk.Tree, v int) (cells []int) {
+	lo, hi := t.Children(v)
+	for c := lo; c < hi; c++ {
+		first, end := t.LeafRange(c)
+		cells = append(cells, (first+end)/2)
+	}
+	return cells
 }
 
 // hubTries is how many cells of a node are tried as its hub.
 const hubTries = 32
 
-func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, at []int, share []float64, v int) (s nodeShape, hub int, err error) {
+func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, at []int, share []float64, v int) (s region.Class, hub int, err error) {
 	lo, hi := t.Children(v)
 	k := hi - lo
 	first, end := t.LeafRange(v)
 	if k == 0 {
 		return s, first, nil
 	}
-	s = nodeShape{nodes: 1, arity: k, depth: t.Depth(v)}
+	s = region.Class{Nodes: 1, Arity: k, Depth: t.Depth(v)}
 	best := math.Inf(1)
 	step := (end - first + hubTries - 1) / hubTries
 	for h := first; h < end; h += step {
@@ -306,10 +320,10 @@ func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, 
 			radius = max(radius, far)
 		}
 		if cost < best {
-			best, hub, s.diameter = cost, h, 2*radius
+			best, hub, s.Diameter = cost, h, 2*radius
 		}
 	}
-	s.spread = best * math.Sqrt(1-1/float64(k))
+	s.Spread = best * math.Sqrt(1-1/float64(k))
 	return s, hub, nil
 }
 

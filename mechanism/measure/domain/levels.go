@@ -1,13 +1,12 @@
-package measure
+package domain
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
-
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
 )
 
 // maxCuts is how many columns one level may cut in two, or bits it may have.

@@ -1,14 +1,14 @@
-package measure
+package domain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
 
-	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
-
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
 )
 
 // Outside says what becomes of records outside the bounds.
@@ -89,7 +89,7 @@ func (o *BoxOptions) check(op string) error {
 // another; a Weight set to 1 allows it. Cells of records with no possible cell are
 // a *[metric.ValueError]. Memory does not depend on the number of cells.
 func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
-	const op = "measure: NewBox"
+	const op = "domain: NewBox"
 	b, err := newBox(op, columns, o)
 	if err != nil {
 		return nil, err
@@ -98,13 +98,7 @@ func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 	if len(columns) > 1 {
 		what = fmt.Sprintf("box of %d columns", len(columns))
 	}
-	a, err := b.arrange(op, what)
-	if err != nil {
-		return nil, err
-	}
-	d := &Domain[[]float64]{arrangement: a, locate: b.locate, at: b.at, metric: b.distance}
-	a.children = d.firstChildren
-	return d, nil
+	return makeDomain(b, op, what, b.locate, b.at, b.distance)
 }
 
 // box is what the methods of a box's domain close over.
@@ -115,6 +109,7 @@ type box struct {
 	from     []int // where a column's entries begin, and those of all end
 	p        float64
 	possible func(lo, hi []float64) bool
+	partial  bool // some cells are impossible
 	buffers  sync.Pool
 }
 
@@ -122,11 +117,11 @@ func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
 		return nil, err
 	}
-	opt := orZero(o)
+	opt := *cmp.Or(o, &BoxOptions{})
 	if err := opt.check(op); err != nil {
 		return nil, err
 	}
-	b := &box{p: opt.P, possible: opt.Possible, columns: slices.Clone(columns), factors: make([]column.Column, len(columns)), from: []int{0}}
+	b := &box{p: opt.P, possible: opt.Possible, partial: opt.Possible != nil, columns: slices.Clone(columns), factors: make([]column.Column, len(columns)), from: []int{0}}
 	var err error
 	for i := range b.columns {
 		if b.factors[i], err = b.columns[i].factor(op, i, opt.Outside); err != nil {
@@ -155,6 +150,7 @@ func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 		if s, ok := f.(column.Settler); ok {
 			s.Settle(b.parts[len(splits)][a])
 		}
+		b.partial = b.partial || !f.Full(b.parts[len(splits)][a])
 	}
 	b.buffers.New = func() any {
 		n := b.from[len(columns)]

@@ -1,4 +1,4 @@
-package measure
+package domain
 
 import (
 	"math"
@@ -33,7 +33,7 @@ type extent struct {
 	categories int
 }
 
-// spread bounds what noise in a node of depth l costs; see nodeShape.
+// spread bounds what noise in a node of depth l costs; see region.Class.
 //
 // Its children are alike, so mass spread evenly over one becomes mass spread
 // evenly over another by a translation, which costs the distance of their

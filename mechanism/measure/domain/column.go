@@ -1,12 +1,11 @@
-package measure
+package domain
 
 import (
 	"fmt"
 	"math"
 
-	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
-
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
 	"github.com/metricdp/metricdp/metric"
 )
 

@@ -1,73 +1,131 @@
-package measure
+package domain
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
-
-	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
+	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
 
-// arrange makes all of a domain that does not depend on the type of records.
-func (b *box) arrange(op, what string) (*arrangement, error) {
-	last := len(b.splits)
-	a := &arrangement{what: what, arities: b.arities, cells: b.cells, apart: last, resolution: b.norm(b.p, last, column.Column.Radius)}
-	if len(b.factors) > 1 {
-		a.sides = b.parts[last]
+// makeDomain returns the domain of a box whose records have the type P.
+func makeDomain[P any](b *box, op, kind string, locate func(P) (int, error), at func(*rand.Rand, node) P, distance func(p, q P) float64) (*Domain[P], error) {
+	p, err := b.partition(op, kind)
+	if err != nil {
+		return nil, err
 	}
-	nodes, side := 1, make([]float64, last+1)
-	for l := range side {
-		if side[l] = b.norm(2, l, column.Column.Length); l < last {
-			a.shape = append(a.shape, nodeShape{nodes: nodes, arity: b.arities[l], depth: l, diameter: b.norm(b.p, l, column.Column.Side), spread: b.spread(l)})
-			nodes *= b.arities[l]
+	s := &region.Space[P]{Partition: p, Locate: locate, At: at, Distance: distance}
+	geometry := sync.OnceValues(func() (*region.Geometry, error) {
+		return b.geometry(func(level int) metric.Finite { // nodes of a level are alike: those of the first
+			return fault.Must(s.Points(b.arities[level], func(i int) node { return node{Level: level + 1, Index: i} }))
+		})
+	})
+	p.Explicit = func(op string) (*region.Geometry, error) {
+		switch {
+		case b.partial:
+			return nil, fmt.Errorf("%s: %w", op, errMasked)
+		case b.cells > explicitCells:
+			return nil, &fault.MemoryError{Op: op, Bytes: 80 * float64(b.cells), Limit: 80 * explicitCells}
 		}
+		return geometry()
 	}
-	across, dim := norm{p: b.p}, 0
+	return &Domain[P]{space: s}, nil
+}
+
+var errMasked = errors.New("some cells are impossible, and only a Synthesizer leaves them out")
+
+// explicitCells bounds a tree in memory: a release takes about 5 GB.
+const explicitCells = 1 << 26
+
+// partition makes all of a domain that depends neither on the type of records nor on a
+// tree in memory.
+func (b *box) partition(op, kind string) (*region.Partition, error) {
+	last := len(b.splits)
+	side := make([]float64, last+1)
+	for l := range side {
+		side[l] = b.norm(2, l, column.Column.Length)
+	}
+	across := norm{p: b.p}
 	for i, f := range b.factors {
 		across.add(f.Across(b.parts[last][i]))
-		if f.Arity(f.Must()) != 1 {
-			dim += f.Entries()
-		}
 	}
-	if a.diameter = across.value() * roundUp; dim > 1 {
-		a.exponent = 0.25
+	p := &region.Partition{
+		Cells: b.cells, Height: last, Apart: last, Diameter: across.value() * region.RoundUp,
+		Resolution: b.norm(b.p, last, column.Column.Radius),
 	}
-	for a.apart > 0 && b.apart(a.apart-1) {
-		a.apart--
+	for p.Apart > 0 && b.apart(p.Apart-1) {
+		p.Apart--
 	}
-	grid := adaptive.NewGrid(b.arities, side)
-	a.regions, a.masked = grid, b.masked()
-	if a.masked {
+	grid := region.NewGrid(b.arities, side)
+	if p.Regions = grid; b.partial {
 		m := masked{grid, b}
 		if !m.possible(0, make([]int, len(b.factors))) {
 			return nil, fault.Value(op, "Possible", 0, "true for the whole box")
 		}
-		a.regions = m
+		p.Regions = m
 	}
-	b.identify(a)
-	a.unfold = sync.OnceValues(func() (*arrangement, error) {
-		e := *a
-		if c, ok := b.factors[0].(*column.Number); ok && len(b.factors) == 1 {
-			e.line = make([]float64, b.cells)
-			for i := range e.line {
-				e.line[i] = (float64(i) + 0.5) / float64(b.cells) * c.Length(0, 1)
-			}
-		}
-		var err error
-		e.tree, err = walk.Levels(b.arities...)
-		return &e, err
-	})
-	return a, nil
+	p.Identity = region.Identity{Kind: kind, Layout: b.layout(), ID: b.digest(kind, p.Regions)}
+	return p, nil
 }
 
-// identify digests the columns, their cuts, and which of the first regions are
-// possible.
-func (b *box) identify(a *arrangement) {
+// geometry makes the tree of a box and the sizes of its nodes.
+func (b *box) geometry(children func(level int) metric.Finite) (*region.Geometry, error) {
+	g := &region.Geometry{Regular: true, Children: children}
+	nodes, dim := 1, 0
+	for l, k := range b.arities {
+		g.Classes = append(g.Classes, region.Class{Nodes: nodes, Arity: k, Depth: l, Diameter: b.norm(b.p, l, column.Column.Side), Spread: b.spread(l)})
+		nodes *= k
+	}
+	for _, f := range b.factors {
+		if f.Arity(f.Must()) != 1 {
+			dim += f.Entries()
+		}
+	}
+	if dim > 1 {
+		g.Exponent = 0.25
+	}
+	if c, ok := b.factors[0].(*column.Number); ok && len(b.factors) == 1 {
+		g.Line = make([]float64, b.cells)
+		for i := range g.Line {
+			g.Line[i] = (float64(i) + 0.5) / float64(b.cells) * c.Length(0, 1)
+		}
+	}
+	var err error
+	g.Tree, err = walk.Levels(b.arities...)
+	return g, err
+}
+
+// layout names the cells of every column and the levels.
+func (b *box) layout() string {
+	if b.cells == 1 {
+		return "1 cell"
+	}
+	var sides []string
+	for _, n := range b.parts[len(b.splits)] {
+		sides = append(sides, power(n))
+	}
+	cells := strings.Join(sides, " x ") + " cells"
+	if b.partial {
+		cells += ", some of them impossible"
+	}
+	arity := fmt.Sprint(slices.Min(b.arities))
+	if hi := slices.Max(b.arities); hi > slices.Min(b.arities) {
+		arity += fmt.Sprint(" to ", hi)
+	}
+	return layout(cells, len(b.arities), arity)
+}
+
+// digest is that of the columns, their cuts, and which of the first regions are possible.
+func (b *box) digest(kind string, regions region.Tree) [region.IDSize]byte {
 	var numbers []float64
 	var whole []int64
 	for _, c := range b.columns {
@@ -93,11 +151,11 @@ func (b *box) identify(a *arrangement) {
 		}
 	}
 	if b.possible != nil {
-		for _, v := range firstRegions(a.regions, 256) {
+		for _, v := range region.First(regions, 256) {
 			whole = append(whole, int64(v.Level), int64(v.Index))
 		}
 	}
-	a.identify(whole, numbers)
+	return digest(kind, whole, numbers)
 }
 
 // norm is the p-norm of what is of the columns at depth l.
@@ -120,7 +178,7 @@ func (b *box) apart(l int) bool {
 }
 
 func (b *box) locate(x []float64) (int, error) {
-	const op = "measure: Domain.Cell"
+	const op = "domain: Domain.Cell"
 	if n := b.from[len(b.factors)]; len(x) != n {
 		return 0, fault.Private(fault.Size(op, "record", len(x), n))
 	}
