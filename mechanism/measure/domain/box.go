@@ -127,7 +127,7 @@ func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 		if b.factors[i], err = b.columns[i].factor(op, i, opt.Outside); err != nil {
 			return nil, err
 		}
-		b.from = append(b.from, b.from[i]+b.factors[i].Entries())
+		b.from = append(b.from, b.from[i]+b.factors[i].Plan().Entries)
 	}
 	splits := opt.Splits
 	if splits == nil {
@@ -136,7 +136,7 @@ func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 				return nil, err
 			}
 		}
-		if splits, err = turns(op, b.factors, opt.Depth); err != nil {
+		if splits, err = roundRobin(op, b.factors, opt.Depth); err != nil {
 			return nil, err
 		}
 	}
@@ -161,12 +161,12 @@ func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 
 // checkSplits refuses cuts of a column that are none of its own.
 func (b *box) checkSplits(op string, a int) error {
-	f, cut := b.factors[a], 0
+	plan, cut := b.factors[a].Plan(), 0
 	for l, row := range b.splits {
 		if row[a] == 1 {
 			continue
 		}
-		if k := f.Arity(cut); k > 0 && row[a] != k {
+		if k := plan.Arity(cut); k > 0 && row[a] != k {
 			want := fmt.Sprintf("1 or %d", k)
 			if k == 1 {
 				want = "1"
@@ -176,10 +176,10 @@ func (b *box) checkSplits(op string, a int) error {
 		cut++
 	}
 	switch n := b.parts[len(b.splits)][a]; {
-	case cut < f.Must():
-		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(cut), Want: fmt.Sprintf("%d cuts that tell apart what has to be", f.Must())}
-	case f.Arity(cut) == 0 && n > f.Finest():
-		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(n), Want: fmt.Sprintf("at most %d parts in all", f.Finest())}
+	case cut < plan.Must:
+		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(cut), Want: fmt.Sprintf("%d cuts that tell apart what has to be", plan.Must)}
+	case plan.Arity(cut) == 0 && n > plan.Most:
+		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(n), Want: fmt.Sprintf("at most %d parts in all", plan.Most)}
 	}
 	return nil
 }

@@ -68,14 +68,14 @@ func (c *Column) factor(op string, i int, out Outside) (column.Column, error) {
 		if !(c.Radius > 0) || !within(c.Radius*c.Weight) {
 			return bad("Radius", c.Radius, "a number in [1e-100, 1e100], times Weight too")
 		}
-		f = &column.Globe{Size: c.Radius * c.Weight}
+		f = &column.Globe{Radius: c.Radius * c.Weight}
 	case c.Taxonomy != nil:
 		if c.Taxonomy.Len() == 0 {
 			return bad("Taxonomy", 0, "a tree with a node")
 		}
 		parent, leaf, _ := contracted(c.Taxonomy, 0.5)
 		t := column.NewTaxa(c.Taxonomy.PathMetric(), parent, leaf, c.Weight)
-		if d := t.Side(0, 1); !(d <= 1e100) {
+		if d := t.Size(0, 1).Side; !(d <= 1e100) {
 			return bad("Taxonomy", d, "a diameter of at most 1e100, times Weight")
 		}
 		f = t
@@ -102,7 +102,7 @@ func (c *Column) factor(op string, i int, out Outside) (column.Column, error) {
 		f = &column.Number{Lo: c.Lo, Hi: c.Hi, Weight: c.Weight, Most: n, Clip: out == Clip}
 	}
 	if c.Missing {
-		away := f.Side(0, 1)
+		away := f.Size(0, 1).Side
 		if away == 0 {
 			away = c.Weight
 		}

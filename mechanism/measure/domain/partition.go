@@ -52,15 +52,12 @@ func (b *box) partition(op, kind string) (*region.Partition, error) {
 	last := len(b.splits)
 	side := make([]float64, last+1)
 	for l := range side {
-		side[l] = b.norm(2, l, column.Column.Length)
+		side[l] = b.size(2, l).Length
 	}
-	across := norm{p: b.p}
-	for i, f := range b.factors {
-		across.add(f.Across(b.parts[last][i]))
-	}
+	size := b.size(b.p, last)
 	p := &region.Partition{
-		Cells: b.cells, Height: last, Apart: last, Diameter: across.value() * region.RoundUp,
-		Resolution: b.norm(b.p, last, column.Column.Radius),
+		Cells: b.cells, Height: last, Apart: last, Diameter: size.Across * region.RoundUp,
+		Resolution: size.Radius,
 	}
 	for p.Apart > 0 && b.apart(p.Apart-1) {
 		p.Apart--
@@ -82,12 +79,12 @@ func (b *box) geometry(children func(level int) metric.Finite) (*region.Geometry
 	g := &region.Geometry{Regular: true, Children: children}
 	nodes, dim := 1, 0
 	for l, k := range b.arities {
-		g.Classes = append(g.Classes, region.Class{Nodes: nodes, Arity: k, Depth: l, Diameter: b.norm(b.p, l, column.Column.Side), Spread: b.spread(l)})
+		g.Classes = append(g.Classes, region.Class{Nodes: nodes, Arity: k, Depth: l, Diameter: b.size(b.p, l).Side, Spread: b.spread(l)})
 		nodes *= k
 	}
 	for _, f := range b.factors {
-		if f.Arity(f.Must()) != 1 {
-			dim += f.Entries()
+		if plan := f.Plan(); plan.Divisible() {
+			dim += plan.Entries
 		}
 	}
 	if dim > 1 {
@@ -96,7 +93,7 @@ func (b *box) geometry(children func(level int) metric.Finite) (*region.Geometry
 	if c, ok := b.factors[0].(*column.Number); ok && len(b.factors) == 1 {
 		g.Line = make([]float64, b.cells)
 		for i := range g.Line {
-			g.Line[i] = (float64(i) + 0.5) / float64(b.cells) * c.Length(0, 1)
+			g.Line[i] = (float64(i) + 0.5) / float64(b.cells) * c.Size(0, 1).Length
 		}
 	}
 	var err error
@@ -158,19 +155,23 @@ func (b *box) digest(kind string, regions region.Tree) [region.IDSize]byte {
 	return digest(kind, whole, numbers)
 }
 
-// norm is the p-norm of what is of the columns at depth l.
-func (b *box) norm(p float64, l int, of func(f column.Column, l, n int) float64) float64 {
-	d := norm{p: p}
+// size has the p-norms of the sizes of the columns at depth l.
+func (b *box) size(p float64, l int) column.Size {
+	length, side, radius, across := norm{p: p}, norm{p: p}, norm{p: p}, norm{p: p}
 	for a, f := range b.factors {
-		d.add(of(f, b.cuts[l][a], b.parts[l][a]))
+		s := f.Size(b.cuts[l][a], b.parts[l][a])
+		length.add(s.Length)
+		side.add(s.Side)
+		radius.add(s.Radius)
+		across.add(s.Across)
 	}
-	return d.value()
+	return column.Size{Length: length.value(), Side: side.value(), Radius: radius.value(), Across: across.value()}
 }
 
 // apart tells whether no node of depth l has two values that must be told apart.
 func (b *box) apart(l int) bool {
 	for a, f := range b.factors {
-		if b.cuts[l][a] < f.Must() {
+		if b.cuts[l][a] < f.Plan().Must {
 			return false
 		}
 	}
