@@ -577,8 +577,8 @@ func distribution(p []float64) map[int]float64 {
 
 var (
 	schemaFields = []table.Field{
-		{Name: "age", Kind: table.Whole, Lo: 0, Hi: 120, Missing: []string{""}},
-		{Name: "city", Kind: table.Category, Names: []string{"Paris", "London"}, Other: "Paris", Weight: 0.5},
+		{Name: "age", Column: domain.Column{Lo: 0, Hi: 120, Whole: true}, Absent: []string{""}},
+		{Name: "city", Column: domain.Column{Share: 0.5}, Names: []string{"Paris", "London"}, Other: "Paris"},
 	}
 	schema = testkit.Must(table.NewSchema(schemaFields))
 

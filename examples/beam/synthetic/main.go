@@ -145,7 +145,7 @@ func parseBounds(list string, n int) ([]domain.Column, error) {
 		if err1 != nil || err2 != nil || !(lo < hi) || math.IsInf(1/(hi-lo), 0) || math.IsInf(hi-lo, 0) {
 			return nil, fmt.Errorf("--bounds %q: %q is not lo:hi with numbers lo < hi", list, span)
 		}
-		columns = append(columns, domain.Column{Lo: lo, Hi: hi, Weight: 1 / (hi - lo)})
+		columns = append(columns, domain.Column{Lo: lo, Hi: hi, Share: 1})
 	}
 	return columns, nil
 }

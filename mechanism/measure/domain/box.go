@@ -85,7 +85,7 @@ func (o *BoxOptions) check(op string) error {
 //
 // Errors are [metric.ErrEmpty], *[metric.ValueError], *[metric.SizeError], and
 // *[metric.MemoryError] for a Depth or Splits of more cells. Where the depth is
-// left open and no Weight is set, it is an error if one range is more than 10 times
+// left open and no Weight or Share is set, it is an error if one range is more than 10 times
 // another; a Weight set to 1 allows it. Cells of records with no possible cell are
 // a *[metric.ValueError]. Memory does not depend on the number of cells.
 func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {

@@ -14,8 +14,8 @@ func Example() {
 	// Ages in whole years, incomes and one of four regions, in units that compare:
 	// the whole range of each column has length 1, and so has another region.
 	d, err := domain.NewBox([]domain.Column{
-		{Lo: 0, Hi: 110, Whole: true, Weight: 1.0 / 110},
-		{Lo: 0, Hi: 200_000, Weight: 1.0 / 200_000},
+		{Lo: 0, Hi: 110, Whole: true, Share: 1},
+		{Lo: 0, Hi: 200_000, Share: 1},
 		{Categories: 4},
 	}, nil)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
 
@@ -111,9 +112,9 @@ func ExampleSchema_ReadPersons() {
 // Whole numbers and steps make what is written look like what was read.
 func ExampleSchema_Write() {
 	schema, err := table.NewSchema([]table.Field{
-		{Name: "age", Kind: table.Whole, Lo: 0, Hi: 120},
-		{Name: "price", Kind: table.Number, Lo: 0, Hi: 500, Step: 0.05},
-		{Name: "height", Kind: table.Number, Lo: 0.5, Hi: 2.5},
+		{Name: "age", Column: domain.Column{Lo: 0, Hi: 120, Whole: true}},
+		{Name: "price", Column: domain.Column{Lo: 0, Hi: 500}, Step: 0.05},
+		{Name: "height", Column: domain.Column{Lo: 0.5, Hi: 2.5}},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -164,7 +165,7 @@ func ExampleParseSchema() {
 		return
 	}
 	for _, f := range schema.Fields() {
-		fmt.Println(f.Name, f.Kind, f.Lo, f.Hi, f.Names)
+		fmt.Println(f.Name, f.Kind(), f.Lo, f.Hi, f.Names)
 	}
 	_, err = table.ParseSchema("age:whole:120..0")
 	fmt.Println(err)
@@ -172,22 +173,22 @@ func ExampleParseSchema() {
 	// age whole 0 120 []
 	// city category 0 0 [Paris London elsewhere]
 	// home place 0 0 []
-	// table: ParseSchema: field 1, "age": lo = 120 and hi = 0, want lo < hi, of at most 1e+90, and not closer than 1e-90
+	// table: ParseSchema: field 1, "age": hi = 0, want a whole number in [Lo, 2^52], Lo = 120
 }
 
 func ExampleNewSchema() {
 	schema, err := table.NewSchema([]table.Field{
-		{Name: "height", Kind: table.Number, Lo: 0.5, Hi: 2.5},
-		{Name: "group", Kind: table.Category, Names: []string{"A", "B"}, Weight: 0.5},
+		{Name: "height", Column: domain.Column{Lo: 0.5, Hi: 2.5}},
+		{Name: "group", Column: domain.Column{Share: 0.5}, Names: []string{"A", "B"}},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, c := range schema.Columns() {
-		fmt.Println(c.Lo, c.Hi, c.Categories, c.Weight)
+		fmt.Println(c.Lo, c.Hi, c.Categories, c.Share)
 	}
 	// Output:
-	// 0.5 2.5 0 0.5
+	// 0.5 2.5 0 1
 	// 0 0 2 0.5
 }
