@@ -2,7 +2,6 @@ package measure_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"math"
@@ -90,21 +89,6 @@ func ExampleNewSynthesizer() {
 	// Output:
 	// 1-private per record replaced
 	// mean of 1000 records 4.98, of 1000 synthetic ones 4.85
-}
-
-func ExampleSynthesizer_LowerBound() {
-	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	s, err := measure.NewSynthesizer(d, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	least, err := s.LowerBound(context.Background(), 10_000) // before any data are read
-	fmt.Printf("nothing does better than %.5f on all data: %v\n", least, err)
-	// Output:
-	// nothing does better than 0.00135 on all data: <nil>
 }
 
 func ExampleRelease_Error() {
@@ -231,44 +215,6 @@ func ExampleCount() {
 	fmt.Println(counts.Len(), "records in", d.Len(), "cells,", len(b) < 1e5, err)
 	// Output:
 	// 100000 records in 49152 cells, true <nil>
-}
-
-// A map of where the records are, from the release alone.
-func ExampleRelease_Density() {
-	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 4}, {Lo: 0, Hi: 4}}, &domain.BoxOptions{Depth: 4})
-	if err != nil {
-		log.Fatal(err)
-	}
-	s, err := measure.NewSynthesizer(d, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	counts := measure.NewCounts(d)
-	for range 1000 {
-		if err := errors.Join(counts.Add([]float64{2.5, 1.5}), counts.Add([]float64{0.5, 3.5})); err != nil {
-			log.Fatal(err)
-		}
-	}
-	release, err := s.Release(seeded(), counts)
-	if err != nil {
-		log.Fatal(err)
-	}
-	density := release.Density()
-	for y := 3.5; y > 0; y-- {
-		for x := 0.5; x < 4; x++ {
-			mark := "."
-			if density([]float64{x, y}) > 1 {
-				mark = "#"
-			}
-			fmt.Print(mark)
-		}
-		fmt.Println()
-	}
-	// Output:
-	// #...
-	// ....
-	// ..#.
-	// ....
 }
 
 // Records in memory are counted on every core; two lists, read anywhere, make

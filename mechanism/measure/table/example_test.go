@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"strings"
 
@@ -109,24 +110,6 @@ func ExampleSchema_ReadPersons() {
 	// rows that count, about: 3
 }
 
-// Whole numbers and steps make what is written look like what was read.
-func ExampleSchema_Write() {
-	schema, err := table.NewSchema([]table.Field{
-		{Name: "age", Column: domain.Column{Lo: 0, Hi: 120, Whole: true}},
-		{Name: "price", Column: domain.Column{Lo: 0, Hi: 500}, Step: 0.05},
-		{Name: "height", Column: domain.Column{Lo: 0.5, Hi: 2.5}},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := schema.Write(os.Stdout, [][]float64{{37.21, 12.5083, 1.80271828}}); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// age,price,height
-	// 37,12.50,1.802718
-}
-
 func ExampleReadSchema() {
 	schema, err := table.ReadSchema(strings.NewReader(`[
 		{"name": "joined", "kind": "date", "lo": "2000-01-01", "hi": "2029-12-31"},
@@ -176,19 +159,63 @@ func ExampleParseSchema() {
 	// table: ParseSchema: field 1, "age": hi = 0, want a whole number in [Lo, 2^52], Lo = 120
 }
 
+// Whole numbers and steps make what is written look like what was read.
 func ExampleNewSchema() {
 	schema, err := table.NewSchema([]table.Field{
-		{Name: "height", Column: domain.Column{Lo: 0.5, Hi: 2.5}},
-		{Name: "group", Column: domain.Column{Share: 0.5}, Names: []string{"A", "B"}},
+		{Name: "age", Column: domain.Column{Lo: 0, Hi: 120, Whole: true}},
+		{Name: "price", Column: domain.Column{Lo: 0, Hi: 500, Share: 2}, Step: 0.05},
+		{Name: "group", Names: []string{"A", "B"}},
 	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := schema.Write(os.Stdout, [][]float64{{37.21, 12.5083, 1}}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// age,price,group
+	// 37,12.50,B
+}
+
+func ExampleNew() {
+	// Ages, incomes that grow with them, and one of three towns.
+	rng := random.Seeded(1) // nil for private data
+	var rows [][]float64
+	for range 20_000 {
+		age := 20 + 60*rng.Float64()
+		rows = append(rows, []float64{age, 500*age + 5000*rng.NormFloat64(), math.Floor(3 * rng.Float64() * rng.Float64())})
+	}
+	columns := []domain.Column{{Lo: 0, Hi: 100}, {Lo: 0, Hi: 1e5}, {Categories: 3}}
+
+	s, err := table.New(columns, 1, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, c := range schema.Columns() {
-		fmt.Println(c.Lo, c.Hi, c.Categories, c.Share)
+	fmt.Println(s)
+	ctx := context.Background()
+	release, err := s.Release(ctx, rng, rows)
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
+	for _, e := range release.Edges() {
+		fmt.Println("released together:", e.From, e.To)
+	}
+	synthetic, err := release.Records(ctx, rng, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	old := 0.0
+	for _, x := range synthetic {
+		if x[0] > 60 && x[1] > 30_000 {
+			old++
+		}
+	}
+	fmt.Printf("%d rows, %.1f of them above 60 with more than 30,000\n", len(synthetic), old/float64(len(synthetic)))
 	// Output:
-	// 0.5 2.5 0 1
-	// 0 0 2 0.5
+	// 1-private per record replaced, on tables of 3 columns
+	// released together: 0 1
+	// 20000 rows, 0.3 of them above 60 with more than 30,000
 }
