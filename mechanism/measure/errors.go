@@ -43,21 +43,18 @@ const (
 // with |f(x) - f(y)| <= Distance(x, y). It reads the release alone, so it costs no
 // privacy. Hi is +Inf where Draws are too few.
 //
-// Truths are simulated around the release. On the tree of its regions every count
-// gets the noise of its public budget once more, up to twice as wide where there is
-// more noise than mass, and masses are estimated as before; that of a region goes to
-// one place in it, drawn at random, because releases are smoother than data. Distances
-// of such truths from the release, times 1.25, but no more than any two records can be
-// apart, stand for the error.
+// Truths are simulated around the release: every count gets the noise of its public
+// budget once more, up to twice as wide where there is more noise than mass, and the mass
+// of a region goes to one place in it, because releases are smoother than data. Their
+// distances from the release, times 1.25, but no more than any two records can be apart,
+// stand for the error.
 //
-// This is no proof: it assumes that noise around the release does what it did around
-// the truth, on the same tree. It was tried on seven kinds of data that it was not chosen
-// on (BenchmarkW1Confidence), in one to three dimensions with 100 to 10,000 records at
-// eps = 1. Quantiles of 0.9 and 0.95 held for at least these shares of seeds, with two
-// exceptions: 1,000 records of traces within a thousandth of space, .85 and .92, and,
-// where records are added or removed, two short lines far apart, .87 and .92. Quantiles
-// of 0.95 were 1.7 to 3.9 times the mean error, where the true ones are 1.1 to 3.9
-// times. Heavy tails in three dimensions are worse: 0.9 held for about .85.
+// This is no proof. On seven kinds of data that it was not chosen on, in one to three
+// dimensions with 100 to 10,000 records at eps = 1 (BenchmarkW1Confidence), quantiles of 0.9
+// and 0.95 held for at least these shares of seeds, but for traces within a thousandth of
+// space (.85 and .92) and, where records are added or removed, two short lines far apart
+// (.87 and .92). Quantiles of 0.95 were 1.7 to 3.9 times the mean error. Heavy tails in
+// three dimensions are worse: 0.9 held for about .85.
 //
 // The distance is [domain.Domain.Distance]. In a finite metric records are taken to be where
 // their cells are: with a Separation add [domain.Domain.Resolution]. Mass moves the shortest

@@ -12,43 +12,43 @@ import (
 
 // What is refused, and how: each error begins with what is given.
 func TestErrors(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
 	d, other := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}}), samples.Unit(1, domain.BoxOptions{Depth: 6})
 	lazy := samples.Unit(1, domain.BoxOptions{})
 	syn := func(eps float64, o SynthesizerOptions) error { return second(NewSynthesizer(d, eps, &o)) }
 	mea := func(o MeasureOptions) error { return second(NewMeasure(d, 1, &o)) }
 	s, m := testkit.Must(NewSynthesizer(d, 1, nil)), testkit.Must(NewMeasure(d, 1, nil))
 	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
-	out := testkit.Must(s.Release(nil, c))
+	out, one := testkit.Must(s.Release(nil, c)), func(*Release[[]float64]) float64 { return 1 }
 	for _, x := range []struct {
 		want string
 		err  error
 	}{
 		{"NewSynthesizer: eps = 0", syn(0, SynthesizerOptions{})},
-		{"NewSynthesizer: eps = NaN", syn(nan, SynthesizerOptions{})},
-		{"NewSynthesizer: eps = +Inf", syn(inf, SynthesizerOptions{})},
 		{"NewSynthesizer: eps = 1e-300", syn(1e-300, SynthesizerOptions{})},
-		{"NewSynthesizer: Relation = 5", syn(1, SynthesizerOptions{Relation: 5})},
-		{"NewSynthesizer: MaxCells = -1", syn(1, SynthesizerOptions{MaxCells: -1})},
 		{"NewSynthesizer: Shares has size 1, want 0, without Levels", syn(1, SynthesizerOptions{Shares: []float64{1}})},
 		{"NewSynthesizer: Prune = 2, want 0 without Levels", syn(1, SynthesizerOptions{Prune: 2})},
-		{"NewSynthesizer: Prune = NaN", syn(1, SynthesizerOptions{Levels: []int{1}, Prune: nan})},
 		{"NewSynthesizer: Levels[1] = 9", syn(1, SynthesizerOptions{Levels: []int{1, 9}})},
 		{"NewSynthesizer: Levels[0] = 0", syn(1, SynthesizerOptions{Levels: []int{0}})},
 		{"NewSynthesizer: Levels[0] = 1, want fewer", syn(1, SynthesizerOptions{Levels: []int{1}, MaxCells: 1})},
 		{"NewSynthesizer: Shares has size 2, want 1", syn(1, SynthesizerOptions{Levels: []int{1}, Shares: []float64{1, 1}})},
-		{"NewSynthesizer: Shares[0] = NaN", syn(1, SynthesizerOptions{Levels: []int{1}, Shares: []float64{nan}})},
 		{"NewMeasure: needs", second(NewMeasure(lazy, 1, nil))},
-		{"NewMeasure: alpha = 0", second(NewMeasure(d, 0, nil))},
-		{"NewMeasure: Distribution = 4, want Laplace or KNorm", mea(MeasureOptions{Distribution: 4})},
 		{"NewMeasure: Scales has size 7", mea(MeasureOptions{Scales: make([]float64, 7)})},
-		{"NewMeasure: Estimator = -1", mea(MeasureOptions{Estimator: -1})},
 		{"Measure.Release: mu, want size 8", second(m.Release(nil, []float64{1}))},
 		{"Measure.Release: sum of mu, want 1", second(m.Release(nil, make([]float64, d.Len())))},
 		{"Synthesizer.Release: counts: empty input", second(s.Release(nil, NewCounts(d)))},
 		{"Synthesizer.Release: counts do not belong", second(s.Release(nil, NewCounts(other)))},
 		{"Measure.Bound: needs", second(m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}))},
-		{"Synthesizer.LowerBound: records = 0", second(s.LowerBound(t.Context(), 0))},
+		{"Release.Error: prob = 0", second(out.Error(t.Context(), nil, 0, nil))},
+		{"Release.Error: prob = 1", second(out.Error(t.Context(), nil, 1, nil))},
+		{"Release.ErrorOf: Draws = -1", second(out.ErrorOf(t.Context(), nil, one, .9, &ErrorOptions{Draws: -1}))},
+		{"Release.ErrorOf: Draws = 1.048577e+06", second(out.ErrorOf(t.Context(), nil, one, .9, &ErrorOptions{Draws: 1<<20 + 1}))},
+		{"CountPersons: most = 0", second(CountPersons(t.Context(), d, stream([]visit{}), 0, nil))},
+		{"CountPersons: most = 1.073741825e+09", second(CountPersons(t.Context(), d, stream([]visit{}), 1<<30+1, nil))},
+		{"Counts.AddPerson: most = 0", c.AddPerson([][]float64{{.1}}, 0)},
+		{"NewSynthesizer: Relation = 0, want AddRemoveOne", syn(1, SynthesizerOptions{PerPerson: 2})},
+		{"NewSynthesizer: PerPerson = -1", syn(1, SynthesizerOptions{PerPerson: -1, Relation: AddRemoveOne})},
+		{"NewSynthesizer: PerPerson = 1.073741825e+09", syn(1, SynthesizerOptions{PerPerson: 1<<30 + 1, Relation: AddRemoveOne})},
+		{"NewSynthesizer: eps = 1e-50, want at least", syn(1e-50, SynthesizerOptions{PerPerson: 2, Relation: AddRemoveOne})},
 		{"Release.Records: m = -1", second(out.Records(nil, -1, nil))},
 		{"Release.Records: needs", second(out.Records(nil, math.MaxInt32, nil))},
 	} {

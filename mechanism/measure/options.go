@@ -87,9 +87,10 @@ type SynthesizerOptions struct {
 type MeasureOptions struct {
 	// Distribution of the noise, Laplace or KNorm; 0 means KNorm.
 	Distribution Distribution
-	// Scales divides the budget among the levels: a number > 0 for every level, to
-	// which its noise is proportional; nil means those that suit the domain, see its
-	// constructor.
+	// Scales divides the budget among the levels: a number > 0 for every level, to which
+	// its noise is proportional; nil means equal ones on a line, the fourth root of a
+	// node's side in other boxes, and C^(-1/2) elsewhere, C a bound on what noise of
+	// scale 1 costs there in W1, summed over its nodes.
 	Scales []float64
 	// Estimator turns the noisy counts into a measure.
 	Estimator Estimator

@@ -45,33 +45,6 @@ func BenchmarkSynthetic(b *testing.B) {
 	}
 }
 
-// BenchmarkCount counts a slice of plane records on all cores, and brings the
-// counts in the order of cells: in as many cells as records, and in far more.
-func BenchmarkCount(b *testing.B) {
-	const n = 1 << 20
-	x := samples.Uniform(2)(random.Seeded(1), n)
-	for _, depth := range []float64{6, 10, 20} {
-		b.Run(fmt.Sprintf("cells=4^%v", depth), func(b *testing.B) {
-			d := samples.Unit(2, domain.BoxOptions{Depth: depth})
-			b.ReportAllocs()
-			for b.Loop() {
-				testkit.Must(CountAll(b.Context(), d, x, nil)).snapshot()
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
-		})
-	}
-	b.Run("one by one", func(b *testing.B) {
-		d := samples.Unit(2, domain.BoxOptions{})
-		for b.Loop() {
-			c := NewCounts(d)
-			for _, p := range x {
-				testkit.Check(b, c.Add(p))
-			}
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
-	})
-}
-
 // BenchmarkRelease releases counts of a net of n cells.
 func BenchmarkRelease(b *testing.B) {
 	for _, bits := range []int{12, 16, 20} {

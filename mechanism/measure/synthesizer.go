@@ -15,24 +15,20 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Synthesizer releases a data set as a probability measure on regions of a
-// domain, and synthetic records drawn from it. It is eps-differentially private
-// for the neighbors that SynthesizerOptions.Relation names, exactly: counts are integers,
-// noise is integers drawn with exactly the stated probabilities, budgets are whole quanta
-// whose sums do not round, and everything after is post-processing. It implements
-// [mechanism.Mechanism].
+// Synthesizer releases a data set as a probability measure on regions of a domain, and
+// synthetic records drawn from it. It is eps-differentially private for the neighbors that
+// SynthesizerOptions.Relation names, exactly: counts are integers, noise is integers drawn
+// with exactly the stated probabilities, budgets are whole quanta whose sums do not round,
+// and everything after is post-processing. It implements [mechanism.Mechanism].
 //
 // It divides the space, counts the records of every part with noise, and goes on where the
 // noisy counts are large against the noise. Every path down the tree has the same budget,
-// and the noisy counts decide how many levels are taken at once and with how much of what
-// is left. Where few records are a region is a leaf, and gets all that its path has left.
-// Counts are then averaged up the tree and made into masses down it.
+// and a region where few records are gets all that its path has left. Counts are then
+// averaged up the tree and made into masses down it.
 //
-// The output is private; the time and memory that a release takes depend on
-// private data. Do not let an adversary measure them.
-//
-// A Synthesizer is immutable and safe for concurrent use. The zero value
-// releases nothing.
+// The output is private; the time and memory that a release takes depend on private data.
+// Do not let an adversary measure them. A Synthesizer is immutable and safe for concurrent
+// use. The zero value releases nothing.
 //
 // Sources: Koufogiannis, Han, Pappas, "Gradual release of sensitive data under differential
 // privacy", 2016, for counts that are refined; Hay, Rastogi, Miklau, Suciu, "Boosting the

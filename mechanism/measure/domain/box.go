@@ -69,25 +69,20 @@ func (o *BoxOptions) check(op string) error {
 	return fault.NonNegative(op, "Depth", o.Depth)
 }
 
-// NewBox returns a product of columns cut into cells: points of R^d, or rows
-// with numbers, categories, leaves of taxonomies and places, any of which may be
-// missing. A record has the entries of the columns in their order; it is only
-// read during the call.
+// NewBox returns a product of columns cut into cells: points of R^d, or rows with numbers,
+// categories, leaves of taxonomies and places, any of which may be missing. A record has the
+// entries of the columns in their order; it is only read during the call.
 //
-// Columns are cut in turn, those that are longest, in their weights, first: all
-// numbers in two whose lengths are within a factor sqrt 2 of the longest, at most
-// 6 at once; a category and a depth of a taxonomy alone. Cells are told apart in
-// every category and leaf, and in the rest as far as 2^62 cells go (2^30 where an
-// int has 32 bits), a range into 2^50 parts at most. Trees of more than 2^26
-// cells, and those with impossible cells, are for a [Synthesizer] alone. Noise
-// scales of a [Measure] are equal on the line, and otherwise proportional to the fourth
-// root of a node's side.
+// The longest columns are cut first: all numbers within a factor sqrt 2 of the longest in
+// two, at most 6 at once; a category and a depth of a taxonomy alone. Cells are told apart in
+// every category and leaf, and in the rest as far as 2^62 cells go (2^30 where an int has 32
+// bits), a range into 2^50 parts at most. Trees of more than 2^26 cells, and those with
+// impossible cells, are held in no memory.
 //
 // Errors are [metric.ErrEmpty], *[metric.ValueError], *[metric.SizeError], and
-// *[metric.MemoryError] for a Depth or Splits of more cells. Where the depth is
-// left open and no Weight or Share is set, it is an error if one range is more than 10 times
-// another; a Weight set to 1 allows it. Cells of records with no possible cell are
-// a *[metric.ValueError]. Memory does not depend on the number of cells.
+// *[metric.MemoryError] for a Depth or Splits of more cells. Where the depth is left open and
+// no Weight or Share is set, one range more than 10 times another is an error. Memory does
+// not depend on the number of cells.
 func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 	const op = "domain: NewBox"
 	b, err := newBox(op, columns, o)

@@ -41,22 +41,19 @@ func checkArity(op string, arity int) error {
 }
 
 // NewFinite arranges the points of any finite metric as a net tree: centers are chosen
-// farthest first, each is moved to the middle of the points nearest to it (the one with the
-// least sum of distances, their medoid), and gets at most Arity^(levels below) points; and
-// so on within each. Without options a *[metric.Ultrametric] is arranged as by
-// [NewUltrametric]; and unless Arity or Height is given, 2^15 points or more with
-// coordinates in at most 3 dimensions are arranged by cells of their bounding box. The
-// String of the domain says which of the three it is.
+// farthest first, each is moved to the medoid of the points nearest to it, and gets at most
+// Arity^(levels below) points; and so on within each. Without options a
+// *[metric.Ultrametric] is arranged as by [NewUltrametric]; and unless Arity or Height is
+// given, 2^15 points or more with coordinates in at most 3 dimensions by cells of their
+// bounding box. The String of the domain says which of the three it is.
 //
-// A record is the index of a point of f, and so is Point: of a region, a point near its middle. A
-// [Measure]'s noise on a level is proportional to C^(-1/2), C a bound on what noise of
-// scale 1 costs there in W1, summed over its nodes. About n*Arity distances a level, n^2/Arity for
-// medoids and bounds, 8 n log n to tell the domain from others, and up to 2,048 points
-// n^2/2 for the diameter.
+// A record is the index of a point of f, and so is Point: of a region, a point near its
+// middle. About n*Arity distances a level, n^2/Arity for medoids and bounds, 8 n log n to
+// tell the domain from others, and up to 2,048 points n^2/2 for the diameter.
 //
-// No points are [metric.ErrEmpty], a negative number of them is a *[metric.SizeError], more
-// than memory has room for a *[metric.MemoryError], and a negative or non-finite distance,
-// among those that are read, or an option outside its domain a *[metric.ValueError].
+// Errors are [metric.ErrEmpty], *[metric.SizeError] for a negative number of points,
+// *[metric.MemoryError], and *[metric.ValueError] for an option, or a negative or non-finite
+// distance among those that are read.
 func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "domain: NewFinite"
 	opt := *cmp.Or(o, &FiniteOptions{})

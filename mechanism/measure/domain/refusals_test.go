@@ -156,7 +156,6 @@ func TestErrors(t *testing.T) {
 	box := func(c []domain.Column, o *domain.BoxOptions) error { return second(domain.NewBox(c, o)) }
 	split := func(c []domain.Column, splits ...[]int) error { return box(c, &domain.BoxOptions{Splits: splits}) }
 	fin := func(o domain.FiniteOptions) error { return second(domain.NewFinite(t.Context(), f, &o)) }
-	fold := func(o domain.FoldedOptions) error { return second(domain.NewFolded(t.Context(), f, &o)) }
 	cell := func(d *domain.Domain[[]float64], x ...float64) error { return second(d.Cell(x)) }
 	d := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}})
 	lazy := samples.Unit(1, domain.BoxOptions{})
@@ -170,14 +169,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{"NewBox: columns: empty input", box(nil, nil)},
 		{"NewBox: Depth = 5, want 0 where Splits", box(unit, &domain.BoxOptions{Depth: 5, Splits: [][]int{{2}}})},
-		{"NewBox: Depth = NaN", box(unit, &domain.BoxOptions{Depth: nan})},
-		{"NewBox: P = 0.5", box(unit, &domain.BoxOptions{P: 0.5})},
-		{"NewBox: Outside = 7", box(unit, &domain.BoxOptions{Outside: 7})},
 		{"NewBox: columns.Hi[0] = 1", box([]domain.Column{{Lo: 1, Hi: 1}}, nil)},
-		{"NewBox: columns.Lo[0] = NaN", box([]domain.Column{{Lo: nan, Hi: 1}}, nil)},
-		{"NewBox: columns.Hi[0] = +Inf", box([]domain.Column{{Hi: inf}}, nil)},
-		{"NewBox: columns.Weight[0] = -1", box([]domain.Column{{Hi: 1, Weight: -1}}, nil)},
-		{"NewBox: columns.Categories[0] = -2", box([]domain.Column{{Categories: -2}}, nil)},
 		{"NewBox: Splits[0][0] = 0", split(unit, []int{0})},
 		{"NewBox: Splits[0] has size 2, want 1", split(unit, []int{2, 2})},
 		{"NewBox: Splits[0][0] = 2, want 1 or 4", split([]domain.Column{{Categories: 4}}, []int{2}, []int{2})},
@@ -195,15 +187,10 @@ func TestErrors(t *testing.T) {
 		{"NewBox: columns[", box(slices.Repeat([]domain.Column{{Categories: 100}}, 12), nil)},
 		{"NewBox: columns.kinds[0] = 2", box([]domain.Column{{Whole: true, Categories: 2, Hi: 1}}, nil)},
 		{"NewBox: columns.Lo[0] = 0.5, want a whole number", box([]domain.Column{{Lo: 0.5, Hi: 2, Whole: true}}, nil)},
-		{"NewBox: columns.Hi[0] = +Inf, want a whole number", box([]domain.Column{{Hi: inf, Whole: true}}, nil)},
 		{"NewBox: columns.Hi[0] = -1, want a whole number", box([]domain.Column{{Hi: -1, Whole: true}}, nil)},
-		{"NewBox: columns.Radius[0] = -1", box([]domain.Column{{Radius: -1}}, nil)},
-		{"NewBox: columns.Radius[0] = NaN", box([]domain.Column{{Radius: nan}}, nil)},
 		{"NewBox: columns.Taxonomy[0] = 0", box([]domain.Column{{Taxonomy: &metric.Tree{}}}, nil)},
 		{"NewBox: Possible = 0, want true", box(unit, &domain.BoxOptions{Possible: func(lo, hi []float64) bool { return false }})},
 		{"NewSphere: ", second(domain.NewSphere(1, &domain.SphereOptions{Depth: 1e300}))},
-		{"NewSphere: radius = -1", second(domain.NewSphere(-1, nil))},
-		{"NewSphere: Depth = -1", second(domain.NewSphere(-0, &domain.SphereOptions{Depth: -1}))},
 		{"Domain.Cell: record[0], want a number", cell(refuse, 1.5)},
 		{"Domain.Cell: record[0], want a number in", cell(samples.Unit(1, domain.BoxOptions{Depth: 2}), nan)},
 		{"Domain.Cell: record, want size 1", cell(refuse)},
@@ -216,18 +203,11 @@ func TestErrors(t *testing.T) {
 		{"Domain.Cell: metric: Euclidean: ", second(testkit.Must(domain.On(t.Context(), points, f)).Cell([]float64{nan, 1}))},
 		{"Domain.Points: needs", second(lazy.Points())},
 		{"Domain.Weights: points: empty input", second(d.Weights(nil, nil))},
-		{"Domain.Weights: weights[0], want a finite number >= 0", second(d.Weights([][]float64{{0}}, []float64{-1}))},
 		{"Domain.Weights: sum of weights, want a finite number > 0", second(d.Weights([][]float64{{0}}, []float64{0}))},
 		{"Domain.Weights: weights[0], want a finite number >= 0", second(d.Weights([][]float64{{0}}, []float64{nan}))},
-		{"NewFinite: Separation = -1", fin(domain.FiniteOptions{Separation: -1})},
-		{"NewFinite: Arity = 1", fin(domain.FiniteOptions{Arity: 1})},
-		{"NewFinite: Height = -1", fin(domain.FiniteOptions{Height: -1})},
 		{"NewFinite: Height = 2", fin(domain.FiniteOptions{Height: 2, Arity: 3})},
 		{"NewFinite: f: empty input", second(domain.NewFinite(t.Context(), samples.Line(), nil))},
 		{"NewFinite: distance of point 0[1] = NaN", second(domain.NewFinite(t.Context(), samples.Line(1, nan, 3), &domain.FiniteOptions{Arity: 2}))},
-		{"NewFolded: Separation = -1", fold(domain.FoldedOptions{Separation: -1})},
-		{"NewFolded: Arity = 1", fold(domain.FoldedOptions{Arity: 1})},
-		{"NewUltrametric: Ratio = 2", second(domain.NewUltrametric(t.Context(), nil, &domain.HierarchyOptions{Ratio: 2}))},
 		{"NewUltrametric: f: empty input", second(domain.NewUltrametric(t.Context(), nil, nil))},
 		{"Labels: labels has size 1, want 20", second(domain.Labels(points, []string{"a"}))},
 		{"Labels: labels[1] = 0, want a label that no", second(domain.Labels(pair, []string{"a", "a"}))},

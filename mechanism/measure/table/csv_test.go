@@ -85,22 +85,6 @@ func TestSchema_ReadPersons(t *testing.T) {
 	}
 }
 
-func TestSchema_ReadStopsWhereAsked(t *testing.T) {
-	s := testkit.Must(ParseSchema("a:whole:0..9"))
-	n := 0
-	for _, err := range s.Read(strings.NewReader("a\n1\n2\nx\n")) {
-		if n++; err != nil {
-			t.Error(err)
-		}
-		if n == 2 {
-			break
-		}
-	}
-	if got, err := all(s, strings.NewReader("a\n")); n != 2 || len(got) != 0 || err != nil {
-		t.Errorf("%d records; of none %v, %v", n, got, err)
-	}
-}
-
 func TestSchema_ReadNamesLineAndColumn(t *testing.T) {
 	s := testkit.Must(ParseSchema("n:number:0..1,w:whole:0..9,d?:date:2000-01-01..2000-12-31,c:category:b|c,t:taxonomy:x/y|x/z,p?:place:lat|lon"))
 	const header = "n,w,d,c,t,lat,lon\n"
@@ -206,18 +190,6 @@ func TestSchema_WriteRoundTrips(t *testing.T) {
 				at++
 			}
 		}
-	}
-}
-
-// An empty line is no record: one empty cell is written as a quoted one.
-func TestSchema_WriteOneColumnWithMissingValues(t *testing.T) {
-	s := testkit.Must(ParseSchema("a?:whole:0..9"))
-	var b bytes.Buffer
-	if err := s.Write(&b, [][]float64{{1}, {math.NaN()}, {2}}); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := all(s, strings.NewReader(b.String())); err != nil || fmt.Sprint(got) != "[[1] [NaN] [2]]" {
-		t.Errorf("%q reads as %v, %v", b.String(), got, err)
 	}
 }
 

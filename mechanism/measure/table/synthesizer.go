@@ -44,16 +44,14 @@ const roundDown = 1 - 0x1p-40
 // Synthesizer releases a table as a tree of columns, from which rows are drawn. It
 // releases, each with a share of eps,
 //
-//   - the margin of every column: how its values alone are distributed, a measure on a tree
-//     of them (half of eps). It makes the column a number in [0, 1], the rank: a region of
-//     mass w is an interval of length w, in which a row's rank is drawn at random;
-//   - which pairs of columns depend on one another most: a forest (pairs without a circle),
-//     picked edge by edge by noisy scores (.025 of eps an edge, .2 at most). A score says
-//     how far a table of 8 x 8 ranks is from that of independent columns. The choice ends
-//     where no pair is better than none;
-//   - the ranks of each pair of the forest, a measure on a square. Margins being even
-//     and known, all of it is spent on what the two say of one another. Without an
-//     edge, margins are released again instead, with what is left.
+//   - the margin of every column, a measure on a tree of its values (half of eps). It makes
+//     the column a number in [0, 1], the rank: a region of mass w is an interval of length w,
+//     in which a row's rank is drawn at random;
+//   - which pairs of columns depend on one another most: a forest, picked edge by edge by
+//     noisy scores (.025 of eps an edge, .2 at most), until no pair is better than none. A
+//     score says how far a table of 8 x 8 ranks is from that of independent columns;
+//   - the ranks of each pair of the forest, a measure on a square. Without an edge margins
+//     are released again instead, with what is left.
 //
 // Rows are drawn along the forest: a column's rank given that of its parent, from the
 // regions of the pair that contain it; then the ranks of all rows are spread evenly, and
@@ -62,12 +60,9 @@ const roundDown = 1 - 0x1p-40
 // It is eps-differentially private for the neighbors that Options.Relation names, exactly:
 // margins and pairs are releases of package measure of counts to which every row adds one,
 // picks are private by a proof beside the code, and their levels, rounded up, add up to
-// what [Synthesizer.Guarantee] states. A row's random rank depends on the row alone.
-// Everything else is post-processing. The output is private; the time and memory that a
-// release takes depend on private data. Do not let an adversary measure them.
-//
-// A Synthesizer is immutable and safe for concurrent use. The zero value releases
-// nothing.
+// what [Synthesizer.Guarantee] states. Everything else is post-processing. The time and
+// memory that a release takes depend on private data: do not let an adversary measure them.
+// A Synthesizer is immutable and safe for concurrent use. The zero value releases nothing.
 //
 // Sources: those of the overview, and for the choice by noisy scores McKenna, Sheldon,
 // "Permute-and-flip", 2020, and Ding et al., "The permute-and-flip mechanism is identical to
