@@ -291,7 +291,7 @@ func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// decodeCells returns what b encodes after the head; ok tells whether b is valid.
+// decodeCells returns what b encodes after the head; ok reports whether b is valid.
 func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
 	ok = true
 	read := func() uint64 {

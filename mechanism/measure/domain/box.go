@@ -40,7 +40,7 @@ type BoxOptions struct {
 	P float64
 	// Outside is what becomes of records out of bounds.
 	Outside Outside
-	// Possible, where not nil, tells whether there may be a record with lo[i] <=
+	// Possible, where not nil, reports whether there may be a record with lo[i] <=
 	// x[i] <= hi[i] for all entries i. It must be public knowledge, such as that
 	// nobody is married at two; no noise is spent on what is impossible, and
 	// records are neither counted nor made there. For a category or a leaf of a

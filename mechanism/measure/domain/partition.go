@@ -168,7 +168,7 @@ func (b *box) size(p float64, l int) column.Size {
 	return column.Size{Length: length.value(), Side: side.value(), Radius: radius.value(), Across: across.value()}
 }
 
-// apart tells whether no node of depth l has two values that must be told apart.
+// apart reports whether no node of depth l has two values that must be told apart.
 func (b *box) apart(l int) bool {
 	for a, f := range b.factors {
 		if b.cuts[l][a] < f.Plan().Must {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -230,14 +232,8 @@ func judge(rng *rand.Rand, columns []domain.Column, rows, got [][]float64) map[s
 		}
 		variation = append(variation, tv)
 	}
-	mean := func(x []float64) float64 {
-		s := 0.0
-		for _, v := range x {
-			s += v / float64(len(x))
-		}
-		return s
-	}
-	out := map[string]float64{"W1": mean(numeric), "range": rangeError(rng, columns, rows, got), "corr": correlate(column(got, 0), column(got, 1))}
+	mean := func(x []float64) float64 { return stat.Mean(x, nil) }
+	out := map[string]float64{"W1": mean(numeric), "range": rangeError(rng, columns, rows, got), "corr": stat.Correlation(column(got, 0), column(got, 1), nil)}
 	if len(variation) > 0 {
 		out["cat"], out["catmean"] = slices.Max(variation), mean(variation)
 	}
@@ -289,14 +285,4 @@ func rangeError(rng *rand.Rand, columns []domain.Column, rows, got [][]float64) 
 		sum += math.Abs(share(rows, p, q)-share(got, p, q)) / sampleRanges
 	}
 	return sum
-}
-
-func correlate(x, y []float64) float64 {
-	var n, sx, sy, xx, yy, xy float64
-	for i := range x {
-		n++
-		sx, sy = sx+x[i], sy+y[i]
-		xx, yy, xy = xx+x[i]*x[i], yy+y[i]*y[i], xy+x[i]*y[i]
-	}
-	return (xy/n - sx*sy/n/n) / math.Sqrt((xx/n-sx*sx/n/n)*(yy/n-sy*sy/n/n))
 }

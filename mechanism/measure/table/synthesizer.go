@@ -23,7 +23,7 @@ type Options struct {
 	// PerPerson, where not 0, makes eps the level of a person with up to so many rows:
 	// see [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
 	PerPerson int
-	// Possible, where not nil, tells whether a row may have lo[i] <= x[i] <= hi[i] in
+	// Possible, where not nil, reports whether a row may have lo[i] <= x[i] <= hi[i] in
 	// all its entries, as domain.BoxOptions.Possible does. It must be public. Rows
 	// are drawn until they are possible: [Release.Records] asks it with lo and hi the
 	// same row, which it must not change. Rows that are counted are not asked about.

@@ -187,27 +187,8 @@ func (j *judge) w1(r *Release) float64 {
 		}
 	}
 	if j.d == 1 {
-		type point struct{ x, m float64 }
-		all := make([]point, 0, len(at))
-		for i, p := range at {
-			all = append(all, point{p[0], mass[i]})
-		}
-		slices.SortFunc(all, func(a, b point) int { return cmp.Compare(a.x, b.x) })
-		sum, before, w, i := 0.0, 0.0, 0.0, 0
-		step := func(x, m float64) {
-			w += math.Abs(sum) * (x - before)
-			sum, before = sum+m, x
-		}
-		for _, p := range all {
-			for ; i < len(j.line) && j.line[i] < p.x; i++ {
-				step(j.line[i], 1/float64(len(j.line)))
-			}
-			step(p.x, -p.m)
-		}
-		for ; i < len(j.line); i++ {
-			step(j.line[i], 1/float64(len(j.line)))
-		}
-		return w
+		even := slices.Repeat([]float64{1 / float64(len(j.line))}, len(j.line))
+		return testkit.Must(wasserstein.W1LineBetween(j.line, even, slices.Concat(at...), mass))
 	}
 	if j.few != nil {
 		n := len(j.few)

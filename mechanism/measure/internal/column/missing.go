@@ -43,7 +43,7 @@ func (c *Missing) Settle(n int) {
 	}
 }
 
-// there tells whether a part is not missing, and returns it of what is there.
+// there reports whether a part is not missing, and returns it of what is there.
 func (c *Missing) there(p Part) (Part, bool) {
 	if p.Cuts == 0 {
 		return Part{Of: 1}, true
