@@ -14,7 +14,6 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // BenchmarkW1Confidence says how quantiles of [Release.Error] hold at eps = 1 and
@@ -44,16 +43,6 @@ func BenchmarkW1Confidence(b *testing.B) {
 					}
 				})
 			}
-		}
-	}
-	for name, load := range map[string]func(testing.TB) (metric.Finite, []float64){"cities": loadCities, "glove": loadGloVe} {
-		for _, n := range sizes {
-			b.Run(fmt.Sprintf("data=%s/N=%d", name, n), func(b *testing.B) {
-				f, prior := load(b)
-				for b.Loop() {
-					confidence(b, testkit.Must(domain.NewFinite(b.Context(), f, nil)), fromPrior(prior), finiteW1(f), nil, n, min(seeds, 60))
-				}
-			})
 		}
 	}
 }

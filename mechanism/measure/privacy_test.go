@@ -219,23 +219,3 @@ func TestMeasure_DrawsStatedLaw(t *testing.T) {
 	}
 	testkit.Uniform(t, "difference", u)
 }
-
-func TestGuarantee_Values(t *testing.T) {
-	d := samples.Unit(2, domain.BoxOptions{Depth: 6})
-	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-		for _, eps := range []float64{1e-6, 0.1, 1, math.Pi, 700} {
-			g := testkit.Must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: rel})).Guarantee()
-			if g.Alpha() > eps || g.Alpha() < eps*(1-1e-6) || g.Delta() != 0 {
-				t.Errorf("%v eps = %v: %v", rel, eps, g)
-			}
-		}
-	}
-	for _, scales := range [][]float64{nil, slices.Repeat([]float64{1}, d.Height()), costScales(d)} {
-		for _, alpha := range []float64{1e-6, 1, math.Pi, 1e6} {
-			g := testkit.Must(NewMeasure(d, alpha, &MeasureOptions{Scales: scales})).Guarantee()
-			if g.Alpha() > alpha || g.Alpha() < alpha*(1-1e-11) || g.Delta() != 0 {
-				t.Errorf("scales %v, alpha = %v: %v", scales, alpha, g)
-			}
-		}
-	}
-}

@@ -109,38 +109,16 @@ func TestNewFinite_RefusesWrongDistances(t *testing.T) {
 	}
 }
 
-// Values that no column has are errors that name the entry.
-func TestBox_RefusesOtherValues(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	tree := samples.Taxonomy()
-	for _, c := range []struct {
-		column domain.Column
-		x      []float64
-	}{
-		{domain.Column{Hi: 1}, []float64{nan}},
-		{domain.Column{Hi: 3, Whole: true}, []float64{1.5}},
-		{domain.Column{Hi: 3, Whole: true}, []float64{nan}},
-		{domain.Column{Categories: 3, Missing: true}, []float64{3}},
-		{domain.Column{Categories: 3, Missing: true}, []float64{-inf}},
-		{domain.Column{Taxonomy: tree}, []float64{7}},
-		{domain.Column{Taxonomy: tree}, []float64{0.5}},
-		{domain.Column{Taxonomy: tree, Missing: true}, []float64{-1}},
-		{domain.Column{Radius: 1}, []float64{91, 0}},
-		{domain.Column{Radius: 1}, []float64{0, nan}},
-		{domain.Column{Radius: 1, Missing: true}, []float64{nan, 0}},
-	} {
-		d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 1}, c.column}, nil))
-		if _, err := d.Cell(append([]float64{0.5}, c.x...)); err == nil {
-			t.Errorf("%+v has %v", c.column, c.x)
-		}
-	}
+// Whole numbers that are out of bounds are clipped or refused, and others refused.
+func TestBox_ClipsWholeNumbers(t *testing.T) {
+	inf := math.Inf(1)
+	clip := testkit.Must(domain.NewBox([]domain.Column{{Lo: 1, Hi: 3, Whole: true, Missing: true}}, nil))
+	refuse := testkit.Must(domain.NewBox([]domain.Column{{Lo: 1, Hi: 3, Whole: true}}, &domain.BoxOptions{Outside: domain.Refuse}))
 	for _, v := range []float64{inf, -inf, 5, -5} {
-		d := testkit.Must(domain.NewBox([]domain.Column{{Lo: 1, Hi: 3, Whole: true, Missing: true}}, nil))
-		if got := d.Point(testkit.Must(d.Cell([]float64{v})))[0]; got != min(max(v, 1), 3) {
+		if got := clip.Point(testkit.Must(clip.Cell([]float64{v})))[0]; got != min(max(v, 1), 3) {
 			t.Errorf("%v is counted at %v", v, got)
 		}
-		d = testkit.Must(domain.NewBox([]domain.Column{{Lo: 1, Hi: 3, Whole: true}}, &domain.BoxOptions{Outside: domain.Refuse}))
-		if _, err := d.Cell([]float64{v}); err == nil {
+		if _, err := refuse.Cell([]float64{v}); err == nil {
 			t.Errorf("%v is not refused", v)
 		}
 	}
@@ -159,6 +137,9 @@ func TestErrors(t *testing.T) {
 	cell := func(d *domain.Domain[[]float64], x ...float64) error { return second(d.Cell(x)) }
 	d := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}})
 	lazy := samples.Unit(1, domain.BoxOptions{})
+	in := func(c domain.Column, x ...float64) error {
+		return cell(testkit.Must(domain.NewBox([]domain.Column{c}, nil)), x...)
+	}
 	refuse := samples.Unit(1, domain.BoxOptions{Depth: 2, Outside: domain.Refuse})
 	cats := testkit.Must(domain.NewBox([]domain.Column{{Categories: 3}}, nil))
 	sphere := testkit.Must(domain.NewSphere(0, &domain.SphereOptions{Depth: 3}))
@@ -198,6 +179,16 @@ func TestErrors(t *testing.T) {
 		{"Domain.Cell: record[0], want a category", cell(cats, 3)},
 		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lat: 91}))},
 		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lon: nan}))},
+		{"Domain.Cell: record[0], want a whole number", in(domain.Column{Hi: 3, Whole: true}, 1.5)},
+		{"Domain.Cell: record[0], want a whole number", in(domain.Column{Hi: 3, Whole: true}, nan)},
+		{"Domain.Cell: record[0], want a category", in(domain.Column{Categories: 3, Missing: true}, 3)},
+		{"Domain.Cell: record[0], want a category", in(domain.Column{Categories: 3, Missing: true}, -inf)},
+		{"Domain.Cell: record[0], want a leaf", in(domain.Column{Taxonomy: samples.Taxonomy()}, 7)},
+		{"Domain.Cell: record[0], want a leaf", in(domain.Column{Taxonomy: samples.Taxonomy()}, 0.5)},
+		{"Domain.Cell: record[0], want a leaf", in(domain.Column{Taxonomy: samples.Taxonomy(), Missing: true}, -1)},
+		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1}, 91, 0)},
+		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1}, 0, nan)},
+		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1, Missing: true}, nan, 0)},
 		{"Domain.Cell: record, want an index", second(points.Cell(20))},
 		{"Domain.Cell: unknown label", second(testkit.Must(domain.Labels(pair, []string{"a", "b"})).Cell("c"))},
 		{"Domain.Cell: metric: Euclidean: ", second(testkit.Must(domain.On(t.Context(), points, f)).Cell([]float64{nan, 1}))},

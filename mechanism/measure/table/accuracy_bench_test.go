@@ -8,12 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"gonum.org/v1/gonum/stat"
 )
 
 // sample is a kind of table.

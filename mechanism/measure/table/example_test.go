@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
@@ -77,37 +76,6 @@ func Example() {
 	// London in 2001: about 1 thousand rows, most without visits: false
 	// elsewhere in 2001: about 1 thousand rows, most without visits: false
 	// Rome in 2001: about 0 thousand rows, most without visits: false
-}
-
-// With many rows a person, the first two of each count, and eps is the level of a
-// person. For a box see measure.CountPersons.
-func ExampleSchema_ReadPersons() {
-	file := strings.NewReader("who,visits\nAnn,3\nBob,5\nAnn,4\nAnn,2\n")
-	schema, err := table.ParseSchema("visits:whole:0..10")
-	if err != nil {
-		log.Fatal(err)
-	}
-	var rows []measure.Row[string, []float64]
-	for row, err := range schema.ReadPersons(file, "who") {
-		if err != nil {
-			log.Fatal(err)
-		}
-		rows = append(rows, row)
-	}
-	// So large an eps is for four rows alone, and protects nobody.
-	s, err := table.New(schema.Columns(), 400, &table.Options{Relation: measure.AddRemoveOne, PerPerson: 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	release, err := s.ReleasePersons(context.Background(), random.Seeded(1), rows) // nil for private data
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(s.Guarantee())
-	fmt.Println("rows that count, about:", release.Total)
-	// Output:
-	// 400-private per person added or removed
-	// rows that count, about: 3
 }
 
 func ExampleReadSchema() {
