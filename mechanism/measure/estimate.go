@@ -37,7 +37,7 @@ func (p *plan) measureFrom(ctx context.Context, y []float64) (weights []float64,
 	if err != nil {
 		return nil, err
 	}
-	exactMass(weights)
+	apportion.Mass(weights)
 	return weights, nil
 }
 
@@ -131,17 +131,4 @@ func hst(g *region.Geometry) (*metric.Tree, error) {
 		}
 	}
 	return metric.NewTree(parent, length)
-}
-
-// unitMass is the number of parts that released weights are multiples of: all
-// sums of them are then exact, in any order.
-const unitMass = 1 << 52
-
-// exactMass rounds weights to multiples of 2^-52 with sum 1.
-func exactMass(weights []float64) {
-	n := make([]int64, len(weights))
-	apportion.Divide(weights, unitMass, n)
-	for k, c := range n {
-		weights[k] = float64(c) / unitMass
-	}
 }

@@ -43,7 +43,7 @@ func newRelease[P any](s *Synthesizer[P], tree *adaptive.Release) *Release[P] {
 		}
 	}
 	visit(&tree.Nodes[0])
-	exactMass(r.Weights)
+	apportion.Mass(r.Weights)
 	k := 0
 	for i, w := range r.Weights {
 		if w > 0 { // and not rounded to 0

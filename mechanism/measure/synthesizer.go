@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
@@ -152,4 +153,37 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records 
 		return nil, err
 	}
 	return out.Records(rng, m, nil)
+}
+
+// lowerCells is how many cells the lower bound looks at, evenly spread over the
+// tree. What holds for measures on some of the points holds for those on all,
+// because the proof lets the output be anywhere.
+const lowerCells = 1024
+
+// LowerBound is a lower bound on the worst expected W1 error, over all data sets of
+// so many records (public, or a guess), of every mechanism that is as private:
+// Theorem 8.6 of BSV22 with constants (families.PrivateDataBound), on the points
+// of up to 1,024 cells. In units of the metric. It reads no data.
+func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float64, error) {
+	const op = "measure: Synthesizer.LowerBound"
+	if err := s.check(op); err != nil {
+		return 0, err
+	}
+	if err := fault.Positive(op, "records", records); err != nil {
+		return 0, err
+	}
+	// Replacing a record is removing one and adding another.
+	level := s.g.Alpha()
+	if s.opt.Relation == AddRemoveOne {
+		level *= 2
+	}
+	if s.space.Cells == 1 {
+		return 0, nil
+	}
+	f, err := s.space.Some(lowerCells)
+	if err != nil {
+		return 0, err
+	}
+	least, err := families.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
+	return least.Value, err
 }
