@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/metric"
 )

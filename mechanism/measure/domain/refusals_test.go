@@ -166,6 +166,8 @@ func TestErrors(t *testing.T) {
 		{"NewBox: Depth = 55, want no more than float64", box(unit, &domain.BoxOptions{Depth: 55})},
 		{"NewBox: Depth = 1e+300, want no more than float64", box(unit, &domain.BoxOptions{Depth: 1e300})},
 		{"NewBox: columns[", box(slices.Repeat([]domain.Column{{Categories: 100}}, 12), nil)},
+		{"NewBox: columns.Share[0] = 2, want 0 with a Weight", box([]domain.Column{{Hi: 1, Share: 2, Weight: 3}}, nil)},
+		{"NewBox: columns.Share[0] = -1", box([]domain.Column{{Hi: 1, Share: -1}}, nil)},
 		{"NewBox: columns.kinds[0] = 2", box([]domain.Column{{Whole: true, Categories: 2, Hi: 1}}, nil)},
 		{"NewBox: columns.Lo[0] = 0.5, want a whole number", box([]domain.Column{{Lo: 0.5, Hi: 2, Whole: true}}, nil)},
 		{"NewBox: columns.Hi[0] = -1, want a whole number", box([]domain.Column{{Hi: -1, Whole: true}}, nil)},
