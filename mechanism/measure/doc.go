@@ -7,10 +7,9 @@
 //
 // # The problem
 //
-// Somebody has N records, points of a metric space, and wants to publish others with nearly the
-// same means, shares of regions and averages of smooth functions. The error of all of them is
-// at most W1, the distance by which the mass of one data set must be moved to become the other.
-// No single record must show.
+// Somebody has N points of a metric space, and wants to publish others with nearly the same
+// means, shares of regions and averages of smooth functions. The error of all of them is at
+// most W1, the distance by which the mass of one data set must be moved to become the other.
 //
 // # How to begin
 //
@@ -20,8 +19,8 @@
 // [Release.Error] and [Release.ErrorOf] estimate the error, [Synthesizer.LowerBound] bounds
 // that of any mechanism.
 //
-// For a probability measure instead of records: [NewMeasure]. Tables of three or more columns
-// are for package table.
+// For a probability measure: [NewMeasure]. Tables of three or more columns are for package
+// table.
 //
 // # Guarantees
 //

@@ -1,21 +1,21 @@
 // Package table publishes tables of numbers, dates, categories and places as synthetic rows,
 // and reads and writes them by a public schema.
 //
+//	schema, err := table.ParseSchema("age:whole:0..120,city:category:Paris|London|*elsewhere")
+//	s, err := table.New(schema.Columns(), 1, nil) // 1-differentially private
+//
 // # The problem
 //
-// One box of all columns (package measure) keeps averages of what varies slowly over the box.
-// With five columns its cells are so large that it says little of any two of them, and most
-// synthetic rows lie where nobody is. This package publishes every column, and those pairs of
-// columns that depend on one another most.
+// With five columns the cells of one box (package measure) are so large that it says little of
+// any two of them, and most synthetic rows lie where nobody is. This package publishes every
+// column, and those pairs of columns that depend on one another most.
 //
 // # How to begin
 //
-// From a CSV file: [ReadSchema] or a [Schema] by hand, which must be public; then [Schema.Read]
-// gives rows, [Schema.Columns] what New needs, and [Schema.Write] writes synthetic rows.
-//
-// From rows in memory: [New], [Synthesizer.Release], and [Release.Records] for synthetic rows.
-// [Release.Margins] has the columns one by one, with their errors, and [Release.Edges] the
-// pairs that were picked.
+// From a CSV file: [ReadSchema] or [NewSchema], which must be public; [Schema.Read] gives rows,
+// and [Schema.Write] writes synthetic ones. From rows in memory: [New],
+// [Synthesizer.Release], [Release.Records]. [Release.Margins] has the columns one by one, with
+// their errors, and [Release.Edges] the pairs that were picked.
 //
 // Where persons have many rows: Options.PerPerson, [Schema.ReadPersons] and
 // [Synthesizer.ReleasePersons].
@@ -24,7 +24,7 @@
 //
 // eps-differential privacy, to the last bit, for one row replaced or one added or removed, or
 // for a person with all rows: [Synthesizer] says why. [measure.Release.Error] states the error
-// of a column. Of what pairs say no error is stated.
+// of a column; for pairs none is stated.
 //
 // # Cost
 //
