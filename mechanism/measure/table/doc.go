@@ -2,7 +2,7 @@
 // and reads and writes them by a public schema.
 //
 //	schema, err := table.ParseSchema("age:whole:0..120,city:category:Paris|London|*elsewhere")
-//	s, err := table.New(schema.Columns(), 1, nil) // 1-differentially private
+//	s, err := table.New(schema.Columns(), 1, nil)
 //
 // # The problem
 //
@@ -17,7 +17,7 @@
 // [Synthesizer.Release], [Release.Records]. [Release.Margins] has the columns one by one, with
 // their errors, and [Release.Edges] the pairs that were picked.
 //
-// Where persons have many rows: Options.PerPerson, [Schema.ReadPersons] and
+// For persons with many rows: Options.PerPerson, [Schema.ReadPersons] and
 // [Synthesizer.ReleasePersons].
 //
 // # Guarantees
@@ -43,5 +43,5 @@
 //   - Chow, Liu, "Approximating discrete probability distributions with dependence trees",
 //     1968.
 //   - Zhang et al., "PrivBayes", 2014, and McKenna, Miklau, Sheldon, "Winning the NIST
-//     contest", 2021: noisy tables of few columns, chosen privately.
+//     contest", 2021: noisy tables of few columns.
 package table
