@@ -25,13 +25,14 @@
 // # Guarantees
 //
 // A [Synthesizer] is eps-differentially private, to the last bit, for one record replaced, or
-// one added or removed ([Relation]). Persons with many rows need PerPerson. Where records are left out for what they say, only [AddRemoveOne] is true: see
-// [CountOptions]. A [Measure] alone is not exact, and says why.
+// one added or removed ([Relation]). Persons with many rows need PerPerson. Where records are
+// left out for what they say, only [AddRemoveOne] is true: see [CountOptions]. A [Measure]
+// alone is not exact, and says why.
 //
 // # Cost
 //
-// Counting is O(N) and keeps 16 bytes for each cell with records in it. A
-// release is linear in the regions that noisy counts lead to, whatever the size of the domain.
+// Counting is O(N) and keeps 16 bytes for each cell with records in it. A release is linear
+// in the regions that noisy counts lead to, whatever the size of the domain.
 //
 // # Who should not use it
 //

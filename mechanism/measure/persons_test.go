@@ -217,39 +217,22 @@ func TestPerPerson_Level(t *testing.T) {
 	}
 }
 
-// A release takes counts of as few records a person as it protects, and one that
-// protects records takes none of persons.
+// A release takes counts of as few records a person as it protects, and one that protects
+// records takes none of persons: TestCounts_RememberPersons has all cases.
 func TestPerPerson_RefusesOtherCounts(t *testing.T) {
 	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
-	persons := func(most int) *Counts[[]float64] {
-		return testkit.Must(CountPersons(t.Context(), d, stream([]Row[int, []float64]{{1, []float64{.1}}, {1, []float64{.9}}}), most, &CountOptions{SkipErrors: true}))
-	}
 	loose := testkit.Must(CountAll(t.Context(), d, [][]float64{{.1}}, nil))
-	both := persons(1)
-	testkit.Check(t, both.Merge(loose))
-	for _, perPerson := range []int{0, 1, 2} {
-		s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne, PerPerson: perPerson}))
-		for _, c := range []struct {
-			name   string
-			counts *Counts[[]float64]
-			ok     bool
-		}{
-			{"nothing", NewCounts(d), true},
-			{"loose", loose, perPerson == 0},
-			{"one each", persons(1), perPerson >= 1},
-			{"two each", persons(2), perPerson == 2},
-			{"both", both, false},
-		} {
-			out, err := s.Release(nil, c.counts)
-			if (err == nil) != c.ok || (out != nil) != c.ok || !c.ok && !errors.Is(err, ErrPersons) {
-				t.Errorf("%s, PerPerson %d: %v", c.name, perPerson, err)
+	persons := testkit.Must(CountPersons(t.Context(), d, stream([]Row[int, []float64]{{1, []float64{.1}}, {1, []float64{.9}}}), 2, nil))
+	for perPerson, o := range []*SynthesizerOptions{nil, {PerPerson: 1, Relation: AddRemoveOne}, {PerPerson: 2, Relation: AddRemoveOne}} {
+		s := testkit.Must(NewSynthesizer(d, 1, o))
+		for _, c := range []*Counts[[]float64]{loose, persons} {
+			out, err := s.Release(nil, c)
+			if ok := c == loose && perPerson == 0 || c == persons && perPerson == 2; ok != (err == nil) || ok != (out != nil) || !ok && !errors.Is(err, ErrPersons) {
+				t.Errorf("PerPerson %d: %v", perPerson, err)
 			}
 		}
 		if _, err := s.Synthetic(t.Context(), nil, [][]float64{{.1}}, 0); (err == nil) != (perPerson == 0) {
 			t.Errorf("Synthetic, PerPerson %d: %v", perPerson, err)
 		}
-	}
-	if err := second(testkit.Must(NewSynthesizer(d, 1, nil)).Release(nil, persons(2))); !errors.Is(err, ErrPersons) {
-		t.Errorf("ReplaceOne: %v", err)
 	}
 }
