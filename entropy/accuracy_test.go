@@ -96,12 +96,8 @@ func TestBracket_With(t *testing.T) {
 	}
 }
 
-// Two points: rho2/(1+e^(alpha*rho1)) = loss. Anywhere else the proof is above
-// the loss, and mechanisms with the loss have a larger level.
-func TestLevelFor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
+// Two points: rho2/(1+e^(alpha*rho1)) = loss.
+func TestLevelFor_KnownAnswers(t *testing.T) {
 	two := metric.Same(space.Euclidean([][]float64{{0}, {3}}))
 	for _, loss := range []float64{1e-6, 0.1, 1, 1.4} {
 		alpha, proof, err := entropy.LevelFor(t.Context(), two, loss, nil)
@@ -128,6 +124,13 @@ func TestLevelFor(t *testing.T) {
 	}
 	if alpha, _, err := entropy.LevelFor(t.Context(), metric.Same(space.Path(1, 1)), 1, nil); alpha != 0 || err != nil {
 		t.Errorf("one point: %v, %v", alpha, err)
+	}
+}
+
+// The proof is above the loss, and mechanisms with the loss have a larger level.
+func TestLevelFor_BelowMechanisms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
 	}
 	for number := range testkit.Sweep(2, 6) {
 		b, alpha := randomSpace(t, number)

@@ -1,8 +1,8 @@
 // Package entropy tells how accurate a private mechanism on a given space can be at best,
 // also where the space is too large for the linear programs of package lp.
 //
-//	brackets, err := entropy.Accuracy(ctx, metric.Same(points), []float64{alpha}, nil)
-//	// no mechanism has a worst expected loss below brackets[0].Lo
+//	brackets, err := entropy.Accuracy(ctx, b, []float64{1}, nil)
+//	fmt.Println("accuracy in km:", bracket.Interval)
 //
 // A bimetric space Z has a metric rho1 for privacy and a metric rho2 for loss, often the
 // same ([metric.Bimetric]). A mechanism M is alpha-private if P{M(x) in S} <=
@@ -11,7 +11,7 @@
 // any alpha-private mechanism (BSV24).
 //
 //   - [Accuracy] brackets A and says what each bound rests on; [Bracket.With] adds
-//     mechanisms of yours. Begin here.
+//     mechanisms of yours.
 //   - [LowerBounds] and [UpperBounds] are its halves. Each [Bound] has a [Witness], such
 //     as a [Star].
 //   - [LevelFor] is the level that a wanted loss needs at least.
@@ -20,7 +20,7 @@
 // Package scale has the scales of a space, package families closed forms and bounds on
 // measures and synthetic data.
 //
-// # What is guaranteed
+// # Guarantees
 //
 // The ends of a bracket are proofs, in arithmetic rounded outward. Results do not depend
 // on chance, the clock or the number of workers. Bounds are for the worst input and for

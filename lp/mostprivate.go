@@ -185,7 +185,7 @@ func (s *levelSearch) start(ctx context.Context) error {
 	case err == nil:
 		s.keep(m.Channel, m.Audited, m.Miss)
 	case ctx.Err() != nil:
-		return fault.Within(s.op, err)
+		return fault.Within(s.op, ctx.Err())
 	default:
 		return s.separate(ctx)
 	}

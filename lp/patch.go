@@ -88,8 +88,7 @@ func (e *extension) patch(center int, losses []float64) error {
 	if whole {
 		e.whole = kernel.NewBase(inputs, s.Channel, func(label int) int { return e.o.Outputs[outputs[label-len(inputs)]] })
 	}
-	// Releasing the nearest of the program's outputs costs slack at most.
-	bound := directed.SubDown(s.DualBound, directed.MulUp(slack, 1+0x1p-50))
+	bound := behind(s.DualBound, slack)
 	if s.prices != nil {
 		lifted, err := e.lift(inputs, outputs, s.prices)
 		if err != nil {
@@ -103,6 +102,12 @@ func (e *extension) patch(center int, losses []float64) error {
 		e.settle()
 	}
 	return nil
+}
+
+// behind turns a bound for some outputs into one for all: releasing the nearest of the some
+// costs what rounds to slack at most.
+func behind(bound, slack float64) float64 {
+	return directed.SubDown(bound, float64(slack*(1+0x1p-50)))
 }
 
 // anchors returns the inputs of the patch around the point from which from are the

@@ -107,3 +107,22 @@ func TestLift_RoundsDown(t *testing.T) {
 		}
 	}
 }
+
+// The slack is a rounded difference of losses, and its bound is below by all of the
+// exact one.
+func TestBehind_CountsTheRoundingOfSlack(t *testing.T) {
+	r := random.Seeded(14)
+	for range 400 {
+		c, bound := r.Float64(), r.Float64()
+		d := c + 0.1*r.Float64()*r.Float64()
+		if r.IntN(2) == 0 { // a difference of many digits
+			c *= 0x1p-30
+		}
+		less := wide(0).Sub(wide(d), wide(c))
+		want := wide(0).Sub(wide(bound), less)
+		got := behind(bound, d-c)
+		if v, _ := want.Float64(); wide(got).Cmp(want) > 0 || got < v-0x1p-48 {
+			t.Fatalf("%v - (%v - %v): %v", bound, d, c, got)
+		}
+	}
+}

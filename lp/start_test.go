@@ -187,3 +187,11 @@ func TestStart_MayBeOptimal(t *testing.T) {
 		t.Errorf("%v, want %v", s, want)
 	}
 }
+
+func TestNoiseCells_AreAtMostTheInputs(t *testing.T) {
+	for _, c := range [][3]int{{5, 3, 5}, {1 << 20, 7, 1000}, {1 << 20, 2000, 2000}} {
+		if got := noiseCells(c[0], c[1]); got != c[2] {
+			t.Errorf("%d inputs, %d outputs: %d cells, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -245,6 +246,45 @@ func TestAudit_RoundsDifferencesOfScalesOutward(t *testing.T) {
 	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{1e17, -7, -7, -7}, nil))
 	if a := testkit.Must(c.Audit(t.Context(), space.Path(2, 1), nil)); a.Lo > 1e17 || a.Hi <= 1e17 {
 		t.Errorf("[%v, %v]", a.Lo, a.Hi)
+	}
+}
+
+// The interval of two row sums' quotient holds that of sums that are off by all that theirs
+// may be, the errors apart; of exponents, 2^10 times ln 2 is a product without rounding.
+func TestLnRatio_ContainsWhatItsErrorsAllow(t *testing.T) {
+	r := random.Seeded(151)
+	wide := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	ln2 := log300(wide(2))
+	for trial := range testkit.Sweep(1200, 50000) {
+		draw := func() sum {
+			s := sum{t: exact.DD{Hi: 1 + 0x1p-40*r.Float64()}}
+			if trial%3 == 0 {
+				s.t.Hi = math.Exp(5 * r.Float64())
+			}
+			s.t.Lo = s.t.Hi * 0x1p-53 * (r.Float64() - 0.5)
+			s.err = []float64{exact.TotalDDErr, exact.TotalErr, 0x1p-30, 0}[r.IntN(4)]
+			switch trial / 3 % 3 {
+			case 0:
+				s.ln = 100 * r.NormFloat64()
+			case 1:
+				s.exp = []int{0, 512, -512, r.IntN(2000) - 1000, 700 + r.IntN(300), -700 - r.IntN(300)}[r.IntN(6)]
+			}
+			return s
+		}
+		a, b := draw(), draw()
+		lo, hi := lnRatio(a, b)
+		sign := float64(trial%2*2 - 1)
+		total := func(s sum, sign float64) *big.Float {
+			v := wide(s.t.Hi)
+			v.Add(v, wide(s.t.Lo))
+			return v.Mul(v, wide(1).Add(wide(1), wide(sign*s.err)))
+		}
+		want := log300(wide(1).Quo(total(a, sign), total(b, -sign)))
+		want.Add(want, wide(1).Mul(ln2, wide(float64(a.exp-b.exp))))
+		want.Add(want, wide(1).Sub(wide(a.ln), wide(b.ln)))
+		if wide(lo).Cmp(want) > 0 || wide(hi).Cmp(want) < 0 || !(hi-lo <= 16*max(a.err, b.err)+0x1p-38) {
+			t.Fatalf("%+v, %+v: %v to %v, exactly %v", a, b, lo, hi, want.Text('g', 25))
+		}
 	}
 }
 

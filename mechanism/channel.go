@@ -80,6 +80,9 @@ func newChannel(ctx context.Context, op string, r Rows, o *ChannelOptions) (*Cha
 			return nil, err
 		}
 	}
+	if parallel.Done(ctx) {
+		return nil, ctx.Err()
+	}
 	if o.Lazy {
 		c.fill = r.Fill
 		return c, nil

@@ -162,6 +162,146 @@ func TestLosses_CoarseLatticesHold(t *testing.T) {
 	}
 }
 
+// What a loss may be off by counts once for every draw, at both ends of the level.
+func TestLosses_LooseMovesTheEnds(t *testing.T) {
+	const count, loose = 10, 1e-3
+	for _, delta := range []float64{1e-3, 1e-6, .03} {
+		l := losses{factors: []factorLoss{{count: count, atoms: []atom{{-.3, .4}, {.3, .6}}, top: .3, bottom: -.3, loose: loose, err: 0x1p-45}}}
+		_, exactly := search.Change(0, 10*.3, 1e-12, func(s float64) bool {
+			sum := 0.0
+			for k := range count + 1 { // of the larger loss
+				law := math.Exp(float64(k)*math.Log(.6) + float64(count-k)*math.Log(.4))
+				for i := range k {
+					law *= float64(count-i) / float64(i+1)
+				}
+				sum += law * max(0, -math.Expm1(s-.3*float64(2*k-count)))
+			}
+			return sum <= delta
+		})
+		s, step, err := l.level(t.Context(), delta, fineLattice)
+		low := testkit.Must(l.atLeast(t.Context(), delta, exactly, step))
+		if err != nil || s < exactly+count*loose*(1-1e-9) || s > exactly*1.01+count*loose || low > exactly-count*loose*(1-1e-9) {
+			t.Errorf("delta %v: from %v to %v (%v), exactly %v and off by %v", delta, low, s, err, exactly, count*loose)
+		}
+		g := l.onGrid(step)
+		if testkit.Must(g.within(t.Context(), exactly+count*loose*(1-1e-2), delta)) {
+			t.Errorf("delta %v: what losses may be off by is left out", delta)
+		}
+	}
+}
+
+// Where masses are off, so is what never comes up, in both directions.
+func TestLosses_NeverCountsErrors(t *testing.T) {
+	for _, err := range []float64{1e-3, 1e-9, 0} {
+		l := losses{factors: []factorLoss{{count: 3, never: .2, err: err}, {count: 1, never: .1, err: err}}}
+		at := func(sign float64) float64 {
+			return 1 - math.Pow(1-.2*(1+sign*err), 3)*(1-.1*(1+sign*err))
+		}
+		if lo, hi := l.never(); lo > at(-1) || hi < at(1) || hi-lo > at(1)-at(-1)+1e-11 {
+			t.Errorf("off by %v: %v to %v, want %v to %v", err, lo, hi, at(-1), at(1))
+		}
+	}
+}
+
+// An atom whose lower part would be no normal number moves up whole.
+func TestOnGrid_TinyPartsMoveUp(t *testing.T) {
+	const step = 1000
+	l := losses{factors: []factorLoss{{count: 1, atoms: []atom{{0, .5}, {-310, .5}}, bottom: -310, loose: 0x1p-40}}}
+	if p := l.onGrid(step).parts[0]; !slices.Equal(p.At, []int64{0}) || p.Mass[0] != 1 {
+		t.Errorf("%v at %v", p.Mass, p.At)
+	}
+	l.factors[0].atoms[1].loss = -600 // e^-600 is one
+	if p := l.onGrid(step).parts[0]; !slices.Equal(p.At, []int64{0, -1}) || p.Mass[0] != 1 || !(p.Mass[1] > 0x1p-900) {
+		t.Errorf("%v at %v", p.Mass, p.At)
+	}
+}
+
+// Where losses have no error of their own nothing hides what their sum is rounded by.
+func TestLosses_MostIsRoundedUp(t *testing.T) {
+	r := random.Seeded(152)
+	wide := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	for range 300 {
+		var l losses
+		want := wide(0)
+		for range 1 + r.IntN(3) {
+			f := factorLoss{count: 1 + r.Int64N(1<<r.IntN(30)), top: r.Float64(), loose: 0x1p-40 * r.Float64()}
+			l.factors = append(l.factors, f)
+			one := wide(0).Add(wide(f.top), wide(f.loose))
+			want.Add(want, one.Mul(one, wide(float64(f.count))))
+		}
+		got := l.most()
+		if v, _ := want.Float64(); wide(got).Cmp(want) < 0 || got > v*(1+0x1p-48) {
+			t.Fatalf("%+v: %v, exactly %v", l.factors, got, want)
+		}
+	}
+}
+
+// Chernoff's bound counts what losses and masses may be off by, and each of the terms
+// that it is computed from where that is by far the largest.
+func TestExponent_CountsErrorsAndRoundings(t *testing.T) {
+	r := random.Seeded(153)
+	wide := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	times := func(a, b *big.Float) *big.Float { return wide(0).Mul(a, b) }
+	for trial := range testkit.Sweep(200, 4000) {
+		f := factorLoss{count: 1, atoms: []atom{{0, r.Float64()}}}
+		s, x := r.Float64(), 2*r.Float64()
+		switch trial % 5 {
+		case 0:
+			s = -1e10 * r.Float64()
+		case 1:
+			x *= 1e9
+		case 2:
+			f.count, f.atoms[0].mass = 1+r.Int64N(1e9), math.Exp(-100*r.Float64())
+		case 3:
+			f.err, f.loose = 1e-6*r.Float64(), 1e-6*r.Float64()
+			f.atoms[0].loss = r.Float64()
+			f.top, f.bottom = f.atoms[0].loss, f.atoms[0].loss
+		case 4:
+			x *= 1e-9
+		}
+		// x loss + ln mass, count times, with its errors.
+		want := times(wide(x), wide(f.atoms[0].loss))
+		want.Add(want, log300(wide(f.atoms[0].mass)))
+		want.Add(want, wide(f.err))
+		want = times(want.Add(want, times(wide(x), wide(f.loose))), wide(float64(f.count)))
+		want.Sub(want, times(wide(x), wide(s)))
+		want.Add(want, times(wide(x), log300(wide(x))))
+		more := wide(0).Add(wide(1), wide(x))
+		want.Sub(want, times(more, log300(more)))
+		l := losses{factors: []factorLoss{f}}
+		got, _ := l.exponent(s, x, math.Inf(1))
+		if v, _ := want.Float64(); wide(got).Cmp(want) < 0 || got > v+0x1p-44*float64(f.count)*(1+math.Abs(math.Log(f.atoms[0].mass))+30*x)+0x1p-44*x*math.Abs(s) {
+			t.Fatalf("trial %d: %+v, s %v, tilt %v: %v, exactly %v", trial, f, s, x, got, want)
+		}
+	}
+}
+
+// The sum of the levels takes, of each channel by itself, the level at delta = 0 or that at its
+// share of delta.
+func TestNewComposing_SumsTheBetterLevels(t *testing.T) {
+	f := space.Path(2, 1)
+	plain := func(w ...float64) Repeated {
+		return Repeated{testkit.Must(FromWeights(t.Context(), 2, len(w)/2, w, nil)), 2}
+	}
+	// Of the first no level at delta = 0 is finite; with the others delta is worth less than
+	// what an audit at delta > 0 is off by.
+	own := []Repeated{plain(1, 3e-30, 1e-40, 1, 1e-31, 0), plain(1, 1.001, 1, 1), plain(1, 1.002, 1, 1)}
+	const delta = 1e-30
+	c := testkit.Must(newComposing(t.Context(), f, own, (&AuditOptions{Delta: delta}).auditing("test")))
+	want := 0.0
+	for i, r := range own {
+		pure := testkit.Must(r.Channel.Audit(t.Context(), f, nil)).Hi
+		part := testkit.Must(r.Channel.Audit(t.Context(), f, &AuditOptions{Delta: delta / 6})).Hi
+		if (i == 0) != (part < pure) {
+			t.Fatalf("channel %d: %v at delta = 0, else %v", i, pure, part)
+		}
+		want += 2 * min(pure, part)
+	}
+	if math.Abs(c.sum-want) > 1e-12*want {
+		t.Errorf("%v, want %v", c.sum, want)
+	}
+}
+
 // Pairs that are passed over change nothing: the audit is that of the pairs.
 func TestComposition_IsThatOfThePairs(t *testing.T) {
 	r := random.Seeded(3)

@@ -171,7 +171,7 @@ func (l *losses) exponent(s, x, enough float64) (log, tilt float64) {
 	for range 12 {
 		k, mean, variance, err := l.cumulant(x)
 		v := k - float64(x*s) + gain(x)
-		v += err + float64((math.Abs(k)+float64(x*math.Abs(s))+x+1)*0x1p-48)
+		v += err + float64((math.Abs(k)+float64(x*(math.Abs(s)+math.Abs(math.Log(x)))))*0x1p-48) // err has room for what does not grow
 		if v < log {
 			log, tilt = v, x
 		}

@@ -30,13 +30,13 @@ func (e *MassError) Error() string {
 // sum errs by up to n*2^-53. Twice that for two measures, doubled:
 func massTol(n int, total float64) float64 { return 4 * float64(n+2) * 0x1p-53 * total }
 
-// total sums w in double-double: the error is far below an ulp.
+// total sums w in double-double, whose high part is the sum rounded.
 func total(w []float64) float64 {
 	var t exact.DD
 	for _, v := range w {
 		t = t.AddFloat(v)
 	}
-	return t.Hi + t.Lo
+	return t.Hi
 }
 
 // slack is how much of their total variation the totals of two measures may

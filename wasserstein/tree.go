@@ -315,9 +315,6 @@ func (p *pathTree) sources(v []float64) (u []float64, largest float64) {
 
 // along returns the optimum where points lie on a tree.
 func (t *transport) along(ctx context.Context, p *pathTree) (*Result, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	plan := append(t.plan, p.plan(&t.src, &t.dst)...)
 	v := p.potentials(p.below(t.mu, t.nu))
 	if p.close {

@@ -306,6 +306,9 @@ func (t *transport) result(ctx context.Context, b *simplex.Basis) (*Result, erro
 // that go with the others, and of the sinks. It keeps all three. With u goes a bound
 // of all costs.
 func (t *transport) prove(ctx context.Context, plan []Flow, u, v []float64, largest float64) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(plan, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J)) })
 	c, err := certify(ctx, t.op, t.cost, t.places, t.mu, t.nu, plan, u, v, largest, t.opt.Workers)
 	if err != nil {

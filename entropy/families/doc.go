@@ -1,8 +1,8 @@
 // Package families bounds the optimal accuracy on spaces that need no list of points, and
 // on measures and data sets over a list.
 //
-//	bound, err := families.PrivateDataBound(ctx, points, records, eps)
-//	// no eps-private synthetic data has a worst expected W1 error below bound.Value
+//	bound, err := families.PrivateTransportBound(ctx, grid, 10_000)
+//	fmt.Printf("on the points at least %.5f\n", bound.Value)
 //
 // The optimal accuracy of a space at a level alpha is the least worst expected loss of any
 // alpha-private mechanism on it, as in package entropy.

@@ -1,7 +1,7 @@
 // Package scale measures at which distance privacy blurs the points of a space.
 //
-//	scales, err := scale.Entropic(ctx, metric.Same(points), []float64{alpha}, nil)
-//	// points closer than scales[0].Lo can hardly be told apart at level alpha
+//	scales, err := scale.Entropic(ctx, metric.Same(city), []float64{1}, nil)
+//	fmt.Println("scale in km:", scales[0])
 //
 // A bimetric space has a metric rho1 for privacy and a metric rho2 for loss, often the same
 // ([metric.Bimetric]); alpha is a privacy level per unit of rho1.
@@ -12,7 +12,7 @@
 //   - [Packing] counts points that are apart; [Dimension] is how that grows.
 //   - [PositiveMeasure] and [BallMass] serve mechanisms with a base measure.
 //
-// # What is guaranteed
+// # Guarantees
 //
 // An [Interval] or [Count] is a proof: its ends have witnesses, in arithmetic rounded
 // outward. Less work ([Options].Nodes) makes it wider, never wrong. Results do not depend on

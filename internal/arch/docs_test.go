@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -37,15 +38,30 @@ func TestDocs_NameEveryExportedThing(t *testing.T) {
 }
 
 // TestDocs_BeginShort reads the overview of every public package, which is for one sitting:
-// more is said at the name that it is about. An Example of the whole package comes first.
+// more is said at the name that it is about. It opens with a call that works, lines of an
+// Example; there is an Example of the whole package.
 func TestDocs_BeginShort(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(rooms)) {
-		code, tests, err := api.Parse(token.NewFileSet(), filepath.Join("..", "..", filepath.FromSlash(name)))
+		dir := filepath.Join("..", "..", filepath.FromSlash(name))
+		code, tests, err := api.Parse(token.NewFileSet(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if n := words(code); n == 0 || n > mostWords {
 			t.Errorf("the overview of %s has %d words, want 1 to %d", name, n, mostWords)
+		}
+		var run []byte // the files with Examples
+		for _, file := range testkit.Must(filepath.Glob(filepath.Join(dir, "example*_test.go"))) {
+			run = append(run, testkit.Must(os.ReadFile(file))...)
+		}
+		first := firstCode(code)
+		if len(first) == 0 {
+			t.Errorf("the overview of %s has no code before its headings", name)
+		}
+		for _, line := range first {
+			if !strings.Contains(string(run), line) {
+				t.Errorf("the overview of %s opens with a line that no Example has: %s", name, line)
+			}
 		}
 		whole := func(e *doc.Example) bool { return e.Name == "" && e.Output != "" }
 		if !slices.ContainsFunc(doc.Examples(tests...), whole) {
@@ -54,7 +70,7 @@ func TestDocs_BeginShort(t *testing.T) {
 	}
 }
 
-const mostWords = 400
+const mostWords = 300
 
 // words counts those of the package's comment, its code included.
 func words(code []*ast.File) (n int) {
@@ -62,6 +78,21 @@ func words(code []*ast.File) (n int) {
 		n += len(strings.Fields(f.Doc.Text()))
 	}
 	return n
+}
+
+// firstCode returns the lines of the first code in the package's comment that stands before
+// any heading.
+func firstCode(code []*ast.File) (lines []string) {
+	for _, f := range code {
+		for line := range strings.Lines(f.Doc.Text()) {
+			if line = strings.TrimRight(line, "\n"); strings.HasPrefix(line, "\t") {
+				lines = append(lines, strings.TrimSpace(line))
+			} else if len(lines) > 0 || strings.HasPrefix(line, "# ") {
+				return lines
+			}
+		}
+	}
+	return lines
 }
 
 // TestWords_CountCode tests the test.
@@ -75,6 +106,9 @@ func TestWords_CountCode(t *testing.T) {
 	}
 	if got := words(code); got != 11 {
 		t.Errorf("%d words, want 11", got)
+	}
+	if got := firstCode(code[1:]); len(got) != 0 {
+		t.Errorf("code %q where there is none", got)
 	}
 }
 

@@ -131,7 +131,7 @@ func (d digits) signed(v float64) float64 {
 //
 // Coordinates are (cos t, sin t) sqrt(q), q = E/S, S the sum of all E, the last
 // one times cos^2 t where d is odd. Where the error of E is e and that of S is at most f <=
-// S/2, q errs by at most 2(e + q f)/S, and its root by at most that divided by sqrt(q).
+// S/2^10, q errs by at most (e + q f)/(S - f), and its root by at most that over sqrt(q).
 func (s *shape) normalDirection(us []digits) {
 	sum, sumErr := 0.0, 0.0
 	for i := 0; i < s.d; i += 2 {
@@ -154,8 +154,8 @@ func (s *shape) normalDirection(us []digits) {
 		root := math.Sqrt(q)
 		s.z[i] *= root
 		s.err[i] = math.Inf(1)
-		if sumErr <= sum/2 {
-			s.err[i] = float64((circleErr+0x1p-49)*root) + 2*(s.lnErr[i&^1]+float64(q*sumErr))/(sum*root)
+		if sumErr <= sum*0x1p-10 {
+			s.err[i] = float64((circleErr+0x1p-49)*root) + (1+0x1p-9)*(s.lnErr[i&^1]+float64(q*sumErr))/(sum*root)
 		}
 	}
 }
@@ -176,16 +176,19 @@ func (s *shape) drawPower(rng *rand.Rand, i int, exact bool) digits {
 
 // acceptPower tells whether the size of variate i is accepted, and whether that is sure. The
 // first number decides whether it is of the tail, the second is U or e^-F, the third e^-E.
+//
+// An error e of F is in powerErr: both sides grow with F, and g^p by a factor e^e at most,
+// while e^e - 1 of either side, at least 1, is more than what it adds to the limit. The
+// roundings of that, whose error is below 1/16 of it, are within the 2^-48 of Exp's side.
 func (s *shape) acceptPower(us [3]digits, i int) (in, sure bool) {
 	t, _ := unit(us[0].word)
 	c := 1 + float64(math.E*s.p)
 	t = float64(t * c)
 	s.tail[i] = t < 1
-	f, fErr := s.setLog(i, us[1].word)
+	f := s.setLog(i, us[1].word)
 	limit, limitErr := exponential(us[2].word) // of g^p
 	if s.tail[i] {
 		limit += 1 + f
-		limitErr += fErr + float64(limit*0x1p-50)
 	}
 	power, powerErr := float64(s.p*s.ln[i]), float64(s.p*s.lnErr[i]) // of ln g^p
 	powerErr += float64(math.Abs(power) * 0x1p-50)
@@ -199,15 +202,15 @@ func (s *shape) acceptPower(us [3]digits, i int) (in, sure bool) {
 }
 
 // setLog sets the logarithm of the size of variate i, of which it is known whether it is of
-// the tail, and returns -ln of the number of a word.
-func (s *shape) setLog(i int, word uint64) (f, err float64) {
-	f, err = exponential(word)
+// the tail, and returns about -ln of the number of a word.
+func (s *shape) setLog(i int, word uint64) float64 {
+	f, err := exponential(word)
 	s.ln[i], s.lnErr[i] = -f, err
 	if s.tail[i] {
 		s.ln[i] = math.Log1p(f / s.p) // its derivative, times p, is at most 1
 		s.lnErr[i] = err/s.p + float64(s.ln[i]*0x1p-48)
 	}
-	return f, err
+	return f
 }
 
 // resolvePower is acceptPower in interval arithmetic.

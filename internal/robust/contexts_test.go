@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -19,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/dense"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -27,7 +30,11 @@ import (
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
@@ -40,8 +47,8 @@ type watched struct {
 	context.Context
 	cancel context.CancelFunc
 	log    *sightings
-	at     sighting // no look is at its zero
-	left   int      // looks until it is canceled
+	at     *sighting // nil: of none
+	left   int       // looks until it is canceled
 	done   bool
 }
 
@@ -75,7 +82,7 @@ func (c *watched) look() {
 		c.log.stacks[pcs] = at
 	}
 	c.log.run[at] = true
-	if c.left--; at == c.at || c.left < 0 {
+	if c.left--; c.at != nil && at == *c.at || c.left < 0 {
 		c.done = true
 		c.cancel()
 	}
@@ -136,98 +143,33 @@ var root = func() string {
 
 // Reasons why a call is not on the way to a look.
 const (
-	byinput = "programs here are too small for it; its package stops it at its looks"
-	ended   = "asked once a search has ended, or after more steps than it has here"
-	aside   = "on a way that no call here takes"
-	listed  = "by a table: the looks come by the functions in it"
+	many    = "it looks after more points or steps than fit here"
+	clock   = "by the clock: where some programs have time and others have not"
+	ended   = "asked where the work has failed, or was stopped"
+	rounded = "where rounding, or an overflow, leaves something to do"
+	kept    = "it keeps the context for looks that come by another function"
+	unused  = "an implementation that needs none, or has its result already"
 )
 
 // unwatched are the calls that no look comes by: by reason and file, the function and
 // what it calls.
 var unwatched = map[string]map[string]string{
-	byinput: {
-		"internal/ipm/byinput/factor.go": "Factorize.attempt Factorize.solveBorder attempt.Chunks attempt.factor attempt.Err factor.Chunks factor.update factor.Signed update.Err",
-		"internal/ipm/byinput/order.go":  "eliminate.Err",
-		"internal/ipm/byinput/plan.go":   "NewPlan.eliminate",
-		"internal/ipm/byinput/solve.go":  "Solve.residual Solve.apply solveBorder.apply residual.Chunks apply.Chunks apply.Err",
-		"internal/ipm/input.go":          "inputPlan.NewPlan assembleInput.Factorize newtonInput.Solve",
-		"internal/ipm/lazy.go":           "Lazily.Err",
-		"internal/ipm/solve.go":          "Prepare.inputPlan",
-		"internal/ipm/sparse_link.go":    "linkSparse.Chunks linkSparse.Err",
+	many: {
+		"entropy/scale/doubling.go": "search.cliques",
+		"entropy/scale/packing.go":  "cliques.Solve clusterSets.Assign",
+		"lp/start.go":               "start.searched noise.remapped remapped.family",
+		"tsp/covering.go":           "covering.Net",
 	},
-	aside: {
-		"entropy/scale/doubling.go":                 "search.cliques",
-		"entropy/internal/cells/prover.go":          "search.Reaches",
-		"entropy/internal/clique/clique.go":         "Reaches.search",
-		"entropy/families/measures.go":              "MeasureNet.Densify",
-		"entropy/nets.go":                           "Prove.prove",
-		"entropy/scale/packing.go":                  "cliques.Solve clusterSets.Assign",
-		"entropy/upper.go":                          "UpperBounds.newWork",
-		"internal/parallel/sort.go":                 "Sort.Chunks Sort.merge",
-		"lp/choose.go":                              "Choose.searched try.build spanner.Spanner",
-		"lp/internal/kernel/kernel.go":              "channel.NewChannel channel.Certify",
-		"lp/internal/kernel/ring.go":                "addRings.Chunks ringsAround.Factorize ringsAround.Solve",
-		"lp/merge.go":                               "prepare.Lazily shortest.NewGraphEdges shortest.Pairs",
-		"lp/mostprivate.go":                         "start.separate run.try run.over separate.Optimal separate.FromWeights separate.Certify separate.Misses",
-		"lp/repair.go":                              "eachOutput.Chunks",
-		"lp/spanner.go":                             "Spanner.adversary search.solve",
-		"lp/start.go":                               "start.searched noise.remapped noise.family searched.LowerBounds remapped.family",
-		"mechanism/atlevel.go":                      "AtLevel.",
-		"mechanism/audit.go":                        "audit.auditPure auditDelta.auditPure",
-		"mechanism/composition.go":                  "audit.pure pure.pairs audit.check",
-		"mechanism/emd/accountant/change.go":        "near.chord chord.logDelta chord.node node.logDelta",
-		"mechanism/emd/accountant/path.go":          "proves.delta delta.near",
-		"mechanism/emd/accountant/shuffle.go":       "level.level budget.budget",
-		"mechanism/emd/accountant/shuffled.go":      "proves.proves",
-		"mechanism/emd/accountant/thresholds.go":    "upTo.minimize",
-		"mechanism/emd/accountant/veil.go":          "logDelta.among among.New",
-		"mechanism/emd/distribution.go":             "NewDistribution.open NewDistribution.plan Estimate.Fit",
-		"mechanism/emd/domain.go":                   "Fit.Fit W1.W1",
-		"mechanism/emd/finite.go":                   "choosePlan.centers choosePlan.star subdominant.",
-		"mechanism/emd/frequencies.go":              "NewGKRRFrequencies.itemWiseFrequencies Distribution.Project",
-		"mechanism/emd/hadamard.go":                 "Channel.NewChannel NewHadamardFrequencies.checkOn",
-		"mechanism/emd/histogram.go":                "Error.Fit Error.W1",
-		"mechanism/emd/internal/tents/box.go":       "Fit.Fit W1.W1",
-		"mechanism/emd/internal/tents/sphere.go":    "Fit.Fit W1.W1",
-		"mechanism/emd/itemwise.go":                 "ItemWiseBudget.shuffleOf Release.tally Release.drawRuns",
-		"mechanism/emd/laplace.go":                  "NewLaplaceFrequencies.checkOn",
-		"mechanism/exponential/lazy.go":             "lazy.NewChannel",
-		"mechanism/exponential/relaxed.go":          "relax.bound bound.clusters",
-		"mechanism/exponential/snapped.go":          "channel.weights",
-		"mechanism/losses.go":                       "within.hockey",
-		"mechanism/measure/bound.go":                "bound.PrivateMeasureBound",
-		"mechanism/measure/estimate.go":             "measureFrom.nearest nearest.Densify nearest.Project",
-		"mechanism/measure/domain/finite.go":        "NewFinite.domain",
-		"mechanism/measure/domain/taxonomy.go":      "NewTaxonomy.newNet newUltrametric.newNet",
-		"mechanism/measure/table/synthesizer.go":    "release.measureMargins release.measurePairs measurePairs.Count",
-		"tsp/covering.go":                           "covering.Net",
-		"tsp/internal/heldkarp/boruvka.go":          "spanning.prim",
-		"tsp/internal/heldkarp/heldkarp.go":         "tree.spanning OneTree.prove",
-		"tsp/solve.go":                              "bound.OneTree",
-		"wasserstein/assignment.go":                 "Assignment.matchPlaces matchPlaces.solve",
-		"wasserstein/cells.go":                      "solveCells.prove",
-		"wasserstein/internal/assignment/solver.go": "solve.auction",
-		"wasserstein/internal/simplex/costs.go":     "reduce.Store extend.Potentials",
-		"wasserstein/tree.go":                       "along.prove",
-		"wasserstein/w1.go":                         "problem.solveCells",
+	clock: {"lp/choose.go": "spanner.Spanner", "lp/spanner.go": "search.solve"},
+	ended: {"lp/choose.go": "Choose.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary"},
+	rounded: {
+		"lp/repair.go":                           "eachOutput.Chunks",
+		"mechanism/emd/accountant/thresholds.go": "upTo.minimize minimize.Err",
+		"mechanism/losses.go":                    "within.hockey",
+		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
 	},
-	listed: {"mechanism/exponential/best.go": "Best.build"},
-	ended: {
-		"internal/dense/dense.go":                    "gauss.Err",
-		"internal/parallel/sort.go":                  "merge.Err",
-		"lp/choose.go":                               "Choose.Err",
-		"lp/constopt.go":                             "replacement.cause",
-		"lp/mostprivate.go":                          "start.Err",
-		"lp/optimal.go":                              "search.Err",
-		"lp/problem.go":                              "cause.Err distances.cause constant.cause",
-		"mechanism/emd/accountant/path.go":           "delta.Err",
-		"mechanism/emd/accountant/thresholds.go":     "minimize.Err",
-		"mechanism/exponential/relaxed.go":           "bound.Err",
-		"tsp/improve.go":                             "descend.Err",
-		"tsp/internal/heldkarp/boruvka.go":           "spanning.Err",
-		"wasserstein/internal/assignment/auction.go": "auction.Err",
-		"wasserstein/multiset.go":                    "multisetCost.Err",
-	},
+	kept:   {"mechanism/composition.go": "audit.check"},
+	unused: {"mechanism/emd/domain.go": "Fit.Fit W1.W1", "mechanism/emd/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "channel.weights"},
 }
 
 // handed is a call that is given a context, or that asks one.
@@ -256,6 +198,7 @@ func isContext(e ast.Expr) bool {
 // a context or ask it. Of one by a variable the callee is unknown.
 func contextCalls(t *testing.T) (calls []handed) {
 	plain, any := map[string]bool{}, map[string]bool{} // declared, in a folder and at all
+	fields := map[string]bool{}                        // of structs, that are functions
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -275,6 +218,18 @@ func contextCalls(t *testing.T) (calls []handed) {
 			return err
 		}
 		rel := strings.TrimPrefix(path, root+"/")
+		ast.Inspect(f, func(n ast.Node) bool {
+			if x, ok := n.(*ast.StructType); ok {
+				for _, field := range x.Fields.List {
+					if _, ok := field.Type.(*ast.FuncType); ok {
+						for _, name := range field.Names {
+							fields[name.Name] = true
+						}
+					}
+				}
+			}
+			return true
+		})
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok {
@@ -308,7 +263,7 @@ func contextCalls(t *testing.T) (calls []handed) {
 	})
 	testkit.Check(t, err)
 	for i, c := range calls {
-		if !c.asks && (c.local && !plain[filepath.Dir(c.file)+" "+c.callee] || !any[c.callee]) {
+		if !c.asks && (c.local && !plain[filepath.Dir(c.file)+" "+c.callee] || !c.local && fields[c.callee] || !any[c.callee]) {
 			calls[i].callee = ""
 		}
 	}
@@ -327,7 +282,7 @@ func generic(e ast.Expr) ast.Expr {
 }
 
 // keepers are functions that keep the context for others, or tell why it ended.
-var keepers = []string{"limit", "linger", "Cause", "newSolver"}
+var keepers = []string{"limit", "linger", "Cause", "cause", "newSolver"}
 
 // TestContexts_AreLookedAt makes the calls of the registry, and long ones on few points,
 // with a context that records its looks. Each call in the library that is given a
@@ -339,7 +294,7 @@ func TestContexts_AreLookedAt(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // loops are on the goroutine of the call
 	log := &sightings{stacks: map[[64]uintptr]sighting{}, calls: map[sighting]bool{}}
 	canceled := map[sighting]bool{}
-	run := func(name string, at sighting, call func(context.Context) error) {
+	run := func(name string, at *sighting, call func(context.Context) error) {
 		most := 20_000
 		if endless.MatchString(name) {
 			most = 40
@@ -349,16 +304,16 @@ func TestContexts_AreLookedAt(t *testing.T) {
 		log.run = map[sighting]bool{}
 		c := &watched{Context: ctx, cancel: cancel, log: log, at: at, left: most}
 		if err := call(c); c.done && !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: canceled at %s:%d, the error is %v", name, at.file, at.line, err)
+			t.Errorf("%s: canceled at %v, the error is %v", name, at, err)
 		}
 	}
 	for _, s := range watchedCalls() {
-		run(s.name, sighting{}, s.call)
+		run(s.name, nil, s.call)
 		looks := log.run
 		for at := range looks {
 			if !canceled[at] {
 				canceled[at] = true
-				run(s.name, at, s.call)
+				run(s.name, &at, s.call)
 			}
 		}
 	}
@@ -556,7 +511,215 @@ var ways = []watchedCall{
 		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.ChooseOptions{TimeLimit: time.Hour}))
 	}},
 	{"by input", func(ctx context.Context) error {
-		return err1(lp.Optimal(ctx, metric.Same(woods(300)), 1, &lp.Options{Outputs: []int{0, 1, 2, 3, 4, 5}, Tolerance: .3}))
+		return err1(lp.Optimal(ctx, metric.Same(woods(150)), 1, &lp.Options{Outputs: []int{0, 30, 60, 90, 120}, Tolerance: 1e-3}))
+	}},
+	{"by column", func(ctx context.Context) error {
+		return err1(lp.Optimal(ctx, metric.Same(woods(70)), 1, &lp.Options{Tolerance: 1e-2}))
+	}},
+	{"as needed", func(ctx context.Context) error {
+		return err1(lp.Optimal(ctx, metric.Same(flat(70)), 5, &lp.Options{Tolerance: 1e-2}))
+	}},
+	{"privacy that is no metric", func(ctx context.Context) error {
+		f := space.Formula(12, func(i, j int) float64 { return float64((i - j) * (i - j)) })
+		return err1(lp.Optimal(ctx, metric.Bimetric{Privacy: f}, 1, &lp.Options{Loss: flat(12).Distance}))
+	}},
+	{"most private of some alike", func(ctx context.Context) error {
+		alike := space.Formula(12, func(i, j int) float64 { return float64((i/2 - j/2) * (i/2 - j/2)) })
+		return err1(lp.MostPrivate(ctx, metric.Bimetric{Privacy: alike, Utility: flat(12)}, exponential.Target{Gamma: .1, Delta: .6}, nil))
+	}},
+	{"choice without time", func(ctx context.Context) error {
+		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.ChooseOptions{TimeLimit: 1}))
+	}},
+	{"start at a small level", func(ctx context.Context) error {
+		return err1(lp.Optimal(ctx, metric.Same(flat(330)), .5, &lp.Options{TimeLimit: 3 * time.Second}))
+	}},
+	{"start of few", func(ctx context.Context) error {
+		return err1(lp.Optimal(ctx, metric.Bimetric{Privacy: flat(110)}, .5, &lp.Options{Loss: flat(110).Distance}))
+	}},
+	{"balanced kernel", func(ctx context.Context) error {
+		o := &lp.ExtendedOptions{Patches: 1, Anchors: 20}
+		_, err := lp.Extended(ctx, metric.Same(woods(60)), 5, o)
+		return cmp.Or(err, err1(lp.Extended(ctx, metric.Same(globe(30)), .05, &lp.ExtendedOptions{Outputs: []int{0, 3, 6, 9, 12, 15, 18, 21, 24, 27}, MemoryLimit: 1 << 20})))
+	}},
+	{"no privacy needed", func(ctx context.Context) error {
+		return err1(lp.MostPrivate(ctx, metric.Same(flat(12)), exponential.Target{Gamma: .5, Delta: .6}, nil))
+	}},
+	{"spanner", func(ctx context.Context) error {
+		return err1(lp.Spanner(ctx, metric.Same(flat(30)), 5, &lp.SpannerOptions{TimeLimit: time.Hour}))
+	}},
+	{"bounds without rows", func(ctx context.Context) error {
+		return err1(entropy.UpperBounds(ctx, two(globe(60)), 1, nil))
+	}},
+	{"net of measures", func(ctx context.Context) error { return err1(families.MeasureNet(ctx, globe(40), 1)) }},
+	{"witnesses", func(ctx context.Context) error {
+		bounds, err := entropy.UpperBounds(ctx, two(globe(60)), 1, nil)
+		for _, b := range bounds {
+			if err == nil && b.Witness != nil {
+				_, err = b.Witness.Prove(ctx, two(globe(60)), 1)
+			}
+		}
+		return err
+	}},
+	{"clusters of a packing", func(ctx context.Context) error {
+		return err1(scale.Packing(ctx, globe(4200), nil, 1e-3, nil))
+	}},
+	{"doubled scales", func(ctx context.Context) error { return err1(scale.Doubling(ctx, globe(300), []float64{.1}, nil)) }},
+	{"dense, singular", func(ctx context.Context) error {
+		const n = 130
+		return err1(dense.Factorize(ctx, n, make([]float64, n*n), func(a []float64) error { clear(a); return nil }))
+	}},
+	{"two channels", func(ctx context.Context) error {
+		c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Channel: lazily(flat(40)), Times: 2}, mechanism.Repeated{Channel: lazily(globe(40)), Times: 1}))
+		_, err := c.Audit(ctx, flat(40), nil)
+		return cmp.Or(err, err1(c.Audit(ctx, flat(40), &mechanism.AuditOptions{Delta: 1e-3})))
+	}},
+	{"level of a mechanism", func(ctx context.Context) error {
+		return err2(mechanism.AtLevel(ctx, flat(40), 1, func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {
+			m, err := exponential.Standard(ctx, flat(40), alpha, nil)
+			if err != nil {
+				return nil, err
+			}
+			return m.Channel, nil
+		}, nil))
+	}},
+	{"steep channel", func(ctx context.Context) error {
+		c := testkit.Must(mechanism.FromLogWeights(context.Background(), 2, 2, []float64{0, 1e12, 1e12, 0}, nil))
+		return err1(c.Audit(ctx, space.Path(2, 1), &mechanism.AuditOptions{Delta: 1e-3}))
+	}},
+	{"accountant of several items", func(ctx context.Context) error {
+		s, err := accountant.NewShuffled(ctx, channel, path, accountant.Users{Records: 1000, Items: 3})
+		if err != nil {
+			return err
+		}
+		_, err = s.Level(ctx, 1e-6)
+		_, err2 := s.Delta(ctx, 1e-25)
+		return cmp.Or(err, err2)
+	}},
+	{"accountant of a metric randomizer", func(ctx context.Context) error {
+		s := bits
+		s.Clones = accountant.MetricRandomizer
+		_, err := s.Level(ctx, 1e-6)
+		_, err2 := s.Budget(ctx, accountant.Promise{Alpha: .2, Delta: 1e-6})
+		return cmp.Or(err, err2)
+	}},
+	{"distribution of a spacing", func(ctx context.Context) error {
+		_, err := emd.NewDistribution(ctx, emd.Finite(flat(60)), central, 1, &emd.DistributionOptions{Spacing: .3})
+		return cmp.Or(err, err1(emd.NewDistribution(ctx, emd.Finite(flat(60)), central, 1, &emd.DistributionOptions{Spacing: 1e-3})))
+	}},
+	{"estimates", func(ctx context.Context) error {
+		return cmp.Or(estimated2(ctx, emd.Box(metric.Euclidean{}, []float64{0, 0}, []float64{4, 4}), []float64{1, 2}, []float64{2, 2}, []float64{3, 2}),
+			estimated2(ctx, emd.Sphere(metric.GreatCircle{Radius: 1}), place, metric.LatLon{Lat: 3}, metric.LatLon{Lon: 3}),
+			estimated2(ctx, emd.Finite(flat(60)), 1, 2, 3),
+			estimated2(ctx, emd.Finite(onLine(60)), 1, 2, 3), estimated2(ctx, emd.Finite(nested()), 1, 2, 3))
+	}},
+	{"hard cells", func(ctx context.Context) error {
+		_, err1 := scale.Entropic(ctx, metric.Same(high(120)), []float64{.3, 1, 3}, nil)
+		_, err2 := scale.Diametric(ctx, metric.Same(high(120)), []float64{.3, 1, 3}, nil)
+		_, err3 := scale.Doubling(ctx, high(150), []float64{.3, 1, 3}, nil)
+		return cmp.Or(err1, err2, err3)
+	}},
+	{"shuffles", func(ctx context.Context) error {
+		for _, alpha := range []float64{.5, 2, 5} {
+			for _, items := range []int64{1, 10, 100} {
+				s := accountant.Shuffle{Records: 1000, Items: items, Alpha0: alpha, Diameter: 1}
+				if _, err := s.Level(ctx, 1e-4); err != nil {
+					return err
+				}
+				if _, err := s.Delta(ctx, alpha/3); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}},
+	{"rare steps", func(ctx context.Context) error {
+		f := space.Formula(4, func(i, j int) float64 { return math.Inf(1) })
+		if _, err := wasserstein.DistanceEM(ctx, f, []int{0, 1}, []int{2, 3}); err == nil {
+			return errors.New("an infinite distance is none")
+		}
+		x := flat(300)
+		_, err1 := wasserstein.W1(ctx, x, arbitrary(300), uniformly(300), &wasserstein.Options{Cells: 1})
+		_, err2 := tsp.Solve(ctx, space.Path(1, 1), nil)
+		return cmp.Or(err1, err2)
+	}},
+	{"records of a table", func(ctx context.Context) error {
+		_, err := tables.Release(ctx, seeded(), slices.Repeat(records, 7000))
+		s := testkit.Must(table.New(tableColumns, 1e-9, nil))
+		return cmp.Or(err, err1(s.Release(ctx, seeded(), slices.Repeat(records, 7000))))
+	}},
+	{"accountant of two outputs", func(ctx context.Context) error {
+		c := testkit.Must(mechanism.FromProbabilities(context.Background(), 2, 2, []float64{.75, .25, .25, .75}, 1e-9, nil))
+		for _, n := range []int64{1000, 1 << 20} {
+			s, err := accountant.NewShuffled(ctx, c, space.Path(2, 1), accountant.Users{Records: n, Items: 1})
+			if err != nil {
+				return err
+			}
+			if _, err := s.Level(ctx, 1e-6); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"distribution of frequencies", func(ctx context.Context) error {
+		f := flat(5)
+		c := testkit.Must(exponential.Standard(context.Background(), f, 1, nil)).Channel
+		q, err := emd.NewFrequencies(ctx, c, f, emd.Model{Trust: emd.Central, Users: 3, Items: 4}, &emd.FrequencyOptions{Delta: 1e-6})
+		if err != nil {
+			return err
+		}
+		_, _, err = q.Distribution(ctx, testkit.Must(q.Estimate(testkit.Must(q.Release(seeded(), threeUsers)))))
+		_, err2 := emd.NewGKRRFrequencies(ctx, gkrr, emd.Model{Trust: emd.Central, Users: 1000, Items: 4, Diameter: 1}, &emd.GKRRFrequencyOptions{Delta: 1e-6})
+		return cmp.Or(err, err2)
+	}},
+	{"frequencies", func(ctx context.Context) error {
+		f := globe(40)
+		m := emd.Model{Trust: emd.Local, Items: 1}
+		_, err1 := emd.NewHadamardFrequencies(ctx, f, m, emd.DP{Eps: 1, Delta: 1e-6}, nil)
+		_, err2 := emd.NewLaplaceFrequencies(ctx, f, emd.Model{Trust: emd.Central, Users: 100, Items: 1}, 1)
+		_, err3 := emd.ItemWiseBudget(ctx, emd.Model{Trust: emd.Central, Users: 100, Items: 1}, emd.Promise{Alpha: .1, Delta: 1e-6}, &emd.BudgetOptions{Space: f})
+		_, err4 := hadamard.Channel(ctx)
+		return cmp.Or(err1, err2, err3, err4)
+	}},
+	{"relaxed by a search", func(ctx context.Context) error {
+		return err1(exponential.Relaxed(ctx, two(globe(60)), 5, &exponential.RelaxedOptions{Accuracy: true}))
+	}},
+	{"bound of a measure", func(ctx context.Context) error {
+		m, err := measure.NewMeasure(testkit.Must(domain.NewFinite(context.Background(), high(60), nil)), 1, &measure.MeasureOptions{Estimator: measure.Nearest})
+		if err != nil {
+			return err
+		}
+		return err1(m.Bound(ctx, &measure.BoundOptions{Draws: 2}))
+	}},
+	{"cells of a domain", func(ctx context.Context) error { return err1(domain.NewFinite(ctx, flat(1<<15), nil)) }},
+	{"one-tree", func(ctx context.Context) error {
+		_, err := tsp.Solve(ctx, flat(2100), &tsp.SolveOptions{Kicks: -1, Bound: tsp.BoundTree})
+		return cmp.Or(err, err1(tsp.Solve(ctx, high(50), &tsp.SolveOptions{Bound: tsp.BoundTree})))
+	}},
+	{"tours of some points", func(ctx context.Context) error { return err1(tsp.CoveringIntegral(ctx, high(60))) }},
+	{"matching of places", func(ctx context.Context) error {
+		f := flat(500)
+		a, b := parity(500)
+		return err1(wasserstein.Assignment(ctx, testkit.Must(wasserstein.Distances(f, a, b)), nil))
+	}},
+	{"matching by auction", func(ctx context.Context) error {
+		n := 300
+		return err1(wasserstein.Assignment(ctx, wasserstein.CostFunc(n, n, func(i, j int) float64 { return float64((i + 1) * (j + 1)) }), nil))
+	}},
+	{"far measures without places", func(ctx context.Context) error {
+		n := 200
+		c := wasserstein.CostFunc(n, n, func(i, j int) float64 { return 1000 + float64(j) + math.Abs(math.Sin(float64(i*n+j))) })
+		return err1(wasserstein.Between(ctx, c, uniformly(n), arbitrary(n), nil))
+	}},
+	{"progress of many cells", func(ctx context.Context) error {
+		n := 4200
+		mu, nu := make([]float64, n), make([]float64, n)
+		for i := range n / 2 {
+			mu[2*i], nu[2*i+1] = 1, 1
+		}
+		return err1(wasserstein.W1(ctx, flat(n), mu, nu, &wasserstein.Options{Progress: func(int, float64, float64) {}}))
+	}},
+	{"closed form of rounded places", func(ctx context.Context) error {
+		return err1(wasserstein.W1(ctx, onLine(60), arbitrary(60), uniformly(60), nil))
 	}},
 }
 
@@ -566,6 +729,32 @@ func parity(n int) (a, b []int) {
 		a, b = append(a, 2*i), append(b, 2*i+1)
 	}
 	return a, b
+}
+
+// onLine are n points of the line, as vectors.
+func onLine(n int) metric.Finite {
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = []float64{float64(i * i % 17)}
+	}
+	return testkit.Must(metric.NewPoints(x, metric.Manhattan{}))
+}
+
+// estimated2 releases points of a domain, estimates their distribution and its error.
+func estimated2[P any](ctx context.Context, d *emd.Domain[P], points ...P) error {
+	r, err := emd.NewDistribution(ctx, d, emd.Model{Trust: emd.Central, Users: 1}, 2, nil)
+	if err != nil {
+		return err
+	}
+	report, err := r.Release(seeded(), emd.One(points))
+	if err != nil {
+		return err
+	}
+	h, err := r.Estimate(ctx, report)
+	if err != nil {
+		return err
+	}
+	return err1(h.Error(ctx, seeded(), .5, &emd.ErrorOptions{Draws: 2}))
 }
 
 // endless are the long calls that are so on few points too.

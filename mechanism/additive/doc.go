@@ -1,7 +1,10 @@
 // Package additive hides a number, a vector or a place by adding noise to it, and can move the
 // result into a public set, grid or region.
 //
-// # How to begin
+//	place, err := additive.NewPlanarLaplace(alpha, &additive.Options{Unit: "km"})
+//	station, err := additive.Snap(place, stations).Release(rng, [2]float64{1.8, 0.9})
+//
+// # Which mechanism
 //
 // Count: [DiscreteLaplace], [TruncatedGeometric] for a known range, and [DiscreteGaussian],
 // whose tails are light but which needs a delta.
@@ -13,34 +16,25 @@
 // [Cells] and [Region] move the place to a grid or onto land.
 //
 // Replace a word that has a vector: [Madlib]. Move any output to the nearest of public points:
-// [Snap].
-//
-// [SphereAlpha], [PlanarAlpha] and [Norm.AlphaFor] find the level for a wanted accuracy. A
+// [Snap]. [SphereAlpha], [PlanarAlpha] and [Norm.AlphaFor] find the level for a wanted accuracy. A
 // query that changes by at most l per unit of its input needs noise of level alpha/l.
 //
 // # Guarantees
 //
 // At level alpha no output is more than exp(alpha*d) times as likely from one input as from
-// another at distance d. The Gaussian mechanisms allow a probability delta beyond that, and
-// hold up to a diameter that you state.
+// another at distance d; Gaussian ones allow a delta beyond that, up to a diameter.
 //
-// Rounding, clipping or snapping an output afterwards is free. Drawing again until the output
-// lies in a region is not.
-//
-// All are private to the last bit of the output, whatever float64 rounds: see [Options].
+// Rounding, clipping or snapping an output afterwards is free; drawing again until it lies in a
+// region is not. All are private to the last bit of the output ([Options]).
 //
 // # Cost
 //
-// O(d) for d coordinates: some tens of nanoseconds for a number, a microsecond for a place.
+// O(d) for d coordinates: tens of nanoseconds for a number, a microsecond for a place.
 // [NewRegion], [NewPolytope], [NewMadlib] and Snap index their points first.
 //
 // # Who should not use it
 //
-// Noise of level alpha hides what is within about 1/alpha. That is too little where more must
-// stay secret, or where one person gives many related points, such as the trace of a day:
-// levels add up. Where inputs and outputs are one finite list, package lp has the least loss.
-// Errors and the time of a release may tell an adversary something about inputs outside the
-// domain.
-//
-// The mechanisms name the papers that they come from.
+// Noise of level alpha hides what is within about 1/alpha: too little where one person gives
+// many related points, such as the trace of a day, since levels add. For a finite list package
+// lp has the least loss.
 package additive

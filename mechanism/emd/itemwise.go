@@ -195,12 +195,11 @@ func (w *ItemWise) Release(rng *rand.Rand, data Users[int]) ([]int64, error) {
 	if err := w.made(op); err != nil {
 		return nil, err
 	}
-	ctx := context.Background()
-	in, _, err := tally(ctx, op, w.g.model, w.channel.Len(), data)
+	in, _, err := tally(context.Background(), op, w.g.model, w.channel.Len(), data)
 	if err != nil {
 		return nil, err
 	}
-	return drawRuns(ctx, rng, in, w.channel.Outputs(), w.workers, w.drawRun)
+	return drawRuns(context.Background(), rng, in, w.channel.Outputs(), w.workers, w.drawRun)
 }
 
 // ReleaseShuffled is [ItemWise.Release] with the result as a list of points,

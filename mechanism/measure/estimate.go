@@ -16,7 +16,7 @@ const nearestExact = 2048
 
 // measureFrom turns the noisy masses of all nodes, whose root is 1, into weights of
 // the cells. y is overwritten.
-func (p *plan) measureFrom(ctx context.Context, y []float64) (weights []float64, err error) {
+func (p *plan) measureFrom(y []float64) (weights []float64, err error) {
 	t := p.Tree
 	weights = make([]float64, t.Len())
 	switch p.opt.Estimator {
@@ -30,7 +30,7 @@ func (p *plan) measureFrom(ctx context.Context, y []float64) (weights []float64,
 		if p.opt.Estimator == Signed {
 			return weights, nil
 		}
-		weights, err = p.nearest(ctx, weights)
+		weights, err = p.nearest(weights)
 	default:
 		err = projectDown(t, y, weights)
 	}
@@ -70,7 +70,7 @@ func projectSimplex(g []float64, total float64, dst []float64) ([]float64, error
 }
 
 // nearest projects g, of total 1 up to rounding, as [Nearest] says.
-func (p *plan) nearest(ctx context.Context, g []float64) ([]float64, error) {
+func (p *plan) nearest(g []float64) ([]float64, error) {
 	if p.Line != nil {
 		w, _, err := wasserstein.ProjectLine(p.Line, g)
 		return w, err
@@ -108,10 +108,10 @@ func (p *plan) nearest(ctx context.Context, g []float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f, err = metric.Densify(ctx, f); err != nil {
+	if f, err = metric.Densify(context.Background(), f); err != nil {
 		return nil, err
 	}
-	q, err := wasserstein.Project(ctx, f, g, nil)
+	q, err := wasserstein.Project(context.Background(), f, g, nil)
 	if err != nil {
 		return nil, fmt.Errorf("measure: Nearest: %w", err)
 	}

@@ -2,7 +2,6 @@ package measure
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -96,7 +95,7 @@ func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 		return nil, err
 	}
 	y[0] = 1
-	w, err := m.p.measureFrom(context.Background(), y)
+	w, err := m.p.measureFrom(y)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

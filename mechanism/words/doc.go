@@ -1,35 +1,27 @@
 // Package words reads vocabularies of words with vectors, releases texts word by word, and
 // finds the level at which a wanted share of words stays unchanged.
 //
-// # How to begin
+//	m, err := exponential.Truncated(ctx, v.Points(), alpha, reach, nil)
+//	named, err := mechanism.Labels(m, v.Words())
+//	text, err := words.NewText(named, &words.TextOptions{Stop: strings.Fields("on the saw with .")})
+//	released, err := text.Release(seeded(), sentence)
 //
-// With up to some thousand words lp.Choose or exponential.Best lose less than what follows,
-// which is for larger vocabularies:
+// # Which function
 //
-//	v, err := words.Read(ctx, file, nil)                              // GloVe, word2vec, fastText
-//	m, err := exponential.Truncated(ctx, v.Points(), alpha, 4, nil)   // or additive.NewMadlib(v.Vectors(), alpha, nil)
-//	named, err := mechanism.Labels(m, v.Words())                      // takes and gives words
-//	text, err := words.NewText(named, &words.TextOptions{Stop: stop}) // takes and gives texts
-//	out, err := text.Release(nil, strings.Fields("..."))
-//
-// Make a vocabulary: [Read] a file, or [New].
-//
-// Choose the mechanism. additive.Madlib adds noise to a word's vector and takes the nearest
-// word. exponential.Truncated draws among the words within a reach and treats all others alike,
-// so that no two words are told apart by more than a factor exp(alpha*reach); it mostly needs a
-// smaller level. exponential.Tuned and lp.Choose have a matrix, for some thousand words.
-//
-// Choose the level: [Vocabulary.MadlibKept] and [Vocabulary.TruncatedKept] find the one at
-// which a wanted share of words stays.
-//
-// Release texts: [NewText].
+//   - A vocabulary: [Read] a file of GloVe, word2vec or fastText, or [New].
+//   - A mechanism: additive.Madlib adds noise to a word's vector and takes the nearest word.
+//     exponential.Truncated draws among the words within a reach and treats all others alike,
+//     so that a factor exp(alpha*reach) tells no two words apart; it mostly needs a smaller
+//     level. Up to some thousand words lp.Choose and exponential.Best lose less.
+//   - A level: [Vocabulary.MadlibKept] and [Vocabulary.TruncatedKept] find the one at which a
+//     wanted share of words stays.
+//   - Texts: [NewText].
 //
 // # Guarantees
 //
-// alpha, by proof, is the level of the words that come out, per unit of the Euclidean distance
-// of their vectors: in 100 dimensions of GloVe the nearest words are 2 to 5 apart and most
-// pairs 6 to 9. A text of n words has n times the level of one ([Text.Total]). For a level at a
-// delta see additive.Norm.AlphaForLevel and mechanism.AtLevel.
+// alpha is the level of the words that come out, per unit of the Euclidean distance of their
+// vectors: in 100 dimensions of GloVe the nearest words are 2 to 5 apart and most pairs 6 to 9.
+// A text of n words has n times the level of one ([Text.Total]).
 //
 // # Cost
 //
@@ -38,15 +30,13 @@
 //
 // # Who should not use it
 //
-// A released text is not anonymous: who wrote it shows in its grammar, its length and what
-// repeats, and words that stay unchanged are there to be read. The guarantee is about which of
-// several near words was meant, and soon adds up to more than protects anything.
-//
-// The vocabulary and its vectors must be public and not be made from the texts.
+// A released text is not anonymous: grammar, length, repeats and words that stay unchanged
+// show. The guarantee is about which of several near words was meant. The vocabulary and its
+// vectors must be public and not be made from the texts.
 //
 // # References
 //
-//   - Feyisetan, Balle, Drake, Diethe, "Privacy- and utility-preserving textual analysis via
-//     calibrated multivariate perturbations", 2020: Madlib.
-//   - Carvalho, Vasiloudis, Feyisetan, "TEM", 2021: Truncated.
+// Madlib: Feyisetan, Balle, Drake, Diethe, "Privacy- and utility-preserving textual analysis
+// via calibrated multivariate perturbations", 2020. Truncated: Carvalho, Vasiloudis,
+// Feyisetan, "TEM", 2021.
 package words

@@ -1,11 +1,7 @@
 // Package metrictest checks implementations of the interfaces of package
 // metric: run a metric of your own through it in a test.
 //
-//	func TestFares(t *testing.T) {
-//		if err := metrictest.TestFinite(t.Context(), newFares(), nil); err != nil {
-//			t.Fatal(err)
-//		}
-//	}
+//	fmt.Println(metrictest.TestSpace(context.Background(), metric.Func[uint](jaccard), sets, nil))
 //
 // [TestSpace] is for a [metric.Space] with some points of it, [TestFinite] for
 // a [metric.Finite], [TestBimetric] for two of them. They return nil or every

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -422,6 +423,27 @@ func TestBlanket_RoundsAgainstTheUser(t *testing.T) {
 		}
 		if rest := rat(1); rat(v.rest).Cmp(rest.Sub(rest, rat(b))) < 0 || v.shown < from/3*(1+rowErr) {
 			t.Fatalf("%v, %v of %v: rest %v, shown %v", from, to, b, v.rest, v.shown)
+		}
+	}
+}
+
+// At eps = 0 the exponential is exact and hides no other rounding; elsewhere it is the
+// largest one.
+func TestCoins_LessIsRoundedDown(t *testing.T) {
+	r := random.Seeded(131)
+	for trial := range 400 {
+		from, to := [2]float64{r.Float64() * 1e-3, r.Float64()}, [2]float64{r.Float64() * 1e-5, r.Float64()}
+		eps := 0.0
+		if trial%2 == 1 {
+			eps = r.Float64()
+		}
+		width := func(p [2]float64) *big.Float { return wide(0).Sub(wide(p[1]), wide(p[0])) }
+		exp, _ := exact.ExpBounds(wide(eps), 290)
+		want := wide(0).Mul(exp, wide(0).Sub(wide(1), width(to)))
+		want.Sub(want, wide(0).Add(wide(1), width(from)))
+		got := (&coins{from: from, to: to}).less(eps)
+		if v, _ := want.Float64(); wide(got).Cmp(want) > 0 || got < v-0x1p-48 {
+			t.Fatalf("from %v to %v at %v: %v, exactly %v", from, to, eps, got, want)
 		}
 	}
 }

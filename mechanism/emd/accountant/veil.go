@@ -218,9 +218,7 @@ func (v *coins) logDelta(ctx context.Context, records int64, eps float64) (float
 	if a1 <= 0 {
 		return math.Inf(-1), nil
 	}
-	// -a0-a1, rounded down: e^eps-1 but for what the probabilities were rounded by.
-	less := directed.SubDown(directed.MulDown(directed.ExpDown(eps), directed.SubDown(1, directed.SubUp(v.to[1], v.to[0]))),
-		directed.AddUp(1, directed.SubUp(v.from[1], v.from[0])))
+	less := v.less(eps)
 	others := min(records, maxSummed) - 1
 	if others == 0 {
 		return min(0, logUp(math.Log(a1))), nil
@@ -236,6 +234,12 @@ func (v *coins) logDelta(ctx context.Context, records int64, eps float64) (float
 			return min(0, most), nil
 		}
 	}
+}
+
+// less is -a0-a1, rounded down: e^eps-1 but for what the probabilities were rounded by.
+func (v *coins) less(eps float64) float64 {
+	return directed.SubDown(directed.MulDown(directed.ExpDown(eps), directed.SubDown(1, directed.SubUp(v.to[1], v.to[0]))),
+		directed.AddUp(1, directed.SubUp(v.from[1], v.from[0])))
 }
 
 // among bounds the logarithm of the largest a1 P{S=t-1} - less P{S>=t}, which is what

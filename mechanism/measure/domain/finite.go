@@ -65,7 +65,7 @@ func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 	if u, ok := f.(*metric.Ultrametric); ok && opt == (FiniteOptions{}) {
 		return newUltrametric(ctx, op, u, nil)
 	}
-	n, err := newNet(ctx, op, f, opt.Separation)
+	n, err := separatedNet(ctx, op, f, opt.Separation)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +118,7 @@ type net struct {
 // pointSize is about the bytes that a point takes, with its nodes.
 const pointSize = 200
 
-func newNet(ctx context.Context, op string, f metric.Finite, separation float64) (*net, error) {
-	if err := fault.NonNegative(op, "Separation", separation); err != nil {
-		return nil, err
-	}
+func newNet(op string, f metric.Finite) (*net, error) {
 	size := fault.Len(f)
 	if err := fault.Empty(op, "f", size); err != nil {
 		return nil, err
@@ -129,11 +126,18 @@ func newNet(ctx context.Context, op string, f metric.Finite, separation float64)
 	if err := fault.Memory(op, float64(size), pointSize); err != nil {
 		return nil, err
 	}
-	n := &net{all: f, f: f}
-	if separation == 0 {
-		return n, nil
+	return &net{all: f, f: f}, nil
+}
+
+// separatedNet is the net of points farther apart than the separation.
+func separatedNet(ctx context.Context, op string, f metric.Finite, separation float64) (*net, error) {
+	if err := fault.NonNegative(op, "Separation", separation); err != nil {
+		return nil, err
 	}
-	var err error
+	n, err := newNet(op, f)
+	if err != nil || separation == 0 {
+		return n, err
+	}
 	if n.points, err = metric.Net(ctx, f, separation, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

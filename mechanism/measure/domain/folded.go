@@ -46,7 +46,7 @@ func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[
 	if err := checkArity(op, opt.Arity); err != nil {
 		return nil, err
 	}
-	n, err := newNet(ctx, op, f, opt.Separation)
+	n, err := separatedNet(ctx, op, f, opt.Separation)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Dom
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNet(ctx, op, t.PathMetric(), 0)
+	n, err := newNet(op, t.PathMetric())
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func newUltrametric(ctx context.Context, op string, u *metric.Ultrametric, o *Hi
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNet(ctx, op, u, 0)
+	n, err := newNet(op, u)
 	if err != nil {
 		return nil, err
 	}

@@ -204,6 +204,9 @@ func (h *search) run(ctx context.Context) error {
 		edges = append(edges, spanning.Edge{I: int32(e / k), J: int32(j)})
 	}
 	g, edges = newGraph(h.f, edges)
+	if err := ctx.Err(); err != nil { // 0.1 s of 100,000 points on either side
+		return err
+	}
 	scales := newScales(h.f, tree, g.around(k, h.best.Value/float64(h.n)))
 
 	a := ascent{path: h.o.Path, scales: scales, first: firstStep, goal: goal}

@@ -226,3 +226,33 @@ func TestRun_EndsWithItsContext(t *testing.T) {
 		t.Errorf("%v, %v after %d pivots", done, err, s.pivots)
 	}
 }
+
+// Where reduced costs are next to the tolerance, price and run round them to different
+// sides of it.
+func TestSolve_EndsWherePricesRound(t *testing.T) {
+	r := random.Seeded(9)
+	endless := errors.New("50 passes")
+	ones := []exact.DD{{Hi: 1}, {Hi: 1}}
+	for trial := range 10_000 {
+		a, b, c := [2]float64{r.Float64(), r.Float64()}, [2]float64{r.Float64(), r.Float64()}, [2][2]float64{}
+		for i := range c {
+			for j := range c[i] {
+				c[i][j] = a[i] + b[j] + float64(r.Float64()*0x1p-49)
+			}
+		}
+		if trial == 0 {
+			c = [2][2]float64{{0x1.cd754002739a3p-01, 0x1.af253a54ca36cp-01}, {0x1.124b436b1a2dcp+00, 0x1.03234094457bcp+00}}
+		}
+		passes := 0
+		_, err := Solve(t.Context(), &Problem{Src: ones, Dst: ones, Costs: func(i int, _ []float64) []float64 { return c[i][:] },
+			Progress: func(*Basis) error {
+				if passes++; passes > 50 {
+					return endless
+				}
+				return nil
+			}})
+		if err != nil {
+			t.Fatalf("costs %x: %v", c, err)
+		}
+	}
+}

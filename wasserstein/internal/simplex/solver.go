@@ -42,7 +42,9 @@ const (
 	relTol = 0x1p-50
 )
 
-// solve leaves an optimal basis in tree, or the best when most pivots are made.
+// solve leaves an optimal basis in tree, or the best when most pivots are made. It ends:
+// after a pass that adds arcs, run makes a pivot, which no basis sees twice, or at least
+// doubles the tolerance.
 func (s *solver) solve() error {
 	edges, err := s.start()
 	if err != nil {
@@ -75,7 +77,11 @@ func (s *solver) solve() error {
 			return err
 		}
 		for _, a := range found {
-			s.arcs = append(s.arcs, arc{s.tree.place[a.i], s.tree.place[a.j], a.c})
+			// What price finds and run then does not, by rounding, would be found for ever.
+			a.i, a.j = s.tree.place[a.i], s.tree.place[a.j]
+			if reduced(a, s.tree.pi) < -s.tol {
+				s.arcs = append(s.arcs, a)
+			}
 		}
 		s.passes++
 		if len(s.arcs) == from {
@@ -86,6 +92,9 @@ func (s *solver) solve() error {
 		}
 	}
 }
+
+// reduced is the reduced cost of an arc between places, as run takes it.
+func reduced(a arc, pi []float64) float64 { return a.c - pi[a.i] + pi[a.j] }
 
 // renumber is the tree's, with the arcs, which are listed by the places of their nodes.
 func (s *solver) renumber() {
@@ -110,7 +119,7 @@ func (s *solver) run(from int) (done bool, err error) {
 		end := min(pos+block, len(arcs))
 		best, at := -s.tol, -1
 		for k, a := range arcs[pos:end] {
-			if r := a.c - pi[a.i] + pi[a.j]; r < best {
+			if r := reduced(a, pi); r < best {
 				best, at = r, pos+k
 			}
 		}
@@ -158,7 +167,7 @@ func (s *solver) purge() {
 	pi, want := s.tree.pi, len(s.arcs)/2
 	limit := 0.0
 	for _, a := range s.arcs {
-		limit = max(limit, a.c-pi[a.i]+pi[a.j])
+		limit = max(limit, reduced(a, pi))
 	}
 	for len(s.arcs) > want && limit > -s.tol {
 		if limit /= 4; limit <= s.tol {
@@ -166,7 +175,7 @@ func (s *solver) purge() {
 		}
 		kept := s.arcs[:0]
 		for _, a := range s.arcs {
-			if a.c-pi[a.i]+pi[a.j] < limit {
+			if reduced(a, pi) < limit {
 				kept = append(kept, a)
 			}
 		}

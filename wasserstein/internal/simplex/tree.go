@@ -227,7 +227,7 @@ func (t *tree) pivot(i, j int32, c float64) bool {
 			node[v].flow -= delta
 		}
 	}
-	if r := c - t.pi[i] + t.pi[j]; onI {
+	if r := reduced(arc{i, j, c}, t.pi); onI {
 		t.move(out, i, j, delta, c, r)
 	} else {
 		t.move(out, j, i, delta, c, -r)
