@@ -6,7 +6,6 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/entropy/scale"
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -14,32 +13,27 @@ import (
 // Options are those of package scale.
 type Options = scale.Options
 
-// Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in
-// units of rho2, at every level of alphas, in their order; the levels share passes over
-// the space. The bracket ranks all of [LowerBounds] and [UpperBounds].
-// [Bracket.With] adds the losses of mechanisms, which mostly lowers the upper end: with
-// that of exponential.Best, as Loss{Name: "best", Value: best.Objective}, from 2.02 to 1.33
-// times the lower one on 500 points of the plane at alpha = 5.
-//
-// The privacy metric may put different points at distance 0. On a single point,
-// or where all points are at rho2-distance 0, the bracket is [0, 0].
+// Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in units of rho2, at
+// every level of alphas, in their order. The bracket ranks all of [LowerBounds] and
+// [UpperBounds]. [Bracket.With] adds the losses of mechanisms, which mostly lowers the upper
+// end: with exponential.Best's from 2.02 to 1.33 times the lower one on 500 points of the plane
+// at alpha = 5. The privacy metric may put different points at distance 0.
 //
 // What one accuracy says of another (after BSV24, section 2):
 //
 //   - A does not rise with alpha or rho1, and does not fall with rho2.
-//   - A subset S has A(S) <= 2 A(Z) where one metric measures privacy and loss: move
-//     every output to the nearest point of S. Pairs and packings in S bound A(Z) itself,
-//     from below.
-//   - A product, of which both metrics are the sums of those of Z and Y, has max(A(Z),
-//     A(Y)) <= A(ZxY) <= A(Z) + A(Y): fix one coordinate and drop it, or release each by
-//     itself.
+//   - A subset S has A(S) <= 2 A(Z) where one metric measures privacy and loss: move every
+//     output to the nearest point of S. Pairs and packings in S bound A(Z) itself, from
+//     below.
+//   - A product, of which both metrics are the sums of those of Z and Y, has max(A(Z), A(Y))
+//     <= A(ZxY) <= A(Z) + A(Y): fix one coordinate and drop it, or release each by itself.
 //
-// Errors, here and in the other functions on spaces: a [*metric.ValueError] for an alpha
-// that is not finite and > 0; [metric.ErrEmpty] without points or levels; a [*metric.SizeError]
-// where the metrics have different numbers of them; a [*metric.Violation] for a negative
-// or non-finite distance, any in a space of up to 1024 points, any from the first point in
-// larger ones. The cost is that of LowerBounds and UpperBounds together, the scales' work
-// shared.
+// Errors, here and in the other functions on spaces: a [*metric.ValueError] for an alpha that
+// is not finite and > 0; [metric.ErrEmpty] without points or levels; a [*metric.SizeError]
+// where the metrics have different numbers of them; a [*metric.Violation] for a negative or
+// non-finite distance, any in a space of up to 1024 points, any from the first point in larger
+// ones. The cost is that of LowerBounds and UpperBounds, passes over the space shared by the
+// levels.
 func Accuracy(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
 	const op = "entropy: Accuracy"
 	if err := cmp.Or(fault.Empty(op, "alphas", len(alphas)), spaces.CheckSpace(op, b), spaces.CheckPositive(op, alphas)); err != nil {
@@ -47,9 +41,6 @@ func Accuracy(ctx context.Context, b metric.Bimetric, alphas []float64, o *Optio
 	}
 	w, err := newWork(ctx, b, alphas, spaces.OrDefault(o))
 	if err != nil {
-		return nil, err
-	}
-	if err := w.measure(ctx); err != nil {
 		return nil, err
 	}
 	lower, err := w.lower(ctx)
@@ -74,42 +65,11 @@ type work struct {
 	alphas []float64
 	o      *Options
 	closed *closedStars // once lower has run
-
-	radius float64
-	center int
-	ultra  bool // rho2 is an ultrametric
-
-	entropic map[float64]scale.Scale // by level
 }
 
 func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
-	w := &work{b: b, alphas: alphas, o: o}
-	var err error
-	w.near, err = spaces.Stored(ctx, b)
-	return w, err
-}
-
-// standardLevel is where Theorem 5.1 takes the entropic scale, rounded downward:
-// scales fall with alpha.
-func standardLevel(alpha float64) float64 { return directed.DivDown(alpha, 3) }
-
-// measure takes the scales and extents that the upper bounds need.
-func (w *work) measure(ctx context.Context) error {
-	var err error
-	w.radius, w.center, err = metric.Radius(ctx, w.b.Utility)
-	if err != nil {
-		return err
-	}
-	var levels []float64
-	if w.ultra = spaces.HierarchyOf(ctx, w.b.Utility) != nil; w.ultra {
-		for _, a := range w.alphas {
-			levels = append(levels, standardLevel(a))
-		}
-	}
-	w.entropic, err = spaces.ByLevel(levels, func(alphas []float64) ([]scale.Scale, error) {
-		return scale.Entropic(ctx, w.b, alphas, w.o)
-	})
-	return err
+	near, err := spaces.Stored(ctx, b)
+	return &work{b: b, near: near, alphas: alphas, o: o}, err
 }
 
 // one is the first of what was found for a list of one level.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -145,14 +144,4 @@ func TestLevelFor_BelowMechanisms(t *testing.T) {
 			}
 		}
 	}
-}
-
-func BenchmarkAccuracy(b *testing.B) {
-	space := metric.Same(uniform(b, random.Seeded(1), 200))
-	b.ReportAllocs()
-	var a entropy.Bracket
-	for b.Loop() {
-		a = testkit.Must(entropy.Accuracy(b.Context(), space, []float64{10}, &entropy.Options{Nodes: -1}))[0]
-	}
-	b.ReportMetric(a.Ratio(), "Hi/Lo")
 }

@@ -55,10 +55,7 @@ func checkWitness(op string, b metric.Bimetric, alpha float64, x int, arg string
 	if err := spaces.CheckSizes(op, b); err != nil {
 		return err
 	}
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return err
-	}
-	if err := fault.Index(op, "X", x, b.Len()); err != nil {
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.Index(op, "X", x, b.Len())); err != nil {
 		return err
 	}
 	return fault.Indices(op, arg, others, b.Len())

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
@@ -134,7 +133,7 @@ func (c *closedStars) at(ctx context.Context, alpha float64, o *Options) ([]clos
 					continue
 				}
 				s.sum, s.g = s.sum+w[y], s.g+g[y]
-				if v := g[y] / (1 + w[y]) * slack.Down; v > s.v {
+				if v := g[y] / (1 + w[y]) * spaces.SlackDown; v > s.v {
 					s.v, s.how, s.k = v, byPair, y
 				}
 			}
@@ -164,7 +163,7 @@ func (c *closedStars) at(ctx context.Context, alpha float64, o *Options) ([]clos
 				if near >= t {
 					all += most
 				}
-				if v := all / (1 + all/t) * slack.Down; i > 0 && v > s.v {
+				if v := all / (1 + all/t) * spaces.SlackDown; i > 0 && v > s.v {
 					s.v, s.how, s.k = v, byNet, i+1
 				}
 			}
@@ -209,7 +208,7 @@ func (c *closedStars) star(s closedStar) Star {
 			out.Radii = append(out.Radii, t)
 		}
 	}
-	// slack.Down: what is proved by the triangle inequality must survive the
+	// spaces.SlackDown: what is proved by the triangle inequality must survive the
 	// rounding of distances.
 	switch {
 	case s.v == 0:
@@ -219,10 +218,10 @@ func (c *closedStars) star(s closedStar) Star {
 		}
 	case s.how == byNet:
 		for _, y := range c.order[:s.k] {
-			add(y, c.radii[s.k-1]/2, slack.Down)
+			add(y, c.radii[s.k-1]/2, spaces.SlackDown)
 		}
 	default:
-		add(s.k, r2[s.k], slack.Down)
+		add(s.k, r2[s.k], spaces.SlackDown)
 	}
 	return out
 }

@@ -11,14 +11,19 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// must keeps the examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
 var ctx = context.Background()
 
 // street is five places, one kilometer apart.
 func street() metric.Finite {
-	f, err := metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
 	return f
 }
 
@@ -30,24 +35,15 @@ func square(k int) metric.Finite {
 			pts = append(pts, []float64{float64(x), float64(y)})
 		}
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints(pts, metric.Euclidean{}))
 	return f
 }
 
 // tight is the worst expected loss of the exponential mechanism with tight
 // weights.
 func tight(f metric.Finite, alpha float64) entropy.Loss {
-	m, err := exponential.Tight(ctx, f, alpha, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	losses, err := m.Loss(ctx, f)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(exponential.Tight(ctx, f, alpha, nil))
+	losses := must(m.Loss(ctx, f))
 	worst, _ := losses.Worst()
 	return entropy.Loss{Name: "tight weights", Value: worst}
 }
@@ -57,14 +53,8 @@ func tight(f metric.Finite, alpha float64) entropy.Loss {
 // at hand lose beside it, and what level would an error of 500 m need?
 func Example() {
 	b := metric.Same(square(4))
-	brackets, err := entropy.Accuracy(ctx, b, []float64{1}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	bracket, err := brackets[0].With(tight(b.Privacy, 1))
-	if err != nil {
-		log.Fatal(err)
-	}
+	brackets := must(entropy.Accuracy(ctx, b, []float64{1}, nil))
+	bracket := must(brackets[0].With(tight(b.Privacy, 1)))
 	fmt.Println("accuracy in km:", bracket.Interval)
 	fmt.Println("below:", bracket.Best(entropy.Lower).Source)
 	fmt.Println("above:", bracket.Best(entropy.Upper).Name)
@@ -73,10 +63,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("an error of 500 m needs alpha > %.2f per km, by the %s\n", alpha, by.Name)
-	s, err := scale.Entropic(ctx, b, []float64{1}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(scale.Entropic(ctx, b, []float64{1}, nil))
 	fmt.Println("entropic scale in km:", s[0])
 	// Output:
 	// accuracy in km: [0.954497, 1.38896]
@@ -89,14 +76,8 @@ func Example() {
 // How far from the best possible is a mechanism? The optimum here is 0.6376 km.
 func ExampleAccuracy() {
 	f := street()
-	brackets, err := entropy.Accuracy(ctx, metric.Same(f), []float64{1}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	a, err := brackets[0].With(tight(f, 1))
-	if err != nil {
-		log.Fatal(err)
-	}
+	brackets := must(entropy.Accuracy(ctx, metric.Same(f), []float64{1}, nil))
+	a := must(brackets[0].With(tight(f, 1)))
 	fmt.Printf("the optimum is in [%.3f, %.3f] km: at most %.0f %% to gain\n", a.Lo, a.Hi, 100*(1-1/a.Ratio()))
 	for _, b := range a.Bounds {
 		fmt.Printf("  %-5v %6.3f  %-15s %s\n", b.Kind, b.Value, b.Name, b.Source)
@@ -110,37 +91,12 @@ func ExampleAccuracy() {
 	//   upper  2.000  constant        the radius
 }
 
-// A table over levels: the bounds first, the mechanisms added to each row.
-func ExampleAccuracy_levels() {
-	f := street()
-	brackets, err := entropy.Accuracy(ctx, metric.Same(f), []float64{0.5, 1, 2}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, a := range brackets {
-		if a, err = a.With(tight(f, a.Alpha)); err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("alpha %.1f: [%.3f, %.3f] km\n", a.Alpha, a.Lo, a.Hi)
-	}
-	// Output:
-	// alpha 0.5: [0.998, 1.213] km
-	// alpha 1.0: [0.633, 0.736] km
-	// alpha 2.0: [0.260, 0.271] km
-}
-
 // The witness of a bound can be checked by whoever does not trust the search.
 func ExampleLowerBounds() {
 	b := metric.Same(street())
-	bounds, err := entropy.LowerBounds(ctx, b, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	bounds := must(entropy.LowerBounds(ctx, b, 1, nil))
 	fmt.Println(bounds[0])
-	v, err := bounds[0].Witness.Prove(ctx, b, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	v := must(bounds[0].Witness.Prove(ctx, b, 1))
 	fmt.Printf("proved again: %.4f\n", v)
 	// Output:
 	// lower 0.632838 by star (linear programming duality)
@@ -148,10 +104,7 @@ func ExampleLowerBounds() {
 }
 
 func ExampleUpperBounds() {
-	bounds, err := entropy.UpperBounds(ctx, metric.Same(street()), 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	bounds := must(entropy.UpperBounds(ctx, metric.Same(street()), 1, nil))
 	for _, u := range bounds {
 		fmt.Println(u)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/search"
@@ -55,7 +54,7 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *Options) 
 			if r1[y] > 0 {
 				start = max(start, math.Log(q)/r1[y])
 			} else {
-				pair := Star{X: x, Points: []int{x, y}, Weights: []float64{1, 1}, Radii: []float64{0, r2[y] * slack.Down}}
+				pair := Star{X: x, Points: []int{x, y}, Weights: []float64{1, 1}, Radii: []float64{0, r2[y] * spaces.SlackDown}}
 				if v, err := pair.Prove(ctx, b, 1); err != nil || v > loss {
 					return math.Inf(1), Bound{Lower, v, "closed star", sourceStar, pair}, err
 				}

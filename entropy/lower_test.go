@@ -2,7 +2,6 @@ package entropy_test
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -299,19 +298,5 @@ func TestLowerBounds_Workers(t *testing.T) {
 	three := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 3}))
 	if !reflect.DeepEqual(one, three) {
 		t.Errorf("one worker: %v\nthree: %v", one, three)
-	}
-}
-
-func BenchmarkLowerBounds(b *testing.B) {
-	for _, n := range []int{100, 1000} {
-		space := metric.Same(uniform(b, random.Seeded(1), n))
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			var bounds []entropy.Bound
-			for b.Loop() {
-				bounds = testkit.Must(entropy.LowerBounds(b.Context(), space, 10, nil))
-			}
-			b.ReportMetric(bounds[0].Value, "bound")
-		})
 	}
 }

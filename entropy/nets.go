@@ -307,11 +307,6 @@ func (w *work) bestCells(ctx context.Context, order []int, radii, seps []float64
 	return out, nil
 }
 
-// farthestFirst begins at the center: a net of one point is the constant.
-func (w *work) farthestFirst(ctx context.Context, f metric.Finite) (order []int, radii []float64, err error) {
-	return metric.FarthestFirst(ctx, f, min(f.Len(), netPoints), w.center)
-}
-
 // prefixCells returns the cells of order[:m] for the ascending sizes m: for
 // every point the place in order of the nearest, the first of equals.
 func prefixCells(ctx context.Context, f metric.Finite, order, sizes []int) (labels [][]int, err error) {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
@@ -24,10 +25,7 @@ import (
 // the least, rounded upward, +Inf on overflow. It increases with s.
 func StandardBound(alpha, s float64) (float64, error) {
 	const op = "entropy: StandardBound"
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return 0, err
-	}
-	if err := fault.NonNegative(op, "s", s); err != nil {
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "s", s)); err != nil {
 		return 0, err
 	}
 	// In units of 1/alpha, t = alpha*s. The derivative 1 - e^(-u/6) (3t/2 + u/2
@@ -138,16 +136,23 @@ func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 	if err != nil {
 		return nil, err
 	}
-	if err := w.measure(ctx); err != nil {
-		return nil, err
-	}
 	bounds, err := one(w.upper(ctx))
 	return ranked(bounds), err
 }
 
-// upper returns the upper bounds for every level, from what measure has taken.
+// upper returns the upper bounds for every level.
 func (w *work) upper(ctx context.Context) ([][]Bound, error) {
-	order, radii, err := w.farthestFirst(ctx, w.near.Privacy)
+	radius, center, err := metric.Radius(ctx, w.b.Utility)
+	if err != nil {
+		return nil, err
+	}
+	separations, ultra, err := w.separations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Orders begin at the center: a net of one point is the constant.
+	points := min(w.b.Len(), netPoints)
+	order, radii, err := metric.FarthestFirst(ctx, w.near.Privacy, points, center)
 	if err != nil {
 		return nil, err
 	}
@@ -156,61 +161,78 @@ func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 		return nil, err
 	}
 	var cells []netOutputs
-	if w.ultra || !w.b.OneMetric() {
-		var seps []float64
-		for _, alpha := range w.alphas {
-			if s, ok := w.entropic[standardLevel(alpha)]; ok && w.ultra {
-				seps = append(seps, s.Hi)
-			}
-		}
-		if !w.b.OneMetric() {
-			if order, radii, err = w.farthestFirst(ctx, w.near.Utility); err != nil {
+	if two := !w.b.OneMetric(); two || ultra {
+		if two {
+			if order, radii, err = metric.FarthestFirst(ctx, w.near.Utility, points, center); err != nil {
 				return nil, err
 			}
 		}
-		if cells, err = w.bestCells(ctx, order, radii, seps); err != nil {
+		if cells, err = w.bestCells(ctx, order, radii, separations); err != nil {
 			return nil, err
 		}
 	}
 	out := make([][]Bound, len(w.alphas))
 	for k, alpha := range w.alphas {
-		out[k] = []Bound{{Upper, w.radius, "constant", "the radius", constantOutput{w.center}}}
-		add := func(net netOutputs, name, source string) error {
-			best := Bound{Upper, math.Inf(1), name, source, nil}
-			try := func(by netOutputs) error {
-				v, err := by.prove(ctx, w.near, alpha, w.o.Workers)
-				if v < best.Value {
-					best.Value, best.Witness = v, by
-				}
-				return err
-			}
-			if err := try(net); err != nil {
-				return err
-			}
-			if w.b.Len() <= spaces.DensePoints {
-				nets := []netOutputs{net}
-				if len(net.Outputs) < len(order) && !net.Cells {
-					nets = append(nets, netOutputs{order, false, 0.5})
-				}
-				for _, by := range nets {
-					by, err := by.tune(ctx, w.near, alpha, w.o.Workers)
-					if err = cmp.Or(err, try(by)); err != nil {
-						return err
-					}
-				}
-			}
-			out[k] = append(out[k], best)
-			return nil
-		}
-		if err := add(nets[k], "exponential", "loss on a net, BSV24 Lemma 4.1"); err != nil {
+		exponential, err := w.onNet(ctx, alpha, nets[k], order)
+		if err != nil {
 			return nil, err
 		}
-		if cells == nil {
-			continue
-		}
-		if err := add(cells[k], "relaxed", "loss on a net, BSV24 Theorem 5.1"); err != nil {
-			return nil, err
+		exponential.Name, exponential.Source = "exponential", "loss on a net, BSV24 Lemma 4.1"
+		out[k] = []Bound{{Upper, radius, "constant", "the radius", constantOutput{center}}, exponential}
+		if cells != nil {
+			relaxed, err := w.onNet(ctx, alpha, cells[k], nil)
+			if err != nil {
+				return nil, err
+			}
+			relaxed.Name, relaxed.Source = "relaxed", "loss on a net, BSV24 Theorem 5.1"
+			out[k] = append(out[k], relaxed)
 		}
 	}
 	return out, nil
+}
+
+// separations returns, where rho2 is an ultrametric, which ultra says, the s of Theorem 5.1
+// at every level: the entropic scale at alpha/3, rounded up.
+func (w *work) separations(ctx context.Context) (s []float64, ultra bool, err error) {
+	if spaces.HierarchyOf(ctx, w.b.Utility) == nil {
+		return nil, false, nil
+	}
+	var levels []float64
+	for _, a := range w.alphas {
+		levels = append(levels, directed.DivDown(a, 3)) // scales fall with alpha
+	}
+	scales, err := spaces.ByLevel(levels, func(levels []float64) ([]scale.Scale, error) {
+		return scale.Entropic(ctx, w.b, levels, w.o)
+	})
+	for _, v := range scales {
+		s = append(s, v.Hi)
+	}
+	return s, true, err
+}
+
+// onNet returns the least loss proved of net, at its rate and in small spaces at a tuned
+// one, and there also of the points of order as outputs at a tuned rate.
+func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, order []int) (Bound, error) {
+	best := Bound{Kind: Upper, Value: math.Inf(1)}
+	try := func(by netOutputs) error {
+		v, err := by.prove(ctx, w.near, alpha, w.o.Workers)
+		if v < best.Value {
+			best.Value, best.Witness = v, by
+		}
+		return err
+	}
+	if err := try(net); err != nil || w.b.Len() > spaces.DensePoints {
+		return best, err
+	}
+	nets := []netOutputs{net}
+	if len(net.Outputs) < len(order) {
+		nets = append(nets, netOutputs{order, false, 0.5})
+	}
+	for _, by := range nets {
+		by, err := by.tune(ctx, w.near, alpha, w.o.Workers)
+		if err = cmp.Or(err, try(by)); err != nil {
+			return best, err
+		}
+	}
+	return best, nil
 }

@@ -17,20 +17,58 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// BenchmarkOptimal solves the reference points to a certified gap of 1e-6;
-// BenchmarkOptimal_Lazy has more of them.
+// BenchmarkOptimal solves the reference points, and above 400 others, to a certified gap,
+// in km; l1 grids, random trees and roads at eps = .5; and of roads and points of the plane
+// all inputs to some outputs that are far from each other. Rows of more than 100 points
+// run where METRICDP_LONG is set.
 func BenchmarkOptimal(b *testing.B) {
 	for _, c := range []struct {
-		n   int
-		eps float64
-	}{{20, .5}, {50, .5}, {75, .5}, {100, .1}, {100, .5}, {100, 2}} {
-		b.Run(fmt.Sprintf("n=%d/eps=%v", c.n, c.eps), func(b *testing.B) {
-			engine := EngineDense
-			if c.n > lazySize {
-				engine = EngineLazy
+		n        int
+		eps, gap float64
+		engine   Engine
+	}{
+		{20, .5, 1e-6, EngineDense}, {50, .5, 1e-6, EngineDense}, {75, .5, 1e-6, EngineLazy}, {100, .1, 1e-6, EngineLazy}, {100, .5, 1e-6, EngineLazy}, {100, 2, 1e-6, EngineLazy},
+		{150, .5, 1e-3, EngineLazy}, {150, .5, 1e-6, EngineLazy}, {200, .5, 1e-3, EngineLazy}, {200, .5, 1e-6, EngineLazy}, {300, .5, 1e-3, EngineLazy}, {400, .5, 5e-4, EngineLazy}, {1000, .5, 1e-3, EngineLazy},
+	} {
+		b.Run(fmt.Sprintf("n=%d/eps=%v/gap=%v", c.n, c.eps, c.gap), func(b *testing.B) {
+			only(b, c.n <= 100)
+			f := uniform(c.n)
+			if c.n <= 400 {
+				f = referencePoints(b, c.n)
 			}
-			benchOptimal(b, referencePoints(b, c.n), c.eps, &Options{Tolerance: 1e-6}, engine)
+			benchOptimal(b, f, c.eps, &Options{Tolerance: c.gap}, c.engine)
 		})
+	}
+	for _, c := range []struct {
+		name string
+		f    func() metric.Finite
+		n, k int
+	}{
+		{"grid", func() metric.Finite { return space.Grid(10) }, 100, 0}, {"grid", func() metric.Finite { return space.Grid(32) }, 1024, 0},
+		{"tree", func() metric.Finite { return tree(100) }, 100, 0}, {"tree", func() metric.Finite { return tree(1000) }, 1000, 0},
+		{"roads", func() metric.Finite { return roads(b, 20, 20) }, 400, 0}, {"roads", func() metric.Finite { return roads(b, 32, 32) }, 1024, 20},
+		{"roads", func() metric.Finite { return roads(b, 71, 71) }, 5041, 100}, {"roads", func() metric.Finite { return roads(b, 100, 100) }, 10000, 20},
+		{"plane", func() metric.Finite { return uniform(500) }, 500, 20}, {"plane", func() metric.Finite { return uniform(2000) }, 2000, 50},
+	} {
+		b.Run(fmt.Sprintf("%s/n=%d/outputs=%d", c.name, c.n, c.k), func(b *testing.B) {
+			only(b, c.n <= 100)
+			f, o, engine := c.f(), &Options{Tolerance: 1e-5}, EngineSparse
+			if c.k > 0 {
+				o.Tolerance, engine = 1e-3, ""
+				var err error
+				if o.Outputs, _, err = metric.FarthestFirst(b.Context(), f, c.k, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+			benchOptimal(b, f, .5, o, engine)
+		})
+	}
+}
+
+// only skips what takes long, but with METRICDP_LONG.
+func only(b *testing.B, quick bool) {
+	if !quick && !long {
+		b.Skip("METRICDP_LONG is not set")
 	}
 }
 
@@ -71,59 +109,6 @@ func peak(b *testing.B) float64 {
 		b.Fatal(err)
 	}
 	return kib / (1 << 20)
-}
-
-// BenchmarkOptimal_Graph solves l1 grids, random trees and roads at eps = .5 to
-// a certified gap of 1e-5, with sparse factors. Those of 1,000 points take some
-// minutes and half a GB; they run where METRICDP_LONG is set.
-func BenchmarkOptimal_Graph(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		f    metric.Finite
-	}{
-		{"grid n=100", space.Grid(10)}, {"grid n=400", space.Grid(20)}, {"grid n=1024", space.Grid(32)},
-		{"tree n=100", tree(100)}, {"tree n=400", tree(400)}, {"tree n=1000", tree(1000)},
-		{"roads n=400", roads(b, 20, 20)}, {"roads n=1000", roads(b, 25, 40)},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			if c.f.Len() > 400 && !long {
-				b.Skip("METRICDP_LONG is not set")
-			}
-			benchOptimal(b, c.f, .5, &Options{Tolerance: 1e-5}, EngineSparse)
-		})
-	}
-}
-
-// BenchmarkOptimal_Outputs solves N x K, N inputs and K outputs of them that are
-// far from each other, at eps = .5 to a certified gap of 1e-3, on roads and in the
-// plane. All but the first run where METRICDP_LONG is set.
-func BenchmarkOptimal_Outputs(b *testing.B) {
-	for _, c := range []struct {
-		inputs, outputs int
-		roads           bool
-	}{
-		{1024, 20, true}, {2025, 20, true}, {5041, 20, true}, {10000, 20, true}, {1024, 50, true}, {5041, 100, true},
-		{500, 20, false}, {2000, 50, false},
-	} {
-		space := "plane"
-		if c.roads {
-			space = "roads"
-		}
-		b.Run(fmt.Sprintf("%s/%dx%d", space, c.inputs, c.outputs), func(b *testing.B) {
-			if (c.inputs*c.outputs > 30000 || !c.roads) && !long {
-				b.Skip("METRICDP_LONG is not set")
-			}
-			f := uniform(c.inputs)
-			if side := int(math.Sqrt(float64(c.inputs))); c.roads {
-				f = roads(b, side, side)
-			}
-			outputs, _, err := metric.FarthestFirst(b.Context(), f, c.outputs, 0)
-			if err != nil {
-				b.Fatal(err)
-			}
-			benchOptimal(b, f, .5, &Options{Tolerance: 1e-3, Outputs: outputs}, "")
-		})
-	}
 }
 
 // uniform are points of [0, 10]^2.

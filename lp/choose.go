@@ -3,82 +3,14 @@ package lp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
-
-// ChooseOptions are the settings of [Choose]; nil and zeros mean the defaults.
-type ChooseOptions struct {
-	// TimeLimit is the allowance for what may be left out; 0 means a minute. The
-	// choice depends on it and, near the limits, on the speed of the machine.
-	TimeLimit time.Duration
-	// These are as in [Options].
-	Prior       []float64
-	Outputs     []int
-	Loss        func(x, y int) float64
-	MemoryLimit float64
-	Unit        metric.Unit
-	Workers     int
-	// Progress, where not nil, is told every method that is about to run, and
-	// "lower bound" before that is computed, by the goroutine of the caller.
-	Progress func(method exponential.Method)
-}
-
-// Choice is what [Choose] took and what it passed over.
-//
-// The Choice within has the mechanism, audited to at most the alpha that was
-// asked for, and its Objective: worst case or expected, rounded up. Candidates that
-// were left out have a [*TimeError], a [*metric.MemoryError], or the word that an
-// optimal mechanism had been found or that they are for metrics only.
-type Choice struct {
-	exponential.Choice
-	// LowerBound is proved: no alpha-private mechanism on the points, with these
-	// outputs, has a smaller loss. BoundBy says by what, as in [Solution].
-	LowerBound float64
-	BoundBy    string
-	Gap        float64 // (Objective - LowerBound)/Objective, 0 where both are 0
-	Elapsed    time.Duration
-}
-
-// MarshalJSON implements json.Marshaler: the bound, and what the Choice within is.
-func (c Choice) MarshalJSON() ([]byte, error) {
-	if c.Channel == nil {
-		return nil, errors.New("lp: Choice.MarshalJSON: a Choice without a mechanism: Choose makes one")
-	}
-	var adversary *float64 // JSON has no NaN
-	if !math.IsNaN(c.Adversary) {
-		adversary = &c.Adversary
-	}
-	return json.Marshal(struct {
-		LowerBound float64                 `json:"lowerBound"`
-		BoundBy    string                  `json:"boundBy,omitempty"`
-		Gap        float64                 `json:"gap"`
-		Elapsed    float64                 `json:"seconds"`
-		Objective  float64                 `json:"objective"`
-		Adversary  *float64                `json:"adversary,omitempty"`
-		Method     exponential.Method      `json:"method"`
-		Beta       float64                 `json:"rate,omitempty"`
-		Candidates []exponential.Candidate `json:"candidates"`
-		Channel    *mechanism.Channel      `json:"channel"`
-	}{c.LowerBound, c.BoundBy, c.Gap, c.Elapsed.Seconds(), c.Objective, adversary, c.Method, c.Beta, c.Candidates, c.Channel})
-}
-
-// String is a line for loss, bound and mechanism, and one for each candidate.
-func (c *Choice) String() string {
-	s := c.Choice.String()
-	if c.BoundBy != "" {
-		s = strings.Replace(s, " by ", fmt.Sprintf(", bound %.6g (%s), by ", c.LowerBound, c.BoundBy), 1)
-	}
-	return s
-}
 
 // The methods of [Choose] beside those of package exponential.
 const (
@@ -115,38 +47,36 @@ func about(d time.Duration) time.Duration {
 	return d.Round(digit)
 }
 
-// Choose builds alpha-private mechanisms on b by the methods that fit the time
-// given and returns the one of least loss, with a bound on how far the best
-// possible one may be better:
+// Choose builds alpha-private mechanisms on b by the methods that fit the time given and
+// returns the one of least loss, with a proved bound on how far the best possible one may be
+// better:
 //
-//   - the constant mechanism, and package exponential's tight weights, and on the best
-//     outputs of the inputs its snapped noise and tuned exponential, whatever the time;
-//   - its remapped noise, without a Loss;
-//   - the relaxed mechanism, where the two metrics differ and without a Loss;
-//   - ConstOPT, without a Loss;
-//   - the optimal mechanism;
-//   - Spanner, unless the optimal one was found.
+//   - whatever the time, the constant mechanism, and on the best outputs of the inputs
+//     package exponential's tight weights, snapped noise and tuned exponential;
+//   - its remapped noise and, where the two metrics differ, its relaxed mechanism; ConstOPT:
+//     these without a Loss;
+//   - the optimal mechanism; and Spanner, unless the optimal one was found.
 //
-// Of the last five each is compared with the time left by an estimate from n,
-// for two cores, and left out where it would not fit. One that was estimated too
-// low is stopped at the end of the time, and what it has by then is considered.
-// The losses compared are those of the audited channels. What releases inputs releases
-// the best of the Outputs for that input.
+// Those of the last two rows are compared with the time left by an estimate for two cores and
+// left out where they would not fit. One that was estimated too low is stopped at the end of
+// the time. The losses compared are those of the audited channels, rounded up.
 //
-// Once ctx is done the best mechanism so far is returned along with an error that
-// wraps the context's; the Choice is nil where there is none.
+// Options are as in [Optimal], which takes the Tolerance, except: a TimeLimit of 0 is a minute
+// for what may be left out, so that the choice depends on it and, near the limits, on the speed
+// of the machine; and Progress is told after every method its number and the gap so far.
 //
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for an alpha,
-// prior, output, TimeLimit, distance or loss outside its domain; a
-// [*metric.MemoryError] where the distances and losses take more than the limit. The
-// failure of a method is in its Candidate.
+// Once ctx is done the best mechanism so far is returned along with an error that wraps the
+// context's; the Choice is nil where there is none. Errors: those of Optimal for its arguments.
+// The failure of a method is in its Candidate: a [*TimeError] or a [*metric.MemoryError] where
+// it was left out, or the word that an optimal mechanism had been found or that it is for
+// metrics only.
 //
-// What is tried whatever the time takes half a second for 600 points, half a minute for
-// 2,400 and 5 minutes for 5,000, on two cores. In a minute there are also remapped noise
-// up to 2,000 points, the relaxed mechanism up to 1,200, ConstOPT up to 580, the optimal
-// mechanism up to 420 or 820 of a graph, with 20 outputs up to 2,000 or 4,900 of a graph,
-// and Spanner up to 500. Memory is some 100 n^2 bytes, and that of the methods.
-func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOptions) (*Choice, error) {
+// What is tried whatever the time takes half a second for 600 points, half a minute for 2,400
+// and 5 minutes for 5,000, on two cores. In a minute there are also remapped noise up to 2,000
+// points, the relaxed mechanism up to 1,200, ConstOPT up to 580, the optimal mechanism up to
+// 420 or 820 of a graph, with 20 outputs up to 2,000 or 4,900 of a graph, and Spanner up to
+// 500. Memory is some 100 n^2 bytes, and that of the methods.
+func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*exponential.Choice, error) {
 	const op = "lp: Choose"
 	began := time.Now()
 	c, err := newChooser(ctx, op, b, alpha, o)
@@ -155,14 +85,14 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOpti
 	}
 	c.star(ctx, c.cells, &c.proof)
 	deadline := began.Add(c.o.TimeLimit)
-	for _, m := range c.methods() {
-		if err := ctx.Err(); err != nil {
+	for k, m := range c.methods() {
+		if ctx.Err() != nil {
 			break
 		}
 		c.try(ctx, m, time.Until(deadline))
+		c.progress(k+1, c.gap(), time.Since(began))
 	}
 	if !c.optimal && c.inputs() && ctx.Err() == nil {
-		c.progress("lower bound")
 		c.searched(ctx, &c.proof)
 	}
 	s := c.choice
@@ -176,7 +106,7 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOpti
 		}
 		s = nil
 	} else {
-		s.Gap = max(0, gap(s.Objective, s.LowerBound))
+		s.Gap = c.gap()
 	}
 	if ctx.Err() != nil {
 		return s, fmt.Errorf("%s: stopped: %w", op, context.Cause(ctx))
@@ -188,8 +118,8 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOpti
 type chooser struct {
 	*problem
 	cells    *cells
-	progress func(exponential.Method)
-	choice   *Choice
+	progress func(method int, gap float64, elapsed time.Duration)
+	choice   *exponential.Choice
 	proof    Solution // has the bound
 	optimal  bool     // within the tolerance of Optimal
 }
@@ -197,29 +127,33 @@ type chooser struct {
 const defaultTime = time.Minute
 
 // newChooser checks what was asked and fills in defaults.
-func newChooser(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *ChooseOptions) (*chooser, error) {
-	if o == nil {
-		o = &ChooseOptions{}
+func newChooser(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *Options) (*chooser, error) {
+	var set Options
+	if o != nil {
+		set = *o
 	}
-	p, err := read(ctx, op, b, alpha, &Options{
-		Prior: o.Prior, Outputs: o.Outputs, Loss: o.Loss,
-		TimeLimit: cmp.Or(o.TimeLimit, defaultTime), MemoryLimit: o.MemoryLimit, Unit: o.Unit, Workers: o.Workers,
-	})
+	set.TimeLimit = cmp.Or(set.TimeLimit, defaultTime)
+	p, err := read(ctx, op, b, alpha, &set)
 	if err != nil {
 		return nil, err
 	}
-	c := &chooser{problem: p, cells: p.cells(p.m, p.loss), progress: o.Progress}
-	c.choice = &Choice{Choice: exponential.Choice{Objective: math.Inf(1), Adversary: math.NaN()}}
-	if c.progress == nil {
-		c.progress = func(exponential.Method) {}
-	}
+	c := &chooser{problem: p, cells: p.cells(p.m, p.loss), progress: p.o.Progress}
+	c.choice = &exponential.Choice{Objective: math.Inf(1), Adversary: math.NaN()}
 	return c, nil
+}
+
+// gap is that of the choice so far, 1 without a mechanism.
+func (c *chooser) gap() float64 {
+	if c.choice.Channel == nil {
+		return 1
+	}
+	return max(0, gap(c.choice.Objective, c.proof.DualBound))
 }
 
 // options are those of a linear program in the time left.
 func (c *chooser) options(left time.Duration) *Options {
 	o := c.o
-	o.TimeLimit, o.Tolerance, o.Progress = left, 0, nil
+	o.TimeLimit, o.Progress = left, nil
 	return &o
 }
 
@@ -248,7 +182,6 @@ func (c *chooser) try(ctx context.Context, m builder, left time.Duration) {
 	case m.needs > max(left, 0):
 		k.Err = &TimeError{m.name, m.needs, max(left, 0)}
 	default:
-		c.progress(m.name)
 		start := time.Now()
 		var built *exponential.Mechanism
 		if built, k.Err = m.build(ctx, left); built == nil || !(built.Guarantee().Alpha() <= c.alpha) {
@@ -400,7 +333,7 @@ func (c *chooser) remapped(ctx context.Context, left time.Duration) (*exponentia
 // relaxed is the relaxed mechanism at the best separation and rate in that
 // time.
 func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	o := &exponential.RelaxedOptions{Tuned: true, Prior: c.o.Prior, Unit: c.o.Unit, Workers: c.o.Workers}
+	o := &exponential.RelaxedOptions{Options: exponential.Options{Unit: c.o.Unit, Workers: c.o.Workers}, Tuned: true, Prior: c.o.Prior}
 	m, err := exponential.Relaxed(limit(ctx, left), c.b, c.alpha, o)
 	if err != nil {
 		return nil, err
@@ -420,8 +353,7 @@ func (c *chooser) constOPT(ctx context.Context, left time.Duration) (*exponentia
 
 // spanner is the mechanism of Spanner; its programs may prove a bound too.
 func (c *chooser) spanner(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	s, err := Spanner(ctx, c.b, c.alpha, &SpannerOptions{Prior: c.o.Prior, Outputs: c.o.Outputs, Loss: c.o.Loss,
-		TimeLimit: left, MemoryLimit: c.o.MemoryLimit, Unit: c.o.Unit, Workers: c.o.Workers})
+	s, err := Spanner(ctx, c.b, c.alpha, &SpannerOptions{Options: *c.options(left)})
 	if s == nil || s.Channel == nil {
 		return nil, err
 	}

@@ -2,11 +2,9 @@ package lp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +16,7 @@ import (
 )
 
 // checkChoice checks what every choice promises.
-func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64, s *Choice) {
+func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64, s *exponential.Choice) {
 	t.Helper()
 	a, err := s.Audit(t.Context(), b.Privacy, nil)
 	// The constant mechanism needs no audit, whose rounding is some 1e-24.
@@ -62,7 +60,7 @@ func TestChoose_WorksWhereStandardDoes(t *testing.T) {
 		if i%4 == 3 {
 			b.Utility = space.Uniform(f.Len(), r)
 		}
-		c, err := Choose(t.Context(), b, alpha, &ChooseOptions{TimeLimit: 100 * time.Millisecond})
+		c, err := Choose(t.Context(), b, alpha, &Options{TimeLimit: 100 * time.Millisecond})
 		if err != nil {
 			t.Fatalf("%d: %v, alpha %v: %v", i, f, alpha, err)
 		}
@@ -76,7 +74,7 @@ func TestChoose_WorksWhereStandardDoes(t *testing.T) {
 	}
 }
 
-func candidate(t *testing.T, s *Choice, method exponential.Method) exponential.Candidate {
+func candidate(t *testing.T, s *exponential.Choice, method exponential.Method) exponential.Candidate {
 	t.Helper()
 	for _, k := range s.Candidates {
 		if k.Method == method {
@@ -108,13 +106,13 @@ func TestChoose_Prior(t *testing.T) {
 	b := metric.Same(space.Path(5, 1))
 	prior := []float64{.5, .3, .1, .05, .05}
 	want := testkit.Must(Optimal(t.Context(), b, 1, &Options{Prior: prior}))
-	s := testkit.Must(Choose(t.Context(), b, 1, &ChooseOptions{Prior: prior}))
+	s := testkit.Must(Choose(t.Context(), b, 1, &Options{Prior: prior}))
 	checkChoice(t, b, 1, prior, s)
 	if math.Abs(s.Objective-want.Objective) > 2e-6 || s.LowerBound != want.DualBound {
 		t.Errorf("%v and bound %v, want %v", s.Objective, s.LowerBound, want)
 	}
 	// Little time, and no program.
-	s = testkit.Must(Choose(t.Context(), b, 1, &ChooseOptions{Prior: prior, TimeLimit: time.Nanosecond}))
+	s = testkit.Must(Choose(t.Context(), b, 1, &Options{Prior: prior, TimeLimit: time.Nanosecond}))
 	checkChoice(t, b, 1, prior, s)
 	if s.LowerBound > want.Objective || s.BoundBy != boundByStar || !(s.Gap < .6) {
 		t.Errorf("bound %v by %q, gap %v", s.LowerBound, s.BoundBy, s.Gap)
@@ -126,7 +124,7 @@ func TestChoose_Prior(t *testing.T) {
 func TestChoose_NoTime(t *testing.T) {
 	testkit.Slow(t)
 	b := metric.Same(space.Halton(100))
-	s := testkit.Must(Choose(t.Context(), b, 10, &ChooseOptions{TimeLimit: time.Nanosecond, Unit: "km"}))
+	s := testkit.Must(Choose(t.Context(), b, 10, &Options{TimeLimit: time.Nanosecond, Unit: "km"}))
 	checkChoice(t, b, 10, nil, s)
 	late := new(TimeError)
 	if k := candidate(t, s, MethodOptimal); !errors.As(k.Err, &late) || late.Needs < 100*time.Millisecond {
@@ -149,7 +147,7 @@ func TestChoose_RemappedNoise(t *testing.T) {
 	testkit.Slow(t)
 	b := metric.Same(space.Halton(40))
 	for outputs, factor := range map[int]float64{40: .95, 6: 1 + 1e-6} {
-		o := &ChooseOptions{Outputs: make([]int, outputs)}
+		o := &Options{Outputs: make([]int, outputs)}
 		for i := range o.Outputs {
 			o.Outputs[i] = i
 		}
@@ -207,7 +205,7 @@ func TestChoose_OptimalNeeds(t *testing.T) {
 		{space.Grid(20), nil, 6}, {tree(400), nil, 5.6}, {space.Grid(32), nil, 160},
 		{space.Halton(500), make([]int, 20), 1.9}, {space.Halton(1000), make([]int, 20), 11}, {roads(t, 32, 32), make([]int, 20), 2.5}, {roads(t, 32, 32), make([]int, 50), 13},
 	} {
-		o := testkit.Must(newChooser(t.Context(), "test", metric.Same(c.f), 1, &ChooseOptions{Outputs: c.outputs}))
+		o := testkit.Must(newChooser(t.Context(), "test", metric.Same(c.f), 1, &Options{Outputs: c.outputs}))
 		if needs := o.optimalNeeds().Seconds(); needs < c.seconds/2 || needs > 2*c.seconds {
 			t.Errorf("n=%d: %.3g s, want %v s", c.f.Len(), needs, c.seconds)
 		}
@@ -227,7 +225,7 @@ func TestChoose_OutputsAndLoss(t *testing.T) {
 		}
 	}
 	b := metric.Same(f)
-	for _, o := range []ChooseOptions{
+	for _, o := range []Options{
 		{Outputs: []int{2, 11, 5, 30}},
 		{Outputs: []int{102, 2, 11, 105, 130}, Loss: squares.Distance},
 		{Outputs: []int{102, 111, 105, 130}, Loss: squares.Distance, Prior: testkit.Distribution(random.Seeded(2), 40, nil)},
@@ -255,54 +253,48 @@ func TestChoose_OutputsAndLoss(t *testing.T) {
 	}
 }
 
-func TestChoose_TwoMetrics(t *testing.T) {
-	b := metric.Bimetric{Privacy: space.Path(12, 1), Utility: space.Simplex(12, 3)}
-	s := testkit.Must(Choose(t.Context(), b, .7, nil))
-	checkChoice(t, b, .7, nil, s)
-	if k := candidate(t, s, exponential.MethodRelaxedTuned); k.Err != nil {
-		t.Errorf("%+v", k)
-	}
-}
-
-// Two points far apart and a third one near to both: by the triangle inequality,
-// which does not hold, no mechanism loses less than 47, but the third point loses 1.
-func TestChoose_NoMetric(t *testing.T) {
+// One point, points together, two metrics, levels of any size; and two points far apart
+// with a third one near to both: by the triangle inequality, which does not hold, no
+// mechanism loses less than 47, but the third point loses 1.
+func TestChoose_AnySpace(t *testing.T) {
 	far := space.Formula(3, func(i, j int) float64 { return [3][3]float64{{0, 100, 1}, {100, 0, 1}, {1, 1, 0}}[i][j] })
-	b := metric.Bimetric{Privacy: space.Simplex(3, .1), Utility: far}
-	for _, limit := range []time.Duration{1, 0} {
-		s := testkit.Must(Choose(t.Context(), b, 1, &ChooseOptions{TimeLimit: limit}))
-		checkChoice(t, b, 1, nil, s)
-	}
-}
-
-func TestChoose_Trivial(t *testing.T) {
-	for name, f := range map[string]metric.Finite{"one point": space.Path(1, 1), "coincident points": space.Simplex(3, 0)} {
-		s := testkit.Must(Choose(t.Context(), metric.Same(f), 1, nil))
-		checkChoice(t, metric.Same(f), 1, nil, s)
-		if s.Objective != 0 || s.Gap != 0 {
-			t.Errorf("%s: %+v", name, s)
+	two := metric.Bimetric{Privacy: space.Path(12, 1), Utility: space.Simplex(12, 3)}
+	for _, c := range []struct {
+		b     metric.Bimetric
+		alpha float64
+		limit time.Duration
+		free  bool // nothing need be lost
+	}{
+		{metric.Same(space.Path(1, 1)), 1, 0, true}, {metric.Same(space.Simplex(3, 0)), 1, 0, true}, {two, .7, 0, false},
+		{metric.Bimetric{Privacy: space.Simplex(3, .1), Utility: far}, 1, 0, false}, {metric.Bimetric{Privacy: space.Simplex(3, .1), Utility: far}, 1, 1, false},
+		{metric.Same(space.Path(4, 1)), 1e-300, 0, false}, {metric.Same(space.Path(4, 1)), 1e-20, 0, false}, {metric.Same(space.Path(4, 1)), 100, 0, false},
+		{metric.Same(space.Path(4, 1)), 1e10, 0, false}, {metric.Same(space.Path(4, 1)), 1e300, 0, false},
+	} {
+		s := testkit.Must(Choose(t.Context(), c.b, c.alpha, &Options{TimeLimit: c.limit}))
+		checkChoice(t, c.b, c.alpha, nil, s)
+		if c.free && (s.Objective != 0 || s.Gap != 0) {
+			t.Errorf("%d points: %v", c.b.Len(), s)
 		}
-	}
-}
-
-func TestChoose_HostileLevels(t *testing.T) {
-	for _, alpha := range []float64{1e-300, 1e-20, 100, 1e10, 1e300} {
-		b := metric.Same(space.Path(4, 1))
-		checkChoice(t, b, alpha, nil, testkit.Must(Choose(t.Context(), b, alpha, nil)))
+		if !c.b.OneMetric() && c.limit == 0 && candidate(t, s, exponential.MethodRelaxedTuned).Err != nil {
+			t.Errorf("%v", s)
+		}
 	}
 }
 
 func TestChoose_Canceled(t *testing.T) {
-	// Stopped as the third method begins: the first two stand.
+	// Stopped as the third method would begin: the first two stand.
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	b, begun := metric.Same(space.Halton(20)), 0
-	s, err := Choose(ctx, b, 10, &ChooseOptions{Progress: func(exponential.Method) {
-		if begun++; begun == 3 {
+	b := metric.Same(space.Halton(20))
+	s, err := Choose(ctx, b, 10, &Options{Progress: func(method int, gap float64, _ time.Duration) {
+		if !(gap > 0 && gap <= 1) {
+			t.Errorf("method %d: gap %v", method, gap)
+		}
+		if method == 2 {
 			stop()
 		}
 	}})
-	if !errors.Is(err, context.Canceled) || s == nil {
+	if !errors.Is(err, context.Canceled) || s == nil || len(s.Candidates) != 2 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	checkChoice(t, b, 10, nil, s)
@@ -312,47 +304,16 @@ func TestChoose_Canceled(t *testing.T) {
 	}
 }
 
-func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
-	m := testkit.Must(exponential.Constant(3, 1, "km"))
-	none := math.Inf(1)
-	s := &Choice{LowerBound: 1.5, BoundBy: "star", Choice: exponential.Choice{Mechanism: *m, Objective: 2, Adversary: 1, Candidates: []exponential.Candidate{
-		{Method: exponential.MethodConstant, Loss: 2},
-		{Method: exponential.MethodTuned, Loss: 3, Level: 0.25, Adversary: .5, Err: context.Canceled},
-		{Method: exponential.MethodTight, Loss: none, Level: math.NaN(), Err: &exponential.NegativeWeightError{Index: 1, Weight: -0.5}},
-		{Method: MethodConstOPT, Loss: none, Level: math.NaN(), Err: &TimeError{MethodConstOPT, 3 * time.Second, time.Second}},
-		{Method: MethodOptimal, Loss: none, Level: math.NaN(), Err: &TimeError{MethodOptimal, 37 * time.Millisecond, 0}},
-		{Method: MethodSpanner, Loss: none, Level: math.NaN(), Err: errNeedless},
-	}}}
-	const want = `loss 2, adversary's error 1, bound 1.5 (star), by constant: 3 x 1 channel, 0-private per km
-  constant: loss 2 at level 0
-  tuned: loss 3, adversary's error 0.5 at level 0.25 (context canceled)
-  tight weights: none: tight weights do not exist: w[1] = -0.5; at larger alpha they do
-  ConstOPT: none: takes about 3s, and 1s is left
-  optimal: none: takes about 40ms, and no time is left
-  spanner: none: an optimal mechanism was found before`
-	if got := s.String(); got != want {
-		t.Errorf("%s", got)
-	}
-}
-
-// A choice in JSON has its bound beside what a choice of package exponential has.
-func TestChoice_JSON(t *testing.T) {
-	s := testkit.Must(Choose(t.Context(), metric.Same(space.Path(4, 1)), 1, nil))
-	var have struct {
-		Objective, LowerBound, Gap float64
-		BoundBy                    string
-		Method                     exponential.Method
-		Candidates                 []struct{ Method exponential.Method }
-		Channel                    json.RawMessage
-	}
-	if err := json.Unmarshal(testkit.Must(json.Marshal(s)), &have); err != nil {
-		t.Fatal(err)
-	}
-	if have.Objective != s.Objective || have.LowerBound != s.LowerBound || have.Gap != s.Gap || have.BoundBy != s.BoundBy || have.Method != s.Method ||
-		len(have.Candidates) != len(s.Candidates) || have.Candidates[0].Method != exponential.MethodConstant || len(have.Channel) < 16 {
-		t.Errorf("%+v, want %v", have, s)
-	}
-	if err := json.Unmarshal([]byte("{}"), s); err == nil || !strings.Contains(err.Error(), "ReadChannel") {
-		t.Error(err)
+// What was left out says why, in few words.
+func TestChoose_SaysWhatIsLeftOut(t *testing.T) {
+	for want, err := range map[string]error{
+		"ConstOPT: none: takes about 3s, and 1s is left":                        &TimeError{MethodConstOPT, 3 * time.Second, time.Second},
+		"ConstOPT: none: takes about 40ms, and no time is left":                 &TimeError{MethodConstOPT, 37 * time.Millisecond, 0},
+		"ConstOPT: none: an optimal mechanism was found before":                 errNeedless,
+		"ConstOPT: none: not for a loss other than a metric between the inputs": errLoss,
+	} {
+		if got := (exponential.Candidate{Method: MethodConstOPT, Loss: math.Inf(1), Err: err}).String(); got != want {
+			t.Error(got)
+		}
 	}
 }

@@ -1,13 +1,10 @@
 package lp
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -150,66 +147,6 @@ func TestConstOPT_Replacement(t *testing.T) {
 	got := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Replacement: sets}))
 	if got.Objective != want.Objective || got.Program != want.Program {
 		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-func TestConstOPT_StopsEarly(t *testing.T) {
-	b := metric.Same(referencePoints(t, 50))
-	for _, after := range []int{-1, 0, 5, 25} {
-		ctx, cancel := context.WithCancel(context.Background())
-		if after < 0 {
-			cancel()
-		}
-		s, err := ConstOPT(ctx, b, .5, &ConstOptions{Progress: func(i int, _ float64, _ time.Duration) {
-			if i == after {
-				cancel()
-			}
-		}})
-		cancel()
-		if !errors.Is(err, context.Canceled) || s == nil || s.Status != StatusCanceled {
-			t.Fatalf("stopped after %d iterations: %v, %v", after, s, err)
-		}
-		if s.Iterations != max(0, after) {
-			t.Errorf("stopped after %d iterations: %v", after, s)
-		}
-		constCertified(t, b, .5, s)
-	}
-	s, err := ConstOPT(t.Context(), b, .5, &ConstOptions{TimeLimit: 1})
-	if err != nil || s.Status != StatusTimeLimit {
-		t.Errorf("%v: %v", s, err)
-	}
-	constCertified(t, b, .5, s)
-}
-
-// BenchmarkConstOPT solves one program of random points of a square at r = 10,
-// lambda 50 and alpha 1 to the default tolerance, and at 1e-6 the reference
-// points; METRICDP_LONG adds 1,000 and 2,000 points.
-func BenchmarkConstOPT(b *testing.B) {
-	for _, c := range []struct {
-		n         int
-		tolerance float64
-	}{{150, 1e-6}, {400, 1e-6}, {400, 1e-3}, {1000, 1e-3}, {2000, 1e-3}} {
-		b.Run(fmt.Sprintf("n=%d/tolerance=%v", c.n, c.tolerance), func(b *testing.B) {
-			if c.n > 400 && !long {
-				b.Skip("METRICDP_LONG is not set")
-			}
-			f := uniform(c.n)
-			if c.n <= 400 {
-				f = referencePoints(b, c.n)
-			}
-			same := metric.Same(f)
-			b.ReportAllocs()
-			var s *ConstSolution
-			for b.Loop() {
-				var err error
-				s, err = ConstOPT(b.Context(), same, 1, &ConstOptions{Lambdas: []float64{50}, KeepBudget: true, Tolerance: c.tolerance})
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric((s.Program-s.ProgramBound)/(s.Program-50), "gap")
-			b.ReportMetric(float64(s.Iterations), "iterations")
-		})
 	}
 }
 

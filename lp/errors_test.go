@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -31,12 +33,21 @@ func TestErrors_NameTheArgument(t *testing.T) {
 		_, err := Spanner(t.Context(), b, alpha, &SpannerOptions{Stretch: stretch})
 		return err
 	}
-	choose := func(b metric.Bimetric, alpha float64, o ChooseOptions) error {
+	choose := func(b metric.Bimetric, alpha float64, o Options) error {
 		_, err := Choose(t.Context(), b, alpha, &o)
 		return err
 	}
 	lower := func(b metric.Bimetric, alpha float64, packing ...int) error {
 		_, err := LowerBound(t.Context(), b, alpha, packing)
+		return err
+	}
+	private := func(b metric.Bimetric, target kl10.Target, o MostPrivateOptions) error {
+		_, err := MostPrivate(t.Context(), b, target, &o)
+		return err
+	}
+	reach := kl10.Target{Delta: .1}
+	size := func(of func(context.Context, metric.Bimetric) (Size, error), b metric.Bimetric) error {
+		_, err := of(t.Context(), b)
 		return err
 	}
 	loss := func(x, y int) float64 {
@@ -85,11 +96,32 @@ func TestErrors_NameTheArgument(t *testing.T) {
 		{spanner(b, nan, 0), "lp: Spanner: alpha = NaN, want a finite number > 0"},
 		{spanner(nowhere, 1, 0), "lp: Spanner: metric: Spanner: f[0] = NaN, want a number in [0, 1e300]"},
 
-		{choose(metric.Bimetric{}, 1, ChooseOptions{}), "lp: Choose: metric: Bimetric.Check: Privacy: empty input"},
-		{choose(nowhere, 1, ChooseOptions{}), "lp: Choose: Privacy[0][1] = NaN, want a finite number >= 0"},
-		{choose(negative, 1, ChooseOptions{}), "lp: Choose: Utility[0][1] = -1, want a finite number >= 0"},
-		{choose(b, -1, ChooseOptions{}), "lp: Choose: alpha = -1, want a finite number > 0"},
-		{choose(b, 1, ChooseOptions{Prior: []float64{.5, .4, .2, 0}}), "lp: Choose: sum of Prior = 1.1, want 1"},
+		{choose(metric.Bimetric{}, 1, Options{}), "lp: Choose: metric: Bimetric.Check: Privacy: empty input"},
+		{choose(nowhere, 1, Options{}), "lp: Choose: Privacy[0][1] = NaN, want a finite number >= 0"},
+		{choose(negative, 1, Options{}), "lp: Choose: Utility[0][1] = -1, want a finite number >= 0"},
+		{choose(b, -1, Options{}), "lp: Choose: alpha = -1, want a finite number > 0"},
+		{choose(b, 1, Options{Prior: []float64{.5, .4, .2, 0}}), "lp: Choose: sum of Prior = 1.1, want 1"},
+
+		{private(metric.Bimetric{}, reach, MostPrivateOptions{}), "lp: MostPrivate: metric: Bimetric.Check: Privacy: empty input"},
+		{private(b, kl10.Target{}, MostPrivateOptions{}), "lp: MostPrivate: Delta = 0, want a number in (0, 1)"},
+		{private(b, kl10.Target{Gamma: -1, Delta: .1}, MostPrivateOptions{}), "lp: MostPrivate: Gamma = -1, want a finite number >= 0"},
+		{private(b, kl10.Target{Gamma: nan, Delta: .1}, MostPrivateOptions{}), "lp: MostPrivate: Gamma = NaN, want a finite number >= 0"},
+		{private(b, kl10.Target{Delta: 1}, MostPrivateOptions{}), "lp: MostPrivate: Delta = 1, want a number in (0, 1)"},
+		{private(b, kl10.Target{Delta: nan}, MostPrivateOptions{}), "lp: MostPrivate: Delta = NaN, want a number in (0, 1)"},
+		{private(b, reach, MostPrivateOptions{Tolerance: -1}), "lp: MostPrivate: Tolerance = -1, want a number in [0, 1)"},
+		{private(b, reach, MostPrivateOptions{TimeLimit: -1e9}), "lp: MostPrivate: TimeLimit = -1, want a duration >= 0"},
+		{private(b, reach, MostPrivateOptions{MemoryLimit: 1}), "lp: MostPrivate: Optimal: needs 0.000732 MiB, the limit is 9.54e-07 MiB"},
+		{private(nowhere, reach, MostPrivateOptions{}), "lp: MostPrivate: LevelLowerBound: Utility[0][1] = NaN, want a finite number >= 0"},
+
+		{size((&Options{Outputs: []int{5}}).Size, b), "lp: Options.Size: Outputs[0] = 5, want an index in [0, 4)"},
+		{size((*Options)(nil).Size, nowhere), "lp: Options.Size: Utility[0][1] = NaN, want a finite number >= 0"},
+		{size((*Options)(nil).Size, metric.Bimetric{}), "lp: Options.Size: metric: Bimetric.Check: Privacy: empty input"},
+		{size((*ConstOptions)(nil).Size, metric.Bimetric{}), "lp: ConstOptions.Size: metric: Bimetric.Check: Privacy: empty input"},
+		{size((*SpannerOptions)(nil).Size, metric.Bimetric{}), "lp: SpannerOptions.Size: metric: Bimetric.Check: Privacy: empty input"},
+		{size((&SpannerOptions{Stretch: .5}).Size, b), "lp: SpannerOptions.Size: Stretch = 0.5, want a finite number >= 1, or 0"},
+		{size((&ConstOptions{Neighbors: 4}).Size, b), "lp: ConstOptions.Size: Neighbors = 4, want a number in [1, 3]"},
+		{size((&ConstOptions{Replacement: [][]int{{0}}}).Size, b), "lp: ConstOptions.Size: Replacement has size 1, want 4"},
+		{size((&ConstOptions{Replacement: [][]int{{9}, {1}, {2}, {3}}}).Size, b), "lp: ConstOptions.Size: Replacement[0][0] = 9, want an index in [0, 4)"},
 
 		{lower(b, 1, 0, 4), "lp: LowerBound: packing[1] = 4, want an index in [0, 4)"},
 		{lower(b, 1), "lp: LowerBound: packing: empty input"},

@@ -10,9 +10,17 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
+
+// must keeps the examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
 
 // stops are those of a bus line, a kilometer apart.
 type stops int
@@ -31,18 +39,9 @@ func (ladder) Distance(i, j int) float64 { return math.Hypot(float64(i%10-j%10),
 // and a release.
 func Example() {
 	ctx, b := context.Background(), metric.Same(ladder{})
-	best, err := lp.Optimal(ctx, b, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	replaced, err := lp.ConstOPT(ctx, b, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	spanner, err := lp.Spanner(ctx, b, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	best := must(lp.Optimal(ctx, b, 1, nil))
+	replaced := must(lp.ConstOPT(ctx, b, 1, nil))
+	spanner := must(lp.Spanner(ctx, b, 1, nil))
 	fmt.Printf("loss %.3f, %.3f with ConstOPT, %.3f on a spanner\n", best.Objective, replaced.Objective, spanner.Objective)
 	fmt.Printf("no mechanism at level 1 loses less than %.3f\n", best.DualBound)
 	fmt.Println("audited at 1 or less:", best.Guarantee().Alpha() <= 1)
@@ -57,14 +56,8 @@ func Example() {
 
 // The best way to report one of five stops at level 1 per km.
 func ExampleOptimal() {
-	line, err := metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	s, err := lp.Optimal(context.Background(), metric.Same(line), 1, &lp.Options{Unit: "km"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	line := must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
+	s := must(lp.Optimal(context.Background(), metric.Same(line), 1, &lp.Options{Unit: "km"}))
 	fmt.Printf("expected error at most %.4f km, %s: nothing beats %.4f\n", s.Objective, s.Status, s.DualBound)
 	fmt.Println("level at most 1:", s.Guarantee().Alpha() <= 1)
 	for y, p := range s.Row(1, nil) {
@@ -88,10 +81,7 @@ func ExampleOptimal() {
 // mean error.
 func ExampleOptimal_prior() {
 	o := &lp.Options{Prior: []float64{.5, .3, .1, .05, .05}}
-	s, err := lp.Optimal(context.Background(), metric.Same(stops(5)), 1, o)
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(lp.Optimal(context.Background(), metric.Same(stops(5)), 1, o))
 	fmt.Printf("mean error %.4f km, certified to a relative gap of 1e-6: %v\n", s.Objective, s.Gap <= 1e-6)
 	// Output:
 	// mean error 0.4944 km, certified to a relative gap of 1e-6: true
@@ -109,21 +99,15 @@ func ExampleOptions_loss() {
 			return way * way
 		},
 	}
-	s, err := lp.Optimal(context.Background(), metric.Bimetric{Privacy: stops(5)}, 1, o)
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(lp.Optimal(context.Background(), metric.Bimetric{Privacy: stops(5)}, 1, o))
 	fmt.Printf("expected cost at most %.3f\n", s.Objective)
 	for x := range 5 {
 		fmt.Printf("stop %d: locker 0 with probability %.3f\n", x, s.Prob(x, 0))
 	}
 	// Locker 1 is not stop 1, so both sides are named.
-	m, err := mechanism.LabelBoth(s, []string{"Pier", "Mill", "School", "Church", "Field"}, []string{"by the mill", "by the church"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(mechanism.LabelBoth(s, []string{"Pier", "Mill", "School", "Church", "Field"}, []string{"by the mill", "by the church"}))
 	fmt.Println(m.Release(random.Seeded(1), "Pier"))
-	_, err = m.Release(nil, "by the mill")
+	_, err := m.Release(nil, "by the mill")
 	fmt.Println(err)
 	// Output:
 	// expected cost at most 0.656
@@ -139,10 +123,7 @@ func ExampleOptions_loss() {
 // Some seven unknowns for every input come within a few percent of the optimal
 // mechanism, which has thirty.
 func ExampleConstOPT() {
-	s, err := lp.ConstOPT(context.Background(), metric.Same(ladder{}), 1, &lp.ConstOptions{Neighbors: 7})
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(lp.ConstOPT(context.Background(), metric.Same(ladder{}), 1, &lp.ConstOptions{Neighbors: 7}))
 	fmt.Printf("loss %.2f at a level of at most 1: %v\n", s.Objective, s.Guarantee().Alpha() <= 1)
 	// Output:
 	// loss 1.28 at a level of at most 1: true
@@ -150,10 +131,7 @@ func ExampleConstOPT() {
 
 // Privacy between the ends of a few edges implies it for all pairs.
 func ExampleSpanner() {
-	s, err := lp.Spanner(context.Background(), metric.Same(ladder{}), 1, &lp.SpannerOptions{Stretch: 1.5})
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(lp.Spanner(context.Background(), metric.Same(ladder{}), 1, &lp.SpannerOptions{Stretch: 1.5}))
 	fmt.Printf("%d edges, stretch %.3f\n", len(s.Graph.Edges()), s.Stretch)
 	fmt.Printf("the optimum lies between %.2f and %.2f\n", s.DualBound, s.Objective)
 	// Output:
@@ -164,10 +142,7 @@ func ExampleSpanner() {
 // A few points far apart already prove that accuracy has a limit.
 func ExampleLowerBound() {
 	corners := []int{0, 9, 20, 29}
-	bound, err := lp.LowerBound(context.Background(), metric.Same(ladder{}), .1, corners)
-	if err != nil {
-		log.Fatal(err)
-	}
+	bound := must(lp.LowerBound(context.Background(), metric.Same(ladder{}), .1, corners))
 	fmt.Printf("no mechanism loses less than %.2f: %s\n", bound.Value, bound.Source)
 	// Output:
 	// no mechanism loses less than 2.13: after IKWAT22 Theorem 3
@@ -175,10 +150,7 @@ func ExampleLowerBound() {
 
 // The best mechanism of 40 stops that ten minutes are enough for, and what none can beat.
 func ExampleChoose() {
-	s, err := lp.Choose(context.Background(), metric.Same(stops(40)), 0.5, &lp.ChooseOptions{TimeLimit: 10 * time.Minute})
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(lp.Choose(context.Background(), metric.Same(stops(40)), 0.5, &lp.Options{TimeLimit: 10 * time.Minute}))
 	fmt.Printf("%s: error at most %.2f; nothing is below %.2f (%s)\n", s.Method, s.Objective, s.LowerBound, s.BoundBy)
 	// Output:
 	// optimal: error at most 1.87; nothing is below 1.87 (linear program)
@@ -187,15 +159,9 @@ func ExampleChoose() {
 // Places within a kilometer of the true one, nineteen times in twenty: the level
 // that this costs, proved to be the least, and what the exponential mechanism takes.
 func ExampleMostPrivate() {
-	ctx, b, near := context.Background(), metric.Same(ladder{}), exponential.Target{Gamma: 1, Delta: .05}
-	s, err := lp.MostPrivate(ctx, b, near, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.MostPrivate(ctx, b, nil, near, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	ctx, b, near := context.Background(), metric.Same(ladder{}), kl10.Target{Gamma: 1, Delta: .05}
+	s := must(lp.MostPrivate(ctx, b, near, nil))
+	m := must(kl10.MostPrivate(ctx, b, nil, near, nil))
 	fmt.Printf("level %.2f, and none below %.2f is enough\n", s.Guarantee().Alpha(), s.Level.Lo)
 	fmt.Printf("the exponential mechanism takes %.2f\n", m.Guarantee().Alpha())
 	// Output:
@@ -205,10 +171,7 @@ func ExampleMostPrivate() {
 
 // For a thousand places there is a bound in a moment.
 func ExampleLevelLowerBound() {
-	bound, err := lp.LevelLowerBound(context.Background(), metric.Same(stops(1000)), exponential.Target{Gamma: 3, Delta: .05})
-	if err != nil {
-		log.Fatal(err)
-	}
+	bound := must(lp.LevelLowerBound(context.Background(), metric.Same(stops(1000)), kl10.Target{Gamma: 3, Delta: .05}))
 	fmt.Printf("no level below %.3f is enough\n", bound.Level)
 	// Output:
 	// no level below 0.523 is enough
@@ -217,18 +180,9 @@ func ExampleLevelLowerBound() {
 // What a general solver would have to take for the three mechanisms of 30 places.
 func ExampleConstOptions_Size() {
 	ctx, b := context.Background(), metric.Same(ladder{})
-	best, err := (&lp.Options{}).Size(ctx, b)
-	if err != nil {
-		log.Fatal(err)
-	}
-	spanner, err := (&lp.SpannerOptions{}).Size(ctx, b)
-	if err != nil {
-		log.Fatal(err)
-	}
-	replaced, err := (&lp.ConstOptions{Neighbors: 3}).Size(ctx, b)
-	if err != nil {
-		log.Fatal(err)
-	}
+	best := must((&lp.Options{}).Size(ctx, b))
+	spanner := must((&lp.SpannerOptions{}).Size(ctx, b))
+	replaced := must((&lp.ConstOptions{Neighbors: 3}).Size(ctx, b))
 	fmt.Println("optimal: ", best)
 	fmt.Println("spanner: ", spanner)
 	fmt.Println("ConstOPT:", replaced)
@@ -242,10 +196,7 @@ func ExampleConstOptions_Size() {
 // the mechanism loses most, prove that no other loses 3 per cent less.
 func ExampleExtended() {
 	ctx := context.Background()
-	s, err := lp.Extended(ctx, metric.Same(stops(200)), 1, &lp.ExtendedOptions{Anchors: 40, Patches: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(lp.Extended(ctx, metric.Same(stops(200)), 1, &lp.ExtendedOptions{Anchors: 40, Patches: 1}))
 	fmt.Printf("loss %.3f at level %.3f, bound by %d inputs\n", s.Objective, s.Audited.Hi, len(s.Patch))
 	fmt.Println("within 3 per cent of the optimum:", s.Gap < .03)
 	// Output:

@@ -82,39 +82,31 @@ func (s *ExtendedSolution) String() string {
 		fault.Quantity(s.DualBound, 6, s.lossUnit), s.Lower.Method, s.Lower.Elapsed.Round(time.Millisecond), fault.AtMost(s.Gap, 2), s.Status)
 }
 
-// Extended returns an alpha-private mechanism on more inputs than [Optimal] takes, some
-// ten thousand, of small worst-case loss max_x E rho2(x, M(x)), with a proof of how
-// small that of any other can be. Arguments are those of Optimal; there is no Prior.
+// Extended returns an alpha-private mechanism on more inputs than [Optimal] takes, some ten
+// thousand, of small worst-case loss max_x E rho2(x, M(x)), with a proof of how small that of
+// any other can be. Arguments are those of Optimal; there is no Prior.
 //
-// The mechanism is the best of several. On points of the line, the plane or a sphere there
-// is [exponential.Remapped]. Another, the balanced kernel, is a sum of columns
-// exp(-r*rho1(x, S)), S being one input or several around one, at a rate r just below
-// alpha, with weights that make the row sums nearly 1: what they differ by is paid from
-// the room between r and alpha, and r is raised to where none is left. The column of an
-// input releases the output nearest to it. Where a local program sees the whole space, its
-// channel is extended to all inputs. What is kept is audited over all pairs.
+// The mechanism is the best of several, audited over all pairs: [exponential.Remapped] on
+// points of the line, the plane or a sphere; the balanced kernel, a sum of weighted columns
+// exp(-r*rho1(x, S)), S being one input or several around one, whose row sums are nearly 1, at
+// the largest rate r that leaves room for what they differ by; and the channel of a local
+// program that sees the whole space, extended to all inputs.
 //
-// The bound is that of a program with few of the inputs, thinned out of a ball around
-// the one where the mechanism loses most, and with some of the outputs. Fewer inputs
-// only lower the optimum; every other output is priced: multipliers for it are found by
-// moving costs between inputs, and the sum of the least costs is evaluated with outward
-// rounding, as that of a [Solution].
+// The bound is that of a program with few of the inputs, out of a ball around the one where the
+// mechanism loses most, and with some of the outputs. Fewer inputs only lower the optimum;
+// every other output is priced by multipliers, and the sum of the least costs is evaluated with
+// outward rounding, as that of a [Solution].
 //
-// Once ctx is done both results are set: the best mechanism so far, which may be a
-// constant, and an error that wraps the context's. At the TimeLimit no other stage
-// begins.
+// Once ctx is done both results are set: the best mechanism so far and an error that wraps the
+// context's. At the TimeLimit no other stage begins. Errors: those of Optimal.
 //
-// The gap is .01 to .1 where outputs are farther from each other than 2/alpha, as both
-// ends see the way to them, or where a local program sees the whole space, within some
-// 6/alpha; the less, the closer its inputs lie. Where outputs are dense it is wider: noise
-// loses 2/alpha, and a ball of radius 9/alpha with 250 inputs of the plane proves .91 of
-// that.
-//
-// Errors: those of Optimal.
+// The gap is .01 to .1 where outputs are farther apart than 2/alpha, or where a local program
+// sees the whole space, within some 6/alpha. Where outputs are dense it is wider: noise loses
+// 2/alpha, and a ball of radius 9/alpha with 250 inputs of the plane proves .91 of that.
 //
 // O(n^2 m) time for the audit of n inputs and m outputs and O(n^2 + n m) memory; a local
-// program is one of [Optimal] with Anchors inputs. 10,000 cities and 100 outputs take some
-// 4 minutes, 1,000 outputs 5 and 3.4 GiB, on two cores.
+// program is one of Optimal with Anchors inputs. On two cores 10,000 cities take some 4 minutes
+// with 100 outputs, 5 and 3.4 GiB with 1,000.
 func Extended(ctx context.Context, b metric.Bimetric, alpha float64, o *ExtendedOptions) (*ExtendedSolution, error) {
 	const op = "lp: Extended"
 	e := &extension{op: op, b: b, given: b, alpha: alpha, ctx: ctx, began: time.Now(), s: &ExtendedSolution{Status: StatusExtended}}
@@ -307,7 +299,7 @@ func (e *extension) noise() []float64 {
 	if e.memory(size) != nil {
 		return nil
 	}
-	noisy, err := exponential.Remapped(ctx, e.given, e.alpha, &exponential.RemappedOptions{Outputs: e.o.Outputs, Cells: c, Unit: e.o.Unit, Workers: e.o.Workers})
+	noisy, err := exponential.Remapped(ctx, e.given, e.alpha, &exponential.RemappedOptions{Options: exponential.Options{Outputs: e.o.Outputs, Unit: e.o.Unit, Workers: e.o.Workers}, Cells: c})
 	if err != nil || noisy.Audited.Hi > e.alpha {
 		return nil
 	}

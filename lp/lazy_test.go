@@ -3,7 +3,6 @@ package lp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -120,36 +119,6 @@ func TestStopped_Promptly(t *testing.T) {
 	}
 }
 
-// Stopping leaves a certified mechanism and a bound: after some rounds, in the
-// first one, and before it.
-func TestLazy_Canceled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	b := metric.Same(space.Halton(101))
-	for _, stop := range []int{0, 5, 40}[:testkit.Sweep(2, 3)] {
-		ctx, cancel := context.WithCancel(context.Background())
-		s, err := Optimal(ctx, b, 5, &Options{Tolerance: 1e-9, Progress: func(i int, _ float64, _ time.Duration) {
-			if i >= stop {
-				cancel()
-			}
-		}})
-		if !errors.Is(err, context.Canceled) || s.Status != StatusCanceled {
-			t.Fatal(s, err)
-		}
-		certified(t, b, 5, nil, s)
-		if stop == 40 && s.Gap > .2 {
-			t.Errorf("after %d iterations: %v", stop, s)
-		}
-		cancel()
-	}
-	s, err := Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-9, TimeLimit: 50 * time.Millisecond})
-	if err != nil || s.Status != StatusTimeLimit {
-		t.Fatal(s, err)
-	}
-	certified(t, b, 5, nil, s)
-}
-
 // The gap is that of the bound even where the time to mend a channel is over, too, as
 // on a slow machine.
 func TestLazy_GapIsThatOfTheBound(t *testing.T) {
@@ -193,25 +162,5 @@ func TestLazy_MemoryOnTheWay(t *testing.T) {
 	certified(t, b, 5, nil, s)
 	if s.Status != StatusMemoryLimit || s.Gap > .2 || s.Refused == nil || s.Refused.Bytes < 1<<22 || s.Refused.Limit != limit {
 		t.Errorf("%v, refused %v", s, s.Refused)
-	}
-}
-
-// BenchmarkOptimal_Lazy solves the reference points, and 1,000 others, at eps = .5 to
-// gap.
-func BenchmarkOptimal_Lazy(b *testing.B) {
-	for _, c := range []struct {
-		n         int
-		tolerance float64
-	}{{150, 1e-3}, {150, 1e-6}, {200, 1e-3}, {200, 1e-6}, {300, 1e-3}, {400, 5e-4}, {1000, 1e-3}} {
-		b.Run(fmt.Sprintf("n=%d/gap=%.0e", c.n, c.tolerance), func(b *testing.B) {
-			if c.n > 150 && !long {
-				b.Skip("METRICDP_LONG is not set")
-			}
-			f := uniform(c.n)
-			if c.n <= 400 {
-				f = referencePoints(b, c.n)
-			}
-			benchOptimal(b, f, .5, &Options{Tolerance: c.tolerance}, EngineLazy)
-		})
 	}
 }

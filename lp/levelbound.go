@@ -11,7 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/search"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -38,7 +38,7 @@ type LevelBound struct {
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for the target or
 // a distance outside its domain; a [*metric.MemoryError]. O(n^3/64 + n^2 log n) time,
 // n^2/8 bytes.
-func LevelLowerBound(ctx context.Context, b metric.Bimetric, t exponential.Target) (LevelBound, error) {
+func LevelLowerBound(ctx context.Context, b metric.Bimetric, t kl10.Target) (LevelBound, error) {
 	const op = "lp: LevelLowerBound"
 	if err := b.Check(); err != nil {
 		return LevelBound{}, fault.Within(op, err)
@@ -80,12 +80,9 @@ func LevelLowerBound(ctx context.Context, b metric.Bimetric, t exponential.Targe
 }
 
 // checkTarget refuses what is no target.
-func checkTarget(op string, t exponential.Target) error {
-	if err := fault.NonNegative(op, "Gamma", t.Gamma); err != nil {
+func checkTarget(op string, t kl10.Target) error {
+	if err := cmp.Or(fault.NonNegative(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
 		return err
-	}
-	if !(t.Delta > 0 && t.Delta < 1) {
-		return fault.Value(op, "Delta", t.Delta, "a number in (0, 1)")
 	}
 	return nil
 }

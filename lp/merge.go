@@ -6,8 +6,8 @@ import (
 
 	"github.com/metricdp/metricdp/internal/direct"
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/lp/internal/ipm"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -80,7 +80,7 @@ func (g *merged) prepare() error {
 	if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 		return err
 	}
-	if !g.plan.Sparse() && g.prog.Inputs > lazySize {
+	if g.plan.Kind == ipm.Dense && g.prog.Inputs > lazySize {
 		if g.plan, err = g.plan.Lazily(g.ctx); err != nil {
 			return err
 		}

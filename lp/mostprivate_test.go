@@ -13,14 +13,14 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // reaches checks what every result promises.
-func reaches(t *testing.T, b metric.Bimetric, target exponential.Target, s *MostPrivateSolution) {
+func reaches(t *testing.T, b metric.Bimetric, target kl10.Target, s *MostPrivateSolution) {
 	t.Helper()
-	miss, _, err := exponential.Misses(t.Context(), s.Channel, b.Utility, target.Gamma)
+	miss, _, err := kl10.Misses(t.Context(), s.Channel, b.Utility, target.Gamma)
 	if err != nil || miss > target.Delta*(1+1e-11) || s.Miss > target.Delta || math.Abs(miss-s.Miss) > 1e-9*miss {
 		t.Errorf("%v: misses with %v, stated %v (%v)", target, miss, s.Miss, err)
 	}
@@ -37,7 +37,7 @@ func TestMostPrivate_ClosedForms(t *testing.T) {
 	for _, k := range []int{2, 3, 5, 9} {
 		for _, delta := range []float64{1e-6, .05, .3, .49, .9} {
 			for _, unit := range []float64{1e-200, 1, 1e200} {
-				target := exponential.Target{Gamma: .5 * unit, Delta: delta}
+				target := kl10.Target{Gamma: .5 * unit, Delta: delta}
 				b := metric.Same(space.Simplex(k, unit))
 				want := max(0, math.Log(float64(k-1)*(1-delta)/delta)) / unit
 				s := testkit.Must(MostPrivate(t.Context(), b, target, nil))
@@ -52,12 +52,12 @@ func TestMostPrivate_ClosedForms(t *testing.T) {
 		}
 	}
 	// Everything is near the middle of the path: a constant.
-	s := testkit.Must(MostPrivate(t.Context(), metric.Same(space.Path(5, 1)), exponential.Target{Gamma: 2, Delta: .01}, nil))
+	s := testkit.Must(MostPrivate(t.Context(), metric.Same(space.Path(5, 1)), kl10.Target{Gamma: 2, Delta: .01}, nil))
 	if s.Level != (scale.Interval{}) || s.Miss > 0 && s.Miss > .01 {
 		t.Errorf("%v, want level 0", s)
 	}
 	// One point alone.
-	if s := testkit.Must(MostPrivate(t.Context(), metric.Same(space.Path(1, 1)), exponential.Target{Gamma: 0, Delta: .01}, nil)); s.Level.Hi != 0 {
+	if s := testkit.Must(MostPrivate(t.Context(), metric.Same(space.Path(1, 1)), kl10.Target{Gamma: 0, Delta: .01}, nil)); s.Level.Hi != 0 {
 		t.Errorf("%v, want level 0", s)
 	}
 }
@@ -70,7 +70,7 @@ func TestMostPrivate_Path(t *testing.T) {
 	geometric := 2 * math.Atanh(1-delta)
 	before := 0.0
 	for _, n := range []int{3, 5, 12, 25} {
-		s := testkit.Must(MostPrivate(t.Context(), metric.Same(space.Path(n, 1)), exponential.Target{Gamma: 0, Delta: delta}, nil))
+		s := testkit.Must(MostPrivate(t.Context(), metric.Same(space.Path(n, 1)), kl10.Target{Gamma: 0, Delta: delta}, nil))
 		if s.Level.Lo > geometric || s.Level.Hi < before || s.Status != StatusOptimal {
 			t.Errorf("%d points: %v, geometric %v, fewer points %v", n, s, geometric, before)
 		}
@@ -82,13 +82,13 @@ func TestMostPrivate_Path(t *testing.T) {
 }
 
 // randomTarget is one for a space of that diameter.
-func randomTarget(r *rand.Rand, diameter float64) exponential.Target {
-	return exponential.Target{Gamma: .6 * diameter * r.Float64(), Delta: math.Pow(10, -2.5*r.Float64()-.05)}
+func randomTarget(r *rand.Rand, diameter float64) kl10.Target {
+	return kl10.Target{Gamma: .6 * diameter * r.Float64(), Delta: math.Pow(10, -2.5*r.Float64()-.05)}
 }
 
 // 50 random spaces, 200 with METRICDP_LONG: the interval holds the level at which the simplex method's
 // optimum, enclosed in rational arithmetic, passes Delta; the packing is below and
-// exponential.MostPrivate above; and the level falls with Gamma and Delta.
+// kl10.MostPrivate above; and the level falls with Gamma and Delta.
 func TestMostPrivate_AgainstSimplex(t *testing.T) {
 	r := random.Seeded(3)
 	ratios, zero, packed, spaces := []float64{}, 0, []float64{}, testkit.Sweep(50, 200)
@@ -122,13 +122,13 @@ func TestMostPrivate_AgainstSimplex(t *testing.T) {
 			}
 		}
 		bound := testkit.Must(LevelLowerBound(t.Context(), b, target))
-		m := testkit.Must(exponential.MostPrivate(t.Context(), b, nil, target, nil))
+		m := testkit.Must(kl10.MostPrivate(t.Context(), b, nil, target, nil))
 		if bound.Level > s.Level.Hi || bound.Level > s.Level.Lo || m.Guarantee().Alpha() < s.Level.Lo {
 			t.Errorf("space %d: packing %v, interval %v, exponential %v", i, bound.Level, s.Level, m.Guarantee())
 		}
 		proves(t, b, target, bound)
 		if i%4 == 0 {
-			looser := exponential.Target{Gamma: 1.3 * target.Gamma, Delta: min(.95, 1.5*target.Delta)}
+			looser := kl10.Target{Gamma: 1.3 * target.Gamma, Delta: min(.95, 1.5*target.Delta)}
 			if l := testkit.Must(MostPrivate(t.Context(), b, looser, nil)); l.Level.Lo > s.Level.Hi {
 				t.Errorf("space %d: %v at %v, %v at %v", i, s.Level, target, l.Level, looser)
 			}
@@ -142,11 +142,11 @@ func TestMostPrivate_AgainstSimplex(t *testing.T) {
 	}
 	slices.Sort(ratios)
 	slices.Sort(packed)
-	t.Logf("exponential.MostPrivate over eps*: median %.3g, largest %.3g of %d, and %d where eps* is 0; packing over eps*: median %.3g", ratios[len(ratios)/2], ratios[len(ratios)-1], len(ratios), zero, packed[len(packed)/2])
+	t.Logf("kl10.MostPrivate over eps*: median %.3g, largest %.3g of %d, and %d where eps* is 0; packing over eps*: median %.3g", ratios[len(ratios)/2], ratios[len(ratios)-1], len(ratios), zero, packed[len(packed)/2])
 }
 
 // proves checks a packing by its definition, in plain float64.
-func proves(t *testing.T, b metric.Bimetric, target exponential.Target, bound LevelBound) {
+func proves(t *testing.T, b metric.Bimetric, target kl10.Target, bound LevelBound) {
 	t.Helper()
 	if bound.Level == 0 {
 		return
@@ -168,13 +168,13 @@ func proves(t *testing.T, b metric.Bimetric, target exponential.Target, bound Le
 }
 
 // What privacy does not tell apart has one row: a level exists exactly where that
-// is good enough, and exponential.MostPrivate, whose rows differ, has none.
+// is good enough, and kl10.MostPrivate, whose rows differ, has none.
 func TestMostPrivate_PrivacyDistanceZero(t *testing.T) {
 	ctx := t.Context()
 	pairs := space.Formula(8, func(i, j int) float64 { return math.Abs(float64(i/2 - j/2)) })
 	b := metric.Bimetric{Privacy: pairs, Utility: space.Path(8, 1)}
-	target := exponential.Target{Gamma: 1, Delta: .1}
-	if _, err := exponential.MostPrivate(ctx, b, nil, target, nil); err == nil {
+	target := kl10.Target{Gamma: 1, Delta: .1}
+	if _, err := kl10.MostPrivate(ctx, b, nil, target, nil); err == nil {
 		t.Fatal("the test is for spaces where the exponential mechanism has no level")
 	}
 	s := testkit.Must(MostPrivate(ctx, b, target, nil))
@@ -183,7 +183,7 @@ func TestMostPrivate_PrivacyDistanceZero(t *testing.T) {
 		t.Errorf("%v", s)
 	}
 	for _, delta := range []float64{.1, .4999} {
-		target := exponential.Target{Gamma: .5, Delta: delta} // two points that miss half the time
+		target := kl10.Target{Gamma: .5, Delta: delta} // two points that miss half the time
 		if s, err := MostPrivate(ctx, b, target, nil); s != nil || err == nil || !strings.Contains(err.Error(), "no level is enough") {
 			t.Errorf("%v: %v, %v", target, s, err)
 		}
@@ -195,22 +195,22 @@ func TestMostPrivate_PrivacyDistanceZero(t *testing.T) {
 	// a cycle of 6, no two balls of which are disjoint within the class.
 	cycle := space.Formula(6, func(i, j int) float64 { k := max(i-j, j-i); return float64(min(k, 6-k)) })
 	same := metric.Bimetric{Privacy: space.Formula(6, func(i, j int) float64 { return 0 }), Utility: cycle}
-	if s, err := MostPrivate(ctx, same, exponential.Target{Gamma: 1, Delta: .49}, nil); s != nil || err == nil {
+	if s, err := MostPrivate(ctx, same, kl10.Target{Gamma: 1, Delta: .49}, nil); s != nil || err == nil {
 		t.Errorf("half of a cycle is always far: %v", s)
 	}
-	if s := testkit.Must(MostPrivate(ctx, same, exponential.Target{Gamma: 1, Delta: .51}, nil)); s.Level.Hi != 0 {
+	if s := testkit.Must(MostPrivate(ctx, same, kl10.Target{Gamma: 1, Delta: .51}, nil)); s.Level.Hi != 0 {
 		t.Errorf("half of a cycle is near: %v", s)
 	}
 	// At the value of the game itself only a level without bound would do.
 	b.Privacy = space.Formula(3, func(i, j int) float64 { return math.Abs(float64(i/2 - j/2)) })
 	b.Utility = space.Simplex(3, 1)
-	if s, err := MostPrivate(ctx, b, exponential.Target{Gamma: 0, Delta: .5}, nil); s != nil || err == nil || !strings.Contains(err.Error(), "no level was found") {
+	if s, err := MostPrivate(ctx, b, kl10.Target{Gamma: 0, Delta: .5}, nil); s != nil || err == nil || !strings.Contains(err.Error(), "no level was found") {
 		t.Errorf("%v, %v", s, err)
 	}
 }
 
 func TestMostPrivate_StopsWithWhatItHas(t *testing.T) {
-	b, target := metric.Same(referencePoints(t, 30)), exponential.Target{Gamma: 2, Delta: .1}
+	b, target := metric.Same(referencePoints(t, 30)), kl10.Target{Gamma: 2, Delta: .1}
 	ctx, cancel := context.WithCancel(context.Background())
 	solved := 0
 	s, err := MostPrivate(ctx, b, target, &MostPrivateOptions{Progress: func(l scale.Interval) {
@@ -232,32 +232,6 @@ func TestMostPrivate_StopsWithWhatItHas(t *testing.T) {
 	}
 }
 
-func TestMostPrivate_BadInput(t *testing.T) {
-	b := metric.Same(space.Path(3, 1))
-	good := exponential.Target{Gamma: 0, Delta: .1}
-	for _, c := range []struct {
-		b      metric.Bimetric
-		target exponential.Target
-		o      *MostPrivateOptions
-		want   string
-	}{
-		{metric.Bimetric{}, good, nil, "Privacy"},
-		{b, exponential.Target{}, nil, "Delta = 0"},
-		{b, exponential.Target{Gamma: -1, Delta: .1}, nil, "Gamma = -1"},
-		{b, exponential.Target{Gamma: math.NaN(), Delta: .1}, nil, "Gamma = NaN"},
-		{b, exponential.Target{Delta: 1}, nil, "Delta = 1"},
-		{b, exponential.Target{Delta: math.NaN()}, nil, "Delta = NaN"},
-		{b, good, &MostPrivateOptions{Tolerance: -1}, "Tolerance = -1"},
-		{b, good, &MostPrivateOptions{TimeLimit: -1}, "TimeLimit"},
-		{b, good, &MostPrivateOptions{MemoryLimit: 1}, "the limit is"},
-		{metric.Same(space.Formula(3, func(i, j int) float64 { return math.NaN() })), good, nil, "Utility[0]"},
-	} {
-		if s, err := MostPrivate(t.Context(), c.b, c.target, c.o); s != nil || err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "lp: MostPrivate") {
-			t.Errorf("%v %v: %v, %v, want an error on %s", c.target, c.o, s, err, c.want)
-		}
-	}
-}
-
 // A point far from none, whose ball meets those of all others, sees the packing that
 // it is not in: ten points at 1 from it, 2 from each other, and between each and it
 // one that both are near to.
@@ -272,7 +246,7 @@ func TestLevelLowerBound_WithoutThePoint(t *testing.T) {
 			return 2
 		}),
 	}
-	v := testkit.Must(LevelLowerBound(t.Context(), b, exponential.Target{Gamma: 1, Delta: 0.5}))
+	v := testkit.Must(LevelLowerBound(t.Context(), b, kl10.Target{Gamma: 1, Delta: 0.5}))
 	if want := math.Log(k * 0.5); math.Abs(v.Level/want-1) > 1e-9 || v.X != 0 || len(v.Packing) != k {
 		t.Errorf("%+v, want %v from point 0", v, want)
 	}

@@ -11,51 +11,45 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/ipm"
+	"github.com/metricdp/metricdp/lp/internal/ipm"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Optimal returns the alpha-private mechanism of least loss on the inputs of b: least
-// expected loss E rho2(x, M(x)) at the worst input x, or least mean loss under
-// Options.Prior, or the same of another loss than rho2, Options.Loss. It solves
+// Optimal returns the alpha-private mechanism of least loss on the inputs of b: least expected
+// loss E rho2(x, M(x)) at the worst input x, or least mean loss under Options.Prior, or the
+// same of Options.Loss. It solves
 //
 //	minimize k
 //	sum_y rho2(x,y) M[x,y] <= k                  for every input x
 //	M[x,y] <= exp(alpha*rho1(x,z)) M[z,y]        for all inputs x, z, outputs y
 //	sum_y M[x,y] = 1, M >= 0
 //
-// (OPTMech of IKWAT22; BCP14 for the mean). alpha has the unit 1/rho1, and alpha*rho1 may
-// be as small or as large as it likes: inputs that it hardly tells apart, below an eighth
-// of the tolerance, get the same row.
+// (OPTMech of IKWAT22; BCP14 for the mean). alpha has the unit 1/rho1, and alpha*rho1 may have
+// any size: inputs that it hardly tells apart, below an eighth of the tolerance, get the same
+// row.
 //
-// It begins with bounds in closed form, tight weights and noise that is snapped to the
-// points or a tuned exponential mechanism, so that the result has a mechanism and a gap
-// that say something whenever it ends. Where they meet within the tolerance, as on
-// equidistant points, no program is solved. Otherwise an [Engine] solves it. Its table
-// meets the constraints up to rounding only, and is mixed with as much of the uniform
-// distribution as makes all of them hold, usually none.
+// It begins with closed bounds, tight weights and snapped noise or a tuned exponential
+// mechanism. Where these meet within the tolerance no program is solved, otherwise an [Engine]
+// solves it. Its table is mixed with as much of the uniform distribution as makes all
+// constraints hold, usually none. The channel's audited level is at most alpha, and DualBound
+// proves how far any other can be better ([Solution]). Probabilities of 1e-20 and less are
+// released that often.
 //
-// The mechanism is a channel whose audited level is at most alpha, and DualBound proves
-// how far any other can be better: see [Solution]. Neither rests on the engine. Rows may
-// have probabilities of 1e-20 and less, which are released that often.
+// Within half a second after ctx is done both results are set: the best mechanism so far, and
+// an error that wraps the context's. The Solution is nil where the distances could not be read
+// within a fifth of a second. Reaching the TimeLimit, the MemoryLimit after the start, or a
+// tolerance that float64 cannot reach, is no error: look at Status and Gap.
 //
-// Within half a second after ctx is done both results are set: the best mechanism so far,
-// and an error that wraps the context's. The Solution is nil where the distances could
-// not even be read within a fifth of a second. Reaching the TimeLimit, the MemoryLimit
-// after the start, or a tolerance that float64 cannot reach, is no error: look at Status
-// and Gap.
+// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a prior, an
+// output, a distance or a loss outside its domain; a [*metric.MemoryError] for a problem beyond
+// the memory limit.
 //
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a
-// prior, an output, a distance or a loss outside its domain; a [*metric.MemoryError]
-// for a problem beyond the memory limit.
-//
-// O(n^2 d) to find the constraints, d being how many inputs an input is tied to by one;
-// O(n^4) an iteration and some 20 to 70 iterations with dense factors, O(n^3 log n)
-// and 10 to 25 with sparse ones; for few outputs K O(K^3 f) an iteration, f being the
-// operations of a sparse factorization of the graph, some n^1.5 on roads. Memory is at
-// most 8 n^3 float64 numbers, some n^3 on 400 and more points of the plane, and 50 n^2 to
-// 100 n^2 with sparse factors. On two cores, to a gap of 1e-3, points of the plane take
-// half a minute for 400 and a quarter of an hour for 1,000, a grid a minute for 1,024, and
+// O(n^2 d) to find the constraints, d being how many inputs an input is tied to by one; some 20
+// to 70 iterations of O(n^4) with dense factors, 10 to 25 of O(n^3 log n) with sparse ones; for
+// K outputs O(K^3 f) an iteration, f being a sparse factorization of the graph, some n^1.5 on
+// roads. Memory is at most 8 n^3 float64 numbers, some n^3 on 400 and more points of the plane,
+// 50 n^2 to 100 n^2 with sparse factors. On two cores, to a gap of 1e-3, points of the plane
+// take half a minute for 400 and a quarter of an hour for 1,000, a grid a minute for 1,024,
 // roads with 20 outputs a quarter of a minute for 5,041 inputs.
 func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
 	return optimal(ctx, "lp: Optimal", b, alpha, o, (*problem).start)
@@ -157,17 +151,12 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 	}
 }
 
+// engines are the names of those of package ipm.
+var engines = [...]Engine{ipm.Dense: EngineDense, ipm.Sparse: EngineSparse, ipm.ByInput: EngineByInput, ipm.Lazy: EngineLazy}
+
 func (g *merged) solve(s *Solution, began time.Time) error {
 	before := s.Iterations
-	s.Engine = EngineDense
-	switch {
-	case g.plan.Lazy():
-		s.Engine = EngineLazy
-	case g.plan.ByInput():
-		s.Engine = EngineByInput
-	case g.plan.Sparse():
-		s.Engine = EngineSparse
-	}
+	s.Engine = engines[g.plan.Kind]
 	res := g.plan.Solve(g.ctx, ipm.Settings{
 		Tolerance: kernelShare * g.o.Tolerance, Lower: math.Ldexp(s.DualBound, -g.exp), Workers: g.o.Workers,
 		Progress: func(i int, upper, lower float64) {

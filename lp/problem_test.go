@@ -61,22 +61,15 @@ func TestMerge_BoundIsOfPointsApart(t *testing.T) {
 // What is stated covers what a problem, its budgets and a channel keep on the heap.
 func TestBytes_AgainstTheHeap(t *testing.T) {
 	const n = 300
-	heap := func() float64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC() // what finalizers and pools held
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapAlloc)
-	}
 	b := metric.Same(space.Simplex(n, 1))
-	before := heap()
+	before := testkit.Heap()
 	p := testkit.Must(read(t.Context(), "lp: Optimal", b, 1, nil))
 	g := p.merge(0)
 	if err := g.impose(); err != nil {
 		t.Fatal(err)
 	}
 	r := testkit.Must(p.constant(t.Context()))
-	took, stated := heap()-before, bytes(n, n)
+	took, stated := testkit.Heap()-before, bytes(n, n)
 	if took > stated || took < stated/2 {
 		t.Errorf("%.3g bytes kept, %.3g stated", took, stated)
 	}

@@ -61,79 +61,41 @@ func simplexOptimum(t testing.TB, b metric.Bimetric, alpha float64, outputs []in
 			cols = append(cols, c)
 		}
 	}
-	// A tableau with slacks, the right-hand sides perturbed against cycling.
 	rows, k := last+1, len(cols)
-	width := k + rows + 1
-	tab := make([][]float64, rows+1)
+	c, a := make([]float64, k), make([][]float64, rows)
 	r := random.Seeded(7)
-	basis := make([]int, rows)
-	for i := range tab {
-		tab[i] = make([]float64, width)
-		if i < rows {
-			tab[i][k+i] = 1
-			tab[i][width-1] = rhs[i] + 1e-10*(1+r.Float64())
-			basis[i] = k + i
+	for i := range rows {
+		a[i] = make([]float64, k)
+		rhs[i] += 1e-10 * (1 + r.Float64()) // against cycling
+	}
+	for j, col := range cols {
+		c[j] = col.cost
+		for i, v := range col.at {
+			a[i][j] = v
 		}
 	}
-	for j, c := range cols {
-		for i, v := range c.at {
-			tab[i][j] = v
-		}
-		tab[rows][j] = -c.cost
+	tab, basis := testkit.Simplex(c, a, rhs)
+	if tab == nil {
+		t.Fatal("the simplex method finds no end")
 	}
-	for range 100000 {
-		in, least := -1, -1e-9
-		for j, v := range tab[rows][:width-1] {
-			if v < least {
-				in, least = j, v
-			}
-		}
-		if in < 0 {
-			// At the optimum the slacks' prices are the channel.
-			ref := reference{b: b, alpha: alpha, outputs: outputs, prior: prior,
-				x: tab[rows][k : k+last], lambda: make([]float64, m*n*n), z: make([]float64, n)}
-			value := make([]float64, width)
-			for i, j := range basis {
-				value[j] = tab[i][width-1]
-			}
-			j := 2 * n
-			for i := range ref.lambda {
-				if i/n%n != i%n {
-					ref.lambda[i] = value[j]
-					j++
-				}
-			}
-			if prior == nil {
-				copy(ref.z, value[j:k])
-			}
-			return ref.enclose()
-		}
-		out, ratio := -1, math.Inf(1)
-		for i := range rows {
-			if v := tab[i][in]; v > 1e-9 {
-				if q := tab[i][width-1] / v; q < ratio {
-					out, ratio = i, q
-				}
-			}
-		}
-		if out < 0 {
-			t.Fatal("the simplex method finds no end")
-		}
-		p := 1 / tab[out][in]
-		for j := range tab[out] {
-			tab[out][j] *= p
-		}
-		for i := range tab {
-			if f := tab[i][in]; i != out && f != 0 {
-				for j, v := range tab[out] {
-					tab[i][j] -= f * v
-				}
-			}
-		}
-		basis[out] = in
+	// At the optimum the slacks' prices are the channel.
+	ref := reference{b: b, alpha: alpha, outputs: outputs, prior: prior,
+		x: tab[rows][k : k+last], lambda: make([]float64, m*n*n), z: make([]float64, n)}
+	value := make([]float64, k+rows)
+	for i, j := range basis {
+		value[j] = tab[i][k+rows]
 	}
-	t.Fatal("the simplex method does not end")
-	return lo, hi
+	j := 2 * n
+	for i := range ref.lambda {
+		if i/n%n != i%n {
+			ref.lambda[i] = value[j]
+			j++
+		}
+	}
+	if prior == nil {
+		copy(ref.z, value[j:k])
+	}
+	return ref.enclose()
 }
 
 // randomMetric is the shortest-path metric of random lengths.
@@ -191,7 +153,7 @@ func TestOptimal_LossAgainstSimplex(t *testing.T) {
 		lo, hi := simplexOptimum(t, b, alpha, o.Outputs, o.Prior)
 		s := testkit.Must(Optimal(t.Context(), metric.Bimetric{Privacy: private}, alpha, &o))
 		exact := testkit.Must(Spanner(t.Context(), metric.Bimetric{Privacy: private}, alpha, &SpannerOptions{
-			Loss: o.Loss, Outputs: o.Outputs, Prior: o.Prior, Stretch: 1}))
+			Options: Options{Loss: o.Loss, Outputs: o.Outputs, Prior: o.Prior}, Stretch: 1}))
 		for _, s := range []*Solution{s, &exact.Solution} {
 			checkAdversary(t, s.Adversary, s.Channel, nil, nil) // there is no metric for it
 			s.Adversary = adversary(t.Context(), s.Channel, o.Prior, loss)

@@ -80,8 +80,7 @@ func (o *SpannerOptions) Size(ctx context.Context, b metric.Bimetric) (Size, err
 	if o == nil {
 		o = &SpannerOptions{}
 	}
-	program := &Options{Prior: o.Prior, Outputs: o.Outputs, Loss: o.Loss, Unit: o.Unit}
-	if _, err := program.defaults(op, b, 1); err != nil {
+	if _, err := o.Options.defaults(op, b, 1); err != nil {
 		return Size{}, err
 	}
 	stretch, err := o.stretch(op)
@@ -92,7 +91,7 @@ func (o *SpannerOptions) Size(ctx context.Context, b metric.Bimetric) (Size, err
 	if err != nil {
 		return Size{}, fault.Within(op, err)
 	}
-	return program.size(ctx, op, b, func(int64) int64 { return 2 * int64(len(graph.Edges())) })
+	return o.Options.size(ctx, op, b, func(int64) int64 { return 2 * int64(len(graph.Edges())) })
 }
 
 // Size is that of ConstOPTMech on b, a program of [ConstOPT] with some lambda > 0. It has

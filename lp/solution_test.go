@@ -26,7 +26,7 @@ func TestSolution_StringHasTheUnitOfTheLoss(t *testing.T) {
 		{testkit.Must(Optimal(ctx, metric.Same(km), 1, &Options{Prior: prior, Loss: squared})), 0},
 		{testkit.Must(Optimal(ctx, plain, 1, nil)), 0},
 		{testkit.Must(Spanner(ctx, metric.Same(km), 1, nil)), 2},
-		{testkit.Must(Spanner(ctx, metric.Same(km), 1, &SpannerOptions{Loss: squared})), 0},
+		{testkit.Must(Spanner(ctx, metric.Same(km), 1, &SpannerOptions{Options: Options{Loss: squared}})), 0},
 		{testkit.Must(ConstOPT(ctx, metric.Same(km), 1, nil)), 1},
 		{testkit.Must(ConstOPT(ctx, plain, 1, nil)), 0},
 		{testkit.Must(Extended(ctx, metric.Same(km), 1, nil)), 2},

@@ -1,12 +1,9 @@
 package lp
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -204,37 +201,4 @@ func TestOptimal_WorkersAgree(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestOptimal_CanceledReturnsWhatItHas(t *testing.T) {
-	b := metric.Same(referencePoints(t, 50))
-	for _, at := range []int{0, 1, 5, 12} {
-		ctx, cancel := context.WithCancel(context.Background())
-		gap := math.Inf(1)
-		s, err := Optimal(ctx, b, .5, &Options{Progress: func(i int, g float64, _ time.Duration) {
-			if gap = g; i == at {
-				cancel()
-			}
-		}})
-		cancel()
-		if !errors.Is(err, context.Canceled) || s == nil || s.Status != StatusCanceled {
-			t.Fatalf("canceled at %d: %v, %v", at, s, err)
-		}
-		certified(t, b, .5, nil, s)
-		if s.Iterations != at || s.Gap > gap+1e-6 {
-			t.Errorf("canceled at %d with gap %v: %v", at, gap, s)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	s, err := Optimal(ctx, b, .5, nil)
-	if !errors.Is(err, context.Canceled) || s == nil {
-		t.Fatalf("canceled before: %v, %v", s, err)
-	}
-	certified(t, b, .5, nil, s)
-
-	if s, err = Optimal(t.Context(), b, .5, &Options{TimeLimit: 1}); err != nil || s.Status != StatusTimeLimit {
-		t.Fatalf("time limit: %v, %v", s, err)
-	}
-	certified(t, b, .5, nil, s)
 }

@@ -18,22 +18,12 @@ import (
 // SpannerOptions are the settings of [Spanner]; nil and zeros mean the
 // defaults.
 type SpannerOptions struct {
+	Options // for all linear programs together
 	// Stretch is t of the t-spanner, a finite number >= 1; 0 means 3.
 	Stretch float64
 	// KeepBudget solves with the budget alpha/Stretch only, as IKWAT22 do, and
 	// has no program for the bound. By default larger budgets are tried.
 	KeepBudget bool
-
-	// As in [Options], for all linear programs together.
-	Prior       []float64
-	Outputs     []int
-	Loss        func(x, y int) float64
-	Tolerance   float64
-	TimeLimit   time.Duration
-	MemoryLimit float64
-	Unit        metric.Unit
-	Workers     int
-	Progress    func(iteration int, gap float64, elapsed time.Duration)
 }
 
 // SpannerSolution is the mechanism of [Spanner]. Iterations counts through all
@@ -74,26 +64,25 @@ func (o *SpannerOptions) stretch(op string) (float64, error) {
 	return o.Stretch, nil
 }
 
-// Spanner returns the alpha-private mechanism that is optimal under stronger
-// constraints, between the ends of the edges of a greedy t-spanner of the
-// privacy metric (SpannerMech of IKWAT22; [metric.Spanner]). With g the metric
-// of the spanner, rho1 <= g <= t*rho1, a mechanism that is alpha/t-private
-// under g is alpha-private under rho1, and for g the rows of few pairs imply
-// all others.
+// Spanner returns the alpha-private mechanism that is optimal under stronger constraints,
+// between the ends of the edges of a greedy t-spanner of the privacy metric (SpannerMech of
+// IKWAT22; [metric.Spanner]). With g the metric of the spanner, rho1 <= g <= t*rho1, a
+// mechanism that is alpha/t-private under g is alpha-private under rho1, and for g the rows of
+// few pairs imply all others.
 //
-// Where the level under rho1 is below alpha, larger budgets are tried by default,
-// until it is within 1 percent of it. A program with the budget alpha follows:
-// what is alpha-private under rho1 is so under g, and its DualBound is thus one
-// for rho1 too. The bracket is about as wide as g is longer than rho1: points in
-// general position ask for a stretch near 1, at which the program costs more.
+// Where the level under rho1 is below alpha, larger budgets are tried by default, until it is
+// within 1 percent of it. A program with the budget alpha follows: what is alpha-private under
+// rho1 is so under g, so that its DualBound is one for rho1 too. The bracket is about as wide
+// as g is longer than rho1: points in general position ask for a stretch near 1, at which the
+// program costs more.
 //
-// DualBound is at least what [Optimal] begins with, and where no program was solved to
-// the end the mechanism may be what that begins with: Method says so. Once ctx is done
-// Spanner returns as Optimal does; the result is nil only where the spanner itself was
-// interrupted. Reaching the TimeLimit is no error.
+// DualBound is at least what [Optimal] begins with, and where no program was solved to the end
+// the mechanism may be that too: Method says so. Once ctx is done Spanner returns as Optimal
+// does; the result is nil only where the spanner itself was interrupted. Reaching the TimeLimit
+// is no error.
 //
-// Errors: those of [Optimal] and [metric.Spanner]. It takes as long as 3 to 8 calls of
-// Optimal on a graph.
+// Errors: those of Optimal and metric.Spanner. It takes as long as 3 to 8 calls of Optimal on a
+// graph.
 func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolution, error) {
 	const op = "lp: Spanner"
 	if o == nil {
@@ -101,10 +90,7 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 	}
 	t := &spannerSearch{b: b, alpha: alpha, keep: o.KeepBudget, began: time.Now()}
 	var err error
-	t.o, err = (&Options{
-		Prior: o.Prior, Outputs: o.Outputs, Loss: o.Loss, Tolerance: o.Tolerance, TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit,
-		Unit: o.Unit, Workers: o.Workers, Progress: o.Progress,
-	}).defaults(op, b, alpha)
+	t.o, err = o.Options.defaults(op, b, alpha)
 	if err != nil {
 		return nil, err
 	}

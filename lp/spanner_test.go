@@ -1,12 +1,9 @@
 package lp
 
 import (
-	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -77,7 +74,7 @@ func TestSpanner_OfAGraphIsOptimal(t *testing.T) {
 // tuning: some pair is stretched that far, and its constraint binds.
 func TestSpanner_UsesTheWholeBudget(t *testing.T) {
 	b := metric.Same(referencePoints(t, 30))
-	s := testkit.Must(Spanner(t.Context(), b, .5, &SpannerOptions{Tolerance: 1e-4}))
+	s := testkit.Must(Spanner(t.Context(), b, .5, &SpannerOptions{Options: Options{Tolerance: 1e-4}}))
 	certified(t, b, .5, nil, &s.Solution)
 	if s.Audited.Hi < .5*(1-tuneShare) || s.Budget < .5/s.Stretch*(1-1e-9) || s.Stretch > 3 {
 		t.Errorf("%v at level %v", s, s.Audited.Hi)
@@ -149,29 +146,9 @@ func TestSpanner_PriorAndOutputs(t *testing.T) {
 	b := metric.Bimetric{Privacy: randomMetric(t, r, 6), Utility: randomMetric(t, r, 8)}
 	o := Options{Prior: []float64{.5, .1, .1, .1, .2, 0}, Outputs: []int{7, 1, 6}}
 	opt := testkit.Must(Optimal(t.Context(), b, 1, &o))
-	s := testkit.Must(Spanner(t.Context(), b, 1, &SpannerOptions{Prior: o.Prior, Outputs: o.Outputs, Stretch: 1.5}))
+	s := testkit.Must(Spanner(t.Context(), b, 1, &SpannerOptions{Options: Options{Prior: o.Prior, Outputs: o.Outputs}, Stretch: 1.5}))
 	certified(t, b, 1, o.Prior, &s.Solution)
 	if s.DualBound > opt.Objective || s.Objective < opt.DualBound {
 		t.Errorf("%v, optimal %v", s, opt)
 	}
-}
-
-func TestSpanner_StopsEarly(t *testing.T) {
-	b := metric.Same(referencePoints(t, 30))
-	ctx, cancel := context.WithCancel(context.Background())
-	o := &SpannerOptions{Progress: func(i int, _ float64, _ time.Duration) {
-		if i == 5 {
-			cancel()
-		}
-	}}
-	s, err := Spanner(ctx, b, .5, o)
-	if !errors.Is(err, context.Canceled) || s == nil || s.Status != StatusCanceled {
-		t.Fatalf("%v: %v", s, err)
-	}
-	certified(t, b, .5, nil, &s.Solution)
-	s, err = Spanner(t.Context(), b, .5, &SpannerOptions{TimeLimit: 1})
-	if err != nil || s.Status != StatusTimeLimit {
-		t.Fatalf("%v: %v", s, err)
-	}
-	certified(t, b, .5, nil, &s.Solution)
 }

@@ -119,7 +119,7 @@ func (p *problem) ofInputs() bool { return p.o.Loss == nil && p.b.Check() == nil
 // remapped is remapped noise on the best outputs of the inputs.
 func (p *problem) remapped(ctx context.Context, c *cells) (*exponential.Mechanism, error) {
 	return p.family(ctx, c, func(ctx context.Context, _ metric.Finite, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
-		return exponential.Remapped(ctx, p.b, alpha, &exponential.RemappedOptions{Prior: p.o.Prior, Outputs: o.Outputs, Cells: noiseCells(p.n, len(o.Outputs)), Unit: o.Unit, Workers: o.Workers})
+		return exponential.Remapped(ctx, p.b, alpha, &exponential.RemappedOptions{Options: exponential.Options{Outputs: o.Outputs, Unit: o.Unit, Workers: o.Workers}, Prior: p.o.Prior, Cells: noiseCells(p.n, len(o.Outputs))})
 	})
 }
 

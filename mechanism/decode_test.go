@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -204,19 +203,13 @@ func (e *ending) Read(p []byte) (int, error) {
 func TestReadChannel_MemoryIsLinear(t *testing.T) {
 	const m = 1 << 18
 	doc := fmt.Sprintf(`{"format":"metricdp.channel/1","inputs":2,"outputs":%d,"log":true,"weights":[[0%s],[0%s]]}`, m, strings.Repeat(",0", m-1), strings.Repeat(",0", m-1))
-	held := func() uint64 {
-		var s runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&s)
-		return s.HeapAlloc
-	}
-	before, end := held(), uint64(0)
-	r := &ending{strings.NewReader(doc), func() { end = held() }}
+	before, end := testkit.Heap(), 0.0
+	r := &ending{strings.NewReader(doc), func() { end = testkit.Heap() }}
 	if _, err := ReadChannel(t.Context(), r, space.Path(2, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	if limit := before + 24*2*m + 256<<10; end == 0 || end > limit {
-		t.Errorf("%d bytes held, %d before, limit %d", end, before, limit)
+		t.Errorf("%.0f bytes held, %.0f before, limit %.0f", end, before, limit)
 	}
 }
 

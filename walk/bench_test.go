@@ -28,6 +28,23 @@ func BenchmarkIncrements(b *testing.B) {
 	}
 }
 
+// BenchmarkShares is the exact release of a measure on 2^20 leaves, with real noise.
+func BenchmarkShares(b *testing.B) {
+	const n = 1 << 20
+	weights, rng := make([]float64, n), random.Seeded(1)
+	for i := range weights {
+		weights[i] = float64(i & 7)
+	}
+	wide := testkit.Must(Levels(32, 32, 32, 32))
+	for _, dist := range []Distribution{Laplace, KNorm} {
+		w, dst := equalWalk(wide, dist, ReplaceOne), make([]float64, wide.Nodes())
+		testkit.Bench(b, dist.String()+"/n=1048576", func() {
+			testkit.Check(b, w.AddShares(rng, dst, weights))
+			testkit.Check(b, wide.Center(dst))
+		})
+	}
+}
+
 // BenchmarkExactCounts is the exact release of 2^20 integer counts: transform,
 // noise and inverse.
 func BenchmarkExactCounts(b *testing.B) {

@@ -19,8 +19,8 @@
 //   - [Tree.EqualScales] gives the scales; [Tree.Normalize] makes any scales private at
 //     level 1, [Scales.At] at a level.
 //   - [New] makes the [Walk] of a [Distribution]; [Superregular] is that of BSV22.
-//   - [Walk.Increments] are real noise for the cells. For counts, integers are exact:
-//     [Walk.AddCounts], [Walk.AddHaar].
+//   - [Walk.AddShares] releases a measure with real noise, [Walk.AddCounts] and [Walk.AddHaar]
+//     counts with integers. [Walk.Increments] is noise alone, for simulation.
 //   - [NewNoise] is the noise of one node, for trees too large for memory.
 //
 // # Before any data
@@ -31,14 +31,13 @@
 //
 // # What is guaranteed
 //
-// Losses are exact or rounded up. Integer noise has exactly the probabilities that its
-// scale states. Real noise is a statement about real numbers, and the low bits of float64
-// draws can give inputs away: take integers where a proof must reach the bits (measure.Measure
-// says why it is not exact). A nil rng is secure; another makes tests repeatable.
+// Losses are exact or rounded up, and hold for the bits of every release. Integer noise has
+// exactly the probabilities that its scale states; AddShares rounds the ideal release of real
+// noise once, to a public grid. A nil rng is secure; another makes tests repeatable.
 //
 // # Cost
 //
-// O(n): some 15 ns a leaf for real numbers and 35 ns for integers, and 20 bytes a node.
+// O(n): some 35 ns a leaf for counts and 65 ns for shares, and 20 bytes a node.
 //
 // # Who should not use it
 //

@@ -109,3 +109,32 @@ func ExampleWalk_AddHaar() {
 	// [4.125 4.125 5.625 -2.375 -3.875 5.125 18.625 -9.375]
 	// total: 22
 }
+
+// Where 500 people live, at level 100 per unit of total variation: 0.2 for one who moves.
+func ExampleWalk_AddShares() {
+	t, err := walk.Levels(4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	unit, err := t.EqualScales(walk.ReplaceOne)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scales, err := unit.At(100) // per unit of total variation
+	if err != nil {
+		log.Fatal(err)
+	}
+	w, err := walk.New(t, walk.KNorm, scales)
+	if err != nil {
+		log.Fatal(err)
+	}
+	shares := make([]float64, t.Nodes())
+	people := []float64{250, 120, 80, 50}
+	if err := w.AddShares(rand.New(rand.NewPCG(4, 2)), shares, people); err != nil { // nil in production
+		log.Fatal(err)
+	}
+	err = t.Center(shares)
+	fmt.Printf("%.3f %v\n", shares[1:], err)
+	// Output:
+	// [0.477 0.264 0.163 0.096] <nil>
+}

@@ -30,7 +30,7 @@ import (
 //	KNorm, k = 10 | 16            17.78          35.45
 //
 // A draw takes some 15 ns a child for real numbers and 35 ns for integers, microseconds at
-// scales above 2^48.
+// scales above 2^48, and 65 ns with [Walk.AddShares].
 type Distribution int
 
 const (
@@ -40,9 +40,8 @@ const (
 
 	// KNorm has density prop. to exp(-sum_i |x_i - med(x)|/b) on the vectors x of
 	// sum 0: the K-norm mechanism (HT10) for the body that the differences of two
-	// inputs fill, and the distribution of least variance here, at k logarithms and a
-	// shuffle for k children. On a binary tree it is Laplace noise of scale b on the
-	// Haar coefficients.
+	// inputs fill, and the distribution of least variance here. On a binary tree it is
+	// Laplace noise of scale b on the Haar coefficients.
 	KNorm
 
 	// DiscreteLaplace adds to each child independent integers with P{k} prop.
@@ -121,13 +120,25 @@ func (n Noise) Distribution() Distribution { return n.dist }
 // Scale returns the scale b.
 func (n Noise) Scale() float64 { return n.scale }
 
-// Draw fills dst with the noise of a node with len(dst) children, centered: up
-// to rounding its sum is 0. One child gets 0. DiscreteHaar panics where dst has
-// more than two entries. O(len(dst)), without allocation.
-//
-// It belongs on the children's counts less their mean, to which the noisy count
-// of the node, divided equally, is added: on the counts themselves it would
-// leave their sum, the count of the node, as it is.
+// Step returns the power of two to multiples of which [Walk.AddShares] rounds real numbers
+// with this noise: in (2^-31, 2^-30] of the scale, or 2^-52, the larger; 1 for integers.
+func (n Noise) Step() float64 {
+	fault.Must(n, n.check("walk: Noise.Step"))
+	if n.dist.Discrete() {
+		return 1
+	}
+	return n.lattice().Step
+}
+
+func (n Noise) lattice() exact.Lattice {
+	_, e := math.Frexp(n.scale)
+	return exact.Lattice{Step: math.Ldexp(1, max(e-31, -52))}
+}
+
+// Draw fills dst with a sample of the noise of a node with len(dst) children, in floating
+// point and centered: up to rounding its sum is 0. One child gets 0. DiscreteHaar panics
+// where dst has more than two entries. It is for simulation: to release data use
+// [Walk.AddShares], or [Noise.Add] for counts. O(len(dst)), without allocation.
 func (n Noise) Draw(rng *rand.Rand, dst []float64) {
 	fault.Must(n, n.check("walk: Noise.Draw"))
 	rng, done := random.Get(rng)
@@ -152,38 +163,17 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 		d := n.scale * random.Laplace(rng)
 		dst[0], dst[1] = d/2, -d/2
 		return
-	case n.dist == KNorm:
-		kNorm(rng, dst, n.scale)
-		return
 	}
-	sum := 0.0
+	sum, sides := 0.0, exact.NewSides(k)
 	for i := range dst {
-		dst[i] = n.single(rng)
+		if n.dist == KNorm { // see [exact.Lattice.AddDifferences]
+			dst[i] = float64(n.scale * sides.Next(rng) * random.Exponential(rng))
+		} else {
+			dst[i] = n.single(rng)
+		}
 		sum += dst[i]
 	}
 	floats.AddConst(-sum/float64(k), dst)
-}
-
-// kNorm draws from the K-norm distribution: in ascending order the entries have
-// independent exponential gaps, because sum_i |x_i - med(x)| is the sum over j
-// of min(j, k-j) times gap j; the order is a uniform permutation.
-func kNorm(rng *rand.Rand, dst []float64, b float64) {
-	k := len(dst)
-	x, sum := 0.0, 0.0
-	dst[0] = 0
-	for j := 1; j < k; j++ {
-		x += random.Exponential(rng) * b / float64(min(j, k-j))
-		dst[j] = x
-		sum += x
-	}
-	mean := sum / float64(k)
-	dst[0] -= mean
-	for i := 1; i < k; i++ {
-		x := dst[i] - mean
-		j := rng.Uint64N(uint64(i) + 1) // Fisher and Yates, entry by entry
-		dst[i] = dst[j]
-		dst[j] = x
-	}
 }
 
 // Add adds independent integers of the distribution DiscreteLaplace to the
@@ -203,10 +193,10 @@ func (n Noise) Add(rng *rand.Rand, x []int64) {
 	done()
 }
 
-// Variance returns the number s such that the noise on k children has the
-// covariance matrix s*(I - J/k), J all ones: each child's variance is s*(1-1/k),
+// Variance returns the number s such that the noise on k children, before any rounding,
+// has the covariance matrix s*(I - J/k), J all ones: each child's variance is s*(1-1/k),
 // the sum of m children's s*m*(1-m/k). DiscreteHaar has it for k = 2 only. For
-// k < 2 it is 0. O(k) for KNorm, else O(1).
+// k < 2 it is 0.
 func (n Noise) Variance(k int) float64 {
 	fault.Must(n, n.check("walk: Noise.Variance"))
 	return n.singleVariance() * shape(n.dist, k)
@@ -221,31 +211,20 @@ func (n Noise) singleVariance() float64 {
 	return 1 / (2 * h * h)
 }
 
-// shape is the variance on k children divided by that of single. For KNorm the
-// ordered entries are cumulated gaps of means m_j = 1/min(j,k-j), and with M_ij =
-// min(i,j)(k - max(i,j))/k
-//
-//	E |x|^2 = sum_ij M_ij E g_i g_j = sum_j M_jj m_j^2 + |mu - mean(mu)|^2,
-//
-// mu the cumulated means. The distribution is exchangeable with sum 0, so its
-// covariance is E|x|^2/(k-1) times I - J/k; the variance of single is 2.
+// shape is the variance on k children divided by that of single, 2 for scale 1. For KNorm
+// the noise less a median is k-1 exponential variates with signs, in sum s = 0 for odd k and 1
+// for even k. So E |x - mean(x)|^2 = 2(k-1) - (k-1+s)/k, and as the distribution is
+// exchangeable its covariance is that over k-1 times I - J/k.
 func shape(d Distribution, k int) float64 {
 	switch {
 	case k < 2:
 		return 0
 	case d == DiscreteHaar:
 		return 0.5
+	case d == KNorm && k%2 == 0:
+		return 1 - 0.5/float64(k-1)
 	case d == KNorm:
-		kk := float64(k)
-		var diag, mu, sum, squares float64
-		for j := 1; j < k; j++ {
-			m := 1 / float64(min(j, k-j))
-			diag += float64(float64(j) * (kk - float64(j)) / kk * m * m)
-			mu += m
-			sum += mu
-			squares += float64(mu * mu)
-		}
-		return (diag + squares - sum*sum/kk) / (kk - 1) / 2
+		return 1 - 0.5/float64(k)
 	}
 	return 1
 }

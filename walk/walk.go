@@ -2,6 +2,8 @@ package walk
 
 import (
 	"fmt"
+	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 
@@ -107,11 +109,12 @@ func (w *Walk) totalVariance() float64 {
 	return w.total.singleVariance()
 }
 
-// Increments writes the noise of each leaf to dst, of length Len(): from the
-// root down, each node divides its noise equally among its children and adds
-// theirs. Their sum is noise of scale Total, 0 where there is none, up to
-// rounding. For discrete distributions these are what [Walk.AddCounts] or
-// [Walk.AddHaar] and the inverse transform lead to, as float64. O(nodes).
+// Increments writes a sample of the noise of each leaf, in floating point, to dst, of
+// length Len(): from the root down, each node divides its noise equally among its
+// children and adds theirs. Their sum is noise of scale Total, 0 where there is none,
+// up to rounding. It is for simulation: to release data use [Walk.AddShares],
+// [Walk.AddCounts] or [Walk.AddHaar], whose noise has the same distribution but for the
+// rounding of AddShares. O(nodes).
 func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	const op = "walk: Walk.Increments"
 	if err := w.check(op); err != nil {
@@ -147,6 +150,107 @@ func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 		}
 	}
 	return nil
+}
+
+// AddShares writes to dst, of length Nodes() and apart from weights in memory, what each node
+// has of a measure, with the noise of the distributions Laplace and KNorm (another is a
+// [*ValueError]). weights has a number >= 0 for each leaf, and the measure is weights divided by their sum, which must be
+// positive and finite, as exact reals: so weights may be counts of records. dst[0] is 1,
+// with noise where Total is positive. The count of an only child becomes that of its parent.
+// With KNorm only differences of siblings are known: the first of them gets 0.
+//
+// What it leaves may be published: each number is that of the ideal release, rounded once, to
+// a multiple of [Noise.Step]. So [Tree.Loss] holds for the bits, per unit of total variation
+// of the exact measures, half the l1 distance. Then [Tree.Center], which adds a number to all
+// children of a node, makes shares that add up. Time depends on weights a little. O(nodes).
+func (w *Walk) AddShares(rng *rand.Rand, dst, weights []float64) error {
+	const op = "walk: Walk.AddShares"
+	if err := w.check(op); err != nil {
+		return err
+	}
+	if w.dist.Discrete() {
+		return fault.Value(op, "dist", float64(w.dist), "Laplace or KNorm")
+	}
+	t := w.tree
+	if err := checkLen(op, "dst", len(dst), t.Nodes()); err != nil {
+		return err
+	}
+	if err := checkLen(op, "weights", len(weights), t.Len()); err != nil {
+		return err
+	}
+	if err := fault.Private(fault.AllNonNegative(op, "weights", weights)); err != nil {
+		return err
+	}
+	near, err := t.shares(op, weights)
+	if err != nil {
+		return err
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	dst[0] = 1
+	if w.scales.Total > 0 {
+		dst[0] = w.total.lattice().AddLaplace(rng, 1, w.total.rate)
+	}
+	var total *big.Float
+	c := int32(0) // the first child
+	v := exact.Values{Err: t.sharesErr(near[0]), Enclose: func(i int, prec uint) exact.Enclosure {
+		if total == nil {
+			total = exact.BigSum(weights)
+		}
+		return exact.Share(weights[t.lo[int(c)+i]:t.hi[int(c)+i]], total, prec)
+	}}
+	for l := range w.level {
+		n := &w.level[l]
+		add := n.lattice().AddLaplaces
+		if w.dist == KNorm {
+			add = n.lattice().AddDifferences
+		}
+		lo, hi := t.Level(l)
+		for u := lo; u < hi; u++ {
+			var end int32
+			switch c, end = t.first[u], t.first[u+1]; end - c {
+			case 0:
+			case 1:
+				dst[c] = dst[u]
+			default:
+				v.Near = near[c:end]
+				add(dst[c:end], rng, v, n.rate)
+			}
+		}
+	}
+	return nil
+}
+
+// shares returns the sum of weights below the root, and below the other nodes the quotient
+// of the sum and that of the root, within sharesErr.
+func (t *Tree) shares(op string, weights []float64) ([]exact.DD, error) {
+	near := make([]exact.DD, t.Nodes())
+	for v := len(near) - 1; v >= 0; v-- {
+		lo, hi := t.first[v], t.first[v+1]
+		if lo == hi {
+			near[v].Hi = weights[t.lo[v]]
+		}
+		for _, y := range near[lo:hi] {
+			near[v] = near[v].Add(y)
+		}
+	}
+	total := near[0]
+	if !(total.Hi > 0 && total.Hi <= math.MaxFloat64) {
+		return nil, fault.Private(fault.Value(op, "sum of weights", total.Hi, "a finite number > 0"))
+	}
+	for v := range near[1:] {
+		near[v+1] = near[v+1].Quo(total)
+	}
+	return near, nil
+}
+
+// sharesErr bounds the errors of shares: sums of terms of one sign err by 2^-103 an addition,
+// of which a node is behind Arity() a level at most, and quotients by 2^-101.
+func (t *Tree) sharesErr(total exact.DD) float64 {
+	if total.Hi < 0x1p-500 {
+		return math.Inf(1)
+	}
+	return (float64(float64(t.arity)*float64(t.Height())) + 4) * 0x1p-101
 }
 
 func (w *Walk) checkAdd(op string, dist Distribution, arg string, got int, want func(*Tree) int) error {

@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/dendrogram"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 	"golang.org/x/exp/constraints"
@@ -62,7 +62,7 @@ func joinTree(row []int, heights []float64) *pathTree {
 	n := len(row)
 	p := &pathTree{make([]int, 2*n-1), make([]float64, 2*n-1), identity(2*n - 1)[:n], identity(n), true}
 	p.parent[0] = -1 // a single point
-	dendrogram.Walk(heights, func(gap, left, right int) {
+	spanning.Dendrogram(heights, func(gap, left, right int) {
 		for side, k := range [2]int{left, right} {
 			v, h := n+k, 0.0
 			if k >= 0 {

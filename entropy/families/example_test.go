@@ -11,36 +11,32 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// must keeps the examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
 var ctx = context.Background()
 
 // street is five places, one kilometer apart.
 func street() metric.Finite {
-	f, err := metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
 	return f
 }
 
 // How accurately can 10,000 users at alpha = 1 a unit publish where on a line their items
 // are, and on eleven points in place of the line?
 func Example() {
-	line, err := families.MeasuresAccuracy(1, 10_000)
-	if err != nil {
-		log.Fatal(err)
-	}
+	line := must(families.MeasuresAccuracy(1, 10_000))
 	var pts [][]float64
 	for i := range 11 {
 		pts = append(pts, []float64{float64(i) / 10})
 	}
-	grid, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	bound, err := families.PrivateTransportBound(ctx, grid, 10_000)
-	if err != nil {
-		log.Fatal(err)
-	}
+	grid := must(metric.NewPoints(pts, metric.Euclidean{}))
+	bound := must(families.PrivateTransportBound(ctx, grid, 10_000))
 	fmt.Println("W1 error on the line in", line)
 	fmt.Printf("on the points at least %.5f\n", bound.Value)
 	// Output:
@@ -60,14 +56,8 @@ func halves(depth int) families.Baire {
 func ExampleBaire() {
 	b := halves(0)
 	for alpha := 1.0; alpha <= 1e6; alpha *= 100 {
-		s, err := b.EntropicScale(alpha)
-		if err != nil {
-			log.Fatal(err)
-		}
-		so, err := b.DiametricScale(alpha)
-		if err != nil {
-			log.Fatal(err)
-		}
+		s := must(b.EntropicScale(alpha))
+		so := must(b.DiametricScale(alpha))
 		fmt.Printf("alpha %7.0f: s = %.2f/alpha, s_o = %.2f/alpha\n", alpha, alpha*s.Hi, alpha*so.Hi)
 	}
 	// Output:
@@ -80,14 +70,8 @@ func ExampleBaire() {
 // The space cut off at a depth is finite. At large alpha its points are told
 // apart: its scale is 0.
 func ExampleBaire_Space() {
-	space, err := halves(8).Space()
-	if err != nil {
-		log.Fatal(err)
-	}
-	scales, err := scale.Entropic(ctx, space, []float64{4, 50, 2000}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	space := must(halves(8).Space())
+	scales := must(scale.Entropic(ctx, space, []float64{4, 50, 2000}, nil))
 	for _, s := range scales {
 		fmt.Println(space.Len(), s.Interval)
 	}
@@ -106,23 +90,11 @@ func ExampleMeasureNet() {
 	for i := range 11 {
 		pts = append(pts, []float64{float64(i) / 10})
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	net, err := families.MeasureNet(ctx, f, 3)
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints(pts, metric.Euclidean{}))
+	net := must(families.MeasureNet(ctx, f, 3))
 	fmt.Printf("%d measures, every other within %.3f\n", net.Len(), net.CoveringRadius())
-	w1, err := net.Wasserstein(ctx, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	scales, err := scale.Entropic(ctx, metric.Same(w1), []float64{1, 2, 4, 8}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	w1 := must(net.Wasserstein(ctx, nil))
+	scales := must(scale.Entropic(ctx, metric.Same(w1), []float64{1, 2, 4, 8}, nil))
 	for _, s := range scales {
 		fmt.Printf("alpha %.0f: s = %.2f/sqrt(alpha)\n", s.Alpha, s.Hi*math.Sqrt(s.Alpha))
 	}
@@ -136,10 +108,7 @@ func ExampleMeasureNet() {
 
 // No private copy of a distribution over the places is nearer to it than this.
 func ExamplePrivateMeasureBound() {
-	m, err := families.PrivateMeasureBound(ctx, street(), 10)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(families.PrivateMeasureBound(ctx, street(), 10))
 	fmt.Printf("W1 error at least %.4f km\n", m.Value)
 	fmt.Printf("by mass %.3f on each of the pairs %v\n", 1/float64(len(m.Pairs)), m.Pairs)
 	// Output:
@@ -149,10 +118,7 @@ func ExamplePrivateMeasureBound() {
 
 // Synthetic data: 1000 records at eps = 0.1 when one of them is replaced.
 func ExamplePrivateDataBound() {
-	m, err := families.PrivateDataBound(ctx, street(), 1000, 0.1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(families.PrivateDataBound(ctx, street(), 1000, 0.1))
 	fmt.Printf("W1 error at least %.4f km, by %d records on each of the pairs %v\n", m.Value, m.Records/len(m.Pairs), m.Pairs)
 	// Output:
 	// W1 error at least 0.0391 km, by 1000 records on each of the pairs [[4 0]]
@@ -162,10 +128,7 @@ func ExamplePrivateDataBound() {
 // published, as one distribution, its earth mover's distance from the truth may be
 // this much on average.
 func ExamplePrivateTransportBound() {
-	w, err := families.PrivateTransportBound(ctx, street(), 0.5*100)
-	if err != nil {
-		log.Fatal(err)
-	}
+	w := must(families.PrivateTransportBound(ctx, street(), 0.5*100))
 	fmt.Printf("W1 error at least %.4f km, by the pairs %v\n", w.Value, w.Pairs)
 	// Output:
 	// W1 error at least 0.0370 km, by the pairs [[0 1] [4 3]]
@@ -173,10 +136,7 @@ func ExamplePrivateTransportBound() {
 
 // A point of the unit ball of R^10, at alpha = 100.
 func ExampleBallAccuracy() {
-	i, err := families.BallAccuracy(10, 100)
-	if err != nil {
-		log.Fatal(err)
-	}
+	i := must(families.BallAccuracy(10, 100))
 	fmt.Println("loss in", i)
 	// Output:
 	// loss in [0.0104712, 0.2]
@@ -184,10 +144,7 @@ func ExampleBallAccuracy() {
 
 // The distribution of the items of 10,000 users on a line of length 1, at alpha = 1.
 func ExampleMeasuresAccuracy() {
-	i, err := families.MeasuresAccuracy(1, 1*10_000)
-	if err != nil {
-		log.Fatal(err)
-	}
+	i := must(families.MeasuresAccuracy(1, 1*10_000))
 	fmt.Println("W1 error in", i)
 	// Output:
 	// W1 error in [0.00361369, 0.02]
@@ -195,10 +152,7 @@ func ExampleMeasuresAccuracy() {
 
 // A function on the square that rises by at most 1 a unit, at alpha = 1000.
 func ExampleLipschitzAccuracy() {
-	i, err := families.LipschitzAccuracy(2, 1000)
-	if err != nil {
-		log.Fatal(err)
-	}
+	i := must(families.LipschitzAccuracy(2, 1000))
 	fmt.Println("largest error in", i)
 	// Output:
 	// largest error in [0.05, 0.238667]

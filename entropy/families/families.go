@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/fault"
 )
@@ -137,7 +137,7 @@ const maxDim = 100
 // outward moves the ends of an interval by what rounding may have cost. The radius
 // of the space, which needs no privacy, is exact.
 func outward(lo, hi, radius float64) scale.Interval {
-	return scale.Interval{Lo: roundOff(lo), Hi: min(hi*slack.Up, radius)}
+	return scale.Interval{Lo: roundOff(lo), Hi: min(hi*spaces.SlackUp, radius)}
 }
 
 // numbersNear are whole numbers >= 1 about (c*alpha)^(1/(dim+1)) for c from 2^-9

@@ -1,7 +1,6 @@
 package families
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -131,14 +130,4 @@ func TestMeasures_Distances(t *testing.T) {
 			t.Fatal("the result depends on the number of workers")
 		}
 	}
-}
-
-func BenchmarkMeasures(b *testing.B) {
-	s := testkit.Must(MeasureNet(b.Context(), space.Uniform(5, random.Seeded(5)), 8))
-	b.Run(fmt.Sprintf("Wasserstein/n=%d", s.Len()), func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			testkit.Must(s.Wasserstein(b.Context(), nil))
-		}
-	})
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -273,7 +272,7 @@ func (w MeasureBound) cost(f metric.Finite, p [2]int) float64 {
 // roundOff gives up what the rounding of distances may cost a bound that rests
 // on the triangle inequality, and never returns less than 0 (which a quotient
 // below the least float64 is rounded to).
-func roundOff(v float64) float64 { return max(0, directed.MulDown(v, slack.Down)) }
+func roundOff(v float64) float64 { return max(0, directed.MulDown(v, spaces.SlackDown)) }
 
 // prove is 0 where ctx is done.
 func (w MeasureBound) prove(ctx context.Context, f metric.Finite, alpha float64) float64 {

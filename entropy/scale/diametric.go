@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -17,31 +16,25 @@ import (
 //
 //	s_o(Z, alpha) = inf{s : diam2(B1(x,r)) <= s exp(alpha r) for all x, r},
 //
-// which is the largest rho2(y,z) exp(-alpha r) over pairs y, z and r the radius
-// of the smallest ball of rho1, with a point of the space as its center, that
-// holds both. It is exact: the interval is some ulps wide, for the rounding of
-// the exponential. Set holds the pair, X the center.
+// the largest rho2(y,z) exp(-alpha r) over pairs y, z and r the radius of the smallest ball of
+// rho1, with a point of the space as its center, that holds both. The interval is some ulps
+// wide, for the rounding of the exponential. Set holds the pair, X the center. It does not rise
+// with alpha or rho1, nor fall with rho2, and is no larger for a subset of Z; its logarithm is
+// convex in alpha.
 //
-// It does not rise with alpha or rho1, nor fall with rho2, and is no larger for a subset
-// of Z; its logarithm is convex in alpha.
+// There is one scale for each level of alphas, which are positive, per unit of rho1, and ascend
+// ([*metric.ValueError]). A space without points is [metric.ErrEmpty]. The triangle inequality
+// of rho1 is taken to hold up to [metric.DefaultTolerance].
 //
-// There is one scale for each level of alphas, which are positive, per unit of rho1, and
-// ascend ([*metric.ValueError]); the rows are computed once for all. A space without points
-// is [metric.ErrEmpty]. The triangle inequality of rho1 is taken to hold up to
-// [metric.DefaultTolerance].
-//
-// Two ultrametrics, as [metric.Ultrametric] or small enough to be checked, cost
-// O(n log n). Otherwise O(n^2) distances, O(n) memory (distances are stored up
-// to 2048 points), and a search for centers of the pairs that a bound does not
-// rule out: few in low dimension.
+// Two ultrametrics, as [metric.Ultrametric] or small enough to be checked, cost O(n log n).
+// Otherwise O(n^2) distances for all levels, O(n) memory (distances are stored up to 2048
+// points), and a search for centers of the pairs that a bound does not rule out: few in low
+// dimension.
 func Diametric(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
 	if err := spaces.CheckLevels("scale: Diametric", b, alphas); err != nil {
 		return nil, err
 	}
-	return diametricScales(ctx, b, alphas, spaces.OrDefault(o))
-}
-
-func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+	o = spaces.OrDefault(o)
 	if u1 := spaces.HierarchyOf(ctx, b.Privacy); u1 != nil {
 		u2 := u1
 		if !b.OneMetric() {
@@ -174,8 +167,8 @@ func (d *diametricRow) row(y, from int) {
 // holds y and z has a radius of at least rho1(y,z)/2.
 func (d *diametricRow) level(y, from, k int) {
 	alpha, best := d.alphas[k], &d.best[k]
-	half := alpha / 2 / slack.Up
-	beyond := logGap(slices.Max(d.row2[from:]), best.log) / half * slack.Up // no pair there
+	half := alpha / 2 / spaces.SlackUp
+	beyond := logGap(slices.Max(d.row2[from:]), best.log) / half * spaces.SlackUp // no pair there
 	d.pairs = d.pairs[:0]
 	for z := from; z < len(d.row2); z++ {
 		d2 := d.row2[z]
@@ -219,8 +212,8 @@ func logGap(d, best float64) float64 {
 // band encloses the distances from y of the centers that would make the pair
 // y, z worth more than exp(best): such a center lies within t of both.
 func (d *diametricRow) band(z int, alpha, best float64) (lo, hi float64) {
-	t := float64(logGap(d.row2[z], best) / alpha * slack.Up)
-	return d.row1[z]/slack.Up - t, t
+	t := float64(logGap(d.row2[z], best) / alpha * spaces.SlackUp)
+	return d.row1[z]/spaces.SlackUp - t, t
 }
 
 // candidates collects the points at distance lo to hi from y.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"sort"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -50,31 +49,28 @@ type DimensionEstimate struct {
 // scale is about t as soon as N(t) <= alpha*t, and the exponential mechanism
 // attains it but for 1/alpha (BSV24, Theorem 4.2).
 
-// Dimension returns the Minkowski dimension of f seen between two scales, the d
-// of packing numbers N(s) that grow like s^-d, from one farthest-first pass:
-// O(n^2) distances up to 11,585 points, 2^27 beyond, O(n) memory.
+// Dimension returns the Minkowski dimension of f seen between two scales, the d of packing
+// numbers N(s) that grow like s^-d, from one farthest-first pass: O(n^2) distances up to 11,585
+// points, 2^27 beyond, O(n) memory.
 //
-// Where a space T has N(s) = s^(-d+o(1)) for s towards 0, d is what its rates
-// depend on, in units of its diameter:
+// Where a space has N(s) = s^(-d+o(1)) for s towards 0, d is what its rates depend on, in units
+// of its diameter:
 //
 //	measures, private in total variation   alpha^(-1/max(d,1))       (after BSV22, 9.5)
 //	synthetic data of n records, eps-DP    (eps*n)^(-1/max(d,1))     (after BSV22, 9.6)
 //	measures, private in W1                alpha^(-1/(d+1))
 //
-// each the worst expected W1 error of the best mechanism, up to a factor
-// alpha^(o(1)).
+// each the worst expected W1 error of the best mechanism, up to a factor alpha^(o(1)).
 //
-// D is what a finite sample shows at its scales, not a limit. Points at the rim
-// of a box have fewer neighbors and lower it, to .95 and 1.6 for grids of 4,096
-// points in 1 and 2 dimensions; 2,000 points of a sphere have 1.8. The 200 cities
-// of examples/tradeoff have 1.2 between 4,900 and 1,070 km. Points in many
-// dimensions are too few for two scales: the 200 words of examples/words, all
-// nearly equally far apart, have 1.9 to 6.7, as the scales are chosen. The enclosure
-// rests on the triangle inequality up to [metric.DefaultTolerance].
+// D is what a finite sample shows at its scales, not a limit. The rim of a box lowers it, to
+// .95 and 1.6 for grids of 4,096 points in 1 and 2 dimensions. Points in many dimensions are
+// too few for two scales: 200 words, all nearly equally far apart, have 1.9 to 6.7, as the
+// scales are chosen. The enclosure rests on the triangle inequality up to
+// [metric.DefaultTolerance].
 //
-// No two points apart, or too few points for two scales, are a
-// [*metric.ValueError] about Coarse or Fine, and so is a Fine that is less than
-// twice the radius of the last point looked at.
+// No two points apart, or too few points for two scales, are a [*metric.ValueError] about
+// Coarse or Fine, and so is a Fine that is less than twice the radius of the last point looked
+// at.
 func Dimension(ctx context.Context, f metric.Finite, o *DimensionOptions) (*DimensionEstimate, error) {
 	const op = "scale: Dimension"
 	o = spaces.OrDefault(o)
@@ -91,7 +87,7 @@ func Dimension(ctx context.Context, f metric.Finite, o *DimensionOptions) (*Dime
 		return nil, err
 	}
 	// Half a scale must be counted for the upper end of N.
-	const half = slack.Down / 2
+	const half = spaces.SlackDown / 2
 	least := radii[k] / half
 	e := &DimensionEstimate{Coarse: cmp.Or(o.Coarse, radii[1]/4), Fine: cmp.Or(o.Fine, max(radii[min((n+3)/4, k)], least))}
 	if !(e.Fine > 0 && e.Fine >= least) {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/spanning"
@@ -27,32 +26,28 @@ type DoublingScale struct {
 	Set []int
 }
 
-// Doubling encloses the doubling scale of f at level alpha, in 1/distance,
-// the least S >= 0 such that
+// Doubling encloses the doubling scale of f at level alpha, in 1/distance, the least S >= 0
+// such that
 //
 //	N(B(x,2s), s) <= exp(2 alpha s)  for all x and every s >= S,
 //
-// or the limit of such S. N is the packing number of [Packing] (> s, strictly)
-// and balls are closed. It is for spaces in which one metric measures both
-// privacy and loss.
+// or the limit of such S. N is the packing number of [Packing] (> s, strictly) and balls are
+// closed. One metric measures both privacy and loss.
 //
-// BSV24 take the infimum over single s. In a finite space that is 0 always:
-// where 2s is below the least positive distance no ball holds two points that
-// are separated, yet the inequality may fail above. The "every" is what a bound
-// by chaining scales needs, and with it
+// BSV24 take the infimum over single s, which in a finite space is 0 always: where 2s is below
+// the least positive distance no ball holds two points that are separated. The "every" is what
+// a bound by chaining scales needs, and with it
 //
 //	s(f, 4 alpha)/2 <= S <= s(f, alpha)
 //
-// for the entropic scale s. (The right side takes r = 2s in its definition. For
-// the left, nets of B(x, 2^k s), B(., 2^(k-1) s), ... cover the first by balls
-// of radius s >= S, exp(2 alpha (2 + 4 + ... + 2^k) s/2) of them at most, and a
-// 2s-separated set has one point in each.)
+// for the entropic scale s. (The right side takes r = 2s in its definition. For the left, nets
+// of B(x, 2^k s), B(., 2^(k-1) s), ... cover the first by balls of radius s >= S, exp(2 alpha
+// (2 + 4 + ... + 2^k) s/2) of them at most, and a 2s-separated set has one point in each.)
 //
-// For an ultrametric the two ends differ by rounding alone, and mostly so for
-// up to 32 points, where all separations are gone through ([Options].Nodes for
-// each packing number). Otherwise Hi is that of [Entropic] at alpha, and
-// Lo the best that its separated sets prove at alpha and 4 alpha. It takes the
-// triangle inequality to hold as Entropic does.
+// For an ultrametric the ends differ by rounding alone, and mostly so up to 32 points, where
+// all separations are gone through ([Options].Nodes for each packing number). Otherwise Hi is
+// that of [Entropic] at alpha, and Lo the best that its separated sets prove at alpha and 4
+// alpha.
 //
 // There is one for each level of alphas, which are finite, > 0 and ascend
 // ([*metric.ValueError]); an empty f is [metric.ErrEmpty]. An ultrametric costs O(n log n),
@@ -61,13 +56,6 @@ func Doubling(ctx context.Context, f metric.Finite, alphas []float64, o *Options
 	if err := spaces.CheckLevels("scale: Doubling", metric.Same(f), alphas); err != nil {
 		return nil, err
 	}
-	return doublingScales(ctx, f, alphas, spaces.OrDefault(o))
-}
-
-// doublingPoints is the largest space searched at all separations.
-const doublingPoints = 32
-
-func doublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]DoublingScale, error) {
 	out := make([]DoublingScale, len(alphas))
 	if u := spaces.HierarchyOf(ctx, f); u != nil {
 		steps := doublingSteps(u)
@@ -82,7 +70,7 @@ func doublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *O
 		levels = append(levels, four(alpha))
 	}
 	at, err := spaces.ByLevel(levels, func(levels []float64) ([]Scale, error) {
-		return entropicScales(ctx, metric.Same(f), levels, o)
+		return Entropic(ctx, metric.Same(f), levels, o)
 	})
 	if err != nil {
 		return nil, err
@@ -90,7 +78,7 @@ func doublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *O
 	for k, alpha := range alphas {
 		out[k] = doublingBracket(ctx, f, at[alpha], at[four(alpha)])
 		if f.Len() <= doublingPoints {
-			if err := out[k].search(ctx, f, budget(o.Nodes)); err != nil {
+			if err := out[k].search(ctx, f, budget(spaces.OrDefault(o).Nodes)); err != nil {
 				return nil, err
 			}
 		}
@@ -98,12 +86,15 @@ func doublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *O
 	return out, ctx.Err()
 }
 
+// doublingPoints is the largest space searched at all separations.
+const doublingPoints = 32
+
 // doublingBracket encloses the doubling scale at the level of s by the entropic
 // scales there and at four times that level.
 func doublingBracket(ctx context.Context, f metric.Finite, s, four Scale) DoublingScale {
 	d := DoublingScale{Interval: Interval{Hi: s.Hi}, Alpha: s.Alpha, X: -1}
 	// Two points of a ball of radius S are at most 2S apart up to rounding.
-	if lo := four.Lo / 2 * slack.Down; lo > 0 && four.Alpha >= 4*s.Alpha {
+	if lo := four.Lo / 2 * spaces.SlackDown; lo > 0 && four.Alpha >= 4*s.Alpha {
 		d.Lo, d.X, d.R, d.Set = lo, four.X, four.R, four.Set
 	}
 	d.take(ctx, f, s.X, s.Set)

@@ -1,12 +1,11 @@
 package scale
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
-	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -59,7 +58,7 @@ func TestDoubling_Bracket(t *testing.T) {
 			s[0].Set = nil // the other witness alone
 			d = doublingBracket(t.Context(), f, s[0], s[1])
 			checkDoubling(t, f, d)
-			if d.Lo == s[1].Lo/2*slack.Down && d.Lo > 0 {
+			if d.Lo == s[1].Lo/2*spaces.SlackDown && d.Lo > 0 {
 				four++
 			}
 		}
@@ -95,26 +94,4 @@ func TestDoubling_Extremes(t *testing.T) {
 			t.Errorf("alpha %v: doubling %v, outer %v", alpha, d.Interval, o.Interval)
 		}
 	}
-}
-
-func BenchmarkDoublingScale(b *testing.B) {
-	for _, n := range []int{300, 2000} {
-		f := planePoints(n, 1)
-		for _, alpha := range []float64{2, 30} {
-			b.Run(fmt.Sprintf("n=%d/alpha=%v", n, alpha), func(b *testing.B) {
-				var d DoublingScale
-				for b.Loop() {
-					d = testkit.Must(Doubling(b.Context(), f, []float64{alpha}, nil))[0]
-				}
-				b.ReportMetric(d.Lo, "lo")
-				b.ReportMetric(d.Hi, "hi")
-			})
-		}
-	}
-	u := bigUltrametric(100000, 1)
-	b.Run("ultrametric/n=100000", func(b *testing.B) {
-		for b.Loop() {
-			testkit.Must(Doubling(b.Context(), u, []float64{3}, nil))
-		}
-	})
 }

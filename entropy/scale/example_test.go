@@ -10,14 +10,19 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// must keeps the examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
 var ctx = context.Background()
 
 // street is five places, one kilometer apart.
 func street() metric.Finite {
-	f, err := metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
 	return f
 }
 
@@ -29,10 +34,7 @@ func square(k int) metric.Finite {
 			pts = append(pts, []float64{float64(x), float64(y)})
 		}
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints(pts, metric.Euclidean{}))
 	return f
 }
 
@@ -40,14 +42,8 @@ func square(k int) metric.Finite {
 // which distance does privacy blur places, and how many are there further apart?
 func Example() {
 	city := square(6)
-	scales, err := scale.Entropic(ctx, metric.Same(city), []float64{1}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	count, err := scale.Packing(ctx, city, nil, scales[0].Hi, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	scales := must(scale.Entropic(ctx, metric.Same(city), []float64{1}, nil))
+	count := must(scale.Packing(ctx, city, nil, scales[0].Hi, nil))
 	fmt.Println("scale in km:", scales[0])
 	fmt.Println("places further apart:", count)
 	// Output:
@@ -58,10 +54,7 @@ func Example() {
 // Four points of a grid, 3.16 km apart, lie in a ball that should hold no more
 // than three at this level, and nothing further apart does so.
 func ExampleEntropic() {
-	scales, err := scale.Entropic(ctx, metric.Same(square(10)), []float64{0.5}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	scales := must(scale.Entropic(ctx, metric.Same(square(10)), []float64{0.5}, nil))
 	s := scales[0]
 	fmt.Println("scale in km:", s.Interval)
 	fmt.Printf("witness: %d > %.2f points, %.3g km apart, within %.3g km of point %d\n",
@@ -71,82 +64,18 @@ func ExampleEntropic() {
 	// witness: 4 > 3.06 points, 3.16 km apart, within 2.24 km of point 72
 }
 
-func ExampleEntropic_levels() {
-	scales, err := scale.Entropic(ctx, metric.Same(square(10)), []float64{0.25, 0.5, 1, 2}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, s := range scales {
-		fmt.Printf("alpha %-4v: %v km\n", s.Alpha, s.Interval)
-	}
-	// Output:
-	// alpha 0.25: 7.07107 km
-	// alpha 0.5 : 3.16228 km
-	// alpha 1   : 1.41421 km
-	// alpha 2   : 0 km
-}
-
-// In the unit ball of a d-dimensional norm the scales are of the order of
-// min(d/alpha, 1) (BSV24 section 6), hidden constants apart. Here it is the
-// maximum norm of the plane on a grid, which would show at larger alpha.
-func ExampleEntropic_unitBall() {
-	const d, side = 2, 17
-	var pts [][]float64
-	for i := range side * side {
-		pts = append(pts, []float64{float64(i%side)/8 - 1, float64(i/side)/8 - 1})
-	}
-	ball, err := metric.NewPoints(pts, metric.Chebyshev{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	scales, err := scale.Entropic(ctx, metric.Same(ball), []float64{1, 2, 4, 8, 16}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, s := range scales {
-		fmt.Printf("alpha %2.0f: s = %.2f*d/alpha\n", s.Alpha, s.Alpha*s.Hi/d)
-	}
-	// Output:
-	// alpha  1: s = 1.00*d/alpha
-	// alpha  2: s = 1.25*d/alpha
-	// alpha  4: s = 1.00*d/alpha
-	// alpha  8: s = 1.00*d/alpha
-	// alpha 16: s = 1.00*d/alpha
-}
-
 func ExampleDiametric() {
-	s, err := scale.Diametric(ctx, metric.Same(square(10)), []float64{0.5}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(scale.Diametric(ctx, metric.Same(square(10)), []float64{0.5}, nil))
 	fmt.Println("scale in km:", s[0])
 	// Output:
 	// scale in km: 1.47152, by 2 points within 2 of point 2
-}
-
-func ExampleDiametric_levels() {
-	scales, err := scale.Diametric(ctx, metric.Same(square(10)), []float64{0.25, 0.5, 1, 2}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, s := range scales {
-		fmt.Printf("alpha %-4v: %.6g km\n", s.Alpha, s.Hi)
-	}
-	// Output:
-	// alpha 0.25: 2.94304 km
-	// alpha 0.5 : 1.47152 km
-	// alpha 1   : 0.735759 km
-	// alpha 2   : 0.270671 km
 }
 
 // At level 1 per spacing, discs of radius 2s of a lattice hold more than
 // exp(2s) points that are s apart for some s just below 1.2425 = ln(12)/2, and
 // for none beyond.
 func ExampleDoubling() {
-	ds, err := scale.Doubling(ctx, square(5), []float64{1}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	ds := must(scale.Doubling(ctx, square(5), []float64{1}, nil))
 	d := ds[0]
 	fmt.Println(d.Interval)
 	fmt.Printf("%d points within %.4g of point %d\n", len(d.Set), d.R, d.X)
@@ -155,28 +84,10 @@ func ExampleDoubling() {
 	// 12 points within 2.236 of point 12
 }
 
-func ExampleDoubling_levels() {
-	ds, err := scale.Doubling(ctx, square(5), []float64{0.5, 1, 2, 4}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, d := range ds {
-		fmt.Printf("alpha = %v: %v\n", d.Alpha, d.Interval)
-	}
-	// Output:
-	// alpha = 0.5: 2
-	// alpha = 1: 1.24245
-	// alpha = 2: 0
-	// alpha = 4: 0
-}
-
 // The outer scale trades the separation g against the logarithm of the number
 // of points so separated.
 func ExampleOuter() {
-	os, err := scale.Outer(ctx, square(5), []float64{0.5}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	os := must(scale.Outer(ctx, square(5), []float64{0.5}, nil))
 	o := os[0]
 	fmt.Println(o.Interval)
 	fmt.Printf("%d points more than %.4g apart\n", o.N.Lo, o.G)
@@ -185,36 +96,16 @@ func ExampleOuter() {
 	// 5 points more than 2.236 apart
 }
 
-func ExampleOuter_levels() {
-	os, err := scale.Outer(ctx, square(5), []float64{0.25, 0.5, 1}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, o := range os {
-		fmt.Printf("alpha = %v: %v at g = %.4g\n", o.Alpha, o.Interval, o.G)
-	}
-	// Output:
-	// alpha = 0.25: 5.65685 at g = 5.657
-	// alpha = 0.5: 5.45494 at g = 2.236
-	// alpha = 1: 3.21888 at g = 0
-}
-
 // How many points of a 6 by 6 lattice are pairwise more than the spacing apart,
 // or more than the diagonal of a square?
 func ExamplePacking() {
 	f := square(6)
 	for _, s := range []float64{0, 1, 1.5} {
-		c, err := scale.Packing(ctx, f, nil, s, nil)
-		if err != nil {
-			log.Fatal(err)
-		}
+		c := must(scale.Packing(ctx, f, nil, s, nil))
 		fmt.Printf("s = %v: %v\n", s, c)
 	}
 	// The first row alone.
-	c, err := scale.Packing(ctx, f, []int{0, 1, 2, 3, 4, 5}, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	c := must(scale.Packing(ctx, f, []int{0, 1, 2, 3, 4, 5}, 1, nil))
 	fmt.Println(c.Separated, c.Sets, c.Proof)
 	// Output:
 	// s = 0: [36, 36]
@@ -225,14 +116,8 @@ func ExamplePacking() {
 
 // Three crowded points, and one alone that keeps its share.
 func ExamplePositiveMeasure() {
-	f, err := metric.NewPoints([][]float64{{0}, {0.1}, {0.2}, {8}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	mu, err := scale.PositiveMeasure(ctx, f)
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints([][]float64{{0}, {0.1}, {0.2}, {8}}, metric.Euclidean{}))
+	mu := must(scale.PositiveMeasure(ctx, f))
 	fmt.Printf("%.3f\n", mu)
 	// Output:
 	// [0.747 0.002 0.005 0.247]
@@ -257,10 +142,7 @@ func ExampleBallMass() {
 // times the records make private synthetic data about 10^(1/1.6) = 4 times as
 // accurate.
 func ExampleDimension() {
-	e, err := scale.Dimension(ctx, square(64), nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	e := must(scale.Dimension(ctx, square(64), nil))
 	fmt.Printf("dimension %.2f between %.1f and %.1f km, proved: %v\n", e.D, e.Coarse, e.Fine, e.Slope)
 	// Output: dimension 1.62 between 22.3 and 1.4 km, proved: [1.24609, 2.22013]
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
-	"github.com/metricdp/metricdp/internal/dendrogram"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -47,7 +47,7 @@ func newTree(u *metric.Ultrametric) *tree {
 	d := &tree{order: u.Order(), h: u.Heights()}
 	m := len(d.h)
 	d.left, d.right, d.first = make([]int32, m), make([]int32, m), make([]int32, m)
-	dendrogram.Walk(d.h, func(p, left, right int) {
+	spanning.Dendrogram(d.h, func(p, left, right int) {
 		d.left[p], d.right[p], d.first[p] = int32(left), int32(right), int32(p)
 		if left >= 0 {
 			d.first[p] = d.first[left]

@@ -95,3 +95,13 @@ func randomSubset(most int, seed uint64) (f metric.Finite, pts []int, r *rand.Ra
 	}
 	return randomSpace(n, seed), pts, r
 }
+
+// bigUltrametric has n points and random heights.
+func bigUltrametric(n int, seed uint64) *metric.Ultrametric {
+	r := random.Seeded(seed)
+	h := make([]float64, n-1)
+	for i := range h {
+		h[i] = r.Float64()
+	}
+	return testkit.Must(metric.NewUltrametric(r.Perm(n), h))
+}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
@@ -58,7 +57,15 @@ func Outer(ctx context.Context, f metric.Finite, alphas []float64, o *Options) (
 	if err := spaces.CheckLevels("scale: Outer", metric.Same(f), alphas); err != nil {
 		return nil, err
 	}
-	return outerScales(ctx, f, alphas, o)
+	search := outerSearch{f: f, u: spaces.HierarchyOf(ctx, f), pts: spaces.AllPoints(f.Len()), nodes: budget(spaces.OrDefault(o).Nodes), counts: map[float64]separation{}}
+	out := make([]OuterScale, len(alphas))
+	for k, alpha := range alphas {
+		var err error
+		if out[k], err = search.scale(ctx, alpha); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 const (
@@ -71,18 +78,6 @@ const (
 	outerWork  = 1 << 17
 	outerLeast = 24 // packing numbers at least
 )
-
-func outerScales(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]OuterScale, error) {
-	search := outerSearch{f: f, u: spaces.HierarchyOf(ctx, f), pts: spaces.AllPoints(f.Len()), nodes: budget(spaces.OrDefault(o).Nodes), counts: map[float64]separation{}}
-	out := make([]OuterScale, len(alphas))
-	for k, alpha := range alphas {
-		var err error
-		if out[k], err = search.scale(ctx, alpha); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
 
 // separation is a packing number with the least separation that its partition
 // still proves.
@@ -148,76 +143,11 @@ func (s *outerSearch) widest(ctx context.Context, sets [][]int, g float64) float
 	return d
 }
 
-// scale splits the separations below Hi into steps, the one of least bound
-// again and again: where the packing number just below its end is N, a step
-// [from, to) is worth from + ln(N)/alpha at least.
-func (s *outerSearch) scale(ctx context.Context, alpha float64) (OuterScale, error) {
-	out := OuterScale{Interval: Interval{Hi: math.Inf(1)}, Alpha: alpha}
-	try := func(g float64) (separation, error) {
-		c, err := s.at(ctx, g)
-		if err == nil {
-			hi := directed.AddUp(c.from, directed.DivUp(directed.LogUp(float64(c.Hi)), alpha))
-			if hi < out.Hi {
-				out.Hi, out.G, out.N = hi, c.from, c.Count
-			}
-		}
-		return c, err
-	}
-	// All points lie within 2r of one another, r the distance of the farthest
-	// from point 0: that is enough to begin with.
-	r := slices.Max(finite.Row(s.f, 0, nil))
-	for _, g := range []float64{0, min(2*r/slack.Down, math.MaxFloat64)} {
-		if _, err := try(g); err != nil {
-			return out, err
-		}
-	}
-	var steps []outerStep
-	add := func(from, to float64) error {
-		c, err := try(directed.Prev(to))
-		worth := directed.AddDown(from, directed.DivDown(directed.LogDown(float64(c.Lo)), alpha))
-		steps = append(steps, outerStep{OuterStep{from, to, c.Separated}, worth, false})
-		return err
-	}
-	if out.Hi > 0 {
-		if err := add(0, out.Hi); err != nil {
-			return out, err
-		}
-	}
-	budget := min(outerSteps, max(outerLeast, outerWork/len(s.pts)))
-	for range budget {
-		worst := -1
-		for k, st := range steps {
-			if !st.done && st.worth < out.Hi && (worst < 0 || st.worth < steps[worst].worth) {
-				worst = k
-			}
-		}
-		if worst < 0 || out.Hi-steps[worst].worth <= outerFine*out.Hi {
-			break
-		}
-		st := steps[worst]
-		mid, ok := st.split(out.G)
-		if !ok || settled(steps, worst, out.Hi, alpha) {
-			steps[worst].done = true
-			continue
-		}
-		steps = slices.Delete(steps, worst, worst+1)
-		if err := add(st.From, mid); err != nil {
-			return out, err
-		}
-		if err := add(mid, st.To); err != nil {
-			return out, err
-		}
-	}
-	out.Lo = out.Hi
-	slices.SortFunc(steps, func(a, b outerStep) int { return cmp.Compare(a.From, b.From) })
-	for _, st := range steps {
-		if st.From >= out.Hi {
-			break
-		}
-		out.Lo = min(out.Lo, st.worth)
-		out.Steps = append(out.Steps, st.OuterStep)
-	}
-	return out, nil
+// outerLevel is the search at one level.
+type outerLevel struct {
+	*outerSearch
+	OuterScale
+	steps []outerStep // they cover the separations below the first Hi
 }
 
 // outerStep is a step with a lower bound on it; done says not to split it.
@@ -225,6 +155,101 @@ type outerStep struct {
 	OuterStep
 	worth float64
 	done  bool
+}
+
+// scale splits the separations below Hi into steps, the one of least bound again and
+// again, until that is near Hi.
+func (s *outerSearch) scale(ctx context.Context, alpha float64) (OuterScale, error) {
+	l := outerLevel{outerSearch: s, OuterScale: OuterScale{Interval: Interval{Hi: math.Inf(1)}, Alpha: alpha}}
+	// All points lie within 2r of one another, r the distance of the farthest
+	// from point 0: that is enough to begin with.
+	r := slices.Max(finite.Row(s.f, 0, nil))
+	for _, g := range []float64{0, min(2*r/spaces.SlackDown, math.MaxFloat64)} {
+		if _, err := l.try(ctx, g); err != nil {
+			return l.OuterScale, err
+		}
+	}
+	if l.Hi > 0 {
+		if err := l.add(ctx, 0, l.Hi); err != nil {
+			return l.OuterScale, err
+		}
+	}
+	for range min(outerSteps, max(outerLeast, outerWork/len(s.pts))) {
+		k := l.worst()
+		if k < 0 || l.Hi-l.steps[k].worth <= outerFine*l.Hi {
+			break
+		}
+		st := l.steps[k]
+		mid, ok := st.split(l.G)
+		if !ok || l.settled(k) {
+			l.steps[k].done = true
+			continue
+		}
+		l.steps = slices.Delete(l.steps, k, k+1)
+		if err := cmp.Or(l.add(ctx, st.From, mid), l.add(ctx, mid, st.To)); err != nil {
+			return l.OuterScale, err
+		}
+	}
+	l.Lo = l.Hi
+	slices.SortFunc(l.steps, func(a, b outerStep) int { return cmp.Compare(a.From, b.From) })
+	for _, st := range l.steps {
+		if st.From >= l.Hi {
+			break
+		}
+		l.Lo = min(l.Lo, st.worth)
+		l.Steps = append(l.Steps, st.OuterStep)
+	}
+	return l.OuterScale, nil
+}
+
+// try lowers Hi to what the packing number at g proves, and returns that.
+func (l *outerLevel) try(ctx context.Context, g float64) (separation, error) {
+	c, err := l.at(ctx, g)
+	if err == nil {
+		hi := directed.AddUp(c.from, directed.DivUp(directed.LogUp(float64(c.Hi)), l.Alpha))
+		if hi < l.Hi {
+			l.Hi, l.G, l.N = hi, c.from, c.Count
+		}
+	}
+	return c, err
+}
+
+// add adds the step [from, to): where the packing number just below its end is N, it is
+// worth from + ln(N)/alpha at least.
+func (l *outerLevel) add(ctx context.Context, from, to float64) error {
+	c, err := l.try(ctx, directed.Prev(to))
+	worth := directed.AddDown(from, directed.DivDown(directed.LogDown(float64(c.Lo)), l.Alpha))
+	l.steps = append(l.steps, outerStep{OuterStep{from, to, c.Separated}, worth, false})
+	return err
+}
+
+// worst is the step of least bound below Hi that may be split, -1 without one.
+func (l *outerLevel) worst() int {
+	worst := -1
+	for k, st := range l.steps {
+		if !st.done && st.worth < l.Hi && (worst < 0 || st.worth < l.steps[worst].worth) {
+			worst = k
+		}
+	}
+	return worst
+}
+
+// settled reports whether no split of step k is worth while, because the gap between its
+// worth and Hi is that of the packing numbers: the step is narrow beside it, and so is what
+// its packing number lies below that of the step before.
+func (l *outerLevel) settled(k int) bool {
+	const part = 16
+	st := l.steps[k]
+	small := (l.Hi - st.worth) / part
+	if st.To-st.From > small {
+		return false
+	}
+	for _, before := range l.steps {
+		if before.To == st.From {
+			return math.Log(float64(len(before.Separated))/float64(len(st.Separated)))/l.Alpha <= small
+		}
+	}
+	return false
 }
 
 // split returns where to split a step: in the middle, or at the best separation
@@ -236,23 +261,4 @@ func (st outerStep) split(g float64) (mid float64, ok bool) {
 		mid = g
 	}
 	return mid, mid > st.From && mid < st.To
-}
-
-// settled reports whether no split of step k is worth while, because the gap
-// between its worth and hi is that of the packing numbers: the step is narrow
-// beside it, and so is what its packing number lies below that of the step
-// before.
-func settled(steps []outerStep, k int, hi, alpha float64) bool {
-	const part = 16
-	st := steps[k]
-	small := (hi - st.worth) / part
-	if st.To-st.From > small {
-		return false
-	}
-	for _, before := range steps {
-		if before.To == st.From {
-			return math.Log(float64(len(before.Separated))/float64(len(st.Separated)))/alpha <= small
-		}
-	}
-	return false
 }

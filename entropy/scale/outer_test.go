@@ -1,7 +1,6 @@
 package scale
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -49,19 +48,5 @@ func TestOuter_Plane(t *testing.T) {
 		if o.Width() > math.Ln2/alpha {
 			t.Errorf("alpha %v: %v", alpha, o.Interval)
 		}
-	}
-}
-
-func BenchmarkOuterScale(b *testing.B) {
-	for _, n := range []int{100, 1000, 10000} {
-		f := planePoints(n, 1)
-		b.Run(fmt.Sprintf("n=%d/alpha=20", n), func(b *testing.B) {
-			var o OuterScale
-			for b.Loop() {
-				o = testkit.Must(Outer(b.Context(), f, []float64{20}, nil))[0]
-			}
-			b.ReportMetric(o.Lo, "lo")
-			b.ReportMetric(o.Hi, "hi")
-		})
 	}
 }

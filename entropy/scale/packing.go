@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/entropy/internal/clique"
-	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
@@ -104,10 +103,7 @@ func checkSubset(op string, f metric.Finite, subset []int, s float64) ([]int, er
 	if subset == nil {
 		return spaces.AllPoints(n), nil
 	}
-	if err := fault.Empty(op, "subset", len(subset)); err != nil {
-		return nil, err
-	}
-	if err := fault.Indices(op, "subset", subset, n); err != nil {
+	if err := cmp.Or(fault.Empty(op, "subset", len(subset)), fault.Indices(op, "subset", subset, n)); err != nil {
 		return nil, err
 	}
 	pts := slices.Clone(subset)
@@ -289,7 +285,7 @@ func sweepSets(ctx context.Context, g metric.Finite, s float64, order []int) [][
 // clusterSets partitions g into the points nearest to each center of an
 // s/2-net.
 func clusterSets(ctx context.Context, g metric.Finite, s float64) ([][]int, error) {
-	centers, err := metric.Net(ctx, g, s/2*slack.Down, nil)
+	centers, err := metric.Net(ctx, g, s/2*spaces.SlackDown, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -366,7 +362,7 @@ func (p *packer) core(ctx context.Context, g metric.Finite, s float64, nodes int
 	}
 	err = p.far.Far(ctx, func(a, b int) float64 {
 		return g.Distance(net[a], net[b]) + radius[a] + radius[b]
-	}, spaces.AllPoints(len(net)), s*slack.Down)
+	}, spaces.AllPoints(len(net)), s*spaces.SlackDown)
 	if err != nil {
 		return nil, 0, nil, err
 	}

@@ -1,7 +1,6 @@
 package scale
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
@@ -118,22 +117,5 @@ func TestPacking_Line(t *testing.T) {
 	c := testkit.Must(Packing(t.Context(), space.Constant(20000, 1), nil, 2.5, nil))
 	if c.Lo != 1 || c.Hi != 1 || len(c.Sets[0]) != 20000 {
 		t.Errorf("one cluster: %v", c)
-	}
-}
-
-func BenchmarkPacking(b *testing.B) {
-	for _, n := range []int{1000, 10000, 100000} {
-		f := planePoints(n, 1)
-		for _, s := range []float64{.5, .1, .03} {
-			b.Run(fmt.Sprintf("n=%d/s=%v", n, s), func(b *testing.B) {
-				b.ReportAllocs()
-				var c Count
-				for b.Loop() {
-					c = testkit.Must(Packing(b.Context(), f, nil, s, nil))
-				}
-				b.ReportMetric(float64(c.Lo), "lo")
-				b.ReportMetric(float64(c.Hi), "hi")
-			})
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -75,10 +76,7 @@ func BallMass(ctx context.Context, f metric.Finite, mu []float64, r float64, o *
 		return 0, 0, err
 	}
 	n := f.Len()
-	if err := fault.Distribution(op, "mu", mu, n, distributionTol); err != nil {
-		return 0, 0, err
-	}
-	if err := fault.NonNegative(op, "r", r); err != nil {
+	if err := cmp.Or(fault.Distribution(op, "mu", mu, n, distributionTol), fault.NonNegative(op, "r", r)); err != nil {
 		return 0, 0, err
 	}
 	if err := spaces.CheckDistances(op, f); err != nil {

@@ -220,5 +220,5 @@ func (s *study) noise(ctx context.Context, alpha float64, _ demo.Report) (demo.B
 		return demo.Built{}, err
 	}
 	return demo.Matrix(exponential.Remapped(ctx, metric.Bimetric{Privacy: points, Utility: s.space}, alpha,
-		&exponential.RemappedOptions{Prior: s.prior, Outputs: s.places, Unit: meters}))
+		&exponential.RemappedOptions{Options: exponential.Options{Outputs: s.places, Unit: meters}, Prior: s.prior}))
 }

@@ -39,7 +39,7 @@ func label(name string) string {
 // relaxed names a form of the relaxed ultrametric mechanism.
 func (s *study) relaxed(name string, tuned bool) demo.Method {
 	return demo.Method{Name: name, Build: func(ctx context.Context, alpha float64, _ demo.Report) (demo.Built, error) {
-		m, err := exponential.Relaxed(ctx, s.space, alpha, &exponential.RelaxedOptions{Tuned: tuned, Unit: s.unit})
+		m, err := exponential.Relaxed(ctx, s.space, alpha, &exponential.RelaxedOptions{Options: exponential.Options{Unit: s.unit}, Tuned: tuned})
 		if err != nil {
 			return demo.Built{}, err
 		}

@@ -72,7 +72,7 @@ func (s *study) exponential(ctx context.Context, alpha float64, _ demo.Report) (
 
 // spanner is the linear program on the edges of a spanner, within the time.
 func (s *study) spanner(ctx context.Context, alpha float64, _ demo.Report) (demo.Built, error) {
-	sol, err := lp.Spanner(ctx, metric.Same(s.space), alpha, &lp.SpannerOptions{TimeLimit: s.limit})
+	sol, err := lp.Spanner(ctx, metric.Same(s.space), alpha, &lp.SpannerOptions{Options: lp.Options{TimeLimit: s.limit}})
 	if err != nil {
 		return demo.Built{}, err
 	}

@@ -23,23 +23,24 @@ const module = "github.com/metricdp/metricdp"
 // through others, besides internal/. A new package or arrow is a decision
 // about the architecture first and a line here second.
 var rooms = map[string][]string{
-	"metric":                   {},
-	"entropy":                  {"metric", "entropy/scale"},
-	"entropy/scale":            {"metric"},
-	"entropy/families":         {"metric", "wasserstein", "entropy/scale"}, // W1 for its net of measures
-	"walk":                     {},
-	"tsp":                      {"metric"},
-	"wasserstein":              {"metric"},
-	"mechanism":                {"metric"},
-	"mechanism/exponential":    {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism"},
-	"mechanism/additive":       {"metric", "mechanism"},
-	"mechanism/words":          {"metric", "mechanism", "mechanism/additive"},
-	"mechanism/measure/domain": {"metric", "walk", "tsp"},
-	"mechanism/measure":        {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure/domain"},
-	"mechanism/measure/table":  {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure", "mechanism/measure/domain"},
-	"mechanism/emd":            {"metric", "wasserstein", "mechanism", "mechanism/additive", "mechanism/emd/accountant"},
-	"mechanism/emd/accountant": {"metric", "mechanism"},
-	"lp":                       {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism", "mechanism/exponential"}, // Choose compares them
+	"metric":                     {},
+	"entropy":                    {"metric", "entropy/scale"},
+	"entropy/scale":              {"metric"},
+	"entropy/families":           {"metric", "wasserstein", "entropy/scale"}, // W1 for its net of measures
+	"walk":                       {},
+	"tsp":                        {"metric"},
+	"wasserstein":                {"metric"},
+	"mechanism":                  {"metric"},
+	"mechanism/exponential":      {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism"},
+	"mechanism/exponential/kl10": {"metric", "wasserstein", "entropy/scale", "mechanism"},
+	"mechanism/additive":         {"metric", "mechanism"},
+	"mechanism/words":            {"metric", "mechanism", "mechanism/additive"},
+	"mechanism/measure/domain":   {"metric", "walk", "tsp"},
+	"mechanism/measure":          {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure/domain"},
+	"mechanism/measure/table":    {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure", "mechanism/measure/domain"},
+	"mechanism/emd":              {"metric", "wasserstein", "mechanism", "mechanism/additive", "mechanism/emd/accountant"},
+	"mechanism/emd/accountant":   {"metric", "mechanism"},
+	"lp":                         {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism", "mechanism/exponential", "mechanism/exponential/kl10"}, // Choose compares them
 
 	// Kits that test implementations of the interfaces of these packages.
 	"metric/metrictest":       {"metric"},

@@ -59,7 +59,9 @@ func TestDocs_BeginShort(t *testing.T) {
 			t.Errorf("the overview of %s has no code before its headings", name)
 		}
 		for _, line := range first {
-			if !strings.Contains(string(run), line) {
+			call, _, _ := strings.Cut(line, " //")
+			short := strings.Replace(call, ", err := ", " := must(", 1) + ")" // helper of Examples
+			if !strings.Contains(string(run), call) && !strings.Contains(string(run), short) {
 				t.Errorf("the overview of %s opens with a line that no Example has: %s", name, line)
 			}
 		}

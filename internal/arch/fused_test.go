@@ -26,12 +26,12 @@ var fusable = map[string]string{
 	"internal/testkit":        "no library code",
 	"mechanism/mechanismtest": "statistics, with error far above rounding",
 
-	"internal/ipm":          solver,
+	"lp/internal/ipm":       solver,
 	"entropy/internal/star": solver,
 
 	"mechanism/exponential/internal/cells": "weights, whose exact values are audited",
 
-	"internal/random/variates.go": "real noise, of package walk",
+	"internal/random/variates.go": "real noise, for simulation",
 	"mechanism/additive/arc.go":   quantiles,
 	"mechanism/additive/knorm.go": quantiles,
 }
@@ -42,7 +42,7 @@ const (
 )
 
 // strict are files of fusable folders where the rule holds all the same.
-var strict = []string{"internal/ipm/certificate.go", "internal/ipm/constopt/solve.go", "internal/ipm/solve.go"}
+var strict = []string{"lp/internal/ipm/certificate.go", "lp/internal/ipm/constopt/solve.go", "lp/internal/ipm/solve.go"}
 
 // TestFused_NoProductOfAProof compiles the module for machines that fuse, and
 // fails for every fused product outside the files above. It takes a compiler for
@@ -200,7 +200,7 @@ var (
 			t.Errorf("fusable names what is not there: %v", err)
 		}
 	}
-	if !mayFuse("internal/ipm/newton.go") || mayFuse("internal/ipm/certificate.go") || mayFuse("internal/exact/exp.go") {
+	if !mayFuse("lp/internal/ipm/step.go") || mayFuse("lp/internal/ipm/certificate.go") || mayFuse("internal/exact/exp.go") {
 		t.Error("mayFuse")
 	}
 }

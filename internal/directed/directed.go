@@ -18,7 +18,7 @@
 // Products by a power of two are exact and need no conversion. TestFused in
 // internal/arch compiles the module for such machines and names every product
 // that is fused; what it lets pass is solvers, whose results are proved apart
-// from them, quantiles, and noise that is real in package walk.
+// from them, quantiles, and noise for simulation.
 package directed
 
 import "math"

@@ -34,6 +34,17 @@ func (a DD) mul(b DD) DD {
 	return fast(p, e+(float64(a.Hi*b.Lo)+float64(a.Lo*b.Hi)))
 }
 
+// Quo returns a/b for 0 <= a <= b with relative error below 2^-101, b.Hi a float64 >=
+// 2^-500; where a/b is below 2^-400, with absolute error below 2^-500.
+//
+// The remainder of the first quotient is exact but for underflow. What low parts add to it
+// is at most 2^-52 a, rounded three times, as is the second quotient, by b.Hi for b.
+func (a DD) Quo(b DD) DD {
+	q := a.Hi / b.Hi
+	rest := math.FMA(-q, b.Hi, a.Hi) + (a.Lo - float64(q*b.Lo))
+	return fast(q, rest/b.Hi)
+}
+
 func fast(s, e float64) DD {
 	hi := s + e
 	return DD{hi, e - (hi - s)}

@@ -42,6 +42,17 @@ func latticeCases(dims int) []latticeCase {
 			}})
 		}
 	}
+	for _, d := range []int{1, 2, 3, 4, 9}[:dims] {
+		cases = append(cases, latticeCase{fmt.Sprintf("laplaces,d=%d", d), d, func(l Lattice, rng *rand.Rand, x []float64, exact bool) []float64 {
+			y := make([]float64, d)
+			l.addLaplaces(y, rng, valuesOf(x, l.Step*0x1p-50), 1, exact)
+			return y
+		}}, latticeCase{fmt.Sprintf("differences,d=%d", d), d, func(l Lattice, rng *rand.Rand, x []float64, exact bool) []float64 {
+			y := make([]float64, d)
+			l.addDifferences(y, rng, valuesOf(x, l.Step*0x1p-50), 1, exact)
+			return y
+		}})
+	}
 	for d := 1; d <= 2; d++ {
 		cases = append(cases, latticeCase{fmt.Sprintf("normal,d=%d", d), d, func(l Lattice, rng *rand.Rand, x []float64, exact bool) []float64 {
 			y := make([]float64, d)
@@ -443,26 +454,47 @@ func TestLattice_NormalDistribution(t *testing.T) {
 
 // The exact probabilities of the code on a lattice of rate*step = 0.6, found by
 // bisection over the words: one word is the whole draw but for the bits that
-// decide a border. For all pairs of inputs on the lattice and off it, and all
-// outputs of a window, the ratio is at most e^(rate |x-x'|): the guarantee holds
-// of the bits, for the distance of the inputs themselves.
+// decide a border, and a side. For all pairs of inputs on the lattice and off it, two of
+// them 1e-12 apart, and all outputs of a window, the ratio is at most e^(rate |x-x'|): the
+// guarantee holds of the bits, for the distance of the inputs themselves.
 func TestLattice_PrivacyOfTheBits(t *testing.T) {
-	const step, rate, reach = 0.25, 2.4, 12
-	inputs := []float64{0, step / 8, step / 2, -0.3 * step, step, 2.49 * step, 2.51 * step, -3 * step}
+	const step, rate = 0.25, 2.4
+	stream := func(words ...uint64) *rand.Rand {
+		return rand.New(&replay{words: words, rest: random.Seeded(1)})
+	}
+	for name, add := range map[string]func(sign, w uint64, x float64) float64{
+		"laplace": func(sign, w uint64, x float64) float64 {
+			return Lattice{step}.AddLaplace(stream(w<<1|sign), x, rate)
+		},
+		"laplaces": func(sign, w uint64, x float64) float64 {
+			y := make([]float64, 1)
+			Lattice{step}.AddLaplaces(y, stream(w<<1|sign), valuesOf([]float64{x}, 0x1p-60), rate)
+			return y[0]
+		},
+		"differences": func(sign, w uint64, x float64) float64 {
+			y := make([]float64, 2) // the first is below, all bits being 1, or above
+			Lattice{step}.AddDifferences(y, stream(sign-1, w<<1), valuesOf([]float64{0.1, 0.1 + x}, 0x1p-60), rate)
+			return y[1]
+		},
+	} {
+		t.Run(name, func(t *testing.T) { privacyOfTheBits(t, step, rate, add) })
+	}
+}
+
+func privacyOfTheBits(t *testing.T, step, rate float64, add func(sign, w uint64, x float64) float64) {
+	const reach = 7
+	inputs := []float64{0, step / 8, step / 2, step/2 + 1e-12, -0.3 * step, step, 2.49 * step, 2.51 * step, -3 * step}
 	prob := make([][]float64, len(inputs))
 	for i, x := range inputs {
-		index := func(w uint64) float64 {
-			return Lattice{step}.AddLaplace(rand.New(&replay{words: []uint64{w}, rest: random.Seeded(1)}), x, rate) / step
-		}
 		prob[i] = make([]float64, 2*reach+1)
-		// With the lowest bit 0 the noise is -ln U and falls as U grows; with
+		// With sign 0 the noise is -ln U and falls as U grows; with
 		// 1 it rises. below is the number of the 2^63 words of a sign whose
 		// index is on the side of k that small U are not.
 		for sign := range uint64(2) {
 			first := func(is func(k float64) bool) uint64 {
 				lo, hi := uint64(0), uint64(1)<<63
 				for lo < hi {
-					if mid := lo + (hi-lo)/2; is(index(mid<<1 | sign)) {
+					if mid := lo + (hi-lo)/2; is(add(sign, mid, x) / step) {
 						hi = mid
 					} else {
 						lo = mid + 1
@@ -483,7 +515,7 @@ func TestLattice_PrivacyOfTheBits(t *testing.T) {
 		for j, q := range prob {
 			limit := math.Exp(rate * math.Abs(inputs[i]-inputs[j]))
 			for k := range p {
-				if ratio := p[k] / q[k]; !(ratio <= limit*(1+1e-12)) {
+				if ratio := p[k] / q[k]; !(ratio <= limit*(1+1e-13)) {
 					t.Errorf("inputs %v and %v, output %d: ratio %v, at most %v", inputs[i], inputs[j], k-reach, ratio, limit)
 				} else {
 					tight = max(tight, ratio/limit)

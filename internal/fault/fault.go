@@ -226,6 +226,11 @@ func Delta(op, arg string, v float64) error {
 	return need(v >= 0 && v < 1, op, arg, v, "a number in [0, 1)")
 }
 
+// Fraction checks 0 < v < 1.
+func Fraction(op, arg string, v float64) error {
+	return need(v > 0 && v < 1, op, arg, v, "a number in (0, 1)")
+}
+
 // Index checks 0 <= i < n, for indices that come from data.
 func Index(op, arg string, i, n int) error {
 	if i >= 0 && i < n {

@@ -166,19 +166,13 @@ func TestSum_ErrWidens(t *testing.T) {
 	}
 }
 
-func TestSum_Canceled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := New(ctx, []Part{{Count: 10, At: []int64{0, 5}, Mass: []float64{.5, .5}}}, 20); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-}
-
 // Blocks of frequencies are looked through after the falling part, and end too.
-func TestSum_CanceledInBlocks(t *testing.T) {
+func TestSum_Canceled(t *testing.T) {
 	parts := []Part{{Count: 10, At: []int64{0, 5}, Mass: []float64{.5, .5}}}
-	if _, err := New(testkit.Looking(1), parts, 20); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled at the second look: %v", err)
+	for looks := range int64(2) {
+		if _, err := New(testkit.Looking(looks), parts, 20); !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled at look %d: %v", looks, err)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
@@ -177,9 +177,9 @@ var ofMeasure = []scenario{
 	{"levels built", "Up$|Next$", levels(lo)},
 	{"others", "", func() (out []end) {
 		out = append(out, hi("diameter", must(domain.NewFinite(ctx, line, nil)).Diameter()))
-		b := exponential.BaseMeasure[float64, float64]{Lipschitz: 1.3, Beta: 0.7, Sigma: metric.Numbers[float64]{}, MaxDraws: 100, MinMass: 0.3,
+		b := kl10.BaseMeasure[float64, float64]{Lipschitz: 1.3, Beta: 0.7, Sigma: metric.Numbers[float64]{}, MaxDraws: 100, MinMass: 0.3,
 			Map: func(x float64) (float64, error) { return x, nil }, Draw: func(r *rand.Rand) (float64, error) { return r.Float64(), nil }}
-		g := must(exponential.NewBaseMeasure(b)).Guarantee()
+		g := must(kl10.NewBaseMeasure(b)).Guarantee()
 		return append(out, hi("base measure", g.Alpha()), hi("base measure", g.Delta()))
 	}},
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -22,7 +22,7 @@ var ofLP = []scenario{
 		}
 		return out
 	}},
-	{"losses", "^internal/ipm/|^lp/star.go|^lp/problem.go:91 ", func() (out []end) { // a better bound ends the program earlier
+	{"losses", "^lp/internal/ipm/|^lp/star.go|^lp/problem.go:91 ", func() (out []end) { // a better bound ends the program earlier
 		for _, o := range []*lp.Options{nil, {Prior: []float64{.1, .2, .3, .1, .1, .1, .1}}, {Outputs: []int{1, 3}}} {
 			for _, a := range []float64{0.3, 3} {
 				s := must(lp.Optimal(ctx, two, a, o))
@@ -41,9 +41,9 @@ var ofLP = []scenario{
 		out = append(out, lo("spanner", s.DualBound))
 		c := must(lp.ConstOPT(ctx, b, 0.7, nil))
 		out = append(out, lo("constant budget", c.ProgramBound))
-		m := must(lp.MostPrivate(ctx, b, exponential.Target{Gamma: 0.5, Delta: 0.2}, nil))
+		m := must(lp.MostPrivate(ctx, b, kl10.Target{Gamma: 0.5, Delta: 0.2}, nil))
 		out = append(out, lo("level", m.Level.Lo))
-		for _, t := range []exponential.Target{{Gamma: 0.5, Delta: 0.2}, {Gamma: 0.1, Delta: 0.01}} {
+		for _, t := range []kl10.Target{{Gamma: 0.5, Delta: 0.2}, {Gamma: 0.1, Delta: 0.01}} {
 			out = append(out, lo("level", must(lp.LevelLowerBound(ctx, b, t)).Level))
 		}
 		return append(out, lo("packing", must(lp.LowerBound(ctx, b, 0.7, []int{0, 3, 6})).Value))
@@ -55,7 +55,7 @@ var ofLP = []scenario{
 		}
 		return out
 	}},
-	{"stars", "^internal/ipm/", func() (out []end) {
+	{"stars", "^lp/internal/ipm/", func() (out []end) {
 		for _, o := range []*lp.Options{{Prior: []float64{.3, .2, .2, .2, .1}}, {Prior: []float64{.2, .2, .2, .2, .2}}, {Prior: []float64{.2, .2, .2, .2, .2}, Outputs: []int{0, 1, 2}}} {
 			for _, a := range []float64{1, 4} {
 				s := must(lp.Optimal(ctx, metric.Same(space.Simplex(5, 0.7)), a, o))

@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -125,16 +126,16 @@ var ofMechanism = []scenario{
 		return out
 	}},
 	{"exponential", "", func() (out []end) {
-		t := exponential.Target{Gamma: 0.9, Delta: 0.1}
+		t := kl10.Target{Gamma: 0.9, Delta: 0.1}
 		mu := []float64{.1, .2, .1, .2, .1, .2, .1}
-		out = append(out, hi("beta", must(exponential.SmallestBeta(ctx, line, mu, t))))
-		u := must(exponential.MostPrivate(ctx, metric.Same(line), mu, t, nil))
+		out = append(out, hi("beta", must(kl10.SmallestBeta(ctx, line, mu, t))))
+		u := must(kl10.MostPrivate(ctx, metric.Same(line), mu, t, nil))
 		out = append(out, hi("beta", u.FormulaBeta), hi("level", u.FormulaLevel))
-		miss, _, err := exponential.Misses(ctx, channel(line, 2), line, 0.9)
+		miss, _, err := kl10.Misses(ctx, channel(line, 2), line, 0.9)
 		out = append(out, hi("misses", must(miss, err)))
-		nets := must(exponential.NewNets(20, func(i int) (exponential.Net[float64], error) {
+		nets := must(kl10.NewNets(20, func(i int) (kl10.Net[float64], error) {
 			step := 3 * math.Ldexp(1, -i)
-			return exponential.Net[float64]{Len: 1 << i, At: func(k int) float64 { return (float64(k) + 0.5) * step }, Radius: step / 2}, nil
+			return kl10.Net[float64]{Len: 1 << i, At: func(k int) float64 { return (float64(k) + 0.5) * step }, Radius: step / 2}, nil
 		}))
 		out = append(out, hi("beta", must(nets.Beta(t))), lo("mass", must(nets.MinMass(3))))
 		o := &exponential.RelaxedOptions{Accuracy: true}

@@ -25,6 +25,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
@@ -169,8 +170,8 @@ var longCalls = []longCall{
 	{"exponential.Relaxed", flat, 3000, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Relaxed(ctx, two(f), 5, &exponential.RelaxedOptions{Tuned: true}))
 	}},
-	{"exponential.MostPrivate", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.MostPrivate(ctx, two(f), uniformly(f.Len()), exponential.Target{Gamma: 0.1, Delta: 0.1}, nil))
+	{"kl10.MostPrivate", flat, 2500, func(ctx context.Context, f metric.Finite) error {
+		return err1(kl10.MostPrivate(ctx, two(f), uniformly(f.Len()), kl10.Target{Gamma: 0.1, Delta: 0.1}, nil))
 	}},
 	{"exponential.Best", globe, 50_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Best(ctx, metric.Same(f), 1, nil))
@@ -198,10 +199,10 @@ var longCalls = []longCall{
 		return err1(lp.Spanner(ctx, metric.Same(f), 5, nil))
 	}},
 	{"lp.MostPrivate", flat, 1000, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.MostPrivate(ctx, two(f), exponential.Target{Gamma: 0.1, Delta: 0.1}, nil))
+		return err1(lp.MostPrivate(ctx, two(f), kl10.Target{Gamma: 0.1, Delta: 0.1}, nil))
 	}},
 	{"lp.LevelLowerBound", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.LevelLowerBound(ctx, metric.Same(f), exponential.Target{Gamma: 0.1, Delta: 0.1}))
+		return err1(lp.LevelLowerBound(ctx, metric.Same(f), kl10.Target{Gamma: 0.1, Delta: 0.1}))
 	}},
 	{"lp.Choose", flat, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.Choose(ctx, two(f), 5, nil))
@@ -322,11 +323,11 @@ var longCalls = []longCall{
 	{"exponential.Weighted", flat, 6000, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Weighted(ctx, f, 20, uniformly(f.Len()), nil))
 	}},
-	{"exponential.SmallestBeta", high, 10_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.SmallestBeta(ctx, f, uniformly(f.Len()), exponential.Target{Gamma: .1, Delta: .1}))
+	{"kl10.SmallestBeta", high, 10_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(kl10.SmallestBeta(ctx, f, uniformly(f.Len()), kl10.Target{Gamma: .1, Delta: .1}))
 	}},
-	{"exponential.Misses", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err2(exponential.Misses(ctx, lazily(f), f, .1))
+	{"kl10.Misses", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err2(kl10.Misses(ctx, lazily(f), f, .1))
 	}},
 	{"lp.LowerBound", flat, 400, func(ctx context.Context, f metric.Finite) error {
 		all := make([]int, f.Len())

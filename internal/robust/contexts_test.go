@@ -32,6 +32,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
@@ -161,7 +162,7 @@ var unwatched = map[string]map[string]string{
 		"tsp/covering.go":           "covering.Net",
 	},
 	clock: {"lp/choose.go": "spanner.Spanner", "lp/spanner.go": "search.solve"},
-	ended: {"lp/choose.go": "Choose.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary"},
+	ended: {"lp/choose.go": "Choose.Err", "lp/problem.go": "cause.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary"},
 	rounded: {
 		"lp/repair.go":                           "eachOutput.Chunks",
 		"mechanism/emd/accountant/thresholds.go": "upTo.minimize minimize.Err",
@@ -282,7 +283,7 @@ func generic(e ast.Expr) ast.Expr {
 }
 
 // keepers are functions that keep the context for others, or tell why it ended.
-var keepers = []string{"limit", "linger", "Cause", "cause", "newSolver"}
+var keepers = []string{"limit", "linger", "Cause", "cause", "newSolver", "newPoint"}
 
 // TestContexts_AreLookedAt makes the calls of the registry, and long ones on few points,
 // with a context that records its looks. Each call in the library that is given a
@@ -508,7 +509,7 @@ var ways = []watchedCall{
 		return err1(lp.Optimal(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: time.Hour}))
 	}},
 	{"limited choice", func(ctx context.Context) error {
-		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.ChooseOptions{TimeLimit: time.Hour}))
+		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: time.Hour}))
 	}},
 	{"by input", func(ctx context.Context) error {
 		return err1(lp.Optimal(ctx, metric.Same(woods(150)), 1, &lp.Options{Outputs: []int{0, 30, 60, 90, 120}, Tolerance: 1e-3}))
@@ -525,10 +526,10 @@ var ways = []watchedCall{
 	}},
 	{"most private of some alike", func(ctx context.Context) error {
 		alike := space.Formula(12, func(i, j int) float64 { return float64((i/2 - j/2) * (i/2 - j/2)) })
-		return err1(lp.MostPrivate(ctx, metric.Bimetric{Privacy: alike, Utility: flat(12)}, exponential.Target{Gamma: .1, Delta: .6}, nil))
+		return err1(lp.MostPrivate(ctx, metric.Bimetric{Privacy: alike, Utility: flat(12)}, kl10.Target{Gamma: .1, Delta: .6}, nil))
 	}},
 	{"choice without time", func(ctx context.Context) error {
-		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.ChooseOptions{TimeLimit: 1}))
+		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: 1}))
 	}},
 	{"start at a small level", func(ctx context.Context) error {
 		return err1(lp.Optimal(ctx, metric.Same(flat(330)), .5, &lp.Options{TimeLimit: 3 * time.Second}))
@@ -542,10 +543,10 @@ var ways = []watchedCall{
 		return cmp.Or(err, err1(lp.Extended(ctx, metric.Same(globe(30)), .05, &lp.ExtendedOptions{Outputs: []int{0, 3, 6, 9, 12, 15, 18, 21, 24, 27}, MemoryLimit: 1 << 20})))
 	}},
 	{"no privacy needed", func(ctx context.Context) error {
-		return err1(lp.MostPrivate(ctx, metric.Same(flat(12)), exponential.Target{Gamma: .5, Delta: .6}, nil))
+		return err1(lp.MostPrivate(ctx, metric.Same(flat(12)), kl10.Target{Gamma: .5, Delta: .6}, nil))
 	}},
 	{"spanner", func(ctx context.Context) error {
-		return err1(lp.Spanner(ctx, metric.Same(flat(30)), 5, &lp.SpannerOptions{TimeLimit: time.Hour}))
+		return err1(lp.Spanner(ctx, metric.Same(flat(30)), 5, &lp.SpannerOptions{Options: lp.Options{TimeLimit: time.Hour}}))
 	}},
 	{"bounds without rows", func(ctx context.Context) error {
 		return err1(entropy.UpperBounds(ctx, two(globe(60)), 1, nil))

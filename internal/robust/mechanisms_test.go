@@ -17,6 +17,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
@@ -51,6 +52,7 @@ var walkCalls = []call{
 	{"walk.Walk.Variances", noise.Variances, []any{make([]float64, 4)}},
 	{"walk.Walk.RMS", noise.RMS, []any{[]float64{1, 1, 2, 1}}},
 	{"walk.Walk.Increments", noise.Increments, []any{seeded(), make([]float64, 4)}},
+	{"walk.Walk.AddShares", noise.AddShares, []any{seeded(), make([]float64, 7), four}},
 	{"walk.Walk.AddCounts", wholeWalk.AddCounts, []any{seeded(), []int64{10, 3, 7, 1, 2, 3, 4}}},
 	{"walk.Walk.AddHaar", haarWalk.AddHaar, []any{seeded(), []int64{10, 3, 7, 1}}},
 	{"walk.Tree.EqualScales", levels.EqualScales, []any{walk.ReplaceOne}},
@@ -412,30 +414,30 @@ var emdCalls = []call{
 	{"emd.Linear.RadiusQuantile", linear.RadiusQuantile, []any{0.5}},
 }
 
-var halves = testkit.Must(exponential.NewNets(12, func(i int) (exponential.Net[float64], error) {
+var halves = testkit.Must(kl10.NewNets(12, func(i int) (kl10.Net[float64], error) {
 	step := math.Ldexp(1, -i)
-	return exponential.Net[float64]{Len: 1 << i, At: func(k int) float64 { return (float64(k) + 0.5) * step }, Radius: step / 2}, nil
+	return kl10.Net[float64]{Len: 1 << i, At: func(k int) float64 { return (float64(k) + 0.5) * step }, Radius: step / 2}, nil
 }))
 
 var exponentialCalls = []call{
-	{"exponential.NewBaseMeasure", exponential.NewBaseMeasure[float64, float64], []any{exponential.BaseMeasure[float64, float64]{
+	{"kl10.NewBaseMeasure", kl10.NewBaseMeasure[float64, float64], []any{kl10.BaseMeasure[float64, float64]{
 		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Beta: 0.5,
 		Sigma: metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
 		Draw:  func(r *rand.Rand) (float64, error) { return 0.5, nil }, MaxDraws: 10, MinMass: 0.5,
 	}}},
-	{"exponential.NewBaseMeasure", func(b exponential.BaseMeasure[float64, float64], x float64) (float64, error) {
-		m, err := exponential.NewBaseMeasure(b)
+	{"kl10.NewBaseMeasure", func(b kl10.BaseMeasure[float64, float64], x float64) (float64, error) {
+		m, err := kl10.NewBaseMeasure(b)
 		if err != nil {
 			return 0, err
 		}
 		return m.Release(seeded(), x)
-	}, []any{exponential.BaseMeasure[float64, float64]{
+	}, []any{kl10.BaseMeasure[float64, float64]{
 		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Beta: 0.5,
 		Sigma: metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
 		Draw:  func(r *rand.Rand) (float64, error) { return 0.5, nil }, MaxDraws: 10, MinMass: 0.5,
 	}, 0.5}},
-	{"exponential.NewNets", func(depth int, c exponential.Net[int], beta float64) (float64, error) {
-		n, err := exponential.NewNets(depth, func(int) (exponential.Net[int], error) { return c, nil })
+	{"kl10.NewNets", func(depth int, c kl10.Net[int], beta float64) (float64, error) {
+		n, err := kl10.NewNets(depth, func(int) (kl10.Net[int], error) { return c, nil })
 		if err != nil {
 			return 0, err
 		}
@@ -443,10 +445,10 @@ var exponentialCalls = []call{
 			return 0, err
 		}
 		return n.MinMass(beta)
-	}, []any{3, exponential.Net[int]{Len: 2, At: func(k int) int { return k }, Radius: 1}, 0.5}},
-	{"exponential.Nets.Draw", halves.Draw, []any{seeded()}},
-	{"exponential.Nets.MinMass", halves.MinMass, []any{0.5}},
-	{"exponential.Nets.Beta", halves.Beta, []any{exponential.Target{Gamma: 0.5, Delta: 0.1}}},
+	}, []any{3, kl10.Net[int]{Len: 2, At: func(k int) int { return k }, Radius: 1}, 0.5}},
+	{"kl10.Nets.Draw", halves.Draw, []any{seeded()}},
+	{"kl10.Nets.MinMass", halves.MinMass, []any{0.5}},
+	{"kl10.Nets.Beta", halves.Beta, []any{kl10.Target{Gamma: 0.5, Delta: 0.1}}},
 	{"exponential.Best", exponential.Best, []any{twoSided, 1.0, &exponential.BestOptions{Prior: uniform}}},
 	{"exponential.Mechanism.Release", (&exponential.Mechanism{Channel: channel}).Release, []any{seeded(), 2}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{}}},
@@ -460,10 +462,10 @@ var exponentialCalls = []call{
 	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.TightOptions{}}},
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.Snapped", exponential.Snapped, []any{testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{})), 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
-	{"exponential.Remapped", exponential.Remapped, []any{metric.Same(testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{}))), 1.0, &exponential.RemappedOptions{Prior: []float64{.5, .25, .25}, Outputs: []int{0, 2}}}},
-	{"exponential.SmallestBeta", exponential.SmallestBeta, []any{path, uniform, exponential.Target{Gamma: 1, Delta: 0.1}}},
-	{"exponential.Misses", exponential.Misses, []any{channel, path, 1.0}},
-	{"exponential.MostPrivate", exponential.MostPrivate, []any{twoSided, uniform, exponential.Target{Gamma: 1, Delta: 0.1}, &exponential.UtilityOptions{}}},
+	{"exponential.Remapped", exponential.Remapped, []any{metric.Same(testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{}))), 1.0, &exponential.RemappedOptions{Options: exponential.Options{Outputs: []int{0, 2}}, Prior: []float64{.5, .25, .25}}}},
+	{"kl10.SmallestBeta", kl10.SmallestBeta, []any{path, uniform, kl10.Target{Gamma: 1, Delta: 0.1}}},
+	{"kl10.Misses", kl10.Misses, []any{channel, path, 1.0}},
+	{"kl10.MostPrivate", kl10.MostPrivate, []any{twoSided, uniform, kl10.Target{Gamma: 1, Delta: 0.1}, &kl10.Options{}}},
 }
 
 var (
@@ -541,21 +543,21 @@ var measureCalls = []call{
 }
 
 var lpCalls = []call{
-	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.ChooseOptions{Prior: uniform}}},
-	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.ChooseOptions{Outputs: []int{0, 4}}}},
+	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.Options{Prior: uniform}}},
+	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.Options{Outputs: []int{0, 4}}}},
 	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{{0, 1}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}}}},
 	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Neighbors: 2}}},
 	{"lp.ConstOptions.Size", (&lp.ConstOptions{Neighbors: 2}).Size, []any{twoSided}},
-	{"lp.LevelLowerBound", lp.LevelLowerBound, []any{twoSided, exponential.Target{Gamma: 1, Delta: 0.1}}},
+	{"lp.LevelLowerBound", lp.LevelLowerBound, []any{twoSided, kl10.Target{Gamma: 1, Delta: 0.1}}},
 	{"lp.Extended", lp.Extended, []any{twoSided, 1.0, &lp.ExtendedOptions{Outputs: []int{0, 2, 4}}}},
 	{"lp.LowerBound", lp.LowerBound, []any{twoSided, 1.0, []int{0, 2, 4}}},
-	{"lp.MostPrivate", lp.MostPrivate, []any{twoSided, exponential.Target{Gamma: 1, Delta: 0.1}, &lp.MostPrivateOptions{}}},
+	{"lp.MostPrivate", lp.MostPrivate, []any{twoSided, kl10.Target{Gamma: 1, Delta: 0.1}, &lp.MostPrivateOptions{}}},
 	{"lp.Optimal", lp.Optimal, []any{twoSided, 1.0, &lp.Options{Prior: skew, Outputs: []int{0, 2, 4}}}},
 	{"lp.Optimal", func(ctx context.Context, f metric.Finite, o *lp.Options) (*lp.Solution, error) {
 		return lp.Optimal(ctx, metric.Bimetric{Privacy: f}, 1, o) // the utility metric is not read
 	}, []any{path, &lp.Options{Loss: func(x, y int) float64 { return max(0, float64(x-y)) }, Outputs: []int{1, 7}}}},
 	{"lp.Options.Size", (&lp.Options{Outputs: []int{0, 2}}).Size, []any{twoSided}},
-	{"lp.Spanner", lp.Spanner, []any{twoSided, 1.0, &lp.SpannerOptions{Prior: skew, Stretch: 1.5}}},
+	{"lp.Spanner", lp.Spanner, []any{twoSided, 1.0, &lp.SpannerOptions{Options: lp.Options{Prior: skew}, Stretch: 1.5}}},
 	{"lp.SpannerOptions.Size", (&lp.SpannerOptions{Stretch: 1.5}).Size, []any{twoSided}},
 }
 

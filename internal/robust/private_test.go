@@ -16,7 +16,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/metric"
@@ -41,7 +41,7 @@ var doors = map[string][]int{
 	"domain.Domain.Cell": {0}, "domain.Domain.Weights": {0, 1}, "measure.Count": {0}, "measure.CountPersons": {0}, "measure.CountAll": {1},
 	"measure.Counts.Add": {0}, "measure.Counts.AddN": {0, 1}, "measure.Counts.AddPerson": {0}, "measure.Counts.Merge": {0},
 	"measure.Synthesizer.Synthetic": {1}, "table.Schema.Write": {1},
-	"walk.Tree.CountsInt": {1}, "walk.Tree.HaarInt": {0},
+	"walk.Tree.CountsInt": {1}, "walk.Tree.HaarInt": {0}, "walk.Walk.AddShares": {2},
 }
 
 var releases = regexp.MustCompile(`\.(Release\w*|Collect)$`)
@@ -63,11 +63,11 @@ var privateCalls = func() []call {
 	lazy := testkit.Must(mechanism.NewChannel(ctx, mechanism.Rows{Inputs: 1 << 30, Outputs: 2, Fill: func(x int, dst []float64) {
 		dst[0], dst[1] = 1, 1-float64(x/secretInt)*secretFloat
 	}}, &mechanism.ChannelOptions{Lazy: true}))
-	base := testkit.Must(exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
+	base := testkit.Must(kl10.NewBaseMeasure(kl10.BaseMeasure[float64, float64]{
 		Map: func(x float64) (float64, error) { return x, nil }, Sigma: metric.Func[float64](func(x, y float64) float64 { return -math.Abs(x) }),
 		Draw: func(*rand.Rand) (float64, error) { return 0, nil }, Beta: 1, Lipschitz: 1,
 	}))
-	partial := testkit.Must(exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
+	partial := testkit.Must(kl10.NewBaseMeasure(kl10.BaseMeasure[float64, float64]{
 		Map: func(x float64) (float64, error) { return 0, fmt.Errorf("%v has no ideal output", x) }, Sigma: metric.Numbers[float64]{},
 		Draw: func(*rand.Rand) (float64, error) { return 0, nil }, Beta: 1, Lipschitz: 1,
 	}))

@@ -19,6 +19,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
@@ -34,11 +35,11 @@ var zeros = []any{
 	new(additive.Madlib), new(additive.PlanarLaplace), new(additive.Sphere), new(additive.TruncatedGeometric),
 	new(emd.Distribution[float64]), new(emd.Frequencies), new(emd.Histogram[float64]), new(emd.GKRR), new(emd.Hadamard), new(emd.ItemWise), new(emd.LaplaceFrequencies),
 	new(emd.Linear[[]float64]), new(emd.Reduced[[]float64, []float64]),
-	new(exponential.Mechanism), new(exponential.Nets[int]), new(exponential.Choice), new(exponential.RelaxedMechanism), new(exponential.UtilityMechanism),
+	new(exponential.Mechanism), new(kl10.Nets[int]), new(exponential.Choice), new(exponential.RelaxedMechanism), new(kl10.Mechanism),
 	new(domain.Domain[[]float64]), new(measure.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]),
 	new(table.Release), new(table.Synthesizer), new(words.Text),
 	new(walk.Noise), new(walk.Walk),
-	new(lp.Choice), new(lp.ConstSolution), new(lp.ExtendedSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
+	new(lp.ConstSolution), new(lp.ExtendedSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
 }
 
 // interfaces draw random numbers; their zero value is nil, which Go refuses.

@@ -39,7 +39,8 @@ const golden = 0.6180339887498949
 
 // Least narrows an interval around a minimum of f by golden sections, to at most
 // tol times its larger end in magnitude or until no float64 are left between, and
-// returns the best point that it asked f about. f should fall and then rise. An error of f ends the search.
+// returns the best point that it asked f about. f should fall and then rise. An error
+// of f ends the search.
 func Least(lo, hi, tol float64, f func(x float64) (float64, error)) (x, least float64, err error) {
 	x, least = lo, math.Inf(1)
 	at := func(y float64) (float64, error) {

@@ -24,40 +24,31 @@ func TestBisect_Tolerance(t *testing.T) {
 	}
 }
 
-func TestBisect_Error(t *testing.T) {
-	stop := errors.New("stop")
-	if lo, hi, err := Bisect(0, 1, 0, func(float64) (bool, error) { return false, stop }); err != stop || lo != 0 || hi != 1 {
-		t.Errorf("[%v, %v], %v", lo, hi, err)
-	}
-}
-
+// With tolerance 0 it ends too: below the spacing of float64 the sections would never
+// become shorter.
 func TestLeast_Minimum(t *testing.T) {
-	for _, at := range []float64{-.7, .1, 2, 4.9} {
-		x, least, err := Least(-1, 5, 1e-9, func(x float64) (float64, error) { return math.Abs(x - at), nil })
-		if err != nil || math.Abs(x-at) > 1e-8 || least != math.Abs(x-at) {
-			t.Errorf("minimum at %v: %v with %v, %v", at, x, least, err)
-		}
-	}
-}
-
-// Below the spacing of float64 the sections would never become shorter.
-func TestLeast_EndsAtAdjacent(t *testing.T) {
-	for _, at := range []float64{0, 2, -.7} {
+	for _, c := range []struct{ at, tol, off float64 }{
+		{-.7, 1e-9, 1e-8}, {.1, 1e-9, 1e-8}, {2, 1e-9, 1e-8}, {4.9, 1e-9, 1e-8},
+		{0, 0, 1e-15}, {2, 0, 1e-15}, {-.7, 0, 1e-15},
+	} {
 		calls := 0
-		x, _, err := Least(-1, 5, 0, func(x float64) (float64, error) {
+		x, least, err := Least(-1, 5, c.tol, func(x float64) (float64, error) {
 			if calls++; calls > 5000 {
 				return 0, errors.New("no end")
 			}
-			return math.Abs(x - at), nil
+			return math.Abs(x - c.at), nil
 		})
-		if err != nil || math.Abs(x-at) > 1e-15 {
-			t.Errorf("minimum at %v: %v, %v", at, x, err)
+		if err != nil || math.Abs(x-c.at) > c.off || least != math.Abs(x-c.at) {
+			t.Errorf("%v: %v with %v, %v", c, x, least, err)
 		}
 	}
 }
 
-func TestLeast_Error(t *testing.T) {
+func TestErrors_EndASearch(t *testing.T) {
 	stop, calls := errors.New("stop"), 0
+	if lo, hi, err := Bisect(0, 1, 0, func(float64) (bool, error) { return false, stop }); err != stop || lo != 0 || hi != 1 {
+		t.Errorf("[%v, %v], %v", lo, hi, err)
+	}
 	_, _, err := Least(0, 1, 1e-9, func(float64) (float64, error) {
 		if calls++; calls == 3 {
 			return 0, stop

@@ -1,5 +1,5 @@
-// Package spanning holds what minimum spanning trees are made of: Prim's
-// algorithm on all pairs of points, and union-find.
+// Package spanning holds what minimum spanning trees are made of: Prim's algorithm on all
+// pairs of points, union-find, and the dendrogram of the order in which parts join.
 package spanning
 
 import (

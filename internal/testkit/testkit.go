@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"testing"
@@ -132,6 +133,15 @@ func Check(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Heap is how many bytes are on the heap and in use.
+func Heap() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what finalizers and pools held
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
 }
 
 // Bench times call, as the sub-benchmark of that name.

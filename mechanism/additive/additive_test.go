@@ -79,6 +79,42 @@ func TestErrors(t *testing.T) {
 		say(second(NewLaplace(1, &Options{Grid: v})), "NewLaplace: Grid = %v,", v)
 		say(second(NewGaussian(2, good, &Options{Grid: v})), "NewGaussian: Grid = %v,", v)
 	}
+	for _, v := range []struct {
+		distance, prob float64
+		o              *SphereOptions
+		want           string
+	}{
+		{0, 0.5, nil, "distance = 0"}, {-1, 0.5, nil, "distance = -1"}, {nan, 0.5, nil, "distance = NaN"}, {inf, 0.5, nil, "distance = +Inf"}, {20016, 0.5, nil, "distance = 20016"},
+		{1e-9, 0.5, nil, "distance = 1e-09"}, {math.Pi, 0.5, &SphereOptions{Radius: 1}, "distance"},
+		{1, 0, nil, "prob = 0"}, {1, 1, nil, "prob = 1"}, {1, nan, nil, "prob = NaN"}, {10000, 0.1, nil, "prob = 0.1"},
+		{1, 0.5, &SphereOptions{Radius: -1}, "Radius = -1"}, {1, 0.5, &SphereOptions{Radius: nan}, "Radius = NaN"}, {1, 0.5, &SphereOptions{Unit: "mile"}, "different units"},
+	} {
+		say(second(SphereAlpha(v.distance, v.prob, v.o)), "SphereAlpha: %s", v.want)
+		say(second(NewSphereWithin(v.distance, v.prob, v.o)), "NewSphereWithin: %s", v.want)
+	}
+	globe, ring := metric.GreatCircle{}, lands[0]
+	for _, v := range []float64{0, -1, nan, inf, 1e-4} {
+		say(second(NewCells(globe, v)), "NewCells: radius = %v", v)
+	}
+	at := func(pairs ...[2]float64) (rings [][]metric.LatLon) {
+		rings = [][]metric.LatLon{nil}
+		for _, p := range pairs {
+			rings[0] = append(rings[0], metric.LatLon{Lat: p[0], Lon: p[1]})
+		}
+		return rings
+	}
+	for want, rings := range map[string][][]metric.LatLon{
+		"rings: empty input":                   nil,
+		"rings[1] has size 2, want at least 3": {ring, ring[:2]},
+		"rings[0][2]: ":                        at([2]float64{}, [2]float64{1}, [2]float64{91}),
+		"rings[0][1].Lon = 181":                at([2]float64{}, [2]float64{0, 181}, [2]float64{1}),
+		"rings[0][2].Lon = -170, want within 180 degrees of the 170 before it: cut rings at the date line": at([2]float64{-10, 170}, [2]float64{10, 170}, [2]float64{10, -170}, [2]float64{-10, -170}),
+		"rings[0][1].Lon = 170":  at([2]float64{-10, -170}, [2]float64{0, 170}, [2]float64{10, 175}, [2]float64{-10, -170}),
+		"rings[0][2].Lon = -180": at([2]float64{10, 179}, [2]float64{11, 180}, [2]float64{11, -180}, [2]float64{12, -179}, [2]float64{20, -180}, [2]float64{20, 180}),
+		"rings[0][1].Lon = 81":   at([2]float64{10, -100}, [2]float64{11, 81}, [2]float64{}),
+	} {
+		say(second(NewRegion(globe, rings, 1)), "NewRegion: %s", want)
+	}
 	k, g, madlib := testkit.Must(NewKNorm(plane, 1, nil)), testkit.Must(NewGaussian(2, good, nil)), testkit.Must(NewMadlib(words, 1, nil))
 	sphere, dst := testkit.Must(NewSphere(1, nil)), make([]float64, 2)
 	for _, r := range append(rows, []row{
@@ -109,6 +145,21 @@ func TestErrors(t *testing.T) {
 		{"Sphere.Release: metric: GreatCircle: x.Lat, want ", second(sphere.Release(nil, metric.LatLon{Lat: nan}))},
 		{"Sphere.Release: metric: GreatCircle: x.Lat, want ", second(sphere.Release(nil, metric.LatLon{Lat: 91}))},
 		{"Sphere.Release: metric: GreatCircle: x.Lon, want ", second(sphere.Release(nil, metric.LatLon{Lon: inf}))},
+		{"NewCells: sphere.Radius = -1", second(NewCells(metric.GreatCircle{Radius: -1}, 1))},
+		{"NewRegion: spacing = 0", second(NewRegion(globe, lands, 0))},
+		{"NewRegion: spacing = NaN", second(NewRegion(globe, lands, nan))},
+		{"NewRegion: needs ", second(NewRegion(globe, lands, 1e-9))},
+		{"NewRegion: sphere.Radius = +Inf", second(NewRegion(metric.GreatCircle{Radius: inf}, lands, 1))},
+		{"KNorm.LevelAt: delta = 0", second(k.LevelAt(0, 1))},
+		{"KNorm.LevelAt: delta = 1", second(k.LevelAt(1, 1))},
+		{"KNorm.LevelAt: delta = NaN", second(k.LevelAt(nan, 1))},
+		{"KNorm.LevelAt: reach = -1", second(k.LevelAt(.1, -1))},
+		{"KNorm.LevelAt: reach = +Inf", second(k.LevelAt(.1, inf))},
+		{"Norm.AlphaForLevel: Dim = 0", second(Norm{P: 2}.AlphaForLevel(1, .1, 1))},
+		{"Norm.AlphaForLevel: level = 0", second(plane.AlphaForLevel(0, .1, 1))},
+		{"Norm.AlphaForLevel: level = NaN", second(plane.AlphaForLevel(nan, .1, 1))},
+		{"Norm.AlphaForLevel: delta = 0", second(plane.AlphaForLevel(1, 0, 1))},
+		{"Norm.AlphaForLevel: reach = 0", second(plane.AlphaForLevel(1, .1, 0))},
 	}...) {
 		if r.err == nil || !strings.HasPrefix(r.err.Error(), "additive: "+r.want) {
 			t.Errorf("%v, want additive: %s", r.err, r.want)
@@ -116,22 +167,42 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
-
-// Outputs are multiples of the grid, at most half a step from those of the same random
-// bits on a finer grid.
-func TestGrid_RoundsOutputs(t *testing.T) {
-	const grid = 0.25
-	free := testkit.Must(NewKNorm(Norm{P: 2, Dim: 3}, 0.5, nil))
-	snapped := testkit.Must(NewKNorm(Norm{P: 2, Dim: 3}, 0.5, &Options{Grid: grid}))
-	a, b := random.Seeded(1), random.Seeded(1)
-	x := []float64{1e6 + 0.1, -3.3, 0}
-	for range 200 {
-		y, z := testkit.Must(free.Release(a, x)), testkit.Must(snapped.Release(b, x))
-		for i := range y {
-			if z[i] != math.Round(z[i]/grid)*grid || math.Abs(y[i]-z[i]) > grid/2+0x1p-10 {
-				t.Fatalf("%v becomes %v", y[i], z[i])
-			}
+// What is no place is in no cell and no region.
+func TestPlaces_RefuseWhatIsNone(t *testing.T) {
+	c, r := testkit.Must(NewCells(metric.GreatCircle{}, 1e9)), testkit.Must(NewRegion(metric.GreatCircle{}, lands, 1000))
+	for _, p := range []metric.LatLon{{Lat: nan}, {Lat: 91}, {Lat: -91}, {Lon: inf}} {
+		if _, err := c.Center(p); err == nil || c.Key(p) != "" {
+			t.Errorf("%v: %v, %q", p, err, c.Key(p))
+		}
+		if _, err := r.Move(p); err == nil || r.Contains(p) {
+			t.Errorf("%v: %v", p, err)
 		}
 	}
 }
+
+// Points that span no body of a fair shape, or too many facets, are refused; and what is
+// given beside a polytope.
+func TestNewPolytope_Refuses(t *testing.T) {
+	for name, points := range map[string][][]float64{
+		"none": nil, "no point": {nil}, "line": {{1}}, "nine": cross(9), "lengths": {{1, 2}, {3}}, "NaN": {{1, nan}, {0, 1}}, "infinite": {{1, inf}, {0, 1}},
+		"huge": {{1, 1e300}, {0, 1}}, "tiny": {{1, 1e-300}, {0, 1}}, "one": {{1, 2}}, "zero": {{0, 0}, {0, 0}}, "a line": {{1, 2}, {2, 4}, {-3, -6}},
+		"a plane": {{1, 2, 3}, {2, 4, 7}, {3, 6, 10}, {1, 2, 4}}, "flat": {{1, 0}, {0, 1e-8}}, "many": randomPoints(1000, 3, random.Seeded(1)), "many in 8": randomPoints(20, 8, random.Seeded(1)),
+	} {
+		if k, err := NewPolytope(points); err == nil || !strings.HasPrefix(err.Error(), "additive: NewPolytope: ") {
+			t.Errorf("%s: %v, %v", name, k, err)
+		}
+	}
+	k := testkit.Must(NewPolytope(cross(2)))
+	for name, n := range map[string]Norm{"P": {P: 2, Dim: 2, Polytope: k}, "Dim": {Dim: 3, Polytope: k}, "zero": {Dim: 2, Polytope: &Polytope{}}, "zero, 0": {Polytope: &Polytope{}}} {
+		if _, err := NewKNorm(n, 1, nil); err == nil || n.Check() == nil {
+			t.Errorf("%s accepted", name)
+		}
+	}
+	large := polytope(testkit.Must(NewPolytope([][]float64{{1e80, 0}, {0, 1e80}})))
+	if _, err := NewKNorm(large, 1e-99, nil); err == nil {
+		t.Error("noise beyond float64")
+	}
+	testkit.Must(NewKNorm(large, 1e99, nil))
+}
+
+func second[T any](_ T, err error) error { return err }

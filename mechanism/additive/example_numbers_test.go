@@ -2,7 +2,6 @@ package additive_test
 
 import (
 	"fmt"
-	"log"
 	"math"
 
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -11,34 +10,14 @@ import (
 // A mean of 1000 users' vectors of l2 norm at most 1: a change of one user
 // moves it by at most 2/1000, so level 500 per unit of the mean gives eps = 1.
 func ExampleNewKNorm() {
-	m, err := additive.NewKNorm(additive.Norm{P: 2, Dim: 3}, 500, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := m.Release(seeded(), []float64{0.2, -0.1, 0.4})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewKNorm(additive.Norm{P: 2, Dim: 3}, 500, nil))
+	y := must(m.Release(seeded(), []float64{0.2, -0.1, 0.4}))
 	fmt.Printf("%.3f\n", y)
 	eps, _ := m.Guarantee().At(2.0 / 1000)
 	fmt.Printf("eps %.3f, root mean square error %.4f a coordinate\n", eps, math.Sqrt(m.SecondMoment()))
 	// Output:
 	// [0.200 -0.099 0.398]
 	// eps 1.000, root mean square error 0.0040 a coordinate
-}
-
-func ExampleKNorm_ReleaseTo() {
-	m, err := additive.NewKNorm(additive.Norm{P: math.Inf(1), Dim: 2}, 10, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	x := []float64{1, 2}
-	if err := m.ReleaseTo(x, seeded(), x); err != nil { // in place
-		log.Fatal(err)
-	}
-	fmt.Printf("%.3f\n", x)
-	// Output:
-	// [1.079 2.023]
 }
 
 func ExampleNorm_AlphaFor() {
@@ -50,10 +29,7 @@ func ExampleNorm_AlphaFor() {
 }
 
 func ExampleNewLaplace() {
-	m, err := additive.NewLaplace(0.1, &additive.Options{Unit: "EUR", Grid: 0.25})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewLaplace(0.1, &additive.Options{Unit: "EUR", Grid: 0.25}))
 	y, err := m.Release(seeded(), 1200)
 	fmt.Println(y, err)
 	fmt.Println(m.Guarantee())
@@ -63,10 +39,7 @@ func ExampleNewLaplace() {
 }
 
 func ExampleNewDiscreteLaplace() {
-	m, err := additive.NewDiscreteLaplace(0.5, &additive.DiscreteOptions{Unit: "record"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewDiscreteLaplace(0.5, &additive.DiscreteOptions{Unit: "record"}))
 	rng := seeded()
 	for range 3 {
 		y, err := m.Release(rng, 100)
@@ -81,10 +54,7 @@ func ExampleNewDiscreteLaplace() {
 }
 
 func ExampleNewTruncatedGeometric() {
-	m, err := additive.NewTruncatedGeometric(additive.Range{Lo: 0, Hi: 10}, 0.5, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewTruncatedGeometric(additive.Range{Lo: 0, Hi: 10}, 0.5, nil))
 	rng := seeded()
 	for range 4 {
 		y, _ := m.Release(rng, 1)
@@ -96,24 +66,13 @@ func ExampleNewTruncatedGeometric() {
 
 func ExampleNewGaussian() {
 	target := additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 2}
-	m, err := additive.NewGaussian(2, target, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewGaussian(2, target, nil))
 	y, err := m.Release(seeded(), []float64{0.5, -0.5})
 	fmt.Printf("sigma %.4f: %.2f %v\n", m.Sigma(), y, err)
 	fmt.Println(m.Guarantee())
 	// Output:
 	// sigma 4.4610: [-1.90 -2.66] <nil>
 	// (1 per unit, 1e-06)-private up to 2
-}
-
-func ExampleGaussianDelta() {
-	// The classical formula at alpha = 25, delta = 1e-6 is not private there.
-	sigma := math.Sqrt(1.25*math.Log(1e6)) / 25
-	fmt.Printf("%.3f\n", additive.GaussianDelta(sigma, 25, 1))
-	// Output:
-	// 0.097
 }
 
 func ExampleGaussianSigma() {
@@ -124,20 +83,11 @@ func ExampleGaussianSigma() {
 }
 
 func ExampleNewDiscreteGaussian() {
-	m, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-9, Diameter: 3}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-9, Diameter: 3}, nil))
 	y, err := m.Release(seeded(), 40)
 	fmt.Printf("sigma %.4f: %d %v\n", m.Sigma(), y, err)
 	// Output:
 	// sigma 11.2065: 35 <nil>
-}
-
-func ExampleDiscreteGaussianDelta() {
-	fmt.Printf("%.4g\n", additive.DiscreteGaussianDelta(3, 1, 1))
-	// Output:
-	// 0.0002178
 }
 
 func ExampleDiscreteGaussianSigma() {
@@ -151,14 +101,8 @@ func ExampleDiscreteGaussianSigma() {
 // one of three columns.
 func ExampleNewPolytope() {
 	columns := [][]float64{{1, 0}, {1, 1}, {0, 1}}
-	body, err := additive.NewPolytope(columns)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := additive.NewKNorm(additive.Norm{Dim: 2, Polytope: body}, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	body := must(additive.NewPolytope(columns))
+	m := must(additive.NewKNorm(additive.Norm{Dim: 2, Polytope: body}, 1, nil))
 	fmt.Println(m)
 	fmt.Printf("norm of (1, -1): %.3f\n", body.Norm([]float64{1, -1}))
 	// Output:

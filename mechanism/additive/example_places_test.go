@@ -1,9 +1,7 @@
 package additive_test
 
 import (
-	"context"
 	"fmt"
-	"log"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/mechanism"
@@ -16,15 +14,9 @@ func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 // A position on Earth, hidden among the places within some kilometers.
 func ExampleNewSphere() {
-	m, err := additive.NewSphere(0.5, nil) // per km
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewSphere(0.5, nil)) // per km
 	vienna := metric.LatLon{Lat: 48.2082, Lon: 16.3738}
-	y, err := m.Release(seeded(), vienna)
-	if err != nil {
-		log.Fatal(err)
-	}
+	y := must(m.Release(seeded(), vienna))
 	fmt.Printf("released %.3f, %.3f\n", y.Lat, y.Lon)
 	fmt.Printf("within %.1f km in 95 of 100 releases\n", m.RadiusQuantile(0.95))
 	fmt.Println(m.Guarantee())
@@ -36,59 +28,25 @@ func ExampleNewSphere() {
 
 // A position on Earth that is off by less than 500 m in 95 of 100 releases.
 func ExampleNewSphereWithin() {
-	noise, err := additive.NewSphereWithin(0.5, 0.95, nil) // km
-	if err != nil {
-		log.Fatal(err)
-	}
+	noise := must(additive.NewSphereWithin(0.5, 0.95, nil)) // km
 	released, err := noise.Release(seeded(), metric.LatLon{Lat: 48.20849, Lon: 16.37208})
 	fmt.Printf("%v: %.4f %v\n", noise.Guarantee(), released, err)
 	// Output:
 	// 9.48773-private per km: {48.2087 16.3711} <nil>
 }
 
-// The level for an accuracy, and what it hides: within 100 m the odds of two places
-// change by a factor of e^eps at most.
-func ExampleSphereAlpha() {
-	for _, distance := range []float64{0.5, 5, 50} {
-		alpha, err := additive.SphereAlpha(distance, 0.95, nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("within %v km: %.4g per km, eps = %.2g at 100 m\n", distance, alpha, 0.1*alpha)
-	}
-	// Output:
-	// within 0.5 km: 9.488 per km, eps = 0.95 at 100 m
-	// within 5 km: 0.9488 per km, eps = 0.095 at 100 m
-	// within 50 km: 0.09488 per km, eps = 0.0095 at 100 m
-}
-
 // The places of a day, released as cells of a public grid: a receiver that trembles where
 // it stands costs nothing, and the first and last fixes are left out.
 func ExampleNewCells() {
-	cells, err := additive.NewCells(metric.GreatCircle{}, 0.1) // km
-	if err != nil {
-		log.Fatal(err)
-	}
-	noise, err := additive.NewSphereWithin(0.5, 0.95, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	sticky, err := mechanism.NewSticky(mechanism.Then(noise, cells.Center), &mechanism.StickyOptions[metric.LatLon]{Key: cells.Key})
-	if err != nil {
-		log.Fatal(err)
-	}
-	track, err := mechanism.NewTrack(sticky, &mechanism.TrackOptions{Ends: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
+	cells := must(additive.NewCells(metric.GreatCircle{}, 0.1)) // km
+	noise := must(additive.NewSphereWithin(0.5, 0.95, nil))
+	sticky := must(mechanism.NewSticky(mechanism.Then(noise, cells.Center), &mechanism.StickyOptions[metric.LatLon]{Key: cells.Key}))
+	track := must(mechanism.NewTrack(sticky, &mechanism.TrackOptions{Ends: 1}))
 	day := []metric.LatLon{
 		{Lat: 48.18531, Lon: 16.37613}, {Lat: 48.20849, Lon: 16.37208}, {Lat: 48.20848, Lon: 16.37209},
 		{Lat: 48.22000, Lon: 16.35600}, {Lat: 48.20849, Lon: 16.37207}, {Lat: 48.18533, Lon: 16.37614},
 	}
-	released, err := track.Release(seeded(), day)
-	if err != nil {
-		log.Fatal(err)
-	}
+	released := must(track.Release(seeded(), day))
 	for i, p := range released {
 		fmt.Printf("%.5f -> %.5f\n", day[1+i], p)
 	}
@@ -104,25 +62,13 @@ func ExampleNewCells() {
 // A walker on an island, of public outline: what falls into the sea is taken ashore.
 func ExampleNewRegion() {
 	island := [][]metric.LatLon{{{Lat: 54.64, Lon: 18.60}, {Lat: 54.60, Lon: 18.80}, {Lat: 54.70, Lon: 18.70}}}
-	land, err := additive.NewRegion(metric.GreatCircle{}, island, 0.01) // km
-	if err != nil {
-		log.Fatal(err)
-	}
-	noise, err := additive.NewSphereWithin(10, 0.95, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	land := must(additive.NewRegion(metric.GreatCircle{}, island, 0.01)) // km
+	noise := must(additive.NewSphereWithin(10, 0.95, nil))
 	ashore := mechanism.Then(noise, land.Move)
 	walker := metric.LatLon{Lat: 54.65, Lon: 18.69}
 	for seed := range uint64(3) {
-		y, err := noise.Release(rand.New(rand.NewPCG(seed, 0)), walker)
-		if err != nil {
-			log.Fatal(err)
-		}
-		z, err := ashore.Release(rand.New(rand.NewPCG(seed, 0)), walker)
-		if err != nil {
-			log.Fatal(err)
-		}
+		y := must(noise.Release(rand.New(rand.NewPCG(seed, 0)), walker))
+		z := must(ashore.Release(rand.New(rand.NewPCG(seed, 0)), walker))
 		fmt.Printf("%.3f -> %.3f\n", y, z)
 	}
 	fmt.Println(ashore.Guarantee())
@@ -135,14 +81,8 @@ func ExampleNewRegion() {
 
 // The level follows from the accuracy that the application needs.
 func ExamplePlanarAlpha() {
-	alpha, err := additive.PlanarAlpha(1, 0.95) // within 1 km with probability 0.95
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := additive.NewPlanarLaplace(alpha, &additive.Options{Unit: "km"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	alpha := must(additive.PlanarAlpha(1, 0.95)) // within 1 km with probability 0.95
+	m := must(additive.NewPlanarLaplace(alpha, &additive.Options{Unit: "km"}))
 	fmt.Println(m.Guarantee())
 	fmt.Printf("half of all releases within %.2f km\n", m.RadiusQuantile(0.5))
 	// Output:
@@ -151,14 +91,8 @@ func ExamplePlanarAlpha() {
 }
 
 func ExampleNewPlanarLaplace() {
-	m, err := additive.NewPlanarLaplace(2, &additive.Options{Unit: "km", Grid: 1.0 / 64})
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := m.Release(seeded(), [2]float64{3.5, 1.25})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewPlanarLaplace(2, &additive.Options{Unit: "km", Grid: 1.0 / 64}))
+	y := must(m.Release(seeded(), [2]float64{3.5, 1.25}))
 	fmt.Println(y)
 	// Output:
 	// [3.578125 0.890625]
@@ -168,14 +102,8 @@ func ExampleNewPlanarLaplace() {
 func ExampleSnap() {
 	cities := []metric.LatLon{{Lat: 48.21, Lon: 16.37}, {Lat: 48.14, Lon: 17.11}, {Lat: 47.50, Lon: 19.04}}
 	names := []string{"Vienna", "Bratislava", "Budapest"}
-	pts, err := metric.NewPoints(cities, metric.GreatCircle{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	noise, err := additive.NewSphere(0.05, nil) // per km
-	if err != nil {
-		log.Fatal(err)
-	}
+	pts := must(metric.NewPoints(cities, metric.GreatCircle{}))
+	noise := must(additive.NewSphere(0.05, nil)) // per km
 	m := additive.Snap(noise, pts)
 	rng := seeded()
 	for range 3 {
@@ -194,40 +122,9 @@ func ExampleSnap() {
 	// 0.05-private per km
 }
 
-// The same on a flat map: a visitor, hidden among the stands of a fair.
-func ExampleSnap_plane() {
-	stands, err := metric.NewPoints([][2]float64{{0, 0}, {0, 20}, {30, 0}, {30, 20}}, metric.Plane{}) // meters
-	if err != nil {
-		log.Fatal(err)
-	}
-	noise, err := additive.NewPlanarLaplace(0.1, &additive.Options{Unit: "m"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m := additive.Snap(noise, stands)
-	rng := seeded()
-	for range 3 {
-		i, err := m.Release(rng, [2]float64{4, 3})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(stands.At(i))
-	}
-	fmt.Println(m.Guarantee())
-	// Output:
-	// [0 0]
-	// [30 0]
-	// [0 20]
-	// 0.1-private per m
-}
-
 func ExampleNewMadlib() {
 	words := []string{"cat", "dog", "car", "bus"}
-	m, err := additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil))
 	rng := seeded()
 	for range 4 {
 		i, err := m.Release(rng, 0)
@@ -247,10 +144,7 @@ func ExampleNewMadlib() {
 // In many dimensions noise of level 1 keeps a far smaller one but for delta.
 func ExampleKNorm_LevelAt() {
 	for _, dim := range []int{1, 2, 10, 100} {
-		m, err := additive.NewKNorm(additive.Norm{P: 2, Dim: dim}, 1, nil)
-		if err != nil {
-			log.Fatal(err)
-		}
+		m := must(additive.NewKNorm(additive.Norm{P: 2, Dim: dim}, 1, nil))
 		level, err := m.LevelAt(0.001, 5)
 		fmt.Printf("%d dimensions: %.2f %v\n", dim, level, err)
 	}
@@ -269,15 +163,4 @@ func ExampleNorm_AlphaForLevel() {
 	// Output:
 	// 1 dimensions: alpha 1.00 keeps the level 1 but for 0.001 <nil>
 	// 100 dimensions: alpha 2.97 keeps the level 1 but for 0.001 <nil>
-}
-
-func ExampleMadlib_LevelAt() {
-	m, err := additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	level, err := m.LevelAt(context.Background(), 0.05)
-	fmt.Printf("%.2f %v\n", level, err)
-	// Output:
-	// 1.93 <nil>
 }

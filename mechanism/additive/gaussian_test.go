@@ -361,29 +361,6 @@ func TestDiscreteGaussianSigma_CoversAllDistances(t *testing.T) {
 	}
 }
 
-func BenchmarkGaussian(b *testing.B) {
-	rng := random.Seeded(43)
-	for _, d := range []int{1, 2, 100} {
-		m := testkit.Must(NewGaussian(d, GaussianTarget{1, 1e-6, 1}, nil))
-		x, y := make([]float64, d), make([]float64, d)
-		testkit.Bench(b, fmt.Sprintf("d=%d", d), func() { _ = m.ReleaseTo(y, rng, x) })
-	}
-}
-
-func BenchmarkGaussianSigma(b *testing.B) {
-	for b.Loop() {
-		testkit.Must(GaussianSigma(GaussianTarget{1, 1e-6, 1}))
-	}
-}
-
-func BenchmarkDiscreteGaussianSigma(b *testing.B) {
-	for _, alpha := range []float64{1, 1e-3, 1e-6} {
-		testkit.Bench(b, fmt.Sprintf("alpha=%g", alpha), func() {
-			testkit.Must(DiscreteGaussianSigma(GaussianTarget{alpha, 1e-6, 10}))
-		})
-	}
-}
-
 // TestGaussianDelta_IsAboveTheLimit: at a tiny distance D delta is D/sigma times the mean
 // excess of a normal variate above alpha sigma, to many digits, and never a float64 below it.
 func TestGaussianDelta_IsAboveTheLimit(t *testing.T) {

@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -20,10 +21,7 @@ type GaussianTarget struct {
 const minDelta = 1e-300 // below, normal tails near underflow
 
 func (t GaussianTarget) check(op string) error {
-	if err := checkScale(op, "Alpha", t.Alpha); err != nil {
-		return err
-	}
-	if err := checkScale(op, "Diameter", t.Diameter); err != nil {
+	if err := cmp.Or(checkScale(op, "Alpha", t.Alpha), checkScale(op, "Diameter", t.Diameter)); err != nil {
 		return err
 	}
 	if t.Delta >= minDelta && t.Delta < 1 {

@@ -57,8 +57,8 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 	if !(radius >= 1e-90 && radius <= 1e90) {
 		return 0, fault.Value(op, "radius", radius, "a number in [1e-90, 1e90]")
 	}
-	if !(prob > 0 && prob < 1) {
-		return 0, fault.Value(op, "prob", prob, "a number in (0, 1)")
+	if err := fault.Fraction(op, "prob", prob); err != nil {
+		return 0, err
 	}
 	alpha := directed.DivDown(gammaQuantile(float64(n.Dim), prob), radius)
 	return alpha, checkScale(op, "alpha", alpha)

@@ -45,33 +45,6 @@ func TestSecondMoment_KnownAnswers(t *testing.T) {
 	}
 }
 
-// 6 standard errors, estimated from the draws: false-reject probability 2e-9 a
-// case.
-func TestKNorm_SecondMomentSimulated(t *testing.T) {
-	testkit.Slow(t)
-	rng := random.Seeded(32)
-	for _, c := range append(secondMoments, struct {
-		norm Norm
-		want float64
-	}{Norm{P: 1000, Dim: 3}, testkit.Must(NewKNorm(Norm{P: 1000, Dim: 3}, 1, nil)).SecondMoment()}) {
-		k := testkit.Must(NewKNorm(c.norm, 1, unseen))
-		x, y := make([]float64, c.norm.Dim), make([]float64, c.norm.Dim)
-		m2, m4 := 0.0, 0.0
-		n := float64(testkit.Sweep(draws/4, draws))
-		for range int(n) {
-			testkit.Check(t, k.ReleaseTo(y, rng, x))
-			for _, v := range y { // by symmetry every coordinate counts
-				m2 += v * v / float64(len(y))
-				m4 += v * v * v * v / float64(len(y))
-			}
-		}
-		m2, m4 = m2/n, m4/n
-		if d := math.Abs(m2 - c.want); d > 6*math.Sqrt((m4-m2*m2)/n) {
-			t.Errorf("%v: E Z_1^2 = %v, want %v", c.norm, m2, c.want)
-		}
-	}
-}
-
 // The norm of the noise has the distribution Gamma(d)/alpha, and RadiusProb
 // says so.
 func TestKNorm_RadiusLaw(t *testing.T) {
@@ -241,15 +214,6 @@ func TestReleaseTo_DoesNotAllocate(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { _ = g.ReleaseTo(x, rng, x) }); n >= 1 {
 		t.Errorf("Gaussian: %v allocations", n)
-	}
-}
-
-func BenchmarkKNorm(b *testing.B) {
-	rng := random.Seeded(37)
-	for _, n := range []Norm{{P: 1, Dim: 1}, {P: 1, Dim: 2}, {P: 1, Dim: 10}, {P: 2, Dim: 2}, {P: 2, Dim: 3}, {P: 2, Dim: 4}, {P: 2, Dim: 8}, {P: inf, Dim: 2}, {P: inf, Dim: 3}, {P: inf, Dim: 8}, {P: 2, Dim: 10}, {P: 2, Dim: 100}, {P: inf, Dim: 10}, {P: 3, Dim: 10}} {
-		k := testkit.Must(NewKNorm(n, 1, nil))
-		x, y := make([]float64, n.Dim), make([]float64, n.Dim)
-		testkit.Bench(b, fmt.Sprintf("p=%v,d=%d", n.P, n.Dim), func() { _ = k.ReleaseTo(y, rng, x) })
 	}
 }
 

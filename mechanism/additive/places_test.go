@@ -1,13 +1,11 @@
 package additive
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
@@ -46,31 +44,6 @@ func TestSphereAlpha_InvertsRadiusProb(t *testing.T) {
 	a := testkit.Must(SphereAlpha(math.Pi/2, 0.75, &SphereOptions{Radius: 1}))
 	if p := (1 - a*math.Exp(-a*math.Pi/2)) / (1 + math.Exp(-a*math.Pi)); !near(p, 0.75, 1e-14) {
 		t.Errorf("alpha %v: probability %v", a, p)
-	}
-}
-
-func TestSphereAlpha_Refuses(t *testing.T) {
-	for _, c := range []struct {
-		distance, prob float64
-		o              *SphereOptions
-		arg            string
-	}{
-		{0, 0.5, nil, "distance"}, {-1, 0.5, nil, "distance"}, {math.NaN(), 0.5, nil, "distance"}, {math.Inf(1), 0.5, nil, "distance"}, {20016, 0.5, nil, "distance"},
-		{1e-9, 0.5, nil, "distance"}, {math.Pi, 0.5, &SphereOptions{Radius: 1}, "distance"},
-		{1, 0, nil, "prob"}, {1, 1, nil, "prob"}, {1, math.NaN(), nil, "prob"}, {10000, 0.1, nil, "prob"},
-		{1, 0.5, &SphereOptions{Radius: -1}, "Radius"}, {1, 0.5, &SphereOptions{Radius: math.NaN()}, "Radius"},
-	} {
-		_, err1 := SphereAlpha(c.distance, c.prob, c.o)
-		_, err2 := NewSphereWithin(c.distance, c.prob, c.o)
-		for _, err := range []error{err1, err2} {
-			var v *fault.ValueError
-			if !errors.As(err, &v) || v.Arg != c.arg {
-				t.Errorf("%v: %v", c, err)
-			}
-		}
-	}
-	if _, err := SphereAlpha(1, 0.5, &SphereOptions{Unit: "mile"}); !errors.Is(err, mechanism.ErrUnit) {
-		t.Error(err)
 	}
 }
 
@@ -126,24 +99,6 @@ func TestCells_AreAGrid(t *testing.T) {
 	testkit.ChiSquare(t, count, p, 1e-7)
 }
 
-func TestCells_Refuse(t *testing.T) {
-	for _, radius := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-4} {
-		var v *fault.ValueError
-		if _, err := NewCells(metric.GreatCircle{}, radius); !errors.As(err, &v) || v.Arg != "radius" {
-			t.Errorf("%v: %v", radius, err)
-		}
-	}
-	if _, err := NewCells(metric.GreatCircle{Radius: -1}, 1); err == nil {
-		t.Error("a negative sphere")
-	}
-	c := testkit.Must(NewCells(metric.GreatCircle{}, 1e9))
-	for _, p := range []metric.LatLon{{Lat: math.NaN()}, {Lat: 91}, {Lon: math.Inf(1)}} {
-		if _, err := c.Center(p); err == nil || c.Key(p) != "" {
-			t.Errorf("%v: %v, %q", p, err, c.Key(p))
-		}
-	}
-}
-
 // Two squares across the equator, one with a hole, and a cap around the south pole.
 var lands = [][]metric.LatLon{
 	{{Lat: -10, Lon: 0}, {Lat: 10, Lon: 0}, {Lat: 10, Lon: 20}, {Lat: -10, Lon: 20}, {Lat: -10, Lon: 0}},
@@ -189,62 +144,6 @@ func TestRegion_MovesToTheNearestBorder(t *testing.T) {
 	m := mechanism.Then(noise, r.Move)
 	if m.Guarantee() != noise.Guarantee() {
 		t.Error(m)
-	}
-}
-
-func TestRegion_Refuses(t *testing.T) {
-	ring := lands[0]
-	for _, c := range []struct {
-		sphere  metric.GreatCircle
-		rings   [][]metric.LatLon
-		spacing float64
-		want    string
-	}{
-		{rings: nil, spacing: 1, want: "rings: empty input"},
-		{rings: [][]metric.LatLon{ring, ring[:2]}, spacing: 1, want: "rings[1] has size 2, want at least 3"},
-		{rings: [][]metric.LatLon{{{}, {Lat: 1}, {Lat: 91}}}, spacing: 1, want: "rings[0][2]: "},
-		{rings: [][]metric.LatLon{{{}, {Lon: 181}, {Lat: 1}}}, spacing: 1, want: "rings[0][1].Lon = 181"},
-		{rings: [][]metric.LatLon{ring, {{Lat: -10, Lon: 170}, {Lat: 10, Lon: 170}, {Lat: 10, Lon: -170}, {Lat: -10, Lon: -170}}}, spacing: 1, want: "rings[1][2].Lon = -170, want within 180 degrees of the 170 before it: cut rings at the date line"},
-		{rings: [][]metric.LatLon{{{Lat: -10, Lon: -170}, {Lat: 0, Lon: 170}, {Lat: 10, Lon: 175}, {Lat: -10, Lon: -170}}}, spacing: 1, want: "rings[0][1].Lon = 170"},
-		{rings: [][]metric.LatLon{{{Lat: 10, Lon: 179}, {Lat: 11, Lon: 180}, {Lat: 11, Lon: -180}, {Lat: 12, Lon: -179}, {Lat: 20, Lon: -180}, {Lat: 20, Lon: 180}}}, spacing: 1, want: "rings[0][2].Lon = -180"},
-		{rings: [][]metric.LatLon{{{Lat: 10, Lon: -100}, {Lat: 11, Lon: 81}, {Lat: 0, Lon: 0}}}, spacing: 1, want: "rings[0][1].Lon = 81"},
-		{rings: lands, spacing: 0, want: "spacing = 0"},
-		{rings: lands, spacing: math.NaN(), want: "spacing = NaN"},
-		{rings: lands, spacing: 1e-9, want: "GiB"},
-		{sphere: metric.GreatCircle{Radius: math.Inf(1)}, rings: lands, spacing: 1, want: "sphere.Radius = +Inf"},
-	} {
-		if _, err := NewRegion(c.sphere, c.rings, c.spacing); err == nil || !strings.HasPrefix(err.Error(), "additive: NewRegion: ") || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
-	}
-	r := testkit.Must(NewRegion(metric.GreatCircle{}, lands, 1000))
-	for _, p := range []metric.LatLon{{Lat: math.NaN()}, {Lat: -91}, {Lon: math.Inf(-1)}} {
-		if _, err := r.Move(p); err == nil || r.Contains(p) {
-			t.Errorf("%v: %v", p, err)
-		}
-	}
-}
-
-// A receiver that trembles inside a cell is answered once, and its track costs the cells
-// it was in.
-func TestCells_MakeATrackOfPlaces(t *testing.T) {
-	cells := testkit.Must(NewCells(metric.GreatCircle{}, 0.2))
-	noise := testkit.Must(NewSphereWithin(0.5, 0.95, nil))
-	sticky := testkit.Must(mechanism.NewSticky(noise, &mechanism.StickyOptions[metric.LatLon]{Key: cells.Key}))
-	track := testkit.Must(mechanism.NewTrack(sticky, nil))
-	var fixes []metric.LatLon
-	r := random.Seeded(7)
-	for i := range 60 { // twenty fixes about each of three centers
-		c := testkit.Must(cells.Center(metric.LatLon{Lat: 48.2, Lon: 16.3 + 0.01*float64(i/20)}))
-		fixes = append(fixes, metric.LatLon{Lat: c.Lat + 1e-4*(r.Float64()-0.5), Lon: c.Lon + 1e-4*(r.Float64()-0.5)})
-	}
-	ys := testkit.Must(track.Release(nil, fixes))
-	distinct := map[string]bool{}
-	for _, y := range ys {
-		distinct[fmt.Sprint(y)] = true
-	}
-	if level := testkit.Must(track.Level(fixes)); len(ys) != 60 || len(distinct) != 3 || level != noise.Guarantee().Times(3) {
-		t.Errorf("%d answers, %d distinct, %v", len(ys), len(distinct), level)
 	}
 }
 

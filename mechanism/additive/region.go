@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -34,10 +35,7 @@ func NewRegion(sphere metric.GreatCircle, rings [][]metric.LatLon, spacing float
 	if err != nil {
 		return nil, err
 	}
-	if err := checkScale(op, "spacing", spacing); err != nil {
-		return nil, err
-	}
-	if err := fault.Empty(op, "rings", len(rings)); err != nil {
+	if err := cmp.Or(checkScale(op, "spacing", spacing), fault.Empty(op, "rings", len(rings))); err != nil {
 		return nil, err
 	}
 	r := &Region{}

@@ -92,17 +92,3 @@ func TestMadlib_EqualsSnapOfKNorm(t *testing.T) {
 		t.Errorf("%d of 300 words changed: the test shows nothing", moved)
 	}
 }
-
-func BenchmarkMadlib(b *testing.B) {
-	rng := random.Seeded(78)
-	m := testkit.Must(NewMadlib(gaussianCloud(79, 5000, 100), 100, nil))
-	testkit.Bench(b, "n=5000,d=100", func() { _, _ = m.Release(rng, 17) })
-}
-
-func BenchmarkSnap(b *testing.B) {
-	rng := random.Seeded(80)
-	pts := testkit.Must(metric.NewPoints(gaussianCloud(81, 20000, 2), metric.Euclidean{}))
-	s := Snap(testkit.Must(NewKNorm(Norm{P: 2, Dim: 2}, 10, nil)), pts)
-	x := pts.At(0)
-	testkit.Bench(b, "n=20000,d=2", func() { _, _ = s.Release(rng, x) })
-}

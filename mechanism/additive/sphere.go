@@ -110,8 +110,8 @@ func sphereAlpha(op string, distance, prob float64, o *SphereOptions) (float64, 
 	if !(distance > 0 && distance < math.Pi*radius) {
 		return 0, fault.Value(op, "distance", distance, fmt.Sprintf("a number in (0, %.6g), half a great circle", math.Pi*radius))
 	}
-	if !(prob > 0 && prob < 1) {
-		return 0, fault.Value(op, "prob", prob, "a number in (0, 1)")
+	if err := fault.Fraction(op, "prob", prob); err != nil {
+		return 0, err
 	}
 	angle := distance / radius
 	if share := (arc{0}).head(angle); prob <= share {

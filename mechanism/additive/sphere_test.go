@@ -245,10 +245,3 @@ func TestSphere_DistanceAndBearingIndependent(t *testing.T) {
 	}
 	testkit.ChiSquare(t, count, p, 1e-6)
 }
-
-func BenchmarkSphere(b *testing.B) {
-	for _, alpha := range []float64{1e-5, 1e-3, 1} {
-		rng, s := random.Seeded(54), testkit.Must(NewSphere(alpha, nil))
-		testkit.Bench(b, fmt.Sprintf("alpha=%g", alpha), func() { _, _ = s.Release(rng, metric.LatLon{Lat: 48, Lon: 16}) })
-	}
-}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/apportion"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -43,7 +43,7 @@ func newCrossover(t testing.TB, f metric.Finite, n, m int, level float64) *cross
 			}
 		}
 		c.counts[kind] = make([]int64, len(w))
-		apportion.Divide(scaled(w), int64(n*m), c.counts[kind])
+		sample.Divide(scaled(w), int64(n*m), c.counts[kind])
 		for i, k := range c.counts[kind] {
 			w[i] = float64(k)
 		}

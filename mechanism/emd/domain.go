@@ -10,10 +10,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/dendrogram"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/hierarchy"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/interval"
 	"github.com/metricdp/metricdp/metric"
@@ -323,7 +323,7 @@ func ultrametricPlan(order []int, heights []float64) func(context.Context, strin
 		parent, length := make([]int, 2*n-1), make([]int64, 2*n-1)
 		at := make([]int, len(heights))
 		joins := 0
-		dendrogram.Walk(heights, func(gap, left, right int) {
+		spanning.Dendrogram(heights, func(gap, left, right int) {
 			v := n + joins
 			joins++
 			at[gap] = v

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/apportion"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/feature"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/hierarchy"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/transport"
@@ -262,7 +262,7 @@ func (g *finiteGround) simulate(ctx context.Context, p plan[int], s setting, eno
 func (p plan[P]) mean(weights []float64) []float64 {
 	units := min(1<<40, math.MaxInt64/2/p.Largest())
 	n := make([]int64, len(weights))
-	apportion.Divide(weights, units, n)
+	sample.Divide(weights, units, n)
 	acc := make([]int64, p.Work())
 	for i, c := range n {
 		if c > 0 {

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/metricdp/metricdp/internal/apportion"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/quantile"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -58,7 +57,7 @@ func (h *Histogram[P]) Records(rng *rand.Rand, k int) ([]P, error) {
 		return nil, err
 	}
 	n := make([]int64, len(h.Weights))
-	apportion.Divide(h.Weights, int64(k), n)
+	sample.Divide(h.Weights, int64(k), n)
 	records := make([]P, 0, k)
 	for i, c := range n {
 		for range c {
@@ -179,7 +178,7 @@ func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, 
 		}
 		return errs[k]
 	}
-	lo, hi := quantile.Ranks(draws, prob)
+	lo, hi := sample.Ranks(draws, prob)
 	bar.Quantile = at(min(draws-1, int(math.Ceil(prob*float64(draws)))-1))
 	bar.Lo, bar.Hi = at(lo), at(hi)
 	return bar, nil

@@ -8,10 +8,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/internal/dendrogram"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -127,7 +127,7 @@ func treeOf(order []int, heights []float64) (*metric.Tree, error) {
 	level := make([]float64, 2*n-1)
 	copy(level[n:], heights)
 	parent[0] = -1 // a single point
-	dendrogram.Walk(heights, func(gap, left, right int) {
+	spanning.Dendrogram(heights, func(gap, left, right int) {
 		for side, k := range [2]int{left, right} {
 			if k >= 0 {
 				parent[n+k] = n + gap

@@ -3,11 +3,9 @@ package exponential
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -31,184 +29,56 @@ type BestOptions struct {
 	Workers  int                                  // 0: all processors
 }
 
-// Choice is what [Best] or lp.Choose took and what it passed over.
-type Choice struct {
-	Mechanism
-	Objective float64 // its loss, worst case or under the prior, in the unit of the utility metric
-	// Adversary is the error of the best guess of the input from the output, under
-	// the prior and the utility metric ([mechanism.Channel.AdversaryError]): NaN
-	// without a prior.
-	Adversary  float64
-	Candidates []Candidate // all, in the order in which they were considered
-}
-
-// Candidate is a construction that was considered.
-type Candidate struct {
-	Method Method
-	Loss   float64 // as Objective; +Inf where there is no mechanism
-	Level  float64 // audited; NaN where there is none
-	// Adversary is as in [Choice]: NaN without a mechanism or a prior.
-	Adversary float64
-	Took      time.Duration // from the start of this construction to its end
-	// Err is why there is no mechanism. Beside a mechanism it says that the
-	// context stopped the search for a better one.
-	Err error
-}
-
-// MarshalJSON implements json.Marshaler: objective, method with rate, candidates, and
-// "channel" by [mechanism.Channel.WriteJSON].
-func (c Choice) MarshalJSON() ([]byte, error) {
-	if c.Channel == nil {
-		return nil, errors.New("exponential: Choice.MarshalJSON: a Choice without a mechanism: Best makes one")
-	}
-	return json.Marshal(struct {
-		Objective  float64            `json:"objective"`
-		Adversary  *float64           `json:"adversary,omitempty"`
-		Method     Method             `json:"method"`
-		Beta       float64            `json:"rate,omitempty"`
-		Candidates []Candidate        `json:"candidates"`
-		Channel    *mechanism.Channel `json:"channel"`
-	}{c.Objective, number(c.Adversary), c.Method, c.Beta, c.Candidates, c.Channel})
-}
-
-// MarshalJSON implements json.Marshaler: method, loss and level or error, and seconds.
-func (c Candidate) MarshalJSON() ([]byte, error) {
-	text := struct {
-		Method    Method   `json:"method"`
-		Loss      *float64 `json:"loss,omitempty"`
-		Level     *float64 `json:"level,omitempty"`
-		Adversary *float64 `json:"adversary,omitempty"`
-		Took      float64  `json:"seconds"`
-		Err       string   `json:"error,omitempty"`
-	}{Method: c.Method, Took: c.Took.Seconds()}
-	if c.Loss <= math.MaxFloat64 {
-		text.Loss, text.Level, text.Adversary = &c.Loss, &c.Level, number(c.Adversary)
-	}
-	if c.Err != nil {
-		text.Err = c.Err.Error()
-	}
-	return json.Marshal(text)
-}
-
-// number is nil for NaN, which JSON cannot write.
-func number(v float64) *float64 {
-	if math.IsNaN(v) {
-		return nil
-	}
-	return &v
-}
-
-// UnmarshalJSON is always an error: [mechanism.ReadChannel] audits what it reads.
-func (c *Choice) UnmarshalJSON([]byte) error {
-	return errors.New(`exponential: Choice.UnmarshalJSON: a channel has to be audited under its metric: decode the member "channel" by mechanism.ReadChannel`)
-}
-
-// String is a line for the loss and the mechanism, and one for each candidate.
-func (c *Choice) String() string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "loss %.6g%s by %v", c.Objective, guess(c.Adversary), &c.Mechanism)
-	for _, k := range c.Candidates {
-		fmt.Fprintf(&s, "\n  %v", k)
-	}
-	return s.String()
-}
-
-// guess is a clause for the error of an adversary, where there is one.
-func guess(adversary float64) string {
-	if adversary > 0 {
-		return fmt.Sprintf(", adversary's error %.6g", adversary)
-	}
-	return ""
-}
-
-// String is a line: the method with its loss and level, or why it has none.
-func (c Candidate) String() string {
-	why := ""
-	if c.Err != nil {
-		why = fault.Reason(c.Err, "lp", "exponential", string(c.Method))
-	}
-	switch {
-	case math.IsInf(c.Loss, 1):
-		return fmt.Sprintf("%s: none: %s", c.Method, why)
-	case why != "":
-		why = " (" + why + ")"
-	}
-	return fmt.Sprintf("%s: loss %.6g%s at level %.6g%s", c.Method, c.Loss, guess(c.Adversary), c.Level, why)
-}
-
 // Best builds alpha-private mechanisms on b and returns the one with the least loss under
 // b.Utility, the first of equals: [Constant]; [Tight], without Outputs; [Remapped];
 // [Tuned]; [Relaxed], tuned, where the two metrics differ or b.Utility is an ultrametric;
 // and [Standard] where they differ, since more noise may lose less there. A construction
-// that fails, on this space or in float64, is listed with its reason. Errors are those of the arguments, a [*metric.ValueError] for a distance that is
-// none, and that of ctx. O(n^2*k + n^3) time for n points and k outputs, and that of
+// that fails, on this space or in float64, is listed with its reason. Errors are those of
+// the arguments, a [*metric.ValueError] for a distance that is none, and that of ctx.
+//
+// O(n^2*k + n^3) time for n points and k outputs, and that of
 // Remapped, which is most of it: 10 s for 500 points of the plane. lp.Choose has a
 // TimeLimit and leaves out what does not fit.
 func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	const op = "exponential: Best"
-	if o == nil {
-		o = &BestOptions{}
-	}
-	if err := b.Check(); err != nil {
-		return nil, err
-	}
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return nil, err
-	}
-	n := b.Len()
-	if err := checkPrior(op, o.Prior, n); err != nil {
-		return nil, err
-	}
-	if err := checkOutputs(op, o.Outputs, n); err != nil {
-		return nil, err
-	}
-	if o.Remap && o.Prior == nil {
-		return nil, fmt.Errorf("%s: Remap: want a Prior, under which to minimize", op)
-	}
-	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(b.Privacy))
+	w, err := newWanted(ctx, op, b, alpha, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSpaces(ctx, op, b, o.Workers); err != nil {
-		return nil, err
-	}
-	tree, _ := metric.AsUltrametric(ctx, b.Utility) // nil where it is none
-	w := &wanted{BestOptions: *o, b: b, alpha: alpha, unit: unit, tree: tree}
-	choice := &Choice{Objective: math.Inf(1), Adversary: math.NaN()}
+	began := time.Now()
+	choice := &Choice{Objective: math.Inf(1), Adversary: math.NaN(), Gap: 1}
 	for _, m := range constructors {
 		if !m.fits(w) {
 			continue
 		}
-		c := Candidate{Method: m.Method, Loss: math.Inf(1), Level: math.NaN(), Adversary: math.NaN()}
-		began := time.Now()
-		mech, err := m.build(w, ctx)
-		if err == nil {
-			err = c.evaluate(ctx, mech, b.Utility, o)
+		c, built := w.weigh(ctx, m)
+		if err := ctx.Err(); c.Err != nil && err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
 		}
-		if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
-			return nil, fmt.Errorf("%s: %w", op, ctxErr)
-		}
-		if c.Err = err; err == nil {
-			c.Level = mech.Guarantee().Alpha()
-			if c.Loss < choice.Objective {
-				choice.Mechanism, choice.Objective, choice.Adversary = *mech, c.Loss, c.Adversary
-			}
-		}
-		c.Took = time.Since(began)
 		choice.Candidates = append(choice.Candidates, c)
+		if c.Loss < choice.Objective {
+			choice.Mechanism, choice.Objective, choice.Adversary = *built, c.Loss, c.Adversary
+		}
 	}
 	if choice.Channel == nil {
 		return nil, fmt.Errorf("%s: no mechanism: %w", op, cmp.Or(choice.Candidates[0].Err, errOverflow))
 	}
+	if choice.Objective == 0 {
+		choice.Gap = 0
+	}
+	choice.Elapsed = time.Since(began)
 	return choice, nil
 }
 
-// constructors are what [Best] weighs, in this order.
-var constructors = []struct {
+// constructor is a method that [Best] weighs where it fits.
+type constructor struct {
 	Method
 	fits  func(*wanted) bool
 	build func(*wanted, context.Context) (*Mechanism, error)
-}{
+}
+
+// constructors are those of [Best], in the order in which they are weighed.
+var constructors = []constructor{
 	{MethodConstant, (*wanted).always, (*wanted).constant},
 	{MethodTight, (*wanted).everyOutput, (*wanted).tight},
 	{MethodRemapped, (*wanted).always, (*wanted).remapped},
@@ -224,6 +94,47 @@ type wanted struct {
 	alpha float64
 	unit  metric.Unit
 	tree  *metric.Ultrametric // the utility metric, where it is one
+}
+
+// newWanted checks the arguments of [Best].
+func newWanted(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *BestOptions) (*wanted, error) {
+	if o == nil {
+		o = &BestOptions{}
+	}
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	n := b.Len()
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), checkPrior(op, o.Prior, n), checkOutputs(op, o.Outputs, n)); err != nil {
+		return nil, err
+	}
+	if o.Remap && o.Prior == nil {
+		return nil, fmt.Errorf("%s: Remap: want a Prior, under which to minimize", op)
+	}
+	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(b.Privacy))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSpaces(ctx, op, b, o.Workers); err != nil {
+		return nil, err
+	}
+	tree, _ := metric.AsUltrametric(ctx, b.Utility) // nil where it is none
+	return &wanted{BestOptions: *o, b: b, alpha: alpha, unit: unit, tree: tree}, nil
+}
+
+// weigh builds the mechanism of m and evaluates it.
+func (w *wanted) weigh(ctx context.Context, m constructor) (Candidate, *Mechanism) {
+	c := Candidate{Method: m.Method, Loss: math.Inf(1), Level: math.NaN(), Adversary: math.NaN()}
+	began := time.Now()
+	built, err := m.build(w, ctx)
+	if err == nil {
+		err = c.evaluate(ctx, built, w.b.Utility, &w.BestOptions)
+	}
+	if err == nil {
+		c.Level = built.Guarantee().Alpha()
+	}
+	c.Err, c.Took = err, time.Since(began)
+	return c, built
 }
 
 func (w *wanted) always() bool { return true }
@@ -256,7 +167,7 @@ func (w *wanted) tight(ctx context.Context) (*Mechanism, error) {
 }
 
 func (w *wanted) remapped(ctx context.Context) (*Mechanism, error) {
-	return Remapped(ctx, w.b, w.alpha, &RemappedOptions{Prior: w.Prior, Outputs: w.Outputs, Unit: w.unit, Progress: w.progress(MethodRemapped), Workers: w.Workers})
+	return Remapped(ctx, w.b, w.alpha, &RemappedOptions{Options: *w.options(MethodRemapped), Prior: w.Prior})
 }
 
 func (w *wanted) tuned(ctx context.Context) (*Mechanism, error) {
@@ -272,7 +183,7 @@ func (w *wanted) options(m Method) *Options {
 }
 
 func (w *wanted) relaxed(ctx context.Context) (*Mechanism, error) {
-	m, err := relax(ctx, w.b, w.tree, w.alpha, &RelaxedOptions{Tuned: true, Prior: w.Prior, Outputs: w.Outputs, Unit: w.unit, Progress: w.progress(MethodRelaxedTuned), Workers: w.Workers})
+	m, err := relax(ctx, w.b, w.tree, w.alpha, &RelaxedOptions{Options: *w.options(MethodRelaxedTuned), Tuned: true, Prior: w.Prior})
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,8 @@ package exponential
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -16,48 +16,65 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// checkBest checks what every choice promises.
+func checkBest(t *testing.T, b metric.Bimetric, alpha float64, o *BestOptions, c *Choice) {
+	t.Helper()
+	if c.Guarantee().Alpha() > alpha || c.LowerBound != 0 || c.Gap != 1 {
+		t.Errorf("%v, bound %v, gap %v", c.Guarantee(), c.LowerBound, c.Gap)
+	}
+	for _, k := range c.Candidates {
+		if k.Loss < c.Objective {
+			t.Errorf("alpha %v took %s (%v) over %s (%v)", alpha, c.Method, c.Objective, k.Method, k.Loss)
+		}
+	}
+	want, _ := testkit.Must(c.Loss(t.Context(), b.Utility)).Worst()
+	if o.Prior != nil {
+		want = testkit.Must(testkit.Must(c.Loss(t.Context(), b.Utility)).Mean(o.Prior))
+	}
+	if want != c.Objective {
+		t.Errorf("stated loss %v, computed %v", c.Objective, want)
+	}
+	switch {
+	case o.Prior == nil:
+		if !math.IsNaN(c.Adversary) {
+			t.Errorf("an adversary's error of %v without a prior", c.Adversary)
+		}
+	case c.Adversary != testkit.Must(c.AdversaryError(t.Context(), o.Prior, b.Utility)) || c.Adversary > c.Objective*(1+1e-12),
+		o.Remap && c.Adversary < c.Objective*(1-1e-12): // a remap leaves no better guess
+		t.Errorf("an adversary's error of %v at loss %v, %+v", c.Adversary, c.Objective, o)
+	}
+	for y := range c.Outputs() {
+		if o.Outputs != nil && !slices.Contains(o.Outputs, c.Output(y)) {
+			t.Errorf("%s releases %d", c.Method, c.Output(y))
+		}
+	}
+}
+
 func TestBest_TakesTheLeastLoss(t *testing.T) {
-	f := space.Halton(30)
+	b := metric.Same(space.Halton(30))
 	uniform := slices.Repeat([]float64{1. / 30}, 30)
 	for _, alpha := range []float64{0.01, 2, 20} {
-		for _, o := range []*BestOptions{nil, {Prior: uniform}, {Prior: uniform, Remap: true}} {
-			c := testkit.Must(Best(t.Context(), metric.Same(f), alpha, o))
-			if len(c.Candidates) != 4 || c.Guarantee().Alpha() > alpha {
-				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())
+		for _, o := range []*BestOptions{{}, {Prior: uniform}, {Prior: uniform, Remap: true}} {
+			told := map[Method]bool{}
+			o.Progress = func(m Method, done, total int) { told[m] = told[m] || done == total }
+			c := testkit.Must(Best(t.Context(), b, alpha, o))
+			checkBest(t, b, alpha, o, c)
+			if len(c.Candidates) != 4 {
+				t.Errorf("%+v", c.Candidates)
 			}
 			for _, k := range c.Candidates {
-				if k.Loss < c.Objective {
-					t.Errorf("alpha %v took %s (%v) over %s (%v)", alpha, c.Method, c.Objective, k.Method, k.Loss)
+				if told[k.Method] != (k.Err == nil && k.Method != MethodConstant) {
+					t.Errorf("%v: told of the audit: %v", k, told[k.Method])
 				}
-			}
-			losses := testkit.Must(c.Loss(t.Context(), f))
-			want, _ := losses.Worst()
-			if o != nil {
-				want, _ = losses.Mean(uniform)
-			}
-			switch {
-			case o == nil:
-				if !math.IsNaN(c.Adversary) {
-					t.Errorf("an adversary's error of %v without a prior", c.Adversary)
-				}
-			case c.Adversary != testkit.Must(c.AdversaryError(t.Context(), uniform, f)) || c.Adversary > c.Objective*(1+1e-12),
-				o.Remap && c.Adversary < c.Objective*(1-1e-12): // a remap leaves no better guess
-				t.Errorf("an adversary's error of %v at loss %v, %+v", c.Adversary, c.Objective, o)
-			}
-			if want != c.Objective {
-				t.Errorf("stated loss %v, computed %v", c.Objective, want)
 			}
 		}
 	}
-	star := space.Func(9, func(i, j int) float64 {
-		if i == 0 {
-			return 1
-		}
-		return 2
-	})
-	c, err := Best(t.Context(), metric.Same(star), 1e-3, nil)
-	if err != nil || c.Method != MethodConstant || c.Objective != 1 {
+	star := space.Func(9, func(i, j int) float64 { return float64(min(i, 1) + 1) })
+	if c, err := Best(t.Context(), metric.Same(star), 1e-3, nil); err != nil || c.Method != MethodConstant || c.Objective != 1 {
 		t.Errorf("at a tiny level: %v, %v", c, err)
+	}
+	if c, err := Best(t.Context(), metric.Same(space.Path(1, 1)), 1, nil); err != nil || c.Objective != 0 || c.Gap != 0 {
+		t.Errorf("one point: %v, %v", c, err)
 	}
 }
 
@@ -85,24 +102,11 @@ func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 		if i%2 == 1 {
 			b.Privacy = space.Func(30, b.Privacy.Distance)
 		}
-		for _, o := range []*BestOptions{nil, {Prior: slices.Repeat([]float64{1. / 30}, 30), Remap: true}, {Outputs: []int{3, 1, 4, 15, 9, 2, 6}}} {
+		for _, o := range []*BestOptions{{}, {Prior: slices.Repeat([]float64{1. / 30}, 30), Remap: true}, {Outputs: []int{3, 1, 4, 15, 9, 2, 6}}} {
 			c := testkit.Must(Best(t.Context(), b, 6, o))
-			want := 6
-			if o != nil && o.Outputs != nil {
-				want = 5 // no tight weights
-				for y := range c.Outputs() {
-					if !slices.Contains(o.Outputs, c.Output(y)) {
-						t.Errorf("%s releases %d", c.Method, c.Output(y))
-					}
-				}
-			}
-			if len(c.Candidates) != want || c.Guarantee().Alpha() > 6 {
-				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())
-			}
-			for _, k := range c.Candidates {
-				if k.Loss < c.Objective {
-					t.Errorf("took %s (%v) over %s (%v)", c.Method, c.Objective, k.Method, k.Loss)
-				}
+			checkBest(t, b, 6, o, c)
+			if want := 6 - min(1, len(o.Outputs)); len(c.Candidates) != want { // without tight weights
+				t.Errorf("%+v", c.Candidates)
 			}
 			if c.Method == MethodRelaxed || c.Method == MethodRelaxedTuned {
 				won++
@@ -149,31 +153,23 @@ func TestBest_WorksWhereStandardDoes(t *testing.T) {
 	}
 }
 
-// A distance that is none is a fault of the input, under either metric, and no candidate's.
-func TestBest_RefusesWhatIsNoDistance(t *testing.T) {
-	bad := distances{math.NaN()}
-	good := space.Path(bad.Len(), 1)
-	for want, b := range map[string]metric.Bimetric{"Privacy": {Privacy: bad, Utility: good}, "Utility": {Privacy: good, Utility: bad}} {
-		var value *metric.ValueError
-		if _, err := Best(t.Context(), b, 1, nil); !errors.As(err, &value) || value.Arg != want+".Distance(0, 1)" {
-			t.Errorf("%s: %v", want, err)
-		}
-	}
-}
-
 func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
 	m := testkit.Must(Constant(3, 1, "km"))
-	c := &Choice{Mechanism: *m, Objective: 2, Candidates: []Candidate{
+	c := &Choice{Mechanism: *m, Objective: 2, Adversary: 1, LowerBound: 1.5, BoundBy: "star", Candidates: []Candidate{
 		{Method: MethodConstant, Loss: 2},
 		{Method: MethodTight, Loss: math.Inf(1), Err: &NegativeWeightError{1, -0.5}},
-		{Method: MethodTuned, Loss: 3, Level: 0.25, Adversary: 1.5},
+		{Method: MethodTuned, Loss: 3, Level: 0.25, Adversary: 1.5, Err: context.Canceled},
 	}}
-	const want = `loss 2 by constant: 3 x 1 channel, 0-private per km
+	const list = ` by constant: 3 x 1 channel, 0-private per km
   constant: loss 2 at level 0
   tight weights: none: tight weights do not exist: w[1] = -0.5; at larger alpha they do
-  tuned: loss 3, adversary's error 1.5 at level 0.25`
-	if got := c.String(); got != want {
-		t.Errorf("%s", got)
+  tuned: loss 3, adversary's error 1.5 at level 0.25 (context canceled)`
+	if got := c.String(); got != "loss 2, adversary's error 1, bound 1.5 (star),"+list {
+		t.Error(got)
+	}
+	c.Adversary, c.BoundBy = math.NaN(), ""
+	if got := c.String(); got != "loss 2"+list {
+		t.Error(got)
 	}
 }
 
@@ -182,12 +178,13 @@ func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
 func TestChoice_JSON(t *testing.T) {
 	f := space.Path(4, 1)
 	c := testkit.Must(Best(t.Context(), metric.Same(f), .1, &BestOptions{Unit: "km", Prior: []float64{.25, .25, .25, .25}}))
+	c.LowerBound, c.BoundBy, c.Gap = .5, "star", .25
 	text := testkit.Must(json.Marshal(c))
 	var have struct {
-		Objective  float64
-		Adversary  float64
-		Method     Method
-		Candidates []struct {
+		Objective, Adversary, LowerBound, Gap float64
+		BoundBy                               string
+		Method                                Method
+		Candidates                            []struct {
 			Method      Method
 			Loss, Level float64
 			Adversary   float64
@@ -196,7 +193,7 @@ func TestChoice_JSON(t *testing.T) {
 		}
 		Channel json.RawMessage
 	}
-	if err := json.Unmarshal(text, &have); err != nil || have.Objective != c.Objective || have.Adversary != c.Adversary || have.Method != c.Method || len(have.Candidates) != len(c.Candidates) {
+	if err := json.Unmarshal(text, &have); err != nil || have.Objective != c.Objective || have.Adversary != c.Adversary || have.Method != c.Method || have.LowerBound != .5 || have.BoundBy != "star" || have.Gap != .25 || len(have.Candidates) != len(c.Candidates) {
 		t.Fatalf("%s (%v)", text, err)
 	}
 	for i, k := range c.Candidates {
@@ -214,7 +211,7 @@ func TestChoice_JSON(t *testing.T) {
 	if m, err := mechanism.ReadChannel(t.Context(), bytes.NewReader(alone), f, nil); err != nil || m.Guarantee() != c.Guarantee() {
 		t.Errorf("%s (%v)", alone, err)
 	}
-	for _, v := range []any{new(Choice), new(Mechanism), new(RelaxedMechanism), new(UtilityMechanism)} {
+	for _, v := range []any{new(Choice), new(Mechanism), new(RelaxedMechanism)} {
 		if err := json.Unmarshal(text, v); err == nil || !strings.Contains(err.Error(), "ReadChannel") {
 			t.Errorf("%T: %v", v, err)
 		}

@@ -1,8 +1,6 @@
 package exponential_test
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -26,7 +24,6 @@ func TestConformance_Finite(t *testing.T) {
 	}
 	net := &exponential.Options{Outputs: []int{1, 8, 3}}
 	both := metric.Bimetric{Privacy: line, Utility: clusters}
-	target := exponential.Target{Gamma: 0.3, Delta: 0.1}
 	for _, c := range []struct {
 		name string
 		rho  metric.Finite
@@ -45,36 +42,10 @@ func TestConformance_Finite(t *testing.T) {
 		{"snapped to a net", f, testkit.Must(exponential.Snapped(t.Context(), f, 4, net))},
 		{"remapped", f, testkit.Must(exponential.Remapped(t.Context(), metric.Same(f), 4, nil))},
 		{"relaxed", line, &testkit.Must(exponential.Relaxed(t.Context(), both, 2, nil)).Mechanism},
-		{"most private", f, &testkit.Must(exponential.MostPrivate(t.Context(), metric.Same(f), nil, target, nil)).Mechanism},
 	} {
 		o := &mechanismtest.Options[int, int]{Samples: testkit.Sweep(1<<13, 1<<14), Constant: c.name == "constant"}
 		if err := mechanismtest.TestChannel(t.Context(), c.m.Channel, c.rho, o); err != nil {
 			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
-
-// The mechanism with a base measure is sampled by rejection: its level shows
-// only in samples.
-func TestConformance_BaseMeasure(t *testing.T) {
-	sigma := metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })
-	draws := exponential.BaseMeasure[float64, float64]{
-		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Sigma: sigma,
-		Draw: func(r *rand.Rand) (float64, error) { return r.Float64(), nil }, Beta: 3,
-	}
-	bounded := draws
-	bounded.MaxDraws, bounded.MinMass = 4000, math.Exp(-3)
-	for _, b := range []exponential.BaseMeasure[float64, float64]{draws, bounded} {
-		m := testkit.Must(exponential.NewBaseMeasure(b))
-		o := &mechanismtest.Options[float64, float64]{
-			Key:     func(y float64) any { return math.Floor(16 * y) },
-			Refused: []float64{math.NaN()},
-		}
-		if err := mechanismtest.TestMechanism(t.Context(), m, []float64{0, 0.3, 1}, o); err != nil {
-			t.Error(err)
-		}
-		if e, err := mechanismtest.TestLevel(t.Context(), m, 0, 1, 1, o); err != nil || e.Level < 2.5 {
-			t.Errorf("%v, %v; densities differ by 3 at the ends, 2.8 over bins", e, err)
 		}
 	}
 }

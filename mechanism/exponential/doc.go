@@ -1,53 +1,44 @@
 // Package exponential builds mechanisms that answer near points more often than far ones, on
-// finite metric spaces, and by rejection on infinite ones.
+// finite metric spaces.
 //
-// # The problem
+//	best, err := exponential.Best(context.Background(), metric.Same(points), 0.02, &exponential.BestOptions{Unit: "km"})
+//	city, err := mechanism.On(best, points).Release(seeded(), "Paris")
 //
-// Someone at a point x wants to say roughly where, so that no observer can tell x from x' by
-// more than a factor exp(alpha*rho(x,x')). The exponential mechanism answers y with probability
-// proportional to exp(-beta*rho(x,y)). beta = alpha/2 is always safe; most constructors lose
-// less.
+// An observer of the answer y to x can tell x from x' by no more than a factor
+// exp(alpha*rho(x,x')). The exponential mechanism answers y with probability proportional to
+// exp(-beta*rho(x,y)).
 //
-// # How to begin
+// [Best] builds what fits a space and keeps what loses least.
 //
-// Let the package choose: [Best] builds what fits and keeps what loses least.
-//
-// Choose yourself:
-//   - [Tight] weights the outputs so that the sum is 1 everywhere; it loses least where such
-//     weights exist, mostly at larger levels;
+//   - [Tight] weights the outputs so that the sum is 1 everywhere; best where such weights
+//     exist, mostly at larger levels;
 //   - [Remapped] and [Snapped] add noise and answer a point near the result, on the line, in
 //     the plane and on the sphere: mostly best at smaller levels;
-//   - [Tuned] takes the largest rate that an audit allows, on any space;
-//   - [Standard] has rate alpha/2;
+//   - [Tuned] takes the largest rate that an audit allows, on any space; [Standard] has rate
+//     alpha/2; [Weighted] takes public weights;
 //   - [Relaxed] is for two metrics, one of privacy and one of loss;
-//   - [Weighted] takes public weights, such as a prior.
-//
-// Large or infinite spaces: [Truncated] and [Lazy] keep no matrix, [NewBaseMeasure] needs none,
-// for instance on public nets ([NewNets]).
-//
-// Package lp finds the least loss of all.
+//   - [Truncated] and [Lazy] keep no matrix, for large spaces.
 //
 // # Guarantees
 //
-// Every finite mechanism is a [mechanism.Channel] that was audited: its level bounds that of
-// the exact distributions that are drawn from. Lazy and Truncated do without an audit; Lazy
-// says what its guarantee rests on. alpha is a finite number > 0, per unit of the privacy
-// metric.
+// A finite mechanism is a [mechanism.Channel] that was audited: its level bounds that of the
+// exact distributions that are drawn from. Lazy, and Truncated with it, says what its guarantee
+// rests on without an audit. alpha is a finite number > 0, per unit of the privacy metric.
 //
 // # Cost
 //
-// O(n^2) memory and O(n^3) time for the audit of n points; each constructor says more.
+// O(n^2) memory and O(n^3) time for the audit of n points.
 //
 // # Who should not use it
 //
 // A level per kilometer protects near points from each other and far points hardly at all.
-// Points that need not come from a list are for package additive.
+// Points that need not come from a list are for package additive, infinite spaces for package
+// kl10 below. Package lp finds the least loss of all.
 //
 // # References
 //
-//   - BSV24: Boedihardjo, Strohmer, Vershynin, "Metric geometry of the privacy-utility
+//   - BSV24: Boedihardjo et al., "Metric geometry of the privacy-utility
 //     tradeoff".
 //   - IKWAT22: Imola et al., "Balancing utility and scalability in metric differential
 //     privacy".
-//   - KL10: Kleinberg, Ligett, "Privacy-compatibility for general utility metrics".
 package exponential

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
-	"math"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -17,28 +15,19 @@ func seeded() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{1})) }
 
 // line is five places, one kilometer apart.
 func line() metric.Finite {
-	pts, err := metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	pts := must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
 	return pts
 }
 
 func worst(m *exponential.Mechanism, f metric.Finite) float64 {
-	l, err := m.Loss(context.Background(), f)
-	if err != nil {
-		log.Fatal(err)
-	}
+	l := must(m.Loss(context.Background(), f))
 	loss, _ := l.Worst()
 	return loss
 }
 
 func ExampleStandard() {
 	f := line()
-	m, err := exponential.Standard(context.Background(), f, 1, &exponential.Options{Unit: "km"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(exponential.Standard(context.Background(), f, 1, &exponential.Options{Unit: "km"}))
 	fmt.Println(m)
 	fmt.Printf("worst loss %.3f km\n", worst(m, f))
 	fmt.Println(m.Release(seeded(), 2))
@@ -54,18 +43,9 @@ func ExampleLazy() {
 	for i := range pts {
 		pts[i] = []float64{float64(i % 200), float64(i / 200)}
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Lazy(context.Background(), f, 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := m.Release(seeded(), 20_100)
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints(pts, metric.Euclidean{}))
+	m := must(exponential.Lazy(context.Background(), f, 2, nil))
+	y := must(m.Release(seeded(), 20_100))
 	fmt.Println(m.Guarantee(), "released", pts[y], "for", pts[20_100])
 	// Output: 2-private per unit released [100 98] for [100 100]
 }
@@ -74,14 +54,8 @@ func ExampleLazy() {
 // another by more than a factor exp(alpha*reach).
 func ExampleTruncated() {
 	words := []string{"cat", "dog", "car", "bus", "train"}
-	f, err := metric.NewPoints([][]float32{{0, 1}, {0, 1.25}, {4, 0}, {4.25, 0.5}, {6, 1}}, metric.Float32[metric.Euclidean]{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Truncated(context.Background(), f, 6, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints([][]float32{{0, 1}, {0, 1.25}, {4, 0}, {4.25, 0.5}, {6, 1}}, metric.Float32[metric.Euclidean]{}))
+	m := must(exponential.Truncated(context.Background(), f, 6, 1, nil))
 	for y, p := range m.Row(0, nil) {
 		fmt.Printf("%s %.3f\n", words[y], p)
 	}
@@ -97,38 +71,26 @@ func ExampleTruncated() {
 
 func ExampleWeighted() {
 	f := line()
-	m, err := exponential.Weighted(context.Background(), f, 1, []float64{1, 1, 10, 1, 1}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(exponential.Weighted(context.Background(), f, 1, []float64{1, 1, 10, 1, 1}, nil))
 	fmt.Printf("level %.3f, P(2|0) = %.3f\n", m.Guarantee().Alpha(), m.Prob(0, 2))
 	// Output: level 0.881, P(2|0) = 0.652
 }
 
 func ExampleTuned() {
 	f := line()
-	m, err := exponential.Tuned(context.Background(), f, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(exponential.Tuned(context.Background(), f, 1, nil))
 	fmt.Printf("rate %.3f, level %.3f, worst loss %.3f\n", m.Beta, m.Guarantee().Alpha(), worst(m, f))
 	// Output: rate 0.794, level 1.000, worst loss 0.744
 }
 
 func ExampleTight() {
 	f := line()
-	m, err := exponential.Tight(context.Background(), f, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(exponential.Tight(context.Background(), f, 1, nil))
 	fmt.Printf("level %.3f, worst loss %.3f\n", m.Guarantee().Alpha(), worst(m, f))
 
 	var negative *exponential.NegativeWeightError
-	star, err := metric.NewDense(5, []float64{1, 1, 1, 1, 2, 2, 2, 2, 2, 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	_, err = exponential.Tight(context.Background(), star, 0.4, nil)
+	star := must(metric.NewDense(5, []float64{1, 1, 1, 1, 2, 2, 2, 2, 2, 2}))
+	_, err := exponential.Tight(context.Background(), star, 0.4, nil)
 	fmt.Println(errors.As(err, &negative), negative.Index)
 	// Output:
 	// level 1.000, worst loss 0.736
@@ -138,23 +100,14 @@ func ExampleTight() {
 // A dozen towns around Paris at a level that is small for their distances: the mass of
 // every town's cell under noise is known, so that the loss compares with the others'.
 func ExampleSnapped() {
-	towns, err := metric.NewPoints([]metric.LatLon{
+	towns := must(metric.NewPoints([]metric.LatLon{
 		{Lat: 48.85, Lon: 2.35}, {Lat: 48.80, Lon: 2.13}, {Lat: 48.94, Lon: 2.35}, {Lat: 48.79, Lon: 2.46},
 		{Lat: 48.89, Lon: 2.21}, {Lat: 48.96, Lon: 2.89}, {Lat: 48.54, Lon: 2.66}, {Lat: 48.62, Lon: 2.43},
 		{Lat: 49.05, Lon: 2.10}, {Lat: 48.95, Lon: 2.25}, {Lat: 48.73, Lon: 2.27}, {Lat: 49.00, Lon: 2.38},
-	}, metric.GreatCircle{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	}, metric.GreatCircle{}))
 	for _, alpha := range []float64{0.01, 0.2} {
-		snapped, err := exponential.Snapped(context.Background(), towns, alpha, nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		best, err := exponential.Best(context.Background(), metric.Same(towns), alpha, nil)
-		if err != nil {
-			log.Fatal(err)
-		}
+		snapped := must(exponential.Snapped(context.Background(), towns, alpha, nil))
+		best := must(exponential.Best(context.Background(), metric.Same(towns), alpha, nil))
 		fmt.Printf("alpha %v per km: snapped at most %.1f km, %s %.1f km\n", alpha, worst(snapped, towns), best.Method, best.Objective)
 	}
 	// Output:
@@ -168,28 +121,16 @@ func ExampleRemapped() {
 	for i := range 12 * 12 {
 		pts = append(pts, []float64{float64(i % 12), float64(i / 12)})
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	snapped, err := exponential.Snapped(context.Background(), f, 0.3, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	remapped, err := exponential.Remapped(context.Background(), metric.Same(f), 0.3, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints(pts, metric.Euclidean{}))
+	snapped := must(exponential.Snapped(context.Background(), f, 0.3, nil))
+	remapped := must(exponential.Remapped(context.Background(), metric.Same(f), 0.3, nil))
 	fmt.Printf("snapped %.1f, remapped %.1f\n", worst(snapped, f), worst(remapped, f))
 	// Output:
 	// snapped 4.9, remapped 4.1
 }
 
 func ExampleConstant() {
-	m, err := exponential.Constant(5, 2, "km")
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(exponential.Constant(5, 2, "km"))
 	fmt.Println(m)
 	fmt.Println(m.Release(nil, 0))
 	// Output:
@@ -199,10 +140,7 @@ func ExampleConstant() {
 
 func ExampleBest() {
 	f := line()
-	c, err := exponential.Best(context.Background(), metric.Same(f), 0.6, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	c := must(exponential.Best(context.Background(), metric.Same(f), 0.6, nil))
 	fmt.Printf("%s: worst loss %.2f\n", c.Method, c.Objective)
 	for _, k := range c.Candidates {
 		if k.Err == nil {
@@ -215,64 +153,4 @@ func ExampleBest() {
 	//   tight weights 1.10 at level 0.60
 	//   remapped      0.95 at level 0.60
 	//   tuned         1.20 at level 0.60
-}
-
-// Numbers in [0, 1], released from a continuum.
-func ExampleNewBaseMeasure() {
-	m, err := exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
-		Map:       func(x float64) (float64, error) { return x, nil },
-		Lipschitz: 1,
-		Sigma:     metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
-		Draw:      func(r *rand.Rand) (float64, error) { return r.Float64(), nil },
-		Beta:      10,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := m.Release(seeded(), 0.25)
-	fmt.Printf("%v, released %.3f, %v\n", m.Guarantee(), y, err)
-	// Output: 20-private per unit, released 0.304, <nil>
-}
-
-// The direction of the wind, on a circle of 360 degrees: nets of 3*2^i directions.
-func ExampleNewNets() {
-	circle := metric.Func[float64](func(x, y float64) float64 { return math.Abs(math.Remainder(x-y, 360)) })
-	nets, err := exponential.NewNets(20, func(i int) (exponential.Net[float64], error) {
-		n := 3 << i
-		step := 360 / float64(n)
-		return exponential.Net[float64]{Len: n, At: func(k int) float64 { return float64(k) * step }, Radius: step / 2}, nil
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
-		Map:       func(x float64) (float64, error) { return x, nil },
-		Lipschitz: 1,
-		Sigma:     circle,
-		Draw:      nets.Draw,
-		Beta:      0.1,
-		Unit:      "degree",
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := m.Release(seeded(), 350)
-	fmt.Printf("%v, released %.1f, %v\n", m.Guarantee(), y, err)
-	// Output: 0.2-private per degree, released 0.0, <nil>
-}
-
-func ExampleSmallestBeta() {
-	f := line()
-	mu := []float64{0.2, 0.2, 0.2, 0.2, 0.2}
-	target := exponential.Target{Gamma: 1, Delta: 0.05}
-	small, err := exponential.SmallestBeta(context.Background(), f, mu, target)
-	if err != nil {
-		log.Fatal(err)
-	}
-	paper, err := exponential.MostPrivate(context.Background(), metric.Same(f), mu, target, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper.FormulaBeta)
-	// Output: within 1 km with probability 95 %: rate 1.657 suffices, the general formula says 9.210
 }

@@ -3,7 +3,6 @@ package exponential_test
 import (
 	"context"
 	"fmt"
-	"log"
 
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -20,59 +19,17 @@ func ExampleRelaxed() {
 			}
 		}
 	}
-	tree, err := metric.TreeFromPaths(paths)
-	if err != nil {
-		log.Fatal(err)
-	}
-	cost, err := metric.NewPoints(paths, metric.CommonPrefix[string]{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	b, err := metric.NewBimetric(tree.PathMetric(), cost)
-	if err != nil {
-		log.Fatal(err)
-	}
+	tree := must(metric.TreeFromPaths(paths))
+	cost := must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
+	b := must(metric.NewBimetric(tree.PathMetric(), cost))
 
-	m, err := exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Accuracy: true, Unit: "step"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Options: exponential.Options{Unit: "step"}, Accuracy: true}))
 	fmt.Printf("clusters within %v: %d outputs\n", m.Separation, m.Outputs())
 	fmt.Printf("worst loss %.3f, proved below %.3f\n", worst(&m.Mechanism, cost), m.Bound)
-	std, err := exponential.Standard(context.Background(), b.Privacy, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	std := must(exponential.Standard(context.Background(), b.Privacy, 1, nil))
 	fmt.Printf("standard mechanism: %.3f\n", worst(std, cost))
 	// Output:
 	// clusters within 0.125: 8 outputs
 	// worst loss 0.215, proved below 3.221
 	// standard mechanism: 0.237
-}
-
-func ExampleMostPrivate() {
-	f := line()
-	m, err := exponential.MostPrivate(context.Background(), metric.Same(f), nil, exponential.Target{Gamma: 1, Delta: 0.05}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("farther than 1 km with probability %.3f, at level %.3f\n", m.Miss, m.Guarantee().Alpha())
-	fmt.Printf("the general formula says %.3f\n", m.FormulaLevel)
-	// Output:
-	// farther than 1 km with probability 0.050, at level 4.731
-	// the general formula says 26.738
-}
-
-func ExampleMisses() {
-	f := line()
-	m, err := exponential.Tuned(context.Background(), f, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	p, x, err := exponential.Misses(context.Background(), m.Channel, f, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("farther than 1 km with probability %.3f at %d\n", p, x)
-	// Output: farther than 1 km with probability 0.189 at 0
 }

@@ -10,6 +10,14 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// must keeps the examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
 // Someone in one of five cities says roughly where: every construction is built and
 // audited, and the best is used on the cities themselves.
 func Example() {
@@ -18,16 +26,10 @@ func Example() {
 		"Rouen": {Lat: 49.44, Lon: 1.1}, "Tours": {Lat: 47.39, Lon: 0.69},
 	}
 	names := []string{"Paris", "Lille", "Reims", "Rouen", "Tours"}
-	points, err := metric.NewPoints(names, metric.Func[string](func(x, y string) float64 {
+	points := must(metric.NewPoints(names, metric.Func[string](func(x, y string) float64 {
 		return metric.GreatCircle{}.Distance(cities[x], cities[y])
-	}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	best, err := exponential.Best(context.Background(), metric.Same(points), 0.02, &exponential.BestOptions{Unit: "km"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	})))
+	best := must(exponential.Best(context.Background(), metric.Same(points), 0.02, &exponential.BestOptions{Unit: "km"}))
 	for _, c := range best.Candidates {
 		if c.Err == nil {
 			fmt.Printf("%s: at most %.1f km off on average, level %.3f\n", c.Method, c.Loss, c.Level)

@@ -30,7 +30,6 @@ const (
 	MethodRelaxed      Method = "relaxed"
 	MethodRelaxedTuned Method = "relaxed, tuned"
 	MethodTruncated    Method = "truncated"
-	MethodBaseMeasure  Method = "base measure"
 	MethodConstant     Method = "constant"
 )
 
@@ -71,8 +70,8 @@ func (m *Mechanism) String() string {
 	return fmt.Sprintf("%s, rate %.6g: %v", m.Method, m.Beta, m.Channel)
 }
 
-// Options tune [Standard], [Weighted], [Tuned] and [Snapped]. Nil and the zero value mean
-// the defaults.
+// Options tune [Standard], [Weighted], [Tuned] and [Snapped], and are part of those of
+// [Remapped] and [Relaxed]. Nil and the zero value mean the defaults.
 type Options struct {
 	// Unit names the unit of the metric, for the guarantee; the default is that
 	// of the metric itself ([metric.UnitOf]), and another is refused.
@@ -163,10 +162,7 @@ func newFamily(op string, method Method, f metric.Finite, alpha float64, o *Opti
 	if o == nil {
 		o = &Options{}
 	}
-	if err := fault.Empty(op, "the space", fault.Len(f)); err != nil {
-		return nil, err
-	}
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
+	if err := cmp.Or(fault.Empty(op, "the space", fault.Len(f)), fault.Positive(op, "alpha", alpha)); err != nil {
 		return nil, err
 	}
 	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(f))
@@ -321,10 +317,7 @@ func (m *family) certifyAs(ctx context.Context, beta float64, channel func(ctx c
 // O(n).
 func Constant(n, point int, unit metric.Unit) (*Mechanism, error) {
 	const op = "exponential: Constant"
-	if err := fault.Empty(op, "n", max(n, 0)); err != nil {
-		return nil, err
-	}
-	if err := fault.Index(op, "point", point, n); err != nil {
+	if err := cmp.Or(fault.Empty(op, "n", max(n, 0)), fault.Index(op, "point", point, n)); err != nil {
 		return nil, err
 	}
 	ones := slices.Repeat([]float64{1}, n)

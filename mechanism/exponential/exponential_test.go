@@ -1,18 +1,13 @@
 package exponential
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"math"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -128,175 +123,5 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 	}
 	if caught < 10 {
 		t.Errorf("a rate 10 %% too large was caught only %d times", caught)
-	}
-}
-
-// Distances that are no metric are found out, whatever the constructor.
-func TestConstructors_RefuseANonMetric(t *testing.T) {
-	// 0 and 1 are close, 2 is near 0 and far from 1.
-	f := space.Func(3, func(i, j int) float64 {
-		switch {
-		case i == 0 && j == 1:
-			return 0.01
-		case i == 0 && j == 2:
-			return 1
-		}
-		return 9
-	})
-	var level *LevelError
-	if _, err := Standard(t.Context(), f, 1, nil); !errors.As(err, &level) || level.Audited.X+level.Audited.XPrime != 1 {
-		t.Errorf("Standard: %v", err)
-	}
-	zero := space.Func(3, func(i, j int) float64 { return float64(i) }) // d(0,1) = d(0,2) = 0, d(1,2) = 1
-	if _, err := Standard(t.Context(), zero, 1, nil); !errors.As(err, &level) || !math.IsInf(level.Audited.Hi, 1) {
-		t.Errorf("distance 0 to two points 1 apart: %v", err)
-	}
-}
-
-// builders are the constructors of one metric and a level.
-var builders = map[string]builder{
-	"Standard": tuning(Standard),
-	"Tuned":    tuning(Tuned),
-	"Weighted": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return Weighted(ctx, f, alpha, slices.Repeat([]float64{1}, f.Len()), &Options{Unit: u})
-	},
-	"Tight": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return Tight(ctx, f, alpha, &TightOptions{Unit: u})
-	},
-	"Lazy": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return Lazy(ctx, f, alpha, &LazyOptions{Unit: u})
-	},
-	"Relaxed": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		m, err := Relaxed(ctx, metric.Same(f), alpha, &RelaxedOptions{Unit: u})
-		return &cmp.Or(m, &RelaxedMechanism{}).Mechanism, err
-	},
-	"MostPrivate": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		mu := slices.Repeat([]float64{1 / float64(f.Len())}, f.Len())
-		m, err := MostPrivate(ctx, metric.Same(f), mu, Target{Gamma: 1, Delta: .1}, &UtilityOptions{Unit: u})
-		return &cmp.Or(m, &UtilityMechanism{}).Mechanism, err
-	},
-	"Best": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		m, err := Best(ctx, metric.Same(f), alpha, &BestOptions{Unit: u})
-		return &cmp.Or(m, &Choice{}).Mechanism, err
-	},
-}
-
-type builder = func(context.Context, metric.Finite, float64, metric.Unit) (*Mechanism, error)
-
-func tuning(build func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error)) builder {
-	return func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return build(ctx, f, alpha, &Options{Unit: u})
-	}
-}
-
-// Every constructor takes the unit of its metric, and refuses another.
-func TestConstructors_TakeTheUnitOfTheMetric(t *testing.T) {
-	globe := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 90}}, metric.GreatCircle{}))
-	for name, build := range builders {
-		for _, u := range []metric.Unit{"", "km"} {
-			if m, err := build(t.Context(), globe, 1, u); err != nil || m.Guarantee().Unit() != "km" {
-				t.Errorf("%s, unit %q: %v (%v)", name, u, m, err)
-			}
-		}
-		if _, err := build(t.Context(), globe, 1, "m"); !errors.Is(err, mechanism.ErrUnit) || !strings.HasPrefix(err.Error(), "exponential: "+name+": ") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if m, err := build(t.Context(), space.Path(2, 1), 1, "step"); err != nil || m.Guarantee().Unit() != "step" {
-			t.Errorf("%s: %v (%v)", name, m, err)
-		}
-	}
-}
-
-// A distance that is none is an error of the constructor that was called.
-func TestConstructors_NameTheDistance(t *testing.T) {
-	for name, build := range builders {
-		for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
-			_, err := build(t.Context(), distances{d}, 1, "")
-			if err == nil || !strings.HasPrefix(err.Error(), "exponential: "+name+": ") {
-				t.Errorf("%s(%v): %v", name, d, err)
-			}
-		}
-	}
-}
-
-func second[T any](_ T, err error) error { return err }
-
-// Errors name the call, the argument, the value and what was wanted.
-func TestErrors(t *testing.T) {
-	ctx, nan := t.Context(), math.NaN()
-	f, u := space.Path(4, 1), randomUltrametric(t, random.Seeded(25), 4)
-	half, one := metric.Bimetric{Privacy: f}, metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}
-	good, m := Target{Gamma: 1, Delta: .1}, testkit.Must(Standard(ctx, f, 1, nil))
-	for want, err := range map[string]error{
-		"Standard: alpha = 0, want a finite number > 0":                    second(Standard(ctx, f, 0, nil)),
-		"Standard: Outputs: empty input":                                   second(Standard(ctx, f, 1, &Options{Outputs: []int{}})),
-		"Standard: Outputs[1] = 4, want an index in [0, 4)":                second(Standard(ctx, f, 1, &Options{Outputs: []int{0, 4}})),
-		"Standard: the space: empty input":                                 second(Standard(ctx, nil, 1, nil)),
-		"Weighted: alpha = NaN":                                            second(Weighted(ctx, f, nan, nil, nil)),
-		"Weighted: weights has size 3, want 4":                             second(Weighted(ctx, f, 1, []float64{1, 1, 1}, nil)),
-		"Weighted: weights[1] = 0, want a finite number > 0":               second(Weighted(ctx, f, 1, []float64{1, 0, 1, 1}, nil)),
-		"Tight: exp(-alpha*rho) is singular":                               second(Tight(ctx, f, 1e-14, nil)),
-		"Lazy: alpha = -1":                                                 second(Lazy(ctx, f, -1, nil)),
-		"Constant: n: empty input":                                         second(Constant(0, 0, "")),
-		"Constant: point = 4, want an index in [0, 4)":                     second(Constant(4, 4, "")),
-		"Best: alpha = +Inf":                                               second(Best(ctx, metric.Same(f), math.Inf(1), nil)),
-		"Best: Prior has size 1, want 4":                                   second(Best(ctx, metric.Same(f), 1, &BestOptions{Prior: []float64{1}})),
-		"Best: Remap: want a Prior":                                        second(Best(ctx, metric.Same(f), 1, &BestOptions{Remap: true})),
-		"Best: Outputs[0] = -1":                                            second(Best(ctx, metric.Same(f), 1, &BestOptions{Outputs: []int{-1}})),
-		"Relaxed: alpha = NaN":                                             second(Relaxed(ctx, metric.Same(f), nan, nil)),
-		"Relaxed: Separation = -1":                                         second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Separation: -1})),
-		"Relaxed: Candidates = -1":                                         second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Candidates: -1})),
-		"Relaxed: Prior has size 1, want 4":                                second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Prior: []float64{1}})),
-		"Relaxed: Outputs: empty input":                                    second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Outputs: []int{}})),
-		"Relaxed: Accuracy: Outputs must list every point":                 second(Relaxed(ctx, metric.Same(u), 1, &RelaxedOptions{Outputs: []int{1, 2}, Accuracy: true})),
-		"Relaxed: Accuracy: Separation 1e-100 is below the entropic scale": second(Relaxed(ctx, metric.Same(u), 1e-3, &RelaxedOptions{Separation: 1e-100, Accuracy: true})),
-		"SmallestBeta: f: empty input":                                     second(SmallestBeta(ctx, nil, nil, good)),
-		"SmallestBeta: Gamma = -1":                                         second(SmallestBeta(ctx, f, []float64{1, 0, 0, 0}, Target{-1, .1})),
-		"SmallestBeta: Delta = 1":                                          second(SmallestBeta(ctx, f, []float64{1, 0, 0, 0}, Target{1, 1})),
-		"MostPrivate: mu has size 1, want 4":                               second(MostPrivate(ctx, metric.Same(f), []float64{1}, good, nil)),
-		"MostPrivate: no rate suffices: some closed ball of radius 1":      second(MostPrivate(ctx, metric.Same(f), []float64{1, 0, 0, 0}, good, nil)),
-		"MostPrivate: no level: points ":                                   second(MostPrivate(ctx, one, nil, good, nil)),
-		"Mechanism.Release: a Mechanism comes from Standard":               second(new(Mechanism).Release(nil, 0)),
-		"standard: audited level 2 exceeds alpha = 1 between points 0 and": &LevelError{MethodStandard, 1, mechanism.Audit{Hi: 2}},
-		"standard: alpha = 1 is below what an audit in float64":            &LevelError{MethodStandard, 1, mechanism.Audit{Hi: 2, X: -1}},
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), "exponential: "+want) {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-	if _, _, err := Misses(ctx, m.Channel, f, nan); err == nil || !strings.HasPrefix(err.Error(), "exponential: Misses: gamma = NaN") {
-		t.Error(err)
-	}
-	for name, err := range map[string]error{
-		"Best": second(Best(ctx, half, 1, nil)), "Relaxed": second(Relaxed(ctx, half, 1, nil)), "MostPrivate": second(MostPrivate(ctx, half, nil, good, nil)),
-	} {
-		if !errors.Is(err, metric.ErrEmpty) {
-			t.Errorf("%s: half a space: %v", name, err)
-		}
-	}
-	if a := (*Mechanism)(nil).Guarantee().Alpha(); !math.IsInf(a, 1) {
-		t.Errorf("nil promises %v", a)
-	}
-	single, err := Best(ctx, metric.Same(space.Path(1, 1)), 1, nil)
-	if err != nil || single.Objective != 0 {
-		t.Errorf("one point: %v %v", single, err)
-	}
-}
-
-// Every constructor ends with its context, and Best tells of all audits.
-func TestConstructors_EndWithTheirContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, build := range builders {
-		if _, err := build(ctx, space.Path(40, 1), 1, ""); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	told := map[Method]bool{}
-	c := testkit.Must(Best(t.Context(), metric.Same(space.Path(4, 1)), 1, &BestOptions{Progress: func(m Method, done, total int) { told[m] = told[m] || done == total }}))
-	for _, k := range c.Candidates {
-		if told[k.Method] != (k.Err == nil && k.Method != MethodConstant) {
-			t.Errorf("%v: told %v", k, told[k.Method])
-		}
 	}
 }

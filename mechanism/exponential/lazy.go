@@ -43,22 +43,20 @@ func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *LazyOptions) (
 }
 
 // Truncated returns the mechanism of [Lazy] for the metric min(rho, reach): P{y|x} is
-// proportional to exp(-alpha*rho(x,y)/2) within reach of x, and all that lies farther out
-// is as likely as what lies at reach. The cut metric is one too, and at most rho, so that
-// Lazy's proof holds: the mechanism is alpha-private, and no input at all is told from
-// another by more than a factor exp(alpha*reach).
-//
-// In many dimensions, where most words are nearly as far as the farthest, cutting makes no
-// difference to them and a bounded level for all.
+// proportional to exp(-alpha*rho(x,y)/2) within reach of x, and all that lies farther out is as
+// likely as what lies at reach. The cut metric is one too, and at most rho, so that the
+// mechanism is alpha-private, and no input at all is told from another by more than a factor
+// exp(alpha*reach): in many dimensions, where most words are nearly as far as the farthest, a
+// bounded level for all.
 //
 // reach is > 0; errors and costs are those of Lazy. Of 50,000 words in 100 dimensions
-// ([metric.Float32]) a release takes 6 ms. For spaces of a few thousand points Tuned on
-// points under min(distance, reach) has a larger rate, audited.
+// ([metric.Float32]) a release takes 6 ms. For spaces of a few thousand points Tuned on points
+// under min(distance, reach) has a larger rate, audited.
 //
-// Source: Carvalho, Vasiloudis, Feyisetan, "TEM: high utility metric differential privacy
-// on text", 2021. They draw among the words within reach and one symbol for the others,
-// which weighs as much as their number times exp(-alpha*reach/2), and where it comes out
-// one of the others uniformly: the same distribution.
+// Source: Carvalho, Vasiloudis, Feyisetan, "TEM: high utility metric differential privacy on
+// text", 2021. They draw among the words within reach and one symbol for the others, of their
+// number times the weight exp(-alpha*reach/2), which stands for one of them, uniformly: the
+// same distribution.
 func Truncated(ctx context.Context, f metric.Finite, alpha, reach float64, o *LazyOptions) (*Mechanism, error) {
 	const op = "exponential: Truncated"
 	if err := fault.Positive(op, "reach", reach); err != nil {

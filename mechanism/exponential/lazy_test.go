@@ -143,29 +143,6 @@ func TestStandard_LazyCoincidentPointsShareARow(t *testing.T) {
 	}
 }
 
-// What the proof cannot cover is refused with its numbers.
-func TestStandard_LazyRefuses(t *testing.T) {
-	nan := space.Func(3, func(_, j int) float64 { return 1 })
-	for name, c := range map[string]struct {
-		f     metric.Finite
-		alpha float64
-		arg   string
-		value float64
-	}{
-		"too near":                {euclidean(t, 0, 1, 1+0x1p-40), 1, "rho.Distance(1, 2)", 0x1p-40},
-		"squares without digits":  {euclidean(t, 0, 1e-160, 2e-160), 1, "rho.Distance(0, 1)", 1e-160},
-		"products without digits": {nan, 1e-305, "alpha", 1e-305},
-		"products overflow":       {euclidean(t, 0, 1, 1e5), 1e305, "alpha", 1e305},
-		"infinite":                {distances{math.Inf(1)}, 1, "rho.Distance(0, 1)", math.Inf(1)},
-		"negative":                {distances{-1}, 1, "rho.Distance(0, 1)", -1},
-	} {
-		var value *fault.ValueError
-		if _, err := Lazy(t.Context(), c.f, c.alpha, nil); !errors.As(err, &value) || value.Arg != c.arg || value.Value != c.value {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // distances are all the same, and its rows a slice of its own.
 type distances struct{ d float64 }
 

@@ -22,6 +22,8 @@ import (
 
 // RelaxedOptions tune [Relaxed]. Nil and the zero value mean the defaults.
 type RelaxedOptions struct {
+	// Of the Outputs the first in a cluster stands for it.
+	Options
 	// Separation is s, finite. 0 tries many and takes the one of least loss; to merge none
 	// but coincident points give a number below the least distance.
 	Separation float64
@@ -36,12 +38,6 @@ type RelaxedOptions struct {
 	// at most 8. Each costs O(n^2*k) time; O(n^2) memory.
 	Tuned    bool
 	Accuracy bool // asks for the Bound also where it takes a search: see there
-	// Outputs lists the points that may be released, the first of a cluster standing
-	// for it; the default is every point. It is only read.
-	Outputs  []int
-	Unit     metric.Unit           // of the privacy metric, as in [Options]
-	Progress func(done, total int) // of the audit
-	Workers  int                   // 0: all processors
 }
 
 // RelaxedMechanism is a mechanism of [Relaxed], with what is known of its loss.
@@ -168,10 +164,7 @@ func (o *RelaxedOptions) check(op string, b metric.Bimetric, alpha float64) erro
 	if err := b.Check(); err != nil {
 		return err
 	}
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return err
-	}
-	if err := fault.NonNegative(op, "Separation", o.Separation); err != nil {
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "Separation", o.Separation)); err != nil {
 		return err
 	}
 	if o.Candidates < 0 {

@@ -1,12 +1,8 @@
 package exponential
 
 import (
-	"encoding/csv"
-	"fmt"
 	"math"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/families"
@@ -85,7 +81,7 @@ func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
 	for i := range 100 {
 		b := randomBimetric(t, r, 1+i%25+1)
 		alpha := math.Pow(10, 4*r.Float64()-1)
-		o := RelaxedOptions{Unit: "km"}
+		o := RelaxedOptions{Options: Options{Unit: "km"}}
 		switch r.IntN(3) {
 		case 1:
 			o.Accuracy, o.Separation = true, max(asZero, testkit.Must(scale.Entropic(t.Context(), b, []float64{directed.DivDown(alpha, 3)}, nil))[0].Hi)
@@ -162,7 +158,7 @@ func TestRelaxed_Candidates(t *testing.T) {
 		}
 		all := testkit.Must(Relaxed(t.Context(), b, 8, nil))
 		few := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Candidates: 1}))
-		one := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Workers: 1}))
+		one := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Options: Options{Workers: 1}}))
 		l := worst(t, &all.Mechanism, b.Utility)
 		if l > worst(t, &few.Mechanism, b.Utility)*(1+1e-12) || one.Separation != all.Separation || worst(t, &one.Mechanism, b.Utility) != l {
 			t.Errorf("all %v, few %v, one worker at %v instead of %v", l, worst(t, &few.Mechanism, b.Utility), one.Separation, all.Separation)
@@ -233,73 +229,6 @@ func TestRelaxed_BoundOfAnyMetric(t *testing.T) {
 	}
 }
 
-// mammals returns the hierarchy of 884 mammals that examples/tradeoff ships
-// (WordNet 3.1): rho1 the length of the path between two leaves, rho2 the Baire
-// distance 2^-(length of the common prefix).
-func mammals(t testing.TB) metric.Bimetric {
-	t.Helper()
-	in := testkit.Must(os.Open("../../examples/tradeoff/mammals.csv"))
-	defer in.Close()
-	lines := testkit.Must(csv.NewReader(in).ReadAll())
-	var paths [][]string
-	for _, l := range lines[1:] {
-		paths = append(paths, strings.Split(l[2], ">"))
-	}
-	tree := testkit.Must(metric.TreeFromPaths(paths))
-	baire := testkit.Must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
-	return testkit.Must(metric.NewBimetric(tree.PathMetric(), baire))
-}
-
-// On a real hierarchy the bound holds, and the best separation beats the
-// theorem's and the standard mechanism.
-func TestRelaxed_Mammals(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	b := mammals(t)
-	var third []int
-	for i := 0; i < b.Len(); i += 3 {
-		third = append(third, i)
-	}
-	b = metric.Bimetric{Privacy: testkit.Must(metric.Subset(b.Privacy, third)), Utility: testkit.Must(metric.Subset(b.Utility, third))}
-	std := testkit.Must(Standard(t.Context(), b.Privacy, 1, nil))
-	m := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Accuracy: true}))
-	thm := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Separation: m.Entropic, Accuracy: true}))
-	ls, lt, lm := worst(t, std, b.Utility), worst(t, &thm.Mechanism, b.Utility), worst(t, &m.Mechanism, b.Utility)
-	if lm > 0.75*ls || lm > lt || lt > thm.Bound {
-		t.Errorf("standard %v, theorem's s %v, best %v, bound %v", ls, lt, lm, m.Bound)
-	}
-}
-
-func BenchmarkRelaxed(b *testing.B) {
-	leaves := mammals(b)
-	for _, alpha := range []float64{0.25, 0.5, 1, 2, 4, 8} {
-		for _, tuned := range []bool{false, true} {
-			b.Run(fmt.Sprintf("n=884/alpha=%v/tuned=%v", alpha, tuned), func(b *testing.B) {
-				b.ReportAllocs()
-				standard := Standard
-				if tuned {
-					standard = Tuned
-				}
-				std, err := standard(b.Context(), leaves.Privacy, alpha, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				var m *RelaxedMechanism
-				for b.Loop() {
-					if m, err = Relaxed(b.Context(), leaves, alpha, &RelaxedOptions{Tuned: tuned}); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(worst(b, std, leaves.Utility), "standard-loss")
-				b.ReportMetric(worst(b, &m.Mechanism, leaves.Utility), "loss")
-				b.ReportMetric(float64(m.Outputs()), "outputs")
-				b.ReportMetric(m.Bound, "bound")
-			})
-		}
-	}
-}
-
 // The worst loss need not fall with the rate: it falls at some inputs and rises at others,
 // where the metrics disagree. At a given separation Tuned takes the largest rate wherever
 // that loses less than alpha/2, also where alpha itself would not; of several separations it
@@ -309,7 +238,7 @@ func TestRelaxed_TunedTakesTheRateThatLosesLess(t *testing.T) {
 	const alpha = 4
 	for range 300 {
 		b := randomBimetric(t, r, 4+r.IntN(3))
-		o := &RelaxedOptions{Separation: asZero, Tuned: true, Outputs: r.Perm(b.Len())[:2+r.IntN(2)]}
+		o := &RelaxedOptions{Options: Options{Outputs: r.Perm(b.Len())[:2+r.IntN(2)]}, Separation: asZero, Tuned: true}
 		work := &relaxation{b: b, alpha: alpha, o: o, index: metric.NewIndex(b.Utility)}
 		c := testkit.Must(work.clusters(t.Context(), 0))
 		at := func(rate float64) float64 { return testkit.Must(work.loss(t.Context(), c, rate)) }
@@ -322,8 +251,8 @@ func TestRelaxed_TunedTakesTheRateThatLosesLess(t *testing.T) {
 		if want := tuned < half; want != (m.Method == MethodRelaxedTuned) || !near(worst(t, &m.Mechanism, b.Utility), min(half, tuned), 1e-8) {
 			t.Errorf("%s loses %v; at alpha/2 %v, tuned %v, at alpha %v", m.Method, worst(t, &m.Mechanism, b.Utility), half, tuned, full)
 		}
-		plain := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Outputs: o.Outputs}))
-		best := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Outputs: o.Outputs, Tuned: true}))
+		plain := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Options: Options{Outputs: o.Outputs}}))
+		best := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Options: Options{Outputs: o.Outputs}, Tuned: true}))
 		if before, after := worst(t, &plain.Mechanism, b.Utility), worst(t, &best.Mechanism, b.Utility); after > before*(1+1e-8) {
 			t.Errorf("tuning makes a loss of %v one of %v", before, after)
 		} else if after < before*(1-1e-6) {

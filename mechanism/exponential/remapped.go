@@ -15,16 +15,13 @@ import (
 
 // RemappedOptions tune [Remapped]. Nil and the zero value mean the defaults.
 type RemappedOptions struct {
+	Options
 	// Prior is the distribution of the inputs, under which the expected loss is to be
 	// small; nil: the largest over the inputs.
-	Prior   []float64
-	Outputs []int // as in [Options]
+	Prior []float64
 	// Cells is into how many cells noisy points are sorted at most, those of inputs that
 	// are far from each other; 0 means 1,000, or as many as outputs.
-	Cells    int
-	Unit     metric.Unit           // of the privacy metric, as in [Options]
-	Progress func(done, total int) // of the audit
-	Workers  int                   // 0: all processors
+	Cells int
 }
 
 const (
@@ -36,28 +33,25 @@ const (
 	tunedWork = 2e8
 )
 
-// Remapped returns noise whose cells have the answers that lose least: a noisy point is
-// sorted into the cell of the input nearest to it, as in [Snapped], and the output is drawn
-// from a distribution of that cell. All of that is post-processing of alpha-private noise.
-// What lies far out is mostly noise, and is answered nearer to the middle; a cell between
-// two outputs may answer either.
+// Remapped returns noise whose cells have the answers that lose least: a noisy point is sorted
+// into the cell of the input nearest to it, as in [Snapped], and the output is drawn from a
+// distribution of that cell. All of that is post-processing of alpha-private noise. It is the
+// best of this package at levels too small for tight weights.
 //
-// Under a prior every cell answers with the output of least expected loss. For the worst
-// case that is a game: one side chooses a prior, the other answers to it, and the prior
-// moves to the inputs that lose most (multiplicative weights). The average of the answers
-// is kept, until none can lose 0.4 per cent less or the rounds are used up.
+// Under a prior every cell answers with the output of least expected loss. For the worst case
+// that is a game: one side chooses a prior, the other answers to it, and the prior moves to the
+// inputs that lose most (multiplicative weights). The average of the answers is kept, until
+// none can lose 0.4 per cent less or the rounds are used up.
 //
-// It is the best of this package at levels too small for tight weights. Spaces and errors
-// are those of Snapped, and a [*metric.ValueError] for a prior that is no distribution;
-// b.Utility is what is lost. The rate is alpha, or more where points are few. Where outputs
-// are few it is better by far than the nearest: with 10,000 cities and 100 of them as
-// outputs, at alpha = .01 per km, the worst input loses 559 km, with snapped noise 601, and
-// some input must lose 537.
+// Spaces and errors are those of Snapped, and a [*metric.ValueError] for a prior that is no
+// distribution; b.Utility is what is lost. The rate is alpha, or more where points are few.
+// Where outputs are few it is better by far than the nearest: with 10,000 cities and 100 of
+// them as outputs, at alpha = .01 per km, the worst input loses 559 km, with snapped noise 601,
+// and some input must lose 537.
 //
-// O(n*c*k) time for n points, c cells and k outputs, without a prior for each of 20 to
-// 1,000 rounds; integrals of c cells and audits of k outputs as in Snapped. O(n*(c+k) +
-// c*k) memory. 1,000 points of the plane and as many outputs take 25 s, 20 of them as
-// outputs 1 s.
+// O(n*c*k) time for n points, c cells and k outputs, without a prior for each of 20 to 1,000
+// rounds; integrals of c cells and audits of k outputs as in Snapped. O(n*(c+k) + c*k) memory.
+// 1,000 points of the plane and as many outputs take 25 s, 20 outputs 1 s.
 //
 // Sources: Chatzikokolakis, ElSalamouny, Palamidessi, "Efficient utility improvement for
 // location privacy", 2017, for the answers under a prior; Freund, Schapire, "Adaptive game
@@ -71,10 +65,7 @@ func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *Remapped
 		return nil, err
 	}
 	n := b.Len()
-	if err := checkOutputs(op, o.Outputs, n); err != nil {
-		return nil, err
-	}
-	if err := checkPrior(op, o.Prior, n); err != nil {
+	if err := cmp.Or(checkOutputs(op, o.Outputs, n), checkPrior(op, o.Prior, n)); err != nil {
 		return nil, err
 	}
 	if o.Cells < 0 {
@@ -84,7 +75,9 @@ func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *Remapped
 	if err != nil {
 		return nil, named(op, err)
 	}
-	m, err := newFamily(op, MethodRemapped, b.Privacy, alpha, &Options{Unit: o.Unit, Outputs: sites, Progress: o.Progress, Workers: o.Workers})
+	noise := o.Options
+	noise.Outputs = sites
+	m, err := newFamily(op, MethodRemapped, b.Privacy, alpha, &noise)
 	if err != nil {
 		return nil, err
 	}

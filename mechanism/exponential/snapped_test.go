@@ -1,15 +1,12 @@
 package exponential
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -176,41 +173,5 @@ func TestSnapped_Extremes(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestSnapped_NoCells(t *testing.T) {
-	three := [][]float64{{0, 0, 1}, {1, 0, 0}, {0, 1, 1}}
-	for name, f := range map[string]metric.Finite{
-		"graph":   space.Path(4, 1),
-		"taxicab": testkit.Must(metric.NewPoints([][]float64{{0, 0}, {1, 0}, {0, 1}}, metric.Manhattan{})),
-		"space":   testkit.Must(metric.NewPoints(three, metric.Euclidean{})),
-		"chords":  testkit.Must(metric.NewPoints([][]float64{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, metric.Euclidean{})),
-	} {
-		if m, err := Snapped(t.Context(), f, 1, nil); !errors.Is(err, ErrNoCells) {
-			t.Errorf("%s: %v, %v", name, m, err)
-		}
-		if m, err := Remapped(t.Context(), metric.Same(f), 1, nil); !errors.Is(err, ErrNoCells) {
-			t.Errorf("%s: %v, %v", name, m, err)
-		}
-	}
-}
-
-func BenchmarkSnapped(b *testing.B) {
-	f := space.Halton(1000)
-	b.Run("snapped/n=1000", func(b *testing.B) {
-		for b.Loop() {
-			testkit.Must(Snapped(b.Context(), f, 5, nil))
-		}
-	})
-	for _, n := range []int{300, 1000} {
-		b.Run(fmt.Sprintf("remapped/n=%d", n), func(b *testing.B) {
-			if n > 300 && testing.Short() {
-				b.Skip("takes 25 s")
-			}
-			for b.Loop() {
-				testkit.Must(Remapped(b.Context(), metric.Same(space.Halton(n)), 5, nil))
-			}
-		})
 	}
 }

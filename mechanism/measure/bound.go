@@ -113,14 +113,30 @@ func (p *plan) signedCost() float64 {
 		for k := range len(v) - 1 {
 			sum += float64((p.Line[k+1] - p.Line[k]) * math.Sqrt(max(0, v[k])))
 		}
-		return sum * region.RoundUp
+		return sum * p.gridFactor() * region.RoundUp
 	}
 	for _, s := range p.Classes {
 		if s.Arity > 1 {
 			sum += float64(float64(s.Nodes) * s.Spread * math.Sqrt(p.noise[s.Depth].Variance(s.Arity)))
 		}
 	}
-	return sum * region.RoundUp
+	return sum * p.gridFactor() * region.RoundUp
+}
+
+// gridFactor bounds what rounding to the grid adds to signedCost, as a factor. With noise of
+// covariance s(I - J/k) a cost |a.z| is at most its deviation sqrt(s) |a - mean(a)| on average,
+// and the k children's rounding, of half a step each, adds sqrt(k)/2 steps times |a - mean(a)|:
+// r deviations at most. To a partial sum every level adds once, and the sum of their deviations
+// is at most sqrt(height) times that of the partial sum.
+func (p *plan) gridFactor() float64 {
+	r := 0.0
+	for _, s := range p.Classes {
+		if s.Arity > 1 {
+			n := p.noise[s.Depth]
+			r = max(r, n.Step()/2*math.Sqrt(float64(s.Arity)/n.Variance(s.Arity)))
+		}
+	}
+	return 1 + float64(r*math.Sqrt(float64(p.Tree.Height())))
 }
 
 func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {

@@ -94,6 +94,23 @@ func TestBound_Order(t *testing.T) {
 	}
 }
 
+// Where there is next to no noise the bound is that of rounding to the grid.
+func TestBound_CountsTheGrid(t *testing.T) {
+	r := random.Seeded(9)
+	d := tinyTrees()["pair"]
+	m := testkit.Must(NewMeasure(d, 1e30, &MeasureOptions{Estimator: Signed}))
+	b := testkit.Must(m.Bound(t.Context(), &BoundOptions{Draws: -1}))
+	worst := 0.0
+	for range 1000 {
+		x, y := r.Float64(), r.Float64()
+		w := testkit.Must(m.Release(r, []float64{x, y}))
+		worst = max(worst, math.Abs(w[0]-x/(x+y))*d.Diameter())
+	}
+	if worst > b.Signed || worst < b.Signed/4 {
+		t.Errorf("the largest error is %v, the bound %v", worst, b.Signed)
+	}
+}
+
 // On uniform records of the line the default is well ahead of the paper's
 // construction and of PMM. The seeds are fixed; BenchmarkW1 measures the same and
 // more.

@@ -3,7 +3,7 @@
 //
 //	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 30}}, nil)
 //	s, err := measure.NewSynthesizer(d, 1, nil) // 1-differentially private
-//	synthetic, err := s.Synthetic(ctx, nil, records, 0)
+//	records, err := s.Synthetic(context.Background(), seeded(), waits(), 0)
 //
 // # The problem
 //
@@ -26,8 +26,8 @@
 //
 // A [Synthesizer] is eps-differentially private, to the last bit, for one record replaced, or
 // one added or removed ([Relation]). Persons with many rows need PerPerson. Where records are
-// left out for what they say, only [AddRemoveOne] is true: see [CountOptions]. A [Measure]
-// alone is not exact, and says why.
+// left out for what they say, only [AddRemoveOne] is true: see [CountOptions]. A [Measure] is
+// as exact, per unit of total variation.
 //
 // # Cost
 //

@@ -9,8 +9,8 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
-	"github.com/metricdp/metricdp/internal/quantile"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -100,7 +100,7 @@ func enclose(op string, prob float64, simulate func() ([]float64, error)) (Error
 	}
 	n := len(errs)
 	bar := ErrorBar{Quantile: errs[min(n, int(math.Ceil(prob*float64(n+1))))-1], Hi: math.Inf(1)}
-	lo, hi := quantile.Ranks(n, prob)
+	lo, hi := sample.Ranks(n, prob)
 	if lo >= 0 {
 		bar.Lo = errs[lo]
 	}

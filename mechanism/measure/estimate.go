@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/metricdp/metricdp/internal/apportion"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
@@ -37,7 +37,7 @@ func (p *plan) measureFrom(y []float64) (weights []float64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	apportion.Mass(weights)
+	sample.Mass(weights)
 	return weights, nil
 }
 

@@ -13,20 +13,9 @@ import (
 // Measure is a mechanism from the probability measures on the cells of a domain to
 // themselves, alpha-private per unit of total variation (the share of mass by which two
 // measures differ). It implements [mechanism.Mechanism] on weights of cells, which
-// [domain.Domain.Weights] gets from points. That never adds to the total variation, so the same
-// level holds for measures on the space.
-//
-// This is the one release of the library in real arithmetic, with the real noise of package
-// walk, of which the same holds. The level is proved for real numbers. The float64s that come
-// out are rounded at every step, and then to multiples of 2^-52 (not by [Signed]), which hides
-// low bits and proves nothing. No rounding of a single number would: the k numbers of a node
-// with k children are k-1 random gaps in random order, or their mean is taken off, and sums of
-// weights, which are rounded themselves, get them all at once. Whole numbers at every node would
-// do for independent noise, not for that of [KNorm].
-//
-// So do not show weights made of private data to whom you would not trust with low bits. Data
-// that are records are for a [Synthesizer], which is exact; weights that are multiples of 1/N
-// are counts of N records ([Counts.AddN]), private at alpha/N for a record.
+// [domain.Domain.Weights] gets from points; the measure is the weights divided by their sum, as exact
+// reals. The level holds for the bits: the ideal release of the noise of package walk is
+// rounded once, to a public grid ([walk.Walk.AddShares]), and what follows reads nothing else.
 //
 // A Measure is immutable and safe for concurrent use. The zero value releases nothing.
 //
@@ -39,7 +28,7 @@ type Measure struct {
 // NewMeasure returns the mechanism of level alpha per unit of total variation
 // on the cells of d, of which there must be at most 2^26 (*[metric.MemoryError])
 // and none impossible. A change of one of N records moves the empirical measure by
-// 1/N, so alpha = N*eps protects records at eps.
+// 1/N, so alpha = N*eps protects records at eps, N being public.
 func NewMeasure[P any](d *domain.Domain[P], alpha float64, o *MeasureOptions) (*Measure, error) {
 	const op = "measure: NewMeasure"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
@@ -68,33 +57,22 @@ func (m *Measure) Guarantee() mechanism.Guarantee {
 	return m.g
 }
 
-// massTolerance is how far from 1 an input may sum: rounding of 2^20 weights.
-const massTolerance = 1e-9
-
-// Release returns a private measure near mu, weights >= 0 of the cells that sum
-// to 1 (*[metric.SizeError], *[metric.ValueError] otherwise): multiples of
-// 2^-52 with sum 1 exactly, unless the estimator is Signed. mu is not modified.
+// Release returns a private measure near that of weights, numbers >= 0 of the cells whose sum
+// is positive and finite (*[metric.SizeError], *[metric.ValueError] otherwise): multiples of
+// 2^-52 with sum 1 exactly, unless the estimator is Signed. weights are not modified.
 // O(nodes).
-func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
+func (m *Measure) Release(rng *rand.Rand, weights []float64) ([]float64, error) {
 	const op = "measure: Measure.Release"
 	if err := m.check(op); err != nil {
 		return nil, err
 	}
-	if err := fault.Private(fault.Distribution(op, "mu", mu, m.p.cells, massTolerance)); err != nil {
+	if err := fault.Private(fault.Size(op, "weights", len(weights), m.p.cells)); err != nil {
 		return nil, err
-	}
-	g := make([]float64, len(mu))
-	if err := m.p.walk.Increments(rng, g); err != nil {
-		return nil, err
-	}
-	for c, x := range mu {
-		g[c] += x
 	}
 	y := make([]float64, m.p.Tree.Nodes())
-	if err := m.p.Tree.Counts(y, g); err != nil {
-		return nil, err
+	if err := m.p.walk.AddShares(rng, y, weights); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	y[0] = 1
 	w, err := m.p.measureFrom(y)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)

@@ -219,3 +219,75 @@ func TestMeasure_DrawsStatedLaw(t *testing.T) {
 	}
 	testkit.Uniform(t, "difference", u)
 }
+
+// Two measures that differ by 2^-40, promised to look alike up to 1e-11: the noise of neither is
+// told by its last bits. In real arithmetic it was b times a float64, b the scale, and not every
+// float64 is; less the other measure it is one in some 3 of 4 draws. A difference of 6 standard
+// errors, 2e-9.
+func TestMeasure_LowBitsTellNothing(t *testing.T) {
+	m := testkit.Must(NewMeasure(tinyTrees()["pair"], 0.073, &MeasureOptions{Estimator: Signed}))
+	b := m.p.scales.Level[0]
+	possible := func(d float64) bool { // that d is b times a float64, rounded
+		e := d / b
+		return float64(b*e) == d || float64(b*math.Nextafter(e, 0)) == d || float64(b*math.Nextafter(e, 2*e)) == d
+	}
+	const draws = 20_000
+	var share [2]float64
+	for i, off := range []float64{0, 0x1p-40} {
+		r := random.Seeded(7)
+		for range draws {
+			w := testkit.Must(m.Release(r, []float64{0.5 + off, 0.5 - off}))
+			if possible(2 * (w[0] - 0.5)) {
+				share[i] += 1.0 / draws
+			}
+		}
+	}
+	if gap := math.Abs(share[0] - share[1]); gap > 6*math.Sqrt(0.5/draws) {
+		t.Errorf("%v of the releases of one measure are possible, and %v of those of the other", share[0], share[1])
+	}
+}
+
+// Signed estimates of two cells are half of 1 and of a multiple of the public step, from
+// weights of any size.
+func TestMeasure_ReleasesTheGridAlone(t *testing.T) {
+	r := random.Seeded(8)
+	d := tinyTrees()["pair"]
+	for _, alpha := range []float64{0.01, 5, 1e5, 1e12, 1e30} {
+		m := testkit.Must(NewMeasure(d, alpha, &MeasureOptions{Estimator: Signed}))
+		step := m.p.noise[0].Step()
+		for range 2000 {
+			x := r.Float64() * math.Ldexp(1, -r.IntN(80))
+			w := testkit.Must(m.Release(r, []float64{x, r.Float64()}))
+			if k := (2*min(w[0], w[1]) - 1) / step; k != math.Round(k) { // the other may be rounded
+				t.Fatalf("alpha = %v: %v, of which the difference is %v steps", alpha, w, k)
+			}
+		}
+	}
+}
+
+// The level for records is alpha/N to the last bit: counts are divided exactly. From 10 records
+// of which one is replaced the release is that from counts in another unit, whose float64 shares
+// differ by other roundings.
+func TestMeasure_CountsAreDividedExactly(t *testing.T) {
+	d := samples.Domains()["net"]
+	for seed := range uint64(20) {
+		r := random.Seeded(seed)
+		m := testkit.Must(NewMeasure(d, 30, nil))
+		var points []int
+		for range 10 {
+			points = append(points, d.Point(r.IntN(d.Len())))
+		}
+		counts := testkit.Must(d.Weights(points, nil))
+		thrice := testkit.Must(d.Weights(slices.Concat(points, points, points), nil))
+		sum := 0.0
+		for c, n := range counts {
+			if sum += n; thrice[c] != 3*n {
+				t.Fatalf("cell %d: %v and %v", c, n, thrice[c])
+			}
+		}
+		a, b := testkit.Must(m.Release(random.Seeded(seed), counts)), testkit.Must(m.Release(random.Seeded(seed), thrice))
+		if sum != 10 || !slices.Equal(a, b) {
+			t.Fatalf("%v of %v records, %v of thrice as many", a, sum, b)
+		}
+	}
+}

@@ -5,10 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/apportion"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
@@ -43,7 +43,7 @@ func newRelease[P any](s *Synthesizer[P], tree *adaptive.Release) *Release[P] {
 		}
 	}
 	visit(&tree.Nodes[0])
-	apportion.Mass(r.Weights)
+	sample.Mass(r.Weights)
 	k := 0
 	for i, w := range r.Weights {
 		if w > 0 { // and not rounded to 0
@@ -170,7 +170,7 @@ func (r *Release[P]) multiplicities(op string, m int) ([]int64, int, error) {
 		return nil, 0, fault.Value(op, "m", float64(m), fmt.Sprintf("an integer in [0, %d]", maxRecords))
 	}
 	n := make([]int64, len(r.Weights))
-	apportion.Divide(r.Weights, int64(m), n)
+	sample.Divide(r.Weights, int64(m), n)
 	return n, m, nil
 }
 

@@ -13,6 +13,14 @@ import (
 	"github.com/metricdp/metricdp/mechanism/words"
 )
 
+// must keeps the examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
 // A vocabulary of word2vec's format, the header line first.
 const file = `8 3
 doctor 4.1 0.2 0.0
@@ -26,10 +34,7 @@ friday 0.0 0.3 4.2
 `
 
 func vocabulary() *words.Vocabulary {
-	v, err := words.Read(context.Background(), strings.NewReader(file), nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	v := must(words.Read(context.Background(), strings.NewReader(file), nil))
 	return v
 }
 
@@ -41,28 +46,13 @@ func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 func Example() {
 	ctx, v := context.Background(), vocabulary()
 	const reach = 2 // farther words are all alike
-	level, err := v.TruncatedKept(ctx, .5, reach, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	level := must(v.TruncatedKept(ctx, .5, reach, nil))
 	alpha := float64(int(level.Alpha))
-	m, err := exponential.Truncated(ctx, v.Points(), alpha, reach, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	named, err := mechanism.Labels(m, v.Words())
-	if err != nil {
-		log.Fatal(err)
-	}
-	text, err := words.NewText(named, &words.TextOptions{Stop: strings.Fields("on the saw with .")})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(exponential.Truncated(ctx, v.Points(), alpha, reach, nil))
+	named := must(mechanism.Labels(m, v.Words()))
+	text := must(words.NewText(named, &words.TextOptions{Stop: strings.Fields("on the saw with .")}))
 	sentence := strings.Fields("on monday the nurse with flu saw the surgeon .")
-	released, err := text.Release(seeded(), sentence)
-	if err != nil {
-		log.Fatal(err)
-	}
+	released := must(text.Release(seeded(), sentence))
 	n, total, err := text.Total(sentence)
 	if err != nil {
 		log.Fatal(err)
@@ -75,10 +65,7 @@ func Example() {
 }
 
 func ExampleRead() {
-	v, err := words.Read(context.Background(), strings.NewReader(file), &words.ReadOptions{Max: 6})
-	if err != nil {
-		log.Fatal(err)
-	}
+	v := must(words.Read(context.Background(), strings.NewReader(file), &words.ReadOptions{Max: 6}))
 	near, err := v.Nearest("doctor", 2)
 	fmt.Println(v, near, err)
 	_, err = words.Read(context.Background(), strings.NewReader("flu 0.1 3.9\ncold 0.4 ?\n"), &words.ReadOptions{Name: "ill.vec"})
@@ -89,18 +76,9 @@ func ExampleRead() {
 }
 
 func ExampleNew() {
-	v, err := words.New([]string{"yes", "perhaps", "no"}, [][]float32{{1}, {0.4}, {-1}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := additive.NewMadlib(v.Vectors(), 3, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	named, err := mechanism.Labels(m, v.Words())
-	if err != nil {
-		log.Fatal(err)
-	}
+	v := must(words.New([]string{"yes", "perhaps", "no"}, [][]float32{{1}, {0.4}, {-1}}))
+	m := must(additive.NewMadlib(v.Vectors(), 3, nil))
+	named := must(mechanism.Labels(m, v.Words()))
 	y, err := named.Release(seeded(), "yes")
 	fmt.Println(y, named.Guarantee(), err)
 	// Output:
@@ -110,18 +88,9 @@ func ExampleNew() {
 // Words that are not in the vocabulary are released as one that is.
 func ExampleNewText() {
 	v := vocabulary()
-	m, err := additive.NewMadlib(v.Vectors(), 20, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	named, err := mechanism.Labels(m, v.Words())
-	if err != nil {
-		log.Fatal(err)
-	}
-	text, err := words.NewText(named, &words.TextOptions{Stop: []string{"and"}, Unknown: "flu"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewMadlib(v.Vectors(), 20, nil))
+	named := must(mechanism.Labels(m, v.Words()))
+	text := must(words.NewText(named, &words.TextOptions{Stop: []string{"and"}, Unknown: "flu"}))
 	released, err := text.Release(seeded(), []string{"gout", "and", "asthma"})
 	fmt.Println(released, err)
 	// Output:
@@ -129,10 +98,7 @@ func ExampleNewText() {
 }
 
 func ExampleVocabulary_MadlibKept() {
-	level, err := vocabulary().MadlibKept(context.Background(), .8, &words.KeptOptions{Draws: 2000})
-	if err != nil {
-		log.Fatal(err)
-	}
+	level := must(vocabulary().MadlibKept(context.Background(), .8, &words.KeptOptions{Draws: 2000}))
 	fmt.Printf("80 %% of the words stay at alpha = %.1f, between %.1f and %.1f at confidence %v\n", level.Alpha, level.Lo, level.Hi, level.Confidence)
 	// Output:
 	// 80 % of the words stay at alpha = 6.4, between 5.8 and 6.9 at confidence 0.99

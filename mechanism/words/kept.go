@@ -146,8 +146,8 @@ func (v *Vocabulary) kept(ctx context.Context, op string, share float64, o *Kept
 	if o == nil {
 		o = &KeptOptions{}
 	}
-	if !(share > 0 && share < 1) {
-		return Level{}, fault.Value(op, "share", share, "a number in (0, 1)")
+	if err := fault.Fraction(op, "share", share); err != nil {
+		return Level{}, err
 	}
 	if o.Draws < 0 {
 		return Level{}, fault.Value(op, "Draws", float64(o.Draws), "an integer >= 0")

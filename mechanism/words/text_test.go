@@ -121,32 +121,55 @@ func TestText_Conformance(t *testing.T) {
 	}
 }
 
-func TestText_BadInput(t *testing.T) {
+// Errors name the call, the argument and what is wrong.
+func TestErrors(t *testing.T) {
 	_, named := three(t, 1)
-	loose := mechanism.Then(named, func(s string) (string, error) { return s, nil })
-	strict := testkit.Must(NewText(loose, nil))
-	if _, err := strict.Release(nil, []string{"a", "x"}); !errors.Is(err, mechanism.ErrNotAPoint) || !strings.Contains(err.Error(), "words: Text.Release: word 1: ") {
+	strict := testkit.Must(NewText(mechanism.Then(named, func(s string) (string, error) { return s, nil }), nil))
+	_, err := strict.Release(nil, []string{"a", "x"})
+	if !errors.Is(err, mechanism.ErrNotAPoint) {
 		t.Error(err)
 	}
-	rough := rough{named}
+	v, one := testkit.Must(New([]string{"u", "v", "w"}, [][]float32{{0}, {1}, {3}})), [][]float32{{1}, {2}}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
+		{err, "words: Text.Release: word 1: "},
 		{second(NewText(nil, nil)), "words: NewText: m: empty"},
 		{second(NewText(testkit.Must(mechanism.NewSticky(named, nil)), nil)), "words: NewText: m: " + mechanism.ErrMemoized.Error()},
 		{second(NewText(named, &TextOptions{Stop: []string{"the", "\xff"}})), `words: NewText: Stop[1] = "\xff" is not valid UTF-8`},
-		{second(NewText(rough, nil)), "words: NewText: the delta of m = 0.1, want 0"},
+		{second(NewText(rough{named}, nil)), "words: NewText: the delta of m = 0.1, want 0"},
 		{second(NewText(named, &TextOptions{Unknown: "x"})), "words: NewText: Unknown: mechanism: Labels"},
 		{second(NewText(named, &TextOptions{Unknown: "a", Stop: []string{"a"}})), `Unknown = "a" is a stop word`},
 		{second(new(Text).Release(nil, nil)), "NewText"},
+		{second(New(nil, nil)), "words: New: words: empty"},
+		{second(New([]string{"a"}, one)), "words: New: vectors has size 2, want 1"},
+		{second(New([]string{"a", ""}, one)), "words: New: words[1] is empty"},
+		{second(New([]string{"a", "\xff"}, one)), `words: New: words[1] = "\xff" is not valid UTF-8`},
+		{second(New([]string{"a", "a"}, one)), `words: New: words[1] = "a" is words[0] too`},
+		{second(New([]string{"a", "b"}, [][]float32{{1}, {1, 2}})), "pts[1]"},
+		{second(New([]string{"a", "b"}, [][]float32{{1}, {float32(math.NaN())}})), "pts[1]"},
+		{second(v.Nearest("x", 1)), `"x" is none of the 3 words`},
+		{second(v.Nearest("w", 0)), "k = 0"},
+		{second(v.Nearest("w", 3)), "k = 3"},
+		{second(v.MadlibKept(t.Context(), 0, nil)), "words: Vocabulary.MadlibKept: share = 0"},
+		{second(v.MadlibKept(t.Context(), 1, nil)), "share = 1"},
+		{second(v.TruncatedKept(t.Context(), .5, 0, nil)), "words: Vocabulary.TruncatedKept: reach = 0"},
+		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{3}})), "Words[0] = 3"},
+		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{}})), "Words: empty"},
+		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Draws: -1})), "Draws = -1"},
+		{second(v.MadlibKept(ended, .5, nil)), context.Canceled.Error()},
+		{second(new(Vocabulary).MadlibKept(t.Context(), .5, nil)), "the vocabulary: empty"},
+		{second(new(Vocabulary).Reach(t.Context())), "words: "},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%v, want %s", c.err, c.want)
 		}
 	}
-	if g := new(Text).Guarantee(); !math.IsInf(g.Alpha(), 1) {
-		t.Error(g)
+	if g, zero := new(Text).Guarantee(), new(Vocabulary); !math.IsInf(g.Alpha(), 1) || zero.Len() != 0 || zero.Dim() != 0 {
+		t.Error(g, zero)
 	}
 }
 
@@ -203,24 +226,5 @@ func TestVocabulary_Kept(t *testing.T) {
 	same := testkit.Must(New([]string{"a", "b"}, [][]float32{{1}, {1}}))
 	if l := testkit.Must(same.TruncatedKept(t.Context(), .6, 2, nil)); !math.IsInf(l.Alpha, 1) {
 		t.Errorf("two words of one vector are told apart at %v", l)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{second(v.MadlibKept(t.Context(), 0, nil)), "words: Vocabulary.MadlibKept: share = 0"},
-		{second(v.MadlibKept(t.Context(), 1, nil)), "share = 1"},
-		{second(v.TruncatedKept(t.Context(), .5, 0, nil)), "words: Vocabulary.TruncatedKept: reach = 0"},
-		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{400}})), "Words[0] = 400"},
-		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{}})), "Words: empty"},
-		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Draws: -1})), "Draws = -1"},
-		{second(v.MadlibKept(ended, .5, nil)), context.Canceled.Error()},
-		{second(new(Vocabulary).MadlibKept(t.Context(), .5, nil)), "the vocabulary: empty"},
-	} {
-		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
-			t.Errorf("%v, want %s", c.err, c.want)
-		}
 	}
 }

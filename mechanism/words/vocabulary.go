@@ -58,10 +58,7 @@ type ReadOptions struct {
 // not be modified afterwards.
 func New(words []string, vectors [][]float32) (*Vocabulary, error) {
 	const op = "words: New"
-	if err := fault.Empty(op, "words", len(words)); err != nil {
-		return nil, err
-	}
-	if err := fault.Size(op, "vectors", len(vectors), len(words)); err != nil {
+	if err := cmp.Or(fault.Empty(op, "words", len(words)), fault.Size(op, "vectors", len(vectors), len(words))); err != nil {
 		return nil, err
 	}
 	v := &Vocabulary{words: slices.Clone(words), index: make(map[string]int, len(words)), vectors: slices.Clone(vectors)}

@@ -16,9 +16,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/mechanism/additive"
-	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -211,28 +208,6 @@ type reading func(p []byte) (int, error)
 
 func (f reading) Read(p []byte) (int, error) { return f(p) }
 
-func TestNew_BadInput(t *testing.T) {
-	one := [][]float32{{1}, {2}}
-	nan := float32(math.NaN())
-	for _, c := range []struct {
-		words   []string
-		vectors [][]float32
-		want    string
-	}{
-		{nil, nil, "words: New: words: empty"},
-		{[]string{"a"}, one, "words: New: vectors has size 2, want 1"},
-		{[]string{"a", ""}, one, "words: New: words[1] is empty"},
-		{[]string{"a", "\xff"}, one, `words: New: words[1] = "\xff" is not valid UTF-8`},
-		{[]string{"a", "a"}, one, `words: New: words[1] = "a" is words[0] too`},
-		{[]string{"a", "b"}, [][]float32{{1}, {1, 2}}, "pts[1]"},
-		{[]string{"a", "b"}, [][]float32{{1}, {nan}}, "pts[1]"},
-	} {
-		if _, err := New(c.words, c.vectors); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %s", err, c.want)
-		}
-	}
-}
-
 // generated is a file of n words in d dimensions, in clusters of ten.
 func generated(n, d int) *bytes.Buffer {
 	rng := random.Seeded(7)
@@ -268,19 +243,6 @@ func TestVocabulary_NearestAndReach(t *testing.T) {
 	if r := testkit.Must(v.Reach(t.Context())); r < wide || r > 2*wide {
 		t.Errorf("reach %v, diameter %v", r, wide)
 	}
-	for _, c := range []struct {
-		word string
-		k    int
-		want string
-	}{{"x", 1, `"x" is none of the 500 words`}, {"w1", 0, "k = 0"}, {"w1", 500, "k = 500"}} {
-		if _, err := v.Nearest(c.word, c.k); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %s", err, c.want)
-		}
-	}
-	var zero Vocabulary
-	if _, err := zero.Reach(t.Context()); zero.Len() != 0 || zero.Dim() != 0 || err == nil {
-		t.Error("the zero Vocabulary has words")
-	}
 }
 
 func find(v *Vocabulary, word string) (int, error) {
@@ -289,48 +251,4 @@ func find(v *Vocabulary, word string) (int, error) {
 		return 0, errors.New(word)
 	}
 	return i, nil
-}
-
-// A vocabulary of 50,000 words is read and used at once; what is released are words that were
-// made near the one given more often than others.
-func TestRead_FiftyThousand(t *testing.T) {
-	const n, d = 50_000, 25
-	v := testkit.Must(Read(t.Context(), generated(n, d), nil))
-	if v.Len() != n || v.Dim() != d {
-		t.Fatal(v)
-	}
-	for name, m := range map[string]mechanism.Mechanism[int, int]{
-		"Madlib":    testkit.Must(additive.NewMadlib(v.Vectors(), 14, nil)),
-		"truncated": testkit.Must(exponential.Truncated(t.Context(), v.Points(), 6, 5, nil)),
-	} {
-		named, rng, kept, near := testkit.Must(mechanism.Labels(m, v.Words())), random.Seeded(8), 0, 0
-		for k := range 40 {
-			x := k * (n / 40)
-			y := testkit.Must(find(v, testkit.Must(named.Release(rng, v.Words()[x]))))
-			if y == x {
-				kept++
-			} else if y/10 == x/10 {
-				near++
-			}
-		}
-		if kept < 5 || kept > 38 || near < 1 {
-			t.Errorf("%s: of 40 words %d stay and %d become one of the nearest nine", name, kept, near)
-		}
-	}
-}
-
-// A release from 50,000 words.
-func BenchmarkRelease(b *testing.B) {
-	for _, d := range []int{100, 300} {
-		text := generated(50_000, d).Bytes()
-		b.Run(fmt.Sprintf("Read/d=%d", d), func(b *testing.B) {
-			for b.Loop() {
-				testkit.Must(Read(b.Context(), bytes.NewReader(text), nil))
-			}
-		})
-		v, rng := testkit.Must(Read(b.Context(), bytes.NewReader(text), nil)), random.Seeded(9)
-		m, tem := testkit.Must(additive.NewMadlib(v.Vectors(), 20, nil)), testkit.Must(exponential.Truncated(b.Context(), v.Points(), 8, 4, nil))
-		testkit.Bench(b, fmt.Sprintf("Madlib/d=%d", d), func() { _, _ = m.Release(rng, 17) })
-		testkit.Bench(b, fmt.Sprintf("Truncated/d=%d", d), func() { _, _ = tem.Release(rng, 17) })
-	}
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/entropy/internal/clique"
-	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/bitset"
 )
 
@@ -121,7 +121,7 @@ func (p *prover) centers(x int32, top int) verdict {
 // countBound returns the largest k <= top that a count of cells of diameter
 // <= T allows.
 func (p *prover) countBound(x *cell, top int) int {
-	p.keys = p.gather(p.keys[:0], x.center, p.reachFrom(x, p.reach[top]), p.t/2/slack.Up)
+	p.keys = p.gather(p.keys[:0], x.center, p.reachFrom(x, p.reach[top]), p.t/2/spaces.SlackUp)
 	last, at := 0, 0
 	for k := 2; k <= top; k++ {
 		r := p.reachFrom(x, p.reach[k])
@@ -308,7 +308,7 @@ func (p *prover) reachFrom(x *cell, r float64) float64 {
 	if x.single() {
 		return r
 	}
-	return (r + x.radius) * slack.Up
+	return (r + x.radius) * spaces.SlackUp
 }
 
 // meets reports whether a ball of radius r around a point of x may have a point
@@ -316,7 +316,7 @@ func (p *prover) reachFrom(x *cell, r float64) float64 {
 func (p *prover) meets(x, u *cell, r float64, deep int) bool {
 	p.work++
 	d := p.s.b.Privacy.Distance(int(x.center), int(u.center))
-	if d <= r || d > (r+x.radius+u.privacy)*slack.Up {
+	if d <= r || d > (r+x.radius+u.privacy)*spaces.SlackUp {
 		return d <= r
 	}
 	switch {
@@ -350,11 +350,11 @@ func (p *prover) gather(dst []cellKey, c int32, r, size float64) []cellKey {
 		u := &p.s.ys.nodes[v]
 		p.work++
 		d := p.s.b.Privacy.Distance(int(c), int(u.center))
-		if d > (r+u.privacy)*slack.Up {
+		if d > (r+u.privacy)*spaces.SlackUp {
 			continue
 		}
 		if u.leaf() || u.radius <= size {
-			dst = append(dst, cellKey{max(0, d/slack.Up-u.privacy), v})
+			dst = append(dst, cellKey{max(0, d/spaces.SlackUp-u.privacy), v})
 			continue
 		}
 		for i := range u.count {
@@ -405,7 +405,7 @@ func (p *prover) apart(a, b *cell, deep int) bool {
 	if d > p.t || (a.single() && b.single()) {
 		return d > p.t
 	}
-	if (d+a.radius+b.radius)*slack.Up <= p.t {
+	if (d+a.radius+b.radius)*spaces.SlackUp <= p.t {
 		return false
 	}
 	switch {

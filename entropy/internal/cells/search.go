@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
-	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
@@ -132,7 +132,7 @@ func distanceCost(b metric.Bimetric) int64 {
 func (s *Search) Scale(alpha float64) (Enclosure, error) {
 	s.alpha, s.reach, s.work = alpha, s.reach[:0], 0
 	s.budget = max(workLeast, workPerNode*int64(s.n)*int64(max(s.o.Nodes, greedyNodes))) / s.cost
-	s.hi, s.by = s.ys.nodes[0].radius*2*slack.Up, Diameter
+	s.hi, s.by = s.ys.nodes[0].radius*2*spaces.SlackUp, Diameter
 	if s.diameter >= 0 {
 		s.hi = s.diameter
 	}
@@ -240,7 +240,7 @@ func (s *Search) target(c *course) (t float64, limit int64, ok bool) {
 // prove attempts a proof of s(Z, alpha) <= t within limit, and raises best.
 func (s *Search) prove(t float64, limit int64) (verdict, error) {
 	// No ball has more than top points more than t apart.
-	top := max(2, len(s.ys.frontier(t/2/slack.Up)))
+	top := max(2, len(s.ys.frontier(t/2/spaces.SlackUp)))
 	s.reachOf(top)
 	cells := s.starts(top)
 	each := cellShare * limit / int64(min(len(cells), centerBatch))

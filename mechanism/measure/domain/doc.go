@@ -1,6 +1,6 @@
 // Package domain divides a space into cells for private counting, by public knowledge alone.
 //
-//	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 110, Whole: true}, {Categories: 4, Weight: 20}}, nil)
+//	d, err := domain.NewSphere(0, &domain.SphereOptions{Depth: 10})
 //
 // # The problem
 //

@@ -130,11 +130,15 @@ func (d *Domain[P]) Points() (*metric.Points[P], error) {
 	return d.space.Points(d.space.Cells, d.space.Regions.Cell)
 }
 
-// Weights returns the measure on d's cells that weighted points amount to: each counts in
-// its cell. weights are finite numbers >= 0 whose sum is positive, and are divided by it;
-// nil gives every point the same. Errors are [metric.ErrEmpty], *[metric.SizeError],
-// *[metric.ValueError] and those of Cell. It never adds to the total variation of two
-// measures.
+// Weights returns what d's cells have of weighted points, for a private measure: each counts
+// in its cell. weights are finite numbers >= 0 whose sum is positive and finite; nil gives
+// every point 1. Errors are [metric.ErrEmpty], *[metric.SizeError], *[metric.ValueError] and
+// those of Cell.
+//
+// It never adds to the total variation of two measures, and the level of a measure.Measure
+// holds for the points. For this sums must be exact, as they are of whole numbers up to 2^53
+// in all, and so for nil. Other sums are rounded; the level is then about what Weights
+// returns.
 func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 	const op = "domain: Domain.Weights"
 	if err := d.check(op); err != nil {
@@ -168,9 +172,6 @@ func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 	}
 	if !(total > 0) || math.IsInf(total, 1) {
 		return nil, fault.Private(fault.Value(op, "sum of weights", total, "a finite number > 0"))
-	}
-	for c := range mu {
-		mu[c] /= total
 	}
 	return mu, nil
 }

@@ -1,7 +1,7 @@
 // Package table publishes tables of numbers, dates, categories and places as synthetic rows,
 // and reads and writes them by a public schema.
 //
-//	schema, err := table.ParseSchema("age:whole:0..120,city:category:Paris|London|*elsewhere")
+//	schema, err := table.ParseSchema("city:category:Paris|London|*elsewhere,joined:date:2000-01-01..2009-12-31,visits?:whole:0..100")
 //	s, err := table.New(schema.Columns(), 1, nil)
 //
 // # The problem

@@ -11,7 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
@@ -161,7 +161,7 @@ func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 		below("LevelFor", level, least, level)
 		for gamma := range 3 { // missed with probability 2 q^(gamma+1)/(1+q)
 			q := math.Exp(-level)
-			target := exponential.Target{Gamma: float64(gamma), Delta: 2 * math.Pow(q, float64(gamma+1)) / (1 + q) * exact}
+			target := kl10.Target{Gamma: float64(gamma), Delta: 2 * math.Pow(q, float64(gamma+1)) / (1 + q) * exact}
 			if target.Delta < 1 {
 				below("LevelLowerBound", level, testkit.Must(lp.LevelLowerBound(t.Context(), line, target)).Level, level)
 				if gamma == 1 {

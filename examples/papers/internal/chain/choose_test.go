@@ -6,7 +6,7 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -52,10 +52,10 @@ func TestChain_MostPrivate(t *testing.T) {
 			continue // no finite level, or no loss
 		}
 		for _, gamma := range []float64{0.1, 0.4} {
-			target := exponential.Target{Gamma: gamma * diameter, Delta: 0.05}
-			m := testkit.Must(exponential.MostPrivate(t.Context(), s.Bimetric, nil, target, nil))
+			target := kl10.Target{Gamma: gamma * diameter, Delta: 0.05}
+			m := testkit.Must(kl10.MostPrivate(t.Context(), s.Bimetric, nil, target, nil))
 			level := m.Guarantee().Alpha()
-			misses, _, err := exponential.Misses(t.Context(), m.Channel, s.Utility, target.Gamma)
+			misses, _, err := kl10.Misses(t.Context(), m.Channel, s.Utility, target.Gamma)
 			ok(t, err)
 			if !(m.Audited.Hi <= level && level <= m.FormulaLevel && misses <= m.Miss && m.Miss <= target.Delta) {
 				t.Errorf("%s, %+v: level %v, audited %v, formula %v; misses %v, stated %v", s.name, target, level, m.Audited, m.FormulaLevel, misses, m.Miss)

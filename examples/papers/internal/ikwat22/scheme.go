@@ -42,7 +42,7 @@ func exponentialMech() scheme {
 
 // spannerMech keeps to the budget alpha/stretch, as in the paper.
 func spannerMech(stretch float64) scheme {
-	o := &lp.SpannerOptions{Stretch: stretch, KeepBudget: true, Tolerance: tolerance}
+	o := &lp.SpannerOptions{Options: lp.Options{Tolerance: tolerance}, Stretch: stretch, KeepBudget: true}
 	return scheme{
 		fmt.Sprintf("Spanner, t = %v", stretch),
 		[]build{func(ctx context.Context, f metric.Finite, alpha float64) (*mechanism.Channel, error) {

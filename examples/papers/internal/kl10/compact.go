@@ -7,7 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -72,7 +72,7 @@ func same[F metric.Finite](f F, err error) (metric.Bimetric, error) {
 
 // compact computes eps* of growing parts of spaces.
 func compact(ctx context.Context, r *exhibit.Run) error {
-	t := exponential.Target{Gamma: 0.2 * (1 + 1e-9), Delta: 0.05} // clear of rounding
+	t := kl10.Target{Gamma: 0.2 * (1 + 1e-9), Delta: 0.05} // clear of rounding
 	var series []demo.Series
 	for _, s := range parts {
 		solved := demo.Series{Name: s.name}
@@ -116,11 +116,11 @@ func compact(ctx context.Context, r *exhibit.Run) error {
 // laplace is the level at which Laplace noise on a line or around a circle misses by more
 // than gamma with probability e^(-level*gamma) = delta. On a grid that gamma fits its
 // discrete form misses less often.
-func laplace(t exponential.Target) float64 { return math.Log(1/t.Delta) / t.Gamma }
+func laplace(t kl10.Target) float64 { return math.Log(1/t.Delta) / t.Gamma }
 
 // unboundedDistance has the line under one metric, where levels are per unit of a
 // distance that grows with the space.
-func unboundedDistance(ctx context.Context, r *exhibit.Run, t exponential.Target) error {
+func unboundedDistance(ctx context.Context, r *exhibit.Run, t kl10.Target) error {
 	last := 0.0
 	for _, n := range []int{21, 41, 81} {
 		b, err := same(line(n, float64(n-1)/10))

@@ -10,14 +10,14 @@ import (
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // formula compares the paper's rate with the smallest that is enough, and the level
 // of the mechanism at that one with eps*.
 func formula(ctx context.Context, r *exhibit.Run) error {
-	t := exponential.Target{Gamma: 0.1 * (1 + 1e-9), Delta: 0.05} // clear of rounding
+	t := kl10.Target{Gamma: 0.1 * (1 + 1e-9), Delta: 0.05} // clear of rounding
 	points, err := line(exhibit.Size(r, 801, 4001), 1)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 	for i := range uniform {
 		uniform[i] = 1 / float64(n)
 	}
-	enough, err := exponential.SmallestBeta(ctx, points, uniform, t)
+	enough, err := kl10.SmallestBeta(ctx, points, uniform, t)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 		if err != nil {
 			return err
 		}
-		target := exponential.Target{Gamma: diameter * (0.1 + 0.7*rng.Float64()), Delta: 0.02 + 0.3*rng.Float64()}
-		m, err := exponential.MostPrivate(ctx, metric.Same(plane), nil, target, nil)
+		target := kl10.Target{Gamma: diameter * (0.1 + 0.7*rng.Float64()), Delta: 0.02 + 0.3*rng.Float64()}
+		m, err := kl10.MostPrivate(ctx, metric.Same(plane), nil, target, nil)
 		if err != nil {
 			return err
 		}

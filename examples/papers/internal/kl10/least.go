@@ -9,12 +9,12 @@ import (
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/lp"
-	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // level encloses eps* of a target.
-func level(ctx context.Context, b metric.Bimetric, t exponential.Target) (scale.Interval, error) {
+func level(ctx context.Context, b metric.Bimetric, t kl10.Target) (scale.Interval, error) {
 	m, err := lp.MostPrivate(ctx, b, t, &lp.MostPrivateOptions{Tolerance: 1e-3})
 	if err != nil {
 		return scale.Interval{}, err
@@ -42,7 +42,7 @@ func line(n int, length float64) (*metric.Points[float64], error) {
 
 // least compares eps* with closed forms, and draws it on an interval.
 func least(ctx context.Context, r *exhibit.Run) error {
-	target := exponential.Target{Gamma: 0.5, Delta: 0.05}
+	target := kl10.Target{Gamma: 0.5, Delta: 0.05}
 	for _, n := range []int{2, 3, 10, exhibit.Size(r, 30, 100)} {
 		points, err := equidistant(n)
 		if err != nil {
@@ -77,7 +77,7 @@ func interval(ctx context.Context, r *exhibit.Run) error {
 	inside, falls, zero := true, true, math.NaN()
 	before := math.Inf(1)
 	for k := 1; k <= 11; k++ {
-		t := exponential.Target{Gamma: float64(k)/20 + 1e-9, Delta: 0.05} // clear of rounding
+		t := kl10.Target{Gamma: float64(k)/20 + 1e-9, Delta: 0.05} // clear of rounding
 		found, err := level(ctx, b, t)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func interval(ctx context.Context, r *exhibit.Run) error {
 		if err != nil {
 			return err
 		}
-		m, err := exponential.MostPrivate(ctx, b, nil, t, nil)
+		m, err := kl10.MostPrivate(ctx, b, nil, t, nil)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,7 @@ package hierarchy
 import (
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/dendrogram"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -48,7 +48,7 @@ func Dendrogram(u *metric.Ultrametric, ratio float64) (up, at []int) {
 	parent, point := make([]int, 2*n-1), slices.Concat(order, slices.Repeat([]int{-1}, n-1))
 	diameter, sides := make([]float64, 2*n-1), make([][2]int, n-1)
 	root := 0
-	dendrogram.Walk(heights, func(gap, left, right int) {
+	spanning.Dendrogram(heights, func(gap, left, right int) {
 		a, b := gap, gap+1
 		if left >= 0 {
 			a = n + left

@@ -1,0 +1,104 @@
+package ipm
+
+import "gonum.org/v1/gonum/blas/blas64"
+
+// byInverse forms the linking system from the whole inverses of the blocks. Every task
+// adds up those of its columns, so that the sums do not depend on the workers.
+type byInverse struct {
+	byColumn
+	sums []inverseSums // by task
+}
+
+// inverseSums are the sums of P, P D and D P D over the columns of a task, see package kkt.
+type inverseSums struct {
+	p, pd, dpd []float64
+	inverse    []float64 // of one block
+	lossy      []float64 // a row of it, times losses
+}
+
+// inverseSize counts the numbers in an inverseSums.
+func inverseSize(n, nz float64) float64 { return 2*n*n + n*nz + nz*nz }
+
+func newByInverse(p *point, b blocks) byInverse {
+	e, n, nz := byInverse{byColumn: newByColumn(p, b), sums: make([]inverseSums, len(p.tasks))}, p.n, p.nz
+	for i, t := range p.tasks {
+		inverse := make([]float64, n*n)
+		e.sums[i] = inverseSums{make([]float64, n*n), make([]float64, n*nz), make([]float64, nz*nz), inverse, make([]float64, nz)}
+		t.prices = inverse[:2*p.all.len()] // a proof begins when the inverses are done
+	}
+	return e
+}
+
+// factorInverses factors the system. block overwrites the inverse with that of the
+// block of column w, in both triangles, with its diagonal grown by the ridge.
+func (e *byInverse) factorInverses(block func(t *task, w int, ridge float64, inverse []float64) bool) error {
+	for _, sum := range e.sums {
+		if err := e.ctx.Err(); err != nil {
+			return err
+		}
+		clear(sum.p)
+		clear(sum.pd)
+		clear(sum.dpd)
+	}
+	err := e.factorBlocks(func(t *task, w int, ridge float64) bool {
+		sum := &e.sums[t.id]
+		ok := block(t, w, ridge, sum.inverse)
+		if ok {
+			e.add(sum, t.plus, w)
+		}
+		return ok
+	})
+	if err != nil {
+		return err
+	}
+	// The sums of all tasks, in order.
+	n, nz, k := e.n, e.nz, e.n+e.nz
+	q := e.link.Q.Data
+	clear(q)
+	for _, sum := range e.sums {
+		if err := e.ctx.Err(); err != nil {
+			return err
+		}
+		for u := range n {
+			row := q[u*k : (u+1)*k]
+			for v := u; v < n; v++ {
+				row[v] += sum.p[u*n+v]
+			}
+			for i, v := range sum.pd[u*nz : (u+1)*nz] {
+				row[n+i] -= v
+			}
+		}
+		for i := range nz {
+			row := q[(n+i)*k+n : (n+i+1)*k]
+			for j := i; j < nz; j++ {
+				row[j] += sum.dpd[i*nz+j]
+			}
+		}
+	}
+	return e.factorLink()
+}
+
+// add adds P = diag(x) Z diag(x), P D and D P D, Z being the inverse for column w.
+// Rows are scaled once, in scaled, and added by BLAS.
+func (e *byInverse) add(sum *inverseSums, scaled []float64, w int) {
+	n, nz, x, bl := e.n, e.nz, e.column(e.x, w), blas64.Implementation()
+	loss, class, lossy := e.lossOf(w)[:nz], e.prob.Class[:nz], sum.lossy
+	for u := range n {
+		z := sum.inverse[u*n : (u+1)*n]
+		for v := u; v < n; v++ {
+			scaled[v] = z[v] * x[v]
+		}
+		bl.Daxpy(n-u, x[u], scaled[u:], 1, sum.p[u*n+u:], 1)
+		if nz == 0 {
+			continue
+		}
+		for i, l := range loss {
+			c := class[i]
+			lossy[i] = z[c] * (l * x[c])
+		}
+		bl.Daxpy(nz, x[u], lossy, 1, sum.pd[u*nz:], 1)
+		for _, i := range e.members[u] {
+			bl.Daxpy(nz-i, loss[i]*x[u], lossy[i:], 1, sum.dpd[i*nz+i:], 1)
+		}
+	}
+}

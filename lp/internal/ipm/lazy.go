@@ -1,0 +1,363 @@
+package ipm
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/bitset"
+	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+)
+
+// The parameters, by experiment on 100 to 200 points of the plane (all insensitive
+// within a factor of 2).
+const (
+	// nearest is how many pairs of every input are imposed at first.
+	nearest = 4
+	// near is how much of the slack that its row has where entries are equal a pair
+	// may keep without being imposed.
+	near = 0.05
+	// floored is how much of an entry is counted at least after a full step.
+	floored = 0.05
+	// begun is the product of a slack and a new multiplier, in units of its target.
+	// More would take from the dual bound, which needs reduced costs that agree: a
+	// part of 1e-3 hides gaps below 1e-4 for some ten iterations.
+	begun = 1e-7
+	// rounded is the relative slack below which that of a new row is rounding.
+	rounded = 0x1p-40
+	// reorder is how many times the pairs have grown when a new order is sought.
+	reorder = 1.2
+)
+
+// Lazily is the same plan with pairs imposed as they are needed, in the columns that
+// need them: at first those that are among the nearest of either end, ties to the
+// lowest number. The error is the context's.
+func (l *Plan) Lazily(ctx context.Context) (*Plan, error) {
+	var index []int32
+	for _, list := range l.r.ends() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		slices.SortFunc(list, func(i, j end) int {
+			return cmp.Or(cmp.Compare(l.r.b[i.pair()], l.r.b[j.pair()]), cmp.Compare(i.pair(), j.pair()))
+		})
+		for _, e := range list[:min(nearest, len(list))] {
+			index = append(index, e.pair())
+		}
+	}
+	slices.Sort(index)
+	index = slices.Compact(index)
+	r := new(pairs)
+	r.subset(l.r, index)
+	order, _ := eliminationOrder(r, math.MaxInt)
+	return &Plan{Lazy, l.p, l.r, nearPairs{part{pairs: r, index: index}, newPattern(r, order)}}, nil
+}
+
+// nearPairs is the structure of problems whose columns impose pairs as they need them:
+// what all impose at first, and the pattern of that.
+type nearPairs struct {
+	part
+	f *pattern
+}
+
+func (l nearPairs) open(p *point) engine {
+	e := &lazyEngine{patterns: slices.Repeat([]ownPattern{{f: l.f, ordered: len(l.index), shared: true}}, p.m)}
+	p.parts = slices.Repeat([]part{l.part}, p.m)
+	e.byInverse = newByInverse(p, e)
+	for range p.tasks {
+		e.scratch = append(e.scratch, lazyScratch{make([]float64, p.n*p.n), make([]int32, p.n), make([]worst, 2*p.n), bitset.Rows(p.n, p.n)})
+	}
+	e.chol = make([]float64, e.layoutFactors())
+	return e
+}
+
+func (nearPairs) bytes(p *Problem, _ *pairs) float64 {
+	return LazyBytes(p.Inputs, p.Outputs, p.losses())
+}
+
+// lazyEngine imposes few pairs at first, the same for every column. Each iteration
+// looks at the others: none may be broken by a step, and those that a full one would
+// bring near to that are imposed on that column from then on (den Hertog, Roos,
+// Terlaky 1994). Every iterate obeys all rows; a tenth of them is ever imposed.
+//
+// A pair brings both of its rows, because the start shares the reduced costs out over
+// rows in both directions. Columns have elimination orders and factors of their own: a
+// common order would fill them three to four times as much.
+type lazyEngine struct {
+	byInverse
+	patterns []ownPattern // by column
+	chol     []float64
+	scratch  []lazyScratch // by task
+}
+
+// ownPattern is the pattern of the factor of one column.
+type ownPattern struct {
+	f       *pattern
+	first   int     // where its factor begins
+	wanted  []int32 // pairs to be imposed, ascending
+	ordered int     // how many pairs there were when their order was chosen
+	shared  bool    // f, and the part's pairs and index, are those of all columns
+}
+
+type lazyScratch struct {
+	work    []float64    // n x n, see invert
+	next    []int32      // see cholesky
+	margins []worst      // see watch: from every input, then to it
+	below   []bitset.Set // see set
+}
+
+func (e *lazyEngine) centering() float64 { return 5 }
+
+func (e *lazyEngine) factorOf(w int) []float64 {
+	o := &e.patterns[w]
+	return e.chol[o.first : o.first+len(o.f.row)]
+}
+
+// factor imposes the pairs that columns want, and factors.
+func (e *lazyEngine) factor() error {
+	if err := e.grow(); err != nil {
+		return err
+	}
+	return e.factorInverses(func(t *task, w int, ridge float64, inverse []float64) bool {
+		f, l, c := e.patterns[w].f, e.factorOf(w), &e.scratch[t.id]
+		if !f.factor(e.rows(w), e.column(e.x, w), l, ridge, t.plus, c.next) {
+			return false
+		}
+		f.invert(inverse, c.work, l)
+		return true
+	})
+}
+
+func (e *lazyEngine) solveBlock(t *task, w int, v []float64) {
+	e.patterns[w].f.solve(e.factorOf(w), v, t.plus)
+}
+
+// reach looks at all pairs that are not imposed.
+func (e *lazyEngine) reach(d *direction, primal float64) (float64, error) {
+	st, err := e.survey(func(t *task, w int) { e.watch(t, d, w) })
+	return min(primal, kkt.Reach(st.least, nil, nil)), err
+}
+
+// worst is the pair of an input with the least margin, a share as near is.
+type worst struct {
+	margin float64
+	pair   int32 // -1: none
+}
+
+func (m worst) least(than worst) worst {
+	if m.margin < than.margin {
+		return m
+	}
+	return than
+}
+
+// watch finds how far d can go until a pair breaks that is not imposed, and which
+// are to be: for every input the worst of the rows from it, and of those to it.
+// O(n^2).
+func (e *lazyEngine) watch(t *task, d *direction, w int) {
+	c, o, all, x := &e.parts[w], &e.patterns[w], e.all, e.column(e.x, w)
+	after, size := t.plus, t.less
+	for u, dx := range e.column(d.x, w) {
+		after[u] = x[u] + dx
+		size[u] = max(after[u], floored*x[u])
+	}
+	margins := e.scratch[t.id].margins
+	from, to := margins[:e.n], margins[e.n:]
+	for i := range margins {
+		margins[i] = worst{near, -1}
+	}
+	least, next := t.stats.least, 0 // next: the first pair imposed that is still to come
+	for u := range all.n {
+		xu, yu := x[u], after[u]
+		for i := all.start[u]; i < all.start[u+1]; i++ {
+			if next < len(c.index) && c.index[next] == i {
+				next++
+				continue
+			}
+			// Slacks f, k before a full step and p, q after it: those that fall to 0
+			// end it, those that end near 0 are to be imposed.
+			v, a, b := all.v[i], all.a[i], all.b[i]
+			xv, yv := x[v], after[v]
+			f, k := b*xv-a*xu, b*xu-a*xv
+			p, q := b*yv-a*yu, b*yu-a*yv
+			if p-f < least*f {
+				least = (p - f) / f
+			}
+			if q-k < least*k {
+				least = (q - k) / k
+			}
+			far := near * (b - a)
+			if p < far*size[v] {
+				m := worst{p / ((b - a) * size[v]), i}
+				from[u], to[v] = m.least(from[u]), m.least(to[v])
+			}
+			if q < far*size[u] {
+				m := worst{q / ((b - a) * size[u]), i}
+				from[v], to[u] = m.least(from[v]), m.least(to[u])
+			}
+		}
+	}
+	t.stats.least = least
+	o.wanted = o.wanted[:0]
+	for _, m := range margins {
+		if m.pair >= 0 {
+			o.wanted = append(o.wanted, m.pair)
+		}
+	}
+	slices.Sort(o.wanted)
+	o.wanted = slices.Compact(o.wanted)
+}
+
+// grow imposes the pairs that columns want.
+func (e *lazyEngine) grow() error {
+	if !slices.ContainsFunc(e.patterns, func(o ownPattern) bool { return len(o.wanted) > 0 }) {
+		return nil
+	}
+	was := make([]int, e.m) // where the rows of the parts were
+	err := e.columns(func(t *task, w int) {
+		was[w] = e.parts[w].first
+		if len(e.patterns[w].wanted) > 0 {
+			e.impose(w, e.scratch[t.id].below)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	// Room for them, multipliers and slacks at their new places, and the inverses.
+	rows, factors := e.layout(), e.layoutFactors()
+	e.bytes = lazyBytes(e.n, e.m, e.prob.losses(), float64(rows/2), float64(factors))
+	if e.o.Fits != nil && !e.o.Fits(e.bytes) {
+		return errRefused
+	}
+	e.resize(rows, factors)
+	for w := e.m - 1; w >= 0; w-- {
+		e.spread(w, was[w])
+	}
+	return e.columns(func(_ *task, w int) {
+		c := e.rows(w)
+		for i := range c.sf {
+			c.rf[i], c.rk[i] = 1/c.sf[i], 1/c.sk[i]
+		}
+	})
+}
+
+// impose gives column w the pairs that it wants too, in the memory that it has.
+func (e *lazyEngine) impose(w int, below []bitset.Set) {
+	c, o := &e.parts[w], &e.patterns[w]
+	// An order is kept until the pairs are many more.
+	var order []int
+	if k := len(c.index) + len(o.wanted); float64(k) < reorder*float64(o.ordered) {
+		order = o.f.order
+	} else {
+		o.ordered = k
+	}
+	if o.shared {
+		o.shared, o.f = false, new(pattern)
+		c.pairs, c.index = new(pairs), slices.Clone(c.index)
+	}
+	c.index = merge(c.index, o.wanted)
+	c.subset(e.all, c.index)
+	if order == nil {
+		order, _ = eliminationOrder(c.pairs, math.MaxInt)
+	}
+	o.f.set(c.pairs, order, below)
+}
+
+// merge adds to an ascending list what is not in it, ascending, in place.
+func merge(list, more []int32) []int32 {
+	i, k := len(list)-1, len(more)-1
+	list = slices.Grow(list, len(more))[:len(list)+len(more)]
+	for to := len(list) - 1; k >= 0; to-- {
+		if i >= 0 && list[i] > more[k] {
+			list[to] = list[i]
+			i--
+		} else {
+			list[to] = more[k]
+			k--
+		}
+	}
+	return list
+}
+
+// layoutFactors gives the factors their places, and returns the size of all.
+func (e *lazyEngine) layoutFactors() (size int) {
+	for w := range e.patterns {
+		e.patterns[w].first = size
+		size += len(e.patterns[w].f.row)
+	}
+	return size
+}
+
+// slack is the part of the arrays that is left for more pairs, as a divisor.
+const slack = 8
+
+// resize makes room for so many rows and entries of factors, and keeps the
+// multipliers and slacks. What the columns and it have replaced is collected at once:
+// the runtime would let that become as large as what there is.
+func (e *lazyEngine) resize(rows, factors int) {
+	if rows > cap(e.lambda) || factors > cap(e.chol) {
+		more, entries := rows+rows/slack, factors+factors/slack
+		e.inv, e.pull, e.keptPull, e.chol = nil, nil, nil, nil
+		for _, v := range []*[]float64{&e.lambda, &e.s} {
+			runtime.GC()
+			*v = append(make([]float64, 0, more), *v...)
+		}
+		runtime.GC()
+		e.inv, e.pull, e.keptPull, e.chol = make([]float64, more), make([]float64, more), make([]float64, more), make([]float64, entries)
+	}
+	for _, v := range []*[]float64{&e.lambda, &e.s, &e.inv, &e.pull, &e.keptPull} {
+		*v = (*v)[:rows]
+	}
+	e.chol = e.chol[:factors]
+}
+
+// spread moves the multipliers and slacks of a column, whose rows were at was, to
+// where they are now, and sets those of the pairs wanted. In place, from the end of the
+// last column to the first, as none moves forward.
+func (e *lazyEngine) spread(w, was int) {
+	c, all, x := &e.parts[w], e.patterns[w].wanted, e.column(e.x, w)
+	for half := 1; half >= 0; half-- {
+		wanted := all
+		to, from := c.first+half*c.len(), was+(half+1)*(c.len()-len(wanted))
+		for u := e.n - 1; u >= 0; u-- {
+			for i := int(c.start[u+1]) - 1; i >= int(c.start[u]); i-- {
+				k := len(wanted) - 1
+				if k < 0 || wanted[k] != c.index[i] {
+					from--
+					e.lambda[to+i], e.s[to+i] = e.lambda[from], e.s[from]
+					continue
+				}
+				wanted = wanted[:k]
+				less, more := c.a[i]*x[u], c.b[i]*x[c.v[i]]
+				if half == 1 {
+					less, more = c.a[i]*x[c.v[i]], c.b[i]*x[u]
+				}
+				e.s[to+i] = max(more-less, rounded*more)
+				e.lambda[to+i] = begun * e.mu * c.omega[i] / e.s[to+i]
+			}
+		}
+	}
+}
+
+// LazyBytes estimates the memory of a lazy solve: lazyPairs pairs for every input
+// in a column, and factors of lazyFill entries a pair.
+func LazyBytes(inputs, outputs, rows int) float64 {
+	n := float64(inputs)
+	pairs := min(lazyPairs, (n-1)/2) * n * float64(outputs)
+	return lazyBytes(inputs, outputs, rows, pairs, lazyFill*pairs)
+}
+
+const (
+	lazyPairs = 16.0
+	lazyFill  = 2.0
+)
+
+// lazyBytes counts what bytes does, 50 bytes a pair for the lists of the columns and
+// what is left for more pairs, 11 an entry of a factor for the patterns, and the list of
+// all pairs.
+func lazyBytes(inputs, outputs, rows int, pairs, factors float64) float64 {
+	n, m, r := float64(inputs), float64(outputs), float64(rows)
+	return bytes(n, m, r, pairs, factors, inverseSize(n, r)+n*n) + float64(50*pairs) + float64(11*factors) + float64(178*n*n)
+}

@@ -1,0 +1,278 @@
+package ipm
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// point is where a solve stands: the unknowns of both sides, and what follows from them.
+// Arrays over columns are flat: column w of x is x[w*n:(w+1)*n]. Engines read it.
+type point struct {
+	ctx  context.Context // of one Solve
+	prob *Problem
+	o    Settings
+	n, m int
+	nz   int // loss rows with a dual of their own: none where a prior is given
+	all  *pairs
+	ends [][]end // of all
+
+	x       []float64
+	y, z, t []float64 // z has a weight for every loss row, t only nz
+	k       float64
+	mu      float64 // the mean of lambda s/omega before the last step
+
+	parts          []part
+	lambda, s, inv []float64 // over the rows of all parts; inv = 1/s
+	// pull is the part of the next lambda that does not depend on dx:
+	// dlambda = pull - lambda (1 + ds/s). keptPull is that of the best direction so far.
+	pull, keptPull []float64
+
+	sum, loss []float64 // of x: over columns, and per loss row
+	weight    float64   // of all rows on the central path
+	bytes     float64   // as a lazy engine counts them
+	tasks     []*task
+}
+
+// part is what one column imposes.
+type part struct {
+	*pairs
+	index []int32 // of its pairs in the list of all, ascending; nil: it is that list
+	first int     // where its part of arrays over rows begins
+	reach float64 // how far the direction can go in it
+}
+
+// task is what works on some columns.
+type task struct {
+	id         int
+	sum, loss  []float64 // sum_w v_w and sum_w D_w v_w, see addSums
+	worst      []float64 // certificate: the least reduced costs at each input
+	prices     []float64 // see prove
+	plus, less []float64 // see price; between prices, scratch of the engine
+	stats      stats
+	failed     bool // see factorBlocks
+}
+
+// newPoint returns a point of l, and the engine for it. Its numbers are for start to set.
+func newPoint(ctx context.Context, l *Plan, o Settings) (*point, engine) {
+	q := l.p
+	n, m, nz, losses := q.Inputs, q.Outputs, q.duals(), q.losses()
+	vec := func(n int) []float64 { return make([]float64, n) }
+	p := &point{
+		ctx: ctx, prob: q, o: o, n: n, m: m, nz: nz, all: l.r, ends: l.r.ends(),
+		x: vec(m * n), y: vec(n), z: vec(losses), t: vec(nz), sum: vec(n), loss: vec(losses),
+		parts: slices.Repeat([]part{{pairs: l.r}}, m),
+		tasks: make([]*task, (m+taskColumns(m)-1)/taskColumns(m)),
+	}
+	for i := range p.tasks {
+		p.tasks[i] = &task{id: i, sum: vec(n), loss: vec(losses), worst: vec(n), plus: vec(n), less: vec(n)}
+	}
+	e := l.structure.open(p)
+	for _, t := range p.tasks {
+		if t.prices == nil {
+			t.prices = vec(2 * l.r.len())
+		}
+	}
+	rows := p.layout()
+	p.lambda, p.s, p.inv, p.pull, p.keptPull = vec(rows), vec(rows), vec(rows), vec(rows), vec(rows)
+	return p, e
+}
+
+// layout gives the parts their places in arrays over rows, whose number it returns.
+func (p *point) layout() (rows int) {
+	p.weight = float64(p.nz)
+	for w := range p.parts {
+		c := &p.parts[w]
+		c.first = rows
+		rows += 2 * c.len()
+		p.weight += c.sumOmega
+	}
+	return rows
+}
+
+// Columns are worked on in tasks of at least leastColumns, at most mostTasks of
+// them, in parallel. Each keeps sums of its own, up to four matrices, so that they can
+// be added in a fixed order; above manyColumns, where only sparse factors fit
+// the memory, there are half as many tasks.
+const (
+	leastColumns = 4
+	mostTasks    = 16
+	manyColumns  = 512
+)
+
+// taskColumns is the number of columns in a task.
+func taskColumns(outputs int) int {
+	tasks := mostTasks
+	if outputs > manyColumns {
+		tasks /= 2
+	}
+	return max(leastColumns, (outputs+tasks-1)/tasks)
+}
+
+// columns calls f for every column, tasks in parallel. It stops with the
+// context's error, after whole columns: a task of a large problem takes seconds.
+func (p *point) columns(f func(t *task, w int)) error {
+	ctx := p.ctx
+	err := parallel.Chunks(ctx, p.m, taskColumns(p.m), p.o.Workers, nil, func(c, lo, hi int) {
+		for w := lo; w < hi && ctx.Err() == nil; w++ {
+			f(p.tasks[c], w)
+		}
+	})
+	return cmp.Or(err, ctx.Err())
+}
+
+// total adds one vector of every task, in order.
+func (p *point) total(dst []float64, of func(*task) []float64) {
+	clear(dst)
+	for _, t := range p.tasks {
+		floats.Add(dst, of(t))
+	}
+}
+
+func (p *point) column(v []float64, w int) []float64 { return v[w*p.n : (w+1)*p.n] }
+func (p *point) lossOf(w int) []float64              { r := p.prob.losses(); return p.prob.Loss[w*r : (w+1)*r] }
+
+// weigh adds c D_w z to dst: at each input the loss of its rows under z.
+func (p *point) weigh(dst []float64, w int, z []float64, c float64) {
+	loss := p.lossOf(w)
+	for i, v := range z {
+		dst[p.prob.Class[i]] += c * loss[i] * v
+	}
+}
+
+// addSums adds a column v to the sums over columns and, loss by loss, to those
+// of the loss rows.
+func (p *point) addSums(t *task, w int, v []float64) {
+	floats.Add(t.sum, v)
+	for i, l := range p.lossOf(w) {
+		t.loss[i] += l * v[p.prob.Class[i]]
+	}
+}
+
+// clearSums resets the sums of addSums in every task.
+func (p *point) clearSums() {
+	for _, t := range p.tasks {
+		clear(t.sum)
+		clear(t.loss)
+	}
+}
+
+// start sets a point that is strictly feasible on both sides. Column w decays
+// as exp(-e/4) from the input that output w serves best, rows normalized:
+// entries of neighbors then differ by at most exp(e/2). On the dual side z is the prior,
+// or uniform, and y is negative.
+func (p *point) start() error {
+	n := p.n
+	norm := make([]float64, n)
+	for w := range p.m {
+		home, least := 0, math.Inf(1)
+		for i, l := range p.lossOf(w) {
+			if l < least {
+				home, least = p.prob.Class[i], l
+			}
+		}
+		x := p.column(p.x, w)
+		for u := range x {
+			x[u] = math.Exp(-min(p.prob.Budget[home*n+u], MaxBudget) / 4)
+			norm[u] += x[u]
+		}
+	}
+	for i := range p.x {
+		p.x[i] /= norm[i%n]
+	}
+	for i := range p.z {
+		p.z[i] = 1 / float64(len(p.z))
+	}
+	if p.nz == 0 {
+		copy(p.z, p.prob.Prior)
+	}
+	if err := p.measure(); err != nil {
+		return err
+	}
+	mean, most := 0.0, 0.0
+	for i, l := range p.loss {
+		mean += p.z[i] * l
+		most = max(most, l)
+	}
+	for u := range p.y {
+		p.y[u] = -mean / float64(n)
+	}
+	p.k = 1.1*most + .1*mean // above all losses
+	for i := range p.t {
+		p.t[i] = p.k - p.loss[i]
+	}
+	p.clearPrices()
+	return p.columns(func(t *task, w int) {
+		p.startRows(w)
+		p.price(t, w)
+	})
+}
+
+// startRows sets the slacks and multipliers of column w. lambda shares g = D_w z - y > 0
+// out over the rows of each input by omega, such that G'lambda = g.
+func (p *point) startRows(w int) {
+	c, x, n := p.rows(w), p.column(p.x, w), p.n
+	share := make([]float64, n) // sum of omega at each input
+	c.each(func(i int32, u, v int) {
+		share[u] += c.omega[i]
+		share[v] += c.omega[i]
+	})
+	g := make([]float64, n)
+	for u, y := range p.y {
+		g[u] = -y
+	}
+	p.weigh(g, w, p.z, 1)
+	for u := range g {
+		g[u] /= share[u]
+	}
+	c.each(func(i int32, u, v int) {
+		// omega (b g[v] + a g[u]) / (b^2 - a^2), with b^2 - a^2 =
+		// b^2 (1 - exp(-2e)) that neither cancels nor overflows.
+		a, b, e := c.a[i], c.b[i], min(p.prob.Budget[u*n+v], MaxBudget)
+		share := c.omega[i] / -math.Expm1(-2*e) / b
+		c.lf[i] = share * (g[v] + a/b*g[u])
+		c.lk[i] = share * (g[u] + a/b*g[v])
+		c.sf[i], c.sk[i] = b*x[v]-a*x[u], b*x[u]-a*x[v]
+		c.rf[i], c.rk[i] = 1/c.sf[i], 1/c.sk[i]
+	})
+}
+
+// measure computes the row sums and the losses of x.
+func (p *point) measure() error {
+	p.clearSums()
+	err := p.columns(func(t *task, w int) { p.addSums(t, w, p.column(p.x, w)) })
+	p.total(p.sum, func(t *task) []float64 { return t.sum })
+	p.total(p.loss, func(t *task) []float64 { return t.loss })
+	return err
+}
+
+// pullOf writes h_w = y - D_w z + G'pull_w, see engine.
+func (p *point) pullOf(h []float64, w int, pulled bool) {
+	copy(h, p.y)
+	p.weigh(h, w, p.z, -1)
+	if c := p.rows(w); pulled {
+		c.transpose(c.pf, c.pk, h)
+	}
+}
+
+// survey runs f on every column and folds what it added to the stats of its task.
+func (p *point) survey(f func(t *task, w int)) (stats, error) {
+	for _, t := range p.tasks {
+		t.stats = stats{}
+	}
+	err := p.columns(f)
+	all := p.tasks[0].stats
+	for _, t := range p.tasks[1:] {
+		st := t.stats
+		all.least, all.most, all.dual = min(all.least, st.least), max(all.most, st.most), min(all.dual, st.dual)
+		all.k0 += st.k0
+		all.k1 += st.k1
+		all.k2 += st.k2
+	}
+	return all, err
+}

@@ -1,0 +1,129 @@
+// Package ipm is the interior-point kernel behind the optimal mechanisms of
+// package lp.
+//
+// # The program
+//
+// Inputs u, outputs w, and for every output the column x_w = M[., w] of the
+// channel. With e(u,v) the privacy budget alpha*rho1(u,v):
+//
+//	minimize k
+//	s = b x_w[v] - a x_w[u] >= 0     every w and ordered pair u, v       dual lambda
+//	sum_w x_w = 1                                                        dual y
+//	t = k - sum_w loss_w x_w >= 0    every loss row                      dual z
+//
+// with b = exp(e/2) and a = exp(-e/2), so that a row reads x_w[u] <= exp(e)
+// x_w[v] in a scaling that treats both sides alike. The rows imply x >= 0 from
+// two inputs on. Where a prior is given z is that prior, fixed, and k and t
+// drop out.
+//
+// # The method
+//
+// Primal-dual predictor-corrector steps (step.go) from a start that is strictly feasible
+// on both sides (point.go). Rows that shorter pairs imply are left out (package direct).
+// In units of x every number is a ratio, so budgets of some hundreds neither overflow
+// nor underflow.
+//
+// An engine solves the Newton systems (engine.go). Three eliminate the columns block by
+// block, which leaves a linear system in dy and dz only (bycolumn.go, package kkt): with
+// dense factors (dense.go), with sparse ones where few rows remain (sparse.go), and with
+// few rows at first where many do, imposed as they come near to binding (lazy.go). With
+// few outputs the inputs are eliminated, one by one (byinput.go).
+//
+// # What is promised
+//
+// Result.Lower is a lower bound of the optimum that does not rest on the
+// convergence of anything (certificate.go). Result.X is near feasible: the
+// caller repairs and audits it.
+package ipm
+
+import "github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+
+// MaxBudget is the largest budget imposed on a pair: entries of a column then
+// differ by at most exp(600) = 1e260, and their quotients and the duals stay
+// well within the range of float64. A larger budget is imposed as 600, which is
+// stricter and costs a loss of about exp(-600); the certificate uses the true
+// one.
+const MaxBudget = 600
+
+// Problem is one program. Matrices are flat, and neither modified nor kept. Nothing is
+// checked: package lp asks for what is well formed.
+type Problem struct {
+	Inputs, Outputs int // Inputs >= 2
+	// Budget[u*Inputs+v] > 0 is imposed on the inputs u and v. It is symmetric and
+	// obeys the triangle inequality up to rounding.
+	Budget []float64
+	// Pairs[u] are the v > u, ascending, whose rows are imposed: they imply those of
+	// all others. See package direct.
+	Pairs [][]int32
+	// Ceiling is at least Budget and at least the budget of the problem that Lower
+	// speaks of; nil is Budget. It is asked for Pairs.
+	Ceiling func(u, v int) float64
+	// Loss[w*len(Class)+i] >= 0 is the loss of output w in loss row i, and
+	// Class[i] the input that row i is about. Every input has a row.
+	Loss  []float64
+	Class []int
+	// Prior, where not nil, weighs the loss rows: their mean is minimized in
+	// place of the largest.
+	Prior []float64
+}
+
+// Settings tune Solve.
+type Settings struct {
+	Tolerance float64 // relative gap at which to stop
+	Lower     float64 // a bound that is known: the gap is to it where it is better
+	Workers   int     // 0: all processors; results do not depend on it
+	// Progress is called after every iteration with the bounds so far.
+	Progress func(iteration int, upper, lower float64)
+	// Fits, where not nil, tells whether a lazy solve may take so many bytes.
+	Fits func(bytes float64) bool
+}
+
+// Status says why Solve stopped.
+type Status int
+
+// The reasons.
+const (
+	Converged   Status = iota // the gap reached the tolerance
+	Stalled                   // rounding stopped the progress
+	Interrupted               // the context was done
+	Refused                   // more rows than Fits admits were near to binding
+)
+
+// StatusOf is the status for the reason to end a solve, nil where it converged.
+func StatusOf(err error) Status {
+	switch err {
+	case nil:
+		return Converged
+	case kkt.ErrStalled:
+		return Stalled
+	case errRefused:
+		return Refused
+	}
+	return Interrupted
+}
+
+// Result is the best that was found on either side.
+type Result struct {
+	// X[w*Inputs+u] is the column of output w: rows sum to 1 and the privacy
+	// rows hold, both up to rounding.
+	X []float64
+	// Upper is the loss of X, in plain float64; Lower is a proved bound.
+	Upper, Lower float64
+	// Z is the prior that proves Lower, one weight per loss row.
+	Z []float64
+	// Y are the least reduced costs with Z, one per input: Lower is their sum over
+	// that of Z.
+	Y          []float64
+	Iterations int
+	Status     Status
+	Bytes      float64 // that a lazy solve takes, or would where it was refused
+}
+
+// losses counts the loss rows, and duals those with a dual of their own.
+func (p *Problem) losses() int { return len(p.Class) }
+func (p *Problem) duals() int {
+	if p.Prior != nil {
+		return 0
+	}
+	return len(p.Class)
+}

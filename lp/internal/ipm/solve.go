@@ -1,0 +1,124 @@
+package ipm
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+)
+
+// residual is the largest error of a row sum with which a solve may end.
+const residual = 1e-8
+
+// solver is the iteration from a point on, whatever the engine.
+type solver struct {
+	*point
+	engine engine
+
+	predictor direction
+	dir       direction // the one to be taken
+	kept      direction // the best of dir, see aimed
+	cross     []float64 // second order terms of z t
+
+	best Result
+}
+
+// Solve runs the interior point method. When the context is done it returns the
+// best so far, which from the start on is a feasible channel.
+func (l *Plan) Solve(ctx context.Context, o Settings) *Result {
+	return newSolver(ctx, l, o).solve()
+}
+
+func (s *solver) solve() *Result {
+	err := s.start()
+	s.best.X = slices.Clone(s.x) // should the context be done already
+	if err == nil {
+		err = s.iterate()
+	}
+	s.best.Status = StatusOf(err)
+	s.best.Bytes = s.bytes
+	return &s.best
+}
+
+func newSolver(ctx context.Context, l *Plan, o Settings) *solver {
+	p, e := newPoint(ctx, l, o)
+	return &solver{
+		point: p, engine: e,
+		predictor: newDirection(p), dir: newDirection(p), kept: newDirection(p), cross: make([]float64, p.nz),
+		best: Result{Upper: math.Inf(1), Z: make([]float64, len(p.z)), Y: make([]float64, p.n)},
+	}
+}
+
+// iterate takes steps until the gap is at the tolerance. The error is another reason to
+// stop: kkt.ErrStalled, errRefused, or the context's.
+func (s *solver) iterate() error {
+	b := &s.best
+	var patience kkt.Patience
+	for ; ; b.Iterations++ {
+		worst := s.record()
+		if s.promising() {
+			s.clearPrices()
+			if err := s.columns(s.prove); err != nil {
+				return err
+			}
+			s.record()
+		}
+		if s.o.Progress != nil {
+			s.o.Progress(b.Iterations, b.Upper, b.Lower)
+		}
+		gap := b.Upper - max(b.Lower, s.o.Lower)
+		if gap <= s.o.Tolerance*b.Upper && worst <= residual {
+			return nil
+		}
+		if patience.Lost(gap) {
+			return kkt.ErrStalled
+		}
+		if err := s.engine.factor(); err != nil {
+			return err
+		}
+		if err := s.step(); err != nil {
+			return err
+		}
+	}
+}
+
+// record keeps the iterate where it improves on the best of either side. It
+// returns the largest error of a row sum.
+func (s *solver) record() (worst float64) {
+	for _, v := range s.sum {
+		worst = max(worst, math.Abs(v-1))
+	}
+	upper, mass := 0.0, floats.Sum(s.z)
+	for i, l := range s.loss {
+		v := l / s.sum[s.prob.Class[i]]
+		if s.nz == 0 {
+			upper += float64(s.z[i] / mass * v)
+		} else if !(v <= upper) {
+			upper = v
+		}
+	}
+	if upper < s.best.Upper && slices.Min(s.x) >= 0 {
+		s.best.Upper = upper
+		for i, v := range s.x {
+			s.best.X[i] = v / s.sum[i%s.n]
+		}
+	}
+	if lower := s.lower(); lower > s.best.Lower || s.best.Iterations == 0 {
+		s.best.Lower = lower
+		copy(s.best.Z, s.z)
+		for u := range s.best.Y {
+			s.best.Y[u] = s.least(u)
+		}
+	}
+	return worst
+}
+
+// promising tells whether the duals, but for rounding, reach the tolerance.
+func (s *solver) promising() bool {
+	b := &s.best
+	enough := (1 - s.o.Tolerance) * b.Upper
+	return b.Lower < enough && floats.Sum(s.y) >= enough*floats.Sum(s.z)
+}

@@ -1,0 +1,92 @@
+package kl10
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Errors name the call, the argument, the value and what was wanted.
+func TestErrors(t *testing.T) {
+	ctx, f, atom := t.Context(), space.Path(4, 1), []float64{1, 0, 0, 0}
+	good := Target{Gamma: 1, Delta: .1}
+	coincident := metric.Bimetric{Privacy: space.Simplex(4, 0), Utility: f}
+	globe := metric.Same(testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 90}}, metric.GreatCircle{})))
+	c := testkit.Must(channel(ctx, "", f, []float64{.25, .25, .25, .25}, 1, 0))
+	misses := func(rho metric.Finite, gamma float64) error {
+		_, _, err := Misses(ctx, c, rho, gamma)
+		return err
+	}
+	base := func(change func(b *BaseMeasure[float64, float64])) error {
+		b := BaseMeasure[float64, float64]{Map: same[float64], Lipschitz: 1, Sigma: metric.Numbers[float64]{}, Beta: 3, MaxDraws: 4, MinMass: .5,
+			Draw: func(r *rand.Rand) (float64, error) { return r.Float64(), nil }}
+		change(&b)
+		m, err := NewBaseMeasure(b)
+		if err == nil {
+			_, err = m.Release(nil, math.NaN())
+		}
+		return err
+	}
+	nets := func(depth int, level func(int) (Net[int], error)) error {
+		_, err := NewNets(depth, level)
+		return err
+	}
+	draw := func(n *Nets[int]) error { return second(n.Draw(nil)) }
+	point := func(int) (Net[int], error) { return Net[int]{1, func(int) int { return 0 }, 1}, nil }
+	for _, c := range []struct {
+		want string
+		err  error
+	}{
+		{"SmallestBeta: f: empty input", second(SmallestBeta(ctx, nil, nil, good))},
+		{"SmallestBeta: Gamma = -1", second(SmallestBeta(ctx, f, atom, Target{-1, .1}))},
+		{"SmallestBeta: Delta = 1", second(SmallestBeta(ctx, f, atom, Target{1, 1}))},
+		{"SmallestBeta: metric: Densify: distance[0] = -1", second(SmallestBeta(ctx, space.Constant(4, -1), atom, good))},
+		{"MostPrivate: mu has size 1, want 4", second(MostPrivate(ctx, metric.Same(f), []float64{1}, good, nil))},
+		{"MostPrivate: no rate suffices: some closed ball of radius 1", second(MostPrivate(ctx, metric.Same(f), atom, good, nil))},
+		{"MostPrivate: no level: points ", second(MostPrivate(ctx, coincident, nil, good, nil))},
+		{"MostPrivate: ", second(MostPrivate(ctx, metric.Bimetric{Privacy: space.Constant(4, math.NaN()), Utility: f}, nil, good, nil))},
+		{"MostPrivate: different units", second(MostPrivate(ctx, globe, nil, good, &Options{Unit: "m"}))},
+		{"Misses: gamma = NaN", misses(f, math.NaN())},
+		{"Misses: rho has size 3, want at least 4", misses(space.Path(3, 1), 1)},
+		{"NewBaseMeasure: Beta = 0", base(func(b *BaseMeasure[float64, float64]) { b.Beta = 0 })},
+		{"NewBaseMeasure: Beta = NaN", base(func(b *BaseMeasure[float64, float64]) { b.Beta = math.NaN() })},
+		{"NewBaseMeasure: Lipschitz = -1", base(func(b *BaseMeasure[float64, float64]) { b.Lipschitz = -1 })},
+		{"NewBaseMeasure: Lipschitz = 0", base(func(b *BaseMeasure[float64, float64]) { b.Lipschitz = 0 })}, // else the level is 0
+		{"NewBaseMeasure: MinMass = 0", base(func(b *BaseMeasure[float64, float64]) { b.MinMass = 0 })},
+		{"NewBaseMeasure: MinMass = 1.5", base(func(b *BaseMeasure[float64, float64]) { b.MinMass = 1.5 })},
+		{"NewBaseMeasure: MaxDraws = -1", base(func(b *BaseMeasure[float64, float64]) { b.MaxDraws = -1 })},
+		{"NewBaseMeasure: MaxDraws = 4, want more draws", base(func(b *BaseMeasure[float64, float64]) { b.MinMass = 1e-300 })},
+		{"NewBaseMeasure: Map, Sigma and Draw", base(func(b *BaseMeasure[float64, float64]) { b.Map = nil })},
+		{"NewBaseMeasure: Map, Sigma and Draw", base(func(b *BaseMeasure[float64, float64]) { b.Draw = nil })},
+		{"BaseMeasure: Sigma, want", base(func(b *BaseMeasure[float64, float64]) {})}, // NaN is not released
+		{"NewNets: depth = 0", nets(0, point)},
+		{"NewNets: depth = 65", nets(65, point)},
+		{"NewNets: level is required", nets(1, nil)},
+		{"Nets.Draw: a Nets that is not from NewNets", draw(new(Nets[int]))},
+	} {
+		if c.err == nil || !strings.HasPrefix(c.err.Error(), "kl10: "+c.want) {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+	if _, err := MostPrivate(ctx, metric.Bimetric{Privacy: f}, nil, good, nil); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("half a space: %v", err)
+	}
+	if _, err := MostPrivate(ctx, globe, nil, good, &Options{Unit: "m"}); !errors.Is(err, mechanism.ErrUnit) {
+		t.Error(err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := MostPrivate(gone, metric.Same(space.Path(40, 1)), nil, good, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
