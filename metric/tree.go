@@ -226,7 +226,7 @@ func (t *Tree) Name(v int) string {
 
 // LeafNames returns the names of the leaves, "" where one has none: name k is that
 // of point k of PathMetric and Ultrametric. With them mechanism.Labels and
-// measure.Labels make names of points.
+// domain.Labels make names of points.
 func (t *Tree) LeafNames() []string {
 	names := make([]string, len(t.leaves))
 	for k, v := range t.leaves {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -354,7 +354,7 @@ func uniform(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, 
 
 // distances are those of the domain.
 type distances struct {
-	d    *measure.Domain[[]float64]
+	d    *domain.Domain[[]float64]
 	a, b [][]float64
 }
 

@@ -101,8 +101,8 @@ type entry struct {
 // entriesOf lists the entries of a schema's records.
 func entriesOf(schema *table.Schema) (entries []entry) {
 	for k, f := range schema.Fields() {
-		e := entry{f.Name, len(entries), k, f.Kind, f.Lo, f.Hi, f.Names, f.Missing != nil, f.Weight}
-		if f.Kind != table.Place {
+		e := entry{f.Name, len(entries), k, f.Kind(), f.Lo, f.Hi, f.Names, f.Missing, f.Share}
+		if f.Kind() != table.Place {
 			entries = append(entries, e)
 			continue
 		}

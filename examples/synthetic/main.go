@@ -34,6 +34,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
 
@@ -53,7 +54,7 @@ type study struct {
 	original [][]float64 // numbers moved into their bounds
 	moved    int         // how many records that changed
 	releases []release   // by level
-	metric   *measure.Domain[[]float64]
+	metric   *domain.Domain[[]float64]
 }
 
 // release is what a level gave.
@@ -151,7 +152,7 @@ func (s *study) records(f io.Reader) iter.Seq2[[]float64, error] {
 
 // measure makes the domain, and the metric, of the records.
 func (s *study) measure() (err error) {
-	s.metric, err = measure.NewBox(s.schema.Columns(), nil)
+	s.metric, err = domain.NewBox(s.schema.Columns(), nil)
 	return err
 }
 

@@ -231,10 +231,10 @@ func TestSynthetic_BadInput(t *testing.T) {
 	good := synthetic.File(t, "a,b\n1,2\n")
 	schema := synthetic.File(t, `[{"name": "a", "kind": "number", "lo": 5, "hi": 1}]`)
 	synthetic.Rejects(t, map[string][]string{
-		"-schema or -columns is missing":                   {"-in", good},
-		"say the same thing":                               {"-in", good, "-columns", "a:number:0..1", "-schema", schema},
-		"-columns: field 1, \"a:number:1\": hi is missing": {"-in", good, "-columns", "a:number:1"},
-		"field 1, \"a\": lo = 5 and hi = 1, want lo < hi":  {"-in", good, "-schema", schema},
+		"-schema or -columns is missing":                               {"-in", good},
+		"say the same thing":                                           {"-in", good, "-columns", "a:number:0..1", "-schema", schema},
+		"-columns: field 1, \"a:number:1\": hi is missing":             {"-in", good, "-columns", "a:number:1"},
+		"field 1, \"a\": hi = 1, want a number in (Lo, 1e100], Lo = 5": {"-in", good, "-schema", schema},
 		"no such file":                                   {"-in", good, "-schema", "/no/such/file"},
 		"in.csv: line 1: no column \"c\"":                {"-in", good, "-columns", "c:number:0..1"},
 		"in.csv: line 2: b: not a name":                  {"-in", good, "-columns", "b:category:x|y"},

@@ -21,7 +21,7 @@ import (
 // describe words the fields.
 func (s *study) describe() (words []string) {
 	for _, f := range s.schema.Fields() {
-		switch f.Kind {
+		switch f.Kind() {
 		case table.Category, table.Taxonomy:
 			words = append(words, fmt.Sprintf("%s one of %d names", f.Name, len(f.Names)))
 		case table.Date:

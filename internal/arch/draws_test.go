@@ -18,8 +18,8 @@ var inexact = regexp.MustCompile(`\brandom\.(Uniform|Symmetric|Exponential|Lapla
 // anything by them.
 var simulated = map[string]string{
 	"mechanism/additive/polytope.go":                "the mean error, before any data",
-	"mechanism/emd/finite.go":                       "plans, before any data",
-	"mechanism/emd/histogram.go":                    "the error of a release, from the release",
+	"mechanism/emd/distribution/finite.go":          "plans, before any data",
+	"mechanism/emd/distribution/histogram.go":       "the error of a release, from the release",
 	"mechanism/measure/bound.go":                    "the mean error, before any data",
 	"mechanism/measure/internal/column/globe.go":    "records within a cell, from a release",
 	"mechanism/measure/internal/column/number.go":   "records within a cell, from a release",

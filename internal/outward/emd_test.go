@@ -16,6 +16,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -161,12 +162,12 @@ func levels(side func(string, float64) end) func() []end {
 	return func() (out []end) {
 		g := must(frequency.NewGKRR(must(must(metric.NewClustered(3, 4, 0.3)).Scaled(1.7, "")), 0.7))
 		out = append(out, side("randomized response", g.Guarantee().Alpha()))
-		box := must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 3}, {Lo: 0.3, Hi: 0.9}}, nil))
+		box := must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 3}, {Lo: 0.3, Hi: 0.9}}, nil))
 		for _, o := range []*measure.SynthesizerOptions{nil, {PerPerson: 7, Relation: measure.AddRemoveOne}, {Relation: measure.AddRemoveOne}} {
 			s := must(measure.NewSynthesizer(box, 0.7, o))
 			out = append(out, side("level", s.Guarantee().Alpha()))
 		}
-		columns := []measure.Column{{Lo: 0, Hi: 3}, {Lo: 0.3, Hi: 0.9}, {Lo: 0, Hi: 1}}
+		columns := []domain.Column{{Lo: 0, Hi: 3}, {Lo: 0.3, Hi: 0.9}, {Lo: 0, Hi: 1}}
 		for _, o := range []*table.Options{nil, {PerPerson: 7, Relation: measure.AddRemoveOne}, {Relation: measure.AddRemoveOne}} {
 			out = append(out, side("table", must(table.New(columns, 0.7, o)).Guarantee().Alpha()))
 		}
@@ -178,7 +179,7 @@ var ofMeasure = []scenario{
 	{"levels stated", "Down$", levels(hi)},
 	{"levels built", "Up$|Next$", levels(lo)},
 	{"others", "", func() (out []end) {
-		out = append(out, hi("diameter", must(measure.NewFinite(ctx, line, nil)).Diameter()))
+		out = append(out, hi("diameter", must(domain.NewFinite(ctx, line, nil)).Diameter()))
 		b := kl10.BaseMeasure[float64, float64]{Lipschitz: 1.3, Beta: 0.7, Sigma: metric.Numbers[float64]{}, MaxDraws: 100, MinMass: 0.3,
 			Map: func(x float64) (float64, error) { return x, nil }, Draw: func(r *rand.Rand) (float64, error) { return r.Float64(), nil }}
 		g := must(kl10.NewBaseMeasure(b)).Guarantee()

@@ -285,7 +285,7 @@ var excused = map[string]string{
 	"mechanism/guarantee.go Group":                                 slack, // where e^eps - 1 is a number its quotient is smaller
 	"mechanism/losses.go most":                                     decides,
 	"mechanism/losses.go within":                                   decides,
-	"mechanism/measure/finite.go measureDiameter":                  rare,
+	"mechanism/measure/domain/finite.go largest":                   rare,
 	"tsp/covering.go covering":                                     rare,
 	"tsp/internal/heldkarp/certify.go certify":                     small,
 	"walk/noise.go newNoise":                                       within,

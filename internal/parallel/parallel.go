@@ -4,6 +4,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -105,3 +106,15 @@ func Chunks(ctx context.Context, n, size, workers int, progress Progress, f func
 
 // Done reports whether ctx is done; nil never is.
 func Done(ctx context.Context) bool { return ctx != nil && ctx.Err() != nil }
+
+// Each calls f for 0 to n-1, size at a time, on GOMAXPROCS goroutines. Its error is that of
+// the context, or else of the lowest number.
+func Each(ctx context.Context, n, size int, f func(i int) error) error {
+	bad := make([]error, n)
+	err := Chunks(ctx, n, size, 0, nil, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			bad[i] = f(i)
+		}
+	})
+	return cmp.Or(err, cmp.Or(bad...))
+}

@@ -30,6 +30,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
@@ -279,14 +280,14 @@ var longCalls = []longCall{
 		return err1(wasserstein.Project(ctx, f, g, nil))
 	}},
 
-	{"measure.NewFinite", high, 40_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(measure.NewFinite(ctx, f, nil))
+	{"domain.NewFinite", high, 40_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(domain.NewFinite(ctx, f, nil))
 	}},
-	{"measure.NewFolded", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(measure.NewFolded(ctx, f, &measure.FoldedOptions{Tour: true}))
+	{"domain.NewFolded", high, 8000, func(ctx context.Context, f metric.Finite) error {
+		return err1(domain.NewFolded(ctx, f, &domain.FoldedOptions{Tour: true}))
 	}},
 	{"measure.Measure.Bound", flat, 1000, func(ctx context.Context, f metric.Finite) error {
-		m, err := measure.NewMeasure(testkit.Must(measure.NewFinite(context.Background(), f, nil)), 1, nil)
+		m, err := measure.NewMeasure(testkit.Must(domain.NewFinite(context.Background(), f, nil)), 1, nil)
 		if err != nil {
 			return err
 		}
@@ -369,7 +370,7 @@ var longCalls = []longCall{
 		return err1(tableRelease.Records(ctx, seeded(), 10_000_000))
 	}},
 	{"measure.Count", flat, 4, func(ctx context.Context, f metric.Finite) error {
-		box := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 2}))
+		box := testkit.Must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 1}}, &domain.BoxOptions{Depth: 2}))
 		return err1(measure.Count(ctx, box, func(yield func([]float64, error) bool) {
 			for range 100_000_000 {
 				if !yield([]float64{.5}, nil) {
@@ -379,7 +380,7 @@ var longCalls = []longCall{
 		}, nil))
 	}},
 	{"measure.CountPersons", flat, 4, func(ctx context.Context, f metric.Finite) error {
-		box := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 2}))
+		box := testkit.Must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 1}}, &domain.BoxOptions{Depth: 2}))
 		return err1(measure.CountPersons(ctx, box, func(yield func(measure.Row[int, []float64], error) bool) {
 			for range 100_000_000 { // all of one person, so that nearly none count
 				if !yield(measure.Row[int, []float64]{Record: []float64{.5}}, nil) {
@@ -408,7 +409,7 @@ var shortCalls = func() map[string]string {
 		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
-		"measure.Count, measure.NewFinite, measure.Measure.Bound":      "measure.CountAll measure.NewTaxonomy measure.NewUltrametric measure.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
+		"measure.Count, domain.NewFinite, measure.Measure.Bound":       "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
 			"accountant.NewShuffled accountant.Shuffled.Delta accountant.Shuffled.DeltaInterval accountant.Shuffled.Level accountant.Shuffled.LevelInterval frequency.ItemWiseBudget frequency.NewItemWise emd.PlanReduction frequency.Estimator.Collect distribution.Distribution.Collect",
@@ -536,8 +537,8 @@ func (c longCall) canceled(f metric.Finite, after time.Duration) (took time.Dura
 
 // releasedOn is a release of 10,000 records.
 func releasedOn(f metric.Finite) *measure.Release[int] {
-	d := testkit.Must(measure.NewFinite(context.Background(), f, nil))
-	c := d.NewCounts()
+	d := testkit.Must(domain.NewFinite(context.Background(), f, nil))
+	c := measure.NewCounts(d)
 	for i := range f.Len() {
 		if err := c.AddN(i, int64(10_000/f.Len())); err != nil {
 			panic(err)

@@ -36,6 +36,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
@@ -476,13 +477,13 @@ var ways = []watchedCall{
 		return metric.Validate(ctx, globe(60), &metric.ValidateOptions{MaxTriples: 10, Samples: 100})
 	}},
 	{"separated domain", func(ctx context.Context) error {
-		return err1(measure.NewFinite(ctx, flat(60), &measure.FiniteOptions{Separation: .2}))
+		return err1(domain.NewFinite(ctx, flat(60), &domain.FiniteOptions{Separation: .2}))
 	}},
 	{"domain without an index", func(ctx context.Context) error {
-		return err1(measure.NewFinite(ctx, high(60), nil))
+		return err1(domain.NewFinite(ctx, high(60), nil))
 	}},
 	{"separated taxonomy", func(ctx context.Context) error {
-		return err1(measure.NewFolded(ctx, flat(60), &measure.FoldedOptions{Separation: .2}))
+		return err1(domain.NewFolded(ctx, flat(60), &domain.FoldedOptions{Separation: .2}))
 	}},
 	{"precise composition", func(ctx context.Context) error {
 		return err1(twice(flat(60)).Audit(ctx, flat(60), &mechanism.AuditOptions{Delta: .01}))
@@ -501,7 +502,7 @@ var ways = []watchedCall{
 		return err1(distribution.New(ctx, distribution.Finite(flat(60)), local, 1, nil))
 	}},
 	{"separated ultrametric", func(ctx context.Context) error {
-		return err1(measure.NewUltrametric(ctx, nested().(*metric.Ultrametric), nil))
+		return err1(domain.NewUltrametric(ctx, nested().(*metric.Ultrametric), nil))
 	}},
 	{"read words", func(ctx context.Context) error {
 		return err1(words.Read(ctx, strings.NewReader("2 2\na 1 2\nb 3 4\n"), nil))
@@ -686,13 +687,13 @@ var ways = []watchedCall{
 		return err1(exponential.Relaxed(ctx, two(globe(60)), 5, &exponential.RelaxedOptions{Accuracy: true}))
 	}},
 	{"bound of a measure", func(ctx context.Context) error {
-		m, err := measure.NewMeasure(testkit.Must(measure.NewFinite(context.Background(), high(60), nil)), 1, &measure.MeasureOptions{Estimator: measure.Nearest})
+		m, err := measure.NewMeasure(testkit.Must(domain.NewFinite(context.Background(), high(60), nil)), 1, &measure.MeasureOptions{Estimator: measure.Nearest})
 		if err != nil {
 			return err
 		}
 		return err1(m.Bound(ctx, &measure.BoundOptions{Draws: 2}))
 	}},
-	{"cells of a domain", func(ctx context.Context) error { return err1(measure.NewFinite(ctx, flat(1<<15), nil)) }},
+	{"cells of a domain", func(ctx context.Context) error { return err1(domain.NewFinite(ctx, flat(1<<15), nil)) }},
 	{"one-tree", func(ctx context.Context) error {
 		_, err := tsp.Solve(ctx, flat(2100), &tsp.SolveOptions{Kicks: -1, Bound: tsp.BoundTree})
 		return cmp.Or(err, err1(tsp.Solve(ctx, high(50), &tsp.SolveOptions{Bound: tsp.BoundTree})))
@@ -765,7 +766,7 @@ var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|R
 // elsewhere are the spaces on which a long call takes other ways.
 var elsewhere = map[string]func() metric.Finite{
 	"scale.Entropic": nested, "scale.Diametric": nested, "scale.Doubling": nested, "scale.Outer": nested, "scale.Packing": nested,
-	"exponential.Best": nested, "measure.NewFinite": nested, "wasserstein.Assignment": nested, "entropy.LevelFor": doubled,
+	"exponential.Best": nested, "domain.NewFinite": nested, "wasserstein.Assignment": nested, "entropy.LevelFor": doubled,
 	"tsp.Solve": doubled, "tsp.Solve, without an index": nested, "wasserstein.W1": doubled, "lp.Extended": func() metric.Finite { return woods(40) },
 	"mechanism.Composition.Audit": func() metric.Finite { return flat(150) },
 }

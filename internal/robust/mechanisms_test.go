@@ -22,6 +22,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/mechanism/words"
@@ -450,8 +451,8 @@ var exponentialCalls = []call{
 }
 
 var (
-	ages        = testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}, {Categories: 3}}, &measure.BoxOptions{Depth: 2}))
-	stations    = testkit.Must(measure.NewFinite(context.Background(), path, nil))
+	ages        = testkit.Must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 100}, {Categories: 3}}, &domain.BoxOptions{Depth: 2}))
+	stations    = testkit.Must(domain.NewFinite(context.Background(), path, nil))
 	records     = [][]float64{{31, 0}, {34, 1}, {67, 2}}
 	synthesizer = testkit.Must(measure.NewSynthesizer(ages, 1, nil))
 	counts      = testkit.Must(measure.CountAll(context.Background(), ages, records, nil))
@@ -471,20 +472,20 @@ func sequence(records [][]float64) iter.Seq2[[]float64, error] {
 }
 
 var measureCalls = []call{
-	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.5}, {Categories: 3}}, &measure.BoxOptions{Depth: 2}}},
-	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.01}, {Lo: 1, Hi: 2, Weight: 1}}, &measure.BoxOptions{}}},
-	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 9, Whole: true, Missing: true}, {Radius: 1}, {Taxonomy: taxonomy}}, &measure.BoxOptions{P: 1}}},
-	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100}, {Lo: 1, Hi: 2}}, &measure.BoxOptions{Splits: [][]int{{2, 2}, {2, 1}}}}},
-	{"measure.NewSphere", measure.NewSphere, []any{1.0, &measure.SphereOptions{Depth: 2}}},
-	{"measure.NewFinite", measure.NewFinite, []any{path, &measure.FiniteOptions{}}},
-	{"measure.NewFolded", measure.NewFolded, []any{path, &measure.FoldedOptions{}}},
-	{"measure.NewUltrametric", measure.NewUltrametric, []any{testkit.Must(metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 2})), &measure.HierarchyOptions{}}},
-	{"measure.NewTaxonomy", measure.NewTaxonomy, []any{taxonomy, &measure.HierarchyOptions{}}},
-	{"measure.On", measure.On[[]float64], []any{testkit.Must(measure.NewFinite(context.Background(), points, nil)), points}},
-	{"measure.Labels", measure.Labels[string], []any{stations, []string{"a", "b", "c", "d", "e"}}},
-	{"measure.Labels", measure.Labels[float64], []any{stations, []float64{1, 2, 3, 4, 5}}},
-	{"measure.Domain.Cell", ages.Cell, []any{records[0]}},
-	{"measure.Domain.Weights", ages.Weights, []any{records, []float64{1, 2, 3}}},
+	{"domain.NewBox", domain.NewBox, []any{[]domain.Column{{Lo: 0, Hi: 100, Weight: 0.5}, {Categories: 3}}, &domain.BoxOptions{Depth: 2}}},
+	{"domain.NewBox", domain.NewBox, []any{[]domain.Column{{Lo: 0, Hi: 100, Weight: 0.01}, {Lo: 1, Hi: 2, Weight: 1}}, &domain.BoxOptions{}}},
+	{"domain.NewBox", domain.NewBox, []any{[]domain.Column{{Lo: 0, Hi: 9, Whole: true, Missing: true}, {Radius: 1}, {Taxonomy: taxonomy}}, &domain.BoxOptions{P: 1}}},
+	{"domain.NewBox", domain.NewBox, []any{[]domain.Column{{Lo: 0, Hi: 100}, {Lo: 1, Hi: 2}}, &domain.BoxOptions{Splits: [][]int{{2, 2}, {2, 1}}}}},
+	{"domain.NewSphere", domain.NewSphere, []any{1.0, &domain.SphereOptions{Depth: 2}}},
+	{"domain.NewFinite", domain.NewFinite, []any{path, &domain.FiniteOptions{}}},
+	{"domain.NewFolded", domain.NewFolded, []any{path, &domain.FoldedOptions{}}},
+	{"domain.NewUltrametric", domain.NewUltrametric, []any{testkit.Must(metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 2})), &domain.HierarchyOptions{}}},
+	{"domain.NewTaxonomy", domain.NewTaxonomy, []any{taxonomy, &domain.HierarchyOptions{}}},
+	{"domain.On", domain.On[[]float64], []any{testkit.Must(domain.NewFinite(context.Background(), points, nil)), points}},
+	{"domain.Labels", domain.Labels[string], []any{stations, []string{"a", "b", "c", "d", "e"}}},
+	{"domain.Labels", domain.Labels[float64], []any{stations, []float64{1, 2, 3, 4, 5}}},
+	{"domain.Domain.Cell", ages.Cell, []any{records[0]}},
+	{"domain.Domain.Weights", ages.Weights, []any{records, []float64{1, 2, 3}}},
 	{"measure.NewMeasure", measure.NewMeasure[int], []any{stations, 1.0, &measure.MeasureOptions{}}},
 	{"measure.Measure.Release", privateMass.Release, []any{seeded(), uniform}},
 	{"measure.Measure.Bound", privateMass.Bound, []any{&measure.BoundOptions{Draws: 4}}},
@@ -500,18 +501,18 @@ var measureCalls = []call{
 			}
 		}, most, o)
 	}, []any{records, 2, &measure.CountOptions{}}},
-	{"measure.Counts.AddPerson", func(records [][]float64, most int) error { return ages.NewCounts().AddPerson(records, most) }, []any{records, 2}},
+	{"measure.Counts.AddPerson", func(records [][]float64, most int) error { return measure.NewCounts(ages).AddPerson(records, most) }, []any{records, 2}},
 	{"measure.CountAll", measure.CountAll[[]float64], []any{ages, records, &measure.CountOptions{}}},
-	{"measure.Counts.Add", func(p []float64) error { return ages.NewCounts().Add(p) }, []any{records[0]}},
-	{"measure.Counts.AddN", func(p []float64, n int64) error { return ages.NewCounts().AddN(p, n) }, []any{records[0], int64(3)}},
+	{"measure.Counts.Add", func(p []float64) error { return measure.NewCounts(ages).Add(p) }, []any{records[0]}},
+	{"measure.Counts.AddN", func(p []float64, n int64) error { return measure.NewCounts(ages).AddN(p, n) }, []any{records[0], int64(3)}},
 	{"measure.Counts.Merge", func(records [][]float64) error {
 		c, err := measure.CountAll(context.Background(), ages, records, nil)
 		if err != nil {
 			return err
 		}
-		return ages.NewCounts().Merge(c)
+		return measure.NewCounts(ages).Merge(c)
 	}, []any{records}},
-	{"measure.Counts.UnmarshalBinary", func(b []byte) error { return ages.NewCounts().UnmarshalBinary(b) }, []any{marshalled}},
+	{"measure.Counts.UnmarshalBinary", func(b []byte) error { return measure.NewCounts(ages).UnmarshalBinary(b) }, []any{marshalled}},
 	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{}}},
 	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{Relation: walk.AddRemoveOne, Levels: []int{1}, Shares: []float64{1}, Prune: 2, MaxCells: 100}}},
 	{"measure.Synthesizer.LowerBound", synthesizer.LowerBound, []any{100.0}},
@@ -560,12 +561,12 @@ func lawOf(p []float64) map[int]float64 {
 
 var (
 	schemaFields = []table.Field{
-		{Name: "age", Kind: table.Whole, Lo: 0, Hi: 120, Missing: []string{""}},
-		{Name: "city", Kind: table.Category, Names: []string{"Paris", "London"}, Other: "Paris", Weight: 0.5},
+		{Name: "age", Column: domain.Column{Lo: 0, Hi: 120, Whole: true}, Absent: []string{""}},
+		{Name: "city", Column: domain.Column{Share: 0.5}, Names: []string{"Paris", "London"}, Other: "Paris"},
 	}
 	schema = testkit.Must(table.NewSchema(schemaFields))
 
-	tableColumns = []measure.Column{{Lo: 0, Hi: 100}, {Categories: 3}}
+	tableColumns = []domain.Column{{Lo: 0, Hi: 100}, {Categories: 3}}
 	tables       = testkit.Must(table.New(tableColumns, 1, nil))
 	tablePersons = testkit.Must(table.New(tableColumns, 1, &table.Options{Relation: walk.AddRemoveOne, PerPerson: 2}))
 	tableRelease = testkit.Must(tables.Release(context.Background(), seeded(), records))

@@ -18,7 +18,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
-	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -39,7 +39,7 @@ var secret = regexp.MustCompile(`7\.?654|geheim`)
 var doors = map[string][]int{
 	"mechanism.Channel.Sampler": {0}, "mechanism.Track.Level": {0}, "words.Text.Total": {0},
 	"additive.Cells.Center": {0}, "additive.Region.Move": {0},
-	"measure.Domain.Cell": {0}, "measure.Domain.Weights": {0, 1}, "measure.Count": {0}, "measure.CountPersons": {0}, "measure.CountAll": {1},
+	"domain.Domain.Cell": {0}, "domain.Domain.Weights": {0, 1}, "measure.Count": {0}, "measure.CountPersons": {0}, "measure.CountAll": {1},
 	"measure.Counts.Add": {0}, "measure.Counts.AddN": {0, 1}, "measure.Counts.AddPerson": {0}, "measure.Counts.Merge": {0},
 	"measure.Synthesizer.Synthetic": {1}, "table.Schema.Write": {1},
 	"walk.Tree.CountsInt": {1}, "walk.Tree.HaarInt": {0}, "walk.Walk.AddShares": {2},
@@ -51,12 +51,12 @@ var releases = regexp.MustCompile(`\.(Release\w*|Collect)$`)
 var privateCalls = func() []call {
 	ctx := context.Background()
 	never := func(lo, hi []float64) bool { return lo[0] > 50 }
-	columns := []measure.Column{{Lo: 0, Hi: 100}, {Categories: 3, Missing: true}, {Taxonomy: taxonomy}, {Lo: 0, Hi: 9, Whole: true}}
+	columns := []domain.Column{{Lo: 0, Hi: 100}, {Categories: 3, Missing: true}, {Taxonomy: taxonomy}, {Lo: 0, Hi: 9, Whole: true}}
 	for i := range columns {
 		columns[i].Weight = 1
 	}
-	box := func(o measure.BoxOptions) func([]float64) (int, error) {
-		return testkit.Must(measure.NewBox(columns, &o)).Cell
+	box := func(o domain.BoxOptions) func([]float64) (int, error) {
+		return testkit.Must(domain.NewBox(columns, &o)).Cell
 	}
 	places := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 1}, {Lon: 1}, {Lat: 1, Lon: 1}, {Lat: 2}}, metric.GreatCircle{}))
 	pairs := testkit.Must(metric.NewPoints([]metric.Pair[metric.LatLon, float64]{{}, {First: place}, {Second: 1}, {Second: 2}, {Second: 3}},
@@ -85,14 +85,14 @@ var privateCalls = func() []call {
 		return err
 	}
 	return []call{
-		{"box", box(measure.BoxOptions{Depth: 1, Outside: measure.Refuse}), []any{[]float64{1, 1, 1, 1}}},
-		{"box", box(measure.BoxOptions{Depth: 1, Possible: never}), []any{[]float64{60, 1, 1, 1}}},
-		{"impossible box", box(measure.BoxOptions{Depth: 1, Outside: measure.Clip, Possible: func(lo, hi []float64) bool { return hi[3] < 5 }}), []any{[]float64{60, 1, 1, 1}}},
-		{"sphere", testkit.Must(measure.NewSphere(1, nil)).Cell, []any{place}},
+		{"box", box(domain.BoxOptions{Depth: 1, Outside: domain.Refuse}), []any{[]float64{1, 1, 1, 1}}},
+		{"box", box(domain.BoxOptions{Depth: 1, Possible: never}), []any{[]float64{60, 1, 1, 1}}},
+		{"impossible box", box(domain.BoxOptions{Depth: 1, Outside: domain.Clip, Possible: func(lo, hi []float64) bool { return hi[3] < 5 }}), []any{[]float64{60, 1, 1, 1}}},
+		{"sphere", testkit.Must(domain.NewSphere(1, nil)).Cell, []any{place}},
 		{"finite", stations.Cell, []any{1}},
-		{"labels", testkit.Must(measure.Labels(stations, []string{"a", "b", "c", "d", "e"})).Cell, []any{"a"}},
-		{"on", testkit.Must(measure.On(ctx, testkit.Must(measure.NewFinite(ctx, places, nil)), places)).Cell, []any{place}},
-		{"on pairs", testkit.Must(measure.On(ctx, testkit.Must(measure.NewFinite(ctx, pairs, nil)), pairs)).Cell, []any{metric.Pair[metric.LatLon, float64]{}}},
+		{"labels", testkit.Must(domain.Labels(stations, []string{"a", "b", "c", "d", "e"})).Cell, []any{"a"}},
+		{"on", testkit.Must(domain.On(ctx, testkit.Must(domain.NewFinite(ctx, places, nil)), places)).Cell, []any{place}},
+		{"on pairs", testkit.Must(domain.On(ctx, testkit.Must(domain.NewFinite(ctx, pairs, nil)), pairs)).Cell, []any{metric.Pair[metric.LatLon, float64]{}}},
 		{"mechanism.On", mechanism.On(mechanism.Mechanism[int, int](channel), places).Release, []any{seeded(), metric.LatLon{Lat: 1}}},
 		{"mechanism.Labels", lettered.Release, []any{seeded(), "a"}},
 		{"lazy channel", lazy.Release, []any{seeded(), 1}},

@@ -25,3 +25,16 @@ func Divide(weights []float64, m int64, n []int64) {
 		before = at
 	}
 }
+
+// unit is the number of parts that released weights are multiples of: all sums of them are
+// then exact, in any order.
+const unit = 1 << 52
+
+// Mass rounds weights to multiples of 2^-52 with sum 1.
+func Mass(weights []float64) {
+	n := make([]int64, len(weights))
+	Divide(weights, unit, n)
+	for k, c := range n {
+		weights[k] = float64(c) / unit
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -32,8 +34,8 @@ func BenchmarkW1(b *testing.B) {
 			records func(*rand.Rand, int) [][]float64
 			columns int
 		}{
-			{"line", uniformRecords(1), 1},
-			{"square", uniformRecords(2), 2},
+			{"line", samples.Uniform(1), 1},
+			{"square", samples.Uniform(2), 2},
 			{"mixture", mixture, 2},
 			{"walks", walks, 2},
 			{"venues", venues, 2},
@@ -49,14 +51,14 @@ func BenchmarkW1(b *testing.B) {
 				seeds = 1
 			}
 			b.Run(fmt.Sprintf("data=%s/N=%d", set.name, n), func(b *testing.B) {
-				deep := unitBox(d, BoxOptions{})
+				deep := samples.Unit(d, domain.BoxOptions{})
 				side := 1 << (ceilLog2(n) / d)
 				pts := testkit.Must(metric.NewPoints(lattice(d, side), metric.Chebyshev{}))
-				folded := testkit.Must(On(b.Context(), testkit.Must(NewFolded(b.Context(), pts, nil)), pts))
+				folded := testkit.Must(domain.On(b.Context(), testkit.Must(domain.NewFolded(b.Context(), pts, nil)), pts))
 				compare(b, n, seeds, set.records, w1, synthesized(b, deep, nil), map[string][]releaser[[]float64]{
 					"/hist":  ofLevels(b, deep, histograms(d, ceilLog2(n)+2), 0),
 					"/fixed": append(ofLevels(b, deep, trees(d, ceilLog2(n)+2), 0), ofLevels(b, deep, trees(d, 16*d), 2)...),
-					"/pmm":   {onPMM(b, unitBox(d, pmmCells(d, float64(n))), float64(n))},
+					"/pmm":   {onPMM(b, samples.Unit(d, pmmCells(d, float64(n))), float64(n))},
 					"/paper": {measured(b, folded, float64(n), &MeasureOptions{Estimator: Nearest})},
 				})
 			})
@@ -66,7 +68,7 @@ func BenchmarkW1(b *testing.B) {
 				b.Skip("W1 takes a minute and more")
 			}
 			places, people := readCities(b)
-			earth := testkit.Must(NewSphere(0, nil))
+			earth := testkit.Must(domain.NewSphere(0, nil))
 			draw := fromPrior(people)
 			records := func(r *rand.Rand, n int) []metric.LatLon {
 				x := make([]metric.LatLon, n)
@@ -84,7 +86,7 @@ func BenchmarkW1(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("data=mammals/N=%d", n), func(b *testing.B) {
 			tree := testkit.Must(metric.TreeFromPaths(readMammals(b)))
-			d := testkit.Must(NewTaxonomy(b.Context(), tree, nil))
+			d := testkit.Must(domain.NewTaxonomy(b.Context(), tree, nil))
 			prior := make([]float64, d.Len())
 			for i, k := range random.Seeded(3).Perm(len(prior)) {
 				prior[i] = 1 / float64(k+1)
@@ -101,13 +103,13 @@ func BenchmarkW1(b *testing.B) {
 		for name, load := range map[string]func(testing.TB) (metric.Finite, []float64){"cities": loadCities, "glove": loadGloVe} {
 			b.Run(fmt.Sprintf("data=%s/N=%d", name, n), func(b *testing.B) {
 				f, prior := load(b)
-				net := testkit.Must(NewFinite(b.Context(), f, nil))
+				net := testkit.Must(domain.NewFinite(b.Context(), f, nil))
 				var all [][]int
 				for h := 1; h <= net.Height(); h++ {
 					all = append(all, []int{h}, slices.Repeat([]int{1}, h))
 				}
-				binary := testkit.Must(NewFinite(b.Context(), f, &FiniteOptions{Arity: 2}))
-				folded := testkit.Must(NewFolded(b.Context(), f, &FoldedOptions{Tour: true}))
+				binary := testkit.Must(domain.NewFinite(b.Context(), f, &domain.FiniteOptions{Arity: 2}))
+				folded := testkit.Must(domain.NewFolded(b.Context(), f, &domain.FoldedOptions{Tour: true}))
 				compare(b, n, 20, fromPrior(prior), finiteW1(f), synthesized(b, net, nil), map[string][]releaser[int]{
 					"/hist":  ofLevels(b, net, [][]int{{net.Height()}}, 0),
 					"/fixed": ofLevels(b, net, all, 0),
@@ -151,7 +153,7 @@ func compare[P any](b *testing.B, n, seeds int, records func(*rand.Rand, int) []
 }
 
 // synthesized releases by a Synthesizer of level 1.
-func synthesized[P any](b testing.TB, d *Domain[P], o *SynthesizerOptions) releaser[P] {
+func synthesized[P any](b testing.TB, d *domain.Domain[P], o *SynthesizerOptions) releaser[P] {
 	s := testkit.Must(NewSynthesizer(d, 1, o))
 	return func(r *rand.Rand, x []P) (at []P, mass []float64) {
 		out := releaseOf(b, s, r, x)
@@ -163,7 +165,7 @@ func synthesized[P any](b testing.TB, d *Domain[P], o *SynthesizerOptions) relea
 }
 
 // measured releases by a Measure; alpha is eps times the number of records.
-func measured[P any](b testing.TB, d *Domain[P], alpha float64, o *MeasureOptions) releaser[P] {
+func measured[P any](b testing.TB, d *domain.Domain[P], alpha float64, o *MeasureOptions) releaser[P] {
 	m := testkit.Must(NewMeasure(d, alpha, o))
 	return func(r *rand.Rand, x []P) (at []P, mass []float64) {
 		for c, w := range testkit.Must(m.Release(r, testkit.Must(d.Weights(x, nil)))) {
@@ -175,7 +177,7 @@ func measured[P any](b testing.TB, d *Domain[P], alpha float64, o *MeasureOption
 	}
 }
 
-func ofLevels[P any](b testing.TB, d *Domain[P], levels [][]int, prune float64) (all []releaser[P]) {
+func ofLevels[P any](b testing.TB, d *domain.Domain[P], levels [][]int, prune float64) (all []releaser[P]) {
 	for _, l := range levels {
 		all = append(all, synthesized(b, d, &SynthesizerOptions{Levels: l, Prune: prune}))
 	}
@@ -208,13 +210,13 @@ func ceilLog2(n int) int { return int(math.Ceil(math.Log2(float64(n)))) }
 // onPMM releases measures as PMM does, but that it keeps negative noisy counts for the
 // projection: the same error to 5 digits. Source: He, Vershynin, Zhu, "Algorithmically
 // effective differentially private synthetic data", 2023.
-func onPMM[P any](b testing.TB, d *Domain[P], alpha float64) releaser[P] {
+func onPMM[P any](b testing.TB, d *domain.Domain[P], alpha float64) releaser[P] {
 	return measured(b, d, alpha, &MeasureOptions{Distribution: Laplace, Scales: costScales(d)})
 }
 
 // costScales are those of least cost, which nets have by default.
-func costScales[P any](d *Domain[P]) (scales []float64) {
-	for _, c := range testkit.Must(d.explicit("")).levelCosts() {
+func costScales[P any](d *domain.Domain[P]) (scales []float64) {
+	for _, c := range testkit.Must(samples.Inside(d).Explicit("")).LevelCosts() {
 		scales = append(scales, 1/math.Sqrt(c))
 	}
 	return scales
@@ -223,27 +225,14 @@ func costScales[P any](d *Domain[P]) (scales []float64) {
 // pmmCells cuts one column after the other in two, log2(N eps) - 3 times: the
 // log2(N eps) of its paper are too many for its own good (line, N = 10^4: 33.1
 // in place of 26.2).
-func pmmCells(d int, signal float64) BoxOptions {
+func pmmCells(d int, signal float64) domain.BoxOptions {
 	var splits [][]int
 	for l := range int(math.Log2(signal)) - 3 {
 		row := slices.Repeat([]int{1}, d)
 		row[l%d] = 2
 		splits = append(splits, row)
 	}
-	return BoxOptions{Splits: splits}
-}
-
-func uniformRecords(d int) func(*rand.Rand, int) [][]float64 {
-	return func(r *rand.Rand, n int) [][]float64 {
-		x := make([][]float64, n)
-		for i := range x {
-			x[i] = make([]float64, d)
-			for a := range x[i] {
-				x[i][a] = r.Float64()
-			}
-		}
-		return x
-	}
+	return domain.BoxOptions{Splits: splits}
 }
 
 // mixture is three round clusters in the square.

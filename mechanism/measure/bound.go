@@ -8,7 +8,9 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
@@ -45,34 +47,6 @@ type BoundOptions struct {
 	Seed uint64
 }
 
-// LowerBound is a lower bound on the worst expected W1 error, over all data sets of
-// so many records (public, or a guess), of every mechanism that is as private:
-// Theorem 8.6 of BSV22 with constants (families.PrivateDataBound), on the points
-// of up to 1,024 cells. In units of the metric. It reads no data.
-func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float64, error) {
-	const op = "measure: Synthesizer.LowerBound"
-	if err := s.check(op); err != nil {
-		return 0, err
-	}
-	if err := fault.Positive(op, "records", records); err != nil {
-		return 0, err
-	}
-	// Replacing a record is removing one and adding another.
-	level := s.g.Alpha()
-	if s.opt.Relation == AddRemoveOne {
-		level *= 2
-	}
-	if s.d.cells == 1 {
-		return 0, nil
-	}
-	f, err := s.d.some(lowerCells)
-	if err != nil {
-		return 0, err
-	}
-	least, err := families.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
-	return least.Value, err
-}
-
 // Bound returns the error bounds. It reads no data.
 func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
 	const op = "measure: Measure.Bound"
@@ -81,11 +55,6 @@ func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
 	}
 	return m.p.bound(ctx, op, orZero(o))
 }
-
-// lowerCells is how many cells the lower bound looks at, evenly spread over the
-// tree. What holds for measures on some of the points holds for those on all,
-// because the proof lets the output be anywhere.
-const lowerCells = 1024
 
 func (p *plan) bound(ctx context.Context, op string, opt BoundOptions) (Bound, error) {
 	signed := p.signedCost()
@@ -99,16 +68,16 @@ func (p *plan) bound(ctx context.Context, op string, opt BoundOptions) (Bound, e
 	if err := fault.Memory(op, float64(opt.Draws), 24); err != nil { // a cost and an error each
 		return Bound{}, err
 	}
-	byDepth := make([][]int, p.height())
-	for class, s := range p.shape {
-		if s.arity > 1 {
-			byDepth[s.depth] = append(byDepth[s.depth], class)
+	byDepth := make([][]int, p.Tree.Height())
+	for class, s := range p.Classes {
+		if s.Arity > 1 {
+			byDepth[s.Depth] = append(byDepth[s.Depth], class)
 		}
 	}
 	cost := make([]float64, opt.Draws)
-	err := each(ctx, opt.Draws, 1, func(d int) (err error) {
+	err := parallel.Each(ctx, opt.Draws, 1, func(d int) (err error) {
 		rng := random.Seeded(opt.Seed + uint64(d))
-		if p.line != nil {
+		if p.Line != nil {
 			cost[d], err = p.simulateLine(rng)
 		} else {
 			cost[d], err = p.simulateNodes(ctx, rng, byDepth)
@@ -136,22 +105,22 @@ func (p *plan) bound(ctx context.Context, op string, opt BoundOptions) (Bound, e
 // sum over the nodes of what each one's noise costs.
 func (p *plan) signedCost() float64 {
 	sum := 0.0
-	if p.line != nil {
+	if p.Line != nil {
 		v := make([]float64, p.cells)
 		if err := p.walk.Variances(v); err != nil {
 			return math.Inf(1)
 		}
 		for k := range len(v) - 1 {
-			sum += float64((p.line[k+1] - p.line[k]) * math.Sqrt(max(0, v[k])))
+			sum += float64((p.Line[k+1] - p.Line[k]) * math.Sqrt(max(0, v[k])))
 		}
-		return sum * p.gridFactor() * roundUp
+		return sum * p.gridFactor() * region.RoundUp
 	}
-	for _, s := range p.shape {
-		if s.arity > 1 {
-			sum += float64(float64(s.nodes) * s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity)))
+	for _, s := range p.Classes {
+		if s.Arity > 1 {
+			sum += float64(float64(s.Nodes) * s.Spread * math.Sqrt(p.noise[s.Depth].Variance(s.Arity)))
 		}
 	}
-	return sum * p.gridFactor() * roundUp
+	return sum * p.gridFactor() * region.RoundUp
 }
 
 // gridFactor bounds what rounding to the grid adds to signedCost, as a factor. With noise of
@@ -161,13 +130,13 @@ func (p *plan) signedCost() float64 {
 // is at most sqrt(height) times that of the partial sum.
 func (p *plan) gridFactor() float64 {
 	r := 0.0
-	for _, s := range p.shape {
-		if s.arity > 1 {
-			n := p.noise[s.depth]
-			r = max(r, n.Step()/2*math.Sqrt(float64(s.arity)/n.Variance(s.arity)))
+	for _, s := range p.Classes {
+		if s.Arity > 1 {
+			n := p.noise[s.Depth]
+			r = max(r, n.Step()/2*math.Sqrt(float64(s.Arity)/n.Variance(s.Arity)))
 		}
 	}
-	return 1 + float64(r*math.Sqrt(float64(p.height())))
+	return 1 + float64(r*math.Sqrt(float64(p.Tree.Height())))
 }
 
 func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {
@@ -176,7 +145,7 @@ func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {
 	sum := 0.0
 	for k := range len(z) - 1 {
 		sum += z[k]
-		cost += float64(math.Abs(sum) * (p.line[k+1] - p.line[k]))
+		cost += float64(math.Abs(sum) * (p.Line[k+1] - p.Line[k]))
 	}
 	return cost, err
 }
@@ -190,8 +159,8 @@ func (p *plan) simulateNodes(ctx context.Context, rng *rand.Rand, byDepth [][]in
 	for _, classes := range byDepth {
 		step := (len(classes) + simulatedNodes - 1) / simulatedNodes
 		for i := 0; i < len(classes); i += step {
-			s := p.shape[classes[i]]
-			stand := min(step, len(classes)-i) * s.nodes // nodes that it stands for
+			s := p.Classes[classes[i]]
+			stand := min(step, len(classes)-i) * s.Nodes // nodes that it stands for
 			w, err := p.nodeCost(ctx, rng, classes[i], s)
 			if err != nil {
 				return 0, err
@@ -202,9 +171,9 @@ func (p *plan) simulateNodes(ctx context.Context, rng *rand.Rand, byDepth [][]in
 	return cost, nil
 }
 
-func (p *plan) nodeCost(ctx context.Context, rng *rand.Rand, class int, s nodeShape) (float64, error) {
-	z := make([]float64, s.arity)
-	p.noise[s.depth].Draw(rng, z)
+func (p *plan) nodeCost(ctx context.Context, rng *rand.Rand, class int, s region.Class) (float64, error) {
+	z := make([]float64, s.Arity)
+	p.noise[s.Depth].Draw(rng, z)
 	plus, minus := make([]float64, len(z)), make([]float64, len(z))
 	sum := 0.0
 	for i, x := range z {
@@ -216,7 +185,7 @@ func (p *plan) nodeCost(ctx context.Context, rng *rand.Rand, class int, s nodeSh
 	} else {
 		plus[0] -= sum
 	}
-	res, err := wasserstein.W1(ctx, p.children(class), plus, minus, &wasserstein.Options{Workers: 1})
+	res, err := wasserstein.W1(ctx, p.Children(class), plus, minus, &wasserstein.Options{Workers: 1})
 	if err != nil {
 		return 0, err
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -22,61 +24,6 @@ func signedW1(t *testing.T, f metric.Finite, g, p []float64) float64 {
 	mu[0] -= min(0, sum)
 	nu[0] += max(0, sum)
 	return testkit.Must(wasserstein.W1(t.Context(), f, mu, nu, nil)).Cost
-}
-
-// The diameter is the largest distance between points of cells, for every kind of
-// domain.
-func TestDiameter_IsTheLargestDistance(t *testing.T) {
-	for name, d := range testDomains() {
-		isTheLargestDistance(t, name, d)
-	}
-	clouds := randomPoints(200, 2, 3)
-	for name, o := range map[string]FoldedOptions{"Hilbert": {}, "tour": {Tour: true}, "net": {Separation: 0.3}} {
-		d := testkit.Must(NewFolded(t.Context(), clouds, &o))
-		isTheLargestDistance(t, name, d)
-		isTheLargestDistance(t, name+" on", testkit.Must(On(t.Context(), d, clouds)))
-	}
-	for _, p := range []float64{0, 1, 2} {
-		o := BoxOptions{Depth: 4, P: p}
-		columns := []Column{{Hi: 2, Weight: 3}, {Categories: 3}, {Lo: -1, Hi: 1}, {Categories: 1, Weight: 9}}
-		isTheLargestDistance(t, "line", testkit.Must(NewBox(columns[:1], &o)))
-		isTheLargestDistance(t, "box", testkit.Must(NewBox(columns, &o)))
-		isTheLargestDistance(t, "categories", testkit.Must(NewBox(columns[1:2], &o)))
-	}
-	isTheLargestDistance(t, "sphere", testkit.Must(NewSphere(7, &SphereOptions{Depth: 4})))
-}
-
-func isTheLargestDistance[P any](t *testing.T, name string, d *Domain[P]) {
-	t.Helper()
-	points := make([]P, d.Len())
-	largest := 0.0
-	for c := range points {
-		points[c] = d.Point(c)
-		for _, q := range points[:c] {
-			largest = max(largest, d.Distance(q, points[c]))
-		}
-	}
-	if x := d.Diameter(); x > largest*(1+1e-12) || x < largest {
-		t.Errorf("%s: the diameter of %v is %v, the largest distance %v", name, d, x, largest)
-	}
-}
-
-// The diameter of many points without coordinates is not too small, nor more
-// than twice too large, whatever the shape of their tree says.
-func TestDiameter_ManyPoints(t *testing.T) {
-	const n = exactDiameter + 50
-	f := space{n, func(i, j int) float64 { return math.Abs(float64(i*i%n - j*j%n)) }}
-	largest, _, _, _ := metric.Diameter(t.Context(), f)
-	for _, shape := range []float64{largest, 1e9} {
-		a := &arrangement{shape: []nodeShape{{diameter: shape}}}
-		if err := (&net{f: f}).measureDiameter(t.Context(), "", a); err != nil || a.diameter < largest || a.diameter > 2*largest {
-			t.Errorf("diameter %v, the largest distance is %v: %v", a.diameter, largest, err)
-		}
-	}
-	nan := space{n, func(i, j int) float64 { return f.Distance(i, j) + math.Log(float64(n-2-j)) }}
-	if err := (&net{f: nan}).measureDiameter(t.Context(), "", &arrangement{shape: make([]nodeShape, 1)}); err == nil {
-		t.Error("a distance that is NaN has a diameter")
-	}
 }
 
 // Known answers, of another simulation: on the line E W1 in units of 1/alpha,
@@ -98,20 +45,20 @@ func TestBound_KnownAnswers(t *testing.T) {
 		at[i] = float64(i) / 1024
 	}
 	points := testkit.Must(metric.NewPoints(at, metric.Numbers[float64]{})) // with coordinates there is no tour to find
-	line := func(d *Domain[int], dist Distribution) Bound {
+	line := func(d *domain.Domain[int], dist Distribution) Bound {
 		return testkit.Must(testkit.Must(NewMeasure(d, 1, &MeasureOptions{Distribution: dist})).Bound(t.Context(), o))
 	}
-	haar := line(testkit.Must(NewFolded(t.Context(), points, nil)), KNorm)
+	haar := line(testkit.Must(domain.NewFolded(t.Context(), points, nil)), KNorm)
 	check("Haar, L = 10", haar.Simulated, 20.72)
 	if haar.Signed < 25 || haar.Signed > 26.6666659 { // mean of roots, below the root of the mean
 		t.Errorf("Haar, L = 10: bound %v", haar.Signed)
 	}
-	check("independent (32,32)", line(testkit.Must(NewFolded(t.Context(), points, &FoldedOptions{Arity: 32})), Laplace).Simulated, 14.23)
+	check("independent (32,32)", line(testkit.Must(domain.NewFolded(t.Context(), points, &domain.FoldedOptions{Arity: 32})), Laplace).Simulated, 14.23)
 	for _, c := range []struct {
 		splits []int
 		want   float64
 	}{{[]int{2, 2}, 0.92}, {[]int{4, 4}, 2.64}, {[]int{4, 4, 4}, 8.98}, {[]int{16}, 0.443 * 4}} {
-		d := unitBox(len(c.splits), BoxOptions{Splits: [][]int{c.splits}})
+		d := samples.Unit(len(c.splits), domain.BoxOptions{Splits: [][]int{c.splits}})
 		m := testkit.Must(NewMeasure(d, 2, &MeasureOptions{Distribution: Laplace})) // scale 2h/alpha = 1
 		check(fmt.Sprint("unit node ", c.splits), testkit.Must(m.Bound(t.Context(), o)).Simulated, c.want)
 	}
@@ -120,7 +67,7 @@ func TestBound_KnownAnswers(t *testing.T) {
 // Bound.Signed is at least the mean error of Signed estimates, and Lower no more
 // than the error of anything.
 func TestBound_Order(t *testing.T) {
-	for name, d := range testDomains() {
+	for name, d := range samples.Domains() {
 		if d.Len() == 1 {
 			continue
 		}
@@ -173,17 +120,17 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 		var w []float64
 		for seed := range seeds {
 			r := random.Seeded(uint64(seed))
-			x := uniformRecords(1)(r, n)
+			x := samples.Uniform(1)(r, n)
 			at, mass := release(r, x)
 			w = append(w, n*w1(t, x, at, mass))
 		}
 		mean, _ := meanAndError(w)
 		return mean
 	}
-	ours := run(synthesized(t, unitBox(1, BoxOptions{}), nil))
-	baseline := run(onPMM(t, unitBox(1, pmmCells(1, n)), n))
+	ours := run(synthesized(t, samples.Unit(1, domain.BoxOptions{}), nil))
+	baseline := run(onPMM(t, samples.Unit(1, pmmCells(1, n)), n))
 	pts := testkit.Must(metric.NewPoints(lattice(1, 1<<14), metric.Chebyshev{}))
-	paper := run(measured(t, testkit.Must(On(t.Context(), testkit.Must(NewFolded(t.Context(), pts, nil)), pts)), n, &MeasureOptions{Estimator: Nearest}))
+	paper := run(measured(t, testkit.Must(domain.On(t.Context(), testkit.Must(domain.NewFolded(t.Context(), pts, nil)), pts)), n, &MeasureOptions{Estimator: Nearest}))
 	if ours > paper/2*1.1 || ours > baseline/2*1.1 {
 		t.Errorf("N E W1: default %.2f, paper %.2f, PMM %.2f", ours, paper, baseline)
 	}
@@ -191,7 +138,7 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 
 // A domain of one cell has nothing to tell apart: no noise, no error.
 func TestBound_OneCell(t *testing.T) {
-	d := testkit.Must(NewBox([]Column{{Lo: 0, Hi: 1}}, &BoxOptions{Splits: [][]int{{1}}}))
+	d := testkit.Must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{1}}}))
 	s := testkit.Must(NewSynthesizer(d, 1, nil))
 	if least, err := s.LowerBound(t.Context(), 10); least != 0 || err != nil || s.Guarantee().Alpha() != 0 {
 		t.Error(least, err, s)

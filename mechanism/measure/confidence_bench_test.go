@@ -11,8 +11,9 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
-	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
 // BenchmarkW1Confidence says how quantiles of [Release.Error] hold at eps = 1 and
@@ -38,20 +39,10 @@ func BenchmarkW1Confidence(b *testing.B) {
 				}
 				b.Run(fmt.Sprintf("d=%d/data=%s/N=%d", d, f.Name, n), func(b *testing.B) {
 					for b.Loop() {
-						confidence(b, unitBox(d, BoxOptions{}), f.Draw, w1, queries, n, seeds)
+						confidence(b, samples.Unit(d, domain.BoxOptions{}), f.Draw, w1, queries, n, seeds)
 					}
 				})
 			}
-		}
-	}
-	for name, load := range map[string]func(testing.TB) (metric.Finite, []float64){"cities": loadCities, "glove": loadGloVe} {
-		for _, n := range sizes {
-			b.Run(fmt.Sprintf("data=%s/N=%d", name, n), func(b *testing.B) {
-				f, prior := load(b)
-				for b.Loop() {
-					confidence(b, testkit.Must(NewFinite(b.Context(), f, nil)), fromPrior(prior), finiteW1(f), nil, n, min(seeds, 60))
-				}
-			})
 		}
 	}
 }
@@ -81,7 +72,7 @@ func (s *stated) held(bars []float64) (share, ratio float64) {
 }
 
 // confidence is that of releases on d. A query is of masses at points.
-func confidence[P any](b *testing.B, d *Domain[P], draw func(*rand.Rand, int) []P, w1 func(testing.TB, []P, []P, []float64) float64,
+func confidence[P any](b *testing.B, d *domain.Domain[P], draw func(*rand.Rand, int) []P, w1 func(testing.TB, []P, []P, []float64) float64,
 	queries []func(mass []float64, at func(i int) P) float64, n, seeds int) {
 	s := testkit.Must(NewSynthesizer(d, 1, nil))
 	var distance stated

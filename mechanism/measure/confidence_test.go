@@ -9,7 +9,10 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -21,7 +24,7 @@ func TestRelease_ErrorHolds(t *testing.T) {
 	testkit.Slow(t)
 	for _, set := range []struct{ d, n, family int }{{1, 100, 2}, {1, 300, 5}, {2, 100, 0}, {2, 100, 6}} {
 		f := records.Families(set.d)[set.family]
-		s := testkit.Must(NewSynthesizer(unitBox(set.d, BoxOptions{}), 1, nil))
+		s := testkit.Must(NewSynthesizer(samples.Unit(set.d, domain.BoxOptions{}), 1, nil))
 		missed, missedMean := 0, 0
 		var sum, bars float64
 		const seeds = 40
@@ -62,7 +65,7 @@ func TestRelease_ErrorHolds(t *testing.T) {
 func TestRelease_ErrorDistances(t *testing.T) {
 	r := random.Seeded(3)
 	x := records.Families(2)[4].Draw(r, 3000)
-	out := releaseOf(t, testkit.Must(NewSynthesizer(unitBox(2, BoxOptions{}), 1, nil)), r, x)
+	out := releaseOf(t, testkit.Must(NewSynthesizer(samples.Unit(2, domain.BoxOptions{}), 1, nil)), r, x)
 	c := testkit.Must(out.cut(t.Context(), "test"))
 	leaves := 0
 	for _, n := range out.tree.Nodes {
@@ -78,7 +81,7 @@ func TestRelease_ErrorDistances(t *testing.T) {
 	var masses [2][]float64
 	for i, n := range truth.Nodes {
 		if n.Parts == 0 {
-			at = append(at, out.s.d.at(nil, n.At))
+			at = append(at, out.s.space.At(nil, n.At))
 			masses[0] = append(masses[0], n.Mass/truth.Nodes[0].Mass)
 			masses[1] = append(masses[1], out.tree.Nodes[i].Mass/out.tree.Nodes[0].Mass)
 		}
@@ -92,23 +95,11 @@ func TestRelease_ErrorDistances(t *testing.T) {
 	}
 }
 
-// Errors of calls, and what has none.
-func TestRelease_ErrorRefuses(t *testing.T) {
-	s := testkit.Must(NewSynthesizer(unitBox(1, BoxOptions{}), 1, nil))
+// What is certain has no error, and what is not finite none that could be told.
+func TestRelease_ErrorKnownAnswers(t *testing.T) {
+	s := testkit.Must(NewSynthesizer(samples.Unit(1, domain.BoxOptions{}), 1, nil))
 	out := releaseOf(t, s, random.Seeded(1), [][]float64{{.1}, {.7}})
 	one := func(*Release[[]float64]) float64 { return 1 }
-	for _, c := range []struct {
-		prob float64
-		o    *ErrorOptions
-		want bool
-	}{{.9, nil, true}, {.9, &ErrorOptions{Draws: 1}, true}, {0, nil, false}, {1, nil, false}, {math.NaN(), nil, false},
-		{.9, &ErrorOptions{Draws: -1}, false}, {.9, &ErrorOptions{Draws: 1<<20 + 1}, false}} {
-		_, err := out.Error(t.Context(), nil, c.prob, c.o)
-		_, err2 := out.ErrorOf(t.Context(), nil, one, c.prob, c.o)
-		if (err == nil) != c.want || (err2 == nil) != c.want {
-			t.Errorf("prob %v, %+v: %v, %v", c.prob, c.o, err, err2)
-		}
-	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		if bar, err := out.ErrorOf(t.Context(), nil, func(*Release[[]float64]) float64 { return bad }, .9, nil); err == nil || strings.Count(err.Error(), "ErrorOf") != 1 {
 			t.Errorf("a query that is %v: %v, %v", bad, bar, err)
@@ -125,12 +116,12 @@ func TestRelease_ErrorRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	// Nothing is farther than the farthest.
-	pair := testkit.Must(NewFinite(t.Context(), testkit.Must(metric.NewPoints([][]float64{{3}, {5}}, metric.Chebyshev{})), nil))
-	if bar := testkit.Must(releaseOf(t, testkit.Must(NewSynthesizer(pair, .01, nil)), nil, []int{0}).Error(t.Context(), nil, .95, nil)); !(bar.Hi <= 2*roundUp || math.IsInf(bar.Hi, 1)) || bar.Quantile > 2*roundUp {
+	pair := testkit.Must(domain.NewFinite(t.Context(), testkit.Must(metric.NewPoints([][]float64{{3}, {5}}, metric.Chebyshev{})), nil))
+	if bar := testkit.Must(releaseOf(t, testkit.Must(NewSynthesizer(pair, .01, nil)), nil, []int{0}).Error(t.Context(), nil, .95, nil)); !(bar.Hi <= 2*region.RoundUp || math.IsInf(bar.Hi, 1)) || bar.Quantile > 2*region.RoundUp {
 		t.Errorf("two points at distance 2: %v", bar)
 	}
 	// A single cell has its own size; a single point has none.
-	point := testkit.Must(NewFinite(t.Context(), testkit.Must(metric.NewPoints([][]float64{{3}}, metric.Chebyshev{})), nil))
+	point := testkit.Must(domain.NewFinite(t.Context(), testkit.Must(metric.NewPoints([][]float64{{3}}, metric.Chebyshev{})), nil))
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 		s := testkit.Must(NewSynthesizer(point, 1, &SynthesizerOptions{Relation: rel}))
 		if bar := testkit.Must(releaseOf(t, s, nil, []int{0}).Error(t.Context(), nil, .9, nil)); bar != (ErrorBar{}) {

@@ -7,13 +7,14 @@ import (
 
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 )
 
 // Private measures and synthesizers keep the laws of mechanisms, between data
 // that differ in one record of three.
 func TestConformance(t *testing.T) {
-	d := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Splits: [][]int{{2}}}))
+	d := testkit.Must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{2}}}))
 	records := [2][][]float64{{{0.1}, {0.6}, {0.6}}, {{0.1}, {0.6}, {0.99}}}
 	var mu [2][]float64
 	var counts [2]*measure.Counts[[]float64]
@@ -21,7 +22,7 @@ func TestConformance(t *testing.T) {
 		mu[k] = testkit.Must(d.Weights(x, nil))
 		counts[k] = testkit.Must(measure.CountAll(t.Context(), d, x, nil))
 	}
-	other := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 2}}, &measure.BoxOptions{Splits: [][]int{{2}}}))
+	other := testkit.Must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 2}}, &domain.BoxOptions{Splits: [][]int{{2}}}))
 	elsewhere := testkit.Must(measure.CountAll(t.Context(), other, records[0], nil))
 	for _, estimate := range []measure.Estimator{measure.Weighted, measure.Nearest, measure.Signed} {
 		m := testkit.Must(measure.NewMeasure(d, 5, &measure.MeasureOptions{Estimator: estimate}))

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
 // CountOptions are for [Count] and [CountAll]. Nil and zero mean the defaults.
@@ -40,11 +42,11 @@ const chunk = 4 * batch
 // record (see [CountOptions]), is returned with the record's position. With
 // more than one worker the records must not share memory that the iterator
 // overwrites. Memory is that of the counts and a few thousand records.
-func Count[P any](ctx context.Context, d *Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
-	if err := d.check("measure: Count"); err != nil {
+func Count[P any](ctx context.Context, d *domain.Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
+	c, err := newCounts("measure: Count", d)
+	if err != nil {
 		return nil, err
 	}
-	c := d.NewCounts()
 	c.loose = true
 	return c.count(ctx, "Count", seq, o)
 }
@@ -129,7 +131,7 @@ func (c *Counts[P]) addInBatches(workers int, skip bool, first *firstError) (add
 // addOne adds a record to counts that only the caller knows. There is no error
 // where records are skipped.
 func (c *Counts[P]) addOne(p P) error {
-	cell, err := c.d.locate(p)
+	cell, err := c.space.Locate(p)
 	if err == nil {
 		err = c.add(cell, 1)
 	} else if c.skipped {
@@ -141,17 +143,17 @@ func (c *Counts[P]) addOne(p P) error {
 // addAll adds records to counts that only other calls of it know, but those
 // without a cell if they are to be skipped. The error is that of record i.
 func (c *Counts[P]) addAll(records []P, skip bool) (i int, err error) {
-	cells, i, err := c.d.locateAll(records, skip)
+	cells, i, err := locateAll(c.space, records, skip)
 	if err == nil {
 		err = c.merge("", "", snapshot{run: newRun(cells), total: int64(len(cells))})
 	}
 	return i, err
 }
 
-func (d *Domain[P]) locateAll(records []P, skip bool) (cells []int, i int, err error) {
+func locateAll[P any](space *region.Space[P], records []P, skip bool) (cells []int, i int, err error) {
 	cells = make([]int, 0, len(records))
 	for i, p := range records {
-		cell, err := d.locate(p)
+		cell, err := space.Locate(p)
 		if err == nil {
 			cells = append(cells, cell)
 		} else if !skip {
@@ -163,19 +165,19 @@ func (d *Domain[P]) locateAll(records []P, skip bool) (cells []int, i int, err e
 
 // CountAll counts the records of a slice, on every core and without copies.
 // All else is as in [Count].
-func CountAll[P any](ctx context.Context, d *Domain[P], records []P, o *CountOptions) (*Counts[P], error) {
-	if err := d.check("measure: CountAll"); err != nil {
+func CountAll[P any](ctx context.Context, d *domain.Domain[P], records []P, o *CountOptions) (*Counts[P], error) {
+	c, err := newCounts("measure: CountAll", d)
+	if err != nil {
 		return nil, err
 	}
 	opt := orZero(o)
-	c := d.NewCounts()
 	c.skipped, c.loose = opt.SkipErrors, true
 	var first firstError
 	var progress parallel.Progress
 	if opt.Progress != nil {
 		progress = func(done, _ int) { opt.Progress(min(done*chunk, len(records))) }
 	}
-	err := parallel.Chunks(ctx, len(records), chunk, opt.Workers, progress, func(_, lo, hi int) {
+	err = parallel.Chunks(ctx, len(records), chunk, opt.Workers, progress, func(_, lo, hi int) {
 		if first.failed.Load() {
 			return
 		}

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
 // Counts are the numbers of records in the cells of a domain: all that a
@@ -22,7 +24,8 @@ import (
 // A Counts is safe for concurrent use. The zero value counts nothing and is
 // refused.
 type Counts[P any] struct {
-	d *Domain[P]
+	d     *domain.Domain[P]
+	space *region.Space[P] // of d
 
 	mu     sync.Mutex
 	runs   runs
@@ -47,13 +50,17 @@ var ErrSkipped = errors.New("counts made with SkipErrors, or after an error of A
 
 // NewCounts returns empty counts of d's cells. They take 16 to 32 bytes for each
 // cell that a record is in, and as much again while they are brought in order.
-func (d *Domain[P]) NewCounts() *Counts[P] {
-	fault.Must(d, d.check("measure: Domain.NewCounts"))
-	return &Counts[P]{d: d}
+func NewCounts[P any](d *domain.Domain[P]) *Counts[P] {
+	return fault.Must(newCounts("measure: NewCounts", d))
+}
+
+func newCounts[P any](op string, d *domain.Domain[P]) (*Counts[P], error) {
+	space, err := region.Of[P](op, d)
+	return &Counts[P]{d: d, space: space}, err
 }
 
 func (c *Counts[P]) check(op string) error {
-	if err := fault.Made(c != nil && c.d != nil, op, "Counts", "Domain.NewCounts, Count or CountAll"); err != nil {
+	if err := fault.Made(c != nil && c.d != nil, op, "Counts", "NewCounts, Count or CountAll"); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrMismatch)
 	}
 	return nil
@@ -68,7 +75,9 @@ func (c *Counts[P]) String() string {
 }
 
 // Domain returns the domain.
-func (c *Counts[P]) Domain() *Domain[P] { return fault.Must(c, c.check("measure: Counts.Domain")).d }
+func (c *Counts[P]) Domain() *domain.Domain[P] {
+	return fault.Must(c, c.check("measure: Counts.Domain")).d
+}
 
 // Len returns the number of records. It is private where records may be added,
 // removed or skipped.
@@ -79,10 +88,10 @@ func (c *Counts[P]) Len() int {
 	return int(min(c.total, math.MaxInt))
 }
 
-// Add counts a record. The error is that of [Domain.Cell]; nothing is counted
+// Add counts a record. The error is that of [domain.Domain.Cell]; nothing is counted
 // then, and the counts are marked as CountOptions.SkipErrors marks them, for
 // release under [AddRemoveOne] alone; to try a record and count it repaired, ask
-// [Domain.Cell] first. O(cost of Cell + log Len()), in the mean over many calls.
+// [domain.Domain.Cell] first. O(cost of Cell + log Len()), in the mean over many calls.
 func (c *Counts[P]) Add(p P) error { return c.AddN(p, 1) }
 
 // AddN counts n >= 0 records that are all p, or share its cell: a row of a table
@@ -92,7 +101,7 @@ func (c *Counts[P]) AddN(p P, n int64) error {
 	if err := c.check("measure: Counts.AddN"); err != nil {
 		return err
 	}
-	cell, err := c.d.locate(p)
+	cell, err := c.space.Locate(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.loose = true
@@ -144,10 +153,22 @@ func (c *Counts[P]) Merge(o *Counts[P]) error {
 	if o == c {
 		return fault.Twice(op, "counts")
 	}
-	if err := o.d.same(op, c.d.arrangement); err != nil {
+	if err := same(op, o.space, c.space); err != nil {
 		return err
 	}
 	return c.merge(op, "o.Len()", o.snapshot())
+}
+
+// same refuses to have what was counted in one domain taken for counts in another.
+func same[P any](op string, in, to *region.Space[P]) error {
+	if in.ID == to.ID {
+		return nil
+	}
+	from, here := in.Identity.String(), to.Identity.String()
+	if from == here {
+		here += ", of other bounds, points or distances"
+	}
+	return fmt.Errorf("%s: %w: counted in a %s, not in this %s", op, ErrMismatch, from, here)
 }
 
 // merge adds all that s holds, or nothing: the argument is what makes the sum too
@@ -188,7 +209,7 @@ func (c *Counts[P]) snapshot() snapshot {
 // and CRC-32C of all that, little endian.
 const (
 	countsMagic = "mdpcnt\x00\x04"
-	countsHead  = len(countsMagic) + idSize + 1
+	countsHead  = len(countsMagic) + region.IDSize + 1
 )
 
 // castagnoli finds every change of at most three bits, and of one run of 32.
@@ -201,7 +222,7 @@ func (c *Counts[P]) MarshalBinary() ([]byte, error) {
 		return nil, err
 	}
 	s := c.snapshot()
-	b := append([]byte(countsMagic), c.d.id[:]...)
+	b := append([]byte(countsMagic), c.space.ID[:]...)
 	how := byte(0)
 	if s.skipped {
 		how++
@@ -232,7 +253,7 @@ func (*Counts[P]) UnmarshalJSON([]byte) error {
 }
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c, which
-// must come from [Domain.NewCounts]; bytes of another domain, or damaged ones,
+// must come from [NewCounts]; bytes of another domain, or damaged ones,
 // are [ErrMismatch] and leave c as it is. The checksum is no signature: bytes
 // that may have been forged need one. Memory is linear in len(b).
 func (c *Counts[P]) UnmarshalBinary(b []byte) error {
@@ -251,14 +272,14 @@ func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 		return bad(fmt.Sprintf("format %d of counts, want %d", b[magic], countsMagic[magic]))
 	case binary.LittleEndian.Uint32(b[sum:]) != crc32.Checksum(b[:sum], castagnoli):
 		return bad("the checksum is wrong: truncated or damaged")
-	case [idSize]byte(b[magic+1:]) != c.d.id:
+	case [region.IDSize]byte(b[magic+1:]) != c.space.ID:
 		return bad(fmt.Sprintf("the bytes are of another domain than this %v", c.d))
 	case b[countsHead-1] > 3:
 		return bad("damaged")
 	default:
 		b = b[:sum]
 	}
-	s, ok := decodeCells(b[countsHead:], c.d.cells)
+	s, ok := decodeCells(b[countsHead:], c.space.Cells)
 	s.skipped, s.loose = b[countsHead-1]&1 > 0, b[countsHead-1]&2 > 0
 	if !ok || s.total > 0 && !s.loose && s.most == 0 {
 		return bad("damaged")
@@ -270,7 +291,7 @@ func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// decodeCells returns what b encodes after the head; ok tells whether b is valid.
+// decodeCells returns what b encodes after the head; ok reports whether b is valid.
 func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
 	ok = true
 	read := func() uint64 {

@@ -14,6 +14,8 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -29,7 +31,7 @@ func stream[P any](records []P) iter.Seq2[P, error] {
 
 // dense returns the numbers of records in all cells.
 func (c *Counts[P]) dense() []int64 {
-	n, s := make([]int64, c.d.cells), c.snapshot()
+	n, s := make([]int64, c.space.Cells), c.snapshot()
 	for i, cell := range s.cells {
 		n[cell] = s.n[i]
 	}
@@ -43,18 +45,18 @@ func sameCounts[P any](a, b *Counts[P]) bool {
 // Streams, slices, single additions and merged parts count alike, on any number
 // of workers.
 func TestCount_AllWaysAgree(t *testing.T) {
-	x := uniformRecords(2)(random.Seeded(1), 3*batch+17)
+	x := samples.Uniform(2)(random.Seeded(1), 3*batch+17)
 	for _, depth := range []float64{3, 0} {
-		d := unitBox(2, BoxOptions{Depth: depth})
-		want := d.NewCounts()
+		d := samples.Unit(2, domain.BoxOptions{Depth: depth})
+		want := NewCounts(d)
 		for _, p := range x {
 			testkit.Check(t, want.Add(p))
 		}
-		parts := d.NewCounts()
+		parts := NewCounts(d)
 		for at := 0; at < len(x); at += 5000 {
 			part := testkit.Must(CountAll(t.Context(), d, x[at:min(at+5000, len(x))], nil))
 			sent := testkit.Must(part.MarshalBinary())
-			got := unitBox(2, BoxOptions{Depth: depth}).NewCounts() // another machine's
+			got := NewCounts(samples.Unit(2, domain.BoxOptions{Depth: depth})) // another machine's
 			testkit.Check(t, got.UnmarshalBinary(sent))
 			testkit.Check(t, parts.Merge(got))
 		}
@@ -66,8 +68,8 @@ func TestCount_AllWaysAgree(t *testing.T) {
 				}
 			}
 		}
-		grouped := d.NewCounts()
-		cells := testkit.Must(CountAll(t.Context(), unitBox(2, BoxOptions{Depth: depth}), x, nil)).snapshot()
+		grouped := NewCounts(d)
+		cells := testkit.Must(CountAll(t.Context(), samples.Unit(2, domain.BoxOptions{Depth: depth}), x, nil)).snapshot()
 		for i, cell := range cells.cells {
 			testkit.Check(t, grouped.AddN(d.Point(cell), cells.n[i]))
 		}
@@ -88,11 +90,31 @@ func TestCount_AllWaysAgree(t *testing.T) {
 	}
 }
 
+// Counts are of one domain: those of another with as many cells are refused on every way.
+func TestCounts_AreOfTheirDomain(t *testing.T) {
+	d, e := samples.Unit(1, domain.BoxOptions{Depth: 2}), testkit.Must(domain.NewBox([]domain.Column{{Hi: 2}}, &domain.BoxOptions{Depth: 2}))
+	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.3}}, nil))
+	into := NewCounts(e)
+	for name, err := range map[string]error{
+		"Merge":           into.Merge(c),
+		"UnmarshalBinary": into.UnmarshalBinary(testkit.Must(c.MarshalBinary())),
+		"Release":         second(testkit.Must(NewSynthesizer(e, 1, nil)).Release(nil, c)),
+	} {
+		if !errors.Is(err, ErrMismatch) || into.Len() != 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	const want = "counted in a box of 1 column: 4 cells, 2 levels of arity 2, not in this box of 1 column: 4 cells, 2 levels of arity 2, of other bounds, points or distances"
+	if err := into.Merge(c); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Error(err)
+	}
+}
+
 // Sums may be as large as 2^63-1, and no larger, by every way to them; what is
 // refused changes nothing, the mark of skipped records included.
 // Merged with themselves counts would hold every record twice, at half the level stated.
 func TestMerge_RefusesItself(t *testing.T) {
-	d := unitBox(1, BoxOptions{Depth: 2})
+	d := samples.Unit(1, domain.BoxOptions{Depth: 2})
 	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
 	if err := c.Merge(c); err == nil || !strings.Contains(err.Error(), "twice") || c.Len() != 1 {
 		t.Errorf("%v, %d records", err, c.Len())
@@ -101,9 +123,9 @@ func TestMerge_RefusesItself(t *testing.T) {
 
 func TestMerge_Limits(t *testing.T) {
 	for _, depth := range []float64{3, 0} {
-		d := unitBox(1, BoxOptions{Depth: depth})
+		d := samples.Unit(1, domain.BoxOptions{Depth: depth})
 		counted := func(n int64) *Counts[[]float64] {
-			c := d.NewCounts()
+			c := NewCounts(d)
 			testkit.Check(t, c.AddN([]float64{.3}, n))
 			return c
 		}
@@ -135,7 +157,7 @@ func TestMerge_Limits(t *testing.T) {
 		if err := c.Add([]float64{.9}); !errors.As(err, &wrong) || len(c.snapshot().cells) != 1 {
 			t.Errorf("depth %v: %v", depth, err)
 		}
-		if err := c.Merge(d.NewCounts()); err != nil {
+		if err := c.Merge(NewCounts(d)); err != nil {
 			t.Errorf("depth %v: nothing merged: %v", depth, err)
 		}
 	}
@@ -148,7 +170,7 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 	valid := [][]float64{{0.1}, {0.9}, {0.5}}
 	invalid := [][]float64{{0.1}, {math.NaN()}, {0.5}} // a neighbor
 	for _, depth := range []float64{3, 0} {
-		d := unitBox(1, BoxOptions{Depth: depth})
+		d := samples.Unit(1, domain.BoxOptions{Depth: depth})
 		replace := testkit.Must(NewSynthesizer(d, 1, nil))
 		addRemove := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
 		release := func(name string, c *Counts[[]float64], skipped bool) {
@@ -170,7 +192,7 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 			}
 		}
 		tainted := testkit.Must(CountAll(t.Context(), d, valid, &CountOptions{SkipErrors: true}))
-		read := d.NewCounts()
+		read := NewCounts(d)
 		for _, from := range []*Counts[[]float64]{tainted, clean, tainted} { // what is read replaces the mark too
 			testkit.Check(t, read.UnmarshalBinary(testkit.Must(from.MarshalBinary())))
 			release("round trip", read, from == tainted)
@@ -191,7 +213,7 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 // Whoever ignores the error of Add has left out a record for what it says.
 func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 	for _, depth := range []float64{3, 0} {
-		d := unitBox(1, BoxOptions{Depth: depth})
+		d := samples.Unit(1, domain.BoxOptions{Depth: depth})
 		for name, add := range map[string]func(c *Counts[[]float64]) error{
 			"Add":        func(c *Counts[[]float64]) error { return c.Add([]float64{math.NaN()}) },
 			"AddN":       func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1, 0.1}, 3) },
@@ -212,8 +234,8 @@ func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 }
 
 func TestCount_Errors(t *testing.T) {
-	d := unitBox(1, BoxOptions{Depth: 3})
-	x := uniformRecords(1)(random.Seeded(1), 2*batch)
+	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
+	x := samples.Uniform(1)(random.Seeded(1), 2*batch)
 	x[batch+3] = []float64{math.NaN()}
 	x[batch+9] = []float64{math.NaN()}
 	boom := errors.New("boom")
@@ -250,8 +272,8 @@ func TestCount_Errors(t *testing.T) {
 // FuzzCounts reads hostile bytes: they are refused, or are counts with just
 // that encoding.
 func FuzzCounts(f *testing.F) {
-	d := unitBox(1, BoxOptions{Depth: 3})
-	deep := unitBox(1, BoxOptions{})
+	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
+	deep := samples.Unit(1, domain.BoxOptions{})
 	tail := func(c *Counts[[]float64]) []byte {
 		b := testkit.Must(c.MarshalBinary())
 		return b[countsHead-1 : len(b)-crc32.Size]
@@ -260,48 +282,15 @@ func FuzzCounts(f *testing.F) {
 	f.Add(tail(testkit.Must(CountAll(f.Context(), d, nil, &CountOptions{SkipErrors: true}))))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, tail []byte) {
-		for _, d := range []*Domain[[]float64]{d, deep} {
-			b := sealed(append(append([]byte(countsMagic), d.id[:]...), tail...))
-			c := d.NewCounts()
+		for _, d := range []*domain.Domain[[]float64]{d, deep} {
+			b := sealed(append(append([]byte(countsMagic), samples.Inside(d).ID[:]...), tail...))
+			c := NewCounts(d)
 			if c.UnmarshalBinary(b) != nil {
 				continue
 			}
 			if again := testkit.Must(c.MarshalBinary()); c.Len() < 0 || !bytes.Equal(b, again) {
 				t.Fatalf("%d records were read from %x and written as %x", c.Len(), b, again)
 			}
-		}
-	})
-}
-
-// FuzzBox builds boxes from arbitrary numbers: an error, or a domain whose cells
-// are those of their points and of the points' jitter.
-func FuzzBox(f *testing.F) {
-	f.Add(0.0, 1.0, 1.0, 3.0, 0, 2.0)
-	f.Add(-1e100, 1e100, 1e-100, 0.0, 3, 1.0)
-	f.Add(1.0, 1.0000000000000002, 1e50, 2.5, 1, math.Inf(1))
-	f.Fuzz(func(t *testing.T, lo, hi, weight, depth float64, categories int, p float64) {
-		d, err := NewBox([]Column{{Lo: lo, Hi: hi, Weight: weight}, {Categories: categories % 50, Hi: 2}}, &BoxOptions{Depth: depth, P: p})
-		if err != nil {
-			return
-		}
-		r := random.Seeded(1)
-		for range 20 {
-			c := r.IntN(d.Len())
-			x := d.Point(c)
-			got, err := d.Cell(x)
-			if err != nil {
-				t.Fatalf("%v: %v", x, err)
-			}
-			// Bounds a few ulps apart hold fewer numbers than cells.
-			if (hi-lo)/float64(d.Len()) > 0x1p-48*max(math.Abs(lo), math.Abs(hi)) && got != c {
-				t.Fatalf("cell %d: its point %v is in %d", c, x, got)
-			}
-			if _, err := d.Cell(d.Jitter(r, c)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := NewSynthesizer(d, 1, nil); err != nil {
-			t.Fatal(err)
 		}
 	})
 }

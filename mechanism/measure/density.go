@@ -17,14 +17,14 @@ func (r *Release[P]) Density() func(p P) float64 {
 		lo, hi int // cells
 		mass   float64
 	}
-	d := fault.Must(r, r.check("measure: Release.Density")).s.d
+	space := fault.Must(r, r.check("measure: Release.Density")).s.space
 	regions := make([]region, len(r.Weights)) // in the order of their cells
 	for i, w := range r.Weights {
-		lo, hi := d.regions.Cells(r.nodes[i])
+		lo, hi := space.Regions.Cells(r.nodes[i])
 		regions[i] = region{lo, hi, w}
 	}
 	return func(p P) float64 {
-		c, err := d.Cell(p)
+		c, err := space.Locate(p)
 		if err != nil {
 			return math.NaN()
 		}
@@ -32,6 +32,6 @@ func (r *Release[P]) Density() func(p P) float64 {
 		if i == len(regions) || regions[i].lo > c {
 			return 0
 		}
-		return regions[i].mass / float64(regions[i].hi-regions[i].lo) * float64(d.cells)
+		return regions[i].mass / float64(regions[i].hi-regions[i].lo) * float64(space.Cells)
 	}
 }

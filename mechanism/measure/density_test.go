@@ -6,19 +6,20 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
 // The density of a region is its mass over its share of the cells, that of all others
 // 0: over all cells the mean is 1.
 func TestDensity_IsMassOverShare(t *testing.T) {
 	r := random.Seeded(3)
-	for name, d := range testDomains() {
+	for name, d := range samples.Domains() {
 		s := testkit.Must(NewSynthesizer(d, 1, nil))
 		out := testkit.Must(s.Release(r, randomCounts(d, 100, r)))
 		density := out.Density()
 		of := make([]float64, d.Len()) // by cell
 		for i, w := range out.Weights {
-			lo, hi := d.regions.Cells(out.nodes[i])
+			lo, hi := samples.Inside(d).Regions.Cells(out.nodes[i])
 			for c := lo; c < hi; c++ {
 				of[c] = w * float64(d.Len()) / float64(hi-lo)
 			}

@@ -1,43 +1,38 @@
 // Package measure publishes a data set as synthetic records that are like the true ones in
 // every average that varies slowly over the space.
 //
+//	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 30}}, nil)
+//	s, err := measure.NewSynthesizer(d, 1, nil) // 1-differentially private
+//	records, err := s.Synthetic(context.Background(), seeded(), waits(), 0)
+//
 // # The problem
 //
-// Somebody has N records, points of a metric space, and wants to publish others with nearly the
-// same means, shares of regions and averages of smooth functions. The error of all of them is
-// at most W1, the distance by which the mass of one data set must be moved to become the other.
-// No single record must show.
+// Somebody has N points of a metric space, and wants to publish others with nearly the same
+// means, shares of regions and averages of smooth functions. The error of all of them is at
+// most W1, the distance by which the mass of one data set must be moved to become the other.
 //
 // # How to begin
 //
-// Describe the space by a [Domain], from public knowledge alone:
-//   - [NewBox] for rows of numbers, categories, places and missing values: see [Column];
-//   - [NewSphere] for places on the Earth;
-//   - [NewFinite] for points of a finite metric, with [On] for objects near them;
-//   - [NewTaxonomy] for leaves of a taxonomy, [Labels] for words and keys.
-//
-// Read the records: [Count], [CountAll], or [CountPersons] where a person has many.
-// [Counts.Merge] joins parts.
-//
-// Release them: [NewSynthesizer], then [Release.Records], [Release.Mean] and [Release.Weights].
+// Describe the space by a [domain.Domain]. Read the records: [Count], [CountAll], or
+// [CountPersons] where a person has many; [Counts.Merge] joins parts. Release them:
+// [NewSynthesizer], then [Release.Records], [Release.Mean] and [Release.Weights].
 // [Release.Error] and [Release.ErrorOf] estimate the error, [Synthesizer.LowerBound] bounds
 // that of any mechanism.
 //
-// For a probability measure instead of records: [NewMeasure]. Tables of three or more columns
-// are for package table.
+// For a probability measure: [NewMeasure]. Tables of three or more columns are for package
+// table.
 //
 // # Guarantees
 //
 // A [Synthesizer] is eps-differentially private, to the last bit, for one record replaced, or
-// one added or removed ([Relation]). A record is one row; persons with many rows need
-// PerPerson. Where records are left out for what they say, only [AddRemoveOne] is true: see
-// [CountOptions]. A [Measure] is as exact, per unit of total variation.
+// one added or removed ([Relation]). Persons with many rows need PerPerson. Where records are
+// left out for what they say, only [AddRemoveOne] is true: see [CountOptions]. A [Measure] is
+// as exact, per unit of total variation.
 //
 // # Cost
 //
-// Counting is O(N), on every core, and keeps 16 bytes for each cell with records in it. A
-// release is linear in the cells that it looks at, which noisy counts lead to, whatever the
-// size of the box.
+// Counting is O(N) and keeps 16 bytes for each cell with records in it. A release is linear
+// in the regions that noisy counts lead to, whatever the size of the domain.
 //
 // # Who should not use it
 //

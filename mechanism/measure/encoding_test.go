@@ -16,6 +16,8 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
 // sealed appends the checksum.
@@ -26,7 +28,7 @@ func sealed(b []byte) []byte {
 
 // threeRecords are counts of eight cells, and their encoding.
 func threeRecords() (*Counts[[]float64], []byte) {
-	c := testkit.Must(CountAll(context.Background(), unitBox(1, BoxOptions{Depth: 3}), [][]float64{{0.1}, {0.9}, {0.9}}, nil))
+	c := testkit.Must(CountAll(context.Background(), samples.Unit(1, domain.BoxOptions{Depth: 3}), [][]float64{{0.1}, {0.9}, {0.9}}, nil))
 	return c, testkit.Must(c.MarshalBinary())
 }
 
@@ -42,7 +44,7 @@ func TestCounts_EncodingIsFixed(t *testing.T) {
 	if hex.EncodeToString(got) != want {
 		t.Errorf("%x, want %s", got, want)
 	}
-	read := unitBox(1, BoxOptions{Depth: 3}).NewCounts()
+	read := NewCounts(samples.Unit(1, domain.BoxOptions{Depth: 3}))
 	if err := read.AddN([]float64{0.5}, 7); err != nil { // to be replaced
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestCounts_EncodingIsFixed(t *testing.T) {
 // as they were.
 func refused(t *testing.T, name string, b []byte, reason string) {
 	t.Helper()
-	c := unitBox(1, BoxOptions{Depth: 3}).NewCounts()
+	c := NewCounts(samples.Unit(1, domain.BoxOptions{Depth: 3}))
 	testkit.Check(t, c.AddN([]float64{0.5}, 7))
 	before := c.snapshot()
 	if err := c.UnmarshalBinary(b); !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), reason) {
@@ -123,7 +125,7 @@ func TestUnmarshal_RefusesNonsense(t *testing.T) {
 	} {
 		refused(t, c.name, c.b, c.reason)
 	}
-	full := unitBox(1, BoxOptions{Depth: 3}).NewCounts()
+	full := NewCounts(samples.Unit(1, domain.BoxOptions{Depth: 3}))
 	if err := full.UnmarshalBinary(with(append([]byte{1, 0}, most...)...)); err != nil || full.Len() != math.MaxInt {
 		t.Errorf("2^63-1 records: %v", err)
 	}
@@ -137,7 +139,7 @@ func TestUnmarshal_RefusesNonsense(t *testing.T) {
 // Reading takes memory for what is there, not for what is claimed or for the
 // domain, which its counts hold already.
 func TestUnmarshal_Memory(t *testing.T) {
-	d := unitBox(2, BoxOptions{Depth: 10}) // 8 MiB
+	d := samples.Unit(2, domain.BoxOptions{Depth: 10}) // 8 MiB
 	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1, 0.1}}, nil))
 	good := testkit.Must(c.MarshalBinary())
 	claims := sealed(append(slices.Clone(good[:countsHead]), 255, 255, 255, 255, 127, 0, 1))
@@ -158,9 +160,9 @@ func TestUnmarshal_Memory(t *testing.T) {
 // and hold at every moment as many records as their cells. (The race detector
 // says the rest.)
 func TestCounts_ConcurrentUse(t *testing.T) {
-	d := unitBox(1, BoxOptions{Depth: 3})
+	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
 	s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
-	c, other := d.NewCounts(), testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
+	c, other := NewCounts(d), testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
 	encoded := testkit.Must(other.MarshalBinary())
 	var wg sync.WaitGroup
 	for _, f := range []func() error{

@@ -43,24 +43,21 @@ const (
 // with |f(x) - f(y)| <= Distance(x, y). It reads the release alone, so it costs no
 // privacy. Hi is +Inf where Draws are too few.
 //
-// Truths are simulated around the release. On the tree of its regions every count
-// gets the noise of its public budget once more, up to twice as wide where there is
-// more noise than mass, and masses are estimated as before; that of a region goes to
-// one place in it, drawn at random, because releases are smoother than data. Distances
-// of such truths from the release, times 1.25, but no more than any two records can be
-// apart, stand for the error.
+// Truths are simulated around the release: every count gets the noise of its public
+// budget once more, up to twice as wide where there is more noise than mass, and the mass
+// of a region goes to one place in it, because releases are smoother than data. Their
+// distances from the release, times 1.25, but no more than any two records can be apart,
+// stand for the error.
 //
-// This is no proof: it assumes that noise around the release does what it did around
-// the truth, on the same tree. It was tried on seven kinds of data that it was not chosen
-// on (BenchmarkW1Confidence), in one to three dimensions with 100 to 10,000 records at
-// eps = 1. Quantiles of 0.9 and 0.95 held for at least these shares of seeds, with two
-// exceptions: 1,000 records of traces within a thousandth of space, .85 and .92, and,
-// where records are added or removed, two short lines far apart, .87 and .92. Quantiles
-// of 0.95 were 1.7 to 3.9 times the mean error, where the true ones are 1.1 to 3.9
-// times. Heavy tails in three dimensions are worse: 0.9 held for about .85.
+// This is no proof. On seven kinds of data that it was not chosen on, in one to three
+// dimensions with 100 to 10,000 records at eps = 1 (BenchmarkW1Confidence), quantiles of 0.9
+// and 0.95 held for at least these shares of seeds, but for traces within a thousandth of
+// space (.85 and .92) and, where records are added or removed, two short lines far apart
+// (.87 and .92). Quantiles of 0.95 were 1.7 to 3.9 times the mean error. Heavy tails in
+// three dimensions are worse: 0.9 held for about .85.
 //
-// The distance is [Domain.Distance]. In a finite metric records are taken to be where
-// their cells are: with a Separation add [Domain.Resolution]. Mass moves the shortest
+// The distance is [domain.Domain.Distance]. In a finite metric records are taken to be where
+// their cells are: with a Separation add [domain.Domain.Resolution]. Mass moves the shortest
 // way between 512 regions at most, and along the tree within them, which takes more.
 // O(Draws * regions), and 3 to 15 ms a draw for the shortest ways.
 func (r *Release[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o *ErrorOptions) (ErrorBar, error) {
@@ -119,8 +116,8 @@ func (r *Release[P]) distances(ctx context.Context, op string, rng *rand.Rand, o
 	if err != nil {
 		return nil, err
 	}
-	most := r.s.d.diameter
-	if x := r.s.d.resolution; x > 0 { // and not NaN
+	most := r.s.space.Diameter
+	if x := r.s.space.Resolution; x > 0 { // and not NaN
 		most += 2 * x
 	}
 	return simulate(ctx, op, rng, o, 0, func(rng *rand.Rand) (float64, error) {
@@ -139,7 +136,7 @@ func (r *Release[P]) differences(ctx context.Context, op string, rng *rand.Rand,
 		truth := newRelease(r.s, r.tree.Again(rng))
 		truth.places = make([]P, len(truth.nodes))
 		for i, v := range truth.nodes {
-			truth.places[i] = r.s.d.place(rng, v)
+			truth.places[i] = r.s.space.Draw(rng, v)
 		}
 		return stretchOf * math.Abs(f(truth)-y), nil
 	})
@@ -173,15 +170,6 @@ func simulate(ctx context.Context, op string, rng *rand.Rand, o *ErrorOptions, w
 	return errs, nil
 }
 
-// place is a point drawn from a region.
-func (d *Domain[P]) place(rng *rand.Rand, v node) P {
-	if d.arities == nil { // at is a center then
-		lo, hi := d.regions.Cells(v)
-		v = d.cell(lo + rng.IntN(hi-lo))
-	}
-	return d.at(rng, v)
-}
-
 // cut makes distances on the tree of a release cheap: mass moves along it, to the
 // centers of nodes, up to some 512 that are neither above nor below another; between
 // those distances are exact.
@@ -201,7 +189,7 @@ func (r *Release[P]) cut(ctx context.Context, op string) (*cut[P], error) {
 	nodes := r.tree.Nodes
 	c := &cut[P]{r: r, at: make([]P, len(nodes)), up: make([]float64, len(nodes)), whole: make([]bool, len(nodes))}
 	for i, n := range nodes {
-		c.at[i] = r.s.d.at(nil, n.At)
+		c.at[i] = r.s.space.At(nil, n.At)
 	}
 	var inner []int
 	leaves := 0
@@ -209,7 +197,7 @@ func (r *Release[P]) cut(ctx context.Context, op string) (*cut[P], error) {
 	for i := len(nodes) - 1; i >= 0; i-- {
 		sum, most := 0.0, 0.0
 		for j := nodes[i].First; j < nodes[i].First+nodes[i].Parts; j++ {
-			c.up[j] = r.s.d.metric(c.at[i], c.at[j])
+			c.up[j] = r.s.space.Distance(c.at[i], c.at[j])
 			sum += float64(c.up[j] * r.tree.Deviation(j))
 			most = max(most, cost[j])
 		}
@@ -239,7 +227,7 @@ func (r *Release[P]) cut(ctx context.Context, op string) (*cut[P], error) {
 			c.top, pts = append(c.top, i), append(pts, c.at[i])
 		}
 	}
-	p, err := metric.NewPoints(pts, metric.Func[P](r.s.d.metric))
+	p, err := metric.NewPoints(pts, metric.Func[P](r.s.space.Distance))
 	if err != nil {
 		return nil, fault.Within(op, err)
 	}
@@ -258,7 +246,7 @@ func (c *cut[P]) distance(ctx context.Context, rng *rand.Rand, truth *adaptive.R
 	for i, n := range truth.Nodes {
 		m := share(truth, i)
 		if n.Parts == 0 && m > 0 {
-			cost += float64(m * c.r.s.d.metric(c.r.s.d.place(rng, n.At), c.at[i]))
+			cost += float64(m * c.r.s.space.Distance(c.r.s.space.Draw(rng, n.At), c.at[i]))
 		}
 		if c.whole[i] {
 			cost += float64(math.Abs(m-share(c.r.tree, i)) * c.up[i])

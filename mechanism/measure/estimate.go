@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/metricdp/metricdp/internal/sample"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -16,7 +17,7 @@ const nearestExact = 2048
 // measureFrom turns the noisy masses of all nodes, whose root is 1, into weights of
 // the cells. y is overwritten.
 func (p *plan) measureFrom(y []float64) (weights []float64, err error) {
-	t := p.tree
+	t := p.Tree
 	weights = make([]float64, t.Len())
 	switch p.opt.Estimator {
 	case Signed, Nearest:
@@ -36,7 +37,7 @@ func (p *plan) measureFrom(y []float64) (weights []float64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	exactMass(weights)
+	sample.Mass(weights)
 	return weights, nil
 }
 
@@ -70,8 +71,8 @@ func projectSimplex(g []float64, total float64, dst []float64) ([]float64, error
 
 // nearest projects g, of total 1 up to rounding, as [Nearest] says.
 func (p *plan) nearest(g []float64) ([]float64, error) {
-	if p.line != nil {
-		w, _, err := wasserstein.ProjectLine(p.line, g)
+	if p.Line != nil {
+		w, _, err := wasserstein.ProjectLine(p.Line, g)
 		return w, err
 	}
 	// The other two want a total within rounding of 1; what the sums lost goes
@@ -85,13 +86,13 @@ func (p *plan) nearest(g []float64) ([]float64, error) {
 	}
 	g[top] += 1 - sum
 	if p.cells > nearestExact {
-		t, err := p.hst()
+		t, err := hst(p.Geometry)
 		if err != nil {
 			return nil, err
 		}
-		cells, h := t.Leaves(), make([]float64, len(g)) // of t, whose nodes are those of p.tree
+		cells, h := t.Leaves(), make([]float64, len(g)) // of t, whose nodes are those of p.Tree
 		for k, v := range cells {
-			cells[k], _ = p.tree.LeafRange(v)
+			cells[k], _ = p.Tree.LeafRange(v)
 			h[k] = g[cells[k]]
 		}
 		q, _, err := wasserstein.ProjectTree(t, h)
@@ -120,38 +121,14 @@ func (p *plan) nearest(g []float64) ([]float64, error) {
 // hst is the tree as a metric that is no less than the domain's: the edge above
 // a node is half of what its diameter is less than its parent's, so that the
 // way from a node down to a point is half its diameter at least.
-func (a *arrangement) hst() (*metric.Tree, error) {
-	t := a.tree
+func hst(g *region.Geometry) (*metric.Tree, error) {
+	t := g.Tree
 	parent, length := make([]int, t.Nodes()), make([]float64, t.Nodes())
 	for v := range parent {
 		if parent[v] = t.Parent(v); v > 0 {
 			l := t.Depth(v)
-			length[v] = max(0, a.diameterOf(parent[v], l-1)-a.diameterOf(v, l)) / 2
+			length[v] = max(0, g.DiameterOf(parent[v], l-1)-g.DiameterOf(v, l)) / 2
 		}
 	}
 	return metric.NewTree(parent, length)
-}
-
-// diameterOf returns the diameter of node v of depth l, 0 for a leaf.
-func (a *arrangement) diameterOf(v, l int) float64 {
-	switch lo, hi := a.tree.Children(v); {
-	case lo == hi:
-		return 0
-	case a.arities != nil:
-		return a.shape[l].diameter
-	}
-	return a.shape[v].diameter
-}
-
-// unitMass is the number of parts that released weights are multiples of: all
-// sums of them are then exact, in any order.
-const unitMass = 1 << 52
-
-// exactMass rounds weights to multiples of 2^-52 with sum 1.
-func exactMass(weights []float64) {
-	n := make([]int64, len(weights))
-	sample.Divide(weights, unitMass, n)
-	for k, c := range n {
-		weights[k] = float64(c) / unitMass
-	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -22,40 +23,6 @@ const (
 	// AddRemoveOne makes them neighbors where one has a record more. The number
 	// of records is private and noised too.
 	AddRemoveOne = walk.AddRemoveOne
-)
-
-// Distribution is that of a [Measure]'s noise, real numbers.
-type Distribution = walk.Distribution
-
-const (
-	// Laplace is independent Laplace noise on the count of every child.
-	Laplace = walk.Laplace
-	// KNorm is the noise of the K-norm mechanism in every node, of least
-	// variance, about 5 % better than Laplace at arity 16. On a binary tree it
-	// is Laplace noise on the difference of the two children. Source: Hardt,
-	// Talwar, "On the geometry of differential privacy", 2010.
-	KNorm = walk.KNorm
-)
-
-// Estimator turns the noisy counts of a [Measure] into a measure. All of them are
-// post-processing.
-type Estimator int
-
-const (
-	// Weighted gives every node's mass to its children such that they are >= 0
-	// and nearest in l2, from the top down. Nearest to the truth for nearly all
-	// data.
-	Weighted Estimator = iota
-	// Nearest makes counts consistent, so that those of a node's children sum to
-	// its own, and takes a probability measure nearest in W1: on the line as in
-	// BSV22; up to 2,048 cells by wasserstein.Project, and above that nearest in
-	// a tree metric that is no less than the metric. Its error is at most twice
-	// that of Signed.
-	Nearest
-	// Signed makes counts consistent and leaves negative ones as they are: unbiased
-	// for the mean of every function of the cells, but not a probability measure,
-	// so that no synthetic records can be made of it.
-	Signed
 )
 
 // SynthesizerOptions are for [NewSynthesizer]; nil and zero mean the defaults.
@@ -82,18 +49,6 @@ type SynthesizerOptions struct {
 	MaxCells int
 }
 
-// MeasureOptions are for [NewMeasure]; nil and zero mean the defaults.
-type MeasureOptions struct {
-	// Distribution of the noise, Laplace or KNorm; 0 means KNorm.
-	Distribution Distribution
-	// Scales divides the budget among the levels: a number > 0 for every level, to
-	// which its noise is proportional; nil means those that suit the domain, see its
-	// constructor.
-	Scales []float64
-	// Estimator turns the noisy counts into a measure.
-	Estimator Estimator
-}
-
 // orZero returns *o, or a zero T where o is nil.
 func orZero[T any](o *T) T {
 	if o == nil {
@@ -103,7 +58,7 @@ func orZero[T any](o *T) T {
 }
 
 // rule applies the defaults, or says what is wrong for the domain.
-func (o *SynthesizerOptions) rule(op string, a *arrangement) (adaptive.Rule, error) {
+func (o *SynthesizerOptions) rule(op string, t region.Tree) (adaptive.Rule, error) {
 	if o.Relation != ReplaceOne && o.Relation != AddRemoveOne {
 		return nil, fault.Value(op, "Relation", float64(o.Relation), constant)
 	}
@@ -130,13 +85,13 @@ func (o *SynthesizerOptions) rule(op string, a *arrangement) (adaptive.Rule, err
 	if len(f.Shares) != len(f.Steps) {
 		return nil, &fault.SizeError{Op: op, Arg: "Shares", Got: len(f.Shares), Want: fmt.Sprintf("%d, as Levels", len(f.Steps))}
 	}
-	sum, height := 0, a.regions.Height(node{})
+	sum, height := 0, t.Height(region.Node{})
 	for j, n := range f.Steps {
 		if n < 1 || n > height-sum {
 			return nil, &fault.ValueError{Op: op, Arg: "Levels", Index: j, Value: float64(n), Want: fmt.Sprintf("an integer >= 1, in all at most %d", height)}
 		}
 		if sum += n; sum == f.Steps[0] || f.Prune == 0 {
-			if n := a.regions.Width(node{}, sum); n > o.MaxCells {
+			if n := t.Width(region.Node{}, sum); n > o.MaxCells {
 				return nil, &fault.ValueError{Op: op, Arg: "Levels", Index: j, Value: float64(f.Steps[j]), Want: fmt.Sprintf("fewer: %d regions are more than MaxCells", n)}
 			}
 		}
@@ -148,21 +103,3 @@ func (o *SynthesizerOptions) rule(op string, a *arrangement) (adaptive.Rule, err
 }
 
 const constant = "one of the constants of its type"
-
-// check says what is wrong for the domain.
-func (o *MeasureOptions) check(op string, a *arrangement) error {
-	switch {
-	case o.Distribution != Laplace && o.Distribution != KNorm:
-		return fault.Value(op, "Distribution", float64(o.Distribution), "Laplace or KNorm")
-	case o.Estimator < Weighted || o.Estimator > Signed:
-		return fault.Value(op, "Estimator", float64(o.Estimator), constant)
-	case o.Scales != nil && len(o.Scales) != a.height():
-		return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", a.height())}
-	}
-	for l, b := range o.Scales {
-		if !(b >= 1e-20 && b <= 1e20) {
-			return &fault.ValueError{Op: op, Arg: "Scales", Index: l, Value: b, Want: "a number in [1e-20, 1e20]"}
-		}
-	}
-	return nil
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
 
 // ErrPersons reports counts that are not of persons with as few records each as
@@ -78,15 +79,15 @@ type Row[K comparable, P any] struct {
 // equal only to themselves, and what is not, such as NaN, is an error. With
 // CountOptions.SkipErrors a record without a cell is one of the first most too.
 // All else is as in [Count], and memory linear in the number of persons.
-func CountPersons[K comparable, P any](ctx context.Context, d *Domain[P], seq iter.Seq2[Row[K, P], error], most int, o *CountOptions) (*Counts[P], error) {
+func CountPersons[K comparable, P any](ctx context.Context, d *domain.Domain[P], seq iter.Seq2[Row[K, P], error], most int, o *CountOptions) (*Counts[P], error) {
 	const op = "measure: CountPersons"
-	if err := d.check(op); err != nil {
+	c, err := newCounts(op, d)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkPerPerson(op, "most", most); err != nil {
 		return nil, err
 	}
-	c := d.NewCounts()
 	c.most = most
 	seen := make(map[K]int32)
 	return c.count(ctx, "CountPersons", func(yield func(P, error) bool) {
@@ -120,7 +121,7 @@ func (c *Counts[P]) AddPerson(records []P, most int) error {
 	if err := checkPerPerson(op, "most", most); err != nil {
 		return err
 	}
-	cells, i, err := c.d.locateAll(records[:min(most, len(records))], false)
+	cells, i, err := locateAll(c.space, records[:min(most, len(records))], false)
 	if err != nil {
 		err = fmt.Errorf("%s: record %d: %w", op, i, err)
 	}

@@ -5,30 +5,39 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
 
 // plan is a walk with options resolved.
 type plan struct {
-	*arrangement
+	*region.Geometry
 	opt    MeasureOptions
 	walk   *walk.Walk
 	noise  []walk.Noise // of the levels
 	scales walk.Scales
 	loss   float64 // audited: at most what was asked for
 	points func(most int) (metric.Finite, error)
+
+	cells      int
+	resolution float64
 }
 
 // newPlan makes the walk of a level per unit of total variation: a record of one
 // that is replaced.
-func newPlan[P any](op string, d *Domain[P], level float64, o MeasureOptions) (*plan, error) {
-	a, err := d.explicit(op)
+func newPlan[P any](op string, d *domain.Domain[P], level float64, o MeasureOptions) (*plan, error) {
+	s, err := region.Of[P](op, d)
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{arrangement: a, opt: o, points: d.some}
-	if err := p.opt.check(op, a); err != nil {
+	g, err := s.Explicit(op)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{Geometry: g, opt: o, points: s.Some, cells: s.Cells, resolution: s.Resolution}
+	if err := p.opt.check(op, s.Height); err != nil {
 		return nil, err
 	}
 	if !(level >= 1e-50 && level <= 1e50) {
@@ -52,7 +61,7 @@ func (p *plan) scale(level float64) error {
 		if p.scales, err = unit.At(ask); err != nil {
 			return err
 		}
-		if p.loss, err = p.tree.Loss(ReplaceOne, p.scales); err != nil {
+		if p.loss, err = p.Tree.Loss(ReplaceOne, p.scales); err != nil {
 			return err
 		}
 		if p.loss == 0 { // one cell: nothing to tell apart
@@ -65,49 +74,29 @@ func (p *plan) scale(level float64) error {
 			return err
 		}
 	}
-	p.walk, err = walk.New(p.tree, p.opt.Distribution, p.scales)
+	p.walk, err = walk.New(p.Tree, p.opt.Distribution, p.scales)
 	return err
 }
 
 // unitScales returns the scales of loss 1.
 func (p *plan) unitScales() (walk.Scales, error) {
-	s := walk.Scales{Level: make([]float64, p.height()), Total: 1}
-	if p.opt.Scales == nil && !p.byCost && p.exponent == 0 {
-		return p.tree.EqualScales(ReplaceOne)
+	s := walk.Scales{Level: make([]float64, p.Tree.Height()), Total: 1}
+	if p.opt.Scales == nil && !p.ByCost && p.Exponent == 0 {
+		return p.Tree.EqualScales(ReplaceOne)
 	}
-	costs := p.levelCosts()
+	costs := p.LevelCosts()
 	for l := range s.Level {
 		switch {
 		case p.opt.Scales != nil:
 			s.Level[l] = p.opt.Scales[l]
-		case p.byCost: // no other scales have a lower sum of these costs
+		case p.ByCost: // no other scales have a lower sum of these costs
 			s.Level[l] = 1 / math.Sqrt(costs[l])
 		default:
-			s.Level[l] = math.Pow(p.shape[l].diameter/p.shape[0].diameter, p.exponent)
+			s.Level[l] = math.Pow(p.Classes[l].Diameter/p.Classes[0].Diameter, p.Exponent)
 		}
 	}
 	if len(s.Level) > 0 {
 		s.Total = s.Level[0]
 	}
-	return p.tree.Normalize(ReplaceOne, s)
-}
-
-// leastCost keeps the scales of levels that cost nothing, such as those between
-// duplicates, finite: they take less than a thousandth of the largest share.
-const leastCost = 1e-6
-
-// levelCosts returns every level's sum of spread, in units of the largest.
-func (a *arrangement) levelCosts() []float64 {
-	costs := make([]float64, a.height())
-	top := 0x1p-1022 // where all are 0
-	for _, s := range a.shape {
-		if s.arity > 1 {
-			costs[s.depth] += float64(float64(s.nodes) * s.spread)
-			top = max(top, costs[s.depth])
-		}
-	}
-	for l, c := range costs {
-		costs[l] = max(c/top, leastCost)
-	}
-	return costs
+	return p.Tree.Normalize(ReplaceOne, s)
 }

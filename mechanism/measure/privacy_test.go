@@ -10,6 +10,8 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -20,7 +22,7 @@ var (
 
 // A measure's level is not above what was asked for, however the scales of its levels round.
 func TestPlan_LevelIsNotAboveTheOneAskedFor(t *testing.T) {
-	r, d := random.Seeded(61), unitBox(1, BoxOptions{Depth: 7})
+	r, d := random.Seeded(61), samples.Unit(1, domain.BoxOptions{Depth: 7})
 	for range 200 {
 		scales := make([]float64, 7)
 		for i := range scales {
@@ -35,11 +37,11 @@ func TestPlan_LevelIsNotAboveTheOneAskedFor(t *testing.T) {
 }
 
 // tinyTrees are trees with so few nodes that all outputs can be listed.
-func tinyTrees() map[string]*Domain[int] {
-	tree := func(paths ...[]string) *Domain[int] {
-		return testkit.Must(NewTaxonomy(context.Background(), testkit.Must(metric.TreeFromPaths(paths)), &HierarchyOptions{Ratio: 1}))
+func tinyTrees() map[string]*domain.Domain[int] {
+	tree := func(paths ...[]string) *domain.Domain[int] {
+		return testkit.Must(domain.NewTaxonomy(context.Background(), testkit.Must(metric.TreeFromPaths(paths)), &domain.HierarchyOptions{Ratio: 1}))
 	}
-	return map[string]*Domain[int]{
+	return map[string]*domain.Domain[int]{
 		"pair":   tree([]string{"r", "a"}, []string{"r", "b"}),
 		"three":  tree([]string{"r", "a"}, []string{"r", "b"}, []string{"r", "c"}),
 		"uneven": tree([]string{"r", "a"}, []string{"r", "b", "c"}, []string{"r", "b", "d"}),
@@ -86,7 +88,7 @@ func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
 	testkit.Slow(t)
 	const half, eps = 12, 1.5
 	d := tinyTrees()["pair"]
-	c := d.NewCounts()
+	c := NewCounts(d)
 	testkit.Check(t, c.AddN(0, 3))
 	testkit.Check(t, c.AddN(1, 1))
 	for rel, scale := range map[Relation]float64{ReplaceOne: 2 / eps, AddRemoveOne: 1 / (eps * 7 / 8)} {
@@ -123,7 +125,7 @@ func twoSided(scale float64, half int) []float64 {
 // False-reject probability 1e-7.
 func TestRelease_TotalHasItsNoise(t *testing.T) {
 	const half = 40
-	d := testkit.Must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Splits: [][]int{{3}, {2}}}))
+	d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{3}, {2}}}))
 	counts := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.4}, {0.9}}, nil))
 	public := testkit.Must(NewSynthesizer(d, 1, nil))
 	s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
@@ -146,12 +148,12 @@ func TestRelease_TotalHasItsNoise(t *testing.T) {
 // nothing. Each half is the heavier one about every other time; false-reject
 // probability below 1e-20.
 func TestRelease_EmptyCellsHaveNoise(t *testing.T) {
-	d := testkit.Must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Splits: [][]int{{2}}}))
+	d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{2}}}))
 	s := testkit.Must(NewSynthesizer(d, 0.1, &SynthesizerOptions{Relation: AddRemoveOne}))
 	r := random.Seeded(5)
 	heavier := [2]int{}
 	for range 200 {
-		out := testkit.Must(s.Release(r, d.NewCounts()))
+		out := testkit.Must(s.Release(r, NewCounts(d)))
 		var w [2]float64
 		for i, v := range out.nodes {
 			w[v.Index] += out.Weights[i]
@@ -267,7 +269,7 @@ func TestMeasure_ReleasesTheGridAlone(t *testing.T) {
 // of which one is replaced the release is that from counts in another unit, whose float64 shares
 // differ by other roundings.
 func TestMeasure_CountsAreDividedExactly(t *testing.T) {
-	d := testDomains()["net"]
+	d := samples.Domains()["net"]
 	for seed := range uint64(20) {
 		r := random.Seeded(seed)
 		m := testkit.Must(NewMeasure(d, 30, nil))
@@ -286,26 +288,6 @@ func TestMeasure_CountsAreDividedExactly(t *testing.T) {
 		a, b := testkit.Must(m.Release(random.Seeded(seed), counts)), testkit.Must(m.Release(random.Seeded(seed), thrice))
 		if sum != 10 || !slices.Equal(a, b) {
 			t.Fatalf("%v of %v records, %v of thrice as many", a, sum, b)
-		}
-	}
-}
-
-func TestGuarantee_Values(t *testing.T) {
-	d := unitBox(2, BoxOptions{Depth: 6})
-	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-		for _, eps := range []float64{1e-6, 0.1, 1, math.Pi, 700} {
-			g := testkit.Must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: rel})).Guarantee()
-			if g.Alpha() > eps || g.Alpha() < eps*(1-1e-6) || g.Delta() != 0 {
-				t.Errorf("%v eps = %v: %v", rel, eps, g)
-			}
-		}
-	}
-	for _, scales := range [][]float64{nil, slices.Repeat([]float64{1}, d.Height()), costScales(d)} {
-		for _, alpha := range []float64{1e-6, 1, math.Pi, 1e6} {
-			g := testkit.Must(NewMeasure(d, alpha, &MeasureOptions{Scales: scales})).Guarantee()
-			if g.Alpha() > alpha || g.Alpha() < alpha*(1-1e-11) || g.Delta() != 0 {
-				t.Errorf("scales %v, alpha = %v: %v", scales, alpha, g)
-			}
 		}
 	}
 }

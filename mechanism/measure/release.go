@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
 // Release is what a [Synthesizer] publishes: a measure on regions of its domain.
@@ -25,8 +26,8 @@ type Release[P any] struct {
 
 	s      *Synthesizer[P]
 	tree   *adaptive.Release
-	nodes  []node // of the weights
-	places []P    // where they lie, in a simulated truth; nil elsewhere
+	nodes  []region.Node // of the weights
+	places []P           // where they lie, in a simulated truth; nil elsewhere
 }
 
 // newRelease lists the leaves that have mass.
@@ -42,7 +43,7 @@ func newRelease[P any](s *Synthesizer[P], tree *adaptive.Release) *Release[P] {
 		}
 	}
 	visit(&tree.Nodes[0])
-	exactMass(r.Weights)
+	sample.Mass(r.Weights)
 	k := 0
 	for i, w := range r.Weights {
 		if w > 0 { // and not rounded to 0
@@ -70,7 +71,7 @@ func (r *Release[P]) at(rng *rand.Rand, i int) P {
 	if r.places != nil {
 		return r.places[i]
 	}
-	return r.s.d.at(rng, r.nodes[i])
+	return r.s.space.At(rng, r.nodes[i])
 }
 
 // Jitter returns a point drawn uniformly from the region of Weights[i], and Point(i)
@@ -85,7 +86,7 @@ func (r *Release[P]) Jitter(rng *rand.Rand, i int) P {
 // Cells returns the cells of the region of Weights[i]: lo <= c < hi.
 func (r *Release[P]) Cells(i int) (lo, hi int) {
 	fault.Must(r, r.check("measure: Release.Cells"))
-	return r.s.d.regions.Cells(r.nodes[i])
+	return r.s.space.Regions.Cells(r.nodes[i])
 }
 
 // RecordOptions are for [Release.Records]. Nil and zero mean the defaults.
@@ -136,7 +137,7 @@ func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, erro
 	records := make([]P, 0, m)
 	for i, k := range n {
 		at := within
-		if !r.s.d.told(r.nodes[i]) {
+		if !r.s.space.Told(r.nodes[i]) {
 			at = rng
 		}
 		for range k {
@@ -179,7 +180,7 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 	fault.Must(r, r.check("measure: Release.Mean"))
 	sum := 0.0
 	for i, w := range r.Weights {
-		if r.s.d.told(r.nodes[i]) {
+		if r.s.space.Told(r.nodes[i]) {
 			sum += float64(w * f(r.Point(i)))
 			continue
 		}

@@ -7,11 +7,13 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/metric"
 )
 
-func randomCounts(d *Domain[int], n int, r *rand.Rand) *Counts[int] {
-	c := d.NewCounts()
+func randomCounts(d *domain.Domain[int], n int, r *rand.Rand) *Counts[int] {
+	c := NewCounts(d)
 	for range n {
 		c.add(int(float64(d.Len())*r.Float64()*r.Float64()), 1)
 	}
@@ -38,7 +40,7 @@ func TestRelease_MassExactlyOne(t *testing.T) {
 			t.Errorf("%s: mass 1%+g, 1%+g", name, up-1, down-1)
 		}
 	}
-	for name, d := range testDomains() {
+	for name, d := range samples.Domains() {
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 			s := testkit.Must(NewSynthesizer(d, 0.3, &SynthesizerOptions{Relation: rel}))
 			for _, n := range []int{1, 40, 3000} {
@@ -57,7 +59,7 @@ func TestRelease_MassExactlyOne(t *testing.T) {
 
 // Above nearestExact cells the nearest measure is that of the tree metric.
 func TestNearest_ManyCells(t *testing.T) {
-	d := unitBox(2, BoxOptions{Depth: 6})
+	d := samples.Unit(2, domain.BoxOptions{Depth: 6})
 	m := testkit.Must(NewMeasure(d, 20000, &MeasureOptions{Estimator: Nearest}))
 	weights := testkit.Must(m.Release(random.Seeded(1), testkit.Must(d.Weights(mixture(random.Seeded(2), 20000), nil))))
 	sum, near := 0.0, 0.0
@@ -75,7 +77,7 @@ func TestNearest_ManyCells(t *testing.T) {
 // Multiplicities sum to m, and every node of the tree has its share to within 1.
 func TestMultiplicities_WithinOne(t *testing.T) {
 	r := random.Seeded(2)
-	for name, d := range testDomains() {
+	for name, d := range samples.Domains() {
 		out := testkit.Must(testkit.Must(NewSynthesizer(d, 1, nil)).Release(r, randomCounts(d, 500, r)))
 		for _, m := range []int{1, 7, 500, 1 << 20} {
 			n := testkit.Must(out.Multiplicities(m))
@@ -105,32 +107,14 @@ func TestMultiplicities_WithinOne(t *testing.T) {
 	}
 }
 
-// Moving measures to cells contracts total variation (BSV22, Lemma 5.3).
-func TestWeights_ContractTV(t *testing.T) {
-	r := random.Seeded(3)
-	f := randomPoints(30, 2, 7)
-	for _, delta := range []float64{0, 0.2, 0.5} {
-		d := testkit.Must(NewFinite(t.Context(), f, &FiniteOptions{Separation: delta}))
-		all := random.Seeded(1).Perm(f.Len())
-		for range 50 {
-			a, b := testkit.Distribution(r, f.Len(), nil), testkit.Distribution(r, f.Len(), nil)
-			before := (metric.TotalVariation{}).Distance(a, b)
-			after := (metric.TotalVariation{}).Distance(testkit.Must(d.Weights(all, a)), testkit.Must(d.Weights(all, b)))
-			if after > before*(1+1e-12) {
-				t.Fatalf("delta %v: TV %v became %v", delta, before, after)
-			}
-		}
-	}
-}
-
 // The Nearest estimate is no farther from the Signed one, made of the same
 // noise, than other measures are: random ones, and the default estimate.
 func TestNearest_Optimal(t *testing.T) {
-	f := testkit.Must(metric.Densify(t.Context(), randomPoints(40, 2, 8)))
-	for _, d := range []*Domain[int]{testkit.Must(NewFinite(t.Context(), f, nil)), testkit.Must(NewFolded(t.Context(), f, &FoldedOptions{Tour: true}))} {
+	f := testkit.Must(metric.Densify(t.Context(), samples.Points(40, 2, 8)))
+	for _, d := range []*domain.Domain[int]{testkit.Must(domain.NewFinite(t.Context(), f, nil)), testkit.Must(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Tour: true}))} {
 		dist := metric.Finite(testkit.Must(d.Points()))
-		if d.line != nil {
-			dist = linePoints(d.line)
+		if line := testkit.Must(samples.Inside(d).Explicit("")).Line; line != nil {
+			dist = samples.Line(line...)
 		}
 		r := random.Seeded(4)
 		mu := testkit.Distribution(r, d.Len(), nil)
@@ -153,13 +137,13 @@ func TestNearest_Optimal(t *testing.T) {
 
 // With next to no noise every estimate returns the data.
 func TestRelease_Consistent(t *testing.T) {
-	for name, d := range testDomains() {
+	for name, d := range samples.Domains() {
 		r := random.Seeded(6)
 		c := randomCounts(d, 1000, r)
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 			out := testkit.Must(testkit.Must(NewSynthesizer(d, 1e6, &SynthesizerOptions{Relation: rel})).Release(r, c))
 			for i, w := range out.Weights {
-				lo, hi := d.regions.Cells(out.nodes[i])
+				lo, hi := samples.Inside(d).Regions.Cells(out.nodes[i])
 				n := int64(0)
 				for _, k := range c.dense()[lo:hi] {
 					n += k
@@ -182,31 +166,12 @@ func TestRelease_Consistent(t *testing.T) {
 	}
 }
 
-// Six columns: 2^48 cells.
-func TestRelease_ManyCells(t *testing.T) {
-	depth := 8.
-	if math.MaxInt == math.MaxInt32 {
-		depth = 5
-	}
-	six := unitBox(6, BoxOptions{Depth: depth})
+// A release of 2^48 cells has as many regions as it may.
+func TestRelease_MaxCells(t *testing.T) {
+	six := samples.Unit(6, domain.BoxOptions{})
 	r := random.Seeded(2)
-	y := uniformRecords(6)(r, 10000)
-	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-		s := testkit.Must(NewSynthesizer(six, 1, &SynthesizerOptions{Relation: rel}))
-		out := testkit.Must(s.Release(r, testkit.Must(CountAll(t.Context(), six, y, nil))))
-		sum := 0.0
-		for _, w := range out.Weights {
-			sum += w
-		}
-		if sum != 1 {
-			t.Errorf("mass %v", sum)
-		}
-		for _, p := range testkit.Must(out.Records(r, 100, nil)) {
-			testkit.Must(six.Cell(p))
-		}
-	}
-	few := testkit.Must(NewSynthesizer(six, 1, &SynthesizerOptions{MaxCells: 100}))
-	if out := testkit.Must(few.Release(r, testkit.Must(CountAll(t.Context(), six, y, nil)))); len(out.tree.Nodes) > 100 {
+	s := testkit.Must(NewSynthesizer(six, 1, &SynthesizerOptions{MaxCells: 100}))
+	if out := releaseOf(t, s, r, samples.Uniform(6)(r, 10000)); len(out.tree.Nodes) > 100 {
 		t.Errorf("%d regions", len(out.tree.Nodes))
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
 // BenchmarkSynthetic makes synthetic data from plane records that come one by
@@ -17,7 +19,7 @@ func BenchmarkSynthetic(b *testing.B) {
 	for _, n := range []int{1_000_000, 10_000_000} {
 		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
-			d := testkit.Must(NewBox([]Column{{Hi: 1}, {Hi: 1}}, &BoxOptions{Depth: 9}))
+			d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 1}, {Hi: 1}}, &domain.BoxOptions{Depth: 9}))
 			s := testkit.Must(NewSynthesizer(d, 1, nil))
 			var m runtime.MemStats
 			for b.Loop() {
@@ -43,41 +45,14 @@ func BenchmarkSynthetic(b *testing.B) {
 	}
 }
 
-// BenchmarkCount counts a slice of plane records on all cores, and brings the
-// counts in the order of cells: in as many cells as records, and in far more.
-func BenchmarkCount(b *testing.B) {
-	const n = 1 << 20
-	x := uniformRecords(2)(random.Seeded(1), n)
-	for _, depth := range []float64{6, 10, 20} {
-		b.Run(fmt.Sprintf("cells=4^%v", depth), func(b *testing.B) {
-			d := unitBox(2, BoxOptions{Depth: depth})
-			b.ReportAllocs()
-			for b.Loop() {
-				testkit.Must(CountAll(b.Context(), d, x, nil)).snapshot()
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
-		})
-	}
-	b.Run("one by one", func(b *testing.B) {
-		d := unitBox(2, BoxOptions{})
-		for b.Loop() {
-			c := d.NewCounts()
-			for _, p := range x {
-				testkit.Check(b, c.Add(p))
-			}
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
-	})
-}
-
 // BenchmarkRelease releases counts of a net of n cells.
 func BenchmarkRelease(b *testing.B) {
 	for _, bits := range []int{12, 16, 20} {
 		b.Run(fmt.Sprintf("n=%d", 1<<bits), func(b *testing.B) {
-			d := unitBox(2, BoxOptions{Depth: float64(bits) / 2})
+			d := samples.Unit(2, domain.BoxOptions{Depth: float64(bits) / 2})
 			s := testkit.Must(NewSynthesizer(d, 1, nil))
 			r := random.Seeded(1)
-			c := d.NewCounts()
+			c := NewCounts(d)
 			for range 1 << bits {
 				c.add(r.IntN(d.Len()), 1)
 			}
@@ -94,7 +69,7 @@ func BenchmarkMeasure(b *testing.B) {
 	for _, dist := range []Distribution{KNorm, Laplace} {
 		for _, bits := range []int{12, 16, 20} {
 			b.Run(fmt.Sprintf("%v/n=%d", dist, 1<<bits), func(b *testing.B) {
-				d := unitBox(2, BoxOptions{Depth: float64(bits) / 2})
+				d := samples.Unit(2, domain.BoxOptions{Depth: float64(bits) / 2})
 				n := float64(d.Len())
 				m := testkit.Must(NewMeasure(d, n, &MeasureOptions{Distribution: dist}))
 				r := random.Seeded(1)

@@ -5,38 +5,38 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Synthesizer releases a data set as a probability measure on regions of a
-// domain, and synthetic records drawn from it. It is eps-differentially private
-// for the neighbors that SynthesizerOptions.Relation names, exactly: counts are integers,
-// noise is integers drawn with exactly the stated probabilities, budgets are whole quanta
-// whose sums do not round, and everything after is post-processing. It implements
-// [mechanism.Mechanism].
+// Synthesizer releases a data set as a probability measure on regions of a domain, and
+// synthetic records drawn from it. It is eps-differentially private for the neighbors that
+// SynthesizerOptions.Relation names, exactly: counts are integers, noise is integers drawn
+// with exactly the stated probabilities, budgets are whole quanta whose sums do not round,
+// and everything after is post-processing. It implements [mechanism.Mechanism].
 //
 // It divides the space, counts the records of every part with noise, and goes on where the
 // noisy counts are large against the noise. Every path down the tree has the same budget,
-// and the noisy counts decide how many levels are taken at once and with how much of what
-// is left. Where few records are a region is a leaf, and gets all that its path has left.
-// Counts are then averaged up the tree and made into masses down it.
+// and a region where few records are gets all that its path has left. Counts are then
+// averaged up the tree and made into masses down it.
 //
-// The output is private; the time and memory that a release takes depend on
-// private data. Do not let an adversary measure them.
-//
-// A Synthesizer is immutable and safe for concurrent use. The zero value
-// releases nothing.
+// The output is private; the time and memory that a release takes depend on private data.
+// Do not let an adversary measure them. A Synthesizer is immutable and safe for concurrent
+// use. The zero value releases nothing.
 //
 // Sources: Koufogiannis, Han, Pappas, "Gradual release of sensitive data under differential
 // privacy", 2016, for counts that are refined; Hay, Rastogi, Miklau, Suciu, "Boosting the
 // accuracy of differentially private histograms through consistency", 2010, for the average.
 type Synthesizer[P any] struct {
-	d      *Domain[P]
+	d      *domain.Domain[P]
+	space  *region.Space[P] // of d
 	opt    SynthesizerOptions
 	rule   adaptive.Rule
 	budget adaptive.Budget
@@ -46,17 +46,17 @@ type Synthesizer[P any] struct {
 // NewSynthesizer returns a Synthesizer of level eps, in [1e-50, 1e50], on d. It is
 // eps-private by construction: what the counts of a path spend, in whole quanta, is what
 // Guarantee states. Errors are *[metric.ValueError] and *[metric.SizeError].
-func NewSynthesizer[P any](d *Domain[P], eps float64, o *SynthesizerOptions) (*Synthesizer[P], error) {
+func NewSynthesizer[P any](d *domain.Domain[P], eps float64, o *SynthesizerOptions) (*Synthesizer[P], error) {
 	const op = "measure: NewSynthesizer"
-	if err := d.check(op); err != nil {
+	space, err := region.Of[P](op, d)
+	if err != nil {
 		return nil, err
 	}
 	if !(eps >= 1e-50 && eps <= 1e50) {
 		return nil, fault.Value(op, "eps", eps, "a number in [1e-50, 1e50]")
 	}
-	s := &Synthesizer[P]{d: d, opt: orZero(o)}
-	var err error
-	if s.rule, err = s.opt.rule(op, d.arrangement); err != nil {
+	s := &Synthesizer[P]{d: d, space: space, opt: orZero(o)}
+	if s.rule, err = s.opt.rule(op, space.Regions); err != nil {
 		return nil, err
 	}
 	level, err := s.opt.perRecord(op, eps)
@@ -70,7 +70,7 @@ func NewSynthesizer[P any](d *Domain[P], eps float64, o *SynthesizerOptions) (*S
 		loss, unit = directed.MulUp(loss, float64(s.opt.PerPerson)), "person added or removed"
 	case s.opt.Relation == AddRemoveOne:
 		unit = "record added or removed"
-	case d.cells == 1:
+	case space.Cells == 1:
 		loss = 0 // nothing to tell apart
 	}
 	s.g, err = mechanism.NewGuarantee(loss, 0, unit)
@@ -91,7 +91,7 @@ func (s *Synthesizer[P]) Guarantee() mechanism.Guarantee {
 }
 
 // Domain returns the domain.
-func (s *Synthesizer[P]) Domain() *Domain[P] {
+func (s *Synthesizer[P]) Domain() *domain.Domain[P] {
 	return fault.Must(s, s.check("measure: Synthesizer.Domain")).d
 }
 
@@ -118,7 +118,7 @@ func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], err
 	if err := c.check(op); err != nil {
 		return nil, err
 	}
-	if err := c.d.same(op, s.d.arrangement); err != nil {
+	if err := same(op, c.space, s.space); err != nil {
 		return nil, err
 	}
 	from := c.snapshot()
@@ -135,7 +135,7 @@ func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], err
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	return newRelease(s, adaptive.Draw(rng, s.d.regions, adaptive.NewCounts(from.cells, from.n), s.budget, s.rule, s.opt.MaxCells)), nil
+	return newRelease(s, adaptive.Draw(rng, s.space.Regions, adaptive.NewCounts(from.cells, from.n), s.budget, s.rule, s.opt.MaxCells)), nil
 }
 
 // Synthetic is [CountAll], Release and [Release.Records] in one. It returns m
@@ -153,4 +153,37 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records 
 		return nil, err
 	}
 	return out.Records(rng, m, nil)
+}
+
+// lowerCells is how many cells the lower bound looks at, evenly spread over the
+// tree. What holds for measures on some of the points holds for those on all,
+// because the proof lets the output be anywhere.
+const lowerCells = 1024
+
+// LowerBound is a lower bound on the worst expected W1 error, over all data sets of
+// so many records (public, or a guess), of every mechanism that is as private:
+// Theorem 8.6 of BSV22 with constants (families.PrivateDataBound), on the points
+// of up to 1,024 cells. In units of the metric. It reads no data.
+func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float64, error) {
+	const op = "measure: Synthesizer.LowerBound"
+	if err := s.check(op); err != nil {
+		return 0, err
+	}
+	if err := fault.Positive(op, "records", records); err != nil {
+		return 0, err
+	}
+	// Replacing a record is removing one and adding another.
+	level := s.g.Alpha()
+	if s.opt.Relation == AddRemoveOne {
+		level *= 2
+	}
+	if s.space.Cells == 1 {
+		return 0, nil
+	}
+	f, err := s.space.Some(lowerCells)
+	if err != nil {
+		return 0, err
+	}
+	least, err := families.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
+	return least.Value, err
 }

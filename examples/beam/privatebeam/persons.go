@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
 
 // SyntheticPersons is [SyntheticData] where a person may have many records: it
@@ -45,7 +46,7 @@ type personFn[R any, D Domain[R]] struct {
 	SkipErrors bool
 	Secret     secret
 
-	domain  *measure.Domain[R]
+	domain  *domain.Domain[R]
 	streams keyed
 }
 
@@ -94,7 +95,7 @@ func (f *personFn[R, D]) ProcessElement(id string, records func(*R) bool, nonce 
 		all[i], all[j] = all[j], all[i]
 		drawn[i] = all[i].record
 	}
-	c := f.domain.NewCounts()
+	c := measure.NewCounts(f.domain)
 	if err := c.AddPerson(drawn, f.PerPerson); err != nil {
 		return err
 	}

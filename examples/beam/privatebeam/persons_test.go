@@ -91,7 +91,7 @@ func TestSyntheticPersons_IsTheDirectRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := release.synthesizer.Domain().NewCounts()
+	sum := measure.NewCounts(release.synthesizer.Domain())
 	for id, records := range groups {
 		c := person(t, newPerson(release), id, records)
 		if want := min(10, len(records)); c.Len() != want {
@@ -146,14 +146,14 @@ func TestSyntheticPersons_RetryKeepsTheSame(t *testing.T) {
 			mixed[(i+j)%40] = []float64{.9, .9}
 		}
 		c := person(t, f, fmt.Sprint(i), mixed)
-		d := c.Domain().NewCounts()
+		d := measure.NewCounts(c.Domain())
 		if err := d.AddPerson(slices.Repeat([][]float64{{.1, .1}}, 10), 10); err != nil {
 			t.Fatal(err)
 		}
 		for k := range 11 {
 			all := slices.Repeat([][]float64{{.9, .9}}, k)
 			all = append(all, slices.Repeat([][]float64{{.1, .1}}, 10-k)...)
-			d := c.Domain().NewCounts()
+			d := measure.NewCounts(c.Domain())
 			if err := d.AddPerson(all, 10); err != nil {
 				t.Fatal(err)
 			}

@@ -13,44 +13,45 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// A Domain describes a [measure.Domain] so that every worker can build the same
+// A Domain describes a [domain.Domain] so that every worker can build the same
 // one. It is a value that survives encoding/json, such as a struct of exported
 // fields, made of public knowledge alone. [Box] and [Sphere] are two; others are
 // registered with [RegisterDomain].
 type Domain[R any] interface {
-	Domain() (*measure.Domain[R], error)
+	Domain() (*domain.Domain[R], error)
 }
 
-// Box describes [measure.NewBox]. A box with a Taxonomy or with
+// Box describes [domain.NewBox]. A box with a Taxonomy or with
 // BoxOptions.Possible, which have no JSON, needs a Domain of your own, whose
 // method knows them.
 type Box struct {
-	Columns []measure.Column
-	// Depth, Splits, P and Outside are those of [measure.BoxOptions]. P must not be
+	Columns []domain.Column
+	// Depth, Splits, P and Outside are those of [domain.BoxOptions]. P must not be
 	// +Inf, which has no JSON; its default 0 means the same.
 	Depth   float64
 	Splits  [][]int
 	P       float64
-	Outside measure.Outside
+	Outside domain.Outside
 }
 
 // Domain builds the box.
-func (b Box) Domain() (*measure.Domain[[]float64], error) {
-	return measure.NewBox(b.Columns, &measure.BoxOptions{Depth: b.Depth, Splits: b.Splits, P: b.P, Outside: b.Outside})
+func (b Box) Domain() (*domain.Domain[[]float64], error) {
+	return domain.NewBox(b.Columns, &domain.BoxOptions{Depth: b.Depth, Splits: b.Splits, P: b.P, Outside: b.Outside})
 }
 
-// Sphere describes [measure.NewSphere].
+// Sphere describes [domain.NewSphere].
 type Sphere struct {
 	Radius float64
-	Cells  measure.SphereOptions
+	Cells  domain.SphereOptions
 }
 
 // Domain builds the sphere.
-func (s Sphere) Domain() (*measure.Domain[metric.LatLon], error) {
-	return measure.NewSphere(s.Radius, &s.Cells)
+func (s Sphere) Domain() (*domain.Domain[metric.LatLon], error) {
+	return domain.NewSphere(s.Radius, &s.Cells)
 }
 
 // SyntheticOptions are the settings of [SyntheticData] and [SyntheticPersons]; nil
@@ -180,7 +181,7 @@ type countFn[R any, D Domain[R]] struct {
 	Domain     D
 	SkipErrors bool
 
-	domain *measure.Domain[R]
+	domain *domain.Domain[R]
 }
 
 func (f *countFn[R, D]) Setup() (err error) {
@@ -189,7 +190,7 @@ func (f *countFn[R, D]) Setup() (err error) {
 }
 
 func (f *countFn[R, D]) CreateAccumulator() tally {
-	return tally{&tallied{counts: f.domain.NewCounts()}}
+	return tally{&tallied{counts: measure.NewCounts(f.domain)}}
 }
 
 func (f *countFn[R, D]) AddInput(t tally, x R) tally {
@@ -214,11 +215,11 @@ func (f *countFn[R, D]) MergeAccumulators(a, b tally) (tally, error) {
 func (f *countFn[R, D]) ExtractOutput(t tally) ([]byte, error) { return encodeTally(t) }
 
 // counts returns the counts of a tally.
-func counts[R any](d *measure.Domain[R], t tally) (*measure.Counts[R], error) {
+func counts[R any](d *domain.Domain[R], t tally) (*measure.Counts[R], error) {
 	if t.counts != nil {
 		return t.counts.(*measure.Counts[R]), nil
 	}
-	c := d.NewCounts()
+	c := measure.NewCounts(d)
 	return c, c.UnmarshalBinary(t.bytes)
 }
 
@@ -281,7 +282,7 @@ func (f *releaseFn[R, D]) build() error {
 }
 
 func (f *releaseFn[R, D]) ProcessElement(_ []byte, in func(*[]byte) bool, nonce string, emit func(R)) error {
-	c := f.synthesizer.Domain().NewCounts()
+	c := measure.NewCounts(f.synthesizer.Domain())
 	var encoded []byte
 	if in(&encoded) {
 		t, err := decodeTally(encoded)

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) { ptest.Main(m) }
 
 // unit is a square that is cut into some 4,000 cells.
 var unit = Box{
-	Columns: []measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}},
+	Columns: []domain.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}},
 	Depth:   6,
 }
 
@@ -337,7 +338,7 @@ func TestSyntheticData_BadArguments(t *testing.T) {
 		{"eps", unit, math.NaN(), in, SyntheticOptions{}},
 		{"box", Box{}, 1, in, SyntheticOptions{}},
 		{"JSON", Box{Columns: unit.Columns, P: math.Inf(1)}, 1, in, SyntheticOptions{}},
-		{"taxonomy", Box{Columns: []measure.Column{{Taxonomy: tree}}}, 1, in, SyntheticOptions{}},
+		{"taxonomy", Box{Columns: []domain.Column{{Taxonomy: tree}}}, 1, in, SyntheticOptions{}},
 		{"records", unit, 1, in, SyntheticOptions{Records: -1}},
 		{"key", unit, 1, in, SyntheticOptions{Key: make(Key, 31)}},
 		{"window", unit, 1, beam.WindowInto(s, window.NewFixedWindows(1e9), in), SyntheticOptions{}},

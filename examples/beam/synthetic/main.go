@@ -27,6 +27,7 @@ import (
 	"github.com/metricdp/metricdp/examples/beam/privatebeam"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
 
 const name = "synthetic.csv"
@@ -131,12 +132,12 @@ func (q *request) describe(ctx context.Context, box privatebeam.Box, o measure.S
 
 // parseBounds reads --bounds. Distances are shares of a column's range, so that
 // columns in different units compare.
-func parseBounds(list string, n int) ([]measure.Column, error) {
+func parseBounds(list string, n int) ([]domain.Column, error) {
 	spans := strings.Split(list, ",")
 	if len(spans) != n {
 		return nil, fmt.Errorf("--bounds %q: %d of them, want %d, one for each of --columns", list, len(spans), n)
 	}
-	var columns []measure.Column
+	var columns []domain.Column
 	for _, span := range spans {
 		from, to, _ := strings.Cut(span, ":")
 		lo, err1 := strconv.ParseFloat(strings.TrimSpace(from), 64)
@@ -144,7 +145,7 @@ func parseBounds(list string, n int) ([]measure.Column, error) {
 		if err1 != nil || err2 != nil || !(lo < hi) || math.IsInf(1/(hi-lo), 0) || math.IsInf(hi-lo, 0) {
 			return nil, fmt.Errorf("--bounds %q: %q is not lo:hi with numbers lo < hi", list, span)
 		}
-		columns = append(columns, measure.Column{Lo: lo, Hi: hi, Weight: 1 / (hi - lo)})
+		columns = append(columns, domain.Column{Lo: lo, Hi: hi, Share: 1})
 	}
 	return columns, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/metricdp/metricdp/examples/beam/internal/table"
 	"github.com/metricdp/metricdp/examples/beam/privatebeam"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
 
 func TestMain(m *testing.M) { ptest.Main(m) }
@@ -69,7 +70,7 @@ func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 		}
 
 		box := privatebeam.Box{
-			Columns: []measure.Column{{Lo: 0, Hi: 1, Weight: 1}, {Lo: 0, Hi: 10, Weight: 0.1}},
+			Columns: []domain.Column{{Lo: 0, Hi: 1, Weight: 1}, {Lo: 0, Hi: 10, Weight: 0.1}},
 		}
 		d, err := box.Domain()
 		if err != nil {

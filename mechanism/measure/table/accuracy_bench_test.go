@@ -11,12 +11,14 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"gonum.org/v1/gonum/stat"
 )
 
 // sample is a kind of table.
 type sample struct {
 	name    string
-	columns []measure.Column
+	columns []domain.Column
 	draw    func(rng *rand.Rand) [][]float64
 }
 
@@ -75,7 +77,7 @@ func chain(rng *rand.Rand) [][]float64 {
 }
 
 var samples = func() []sample {
-	five := []measure.Column{{Hi: 1, Weight: 1}, {Hi: 1, Weight: 1}, {Categories: 14, Weight: 1}, {Categories: 5, Weight: 1}, {Hi: 1, Weight: 1}}
+	five := []domain.Column{{Hi: 1, Weight: 1}, {Hi: 1, Weight: 1}, {Categories: 14, Weight: 1}, {Categories: 5, Weight: 1}, {Hi: 1, Weight: 1}}
 	return []sample{
 		{"mixed", five, mixed},
 		{"independent", five, func(rng *rand.Rand) [][]float64 { return shuffled(rng, mixed(rng)) }},
@@ -170,7 +172,7 @@ func BenchmarkPairs(b *testing.B) {
 }
 
 // resample returns as many rows as there are.
-func resample(rng *rand.Rand, columns []measure.Column, rows [][]float64, eps float64, way string) [][]float64 {
+func resample(rng *rand.Rand, columns []domain.Column, rows [][]float64, eps float64, way string) [][]float64 {
 	ctx := context.Background()
 	switch way {
 	case "tree":
@@ -187,7 +189,7 @@ func resample(rng *rand.Rand, columns []measure.Column, rows [][]float64, eps fl
 		}
 		return testkit.Must(r.Records(ctx, rng, 0))
 	case "box":
-		d := testkit.Must(measure.NewBox(columns, nil))
+		d := testkit.Must(domain.NewBox(columns, nil))
 		s := testkit.Must(measure.NewSynthesizer(d, eps, nil))
 		r := testkit.Must(s.Release(rng, testkit.Must(measure.CountAll(ctx, d, rows, nil))))
 		return testkit.Must(r.Records(rng, 0, nil))
@@ -195,7 +197,7 @@ func resample(rng *rand.Rand, columns []measure.Column, rows [][]float64, eps fl
 	panic(way)
 }
 
-func judge(rng *rand.Rand, columns []measure.Column, rows, got [][]float64) map[string]float64 {
+func judge(rng *rand.Rand, columns []domain.Column, rows, got [][]float64) map[string]float64 {
 	column := func(rows [][]float64, a int) []float64 {
 		x := make([]float64, len(rows))
 		for i := range rows {
@@ -229,14 +231,8 @@ func judge(rng *rand.Rand, columns []measure.Column, rows, got [][]float64) map[
 		}
 		variation = append(variation, tv)
 	}
-	mean := func(x []float64) float64 {
-		s := 0.0
-		for _, v := range x {
-			s += v / float64(len(x))
-		}
-		return s
-	}
-	out := map[string]float64{"W1": mean(numeric), "range": rangeError(rng, columns, rows, got), "corr": correlate(column(got, 0), column(got, 1))}
+	mean := func(x []float64) float64 { return stat.Mean(x, nil) }
+	out := map[string]float64{"W1": mean(numeric), "range": rangeError(rng, columns, rows, got), "corr": stat.Correlation(column(got, 0), column(got, 1), nil)}
 	if len(variation) > 0 {
 		out["cat"], out["catmean"] = slices.Max(variation), mean(variation)
 	}
@@ -261,7 +257,7 @@ func judge(rng *rand.Rand, columns []measure.Column, rows, got [][]float64) map[
 	return out
 }
 
-func rangeError(rng *rand.Rand, columns []measure.Column, rows, got [][]float64) float64 {
+func rangeError(rng *rand.Rand, columns []domain.Column, rows, got [][]float64) float64 {
 	type span struct {
 		a      int
 		lo, hi float64
@@ -288,14 +284,4 @@ func rangeError(rng *rand.Rand, columns []measure.Column, rows, got [][]float64)
 		sum += math.Abs(share(rows, p, q)-share(got, p, q)) / sampleRanges
 	}
 	return sum
-}
-
-func correlate(x, y []float64) float64 {
-	var n, sx, sy, xx, yy, xy float64
-	for i := range x {
-		n++
-		sx, sy = sx+x[i], sy+y[i]
-		xx, yy, xy = xx+x[i]*x[i], yy+y[i]*y[i], xy+x[i]*y[i]
-	}
-	return (xy/n - sx*sy/n/n) / math.Sqrt((xx/n-sx*sx/n/n)*(yy/n-sy*sy/n/n))
 }

@@ -75,7 +75,7 @@ func (s *Schema) read(op string, r io.Reader, more []string, yield func(*csvfile
 
 // read puts the field's entries into x; the row keeps what is wrong.
 func (f *field) read(row *csvfile.Row, x []float64) {
-	if f.Kind == Place {
+	if f.kind == Place {
 		lat, lon := f.missing(row, f.Lat), f.missing(row, f.Lon)
 		switch {
 		case lat && lon:
@@ -93,11 +93,11 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 		x[0] = math.NaN()
 		return
 	}
-	if f.Kind != Category && f.Kind != Taxonomy && row.Text(f.Name) == "" {
-		row.Fail(f.Name, "no value, which the schema does not allow: see Field.Missing")
+	if f.kind != Category && f.kind != Taxonomy && row.Text(f.Name) == "" {
+		row.Fail(f.Name, "no value, which the schema does not allow: see Field.Absent")
 		return
 	}
-	switch f.Kind {
+	switch f.kind {
 	case Number:
 		x[0] = row.Float(f.Name, -math.MaxFloat64, math.MaxFloat64)
 	case Whole:
@@ -171,7 +171,7 @@ func (s *Schema) Write(w io.Writer, records [][]float64) error {
 // write puts the texts of the field's entries into line.
 func (f *field) write(line []string, x []float64) error {
 	entries := 1
-	if f.Kind == Place {
+	if f.kind == Place {
 		entries = 2
 	}
 	missing := 0
@@ -182,10 +182,10 @@ func (f *field) write(line []string, x []float64) error {
 		switch {
 		case math.IsInf(v, 0):
 			return errors.New("not a finite number")
-		case math.IsNaN(v) && len(f.Missing) == 0:
+		case math.IsNaN(v) && !f.Missing:
 			return fmt.Errorf("NaN, and no value may be missing")
 		case math.IsNaN(v):
-			line[k] = f.Missing[0]
+			line[k] = f.Absent[0]
 		default:
 			text, err := f.text(v)
 			if err != nil {
@@ -202,7 +202,7 @@ func (f *field) write(line []string, x []float64) error {
 
 // text is a finite value as it stands in CSV.
 func (f *field) text(v float64) (string, error) {
-	switch f.Kind {
+	switch f.kind {
 	case Number, Place:
 		return f.decimal(v), nil
 	case Whole:
@@ -220,10 +220,10 @@ func (f *field) text(v float64) (string, error) {
 		}
 		return dayOf(v), nil
 	}
-	if !(v >= 0 && v < float64(len(f.texts))) || v != math.Trunc(v) {
-		return "", fmt.Errorf("want a category, an integer in [0, %d)", len(f.texts))
+	if !(v >= 0 && v < float64(len(f.Names))) || v != math.Trunc(v) {
+		return "", fmt.Errorf("want a category, an integer in [0, %d)", len(f.Names))
 	}
-	return f.texts[int(v)], nil
+	return f.Names[int(v)], nil
 }
 
 // decimal rounds, but not out of the bounds.
@@ -236,7 +236,7 @@ func (f *field) decimal(v float64) string {
 	}
 	ten := math.Pow(10, float64(f.digits))
 	r := math.Round(v*ten) / ten
-	if f.Kind == Number && v >= f.Lo && v <= f.Hi {
+	if f.kind == Number && v >= f.Lo && v <= f.Hi {
 		r = min(max(r, f.Lo), f.Hi)
 	}
 	return strconv.FormatFloat(r+0, 'f', -1, 64)

@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
 
@@ -77,55 +78,6 @@ func Example() {
 	// Rome in 2001: about 0 thousand rows, most without visits: false
 }
 
-// With many rows a person, the first two of each count, and eps is the level of a
-// person. For a box see measure.CountPersons.
-func ExampleSchema_ReadPersons() {
-	file := strings.NewReader("who,visits\nAnn,3\nBob,5\nAnn,4\nAnn,2\n")
-	schema, err := table.ParseSchema("visits:whole:0..10")
-	if err != nil {
-		log.Fatal(err)
-	}
-	var rows []measure.Row[string, []float64]
-	for row, err := range schema.ReadPersons(file, "who") {
-		if err != nil {
-			log.Fatal(err)
-		}
-		rows = append(rows, row)
-	}
-	// So large an eps is for four rows alone, and protects nobody.
-	s, err := table.New(schema.Columns(), 400, &table.Options{Relation: measure.AddRemoveOne, PerPerson: 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	release, err := s.ReleasePersons(context.Background(), random.Seeded(1), rows) // nil for private data
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(s.Guarantee())
-	fmt.Println("rows that count, about:", release.Total)
-	// Output:
-	// 400-private per person added or removed
-	// rows that count, about: 3
-}
-
-// Whole numbers and steps make what is written look like what was read.
-func ExampleSchema_Write() {
-	schema, err := table.NewSchema([]table.Field{
-		{Name: "age", Kind: table.Whole, Lo: 0, Hi: 120},
-		{Name: "price", Kind: table.Number, Lo: 0, Hi: 500, Step: 0.05},
-		{Name: "height", Kind: table.Number, Lo: 0.5, Hi: 2.5},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := schema.Write(os.Stdout, [][]float64{{37.21, 12.5083, 1.80271828}}); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// age,price,height
-	// 37,12.50,1.802718
-}
-
 func ExampleReadSchema() {
 	schema, err := table.ReadSchema(strings.NewReader(`[
 		{"name": "joined", "kind": "date", "lo": "2000-01-01", "hi": "2029-12-31"},
@@ -164,7 +116,7 @@ func ExampleParseSchema() {
 		return
 	}
 	for _, f := range schema.Fields() {
-		fmt.Println(f.Name, f.Kind, f.Lo, f.Hi, f.Names)
+		fmt.Println(f.Name, f.Kind(), f.Lo, f.Hi, f.Names)
 	}
 	_, err = table.ParseSchema("age:whole:120..0")
 	fmt.Println(err)
@@ -172,22 +124,66 @@ func ExampleParseSchema() {
 	// age whole 0 120 []
 	// city category 0 0 [Paris London elsewhere]
 	// home place 0 0 []
-	// table: ParseSchema: field 1, "age": lo = 120 and hi = 0, want lo < hi, of at most 1e+90, and not closer than 1e-90
+	// table: ParseSchema: field 1, "age": hi = 0, want a whole number in [Lo, 2^52], Lo = 120
 }
 
+// Whole numbers and steps make what is written look like what was read.
 func ExampleNewSchema() {
 	schema, err := table.NewSchema([]table.Field{
-		{Name: "height", Kind: table.Number, Lo: 0.5, Hi: 2.5},
-		{Name: "group", Kind: table.Category, Names: []string{"A", "B"}, Weight: 0.5},
+		{Name: "age", Column: domain.Column{Lo: 0, Hi: 120, Whole: true}},
+		{Name: "price", Column: domain.Column{Lo: 0, Hi: 500, Share: 2}, Step: 0.05},
+		{Name: "group", Names: []string{"A", "B"}},
 	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := schema.Write(os.Stdout, [][]float64{{37.21, 12.5083, 1}}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// age,price,group
+	// 37,12.50,B
+}
+
+func ExampleNew() {
+	// Ages, incomes that grow with them, and one of three towns.
+	rng := random.Seeded(1) // nil for private data
+	var rows [][]float64
+	for range 20_000 {
+		age := 20 + 60*rng.Float64()
+		rows = append(rows, []float64{age, 500*age + 5000*rng.NormFloat64(), math.Floor(3 * rng.Float64() * rng.Float64())})
+	}
+	columns := []domain.Column{{Lo: 0, Hi: 100}, {Lo: 0, Hi: 1e5}, {Categories: 3}}
+
+	s, err := table.New(columns, 1, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, c := range schema.Columns() {
-		fmt.Println(c.Lo, c.Hi, c.Categories, c.Weight)
+	fmt.Println(s)
+	ctx := context.Background()
+	release, err := s.Release(ctx, rng, rows)
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
+	for _, e := range release.Edges() {
+		fmt.Println("released together:", e.From, e.To)
+	}
+	synthetic, err := release.Records(ctx, rng, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	old := 0.0
+	for _, x := range synthetic {
+		if x[0] > 60 && x[1] > 30_000 {
+			old++
+		}
+	}
+	fmt.Printf("%d rows, %.1f of them above 60 with more than 30,000\n", len(synthetic), old/float64(len(synthetic)))
 	// Output:
-	// 0.5 2.5 0 0.5
-	// 0 0 2 0.5
+	// 1-private per record replaced, on tables of 3 columns
+	// released together: 0 1
+	// 20000 rows, 0.3 of them above 60 with more than 30,000
 }

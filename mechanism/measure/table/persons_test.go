@@ -11,12 +11,13 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
 
 // Rows of a person beyond the cap change nothing that is released, the level of a
 // person is as many of a row's as the cap says, and nothing is released by halves.
 func TestReleasePersons_CapsRows(t *testing.T) {
-	columns := []measure.Column{{Hi: 1}, {Categories: 3}}
+	columns := []domain.Column{{Hi: 1}, {Categories: 3}}
 	const k, eps = 3, 0.7
 	s := testkit.Must(New(columns, eps, &Options{Relation: measure.AddRemoveOne, PerPerson: k}))
 	row := testkit.Must(New(columns, eps/k, &Options{Relation: measure.AddRemoveOne}))

@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
 
 // Release is what a [Synthesizer] publishes: the margins of all columns, and the
@@ -129,7 +130,7 @@ type span struct {
 	out    [][2]float64
 }
 
-func newConditional(d *measure.Domain[[]float64], m *measure.Release[[]float64]) *conditional {
+func newConditional(d *domain.Domain[[]float64], m *measure.Release[[]float64]) *conditional {
 	half := math.Exp2(-float64(bits.Len(uint(d.Len()))-1)/2 - 1) // of a cell, a square
 	type region struct {
 		lo, hi [2]float64

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,7 +15,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -31,39 +32,53 @@ const (
 	Place    Kind = "place"    // two columns of CSV and entries of a record, latitude and longitude in degrees
 )
 
-// Field is one column of a table, or two for a place. All of it is public: bounds
-// and names that are read off private data give away who is in them.
+// Field is one column of a table, or two for a place: a [domain.Column], with the texts that
+// stand for its values in CSV. All of it is public: bounds and names that are read off
+// private data give away who is in them.
+//
+// What lies outside of bounds is read as it is; a [Synthesizer] moves it to the nearer bound,
+// and a box does what [domain.BoxOptions].Outside says. Without a Weight the Share of a column
+// is 1. Missing, without any text Absent, is an empty cell.
 type Field struct {
 	// Name is that of the column in the header of CSV; letters' case does not matter
 	// there. A place has Lat and Lon for that.
 	Name string
-	Kind Kind
-	// Lo < Hi bound numbers, whole numbers and dates, both included. What lies outside
-	// is read as it is; a [Synthesizer] moves it to the nearer bound, and a box does
-	// what [measure.BoxOptions].Outside says.
-	Lo, Hi float64
+	domain.Column
+	// Date makes numbers days since 1970-01-01.
+	Date bool
 	// Step rounds the numbers and whole numbers that [Schema.Write] writes to its
 	// multiples, with as many digits as it has: 0.01 is for prices. Lo and Hi must be
 	// multiples too. To round what is released costs no privacy. 0 means a millionth of
 	// the range, and 1 for whole numbers.
 	Step float64
-	// Names are those of the categories. Of a taxonomy they are ways down a tree, as
-	// in "Europe/France": what stands in CSV is the last part. A [Synthesizer] learns
-	// more where names that have much in common follow one another.
+	// Names are those of the categories, and set their number; of a taxonomy they are by
+	// default those of its leaves. A [Synthesizer] learns more where names that have much
+	// in common follow one another.
 	Names []string
-	// Other is the one of them, as it stands in CSV, that all other texts are taken
-	// for; "" makes those errors.
+	// Other is the one of them that all other texts are taken for; "" makes those errors.
 	Other string
-	// Missing are texts that stand for no value, NaN in a record, and for none of the
-	// field's; "" is that of an empty cell. The first is what [Schema.Write] writes.
-	// Without any, a value that is missing is an error.
-	Missing []string
+	// Absent are texts that stand for what is missing, and for no value; "" is that of an
+	// empty cell. The first is what [Schema.Write] writes.
+	Absent []string
 	// Lat and Lon name the columns of a place.
 	Lat, Lon string
-	// Weight multiplies distances, which are shares of the largest between two
-	// values: of a range, of the distance of two categories, of half a great circle.
-	// 0 means 1.
-	Weight float64
+}
+
+// Kind says what the values are.
+func (f *Field) Kind() Kind {
+	switch {
+	case f.Radius != 0:
+		return Place
+	case f.Taxonomy != nil:
+		return Taxonomy
+	case f.Names != nil || f.Categories != 0:
+		return Category
+	case f.Date:
+		return Date
+	case f.Whole:
+		return Whole
+	}
+	return Number
 }
 
 // Schema describes the fields of a table: what they are called, which values they
@@ -78,18 +93,15 @@ type Schema struct {
 // field is a Field with what follows from it.
 type field struct {
 	Field
+	kind    Kind
 	at      int             // its first entry in a record
-	texts   []string        // of the categories in CSV
-	numbers map[string]int  // of those texts
-	absent  map[string]bool // the texts for missing values
-	column  measure.Column
-	digits  int // behind the point, of numbers that are written
+	numbers map[string]int  // of Names
+	absent  map[string]bool // of Absent
+	digits  int             // behind the point, of numbers that are written
 }
 
 const (
 	maxWhole  = 1 << 53 // beyond it not every whole number is a float64
-	maxBound  = 1e90    // within what NewBox takes, with any weight
-	maxWeight = 1e9
 	maxLon    = 360     // degrees
 	maxSchema = 4 << 20 // bytes of a schema file
 	day       = "2006-01-02"
@@ -112,9 +124,9 @@ func parseDay(text string) (float64, error) {
 func dayOf(v float64) string { return time.Unix(int64(v)*secondsOf, 0).UTC().Format(day) }
 
 // NewSchema returns the schema of the fields, in the order of a record's entries.
-// Errors name the field and what is wrong with it: no name, or that of another; an
-// unknown kind; bounds the wrong way, not finite or missing; no names, or the same
-// twice; settings that do not belong to the kind. O(names).
+// Errors name the field and what is wrong with it: no name, or that of another; what
+// [domain.NewBox] refuses; no names, or the same twice; settings that do not belong to the
+// kind. O(names).
 func NewSchema(fields []Field) (*Schema, error) { return newSchema("table: NewSchema", fields) }
 
 func newSchema(op string, fields []Field) (*Schema, error) {
@@ -124,11 +136,11 @@ func newSchema(op string, fields []Field) (*Schema, error) {
 	s := &Schema{}
 	used := map[string]bool{}
 	for i, f := range fields {
-		g := field{Field: f, at: s.width}
-		g.Names, g.Missing = slices.Clone(f.Names), slices.Clone(f.Missing)
+		g := field{Field: f, kind: f.Kind(), at: s.width}
+		g.Names, g.Absent = slices.Clone(f.Names), slices.Clone(f.Absent)
 		err := g.check()
 		columns := []string{f.Name}
-		if f.Kind == Place {
+		if g.kind == Place {
 			columns = []string{f.Lat, f.Lon}
 		}
 		for _, name := range columns {
@@ -164,27 +176,25 @@ func (f *field) check() error {
 	if err := checkText("its name", f.Name); err != nil {
 		return err
 	}
-	ranged := f.Kind == Number || f.Kind == Whole || f.Kind == Date
-	named := f.Kind == Category || f.Kind == Taxonomy
+	ranged := f.kind == Number || f.kind == Whole || f.kind == Date
+	named := f.kind == Category || f.kind == Taxonomy
 	switch {
-	case !ranged && !named && f.Kind != Place:
-		return fmt.Errorf("kind %.40q, want %s, %s, %s, %s, %s or %s", f.Kind, Number, Whole, Date, Category, Taxonomy, Place)
 	case !ranged && (f.Lo != 0 || f.Hi != 0):
-		return fmt.Errorf("lo and hi are not for kind %s", f.Kind)
-	case f.Step != 0 && f.Kind != Number && f.Kind != Whole:
-		return fmt.Errorf("step is not for kind %s", f.Kind)
+		return fmt.Errorf("lo and hi are not for kind %s", f.kind)
+	case f.Step != 0 && f.kind != Number && f.kind != Whole:
+		return fmt.Errorf("step is not for kind %s", f.kind)
 	case !named && (len(f.Names) > 0 || f.Other != ""):
-		return fmt.Errorf("names and other are not for kind %s", f.Kind)
-	case f.Kind != Place && (f.Lat != "" || f.Lon != ""):
-		return fmt.Errorf("lat and lon are not for kind %s", f.Kind)
-	case f.Weight != 0 && !(f.Weight >= 1/maxWeight && f.Weight <= maxWeight):
-		return fmt.Errorf("weight = %v, want 0 or a number in [%v, %v]", f.Weight, 1/maxWeight, maxWeight)
+		return fmt.Errorf("names and other are not for kind %s", f.kind)
+	case f.kind != Place && (f.Lat != "" || f.Lon != ""):
+		return fmt.Errorf("lat and lon are not for kind %s", f.kind)
+	case f.Date && f.kind != Date:
+		return fmt.Errorf("date is not for kind %s", f.kind)
 	}
-	if f.Weight == 0 {
-		f.Weight = 1
+	if f.Missing && f.Absent == nil {
+		f.Absent = []string{""}
 	}
-	f.absent = make(map[string]bool, len(f.Missing))
-	for _, text := range f.Missing {
+	f.Missing, f.absent = len(f.Absent) > 0, make(map[string]bool, len(f.Absent))
+	for _, text := range f.Absent {
 		if err := checkText("a text for a missing value", text); err != nil {
 			return err
 		}
@@ -193,55 +203,42 @@ func (f *field) check() error {
 		}
 		f.absent[text] = true
 	}
-	switch {
-	case ranged:
-		if err := cmp.Or(f.checkRange(), f.checkMissing(f.Lo, f.Hi)); err != nil {
-			return err
-		}
-	case named:
+	if f.Weight == 0 && f.Share == 0 {
+		f.Share = 1
+	}
+	if f.Whole = f.Whole || f.Date; named {
 		if err := f.checkNames(); err != nil {
 			return err
 		}
-	default:
-		if err := f.checkMissing(-maxLon, maxLon); err != nil {
-			return err
+	}
+	if _, err := domain.NewBox([]domain.Column{f.Column}, nil); err != nil {
+		var v *metric.ValueError
+		if errors.As(err, &v) {
+			return fmt.Errorf("%s = %v, want %s", strings.ToLower(strings.TrimPrefix(v.Arg, "columns.")), v.Value, v.Want)
 		}
+		return err
+	}
+	switch {
+	case ranged:
+		f.digits = decimals(f.Hi - f.Lo)
+		if f.Date && !(f.Lo >= firstDay && f.Hi <= lastDay) {
+			return fmt.Errorf("lo = %v and hi = %v, want days from %s to %s", f.Lo, f.Hi, dayOf(firstDay), dayOf(lastDay))
+		}
+		return cmp.Or(f.checkStep(), f.checkMissing(f.Lo, f.Hi))
+	case f.kind == Place:
 		f.digits = decimals(180)
-		f.column = measure.Column{Radius: metric.EarthRadiusKm, Weight: f.Weight / (math.Pi * metric.EarthRadiusKm)}
+		return f.checkMissing(-maxLon, maxLon)
 	}
-	f.column.Missing = len(f.Missing) > 0
-	return nil
-}
-
-// checkRange is the part of check for numbers.
-func (f *field) checkRange() error {
-	if !(f.Lo < f.Hi && f.Lo >= -maxBound && f.Hi <= maxBound && f.Hi-f.Lo >= 1/maxBound) {
-		return fmt.Errorf("lo = %v and hi = %v, want lo < hi, of at most %v, and not closer than %v", f.Lo, f.Hi, maxBound, 1/maxBound)
-	}
-	f.digits = decimals(f.Hi - f.Lo)
-	f.column = measure.Column{Lo: f.Lo, Hi: f.Hi, Weight: f.Weight / (f.Hi - f.Lo)}
-	if f.Step != 0 {
-		if err := f.checkStep(); err != nil {
-			return err
-		}
-	}
-	if f.Kind == Number {
-		return nil
-	}
-	if f.Lo != math.Trunc(f.Lo) || f.Hi != math.Trunc(f.Hi) || max(-f.Lo, f.Hi) > maxWhole {
-		return fmt.Errorf("lo = %v and hi = %v, want whole numbers up to 2^53", f.Lo, f.Hi)
-	}
-	if f.Kind == Date && !(f.Lo >= firstDay && f.Hi <= lastDay) {
-		return fmt.Errorf("lo = %v and hi = %v, want days from %s to %s", f.Lo, f.Hi, dayOf(firstDay), dayOf(lastDay))
-	}
-	f.column.Whole = true
 	return nil
 }
 
 // checkStep checks that the bounds come back from their texts: a multiple between them
 // then does not leave them, as rounding keeps the order.
 func (f *field) checkStep() error {
-	if !(f.Step > 0) || math.IsInf(f.Step, 1) || max(-f.Lo, f.Hi) > f.Step*maxWhole || f.Kind == Whole && f.Step != math.Trunc(f.Step) {
+	if f.Step == 0 {
+		return nil
+	}
+	if !(f.Step > 0) || math.IsInf(f.Step, 1) || max(-f.Lo, f.Hi) > f.Step*maxWhole || f.kind == Whole && f.Step != math.Trunc(f.Step) {
 		return fmt.Errorf("step = %v, want 0 or a finite number > 0, whole for kind %s and at least 2^-53 times the larger bound", f.Step, Whole)
 	}
 	_, behind, _ := strings.Cut(strconv.FormatFloat(f.Step, 'f', -1, 64), ".")
@@ -256,9 +253,9 @@ func (f *field) checkStep() error {
 
 // checkMissing refuses texts for missing values that are values between the bounds.
 func (f *field) checkMissing(lo, hi float64) error {
-	for _, text := range f.Missing {
+	for _, text := range f.Absent {
 		v, err := fault.Decimal(text)
-		if f.Kind == Date {
+		if f.kind == Date {
 			v, err = parseDay(text)
 		}
 		if err == nil && v >= lo && v <= hi {
@@ -276,66 +273,85 @@ func decimals(length float64) int { return max(0, int(math.Ceil(-math.Log10(leng
 
 // checkNames is the part of check for categories.
 func (f *field) checkNames() error {
-	if len(f.Names) == 0 {
-		return fmt.Errorf("names are missing")
+	if f.Taxonomy != nil {
+		leaves := f.Taxonomy.Leaves()
+		if f.Names == nil {
+			for _, v := range leaves {
+				f.Names = append(f.Names, f.Taxonomy.Name(v))
+			}
+		}
+		if len(f.Names) != len(leaves) {
+			return fmt.Errorf("%d names of %d leaves", len(f.Names), len(leaves))
+		}
+	} else {
+		if len(f.Names) == 0 || f.Categories != 0 && f.Categories != len(f.Names) {
+			return fmt.Errorf("%d names of %d categories", len(f.Names), f.Categories)
+		}
+		f.Categories = len(f.Names)
 	}
 	f.numbers = make(map[string]int, len(f.Names))
-	paths := make([][]string, len(f.Names))
 	for i, name := range f.Names {
-		text := name
-		if f.Kind == Taxonomy {
-			way := strings.Split(name, "/")
-			text = way[len(way)-1]
-			paths[i] = append([]string{"all"}, way...)
-		}
 		if err := checkText("a name", name); err != nil {
 			return err
 		}
-		if err := checkText("a name", text); err != nil {
-			return err
-		}
-		_, twice := f.numbers[text]
+		_, twice := f.numbers[name]
 		switch {
-		case text == "":
+		case name == "":
 			return fmt.Errorf("a name is empty: texts for missing values are a setting of their own")
 		case twice:
-			return fmt.Errorf("names have %.40q twice", text)
-		case f.absent[text]:
-			return fmt.Errorf("%.40q is a name, and stands for missing values", text)
+			return fmt.Errorf("names have %.40q twice", name)
+		case f.absent[name]:
+			return fmt.Errorf("%.40q is a name, and stands for missing values", name)
 		}
-		f.numbers[text] = i
-		f.texts = append(f.texts, text)
+		f.numbers[name] = i
 	}
 	if _, ok := f.numbers[f.Other]; f.Other != "" && !ok {
 		return fmt.Errorf("other is %.40q, want one of the names", f.Other)
 	}
-	f.column = measure.Column{Categories: len(f.Names), Weight: f.Weight}
-	if f.Kind == Category {
-		return nil
-	}
-	tree, err := metric.TreeFromPaths(paths)
-	if err != nil {
-		return err
-	}
-	f.column = measure.Column{Taxonomy: tree, Weight: f.Weight / across(tree)}
 	return nil
 }
 
-// across is the largest distance of two leaves, or 1 where there is one leaf: the
-// farthest from the farthest from any.
-func across(t *metric.Tree) float64 {
-	leaves := t.PathMetric()
-	far, from := 0.0, 0
-	for range 2 {
-		x := from
-		for y := range leaves.Len() {
-			if d := leaves.Distance(x, y); d > far {
-				far, from = d, y
-			}
+// set makes the field one of a kind, as files and flags spell them, with names that are ways
+// down a tree for a taxonomy.
+func (f *Field) set(kind Kind, names []string) error {
+	f.Names = names
+	switch named := kind == Category || kind == Taxonomy; {
+	case named && len(names) == 0:
+		return fmt.Errorf("names are missing")
+	case !named && len(names) > 0:
+		return fmt.Errorf("names are not for kind %.40q", kind)
+	}
+	switch kind {
+	case Number, Category:
+	case Whole:
+		f.Whole = true
+	case Date:
+		f.Date = true
+	case Place:
+		f.Radius = metric.EarthRadiusKm
+	case Taxonomy:
+		return f.setTaxonomy(names)
+	default:
+		return fmt.Errorf("kind %.40q, want %s, %s, %s, %s, %s or %s", kind, Number, Whole, Date, Category, Taxonomy, Place)
+	}
+	return nil
+}
+
+func (f *Field) setTaxonomy(names []string) (err error) {
+	paths := make([][]string, len(names))
+	f.Names = nil
+	for i, name := range names {
+		paths[i] = strings.Split("all/"+name, "/")
+		if f.Names = append(f.Names, lastOf(name)); f.Names[i] == "" {
+			return fmt.Errorf("a name is empty")
 		}
 	}
-	return max(1, far)
+	f.Taxonomy, err = metric.TreeFromPaths(paths)
+	return err
 }
+
+// lastOf is the last part of a way.
+func lastOf(way string) string { return way[strings.LastIndexByte(way, '/')+1:] }
 
 // fileField is a field of a schema file.
 type fileField struct {
@@ -345,8 +361,10 @@ type fileField struct {
 	Weight, Step                float64
 }
 
-// ReadSchema reads a schema from JSON, a list of fields with the settings of
-// [Field] in small letters. Dates are texts:
+// ReadSchema reads a schema from JSON, a list of fields with the settings of [Field] in small
+// letters: a [Kind], "missing" for the texts Absent, "weight" for the Share, and as names of a
+// taxonomy ways down a tree, as in "Europe/France", of which CSV has the last part. Dates are
+// texts:
 //
 //	[
 //		{"name": "age", "kind": "whole", "lo": 0, "hi": 120},
@@ -417,7 +435,11 @@ func checkKeys(raw []byte) error {
 
 // field turns texts into bounds.
 func (f *fileField) field() (g Field, err error) {
-	g = Field{Name: f.Name, Kind: Kind(f.Kind), Names: f.Names, Other: f.Other, Missing: f.Missing, Lat: f.Lat, Lon: f.Lon, Weight: f.Weight, Step: f.Step}
+	kind := Kind(f.Kind)
+	g = Field{Name: f.Name, Other: f.Other, Absent: f.Missing, Lat: f.Lat, Lon: f.Lon, Step: f.Step, Column: domain.Column{Share: f.Weight}}
+	if err := g.set(kind, f.Names); err != nil {
+		return g, err
+	}
 	for _, b := range []struct {
 		name string
 		raw  json.RawMessage
@@ -429,7 +451,7 @@ func (f *fileField) field() (g Field, err error) {
 				return g, err
 			}
 		}
-		if *b.dst, err = bound(b.name, g.Kind, text, b.raw != nil); err != nil {
+		if *b.dst, err = bound(b.name, kind, text, b.raw != nil); err != nil {
 			return g, err
 		}
 	}
@@ -483,11 +505,9 @@ func ParseSchema(line string) (*Schema, error) {
 
 func parseField(text string) (f Field, err error) {
 	name, rest, _ := strings.Cut(text, ":")
-	kind, values, given := strings.Cut(rest, ":")
-	f.Name, f.Kind = strings.TrimSpace(name), Kind(strings.TrimSpace(kind))
-	if name, optional := strings.CutSuffix(f.Name, "?"); optional {
-		f.Name, f.Missing = name, []string{""}
-	}
+	word, values, given := strings.Cut(rest, ":")
+	kind := Kind(strings.TrimSpace(word))
+	f.Name, f.Missing = strings.CutSuffix(strings.TrimSpace(name), "?")
 	if !given {
 		return f, fmt.Errorf("want name:kind:values")
 	}
@@ -495,9 +515,8 @@ func parseField(text string) (f Field, err error) {
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])
 	}
-	switch f.Kind {
+	switch kind {
 	case Category, Taxonomy:
-		f.Names = names
 		for i, name := range names {
 			name, star := strings.CutPrefix(name, "*")
 			if !star {
@@ -506,9 +525,11 @@ func parseField(text string) (f Field, err error) {
 			if f.Other != "" {
 				return f, fmt.Errorf("want one star at most")
 			}
-			names[i] = name
-			f.Other = name[strings.LastIndexByte(name, '/')+1:]
+			if names[i], f.Other = name, name; kind == Taxonomy {
+				f.Other = lastOf(name)
+			}
 		}
+		return f, f.set(kind, names)
 	case Place:
 		if len(names) != 2 {
 			return f, fmt.Errorf("want the columns of a place as lat|lon")
@@ -516,12 +537,14 @@ func parseField(text string) (f Field, err error) {
 		f.Lat, f.Lon = names[0], names[1]
 	case Number, Whole, Date:
 		lo, hi, two := strings.Cut(values, "..")
-		if f.Lo, err = bound("lo", f.Kind, strings.TrimSpace(lo), true); err != nil {
+		if f.Lo, err = bound("lo", kind, strings.TrimSpace(lo), true); err != nil {
 			return f, err
 		}
-		f.Hi, err = bound("hi", f.Kind, strings.TrimSpace(hi), two)
+		if f.Hi, err = bound("hi", kind, strings.TrimSpace(hi), two); err != nil {
+			return f, err
+		}
 	}
-	return f, err
+	return f, f.set(kind, nil)
 }
 
 func (s *Schema) check(op string) error {
@@ -534,18 +557,18 @@ func (s *Schema) Fields() []Field {
 	fields := make([]Field, len(s.fields))
 	for i := range s.fields {
 		fields[i] = s.fields[i].Field
-		fields[i].Names, fields[i].Missing = slices.Clone(fields[i].Names), slices.Clone(fields[i].Missing)
+		fields[i].Names, fields[i].Absent = slices.Clone(fields[i].Names), slices.Clone(fields[i].Absent)
 	}
 	return fields
 }
 
 // Columns returns the columns of a box of the records, one a field: see
-// [measure.NewBox].
-func (s *Schema) Columns() []measure.Column {
+// [domain.NewBox].
+func (s *Schema) Columns() []domain.Column {
 	fault.Must(s, s.check("table: Schema.Columns"))
-	columns := make([]measure.Column, len(s.fields))
+	columns := make([]domain.Column, len(s.fields))
 	for i := range s.fields {
-		columns[i] = s.fields[i].column
+		columns[i] = s.fields[i].Column
 	}
 	return columns
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -22,8 +23,8 @@ type Options struct {
 	// PerPerson, where not 0, makes eps the level of a person with up to so many rows:
 	// see [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
 	PerPerson int
-	// Possible, where not nil, tells whether a row may have lo[i] <= x[i] <= hi[i] in
-	// all its entries, as measure.BoxOptions.Possible does. It must be public. Rows
+	// Possible, where not nil, reports whether a row may have lo[i] <= x[i] <= hi[i] in
+	// all its entries, as domain.BoxOptions.Possible does. It must be public. Rows
 	// are drawn until they are possible: [Release.Records] asks it with lo and hi the
 	// same row, which it must not change. Rows that are counted are not asked about.
 	Possible func(lo, hi []float64) bool
@@ -43,16 +44,14 @@ const roundDown = 1 - 0x1p-40
 // Synthesizer releases a table as a tree of columns, from which rows are drawn. It
 // releases, each with a share of eps,
 //
-//   - the margin of every column: how its values alone are distributed, a measure on a tree
-//     of them (half of eps). It makes the column a number in [0, 1], the rank: a region of
-//     mass w is an interval of length w, in which a row's rank is drawn at random;
-//   - which pairs of columns depend on one another most: a forest (pairs without a circle),
-//     picked edge by edge by noisy scores (.025 of eps an edge, .2 at most). A score says
-//     how far a table of 8 x 8 ranks is from that of independent columns. The choice ends
-//     where no pair is better than none;
-//   - the ranks of each pair of the forest, a measure on a square. Margins being even
-//     and known, all of it is spent on what the two say of one another. Without an
-//     edge, margins are released again instead, with what is left.
+//   - the margin of every column, a measure on a tree of its values (half of eps). It makes
+//     the column a number in [0, 1], the rank: a region of mass w is an interval of length w,
+//     in which a row's rank is drawn at random;
+//   - which pairs of columns depend on one another most: a forest, picked edge by edge by
+//     noisy scores (.025 of eps an edge, .2 at most), until no pair is better than none. A
+//     score says how far a table of 8 x 8 ranks is from that of independent columns;
+//   - the ranks of each pair of the forest, a measure on a square. Without an edge margins
+//     are released again instead, with what is left.
 //
 // Rows are drawn along the forest: a column's rank given that of its parent, from the
 // regions of the pair that contain it; then the ranks of all rows are spread evenly, and
@@ -61,18 +60,15 @@ const roundDown = 1 - 0x1p-40
 // It is eps-differentially private for the neighbors that Options.Relation names, exactly:
 // margins and pairs are releases of package measure of counts to which every row adds one,
 // picks are private by a proof beside the code, and their levels, rounded up, add up to
-// what [Synthesizer.Guarantee] states. A row's random rank depends on the row alone.
-// Everything else is post-processing. The output is private; the time and memory that a
-// release takes depend on private data. Do not let an adversary measure them.
-//
-// A Synthesizer is immutable and safe for concurrent use. The zero value releases
-// nothing.
+// what [Synthesizer.Guarantee] states. Everything else is post-processing. The time and
+// memory that a release takes depend on private data: do not let an adversary measure them.
+// A Synthesizer is immutable and safe for concurrent use. The zero value releases nothing.
 //
 // Sources: those of the overview, and for the choice by noisy scores McKenna, Sheldon,
 // "Permute-and-flip", 2020, and Ding et al., "The permute-and-flip mechanism is identical to
 // report-noisy-max with exponential noise", 2021.
 type Synthesizer struct {
-	columns []measure.Column
+	columns []domain.Column
 	opt     Options
 	from    []int // where a column's entries begin in a row, and all end
 	margins []*measure.Synthesizer[[]float64]
@@ -84,9 +80,9 @@ type Synthesizer struct {
 
 // New returns a Synthesizer of level eps for rows of the given columns, which have
 // one entry for each. Errors are [metric.ErrEmpty], *[metric.ValueError], and
-// *[metric.SizeError] for more than 256 columns, and those of [measure.NewBox].
+// *[metric.SizeError] for more than 256 columns, and those of [domain.NewBox].
 // O(columns).
-func New(columns []measure.Column, eps float64, o *Options) (*Synthesizer, error) {
+func New(columns []domain.Column, eps float64, o *Options) (*Synthesizer, error) {
 	const op = "table: New"
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
 		return nil, err
@@ -138,12 +134,12 @@ func (s *Synthesizer) divide(op string, eps float64) (err error) {
 		share = marginShare
 	}
 	type (
-		domains      = []*measure.Domain[[]float64]
+		domains      = []*domain.Domain[[]float64]
 		synthesizers = []*measure.Synthesizer[[]float64]
 	)
 	single := make(domains, k)
 	for a, c := range s.columns {
-		if single[a], err = measure.NewBox([]measure.Column{c}, nil); err != nil {
+		if single[a], err = domain.NewBox([]domain.Column{c}, nil); err != nil {
 			return fmt.Errorf("%s: column %d: %w", op, a, err)
 		}
 	}
@@ -197,8 +193,8 @@ func (s *Synthesizer) divide(op string, eps float64) (err error) {
 }
 
 // pairDomain is that of the ranks of two columns, a square.
-func pairDomain() (*measure.Domain[[]float64], error) {
-	return measure.NewBox([]measure.Column{{Hi: 1}, {Hi: 1}}, nil)
+func pairDomain() (*domain.Domain[[]float64], error) {
+	return domain.NewBox([]domain.Column{{Hi: 1}, {Hi: 1}}, nil)
 }
 
 func (s *Synthesizer) check(op string) error {
@@ -215,7 +211,7 @@ func (s *Synthesizer) Guarantee() mechanism.Guarantee {
 }
 
 // Columns returns the columns.
-func (s *Synthesizer) Columns() []measure.Column {
+func (s *Synthesizer) Columns() []domain.Column {
 	return slices.Clone(fault.Must(s, s.check("table: Synthesizer.Columns")).columns)
 }
 

@@ -12,12 +12,13 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
 var relations = []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne}
 
-func numbers(k int) []measure.Column { return slices.Repeat([]measure.Column{{Hi: 1}}, k) }
+func numbers(k int) []domain.Column { return slices.Repeat([]domain.Column{{Hi: 1}}, k) }
 
 // uniform returns rows of independent numbers.
 func uniform(rng *rand.Rand, rows, columns int) [][]float64 {
@@ -76,7 +77,7 @@ func TestRelease_SpendsItsParts(t *testing.T) {
 		own := s.pairs[edges]
 		clear(s.pairs)
 		s.pairs[edges] = own
-		two := testkit.Must(measure.NewBox(numbers(1), &measure.BoxOptions{Depth: 1}))
+		two := testkit.Must(domain.NewBox(numbers(1), &domain.BoxOptions{Depth: 1}))
 		for a := range s.again {
 			s.again[a] = testkit.Must(measure.NewSynthesizer(two, s.again[a].Guarantee().Alpha(), nil))
 		}
@@ -151,7 +152,7 @@ func TestRelease_OfTinyLevels(t *testing.T) {
 // TestSynthesizer_RefusesBadInput: with the row and the column.
 func TestSynthesizer_RefusesBadInput(t *testing.T) {
 	ctx := context.Background()
-	s := testkit.Must(New([]measure.Column{{Hi: 1}, {Categories: 3}}, 1, nil))
+	s := testkit.Must(New([]domain.Column{{Hi: 1}, {Categories: 3}}, 1, nil))
 	good := []float64{.5, 1}
 	for _, c := range []struct {
 		rows [][]float64
@@ -184,7 +185,7 @@ func TestSynthesizer_RefusesBadInput(t *testing.T) {
 			t.Errorf("eps = %v", eps)
 		}
 	}
-	if _, err := New([]measure.Column{{Hi: 1}, {Lo: 1}}, 1, nil); err == nil || !strings.Contains(err.Error(), "column 1") {
+	if _, err := New([]domain.Column{{Hi: 1}, {Lo: 1}}, 1, nil); err == nil || !strings.Contains(err.Error(), "column 1") {
 		t.Errorf("a column without a range: %v", err)
 	}
 	var zero Synthesizer
@@ -265,7 +266,7 @@ func TestRecords_ArePossible(t *testing.T) {
 // as such, and what they say of one another is not lost.
 func TestColumns_OfAllKinds(t *testing.T) {
 	ctx, rng := context.Background(), random.Seeded(1)
-	columns := []measure.Column{
+	columns := []domain.Column{
 		{Lo: 0, Hi: 120, Whole: true, Missing: true},
 		{Radius: 6371},
 		{Taxonomy: testkit.Must(metric.TreeFromPaths([][]string{{"all", "a", "b"}, {"all", "a", "c"}, {"all", "d"}})), Missing: true},

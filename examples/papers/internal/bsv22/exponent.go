@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -91,7 +92,7 @@ func errorsOf(ctx context.Context, rng *rand.Rand, d, side, draws int) (e errors
 	if err != nil {
 		return e, err
 	}
-	folded, err := measure.On(ctx, cells, net)
+	folded, err := domain.On(ctx, cells, net)
 	if err != nil {
 		return e, err
 	}
@@ -99,7 +100,7 @@ func errorsOf(ctx context.Context, rng *rand.Rand, d, side, draws int) (e errors
 	for i := range points {
 		points[i] = folded.Point(i)
 	}
-	box, err := measure.NewBox(slices.Repeat([]measure.Column{{Hi: 1}}, d), nil)
+	box, err := domain.NewBox(slices.Repeat([]domain.Column{{Hi: 1}}, d), nil)
 	if err != nil {
 		return e, err
 	}

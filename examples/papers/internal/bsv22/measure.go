@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/walk"
@@ -44,7 +45,7 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 			if err != nil {
 				return err
 			}
-			tree, err := measure.NewFinite(ctx, s, nil)
+			tree, err := domain.NewFinite(ctx, s, nil)
 			if err != nil {
 				return err
 			}
@@ -95,8 +96,8 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 // asInPaper is the private measure of the paper on s: folded along a tour, noise of
 // scale 2(L+2)/alpha on the Haar coefficients, and the nearest measure on the line.
 // bound is what its expected error is at most.
-func asInPaper(ctx context.Context, s metric.Finite, alpha float64) (line *measure.Domain[int], m *measure.Measure, bound float64, err error) {
-	if line, err = measure.NewFolded(ctx, s, nil); err != nil {
+func asInPaper(ctx context.Context, s metric.Finite, alpha float64) (line *domain.Domain[int], m *measure.Measure, bound float64, err error) {
+	if line, err = domain.NewFolded(ctx, s, nil); err != nil {
 		return nil, nil, 0, err
 	}
 	t := line.Tree()
@@ -111,7 +112,7 @@ func asInPaper(ctx context.Context, s metric.Finite, alpha float64) (line *measu
 
 // worst is the larger of the mean errors of m, a measure on d, at two measures: all
 // points alike, and three of them alone.
-func worst(ctx context.Context, rng *rand.Rand, d *measure.Domain[int], m *measure.Measure, draws int) (float64, error) {
+func worst(ctx context.Context, rng *rand.Rand, d *domain.Domain[int], m *measure.Measure, draws int) (float64, error) {
 	points, err := d.Points() // in the order of the cells
 	if err != nil {
 		return 0, err

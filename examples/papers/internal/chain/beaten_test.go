@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -69,7 +70,7 @@ func TestCountLoss_IsExact(t *testing.T) {
 // where a mechanism counts.
 func TestLowerBounds_NoneIsBeatenByACount(t *testing.T) {
 	two := space.Path(2, 1)
-	domain := testkit.Must(measure.NewFinite(t.Context(), two, nil))
+	d := testkit.Must(domain.NewFinite(t.Context(), two, nil))
 	beaten, cases := 0, 0
 	step := testkit.Sweep(9, 1)
 	for n := 1; n <= 10_000; n += max(step, n/testkit.Sweep(4, 20)) {
@@ -92,7 +93,7 @@ func TestLowerBounds_NoneIsBeatenByACount(t *testing.T) {
 				continue
 			}
 			for _, o := range []measure.SynthesizerOptions{{}, {Relation: measure.AddRemoveOne}} {
-				s := testkit.Must(measure.NewSynthesizer(domain, eps, &o))
+				s := testkit.Must(measure.NewSynthesizer(d, eps, &o))
 				least := testkit.Must(s.LowerBound(t.Context(), float64(n)))
 				if loss := countLoss(n, s.Guarantee().Alpha()) * exact; least*float64(n) > loss {
 					t.Errorf("%d records, %v: the bound %v is above %v", n, s.Guarantee(), least, loss/float64(n))
@@ -109,7 +110,7 @@ func TestLowerBounds_NoneIsBeatenByACount(t *testing.T) {
 // two points, of balls and of functions, where noise has a loss in closed form.
 func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 	two, line := space.Path(2, 1), metric.Same(space.Path(testkit.Sweep(24, 300), 1))
-	domain := testkit.Must(measure.NewFinite(t.Context(), two, nil))
+	d := testkit.Must(domain.NewFinite(t.Context(), two, nil))
 	below := func(name string, level, bound, loss float64) {
 		t.Helper()
 		if !(bound <= loss*exact) {
@@ -121,7 +122,7 @@ func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 		number := -math.Expm1(-level/2) / level
 		below("measures", level, testkit.Must(families.PrivateMeasureBound(t.Context(), two, level)).Value, number)
 		below("measures in W1", level, testkit.Must(families.PrivateTransportBound(t.Context(), two, level)).Value, number)
-		m := testkit.Must(measure.NewMeasure(domain, level, nil))
+		m := testkit.Must(measure.NewMeasure(d, level, nil))
 		below("Measure.Bound", level, testkit.Must(m.Bound(t.Context(), nil)).Lower, number)
 		for dim := 1; dim <= 4; dim++ {
 			// Noise of density prop. to e^(-level ||z||), whose mean norm is dim/level.

@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -32,9 +33,9 @@ func TestChain_PrivateMeasures(t *testing.T) {
 		}
 		f := s.Utility
 		diameter, _, _, _ := metric.Diameter(t.Context(), f)
-		folded := testkit.Must(measure.NewFolded(t.Context(), f, nil))
-		tree := testkit.Must(measure.NewFinite(t.Context(), f, nil))
-		for _, d := range []*measure.Domain[int]{folded, tree} {
+		folded := testkit.Must(domain.NewFolded(t.Context(), f, nil))
+		tree := testkit.Must(domain.NewFinite(t.Context(), f, nil))
+		for _, d := range []*domain.Domain[int]{folded, tree} {
 			for _, alpha := range []float64{1, 100, 1e4} {
 				name := fmt.Sprintf("%s, %v, alpha=%g", s.name, d, alpha)
 				m := testkit.Must(measure.NewMeasure(d, alpha, &measure.MeasureOptions{Estimator: measure.Nearest}))
@@ -67,7 +68,7 @@ type tightest struct{ ratio, errors float64 }
 
 // synthesise compares lower bounds on data sets with what the paper's construction
 // attains.
-func synthesise(t *testing.T, name string, d *measure.Domain[int]) {
+func synthesise(t *testing.T, name string, d *domain.Domain[int]) {
 	const records = 1000
 	f := testkit.Must(d.Points())
 	for _, eps := range []float64{0.01, 1} {
@@ -84,7 +85,7 @@ func synthesise(t *testing.T, name string, d *measure.Domain[int]) {
 
 // measure compares the mean W1 error of releases of a few measures, in whole
 // thousandths, with its bound.
-func (w *tightest) measure(t *testing.T, name string, d *measure.Domain[int], bound float64, repeats int, release func(seed uint64, mu []float64) []float64) {
+func (w *tightest) measure(t *testing.T, name string, d *domain.Domain[int], bound float64, repeats int, release func(seed uint64, mu []float64) []float64) {
 	t.Helper()
 	f := testkit.Must(d.Points())
 	n := d.Len()

@@ -45,27 +45,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/walk"
 )
-
-// Place is a node of a [Tree]: its level, that of the root being 0, and its number.
-// The root is Place{}.
-type Place struct{ Level, Index int }
-
-// Tree is a public tree of regions, read as far as it is asked for.
-type Tree interface {
-	// Height is the number of levels below v, 0 where v is a cell.
-	Height(v Place) int
-	// Width is the number of nodes r levels below v, where 1 <= r <= Height(v), or
-	// more where it is not known. A cell that is not so far below counts as one.
-	Width(v Place, r int) int
-	// Below appends those nodes to dst.
-	Below(dst []Place, v Place, r int) []Place
-	// Side is the size of v, such as its diameter, in any unit.
-	Side(v Place) float64
-	// Cells returns the cells of v: lo <= c < hi.
-	Cells(v Place) (lo, hi int)
-}
 
 // quanta is into how many parts the budget of a path is divided.
 const quanta = 1 << 30
@@ -112,7 +94,7 @@ func (b Budget) Variance(q int64) float64 {
 
 // Node is a node of a [Release].
 type Node struct {
-	At Place
+	At region.Node
 	// Its parts are Nodes[First : First+Parts]; a leaf has none.
 	First, Parts int
 	// Quanta were spent on Count, in a leaf all that were left; 0 in a root whose
@@ -131,8 +113,8 @@ type Release struct {
 
 // Draw releases the tree of counts under a rule. Where more than most nodes would be
 // made, no node but the root is divided any more.
-func Draw(rng *rand.Rand, t Tree, c *Counts, b Budget, rule Rule, most int) *Release {
-	return draw(t, b, rule, most, func(v Place, q, all int64) (coarse, fine int64) {
+func Draw(rng *rand.Rand, t region.Tree, c *Counts, b Budget, rule Rule, most int) *Release {
+	return draw(t, b, rule, most, func(v region.Node, q, all int64) (coarse, fine int64) {
 		n := c.Between(t.Cells(v))
 		if q == 0 {
 			return n, 0
@@ -144,8 +126,8 @@ func Draw(rng *rand.Rand, t Tree, c *Counts, b Budget, rule Rule, most int) *Rel
 // draw reads data by ask alone, which returns a count with the noise of q quanta,
 // and refined with that of all of them, which stays private but in a leaf. Without
 // quanta it is the root's and public.
-func draw(t Tree, b Budget, rule Rule, most int, ask func(v Place, q, all int64) (coarse, fine int64)) *Release {
-	root := Place{}
+func draw(t region.Tree, b Budget, rule Rule, most int, ask func(v region.Node, q, all int64) (coarse, fine int64)) *Release {
+	root := region.Node{}
 	coarse, fine := ask(root, b.total, quanta)
 	out := &Release{b, []Node{{At: root, Quanta: b.total, Count: coarse}}}
 	states := []State{{Left: quanta - b.total, Above: b.total, Mass: max(1, float64(coarse))}}
@@ -153,7 +135,7 @@ func draw(t Tree, b Budget, rule Rule, most int, ask func(v Place, q, all int64)
 	if t.Height(root) > 0 {
 		states[0].Spread = rootSpread(shapeOf(t, root, 1, t.Below(nil, root, 1)))
 	}
-	var below []Place
+	var below []region.Node
 	var mass, buf []float64
 	for i := 0; i < len(states); i++ {
 		v, s := out.Nodes[i].At, states[i]

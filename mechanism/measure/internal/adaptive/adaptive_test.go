@@ -9,11 +9,12 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/walk"
 )
 
 // uneven is a tree with cells on all levels.
-func uneven() *Given {
+func uneven() *region.Given {
 	//          0
 	//      1       2
 	//    3   4    cell
@@ -22,24 +23,24 @@ func uneven() *Given {
 	if err != nil {
 		panic(err)
 	}
-	return NewGiven(t, func(v int) float64 { return math.Exp2(-float64(t.Depth(v))) })
+	return region.NewGiven(t, func(v int) float64 { return math.Exp2(-float64(t.Depth(v))) })
 }
 
-func binary(levels int) *Grid {
+func binary(levels int) *region.Grid {
 	arities, side := make([]int, levels), []float64{1}
 	for l := range arities {
 		arities[l] = 2
 		side = append(side, side[l]/2)
 	}
-	return NewGrid(arities, side)
+	return region.NewGrid(arities, side)
 }
 
 // holed is a binary grid of eight cells of which 2, 4, 6 and 7 are impossible: a
 // region with one possible part is passed over, so that parts leave out cells of
 // what they are parts of, and may lie more than a level deeper.
-type holed struct{ *Grid }
+type holed struct{ *region.Grid }
 
-func (h holed) possible(v Place) bool {
+func (h holed) possible(v region.Node) bool {
 	lo, hi := h.Grid.Cells(v)
 	for _, c := range []int{0, 1, 3, 5} {
 		if lo <= c && c < hi {
@@ -49,7 +50,7 @@ func (h holed) possible(v Place) bool {
 	return false
 }
 
-func (h holed) parts(v Place) (parts []Place) {
+func (h holed) parts(v region.Node) (parts []region.Node) {
 	if h.Grid.Height(v) == 0 {
 		return nil
 	}
@@ -61,7 +62,7 @@ func (h holed) parts(v Place) (parts []Place) {
 	return parts
 }
 
-func (h holed) Height(v Place) int {
+func (h holed) Height(v region.Node) int {
 	for parts := h.parts(v); len(parts) > 0; parts = h.parts(v) {
 		if len(parts) > 1 {
 			return h.Grid.Height(v)
@@ -71,9 +72,9 @@ func (h holed) Height(v Place) int {
 	return 0
 }
 
-func (h holed) Width(v Place, r int) int { return len(h.Below(nil, v, r)) }
+func (h holed) Width(v region.Node, r int) int { return len(h.Below(nil, v, r)) }
 
-func (h holed) Below(dst []Place, v Place, r int) []Place {
+func (h holed) Below(dst []region.Node, v region.Node, r int) []region.Node {
 	parts := h.parts(v)
 	switch {
 	case r == 0 || len(parts) == 0:
@@ -102,10 +103,10 @@ func (eager) Quanta(s *State, shape Shape) int64 { return s.Left/3 + int64(s.Mas
 // forced runs the mechanism on data with given outputs, the coarse and then the
 // fine count of every question. It returns the rates, in quanta, and true counts of
 // all that is published: coarse counts of inner nodes and fine ones of leaves.
-func forced(t Tree, b Budget, rule Rule, count func(Place) int64, outputs func() int64) (release *Release, truth []int64) {
+func forced(t region.Tree, b Budget, rule Rule, count func(region.Node) int64, outputs func() int64) (release *Release, truth []int64) {
 	type asked struct{ coarse, fine int64 }
 	var rates []asked // in the order of nodes
-	release = draw(t, b, rule, 1<<20, func(v Place, q, all int64) (coarse, fine int64) {
+	release = draw(t, b, rule, 1<<20, func(v region.Node, q, all int64) (coarse, fine int64) {
 		rates = append(rates, asked{q, all})
 		if q == 0 {
 			return count(v), 0
@@ -141,7 +142,7 @@ func logRatio(r *Release, x, y []int64) int64 {
 // checkLevel runs all neighbors among data sets of up to three records on the same
 // outputs, and returns the largest log ratio that was seen. Where records are added
 // or removed they may be up to most at once, in any cells: a person's.
-func checkLevel(t *testing.T, tree Tree, n int, rel walk.Relation, most int64, rule Rule, outputs func() func() int64) int64 {
+func checkLevel(t *testing.T, tree region.Tree, n int, rel walk.Relation, most int64, rule Rule, outputs func() func() int64) int64 {
 	b := NewBudget(rel, 1)
 	type run struct {
 		x, truth []int64
@@ -152,14 +153,14 @@ func checkLevel(t *testing.T, tree Tree, n int, rel walk.Relation, most int64, r
 	fresh := outputs()
 	var tape []int64
 	for _, x := range dataSets(n, 3) {
-		count := func(v Place) (sum int64) {
+		count := func(v region.Node) (sum int64) {
 			lo, hi := tree.Cells(v)
 			for _, k := range x[lo:hi] {
 				sum += k
 			}
 			return sum
 		}
-		total := count(Place{})
+		total := count(region.Node{})
 		if rel == walk.ReplaceOne && total != 3 {
 			continue
 		}
@@ -304,7 +305,7 @@ func TestDraw_PathsSpendAll(t *testing.T) {
 	for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
 		for _, size := range []int64{1, 100, 1e6} {
 			for _, rule := range []Rule{Adaptive{}, Fixed{Steps: []int{2, 2, 2}, Shares: []float64{.2, .3, .5}, Prune: 3}} {
-				out, _ := forced(grid, NewBudget(rel, 1), rule, func(Place) int64 { return size }, func() int64 { return r.Int64N(size+9) - 8 })
+				out, _ := forced(grid, NewBudget(rel, 1), rule, func(region.Node) int64 { return size }, func() int64 { return r.Int64N(size+9) - 8 })
 				spent := make([]int64, len(out.Nodes))
 				for i, n := range out.Nodes {
 					spent[i] += n.Quanta
@@ -326,7 +327,7 @@ func TestDraw_RefinedCountsDecideNothing(t *testing.T) {
 	grid, b := dyadic(2), NewBudget(walk.AddRemoveOne, 1)
 	run := func(fine int64, most int) *Release {
 		r := random.Seeded(8)
-		return draw(grid, b, Adaptive{}, most, func(Place, int64, int64) (int64, int64) { return r.Int64N(2000) - 500, fine })
+		return draw(grid, b, Adaptive{}, most, func(region.Node, int64, int64) (int64, int64) { return r.Int64N(2000) - 500, fine })
 	}
 	for _, most := range []int{1 << 20, 120} {
 		x, y := run(0, most), run(1e6, most)
@@ -486,7 +487,7 @@ func TestDraw_LevelsThatDivideNothing(t *testing.T) {
 	r := random.Seeded(7)
 	for _, arities := range [][]int{{1, 1}, {1, 3, 1, 1}, {3, 1, 1}} {
 		for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
-			tree := NewGrid(arities, make([]float64, len(arities)+1))
+			tree := region.NewGrid(arities, make([]float64, len(arities)+1))
 			out := Draw(r, tree, NewCounts([]int{0}, []int64{1000}), NewBudget(rel, 1), Adaptive{}, 1<<20)
 			if mass := out.Nodes[0].Mass; math.Abs(mass-1000) > 500 {
 				t.Errorf("%v, arities %v: mass %v", rel, arities, mass)
@@ -503,7 +504,7 @@ func TestDraw_MassesAndMemory(t *testing.T) {
 		for _, size := range []int64{0, 1, 50, 5000} {
 			b := NewBudget(walk.ReplaceOne, 1)
 			for _, most := range []int64{2, 2 * (size + 2), 1e15} { // counts up to
-				out, _ := forced(grid, b, Adaptive{}, func(Place) int64 { return size }, func() int64 { return r.Int64N(most) - most/3 })
+				out, _ := forced(grid, b, Adaptive{}, func(region.Node) int64 { return size }, func() int64 { return r.Int64N(most) - most/3 })
 				divisions := 0
 				for _, n := range out.Nodes {
 					sum := 0.0
@@ -523,7 +524,7 @@ func TestDraw_MassesAndMemory(t *testing.T) {
 				if bound := 1 + float64(max(1, size))*b.rate(quanta)/threshold/leastShare; float64(divisions) > bound {
 					t.Errorf("d=%d, N=%d: %d divisions, want at most %v", d, size, divisions, bound)
 				}
-				capped := draw(grid, b, Adaptive{}, 70, func(Place, int64, int64) (int64, int64) { return size, size })
+				capped := draw(grid, b, Adaptive{}, 70, func(region.Node, int64, int64) (int64, int64) { return size, size })
 				if len(capped.Nodes) > 70 {
 					t.Errorf("%d nodes, want at most 70", len(capped.Nodes))
 				}
@@ -535,14 +536,14 @@ func TestDraw_MassesAndMemory(t *testing.T) {
 // Below is a partition of a node into Width nodes, and counts add up.
 func TestTree_Laws(t *testing.T) {
 	laws(t, uneven())
-	grid := NewGrid([]int{12, 4, 3}, []float64{4, 2, 1, .5})
+	grid := region.NewGrid([]int{12, 4, 3}, []float64{4, 2, 1, .5})
 	laws(t, grid)
 }
 
-func laws(t *testing.T, tree Tree) {
+func laws(t *testing.T, tree region.Tree) {
 	c := NewCounts([]int{0, 2, 3}, []int64{5, 1, 7})
-	var visit func(v Place)
-	visit = func(v Place) {
+	var visit func(v region.Node)
+	visit = func(v region.Node) {
 		for r := 1; r <= tree.Height(v); r++ {
 			below := tree.Below(nil, v, r)
 			if len(below) > tree.Width(v, r) {
@@ -570,7 +571,7 @@ func laws(t *testing.T, tree Tree) {
 			}
 		}
 	}
-	visit(Place{})
+	visit(region.Node{})
 }
 
 // Again keeps the tree and what is public, and noise has the variance of budgets.
@@ -618,7 +619,7 @@ func TestFixed_SharesAndPrune(t *testing.T) {
 	const size = 64 // records in the left cell of every division, none in the other
 	b := NewBudget(walk.ReplaceOne, 1)
 	run := func(f Fixed) *Release {
-		return draw(binary(2), b, f, 100, func(v Place, _, _ int64) (int64, int64) {
+		return draw(binary(2), b, f, 100, func(v region.Node, _, _ int64) (int64, int64) {
 			if v.Index == 0 {
 				return size, size
 			}

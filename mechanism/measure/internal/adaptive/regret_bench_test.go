@@ -14,6 +14,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -54,13 +55,13 @@ func BenchmarkRegret(b *testing.B) {
 // depthOf is that of a grid whose cells can be numbered.
 func depthOf(d int) int { return min([]int{0, 30, 30, 20}[d], (bits.UintSize-2)/d) }
 
-func dyadic(d int) *Grid {
+func dyadic(d int) *region.Grid {
 	k := depthOf(d)
 	arities, side := slices.Repeat([]int{1 << d}, k), make([]float64, k+1)
 	for l := range side {
 		side[l] = math.Exp2(-float64(l))
 	}
-	return NewGrid(arities, side)
+	return region.NewGrid(arities, side)
 }
 
 // interleave makes a cell's number of the leading bits of coordinates in [0, 1).
@@ -81,7 +82,7 @@ func spread(v uint64, d int) int {
 }
 
 // center is that of a node.
-func center(v Place, d int) []float64 {
+func center(v region.Node, d int) []float64 {
 	x := make([]float64, d)
 	for a := range x {
 		q := 0
@@ -186,27 +187,8 @@ func (j *judge) w1(r *Release) float64 {
 		}
 	}
 	if j.d == 1 {
-		type point struct{ x, m float64 }
-		all := make([]point, 0, len(at))
-		for i, p := range at {
-			all = append(all, point{p[0], mass[i]})
-		}
-		slices.SortFunc(all, func(a, b point) int { return cmp.Compare(a.x, b.x) })
-		sum, before, w, i := 0.0, 0.0, 0.0, 0
-		step := func(x, m float64) {
-			w += math.Abs(sum) * (x - before)
-			sum, before = sum+m, x
-		}
-		for _, p := range all {
-			for ; i < len(j.line) && j.line[i] < p.x; i++ {
-				step(j.line[i], 1/float64(len(j.line)))
-			}
-			step(p.x, -p.m)
-		}
-		for ; i < len(j.line); i++ {
-			step(j.line[i], 1/float64(len(j.line)))
-		}
-		return w
+		even := slices.Repeat([]float64{1 / float64(len(j.line))}, len(j.line))
+		return testkit.Must(wasserstein.W1LineBetween(j.line, even, slices.Concat(at...), mass))
 	}
 	if j.few != nil {
 		n := len(j.few)
@@ -243,8 +225,8 @@ func (j *judge) w1(r *Release) float64 {
 }
 
 // today is a release by a pruned tree without refinements and averages.
-func today(rng *rand.Rand, g *Grid, c *Counts, b Budget, rule Rule) *Release {
-	r := draw(g, b, rule, 1<<22, func(v Place, q, _ int64) (coarse, fine int64) {
+func today(rng *rand.Rand, g *region.Grid, c *Counts, b Budget, rule Rule) *Release {
+	r := draw(g, b, rule, 1<<22, func(v region.Node, q, _ int64) (coarse, fine int64) {
 		if q == 0 {
 			return c.Between(g.Cells(v)), 0
 		}

@@ -1,6 +1,10 @@
 package adaptive
 
-import "math"
+import (
+	"math"
+
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
+)
 
 // State is what a [Rule] knows of a node besides the shape of the tree: functions
 // of noisy counts of nodes that were drawn before, and of its own.
@@ -22,7 +26,7 @@ type Shape struct {
 	Last   bool    // all parts are cells
 }
 
-func shapeOf(t Tree, v Place, levels int, below []Place) Shape {
+func shapeOf(t region.Tree, v region.Node, levels int, below []region.Node) Shape {
 	s := Shape{Levels: levels, Bits: math.Log2(float64(len(below))), Last: true}
 	sum, n := 0.0, 0
 	for _, w := range below {
@@ -42,7 +46,7 @@ func shapeOf(t Tree, v Place, levels int, below []Place) Shape {
 // public knowledge.
 type Rule interface {
 	// Levels is how many levels of the tree to take at once below a node, of which
-	// there is at least one; 0 makes it a leaf. width is as Tree.Width.
+	// there is at least one; 0 makes it a leaf. width is as region.Tree.Width.
 	Levels(s *State, width func(r int) int) int
 	// Quanta is what their counts get. It is raised to 1, and cut at what is left.
 	Quanta(s *State, shape Shape) int64

@@ -20,28 +20,23 @@ func (c *Category) Count() int {
 	return c.N
 }
 
-func (c *Category) Arity(l int) int {
-	if l > 0 {
-		return 1
-	}
-	return c.Count()
+func (c *Category) Plan() Plan {
+	return Plan{Entries: 1, Arities: []int{c.Count()}, Must: min(1, c.Count()-1)}
 }
 
-func (c *Category) Entries() int            { return 1 }
-func (c *Category) Must() int               { return min(1, c.Count()-1) }
-func (c *Category) Finest() int             { return 0 }
-func (c *Category) Length(l, _ int) float64 { return c.Side(l, 0) }
-func (c *Category) Radius(l, _ int) float64 { return c.Side(l, 0) }
-func (c *Category) Across(int) float64      { return c.Side(0, 1) }
-func (c *Category) Full(int) bool           { return true }
-func (c *Category) Possible(Part) bool      { return true }
-
-func (c *Category) Side(l, _ int) float64 {
-	if l >= c.Must() {
-		return 0
+func (c *Category) Size(l, _ int) Size {
+	all := Size{}
+	if c.Count() > 1 {
+		all.Across = c.Weight
 	}
-	return c.Weight
+	if l == 0 {
+		all.Length, all.Side, all.Radius = all.Across, all.Across, all.Across
+	}
+	return all
 }
+
+func (c *Category) Full(int) bool      { return true }
+func (c *Category) Possible(Part) bool { return true }
 
 func (c *Category) Locate(x []float64, n int) (int, error) {
 	v := x[0]

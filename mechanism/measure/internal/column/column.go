@@ -13,35 +13,56 @@ import (
 // again, all parts alike. Where what is there has another shape, some of the parts
 // are impossible: no record lies in them.
 type Column interface {
-	// Entries is how many numbers of a record are this column's.
-	Entries() int
-	// Arity is into how many parts cut l divides each part, 0 where that is free,
-	// and 1 behind the last cut.
-	Arity(l int) int
-	// Must is how many cuts there have to be.
-	Must() int
-	// Finest is the most parts where the number is free.
-	Finest() int
-	// Length is the size of one of n parts made by l cuts, by which columns take
-	// turns; side bounds the distance of two records in it, and radius that of one
-	// to its point.
-	Length(l, n int) float64
-	Side(l, n int) float64
-	Radius(l, n int) float64
-	// Across bounds the distance between the points of two of n parts.
-	Across(n int) float64
+	Plan() Plan
+	// Size is that of one of n parts made by l cuts.
+	Size(l, n int) Size
 	// Locate returns the part of a record among n.
 	Locate(x []float64, n int) (int, error)
-	// Point writes the Point of a part, with an rng a uniform one. It is possible
+	// Point writes the point of a part, with an rng a uniform one. It is possible
 	// where the part is.
 	Point(x []float64, p Part, rng *rand.Rand)
 	// Bounds writes the least and the largest entries of a part; ok is false where
 	// a missing value is in it too.
 	Bounds(lo, hi []float64, p Part) (ok bool)
-	// Full tells whether all of n parts are possible, and possible whether one is.
+	// Full reports whether all of n parts are possible, and Possible whether one is.
 	Full(n int) bool
 	Possible(p Part) bool
 	Distance(x, y []float64) float64
+}
+
+// Plan is how a column may be cut.
+type Plan struct {
+	Entries int   // numbers of a record that are this column's
+	Arities []int // into how many parts the first cuts divide each part
+	Must    int   // how many cuts there have to be
+	Most    int   // parts in all, where there are further cuts, of any arity; 0 where there are none
+	Numeric bool  // cuts share a level with those of other columns
+}
+
+// Arity is into how many parts cut l divides each part, 0 where that is free, and 1 behind
+// the last cut.
+func (p *Plan) Arity(l int) int {
+	switch {
+	case l < len(p.Arities):
+		return p.Arities[l]
+	case p.Most > 0:
+		return 0
+	}
+	return 1
+}
+
+// Divisible reports whether there are cuts that need not be.
+func (p *Plan) Divisible() bool { return p.Arity(p.Must) != 1 }
+
+// Shared reports whether cut l may share a level with those of other columns.
+func (p *Plan) Shared(l int) bool { return p.Numeric && p.Arity(l) <= 4 }
+
+// Size is the size of a part.
+type Size struct {
+	Length float64 // by which columns take turns
+	Side   float64 // bounds the distance of two records in it
+	Radius float64 // bounds that of a record to its point
+	Across float64 // bounds that of the points of any two parts
 }
 
 // Settler is a column that is told into how many parts it is cut in the end.
@@ -58,5 +79,5 @@ const (
 
 // notIn is the error of a record's entry.
 func notIn(v float64, want string) error {
-	return &fault.ValueError{Op: "measure: Domain.Cell", Arg: "record", Index: -1, Value: v, Want: want, Private: true}
+	return &fault.ValueError{Op: "domain: Domain.Cell", Arg: "record", Index: -1, Value: v, Want: want, Private: true}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/healpix"
@@ -13,42 +14,26 @@ import (
 
 // Globe is a sphere: the first cut makes the 12 faces of package healpix, and each
 // further one quarters.
-type Globe struct{ Size float64 } // its radius
+type Globe struct{ Radius float64 }
 
 const maxGlobe = 24 // quarterings: healpix computes in float64
 
-func (c *Globe) Entries() int { return 2 }
-
-func (c *Globe) Arity(l int) int {
-	switch {
-	case l == 0:
-		return 12
-	case l <= maxGlobe:
-		return 4
-	}
-	return 1
+func (c *Globe) Plan() Plan {
+	return Plan{Entries: 2, Arities: append([]int{12}, slices.Repeat([]int{4}, maxGlobe)...), Numeric: true}
 }
-
-func (c *Globe) Must() int   { return 0 }
-func (c *Globe) Finest() int { return 0 }
 
 // row is how many parts the side of a face has, of n on all faces.
 func row(n int) int { return 1 << (bits.Len(uint(n/12)) / 2) }
 
-func (c *Globe) Length(_, n int) float64 {
-	return c.Size * math.Sqrt(4*math.Pi/float64(n))
-}
-
-func (c *Globe) Side(l, n int) float64 { return min(c.Size*math.Pi, 2*c.Radius(l, n)) }
-
-func (c *Globe) Radius(l, n int) float64 {
-	if l == 0 {
-		return c.Size * math.Pi
+func (c *Globe) Size(l, n int) Size {
+	half := c.Radius * math.Pi
+	r := half
+	if l > 0 {
+		r = c.Radius * healpix.Radius(row(n))
 	}
-	return c.Size * healpix.Radius(row(n))
+	return Size{Length: c.Radius * math.Sqrt(4*math.Pi/float64(n)), Side: min(half, 2*r), Radius: r, Across: half}
 }
 
-func (c *Globe) Across(int) float64 { return c.Size * math.Pi }
 func (c *Globe) Full(int) bool      { return true }
 func (c *Globe) Possible(Part) bool { return true }
 
@@ -59,7 +44,7 @@ func (c *Globe) Locate(x []float64, n int) (int, error) {
 // Find is Locate of a place.
 func (c *Globe) Find(p metric.LatLon, n int) (int, error) {
 	if !(math.Abs(p.Lat) <= 90) || math.IsInf(p.Lon, 0) || math.IsNaN(p.Lon) {
-		return 0, fmt.Errorf("measure: Domain.Cell: %w", fault.Private(metric.GreatCircle{}.Check(p, p)))
+		return 0, fmt.Errorf("domain: Domain.Cell: %w", fault.Private(metric.GreatCircle{}.Check(p, p)))
 	}
 	if n == 1 {
 		return 0, nil
@@ -136,11 +121,11 @@ func (c *Globe) Bounds(lo, hi []float64, p Part) bool {
 // pi/2 away.
 func (c *Globe) Spread(l, n int) float64 {
 	if l == 0 {
-		return c.Size * 12 * math.Pi / 2 * math.Sqrt(1-1.0/12)
+		return c.Radius * 12 * math.Pi / 2 * math.Sqrt(1-1.0/12)
 	}
-	return c.Size * 4 * (2.0 / 3) * healpix.Radius(row(n)) * math.Sqrt(1-1.0/4)
+	return c.Radius * 4 * (2.0 / 3) * healpix.Radius(row(n)) * math.Sqrt(1-1.0/4)
 }
 
 func (c *Globe) Distance(x, y []float64) float64 {
-	return metric.GreatCircle{Radius: c.Size}.Distance(metric.LatLon{Lat: x[0], Lon: x[1]}, metric.LatLon{Lat: y[0], Lon: y[1]})
+	return metric.GreatCircle{Radius: c.Radius}.Distance(metric.LatLon{Lat: x[0], Lon: x[1]}, metric.LatLon{Lat: y[0], Lon: y[1]})
 }

@@ -12,42 +12,21 @@ type Missing struct {
 	Away float64
 }
 
-func (c *Missing) Arity(l int) int {
-	if l == 0 {
-		return 2
-	}
-	return c.Column.Arity(l - 1)
+func (c *Missing) Plan() Plan {
+	p := c.Column.Plan()
+	p.Arities, p.Must, p.Most = append([]int{2}, p.Arities...), 1+p.Must, 2*min(p.Most, most/2)
+	return p
 }
 
-func (c *Missing) Must() int   { return 1 + c.Column.Must() }
-func (c *Missing) Finest() int { return 2 * min(c.Column.Finest(), most/2) }
-
-// inner applies f to the cuts of what is there.
-func inner(f func(l, n int) float64, l, n int) float64 { return f(max(l-1, 0), max(n/2, 1)) }
-
-func (c *Missing) Length(l, n int) float64 {
-	if l == 0 {
-		return max(c.Away, c.Column.Length(0, 1))
+func (c *Missing) Size(l, n int) Size {
+	s := c.Column.Size(max(l-1, 0), max(n/2, 1))
+	if s.Across = c.Away; l == 0 {
+		s.Length, s.Side, s.Radius = max(c.Away, c.Column.Size(0, 1).Length), c.Away, c.Away
 	}
-	return inner(c.Column.Length, l, n)
+	return s
 }
 
-func (c *Missing) Side(l, n int) float64 {
-	if l == 0 {
-		return c.Away
-	}
-	return inner(c.Column.Side, l, n)
-}
-
-func (c *Missing) Radius(l, n int) float64 {
-	if l == 0 {
-		return c.Away
-	}
-	return inner(c.Column.Radius, l, n)
-}
-
-func (c *Missing) Across(int) float64 { return c.Away }
-func (c *Missing) Full(n int) bool    { return n <= 2 && c.Column.Full(1) }
+func (c *Missing) Full(n int) bool { return n <= 2 && c.Column.Full(1) }
 
 func absent(x []float64) bool { return x[0] != x[0] && x[len(x)-1] != x[len(x)-1] }
 
@@ -64,7 +43,7 @@ func (c *Missing) Settle(n int) {
 	}
 }
 
-// there tells whether a part is not missing, and returns it of what is there.
+// there reports whether a part is not missing, and returns it of what is there.
 func (c *Missing) there(p Part) (Part, bool) {
 	if p.Cuts == 0 {
 		return Part{Of: 1}, true

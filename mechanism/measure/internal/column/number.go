@@ -13,14 +13,14 @@ type Number struct {
 	Clip           bool // what is outside, or else refuse it
 }
 
-func (c *Number) Entries() int                    { return 1 }
-func (c *Number) Arity(int) int                   { return 0 }
-func (c *Number) Must() int                       { return 0 }
-func (c *Number) Finest() int                     { return c.Most }
-func (c *Number) Length(_, n int) float64         { return float64((c.Hi-c.Lo)*c.Weight) / float64(n) }
-func (c *Number) Side(l, n int) float64           { return c.Length(l, n) }
-func (c *Number) Radius(l, n int) float64         { return c.Length(l, n) / 2 }
-func (c *Number) Across(n int) float64            { return c.Length(0, 1) - c.Length(0, n) }
+func (c *Number) Plan() Plan { return Plan{Entries: 1, Most: c.Most, Numeric: true} }
+
+func (c *Number) Size(_, n int) Size {
+	all := float64((c.Hi - c.Lo) * c.Weight)
+	part := all / float64(n)
+	return Size{Length: part, Side: part, Radius: part / 2, Across: all - part}
+}
+
 func (c *Number) Full(int) bool                   { return true }
 func (c *Number) Possible(Part) bool              { return true }
 func (c *Number) Distance(x, y []float64) float64 { return math.Abs(x[0]-y[0]) * c.Weight }

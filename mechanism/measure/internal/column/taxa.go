@@ -75,20 +75,12 @@ func (c *Taxa) farthest(from int, leaves []int) (far int) {
 	return far
 }
 
-func (c *Taxa) Arity(l int) int {
-	if l < len(c.arities) {
-		return c.arities[l]
-	}
-	return 1
-}
+func (c *Taxa) Plan() Plan { return Plan{Entries: 1, Arities: c.arities, Must: len(c.arities)} }
 
-func (c *Taxa) Entries() int            { return 1 }
-func (c *Taxa) Must() int               { return len(c.arities) }
-func (c *Taxa) Finest() int             { return 0 }
-func (c *Taxa) Length(l, n int) float64 { return c.Side(l, n) }
-func (c *Taxa) Side(l, _ int) float64   { return c.diameters[min(l, len(c.arities))] }
-func (c *Taxa) Radius(l, n int) float64 { return c.Side(l, n) }
-func (c *Taxa) Across(int) float64      { return c.Side(0, 1) }
+func (c *Taxa) Size(l, _ int) Size {
+	d := c.diameters[min(l, len(c.arities))]
+	return Size{Length: d, Side: d, Radius: d, Across: c.diameters[0]}
+}
 
 // down returns the node of a part and whether there is one; else a node near it.
 func (c *Taxa) down(p Part) (v int, ok bool) {

@@ -16,26 +16,31 @@ type Whole struct {
 	wide, total int
 }
 
-// settle takes the number of parts in the end.
+// Settle takes the number of parts in the end.
 func (c *Whole) Settle(n int) { c.total, c.wide = n, (c.Count-1)/n+1 }
 
-func (c *Whole) Entries() int            { return 1 }
-func (c *Whole) Arity(int) int           { return 0 }
-func (c *Whole) Must() int               { return 0 }
-func (c *Whole) Finest() int             { return 1 << bits.Len(uint(c.Count-1)) }
-func (c *Whole) Length(_, n int) float64 { return float64(c.Finest()) / float64(n) * c.Weight }
+func (c *Whole) Plan() Plan { return Plan{Entries: 1, Most: c.finest(), Numeric: true} }
+
+func (c *Whole) finest() int { return 1 << bits.Len(uint(c.Count-1)) }
 
 // width is how many whole numbers one of n parts has.
 func (c *Whole) width(n int) int {
 	if c.total == 0 { // not yet planned
-		return max(1, c.Finest()/n)
+		return max(1, c.finest()/n)
 	}
 	return c.total / n * c.wide
 }
 
-func (c *Whole) Side(_, n int) float64           { return float64(min(c.width(n), c.Count)-1) * c.Weight }
-func (c *Whole) Radius(_, n int) float64         { return float64(c.width(n)/2) * c.Weight }
-func (c *Whole) Across(int) float64              { return float64(c.Count-1) * c.Weight }
+func (c *Whole) Size(_, n int) Size {
+	w := c.width(n)
+	return Size{
+		Length: float64(c.finest()) / float64(n) * c.Weight,
+		Side:   float64(min(w, c.Count)-1) * c.Weight,
+		Radius: float64(w/2) * c.Weight,
+		Across: float64(c.Count-1) * c.Weight,
+	}
+}
+
 func (c *Whole) Full(n int) bool                 { return (c.Count-1)/c.width(n) == n-1 }
 func (c *Whole) Possible(p Part) bool            { return p.Place <= (c.Count-1)/c.width(p.Of) }
 func (c *Whole) Distance(x, y []float64) float64 { return math.Abs(x[0]-y[0]) * c.Weight }

@@ -30,7 +30,7 @@ type builder struct {
 const medoidRounds = 2
 
 // Net returns the net tree of f in which a node has at most arity children, as
-// measure.NewFinite describes it, parents first. The size of an item is the mean
+// domain.NewFinite describes it, parents first. The size of an item is the mean
 // distance of its points to their medoid, which is sampled where there are many.
 func Net(ctx context.Context, op string, f metric.Finite, arity int) (parent, leaf []int, size []float64, err error) {
 	n := f.Len()

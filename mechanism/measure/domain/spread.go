@@ -1,4 +1,4 @@
-package measure
+package domain
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 // is false where there are others.
 func (b *box) extents(l int) (side []extent, ok bool) {
 	for a, f := range b.factors {
-		e := extent{length: f.Side(b.cuts[l][a], b.parts[l][a])}
+		e := extent{length: f.Size(b.cuts[l][a], b.parts[l][a]).Side}
 		switch f := f.(type) {
 		case *column.Number:
 		case *column.Category:
@@ -33,7 +33,7 @@ type extent struct {
 	categories int
 }
 
-// spread bounds what noise in a node of depth l costs; see nodeShape.
+// spread bounds what noise in a node of depth l costs; see region.Class.
 //
 // Its children are alike, so mass spread evenly over one becomes mass spread
 // evenly over another by a translation, which costs the distance of their
@@ -57,7 +57,7 @@ func (b *box) spread(l int) float64 {
 	}
 	side, ok := b.extents(l)
 	if !ok || k > manyChildren {
-		return k * math.Sqrt(1-1/k) * b.norm(b.p, l, column.Column.Side)
+		return k * math.Sqrt(1-1/k) * b.size(b.p, l).Side
 	}
 	if only := slices.Index(cuts, b.arities[l]); only >= 0 && side[only].categories == 0 {
 		sum := 0.0

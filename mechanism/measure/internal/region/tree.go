@@ -1,10 +1,27 @@
-package adaptive
+package region
 
-import (
-	"sort"
+import "github.com/metricdp/metricdp/walk"
 
-	"github.com/metricdp/metricdp/walk"
-)
+// Node is a node of a [Tree], a region: its level, that of the root being 0, and its
+// number there. The root is Node{}.
+type Node struct{ Level, Index int }
+
+// Tree is a public tree of regions, read as far as it is asked for.
+type Tree interface {
+	// Height is the number of levels below v, 0 where v is a cell.
+	Height(v Node) int
+	// Width is the number of nodes r levels below v, where 1 <= r <= Height(v), or
+	// more where it is not known. A cell that is not so far below counts as one.
+	Width(v Node, r int) int
+	// Below appends those nodes to dst.
+	Below(dst []Node, v Node, r int) []Node
+	// Side is the size of v, such as its diameter, in any unit.
+	Side(v Node) float64
+	// Cells returns the cells of v: lo <= c < hi.
+	Cells(v Node) (lo, hi int)
+	// Cell returns the region that a cell is.
+	Cell(c int) Node
+}
 
 // Grid is a tree all of whose nodes of a level are alike: a box of dyadic cells
 // has arity 2^d on every level, a sphere 12 on the first and then 4. The nodes of a
@@ -30,25 +47,28 @@ func NewGrid(arities []int, side []float64) *Grid {
 }
 
 // Height implements [Tree].
-func (g *Grid) Height(v Place) int { return len(g.arities) - v.Level }
+func (g *Grid) Height(v Node) int { return len(g.arities) - v.Level }
 
 // Width implements [Tree].
-func (g *Grid) Width(v Place, r int) int { return g.below[v.Level] / g.below[v.Level+r] }
+func (g *Grid) Width(v Node, r int) int { return g.below[v.Level] / g.below[v.Level+r] }
 
 // Below implements [Tree].
-func (g *Grid) Below(dst []Place, v Place, r int) []Place {
+func (g *Grid) Below(dst []Node, v Node, r int) []Node {
 	k := g.Width(v, r)
 	for i := range k {
-		dst = append(dst, Place{v.Level + r, v.Index*k + i})
+		dst = append(dst, Node{v.Level + r, v.Index*k + i})
 	}
 	return dst
 }
 
+// Cell implements [Tree].
+func (g *Grid) Cell(c int) Node { return Node{len(g.arities), c} }
+
 // Side implements [Tree].
-func (g *Grid) Side(v Place) float64 { return g.side[v.Level] }
+func (g *Grid) Side(v Node) float64 { return g.side[v.Level] }
 
 // Cells implements [Tree].
-func (g *Grid) Cells(v Place) (lo, hi int) {
+func (g *Grid) Cells(v Node) (lo, hi int) {
 	n := g.below[v.Level]
 	return v.Index * n, (v.Index + 1) * n
 }
@@ -71,10 +91,10 @@ func NewGiven(t *walk.Tree, side func(v int) float64) *Given {
 }
 
 // Height implements [Tree].
-func (g *Given) Height(v Place) int { return g.height[v.Index] }
+func (g *Given) Height(v Node) int { return g.height[v.Index] }
 
 // Width implements [Tree]. O(it).
-func (g *Given) Width(v Place, r int) int { return g.width(v.Index, r) }
+func (g *Given) Width(v Node, r int) int { return g.width(v.Index, r) }
 
 func (g *Given) width(v, r int) int {
 	lo, hi := g.t.Children(v)
@@ -92,40 +112,25 @@ func (g *Given) width(v, r int) int {
 }
 
 // Below implements [Tree].
-func (g *Given) Below(dst []Place, v Place, r int) []Place {
+func (g *Given) Below(dst []Node, v Node, r int) []Node {
 	lo, hi := g.t.Children(v.Index)
 	if r == 0 || lo == hi {
 		return append(dst, v)
 	}
 	for c := lo; c < hi; c++ {
-		dst = g.Below(dst, Place{v.Level + 1, c}, r-1)
+		dst = g.Below(dst, Node{v.Level + 1, c}, r-1)
 	}
 	return dst
 }
 
+// Cell implements [Tree].
+func (g *Given) Cell(c int) Node {
+	v := g.t.LeafNode(c)
+	return Node{g.t.Depth(v), v}
+}
+
 // Side implements [Tree].
-func (g *Given) Side(v Place) float64 { return g.side(v.Index) }
+func (g *Given) Side(v Node) float64 { return g.side(v.Index) }
 
 // Cells implements [Tree].
-func (g *Given) Cells(v Place) (lo, hi int) { return g.t.LeafRange(v.Index) }
-
-// Counts are the numbers of records in cells, most of which are empty: private.
-type Counts struct {
-	cells []int
-	sum   []int64 // of the first cells
-}
-
-// NewCounts takes cells in ascending order and how many records they hold.
-func NewCounts(cells []int, n []int64) *Counts {
-	c := &Counts{cells, make([]int64, len(n)+1)}
-	for i, k := range n {
-		c.sum[i+1] = c.sum[i] + k
-	}
-	return c
-}
-
-// Between returns the number of records in the cells lo <= c < hi.
-func (c *Counts) Between(lo, hi int) int64 {
-	i := sort.SearchInts(c.cells, lo)
-	return c.sum[i+sort.SearchInts(c.cells[i:], hi)] - c.sum[i]
-}
+func (g *Given) Cells(v Node) (lo, hi int) { return g.t.LeafRange(v.Index) }

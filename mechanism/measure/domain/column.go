@@ -1,12 +1,11 @@
-package measure
+package domain
 
 import (
 	"fmt"
 	"math"
 
-	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
-
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -34,18 +33,53 @@ type Column struct {
 	// Missing allows NaN, a value of its own. Its distance to all others is the
 	// largest among them, or 1 if that is 0.
 	Missing bool
-	// Weight multiplies the distances of the column, so that columns in different
-	// units compare; 0 means 1, and 1/(Hi-Lo) gives every column length 1.
-	// Without any Weight [NewBox] refuses numbers of very different ranges.
-	Weight float64
+	// Weight multiplies the distances of the column; 0 means 1. Share, where not 0, is
+	// the largest distance in it instead, with which columns in different units
+	// compare: a range, the distance of two categories or of the farthest leaves, half
+	// a great circle. Without any of these [NewBox] refuses numbers of very different
+	// ranges.
+	Weight, Share float64
 }
 
-// factor returns what a column describes, with the default Weight filled in.
+// largest is the largest distance in a column of weight 1, or 1 where it is 0.
+func (c *Column) largest() float64 {
+	d := c.Hi - c.Lo
+	switch {
+	case c.Categories > 0:
+		d = 1
+	case c.Radius > 0:
+		d = math.Pi * c.Radius
+	case c.Taxonomy != nil && c.Taxonomy.Len() > 0:
+		// The farthest from the farthest from any leaf.
+		leaves := c.Taxonomy.PathMetric()
+		far, from := 0.0, 0
+		for range 2 {
+			x := from
+			for y := range leaves.Len() {
+				if d := leaves.Distance(x, y); d > far {
+					far, from = d, y
+				}
+			}
+		}
+		d = far
+	}
+	if d > 0 && !math.IsInf(d, 1) {
+		return d
+	}
+	return 1
+}
+
+// factor returns what a column describes, with its Weight filled in.
 func (c *Column) factor(op string, i int, out Outside) (column.Column, error) {
 	bad := func(field string, v float64, want string) (column.Column, error) {
 		return nil, &fault.ValueError{Op: op, Arg: "columns." + field, Index: i, Value: v, Want: want}
 	}
-	if c.Weight == 0 {
+	switch {
+	case c.Share != 0 && (c.Weight != 0 || !(c.Share >= 1e-9 && c.Share <= 1e9)):
+		return bad("Share", c.Share, "0 with a Weight, and else 0 or a number in [1e-9, 1e9]")
+	case c.Share != 0:
+		c.Weight = c.Share / c.largest()
+	case c.Weight == 0:
 		c.Weight = 1
 	}
 	kinds := 0
@@ -69,14 +103,14 @@ func (c *Column) factor(op string, i int, out Outside) (column.Column, error) {
 		if !(c.Radius > 0) || !within(c.Radius*c.Weight) {
 			return bad("Radius", c.Radius, "a number in [1e-100, 1e100], times Weight too")
 		}
-		f = &column.Globe{Size: c.Radius * c.Weight}
+		f = &column.Globe{Radius: c.Radius * c.Weight}
 	case c.Taxonomy != nil:
 		if c.Taxonomy.Len() == 0 {
 			return bad("Taxonomy", 0, "a tree with a node")
 		}
 		parent, leaf, _ := contracted(c.Taxonomy, 0.5)
 		t := column.NewTaxa(c.Taxonomy.PathMetric(), parent, leaf, c.Weight)
-		if d := t.Side(0, 1); !(d <= 1e100) {
+		if d := t.Size(0, 1).Side; !(d <= 1e100) {
 			return bad("Taxonomy", d, "a diameter of at most 1e100, times Weight")
 		}
 		f = t
@@ -85,7 +119,7 @@ func (c *Column) factor(op string, i int, out Outside) (column.Column, error) {
 	case c.Whole && (c.Lo != math.Trunc(c.Lo) || !(math.Abs(c.Lo) <= maxWhole)):
 		return bad("Lo", c.Lo, "a whole number in [-2^52, 2^52]")
 	case c.Whole && (c.Hi != math.Trunc(c.Hi) || !(c.Hi >= c.Lo && c.Hi <= maxWhole)):
-		return bad("Hi", c.Hi, "a whole number in [Lo, 2^52]")
+		return bad("Hi", c.Hi, fmt.Sprintf("a whole number in [Lo, 2^52], Lo = %v", c.Lo))
 	case c.Whole && !(c.Hi-c.Lo < column.MaxParts):
 		return bad("Hi", c.Hi, fmt.Sprintf("below Lo+%d", column.MaxParts))
 	case c.Whole && !within((c.Hi-c.Lo+1)*c.Weight):
@@ -93,7 +127,7 @@ func (c *Column) factor(op string, i int, out Outside) (column.Column, error) {
 	case c.Whole:
 		f = &column.Whole{Lo: c.Lo, Weight: c.Weight, Count: int(c.Hi-c.Lo) + 1, Clip: out == Clip}
 	case !(c.Hi > c.Lo && c.Hi <= 1e100):
-		return bad("Hi", c.Hi, "a number in (Lo, 1e100]")
+		return bad("Hi", c.Hi, fmt.Sprintf("a number in (Lo, 1e100], Lo = %v", c.Lo))
 	case !within((c.Hi - c.Lo) * c.Weight):
 		return bad("(Hi-Lo)*Weight", (c.Hi-c.Lo)*c.Weight, "a number in [1e-100, 1e100]")
 	default:
@@ -103,7 +137,7 @@ func (c *Column) factor(op string, i int, out Outside) (column.Column, error) {
 		f = &column.Number{Lo: c.Lo, Hi: c.Hi, Weight: c.Weight, Most: n, Clip: out == Clip}
 	}
 	if c.Missing {
-		away := f.Side(0, 1)
+		away := f.Size(0, 1).Side
 		if away == 0 {
 			away = c.Weight
 		}
@@ -117,7 +151,7 @@ const (
 	maxWhole      = 1 << 52
 )
 
-// tooUneven is how many times another range one may be where no Weight says so.
+// tooUneven is how many times another range one may be where no weight says so.
 const tooUneven = 10
 
 // checkUnits refuses unweighted numbers of ranges that do not compare.
@@ -125,7 +159,7 @@ func checkUnits(op string, columns []Column) error {
 	least, most := -1, -1
 	length := func(i int) float64 { return columns[i].Hi - columns[i].Lo }
 	for i, c := range columns {
-		if c.Weight != 0 {
+		if c.Weight != 0 || c.Share != 0 {
 			return nil
 		}
 		if c.Categories > 0 || c.Taxonomy != nil || c.Radius > 0 || !(length(i) > 0) {
@@ -142,6 +176,6 @@ func checkUnits(op string, columns []Column) error {
 		return nil
 	}
 	return &fault.ValueError{Op: op, Arg: "columns.Weight", Index: least, Want: fmt.Sprintf(
-		"another: column %d has the length %v and column %d has %v; set Column.Weight, for instance 1/(Hi-Lo), or 1 where all are in one unit",
+		"another: column %d has the length %v and column %d has %v; set Column.Share, for instance 1, or Weight 1 where all are in one unit",
 		least, length(least), most, length(most))}
 }

@@ -1,4 +1,4 @@
-package measure
+package domain
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -17,7 +18,7 @@ import (
 // distances must be no larger than there, or d's error bounds would not hold: 8 distances
 // of each point are compared (*[metric.ValueError]).
 func On[P any](ctx context.Context, d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
-	const op = "measure: On"
+	const op = "domain: On"
 	if err := d.check(op); err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func On[P any](ctx context.Context, d *Domain[int], p *metric.Points[P]) (*Domai
 	}
 	distances, err := sketch(ctx, p.Len(), 8, func(i, j int) (float64, error) {
 		x, err := read(op, p, i, j)
-		if y := d.metric(i, j); err == nil && x > y*(1+1e-9) {
+		if y := d.space.Distance(i, j); err == nil && x > y*(1+1e-9) {
 			err = notADistance(op, i, j, x, fmt.Sprintf("at most %v, as in the metric of d", y))
 		}
 		return x, err
@@ -34,35 +35,35 @@ func On[P any](ctx context.Context, d *Domain[int], p *metric.Points[P]) (*Domai
 	if err != nil {
 		return nil, err
 	}
-	a := *d.arrangement
-	a.identify(d.id, names(p.Len(), p.At), distances)
-	a.resolution = math.NaN()
+	a := *d.space.Partition
+	a.ID = digest(a.Kind, d.space.ID, names(p.Len(), p.At), distances)
+	a.Resolution = math.NaN()
 	loc := metric.NewLocator(p)
 	check, _ := p.Space().(metric.Checker[P])
-	return &Domain[P]{
-		arrangement: &a,
-		locate: func(x P) (int, error) {
+	return &Domain[P]{&region.Space[P]{
+		Partition: &a,
+		Locate: func(x P) (int, error) {
 			if check != nil {
 				if err := check.Check(p.At(0), x); err != nil {
-					return 0, fmt.Errorf("measure: Domain.Cell: %w", fault.Private(err))
+					return 0, fmt.Errorf("domain: Domain.Cell: %w", fault.Private(err))
 				}
 			}
 			i, _ := loc.Nearest(x)
 			if i < 0 {
-				return 0, fmt.Errorf("measure: Domain.Cell: no point has a distance from the record")
+				return 0, fmt.Errorf("domain: Domain.Cell: no point has a distance from the record")
 			}
-			return d.locate(i)
+			return d.space.Locate(i)
 		},
-		at:     func(_ *rand.Rand, v node) P { return p.At(d.at(nil, v)) },
-		metric: p.Space().Distance,
-	}, nil
+		At:       func(_ *rand.Rand, v node) P { return p.At(d.space.At(nil, v)) },
+		Distance: p.Space().Distance,
+	}, d.points}, nil
 }
 
 // Labels renames the points of a domain: record labels[i] is point i. Labels
 // are different from one another (*[metric.ValueError] at the second), as many
 // as points (*[metric.SizeError]); a record that is no label is an error.
 func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
-	const op = "measure: Labels"
+	const op = "domain: Labels"
 	if err := d.check(op); err != nil {
 		return nil, err
 	}
@@ -70,8 +71,8 @@ func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
 		return nil, &fault.SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(d.points)}
 	}
 	labels = append([]K(nil), labels...)
-	a := *d.arrangement
-	a.identify(d.id, names(len(labels), func(i int) K { return labels[i] }))
+	a := *d.space.Partition
+	a.ID = digest(a.Kind, d.space.ID, names(len(labels), func(i int) K { return labels[i] }))
 	index := make(map[K]int, len(labels))
 	for i, k := range labels {
 		if j, twice := index[k]; twice {
@@ -79,23 +80,23 @@ func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
 		}
 		index[k] = i
 	}
-	return &Domain[K]{
-		arrangement: &a,
-		locate: func(k K) (int, error) {
+	return &Domain[K]{&region.Space[K]{
+		Partition: &a,
+		Locate: func(k K) (int, error) {
 			i, ok := index[k]
 			if !ok {
-				return 0, fmt.Errorf("measure: Domain.Cell: %w", ErrUnknown)
+				return 0, fmt.Errorf("domain: Domain.Cell: %w", ErrUnknown)
 			}
-			return d.locate(i)
+			return d.space.Locate(i)
 		},
-		at: func(_ *rand.Rand, v node) K { return labels[d.at(nil, v)] },
-		metric: func(x, y K) float64 {
+		At: func(_ *rand.Rand, v node) K { return labels[d.space.At(nil, v)] },
+		Distance: func(x, y K) float64 {
 			i, ok1 := index[x]
 			j, ok2 := index[y]
 			if !ok1 || !ok2 {
 				return math.NaN()
 			}
-			return d.metric(i, j)
+			return d.space.Distance(i, j)
 		},
-	}, nil
+	}, d.points}, nil
 }

@@ -1,11 +1,13 @@
-package measure
+package domain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/walk"
@@ -24,28 +26,23 @@ type FoldedOptions struct {
 
 // NewFolded arranges a net of the space along a line, and stands a balanced tree on the
 // line. The order is Hilbert's curve where f is [metric.Embedded], and a short tour
-// otherwise or with o.Tour (tsp.Solve). With arity 2, the default, a [Measure] with the
-// [Nearest] estimate is the private measure of BSV22 with better factors; arity 16 or 32
-// halves the error.
-//
-// Folding only lengthens distances, so what is proved on the line holds in the space. With
-// alpha-privacy per unit of total variation (alpha = N*eps for N records),
+// otherwise or with o.Tour (tsp.Solve). With arity 2, the default, a private measure on it
+// with the Nearest estimate is that of BSV22 with better factors; arity 16 or 32 halves the
+// error. Folding only lengthens distances, so what is proved on the line holds in the space.
+// With alpha-privacy per unit of total variation (alpha = N*eps for N records),
 //
 //	E W1(mu, estimate) <= Separation + 2 * sum_k gap_k sqrt(Var S_k),
 //
 // gap_k the distance of the k-th point of the line to the next, and S_k the sum of the
-// noise up to it, in closed form and of order (log n)^(3/2)/alpha. The second term is
-// [Bound]'s Nearest.
-//
-// Places far apart on the line may be close in the space: [NewFinite] and [NewBox] use
-// that, and are 1.3 to 3.5 times as accurate.
+// noise up to it, of order (log n)^(3/2)/alpha. Places far apart on the line may be close
+// in the space: [NewFinite] and [NewBox] use that, and are 1.3 to 3.5 times as accurate.
 //
 // Records, errors and cost are as for NewFinite, and tsp.Solve's.
 //
 // Source: BSV22, Section 7, and its accuracy theorem with constants.
 func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[int], error) {
-	const op = "measure: NewFolded"
-	opt := orZero(o)
+	const op = "domain: NewFolded"
+	opt := *cmp.Or(o, &FoldedOptions{})
 	if err := checkArity(op, opt.Arity); err != nil {
 		return nil, err
 	}
@@ -61,13 +58,12 @@ func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	a := &arrangement{what: fmt.Sprintf("%d points folded along %s", n.f.Len(), kind), line: fold.Position}
-	if a.tree, err = walk.Balanced(n.f.Len(), max(2, opt.Arity)); err != nil {
+	t, err := walk.Balanced(n.f.Len(), max(2, opt.Arity))
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	a.cells = a.tree.Len()
-	a.measureLine()
-	return n.over(ctx, op, a, fold.Order)
+	g, hub := measureLine(t, fold.Position)
+	return n.over(ctx, op, fmt.Sprintf("%d points folded along %s", n.f.Len(), kind), g, hub, fold.Order)
 }
 
 func foldingOrder(ctx context.Context, f metric.Finite, solve bool) (*tsp.Tour, string, error) {
@@ -81,43 +77,41 @@ func foldingOrder(ctx context.Context, f metric.Finite, solve bool) (*tsp.Tour, 
 	return t, "a tour", err
 }
 
-// measureLine fills in the shapes of a tree over the line. Up to a place, node
-// v's noise adds up to the shares of c whole children and the part phi of
-// another, of variance s(c + phi^2 - (c+phi)^2/k); the gap to the next place is
-// paid that many times.
-func (a *arrangement) measureLine() {
-	t := a.tree
-	a.shape, a.hub = make([]nodeShape, t.Nodes()), make([]int, t.Nodes())
+// measureLine measures a tree over the line. Up to a place, node v's noise adds up to the
+// shares of c whole children and the part phi of another, of variance
+// s(c + phi^2 - (c+phi)^2/k); the gap to the next place is paid that many times.
+func measureLine(t *walk.Tree, line []float64) (g *region.Geometry, hub []int) {
+	hub = make([]int, t.Nodes())
+	g = &region.Geometry{Tree: t, Line: line, Classes: make([]region.Class, t.Nodes())}
 	share := shares(t)
-	for v := range a.shape {
+	for v := range hub {
 		lo, hi := t.Children(v)
 		first, end := t.LeafRange(v)
-		a.hub[v] = (first + end) / 2
+		hub[v] = (first + end) / 2
 		if lo == hi {
 			continue
 		}
 		k := float64(hi - lo)
-		s := nodeShape{nodes: 1, arity: hi - lo, depth: t.Depth(v), diameter: a.line[end-1] - a.line[first]}
+		s := region.Class{Nodes: 1, Arity: hi - lo, Depth: t.Depth(v), Diameter: line[end-1] - line[first]}
 		for c := lo; c < hi; c++ {
 			cf, ce := t.LeafRange(c)
 			phi, whole := 0.0, float64(c-lo)
 			for x := cf; x < ce && x+1 < end; x++ {
 				phi += share[t.LeafNode(x)] / share[c]
 				w := whole + phi
-				s.spread += float64((a.line[x+1] - a.line[x]) * math.Sqrt(max(0, whole+float64(phi*phi)-w*w/k)))
+				s.Spread += float64((line[x+1] - line[x]) * math.Sqrt(max(0, whole+float64(phi*phi)-w*w/k)))
 			}
 		}
-		a.shape[v] = s
+		g.Classes[v] = s
 	}
-	a.children = func(v int) metric.Finite {
-		lo, hi := t.Children(v)
-		at := make([]float64, 0, hi-lo)
-		for c := lo; c < hi; c++ {
-			first, end := t.LeafRange(c)
-			at = append(at, a.line[(first+end)/2])
+	g.Children = func(v int) metric.Finite {
+		var at linePoints
+		for _, c := range middles(t, v) {
+			at = append(at, line[c])
 		}
-		return linePoints(at)
+		return at
 	}
+	return g, hub
 }
 
 type linePoints []float64

@@ -1,14 +1,14 @@
-package measure
+package domain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
 
-	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
-
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
 )
 
 // Outside says what becomes of records outside the bounds.
@@ -40,7 +40,7 @@ type BoxOptions struct {
 	P float64
 	// Outside is what becomes of records out of bounds.
 	Outside Outside
-	// Possible, where not nil, tells whether there may be a record with lo[i] <=
+	// Possible, where not nil, reports whether there may be a record with lo[i] <=
 	// x[i] <= hi[i] for all entries i. It must be public knowledge, such as that
 	// nobody is married at two; no noise is spent on what is impossible, and
 	// records are neither counted nor made there. For a category or a leaf of a
@@ -69,27 +69,22 @@ func (o *BoxOptions) check(op string) error {
 	return fault.NonNegative(op, "Depth", o.Depth)
 }
 
-// NewBox returns a product of columns cut into cells: points of R^d, or rows
-// with numbers, categories, leaves of taxonomies and places, any of which may be
-// missing. A record has the entries of the columns in their order; it is only
-// read during the call.
+// NewBox returns a product of columns cut into cells: points of R^d, or rows with numbers,
+// categories, leaves of taxonomies and places, any of which may be missing. A record has the
+// entries of the columns in their order; it is only read during the call.
 //
-// Columns are cut in turn, those that are longest, in their weights, first: all
-// numbers in two whose lengths are within a factor sqrt 2 of the longest, at most
-// 6 at once; a category and a depth of a taxonomy alone. Cells are told apart in
-// every category and leaf, and in the rest as far as 2^62 cells go (2^30 where an
-// int has 32 bits), a range into 2^50 parts at most. Trees of more than 2^26
-// cells, and those with impossible cells, are for a [Synthesizer] alone. Noise
-// scales of a [Measure] are equal on the line, and otherwise proportional to the fourth
-// root of a node's side.
+// The longest columns are cut first: all numbers within a factor sqrt 2 of the longest in
+// two, at most 6 at once; a category and a depth of a taxonomy alone. Cells are told apart in
+// every category and leaf, and in the rest as far as 2^62 cells go (2^30 where an int has 32
+// bits), a range into 2^50 parts at most. Trees of more than 2^26 cells, and those with
+// impossible cells, are held in no memory.
 //
 // Errors are [metric.ErrEmpty], *[metric.ValueError], *[metric.SizeError], and
-// *[metric.MemoryError] for a Depth or Splits of more cells. Where the depth is
-// left open and no Weight is set, it is an error if one range is more than 10 times
-// another; a Weight set to 1 allows it. Cells of records with no possible cell are
-// a *[metric.ValueError]. Memory does not depend on the number of cells.
+// *[metric.MemoryError] for a Depth or Splits of more cells. Where the depth is left open and
+// no Weight or Share is set, one range more than 10 times another is an error. Memory does
+// not depend on the number of cells.
 func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
-	const op = "measure: NewBox"
+	const op = "domain: NewBox"
 	b, err := newBox(op, columns, o)
 	if err != nil {
 		return nil, err
@@ -98,13 +93,7 @@ func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 	if len(columns) > 1 {
 		what = fmt.Sprintf("box of %d columns", len(columns))
 	}
-	a, err := b.arrange(op, what)
-	if err != nil {
-		return nil, err
-	}
-	d := &Domain[[]float64]{arrangement: a, locate: b.locate, at: b.at, metric: b.distance}
-	a.children = d.firstChildren
-	return d, nil
+	return makeDomain(b, op, what, b.locate, b.at, b.distance)
 }
 
 // box is what the methods of a box's domain close over.
@@ -115,6 +104,7 @@ type box struct {
 	from     []int // where a column's entries begin, and those of all end
 	p        float64
 	possible func(lo, hi []float64) bool
+	partial  bool // some cells are impossible
 	buffers  sync.Pool
 }
 
@@ -122,17 +112,17 @@ func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
 		return nil, err
 	}
-	opt := orZero(o)
+	opt := *cmp.Or(o, &BoxOptions{})
 	if err := opt.check(op); err != nil {
 		return nil, err
 	}
-	b := &box{p: opt.P, possible: opt.Possible, columns: slices.Clone(columns), factors: make([]column.Column, len(columns)), from: []int{0}}
+	b := &box{p: opt.P, possible: opt.Possible, partial: opt.Possible != nil, columns: slices.Clone(columns), factors: make([]column.Column, len(columns)), from: []int{0}}
 	var err error
 	for i := range b.columns {
 		if b.factors[i], err = b.columns[i].factor(op, i, opt.Outside); err != nil {
 			return nil, err
 		}
-		b.from = append(b.from, b.from[i]+b.factors[i].Entries())
+		b.from = append(b.from, b.from[i]+b.factors[i].Plan().Entries)
 	}
 	splits := opt.Splits
 	if splits == nil {
@@ -141,7 +131,7 @@ func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 				return nil, err
 			}
 		}
-		if splits, err = turns(op, b.factors, opt.Depth); err != nil {
+		if splits, err = roundRobin(op, b.factors, opt.Depth); err != nil {
 			return nil, err
 		}
 	}
@@ -155,6 +145,7 @@ func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 		if s, ok := f.(column.Settler); ok {
 			s.Settle(b.parts[len(splits)][a])
 		}
+		b.partial = b.partial || !f.Full(b.parts[len(splits)][a])
 	}
 	b.buffers.New = func() any {
 		n := b.from[len(columns)]
@@ -165,12 +156,12 @@ func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 
 // checkSplits refuses cuts of a column that are none of its own.
 func (b *box) checkSplits(op string, a int) error {
-	f, cut := b.factors[a], 0
+	plan, cut := b.factors[a].Plan(), 0
 	for l, row := range b.splits {
 		if row[a] == 1 {
 			continue
 		}
-		if k := f.Arity(cut); k > 0 && row[a] != k {
+		if k := plan.Arity(cut); k > 0 && row[a] != k {
 			want := fmt.Sprintf("1 or %d", k)
 			if k == 1 {
 				want = "1"
@@ -180,10 +171,10 @@ func (b *box) checkSplits(op string, a int) error {
 		cut++
 	}
 	switch n := b.parts[len(b.splits)][a]; {
-	case cut < f.Must():
-		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(cut), Want: fmt.Sprintf("%d cuts that tell apart what has to be", f.Must())}
-	case f.Arity(cut) == 0 && n > f.Finest():
-		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(n), Want: fmt.Sprintf("at most %d parts in all", f.Finest())}
+	case cut < plan.Must:
+		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(cut), Want: fmt.Sprintf("%d cuts that tell apart what has to be", plan.Must)}
+	case plan.Arity(cut) == 0 && n > plan.Most:
+		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(n), Want: fmt.Sprintf("at most %d parts in all", plan.Most)}
 	}
 	return nil
 }

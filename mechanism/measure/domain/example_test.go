@@ -1,25 +1,21 @@
-package measure_test
+package domain_test
 
 import (
 	"context"
 	"fmt"
 	"log"
 	"math"
-	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// seeded makes examples repeatable. Releases of private data pass nil.
-func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
-
-func ExampleNewBox() {
+func Example() {
 	// Ages in whole years, incomes and one of four regions, in units that compare:
 	// the whole range of each column has length 1, and so has another region.
-	d, err := measure.NewBox([]measure.Column{
-		{Lo: 0, Hi: 110, Whole: true, Weight: 1.0 / 110},
-		{Lo: 0, Hi: 200_000, Weight: 1.0 / 200_000},
+	d, err := domain.NewBox([]domain.Column{
+		{Lo: 0, Hi: 110, Whole: true, Share: 1},
+		{Lo: 0, Hi: 200_000, Share: 1},
 		{Categories: 4},
 	}, nil)
 	if err != nil {
@@ -31,16 +27,16 @@ func ExampleNewBox() {
 	fmt.Println(err)
 	// Output:
 	// [34 51000 2] <nil>
-	// measure: Domain.Cell: record[2], want a category, an integer in [0, 4)
+	// domain: Domain.Cell: record[2], want a category, an integer in [0, 4)
 }
 
 // The hour may be missing, and nobody works more hours than there are in the day
 // since then.
-func ExampleBoxOptions_possible() {
-	d, err := measure.NewBox([]measure.Column{
+func ExampleNewBox() {
+	d, err := domain.NewBox([]domain.Column{
 		{Lo: 0, Hi: 23, Whole: true, Missing: true, Weight: 1.0 / 24}, // began at
 		{Lo: 0, Hi: 24, Weight: 1.0 / 24},                             // worked
-	}, &measure.BoxOptions{
+	}, &domain.BoxOptions{
 		Possible: func(lo, hi []float64) bool { return math.IsNaN(lo[0]) || lo[0]+lo[1] <= 24 },
 	})
 	if err != nil {
@@ -57,29 +53,11 @@ func ExampleBoxOptions_possible() {
 	// Output:
 	// [9.000 8.500]
 	// [NaN 20.000]
-	// measure: Domain.Cell: record, want another: BoxOptions.Possible is false in its cell
-}
-
-// Places on the Earth with the hour of the day: an hour weighs as much as 100 km.
-func ExampleColumn_place() {
-	d, err := measure.NewBox([]measure.Column{
-		{Radius: metric.EarthRadiusKm},
-		{Lo: 0, Hi: 24, Weight: 100},
-	}, &measure.BoxOptions{P: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	paris, berlin := []float64{48.85, 2.35, 12}, []float64{52.52, 13.4, 15}
-	c, err := d.Cell(paris)
-	fmt.Printf("%.1f %v\n", d.Point(c), err)
-	fmt.Printf("%.0f\n", d.Distance(paris, berlin))
-	// Output:
-	// [48.8 2.3 12.0] <nil>
-	// 1178
+	// domain: Domain.Cell: record, want another: BoxOptions.Possible is false in its cell
 }
 
 func ExampleNewSphere() {
-	d, err := measure.NewSphere(0, &measure.SphereOptions{Depth: 10})
+	d, err := domain.NewSphere(0, &domain.SphereOptions{Depth: 10})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -100,7 +78,7 @@ func ExampleNewFinite() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.NewFinite(context.Background(), pts, &measure.FiniteOptions{Arity: 3})
+	d, err := domain.NewFinite(context.Background(), pts, &domain.FiniteOptions{Arity: 3})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -127,11 +105,11 @@ func ExampleOn() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	net, err := measure.NewFinite(context.Background(), places, nil)
+	net, err := domain.NewFinite(context.Background(), places, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.On(context.Background(), net, places)
+	d, err := domain.On(context.Background(), net, places)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -149,11 +127,11 @@ func ExampleLabels() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	taxonomy, err := measure.NewTaxonomy(context.Background(), t, nil)
+	taxonomy, err := domain.NewTaxonomy(context.Background(), t, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.Labels(taxonomy, words)
+	d, err := domain.Labels(taxonomy, words)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -164,7 +142,7 @@ func ExampleLabels() {
 	// Output:
 	// taxonomy of 4 leaves: 4 cells, 2 levels of arity up to 2
 	// 2 4
-	// measure: Domain.Cell: unknown label
+	// domain: Domain.Cell: unknown label
 }
 
 func ExampleNewTaxonomy() {
@@ -174,7 +152,7 @@ func ExampleNewTaxonomy() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.NewTaxonomy(context.Background(), t, nil)
+	d, err := domain.NewTaxonomy(context.Background(), t, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -194,11 +172,11 @@ func ExampleNewUltrametric() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.NewUltrametric(context.Background(), u, &measure.HierarchyOptions{Ratio: 1})
+	d, err := domain.NewUltrametric(context.Background(), u, &domain.HierarchyOptions{Ratio: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	byWord, err := measure.Labels(d, words)
+	byWord, err := domain.Labels(d, words)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -218,7 +196,7 @@ func ExampleNewFolded() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.NewFolded(context.Background(), pts, nil)
+	d, err := domain.NewFolded(context.Background(), pts, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

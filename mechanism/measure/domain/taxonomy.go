@@ -1,4 +1,4 @@
-package measure
+package domain
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/hierarchy"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -38,7 +39,7 @@ func (o *HierarchyOptions) ratio(op string) (float64, error) {
 // Errors are [metric.ErrEmpty] and *[metric.ValueError] for options. O(n times
 // height) distances.
 func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Domain[int], error) {
-	const op = "measure: NewTaxonomy"
+	const op = "domain: NewTaxonomy"
 	if t == nil || t.Len() == 0 {
 		return nil, fault.Empty(op, "t", 0)
 	}
@@ -51,7 +52,7 @@ func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Dom
 		return nil, err
 	}
 	parent, point, diameter := contracted(t, ratio)
-	n.diameter = diameter * roundUp
+	n.diameter = diameter * region.RoundUp
 	return n.domain(ctx, op, fmt.Sprintf("taxonomy of %d leaves", n.f.Len()), parent, point)
 }
 
@@ -84,7 +85,7 @@ func contracted(t *metric.Tree, ratio float64) (parent, point []int, all float64
 // tree of its balls, with those that Ratio merges passed over. A record is the
 // index of a point. All else is as for [NewFinite]. O(n times height) distances.
 func NewUltrametric(ctx context.Context, u *metric.Ultrametric, o *HierarchyOptions) (*Domain[int], error) {
-	return newUltrametric(ctx, "measure: NewUltrametric", u, o)
+	return newUltrametric(ctx, "domain: NewUltrametric", u, o)
 }
 
 func newUltrametric(ctx context.Context, op string, u *metric.Ultrametric, o *HierarchyOptions) (*Domain[int], error) {

@@ -1,4 +1,4 @@
-package measure
+package domain
 
 import (
 	"cmp"
@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/hierarchy"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
@@ -40,25 +40,22 @@ func checkArity(op string, arity int) error {
 }
 
 // NewFinite arranges the points of any finite metric as a net tree: centers are chosen
-// farthest first, each is moved to the middle of the points nearest to it (the one with the
-// least sum of distances, their medoid), and gets at most Arity^(levels below) points; and
-// so on within each. Without options a *[metric.Ultrametric] is arranged as by
-// [NewUltrametric]; and unless Arity or Height is given, 2^15 points or more with
-// coordinates in at most 3 dimensions are arranged by cells of their bounding box. The
-// String of the domain says which of the three it is.
+// farthest first, each is moved to the medoid of the points nearest to it, and gets at most
+// Arity^(levels below) points; and so on within each. Without options a
+// *[metric.Ultrametric] is arranged as by [NewUltrametric]; and unless Arity or Height is
+// given, 2^15 points or more with coordinates in at most 3 dimensions by cells of their
+// bounding box. The String of the domain says which of the three it is.
 //
-// A record is the index of a point of f, and so is Point: of a region, a point near its middle. A
-// [Measure]'s noise on a level is proportional to C^(-1/2), C a bound on what noise of
-// scale 1 costs there in W1, summed over its nodes. About n*Arity distances a level, n^2/Arity for
-// medoids and bounds, 8 n log n to tell the domain from others, and up to 2,048 points
-// n^2/2 for the diameter.
+// A record is the index of a point of f, and so is Point: of a region, a point near its
+// middle. About n*Arity distances a level, n^2/Arity for medoids and bounds, 8 n log n to
+// tell the domain from others, and up to 2,048 points n^2/2 for the diameter.
 //
-// No points are [metric.ErrEmpty], a negative number of them is a *[metric.SizeError], more
-// than memory has room for a *[metric.MemoryError], and a negative or non-finite distance,
-// among those that are read, or an option outside its domain a *[metric.ValueError].
+// Errors are [metric.ErrEmpty], *[metric.SizeError] for a negative number of points,
+// *[metric.MemoryError], and *[metric.ValueError] for an option, or a negative or non-finite
+// distance among those that are read.
 func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
-	const op = "measure: NewFinite"
-	opt := orZero(o)
+	const op = "domain: NewFinite"
+	opt := *cmp.Or(o, &FiniteOptions{})
 	if err := checkArity(op, opt.Arity); err != nil {
 		return nil, err
 	}
@@ -159,25 +156,25 @@ func separatedNet(ctx context.Context, op string, f metric.Finite, separation fl
 }
 
 // domain takes the tree's parents; leaf[v] is item v's net point, -1 if inner.
-func (n *net) domain(ctx context.Context, op, what string, parent, leaf []int) (*Domain[int], error) {
-	a := &arrangement{what: what, byCost: true}
+func (n *net) domain(ctx context.Context, op, kind string, parent, leaf []int) (*Domain[int], error) {
 	t, order, err := walk.NewTree(parent)
 	if err != nil {
 		return nil, err
 	}
-	a.tree, a.cells = t, t.Len()
 	at := make([]int, t.Len()) // cell to net point
 	for c := range at {
 		at[c] = leaf[order[t.LeafNode(c)]]
 	}
-	if err := a.measure(ctx, op, n.f, at); err != nil {
+	g, hub, err := measureTree(ctx, op, t, n.f, at)
+	if err != nil {
 		return nil, err
 	}
-	return n.over(ctx, op, a, at)
+	return n.over(ctx, op, kind, g, hub, at)
 }
 
-// over makes the domain on the indices of n.all whose cell c is net point at[c].
-func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*Domain[int], error) {
+// over makes the domain on the indices of n.all whose cell c is net point at[c]; cell hub[v]
+// stands for node v.
+func (n *net) over(ctx context.Context, op, kind string, g *region.Geometry, hub, at []int) (*Domain[int], error) {
 	place := make([]int32, len(at)) // the cell of a net point
 	for c, i := range at {
 		place[i] = int32(c)
@@ -189,44 +186,52 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 			cell[i] = place[j]
 		}
 	}
-	a.points, a.resolution = len(cell), n.cover
-	a.regions = adaptive.NewGiven(a.tree, func(v int) float64 { return a.shape[v].diameter })
-	if err := n.measureDiameter(ctx, op, a); err != nil {
+	diameter, err := n.largest(ctx, op, g.Classes[0].Diameter)
+	if err != nil {
 		return nil, err
 	}
 	distances, err := sketch(ctx, len(at), len(at), func(i, j int) (float64, error) { return read(op, n.f, at[i], at[j]) })
 	if err != nil {
 		return nil, err
 	}
-	a.identify(int64(len(cell)), cell, a.degrees(), distances)
-	return &Domain[int]{
-		arrangement: a,
-		locate: func(i int) (int, error) {
-			if err := fault.Index("measure: Domain.Cell", "record", i, len(cell)); err != nil {
+	cells := "1 cell"
+	if len(at) > 1 {
+		cells = layout(fmt.Sprint(len(at), " cells"), g.Tree.Height(), fmt.Sprint("up to ", g.Tree.Arity()))
+	}
+	space := &region.Space[int]{
+		Partition: &region.Partition{
+			Identity: region.Identity{Kind: kind, Layout: cells, ID: digest(kind, int64(len(cell)), cell, degrees(g.Tree), distances)},
+			Cells:    len(at), Height: g.Tree.Height(), Diameter: diameter, Resolution: n.cover,
+			Regions:  region.NewGiven(g.Tree, func(v int) float64 { return g.Classes[v].Diameter }),
+			Explicit: func(string) (*region.Geometry, error) { return g, nil },
+		},
+		Locate: func(i int) (int, error) {
+			if err := fault.Index("domain: Domain.Cell", "record", i, len(cell)); err != nil {
 				return 0, fault.Private(err)
 			}
 			return int(cell[i]), nil
 		},
-		at: func(_ *rand.Rand, v node) int {
-			i := at[a.hub[v.Index]]
+		At: func(_ *rand.Rand, v node) int {
+			i := at[hub[v.Index]]
 			if n.points == nil {
 				return i
 			}
 			return n.points[i]
 		},
-		metric: n.all.Distance,
-	}, nil
+		Distance: n.all.Distance,
+	}
+	return &Domain[int]{space, len(cell)}, nil
 }
 
 // exactDiameter is up to how many points all distances are looked at.
 const exactDiameter = 2048
 
-// measureDiameter finds the largest distance where a hierarchy or a kd-tree
-// knows it, or points are few. Elsewhere it takes that of the shape, or the two
-// largest from one point, which are at most twice the largest of all.
-func (n *net) measureDiameter(ctx context.Context, op string, a *arrangement) (err error) {
-	if a.diameter = n.diameter; a.diameter > 0 {
-		return nil
+// largest returns the largest distance where a hierarchy or a kd-tree knows it, or points
+// are few. Elsewhere it is that of the shape, or the two largest from one point, which are
+// at most twice the largest of all.
+func (n *net) largest(ctx context.Context, op string, shape float64) (float64, error) {
+	if n.diameter > 0 {
+		return n.diameter, nil
 	}
 	dim := finite.Dim(n.f)
 	if dim == 0 { // unknown
@@ -234,57 +239,62 @@ func (n *net) measureDiameter(ctx context.Context, op string, a *arrangement) (e
 		dim = e.Dim
 	}
 	if dim > 0 && dim <= cellTreeDim || n.f.Len() <= exactDiameter {
-		a.diameter, _, _, err = metric.Diameter(ctx, n.f)
-		return err
+		d, _, _, err := metric.Diameter(ctx, n.f)
+		return d, err
 	}
 	far, next := 0.0, 0.0
 	for j := range n.f.Len() {
 		d, err := read(op, n.f, 0, j)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		far, next = max(far, d), max(next, min(far, d))
 	}
-	a.diameter = min(a.shape[0].diameter, directed.AddUp(far, next))
-	return nil
+	return min(shape, directed.AddUp(far, next)), nil
 }
 
-// measure fills in the shape of every inner node of a tree whose cell c is
-// point at[c] of f. The hub of a node is, of hubTries points of its cells, the
-// one nearest to the others. All noise goes through it: with W1 <= sum_i |x_i|
-// r_i, r_i the mean distance of child i's mass to the hub, and E|x_i| <=
-// sqrt(s(1-1/k)).
-func (a *arrangement) measure(ctx context.Context, op string, f metric.Finite, at []int) error {
-	t := a.tree
-	a.shape, a.hub = make([]nodeShape, t.Nodes()), make([]int, t.Nodes())
-	a.children = func(v int) metric.Finite {
-		lo, hi := t.Children(v)
-		idx := make([]int, 0, hi-lo)
-		for c := lo; c < hi; c++ {
-			first, end := t.LeafRange(c)
-			idx = append(idx, at[(first+end)/2])
+// measureTree measures every inner node of a tree whose cell c is point at[c] of f. The
+// hub of a node is, of hubTries points of its cells, the one nearest to the others. All
+// noise goes through it: with W1 <= sum_i |x_i| r_i, r_i the mean distance of child i's
+// mass to the hub, and E|x_i| <= sqrt(s(1-1/k)).
+func measureTree(ctx context.Context, op string, t *walk.Tree, f metric.Finite, at []int) (g *region.Geometry, hub []int, err error) {
+	hub = make([]int, t.Nodes())
+	g = &region.Geometry{Tree: t, ByCost: true, Classes: make([]region.Class, t.Nodes())}
+	g.Children = func(v int) metric.Finite {
+		idx := middles(t, v)
+		for i, c := range idx {
+			idx[i] = at[c]
 		}
-		s, err := metric.Subset(f, idx)
-		return fault.Must(s, err)
+		return fault.Must(metric.Subset(f, idx))
 	}
 	share := shares(t)
-	return each(ctx, t.Nodes(), 1, func(v int) (err error) {
-		a.shape[v], a.hub[v], err = measureNode(ctx, op, t, f, at, share, v)
+	return g, hub, parallel.Each(ctx, t.Nodes(), 1, func(v int) (err error) {
+		g.Classes[v], hub[v], err = measureNode(ctx, op, t, f, at, share, v)
 		return err
 	})
+}
+
+// middles returns the middle cell of every child of a node.
+func middles(t *walk.Tree, v int) (cells []int) {
+	lo, hi := t.Children(v)
+	for c := lo; c < hi; c++ {
+		first, end := t.LeafRange(c)
+		cells = append(cells, (first+end)/2)
+	}
+	return cells
 }
 
 // hubTries is how many cells of a node are tried as its hub.
 const hubTries = 32
 
-func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, at []int, share []float64, v int) (s nodeShape, hub int, err error) {
+func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, at []int, share []float64, v int) (s region.Class, hub int, err error) {
 	lo, hi := t.Children(v)
 	k := hi - lo
 	first, end := t.LeafRange(v)
 	if k == 0 {
 		return s, first, nil
 	}
-	s = nodeShape{nodes: 1, arity: k, depth: t.Depth(v)}
+	s = region.Class{Nodes: 1, Arity: k, Depth: t.Depth(v)}
 	best := math.Inf(1)
 	step := (end - first + hubTries - 1) / hubTries
 	for h := first; h < end; h += step {
@@ -310,10 +320,10 @@ func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, 
 			radius = max(radius, far)
 		}
 		if cost < best {
-			best, hub, s.diameter = cost, h, 2*radius
+			best, hub, s.Diameter = cost, h, 2*radius
 		}
 	}
-	s.spread = best * math.Sqrt(1-1/float64(k))
+	s.Spread = best * math.Sqrt(1-1/float64(k))
 	return s, hub, nil
 }
 
@@ -328,71 +338,4 @@ func shares(t *walk.Tree) []float64 {
 		}
 	}
 	return share
-}
-
-// From cellTreeFrom points on, and up to cellTreeDim dimensions, NewFinite cuts
-// the bounding box of an embedded metric into cells, in O(n log n).
-const (
-	cellTreeFrom = 1 << 15
-	cellTreeDim  = 3
-)
-
-// cellTree returns the tree of the cells that hold points: parents of its
-// items, and the point that an item is, -1 for cells.
-func cellTree(op string, e metric.Embedding, n int) (parent, leaf []int, err error) {
-	lo, ext := make([]float64, e.Dim), make([]float64, e.Dim)
-	for a := range ext {
-		low, high := math.Inf(1), math.Inf(-1)
-		for i := range n {
-			x := e.Coords[i*e.Dim+a]
-			low, high = min(low, x), max(high, x)
-		}
-		lo[a], ext[a] = low, high-low
-	}
-	bits := math.Log2(float64(n))
-	g, err := newGrid(op, planLevels(ext, float64(n), max(1, int(math.Round(bits/float64(e.Dim))))), e.Dim)
-	if err != nil {
-		return nil, nil, err
-	}
-	type placed struct{ key, point int }
-	points := make([]placed, n)
-	for i := range points {
-		key := 0
-		for a, k := range g.parts[len(g.splits)] {
-			if ext[a] > 0 {
-				q := int((e.Coords[i*e.Dim+a] - lo[a]) / ext[a] * float64(k))
-				key += g.index(a, min(q, k-1))
-			}
-		}
-		points[i] = placed{key, i}
-	}
-	slices.SortFunc(points, func(x, y placed) int { return cmp.Or(x.key-y.key, x.point-y.point) })
-	add := func(up, point int) int {
-		parent, leaf = append(parent, up), append(leaf, point)
-		return len(parent) - 1
-	}
-	// divide puts a run of points, in one cell of depth l, below an item.
-	var divide func(up int, run []placed, l, below int)
-	divide = func(up int, run []placed, l, below int) {
-		for ; l < len(g.arities); l++ {
-			below /= g.arities[l]
-			if run[0].key/below != run[len(run)-1].key/below {
-				break
-			}
-		}
-		for len(run) > 0 {
-			end := 1
-			for l < len(g.arities) && end < len(run) && run[end].key/below == run[0].key/below {
-				end++
-			}
-			if end == 1 {
-				add(up, run[0].point)
-			} else {
-				divide(add(up, -1), run[:end], l+1, below)
-			}
-			run = run[end:]
-		}
-	}
-	divide(add(-1, -1), points, 0, g.cells)
-	return parent, leaf, nil
 }

@@ -1,18 +1,17 @@
-package measure
+package domain
 
 import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
-
-	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
 // masked is the tree of the regions of a box that are possible. One that has a
 // single possible part is that part, so that no count is taken twice. Which they
 // are is public, as all of the tree is.
 type masked struct {
-	*adaptive.Grid
+	*region.Grid
 	b *box
 }
 
@@ -20,16 +19,6 @@ type masked struct {
 type scratch struct {
 	q      []int
 	lo, hi []float64
-}
-
-// masked tells whether any cell is impossible.
-func (b *box) masked() bool {
-	for a, f := range b.factors {
-		if !f.Full(b.parts[len(b.splits)][a]) {
-			return true
-		}
-	}
-	return b.possible != nil
 }
 
 // allows is the user's Possible on parts q of depth l, but true where a value may be
@@ -94,7 +83,7 @@ func (m masked) decode(v node) []int {
 	return q
 }
 
-// Height implements [adaptive.Tree].
+// Height implements [region.Tree].
 func (m masked) Height(v node) int {
 	height := len(m.b.arities)
 	for l, q := v.Level, m.decode(v); l < height; l++ {
@@ -114,7 +103,7 @@ func (m masked) Height(v node) int {
 // one level.
 const manyParts = 64
 
-// Width implements [adaptive.Tree].
+// Width implements [region.Tree].
 func (m masked) Width(v node, r int) int {
 	most := manyParts
 	if r == 1 {
@@ -126,7 +115,7 @@ func (m masked) Width(v node, r int) int {
 	return m.Grid.Width(v, r)
 }
 
-// Below implements [adaptive.Tree].
+// Below implements [region.Tree].
 func (m masked) Below(dst []node, v node, r int) []node {
 	return m.below(dst, v, m.decode(v), r, maxCells)
 }
@@ -162,13 +151,4 @@ func (m masked) descend(l int, q []int, rng *rand.Rand) (int, []int) {
 		q = parts[rng.IntN(len(parts))]
 	}
 	return l, q
-}
-
-// firstRegions returns all regions of the deepest level with at most most.
-func firstRegions(t adaptive.Tree, most int) []node {
-	r := 0
-	for r < t.Height(node{}) && t.Width(node{}, r+1) <= most {
-		r++
-	}
-	return t.Below(nil, node{}, r)
 }

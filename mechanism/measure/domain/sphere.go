@@ -1,12 +1,12 @@
-package measure
+package domain
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
-
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -29,36 +29,27 @@ type SphereOptions struct {
 // places beside other columns see [Column].Radius.
 // Other errors are as for [NewBox].
 func NewSphere(radius float64, o *SphereOptions) (*Domain[metric.LatLon], error) {
-	const op = "measure: NewSphere"
+	const op = "domain: NewSphere"
 	if radius == 0 {
 		radius = metric.EarthRadiusKm
 	}
 	if !(radius >= 1e-100 && radius <= 1e100) {
 		return nil, fault.Value(op, "radius", radius, "0 or a number in [1e-100, 1e100]")
 	}
-	b, err := newBox(op, []Column{{Radius: radius}}, &BoxOptions{Depth: orZero(o).Depth})
-	if err != nil {
-		return nil, err
-	}
-	a, err := b.arrange(op, fmt.Sprintf("sphere of radius %g", radius))
+	b, err := newBox(op, []Column{{Radius: radius}}, &BoxOptions{Depth: cmp.Or(o, &SphereOptions{}).Depth})
 	if err != nil {
 		return nil, err
 	}
 	g, depth := b.factors[0].(*column.Globe), len(b.splits)
-	d := &Domain[metric.LatLon]{
-		arrangement: a,
-		locate: func(p metric.LatLon) (int, error) {
-			q, err := g.Find(p, b.parts[depth][0])
-			if err != nil {
-				return 0, err
-			}
-			return b.index(0, q), nil
-		},
-		at: func(rng *rand.Rand, v node) metric.LatLon {
-			return g.At(column.Part{Cuts: v.Level, Of: b.parts[v.Level][0], Place: v.Index}, rng)
-		},
-		metric: metric.GreatCircle{Radius: radius}.Distance,
+	locate := func(p metric.LatLon) (int, error) {
+		q, err := g.Find(p, b.parts[depth][0])
+		if err != nil {
+			return 0, err
+		}
+		return b.index(0, q), nil
 	}
-	a.children = d.firstChildren
-	return d, nil
+	at := func(rng *rand.Rand, v node) metric.LatLon {
+		return g.At(column.Part{Cuts: v.Level, Of: b.parts[v.Level][0], Place: v.Index}, rng)
+	}
+	return makeDomain(b, op, fmt.Sprintf("sphere of radius %g", radius), locate, at, metric.GreatCircle{Radius: radius}.Distance)
 }

@@ -1,0 +1,277 @@
+package domain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/walk"
+)
+
+// makeDomain returns the domain of a box whose records have the type P.
+func makeDomain[P any](b *box, op, kind string, locate func(P) (int, error), at func(*rand.Rand, node) P, distance func(p, q P) float64) (*Domain[P], error) {
+	p, err := b.partition(op, kind)
+	if err != nil {
+		return nil, err
+	}
+	s := &region.Space[P]{Partition: p, Locate: locate, At: at, Distance: distance}
+	geometry := sync.OnceValues(func() (*region.Geometry, error) {
+		return b.geometry(func(level int) metric.Finite { // nodes of a level are alike: those of the first
+			return fault.Must(s.Points(b.arities[level], func(i int) node { return node{Level: level + 1, Index: i} }))
+		})
+	})
+	p.Explicit = func(op string) (*region.Geometry, error) {
+		switch {
+		case b.partial:
+			return nil, fmt.Errorf("%s: %w", op, errMasked)
+		case b.cells > explicitCells:
+			return nil, &fault.MemoryError{Op: op, Bytes: 80 * float64(b.cells), Limit: 80 * explicitCells}
+		}
+		return geometry()
+	}
+	return &Domain[P]{space: s}, nil
+}
+
+var errMasked = errors.New("some cells are impossible, and only a Synthesizer leaves them out")
+
+// explicitCells bounds a tree in memory: a release takes about 5 GB.
+const explicitCells = 1 << 26
+
+// partition makes all of a domain that depends neither on the type of records nor on a
+// tree in memory.
+func (b *box) partition(op, kind string) (*region.Partition, error) {
+	last := len(b.splits)
+	side := make([]float64, last+1)
+	for l := range side {
+		side[l] = b.size(2, l).Length
+	}
+	size := b.size(b.p, last)
+	p := &region.Partition{
+		Cells: b.cells, Height: last, Apart: last, Diameter: size.Across * region.RoundUp,
+		Resolution: size.Radius,
+	}
+	for p.Apart > 0 && b.apart(p.Apart-1) {
+		p.Apart--
+	}
+	grid := region.NewGrid(b.arities, side)
+	if p.Regions = grid; b.partial {
+		m := masked{grid, b}
+		if !m.possible(0, make([]int, len(b.factors))) {
+			return nil, fault.Value(op, "Possible", 0, "true for the whole box")
+		}
+		p.Regions = m
+	}
+	p.Identity = region.Identity{Kind: kind, Layout: b.layout(), ID: b.digest(kind, p.Regions)}
+	return p, nil
+}
+
+// geometry makes the tree of a box and the sizes of its nodes.
+func (b *box) geometry(children func(level int) metric.Finite) (*region.Geometry, error) {
+	g := &region.Geometry{Regular: true, Children: children}
+	nodes, dim := 1, 0
+	for l, k := range b.arities {
+		g.Classes = append(g.Classes, region.Class{Nodes: nodes, Arity: k, Depth: l, Diameter: b.size(b.p, l).Side, Spread: b.spread(l)})
+		nodes *= k
+	}
+	for _, f := range b.factors {
+		if plan := f.Plan(); plan.Divisible() {
+			dim += plan.Entries
+		}
+	}
+	if dim > 1 {
+		g.Exponent = 0.25
+	}
+	if c, ok := b.factors[0].(*column.Number); ok && len(b.factors) == 1 {
+		g.Line = make([]float64, b.cells)
+		for i := range g.Line {
+			g.Line[i] = (float64(i) + 0.5) / float64(b.cells) * c.Size(0, 1).Length
+		}
+	}
+	var err error
+	g.Tree, err = walk.Levels(b.arities...)
+	return g, err
+}
+
+// layout names the cells of every column and the levels.
+func (b *box) layout() string {
+	if b.cells == 1 {
+		return "1 cell"
+	}
+	var sides []string
+	for _, n := range b.parts[len(b.splits)] {
+		sides = append(sides, power(n))
+	}
+	cells := strings.Join(sides, " x ") + " cells"
+	if b.partial {
+		cells += ", some of them impossible"
+	}
+	arity := fmt.Sprint(slices.Min(b.arities))
+	if hi := slices.Max(b.arities); hi > slices.Min(b.arities) {
+		arity += fmt.Sprint(" to ", hi)
+	}
+	return layout(cells, len(b.arities), arity)
+}
+
+// digest is that of the columns, their cuts, and which of the first regions are possible.
+func (b *box) digest(kind string, regions region.Tree) [region.IDSize]byte {
+	var numbers []float64
+	var whole []int64
+	for _, c := range b.columns {
+		kind := int64(0)
+		if c.Whole {
+			kind++
+		}
+		if c.Missing {
+			kind += 2
+		}
+		numbers = append(numbers, c.Lo, c.Hi, c.Weight, c.Radius)
+		whole = append(whole, kind, int64(c.Categories))
+		if t := c.Taxonomy; t != nil {
+			whole = append(whole, int64(t.Len()))
+			for v := range t.Len() {
+				whole, numbers = append(whole, int64(t.Parent(v))), append(numbers, t.Length(v))
+			}
+		}
+	}
+	for _, row := range b.splits {
+		for _, n := range row {
+			whole = append(whole, int64(n))
+		}
+	}
+	if b.possible != nil {
+		for _, v := range region.First(regions, 256) {
+			whole = append(whole, int64(v.Level), int64(v.Index))
+		}
+	}
+	return digest(kind, whole, numbers)
+}
+
+// size has the p-norms of the sizes of the columns at depth l.
+func (b *box) size(p float64, l int) column.Size {
+	length, side, radius, across := norm{p: p}, norm{p: p}, norm{p: p}, norm{p: p}
+	for a, f := range b.factors {
+		s := f.Size(b.cuts[l][a], b.parts[l][a])
+		length.add(s.Length)
+		side.add(s.Side)
+		radius.add(s.Radius)
+		across.add(s.Across)
+	}
+	return column.Size{Length: length.value(), Side: side.value(), Radius: radius.value(), Across: across.value()}
+}
+
+// apart reports whether no node of depth l has two values that must be told apart.
+func (b *box) apart(l int) bool {
+	for a, f := range b.factors {
+		if b.cuts[l][a] < f.Plan().Must {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *box) locate(x []float64) (int, error) {
+	const op = "domain: Domain.Cell"
+	if n := b.from[len(b.factors)]; len(x) != n {
+		return 0, fault.Private(fault.Size(op, "record", len(x), n))
+	}
+	leaf, parts := 0, b.parts[len(b.splits)]
+	for a, f := range b.factors {
+		q, err := f.Locate(x[b.from[a]:b.from[a+1]], parts[a])
+		if err != nil {
+			if v, ok := err.(*fault.ValueError); ok {
+				v.Index = b.from[a]
+			}
+			return 0, err
+		}
+		leaf += b.index(a, q)
+	}
+	if b.possible != nil {
+		s := b.buffers.Get().(*scratch)
+		defer b.buffers.Put(s)
+		if b.decode(len(b.splits), leaf, s.q); !b.allows(s, len(b.splits), s.q) {
+			return 0, &fault.ValueError{Op: op, Arg: "record", Index: -1, Value: x[0], Want: "another: BoxOptions.Possible is false in its cell", Private: true}
+		}
+	}
+	return leaf, nil
+}
+
+func (b *box) distance(x, y []float64) float64 {
+	d := norm{p: b.p}
+	for a, f := range b.factors {
+		d.add(f.Distance(x[b.from[a]:b.from[a+1]], y[b.from[a]:b.from[a+1]]))
+	}
+	return d.value()
+}
+
+// write writes the point of parts q of depth l, with an rng a uniform one.
+func (b *box) write(x []float64, l int, q []int, rng *rand.Rand) {
+	for a, f := range b.factors {
+		f.Point(x[b.from[a]:b.from[a+1]], column.Part{Cuts: b.cuts[l][a], Of: b.parts[l][a], Place: q[a]}, rng)
+	}
+}
+
+// pointTries is how often a possible point of a region is looked for.
+const pointTries = 64
+
+// at returns the center of a region, with an rng a uniform point of it. Where that
+// is not possible it is a uniform one that is, and where these are rare one of a
+// cell found by going down.
+func (b *box) at(rng *rand.Rand, v node) []float64 {
+	s := b.buffers.Get().(*scratch)
+	defer b.buffers.Put(s)
+	x := make([]float64, b.from[len(b.factors)])
+	b.decode(v.Level, v.Index, s.q)
+	b.write(x, v.Level, s.q, rng)
+	if b.possible == nil || b.may(s, x) {
+		return x
+	}
+	if rng == nil {
+		rng = random.Seeded(uint64(v.Index))
+	}
+	l, q, m := v.Level, s.q, masked{b: b}
+	for i := range 2 * pointTries {
+		if i >= pointTries {
+			l, q = m.descend(v.Level, s.q, rng)
+		}
+		if b.write(x, l, q, rng); b.may(s, x) {
+			break
+		}
+	}
+	return x
+}
+
+// norm accumulates the p-norm of a vector with entries >= 0, as a multiple of
+// the largest so that no power overflows.
+type norm struct{ p, top, sum float64 }
+
+func (n *norm) add(x float64) {
+	switch {
+	case math.IsInf(n.p, 1):
+		n.top = max(n.top, x)
+	case n.p == 1:
+		n.top += x
+	case n.p == 2:
+		n.top = math.Hypot(n.top, x)
+	case x > n.top:
+		n.sum = float64(n.sum*math.Pow(n.top/x, n.p)) + 1
+		n.top = x
+	case x > 0:
+		n.sum += math.Pow(x/n.top, n.p)
+	}
+}
+
+func (n *norm) value() float64 {
+	if n.sum == 0 {
+		return n.top
+	}
+	return n.top * math.Pow(n.sum, 1/n.p)
+}

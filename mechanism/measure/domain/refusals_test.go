@@ -1,0 +1,235 @@
+package domain_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// What a domain knows of distances, its diameter and the errors that it bounds,
+// holds of points that are no farther apart: others, in another unit for
+// instance, are refused, and nearer ones are not.
+func TestOn_RefusesLargerDistances(t *testing.T) {
+	places := make([]metric.LatLon, 40)
+	for i := range places {
+		places[i] = metric.LatLon{Lat: float64(i * 17 % 90), Lon: float64(i * 31 % 180)}
+	}
+	km := testkit.Must(metric.NewPoints(places, metric.GreatCircle{}))
+	miles := testkit.Must(metric.NewPoints(places, metric.GreatCircle{Radius: metric.EarthRadiusKm / 1.609344}))
+	for name, c := range map[string]struct {
+		of, on *metric.Points[metric.LatLon]
+		ok     bool
+	}{"km on km": {km, km, true}, "miles on km": {km, miles, true}, "km on miles": {miles, km, false}} {
+		for how, d := range map[string]*domain.Domain[int]{"net": testkit.Must(domain.NewFinite(t.Context(), c.of, nil)), "dense": testkit.Must(domain.NewFinite(t.Context(), testkit.Must(metric.Densify(t.Context(), c.of)), nil)), "folded": testkit.Must(domain.NewFolded(t.Context(), c.of, nil))} {
+			_, err := domain.On(t.Context(), d, c.on)
+			var wrong *metric.ValueError
+			if c.ok && err != nil || !c.ok && !errors.As(err, &wrong) {
+				t.Errorf("%s, %s: %v", name, how, err)
+			}
+		}
+	}
+}
+
+// A number of points that cannot be is refused before a distance is asked for,
+// and before time or memory is spent on them.
+func TestNewFinite_ChecksSizeFirst(t *testing.T) {
+	for _, n := range []int{math.MinInt, -1, 0, math.MaxInt / 4, math.MaxInt - 1, math.MaxInt} {
+		f := samples.Space(n, func(i, j int) float64 { panic("a distance was asked for") })
+		for name, err := range map[string]error{
+			"NewFinite":     second(domain.NewFinite(t.Context(), f, nil)),
+			"with a net":    second(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Separation: 1})),
+			"of arity 2":    second(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: 2})),
+			"NewFolded":     second(domain.NewFolded(t.Context(), f, nil)),
+			"along a tour":  second(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Tour: true})),
+			"folded, a net": second(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Separation: 1})),
+		} {
+			var size *metric.SizeError
+			var memory *metric.MemoryError
+			if ok := map[bool]bool{n < 0: errors.As(err, &size), n == 0: errors.Is(err, metric.ErrEmpty), n > 0: errors.As(err, &memory)}[true]; !ok {
+				t.Errorf("%d points, %s: %v", n, name, err)
+			}
+		}
+	}
+	var memory *metric.MemoryError
+	large := samples.Space(1<<16, func(i, j int) float64 { panic("a distance was asked for") })
+	if _, err := domain.NewFinite(t.Context(), large, &domain.FiniteOptions{Arity: 1 << 15}); !errors.As(err, &memory) {
+		t.Errorf("2^31 pairs of points and centers: %v", err)
+	}
+	for name, tree := range map[string]*metric.Tree{"nil": nil, "zero": {}} {
+		if _, err := domain.NewTaxonomy(t.Context(), tree, nil); !errors.Is(err, metric.ErrEmpty) {
+			t.Errorf("%s tree: %v", name, err)
+		}
+	}
+}
+
+// A distance that is none is an error wherever it is among a few points, and
+// among many where it is one of those that are read.
+func TestNewFinite_RefusesWrongDistances(t *testing.T) {
+	const n = 9
+	var value *metric.ValueError
+	var law *metric.Violation
+	for _, wrong := range []float64{math.NaN(), math.Inf(1), -1} {
+		for i := range n {
+			for j := range i {
+				f := samples.Space(n, func(a, b int) float64 {
+					if max(a, b) == i && min(a, b) == j {
+						return wrong
+					}
+					return math.Abs(float64(a - b))
+				})
+				for name, err := range map[string]error{
+					"NewFinite":  second(domain.NewFinite(t.Context(), f, nil)),
+					"of arity 2": second(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: 2})),
+					"NewFolded":  second(domain.NewFolded(t.Context(), f, nil)),
+				} {
+					if !errors.As(err, &value) && !errors.As(err, &law) {
+						t.Errorf("%s: %d and %d are %v apart: %v", name, i, j, wrong, err)
+					}
+				}
+			}
+		}
+		var calls atomic.Int64
+		now := samples.Space(300, func(a, b int) float64 {
+			if calls.Add(1)%1000 == 0 {
+				return wrong
+			}
+			return math.Abs(float64(a - b))
+		})
+		if _, err := domain.NewFinite(t.Context(), now, nil); !errors.As(err, &value) {
+			t.Errorf("%v now and then: %v", wrong, err)
+		}
+	}
+}
+
+// Whole numbers that are out of bounds are clipped or refused, and others refused.
+func TestBox_ClipsWholeNumbers(t *testing.T) {
+	inf := math.Inf(1)
+	clip := testkit.Must(domain.NewBox([]domain.Column{{Lo: 1, Hi: 3, Whole: true, Missing: true}}, nil))
+	refuse := testkit.Must(domain.NewBox([]domain.Column{{Lo: 1, Hi: 3, Whole: true}}, &domain.BoxOptions{Outside: domain.Refuse}))
+	for _, v := range []float64{inf, -inf, 5, -5} {
+		if got := clip.Point(testkit.Must(clip.Cell([]float64{v})))[0]; got != min(max(v, 1), 3) {
+			t.Errorf("%v is counted at %v", v, got)
+		}
+		if _, err := refuse.Cell([]float64{v}); err == nil {
+			t.Errorf("%v is not refused", v)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// What is refused, and how: each error begins with what is given.
+func TestErrors(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	unit, f, two := []domain.Column{{Hi: 1}}, samples.Points(20, 2, 1), samples.Line(1, 2)
+	mixed := []domain.Column{{Hi: 1}, {Categories: 3}}
+	box := func(c []domain.Column, o *domain.BoxOptions) error { return second(domain.NewBox(c, o)) }
+	split := func(c []domain.Column, splits ...[]int) error { return box(c, &domain.BoxOptions{Splits: splits}) }
+	fin := func(o domain.FiniteOptions) error { return second(domain.NewFinite(t.Context(), f, &o)) }
+	cell := func(d *domain.Domain[[]float64], x ...float64) error { return second(d.Cell(x)) }
+	d := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}})
+	lazy := samples.Unit(1, domain.BoxOptions{})
+	in := func(c domain.Column, x ...float64) error {
+		return cell(testkit.Must(domain.NewBox([]domain.Column{c}, nil)), x...)
+	}
+	refuse := samples.Unit(1, domain.BoxOptions{Depth: 2, Outside: domain.Refuse})
+	cats := testkit.Must(domain.NewBox([]domain.Column{{Categories: 3}}, nil))
+	sphere := testkit.Must(domain.NewSphere(0, &domain.SphereOptions{Depth: 3}))
+	points, pair := testkit.Must(domain.NewFinite(t.Context(), f, nil)), testkit.Must(domain.NewFinite(t.Context(), two, nil))
+	for _, x := range []struct {
+		want string
+		err  error
+	}{
+		{"NewBox: columns: empty input", box(nil, nil)},
+		{"NewBox: Depth = 5, want 0 where Splits", box(unit, &domain.BoxOptions{Depth: 5, Splits: [][]int{{2}}})},
+		{"NewBox: columns.Hi[0] = 1", box([]domain.Column{{Lo: 1, Hi: 1}}, nil)},
+		{"NewBox: Splits[0][0] = 0", split(unit, []int{0})},
+		{"NewBox: Splits[0] has size 2, want 1", split(unit, []int{2, 2})},
+		{"NewBox: Splits[0][0] = 2, want 1 or 4", split([]domain.Column{{Categories: 4}}, []int{2}, []int{2})},
+		{"NewBox: Splits.column[0] = 0, want 1 cuts", box([]domain.Column{{Categories: 4}}, &domain.BoxOptions{Splits: [][]int{}})},
+		{"NewBox: Splits.column[1] = 0, want 1 cuts", split(mixed, []int{4, 1})},
+		{"NewBox: Splits[1][1] = 3, want 1", split(mixed, []int{4, 3}, []int{1, 3})},
+		{"NewBox: Splits.column[0] = 64, want at most 16 parts", split([]domain.Column{{Lo: 1, Hi: 10, Whole: true}}, []int{64})},
+		{"NewBox: Splits.column[0] = 2048, want at most 1024 parts", split([]domain.Column{{Lo: 1, Hi: 1 + 0x1p-40}}, []int{2048})},
+		{"NewBox: Splits[0][0] = 3, want 1 or 2", split([]domain.Column{{Hi: 1, Missing: true}}, []int{3})},
+		{"NewBox: Splits[0][0] = 4, want 1 or 12", split([]domain.Column{{Radius: 1}}, []int{4})},
+		{"NewBox: needs", box(slices.Repeat(unit, 9), &domain.BoxOptions{Depth: 20})},
+		{"NewBox: needs", box(slices.Repeat(unit, 2), &domain.BoxOptions{Depth: 1e300})},
+		{"NewBox: Depth = 55, want no more than float64", box(unit, &domain.BoxOptions{Depth: 55})},
+		{"NewBox: Depth = 1e+300, want no more than float64", box(unit, &domain.BoxOptions{Depth: 1e300})},
+		{"NewBox: columns[", box(slices.Repeat([]domain.Column{{Categories: 100}}, 12), nil)},
+		{"NewBox: columns.Share[0] = 2, want 0 with a Weight", box([]domain.Column{{Hi: 1, Share: 2, Weight: 3}}, nil)},
+		{"NewBox: columns.Share[0] = -1", box([]domain.Column{{Hi: 1, Share: -1}}, nil)},
+		{"NewBox: columns.kinds[0] = 2", box([]domain.Column{{Whole: true, Categories: 2, Hi: 1}}, nil)},
+		{"NewBox: columns.Lo[0] = 0.5, want a whole number", box([]domain.Column{{Lo: 0.5, Hi: 2, Whole: true}}, nil)},
+		{"NewBox: columns.Hi[0] = -1, want a whole number", box([]domain.Column{{Hi: -1, Whole: true}}, nil)},
+		{"NewBox: columns.Taxonomy[0] = 0", box([]domain.Column{{Taxonomy: &metric.Tree{}}}, nil)},
+		{"NewBox: Possible = 0, want true", box(unit, &domain.BoxOptions{Possible: func(lo, hi []float64) bool { return false }})},
+		{"NewSphere: ", second(domain.NewSphere(1, &domain.SphereOptions{Depth: 1e300}))},
+		{"Domain.Cell: record[0], want a number", cell(refuse, 1.5)},
+		{"Domain.Cell: record[0], want a number in", cell(samples.Unit(1, domain.BoxOptions{Depth: 2}), nan)},
+		{"Domain.Cell: record, want size 1", cell(refuse)},
+		{"Domain.Cell: record[0], want a category", cell(cats, 1.5)},
+		{"Domain.Cell: record[0], want a category", cell(cats, 3)},
+		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lat: 91}))},
+		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lon: nan}))},
+		{"Domain.Cell: record[0], want a whole number", in(domain.Column{Hi: 3, Whole: true}, 1.5)},
+		{"Domain.Cell: record[0], want a whole number", in(domain.Column{Hi: 3, Whole: true}, nan)},
+		{"Domain.Cell: record[0], want a category", in(domain.Column{Categories: 3, Missing: true}, 3)},
+		{"Domain.Cell: record[0], want a category", in(domain.Column{Categories: 3, Missing: true}, -inf)},
+		{"Domain.Cell: record[0], want a leaf", in(domain.Column{Taxonomy: samples.Taxonomy()}, 7)},
+		{"Domain.Cell: record[0], want a leaf", in(domain.Column{Taxonomy: samples.Taxonomy()}, 0.5)},
+		{"Domain.Cell: record[0], want a leaf", in(domain.Column{Taxonomy: samples.Taxonomy(), Missing: true}, -1)},
+		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1}, 91, 0)},
+		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1}, 0, nan)},
+		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1, Missing: true}, nan, 0)},
+		{"Domain.Cell: record, want an index", second(points.Cell(20))},
+		{"Domain.Cell: unknown label", second(testkit.Must(domain.Labels(pair, []string{"a", "b"})).Cell("c"))},
+		{"Domain.Cell: metric: Euclidean: ", second(testkit.Must(domain.On(t.Context(), points, f)).Cell([]float64{nan, 1}))},
+		{"Domain.Points: needs", second(lazy.Points())},
+		{"Domain.Weights: points: empty input", second(d.Weights(nil, nil))},
+		{"Domain.Weights: sum of weights, want a finite number > 0", second(d.Weights([][]float64{{0}}, []float64{0}))},
+		{"Domain.Weights: weights[0], want a finite number >= 0", second(d.Weights([][]float64{{0}}, []float64{nan}))},
+		{"NewFinite: Height = 2", fin(domain.FiniteOptions{Height: 2, Arity: 3})},
+		{"NewFinite: f: empty input", second(domain.NewFinite(t.Context(), samples.Line(), nil))},
+		{"NewFinite: distance of point 0[1] = NaN", second(domain.NewFinite(t.Context(), samples.Line(1, nan, 3), &domain.FiniteOptions{Arity: 2}))},
+		{"NewUltrametric: f: empty input", second(domain.NewUltrametric(t.Context(), nil, nil))},
+		{"Labels: labels has size 1, want 20", second(domain.Labels(points, []string{"a"}))},
+		{"Labels: labels[1] = 0, want a label that no", second(domain.Labels(pair, []string{"a", "a"}))},
+		{"On: p has size 20, want 2", second(domain.On(t.Context(), pair, f))},
+	} {
+		if x.err == nil || !strings.HasPrefix(x.err.Error(), "domain: "+x.want) {
+			t.Errorf("%v, want domain: %s", x.err, x.want)
+		}
+	}
+	if err := cell(samples.Unit(1, domain.BoxOptions{Depth: 2}), inf); err != nil {
+		t.Errorf("clipping +Inf: %v", err)
+	}
+}
+
+// Domains and points that no constructor made are refused, as receivers and as arguments.
+func TestZeroValues_Refuse(t *testing.T) {
+	const made = "NewBox, NewSphere, NewFinite, NewUltrametric, NewTaxonomy or NewFolded"
+	testkit.Unmade[domain.Domain[[]float64]](t, made)
+	pair := testkit.Must(domain.NewFinite(t.Context(), samples.Line(1, 2), nil))
+	for _, d := range []*domain.Domain[int]{nil, {}} {
+		for _, err := range []error{second(domain.On(t.Context(), d, samples.Points(2, 1, 1))), second(domain.Labels[int](d, nil))} {
+			if err == nil || !strings.Contains(err.Error(), made) {
+				t.Error(err)
+			}
+		}
+	}
+	for _, p := range []*metric.Points[[]float64]{nil, {}} {
+		if err := second(domain.On(t.Context(), pair, p)); err == nil || !strings.Contains(err.Error(), "p has size 0, want 2") {
+			t.Error(err)
+		}
+	}
+}
