@@ -1,10 +1,9 @@
 // Package emd says how private releases are that protect whole users who hold many items
 // each, such as places, words or measurements, by as much as their items change and how far:
 //
-//	alpha, err := emd.ChooseAlpha([]emd.Move{{Distance: 10, Fraction: 0.5, Eps: 0.5}})
-//	model := emd.Model{Trust: emd.Central, Users: 1000, Unit: "km"}
-//	private, err := distribution.New(ctx, distribution.Line(0, 100), model, alpha, nil)
-//	promises, err := private.Guarantee().Protects([]emd.Move{{Distance: 1, Fraction: 1}})
+//	level, err := mechanism.NewGuarantee(alpha, 1e-9, "km")
+//	g, err := emd.NewGuarantee(emd.Model{Trust: emd.Central, Users: 100, Unit: "km", Diameter: 1}, level)
+//	promises, err := g.Protects([]emd.Move{{Distance: .08, Fraction: 1. / 3}, {Distance: .008, Fraction: 1}})
 //
 // The earth mover's distance d_EM between two users is the share of items that must be moved
 // times how far, at the least. At level alpha a change of one user by d_EM makes no result

@@ -1,11 +1,9 @@
 // Package distribution releases how the items of users are distributed, under the earth
 // mover's distance (package emd):
 //
-//	model := emd.Model{Trust: emd.Central, Users: 1000, Unit: "km"}
-//	private, err := distribution.New(ctx, distribution.Line(0, 100), model, 0.1, nil)
-//	report, err := private.Release(nil, slices.Values(trips))
-//	lengths, err := private.Estimate(ctx, report)
-//	synthetic, err := lengths.Records(nil, 1000)
+//	d, err := distribution.New(ctx, distribution.Finite(shop), emd.Model{Trust: emd.Local}, 2, &distribution.Options{Reports: 50_000})
+//	r, err := d.Release(rng, emd.One([]int{0, 0, 1, 3 + user%3}))
+//	h, err := d.Estimate(ctx, &all)
 //
 // Items lie on a [Line], in a [Box], on the [Sphere], at the leaves of a [Tree] or in any
 // [Finite] metric. A curator sees all of them, or every user makes a report of its own, which

@@ -1,12 +1,10 @@
 // Package frequency estimates how users' items are distributed from items that were made
 // private one by one, under the earth mover's distance (package emd):
 //
-//	articles, err := metric.NewClustered(2, 3, 0.2) // two departments
-//	response, err := frequency.NewGKRR(articles, 3)
-//	shop := emd.Model{Trust: emd.Local, Items: 10}
-//	estimator, err := frequency.NewClustered(ctx, response, shop, nil)
-//	report, err := estimator.Collect(ctx, nil, purchases)
-//	estimate, err := estimator.Estimate(report)
+//	randomizer, err := frequency.NewGKRR(articles, budget.Value)
+//	f, err := frequency.NewClustered(ctx, randomizer, shop, &frequency.Options{Delta: 1e-9})
+//	counts, err := f.Release(rand.New(rand.NewPCG(1, 2)), users) // nil for private data
+//	estimate, err := f.Estimate(counts)
 //
 // [New] takes any channel on a finite metric, [NewItemWise] releases the private items
 // themselves, and [ItemWiseBudget] finds their level for a promise about whole users, which

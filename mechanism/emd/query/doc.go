@@ -1,10 +1,9 @@
 // Package query releases the mean over users of the mean of a Lipschitz function over each
 // user's items, with noise, under the earth mover's distance (package emd):
 //
-//	place := query.Average(additive.Norm{P: 2, Dim: 2})
-//	model := emd.Model{Trust: emd.Central, Users: 1000, Diameter: 10, Unit: "km"}
-//	mean, err := query.NewLinear(ctx, place, model, emd.Promise{Alpha: 2}, nil)
-//	y, err := mean.Release(nil, slices.Values(places))
+//	near, err := query.Ball(metric.Euclidean{}, clinic, 1, query.Smoothing{Width: 2})
+//	m, err := query.NewLinear(context.Background(), near, emd.Model{Trust: emd.Local, Diameter: 10, Unit: "km"}, emd.Promise{Alpha: 10, Delta: 1e-6}, nil)
+//	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), emd.One(trips[1]))
 //
 // A [Query] is the function with its constant: [Average], [Landmarks], [Similarity],
 // [Region], [Ball], [Indicator], [Shares], a [LinearMap] of one of these, or one of your own,
