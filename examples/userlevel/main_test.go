@@ -164,12 +164,8 @@ func TestUserlevel_BadInput(t *testing.T) {
 func shipped(t *testing.T, users int) *study {
 	t.Helper()
 	s := &study{m: defaultM, eps: 1, delta: 1e-6, seed: 1}
-	if err := s.read(t.Context(), &demo.Program{}, users, ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.choose(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, s.read(t.Context(), &demo.Program{}, users, ""))
+	testkit.Check(t, s.choose())
 	return s
 }
 
@@ -225,9 +221,7 @@ func TestUserlevel_StatedError(t *testing.T) {
 	for _, l := range levels {
 		mech := testkit.Must(s.mean(t.Context(), center(), l))
 		sizes, _, err := s.errors(context.Background(), mech, center(), meanRuns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, err)
 		within := 0.0
 		for _, size := range sizes {
 			if size <= mech.RadiusQuantile(quantile) {

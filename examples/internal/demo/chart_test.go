@@ -27,9 +27,7 @@ func sample() *Chart {
 
 func TestChart_PNG(t *testing.T) {
 	var b bytes.Buffer
-	if err := writeCharts(&b, "png", pictureDPI, sample()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, writeCharts(&b, "png", pictureDPI, sample()))
 	img := testkit.Must(png.Decode(&b))
 	size := img.Bounds().Size()
 	if size.X != 1080 || size.Y < 600 || size.Y > 800 {
@@ -51,18 +49,14 @@ func TestChart_PNG(t *testing.T) {
 
 func TestChart_SVGIsWellFormedAndWorded(t *testing.T) {
 	var b bytes.Buffer
-	if err := writeCharts(&b, "svg", pictureDPI, sample()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, writeCharts(&b, "svg", pictureDPI, sample()))
 	text := map[string]bool{}
 	for d := xml.NewDecoder(&b); ; {
 		tok, err := d.Token()
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, err)
 		if s, ok := tok.(xml.CharData); ok {
 			text[strings.TrimSpace(string(s))] = true
 		}
@@ -82,9 +76,7 @@ func TestWriteCharts_SharesAxes(t *testing.T) {
 	}
 	written := func(charts ...*Chart) string {
 		var b bytes.Buffer
-		if err := writeCharts(&b, "svg", pictureDPI, charts...); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, writeCharts(&b, "svg", pictureDPI, charts...))
 		return b.String()
 	}
 	const tick = ">30<"
@@ -104,9 +96,7 @@ func TestWriteCharts_OneLegend(t *testing.T) {
 		return c
 	}
 	var b bytes.Buffer
-	if err := writeCharts(&b, "svg", pictureDPI, chart("one", "optimal", "noise"), chart("two", "noise", "constant"), chart("three", "optimal")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, writeCharts(&b, "svg", pictureDPI, chart("one", "optimal", "noise"), chart("two", "noise", "constant"), chart("three", "optimal")))
 	for _, words := range []string{"optimal", "noise", "constant", "one", "two", "three", "Lines end where they do."} {
 		if n := strings.Count(b.String(), ">"+words+"<"); n != 1 {
 			t.Errorf("%q stands %d times in the picture", words, n)
@@ -124,9 +114,7 @@ func TestWriteCharts_Shade(t *testing.T) {
 	}}}
 	plain := &Chart{Title: "t", Series: []Series{{X: []float64{0, 10}, Y: []float64{0, 10}, Cloud: true}}}
 	var b bytes.Buffer
-	if err := writeCharts(&b, "png", pictureDPI, half, plain, plain, plain); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, writeCharts(&b, "png", pictureDPI, half, plain, plain, plain))
 	img := testkit.Must(png.Decode(&b))
 	size := img.Bounds().Size()
 	dark := map[[2]bool]int{}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // runDemo runs f as the example "demo" and returns what it printed.
@@ -79,9 +81,7 @@ func TestRun_Interrupt(t *testing.T) {
 
 func TestProgram_Input(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.csv")
-	if err := os.WriteFile(file, []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, os.WriteFile(file, []byte("mine"), 0o644))
 	read := func(_ context.Context, p *Program) error {
 		p.ReadsFile("anything")
 		if err := p.Parse(); err != nil {
@@ -152,9 +152,7 @@ func TestProgram_ChecksOutFirst(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, os.WriteFile(file, nil, 0o644))
 	for _, out := range []string{file, filepath.Join(file, "below")} {
 		status, _, stderr := runDemo(work, "-out", out)
 		if status != 2 || worked || !strings.HasPrefix(stderr, "demo: -out "+out+": ") {
