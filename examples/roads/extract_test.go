@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/zlib"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -188,13 +187,5 @@ func TestRead_Hostile(t *testing.T) {
 	}
 	if refused < 500 {
 		t.Errorf("only %d files were refused", refused)
-	}
-}
-
-func TestRead_Interrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := read(ctx, opened(town)); err != context.Canceled {
-		t.Error(err)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"strings"
@@ -247,18 +246,5 @@ func TestUserlevel_Floor(t *testing.T) {
 	s := shipped(t, 0)
 	if f := s.floor(); f < 9 || f > 15*necessary/(s.alpha*209) {
 		t.Errorf("floor %v", f)
-	}
-}
-
-func TestAbove(t *testing.T) {
-	v := make([]float64, 3)
-	for want, x := range map[string]metric.LatLon{"10.0 N 20.0 E": {Lat: 10, Lon: 20}, "10.5 S 170.0 W": {Lat: -10.5, Lon: 190}} {
-		center().Func(x, v)
-		if got := above(v); got != want {
-			t.Errorf("%v: %s, want %s", x, got, want)
-		}
-	}
-	if bytes.Contains(world, []byte("\r")) {
-		t.Error("regions.csv has carriage returns")
 	}
 }

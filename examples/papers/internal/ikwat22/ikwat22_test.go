@@ -52,18 +52,6 @@ func TestExhibits_HoldOnFewPoints(t *testing.T) {
 	}
 }
 
-// What took longest says nothing on so few words, but the rest runs.
-func TestTimes_PrintsEachProgram(t *testing.T) {
-	out := demotest.Program{Name: "papers", Main: func(ctx context.Context, p *demo.Program) error {
-		return times(ctx, &exhibit.Run{Program: p}, []int{15})
-	}}.Must(t)
-	for _, m := range within(15)[1:] {
-		if !strings.Contains(out, m.name) {
-			t.Errorf("no %s in\n%s", m.name, out)
-		}
-	}
-}
-
 // What should not be is seen: a mechanism of the paper that loses more than others do, or
 // one that loses less than any can.
 func TestSayAll_Verdicts(t *testing.T) {
@@ -177,20 +165,6 @@ func TestAt_Jumps(t *testing.T) {
 	}
 	if p, err := jump(8).at(t.Context(), f, 1); err == nil || !strings.Contains(err.Error(), "jump: nothing at a level of 1") {
 		t.Errorf("%+v, %v", p, err)
-	}
-}
-
-// Of several ways the one of least loss counts.
-func TestAt_Best(t *testing.T) {
-	f, whole := testspace.Path(2, 1), exponentialMech().builds[0]
-	stuck := func(ctx context.Context, f metric.Finite, _ float64) (*mechanism.Channel, error) {
-		return whole(ctx, f, .1)
-	}
-	want := testkit.Must(whole.at(t.Context(), f, 1))
-	for _, builds := range [][]build{{whole, stuck}, {stuck, whole}} {
-		if got := testkit.Must(scheme{builds: builds}.at(t.Context(), f, 1)); got != want {
-			t.Errorf("%+v, want %+v", got, want)
-		}
 	}
 }
 
