@@ -107,8 +107,7 @@ func direct(t testing.TB, n int) *measure.Counts[[]float64] {
 
 func encode(t testing.TB, c *measure.Counts[[]float64]) []byte {
 	t.Helper()
-	b := testkit.Must(encodeTally(tally{&tallied{counts: c}}))
-	return b
+	return testkit.Must(encodeTally(tally{&tallied{counts: c}}))
 }
 
 func sorted(x [][]float64) [][]float64 {

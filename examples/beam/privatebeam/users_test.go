@@ -249,8 +249,7 @@ func TestItemWise_RetryDrawsTheSame(t *testing.T) {
 func TestItemWiseUse_NamesTheChannel(t *testing.T) {
 	use := func(points int) string {
 		w := testkit.Must(line{points, emd.Model{Trust: emd.Local, Items: 2, Diameter: 1}}.itemWise())
-		use := testkit.Must(ItemWiseUse(w))
-		return use
+		return testkit.Must(ItemWiseUse(w))
 	}
 	if first, again, other := use(9), use(9), use(8); first != again || first == other {
 		t.Errorf("uses %q and %q of one channel, and %q of another", first, again, other)
@@ -284,8 +283,7 @@ func TestUser_StreamLeavesItems(t *testing.T) {
 
 func encodeChannel(t *testing.T, w *emd.ItemWise) []byte {
 	t.Helper()
-	b := testkit.Must(packChannel(w.Channel()))
-	return b
+	return testkit.Must(packChannel(w.Channel()))
 }
 
 // What the promise does not cover fails before anything is published, with the error

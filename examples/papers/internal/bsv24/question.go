@@ -21,19 +21,16 @@ func question(ctx context.Context, r *exhibit.Run) error {
 	}
 	ok, most := 0, 0.0
 	for _, s := range all {
-		b, err := exponentialOnNet(ctx, s)
-		if err != nil {
-			return err
-		}
+		b := exhibit.Must(exponentialOnNet(ctx, s))
 		larger := max(b.entropic3.Lo, b.diametric7.Lo)
 		if b.least <= b.loss && b.loss <= 25*larger {
 			ok++
 		}
 		most = max(most, b.loss/larger)
 	}
-	r.Say(exhibit.Claim{Claim: "(ii) one metric: A <= loss on a net <= 25 max(s(Z, alpha/3), s_o(Z, alpha/7))", Paper: "an open problem",
-		Here: fmt.Sprintf("%d of %d spaces, at most %.2f times", ok, len(all), most), Verdict: exhibit.If(ok == len(all), exhibit.Better),
-		Why: "proved in the documentation of package entropy for every space; clusters and ultrametrics are not connected"})
+	r.Say("(ii) one metric: A <= loss on a net <= 25 max(s(Z, alpha/3), s_o(Z, alpha/7))", "an open problem",
+		fmt.Sprintf("%d of %d spaces, at most %.2f times", ok, len(all), most), exhibit.If(ok == len(all), exhibit.Better),
+		"proved in the documentation of package entropy for every space; clusters and ultrametrics are not connected")
 	return limit(ctx, r)
 }
 
@@ -57,10 +54,7 @@ func limit(ctx context.Context, r *exhibit.Run) error {
 		s := demo.Series{Name: fmt.Sprintf("c = %.2f, d = %.2f", q.c, q.d)}
 		above := 0 // how many are at least what is proved
 		for _, n := range sizes {
-			v, err := quotient(ctx, n, q.c, q.d)
-			if err != nil {
-				return err
-			}
+			v := exhibit.Must(quotient(ctx, n, q.c, q.d))
 			s.X, s.Y = append(s.X, float64(n)), append(s.Y, v)
 			if v >= proved(n, q.c) {
 				above++
@@ -74,8 +68,8 @@ func limit(ctx context.Context, r *exhibit.Run) error {
 		if q.grows {
 			verdict = exhibit.If(above == len(sizes) && end > 0.75*first, exhibit.Better)
 		}
-		r.Say(exhibit.Claim{Claim: fmt.Sprintf("two metrics, %s: A over s + s_o, %d to %d points", s.Name, sizes[0], sizes[last]), Paper: q.paper,
-			Here: fmt.Sprintf("%.2f to %.2f", s.Y[0], s.Y[last]), Verdict: verdict, Why: q.why})
+		r.Say(fmt.Sprintf("two metrics, %s: A over s + s_o, %d to %d points", s.Name, sizes[0], sizes[last]), q.paper,
+			fmt.Sprintf("%.2f to %.2f", s.Y[0], s.Y[last]), verdict, q.why)
 	}
 	return r.WriteCharts("bsv24-question.png", chart)
 }

@@ -26,18 +26,9 @@ func itemwise(ctx context.Context, r *exhibit.Run) error {
 	const n = 10_000
 	setting := accountant.Shuffle{Records: n * held, Items: held, Diameter: 1}
 	underEM := accountant.Promise{Alpha: alpha, Delta: slack}
-	composed, err := accountant.ComposeBudget(ctx, held, eps, slack)
-	if err != nil {
-		return err
-	}
-	whole, err := setting.Budget(ctx, accountant.Promise{Alpha: eps, Delta: slack})
-	if err != nil {
-		return err
-	}
-	proved, err := setting.Budget(ctx, underEM)
-	if err != nil {
-		return err
-	}
+	composed := exhibit.Must(accountant.ComposeBudget(ctx, held, eps, slack))
+	whole := exhibit.Must(setting.Budget(ctx, accountant.Promise{Alpha: eps, Delta: slack}))
+	proved := exhibit.Must(setting.Budget(ctx, underEM))
 	rng, draws := r.Rand(), exhibit.Size(r, 100_000, 2_000_000)
 	last := 1.0 // the diameter
 	for _, c := range []struct {
@@ -53,14 +44,9 @@ func itemwise(ctx context.Context, r *exhibit.Run) error {
 		{"under d_EM, Theorem 4.4", theorem44{n * held, held}.budget(alpha, slack), "less than composed", exhibit.Holds, ""},
 		{"under d_EM, accountant", proved.Value, "", exhibit.Better, "proved for the same promise"},
 	} {
-		moved, err := movedBy(rng, c.alpha0, draws)
-		if err != nil {
-			return err
-		}
-		r.Say(exhibit.Claim{
-			Claim: fmt.Sprintf("mean distance of an item, %s: alpha0 = %s", c.what, demo.Number(c.alpha0)), Paper: c.paper, Here: moved,
-			Verdict: exhibit.If(moved <= last, c.good), Why: c.why,
-		})
+		moved := exhibit.Must(movedBy(rng, c.alpha0, draws))
+		r.Say(fmt.Sprintf("mean distance of an item, %s: alpha0 = %s", c.what, demo.Number(c.alpha0)), c.paper, moved,
+			exhibit.If(moved <= last, c.good), c.why)
 		last = moved * 1.01 // 1 % for the draws
 	}
 	return nil
