@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"math"
 	"os"
@@ -84,5 +85,13 @@ func TestRead_Hostile(t *testing.T) {
 	}
 	if refused < 500 {
 		t.Errorf("only %d files were refused", refused)
+	}
+}
+
+func TestRead_Interrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := read(ctx, opened(town)); err != context.Canceled {
+		t.Error(err)
 	}
 }

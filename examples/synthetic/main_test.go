@@ -165,6 +165,18 @@ func TestSynthetic_Persons(t *testing.T) {
 	}
 }
 
+// More eps is nearer, in each of the answers.
+func TestSynthetic_MoreIsNearer(t *testing.T) {
+	dir := t.TempDir()
+	synthetic.Must(t, "-in", synthetic.File(t, mixed(200)), "-columns", mixedColumns, "-eps", "0.01,1000", "-out", dir)
+	for _, row := range demotest.Table(t, dir, "report.csv") {
+		far, near := strings.TrimSuffix(row["eps = 0.01"], " %"), strings.TrimSuffix(row["eps = 1000"], " %")
+		if row["of"] == "all" && !(demotest.Number(t, near) < demotest.Number(t, far)) {
+			t.Error(row)
+		}
+	}
+}
+
 func TestSynthetic_Towns(t *testing.T) {
 	dir := t.TempDir()
 	all := string(testkit.Must(os.ReadFile("towns.csv")))

@@ -248,3 +248,11 @@ func TestUserlevel_Floor(t *testing.T) {
 		t.Errorf("floor %v", f)
 	}
 }
+
+func TestAbove(t *testing.T) {
+	v := make([]float64, 3)
+	center().Func(metric.LatLon{Lat: -10.5, Lon: 190}, v)
+	if got := above(v); got != "10.5 S 170.0 W" {
+		t.Error(got)
+	}
+}

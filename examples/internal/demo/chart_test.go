@@ -46,7 +46,8 @@ func TestWriteCharts_Words(t *testing.T) {
 	}
 }
 
-// A shade is as dark as it says, where it says, and four charts make two rows.
+// A shade is as dark as it says, where it says, points have their color, and four charts
+// make two rows.
 func TestWriteCharts_Shade(t *testing.T) {
 	half := &Chart{Title: "t", Shade: &Shade{HiX: 10, HiY: 10, At: func(x, y float64) float64 {
 		if x > 5 && y > 5 {
@@ -59,13 +60,19 @@ func TestWriteCharts_Shade(t *testing.T) {
 	testkit.Check(t, writeCharts(&b, "png", pictureDPI, half, plain, plain, plain))
 	img := testkit.Must(png.Decode(&b))
 	size := img.Bounds().Size()
-	dark := map[[2]bool]int{}
+	dark, points := map[[2]bool]int{}, 0
 	for y := range size.Y {
 		for x := range size.X {
-			if r, g, b, _ := img.At(x, y).RGBA(); [3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)} == [3]uint8{shadeColor.R, shadeColor.G, shadeColor.B} {
+			switch c := color.NRGBAModel.Convert(img.At(x, y)); c {
+			case shadeColor:
 				dark[[2]bool{x < size.X/2+20, y < size.Y/2}]++
+			case color.NRGBAModel.Convert(others[0]):
+				points++
 			}
 		}
+	}
+	if points == 0 {
+		t.Error("the points are not to be seen")
 	}
 	// The axes are some 450 pixels long: a quarter of the chart is shaded.
 	if n := dark[[2]bool{true, true}]; len(dark) != 1 || n < 35_000 || n > 70_000 {

@@ -168,6 +168,20 @@ func TestAt_Jumps(t *testing.T) {
 	}
 }
 
+// Of several ways the one of least loss counts.
+func TestAt_Best(t *testing.T) {
+	f, whole := testspace.Path(2, 1), exponentialMech().builds[0]
+	stuck := func(ctx context.Context, f metric.Finite, _ float64) (*mechanism.Channel, error) {
+		return whole(ctx, f, .1)
+	}
+	want := testkit.Must(whole.at(t.Context(), f, 1))
+	for _, builds := range [][]build{{whole, stuck}, {stuck, whole}} {
+		if got := testkit.Must(scheme{builds: builds}.at(t.Context(), f, 1)); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
+
 func TestUniform_OfEquidistantPoints(t *testing.T) {
 	if got := testkit.Must(uniform(testspace.Simplex(5, 3))); math.Abs(got-3*.8) > 1e-12 {
 		t.Error(got)
