@@ -21,7 +21,7 @@ import (
 // measures compares private measures of some levels on some spaces with the
 // paper's bounds of their error, above and below.
 func measures(ctx context.Context, r *exhibit.Run) error {
-	all := exhibit.Must(spaces(exhibit.Size(r, 256, 1024)))
+	all := spaces(exhibit.Size(r, 256, 1024))
 	rng, draws := r.Rand(), exhibit.Size(r, 6, 40)
 	var charts []*demo.Chart
 	least, most := math.Inf(1), 0.0 // of the error over that of the theorem without its constant

@@ -18,20 +18,11 @@ type space struct {
 }
 
 // spaces are a line, a square and cities, of some n points each.
-func spaces(n int) ([]space, error) {
-	line, err := cube(1, n)
-	if err != nil {
-		return nil, err
-	}
-	square, err := cube(2, int(math.Sqrt(float64(n))))
-	if err != nil {
-		return nil, err
-	}
-	towns, err := cities.Largest(min(n, 200))
-	if err != nil {
-		return nil, err
-	}
-	return []space{{"line", line}, {"square", square}, {"cities", towns}}, nil
+func spaces(n int) []space {
+	line := exhibit.Must(cube(1, n))
+	square := exhibit.Must(cube(2, int(math.Sqrt(float64(n)))))
+	towns := exhibit.Must(cities.Largest(min(n, 200)))
+	return []space{{"line", line}, {"square", square}, {"cities", towns}}
 }
 
 // cube is the centers of side^d cells of the unit cube, under the largest
@@ -52,7 +43,7 @@ func cube(d, side int) (*metric.Points[[]float64], error) {
 
 // tours bounds the shortest tours through some spaces.
 func tours(ctx context.Context, r *exhibit.Run) error {
-	all := exhibit.Must(spaces(exhibit.Size(r, 256, 1024)))
+	all := spaces(exhibit.Size(r, 256, 1024))
 	for _, s := range all {
 		tour := exhibit.Must(tsp.Solve(ctx, s, &tsp.SolveOptions{Bound: tsp.BoundNone}))
 		c := exhibit.Must(tsp.CoveringIntegral(ctx, s))

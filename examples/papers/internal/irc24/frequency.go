@@ -25,7 +25,7 @@ func frequency(ctx context.Context, r *exhibit.Run) error {
 			estimate := exhibit.Must(e.build(ctx, emd.Model{Trust: emd.Central, Users: users, Items: held, Diameter: 1}))
 			mean := 0.0
 			for range draws {
-				w := exhibit.Must(people.error(ctx, rng, estimate))
+				w := people.error(ctx, rng, estimate)
 				mean += w / float64(draws)
 			}
 			curves[i] = append(curves[i], mean)
@@ -83,12 +83,9 @@ func newCrowd(rng *rand.Rand, users int) crowd {
 }
 
 // error is how far an estimate is from the truth.
-func (c crowd) error(ctx context.Context, rng *rand.Rand, estimate estimator) (float64, error) {
-	p, err := estimate(ctx, rng, slices.Values(c.items))
-	if err != nil {
-		return 0, err
-	}
-	return clusters.W1(p, c.truth)
+func (c crowd) error(ctx context.Context, rng *rand.Rand, estimate estimator) float64 {
+	p := exhibit.Must(estimate(ctx, rng, slices.Values(c.items)))
+	return exhibit.Must(clusters.W1(p, c.truth))
 }
 
 // estimator is a release, and the distribution that is made of it.

@@ -44,7 +44,7 @@ func itemwise(ctx context.Context, r *exhibit.Run) error {
 		{"under d_EM, Theorem 4.4", theorem44{n * held, held}.budget(alpha, slack), "less than composed", exhibit.Holds, ""},
 		{"under d_EM, accountant", proved.Value, "", exhibit.Better, "proved for the same promise"},
 	} {
-		moved := exhibit.Must(movedBy(rng, c.alpha0, draws))
+		moved := movedBy(rng, c.alpha0, draws)
 		r.Say(fmt.Sprintf("mean distance of an item, %s: alpha0 = %s", c.what, demo.Number(c.alpha0)), c.paper, moved,
 			exhibit.If(moved <= last, c.good), c.why)
 		last = moved * 1.01 // 1 % for the draws
@@ -53,19 +53,13 @@ func itemwise(ctx context.Context, r *exhibit.Run) error {
 }
 
 // movedBy is the mean distance between an item and what is released for it.
-func movedBy(rng *rand.Rand, alpha0 float64, draws int) (float64, error) {
-	g, err := emd.NewGKRR(clusters, alpha0)
-	if err != nil {
-		return 0, err
-	}
+func movedBy(rng *rand.Rand, alpha0 float64, draws int) float64 {
+	g := exhibit.Must(emd.NewGKRR(clusters, alpha0))
 	sum := 0.0
 	for i := range draws {
 		x := i % clusters.Len()
-		y, err := g.Release(rng, x)
-		if err != nil {
-			return 0, err
-		}
+		y := exhibit.Must(g.Release(rng, x))
 		sum += clusters.Distance(x, y)
 	}
-	return sum / float64(draws), nil
+	return sum / float64(draws)
 }

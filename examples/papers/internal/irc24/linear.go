@@ -19,7 +19,7 @@ func linear(ctx context.Context, r *exhibit.Run) error {
 	chosen := exhibit.Must(emd.ChooseAlpha(moves))
 	r.Say("alpha that hides the moves of Section 3 at eps = 0.2", float64(alpha), chosen, exhibit.Near(chosen, alpha, 1e-9),
 		"a thirtieth of the items by 0.08, or all of them by 0.008 of the diameter; below, user level hides everything at eps = 0.2")
-	queries := exhibit.Must(linearQueries())
+	queries := linearQueries()
 	rng := r.Rand()
 	draws := exhibit.Size(r, 1000, 20_000)
 	for _, q := range queries {
@@ -46,21 +46,15 @@ func (q query) atUserLevel() query {
 }
 
 // linearQueries are some of Section 4.1, on points of the disk of diameter 1.
-func linearQueries() ([]query, error) {
+func linearQueries() []query {
 	plane := metric.Euclidean{}
 	mean := emd.Average(additive.Norm{P: 2, Dim: 2})
 	mean.Name = "mean place"
-	landmark, err := emd.Landmarks(plane, 2, []float64{0.2, 0.1})
-	if err != nil {
-		return nil, err
-	}
+	landmark := exhibit.Must(emd.Landmarks(plane, 2, []float64{0.2, 0.1}))
 	landmark.Name = "distance to a landmark"
-	region, err := emd.Ball(plane, []float64{0.1, -0.2}, 0.1, emd.Smoothing{Width: 0.2})
-	if err != nil {
-		return nil, err
-	}
+	region := exhibit.Must(emd.Ball(plane, []float64{0.1, -0.2}, 0.1, emd.Smoothing{Width: 0.2}))
 	region.Name = "share near a place"
-	return []query{{mean, 1}, {landmark, 1}, {region, 1}}, nil
+	return []query{{mean, 1}, {landmark, 1}, {region, 1}}
 }
 
 // errorOf is the root mean square error, over all coordinates, of a query's mean

@@ -82,7 +82,7 @@ func compact(ctx context.Context, r *exhibit.Run) error {
 		}
 		for n := 5; n <= most; n *= 2 {
 			b := exhibit.Must(s.part(n))
-			found := exhibit.Must(level(ctx, b, t))
+			found := level(ctx, b, t)
 			solved.X, solved.Y = append(solved.X, float64(b.Privacy.Len())), append(solved.Y, found.Lo)
 			solved.Lo, solved.Hi = append(solved.Lo, found.Lo), append(solved.Hi, found.Hi)
 		}
@@ -116,7 +116,7 @@ func unboundedDistance(ctx context.Context, r *exhibit.Run, t kl10.Target) error
 	last := 0.0
 	for _, n := range []int{21, 41, 81} {
 		b := exhibit.Must(same(line(n, float64(n-1)/10)))
-		found := exhibit.Must(level(ctx, b, t))
+		found := level(ctx, b, t)
 		last = found.Hi
 	}
 	r.Say("the line, longer and longer, privacy by |x-y| itself", "not compact", fmt.Sprintf("%.2f for 81 points over 8", last),

@@ -50,7 +50,7 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 		}
 		target := kl10.Target{Gamma: diameter * (0.1 + 0.7*rng.Float64()), Delta: 0.02 + 0.3*rng.Float64()}
 		m := exhibit.Must(kl10.MostPrivate(ctx, metric.Same(plane), nil, target, nil))
-		eps := exhibit.Must(level(ctx, metric.Same(plane), target))
+		eps := level(ctx, metric.Same(plane), target)
 		if m.Miss <= target.Delta && eps.Lo <= m.Guarantee().Alpha() && m.Guarantee().Alpha() <= m.FormulaLevel {
 			reached++
 		}

@@ -14,12 +14,9 @@ import (
 )
 
 // level encloses eps* of a target.
-func level(ctx context.Context, b metric.Bimetric, t kl10.Target) (scale.Interval, error) {
-	m, err := lp.MostPrivate(ctx, b, t, &lp.MostPrivateOptions{Tolerance: 1e-3})
-	if err != nil {
-		return scale.Interval{}, err
-	}
-	return m.Level, nil
+func level(ctx context.Context, b metric.Bimetric, t kl10.Target) scale.Interval {
+	m := exhibit.Must(lp.MostPrivate(ctx, b, t, &lp.MostPrivateOptions{Tolerance: 1e-3}))
+	return m.Level
 }
 
 // equidistant is n points at distance 1 from each other.
@@ -45,7 +42,7 @@ func least(ctx context.Context, r *exhibit.Run) error {
 	target := kl10.Target{Gamma: 0.5, Delta: 0.05}
 	for _, n := range []int{2, 3, 10, exhibit.Size(r, 30, 100)} {
 		points := exhibit.Must(equidistant(n))
-		found := exhibit.Must(level(ctx, metric.Same(points), target))
+		found := level(ctx, metric.Same(points), target)
 		want := respond(n, target.Delta)
 		r.Say(fmt.Sprintf("%d points at distance 1, delta = %v: ln((n-1)(1-delta)/delta)", n, target.Delta), want, found,
 			exhibit.If(found.Lo <= want*(1+1e-9) && want <= found.Hi*(1+1e-9) && found.Width() < 1e-2, exhibit.Holds),
@@ -69,7 +66,7 @@ func interval(ctx context.Context, r *exhibit.Run) error {
 	before := math.Inf(1)
 	for k := 1; k <= 11; k++ {
 		t := kl10.Target{Gamma: float64(k)/20 + 1e-9, Delta: 0.05} // clear of rounding
-		found := exhibit.Must(level(ctx, b, t))
+		found := level(ctx, b, t)
 		lower := exhibit.Must(lp.LevelLowerBound(ctx, b, t))
 		m := exhibit.Must(kl10.MostPrivate(ctx, b, nil, t, nil))
 		upper := m.Guarantee().Alpha()
