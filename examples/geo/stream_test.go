@@ -82,6 +82,24 @@ func TestRun_FlatMemory(t *testing.T) {
 	}
 }
 
+// A million points, with METRICDP_LONG, at the counts of the program.
+func TestRun_Million(t *testing.T) {
+	testkit.Swept(t)
+	const most = 32 << 20
+	for name, s := range streams(1_000_000) {
+		f := testkit.Must((&settings{alpha: 1, merge: noCell, cell: noCell}).filter(random.Seeded(1)))
+		testkit.Must(f.run(context.Background(), name, s, io.Discard))
+		var peak uint64
+		for _, heap := range s.heap {
+			peak = max(peak, heap)
+		}
+		t.Logf("%s: heap of %.1f MB at most", name, float64(peak)/1e6)
+		if peak > s.heap[0]+most {
+			t.Errorf("%s: the heap grows from %d to %d bytes", name, s.heap[0], peak)
+		}
+	}
+}
+
 func BenchmarkRun(b *testing.B) {
 	f := testkit.Must((&settings{alpha: 1, merge: noCell, cell: noCell}).filter(random.Seeded(1)))
 	for name := range streams(0) {
