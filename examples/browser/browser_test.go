@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // TestPage_InABrowser builds the page and uses it as people do, in Chromium. It runs
@@ -20,14 +21,8 @@ func TestPage_InABrowser(t *testing.T) {
 	if os.Getenv("METRICDP_BROWSER") == "" {
 		t.Skip("needs a browser: METRICDP_BROWSER=1")
 	}
-	towns, err := readCities(&demo.Program{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := assemble(context.Background(), towns, compile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	towns := testkit.Must(readCities(&demo.Program{}))
+	s := testkit.Must(assemble(context.Background(), towns, compile))
 	server := httptest.NewServer(s)
 	defer server.Close()
 	w := open(t)

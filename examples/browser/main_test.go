@@ -13,6 +13,7 @@ import (
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/internal/demotest"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // uncompiled is compile without the work: the browser's test does it.
@@ -73,10 +74,7 @@ func TestBrowser_Serves(t *testing.T) {
 		"metricdp.wasm": "200 OK application/wasm",
 		"../go.mod":     "404 Not Found text/plain; charset=utf-8",
 	} {
-		resp, err := http.Get(url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := testkit.Must(http.Get(url + path))
 		resp.Body.Close()
 		if got := resp.Status + " " + resp.Header.Get("Content-Type"); got != want {
 			t.Errorf("%q: %s, want %s", path, got, want)

@@ -62,8 +62,7 @@ func TestRoads_Flags(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	pbf := program.File(t, string(toPBF(tiny(), true)))
-	if out := program.Must(t, "-in", pbf, "-k", "1", "-out", t.TempDir()); !strings.Contains(out, "2 crossings and ends") {
+	if out := program.Must(t, "-in", "testdata/packed.osm.pbf", "-k", "1", "-out", t.TempDir()); !strings.Contains(out, "2 crossings and ends") {
 		t.Error(out)
 	}
 }
@@ -94,6 +93,6 @@ func TestRoads_BadInput(t *testing.T) {
 		"no roads that cross":       osm(square + `<way id="1"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="1"/><tag k="highway" v="road"/></way>`),
 		"node 1: ":                  osm(`<node id="1" lat="97" lon="0"/><way id="1"><nd ref="1"/><nd ref="1"/><tag k="highway" v="road"/></way>`),
 		"-k 20: want at most the":   osm(square + `<way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="road"/></way>`),
-		"EOF":                       file(string(toPBF(tiny(), true)[:90])),
+		"EOF":                       file(string(maps()["packed.osm.pbf"][:90])),
 	})
 }

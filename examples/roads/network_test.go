@@ -8,6 +8,7 @@ import (
 	"github.com/paulmach/osm"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -29,10 +30,7 @@ func TestNewNetwork(t *testing.T) {
 	// a second way from 0 to 2 by 8, a road apart from 9 to 10, and one listed twice.
 	e := roadsOf([][2]float64{{0, 0}, {200, 0}, {0, 300}, {-100, 0}, {-200, 50}, {100, 50}, {-200, -50}, {0, 0}, {50, 150}, {900, 900}, {900, 2900}, {0, 400}},
 		[]osm.NodeID{1, 5, 0, 3}, []osm.NodeID{0, 2, 11}, []osm.NodeID{3, 4, 6, 3}, []osm.NodeID{2, 8, 0}, []osm.NodeID{9, 10}, []osm.NodeID{5, 1, 77})
-	n, err := newNetwork(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := testkit.Must(newNetwork(e))
 	arm, by := math.Hypot(100, 50), math.Hypot(50, 150)
 	want := map[[2]int][]float64{{0, 1}: {2 * arm}, {1, 2}: {100}, {1, 3}: {2 * by, 300}, {3, 4}: {100}} // in the order of the ways: 1, 0, 3, 2, 11
 	if len(n.at) != 5 || len(n.edges) != 5 {
@@ -48,14 +46,8 @@ func TestNewNetwork(t *testing.T) {
 
 // Distances between crossings are those along all the stretches of road.
 func TestNewNetwork_Distances(t *testing.T) {
-	e, err := read(t.Context(), opened(town))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := newNetwork(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := testkit.Must(read(t.Context(), opened(town)))
+	n := testkit.Must(newNetwork(e))
 	all, index := &network{}, map[osm.NodeID]int{}
 	for _, w := range e.ways {
 		for k, id := range w.nodes {
@@ -72,14 +64,8 @@ func TestNewNetwork_Distances(t *testing.T) {
 		}
 	}
 	all = all.within(all.component())
-	fine, err := metric.NewGraphEdges(t.Context(), len(all.at), all.edges)
-	if err != nil {
-		t.Fatal(err)
-	}
-	coarse, err := metric.NewGraphEdges(t.Context(), len(n.at), n.edges)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fine := testkit.Must(metric.NewGraphEdges(t.Context(), len(all.at), all.edges))
+	coarse := testkit.Must(metric.NewGraphEdges(t.Context(), len(n.at), n.edges))
 	if len(n.at) < 400 || len(all.at) < 1.5*400 {
 		t.Fatalf("%d crossings among %d nodes", len(n.at), len(all.at))
 	}
@@ -96,10 +82,7 @@ func TestNewNetwork_Distances(t *testing.T) {
 	}
 	// What is around a crossing is connected, and as near as there is.
 	part, far := n.around(17, 100)
-	near, err := metric.NewGraphEdges(t.Context(), len(part.at), part.edges)
-	if err != nil {
-		t.Fatal(err)
-	}
+	near := testkit.Must(metric.NewGraphEdges(t.Context(), len(part.at), part.edges))
 	center, within := slices.Index(part.at, n.at[17]), 0
 	for u := range n.at {
 		if coarse.Distance(17, u) < far {
@@ -122,25 +105,15 @@ func TestSettle(t *testing.T) {
 	for i := range 29 {
 		edges = append(edges, metric.Edge{I: i, J: i + 1, Length: 1})
 	}
-	line, err := metric.NewGraphEdges(t.Context(), 30, edges)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := testkit.Must(metric.NewGraphEdges(t.Context(), 30, edges))
 	mean := func(places []int) float64 {
 		_, dist, err := metric.Assign(t.Context(), line, places)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, err)
 		return floats.Sum(dist) / 30
 	}
-	places, err := net(t.Context(), line, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	places := testkit.Must(net(t.Context(), line, 3))
 	before := mean(places)
-	if err := settle(t.Context(), line, places); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, settle(t.Context(), line, places))
 	if least := 2.5; before < 1.2*least || mean(places) > 1.1*least { // of three tens, each with a place in its middle
 		t.Errorf("%v away at first, %v from %v", before, mean(places), places)
 	}

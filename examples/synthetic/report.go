@@ -133,15 +133,7 @@ func (r *report) names(e *entry) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch d := shares[0][i] - shares[0][j]; {
-		case d > 0:
-			return -1
-		case d < 0:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(shares[0][j], shares[0][i]) })
 	for _, i := range order[:min(shown, len(order))] {
 		r.row(e.name, e.names[i], func(k int) any { return percent(shares[k][i]) })
 	}

@@ -49,40 +49,6 @@ func TestWords_Golden(t *testing.T) {
 
 func TestWords_Flags(t *testing.T) { program.Agrees(t) }
 
-// IKWAT22's finding: ConstOPT loses less than all that is not optimal, and nearly as
-// little as the optimum. The paper's sizes take minutes.
-func TestWords_ConstOPT(t *testing.T) {
-	testkit.Swept(t) // the golden table has them for 16 words
-	others := []string{"exponential", "exponential, tuned", madlibName, "exponential, tight weights"}
-	for _, c := range []struct {
-		n, alpha string
-		others   []string
-		gap      float64 // of OPTMech, as lp.Optimal has it by default
-	}{{"30", ".7", others, 1e-5}, {"50", ".7", others, 1e-5}, {"200", ".5", others[:3], 1e-3}} { // no tight weights at 200
-		t.Run("n="+c.n, func(t *testing.T) {
-			dir := t.TempDir()
-			program.Must(t, "-kept", "0", "-n", c.n, "-alpha", c.alpha, "-r", "10", "-time", "10m", "-many", "0", "-out", dir)
-			rows := map[string]string{}
-			for _, row := range demotest.Table(t, dir, "table.csv") {
-				rows[row["mechanism"]] = row["worst loss"]
-			}
-			loss := func(name string) float64 {
-				t.Helper()
-				return demotest.Number(t, rows[name])
-			}
-			near := loss("ConstOPT, r = 10")
-			for _, other := range c.others {
-				if loss(other) < 1.1*near {
-					t.Errorf("%s loses %v, ConstOPT %v", other, loss(other), near)
-				}
-			}
-			if opt := loss(optMech); near > 1.02*opt || loss("lower bound") < opt*(1-c.gap) || loss("lower bound") > opt {
-				t.Errorf("ConstOPT %v, OPTMech %v, lower bound %v", near, opt, loss("lower bound"))
-			}
-		})
-	}
-}
-
 // With few outputs the optimum is between what was proved and what others lose.
 func TestWords_Many(t *testing.T) {
 	for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -23,26 +24,14 @@ import (
 // below 1e-12.
 func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 	const n, runs = 1000, 100
-	space, err := metric.NewPoints([]float64{0, 1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := testkit.Must(metric.NewPoints([]float64{0, 1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	release := func(users int) *frequency.ItemWise {
 		t.Helper()
 		m := emd.Model{Trust: emd.Central, Users: users, Items: 1, Diameter: 1}
 		o := &frequency.ItemWiseOptions{Delta: 1e-6}
-		budget, err := frequency.ItemWiseBudget(t.Context(), emd.Model{Trust: emd.Central, Users: n - 1, Items: 1, Diameter: 1}, emd.Promise{Alpha: 0.5, Delta: 1e-6}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := exponential.Tuned(t.Context(), space, budget.Value, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := frequency.NewItemWise(t.Context(), c.Channel, m, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		budget := testkit.Must(frequency.ItemWiseBudget(t.Context(), emd.Model{Trust: emd.Central, Users: n - 1, Items: 1, Diameter: 1}, emd.Promise{Alpha: 0.5, Delta: 1e-6}, nil))
+		c := testkit.Must(exponential.Tuned(t.Context(), space, budget.Value, nil))
+		w := testkit.Must(frequency.NewItemWise(t.Context(), c.Channel, m, o))
 		if p := w.Guarantee().UserLevel(); p.Eps > 0.5 || p.Delta > 1e-6 {
 			t.Fatalf("claimed %+v", p)
 		}
@@ -50,14 +39,9 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 	}
 	with, without := release(n), release(n-1)
 	counts := func(w *frequency.ItemWise, o *Options, first, item int) (ones int) {
-		f, err := newDraw("test", w, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(newDraw("test", w, o))
 		f = copied(t, f)
-		if err := f.Setup(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, f.Setup(t.Context()))
 		nonce := (&nonceFn{}).ProcessElement(nil)
 		for u := first; u < n; u++ {
 			x := u % 2
@@ -84,62 +68,42 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 // Any two transforms under one key or one key file, the same in all else, draw
 // apart, as their nonces do, while what traveled to another worker draws again what it drew.
 func TestTransforms_ShareNoNoise(t *testing.T) {
-	w, err := line{9, emd.Model{Trust: emd.Local, Items: 64, Diameter: 1}}.itemWise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := testkit.Must(line{9, emd.Model{Trust: emd.Local, Items: 64, Diameter: 1}}.itemWise())
 	u := User{ID: "u", Items: make([]int, 64)}
 	for i := range u.Items {
 		u.Items[i] = i % 9
 	}
 	c := direct(t, 1000)
 	file := filepath.Join(t.TempDir(), "key")
-	if err := NewKeyFile(t.Context(), file); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, NewKeyFile(t.Context(), file))
 	for use, o := range map[string]Options{"key": {Key: NewKey()}, "file": {KeyFile: file}, "none": {}} {
 		// Each makes a new transform, and returns what a worker draws with it. That
 		// two that are independent draw the same has a probability far below 1e-9.
 		for name, transform := range map[string]func() func() string{
 			"Reduce": func() func() string {
-				f, err := newReduce("test", 64, &o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := testkit.Must(newReduce("test", 64, &o))
 				nonce := (&nonceFn{}).ProcessElement(nil)
 				return func() string {
 					f := copied(t, f)
-					if err := f.Setup(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					testkit.Check(t, f.Setup(t.Context()))
 					return fmt.Sprint(f.ProcessElement(u, nonce))
 				}
 			},
 			"ItemWise": func() func() string {
-				f, err := newDraw("test", w, &o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := testkit.Must(newDraw("test", w, &o))
 				nonce := (&nonceFn{}).ProcessElement(nil)
 				return func() string {
 					f := copied(t, f)
-					if err := f.Setup(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					testkit.Check(t, f.Setup(t.Context()))
 					return fmt.Sprint(f.ProcessElement(u, nonce))
 				}
 			},
 			"SyntheticData": func() func() string {
-				f, err := newRelease[[]float64]("test", unit, 1, &SyntheticOptions{Key: o.Key, KeyFile: o.KeyFile})
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := testkit.Must(newRelease[[]float64]("test", unit, 1, &SyntheticOptions{Key: o.Key, KeyFile: o.KeyFile}))
 				nonce := (&nonceFn{}).ProcessElement(nil)
 				return func() string {
 					f := copied(t, f)
-					if err := f.Setup(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					testkit.Check(t, f.Setup(t.Context()))
 					return fmt.Sprint(released(t, f, c, nonce))
 				}
 			},
@@ -153,14 +117,8 @@ func TestTransforms_ShareNoNoise(t *testing.T) {
 			}
 		}
 	}
-	q, err := measure.NewSynthesizer(c.Domain(), 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := Synthetic(q, c, nil, &SyntheticOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := testkit.Must(measure.NewSynthesizer(c.Domain(), 1, nil))
+	a := testkit.Must(Synthetic(q, c, nil, &SyntheticOptions{}))
 	if b, err := Synthetic(q, c, nil, &SyntheticOptions{}); err != nil || equal(a, b) {
 		t.Errorf("two releases without a key agree, %v", err)
 	}
@@ -169,19 +127,11 @@ func TestTransforms_ShareNoNoise(t *testing.T) {
 // What remains true of retries: attempts that read a user differently share the
 // noise of all others. Only one of them may be seen.
 func TestItemWise_AttemptsOnOtherInputShareTheRest(t *testing.T) {
-	w, err := line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := newDraw("test", w, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := testkit.Must(line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise())
+	f := testkit.Must(newDraw("test", w, nil))
 	attempt := func(item int) (y [100]int) {
 		f := copied(t, f)
-		if err := f.Setup(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, f.Setup(t.Context()))
 		for u := range y {
 			x := u % 9
 			if u == 0 {

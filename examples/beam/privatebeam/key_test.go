@@ -16,6 +16,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window/trigger"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/memfs"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 var everyElement = beam.Trigger(trigger.Repeat(trigger.AfterCount(1)))
@@ -25,14 +26,9 @@ func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
 // copied sends v to a worker and back.
 func copied[T any](t *testing.T, v *T) *T {
 	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testkit.Must(json.Marshal(v))
 	w := new(T)
-	if err := json.Unmarshal(b, w); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, json.Unmarshal(b, w))
 	return w
 }
 
@@ -70,27 +66,14 @@ func TestStreams_Differ(t *testing.T) {
 func TestSecret_IsDrawnAnew(t *testing.T) {
 	words := []uint64{0}
 	for range 2 {
-		s, err := newSecret("test", nil, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(newSecret("test", nil, ""))
 		path := filepath.Join(t.TempDir(), "key")
-		if err := NewKeyFile(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		one, err := newSecret("test", nil, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, NewKeyFile(t.Context(), path))
+		file := testkit.Must(os.ReadFile(path))
+		one := testkit.Must(newSecret("test", nil, path))
 		var nonces [3][]byte
 		for i := range nonces {
-			if nonces[i], err = hex.DecodeString((&nonceFn{}).ProcessElement(nil)); err != nil {
-				t.Fatal(err)
-			}
+			nonces[i] = testkit.Must(hex.DecodeString((&nonceFn{}).ProcessElement(nil)))
 		}
 		for _, k := range [][]byte{s.Key, file, nonces[0], nonces[1], nonces[2]} {
 			if len(k) != keySize {
@@ -132,10 +115,7 @@ func TestKey_DoesNotPrint(t *testing.T) {
 	k := NewKey()
 	bytes := fmt.Sprint([]byte(k))
 	s := secret{Key: k}
-	loaded, err := s.load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := testkit.Must(s.load(t.Context()))
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%q", "%d"} {
 		for _, v := range []any{k, Options{Key: k}, &reduceFn{Secret: s, streams: loaded}, SyntheticOptions{Key: k}} {
 			if s := fmt.Sprintf(verb, v); !strings.Contains(s, "secret key of 256 bits") || strings.Contains(s, bytes[1:20]) {
@@ -150,9 +130,7 @@ func TestKey_DoesNotPrint(t *testing.T) {
 func TestNewKeyFile(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "key")
-	if err := NewKeyFile(ctx, path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, NewKeyFile(ctx, path))
 	if err := NewKeyFile(ctx, path); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a second key in one file: %v", err)
 	}
@@ -160,10 +138,7 @@ func TestNewKeyFile(t *testing.T) {
 	if err != nil || info.Size() != keySize || info.Mode().Perm() != 0o600 {
 		t.Errorf("key file: %v, %v", info, err)
 	}
-	s, err := newSecret("test", nil, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(newSecret("test", nil, path))
 	if _, err := copied(t, &s).load(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -176,9 +151,7 @@ func TestNewKeyFile(t *testing.T) {
 	if _, err := (secret{File: path + "x"}).load(ctx); err == nil {
 		t.Error("no file: no error")
 	}
-	if err := os.WriteFile(path, []byte("short"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, os.WriteFile(path, []byte("short"), 0o600))
 	if _, err := s.load(ctx); err == nil {
 		t.Error("a short file: no error")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // keep has fn keep all of col.
@@ -30,9 +31,7 @@ func throughput(b *testing.B, name, unit string, n int, op func() error) {
 	b.Run(name, func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := op(); err != nil {
-				b.Fatal(err)
-			}
+			testkit.Check(b, op())
 		}
 		b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), unit)
 	})

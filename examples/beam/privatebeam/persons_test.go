@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
 )
 
@@ -49,9 +50,7 @@ func perPerson(o SyntheticOptions) *SyntheticOptions {
 func person(t *testing.T, f *personFn[[]float64, Box], id string, records [][]float64) (out *measure.Counts[[]float64]) {
 	t.Helper()
 	f = copied(t, f)
-	if err := f.Setup(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, f.Setup(t.Context()))
 	at := 0
 	err := f.ProcessElement(id, func(x *[]float64) bool {
 		if at++; at > len(records) {
@@ -64,9 +63,7 @@ func person(t *testing.T, f *personFn[[]float64, Box], id string, records [][]fl
 			out = nil
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, err)
 	return out
 }
 
@@ -75,10 +72,7 @@ func TestSyntheticPersons_IsTheDirectRelease(t *testing.T) {
 	const n = 5000
 	o := perPerson(SyntheticOptions{Key: SeededKey(1), Records: 1000})
 	p, s := beam.NewPipelineWithRoot()
-	out, err := SyntheticPersons(s, unit, 2, owned(s, n), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := testkit.Must(SyntheticPersons(s, unit, 2, owned(s, n), o))
 	keep(s, keepFn, out)
 	ptest.RunAndValidate(t, p)
 
@@ -87,24 +81,16 @@ func TestSyntheticPersons_IsTheDirectRelease(t *testing.T) {
 		id, x := ownedFn(i)
 		groups[id] = append(groups[id], x)
 	}
-	release, err := newRelease("", unit, 2, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := testkit.Must(newRelease("", unit, 2, o))
 	sum := measure.NewCounts(release.synthesizer.Domain())
 	for id, records := range groups {
 		c := person(t, newPerson(release), id, records)
 		if want := min(10, len(records)); c.Len() != want {
 			t.Errorf("%d of %d records of a person count, want %d", c.Len(), len(records), want)
 		}
-		if err := sum.Merge(c); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, sum.Merge(c))
 	}
-	want, err := Synthetic(release.synthesizer, sum, SeededKey(1), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testkit.Must(Synthetic(release.synthesizer, sum, SeededKey(1), o))
 	if len(kept.records) != 1000 || !equal(sorted(kept.records), sorted(want)) {
 		t.Errorf("%d records through Beam are not the %d direct ones", len(kept.records), len(want))
 	}
@@ -118,10 +104,7 @@ func TestSyntheticPersons_RetryKeepsTheSame(t *testing.T) {
 		records = append(records, point(i))
 	}
 	made := func(key Key) *personFn[[]float64, Box] {
-		release, err := newRelease("", unit, 2, perPerson(SyntheticOptions{Key: key}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		release := testkit.Must(newRelease("", unit, 2, perPerson(SyntheticOptions{Key: key})))
 		return newPerson(release)
 	}
 	kept := func(f *personFn[[]float64, Box], id string, records [][]float64) string {
@@ -147,16 +130,12 @@ func TestSyntheticPersons_RetryKeepsTheSame(t *testing.T) {
 		}
 		c := person(t, f, fmt.Sprint(i), mixed)
 		d := measure.NewCounts(c.Domain())
-		if err := d.AddPerson(slices.Repeat([][]float64{{.1, .1}}, 10), 10); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, d.AddPerson(slices.Repeat([][]float64{{.1, .1}}, 10), 10))
 		for k := range 11 {
 			all := slices.Repeat([][]float64{{.9, .9}}, k)
 			all = append(all, slices.Repeat([][]float64{{.1, .1}}, 10-k)...)
 			d := measure.NewCounts(c.Domain())
-			if err := d.AddPerson(all, 10); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, d.AddPerson(all, 10))
 			if slices.Equal(encode(t, c), encode(t, d)) {
 				far += k
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/emd"
 )
 
@@ -55,10 +56,7 @@ func watchedUsers(s beam.Scope) beam.PCollection {
 // within that with a probability below 1e-9, as are two independent outputs of the other
 // transforms equal.
 func TestTransforms_TwoRunsOfAPipelineShareNoNoise(t *testing.T) {
-	w, err := line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := testkit.Must(line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise())
 	key := NewKey()
 	records := func(o SyntheticOptions) *SyntheticOptions {
 		o.Key, o.Records = key, 100
@@ -83,17 +81,12 @@ func TestTransforms_TwoRunsOfAPipelineShareNoNoise(t *testing.T) {
 		}, nil},
 	} {
 		p, s := beam.NewPipelineWithRoot()
-		out, err := c.build(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := testkit.Must(c.build(s))
 		keep(s, c.keep, out)
 		var runs []string
 		var sums []Multiset
 		for _, watched = range []int{0, 8} {
-			if err := ptest.Run(p); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, ptest.Run(p))
 			if c.out != nil {
 				runs = append(runs, c.out())
 				continue
@@ -120,10 +113,7 @@ func TestTransforms_TwoRunsOfAPipelineShareNoNoise(t *testing.T) {
 // it, or a retry would draw it anew and be another release.
 func TestNonce_IsKeptBeforeItIsRead(t *testing.T) {
 	p, s := beam.NewPipelineWithRoot()
-	w, err := line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := testkit.Must(line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise())
 	users := watchedUsers(s)
 	_, err1 := Reduce(s, 1, users, nil)
 	_, err2 := ItemWise(s, w, users, nil)
@@ -131,9 +121,7 @@ func TestNonce_IsKeptBeforeItIsRead(t *testing.T) {
 	_, err4 := SyntheticPersons(s, unit, 1, owned(s, 10), perPerson(SyntheticOptions{}))
 	edges, _, err5 := p.Build()
 	for _, err := range []error{err1, err2, err3, err4, err5} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, err)
 	}
 	drawn := map[int]bool{}
 	for _, e := range edges {

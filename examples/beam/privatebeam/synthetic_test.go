@@ -13,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
@@ -93,10 +94,7 @@ func keepPlaceFn(_ []byte, in func(*metric.LatLon) bool) {
 // direct counts n points on this machine.
 func direct(t testing.TB, n int) *measure.Counts[[]float64] {
 	t.Helper()
-	d, err := unit.Domain()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(unit.Domain())
 	c, err := measure.Count(t.Context(), d, func(yield func([]float64, error) bool) {
 		for i := range n {
 			if !yield(point(i), nil) {
@@ -104,19 +102,13 @@ func direct(t testing.TB, n int) *measure.Counts[[]float64] {
 			}
 		}
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, err)
 	return c
 }
 
 func encode(t testing.TB, c *measure.Counts[[]float64]) []byte {
 	t.Helper()
-	b, err := encodeTally(tally{&tallied{counts: c}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return testkit.Must(encodeTally(tally{&tallied{counts: c}}))
 }
 
 func sorted(x [][]float64) [][]float64 {
@@ -135,10 +127,7 @@ func TestSyntheticData_IsTheDirectRelease(t *testing.T) {
 	o := &SyntheticOptions{Records: 5000, Output: measure.RecordOptions{Sample: true}, Key: SeededKey(1)}
 	p, s := beam.NewPipelineWithRoot()
 	in := source(s, n)
-	out, err := SyntheticData(s, unit, 0.5, in, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := testkit.Must(SyntheticData(s, unit, 0.5, in, o))
 	keep(s, keepFn, out)
 	keep(s, keepBytesFn, beam.Combine(s, &countFn[[]float64, Box]{Domain: unit}, in))
 	ptest.RunAndValidate(t, p)
@@ -147,14 +136,8 @@ func TestSyntheticData_IsTheDirectRelease(t *testing.T) {
 	if len(kept.bytes) != 1 || !slices.Equal(kept.bytes[0], encode(t, c)) {
 		t.Fatal("counts through Beam are not the direct ones")
 	}
-	q, err := measure.NewSynthesizer(c.Domain(), 0.5, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Synthetic(q, c, SeededKey(1), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := testkit.Must(measure.NewSynthesizer(c.Domain(), 0.5, nil))
+	want := testkit.Must(Synthetic(q, c, SeededKey(1), o))
 	if len(kept.records) != 5000 || !equal(sorted(kept.records), sorted(want)) {
 		t.Errorf("%d records through Beam are not the %d direct ones", len(kept.records), len(want))
 	}
@@ -169,9 +152,7 @@ func released(t *testing.T, f *releaseFn[[]float64, Box], c *measure.Counts[[]fl
 		defer func() { once = false }()
 		return once
 	}, nonce, func(x []float64) { out = append(out, x) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, err)
 	return out
 }
 
@@ -184,9 +165,7 @@ func TestSyntheticData_RetryReleasesTheSame(t *testing.T) {
 	run := func(c *measure.Counts[[]float64], key Key) [][]float64 {
 		f := &releaseFn[[]float64, Box]{Domain: unit, Eps: 1, Options: SyntheticOptions{}, Secret: secret{Key: key}}
 		f = copied(t, f)
-		if err := f.Setup(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, f.Setup(t.Context()))
 		return released(t, f, c, "nonce")
 	}
 	key := NewKey()
@@ -194,15 +173,9 @@ func TestSyntheticData_RetryReleasesTheSame(t *testing.T) {
 	words := map[uint64]bool{}
 	for _, eps := range []float64{1, 2} { // one key, four mechanisms
 		for _, relation := range []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne} {
-			q, err := measure.NewSynthesizer(c.Domain(), eps, &measure.SynthesizerOptions{Relation: relation})
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := testkit.Must(measure.NewSynthesizer(c.Domain(), eps, &measure.SynthesizerOptions{Relation: relation}))
 			for _, c := range []*measure.Counts[[]float64]{c, direct(t, 1001)} {
-				r, err := stream(q, c, key.streams(""), &SyntheticOptions{Release: measure.SynthesizerOptions{Relation: relation}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := testkit.Must(stream(q, c, key.streams(""), &SyntheticOptions{Release: measure.SynthesizerOptions{Relation: relation}}))
 				words[r.Uint64()] = true
 			}
 		}
@@ -224,9 +197,7 @@ func TestSyntheticData_RetryReleasesTheSame(t *testing.T) {
 func TestCountFn_MergesAnyWay(t *testing.T) {
 	const n = 5000
 	f := &countFn[[]float64, Box]{Domain: unit}
-	if err := f.Setup(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, f.Setup())
 	want := encode(t, direct(t, n))
 	skipped := direct(t, n)
 	if skipped.Add([]float64{math.NaN(), 0}) == nil { // the counts note it too
@@ -253,21 +224,12 @@ func TestCountFn_MergesAnyWay(t *testing.T) {
 		sum := f.CreateAccumulator()
 		for _, a := range parts {
 			if r.IntN(2) == 0 {
-				b, err := encodeTally(a)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if a, err = decodeTally(b); err != nil {
-					t.Fatal(err)
-				}
+				a = testkit.Must(decodeTally(testkit.Must(encodeTally(a))))
 			}
-			var err error
 			if r.IntN(2) == 0 {
 				a, sum = sum, a
 			}
-			if sum, err = f.MergeAccumulators(sum, a); err != nil {
-				t.Fatal(err)
-			}
+			sum = testkit.Must(f.MergeAccumulators(sum, a))
 		}
 		if got, err := f.ExtractOutput(sum); err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%d parts: counts differ (%v)", len(parts), err)
@@ -280,10 +242,7 @@ func TestCountFn_MergesAnyWay(t *testing.T) {
 func TestSyntheticData_EmptyInput(t *testing.T) {
 	o := &SyntheticOptions{Release: measure.SynthesizerOptions{Relation: measure.AddRemoveOne}, Records: 10}
 	p, s := beam.NewPipelineWithRoot()
-	out, err := SyntheticData(s, unit, 1, source(s, 0), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := testkit.Must(SyntheticData(s, unit, 1, source(s, 0), o))
 	keep(s, keepFn, out)
 	ptest.RunAndValidate(t, p)
 	if len(kept.records) != 10 {
@@ -304,9 +263,7 @@ func TestSyntheticData_SphereSkipsErrors(t *testing.T) {
 		keep(s, keepPlaceFn, out)
 		return ptest.Run(p)
 	}
-	if err := run(&SyntheticOptions{Release: measure.SynthesizerOptions{Relation: measure.AddRemoveOne}, SkipErrors: true}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, run(&SyntheticOptions{Release: measure.SynthesizerOptions{Relation: measure.AddRemoveOne}, SkipErrors: true}))
 	// At eps = 1e6 the noisy count is the count, up to a probability of e^-100000.
 	if len(kept.places) != 2 {
 		t.Errorf("%v, want 2 records near Paris and Sydney", kept.places)
@@ -322,10 +279,7 @@ func TestSyntheticData_SphereSkipsErrors(t *testing.T) {
 }
 
 func TestSyntheticData_BadArguments(t *testing.T) {
-	tree, err := metric.TreeFromPaths([][]string{{"r", "a"}, {"r", "b"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(metric.TreeFromPaths([][]string{{"r", "a"}, {"r", "b"}}))
 	_, s := beam.NewPipelineWithRoot()
 	in := source(s, 10)
 	for _, c := range []struct {

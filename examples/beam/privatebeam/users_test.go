@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/frequency"
@@ -135,34 +136,19 @@ func init() {
 func TestItemWise_IsTheDirectRelease(t *testing.T) {
 	const users, samples = 10_000, 16
 	l := line{9, emd.Model{Trust: emd.Central, Users: users, Items: samples, Diameter: 1}}
-	w, err := l.itemWise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := testkit.Must(l.itemWise())
 	o := &Options{Key: SeededKey(5)}
 	p, s := beam.NewPipelineWithRoot()
-	reduced, err := Reduce(s, samples, Users(s, userSource(s, users)), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := ItemWise(s, w, reduced, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	estimates, err := Frequencies(s, l, sums)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reduced := testkit.Must(Reduce(s, samples, Users(s, userSource(s, users)), o))
+	sums := testkit.Must(ItemWise(s, w, reduced, o))
+	estimates := testkit.Must(Frequencies(s, l, sums))
 	keep(s, keepSumsFn, sums)
 	keep(s, keepOutputsFn, Outputs(s, sums))
 	keep(s, keepEstimatesFn, estimates)
 	ptest.RunAndValidate(t, p)
 
 	want := Multiset{Counts: make([]int64, 9), Users: users}
-	use, err := ItemWiseUse(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	use := testkit.Must(ItemWiseUse(w))
 	expected := make([]float64, 9) // expected counts
 	truth := make([]float64, 9)    // the mean of the users' distributions
 	for u := range users {
@@ -178,10 +164,7 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 		user.Items = drawn
 		r = user.Stream(5, use)
 		for _, x := range drawn {
-			y, err := w.Channel().Release(r, x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			y := testkit.Must(w.Channel().Release(r, x))
 			want.Counts[y]++
 		}
 	}
@@ -210,14 +193,8 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 		}
 	}
 
-	f, err := l.Frequencies(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	direct, err := estimate(t.Context(), f, want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(l.Frequencies(t.Context()))
+	direct := testkit.Must(estimate(t.Context(), f, want))
 	if len(keptUsers.estimates) != 1 {
 		t.Fatalf("%d estimates", len(keptUsers.estimates))
 	}
@@ -236,10 +213,7 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 // another key draws something else.
 func TestItemWise_RetryDrawsTheSame(t *testing.T) {
 	l := line{9, emd.Model{Trust: emd.Local, Items: 64, Diameter: 1}}
-	w, err := l.itemWise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := testkit.Must(l.itemWise())
 	_, s := beam.NewPipelineWithRoot()
 	if _, err := ItemWise(s, w, Users(s, userSource(s, 1)), nil); err != nil {
 		t.Fatal(err)
@@ -256,13 +230,9 @@ func TestItemWise_RetryDrawsTheSame(t *testing.T) {
 			return next <= len(order)
 		}, func(v User) { u = v })
 		g := copied(t, &reduceFn{Samples: 64, Secret: secret{Key: key}})
-		if err := g.Setup(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, g.Setup(t.Context()))
 		f := copied(t, &drawFn{Channel: encoded, Inputs: 9, Items: 64, Secret: secret{Key: key}})
-		if err := f.Setup(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, f.Setup(t.Context()))
 		reduced := g.ProcessElement(u, "nonce")
 		return fmt.Sprint(reduced, f.ProcessElement(reduced, "nonce"))
 	}
@@ -279,15 +249,8 @@ func TestItemWise_RetryDrawsTheSame(t *testing.T) {
 // same user through two of them draws independently.
 func TestItemWiseUse_NamesTheChannel(t *testing.T) {
 	use := func(points int) string {
-		w, err := line{points, emd.Model{Trust: emd.Local, Items: 2, Diameter: 1}}.itemWise()
-		if err != nil {
-			t.Fatal(err)
-		}
-		use, err := ItemWiseUse(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return use
+		w := testkit.Must(line{points, emd.Model{Trust: emd.Local, Items: 2, Diameter: 1}}.itemWise())
+		return testkit.Must(ItemWiseUse(w))
 	}
 	if first, again, other := use(9), use(9), use(8); first != again || first == other {
 		t.Errorf("uses %q and %q of one channel, and %q of another", first, again, other)
@@ -300,14 +263,9 @@ func TestUser_StreamLeavesItems(t *testing.T) {
 	if u.Stream(1, "A").Uint64() != (User{ID: "u", Items: []int{1, 2, 3}}).Stream(1, "A").Uint64() {
 		t.Error("the order of items shows")
 	}
-	w, err := line{9, emd.Model{Trust: emd.Local, Items: 3, Diameter: 1}}.itemWise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := testkit.Must(line{9, emd.Model{Trust: emd.Local, Items: 3, Diameter: 1}}.itemWise())
 	draw := &drawFn{Channel: encodeChannel(t, w), Inputs: 9, Items: 3, Secret: secret{Key: SeededKey(1)}}
-	if err := draw.Setup(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, draw.Setup(t.Context()))
 	reduce := &reduceFn{Samples: 5, streams: SeededKey(1).streams}
 	for range 20 { // other draws would come out alike now and then
 		u.ID += "u"
@@ -326,11 +284,7 @@ func TestUser_StreamLeavesItems(t *testing.T) {
 
 func encodeChannel(t *testing.T, w *frequency.ItemWise) []byte {
 	t.Helper()
-	b, err := packChannel(w.Channel())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return testkit.Must(packChannel(w.Channel()))
 }
 
 // What the promise does not cover fails before anything is published, with the error
@@ -357,22 +311,13 @@ func TestItemWise_RefusesOtherUsers(t *testing.T) {
 		{"fewer items", central(users, 3), users, 2, 9, "a user without the 3 items of the model: Reduce makes them so"},
 		{"other space", central(users, 3), users, 3, 2, "an item that is no input of the channel"},
 	} {
-		w, err := line{c.points, c.declared}.itemWise()
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := testkit.Must(line{c.points, c.declared}.itemWise())
 		p, s := beam.NewPipelineWithRoot()
-		reduced, err := Reduce(s, c.samples, Users(s, userSource(s, c.users)), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sums, err := ItemWise(s, w, reduced, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reduced := testkit.Must(Reduce(s, c.samples, Users(s, userSource(s, c.users)), nil))
+		sums := testkit.Must(ItemWise(s, w, reduced, nil))
 		keptUsers.sums = nil
 		keep(s, keepSumsFn, sums)
-		err = ptest.Run(p)
+		err := ptest.Run(p)
 		switch {
 		case c.want == "" && (err != nil || len(keptUsers.sums) != 1):
 			t.Errorf("%s: %v, %v", c.name, err, keptUsers.sums)
@@ -413,10 +358,7 @@ func TestUsers_BadArguments(t *testing.T) {
 	if _, err := Reduce(s, 1, windows, nil); err == nil {
 		t.Error("windows: no error")
 	}
-	w, err := line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := testkit.Must(line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise())
 	for name, in := range map[string]beam.PCollection{
 		"windows": windows,
 		"trigger": beam.WindowInto(s, window.NewGlobalWindows(), users, everyElement),
@@ -431,10 +373,7 @@ func TestUsers_BadArguments(t *testing.T) {
 func BenchmarkItemWise(b *testing.B) {
 	const users, samples = 10_000, 20
 	l := line{9, emd.Model{Trust: emd.Central, Users: users, Items: samples, Diameter: 1}}
-	w, err := l.itemWise()
-	if err != nil {
-		b.Fatal(err)
-	}
+	w := testkit.Must(l.itemWise())
 	throughput(b, fmt.Sprintf("users=%d/beam", users), "items/s", users*samples, piped(keepSumsFn, func(s beam.Scope) (beam.PCollection, error) {
 		reduced, err := Reduce(s, samples, Users(s, userSource(s, users)), nil)
 		if err != nil {
@@ -442,10 +381,7 @@ func BenchmarkItemWise(b *testing.B) {
 		}
 		return ItemWise(s, w, reduced, nil)
 	}))
-	r, err := emd.NewReduced(w, emd.Sampling{Radius: .1, Delta: 1e-9})
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := testkit.Must(emd.NewReduced(w, emd.Sampling{Radius: .1, Delta: 1e-9}))
 	throughput(b, fmt.Sprintf("users=%d/direct", users), "items/s", users*samples, func() error {
 		_, err := r.Release(nil, func(yield func([]int) bool) {
 			for u := range users {

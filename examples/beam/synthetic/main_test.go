@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/metricdp/metricdp/examples/beam/internal/table"
 	"github.com/metricdp/metricdp/examples/beam/privatebeam"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
@@ -24,18 +25,10 @@ func TestMain(m *testing.M) { ptest.Main(m) }
 func run(t *testing.T, q *request) (lines []string, said string) {
 	t.Helper()
 	q.Output = filepath.Join(t.TempDir(), "out.csv")
-	p, err := q.pipeline(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(q.pipeline(t.Context()))
 	var w bytes.Buffer
-	if err := q.Run(t.Context(), p, &w); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(q.Output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, q.Run(t.Context(), p, &w))
+	b := testkit.Must(os.ReadFile(q.Output))
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"), w.String()
 }
 
@@ -54,9 +47,7 @@ func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 			fmt.Fprintf(&b, "\"n, %d\",%v,%v\r\n", i, y, x)
 		}
 		b.WriteString("a,b,c\r\nb,1_0,1\r\nb,1,0x1p0\r\nb,NaN,1\r\nc,1\r\n,,\r\nd,1,+Inf\r\n\r\n\"e,1,1\r\n")
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%d.csv", part)), []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%d.csv", part)), []byte(b.String()), 0o600))
 	}
 	const bad = 3 * 9 // the empty line too
 	for _, public := range []bool{false, true} {
@@ -72,10 +63,7 @@ func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 		box := privatebeam.Box{
 			Columns: []domain.Column{{Lo: 0, Hi: 1, Weight: 1}, {Lo: 0, Hi: 10, Weight: 0.1}},
 		}
-		d, err := box.Domain()
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testkit.Must(box.Domain())
 		records, o := good, &measure.SynthesizerOptions{Relation: measure.AddRemoveOne}
 		if public {
 			o.Relation = measure.ReplaceOne
@@ -83,19 +71,11 @@ func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 				records = append(records, []float64{0.5, 5})
 			}
 		}
-		c, err := measure.CountAll(t.Context(), d, records, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := measure.NewSynthesizer(d, 1, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testkit.Must(measure.CountAll(t.Context(), d, records, nil))
+		y := testkit.Must(measure.NewSynthesizer(d, 1, o))
 		made, err := privatebeam.Synthetic(y, c, privatebeam.SeededKey(7),
 			&privatebeam.SyntheticOptions{Release: *o})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, err)
 		var want []string
 		for _, x := range made {
 			want = append(want, formatFn(x))

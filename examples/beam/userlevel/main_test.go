@@ -15,6 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/metricdp/metricdp/examples/beam/internal/table"
 	"github.com/metricdp/metricdp/examples/beam/privatebeam"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -34,35 +35,20 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 		input: filepath.Join(dir, "in.csv"), regions: cities,
 		users: users, samples: samples, move: 200, eps: 5, delta: 1e-6,
 	}
-	at, err := q.readRegions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := testkit.Must(q.readRegions(t.Context()))
 	q.names = nil // read again below
 	var data bytes.Buffer
-	if err := writeDemo(&data, users-1, at); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, writeDemo(&data, users-1, at))
 	data.WriteString("lost,somewhere,0\nlost,95,0\nlost,0x1p4,1_0\n,1,1\nu1\n") // three are places of a user, all are malformed
-	if err := os.WriteFile(q.input, data.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := q.pipeline(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, os.WriteFile(q.input, data.Bytes(), 0o600))
+	p := testkit.Must(q.pipeline(t.Context()))
 	var said bytes.Buffer
-	if err := q.Run(t.Context(), p, &said); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, q.Run(t.Context(), p, &said))
 	if !strings.Contains(said.String(), "Malformed rows: 5.") {
 		t.Errorf("said %q, want 5 malformed rows", said.String())
 	}
 
-	space, err := metric.NewPoints(at, metric.GreatCircle{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := testkit.Must(metric.NewPoints(at, metric.GreatCircle{}))
 	nearest := metric.NewLocator(space)
 	items := map[string][]int{"lost": {0, 0}}
 	for _, line := range strings.Split(data.String(), "\n")[1:] {
@@ -70,26 +56,14 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 		if len(f) != 3 || f[0] == "" || f[0] == "lost" {
 			continue
 		}
-		place, err := parsePlace(f[1], f[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		place := testkit.Must(parsePlace(f[1], f[2]))
 		x, _ := nearest.Nearest(place)
 		items[f[0]] = append(items[f[0]], x)
 	}
-	release, err := q.estimator.itemWise(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	use, err := privatebeam.ItemWiseUse(release)
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := testkit.Must(q.estimator.itemWise(t.Context()))
+	use := testkit.Must(privatebeam.ItemWiseUse(release))
 	// What is promised is what was asked for, by the channel that is used.
-	reduced, err := emd.NewReduced(release, q.plan.Sampling)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reduced := testkit.Must(emd.NewReduced(release, q.plan.Sampling))
 	if pair := reduced.Guarantee().At(q.move); pair.Eps > q.eps || pair.Delta > q.delta || reduced.Samples() != samples {
 		t.Errorf("a move of %v km has %+v, asked for %v, %v; %d samples", q.move, pair, q.eps, q.delta, reduced.Samples())
 	}
@@ -109,52 +83,32 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 		u.Items = drawn
 		r = u.Stream(3, use)
 		for _, x := range drawn {
-			y, err := release.Channel().Release(r, x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			y := testkit.Must(release.Channel().Release(r, x))
 			counts[y]++
 		}
 	}
-	f, err := q.estimator.Frequencies(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := f.Estimate(&emd.Report{Sums: counts, Users: int64(len(items)), Reports: 1, Items: int64(samples * len(items))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(q.estimator.Frequencies(t.Context()))
+	e := testkit.Must(f.Estimate(&emd.Report{Sums: counts, Users: int64(len(items)), Reports: 1, Items: int64(samples * len(items))}))
 	share, _, err := f.Distribution(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, err)
 	var want []string
 	for x, name := range q.names {
 		want = append(want, line(name, at[x], e.Mean[x], e.StdErr[x], share[x]))
 	}
 	slices.Sort(want)
-	got, err := os.ReadFile(q.Output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testkit.Must(os.ReadFile(q.Output))
 	if string(got) != "region,lat,lon,share,standard error,estimate\n"+strings.Join(want, "\n")+"\n" {
 		t.Errorf("through Beam\n%s\ndirectly\n%s", got, strings.Join(want, "\n"))
 	}
 
-	result, err := wasserstein.W1(t.Context(), space, share, truth, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := testkit.Must(wasserstein.W1(t.Context(), space, share, truth, nil))
 	w := result.Cost
 	bound := 2 * f.ErrorBound(users*samples)
 	t.Logf("W1 from the truth %.0f km, expected at most %.0f km", w, bound)
 	if w > 2*bound {
 		t.Errorf("W1 %v km from the truth, expected at most %v", w, bound)
 	}
-	rows, err := csv.NewReader(bytes.NewReader(got)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := testkit.Must(csv.NewReader(bytes.NewReader(got)).ReadAll())
 	sum := 0.0
 	for _, row := range rows[1:] {
 		v, err := strconv.ParseFloat(row[3], 64)
@@ -176,10 +130,7 @@ func TestUserLevel_WrongNumberOfUsers(t *testing.T) {
 		input: "../../userlevel/cities.csv", regions: cities,
 		users: 10_000, samples: 8, move: 200, eps: 1, delta: 1e-6,
 	}
-	p, err := q.pipeline(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(q.pipeline(t.Context()))
 	if err := q.Run(t.Context(), p, &bytes.Buffer{}); err == nil {
 		t.Error("no error")
 	}

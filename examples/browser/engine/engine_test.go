@@ -68,9 +68,7 @@ func TestFresh_Law(t *testing.T) {
 	} {
 		f := testkit.Must(call[Fresh](t, e, "fresh", args))
 		var q freshQuestion
-		if err := json.Unmarshal([]byte(args), &q); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, json.Unmarshal([]byte(args), &q))
 		n := testkit.Must(q.noise())
 		within := 0
 		for k, y := range f.Answers {
@@ -121,9 +119,7 @@ func TestCompare_KeepsTheLevel(t *testing.T) {
 		args := `{"Km":` + km + `,"Odds":2,"At":1,"Places":` + towns + `}`
 		rows := testkit.Must(call[[]Row](t, New(records{}), "compare", args))
 		var w Wish
-		if err := json.Unmarshal([]byte(args), &w); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, json.Unmarshal([]byte(args), &w))
 		alpha := testkit.Must(w.alpha())
 		if len(rows) != 4 {
 			t.Fatalf("%d rows", len(rows))
@@ -142,10 +138,7 @@ func TestCompare_KeepsTheLevel(t *testing.T) {
 
 func TestCompare_SaysWhyThereIsNone(t *testing.T) {
 	// A millimeter apart: too close for some.
-	rows, err := call[[]Row](t, New(records{}), "compare", `{"Km":1000,"Odds":1.01,"Places":[{"Lat":1,"Lon":1},{"Lat":1,"Lon":1.00000001},{"Lat":5,"Lon":5}]}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := testkit.Must(call[[]Row](t, New(records{}), "compare", `{"Km":1000,"Odds":1.01,"Places":[{"Lat":1,"Lon":1},{"Lat":1,"Lon":1.00000001},{"Lat":5,"Lon":5}]}`))
 	for _, r := range rows {
 		if (r.Probs == nil) != (r.Remark != "") {
 			t.Errorf("%+v", r)

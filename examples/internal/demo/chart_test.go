@@ -25,96 +25,29 @@ func sample() *Chart {
 	}
 }
 
-func TestChart_PNG(t *testing.T) {
+// Charts side by side have one legend, with a name once, one range of the axes, and
+// below them their note, all of it in XML.
+func TestWriteCharts_Words(t *testing.T) {
+	one, two := sample(), sample()
+	one.Note, two.Note, two.Title = "Lines end where they do.", one.Note, "The other"
+	two.Series = append(two.Series[1:], Series{Name: "far", X: []float64{3}, Y: []float64{2000}})
 	var b bytes.Buffer
-	if err := writeCharts(&b, "png", pictureDPI, sample()); err != nil {
-		t.Fatal(err)
-	}
-	img := testkit.Must(png.Decode(&b))
-	size := img.Bounds().Size()
-	if size.X != 1080 || size.Y < 600 || size.Y > 800 {
-		t.Errorf("%v pixels, want 1080 x some 700", size)
-	}
-	colors := map[[3]uint8]bool{}
-	for y := range size.Y {
-		for x := range size.X {
-			r, g, b, _ := img.At(x, y).RGBA()
-			colors[[3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}] = true
+	testkit.Check(t, writeCharts(&b, "svg", pictureDPI, one, two))
+	var words []string
+	d := xml.NewDecoder(&b)
+	tok, err := d.Token()
+	for ; err == nil; tok, err = d.Token() {
+		if s, ok := tok.(xml.CharData); ok && strings.TrimSpace(string(s)) != "" {
+			words = append(words, strings.TrimSpace(string(s)))
 		}
 	}
-	for k := range 2 {
-		if c := others[k]; !colors[[3]uint8{c.R, c.G, c.B}] {
-			t.Errorf("series %d is not to be seen", k)
-		}
+	if got, want := strings.Join(words, ", "), "a & b, cloud, far, Lines end where they do., 0.001, 0.01, 0.1, 1, 10, 30, 100, 300, 1000, Loss against alpha, loss (km), alpha (per km), 0.001, 0.01, 0.1, 1, The other, alpha (per km)"; got != want || err != io.EOF {
+		t.Errorf("%s, %v, want %s", got, err, want)
 	}
 }
 
-func TestChart_SVGIsWellFormedAndWorded(t *testing.T) {
-	var b bytes.Buffer
-	if err := writeCharts(&b, "svg", pictureDPI, sample()); err != nil {
-		t.Fatal(err)
-	}
-	text := map[string]bool{}
-	for d := xml.NewDecoder(&b); ; {
-		tok, err := d.Token()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s, ok := tok.(xml.CharData); ok {
-			text[strings.TrimSpace(string(s))] = true
-		}
-	}
-	for _, want := range []string{"Loss against alpha", "alpha (per km)", "loss (km)", "a & b", "cloud", "0.01", "100"} {
-		if !text[want] {
-			t.Errorf("%q is not in the picture", want)
-		}
-	}
-}
-
-// The axes of charts side by side go as far as those of any must, and labels stand at
-// the left and below.
-func TestWriteCharts_SharesAxes(t *testing.T) {
-	chart := func(x float64) *Chart {
-		return &Chart{Title: "t", Series: []Series{{X: []float64{0, x}, Y: []float64{0, x}, Cloud: true}}}
-	}
-	written := func(charts ...*Chart) string {
-		var b bytes.Buffer
-		if err := writeCharts(&b, "svg", pictureDPI, charts...); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	const tick = ">30<"
-	short, long := written(chart(10), chart(10)), written(chart(10), chart(30))
-	if a, b := strings.Count(short, tick), strings.Count(long, tick); a != 0 || b != 3 {
-		t.Errorf("%d ticks at 30 on axes up to 10, want none, and %d on axes up to 30, want 3", a, b)
-	}
-}
-
-// A picture has one legend, with a name once, and its notes.
-func TestWriteCharts_OneLegend(t *testing.T) {
-	chart := func(title string, names ...string) *Chart {
-		c := &Chart{Title: title, Note: "Lines end where they do."}
-		for _, name := range names {
-			c.Series = append(c.Series, Series{Name: name, X: []float64{1, 2}, Y: []float64{1, 2}})
-		}
-		return c
-	}
-	var b bytes.Buffer
-	if err := writeCharts(&b, "svg", pictureDPI, chart("one", "optimal", "noise"), chart("two", "noise", "constant"), chart("three", "optimal")); err != nil {
-		t.Fatal(err)
-	}
-	for _, words := range []string{"optimal", "noise", "constant", "one", "two", "three", "Lines end where they do."} {
-		if n := strings.Count(b.String(), ">"+words+"<"); n != 1 {
-			t.Errorf("%q stands %d times in the picture", words, n)
-		}
-	}
-}
-
-// A shade is as dark as it says, where it says, and four charts make two rows.
+// A shade is as dark as it says, where it says, points have their color, and four charts
+// make two rows.
 func TestWriteCharts_Shade(t *testing.T) {
 	half := &Chart{Title: "t", Shade: &Shade{HiX: 10, HiY: 10, At: func(x, y float64) float64 {
 		if x > 5 && y > 5 {
@@ -124,35 +57,26 @@ func TestWriteCharts_Shade(t *testing.T) {
 	}}}
 	plain := &Chart{Title: "t", Series: []Series{{X: []float64{0, 10}, Y: []float64{0, 10}, Cloud: true}}}
 	var b bytes.Buffer
-	if err := writeCharts(&b, "png", pictureDPI, half, plain, plain, plain); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, writeCharts(&b, "png", pictureDPI, half, plain, plain, plain))
 	img := testkit.Must(png.Decode(&b))
 	size := img.Bounds().Size()
-	dark := map[[2]bool]int{}
+	dark, points := map[[2]bool]int{}, 0
 	for y := range size.Y {
 		for x := range size.X {
-			if r, g, b, _ := img.At(x, y).RGBA(); [3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)} == [3]uint8{shadeColor.R, shadeColor.G, shadeColor.B} {
+			switch c := color.NRGBAModel.Convert(img.At(x, y)); c {
+			case shadeColor:
 				dark[[2]bool{x < size.X/2+20, y < size.Y/2}]++
+			case color.NRGBAModel.Convert(others[0]):
+				points++
 			}
 		}
+	}
+	if points == 0 {
+		t.Error("the points are not to be seen")
 	}
 	// The axes are some 450 pixels long: a quarter of the chart is shaded.
 	if n := dark[[2]bool{true, true}]; len(dark) != 1 || n < 35_000 || n > 70_000 {
 		t.Errorf("%v pixels are dark", dark)
-	}
-}
-
-func TestWriteCharts_Refuses(t *testing.T) {
-	for want, charts := range map[string][]*Chart{
-		"no charts":              {},
-		`chart "e" has no point`: {sample(), {Title: "e", LogX: true, LogY: true}},
-		`chart "h" has a shade`:  {{Title: "h", LogX: true, Shade: &Shade{}}},
-		`chart "l" has other ax`: {sample(), {Title: "l", LogX: true, Series: []Series{{X: []float64{1}, Y: []float64{1}}}}},
-	} {
-		if err := writeCharts(io.Discard, "png", pictureDPI, charts...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
 	}
 }
 
@@ -187,6 +111,16 @@ func TestChart_Refuses(t *testing.T) {
 	} {
 		c := Chart{Title: "t", Series: []Series{s}}
 		if err := writeCharts(io.Discard, "png", pictureDPI, &c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	for want, charts := range map[string][]*Chart{
+		"no charts":              {},
+		`chart "e" has no point`: {sample(), {Title: "e", LogX: true, LogY: true}},
+		`chart "h" has a shade`:  {{Title: "h", LogX: true, Shade: &Shade{}}},
+		`chart "l" has other ax`: {sample(), {Title: "l", LogX: true, Series: []Series{{X: one, Y: one}}}},
+	} {
+		if err := writeCharts(io.Discard, "png", pictureDPI, charts...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func ExampleTable() {
@@ -28,9 +30,7 @@ func TestTable_CSVKeepsEveryBit(t *testing.T) {
 	tab.Row("é", math.Inf(1), time.Duration(0))
 	tab.Row("none", math.NaN(), time.Minute)
 	var b strings.Builder
-	if err := tab.WriteCSV(&b); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, tab.WriteCSV(&b))
 	want := "name,x,t (s)\n\"Nice, \"\"FR\"\"\",0.30000000000000004,1.5\né,+Inf,0\nnone,,60\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
@@ -41,9 +41,7 @@ func TestTable_NoControlCharactersInText(t *testing.T) {
 	tab := NewTable("name", "n")
 	tab.Row("\x1b[2Jécran\n", 1)
 	var b strings.Builder
-	if err := tab.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, tab.WriteText(&b))
 	if want := "name        n\n?[2Jécran?  1\n"; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}

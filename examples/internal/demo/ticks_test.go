@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/plot"
 )
 
 func TestTicks_Labels(t *testing.T) {
@@ -34,31 +32,6 @@ func TestTicks_Labels(t *testing.T) {
 		}
 		if got := strings.Join(labels, " "); got != c.want {
 			t.Errorf("[%v, %v], log %v: %s, want %s", c.lo, c.hi, c.log, got, c.want)
-		}
-	}
-}
-
-// Where labels would touch there are fewer.
-func TestTicks_KeepApart(t *testing.T) {
-	for _, log := range []bool{false, true} {
-		for most := 2; most <= 9; most++ {
-			var labels []string
-			for _, tk := range ticks(0.0003, 0.09, log, func(marks []plot.Tick) bool {
-				n := 0
-				for _, tk := range marks {
-					if tk.Label != "" {
-						n++
-					}
-				}
-				return n <= most
-			}) {
-				if tk.Label != "" {
-					labels = append(labels, tk.Label)
-				}
-			}
-			if len(labels) > most || len(labels) < 1 {
-				t.Errorf("log %v, at most %d: %v", log, most, labels)
-			}
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestMain(m *testing.M) { ptest.Main(m) }
@@ -18,9 +19,7 @@ func TestMain(m *testing.M) { ptest.Main(m) }
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibittest"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestExhibits_Hold(t *testing.T) {
@@ -37,24 +38,15 @@ func TestPieces_HaveClosedForms(t *testing.T) {
 	}
 	// 2 * 16 * 2 (L+2) sqrt(v)/L^1.5 for L = 1: S_1 is the total's noise and S_0 half the
 	// sum of two, so that v is that of the total, 2.
-	c, err := constant(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(constant(2))
 	near(t, "constant", c, 64*3*math.Sqrt2, 1e-9)
-	grid, err := cube(3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	grid := testkit.Must(cube(3, 2))
 	near(t, "points of a cube", float64(grid.Len()), 8, 0)
 	near(t, "their diameter", grid.Distance(0, 7), 0.5, 0)
 	for _, d := range []int{1, 2} { // alone and in the plane
 		at := func(x float64) []float64 { return []float64{x, 0}[:d] }
 		x, y := [][]float64{at(0), at(1)}, [][]float64{at(0.25), at(1)}
-		w, err := distance(t.Context(), x, y, []float64{0.75, 0.25})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := testkit.Must(distance(t.Context(), x, y, []float64{0.75, 0.25}))
 		near(t, "W1", w, 0.5*0.25+0.25*0.75, 1e-12)
 	}
 }

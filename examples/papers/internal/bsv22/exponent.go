@@ -29,19 +29,13 @@ func exponents(ctx context.Context, r *exhibit.Run) error {
 		d := i + 1
 		var n, logs, paper, ours, below []float64
 		for _, side := range list {
-			e, err := errorsOf(ctx, rng, d, side, exhibit.Size(r, []int{12, 4, 4}, []int{40, 10, 10})[i])
-			if err != nil {
-				return err
-			}
+			e := exhibit.Must(errorsOf(ctx, rng, d, side, exhibit.Size(r, []int{12, 4, 4}, []int{40, 10, 10})[i]))
 			n, logs = append(n, e.n), append(logs, math.Log(e.n))
 			paper, ours, below = append(paper, e.paper), append(ours, e.ours), append(below, e.below)
 		}
 		want := -1 / float64(d)
 		b := slope(n, below)
-		r.Say(exhibit.Claim{
-			Claim: fmt.Sprintf("d = %d, exponent of N: lower bound of Theorem 8.6", d), Paper: want, Here: b,
-			Verdict: exhibit.Near(b, want, 0.1),
-		})
+		r.Say(fmt.Sprintf("d = %d, exponent of N: lower bound of Theorem 8.6", d), want, b, exhibit.Near(b, want, 0.1), "")
 		end := len(n) - 1
 		for _, m := range []struct {
 			what   string
@@ -51,18 +45,13 @@ func exponents(ctx context.Context, r *exhibit.Run) error {
 			// The logarithm grows by this power of N here.
 			b, log := slope(n, m.errors), slope(n, logs)
 			most := want * (1 - m.power*log)
-			r.Say(exhibit.Claim{
-				Claim: fmt.Sprintf("d = %d, exponent of N: %s", d, m.what), Paper: want, Here: b,
-				Verdict: exhibit.If(b <= most+0.1 && below[end] <= m.errors[end], exhibit.Holds),
-				Why: fmt.Sprintf("no worse than that of (log^%g(N)/N)^(1/%d), %.3f at these N (.1 for the draws), and above the lower bound",
-					m.power, d, most),
-			})
+			r.Say(fmt.Sprintf("d = %d, exponent of N: %s", d, m.what), want, b,
+				exhibit.If(b <= most+0.1 && below[end] <= m.errors[end], exhibit.Holds),
+				fmt.Sprintf("no worse than that of (log^%g(N)/N)^(1/%d), %.3f at these N (.1 for the draws), and above the lower bound",
+					m.power, d, most))
 		}
-		r.Say(exhibit.Claim{
-			Claim: fmt.Sprintf("d = %d, mean W1 at N = %.0f", d, n[end]), Paper: paper[end], Here: ours[end],
-			Verdict: exhibit.If(ours[end] < paper[end], exhibit.Better),
-			Why:     "the paper's construction, run here, beside NewSynthesizer; the lower bound is " + demo.Number(below[end]),
-		})
+		r.Say(fmt.Sprintf("d = %d, mean W1 at N = %.0f", d, n[end]), paper[end], ours[end], exhibit.If(ours[end] < paper[end], exhibit.Better),
+			"the paper's construction, run here, beside NewSynthesizer; the lower bound is "+demo.Number(below[end]))
 		charts = append(charts, &demo.Chart{
 			Title: fmt.Sprintf("d = %d", d), X: "N", Y: "mean W1", LogX: true, LogY: true,
 			Series: []demo.Series{

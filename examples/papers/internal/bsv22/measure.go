@@ -22,18 +22,12 @@ import (
 // measures compares private measures of some levels on some spaces with the
 // paper's bounds of their error, above and below.
 func measures(ctx context.Context, r *exhibit.Run) error {
-	all, err := spaces(exhibit.Size(r, 256, 1024))
-	if err != nil {
-		return err
-	}
+	all := spaces(exhibit.Size(r, 256, 1024))
 	rng, draws := r.Rand(), exhibit.Size(r, 6, 40)
 	var charts []*demo.Chart
 	least, most := math.Inf(1), 0.0 // of the error over that of the theorem without its constant
 	for _, s := range all {
-		c, err := tsp.CoveringIntegral(ctx, s)
-		if err != nil {
-			return err
-		}
+		c := exhibit.Must(tsp.CoveringIntegral(ctx, s))
 		wide, _, _, err := metric.Diameter(ctx, s)
 		if err != nil {
 			return err
@@ -45,32 +39,17 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 			if err != nil {
 				return err
 			}
-			tree, err := domain.NewFinite(ctx, s, nil)
-			if err != nil {
-				return err
-			}
-			new, err := measure.NewMeasure(tree, alpha, nil)
-			if err != nil {
-				return err
-			}
-			lower, err := families.PrivateMeasureBound(ctx, s, alpha)
-			if err != nil {
-				return err
-			}
-			e, err := worst(ctx, rng, line, old, draws)
-			if err != nil {
-				return err
-			}
-			f, err := worst(ctx, rng, tree, new, draws)
-			if err != nil {
-				return err
-			}
+			tree := exhibit.Must(domain.NewFinite(ctx, s, nil))
+			new := exhibit.Must(measure.NewMeasure(tree, alpha, nil))
+			lower := exhibit.Must(families.PrivateMeasureBound(ctx, s, alpha))
+			e := exhibit.Must(worst(ctx, rng, line, old, draws))
+			f := exhibit.Must(worst(ctx, rng, tree, new, draws))
 			alphas, paper, ours = append(alphas, alpha), append(paper, e/wide), append(ours, f/wide)
 			above, below = append(above, bound/wide), append(below, lower.Value/wide)
 			least, most = min(least, e/wide*alpha/rate), max(most, e/wide*alpha/rate)
 		}
-		r.Say(between(s.name, alphas, paper, above, below))
-		r.Say(better(s.name, ours, paper))
+		sayBetween(r, s.name, alphas, paper, above, below)
+		sayBetter(r, s.name, ours, paper)
 		charts = append(charts, &demo.Chart{
 			Title: s.name, X: "alpha", Y: "mean W1 / diameter", LogX: true, LogY: true,
 			Series: []demo.Series{
@@ -81,15 +60,10 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 			},
 		})
 	}
-	c, err := constant(all[0].Len())
-	if err != nil {
-		return err
-	}
-	r.Say(exhibit.Claim{
-		Claim: "error over (log2 n)^(3/2)/alpha times the covering integral", Paper: fmt.Sprintf("at most a constant: %.1f", c),
-		Here: fmt.Sprintf("%.3f to %.3f", least, most), Verdict: exhibit.If(most <= c, exhibit.Holds),
-		Why: "over all spaces and levels; the constant is what the proof gives at n = " + strconv.Itoa(all[0].Len()),
-	})
+	c := exhibit.Must(constant(all[0].Len()))
+	r.Say("error over (log2 n)^(3/2)/alpha times the covering integral", fmt.Sprintf("at most a constant: %.1f", c),
+		fmt.Sprintf("%.3f to %.3f", least, most), exhibit.If(most <= c, exhibit.Holds),
+		"over all spaces and levels; the constant is what the proof gives at n = "+strconv.Itoa(all[0].Len()))
 	return r.WriteCharts("bsv22-measure.png", charts...)
 }
 
@@ -157,32 +131,25 @@ func constant(n int) (float64, error) {
 	return 2 * 16 * 2 * math.Sqrt(slices.Max(v)) * (l + 2) / (l + 1) / math.Pow(math.Log2(float64(n)), 1.5), nil
 }
 
-// between claims that the errors of the paper's measure lie between its bounds.
-func between(name string, alphas, errors, above, below []float64) exhibit.Claim {
+// sayBetween claims that the errors of the paper's measure lie between its bounds.
+func sayBetween(r *exhibit.Run, name string, alphas, errors, above, below []float64) {
 	ok := true
 	for i, e := range errors {
 		ok = ok && below[i] <= e && e <= above[i]
 	}
 	end := len(alphas) - 1
-	return exhibit.Claim{
-		Claim:   fmt.Sprintf("mean W1/diameter of the paper's measure, alpha = %.0f: %s", alphas[end], name),
-		Paper:   fmt.Sprintf("%s to %s", demo.Number(below[end]), demo.Number(above[end])),
-		Here:    errors[end],
-		Verdict: exhibit.If(ok, exhibit.Holds),
-		Why:     "at every alpha between the paper's bounds, computed here: Theorem 8.5 with constants and twice the sum of gaps times deviations on the line",
-	}
+	r.Say(fmt.Sprintf("mean W1/diameter of the paper's measure, alpha = %.0f: %s", alphas[end], name),
+		fmt.Sprintf("%s to %s", demo.Number(below[end]), demo.Number(above[end])), errors[end], exhibit.If(ok, exhibit.Holds),
+		"at every alpha between the paper's bounds, computed here: Theorem 8.5 with constants and twice the sum of gaps times deviations on the line")
 }
 
-// better claims that the library's tree errs less.
-func better(name string, ours, paper []float64) exhibit.Claim {
+// sayBetter claims that the library's tree errs less.
+func sayBetter(r *exhibit.Run, name string, ours, paper []float64) {
 	ratio := 0.0
 	for i := range ours {
 		ratio += math.Log(paper[i]/ours[i]) / float64(len(ours))
 	}
 	ratio = math.Exp(ratio)
-	return exhibit.Claim{
-		Claim: "factor by which a net tree errs less: " + name, Paper: 1.0, Here: ratio,
-		Verdict: exhibit.If(ratio > 1, exhibit.Better),
-		Why:     "no detour over a line, more children a node, and masses made from the top down; a geometric mean over the levels",
-	}
+	r.Say("factor by which a net tree errs less: "+name, 1.0, ratio, exhibit.If(ratio > 1, exhibit.Better),
+		"no detour over a line, more children a node, and masses made from the top down; a geometric mean over the levels")
 }

@@ -18,20 +18,11 @@ type space struct {
 }
 
 // spaces are a line, a square and cities, of some n points each.
-func spaces(n int) ([]space, error) {
-	line, err := cube(1, n)
-	if err != nil {
-		return nil, err
-	}
-	square, err := cube(2, int(math.Sqrt(float64(n))))
-	if err != nil {
-		return nil, err
-	}
-	towns, err := cities.Largest(min(n, 200))
-	if err != nil {
-		return nil, err
-	}
-	return []space{{"line", line}, {"square", square}, {"cities", towns}}, nil
+func spaces(n int) []space {
+	line := exhibit.Must(cube(1, n))
+	square := exhibit.Must(cube(2, int(math.Sqrt(float64(n)))))
+	towns := exhibit.Must(cities.Largest(min(n, 200)))
+	return []space{{"line", line}, {"square", square}, {"cities", towns}}
 }
 
 // cube is the centers of side^d cells of the unit cube, under the largest
@@ -52,25 +43,13 @@ func cube(d, side int) (*metric.Points[[]float64], error) {
 
 // tours bounds the shortest tours through some spaces.
 func tours(ctx context.Context, r *exhibit.Run) error {
-	all, err := spaces(exhibit.Size(r, 256, 1024))
-	if err != nil {
-		return err
-	}
+	all := spaces(exhibit.Size(r, 256, 1024))
 	for _, s := range all {
-		tour, err := tsp.Solve(ctx, s, &tsp.SolveOptions{Bound: tsp.BoundNone})
-		if err != nil {
-			return err
-		}
-		c, err := tsp.CoveringIntegral(ctx, s)
-		if err != nil {
-			return err
-		}
-		r.Say(exhibit.Claim{
-			Claim: fmt.Sprintf("tour over covering integral, %d points: %s", s.Len(), s.name), Paper: "at most 16",
-			Here:    fmt.Sprintf("%.2f to %.2f", tour.Length/c.Integral, 2*tour.Length/c.Integral),
-			Verdict: exhibit.If(2*tour.Length <= 16*c.Integral, exhibit.Holds),
-			Why:     "the integral is known up to a factor of 2",
-		})
+		tour := exhibit.Must(tsp.Solve(ctx, s, &tsp.SolveOptions{Bound: tsp.BoundNone}))
+		c := exhibit.Must(tsp.CoveringIntegral(ctx, s))
+		r.Say(fmt.Sprintf("tour over covering integral, %d points: %s", s.Len(), s.name), "at most 16",
+			fmt.Sprintf("%.2f to %.2f", tour.Length/c.Integral, 2*tour.Length/c.Integral), exhibit.If(2*tour.Length <= 16*c.Integral, exhibit.Holds),
+			"the integral is known up to a factor of 2")
 	}
 	return nil
 }

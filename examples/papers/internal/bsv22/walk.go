@@ -22,16 +22,10 @@ func walks(ctx context.Context, r *exhibit.Run) error {
 	var n, logs, far, limit, rms, iid []float64
 	crossing := 0
 	for l := first; l <= last; l++ {
-		w, err := walk.Superregular(1 << l)
-		if err != nil {
-			return err
-		}
+		w := exhibit.Must(walk.Superregular(1 << l))
 		// The paper's noise has the scale L+2.
 		wider := float64(l+2) / float64(l+1)
-		sd, err := w.RMS(nil)
-		if err != nil {
-			return err
-		}
+		sd := exhibit.Must(w.RMS(nil))
 		super, independent, err := reach(ctx, rng, w, draws)
 		if err != nil {
 			return err
@@ -44,43 +38,26 @@ func walks(ctx context.Context, r *exhibit.Run) error {
 		far, limit = append(far, super), append(limit, proved(l))
 		rms, iid = append(rms, wider*sd), append(iid, independent)
 	}
-	w, err := walk.Superregular(1 << last)
-	if err != nil {
-		return err
-	}
-	loss, err := w.Tree().Loss(walk.AddRemoveOne, w.Scales())
-	if err != nil {
-		return err
-	}
-	r.Say(exhibit.Claim{
-		Claim: "scale of the Haar noise at which V is 1-Lipschitz", Paper: "log2 n + 2", Here: "log2 n + 1",
-		Verdict: exhibit.If(exhibit.Near(loss, 1, 1e-9) == exhibit.Holds, exhibit.Better),
-		Why:     fmt.Sprintf("a step has log2 n + 1 coefficients; at log2 n + 1 the loss per record is %s", demo.Number(loss)),
-	})
+	w := exhibit.Must(walk.Superregular(1 << last))
+	loss := exhibit.Must(w.Tree().Loss(walk.AddRemoveOne, w.Scales()))
+	r.Say("scale of the Haar noise at which V is 1-Lipschitz", "log2 n + 2", "log2 n + 1",
+		exhibit.If(exhibit.Near(loss, 1, 1e-9) == exhibit.Holds, exhibit.Better),
+		fmt.Sprintf("a step has log2 n + 1 coefficients; at log2 n + 1 the loss per record is %s", demo.Number(loss)))
 	end := len(n) - 1
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("E max |S_k| of iid Laplace steps, n = %.0f", n[end]), Paper: "of order sqrt(n)",
-		Here: iid[end], Verdict: exhibit.Near(iid[end], math.Sqrt(math.Pi*n[end]), 0.15),
-		Why: fmt.Sprintf("sqrt(pi n), that of Brownian motion, is %s", demo.Number(math.Sqrt(math.Pi*n[end]))),
-	})
+	r.Say(fmt.Sprintf("E max |S_k| of iid Laplace steps, n = %.0f", n[end]), "of order sqrt(n)", iid[end],
+		exhibit.Near(iid[end], math.Sqrt(math.Pi*n[end]), 0.15),
+		fmt.Sprintf("sqrt(pi n), that of Brownian motion, is %s", demo.Number(math.Sqrt(math.Pi*n[end]))))
 	b := slope(n, iid)
-	r.Say(exhibit.Claim{Claim: "its exponent of n", Paper: 0.5, Here: b, Verdict: exhibit.Near(b, 0.5, 0.1)})
+	r.Say("its exponent of n", 0.5, b, exhibit.Near(b, 0.5, 0.1), "")
 	b = slope(logs, far)
-	r.Say(exhibit.Claim{
-		Claim: "exponent of log n in E max |S_k| of the superregular walk", Paper: "at most 2", Here: b,
-		Verdict: exhibit.If(b < 2.05, exhibit.Holds),
-	})
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("E max |S_k| of the superregular walk, n = %.0f", n[end]), Paper: "of order log^2 n",
-		Here: far[end], Verdict: exhibit.If(below(far, limit) && far[end] < iid[end], exhibit.Holds),
-		Why: fmt.Sprintf("at every n at most what Chernoff's bound proves, here %s; less than iid from n = %d on", demo.Number(limit[end]), crossing),
-	})
-	r.Say(exhibit.Claim{
-		Claim: "root mean square of S_k over (log2 n + 2)^(3/2)", Paper: "bounded",
-		Here:    fmt.Sprintf("%.3f to %.3f", rms[0]/math.Pow(logs[0]+2, 1.5), rms[end]/math.Pow(logs[end]+2, 1.5)),
-		Verdict: exhibit.Near(rms[end], (logs[end]+2)*math.Sqrt(logs[end]/6+7./9), 1e-3),
-		Why:     "in closed form it is (log2 n + 2) sqrt(log2 n/6 + 7/9) but for terms of 1/n",
-	})
+	r.Say("exponent of log n in E max |S_k| of the superregular walk", "at most 2", b, exhibit.If(b < 2.05, exhibit.Holds), "")
+	r.Say(fmt.Sprintf("E max |S_k| of the superregular walk, n = %.0f", n[end]), "of order log^2 n", far[end],
+		exhibit.If(below(far, limit) && far[end] < iid[end], exhibit.Holds),
+		fmt.Sprintf("at every n at most what Chernoff's bound proves, here %s; less than iid from n = %d on", demo.Number(limit[end]), crossing))
+	r.Say("root mean square of S_k over (log2 n + 2)^(3/2)", "bounded",
+		fmt.Sprintf("%.3f to %.3f", rms[0]/math.Pow(logs[0]+2, 1.5), rms[end]/math.Pow(logs[end]+2, 1.5)),
+		exhibit.Near(rms[end], (logs[end]+2)*math.Sqrt(logs[end]/6+7./9), 1e-3),
+		"in closed form it is (log2 n + 2) sqrt(log2 n/6 + 7/9) but for terms of 1/n")
 	if err := sayWider(r); err != nil {
 		return err
 	}
@@ -147,34 +124,14 @@ func below(x, y []float64) bool {
 // that of a wider tree.
 func sayWider(r *exhibit.Run) error {
 	const l = 16
-	paper, err := walk.Superregular(1 << l)
-	if err != nil {
-		return err
-	}
-	old, err := paper.RMS(nil)
-	if err != nil {
-		return err
-	}
+	paper := exhibit.Must(walk.Superregular(1 << l))
+	old := exhibit.Must(paper.RMS(nil))
 	old *= 2 * float64(l+2) / float64(l+1) // TV is half the l1 norm
-	tree, err := walk.Levels(16, 16, 16, 16)
-	if err != nil {
-		return err
-	}
-	scales, err := tree.EqualScales(walk.ReplaceOne)
-	if err != nil {
-		return err
-	}
-	wide, err := walk.New(tree, walk.KNorm, scales)
-	if err != nil {
-		return err
-	}
-	now, err := wide.RMS(nil)
-	if err != nil {
-		return err
-	}
-	r.Say(exhibit.Claim{
-		Claim: "root mean square of S_k per unit of total variation, n = 65536", Paper: old, Here: now,
-		Verdict: exhibit.If(now < old, exhibit.Better), Why: "the paper's noise has scale 2(log2 n + 2); here 16 children a node, the K-norm mechanism in each, and none for the total, which is 1",
-	})
+	tree := exhibit.Must(walk.Levels(16, 16, 16, 16))
+	scales := exhibit.Must(tree.EqualScales(walk.ReplaceOne))
+	wide := exhibit.Must(walk.New(tree, walk.KNorm, scales))
+	now := exhibit.Must(wide.RMS(nil))
+	r.Say("root mean square of S_k per unit of total variation, n = 65536", old, now, exhibit.If(now < old, exhibit.Better),
+		"the paper's noise has scale 2(log2 n + 2); here 16 children a node, the K-norm mechanism in each, and none for the total, which is 1")
 	return nil
 }

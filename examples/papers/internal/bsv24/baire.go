@@ -30,14 +30,8 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 		alphas := levels(4, 1<<20, math.Pow(2, 0.25))
 		var s, so []float64
 		for _, alpha := range alphas {
-			e, err := cube.EntropicScale(alpha)
-			if err != nil {
-				return err
-			}
-			d, err := cube.DiametricScale(alpha)
-			if err != nil {
-				return err
-			}
+			e := exhibit.Must(cube.EntropicScale(alpha))
+			d := exhibit.Must(cube.DiametricScale(alpha))
 			s, so = append(s, e.Hi), append(so, d.Hi)
 		}
 		if c.utility == 2 {
@@ -45,64 +39,40 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 			chart.Series = append(chart.Series, demo.Series{Name: "s", X: alphas[:shown], Y: s[:shown]}, demo.Series{Name: "s_o", X: alphas[:shown], Y: so[:shown]})
 		}
 		a, b := exponent(alphas, s, 0), exponent(alphas, so, 0)
-		r.Say(exhibit.Claim{Claim: "exponent of s, s_o: " + c.name, Paper: c.want, Here: fmt.Sprintf("%.3f, %.3f", a, b),
-			Verdict: exhibit.If(math.Abs(a-c.want) < 0.02 && math.Abs(b-c.want) < 0.02, exhibit.Holds)})
+		r.Say("exponent of s, s_o: "+c.name, c.want, fmt.Sprintf("%.3f, %.3f", a, b),
+			exhibit.If(math.Abs(a-c.want) < 0.02 && math.Abs(b-c.want) < 0.02, exhibit.Holds), "")
 	}
 
 	built := halves
 	built.Depth = exhibit.Size(r, 10, 16)
-	space, err := built.Space()
-	if err != nil {
-		return err
-	}
+	space := exhibit.Must(built.Space())
 	alphas := levels(1, 2048, math.Sqrt2)
-	found, err := scale.Entropic(ctx, space, alphas, nil)
-	if err != nil {
-		return err
-	}
-	wide, err := scale.Diametric(ctx, space, alphas, nil)
-	if err != nil {
-		return err
-	}
+	found := exhibit.Must(scale.Entropic(ctx, space, alphas, nil))
+	wide := exhibit.Must(scale.Diametric(ctx, space, alphas, nil))
 	same := 0
 	for i, alpha := range alphas {
-		s, err := built.EntropicScale(alpha)
-		if err != nil {
-			return err
-		}
-		so, err := built.DiametricScale(alpha)
-		if err != nil {
-			return err
-		}
+		s := exhibit.Must(built.EntropicScale(alpha))
+		so := exhibit.Must(built.DiametricScale(alpha))
 		if found[i].Exact() && s.Contains(found[i].Lo) && wide[i].Lo <= so.Hi && so.Lo <= wide[i].Hi {
 			same++
 		}
 	}
-	r.Say(exhibit.Claim{Claim: fmt.Sprintf("closed forms are the scales of the cube of %d points", space.Privacy.Len()), Paper: "at every alpha",
-		Here: fmt.Sprintf("%d of %d", same, len(alphas)), Verdict: exhibit.If(same == len(alphas), exhibit.Holds)})
+	r.Say(fmt.Sprintf("closed forms are the scales of the cube of %d points", space.Privacy.Len()), "at every alpha",
+		fmt.Sprintf("%d of %d", same, len(alphas)), exhibit.If(same == len(alphas), exhibit.Holds), "")
 	return baireOptima(ctx, r, halves, chart)
 }
 
 // baireOptima solves the linear programs of a small cube.
 func baireOptima(ctx context.Context, r *exhibit.Run, cube families.Baire, chart *demo.Chart) error {
 	cube.Depth = exhibit.Size(r, 6, 8)
-	space, err := cube.Space()
-	if err != nil {
-		return err
-	}
+	space := exhibit.Must(cube.Space())
 	best := demo.Series{Name: fmt.Sprintf("optimal, %d points (linear program)", space.Privacy.Len())}
 	lower, upper := demo.Series{Name: "lower bound, Theorems 3.1 and 3.2"}, demo.Series{Name: "upper bound"}
 	within, least, most := 0, math.Inf(1), 0.0
 	alphas := levels(4, 64, 2)
 	for _, alpha := range alphas {
-		f, err := measure(ctx, space, alpha)
-		if err != nil {
-			return err
-		}
-		solved, err := lp.Optimal(ctx, space, alpha, &lp.Options{Tolerance: 1e-3})
-		if err != nil {
-			return err
-		}
+		f := exhibit.Must(measure(ctx, space, alpha))
+		solved := exhibit.Must(lp.Optimal(ctx, space, alpha, &lp.Options{Tolerance: 1e-3}))
 		lo, hi := f.lower(), f.upper()
 		if lo <= solved.DualBound && solved.Objective <= hi {
 			within++
@@ -113,9 +83,9 @@ func baireOptima(ctx context.Context, r *exhibit.Run, cube families.Baire, chart
 		upper.X, upper.Y = append(upper.X, alpha), append(upper.Y, hi)
 	}
 	chart.Series = append(chart.Series, best, lower, upper)
-	r.Say(exhibit.Claim{Claim: "A between max(s/8, s_o/5) at 2 alpha and s(Z, alpha/3) + 14 s_o(Z, alpha/7)", Paper: "up to constants",
-		Here: fmt.Sprintf("%d of %d", within, len(alphas)), Verdict: exhibit.If(within == len(alphas), exhibit.Holds)})
-	r.Say(exhibit.Claim{Claim: "alpha A from alpha = 4 to 64", Paper: "a constant", Here: fmt.Sprintf("%.3f to %.3f", least, most),
-		Verdict: exhibit.If(most < 2*least, exhibit.Holds), Why: "the rate is 1/alpha up to the depth of the cube"})
+	r.Say("A between max(s/8, s_o/5) at 2 alpha and s(Z, alpha/3) + 14 s_o(Z, alpha/7)", "up to constants",
+		fmt.Sprintf("%d of %d", within, len(alphas)), exhibit.If(within == len(alphas), exhibit.Holds), "")
+	r.Say("alpha A from alpha = 4 to 64", "a constant", fmt.Sprintf("%.3f to %.3f", least, most), exhibit.If(most < 2*least, exhibit.Holds),
+		"the rate is 1/alpha up to the depth of the cube")
 	return r.WriteCharts("bsv24-baire.png", chart)
 }

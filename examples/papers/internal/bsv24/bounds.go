@@ -30,18 +30,9 @@ func (b below) run(ctx context.Context, r *exhibit.Run) error {
 	under := 0
 	most, sum, ours := 0.0, 0.0, 0.0 // shares of the optimum
 	for _, s := range all {
-		f, err := measure(ctx, s.Bimetric, s.alpha)
-		if err != nil {
-			return err
-		}
-		best, err := s.optimum(ctx)
-		if err != nil {
-			return err
-		}
-		stars, err := entropy.LowerBounds(ctx, s.Bimetric, s.alpha, nil)
-		if err != nil {
-			return err
-		}
+		f := exhibit.Must(measure(ctx, s.Bimetric, s.alpha))
+		best := exhibit.Must(s.optimum(ctx))
+		stars := exhibit.Must(entropy.LowerBounds(ctx, s.Bimetric, s.alpha, nil))
 		v := b.scale(f) / b.over
 		if v <= best.DualBound {
 			under++
@@ -49,10 +40,10 @@ func (b below) run(ctx context.Context, r *exhibit.Run) error {
 		most, sum, ours = max(most, v/best.DualBound), sum+v/best.Objective, ours+stars[0].Value/best.Objective
 	}
 	n := float64(len(all))
-	r.Say(exhibit.Claim{Claim: b.bound + " <= A, random spaces of one and two metrics", Paper: "always",
-		Here: fmt.Sprintf("%d of %d, at most %.2f A", under, len(all), most), Verdict: exhibit.If(under == len(all), exhibit.Holds), Why: b.why})
-	r.Say(exhibit.Claim{Claim: "share of A proved, on average: this bound, entropy.LowerBounds", Paper: sum / n, Here: ours / n,
-		Verdict: exhibit.If(ours > 2*sum, exhibit.Better), Why: "a star: whatever is likely at one point is not unlikely at the others"})
+	r.Say(b.bound+" <= A, random spaces of one and two metrics", "always", fmt.Sprintf("%d of %d, at most %.2f A", under, len(all), most),
+		exhibit.If(under == len(all), exhibit.Holds), b.why)
+	r.Say("share of A proved, on average: this bound, entropy.LowerBounds", sum/n, ours/n, exhibit.If(ours > 2*sum, exhibit.Better),
+		"a star: whatever is likely at one point is not unlikely at the others")
 	return nil
 }
 
@@ -136,16 +127,10 @@ type mechanismOf struct {
 
 // compare brackets A on random spaces, and draws the bracket of one against alpha.
 func compare(ctx context.Context, r *exhibit.Run, m mechanismOf, file string, pairs ...[2]string) error {
-	all, err := samples(ctx, r.Seed, exhibit.Size(r, 14, 40), exhibit.Size(r, 4, 20), pairs...)
-	if err != nil {
-		return err
-	}
+	all := exhibit.Must(samples(ctx, r.Seed, exhibit.Size(r, 14, 40), exhibit.Size(r, 4, 20), pairs...))
 	private, within, most, excess := 0, 0, 0.0, 0.0
 	for _, s := range all {
-		b, err := m.at(ctx, s)
-		if err != nil {
-			return err
-		}
+		b := exhibit.Must(m.at(ctx, s))
 		if b.level <= s.alpha {
 			private++
 		}
@@ -154,29 +139,23 @@ func compare(ctx context.Context, r *exhibit.Run, m mechanismOf, file string, pa
 		}
 		most, excess = max(most, b.loss/b.bound), max(excess, b.loss/b.least)
 	}
-	r.Say(exhibit.Claim{Claim: "the " + m.name + " is alpha-private", Paper: "always", Here: fmt.Sprintf("%d of %d", private, len(all)),
-		Verdict: exhibit.If(private == len(all), exhibit.Holds)})
-	r.Say(exhibit.Claim{Claim: "max(s/8, s_o/5) at 2 alpha <= A <= its loss <= " + m.bound, Paper: m.paper,
-		Here: fmt.Sprintf("%d of %d", within, len(all)), Verdict: exhibit.If(within == len(all), exhibit.Holds), Why: m.why})
-	r.Say(exhibit.Claim{Claim: "its loss over that bound, and over A", Paper: "at most 1, at least 1", Here: fmt.Sprintf("%.2f, %.2f at most", most, excess),
-		Verdict: exhibit.If(most <= 1 && excess >= 1, exhibit.Holds)})
+	r.Say("the "+m.name+" is alpha-private", "always", fmt.Sprintf("%d of %d", private, len(all)),
+		exhibit.If(private == len(all), exhibit.Holds), "")
+	r.Say("max(s/8, s_o/5) at 2 alpha <= A <= its loss <= "+m.bound, m.paper, fmt.Sprintf("%d of %d", within, len(all)),
+		exhibit.If(within == len(all), exhibit.Holds), m.why)
+	r.Say("its loss over that bound, and over A", "at most 1, at least 1", fmt.Sprintf("%.2f, %.2f at most", most, excess),
+		exhibit.If(most <= 1 && excess >= 1, exhibit.Holds), "")
 	return draw(ctx, r, m, file, pairs[0])
 }
 
 // draw draws the bracket of one space of n points against alpha.
 func draw(ctx context.Context, r *exhibit.Run, m mechanismOf, file string, pair [2]string) error {
-	spaces, err := samples(ctx, r.Seed, exhibit.Size(r, 30, 60), 1, pair)
-	if err != nil {
-		return err
-	}
+	spaces := exhibit.Must(samples(ctx, r.Seed, exhibit.Size(r, 30, 60), 1, pair))
 	s := spaces[0]
 	names := []string{"lower bound, Theorems 3.1 and 3.2", "optimal (linear program)", m.name, m.bound}
 	series := make([]demo.Series, len(names))
 	for _, s.alpha = range levels(s.alpha, 128*s.alpha, exhibit.Size(r, 2, math.Sqrt2)) {
-		b, err := m.at(ctx, s)
-		if err != nil {
-			return err
-		}
+		b := exhibit.Must(m.at(ctx, s))
 		for i, v := range []float64{b.lower(), b.most, b.loss, b.bound} {
 			series[i].Name = names[i]
 			series[i].X, series[i].Y = append(series[i].X, s.alpha), append(series[i].Y, v)

@@ -97,14 +97,8 @@ func (f family) run(ctx context.Context, r *exhibit.Run) error {
 		const upTo = 20 // the constant between the ends of A
 		var a, s demo.Series
 		for _, alpha := range alphas {
-			at, err := f.accuracy(dim, alpha)
-			if err != nil {
-				return err
-			}
-			half, err := f.accuracy(dim, alpha/2)
-			if err != nil {
-				return err
-			}
+			at := exhibit.Must(f.accuracy(dim, alpha))
+			half := exhibit.Must(f.accuracy(dim, alpha/2))
 			a.Lo, a.Hi = append(a.Lo, at.Lo), append(a.Hi, at.Hi)
 			s.Lo, s.Hi = append(s.Lo, f.least(dim, alpha)), append(s.Hi, 8*half.Hi) // Theorem 3.1
 		}
@@ -112,9 +106,8 @@ func (f family) run(ctx context.Context, r *exhibit.Run) error {
 		entropic.Series = append(entropic.Series, band(fmt.Sprintf("d = %d", dim), alphas, s.Lo, s.Hi))
 		say := func(what string, ends demo.Series) {
 			low, high, want := exponent(alphas, ends.Lo, 1e4), exponent(alphas, ends.Hi, 1e4), f.exponent(dim)
-			r.Say(exhibit.Claim{Claim: fmt.Sprintf("exponent of alpha, d = %d: %s", dim, what), Paper: want,
-				Here:    fmt.Sprintf("%.3f, %.3f", low, high),
-				Verdict: exhibit.If(math.Abs(low-want) < 0.03 && math.Abs(high-want) < 0.03, exhibit.Holds)})
+			r.Say(fmt.Sprintf("exponent of alpha, d = %d: %s", dim, what), want, fmt.Sprintf("%.3f, %.3f", low, high),
+				exhibit.If(math.Abs(low-want) < 0.03 && math.Abs(high-want) < 0.03, exhibit.Holds), "")
 		}
 		say("lower, upper end of A", a)
 		say("lower, upper end of s", s)
@@ -122,12 +115,12 @@ func (f family) run(ctx context.Context, r *exhibit.Run) error {
 		for i := range alphas {
 			wide = max(wide, a.Hi[i]/a.Lo[i])
 		}
-		c := exhibit.Claim{Claim: fmt.Sprintf("upper over lower end of A, d = %d, alpha from .1 to 1e8", dim), Paper: "a constant",
-			Here: fmt.Sprintf("at most %.1f", wide), Verdict: exhibit.If(wide < upTo, exhibit.Holds)}
+		why := ""
 		if dim == 2 {
-			c.Why = f.why
+			why = f.why
 		}
-		r.Say(c)
+		r.Say(fmt.Sprintf("upper over lower end of A, d = %d, alpha from .1 to 1e8", dim), "a constant", fmt.Sprintf("at most %.1f", wide),
+			exhibit.If(wide < upTo, exhibit.Holds), why)
 	}
 	if err := f.finite(ctx, r, accuracy, entropic); err != nil {
 		return err
@@ -146,56 +139,37 @@ func band(name string, x, lo, hi []float64) demo.Series {
 
 // finite computes the entropic scale and the optimum of finite subsets at d = 1.
 func (f family) finite(ctx context.Context, r *exhibit.Run, accuracy, entropic *demo.Chart) error {
-	space, err := f.scaled(ctx)
-	if err != nil {
-		return err
-	}
+	space := exhibit.Must(f.scaled(ctx))
 	alphas := levels(2, 16, math.Sqrt2)
-	scales, err := scale.Entropic(ctx, metric.Same(space), alphas, &scale.Options{Nodes: 2000})
-	if err != nil {
-		return err
-	}
+	scales := exhibit.Must(scale.Entropic(ctx, metric.Same(space), alphas, &scale.Options{Nodes: 2000}))
 	found := demo.Series{Name: fmt.Sprintf("computed, %d points of d = 1", space.Len()), X: alphas}
 	under := 0
 	for i, s := range scales {
 		found.Y, found.Lo, found.Hi = append(found.Y, s.Lo), append(found.Lo, s.Lo), append(found.Hi, s.Hi)
-		a, err := f.accuracy(1, alphas[i]/2)
-		if err != nil {
-			return err
-		}
+		a := exhibit.Must(f.accuracy(1, alphas[i]/2))
 		if s.Lo <= 8*a.Hi {
 			under++
 		}
 	}
 	entropic.Series = append(entropic.Series, found)
-	r.Say(exhibit.Claim{Claim: fmt.Sprintf("s of %d points, d = 1, is at most 8 A(alpha/2)", space.Len()), Paper: "at every alpha (Theorem 3.1)",
-		Here: fmt.Sprintf("%d of %d", under, len(alphas)), Verdict: exhibit.If(under == len(alphas), exhibit.Holds)})
+	r.Say(fmt.Sprintf("s of %d points, d = 1, is at most 8 A(alpha/2)", space.Len()), "at every alpha (Theorem 3.1)",
+		fmt.Sprintf("%d of %d", under, len(alphas)), exhibit.If(under == len(alphas), exhibit.Holds), "")
 
-	small, err := f.solved(ctx)
-	if err != nil {
-		return err
-	}
+	small := exhibit.Must(f.solved(ctx))
 	solved := demo.Series{Name: fmt.Sprintf("linear program, %d points of d = 1", small.Len()), Cloud: true,
 		X: exhibit.Size(r, []float64{1, 4, 16}, levels(0.5, 64, math.Sqrt2))}
 	under = 0
 	for _, alpha := range solved.X {
-		best, err := lp.Optimal(ctx, metric.Same(small), alpha, &lp.Options{Tolerance: 1e-3})
-		if err != nil {
-			return err
-		}
-		a, err := f.accuracy(1, alpha)
-		if err != nil {
-			return err
-		}
+		best := exhibit.Must(lp.Optimal(ctx, metric.Same(small), alpha, &lp.Options{Tolerance: 1e-3}))
+		a := exhibit.Must(f.accuracy(1, alpha))
 		if best.DualBound <= 2*a.Hi {
 			under++
 		}
 		solved.Y = append(solved.Y, best.Objective)
 	}
 	accuracy.Series = append(accuracy.Series, solved)
-	r.Say(exhibit.Claim{Claim: fmt.Sprintf("optimum of %d points, d = 1, is at most 2 A", small.Len()), Paper: "at every alpha",
-		Here: fmt.Sprintf("%d of %d", under, len(solved.X)), Verdict: exhibit.If(under == len(solved.X), exhibit.Holds),
-		Why: "a linear program; outputs of the space move to the nearest point of the subset"})
+	r.Say(fmt.Sprintf("optimum of %d points, d = 1, is at most 2 A", small.Len()), "at every alpha", fmt.Sprintf("%d of %d", under, len(solved.X)),
+		exhibit.If(under == len(solved.X), exhibit.Holds), "a linear program; outputs of the space move to the nearest point of the subset")
 	return nil
 }
 

@@ -21,19 +21,16 @@ func question(ctx context.Context, r *exhibit.Run) error {
 	}
 	ok, most := 0, 0.0
 	for _, s := range all {
-		b, err := exponentialOnNet(ctx, s)
-		if err != nil {
-			return err
-		}
+		b := exhibit.Must(exponentialOnNet(ctx, s))
 		larger := max(b.entropic3.Lo, b.diametric7.Lo)
 		if b.least <= b.loss && b.loss <= 25*larger {
 			ok++
 		}
 		most = max(most, b.loss/larger)
 	}
-	r.Say(exhibit.Claim{Claim: "(ii) one metric: A <= loss on a net <= 25 max(s(Z, alpha/3), s_o(Z, alpha/7))", Paper: "an open problem",
-		Here: fmt.Sprintf("%d of %d spaces, at most %.2f times", ok, len(all), most), Verdict: exhibit.If(ok == len(all), exhibit.Better),
-		Why: "proved in the documentation of package entropy for every space; clusters and ultrametrics are not connected"})
+	r.Say("(ii) one metric: A <= loss on a net <= 25 max(s(Z, alpha/3), s_o(Z, alpha/7))", "an open problem",
+		fmt.Sprintf("%d of %d spaces, at most %.2f times", ok, len(all), most), exhibit.If(ok == len(all), exhibit.Better),
+		"proved in the documentation of package entropy for every space; clusters and ultrametrics are not connected")
 	return limit(ctx, r)
 }
 
@@ -57,10 +54,7 @@ func limit(ctx context.Context, r *exhibit.Run) error {
 		s := demo.Series{Name: fmt.Sprintf("c = %.2f, d = %.2f", q.c, q.d)}
 		above := 0 // how many are at least what is proved
 		for _, n := range sizes {
-			v, err := quotient(ctx, n, q.c, q.d)
-			if err != nil {
-				return err
-			}
+			v := quotient(ctx, n, q.c, q.d)
 			s.X, s.Y = append(s.X, float64(n)), append(s.Y, v)
 			if v >= proved(n, q.c) {
 				above++
@@ -74,8 +68,8 @@ func limit(ctx context.Context, r *exhibit.Run) error {
 		if q.grows {
 			verdict = exhibit.If(above == len(sizes) && end > 0.75*first, exhibit.Better)
 		}
-		r.Say(exhibit.Claim{Claim: fmt.Sprintf("two metrics, %s: A over s + s_o, %d to %d points", s.Name, sizes[0], sizes[last]), Paper: q.paper,
-			Here: fmt.Sprintf("%.2f to %.2f", s.Y[0], s.Y[last]), Verdict: verdict, Why: q.why})
+		r.Say(fmt.Sprintf("two metrics, %s: A over s + s_o, %d to %d points", s.Name, sizes[0], sizes[last]), q.paper,
+			fmt.Sprintf("%.2f to %.2f", s.Y[0], s.Y[last]), verdict, q.why)
 	}
 	return r.WriteCharts("bsv24-question.png", chart)
 }
@@ -83,7 +77,7 @@ func limit(ctx context.Context, r *exhibit.Run) error {
 // quotient is a proved lower bound of A/(s + s_o) at alpha = 1 on the dense
 // ultrametric of n points: a ball of rho1 has as many as e^(c r) allows, so that s(Z,
 // c) = 0, and rho2 is as large as s_o(Z, d) = 1 allows.
-func quotient(ctx context.Context, n int, c, d float64) (float64, error) {
+func quotient(ctx context.Context, n int, c, d float64) float64 {
 	var rho1, rho2 []float64
 	for i := range n {
 		for j := i + 1; j < n; j++ {
@@ -91,28 +85,13 @@ func quotient(ctx context.Context, n int, c, d float64) (float64, error) {
 			rho1, rho2 = append(rho1, v), append(rho2, math.Exp(d*v))
 		}
 	}
-	privacy, err := metric.NewDense(n, rho1)
-	if err != nil {
-		return 0, err
-	}
-	utility, err := metric.NewDense(n, rho2)
-	if err != nil {
-		return 0, err
-	}
+	privacy := exhibit.Must(metric.NewDense(n, rho1))
+	utility := exhibit.Must(metric.NewDense(n, rho2))
 	b := metric.Bimetric{Privacy: privacy, Utility: utility}
-	s, err := scale.Entropic(ctx, b, []float64{c}, nil)
-	if err != nil {
-		return 0, err
-	}
-	so, err := scale.Diametric(ctx, b, []float64{d}, nil)
-	if err != nil {
-		return 0, err
-	}
-	best, err := lp.Optimal(ctx, b, 1, &lp.Options{Tolerance: 1e-4})
-	if err != nil {
-		return 0, err
-	}
-	return best.DualBound / (s[0].Hi + so[0].Hi), nil
+	s := exhibit.Must(scale.Entropic(ctx, b, []float64{c}, nil))
+	so := exhibit.Must(scale.Diametric(ctx, b, []float64{d}, nil))
+	best := exhibit.Must(lp.Optimal(ctx, b, 1, &lp.Options{Tolerance: 1e-4}))
+	return best.DualBound / (s[0].Hi + so[0].Hi)
 }
 
 // proved is what the closed star at the first point proves of the quotient at c + d =

@@ -69,7 +69,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	// Lower bounds <= A, each with a witness of exactly that.
 	lowers := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))
 	far, _, err := metric.FarthestFirst(t.Context(), b.Utility, min(4, b.Len()), 0)
-	ok(t, err)
+	testkit.Check(t, err)
 	packed := testkit.Must(lp.LowerBound(t.Context(), b, alpha, far))
 	lowest := 0.0
 	for _, l := range append(lowers, packed) {

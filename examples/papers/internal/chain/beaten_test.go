@@ -157,7 +157,7 @@ func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 		below("Extended", level, all.DualBound, noise)
 		shorter := testkit.Must(metric.Subset(line.Privacy, []int{0, 1, 2, 3, 4, 5, 6, 7}))
 		least, _, err := entropy.LevelFor(t.Context(), metric.Same(shorter), noise*exact, nil)
-		ok(t, err)
+		testkit.Check(t, err)
 		below("LevelFor", level, least, level)
 		for gamma := range 3 { // missed with probability 2 q^(gamma+1)/(1+q)
 			q := math.Exp(-level)

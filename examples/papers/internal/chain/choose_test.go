@@ -29,7 +29,7 @@ func TestChain_Choose(t *testing.T) {
 		}
 		if ch.Objective > 0 {
 			level, proof, err := entropy.LevelFor(t.Context(), s.Bimetric, ch.Objective, nil)
-			ok(t, err)
+			testkit.Check(t, err)
 			if !(level < alpha) {
 				t.Errorf("%s: a loss of %v, attained at %v, needs more than %v by %v", s.name, ch.Objective, alpha, level, proof)
 			}
@@ -56,7 +56,7 @@ func TestChain_MostPrivate(t *testing.T) {
 			m := testkit.Must(kl10.MostPrivate(t.Context(), s.Bimetric, nil, target, nil))
 			level := m.Guarantee().Alpha()
 			misses, _, err := kl10.Misses(t.Context(), m.Channel, s.Utility, target.Gamma)
-			ok(t, err)
+			testkit.Check(t, err)
 			if !(m.Audited.Hi <= level && level <= m.FormulaLevel && misses <= m.Miss && m.Miss <= target.Delta) {
 				t.Errorf("%s, %+v: level %v, audited %v, formula %v; misses %v, stated %v", s.name, target, level, m.Audited, m.FormulaLevel, misses, m.Miss)
 			}

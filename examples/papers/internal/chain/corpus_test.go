@@ -102,7 +102,7 @@ func cities(t testing.TB, n int) metric.Finite {
 	pts := make([]metric.LatLon, n)
 	for k := range pts {
 		row := rows[1+k*(len(rows)-1)/n]
-		pts[k] = metric.LatLon{Lat: number(t, row[2]), Lon: number(t, row[3])}
+		pts[k] = metric.LatLon{Lat: testkit.Must(strconv.ParseFloat(row[2], 64)), Lon: testkit.Must(strconv.ParseFloat(row[3], 64))}
 	}
 	return points(t, pts, metric.GreatCircle{})
 }
@@ -114,7 +114,7 @@ func words(t testing.TB, n int) metric.Finite {
 	pts := make([][]float64, n)
 	for k := range pts {
 		for _, f := range strings.Fields(lines[k*len(lines)/n])[1:] {
-			pts[k] = append(pts[k], number(t, f))
+			pts[k] = append(pts[k], testkit.Must(strconv.ParseFloat(f, 64)))
 		}
 	}
 	return points(t, pts, metric.Euclidean{})
@@ -162,7 +162,7 @@ func baire(t testing.TB, n int) metric.Bimetric {
 		Privacy: func(k int) float64 { return 1 / float64(k) },
 		Utility: func(k int) float64 { return math.Exp2(-float64(k)) },
 	}.Space()
-	ok(t, err)
+	testkit.Check(t, err)
 	return b
 }
 
@@ -196,33 +196,17 @@ func ultra(t testing.TB, n int, r *rand.Rand) *metric.Ultrametric {
 	for i := range heights {
 		heights[i] = math.Exp(4*r.Float64() - 4)
 	}
-	u := testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
-	return u
+	return testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
 }
 
 func points[P any](t testing.TB, pts []P, s metric.Space[P]) metric.Finite {
 	t.Helper()
-	f := testkit.Must(metric.NewPoints(pts, s))
-	return f
+	return testkit.Must(metric.NewPoints(pts, s))
 }
 
 func table(t testing.TB, name string) [][]string {
 	t.Helper()
 	f := testkit.Must(os.Open("../../../" + name))
 	defer f.Close()
-	rows := testkit.Must(csv.NewReader(f).ReadAll())
-	return rows
-}
-
-func number(t testing.TB, s string) float64 {
-	t.Helper()
-	v := testkit.Must(strconv.ParseFloat(s, 64))
-	return v
-}
-
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	return testkit.Must(csv.NewReader(f).ReadAll())
 }

@@ -51,8 +51,7 @@ func TestChain_PrivateMeasures(t *testing.T) {
 					t.Errorf("%s: %v", name, g)
 				}
 				release := func(seed uint64, mu []float64) []float64 {
-					out := testkit.Must(m.Release(random.Seeded(seed), mu))
-					return out
+					return testkit.Must(m.Release(random.Seeded(seed), mu))
 				}
 				most.measure(t, name, d, b.Nearest, repeats, release)
 			}

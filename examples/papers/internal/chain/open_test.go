@@ -6,11 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/metric"
@@ -98,13 +100,13 @@ func (q question) quotient(t testing.TB, p pairOfMetrics) float64 {
 	t.Helper()
 	b := p.space()
 	opt, err := lp.Optimal(t.Context(), b, 1, &lp.Options{Tolerance: 1e-4, Workers: 1})
-	ok(t, err)
+	testkit.Check(t, err)
 	s, err := scale.Entropic(t.Context(), b, []float64{q.entropic}, &scale.Options{Workers: 1})
-	ok(t, err)
+	testkit.Check(t, err)
 	sum := s[0].Hi + 1
 	if q.diametric > 0 {
 		so, err := scale.Diametric(t.Context(), b, []float64{q.diametric}, &scale.Options{Workers: 1})
-		ok(t, err)
+		testkit.Check(t, err)
 		sum = s[0].Hi + so[0].Hi
 	}
 	if sum == 0 {
@@ -297,13 +299,13 @@ func (p pairOfMetrics) String() string {
 func parsePair(t testing.TB, s string) pairOfMetrics {
 	t.Helper()
 	part := strings.Split(s, "|")
-	n := int(number(t, strings.TrimSpace(part[0])))
+	n := int(testkit.Must(strconv.ParseFloat(strings.TrimSpace(part[0]), 64)))
 	read := func(s string) []float64 {
 		d := make([]float64, n*n)
 		f := strings.Fields(s)
 		for i := range n {
 			for j := i + 1; j < n; j++ {
-				d[i*n+j] = number(t, f[0])
+				d[i*n+j] = testkit.Must(strconv.ParseFloat(f[0], 64))
 				d[j*n+i], f = d[i*n+j], f[1:]
 			}
 		}
@@ -376,7 +378,7 @@ func TestOpenProblems_KnowWhatIsProved(t *testing.T) {
 func check(t *testing.T, q question, p pairOfMetrics) {
 	t.Helper()
 	b := p.space()
-	ok(t, cmp.Or(metric.Validate(t.Context(), b.Privacy, nil), metric.Validate(t.Context(), b.Utility, nil)))
+	testkit.Check(t, cmp.Or(metric.Validate(t.Context(), b.Privacy, nil), metric.Validate(t.Context(), b.Utility, nil)))
 	if q.one && !b.OneMetric() {
 		t.Errorf("%s: two metrics", q.name)
 	}
@@ -419,7 +421,7 @@ func TestOpenProblems_Dense(t *testing.T) {
 		for n, want := range map[int]float64{8: c.n8, 32: c.n32} {
 			p := c.q.dense(n)
 			check(t, c.q, p)
-			ok(t, metric.ValidateUltrametric(t.Context(), p.space().Utility, 0))
+			testkit.Check(t, metric.ValidateUltrametric(t.Context(), p.space().Utility, 0))
 			got := c.q.quotient(t, p)
 			if math.Abs(got/want-1) > 2e-4 {
 				t.Errorf("%+v, n=%d: %v, want %v", c.q, n, got, want)

@@ -83,8 +83,7 @@ func TestChain_Shuffle(t *testing.T) {
 
 func shuffleLevel(t *testing.T, s accountant.Shuffle, delta float64) accountant.Bound {
 	t.Helper()
-	a := testkit.Must(s.Level(t.Context(), delta))
-	return a
+	return testkit.Must(s.Level(t.Context(), delta))
 }
 
 // theorem44Level is Theorem 4.4 of IRC24 with the condition that it omits: the

@@ -31,7 +31,7 @@ func TestTheorems(t *testing.T) {
 		}
 		b := p.space()
 		opt, err := lp.Optimal(t.Context(), b, 1, &lp.Options{Tolerance: 1e-4, Workers: 1})
-		ok(t, err)
+		testkit.Check(t, err)
 		below := func(name string, bound float64) {
 			if !(opt.DualBound <= bound) {
 				t.Errorf("space %d: optimum %v above %v of %s\n%v", i, opt.DualBound, bound, name, p)

@@ -30,25 +30,51 @@ const (
 	Fails     Verdict = "FAILS"     // neither the paper's claim nor what was expected here
 )
 
-// Claim is one line of the table of verdicts. Paper is what the paper says and Here
-// what came out: numbers or words. Why says what differs, and may be "" where nothing
-// does.
-type Claim struct {
-	Claim       string
-	Paper, Here any
-	Verdict     Verdict
-	Why         string
+// claim is one line of the table of verdicts.
+type claim struct {
+	text        string
+	paper, here any
+	verdict     Verdict
+	why         string
 }
 
 // Run is one run of an exhibit, at the size of the paper if Full.
 type Run struct {
 	*demo.Program
 	Full   bool
-	claims []Claim
+	claims []claim
 }
 
-// Say adds a claim.
-func (r *Run) Say(c Claim) { r.claims = append(r.claims, c) }
+// Say adds a claim: what the paper says and what came out here, in numbers or words, and
+// why the two differ, which may be "" where nothing does.
+func (r *Run) Say(text string, paper, here any, v Verdict, why string) {
+	r.claims = append(r.claims, claim{text, paper, here, v, why})
+}
+
+// failure is what [Must] panics with.
+type failure struct{ error }
+
+// Must returns v, or ends the exhibit with err. It is for the goroutine of Run.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(failure{err})
+	}
+	return v
+}
+
+// run runs the exhibit and returns its error, or that of [Must].
+func (e Exhibit) run(ctx context.Context, r *Run) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			err = p.error
+		default:
+			panic(p)
+		}
+	}()
+	return e.Run(ctx, r)
+}
 
 // If is v where ok, which the run has found out, and Fails otherwise.
 func If(ok bool, v Verdict) Verdict {
@@ -79,7 +105,7 @@ func RunAll(ctx context.Context, p *demo.Program, exhibits []Exhibit, full bool)
 	count := map[Verdict]int{}
 	for i, e := range exhibits {
 		r := &Run{Program: p, Full: full}
-		if err := e.Run(ctx, r); err != nil {
+		if err := e.run(ctx, r); err != nil {
 			return fmt.Errorf("%s: %w", e.Name, err)
 		}
 		if i > 0 {
@@ -90,8 +116,8 @@ func RunAll(ctx context.Context, p *demo.Program, exhibits []Exhibit, full bool)
 			return err
 		}
 		for _, c := range r.claims {
-			sheet.Row(e.Name, c.Claim, c.Paper, c.Here, string(c.Verdict), c.Why)
-			count[c.Verdict]++
+			sheet.Row(e.Name, c.text, c.paper, c.here, string(c.verdict), c.why)
+			count[c.verdict]++
 		}
 	}
 	if err := p.WriteFile("verdicts.csv", sheet.WriteCSV); err != nil {
@@ -114,14 +140,14 @@ func RunAll(ctx context.Context, p *demo.Program, exhibits []Exhibit, full bool)
 func (r *Run) print(w io.Writer) error {
 	t := demo.NewTable("claim", "paper", "here", "verdict")
 	for _, c := range r.claims {
-		t.Row(c.Claim, c.Paper, c.Here, string(c.Verdict))
+		t.Row(c.text, c.paper, c.here, string(c.verdict))
 	}
 	if err := t.WriteText(w); err != nil {
 		return err
 	}
 	for _, c := range r.claims {
-		if c.Why != "" {
-			fmt.Fprintf(w, "  %s: %s\n", c.Claim, c.Why)
+		if c.why != "" {
+			fmt.Fprintf(w, "  %s: %s\n", c.text, c.why)
 		}
 	}
 	return nil

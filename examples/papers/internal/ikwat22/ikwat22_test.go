@@ -52,18 +52,6 @@ func TestExhibits_HoldOnFewPoints(t *testing.T) {
 	}
 }
 
-// What took longest says nothing on so few words, but the rest runs.
-func TestTimes_PrintsEachProgram(t *testing.T) {
-	out := demotest.Program{Name: "papers", Main: func(ctx context.Context, p *demo.Program) error {
-		return times(ctx, &exhibit.Run{Program: p}, []int{15})
-	}}.Must(t)
-	for _, m := range within(15)[1:] {
-		if !strings.Contains(out, m.name) {
-			t.Errorf("no %s in\n%s", m.name, out)
-		}
-	}
-}
-
 // What should not be is seen: a mechanism of the paper that loses more than others do, or
 // one that loses less than any can.
 func TestSayAll_Verdicts(t *testing.T) {

@@ -11,10 +11,7 @@ import (
 // locations prints the programs for cities, and what they lose at one level.
 func locations(ctx context.Context, r *exhibit.Run, n int) error {
 	const level = .01 // per km
-	s, err := places(ctx, n, r.Seed)
-	if err != nil {
-		return err
-	}
+	s := exhibit.Must(places(ctx, n, r.Seed))
 	var t result
 	if err := t.measureAt(ctx, s, level, schemes()); err != nil {
 		return err
@@ -25,10 +22,7 @@ func locations(ctx context.Context, r *exhibit.Run, n int) error {
 			table.Row(m.name, "", "", "", t.loss[m.name][0])
 			continue
 		}
-		size, err := m.size(ctx, s)
-		if err != nil {
-			return err
-		}
+		size := exhibit.Must(m.size(ctx, s))
 		table.Row(m.name, size.Variables, size.Rows, size.Nonzeros, t.loss[m.name][0])
 	}
 	table.Row("lower bound", "", "", "", t.floor[0])

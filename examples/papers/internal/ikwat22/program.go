@@ -11,10 +11,7 @@ import (
 // byProgram draws the loss at one level against the nonzeros of the program behind it:
 // ConstOPT by r, Spanner by its stretch, and OPTMech.
 func byProgram(ctx context.Context, r *exhibit.Run, n int) error {
-	s, err := words(ctx, n, r.Seed)
-	if err != nil {
-		return err
-	}
+	s := exhibit.Must(words(ctx, n, r.Seed))
 	draw := func(name string, list ...scheme) (demo.Series, error) {
 		line := demo.Series{Name: name}
 		for _, m := range list {
@@ -30,29 +27,18 @@ func byProgram(ctx context.Context, r *exhibit.Run, n int) error {
 		}
 		return line, nil
 	}
-	ours, err := draw("ConstOPT, r = 2, 5, 10, 20", constOPTMech(2, lambdas...), constOPTMech(5, lambdas...), constOPTMech(10, lambdas...), constOPTMech(20, lambdas...))
-	if err != nil {
-		return err
-	}
-	theirs, err := draw("Spanner, t = 3, 2, 1.5", spannerMech(3), spannerMech(2), spannerMech(1.5))
-	if err != nil {
-		return err
-	}
-	whole, err := draw("OPTMech", optMech())
-	if err != nil {
-		return err
-	}
-	err = r.WriteCharts("ikwat22-fig3.png", &demo.Chart{
+	ours := exhibit.Must(draw("ConstOPT, r = 2, 5, 10, 20", constOPTMech(2, lambdas...), constOPTMech(5, lambdas...), constOPTMech(10, lambdas...), constOPTMech(20, lambdas...)))
+	theirs := exhibit.Must(draw("Spanner, t = 3, 2, 1.5", spannerMech(3), spannerMech(2), spannerMech(1.5)))
+	whole := exhibit.Must(draw("OPTMech", optMech()))
+	err := r.WriteCharts("ikwat22-fig3.png", &demo.Chart{
 		Title: fmt.Sprintf("%s, eps_tight = %v at delta = %v", s.title, fixed, delta),
 		X:     "nonzeros of the program", LogX: true,
 		Y:      axis(s),
 		Series: []demo.Series{ours, theirs, whole},
 	})
 	end := len(ours.Y) - 1
-	r.Say(exhibit.Claim{
-		Claim: "a larger r loses less", Paper: "trades size for utility", Here: fmt.Sprintf("%.4g to %.4g", ours.Y[0], ours.Y[end]),
-		Verdict: exhibit.If(falls(ours.Y), exhibit.Holds), Why: fmt.Sprintf("to %v %%, to which levels are equal; %s", 100*near, unseen),
-	})
+	r.Say("a larger r loses less", "trades size for utility", fmt.Sprintf("%.4g to %.4g", ours.Y[0], ours.Y[end]),
+		exhibit.If(falls(ours.Y), exhibit.Holds), fmt.Sprintf("to %v %%, to which levels are equal; %s", 100*near, unseen))
 	// A Spanner is beaten where some ConstOPT has no larger program and no larger loss.
 	beaten := 0
 	for i := range theirs.X {
@@ -63,10 +49,8 @@ func byProgram(ctx context.Context, r *exhibit.Run, n int) error {
 			}
 		}
 	}
-	r.Say(exhibit.Claim{
-		Claim: "Spanners that a ConstOPT beats in size and loss", Paper: "superior trade-off", Here: fmt.Sprintf("%d of %d", beaten, len(theirs.X)),
-		Verdict: exhibit.If(beaten == len(theirs.X), exhibit.Holds),
-	})
+	r.Say("Spanners that a ConstOPT beats in size and loss", "superior trade-off", fmt.Sprintf("%d of %d", beaten, len(theirs.X)),
+		exhibit.If(beaten == len(theirs.X), exhibit.Holds), "")
 	return err
 }
 

@@ -66,21 +66,18 @@ var (
 func (t *result) sayAll(r *exhibit.Run, lo, hi int, where string) {
 	for _, other := range theirs {
 		least, most := ratios(t.loss[ours], t.loss[other], lo, hi)
-		c := exhibit.Claim{
-			Claim: fmt.Sprintf("%s against %s, %s", ours, other, where), Paper: "less",
-			Here: span(least, most) + " times", Verdict: exhibit.If(most < 1, exhibit.Holds), Why: unseen,
-		}
+		verdict, why := exhibit.If(most < 1, exhibit.Holds), unseen
 		if lo > 0 { // levels: what is at their ends, too
 			all := len(t.floor)
 			first, _ := ratios(t.loss[ours], t.loss[other], 0, 1)
 			last, _ := ratios(t.loss[ours], t.loss[other], all-1, all)
-			c.Why = fmt.Sprintf("%.3g times at the lowest level, %.3g at the highest; %s", first, last, unseen)
+			why = fmt.Sprintf("%.3g times at the lowest level, %.3g at the highest; %s", first, last, unseen)
 			if _, later := ratios(t.loss[ours], t.loss[other], lo+1, hi); most >= 1 && later < 1 && lo+1 < hi {
-				c.Verdict = exhibit.Differs
-				c.Why = "more at the first of these only: with many points and a low level, r near ones are too few to have unknowns of their own; " + c.Why
+				verdict = exhibit.Differs
+				why = "more at the first of these only: with many points and a low level, r near ones are too few to have unknowns of their own; " + why
 			}
 		}
-		r.Say(c)
+		r.Say(fmt.Sprintf("%s against %s, %s", ours, other, where), "less", span(least, most)+" times", verdict, why)
 	}
 	worst := math.Inf(1)
 	for i := lo; i < hi; i++ {
@@ -88,20 +85,15 @@ func (t *result) sayAll(r *exhibit.Run, lo, hi int, where string) {
 			worst = min(worst, (most-t.loss[ours][i])/(most-least))
 		}
 	}
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("%s against OPTMech, %s", ours, where), Paper: "close",
-		Here: fmt.Sprintf("at least %.2g of the way", worst), Verdict: exhibit.If(worst > .5, exhibit.Holds),
-		Why: "close is to be more than half the way from the exponential mechanism to OPTMech",
-	})
+	r.Say(fmt.Sprintf("%s against OPTMech, %s", ours, where), "close", fmt.Sprintf("at least %.2g of the way", worst),
+		exhibit.If(worst > .5, exhibit.Holds), "close is to be more than half the way from the exponential mechanism to OPTMech")
 	worst = math.Inf(1)
 	for _, losses := range t.loss {
 		least, _ := ratios(losses, t.floor, 0, len(losses))
 		worst = min(worst, least)
 	}
-	r.Say(exhibit.Claim{
-		Claim: "all against the lower bound", Paper: "above", Here: fmt.Sprintf("at least %.3g times", worst), Verdict: exhibit.If(worst >= 1, exhibit.Holds),
-		Why: fmt.Sprintf("Theorem 3 is about the largest loss and delta = 0; here it is carried to L_%v and delta = %v", share, delta),
-	})
+	r.Say("all against the lower bound", "above", fmt.Sprintf("at least %.3g times", worst), exhibit.If(worst >= 1, exhibit.Holds),
+		fmt.Sprintf("Theorem 3 is about the largest loss and delta = 0; here it is carried to L_%v and delta = %v", share, delta))
 }
 
 // ratios are the least and the largest a[i]/b[i], lo <= i < hi, of those that are numbers.

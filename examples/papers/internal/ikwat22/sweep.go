@@ -16,17 +16,14 @@ func axis(s space) string {
 // byLevel draws the losses on one space against eps_tight. The levels but for the two at
 // the ends are the middle ones.
 func byLevel(ctx context.Context, r *exhibit.Run, figure string, from source, n int, levels []float64) error {
-	s, err := from(ctx, n, r.Seed)
-	if err != nil {
-		return err
-	}
+	s := exhibit.Must(from(ctx, n, r.Seed))
 	var t result
 	for _, level := range levels {
 		if err := t.measureAt(ctx, s, level, schemes()); err != nil {
 			return err
 		}
 	}
-	err = t.draw(r, "ikwat22-"+figure+".png", levels, &demo.Chart{
+	err := t.draw(r, "ikwat22-"+figure+".png", levels, &demo.Chart{
 		Title: "What privacy costs: " + s.title,
 		X:     fmt.Sprintf("eps_tight at delta = %v (per %s)", delta, s.unit), LogX: true,
 		Y: axis(s),
@@ -41,10 +38,7 @@ func bySize(ctx context.Context, r *exhibit.Run, sizes []int) error {
 	var places []float64
 	var last space
 	for _, n := range sizes {
-		s, err := words(ctx, n, r.Seed)
-		if err != nil {
-			return err
-		}
+		s := exhibit.Must(words(ctx, n, r.Seed))
 		if err := t.measureAt(ctx, s, fixed, within(n)); err != nil {
 			return err
 		}

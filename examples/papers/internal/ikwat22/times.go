@@ -19,17 +19,11 @@ func times(ctx context.Context, r *exhibit.Run, ns []int) error {
 	var most int
 	var gap float64
 	for _, n := range ns {
-		s, err := words(ctx, n, r.Seed)
-		if err != nil {
-			return err
-		}
+		s := exhibit.Must(words(ctx, n, r.Seed))
 		list := within(n)[1:] // without the exponential mechanism
 		for _, m := range list {
 			if m.name == optimum {
-				o, err := lp.Optimal(ctx, metric.Same(s), fixed, &lp.Options{Tolerance: tolerance})
-				if err != nil {
-					return err
-				}
+				o := exhibit.Must(lp.Optimal(ctx, metric.Same(s), fixed, &lp.Options{Tolerance: tolerance}))
 				most, gap, whole = n, o.Gap, o.Elapsed
 				t.Row(n, m.name, o.Elapsed, o.Gap)
 				continue
@@ -46,13 +40,9 @@ func times(ctx context.Context, r *exhibit.Run, ns []int) error {
 		}
 	}
 	r.Print(t)
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("%s takes less time than OPTMech, %d words", ours, most), Paper: "scales", Here: fmt.Sprintf("%.2g times", small.Seconds()/whole.Seconds()),
-		Verdict: exhibit.If(small < whole, exhibit.Holds), Why: "both by solvers of this library, made for the program",
-	})
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("OPTMech on %d words", most), Paper: "impractical", Here: fmt.Sprintf("gap %.2g", gap),
-		Verdict: exhibit.If(gap <= tolerance, exhibit.Better), Why: "a general solver gives up at some 75 points; lp.Optimal never writes the program out",
-	})
+	r.Say(fmt.Sprintf("%s takes less time than OPTMech, %d words", ours, most), "scales", fmt.Sprintf("%.2g times", small.Seconds()/whole.Seconds()),
+		exhibit.If(small < whole, exhibit.Holds), "both by solvers of this library, made for the program")
+	r.Say(fmt.Sprintf("OPTMech on %d words", most), "impractical", fmt.Sprintf("gap %.2g", gap), exhibit.If(gap <= tolerance, exhibit.Better),
+		"a general solver gives up at some 75 points; lp.Optimal never writes the program out")
 	return nil
 }

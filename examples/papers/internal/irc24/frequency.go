@@ -25,16 +25,10 @@ func estimateAll(ctx context.Context, r *exhibit.Run) error {
 		n = append(n, float64(users))
 		people := newCrowd(rng, users)
 		for i, e := range estimators {
-			estimate, err := e.build(ctx, emd.Model{Trust: emd.Central, Users: users, Items: held, Diameter: 1})
-			if err != nil {
-				return err
-			}
+			estimate := exhibit.Must(e.build(ctx, emd.Model{Trust: emd.Central, Users: users, Items: held, Diameter: 1}))
 			mean := 0.0
 			for range draws {
-				w, err := people.error(ctx, rng, estimate)
-				if err != nil {
-					return err
-				}
+				w := people.error(ctx, rng, estimate)
 				mean += w / float64(draws)
 			}
 			curves[i] = append(curves[i], mean)
@@ -55,10 +49,8 @@ func estimateAll(ctx context.Context, r *exhibit.Run) error {
 		{fitted, clustered, exhibit.Better, "a curator who sees the items need not randomize each"},
 	} {
 		less, more := curves[c.under][end], curves[c.over][end]
-		r.Say(exhibit.Claim{
-			Claim: fmt.Sprintf("mean W1, %.0f users of %d: %s, below %s", n[end], held, estimators[c.under].name, estimators[c.over].name),
-			Paper: "below", Here: fmt.Sprintf("%.4f, %.4f", less, more), Verdict: exhibit.If(less < more, c.v), Why: c.why,
-		})
+		r.Say(fmt.Sprintf("mean W1, %.0f users of %d: %s, below %s", n[end], held, estimators[c.under].name, estimators[c.over].name), "below",
+			fmt.Sprintf("%.4f, %.4f", less, more), exhibit.If(less < more, c.v), c.why)
 	}
 	if err := sayBounds(ctx, r, int(n[end]), curves[clustered][end]); err != nil {
 		return err
@@ -94,12 +86,9 @@ func newCrowd(rng *rand.Rand, users int) crowd {
 }
 
 // error is how far an estimate is from the truth.
-func (c crowd) error(ctx context.Context, rng *rand.Rand, estimate estimator) (float64, error) {
-	p, err := estimate(ctx, rng, slices.Values(c.items))
-	if err != nil {
-		return 0, err
-	}
-	return wasserstein.Distance(ctx, clusters, p, c.truth)
+func (c crowd) error(ctx context.Context, rng *rand.Rand, estimate estimator) float64 {
+	p := exhibit.Must(estimate(ctx, rng, slices.Values(c.items)))
+	return exhibit.Must(wasserstein.Distance(ctx, clusters, p, c.truth))
 }
 
 // estimator is a release, and the distribution that is made of it.
@@ -184,41 +173,21 @@ func inverted(f *frequency.Estimator) estimator {
 // parameters with those that are private.
 func sayBounds(ctx context.Context, r *exhibit.Run, users int, measured float64) error {
 	m := emd.Model{Trust: emd.Central, Users: users, Items: held, Diameter: 1}
-	f, err := clusteredResponse(ctx, m)
-	if err != nil {
-		return err
-	}
+	f := exhibit.Must(clusteredResponse(ctx, m))
 	bound := 2 * f.ErrorBound(int64(users*held))
-	r.Say(exhibit.Claim{
-		Claim: "mean W1 of Algorithm 4 and its bounds (8), (9)", Paper: bound, Here: measured,
-		Verdict: exhibit.If(measured <= bound, exhibit.Holds),
-		Why:     "the bounds with exact constants, twice as the nearest distribution is taken",
-	})
-	lap, err := frequency.NewLaplaceBaseline(ctx, clusters, m, eps)
-	if err != nil {
-		return err
-	}
+	r.Say("mean W1 of Algorithm 4 and its bounds (8), (9)", bound, measured, exhibit.If(measured <= bound, exhibit.Holds),
+		"the bounds with exact constants, twice as the nearest distribution is taken")
+	lap := exhibit.Must(frequency.NewLaplaceBaseline(ctx, clusters, m, eps))
 	// All items of one user at x move to y: two frequencies change by 1/n each.
 	printed := 1 / (float64(users) * eps)
-	r.Say(exhibit.Claim{
-		Claim: "user-level eps of Laplace noise of scale 1/(n eps) on frequencies", Paper: eps, Here: 2 / float64(users) / printed,
-		Verdict: exhibit.If(lap.Guarantee().UserLevel().Eps <= eps && 2/float64(users)/printed > eps, exhibit.Corrected),
-		Why:     "one user can move two frequencies by 1/n each: the scale must be 2/(n eps)",
-	})
+	r.Say("user-level eps of Laplace noise of scale 1/(n eps) on frequencies", eps, 2/float64(users)/printed,
+		exhibit.If(lap.Guarantee().UserLevel().Eps <= eps && 2/float64(users)/printed > eps, exhibit.Corrected),
+		"one user can move two frequencies by 1/n each: the scale must be 2/(n eps)")
 	const items, level, delta = 1000, 1, 1e-12
 	share := level / math.Sqrt(items*math.Log(items/delta))
-	real, err := accountant.Composition{Count: items, Item: share}.Delta(ctx, level)
-	if err != nil {
-		return err
-	}
-	exact, err := accountant.ComposeBudget(ctx, items, level, delta)
-	if err != nil {
-		return err
-	}
-	r.Say(exhibit.Claim{
-		Claim: "delta of 1000 items at eps/sqrt(m ln(m/delta)) each, eps = 1", Paper: delta, Here: real,
-		Verdict: exhibit.If(real > delta && exact < share, exhibit.Corrected),
-		Why:     fmt.Sprintf("exact composition; %s an item is private, %s is printed", demo.Number(exact), demo.Number(share)),
-	})
+	real := exhibit.Must(accountant.Composition{Count: items, Item: share}.Delta(ctx, level))
+	exact := exhibit.Must(accountant.ComposeBudget(ctx, items, level, delta))
+	r.Say("delta of 1000 items at eps/sqrt(m ln(m/delta)) each, eps = 1", delta, real, exhibit.If(real > delta && exact < share, exhibit.Corrected),
+		fmt.Sprintf("exact composition; %s an item is private, %s is printed", demo.Number(exact), demo.Number(share)))
 	return nil
 }

@@ -16,32 +16,20 @@ func gaussian(_ context.Context, r *exhibit.Run) error {
 	const delta = 1e-6
 	printed := func(alpha float64) float64 { return math.Sqrt(1.25*math.Log(1/delta)) / alpha }
 	textbook := func(alpha float64) float64 { return math.Sqrt(2*math.Log(1.25/delta)) / alpha }
-	exact, err := additive.GaussianSigma(additive.GaussianTarget{Alpha: alpha, Delta: delta, Diameter: 1})
-	if err != nil {
-		return err
-	}
+	exact := exhibit.Must(additive.GaussianSigma(additive.GaussianTarget{Alpha: alpha, Delta: delta, Diameter: 1}))
 	far := additive.GaussianDelta(printed(alpha), alpha, 1)
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("delta of the scale sqrt(1.25 ln(1/delta))/alpha, alpha = %d", alpha), Paper: delta, Here: far,
-		Verdict: exhibit.If(far > delta, exhibit.Corrected), Why: "the formula is one for small levels; exact, in closed form",
-	})
+	r.Say(fmt.Sprintf("delta of the scale sqrt(1.25 ln(1/delta))/alpha, alpha = %d", alpha), delta, far, exhibit.If(far > delta, exhibit.Corrected),
+		"the formula is one for small levels; exact, in closed form")
 	draws := exhibit.Size(r, 200_000, 10_000_000)
 	drawn := simulate(r, printed(alpha), draws)
-	r.Say(exhibit.Claim{
-		Claim: "the same delta, simulated", Paper: delta, Here: drawn,
-		Verdict: exhibit.If(math.Abs(drawn-far) <= 5*0.5/math.Sqrt(float64(draws)), exhibit.Corrected),
-		Why:     fmt.Sprintf("%d draws of noise, within 5 standard errors of the closed form", draws),
-	})
+	r.Say("the same delta, simulated", delta, drawn, exhibit.If(math.Abs(drawn-far) <= 5*0.5/math.Sqrt(float64(draws)), exhibit.Corrected),
+		fmt.Sprintf("%d draws of noise, within 5 standard errors of the closed form", draws))
 	also := additive.GaussianDelta(textbook(alpha), alpha, 1)
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("delta of the scale sqrt(2 ln(1.25/delta))/alpha, alpha = %d", alpha), Paper: "", Here: also,
-		Verdict: exhibit.If(also > delta, exhibit.Corrected), Why: "the textbook's constant does not mend it",
-	})
+	r.Say(fmt.Sprintf("delta of the scale sqrt(2 ln(1.25/delta))/alpha, alpha = %d", alpha), "", also, exhibit.If(also > delta, exhibit.Corrected),
+		"the textbook's constant does not mend it")
 	reached := additive.GaussianDelta(exact, alpha, 1)
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("the least private scale, alpha = %d", alpha), Paper: printed(alpha), Here: exact,
-		Verdict: exhibit.If(reached <= delta && reached > 0.99*delta, exhibit.Corrected), Why: "its delta is " + demo.Number(reached),
-	})
+	r.Say(fmt.Sprintf("the least private scale, alpha = %d", alpha), printed(alpha), exact,
+		exhibit.If(reached <= delta && reached > 0.99*delta, exhibit.Corrected), "its delta is "+demo.Number(reached))
 	var x, y, z, want []float64
 	for a := 0.1; a < 60; a *= 1.25 {
 		x, want = append(x, a), append(want, delta)

@@ -28,18 +28,9 @@ func itemwise(ctx context.Context, r *exhibit.Run) error {
 	const n = 10_000
 	setting := accountant.Shuffle{Records: n * held, Items: held, Diameter: 1}
 	underEM := accountant.Promise{Alpha: alpha, Delta: slack}
-	composed, err := accountant.ComposeBudget(ctx, held, eps, slack)
-	if err != nil {
-		return err
-	}
-	whole, err := setting.Budget(ctx, accountant.Promise{Alpha: eps, Delta: slack})
-	if err != nil {
-		return err
-	}
-	proved, err := setting.Budget(ctx, underEM)
-	if err != nil {
-		return err
-	}
+	composed := exhibit.Must(accountant.ComposeBudget(ctx, held, eps, slack))
+	whole := exhibit.Must(setting.Budget(ctx, accountant.Promise{Alpha: eps, Delta: slack}))
+	proved := exhibit.Must(setting.Budget(ctx, underEM))
 	rng, draws := r.Rand(), exhibit.Size(r, 100_000, 2_000_000)
 	last := 1.0 // the diameter
 	for _, c := range []struct {
@@ -55,33 +46,22 @@ func itemwise(ctx context.Context, r *exhibit.Run) error {
 		{"under d_EM, Theorem 4.4", theorem44{n * held, held}.budget(alpha, slack), "less than composed", exhibit.Holds, ""},
 		{"under d_EM, accountant", proved.Value, "", exhibit.Better, "proved for the same promise"},
 	} {
-		moved, err := movedBy(rng, c.alpha0, draws)
-		if err != nil {
-			return err
-		}
-		r.Say(exhibit.Claim{
-			Claim: fmt.Sprintf("mean distance of an item, %s: alpha0 = %s", c.what, demo.Number(c.alpha0)), Paper: c.paper, Here: moved,
-			Verdict: exhibit.If(moved <= last, c.good), Why: c.why,
-		})
+		moved := movedBy(rng, c.alpha0, draws)
+		r.Say(fmt.Sprintf("mean distance of an item, %s: alpha0 = %s", c.what, demo.Number(c.alpha0)), c.paper, moved,
+			exhibit.If(moved <= last, c.good), c.why)
 		last = moved * 1.01 // 1 % for the draws
 	}
 	return nil
 }
 
 // movedBy is the mean distance between an item and what is released for it.
-func movedBy(rng *rand.Rand, alpha0 float64, draws int) (float64, error) {
-	g, err := frequency.NewGKRR(clusters, alpha0)
-	if err != nil {
-		return 0, err
-	}
+func movedBy(rng *rand.Rand, alpha0 float64, draws int) float64 {
+	g := exhibit.Must(frequency.NewGKRR(clusters, alpha0))
 	sum := 0.0
 	for i := range draws {
 		x := i % clusters.Len()
-		y, err := g.Release(rng, x)
-		if err != nil {
-			return 0, err
-		}
+		y := exhibit.Must(g.Release(rng, x))
 		sum += clusters.Distance(x, y)
 	}
-	return sum / float64(draws), nil
+	return sum / float64(draws)
 }

@@ -17,19 +17,10 @@ import (
 
 // linear releases the mean over users of the means of Lipschitz queries.
 func linear(ctx context.Context, r *exhibit.Run) error {
-	chosen, err := emd.ChooseAlpha(moves)
-	if err != nil {
-		return err
-	}
-	r.Say(exhibit.Claim{
-		Claim: "alpha that hides the moves of Section 3 at eps = 0.2", Paper: float64(alpha), Here: chosen,
-		Verdict: exhibit.Near(chosen, alpha, 1e-9),
-		Why:     "a thirtieth of the items by 0.08, or all of them by 0.008 of the diameter; below, user level hides everything at eps = 0.2",
-	})
-	queries, err := linearQueries()
-	if err != nil {
-		return err
-	}
+	chosen := exhibit.Must(emd.ChooseAlpha(moves))
+	r.Say("alpha that hides the moves of Section 3 at eps = 0.2", float64(alpha), chosen, exhibit.Near(chosen, alpha, 1e-9),
+		"a thirtieth of the items by 0.08, or all of them by 0.008 of the diameter; below, user level hides everything at eps = 0.2")
+	queries := linearQueries()
 	rng := r.Rand()
 	draws := exhibit.Size(r, 1000, 20_000)
 	for _, q := range queries {
@@ -56,21 +47,15 @@ func (q scaled) atUserLevel() scaled {
 }
 
 // linearQueries are some of Section 4.1, on points of the disk of diameter 1.
-func linearQueries() ([]scaled, error) {
+func linearQueries() []scaled {
 	plane := metric.Euclidean{}
 	mean := query.Average(additive.Norm{P: 2, Dim: 2})
 	mean.Name = "mean place"
-	landmark, err := query.Landmarks(plane, 2, []float64{0.2, 0.1})
-	if err != nil {
-		return nil, err
-	}
+	landmark := exhibit.Must(query.Landmarks(plane, 2, []float64{0.2, 0.1}))
 	landmark.Name = "distance to a landmark"
-	region, err := query.Ball(plane, []float64{0.1, -0.2}, 0.1, query.Smoothing{Width: 0.2})
-	if err != nil {
-		return nil, err
-	}
+	region := exhibit.Must(query.Ball(plane, []float64{0.1, -0.2}, 0.1, query.Smoothing{Width: 0.2}))
 	region.Name = "share near a place"
-	return []scaled{{mean, 1}, {landmark, 1}, {region, 1}}, nil
+	return []scaled{{mean, 1}, {landmark, 1}, {region, 1}}
 }
 
 // errorOf is the root mean square error, over all coordinates, of a query's mean
@@ -117,15 +102,9 @@ func sayLinear(ctx context.Context, r *exhibit.Run, rng *rand.Rand, q scaled, n,
 	if n == 1 {
 		where = "local"
 	}
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("root mean square error under d_EM, %s, %s", q.Name, where), Paper: theory, Here: moved,
-		Verdict: exhibit.Near(moved, theory, 0.15),
-	})
+	r.Say(fmt.Sprintf("root mean square error under d_EM, %s, %s", q.Name, where), theory, moved, exhibit.Near(moved, theory, 0.15), "")
 	share := q.Lipschitz / alpha / (q.span / eps)
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("its share of that at user level, %s, %s", q.Name, where), Paper: share, Here: moved / whole,
-		Verdict: exhibit.Near(moved/whole, share, 0.25),
-	})
+	r.Say(fmt.Sprintf("its share of that at user level, %s, %s", q.Name, where), share, moved/whole, exhibit.Near(moved/whole, share, 0.25), "")
 	return nil
 }
 

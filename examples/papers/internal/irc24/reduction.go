@@ -59,23 +59,16 @@ func (p sampling) tail(c float64) float64 {
 func reduction(ctx context.Context, r *exhibit.Run) error {
 	var printed, root, samples []float64
 	for _, p := range []sampling{{100, 0.01, 1e-6}, {1000, 0.01, 1e-12}, {1000, 0.1, 1e-6}, {10_000, 0.1, 1e-12}} {
-		plan, err := emd.PlanReduction(ctx, emd.Model{Trust: emd.Central, Users: 1, Diameter: 1}, p.r, emd.DP{Eps: 1, Delta: p.delta}, &emd.PlanOptions{Samples: []int{p.s}})
-		if err != nil {
-			return err
-		}
+		plan := exhibit.Must(emd.PlanReduction(ctx, emd.Model{Trust: emd.Central, Users: 1, Diameter: 1}, p.r, emd.DP{Eps: 1, Delta: p.delta}, &emd.PlanOptions{Samples: []int{p.s}}))
 		c := p.chernoff()
-		r.Say(exhibit.Claim{
-			Claim: fmt.Sprintf("c for s = %d, r = %g, delta = %g", p.s, p.r, p.delta), Paper: p.lemma(3 / float64(p.s)), Here: c,
-			Verdict: exhibit.If(c < p.lemma(3/float64(p.s)) && p.tail(c) <= p.delta && plan.SampleDistance <= c, exhibit.Better),
-			Why: fmt.Sprintf("Chernoff's root; if all distances are 0 or 1 samples are farther apart with probability %s; the library proves %s for eps = 1",
-				demo.Number(p.tail(c)), demo.Number(plan.SampleDistance)),
-		})
+		r.Say(fmt.Sprintf("c for s = %d, r = %g, delta = %g", p.s, p.r, p.delta), p.lemma(3/float64(p.s)), c,
+			exhibit.If(c < p.lemma(3/float64(p.s)) && p.tail(c) <= p.delta && plan.SampleDistance <= c, exhibit.Better),
+			fmt.Sprintf("Chernoff's root; if all distances are 0 or 1 samples are farther apart with probability %s; the library proves %s for eps = 1",
+				demo.Number(p.tail(c)), demo.Number(plan.SampleDistance)))
 	}
 	p := sampling{10_000, 0.1, 1e-12}
-	r.Say(exhibit.Claim{
-		Claim: "the same with the printed 3/8 in place of 3/s, s = 10000", Paper: p.lemma(3. / 8), Here: p.lemma(3 / float64(p.s)),
-		Verdict: exhibit.If(p.lemma(3./8) == 1, exhibit.Corrected), Why: "at 3/8 it is above the diameter for any number of samples and says nothing",
-	})
+	r.Say("the same with the printed 3/8 in place of 3/s, s = 10000", p.lemma(3./8), p.lemma(3/float64(p.s)),
+		exhibit.If(p.lemma(3./8) == 1, exhibit.Corrected), "at 3/8 it is above the diameter for any number of samples and says nothing")
 	for s := 30; s <= 30_000; s *= 2 {
 		p := sampling{s, 0.01, 1e-6}
 		samples = append(samples, float64(s))
@@ -98,20 +91,15 @@ func reduction(ctx context.Context, r *exhibit.Run) error {
 // from step to step by all that (eps, delta) allows.
 func sayGroup(r *exhibit.Run) error {
 	const level, delta, k = 0.5, 1e-6, 8
-	g, err := emd.NewDiscrete(emd.Model{Trust: emd.Central, Users: 1, Diameter: 1}, 1./k, emd.DP{Eps: level, Delta: delta})
-	if err != nil {
-		return err
-	}
+	g := exhibit.Must(emd.NewDiscrete(emd.Model{Trust: emd.Central, Users: 1, Diameter: 1}, 1./k, emd.DP{Eps: level, Delta: delta}))
 	reached := 0.0
 	for range k {
 		reached = math.Exp(level)*reached + delta
 	}
 	far := g.At(1)
-	r.Say(exhibit.Claim{
-		Claim: fmt.Sprintf("delta of %d steps of (%g, %g)", k, level, delta), Paper: "less (Fact 5.1)", Here: far.Delta,
-		Verdict: exhibit.If(exhibit.Near(far.Delta, reached, 1e-9) == exhibit.Holds, exhibit.Corrected),
-		Why:     "delta (e^(k eps)-1)/(e^eps-1): an event of probability 0 at first reaches it",
-	})
+	r.Say(fmt.Sprintf("delta of %d steps of (%g, %g)", k, level, delta), "less (Fact 5.1)", far.Delta,
+		exhibit.If(exhibit.Near(far.Delta, reached, 1e-9) == exhibit.Holds, exhibit.Corrected),
+		"delta (e^(k eps)-1)/(e^eps-1): an event of probability 0 at first reaches it")
 	return nil
 }
 
@@ -123,41 +111,23 @@ func sayReduced(ctx context.Context, r *exhibit.Run) error {
 	data, truth := sized(rng, n)
 	model := emd.Model{Trust: emd.Central, Users: n, Diameter: 1}
 	want := emd.DP{Eps: 1, Delta: 1e-6}
-	plan, err := emd.PlanReduction(ctx, model, radius, want, &emd.PlanOptions{Samples: []int{1024}})
-	if err != nil {
-		return err
-	}
+	plan := exhibit.Must(emd.PlanReduction(ctx, model, radius, want, &emd.PlanOptions{Samples: []int{1024}}))
 	mean := query.Average(additive.Norm{P: 1, Dim: 1})
-	inner, err := query.NewLinear(ctx, mean, plan.Model, plan.Promise, nil)
-	if err != nil {
-		return err
-	}
-	reduced, err := emd.NewReduced(inner, plan.Sampling)
-	if err != nil {
-		return err
-	}
-	direct, err := query.NewLinear(ctx, mean, model, emd.Promise{Alpha: want.Eps / radius}, nil)
-	if err != nil {
-		return err
-	}
+	inner := exhibit.Must(query.NewLinear(ctx, mean, plan.Model, plan.Promise, nil))
+	reduced := exhibit.Must(emd.NewReduced(inner, plan.Sampling))
+	direct := exhibit.Must(query.NewLinear(ctx, mean, model, emd.Promise{Alpha: want.Eps / radius}, nil))
 	var errs [2]float64
 	for i, m := range []emd.Releaser[[]float64, []float64]{reduced, direct} {
 		if p := m.Guarantee().At(radius); p.Eps > want.Eps*(1+1e-12) || p.Delta > want.Delta {
 			return fmt.Errorf("promise %v, want %v", p, want)
 		}
 		for range draws {
-			y, err := m.Release(rng, data)
-			if err != nil {
-				return err
-			}
+			y := exhibit.Must(m.Release(rng, data))
 			errs[i] += math.Abs(y[0]-truth) / float64(draws)
 		}
 	}
-	r.Say(exhibit.Claim{
-		Claim: "mean error of a linear query, users of 1 to 300 items", Paper: errs[0], Here: errs[1],
-		Verdict: exhibit.If(errs[1] < errs[0], exhibit.Better),
-		Why:     fmt.Sprintf("the paper's reduction to %d samples, run here, beside no reduction: the mean of means has its constant for users of any size, and no delta", plan.Model.Items),
-	})
+	r.Say("mean error of a linear query, users of 1 to 300 items", errs[0], errs[1], exhibit.If(errs[1] < errs[0], exhibit.Better),
+		fmt.Sprintf("the paper's reduction to %d samples, run here, beside no reduction: the mean of means has its constant for users of any size, and no delta", plan.Model.Items))
 	return nil
 }
 

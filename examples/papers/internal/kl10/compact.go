@@ -81,14 +81,8 @@ func compact(ctx context.Context, r *exhibit.Run) error {
 			most *= 4 // the packing bound is eps* there, or nearly
 		}
 		for n := 5; n <= most; n *= 2 {
-			b, err := s.part(n)
-			if err != nil {
-				return err
-			}
-			found, err := level(ctx, b, t)
-			if err != nil {
-				return err
-			}
+			b := exhibit.Must(s.part(n))
+			found := level(ctx, b, t)
 			solved.X, solved.Y = append(solved.X, float64(b.Privacy.Len())), append(solved.Y, found.Lo)
 			solved.Lo, solved.Hi = append(solved.Lo, found.Lo), append(solved.Hi, found.Hi)
 		}
@@ -96,14 +90,12 @@ func compact(ctx context.Context, r *exhibit.Run) error {
 		// What is bounded gains less with each doubling, a logarithm as much.
 		last := len(solved.Y) - 1
 		gain, before := solved.Hi[last]-solved.Lo[last-1], solved.Lo[last-1]-solved.Hi[last-2]
-		claim := exhibit.Claim{Claim: s.name, Paper: s.paper, Why: s.why,
-			Here: fmt.Sprintf("%.2f to %.2f, n = %v to %v", solved.Lo[0], solved.Hi[last], solved.X[0], solved.X[last])}
+		ok := gain > 0.8*before
 		if s.compact {
-			claim.Verdict = exhibit.If(solved.Hi[last] <= laplace(t) && gain < 0.75*before, exhibit.Holds)
-		} else {
-			claim.Verdict = exhibit.If(gain > 0.8*before, exhibit.Holds)
+			ok = solved.Hi[last] <= laplace(t) && gain < 0.75*before
 		}
-		r.Say(claim)
+		r.Say(s.name, s.paper, fmt.Sprintf("%.2f to %.2f, n = %v to %v", solved.Lo[0], solved.Hi[last], solved.X[0], solved.X[last]),
+			exhibit.If(ok, exhibit.Holds), s.why)
 	}
 	if err := unboundedDistance(ctx, r, t); err != nil {
 		return err
@@ -123,18 +115,12 @@ func laplace(t kl10.Target) float64 { return math.Log(1/t.Delta) / t.Gamma }
 func unboundedDistance(ctx context.Context, r *exhibit.Run, t kl10.Target) error {
 	last := 0.0
 	for _, n := range []int{21, 41, 81} {
-		b, err := same(line(n, float64(n-1)/10))
-		if err != nil {
-			return err
-		}
-		found, err := level(ctx, b, t)
-		if err != nil {
-			return err
-		}
+		b := exhibit.Must(same(line(n, float64(n-1)/10)))
+		found := level(ctx, b, t)
 		last = found.Hi
 	}
-	r.Say(exhibit.Claim{Claim: "the line, longer and longer, privacy by |x-y| itself", Paper: "not compact", Here: fmt.Sprintf("%.2f for 81 points over 8", last),
-		Verdict: exhibit.If(last <= laplace(t), exhibit.Differs),
-		Why:     fmt.Sprintf("Laplace noise has %.2f everywhere: without a compact completion it takes inputs at bounded distances to rule a level out", laplace(t))})
+	r.Say("the line, longer and longer, privacy by |x-y| itself", "not compact", fmt.Sprintf("%.2f for 81 points over 8", last),
+		exhibit.If(last <= laplace(t), exhibit.Differs),
+		fmt.Sprintf("Laplace noise has %.2f everywhere: without a compact completion it takes inputs at bounded distances to rule a level out", laplace(t)))
 	return nil
 }

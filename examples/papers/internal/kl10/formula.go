@@ -18,27 +18,21 @@ import (
 // of the mechanism at that one with eps*.
 func formula(ctx context.Context, r *exhibit.Run) error {
 	t := kl10.Target{Gamma: 0.1 * (1 + 1e-9), Delta: 0.05} // clear of rounding
-	points, err := line(exhibit.Size(r, 801, 4001), 1)
-	if err != nil {
-		return err
-	}
+	points := exhibit.Must(line(exhibit.Size(r, 801, 4001), 1))
 	n := points.Len()
 	uniform := make([]float64, n)
 	for i := range uniform {
 		uniform[i] = 1 / float64(n)
 	}
-	enough, err := kl10.SmallestBeta(ctx, points, uniform, t)
-	if err != nil {
-		return err
-	}
+	enough := exhibit.Must(kl10.SmallestBeta(ctx, points, uniform, t))
 	mass, _, err := scale.BallMass(ctx, points, uniform, t.Gamma/2, nil)
 	if err != nil {
 		return err
 	}
 	paper := directed.DivUp(2*directed.SubUp(0-directed.LogDown(t.Delta), directed.LogDown(mass)), t.Gamma)
-	r.Say(exhibit.Claim{Claim: "rate for gamma = .1, delta = .05, uniform measure on [0,1]", Paper: paper, Here: enough,
-		Verdict: exhibit.If(math.Abs(enough*t.Gamma/math.Log(1/t.Delta)-1) < 0.01, exhibit.Better),
-		Why:     fmt.Sprintf("the formula (2/gamma) ln(1/(delta m)), m the least mass of a ball of radius gamma/2, is safe; bisection on the mechanism, here on %d points, finds the smallest rate: ln(1/delta)/gamma = %.2f on all of [0,1]", n, math.Log(1/t.Delta)/t.Gamma)})
+	r.Say("rate for gamma = .1, delta = .05, uniform measure on [0,1]", paper, enough,
+		exhibit.If(math.Abs(enough*t.Gamma/math.Log(1/t.Delta)-1) < 0.01, exhibit.Better),
+		fmt.Sprintf("the formula (2/gamma) ln(1/(delta m)), m the least mass of a ball of radius gamma/2, is safe; bisection on the mechanism, here on %d points, finds the smallest rate: ln(1/delta)/gamma = %.2f on all of [0,1]", n, math.Log(1/t.Delta)/t.Gamma))
 
 	reached, count := 0, exhibit.Size(r, 60, 400)
 	var over, overFormula []float64 // levels, as multiples of eps*
@@ -49,23 +43,14 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 		for i := range cloud {
 			cloud[i] = [2]float64{rng.Float64(), rng.Float64()}
 		}
-		plane, err := metric.NewPoints(cloud, metric.Plane{})
-		if err != nil {
-			return err
-		}
+		plane := exhibit.Must(metric.NewPoints(cloud, metric.Plane{}))
 		diameter, _, _, err := metric.Diameter(ctx, plane)
 		if err != nil {
 			return err
 		}
 		target := kl10.Target{Gamma: diameter * (0.1 + 0.7*rng.Float64()), Delta: 0.02 + 0.3*rng.Float64()}
-		m, err := kl10.MostPrivate(ctx, metric.Same(plane), nil, target, nil)
-		if err != nil {
-			return err
-		}
-		eps, err := level(ctx, metric.Same(plane), target)
-		if err != nil {
-			return err
-		}
+		m := exhibit.Must(kl10.MostPrivate(ctx, metric.Same(plane), nil, target, nil))
+		eps := level(ctx, metric.Same(plane), target)
 		if m.Miss <= target.Delta && eps.Lo <= m.Guarantee().Alpha() && m.Guarantee().Alpha() <= m.FormulaLevel {
 			reached++
 		}
@@ -79,12 +64,13 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 	}
 	slices.Sort(over)
 	slices.Sort(overFormula)
-	r.Say(exhibit.Claim{Claim: "the mechanism reaches the target below the formula's level, random finite spaces", Paper: "always",
-		Here: fmt.Sprintf("%d of %d", reached, count), Verdict: exhibit.If(reached == count, exhibit.Holds)})
+	r.Say("the mechanism reaches the target below the formula's level, random finite spaces", "always", fmt.Sprintf("%d of %d", reached, count),
+		exhibit.If(reached == count, exhibit.Holds), "")
 	formulas, ours := overFormula[len(over)/2], over[len(over)/2]
-	r.Say(exhibit.Claim{Claim: "level over eps*, median: by the formula, audited at the smallest rate", Paper: formulas, Here: ours, Verdict: exhibit.If(ours < formulas, exhibit.Better),
-		Why: fmt.Sprintf("at most %.1f times; eps* itself, with its mechanism, is what lp.MostPrivate has", over[len(over)-1])})
-	r.Say(exhibit.Claim{Claim: "spaces with eps* = 0 where the mechanism needs a level", Paper: "-", Here: fmt.Sprintf("%d of %d", positive, free),
-		Verdict: exhibit.If(free > 0 && positive > 0, exhibit.Differs), Why: "a constant is enough there, which is no exponential mechanism with a positive measure everywhere"})
+	r.Say("level over eps*, median: by the formula, audited at the smallest rate", formulas, ours, exhibit.If(ours < formulas, exhibit.Better),
+		fmt.Sprintf("at most %.1f times; eps* itself, with its mechanism, is what lp.MostPrivate has", over[len(over)-1]))
+	r.Say("spaces with eps* = 0 where the mechanism needs a level", "-", fmt.Sprintf("%d of %d", positive, free),
+		exhibit.If(free > 0 && positive > 0, exhibit.Differs),
+		"a constant is enough there, which is no exponential mechanism with a positive measure everywhere")
 	return nil
 }

@@ -17,7 +17,7 @@ func TestExhibits_Hold(t *testing.T) {
 // Two points at distance d have ln((1-delta)/delta)/d.
 func TestLevel_TwoPoints(t *testing.T) {
 	two := testkit.Must(line(2, 4))
-	l := testkit.Must(level(t.Context(), metric.Same(two), kl10.Target{Gamma: 1, Delta: 0.1}))
+	l := level(t.Context(), metric.Same(two), kl10.Target{Gamma: 1, Delta: 0.1})
 	if want := math.Log(9) / 4; l.Lo > want*(1+1e-9) || l.Hi < want || l.Width() > 1e-3 {
 		t.Errorf("%v, want %v", l, want)
 	}

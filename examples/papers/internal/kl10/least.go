@@ -14,12 +14,9 @@ import (
 )
 
 // level encloses eps* of a target.
-func level(ctx context.Context, b metric.Bimetric, t kl10.Target) (scale.Interval, error) {
-	m, err := lp.MostPrivate(ctx, b, t, &lp.MostPrivateOptions{Tolerance: 1e-3})
-	if err != nil {
-		return scale.Interval{}, err
-	}
-	return m.Level, nil
+func level(ctx context.Context, b metric.Bimetric, t kl10.Target) scale.Interval {
+	m := exhibit.Must(lp.MostPrivate(ctx, b, t, &lp.MostPrivateOptions{Tolerance: 1e-3}))
+	return m.Level
 }
 
 // equidistant is n points at distance 1 from each other.
@@ -44,18 +41,12 @@ func line(n int, length float64) (*metric.Points[float64], error) {
 func least(ctx context.Context, r *exhibit.Run) error {
 	target := kl10.Target{Gamma: 0.5, Delta: 0.05}
 	for _, n := range []int{2, 3, 10, exhibit.Size(r, 30, 100)} {
-		points, err := equidistant(n)
-		if err != nil {
-			return err
-		}
-		found, err := level(ctx, metric.Same(points), target)
-		if err != nil {
-			return err
-		}
+		points := exhibit.Must(equidistant(n))
+		found := level(ctx, metric.Same(points), target)
 		want := respond(n, target.Delta)
-		r.Say(exhibit.Claim{Claim: fmt.Sprintf("%d points at distance 1, delta = %v: ln((n-1)(1-delta)/delta)", n, target.Delta), Paper: want, Here: found,
-			Verdict: exhibit.If(found.Lo <= want*(1+1e-9) && want <= found.Hi*(1+1e-9) && found.Width() < 1e-2, exhibit.Holds),
-			Why:     map[bool]string{true: "the value of the definition: the packing bound, which randomized response attains"}[n == 2]})
+		r.Say(fmt.Sprintf("%d points at distance 1, delta = %v: ln((n-1)(1-delta)/delta)", n, target.Delta), want, found,
+			exhibit.If(found.Lo <= want*(1+1e-9) && want <= found.Hi*(1+1e-9) && found.Width() < 1e-2, exhibit.Holds),
+			map[bool]string{true: "the value of the definition: the packing bound, which randomized response attains"}[n == 2])
 	}
 	return interval(ctx, r)
 }
@@ -67,10 +58,7 @@ func respond(n int, delta float64) float64 {
 
 // interval draws eps* and what encloses it without a program, on [0,1], against gamma.
 func interval(ctx context.Context, r *exhibit.Run) error {
-	points, err := line(exhibit.Size(r, 21, 61), 1)
-	if err != nil {
-		return err
-	}
+	points := exhibit.Must(line(exhibit.Size(r, 21, 61), 1))
 	b := metric.Same(points)
 	optimal, packing := demo.Series{Name: "optimal: eps*"}, demo.Series{Name: "lower bound by packing"}
 	mechanism := demo.Series{Name: "exponential mechanism, base measure"}
@@ -78,18 +66,9 @@ func interval(ctx context.Context, r *exhibit.Run) error {
 	before := math.Inf(1)
 	for k := 1; k <= 11; k++ {
 		t := kl10.Target{Gamma: float64(k)/20 + 1e-9, Delta: 0.05} // clear of rounding
-		found, err := level(ctx, b, t)
-		if err != nil {
-			return err
-		}
-		lower, err := lp.LevelLowerBound(ctx, b, t)
-		if err != nil {
-			return err
-		}
-		m, err := kl10.MostPrivate(ctx, b, nil, t, nil)
-		if err != nil {
-			return err
-		}
+		found := level(ctx, b, t)
+		lower := exhibit.Must(lp.LevelLowerBound(ctx, b, t))
+		m := exhibit.Must(kl10.MostPrivate(ctx, b, nil, t, nil))
 		upper := m.Guarantee().Alpha()
 		inside = inside && lower.Level <= found.Hi && found.Lo <= upper
 		falls = falls && found.Lo <= before
@@ -105,10 +84,10 @@ func interval(ctx context.Context, r *exhibit.Run) error {
 		}
 	}
 	name := fmt.Sprintf("%d points of [0,1], gamma from .05 to .55", points.Len())
-	r.Say(exhibit.Claim{Claim: name + ": eps* falls as gamma grows", Paper: "yes", Here: word(falls), Verdict: exhibit.If(falls, exhibit.Holds)})
-	r.Say(exhibit.Claim{Claim: name + ": between the packing bound and the level of a mechanism", Paper: "yes", Here: word(inside), Verdict: exhibit.If(inside, exhibit.Holds)})
-	r.Say(exhibit.Claim{Claim: "the least such gamma with eps* = 0", Paper: 0.5, Here: zero, Verdict: exhibit.Near(zero, 0.5, 1e-9),
-		Why: "a constant in the middle; the exponential mechanism still needs a level there"})
+	r.Say(name+": eps* falls as gamma grows", "yes", word(falls), exhibit.If(falls, exhibit.Holds), "")
+	r.Say(name+": between the packing bound and the level of a mechanism", "yes", word(inside), exhibit.If(inside, exhibit.Holds), "")
+	r.Say("the least such gamma with eps* = 0", 0.5, zero, exhibit.Near(zero, 0.5, 1e-9),
+		"a constant in the middle; the exponential mechanism still needs a level there")
 	return r.WriteCharts("kl10-def2.3.png", &demo.Chart{Title: fmt.Sprintf("The least level for a loss above gamma at most 5 %% of the time, %d points of [0,1]", points.Len()),
 		X: "gamma", Y: "level", Series: []demo.Series{optimal, packing, mechanism}})
 }

@@ -5,6 +5,8 @@ import (
 	"compress/zlib"
 	"io"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestNewReader(t *testing.T) {
@@ -12,10 +14,7 @@ func TestNewReader(t *testing.T) {
 	w := zlib.NewWriter(&b)
 	io.WriteString(w, "a map")
 	w.Close()
-	r, err := NewReader(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(NewReader(&b))
 	if text, err := io.ReadAll(r); string(text) != "a map" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
