@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
@@ -116,9 +114,6 @@ func (p *plan) nearest(g []float64) ([]float64, error) {
 	q, err := wasserstein.Project(context.Background(), f, g, nil)
 	if err != nil {
 		return nil, fmt.Errorf("measure: Nearest: %w", err)
-	}
-	if floats.Sum(q.P) == 0 { // mass 1 is lost in the rounding of much noise
-		q.P[top] = 1
 	}
 	return q.P, nil
 }
