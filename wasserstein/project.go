@@ -136,6 +136,9 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 	for i, w := range left {
 		p.P[src[i]] = max(0, w.Hi)
 	}
+	if floats.Sum(p.P) == 0 { // mass 1 is lost in the rounding of large weights
+		p.P[src[floats.MaxIdx(t.mu)]] = 1
+	}
 	return p, nil
 }
 

@@ -16,6 +16,17 @@ func BernoulliExp(rng *rand.Rand, x float64) bool {
 	return expTrialBig(u, rng, func(uint) (lo, hi *big.Float) { e := big.NewFloat(x); return e, e })
 }
 
+// BernoulliExpMul is [BernoulliExp] of the exact product of finite a, b >= 0. Where float64
+// decides, it does so as for the rounded product.
+func BernoulliExpMul(rng *rand.Rand, a, b float64) bool {
+	u, x := rng.Uint64(), float64(a*b)
+	if y, ok := expTrial(u, x, float64(x*0x1p-53)+0x1p-1074); ok {
+		return y
+	}
+	e := new(big.Float).SetPrec(106).Mul(big.NewFloat(a), big.NewFloat(b))
+	return expTrialBig(u, rng, func(uint) (lo, hi *big.Float) { return e, e })
+}
+
 // expTrial decides U < e^-x in float64 for every U in [u, u+1)/2^64 and every
 // exponent within err of x, or says ok = false.
 //

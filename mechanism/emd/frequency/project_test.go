@@ -93,3 +93,18 @@ func TestProject_TotalIsOne(t *testing.T) {
 		}
 	}
 }
+
+// Mass 1 may be lost in the rounding of large weights: what comes out is a probability vector.
+func TestProject_OfLargeWeights(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := random.Seeded(seed)
+		x, g := make([][]float64, 60), make([]float64, 60)
+		for i := range x {
+			x[i], g[i] = []float64{rng.Float64(), rng.Float64()}, 1e20*rng.NormFloat64()
+		}
+		p, _, err := Project(t.Context(), testkit.Must(metric.NewPoints(x, metric.Euclidean{})), g)
+		if sum := floats.Sum(p); err != nil || !(math.Abs(sum-1) <= 1e-12) {
+			t.Fatalf("seed %d: sum %v, %v", seed, sum, err)
+		}
+	}
+}

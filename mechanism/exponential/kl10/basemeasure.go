@@ -115,9 +115,8 @@ func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 		if !(d >= 0) || math.IsInf(d, 1) {
 			return y, fault.Private(fault.Value("kl10: BaseMeasure", "Sigma", d, "a finite distance >= 0"))
 		}
-		// The rate times the distance rounds by an ulp; rounding is monotone
-		// and the same for all inputs, so it is a change of sigma by 2^-53.
-		if exact.BernoulliExp(rng, b.Beta*d) {
+		// A rounded product would be no metric, though sigma is one.
+		if exact.BernoulliExpMul(rng, b.Beta, d) {
 			return c, nil
 		}
 	}

@@ -3,9 +3,11 @@ package kl10
 import (
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -61,5 +63,42 @@ func TestBaseMeasure_Law(t *testing.T) {
 	// Binomial: five standard deviations, false-reject probability below 1e-6.
 	if f := float64(failed) / 1e5; math.Abs(f-delta) > 5*math.Sqrt(delta/1e5) {
 		t.Errorf("failed with frequency %v, want %v", f, delta)
+	}
+}
+
+// word is a source of one word.
+type word uint64
+
+func (w word) Uint64() uint64 { return uint64(w) }
+
+// A draw is accepted with probability exp(-Beta*sigma), the product not rounded: so words just
+// below 2^64 times that are, and those above are not.
+func TestBaseMeasure_ProductsAreExact(t *testing.T) {
+	rng, between := random.Seeded(4), 0
+	for range testkit.Sweep(300, 10_000) {
+		beta, sigma := rng.Float64(), float64(1+rng.IntN(20))
+		m := testkit.Must(NewBaseMeasure(BaseMeasure[float64, float64]{
+			Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1,
+			Sigma: metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
+			Draw:  func(*rand.Rand) (float64, error) { return 0, nil }, Beta: beta,
+			MaxDraws: 1, MinMass: 1e-9,
+		}))
+		edge := func(x *big.Float) uint64 {
+			lo, _ := exact.ExpBounds(x.Neg(x), 200)
+			n, _ := lo.SetMantExp(lo, 64).Uint64()
+			return n
+		}
+		want := edge(new(big.Float).SetPrec(106).Mul(big.NewFloat(beta), big.NewFloat(sigma)))
+		if want != edge(big.NewFloat(beta*sigma)) {
+			between++
+		}
+		for _, u := range []uint64{want - 1, want + 1} {
+			if _, err := m.Release(rand.New(word(u)), sigma); (err == nil) != (u < want) {
+				t.Fatalf("Beta %v, sigma %v: word %d from %d is accepted: %v", beta, sigma, u, want, err == nil)
+			}
+		}
+	}
+	if between < 100 {
+		t.Errorf("rounding moves the border in %d cases only", between)
 	}
 }
