@@ -25,7 +25,7 @@ const lineMax = 1e300
 //
 // Points come in any order and may hold duplicates. The weights may be negative, for
 // signed measures of equal mass (Vallender 1974). A small difference of the totals
-// counts as if it lay at the largest point; one above 2^-30 of their sizes is a
+// counts as if it lay at the largest point with weight; one above 2^-30 of their sizes is a
 // [*MassError].
 //
 // The relative error is about 2^-51, plus the absolute error (n+m)*2^-103 times the total
@@ -51,6 +51,9 @@ func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 			k := lineAt(oy, j)
 			to, w = y[k], -nu[k]
 			j++
+		}
+		if w == 0 {
+			continue
 		}
 		// The conversion keeps the product from being fused with a sum, which would
 		// spoil the error terms in there.

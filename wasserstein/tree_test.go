@@ -118,6 +118,27 @@ func TestDistance_ClustersKnownValue(t *testing.T) {
 	}
 }
 
+// What one total has more than the other by rounding goes no farther than the points with
+// weight lie apart, however far others are.
+func TestDistance_TheRestStaysAmongTheWeights(t *testing.T) {
+	const far = 1e15
+	mu, nu := []float64{0.1, 0.2, 0}, []float64{0, 0.3, 0} // as exact numbers, 0.1+0.2 is 0x1p-55 above 0.3
+	want, slack := 0.1, 0x1p-52
+	x := []float64{0, 1, far}
+	tree := testkit.Must(metric.NewTree([]int{3, 3, 4, 4, -1}, []float64{0.5, 0.5, far, far, 0}))
+	deep := testkit.Must(metric.NewUltrametric([]int{0, 1, 2}, []float64{1, far}))
+	for name, f := range map[string]metric.Finite{"line": onLine(x), "leaves": tree.PathMetric(), "ultrametric": deep} {
+		for _, side := range [][2][]float64{{mu, nu}, {nu, mu}} {
+			if d := testkit.Must(distance(f, side[0], side[1])); math.Abs(d-want) > slack {
+				t.Errorf("%s: %v, want %v", name, d, want)
+			}
+		}
+	}
+	if d := testkit.Must(W1LineBetween(x, mu, x, nu)); math.Abs(d-want) > slack {
+		t.Errorf("W1LineBetween: %v, want %v", d, want)
+	}
+}
+
 func TestDistance_Overflows(t *testing.T) {
 	far := testkit.Must(metric.NewTree([]int{-1, 0, 0}, []float64{0, 1e300, 1e300}))
 	if got, err := distance(far.PathMetric(), []float64{1e10, 0}, []float64{0, 1e10}); err != nil || !math.IsInf(got, 1) {
@@ -167,19 +188,10 @@ func TestW1_ClosedFormsAreTheOptimum(t *testing.T) {
 			if got.Lower > want.Upper || want.Lower > got.Upper || got.Pivots > 0 {
 				t.Fatalf("%s: %v in %d pivots, want %v", name, got, got.Pivots, want)
 			}
-			// Both round some four times, and the distance takes to the root what one total
-			// has more than the other by rounding, however far that is from all points.
-			p := pathTreeOf(f)
-			height := 0.0
-			for _, v := range p.at {
-				way := 0.0
-				for ; p.parent[v] >= 0; v = p.parent[v] {
-					way += p.length[v]
-				}
-				height = max(height, way)
-			}
-			rest := math.Abs(p.below(mu, nu)[p.order[len(p.order)-1]].Hi)
-			if d := testkit.Must(distance(f, mu, nu)); math.Abs(d-got.Cost) > 0x1p-49*value+rest*height {
+			// Both round some four times, and what one total has more than the other goes no
+			// farther than the diameter.
+			rest := math.Abs(total(mu) - total(nu))
+			if d := testkit.Must(distance(f, mu, nu)); math.Abs(d-got.Cost) > (0x1p-49+rest)*value {
 				t.Fatalf("%s: %v without the plan, %v with it", name, d, got)
 			}
 			mu[r.IntN(n)] += 0x1p-32 // one total is larger, and what is proved holds for all below it
