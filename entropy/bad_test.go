@@ -93,49 +93,6 @@ func best(b []entropy.Bound) float64 {
 	return b[0].Value
 }
 
-// Every function meets the same bad input with the same errors, and a single
-// point and identical points with the trivial answer.
-func TestEntropy_BadInput(t *testing.T) {
-	testkit.Slow(t)
-	for _, c := range numbers {
-		for _, f := range []metric.Finite{space.Constant(1, 0), space.Constant(5, 0), space.Constant(1030, 0)} {
-			if v, err := c.call(t.Context(), f, 0.5); v != 0 || err != nil {
-				t.Errorf("%s of %+v: %v, %v", c.name, f, v, err)
-			}
-		}
-		for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
-			for _, n := range []int{5, 2, 1030}[:testkit.Sweep(2, 3)] {
-				var v *metric.Violation
-				if _, err := c.call(t.Context(), space.Constant(n, d), 0.5); !errors.As(err, &v) || v.I != 0 || v.J != 1 {
-					t.Errorf("%s of %d points at distance %v: %v", c.name, n, d, err)
-				}
-			}
-		}
-		for _, f := range []metric.Finite{nil, space.Constant(0, 1)} {
-			if _, err := c.call(t.Context(), f, 0.5); !errors.Is(err, metric.ErrEmpty) {
-				t.Errorf("%s of no points: %v", c.name, err)
-			}
-		}
-		wrong, index := []float64{-1, math.NaN(), math.Inf(1)}, -1
-		if len(c.arg) > 1 { // levels and losses
-			wrong = append(wrong, 0)
-		}
-		if c.arg == "alphas" {
-			wrong, index = append(wrong, 0.25), 1 // descending
-		}
-		if c.name == "entropy: Accuracy" {
-			wrong = wrong[:4] // in any order
-		}
-		for _, a := range wrong {
-			var v *metric.ValueError
-			_, err := c.call(t.Context(), space.Constant(5, 1), a)
-			if !errors.As(err, &v) || v.Op != c.name || v.Arg != c.arg || v.Index != index || v.Value != a && a == a {
-				t.Errorf("%s at %v: %v", c.name, a, err)
-			}
-		}
-	}
-}
-
 // countdown is a context that is done after its error has been asked for some
 // times.
 type countdown struct {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -216,87 +215,5 @@ func TestLowerBounds_ExactOnSimplices(t *testing.T) {
 	want := 1 / (1 + math.E) // of points 1 and 2
 	if got := testkit.Must(entropy.LowerBounds(t.Context(), b, 1, nil))[0]; got.Value > want || got.Value < want*(1-1e-3) {
 		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-// The unit of rho2 multiplies the bounds, and that of rho1 divides alpha, from
-// the least to the largest distances.
-func TestLowerBounds_ScaleInvariant(t *testing.T) {
-	testkit.Slow(t)
-	f := testkit.Must(metric.Densify(t.Context(), uniform(t, random.Seeded(6), 20)))
-	times := func(c float64) metric.Finite {
-		return space.Func(f.Len(), func(i, j int) float64 { return f.Distance(i, j) * c })
-	}
-	for _, alpha := range []float64{20, 900, 0.5}[:testkit.Sweep(2, 3)] {
-		want := testkit.Must(entropy.LowerBounds(t.Context(), metric.Same(f), alpha, nil))[0].Value
-		for _, scale := range []float64{0x1p-996, 0x1p996} { // 1e-300 and 1e300
-			if alpha == 900 && scale < 1 { // 1e-300 times e^-20
-				continue
-			}
-			utility := metric.Bimetric{Privacy: f, Utility: times(scale)}
-			if got := testkit.Must(entropy.LowerBounds(t.Context(), utility, alpha, nil))[0].Value / scale; math.Abs(got/want-1) > 1e-9 {
-				t.Errorf("alpha %v, rho2 times %v: %v, want %v", alpha, scale, got, want)
-			}
-			privacy := metric.Bimetric{Privacy: times(scale), Utility: f}
-			if got := testkit.Must(entropy.LowerBounds(t.Context(), privacy, alpha/scale, nil))[0].Value; math.Abs(got/want-1) > 1e-9 {
-				t.Errorf("alpha %v, rho1 times %v: %v, want %v", alpha, scale, got, want)
-			}
-		}
-	}
-	// e^-1000 is no float64, 1e300 times it is.
-	far := metric.Bimetric{Privacy: space.Simplex(3, 1000), Utility: space.Simplex(3, 1e300)}
-	want := 2 * math.Exp(300*math.Ln10-1000)
-	if got := testkit.Must(entropy.LowerBounds(t.Context(), far, 1, nil))[0]; got.Value > want*(1+1e-10) || got.Value < want*(1-1e-10) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-// Where the search is spared, the mechanism that says so is as good.
-func TestLowerBounds_SparedSearch(t *testing.T) {
-	testkit.Slow(t)
-	spared, spaces := 0, testkit.Sweep(4, 20)
-	for number := range spaces {
-		b, _ := randomSpace(t, number)
-		for _, alpha := range []float64{10, 100, 1000} {
-			bounds := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))
-			if len(bounds) > 1 || bounds[0].Value == 0 {
-				continue
-			}
-			spared++
-			best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
-			if v := bounds[0].Value; v > best.Objective || v < best.Objective*(1-2e-3) {
-				t.Errorf("space %d, alpha %v: %v, the best mechanism %v", number, alpha, v, best.Objective)
-			}
-		}
-	}
-	if spared < spaces {
-		t.Errorf("spared %d times", spared)
-	}
-}
-
-// The searches above the sizes at which they look at everything.
-func TestLowerBounds_Large(t *testing.T) {
-	testkit.Swept(t)
-	b := metric.Same(uniform(t, random.Seeded(4), 264)) // more than enter the program at first
-	first := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, nil))
-	for _, v := range first {
-		if p, err := v.Witness.Prove(t.Context(), b, 10); p != v.Value || err != nil {
-			t.Errorf("%v is proved %v (%v)", v, p, err)
-		}
-	}
-	// The exact loss of planar Laplace noise is 2/alpha: as many points as this
-	// are nearly a plane, and no bound of a part of it may be above that.
-	if v := first[0]; v.Name != "star" || v.Value > 0.2 || v.Value < 0.1 {
-		t.Errorf("%v, want a star between 0.1 and 0.2", v)
-	}
-}
-
-// The bounds do not depend on the number of workers.
-func TestLowerBounds_Workers(t *testing.T) {
-	b := metric.Same(uniform(t, random.Seeded(4), 60))
-	one := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 1}))
-	three := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 3}))
-	if !reflect.DeepEqual(one, three) {
-		t.Errorf("one worker: %v\nthree: %v", one, three)
 	}
 }

@@ -2,7 +2,6 @@ package lp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -130,21 +129,6 @@ func TestErrors_NameTheArgument(t *testing.T) {
 	} {
 		if got := fmt.Sprint(c.err); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
-		}
-	}
-}
-
-// What a problem would take is known before it is begun, for every engine.
-func TestErrors_MemoryIsKnownBefore(t *testing.T) {
-	testkit.Slow(t)
-	var mem *metric.MemoryError
-	for _, c := range []struct {
-		f           metric.Finite
-		limit, most float64
-	}{{space.Simplex(2000, 1), 4 << 30, 14 << 30}, {space.Path(100, 1), 1 << 20, 1 << 25}, {space.Halton(200), 16 << 20, 1 << 28}} {
-		_, err := Optimal(t.Context(), metric.Same(c.f), 1, &Options{MemoryLimit: c.limit})
-		if !errors.As(err, &mem) || mem.Bytes < c.limit || mem.Bytes > c.most {
-			t.Errorf("%d points: %v", c.f.Len(), err)
 		}
 	}
 }

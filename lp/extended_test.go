@@ -1,13 +1,10 @@
 package lp
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -72,16 +69,6 @@ func TestExtended_ContainsOptimum(t *testing.T) {
 	}
 }
 
-// Where the local programs are far from the whole space noise loses less than the kernel
-// on a plane.
-func TestExtended_Noise(t *testing.T) {
-	testkit.Swept(t)
-	s := extended(t, metric.Same(uniform(200)), .5, &ExtendedOptions{Outputs: []int{0, 33, 66, 100, 133, 166}, Anchors: 20, Patches: 1})
-	if s.Upper.Method != endNoise {
-		t.Error(s)
-	}
-}
-
 // Utility and privacy are different metrics, and an output is no input.
 func TestExtended_TwoMetrics(t *testing.T) {
 	all := referencePoints(t, 50)
@@ -98,28 +85,6 @@ func TestExtended_TwoMetrics(t *testing.T) {
 	best := testkit.Must(Optimal(t.Context(), b, .5, &Options{Outputs: o, Tolerance: 1e-3}))
 	if s.DualBound > best.Objective || s.Objective < best.DualBound {
 		t.Errorf("%v, optimum %v", s, best)
-	}
-}
-
-// What was found by the end of the context or of the time is valid.
-func TestExtended_Interrupted(t *testing.T) {
-	testkit.Slow(t)
-	b := metric.Same(referencePoints(t, 50))
-	for _, stage := range []string{endConstant, endNoise, endKernel, endPatch, endExtension, "audit"}[testkit.Sweep(3, 0):] {
-		ctx, cancel := context.WithCancel(t.Context())
-		s, err := Extended(ctx, b, .5, &ExtendedOptions{Progress: func(at string, _, _ float64, _ time.Duration) {
-			if at == stage {
-				cancel()
-			}
-		}})
-		if !errors.Is(err, context.Canceled) || stage != endConstant && (s == nil || s.Status != StatusCanceled || s.Audited.Hi > .5) {
-			t.Errorf("canceled at %s: %v, %v", stage, s, err)
-		}
-		cancel()
-	}
-	s := testkit.Must(Extended(t.Context(), b, .5, &ExtendedOptions{TimeLimit: 1}))
-	if s.Status != StatusTimeLimit || s.Upper.Method != endConstant {
-		t.Errorf("no time: %v", s)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -55,44 +54,6 @@ func TestDistance_IsTheTransportCostOnTrees(t *testing.T) {
 			if want := refSigned(f.Distance, mu, nu); math.Abs(got-want) > 1e-13*treeHeight(tree) {
 				t.Fatalf("%v, want %v", got, want)
 			}
-		}
-	}
-}
-
-func TestDistance_IsTheTransportCostOnUltrametrics(t *testing.T) {
-	r := random.Seeded(2)
-	for trial := range 300 {
-		n := 1 + r.IntN(8)
-		heights := make([]float64, n-1)
-		for p := range heights {
-			heights[p] = float64(r.IntN(5)) * []float64{1, r.Float64()}[trial%2]
-		}
-		u := testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
-		mu, nu := lineSigned(r, n), lineMeasure(r, n)
-		got := testkit.Must(distance(u, mu, nu))
-		if want := refSigned(u.Distance, mu, nu); math.Abs(got-want) > 1e-13*slices.Max(append(heights, 0)) {
-			t.Fatalf("%v, want %v", got, want)
-		}
-	}
-}
-
-// The nodes of a path are points of the line.
-func TestDistance_OfAPathIsThatOfTheLine(t *testing.T) {
-	r := random.Seeded(3)
-	for range 50 {
-		n := 1 + r.IntN(200)
-		parent, length, x := make([]int, n), make([]float64, n), make([]float64, n)
-		for v := range parent {
-			parent[v], length[v] = v-1, float64(r.IntN(1<<20))
-			if v > 0 {
-				x[v] = x[v-1] + length[v] // exact
-			}
-		}
-		tree := testkit.Must(metric.NewTree(parent, length))
-		mu, nu := lineDyadic(r, n), lineDyadic(r, n)
-		want := testkit.Must(distance(onLine(x), mu, nu))
-		if got, err := distance(tree.NodeMetric(), mu, nu); err != nil || !lineClose(got, want, 0x1p-51) {
-			t.Fatalf("%v, %v, want %v", got, err, want)
 		}
 	}
 }

@@ -48,36 +48,6 @@ func TestW1_ScaleEquivariance(t *testing.T) {
 	}
 }
 
-func TestW1_DuplicatesAndZeros(t *testing.T) {
-	r := random.Seeded(8)
-	base := w1Plane(r, 7)
-	idx := make([]int, 50)
-	for i := range idx {
-		idx[i] = r.IntN(7)
-	}
-	f, _ := metric.Subset(base, idx)
-	mu, nu := w1Weights(r, 50, true), w1Weights(r, 50, true)
-	got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
-	w1Verify(t, metricCost{f}, mu, nu, got, w1Tol)
-	a, b := make([]float64, 7), make([]float64, 7)
-	for i, p := range idx {
-		a[p] += mu[i]
-		b[p] += nu[i]
-	}
-	want, err := W1(t.Context(), base, a, b, nil)
-	if err != nil || math.Abs(want.Cost-got.Cost) > 1e-14 {
-		t.Errorf("with duplicates %v, merged %v, %v", got.Cost, want.Cost, err)
-	}
-	zero, err := W1(t.Context(), base, make([]float64, 7), make([]float64, 7), nil)
-	if err != nil || zero.Cost != 0 || zero.Gap() != 0 || len(zero.Plan) != 0 {
-		t.Errorf("no mass at all: %+v, %v", zero, err)
-	}
-	one, err := W1(t.Context(), w1Plane(r, 1), []float64{3}, []float64{3}, nil)
-	if err != nil || one.Cost != 0 || one.Gap() != 0 || len(one.Plan) != 1 {
-		t.Errorf("one point: %+v, %v", one, err)
-	}
-}
-
 // Measures that differ by rounding alone, and more on one side than on the
 // other: what is left to move need not balance.
 func TestW1_NothingButRounding(t *testing.T) {

@@ -167,19 +167,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What is no place is in no cell and no region.
-func TestPlaces_RefuseWhatIsNone(t *testing.T) {
-	c, r := testkit.Must(NewCells(metric.GreatCircle{}, 1e9)), testkit.Must(NewRegion(metric.GreatCircle{}, lands, 1000))
-	for _, p := range []metric.LatLon{{Lat: nan}, {Lat: 91}, {Lat: -91}, {Lon: inf}} {
-		if _, err := c.Center(p); err == nil || c.Key(p) != "" {
-			t.Errorf("%v: %v, %q", p, err, c.Key(p))
-		}
-		if _, err := r.Move(p); err == nil || r.Contains(p) {
-			t.Errorf("%v: %v", p, err)
-		}
-	}
-}
-
 // Points that span no body of a fair shape, or too many facets, are refused; and what is
 // given beside a polytope.
 func TestNewPolytope_Refuses(t *testing.T) {

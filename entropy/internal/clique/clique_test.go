@@ -145,35 +145,3 @@ func TestClique_Canceled(t *testing.T) {
 		t.Error(set, hi)
 	}
 }
-
-func TestClique_NoAllocation(t *testing.T) {
-	var c Solver
-	g := randomGraph(100, .6, 1)
-	if n := testing.AllocsPerRun(5, func() {
-		c.Load(g)
-		c.Solve(t.Context(), 101, nil)
-	}); n > 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
-func BenchmarkClique(b *testing.B) {
-	for _, k := range []struct {
-		name string
-		m    int
-		p    float64
-	}{{"m=30/p=0.7", 30, .7}, {"m=100/p=0.7", 100, .7}, {"m=200/p=0.5", 200, .5}} {
-		b.Run(k.name, func(b *testing.B) {
-			b.ReportAllocs()
-			g := randomGraph(k.m, k.p, 1)
-			var c Solver
-			n := 0
-			for b.Loop() {
-				n = 1 << 30
-				c.Load(g)
-				c.Solve(b.Context(), k.m+1, &n)
-			}
-			b.ReportMetric(float64(1<<30-n), "nodes")
-		})
-	}
-}

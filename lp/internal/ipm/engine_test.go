@@ -183,23 +183,6 @@ func TestEngines_Agree(t *testing.T) {
 	}
 }
 
-// Elimination is by input where outputs are few; small and dense problems have dense
-// factors.
-func TestPrepare_ChoosesTheEngine(t *testing.T) {
-	p := grid(16, .5)
-	for _, c := range []struct {
-		p    *Problem
-		want Kind
-	}{
-		{few(p, 1), ByInput}, {few(p, 4), ByInput}, {few(p, 12), ByInput}, {p, Sparse},
-		{grid(7, .5), Dense}, {square(70, 1), Dense}, {randomTree(64, 1), Sparse},
-	} {
-		if l := testkit.Must(Prepare(t.Context(), c.p)); l.Kind != c.want {
-			t.Errorf("%d inputs, %d outputs: engine %d, want %d", c.p.Inputs, c.p.Outputs, l.Kind, c.want)
-		}
-	}
-}
-
 // The order is a permutation; trees have no fill under it. A zero matrix has no factor.
 func TestPattern_OrderAndFill(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -45,21 +45,6 @@ func TestSweep_EndsWithTheContext(t *testing.T) {
 	}
 }
 
-// The second half of the work looks at the context too.
-func TestUnevenness_EndsWithTheContext(t *testing.T) {
-	k := halton(t, 60, 5)
-	k.Workers = 1
-	whole := testkit.Looking(1 << 30)
-	k.ctx = whole
-	if err := k.rows(func(int, []float64, []float64) {}); err != nil {
-		t.Fatal(err)
-	}
-	k.ctx = testkit.Looking(whole.Looks())
-	if _, _, err := k.unevenness(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
-
 func TestBytes_CountsTheChannel(t *testing.T) {
 	if k := halton(t, 40, 5); k.Bytes() < 8*40*float64(len(k.label)) || k.Bytes() < k.entries() {
 		t.Errorf("%v bytes for %d labels", k.Bytes(), len(k.label))

@@ -318,27 +318,6 @@ func TestSolver_LowerBoundHolds(t *testing.T) {
 	}
 }
 
-func TestSolve_WorkersAndContext(t *testing.T) {
-	q := programOf(40, 5, square(40), 5, 1)
-	one := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 1})
-	two := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 2})
-	if one.Upper != two.Upper || one.Lower != two.Lower || one.Iterations != two.Iterations {
-		t.Errorf("1 worker: [%v, %v], 2 workers: [%v, %v]", one.Lower, one.Upper, two.Lower, two.Upper)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	res := Solve(ctx, q, ipm.Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
-		if i == 3 {
-			cancel()
-		}
-	}})
-	if res.Status != ipm.Interrupted || !(res.Upper < math.Inf(1)) || res.Lower <= 0 {
-		t.Errorf("%v: [%v, %v] after %d iterations", res.Status, res.Lower, res.Upper, res.Iterations)
-	}
-	if res = Solve(ctx, q, ipm.Settings{Tolerance: 1e-6}); res.Status != ipm.Interrupted || len(res.X) != 1600 {
-		t.Errorf("a context that was done: %v", res.Status)
-	}
-}
-
 // What is said to be needed is what there is on the heap in the middle of a
 // solve, to a factor of 2: few unknowns of an output and many.
 func TestBytes_AgainstTheHeap(t *testing.T) {
