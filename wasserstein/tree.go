@@ -348,15 +348,14 @@ func (t *transport) along(ctx context.Context, p *pathTree) (*Result, error) {
 }
 
 // Distance returns what [W1] does, the distance of mu and nu on the points of f, without
-// plan and certificate, in O(n) memory wherever W1 has a closed form. There it does not
-// read distances, in O(n) time and O(n log n) on the line, and the relative error is
-// about 2^-51, plus the absolute error n*2^-103 times the total variation and the
-// diameter. Elsewhere it is the Cost of W1.
+// plan and certificate. Where W1 has a closed form it reads no distances, in O(n) memory
+// and time, O(n log n) on the line, and the relative error is about 2^-51, plus n*2^-103
+// times the total variation and the diameter. Elsewhere it is the Cost of W1.
 //
 // Where the totals differ, by up to 2^-30 of their sizes, the rest counts as if it lay at
-// the lowest node above all points with weight, on a line the largest of them: that adds
-// at most the rest times their diameter. The result is +Inf where it would overflow.
-// Errors are those of W1.
+// the lowest node above all points with weight, on a line the largest of them: that adds at
+// most the rest times their diameter. The result is +Inf where it would overflow. Errors
+// are those of W1.
 func Distance(ctx context.Context, f metric.Finite, mu, nu []float64) (float64, error) {
 	const op = "wasserstein: Distance"
 	n := fault.Len(f)
