@@ -50,30 +50,6 @@ func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64
 	}
 }
 
-// Whatever method fails, on spaces on which rounding shows, Choose has a mechanism that loses
-// no more than the standard one.
-func TestChoose_WorksWhereStandardDoes(t *testing.T) {
-	r := random.Seeded(31)
-	for i := range testkit.Sweep(12, 400) {
-		f, alpha := space.Hard(r)
-		b := metric.Same(f)
-		if i%4 == 3 {
-			b.Utility = space.Uniform(f.Len(), r)
-		}
-		c, err := Choose(t.Context(), b, alpha, &Options{TimeLimit: 100 * time.Millisecond})
-		if err != nil {
-			t.Fatalf("%d: %v, alpha %v: %v", i, f, alpha, err)
-		}
-		checkChoice(t, b, alpha, nil, c)
-		far := max(1, c.Candidates[0].Loss)
-		if m, err := exponential.Standard(t.Context(), f, alpha, nil); err == nil {
-			if loss := lossOf(t, m.Channel, b.Utility, nil); !(c.Objective <= loss*(1+1e-9)+1e-300*far) {
-				t.Errorf("%d: %v, alpha %v: %v, the standard mechanism loses %v", i, f, alpha, c, loss)
-			}
-		}
-	}
-}
-
 func candidate(t *testing.T, s *exponential.Choice, method exponential.Method) exponential.Candidate {
 	t.Helper()
 	for _, k := range s.Candidates {
@@ -99,28 +75,6 @@ func TestChoose_Optimal(t *testing.T) {
 		if k := candidate(t, s, MethodConstOPT); k.Err != nil || k.Took <= 0 {
 			t.Errorf("%+v", k)
 		}
-	}
-}
-
-// Without time the exponential family is left, and a bound that needs no
-// program.
-func TestChoose_NoTime(t *testing.T) {
-	testkit.Slow(t)
-	b := metric.Same(space.Halton(100))
-	s := testkit.Must(Choose(t.Context(), b, 10, &Options{TimeLimit: time.Nanosecond, Unit: "km"}))
-	checkChoice(t, b, 10, nil, s)
-	late := new(TimeError)
-	if k := candidate(t, s, MethodOptimal); !errors.As(k.Err, &late) || late.Needs < 100*time.Millisecond {
-		t.Errorf("optimal: %+v", k)
-	}
-	if k := candidate(t, s, exponential.MethodSnapped); k.Err != nil || k.Level > 10 {
-		t.Errorf("snapped: %+v", k)
-	}
-	if s.Method != exponential.MethodTuned && s.Method != exponential.MethodTight || s.BoundBy != "star" || !(s.Gap > 0 && s.Gap < 1) {
-		t.Errorf("%s, bound by %q, gap %v", s.Method, s.BoundBy, s.Gap)
-	}
-	if u := s.Channel.Guarantee().Unit(); u != "km" {
-		t.Errorf("unit %q", u)
 	}
 }
 

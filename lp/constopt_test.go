@@ -116,10 +116,3 @@ func TestConstOPT_AllReplaced(t *testing.T) {
 		}
 	}
 }
-
-// A tolerance that underflows in shares ends where the kernel can do no more.
-func TestOptimal_SubnormalTolerance(t *testing.T) {
-	if _, err := Optimal(t.Context(), metric.Same(space.Path(3, 1)), 1, &Options{Tolerance: 5e-324}); err != nil {
-		t.Error(err)
-	}
-}

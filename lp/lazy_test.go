@@ -96,24 +96,3 @@ func TestStopped_Promptly(t *testing.T) {
 		}
 	}
 }
-
-// The gap is that of the bound even where the time to mend a channel is over, too, as
-// on a slow machine.
-func TestLazy_GapIsThatOfTheBound(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	p := testkit.Must(read(ctx, "lp: Optimal", metric.Same(space.Halton(101)), 5, &Options{Tolerance: 1e-9}))
-	p.o.Progress = func(i int, _ float64, _ time.Duration) {
-		if i >= 5 {
-			cancel()
-			p.late = ctx
-		}
-	}
-	s := &Solution{Prior: distribution(nil, p.n)}
-	s.keep(testkit.Must(p.constant(t.Context())))
-	if err := p.search(ctx, s, p.merge(0), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if s.Status != StatusCanceled || s.DualBound == 0 || s.Gap != gap(s.Objective, s.DualBound) {
-		t.Error(s)
-	}
-}

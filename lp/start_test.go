@@ -115,27 +115,3 @@ func TestStart_LossIsRoundedUp(t *testing.T) {
 		}
 	}
 }
-
-// Before the first iteration there is a gap that says something, and no time is
-// needed for a bound by the nearest outputs.
-func TestStart_IsIterationZero(t *testing.T) {
-	b, few := metric.Same(space.Halton(150)), []int{3, 30, 60, 90, 120}
-	for _, prior := range [][]float64{nil, slices.Repeat([]float64{1. / 150}, 150)} {
-		first, last := 1.0, -1
-		o := &Options{Outputs: few, Prior: prior, Tolerance: 1e-2, Progress: func(i int, gap float64, _ time.Duration) {
-			if last = max(last, i); last == 0 {
-				first = gap
-			}
-		}}
-		s := testkit.Must(Optimal(t.Context(), b, 3, o))
-		certified(t, b, 3, prior, s)
-		if first > .5 || last < 1 || s.Method != MethodProgram || s.BoundBy == "" || s.Gap > 1e-2 {
-			t.Errorf("a gap of %v at first, %d iterations: %v", first, last, s)
-		}
-		s = testkit.Must(Optimal(t.Context(), b, 3, &Options{Outputs: few, Prior: prior, TimeLimit: 1}))
-		certified(t, b, 3, prior, s)
-		if s.Engine != EngineNone || s.Method != exponential.MethodConstant || !(s.Gap < 1) || s.Status != StatusTimeLimit {
-			t.Errorf("without time: %v", s)
-		}
-	}
-}

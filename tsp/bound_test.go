@@ -2,7 +2,6 @@ package tsp
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 
@@ -178,37 +177,6 @@ func TestBoundHeldKarp_KnownValues(t *testing.T) {
 				t.Errorf("%s %v: %v after %d iterations, want %v (%v)", c.name, kind, b.Value, b.Iterations, want, err)
 			}
 		}
-	}
-}
-
-func TestBoundHeldKarp_StopsWithTheContext(t *testing.T) {
-	f := plane(500, 1)
-	m := testkit.Must(treeBound(t.Context(), f, Closed))
-	for _, at := range []int{1, 29, 200} {
-		ctx, cancel := context.WithCancel(context.Background())
-		last := 0
-		b, err := heldKarpBound(ctx, f, heldkarp.Options{Progress: func(done, total int) {
-			if done != last+1 || total != 600 {
-				t.Fatalf("%d of %d after %d", done, total, last)
-			}
-			if last = done; done == at {
-				cancel()
-			}
-		}})
-		if !errors.Is(err, context.Canceled) || b.Value < m.Value || b.Iterations != at || len(b.Multipliers) != 500 {
-			t.Errorf("canceled at %d: %v after %d (%v)", at, b.Value, b.Iterations, err)
-		}
-		if at == 200 && b.Value < 1.05*m.Value {
-			t.Errorf("canceled at %d: %v is not much above %v", at, b.Value, m.Value)
-		}
-		for how, bound := range boundAll {
-			for _, n := range []int{500, 3000} {
-				if b, err := bound(ctx, plane(n, 1), Closed); !errors.Is(err, context.Canceled) || b.Value != 0 {
-					t.Errorf("%s, n=%d, canceled before: %v (%v)", how, n, b.Value, err)
-				}
-			}
-		}
-		cancel()
 	}
 }
 

@@ -77,27 +77,6 @@ func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 	}
 }
 
-func TestIncrements_TotalAndStream(t *testing.T) {
-	for _, dist := range dists {
-		tree := testkit.Must(Balanced(100, 2))
-		w := equalWalk(tree, dist, ReplaceOne)
-		a, b := make([]float64, 100), make([]float64, 100)
-		testkit.Check(t, w.Increments(random.Seeded(1), a))
-		testkit.Check(t, w.Increments(random.Seeded(1), b))
-		if !slices.Equal(a, b) {
-			t.Errorf("%v: two runs of one seed differ", dist)
-		}
-		testkit.Check(t, w.Increments(nil, b)) // equal with a probability below 2^-50
-		if slices.Equal(a, b) {
-			t.Errorf("%v: secure noise repeats", dist)
-		}
-		floats.CumSum(a, a)
-		if math.Abs(a[99]) > 1e-9 {
-			t.Errorf("%v: total %v, want 0", dist, a[99])
-		}
-	}
-}
-
 // TestAdd_Integers: which entries get noise, and which distribution.
 func TestAdd_Integers(t *testing.T) {
 	rng := random.Seeded(22)

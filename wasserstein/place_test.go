@@ -177,29 +177,6 @@ func TestCertify_InSpaceIsThatOfRows(t *testing.T) {
 	}
 }
 
-func TestAssignment_InSpaceIsThatOfRows(t *testing.T) {
-	r := random.Seeded(8)
-	for _, shape := range placedShapes[:testkit.Sweep(4, 8)] {
-		c, a, _ := evenOdd(placed(r, shape, 500), 0)
-		got := testkit.Must(Assignment(t.Context(), c, nil))
-		want := testkit.Must(Assignment(t.Context(), rowsOf(c), nil))
-		if got.Lower > want.Upper || want.Lower > got.Upper || got.Gap() > 1e-12*(1+got.Cost) {
-			t.Errorf("%s: [%v, %v], rows [%v, %v]", shape, got.Lower, got.Upper, want.Lower, want.Upper)
-		}
-		used, cost := make([]bool, len(a)), 0.0
-		for i, j := range got.Column {
-			if used[j] {
-				t.Fatalf("%s: column %d twice", shape, j)
-			}
-			used[j] = true
-			cost += c.At(i, j)
-		}
-		if math.Abs(cost-got.Cost) > 1e-12*cost {
-			t.Errorf("%s: %v, the columns cost %v", shape, got.Cost, cost)
-		}
-	}
-}
-
 func TestCells_BracketTheDistance(t *testing.T) {
 	r := random.Seeded(10)
 	for _, shape := range placedShapes[:testkit.Sweep(4, 8)] {
@@ -237,20 +214,6 @@ func TestCells_BracketTheDistance(t *testing.T) {
 	// And where nothing moves between cells.
 	if got := testkit.Must(W1(t.Context(), f, mu, mu, &Options{Cells: 64})); got.Cost != 0 || got.Gap() > 1e-12 {
 		t.Errorf("from a measure to itself: [%v, %v]", got.Lower, got.Upper)
-	}
-}
-
-func TestCells_WantCoordinates(t *testing.T) {
-	c, _, _ := evenOdd(placed(random.Seeded(11), "uniform", 600), 0)
-	mu := slices.Repeat([]float64{1. / 300}, 300)
-	for name, k := range map[string]struct {
-		c     Cost
-		cells int
-	}{"rows": {rowsOf(c), 10}, "negative": {c, -1}} {
-		_, err := Between(t.Context(), k.c, mu, mu, &Options{Cells: k.cells})
-		if v := (*metric.ValueError)(nil); !errors.As(err, &v) || v.Arg != "Cells" {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 

@@ -77,32 +77,6 @@ func TestBest_TakesTheLeastLoss(t *testing.T) {
 	}
 }
 
-// Best lists the relaxed mechanism where the metrics differ, and takes one
-// where it wins: among points of no known geometry, without noise.
-func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
-	r := random.Seeded(26)
-	won := 0
-	for i := range testkit.Sweep(4, 10) {
-		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}
-		if i%2 == 1 {
-			b.Privacy = space.Func(30, b.Privacy.Distance)
-		}
-		for _, o := range []*BestOptions{{}, {Prior: slices.Repeat([]float64{1. / 30}, 30), Remap: true}, {Outputs: []int{3, 1, 4, 15, 9, 2, 6}}} {
-			c := testkit.Must(Best(t.Context(), b, 6, o))
-			checkBest(t, b, 6, o, c)
-			if want := 6 - min(1, len(o.Outputs)); len(c.Candidates) != want { // without tight weights
-				t.Errorf("%+v", c.Candidates)
-			}
-			if c.Method == MethodRelaxed || c.Method == MethodRelaxedTuned {
-				won++
-			}
-		}
-	}
-	if won == 0 {
-		t.Error("the relaxed mechanism never won")
-	}
-}
-
 // Where Standard works, Tuned does, at its rate or a higher one, and Best does and loses no
 // more, whatever else fails. Best works elsewhere too, if only by the constant.
 func TestBest_WorksWhereStandardDoes(t *testing.T) {

@@ -1,8 +1,6 @@
 package cells
 
 import (
-	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -125,24 +123,6 @@ func TestSearch_Workers(t *testing.T) {
 		}
 		if got.Lo != first.Lo || got.Hi != first.Hi || got.X != first.X {
 			t.Errorf("%d workers: %+v, one: %+v", workers, got, first)
-		}
-	}
-}
-
-// A tree ends with its context, within a split of a cell.
-func TestTree_EndsWithItsContext(t *testing.T) {
-	const n = 300
-	for _, at := range []int{1, 30 * n} {
-		ctx, cancel := context.WithCancel(t.Context())
-		asked, plane := 0, space.Uniform(n, random.Seeded(1))
-		_, err := newTree(ctx, space.Formula(n, func(i, j int) float64 {
-			if asked++; asked == at {
-				cancel()
-			}
-			return plane.Distance(i, j)
-		}), nil)
-		if !errors.Is(err, context.Canceled) || asked-at > 15*n {
-			t.Errorf("canceled at distance %d: %d more, %v", at, asked-at, err)
 		}
 	}
 }

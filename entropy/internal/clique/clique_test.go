@@ -1,8 +1,6 @@
 package clique
 
 import (
-	"context"
-	"errors"
 	"math/bits"
 	"testing"
 
@@ -117,31 +115,5 @@ func TestClique_Budget(t *testing.T) {
 			}
 			last = hi
 		}
-	}
-}
-
-// A context that is done ends a search with bounds that hold, and no graph is
-// made.
-func TestClique_Canceled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var c Solver
-	g := randomGraph(90, .7, 1)
-	c.Load(g)
-	set, hi := c.Solve(ctx, 91, nil)
-	checkClique(t, g, set)
-	if all, want := c.Solve(t.Context(), 91, nil); len(all) != want || hi <= want {
-		t.Errorf("[%d, %d] at once, %d in the end", len(set), hi, want)
-	}
-	far := func(i, j int) float64 { return 1 }
-	if err := g.Far(ctx, far, []int{3, 5}, 2); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if err := g.Far(t.Context(), far, []int{3, 5}, 0.5); err != nil || g.Len() != 2 || !g.Row(0).Has(1) {
-		t.Error(err, g)
-	}
-	c.Load(NewGraph(0))
-	if set, hi := c.Solve(t.Context(), 1, nil); set != nil || hi != 0 {
-		t.Error(set, hi)
 	}
 }

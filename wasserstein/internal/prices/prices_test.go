@@ -191,40 +191,6 @@ func TestSpace_DiameterBoundsDistances(t *testing.T) {
 	}
 }
 
-func TestSpace_CellsPartition(t *testing.T) {
-	const n = 1000
-	r := random.Seeded(5)
-	for _, shape := range shapes {
-		f := testkit.Must(metric.NewPoints(points(r, shape, n, 2), metric.Euclidean{}))
-		s := New(f, all(n))
-		mass := make([]float64, n)
-		for i := range mass {
-			mass[i] = r.Float64()
-		}
-		for _, k := range []int{1, 2, 30, 10 * n} {
-			cells := s.Cells(k, mass)
-			if len(cells) > k || shape == "uniform" && k <= 30 && len(cells) != k {
-				t.Errorf("%s: %d cells, want %d", shape, len(cells), k)
-			}
-			seen := make([]bool, n)
-			for _, c := range cells {
-				if !slices.Contains(c.IDs, c.Center) {
-					t.Errorf("%s: a center outside its cell", shape)
-				}
-				for _, id := range c.IDs {
-					if seen[id] {
-						t.Fatalf("%s: point %d twice", shape, id)
-					}
-					seen[id] = true
-				}
-			}
-			if slices.Contains(seen, false) {
-				t.Errorf("%s: a point in no cell", shape)
-			}
-		}
-	}
-}
-
 // Without coordinates, or too many of them, there is no space.
 func TestNew_RefusesWhatTakesAScan(t *testing.T) {
 	const n = 20

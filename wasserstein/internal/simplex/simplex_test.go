@@ -1,15 +1,12 @@
 package simplex
 
 import (
-	"context"
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // No proper subset of the nodes balances, and all of them do.
@@ -74,64 +71,6 @@ func TestPivot_SeesSmallGains(t *testing.T) {
 		if got := tree.pivot(0, 2*n-1, c); got != (reduced < 0) {
 			t.Errorf("reduced cost %v: entered %v", reduced, got)
 		}
-	}
-}
-
-// Potentials that a pivot moves are those of the new tree, whichever side is cut off.
-func TestPivot_MovesPotentials(t *testing.T) {
-	const n = 12
-	r := random.Seeded(4)
-	cost := make([]float64, n*n)
-	for k := range cost {
-		cost[k] = r.Float64()
-	}
-	var edges []edge
-	for k := range int32(2*n - 1) { // a path through all nodes
-		i, j := (k+1)/2, k/2
-		edges = append(edges, edge{i, n + j, int64(1 + r.IntN(1000)), cost[i*n+j]})
-	}
-	tree, entered := newTree(n, 2*n, edges), 0
-	tree.refresh()
-	for range 2000 {
-		i, j := int32(r.IntN(n)), int32(r.IntN(n))
-		if c := cost[i*n+j]; c-tree.pi[i]+tree.pi[n+j] < -1e-9 && tree.pivot(i, n+j, c) {
-			entered++
-			moved := slices.Clone(tree.pi)
-			tree.refresh()
-			for v, p := range tree.pi { // potentials are so up to a constant
-				if got := moved[v] - moved[tree.root]; math.Abs(got-(p-tree.pi[tree.root])) > 1e-12 {
-					t.Fatalf("pivot %d: potential %v of node %d, want %v", entered, got, v, p-tree.pi[tree.root])
-				}
-			}
-		}
-	}
-	if entered < 20 {
-		t.Errorf("%d arcs entered", entered)
-	}
-}
-
-// Between two passes, too, pivots end with the context.
-func TestRun_EndsWithItsContext(t *testing.T) {
-	const n = 400
-	r := random.Seeded(6)
-	src, cost := make([]exact.DD, n), make([]float64, n*n)
-	for i := range src {
-		src[i].Hi = 1
-	}
-	for k := range cost {
-		cost[k] = r.Float64()
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	s := &solver{n: n, m: n, ctx: ctx, units: toUnits(src, src), Problem: Problem{
-		Src: src, Dst: src, Costs: func(i int, _ []float64) []float64 { return cost[i*n : (i+1)*n] },
-	}}
-	s.costs = &scan{solver: s}
-	s.tree = newTree(n, 2*n, testkit.Must(s.start()))
-	s.renumber()
-	s.refresh()
-	cancel()
-	if done, err := s.run(0); done || !errors.Is(err, context.Canceled) || s.pivots > 256 {
-		t.Errorf("%v, %v after %d pivots", done, err, s.pivots)
 	}
 }
 
