@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
 )
 
 func TestSolve_StopsWithTheContext(t *testing.T) {
@@ -41,4 +42,20 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 		t.Error(tour, err)
 	}
 	check(t, f, tour, Closed)
+}
+
+// Lengths are printed in the unit of the metric, and what the bound proves is rounded up.
+func TestTour_String(t *testing.T) {
+	km := testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 48}, {Lat: 49}}, metric.GreatCircle{}))
+	bound := *testkit.Must(newTour(km, []int{0, 1}, Open))
+	bound.LowerBound = 100
+	for want, tour := range map[string]*Tour{
+		"open tour of 2 points, length 111.195 km, bound 100 km: at most 12 % longer than the shortest": &bound,
+		"closed tour of 1 points, length 1.00001, bound 1: at most 0.0011 % longer than the shortest":   {Order: []int{0}, Length: 1.000011, LowerBound: 1},
+		"closed tour of 1 points, length 1, bound 1: at most 0 % longer than the shortest":              {Order: []int{0}, Length: 1, LowerBound: math.Nextafter(1, 2)},
+	} {
+		if got := tour.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
 }

@@ -147,3 +147,39 @@ func TestOneTree_PaysForItsRoundings(t *testing.T) {
 		}
 	}
 }
+
+// Clusters within clusters make directions that nest.
+func TestScales_FollowTheClusters(t *testing.T) {
+	var pts [][]float64
+	for i := range 27 {
+		pts = append(pts, []float64{float64(i%3) + 100*float64(i/3%3) + 10000*float64(i/9)})
+	}
+	f := testkit.Must(metric.NewPoints(pts, metric.Manhattan{}))
+	tree := testkit.Must(prim(context.Background(), "", f, make([]float64, 27)))
+	if b := testkit.Must(Ascend(context.Background(), "", f, Options{Path: true})); b.Value != f.Distance(0, 26) {
+		t.Errorf("bound %v, the path is %v long", b.Value, f.Distance(0, 26))
+	}
+	s := newScales(f, tree, slices.Repeat([]float64{2}, 27))
+	if len(s.up) != 27+9+3 {
+		t.Fatalf("%d directions, want 39", len(s.up))
+	}
+	slope := make([]float64, 27)
+	slope[0] = 1
+	pi := make([]float64, 27)
+	s.step(pi, 1, slope)
+	for i, p := range pi {
+		want := 0.0
+		if i < 9 {
+			want += 9798 // the gap around 9 points
+		}
+		if i < 3 {
+			want += 98
+		}
+		if i < 1 {
+			want += 2
+		}
+		if math.Abs(p-want) > 1e-9 {
+			t.Errorf("point %d moved by %v, want %v", i, p, want)
+		}
+	}
+}
