@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -215,5 +216,15 @@ func TestLowerBounds_ExactOnSimplices(t *testing.T) {
 	want := 1 / (1 + math.E) // of points 1 and 2
 	if got := testkit.Must(entropy.LowerBounds(t.Context(), b, 1, nil))[0]; got.Value > want || got.Value < want*(1-1e-3) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// The bounds do not depend on the number of workers.
+func TestLowerBounds_Workers(t *testing.T) {
+	b := metric.Same(uniform(t, random.Seeded(4), 60))
+	one := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 1}))
+	three := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 3}))
+	if !reflect.DeepEqual(one, three) {
+		t.Errorf("one worker: %v\nthree: %v", one, three)
 	}
 }
