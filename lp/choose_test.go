@@ -141,3 +141,27 @@ func TestChoose_Canceled(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
+
+// Whatever method fails, on spaces on which rounding shows, Choose has a mechanism that loses
+// no more than the standard one.
+func TestChoose_WorksWhereStandardDoes(t *testing.T) {
+	r := random.Seeded(31)
+	for i := range testkit.Sweep(12, 400) {
+		f, alpha := space.Hard(r)
+		b := metric.Same(f)
+		if i%4 == 3 {
+			b.Utility = space.Uniform(f.Len(), r)
+		}
+		c, err := Choose(t.Context(), b, alpha, &Options{TimeLimit: 100 * time.Millisecond})
+		if err != nil {
+			t.Fatalf("%d: %v, alpha %v: %v", i, f, alpha, err)
+		}
+		checkChoice(t, b, alpha, nil, c)
+		far := max(1, c.Candidates[0].Loss)
+		if m, err := exponential.Standard(t.Context(), f, alpha, nil); err == nil {
+			if loss := lossOf(t, m.Channel, b.Utility, nil); !(c.Objective <= loss*(1+1e-9)+1e-300*far) {
+				t.Errorf("%d: %v, alpha %v: %v, the standard mechanism loses %v", i, f, alpha, c, loss)
+			}
+		}
+	}
+}

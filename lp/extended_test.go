@@ -3,6 +3,7 @@ package lp
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -86,5 +87,24 @@ func TestExtended_LossesAreRoundedUp(t *testing.T) {
 	c := testkit.Must(mechanism.FromLogWeights(t.Context(), 2, 2, []float64{0, -800, -800, 0}, nil))
 	if l := testkit.Must((&extension{b: b, n: 2, late: t.Context()}).losses(c)); !(l[0] > 0 && l[1] > 0) {
 		t.Errorf("e^-800: %v", l)
+	}
+}
+
+// Utility and privacy are different metrics, and an output is no input.
+func TestExtended_TwoMetrics(t *testing.T) {
+	all := referencePoints(t, 50)
+	inputs := testkit.Must(metric.Subset(all, slices.Collect(func(yield func(int) bool) {
+		for i := range 30 {
+			if !yield(i) {
+				return
+			}
+		}
+	})))
+	b := metric.Bimetric{Privacy: testkit.Must(metric.Scaled(inputs, 2)), Utility: all}
+	o := []int{40, 2, 41, 42, 43, 49}
+	s := extended(t, b, .5, &ExtendedOptions{Outputs: o})
+	best := testkit.Must(Optimal(t.Context(), b, .5, &Options{Outputs: o, Tolerance: 1e-3}))
+	if s.DualBound > best.Objective || s.Objective < best.DualBound {
+		t.Errorf("%v, optimum %v", s, best)
 	}
 }

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"math/rand/v2"
+	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -80,4 +81,13 @@ func randomBinary(rng *rand.Rand, n int) *Tree {
 		return shapeTree{grow(m), grow(n - m)}
 	}
 	return grow(n).tree()
+}
+
+func mustPanic(t *testing.T, name string, f func()) {
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", name)
+		}
+	}()
+	f()
 }

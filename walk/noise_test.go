@@ -207,3 +207,17 @@ func TestNoise_RateIsNotAboveTheStatedOne(t *testing.T) {
 		}
 	}
 }
+
+func TestNoise_RefusesWhatItCannotDraw(t *testing.T) {
+	for name, f := range map[string]func(){
+		"DiscreteHaar on three": func() { testkit.Must(NewNoise(DiscreteHaar, 1)).Draw(nil, make([]float64, 3)) },
+		"Add of reals":          func() { testkit.Must(NewNoise(KNorm, 1)).Add(nil, make([]int64, 3)) },
+	} {
+		mustPanic(t, name, f)
+	}
+	x := []float64{7}
+	testkit.Must(NewNoise(Laplace, 1)).Draw(nil, x)
+	if x[0] != 0 || testkit.Must(NewNoise(Laplace, 1)).Variance(1) != 0 {
+		t.Errorf("an only child got %v", x)
+	}
+}

@@ -1,16 +1,84 @@
 package exponential
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
+
+// builders are the constructors of one metric and a level.
+var builders = map[string]builder{
+	"Standard": tuning(Standard),
+	"Tuned":    tuning(Tuned),
+	"Weighted": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return Weighted(ctx, f, alpha, slices.Repeat([]float64{1}, f.Len()), &Options{Unit: u})
+	},
+	"Tight": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return Tight(ctx, f, alpha, &TightOptions{Unit: u})
+	},
+	"Lazy": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return Lazy(ctx, f, alpha, &LazyOptions{Unit: u})
+	},
+	"Relaxed": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		m, err := Relaxed(ctx, metric.Same(f), alpha, &RelaxedOptions{Options: Options{Unit: u}})
+		return &cmp.Or(m, &RelaxedMechanism{}).Mechanism, err
+	},
+	"Best": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		m, err := Best(ctx, metric.Same(f), alpha, &BestOptions{Unit: u})
+		return &cmp.Or(m, &Choice{}).Mechanism, err
+	},
+}
+
+type builder = func(context.Context, metric.Finite, float64, metric.Unit) (*Mechanism, error)
+
+func tuning(build func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error)) builder {
+	return func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return build(ctx, f, alpha, &Options{Unit: u})
+	}
+}
+
+// Every constructor takes the unit of its metric and refuses another, and refuses what is no
+// distance, all in its own name; and it ends with its context.
+func TestConstructors_RefuseUnitsAndDistances(t *testing.T) {
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	globe := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 90}}, metric.GreatCircle{}))
+	for name, build := range builders {
+		for _, u := range []metric.Unit{"", "km"} {
+			if m, err := build(t.Context(), globe, 1, u); err != nil || m.Guarantee().Unit() != "km" {
+				t.Errorf("%s, unit %q: %v (%v)", name, u, m, err)
+			}
+		}
+		if m, err := build(t.Context(), space.Path(2, 1), 1, "step"); err != nil || m.Guarantee().Unit() != "step" {
+			t.Errorf("%s: %v (%v)", name, m, err)
+		}
+		if _, err := build(done, space.Path(40, 1), 1, ""); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, err := build(t.Context(), globe, 1, "m")
+		if !errors.Is(err, mechanism.ErrUnit) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
+			_, bad := build(t.Context(), distances{d}, 1, "")
+			for _, err := range []error{err, bad} {
+				if err == nil || !strings.HasPrefix(err.Error(), "exponential: "+name+": ") {
+					t.Errorf("%s(%v): %v", name, d, err)
+				}
+			}
+		}
+	}
+}
 
 func second[T any](_ T, err error) error { return err }
 

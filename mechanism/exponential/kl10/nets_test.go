@@ -1,9 +1,11 @@
 package kl10
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -149,6 +151,34 @@ func TestNets_WeightsAddUp(t *testing.T) {
 		// MinMass stops where a level cannot double the sum: here at the second.
 		if mass := testkit.Must(n.MinMass(1)); sum != 1 || math.Abs(mass-math.Ldexp(1, -min(1, depth-1))) > 1e-9 {
 			t.Errorf("depth %d: weights of sum %v, MinMass %v", depth, sum, mass)
+		}
+	}
+}
+
+func TestNets_Refuse(t *testing.T) {
+	lost := errors.New("lost")
+	good := Net[int]{1, func(int) int { return 0 }, 1}
+	for name, c := range map[string]struct {
+		net  Net[int]
+		err  error
+		want string
+	}{
+		"error":    {good, lost, "level 0: lost"},
+		"empty":    {Net[int]{0, good.At, 1}, nil, "empty input"},
+		"negative": {Net[int]{-1, good.At, 1}, nil, "empty input"},
+		"no At":    {Net[int]{1, nil, 1}, nil, "empty input"},
+		"radius":   {Net[int]{1, good.At, math.NaN()}, nil, "Radius"},
+	} {
+		n := testkit.Must(NewNets(1, func(int) (Net[int], error) { return c.net, c.err }))
+		_, err1 := n.Draw(random.Seeded(1))
+		_, err2 := n.MinMass(1)
+		_, err3 := n.Beta(Target{2, 0.5})
+		m := testkit.Must(NewBaseMeasure(BaseMeasure[int, int]{Map: same[int], Lipschitz: 1, Sigma: metric.Func[int](func(x, y int) float64 { return 0 }), Draw: n.Draw, Beta: 1}))
+		_, err4 := m.Release(random.Seeded(1), 0)
+		for i, err := range []error{err1, err2, err3, err4} {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, call %d: %v", name, i, err)
+			}
 		}
 	}
 }
