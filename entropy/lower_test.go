@@ -228,3 +228,35 @@ func TestLowerBounds_Workers(t *testing.T) {
 		t.Errorf("one worker: %v\nthree: %v", one, three)
 	}
 }
+
+// The unit of rho2 multiplies the bounds, and that of rho1 divides alpha, from
+// the least to the largest distances.
+func TestLowerBounds_ScaleInvariant(t *testing.T) {
+	testkit.Slow(t)
+	f := testkit.Must(metric.Densify(t.Context(), uniform(t, random.Seeded(6), 20)))
+	times := func(c float64) metric.Finite {
+		return space.Func(f.Len(), func(i, j int) float64 { return f.Distance(i, j) * c })
+	}
+	for _, alpha := range []float64{20, 900, 0.5}[:testkit.Sweep(2, 3)] {
+		want := testkit.Must(entropy.LowerBounds(t.Context(), metric.Same(f), alpha, nil))[0].Value
+		for _, scale := range []float64{0x1p-996, 0x1p996} { // 1e-300 and 1e300
+			if alpha == 900 && scale < 1 { // 1e-300 times e^-20
+				continue
+			}
+			utility := metric.Bimetric{Privacy: f, Utility: times(scale)}
+			if got := testkit.Must(entropy.LowerBounds(t.Context(), utility, alpha, nil))[0].Value / scale; math.Abs(got/want-1) > 1e-9 {
+				t.Errorf("alpha %v, rho2 times %v: %v, want %v", alpha, scale, got, want)
+			}
+			privacy := metric.Bimetric{Privacy: times(scale), Utility: f}
+			if got := testkit.Must(entropy.LowerBounds(t.Context(), privacy, alpha/scale, nil))[0].Value; math.Abs(got/want-1) > 1e-9 {
+				t.Errorf("alpha %v, rho1 times %v: %v, want %v", alpha, scale, got, want)
+			}
+		}
+	}
+	// e^-1000 is no float64, 1e300 times it is.
+	far := metric.Bimetric{Privacy: space.Simplex(3, 1000), Utility: space.Simplex(3, 1e300)}
+	want := 2 * math.Exp(300*math.Ln10-1000)
+	if got := testkit.Must(entropy.LowerBounds(t.Context(), far, 1, nil))[0]; got.Value > want*(1+1e-10) || got.Value < want*(1-1e-10) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
