@@ -260,3 +260,26 @@ func TestLowerBounds_ScaleInvariant(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// Where the search is spared, the mechanism that says so is as good.
+func TestLowerBounds_SparedSearch(t *testing.T) {
+	testkit.Slow(t)
+	spared, spaces := 0, testkit.Sweep(4, 20)
+	for number := range spaces {
+		b, _ := randomSpace(t, number)
+		for _, alpha := range []float64{10, 100, 1000} {
+			bounds := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))
+			if len(bounds) > 1 || bounds[0].Value == 0 {
+				continue
+			}
+			spared++
+			best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
+			if v := bounds[0].Value; v > best.Objective || v < best.Objective*(1-2e-3) {
+				t.Errorf("space %d, alpha %v: %v, the best mechanism %v", number, alpha, v, best.Objective)
+			}
+		}
+	}
+	if spared < spaces {
+		t.Errorf("spared %d times", spared)
+	}
+}
