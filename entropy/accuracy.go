@@ -13,27 +13,17 @@ import (
 // Options are those of package scale.
 type Options = scale.Options
 
-// Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in units of rho2, at
-// every level of alphas, in their order. The bracket ranks all of [LowerBounds] and
-// [UpperBounds]. [Bracket.With] adds the losses of mechanisms, which mostly lowers the upper
-// end: with exponential.Best's from 2.02 to 1.33 times the lower one on 500 points of the plane
-// at alpha = 5. The privacy metric may put different points at distance 0.
+// Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in units of rho2,
+// at every level of alphas, in their order. The bracket ranks all of [LowerBounds] and
+// [UpperBounds]. [Bracket.With] adds the losses of mechanisms, which mostly lowers the
+// upper end. The privacy metric may put different points at distance 0.
 //
-// What one accuracy says of another (after BSV24, section 2):
-//
-//   - A does not rise with alpha or rho1, and does not fall with rho2.
-//   - A subset S has A(S) <= 2 A(Z) where one metric measures privacy and loss: move every
-//     output to the nearest point of S. Pairs and packings in S bound A(Z) itself, from
-//     below.
-//   - A product, of which both metrics are the sums of those of Z and Y, has max(A(Z), A(Y))
-//     <= A(ZxY) <= A(Z) + A(Y): fix one coordinate and drop it, or release each by itself.
-//
-// Errors, here and in the other functions on spaces: a [*metric.ValueError] for an alpha that
-// is not finite and > 0; [metric.ErrEmpty] without points or levels; a [*metric.SizeError]
-// where the metrics have different numbers of them; a [*metric.Violation] for a negative or
-// non-finite distance, any in a space of up to 1024 points, any from the first point in larger
-// ones. The cost is that of LowerBounds and UpperBounds, passes over the space shared by the
-// levels.
+// Errors, here and in the other functions on spaces: a [*metric.ValueError] for an alpha
+// that is not finite and > 0; [metric.ErrEmpty] without points or levels; a
+// [*metric.SizeError] where the metrics have different numbers of them; a
+// [*metric.Violation] for a negative or non-finite distance, any in a space of up to 1024
+// points, any from the first point in larger ones. The cost is that of LowerBounds and
+// UpperBounds, passes over the space shared by the levels.
 func Accuracy(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
 	const op = "entropy: Accuracy"
 	if err := cmp.Or(fault.Empty(op, "alphas", len(alphas)), spaces.CheckSpace(op, b), spaces.CheckPositive(op, alphas)); err != nil {

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/entropy/scale"
-	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -22,57 +19,6 @@ import (
 type number struct {
 	name, arg string
 	call      func(ctx context.Context, f metric.Finite, v float64) (float64, error)
-}
-
-var numbers = []number{
-	{"scale: Packing", "s", func(ctx context.Context, f metric.Finite, s float64) (float64, error) {
-		c, err := scale.Packing(ctx, f, nil, s, nil)
-		return float64(c.Hi - 1), err
-	}},
-	{"scale: Entropic", "alphas", first(func(ctx context.Context, f metric.Finite, alphas []float64) ([]scale.Scale, error) {
-		return scale.Entropic(ctx, metric.Same(f), alphas, nil)
-	}, func(s scale.Scale) float64 { return s.Hi })},
-	{"scale: Diametric", "alphas", first(func(ctx context.Context, f metric.Finite, alphas []float64) ([]scale.Scale, error) {
-		return scale.Diametric(ctx, metric.Same(f), alphas, nil)
-	}, func(s scale.Scale) float64 { return s.Hi })},
-	{"scale: Doubling", "alphas", first(func(ctx context.Context, f metric.Finite, alphas []float64) ([]scale.DoublingScale, error) {
-		return scale.Doubling(ctx, f, alphas, nil)
-	}, func(s scale.DoublingScale) float64 { return s.Hi })},
-	{"scale: Outer", "alphas", first(func(ctx context.Context, f metric.Finite, alphas []float64) ([]scale.OuterScale, error) {
-		return scale.Outer(ctx, f, alphas, nil)
-	}, func(s scale.OuterScale) float64 { return s.Hi })},
-	{"entropy: Accuracy", "alphas", first(func(ctx context.Context, f metric.Finite, alphas []float64) ([]entropy.Bracket, error) {
-		return entropy.Accuracy(ctx, metric.Same(f), alphas, nil)
-	}, func(b entropy.Bracket) float64 { return b.Hi })},
-	{"entropy: LowerBounds", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		b, err := entropy.LowerBounds(ctx, metric.Same(f), a, nil)
-		return best(b), err
-	}},
-	{"entropy: UpperBounds", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		b, err := entropy.UpperBounds(ctx, metric.Same(f), a, nil)
-		return best(b), err
-	}},
-	{"entropy: LevelFor", "loss", func(ctx context.Context, f metric.Finite, loss float64) (float64, error) {
-		a, _, err := entropy.LevelFor(ctx, metric.Same(f), loss, nil)
-		return a, err
-	}},
-	{"families: PrivateMeasureBound", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		b, err := families.PrivateMeasureBound(ctx, f, a)
-		return b.Value, err
-	}},
-	{"families: PrivateDataBound", "eps", func(ctx context.Context, f metric.Finite, eps float64) (float64, error) {
-		b, err := families.PrivateDataBound(ctx, f, 10, eps)
-		return b.Value, err
-	}},
-	{"scale: BallMass", "r", func(ctx context.Context, f metric.Finite, r float64) (float64, error) {
-		var mu []float64
-		if f != nil && f.Len() > 0 {
-			mu = make([]float64, f.Len())
-			mu[0] = 1
-		}
-		mass, _, err := scale.BallMass(ctx, f, mu, r, nil)
-		return max(0, 1-mass), err
-	}},
 }
 
 // first calls a function of levels at 0.5 and another, and takes what it says of 0.5.
@@ -91,94 +37,6 @@ func best(b []entropy.Bound) float64 {
 		return 0
 	}
 	return b[0].Value
-}
-
-// Every function meets the same bad input with the same errors, and a single
-// point and identical points with the trivial answer.
-func TestEntropy_BadInput(t *testing.T) {
-	testkit.Slow(t)
-	for _, c := range numbers {
-		for _, f := range []metric.Finite{space.Constant(1, 0), space.Constant(5, 0), space.Constant(1030, 0)} {
-			if v, err := c.call(t.Context(), f, 0.5); v != 0 || err != nil {
-				t.Errorf("%s of %+v: %v, %v", c.name, f, v, err)
-			}
-		}
-		for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
-			for _, n := range []int{5, 2, 1030}[:testkit.Sweep(2, 3)] {
-				var v *metric.Violation
-				if _, err := c.call(t.Context(), space.Constant(n, d), 0.5); !errors.As(err, &v) || v.I != 0 || v.J != 1 {
-					t.Errorf("%s of %d points at distance %v: %v", c.name, n, d, err)
-				}
-			}
-		}
-		for _, f := range []metric.Finite{nil, space.Constant(0, 1)} {
-			if _, err := c.call(t.Context(), f, 0.5); !errors.Is(err, metric.ErrEmpty) {
-				t.Errorf("%s of no points: %v", c.name, err)
-			}
-		}
-		wrong, index := []float64{-1, math.NaN(), math.Inf(1)}, -1
-		if len(c.arg) > 1 { // levels and losses
-			wrong = append(wrong, 0)
-		}
-		if c.arg == "alphas" {
-			wrong, index = append(wrong, 0.25), 1 // descending
-		}
-		if c.name == "entropy: Accuracy" {
-			wrong = wrong[:4] // in any order
-		}
-		for _, a := range wrong {
-			var v *metric.ValueError
-			_, err := c.call(t.Context(), space.Constant(5, 1), a)
-			if !errors.As(err, &v) || v.Op != c.name || v.Arg != c.arg || v.Index != index || v.Value != a && a == a {
-				t.Errorf("%s at %v: %v", c.name, a, err)
-			}
-		}
-	}
-}
-
-// countdown is a context that is done after its error has been asked for some
-// times.
-type countdown struct {
-	context.Context
-	left *atomic.Int64
-}
-
-func (c countdown) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-// Wherever a context ends a call, the call returns its error; where it comes
-// too late, the result.
-func TestEntropy_CanceledAnywhere(t *testing.T) {
-	testkit.Slow(t)
-	r := random.Seeded(2)
-	for _, space16 := range []metric.Finite{uniform(t, r, 16), ultra(t, r, 16)} {
-		for _, c := range numbers {
-			f := space16
-			if c.name == "entropy: LevelFor" { // some twenty times the work of the others
-				f = space.Path(5, 1)
-			}
-			want, err := c.call(t.Context(), f, 0.5)
-			for k := 1; err == nil; k *= 9 {
-				ctx := countdown{t.Context(), new(atomic.Int64)}
-				ctx.left.Store(int64(k))
-				v, end := c.call(ctx, f, 0.5)
-				if end == nil && v == want {
-					break
-				}
-				if !errors.Is(end, context.Canceled) {
-					t.Errorf("%s of %d points, canceled at look %d: %v, %v, want %v", c.name, f.Len(), k, v, end, want)
-					break
-				}
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		}
-	}
 }
 
 // fails reports an error that is not the one wanted: with a sentinel that it

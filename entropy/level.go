@@ -10,12 +10,10 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// LevelFor returns a privacy level below which no mechanism has a worst
-// expected loss of at most loss, in units of rho2. by is a [Bound] at that
-// level above loss; it serves the levels below as well, which are more private.
-// The answer is 0 with a zero Bound where nothing forbids the loss, and +Inf
-// where two points at rho1-distance 0, or all points if they are, forbid it at
-// every level.
+// LevelFor returns a privacy level below which no mechanism has a worst expected loss of at
+// most loss, in units of rho2. by is a [Bound] at that level above loss. The answer is 0
+// with a zero Bound where nothing forbids the loss, and +Inf where points at rho1-distance
+// 0 forbid it at every level.
 //
 // The level is found by bisection, to a relative 10^-3, on [LowerBounds], about 20 times.
 // It is necessary for the loss, not sufficient. loss is finite and > 0

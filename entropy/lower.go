@@ -14,23 +14,17 @@ import (
 //
 //   - closed star: for every point x in closed form, with all other points or those of a
 //     net; exact on equidistant points;
-//   - star: the best found by a linear program for some points x, where a mechanism does not
-//     show the first to be within a thousandth of the best.
+//   - star: the best found by a linear program for some points x, where a mechanism does
+//     not show the first to be within a thousandth of the best.
 //
-// With delta_y the distance of y to the nearest other point under rho2, and g_y = rho2(x,y)
-// e^(-alpha*rho1(x,y)), a closed star with all other points y proves, for every x,
+// The bounds are about mechanisms whose outputs are points of b, need no triangle
+// inequality and are rounded downward: 0 says that no two points are apart under rho2, or
+// that the bound is below float64. BSV24 Theorems 3.1 and 3.2, s(Z, 2*alpha)/8 and s_o(Z,
+// 2*alpha)/5, are always below.
 //
-//	A(Z, alpha) >= sum_y g_y/(1 + sum_y g_y/delta_y),
-//
-// whose share of A tends to 1 as alpha grows. The bounds are about mechanisms whose outputs are
-// points of b, need no triangle inequality and are rounded downward, at any scale of the
-// distances: 0 says that no two points are apart under rho2, or that the bound is below
-// float64. BSV24 Theorems 3.1 and 3.2, s(Z, 2*alpha)/8 and s_o(Z, 2*alpha)/5, are always below.
-//
-// On planes, graphs, ultrametrics, clusters, words and cities of 50 points the larger one is
-// .93 to 1 times the optimum at alpha*diameter = 1, .76 to .98 at 5, .77 to 1 at 20, .87 to 1
-// at 80 and .94 to 1 at 200. The cost is some n^2 distances and exponentials, and a program of
-// up to 48 points, a fraction of a second, for up to 32 points x.
+// On spaces of 50 points of many kinds the larger one is .76 to 1 times the optimum. The
+// cost is some n^2 distances and exponentials, and a program of up to 48 points, a fraction
+// of a second, for up to 32 points x.
 func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
 	if err := spaces.CheckLevel("entropy: LowerBounds", b, alpha); err != nil {
 		return nil, err

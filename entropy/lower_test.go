@@ -219,6 +219,16 @@ func TestLowerBounds_ExactOnSimplices(t *testing.T) {
 	}
 }
 
+// The bounds do not depend on the number of workers.
+func TestLowerBounds_Workers(t *testing.T) {
+	b := metric.Same(uniform(t, random.Seeded(4), 60))
+	one := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 1}))
+	three := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 3}))
+	if !reflect.DeepEqual(one, three) {
+		t.Errorf("one worker: %v\nthree: %v", one, three)
+	}
+}
+
 // The unit of rho2 multiplies the bounds, and that of rho1 divides alpha, from
 // the least to the largest distances.
 func TestLowerBounds_ScaleInvariant(t *testing.T) {
@@ -271,32 +281,5 @@ func TestLowerBounds_SparedSearch(t *testing.T) {
 	}
 	if spared < spaces {
 		t.Errorf("spared %d times", spared)
-	}
-}
-
-// The searches above the sizes at which they look at everything.
-func TestLowerBounds_Large(t *testing.T) {
-	testkit.Swept(t)
-	b := metric.Same(uniform(t, random.Seeded(4), 264)) // more than enter the program at first
-	first := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, nil))
-	for _, v := range first {
-		if p, err := v.Witness.Prove(t.Context(), b, 10); p != v.Value || err != nil {
-			t.Errorf("%v is proved %v (%v)", v, p, err)
-		}
-	}
-	// The exact loss of planar Laplace noise is 2/alpha: as many points as this
-	// are nearly a plane, and no bound of a part of it may be above that.
-	if v := first[0]; v.Name != "star" || v.Value > 0.2 || v.Value < 0.1 {
-		t.Errorf("%v, want a star between 0.1 and 0.2", v)
-	}
-}
-
-// The bounds do not depend on the number of workers.
-func TestLowerBounds_Workers(t *testing.T) {
-	b := metric.Same(uniform(t, random.Seeded(4), 60))
-	one := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 1}))
-	three := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 3}))
-	if !reflect.DeepEqual(one, three) {
-		t.Errorf("one worker: %v\nthree: %v", one, three)
 	}
 }

@@ -14,15 +14,14 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// StandardBound returns an upper bound on the worst expected loss of the
-// exponential mechanism at level alpha on a maximal s-separated net, where s is
-// the entropic scale of the space at alpha/3 and privacy and loss are measured
-// by one metric: BSV24 Lemma 4.1 with its constants made explicit,
+// StandardBound returns an upper bound on the worst expected loss of the exponential
+// mechanism at level alpha on a maximal s-separated net, s the entropic scale at alpha/3,
+// for one metric: BSV24 Lemma 4.1 with its constants made explicit,
 //
 //	min over u >= 2 of 3s + u/alpha + e^(-u/6) (9s + (3u+12)/alpha).
 //
-// Any u >= 2 gives a valid bound; the one returned is within a relative 1e-9 of
-// the least, rounded upward, +Inf on overflow. It increases with s.
+// It is within a relative 1e-9 of the least, rounded upward, +Inf on overflow, and
+// increases with s.
 func StandardBound(alpha, s float64) (float64, error) {
 	const op = "entropy: StandardBound"
 	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "s", s)); err != nil {
@@ -63,20 +62,17 @@ func standardAt(u, alpha, s float64) float64 {
 //
 //	int b e^(-br) (n(r)-1) dr <= k b/(b - c alpha) - 1.
 
-// RelaxedBound returns s + (15k-1)*so, rounded upward: an upper bound on the
-// worst expected loss of the relaxed mechanism at level alpha, any two metrics,
-// on a maximal s-separated net N of rho2. s is the entropic scale at alpha/3 or
-// larger, so the diametric scale at alpha/7, and k is at least as many points of
-// N as have balls of radius s that meet B2(w,s), for every w: 1 where rho2 is an
-// ultrametric, for which this is BSV24 Theorem 5.1 with its constant made
-// explicit, and otherwise at most
+// RelaxedBound returns s + (15k-1)*so, rounded upward: an upper bound on the worst expected
+// loss of the relaxed mechanism at level alpha, any two metrics, on a maximal s-separated
+// net N of rho2. s is the entropic scale at alpha/3 or larger, so the diametric scale at
+// alpha/7, both finite and >= 0, and k is at least as many points of N as have balls of
+// radius s that meet B2(w,s), for every w: 1 where rho2 is an ultrametric (BSV24 Theorem
+// 5.1 with its constant made explicit), and otherwise at most
 //
-//	|N in B2(w,2s)| <= K = max over w of N2(B2(w,2s), s),
+//	|N in B2(w,2s)| <= K = max over w of N2(B2(w,2s), s).
 //
-// a power of the doubling constant of rho2. s and so are finite and >= 0.
-//
-// More generally the bound is s(Z, c*alpha) + (k (1/2-d)/(1/2-c-d) - 1) s_o(Z,
-// d*alpha) for c + d < 1/2.
+// More generally the bound is s(Z, c*alpha) + (k (1/2-d)/(1/2-c-d) - 1) s_o(Z, d*alpha) for
+// c + d < 1/2.
 func RelaxedBound(s, so float64, k int) (float64, error) {
 	const op = "entropy: RelaxedBound"
 	if err := cmp.Or(fault.NonNegative(op, "s", s), fault.NonNegative(op, "so", so)); err != nil {
@@ -105,29 +101,23 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 	return far, nil
 }
 
-// UpperBounds returns upper bounds on the optimal accuracy at level alpha, the
-// smallest first, each with its witness, of which Prove computes the worst
-// expected loss of a mechanism from the distances, rounded upward:
+// UpperBounds returns upper bounds on the optimal accuracy at level alpha, the smallest
+// first, each with its witness, of which Prove computes the worst expected loss of a
+// mechanism from the distances, rounded upward:
 //
 //   - constant: one point whatever the input, the center of rho2;
-//   - exponential: the exponential mechanism of BSV24 Lemma 4.1 on a net of rho1,
-//     the best of all prefixes of a farthest-first order, at rate alpha/2 or, on up
-//     to 2048 points, the largest that the normalizers prove private. With s the
-//     entropic scale of rho1 at alpha/3 and s_o the diametric scale at alpha/7 it is at
-//     most 25 max(s, s_o) for one metric, 15 e^(10 alpha s/21) s_o for any two, and at
-//     most [StandardBound] times the largest rho2/rho1;
-//   - relaxed: likewise that of BSV24 Theorem 5.1 on a net of rho2, each output with
-//     the points nearest to it, the best of some prefixes; where the metrics differ
-//     or rho2 is an ultrametric. It is at most [RelaxedBound] for an ultrametric
-//     of a type that says so or of up to 8192 points.
+//   - exponential: that of BSV24 Lemma 4.1 on a net of rho1, the best of all prefixes of a
+//     farthest-first order, at rate alpha/2 or, on up to 2048 points, the largest that the
+//     normalizers prove private. With s the entropic scale of rho1 at alpha/3 and s_o the
+//     diametric scale at alpha/7 it is at most 25 max(s, s_o) for one metric and 15 e^(10
+//     alpha s/21) s_o for any two;
+//   - relaxed: that of BSV24 Theorem 5.1 on a net of rho2, the best of some prefixes, where
+//     the metrics differ or rho2 is an ultrametric; at most [RelaxedBound] for an
+//     ultrametric of a type that says so or of up to 8192 points.
 //
-// On 30 points (plane, path, simplex, ultrametric, two metrics) of diameter about
-// 1 the best is at most 1.7 times the optimum for alpha from 1 to 20, 1.2 times at
-// 80 and 1.08 times from 200 on.
-//
-// Nets have up to 16384 points. O(n^2) distances and exponentials, and for relaxed
-// n^2 log n comparisons. The mechanisms are private for metrics that obey the
-// triangle inequality up to [metric.DefaultTolerance].
+// Nets have up to 16384 points. O(n^2) distances and exponentials, and for relaxed n^2 log
+// n comparisons. The mechanisms are private for metrics that obey the triangle inequality
+// up to [metric.DefaultTolerance].
 func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
 	if err := spaces.CheckLevel("entropy: UpperBounds", b, alpha); err != nil {
 		return nil, err

@@ -77,51 +77,6 @@ func TestRelaxedBound(t *testing.T) {
 	}
 }
 
-// names lists the bounds in their order.
-func names(bounds []entropy.Bound) (out []string) {
-	for _, b := range bounds {
-		out = append(out, b.Name)
-	}
-	return out
-}
-
-// Which bounds there are on which kind of space.
-func TestUpperBounds_Applies(t *testing.T) {
-	r := random.Seeded(2)
-	plane, tree := uniform(t, r, 20), ultra(t, r, 20)
-	doubled := testkit.Must(metric.Scaled(plane, 2))
-	hidden := testkit.Must(metric.Subset(metric.Finite(tree), r.Perm(20)))
-	twice := testkit.Must(metric.Subset(plane, append(slices.Repeat([]int{3}, 19), 4)))
-	for _, c := range []struct {
-		name string
-		b    metric.Bimetric
-		want []string
-	}{
-		{"one metric", metric.Same(plane), []string{"constant", "exponential"}},
-		{"scaled", metric.Bimetric{Privacy: plane, Utility: doubled}, []string{"constant", "exponential", "relaxed"}},
-		{"ultrametric", metric.Same(tree), []string{"constant", "exponential", "relaxed"}},
-		{"hidden ultrametric", metric.Bimetric{Privacy: plane, Utility: hidden}, []string{"constant", "exponential", "relaxed"}},
-		{"no Lipschitz constant", metric.Bimetric{Privacy: twice, Utility: plane}, []string{"constant", "exponential", "relaxed"}},
-	} {
-		bounds := testkit.Must(entropy.UpperBounds(t.Context(), c.b, 2, nil))
-		got := names(bounds)
-		slices.Sort(got)
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-		radius, _, _ := metric.Radius(t.Context(), c.b.Utility)
-		if v := bound(t, bounds, "constant"); v.Value != radius {
-			t.Errorf("%s: %v, radius %v", c.name, v, radius)
-		}
-	}
-	// The loss scales with rho2.
-	one := testkit.Must(entropy.UpperBounds(t.Context(), metric.Same(plane), 2, nil))
-	two := testkit.Must(entropy.UpperBounds(t.Context(), metric.Bimetric{Privacy: plane, Utility: doubled}, 2, nil))
-	if p, q := bound(t, one, "exponential").Value, bound(t, two, "exponential").Value; !(math.Abs(q-2*p) <= 1e-12*p) {
-		t.Errorf("%v, twice as lossy %v", p, q)
-	}
-}
-
 // A witness proves the loss of its mechanism, from above and closely, and no other
 // net of the farthest-first order loses less.
 func TestUpperBounds_AreLosses(t *testing.T) {

@@ -48,34 +48,27 @@ func about(d time.Duration) time.Duration {
 }
 
 // Choose builds alpha-private mechanisms on b by the methods that fit the time given and
-// returns the one of least loss, with a proved bound on how far the best possible one may be
-// better:
+// returns the one of least loss, with a proved bound on how far the best possible one may
+// be better:
 //
-//   - whatever the time, the constant mechanism, and on the best outputs of the inputs
+//   - whatever the time, the constant mechanism and, on the best outputs of the inputs,
 //     package exponential's tight weights, snapped noise and tuned exponential;
-//   - its remapped noise and, where the two metrics differ, its relaxed mechanism; ConstOPT:
-//     these without a Loss;
-//   - the optimal mechanism; and Spanner, unless the optimal one was found.
+//   - where an estimate for two cores fits the time left: its remapped noise and, where the
+//     two metrics differ, its relaxed mechanism; ConstOPT: these without a Loss;
+//   - likewise the optimal mechanism, and Spanner unless the optimal one was found.
 //
-// Those of the last two rows are compared with the time left by an estimate for two cores and
-// left out where they would not fit. One that was estimated too low is stopped at the end of
-// the time. The losses compared are those of the audited channels, rounded up.
-//
-// Options are as in [Optimal], which takes the Tolerance, except: a TimeLimit of 0 is a minute
-// for what may be left out, so that the choice depends on it and, near the limits, on the speed
-// of the machine; and Progress is told after every method its number and the gap so far.
+// The losses compared are those of the audited channels, rounded up. Options are as in
+// [Optimal], which takes the Tolerance; a TimeLimit of 0 is a minute, and Progress is told
+// after every method its number and the gap so far.
 //
 // Once ctx is done the best mechanism so far is returned along with an error that wraps the
-// context's; the Choice is nil where there is none. Errors: those of Optimal for its arguments.
-// The failure of a method is in its Candidate: a [*TimeError] or a [*metric.MemoryError] where
-// it was left out, or the word that an optimal mechanism had been found or that it is for
-// metrics only.
+// context's; the Choice is nil where there is none. Errors: those of Optimal for its
+// arguments. The failure of a method is in its Candidate: a [*TimeError] or a
+// [*metric.MemoryError] where it was left out.
 //
-// What is tried whatever the time takes half a second for 600 points, half a minute for 2,400
-// and 5 minutes for 5,000, on two cores. In a minute there are also remapped noise up to 2,000
-// points, the relaxed mechanism up to 1,200, ConstOPT up to 580, the optimal mechanism up to
-// 420 or 820 of a graph, with 20 outputs up to 2,000 or 4,900 of a graph, and Spanner up to
-// 500. Memory is some 100 n^2 bytes, and that of the methods.
+// What is tried whatever the time takes half a second for 600 points, half a minute for
+// 2,400 and 5 minutes for 5,000, on two cores. Memory is some 100 n^2 bytes, and that of
+// the methods.
 func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*exponential.Choice, error) {
 	const op = "lp: Choose"
 	began := time.Now()

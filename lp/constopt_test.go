@@ -59,26 +59,6 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 	}
 }
 
-// With tuning the whole budget is used, and the loss lies between that of the
-// optimal mechanism and that without.
-func TestConstOPT_UsesTheWholeBudget(t *testing.T) {
-	testkit.Slow(t)
-	b := metric.Same(referencePoints(t, 30))
-	for _, alpha := range []float64{.5, 3, .2, 1}[:testkit.Sweep(2, 4)] {
-		s := testkit.Must(ConstOPT(t.Context(), b, alpha, &ConstOptions{Tolerance: 1e-3}))
-		constCertified(t, b, alpha, s)
-		kept := testkit.Must(ConstOPT(t.Context(), b, alpha, &ConstOptions{KeepBudget: true}))
-		constCertified(t, b, alpha, kept)
-		opt := testkit.Must(Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-3}))
-		if s.Audited.Hi < (1-tuneShare)*alpha {
-			t.Errorf("alpha=%v: level %v", alpha, s.Audited.Hi)
-		}
-		if !(opt.DualBound <= s.Objective && s.Objective < kept.Objective) {
-			t.Errorf("alpha=%v: loss %v, untuned %v, optimal %v", alpha, s.Objective, kept.Objective, opt.DualBound)
-		}
-	}
-}
-
 // Random pairs of metrics, all sizes of I(v), alpha*diameter from 1e-6 to 300,
 // and spaces with many ties: the channel is private and no better than optimal.
 func TestConstOPT_HostileSpaces(t *testing.T) {
@@ -134,35 +114,5 @@ func TestConstOPT_AllReplaced(t *testing.T) {
 		if math.Abs(s.Program-1e3-opt.Objective) > 1e-4*opt.Objective {
 			t.Errorf("n=%d: program %v, optimum %v", n, s.Program-1e3, opt.Objective)
 		}
-	}
-}
-
-func TestConstOPT_Replacement(t *testing.T) {
-	b := metric.Same(referencePoints(t, 20))
-	sets := testkit.Must(metric.NewIndex(b.Privacy).ReverseNeighbors(t.Context(), 4))
-	want := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Neighbors: 4}))
-	for v, set := range sets { // order and repetition do not matter
-		sets[v] = append([]int{set[len(set)-1]}, set...)
-	}
-	got := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Replacement: sets}))
-	if got.Objective != want.Objective || got.Program != want.Program {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-// A point that only others may be replaced by has a block of a single row, after
-// which the pairs of rows begin at odd numbers.
-func TestConstOPT_SingleRowBlocks(t *testing.T) {
-	b := metric.Same(space.Path(5, 1))
-	for _, first := range [][]int{{1}, {1, 1}, {2, 1}} {
-		s := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{first, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}}))
-		constCertified(t, b, 1, s)
-	}
-}
-
-// A tolerance that underflows in shares ends where the kernel can do no more.
-func TestOptimal_SubnormalTolerance(t *testing.T) {
-	if _, err := Optimal(t.Context(), metric.Same(space.Path(3, 1)), 1, &Options{Tolerance: 5e-324}); err != nil {
-		t.Error(err)
 	}
 }

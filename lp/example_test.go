@@ -77,16 +77,6 @@ func ExampleOptimal() {
 	// released: [2] <nil>
 }
 
-// The same line where nearly everybody gets on at the first two stops: the least
-// mean error.
-func ExampleOptimal_prior() {
-	o := &lp.Options{Prior: []float64{.5, .3, .1, .05, .05}}
-	s := must(lp.Optimal(context.Background(), metric.Same(stops(5)), 1, o))
-	fmt.Printf("mean error %.4f km, certified to a relative gap of 1e-6: %v\n", s.Objective, s.Gap <= 1e-6)
-	// Output:
-	// mean error 0.4944 km, certified to a relative gap of 1e-6: true
-}
-
 // Parcels wait in one of two lockers, at stops 1 and 3 of the line. Which one it is must
 // say little about the stop somebody lives at. Half a kilometer costs nothing; what is
 // beyond it, its square.

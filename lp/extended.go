@@ -83,30 +83,24 @@ func (s *ExtendedSolution) String() string {
 }
 
 // Extended returns an alpha-private mechanism on more inputs than [Optimal] takes, some ten
-// thousand, of small worst-case loss max_x E rho2(x, M(x)), with a proof of how small that of
-// any other can be. Arguments are those of Optimal; there is no Prior.
+// thousand, of small worst-case loss max_x E rho2(x, M(x)), with a proof of how small that
+// of any other can be. Arguments are those of Optimal; there is no Prior.
 //
-// The mechanism is the best of several, audited over all pairs: [exponential.Remapped] on
-// points of the line, the plane or a sphere; the balanced kernel, a sum of weighted columns
-// exp(-r*rho1(x, S)), S being one input or several around one, whose row sums are nearly 1, at
-// the largest rate r that leaves room for what they differ by; and the channel of a local
-// program that sees the whole space, extended to all inputs.
+// The mechanism is the best of several, audited over all pairs: [exponential.Remapped]; the
+// balanced kernel, a sum of weighted columns exp(-r*rho1(x, S)) whose row sums are nearly
+// 1; and the channel of a local program that sees the whole space, extended to all inputs.
 //
-// The bound is that of a program with few of the inputs, out of a ball around the one where the
-// mechanism loses most, and with some of the outputs. Fewer inputs only lower the optimum;
-// every other output is priced by multipliers, and the sum of the least costs is evaluated with
-// outward rounding, as that of a [Solution].
+// The bound is that of a program with few of the inputs, in a ball around the one where the
+// mechanism loses most, and some of the outputs: fewer inputs only lower the optimum, and
+// every other output is priced by multipliers, rounded outward.
 //
-// Once ctx is done both results are set: the best mechanism so far and an error that wraps the
-// context's. At the TimeLimit no other stage begins. Errors: those of Optimal.
+// Once ctx is done both results are set: the best mechanism so far and an error that wraps
+// the context's. At the TimeLimit no other stage begins. Errors: those of Optimal.
 //
-// The gap is .01 to .1 where outputs are farther apart than 2/alpha, or where a local program
-// sees the whole space, within some 6/alpha. Where outputs are dense it is wider: noise loses
-// 2/alpha, and a ball of radius 9/alpha with 250 inputs of the plane proves .91 of that.
-//
-// O(n^2 m) time for the audit of n inputs and m outputs and O(n^2 + n m) memory; a local
-// program is one of Optimal with Anchors inputs. On two cores 10,000 cities take some 4 minutes
-// with 100 outputs, 5 and 3.4 GiB with 1,000.
+// The gap is .01 to .1 where outputs are farther apart than 2/alpha or a local program sees
+// the whole space, and wider where outputs are dense. O(n^2 m) time for n inputs and m
+// outputs, O(n^2 + n m) memory: on two cores 10,000 cities take some 4 minutes with 100
+// outputs, 5 and 3.4 GiB with 1,000.
 func Extended(ctx context.Context, b metric.Bimetric, alpha float64, o *ExtendedOptions) (*ExtendedSolution, error) {
 	const op = "lp: Extended"
 	e := &extension{op: op, b: b, given: b, alpha: alpha, ctx: ctx, began: time.Now(), s: &ExtendedSolution{Status: StatusExtended}}

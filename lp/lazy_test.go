@@ -3,7 +3,6 @@ package lp
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -65,27 +64,6 @@ func TestLazy_AgreesWithDense(t *testing.T) {
 	}
 }
 
-// Above the dense size Optimal chooses the lazy engine, and graphs stay with the
-// sparse one.
-func TestOptimal_ChoosesLazy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	b := metric.Same(space.Halton(lazySize + 1))
-	one := testkit.Must(Optimal(t.Context(), b, 5, &Options{Tolerance: 5e-2, Workers: 1}))
-	certified(t, b, 5, nil, one)
-	if one.Engine != EngineLazy || one.Status != StatusOptimal || one.Gap > 5e-2 {
-		t.Error(one)
-	}
-	two := testkit.Must(Optimal(t.Context(), b, 5, &Options{Tolerance: 5e-2, Workers: 2}))
-	if one.Objective != two.Objective || one.DualBound != two.DualBound || one.Iterations != two.Iterations || !slices.Equal(one.Prior, two.Prior) {
-		t.Errorf("1 worker: %v, 2 workers: %v", one, two)
-	}
-	if s, err := Optimal(t.Context(), metric.Same(tree(lazySize+1)), 1, &Options{Tolerance: 1e-1}); err != nil || s.Engine != EngineSparse {
-		t.Error(s, err)
-	}
-}
-
 // Interrupted while the constraints are sorted out, at whatever point, Optimal and
 // ConstOPT return a certified mechanism promptly: a constant if need be, and none only
 // where a fifth of a second was not enough to read the distances.
@@ -116,51 +94,5 @@ func TestStopped_Promptly(t *testing.T) {
 			}
 			cancel()
 		}
-	}
-}
-
-// The gap is that of the bound even where the time to mend a channel is over, too, as
-// on a slow machine.
-func TestLazy_GapIsThatOfTheBound(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	p := testkit.Must(read(ctx, "lp: Optimal", metric.Same(space.Halton(101)), 5, &Options{Tolerance: 1e-9}))
-	p.o.Progress = func(i int, _ float64, _ time.Duration) {
-		if i >= 5 {
-			cancel()
-			p.late = ctx
-		}
-	}
-	s := &Solution{Prior: distribution(nil, p.n)}
-	s.keep(testkit.Must(p.constant(t.Context())))
-	if err := p.search(ctx, s, p.merge(0), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if s.Status != StatusCanceled || s.DualBound == 0 || s.Gap != gap(s.Objective, s.DualBound) {
-		t.Error(s)
-	}
-}
-
-// What is imposed on the way may pass the limit that the start kept: the mechanism is
-// returned, and what it would have taken to go on is said.
-func TestLazy_MemoryOnTheWay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	b := metric.Same(space.Halton(80))
-	p := testkit.Must(read(t.Context(), "lp: Optimal", b, 5, &Options{Tolerance: 1e-9}))
-	const limit = 1 << 20 // once the solve is on its way
-	p.o.Progress = func(i int, _ float64, _ time.Duration) {
-		if i == 15 {
-			p.o.MemoryLimit = limit
-		}
-	}
-	s := &Solution{Prior: distribution(nil, p.n)}
-	s.keep(testkit.Must(p.constant(t.Context())))
-	if err := p.search(t.Context(), s, p.merge(0), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	certified(t, b, 5, nil, s)
-	if s.Status != StatusMemoryLimit || s.Gap > .2 || s.Refused == nil || s.Refused.Bytes < 1<<22 || s.Refused.Limit != limit {
-		t.Errorf("%v, refused %v", s, s.Refused)
 	}
 }

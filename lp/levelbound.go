@@ -23,21 +23,20 @@ type LevelBound struct {
 	Packing []int // the closed Gamma-balls around them have no point of the space in common
 }
 
-// LevelLowerBound returns a bound below eps*(gamma, delta), the level of the most
-// private mechanism on the points of b that reaches the target ([MostPrivate]), without
-// a linear program. For points y_i whose balls B_i of radius Gamma in rho2 are disjoint,
+// LevelLowerBound returns a bound below eps*(gamma, delta), the level of the most private
+// mechanism on the points of b that reaches the target ([MostPrivate]), without a linear
+// program. For points y_i whose balls of radius Gamma in rho2 are disjoint,
 //
-//	1 >= sum_i P{M(x) in B_i} >= sum_i e^(-eps*rho1(x,y_i)) P{M(y_i) in B_i}
-//	  >= (1-Delta) sum_i e^(-eps*rho1(x,y_i)):
+//	1 >= (1-Delta) sum_i e^(-eps*rho1(x,y_i)):
 //
-// eps is at least the zero of this inequality, which is found rounding down. For
-// every x the y_i are taken greedily, the nearest to x in rho1 first, with x itself and
-// without; the best x counts. It is eps* itself for two points, and for points
-// that are all at the same distance. Neither metric needs the triangle inequality.
+// eps is at least the zero of this inequality, rounded down. For every x the y_i are taken
+// greedily, the nearest in rho1 first, with x itself and without; the best x counts. It is
+// eps* itself for points that are all at the same distance. Neither metric needs the
+// triangle inequality.
 //
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for the target or
-// a distance outside its domain; a [*metric.MemoryError]. O(n^3/64 + n^2 log n) time,
-// n^2/8 bytes.
+// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for the target or a
+// distance outside its domain; a [*metric.MemoryError]. O(n^3/64 + n^2 log n) time, n^2/8
+// bytes.
 func LevelLowerBound(ctx context.Context, b metric.Bimetric, t kl10.Target) (LevelBound, error) {
 	const op = "lp: LevelLowerBound"
 	if err := b.Check(); err != nil {

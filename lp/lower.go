@@ -10,20 +10,17 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// LowerBound returns a bound below the loss of every alpha-private mechanism on
-// b, without a linear program: for a packing, a set of points that are pairwise
-// at least t > 0 apart under the metric of the loss, and with
-// G = sum_y rho2(x,y) e^(-alpha*rho1(x,y)) over its points,
+// LowerBound returns a bound below the loss of every alpha-private mechanism on b, without
+// a linear program: for a packing, points pairwise at least t > 0 apart under the metric of
+// the loss, and G = sum_y rho2(x,y) e^(-alpha*rho1(x,y)) over them,
 //
 //	t/2 (1 - 1/(1 + 2G/t)),
 //
-// seen from whichever x among them proves most. Theorem 3 of IKWAT22 has
-// sum_(y != x) e^(-alpha*rho1(x,y)) in the place of 2G/t, at most half of it. The
-// Witness of the result, an [entropy.Star], can be checked on its own.
-// [entropy.LowerBounds] searches for stars.
+// seen from the x among them that proves most; at least Theorem 3 of IKWAT22. The Witness,
+// an [entropy.Star], can be checked on its own. [entropy.LowerBounds] searches for stars.
 //
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha or
-// an index outside b; [metric.ErrEmpty] for an empty packing. O(n*|packing|^2).
+// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha or an index
+// outside b; [metric.ErrEmpty] for an empty packing. O(n*|packing|^2).
 func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing []int) (entropy.Bound, error) {
 	const op = "lp: LowerBound"
 	if err := b.Check(); err != nil {

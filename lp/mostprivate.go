@@ -53,25 +53,24 @@ func (s *MostPrivateSolution) String() string {
 	return fmt.Sprintf("level %.9g, no less than %.9g, missing with probability %.3g: %s (%d programs)", s.Level.Hi, s.Level.Lo, s.Miss, s.Status, s.Solves)
 }
 
-// MostPrivate returns the most private mechanism on the points of b that reaches the target: at
-// every input the output is farther than Gamma under rho2 with probability at most Delta. Its
-// level is eps*(Gamma, Delta), which KL10 (Definition 2.3) bound by that of one mechanism
-// ([kl10.MostPrivate], often several times more). Level encloses it.
+// MostPrivate returns the most private mechanism on the points of b that reaches the
+// target: at every input the output is farther than Gamma under rho2 with probability at
+// most Delta. Its level is eps*(Gamma, Delta), which KL10 (Definition 2.3) bound by that of
+// one mechanism ([kl10.MostPrivate]). Level encloses it.
 //
-// The least probability of missing at a level eps is the program of [Optimal] with the loss 1
-// where rho2 > Gamma and 0 elsewhere; it falls as eps grows. A dual bound above Delta proves
-// eps* >= eps, and a channel that misses with at most Delta is a mechanism at its audited
-// level. The search begins with [LevelLowerBound] and the channel of kl10.MostPrivate; between,
-// levels are interpolated, 10 at most as a rule. A level of 0 is exact; Level may be wider than
-// the tolerance by a millionth of the reciprocal of the diameter.
+// The least probability of missing at a level eps is the program of [Optimal] with the loss
+// 1 where rho2 > Gamma and 0 elsewhere; it falls as eps grows. A dual bound above Delta
+// proves eps* >= eps; a channel that misses with at most Delta is a mechanism at its
+// audited level. Level may be wider than the tolerance by a millionth of the reciprocal of
+// the diameter.
 //
-// Where points at privacy distance 0 are too far apart for the target, there is no level: an
-// error. Once ctx is done both results are set, as by Optimal, or the first is nil where there
-// is no mechanism yet. Reaching the TimeLimit is no error.
+// Where points at privacy distance 0 are too far apart for the target there is no level: an
+// error. Once ctx is done both results are set, as by Optimal, or the first is nil where
+// there is no mechanism yet. Reaching the TimeLimit is no error.
 //
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for the target, an option or
-// a distance outside its domain; a [*metric.MemoryError]. The cost is that of as many calls of
-// Optimal.
+// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for the target, an
+// option or a distance outside its domain; a [*metric.MemoryError]. The cost is that of
+// some ten calls of Optimal.
 func MostPrivate(ctx context.Context, b metric.Bimetric, t kl10.Target, o *MostPrivateOptions) (*MostPrivateSolution, error) {
 	const op = "lp: MostPrivate"
 	began := time.Now()

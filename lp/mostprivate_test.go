@@ -1,8 +1,6 @@
 package lp
 
 import (
-	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -206,29 +204,6 @@ func TestMostPrivate_PrivacyDistanceZero(t *testing.T) {
 	b.Utility = space.Simplex(3, 1)
 	if s, err := MostPrivate(ctx, b, kl10.Target{Gamma: 0, Delta: .5}, nil); s != nil || err == nil || !strings.Contains(err.Error(), "no level was found") {
 		t.Errorf("%v, %v", s, err)
-	}
-}
-
-func TestMostPrivate_StopsWithWhatItHas(t *testing.T) {
-	b, target := metric.Same(referencePoints(t, 30)), kl10.Target{Gamma: 2, Delta: .1}
-	ctx, cancel := context.WithCancel(context.Background())
-	solved := 0
-	s, err := MostPrivate(ctx, b, target, &MostPrivateOptions{Progress: func(l scale.Interval) {
-		if solved++; solved == 3 {
-			cancel()
-		}
-	}})
-	if !errors.Is(err, context.Canceled) || s == nil || s.Status != StatusCanceled || s.Solves != 3 {
-		t.Fatalf("%v, %v", s, err)
-	}
-	reaches(t, b, target, s)
-	if s, err := MostPrivate(ctx, b, target, nil); s != nil || !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled before: %v, %v", s, err)
-	}
-	s = testkit.Must(MostPrivate(t.Context(), b, target, &MostPrivateOptions{TimeLimit: 1, Unit: "km"}))
-	reaches(t, b, target, s)
-	if s.Status != StatusTimeLimit || s.Guarantee().Unit() != "km" {
-		t.Errorf("%v", s)
 	}
 }
 

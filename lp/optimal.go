@@ -15,42 +15,38 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Optimal returns the alpha-private mechanism of least loss on the inputs of b: least expected
-// loss E rho2(x, M(x)) at the worst input x, or least mean loss under Options.Prior, or the
-// same of Options.Loss. It solves
+// Optimal returns the alpha-private mechanism of least loss on the inputs of b: least
+// expected loss E rho2(x, M(x)) at the worst input x, or least mean loss under
+// Options.Prior, or the same of Options.Loss. It solves
 //
 //	minimize k
 //	sum_y rho2(x,y) M[x,y] <= k                  for every input x
 //	M[x,y] <= exp(alpha*rho1(x,z)) M[z,y]        for all inputs x, z, outputs y
 //	sum_y M[x,y] = 1, M >= 0
 //
-// (OPTMech of IKWAT22; BCP14 for the mean). alpha has the unit 1/rho1, and alpha*rho1 may have
-// any size: inputs that it hardly tells apart, below an eighth of the tolerance, get the same
-// row.
+// (OPTMech of IKWAT22; BCP14 for the mean). alpha has the unit 1/rho1; inputs that
+// alpha*rho1 hardly tells apart, below an eighth of the tolerance, get the same row.
 //
-// It begins with closed bounds, tight weights and snapped noise or a tuned exponential
-// mechanism. Where these meet within the tolerance no program is solved, otherwise an [Engine]
-// solves it. Its table is mixed with as much of the uniform distribution as makes all
-// constraints hold, usually none. The channel's audited level is at most alpha, and DualBound
-// proves how far any other can be better ([Solution]). Probabilities of 1e-20 and less are
-// released that often.
+// It begins with closed bounds and mechanisms in closed form; where these meet within the
+// tolerance no program is solved, otherwise an [Engine] solves it. The channel's audited
+// level is at most alpha, and DualBound proves how far any other can be better
+// ([Solution]).
 //
-// Within half a second after ctx is done both results are set: the best mechanism so far, and
-// an error that wraps the context's. The Solution is nil where the distances could not be read
-// within a fifth of a second. Reaching the TimeLimit, the MemoryLimit after the start, or a
-// tolerance that float64 cannot reach, is no error: look at Status and Gap.
+// Within half a second after ctx is done both results are set: the best mechanism so far,
+// and an error that wraps the context's. The Solution is nil where the distances could not
+// be read within a fifth of a second. Reaching the TimeLimit, the MemoryLimit after the
+// start, or a tolerance that float64 cannot reach, is no error: look at Status and Gap.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a prior, an
-// output, a distance or a loss outside its domain; a [*metric.MemoryError] for a problem beyond
-// the memory limit.
+// output, a distance or a loss outside its domain; a [*metric.MemoryError] for a problem
+// beyond the memory limit.
 //
-// O(n^2 d) to find the constraints, d being how many inputs an input is tied to by one; some 20
-// to 70 iterations of O(n^4) with dense factors, 10 to 25 of O(n^3 log n) with sparse ones; for
-// K outputs O(K^3 f) an iteration, f being a sparse factorization of the graph, some n^1.5 on
-// roads. Memory is at most 8 n^3 float64 numbers, some n^3 on 400 and more points of the plane,
-// 50 n^2 to 100 n^2 with sparse factors. On two cores, to a gap of 1e-3, points of the plane
-// take half a minute for 400 and a quarter of an hour for 1,000, a grid a minute for 1,024,
-// roads with 20 outputs a quarter of a minute for 5,041 inputs.
+// Some 20 to 70 iterations of O(n^4) with dense factors, 10 to 25 of O(n^3 log n) with
+// sparse ones; for K outputs O(K^3 f) an iteration, f being a sparse factorization of the
+// graph. Memory is at most 8 n^3 float64 numbers, some n^3 on 400 and more points of the
+// plane, 50 n^2 to 100 n^2 with sparse factors. On two cores, to a gap of 1e-3, points of
+// the plane take half a minute for 400 and a quarter of an hour for 1,000, a grid a minute
+// for 1,024, roads with 20 outputs a quarter of a minute for 5,041 inputs.
 func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
 	return optimal(ctx, "lp: Optimal", b, alpha, o, (*problem).start)
 }

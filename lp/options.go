@@ -21,14 +21,11 @@ type Options struct {
 	// ones are the inputs, and the others can only be released.
 	Outputs []int
 
-	// Loss, where not nil, takes the place of the utility metric: what it costs to
-	// release output y at input x, y an entry of Outputs; a finite number >= 0, the
-	// same at every call. It need be no metric, nor symmetric: squares of distances,
-	// say, or the detour by a station. Outputs are then any labels >= 0 that it knows,
-	// points or not, and the utility metric serves Adversary alone and may be nil.
-	// The goroutine of the caller calls it. Where output y is not input y,
-	// mechanism.LabelBoth names both sides; mechanism.On and mechanism.Labels take an
-	// index to be the same point on both.
+	// Loss, where not nil, takes the place of the utility metric: what it costs to release
+	// output y at input x, y an entry of Outputs; a finite number >= 0, the same at every
+	// call. It need be no metric. Outputs are then any labels >= 0 that it knows, and the
+	// utility metric serves Adversary alone and may be nil. The goroutine of the caller
+	// calls it. Where output y is not input y, mechanism.LabelBoth names both sides.
 	Loss func(x, y int) float64
 
 	// Tolerance is the relative gap, (objective - bound)/objective, at which to

@@ -78,15 +78,6 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-func TestDistribution_SumsToOne(t *testing.T) {
-	if p := distribution([]float64{2, 6}, 2); !slices.Equal(p, []float64{.25, .75}) {
-		t.Error(p)
-	}
-	if p := distribution(nil, 4); !slices.Equal(p, []float64{.25, .25, .25, .25}) {
-		t.Error(p)
-	}
-}
-
 // exactLoss is the loss of n x n weights, the mean under a prior or the worst, in
 // 400 bits.
 func exactLoss(weight []float64, n int, utility metric.Finite, prior []float64) *big.Float {

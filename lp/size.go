@@ -94,11 +94,9 @@ func (o *SpannerOptions) Size(ctx context.Context, b metric.Bimetric) (Size, err
 	return o.Options.size(ctx, op, b, func(int64) int64 { return 2 * int64(len(graph.Edges())) })
 }
 
-// Size is that of ConstOPTMech on b, a program of [ConstOPT] with some lambda > 0. It has
-// a variable for every element of every set I(v), Y_v where I(v) is not all n points,
-// and k; n losses of n+1 entries and n row sums of n; and two entries in each of the rows
-// of privacy: for every v those between the ordered pairs of I(v), and two for each
-// of its elements against Y_v.
+// Size is that of ConstOPTMech on b, a program of [ConstOPT] with some lambda > 0: a
+// variable for every element of every set I(v), Y_v where I(v) is not all n points, and k;
+// n losses, n row sums, and two entries in each row of privacy.
 //
 // Errors: those of [ConstOPT]. The cost is that of [metric.Index.ReverseNeighbors].
 func (o *ConstOptions) Size(ctx context.Context, b metric.Bimetric) (Size, error) {

@@ -13,12 +13,11 @@ import (
 )
 
 // Engine names the algorithm that solved a problem: an interior point method that
-// eliminates one output after another, as outputs are tied to each other only through the
-// n row sums and the n losses. Constraints that those of shorter distances imply are left
-// out, which is exact. Where few remain, on graphs, trees and grids, the factors are
-// sparse, and where outputs are few too, inputs are eliminated instead. Elsewhere, above
-// 64 inputs, each output begins with the constraints of near inputs and imposes others
-// once a step would bring the solution near to breaking them, a tenth of all in the end.
+// eliminates one output after another, as outputs are tied only through the n row sums and
+// the n losses. Constraints that those of shorter distances imply are left out, which is
+// exact. Where few remain the factors are sparse, and where outputs are few too, inputs are
+// eliminated instead. Elsewhere, above 64 inputs, an output imposes constraints once a step
+// would nearly break them.
 type Engine string
 
 // The engines.

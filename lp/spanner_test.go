@@ -2,7 +2,6 @@ package lp
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -36,67 +35,6 @@ func TestSpanner_HoldsTheOptimum(t *testing.T) {
 		if s.Objective > kept.Objective {
 			t.Errorf("tuned loss %v, untuned %v", s.Objective, kept.Objective)
 		}
-	}
-}
-
-// However small alpha is there is a mechanism: the constant one.
-func TestSpanner_TinyAlpha(t *testing.T) {
-	b := metric.Same(referencePoints(t, 20))
-	for _, alpha := range []float64{1e-20, 1e-30, 1e-100, 1e-250} {
-		s, err := Spanner(t.Context(), b, alpha, nil)
-		if err != nil || s.Channel == nil || s.Status == "" {
-			t.Fatalf("alpha=%v: %v, %v", alpha, s, err)
-		}
-		o := testkit.Must(Optimal(t.Context(), b, alpha, nil))
-		c := testkit.Must(ConstOPT(t.Context(), b, alpha, nil))
-		for name, level := range map[string]float64{"Spanner": s.Audited.Hi, "Optimal": o.Audited.Hi, "ConstOPT": c.Audited.Hi} {
-			if level > alpha {
-				t.Errorf("alpha=%v, %s: audited level %v", alpha, name, level)
-			}
-		}
-	}
-}
-
-// A 1-spanner is the space itself: one program, solved to its tolerance.
-func TestSpanner_OfAGraphIsOptimal(t *testing.T) {
-	b := metric.Same(space.Grid(5))
-	s := testkit.Must(Spanner(t.Context(), b, 1, &SpannerOptions{Stretch: 1}))
-	certified(t, b, 1, nil, &s.Solution)
-	if want := ", 40 edges of stretch 1, budget 1, 1 programs"; !strings.HasSuffix(s.String(), want) {
-		t.Errorf("%v, want ...%s", s, want)
-	}
-	if s.Gap > fineTolerance || s.Solves != 1 || s.Stretch != 1 || s.Budget != 1 || len(s.Graph.Edges()) != 40 {
-		t.Errorf("%v", s)
-	}
-}
-
-// On points of the plane the level comes close to alpha, with t = 3 before any
-// tuning: some pair is stretched that far, and its constraint binds.
-func TestSpanner_UsesTheWholeBudget(t *testing.T) {
-	b := metric.Same(referencePoints(t, 30))
-	s := testkit.Must(Spanner(t.Context(), b, .5, &SpannerOptions{Options: Options{Tolerance: 1e-4}}))
-	certified(t, b, .5, nil, &s.Solution)
-	if s.Audited.Hi < .5*(1-tuneShare) || s.Budget < .5/s.Stretch*(1-1e-9) || s.Stretch > 3 {
-		t.Errorf("%v at level %v", s, s.Audited.Hi)
-	}
-	const optimum = 2.2694031809
-	if s.DualBound > optimum || s.DualBound <= 0 || s.Objective < optimum {
-		t.Errorf("%v", s)
-	}
-}
-
-// Where the stretched pairs have constraints that do not bind the budget grows.
-func TestSpanner_TunesUpward(t *testing.T) {
-	r, grown := random.Seeded(12), 0
-	for range 10 {
-		b := metric.Same(randomMetric(t, r, 8))
-		s := testkit.Must(Spanner(t.Context(), b, .3, &SpannerOptions{Stretch: 2}))
-		if s.Budget > .3/s.Stretch*1.01 {
-			grown++
-		}
-	}
-	if grown == 0 {
-		t.Error("no budget grew")
 	}
 }
 
@@ -138,17 +76,5 @@ func TestSpanner_BoundCoversRounding(t *testing.T) {
 	}
 	if rounded == 0 {
 		t.Error("no distance was rounded down")
-	}
-}
-
-func TestSpanner_PriorAndOutputs(t *testing.T) {
-	r := random.Seeded(11)
-	b := metric.Bimetric{Privacy: randomMetric(t, r, 6), Utility: randomMetric(t, r, 8)}
-	o := Options{Prior: []float64{.5, .1, .1, .1, .2, 0}, Outputs: []int{7, 1, 6}}
-	opt := testkit.Must(Optimal(t.Context(), b, 1, &o))
-	s := testkit.Must(Spanner(t.Context(), b, 1, &SpannerOptions{Options: Options{Prior: o.Prior, Outputs: o.Outputs}, Stretch: 1.5}))
-	certified(t, b, 1, o.Prior, &s.Solution)
-	if s.DualBound > opt.Objective || s.Objective < opt.DualBound {
-		t.Errorf("%v, optimal %v", s, opt)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
-	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
 // bench times call on f, which returns what is to be reported besides.
@@ -22,19 +21,6 @@ func bench(b *testing.B, name string, f metric.Finite, call func(b *testing.B) m
 			b.ReportMetric(v, unit)
 		}
 	})
-}
-
-func BenchmarkHeldKarpBound(b *testing.B) {
-	for _, f := range []metric.Finite{plane(1000, 1), plane(10_000, 1), plane(100_000, 1), randomMetric(1000, 1), randomMetric(2000, 1)} {
-		name := "plane"
-		if _, ok := f.(*metric.Dense); ok {
-			name = "random"
-		}
-		bench(b, name, f, func(b *testing.B) map[string]float64 {
-			h := testkit.Must(heldKarpBound(b.Context(), f, heldkarp.Options{}))
-			return map[string]float64{"iterations": float64(h.Iterations), "bound": h.Value}
-		})
-	}
 }
 
 // BenchmarkSolve reports the proved gap in percent and, for uniform points, the
@@ -67,21 +53,4 @@ func BenchmarkSolve(b *testing.B) {
 	solve("uniform", plane(100_000, 1), nil, ratio)
 	solve("general", testkit.Must(metric.Densify(b.Context(), plane(2000, 1))), nil, nil)
 	solve("path", plane(1000, 1), &SolveOptions{Kind: Open}, nil)
-}
-
-func BenchmarkTours(b *testing.B) {
-	for _, n := range []int{1000, 100_000} {
-		f := plane(n, 1)
-		for name, call := range map[string]func() error{
-			"OneTree": func() error { return second(oneTreeBound(b.Context(), f, nil, Closed)) },
-			"Hilbert": func() error { return second(SpaceFilling(b.Context(), f, Closed)) },
-		} {
-			bench(b, name, f, func(b *testing.B) map[string]float64 {
-				if err := call(); err != nil {
-					b.Fatal(err)
-				}
-				return nil
-			})
-		}
-	}
 }

@@ -2,9 +2,7 @@ package tsp
 
 import (
 	"context"
-	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -179,104 +177,6 @@ func TestBoundHeldKarp_KnownValues(t *testing.T) {
 				t.Errorf("%s %v: %v after %d iterations, want %v (%v)", c.name, kind, b.Value, b.Iterations, want, err)
 			}
 		}
-	}
-}
-
-// Tours of Solve lie above and, being good, close.
-func TestBoundHeldKarp_IsBelowToursAndNear(t *testing.T) {
-	testkit.Slow(t)
-	for _, n := range []int{10, 130, 40}[:testkit.Sweep(2, 3)] {
-		for seed := range uint64(testkit.Sweep(1, 2)) {
-			for name, s := range boundSpaces(n, seed) {
-				for _, kind := range []Kind{Closed, Open} {
-					tour := testkit.Must(Solve(t.Context(), s.f, &SolveOptions{Kind: kind, Bound: BoundNone, Kicks: 200}))
-					b, err := heldKarpBound(t.Context(), s.f, heldkarp.Options{Path: kind == Open, Upper: tour.Length})
-					if err != nil || b.Value > tour.Length {
-						t.Errorf("%s n=%d %v: bound %v above the tour %v (%v)", name, n, kind, b.Value, tour.Length, err)
-					}
-					least := 0.95
-					switch name {
-					case "wild":
-						least = 0
-					case "line":
-						least = 0.7
-					}
-					if b.Value < least*tour.Length {
-						t.Errorf("%s n=%d %v: bound %v far below the tour %v", name, n, kind, b.Value, tour.Length)
-					}
-				}
-			}
-		}
-	}
-}
-
-// In well-separated clusters the multipliers must move together.
-func TestBoundHeldKarp_Clusters(t *testing.T) {
-	r := random.Seeded(7)
-	center := plane(10, 1).(*metric.Points[[]float64])
-	pts := make([][]float64, testkit.Sweep(250, 500))
-	for i := range pts {
-		c := center.At(r.IntN(10))
-		pts[i] = []float64{c[0] + 0.005*r.NormFloat64(), c[1] + 0.005*r.NormFloat64()}
-	}
-	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
-	for _, kind := range []Kind{Closed, Open} {
-		tour, err := Solve(t.Context(), f, &SolveOptions{Kind: kind})
-		if err != nil || tour.Gap() > 0.02 {
-			t.Errorf("%v: gap %v (%v)", kind, tour.Gap(), err)
-		}
-	}
-}
-
-func TestBoundHeldKarp_IsRepeatable(t *testing.T) {
-	for _, f := range []metric.Finite{plane(300, 1), plane(3000, 1), cube(300, 2, 10, metric.Manhattan{}, 1)} {
-		o := heldkarp.Options{Iterations: 50}
-		a := testkit.Must(heldKarpBound(t.Context(), f, o))
-		b, _ := heldKarpBound(t.Context(), f, o)
-		if a.Value != b.Value || a.Iterations != 50 || !slices.Equal(a.Multipliers, b.Multipliers) {
-			t.Errorf("%v and %v after %d iterations", a.Value, b.Value, a.Iterations)
-		}
-		none := testkit.Must(treeBound(t.Context(), f, Closed))
-		zeros := testkit.Must(oneTreeBound(t.Context(), f, make([]float64, f.Len()), Closed))
-		if none.Value != zeros.Value || !slices.Equal(none.Multipliers, zeros.Multipliers) {
-			t.Error("nil is not zeros:", none.Value, zeros.Value)
-		}
-		// Prim's algorithm on all pairs agrees with the kd-tree.
-		c, err := oneTreeBound(t.Context(), bare{f}, a.Multipliers, Closed)
-		if err != nil || math.Abs(c.Value-a.Value) > 1e-12*a.Value {
-			t.Errorf("all pairs prove %v, not %v (%v)", c.Value, a.Value, err)
-		}
-	}
-}
-
-func TestBoundHeldKarp_StopsWithTheContext(t *testing.T) {
-	f := plane(500, 1)
-	m := testkit.Must(treeBound(t.Context(), f, Closed))
-	for _, at := range []int{1, 29, 200} {
-		ctx, cancel := context.WithCancel(context.Background())
-		last := 0
-		b, err := heldKarpBound(ctx, f, heldkarp.Options{Progress: func(done, total int) {
-			if done != last+1 || total != 600 {
-				t.Fatalf("%d of %d after %d", done, total, last)
-			}
-			if last = done; done == at {
-				cancel()
-			}
-		}})
-		if !errors.Is(err, context.Canceled) || b.Value < m.Value || b.Iterations != at || len(b.Multipliers) != 500 {
-			t.Errorf("canceled at %d: %v after %d (%v)", at, b.Value, b.Iterations, err)
-		}
-		if at == 200 && b.Value < 1.05*m.Value {
-			t.Errorf("canceled at %d: %v is not much above %v", at, b.Value, m.Value)
-		}
-		for how, bound := range boundAll {
-			for _, n := range []int{500, 3000} {
-				if b, err := bound(ctx, plane(n, 1), Closed); !errors.Is(err, context.Canceled) || b.Value != 0 {
-					t.Errorf("%s, n=%d, canceled before: %v (%v)", how, n, b.Value, err)
-				}
-			}
-		}
-		cancel()
 	}
 }
 

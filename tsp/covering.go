@@ -31,21 +31,17 @@ const (
 	coveringRest = 1. / 128
 )
 
-// CoveringIntegral bounds the covering integral of f from above, and with it the
-// shortest tour, which is at most 16 times as long.
+// CoveringIntegral bounds the covering integral of f from above, and with it the shortest
+// tour, which is at most 16 times as long.
 //
-// The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all
-// x >= r_m. With all n centers the integral is thus at most
-// r_1 + r_2 + ... + r_(n-1), and that sum is at most twice the integral:
-// the first m+1 centers are r_m apart, so that N(x) > m for x < r_m/2.
+// The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all x >= r_m.
+// With all n centers the integral is thus at most r_1 + r_2 + ... + r_(n-1), which is at
+// most twice the integral. Above 8192 points only the first 2^26/n centers are chosen, and
+// below their radius [metric.Net] counts the balls: O(n log n) where f is [metric.Embedded]
+// in few dimensions, and O(n^2) a radius elsewhere.
 //
-// Above 8192 points only the first 2^26/n centers are chosen, m of them, and
-// below their radius [metric.Net] counts the balls of radius r_m 2^(-k/2), each
-// count serving up to the radius before, until what is left is small: O(n log n)
-// where f is [metric.Embedded] in few dimensions, and O(n^2) a radius elsewhere.
-//
-// No points are [metric.ErrEmpty], a negative or non-finite distance that is met
-// is a [*metric.Violation].
+// No points are [metric.ErrEmpty], a negative or non-finite distance that is met is a
+// [*metric.Violation].
 func CoveringIntegral(ctx context.Context, f metric.Finite) (c Covering, err error) {
 	const op = "tsp: CoveringIntegral"
 	defer name(op, &err)

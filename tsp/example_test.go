@@ -54,20 +54,6 @@ func grid(w, h int) metric.Finite {
 	return f
 }
 
-func ExampleTour_Open() {
-	f := grid(3, 1)
-	closed, err := tsp.Solve(context.Background(), f, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	path, err := closed.Open(f) // without the edge from 2 to 0
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(closed.Length, path.Order, path.Length)
-	// Output: 4 [0 1 2] 2
-}
-
 func ExampleSpaceFilling() {
 	t, err := tsp.SpaceFilling(context.Background(), grid(4, 4), tsp.Open)
 	if err != nil {
@@ -111,24 +97,6 @@ func ExampleFold() {
 	// Output:
 	// [0 1 2 3 4 5]
 	// stands for a point at 2
-}
-
-func ExampleFolding_Locality() {
-	f := grid(32, 32)
-	t, err := tsp.SpaceFilling(context.Background(), f, tsp.Open)
-	if err != nil {
-		log.Fatal(err)
-	}
-	l, err := tsp.Fold(f, t)
-	if err != nil {
-		log.Fatal(err)
-	}
-	locality, err := l.Locality(context.Background(), f)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(locality)
-	// Output: stretch of 1024 nearest neighbors: median 1, mean 16, max 853, at most 2 for 52 %
 }
 
 func ExampleCoveringIntegral() {

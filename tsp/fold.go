@@ -34,12 +34,10 @@ const foldPairs = 1 << 17
 // Fold lays f out along t; a closed tour is first cut as [Tour.Open] does.
 //
 // Positions are rounded upward, so that the inequality holds to the last bit for the
-// float64 difference of positions wherever f obeys the triangle inequality. Up
-// to 512 points it is checked for all pairs, above that for 2^17 random ones,
-// always the same; a pair that breaks it by more than
-// [metric.DefaultTolerance] proves that f is no metric, and is a
-// [*metric.Violation] with K a point between the two. A t that is no tour of f is
-// an error, as in [Tour.Open]. O(n).
+// float64 difference of positions wherever f obeys the triangle inequality. Up to 512
+// points that is checked for all pairs, above for 2^17 random ones, always the same; a pair
+// that breaks it by more than [metric.DefaultTolerance] is a [*metric.Violation] with K a
+// point between the two. A t that is no tour of f is an error, as in [Tour.Open]. O(n).
 func Fold(f metric.Finite, t *Tour) (l *Folding, err error) {
 	const op = "tsp: Fold"
 	defer name(op, &err)

@@ -116,24 +116,3 @@ func TestRegions_KeepTheTour(t *testing.T) {
 		}
 	}
 }
-
-// A kick allocates nothing once the log has grown.
-func TestSearch_DoesNotAllocate(t *testing.T) {
-	s := testSearch(t, plane(500, 1), Closed)
-	never := func() bool { return false }
-	s.descend(never)
-	r := random.Seeded(1)
-	s.logging = true
-	kick := func() {
-		s.forget()
-		if added := s.kick(r); s.descend(never) < added {
-			s.undo()
-		}
-	}
-	for range 2000 {
-		kick()
-	}
-	if n := testing.AllocsPerRun(200, kick); n > 0 {
-		t.Errorf("%v allocations a kick", n)
-	}
-}

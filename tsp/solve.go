@@ -97,27 +97,21 @@ const (
 	// points and a kd-tree serves them: about O(n log n).
 	BoundTree
 	// BoundHeldKarp is the bound of Held and Karp (1970, 1971), the largest for any
-	// multipliers as far as 600 steps of subgradient ascent reach it, fewer beyond
-	// 10,000 points, but at least 60.
+	// multipliers as far as 600 steps of subgradient ascent reach it, fewer beyond 10,000
+	// points, but at least 60.
 	//
-	// It falls short of the shortest tour, by under 1 % for most points. No multipliers
+	// It falls short of the shortest tour, by under 1 % for most points: no multipliers
 	// prove more than the linear program with degree and subtour constraints, whose
-	// fractional tours may be shorter by far where points stand in an odd number of rows
-	// wider apart than their steps: three rows of 15 points, 5 apart, have a fractional
-	// tour of length 62, and the shortest tour known has 67.4. Such rows add up on a
-	// drilled plate (TSPLIB's ts225, 225 points: .913 of the optimum). The ascent may end
-	// 1 or 2 % below what multipliers could prove where thousands of points lie in
-	// clusters on many scales, and farther where hundreds lie along a line.
+	// fractional tours are shorter by far where points stand in an odd number of rows wider
+	// apart than their steps.
 	//
-	// The search runs on a graph of near neighbors, O(n log n) a step. About once in a
-	// hundred steps what it found is proved on all edges, and those that the proof
-	// turned up join the graph. Where n is small or f has no embedding all distances
-	// are read about ten times. Memory is O(n).
+	// The search runs on a graph of near neighbors, O(n log n) a step; about once in a
+	// hundred steps what it found is proved on all edges. Where n is small or f has no
+	// embedding all distances are read about ten times. Memory is O(n).
 	//
-	// Deviations from the papers: the edge beyond the tree is at the best leaf and
-	// not at a fixed point; the direction of a step is that of Volgenant and Jonker
-	// (1982), its length falls as a parabola; well-separated clusters, on all scales,
-	// also move as wholes.
+	// Unlike in the papers the edge beyond the tree is at the best leaf, the direction of a
+	// step is that of Volgenant and Jonker (1982), its length falls as a parabola, and
+	// well-separated clusters also move as wholes.
 	BoundHeldKarp
 )
 
@@ -130,38 +124,25 @@ const (
 
 // Solve returns a short tour of f with a lower bound on all tours.
 //
-// It begins with a greedy tour: the shortest edges first, as long as no point gets
-// a third edge and no cycle closes too early (Bentley 1992). Then it makes moves of
-// variable depth (Lin and Kernighan 1973) until none helps: chains of up to a dozen
-// edges, of which 2-opt, or-opt and 3-opt moves are the shortest. Then it kicks the
-// tour: a double bridge exchanges three runs of points, the moves repair what the
-// kick has touched, and where the result is longer both are taken back (iterated
-// local search; Johnson and McGeoch 1997). Last it computes the bound that o asks for.
+// It begins with a greedy tour (Bentley 1992), makes moves of variable depth (Lin and
+// Kernighan 1973) until none helps, then kicks the tour by double bridges and takes back
+// what the moves do not make shorter (iterated local search; Johnson and McGeoch 1997).
+// Last it computes the bound that o asks for. Edges lead to the nearest neighbors and, for
+// an embedding in up to 3 dimensions, to the 2 nearest points in each orthant around a
+// point; elsewhere also along a minimum spanning tree.
 //
-// Edges lead to candidates: the nearest neighbors, which in a dense cluster are
-// all of that cluster, and therefore also, for an embedding in up to 3
-// dimensions, the 2 nearest points in each orthant around a point; elsewhere the
-// edges of a minimum spanning tree, as long as that is no slower than the rest.
+// On uniform points of the plane the tour is 0.1 % longer than the shortest for 1,000, 0.6
+// % for 100,000; the worst, 2.5 %, are a few clusters far apart.
 //
-// On uniform points of the plane the tour is 0.1 % longer than the shortest for 1,000, 0.6 %
-// for 100,000. On clusters of spreads from 0.001 to 0.1 of the whole, a few clusters far
-// apart, groups of small lattices as drilled into a plate, and full lattices, 50 to 3,000
-// points of each, it is on average 0.2 % longer than the best of some thirty runs of up to
-// four times the effort; the worst, 2.5 %, are clusters far apart, between which a better
-// way needs many changes at once. On full lattices of an even number of points it is the
-// shortest.
+// Points of an embedding at distance 0 from one another are visited in one go. No points
+// are [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError], and a
+// negative or non-finite distance, if it is met, is a [*metric.Violation]. f is taken to be
+// symmetric; the bound holds without the triangle inequality.
 //
-// Points of an embedding at distance 0 from one another are visited in one go. No points are
-// [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError], and
-// a negative or non-finite distance, if it is met, is a [*metric.Violation].
-// f is taken to be symmetric; the triangle inequality is not needed for the bound to hold.
-//
-// The first tour and the moves take about O(n log n) for points of R^d, with some 4n
-// queries of a [metric.Index]. A kick takes about a tenth of a millisecond; beyond 5,000
-// points they are made region by region, each of 1,000 points, and O(n) between two.
-// Where f has no embedding, O(n^2) distances: [metric.Densify] it first if they take long.
-// When ctx is done, Solve returns the best tour so far, nil if there is none,
-// with the error of ctx.
+// The first tour and the moves take about O(n log n) for points of R^d, a kick about a
+// tenth of a millisecond. Where f has no embedding, O(n^2) distances: [metric.Densify] it
+// first if they take long. When ctx is done, Solve returns the best tour so far, nil if
+// there is none, with the error of ctx.
 func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (t *Tour, err error) {
 	const op = "tsp: Solve"
 	defer name(op, &err)

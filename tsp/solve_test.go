@@ -1,11 +1,9 @@
 package tsp
 
 import (
-	"math"
 	"os"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -50,20 +48,6 @@ func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 	}
 	if reached < cases*99/100 {
 		t.Errorf("optimum reached in %d cases of %d", reached, cases)
-	}
-}
-
-func TestSolve_MeetsItsTargets(t *testing.T) {
-	testkit.Slow(t)
-	dense := testkit.Must(metric.Densify(t.Context(), plane(300, 2)))
-	for name, f := range map[string]metric.Finite{"plane": plane(300, 1), "dense": dense} {
-		for _, kind := range []Kind{Closed, Open} {
-			tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kind: kind, Kicks: f.Len()}))
-			check(t, f, tour, kind)
-			if tour.Gap() > 0.03 {
-				t.Errorf("%s, %v: gap %v", name, kind, tour.Gap())
-			}
-		}
 	}
 }
 
@@ -115,35 +99,6 @@ func TestSolve_DependsOnTheSeedOnly(t *testing.T) {
 	}
 }
 
-// asking counts the distances it is asked for.
-type asking struct {
-	metric.Finite
-	asked *int64
-}
-
-func (c asking) Distance(i, j int) float64 {
-	atomic.AddInt64(c.asked, 1)
-	return c.Finite.Distance(i, j)
-}
-
-// Who wants no bound does not pay for one.
-func TestSolve_BoundNoneRunsNoAscent(t *testing.T) {
-	const n = 400
-	count := func(method Bound) int64 {
-		var asked int64
-		f := asking{plane(n, 1), &asked}
-		tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Bound: method, Kicks: -1}))
-		if (method == BoundNone) != (tour.LowerBound == 0) {
-			t.Errorf("bound %v for method %d", tour.LowerBound, method)
-		}
-		return asked
-	}
-	// Rows for the neighbors and for the tree, and less than 100 distances a point.
-	if none, all := count(BoundNone), count(BoundHeldKarp); none > 2*n*n+100*n || all < none+n*n {
-		t.Errorf("%d distances without a bound, %d with one", none, all)
-	}
-}
-
 // Points at distance 0 need not be one in a matrix that is no metric: rows of theirs differ,
 // and even equal ones may serve as ways around the others.
 func TestSolve_ZerosInAMatrixThatIsNoMetric(t *testing.T) {
@@ -165,34 +120,5 @@ func TestSolve_ZerosInAMatrixThatIsNoMetric(t *testing.T) {
 	}
 	if missed > 2*runs/200 { // as in matrices without zeros
 		t.Errorf("%d of %d tours are not the shortest", missed, 2*runs)
-	}
-}
-
-func TestSolve_CopesWithDuplicates(t *testing.T) {
-	testkit.Slow(t)
-	same := cube(300, 2, 1, metric.Euclidean{}, 1)
-	few := cube(testkit.Sweep(400, 1000), 2, 5, metric.Euclidean{}, 2) // 25 places, many points each
-	line := cube(200, 1, 0, metric.Euclidean{}, 3)
-	span, _, _, _ := metric.Diameter(t.Context(), line)
-	for name, c := range map[string]struct {
-		f            metric.Finite
-		closed, path float64
-	}{
-		"same": {same, 0, 0},
-		"few":  {few, 24 + math.Sqrt2, 24},
-		"bare": {bare{few}, 24 + math.Sqrt2, 24},
-		"line": {line, 2 * span, span},
-	} {
-		for _, kind := range []Kind{Closed, Open} {
-			want := c.closed
-			if kind == Open {
-				want = c.path
-			}
-			tour := testkit.Must(Solve(t.Context(), c.f, &SolveOptions{Kind: kind, Kicks: 200}))
-			check(t, c.f, tour, kind)
-			if math.Abs(tour.Length-want) > 1e-9 {
-				t.Errorf("%s, %v: length %v, want %v", name, kind, tour.Length, want)
-			}
-		}
 	}
 }

@@ -76,19 +76,3 @@ func BenchmarkExactCounts(b *testing.B) {
 		testkit.Check(b, wide.Center(nodes))
 	})
 }
-
-// BenchmarkPlan is what is computed before any data are touched.
-func BenchmarkPlan(b *testing.B) {
-	const n = 1 << 20
-	testkit.Bench(b, "Balanced/n=1048576", func() { testkit.Must(Balanced(n, 2)) })
-	t := testkit.Must(Balanced(n, 2))
-	s := randomScales(random.Seeded(1), t)
-	testkit.Bench(b, "Loss/n=1048576", func() { testkit.Must(t.Loss(ReplaceOne, s)) })
-	b.Run("RMS/n=1048576", func(b *testing.B) {
-		w := equalWalk(t, KNorm, ReplaceOne)
-		b.ReportAllocs()
-		for b.Loop() {
-			b.ReportMetric(testkit.Must(w.RMS(nil)), "rms")
-		}
-	})
-}

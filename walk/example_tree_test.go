@@ -52,31 +52,6 @@ func ExampleNewTree() {
 	// sensitivity: 3
 }
 
-func ExampleTree_Haar() {
-	t, err := walk.Levels(2, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	x := []float64{4, 1, 2, 3}
-	if err := t.Haar(x); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("total", x[0])
-	for v := range 3 {
-		fmt.Println("left - right at node", v, "is", x[t.Split(v)])
-	}
-	if err := t.HaarInverse(x); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(x)
-	// Output:
-	// total 10
-	// left - right at node 0 is 0
-	// left - right at node 1 is 3
-	// left - right at node 2 is -1
-	// [4 1 2 3]
-}
-
 // On the cells of a square, quartered level by level: scales prop. to the root of
 // a node's side.
 func ExampleTree_Normalize() {
@@ -101,18 +76,4 @@ func ExampleTree_Normalize() {
 	// Output:
 	// [8.83 6.24 4.41], loss 1.000
 	// [17.66 12.49 8.83]
-}
-
-// Noise for single nodes, for a tree that is unfolded on demand.
-func ExampleNoise() {
-	n, err := walk.NewNoise(walk.KNorm, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	dst := make([]float64, 4)
-	n.Draw(nil, dst)
-	sum := dst[0] + dst[1] + dst[2] + dst[3]
-	fmt.Printf("sum %.1f, variance of each %.2f\n", math.Abs(sum), n.Variance(4)*(1-1./4))
-	// Output:
-	// sum 0.0, variance of each 5.00
 }

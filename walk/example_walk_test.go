@@ -70,46 +70,6 @@ func ExampleNew() {
 	// 1000 leaves, height  3, scale  6, KNorm: RMS 17.78
 }
 
-// Counts of eight cells, released at level 1 if one record is replaced.
-func ExampleWalk_AddHaar() {
-	counts := []int64{3, 0, 5, 1, 0, 2, 7, 4}
-	t, err := walk.Balanced(len(counts), 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	scales, err := t.EqualScales(walk.ReplaceOne)
-	if err != nil {
-		log.Fatal(err)
-	}
-	w, err := walk.New(t, walk.DiscreteHaar, scales)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := t.HaarInt(counts); err != nil {
-		log.Fatal(err)
-	}
-	if err := w.AddHaar(rand.New(rand.NewPCG(4, 2)), counts); err != nil { // nil in production
-		log.Fatal(err)
-	}
-	// From here on only noisy integers are touched.
-	noisy := make([]float64, len(counts))
-	for i, c := range counts {
-		noisy[i] = float64(c)
-	}
-	if err := t.HaarInverse(noisy); err != nil {
-		log.Fatal(err)
-	}
-	sum := 0.0
-	for _, c := range noisy {
-		sum += c
-	}
-	fmt.Println(noisy)
-	fmt.Println("total:", sum)
-	// Output:
-	// [4.125 4.125 5.625 -2.375 -3.875 5.125 18.625 -9.375]
-	// total: 22
-}
-
 // Where 500 people live, at level 100 per unit of total variation: 0.2 for one who moves.
 func ExampleWalk_AddShares() {
 	t, err := walk.Levels(4)

@@ -2,7 +2,6 @@ package walk
 
 import (
 	"encoding/binary"
-	"math"
 	"math/big"
 	"slices"
 	"testing"
@@ -37,38 +36,6 @@ func TestHaarInt_KnownAnswer(t *testing.T) {
 		if 8*y[i] != want {
 			t.Errorf("leaf %d: %v eighths, want %v", i, 8*y[i], want)
 		}
-	}
-}
-
-func TestHaar_RoundTrip(t *testing.T) {
-	rng := random.Seeded(6)
-	for range 300 {
-		tree := randomBinary(rng, 1+rng.IntN(40))
-		x := make([]float64, tree.Len())
-		k := make([]int64, tree.Len())
-		for i := range x {
-			x[i] = rng.NormFloat64()
-			k[i] = int64(rng.IntN(100))
-		}
-		y, m := slices.Clone(x), slices.Clone(k)
-		testkit.Check(t, tree.Haar(y))
-		sum := make([]float64, tree.Nodes())
-		testkit.Check(t, tree.Counts(sum, x))
-		for v := range tree.Nodes() {
-			if lo, hi := tree.Children(v); lo < hi {
-				if got, want := y[tree.Split(v)], sum[lo]-sum[lo+1]; math.Abs(got-want) > 1e-13 {
-					t.Fatalf("coefficient of %d: %v, want %v", v, got, want)
-				}
-			}
-		}
-		testkit.Check(t, tree.HaarInverse(y))
-		testkit.Check(t, tree.HaarInt(m))
-		for i := range x {
-			if math.Abs(x[i]-y[i]) > 1e-13 {
-				t.Fatalf("leaf %d: %v, want %v", i, y[i], x[i])
-			}
-		}
-		checkHaarInt(t, tree, m, k)
 	}
 }
 

@@ -106,20 +106,6 @@ func slowVariances(w *Walk) []float64 {
 	return out
 }
 
-func TestRMS_Gaps(t *testing.T) {
-	w := equalWalk(testkit.Must(Balanced(6, 2)), KNorm, ReplaceOne)
-	v := make([]float64, 6)
-	testkit.Check(t, w.Variances(v))
-	if v[5] != 0 {
-		t.Errorf("the total is known, but has variance %v", v[5])
-	}
-	gaps := []float64{0, 2, 0, 0, 1, 7}
-	want := math.Sqrt((2*v[1] + v[4]) / 10)
-	if got := testkit.Must(w.RMS(gaps)); math.Abs(got-want) > 1e-14 {
-		t.Errorf("RMS %v, want %v", got, want)
-	}
-}
-
 // TestVariance_KNormPairs compares with the sum over all pairs of the squared
 // distance of the ordered entries, E (sum of gaps)^2 = (sum m)^2 + sum m^2.
 func TestVariance_KNormPairs(t *testing.T) {

@@ -81,14 +81,3 @@ func chain(n int) *Tree {
 	t, _, err := NewTree(parent)
 	return testkit.Must(t, err)
 }
-
-func TestScales_Corners(t *testing.T) {
-	single := testkit.Must(Levels()) // one leaf: nothing to tell apart, nothing to fail
-	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-		for _, s := range []Scales{testkit.Must(single.EqualScales(rel)), testkit.Must(single.Normalize(rel, Scales{Total: 2}))} {
-			if loss := testkit.Must(single.Loss(rel, s)); loss != float64(rel) {
-				t.Errorf("one leaf, %v: loss %v of %v", rel, loss, s)
-			}
-		}
-	}
-}

@@ -266,17 +266,6 @@ func TestStep_IsPublicAndFine(t *testing.T) {
 	}
 }
 
-func TestAddShares_Allocations(t *testing.T) {
-	if testkit.Race {
-		t.Skip("sync.Pool drops items under the race detector")
-	}
-	w := equalWalk(testkit.Must(Levels(8, 8)), KNorm, ReplaceOne)
-	dst, weights := make([]float64, w.Tree().Nodes()), slices.Repeat([]float64{1}, 64)
-	if n := testing.AllocsPerRun(20, func() { _ = w.AddShares(nil, dst, weights) }); n > 8 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 // words gives stored words, then others.
 type words struct {
 	w    []uint64

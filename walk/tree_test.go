@@ -82,26 +82,6 @@ func TestBalanced_Laws(t *testing.T) {
 	}
 }
 
-func TestLevels_Laws(t *testing.T) {
-	for _, arities := range [][]int{nil, {1}, {7}, {2, 3, 4}, {10, 1, 10}, {1, 1, 1}, {32, 32}} {
-		tree := testkit.Must(Levels(arities...))
-		checkTree(t, tree)
-		n := 1
-		for _, k := range arities {
-			n *= k
-		}
-		if tree.Len() != n || tree.Height() != len(arities) {
-			t.Errorf("%v: %d leaves, height %d", arities, tree.Len(), tree.Height())
-		}
-		for v := range tree.Nodes() {
-			lo, hi := tree.Children(v)
-			if d := tree.Depth(v); d < len(arities) && hi-lo != arities[d] {
-				t.Errorf("%v: node %d of depth %d has %d children", arities, v, d, hi-lo)
-			}
-		}
-	}
-}
-
 func TestNewTree_OrderMapsParents(t *testing.T) {
 	rng := random.Seeded(5)
 	for range 300 {
@@ -128,39 +108,5 @@ func TestNewTree_OrderMapsParents(t *testing.T) {
 				t.Fatalf("children of %d are the items %v", v, order[lo:hi])
 			}
 		}
-	}
-}
-
-func TestTree_DeepAndWide(t *testing.T) {
-	parent := make([]int, 100_000)
-	for i := range parent {
-		parent[i] = i - 1 // a chain
-	}
-	tree, _, err := NewTree(parent)
-	testkit.Check(t, err)
-	if tree.Len() != 1 || tree.Height() != len(parent)-1 || tree.Sensitivity(ReplaceOne) != 0 || tree.Sensitivity(AddRemoveOne) != 1 {
-		t.Errorf("chain: %d leaves, height %d, sensitivities %d, %d", tree.Len(), tree.Height(), tree.Sensitivity(ReplaceOne), tree.Sensitivity(AddRemoveOne))
-	}
-	clear(parent) // a star
-	parent[0] = -1
-	tree, _, err = NewTree(parent)
-	testkit.Check(t, err)
-	if tree.Height() != 1 || tree.Arity() != len(parent)-1 || tree.Sensitivity(ReplaceOne) != 2 {
-		t.Errorf("star: height %d, arity %d", tree.Height(), tree.Arity())
-	}
-}
-
-func TestTree_IndexPanics(t *testing.T) {
-	tree := testkit.Must(Levels(3, 2))
-	for name, f := range map[string]func(){
-		"Children":  func() { tree.Children(10) },
-		"Parent":    func() { tree.Parent(-1) },
-		"LeafRange": func() { tree.LeafRange(10) },
-		"LeafNode":  func() { tree.LeafNode(6) },
-		"Level":     func() { tree.Level(3) },
-		"Depth":     func() { tree.Depth(10) },
-		"Split":     func() { tree.Split(0) }, // three children
-	} {
-		mustPanic(t, name, f)
 	}
 }

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -78,39 +77,6 @@ func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 	}
 }
 
-func TestIncrements_TotalAndStream(t *testing.T) {
-	for _, dist := range dists {
-		tree := testkit.Must(Balanced(100, 2))
-		w := equalWalk(tree, dist, ReplaceOne)
-		a, b := make([]float64, 100), make([]float64, 100)
-		testkit.Check(t, w.Increments(random.Seeded(1), a))
-		testkit.Check(t, w.Increments(random.Seeded(1), b))
-		if !slices.Equal(a, b) {
-			t.Errorf("%v: two runs of one seed differ", dist)
-		}
-		testkit.Check(t, w.Increments(nil, b)) // equal with a probability below 2^-50
-		if slices.Equal(a, b) {
-			t.Errorf("%v: secure noise repeats", dist)
-		}
-		floats.CumSum(a, a)
-		if math.Abs(a[99]) > 1e-9 {
-			t.Errorf("%v: total %v, want 0", dist, a[99])
-		}
-	}
-}
-
-func TestIncrements_Allocations(t *testing.T) {
-	if testkit.Race {
-		t.Skip("sync.Pool drops items under the race detector")
-	}
-	w := equalWalk(testkit.Must(Levels(8, 8)), KNorm, ReplaceOne)
-	dst := make([]float64, 64)
-	rng := random.Seeded(1)
-	if n := testing.AllocsPerRun(20, func() { _ = w.Increments(rng, dst) }); n > 1 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 // TestAdd_Integers: which entries get noise, and which distribution.
 func TestAdd_Integers(t *testing.T) {
 	rng := random.Seeded(22)
@@ -173,30 +139,6 @@ func TestAdd_EntriesHaveTheirScales(t *testing.T) {
 		for i, b := range c.scale {
 			t.Log(name, i)
 			testkit.ChiSquare(t, tally[i], integers(b), reject)
-		}
-	}
-}
-
-func TestWalk_Immutable(t *testing.T) {
-	s := Scales{Level: []float64{1, 2}}
-	w := testkit.Must(New(testkit.Must(Levels(2, 2)), KNorm, s))
-	s.Level[0] = 9
-	w.Scales().Level[1] = 9
-	if got := w.Scales().Level; got[0] != 1 || got[1] != 2 || w.Noise(1).Scale() != 2 || w.Noise(0).Distribution() != KNorm {
-		t.Errorf("scales %v", got)
-	}
-}
-
-func TestWalk_StringIsALine(t *testing.T) {
-	const want = "KNorm walk on a tree of 8 leaves, height 3"
-	if got := fmt.Sprint(equalWalk(testkit.Must(Balanced(8, 2)), KNorm, ReplaceOne)); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	for want, got := range map[string]fmt.Stringer{
-		"ReplaceOne": ReplaceOne, "AddRemoveOne": AddRemoveOne, "Relation(2)": Relation(2), "Laplace": Laplace, "Distribution(-1)": Distribution(-1),
-	} {
-		if got.String() != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

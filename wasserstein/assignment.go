@@ -41,20 +41,16 @@ type AssignmentOptions struct {
 // potentials, added over the rows.
 func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 
-// Assignment matches every row of the n x m costs c, n <= m, to a column of its
-// own at least total cost. Costs may have any sign, and are not stored.
+// Assignment matches every row of the n x m costs c, n <= m, to a column of its own at
+// least total cost. Costs may have any sign, and are not stored.
 //
-// n > m is a [*metric.SizeError], n = 0 [metric.ErrEmpty] and a cost that is no
-// number or larger than 2^960 in size a [*metric.ValueError].
+// n > m is a [*metric.SizeError], n = 0 [metric.ErrEmpty] and a cost that is no number or
+// larger than 2^960 in size a [*metric.ValueError]. ctx ends the work early with its error.
 //
-// The algorithm is that of shortest augmenting paths (Jonker and Volgenant
-// 1987), helped by an auction on hard costs (Bertsekas 1988), on short lists of
-// the columns of least cost of each row, which are made longer wherever they
-// cannot prove a step: O(n^2 m) at worst, and on random costs little more than
-// three passes over all of them, in about 700 bytes a row. Ties are broken the same way
-// every time. ctx ends the work early with its error.
-// [Distances] of points in R^d, n = m, are matched by the engine of [Between],
-// whose searches pass over most pairs.
+// Shortest augmenting paths (Jonker and Volgenant 1987), helped by an auction (Bertsekas
+// 1988), on short lists of each row's least costs: O(n^2 m) at worst, on random costs some
+// three passes over all, in about 700 bytes a row. [Distances] of points in R^d, n = m, are
+// matched by the engine of [Between].
 func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, error) {
 	const op = "wasserstein: Assignment"
 	n, m := dims(c)

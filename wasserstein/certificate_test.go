@@ -3,6 +3,7 @@ package wasserstein
 import (
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -125,6 +126,9 @@ func TestGap_RoundsUp(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %b, want %b", name, got, want)
 		}
+	}
+	if s := (&Result{Certificate: Certificate{Cost: 2, Lower: 1.5, Upper: 2.125}}).String(); !strings.HasSuffix(s, "cost 2, the least in [1.5, 2.125], gap 0.7") {
+		t.Error(s)
 	}
 }
 

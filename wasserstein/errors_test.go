@@ -22,8 +22,6 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	one, two, half := []float64{1}, []float64{0, 1}, []float64{.5, .5}
 	tree := testkit.Must(metric.NewTree([]int{-1, 0, 0}, nil))
-	ultra := tree.Ultrametric()
-	clustered := testkit.Must(metric.NewClustered(1, 2, 0.5))
 	plane := w1Plane(random.Seeded(1), 2)
 	line := metric.Finite(linePoints{0, 1, inf, nan})
 	cost := func(n, m int, c ...float64) Cost { return &matrixCost{n, m, c} }
@@ -39,13 +37,7 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{second(distance(nil, one, one)), "Distance: mu has size 1"},
 		{second(distance(new(metric.Ultrametric), nil, nil)), "Distance: mu: empty input"},
 		{second(distance(onLine(one), one, half)), "Distance: nu has size 2"},
-		{second(distance(onLine(two), []float64{1, nan}, half)), "Distance: mu[1] = NaN"},
-		{second(distance(onLine(two), half, []float64{-inf, 0})), "Distance: nu[0] = -Inf"},
 		{second(distance(onLine(two), []float64{1, 0}, []float64{1, 1e-8})), "Distance: total masses 1 and 1.00000001"},
-		{second(distance(tree.PathMetric(), half, []float64{.5, .5 + 1e-8})), "Distance: total masses 1 and 1.00000001"},
-		{second(distance(tree.NodeMetric(), half, half)), "Distance: mu has size 2"},
-		{second(distance(ultra, half, []float64{.5, .5 + 1e-8})), "Distance: total masses 1 and 1.00000001"},
-		{second(distance(clustered, half, []float64{.5, .5 + 1e-8})), "Distance: total masses 1 and 1.00000001"},
 		{second(distance(linePoints{0, nan}, half, []float64{1, 0})), "Distance: cost[1][0] = NaN"},
 		{second(W1(ctx, onLine([]float64{-1e300, 1e300}), half, []float64{1, 0}, nil)), "W1: cost[0][1] = 2e+300"},
 		{second(W1LineBetween(nil, nil, one, one)), "W1LineBetween: x: empty input"},
@@ -57,15 +49,11 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{second(W1Samples(one, []float64{nan})), "W1Samples: b[0] = NaN"},
 
 		{between(cost(2, 2, 0, 1, nan, 1), half, half, nil), "Between: cost[1][0] = NaN"},
-		{between(cost(2, 2, 0, -1, 1, 1), half, half, nil), "Between: cost[0][1] = -1"},
-		{between(cost(2, 2, 0, 1, 1, inf), half, half, nil), "Between: cost[1][1] = +Inf"},
-		{between(cost(2, 2, 0, 1, 1, nan), []float64{1, 0}, []float64{1, 0}, nil), "Between: cost[1][1] = NaN"}, // where no mass is
 		{between(cost(2, 2, 0, 0x1p900, 1, 1), []float64{0x1p200, 0}, []float64{0x1p200, 0}, nil), "Between: largest cost times total mass = +Inf"},
 		{between(square, []float64{2, -1}, half, nil), "Between: mu[1] = -1"},
 		{between(square, half, []float64{.5, .6}, nil), "Between: total masses 1 and 1.1"},
 		{between(square, half, one, nil), "Between: nu has size 1"},
 		{between(square, half, half, &Options{U: half}), "Between: V has size 0"},
-		{between(square, half, half, &Options{U: half, V: []float64{1, inf}}), "Between: V[1] = +Inf"},
 		{second(W1(ctx, plane, half, one, nil)), "W1: nu has size 1"},
 		{second(Matrix(2, 2, half)), "Matrix: cost has size 2"},
 		{second(Matrix(0, 2, nil)), "Matrix: 0 x 2: empty input"},
@@ -74,17 +62,14 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{certify(nil, Flow{2, 0, 1}), "Certify: end of plan[0] = 2"},
 		{certify(nil, Flow{0, 0, 0}, Flow{0, 0, -1}), "Certify: mass of plan[1] = -1"},
 		{certify(one), "Certify: v has size 1"},
-		{certify([]float64{1, inf}), "Certify: v[1] = +Inf"},
 
 		{assign(cost(2, 1, 0, 0)), "Assignment: rows has size 2"},
 		{assign(cost(0, 0)), "Assignment: cost: empty input"},
-		{assign(nil), "Assignment: cost: empty input"},
 		{assign(cost(2, 2, 0, -inf, 0, nan)), "Assignment: cost[0][1] = -Inf"},
 		{em(nil, []int{1}), "DistanceEM: a: empty input"},
 		{em([]int{1}, nil), "DistanceEM: b: empty input"},
 		{em([]int{-1}, []int{0}), "DistanceEM: a[0] = -1"},
 		{em([]int{0}, []int{2}), "DistanceEM: distance of points 0 and 2 = +Inf"},
-		{em([]int{0, 1}, []int{2, 3}), "DistanceEM: distance of points 0 and 2 = +Inf"},
 
 		{second(Project(ctx, plane, []float64{1, .5}, nil)), "Project: total masses 1.5 and 1"},
 		{second(Project(ctx, plane, []float64{1, nan}, nil)), "Project: g[1] = NaN"},
@@ -95,12 +80,9 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{third(ProjectLine(two, []float64{1e308, -1e308})), "ProjectLine: total variation of g = +Inf"},
 		{third(ProjectTree(nil, one)), "ProjectTree: t: empty input"},
 		{third(ProjectTree(tree, one)), "ProjectTree: g has size 1"},
-		{third(ProjectTree(tree, []float64{1, nan})), "ProjectTree: g[1] = NaN"},
 		{second(IsotonicL1(nil, nil, 0, 1)), "IsotonicL1: g: empty input"},
 		{second(IsotonicL1([]float64{0, nan}, nil, 0, 1)), "IsotonicL1: g[1] = NaN"},
 		{second(IsotonicL1(one, half, 0, 1)), "IsotonicL1: w has size 2"},
-		{second(IsotonicL1(one, []float64{-1}, 0, 1)), "IsotonicL1: w[0] = -1"},
-		{second(IsotonicL1(one, []float64{1e308}, 0, 1)), "IsotonicL1: w[0] = 1e+308"},
 		{second(IsotonicL1(one, one, nan, 1)), "IsotonicL1: lo = NaN"},
 		{second(IsotonicL1(one, one, 1, 0)), "IsotonicL1: hi = 0"},
 		{second(ProjectSimplex(nil, 1, nil)), "ProjectSimplex: g: empty input"},

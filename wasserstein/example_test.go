@@ -219,31 +219,6 @@ func ExampleW1() {
 	// 1 from 2 to 3
 }
 
-// How far two samples of places are apart: the mean way, in km, from one to the other.
-func ExampleW1_samples() {
-	before := []metric.LatLon{{Lat: 48.86, Lon: 2.35}, {Lat: 45.76, Lon: 4.84}} // Paris, Lyon
-	after := []metric.LatLon{{Lat: 48.80, Lon: 2.13}, {Lat: 48.86, Lon: 2.35}, {Lat: 45.75, Lon: 4.85}, {Lat: 45.77, Lon: 3.08}}
-	places, err := metric.NewPoints(slices.Concat(before, after), metric.GreatCircle{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	mu, nu := []float64{.5, .5, 0, 0, 0, 0}, []float64{0, 0, .25, .25, .25, .25}
-	r, err := wasserstein.W1(context.Background(), places, mu, nu, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.1f km, proved: %v\n", r.Cost, r.Gap() < 1e-9)
-	for _, f := range r.Plan {
-		fmt.Println(f.Mass, "from", places.At(f.I), "to", places.At(f.J))
-	}
-	// Output:
-	// 38.8 km, proved: true
-	// 0.25 from {48.86 2.35} to {48.8 2.13}
-	// 0.25 from {48.86 2.35} to {48.86 2.35}
-	// 0.25 from {45.76 4.84} to {45.75 4.85}
-	// 0.25 from {45.76 4.84} to {45.77 3.08}
-}
-
 // Costs need not be distances: two sources, three sinks.
 func ExampleBetween() {
 	c, err := wasserstein.Matrix(2, 3, []float64{

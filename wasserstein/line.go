@@ -18,21 +18,19 @@ import (
 // their differences stay finite.
 const lineMax = 1e300
 
-// W1LineBetween returns the distance of the measure with weights mu on the points x of
-// the real line and the measure with weights nu on the points y: the sum over the gaps
-// between neighboring points of the length of the gap times |F-G|, F and G the
-// distribution functions. (Two measures on the same points take [Distance].)
+// W1LineBetween returns the distance of the measure with weights mu on the points x of the
+// real line and the measure with weights nu on the points y: the sum over the gaps between
+// neighboring points of the length of the gap times |F-G|, F and G the distribution
+// functions.
 //
-// Points come in any order and may hold duplicates. The weights may be negative, for
-// signed measures of equal mass (Vallender 1974). A small difference of the totals
-// counts as if it lay at the largest point; one above 2^-30 of their sizes is a
-// [*MassError].
+// Points come in any order and may coincide. The weights may be negative, for signed
+// measures of equal mass (Vallender 1974). A small difference of the totals counts as if it
+// lay at the largest point with weight; one above 2^-30 of their sizes is a [*MassError].
 //
-// The relative error is about 2^-51, plus the absolute error (n+m)*2^-103 times the total
-// variation and the extent. Positions lie in [-1e300, 1e300]; the result is +Inf where it
-// would overflow. The other errors are [metric.ErrEmpty], [*metric.SizeError],
-// [*metric.ValueError] and [*metric.MemoryError]. O((n+m) log(n+m)), and O(n+m) for
-// sorted points.
+// The relative error is about 2^-51, plus (n+m)*2^-103 times the total variation and the
+// extent. Positions lie in [-1e300, 1e300]; the result is +Inf where it would overflow. The
+// other errors are [metric.ErrEmpty], [*metric.SizeError], [*metric.ValueError] and
+// [*metric.MemoryError]. O((n+m) log(n+m)), and O(n+m) for sorted points.
 func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 	const op = "wasserstein: W1LineBetween"
 	if err := cmp.Or(lineCheck(op, "x", x), lineCheck(op, "y", y), checkMeasures(op, mu, nu, len(x), len(y), true)); err != nil {
@@ -52,6 +50,9 @@ func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 			to, w = y[k], -nu[k]
 			j++
 		}
+		if w == 0 {
+			continue
+		}
 		// The conversion keeps the product from being fused with a sum, which would
 		// spoil the error terms in there.
 		cost = cost.AddFloat(float64((to - at) * math.Abs(d.Hi)))
@@ -61,16 +62,14 @@ func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 	return sumOrInf(cost), nil
 }
 
-// W1Samples returns the distance of the empirical measures of two samples of
-// numbers, which need not have the same size: each of the n numbers of a has
-// weight 1/n, each of the m of b has 1/m. The distance of two numbers is that of
+// W1Samples returns the distance of the empirical measures of two samples of numbers of any
+// sizes n and m: each number of a has weight 1/n, each of b 1/m. Distances are those of
 // [metric.Numbers]: differences of integers do not overflow.
 //
-// The optimal plan couples the quantiles of the two. It is followed in whole
-// units of the weight 1/(n*m): the relative error is at most 2^-51. Numbers lie
-// in [-1e300, 1e300]; errors are [metric.ErrEmpty], [*metric.ValueError] and
-// [*metric.MemoryError]. The samples are not modified. O(n+m) for sorted samples,
-// otherwise two sorts, one on each core: of []float64 by radix.
+// The optimal plan couples the quantiles, in whole units of 1/(n*m): the relative error is
+// at most 2^-51. Numbers lie in [-1e300, 1e300]; errors are [metric.ErrEmpty],
+// [*metric.ValueError] and [*metric.MemoryError]. The samples are not modified. O(n+m) for
+// sorted samples, otherwise two sorts, of []float64 by radix.
 func W1Samples[T constraints.Integer | constraints.Float](a, b []T) (float64, error) {
 	const op = "wasserstein: W1Samples"
 	if err := cmp.Or(lineCheck(op, "a", a), lineCheck(op, "b", b)); err != nil {

@@ -226,45 +226,6 @@ func testConvert[T, S constraints.Integer | constraints.Float](x []S) []T {
 	return out
 }
 
-// A million points: moved by exactly 2^-30 in a random order, unequal sizes, and
-// weights that nearly cancel.
-func TestDistance_OfManyPoints(t *testing.T) {
-	r := random.Seeded(4)
-	const n = 1 << 18
-	a, b, twice := make([]float64, n), make([]float64, n), make([]float64, 0, 2*n)
-	for i := range a {
-		a[i] = float64(r.IntN(1<<20)) / 1024
-		twice = append(twice, a[i], a[i])
-		b[i] = a[i] + 0x1p-30
-	}
-	r.Shuffle(n, func(i, j int) { b[i], b[j] = b[j], b[i] })
-	r.Shuffle(2*n, func(i, j int) { twice[i], twice[j] = twice[j], twice[i] })
-	if got, err := W1Samples(a, b); err != nil || !lineClose(got, 0x1p-30, 0x1p-51) {
-		t.Errorf("%v, %v, want %v", got, err, 0x1p-30)
-	}
-	if got, err := W1Samples(twice, b); err != nil || !lineClose(got, 0x1p-30, 0x1p-51) {
-		t.Errorf("%v, %v, want %v", got, err, 0x1p-30)
-	}
-	// Mass 2^-50 moves from every even point to the next, over gaps of 0.1.
-	x, mu, nu := make([]float64, n), make([]float64, n), make([]float64, n)
-	for i := range x {
-		x[i], mu[i], nu[i] = 0.1*float64(i), 1, 1
-		if i%2 == 0 {
-			mu[i] += 0x1p-50
-		} else {
-			nu[i] += 0x1p-50
-		}
-	}
-	want := new(big.Float).SetPrec(200)
-	for i := 0; i < n; i += 2 {
-		want.Add(want, new(big.Float).Sub(big.NewFloat(x[i+1]), big.NewFloat(x[i])))
-	}
-	w, _ := want.Float64()
-	if got, err := distance(onLine(x), mu, nu); err != nil || !lineClose(got, w*0x1p-50, 0x1p-51) {
-		t.Errorf("%v, %v, want %v", got, err, w*0x1p-50)
-	}
-}
-
 func TestLineSort_SortsStably(t *testing.T) {
 	r := random.Seeded(6)
 	for _, n := range []int{2, lineSmall - 1, lineSmall, 5000} {

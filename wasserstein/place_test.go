@@ -177,50 +177,6 @@ func TestCertify_InSpaceIsThatOfRows(t *testing.T) {
 	}
 }
 
-func TestAssignment_InSpaceIsThatOfRows(t *testing.T) {
-	r := random.Seeded(8)
-	for _, shape := range placedShapes[:testkit.Sweep(4, 8)] {
-		c, a, _ := evenOdd(placed(r, shape, 500), 0)
-		got := testkit.Must(Assignment(t.Context(), c, nil))
-		want := testkit.Must(Assignment(t.Context(), rowsOf(c), nil))
-		if got.Lower > want.Upper || want.Lower > got.Upper || got.Gap() > 1e-12*(1+got.Cost) {
-			t.Errorf("%s: [%v, %v], rows [%v, %v]", shape, got.Lower, got.Upper, want.Lower, want.Upper)
-		}
-		used, cost := make([]bool, len(a)), 0.0
-		for i, j := range got.Column {
-			if used[j] {
-				t.Fatalf("%s: column %d twice", shape, j)
-			}
-			used[j] = true
-			cost += c.At(i, j)
-		}
-		if math.Abs(cost-got.Cost) > 1e-12*cost {
-			t.Errorf("%s: %v, the columns cost %v", shape, got.Cost, cost)
-		}
-	}
-}
-
-func TestDistanceEM_InSpaceIsThatOfRows(t *testing.T) {
-	r := random.Seeded(9)
-	f := placed(r, "uniform", 2000)
-	plain := testkit.Must(metric.Densify(t.Context(), f))
-	items := func(n int) []int {
-		out := make([]int, n)
-		for k := range out {
-			out[k] = r.IntN(f.Len())
-		}
-		return out
-	}
-	for _, n := range [][2]int{{900, 900}, {700, 500}} {
-		a, b := items(n[0]), items(n[1])
-		got, back := testkit.Must(DistanceEM(t.Context(), f, a, b)), testkit.Must(DistanceEM(t.Context(), f, b, a))
-		want := testkit.Must(DistanceEM(t.Context(), plain, a, b))
-		if got != back || math.Abs(got-want) > 1e-12*want {
-			t.Errorf("%v: %v, and back %v; by rows %v", n, got, back, want)
-		}
-	}
-}
-
 func TestCells_BracketTheDistance(t *testing.T) {
 	r := random.Seeded(10)
 	for _, shape := range placedShapes[:testkit.Sweep(4, 8)] {
@@ -258,36 +214,6 @@ func TestCells_BracketTheDistance(t *testing.T) {
 	// And where nothing moves between cells.
 	if got := testkit.Must(W1(t.Context(), f, mu, mu, &Options{Cells: 64})); got.Cost != 0 || got.Gap() > 1e-12 {
 		t.Errorf("from a measure to itself: [%v, %v]", got.Lower, got.Upper)
-	}
-}
-
-// Any number of cells is one, for few points as well.
-func TestCells_AnyNumber(t *testing.T) {
-	for _, n := range []int{1, 2, 9, 500} {
-		f := placed(random.Seeded(13), "uniform", 2*n)
-		c, a, b := evenOdd(f, 0)
-		mu, nu := slices.Repeat([]float64{1 / float64(len(a))}, len(a)), slices.Repeat([]float64{1 / float64(len(b))}, len(b))
-		best := testkit.Must(Between(t.Context(), c, mu, nu, nil))
-		for _, k := range []int{1, 3, n, math.MaxInt} {
-			got := testkit.Must(Between(t.Context(), c, mu, nu, &Options{Cells: k}))
-			if !(got.Lower <= best.Upper && best.Lower <= got.Upper) {
-				t.Errorf("%d points in %d cells: [%v, %v], optimum %v", n, k, got.Lower, got.Upper, best.Cost)
-			}
-		}
-	}
-}
-
-func TestCells_WantCoordinates(t *testing.T) {
-	c, _, _ := evenOdd(placed(random.Seeded(11), "uniform", 600), 0)
-	mu := slices.Repeat([]float64{1. / 300}, 300)
-	for name, k := range map[string]struct {
-		c     Cost
-		cells int
-	}{"rows": {rowsOf(c), 10}, "negative": {c, -1}} {
-		_, err := Between(t.Context(), k.c, mu, mu, &Options{Cells: k.cells})
-		if v := (*metric.ValueError)(nil); !errors.As(err, &v) || v.Arg != "Cells" {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 

@@ -58,15 +58,14 @@ type ProjectOptions struct {
 // least cost(T). The problem gets balanced by a sink that takes the mass p, of total 1, at
 // no cost.
 
-// Project returns a probability measure on the points of f that is nearest, in
-// the distance of [W1], to the signed measure with weights g, whose total is 1
-// up to rounding ([*MassError] otherwise: make it so first, by what is known of
-// the noise). The distance of two signed measures of equal total is the least
+// Project returns a probability measure on the points of f that is nearest, in the distance
+// of [W1], to the signed measure with weights g, whose total is 1 up to rounding
+// ([*MassError] otherwise). The distance of two signed measures of equal total is the least
 // cost of moving the positive part of their difference onto its negative part.
 //
-// Weights are finite and on all points of f. Where g is a probability measure
-// already P is g bit for bit. Errors, cost and memory are as for W1, on the
-// points of positive and those of negative weight.
+// Weights are finite and on all points of f. Where g is a probability measure already P is
+// g bit for bit. Errors, cost and memory are as for W1, on the points of positive and those
+// of negative weight.
 //
 // Where all points lie on a line, whatever the type of f, or f is a [metric.Clustered], a
 // [metric.Ultrametric] or the path metric of a [metric.Tree], P is that of [ProjectLine] or
@@ -142,27 +141,22 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 	return p, nil
 }
 
-// ProjectLine returns a probability measure p on the points x of the real line
-// that is nearest to the signed measure with weights g there, and its distance
-// from it: with the points in ascending order, gaps x_(k+1)-x_k, and F and G
-// the partial sums of p and g, the least value over all p of
+// ProjectLine returns a probability measure p on the points x of the real line that is
+// nearest to the signed measure with weights g there, and its distance from it: with the
+// points in ascending order, gaps x_(k+1)-x_k, and F and G the partial sums of p and g, the
+// least value over all p of
 //
 //	sum over k < n of gap_k * |F_k - G_k|.
 //
-// That is the [Distance] on the line where g has total 1; what it lacks counts as
-// if g had it at the largest point.
+// That is the [Distance] on the line where g has total 1; what it lacks counts as if g had
+// it at the largest point. F is the weighted isotonic regression of G, cut off at 0 and 1
+// ([IsotonicL1]). Equal points share their mass such that g changes as little as monotone
+// sums allow. p is at most twice as far from any probability measure as g is.
 //
-// F is the weighted isotonic regression of G, cut off at 0 and 1: see
-// [IsotonicL1], also for which of several nearest measures is returned. p is in
-// the order of x, which may be any. A group of equal points shares its mass such
-// that g changes as little as monotone sums allow. p is at most twice as far from
-// any probability measure as g is.
-//
-// The weights of p are >= 0 and sum to 1 within len(x)*2^-54. Where g is a
-// probability measure up to rounding already, p is g bit for bit. dist, a sum of
-// terms that err by 2^-52 relatively, is +Inf where it would overflow. Positions
-// lie in [-1e300, 1e300], and the weights are finite with a finite total
-// variation; errors are [metric.ErrEmpty], [*metric.SizeError] and
+// The weights of p are >= 0 and sum to 1 within len(x)*2^-54. Where g is a probability
+// measure up to rounding already, p is g bit for bit. dist, of terms that err by 2^-52, is
+// +Inf where it would overflow. Positions lie in [-1e300, 1e300], and g is finite with a
+// finite total variation; errors are [metric.ErrEmpty], [*metric.SizeError] and
 // [*metric.ValueError]. O(n log n).
 func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
 	const op = "wasserstein: ProjectLine"
@@ -197,21 +191,20 @@ func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
 	return p, sumOrInf(cost), nil
 }
 
-// IsotonicL1 returns the ascending list f with values in [lo, hi] that has the
-// least weighted distance from g,
+// IsotonicL1 returns the ascending list f with values in [lo, hi] that has the least
+// weighted distance from g,
 //
 //	sum over k of w[k] * |f[k] - g[k]|,
 //
-// the isotonic median regression of g. Of several such lists it returns the
-// midpoint of the smallest and the largest, cut off at the bounds, so that
-// mirrored input gives a mirrored result. An entry of weight 0 gets the value in
-// [f[k-1], the next of positive weight] that is nearest to g[k]. An ascending g
-// within the bounds comes back as it is.
+// the isotonic median regression of g. Of several such lists it returns the midpoint of the
+// smallest and the largest, cut off at the bounds. An entry of weight 0 gets the value in
+// [f[k-1], the next of positive weight] that is nearest to g[k]. An ascending g within the
+// bounds comes back as it is.
 //
-// g holds at most 2^30 finite numbers, and w numbers in [0, math.MaxFloat64/2]; a
-// nil w stands for ones. lo <= hi may be infinite. The sum is least for weights
-// that differ from w by rounding. Errors are [metric.ErrEmpty],
-// [*metric.SizeError] and [*metric.ValueError]. O(n log n).
+// g holds at most 2^30 finite numbers, and w numbers in [0, math.MaxFloat64/2]; a nil w
+// stands for ones. lo <= hi may be infinite. The sum is least for weights that differ from
+// w by rounding. Errors are [metric.ErrEmpty], [*metric.SizeError] and
+// [*metric.ValueError]. O(n log n).
 func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 	const op = "wasserstein: IsotonicL1"
 	if w == nil {
@@ -234,27 +227,23 @@ func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 	return project.IsotonicL1(g, w, lo, hi), nil
 }
 
-// ProjectTree returns a probability measure p on the leaves of t that is
-// nearest to the signed measure with weights g there, and its distance from it:
-// with P and G the sums of p and g below a node, the least value over all p of
+// ProjectTree returns a probability measure p on the leaves of t that is nearest to the
+// signed measure with weights g there, and its distance from it: with P and G the sums of p
+// and g below a node, the least value over all p of
 //
 //	sum over nodes v but the root of t.Length(v) * |P_v - G_v|.
 //
 // That is the [Distance] under t.PathMetric() where g has total 1; what it lacks counts as
-// if g had it at the root. Weight k lies on leaf t.Leaves()[k]. For weights on
-// inner nodes too, attach a leaf to each by an edge of length 0.
+// if g had it at the root. Weight k lies on leaf t.Leaves()[k]. Of several nearest measures
+// each node gives its mass to its children such that it is nearest to their G in the
+// Euclidean sense, from the top down.
 //
-// Equal lengths leave many nearest measures. Among them the result is found from
-// the top down: each node gives its mass to its children such that it is
-// nearest to their G in the Euclidean sense.
-//
-// p has weights >= 0 that sum to 1 as closely as [W1] asks of totals. Where
-// g is a probability measure up to rounding already, p is g bit for bit. It is
-// optimal for lengths rounded to multiples of 2^-98 times the height of the
-// tree and sums of g rounded to float64. dist is +Inf where it would overflow.
-// g is finite with a finite total variation; errors are [metric.ErrEmpty],
-// [*metric.SizeError] and [*metric.ValueError]. O(n log n) time, about 250
-// bytes of memory for each node.
+// p has weights >= 0 that sum to 1 as closely as [W1] asks of totals. Where g is a
+// probability measure up to rounding already, p is g bit for bit. It is optimal for lengths
+// rounded to multiples of 2^-98 times the height of the tree and sums of g rounded to
+// float64. dist is +Inf where it would overflow. g is finite with a finite total variation;
+// errors are [metric.ErrEmpty], [*metric.SizeError] and [*metric.ValueError]. O(n log n)
+// time, about 250 bytes a node.
 func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err error) {
 	const op = "wasserstein: ProjectTree"
 	if err := fault.Empty(op, "t", fault.Len(t)); err != nil {
@@ -281,16 +270,13 @@ func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err er
 	return p, tree.cost(below), nil
 }
 
-// ProjectSimplex returns the vector with entries >= 0 and the given total that
-// is nearest to g in the Euclidean norm: max(0, g[i]-tau) for the right tau. It
-// is written to dst where its capacity allows, which must not overlap g. From the root of
-// a tree of noisy counts down, each node giving its total to its children, it usually
-// estimates the counts better than the nearest measure of [ProjectTree].
+// ProjectSimplex returns the vector with entries >= 0 and the given total that is nearest
+// to g in the Euclidean norm: max(0, g[i]-tau) for the right tau. It is written to dst
+// where its capacity allows, which must not overlap g.
 //
-// g must be finite and not empty, total finite and >= 0. The result sums to
-// total within len(g)*2^-52 times it, however large g is. Errors are
-// [metric.ErrEmpty] and [*metric.ValueError]. O(n log n) by sorting (Held,
-// Wolfe and Crowder 1974); no allocation where dst is large enough.
+// g must be finite and not empty, total finite and >= 0. The result sums to total within
+// len(g)*2^-52 times it. Errors are [metric.ErrEmpty] and [*metric.ValueError]. O(n log n)
+// by sorting (Held, Wolfe and Crowder 1974); no allocation where dst is large enough.
 func ProjectSimplex(g []float64, total float64, dst []float64) ([]float64, error) {
 	const op = "wasserstein: ProjectSimplex"
 	if err := cmp.Or(fault.Empty(op, "g", len(g)), fault.AllFinite(op, "g", g), fault.NonNegative(op, "total", total)); err != nil {

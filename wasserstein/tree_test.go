@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -59,44 +58,6 @@ func TestDistance_IsTheTransportCostOnTrees(t *testing.T) {
 	}
 }
 
-func TestDistance_IsTheTransportCostOnUltrametrics(t *testing.T) {
-	r := random.Seeded(2)
-	for trial := range 300 {
-		n := 1 + r.IntN(8)
-		heights := make([]float64, n-1)
-		for p := range heights {
-			heights[p] = float64(r.IntN(5)) * []float64{1, r.Float64()}[trial%2]
-		}
-		u := testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
-		mu, nu := lineSigned(r, n), lineMeasure(r, n)
-		got := testkit.Must(distance(u, mu, nu))
-		if want := refSigned(u.Distance, mu, nu); math.Abs(got-want) > 1e-13*slices.Max(append(heights, 0)) {
-			t.Fatalf("%v, want %v", got, want)
-		}
-	}
-}
-
-// The nodes of a path are points of the line.
-func TestDistance_OfAPathIsThatOfTheLine(t *testing.T) {
-	r := random.Seeded(3)
-	for range 50 {
-		n := 1 + r.IntN(200)
-		parent, length, x := make([]int, n), make([]float64, n), make([]float64, n)
-		for v := range parent {
-			parent[v], length[v] = v-1, float64(r.IntN(1<<20))
-			if v > 0 {
-				x[v] = x[v-1] + length[v] // exact
-			}
-		}
-		tree := testkit.Must(metric.NewTree(parent, length))
-		mu, nu := lineDyadic(r, n), lineDyadic(r, n)
-		want := testkit.Must(distance(onLine(x), mu, nu))
-		if got, err := distance(tree.NodeMetric(), mu, nu); err != nil || !lineClose(got, want, 0x1p-51) {
-			t.Fatalf("%v, %v, want %v", got, err, want)
-		}
-	}
-}
-
 func TestDistance_ClustersKnownValue(t *testing.T) {
 	c := testkit.Must(metric.NewClustered(3, 2, 0.3))
 	// r/2 times the l1 distance 1 of the points, and (1-r)/2 times that of the
@@ -115,6 +76,27 @@ func TestDistance_ClustersKnownValue(t *testing.T) {
 		if want := refSigned(c.Distance, mu, nu); math.Abs(got-want) > 1e-13 || math.Abs(got-other) > 1e-14 {
 			t.Fatalf("%v, ultrametric %v, want %v", got, other, want)
 		}
+	}
+}
+
+// What one total has more than the other by rounding goes no farther than the points with
+// weight lie apart, however far others are.
+func TestDistance_TheRestStaysAmongTheWeights(t *testing.T) {
+	const far = 1e15
+	mu, nu := []float64{0.1, 0.2, 0}, []float64{0, 0.3, 0} // as exact numbers, 0.1+0.2 is 0x1p-55 above 0.3
+	want, slack := 0.1, 0x1p-52
+	x := []float64{0, 1, far}
+	tree := testkit.Must(metric.NewTree([]int{3, 3, 4, 4, -1}, []float64{0.5, 0.5, far, far, 0}))
+	deep := testkit.Must(metric.NewUltrametric([]int{0, 1, 2}, []float64{1, far}))
+	for name, f := range map[string]metric.Finite{"line": onLine(x), "leaves": tree.PathMetric(), "ultrametric": deep} {
+		for _, side := range [][2][]float64{{mu, nu}, {nu, mu}} {
+			if d := testkit.Must(distance(f, side[0], side[1])); math.Abs(d-want) > slack {
+				t.Errorf("%s: %v, want %v", name, d, want)
+			}
+		}
+	}
+	if d := testkit.Must(W1LineBetween(x, mu, x, nu)); math.Abs(d-want) > slack {
+		t.Errorf("W1LineBetween: %v, want %v", d, want)
 	}
 }
 
@@ -167,19 +149,10 @@ func TestW1_ClosedFormsAreTheOptimum(t *testing.T) {
 			if got.Lower > want.Upper || want.Lower > got.Upper || got.Pivots > 0 {
 				t.Fatalf("%s: %v in %d pivots, want %v", name, got, got.Pivots, want)
 			}
-			// Both round some four times, and the distance takes to the root what one total
-			// has more than the other by rounding, however far that is from all points.
-			p := pathTreeOf(f)
-			height := 0.0
-			for _, v := range p.at {
-				way := 0.0
-				for ; p.parent[v] >= 0; v = p.parent[v] {
-					way += p.length[v]
-				}
-				height = max(height, way)
-			}
-			rest := math.Abs(p.below(mu, nu)[p.order[len(p.order)-1]].Hi)
-			if d := testkit.Must(distance(f, mu, nu)); math.Abs(d-got.Cost) > 0x1p-49*value+rest*height {
+			// Both round some four times, and what one total has more than the other goes no
+			// farther than the diameter.
+			rest := math.Abs(total(mu) - total(nu))
+			if d := testkit.Must(distance(f, mu, nu)); math.Abs(d-got.Cost) > (0x1p-49+rest)*value {
 				t.Fatalf("%s: %v without the plan, %v with it", name, d, got)
 			}
 			mu[r.IntN(n)] += 0x1p-32 // one total is larger, and what is proved holds for all below it

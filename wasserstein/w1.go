@@ -29,13 +29,11 @@ type Options struct {
 	// beyond 1 GiB are never stored, and neither are distances of points in R^d
 	// ([metric.Embedded]), from some 200 points a side on.
 	Lazy bool
-	// Cells, where positive, asks for a bracket in place of the optimum: the points
-	// are gathered in so many cells, each at one of its points; the points carry
-	// out the optimal plan of the cells, and get their potentials from it. Lower
-	// and Upper are proved as always, and apart by less than some diameters of a cell.
-	// 4096 leave 0.5 % of the diameter of points in the plane, and 10^6 of them
-	// take seconds. Costs are distances of points in R^d; MaxPivots, Progress, U
-	// and V are not for it.
+	// Cells, where positive, asks for a bracket in place of the optimum: the points are
+	// gathered in so many cells, each at one of its points, and carry out the optimal plan
+	// of the cells. Lower and Upper are proved as always, and apart by less than some
+	// diameters of a cell: 4096 leave 0.5 % of the diameter of points in the plane. Costs
+	// are distances of points in R^d; MaxPivots, Progress, U and V are not for it.
 	Cells int
 	// MaxPivots ends the work after so many steps, of which those of smaller
 	// problems to start from do not count; 0 means no limit. Lower and Upper then
@@ -81,46 +79,37 @@ func proved(cost, lower, upper float64, unit metric.Unit) string {
 	return fmt.Sprintf("cost %s, the least in [%.6g, %.6g], gap %s", fault.Quantity(cost, 6, unit), lower, upper, fault.AtMost(directed.SubUp(upper, lower), 1))
 }
 
-// W1 returns the Wasserstein distance of order 1, the earth mover's distance,
-// of the measures with weights mu and nu on the points of f: the least cost of
-// moving mu onto nu when a unit of mass moved from i to j costs f.Distance(i, j). (Two
-// lists of points, such as samples, are measures on the list of all.) By duality that is
+// W1 returns the Wasserstein distance of order 1, the earth mover's distance, of the
+// measures with weights mu and nu on the points of f: the least cost of moving mu onto nu
+// when a unit of mass moved from i to j costs f.Distance(i, j). By duality that is
 //
 //	W1(mu, nu) = min over plans of the sum of plan[i,j]*d(i,j)
 //	           = max over potentials of the sum of f[i]*(mu[i]-nu[i]),
 //
 // plans having the marginals mu and nu, potentials |f[i]-f[j]| <= d(i,j).
 //
-// Weights are finite and on all points of f, and their totals are equal up to
-// 2^-30 of the sizes of mu and nu; they need not be 1, and are never rescaled.
-// What is negative in one, as in an unbiased estimate, is added to the other,
-// and everything else is about the two sums, whose distance it does not change. Points may
-// coincide. Mass common to mu and nu at a point stays where it is, which the triangle
-// inequality allows, and is in the plan as a flow from i to i. (If f breaks it,
-// the plan need not be optimal, and the certificate shows by how much.)
+// Weights are finite and on all points of f, and their totals are equal up to 2^-30 of
+// their sizes; they need not be 1, and are never rescaled. What is negative in one, as in
+// an unbiased estimate, is added to the other. Points may coincide. Mass common to mu and
+// nu at a point stays there, in the plan as a flow from i to i. (If f breaks the triangle
+// inequality the plan need not be optimal, and the certificate shows by how much.)
 //
-// The answer is exact up to rounding: Gap is about 1e-15 times the sizes of
-// distances and weights. Errors are [metric.ErrEmpty], [*metric.SizeError],
-// [*metric.ValueError] for a weight or a distance outside its domain (a
-// distance is "cost[i]" at index j) and [*MassError] for unequal totals. ctx ends the
-// work early with its error.
+// The answer is exact up to rounding: Gap is about 1e-15 times the sizes of distances and
+// weights. Errors are [metric.ErrEmpty], [*metric.SizeError], [*metric.ValueError] for a
+// weight or a distance outside its domain (a distance is "cost[i]" at index j) and
+// [*MassError] for unequal totals. ctx ends the work early with its error.
 //
-// Where the type of f has a closed form, W1 takes it: points of the line
-// ([metric.Embedded] in one dimension, as under [metric.Numbers]), the metrics of a
-// [metric.Tree], [metric.Ultrametric] and [metric.Clustered]. All then takes O(n), and
-// O(n log n) on the line; but where the points of a line are no [metric.Numbers] of float64,
-// float32, int or int64, the certificate takes a pass or search as below. There are no
-// pivots, and no Progress. With U, V or Cells in o all is as for other metrics. [Distance]
-// is the value alone.
+// Points of the line ([metric.Embedded] in one dimension), the metrics of a [metric.Tree],
+// [metric.Ultrametric] and [metric.Clustered] have a closed form, unless U, V or Cells are
+// set: O(n), and O(n log n) on the line, without pivots or Progress. Where the points of a
+// line are no [metric.Numbers] of float64, float32, int or int64, the certificate takes a
+// pass or search as below. [Distance] is the value alone.
 //
 // Elsewhere the network simplex method makes some ten passes over the n^2 costs, on every
-// core, and about ten pivots a point, of O(n) each at worst. Memory is 8 bytes a pair
-// where costs are stored, besides about 500 bytes a point. Points of R^d, d <= 6
+// core, and about ten pivots a point, of O(n) each at worst, with 8 bytes a pair where
+// costs are stored, besides about 500 bytes a point. Points of R^d, d <= 6
 // ([metric.Embedded]), take O(n) memory, and a pass is a search in a kd-tree for every
-// point: of some microseconds where mass moves little, of O(sqrt(n)) where all of it moves
-// far in the plane, since costs are next to equal along its way. Problems of half, a
-// quarter and so on of the points come first, for potentials to start from. The bounds
-// then rest on what [metric.Embedding] promises of the coordinates besides.
+// point; the bounds then rest on what [metric.Embedding] promises besides.
 func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: W1"
 	n := fault.Len(f)

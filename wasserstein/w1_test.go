@@ -9,7 +9,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/metric"
 )
 
 func TestW1_SlowReference(t *testing.T) {
@@ -26,55 +25,6 @@ func TestW1_SlowReference(t *testing.T) {
 		if got.Gap() > 1e-12*got.Cost {
 			t.Errorf("n = %d: gap %v, cost %v", n, got.Gap(), got.Cost)
 		}
-	}
-}
-
-// Powers of two change nothing but the exponent, across the range of float64.
-func TestW1_ScaleEquivariance(t *testing.T) {
-	r := random.Seeded(6)
-	f := w1Plane(r, 80)
-	mu, nu := w1Weights(r, 80, true), w1Weights(r, 80, true)
-	want := testkit.Must(W1(t.Context(), f, mu, nu, nil))
-	for _, e := range [][2]int{{0, 40}, {0, -40}, {40, 0}, {-40, 0}, {900, 0}, {-900, 90}, {100, -900}, {-100, 900}} {
-		g, _ := metric.Scaled(f, math.Ldexp(1, e[0]))
-		a, b := make([]float64, 80), make([]float64, 80)
-		for i := range a {
-			a[i], b[i] = math.Ldexp(mu[i], e[1]), math.Ldexp(nu[i], e[1])
-		}
-		got := testkit.Must(W1(t.Context(), g, a, b, nil))
-		if x := math.Ldexp(want.Cost, e[0]+e[1]); math.Abs(got.Cost-x) > 1e-12*x || !(got.Lower <= x && x <= got.Upper) {
-			t.Errorf("%v: %v in [%v, %v], want %v", e, got.Cost, got.Lower, got.Upper, x)
-		}
-	}
-}
-
-func TestW1_DuplicatesAndZeros(t *testing.T) {
-	r := random.Seeded(8)
-	base := w1Plane(r, 7)
-	idx := make([]int, 50)
-	for i := range idx {
-		idx[i] = r.IntN(7)
-	}
-	f, _ := metric.Subset(base, idx)
-	mu, nu := w1Weights(r, 50, true), w1Weights(r, 50, true)
-	got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
-	w1Verify(t, metricCost{f}, mu, nu, got, w1Tol)
-	a, b := make([]float64, 7), make([]float64, 7)
-	for i, p := range idx {
-		a[p] += mu[i]
-		b[p] += nu[i]
-	}
-	want, err := W1(t.Context(), base, a, b, nil)
-	if err != nil || math.Abs(want.Cost-got.Cost) > 1e-14 {
-		t.Errorf("with duplicates %v, merged %v, %v", got.Cost, want.Cost, err)
-	}
-	zero, err := W1(t.Context(), base, make([]float64, 7), make([]float64, 7), nil)
-	if err != nil || zero.Cost != 0 || zero.Gap() != 0 || len(zero.Plan) != 0 {
-		t.Errorf("no mass at all: %+v, %v", zero, err)
-	}
-	one, err := W1(t.Context(), w1Plane(r, 1), []float64{3}, []float64{3}, nil)
-	if err != nil || one.Cost != 0 || one.Gap() != 0 || len(one.Plan) != 1 {
-		t.Errorf("one point: %+v, %v", one, err)
 	}
 }
 

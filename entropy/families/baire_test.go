@@ -2,12 +2,9 @@ package families
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy/scale"
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -103,70 +100,4 @@ func scalesByDefinition(b metric.Bimetric, alpha float64) (entropic, diametric f
 		entropic = max(entropic, least)
 	}
 	return entropic, diametric
-}
-
-// The closed forms against the estimators on larger spaces.
-func TestBaire_ClosedFormIsTheEstimate(t *testing.T) {
-	for _, b := range []Baire{
-		{Depth: 11, Privacy: power(2), Utility: power(2)},
-		{Depth: 10, Privacy: harmonic, Utility: power(3)},
-		{Arity: 3, Depth: 6, Privacy: harmonic, Utility: power(2)},
-		{Arity: 7, Depth: 3, Privacy: power(2), Utility: harmonic},
-	} {
-		space := testkit.Must(b.Space())
-		for _, alpha := range []float64{0.3, 1, 4, 10, 50, 200, 5e3} {
-			s := testkit.Must(b.EntropicScale(alpha))
-			if got, err := scale.Entropic(t.Context(), space, []float64{alpha}, nil); err != nil || got[0].Interval != s {
-				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got, err, s)
-			}
-			d := testkit.Must(b.DiametricScale(alpha))
-			if got, err := scale.Diametric(t.Context(), space, []float64{alpha}, nil); err != nil || got[0].Lo > d.Hi || got[0].Hi < d.Lo {
-				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got, err, d)
-			}
-		}
-	}
-}
-
-func TestBaire_BadInput(t *testing.T) {
-	rising := func(k int) float64 { return float64(k) }
-	for _, c := range []struct {
-		b     Baire
-		arg   string
-		index int
-	}{
-		{Baire{Arity: 1, Depth: 5, Privacy: harmonic, Utility: harmonic}, "Arity", -1},
-		{Baire{Depth: -1, Privacy: harmonic, Utility: harmonic}, "Depth", -1},
-		{Baire{Depth: 5, Privacy: rising, Utility: harmonic}, "Privacy", 2},
-		{Baire{Depth: 5, Privacy: harmonic, Utility: rising}, "Utility", 2},
-		{Baire{Depth: 5, Privacy: func(int) float64 { return math.NaN() }, Utility: harmonic}, "Privacy", 1},
-		{Baire{Depth: 5, Privacy: func(int) float64 { return math.Inf(1) }, Utility: harmonic}, "Privacy", 1},
-		{Baire{Depth: 5, Privacy: harmonic, Utility: func(int) float64 { return -1 }}, "Utility", 1},
-	} {
-		_, err := c.b.Space()
-		_, err2 := c.b.DiametricScale(1)
-		var v, v2 *fault.ValueError
-		if !errors.As(err, &v) || v.Arg != c.arg || v.Index != c.index || !errors.As(err2, &v2) || v2.Arg != c.arg || v2.Index != c.index {
-			t.Errorf("%v, %v, want %s[%d]", err, err2, c.arg, c.index)
-		}
-	}
-	good := Baire{Depth: 5, Privacy: harmonic, Utility: harmonic}
-	var value *fault.ValueError
-	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := good.EntropicScale(alpha); !errors.As(err, &value) || value.Arg != "alpha" {
-			t.Errorf("alpha %v: %v", alpha, err)
-		}
-	}
-	var memory *fault.MemoryError
-	for _, good.Depth = range []int{60, 5000} {
-		if _, err := good.Space(); !errors.As(err, &memory) {
-			t.Errorf("depth %d: %v", good.Depth, err)
-		}
-	}
-	good.Depth = 0
-	if _, err := good.Space(); !errors.As(err, &value) || value.Arg != "Depth" {
-		t.Errorf("an infinite space: %v", err)
-	}
-	if _, err := (Baire{}).EntropicScale(1); err == nil {
-		t.Error("no metrics")
-	}
 }

@@ -67,20 +67,6 @@ func ExampleBaire() {
 	// alpha 1000000: s = 0.48/alpha, s_o = 0.37/alpha
 }
 
-// The space cut off at a depth is finite. At large alpha its points are told
-// apart: its scale is 0.
-func ExampleBaire_Space() {
-	space := must(halves(8).Space())
-	scales := must(scale.Entropic(ctx, space, []float64{4, 50, 2000}, nil))
-	for _, s := range scales {
-		fmt.Println(space.Len(), s.Interval)
-	}
-	// Output:
-	// 256 0.125
-	// 256 0.0078125
-	// 256 0
-}
-
 // Measures on [0,1]^d under W1, which is both metrics: the scales are of the
 // order of min(alpha^(-1/(d+1)), 1) (BSV24 section 6), hidden constants apart.
 // Here d = 1, and the net of measures of Lemma A.1 stands for all of them; at

@@ -183,19 +183,3 @@ func TestPrivateTransportBound_Laws(t *testing.T) {
 		}
 	}
 }
-
-// TestPrivateTransportBound_GridRate: on a k x k grid the bound is that of neighbors, the
-// constant of the unit square in the limit.
-func TestPrivateTransportBound_GridRate(t *testing.T) {
-	const k = 24
-	f := space.Func(k*k, func(i, j int) float64 {
-		return math.Max(math.Abs(float64(i%k-j%k)), math.Abs(float64(i/k-j/k))) / (k - 1)
-	})
-	for _, a := range []float64{3e2, 3e3, 1.5e4} {
-		w := testkit.Must(families.PrivateTransportBound(t.Context(), f, a))
-		cube := testkit.Must(families.MeasuresAccuracy(2, a))
-		if w.Value < 0.6*cube.Lo || w.Value > 1.2*cube.Lo {
-			t.Errorf("level %v: %v on the grid, %v on the square", a, w.Value, cube.Lo)
-		}
-	}
-}

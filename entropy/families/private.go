@@ -48,16 +48,15 @@ type MeasureBound struct {
 	Records int
 }
 
-// PrivateMeasureBound returns a lower bound on the worst expected W1 error of
-// any mechanism from the probability measures on f to themselves that is
-// alpha-private in the total variation TV (half the l1 norm): P{M(mu) in S} <=
-// e^(alpha*TV(mu,nu)) P{M(nu) in S}. It is BSV22 Theorem 8.5 with explicit
-// constants: a set of 2m points at distances >= t proves t/(2 + alpha/m) and, for alpha
-// about 8m, 6 % more. Sets are prefixes of [metric.FarthestFirst]. Upper bounds come
-// from covering numbers: tsp.CoveringIntegral.
+// PrivateMeasureBound returns a lower bound on the worst expected W1 error of any mechanism
+// from the probability measures on f to themselves that is alpha-private in the total
+// variation TV (half the l1 norm). It is BSV22 Theorem 8.5 with explicit constants: a set
+// of 2m points at distances >= t proves t/(2 + alpha/m) and, for alpha about 8m, 6 % more.
+// Sets are prefixes of [metric.FarthestFirst]. Upper bounds come from covering numbers:
+// tsp.CoveringIntegral.
 //
-// It falls as alpha grows, is half the diameter at most, and 0 for a space of
-// diameter 0. Time O(n^2), of which at most 2^27 distances; O(n) memory.
+// It falls as alpha grows, is half the diameter at most, and 0 for a space of diameter 0.
+// O(n^2) time, at most 2^27 distances; O(n) memory.
 func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (MeasureBound, error) {
 	const op = "families: PrivateMeasureBound"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
@@ -80,17 +79,15 @@ func PrivateTransportBound(ctx context.Context, f metric.Finite, alpha float64) 
 	return measureBound(ctx, op, f, alpha, MeasureBound{Transport: true})
 }
 
-// PrivateDataBound is [PrivateMeasureBound] for the data sets of the given
-// number of records, each a point of f, and mechanisms that are eps-private
-// when one record is replaced: a lower bound on the worst expected W1 distance
-// between a data set's empirical measure and the output. It is BSV22 Theorem 8.6
-// with explicit constants: 2m points at distances >= t prove, with k = records/m
-// rounded down,
+// PrivateDataBound is [PrivateMeasureBound] for the data sets of the given number of
+// records, each a point of f, and mechanisms that are eps-private when one record is
+// replaced: a lower bound on the worst expected W1 distance between a data set's empirical
+// measure and the output. It is BSV22 Theorem 8.6 with explicit constants: 2m points at
+// distances >= t prove, with k = records/m rounded down,
 //
 //	t (k m/records) / (sinh(eps) (k + coth(eps/2)))
 //
-// and up to half as much again. One pair and many records prove t/(records sinh(eps)),
-// what a count with discrete Laplace noise loses.
+// and up to half as much again.
 func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps float64) (MeasureBound, error) {
 	const op = "families: PrivateDataBound"
 	if records < 1 {

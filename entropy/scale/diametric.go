@@ -16,20 +16,17 @@ import (
 //
 //	s_o(Z, alpha) = inf{s : diam2(B1(x,r)) <= s exp(alpha r) for all x, r},
 //
-// the largest rho2(y,z) exp(-alpha r) over pairs y, z and r the radius of the smallest ball of
-// rho1, with a point of the space as its center, that holds both. The interval is some ulps
-// wide, for the rounding of the exponential. Set holds the pair, X the center. It does not rise
-// with alpha or rho1, nor fall with rho2, and is no larger for a subset of Z; its logarithm is
-// convex in alpha.
+// the largest rho2(y,z) exp(-alpha r) over pairs y, z and r the radius of the smallest ball
+// of rho1 that holds both. The interval is some ulps wide. Set holds the pair, X the
+// center. It does not rise with alpha or rho1, nor fall with rho2.
 //
-// There is one scale for each level of alphas, which are positive, per unit of rho1, and ascend
-// ([*metric.ValueError]). A space without points is [metric.ErrEmpty]. The triangle inequality
-// of rho1 is taken to hold up to [metric.DefaultTolerance].
+// There is one scale for each level of alphas, which are positive, per unit of rho1, and
+// ascend ([*metric.ValueError]). A space without points is [metric.ErrEmpty]. The triangle
+// inequality of rho1 is taken to hold up to [metric.DefaultTolerance].
 //
-// Two ultrametrics, as [metric.Ultrametric] or small enough to be checked, cost O(n log n).
-// Otherwise O(n^2) distances for all levels, O(n) memory (distances are stored up to 2048
-// points), and a search for centers of the pairs that a bound does not rule out: few in low
-// dimension.
+// Two ultrametrics cost O(n log n), others O(n^2) distances for all levels, O(n) memory
+// (distances are stored up to 2048 points), and a search for centers of the pairs that a
+// bound does not rule out.
 func Diametric(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
 	if err := spaces.CheckLevels("scale: Diametric", b, alphas); err != nil {
 		return nil, err

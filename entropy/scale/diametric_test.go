@@ -46,24 +46,3 @@ func TestDiametricScale_Extremes(t *testing.T) {
 		}
 	}
 }
-
-func TestDiametricScale_SharedAndWorkers(t *testing.T) {
-	b := metric.Same(planePoints(700, 5))
-	alphas := []float64{0.3, 2, 5, 20, 80}
-	done, total := 0, 1
-	one := testkit.Must(Diametric(t.Context(), b, alphas, &Options{Workers: 1}))
-	four := testkit.Must(Diametric(t.Context(), b, alphas, &Options{Workers: 4, Progress: func(d, n int) { done, total = d, n }}))
-	if done != total {
-		t.Errorf("progress ended at %d of %d", done, total)
-	}
-	for k, a := range alphas {
-		s := testkit.Must(Diametric(t.Context(), b, []float64{a}, nil))[0]
-		checkDiametric(t, b, one[k])
-		if one[k].Interval != four[k].Interval || one[k].X != four[k].X || one[k].R != four[k].R {
-			t.Errorf("alpha %v: %+v with one worker, %+v with four", a, one[k], four[k])
-		}
-		if s.Lo > one[k].Hi || s.Hi < one[k].Lo || one[k].Width() > 1e-13*s.Hi {
-			t.Errorf("alpha %v: %v alone, %v shared", a, s.Interval, one[k].Interval)
-		}
-	}
-}

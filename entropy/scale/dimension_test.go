@@ -68,35 +68,3 @@ func TestDimension_EnclosesTheSlope(t *testing.T) {
 		}
 	}
 }
-
-func TestDimension_AnyUnit(t *testing.T) {
-	want := testkit.Must(Dimension(t.Context(), space.Grid(16), nil))
-	for _, scale := range []float64{1e-300, 1e-9, 1e200} {
-		e := testkit.Must(Dimension(t.Context(), testkit.Must(metric.Scaled(space.Grid(16), scale)), nil))
-		if math.Abs(e.D-want.D) > 1e-6 || e.Counts != want.Counts {
-			t.Errorf("times %v: %+v, %+v", scale, *e, *want)
-		}
-	}
-}
-
-func TestDimension_Refuses(t *testing.T) {
-	testkit.Slow(t)
-	for name, c := range map[string]struct {
-		f metric.Finite
-		o *DimensionOptions
-	}{
-		"no points":  {nil, nil},
-		"one point":  {space.Simplex(1, 1), nil},
-		"one place":  {space.Constant(9, 0), nil},
-		"one scale":  {space.Simplex(9, 1), nil},
-		"not twice":  {space.Path(9, 1), &DimensionOptions{1.9, 1}},
-		"NaN":        {space.Path(9, 1), &DimensionOptions{math.NaN(), 1}},
-		"infinite":   {space.Path(9, 1), &DimensionOptions{math.Inf(1), 1}},
-		"negative":   {space.Path(9, 1), &DimensionOptions{2, -1}},
-		"unresolved": {space.Formula(dimensionWork>>12, func(i, j int) float64 { return math.Abs(float64(i - j)) }), &DimensionOptions{100, 1}},
-	} {
-		if e, err := Dimension(t.Context(), c.f, c.o); err == nil {
-			t.Errorf("%s: %+v", name, *e)
-		}
-	}
-}

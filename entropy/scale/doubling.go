@@ -31,23 +31,19 @@ type DoublingScale struct {
 //
 //	N(B(x,2s), s) <= exp(2 alpha s)  for all x and every s >= S,
 //
-// or the limit of such S. N is the packing number of [Packing] (> s, strictly) and balls are
-// closed. One metric measures both privacy and loss.
+// or the limit of such S. N is the packing number of [Packing] (> s, strictly) and balls
+// are closed. One metric measures both privacy and loss. (BSV24 take the infimum over
+// single s, which in a finite space is 0 always.) With the entropic scale s,
 //
-// BSV24 take the infimum over single s, which in a finite space is 0 always: where 2s is below
-// the least positive distance no ball holds two points that are separated. The "every" is what
-// a bound by chaining scales needs, and with it
+//	s(f, 4 alpha)/2 <= S <= s(f, alpha).
 //
-//	s(f, 4 alpha)/2 <= S <= s(f, alpha)
+// (The right side takes r = 2s in its definition. For the left, nets of B(x, 2^k s), B(.,
+// 2^(k-1) s), ... cover the first by balls of radius s >= S, exp(2 alpha (2 + 4 + ... +
+// 2^k) s/2) of them at most, and a 2s-separated set has one point in each.)
 //
-// for the entropic scale s. (The right side takes r = 2s in its definition. For the left, nets
-// of B(x, 2^k s), B(., 2^(k-1) s), ... cover the first by balls of radius s >= S, exp(2 alpha
-// (2 + 4 + ... + 2^k) s/2) of them at most, and a 2s-separated set has one point in each.)
-//
-// For an ultrametric the ends differ by rounding alone, and mostly so up to 32 points, where
-// all separations are gone through ([Options].Nodes for each packing number). Otherwise Hi is
-// that of [Entropic] at alpha, and Lo the best that its separated sets prove at alpha and 4
-// alpha.
+// For an ultrametric the ends differ by rounding alone, and mostly so up to 32 points
+// ([Options].Nodes for each packing number). Otherwise Hi is that of [Entropic] at alpha,
+// and Lo the best that its separated sets prove at alpha and 4 alpha.
 //
 // There is one for each level of alphas, which are finite, > 0 and ascend
 // ([*metric.ValueError]); an empty f is [metric.ErrEmpty]. An ultrametric costs O(n log n),

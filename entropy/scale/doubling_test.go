@@ -76,22 +76,3 @@ func TestDoubling_Bracket(t *testing.T) {
 		}
 	}
 }
-
-// TestDoubling_Extremes: levels at the ends of the floats.
-func TestDoubling_Extremes(t *testing.T) {
-	f := space.Halton(6)
-	diam, _, _, _ := metric.Diameter(t.Context(), f)
-	for _, alpha := range []float64{5e-324, 1e-300, 1e300, math.MaxFloat64} {
-		d := testkit.Must(Doubling(t.Context(), f, []float64{alpha}, nil))[0]
-		o := testkit.Must(Outer(t.Context(), f, []float64{alpha}, nil))[0]
-		checkDoubling(t, f, d)
-		checkOuter(t, f, o)
-		if alpha < 1 { // any two points are too many, and so is any logarithm
-			if d.Interval != (Interval{diam, diam}) || o.Hi != diam || o.Lo < diam*(1-1e-11) {
-				t.Errorf("alpha %v: doubling %v, outer %v, diameter %v", alpha, d.Interval, o.Interval, diam)
-			}
-		} else if d.Interval != (Interval{}) || o.Hi > 1e-299 {
-			t.Errorf("alpha %v: doubling %v, outer %v", alpha, d.Interval, o.Interval)
-		}
-	}
-}

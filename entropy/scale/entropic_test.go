@@ -2,7 +2,6 @@ package scale
 
 import (
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
@@ -64,52 +63,6 @@ func TestEntropicScale_UltrametricWays(t *testing.T) {
 	}
 }
 
-// General rho1, ultrametric rho2.
-func TestEntropicScale_Rows(t *testing.T) {
-	b := metric.Bimetric{Privacy: planePoints(300, 3), Utility: bigUltrametric(300, 4)}
-	for _, alpha := range []float64{1, 10, 100} {
-		s := testkit.Must(Entropic(t.Context(), b, []float64{alpha}, &Options{Workers: 1}))[0]
-		checkEntropic(t, b, s)
-		done, total := 0, 1
-		ps, err := Entropic(t.Context(), b, []float64{alpha}, &Options{Workers: 4, Progress: func(d, n int) { done, total = d, n }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p := ps[0]; done != total || !s.Exact() || p.Interval != s.Interval || p.X != s.X || !slices.Equal(p.Set, s.Set) {
-			t.Fatalf("alpha %v: %+v, %+v", alpha, s, p)
-		}
-		for x := range 6 { // no ball is exceeded at s
-			for y := range 300 {
-				r := b.Privacy.Distance(x, y)
-				c, err := Packing(t.Context(), b.Utility, metric.NewIndex(b.Privacy).Ball(x, r, nil), s.Hi, nil)
-				if err != nil || c.Hi >= limit.Least(alpha, r, 300) {
-					t.Fatalf("alpha %v, ball of %d to %d: %v, %v", alpha, x, y, c.Hi, err)
-				}
-			}
-		}
-	}
-}
-
-// The bits of a result depend on Nodes, not on Workers.
-func TestEntropicScale_Workers(t *testing.T) {
-	points := planePoints(300, 8)
-	other := testkit.Must(metric.Subset(planePoints(300, 9), spaces.AllPoints(300)))
-	for _, b := range []metric.Bimetric{metric.Same(points), {Privacy: points, Utility: other}} {
-		alphas := []float64{6, 40, 100}
-		one := testkit.Must(Entropic(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 1}))
-		four := testkit.Must(Entropic(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 4}))
-		for k, s := range one {
-			checkEntropic(t, b, s)
-			if !reflect.DeepEqual(s, four[k]) {
-				t.Errorf("one worker: %+v\nfour: %+v", s, four[k])
-			}
-			if k > 0 && (s.Lo > one[k-1].Lo || s.Hi > one[k-1].Hi) {
-				t.Errorf("alpha %v: %v after %v", s.Alpha, s.Interval, one[k-1].Interval)
-			}
-		}
-	}
-}
-
 // At distance 0 in rho1 and 3 in rho2.
 func TestScales_Indistinguishable(t *testing.T) {
 	b := metric.Bimetric{Privacy: space.Simplex(3, 0), Utility: space.Euclidean([][]float64{{0}, {3}, {3}})}
@@ -142,6 +95,26 @@ func TestEntropicScale_NoBallExceeds(t *testing.T) {
 						}
 					}
 				}
+			}
+		}
+	}
+}
+
+// The bits of a result depend on Nodes, not on Workers.
+func TestEntropicScale_Workers(t *testing.T) {
+	points := planePoints(300, 8)
+	other := testkit.Must(metric.Subset(planePoints(300, 9), spaces.AllPoints(300)))
+	for _, b := range []metric.Bimetric{metric.Same(points), {Privacy: points, Utility: other}} {
+		alphas := []float64{6, 40, 100}
+		one := testkit.Must(Entropic(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 1}))
+		four := testkit.Must(Entropic(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 4}))
+		for k, s := range one {
+			checkEntropic(t, b, s)
+			if !reflect.DeepEqual(s, four[k]) {
+				t.Errorf("one worker: %+v\nfour: %+v", s, four[k])
+			}
+			if k > 0 && (s.Lo > one[k-1].Lo || s.Hi > one[k-1].Hi) {
+				t.Errorf("alpha %v: %v after %v", s.Alpha, s.Interval, one[k-1].Interval)
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
-	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -36,17 +35,5 @@ func checkOuter(t *testing.T, f metric.Finite, o OuterScale) {
 	}
 	if at < o.Lo || lo < o.Lo*(1-1e-14) {
 		t.Fatalf("Lo %v, steps to %v give %v", o.Lo, at, lo)
-	}
-}
-
-func TestOuter_Plane(t *testing.T) {
-	f := planePoints(300, 1)
-	for _, alpha := range []float64{1, 20} {
-		o := testkit.Must(Outer(t.Context(), f, []float64{alpha}, &Options{Nodes: 20}))[0]
-		checkOuter(t, f, o)
-		// The packing numbers of the plane are known within a factor 2.
-		if o.Width() > math.Ln2/alpha {
-			t.Errorf("alpha %v: %v", alpha, o.Interval)
-		}
 	}
 }

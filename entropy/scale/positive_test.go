@@ -46,15 +46,6 @@ func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
 	}
 }
 
-// Two points at distance 1: C_0 is the first alone, all others are both, so mu
-// = 1/2 + 1/4, 1/4.
-func TestPositiveMeasure_TwoPoints(t *testing.T) {
-	f := testkit.Must(metric.NewDense(2, []float64{1}))
-	if mu := testkit.Must(PositiveMeasure(t.Context(), f)); mu[0] != 0.75 || mu[1] != 0.25 {
-		t.Errorf("%v, want .75, .25", mu)
-	}
-}
-
 func TestBallMass_IsTheLeastSum(t *testing.T) {
 	f := testkit.Must(metric.NewPoints([][]float64{{0}, {1}, {3}}, metric.Euclidean{}))
 	mu := []float64{0.5, 0.375, 0.125}

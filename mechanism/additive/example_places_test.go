@@ -140,27 +140,3 @@ func ExampleNewMadlib() {
 	// dog
 	// dog
 }
-
-// In many dimensions noise of level 1 keeps a far smaller one but for delta.
-func ExampleKNorm_LevelAt() {
-	for _, dim := range []int{1, 2, 10, 100} {
-		m := must(additive.NewKNorm(additive.Norm{P: 2, Dim: dim}, 1, nil))
-		level, err := m.LevelAt(0.001, 5)
-		fmt.Printf("%d dimensions: %.2f %v\n", dim, level, err)
-	}
-	// Output:
-	// 1 dimensions: 1.00 <nil>
-	// 2 dimensions: 1.00 <nil>
-	// 10 dimensions: 0.82 <nil>
-	// 100 dimensions: 0.27 <nil>
-}
-
-func ExampleNorm_AlphaForLevel() {
-	for _, dim := range []int{1, 100} {
-		alpha, err := additive.Norm{P: 2, Dim: dim}.AlphaForLevel(1, 0.001, 5)
-		fmt.Printf("%d dimensions: alpha %.2f keeps the level 1 but for 0.001 %v\n", dim, alpha, err)
-	}
-	// Output:
-	// 1 dimensions: alpha 1.00 keeps the level 1 but for 0.001 <nil>
-	// 100 dimensions: alpha 2.97 keeps the level 1 but for 0.001 <nil>
-}

@@ -131,22 +131,6 @@ func TestGaussianDelta_CoversItsOwnRounding(t *testing.T) {
 	}
 }
 
-func TestGaussianDelta_ConvergentsAgree(t *testing.T) {
-	k := 0.0
-	for n := 61.0; n >= 1; n-- {
-		k = n / (deepTail + k)
-	}
-	if !near(millsRest(deepTail), k, 0x1p-50) {
-		t.Errorf("60 and 61 terms: %v, %v", millsRest(deepTail), k)
-	}
-	for _, f := range []func(float64) float64{normalTail, millsRatio, normalExcess} {
-		below, above := f(math.Nextafter(deepTail, 0)), f(deepTail)
-		if !near(below, above, 1e-12) {
-			t.Errorf("jump at %v from %v to %v", deepTail, below, above)
-		}
-	}
-}
-
 func TestGaussianDelta_Extremes(t *testing.T) {
 	for _, c := range []struct{ sigma, alpha, d, lo, hi float64 }{
 		{1, 1, 0, 0, 0},

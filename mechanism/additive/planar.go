@@ -12,14 +12,11 @@ var plane = Norm{P: 2, Dim: 2}
 // PlanarLaplace adds noise to a point of a flat map. The output lies at distance r in any
 // direction with density alpha^2/(2 pi) e^(-alpha r), at 2/alpha on average:
 // geo-indistinguishability (Andrés, Bordenabe, Chatzikokolakis, Palamidessi 2013). It is
-// alpha-private per unit of the Euclidean distance, and exact: see [Options]. It is [KNorm] with
-// P = 2 and Dim = 2 for points that are arrays.
+// alpha-private per unit of the Euclidean distance, and exact: see [Options]. It is [KNorm]
+// with P = 2 and Dim = 2 for points that are arrays.
 //
-// Coordinates are those of a flat map, both in one unit of length. Degrees of latitude and
-// longitude are not: use [Sphere]. [Snap] takes the output to points of metric.Plane; those of
-// metric.Euclidean, which are slices, need KNorm.
-//
-// A PlanarLaplace is immutable and safe for concurrent use.
+// Both coordinates are in one unit of length. Degrees of latitude and longitude are not:
+// use [Sphere]. A PlanarLaplace is immutable and safe for concurrent use.
 type PlanarLaplace struct{ k *KNorm }
 
 // NewPlanarLaplace returns the mechanism of level alpha, a number in [1e-100,

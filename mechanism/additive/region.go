@@ -24,11 +24,10 @@ type Region struct {
 // NewRegion returns the region inside the rings, as GeoJSON has them: all rings of all
 // polygons, holes too, in any order and direction; longitudes in [-180, 180]; edges
 // straight on the map of longitude and latitude; the last point of a ring may be its first.
-// Rings are cut at the date line: an edge of more than 180 degrees of longitude, which may
-// be meant the other way round, is refused, but for one at a pole and one around the whole
-// map between points on the date line, as caps have them. The border is known by points on the edges that
-// are at most spacing apart, in the unit of the sphere, km for its zero value. A border
-// of length L takes memory for L/spacing points.
+// Rings are cut at the date line: an edge of more than 180 degrees of longitude is refused,
+// but for one at a pole and one around the whole map between points on the date line. The
+// border is known by points on the edges that are at most spacing apart, in the unit of the
+// sphere. A border of length L takes memory for L/spacing points.
 func NewRegion(sphere metric.GreatCircle, rings [][]metric.LatLon, spacing float64) (*Region, error) {
 	const op = "additive: NewRegion"
 	sphere, err := sized(op, sphere)

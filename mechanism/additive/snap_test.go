@@ -1,7 +1,6 @@
 package additive
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -43,15 +42,6 @@ func TestSnap_IsNearest(t *testing.T) {
 		if got != best {
 			t.Fatalf("release %d: snapped to %d, nearest %d", i, got, best)
 		}
-	}
-}
-
-func TestSnap_RefusesWhatTheSpaceRefuses(t *testing.T) {
-	pts := testkit.Must(metric.NewPoints(gaussianCloud(74, 5, 3), metric.Euclidean{}))
-	s := Snap(testkit.Must(NewKNorm(Norm{P: 2, Dim: 2}, 1, nil)), pts)
-	var size *metric.SizeError
-	if _, err := s.Release(nil, []float64{1, 2}); !errors.As(err, &size) {
-		t.Errorf("two coordinates snapped to points of three: %v", err)
 	}
 }
 

@@ -197,13 +197,6 @@ func TestSphere_DrawsAtTheStatedLevel(t *testing.T) {
 	}
 }
 
-func TestSphere_DoesNotAllocate(t *testing.T) {
-	rng, s := random.Seeded(57), testkit.Must(NewSphere(1, nil))
-	if n := testing.AllocsPerRun(100, func() { _, _ = s.Release(rng, metric.LatLon{Lat: 48, Lon: 16}) }); n >= 1 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 // The distance traveled has the stated distribution and the bearing is uniform,
 // everywhere: false-reject probability 1e-7 for each of the two.
 func TestSphere_Distribution(t *testing.T) {

@@ -2,7 +2,6 @@ package exponential
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"math"
 	"slices"
@@ -78,46 +77,6 @@ func TestBest_TakesTheLeastLoss(t *testing.T) {
 	}
 }
 
-// On the 60 towns around Boulogne-Billancourt the optimum at alpha = 0.05 is 14.70 km; a
-// constant is what Best had without noise.
-func TestBest_TakesNoise(t *testing.T) {
-	f := testkit.Must(metric.NewPoints(towns(t, 60), metric.GreatCircle{}))
-	c := testkit.Must(Best(t.Context(), metric.Same(f), .05, nil))
-	loss := map[Method]float64{}
-	for _, k := range c.Candidates {
-		loss[k.Method] = k.Loss
-	}
-	if c.Method != MethodRemapped || !near(c.Objective, 15.7066, 5e-3) || !near(loss[MethodConstant], 20.6002, 1e-3) || !near(loss[MethodTuned], 23.9055, 1e-3) {
-		t.Errorf("%v", c)
-	}
-}
-
-// Best lists the relaxed mechanism where the metrics differ, and takes one
-// where it wins: among points of no known geometry, without noise.
-func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
-	r := random.Seeded(26)
-	won := 0
-	for i := range testkit.Sweep(4, 10) {
-		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}
-		if i%2 == 1 {
-			b.Privacy = space.Func(30, b.Privacy.Distance)
-		}
-		for _, o := range []*BestOptions{{}, {Prior: slices.Repeat([]float64{1. / 30}, 30), Remap: true}, {Outputs: []int{3, 1, 4, 15, 9, 2, 6}}} {
-			c := testkit.Must(Best(t.Context(), b, 6, o))
-			checkBest(t, b, 6, o, c)
-			if want := 6 - min(1, len(o.Outputs)); len(c.Candidates) != want { // without tight weights
-				t.Errorf("%+v", c.Candidates)
-			}
-			if c.Method == MethodRelaxed || c.Method == MethodRelaxedTuned {
-				won++
-			}
-		}
-	}
-	if won == 0 {
-		t.Error("the relaxed mechanism never won")
-	}
-}
-
 // Where Standard works, Tuned does, at its rate or a higher one, and Best does and loses no
 // more, whatever else fails. Best works elsewhere too, if only by the constant.
 func TestBest_WorksWhereStandardDoes(t *testing.T) {
@@ -150,26 +109,6 @@ func TestBest_WorksWhereStandardDoes(t *testing.T) {
 	}
 	if len(failed) < 3 || failed[MethodConstant] > 0 {
 		t.Errorf("not hard enough, constructions failed: %v", failed)
-	}
-}
-
-func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
-	m := testkit.Must(Constant(3, 1, "km"))
-	c := &Choice{Mechanism: *m, Objective: 2, Adversary: 1, LowerBound: 1.5, BoundBy: "star", Candidates: []Candidate{
-		{Method: MethodConstant, Loss: 2},
-		{Method: MethodTight, Loss: math.Inf(1), Err: &NegativeWeightError{1, -0.5}},
-		{Method: MethodTuned, Loss: 3, Level: 0.25, Adversary: 1.5, Err: context.Canceled},
-	}}
-	const list = ` by constant: 3 x 1 channel, 0-private per km
-  constant: loss 2 at level 0
-  tight weights: none: tight weights do not exist: w[1] = -0.5; at larger alpha they do
-  tuned: loss 3, adversary's error 1.5 at level 0.25 (context canceled)`
-	if got := c.String(); got != "loss 2, adversary's error 1, bound 1.5 (star),"+list {
-		t.Error(got)
-	}
-	c.Adversary, c.BoundBy = math.NaN(), ""
-	if got := c.String(); got != "loss 2"+list {
-		t.Error(got)
 	}
 }
 

@@ -32,8 +32,8 @@
 // # Who should not use it
 //
 // A level per kilometer protects near points from each other and far points hardly at all.
-// Points that need not come from a list are for package additive, infinite spaces for package
-// kl10 below. Package lp finds the least loss of all.
+// Points that need not come from a list are for package additive, infinite spaces for kl10
+// below. Package lp finds the least loss.
 //
 // # References
 //

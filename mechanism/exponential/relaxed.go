@@ -58,36 +58,32 @@ type RelaxedMechanism struct {
 }
 
 // Relaxed returns the mechanism for two metrics. It releases the points of a maximal
-// s-separated net of the utility metric rho2: points farther than s from each other, to
-// which none can be added. P{y|x} is proportional to exp(-alpha*sigma(x,y)/2) with
+// s-separated net of the utility metric rho2. P{y|x} is proportional to
+// exp(-alpha*sigma(x,y)/2) with
 //
-//	sigma(x,y) = min of rho1(x,v) over the points v with rho2(v,y) <= s,
+//	sigma(x,y) = min of rho1(x,v) over the points v with rho2(v,y) <= s.
 //
-// how far x is, in the privacy metric rho1, from the cluster that y stands for. It is
-// private for any two metrics, because sigma changes no faster with x than rho1 does, and
-// more accurate than [Standard] where rho1 sees little of what rho2 means. At s = 0 it is
-// the standard mechanism, if rho2 tells all points apart. The channel is audited; errors
+// It is private for any two metrics, because sigma changes no faster with x than rho1 does,
+// and more accurate than [Standard] where rho1 sees little of what rho2 means. At s = 0 it
+// is the standard mechanism, if rho2 tells all points apart. The channel is audited; errors
 // and guarantee are as in Standard.
 //
 // # Accuracy
 //
-// Let s(Z, a) be [scale.Entropic] and s_o(Z, a) [scale.Diametric] at level a.
-// For s >= s(Z, alpha/3), and k the most outputs within 2s of a point under rho2, or 1
-// where rho2 is an ultrametric,
+// Let s(Z, a) be [scale.Entropic] and s_o(Z, a) [scale.Diametric] at level a. For s >= s(Z,
+// alpha/3), and k the most outputs within 2s of a point under rho2, or 1 where rho2 is an
+// ultrametric,
 //
-//	E rho2(x, M(x)) <= s + (15k-1)*s_o(Z, alpha/7).
+//	E rho2(x, M(x)) <= s + (15k-1)*s_o(Z, alpha/7)
 //
-// The proof and the general form are at [entropy.RelaxedBound]. It holds at rates above
-// alpha/2 too, because both scales fall with alpha. Unless Separation is given, the
-// losses themselves are compared at the theorem's s, s(Z, alpha/3), at 0 and at merge
-// heights of the ultrametric, thinned out where there are too many, so that the loss is
-// below the bound too; for other metrics at 0, at covering radii of [metric.FarthestFirst]
-// and, if Accuracy asks, at the theorem's s.
+// ([entropy.RelaxedBound]). Unless Separation is given, the losses themselves are compared
+// at the theorem's s, at 0 and at merge heights of the ultrametric; for other metrics at 0,
+// at covering radii of [metric.FarthestFirst] and, if Accuracy asks, at the theorem's s.
 //
 // # Cost
 //
-// A separation costs O(n^2) for an ultrametric rho2, which cuts the points into clusters,
-// and up to O(n^2*k) otherwise; the audit O(n^2*k), memory is O(n*k).
+// A separation costs O(n^2) for an ultrametric rho2, and up to O(n^2*k) otherwise; the
+// audit O(n^2*k), memory is O(n*k).
 //
 // Source: BSV24, Theorem 5.1, with its constant and beyond ultrametrics.
 func Relaxed(ctx context.Context, b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {

@@ -146,35 +146,6 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 	}
 }
 
-// Few candidates include 0 and the theorem's, and many give the scan's answer.
-func TestRelaxed_Candidates(t *testing.T) {
-	r := random.Seeded(24)
-	for range 10 {
-		n := 30
-		b := metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: randomPoints(t, r, n)}
-		if r.IntN(2) == 0 {
-			u := testkit.Must(metric.Subdominant(t.Context(), b.Utility))
-			b.Utility = u
-		}
-		all := testkit.Must(Relaxed(t.Context(), b, 8, nil))
-		few := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Candidates: 1}))
-		one := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Options: Options{Workers: 1}}))
-		l := worst(t, &all.Mechanism, b.Utility)
-		if l > worst(t, &few.Mechanism, b.Utility)*(1+1e-12) || one.Separation != all.Separation || worst(t, &one.Mechanism, b.Utility) != l {
-			t.Errorf("all %v, few %v, one worker at %v instead of %v", l, worst(t, &few.Mechanism, b.Utility), one.Separation, all.Separation)
-		}
-		if _, ok := b.Utility.(*metric.Ultrametric); !ok {
-			continue
-		}
-		for _, s := range b.Utility.(*metric.Ultrametric).Heights() {
-			m := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Separation: max(s, asZero)}))
-			if k := worst(t, &m.Mechanism, b.Utility); k < l*(1-1e-12) {
-				t.Errorf("s = %v loses %v, the best %v at %v", s, k, l, all.Separation)
-			}
-		}
-	}
-}
-
 // Where rho2 is no ultrametric the bound is there if asked for, with the number of
 // outputs near a point, and the loss is below it.
 func TestRelaxed_BoundOfAnyMetric(t *testing.T) {

@@ -135,22 +135,3 @@ func TestGame_NearlyBest(t *testing.T) {
 		}
 	}
 }
-
-// The unit of the loss is free: its largest and least float64s too.
-func TestRemapped_UnitOfTheLoss(t *testing.T) {
-	f := snappable(t)["grid"]
-	m := testkit.Must(Remapped(t.Context(), metric.Same(f), 1, nil))
-	for _, by := range []float64{0x1p-900, 0x1p900} {
-		scaled := testkit.Must(Remapped(t.Context(), metric.Bimetric{Privacy: f, Utility: testkit.Must(metric.Scaled(f, by))}, 1, nil))
-		for x := range f.Len() {
-			if !slices.Equal(m.Row(x, nil), scaled.Row(x, nil)) {
-				t.Fatalf("scaled by %v: row %d is another", by, x)
-			}
-		}
-	}
-	// What all outputs lose is 0: any will do.
-	none := metric.Bimetric{Privacy: f, Utility: testkit.Must(metric.NewDense(f.Len(), make([]float64, f.Len()*(f.Len()-1)/2)))}
-	if m, err := Remapped(t.Context(), none, 1, nil); err != nil || m.Audited.Hi > 1 {
-		t.Errorf("%v, %v", m, err)
-	}
-}

@@ -22,23 +22,20 @@ var ErrNoCells = errors.New("no points of the line, of the Euclidean plane or of
 
 // Snapped returns noise that is snapped to the points: the output is that nearest to x plus
 // noise of density proportional to exp(-beta*||z||), at the largest rate beta found whose
-// audited level is at most alpha. It is the mechanism that additive.Snap samples, with its
-// distribution: P{y|x} is the mass of the noise around x in the Voronoi cell of y. This
-// integral is computed to about 1e-13 of itself (less for cells thinner than 1e-3 of their
-// length), and the channel of these weights is what is released and audited: errors of the
-// integrals cost accuracy, never privacy. Snapping is post-processing, so that beta = alpha
-// would always do, but for rounding; only few points allow for more. [Remapped] loses less.
+// audited level is at most alpha; that of additive.Snap, with its distribution. P{y|x} is
+// the mass of the noise around x in the Voronoi cell of y, computed to about 1e-13 of
+// itself, and the channel of these weights is what is released and audited: errors of the
+// integrals cost accuracy, never privacy.
 //
 // f has the embedding of points of the line, of the Euclidean plane, or of a sphere under
 // great-circle distances ([metric.Numbers], [metric.Plane], [metric.Euclidean],
 // [metric.GreatCircle], and views of their points), its distances proportional to those;
 // otherwise the error is [ErrNoCells]. An output whose cell is too thin for float64 at some
-// input is left out. A level that rounding keeps above alpha, because points lie too close for
-// float64, is a [*LevelError].
+// input is left out. A level that rounding keeps above alpha is a [*LevelError].
 //
 // O(n*k) integrals of some 30 exponentials for each rate that is tried, mostly one, and
-// O(n^2*k) time for the audits, for n points and k outputs; O(n*k) memory. 1,000 points of the
-// plane take 2.5 s of one core, of the sphere 5 s.
+// O(n^2*k) time for the audits, for n points and k outputs; O(n*k) memory. 1,000 points of
+// the plane take 2.5 s of one core, of the sphere 5 s.
 func Snapped(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: Snapped", MethodSnapped, f, alpha, o)
 	if err != nil {

@@ -155,23 +155,3 @@ func TestSnapped_Views(t *testing.T) {
 		}
 	}
 }
-
-// Noise finer than float64 can tell costs no more time.
-func TestSnapped_Extremes(t *testing.T) {
-	testkit.Slow(t)
-	for _, f := range snappable(t) {
-		for _, alpha := range []float64{1e12, 1e100, 1e300} {
-			for _, build := range []func() (*Mechanism, error){
-				func() (*Mechanism, error) { return Snapped(t.Context(), f, alpha, nil) },
-				func() (*Mechanism, error) { return Remapped(t.Context(), metric.Same(f), alpha, nil) },
-				func() (*Mechanism, error) {
-					return Remapped(t.Context(), metric.Same(f), alpha, &RemappedOptions{Cells: (f.Len() + 1) / 2})
-				},
-			} {
-				if m, err := build(); err != nil || m.Audited.Hi > alpha {
-					t.Errorf("%v, alpha %v: %v, %v", f, alpha, m, err)
-				}
-			}
-		}
-	}
-}

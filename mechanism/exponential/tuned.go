@@ -14,13 +14,10 @@ import (
 )
 
 // Tuned returns the exponential mechanism at the largest rate beta between alpha/2 and
-// alpha that is found to have an audited level of at most alpha: what [Standard] stays
-// below alpha is turned into accuracy.
-//
-// The level at a rate is the largest, over x and x', of (beta*g(x,x') + ln Z(x') - ln Z(x))
-// / rho(x,x'), where Z(x) is the normalizer of x and g(x,x') the largest rho(x',y) -
-// rho(x,y) over outputs y. It does not always grow with beta: a larger rate may do where
-// some smaller one does not. Errors are those of [Standard]. O(n^2*k) time and O(n^2 + n*k)
+// alpha that is found to have an audited level of at most alpha. The level at a rate is the
+// largest, over x and x', of (beta*g(x,x') + ln Z(x') - ln Z(x)) / rho(x,x'), where Z(x) is
+// the normalizer of x and g(x,x') the largest rho(x',y) - rho(x,y) over outputs y; it does
+// not always grow with beta. Errors are those of [Standard]. O(n^2*k) time and O(n^2 + n*k)
 // memory.
 func Tuned(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: Tuned", MethodTuned, f, alpha, o)

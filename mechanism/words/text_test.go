@@ -147,8 +147,6 @@ func TestErrors(t *testing.T) {
 		{second(New(nil, nil)), "words: New: words: empty"},
 		{second(New([]string{"a"}, one)), "words: New: vectors has size 2, want 1"},
 		{second(New([]string{"a", ""}, one)), "words: New: words[1] is empty"},
-		{second(New([]string{"a", "\xff"}, one)), `words: New: words[1] = "\xff" is not valid UTF-8`},
-		{second(New([]string{"a", "a"}, one)), `words: New: words[1] = "a" is words[0] too`},
 		{second(New([]string{"a", "b"}, [][]float32{{1}, {1, 2}})), "pts[1]"},
 		{second(New([]string{"a", "b"}, [][]float32{{1}, {float32(math.NaN())}})), "pts[1]"},
 		{second(v.Nearest("x", 1)), `"x" is none of the 3 words`},

@@ -1,8 +1,6 @@
 package cells
 
 import (
-	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -125,45 +123,6 @@ func TestSearch_Workers(t *testing.T) {
 		}
 		if got.Lo != first.Lo || got.Hi != first.Hi || got.X != first.X {
 			t.Errorf("%d workers: %+v, one: %+v", workers, got, first)
-		}
-	}
-}
-
-// Work adds up over batches and proofs: what is told of it grows, up to the budget.
-func TestSearch_WorkAddsUp(t *testing.T) {
-	var told []int
-	b := metric.Bimetric{Privacy: space.Uniform(400, random.Seeded(1)), Utility: space.Uniform(400, random.Seeded(2))}
-	s := testkit.Must(New(t.Context(), b, Options{Nodes: 500, Progress: func(done, total int) {
-		if done > total {
-			t.Errorf("%d of %d", done, total)
-		}
-		told = append(told, done)
-	}}))
-	testkit.Must(s.Scale(10))
-	if len(told) < 5 || told[0] <= 0 {
-		t.Fatalf("told of %v", told)
-	}
-	for i, v := range told[1:] {
-		if v <= told[i] && int64(v) < s.budget {
-			t.Errorf("work fell or stood from %d to %d", told[i], v)
-		}
-	}
-}
-
-// A tree ends with its context, within a split of a cell.
-func TestTree_EndsWithItsContext(t *testing.T) {
-	const n = 300
-	for _, at := range []int{1, 30 * n} {
-		ctx, cancel := context.WithCancel(t.Context())
-		asked, plane := 0, space.Uniform(n, random.Seeded(1))
-		_, err := newTree(ctx, space.Formula(n, func(i, j int) float64 {
-			if asked++; asked == at {
-				cancel()
-			}
-			return plane.Distance(i, j)
-		}), nil)
-		if !errors.Is(err, context.Canceled) || asked-at > 15*n {
-			t.Errorf("canceled at distance %d: %d more, %v", at, asked-at, err)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package clique
 
 import (
-	"context"
-	"errors"
 	"math/bits"
 	"testing"
 
@@ -117,63 +115,5 @@ func TestClique_Budget(t *testing.T) {
 			}
 			last = hi
 		}
-	}
-}
-
-// A context that is done ends a search with bounds that hold, and no graph is
-// made.
-func TestClique_Canceled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var c Solver
-	g := randomGraph(90, .7, 1)
-	c.Load(g)
-	set, hi := c.Solve(ctx, 91, nil)
-	checkClique(t, g, set)
-	if all, want := c.Solve(t.Context(), 91, nil); len(all) != want || hi <= want {
-		t.Errorf("[%d, %d] at once, %d in the end", len(set), hi, want)
-	}
-	far := func(i, j int) float64 { return 1 }
-	if err := g.Far(ctx, far, []int{3, 5}, 2); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if err := g.Far(t.Context(), far, []int{3, 5}, 0.5); err != nil || g.Len() != 2 || !g.Row(0).Has(1) {
-		t.Error(err, g)
-	}
-	c.Load(NewGraph(0))
-	if set, hi := c.Solve(t.Context(), 1, nil); set != nil || hi != 0 {
-		t.Error(set, hi)
-	}
-}
-
-func TestClique_NoAllocation(t *testing.T) {
-	var c Solver
-	g := randomGraph(100, .6, 1)
-	if n := testing.AllocsPerRun(5, func() {
-		c.Load(g)
-		c.Solve(t.Context(), 101, nil)
-	}); n > 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
-func BenchmarkClique(b *testing.B) {
-	for _, k := range []struct {
-		name string
-		m    int
-		p    float64
-	}{{"m=30/p=0.7", 30, .7}, {"m=100/p=0.7", 100, .7}, {"m=200/p=0.5", 200, .5}} {
-		b.Run(k.name, func(b *testing.B) {
-			b.ReportAllocs()
-			g := randomGraph(k.m, k.p, 1)
-			var c Solver
-			n := 0
-			for b.Loop() {
-				n = 1 << 30
-				c.Load(g)
-				c.Solve(b.Context(), k.m+1, &n)
-			}
-			b.ReportMetric(float64(1<<30-n), "nodes")
-		})
 	}
 }

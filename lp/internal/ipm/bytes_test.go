@@ -48,15 +48,3 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		}
 	}
 }
-
-// Graphs of 1,000 points take less than 1 GB.
-func TestBytes_GraphsOfAThousandPoints(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	for name, p := range map[string]*Problem{"grid": grid(32, .5), "tree": randomTree(1000, .5)} {
-		if l := testkit.Must(Prepare(t.Context(), p)); l.Kind != Sparse || l.Bytes() > 1e9 {
-			t.Errorf("%s: engine %d, %v bytes", name, l.Kind, l.Bytes())
-		}
-	}
-}

@@ -42,19 +42,3 @@ func TestWatch_FindsTheFirstToBreak(t *testing.T) {
 		})
 	}
 }
-
-// A solve ends where its rows pass the memory there is, with a valid bracket.
-func TestLazy_Refused(t *testing.T) {
-	p := square(40, 4)
-	want := planFor(p, Dense).Solve(t.Context(), Settings{Tolerance: 1e-6})
-	limit := 0.0
-	got := planFor(p, Lazy).Solve(t.Context(), Settings{Tolerance: 1e-6, Fits: func(bytes float64) bool {
-		if limit == 0 {
-			limit = bytes * 1.1
-		}
-		return bytes <= limit
-	}})
-	if got.Status != Refused || got.Bytes <= limit || got.Lower > want.Upper || got.Upper < want.Lower {
-		t.Errorf("%v, %v bytes of %v, [%v, %v]", got.Status, got.Bytes, limit, got.Lower, got.Upper)
-	}
-}

@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -34,29 +32,6 @@ func TestChannel_FallsBackToTheSafeRate(t *testing.T) {
 				t.Errorf("alpha %v: level %v at rate %v, %v", alpha, audit.Hi, rate, err)
 			}
 		}
-	}
-}
-
-func TestSweep_EndsWithTheContext(t *testing.T) {
-	k := halton(t, 60, 5)
-	k.ctx = testkit.Looking(0)
-	if err := k.sweep(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
-
-// The second half of the work looks at the context too.
-func TestUnevenness_EndsWithTheContext(t *testing.T) {
-	k := halton(t, 60, 5)
-	k.Workers = 1
-	whole := testkit.Looking(1 << 30)
-	k.ctx = whole
-	if err := k.rows(func(int, []float64, []float64) {}); err != nil {
-		t.Fatal(err)
-	}
-	k.ctx = testkit.Looking(whole.Looks())
-	if _, _, err := k.unevenness(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -153,31 +151,6 @@ func TestNets_WeightsAddUp(t *testing.T) {
 		// MinMass stops where a level cannot double the sum: here at the second.
 		if mass := testkit.Must(n.MinMass(1)); sum != 1 || math.Abs(mass-math.Ldexp(1, -min(1, depth-1))) > 1e-9 {
 			t.Errorf("depth %d: weights of sum %v, MinMass %v", depth, sum, mass)
-		}
-	}
-}
-
-func TestNets_AreMadeOnceWhenNeeded(t *testing.T) {
-	var made [40]atomic.Int32
-	n := testkit.Must(NewNets(len(made), func(i int) (Net[int], error) {
-		made[i].Add(1)
-		return Net[int]{i + 1, func(k int) int { return k }, math.Ldexp(1, -i)}, nil
-	}))
-	var all sync.WaitGroup
-	for seed := range 4 {
-		all.Go(func() {
-			r := random.Seeded(uint64(seed))
-			for range 200 {
-				testkit.Must(n.Draw(r))
-			}
-		})
-	}
-	all.Wait()
-	for i := range made {
-		// 800 draws: none sees a level from 39 on but with probability 1e-9, and
-		// all miss one of the first three with probability 1e-46.
-		if k := made[i].Load(); k > 1 || k == 0 && i < 3 || k > 0 && i > 38 {
-			t.Errorf("level %d was made %d times", i, k)
 		}
 	}
 }

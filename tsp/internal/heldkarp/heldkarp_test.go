@@ -123,6 +123,31 @@ func TestGraph_OneTree(t *testing.T) {
 	}
 }
 
+// A search of a kd-tree need not have met the NaN that a row holds: a bound must
+// neither become NaN nor rise to it.
+func TestSecond_PassesOverNaN(t *testing.T) {
+	nan, pi := math.NaN(), make([]float64, 4)
+	for _, row := range [][]float64{{0, 3, 5, nan}, {0, nan, 3, 5}, {0, 5, nan, 3}} {
+		if got := second(row, pi, 0); got != 5 {
+			t.Errorf("%v: %v, want 5", row, got)
+		}
+	}
+}
+
+// Three points at distance 3, and multipliers such that five of the six roundings go up by
+// all they can: without what stands for the roundings, or with half of it, the tree would
+// prove more than the one tour has. The same below 1.
+func TestOneTree_PaysForItsRoundings(t *testing.T) {
+	for _, unit := range []float64{1, 0x1p-60} {
+		f := space.Simplex(3, 3*unit)
+		pi := []float64{(0x1p52 + 3) * unit, 0x1p52 * unit, 0x1p52 * unit}
+		b, err := OneTree(t.Context(), "", f, pi, false)
+		if err != nil || !(b.Value > 7*unit && b.Value <= 9*unit) {
+			t.Errorf("unit %v: proved %v of 9 units (%v)", unit, b.Value/unit, err)
+		}
+	}
+}
+
 // Clusters within clusters make directions that nest.
 func TestScales_FollowTheClusters(t *testing.T) {
 	var pts [][]float64
@@ -155,31 +180,6 @@ func TestScales_FollowTheClusters(t *testing.T) {
 		}
 		if math.Abs(p-want) > 1e-9 {
 			t.Errorf("point %d moved by %v, want %v", i, p, want)
-		}
-	}
-}
-
-// A search of a kd-tree need not have met the NaN that a row holds: a bound must
-// neither become NaN nor rise to it.
-func TestSecond_PassesOverNaN(t *testing.T) {
-	nan, pi := math.NaN(), make([]float64, 4)
-	for _, row := range [][]float64{{0, 3, 5, nan}, {0, nan, 3, 5}, {0, 5, nan, 3}} {
-		if got := second(row, pi, 0); got != 5 {
-			t.Errorf("%v: %v, want 5", row, got)
-		}
-	}
-}
-
-// Three points at distance 3, and multipliers such that five of the six roundings go up by
-// all they can: without what stands for the roundings, or with half of it, the tree would
-// prove more than the one tour has. The same below 1.
-func TestOneTree_PaysForItsRoundings(t *testing.T) {
-	for _, unit := range []float64{1, 0x1p-60} {
-		f := space.Simplex(3, 3*unit)
-		pi := []float64{(0x1p52 + 3) * unit, 0x1p52 * unit, 0x1p52 * unit}
-		b, err := OneTree(t.Context(), "", f, pi, false)
-		if err != nil || !(b.Value > 7*unit && b.Value <= 9*unit) {
-			t.Errorf("unit %v: proved %v of 9 units (%v)", unit, b.Value/unit, err)
 		}
 	}
 }

@@ -2,9 +2,7 @@ package assignment
 
 import (
 	"context"
-	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -57,64 +55,6 @@ func TestSolve_HasComplementarySlackness(t *testing.T) {
 			if n < m && (x > 0 || !used[j] && x != 0) {
 				t.Fatalf("%d x %d: potential %v, used: %v", n, m, x, used[j])
 			}
-		}
-	}
-}
-
-func TestSolve_NamesTheFirstBadCost(t *testing.T) {
-	c := make([]float64, 100*100)
-	c[4203], c[9999], c[4290] = math.NaN(), math.Inf(1), -2*rows.Max
-	_, _, err := Solve(context.Background(), 100, 100, func(i int, _ []float64) []float64 { return c[i*100 : (i+1)*100] }, 0)
-	if bad := (*rows.BadCost)(nil); !errors.As(err, &bad) || bad.I != 42 || bad.J != 3 || !math.IsNaN(bad.Value) {
-		t.Error(err)
-	}
-}
-
-// The auction ends with its context, not only what follows it.
-func TestAuction_EndsWithItsContext(t *testing.T) {
-	const n = 300
-	r := random.Seeded(3)
-	c := make([]float64, n*n)
-	for k := range c {
-		c[k] = r.Float64()
-	}
-	s := newSolver(n, n, func(i int, _ []float64) []float64 { return c[i*n : (i+1)*n] })
-	if err := s.makeLists(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.auction(ctx, nil); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
-
-// A list is asked again once the potentials of its columns fell: the least of the
-// row is outside where all of them did, and the second where one did not.
-func TestTwoLeast_IsThatOfTheWholeRow(t *testing.T) {
-	const n = 300 // so that a list may grow
-	r := random.Seeded(2)
-	c := make([]float64, n*n)
-	for k := range c {
-		c[k] = r.Float64()
-	}
-	s := newSolver(n, n, func(i int, _ []float64) []float64 { return c[i*n : (i+1)*n] })
-	if err := s.makeLists(context.Background(), 0); err != nil {
-		t.Fatal(err)
-	}
-	for i := range n {
-		clear(s.v)
-		for _, p := range s.lists[i].pairs[i%2:] {
-			s.v[p.j] = -1
-		}
-		x := make([]float64, n)
-		for j := range x {
-			x[j] = c[i*n+j] - s.v[j]
-		}
-		j1, c1, r1, j2, c2, r2 := s.twoLeast(int32(i))
-		sorted := slices.Sorted(slices.Values(x))
-		if r1 != sorted[0] || r1 != x[j1] || c1 != c[i*n+j1] || r2 > sorted[1] || j2 >= 0 && (r2 != x[j2] || c2 != c[i*n+j2]) {
-			t.Fatalf("row %d: columns %d and %d at %v and %v, want %v", i, j1, j2, r1, r2, sorted[:2])
 		}
 	}
 }

@@ -176,56 +176,6 @@ func TestSlack_FromAnotherSpace(t *testing.T) {
 	}
 }
 
-// The search passes over most points where prices fall along rays.
-func TestSearch_PassesOverMostPoints(t *testing.T) {
-	const n = 4000
-	r := random.Seeded(2)
-	f := &counted{Points: testkit.Must(metric.NewPoints(points(r, "uniform", n, 2), metric.Euclidean{}))}
-	w := make([]float64, n)
-	for i := range w {
-		w[i] = f.Distance(0, i)
-	}
-	search := New(f, all(n)).NewPrices(w).NewSearch()
-	f.asked = 0
-	for i := range 100 {
-		search.Least(int32(i), math.Inf(1), make([]Hit, 0, 5))
-	}
-	if f.asked > 100*100 {
-		t.Errorf("%d distances for 100 searches among %d points", f.asked, n)
-	}
-}
-
-type counted struct {
-	*metric.Points[[]float64]
-	asked int
-}
-
-func (c *counted) Distance(i, j int) float64 {
-	c.asked++
-	return c.Points.Distance(i, j)
-}
-
-func TestSlacks_AreThoseOfSearches(t *testing.T) {
-	const n = 1000
-	r := random.Seeded(3)
-	f := testkit.Must(metric.NewPoints(points(r, "uniform", n, 2), metric.Euclidean{}))
-	s := New(f, all(n))
-	p := s.NewPrices(somePrices(r, f, 0.01))
-	u := make([]float64, n-10)
-	testkit.Check(t, p.Slacks(context.Background(), s, 10, u, 0))
-	search := p.NewSearch()
-	for k, x := range u {
-		if want := search.Slack(s, int32(10+k)); x != want {
-			t.Fatalf("%d: %v, want %v", k, x, want)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := p.Slacks(ctx, s, 0, u, 0); err != context.Canceled {
-		t.Error(err)
-	}
-}
-
 func TestSpace_DiameterBoundsDistances(t *testing.T) {
 	const n = 60
 	for name, f := range cases(random.Seeded(4), n) {
@@ -237,40 +187,6 @@ func TestSpace_DiameterBoundsDistances(t *testing.T) {
 		}
 		if d < most {
 			t.Errorf("%s: %v, but two are %v apart", name, d, most)
-		}
-	}
-}
-
-func TestSpace_CellsPartition(t *testing.T) {
-	const n = 1000
-	r := random.Seeded(5)
-	for _, shape := range shapes {
-		f := testkit.Must(metric.NewPoints(points(r, shape, n, 2), metric.Euclidean{}))
-		s := New(f, all(n))
-		mass := make([]float64, n)
-		for i := range mass {
-			mass[i] = r.Float64()
-		}
-		for _, k := range []int{1, 2, 30, 10 * n} {
-			cells := s.Cells(k, mass)
-			if len(cells) > k || shape == "uniform" && k <= 30 && len(cells) != k {
-				t.Errorf("%s: %d cells, want %d", shape, len(cells), k)
-			}
-			seen := make([]bool, n)
-			for _, c := range cells {
-				if !slices.Contains(c.IDs, c.Center) {
-					t.Errorf("%s: a center outside its cell", shape)
-				}
-				for _, id := range c.IDs {
-					if seen[id] {
-						t.Fatalf("%s: point %d twice", shape, id)
-					}
-					seen[id] = true
-				}
-			}
-			if slices.Contains(seen, false) {
-				t.Errorf("%s: a point in no cell", shape)
-			}
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -39,30 +38,6 @@ func TestSlack_IsTheLargestBelow(t *testing.T) {
 		u := Slack(c, v)
 		if !fits(u) || fits(math.Nextafter(u, math.Inf(1))) {
 			t.Fatalf("Slack(%v, %v) = %v", c, v, u)
-		}
-	}
-}
-
-func TestPotentials_AreColumnMinima(t *testing.T) {
-	r := random.Seeded(2)
-	n, m := 200, 7
-	c, u, want := make([]float64, n*m), make([]float64, n), make([]float64, m)
-	for j := range want {
-		want[j] = math.Inf(1)
-	}
-	for i := range u {
-		u[i] = r.NormFloat64()
-		for j := range m {
-			c[i*m+j] = r.Float64()
-			want[j] = min(want[j], c[i*m+j]-u[i])
-		}
-	}
-	costs := func(i int, _ []float64) []float64 { return c[i*m : (i+1)*m] }
-	for workers := range 4 {
-		v := make([]float64, m)
-		err := Potentials(context.Background(), costs, n, m, workers, v, func(i int, _ []float64) float64 { return u[i] })
-		if err != nil || !slices.Equal(v, want) {
-			t.Errorf("%d workers: %v, want %v, %v", workers, v, want, err)
 		}
 	}
 }

@@ -1,15 +1,12 @@
 package simplex
 
 import (
-	"context"
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // No proper subset of the nodes balances, and all of them do.
@@ -51,98 +48,6 @@ func TestToUnits_AreInGeneralPosition(t *testing.T) {
 	}
 }
 
-// The heavier side is cut down in proportion, not at its heaviest mass.
-func TestToUnits_KeepProportions(t *testing.T) {
-	r := random.Seeded(5)
-	for trial := range 20 {
-		sides := [2][]exact.DD{make([]exact.DD, 4), make([]exact.DD, 3)}
-		for side := range sides {
-			for i := range sides[side] {
-				sides[side][i].Hi = 1 + r.Float64()
-				if side == trial%2 {
-					sides[side][i].Hi *= 3
-				}
-			}
-		}
-		units := toUnits(sides[0], sides[1])
-		for side, w := range sides {
-			u := units[side*len(sides[0]):][:len(w)]
-			for i := range w {
-				if got := float64(u[i]) / float64(u[0]); math.Abs(got*w[0].Hi/w[i].Hi-1) > 0x1p-28 {
-					t.Fatalf("masses %v became %v", w, u)
-				}
-			}
-		}
-	}
-}
-
-// On a line the optimum is known, the flows have the marginals and the
-// potentials the optimum's value and slack.
-func TestSolve_OnALine(t *testing.T) {
-	r := random.Seeded(2)
-	for range 40 {
-		n, m := 1+r.IntN(200), 1+r.IntN(200)
-		x, y := make([]float64, n), make([]float64, m)
-		src, dst := make([]exact.DD, n), make([]exact.DD, m)
-		for i := range x {
-			x[i], src[i].Hi = r.Float64(), float64(m)
-		}
-		for j := range y {
-			y[j], dst[j].Hi = r.Float64(), float64(n)
-		}
-		b := testkit.Must(Solve(context.Background(), &Problem{Src: src, Dst: dst, Costs: func(i int, buf []float64) []float64 {
-			for j := range buf {
-				buf[j] = math.Abs(x[i] - y[j])
-			}
-			return buf
-		}}))
-		cost, dual := 0.0, 0.0
-		out, in := make([]float64, n), make([]float64, m)
-		b.Flows(func(i, j int, mass float64) {
-			cost += mass * math.Abs(x[i]-y[j])
-			out[i] += mass
-			in[j] += mass
-		})
-		for i := range x {
-			dual += b.U(i) * float64(m)
-			if out[i] != float64(m) {
-				t.Fatalf("source %d gives %v of %d", i, out[i], m)
-			}
-			for j := range y {
-				if s := math.Abs(x[i]-y[j]) - b.U(i) - b.V(j); s < -1e-13 {
-					t.Fatalf("reduced cost %v", s)
-				}
-			}
-		}
-		for j := range y {
-			dual += b.V(j) * float64(n)
-			if in[j] != float64(n) {
-				t.Fatalf("sink %d takes %v of %d", j, in[j], n)
-			}
-		}
-		// Between the points the distribution functions differ by what must pass.
-		want := 0.0
-		for k := range 4000 {
-			at, d := (float64(k)+.5)/4000, 0.0
-			for _, p := range x {
-				if p <= at {
-					d += float64(m)
-				}
-			}
-			for _, p := range y {
-				if p <= at {
-					d -= float64(n)
-				}
-			}
-			want += math.Abs(d) / 4000
-		}
-		// Each of the n+m steps is half a cell off at most.
-		if total := float64(n * m); math.Abs(cost-dual) > 1e-11*total || math.Abs(cost-want) > 2*total/4000 {
-			t.Fatalf("%d x %d: cost %v, dual %v, want about %v", n, m, cost, dual, want)
-		}
-	}
-}
-
 // A gain far below the rounding of a plain sum around a long cycle is seen, and a
 // loss is not taken for one.
 func TestPivot_SeesSmallGains(t *testing.T) {
@@ -166,64 +71,6 @@ func TestPivot_SeesSmallGains(t *testing.T) {
 		if got := tree.pivot(0, 2*n-1, c); got != (reduced < 0) {
 			t.Errorf("reduced cost %v: entered %v", reduced, got)
 		}
-	}
-}
-
-// Potentials that a pivot moves are those of the new tree, whichever side is cut off.
-func TestPivot_MovesPotentials(t *testing.T) {
-	const n = 12
-	r := random.Seeded(4)
-	cost := make([]float64, n*n)
-	for k := range cost {
-		cost[k] = r.Float64()
-	}
-	var edges []edge
-	for k := range int32(2*n - 1) { // a path through all nodes
-		i, j := (k+1)/2, k/2
-		edges = append(edges, edge{i, n + j, int64(1 + r.IntN(1000)), cost[i*n+j]})
-	}
-	tree, entered := newTree(n, 2*n, edges), 0
-	tree.refresh()
-	for range 2000 {
-		i, j := int32(r.IntN(n)), int32(r.IntN(n))
-		if c := cost[i*n+j]; c-tree.pi[i]+tree.pi[n+j] < -1e-9 && tree.pivot(i, n+j, c) {
-			entered++
-			moved := slices.Clone(tree.pi)
-			tree.refresh()
-			for v, p := range tree.pi { // potentials are so up to a constant
-				if got := moved[v] - moved[tree.root]; math.Abs(got-(p-tree.pi[tree.root])) > 1e-12 {
-					t.Fatalf("pivot %d: potential %v of node %d, want %v", entered, got, v, p-tree.pi[tree.root])
-				}
-			}
-		}
-	}
-	if entered < 20 {
-		t.Errorf("%d arcs entered", entered)
-	}
-}
-
-// Between two passes, too, pivots end with the context.
-func TestRun_EndsWithItsContext(t *testing.T) {
-	const n = 400
-	r := random.Seeded(6)
-	src, cost := make([]exact.DD, n), make([]float64, n*n)
-	for i := range src {
-		src[i].Hi = 1
-	}
-	for k := range cost {
-		cost[k] = r.Float64()
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	s := &solver{n: n, m: n, ctx: ctx, units: toUnits(src, src), Problem: Problem{
-		Src: src, Dst: src, Costs: func(i int, _ []float64) []float64 { return cost[i*n : (i+1)*n] },
-	}}
-	s.costs = &scan{solver: s}
-	s.tree = newTree(n, 2*n, testkit.Must(s.start()))
-	s.renumber()
-	s.refresh()
-	cancel()
-	if done, err := s.run(0); done || !errors.Is(err, context.Canceled) || s.pivots > 256 {
-		t.Errorf("%v, %v after %d pivots", done, err, s.pivots)
 	}
 }
 

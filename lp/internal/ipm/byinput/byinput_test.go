@@ -188,25 +188,6 @@ func signed(v []float64, last int) []float64 {
 	return v
 }
 
-// A grid is ordered with little fill, a star with none, and a plan above the limit is
-// not made.
-func TestPlan_FillAndLimit(t *testing.T) {
-	g := star(30)
-	for _, c := range testkit.Must(eliminate(t.Context(), g.n, g.start, g.ends, math.Inf(1))) {
-		if len(c.border) > 1 {
-			t.Errorf("star: %v", c)
-		}
-	}
-	g = grid(20, 20)
-	p := testkit.Must(NewPlan(t.Context(), g.n, 10, g.start, g.ends, duals(g.n, 0), math.Inf(1)))
-	if p.Flops() > 1e3*5e4 {
-		t.Errorf("%g multiplications", p.Flops())
-	}
-	if q := testkit.Must(NewPlan(t.Context(), g.n, 10, g.start, g.ends, duals(g.n, 0), p.Flops()/10)); q != nil {
-		t.Error("the limit did nothing")
-	}
-}
-
 // Indefinite and not finite numbers are told; a done context ends at once.
 func TestFactor_Fails(t *testing.T) {
 	g := grid(5, 5)
@@ -223,34 +204,6 @@ func TestFactor_Fails(t *testing.T) {
 	f.H[g.n+7] = math.NaN()
 	if ok, err := f.Factorize(t.Context(), 2); ok || err != nil {
 		t.Error("NaN:", ok, err)
-	}
-}
-
-func BenchmarkFactor(b *testing.B) {
-	for _, c := range [][2]int{{32, 20}, {45, 20}, {71, 20}, {32, 50}} {
-		b.Run(fmt.Sprintf("%dx%d", c[0]*c[0], c[1]), func(b *testing.B) {
-			r := random.Seeded(7)
-			g := graphOf(c[0]*c[0], func(u, v int) bool {
-				return v == u+c[0] && r.Float64() >= .4 || v == u+1 && v%c[0] > 0
-			})
-			f := filled(b, g, c[1], duals(g.n, g.n))
-			rx, ry := slices.Clone(f.C[:g.n*c[1]]), slices.Clone(f.S)
-			x, y := slices.Clone(rx), slices.Clone(ry)
-			b.Run("factor", func(b *testing.B) {
-				for b.Loop() {
-					if !testkit.Must(f.Factorize(b.Context(), 1)) {
-						b.Fatal("no factor")
-					}
-				}
-				b.ReportMetric(2*f.p.Flops()*float64(b.N)/b.Elapsed().Seconds()/1e9, "GF")
-				b.ReportMetric(f.p.Bytes()/1e6, "MB")
-			})
-			b.Run("solve", func(b *testing.B) {
-				for b.Loop() {
-					testkit.Must(f.Solve(b.Context(), rx, ry, 1, x, y, 1))
-				}
-			})
-		})
 	}
 }
 

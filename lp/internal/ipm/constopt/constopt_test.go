@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp/internal/ipm"
@@ -197,86 +195,6 @@ func TestSolve_Feasible(t *testing.T) {
 	}
 }
 
-// One Newton step solves the whole system, written out densely.
-func TestSolver_NewtonStep(t *testing.T) {
-	q := programOf(7, 3, square(7), 3, .7)
-	s := newSolver(context.Background(), q, ipm.Settings{})
-	testkit.Check(t, s.start())
-	for range 3 { // away from the start
-		testkit.Check(t, s.factor())
-		testkit.Check(t, s.step())
-	}
-	const target = .01
-	for r := range s.pull {
-		s.pull[r] = target / s.s[r]
-	}
-	testkit.Check(t, s.factor())
-	testkit.Check(t, s.newton(&s.dir, true, target, nil))
-	// Unknowns x, y, z, k; columns as a matrix e of n*m entries by unknowns.
-	n, atoms := s.n, len(s.x)
-	size := atoms + n + s.losses + 1
-	m, rhs := mat.NewDense(size, size, nil), mat.NewVecDense(size, nil)
-	plus := func(i, j int, v float64) { m.Set(i, j, m.At(i, j)+v) }
-	add := func(i int, v float64) { rhs.SetVec(i, rhs.AtVec(i)+v) }
-	for w := range s.blocks {
-		b := &s.blocks[w]
-		for a := range b.size() {
-			i := b.atom + a
-			unit, col := make([]float64, b.size()), make([]float64, n)
-			unit[a] = 1
-			s.column(col, w, unit)
-			for u, v := range col {
-				plus(i, atoms+u, -v)
-				add(i, v*s.y[u])
-				plus(atoms+u, i, v)
-			}
-			for j, l := range s.lossOf(w) {
-				c := col[s.p.Class[j]] * (l + s.p.Lambda)
-				plus(i, atoms+n+j, c)
-				add(i, -c*s.z[j])
-				plus(atoms+n+j, i, -c)
-			}
-		}
-		for r := b.row; r < b.end; r++ {
-			theta := s.lambda[r] / s.s[r]
-			p, q := b.atom+int(s.rows[r].from), b.atom+int(s.rows[r].to)
-			al, be := s.rows[r].alpha, s.rows[r].beta
-			plus(p, p, theta*al*al)
-			plus(q, q, theta*be*be)
-			plus(p, q, -theta*al*be)
-			plus(q, p, -theta*al*be)
-			add(p, -al*s.pull[r])
-			add(q, be*s.pull[r])
-		}
-	}
-	for u := range n {
-		plus(atoms+u, atoms+u, s.q[u]/s.y[u])
-		add(atoms+u, 1-s.sum[u]+target/s.y[u])
-	}
-	for j, z := range s.z {
-		i := atoms + n + j
-		plus(i, i, s.t[j]/z)
-		plus(i, size-1, 1)
-		add(i, target/z-s.k+s.loss[j])
-		plus(size-1, i, 1)
-		add(size-1, -z)
-	}
-	add(size-1, 1)
-	var sol mat.VecDense
-	testkit.Check(t, sol.SolveVec(m, rhs))
-	check := func(what string, got []float64, from int) {
-		for i, v := range got {
-			if want := sol.AtVec(from + i); math.Abs(v-want) > 1e-8*(1+math.Abs(want)) {
-				t.Errorf("%s[%d]: %v, dense solution %v", what, i, v, want)
-			}
-		}
-	}
-	check("dx", s.dir.x, 0)
-	check("dy", s.dir.y, atoms)
-	check("dz", s.dir.z, atoms+n)
-	check("dk", []float64{s.dir.k}, size-1)
-}
-
 // The bound holds for any multipliers, however bad, and near to the best.
 func TestSolver_LowerBoundHolds(t *testing.T) {
 	q := programOf(8, 4, square(8), 3, .5)
@@ -315,47 +233,5 @@ func TestSolver_LowerBoundHolds(t *testing.T) {
 	s.lambda[3] = math.NaN()
 	if lower, _ := s.lower(); lower != 0 {
 		t.Errorf("a NaN proves %v", lower)
-	}
-}
-
-func TestSolve_WorkersAndContext(t *testing.T) {
-	q := programOf(40, 5, square(40), 5, 1)
-	one := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 1})
-	two := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 2})
-	if one.Upper != two.Upper || one.Lower != two.Lower || one.Iterations != two.Iterations {
-		t.Errorf("1 worker: [%v, %v], 2 workers: [%v, %v]", one.Lower, one.Upper, two.Lower, two.Upper)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	res := Solve(ctx, q, ipm.Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
-		if i == 3 {
-			cancel()
-		}
-	}})
-	if res.Status != ipm.Interrupted || !(res.Upper < math.Inf(1)) || res.Lower <= 0 {
-		t.Errorf("%v: [%v, %v] after %d iterations", res.Status, res.Lower, res.Upper, res.Iterations)
-	}
-	if res = Solve(ctx, q, ipm.Settings{Tolerance: 1e-6}); res.Status != ipm.Interrupted || len(res.X) != 1600 {
-		t.Errorf("a context that was done: %v", res.Status)
-	}
-}
-
-// What is said to be needed is what there is on the heap in the middle of a
-// solve, to a factor of 2: few unknowns of an output and many.
-func TestBytes_AgainstTheHeap(t *testing.T) {
-	for _, c := range []struct{ n, r int }{{100, 1}, {200, 10}, {60, 40}} {
-		q := programOf(c.n, 5, square(c.n), c.r, 1)
-		before, peak := testkit.Heap(), 0.0
-		ctx, stop := context.WithCancel(context.Background())
-		Solve(ctx, q, ipm.Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
-			if i == 2 {
-				peak = testkit.Heap() - before
-				stop()
-			}
-		}})
-		stop()
-		t.Logf("n=%d, r=%d: %.3g of %.3g bytes", c.n, c.r, peak, q.Bytes())
-		if bytes := q.Bytes(); !(bytes > .95*peak && bytes < 2*peak) {
-			t.Errorf("n=%d, r=%d: %.3g bytes on the heap, %.3g stated", c.n, c.r, peak, bytes)
-		}
 	}
 }
