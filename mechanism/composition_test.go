@@ -533,24 +533,3 @@ func TestComposition_RefusesBadInput(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkComposition reports how much wider than needed the level is, and how far
-// below the sum of levels.
-func BenchmarkComposition(b *testing.B) {
-	for _, n := range []int{10, 100} {
-		for _, times := range []int64{100, 1_000_000} {
-			b.Run(fmt.Sprintf("n=%d/times=%d", n, times), func(b *testing.B) {
-				f := space.Halton(n)
-				m := testkit.Must(NewComposition(Repeated{expo(b, f, 4/math.Sqrt(float64(times)), false), times}))
-				sum := testkit.Must(m.Audit(b.Context(), f, nil))
-				var a Audit
-				b.ReportAllocs()
-				for b.Loop() {
-					a = testkit.Must(m.Audit(b.Context(), f, &AuditOptions{Delta: 1e-6}))
-				}
-				b.ReportMetric(a.Hi/a.Lo, "upper/lower")
-				b.ReportMetric(sum.Hi/a.Hi, "sum/upper")
-			})
-		}
-	}
-}

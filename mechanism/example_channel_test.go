@@ -109,138 +109,6 @@ func ExampleNewChannel() {
 	// Output: 499997 <nil>
 }
 
-func ExampleChannel_Audit() {
-	space, err := metric.NewDense(2, []float64{0.5})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	pure, err := c.Audit(context.Background(), space, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	approximate, err := c.Audit(context.Background(), space, &mechanism.AuditOptions{Delta: 0.1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("delta = 0: %.4f, witness inputs %d and %d, output %d\n", pure.Hi, pure.X, pure.XPrime, pure.Y)
-	fmt.Printf("delta = 0.1: %.4f\n", approximate.Hi)
-	// Output:
-	// delta = 0: 2.1972, witness inputs 0 and 1, output 0
-	// delta = 0.1: 1.9110
-}
-
-func ExampleChannel_Loss() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Standard(context.Background(), space, 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	losses, err := m.Loss(context.Background(), space)
-	if err != nil {
-		log.Fatal(err)
-	}
-	worst, at := losses.Worst()
-	mean, err := losses.Mean(nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("worst %.3f at %d, mean %.3f\n", worst, at, mean)
-	// Output: worst 0.425 at 0, mean 0.424
-}
-
-// An eavesdropper's view, and how the same knowledge lowers the loss.
-// How well someone who knows where people mostly are can guess a place from its report.
-func ExampleChannel_AdversaryError() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	prior := []float64{0.3, 0.4, 0.3}
-	for _, alpha := range []float64{0.01, 1, 4} {
-		m, err := exponential.Tuned(context.Background(), space, alpha, nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		adversary, err := m.AdversaryError(context.Background(), prior, space)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("level %g: the best guess misses by %.3f\n", alpha, adversary)
-	}
-	// Output:
-	// level 0.01: the best guess misses by 0.600
-	// level 1: the best guess misses by 0.477
-	// level 4: the best guess misses by 0.026
-}
-
-func ExampleChannel_Remap() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	prior := []float64{0.05, 0.9, 0.05}
-	m, err := exponential.Standard(context.Background(), space, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	posterior, err := m.Posterior(prior, 0, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("posterior of input 1 given output 0: %.3f\n", posterior[1])
-	labels, err := m.Remap(context.Background(), prior, space)
-	if err != nil {
-		log.Fatal(err)
-	}
-	better, err := m.Relabel(labels)
-	if err != nil {
-		log.Fatal(err)
-	}
-	losses, err := better.Loss(context.Background(), space)
-	if err != nil {
-		log.Fatal(err)
-	}
-	mean, err := losses.Mean(prior)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(labels)
-	fmt.Printf("mean loss %.3f, %v still\n", mean, better.Guarantee())
-	// Output:
-	// posterior of input 1 given output 0: 0.877
-	// [1 1 1]
-	// mean loss 0.100, 0.614108-private per unit still
-}
-
-func ExampleChannel_Sampler() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Standard(context.Background(), space, 4, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	s, err := m.Sampler(0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	r := seeded()
-	count := make([]int, 3)
-	for range 1000 {
-		count[s.Draw(r)]++
-	}
-	fmt.Println(count)
-	// Output: [850 126 24]
-}
-
 // A channel survives a file, and is audited again when it is read.
 func ExampleReadChannel() {
 	space, err := metric.NewDense(2, []float64{1})
@@ -312,36 +180,6 @@ func ExampleLabels() {
 	// mechanism: Labels: the input is not a point of the space: x is none of the 3 labels
 }
 
-// A taxonomy by name: alpha is per edge on the way from leaf to leaf.
-func ExampleLabels_tree() {
-	tree, err := metric.TreeFromPaths([][]string{
-		{"all", "animal", "dog"}, {"all", "animal", "cat"}, {"all", "plant", "tree", "oak"}, {"all", "plant", "moss"},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	best, err := exponential.Best(context.Background(), metric.Same(tree.PathMetric()), 0.5, &exponential.BestOptions{Unit: "edge"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := mechanism.Labels(best, tree.LeafNames())
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(m.Guarantee())
-	rng := seeded() // nil for private data
-	for range 5 {
-		name, err := m.Release(rng, "moss")
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Print(name, " ")
-	}
-	// Output:
-	// 0.5-private per edge
-	// cat oak oak moss moss
-}
-
 // Randomized response keeps the level 1 at alpha = 1; but for a delta it may be built for more.
 func ExampleAtLevel() {
 	pair, err := metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{})
@@ -397,23 +235,6 @@ func ExampleCompose() {
 	}
 	fmt.Println(both.Guarantee())
 	// Output: 0.12-private per km
-}
-
-func ExampleGuarantee() {
-	g, err := mechanism.NewGuarantee(0.1, 1e-6, "km")
-	if err != nil {
-		log.Fatal(err)
-	}
-	eps, delta := g.At(5)
-	fmt.Printf("%v: within 5 km eps = %.2f, delta = %.0e\n", g, eps, delta)
-	eps, delta = g.Group(10, 5)
-	fmt.Printf("ten steps of 5 km: eps = %.2f, delta = %.2e\n", eps, delta)
-	var none mechanism.Guarantee
-	fmt.Println(none)
-	// Output:
-	// (0.1 per km, 1e-06)-private: within 5 km eps = 0.50, delta = 1e-06
-	// ten steps of 5 km: eps = 5.00, delta = 2.27e-04
-	// no guarantee
 }
 
 // One word, released a hundred times over the months: what all releases say together is

@@ -749,15 +749,3 @@ func TestSticky_String(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSticky(b *testing.B) {
-	m := newCounting()
-	for name, o := range map[string]*StickyOptions[int]{
-		"memory": nil, "secret": {Secret: make([]byte, 32), Name: "a"}, "budget": {Budget: testkit.Must(NewBudget(promise(1e9, 0, 0, "step"), nil))},
-	} {
-		s := testkit.Must(NewSticky(m, o))
-		testkit.Bench(b, name+"/repeated", func() { testkit.Must(s.Release(nil, 0)) })
-		x := 0
-		testkit.Bench(b, name+"/new", func() { x++; testkit.Must(s.Release(nil, x)) })
-	}
-}

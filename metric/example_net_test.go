@@ -68,24 +68,6 @@ func ExampleNewIndex() {
 	// farthest: 4 at 6
 }
 
-func ExampleIndex_NearestNeighbors() {
-	near, err := metric.NewIndex(line(0, 1, 4, 9, 10)).NearestNeighbors(context.Background(), 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("of point 3:", near[3*2:4*2])
-	// Output: of point 3: [4 2]
-}
-
-func ExampleIndex_ReverseNeighbors() {
-	sets, err := metric.NewIndex(line(0, 1, 4, 9, 10)).ReverseNeighbors(context.Background(), 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(sets)
-	// Output: [[0 1] [0 1 2] [2] [3 4] [3 4]]
-}
-
 func ExampleDiameter() {
 	d, i, j, err := metric.Diameter(context.Background(), line(3, 0, 10, 1))
 	if err != nil {
@@ -102,24 +84,6 @@ func ExampleRadius() {
 	}
 	fmt.Println(r, "around point", center)
 	// Output: 7 around point 0
-}
-
-func ExampleIndex_MinDistance() {
-	d, i, j, err := metric.NewIndex(line(3, 0, 10, 1, 3)).MinDistance(context.Background())
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d, "between points", i, "and", j)
-	// Output: 0 between points 0 and 4
-}
-
-func ExampleIndex_MinPositiveDistance() {
-	d, i, j, err := metric.NewIndex(line(3, 0, 10, 1, 3)).MinPositiveDistance(context.Background())
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d, "between points", i, "and", j)
-	// Output: 1 between points 1 and 3
 }
 
 func ExampleNewLocator() {

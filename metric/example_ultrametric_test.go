@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"math"
-	"strings"
 
 	"github.com/metricdp/metricdp/metric"
 )
@@ -79,42 +77,6 @@ func ExampleValidateUltrametric() {
 	// Output: metric: ValidateUltrametric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
 }
 
-func ExampleUltrametric_Clusters() {
-	u, err := metric.NewUltrametric([]int{0, 3, 1, 2}, []float64{1, 4, 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, s := range []float64{0, 1, 2, math.Inf(1)} {
-		fmt.Println(s, u.Clusters(s))
-	}
-	// Output:
-	// 0 [0 1 2 3]
-	// 1 [0 1 2 0]
-	// 2 [0 1 1 0]
-	// +Inf [0 0 0 0]
-}
-
-// A taxonomy by names. See mechanism.Labels for answers that are names too.
-func ExampleTree() {
-	var paths [][]string
-	for _, path := range []string{"animal/dog", "animal/cat", "plant/tree/oak", "plant/moss"} {
-		paths = append(paths, strings.Split("all/"+path, "/"))
-	}
-	t, err := metric.TreeFromPaths(paths)
-	if err != nil {
-		log.Fatal(err)
-	}
-	names, edges := t.LeafNames(), t.PathMetric()
-	for i, name := range names {
-		fmt.Printf("%v edges from %s to %s\n", edges.Distance(0, i), names[0], name)
-	}
-	// Output:
-	// 0 edges from dog to dog
-	// 2 edges from dog to cat
-	// 5 edges from dog to oak
-	// 4 edges from dog to moss
-}
-
 func ExampleNewTree() {
 	// Nodes 1 and 2 are children of the root 0, nodes 3 and 4 of node 1.
 	t, err := metric.NewTree([]int{-1, 0, 0, 1, 1}, []float64{0, 2, 5, 1, 1})
@@ -144,32 +106,4 @@ func ExampleTreeFromPaths() {
 	// Output:
 	// 2 3
 	// ((cat:1,dog:1)carnivore:1,mole:1)mammal;
-}
-
-func ExampleTree_Ultrametric() {
-	t, err := metric.TreeFromPaths([][]string{{"mammal", "carnivore", "cat"}, {"mammal", "carnivore", "dog"}, {"mammal", "mole"}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	u := t.Ultrametric()
-	fmt.Println(u.Distance(0, 1), u.Distance(0, 2))
-	// Output: 1 2
-}
-
-// Work from the leaves up: how many leaves lie below each node.
-func ExampleTree_Preorder() {
-	t, err := metric.NewTree([]int{-1, 0, 0, 1, 1}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	count := make([]int, t.Len())
-	for _, v := range t.Leaves() {
-		count[v] = 1
-	}
-	pre := t.Preorder()
-	for k := len(pre) - 1; k > 0; k-- { // all but the root
-		count[t.Parent(pre[k])] += count[pre[k]]
-	}
-	fmt.Println(count)
-	// Output: [3 2 1 1 1]
 }

@@ -302,17 +302,6 @@ func TestLocator_ConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-func BenchmarkLocator(b *testing.B) {
-	for _, n := range []int{1000, 1000000} {
-		l := NewLocator(planePoints(n))
-		r, x := random.Seeded(11), make([]float64, 2)
-		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() {
-			x[0], x[1] = r.Float64(), r.Float64()
-			l.Nearest(x)
-		})
-	}
-}
-
 func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
 	p := planePoints(300)
 	for _, f := range []Finite{p, scanned{p}} {
@@ -378,11 +367,4 @@ func gridPoints(w, h int) [][]float64 {
 		}
 	}
 	return pts
-}
-
-func BenchmarkNeighbors(b *testing.B) {
-	for _, n := range []int{1000, 100000} {
-		p := planePoints(n)
-		testkit.Bench(b, fmt.Sprintf("k=10/n=%d", n), func() { testkit.Must(NewIndex(p).NearestNeighbors(b.Context(), 10)) })
-	}
 }

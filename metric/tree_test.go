@@ -2,14 +2,12 @@ package metric
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -291,29 +289,4 @@ func TestTreeFromPaths_RefusesBadInput(t *testing.T) {
 			t.Fatalf("%q: %d leaves", paths, len(tree.Leaves()))
 		}
 	}
-}
-
-func BenchmarkTree(b *testing.B) {
-	r := random.Seeded(4)
-	const n = 100000
-	parent := make([]int, n)
-	for v := range parent {
-		parent[v] = r.IntN(max(v, 1))
-	}
-	parent[0] = -1
-	testkit.Bench(b, fmt.Sprintf("New/n=%d", n), func() { testkit.Must(NewTree(parent, nil)) })
-	tree := testkit.Must(NewTree(parent, nil))
-	benchmarkDistances(b, n, tree.PathMetric())
-}
-
-// benchmarkDistances times single distances of f and whole rows, under the name
-// n.
-func benchmarkDistances(b *testing.B, n int, f Finite) {
-	m := f.Len()
-	sum, i, dst := 0.0, 0, make([]float64, m)
-	testkit.Bench(b, fmt.Sprintf("Distance/n=%d", n), func() {
-		i = (i + 7919) % m
-		sum += f.Distance(i, m-1-i)
-	})
-	testkit.Bench(b, fmt.Sprintf("DistancesFrom/n=%d", n), func() { dst = finite.Row(f, m/2, dst) })
 }

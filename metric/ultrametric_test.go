@@ -117,15 +117,3 @@ func TestUltrametric_ClustersAreClosedBalls(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkUltrametric(b *testing.B) {
-	r := random.Seeded(4)
-	for _, n := range []int{1000, 100000} {
-		heights := make([]float64, n-1)
-		for p := range heights {
-			heights[p] = r.Float64()
-		}
-		u := testkit.Must(NewUltrametric(r.Perm(n), heights))
-		benchmarkDistances(b, n, u)
-	}
-}

@@ -241,12 +241,3 @@ func TestDistinct_Uniform(t *testing.T) {
 	}
 	testkit.ChiSquare(t, count, p, 1e-6)
 }
-
-func BenchmarkValidate(b *testing.B) {
-	for _, n := range []int{500, 1000} {
-		f := testkit.Must(Densify(b.Context(), planePoints(n)))
-		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() { testkit.Must(0, Validate(b.Context(), f, nil)) })
-	}
-	large := planePoints(100000)
-	testkit.Bench(b, "sample,n=100000", func() { testkit.Must(0, Validate(b.Context(), large, nil)) })
-}

@@ -317,23 +317,3 @@ func TestTable_ChiSquare(t *testing.T) {
 		testkit.ChiSquare(t, count, p, 1e-6)
 	}
 }
-
-func BenchmarkDraw(b *testing.B) {
-	rng, x := random.Seeded(7), -1.0
-	w := randomWeights(rng, 1000, true)
-	small, table, large := NewTable(randomWeights(rng, 10, true)), NewTable(w), NewTable(randomWeights(rng, 100_000, true))
-	for _, c := range []struct {
-		name string
-		draw func()
-	}{
-		{"table n=10", func() { small.Draw(rng) }},
-		{"table n=1000", func() { table.Draw(rng) }},
-		{"table n=100000", func() { large.Draw(rng) }},
-		{"once n=1000", func() { Draw(rng, w) }},
-		{"resolve n=1000", func() { w.resolve(rng.Uint64(), rng) }},
-		{"Exp", func() { x = -1 - Exp(x) }},
-		{"ExpDD", func() { x = -1 - ExpDD(x).Hi }},
-	} {
-		testkit.Bench(b, c.name, c.draw)
-	}
-}

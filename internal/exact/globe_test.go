@@ -401,11 +401,3 @@ func TestGlobe_GoldenStream(t *testing.T) {
 		t.Errorf("got %.0f", got)
 	}
 }
-
-func BenchmarkGlobe(b *testing.B) {
-	rng := random.Seeded(116)
-	for _, rate := range []float64{0.06, 0.5, 6000} {
-		testkit.Bench(b, fmt.Sprintf("rate=%g", rate), func() { Globe{0x1p-23}.AddNoise(rng, 48, 16, rate) })
-	}
-	testkit.Bench(b, "big", func() { Globe{0x1p-23}.addNoise(rng, 48, 16, 6000, true) })
-}

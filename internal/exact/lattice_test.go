@@ -604,15 +604,6 @@ func TestLattice_GoldenStream(t *testing.T) {
 	}
 }
 
-func BenchmarkLattice(b *testing.B) {
-	rng := random.Seeded(101)
-	for _, c := range latticeCases(5) {
-		x := make([]float64, c.d)
-		testkit.Bench(b, c.name, func() { c.add(Lattice{0x1p-10}, rng, x, false) })
-	}
-	testkit.Bench(b, "laplace big", func() { Lattice{0x1p-10}.addLaplace(rng, 0, 1, true) })
-}
-
 // The same in the plane and in space, for the masses that TestLattice_Distribution finds
 // in the draws: all pairs of inputs of half a cell, all outputs of a window.
 func TestLattice_PrivacyOfTheCells(t *testing.T) {
