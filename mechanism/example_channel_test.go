@@ -19,18 +19,12 @@ func seeded() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{1})) }
 
 // Three answers, by hand: randomized response, audited.
 func ExampleFromWeights() {
-	space, err := metric.NewDense(3, []float64{1, 1, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := mechanism.FromWeights(context.Background(), 3, 3, []float64{
+	space := must(metric.NewDense(3, []float64{1, 1, 1}))
+	c := must(mechanism.FromWeights(context.Background(), 3, 3, []float64{
 		4, 1, 1,
 		1, 4, 1,
 		1, 1, 4,
-	}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	}, nil))
 	fmt.Println(c.Guarantee())
 	c, audit, err := c.Certify(context.Background(), space, "answer", nil)
 	if err != nil {
@@ -50,10 +44,7 @@ func ExampleFromWeights() {
 // An audit of somebody else's matrix: transposed by mistake, it is refused. Probabilities
 // with 2 digits may miss 1 by .005 each.
 func ExampleFromProbabilities() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
+	space := must(metric.NewDense(3, []float64{1, 2, 1}))
 	claimed := []float64{
 		.67, .22, .11,
 		.25, .50, .25,
@@ -63,12 +54,9 @@ func ExampleFromProbabilities() {
 	for i, p := range claimed {
 		transposed[i%3*3+i/3] = p
 	}
-	_, err = mechanism.FromProbabilities(context.Background(), 3, 3, transposed, .015, nil)
+	_, err := mechanism.FromProbabilities(context.Background(), 3, 3, transposed, .015, nil)
 	fmt.Println(err)
-	c, err := mechanism.FromProbabilities(context.Background(), 3, 3, claimed, .015, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	c := must(mechanism.FromProbabilities(context.Background(), 3, 3, claimed, .015, nil))
 	fmt.Println(c.Audit(context.Background(), space, nil))
 	// Output:
 	// mechanism: FromProbabilities: row sums[0] = 1.03, want 1 within 0.015
@@ -77,18 +65,9 @@ func ExampleFromProbabilities() {
 
 // Weights far below the smallest float64 are no matter in logarithms.
 func ExampleFromLogWeights() {
-	space, err := metric.NewDense(2, []float64{1000})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := mechanism.FromLogWeights(context.Background(), 2, 2, []float64{0, -1e6, -1e6, 0}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	a, err := c.Audit(context.Background(), space, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	space := must(metric.NewDense(2, []float64{1000}))
+	c := must(mechanism.FromLogWeights(context.Background(), 2, 2, []float64{0, -1e6, -1e6, 0}, nil))
+	a := must(c.Audit(context.Background(), space, nil))
 	fmt.Printf("%.6g per unit\n", a.Hi)
 	// Output: 1000 per unit
 }
@@ -96,30 +75,21 @@ func ExampleFromLogWeights() {
 // A channel that is never stored: any size, rows computed when needed.
 func ExampleNewChannel() {
 	const n = 1_000_000
-	c, err := mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: n, Outputs: n, Log: true,
+	c := must(mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: n, Outputs: n, Log: true,
 		Fill: func(x int, dst []float64) {
 			for y := range dst {
 				dst[y] = -0.5 * max(float64(x-y), float64(y-x))
 			}
-		}}, &mechanism.ChannelOptions{Lazy: true})
-	if err != nil {
-		log.Fatal(err)
-	}
+		}}, &mechanism.ChannelOptions{Lazy: true}))
 	fmt.Println(c.Release(seeded(), 500_000))
 	// Output: 499997 <nil>
 }
 
 // A channel survives a file, and is audited again when it is read.
 func ExampleReadChannel() {
-	space, err := metric.NewDense(2, []float64{1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, _, err = c.Certify(context.Background(), space, "km", nil)
+	space := must(metric.NewDense(2, []float64{1}))
+	c := must(mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil))
+	c, _, err := c.Certify(context.Background(), space, "km", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -127,10 +97,7 @@ func ExampleReadChannel() {
 	if err := c.WriteJSON(&b); err != nil {
 		log.Fatal(err)
 	}
-	again, err := mechanism.ReadChannel(context.Background(), &b, space, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	again := must(mechanism.ReadChannel(context.Background(), &b, space, nil))
 	fmt.Println(again.Guarantee() == c.Guarantee(), again.Guarantee())
 	// Output: true 1.09862-private per km
 }
@@ -138,17 +105,11 @@ func ExampleReadChannel() {
 // From the points themselves to a point: no indices.
 func ExampleOn() {
 	words := []string{"river", "stream", "creek", "bank"}
-	pts, err := metric.NewPoints(words, metric.Levenshtein{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Tuned(context.Background(), pts, 0.5, &exponential.Options{Unit: "edit"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	pts := must(metric.NewPoints(words, metric.Levenshtein{}))
+	m := must(exponential.Tuned(context.Background(), pts, 0.5, &exponential.Options{Unit: "edit"}))
 	onWords := mechanism.On(m, pts)
 	fmt.Println(onWords.Release(seeded(), "river"))
-	_, err = onWords.Release(nil, "lake")
+	_, err := onWords.Release(nil, "lake")
 	fmt.Println(err)
 	// Output:
 	// river <nil>
@@ -159,18 +120,9 @@ func ExampleOn() {
 // answer is a table, and the words need no distance of their own.
 func ExampleLabels() {
 	answers := []string{"never", "sometimes", "often"}
-	scale, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	best, err := exponential.Best(context.Background(), metric.Same(scale), 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := mechanism.Labels(best, answers)
-	if err != nil {
-		log.Fatal(err)
-	}
+	scale := must(metric.NewDense(3, []float64{1, 2, 1}))
+	best := must(exponential.Best(context.Background(), metric.Same(scale), 1, nil))
+	m := must(mechanism.Labels(best, answers))
 	answer, err := m.Release(seeded(), "sometimes")
 	fmt.Println(answer, err)
 	_, err = m.Release(nil, "rarely")
@@ -182,10 +134,7 @@ func ExampleLabels() {
 
 // Randomized response keeps the level 1 at alpha = 1; but for a delta it may be built for more.
 func ExampleAtLevel() {
-	pair, err := metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	pair := must(metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{}))
 	response := func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {
 		return mechanism.FromLogWeights(ctx, 2, 2, []float64{0, -alpha, -alpha, 0}, nil)
 	}
@@ -199,14 +148,8 @@ func ExampleAtLevel() {
 }
 
 func ExampleThen() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Standard(context.Background(), space, 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	space := must(metric.NewDense(3, []float64{1, 2, 1}))
+	m := must(exponential.Standard(context.Background(), space, 2, nil))
 	names := []string{"low", "middle", "high"}
 	named := mechanism.Then(mechanism.Mechanism[int, int](m), func(y int) (string, error) { return names[y], nil })
 	fmt.Println(named.Release(seeded(), 1))
@@ -217,22 +160,10 @@ func ExampleThen() {
 // are per km, because that is the unit of the metric.
 func ExampleCompose() {
 	cities := []metric.LatLon{{Lat: 48.86, Lon: 2.35}, {Lat: 50.85, Lon: 4.35}, {Lat: 51.51, Lon: -0.13}}
-	points, err := metric.NewPoints(cities, metric.GreatCircle{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	best, err := exponential.Best(context.Background(), metric.Same(points), 0.02, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	sphere, err := additive.NewSphere(0.1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	both, err := mechanism.Compose(sphere, mechanism.On(best, points))
-	if err != nil {
-		log.Fatal(err)
-	}
+	points := must(metric.NewPoints(cities, metric.GreatCircle{}))
+	best := must(exponential.Best(context.Background(), metric.Same(points), 0.02, nil))
+	sphere := must(additive.NewSphere(0.1, nil))
+	both := must(mechanism.Compose(sphere, mechanism.On(best, points)))
 	fmt.Println(both.Guarantee())
 	// Output: 0.12-private per km
 }
@@ -243,18 +174,9 @@ func ExampleNewComposition() {
 	ctx := context.Background()
 	words := []string{"tea", "coffee", "cocoa", "beer", "wine"}
 	vectors := [][]float64{{0, 0}, {1, 0}, {1, 1}, {4, 1}, {4, 2}}
-	space, err := metric.NewPoints(vectors, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	once, err := exponential.Tuned(ctx, space, 0.05, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	all, err := mechanism.NewComposition(mechanism.Repeated{Channel: once.Channel, Times: 100})
-	if err != nil {
-		log.Fatal(err)
-	}
+	space := must(metric.NewPoints(vectors, metric.Euclidean{}))
+	once := must(exponential.Tuned(ctx, space, 0.05, nil))
+	all := must(mechanism.NewComposition(mechanism.Repeated{Channel: once.Channel, Times: 100}))
 	fmt.Println("sum of levels:", all.Guarantee())
 	all, audit, err := all.Certify(ctx, space, "", &mechanism.AuditOptions{Delta: 1e-6})
 	if err != nil {
@@ -262,10 +184,7 @@ func ExampleNewComposition() {
 	}
 	fmt.Println("together:", all.Guarantee())
 	fmt.Printf("no level below %.3f is enough for %s and %s\n", audit.Lo, words[audit.X], words[audit.XPrime])
-	ys, err := all.Release(seeded(), 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	ys := must(all.Release(seeded(), 1))
 	fmt.Println(len(ys), "releases:", words[ys[0]], words[ys[1]], words[ys[2]], "...")
 	// Output:
 	// sum of levels: 5-private per unit

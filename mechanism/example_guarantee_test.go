@@ -2,21 +2,14 @@ package mechanism_test
 
 import (
 	"fmt"
-	"log"
 
 	"github.com/metricdp/metricdp/mechanism"
 )
 
 // Two mechanisms that were proved private elsewhere, run on the same place.
 func ExampleNewGuarantee() {
-	first, err := mechanism.NewGuarantee(0.5, 0, "km")
-	if err != nil {
-		log.Fatal(err)
-	}
-	second, err := mechanism.NewGuarantee(0.25, 1e-6, "km")
-	if err != nil {
-		log.Fatal(err)
-	}
+	first := must(mechanism.NewGuarantee(0.5, 0, "km"))
+	second := must(mechanism.NewGuarantee(0.25, 1e-6, "km"))
 	both, err := first.Plus(second)
 	fmt.Println(both, err)
 	eps, delta := both.At(2) // between places 2 km apart

@@ -30,13 +30,10 @@ func (answer) Guarantee() mechanism.Guarantee {
 
 func ExampleRand() {
 	// It composes and post-processes like the mechanisms of the library.
-	twice, err := mechanism.Compose[bool, bool](answer{}, answer{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	twice := must(mechanism.Compose[bool, bool](answer{}, answer{}))
 	fmt.Println(twice.Guarantee())
 	fmt.Println(twice.Release(seeded(), true))
-	_, err = twice.Release(nil, true) // in earnest
+	_, err := twice.Release(nil, true) // in earnest
 	fmt.Println(err)
 	// Output:
 	// 2.19723-private per answer

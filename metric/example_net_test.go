@@ -10,19 +10,13 @@ import (
 
 // line returns points of the real line.
 func line(x ...float64) *metric.Points[float64] {
-	p, err := metric.NewPoints(x, metric.Numbers[float64]{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	p := must(metric.NewPoints(x, metric.Numbers[float64]{}))
 	return p
 }
 
 // Separation is strict: 2 lies at distance 2 of 0, and is not kept.
 func ExampleNet() {
-	net, err := metric.Net(context.Background(), line(0, 1, 2, 3, 4, 5, 6), 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	net := must(metric.Net(context.Background(), line(0, 1, 2, 3, 4, 5, 6), 2, nil))
 	fmt.Println(net)
 	// Output: [0 3 6]
 }
@@ -88,10 +82,7 @@ func ExampleRadius() {
 
 func ExampleNewLocator() {
 	towns := []string{"Oslo", "Bergen", "Trondheim"}
-	p, err := metric.NewPoints([]metric.LatLon{{59.91, 10.75}, {60.39, 5.32}, {63.43, 10.39}}, metric.GreatCircle{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	p := must(metric.NewPoints([]metric.LatLon{{59.91, 10.75}, {60.39, 5.32}, {63.43, 10.39}}, metric.GreatCircle{}))
 	l := metric.NewLocator(p)
 	i, km := l.Nearest(metric.LatLon{61.1, 10.5})
 	fmt.Printf("%s, %.0f km\n", towns[i], km)
