@@ -14,35 +14,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-func TestOn_FindsPoints(t *testing.T) {
-	pts := testkit.Must(metric.NewPoints([]string{"ab", "cd", "ab"}, metric.Func[string](func(x, y string) float64 {
-		if x == y {
-			return 0
-		}
-		return 1
-	})))
-	c := expo(t, pts, 1, false)
-	m := On[string](c, pts)
-	for range 20 {
-		if y, err := m.Release(nil, "cd"); err != nil || y != "ab" && y != "cd" {
-			t.Fatal(y, err)
-		}
-	}
-	if _, err := m.Release(nil, "xy"); !errors.Is(err, ErrNotAPoint) {
-		t.Errorf("a stranger: %v", err)
-	}
-	vec := testkit.Must(metric.NewPoints([][]float64{{0, 0}, {3, 4}}, metric.Space[[]float64](metric.Func[[]float64](func(x, y []float64) float64 {
-		return math.Hypot(x[0]-y[0], x[1]-y[1])
-	}))))
-	v := On[[]float64](expo(t, vec, 1, false), vec)
-	if _, err := v.Release(nil, []float64{3, 4}); err != nil {
-		t.Error(err)
-	}
-	if _, err := v.Release(nil, []float64{3, 4.1}); !errors.Is(err, ErrNotAPoint) {
-		t.Errorf("near a point is not at it: %v", err)
-	}
-}
-
 // The least distance that there is makes an input another point, whether points are
 // looked up or searched.
 func TestOn_RefusesTheNearestOfAll(t *testing.T) {
@@ -202,24 +173,6 @@ func TestLabelBoth_IsTheChannel(t *testing.T) {
 	}
 	if _, err := both.Release(nil, "z"); !errors.Is(err, ErrNotAPoint) {
 		t.Error(err)
-	}
-}
-
-func TestLabelBoth_Refuses(t *testing.T) {
-	c := testkit.Must(expo(t, space.Path(3, 1), 1, false).Relabel([]int{1, 0, 1}))
-	three, two := []string{"a", "b", "c"}, []int{1, 2}
-	for want, err := range map[string]error{
-		"inputs has size 2, want 3":             second(LabelBoth(c, three[:2], two)),
-		"outputs has size 1, want 2 or more":    second(LabelBoth(c, three, two[:1])),
-		`inputs[2] = "a" is inputs[0] too`:      second(LabelBoth(c, []string{"a", "b", "a"}, two)),
-		"inputs: empty input":                   second(LabelBoth(Mechanism[int, int](unsized{c}), three[:0], two)),
-		"outputs: empty input":                  second(LabelBoth(Mechanism[int, int](unsized{c}), three, two[:0])),
-		"mechanism: LabelBoth: m: empty input":  second(LabelBoth(nil, three, two)),
-		"LabelBoth: inputs[1] = NaN cannot be ": second(LabelBoth(c, []float64{0, math.NaN(), 1}, two)),
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
 	}
 }
 

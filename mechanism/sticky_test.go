@@ -735,17 +735,7 @@ func TestZeroValues_Refuse(t *testing.T) {
 	testkit.Unmade[Sticky[int, int]](t, "NewSticky", "Memoized")
 	testkit.Unmade[Track[int, int]](t, "NewTrack", "Memoized")
 	testkit.Unmade[Budget](t, "NewBudget")
-}
-
-func TestSticky_String(t *testing.T) {
-	c := certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "m")
-	for want, o := range map[string]*StickyOptions[int]{
-		"one draw for each input, kept in memory: 2 x 2 channel":                        nil,
-		"one draw for each input, kept in a store: 2 x 2 channel":                       {Store: new(shaky), Name: "a"},
-		"one draw for each input, derived from a secret (computational): 2 x 2 channel": {Secret: make([]byte, 32), Name: "a"},
-	} {
-		if got := testkit.Must(NewSticky(Mechanism[int, int](c), o)).String(); !strings.HasPrefix(got, want) {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
+	testkit.Unmade[Channel](t, "NewChannel", "Len", "Outputs", "Output", "Prob", "Row", "String", "UnmarshalJSON", "WithGuarantee")
+	testkit.Unmade[Composition](t, "NewComposition", "String")
+	testkit.Unmade[Sampler](t, "Sampler")
 }
