@@ -161,20 +161,16 @@ func TestFromProbabilities_ChecksTheSums(t *testing.T) {
 				}
 			}
 		}
-		for want, err := range map[string]error{
-			"row sums[1] = 1.3125, want 1 within 0.015":    second(from(.015, .75, .25, .625, .6875)),
-			"row sums[0] = 1, want 1 within 0":             second(from(0, 1, 0x1p-60)),
-			"row sums[0] = 0.5, want 1 within 0.015":       second(from(.015, .25, .25)),
-			"row sums[0] = +Inf, want 1 within 0.015":      second(from(.015, 1e308, 1e308)),
-			"rows[1][0] = -0.5, want a finite weight >= 0": second(from(.015, 1, 0, -.5, 1.5)),
-			"tolerance = 1, want a number in [0, 1)":       second(from(1, 1, 0)),
-			"tolerance = NaN, want a number in [0, 1)":     second(from(math.NaN(), 1, 0)),
-			"w has size 3, want 1 x 2, both positive":      second(from(0, 1, 0, 0)),
-		} {
-			if err == nil || err.Error() != "mechanism: FromProbabilities: "+want {
-				t.Errorf("lazy %v: %v, want %s", lazy, err, want)
-			}
-		}
+		refuse(t, []refused{
+			{second(from(.015, .75, .25, .625, .6875)), "FromProbabilities: row sums[1] = 1.3125, want 1 within 0.015"},
+			{second(from(0, 1, 0x1p-60)), "FromProbabilities: row sums[0] = 1, want 1 within 0"},
+			{second(from(.015, .25, .25)), "FromProbabilities: row sums[0] = 0.5, want 1 within 0.015"},
+			{second(from(.015, 1e308, 1e308)), "FromProbabilities: row sums[0] = +Inf, want 1 within 0.015"},
+			{second(from(.015, 1, 0, -.5, 1.5)), "FromProbabilities: rows[1][0] = -0.5, want a finite weight >= 0"},
+			{second(from(1, 1, 0)), "FromProbabilities: tolerance = 1, want a number in [0, 1)"},
+			{second(from(math.NaN(), 1, 0)), "FromProbabilities: tolerance = NaN, want a number in [0, 1)"},
+			{second(from(0, 1, 0, 0)), "FromProbabilities: w has size 3, want 1 x 2, both positive"},
+		})
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -87,55 +86,43 @@ func TestLabels_IsTheChannel(t *testing.T) {
 // without a label.
 func TestLabels_Refuses(t *testing.T) {
 	c := expo(t, space.Path(3, 1), 1, false)
-	var size *fault.SizeError
-	for _, labels := range [][]string{{"a", "b"}, {"a", "b", "c", "d"}} {
-		if _, err := Labels(c, labels); !errors.As(err, &size) || size.Arg != "labels" || size.Want != "3" {
-			t.Errorf("%q: %v", labels, err)
-		}
+	cases := []refused{
+		{second(Labels(c, []string{"a", "b"})), "Labels: labels has size 2, want 3"},
+		{second(Labels(c, []string{"a", "b", "c", "d"})), "Labels: labels has size 4, want 3"},
+		{second(Labels(c, []string{"a", "b", "a"})), `Labels: labels[2] = "a" is labels[0] too`},
 	}
-	if _, err := Labels(c, []string{"a", "b", "a"}); err == nil || !strings.Contains(err.Error(), `labels[2] = "a" is labels[0] too`) {
-		t.Errorf("a label twice: %v", err)
+	for _, m := range []Mechanism[int, int]{nil, (*Channel)(nil), &Channel{}} {
+		cases = append(cases, refused{second(Labels(m, []string{"a"})), "Labels: "})
 	}
+	for _, bad := range []any{math.NaN(), []int{1}, struct{ any }{[]int{1}}} {
+		cases = append(cases, refused{second(Labels(c, []any{1, bad, 2})), "Labels: labels[1]"})
+	}
+	refuse(t, cases)
 	type pair struct {
 		n    int
 		name [2]string
 	}
 	for _, bad := range []any{"a\xff", pair{1, [2]string{"a", "\xc3("}}, struct{ any }{"\xff"}} {
-		_, err1 := Labels(c, []any{1, bad, 2})
-		_, err2 := LabelBoth(c, []any{1, bad, 2}, []int{1, 2, 3})
-		_, err3 := LabelBoth(c, []int{1, 2, 3}, []any{1, bad, 2})
-		_, err4 := LabelBoth(c, []int{1, 2, 3}, []any{1, []any{bad}, 2})
-		for _, err := range []error{err1, err2, err3, err4} {
+		for _, err := range []error{second(Labels(c, []any{1, bad, 2})), second(LabelBoth(c, []any{1, bad, 2}, []int{1, 2, 3})),
+			second(LabelBoth(c, []int{1, 2, 3}, []any{1, bad, 2})), second(LabelBoth(c, []int{1, 2, 3}, []any{1, []any{bad}, 2}))} {
 			if err == nil || !strings.Contains(err.Error(), "s[1] = ") || !strings.HasSuffix(err.Error(), " is not valid UTF-8") {
 				t.Errorf("%q: %v", bad, err)
 			}
 		}
 	}
 	testkit.Must(LabelBoth(c, []pair{{1, [2]string{"\u00e9", "\ufffd"}}, {}, {n: 1}}, [][]byte{{0xff}, nil, {}}))
-	for _, bad := range []any{math.NaN(), []int{1}, struct{ any }{[]int{1}}} {
-		if _, err := Labels(c, []any{1, bad, 2}); err == nil || !strings.Contains(err.Error(), "labels[1]") {
-			t.Errorf("%v: %v", bad, err)
-		}
-	}
-	for _, m := range []Mechanism[int, int]{nil, (*Channel)(nil), &Channel{}} {
-		if _, err := Labels(m, []string{"a"}); !errors.Is(err, metric.ErrEmpty) {
-			t.Errorf("%v: %v", m, err)
-		}
-	}
 	m := testkit.Must(Labels(c, []any{"a", 1, 2.5}))
 	for _, x := range []any{"b", 3, math.NaN(), []int{1}, nil} {
-		if _, err := m.Release(nil, x); !errors.Is(err, ErrNotAPoint) {
+		if _, err := m.Release(nil, x); !errors.Is(err, ErrNotAPoint) || strings.Contains(err.Error(), "b\"") {
 			t.Errorf("%v: %v", x, err)
 		}
 	}
-	words := testkit.Must(Labels(c, []string{"a", "b", "c"}))
-	if _, err := words.Release(nil, "lake"); err == nil || strings.Contains(err.Error(), "lake") {
-		t.Errorf("the error names the input: %v", err)
-	}
-	elsewhere := testkit.Must(c.Relabel([]int{7, 7, 7}))
-	hidden := testkit.Must(Labels(Mechanism[int, int](unsized{elsewhere}), []string{"a", "b", "c"}))
+	hidden := testkit.Must(Labels(Mechanism[int, int](unsized{testkit.Must(c.Relabel([]int{7, 7, 7}))}), []string{"a", "b", "c"}))
 	if _, err := hidden.Release(nil, "a"); err == nil || !strings.Contains(err.Error(), "output 7") {
 		t.Errorf("an output without a label: %v", err)
+	}
+	if _, err := hidden.Release(nil, "lake"); err == nil || strings.Contains(err.Error(), "lake") {
+		t.Errorf("the error names the input: %v", err)
 	}
 }
 
