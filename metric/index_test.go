@@ -205,31 +205,6 @@ func TestIndex_Prunes(t *testing.T) {
 	}
 }
 
-func TestIndex_DoesNotAllocate(t *testing.T) {
-	if testkit.Race {
-		t.Skip("sync.Pool drops items under the race detector")
-	}
-	p, x := planePoints(1000), []float64{0.3, 0.7}
-	l := NewLocator(p)
-	for _, f := range []Finite{p, scanned{p}} {
-		ix := NewIndex(f)
-		dst := make([]int, 0, 1000)
-		for name, query := range map[string]func(){
-			"Ball":      func() { dst = ix.Ball(7, 0.1, dst[:0]) },
-			"Neighbors": func() { dst = ix.Neighbors(7, 10, dst[:0]) },
-			"Nearest":   func() { ix.Nearest(7) },
-			"Farthest":  func() { ix.Farthest(7) },
-			"Within":    func() { dst = l.Within(x, 0.1, dst[:0]) },
-			"to x":      func() { l.Nearest(x) },
-		} {
-			// A collection may empty the pool now and then.
-			if a := testing.AllocsPerRun(100, query); a >= 1 {
-				t.Errorf("%s: %v allocations", name, a)
-			}
-		}
-	}
-}
-
 func BenchmarkIndex(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		ix := NewIndex(planePoints(n))

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -188,30 +187,6 @@ func TestTotalVariation_MetricAndEmbedding(t *testing.T) {
 	conform(t, "TotalVariation", metric.TotalVariation{}, strictly, pts...)
 	if got := (metric.TotalVariation{}).Distance(pts[15], pts[16]); got != 1 {
 		t.Errorf("two atoms: %v, want 1", got)
-	}
-}
-
-func TestVectors_UnequalLengthsPanic(t *testing.T) {
-	long := []float64{1, 2, 3}
-	if !law.Panics(func() { metric.Euclidean{}.Distance(long, long[:2]) }) {
-		t.Error("no panic")
-	}
-}
-
-func TestSpaces_NoAllocation(t *testing.T) {
-	x, y := []float64{1, 2, 3}, []float64{3, 2, 2}
-	word := "metric"
-	sum := 0.0
-	if n := testing.AllocsPerRun(100, func() {
-		for _, s := range norms {
-			sum += s.Distance(x, y)
-		}
-		sum += metric.Angular{}.Distance(x, y)
-		sum += metric.Plane{}.Distance([2]float64{1, 2}, [2]float64{sum, 3})
-		sum += metric.GreatCircle{}.Distance(metric.LatLon{Lat: 1}, metric.LatLon{Lon: 3})
-		sum += metric.Levenshtein{}.Distance(word, "metrics")
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
 	}
 }
 
