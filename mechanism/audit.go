@@ -54,14 +54,12 @@ func (o *AuditOptions) auditing(op string) *auditing {
 	return &auditing{*o, op, math.Inf(1)}
 }
 
-// Audit computes the tight level at o.Delta of the distributions that Release draws
-// from, under rho as its Distance returns it. The level is +Inf where an output has
-// probability 0 at one input only (delta = 0), or where two inputs at distance 0
-// differ (by more than delta in total variation, half the sum of what their
-// probabilities differ by). Outputs count as different even where they stand for one
-// point; merging them can only lower the level.
-// O(Len()^2 * Outputs()); a lazy channel's rows are computed Len()/16 times. At
-// delta = 0 the edges of a [metric.Graph] imply all pairs: O(edges * Outputs()).
+// Audit computes the tight level at o.Delta of the distributions that Release draws from, under
+// rho as its Distance returns it: +Inf where an output has probability 0 at one input only
+// (delta = 0), or where two inputs at distance 0 differ by more than delta in total variation.
+// Outputs count as different even where they stand for one point. O(Len()^2 * Outputs()); a
+// lazy channel's rows are computed Len()/16 times. At delta = 0 the edges of a [metric.Graph]
+// imply all pairs: O(edges * Outputs()).
 func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
 	return c.audit(ctx, rho, o.auditing("mechanism: Channel.Audit"))
 }

@@ -14,20 +14,17 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Budget is a limit for the levels of several releases together: [Budget.Spend]
-// adds the guarantee of the next one, and refuses it where the sum would exceed the
-// limit. All that is released after a Spend without error is then as private as the
-// limit, by sequential composition, also where outputs decide what is released next.
-// [Sticky] spends for every input that is new: all of them together are then as private
-// as the limit per unit of the largest distance between one of them and what it could
-// have been.
+// Budget is a limit for the levels of several releases together: [Budget.Spend] adds the
+// guarantee of the next one, and refuses it where the sum would exceed the limit. All that is
+// released after a Spend without error is as private as the limit, by sequential composition,
+// also where outputs decide what is released next. With [Sticky], which spends for every new
+// input, all inputs together are as private as the limit per unit of the largest distance
+// between one of them and what it could have been.
 //
-// What is spent is stored before Spend returns: a crash between it and the release
-// wastes a part of the budget, and none overspends. Sums and comparisons are exact.
-// So ten draws at level 0.1 exceed the limit 1 in the last bit, as 0.1 is a little
-// more in float64; the limit for n draws of m is m.Guarantee().Times(n).
-//
-// A Budget is safe for concurrent use, and so are several of one name.
+// What is spent is stored before Spend returns: a crash before the release wastes a part of the
+// budget, and none overspends. Sums are exact: ten draws at level 0.1 exceed the limit 1 in the
+// last bit; the limit for n draws of m is m.Guarantee().Times(n). Safe for concurrent use, as
+// are several of one name.
 type Budget struct {
 	limit Guarantee
 	store Store

@@ -123,9 +123,8 @@ func FromWeights(ctx context.Context, n, m int, w []float64, o *ChannelOptions) 
 }
 
 // FromProbabilities is [FromWeights] for a matrix that claims to hold probabilities, as one
-// that is to be audited: a row whose sum is not 1 within the tolerance, which is in [0, 1),
-// is a [*metric.ValueError]. A matrix given column by column has such rows, and would
-// otherwise be scaled to another mechanism without a word. The channel is that of the rows
+// that is to be audited: a row whose sum is not 1 within the tolerance, in [0, 1), is a
+// [*metric.ValueError], as in a matrix given column by column. The channel is that of the rows
 // over their sums; printed to 6 digits, m probabilities are within m*5e-7 of 1.
 func FromProbabilities(ctx context.Context, n, m int, p []float64, tolerance float64, o *ChannelOptions) (*Channel, error) {
 	const op = "mechanism: FromProbabilities"

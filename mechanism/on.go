@@ -15,13 +15,12 @@ import (
 // ErrNotAPoint reports an input that is no point or label of a mechanism.
 var ErrNotAPoint = errors.New("the input is not a point of the space")
 
-// On lifts a mechanism on the indices of pts to the points themselves. An input
-// must be one of the points, equal to it or at distance 0; any other is refused
-// with [ErrNotAPoint] (or with the reason why it has no distance). Moving it to
-// the nearest point would add up to twice the way to the loss of privacy, and
-// is left to the caller. Outputs must be indices of pts too, or the release is spent on an
-// error; for others there is [LabelBoth]. O(1) for points of a comparable type, else a nearest-point query.
-// It panics where m or pts is nil.
+// On lifts a mechanism on the indices of pts to the points themselves. An input must be one of
+// the points, equal to it or at distance 0; any other is [ErrNotAPoint], or an error that says
+// why it has no distance. (Moving it to the nearest point would add up to twice the way to the
+// loss of privacy.) Outputs must be indices of pts too, or the release is spent on an error;
+// for others there is [LabelBoth]. O(1) for points of a comparable type, else a nearest-point
+// query. It panics where m or pts is nil.
 func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 	if m == nil || pts == nil {
 		panic("mechanism: On: m or pts is nil")
@@ -91,16 +90,15 @@ func (l *lifted[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	return l.at(j), nil
 }
 
-// Labels lifts a mechanism on indices to labels: words, places or keys. Index i
-// is labels[i], as input and as output, and the guarantee is m's. The labels
-// are public, different from one another, of valid UTF-8 (other text has no JSON), and
-// copied; those of a taxonomy are [metric.Tree.LeafNames]. Where outputs are numbered otherwise than inputs, use
+// Labels lifts a mechanism on indices to labels, as words or places: index i is labels[i], as
+// input and as output, and the guarantee is m's. Labels are public, different from one another,
+// of valid UTF-8 (other text has no JSON), and copied; for others of outputs there is
 // [LabelBoth].
 //
-// Where m tells its size, as a [Channel] and all that embeds one do, labels of
-// another number are a [*metric.SizeError]. (Outputs beyond the inputs have
-// labels too, which are no inputs.) Release refuses any other input with
-// [ErrNotAPoint], which does not say what it was. O(1) a release more than m takes.
+// Where m tells its size, as a [Channel] does, labels of another number are a
+// [*metric.SizeError]; outputs beyond the inputs have labels too, which are no inputs. Release
+// refuses any other input with [ErrNotAPoint], which does not say what it was. O(1) a release
+// more than m takes.
 func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], error) {
 	const op = "mechanism: Labels"
 	inputs, outputs, err := sizes(op, m)

@@ -17,37 +17,35 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Sticky answers the same question in the same way: it draws from a mechanism once
-// for each distinct input, and repeats the draw whenever that input comes back. Asked
-// about a place every minute, it says the same all day, and nothing averages away.
+// Sticky answers the same question in the same way: it draws from a mechanism once for each
+// distinct input, and repeats the draw whenever that input comes back, so that nothing averages
+// away.
 //
-// Let x_1, ..., x_k be the distinct inputs of a sequence, and x'_1, ..., x'_k those of
-// another sequence with the same pattern: equal inputs at the same positions. All
-// answers together are alpha-private between the two under the sum of
-// rho(x_j, x'_j), each counted once, however often it was asked; where no x_j is
-// farther than d from its x'_j that is k*alpha*d ([Guarantee.Times]). A delta counts k
-// times. The proof: the answers are a function of k independent draws and of the
-// pattern. The pattern is public. Nothing is promised between sequences of other
-// patterns, and who sees the answers mostly sees when the secret changed, and when it
-// changed back. One Sticky serves one person: with two, it shows when both are at the
-// same place.
+// Let x_1, ..., x_k be the distinct inputs of a sequence, and x'_1, ..., x'_k those of another
+// sequence with the same pattern: equal inputs at the same positions. All answers together are
+// alpha-private between the two under the sum of rho(x_j, x'_j), each counted once, however
+// often it was asked; a delta counts k times. Where no x_j is farther than d from its x'_j that
+// is k*alpha*d ([Guarantee.Times]). The proof: the answers are a function of k independent
+// draws and of the pattern, which is public. Nothing is promised between sequences of other
+// patterns: who sees the answers mostly sees when the secret changed, and when it changed back.
+// One Sticky serves one person: with two, it shows when both are at the same place.
 //
-// An input has one draw at most, ever, whatever happens to it. Before the draw its price is
-// taken from the [Budget] and [ErrRefused] is stored as its answer; then the answer takes
-// the place of the refusal. So a draw that cannot be given, because the mechanism returns an
-// error, because encoding/json makes another value of the output or because the store does
-// not save it, is spent, and the refusal stays. A crash or an error of the store in the
-// meantime loses some of the budget, or the answer to this input, and never privacy.
+// An input has one draw at most, ever. Before the draw its price is taken from the [Budget] and
+// [ErrRefused] is stored as its answer; then the answer takes the place of the refusal. So a
+// draw that cannot be given, because the mechanism returns an error, encoding/json makes
+// another value of the output or the store does not save it, is spent, and the refusal stays. A
+// crash in the meantime loses some of the budget, or the answer to this input, and never
+// privacy.
 //
-// Draws are kept in memory or in a [Store], and are as good as those of the mechanism.
-// Or they are derived from [StickyOptions.Secret] and not kept. The guarantee is then
-// computational: it holds against whoever cannot tell HMAC-SHA256 and ChaCha8 from
-// chance, and ends, for all answers ever given, when the secret is known.
+// Draws are kept in memory, some 300 bytes each, or in a [Store], and are as good as those of
+// the mechanism. Or they are derived from [StickyOptions.Secret] and not kept: then the
+// guarantee holds against whoever cannot tell HMAC-SHA256 and ChaCha8 from chance, and ends,
+// for all answers ever given, when the secret is known.
 //
-// A Sticky is a [Memoizer], and is safe for concurrent use, and so are several of one name. A
+// A Sticky is a [Memoizer], and is safe for concurrent use, as are several of one name. A
 // release takes some microseconds and two loads from the store, and for a new input a draw,
 // another load and two saves, and those of the budget; kept releases of one name wait for one
-// another. Memory keeps some 300 bytes for each distinct input.
+// another.
 type Sticky[X, Y any] struct {
 	m        Mechanism[X, Y]
 	g        Guarantee

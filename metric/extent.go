@@ -9,16 +9,12 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// Diameter returns the largest distance of f and the lowest pair i <= j, in
-// lexicographic order, that attains it. That is (0, 0, 0) for a single point
-// and (0, -1, -1) for none. A distance that is NaN is passed over, here as in
-// [Index.MinDistance] and [Radius]; [Validate] names it.
-//
-// It takes about n log n where [Index] has a kd-tree and few pairs attain the
-// extreme, and n^2/2 distances otherwise, as do the others (Radius: n^2).
-//
-// With an error, that of ctx, a [*SizeError] where Len is negative or a
-// [*MemoryError], d is NaN and the points are -1, in all four functions.
+// Diameter returns the largest distance of f and the lowest pair i <= j, in lexicographic
+// order, that attains it: (0, 0, 0) for a single point and (0, -1, -1) for none. A distance
+// that is NaN is passed over, here as in [Index.MinDistance] and [Radius]; [Validate] names it.
+// About n log n where [Index] has a kd-tree and few pairs attain the extreme, n^2/2 distances
+// otherwise (Radius: n^2). With an error, that of ctx, a [*SizeError] where Len is negative or
+// a [*MemoryError], d is NaN and the points are -1, in all four functions.
 func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	ix := NewIndex(f)
 	far, err := extreme(ctx, "metric: Diameter", ix, pair{0, -1, -1}, func() (pair, step) {

@@ -23,15 +23,12 @@ func Subdominant(ctx context.Context, f Finite) (*Ultrametric, error) {
 	return u, err
 }
 
-// ValidateUltrametric returns nil where f is an ultrametric up to the relative
-// tolerance tol >= 0: where f(i,j) <= (1+tol) u(i,j) for all pairs, u being the
-// subdominant ultrametric of f. With tol = 0 that is the strong triangle
-// inequality for all triples.
-//
-// Otherwise the error is a [*Violation] of [UltrametricLaw], a triple with
-// positive Excess, which may be less than tol grants, because f can rise above u
-// in many small steps. Other errors are those of [Subdominant], and a
-// [*ValueError] for tol. O(n^2) time on every core, O(n) memory for each.
+// ValidateUltrametric returns nil where f is an ultrametric up to the relative tolerance tol >=
+// 0: where f(i,j) <= (1+tol) u(i,j) for all pairs, u being the subdominant ultrametric of f.
+// Otherwise the error is a [*Violation] of [UltrametricLaw], a triple with positive Excess,
+// which may be less than tol grants, because f can rise above u in many small steps. Other
+// errors are those of [Subdominant], and a [*ValueError] for tol. O(n^2) time on every core,
+// O(n) memory for each.
 func ValidateUltrametric(ctx context.Context, f Finite, tol float64) error {
 	const op = "metric: ValidateUltrametric"
 	if err := fault.NonNegative(op, "tol", tol); err != nil {

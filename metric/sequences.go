@@ -53,14 +53,11 @@ func (Discrete[T]) Check(x, y T) error {
 	return nil
 }
 
-// Levenshtein is the edit distance of strings: the least number of insertions,
-// deletions and substitutions of a rune that turn one into the other. A letter
-// and its accent may be two runes. Check refuses strings that are not valid UTF-8.
-//
-// It takes ceil(m/64)*n steps of a few word operations for lengths m and n, by
-// the bit-parallel algorithm of G. Myers (J. ACM 46, 1999), in the form of
-// H. Hyyro (2003). It allocates only where both strings pass 64 runes, then as
-// many bytes as the shorter has runes.
+// Levenshtein is the edit distance of strings: the least number of insertions, deletions and
+// substitutions of a rune that turn one into the other. Check refuses strings that are not
+// valid UTF-8. ceil(m/64)*n steps of a few word operations for lengths m and n (G. Myers, J.
+// ACM 46, 1999, in the form of H. Hyyro, 2003). It allocates only where both strings pass 64
+// runes, then as many bytes as the shorter has runes.
 type Levenshtein struct{}
 
 // Distance implements [Space].

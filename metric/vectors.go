@@ -155,13 +155,10 @@ func (Minkowski) Append(dst, p []float64) []float64 { return append(dst, p...) }
 // Norm implements [Embedder].
 func (k Minkowski) Norm() (float64, func(float64) float64) { return k.P, identity }
 
-// Angular is the angle between two nonzero vectors, in radians, in [0, pi]:
-// the metric to use in place of cosine similarity, which is none. Positive
-// multiples of one vector lie at distance 0 up to rounding.
-//
-// The absolute error is about 1e-15 at every angle, near 0 and pi too, where
-// the arc cosine of the cosine loses half the digits (W. Kahan, "How futile
-// are mindless assessments of roundoff", section 12).
+// Angular is the angle between two nonzero vectors, in radians, in [0, pi]: the metric to use
+// in place of cosine similarity, which is none. Positive multiples of one vector lie at
+// distance 0 up to rounding. The absolute error is about 1e-15, near 0 and pi too (W. Kahan,
+// "How futile are mindless assessments of roundoff", section 12).
 type Angular struct{}
 
 // Distance implements [Space].
