@@ -34,8 +34,7 @@ type Budget struct {
 
 // BudgetOptions are for [NewBudget]. nil and the zero value are the defaults.
 type BudgetOptions struct {
-	// Store keeps what is spent. nil: it is kept in memory, and a new Budget is
-	// unspent.
+	// Store keeps what is spent. nil: it is kept in memory, and a new Budget is unspent.
 	Store Store
 	// Name tells the budgets of one Store apart, as in "ann 2026". Whose it is and
 	// for how long is for the caller to say; a Store needs a name, of valid UTF-8.
@@ -46,8 +45,7 @@ type BudgetOptions struct {
 // [*BudgetError].
 var ErrBudget = errors.New("the budget is spent")
 
-// BudgetError tells what a release asked of a [Budget], and what was left. It is
-// [ErrBudget].
+// BudgetError tells what a release asked of a [Budget], and what was left. It is [ErrBudget].
 type BudgetError struct {
 	Asked Guarantee
 	Left  Allowance

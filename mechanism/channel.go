@@ -330,9 +330,8 @@ func (c *Channel) built(op string) error {
 	return nil
 }
 
-// Prob returns the probability of output y at input x to a relative 2^-42 (0
-// below about 1e-308), NaN for a bad row of a lazy channel. O(1), O(Outputs())
-// if lazy.
+// Prob returns the probability of output y at input x to a relative 2^-42 (0 below about
+// 1e-308), NaN for a bad row of a lazy channel. O(1), O(Outputs()) if lazy.
 func (c *Channel) Prob(x, y int) float64 {
 	buf := buffers.Get().(*[]float64)
 	defer buffers.Put(buf)
@@ -364,11 +363,10 @@ var buffers = sync.Pool{New: func() any { return new([]float64) }}
 
 func (c *Channel) inDomain(x int) error { return c.checkInput("mechanism: Channel.Release", x) }
 
-// Release draws the output of input x, with its exact probability, and returns
-// its point. O(Outputs()); for many draws from one input see [Channel.Sampler].
-// An x outside [0, Len()) is a [*metric.ValueError]. The time taken depends on
-// the row, and about once in 2^40 draws on the draw: who must hide timing must
-// pad it.
+// Release draws the output of input x, with its exact probability, and returns its point.
+// O(Outputs()); for many draws from one input see [Channel.Sampler]. An x outside [0, Len()) is
+// a [*metric.ValueError]. The time taken depends on the row, and about once in 2^40 draws on
+// the draw: who must hide timing must pad it.
 func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "mechanism: Channel.Release"
 	if err := c.inDomain(x); err != nil {

@@ -70,8 +70,7 @@ func NewComposition(cs ...Repeated) (*Composition, error) {
 
 const maxTimes = 1 << 40
 
-// Guarantee returns what [Composition.Certify] proved, or the sum of what the channels
-// promise.
+// Guarantee returns what [Composition.Certify] proved, or the sum of what the channels promise.
 func (c *Composition) Guarantee() Guarantee {
 	if c == nil {
 		return Guarantee{}

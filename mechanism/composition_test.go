@@ -16,8 +16,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// holed is a random channel whose rows have zeros of their own, a fraction of the
-// weights.
+// holed is a random channel whose rows have zeros of their own, a fraction of the weights.
 func holed(t testing.TB, r *rand.Rand, n, m int, zeros float64) *Channel {
 	t.Helper()
 	w := make([]float64, n*m)

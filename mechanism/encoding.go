@@ -102,10 +102,9 @@ func (c *Channel) UnmarshalJSON([]byte) error {
 	return errors.New("mechanism: Channel.UnmarshalJSON: a channel has to be audited under its metric: use ReadChannel")
 }
 
-// WriteJSON encodes the channel: sizes, labels, unit, guarantee and, row by
-// row, the weights, which read back to the same bits (a lazy channel dense). A
-// unit with a control character, a mark of text direction or invalid UTF-8 is
-// an error.
+// WriteJSON encodes the channel: sizes, labels, unit, guarantee and, row by row, the weights,
+// which read back to the same bits (a lazy channel dense). A unit with a control character, a
+// mark of text direction or invalid UTF-8 is an error.
 func (c *Channel) WriteJSON(w io.Writer) error {
 	const op = "mechanism: Channel.WriteJSON"
 	if err := c.built(op); err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// answer is a mechanism of one's own: a yes or no, told wrongly once in four
-// times.
+// answer is a mechanism of one's own: a yes or no, told wrongly once in four times.
 type answer struct{}
 
 // Release draws with integers, and so exactly.

@@ -10,10 +10,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Guarantee is the promise of (alpha, delta)-metric privacy (see the overview), for
-// inputs up to a distance apart, [Guarantee.Reach]. alpha is per unit of the metric;
-// Unit names it. The zero value promises nothing: its Alpha is +Inf. Guarantees are
-// comparable values.
+// Guarantee is the promise of (alpha, delta)-metric privacy (see the overview), for inputs up
+// to a distance apart, [Guarantee.Reach]. alpha is per unit of the metric; Unit names it. The
+// zero value promises nothing: its Alpha is +Inf. Guarantees are comparable values.
 type Guarantee struct {
 	alpha, delta float64
 	reach        float64 // 0: all distances

@@ -132,8 +132,7 @@ func TestGroup_TinyLevelsRoundUp(t *testing.T) {
 	}
 }
 
-// What a guarantee prints is no better than what it is, and rounded no more than it
-// has to be.
+// What a guarantee prints is no better than what it is, and rounded no more than it has to be.
 func TestGuarantee_StringRoundsOutward(t *testing.T) {
 	for _, c := range []struct {
 		alpha, delta, reach float64

@@ -67,10 +67,9 @@ func (l Losses) Quantile(q float64) (float64, error) {
 	return s[max(k, 1)-1], nil
 }
 
-// Loss returns the expected loss at every input: the mean of rho(x, Output(y))
-// over the outputs y of x. rho must have Len() points, or more where labels
-// point beyond; a negative or non-finite distance is a [*metric.Violation].
-// O(Len()*Outputs()).
+// Loss returns the expected loss at every input: the mean of rho(x, Output(y)) over the outputs
+// y of x. rho must have Len() points, or more where labels point beyond; a negative or
+// non-finite distance is a [*metric.Violation]. O(Len()*Outputs()).
 func (c *Channel) Loss(ctx context.Context, rho metric.Finite) (Losses, error) {
 	const op = "mechanism: Channel.Loss"
 	if err := c.checkLoss(op, rho); err != nil {
@@ -159,10 +158,9 @@ func (c *Channel) eachRow(ctx context.Context, op string, workers int, rho metri
 	return cmp.Or(cmp.Or(bad...), err)
 }
 
-// Posterior returns the distribution of the input given that output y was
-// seen, when inputs are drawn from prior (nil: uniform), in dst where its
-// capacity allows. An output of probability 0 under the prior is an error.
-// O(Len()), O(Len()*Outputs()) if lazy.
+// Posterior returns the distribution of the input given that output y was seen, when inputs are
+// drawn from prior (nil: uniform), in dst where its capacity allows. An output of probability 0
+// under the prior is an error. O(Len()), O(Len()*Outputs()) if lazy.
 func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, error) {
 	const op = "mechanism: Channel.Posterior"
 	if err := c.built(op); err != nil {

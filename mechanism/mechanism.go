@@ -24,11 +24,10 @@ type Mechanism[X, Y any] interface {
 	Guarantee() Guarantee
 }
 
-// Rand is for the Release of a mechanism of one's own: it returns rng or, where
-// that is nil, a new ChaCha8 generator keyed with 256 bits from crypto/rand. It
-// serves one goroutine: call Rand in each Release, and do not keep what it
-// returns. float64 noise made of it, such as NormFloat64, may still break a
-// guarantee in the last bits: see the overview's Exactness.
+// Rand is for the Release of a mechanism of one's own: it returns rng or, where that is nil, a
+// new ChaCha8 generator keyed with 256 bits from crypto/rand. It serves one goroutine: call
+// Rand in each Release, and do not keep what it returns. float64 noise made of it, such as
+// NormFloat64, may still break a guarantee in the last bits: see the overview's Exactness.
 func Rand(rng *rand.Rand) *rand.Rand {
 	if rng == nil {
 		return random.Secure()
@@ -45,10 +44,9 @@ func Rand(rng *rand.Rand) *rand.Rand {
 // Safe for concurrent use.
 func Reseed() { random.Reseed() }
 
-// Then post-processes every output of m by f, which must not look at private
-// data. The guarantee is m's: post-processing cannot weaken it. An error of f
-// depends on the draw, and is returned with the release spent ([Mechanism]). It panics
-// where m or f is nil.
+// Then post-processes every output of m by f, which must not look at private data. The
+// guarantee is m's: post-processing cannot weaken it. An error of f depends on the draw, and is
+// returned with the release spent ([Mechanism]). It panics where m or f is nil.
 func Then[X, Y, Z any](m Mechanism[X, Y], f func(Y) (Z, error)) Mechanism[X, Z] {
 	if m == nil || f == nil {
 		panic("mechanism: Then: m or f is nil")

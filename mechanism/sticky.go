@@ -83,17 +83,15 @@ type StickyOptions[X any] struct {
 	// secret, two Stickies are one. A Store or a Secret needs a name, of valid UTF-8, and
 	// another mechanism another name.
 	Name string
-	// Secret derives the draws from 32 or more bytes of crypto/rand, the Name, the
-	// type, the String (if it has one) and the guarantee of the mechanism and the input.
-	// Two mechanisms under one name for which these agree share their randomness, and
-	// nothing is promised for their answers together. The rng of Release is not used.
-	// The mechanism must draw from its rng alone, and its String must say the same in
-	// every process, or each has its own draws; another version of it, or of this
-	// library, may draw otherwise. There is no Store, Key or Budget then: nothing
-	// remembers what was asked.
+	// Secret derives the draws from 32 or more bytes of crypto/rand, the Name, the type, the
+	// String (if it has one) and the guarantee of the mechanism and the input. Two mechanisms
+	// under one name for which these agree share their randomness, and nothing is promised for
+	// their answers together. The rng of Release is not used. The mechanism must draw from its
+	// rng alone, and its String must say the same in every process, or each has its own draws;
+	// another version of it, or of this library, may draw otherwise. There is no Store, Key or
+	// Budget then: nothing remembers what was asked.
 	Secret []byte
-	// Budget is asked for the mechanism's guarantee at every new input. nil: there is
-	// no limit.
+	// Budget is asked for the mechanism's guarantee at every new input. nil: there is no limit.
 	Budget *Budget
 }
 
@@ -187,8 +185,7 @@ func (s *Sticky[X, Y]) check(op string) error {
 	return fault.Made(s != nil && s.m != nil, op, "Sticky", "NewSticky")
 }
 
-// Guarantee is that of the mechanism, for one input; for a sequence of them see
-// [Sticky].
+// Guarantee is that of the mechanism, for one input; for a sequence of them see [Sticky].
 func (s *Sticky[X, Y]) Guarantee() Guarantee {
 	if s == nil {
 		return Guarantee{}

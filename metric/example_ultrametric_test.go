@@ -8,8 +8,7 @@ import (
 )
 
 func ExampleNewUltrametric() {
-	// Points 2, 0, 1 from left to right; height 1 between 2 and 0, height 5
-	// between 0 and 1.
+	// Points 2, 0, 1 from left to right; height 1 between 2 and 0, height 5 between 0 and 1.
 	u := must(metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 5}))
 	fmt.Println(u.Distance(2, 0), u.Distance(0, 1), u.Distance(2, 1))
 	// Output: 1 5 5

@@ -47,8 +47,7 @@ func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
 	ix := NewIndex(f)
 	best, err := extreme(ctx, "metric: Radius", ix, pair{0, -1, -1}, func() (pair, step) {
 		return nothing, func(best pair, i int) pair {
-			// A point as far from i as the best radius rules i out, unless a tie
-			// would go to i.
+			// A point as far from i as the best radius rules i out, unless a tie would go to i.
 			stop := best.key
 			if uint(i) < uint(best.i) {
 				stop = math.Nextafter(stop, math.Inf(1))
@@ -67,9 +66,8 @@ func (ix *Index) MinDistance(ctx context.Context) (d float64, i, j int, err erro
 	return ix.minDistance(ctx, "metric: Index.MinDistance", -1)
 }
 
-// MinPositiveDistance is [Index.MinDistance] over the pairs at a distance > 0. It is
-// (+Inf, -1, -1) where there is none. With a kd-tree a point with m duplicates
-// costs O(m) more.
+// MinPositiveDistance is [Index.MinDistance] over the pairs at a distance > 0. It is (+Inf, -1,
+// -1) where there is none. With a kd-tree a point with m duplicates costs O(m) more.
 func (ix *Index) MinPositiveDistance(ctx context.Context) (d float64, i, j int, err error) {
 	return ix.minDistance(ctx, "metric: Index.MinPositiveDistance", 0)
 }

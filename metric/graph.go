@@ -233,9 +233,8 @@ func (g *Graph) DistancesFrom(i int, dst []float64) []float64 {
 // IDs returns a copy of the node IDs, in order of the points.
 func (g *Graph) IDs() []int64 { return slices.Clone(g.ids) }
 
-// Edges returns a copy of the edges that are shortest paths between their ends, up
-// to the rounding of sums, I < J, in order of (I, J). They hold a shortest path,
-// by its exact length, between any two points, and so determine the metric: a
-// function is Lipschitz, and a channel private, for all pairs where it is so along
-// these edges.
+// Edges returns a copy of the edges that are shortest paths between their ends, up to the
+// rounding of sums, I < J, in order of (I, J). They hold a shortest path, by its exact length,
+// between any two points, and so determine the metric: a function is Lipschitz, and a channel
+// private, for all pairs where it is so along these edges.
 func (g *Graph) Edges() []Edge { return slices.Clone(g.edges) }

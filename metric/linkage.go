@@ -115,15 +115,14 @@ func stepAbove(f Finite, u *Ultrametric, parent []int, i, j int) *Violation {
 // subdominant runs Prim's algorithm from point 0. parent is the minimum
 // spanning tree it finds; that of point 0 is -1.
 //
-// The order in which the points join, with the length of the edge that brings
-// each, is the subdominant ultrametric u as it stands. Let b be the largest of
-// these lengths w after a, up to and including c. (1) u(a,c) >= b: before the
-// point of length b joined, no edge shorter than b led out of the set, which
-// held a and not c. (2) u(a,c) <= b, for edges of at most b connect all points
-// from a to c. By induction on c: c came by such an edge from some p. Where p
-// comes before a, that edge was on offer ever since p joined, so all points
-// after p, up to c, came by edges of at most b: start from p in place of a. Now
-// the points before c are connected, by induction, and p is one of them.
+// The order in which the points join, with the length of the edge that brings each, is the
+// subdominant ultrametric u as it stands. Let b be the largest of these lengths w after a, up
+// to and including c. (1) u(a,c) >= b: before the point of length b joined, no edge shorter
+// than b led out of the set, which held a and not c. (2) u(a,c) <= b, for edges of at most b
+// connect all points from a to c. By induction on c: c came by such an edge from some p. Where
+// p comes before a, that edge was on offer ever since p joined, so all points after p, up to c,
+// came by edges of at most b: start from p in place of a. Now the points before c are
+// connected, by induction, and p is one of them.
 func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, parent []int, err error) {
 	n := fault.Len(f)
 	if err := cmp.Or(fault.Empty(op, "f", n), tableSize(op, n)); err != nil {

@@ -191,9 +191,8 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 	return order, append(radii, max(0, top.d)), nil
 }
 
-// Assign returns for every point i of f the nearest of the given centers and
-// its distance: the point centers[nearest[i]] at dist[i]. Where centers tie the
-// one listed first has the point.
+// Assign returns for every point i of f the nearest of the given centers and its distance: the
+// point centers[nearest[i]] at dist[i]. Where centers tie the one listed first has the point.
 //
 // No centers are [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It takes
 // a kd-tree of the centers as in [Index], or Len()*len(centers) distances.

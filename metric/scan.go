@@ -10,8 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/kdtree"
 )
 
-// scan finds the nearest of many long vectors of float32 under [Euclidean]. It ranks
-// them by
+// scan finds the nearest of many long vectors of float32 under [Euclidean]. It ranks them by
 //
 //	s = |w|^2/2 - <y,w>,
 //

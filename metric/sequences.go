@@ -90,12 +90,11 @@ func (Levenshtein) Check(x, y string) error { return checkUTF8("metric: Levensht
 
 const wordBits = 64
 
-// editStrip advances the edit-distance matrix D by the rows of pattern (that
-// many runes, at most 64), one column for each rune of text. In the usual
-// notation pv and mv hold the rows where D steps by +1 and -1 down the current
-// column, ph and mh those where it steps by +1 and -1 from the column before.
-// delta[j] is the step of the row above the strip into column j, and on return
-// that of its last row; nil stands for +1 throughout (row 0 of D, D[0][j] = j).
+// editStrip advances the edit-distance matrix D by the rows of pattern (that many runes, at
+// most 64), one column for each rune of text. In the usual notation pv and mv hold the rows
+// where D steps by +1 and -1 down the current column, ph and mh those where it steps by +1 and
+// -1 from the column before. delta[j] is the step of the row above the strip into column j, and
+// on return that of its last row; nil stands for +1 throughout (row 0 of D, D[0][j] = j).
 // editStrip returns the sum of the steps of the last row.
 func editStrip(pattern string, rows int, text string, delta []int8) int {
 	if rows == 0 {
@@ -161,10 +160,9 @@ func runeOffset(s string, k int) int {
 	return len(s)
 }
 
-// CommonPrefix is the Baire ultrametric on sequences: Base^-k, k the length of
-// the longest common prefix, and 0 between equal sequences. Check refuses entries
-// not equal to themselves (NaN). Common prefixes longer than about
-// 1074/log2(Base) underflow to 0. O(length).
+// CommonPrefix is the Baire ultrametric on sequences: Base^-k, k the length of the longest
+// common prefix, and 0 between equal sequences. Check refuses entries not equal to themselves
+// (NaN). Common prefixes longer than about 1074/log2(Base) underflow to 0. O(length).
 type CommonPrefix[T comparable] struct {
 	Base float64 // a finite number > 1; 0 means 2
 }

@@ -166,10 +166,9 @@ func TreeFromPaths(paths [][]string) (*Tree, error) {
 	return newTree(op, parent, length, names)
 }
 
-// WithNames returns the tree with the given names of its nodes, which are
-// copied. Names may be empty and may repeat. Control characters, marks of the
-// direction of text and invalid UTF-8, with which a name may pass for another,
-// are an error that gives the node and the place.
+// WithNames returns the tree with the given names of its nodes, which are copied. Names may be
+// empty and may repeat. Control characters, marks of the direction of text and invalid UTF-8,
+// with which a name may pass for another, are an error that gives the node and the place.
 func (t *Tree) WithNames(names []string) (*Tree, error) {
 	const op = "metric: Tree.WithNames"
 	if err := fault.Size(op, "names", len(names), t.Len()); err != nil {
@@ -265,10 +264,9 @@ func (t *Tree) Ultrametric() *Ultrametric {
 	return newUltrametric(order, heights)
 }
 
-// inRow sorts the points k, each standing for nodes[k], by the ranks of the
-// nodes in preorder, and returns with them the lowest common ancestor of each
-// two neighbors, as minus its rank. That of any two is the one of least rank in
-// between: all others lie below it.
+// inRow sorts the points k, each standing for nodes[k], by the ranks of the nodes in preorder,
+// and returns with them the lowest common ancestor of each two neighbors, as minus its rank.
+// That of any two is the one of least rank in between: all others lie below it.
 func (t *Tree) inRow(nodes []int) (order []int, joints []int32) {
 	rank, point := inverse(t.pre), make([]int, t.Len())
 	for k, v := range nodes {

@@ -45,8 +45,7 @@ func randomTree(rng *rand.Rand, n int) *Tree {
 	return t
 }
 
-// walk climbs from both ends: the lengths of the edges of the path, and where
-// the sides meet.
+// walk climbs from both ends: the lengths of the edges of the path, and where the sides meet.
 func walk(t *Tree, x, y int) (edges []float64, meet int) {
 	above := map[int]bool{}
 	for v := x; v >= 0; v = t.Parent(v) {

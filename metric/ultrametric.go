@@ -149,10 +149,9 @@ func (u *Ultrametric) Order() []int { return slices.Clone(u.order) }
 // Heights returns a copy of the n-1 heights between neighbors in that order.
 func (u *Ultrametric) Heights() []float64 { return slices.Clone(u.heights.values()) }
 
-// Clusters returns, for every point, the number of its closed ball of radius s:
-// two points have the same number where their distance is at most s. The balls
-// are numbered 0, 1, ... by their smallest index. For s negative or NaN every
-// point has its own. O(n).
+// Clusters returns, for every point, the number of its closed ball of radius s: two points have
+// the same number where their distance is at most s. The balls are numbered 0, 1, ... by their
+// smallest index. For s negative or NaN every point has its own. O(n).
 func (u *Ultrametric) Clusters(s float64) []int {
 	h := u.heights.values()
 	label := make([]int, len(u.order)) // first the run of the ball

@@ -10,8 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// randomMerges is a dendrogram with monotone heights, some of them equal, some
-// 0.
+// randomMerges is a dendrogram with monotone heights, some of them equal, some 0.
 func randomMerges(rng *rand.Rand, n int) []Merge {
 	type cluster struct {
 		id     int

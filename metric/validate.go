@@ -32,8 +32,7 @@ type ValidateOptions struct {
 	// Seed fixes the sample.
 	Seed uint64
 
-	// Progress, if not nil, is told how many of how many parts are done. Calls
-	// do not overlap.
+	// Progress, if not nil, is told how many of how many parts are done. Calls do not overlap.
 	Progress func(done, total int)
 
 	// Workers is the number of goroutines; 0 means GOMAXPROCS.
@@ -265,9 +264,8 @@ func (o *ValidateOptions) pairLaws(i, j int, ij, ji float64) *Violation {
 	return nil
 }
 
-// search returns the violation of the first chunk of [0, n) that has one.
-// Chunks start in order, and those after a violation are skipped: the answer is
-// that of one worker.
+// search returns the violation of the first chunk of [0, n) that has one. Chunks start in
+// order, and those after a violation are skipped: the answer is that of one worker.
 func search(ctx context.Context, op string, n, size, workers int, progress parallel.Progress, check func(c, lo, hi int) *Violation) error {
 	var (
 		mu    sync.Mutex

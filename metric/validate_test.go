@@ -224,8 +224,7 @@ func TestValidate_Progress(t *testing.T) {
 	}
 }
 
-// The 60 ordered triples of 5 points come equally often. False-reject
-// probability 1e-6.
+// The 60 ordered triples of 5 points come equally often. False-reject probability 1e-6.
 func TestDistinct_Uniform(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 0))
 	count := make([]int, 125)

@@ -19,11 +19,10 @@ const maxMagnitude = 1e300
 // a fraction n*2^-115 of the sum. Outside, the sum is taken again with scaling.
 const minSquares = 0x1p-960
 
-// Euclidean is the l2 distance of R^d. Its points are slices of one length
-// d >= 1. Check, and so [NewPoints], refuses an empty slice, unequal lengths,
-// NaN, and coordinates above 1e300 in magnitude; Distance panics on unequal
-// lengths. The relative error is at most about d ulps for coordinates of any
-// size. O(d), no allocation, like all metrics on vectors here.
+// Euclidean is the l2 distance of R^d. Its points are slices of one length d >= 1. Check, and
+// so [NewPoints], refuses an empty slice, unequal lengths, NaN, and coordinates above 1e300 in
+// magnitude; Distance panics on unequal lengths. The relative error is at most about d ulps for
+// coordinates of any size. O(d), no allocation, like all metrics on vectors here.
 type Euclidean struct{}
 
 // Distance implements [Space].

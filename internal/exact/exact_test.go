@@ -225,8 +225,7 @@ func TestDraw_DecidesAtTheBoundary(t *testing.T) {
 			t.Errorf("Draw%v = %d, want %d", c.bits, got, c.want)
 		}
 	}
-	// P{1} = e^-100/(1+e^-100), about 2^-144: its lower boundary is found
-	// only after 144 ones.
+	// P{1} = e^-100/(1+e^-100), about 2^-144: its lower boundary is found only after 144 ones.
 	rare := Weights{W: []float64{0, -100}, Log: true}
 	ones := fixed{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
 	if got := NewTable(rare).Draw(rand.New(&ones)); got != 1 {

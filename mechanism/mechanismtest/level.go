@@ -20,9 +20,8 @@ type Evidence struct {
 	Level float64
 	// Confidence is that of Level, 1 - Options.FalseReject.
 	Confidence float64
-	// The event that gave Level, a set of this many outputs, came up P times at
-	// the first input and Q times at the second, of Samples each. With Reversed
-	// the first is xPrime.
+	// The event that gave Level, a set of this many outputs, came up P times at the first input
+	// and Q times at the second, of Samples each. With Reversed the first is xPrime.
 	Outputs, P, Q, Samples int
 	Reversed               bool
 }
