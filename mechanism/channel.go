@@ -138,22 +138,18 @@ func FromProbabilities(ctx context.Context, n, m int, p []float64, tolerance flo
 	if err != nil {
 		return nil, err
 	}
-	bad := make([]error, n)
-	err = parallel.Chunks(ctx, n, 8, o.Workers, nil, func(_, lo, hi int) {
-		for x := lo; x < hi; x++ {
-			row := exact.Weights{W: p[x*m : (x+1)*m]}
-			if bad[x] = c.checkRow(op, x, row.W); bad[x] != nil { // of a lazy channel
-				return
-			}
-			scale := row.Scale() // a power of two
-			sum := row.TotalDD(scale)
-			if off := float64(sum.Hi*scale) - 1 + float64(sum.Lo*scale); !(math.Abs(off) <= tolerance) {
-				bad[x] = &fault.ValueError{Op: op, Arg: "row sums", Index: x, Value: 1 + off, Want: fmt.Sprintf("1 within %v", tolerance)}
-			}
-		}
+	off := make([]float64, n) // of the sums from 1
+	err = c.eachRow(ctx, op, o.Workers, nil, func(x int, r row, _ []float64) {
+		sum := r.TotalDD(r.scale) // which is a power of two
+		off[x] = float64(sum.Hi*r.scale) - 1 + float64(sum.Lo*r.scale)
 	})
-	if err = cmp.Or(cmp.Or(bad...), err); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	for x, v := range off {
+		if !(math.Abs(v) <= tolerance) {
+			return nil, &fault.ValueError{Op: op, Arg: "row sums", Index: x, Value: 1 + v, Want: fmt.Sprintf("1 within %v", tolerance)}
+		}
 	}
 	return c, nil
 }
