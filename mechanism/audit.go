@@ -64,11 +64,8 @@ func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions)
 }
 
 func (c *Channel) audit(ctx context.Context, rho metric.Finite, o *auditing) (Audit, error) {
-	if err := cmp.Or(c.built(o.op), fault.Delta(o.op, "Delta", o.Delta)); err != nil {
+	if err := cmp.Or(c.built(o.op), fault.Delta(o.op, "Delta", o.Delta), fault.Size(o.op, "rho", fault.Len(rho), c.Len())); err != nil {
 		return Audit{}, err
-	}
-	if n := fault.Len(rho); n != c.n {
-		return Audit{}, &fault.SizeError{Op: o.op, Arg: "rho", Got: n, Want: fmt.Sprint(c.n)}
 	}
 	if o.Delta >= leastDelta {
 		return c.auditDelta(ctx, rho, o, o.Delta)

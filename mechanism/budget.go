@@ -86,13 +86,8 @@ func amount(g Guarantee) string {
 // the Store, and a Store without a Name.
 func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 	const op = "mechanism: NewBudget"
-	if err := fault.NonNegative(op, "limit.Alpha()", limit.Alpha()); err != nil {
-		return nil, err
-	}
-	if err := fault.Delta(op, "limit.Delta()", limit.delta); err != nil {
-		return nil, err
-	}
-	if err := fault.Name(op, "limit.Unit()", string(limit.unit)); err != nil {
+	if err := cmp.Or(fault.NonNegative(op, "limit.Alpha()", limit.Alpha()), fault.Delta(op, "limit.Delta()", limit.delta),
+		fault.Name(op, "limit.Unit()", string(limit.unit))); err != nil {
 		return nil, err
 	}
 	opt := BudgetOptions{}

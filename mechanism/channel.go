@@ -266,10 +266,8 @@ func (c *Channel) Relabel(labels []int) (*Channel, error) {
 
 // label sets the labels to a copy.
 func (c *Channel) label(op, arg string, labels []int) error {
-	if len(labels) != c.m {
-		return &fault.SizeError{Op: op, Arg: arg, Got: len(labels), Want: fmt.Sprint(c.m)}
-	}
-	if err := fault.Indices(op, arg, labels, math.MaxInt); err != nil { // a space has no more points
+	// A space has no more points than the largest int.
+	if err := cmp.Or(fault.Size(op, arg, len(labels), c.m), fault.Indices(op, arg, labels, math.MaxInt)); err != nil {
 		return err
 	}
 	c.labels = slices.Clone(labels)

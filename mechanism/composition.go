@@ -49,8 +49,8 @@ func NewComposition(cs ...Repeated) (*Composition, error) {
 		if r.Channel.Len() == 0 {
 			return nil, fault.Empty(op, arg+".Channel", 0)
 		}
-		if r.Channel.n != cs[0].Channel.n {
-			return nil, &fault.SizeError{Op: op, Arg: arg + ".Channel", Got: r.Channel.n, Want: fmt.Sprint(cs[0].Channel.n)}
+		if err := fault.Size(op, arg+".Channel", r.Channel.n, cs[0].Channel.n); err != nil {
+			return nil, err
 		}
 		if r.Times < 1 || r.Times > maxTimes {
 			return nil, fault.Value(op, arg+".Times", float64(r.Times), "a number in [1, 2^40]")
@@ -157,8 +157,8 @@ func (c *Composition) audit(ctx context.Context, rho metric.Finite, o *auditing)
 	if err := cmp.Or(c.built(o.op), fault.Delta(o.op, "Delta", o.Delta)); err != nil {
 		return Audit{}, err
 	}
-	if n := fault.Len(rho); n != c.cs[0].Channel.n {
-		return Audit{}, &fault.SizeError{Op: o.op, Arg: "rho", Got: n, Want: fmt.Sprint(c.cs[0].Channel.n)}
+	if err := fault.Size(o.op, "rho", fault.Len(rho), c.cs[0].Channel.n); err != nil {
+		return Audit{}, err
 	}
 	if ctx == nil {
 		ctx = context.Background()
