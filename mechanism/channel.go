@@ -17,14 +17,12 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs() outputs:
-// a row of weights per input. The probability of output y at input x is its
-// weight over the sum of its row, as real numbers: [Channel.Release] draws from
-// it exactly, and [Channel.Audit] bounds its privacy level rigorously.
-//
-// Output y stands for the point Output(y), which Release and Sampler return: y
-// itself unless the channel has labels. Immutable and safe for concurrent use.
-// Nil and the zero value are refused.
+// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs() outputs: a row of weights
+// per input. The probability of output y at input x is its weight over the sum of its row, as
+// real numbers: [Channel.Release] draws from it exactly, and [Channel.Audit] bounds its privacy
+// level. Output y stands for the point Output(y), which Release and Sampler return: y itself
+// unless the channel has labels. Immutable and safe for concurrent use. Nil and the zero value
+// are refused.
 type Channel struct {
 	n, m   int
 	log    bool

@@ -23,11 +23,11 @@ type Repeated struct {
 	Times   int64 // in [1, 2^40]
 }
 
-// Composition releases channels on one and the same input, each several times, all
-// draws independent. Its level at a delta > 0 is far below the sum of theirs where
-// they are many: [Composition.Audit] computes it from their matrices. The releases
-// may come in any order, and at any time; the channels and the times are fixed before.
-// Immutable and safe for concurrent use. Nil and the zero value are refused.
+// Composition releases channels on one and the same input, each several times, all draws
+// independent. Its level at a delta > 0 is far below the sum of theirs where they are many
+// ([Composition.Audit]). The releases may come in any order, and at any time; the channels and
+// the times are fixed before. Immutable and safe for concurrent use. Nil and the zero value are
+// refused.
 type Composition struct {
 	cs []Repeated
 	g  Guarantee

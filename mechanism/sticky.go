@@ -211,12 +211,11 @@ func (s *Sticky[X, Y]) String() string {
 }
 
 // Release returns the answer for x, a new one only where x is. Inputs that
-// [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is
-// [ErrRefused], as it may depend on the draw, and its reason is not told (under a Secret it
-// is the mechanism's, and comes again with the same draw). Other errors are a
-// [*BudgetError], those of the store, [ErrRecord], that the Key is not valid UTF-8, and that
-// the stored answer was drawn under another guarantee; after them nothing new was released,
-// and a part of the budget may be spent.
+// [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is [ErrRefused],
+// as it may depend on the draw, and its reason is not told (under a Secret it is the
+// mechanism's, and comes again). Other errors are a [*BudgetError], those of the store,
+// [ErrRecord], a Key that is not valid UTF-8, and a stored answer drawn under another
+// guarantee; then nothing new was released, and a part of the budget may be spent.
 func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	const op = "mechanism: Sticky.Release"
 	if err := s.check(op); err != nil {

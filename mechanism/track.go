@@ -65,11 +65,10 @@ func (t *Track[X, Y]) Guarantee() Guarantee {
 	return t.sticky.Guarantee()
 }
 
-// Level is the guarantee of one track as a whole, per unit of the largest distance that one
-// of its inputs is moved by: at a distance d it holds against every track of the same
-// pattern whose inputs are each at most d from these. It is k times that of the mechanism,
-// k the number of distinct inputs but for the ends. Where they have answers already from
-// earlier tracks, these count here too.
+// Level is the guarantee of one track as a whole, per unit of the largest distance that one of
+// its inputs is moved by: at a distance d it holds against every track of the same pattern
+// whose inputs are each at most d from these. It is that of the mechanism times the number of
+// distinct inputs but for the ends, those with answers from earlier tracks too.
 func (t *Track[X, Y]) Level(xs []X) (Guarantee, error) {
 	const op = "mechanism: Track.Level"
 	if err := t.check(op); err != nil {

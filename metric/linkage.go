@@ -11,13 +11,10 @@ import (
 	"github.com/metricdp/metricdp/internal/spanning"
 )
 
-// Subdominant returns the largest ultrametric that is nowhere above f: the
-// least, over all ways from i to j through other points, of the longest step.
-// It is the ultrametric of single linkage, and its distances are among f's.
-//
-// A negative or non-finite distance is a [*Violation]; no points are
-// [ErrEmpty]. f needs no triangle inequality. Prim's algorithm on the rows of f:
-// O(n^2) time, O(n) memory beside the result.
+// Subdominant returns the largest ultrametric that is nowhere above f, that of single linkage:
+// the least, over all ways from i to j through other points, of the longest step. A negative or
+// non-finite distance is a [*Violation]; no points are [ErrEmpty]. f needs no triangle
+// inequality. O(n^2) time, by Prim's algorithm, O(n) memory beside the result.
 func Subdominant(ctx context.Context, f Finite) (*Ultrametric, error) {
 	u, _, err := subdominant(ctx, "metric: Subdominant", f)
 	return u, err

@@ -192,10 +192,9 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 }
 
 // Assign returns for every point i of f the nearest of the given centers and its distance: the
-// point centers[nearest[i]] at dist[i]. Where centers tie the one listed first has the point.
-//
-// No centers are [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It takes
-// a kd-tree of the centers as in [Index], or Len()*len(centers) distances.
+// point centers[nearest[i]] at dist[i], the one listed first where they tie. No centers are
+// [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It takes a kd-tree of the centers as
+// in [Index], or Len()*len(centers) distances.
 func Assign(ctx context.Context, f Finite, centers []int) (nearest []int, dist []float64, err error) {
 	const op = "metric: Assign"
 	n := fault.Len(f)
