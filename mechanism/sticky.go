@@ -66,30 +66,27 @@ var ErrRefused = errors.New("the draw for this input could not be given, for an 
 // StickyOptions are for [NewSticky]. nil and the zero value are the defaults: draws are
 // kept in memory.
 type StickyOptions[X any] struct {
-	// Key tells which inputs are one: those of one key get the draw of the first of
-	// them. The x_j of the guarantee are these first ones, and the pattern is that of
-	// the keys, as of the cells of a public grid. Keys are valid UTF-8. nil: inputs are
-	// one if they are equal as by ==, two float64 that differ in the last bit are not, and
-	// X must be made of numbers, strings, booleans, arrays, slices and structs.
+	// Key tells which inputs are one, as the cells of a public grid: those of one key get the
+	// draw of the first of them, which are the x_j of the guarantee; the pattern is that of the
+	// keys. Keys are valid UTF-8. nil: inputs are one if they are equal as by ==, and X must be
+	// made of numbers, strings, booleans, arrays, slices and structs.
 	Key func(x X) string
-	// Check refuses inputs outside the mechanism's domain, with its error, before
-	// anything is drawn or spent. It must depend on x alone. nil: what is made of a
-	// [Channel] by [On], [Labels], [LabelBoth], [Then] and [Compose] refuses all that
-	// are outside, and other mechanisms none.
+	// Check refuses inputs outside the mechanism's domain, with its error, before anything is
+	// drawn or spent. It must depend on x alone. nil: what [On], [Labels], [LabelBoth], [Then]
+	// and [Compose] make of a [Channel] refuses all that are outside, other mechanisms none.
 	Check func(x X) error
 	// Store keeps the draws. nil: memory does, and a new Sticky draws anew.
 	Store Store
-	// Name says whose answers and which: with equal names in one store, or under one
-	// secret, two Stickies are one. A Store or a Secret needs a name, of valid UTF-8, and
-	// another mechanism another name.
+	// Name says whose answers and which: with equal names in one store, or under one secret,
+	// two Stickies are one. A Store or a Secret needs a name, of valid UTF-8, and another
+	// mechanism another name.
 	Name string
 	// Secret derives the draws from 32 or more bytes of crypto/rand, the Name, the type, the
-	// String (if it has one) and the guarantee of the mechanism and the input. Two mechanisms
-	// under one name for which these agree share their randomness, and nothing is promised for
-	// their answers together. The rng of Release is not used. The mechanism must draw from its
-	// rng alone, and its String must say the same in every process, or each has its own draws;
-	// another version of it, or of this library, may draw otherwise. There is no Store, Key or
-	// Budget then: nothing remembers what was asked.
+	// String (if it has one) and the guarantee of the mechanism and the input. For two
+	// mechanisms for which these agree together nothing is promised. The rng of Release is not
+	// used. The mechanism must draw from the rng that it is given alone, and its String must say
+	// the same in every process; another version of it, or of this library, may draw otherwise.
+	// There is no Store, Key or Budget then: nothing remembers what was asked.
 	Secret []byte
 	// Budget is asked for the mechanism's guarantee at every new input. nil: there is no limit.
 	Budget *Budget
