@@ -731,3 +731,22 @@ func TestZeroValues_Refuse(t *testing.T) {
 	testkit.Unmade[Composition](t, "NewComposition", "String")
 	testkit.Unmade[Sampler](t, "Sampler")
 }
+
+// A String tells mechanisms under one secret apart.
+func TestString_TellsMechanismsApart(t *testing.T) {
+	c := Mechanism[int, int](expo(t, space.Path(2, 1), 1, true))
+	kept := testkit.Must(NewSticky(c, nil))
+	for want, s := range map[string]any{
+		"2 x 2 lazy channel, no guarantee":                                              c,
+		"one draw for each input, kept in memory: 2 x 2":                                kept,
+		"one draw for each input, kept in a store: 2 x 2":                               testkit.Must(NewSticky(c, &StickyOptions[int]{Store: new(shaky), Name: "a"})),
+		"one draw for each input, derived from a secret (computational): 2 x 2":         testkit.Must(NewSticky(c, &StickyOptions[int]{Secret: make([]byte, 32), Name: "a"})),
+		"track without 1 inputs at each end; one draw for each input, kept in memory: ": testkit.Must(NewTrack(kept, &TrackOptions{Ends: 1})),
+		"post-processed: 2 x 2 lazy channel":                                            Then(c, func(y int) (int, error) { return y, nil }),
+		"42 releases of 1 channels, no guarantee":                                       testkit.Must(NewComposition(Repeated{c.(*Channel), 42})),
+	} {
+		if got := fmt.Sprint(s); !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
