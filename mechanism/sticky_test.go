@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"github.com/metricdp/metricdp/internal/law"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -730,6 +731,11 @@ func TestZeroValues_Refuse(t *testing.T) {
 	testkit.Unmade[Channel](t, "NewChannel", "Len", "Outputs", "Output", "Prob", "Row", "String", "UnmarshalJSON", "WithGuarantee")
 	testkit.Unmade[Composition](t, "NewComposition", "String")
 	testkit.Unmade[Sampler](t, "Sampler")
+	for _, call := range []func(){func() { On[string](nil, nil) }, func() { Then[int, int, int](new(Channel), nil) }} {
+		if !law.Panics(call) {
+			t.Error("a nil argument of On or Then")
+		}
+	}
 }
 
 // A String tells mechanisms under one secret apart.

@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -104,5 +105,20 @@ func TestClustered_IsItsDefinition(t *testing.T) {
 			}
 			return 1
 		}))
+	}
+}
+
+// TestString_IsALine: what Println shows of a space is a line, not all its numbers.
+func TestString_IsALine(t *testing.T) {
+	pts := testkit.Must(metric.NewPoints([]string{"a", "b"}, metric.Levenshtein{}))
+	for want, f := range map[string]metric.Finite{
+		"2 points under metric.Levenshtein": pts,
+		"metric on 2 points":                testkit.Must(metric.Densify(t.Context(), pts)),
+		"shortest paths between 2 nodes":    testkit.Must(metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
+		"ultrametric on 2 points":           testkit.Must(metric.Subdominant(t.Context(), pts)),
+	} {
+		if got := fmt.Sprint(f); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

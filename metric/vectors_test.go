@@ -2,6 +2,7 @@ package metric_test
 
 import (
 	"fmt"
+	"github.com/metricdp/metricdp/internal/law"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -198,4 +199,11 @@ func BenchmarkDistance(b *testing.B) {
 	}
 	x, y := metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}
 	testkit.Bench(b, "GreatCircle", func() { metric.GreatCircle{}.Distance(x, y) })
+}
+
+func TestVectors_UnequalLengthsPanic(t *testing.T) {
+	long := []float64{1, 2, 3}
+	if !law.Panics(func() { metric.Euclidean{}.Distance(long, long[:2]) }) {
+		t.Error("no panic")
+	}
 }
