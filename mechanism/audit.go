@@ -17,11 +17,10 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Audit is the tight privacy level of a channel at a given delta: the least alpha, per
-// unit of the metric, for which it is (alpha, delta)-private. Lo <= level <= Hi is proved. X,
-// XPrime and Y witness Lo: for delta = 0, Y is the output whose probability
-// differs most between the inputs; for delta > 0 all outputs likelier at X
-// count, and Y is -1. Where Lo is 0 all are -1.
+// Audit is the tight privacy level of a channel at a given delta: the least alpha, per unit of
+// the metric, for which it is (alpha, delta)-private. Lo <= level <= Hi is proved. X, XPrime
+// and Y witness Lo: for delta = 0, Y is the output whose probability differs most between the
+// inputs; for delta > 0 all outputs likelier at X count, and Y is -1. Where Lo is 0 all are -1.
 type Audit struct {
 	Lo, Hi       float64
 	Delta        float64
@@ -54,24 +53,19 @@ func (o *AuditOptions) auditing(op string) *auditing {
 	return &auditing{*o, op, math.Inf(1)}
 }
 
-// Audit computes the tight level at o.Delta of the distributions that Release draws
-// from, under rho as its Distance returns it. The level is +Inf where an output has
-// probability 0 at one input only (delta = 0), or where two inputs at distance 0
-// differ (by more than delta in total variation, half the sum of what their
-// probabilities differ by). Outputs count as different even where they stand for one
-// point; merging them can only lower the level.
-// O(Len()^2 * Outputs()); a lazy channel's rows are computed Len()/16 times. At
-// delta = 0 the edges of a [metric.Graph] imply all pairs: O(edges * Outputs()).
+// Audit computes the tight level at o.Delta of the distributions that Release draws from, under
+// rho as its Distance returns it: +Inf where an output has probability 0 at one input only
+// (delta = 0), or where two inputs at distance 0 differ by more than delta in total variation.
+// Outputs count as different even where they stand for one point. O(Len()^2 * Outputs()); a
+// lazy channel's rows are computed Len()/16 times. At delta = 0 the edges of a [metric.Graph]
+// imply all pairs: O(edges * Outputs()).
 func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
 	return c.audit(ctx, rho, o.auditing("mechanism: Channel.Audit"))
 }
 
 func (c *Channel) audit(ctx context.Context, rho metric.Finite, o *auditing) (Audit, error) {
-	if err := cmp.Or(c.built(o.op), fault.Delta(o.op, "Delta", o.Delta)); err != nil {
+	if err := cmp.Or(c.built(o.op), fault.Delta(o.op, "Delta", o.Delta), fault.Size(o.op, "rho", fault.Len(rho), c.Len())); err != nil {
 		return Audit{}, err
-	}
-	if n := fault.Len(rho); n != c.n {
-		return Audit{}, &fault.SizeError{Op: o.op, Arg: "rho", Got: n, Want: fmt.Sprint(c.n)}
 	}
 	if o.Delta >= leastDelta {
 		return c.auditDelta(ctx, rho, o, o.Delta)
@@ -200,12 +194,11 @@ func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f c
 	})
 }
 
-// edges compares the ends of the edges of g, for a level at delta = 0 over all pairs.
-// Along a path the logarithms of ratios add, and so do lengths: for exact distances
-// the edges of shortest paths have the level of all pairs, and g.Edges() has these.
-// g's distance is the rounded sum of a path of up to n-1 edges, n-2 additions. It is
-// at least the exact sum over (1+2^-53)^(n-2), and so the exact distance over that:
-// the factor 1 + n 2^-53 on Hi is more.
+// edges compares the ends of the edges of g, for a level at delta = 0 over all pairs. Along a
+// path the logarithms of ratios add, and so do lengths: for exact distances the edges of
+// shortest paths have the level of all pairs, and g.Edges() has these. g's distance is the
+// rounded sum of a path of up to n-1 edges, n-2 additions. It is at least the exact sum over
+// (1+2^-53)^(n-2), and so the exact distance over that: the factor 1 + n 2^-53 on Hi is more.
 func (c *Channel) edges(ctx context.Context, g *metric.Graph, o *auditing, f compare) (Audit, error) {
 	edges := g.Edges()
 	a, err := o.blocks(ctx, len(edges), func(lo, hi int, sofar *Audit) error {
@@ -239,9 +232,8 @@ func (a *Audit) merge(b Audit) {
 //
 //	|ln w[x,y] - ln w[x',y] - (ln S_x - ln S_x')| / rho(x,x'),
 //
-// S the row sums. The first difference is exact to an ulp for logarithmic
-// weights and for the quotient of plain ones; the second is one interval a
-// pair.
+// S the row sums. The first difference is exact to an ulp for logarithmic weights and for the
+// quotient of plain ones; the second is one interval a pair.
 func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing, fine bool) (Audit, error) {
 	sums, err := c.rowSums(ctx, o, fine)
 	if err != nil {
@@ -286,8 +278,7 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 	return c.pairs(ctx, rho, o, each)
 }
 
-// sum is the total of a row: t * e^ln (log) or t * 2^exp, t within a relative
-// error err.
+// sum is the total of a row: t * e^ln (log) or t * 2^exp, t within a relative error err.
 type sum struct {
 	t   exact.DD
 	ln  float64
@@ -325,9 +316,8 @@ func lnRatio(a, b sum) (lo, hi float64) {
 	q := t.Hi / b.t.Hi
 	var l, h float64
 	if q > 0.5 && q < 2 {
-		// (a-b)/b: the sums err by at most err*(a+b) <= 3*err*b, the
-		// double-double difference by far less, its rounding and the
-		// quotient's by 2^-53 each, the divisor by err.
+		// (a-b)/b: the sums err by at most err*(a+b) <= 3*err*b, the double-double difference
+		// by far less, its rounding and the quotient's by 2^-53 each, the divisor by err.
 		q = t.Add(b.t.Neg()).Hi / b.t.Hi
 		slack := 4*max(a.err, b.err) + 0x1p-50*math.Abs(q)
 		l, h = directed.Log1pDown(q-slack), directed.Log1pUp(q+slack)
@@ -589,8 +579,7 @@ func (a *Audit) exceeds(lo, hi float64, s, t sum, d float64) bool {
 	return hi <= sums*factor && sums <= lo*factor
 }
 
-// extremes bounds the logarithms of the extreme quotients, which float64 found to be lo
-// and hi.
+// extremes bounds the logarithms of the extreme quotients, which float64 found to be lo and hi.
 func extremes(a, b []float64, lo, hi float64) (up, down ratio) {
 	if lo > 1-nearOne && hi < 1+nearOne {
 		return relativeExtremes(a, b)

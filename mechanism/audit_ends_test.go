@@ -9,9 +9,8 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit/space"
 )
 
-// Lo is at most the level and Hi at least it where numbers leave the range of
-// float64: deltas too small for sums of probabilities, ratios that are infinite, and
-// ratios that only overflow.
+// Lo is at most the level and Hi at least it where numbers leave the range of float64: deltas
+// too small for sums of probabilities, ratios that are infinite, and ratios that only overflow.
 func TestAudit_BoundsOutsideTheRange(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {

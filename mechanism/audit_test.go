@@ -138,8 +138,7 @@ func TestAudit_DeltaJustBelowWhatNeverComesUp(t *testing.T) {
 	}
 }
 
-// exactLevel is the level of a channel without zeros of its own in a row, to 300
-// bits.
+// exactLevel is the level of a channel without zeros of its own in a row, to 300 bits.
 func exactLevel(c *Channel, f metric.Finite) *big.Float {
 	p, level := bigProbs(c), new(big.Float)
 	for x := range c.n {

@@ -14,20 +14,17 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Budget is a limit for the levels of several releases together: [Budget.Spend]
-// adds the guarantee of the next one, and refuses it where the sum would exceed the
-// limit. All that is released after a Spend without error is then as private as the
-// limit, by sequential composition, also where outputs decide what is released next.
-// [Sticky] spends for every input that is new: all of them together are then as private
-// as the limit per unit of the largest distance between one of them and what it could
-// have been.
+// Budget is a limit for the levels of several releases together: [Budget.Spend] adds the
+// guarantee of the next one, and refuses it where the sum would exceed the limit. All that is
+// released after a Spend without error is as private as the limit, by sequential composition,
+// also where outputs decide what is released next. With [Sticky], which spends for every new
+// input, all inputs together are as private as the limit per unit of the largest distance
+// between one of them and what it could have been.
 //
-// What is spent is stored before Spend returns: a crash between it and the release
-// wastes a part of the budget, and none overspends. Sums and comparisons are exact.
-// So ten draws at level 0.1 exceed the limit 1 in the last bit, as 0.1 is a little
-// more in float64; the limit for n draws of m is m.Guarantee().Times(n).
-//
-// A Budget is safe for concurrent use, and so are several of one name.
+// What is spent is stored before Spend returns: a crash before the release wastes a part of the
+// budget, and none overspends. Sums are exact: ten draws at level 0.1 exceed the limit 1 in the
+// last bit; the limit for n draws of m is m.Guarantee().Times(n). Safe for concurrent use, as
+// are several of one name.
 type Budget struct {
 	limit Guarantee
 	store Store
@@ -37,8 +34,7 @@ type Budget struct {
 
 // BudgetOptions are for [NewBudget]. nil and the zero value are the defaults.
 type BudgetOptions struct {
-	// Store keeps what is spent. nil: it is kept in memory, and a new Budget is
-	// unspent.
+	// Store keeps what is spent. nil: it is kept in memory, and a new Budget is unspent.
 	Store Store
 	// Name tells the budgets of one Store apart, as in "ann 2026". Whose it is and
 	// for how long is for the caller to say; a Store needs a name, of valid UTF-8.
@@ -49,8 +45,7 @@ type BudgetOptions struct {
 // [*BudgetError].
 var ErrBudget = errors.New("the budget is spent")
 
-// BudgetError tells what a release asked of a [Budget], and what was left. It is
-// [ErrBudget].
+// BudgetError tells what a release asked of a [Budget], and what was left. It is [ErrBudget].
 type BudgetError struct {
 	Asked Guarantee
 	Left  Allowance
@@ -91,13 +86,8 @@ func amount(g Guarantee) string {
 // the Store, and a Store without a Name.
 func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 	const op = "mechanism: NewBudget"
-	if err := fault.NonNegative(op, "limit.Alpha()", limit.Alpha()); err != nil {
-		return nil, err
-	}
-	if err := fault.Delta(op, "limit.Delta()", limit.delta); err != nil {
-		return nil, err
-	}
-	if err := fault.Name(op, "limit.Unit()", string(limit.unit)); err != nil {
+	if err := cmp.Or(fault.NonNegative(op, "limit.Alpha()", limit.Alpha()), fault.Delta(op, "limit.Delta()", limit.delta),
+		fault.Name(op, "limit.Unit()", string(limit.unit))); err != nil {
 		return nil, err
 	}
 	opt := BudgetOptions{}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -105,31 +104,21 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 
 func TestBudget_Refuses(t *testing.T) {
 	none := Guarantee{}
-	for _, limit := range []Guarantee{none, promise(math.Inf(1), 0, 0, "km")} {
-		var v *fault.ValueError
-		if _, err := NewBudget(limit, nil); !errors.As(err, &v) || v.Arg != "limit.Alpha()" {
-			t.Errorf("%v: %v", limit, err)
-		}
-	}
-	if _, err := NewBudget(promise(1, 0, 0, "k\nm"), nil); err == nil {
-		t.Error("a unit of two lines")
-	}
-	if _, err := NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: memory{}}); err == nil || !strings.Contains(err.Error(), "no Name") {
-		t.Error(err)
-	}
-	if _, err := NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Name: "\xff"}); err == nil || !strings.Contains(err.Error(), `Name = "\xff" is not valid UTF-8`) {
-		t.Error(err)
-	}
 	b := testkit.Must(NewBudget(promise(1, 0, 10, "km"), nil))
+	refuse(t, []refused{
+		{second(NewBudget(none, nil)), "NewBudget: limit.Alpha() = +Inf"},
+		{second(NewBudget(promise(math.Inf(1), 0, 0, "km"), nil)), "NewBudget: limit.Alpha() = +Inf"},
+		{second(NewBudget(promise(1, 0, 0, "k\nm"), nil)), "NewBudget: "},
+		{second(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: memory{}})), "NewBudget: a Store and no Name"},
+		{second(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Name: "\xff"})), `NewBudget: Name = "\xff" is not valid UTF-8`},
+		{b.Spend(promise(1, 0, 9, "km")), "Budget.Spend: g.Reach() = 9, want at least the limit's, 10"},
+	})
 	for _, g := range []Guarantee{none, promise(math.Inf(1), 0, 0, "km"), promise(1, 1e-9, 0, "km"), promise(1.5, 0, 0, "km")} {
 		if err := b.Spend(g); !errors.Is(err, ErrBudget) {
 			t.Errorf("%v: %v", g, err)
 		}
 	}
 	if err := b.Spend(promise(1, 0, 0, "m")); !errors.Is(err, ErrUnit) {
-		t.Error(err)
-	}
-	if err := b.Spend(promise(1, 0, 9, "km")); err == nil || !strings.Contains(err.Error(), "g.Reach() = 9, want at least the limit's, 10") {
 		t.Error(err)
 	}
 	testkit.Check(t, b.Spend(promise(1, 0, 10, "km")))

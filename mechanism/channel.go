@@ -17,14 +17,12 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs() outputs:
-// a row of weights per input. The probability of output y at input x is its
-// weight over the sum of its row, as real numbers: [Channel.Release] draws from
-// it exactly, and [Channel.Audit] bounds its privacy level rigorously.
-//
-// Output y stands for the point Output(y), which Release and Sampler return: y
-// itself unless the channel has labels. Immutable and safe for concurrent use.
-// Nil and the zero value are refused.
+// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs() outputs: a row of weights
+// per input. The probability of output y at input x is its weight over the sum of its row, as
+// real numbers: [Channel.Release] draws from it exactly, and [Channel.Audit] bounds its privacy
+// level. Output y stands for the point Output(y), which Release and Sampler return: y itself
+// unless the channel has labels. Immutable and safe for concurrent use. Nil and the zero value
+// are refused.
 type Channel struct {
 	n, m   int
 	log    bool
@@ -123,9 +121,8 @@ func FromWeights(ctx context.Context, n, m int, w []float64, o *ChannelOptions) 
 }
 
 // FromProbabilities is [FromWeights] for a matrix that claims to hold probabilities, as one
-// that is to be audited: a row whose sum is not 1 within the tolerance, which is in [0, 1),
-// is a [*metric.ValueError]. A matrix given column by column has such rows, and would
-// otherwise be scaled to another mechanism without a word. The channel is that of the rows
+// that is to be audited: a row whose sum is not 1 within the tolerance, in [0, 1), is a
+// [*metric.ValueError], as in a matrix given column by column. The channel is that of the rows
 // over their sums; printed to 6 digits, m probabilities are within m*5e-7 of 1.
 func FromProbabilities(ctx context.Context, n, m int, p []float64, tolerance float64, o *ChannelOptions) (*Channel, error) {
 	const op = "mechanism: FromProbabilities"
@@ -139,22 +136,18 @@ func FromProbabilities(ctx context.Context, n, m int, p []float64, tolerance flo
 	if err != nil {
 		return nil, err
 	}
-	bad := make([]error, n)
-	err = parallel.Chunks(ctx, n, 8, o.Workers, nil, func(_, lo, hi int) {
-		for x := lo; x < hi; x++ {
-			row := exact.Weights{W: p[x*m : (x+1)*m]}
-			if bad[x] = c.checkRow(op, x, row.W); bad[x] != nil { // of a lazy channel
-				return
-			}
-			scale := row.Scale() // a power of two
-			sum := row.TotalDD(scale)
-			if off := float64(sum.Hi*scale) - 1 + float64(sum.Lo*scale); !(math.Abs(off) <= tolerance) {
-				bad[x] = &fault.ValueError{Op: op, Arg: "row sums", Index: x, Value: 1 + off, Want: fmt.Sprintf("1 within %v", tolerance)}
-			}
-		}
+	off := make([]float64, n) // of the sums from 1
+	err = c.eachRow(ctx, op, o.Workers, nil, func(x int, r row, _ []float64) {
+		sum := r.TotalDD(r.scale) // which is a power of two
+		off[x] = float64(sum.Hi*r.scale) - 1 + float64(sum.Lo*r.scale)
 	})
-	if err = cmp.Or(cmp.Or(bad...), err); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	for x, v := range off {
+		if !(math.Abs(v) <= tolerance) {
+			return nil, &fault.ValueError{Op: op, Arg: "row sums", Index: x, Value: 1 + v, Want: fmt.Sprintf("1 within %v", tolerance)}
+		}
 	}
 	return c, nil
 }
@@ -271,10 +264,8 @@ func (c *Channel) Relabel(labels []int) (*Channel, error) {
 
 // label sets the labels to a copy.
 func (c *Channel) label(op, arg string, labels []int) error {
-	if len(labels) != c.m {
-		return &fault.SizeError{Op: op, Arg: arg, Got: len(labels), Want: fmt.Sprint(c.m)}
-	}
-	if err := fault.Indices(op, arg, labels, math.MaxInt); err != nil { // a space has no more points
+	// A space has no more points than the largest int.
+	if err := cmp.Or(fault.Size(op, arg, len(labels), c.m), fault.Indices(op, arg, labels, math.MaxInt)); err != nil {
 		return err
 	}
 	c.labels = slices.Clone(labels)
@@ -331,9 +322,8 @@ func (c *Channel) built(op string) error {
 	return nil
 }
 
-// Prob returns the probability of output y at input x to a relative 2^-42 (0
-// below about 1e-308), NaN for a bad row of a lazy channel. O(1), O(Outputs())
-// if lazy.
+// Prob returns the probability of output y at input x to a relative 2^-42 (0 below about
+// 1e-308), NaN for a bad row of a lazy channel. O(1), O(Outputs()) if lazy.
 func (c *Channel) Prob(x, y int) float64 {
 	buf := buffers.Get().(*[]float64)
 	defer buffers.Put(buf)
@@ -365,11 +355,10 @@ var buffers = sync.Pool{New: func() any { return new([]float64) }}
 
 func (c *Channel) inDomain(x int) error { return c.checkInput("mechanism: Channel.Release", x) }
 
-// Release draws the output of input x, with its exact probability, and returns
-// its point. O(Outputs()); for many draws from one input see [Channel.Sampler].
-// An x outside [0, Len()) is a [*metric.ValueError]. The time taken depends on
-// the row, and about once in 2^40 draws on the draw: who must hide timing must
-// pad it.
+// Release draws the output of input x, with its exact probability, and returns its point.
+// O(Outputs()); for many draws from one input see [Channel.Sampler]. An x outside [0, Len()) is
+// a [*metric.ValueError]. The time taken depends on the row, and about once in 2^40 draws on
+// the draw: who must hide timing must pad it.
 func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "mechanism: Channel.Release"
 	if err := c.inDomain(x); err != nil {

@@ -1,8 +1,6 @@
 package mechanism
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -10,11 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // Release, Sampler and Prob speak of one law; lazy and dense agree draw by draw.
@@ -55,53 +51,73 @@ func TestChannel_BadInput(t *testing.T) {
 	f := space.Path(3, 1)
 	c := expo(t, f, 1, false)
 	lazy := testkit.Must(NewChannel(t.Context(), Rows{3, 2, false, func(x int, dst []float64) { dst[0], dst[1] = 1, float64(x)*nan }}, &ChannelOptions{Lazy: true}))
-	for want, err := range map[string]error{
-		"FromWeights: rows[0][1] = -1, want a finite weight >= 0":             second(FromWeights(t.Context(), 1, 2, []float64{1, -1}, nil)),
-		"FromLogWeights: rows[0][1] = +Inf, want a finite log-weight or -Inf": second(FromLogWeights(t.Context(), 1, 2, []float64{1, math.Inf(1)}, nil)),
-		"FromWeights: w has size 3, want 2 x 2, both positive":                second(FromWeights(t.Context(), 2, 2, []float64{1, 1, 1}, nil)),
-		"FromWeights: w has size 0, want 0 x 2, both positive":                second(FromWeights(t.Context(), 0, 2, nil, nil)),
-		"FromWeights: row 1 has no positive weight":                           second(FromWeights(t.Context(), 2, 2, []float64{1, 1, 0, 0}, nil)),
-		"NewChannel: needs 8.19e+03 GiB, the limit is ":                       second(NewChannel(t.Context(), Rows{1 << 20, 1 << 20, true, fill}, nil)),
-		"NewChannel: Inputs: empty input":                                     second(NewChannel(t.Context(), Rows{0, 1, true, fill}, nil)),
-		"NewChannel: Fill is nil: empty input":                                second(NewChannel(t.Context(), Rows{1, 1, true, nil}, nil)),
-		"NewChannel: Labels has size 1, want 2":                               second(NewChannel(t.Context(), Rows{1, 2, true, fill}, &ChannelOptions{Labels: []int{1}})),
-		"NewChannel: Labels[0] = -1, want an index in [0, ":                   second(NewChannel(t.Context(), Rows{1, 1, true, fill}, &ChannelOptions{Labels: []int{-1}})),
-		"Channel.Release: x, want an index in [0, 3)":                         second(c.Release(nil, 3)),
-		"Channel.Sampler: x, want an index in [0, 3)":                         second(c.Sampler(-1)),
-		"Channel.Audit: rho has size 4, want 3":                               second(c.Audit(t.Context(), space.Path(4, 1), nil)),
-		"Channel.Loss: rho has size 4, want 3":                                second(c.Loss(t.Context(), space.Path(4, 1))),
-		"Channel.Release: rows[x][1], want a finite weight >= 0":              second(lazy.Release(nil, 1)),
-		"Channel.Audit: rows[0][1] = NaN, want a finite weight >= 0":          second(lazy.Audit(t.Context(), f, nil)),
-		"Channel.WriteJSON: rows[0][1] = NaN, want a finite weight >= 0":      lazy.WriteJSON(io.Discard),
-		"Channel.Sampler: rows[x][1], want a finite":                          second(lazy.Sampler(1)),
-		"Channel.LossAt: x, want":                                             second(c.LossAt(3, f)),
-		"Channel.LossAt: rho has size 4":                                      second(c.LossAt(0, space.Path(4, 1))),
-		"Channel.LossAt: rows[1][1] = NaN":                                    second(lazy.LossAt(1, space.Path(3, 1))),
-		"Channel.Posterior: y = 3":                                            second(c.Posterior(nil, 3, nil)),
-		"Channel.Posterior: prior has size":                                   second(c.Posterior([]float64{1}, 0, nil)),
-		"Channel.AdversaryError: prior has size 1":                            second(c.AdversaryError(t.Context(), []float64{1}, f)),
-		"Channel.AdversaryError: rho has size 2, want at least 3":             second(c.AdversaryError(t.Context(), nil, space.Path(2, 1))),
-		"Channel.Remap: prior has size 1":                                     second(c.Remap(t.Context(), []float64{1}, f)),
-		"Channel.Relabel: labels has size":                                    second(c.Relabel([]int{1})),
-		"Channel.Relabel: labels[0] = -1":                                     second(c.Relabel([]int{-1, 0, 0})),
-		"Channel.Relabel: labels[1] = ":                                       second(c.Relabel([]int{0, math.MaxInt, 0})),
-		"Channel.Audit: Delta = 1":                                            second(c.Audit(t.Context(), f, &AuditOptions{Delta: 1})),
-		"Channel.Audit: rho.Distance(0, 1)":                                   second(c.Audit(t.Context(), space.Constant(3, -1), nil)),
-		"Losses.Mean: prior has size 1":                                       second(make(Losses, 2).Mean([]float64{1})),
-		"Losses.Mean: the inputs: empty input":                                second(Losses{}.Mean(nil)),
-		"Losses.Quantile: the inputs: empty input":                            second(Losses{}.Quantile(1)),
-		"Losses.Quantile: q = 0":                                              second(make(Losses, 2).Quantile(0)),
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), "mechanism: "+want) {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
+	three, two := []string{"a", "b", "c"}, []int{1, 2}
+	mixed := testkit.Must(c.Relabel([]int{1, 0, 1}))
+	refuse(t, []refused{
+		{second(FromWeights(t.Context(), 1, 2, []float64{1, -1}, nil)), "FromWeights: rows[0][1] = -1, want a finite weight >= 0"},
+		{second(FromLogWeights(t.Context(), 1, 2, []float64{1, math.Inf(1)}, nil)), "FromLogWeights: rows[0][1] = +Inf, want a finite log-weight or -Inf"},
+		{second(FromWeights(t.Context(), 2, 2, []float64{1, 1, 1}, nil)), "FromWeights: w has size 3, want 2 x 2, both positive"},
+		{second(FromWeights(t.Context(), 0, 2, nil, nil)), "FromWeights: w has size 0, want 0 x 2, both positive"},
+		{second(FromWeights(t.Context(), 2, 2, []float64{1, 1, 0, 0}, nil)), "FromWeights: row 1 has no positive weight"},
+		{second(NewChannel(t.Context(), Rows{1 << 20, 1 << 20, true, fill}, nil)), "NewChannel: needs 8.19e+03 GiB, the limit is "},
+		{second(NewChannel(t.Context(), Rows{0, 1, true, fill}, nil)), "NewChannel: Inputs: empty input"},
+		{second(NewChannel(t.Context(), Rows{1, 1, true, nil}, nil)), "NewChannel: Fill is nil: empty input"},
+		{second(NewChannel(t.Context(), Rows{1, 2, true, fill}, &ChannelOptions{Labels: []int{1}})), "NewChannel: Labels has size 1, want 2"},
+		{second(NewChannel(t.Context(), Rows{1, 1, true, fill}, &ChannelOptions{Labels: []int{-1}})), "NewChannel: Labels[0] = -1, want an index in [0, "},
+		{second(c.Release(nil, 3)), "Channel.Release: x, want an index in [0, 3)"},
+		{second(c.Sampler(-1)), "Channel.Sampler: x, want an index in [0, 3)"},
+		{second(c.Audit(t.Context(), space.Path(4, 1), nil)), "Channel.Audit: rho has size 4, want 3"},
+		{second(c.Loss(t.Context(), space.Path(4, 1))), "Channel.Loss: rho has size 4, want 3"},
+		{second(lazy.Release(nil, 1)), "Channel.Release: rows[x][1], want a finite weight >= 0"},
+		{second(lazy.Audit(t.Context(), f, nil)), "Channel.Audit: rows[0][1] = NaN, want a finite weight >= 0"},
+		{lazy.WriteJSON(io.Discard), "Channel.WriteJSON: rows[0][1] = NaN, want a finite weight >= 0"},
+		{second(lazy.Sampler(1)), "Channel.Sampler: rows[x][1], want a finite"},
+		{second(c.LossAt(3, f)), "Channel.LossAt: x, want"},
+		{second(c.LossAt(0, space.Path(4, 1))), "Channel.LossAt: rho has size 4"},
+		{second(lazy.LossAt(1, space.Path(3, 1))), "Channel.LossAt: rows[1][1] = NaN"},
+		{second(c.Posterior(nil, 3, nil)), "Channel.Posterior: y = 3"},
+		{second(c.Posterior([]float64{1}, 0, nil)), "Channel.Posterior: prior has size"},
+		{second(c.AdversaryError(t.Context(), []float64{1}, f)), "Channel.AdversaryError: prior has size 1"},
+		{second(c.AdversaryError(t.Context(), nil, space.Path(2, 1))), "Channel.AdversaryError: rho has size 2, want at least 3"},
+		{second(c.Remap(t.Context(), []float64{1}, f)), "Channel.Remap: prior has size 1"},
+		{second(c.Relabel([]int{1})), "Channel.Relabel: labels has size"},
+		{second(c.Relabel([]int{-1, 0, 0})), "Channel.Relabel: labels[0] = -1"},
+		{second(c.Relabel([]int{0, math.MaxInt, 0})), "Channel.Relabel: labels[1] = "},
+		{second(c.Audit(t.Context(), f, &AuditOptions{Delta: 1})), "Channel.Audit: Delta = 1"},
+		{second(c.Audit(t.Context(), space.Constant(3, -1), nil)), "Channel.Audit: rho.Distance(0, 1)"},
+		{second(make(Losses, 2).Mean([]float64{1})), "Losses.Mean: prior has size 1"},
+		{second(Losses{}.Mean(nil)), "Losses.Mean: the inputs: empty input"},
+		{second(Losses{}.Quantile(1)), "Losses.Quantile: the inputs: empty input"},
+		{second(make(Losses, 2).Quantile(0)), "Losses.Quantile: q = 0"},
+		{second(LabelBoth(mixed, three[:2], two)), "LabelBoth: inputs has size 2, want 3"},
+		{second(LabelBoth(mixed, three, two[:1])), "LabelBoth: outputs has size 1, want 2 or more"},
+		{second(LabelBoth(mixed, []string{"a", "b", "a"}, two)), `LabelBoth: inputs[2] = "a" is inputs[0] too`},
+		{second(LabelBoth(Mechanism[int, int](unsized{mixed}), three[:0], two)), "LabelBoth: inputs: empty input"},
+		{second(LabelBoth(Mechanism[int, int](unsized{mixed}), three, two[:0])), "LabelBoth: outputs: empty input"},
+		{second(LabelBoth(nil, three, two)), "LabelBoth: m: empty input"},
+		{second(LabelBoth(mixed, []float64{0, math.NaN(), 1}, two)), "LabelBoth: inputs[1] = NaN cannot be "},
+	})
 	if p := lazy.Prob(1, 0); !math.IsNaN(p) {
 		t.Errorf("bad lazy row: %v", p)
 	}
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// refused is an error and how it begins: the call, the argument, the index and the value.
+type refused struct {
+	err  error
+	want string
+}
+
+func refuse(t *testing.T, cases []refused) {
+	t.Helper()
+	for _, c := range cases {
+		if c.err == nil || !strings.HasPrefix(c.err.Error(), "mechanism: "+c.want) {
+			t.Errorf("%v, want mechanism: %s", c.err, c.want)
+		}
+	}
+}
 
 func BenchmarkRelease(b *testing.B) {
 	r := random.Seeded(6)
@@ -125,23 +141,6 @@ func BenchmarkRelease(b *testing.B) {
 	}
 }
 
-func TestChannel_String(t *testing.T) {
-	fill := func(x int, dst []float64) { dst[0], dst[1] = 1, 1 }
-	c, err := NewChannel(t.Context(), Rows{3, 2, false, fill}, &ChannelOptions{Lazy: true})
-	if got, want := fmt.Sprint(c), "3 x 2 lazy channel, no guarantee"; err != nil || got != want {
-		t.Errorf("%q, %v, want %q", got, err, want)
-	}
-}
-
-func TestRand_KeepsTheCallersAndMakesNewOnes(t *testing.T) {
-	if r := random.Seeded(1); Rand(r) != r {
-		t.Error("the caller's generator is replaced")
-	}
-	if a, b := Rand(nil), Rand(nil); a == b || a.Uint64() == b.Uint64() { // by chance once in 2^64
-		t.Error("two generators are one")
-	}
-}
-
 // Rows whose sums are within the tolerance of 1, to the last bit, are those of FromWeights;
 // others are refused, in a lazy channel too.
 func TestFromProbabilities_ChecksTheSums(t *testing.T) {
@@ -162,20 +161,16 @@ func TestFromProbabilities_ChecksTheSums(t *testing.T) {
 				}
 			}
 		}
-		for want, err := range map[string]error{
-			"row sums[1] = 1.3125, want 1 within 0.015":    second(from(.015, .75, .25, .625, .6875)),
-			"row sums[0] = 1, want 1 within 0":             second(from(0, 1, 0x1p-60)),
-			"row sums[0] = 0.5, want 1 within 0.015":       second(from(.015, .25, .25)),
-			"row sums[0] = +Inf, want 1 within 0.015":      second(from(.015, 1e308, 1e308)),
-			"rows[1][0] = -0.5, want a finite weight >= 0": second(from(.015, 1, 0, -.5, 1.5)),
-			"tolerance = 1, want a number in [0, 1)":       second(from(1, 1, 0)),
-			"tolerance = NaN, want a number in [0, 1)":     second(from(math.NaN(), 1, 0)),
-			"w has size 3, want 1 x 2, both positive":      second(from(0, 1, 0, 0)),
-		} {
-			if err == nil || err.Error() != "mechanism: FromProbabilities: "+want {
-				t.Errorf("lazy %v: %v, want %s", lazy, err, want)
-			}
-		}
+		refuse(t, []refused{
+			{second(from(.015, .75, .25, .625, .6875)), "FromProbabilities: row sums[1] = 1.3125, want 1 within 0.015"},
+			{second(from(0, 1, 0x1p-60)), "FromProbabilities: row sums[0] = 1, want 1 within 0"},
+			{second(from(.015, .25, .25)), "FromProbabilities: row sums[0] = 0.5, want 1 within 0.015"},
+			{second(from(.015, 1e308, 1e308)), "FromProbabilities: row sums[0] = +Inf, want 1 within 0.015"},
+			{second(from(.015, 1, 0, -.5, 1.5)), "FromProbabilities: rows[1][0] = -0.5, want a finite weight >= 0"},
+			{second(from(1, 1, 0)), "FromProbabilities: tolerance = 1, want a number in [0, 1)"},
+			{second(from(math.NaN(), 1, 0)), "FromProbabilities: tolerance = NaN, want a number in [0, 1)"},
+			{second(from(0, 1, 0, 0)), "FromProbabilities: w has size 3, want 1 x 2, both positive"},
+		})
 	}
 }
 
@@ -207,55 +202,4 @@ func FuzzFromWeights(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
-}
-
-// A channel that no constructor made does nothing, nil or zero, alone or in what is
-// made of it; it promises nothing either.
-func TestChannel_ZeroRefuses(t *testing.T) {
-	f := space.Path(1, 1)
-	pts := testkit.Must(metric.NewPoints([]string{"a"}, metric.Levenshtein{}))
-	for name, c := range map[string]*Channel{"nil": nil, "zero": new(Channel)} {
-		both := testkit.Must(Compose[int, int](c, c))
-		for call, do := range map[string]func() error{
-			"Release":   func() error { _, err := c.Release(nil, 0); return err },
-			"Sampler":   func() error { _, err := c.Sampler(0); return err },
-			"Audit":     func() error { _, err := c.Audit(t.Context(), f, nil); return err },
-			"Audit nil": func() error { _, err := c.Audit(t.Context(), nil, nil); return err },
-			"Certify":   func() error { _, _, err := c.Certify(t.Context(), nil, "", nil); return err },
-			"WriteJSON": func() error { return c.WriteJSON(io.Discard) },
-			"Loss":      func() error { _, err := c.Loss(t.Context(), f); return err },
-			"LossAt":    func() error { _, err := c.LossAt(0, f); return err },
-			"Posterior": func() error { _, err := c.Posterior(nil, 0, nil); return err },
-			"Adversary": func() error { _, err := c.AdversaryError(t.Context(), nil, f); return err },
-			"Remap":     func() error { _, err := c.Remap(t.Context(), nil, f); return err },
-			"Relabel":   func() error { _, err := c.Relabel(nil); return err },
-			"Compose":   func() error { _, err := both.Release(nil, 0); return err },
-			"On":        func() error { _, err := On[string](c, pts).Release(nil, "a"); return err },
-			"Then": func() error {
-				_, err := Then[int, int, int](c, func(y int) (int, error) { return y, nil }).Release(nil, 0)
-				return err
-			},
-		} {
-			if err := do(); !errors.Is(err, fault.ErrEmpty) || !strings.Contains(err.Error(), "NewChannel") {
-				t.Errorf("%s: %s: %v", name, call, err)
-			}
-		}
-		if a := c.Guarantee().Alpha(); !math.IsInf(a, 1) {
-			t.Errorf("%s promises %v", name, a)
-		}
-	}
-	for name, do := range map[string]func(){
-		"Sampler": func() { new(Sampler).Draw(nil) },
-		"On":      func() { On[string](nil, pts) },
-		"Then":    func() { Then[int, int, int](new(Channel), nil) },
-	} {
-		func() {
-			defer func() {
-				if r, ok := recover().(string); !ok || !strings.Contains(r, name) {
-					t.Errorf("%s: %v", name, r)
-				}
-			}()
-			do()
-		}()
-	}
 }

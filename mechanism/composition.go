@@ -23,11 +23,11 @@ type Repeated struct {
 	Times   int64 // in [1, 2^40]
 }
 
-// Composition releases channels on one and the same input, each several times, all
-// draws independent. Its level at a delta > 0 is far below the sum of theirs where
-// they are many: [Composition.Audit] computes it from their matrices. The releases
-// may come in any order, and at any time; the channels and the times are fixed before.
-// Immutable and safe for concurrent use. Nil and the zero value are refused.
+// Composition releases channels on one and the same input, each several times, all draws
+// independent. Its level at a delta > 0 is far below the sum of theirs where they are many
+// ([Composition.Audit]). The releases may come in any order, and at any time; the channels and
+// the times are fixed before. Immutable and safe for concurrent use. Nil and the zero value are
+// refused.
 type Composition struct {
 	cs []Repeated
 	g  Guarantee
@@ -49,8 +49,8 @@ func NewComposition(cs ...Repeated) (*Composition, error) {
 		if r.Channel.Len() == 0 {
 			return nil, fault.Empty(op, arg+".Channel", 0)
 		}
-		if r.Channel.n != cs[0].Channel.n {
-			return nil, &fault.SizeError{Op: op, Arg: arg + ".Channel", Got: r.Channel.n, Want: fmt.Sprint(cs[0].Channel.n)}
+		if err := fault.Size(op, arg+".Channel", r.Channel.n, cs[0].Channel.n); err != nil {
+			return nil, err
 		}
 		if r.Times < 1 || r.Times > maxTimes {
 			return nil, fault.Value(op, arg+".Times", float64(r.Times), "a number in [1, 2^40]")
@@ -70,8 +70,7 @@ func NewComposition(cs ...Repeated) (*Composition, error) {
 
 const maxTimes = 1 << 40
 
-// Guarantee returns what [Composition.Certify] proved, or the sum of what the channels
-// promise.
+// Guarantee returns what [Composition.Certify] proved, or the sum of what the channels promise.
 func (c *Composition) Guarantee() Guarantee {
 	if c == nil {
 		return Guarantee{}
@@ -126,24 +125,20 @@ func (c *Composition) Release(rng *rand.Rand, x int) ([]int, error) {
 	return ys, nil
 }
 
-// Audit computes the level at o.Delta of all releases together, under rho: the least
-// alpha such that no two inputs x, x' are told apart beyond (alpha*rho(x,x'), delta).
-// Both ends are proved, and Hi is at most the sum of the channels' own levels.
+// Audit computes the level at o.Delta of all releases together, under rho: the least alpha such
+// that no two inputs x, x' are told apart beyond (alpha*rho(x,x'), delta). Both ends are
+// proved, and Hi is at most the sum of the channels' own levels.
 //
-// The log-ratio of an output is the logarithm of how much likelier it is at x than at x'
-// (its privacy loss). At delta = 0 the level comes from the sum of the channels' largest
-// log-ratios at one pair. For delta > 0 the distribution of the log-ratio is put on a
-// lattice, outward for Hi and for Lo by a test on it. Hi-Lo is at most Hi/1000, but where
-// the lattice would need more than 4,096 points across the log-ratios of one release,
-// where delta is all but the total variation (see [Channel.Audit]), below 2^-800, or
-// where the weights' logarithms exceed 10^11.
+// At delta = 0 the level is the sum of the channels' largest log-ratios at one pair (privacy
+// losses). For delta > 0 the distribution of the sum of log-ratios is put on a lattice, outward
+// for Hi and for Lo by a test on it. Hi-Lo is at most Hi/1000, but where the lattice would need
+// more than 4,096 points across the log-ratios of one release, where delta is all but the total
+// variation or below 2^-800, or where the weights' logarithms exceed 10^11.
 //
-// O(Len()^2 * Outputs()) and some ten milliseconds more for each pair, of those with
-// different log-ratios, that is within some 10 % of the level, however many the releases
-// are. The matrices are made dense: 24 bytes an entry at most.
-//
-// Source: Doroshenko et al., "Connect the dots: tighter discrete approximations of privacy
-// loss distributions", 2022, for the lattice of Hi.
+// O(Len()^2 * Outputs()) and some ten milliseconds for each pair that is within some 10 % of
+// the level, however many the releases are; dense matrices, at most 24 bytes an entry. Source:
+// Doroshenko et al., "Connect the dots: tighter discrete approximations of privacy loss
+// distributions", 2022, for the lattice of Hi.
 func (c *Composition) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
 	return c.audit(ctx, rho, o.auditing("mechanism: Composition.Audit"))
 }
@@ -162,8 +157,8 @@ func (c *Composition) audit(ctx context.Context, rho metric.Finite, o *auditing)
 	if err := cmp.Or(c.built(o.op), fault.Delta(o.op, "Delta", o.Delta)); err != nil {
 		return Audit{}, err
 	}
-	if n := fault.Len(rho); n != c.cs[0].Channel.n {
-		return Audit{}, &fault.SizeError{Op: o.op, Arg: "rho", Got: n, Want: fmt.Sprint(c.cs[0].Channel.n)}
+	if err := fault.Size(o.op, "rho", fault.Len(rho), c.cs[0].Channel.n); err != nil {
+		return Audit{}, err
 	}
 	if ctx == nil {
 		ctx = context.Background()

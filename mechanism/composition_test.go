@@ -3,12 +3,10 @@ package mechanism
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -18,8 +16,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// holed is a random channel whose rows have zeros of their own, a fraction of the
-// weights.
+// holed is a random channel whose rows have zeros of their own, a fraction of the weights.
 func holed(t testing.TB, r *rand.Rand, n, m int, zeros float64) *Channel {
 	t.Helper()
 	w := make([]float64, n*m)
@@ -444,6 +441,7 @@ func TestComposition_DistanceZero(t *testing.T) {
 	}
 }
 
+// The draws of a composition are those of its channels, in order.
 func TestComposition_CertifiesAndReleases(t *testing.T) {
 	f := space.Path(4, 1)
 	a, b := certified(t, expo(t, f, .5, false), f, "m"), certified(t, expo(t, f, 1, false), f, "m")
@@ -457,29 +455,12 @@ func TestComposition_CertifiesAndReleases(t *testing.T) {
 	if d.Guarantee() != promise(audit.Hi, 1e-6, 0, "m") || !(audit.Hi < .9*sum) {
 		t.Errorf("%v, audit %v, the sum is %v", d.Guarantee(), audit, sum)
 	}
-	if got := fmt.Sprint(d); !strings.HasPrefix(got, "42 releases of 2 channels, (") {
-		t.Error(got)
-	}
-	ys := testkit.Must(d.Release(random.Seeded(1), 2))
-	if len(ys) != 42 {
-		t.Errorf("%d outputs", len(ys))
-	}
-	rng := random.Seeded(1) // the draws are those of the channels, in order
-	for i, y := range ys {
-		ch := a
-		if i >= 40 {
-			ch = b
-		}
-		if want := testkit.Must(ch.Release(rng, 2)); y != want {
-			t.Errorf("output %d is %d, not %d", i, y, want)
-		}
-	}
 	var m Mechanism[int, []int] = d
-	if ys := testkit.Must(m.Release(nil, 0)); len(ys) != 42 {
-		t.Errorf("%d outputs", len(ys))
-	}
-	if _, _, err := c.Certify(t.Context(), testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 1}, {Lat: 2}, {Lat: 3}, {Lat: 4}}, metric.GreatCircle{})), "m", nil); !errors.Is(err, ErrUnit) {
-		t.Errorf("units: %v", err)
+	ys, rng := testkit.Must(m.Release(random.Seeded(1), 2)), random.Seeded(1)
+	for i, ch := range append(slices.Repeat([]*Channel{a}, 40), b, b) {
+		if want := testkit.Must(ch.Release(rng, 2)); len(ys) != 42 || ys[i] != want {
+			t.Errorf("output %d of %d is not %d", i, len(ys), want)
+		}
 	}
 }
 
@@ -487,70 +468,35 @@ func TestComposition_RefusesBadInput(t *testing.T) {
 	f := space.Path(4, 1)
 	a, other := expo(t, f, 1, false), expo(t, space.Path(3, 1), 1, false)
 	good := testkit.Must(NewComposition(Repeated{a, 2}))
-	bad := func(d float64) metric.Finite {
-		return space.Formula(4, func(i, j int) float64 { return d })
-	}
 	audit := func(f metric.Finite, delta float64) error {
-		_, err := good.Audit(t.Context(), f, &AuditOptions{Delta: delta})
-		return err
+		return second(good.Audit(t.Context(), f, &AuditOptions{Delta: delta}))
 	}
-	made := func(cs ...Repeated) error { _, err := NewComposition(cs...); return err }
-	_, zero := new(Composition).Audit(t.Context(), f, nil)
-	_, released := good.Release(nil, 4)
-	_, nothing := (*Composition)(nil).Release(nil, 0)
-	_, many := testkit.Must(NewComposition(Repeated{a, 1 << 40})).Release(nil, 0)
-	for _, c := range []struct {
-		name, want string
-		err        error
-	}{
-		{"none", "NewComposition: cs", made()},
-		{"nil channel", "cs[1].Channel", made(Repeated{a, 1}, Repeated{nil, 1})},
-		{"zero channel", "cs[0].Channel", made(Repeated{new(Channel), 1})},
-		{"sizes", "cs[1].Channel", made(Repeated{a, 1}, Repeated{other, 1})},
-		{"no times", "cs[0].Times", made(Repeated{a, 0})},
-		{"too many times", "cs[0].Times", made(Repeated{a, 1<<40 + 1})},
-		{"units", "cs[1]", made(Repeated{certified(t, a, f, "m"), 1}, Repeated{certified(t, a, f, "km"), 1})},
-		{"delta", "Composition.Audit: Delta", audit(f, 1)},
-		{"NaN delta", "Composition.Audit: Delta", audit(f, math.NaN())},
-		{"size of rho", "rho", audit(space.Path(3, 1), .1)},
-		{"nil rho", "rho", audit(nil, .1)},
-		{"negative distance", "rho.Distance(0, 1)", audit(bad(-1), .1)},
-		{"infinite distance", "rho.Distance(0, 1)", audit(bad(math.Inf(1)), 0)},
-		{"zero value", "NewComposition", zero},
-		{"nil", "NewComposition", nothing},
-		{"input", "x", released},
-		{"too many outputs", "GiB", many},
-	} {
-		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
-			t.Errorf("%s: %v", c.name, c.err)
-		}
-	}
+	made := func(cs ...Repeated) error { return second(NewComposition(cs...)) }
+	globe := testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 1}, {Lat: 2}, {Lat: 3}, {Lat: 4}}, metric.GreatCircle{}))
+	_, _, units := good.Certify(t.Context(), globe, "m", nil)
+	refuse(t, []refused{
+		{made(), "NewComposition: cs"},
+		{made(Repeated{a, 1}, Repeated{nil, 1}), "NewComposition: cs[1].Channel"},
+		{made(Repeated{new(Channel), 1}), "NewComposition: cs[0].Channel"},
+		{made(Repeated{a, 1}, Repeated{other, 1}), "NewComposition: cs[1].Channel"},
+		{made(Repeated{a, 0}), "NewComposition: cs[0].Times"},
+		{made(Repeated{a, 1<<40 + 1}), "NewComposition: cs[0].Times"},
+		{made(Repeated{certified(t, a, f, "m"), 1}, Repeated{certified(t, a, f, "km"), 1}), "NewComposition: cs[1]"},
+		{audit(f, 1), "Composition.Audit: Delta"},
+		{audit(f, math.NaN()), "Composition.Audit: Delta"},
+		{audit(space.Path(3, 1), .1), "Composition.Audit: rho"},
+		{audit(nil, .1), "Composition.Audit: rho"},
+		{audit(space.Constant(4, -1), .1), "Composition.Audit: rho.Distance(0, 1)"},
+		{audit(space.Constant(4, math.Inf(1)), 0), "Composition.Audit: rho.Distance(0, 1)"},
+		{units, "Composition.Certify: "},
+		{second(good.Release(nil, 4)), "Composition.Release: x"},
+		{second(testkit.Must(NewComposition(Repeated{a, 1 << 40})).Release(nil, 0)), "Composition.Release: needs"},
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, delta := range []float64{0, .1} {
 		if _, err := good.Audit(ctx, f, &AuditOptions{Delta: delta}); !errors.Is(err, context.Canceled) {
 			t.Errorf("delta %v: %v", delta, err)
-		}
-	}
-}
-
-// BenchmarkComposition reports how much wider than needed the level is, and how far
-// below the sum of levels.
-func BenchmarkComposition(b *testing.B) {
-	for _, n := range []int{10, 100} {
-		for _, times := range []int64{100, 1_000_000} {
-			b.Run(fmt.Sprintf("n=%d/times=%d", n, times), func(b *testing.B) {
-				f := space.Halton(n)
-				m := testkit.Must(NewComposition(Repeated{expo(b, f, 4/math.Sqrt(float64(times)), false), times}))
-				sum := testkit.Must(m.Audit(b.Context(), f, nil))
-				var a Audit
-				b.ReportAllocs()
-				for b.Loop() {
-					a = testkit.Must(m.Audit(b.Context(), f, &AuditOptions{Delta: 1e-6}))
-				}
-				b.ReportMetric(a.Hi/a.Lo, "upper/lower")
-				b.ReportMetric(sum.Hi/a.Hi, "sum/upper")
-			})
 		}
 	}
 }

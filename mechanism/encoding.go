@@ -102,10 +102,9 @@ func (c *Channel) UnmarshalJSON([]byte) error {
 	return errors.New("mechanism: Channel.UnmarshalJSON: a channel has to be audited under its metric: use ReadChannel")
 }
 
-// WriteJSON encodes the channel: sizes, labels, unit, guarantee and, row by
-// row, the weights, which read back to the same bits (a lazy channel dense). A
-// unit with a control character, a mark of text direction or invalid UTF-8 is
-// an error.
+// WriteJSON encodes the channel: sizes, labels, unit, guarantee and, row by row, the weights,
+// which read back to the same bits (a lazy channel dense). A unit with a control character, a
+// mark of text direction or invalid UTF-8 is an error.
 func (c *Channel) WriteJSON(w io.Writer) error {
 	const op = "mechanism: Channel.WriteJSON"
 	if err := c.built(op); err != nil {
@@ -157,22 +156,18 @@ type ReadOptions struct {
 	Workers  int                   // 0: all processors
 }
 
-// ReadChannel decodes what [Channel.WriteJSON] wrote and trusts none of it: it
-// is checked as by [NewChannel] and audited under rho at the delta of its
-// guarantee (0 if it claims nothing), over the pairs of inputs within its
-// reach. The channel returned carries the audited level, with that delta and
-// reach; [ErrClaim] says that it is above the file's claim. rho must be the
-// privacy metric that the file's unit names; nothing in the file can prove that
-// it is, but where rho has another unit ([metric.UnitOf]) the error is
-// [ErrUnit].
+// ReadChannel decodes what [Channel.WriteJSON] wrote and trusts none of it: it is checked as by
+// [NewChannel] and audited under rho at the delta of its guarantee (0 if it claims nothing),
+// over the pairs of inputs within its reach. The channel has the audited level, with that delta
+// and reach; a level above the file's claim is [ErrClaim]. rho must be the privacy metric that
+// the file's unit names: nothing in the file proves that it is, but another unit
+// ([metric.UnitOf]) is [ErrUnit].
 //
-// Sizes must come before labels and weights, and are checked first: inputs
-// against rho, inputs*outputs against the 16 GiB of NewChannel. Reading takes
-// at most 24 bytes for each weight read and 128 KiB. A document that is
-// damaged, of another format, over 2 GiB, with an unknown or repeated name, or
-// followed by more data is an error that says where, and so is one of r, also
-// behind the document. A byte order mark before it is skipped. ctx ends the
-// reading between two calls of r.Read, and the audit.
+// Sizes come before labels and weights, and are checked first, inputs*outputs against the 16
+// GiB of NewChannel. Reading takes at most 24 bytes a weight read and 128 KiB. A document that
+// is damaged, of another format, over 2 GiB, with an unknown or repeated name, or followed by
+// more data is an error that says where, and so is one of r. A byte order mark is skipped. ctx
+// ends the reading between two calls of r.Read, and the audit.
 func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *ReadOptions) (*Channel, error) {
 	if o == nil {
 		o = &ReadOptions{}

@@ -19,18 +19,12 @@ func seeded() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{1})) }
 
 // Three answers, by hand: randomized response, audited.
 func ExampleFromWeights() {
-	space, err := metric.NewDense(3, []float64{1, 1, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := mechanism.FromWeights(context.Background(), 3, 3, []float64{
+	space := must(metric.NewDense(3, []float64{1, 1, 1}))
+	c := must(mechanism.FromWeights(context.Background(), 3, 3, []float64{
 		4, 1, 1,
 		1, 4, 1,
 		1, 1, 4,
-	}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	}, nil))
 	fmt.Println(c.Guarantee())
 	c, audit, err := c.Certify(context.Background(), space, "answer", nil)
 	if err != nil {
@@ -50,10 +44,7 @@ func ExampleFromWeights() {
 // An audit of somebody else's matrix: transposed by mistake, it is refused. Probabilities
 // with 2 digits may miss 1 by .005 each.
 func ExampleFromProbabilities() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
+	space := must(metric.NewDense(3, []float64{1, 2, 1}))
 	claimed := []float64{
 		.67, .22, .11,
 		.25, .50, .25,
@@ -63,12 +54,9 @@ func ExampleFromProbabilities() {
 	for i, p := range claimed {
 		transposed[i%3*3+i/3] = p
 	}
-	_, err = mechanism.FromProbabilities(context.Background(), 3, 3, transposed, .015, nil)
+	_, err := mechanism.FromProbabilities(context.Background(), 3, 3, transposed, .015, nil)
 	fmt.Println(err)
-	c, err := mechanism.FromProbabilities(context.Background(), 3, 3, claimed, .015, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	c := must(mechanism.FromProbabilities(context.Background(), 3, 3, claimed, .015, nil))
 	fmt.Println(c.Audit(context.Background(), space, nil))
 	// Output:
 	// mechanism: FromProbabilities: row sums[0] = 1.03, want 1 within 0.015
@@ -77,18 +65,9 @@ func ExampleFromProbabilities() {
 
 // Weights far below the smallest float64 are no matter in logarithms.
 func ExampleFromLogWeights() {
-	space, err := metric.NewDense(2, []float64{1000})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := mechanism.FromLogWeights(context.Background(), 2, 2, []float64{0, -1e6, -1e6, 0}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	a, err := c.Audit(context.Background(), space, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	space := must(metric.NewDense(2, []float64{1000}))
+	c := must(mechanism.FromLogWeights(context.Background(), 2, 2, []float64{0, -1e6, -1e6, 0}, nil))
+	a := must(c.Audit(context.Background(), space, nil))
 	fmt.Printf("%.6g per unit\n", a.Hi)
 	// Output: 1000 per unit
 }
@@ -96,162 +75,21 @@ func ExampleFromLogWeights() {
 // A channel that is never stored: any size, rows computed when needed.
 func ExampleNewChannel() {
 	const n = 1_000_000
-	c, err := mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: n, Outputs: n, Log: true,
+	c := must(mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: n, Outputs: n, Log: true,
 		Fill: func(x int, dst []float64) {
 			for y := range dst {
 				dst[y] = -0.5 * max(float64(x-y), float64(y-x))
 			}
-		}}, &mechanism.ChannelOptions{Lazy: true})
-	if err != nil {
-		log.Fatal(err)
-	}
+		}}, &mechanism.ChannelOptions{Lazy: true}))
 	fmt.Println(c.Release(seeded(), 500_000))
 	// Output: 499997 <nil>
 }
 
-func ExampleChannel_Audit() {
-	space, err := metric.NewDense(2, []float64{0.5})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	pure, err := c.Audit(context.Background(), space, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	approximate, err := c.Audit(context.Background(), space, &mechanism.AuditOptions{Delta: 0.1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("delta = 0: %.4f, witness inputs %d and %d, output %d\n", pure.Hi, pure.X, pure.XPrime, pure.Y)
-	fmt.Printf("delta = 0.1: %.4f\n", approximate.Hi)
-	// Output:
-	// delta = 0: 2.1972, witness inputs 0 and 1, output 0
-	// delta = 0.1: 1.9110
-}
-
-func ExampleChannel_Loss() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Standard(context.Background(), space, 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	losses, err := m.Loss(context.Background(), space)
-	if err != nil {
-		log.Fatal(err)
-	}
-	worst, at := losses.Worst()
-	mean, err := losses.Mean(nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("worst %.3f at %d, mean %.3f\n", worst, at, mean)
-	// Output: worst 0.425 at 0, mean 0.424
-}
-
-// An eavesdropper's view, and how the same knowledge lowers the loss.
-// How well someone who knows where people mostly are can guess a place from its report.
-func ExampleChannel_AdversaryError() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	prior := []float64{0.3, 0.4, 0.3}
-	for _, alpha := range []float64{0.01, 1, 4} {
-		m, err := exponential.Tuned(context.Background(), space, alpha, nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		adversary, err := m.AdversaryError(context.Background(), prior, space)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("level %g: the best guess misses by %.3f\n", alpha, adversary)
-	}
-	// Output:
-	// level 0.01: the best guess misses by 0.600
-	// level 1: the best guess misses by 0.477
-	// level 4: the best guess misses by 0.026
-}
-
-func ExampleChannel_Remap() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	prior := []float64{0.05, 0.9, 0.05}
-	m, err := exponential.Standard(context.Background(), space, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	posterior, err := m.Posterior(prior, 0, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("posterior of input 1 given output 0: %.3f\n", posterior[1])
-	labels, err := m.Remap(context.Background(), prior, space)
-	if err != nil {
-		log.Fatal(err)
-	}
-	better, err := m.Relabel(labels)
-	if err != nil {
-		log.Fatal(err)
-	}
-	losses, err := better.Loss(context.Background(), space)
-	if err != nil {
-		log.Fatal(err)
-	}
-	mean, err := losses.Mean(prior)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(labels)
-	fmt.Printf("mean loss %.3f, %v still\n", mean, better.Guarantee())
-	// Output:
-	// posterior of input 1 given output 0: 0.877
-	// [1 1 1]
-	// mean loss 0.100, 0.614108-private per unit still
-}
-
-func ExampleChannel_Sampler() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Standard(context.Background(), space, 4, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	s, err := m.Sampler(0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	r := seeded()
-	count := make([]int, 3)
-	for range 1000 {
-		count[s.Draw(r)]++
-	}
-	fmt.Println(count)
-	// Output: [850 126 24]
-}
-
 // A channel survives a file, and is audited again when it is read.
 func ExampleReadChannel() {
-	space, err := metric.NewDense(2, []float64{1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, _, err = c.Certify(context.Background(), space, "km", nil)
+	space := must(metric.NewDense(2, []float64{1}))
+	c := must(mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil))
+	c, _, err := c.Certify(context.Background(), space, "km", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -259,10 +97,7 @@ func ExampleReadChannel() {
 	if err := c.WriteJSON(&b); err != nil {
 		log.Fatal(err)
 	}
-	again, err := mechanism.ReadChannel(context.Background(), &b, space, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	again := must(mechanism.ReadChannel(context.Background(), &b, space, nil))
 	fmt.Println(again.Guarantee() == c.Guarantee(), again.Guarantee())
 	// Output: true 1.09862-private per km
 }
@@ -270,17 +105,11 @@ func ExampleReadChannel() {
 // From the points themselves to a point: no indices.
 func ExampleOn() {
 	words := []string{"river", "stream", "creek", "bank"}
-	pts, err := metric.NewPoints(words, metric.Levenshtein{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Tuned(context.Background(), pts, 0.5, &exponential.Options{Unit: "edit"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	pts := must(metric.NewPoints(words, metric.Levenshtein{}))
+	m := must(exponential.Tuned(context.Background(), pts, 0.5, &exponential.Options{Unit: "edit"}))
 	onWords := mechanism.On(m, pts)
 	fmt.Println(onWords.Release(seeded(), "river"))
-	_, err = onWords.Release(nil, "lake")
+	_, err := onWords.Release(nil, "lake")
 	fmt.Println(err)
 	// Output:
 	// river <nil>
@@ -291,18 +120,9 @@ func ExampleOn() {
 // answer is a table, and the words need no distance of their own.
 func ExampleLabels() {
 	answers := []string{"never", "sometimes", "often"}
-	scale, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	best, err := exponential.Best(context.Background(), metric.Same(scale), 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := mechanism.Labels(best, answers)
-	if err != nil {
-		log.Fatal(err)
-	}
+	scale := must(metric.NewDense(3, []float64{1, 2, 1}))
+	best := must(exponential.Best(context.Background(), metric.Same(scale), 1, nil))
+	m := must(mechanism.Labels(best, answers))
 	answer, err := m.Release(seeded(), "sometimes")
 	fmt.Println(answer, err)
 	_, err = m.Release(nil, "rarely")
@@ -312,42 +132,9 @@ func ExampleLabels() {
 	// mechanism: Labels: the input is not a point of the space: x is none of the 3 labels
 }
 
-// A taxonomy by name: alpha is per edge on the way from leaf to leaf.
-func ExampleLabels_tree() {
-	tree, err := metric.TreeFromPaths([][]string{
-		{"all", "animal", "dog"}, {"all", "animal", "cat"}, {"all", "plant", "tree", "oak"}, {"all", "plant", "moss"},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	best, err := exponential.Best(context.Background(), metric.Same(tree.PathMetric()), 0.5, &exponential.BestOptions{Unit: "edge"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := mechanism.Labels(best, tree.LeafNames())
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(m.Guarantee())
-	rng := seeded() // nil for private data
-	for range 5 {
-		name, err := m.Release(rng, "moss")
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Print(name, " ")
-	}
-	// Output:
-	// 0.5-private per edge
-	// cat oak oak moss moss
-}
-
 // Randomized response keeps the level 1 at alpha = 1; but for a delta it may be built for more.
 func ExampleAtLevel() {
-	pair, err := metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	pair := must(metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{}))
 	response := func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {
 		return mechanism.FromLogWeights(ctx, 2, 2, []float64{0, -alpha, -alpha, 0}, nil)
 	}
@@ -361,14 +148,8 @@ func ExampleAtLevel() {
 }
 
 func ExampleThen() {
-	space, err := metric.NewDense(3, []float64{1, 2, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Standard(context.Background(), space, 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	space := must(metric.NewDense(3, []float64{1, 2, 1}))
+	m := must(exponential.Standard(context.Background(), space, 2, nil))
 	names := []string{"low", "middle", "high"}
 	named := mechanism.Then(mechanism.Mechanism[int, int](m), func(y int) (string, error) { return names[y], nil })
 	fmt.Println(named.Release(seeded(), 1))
@@ -379,41 +160,12 @@ func ExampleThen() {
 // are per km, because that is the unit of the metric.
 func ExampleCompose() {
 	cities := []metric.LatLon{{Lat: 48.86, Lon: 2.35}, {Lat: 50.85, Lon: 4.35}, {Lat: 51.51, Lon: -0.13}}
-	points, err := metric.NewPoints(cities, metric.GreatCircle{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	best, err := exponential.Best(context.Background(), metric.Same(points), 0.02, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	sphere, err := additive.NewSphere(0.1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	both, err := mechanism.Compose(sphere, mechanism.On(best, points))
-	if err != nil {
-		log.Fatal(err)
-	}
+	points := must(metric.NewPoints(cities, metric.GreatCircle{}))
+	best := must(exponential.Best(context.Background(), metric.Same(points), 0.02, nil))
+	sphere := must(additive.NewSphere(0.1, nil))
+	both := must(mechanism.Compose(sphere, mechanism.On(best, points)))
 	fmt.Println(both.Guarantee())
 	// Output: 0.12-private per km
-}
-
-func ExampleGuarantee() {
-	g, err := mechanism.NewGuarantee(0.1, 1e-6, "km")
-	if err != nil {
-		log.Fatal(err)
-	}
-	eps, delta := g.At(5)
-	fmt.Printf("%v: within 5 km eps = %.2f, delta = %.0e\n", g, eps, delta)
-	eps, delta = g.Group(10, 5)
-	fmt.Printf("ten steps of 5 km: eps = %.2f, delta = %.2e\n", eps, delta)
-	var none mechanism.Guarantee
-	fmt.Println(none)
-	// Output:
-	// (0.1 per km, 1e-06)-private: within 5 km eps = 0.50, delta = 1e-06
-	// ten steps of 5 km: eps = 5.00, delta = 2.27e-04
-	// no guarantee
 }
 
 // One word, released a hundred times over the months: what all releases say together is
@@ -422,18 +174,9 @@ func ExampleNewComposition() {
 	ctx := context.Background()
 	words := []string{"tea", "coffee", "cocoa", "beer", "wine"}
 	vectors := [][]float64{{0, 0}, {1, 0}, {1, 1}, {4, 1}, {4, 2}}
-	space, err := metric.NewPoints(vectors, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	once, err := exponential.Tuned(ctx, space, 0.05, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	all, err := mechanism.NewComposition(mechanism.Repeated{Channel: once.Channel, Times: 100})
-	if err != nil {
-		log.Fatal(err)
-	}
+	space := must(metric.NewPoints(vectors, metric.Euclidean{}))
+	once := must(exponential.Tuned(ctx, space, 0.05, nil))
+	all := must(mechanism.NewComposition(mechanism.Repeated{Channel: once.Channel, Times: 100}))
 	fmt.Println("sum of levels:", all.Guarantee())
 	all, audit, err := all.Certify(ctx, space, "", &mechanism.AuditOptions{Delta: 1e-6})
 	if err != nil {
@@ -441,10 +184,7 @@ func ExampleNewComposition() {
 	}
 	fmt.Println("together:", all.Guarantee())
 	fmt.Printf("no level below %.3f is enough for %s and %s\n", audit.Lo, words[audit.X], words[audit.XPrime])
-	ys, err := all.Release(seeded(), 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	ys := must(all.Release(seeded(), 1))
 	fmt.Println(len(ys), "releases:", words[ys[0]], words[ys[1]], words[ys[2]], "...")
 	// Output:
 	// sum of levels: 5-private per unit

@@ -9,8 +9,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// answer is a mechanism of one's own: a yes or no, told wrongly once in four
-// times.
+// answer is a mechanism of one's own: a yes or no, told wrongly once in four times.
 type answer struct{}
 
 // Release draws with integers, and so exactly.
@@ -30,13 +29,10 @@ func (answer) Guarantee() mechanism.Guarantee {
 
 func ExampleRand() {
 	// It composes and post-processes like the mechanisms of the library.
-	twice, err := mechanism.Compose[bool, bool](answer{}, answer{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	twice := must(mechanism.Compose[bool, bool](answer{}, answer{}))
 	fmt.Println(twice.Guarantee())
 	fmt.Println(twice.Release(seeded(), true))
-	_, err = twice.Release(nil, true) // in earnest
+	_, err := twice.Release(nil, true) // in earnest
 	fmt.Println(err)
 	// Output:
 	// 2.19723-private per answer

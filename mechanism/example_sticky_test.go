@@ -50,34 +50,19 @@ func (f folder) Save(key string, value []byte) (err error) {
 // towns is a mechanism on the names of three towns.
 func towns() mechanism.Mechanism[string, string] {
 	places := []metric.LatLon{{Lat: 48.21, Lon: 16.37}, {Lat: 48.14, Lon: 17.11}, {Lat: 47.50, Lon: 19.04}}
-	pts, err := metric.NewPoints(places, metric.GreatCircle{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Tuned(context.Background(), pts, 0.01, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	byName, err := mechanism.Labels(m, []string{"Vienna", "Bratislava", "Budapest"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	pts := must(metric.NewPoints(places, metric.GreatCircle{}))
+	m := must(exponential.Tuned(context.Background(), pts, 0.01, nil))
+	byName := must(mechanism.Labels(m, []string{"Vienna", "Bratislava", "Budapest"}))
 	return byName
 }
 
 // Where somebody is, asked every hour: a town by name, drawn once for each town that
 // it is true of.
 func ExampleNewSticky() {
-	sticky, err := mechanism.NewSticky(towns(), nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	sticky := must(mechanism.NewSticky(towns(), nil))
 	rng := seeded() // in earnest nil
 	for _, town := range []string{"Vienna", "Vienna", "Vienna", "Budapest", "Budapest", "Vienna"} {
-		answer, err := sticky.Release(rng, town)
-		if err != nil {
-			log.Fatal(err)
-		}
+		answer := must(sticky.Release(rng, town))
 		fmt.Println(town, "->", answer)
 	}
 	fmt.Println(sticky.Guarantee().Times(2), "where both towns are other ones, as far away")
@@ -93,21 +78,12 @@ func ExampleNewSticky() {
 
 // Answers and what they cost survive the process in a folder of the caller's.
 func ExampleStore() {
-	dir, err := os.MkdirTemp("", "sticky")
-	if err != nil {
-		log.Fatal(err)
-	}
+	dir := must(os.MkdirTemp("", "sticky"))
 	defer os.RemoveAll(dir)
 	m, rng := towns(), seeded()
 	for range 2 { // two lives of the process
-		budget, err := mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: folder(dir), Name: "ann"})
-		if err != nil {
-			log.Fatal(err)
-		}
-		sticky, err := mechanism.NewSticky(m, &mechanism.StickyOptions[string]{Store: folder(dir), Name: "ann", Budget: budget})
-		if err != nil {
-			log.Fatal(err)
-		}
+		budget := must(mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: folder(dir), Name: "ann"}))
+		sticky := must(mechanism.NewSticky(m, &mechanism.StickyOptions[string]{Store: folder(dir), Name: "ann", Budget: budget}))
 		for _, town := range []string{"Vienna", "Budapest", "Bratislava"} {
 			answer, err := sticky.Release(rng, town)
 			if errors.Is(err, mechanism.ErrBudget) {
@@ -132,14 +108,8 @@ func ExampleStore() {
 
 // A route by names of towns, without its first and last.
 func ExampleNewTrack() {
-	sticky, err := mechanism.NewSticky(towns(), nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	track, err := mechanism.NewTrack(sticky, &mechanism.TrackOptions{Ends: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
+	sticky := must(mechanism.NewSticky(towns(), nil))
+	track := must(mechanism.NewTrack(sticky, &mechanism.TrackOptions{Ends: 1}))
 	route := []string{"Vienna", "Bratislava", "Budapest", "Bratislava", "Vienna"}
 	fmt.Println(track.Release(seeded(), route))
 	fmt.Println(track.Level(route))
@@ -150,18 +120,9 @@ func ExampleNewTrack() {
 
 // Three questions about one place, until the budget is spent.
 func ExampleNewBudget() {
-	limit, err := mechanism.NewGuarantee(0.625, 0, "km")
-	if err != nil {
-		log.Fatal(err)
-	}
-	budget, err := mechanism.NewBudget(limit, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	noise, err := additive.NewSphere(0.25, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	limit := must(mechanism.NewGuarantee(0.625, 0, "km"))
+	budget := must(mechanism.NewBudget(limit, nil))
+	noise := must(additive.NewSphere(0.25, nil))
 	for range 3 {
 		if err := budget.Spend(noise.Guarantee()); err != nil { // before the release
 			fmt.Println(err)
@@ -172,10 +133,7 @@ func ExampleNewBudget() {
 		}
 		fmt.Println(budget.Spent())
 	}
-	left, err := budget.Left()
-	if err != nil {
-		log.Fatal(err)
-	}
+	left := must(budget.Left())
 	fmt.Println(left)
 	fmt.Println(budget.Spend(left.Guarantee))
 	fmt.Println(budget.Left())

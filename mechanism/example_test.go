@@ -10,6 +10,14 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// must keeps the examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
 // An answer on a scale of five, given truly with weight 8 and, for every step away,
 // with half of that: made by hand, proved, measured, kept in a file and used.
 func Example() {

@@ -10,10 +10,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Guarantee is the promise of (alpha, delta)-metric privacy (see the overview), for
-// inputs up to a distance apart, [Guarantee.Reach]. alpha is per unit of the metric;
-// Unit names it. The zero value promises nothing: its Alpha is +Inf. Guarantees are
-// comparable values.
+// Guarantee is the promise of (alpha, delta)-metric privacy (see the overview), for inputs up
+// to a distance apart, [Guarantee.Reach]. alpha is per unit of the metric; Unit names it. The
+// zero value promises nothing: its Alpha is +Inf. Guarantees are comparable values.
 type Guarantee struct {
 	alpha, delta float64
 	reach        float64 // 0: all distances
@@ -131,11 +130,10 @@ func count(n int) float64 {
 	return float64(n)
 }
 
-// Group is group privacy: the pair that holds between two inputs joined by a chain
-// of k >= 0 steps of length at most d each. eps is k*alpha*d; a positive delta grows
-// to delta*(e^eps-1)/(e^(eps/k)-1), kept at 1. Both are rounded up. For delta > 0 it
-// is weaker than At(k*d), and is what holds where the guarantee was proved for
-// neighbors only. Below 0 steps nothing is promised.
+// Group is group privacy: the pair that holds between two inputs joined by a chain of k >= 0
+// steps of length at most d each, rounded up. eps is k*alpha*d; a positive delta grows to
+// delta*(e^eps-1)/(e^(eps/k)-1), kept at 1, which is weaker than At(k*d), and what holds where
+// the guarantee was proved for neighbors only. Below 0 steps nothing is promised.
 func (g Guarantee) Group(k int, d float64) (eps, delta float64) {
 	switch {
 	case k < 0:

@@ -103,8 +103,7 @@ func bigProbs(c *Channel) [][]*big.Float {
 	return out
 }
 
-// log300 is the natural logarithm to far more than float64 by Newton on
-// ExpBounds.
+// log300 is the natural logarithm to far more than float64 by Newton on ExpBounds.
 func log300(v *big.Float) *big.Float {
 	f, _ := v.Float64()
 	l := new(big.Float).SetPrec(300).SetFloat64(math.Log(f))

@@ -67,10 +67,9 @@ func (l Losses) Quantile(q float64) (float64, error) {
 	return s[max(k, 1)-1], nil
 }
 
-// Loss returns the expected loss at every input: the mean of rho(x, Output(y))
-// over the outputs y of x. rho must have Len() points, or more where labels
-// point beyond; a negative or non-finite distance is a [*metric.Violation].
-// O(Len()*Outputs()).
+// Loss returns the expected loss at every input: the mean of rho(x, Output(y)) over the outputs
+// y of x. rho must have Len() points, or more where labels point beyond; a negative or
+// non-finite distance is a [*metric.Violation]. O(Len()*Outputs()).
 func (c *Channel) Loss(ctx context.Context, rho metric.Finite) (Losses, error) {
 	const op = "mechanism: Channel.Loss"
 	if err := c.checkLoss(op, rho); err != nil {
@@ -159,10 +158,9 @@ func (c *Channel) eachRow(ctx context.Context, op string, workers int, rho metri
 	return cmp.Or(cmp.Or(bad...), err)
 }
 
-// Posterior returns the distribution of the input given that output y was
-// seen, when inputs are drawn from prior (nil: uniform), in dst where its
-// capacity allows. An output of probability 0 under the prior is an error.
-// O(Len()), O(Len()*Outputs()) if lazy.
+// Posterior returns the distribution of the input given that output y was seen, when inputs are
+// drawn from prior (nil: uniform), in dst where its capacity allows. An output of probability 0
+// under the prior is an error. O(Len()), O(Len()*Outputs()) if lazy.
 func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, error) {
 	const op = "mechanism: Channel.Posterior"
 	if err := c.built(op); err != nil {
@@ -190,15 +188,12 @@ func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, e
 	return dst, nil
 }
 
-// Remap returns, for every output, the point of rho that minimizes the expected
-// loss given that output and prior (nil: uniform), in distances of rho: its own
-// point where none is better, else the first of the best. Applied with
-// [Channel.Relabel] it costs no privacy and never raises the mean loss under
-// this prior. rho is as for [Channel.Loss]. O(Len()*Outputs()*rho.Len()), and
-// two matrices of Len() rows.
-//
-// Source: Chatzikokolakis, ElSalamouny, Palamidessi, "Efficient utility
-// improvement for location privacy", 2017 (Bayesian remapping).
+// Remap returns, for every output, the point of rho that minimizes the expected loss given that
+// output and prior (nil: uniform), in distances of rho: its own point where none is better,
+// else the first of the best. Applied with [Channel.Relabel] it costs no privacy and never
+// raises the mean loss under this prior. rho is as for [Channel.Loss].
+// O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows. Source: Chatzikokolakis,
+// ElSalamouny, Palamidessi, "Efficient utility improvement for location privacy", 2017.
 func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite) ([]int, error) {
 	const op = "mechanism: Channel.Remap"
 	if err := c.checkLoss(op, rho); err != nil {
@@ -220,23 +215,18 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 	return remap, nil
 }
 
-// AdversaryError returns how far the best guess of the input is from it on average,
-// for an adversary who knows the channel and that inputs are drawn from prior (nil:
-// uniform), and sees the output: the sum over outputs y of the least, over points z
-// of rho, of
+// AdversaryError returns how far the best guess of the input is from it on average, for an
+// adversary who knows the channel and that inputs are drawn from prior (nil: uniform), and sees
+// the output: the sum over outputs y of the least, over points z of rho, of
 //
 //	sum_x prior[x] P{y at x} rho(x,z)
 //
-// Guarantees are for every prior; this is for one, and says what they leave. It lies
-// between 0, the error of a channel that tells the input, and the mean distance to the
-// median of the prior, that of a channel that tells nothing. Under the metric of the loss
-// it is the mean loss after [Channel.Remap].
-//
-// rho has Len() points or more; the first ones are the inputs, and all can be guessed.
-// A negative or non-finite distance is a [*metric.Violation]. Rounded to nearest: an
-// estimate and no bound. O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows.
-//
-// Source: Shokri, Theodorakopoulos, Le Boudec, Hubaux, "Quantifying location privacy", 2011.
+// Guarantees are for every prior; this is for one. It is 0 for a channel that tells the input,
+// and the mean distance to the median of the prior for one that tells nothing. rho has Len()
+// points or more; the first ones are the inputs, and all can be guessed. A negative or
+// non-finite distance is a [*metric.Violation]. An estimate, rounded to nearest.
+// O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows. Source: Shokri,
+// Theodorakopoulos, Le Boudec, Hubaux, "Quantifying location privacy", 2011.
 func (c *Channel) AdversaryError(ctx context.Context, prior []float64, rho metric.Finite) (float64, error) {
 	const op = "mechanism: Channel.AdversaryError"
 	if err := c.built(op); err != nil {

@@ -114,8 +114,7 @@ func TestAdversaryError_IsOfTheBestGuess(t *testing.T) {
 	}
 }
 
-// Distances that are none are an error that names the pair, whatever the channel
-// makes of them.
+// Distances that are none are an error that names the pair, whatever the channel makes of them.
 func TestLoss_RefusesBadDistances(t *testing.T) {
 	c := testkit.Must(FromWeights(t.Context(), 2, 2, []float64{1, 2, 2, 1}, nil))
 	for _, d := range []float64{math.NaN(), math.Inf(1), -1} {

@@ -214,10 +214,9 @@ func (l *losses) estimate(target float64) (s, tilt float64) {
 	return s, tilt
 }
 
-// step returns the coarsest step of a lattice on which the losses, each split between
-// its two neighbors, have a level that is by about widening higher, seen from the tilt.
-// Steps are fractions of the widest factor's range, so that losses on a lattice are
-// found to be.
+// step returns the coarsest step of a lattice on which the losses, each split between its two
+// neighbors, have a level that is by about widening higher, seen from the tilt. Steps are
+// fractions of the widest factor's range, so that losses on a lattice are found to be.
 func (l *losses) step(tilt, widening float64) float64 {
 	width, total := 0.0, 0
 	for _, f := range l.factors {

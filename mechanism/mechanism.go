@@ -11,13 +11,12 @@ import (
 
 // Mechanism is a randomized map from private inputs to public outputs.
 //
-// With a nil rng, which is right for all that is published, the randomness is
-// ChaCha8 keyed from crypto/rand and Release is safe for concurrent use; with a
-// caller's rng runs repeat, the caller must not share it between goroutines, and
-// whoever knows its seed can undo the privacy. (A mechanism of one's own keeps this
-// contract with [Rand].) An error means that x is outside the mechanism's domain; it
-// never depends on the random draw unless the doc says so. One that does is an output like
-// others: the release is spent, and another attempt is another release.
+// With a nil rng, which is right for all that is published, the randomness is ChaCha8 keyed
+// from crypto/rand and Release is safe for concurrent use. With a caller's rng runs repeat, the
+// caller must not share it between goroutines, and whoever knows its seed can undo the privacy;
+// [Rand] gives a mechanism of one's own this contract. An error means that x is outside the
+// domain, and does not depend on the random draw unless the doc says so: then it is an output
+// like others, and another attempt is another release.
 type Mechanism[X, Y any] interface {
 	// Release draws an output for the input x.
 	Release(rng *rand.Rand, x X) (Y, error)
@@ -25,11 +24,10 @@ type Mechanism[X, Y any] interface {
 	Guarantee() Guarantee
 }
 
-// Rand is for the Release of a mechanism of one's own: it returns rng or, where
-// that is nil, a new ChaCha8 generator keyed with 256 bits from crypto/rand. It
-// serves one goroutine: call Rand in each Release, and do not keep what it
-// returns. float64 noise made of it, such as NormFloat64, may still break a
-// guarantee in the last bits: see the overview's Exactness.
+// Rand is for the Release of a mechanism of one's own: it returns rng or, where that is nil, a
+// new ChaCha8 generator keyed with 256 bits from crypto/rand. It serves one goroutine: call
+// Rand in each Release, and do not keep what it returns. float64 noise made of it, such as
+// NormFloat64, may still break a guarantee in the last bits: see the overview's Exactness.
 func Rand(rng *rand.Rand) *rand.Rand {
 	if rng == nil {
 		return random.Secure()
@@ -37,23 +35,18 @@ func Rand(rng *rand.Rand) *rand.Rand {
 	return rng
 }
 
-// Reseed makes every release with a nil rng that begins after it draw from a
-// generator keyed afresh from crypto/rand. Call it before the first release of
-// a process restored or cloned from a snapshot or a checkpoint. Releases under
-// way, generators that [Rand] returned and a caller's own go on as they were.
-// Cheap, and safe for concurrent use.
-//
-// Generators live in the memory of the process and are used again. A virtual machine
-// restored twice from one snapshot, or cloned while it runs, holds their state twice: both
-// copies draw the same noise, which gives away the difference of their inputs. The
-// operating system must itself have noticed the restore (Linux does, from 5.18, where the
-// hypervisor has a generation ID).
+// Reseed makes every release with a nil rng that begins after it draw from a generator keyed
+// afresh from crypto/rand. Call it before the first release of a process restored or cloned
+// from a snapshot: generators live in the memory of the process, so that two copies draw the
+// same noise, which gives away the difference of their inputs. The operating system must have
+// noticed the restore (Linux does, from 5.18, where the hypervisor has a generation ID).
+// Releases under way, generators that [Rand] returned and a caller's own go on as they were.
+// Safe for concurrent use.
 func Reseed() { random.Reseed() }
 
-// Then post-processes every output of m by f, which must not look at private
-// data. The guarantee is m's: post-processing cannot weaken it. An error of f
-// depends on the draw, and is returned with the release spent ([Mechanism]). It panics
-// where m or f is nil.
+// Then post-processes every output of m by f, which must not look at private data. The
+// guarantee is m's: post-processing cannot weaken it. An error of f depends on the draw, and is
+// returned with the release spent ([Mechanism]). It panics where m or f is nil.
 func Then[X, Y, Z any](m Mechanism[X, Y], f func(Y) (Z, error)) Mechanism[X, Z] {
 	if m == nil || f == nil {
 		panic("mechanism: Then: m or f is nil")
@@ -82,12 +75,11 @@ func (t *then[X, Y, Z]) Release(rng *rand.Rand, x X) (z Z, err error) {
 	return t.f(y)
 }
 
-// Compose releases the outputs of all ms on the same input, independently. Its
-// guarantee is their sum ([Guarantee.Plus]); mechanisms in different units are
-// refused with [ErrUnit], and those that repeat draws with [ErrMemoized]. After an error of
-// one of the ms that depends on its draw all of the release is spent. Many releases of
-// channels have a far smaller level together, which [NewComposition] finds at a delta > 0. Where the ms have different Go types name the two type
-// arguments, as in Compose[int, int](channel, other).
+// Compose releases the outputs of all ms on the same input, independently. Its guarantee is
+// their sum ([Guarantee.Plus]); different units are [ErrUnit], mechanisms that repeat draws
+// [ErrMemoized]. After an error of one of the ms that depends on its draw all of the release is
+// spent. [NewComposition] finds a far smaller level of many channels at a delta > 0. Where the
+// ms have different Go types name the type arguments, as in Compose[int, int](channel, other).
 func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 	const op = "mechanism: Compose"
 	if err := fault.Empty(op, "ms", len(ms)); err != nil {

@@ -15,13 +15,12 @@ import (
 // ErrNotAPoint reports an input that is no point or label of a mechanism.
 var ErrNotAPoint = errors.New("the input is not a point of the space")
 
-// On lifts a mechanism on the indices of pts to the points themselves. An input
-// must be one of the points, equal to it or at distance 0; any other is refused
-// with [ErrNotAPoint] (or with the reason why it has no distance). Moving it to
-// the nearest point would add up to twice the way to the loss of privacy, and
-// is left to the caller. Outputs must be indices of pts too, or the release is spent on an
-// error; for others there is [LabelBoth]. O(1) for points of a comparable type, else a nearest-point query.
-// It panics where m or pts is nil.
+// On lifts a mechanism on the indices of pts to the points themselves. An input must be one of
+// the points, equal to it or at distance 0; any other is [ErrNotAPoint], or an error that says
+// why it has no distance. (Moving it to the nearest point would add up to twice the way to the
+// loss of privacy.) Outputs must be indices of pts too, or the release is spent on an error;
+// for others there is [LabelBoth]. O(1) for points of a comparable type, else a nearest-point
+// query. It panics where m or pts is nil.
 func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 	if m == nil || pts == nil {
 		panic("mechanism: On: m or pts is nil")
@@ -91,16 +90,13 @@ func (l *lifted[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	return l.at(j), nil
 }
 
-// Labels lifts a mechanism on indices to labels: words, places or keys. Index i
-// is labels[i], as input and as output, and the guarantee is m's. The labels
-// are public, different from one another, of valid UTF-8 (other text has no JSON), and
-// copied; those of a taxonomy are [metric.Tree.LeafNames]. Where outputs are numbered otherwise than inputs, use
-// [LabelBoth].
-//
-// Where m tells its size, as a [Channel] and all that embeds one do, labels of
-// another number are a [*metric.SizeError]. (Outputs beyond the inputs have
-// labels too, which are no inputs.) Release refuses any other input with
-// [ErrNotAPoint], which does not say what it was. O(1) a release more than m takes.
+// Labels lifts a mechanism on indices to labels, as words or places: index i is labels[i], as
+// input and as output, and the guarantee is m's. Labels are public, different from one another,
+// of valid UTF-8 (other text has no JSON), and copied. Where outputs are numbered otherwise
+// than inputs there is [LabelBoth]. Where m tells its size, as a [Channel] does, labels of
+// another number are a [*metric.SizeError]; outputs beyond the inputs have labels too, which
+// are no inputs. Release refuses any other input with [ErrNotAPoint], which does not say what
+// it was. O(1) a release more than m takes.
 func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], error) {
 	const op = "mechanism: Labels"
 	inputs, outputs, err := sizes(op, m)
@@ -121,13 +117,10 @@ func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], e
 	return &lifted[K, K]{"Labels", m, what, find, len(labels), func(j int) K { return labels[j] }}, nil
 }
 
-// LabelBoth is [Labels] for a mechanism whose outputs are numbered otherwise than
-// its inputs, as those of lp.Optimal with a Loss can be: input i is inputs[i], and
-// an output j is outputs[j]. Both lists are public and copied. Inputs differ from
-// one another; outputs need not, and may be of any type. Text in both is valid UTF-8.
-//
-// Where m tells its size, another number of inputs, or an output beyond the
-// list, is a [*metric.SizeError]. Release and its errors are as with Labels.
+// LabelBoth is [Labels] for a mechanism whose outputs are numbered otherwise than its inputs,
+// as those of lp.Optimal with a Loss can be: input i is inputs[i], and an output j is
+// outputs[j]. Outputs need not differ, and may be of any type. Where m tells its size, another
+// number of inputs, or an output beyond the list, is a [*metric.SizeError].
 func LabelBoth[X comparable, Y any](m Mechanism[int, int], inputs []X, outputs []Y) (Mechanism[X, Y], error) {
 	const op = "mechanism: LabelBoth"
 	n, k, err := sizes(op, m)

@@ -7,41 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
-
-func TestOn_FindsPoints(t *testing.T) {
-	pts := testkit.Must(metric.NewPoints([]string{"ab", "cd", "ab"}, metric.Func[string](func(x, y string) float64 {
-		if x == y {
-			return 0
-		}
-		return 1
-	})))
-	c := expo(t, pts, 1, false)
-	m := On[string](c, pts)
-	for range 20 {
-		if y, err := m.Release(nil, "cd"); err != nil || y != "ab" && y != "cd" {
-			t.Fatal(y, err)
-		}
-	}
-	if _, err := m.Release(nil, "xy"); !errors.Is(err, ErrNotAPoint) {
-		t.Errorf("a stranger: %v", err)
-	}
-	vec := testkit.Must(metric.NewPoints([][]float64{{0, 0}, {3, 4}}, metric.Space[[]float64](metric.Func[[]float64](func(x, y []float64) float64 {
-		return math.Hypot(x[0]-y[0], x[1]-y[1])
-	}))))
-	v := On[[]float64](expo(t, vec, 1, false), vec)
-	if _, err := v.Release(nil, []float64{3, 4}); err != nil {
-		t.Error(err)
-	}
-	if _, err := v.Release(nil, []float64{3, 4.1}); !errors.Is(err, ErrNotAPoint) {
-		t.Errorf("near a point is not at it: %v", err)
-	}
-}
 
 // The least distance that there is makes an input another point, whether points are
 // looked up or searched.
@@ -116,55 +86,43 @@ func TestLabels_IsTheChannel(t *testing.T) {
 // without a label.
 func TestLabels_Refuses(t *testing.T) {
 	c := expo(t, space.Path(3, 1), 1, false)
-	var size *fault.SizeError
-	for _, labels := range [][]string{{"a", "b"}, {"a", "b", "c", "d"}} {
-		if _, err := Labels(c, labels); !errors.As(err, &size) || size.Arg != "labels" || size.Want != "3" {
-			t.Errorf("%q: %v", labels, err)
-		}
+	cases := []refused{
+		{second(Labels(c, []string{"a", "b"})), "Labels: labels has size 2, want 3"},
+		{second(Labels(c, []string{"a", "b", "c", "d"})), "Labels: labels has size 4, want 3"},
+		{second(Labels(c, []string{"a", "b", "a"})), `Labels: labels[2] = "a" is labels[0] too`},
 	}
-	if _, err := Labels(c, []string{"a", "b", "a"}); err == nil || !strings.Contains(err.Error(), `labels[2] = "a" is labels[0] too`) {
-		t.Errorf("a label twice: %v", err)
+	for _, m := range []Mechanism[int, int]{nil, (*Channel)(nil), &Channel{}} {
+		cases = append(cases, refused{second(Labels(m, []string{"a"})), "Labels: "})
 	}
+	for _, bad := range []any{math.NaN(), []int{1}, struct{ any }{[]int{1}}} {
+		cases = append(cases, refused{second(Labels(c, []any{1, bad, 2})), "Labels: labels[1]"})
+	}
+	refuse(t, cases)
 	type pair struct {
 		n    int
 		name [2]string
 	}
 	for _, bad := range []any{"a\xff", pair{1, [2]string{"a", "\xc3("}}, struct{ any }{"\xff"}} {
-		_, err1 := Labels(c, []any{1, bad, 2})
-		_, err2 := LabelBoth(c, []any{1, bad, 2}, []int{1, 2, 3})
-		_, err3 := LabelBoth(c, []int{1, 2, 3}, []any{1, bad, 2})
-		_, err4 := LabelBoth(c, []int{1, 2, 3}, []any{1, []any{bad}, 2})
-		for _, err := range []error{err1, err2, err3, err4} {
+		for _, err := range []error{second(Labels(c, []any{1, bad, 2})), second(LabelBoth(c, []any{1, bad, 2}, []int{1, 2, 3})),
+			second(LabelBoth(c, []int{1, 2, 3}, []any{1, bad, 2})), second(LabelBoth(c, []int{1, 2, 3}, []any{1, []any{bad}, 2}))} {
 			if err == nil || !strings.Contains(err.Error(), "s[1] = ") || !strings.HasSuffix(err.Error(), " is not valid UTF-8") {
 				t.Errorf("%q: %v", bad, err)
 			}
 		}
 	}
 	testkit.Must(LabelBoth(c, []pair{{1, [2]string{"\u00e9", "\ufffd"}}, {}, {n: 1}}, [][]byte{{0xff}, nil, {}}))
-	for _, bad := range []any{math.NaN(), []int{1}, struct{ any }{[]int{1}}} {
-		if _, err := Labels(c, []any{1, bad, 2}); err == nil || !strings.Contains(err.Error(), "labels[1]") {
-			t.Errorf("%v: %v", bad, err)
-		}
-	}
-	for _, m := range []Mechanism[int, int]{nil, (*Channel)(nil), &Channel{}} {
-		if _, err := Labels(m, []string{"a"}); !errors.Is(err, metric.ErrEmpty) {
-			t.Errorf("%v: %v", m, err)
-		}
-	}
 	m := testkit.Must(Labels(c, []any{"a", 1, 2.5}))
 	for _, x := range []any{"b", 3, math.NaN(), []int{1}, nil} {
-		if _, err := m.Release(nil, x); !errors.Is(err, ErrNotAPoint) {
+		if _, err := m.Release(nil, x); !errors.Is(err, ErrNotAPoint) || strings.Contains(err.Error(), "b\"") {
 			t.Errorf("%v: %v", x, err)
 		}
 	}
-	words := testkit.Must(Labels(c, []string{"a", "b", "c"}))
-	if _, err := words.Release(nil, "lake"); err == nil || strings.Contains(err.Error(), "lake") {
-		t.Errorf("the error names the input: %v", err)
-	}
-	elsewhere := testkit.Must(c.Relabel([]int{7, 7, 7}))
-	hidden := testkit.Must(Labels(Mechanism[int, int](unsized{elsewhere}), []string{"a", "b", "c"}))
+	hidden := testkit.Must(Labels(Mechanism[int, int](unsized{testkit.Must(c.Relabel([]int{7, 7, 7}))}), []string{"a", "b", "c"}))
 	if _, err := hidden.Release(nil, "a"); err == nil || !strings.Contains(err.Error(), "output 7") {
 		t.Errorf("an output without a label: %v", err)
+	}
+	if _, err := hidden.Release(nil, "lake"); err == nil || strings.Contains(err.Error(), "lake") {
+		t.Errorf("the error names the input: %v", err)
 	}
 }
 
@@ -202,24 +160,6 @@ func TestLabelBoth_IsTheChannel(t *testing.T) {
 	}
 	if _, err := both.Release(nil, "z"); !errors.Is(err, ErrNotAPoint) {
 		t.Error(err)
-	}
-}
-
-func TestLabelBoth_Refuses(t *testing.T) {
-	c := testkit.Must(expo(t, space.Path(3, 1), 1, false).Relabel([]int{1, 0, 1}))
-	three, two := []string{"a", "b", "c"}, []int{1, 2}
-	for want, err := range map[string]error{
-		"inputs has size 2, want 3":             second(LabelBoth(c, three[:2], two)),
-		"outputs has size 1, want 2 or more":    second(LabelBoth(c, three, two[:1])),
-		`inputs[2] = "a" is inputs[0] too`:      second(LabelBoth(c, []string{"a", "b", "a"}, two)),
-		"inputs: empty input":                   second(LabelBoth(Mechanism[int, int](unsized{c}), three[:0], two)),
-		"outputs: empty input":                  second(LabelBoth(Mechanism[int, int](unsized{c}), three, two[:0])),
-		"mechanism: LabelBoth: m: empty input":  second(LabelBoth(nil, three, two)),
-		"LabelBoth: inputs[1] = NaN cannot be ": second(LabelBoth(c, []float64{0, math.NaN(), 1}, two)),
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
 	}
 }
 

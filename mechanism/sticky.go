@@ -17,37 +17,35 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Sticky answers the same question in the same way: it draws from a mechanism once
-// for each distinct input, and repeats the draw whenever that input comes back. Asked
-// about a place every minute, it says the same all day, and nothing averages away.
+// Sticky answers the same question in the same way: it draws from a mechanism once for each
+// distinct input, and repeats the draw whenever that input comes back, so that nothing averages
+// away.
 //
-// Let x_1, ..., x_k be the distinct inputs of a sequence, and x'_1, ..., x'_k those of
-// another sequence with the same pattern: equal inputs at the same positions. All
-// answers together are alpha-private between the two under the sum of
-// rho(x_j, x'_j), each counted once, however often it was asked; where no x_j is
-// farther than d from its x'_j that is k*alpha*d ([Guarantee.Times]). A delta counts k
-// times. The proof: the answers are a function of k independent draws and of the
-// pattern. The pattern is public. Nothing is promised between sequences of other
-// patterns, and who sees the answers mostly sees when the secret changed, and when it
-// changed back. One Sticky serves one person: with two, it shows when both are at the
-// same place.
+// Let x_1, ..., x_k be the distinct inputs of a sequence, and x'_1, ..., x'_k those of another
+// sequence with the same pattern: equal inputs at the same positions. All answers together are
+// alpha-private between the two under the sum of rho(x_j, x'_j), each counted once, however
+// often it was asked; a delta counts k times. Where no x_j is farther than d from its x'_j that
+// is k*alpha*d ([Guarantee.Times]). The proof: the answers are a function of k independent
+// draws and of the pattern, which is public. Nothing is promised between sequences of other
+// patterns: who sees the answers mostly sees when the secret changed, and when it changed back.
+// One Sticky serves one person: with two, it shows when both are at the same place.
 //
-// An input has one draw at most, ever, whatever happens to it. Before the draw its price is
-// taken from the [Budget] and [ErrRefused] is stored as its answer; then the answer takes
-// the place of the refusal. So a draw that cannot be given, because the mechanism returns an
-// error, because encoding/json makes another value of the output or because the store does
-// not save it, is spent, and the refusal stays. A crash or an error of the store in the
-// meantime loses some of the budget, or the answer to this input, and never privacy.
+// An input has one draw at most, ever. Before the draw its price is taken from the [Budget] and
+// [ErrRefused] is stored as its answer; then the answer takes the place of the refusal. So a
+// draw that cannot be given, because the mechanism returns an error, encoding/json makes
+// another value of the output or the store does not save it, is spent, and the refusal stays. A
+// crash in the meantime loses some of the budget, or the answer to this input, and never
+// privacy.
 //
-// Draws are kept in memory or in a [Store], and are as good as those of the mechanism.
-// Or they are derived from [StickyOptions.Secret] and not kept. The guarantee is then
-// computational: it holds against whoever cannot tell HMAC-SHA256 and ChaCha8 from
-// chance, and ends, for all answers ever given, when the secret is known.
+// Draws are kept in memory, some 300 bytes each, or in a [Store], and are as good as those of
+// the mechanism. Or they are derived from [StickyOptions.Secret] and not kept: then the
+// guarantee holds against whoever cannot tell HMAC-SHA256 and ChaCha8 from chance, and ends,
+// for all answers ever given, when the secret is known.
 //
-// A Sticky is a [Memoizer], and is safe for concurrent use, and so are several of one name. A
+// A Sticky is a [Memoizer], and is safe for concurrent use, as are several of one name. A
 // release takes some microseconds and two loads from the store, and for a new input a draw,
 // another load and two saves, and those of the budget; kept releases of one name wait for one
-// another. Memory keeps some 300 bytes for each distinct input.
+// another.
 type Sticky[X, Y any] struct {
 	m        Mechanism[X, Y]
 	g        Guarantee
@@ -68,34 +66,29 @@ var ErrRefused = errors.New("the draw for this input could not be given, for an 
 // StickyOptions are for [NewSticky]. nil and the zero value are the defaults: draws are
 // kept in memory.
 type StickyOptions[X any] struct {
-	// Key tells which inputs are one: those of one key get the draw of the first of
-	// them. The x_j of the guarantee are these first ones, and the pattern is that of
-	// the keys, as of the cells of a public grid. Keys are valid UTF-8. nil: inputs are
-	// one if they are equal as by ==, two float64 that differ in the last bit are not, and
-	// X must be made of numbers, strings, booleans, arrays, slices and structs.
+	// Key tells which inputs are one, as the cells of a public grid: those of one key get the
+	// draw of the first of them, which are the x_j of the guarantee; the pattern is that of the
+	// keys. Keys are valid UTF-8. nil: inputs are one if they are equal as by ==, and X must be
+	// made of numbers, strings, booleans, arrays, slices and structs.
 	Key func(x X) string
-	// Check refuses inputs outside the mechanism's domain, with its error, before
-	// anything is drawn or spent. It must depend on x alone. nil: what is made of a
-	// [Channel] by [On], [Labels], [LabelBoth], [Then] and [Compose] refuses all that
-	// are outside, and other mechanisms none.
+	// Check refuses inputs outside the mechanism's domain, with its error, before anything is
+	// drawn or spent. It must depend on x alone. nil: what [On], [Labels], [LabelBoth], [Then]
+	// and [Compose] make of a [Channel] refuses all that are outside, other mechanisms none.
 	Check func(x X) error
 	// Store keeps the draws. nil: memory does, and a new Sticky draws anew.
 	Store Store
-	// Name says whose answers and which: with equal names in one store, or under one
-	// secret, two Stickies are one. A Store or a Secret needs a name, of valid UTF-8, and
-	// another mechanism another name.
+	// Name says whose answers and which: with equal names in one store, or under one secret,
+	// two Stickies are one. A Store or a Secret needs a name, of valid UTF-8, and another
+	// mechanism another name.
 	Name string
-	// Secret derives the draws from 32 or more bytes of crypto/rand, the Name, the
-	// type, the String (if it has one) and the guarantee of the mechanism and the input.
-	// Two mechanisms under one name for which these agree share their randomness, and
-	// nothing is promised for their answers together. The rng of Release is not used.
-	// The mechanism must draw from its rng alone, and its String must say the same in
-	// every process, or each has its own draws; another version of it, or of this
-	// library, may draw otherwise. There is no Store, Key or Budget then: nothing
-	// remembers what was asked.
+	// Secret derives the draws from 32 or more bytes of crypto/rand, the Name, the type, the
+	// String (if it has one) and the guarantee of the mechanism and the input. For two
+	// mechanisms for which these agree together nothing is promised. The rng of Release is not
+	// used. The mechanism must draw from the rng that it is given alone, and its String must say
+	// the same in every process; another version of it, or of this library, may draw otherwise.
+	// There is no Store, Key or Budget then: nothing remembers what was asked.
 	Secret []byte
-	// Budget is asked for the mechanism's guarantee at every new input. nil: there is
-	// no limit.
+	// Budget is asked for the mechanism's guarantee at every new input. nil: there is no limit.
 	Budget *Budget
 }
 
@@ -189,8 +182,7 @@ func (s *Sticky[X, Y]) check(op string) error {
 	return fault.Made(s != nil && s.m != nil, op, "Sticky", "NewSticky")
 }
 
-// Guarantee is that of the mechanism, for one input; for a sequence of them see
-// [Sticky].
+// Guarantee is that of the mechanism, for one input; for a sequence of them see [Sticky].
 func (s *Sticky[X, Y]) Guarantee() Guarantee {
 	if s == nil {
 		return Guarantee{}
@@ -216,12 +208,11 @@ func (s *Sticky[X, Y]) String() string {
 }
 
 // Release returns the answer for x, a new one only where x is. Inputs that
-// [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is
-// [ErrRefused], as it may depend on the draw, and its reason is not told (under a Secret it
-// is the mechanism's, and comes again with the same draw). Other errors are a
-// [*BudgetError], those of the store, [ErrRecord], that the Key is not valid UTF-8, and that
-// the stored answer was drawn under another guarantee; after them nothing new was released,
-// and a part of the budget may be spent.
+// [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is [ErrRefused],
+// as it may depend on the draw, and its reason is not told (under a Secret it is the
+// mechanism's, and comes again). Other errors are a [*BudgetError], those of the store,
+// [ErrRecord], a Key that is not valid UTF-8, and a stored answer drawn under another
+// guarantee; then nothing new was released, and a part of the budget may be spent.
 func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	const op = "mechanism: Sticky.Release"
 	if err := s.check(op); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"github.com/metricdp/metricdp/internal/law"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -15,7 +16,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -657,27 +657,24 @@ func TestSticky_Key(t *testing.T) {
 func TestNewSticky_Refuses(t *testing.T) {
 	m := newCounting()
 	store, long := memory{}, bytes.Repeat([]byte("k"), 32)
-	for _, c := range []struct {
-		name string
-		o    StickyOptions[int]
-		want string
-	}{
-		{"no name", StickyOptions[int]{Store: store}, "no Name"},
-		{"a secret without name", StickyOptions[int]{Secret: long}, "no Name"},
-		{"a short secret", StickyOptions[int]{Secret: long[:31], Name: "a"}, "Secret has size 31, want at least 32"},
-		{"an empty secret", StickyOptions[int]{Secret: []byte{}, Name: "a"}, "Secret has size 0"},
-		{"two places", StickyOptions[int]{Secret: long, Name: "a", Store: store}, "a Secret, and a Store"},
-		{"a secret and a key", StickyOptions[int]{Secret: long, Name: "a", Key: func(int) string { return "" }}, "a Secret, and a Store, Key or Budget"},
-		{"a secret and a budget", StickyOptions[int]{Secret: long, Name: "a", Budget: testkit.Must(NewBudget(m.g, nil))}, "a Secret, and"},
-		{"another unit", StickyOptions[int]{Budget: testkit.Must(NewBudget(promise(1, 0, 0, "km"), nil))}, `different units: "km" and "step"`},
-		{"a name of other bytes", StickyOptions[int]{Store: store, Name: "\xff"}, `Name = "\xff" is not valid UTF-8`},
-		{"no budget", StickyOptions[int]{Budget: new(Budget)}, "a Budget that is not from NewBudget"},
-	} {
-		if _, err := NewSticky(m, &c.o); err == nil || !strings.Contains(err.Error(), "mechanism: NewSticky: ") || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		}
-	}
-	if _, err := NewSticky[int, int](nil, nil); !errors.Is(err, fault.ErrEmpty) {
+	with := func(o StickyOptions[int]) error { return second(NewSticky(m, &o)) }
+	kilometers := testkit.Must(NewBudget(promise(1, 0, 0, "km"), nil))
+	c := certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "bad\x00unit")
+	refuse(t, []refused{
+		{with(StickyOptions[int]{Store: store}), "NewSticky: a Store or a Secret, and no Name"},
+		{with(StickyOptions[int]{Secret: long}), "NewSticky: a Store or a Secret, and no Name"},
+		{with(StickyOptions[int]{Secret: long[:31], Name: "a"}), "NewSticky: Secret has size 31, want at least 32"},
+		{with(StickyOptions[int]{Secret: []byte{}, Name: "a"}), "NewSticky: Secret has size 0"},
+		{with(StickyOptions[int]{Secret: long, Name: "a", Store: store}), "NewSticky: a Secret, and a Store"},
+		{with(StickyOptions[int]{Secret: long, Name: "a", Key: func(int) string { return "" }}), "NewSticky: a Secret, and a Store, Key or Budget"},
+		{with(StickyOptions[int]{Secret: long, Name: "a", Budget: testkit.Must(NewBudget(m.g, nil))}), "NewSticky: a Secret, and"},
+		{with(StickyOptions[int]{Budget: kilometers}), "NewSticky: "},
+		{with(StickyOptions[int]{Store: store, Name: "\xff"}), `NewSticky: Name = "\xff" is not valid UTF-8`},
+		{with(StickyOptions[int]{Budget: new(Budget)}), "NewSticky: a Budget that is not from NewBudget"},
+		{second(NewSticky[int, int](nil, nil)), "NewSticky: "},
+		{second(NewSticky(Mechanism[int, int](c), nil)), "NewSticky: "},
+	})
+	if err := with(StickyOptions[int]{Budget: kilometers}); !errors.Is(err, ErrUnit) {
 		t.Error(err)
 	}
 	type list []list
@@ -687,10 +684,6 @@ func TestNewSticky_Refuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "no Key, and ") {
 			t.Error(err)
 		}
-	}
-	c := certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "bad\x00unit")
-	if _, err := NewSticky(Mechanism[int, int](c), nil); err == nil || !strings.Contains(err.Error(), "unit") {
-		t.Error(err)
 	}
 }
 
@@ -735,29 +728,31 @@ func TestZeroValues_Refuse(t *testing.T) {
 	testkit.Unmade[Sticky[int, int]](t, "NewSticky", "Memoized")
 	testkit.Unmade[Track[int, int]](t, "NewTrack", "Memoized")
 	testkit.Unmade[Budget](t, "NewBudget")
-}
-
-func TestSticky_String(t *testing.T) {
-	c := certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "m")
-	for want, o := range map[string]*StickyOptions[int]{
-		"one draw for each input, kept in memory: 2 x 2 channel":                        nil,
-		"one draw for each input, kept in a store: 2 x 2 channel":                       {Store: new(shaky), Name: "a"},
-		"one draw for each input, derived from a secret (computational): 2 x 2 channel": {Secret: make([]byte, 32), Name: "a"},
-	} {
-		if got := testkit.Must(NewSticky(Mechanism[int, int](c), o)).String(); !strings.HasPrefix(got, want) {
-			t.Errorf("%s, want %s", got, want)
+	testkit.Unmade[Channel](t, "NewChannel", "Len", "Outputs", "Output", "Prob", "Row", "String", "UnmarshalJSON", "WithGuarantee")
+	testkit.Unmade[Composition](t, "NewComposition", "String")
+	testkit.Unmade[Sampler](t, "Sampler")
+	for _, call := range []func(){func() { On[string](nil, nil) }, func() { Then[int, int, int](new(Channel), nil) }} {
+		if !law.Panics(call) {
+			t.Error("a nil argument of On or Then")
 		}
 	}
 }
 
-func BenchmarkSticky(b *testing.B) {
-	m := newCounting()
-	for name, o := range map[string]*StickyOptions[int]{
-		"memory": nil, "secret": {Secret: make([]byte, 32), Name: "a"}, "budget": {Budget: testkit.Must(NewBudget(promise(1e9, 0, 0, "step"), nil))},
+// A String tells mechanisms under one secret apart.
+func TestString_TellsMechanismsApart(t *testing.T) {
+	c := Mechanism[int, int](expo(t, space.Path(2, 1), 1, true))
+	kept := testkit.Must(NewSticky(c, nil))
+	for want, s := range map[string]any{
+		"2 x 2 lazy channel, no guarantee":                                              c,
+		"one draw for each input, kept in memory: 2 x 2":                                kept,
+		"one draw for each input, kept in a store: 2 x 2":                               testkit.Must(NewSticky(c, &StickyOptions[int]{Store: new(shaky), Name: "a"})),
+		"one draw for each input, derived from a secret (computational): 2 x 2":         testkit.Must(NewSticky(c, &StickyOptions[int]{Secret: make([]byte, 32), Name: "a"})),
+		"track without 1 inputs at each end; one draw for each input, kept in memory: ": testkit.Must(NewTrack(kept, &TrackOptions{Ends: 1})),
+		"post-processed: 2 x 2 lazy channel":                                            Then(c, func(y int) (int, error) { return y, nil }),
+		"42 releases of 1 channels, no guarantee":                                       testkit.Must(NewComposition(Repeated{c.(*Channel), 42})),
 	} {
-		s := testkit.Must(NewSticky(m, o))
-		testkit.Bench(b, name+"/repeated", func() { testkit.Must(s.Release(nil, 0)) })
-		x := 0
-		testkit.Bench(b, name+"/new", func() { x++; testkit.Must(s.Release(nil, x)) })
+		if got := fmt.Sprint(s); !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

@@ -13,21 +13,19 @@ import (
 	"sync"
 )
 
-// Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a
-// folder, a table of a database, the settings of an app. Keys are of ASCII letters,
-// digits and '-', at most 80 of them. Values are ASCII or JSON text, some hundred bytes for
-// a place. A store needs the care that the secrets need.
+// Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a folder, a
+// table of a database. Keys are of ASCII letters, digits and '-', at most 80 of them. Values
+// are ASCII or JSON text, some hundred bytes for a place. A store needs the care that the
+// secrets need.
 //
-// Keys are hashes of names and inputs (HMAC-SHA256) under a salt of 32 random bytes, which
-// the store holds under the key "salt". So no two stores have keys in common, and a key
-// tells nothing without the salt; who reads the whole store can try guesses. Without its
-// salt a store is a new one: what was drawn and spent is forgotten. Records that an earlier
-// version of this library wrote, without a salt, and those of a later one are an error.
+// Keys are hashes of names and inputs (HMAC-SHA256) under a salt of 32 random bytes, which the
+// store holds under the key "salt": without it a key tells nothing; who reads the whole store
+// can try guesses. Without its salt a store is a new one: what was drawn and spent is
+// forgotten. Records of other versions of this library are an error.
 //
-// A Store may be used by several goroutines, if several Stickies or Budgets share
-// it. Within a process those of one name take turns, however many there are, so that a
-// request may make its own. Nothing arbitrates between processes: a Store serves one at
-// a time, and with two, each would draw, and spend, what the other one did already.
+// A Store may be used by several goroutines. Within a process Stickies and Budgets of one name
+// take turns, however many there are. Nothing arbitrates between processes: a Store serves one
+// at a time, and with two, each would draw, and spend, what the other one did already.
 type Store interface {
 	// Load returns the last value that was saved under the key, and false where there
 	// is none. What it cannot tell, such as a file that cannot be read, is an error.

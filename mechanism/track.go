@@ -7,18 +7,14 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Track releases sequences of inputs, such as the fixes of a walk, through a [Sticky]:
-// an input that is new costs the level of the mechanism, one that comes back nothing.
-// The guarantee is that of [Sticky], and the pattern of equal inputs is public, as is
-// the length.
+// Track releases sequences of inputs, such as the fixes of a walk, through a [Sticky]: an input
+// that is new costs the level of the mechanism, one that comes back nothing. The guarantee is
+// that of [Sticky], and the pattern of equal inputs is public, as is the length.
 //
-// Where a track starts and ends may say most. [TrackOptions.Ends] leaves out a fixed
-// number of inputs at both ends, which the outputs then do not depend on at all: two
-// tracks that differ there only cannot be told apart. (They say where the track came
-// from as far as the inputs that are left do.) Leaving out what lies within a radius of
-// a secret place is no such rule: what is missing draws a circle around it.
-//
-// A Track is a [Memoizer], and is safe for concurrent use.
+// Where a track starts and ends may say most. [TrackOptions.Ends] leaves out a fixed number of
+// inputs at both ends, on which the outputs then do not depend. Leaving out what lies within a
+// radius of a secret place is no such rule: what is missing draws a circle around it. A Track
+// is a [Memoizer], and is safe for concurrent use.
 type Track[X, Y any] struct {
 	sticky *Sticky[X, Y]
 	ends   int
@@ -69,11 +65,10 @@ func (t *Track[X, Y]) Guarantee() Guarantee {
 	return t.sticky.Guarantee()
 }
 
-// Level is the guarantee of one track as a whole, per unit of the largest distance that one
-// of its inputs is moved by: at a distance d it holds against every track of the same
-// pattern whose inputs are each at most d from these. It is k times that of the mechanism,
-// k the number of distinct inputs but for the ends. Where they have answers already from
-// earlier tracks, these count here too.
+// Level is the guarantee of one track as a whole, per unit of the largest distance that one of
+// its inputs is moved by: at a distance d it holds against every track of the same pattern
+// whose inputs are each at most d from these. It is that of the mechanism times the number of
+// distinct inputs but for the ends, those with answers from earlier tracks too.
 func (t *Track[X, Y]) Level(xs []X) (Guarantee, error) {
 	const op = "mechanism: Track.Level"
 	if err := t.check(op); err != nil {

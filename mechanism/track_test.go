@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -54,16 +53,8 @@ func TestTrack_Refuses(t *testing.T) {
 	if ys, err := track.Release(nil, []int{0, 5, -1, 0}); !errors.Is(err, ErrRefused) || len(ys) != 1 {
 		t.Error(ys, err)
 	}
-	var v *fault.ValueError
-	if _, err := NewTrack(s, &TrackOptions{Ends: -1}); !errors.As(err, &v) || v.Arg != "Ends" {
-		t.Error(err)
-	}
-	for _, s := range []*Sticky[int, int]{nil, {}} {
-		if _, err := NewTrack(s, nil); err == nil || !strings.Contains(err.Error(), "NewSticky") {
-			t.Error(err)
-		}
-	}
-	if got := track.String(); !strings.HasPrefix(got, "track without 1 inputs at each end; one draw for each input, kept in memory: ") {
-		t.Error(got)
-	}
+	refuse(t, []refused{
+		{second(NewTrack(s, &TrackOptions{Ends: -1})), "NewTrack: Ends = -1"},
+		{second(NewTrack[int, int](nil, nil)), "NewTrack: "}, {second(NewTrack(new(Sticky[int, int]), nil)), "NewTrack: "},
+	})
 }

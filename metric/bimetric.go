@@ -10,9 +10,8 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 )
 
-// Bimetric is one set of points under two metrics (BSV24): rho1, which says
-// how far privacy must reach, and rho2, which says how much an error costs.
-// Both number the points alike.
+// Bimetric is one set of points under two metrics (BSV24): rho1, which says how far privacy
+// must reach, and rho2, which says how much an error costs. Both number the points alike.
 type Bimetric struct {
 	Privacy Finite // rho1
 	Utility Finite // rho2

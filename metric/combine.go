@@ -11,9 +11,8 @@ import (
 // The functions of this file make metrics out of metrics. The results forward
 // Check to the spaces they were made of, and are as safe for concurrent use.
 
-// Scale returns s with every distance multiplied by c > 0: a change of unit, to
-// one without a name. It is an [Embedder] where s is one. An extreme c can make
-// distances overflow.
+// Scale returns s with every distance multiplied by c > 0: a change of unit, to one without a
+// name. It is an [Embedder] where s is one. An extreme c can make distances overflow.
 func Scale[P any](s Space[P], c float64) (Space[P], error) {
 	const op = "metric: Scale"
 	if err := fault.Positive(op, "c", c); err != nil {

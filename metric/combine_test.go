@@ -57,24 +57,6 @@ func TestProduct_ClosedForms(t *testing.T) {
 	}
 }
 
-func TestCombinators_ForwardCheck(t *testing.T) {
-	bad := []vector{{1}, {math.NaN()}}
-	for name, s := range map[string]metric.Space[vector]{
-		"scale": testkit.Must(metric.Scale(metric.Euclidean{}, 2)),
-		"sum":   testkit.Must(metric.Sum[vector](metric.Func[vector](metric.Euclidean{}.Distance), metric.Manhattan{})),
-	} {
-		if ve := (*metric.ValueError)(nil); !errors.As(second(metric.NewPoints(bad, s)), &ve) {
-			t.Errorf("%s lets NaN pass", name)
-		}
-	}
-	product := testkit.Must(metric.Product(metric.Levenshtein{}, metric.Euclidean{}, 2))
-	for _, p := range []metric.Pair[string, vector]{{First: "\xff", Second: vector{1}}, {Second: bad[1]}} {
-		if ve := (*metric.ValueError)(nil); !errors.As(second(metric.NewPoints([]metric.Pair[string, vector]{p}, product)), &ve) {
-			t.Errorf("product lets %v pass", p)
-		}
-	}
-}
-
 // Each way to make a metric of a metric keeps its unit, or has none.
 func TestUnits_Travel(t *testing.T) {
 	ctx := t.Context()
@@ -115,5 +97,23 @@ func TestUnits_Travel(t *testing.T) {
 	}
 	if d := testkit.Must(metric.WithUnit(globe, "km")).Distance(pts.At(0), pts.At(2)); d != pts.Distance(0, 2) {
 		t.Errorf("a name changed a distance to %v", d)
+	}
+}
+
+func TestCombinators_ForwardCheck(t *testing.T) {
+	bad := []vector{{1}, {math.NaN()}}
+	for name, s := range map[string]metric.Space[vector]{
+		"scale": testkit.Must(metric.Scale(metric.Euclidean{}, 2)),
+		"sum":   testkit.Must(metric.Sum[vector](metric.Func[vector](metric.Euclidean{}.Distance), metric.Manhattan{})),
+	} {
+		if ve := (*metric.ValueError)(nil); !errors.As(second(metric.NewPoints(bad, s)), &ve) {
+			t.Errorf("%s lets NaN pass", name)
+		}
+	}
+	product := testkit.Must(metric.Product(metric.Levenshtein{}, metric.Euclidean{}, 2))
+	for _, p := range []metric.Pair[string, vector]{{First: "\xff", Second: vector{1}}, {Second: bad[1]}} {
+		if ve := (*metric.ValueError)(nil); !errors.As(second(metric.NewPoints([]metric.Pair[string, vector]{p}, product)), &ve) {
+			t.Errorf("product lets %v pass", p)
+		}
 	}
 }

@@ -36,9 +36,8 @@ func NewDense(n int, upper []float64) (*Dense, error) {
 	return &Dense{n: n, upper: slices.Clone(upper)}, nil
 }
 
-// NewMatrix returns the metric whose distances are the rows of an n x n
-// symmetric matrix with zero diagonal. A wrong entry is a [*Violation] that
-// names it. O(n^2).
+// NewMatrix returns the metric whose distances are the rows of an n x n symmetric matrix with
+// zero diagonal. A wrong entry is a [*Violation] that names it. O(n^2).
 func NewMatrix(rows [][]float64) (*Dense, error) {
 	const op = "metric: NewMatrix"
 	n := len(rows)

@@ -13,18 +13,15 @@ import (
 )
 
 func ExampleNewPoints() {
-	cities, err := metric.NewPoints([]metric.LatLon{
+	cities := must(metric.NewPoints([]metric.LatLon{
 		{Lat: 48.8567, Lon: 2.3522},  // Paris
 		{Lat: 51.5072, Lon: -0.1275}, // London
 		{Lat: 52.52, Lon: 13.405},    // Berlin
-	}, metric.GreatCircle{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	}, metric.GreatCircle{}))
 	fmt.Printf("%.0f km\n", cities.Distance(0, 1))
 	fmt.Printf("%.0f km from Berlin\n", cities.DistancesFrom(2, nil))
 
-	_, err = metric.NewPoints([]metric.LatLon{{Lat: 48, Lon: 2}, {Lat: 480, Lon: 2}}, metric.GreatCircle{})
+	_, err := metric.NewPoints([]metric.LatLon{{Lat: 48, Lon: 2}, {Lat: 480, Lon: 2}}, metric.GreatCircle{})
 	fmt.Println(err)
 	// Output:
 	// 344 km
@@ -33,10 +30,7 @@ func ExampleNewPoints() {
 }
 
 func ExampleNewDense() {
-	d, err := metric.NewDense(3, []float64{3, 5, 4}) // d(0,1), d(0,2), d(1,2)
-	if err != nil {
-		log.Fatal(err)
-	}
+	d := must(metric.NewDense(3, []float64{3, 5, 4}))
 	fmt.Println(d.Distance(2, 0), d.Distance(1, 2))
 	// Output: 5 4
 }
@@ -48,44 +42,29 @@ func ExampleNewMatrix() {
 }
 
 func ExampleDensify() {
-	words, err := metric.NewPoints([]string{"kitten", "sitting", "mitten"}, metric.Levenshtein{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, err := metric.Densify(context.Background(), words) // computed once, looked up from now on
-	if err != nil {
-		log.Fatal(err)
-	}
+	words := must(metric.NewPoints([]string{"kitten", "sitting", "mitten"}, metric.Levenshtein{}))
+	d := must(metric.Densify(context.Background(), words))
 	fmt.Println(d.Distance(0, 1), d.Distance(0, 2))
 	// Output: 3 1
 }
 
 func ExampleScaled() {
 	km, _ := metric.NewDense(2, []float64{42.195})
-	miles, err := metric.Scaled(km, 1/1.609344)
-	if err != nil {
-		log.Fatal(err)
-	}
+	miles := must(metric.Scaled(km, 1/1.609344))
 	fmt.Printf("%.2f\n", miles.Distance(0, 1))
 	// Output: 26.22
 }
 
 func ExampleSubset() {
 	d, _ := metric.NewDense(3, []float64{3, 5, 4})
-	s, err := metric.Subset(d, []int{2, 0})
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(metric.Subset(d, []int{2, 0}))
 	fmt.Println(s.Len(), s.Distance(0, 1))
 	// Output: 2 5
 }
 
 // Errors are counted in the unit of privacy: one metric measures both.
 func ExampleSame() {
-	towns, err := metric.NewPoints([]float64{0, 12, 30}, metric.Numbers[float64]{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	towns := must(metric.NewPoints([]float64{0, 12, 30}, metric.Numbers[float64]{}))
 	b := metric.Same(towns)
 	fmt.Println(b.Privacy.Distance(0, 2), b.Utility.Distance(0, 2), b.OneMetric())
 	// Output: 30 30 true
@@ -97,10 +76,7 @@ func ExampleFunc() {
 		d := math.Mod(math.Abs(x-y), 24)
 		return min(d, 24-d)
 	})
-	p, err := metric.NewPoints([]float64{23, 1, 12}, clock)
-	if err != nil {
-		log.Fatal(err)
-	}
+	p := must(metric.NewPoints([]float64{23, 1, 12}, clock))
 	fmt.Println(p.Distance(0, 1), p.Distance(0, 2))
 	// Output: 2 11
 }
@@ -109,10 +85,7 @@ func ExampleFunc() {
 func ExampleNewBimetric() {
 	street, _ := metric.NewDense(3, []float64{1, 4, 3})
 	district, _ := metric.NewDense(3, []float64{0, 1, 1})
-	b, err := metric.NewBimetric(street, district)
-	if err != nil {
-		log.Fatal(err)
-	}
+	b := must(metric.NewBimetric(street, district))
 	ratio, i, j, err := b.Lipschitz(context.Background())
 	if err != nil {
 		log.Fatal(err)
@@ -123,15 +96,12 @@ func ExampleNewBimetric() {
 
 func ExampleValidate() {
 	// Travel times: 0 to 2 takes longer than by way of 1.
-	times, err := metric.NewMatrix([][]float64{
+	times := must(metric.NewMatrix([][]float64{
 		{0, 10, 45},
 		{10, 0, 20},
 		{45, 20, 0},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	err = metric.Validate(context.Background(), times, nil)
+	}))
+	err := metric.Validate(context.Background(), times, nil)
 	fmt.Println(err)
 
 	var v *metric.Violation
@@ -152,23 +122,17 @@ func ExampleNewGraph() {
 	road(20, 40, 5)
 	road(10, 40, 12)
 
-	g, err := metric.NewGraph(context.Background(), roads)
-	if err != nil {
-		log.Fatal(err)
-	}
+	g := must(metric.NewGraph(context.Background(), roads))
 	fmt.Println(g.IDs(), g.Distance(0, 2))
 	// Output: [10 20 40] 10
 }
 
 func ExampleNewGraphEdges() {
-	g, err := metric.NewGraphEdges(context.Background(), 3, []metric.Edge{
+	g := must(metric.NewGraphEdges(context.Background(), 3, []metric.Edge{
 		{I: 0, J: 1, Length: 5},
 		{I: 1, J: 2, Length: 5},
 		{I: 2, J: 0, Length: 12}, // longer than the way round
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	}))
 	fmt.Println(g.Distance(0, 2))
 	fmt.Println(g.Edges())
 	// Output:
@@ -179,14 +143,8 @@ func ExampleNewGraphEdges() {
 // Four corners of a square and its center: the sides are left out, because the
 // way through the center is at most 1.5 times as long.
 func ExampleSpanner() {
-	f, err := metric.NewPoints([][]float64{{0, 0}, {1, 0}, {1, 1}, {0, 1}, {.5, .5}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	g, err := metric.Spanner(context.Background(), f, 1.5)
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints([][]float64{{0, 0}, {1, 0}, {1, 1}, {0, 1}, {.5, .5}}, metric.Euclidean{}))
+	g := must(metric.Spanner(context.Background(), f, 1.5))
 	stretch, _, _, err := metric.Bimetric{Privacy: f, Utility: g}.Lipschitz(context.Background())
 	if err != nil {
 		log.Fatal(err)

@@ -10,19 +10,13 @@ import (
 
 // line returns points of the real line.
 func line(x ...float64) *metric.Points[float64] {
-	p, err := metric.NewPoints(x, metric.Numbers[float64]{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	p := must(metric.NewPoints(x, metric.Numbers[float64]{}))
 	return p
 }
 
 // Separation is strict: 2 lies at distance 2 of 0, and is not kept.
 func ExampleNet() {
-	net, err := metric.Net(context.Background(), line(0, 1, 2, 3, 4, 5, 6), 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	net := must(metric.Net(context.Background(), line(0, 1, 2, 3, 4, 5, 6), 2, nil))
 	fmt.Println(net)
 	// Output: [0 3 6]
 }
@@ -68,24 +62,6 @@ func ExampleNewIndex() {
 	// farthest: 4 at 6
 }
 
-func ExampleIndex_NearestNeighbors() {
-	near, err := metric.NewIndex(line(0, 1, 4, 9, 10)).NearestNeighbors(context.Background(), 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("of point 3:", near[3*2:4*2])
-	// Output: of point 3: [4 2]
-}
-
-func ExampleIndex_ReverseNeighbors() {
-	sets, err := metric.NewIndex(line(0, 1, 4, 9, 10)).ReverseNeighbors(context.Background(), 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(sets)
-	// Output: [[0 1] [0 1 2] [2] [3 4] [3 4]]
-}
-
 func ExampleDiameter() {
 	d, i, j, err := metric.Diameter(context.Background(), line(3, 0, 10, 1))
 	if err != nil {
@@ -104,30 +80,9 @@ func ExampleRadius() {
 	// Output: 7 around point 0
 }
 
-func ExampleIndex_MinDistance() {
-	d, i, j, err := metric.NewIndex(line(3, 0, 10, 1, 3)).MinDistance(context.Background())
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d, "between points", i, "and", j)
-	// Output: 0 between points 0 and 4
-}
-
-func ExampleIndex_MinPositiveDistance() {
-	d, i, j, err := metric.NewIndex(line(3, 0, 10, 1, 3)).MinPositiveDistance(context.Background())
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d, "between points", i, "and", j)
-	// Output: 1 between points 1 and 3
-}
-
 func ExampleNewLocator() {
 	towns := []string{"Oslo", "Bergen", "Trondheim"}
-	p, err := metric.NewPoints([]metric.LatLon{{59.91, 10.75}, {60.39, 5.32}, {63.43, 10.39}}, metric.GreatCircle{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	p := must(metric.NewPoints([]metric.LatLon{{59.91, 10.75}, {60.39, 5.32}, {63.43, 10.39}}, metric.GreatCircle{}))
 	l := metric.NewLocator(p)
 	i, km := l.Nearest(metric.LatLon{61.1, 10.5})
 	fmt.Printf("%s, %.0f km\n", towns[i], km)

@@ -2,7 +2,6 @@ package metric_test
 
 import (
 	"fmt"
-	"log"
 	"math"
 
 	"github.com/metricdp/metricdp/metric"
@@ -16,10 +15,7 @@ func ExampleEuclidean() {
 
 func ExamplePlane() {
 	// Wells on a map, in km, and the one nearest to a house.
-	wells, err := metric.NewPoints([][2]float64{{0, 0}, {3, 4}, {6, 0}}, metric.Plane{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	wells := must(metric.NewPoints([][2]float64{{0, 0}, {3, 4}, {6, 0}}, metric.Plane{}))
 	fmt.Println(wells.Distance(0, 1))
 	i, d := metric.NewLocator(wells).Nearest([2]float64{5, 0})
 	fmt.Println(i, d)
@@ -55,10 +51,7 @@ func ExampleTotalVariation() {
 
 // Salaries in cents, exact beyond what one float64 holds of each.
 func ExampleNumbers() {
-	pay, err := metric.NewPoints([]int64{310_000, 255_000, 420_050}, metric.Numbers[int64]{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	pay := must(metric.NewPoints([]int64{310_000, 255_000, 420_050}, metric.Numbers[int64]{}))
 	fmt.Println(pay.Distance(0, 2))
 	fmt.Println(metric.Numbers[int64]{}.Distance(1<<62, 1<<62+1))
 	// Output:
@@ -70,10 +63,7 @@ func ExampleNumbers() {
 func ExampleFloat32() {
 	words := []string{"cat", "dog", "car"}
 	vectors := [][]float32{{0.9, 0.1, 0.2}, {0.8, 0.3, 0.1}, {0, 0.9, 0.7}}
-	p, err := metric.NewPoints(vectors, metric.Float32[metric.Euclidean]{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	p := must(metric.NewPoints(vectors, metric.Float32[metric.Euclidean]{}))
 	i, d := metric.NewLocator(p).Nearest([]float32{0.1, 0.8, 0.8})
 	fmt.Printf("%s at %.3f\n", words[i], d)
 	// Output: car at 0.173
@@ -118,19 +108,13 @@ func ExampleCommonPrefix() {
 }
 
 func ExampleScale() {
-	miles, err := metric.Scale(metric.GreatCircle{}, 1/1.609344)
-	if err != nil {
-		log.Fatal(err)
-	}
+	miles := must(metric.Scale(metric.GreatCircle{}, 1/1.609344))
 	fmt.Printf("%.0f miles\n", miles.Distance(metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}))
 	// Output: 213 miles
 }
 
 func ExampleSum() {
-	s, err := metric.Sum[[]float64](metric.Manhattan{}, metric.Chebyshev{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(metric.Sum[[]float64](metric.Manhattan{}, metric.Chebyshev{}))
 	fmt.Println(s.Distance([]float64{0, 0}, []float64{3, 4}))
 	// Output: 11
 }
@@ -138,10 +122,7 @@ func ExampleSum() {
 func ExampleProduct() {
 	// Where somebody is, and what is wrong with them.
 	type record = metric.Pair[metric.LatLon, string]
-	s, err := metric.Product(metric.GreatCircle{}, metric.Discrete[string]{}, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	s := must(metric.Product(metric.GreatCircle{}, metric.Discrete[string]{}, 1))
 	x := record{First: metric.LatLon{Lat: 10}, Second: "flu"}
 	y := record{First: metric.LatLon{Lat: 10}, Second: "cold"}
 	fmt.Println(s.Distance(x, y))
@@ -149,27 +130,18 @@ func ExampleProduct() {
 }
 
 func ExampleNewClustered() {
-	f, err := metric.NewClustered(3, 2, 0.25)
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewClustered(3, 2, 0.25))
 	fmt.Println(f.DistancesFrom(2, nil))
 	// Output: [1 1 0 0.25 1 1]
 }
 
 // Levels under this space are per edit, and say so.
 func ExampleWithUnit() {
-	edits, err := metric.WithUnit(metric.Space[string](metric.Levenshtein{}), "edit")
-	if err != nil {
-		log.Fatal(err)
-	}
-	words, err := metric.NewPoints([]string{"river", "stream"}, edits)
-	if err != nil {
-		log.Fatal(err)
-	}
+	edits := must(metric.WithUnit(metric.Space[string](metric.Levenshtein{}), "edit"))
+	words := must(metric.NewPoints([]string{"river", "stream"}, edits))
 	fmt.Println(words.Distance(0, 1), words.Unit())
 	fmt.Println(metric.UnitOf(metric.GreatCircle{}))
-	_, err = metric.WithUnit(metric.Space[metric.LatLon](metric.GreatCircle{}), "mile")
+	_, err := metric.WithUnit(metric.Space[metric.LatLon](metric.GreatCircle{}), "mile")
 	fmt.Println(err)
 	// Output:
 	// 5 edit

@@ -8,6 +8,14 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// must keeps the examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
 // From places to a finite metric, what can be asked of it, and a second metric
 // on the same points that says what an error costs.
 func Example() {

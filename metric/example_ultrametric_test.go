@@ -3,20 +3,13 @@ package metric_test
 import (
 	"context"
 	"fmt"
-	"log"
-	"math"
-	"strings"
 
 	"github.com/metricdp/metricdp/metric"
 )
 
 func ExampleNewUltrametric() {
-	// Points 2, 0, 1 from left to right; height 1 between 2 and 0, height 5
-	// between 0 and 1.
-	u, err := metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 5})
-	if err != nil {
-		log.Fatal(err)
-	}
+	// Points 2, 0, 1 from left to right; height 1 between 2 and 0, height 5 between 0 and 1.
+	u := must(metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 5}))
 	fmt.Println(u.Distance(2, 0), u.Distance(0, 1), u.Distance(2, 1))
 	// Output: 1 5 5
 }
@@ -24,14 +17,11 @@ func ExampleNewUltrametric() {
 func ExampleFromLinkage() {
 	// What scipy.cluster.hierarchy.linkage writes for four points: 0 and 1
 	// join at height 1 and become cluster 4, 2 and 3 become cluster 5.
-	u, err := metric.FromLinkage(4, []metric.Merge{
+	u := must(metric.FromLinkage(4, []metric.Merge{
 		{A: 0, B: 1, Height: 1},
 		{A: 2, B: 3, Height: 2},
 		{A: 4, B: 5, Height: 7},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	}))
 	fmt.Println(u.Distance(0, 1), u.Distance(3, 2), u.Distance(1, 3))
 	fmt.Println(u.Clusters(1))
 	// Output:
@@ -41,14 +31,8 @@ func ExampleFromLinkage() {
 
 func ExampleSubdominant() {
 	towns := [][]float64{{0, 0}, {1, 0}, {2, 0}, {9, 0}}
-	f, err := metric.NewPoints(towns, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	u, err := metric.Subdominant(context.Background(), f)
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints(towns, metric.Euclidean{}))
+	u := must(metric.Subdominant(context.Background(), f))
 	fmt.Println(f.Distance(0, 2), u.Distance(0, 2)) // by way of point 1
 	fmt.Println(f.Distance(0, 3), u.Distance(0, 3))
 	// Output:
@@ -58,69 +42,21 @@ func ExampleSubdominant() {
 
 func ExampleAsUltrametric() {
 	// Words that share a prefix are close.
-	words, err := metric.NewPoints([][]string{{"a", "b"}, {"x"}, {"a", "c"}}, metric.CommonPrefix[string]{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	u, err := metric.AsUltrametric(context.Background(), words)
-	if err != nil {
-		log.Fatal(err)
-	}
+	words := must(metric.NewPoints([][]string{{"a", "b"}, {"x"}, {"a", "c"}}, metric.CommonPrefix[string]{}))
+	u := must(metric.AsUltrametric(context.Background(), words))
 	fmt.Println(u.Distance(0, 2) == words.Distance(0, 2), u.Clusters(0.5))
 	// Output: true [0 1 0]
 }
 
 func ExampleValidateUltrametric() {
-	line, err := metric.NewPoints([][]float64{{0}, {1}, {2}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	line := must(metric.NewPoints([][]float64{{0}, {1}, {2}}, metric.Euclidean{}))
 	fmt.Println(metric.ValidateUltrametric(context.Background(), line, 0))
 	// Output: metric: ValidateUltrametric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
 }
 
-func ExampleUltrametric_Clusters() {
-	u, err := metric.NewUltrametric([]int{0, 3, 1, 2}, []float64{1, 4, 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, s := range []float64{0, 1, 2, math.Inf(1)} {
-		fmt.Println(s, u.Clusters(s))
-	}
-	// Output:
-	// 0 [0 1 2 3]
-	// 1 [0 1 2 0]
-	// 2 [0 1 1 0]
-	// +Inf [0 0 0 0]
-}
-
-// A taxonomy by names. See mechanism.Labels for answers that are names too.
-func ExampleTree() {
-	var paths [][]string
-	for _, path := range []string{"animal/dog", "animal/cat", "plant/tree/oak", "plant/moss"} {
-		paths = append(paths, strings.Split("all/"+path, "/"))
-	}
-	t, err := metric.TreeFromPaths(paths)
-	if err != nil {
-		log.Fatal(err)
-	}
-	names, edges := t.LeafNames(), t.PathMetric()
-	for i, name := range names {
-		fmt.Printf("%v edges from %s to %s\n", edges.Distance(0, i), names[0], name)
-	}
-	// Output:
-	// 0 edges from dog to dog
-	// 2 edges from dog to cat
-	// 5 edges from dog to oak
-	// 4 edges from dog to moss
-}
-
 func ExampleNewTree() {
 	// Nodes 1 and 2 are children of the root 0, nodes 3 and 4 of node 1.
-	t, err := metric.NewTree([]int{-1, 0, 0, 1, 1}, []float64{0, 2, 5, 1, 1})
-	if err != nil {
-		log.Fatal(err)
-	}
+	t := must(metric.NewTree([]int{-1, 0, 0, 1, 1}, []float64{0, 2, 5, 1, 1}))
 	f := t.PathMetric()
 	fmt.Println(t.Leaves())
 	fmt.Println(f.Distance(1, 2), f.Distance(0, 1)) // between nodes 3, 4 and 2, 3
@@ -130,46 +66,15 @@ func ExampleNewTree() {
 }
 
 func ExampleTreeFromPaths() {
-	t, err := metric.TreeFromPaths([][]string{
+	t := must(metric.TreeFromPaths([][]string{
 		{"mammal", "carnivore", "cat"},
 		{"mammal", "carnivore", "dog"},
 		{"mammal", "mole"},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	}))
 	f := t.PathMetric()
 	fmt.Println(f.Distance(0, 1), f.Distance(0, 2))
 	fmt.Println(t)
 	// Output:
 	// 2 3
 	// ((cat:1,dog:1)carnivore:1,mole:1)mammal;
-}
-
-func ExampleTree_Ultrametric() {
-	t, err := metric.TreeFromPaths([][]string{{"mammal", "carnivore", "cat"}, {"mammal", "carnivore", "dog"}, {"mammal", "mole"}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	u := t.Ultrametric()
-	fmt.Println(u.Distance(0, 1), u.Distance(0, 2))
-	// Output: 1 2
-}
-
-// Work from the leaves up: how many leaves lie below each node.
-func ExampleTree_Preorder() {
-	t, err := metric.NewTree([]int{-1, 0, 0, 1, 1}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	count := make([]int, t.Len())
-	for _, v := range t.Leaves() {
-		count[v] = 1
-	}
-	pre := t.Preorder()
-	for k := len(pre) - 1; k > 0; k-- { // all but the root
-		count[t.Parent(pre[k])] += count[pre[k]]
-	}
-	fmt.Println(count)
-	// Output: [3 2 1 1 1]
 }

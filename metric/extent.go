@@ -9,16 +9,12 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// Diameter returns the largest distance of f and the lowest pair i <= j, in
-// lexicographic order, that attains it. That is (0, 0, 0) for a single point
-// and (0, -1, -1) for none. A distance that is NaN is passed over, here as in
-// [Index.MinDistance] and [Radius]; [Validate] names it.
-//
-// It takes about n log n where [Index] has a kd-tree and few pairs attain the
-// extreme, and n^2/2 distances otherwise, as do the others (Radius: n^2).
-//
-// With an error, that of ctx, a [*SizeError] where Len is negative or a
-// [*MemoryError], d is NaN and the points are -1, in all four functions.
+// Diameter returns the largest distance of f and the lowest pair i <= j, in lexicographic
+// order, that attains it: (0, 0, 0) for a single point and (0, -1, -1) for none. A distance
+// that is NaN is passed over, here as in [Index.MinDistance] and [Radius]; [Validate] names it.
+// About n log n where [Index] has a kd-tree and few pairs attain the extreme, n^2/2 distances
+// otherwise (Radius: n^2). With an error, that of ctx, a [*SizeError] where Len is negative or
+// a [*MemoryError], d is NaN and the points are -1, in all four functions.
 func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	ix := NewIndex(f)
 	far, err := extreme(ctx, "metric: Diameter", ix, pair{0, -1, -1}, func() (pair, step) {
@@ -51,8 +47,7 @@ func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
 	ix := NewIndex(f)
 	best, err := extreme(ctx, "metric: Radius", ix, pair{0, -1, -1}, func() (pair, step) {
 		return nothing, func(best pair, i int) pair {
-			// A point as far from i as the best radius rules i out, unless a tie
-			// would go to i.
+			// A point as far from i as the best radius rules i out, unless a tie would go to i.
 			stop := best.key
 			if uint(i) < uint(best.i) {
 				stop = math.Nextafter(stop, math.Inf(1))
@@ -71,9 +66,8 @@ func (ix *Index) MinDistance(ctx context.Context) (d float64, i, j int, err erro
 	return ix.minDistance(ctx, "metric: Index.MinDistance", -1)
 }
 
-// MinPositiveDistance is [Index.MinDistance] over the pairs at a distance > 0. It is
-// (+Inf, -1, -1) where there is none. With a kd-tree a point with m duplicates
-// costs O(m) more.
+// MinPositiveDistance is [Index.MinDistance] over the pairs at a distance > 0. It is (+Inf, -1,
+// -1) where there is none. With a kd-tree a point with m duplicates costs O(m) more.
 func (ix *Index) MinPositiveDistance(ctx context.Context) (d float64, i, j int, err error) {
 	return ix.minDistance(ctx, "metric: Index.MinPositiveDistance", 0)
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// extents are the diameter, the least distances, of all and the positive, and the
-// radius of f.
+// extents are the diameter, the least distances, of all and the positive, and the radius of f.
 func extents(t *testing.T, f Finite) (all [4]pair) {
 	t.Helper()
 	var errs [4]error

@@ -2,12 +2,10 @@ package metric
 
 import "sync"
 
-// Float32 is the space S on vectors of float32: Float32[Euclidean]{} in place
-// of Euclidean{}. The distance is that of S between the same numbers as
-// float64, bit for bit. Only kd-trees hold float64 copies.
-//
-// Check is that of S, except that a vector of [TotalVariation] may sum to 1
-// within 1e-5, because float32 has 7 digits.
+// Float32 is the space S on vectors of float32: Float32[Euclidean]{} in place of Euclidean{}.
+// The distance is that of S between the same numbers as float64, bit for bit. Only kd-trees
+// hold float64 copies. Check is that of S, except that a vector of [TotalVariation] may sum to
+// 1 within 1e-5, because float32 has 7 digits.
 type Float32[S interface {
 	Space[[]float64]
 	Checker[[]float64]

@@ -34,20 +34,16 @@ type Graph struct {
 	edges []Edge
 }
 
-// NewGraph returns the shortest-path metric of g, whose point i is the node
-// with the i-th smallest ID. Weights are lengths where g is [graph.Weighted],
-// and 1 otherwise. An edge from a node to itself is ignored. Parallel lines
-// have the one weight that Weight gives. g is only read, on the calling
-// goroutine, and not kept.
+// NewGraph returns the shortest-path metric of g, whose point i is the node with the i-th
+// smallest ID. Weights are lengths where g is [graph.Weighted], and 1 otherwise. An edge from a
+// node to itself is ignored. Parallel lines have the one weight that Weight gives. g is only
+// read, on the calling goroutine, and not kept.
 //
-// The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight outside
-// [0, 1e300], and, in O(n + m log m), before anything is allocated for the
-// distances, [ErrDisconnected] and [*MemoryError].
-//
-// It runs Dijkstra's algorithm from every node, on every core: O(n m log n)
-// for m edges. The distance of a pair is the least, over its paths, of the
-// float64 sum of the lengths taken from the smaller index to the larger. It does
-// not depend on the order of the edges.
+// The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight outside [0, 1e300], and,
+// in O(n + m log m), before anything is allocated for the distances, [ErrDisconnected] and
+// [*MemoryError]. Dijkstra's algorithm from every node, on every core: O(n m log n) for m
+// edges. The distance of a pair is the least, over its paths, of the float64 sum of the lengths
+// taken from the smaller index to the larger, whatever the order of the edges.
 func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
 	const op = "metric: NewGraph"
 	if g == nil {
@@ -237,9 +233,8 @@ func (g *Graph) DistancesFrom(i int, dst []float64) []float64 {
 // IDs returns a copy of the node IDs, in order of the points.
 func (g *Graph) IDs() []int64 { return slices.Clone(g.ids) }
 
-// Edges returns a copy of the edges that are shortest paths between their ends, up
-// to the rounding of sums, I < J, in order of (I, J). They hold a shortest path,
-// by its exact length, between any two points, and so determine the metric: a
-// function is Lipschitz, and a channel private, for all pairs where it is so along
-// these edges.
+// Edges returns a copy of the edges that are shortest paths between their ends, up to the
+// rounding of sums, I < J, in order of (I, J). They hold a shortest path, by its exact length,
+// between any two points, and so determine the metric: a function is Lipschitz, and a channel
+// private, for all pairs where it is so along these edges.
 func (g *Graph) Edges() []Edge { return slices.Clone(g.edges) }

@@ -2,7 +2,6 @@ package metric_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -231,13 +230,5 @@ func TestNewGraph_FindsPartsInLinearMemory(t *testing.T) {
 		if b := after.TotalAlloc - before.TotalAlloc; b > 16<<20 {
 			t.Errorf("%d edges: %d MB allocated", len(c.edges), b>>20)
 		}
-	}
-}
-
-func BenchmarkNewGraph(b *testing.B) {
-	for _, n := range []int{100, 1000} {
-		r := random.Seeded(1)
-		edges := randomEdges(r, n, 2*n, r.Float64)
-		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() { testkit.Must(metric.NewGraphEdges(b.Context(), n, edges)) })
 	}
 }

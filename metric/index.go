@@ -10,17 +10,12 @@ import (
 	"github.com/metricdp/metricdp/internal/kdtree"
 )
 
-// Index answers questions about the neighborhoods of the points of a
-// [Finite]: balls, nearest and farthest points.
-//
-// Where the space is [Embedded] in at most 20 dimensions it searches a kd-tree:
-// O(n log n) to build, and O(log n) a query for points spread over their
-// dimensions, n in the worst case. Other spaces are scanned, with one row of
-// distances a query. Either way the answers are, to the bit, those of a scan:
-// the tree only leaves out points that the rounding granted in [Embedding]
-// could not let in.
-//
-// An Index is immutable and safe for concurrent use.
+// Index answers questions about the neighborhoods of the points of a [Finite]: balls, nearest
+// and farthest points. Where the space is [Embedded] in at most 20 dimensions it searches a
+// kd-tree: O(n log n) to build, and O(log n) a query for points spread over their dimensions, n
+// in the worst case. Other spaces are scanned, with one row of distances a query. Either way
+// the answers are, to the bit, those of a scan. An Index is immutable and safe for concurrent
+// use.
 type Index struct {
 	f    Finite
 	tree *kdtree.Tree // nil: scan

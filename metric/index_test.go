@@ -205,31 +205,6 @@ func TestIndex_Prunes(t *testing.T) {
 	}
 }
 
-func TestIndex_DoesNotAllocate(t *testing.T) {
-	if testkit.Race {
-		t.Skip("sync.Pool drops items under the race detector")
-	}
-	p, x := planePoints(1000), []float64{0.3, 0.7}
-	l := NewLocator(p)
-	for _, f := range []Finite{p, scanned{p}} {
-		ix := NewIndex(f)
-		dst := make([]int, 0, 1000)
-		for name, query := range map[string]func(){
-			"Ball":      func() { dst = ix.Ball(7, 0.1, dst[:0]) },
-			"Neighbors": func() { dst = ix.Neighbors(7, 10, dst[:0]) },
-			"Nearest":   func() { ix.Nearest(7) },
-			"Farthest":  func() { ix.Farthest(7) },
-			"Within":    func() { dst = l.Within(x, 0.1, dst[:0]) },
-			"to x":      func() { l.Nearest(x) },
-		} {
-			// A collection may empty the pool now and then.
-			if a := testing.AllocsPerRun(100, query); a >= 1 {
-				t.Errorf("%s: %v allocations", name, a)
-			}
-		}
-	}
-}
-
 func BenchmarkIndex(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		ix := NewIndex(planePoints(n))
@@ -302,17 +277,6 @@ func TestLocator_ConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-func BenchmarkLocator(b *testing.B) {
-	for _, n := range []int{1000, 1000000} {
-		l := NewLocator(planePoints(n))
-		r, x := random.Seeded(11), make([]float64, 2)
-		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() {
-			x[0], x[1] = r.Float64(), r.Float64()
-			l.Nearest(x)
-		})
-	}
-}
-
 func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
 	p := planePoints(300)
 	for _, f := range []Finite{p, scanned{p}} {
@@ -378,11 +342,4 @@ func gridPoints(w, h int) [][]float64 {
 		}
 	}
 	return pts
-}
-
-func BenchmarkNeighbors(b *testing.B) {
-	for _, n := range []int{1000, 100000} {
-		p := planePoints(n)
-		testkit.Bench(b, fmt.Sprintf("k=10/n=%d", n), func() { testkit.Must(NewIndex(p).NearestNeighbors(b.Context(), 10)) })
-	}
 }

@@ -11,27 +11,21 @@ import (
 	"github.com/metricdp/metricdp/internal/spanning"
 )
 
-// Subdominant returns the largest ultrametric that is nowhere above f: the
-// least, over all ways from i to j through other points, of the longest step.
-// It is the ultrametric of single linkage, and its distances are among f's.
-//
-// A negative or non-finite distance is a [*Violation]; no points are
-// [ErrEmpty]. f needs no triangle inequality. Prim's algorithm on the rows of f:
-// O(n^2) time, O(n) memory beside the result.
+// Subdominant returns the largest ultrametric that is nowhere above f, that of single linkage:
+// the least, over all ways from i to j through other points, of the longest step. A negative or
+// non-finite distance is a [*Violation]; no points are [ErrEmpty]. f needs no triangle
+// inequality. O(n^2) time, by Prim's algorithm, O(n) memory beside the result.
 func Subdominant(ctx context.Context, f Finite) (*Ultrametric, error) {
 	u, _, err := subdominant(ctx, "metric: Subdominant", f)
 	return u, err
 }
 
-// ValidateUltrametric returns nil where f is an ultrametric up to the relative
-// tolerance tol >= 0: where f(i,j) <= (1+tol) u(i,j) for all pairs, u being the
-// subdominant ultrametric of f. With tol = 0 that is the strong triangle
-// inequality for all triples.
-//
-// Otherwise the error is a [*Violation] of [UltrametricLaw], a triple with
-// positive Excess, which may be less than tol grants, because f can rise above u
-// in many small steps. Other errors are those of [Subdominant], and a
-// [*ValueError] for tol. O(n^2) time on every core, O(n) memory for each.
+// ValidateUltrametric returns nil where f is an ultrametric up to the relative tolerance tol >=
+// 0: where f(i,j) <= (1+tol) u(i,j) for all pairs, u being the subdominant ultrametric of f.
+// Otherwise the error is a [*Violation] of [UltrametricLaw], a triple with positive Excess,
+// which may be less than tol grants, because f can rise above u in many small steps. Other
+// errors are those of [Subdominant], and a [*ValueError] for tol. O(n^2) time on every core,
+// O(n) memory for each.
 func ValidateUltrametric(ctx context.Context, f Finite, tol float64) error {
 	const op = "metric: ValidateUltrametric"
 	if err := fault.NonNegative(op, "tol", tol); err != nil {
@@ -118,15 +112,14 @@ func stepAbove(f Finite, u *Ultrametric, parent []int, i, j int) *Violation {
 // subdominant runs Prim's algorithm from point 0. parent is the minimum
 // spanning tree it finds; that of point 0 is -1.
 //
-// The order in which the points join, with the length of the edge that brings
-// each, is the subdominant ultrametric u as it stands. Let b be the largest of
-// these lengths w after a, up to and including c. (1) u(a,c) >= b: before the
-// point of length b joined, no edge shorter than b led out of the set, which
-// held a and not c. (2) u(a,c) <= b, for edges of at most b connect all points
-// from a to c. By induction on c: c came by such an edge from some p. Where p
-// comes before a, that edge was on offer ever since p joined, so all points
-// after p, up to c, came by edges of at most b: start from p in place of a. Now
-// the points before c are connected, by induction, and p is one of them.
+// The order in which the points join, with the length of the edge that brings each, is the
+// subdominant ultrametric u as it stands. Let b be the largest of these lengths w after a, up
+// to and including c. (1) u(a,c) >= b: before the point of length b joined, no edge shorter
+// than b led out of the set, which held a and not c. (2) u(a,c) <= b, for edges of at most b
+// connect all points from a to c. By induction on c: c came by such an edge from some p. Where
+// p comes before a, that edge was on offer ever since p joined, so all points after p, up to c,
+// came by edges of at most b: start from p in place of a. Now the points before c are
+// connected, by induction, and p is one of them.
 func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, parent []int, err error) {
 	n := fault.Len(f)
 	if err := cmp.Or(fault.Empty(op, "f", n), tableSize(op, n)); err != nil {

@@ -3,7 +3,6 @@ package metric
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -151,16 +150,4 @@ func TestValidateUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
 			genuine(t, f, err)
 		}
 	}
-}
-
-func BenchmarkSubdominant(b *testing.B) {
-	for _, n := range []int{1000, 5000} {
-		f := planePoints(n)
-		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() { testkit.Must(Subdominant(b.Context(), f)) })
-	}
-}
-
-func BenchmarkValidateUltrametric(b *testing.B) {
-	u := testkit.Must(Subdominant(b.Context(), planePoints(5000)))
-	testkit.Bench(b, "n=5000", func() { testkit.Must(0, ValidateUltrametric(b.Context(), u, 0)) })
 }

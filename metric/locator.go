@@ -2,15 +2,14 @@ package metric
 
 import "sync"
 
-// Locator finds the members of a [Points] that lie nearest to points that need
-// not be members: the way back from a noisy location to a data set. It searches
-// a kd-tree where the space is an [Embedder] in at most 20 dimensions, with the
-// guarantees and costs of [Index], and scans otherwise: Nearest among long vectors of
-// [Float32] under [Euclidean] with inner products in float32, of which those that could be
-// the largest are measured. The answers are those of a plain scan, 3 times as fast.
+// Locator finds the members of a [Points] that lie nearest to any points: the way back from a
+// noisy location to a data set. It searches a kd-tree where the space is an [Embedder] in at
+// most 20 dimensions, as [Index] does, and scans otherwise: long vectors of [Float32] under
+// [Euclidean] with inner products in float32, of which those that could be the largest are
+// measured. The answers are those of a plain scan.
 //
-// Queries must be points that the space's [Checker], if any, accepts. A Locator
-// is immutable and safe for concurrent use, and its queries do not allocate.
+// Queries must be points that the space's [Checker], if any, accepts. A Locator is immutable
+// and safe for concurrent use, and its queries do not allocate.
 type Locator[P any] struct {
 	pool sync.Pool // of *visitor[P]
 	scan func(x P) (i int, d float64, ok bool)

@@ -4,9 +4,8 @@ import "github.com/metricdp/metricdp/internal/fault"
 
 // Space measures the distance between any two points of type P.
 //
-// Distance must be symmetric, 0 from a point to itself, and obey the triangle
-// inequality; [Validate] checks a finite sample of it. It must be safe for
-// concurrent use.
+// Distance must be symmetric, 0 from a point to itself, and obey the triangle inequality;
+// [Validate] checks a finite sample of it. It must be safe for concurrent use.
 type Space[P any] interface {
 	Distance(x, y P) float64
 }
@@ -24,11 +23,10 @@ type Checker[P any] interface {
 	Check(x, y P) error
 }
 
-// Finite is a metric on the points 0, ..., Len()-1: what every algorithm of
-// the module takes. Distances are finite and >= 0, symmetric, and obey the
-// triangle inequality up to rounding ([Validate]). Distinct points may lie at
-// distance 0 unless a function says otherwise. An index outside [0, Len())
-// panics. Implementations are immutable and safe for concurrent use.
+// Finite is a metric on the points 0, ..., Len()-1: what every algorithm of the module takes.
+// Distances are finite and >= 0, symmetric, and obey the triangle inequality up to rounding
+// ([Validate]). Distinct points may lie at distance 0 unless a function says otherwise. An
+// index outside [0, Len()) panics. Implementations are immutable and safe for concurrent use.
 type Finite interface {
 	Len() int
 	Distance(i, j int) float64
@@ -47,10 +45,9 @@ type RowReader interface {
 //
 //	Distance(i, j) = FromNorm(||x_i - x_j||_P)
 //
-// up to rounding, FromNorm nondecreasing: coordinates may err by 32 units of
-// 2^-53 times the largest, and Distance by as much relative. It is what lets a
-// spatial tree or a space-filling curve serve the metric. Coords must not be
-// modified.
+// up to rounding, FromNorm nondecreasing: coordinates may err by 32 units of 2^-53 times the
+// largest, and Distance by as much relative. It is what lets a spatial tree or a space-filling
+// curve serve the metric. Coords must not be modified.
 type Embedding struct {
 	Coords   []float64
 	Dim      int
@@ -61,9 +58,8 @@ type Embedding struct {
 	Linear bool
 }
 
-// Embedded is an optional capability of a [Finite] whose points sit in R^d.
-// Embed allocates Len()*Dim numbers; ok is false for a view over a space that has
-// no embedding.
+// Embedded is an optional capability of a [Finite] whose points sit in R^d. Embed allocates
+// Len()*Dim numbers; ok is false for a view over a space that has no embedding.
 type Embedded interface {
 	Embed() (e Embedding, ok bool)
 }
@@ -93,9 +89,8 @@ var ErrEmpty = fault.ErrEmpty
 
 // The error types of every package of the module. Ask for them with errors.As.
 type (
-	// ValueError reports a number outside its domain: Op the call, Arg the
-	// argument, Index the position in it or -1 for a single number, Value what
-	// was given, Want the domain in words.
+	// ValueError reports a number outside its domain: Op the call, Arg the argument, Index the
+	// position in it or -1 for a single number, Value what was given, Want the domain in words.
 	ValueError = fault.ValueError
 	// SizeError reports a length that does not fit the rest of the input: Op
 	// the call, Arg the argument, Got its length, Want what it should be.

@@ -10,11 +10,10 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// NearestNeighbors returns the k nearest neighbors of every point: those of
-// point i are entries [i*k, (i+1)*k) of the result, as [Index.Neighbors] lists
-// them. k must lie in [1, Len()-1] ([*ValueError]); distances that are not
-// numbers, where they leave a point too few neighbors, are a [*Violation]. n
-// queries.
+// NearestNeighbors returns the k nearest neighbors of every point: those of point i are entries
+// [i*k, (i+1)*k) of the result, as [Index.Neighbors] lists them. k must lie in [1, Len()-1]
+// ([*ValueError]); distances that are not numbers, where they leave a point too few neighbors,
+// are a [*Violation]. n queries.
 func (ix *Index) NearestNeighbors(ctx context.Context, k int) ([]int, error) {
 	return ix.nearestNeighbors(ctx, "metric: Index.NearestNeighbors", "k", k, 0)
 }
@@ -58,10 +57,9 @@ func unordered(f Finite, i int) *Violation {
 	return &Violation{Axiom: FiniteValue, I: i, J: i, K: -1, Excess: math.NaN()}
 }
 
-// ReverseNeighbors returns for every point v, in ascending order, the points
-// that count v among their r nearest, themselves included: I_NN,r(v) of
-// IKWAT22. r must lie in [1, Len()] ([*ValueError]). n queries; the result holds n*r
-// indices.
+// ReverseNeighbors returns for every point v, in ascending order, the points that count v among
+// their r nearest, themselves included: I_NN,r(v) of IKWAT22. r must lie in [1, Len()]
+// ([*ValueError]). n queries; the result holds n*r indices.
 func (ix *Index) ReverseNeighbors(ctx context.Context, r int) ([][]int, error) {
 	near, err := ix.nearestNeighbors(ctx, "metric: Index.ReverseNeighbors", "r", r, 1)
 	if err != nil {

@@ -21,15 +21,11 @@ type NetOptions struct {
 	Progress func(done, total int)
 }
 
-// Net returns a maximal s-separated subset of f, the greedy one: it tries the
-// points in order and keeps, and lists, each whose distance to every point kept
-// before is > s. Thus any two points of the net are more than s apart, strictly,
-// and every point of f has one within s.
-//
-// s must be finite and >= 0 ([*ValueError]); an Order that is no permutation is
-// a [*SizeError] or a [*ValueError], an empty f [ErrEmpty]. It takes about n log n
-// where [Index] has a kd-tree, otherwise at most Len() distances for each point
-// kept, and O(n) memory.
+// Net returns a maximal s-separated subset of f, the greedy one: it tries the points in order
+// and keeps each whose distance to every point kept before is > s. Thus every point of f has
+// one of the net within s. s must be finite and >= 0 ([*ValueError]); an Order that is no
+// permutation is a [*SizeError] or a [*ValueError], an empty f [ErrEmpty]. About n log n where
+// [Index] has a kd-tree, otherwise at most Len() distances for each point kept; O(n) memory.
 func Net(ctx context.Context, f Finite, s float64, o *NetOptions) ([]int, error) {
 	const op = "metric: Net"
 	var opt NetOptions
@@ -139,19 +135,16 @@ func (c *cover) mark(node, lo, hi int) (fresh int32) {
 	return fresh
 }
 
-// FarthestFirst chooses k points of f, beginning with start, each the farthest
-// from those before it, the lowest index where several tie (Gonzalez 1985). The
-// first m are, for every m, a cover of f by m balls whose radius is at most twice
-// the least possible.
+// FarthestFirst chooses k points of f, beginning with start, each the farthest from those
+// before it, the lowest index where several tie. The first m are, for every m, a cover of f by
+// m balls whose radius is at most twice the least possible (Gonzalez 1985).
 //
-// radii has length k+1, begins with +Inf and does not increase: radii[m] is the
-// largest distance of a point of f to the nearest of the first m chosen. For
-// 0 < m < k that is also the distance of order[m] to those before it, so that
-// order[:m+1] are pairwise at least radii[m] apart.
+// radii has length k+1, begins with +Inf and does not increase: radii[m] is the largest
+// distance of a point of f to the nearest of the first m chosen, for 0 < m < k that of
+// order[m].
 //
-// k must lie in [1, Len()] and start in [0, Len()) ([*ValueError]); a distance
-// that is met and is negative or not finite is a [*Violation]. k*Len()
-// distances.
+// k must lie in [1, Len()] and start in [0, Len()) ([*ValueError]); a distance that is met and
+// is negative or not finite is a [*Violation]. k*Len() distances.
 func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, radii []float64, err error) {
 	const op = "metric: FarthestFirst"
 	n := fault.Len(f)
@@ -198,12 +191,10 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 	return order, append(radii, max(0, top.d)), nil
 }
 
-// Assign returns for every point i of f the nearest of the given centers and
-// its distance: the point centers[nearest[i]] at dist[i]. Where centers tie the
-// one listed first has the point.
-//
-// No centers are [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It takes
-// a kd-tree of the centers as in [Index], or Len()*len(centers) distances.
+// Assign returns for every point i of f the nearest of the given centers and its distance: the
+// point centers[nearest[i]] at dist[i], the one listed first where they tie. No centers are
+// [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It takes a kd-tree of the centers as
+// in [Index], or Len()*len(centers) distances.
 func Assign(ctx context.Context, f Finite, centers []int) (nearest []int, dist []float64, err error) {
 	const op = "metric: Assign"
 	n := fault.Len(f)

@@ -173,39 +173,3 @@ func TestNet_WorkersDoNotMatter(t *testing.T) {
 		t.Error("one worker and five differ")
 	}
 }
-
-// Nets of n points of the unit square, s chosen for about n/2, n/40 and 100
-// points.
-func BenchmarkNet(b *testing.B) {
-	for _, n := range []int{10000, 1000000} {
-		p := planePoints(n)
-		for _, part := range []float64{0.55, 30, float64(n) / 130} {
-			s := math.Sqrt(part / float64(n))
-			b.Run(fmt.Sprintf("s=%.2g/n=%d", s, n), func(b *testing.B) {
-				b.ReportAllocs()
-				var net []int
-				for b.Loop() {
-					net, _ = Net(b.Context(), p, s, nil)
-				}
-				b.ReportMetric(float64(len(net)), "points")
-			})
-		}
-	}
-}
-
-func BenchmarkFarthestFirst(b *testing.B) {
-	for _, n := range []int{1000, 100000} {
-		p := planePoints(n)
-		testkit.Bench(b, fmt.Sprintf("k=1000/n=%d", n), func() { FarthestFirst(b.Context(), p, 1000, 0) })
-	}
-}
-
-func BenchmarkAssign(b *testing.B) {
-	for _, n := range []int{10000, 1000000} {
-		p := planePoints(n)
-		for _, m := range []int{10, 40, 10000} {
-			centers := random.Seeded(9).Perm(n)[:m]
-			testkit.Bench(b, fmt.Sprintf("centers=%d/n=%d", m, n), func() { Assign(b.Context(), p, centers) })
-		}
-	}
-}

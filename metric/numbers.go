@@ -2,12 +2,10 @@ package metric
 
 import "golang.org/x/exp/constraints"
 
-// Numbers is the line: |x-y| for numbers of any integer or floating-point type,
-// amounts and counts as they come. The distance is the exact difference rounded
-// once to the nearest float64, also where it overflows T: numbers that differ are
-// never at distance 0, and distances of integers above 2^53 have a relative error
-// of up to 2^-53. Check, and so [NewPoints], refuses NaN and numbers above 1e300
-// in magnitude.
+// Numbers is the line: |x-y| for numbers of any integer or floating-point type. The distance is
+// the exact difference rounded once to the nearest float64, also where it overflows T: numbers
+// that differ are never at distance 0. Check, and so [NewPoints], refuses NaN and numbers above
+// 1e300 in magnitude.
 type Numbers[T constraints.Integer | constraints.Float] struct{}
 
 // Distance implements [Space].

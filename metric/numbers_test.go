@@ -158,14 +158,3 @@ func TestFloat32_Neighbors(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkFloat32(b *testing.B) {
-	r := random.Seeded(1)
-	x, y := make([]float32, 300), make([]float32, 300)
-	for k := range x {
-		x[k], y[k] = float32(r.NormFloat64()), float32(r.NormFloat64())
-	}
-	u, v := widened(x), widened(y)
-	testkit.Bench(b, "float32/d=300", func() { metric.Float32[metric.Euclidean]{}.Distance(x, y) })
-	testkit.Bench(b, "float64/d=300", func() { metric.Euclidean{}.Distance(u, v) })
-}

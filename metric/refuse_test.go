@@ -19,8 +19,7 @@ func second[A any](_ A, err error) error         { return err }
 func third[A, B any](_ A, _ B, err error) error  { return err }
 func last[A any](_ A, _, _ int, err error) error { return err }
 
-// refused is an error and how it begins: the call, the argument, the index and the
-// value.
+// refused is an error and how it begins: the call, the argument, the index and the value.
 type refused struct {
 	err  error
 	want string

@@ -10,15 +10,13 @@ import (
 	"github.com/metricdp/metricdp/internal/kdtree"
 )
 
-// scan finds the nearest of many long vectors of float32 under [Euclidean]. It ranks
-// them by
+// scan finds the nearest of many long vectors of float32 under [Euclidean]. It ranks them by
 //
 //	s = |w|^2/2 - <y,w>,
 //
-// half of |y-w|^2 - |y|^2, with inner products in float32, and measures those that
-// rounding could have kept from the first place. Reading the vectors is what takes the
-// time. (A kd-tree takes 10 times as long in 100 dimensions. Lower bounds from the first coordinates and the norms of the rest save a third of
-// the reading where noise moves a word at all, and cost as much in branches.)
+// half of |y-w|^2 - |y|^2, with inner products in float32, and measures those that rounding
+// could have kept from the first place. Reading the vectors is what takes the time. (A kd-tree
+// takes 10 times as long in 100 dimensions; lower bounds from first coordinates save no time.)
 type scan struct {
 	pts  [][]float32
 	half []float32

@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -61,14 +60,5 @@ func TestLocator_ScanIsExact(t *testing.T) {
 		if moved < 60 {
 			t.Errorf("size %v: only %d queries leave their point", size, moved)
 		}
-	}
-}
-
-func BenchmarkLocator_Words(b *testing.B) {
-	for _, d := range []int{100, 300} {
-		pts := cloud32(7, 50_000, d, .5)
-		y := cloud32(8, 1, d, 1)[0]
-		l := NewLocator(testkit.Must(NewPoints(pts, Space[[]float32](Float32[Euclidean]{}))))
-		testkit.Bench(b, fmt.Sprintf("n=50000,d=%d", d), func() { l.Nearest(y) })
 	}
 }

@@ -53,14 +53,11 @@ func (Discrete[T]) Check(x, y T) error {
 	return nil
 }
 
-// Levenshtein is the edit distance of strings: the least number of insertions,
-// deletions and substitutions of a rune that turn one into the other. A letter
-// and its accent may be two runes. Check refuses strings that are not valid UTF-8.
-//
-// It takes ceil(m/64)*n steps of a few word operations for lengths m and n, by
-// the bit-parallel algorithm of G. Myers (J. ACM 46, 1999), in the form of
-// H. Hyyro (2003). It allocates only where both strings pass 64 runes, then as
-// many bytes as the shorter has runes.
+// Levenshtein is the edit distance of strings: the least number of insertions, deletions and
+// substitutions of a rune that turn one into the other. Check refuses strings that are not
+// valid UTF-8. ceil(m/64)*n steps of a few word operations for lengths m and n (G. Myers, J.
+// ACM 46, 1999, in the form of H. Hyyro, 2003). It allocates only where both strings pass 64
+// runes, then as many bytes as the shorter has runes.
 type Levenshtein struct{}
 
 // Distance implements [Space].
@@ -93,12 +90,11 @@ func (Levenshtein) Check(x, y string) error { return checkUTF8("metric: Levensht
 
 const wordBits = 64
 
-// editStrip advances the edit-distance matrix D by the rows of pattern (that
-// many runes, at most 64), one column for each rune of text. In the usual
-// notation pv and mv hold the rows where D steps by +1 and -1 down the current
-// column, ph and mh those where it steps by +1 and -1 from the column before.
-// delta[j] is the step of the row above the strip into column j, and on return
-// that of its last row; nil stands for +1 throughout (row 0 of D, D[0][j] = j).
+// editStrip advances the edit-distance matrix D by the rows of pattern (that many runes, at
+// most 64), one column for each rune of text. In the usual notation pv and mv hold the rows
+// where D steps by +1 and -1 down the current column, ph and mh those where it steps by +1 and
+// -1 from the column before. delta[j] is the step of the row above the strip into column j, and
+// on return that of its last row; nil stands for +1 throughout (row 0 of D, D[0][j] = j).
 // editStrip returns the sum of the steps of the last row.
 func editStrip(pattern string, rows int, text string, delta []int8) int {
 	if rows == 0 {
@@ -164,10 +160,9 @@ func runeOffset(s string, k int) int {
 	return len(s)
 }
 
-// CommonPrefix is the Baire ultrametric on sequences: Base^-k, k the length of
-// the longest common prefix, and 0 between equal sequences. Check refuses entries
-// not equal to themselves (NaN). Common prefixes longer than about
-// 1074/log2(Base) underflow to 0. O(length).
+// CommonPrefix is the Baire ultrametric on sequences: Base^-k, k the length of the longest
+// common prefix, and 0 between equal sequences. Check refuses entries not equal to themselves
+// (NaN). Common prefixes longer than about 1074/log2(Base) underflow to 0. O(length).
 type CommonPrefix[T comparable] struct {
 	Base float64 // a finite number > 1; 0 means 2
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/metric/metrictest"
 )
@@ -134,14 +133,4 @@ func FuzzLevenshtein(f *testing.F) {
 			t.Errorf("%q, %q: %v, want %v", x, y, got, want)
 		}
 	})
-}
-
-func BenchmarkLevenshtein(b *testing.B) {
-	r := random.Seeded(1)
-	for _, n := range []int{8, 64, 65, 1000} {
-		for k, alphabet := range []string{"ascii", "unicode"} {
-			x, y := randomString(r, alphabets[k+1], n), randomString(r, alphabets[k+1], n)
-			testkit.Bench(b, fmt.Sprintf("n=%d/%s", n, alphabet), func() { metric.Levenshtein{}.Distance(x, y) })
-		}
-	}
 }

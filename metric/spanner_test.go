@@ -2,7 +2,6 @@ package metric_test
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -107,22 +106,5 @@ func TestSpanner_LargeStretch(t *testing.T) {
 	g, err := metric.Spanner(t.Context(), f, 1e300)
 	if err != nil || len(g.Edges()) != 2 {
 		t.Errorf("%v, %v", g, err)
-	}
-}
-
-func BenchmarkSpanner(b *testing.B) {
-	for _, n := range []int{500, 2000} {
-		for _, t := range []float64{3, 1.5, 1.1} {
-			b.Run(fmt.Sprintf("n=%d/t=%v", n, t), func(b *testing.B) {
-				f := square(b, n)
-				b.ReportAllocs()
-				edges := 0
-				for b.Loop() {
-					g := testkit.Must(metric.Spanner(b.Context(), f, t))
-					edges = len(g.Edges())
-				}
-				b.ReportMetric(float64(edges)/float64(n), "edges/n")
-			})
-		}
 	}
 }

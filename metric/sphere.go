@@ -27,14 +27,10 @@ func degrees(v float64) string {
 	return fmt.Sprint(v)
 }
 
-// GreatCircle is the length of the shorter great-circle arc between two points
-// of a sphere, in the unit of Radius; 0 means [EarthRadiusKm], so that the
-// zero value measures in km. Against the ellipsoid of the Earth it errs by up
-// to about 0.6 percent.
-//
-// Every distance has a relative error of about 1e-15: between neighbors and
-// antipodes, at the poles and across the date line. Points closer than about
-// 1e-160 degrees are at distance 0.
+// GreatCircle is the length of the shorter great-circle arc between two points of a sphere, in
+// the unit of Radius; 0 means [EarthRadiusKm], so that the zero value measures in km. Against
+// the ellipsoid of the Earth it errs by up to about 0.6 percent. Every distance has a relative
+// error of about 1e-15; points closer than about 1e-160 degrees are at distance 0.
 type GreatCircle struct{ Radius float64 }
 
 // Distance implements [Space].

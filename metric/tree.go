@@ -12,13 +12,11 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 )
 
-// Tree is a rooted tree with a length on every edge: a taxonomy, a phylogeny,
-// a hierarchy of regions. Its nodes are 0, ..., Len()-1. It is immutable and
-// safe for concurrent use; methods panic where there is no such node.
-//
-// Its metrics sum lengths of edges, so a level alpha is per unit of these: per edge
-// where all are 1, as in [TreeFromPaths]. The metrics name no unit; the Unit of a
-// mechanism's options does, as in "edge" or "million years".
+// Tree is a rooted tree with a length on every edge, as a taxonomy. Its nodes are 0, ...,
+// Len()-1. It is immutable and safe for concurrent use; methods panic where there is no such
+// node. Its metrics sum lengths of edges, so a level alpha is per unit of these: per edge where
+// all are 1, as in [TreeFromPaths]. The metrics name no unit; the Unit of a mechanism's options
+// does.
 type Tree struct {
 	parent []int
 	length []float64
@@ -30,14 +28,11 @@ type Tree struct {
 	root   int
 }
 
-// NewTree returns the tree in which an edge of length[v] attaches node v to
-// parent[v]. The root has the parent -1; its length is kept but enters no
-// distance. A nil length makes all edges 1 and that of the root 0. Slices are
-// copied.
-//
-// Lengths lie in [0, 1e300]. A parent that is no node, a second root, a cycle
-// or no root, or a bad length is a [*ValueError] with the node as Index; the
-// other errors are [ErrEmpty], [*SizeError] and [*MemoryError]. O(n).
+// NewTree returns the tree in which an edge of length[v] attaches node v to parent[v]. The root
+// has the parent -1; its length is kept but enters no distance. A nil length makes all edges 1
+// and that of the root 0. Slices are copied. Lengths lie in [0, 1e300]. A parent that is no
+// node, a second root, a cycle or no root, or a bad length is a [*ValueError] with the node as
+// Index; the other errors are [ErrEmpty], [*SizeError] and [*MemoryError]. O(n).
 func NewTree(parent []int, length []float64) (*Tree, error) {
 	parent = slices.Clone(parent)
 	if length == nil {
@@ -111,16 +106,13 @@ func newTree(op string, parent []int, length []float64, names []string) (*Tree, 
 	return t, nil
 }
 
-// TreeFromPaths returns the tree of a taxonomy, given as paths of names from
-// the root, the same for all, down, with edges of length 1. Paths share a node as
-// long as they agree; the same name under different parents makes different nodes.
-// Paths without a root in common get one in front: "animal/dog" and "plant/oak" are
-// strings.Split("all/"+path, "/").
+// TreeFromPaths returns the tree of a taxonomy, given as paths of names down from the root, the
+// same for all, with edges of length 1. Paths share a node as long as they agree; the same name
+// under different parents makes different nodes. Nodes are numbered as they first occur, and
+// path k ends in Leaves()[k], which is point k of PathMetric and Ultrametric.
 //
-// Nodes are numbered as they first occur, and path k ends in Leaves()[k], which
-// is point k of PathMetric and Ultrametric. So no path may be the beginning of
-// another, or come twice: an error that gives both indices. No paths, an empty
-// path, an empty name, one that [Tree.WithNames] refuses, and a second root are
+// A path that is the beginning of another, or comes twice, is an error that gives both indices.
+// No paths, an empty path or name, one that [Tree.WithNames] refuses, and a second root are
 // others. O(names).
 func TreeFromPaths(paths [][]string) (*Tree, error) {
 	const op = "metric: TreeFromPaths"
@@ -174,10 +166,9 @@ func TreeFromPaths(paths [][]string) (*Tree, error) {
 	return newTree(op, parent, length, names)
 }
 
-// WithNames returns the tree with the given names of its nodes, which are
-// copied. Names may be empty and may repeat. Control characters, marks of the
-// direction of text and invalid UTF-8, with which a name may pass for another,
-// are an error that gives the node and the place.
+// WithNames returns the tree with the given names of its nodes, which are copied. Names may be
+// empty and may repeat. Control characters, marks of the direction of text and invalid UTF-8,
+// with which a name may pass for another, are an error that gives the node and the place.
 func (t *Tree) WithNames(names []string) (*Tree, error) {
 	const op = "metric: Tree.WithNames"
 	if err := fault.Size(op, "names", len(names), t.Len()); err != nil {
@@ -244,14 +235,11 @@ func (t *Tree) Leaves() []int { return slices.Clone(t.leaves) }
 // Preorder returns all nodes, each followed by all its descendants, as a copy.
 func (t *Tree) Preorder() []int { return slices.Clone(t.pre) }
 
-// PathMetric returns the metric on the leaves in which two are as far apart as
-// the path between them is long. Point k is node Leaves()[k].
-//
-// A distance costs O(1), a row of the [RowReader] that it is O(number of points),
-// memory is O(n log n). Each of the two sides of a path is computed by itself, as
-// a difference of depths in double-double arithmetic: a distance has a relative
-// error of at most 2^-51, plus an absolute one of at most k*2^-103 times the
-// depth of the deeper end, k edges below the root.
+// PathMetric returns the metric on the leaves in which two are as far apart as the path between
+// them is long. Point k is node Leaves()[k]. A distance costs O(1), a row of the [RowReader]
+// that it is O(number of points), memory is O(n log n). It has a relative error of at most
+// 2^-51, plus an absolute one of at most k*2^-103 times the depth of the deeper end, k edges
+// below the root: each side of a path is a difference of depths in double-double arithmetic.
 func (t *Tree) PathMetric() Finite { return t.pathMetric(t.leaves) }
 
 // NodeMetric is [Tree.PathMetric] on all nodes: point v is node v.
@@ -276,10 +264,9 @@ func (t *Tree) Ultrametric() *Ultrametric {
 	return newUltrametric(order, heights)
 }
 
-// inRow sorts the points k, each standing for nodes[k], by the ranks of the
-// nodes in preorder, and returns with them the lowest common ancestor of each
-// two neighbors, as minus its rank. That of any two is the one of least rank in
-// between: all others lie below it.
+// inRow sorts the points k, each standing for nodes[k], by the ranks of the nodes in preorder,
+// and returns with them the lowest common ancestor of each two neighbors, as minus its rank.
+// That of any two is the one of least rank in between: all others lie below it.
 func (t *Tree) inRow(nodes []int) (order []int, joints []int32) {
 	rank, point := inverse(t.pre), make([]int, t.Len())
 	for k, v := range nodes {

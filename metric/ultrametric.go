@@ -11,15 +11,11 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 )
 
-// Ultrametric is a finite metric with the strong triangle inequality
-// d(i,j) <= max(d(i,k), d(k,j)): any two balls are nested or disjoint.
-//
-// Its points stand in a row with a height between each two neighbors: the
-// distance of two points is the largest height between them. Every finite
-// ultrametric has this form (the leaves of its dendrogram, from left to right),
-// and every row of heights gives one, exactly and not just up to rounding.
-//
-// A distance costs O(1), all from a point O(n), memory is O(n log n).
+// Ultrametric is a finite metric with the strong triangle inequality d(i,j) <= max(d(i,k),
+// d(k,j)): any two balls are nested or disjoint. Its points stand in a row with a height
+// between each two neighbors, as the leaves of its dendrogram do, and the distance of two
+// points is, exactly, the largest height between them. A distance costs O(1), all from a point
+// O(n), memory is O(n log n).
 type Ultrametric struct {
 	order   []int // order[p] is the point at position p
 	pos     []int // pos[order[p]] = p
@@ -56,14 +52,12 @@ type Merge struct {
 	Height float64
 }
 
-// FromLinkage returns the ultrametric of a dendrogram over n points, given by
-// its n-1 merges as scipy's linkage numbers them: cluster i < n is the point i
-// alone, cluster n+k is made by merges[k] out of two earlier clusters, each
-// used once. Two points lie at the height of the merge that joins them.
-//
-// Heights must be finite, >= 0, and at least those of the merges below. The
-// errors are [*ValueError], with the merge as Index, [*SizeError], [ErrEmpty]
-// and [*MemoryError]. O(n log n).
+// FromLinkage returns the ultrametric of a dendrogram over n points, given by its n-1 merges as
+// scipy's linkage numbers them: cluster i < n is the point i alone, cluster n+k is made by
+// merges[k] out of two earlier clusters, each used once. Two points lie at the height of the
+// merge that joins them. Heights must be finite, >= 0, and at least those of the merges below.
+// The errors are [*ValueError], with the merge as Index, [*SizeError], [ErrEmpty] and
+// [*MemoryError]. O(n log n).
 func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
 	const op = "metric: FromLinkage"
 	if n <= 0 {
@@ -155,10 +149,9 @@ func (u *Ultrametric) Order() []int { return slices.Clone(u.order) }
 // Heights returns a copy of the n-1 heights between neighbors in that order.
 func (u *Ultrametric) Heights() []float64 { return slices.Clone(u.heights.values()) }
 
-// Clusters returns, for every point, the number of its closed ball of radius s:
-// two points have the same number where their distance is at most s. The balls
-// are numbered 0, 1, ... by their smallest index. For s negative or NaN every
-// point has its own. O(n).
+// Clusters returns, for every point, the number of its closed ball of radius s: two points have
+// the same number where their distance is at most s. The balls are numbered 0, 1, ... by their
+// smallest index. For s negative or NaN every point has its own. O(n).
 func (u *Ultrametric) Clusters(s float64) []int {
 	h := u.heights.values()
 	label := make([]int, len(u.order)) // first the run of the ball

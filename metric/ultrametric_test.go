@@ -10,8 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// randomMerges is a dendrogram with monotone heights, some of them equal, some
-// 0.
+// randomMerges is a dendrogram with monotone heights, some of them equal, some 0.
 func randomMerges(rng *rand.Rand, n int) []Merge {
 	type cluster struct {
 		id     int
@@ -115,17 +114,5 @@ func TestUltrametric_ClustersAreClosedBalls(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func BenchmarkUltrametric(b *testing.B) {
-	r := random.Seeded(4)
-	for _, n := range []int{1000, 100000} {
-		heights := make([]float64, n-1)
-		for p := range heights {
-			heights[p] = r.Float64()
-		}
-		u := testkit.Must(NewUltrametric(r.Perm(n), heights))
-		benchmarkDistances(b, n, u)
 	}
 }

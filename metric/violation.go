@@ -15,9 +15,8 @@ const (
 	UltrametricLaw Axiom = "d(i,j) <= max(d(i,k), d(k,j))"
 )
 
-// Violation is the error that carries a witness against a law: the points I
-// and J, for three-point laws also K (otherwise -1), and by how much the law
-// fails.
+// Violation is the error that carries a witness against a law: the points I and J, for
+// three-point laws also K (otherwise -1), and by how much the law fails.
 type Violation struct {
 	Op      string // the call, as in "metric: Validate"
 	Axiom   Axiom

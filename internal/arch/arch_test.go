@@ -53,8 +53,7 @@ var rooms = map[string][]string{
 // kits are the packages for tests alone, the only ones that may use testing.
 var kits = []string{"internal/testkit", "examples/internal/demotest", "examples/papers/internal/exhibittest"}
 
-// folders are all that may lie at the top, besides hidden ones and out, which
-// git ignores.
+// folders are all that may lie at the top, besides hidden ones and out, which git ignores.
 var folders = []string{"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism", "lp", "internal", "examples", "out"}
 
 // pkg is the part of `go list -json` that the rules read.

@@ -117,14 +117,12 @@ func TestWords_CountCode(t *testing.T) {
 // undocumented returns a line for each exported name in code that has no comment
 // and each constructor that has no Example in tests.
 //
-// Names that follow one another without an empty line share the comment of the
-// first, and those of a declaration in parentheses the comment above it. A
-// comment on a type serves the fields and methods that it calls by their names,
-// capital or not, and the only one that there is; so does that on another field.
-// A field named after its type has the type's comment. The methods Error, String
-// and Unwrap need none: the interfaces that they are for say what they do. An
-// Example must have an Output comment, or it is not run; that of F serves
-// FContext.
+// Names that follow one another without an empty line share the comment of the first, and those
+// of a declaration in parentheses the comment above it. A comment on a type serves the fields
+// and methods that it calls by their names, capital or not, and the only one that there is; so
+// does that on another field. A field named after its type has the type's comment. The methods
+// Error, String and Unwrap need none: the interfaces that they are for say what they do. An
+// Example must have an Output comment, or it is not run; that of F serves FContext.
 func undocumented(fset *token.FileSet, code, tests []*ast.File) []string {
 	examples := map[string]bool{}
 	for _, e := range doc.Examples(tests...) {
@@ -243,9 +241,8 @@ func undocumented(fset *token.FileSet, code, tests []*ast.File) []string {
 	return bad
 }
 
-// constructs tells a constructor or headline function: one whose name begins
-// with New, or that returns a pointer to an exported type of its own package and
-// an error.
+// constructs tells a constructor or headline function: one whose name begins with New, or that
+// returns a pointer to an exported type of its own package and an error.
 func constructs(d *ast.FuncDecl) bool {
 	if strings.HasPrefix(d.Name.Name, "New") {
 		return true

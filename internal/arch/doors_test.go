@@ -32,10 +32,9 @@ func TestDoors_AreAlike(t *testing.T) {
 	}
 }
 
-// crooked returns a line for each exported signature that has a context anywhere
-// but first, a *rand.Rand of another name than rng, or an options struct that is
-// not the last parameter and a pointer; and for each exported field that is a
-// context, and name that ends in Context.
+// crooked returns a line for each exported signature that has a context anywhere but first, a
+// *rand.Rand of another name than rng, or an options struct that is not the last parameter and
+// a pointer; and for each exported field that is a context, and name that ends in Context.
 func crooked(fset *token.FileSet, code []*ast.File) []string {
 	var bad []string
 	say := func(at token.Pos, format string, args ...any) {

@@ -18,9 +18,8 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// fusable are the files where a compiler may fuse x*y+z into one rounding, with
-// the reason why nothing proved depends on it. A folder stands for its files. The
-// rule is in package directed.
+// fusable are the files where a compiler may fuse x*y+z into one rounding, with the reason why
+// nothing proved depends on it. A folder stands for its files. The rule is in package directed.
 var fusable = map[string]string{
 	"examples":                "no library code",
 	"internal/testkit":        "no library code",

@@ -32,8 +32,7 @@ type Columns struct {
 	// Place requires the columns that [Row.LatLon] reads: lat or latitude, and lon, lng,
 	// long or longitude, the first that there is.
 	Place bool
-	// AnyLength allows no rows, and more than a million, to a program that keeps
-	// none of them.
+	// AnyLength allows no rows, and more than a million, to a program that keeps none of them.
 	AnyLength bool
 	// Skip, where it is not nil, is told what is wrong with a record, and the reading
 	// goes on behind it. What ends the file is an error of Read all the same.
@@ -60,12 +59,11 @@ func (e *Error) Error() string {
 	return s + e.Reason
 }
 
-// Read calls row for every record below the header line of r and stops at
-// the first that is malformed, with an [*Error]; file is its name in
-// messages. Spaces around fields and a byte order mark are dropped. An empty line below
-// the header is a record where there is one column, and malformed where there are more. A
-// file without records is an error, as are more than a million of
-// them (but see [Columns]) and one of more than 64 KiB. [Row.Stop] ends it early.
+// Read calls row for every record below the header line of r and stops at the first that is
+// malformed, with an [*Error]; file is its name in messages. Spaces around fields and a byte
+// order mark are dropped. An empty line below the header is a record where there is one column,
+// and malformed where there are more. A file without records is an error, as are more than a
+// million of them (but see [Columns]) and one of more than 64 KiB. [Row.Stop] ends it early.
 // The next call reuses the Row. One pass, one record in memory.
 func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 	in := &counted{r: bounded.WithoutMark(r)}
@@ -193,8 +191,7 @@ type column struct {
 	required bool
 }
 
-// Text returns the column without the spaces around it, or "" where the file
-// lacks it.
+// Text returns the column without the spaces around it, or "" where the file lacks it.
 func (w *Row) Text(name string) string {
 	pos := w.Position(name)
 	if pos < 0 {
@@ -256,8 +253,7 @@ func (w *Row) Position(name string) int {
 	return c.pos
 }
 
-// Fail rejects the row for a reason of the caller's own, unless it has been
-// rejected before.
+// Fail rejects the row for a reason of the caller's own, unless it has been rejected before.
 func (w *Row) Fail(name, reason string) {
 	if w.err == nil {
 		w.err = &Error{File: w.file, Line: w.line, Column: name, Reason: reason}

@@ -214,9 +214,8 @@ func (f *Factor) Solve(ctx context.Context, v []float64) error {
 	return ctx.Err()
 }
 
-// Cond estimates the condition number from below, mostly to within a factor of 3
-// (Higham, ACM TOMS 14, 1988), from some five solutions. The error is the
-// context's.
+// Cond estimates the condition number from below, mostly to within a factor of 3 (Higham, ACM
+// TOMS 14, 1988), from some five solutions. The error is the context's.
 func (f *Factor) Cond(ctx context.Context) (float64, error) {
 	x, v, sign := make([]float64, f.n), make([]float64, f.n), make([]int, f.n)
 	var save [3]int

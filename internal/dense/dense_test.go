@@ -36,8 +36,7 @@ func fill(m *mat.SymDense) func(a []float64) error {
 	}
 }
 
-// Factors, solutions and condition numbers are those of gonum, at sizes around the
-// panel's.
+// Factors, solutions and condition numbers are those of gonum, at sizes around the panel's.
 func TestFactorize_IsGonums(t *testing.T) {
 	ctx := context.Background()
 	for _, definite := range []bool{true, false} {

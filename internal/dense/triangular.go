@@ -9,9 +9,8 @@ import (
 // memory, and four times as fast as gonum's Dtrsv and Dsymv.
 const rows = 32
 
-// Forward overwrites v[:p] with the solution z of U'z = v for the first p columns of
-// an upper trapezoid U of p rows and n columns, and subtracts from v[p:n] what the
-// others of U'z are.
+// Forward overwrites v[:p] with the solution z of U'z = v for the first p columns of an upper
+// trapezoid U of p rows and n columns, and subtracts from v[p:n] what the others of U'z are.
 func Forward(p, n int, a, v []float64) {
 	bl := blasgonum.Implementation{}
 	for lo := 0; lo < p; lo += rows {

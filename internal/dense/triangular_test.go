@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Solutions and products with triangles are those of gonum, at sizes around the
-// pieces'.
+// Solutions and products with triangles are those of gonum, at sizes around the pieces'.
 func TestTriangular_IsGonums(t *testing.T) {
 	for _, n := range []int{1, 31, 32, 33, 100, 300} {
 		m := symmetric(n, true)

@@ -2,8 +2,7 @@
 // imply. On the shortest-path metric of a graph they are edges: what holds along
 // all of them, as privacy does, holds for every pair.
 //
-// Distances are symmetric n x n matrices, positive off the diagonal; +Inf is
-// allowed.
+// Distances are symmetric n x n matrices, positive off the diagonal; +Inf is allowed.
 package direct
 
 import (
@@ -13,9 +12,8 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// Two pairs imply a third if each is shorter than it by at least shorter,
-// relative, and they add up to it. Thus the implied pairs, taken from the
-// shortest on, follow from the others.
+// Two pairs imply a third if each is shorter than it by at least shorter, relative, and they
+// add up to it. Thus the implied pairs, taken from the shortest on, follow from the others.
 const shorter = 1e-9
 
 // rounding is the relative error within which lengths add up: float64 sums of
@@ -26,12 +24,11 @@ func rounding(n int) float64 { return float64(float64(n+8) * 0x1p-52) }
 // implied. d need not obey the triangle inequality: the shortest paths along
 // the pairs returned are never longer than d, up to rounding.
 //
-// Seen from u, the points are taken from the nearest on, and one is implied if
-// the way to it through one taken before, itself not implied, is as short. In a
-// metric that finds all: if some z is on the way from u to v, then so is the
-// first such point, which nothing implies. A pair is implied if it is so from
-// either end. O(n^2 k), k being how many points a point has as its neighbors, and
-// O(n^2) where every point sees all others through few.
+// Seen from u, the points are taken from the nearest on, and one is implied if the way to it
+// through one taken before, itself not implied, is as short. In a metric that finds all: if
+// some z is on the way from u to v, then so is the first such point, which nothing implies. A
+// pair is implied if it is so from either end. O(n^2 k), k being how many points a point has as
+// its neighbors, and O(n^2) where every point sees all others through few.
 func Pairs(ctx context.Context, n int, d []float64, workers int) ([][]int32, error) {
 	near := make([][]int32, n)
 	err := parallel.Chunks(ctx, n, 4, workers, nil, func(_, lo, hi int) {

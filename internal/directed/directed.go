@@ -8,17 +8,15 @@
 //
 // # Fused operations
 //
-// Go may compute x*y + z with one rounding instead of two, on arm64, ppc64,
-// s390x, riscv64, loong64 and amd64 v3; across statements and through inlined
-// calls too. That is never less accurate, but it is another number: an error
-// term no longer belongs to its sum, two ways to the same value no longer agree,
-// and a proof that counts the roundings of what is written is of other code. An
-// explicit conversion rounds and so prevents it. Hence the rule of this module:
-// in everything proved, a product that may feed a sum is written float64(x*y).
-// Products by a power of two are exact and need no conversion. TestFused in
-// internal/arch compiles the module for such machines and names every product
-// that is fused; what it lets pass is solvers, whose results are proved apart
-// from them, quantiles, and noise for simulation.
+// Go may compute x*y + z with one rounding instead of two, on arm64, ppc64, s390x, riscv64,
+// loong64 and amd64 v3; across statements and through inlined calls too. That is never less
+// accurate, but it is another number: an error term no longer belongs to its sum, two ways to
+// the same value no longer agree, and a proof that counts the roundings of what is written is
+// of other code. An explicit conversion rounds and so prevents it. Hence the rule of this
+// module: in everything proved, a product that may feed a sum is written float64(x*y). Products
+// by a power of two are exact and need no conversion. TestFused in internal/arch compiles the
+// module for such machines and names every product that is fused; what it lets pass is solvers,
+// whose results are proved apart from them, quantiles, and noise for simulation.
 package directed
 
 import "math"
@@ -89,10 +87,9 @@ func TwoProd(a, b float64) (p, e float64) {
 	return p, math.FMA(a, b, -p)
 }
 
-// Go's math.Exp, Log, Log1p and Expm1 document errors below 1 ulp (FreeBSD
-// msun and its assembly ports). The bounds below step libmUlps of them, which
-// leaves room for a port that is worse; the package's tests compare them with
-// math/big at many thousand points.
+// Go's math.Exp, Log, Log1p and Expm1 document errors below 1 ulp (FreeBSD msun and its
+// assembly ports). The bounds below step libmUlps of them, which leaves room for a port that is
+// worse; the package's tests compare them with math/big at many thousand points.
 const libmUlps = 4
 
 // widen moves v outward unless it is exact.

@@ -35,8 +35,7 @@ func TestSum_BoundsExactSum(t *testing.T) {
 			t.Fatalf("[%v, %v] is wide", lower, upper)
 		}
 	}
-	// What the lower part loses, and what underflows, is bounded where nothing else
-	// is rounded.
+	// What the lower part loses, and what underflows, is bounded where nothing else is rounded.
 	var lost, under Sum
 	for _, x := range []float64{1, 0x1p-80, 0x1p-140, -1} {
 		lost.Add(x)

@@ -5,9 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// BernoulliExp returns true with probability exactly e^-x, for x >= 0 taken as
-// an exact real; +Inf gives false. It reads one word of r, and more about once
-// in 2^48 calls.
+// BernoulliExp returns true with probability exactly e^-x, for x >= 0 taken as an exact real;
+// +Inf gives false. It reads one word of r, and more about once in 2^48 calls.
 func BernoulliExp(rng *rand.Rand, x float64) bool {
 	u := rng.Uint64()
 	if y, ok := expTrial(u, x, 0); ok {
@@ -30,11 +29,10 @@ func BernoulliExpMul(rng *rand.Rand, a, b float64) bool {
 // expTrial decides U < e^-x in float64 for every U in [u, u+1)/2^64 and every
 // exponent within err of x, or says ok = false.
 //
-// With t = 2^64 e^-x and |x - exact| <= err <= 1/4: Exp has relative error
-// 2^-50 ([ExpErr]; where the result is subnormal, far below one unit of t), the
-// exponent e^err - 1 <= 2 err, the conversion of u to float64 2^-53, and so
-// have the sums below. u+1 instead of u adds one unit. In all less than
-// t(2^-49 + 2 err) + 2.
+// With t = 2^64 e^-x and |x - exact| <= err <= 1/4: Exp has relative error 2^-50 ([ExpErr];
+// where the result is subnormal, far below one unit of t), the exponent e^err - 1 <= 2 err, the
+// conversion of u to float64 2^-53, and so have the sums below. u+1 instead of u adds one unit.
+// In all less than t(2^-49 + 2 err) + 2.
 func expTrial(u uint64, x, err float64) (below, ok bool) {
 	if !(err <= 0.25) {
 		return false, false

@@ -17,9 +17,8 @@ type Weights struct {
 	Log bool
 }
 
-// Scale returns what the sums below take out so as not to overflow: the largest
-// log-weight, or the power of two at or below the largest weight (at least
-// 2^-1000).
+// Scale returns what the sums below take out so as not to overflow: the largest log-weight, or
+// the power of two at or below the largest weight (at least 2^-1000).
 func (w Weights) Scale() float64 {
 	s := slices.Max(w.W)
 	if w.Log {
@@ -57,12 +56,11 @@ func (w Weights) Total(scale float64) float64 {
 	return t.Hi
 }
 
-// TotalErr bounds the error of the sums here, relative to the whole sum S of n
-// <= 2^32 weights. With u = 2^-53 and a_i = scale - l_i, term i has relative
-// error at most ExpErr + u*a_i, and sum p_i a_i = H(p) - ln S <= ln n <= 23, p
-// the normalized weights and H their entropy. The double-double additions and
-// the rounding to Hi add 2u, terms that underflow less than 2^-1073 each beside
-// a largest term of at least 1: 2^-50 + 25u < 2^-48.
+// TotalErr bounds the error of the sums here, relative to the whole sum S of n <= 2^32 weights.
+// With u = 2^-53 and a_i = scale - l_i, term i has relative error at most ExpErr + u*a_i, and
+// sum p_i a_i = H(p) - ln S <= ln n <= 23, p the normalized weights and H their entropy. The
+// double-double additions and the rounding to Hi add 2u, terms that underflow less than 2^-1073
+// each beside a largest term of at least 1: 2^-50 + 25u < 2^-48.
 const TotalErr = 0x1p-47
 
 // TotalDD is Total in double-double, relative error at most [TotalDDErr].
@@ -88,10 +86,9 @@ func (w Weights) TotalDD(scale float64) DD {
 // 2^-53 * 2^-44, and n <= 2^20 additions of 2^-103.
 const TotalDDErr = 0x1p-80
 
-// band is half the width, in units of 2^-64, of the zone around a boundary
-// C_j/S inside which float64 does not decide a draw: C_j errs by at most
-// TotalErr*S, S by the same, and the quotient and its conversion to an integer
-// by 2^-52. 2^64 (2*2^-47 + 2^-52) = 2^18 + 2^12.
+// band is half the width, in units of 2^-64, of the zone around a boundary C_j/S inside which
+// float64 does not decide a draw: C_j errs by at most TotalErr*S, S by the same, and the
+// quotient and its conversion to an integer by 2^-52. 2^64 (2*2^-47 + 2^-52) = 2^18 + 2^12.
 const band = 1<<18 + 1<<12
 
 // boundary returns 2^64 c/s as an integer, saturated.
@@ -160,8 +157,7 @@ func (w Weights) cumulateBig(prec uint) (lo, hi []*big.Float) {
 			sl.Add(sl, f)
 			sh.Add(sh, f)
 		case !math.IsInf(x, -1):
-			// The difference of two float64s is exact in 2200 bits, and mostly
-			// in far fewer.
+			// The difference of two float64s is exact in 2200 bits, and mostly in far fewer.
 			d := new(big.Float).SetPrec(2200).Sub(big.NewFloat(x), big.NewFloat(scale))
 			l, h := ExpBounds(d.SetPrec(d.MinPrec()+1), prec)
 			sl.Add(sl, l)

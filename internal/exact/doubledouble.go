@@ -10,8 +10,7 @@ import (
 // of Hi: about 106 bits.
 type DD struct{ Hi, Lo float64 }
 
-// AddFloat returns a + x with relative error below 2^-104 for terms of one
-// sign.
+// AddFloat returns a + x with relative error below 2^-104 for terms of one sign.
 func (a DD) AddFloat(x float64) DD {
 	s, e := directed.TwoSum(a.Hi, x)
 	return fast(s, e+a.Lo)
@@ -52,11 +51,10 @@ func fast(s, e float64) DD {
 
 // ExpDDErr bounds the relative error of [ExpDD] for results above 2^-900.
 //
-// The argument is reduced to |r| < 0.35 with absolute error below 2^-104
-// (three-part ln 2), divided by 2^8 and summed as expm1 to r^10/10!, tail
-// below 2^-115; eight doublings (1+p)^2-1 = 2p+p^2 in double-double, relative
-// error below 2^-101 each, double the error each time: 8 * 2^8 * 2^-101 <
-// 2^-89 with everything included. The test measures about 2^-97.
+// The argument is reduced to |r| < 0.35 with absolute error below 2^-104 (three-part ln 2),
+// divided by 2^8 and summed as expm1 to r^10/10!, tail below 2^-115; eight doublings (1+p)^2-1
+// = 2p+p^2 in double-double, relative error below 2^-101 each, double the error each time: 8 *
+// 2^8 * 2^-101 < 2^-89 with everything included. The test measures about 2^-97.
 const ExpDDErr = 0x1p-88
 
 // ln 2 in three parts; the first two have 32 trailing zero bits, so that their

@@ -225,8 +225,7 @@ func TestDraw_DecidesAtTheBoundary(t *testing.T) {
 			t.Errorf("Draw%v = %d, want %d", c.bits, got, c.want)
 		}
 	}
-	// P{1} = e^-100/(1+e^-100), about 2^-144: its lower boundary is found
-	// only after 144 ones.
+	// P{1} = e^-100/(1+e^-100), about 2^-144: its lower boundary is found only after 144 ones.
 	rare := Weights{W: []float64{0, -100}, Log: true}
 	ones := fixed{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
 	if got := NewTable(rare).Draw(rand.New(&ones)); got != 1 {
@@ -315,25 +314,5 @@ func TestTable_ChiSquare(t *testing.T) {
 			count[Draw(rng, w)]++
 		}
 		testkit.ChiSquare(t, count, p, 1e-6)
-	}
-}
-
-func BenchmarkDraw(b *testing.B) {
-	rng, x := random.Seeded(7), -1.0
-	w := randomWeights(rng, 1000, true)
-	small, table, large := NewTable(randomWeights(rng, 10, true)), NewTable(w), NewTable(randomWeights(rng, 100_000, true))
-	for _, c := range []struct {
-		name string
-		draw func()
-	}{
-		{"table n=10", func() { small.Draw(rng) }},
-		{"table n=1000", func() { table.Draw(rng) }},
-		{"table n=100000", func() { large.Draw(rng) }},
-		{"once n=1000", func() { Draw(rng, w) }},
-		{"resolve n=1000", func() { w.resolve(rng.Uint64(), rng) }},
-		{"Exp", func() { x = -1 - Exp(x) }},
-		{"ExpDD", func() { x = -1 - ExpDD(x).Hi }},
-	} {
-		testkit.Bench(b, c.name, c.draw)
 	}
 }

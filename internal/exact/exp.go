@@ -15,16 +15,14 @@ import (
 	"sync"
 )
 
-// ExpErr bounds the relative error of [Exp] where the result is a normal
-// number.
+// ExpErr bounds the relative error of [Exp] where the result is a normal number.
 //
-// With u = 2^-53: x - k*ln2Hi is exact (k has at most 11 bits, ln2Hi 33, and
-// the difference is exact by Sterbenz for k != 0); subtracting k*ln2Lo adds at
-// most u/2 (|r| < 0.35, so half an ulp of r is 2^-55, and the error of the
-// product is below 2^-74). The Taylor tail r^14/14! is below 2^-57. Horner's
-// last step 1 + r*q rounds to u relative to a result >= 0.70, and r*q, at most
-// 0.42 in size, carries at most 3u relative. Together below 4u = 2^-51; the
-// constant doubles that.
+// With u = 2^-53: x - k*ln2Hi is exact (k has at most 11 bits, ln2Hi 33, and the difference is
+// exact by Sterbenz for k != 0); subtracting k*ln2Lo adds at most u/2 (|r| < 0.35, so half an
+// ulp of r is 2^-55, and the error of the product is below 2^-74). The Taylor tail r^14/14! is
+// below 2^-57. Horner's last step 1 + r*q rounds to u relative to a result >= 0.70, and r*q, at
+// most 0.42 in size, carries at most 3u relative. Together below 4u = 2^-51; the constant
+// doubles that.
 const ExpErr = 0x1p-50
 
 const (
@@ -82,18 +80,16 @@ func ExpBounds(x *big.Float, prec uint) (lo, hi *big.Float) {
 	if x.Sign() == 0 {
 		return big.NewFloat(1), big.NewFloat(1)
 	}
-	// The decision needs no precision: at |x| near the limit either answer is
-	// a true bound.
+	// The decision needs no precision: at |x| near the limit either answer is a true bound.
 	if f, _ := x.Float64(); f < -maxBigExponent*math.Ln2*(1+1e-9) {
 		return new(big.Float), new(big.Float).SetMantExp(big.NewFloat(1), -maxBigExponent)
 	} else if f > maxBigExponent*math.Ln2*(1+1e-9) {
 		return new(big.Float).SetMantExp(big.NewFloat(1), maxBigExponent), new(big.Float).SetInf(false)
 	}
-	// e^x = 2^k (e^(r/2^s))^(2^s), r = x - k ln 2. With w working bits the
-	// reduced argument has absolute error below 2^(32-w) (k has at most 31
-	// bits), the Taylor sum of t = r/2^s, |t| < 2^-s, about s terms' rounding,
-	// each below 2^-w, and a tail below 2^-w; the s squarings double the
-	// relative error each. In total below 2^(s+8+32-w) = 2^-(prec+24).
+	// e^x = 2^k (e^(r/2^s))^(2^s), r = x - k ln 2. With w working bits the reduced argument has
+	// absolute error below 2^(32-w) (k has at most 31 bits), the Taylor sum of t = r/2^s, |t| <
+	// 2^-s, about s terms' rounding, each below 2^-w, and a tail below 2^-w; the s squarings
+	// double the relative error each. In total below 2^(s+8+32-w) = 2^-(prec+24).
 	s := uint(4)
 	for s*s < prec {
 		s++

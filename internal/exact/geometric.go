@@ -10,16 +10,14 @@ import (
 // 0, 1, ..., exactly, for a finite s > 0 taken as an exact real; in arbitrary
 // precision only where exact is set, as a test.
 //
-// It inverts the survival function: K >= k when U < e^(-sk). About one draw in
-// s*2^47 is decided in arbitrary precision, about 20 microseconds, so that down
-// to s = 2^-32 the cost is that of a logarithm; from 2^-48 on every draw takes
-// the long way.
+// It inverts the survival function: K >= k when U < e^(-sk). About one draw in s*2^47 is
+// decided in arbitrary precision, about 20 microseconds, so that down to s = 2^-32 the cost is
+// that of a logarithm; from 2^-48 on every draw takes the long way.
 //
-// The float64 way: -ln U for U in [u, u+1)/2^64 is e up to e*2^-50 (math.Log,
-// with the four ulps that package directed allows it), 2^-52 (conversion of u)
-// and 1/u (the interval); inverting s and multiplying adds 2^-52 relative. So
-// K = floor(q) unless an integer other than 0 lies within width of q. Where q
-// passes 2^50 the width passes 1 and the exact way is taken.
+// The float64 way: -ln U for U in [u, u+1)/2^64 is e up to e*2^-50 (math.Log, with the four
+// ulps that package directed allows it), 2^-52 (conversion of u) and 1/u (the interval);
+// inverting s and multiplying adds 2^-52 relative. So K = floor(q) unless an integer other than
+// 0 lies within width of q. Where q passes 2^50 the width passes 1 and the exact way is taken.
 func geometric(rng *rand.Rand, s float64, exact bool) uint64 {
 	u := rng.Uint64()
 	e := -math.Log(float64(u) * 0x1p-64)

@@ -40,11 +40,10 @@ func (g Globe) addNoise(rng *rand.Rand, lat, lon, rate float64, exact bool) (flo
 	return i * g.Step, float64(k-turn/2) * g.Step
 }
 
-// angle is an angle theta in [0, pi] with the density prop. to e^(-rate theta) sin
-// theta. Where the rate is at least 1/2 it comes from the distribution Gamma(2)/rate,
-// of density prop. to theta e^(-rate theta), accepted with probability sin(theta)/theta;
-// where it is less from a uniform angle, with sin(theta) e^(-rate theta). At least 0.28
-// of all are accepted.
+// angle is an angle theta in [0, pi] with the density prop. to e^(-rate theta) sin theta. Where
+// the rate is at least 1/2 it comes from the distribution Gamma(2)/rate, of density prop. to
+// theta e^(-rate theta), accepted with probability sin(theta)/theta; where it is less from a
+// uniform angle, with sin(theta) e^(-rate theta). At least 0.28 of all are accepted.
 type angle struct {
 	rate     float64
 	u        [2]digits // the second for large rates
@@ -122,8 +121,7 @@ func (a *angle) accept(word uint64) (in, sure bool) {
 	return v < q, math.Abs(v-q) > margin
 }
 
-// resolve decides in interval arithmetic. It is apart so that a stays off the heap
-// elsewhere.
+// resolve decides in interval arithmetic. It is apart so that a stays off the heap elsewhere.
 func (a angle) resolve(rng *rand.Rand, v digits) (_ angle, in bool) {
 	us := append(a.numbers(), v)
 	refine(rng, us, func(u []interval, prec uint) bool {

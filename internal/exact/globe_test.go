@@ -47,9 +47,8 @@ func TestGlobe_FastEqualsExact(t *testing.T) {
 	}
 }
 
-// Every word of a draw is moved to the border of two cells, or of accepting and not,
-// found to the last bit by bisection: float64 decides there as interval arithmetic
-// does, or not at all.
+// Every word of a draw is moved to the border of two cells, or of accepting and not, found to
+// the last bit by bisection: float64 decides there as interval arithmetic does, or not at all.
 func TestGlobe_DecidesAtTheBorder(t *testing.T) {
 	rng := random.Seeded(111)
 	borders := 0
@@ -247,10 +246,9 @@ func TestGlobe_AngleDistribution(t *testing.T) {
 	}
 }
 
-// Chi-square of all cells of a coarse grid of the whole sphere, and of those of a
-// window elsewhere, against their masses by quadrature: small, medium and large rates,
-// the poles, the date line, inputs on the grid and off it. False-reject probability
-// 1e-7 a case.
+// Chi-square of all cells of a coarse grid of the whole sphere, and of those of a window
+// elsewhere, against their masses by quadrature: small, medium and large rates, the poles, the
+// date line, inputs on the grid and off it. False-reject probability 1e-7 a case.
 func TestGlobe_Distribution(t *testing.T) {
 	rng := random.Seeded(115)
 	for _, c := range []struct {
@@ -400,12 +398,4 @@ func TestGlobe_GoldenStream(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %.0f", got)
 	}
-}
-
-func BenchmarkGlobe(b *testing.B) {
-	rng := random.Seeded(116)
-	for _, rate := range []float64{0.06, 0.5, 6000} {
-		testkit.Bench(b, fmt.Sprintf("rate=%g", rate), func() { Globe{0x1p-23}.AddNoise(rng, 48, 16, rate) })
-	}
-	testkit.Bench(b, "big", func() { Globe{0x1p-23}.addNoise(rng, 48, 16, 6000, true) })
 }

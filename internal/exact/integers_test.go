@@ -256,26 +256,3 @@ func TestIntegers_GoldenStream(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
-
-func BenchmarkIntegers(b *testing.B) {
-	rng := random.Seeded(19)
-	for _, c := range []struct {
-		name string
-		draw func()
-	}{
-		{"Bernoulli", func() { BernoulliExp(rng, 0.7) }},
-		{"geometric s=1e-12", func() { geometric(rng, 1e-12, false) }},
-		{"geometric s=1e-6", func() { geometric(rng, 1e-6, false) }},
-		{"geometric s=0.1", func() { geometric(rng, 0.1, false) }},
-		{"geometric s=20", func() { geometric(rng, 20, false) }},
-		{"geometric s=0.1 big", func() { geometric(rng, 0.1, true) }},
-		{"Laplace s=1e-6", func() { DiscreteLaplace(rng, 1e-6) }},
-		{"Laplace s=0.1", func() { DiscreteLaplace(rng, 0.1) }},
-		{"Laplace s=1", func() { DiscreteLaplace(rng, 1) }},
-		{"Gaussian sigma=0.5", func() { AddDiscreteGaussian(rng, 0, 0.5) }},
-		{"Gaussian sigma=10", func() { AddDiscreteGaussian(rng, 0, 10) }},
-		{"Gaussian sigma=1e6", func() { AddDiscreteGaussian(rng, 0, 1e6) }},
-	} {
-		testkit.Bench(b, c.name, c.draw)
-	}
-}

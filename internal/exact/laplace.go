@@ -10,9 +10,8 @@ import (
 // a logarithm down to s = 2^-32, from 2^-48 on some 20 microseconds.
 func DiscreteLaplace(rng *rand.Rand, s float64) int64 { return AddDiscreteLaplace(rng, 0, s) }
 
-// AddDiscreteLaplace returns x + K, K as [DiscreteLaplace] but unbounded, and
-// the nearest int64 where the sum is none. So it is post-processing of the sum
-// over all integers, at any x and s.
+// AddDiscreteLaplace returns x + K, K as [DiscreteLaplace] but unbounded, and the nearest int64
+// where the sum is none. So it is post-processing of the sum over all integers, at any x and s.
 func AddDiscreteLaplace(rng *rand.Rand, x int64, s float64) int64 {
 	n, neg := discreteLaplace(rng, s, false)
 	return addSaturated(x, n, neg)

@@ -6,17 +6,15 @@ import (
 	"math/rand/v2"
 )
 
-// The samplers here return x + Z rounded to the nearest point of a lattice, Z
-// real noise of a stated density and x a float64, exactly: the sum over real
-// numbers is rounded once, and nothing else is. So whatever holds of the
-// distribution of x + Z for real numbers x holds of the float64s returned.
-// (Haney, Desfontaines, Hartman, Shrestha, Hay, "Precision-based attacks and
-// interval refining", 2022, do so in one dimension.)
+// The samplers here return x + Z rounded to the nearest point of a lattice, Z real noise of a
+// stated density and x a float64, exactly: the sum over real numbers is rounded once, and
+// nothing else is. So whatever holds of the distribution of x + Z for real numbers x holds of
+// the float64s returned. (Haney, Desfontaines, Hartman, Shrestha, Hay, "Precision-based attacks
+// and interval refining", 2022, do so in one dimension.)
 //
-// The noise is a function of independent uniform numbers. Each is known to lie
-// in a cell of 2^-63; float64 arithmetic with an error bound finds the lattice
-// point unless the noise comes near the border of two; then interval arithmetic
-// decides, with more bits where it needs them.
+// The noise is a function of independent uniform numbers. Each is known to lie in a cell of
+// 2^-63; float64 arithmetic with an error bound finds the lattice point unless the noise comes
+// near the border of two; then interval arithmetic decides, with more bits where it needs them.
 
 // Lattice is the set of multiples of a step, and the inputs on it.
 type Lattice struct {
@@ -28,9 +26,8 @@ type Lattice struct {
 const LatticeIndexes = 1 << 52
 
 // AddLaplace returns x + Z rounded, Z of density prop. to e^(-rate|z|), |x| <=
-// LatticeIndexes*Step. rate*Step must be a normal number. It reads one word of
-// r, and decides about one draw in rate*Step*2^46 in arbitrary precision: some 50
-// microseconds.
+// LatticeIndexes*Step. rate*Step must be a normal number. It reads one word of r, and decides
+// about one draw in rate*Step*2^46 in arbitrary precision: some 50 microseconds.
 func (l Lattice) AddLaplace(rng *rand.Rand, x, rate float64) float64 {
 	return l.addLaplace(rng, x, rate, false)
 }
@@ -203,9 +200,8 @@ func (l Lattice) resolve(rng *rand.Rand, us []digits, x, dst []float64, enclose 
 	})
 }
 
-// round sets dst to x + z rounded, z in steps, and leaves it where the bounds do
-// not decide. Beyond [-2^53, 2^53] the nearer end is returned, which is
-// post-processing of the sum.
+// round sets dst to x + z rounded, z in steps, and leaves it where the bounds do not decide.
+// Beyond [-2^53, 2^53] the nearer end is returned, which is post-processing of the sum.
 func (l Lattice) round(dst, x []float64, z []interval) bool {
 	_, e := math.Frexp(l.Step)
 	ks := make([]float64, len(z))

@@ -96,10 +96,9 @@ func (s *replay) Uint64() uint64 {
 	return s.rest.Uint64()
 }
 
-// Every word of a draw is moved to where the draw changes, the border of two
-// lattice points, found to the last bit by bisection. There float64 decides as
-// interval arithmetic does, or not at all: an error bound that is too small
-// fails.
+// Every word of a draw is moved to where the draw changes, the border of two lattice points,
+// found to the last bit by bisection. There float64 decides as interval arithmetic does, or not
+// at all: an error bound that is too small fails.
 func TestLattice_DecidesAtTheBorder(t *testing.T) {
 	const step = 0x1p-10
 	rng := random.Seeded(94)
@@ -279,9 +278,8 @@ func TestRoundHalfUp_Ends(t *testing.T) {
 	}
 }
 
-// cellMass is the probability that x + Z is rounded to k on the lattice of
-// integers, Z of density prop. to e^(-rate ||z||_p), by the midpoint rule with m
-// points an axis.
+// cellMass is the probability that x + Z is rounded to k on the lattice of integers, Z of
+// density prop. to e^(-rate ||z||_p), by the midpoint rule with m points an axis.
 func cellMass(p, rate float64, x, k []float64, m int) float64 {
 	d := float64(len(x))
 	volume := math.Pow(2*math.Gamma(1+1/p), d) / math.Gamma(1+d/p) // of the unit ball
@@ -565,8 +563,7 @@ func TestLattice_Support(t *testing.T) {
 			}
 		}
 	}
-	// Between two points noise too small to see goes either way: by the sign of
-	// the word.
+	// Between two points noise too small to see goes either way: by the sign of the word.
 	for sign, want := range []float64{1, 0} {
 		s := &replay{words: []uint64{1<<62 | uint64(sign)}, rest: random.Seeded(1)}
 		if k := (Lattice{1}).AddLaplace(rand.New(s), 0.5, 1e200); k != want {
@@ -602,15 +599,6 @@ func TestLattice_GoldenStream(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
-}
-
-func BenchmarkLattice(b *testing.B) {
-	rng := random.Seeded(101)
-	for _, c := range latticeCases(5) {
-		x := make([]float64, c.d)
-		testkit.Bench(b, c.name, func() { c.add(Lattice{0x1p-10}, rng, x, false) })
-	}
-	testkit.Bench(b, "laplace big", func() { Lattice{0x1p-10}.addLaplace(rng, 0, 1, true) })
 }
 
 // The same in the plane and in space, for the masses that TestLattice_Distribution finds

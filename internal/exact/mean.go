@@ -37,9 +37,8 @@ func (s *Sum) AddNear(whole int64, part uint64) {
 // is v. digits < 64. Each number added by AddNear is within err of what was given.
 // enclose returns the exact sum within bounds that tighten as prec grows.
 //
-// It draws one word, none where v is known to be such a number, and looks at
-// enclosures where the word does not decide: with probability 2^(digits+1) (err +
-// 2^-63) at most.
+// It draws one word, none where v is known to be such a number, and looks at enclosures where
+// the word does not decide: with probability 2^(digits+1) (err + 2^-63) at most.
 func (s Sum) Mean(rng *rand.Rand, n int64, digits uint, err float64, enclose func(prec uint) Enclosure) (whole int64, part uint64) {
 	q, r := s.whole/n, s.whole%n
 	if r < 0 {

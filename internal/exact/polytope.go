@@ -14,9 +14,8 @@ const MaxPolytopeDim = 8
 type Polytope struct {
 	Dim    int
 	Facets []float64 // one after another
-	// Basis has as its rows linear forms b such that the points (b_1.w, ...,
-	// b_d.w), w in the cube [-1, 1]^d, include the polytope. Their size is at most
-	// 2^40, too.
+	// Basis has as its rows linear forms b such that the points (b_1.w, ..., b_d.w), w in the
+	// cube [-1, 1]^d, include the polytope. Their size is at most 2^40, too.
 	Basis []float64
 }
 

@@ -34,11 +34,10 @@ func (v *uniform) bounds() (lo, hi *big.Float) {
 	return end(v.num), end(new(big.Int).Add(v.num, big.NewInt(1)))
 }
 
-// decide finds the outcome of an inverse-CDF draw: try is called with bounds
-// on U and a precision that grows with the digits known, and answers ok =
-// false while the bounds do not decide. It ends with probability 1, and after
-// k rounds with probability at least 1 - 2^-(64k) times the number of
-// boundaries.
+// decide finds the outcome of an inverse-CDF draw: try is called with bounds on U and a
+// precision that grows with the digits known, and answers ok = false while the bounds do not
+// decide. It ends with probability 1, and after k rounds with probability at least 1 - 2^-(64k)
+// times the number of boundaries.
 func (v *uniform) decide(try func(lo, hi *big.Float, prec uint) (k int64, ok bool)) int64 {
 	for {
 		lo, hi := v.bounds()

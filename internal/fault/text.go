@@ -19,11 +19,10 @@ func Decimal(s string) (float64, error) {
 	return strconv.ParseFloat(s, 64)
 }
 
-// Text finds the first byte of s that has no place in a name, which is shown,
-// compared and written to files: bytes that are no UTF-8, control characters,
-// and the marks of the direction of text (U+061C, U+200E, U+200F, U+202A to
-// U+202E, U+2066 to U+2069), with which one name can look like another. It says
-// what stands there; at is -1 where s is a name.
+// Text finds the first byte of s that has no place in a name, which is shown, compared and
+// written to files: bytes that are no UTF-8, control characters, and the marks of the direction
+// of text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), with which one name can
+// look like another. It says what stands there; at is -1 where s is a name.
 func Text(s string) (at int, what string) {
 	for at, r := range s {
 		switch {

@@ -1,5 +1,4 @@
-// Package finite asks a metric.Finite for what it can do beside Distance: rows
-// and coordinates.
+// Package finite asks a metric.Finite for what it can do beside Distance: rows and coordinates.
 package finite
 
 import (
@@ -18,9 +17,8 @@ type RowReader interface {
 	DistancesFrom(i int, dst []float64) []float64
 }
 
-// Row returns the distances from point i to every point, by f's own [RowReader]
-// if it has one, which may bring a slice of its own, and else in dst where its
-// capacity allows. O(Len()).
+// Row returns the distances from point i to every point, by f's own [RowReader] if it has one,
+// which may bring a slice of its own, and else in dst where its capacity allows. O(Len()).
 func Row(f Metric, i int, dst []float64) []float64 {
 	if r, ok := f.(RowReader); ok {
 		return r.DistancesFrom(i, dst)

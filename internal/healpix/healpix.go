@@ -8,9 +8,8 @@ import "math"
 // latLon is metric.LatLon, in degrees.
 type latLon = struct{ Lat, Lon float64 }
 
-// Face maps the sphere to the 12 unit squares: Górski et al. 2005, section 4,
-// and the reference implementation's ang2pix. Near a pole 1-|sin lat| is
-// computed without cancellation.
+// Face maps the sphere to the 12 unit squares: Górski et al. 2005, section 4, and the reference
+// implementation's ang2pix. Near a pole 1-|sin lat| is computed without cancellation.
 func Face(p latLon) (face int, x, y float64) {
 	sin := math.Sin(p.Lat * (math.Pi / 180))
 	turn := math.Mod(p.Lon, 360) / 90
@@ -73,12 +72,11 @@ func Point(face int, x, y float64) latLon {
 	return p
 }
 
-// Radius is the largest angle between the center of a cell and its corners,
-// with n x n cells a face, as the reference implementation's max_pixrad: it is
-// attained where the caps meet the equatorial belt. A percent is added for the
-// cells of odd n, which it was not made for. The mean over a cell of the angle
-// to its center is at most 2/3 of it, as in a square under the largest
-// coordinate. The test searches for exceptions to both.
+// Radius is the largest angle between the center of a cell and its corners, with n x n cells a
+// face, as the reference implementation's max_pixrad: it is attained where the caps meet the
+// equatorial belt. A percent is added for the cells of odd n, which it was not made for. The
+// mean over a cell of the angle to its center is at most 2/3 of it, as in a square under the
+// largest coordinate. The test searches for exceptions to both.
 func Radius(n int) float64 {
 	z, phi := 2.0/3, math.Pi/(4*float64(n))
 	t := 1 - 1/float64(n)

@@ -26,9 +26,8 @@ func TestFace_RoundTrip(t *testing.T) {
 	}
 }
 
-// The 12 squares share the sphere: their centers are those of Górski et al.
-// 2005, four at latitude 41.8 degrees (sin 2/3), four on the equator and four
-// in the south.
+// The 12 squares share the sphere: their centers are those of Górski et al. 2005, four at
+// latitude 41.8 degrees (sin 2/3), four on the equator and four in the south.
 func TestPoint_Centers(t *testing.T) {
 	for face := range 12 {
 		p := Point(face, 0.5, 0.5)

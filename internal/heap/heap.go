@@ -2,10 +2,9 @@
 // algorithms of Dijkstra and Prim need it, and the slope trick.
 package heap
 
-// Heap holds nodes from [0, n), the one with the least key first, and knows
-// where each is. The keys belong to the caller, who may lower that of a node
-// and then pushes it again. Among equal keys the order depends on the calls
-// alone. The zero Heap is one of no nodes; see [New].
+// Heap holds nodes from [0, n), the one with the least key first, and knows where each is. The
+// keys belong to the caller, who may lower that of a node and then pushes it again. Among equal
+// keys the order depends on the calls alone. The zero Heap is one of no nodes; see [New].
 type Heap struct {
 	key  []float64
 	node []int32
@@ -14,8 +13,7 @@ type Heap struct {
 
 const gone = -1
 
-// New returns an empty heap of nodes from [0, len(key)), which reads their keys
-// in key.
+// New returns an empty heap of nodes from [0, len(key)), which reads their keys in key.
 func New(key []float64) Heap {
 	return Heap{key, make([]int32, 0, len(key)), make([]int32, len(key))}
 }

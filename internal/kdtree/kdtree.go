@@ -52,12 +52,11 @@ const (
 	MaxDim = 20
 
 	// SlackDim, times Dim, covers, with u = 2^-53 and |coordinates| < 2 after scaling:
-	// coordinates that are each wrong by up to 32u of the largest (a sine, a
-	// cosine, a product and a reduction of the angle stay below 10u), so two
-	// points by 64u*2 in each of Dim coordinates, which the 1-norm adds up and
-	// every other norm does less; that is the absolute part, Dim*2^-46. The
-	// relative part need only cover the sum, power and root of a norm, below
-	// (2Dim+16)u here and as much in Distance.
+	// coordinates that are each wrong by up to 32u of the largest (a sine, a cosine, a product
+	// and a reduction of the angle stay below 10u), so two points by 64u*2 in each of Dim
+	// coordinates, which the 1-norm adds up and every other norm does less; that is the
+	// absolute part, Dim*2^-46. The relative part need only cover the sum, power and root of a
+	// norm, below (2Dim+16)u here and as much in Distance.
 	SlackDim = 0x1p-46
 
 	// SlackOut covers what FromNorm and Distance do after the norm: a few
@@ -209,8 +208,7 @@ func (t *Tree) split(lo, mid, hi, axis int) {
 // At returns the normalized coordinates of the point at place k.
 func (t *Tree) At(k int) []float64 { return t.coords[k*t.Dim : (k+1)*t.Dim : (k+1)*t.Dim] }
 
-// Scale returns what one of the norm is in the coordinates of the embedding, a
-// power of two.
+// Scale returns what one of the norm is in the coordinates of the embedding, a power of two.
 func (t *Tree) Scale() float64 { return t.scale }
 
 // Box returns the least and the largest coordinates of node's points, normalized.

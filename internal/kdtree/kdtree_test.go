@@ -1,7 +1,6 @@
 package kdtree
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -105,18 +104,6 @@ func TestTree_Refuses(t *testing.T) {
 		if tree != nil {
 			t.Errorf("%s: accepted", name)
 		}
-	}
-}
-
-func BenchmarkNew(b *testing.B) {
-	for _, n := range []int{1000, 1000000} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			coords := shapes(random.Seeded(4), 2*n)["uniform"]
-			b.ReportAllocs()
-			for b.Loop() {
-				New(coords, 2, 2, identity, nil)
-			}
-		})
 	}
 }
 

@@ -46,8 +46,7 @@ type Part struct {
 	Err   float64   // relative error of every Mass
 }
 
-// Sum is the distribution of the sum of independent parts, seen from near one
-// threshold.
+// Sum is the distribution of the sum of independent parts, seen from near one threshold.
 type Sum struct {
 	parts   []tilted
 	tilt    float64
@@ -231,10 +230,9 @@ func (s *Sum) add(p Part) {
 	s.log += float64(n * k)
 }
 
-// scan finds the waves. Up to half a turn over the width of the widest part |F| falls,
-// as 1-|f|^2 is a sum of positive multiples of 1-cos((a-b) angle), and there one search
-// finds where it is next to 0. Beyond, blocks of frequencies are looked at in their
-// middle.
+// scan finds the waves. Up to half a turn over the width of the widest part |F| falls, as
+// 1-|f|^2 is a sum of positive multiples of 1-cos((a-b) angle), and there one search finds
+// where it is next to 0. Beyond, blocks of frequencies are looked at in their middle.
 func (s *Sum) scan(ctx context.Context) error {
 	step := 2 * math.Pi / float64(s.length)
 	end := s.length/2 + 1

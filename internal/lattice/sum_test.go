@@ -3,7 +3,6 @@ package lattice
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -248,22 +247,5 @@ func TestSum_OutsideLowersTheLowerEnd(t *testing.T) {
 		if least := 2 * outside * q.most(s.tilt) * math.Exp(s.log-float64(s.tilt*40)); !(less >= least*(1-1e-9)) || after.Hi != before.Hi {
 			t.Errorf("%s: %v becomes %v, by %v, want %v", name, before, after, less, least)
 		}
-	}
-}
-
-func BenchmarkSum(b *testing.B) {
-	for _, n := range []int64{1e3, 1e6, 1e9} {
-		b.Run(fmt.Sprintf("terms=%g", float64(n)), func(b *testing.B) {
-			parts := []Part{{Count: n, At: []int64{0, 16, -16, -17, -1}, Mass: []float64{.89, .05, .04, .01, .01}}}
-			mean, deviation := Moments(parts, 0)
-			at := int64(mean + 7*deviation)
-			b.ReportAllocs()
-			width := 0.0
-			for b.Loop() {
-				e := testkit.Must(New(b.Context(), parts, at)).Excess(at)
-				width = e.Hi - e.Lo
-			}
-			b.ReportMetric(width, "nats")
-		})
 	}
 }

@@ -1,6 +1,5 @@
-// Package law is what the conformance kits metric/metrictest and
-// mechanism/mechanismtest share: laws tried one after another, panics caught,
-// failures joined into one error.
+// Package law is what the conformance kits metric/metrictest and mechanism/mechanismtest share:
+// laws tried one after another, panics caught, failures joined into one error.
 package law
 
 import (

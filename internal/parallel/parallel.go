@@ -25,8 +25,7 @@ func Workers(w int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Progress is called with the number of chunks done and their total. Calls do
-// not overlap.
+// Progress is called with the number of chunks done and their total. Calls do not overlap.
 type Progress func(done, total int)
 
 // Panic is what the caller of Chunks meets where f or progress, code of users

@@ -11,9 +11,8 @@ import (
 	"sync/atomic"
 )
 
-// Seeded returns a repeatable generator, for tests, examples and simulations.
-// It is not for releases of private data: whoever knows the seed knows the
-// noise.
+// Seeded returns a repeatable generator, for tests, examples and simulations. It is not for
+// releases of private data: whoever knows the seed knows the noise.
 func Seeded(seed uint64) *rand.Rand {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)

@@ -21,16 +21,14 @@ func Exponential(rng *rand.Rand) float64 {
 	return -math.Log((float64(rng.Int64()) + 0.5) * 0x1p-63)
 }
 
-// Laplace has density e^-|z|/2: 63 bits of the word give the magnitude, one the
-// sign.
+// Laplace has density e^-|z|/2: 63 bits of the word give the magnitude, one the sign.
 func Laplace(rng *rand.Rand) float64 {
 	u := rng.Uint64()
 	x := -math.Log((float64(int64(u>>1)) + 0.5) * 0x1p-63)
 	return math.Float64frombits(math.Float64bits(x) | u<<63)
 }
 
-// Normals returns two independent standard normal variates (Marsaglia's polar
-// method).
+// Normals returns two independent standard normal variates (Marsaglia's polar method).
 func Normals(rng *rand.Rand) (x, y float64) {
 	for {
 		u, v := Symmetric(rng), Symmetric(rng)

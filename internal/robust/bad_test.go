@@ -50,8 +50,7 @@ type formula struct {
 func (f formula) Len() int                  { return f.n }
 func (f formula) Distance(i, j int) float64 { return f.d(i, j) }
 
-// notMetrics are n points whose distances are wrong, one way each, all else as in
-// f.
+// notMetrics are n points whose distances are wrong, one way each, all else as in f.
 func notMetrics(f metric.Finite) []bad {
 	n := f.Len()
 	var out []bad
@@ -119,8 +118,7 @@ func notMetrics(f metric.Finite) []bad {
 	return append(out, bad{"nil", reflect.Zero(finiteType), ""}, bad{"a nil pointer", reflect.ValueOf((*metric.Dense)(nil)), ""})
 }
 
-// bads returns values to be put in the place of good, which is of type t where it
-// stands.
+// bads returns values to be put in the place of good, which is of type t where it stands.
 func bads(t reflect.Type, good reflect.Value) []bad {
 	var out []bad
 	add := func(what string, v reflect.Value) { out = append(out, bad{what: what, v: v}) }

@@ -287,11 +287,10 @@ func generic(e ast.Expr) ast.Expr {
 // keepers are functions that keep the context for others, or tell why it ended.
 var keepers = []string{"limit", "linger", "Cause", "cause", "newSolver", "newPoint"}
 
-// TestContexts_AreLookedAt makes the calls of the registry, and long ones on few points,
-// with a context that records its looks. Each call in the library that is given a
-// context, and each that asks one, is on the way to such a look, or in it: were it
-// given another context, or not asked, it would be missed. Each call is then canceled
-// at each place of a look, and says so.
+// TestContexts_AreLookedAt makes the calls of the registry, and long ones on few points, with a
+// context that records its looks. Each call in the library that is given a context, and each
+// that asks one, is on the way to such a look, or in it: were it given another context, or not
+// asked, it would be missed. Each call is then canceled at each place of a look, and says so.
 func TestContexts_AreLookedAt(t *testing.T) {
 	testkit.Swept(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // loops are on the goroutine of the call

@@ -88,9 +88,8 @@ func TestBinaries_AreWholeInJSON(t *testing.T) {
 	}
 }
 
-// TestLongCalls_AreComplete reads every public package: each exported function and
-// method that takes a context is among the long calls, or it is short, with the
-// reason.
+// TestLongCalls_AreComplete reads every public package: each exported function and method that
+// takes a context is among the long calls, or it is short, with the reason.
 func TestLongCalls_AreComplete(t *testing.T) {
 	_, names := fallible(t)
 	for _, name := range names {

@@ -225,9 +225,8 @@ func allocated() uint64 {
 // as they are where they name the argument.
 var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|query|frequency|distribution|accountant|exponential|kl10|domain|measure|table|words|lp): ")
 
-// disown says what is wrong with an error: it must begin with a package's name.
-// What the arguments themselves return, contexts and functions, may come back as
-// it is.
+// disown says what is wrong with an error: it must begin with a package's name. What the
+// arguments themselves return, contexts and functions, may come back as it is.
 func disown(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNo):
@@ -251,8 +250,7 @@ func lawless(out []reflect.Value, unknown []string) string {
 	return ""
 }
 
-// nan finds a NaN in what v shows: its exported fields, elements, and Alpha of its
-// Guarantee.
+// nan finds a NaN in what v shows: its exported fields, elements, and Alpha of its Guarantee.
 func nan(v reflect.Value, depth int) string {
 	if depth == 0 || !v.IsValid() {
 		return ""

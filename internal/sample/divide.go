@@ -4,14 +4,12 @@ package sample
 
 import "math"
 
-// Divide writes to n how many of m units each weight gets, in sum m exactly: the
-// differences of m*F_k rounded to integers, F_k the sum of the first weights over
-// that of all. So every run of neighboring cells has within 1 of its share, whence
-// every node of a tree; a weight of 0 gets nothing. weights are >= 0, not all 0,
-// and m <= 2^52.
+// Divide writes to n how many of m units each weight gets, in sum m exactly: the differences of
+// m*F_k rounded to integers, F_k the sum of the first weights over that of all. So every run of
+// neighboring cells has within 1 of its share, whence every node of a tree; a weight of 0 gets
+// nothing. weights are >= 0, not all 0, and m <= 2^52.
 //
-// On the line this is within length/(2m) in W1, the last step of Corollary 7.3 of
-// BSV22.
+// On the line this is within length/(2m) in W1, the last step of Corollary 7.3 of BSV22.
 func Divide(weights []float64, m int64, n []int64) {
 	total := 0.0
 	for _, w := range weights {

@@ -48,10 +48,9 @@ func Swept(t *testing.T) {
 	}
 }
 
-// ChiSquare fails t where the counts disagree with the probabilities p at
-// false-reject probability level (for the large counts it is made for). Cells
-// with an expectation below 10 are pooled; a count in a cell of probability 0
-// fails at once.
+// ChiSquare fails t where the counts disagree with the probabilities p at false-reject
+// probability level (for the large counts it is made for). Cells with an expectation below 10
+// are pooled; a count in a cell of probability 0 fails at once.
 func ChiSquare(t *testing.T, count []int, p []float64, level float64) {
 	t.Helper()
 	total, mass := 0, 0.0
@@ -95,8 +94,7 @@ func ChiSquare(t *testing.T, count []int, p []float64, level float64) {
 	}
 }
 
-// Must returns v, and panics where there is an error: for what a test sets up and
-// is not about.
+// Must returns v, and panics where there is an error: for what a test sets up and is not about.
 func Must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

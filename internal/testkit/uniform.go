@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// Uniform fails t where the numbers, sorted in place, are not uniform on
-// [0, 1]: Kolmogorov and Smirnov, with the Dvoretzky-Kiefer-Wolfowitz bound
-// P{sup > e} <= 2 exp(-2 n e^2), so that the false-reject probability is at
-// most 1e-7.
+// Uniform fails t where the numbers, sorted in place, are not uniform on [0, 1]: Kolmogorov and
+// Smirnov, with the Dvoretzky-Kiefer-Wolfowitz bound P{sup > e} <= 2 exp(-2 n e^2), so that the
+// false-reject probability is at most 1e-7.
 func Uniform(t *testing.T, name string, u []float64) {
 	t.Helper()
 	slices.Sort(u)

@@ -11,11 +11,10 @@ import (
 	"testing"
 )
 
-// Unmade calls the exported methods of a zero T and, where they have pointer
-// receivers, of a nil *T, with zero arguments. Each must return an error, or panic
-// with one, that begins with T's package and contains the constructors. But
-// Guarantee promises nothing, Exact is false and String is not empty; and those
-// that are named last are not called.
+// Unmade calls the exported methods of a zero T and, where they have pointer receivers, of a
+// nil *T, with zero arguments. Each must return an error, or panic with one, that begins with
+// T's package and contains the constructors. But Guarantee promises nothing, Exact is false and
+// String is not empty; and those that are named last are not called.
 func Unmade[T any](t *testing.T, constructors string, but ...string) {
 	t.Helper()
 	typ := reflect.TypeFor[T]()

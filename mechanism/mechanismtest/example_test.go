@@ -14,6 +14,14 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// must keeps the examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
 // counter releases a count with discrete Laplace noise of level 1/2, but
 // promises what its owner would like to.
 type counter struct {
@@ -22,10 +30,7 @@ type counter struct {
 }
 
 func newCounter(claims float64) *counter {
-	noise, err := additive.NewDiscreteLaplace(0.5, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	noise := must(additive.NewDiscreteLaplace(0.5, nil))
 	return &counter{noise, claims}
 }
 
@@ -37,10 +42,7 @@ func (c *counter) Release(rng *rand.Rand, x int64) (int64, error) {
 }
 
 func (c *counter) Guarantee() mechanism.Guarantee {
-	g, err := mechanism.NewGuarantee(c.claims, 0, "record")
-	if err != nil {
-		log.Fatal(err)
-	}
+	g := must(mechanism.NewGuarantee(c.claims, 0, "record"))
 	return g
 }
 
@@ -75,20 +77,11 @@ func ExampleTestDistribution() {
 }
 
 func ExampleTestChannel() {
-	cities, err := metric.NewMatrix([][]float64{{0, 3, 4}, {3, 0, 5}, {4, 5, 0}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := exponential.Tuned(context.Background(), cities, 0.5, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	cities := must(metric.NewMatrix([][]float64{{0, 3, 4}, {3, 0, 5}, {4, 5, 0}}))
+	m := must(exponential.Tuned(context.Background(), cities, 0.5, nil))
 	fmt.Println(mechanismtest.TestChannel(context.Background(), m.Channel, cities, nil))
 
-	bold, err := mechanism.NewGuarantee(0.1, 0, "")
-	if err != nil {
-		log.Fatal(err)
-	}
+	bold := must(mechanism.NewGuarantee(0.1, 0, ""))
 	fmt.Println(mechanismtest.TestChannel(context.Background(), m.WithGuarantee(bold), cities, nil) == nil)
 	// Output:
 	// <nil>
@@ -99,14 +92,8 @@ func ExampleTestChannel() {
 // bounds from below.
 func ExampleLevelAtLeast() {
 	vectors := [][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}
-	m, err := additive.NewMadlib(vectors, 0.5, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	points, err := metric.NewPoints(vectors, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	m := must(additive.NewMadlib(vectors, 0.5, nil))
+	points := must(metric.NewPoints(vectors, metric.Euclidean{}))
 	e, _, _, err := mechanismtest.LevelAtLeast(context.Background(), m, points, 0.001, nil)
 	fmt.Printf("at delta 0.001 no level below %.2f is kept, at confidence %v: %v\n", e.Level, e.Confidence, err)
 	// Output:

@@ -16,24 +16,21 @@ import (
 // this, and one is then drawn in 10^5 draws with probability below 1e-7.
 const massSlack = 0x1p-40
 
-// TestDistribution draws Options.Samples releases at x and compares how often each output
-// comes up with its probability in p. Where p sums to less than 1 - 2^-40 the outputs it
-// leaves out have the rest together. Put real numbers into bins with [mechanism.Then];
-// Options.Key is not used.
+// TestDistribution draws Options.Samples releases at x and compares how often each output comes
+// up with its probability in p. Where p sums to less than 1 - 2^-40 the outputs it leaves out
+// have the rest together. Put real numbers into bins with [mechanism.Then]; Options.Key is not
+// used.
 //
-// The measure of disagreement is the relative entropy D of the frequencies to p: the mean
-// of ln(frequency/probability) over the samples. For k outcomes and n samples of p, however
-// few,
+// The relative entropy D of the frequencies to p is, for k outcomes and n samples of p, however
+// few, such that
 //
-//	P{n D >= z} <= exp(-z) (e z/(k-1))^(k-1), z > k-1.
+//	P{n D >= z} <= exp(-z) (e z/(k-1))^(k-1), z > k-1
 //
-// So a mechanism with that distribution is rejected, with a [*Failure], with probability at
-// most Options.FalseReject. An outcome of probability 0 rejects at once. Other errors are a
+// (Agrawal, "Finite-sample concentration of the multinomial in relative entropy", 2020). So a
+// mechanism with that distribution is rejected, with a [*Failure], with probability at most
+// Options.FalseReject. An outcome of probability 0 rejects at once. Other errors are a
 // [*metric.ValueError], for an option or p, [mechanism.ErrMemoized], and those of Release.
 // O(Samples) releases.
-//
-// Source: Agrawal, "Finite-sample concentration of the multinomial in relative entropy",
-// 2020.
 func TestDistribution[X any, Y comparable](ctx context.Context, m mechanism.Mechanism[X, Y], x X, p map[Y]float64, o *Options[X, Y]) error {
 	const op = "mechanismtest: TestDistribution"
 	opt, err := sampling(op, m, o)

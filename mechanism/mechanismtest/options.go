@@ -19,10 +19,9 @@ type Failure = law.Failure
 // Options are the settings of the tests of a Mechanism[X, Y]. Nil and the zero
 // value mean the defaults.
 type Options[X, Y any] struct {
-	// Key makes of an output the comparable value that it is counted by.
-	// TestLevel needs it to put real numbers into bins, and so do outputs with
-	// pointers or channels inside. The default is the output, or what %#v
-	// prints of it.
+	// Key makes of an output the comparable value that it is counted by. TestLevel needs it to
+	// put real numbers into bins, and so do outputs with pointers or channels inside. The
+	// default is the output, or what %#v prints of it.
 	Key func(Y) any
 
 	// Refused are inputs outside the domain, of each kind there is.

@@ -18,16 +18,14 @@ type Failure = law.Failure
 
 // Options are the settings of the tests. Nil means the defaults.
 type Options struct {
-	// Tolerance is the relative slack of the triangle inequality, and of the
-	// symmetry of a Space. 0 means [metric.DefaultTolerance], a positive number
-	// below 1e-16 no slack at all.
+	// Tolerance is the relative slack of the triangle inequality, and of the symmetry of a
+	// Space. 0 means [metric.DefaultTolerance], a positive number below 1e-16 no slack at all.
 	Tolerance float64
 
 	// Strict also forbids distance 0 between points of different index.
 	Strict bool
 
-	// Ultrametric also asks for the strong triangle inequality, without
-	// tolerance.
+	// Ultrametric also asks for the strong triangle inequality, without tolerance.
 	Ultrametric bool
 
 	// MaxPoints is the largest number of points of which all pairs, triples and

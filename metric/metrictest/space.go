@@ -11,11 +11,10 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// TestSpace checks the laws of the package's doc for s on the given points. Give
-// it the awkward ones: equal, at the ends of the range, empty and long. The error
-// joins a [*Failure] for every law that fails, whose witnesses are indices of
-// points; it is [metric.ErrEmpty] for no points and a [*metric.ValueError] for an
-// option.
+// TestSpace checks the laws of the package's doc for s on the given points. Give it the awkward
+// ones: equal, at the ends of the range, empty and long. The error joins a [*Failure] for every
+// law that fails, whose witnesses are indices of points; it is [metric.ErrEmpty] for no points
+// and a [*metric.ValueError] for an option.
 //
 // Up to Options.MaxPoints points it takes some 15 len(points)^2 distances,
 // above that some millions.

@@ -1,6 +1,5 @@
-// Package space makes the metric spaces that the tests of several packages
-// have in common. It is beside package testkit because the tests of package
-// metric use that one.
+// Package space makes the metric spaces that the tests of several packages have in common. It
+// is beside package testkit because the tests of package metric use that one.
 package space
 
 import (
