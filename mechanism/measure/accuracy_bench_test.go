@@ -9,10 +9,13 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
+	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/walk"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
@@ -59,7 +62,7 @@ func BenchmarkW1(b *testing.B) {
 					"/hist":  ofLevels(b, deep, histograms(d, ceilLog2(n)+2), 0),
 					"/fixed": append(ofLevels(b, deep, trees(d, ceilLog2(n)+2), 0), ofLevels(b, deep, trees(d, 16*d), 2)...),
 					"/pmm":   {onPMM(b, samples.Unit(d, pmmCells(d, float64(n))), float64(n))},
-					"/paper": {measured(b, folded, float64(n), &MeasureOptions{Estimator: Nearest})},
+					"/paper": {measured(b, folded, float64(n), &private.Options{Estimator: private.Nearest})},
 				})
 			})
 		}
@@ -114,7 +117,7 @@ func BenchmarkW1(b *testing.B) {
 					"/hist":  ofLevels(b, net, [][]int{{net.Height()}}, 0),
 					"/fixed": ofLevels(b, net, all, 0),
 					"/pmm":   {onPMM(b, binary, float64(n))},
-					"/paper": {measured(b, folded, float64(n), &MeasureOptions{Estimator: Nearest})},
+					"/paper": {measured(b, folded, float64(n), &private.Options{Estimator: private.Nearest})},
 				})
 			})
 		}
@@ -135,7 +138,7 @@ func compare[P any](b *testing.B, n, seeds int, records func(*rand.Rand, int) []
 			at, mass := f(r, x)
 			w[i] = w1(b, x, at, mass)
 		}
-		return meanAndError(w)
+		return sample.Mean(w)
 	}
 	for b.Loop() {
 		m, se := mean(ours)
@@ -165,8 +168,8 @@ func synthesized[P any](b testing.TB, d *domain.Domain[P], o *SynthesizerOptions
 }
 
 // measured releases by a Measure; alpha is eps times the number of records.
-func measured[P any](b testing.TB, d *domain.Domain[P], alpha float64, o *MeasureOptions) releaser[P] {
-	m := testkit.Must(NewMeasure(d, alpha, o))
+func measured[P any](b testing.TB, d *domain.Domain[P], alpha float64, o *private.Options) releaser[P] {
+	m := testkit.Must(private.New(d, alpha, o))
 	return func(r *rand.Rand, x []P) (at []P, mass []float64) {
 		for c, w := range testkit.Must(m.Release(r, testkit.Must(d.Weights(x, nil)))) {
 			if w > 0 {
@@ -211,7 +214,7 @@ func ceilLog2(n int) int { return int(math.Ceil(math.Log2(float64(n)))) }
 // projection: the same error to 5 digits. Source: He, Vershynin, Zhu, "Algorithmically
 // effective differentially private synthetic data", 2023.
 func onPMM[P any](b testing.TB, d *domain.Domain[P], alpha float64) releaser[P] {
-	return measured(b, d, alpha, &MeasureOptions{Distribution: Laplace, Scales: costScales(d)})
+	return measured(b, d, alpha, &private.Options{Distribution: walk.Laplace, Scales: costScales(d)})
 }
 
 // costScales are those of least cost, which nets have by default.

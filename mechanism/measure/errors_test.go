@@ -13,10 +13,8 @@ import (
 // What is refused, and how: each error begins with what is given.
 func TestErrors(t *testing.T) {
 	d, other := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}}), samples.Unit(1, domain.BoxOptions{Depth: 6})
-	lazy := samples.Unit(1, domain.BoxOptions{})
 	syn := func(eps float64, o SynthesizerOptions) error { return second(NewSynthesizer(d, eps, &o)) }
-	mea := func(o MeasureOptions) error { return second(NewMeasure(d, 1, &o)) }
-	s, m := testkit.Must(NewSynthesizer(d, 1, nil)), testkit.Must(NewMeasure(d, 1, nil))
+	s := testkit.Must(NewSynthesizer(d, 1, nil))
 	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
 	out, one := testkit.Must(s.Release(nil, c)), func(*Release[[]float64]) float64 { return 1 }
 	for _, x := range []struct {
@@ -31,13 +29,8 @@ func TestErrors(t *testing.T) {
 		{"NewSynthesizer: Levels[0] = 0", syn(1, SynthesizerOptions{Levels: []int{0}})},
 		{"NewSynthesizer: Levels[0] = 1, want fewer", syn(1, SynthesizerOptions{Levels: []int{1}, MaxCells: 1})},
 		{"NewSynthesizer: Shares has size 2, want 1", syn(1, SynthesizerOptions{Levels: []int{1}, Shares: []float64{1, 1}})},
-		{"NewMeasure: needs", second(NewMeasure(lazy, 1, nil))},
-		{"NewMeasure: Scales has size 7", mea(MeasureOptions{Scales: make([]float64, 7)})},
-		{"Measure.Release: weights, want size 8", second(m.Release(nil, []float64{1}))},
-		{"Measure.Release: walk: Walk.AddShares: sum of weights, want a finite number > 0", second(m.Release(nil, make([]float64, d.Len())))},
 		{"Synthesizer.Release: counts: empty input", second(s.Release(nil, NewCounts(d)))},
 		{"Synthesizer.Release: counts do not belong", second(s.Release(nil, NewCounts(other)))},
-		{"Measure.Bound: needs", second(m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}))},
 		{"Release.Error: prob = 0", second(out.Error(t.Context(), nil, 0, nil))},
 		{"Release.Error: prob = 1", second(out.Error(t.Context(), nil, 1, nil))},
 		{"Release.ErrorOf: Draws = -1", second(out.ErrorOf(t.Context(), nil, one, .9, &ErrorOptions{Draws: -1}))},

@@ -17,7 +17,6 @@ func TestZeroValues_Refuse(t *testing.T) {
 	const counts = "NewCounts, Count or CountAll"
 	testkit.Unmade[Counts[[]float64]](t, counts, "MarshalJSON", "UnmarshalJSON")
 	testkit.Unmade[Synthesizer[[]float64]](t, "NewSynthesizer")
-	testkit.Unmade[Measure](t, "NewMeasure")
 	testkit.Unmade[Release[[]float64]](t, "Synthesizer.Release")
 	good := samples.Unit(1, domain.BoxOptions{Depth: 2})
 	s := testkit.Must(NewSynthesizer(good, 1, nil))
@@ -25,7 +24,6 @@ func TestZeroValues_Refuse(t *testing.T) {
 		refuses(t, made, second(Count(t.Context(), d, stream[[]float64](nil), &CountOptions{SkipErrors: true})))
 		refuses(t, made, second(CountAll(t.Context(), d, nil, nil)))
 		refuses(t, made, second(NewSynthesizer(d, 1, nil)))
-		refuses(t, made, second(NewMeasure(d, 1, nil)))
 	}
 	for _, c := range []*Counts[[]float64]{nil, {}} {
 		refuses(t, counts, NewCounts(good).Merge(c))
