@@ -39,9 +39,6 @@ func BenchmarkW1(b *testing.B) {
 		}{
 			{"line", samples.Uniform(1), 1},
 			{"square", samples.Uniform(2), 2},
-			{"mixture", mixture, 2},
-			{"walks", walks, 2},
-			{"venues", venues, 2},
 		} {
 			d, seeds := set.columns, 40
 			if d > 1 {
@@ -236,49 +233,6 @@ func pmmCells(d int, signal float64) domain.BoxOptions {
 		splits = append(splits, row)
 	}
 	return domain.BoxOptions{Splits: splits}
-}
-
-// mixture is three round clusters in the square.
-func mixture(r *rand.Rand, n int) [][]float64 {
-	x := make([][]float64, n)
-	for i := range x {
-		c := [][3]float64{{.2, .3, .05}, {.7, .6, .1}, {.4, .8, .02}}[r.IntN(3)]
-		x[i] = []float64{min(1, max(0, c[0]+c[2]*r.NormFloat64())), min(1, max(0, c[1]+c[2]*r.NormFloat64()))}
-	}
-	return x
-}
-
-// walks are traces within a hundredth of the square.
-func walks(r *rand.Rand, n int) [][]float64 {
-	x, at := make([][]float64, n), []float64{.31, .62}
-	for i := range x {
-		if i%200 == 0 {
-			at = []float64{.31 + .01*r.Float64(), .62 + .01*r.Float64()}
-		}
-		at = []float64{at[0] + 2e-4*r.NormFloat64(), at[1] + 2e-4*r.NormFloat64()}
-		x[i] = at
-	}
-	return x
-}
-
-// venues are the places of 12 towns, some visited by many.
-func venues(r *rand.Rand, n int) [][]float64 {
-	var places [][]float64
-	prior := make([]float64, 3000)
-	for i := range prior {
-		if i%250 == 0 {
-			places = append(places, []float64{.1 + .8*r.Float64(), .1 + .8*r.Float64()})
-		} else {
-			town := places[i-i%250]
-			places = append(places, []float64{town[0] + .008*r.NormFloat64(), town[1] + .008*r.NormFloat64()})
-		}
-		prior[i] = 1 / float64(1+r.IntN(len(prior)))
-	}
-	x := make([][]float64, n)
-	for i, p := range fromPrior(prior)(r, n) {
-		x[i] = places[p]
-	}
-	return x
 }
 
 // fromPrior draws points of a finite metric.

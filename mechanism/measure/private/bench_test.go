@@ -11,8 +11,8 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// BenchmarkMeasure releases weights of n cells, those of records, with either noise.
-func BenchmarkMeasure(b *testing.B) {
+// BenchmarkRelease releases weights of n cells, those of records, with either noise.
+func BenchmarkRelease(b *testing.B) {
 	for _, dist := range []walk.Distribution{walk.KNorm, walk.Laplace} {
 		for _, bits := range []int{12, 16, 20} {
 			b.Run(fmt.Sprintf("%v/n=%d", dist, 1<<bits), func(b *testing.B) {

@@ -26,6 +26,7 @@ func TestErrors(t *testing.T) {
 		{"New: " + made, second(New[int](nil, 1, nil))},
 		{"New: " + made, second(New(new(domain.Domain[int]), 1, nil))},
 		{"New: alpha = 0", second(New(d, 0, nil))},
+		{"New: alpha = 1e-300", second(New(d, 1e-300, nil))},
 		{"New: needs", second(New(samples.Unit(1, domain.BoxOptions{}), 1, nil))},
 		{"New: Scales has size 7", second(New(d, 1, &Options{Scales: make([]float64, 7)}))},
 		{"New: Scales[1] = 0", second(New(d, 1, &Options{Scales: []float64{1, 0}}))},

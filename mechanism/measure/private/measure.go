@@ -15,8 +15,8 @@ import (
 // Measure is a mechanism from the probability measures on the cells of a domain to
 // themselves, alpha-private per unit of total variation (the share of mass by which two
 // measures differ). It implements [mechanism.Mechanism] on weights of cells, which
-// [domain.Domain.Weights] gets from points; the measure is the weights divided by their sum, as exact
-// reals. The level holds for the bits: the ideal release of the noise of package walk is
+// [domain.Domain.Weights] gets from points; the measure is the weights divided by their sum, as
+// exact reals. The level holds for the bits: the ideal release of the noise of package walk is
 // rounded once, to a public grid ([walk.Walk.AddShares]), and what follows reads nothing else.
 //
 // A Measure is immutable and safe for concurrent use. The zero value releases nothing.
@@ -27,14 +27,14 @@ type Measure struct {
 	g mechanism.Guarantee
 }
 
-// New returns the mechanism of level alpha per unit of total variation
-// on the cells of d, of which there must be at most 2^26 (*[metric.MemoryError])
-// and none impossible. A change of one of N records moves the empirical measure by
-// 1/N, so alpha = N*eps protects records at eps, N being public.
+// New returns the mechanism of level alpha, in [1e-50, 1e50], per unit of total variation on the
+// cells of d, of which there must be at most 2^26 (*[metric.MemoryError]) and none impossible.
+// A change of one of N records moves the empirical measure by 1/N, so alpha = N*eps protects
+// records at eps, N being public.
 func New[P any](d *domain.Domain[P], alpha float64, o *Options) (*Measure, error) {
 	const op = "private: New"
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return nil, err
+	if !(alpha >= 1e-50 && alpha <= 1e50) {
+		return nil, fault.Value(op, "alpha", alpha, "a number in [1e-50, 1e50]")
 	}
 	opt := region.OrZero(o)
 	opt.Distribution = cmp.Or(opt.Distribution, walk.KNorm)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
@@ -39,9 +38,6 @@ func newPlan[P any](op string, d *domain.Domain[P], level float64, o Options) (*
 	p := &plan{Geometry: g, opt: o, points: s.Some, cells: s.Cells, resolution: s.Resolution}
 	if err := p.opt.check(op, s.Height); err != nil {
 		return nil, err
-	}
-	if !(level >= 1e-50 && level <= 1e50) {
-		return nil, fault.Value(op, "the privacy level", level, "a number in [1e-50, 1e50]")
 	}
 	if err := p.scale(level); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
