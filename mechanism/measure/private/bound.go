@@ -54,10 +54,7 @@ func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
 	if err := m.check(op); err != nil {
 		return Bound{}, err
 	}
-	return m.p.bound(ctx, op, region.OrZero(o))
-}
-
-func (p *plan) bound(ctx context.Context, op string, opt BoundOptions) (Bound, error) {
+	p, opt := m.p, region.OrZero(o)
 	signed := p.signedCost()
 	b := Bound{Signed: signed, Nearest: 2 * signed, Simulated: math.NaN(), StdErr: math.NaN(), Lower: math.NaN(), Resolution: p.resolution}
 	if opt.Draws < 0 {
