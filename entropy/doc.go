@@ -2,6 +2,7 @@
 // also where the space is too large for the linear programs of package lp.
 //
 //	brackets, err := entropy.Accuracy(ctx, b, []float64{1}, nil)
+//	bracket, err := brackets[0].With(tight(b.Privacy, 1))
 //	fmt.Println("accuracy in km:", bracket.Interval)
 //
 // A bimetric space Z has a metric rho1 for privacy and a metric rho2 for loss, often the

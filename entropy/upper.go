@@ -230,7 +230,10 @@ func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, order [
 	}
 	for _, by := range nets {
 		by, err := by.tune(ctx, w.near, alpha, w.o.Workers)
-		if err = cmp.Or(err, try(by)); err != nil {
+		if err != nil {
+			return best, err
+		}
+		if err := try(by); err != nil {
 			return best, err
 		}
 	}

@@ -17,7 +17,7 @@
 //   - Package query: means, of places, of shares, of any Lipschitz function.
 //
 // [NewReduced] serves users of any size with a mechanism for equal ones. Package accountant
-// knows what shuffling is worth.
+// computes what a shuffler adds.
 //
 // # Guarantees
 //

@@ -18,11 +18,11 @@ import (
 // promise of all: fewer items hide a user less.
 type Report struct {
 	Sums    []int64
-	Users   int64   // whom it is about: up to 2^53
+	Users   int64   // users counted: up to 2^53
 	Reports int64   // how many releases it is the sum of: one, or one a user in the Local trust
 	Items   int64   // of all users; 0 where each may have any number
 	Level   float64 // an integer k of noise has probability prop. to e^(-Level|k|); 0: none
-	Plan    uint32  // a checksum of what the sums are of; 0: none
+	Plan    uint32  // checksum of the domain and the map; 0: none
 }
 
 // Check says what is wrong with the numbers of r: of users, of releases, of items, which all

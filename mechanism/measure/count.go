@@ -84,7 +84,7 @@ func (c *Counts[P]) count(ctx context.Context, function string, seq iter.Seq2[P,
 		}
 	}
 	finish()
-	if err := cmp.Or(first.of(function), stop); err != nil {
+	if err := cmp.Or(first.of(function), stop, ctx.Err()); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/entropy/families"
@@ -179,6 +180,10 @@ func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float
 	if err != nil {
 		return 0, err
 	}
-	least, err := families.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
+	n := math.Ceil(records) // more records: a lower bound
+	if n >= math.MaxInt {
+		return 0, nil
+	}
+	least, err := families.PrivateDataBound(ctx, f, int(n), level)
 	return least.Value, err
 }

@@ -1,5 +1,5 @@
-// Package accountant says what shuffling is worth: how private users are whose items are each
-// made private and then published together, without names and without order.
+// Package accountant computes the privacy level of users whose items are each randomized and
+// then shuffled: published together, without names and without order.
 //
 //	s := accountant.Shuffle{Records: 1_000_000, Items: 10, Diameter: 5} // km
 //	budget, err := s.Budget(ctx, accountant.Promise{Alpha: 0.5, Delta: 1e-9})

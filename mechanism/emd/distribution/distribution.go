@@ -77,8 +77,7 @@ type Options struct {
 // model, Local or Central, bounded or not. A Model.Diameter of 0 stands for the domain's; a
 // smaller one is an error. Alpha times the diameter must be at least 2^-20. Errors are
 // [*metric.ValueError] for an argument outside its domain, and those of the domain. O(n)
-// for n points of a hierarchy, and at least O(n^2) distances for other finite metrics: see
-// [Finite].
+// for n leaves of a [Tree], and at least O(n^2) distances for [Finite].
 func New[P any](ctx context.Context, domain *Domain[P], model emd.Model, alpha float64, o *Options) (*Distribution[P], error) {
 	const op = "distribution: New"
 	o = cmp.Or(o, &Options{})
@@ -116,7 +115,7 @@ func New[P any](ctx context.Context, domain *Domain[P], model emd.Model, alpha f
 	case ground.diameter > model.Diameter:
 		return nil, fault.Value(op, "Model.Diameter", model.Diameter, fmt.Sprintf("at least that of the domain, %v", ground.diameter))
 	case model.Trust == emd.Shuffled:
-		return nil, fault.Value(op, "Model.Trust", float64(model.Trust), "Local or emd.Central: nothing is shuffled")
+		return nil, fault.Value(op, "Model.Trust", float64(model.Trust), "Local or Central: nothing is shuffled")
 	case model.Trust == emd.Local:
 		if o.Reports < 1 || int64(o.Reports) > 1<<53 {
 			return nil, fault.Value(op, "Reports", float64(o.Reports), "how many users will report, in [1, 2^53]")

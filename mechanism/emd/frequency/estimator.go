@@ -37,7 +37,7 @@ type Estimator struct {
 	workers   int
 }
 
-// inverter adds to mean and variance, from the frequencies f of N outputs, the
+// inverter sets mean and variance, from the frequencies f of N outputs, to the
 // estimate and N times its variances. It may overwrite f.
 type inverter interface {
 	estimate(f, mean, variance []float64)
@@ -258,5 +258,9 @@ func (f *Estimator) Estimate(r *emd.Report) (*Estimate, error) {
 // Distribution returns the distribution on the space nearest to the estimate
 // ([Project]), and its distance from it.
 func (f *Estimator) Distribution(ctx context.Context, e *Estimate) (p []float64, dist float64, err error) {
+	const op = "frequency: Estimator.Distribution"
+	if err := cmp.Or(f.made(op), fault.Made(e != nil, op, "Estimate", "Estimator.Estimate")); err != nil {
+		return nil, 0, err
+	}
 	return Project(ctx, f.space, e.Mean)
 }

@@ -145,6 +145,8 @@ func (v *inverse) refine() {
 
 // estimate implements inverter.
 func (v *inverse) estimate(f, mean, variance []float64) {
+	clear(mean)
+	clear(variance)
 	for y, p := range f {
 		if p == 0 {
 			continue

@@ -85,7 +85,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 		return nil, err
 	}
 	b.Utility = d
-	beta, err := smallestBeta(ctx, op, d, mu, t)
+	beta, err := smallestBeta(ctx, op, d, mu, t, o.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 		if err != nil {
 			return nil, err
 		}
-		if m.Miss, _, err = Misses(ctx, c, b.Utility, t.Gamma); err != nil {
+		if m.Miss, _, err = misses(ctx, c, b.Utility, t.Gamma, o.Workers); err != nil {
 			return nil, err
 		}
 		if m.Miss > t.Delta {
@@ -177,7 +177,7 @@ func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) 
 	if err != nil {
 		return 0, err
 	}
-	return smallestBeta(ctx, op, d, mu, t)
+	return smallestBeta(ctx, op, d, mu, t, 0)
 }
 
 // read checks a measure on f and a target, and stores the distances.
@@ -194,11 +194,11 @@ func read(ctx context.Context, op, name string, f metric.Finite, mu []float64, t
 }
 
 // smallestBeta is SmallestBeta for the call that op names.
-func smallestBeta(ctx context.Context, op string, d *metric.Dense, mu []float64, t Target) (float64, error) {
+func smallestBeta(ctx context.Context, op string, d *metric.Dense, mu []float64, t Target, workers int) (float64, error) {
 	n := d.Len()
 	reaches := func(beta float64) (bool, error) {
 		worst := make([]float64, n)
-		err := parallel.Chunks(ctx, n, 16, 0, nil, func(_, lo, hi int) {
+		err := parallel.Chunks(ctx, n, 16, workers, nil, func(_, lo, hi int) {
 			var row []float64
 			for x := lo; x < hi && ctx.Err() == nil; x++ {
 				row = d.DistancesFrom(x, row)
@@ -264,6 +264,10 @@ const (
 // the channel has (gamma, p)-utility (see [Target]). rho is as for
 // [mechanism.Channel.Loss]. A lazy channel's bad row is an error. O(Len()*Outputs()).
 func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
+	return misses(ctx, c, rho, gamma, 0)
+}
+
+func misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64, workers int) (p float64, x int, err error) {
 	const op = "kl10: Misses"
 	if err := fault.NonNegative(op, "gamma", gamma); err != nil {
 		return 0, 0, err
@@ -279,7 +283,7 @@ func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma 
 		return 0, 0, err
 	}
 	miss := make([]float64, c.Len())
-	err = parallel.Chunks(ctx, c.Len(), 16, 0, nil, func(_, lo, hi int) {
+	err = parallel.Chunks(ctx, c.Len(), 16, workers, nil, func(_, lo, hi int) {
 		var row []float64
 		for x := lo; x < hi && ctx.Err() == nil; x++ {
 			row = c.Row(x, row)

@@ -133,7 +133,7 @@ func (n *Nets[Y]) MinMass(beta float64) (float64, error) {
 // rounded up. A point of C_i is within R_i of the ideal output, so that the
 // normalizer is at least w_i/|C_i| exp(-beta*R_i), while what is farther than
 // Gamma weighs at most exp(-beta*Gamma): their quotient is at most Delta. KL10's
-// rate, FormulaBeta of a [UtilityMechanism], is the case R_i <= Gamma/2 with
+// rate, FormulaBeta of a [Mechanism], is the case R_i <= Gamma/2 with
 // m = w_i/|C_i| for the mass of a ball, never below. Levels too fine to help are
 // not made; it takes nets for not smaller than those before.
 func (n *Nets[Y]) Beta(t Target) (float64, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Distances are what promises need to know of a space's. All were looked at: metric.Diameter passes over a NaN or a negative distance, which is
-// an error here, for no promise would cover its two points.
+// Distances are extremes of the distances of a space. A NaN or a negative distance, which
+// metric.Diameter passes over, is an error here: no promise would cover its two points.
 type Distances struct {
 	Diameter float64
 	Far      [2]int  // points that far apart

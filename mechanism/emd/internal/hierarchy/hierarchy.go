@@ -33,7 +33,8 @@ type Map struct {
 	parts   []part
 }
 
-// part is what a measurement of a node is worth, and of its children together.
+// part has the variance and weights of the best combination of a node's own noisy count and
+// its children's sum.
 type part struct {
 	variance    float64 // of the combination of both, in units of the noise's
 	own, others float64 // their weights in it
