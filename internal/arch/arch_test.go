@@ -37,6 +37,7 @@ var rooms = map[string][]string{
 	"mechanism/words":            {"metric", "mechanism", "mechanism/additive"},
 	"mechanism/measure/domain":   {"metric", "walk", "tsp"},
 	"mechanism/measure":          {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure/domain"},
+	"mechanism/measure/private":  {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure/domain"},
 	"mechanism/measure/table":    {"metric", "entropy/scale", "entropy/families", "walk", "tsp", "wasserstein", "mechanism", "mechanism/measure", "mechanism/measure/domain"},
 	"mechanism/emd":              {"metric", "mechanism", "mechanism/emd/accountant"},
 	"mechanism/emd/query":        {"metric", "mechanism", "mechanism/additive", "mechanism/emd", "mechanism/emd/accountant"},

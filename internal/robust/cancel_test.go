@@ -31,6 +31,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
@@ -286,12 +287,12 @@ var longCalls = []longCall{
 	{"domain.NewFolded", high, 8000, func(ctx context.Context, f metric.Finite) error {
 		return err1(domain.NewFolded(ctx, f, &domain.FoldedOptions{Tour: true}))
 	}},
-	{"measure.Measure.Bound", flat, 1000, func(ctx context.Context, f metric.Finite) error {
-		m, err := measure.NewMeasure(testkit.Must(domain.NewFinite(context.Background(), f, nil)), 1, nil)
+	{"private.Measure.Bound", flat, 1000, func(ctx context.Context, f metric.Finite) error {
+		m, err := private.New(testkit.Must(domain.NewFinite(context.Background(), f, nil)), 1, nil)
 		if err != nil {
 			return err
 		}
-		return err1(m.Bound(ctx, &measure.BoundOptions{Draws: 1 << 20}))
+		return err1(m.Bound(ctx, &private.BoundOptions{Draws: 1 << 20}))
 	}},
 	{"measure.Release.Error", flat, 1000, func(ctx context.Context, f metric.Finite) error {
 		return err1(releasedOn(f).Error(ctx, seeded(), 0.9, &measure.ErrorOptions{Draws: 1 << 20}))
@@ -409,7 +410,7 @@ var shortCalls = func() map[string]string {
 		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
-		"measure.Count, domain.NewFinite, measure.Measure.Bound":       "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
+		"measure.Count, domain.NewFinite, private.Measure.Bound":       "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
 			"accountant.NewShuffled accountant.Shuffled.Delta accountant.Shuffled.DeltaInterval accountant.Shuffled.Level accountant.Shuffled.LevelInterval frequency.ItemWiseBudget frequency.NewItemWise emd.PlanReduction frequency.Estimator.Collect distribution.Distribution.Collect",

@@ -35,8 +35,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
-	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
@@ -686,11 +686,11 @@ var ways = []watchedCall{
 		return err1(exponential.Relaxed(ctx, two(globe(60)), 5, &exponential.RelaxedOptions{Accuracy: true}))
 	}},
 	{"bound of a measure", func(ctx context.Context) error {
-		m, err := measure.NewMeasure(testkit.Must(domain.NewFinite(context.Background(), high(60), nil)), 1, &measure.MeasureOptions{Estimator: measure.Nearest})
+		m, err := private.New(testkit.Must(domain.NewFinite(context.Background(), high(60), nil)), 1, &private.Options{Estimator: private.Nearest})
 		if err != nil {
 			return err
 		}
-		return err1(m.Bound(ctx, &measure.BoundOptions{Draws: 2}))
+		return err1(m.Bound(ctx, &private.BoundOptions{Draws: 2}))
 	}},
 	{"cells of a domain", func(ctx context.Context) error { return err1(domain.NewFinite(ctx, flat(1<<15), nil)) }},
 	{"one-tree", func(ctx context.Context) error {
@@ -760,7 +760,7 @@ func estimated2[P any](ctx context.Context, d *distribution.Domain[P], points ..
 }
 
 // endless are the long calls that are so on few points too.
-var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|Release|Measure)|distribution[.]Histogram)")
+var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|Release)|private[.]Measure|distribution[.]Histogram)")
 
 // elsewhere are the spaces on which a long call takes other ways.
 var elsewhere = map[string]func() metric.Finite{

@@ -23,6 +23,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/mechanism/words"
@@ -457,7 +458,7 @@ var (
 	synthesizer = testkit.Must(measure.NewSynthesizer(ages, 1, nil))
 	counts      = testkit.Must(measure.CountAll(context.Background(), ages, records, nil))
 	released    = testkit.Must(synthesizer.Release(seeded(), counts))
-	privateMass = testkit.Must(measure.NewMeasure(stations, 1, nil))
+	privateMass = testkit.Must(private.New(stations, 1, nil))
 	marshalled  = testkit.Must(counts.MarshalBinary())
 )
 
@@ -486,9 +487,9 @@ var measureCalls = []call{
 	{"domain.Labels", domain.Labels[float64], []any{stations, []float64{1, 2, 3, 4, 5}}},
 	{"domain.Domain.Cell", ages.Cell, []any{records[0]}},
 	{"domain.Domain.Weights", ages.Weights, []any{records, []float64{1, 2, 3}}},
-	{"measure.NewMeasure", measure.NewMeasure[int], []any{stations, 1.0, &measure.MeasureOptions{}}},
-	{"measure.Measure.Release", privateMass.Release, []any{seeded(), uniform}},
-	{"measure.Measure.Bound", privateMass.Bound, []any{&measure.BoundOptions{Draws: 4}}},
+	{"private.New", private.New[int], []any{stations, 1.0, &private.Options{}}},
+	{"private.Measure.Release", privateMass.Release, []any{seeded(), uniform}},
+	{"private.Measure.Bound", privateMass.Bound, []any{&private.BoundOptions{Draws: 4}}},
 	{"measure.Count", func(records [][]float64, o *measure.CountOptions) (*measure.Counts[[]float64], error) {
 		return measure.Count(context.Background(), ages, sequence(records), o)
 	}, []any{records, &measure.CountOptions{}}},

@@ -80,7 +80,7 @@ const (
 // their docs say.
 var unknown = map[string][]string{
 	"exponential.Relaxed":   {".Entropic", ".Diametric"},
-	"measure.Measure.Bound": {".Simulated", ".StdErr", ".Lower"},
+	"private.Measure.Bound": {".Simulated", ".StdErr", ".Lower"},
 	"lp.Choose":             {".Level", ".Adversary"},
 	"lp.Optimal":            {".Adversary"},
 	"lp.Spanner":            {".Adversary"},
@@ -223,7 +223,7 @@ func allocated() uint64 {
 
 // own is how the errors of the module begin. One package returns those of another
 // as they are where they name the argument.
-var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|query|frequency|distribution|accountant|exponential|kl10|domain|measure|table|words|lp): ")
+var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|query|frequency|distribution|accountant|exponential|kl10|domain|measure|private|table|words|lp): ")
 
 // disown says what is wrong with an error: it must begin with a package's name. What the
 // arguments themselves return, contexts and functions, may come back as it is.

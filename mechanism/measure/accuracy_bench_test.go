@@ -9,10 +9,13 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
+	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/walk"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
@@ -36,9 +39,6 @@ func BenchmarkW1(b *testing.B) {
 		}{
 			{"line", samples.Uniform(1), 1},
 			{"square", samples.Uniform(2), 2},
-			{"mixture", mixture, 2},
-			{"walks", walks, 2},
-			{"venues", venues, 2},
 		} {
 			d, seeds := set.columns, 40
 			if d > 1 {
@@ -59,7 +59,7 @@ func BenchmarkW1(b *testing.B) {
 					"/hist":  ofLevels(b, deep, histograms(d, ceilLog2(n)+2), 0),
 					"/fixed": append(ofLevels(b, deep, trees(d, ceilLog2(n)+2), 0), ofLevels(b, deep, trees(d, 16*d), 2)...),
 					"/pmm":   {onPMM(b, samples.Unit(d, pmmCells(d, float64(n))), float64(n))},
-					"/paper": {measured(b, folded, float64(n), &MeasureOptions{Estimator: Nearest})},
+					"/paper": {measured(b, folded, float64(n), &private.Options{Estimator: private.Nearest})},
 				})
 			})
 		}
@@ -114,7 +114,7 @@ func BenchmarkW1(b *testing.B) {
 					"/hist":  ofLevels(b, net, [][]int{{net.Height()}}, 0),
 					"/fixed": ofLevels(b, net, all, 0),
 					"/pmm":   {onPMM(b, binary, float64(n))},
-					"/paper": {measured(b, folded, float64(n), &MeasureOptions{Estimator: Nearest})},
+					"/paper": {measured(b, folded, float64(n), &private.Options{Estimator: private.Nearest})},
 				})
 			})
 		}
@@ -135,7 +135,7 @@ func compare[P any](b *testing.B, n, seeds int, records func(*rand.Rand, int) []
 			at, mass := f(r, x)
 			w[i] = w1(b, x, at, mass)
 		}
-		return meanAndError(w)
+		return sample.Mean(w)
 	}
 	for b.Loop() {
 		m, se := mean(ours)
@@ -165,8 +165,8 @@ func synthesized[P any](b testing.TB, d *domain.Domain[P], o *SynthesizerOptions
 }
 
 // measured releases by a Measure; alpha is eps times the number of records.
-func measured[P any](b testing.TB, d *domain.Domain[P], alpha float64, o *MeasureOptions) releaser[P] {
-	m := testkit.Must(NewMeasure(d, alpha, o))
+func measured[P any](b testing.TB, d *domain.Domain[P], alpha float64, o *private.Options) releaser[P] {
+	m := testkit.Must(private.New(d, alpha, o))
 	return func(r *rand.Rand, x []P) (at []P, mass []float64) {
 		for c, w := range testkit.Must(m.Release(r, testkit.Must(d.Weights(x, nil)))) {
 			if w > 0 {
@@ -211,7 +211,7 @@ func ceilLog2(n int) int { return int(math.Ceil(math.Log2(float64(n)))) }
 // projection: the same error to 5 digits. Source: He, Vershynin, Zhu, "Algorithmically
 // effective differentially private synthetic data", 2023.
 func onPMM[P any](b testing.TB, d *domain.Domain[P], alpha float64) releaser[P] {
-	return measured(b, d, alpha, &MeasureOptions{Distribution: Laplace, Scales: costScales(d)})
+	return measured(b, d, alpha, &private.Options{Distribution: walk.Laplace, Scales: costScales(d)})
 }
 
 // costScales are those of least cost, which nets have by default.
@@ -233,49 +233,6 @@ func pmmCells(d int, signal float64) domain.BoxOptions {
 		splits = append(splits, row)
 	}
 	return domain.BoxOptions{Splits: splits}
-}
-
-// mixture is three round clusters in the square.
-func mixture(r *rand.Rand, n int) [][]float64 {
-	x := make([][]float64, n)
-	for i := range x {
-		c := [][3]float64{{.2, .3, .05}, {.7, .6, .1}, {.4, .8, .02}}[r.IntN(3)]
-		x[i] = []float64{min(1, max(0, c[0]+c[2]*r.NormFloat64())), min(1, max(0, c[1]+c[2]*r.NormFloat64()))}
-	}
-	return x
-}
-
-// walks are traces within a hundredth of the square.
-func walks(r *rand.Rand, n int) [][]float64 {
-	x, at := make([][]float64, n), []float64{.31, .62}
-	for i := range x {
-		if i%200 == 0 {
-			at = []float64{.31 + .01*r.Float64(), .62 + .01*r.Float64()}
-		}
-		at = []float64{at[0] + 2e-4*r.NormFloat64(), at[1] + 2e-4*r.NormFloat64()}
-		x[i] = at
-	}
-	return x
-}
-
-// venues are the places of 12 towns, some visited by many.
-func venues(r *rand.Rand, n int) [][]float64 {
-	var places [][]float64
-	prior := make([]float64, 3000)
-	for i := range prior {
-		if i%250 == 0 {
-			places = append(places, []float64{.1 + .8*r.Float64(), .1 + .8*r.Float64()})
-		} else {
-			town := places[i-i%250]
-			places = append(places, []float64{town[0] + .008*r.NormFloat64(), town[1] + .008*r.NormFloat64()})
-		}
-		prior[i] = 1 / float64(1+r.IntN(len(prior)))
-	}
-	x := make([][]float64, n)
-	for i, p := range fromPrior(prior)(r, n) {
-		x[i] = places[p]
-	}
-	return x
 }
 
 // fromPrior draws points of a finite metric.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
@@ -96,7 +97,7 @@ func confidence[P any](b *testing.B, d *domain.Domain[P], draw func(*rand.Rand, 
 	h90, _ := distance.held(distance.bar90)
 	h95, bar := distance.held(distance.bar95)
 	sorted := slices.Sorted(slices.Values(distance.errs))
-	mean, _ := meanAndError(sorted)
+	mean, _ := sample.Mean(sorted)
 	b.ReportMetric(mean, "W1")
 	b.ReportMetric(h90, "held90")
 	b.ReportMetric(h95, "held95")

@@ -56,7 +56,7 @@ var errDropped = errors.New("dropped")
 
 // count is a function that adds records to c, which nobody else knows.
 func (c *Counts[P]) count(ctx context.Context, function string, seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
-	opt := orZero(o)
+	opt := region.OrZero(o)
 	c.skipped = opt.SkipErrors
 	var first firstError
 	add, finish := func(_ int, p P) error { return c.addOne(p) }, func() {}
@@ -170,7 +170,7 @@ func CountAll[P any](ctx context.Context, d *domain.Domain[P], records []P, o *C
 	if err != nil {
 		return nil, err
 	}
-	opt := orZero(o)
+	opt := region.OrZero(o)
 	c.skipped, c.loose = opt.SkipErrors, true
 	var first firstError
 	var progress parallel.Progress

@@ -111,55 +111,49 @@ func TestCounts_AreOfTheirDomain(t *testing.T) {
 }
 
 // Sums may be as large as 2^63-1, and no larger, by every way to them; what is
-// refused changes nothing, the mark of skipped records included.
-// Merged with themselves counts would hold every record twice, at half the level stated.
-func TestMerge_RefusesItself(t *testing.T) {
-	d := samples.Unit(1, domain.BoxOptions{Depth: 2})
-	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
+// refused changes nothing, the mark of skipped records included. Counts merged with themselves
+// would hold every record twice, at half the level stated.
+func TestMerge_Limits(t *testing.T) {
+	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
+	counted := func(n int64) *Counts[[]float64] {
+		c := NewCounts(d)
+		testkit.Check(t, c.AddN([]float64{.3}, n))
+		return c
+	}
+	c := counted(0)
+	if c.Len() != 0 || len(c.snapshot().cells) != 0 {
+		t.Errorf("nothing added: %d records, cells %v", c.Len(), c.snapshot().cells)
+	}
+	c = counted(1)
 	if err := c.Merge(c); err == nil || !strings.Contains(err.Error(), "twice") || c.Len() != 1 {
 		t.Errorf("%v, %d records", err, c.Len())
 	}
-}
-
-func TestMerge_Limits(t *testing.T) {
-	for _, depth := range []float64{3, 0} {
-		d := samples.Unit(1, domain.BoxOptions{Depth: depth})
-		counted := func(n int64) *Counts[[]float64] {
-			c := NewCounts(d)
-			testkit.Check(t, c.AddN([]float64{.3}, n))
-			return c
+	c = counted(math.MaxInt64 - 5)
+	var wrong *fault.ValueError
+	for _, n := range []int64{-1, math.MinInt64, 6} {
+		if err := c.AddN([]float64{.3}, n); !errors.As(err, &wrong) || wrong.Arg != "n" {
+			t.Errorf("n = %d: %v", n, err)
 		}
-		c := counted(0)
-		if c.Len() != 0 || len(c.snapshot().cells) != 0 {
-			t.Errorf("depth %v: nothing added: %d records, cells %v", depth, c.Len(), c.snapshot().cells)
+	}
+	c.skipped = false
+	for _, n := range []int64{6, math.MaxInt64} {
+		from := counted(n)
+		from.skipped = true
+		if err := c.Merge(from); !errors.As(err, &wrong) || wrong.Arg != "o.Len()" || c.skipped {
+			t.Errorf("%d too many: %v", n-5, err)
 		}
-		c = counted(math.MaxInt64 - 5)
-		var wrong *fault.ValueError
-		for _, n := range []int64{-1, math.MinInt64, 6} {
-			if err := c.AddN([]float64{.3}, n); !errors.As(err, &wrong) || wrong.Arg != "n" {
-				t.Errorf("depth %v, n = %d: %v", depth, n, err)
-			}
-		}
-		c.skipped = false
-		for _, n := range []int64{6, math.MaxInt64} {
-			from := counted(n)
-			from.skipped = true
-			if err := c.Merge(from); !errors.As(err, &wrong) || wrong.Arg != "o.Len()" || c.skipped {
-				t.Errorf("depth %v, %d too many: %v", depth, n-5, err)
-			}
-		}
-		if err := c.Merge(counted(3)); err != nil || c.snapshot().n[0] != math.MaxInt64-2 {
-			t.Errorf("depth %v: %v", depth, err)
-		}
-		if err := c.AddN([]float64{.3}, 2); err != nil || c.snapshot().total != math.MaxInt64 {
-			t.Errorf("depth %v: %v", depth, err)
-		}
-		if err := c.Add([]float64{.9}); !errors.As(err, &wrong) || len(c.snapshot().cells) != 1 {
-			t.Errorf("depth %v: %v", depth, err)
-		}
-		if err := c.Merge(NewCounts(d)); err != nil {
-			t.Errorf("depth %v: nothing merged: %v", depth, err)
-		}
+	}
+	if err := c.Merge(counted(3)); err != nil || c.snapshot().n[0] != math.MaxInt64-2 {
+		t.Errorf("%v", err)
+	}
+	if err := c.AddN([]float64{.3}, 2); err != nil || c.snapshot().total != math.MaxInt64 {
+		t.Errorf("%v", err)
+	}
+	if err := c.Add([]float64{.9}); !errors.As(err, &wrong) || len(c.snapshot().cells) != 1 {
+		t.Errorf("%v", err)
+	}
+	if err := c.Merge(NewCounts(d)); err != nil {
+		t.Errorf("nothing merged: %v", err)
 	}
 }
 
@@ -169,66 +163,62 @@ func TestMerge_Limits(t *testing.T) {
 func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 	valid := [][]float64{{0.1}, {0.9}, {0.5}}
 	invalid := [][]float64{{0.1}, {math.NaN()}, {0.5}} // a neighbor
-	for _, depth := range []float64{3, 0} {
-		d := samples.Unit(1, domain.BoxOptions{Depth: depth})
-		replace := testkit.Must(NewSynthesizer(d, 1, nil))
-		addRemove := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
-		release := func(name string, c *Counts[[]float64], skipped bool) {
-			t.Helper()
-			if out, err := replace.Release(nil, c); skipped != errors.Is(err, ErrSkipped) || !skipped && err != nil || (out == nil) != skipped {
-				t.Errorf("depth %v, %s, ReplaceOne: %v", depth, name, err)
-			}
-			if _, err := addRemove.Release(nil, c); err != nil {
-				t.Errorf("depth %v, %s, AddRemoveOne: %v", depth, name, err)
-			}
+	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
+	replace := testkit.Must(NewSynthesizer(d, 1, nil))
+	addRemove := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
+	release := func(name string, c *Counts[[]float64], skipped bool) {
+		t.Helper()
+		if out, err := replace.Release(nil, c); skipped != errors.Is(err, ErrSkipped) || !skipped && err != nil || (out == nil) != skipped {
+			t.Errorf("%s, ReplaceOne: %v", name, err)
 		}
-		clean := testkit.Must(CountAll(t.Context(), d, valid, nil))
-		release("clean", clean, false)
-		for _, w := range []int{1, 2} {
-			o := &CountOptions{SkipErrors: true, Workers: w}
-			for _, x := range [][][]float64{valid, invalid, nil} {
-				release("slice", testkit.Must(CountAll(t.Context(), d, x, o)), true)
-				release("stream", testkit.Must(Count(t.Context(), d, stream(x), o)), true)
-			}
+		if _, err := addRemove.Release(nil, c); err != nil {
+			t.Errorf("%s, AddRemoveOne: %v", name, err)
 		}
-		tainted := testkit.Must(CountAll(t.Context(), d, valid, &CountOptions{SkipErrors: true}))
-		read := NewCounts(d)
-		for _, from := range []*Counts[[]float64]{tainted, clean, tainted} { // what is read replaces the mark too
-			testkit.Check(t, read.UnmarshalBinary(testkit.Must(from.MarshalBinary())))
-			release("round trip", read, from == tainted)
+	}
+	clean := testkit.Must(CountAll(t.Context(), d, valid, nil))
+	release("clean", clean, false)
+	for _, w := range []int{1, 2} {
+		o := &CountOptions{SkipErrors: true, Workers: w}
+		for _, x := range [][][]float64{valid, invalid, nil} {
+			release("slice", testkit.Must(CountAll(t.Context(), d, x, o)), true)
+			release("stream", testkit.Must(Count(t.Context(), d, stream(x), o)), true)
 		}
-		into := testkit.Must(CountAll(t.Context(), d, valid, nil))
-		testkit.Check(t, into.Merge(clean))
-		release("clean into clean", into, false)
-		testkit.Check(t, into.Merge(testkit.Must(CountAll(t.Context(), d, nil, &CountOptions{SkipErrors: true}))))
-		release("skipped into clean", into, true)
-		testkit.Check(t, tainted.Merge(clean))
-		release("clean into skipped", tainted, true)
-		if into.Len() != 6 || tainted.Len() != 6 {
-			t.Errorf("%d and %d records", into.Len(), tainted.Len())
-		}
+	}
+	tainted := testkit.Must(CountAll(t.Context(), d, valid, &CountOptions{SkipErrors: true}))
+	read := NewCounts(d)
+	for _, from := range []*Counts[[]float64]{tainted, clean, tainted} { // what is read replaces the mark too
+		testkit.Check(t, read.UnmarshalBinary(testkit.Must(from.MarshalBinary())))
+		release("round trip", read, from == tainted)
+	}
+	into := testkit.Must(CountAll(t.Context(), d, valid, nil))
+	testkit.Check(t, into.Merge(clean))
+	release("clean into clean", into, false)
+	testkit.Check(t, into.Merge(testkit.Must(CountAll(t.Context(), d, nil, &CountOptions{SkipErrors: true}))))
+	release("skipped into clean", into, true)
+	testkit.Check(t, tainted.Merge(clean))
+	release("clean into skipped", tainted, true)
+	if into.Len() != 6 || tainted.Len() != 6 {
+		t.Errorf("%d and %d records", into.Len(), tainted.Len())
 	}
 }
 
 // Whoever ignores the error of Add has left out a record for what it says.
 func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
-	for _, depth := range []float64{3, 0} {
-		d := samples.Unit(1, domain.BoxOptions{Depth: depth})
-		for name, add := range map[string]func(c *Counts[[]float64]) error{
-			"Add":        func(c *Counts[[]float64]) error { return c.Add([]float64{math.NaN()}) },
-			"AddN":       func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1, 0.1}, 3) },
-			"a number":   func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1}, -3) },
-			"no mistake": func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1}, 3) },
-		} {
-			c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
-			failed := add(c) != nil
-			_, err := testkit.Must(NewSynthesizer(d, 1, nil)).Release(nil, c)
-			if failed != (name != "no mistake") || failed != errors.Is(err, ErrSkipped) || !failed && err != nil {
-				t.Errorf("depth %v, %s: %v", depth, name, err)
-			}
-			if _, err := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne})).Release(nil, c); err != nil {
-				t.Errorf("depth %v, %s: %v", depth, name, err)
-			}
+	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
+	for name, add := range map[string]func(c *Counts[[]float64]) error{
+		"Add":        func(c *Counts[[]float64]) error { return c.Add([]float64{math.NaN()}) },
+		"AddN":       func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1, 0.1}, 3) },
+		"a number":   func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1}, -3) },
+		"no mistake": func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1}, 3) },
+	} {
+		c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
+		failed := add(c) != nil
+		_, err := testkit.Must(NewSynthesizer(d, 1, nil)).Release(nil, c)
+		if failed != (name != "no mistake") || failed != errors.Is(err, ErrSkipped) || !failed && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne})).Release(nil, c); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

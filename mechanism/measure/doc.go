@@ -19,15 +19,14 @@
 // [Release.Error] and [Release.ErrorOf] estimate the error, [Synthesizer.LowerBound] bounds
 // that of any mechanism.
 //
-// For a probability measure: [NewMeasure]. Tables of three or more columns are for package
-// table.
+// For a probability measure there is package private. Tables of three or more columns are for
+// package table.
 //
 // # Guarantees
 //
 // A [Synthesizer] is eps-differentially private, to the last bit, for one record replaced, or
 // one added or removed ([Relation]). Persons with many rows need PerPerson. Where records are
-// left out for what they say, only [AddRemoveOne] is true: see [CountOptions]. A [Measure] is
-// as exact, per unit of total variation.
+// left out for what they say, only [AddRemoveOne] is true: see [CountOptions].
 //
 // # Cost
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -144,7 +145,7 @@ func (r *Release[P]) differences(ctx context.Context, op string, rng *rand.Rand,
 
 // simulate draws errors and sorts them.
 func simulate(ctx context.Context, op string, rng *rand.Rand, o *ErrorOptions, workers int, draw func(*rand.Rand) (float64, error)) ([]float64, error) {
-	opt := orZero(o)
+	opt := region.OrZero(o)
 	draws := cmp.Or(opt.Draws, 200)
 	if draws < 1 || draws > 1<<20 {
 		return nil, fault.Value(op, "Draws", float64(draws), "a number in [1, 2^20]")

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -13,10 +14,8 @@ import (
 // What is refused, and how: each error begins with what is given.
 func TestErrors(t *testing.T) {
 	d, other := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}}), samples.Unit(1, domain.BoxOptions{Depth: 6})
-	lazy := samples.Unit(1, domain.BoxOptions{})
 	syn := func(eps float64, o SynthesizerOptions) error { return second(NewSynthesizer(d, eps, &o)) }
-	mea := func(o MeasureOptions) error { return second(NewMeasure(d, 1, &o)) }
-	s, m := testkit.Must(NewSynthesizer(d, 1, nil)), testkit.Must(NewMeasure(d, 1, nil))
+	s := testkit.Must(NewSynthesizer(d, 1, nil))
 	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
 	out, one := testkit.Must(s.Release(nil, c)), func(*Release[[]float64]) float64 { return 1 }
 	for _, x := range []struct {
@@ -31,13 +30,8 @@ func TestErrors(t *testing.T) {
 		{"NewSynthesizer: Levels[0] = 0", syn(1, SynthesizerOptions{Levels: []int{0}})},
 		{"NewSynthesizer: Levels[0] = 1, want fewer", syn(1, SynthesizerOptions{Levels: []int{1}, MaxCells: 1})},
 		{"NewSynthesizer: Shares has size 2, want 1", syn(1, SynthesizerOptions{Levels: []int{1}, Shares: []float64{1, 1}})},
-		{"NewMeasure: needs", second(NewMeasure(lazy, 1, nil))},
-		{"NewMeasure: Scales has size 7", mea(MeasureOptions{Scales: make([]float64, 7)})},
-		{"Measure.Release: weights, want size 8", second(m.Release(nil, []float64{1}))},
-		{"Measure.Release: walk: Walk.AddShares: sum of weights, want a finite number > 0", second(m.Release(nil, make([]float64, d.Len())))},
 		{"Synthesizer.Release: counts: empty input", second(s.Release(nil, NewCounts(d)))},
 		{"Synthesizer.Release: counts do not belong", second(s.Release(nil, NewCounts(other)))},
-		{"Measure.Bound: needs", second(m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}))},
 		{"Release.Error: prob = 0", second(out.Error(t.Context(), nil, 0, nil))},
 		{"Release.Error: prob = 1", second(out.Error(t.Context(), nil, 1, nil))},
 		{"Release.ErrorOf: Draws = -1", second(out.ErrorOf(t.Context(), nil, one, .9, &ErrorOptions{Draws: -1}))},
@@ -55,5 +49,37 @@ func TestErrors(t *testing.T) {
 		if x.err == nil || !strings.HasPrefix(x.err.Error(), "measure: "+x.want) {
 			t.Errorf("%v, want measure: %s", x.err, x.want)
 		}
+	}
+}
+
+// Values that no constructor made count and release nothing and promise nothing,
+// as receivers and as arguments.
+func TestZeroValues_Refuse(t *testing.T) {
+	const made = "NewBox, NewSphere, NewFinite, NewUltrametric, NewTaxonomy or NewFolded"
+	const counts = "NewCounts, Count or CountAll"
+	testkit.Unmade[Counts[[]float64]](t, counts, "MarshalJSON", "UnmarshalJSON")
+	testkit.Unmade[Synthesizer[[]float64]](t, "NewSynthesizer")
+	testkit.Unmade[Release[[]float64]](t, "Synthesizer.Release")
+	good := samples.Unit(1, domain.BoxOptions{Depth: 2})
+	s := testkit.Must(NewSynthesizer(good, 1, nil))
+	for _, d := range []*domain.Domain[[]float64]{nil, {}} {
+		refuses(t, made, second(Count(t.Context(), d, stream[[]float64](nil), &CountOptions{SkipErrors: true})))
+		refuses(t, made, second(CountAll(t.Context(), d, nil, nil)))
+		refuses(t, made, second(NewSynthesizer(d, 1, nil)))
+	}
+	for _, c := range []*Counts[[]float64]{nil, {}} {
+		refuses(t, counts, NewCounts(good).Merge(c))
+		err := second(s.Release(nil, c))
+		if refuses(t, counts, err); !errors.Is(err, ErrMismatch) {
+			t.Error(err)
+		}
+	}
+	refuses(t, "Synthesizer.Release", second((&Release[[]float64]{Weights: []float64{1}, Total: 10}).Records(nil, 1, nil)))
+}
+
+func refuses(t *testing.T, want string, err error) {
+	t.Helper()
+	if err == nil || !strings.HasPrefix(err.Error(), "measure: ") || !strings.Contains(err.Error(), want) {
+		t.Error(err)
 	}
 }

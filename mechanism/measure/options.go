@@ -49,18 +49,10 @@ type SynthesizerOptions struct {
 	MaxCells int
 }
 
-// orZero returns *o, or a zero T where o is nil.
-func orZero[T any](o *T) T {
-	if o == nil {
-		o = new(T)
-	}
-	return *o
-}
-
 // rule applies the defaults, or says what is wrong for the domain.
 func (o *SynthesizerOptions) rule(op string, t region.Tree) (adaptive.Rule, error) {
 	if o.Relation != ReplaceOne && o.Relation != AddRemoveOne {
-		return nil, fault.Value(op, "Relation", float64(o.Relation), constant)
+		return nil, fault.Value(op, "Relation", float64(o.Relation), region.Constant)
 	}
 	if o.MaxCells < 0 {
 		return nil, fault.Value(op, "MaxCells", float64(o.MaxCells), "an integer >= 0")
@@ -101,5 +93,3 @@ func (o *SynthesizerOptions) rule(op string, t region.Tree) (adaptive.Rule, erro
 	}
 	return f, nil
 }
-
-const constant = "one of the constants of its type"

@@ -201,7 +201,7 @@ func TestCounts_RememberPersons(t *testing.T) {
 // of them together at most what was asked for.
 func TestPerPerson_Level(t *testing.T) {
 	testkit.Rounding(t)
-	d := tinyTrees()["pair"]
+	d := samples.Tiny()["pair"]
 	for _, eps := range []float64{1e-40, .1, 1. / 3, 1, math.Pi, 1e50} {
 		for _, most := range []int{1, 2, 3, 7, 100, 12345, 1 << 30} {
 			s := testkit.Must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: AddRemoveOne, PerPerson: most}))

@@ -113,7 +113,7 @@ const (
 // of them to within 1 ([Release.Multiplicities]), and they are spread uniformly over
 // it. Some 400 million are a *[metric.MemoryError].
 func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, error) {
-	opt := orZero(o)
+	opt := region.OrZero(o)
 	n, m, err := r.multiplicities("measure: Release.Records", m)
 	if err != nil {
 		return nil, err

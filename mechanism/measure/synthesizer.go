@@ -56,7 +56,7 @@ func NewSynthesizer[P any](d *domain.Domain[P], eps float64, o *SynthesizerOptio
 	if !(eps >= 1e-50 && eps <= 1e50) {
 		return nil, fault.Value(op, "eps", eps, "a number in [1e-50, 1e50]")
 	}
-	s := &Synthesizer[P]{d: d, space: space, opt: orZero(o)}
+	s := &Synthesizer[P]{d: d, space: space, opt: region.OrZero(o)}
 	if s.rule, err = s.opt.rule(op, space.Regions); err != nil {
 		return nil, err
 	}
@@ -156,11 +156,6 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records 
 	return out.Records(rng, m, nil)
 }
 
-// lowerCells is how many cells the lower bound looks at, evenly spread over the
-// tree. What holds for measures on some of the points holds for those on all,
-// because the proof lets the output be anywhere.
-const lowerCells = 1024
-
 // LowerBound is a lower bound on the worst expected W1 error, over all data sets of
 // so many records (public, or a guess), of every mechanism that is as private:
 // Theorem 8.6 of BSV22 with constants (families.PrivateDataBound), on the points
@@ -181,7 +176,7 @@ func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float
 	if s.space.Cells == 1 {
 		return 0, nil
 	}
-	f, err := s.space.Some(lowerCells)
+	f, err := s.space.Some(region.LowerCells)
 	if err != nil {
 		return 0, err
 	}

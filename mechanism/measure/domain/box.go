@@ -26,7 +26,7 @@ const (
 // defaults.
 type BoxOptions struct {
 	// Depth sets cells of side 2^-Depth of the geometric mean of the sides that
-	// can be cut at will, for a tree that a measure.Measure can hold. 0 means as deep as
+	// can be cut at will, for a tree that a private.Measure can hold. 0 means as deep as
 	// ints and float64 allow, which costs a measure.Synthesizer nothing.
 	Depth float64
 	// Splits is the whole plan: level l cuts every cell into Splits[l][a] parts

@@ -164,31 +164,6 @@ func TestBox_DistanceIsAMetric(t *testing.T) {
 	}
 }
 
-// BenchmarkCell finds the cells of records.
-func BenchmarkCell(b *testing.B) {
-	for name, columns := range map[string][]Column{
-		"1": {{Hi: 1}}, "2": slices.Repeat([]Column{{Hi: 1}}, 2), "6": slices.Repeat([]Column{{Hi: 1}}, 6),
-		"mixed": {{Hi: 1}, {Hi: 9, Whole: true, Missing: true}, {Categories: 4}, {Taxonomy: testTaxonomy()}},
-		"place": {{Radius: 1}},
-	} {
-		b.Run(name, func(b *testing.B) {
-			box := testkit.Must(newBox("test", columns, nil))
-			r := random.Seeded(1)
-			x := make([][]float64, 1024)
-			for i := range x {
-				x[i] = box.record(r)
-			}
-			d := testkit.Must(NewBox(columns, nil))
-			b.ReportAllocs()
-			i := 0
-			for b.Loop() {
-				testkit.Must(d.Cell(x[i%len(x)]))
-				i++
-			}
-		})
-	}
-}
-
 // Numbers whose units do not compare are refused, unless the caller has said that
 // this is what is wanted; other boxes are cut as they should be.
 func TestNewBox_Cells(t *testing.T) {
@@ -288,35 +263,31 @@ func TestNewBox_SeparatesCategories(t *testing.T) {
 	}
 	r := random.Seeded(1)
 	for _, columns := range mixes {
-		for _, o := range []BoxOptions{
-			{}, {P: 1}, {Depth: 0.01}, {Depth: 2}, {Depth: 4.5}, {Depth: 4, P: 2},
-		} {
-			{
-				d, err := NewBox(columns, &o)
-				var units *fault.ValueError
-				if errors.As(err, &units) && units.Arg == "columns.Weight" {
-					continue
-				}
-				if err != nil {
-					t.Errorf("%v %+v: %v", columns, o, err)
-					continue
-				}
-				x := make([]float64, len(columns))
-				for a, c := range columns {
-					for v := range max(1, c.Categories) {
-						for b, other := range columns {
-							if x[b] = other.Lo + r.Float64()*(other.Hi-other.Lo); other.Categories > 0 {
-								x[b] = float64(r.IntN(other.Categories))
-							}
+		for _, o := range []BoxOptions{{}, {P: 1}, {Depth: 0.01}, {Depth: 2}, {Depth: 4.5}, {Depth: 4, P: 2}} {
+			d, err := NewBox(columns, &o)
+			var units *fault.ValueError
+			if errors.As(err, &units) && units.Arg == "columns.Weight" {
+				continue
+			}
+			if err != nil {
+				t.Errorf("%v %+v: %v", columns, o, err)
+				continue
+			}
+			x := make([]float64, len(columns))
+			for a, c := range columns {
+				for v := range max(1, c.Categories) {
+					for b, other := range columns {
+						if x[b] = other.Lo + r.Float64()*(other.Hi-other.Lo); other.Categories > 0 {
+							x[b] = float64(r.IntN(other.Categories))
 						}
-						if c.Categories > 0 {
-							x[a] = float64(v)
-						}
-						y := d.Point(testkit.Must(d.Cell(x)))
-						for b, other := range columns {
-							if other.Categories > 0 && x[b] != y[b] {
-								t.Fatalf("%v %+v, a %v: %v is in the cell of %v", columns, o, d, x, y)
-							}
+					}
+					if c.Categories > 0 {
+						x[a] = float64(v)
+					}
+					y := d.Point(testkit.Must(d.Cell(x)))
+					for b, other := range columns {
+						if other.Categories > 0 && x[b] != y[b] {
+							t.Fatalf("%v %+v, a %v: %v is in the cell of %v", columns, o, d, x, y)
 						}
 					}
 				}

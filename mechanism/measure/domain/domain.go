@@ -135,7 +135,7 @@ func (d *Domain[P]) Points() (*metric.Points[P], error) {
 // every point 1. Errors are [metric.ErrEmpty], *[metric.SizeError], *[metric.ValueError] and
 // those of Cell.
 //
-// It never adds to the total variation of two measures, and the level of a measure.Measure
+// It never adds to the total variation of two measures, and the level of a private.Measure
 // holds for the points. For this sums must be exact, as they are of whole numbers up to 2^53
 // in all, and so for nil. Other sums are rounded; the level is then about what Weights
 // returns.

@@ -28,7 +28,7 @@ type FiniteOptions struct {
 	// far as regions shrink. Those of words do not, and all words are its leaves.
 	Arity int
 	// Height, where positive, is that of a net tree of arity 1.25 n^(1/Height), for
-	// a measure.Measure: about log n to the base 32 is best. Arity must then be 0.
+	// a private.Measure: about log n to the base 32 is best. Arity must then be 0.
 	Height int
 }
 

@@ -13,7 +13,7 @@ import (
 // SphereOptions are the settings of [NewSphere]. Nil and the zero value mean the
 // defaults.
 type SphereOptions struct {
-	// Depth makes about 4^Depth cells, for a tree that a measure.Measure can hold; 0
+	// Depth makes about 4^Depth cells, for a tree that a private.Measure can hold; 0
 	// means as many as there can be: see [BoxOptions].
 	Depth float64
 }

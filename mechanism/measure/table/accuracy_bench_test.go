@@ -132,45 +132,6 @@ func BenchmarkTable(b *testing.B) {
 	}
 }
 
-// BenchmarkPairs finds how many rows pairs need: the error of ranges, as in
-// BenchmarkTable, of rows drawn along the tree over that of columns by themselves, and
-// how many pairs were picked, at rows times eps over the number of columns. Means of 8
-// tables and releases.
-func BenchmarkPairs(b *testing.B) {
-	for _, data := range samples[:3] {
-		for _, eps := range []float64{.2, 1} {
-			if testing.Short() && eps != 1 {
-				continue
-			}
-			for _, each := range []int{100, 200, 400, 600, 1000, 2000} {
-				n := int(float64(each*len(data.columns)) / eps)
-				if n > sampleRows {
-					continue
-				}
-				b.Run(fmt.Sprintf("%s/eps=%g/each=%d", data.name, eps, each), func(b *testing.B) {
-					seeds := 8
-					if testing.Short() {
-						seeds = 1
-					}
-					for b.Loop() {
-						var along, alone, edges float64
-						for seed := range seeds {
-							rng := random.Seeded(uint64(seed))
-							rows := data.draw(rng)[:n]
-							r := testkit.Must(testkit.Must(New(data.columns, eps, nil)).Release(b.Context(), rng, rows))
-							edges += float64(len(r.Edges())) / float64(seeds)
-							along += rangeError(rng, data.columns, rows, testkit.Must(r.Records(b.Context(), rng, 0)))
-							alone += rangeError(rng, data.columns, rows, resample(rng, data.columns, rows, eps, "margins"))
-						}
-						b.ReportMetric(along/alone, "pairs/none")
-						b.ReportMetric(edges, "edges")
-					}
-				})
-			}
-		}
-	}
-}
-
 // resample returns as many rows as there are.
 func resample(rng *rand.Rand, columns []domain.Column, rows [][]float64, eps float64, way string) [][]float64 {
 	ctx := context.Background()

@@ -11,8 +11,8 @@ import (
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
-	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/walk"
@@ -40,7 +40,7 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 				return err
 			}
 			tree := exhibit.Must(domain.NewFinite(ctx, s, nil))
-			new := exhibit.Must(measure.NewMeasure(tree, alpha, nil))
+			new := exhibit.Must(private.New(tree, alpha, nil))
 			lower := exhibit.Must(families.PrivateMeasureBound(ctx, s, alpha))
 			e := exhibit.Must(worst(ctx, rng, line, old, draws))
 			f := exhibit.Must(worst(ctx, rng, tree, new, draws))
@@ -70,23 +70,23 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 // asInPaper is the private measure of the paper on s: folded along a tour, noise of
 // scale 2(L+2)/alpha on the Haar coefficients, and the nearest measure on the line.
 // bound is what its expected error is at most.
-func asInPaper(ctx context.Context, s metric.Finite, alpha float64) (line *domain.Domain[int], m *measure.Measure, bound float64, err error) {
+func asInPaper(ctx context.Context, s metric.Finite, alpha float64) (line *domain.Domain[int], m *private.Measure, bound float64, err error) {
 	if line, err = domain.NewFolded(ctx, s, nil); err != nil {
 		return nil, nil, 0, err
 	}
 	t := line.Tree()
 	// What the library takes for alpha has the scale Sensitivity/alpha.
 	own := alpha * float64(t.Sensitivity(walk.ReplaceOne)) / float64(2*(t.Height()+2))
-	if m, err = measure.NewMeasure(line, own, &measure.MeasureOptions{Estimator: measure.Nearest}); err != nil {
+	if m, err = private.New(line, own, &private.Options{Estimator: private.Nearest}); err != nil {
 		return nil, nil, 0, err
 	}
-	b, err := m.Bound(ctx, &measure.BoundOptions{Draws: -1})
+	b, err := m.Bound(ctx, &private.BoundOptions{Draws: -1})
 	return line, m, b.Nearest, err
 }
 
 // worst is the larger of the mean errors of m, a measure on d, at two measures: all
 // points alike, and three of them alone.
-func worst(ctx context.Context, rng *rand.Rand, d *domain.Domain[int], m *measure.Measure, draws int) (float64, error) {
+func worst(ctx context.Context, rng *rand.Rand, d *domain.Domain[int], m *private.Measure, draws int) (float64, error) {
 	points, err := d.Points() // in the order of the cells
 	if err != nil {
 		return 0, err

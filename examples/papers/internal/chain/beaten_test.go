@@ -14,6 +14,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -122,7 +123,7 @@ func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 		number := -math.Expm1(-level/2) / level
 		below("measures", level, testkit.Must(families.PrivateMeasureBound(t.Context(), two, level)).Value, number)
 		below("measures in W1", level, testkit.Must(families.PrivateTransportBound(t.Context(), two, level)).Value, number)
-		m := testkit.Must(measure.NewMeasure(d, level, nil))
+		m := testkit.Must(private.New(d, level, nil))
 		below("Measure.Bound", level, testkit.Must(m.Bound(t.Context(), nil)).Lower, number)
 		for dim := 1; dim <= 4; dim++ {
 			// Noise of density prop. to e^(-level ||z||), whose mean norm is dim/level.

@@ -12,12 +12,13 @@ import (
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
 // TestChain_PrivateMeasures: no mechanism can do better than the lower bound of
-// package entropy, the bound of package measure is above that, and the error
+// package entropy, the bound of package private is above that, and the error
 // that is measured is below it.
 //
 // What is measured is a mean over releases at fixed seeds. It has to stay six
@@ -38,7 +39,7 @@ func TestChain_PrivateMeasures(t *testing.T) {
 		for _, d := range []*domain.Domain[int]{folded, tree} {
 			for _, alpha := range []float64{1, 100, 1e4} {
 				name := fmt.Sprintf("%s, %v, alpha=%g", s.name, d, alpha)
-				m := testkit.Must(measure.NewMeasure(d, alpha, &measure.MeasureOptions{Estimator: measure.Nearest}))
+				m := testkit.Must(private.New(d, alpha, &private.Options{Estimator: private.Nearest}))
 				b := testkit.Must(m.Bound(t.Context(), nil))
 				floor := testkit.Must(families.PrivateMeasureBound(t.Context(), f, alpha))
 				if p, err := floor.Prove(t.Context(), f, alpha); p != floor.Value || err != nil {
@@ -71,8 +72,8 @@ func synthesise(t *testing.T, name string, d *domain.Domain[int]) {
 	const records = 1000
 	f := testkit.Must(d.Points())
 	for _, eps := range []float64{0.01, 1} {
-		m := testkit.Must(measure.NewMeasure(d, records*eps, &measure.MeasureOptions{Estimator: measure.Nearest}))
-		b := testkit.Must(m.Bound(t.Context(), &measure.BoundOptions{Draws: -1}))
+		m := testkit.Must(private.New(d, records*eps, &private.Options{Estimator: private.Nearest}))
+		b := testkit.Must(m.Bound(t.Context(), &private.BoundOptions{Draws: -1}))
 		s := testkit.Must(measure.NewSynthesizer(d, eps, nil))
 		least := testkit.Must(s.LowerBound(t.Context(), records))
 		floor := testkit.Must(families.PrivateDataBound(t.Context(), f, records, eps))

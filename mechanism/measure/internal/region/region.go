@@ -138,6 +138,11 @@ func (s *Space[P]) Some(most int) (metric.Finite, error) {
 	return s.Points(len(r), func(i int) Node { return r[i] })
 }
 
+// LowerCells is how many cells lower bounds look at, evenly spread over the tree. What holds
+// for measures on some of the points holds for those on all, because the proof lets the output
+// be anywhere.
+const LowerCells = 1024
+
 // First returns all regions of the deepest level with at most most.
 func First(t Tree, most int) []Node {
 	r := 0
@@ -163,3 +168,14 @@ func Of[P any](op string, domain any) (*Space[P], error) {
 func Check(made bool, op string) error {
 	return fault.Made(made, op, "Domain", "NewBox, NewSphere, NewFinite, NewUltrametric, NewTaxonomy or NewFolded")
 }
+
+// OrZero returns *o, or a zero T where o is nil.
+func OrZero[T any](o *T) T {
+	if o == nil {
+		o = new(T)
+	}
+	return *o
+}
+
+// Constant is what errors want of a value of an enumeration.
+const Constant = "one of the constants of its type"

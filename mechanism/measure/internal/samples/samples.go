@@ -3,6 +3,7 @@ package samples
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -80,6 +81,19 @@ func Taxonomy() *metric.Tree {
 	}))
 }
 
+// Tiny are trees with so few nodes that all outputs can be listed.
+func Tiny() map[string]*domain.Domain[int] {
+	tree := func(paths ...[]string) *domain.Domain[int] {
+		return fault.Must(domain.NewTaxonomy(context.Background(), fault.Must(metric.TreeFromPaths(paths)), &domain.HierarchyOptions{Ratio: 1}))
+	}
+	return map[string]*domain.Domain[int]{
+		"pair":   tree([]string{"r", "a"}, []string{"r", "b"}),
+		"three":  tree([]string{"r", "a"}, []string{"r", "b"}, []string{"r", "c"}),
+		"uneven": tree([]string{"r", "a"}, []string{"r", "b", "c"}, []string{"r", "b", "d"}),
+		"binary": tree([]string{"r", "a", "x"}, []string{"r", "a", "y"}, []string{"r", "b", "u"}, []string{"r", "b", "v"}),
+	}
+}
+
 // Masked are boxes with impossible regions, of few cells where small.
 func Masked(small bool) map[string]*domain.Domain[[]float64] {
 	t, depth := Taxonomy(), 0.
@@ -114,6 +128,24 @@ func Masked(small bool) map[string]*domain.Domain[[]float64] {
 		boxes[name] = fault.Must(domain.NewBox(c.columns, &domain.BoxOptions{Depth: depth, Possible: c.possible}))
 	}
 	return boxes
+}
+
+// Mass returns an error unless weights are a probability measure of multiples of 2^-52 with sum 1
+// in any order; odd tells that not all are multiples of 2^-51.
+func Mass(weights []float64) (odd bool, err error) {
+	up, down := 0.0, 0.0
+	for i, w := range weights {
+		if w < 0 || w*(1<<52) != math.Trunc(w*(1<<52)) {
+			return odd, fmt.Errorf("weight %v", w)
+		}
+		odd = odd || w*(1<<51) != math.Trunc(w*(1<<51))
+		up += w
+		down += weights[len(weights)-1-i]
+	}
+	if up != 1 || down != 1 {
+		err = fmt.Errorf("mass 1%+g, 1%+g", up-1, down-1)
+	}
+	return odd, err
 }
 
 // Inside is the inside of a domain.

@@ -1,23 +1,11 @@
-package measure
+package private
 
 import (
 	"fmt"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/walk"
-)
-
-// Distribution is that of a [Measure]'s noise, real numbers.
-type Distribution = walk.Distribution
-
-const (
-	// Laplace is independent Laplace noise on the count of every child.
-	Laplace = walk.Laplace
-	// KNorm is the noise of the K-norm mechanism in every node, of least
-	// variance, about 5 % better than Laplace at arity 16. On a binary tree it
-	// is Laplace noise on the difference of the two children. Source: Hardt,
-	// Talwar, "On the geometry of differential privacy", 2010.
-	KNorm = walk.KNorm
 )
 
 // Estimator turns the noisy counts of a [Measure] into a measure. All of them are
@@ -41,10 +29,11 @@ const (
 	Signed
 )
 
-// MeasureOptions are for [NewMeasure]; nil and zero mean the defaults.
-type MeasureOptions struct {
-	// Distribution of the noise, Laplace or KNorm; 0 means KNorm.
-	Distribution Distribution
+// Options are for [New]. Nil and zero mean the defaults.
+type Options struct {
+	// Distribution of the noise, real numbers: [walk.Laplace] or [walk.KNorm], which errs
+	// about 5 % less at arity 16; 0 means KNorm.
+	Distribution walk.Distribution
 	// Scales divides the budget among the levels: a number > 0 for every level, to which
 	// its noise is proportional; nil means equal ones on a line, the fourth root of a
 	// node's side in other boxes, and C^(-1/2) elsewhere, C a bound on what noise of
@@ -55,12 +44,12 @@ type MeasureOptions struct {
 }
 
 // check says what is wrong for the domain.
-func (o *MeasureOptions) check(op string, height int) error {
+func (o *Options) check(op string, height int) error {
 	switch {
-	case o.Distribution != Laplace && o.Distribution != KNorm:
+	case o.Distribution != walk.Laplace && o.Distribution != walk.KNorm:
 		return fault.Value(op, "Distribution", float64(o.Distribution), "Laplace or KNorm")
 	case o.Estimator < Weighted || o.Estimator > Signed:
-		return fault.Value(op, "Estimator", float64(o.Estimator), constant)
+		return fault.Value(op, "Estimator", float64(o.Estimator), region.Constant)
 	case o.Scales != nil && len(o.Scales) != height:
 		return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", height)}
 	}

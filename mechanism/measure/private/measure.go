@@ -1,4 +1,4 @@
-package measure
+package private
 
 import (
 	"cmp"
@@ -8,13 +8,15 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
+	"github.com/metricdp/metricdp/walk"
 )
 
 // Measure is a mechanism from the probability measures on the cells of a domain to
 // themselves, alpha-private per unit of total variation (the share of mass by which two
 // measures differ). It implements [mechanism.Mechanism] on weights of cells, which
-// [domain.Domain.Weights] gets from points; the measure is the weights divided by their sum, as exact
-// reals. The level holds for the bits: the ideal release of the noise of package walk is
+// [domain.Domain.Weights] gets from points; the measure is the weights divided by their sum, as
+// exact reals. The level holds for the bits: the ideal release of the noise of package walk is
 // rounded once, to a public grid ([walk.Walk.AddShares]), and what follows reads nothing else.
 //
 // A Measure is immutable and safe for concurrent use. The zero value releases nothing.
@@ -25,17 +27,17 @@ type Measure struct {
 	g mechanism.Guarantee
 }
 
-// NewMeasure returns the mechanism of level alpha per unit of total variation
-// on the cells of d, of which there must be at most 2^26 (*[metric.MemoryError])
-// and none impossible. A change of one of N records moves the empirical measure by
-// 1/N, so alpha = N*eps protects records at eps, N being public.
-func NewMeasure[P any](d *domain.Domain[P], alpha float64, o *MeasureOptions) (*Measure, error) {
-	const op = "measure: NewMeasure"
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return nil, err
+// New returns the mechanism of level alpha, in [1e-50, 1e50], per unit of total variation on the
+// cells of d, of which there must be at most 2^26 (*[metric.MemoryError]) and none impossible.
+// A change of one of N records moves the empirical measure by 1/N, so alpha = N*eps protects
+// records at eps, N being public.
+func New[P any](d *domain.Domain[P], alpha float64, o *Options) (*Measure, error) {
+	const op = "private: New"
+	if !(alpha >= 1e-50 && alpha <= 1e50) {
+		return nil, fault.Value(op, "alpha", alpha, "a number in [1e-50, 1e50]")
 	}
-	opt := orZero(o)
-	opt.Distribution = cmp.Or(opt.Distribution, KNorm)
+	opt := region.OrZero(o)
+	opt.Distribution = cmp.Or(opt.Distribution, walk.KNorm)
 	p, err := newPlan(op, d, alpha, opt)
 	if err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func NewMeasure[P any](d *domain.Domain[P], alpha float64, o *MeasureOptions) (*
 }
 
 func (m *Measure) check(op string) error {
-	return fault.Made(m != nil && m.p != nil, op, "Measure", "NewMeasure")
+	return fault.Made(m != nil && m.p != nil, op, "Measure", "New")
 }
 
 // Guarantee is the level per unit of total variation. That of a zero Measure
@@ -62,7 +64,7 @@ func (m *Measure) Guarantee() mechanism.Guarantee {
 // 2^-52 with sum 1 exactly, unless the estimator is Signed. weights are not modified.
 // O(nodes).
 func (m *Measure) Release(rng *rand.Rand, weights []float64) ([]float64, error) {
-	const op = "measure: Measure.Release"
+	const op = "private: Measure.Release"
 	if err := m.check(op); err != nil {
 		return nil, err
 	}

@@ -1,10 +1,9 @@
-package measure
+package private
 
 import (
 	"fmt"
 	"math"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
@@ -14,7 +13,7 @@ import (
 // plan is a walk with options resolved.
 type plan struct {
 	*region.Geometry
-	opt    MeasureOptions
+	opt    Options
 	walk   *walk.Walk
 	noise  []walk.Noise // of the levels
 	scales walk.Scales
@@ -27,7 +26,7 @@ type plan struct {
 
 // newPlan makes the walk of a level per unit of total variation: a record of one
 // that is replaced.
-func newPlan[P any](op string, d *domain.Domain[P], level float64, o MeasureOptions) (*plan, error) {
+func newPlan[P any](op string, d *domain.Domain[P], level float64, o Options) (*plan, error) {
 	s, err := region.Of[P](op, d)
 	if err != nil {
 		return nil, err
@@ -39,9 +38,6 @@ func newPlan[P any](op string, d *domain.Domain[P], level float64, o MeasureOpti
 	p := &plan{Geometry: g, opt: o, points: s.Some, cells: s.Cells, resolution: s.Resolution}
 	if err := p.opt.check(op, s.Height); err != nil {
 		return nil, err
-	}
-	if !(level >= 1e-50 && level <= 1e50) {
-		return nil, fault.Value(op, "the privacy level", level, "a number in [1e-50, 1e50]")
 	}
 	if err := p.scale(level); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -61,7 +57,7 @@ func (p *plan) scale(level float64) error {
 		if p.scales, err = unit.At(ask); err != nil {
 			return err
 		}
-		if p.loss, err = p.Tree.Loss(ReplaceOne, p.scales); err != nil {
+		if p.loss, err = p.Tree.Loss(walk.ReplaceOne, p.scales); err != nil {
 			return err
 		}
 		if p.loss == 0 { // one cell: nothing to tell apart
@@ -82,7 +78,7 @@ func (p *plan) scale(level float64) error {
 func (p *plan) unitScales() (walk.Scales, error) {
 	s := walk.Scales{Level: make([]float64, p.Tree.Height()), Total: 1}
 	if p.opt.Scales == nil && !p.ByCost && p.Exponent == 0 {
-		return p.Tree.EqualScales(ReplaceOne)
+		return p.Tree.EqualScales(walk.ReplaceOne)
 	}
 	costs := p.LevelCosts()
 	for l := range s.Level {
@@ -98,5 +94,5 @@ func (p *plan) unitScales() (walk.Scales, error) {
 	if len(s.Level) > 0 {
 		s.Total = s.Level[0]
 	}
-	return p.Tree.Normalize(ReplaceOne, s)
+	return p.Tree.Normalize(walk.ReplaceOne, s)
 }

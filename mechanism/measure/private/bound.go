@@ -1,4 +1,4 @@
-package measure
+package private
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -49,14 +50,11 @@ type BoundOptions struct {
 
 // Bound returns the error bounds. It reads no data.
 func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
-	const op = "measure: Measure.Bound"
+	const op = "private: Measure.Bound"
 	if err := m.check(op); err != nil {
 		return Bound{}, err
 	}
-	return m.p.bound(ctx, op, orZero(o))
-}
-
-func (p *plan) bound(ctx context.Context, op string, opt BoundOptions) (Bound, error) {
+	p, opt := m.p, region.OrZero(o)
 	signed := p.signedCost()
 	b := Bound{Signed: signed, Nearest: 2 * signed, Simulated: math.NaN(), StdErr: math.NaN(), Lower: math.NaN(), Resolution: p.resolution}
 	if opt.Draws < 0 {
@@ -87,11 +85,11 @@ func (p *plan) bound(ctx context.Context, op string, opt BoundOptions) (Bound, e
 	if err != nil {
 		return Bound{}, fmt.Errorf("%s: %w", op, err)
 	}
-	b.Simulated, b.StdErr = meanAndError(cost)
+	b.Simulated, b.StdErr = sample.Mean(cost)
 	if b.Lower = 0; p.loss == 0 { // one cell
 		return b, nil
 	}
-	f, err := p.points(lowerCells)
+	f, err := p.points(region.LowerCells)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -190,15 +188,4 @@ func (p *plan) nodeCost(ctx context.Context, rng *rand.Rand, class int, s region
 		return 0, err
 	}
 	return res.Cost, nil
-}
-
-func meanAndError(x []float64) (mean, stderr float64) {
-	n := float64(len(x))
-	for _, v := range x {
-		mean += v / n
-	}
-	for _, v := range x {
-		stderr += float64((v - mean) * (v - mean))
-	}
-	return mean, math.Sqrt(stderr / n / max(1, n-1))
 }

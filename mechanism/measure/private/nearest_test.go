@@ -1,4 +1,4 @@
-package measure
+package private
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func TestRelease_IsAMeasureUnderMuchNoise(t *testing.T) {
 	for _, d := range []*domain.Domain[int]{testkit.Must(domain.NewFinite(ctx, f, nil)), testkit.Must(domain.NewFolded(ctx, f, nil))} {
 		for _, alpha := range []float64{1e-50, 1e-20, 1e-12, 1, 1e50} {
 			for _, e := range []Estimator{Weighted, Nearest} {
-				m := testkit.Must(NewMeasure(d, alpha, &MeasureOptions{Estimator: e}))
+				m := testkit.Must(New(d, alpha, &Options{Estimator: e}))
 				for seed := range uint64(12) {
 					w := make([]float64, d.Len())
 					w[seed] = 1

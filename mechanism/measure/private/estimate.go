@@ -1,4 +1,4 @@
-package measure
+package private
 
 import (
 	"context"
@@ -113,7 +113,7 @@ func (p *plan) nearest(g []float64) ([]float64, error) {
 	}
 	q, err := wasserstein.Project(context.Background(), f, g, nil)
 	if err != nil {
-		return nil, fmt.Errorf("measure: Nearest: %w", err)
+		return nil, fmt.Errorf("private: Nearest: %w", err)
 	}
 	return q.P, nil
 }

@@ -1,0 +1,154 @@
+package private
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/walk"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// signedW1 is the distance between a signed measure and another one.
+func signedW1(t *testing.T, f metric.Finite, g, p []float64) float64 {
+	mu, nu, sum := make([]float64, len(g)), make([]float64, len(g)), 0.0
+	for i := range g {
+		mu[i], nu[i] = max(0, g[i]-p[i]), max(0, p[i]-g[i])
+		sum += mu[i] - nu[i]
+	}
+	mu[0] -= min(0, sum)
+	nu[0] += max(0, sum)
+	return testkit.Must(wasserstein.W1(t.Context(), f, mu, nu, nil)).Cost
+}
+
+// Known answers, of another simulation: on the line E W1 in units of 1/alpha,
+// and in one unit node the cost of centered noise of scale 1. Standard errors
+// are below 1.5 % on either side, and the one for the line is asymptotic.
+func TestBound_KnownAnswers(t *testing.T) {
+	testkit.Rounding(t)
+	if testing.Short() {
+		t.Skip("long")
+	}
+	o := &BoundOptions{Draws: 1000}
+	check := func(name string, got, want float64) {
+		if math.Abs(got/want-1) > 0.06 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	at := make([]float64, 1024)
+	for i := range at {
+		at[i] = float64(i) / 1024
+	}
+	points := testkit.Must(metric.NewPoints(at, metric.Numbers[float64]{})) // with coordinates there is no tour to find
+	line := func(d *domain.Domain[int], dist walk.Distribution) Bound {
+		return testkit.Must(testkit.Must(New(d, 1, &Options{Distribution: dist})).Bound(t.Context(), o))
+	}
+	haar := line(testkit.Must(domain.NewFolded(t.Context(), points, nil)), walk.KNorm)
+	check("Haar, L = 10", haar.Simulated, 20.72)
+	if haar.Signed < 25 || haar.Signed > 26.6666659 { // mean of roots, below the root of the mean
+		t.Errorf("Haar, L = 10: bound %v", haar.Signed)
+	}
+	check("independent (32,32)", line(testkit.Must(domain.NewFolded(t.Context(), points, &domain.FoldedOptions{Arity: 32})), walk.Laplace).Simulated, 14.23)
+	for _, c := range []struct {
+		splits []int
+		want   float64
+	}{{[]int{2, 2}, 0.92}, {[]int{4, 4}, 2.64}, {[]int{4, 4, 4}, 8.98}, {[]int{16}, 0.443 * 4}} {
+		d := samples.Unit(len(c.splits), domain.BoxOptions{Splits: [][]int{c.splits}})
+		m := testkit.Must(New(d, 2, &Options{Distribution: walk.Laplace})) // scale 2h/alpha = 1
+		check(fmt.Sprint("unit node ", c.splits), testkit.Must(m.Bound(t.Context(), o)).Simulated, c.want)
+	}
+}
+
+// Bound.Signed is at least the mean error of Signed estimates, and Lower no more
+// than the error of anything.
+func TestBound_Order(t *testing.T) {
+	for name, d := range samples.Domains() {
+		if d.Len() == 1 {
+			continue
+		}
+		const n = 500
+		m := testkit.Must(New(d, n, &Options{Estimator: Signed}))
+		b := testkit.Must(m.Bound(t.Context(), nil))
+		if !(b.Lower > 0 && b.Lower < b.Simulated && b.Simulated < b.Signed+5*b.StdErr && b.Nearest == 2*b.Signed) {
+			t.Errorf("%s: %+v", name, b)
+		}
+		dist := testkit.Must(d.Points())
+		truth := testkit.Distribution(random.Seeded(1), d.Len(), nil)
+		var cost []float64
+		for seed := range 40 {
+			cost = append(cost, signedW1(t, dist, testkit.Must(m.Release(random.Seeded(uint64(seed)), truth)), truth))
+		}
+		if mean, se := sample.Mean(cost); mean-5*se > b.Signed {
+			t.Errorf("%s: signed error %v +- %v, bound %v", name, mean, se, b.Signed)
+		}
+	}
+}
+
+// Where there is next to no noise the bound is that of rounding to the grid.
+func TestBound_CountsTheGrid(t *testing.T) {
+	r := random.Seeded(9)
+	d := samples.Tiny()["pair"]
+	m := testkit.Must(New(d, 1e30, &Options{Estimator: Signed}))
+	b := testkit.Must(m.Bound(t.Context(), &BoundOptions{Draws: -1}))
+	worst := 0.0
+	for range 1000 {
+		x, y := r.Float64(), r.Float64()
+		w := testkit.Must(m.Release(r, []float64{x, y}))
+		worst = max(worst, math.Abs(w[0]-x/(x+y))*d.Diameter())
+	}
+	if worst > b.Signed || worst < b.Signed/4 {
+		t.Errorf("the largest error is %v, the bound %v", worst, b.Signed)
+	}
+}
+
+// A domain of one cell has nothing to tell apart: no noise, no error.
+func TestBound_OneCell(t *testing.T) {
+	d := testkit.Must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{1}}}))
+	m := testkit.Must(New(d, 1, nil))
+	if b, err := m.Bound(t.Context(), nil); err != nil || b.Signed != 0 || b.Simulated != 0 || b.Lower != 0 || b.Resolution != 0.5 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// The spread of a node must bound the cost of its noise: compare the closed form
+// with simulated transport between the children of every shape.
+func TestSpread_BoundsNoise(t *testing.T) {
+	for _, o := range []domain.BoxOptions{{Depth: 4}, {Depth: 4, P: 1}, {Depth: 3, P: 2}, {Splits: [][]int{{1, 3}, {5, 2}}}} {
+		spreadBoundsNoise(t, fmt.Sprint(o), samples.Unit(2, o))
+	}
+	spreadBoundsNoise(t, "line", samples.Unit(1, domain.BoxOptions{Depth: 9}))
+	spreadBoundsNoise(t, "space", samples.Unit(3, domain.BoxOptions{Depth: 4}))
+	spreadBoundsNoise(t, "mixed", testkit.Must(domain.NewBox([]domain.Column{{Hi: 1}, {Categories: 5}}, &domain.BoxOptions{Depth: 4})))
+	spreadBoundsNoise(t, "sphere", testkit.Must(domain.NewSphere(1, &domain.SphereOptions{Depth: 5})))
+	for name, d := range samples.Domains() {
+		spreadBoundsNoise(t, name, d)
+	}
+}
+
+func spreadBoundsNoise[P any](t *testing.T, name string, d *domain.Domain[P]) {
+	p := testkit.Must(newPlan("test", d, 1, Options{Distribution: walk.Laplace}))
+	for class, s := range p.Classes {
+		if s.Arity < 2 || s.Spread == 0 {
+			continue
+		}
+		r := random.Seeded(uint64(class))
+		var cost []float64
+		for range 100 {
+			cost = append(cost, testkit.Must(p.nodeCost(t.Context(), r, class, s)))
+		}
+		mean, se := sample.Mean(cost)
+		bound := s.Spread * math.Sqrt(p.noise[s.Depth].Variance(s.Arity))
+		if mean-5*se > bound {
+			t.Errorf("%s: node %d costs %v +- %v, bound %v", name, class, mean, se, bound)
+		}
+		if p.Regular && bound > 7*mean {
+			t.Errorf("%s: level %d costs %v, bound %v is loose", name, class, mean, bound)
+		}
+	}
+}
