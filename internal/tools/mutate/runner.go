@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type runner struct {
 	overlay string
 	ms      []*Mutant
 	whole   []*Package        // whose tests all try each mutant
+	cover   string            // their paths
 	suites  map[string]*Suite // by package
 	built   int
 	tried   int
@@ -35,6 +37,7 @@ func newRunner(t *Tree, dir string, o options, ms []*Mutant) *runner {
 	for _, p := range t.all {
 		if (o.matrix || o.coverage) && o.in.MatchString(p.rel()) && p.tested() {
 			r.whole = append(r.whole, p)
+			r.cover += p.ImportPath + ","
 		}
 	}
 	return r
@@ -61,10 +64,9 @@ func (r *runner) suite(p *Package, m *Mutant) *Suite {
 // it, those that try every mutant, those that are about a kind of change, and its users.
 func (r *runner) packages(m *Mutant) []*Package {
 	var near, watches, users []*Package
-	path := m.pkg.ImportPath
-	for ; near == nil && strings.HasPrefix(path, m.pkg.Module.Path); path = path[:max(0, strings.LastIndex(path, "/"))] {
+	for rel := m.pkg.rel(); near == nil && rel != "."; rel = path.Dir(rel) {
 		for _, p := range r.tree.all {
-			if p.ImportPath == path && p.tested() {
+			if p.rel() == rel && p.tested() {
 				near = append(near, p)
 			}
 		}
@@ -78,11 +80,10 @@ func (r *runner) packages(m *Mutant) []*Package {
 			users = append(users, p)
 		}
 	}
-	all := slices.Concat(near, r.whole)
-	if !r.near {
-		all = slices.Concat(all, watches, users)
+	if r.near {
+		watches, users = nil, nil
 	}
-	return all
+	return slices.Concat(near, r.whole, watches, users)
 }
 
 // try tells which tests kill m: one, and all of those that are to try each mutant.

@@ -50,11 +50,7 @@ func (r *runner) prepare(s *Suite, m *Mutant) {
 	o := r.run(s, s.binary, s.tests, m, 0)
 	covering, profile := "", filepath.Join(r.dir, "profile")
 	if s.alone {
-		var cover []string
-		for _, p := range r.whole {
-			cover = append(cover, p.ImportPath)
-		}
-		covering = must(r.build(s.pkg, "", "-cover", "-covermode=set", "-coverpkg="+strings.Join(cover, ",")))
+		covering = must(r.build(s.pkg, "", "-cover", "-covermode=set", "-coverpkg="+r.cover))
 	}
 	s.tests = slices.DeleteFunc(s.tests, func(t *Test) bool {
 		one := o
@@ -73,7 +69,7 @@ func (r *runner) prepare(s *Suite, m *Mutant) {
 	})
 }
 
-var testFunction = regexp.MustCompile(`(?ms)^func (\w+)\(.*?^}`)
+var testFunction = regexp.MustCompile(`(?ms)^func (\w+)\([^\n]*(?:\}$|\n.*?^\})`)
 
 // lines returns the lengths of the package's test functions.
 func (p *Package) lines() map[string]int {
