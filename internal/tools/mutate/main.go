@@ -138,7 +138,7 @@ func main() {
 	if *at != "" {
 		o.at = regexp.MustCompile(*at)
 	}
-	dir := must(os.MkdirTemp("", "mutate")) // .ci/mutate removes it
+	dir := must(os.MkdirTemp("", "mutate")) // in a folder that .ci/mutate removes
 	if *rev != "" {
 		os.Exit(compare(dir, *rev, o))
 	}
