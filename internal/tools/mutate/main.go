@@ -16,10 +16,8 @@
 // ends or its time is over. With -matrix or -coverage every test of the chosen packages tries
 // each mutant whose function it calls, up to one that hangs.
 //
-// The kinds that other tools have are here as well (arithmetic, comparisons,
-// constants, logic, statements): github.com/go-gremlins/gremlins, which builds and
-// runs here, takes all mutants of a package or none, and has neither a seed nor
-// the directions of rounding and the contexts, in which it matters most.
+// github.com/go-gremlins/gremlins takes all mutants of a package or none, and has neither a
+// seed nor the directions of rounding and the contexts, in which it matters most.
 package main
 
 import (
@@ -27,15 +25,19 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
-	"maps"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -43,17 +45,15 @@ import (
 
 // Mutant is a change of a file.
 type Mutant struct {
-	id       int
-	pkg      *Package
-	in       *File
-	file     string // relative to the module
-	line     int
-	from, to int // offsets in the file
-	old, new string
-	kind     string
-	name     string // of the function, or of what else is declared
-	nth      int    // among those of its kind there
-	decl     *ast.FuncDecl
+	pkg            *Package
+	in             *File
+	decl           *ast.FuncDecl // or nil, outside of functions
+	file           string        // relative to the module
+	line, from, to int           // from, to: offsets in the file
+	old, new, kind string
+	name           string // of the function, or of what else is declared
+	nth            int    // among those of its kind there
+	id             int    // in a runner
 }
 
 // place is where m is in every revision that has the function.
@@ -61,42 +61,63 @@ func (m *Mutant) place() string { return fmt.Sprintf("%s %s#%d", m.name, m.kind,
 
 func (m *Mutant) key() string { return m.pkg.rel() + "." + m.place() }
 
+func (m *Mutant) at() string { return fmt.Sprintf("%s:%d", m.file, m.line) }
+
 func (m *Mutant) String() string {
 	short := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	return fmt.Sprintf("%s:%d %s: %s -> %s", m.file, m.line, m.place(), short(m.old), short(m.new))
+	return fmt.Sprintf("%s %s: %s -> %s", m.at(), m.place(), short(m.old), short(m.new))
 }
 
 // Package is a package of the library.
 type Package struct {
-	ImportPath, Dir, Name                       string
+	ImportPath, Dir, Name, Export               string
 	GoFiles, TestGoFiles, XTestGoFiles, Imports []string
-	Module                                      struct{ Path, Dir string }
+	Module                                      struct {
+		Path string
+		Main bool
+	}
 
+	files   []*File
 	mutants map[string][]*Mutant // by kind
 }
 
 func (p *Package) rel() string { return strings.TrimPrefix(p.ImportPath, p.Module.Path+"/") }
 
-func (p *Package) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
+// aside is an example or for tests: no mutant is there, and its tests try none by default.
+func (p *Package) aside() bool { return aside.MatchString(p.rel()) }
+
+var aside = regexp.MustCompile(`^examples|^internal/(testkit|robust|arch|outward|tools)|test$`)
+
+func (p *Package) tested() bool { return !p.aside() && len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
 // Tree is a revision of the library.
 type Tree struct {
-	dir     string
-	all     []*Package
-	numbers int // of mutants
-	exports map[string]string
+	dir    string
+	all    []*Package
+	set    *token.FileSet
+	export map[string]string // what the compiler keeps of a package for those that import it
+	types  types.Config
 }
 
 // run returns what the go command prints.
 func (t *Tree) run(args ...string) (string, error) {
 	c := exec.Command("go", args...)
-	c.Dir = t.dir
+	var errs strings.Builder
+	c.Dir, c.Stderr = t.dir, &errs
 	out, err := c.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, exit.Stderr)
+	if err != nil {
+		err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &errs)
 	}
 	return string(out), err
+}
+
+// options choose mutants, and what to find of them.
+type options struct {
+	seed                   uint64
+	count                  int
+	in, kind, at           *regexp.Regexp
+	matrix, coverage, near bool
+	within                 time.Duration
 }
 
 func main() {
@@ -107,7 +128,6 @@ func main() {
 	kinds := flag.String("kinds", ".", "expression for the kinds: rounding, context, arithmetic, comparison, constant, logic, statement")
 	at := flag.String("at", "", "expression for places such as lp/star.go:231: tries every mutant there and no sample")
 	floor := flag.Float64("floor", 0, "fails where a smaller share is killed")
-	list := flag.Bool("list", false, "prints the mutants and tries none")
 	matrix := flag.String("matrix", "", "file for each mutant with all tests that kill it; prints what each test does that no other does")
 	flag.BoolVar(&o.coverage, "coverage", false, "prints the statements that one test alone covers")
 	flag.BoolVar(&o.near, "near", false, "leaves the mutants to the tests of their packages and of those chosen: much faster, and more survive")
@@ -118,24 +138,14 @@ func main() {
 	if *at != "" {
 		o.at = regexp.MustCompile(*at)
 	}
-	os.Exit(func() (status int) {
-		dir, err := os.MkdirTemp("", "mutate")
-		defer os.RemoveAll(dir)
-		defer func() {
-			if r := recover(); r != nil {
-				fmt.Fprintln(os.Stderr, "mutate:", r)
-				status = 2
-			}
-		}()
-		check(err)
-		if *rev != "" {
-			return compare(dir, *rev, o)
-		}
-		return study(dir, o, *list, *matrix, *floor)
-	}())
+	dir := must(os.MkdirTemp("", "mutate")) // in a folder that .ci/mutate removes
+	if *rev != "" {
+		os.Exit(compare(dir, *rev, o))
+	}
+	os.Exit(study(dir, o, *matrix, *floor))
 }
 
-// check panics with an error, which ends the program: nothing here goes on after one.
+// check ends the program with an error: nothing here goes on after one.
 func check(err error) {
 	if err != nil {
 		panic(err)
@@ -147,59 +157,33 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// options choose mutants, and what to find of them.
-type options struct {
-	seed             uint64
-	count            int
-	in, kind, at     *regexp.Regexp
-	matrix, coverage bool
-	near             bool
-	within           time.Duration
-}
-
 // study tries a sample of the current tree.
-func study(dir string, o options, list bool, matrix string, floor float64) (status int) {
+func study(dir string, o options, matrix string, floor float64) (status int) {
 	t := load(".")
-	ms := t.draw(o)
-	if list {
-		for _, m := range ms {
-			fmt.Println(m)
-		}
-		return 0
-	}
-	r := newRunner(t, dir, o, ms)
-	tried, killed := map[string]int{}, map[string]int{}
+	r := newRunner(t, dir, o, t.draw(o))
+	killed := 0
 	var table strings.Builder
-	for start := time.Now(); len(ms) > 0 && time.Since(start) < o.within; ms = ms[1:] {
-		m := ms[0]
-		by := r.try(m)
-		tried[m.kind]++
-		fmt.Fprintf(&table, "%s\t%s:%d\t%s\n", m.key(), m.file, m.line, strings.Join(by, " "))
-		if len(by) == 0 {
+	for start := time.Now(); r.tried < len(r.ms) && time.Since(start) < o.within; {
+		m := r.ms[r.tried]
+		by := strings.Join(r.try(m), " ")
+		fmt.Fprintf(&table, "%s\t%s\t%s\n", m.key(), m.at(), by)
+		if by == "" {
 			fmt.Printf("SURVIVED %s\n", m)
 			continue
 		}
-		killed[m.kind]++
-		fmt.Printf("killed   %s (%s)\n", m, strings.Join(by, " "))
-	}
-	total, gone := 0, 0
-	for _, k := range slices.Sorted(maps.Keys(tried)) {
-		total += tried[k]
-		gone += killed[k]
-		fmt.Printf("%s: %d of %d killed\n", k, killed[k], tried[k])
+		killed++
+		fmt.Printf("killed   %s (%s)\n", m, by)
 	}
 	if matrix != "" {
 		check(os.WriteFile(matrix, []byte(table.String()), 0o600))
 	}
-	if o.matrix || o.coverage {
+	if len(r.whole) > 0 {
 		r.report(os.Stdout, o)
 	}
-	if total > 0 {
-		share := float64(gone) / float64(total)
-		fmt.Printf("%d mutants, %.0f %% killed\n", total, 100*share)
-		if share < floor {
-			return 1
-		}
+	share := float64(killed) / float64(max(1, r.tried))
+	fmt.Printf("%d mutants, %.0f %% killed\n", r.tried, 100*share)
+	if r.tried > 0 && share < floor {
+		return 1
 	}
 	return 0
 }
@@ -211,112 +195,128 @@ func compare(dir, rev string, o options) (status int) {
 	check(exec.Command("sh", "-c", `git archive "$1" | tar -x -C "$2"`, "sh", rev, past).Run())
 	before, now := load(past), load(".")
 	ms := before.draw(o)
-	var same []*Mutant
 	was := map[*Mutant]*Mutant{}
+	var same []*Mutant
 	for _, m := range ms {
 		switch n := now.find(m); {
 		case n == nil:
 			fmt.Printf("gone     %s\n", m)
-		case n.old != m.old || n.new != m.new:
+		case n.old != m.old || n.new != m.new || !now.compiles(n):
 			fmt.Printf("changed  %s; now %s\n", m, n)
 		default:
-			same = append(same, n)
-			was[n] = m
+			same, was[n] = append(same, n), m
 		}
 	}
-	same = now.compiling(same)
-	old := newRunner(before, filepath.Join(dir, "before"), o, ms)
-	current := newRunner(now, filepath.Join(dir, "now"), o, same)
-	both, lost := 0, 0
+	old, current := newRunner(before, filepath.Join(dir, "before"), o, ms), newRunner(now, filepath.Join(dir, "now"), o, same)
+	count := map[string]int{}
+	start := time.Now()
 	for _, n := range same {
-		first := old.try(was[n])
-		if len(first) == 0 {
-			fmt.Printf("survived %s\n", n)
-			continue
+		word, first := "untried", []string(nil)
+		if time.Since(start) < o.within {
+			first = old.try(was[n])
+			switch {
+			case len(first) == 0:
+				word = "survived"
+			case len(current.try(n)) > 0:
+				word = "killed"
+			case len(old.try(was[n])) == 0:
+				word = "unsteady"
+			default:
+				word = "LOST"
+			}
 		}
-		by := current.try(n)
-		if len(by) > 0 {
-			both++
-			continue
-		}
-		if len(old.try(was[n])) == 0 {
-			fmt.Printf("unsteady %s (%s, once)\n", n, strings.Join(first, " "))
-			continue
-		}
-		lost++
-		fmt.Printf("LOST     %s (%s killed it)\n", n, strings.Join(first, " "))
+		count[word]++
+		fmt.Printf("%-8s %s (%s)\n", word, n, strings.Join(first, " "))
 	}
-	fmt.Printf("%d mutants at %s, %d of them here, %d killed by both, %d no more\n", len(ms), rev, len(same), both, lost)
-	return min(lost, 1)
+	fmt.Printf("%d mutants at %s, %d of them here: %v\n", len(ms), rev, len(same), count)
+	return min(count["LOST"], 1)
 }
 
-// load reads the packages of the library: not the examples, nor what is for tests.
+// load reads the packages of the library, and what it imports for the types.
 func load(dir string) *Tree {
-	t := &Tree{dir: dir}
-	out := must(t.run("list", "-json=ImportPath,Dir,Name,GoFiles,TestGoFiles,XTestGoFiles,Imports,Module", "./..."))
+	t := &Tree{dir: dir, set: token.NewFileSet(), export: map[string]string{}}
+	t.types = types.Config{Sizes: types.SizesFor("gc", runtime.GOARCH), Importer: importer.ForCompiler(t.set, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(t.export[path])
+	})}
+	out := must(t.run("list", "-export", "-deps", "-json=ImportPath,Dir,Name,Export,GoFiles,TestGoFiles,XTestGoFiles,Imports,Module", "./..."))
 	for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
 		p := &Package{mutants: map[string][]*Mutant{}}
 		check(d.Decode(p))
-		if aside.MatchString(p.rel()) {
+		t.export[p.ImportPath] = p.Export
+		if !p.Module.Main {
 			continue
 		}
-		for _, f := range p.GoFiles {
-			p.read(f)
-		}
 		t.all = append(t.all, p)
+		for _, f := range p.GoFiles {
+			if !p.aside() {
+				p.read(t.set, f)
+			}
+		}
 	}
 	return t
 }
 
-var aside = regexp.MustCompile(`^examples|^internal/(testkit|robust|arch|outward|tools)|test$`)
+// compiles tells whether the package of m does with the change. An import that it leaves
+// unused is not unused beside the unchanged body.
+func (t *Tree) compiles(m *Mutant) bool {
+	var trees []*ast.File
+	for _, f := range m.pkg.files {
+		if f != m.in {
+			trees = append(trees, f.tree)
+			continue
+		}
+		tree, err := parser.ParseFile(t.set, "", f.apply(m.change()), parser.SkipObjectResolution)
+		if err != nil {
+			return false
+		}
+		trees = append(trees, tree)
+	}
+	good := true
+	t.types.Error = func(err error) {
+		good = good && m.decl != nil && strings.HasSuffix(err.Error(), "imported and not used")
+	}
+	_, _ = t.types.Check(m.pkg.ImportPath, t.set, trees, nil)
+	return good
+}
 
 // draw returns the mutants of the sample, or of the places, that compile.
 func (t *Tree) draw(o options) (ms []*Mutant) {
+	hash := func(m *Mutant) uint64 {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", o.seed, m.key()))
+		return binary.BigEndian.Uint64(sum[:])
+	}
+	// turns returns the mutants of lists, of each in turn, that with the least hash first.
+	turns := func(lists [][]*Mutant) (order []*Mutant) {
+		slices.SortFunc(lists, func(a, b []*Mutant) int { return cmp.Compare(hash(a[0]), hash(b[0])) })
+		for i := 0; len(lists) > 0; i++ {
+			lists = slices.DeleteFunc(lists, func(list []*Mutant) bool { return i >= len(list) })
+			for _, list := range lists {
+				order = append(order, list[i])
+			}
+		}
+		return order
+	}
 	var packages [][]*Mutant
 	for _, p := range t.all {
 		var kinds [][]*Mutant
 		for k, list := range p.mutants {
 			if o.kind.MatchString(k) && (o.at != nil || o.in.MatchString(p.rel())) {
-				kinds = append(kinds, list)
+				kinds = append(kinds, slices.SortedFunc(slices.Values(list), func(a, b *Mutant) int { return cmp.Compare(hash(a), hash(b)) }))
 			}
 		}
-		packages = append(packages, turns(o.seed, kinds))
+		if len(kinds) > 0 {
+			packages = append(packages, turns(kinds))
+		}
 	}
-	order := turns(o.seed, packages)
-	if o.at != nil {
-		order = slices.DeleteFunc(order, func(m *Mutant) bool { return !o.at.MatchString(fmt.Sprintf("%s:%d", m.file, m.line)) })
-		o.count = len(order)
-	}
-	for len(ms) < o.count && len(order) > 0 {
-		n := min(o.count-len(ms), len(order))
-		next := t.compiling(order[:n])
-		ms, order = append(ms, next...), order[n:]
+	for _, m := range turns(packages) {
+		if o.at == nil && len(ms) == o.count {
+			break
+		}
+		if (o.at == nil || o.at.MatchString(m.at())) && t.compiles(m) {
+			ms = append(ms, m)
+		}
 	}
 	return ms
-}
-
-// turns returns the mutants of lists, of each in turn. Lists and what is in them are in the
-// order of a hash of seed and key: for both, the least first.
-func turns(seed uint64, lists [][]*Mutant) (order []*Mutant) {
-	hash := map[*Mutant]uint64{}
-	lists = slices.DeleteFunc(lists, func(list []*Mutant) bool { return len(list) == 0 })
-	for i, list := range lists {
-		for _, m := range list {
-			sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, m.key()))
-			hash[m] = binary.BigEndian.Uint64(sum[:])
-		}
-		if !slices.ContainsFunc(list, func(m *Mutant) bool { return m.kind != list[0].kind }) {
-			lists[i] = slices.SortedFunc(slices.Values(list), func(a, b *Mutant) int { return cmp.Compare(hash[a], hash[b]) })
-		}
-	}
-	slices.SortFunc(lists, func(a, b []*Mutant) int { return cmp.Compare(hash[a[0]], hash[b[0]]) })
-	for i := 0; len(lists) > 0; i++ {
-		lists = slices.DeleteFunc(lists, func(list []*Mutant) bool { return i >= len(list) })
-		for _, list := range lists {
-			order = append(order, list[i])
-		}
-	}
-	return order
 }
 
 // find returns the mutant of t that is where m is in another tree: in a function of the
@@ -325,16 +325,16 @@ func (t *Tree) find(m *Mutant) *Mutant {
 	var elsewhere []*Mutant
 	for _, p := range t.all {
 		for _, n := range p.mutants[m.kind] {
+			if n.key() == m.key() {
+				return n
+			}
 			if n.place() == m.place() {
-				if n.key() == m.key() {
-					return n
-				}
 				elsewhere = append(elsewhere, n)
 			}
 		}
 	}
-	if len(elsewhere) == 1 {
-		return elsewhere[0]
+	if len(elsewhere) != 1 {
+		return nil
 	}
-	return nil
+	return elsewhere[0]
 }

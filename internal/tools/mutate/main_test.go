@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Each operator finds its places, and replaces what stands there.
@@ -31,7 +33,7 @@ func f(ctx context.Context, a, b float64) float64 {
 		t.Fatal(err)
 	}
 	p := &Package{Dir: dir, mutants: map[string][]*Mutant{}}
-	p.read("p.go")
+	p.read(token.NewFileSet(), "p.go")
 	var got []string
 	for _, list := range p.mutants {
 		for _, m := range list {
@@ -183,7 +185,7 @@ func TestCompare_FailsWhereAKillIsLost(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	o := options{seed: 1, count: 100, in: regexp.MustCompile("."), kind: regexp.MustCompile("^(statement|constant)$")}
+	o := options{seed: 1, count: 100, in: regexp.MustCompile("."), kind: regexp.MustCompile("^(statement|constant)$"), within: time.Hour}
 	moved := strings.Replace(planted["lib/p.go"], "const limit", "// Limit.\nconst limit", 1)
 	check(os.WriteFile("lib/p.go", []byte(moved), 0o600))
 	if got := compare(t.TempDir(), "HEAD", o); got != 0 {

@@ -5,8 +5,8 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,9 +17,9 @@ type runner struct {
 	dir     string
 	overlay string
 	ms      []*Mutant
-	whole   map[*Package]bool // whose tests all try each mutant
-	cover   []string          // packages to know the coverage of
-	suites  map[string]*Suite
+	whole   []*Package        // whose tests all try each mutant
+	cover   string            // their paths
+	suites  map[string]*Suite // by package
 	built   int
 	tried   int
 	near    bool
@@ -27,90 +27,75 @@ type runner struct {
 
 // newRunner writes mutants to dir.
 func newRunner(t *Tree, dir string, o options, ms []*Mutant) *runner {
-	r := &runner{tree: t, dir: dir, ms: ms, near: o.near, whole: map[*Package]bool{}, suites: map[string]*Suite{}}
-	var inside []*Mutant
-	for _, m := range ms {
-		if m.decl != nil {
-			inside = append(inside, m)
-		}
+	r := &runner{tree: t, dir: dir, ms: ms, near: o.near, suites: map[string]*Suite{}}
+	for i, m := range ms {
+		m.id = i + 1
 	}
 	files := filepath.Join(dir, "files")
 	check(os.MkdirAll(files, 0o700))
-	r.overlay = overlay(files, inside)
+	r.overlay = overlay(files, slices.DeleteFunc(slices.Clone(ms), func(m *Mutant) bool { return m.decl == nil }))
 	for _, p := range t.all {
-		if (o.matrix || o.coverage) && o.in.MatchString(p.rel()) {
-			r.whole[p] = true
-			r.cover = append(r.cover, p.ImportPath)
+		if (o.matrix || o.coverage) && o.in.MatchString(p.rel()) && p.tested() {
+			r.whole = append(r.whole, p)
+			r.cover += p.ImportPath + ","
 		}
 	}
 	return r
 }
 
-// suite is the tests of a package.
-func (r *runner) suite(p *Package) *Suite {
-	return &Suite{pkg: p, match: "^(Test|Example|Fuzz)", env: func(*Mutant) []string { return nil }, alone: r.whole[p]}
-}
-
-// watches returns the tests beside the packages that are about a kind of change.
-func (r *runner) watches(m *Mutant) (suites []*Suite) {
-	beside := func(name string) *Package {
-		p := *m.pkg
-		p.ImportPath, p.Dir = p.Module.Path+"/"+name, filepath.Join(p.Module.Dir, filepath.FromSlash(name))
-		p.TestGoFiles, p.XTestGoFiles = nil, nil
-		return &p
+// suite is the tests of p, built and tried without a change of m before.
+func (r *runner) suite(p *Package, m *Mutant) *Suite {
+	s := r.suites[p.ImportPath]
+	if s == nil {
+		s = &Suite{pkg: p, match: "^(Test|Example|Fuzz)", alone: slices.Contains(r.whole, p)}
+		switch p.rel() {
+		case "internal/robust":
+			s.match, s.env = "^TestContexts_", []string{"METRICDP_LONG=1"}
+		case "internal/outward":
+			s.match, s.flags = "^TestEnds", []string{"-tags", "coarse"}
+		}
+		r.suites[p.ImportPath] = s
+		r.prepare(s, m)
 	}
-	if m.kind == "context" {
-		suites = append(suites, &Suite{pkg: beside("internal/robust"), match: "^TestContexts_", env: func(*Mutant) []string { return []string{"METRICDP_LONG=1"} }})
-	}
-	if line := strings.Split(m.in.src, "\n")[m.line-1]; strings.Contains(line, "directed.") {
-		suites = append(suites, &Suite{pkg: beside("internal/outward"), match: "^TestEnds", flags: []string{"-tags", "coarse"}, env: func(m *Mutant) []string {
-			return []string{"METRICDP_SITE=^" + regexp.QuoteMeta(fmt.Sprintf("%s:%d", m.file, m.line)) + "$"}
-		}})
-	}
-	return suites
-}
-
-// prepared returns s as it was prepared before, or prepares it.
-func (r *runner) prepared(s *Suite, m *Mutant) *Suite {
-	if known := r.suites[s.pkg.ImportPath]; known != nil {
-		return known
-	}
-	r.suites[s.pkg.ImportPath] = s
-	r.prepare(s, m)
 	return s
+}
+
+// packages returns those whose tests may kill m, the likeliest first: its own or the nearest above
+// it, those that try every mutant, those that are about a kind of change, and its users.
+func (r *runner) packages(m *Mutant) []*Package {
+	var near, watches, users []*Package
+	for rel := m.pkg.rel(); near == nil && rel != "."; rel = path.Dir(rel) {
+		for _, p := range r.tree.all {
+			if p.rel() == rel && p.tested() {
+				near = append(near, p)
+			}
+		}
+	}
+	rounds := strings.Contains(strings.Split(m.in.src, "\n")[m.line-1], "directed.")
+	for _, p := range r.tree.all {
+		switch name := p.rel(); {
+		case name == "internal/robust" && m.kind == "context", name == "internal/outward" && rounds:
+			watches = append(watches, p)
+		case p.tested() && slices.Contains(p.Imports, m.pkg.ImportPath):
+			users = append(users, p)
+		}
+	}
+	if r.near {
+		watches, users = nil, nil
+	}
+	return slices.Concat(near, r.whole, watches, users)
 }
 
 // try tells which tests kill m: one, and all of those that are to try each mutant.
 func (r *runner) try(m *Mutant) (by []string) {
 	r.tried++
-	var near, all, users []*Suite
-	for path := m.pkg.ImportPath; near == nil && strings.HasPrefix(path, m.pkg.Module.Path); path = above(path) {
-		for _, p := range r.tree.all {
-			if p.ImportPath == path && p.tested() {
-				near = append(near, r.suite(p))
-			}
-		}
-	}
-	for _, p := range r.tree.all {
-		switch {
-		case !p.tested() || len(near) > 0 && p == near[0].pkg:
-		case r.whole[p]:
-			all = append(all, r.suite(p))
-		case slices.Contains(p.Imports, m.pkg.ImportPath):
-			users = append(users, r.suite(p))
-		}
-	}
-	suites := append(near, all...)
-	if !r.near {
-		suites = slices.Concat(suites, r.watches(m), users)
-	}
-	for _, s := range suites {
-		if len(by) > 0 && !s.alone {
+	done := map[*Package]bool{}
+	for _, p := range r.packages(m) {
+		if done[p] || len(by) > 0 && !slices.Contains(r.whole, p) {
 			continue
 		}
-		s = r.prepared(s, m)
-		killers := r.kill(s, m)
-		for _, t := range killers {
+		done[p] = true
+		for _, t := range r.kill(r.suite(p, m), m) {
 			t.kills = append(t.kills, m)
 			by = append(by, t.name)
 		}
@@ -118,92 +103,68 @@ func (r *runner) try(m *Mutant) (by []string) {
 	return by
 }
 
-func above(path string) string { return path[:max(0, strings.LastIndex(path, "/"))] }
-
 // report prints what each test of the chosen packages does, what no other of them does, and
 // which could go together so that the others still do all.
 func (r *runner) report(w io.Writer, o options) {
 	var tests []*Test
-	for _, p := range r.tree.all {
-		if r.whole[p] && p.tested() {
-			tests = append(tests, r.prepared(r.suite(p), nil).tests...)
+	by := map[string]int{} // tests that see a mutant or run a block
+	for _, p := range r.whole {
+		for _, t := range r.suite(p, nil).tests {
+			tests = append(tests, t)
+			t.count(by, 1)
 		}
 	}
-	killers, coverers := map[*Mutant]int{}, map[string]int{}
-	count := func(t *Test, by int) {
-		for _, m := range t.kills {
-			killers[m] += by
-		}
-		for place := range t.blocks {
-			coverers[place] += by
-		}
-	}
-	for _, t := range tests {
-		count(t, 1)
-	}
-	own := func(t *Test) (kills []*Mutant, places []string, statements int) {
-		for _, m := range t.kills {
-			if killers[m] == 1 {
-				kills = append(kills, m)
-			}
-		}
-		for _, place := range slices.Sorted(maps.Keys(t.blocks)) {
-			if coverers[place] == 1 && t.blocks[place] > 0 {
-				places = append(places, place)
-				statements += t.blocks[place]
-			}
-		}
-		return kills, places, statements
-	}
-	places := 0
-	for p := range r.whole {
-		for _, list := range p.mutants {
-			places += len(list)
-		}
-	}
-	fmt.Fprintf(w, "from %d mutants of about %d: what nothing here speaks for may still see one of the others\n", r.tried, places)
+	fmt.Fprintf(w, "from %d mutants: what nothing here speaks for may still see others\n", r.tried)
 	fmt.Fprintln(w, "test: lines, seconds; mutants killed, by it alone; statements covered, by it alone")
 	var idle []*Test
 	for _, t := range tests {
-		kills, places, statements := own(t)
-		covered := 0
-		for _, n := range t.blocks {
-			covered += n
-		}
-		fmt.Fprintf(w, "%s: %d, %.2f; %d, %d; %d, %d\n", t.name, t.lines, t.cpu, len(t.kills), len(kills), covered, statements)
-		for _, m := range kills {
-			fmt.Fprintf(w, "\talone kills %s\n", m)
-		}
-		for _, place := range places {
-			if o.coverage {
-				fmt.Fprintf(w, "\talone covers %s\n", place)
+		kills, covers, statements := 0, 0, 0
+		var own strings.Builder
+		for _, m := range t.kills {
+			if by[m.key()] == 1 {
+				kills++
+				fmt.Fprintf(&own, "\talone kills %s\n", m)
 			}
 		}
-		if len(kills)+statements == 0 {
+		for _, place := range slices.Sorted(maps.Keys(t.blocks)) {
+			statements += t.blocks[place]
+			if by[place] == 1 {
+				covers += t.blocks[place]
+				if o.coverage {
+					fmt.Fprintf(&own, "\talone covers %s\n", place)
+				}
+			}
+		}
+		fmt.Fprintf(w, "%s: %d, %.2f; %d, %d; %d, %d\n%s", t.name, t.lines, t.cpu, len(t.kills), kills, statements, covers, &own)
+		if kills+covers == 0 && strings.HasPrefix(t.short(), "Test") {
 			idle = append(idle, t)
 		}
 	}
-	lines := func(list []*Test) (sum int) {
-		for _, t := range list {
-			sum += t.lines
-		}
-		return sum
-	}
-	fmt.Fprintf(w, "nothing of their own: %d of %d functions, %d of %d lines\n", len(idle), len(tests), lines(idle), lines(tests))
-	for _, t := range idle {
-		fmt.Fprintf(w, "\t%s\n", t.name)
-	}
-	var gone []*Test
 	slices.SortStableFunc(idle, func(a, b *Test) int { return b.lines - a.lines })
+	lines := 0
+	var names strings.Builder
 	for _, t := range idle {
-		kills, _, statements := own(t)
-		if len(kills)+statements == 0 && strings.HasPrefix(t.short(), "Test") {
-			count(t, -1)
-			gone = append(gone, t)
+		if t.count(by, -1) == 0 {
+			t.count(by, 1) // it has become the last that sees something
+			continue
 		}
+		lines += t.lines
+		fmt.Fprintf(&names, "\t%s: %d\n", t.name, t.lines)
 	}
-	fmt.Fprintf(w, "may go together, of those that are no example or fuzz target: %d functions, %d lines\n", len(gone), lines(gone))
-	for _, t := range gone {
-		fmt.Fprintf(w, "\t%s: %d\n", t.name, t.lines)
+	fmt.Fprintf(w, "may go together, of those that are no example or fuzz target: %d functions, %d lines\n%s", strings.Count(names.String(), "\n"), lines, &names)
+}
+
+// count adds n to each mutant that t sees and each block that it runs, and returns the least
+// that is left of one.
+func (t *Test) count(by map[string]int, n int) (least int) {
+	keys := slices.Collect(maps.Keys(t.blocks))
+	for _, m := range t.kills {
+		keys = append(keys, m.key())
 	}
+	least = 1
+	for _, key := range keys {
+		by[key] += n
+		least = min(least, by[key])
+	}
+	return least
 }
