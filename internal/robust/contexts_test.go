@@ -172,7 +172,7 @@ var unwatched = map[string]map[string]string{
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
 	},
 	kept:   {"mechanism/composition.go": "audit.check"},
-	unused: {"mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "channel.weights"},
+	unused: {"mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "noisy.weights"},
 }
 
 // handed is a call that is given a context, or that asks one.

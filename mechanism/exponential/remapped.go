@@ -88,7 +88,7 @@ func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *Remapped
 	}
 	rate := s.rate()
 	if float64(n)*float64(n)*float64(len(s.net)) <= tunedWork {
-		if rate, err = s.largestRate(ctx); err != nil {
+		if rate, err = s.noiseRate(ctx); err != nil {
 			return nil, err
 		}
 	}

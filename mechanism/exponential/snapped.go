@@ -122,11 +122,11 @@ func (s *snapping) place(ctx context.Context) (err error) {
 
 // best is the member at the largest rate.
 func (s *snapping) best(ctx context.Context) (*Mechanism, error) {
-	beta, err := s.largestRate(ctx)
+	beta, err := s.noiseRate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.certifyAs(ctx, beta, s.channel)
+	return s.certifyAs(ctx, beta, s.noisy)
 }
 
 // normalize divides coordinates by about the extent of the points, a power of two that it
@@ -206,8 +206,8 @@ func (s *snapping) weights(ctx context.Context, beta float64) ([]float64, error)
 	return s.w, nil
 }
 
-// channel is the member at rate beta.
-func (s *snapping) channel(ctx context.Context, beta float64) (*mechanism.Channel, error) {
+// noisy is the channel of noise of rate beta. (The family also has a channel: its own.)
+func (s *snapping) noisy(ctx context.Context, beta float64) (*mechanism.Channel, error) {
 	w, err := s.weights(ctx, beta)
 	if err != nil {
 		return nil, err
@@ -265,10 +265,10 @@ const (
 // rate is alpha, where noise of that rate is not too fine.
 func (s *snapping) rate() float64 { return min(s.alpha, mostScales/s.scale) }
 
-// largestRate finds a rate of level at most alpha, locally the largest: alpha at least,
+// noiseRate finds a rate of level at most alpha, locally the largest: alpha at least,
 // where post-processing proves it but for rounding. The level is nearly proportional to
 // the rate, so that the ratio of the two finds the next rate.
-func (s *snapping) largestRate(ctx context.Context) (float64, error) {
+func (s *snapping) noiseRate(ctx context.Context) (float64, error) {
 	next := s.rate()
 	held, fails := next, math.Inf(1)
 	for range rateTries {

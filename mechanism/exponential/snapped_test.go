@@ -69,7 +69,7 @@ func TestSnapped_IsSnap(t *testing.T) {
 		t.Helper()
 		m := testkit.Must(newFamily("", MethodSnapped, f, alpha, nil))
 		s := testkit.Must(m.snapping(t.Context()))
-		c := testkit.Must(s.channel(t.Context(), alpha))
+		c := testkit.Must(s.noisy(t.Context(), alpha))
 		for x := range 3 {
 			counts := map[int]int{}
 			for range draws {

@@ -24,9 +24,11 @@ type Plan struct {
 	structure structure
 }
 
-// structure is what an engine knows of a problem before there are numbers.
+// structure is the symbolic part of an engine: fill pattern, order, memory.
 type structure interface {
-	// open returns an engine for the point. It may change what the columns impose.
+	// open returns an engine for a point of which the vectors over inputs and outputs are
+	// there, those over rows not yet: it may change which rows the columns impose
+	// (point.parts), and lend memory of its own to the tasks' prices.
 	open(*point) engine
 	// bytes is the memory of the structure and of a solve.
 	bytes(p *Problem, r *pairs) float64

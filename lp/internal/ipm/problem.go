@@ -29,6 +29,14 @@
 // few rows at first where many do, imposed as they come near to binding (lazy.go). With
 // few outputs the inputs are eliminated, one by one (byinput.go).
 //
+//	plan.go      what is known before numbers are: engine, order, memory
+//	point.go     the iterate: start, row sums, losses; pairs.go, rows.go its privacy rows
+//	solve.go     the iteration, step.go one step of it, over engine.go
+//	pattern.go   sparse Cholesky factors, for sparse.go and lazy.go
+//
+// A new engine is a Kind and its structure in plan.go, a type that implements engine, a
+// case of Prepare, and a row in package lp's table of engines.
+//
 // # What is promised
 //
 // Result.Lower is a lower bound of the optimum that does not rest on the
