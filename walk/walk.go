@@ -152,7 +152,7 @@ func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// AddShares writes to dst, of length Nodes() and apart from weights in memory, what each node
+// AddShares writes to dst, of length Nodes() and without overlap with weights, what each node
 // has of a measure, with the noise of the distributions Laplace and KNorm (another is a
 // [*ValueError]). weights has a number >= 0 for each leaf, and the measure is weights divided by their sum, which must be
 // positive and finite, as exact reals: so weights may be counts of records. dst[0] is 1,

@@ -93,6 +93,8 @@ func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *Remapped
 		}
 	}
 	return s.certifyAs(ctx, rate*(1-remapRoom), func(ctx context.Context, beta float64) (*mechanism.Channel, error) {
+		// The answers are found at the first rate and stay as the rate falls: they are
+		// post-processing of noise of any rate.
 		w, err := s.weights(ctx, beta)
 		if err == nil && r.answer == nil {
 			err = r.find(ctx, b.Utility, o.Prior, w)

@@ -14,7 +14,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// CountOptions are for [Count] and [CountAll]. Nil and zero mean the defaults.
+// CountOptions are for [Count], [CountAll] and [CountPersons]. Nil and zero mean the defaults.
 type CountOptions struct {
 	// SkipErrors leaves out records that have no cell, where the default stops at
 	// the first with its error. How many are left out, and so how many remain, is

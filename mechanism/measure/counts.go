@@ -37,7 +37,7 @@ type Counts[P any] struct {
 // marks say how records were counted, and nothing of what they are.
 type marks struct {
 	skipped bool // records without a cell were left out, or would have been
-	loose   bool // any number of them may be one person's
+	loose   bool // one person may have any number of these records
 	most    int  // of those that are not loose, so many may be; 0 where there are none
 }
 

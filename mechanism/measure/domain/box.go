@@ -48,7 +48,8 @@ type BoxOptions struct {
 	// least and the largest there is; for a missing value both are NaN. It must be
 	// true where it is not sure, and what is false for a box is false for its
 	// parts. A record is refused where its cell is. It is called by several
-	// goroutines at once, and keeps neither slice.
+	// goroutines at once, and keeps neither slice. ID has its answers for the first 256
+	// regions that are possible, from the top: domains that differ below only have one ID.
 	Possible func(lo, hi []float64) bool
 }
 

@@ -139,7 +139,7 @@ func TestBox_RegionsHoldTheirPoints(t *testing.T) {
 				if err != nil || c/below != v.Index {
 					t.Fatalf("%s: %v of region %v is in cell %d, %v, one of region %d", name, y, v, c, err, c/below)
 				}
-				if d := b.distance(x, y); d > b.size(b.p, l).Side*(1+1e-9) || rng == nil && d > b.size(b.p, l).Radius*(1+1e-9) {
+				if d := b.distance(x, y); d > b.size(b.p, l).Diameter*(1+1e-9) || rng == nil && d > b.size(b.p, l).Radius*(1+1e-9) {
 					t.Errorf("%s: %v and %v are %v apart, in a region of depth %d", name, x, y, d, l)
 				}
 			}
@@ -157,7 +157,7 @@ func TestBox_DistanceIsAMetric(t *testing.T) {
 			if !(xz <= (xy+yz)*(1+1e-9)) || xy != b.distance(y, x) || b.distance(x, x) != 0 {
 				t.Fatalf("%s: %v, %v and %v: distances %v, %v and %v", name, x, y, z, xy, yz, xz)
 			}
-			if b.size(b.p, 0).Side*(1+1e-9) < xz {
+			if b.size(b.p, 0).Diameter*(1+1e-9) < xz {
 				t.Errorf("%s: %v and %v are %v apart", name, x, z, xz)
 			}
 		}

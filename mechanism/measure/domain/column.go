@@ -110,7 +110,7 @@ func (c *Column) factor(op string, i int, out Outside) (column.Column, error) {
 		}
 		parent, leaf, _ := contracted(c.Taxonomy, 0.5)
 		t := column.NewTaxa(c.Taxonomy.PathMetric(), parent, leaf, c.Weight)
-		if d := t.Size(0, 1).Side; !(d <= 1e100) {
+		if d := t.Size(0, 1).Diameter; !(d <= 1e100) {
 			return bad("Taxonomy", d, "a diameter of at most 1e100, times Weight")
 		}
 		f = t
@@ -137,7 +137,7 @@ func (c *Column) factor(op string, i int, out Outside) (column.Column, error) {
 		f = &column.Number{Lo: c.Lo, Hi: c.Hi, Weight: c.Weight, Most: n, Clip: out == Clip}
 	}
 	if c.Missing {
-		away := f.Size(0, 1).Side
+		away := f.Size(0, 1).Diameter
 		if away == 0 {
 			away = c.Weight
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// digest is that of what the constructor writes: numbers and slices of numbers of fixed
-// size, whose lengths follow from kind.
+// digest hashes kind and values: numbers and slices of numbers of fixed size, whose lengths
+// must follow from kind.
 func digest(kind string, values ...any) (id [region.IDSize]byte) {
 	h := sha256.New()
 	io.WriteString(h, kind)

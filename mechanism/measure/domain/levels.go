@@ -66,14 +66,14 @@ func roundRobin(op string, columns []column.Column, depth float64) (splits [][]i
 		splits = append(splits, row)
 	}
 	for a, p := range s.plans {
-		if depth > 0 && p.Divisible() && s.size(a).Side > 0 && s.size(a).Length > s.least {
+		if depth > 0 && p.Divisible() && s.size(a).Diameter > 0 && s.size(a).Length > s.least {
 			return nil, fault.Value(op, "Depth", depth, fmt.Sprintf("no more than float64 can resolve in column %d", a))
 		}
 	}
 	return splits, nil
 }
 
-// requiredCells is how many cells there are where all is told apart that has to be.
+// requiredCells is the product of the arities of the cuts that must be made.
 func requiredCells(op string, plans []column.Plan) (float64, error) {
 	cells := 1.0
 	for a, p := range plans {

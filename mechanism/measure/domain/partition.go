@@ -50,9 +50,9 @@ const explicitCells = 1 << 26
 // tree in memory.
 func (b *box) partition(op, kind string) (*region.Partition, error) {
 	last := len(b.splits)
-	side := make([]float64, last+1)
-	for l := range side {
-		side[l] = b.size(2, l).Length
+	diameter := make([]float64, last+1)
+	for l := range diameter {
+		diameter[l] = b.size(2, l).Length
 	}
 	size := b.size(b.p, last)
 	p := &region.Partition{
@@ -62,7 +62,7 @@ func (b *box) partition(op, kind string) (*region.Partition, error) {
 	for p.Apart > 0 && b.apart(p.Apart-1) {
 		p.Apart--
 	}
-	grid := region.NewGrid(b.arities, side)
+	grid := region.NewGrid(b.arities, diameter)
 	if p.Regions = grid; b.partial {
 		m := masked{grid, b}
 		if !m.possible(0, make([]int, len(b.factors))) {
@@ -79,7 +79,7 @@ func (b *box) geometry(children func(level int) metric.Finite) (*region.Geometry
 	g := &region.Geometry{Regular: true, Children: children}
 	nodes, dim := 1, 0
 	for l, k := range b.arities {
-		g.Classes = append(g.Classes, region.Class{Nodes: nodes, Arity: k, Depth: l, Diameter: b.size(b.p, l).Side, Spread: b.spread(l)})
+		g.Classes = append(g.Classes, region.Class{Nodes: nodes, Arity: k, Depth: l, Diameter: b.size(b.p, l).Diameter, Spread: b.spread(l)})
 		nodes *= k
 	}
 	for _, f := range b.factors {
@@ -157,15 +157,15 @@ func (b *box) digest(kind string, regions region.Tree) [region.IDSize]byte {
 
 // size has the p-norms of the sizes of the columns at depth l.
 func (b *box) size(p float64, l int) column.Size {
-	length, side, radius, across := norm{p: p}, norm{p: p}, norm{p: p}, norm{p: p}
+	length, diameter, radius, across := norm{p: p}, norm{p: p}, norm{p: p}, norm{p: p}
 	for a, f := range b.factors {
 		s := f.Size(b.cuts[l][a], b.parts[l][a])
 		length.add(s.Length)
-		side.add(s.Side)
+		diameter.add(s.Diameter)
 		radius.add(s.Radius)
 		across.add(s.Across)
 	}
-	return column.Size{Length: length.value(), Side: side.value(), Radius: radius.value(), Across: across.value()}
+	return column.Size{Length: length.value(), Diameter: diameter.value(), Radius: radius.value(), Across: across.value()}
 }
 
 // apart reports whether no node of depth l has two values that must be told apart.

@@ -11,7 +11,7 @@ import (
 // is false where there are others.
 func (b *box) extents(l int) (side []extent, ok bool) {
 	for a, f := range b.factors {
-		e := extent{length: f.Size(b.cuts[l][a], b.parts[l][a]).Side}
+		e := extent{length: f.Size(b.cuts[l][a], b.parts[l][a]).Diameter}
 		switch f := f.(type) {
 		case *column.Number:
 		case *column.Category:
@@ -57,7 +57,7 @@ func (b *box) spread(l int) float64 {
 	}
 	side, ok := b.extents(l)
 	if !ok || k > manyChildren {
-		return k * math.Sqrt(1-1/k) * b.size(b.p, l).Side
+		return k * math.Sqrt(1-1/k) * b.size(b.p, l).Diameter
 	}
 	if only := slices.Index(cuts, b.arities[l]); only >= 0 && side[only].categories == 0 {
 		sum := 0.0

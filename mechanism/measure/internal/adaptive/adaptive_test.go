@@ -556,7 +556,7 @@ func laws(t *testing.T, tree region.Tree) {
 				if lo != next || hi <= lo {
 					t.Fatalf("%v: node %v begins at cell %d, want %d", v, w, lo, next)
 				}
-				if h := tree.Height(w); h > tree.Height(v)-r || !(tree.Side(w) < tree.Side(v)) {
+				if h := tree.Height(w); h > tree.Height(v)-r || !(tree.Length(w) < tree.Length(v)) {
 					t.Fatalf("%v: node %v of height %d", v, w, h)
 				}
 				sum, next = sum+c.Between(lo, hi), hi

@@ -32,12 +32,12 @@ func shapeOf(t region.Tree, v region.Node, levels int, below []region.Node) Shap
 	for _, w := range below {
 		if t.Height(w) > 0 {
 			s.Last = false
-			sum += t.Side(w)
+			sum += t.Length(w)
 			n++
 		}
 	}
-	if side := t.Side(v); !s.Last && side > 0 {
-		s.Shrink = math.Log2(side / (sum / float64(n)))
+	if length := t.Length(v); !s.Last && length > 0 {
+		s.Shrink = math.Log2(length / (sum / float64(n)))
 	}
 	return s
 }

@@ -30,7 +30,7 @@ func (c *Category) Size(l, _ int) Size {
 		all.Across = c.Weight
 	}
 	if l == 0 {
-		all.Length, all.Side, all.Radius = all.Across, all.Across, all.Across
+		all.Length, all.Diameter, all.Radius = all.Across, all.Across, all.Across
 	}
 	return all
 }

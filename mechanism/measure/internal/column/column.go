@@ -59,10 +59,10 @@ func (p *Plan) Shared(l int) bool { return p.Numeric && p.Arity(l) <= 4 }
 
 // Size is the size of a part.
 type Size struct {
-	Length float64 // by which columns take turns
-	Side   float64 // bounds the distance of two records in it
-	Radius float64 // bounds that of a record to its point
-	Across float64 // bounds that of the points of any two parts
+	Length   float64 // by which columns take turns
+	Diameter float64 // bounds the distance of two records in it
+	Radius   float64 // bounds that of a record to its point
+	Across   float64 // bounds the distance of the points of any two parts
 }
 
 // Settler is a column that is told into how many parts it is cut in the end.

@@ -31,7 +31,7 @@ func (c *Globe) Size(l, n int) Size {
 	if l > 0 {
 		r = c.Radius * healpix.Radius(row(n))
 	}
-	return Size{Length: c.Radius * math.Sqrt(4*math.Pi/float64(n)), Side: min(half, 2*r), Radius: r, Across: half}
+	return Size{Length: c.Radius * math.Sqrt(4*math.Pi/float64(n)), Diameter: min(half, 2*r), Radius: r, Across: half}
 }
 
 func (c *Globe) Full(int) bool      { return true }

@@ -21,7 +21,7 @@ func (c *Missing) Plan() Plan {
 func (c *Missing) Size(l, n int) Size {
 	s := c.Column.Size(max(l-1, 0), max(n/2, 1))
 	if s.Across = c.Away; l == 0 {
-		s.Length, s.Side, s.Radius = max(c.Away, c.Column.Size(0, 1).Length), c.Away, c.Away
+		s.Length, s.Diameter, s.Radius = max(c.Away, c.Column.Size(0, 1).Length), c.Away, c.Away
 	}
 	return s
 }

@@ -18,7 +18,7 @@ func (c *Number) Plan() Plan { return Plan{Entries: 1, Most: c.Most, Numeric: tr
 func (c *Number) Size(_, n int) Size {
 	all := float64((c.Hi - c.Lo) * c.Weight)
 	part := all / float64(n)
-	return Size{Length: part, Side: part, Radius: part / 2, Across: all - part}
+	return Size{Length: part, Diameter: part, Radius: part / 2, Across: all - part}
 }
 
 func (c *Number) Full(int) bool                   { return true }

@@ -79,7 +79,7 @@ func (c *Taxa) Plan() Plan { return Plan{Entries: 1, Arities: c.arities, Must: l
 
 func (c *Taxa) Size(l, _ int) Size {
 	d := c.diameters[min(l, len(c.arities))]
-	return Size{Length: d, Side: d, Radius: d, Across: c.diameters[0]}
+	return Size{Length: d, Diameter: d, Radius: d, Across: c.diameters[0]}
 }
 
 // down returns the node of a part and whether there is one; else a node near it.

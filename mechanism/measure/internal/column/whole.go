@@ -34,10 +34,10 @@ func (c *Whole) width(n int) int {
 func (c *Whole) Size(_, n int) Size {
 	w := c.width(n)
 	return Size{
-		Length: float64(c.finest()) / float64(n) * c.Weight,
-		Side:   float64(min(w, c.Count)-1) * c.Weight,
-		Radius: float64(w/2) * c.Weight,
-		Across: float64(c.Count-1) * c.Weight,
+		Length:   float64(c.finest()) / float64(n) * c.Weight,
+		Diameter: float64(min(w, c.Count)-1) * c.Weight,
+		Radius:   float64(w/2) * c.Weight,
+		Across:   float64(c.Count-1) * c.Weight,
 	}
 }
 

@@ -15,8 +15,8 @@ type Tree interface {
 	Width(v Node, r int) int
 	// Below appends those nodes to dst.
 	Below(dst []Node, v Node, r int) []Node
-	// Side is the size of v, such as its diameter, in any unit.
-	Side(v Node) float64
+	// Length is the size of v, such as its diameter, in any unit.
+	Length(v Node) float64
 	// Cells returns the cells of v: lo <= c < hi.
 	Cells(v Node) (lo, hi int)
 	// Cell returns the region that a cell is.
@@ -30,13 +30,13 @@ type Tree interface {
 type Grid struct {
 	arities []int
 	below   []int // cells below a node of each level
-	side    []float64
+	length  []float64
 }
 
 // NewGrid takes the number of children of the nodes of each level and, for one
 // level more, the sizes of nodes. The number of cells must fit an int.
-func NewGrid(arities []int, side []float64) *Grid {
-	g := &Grid{arities, make([]int, len(arities)+1), side}
+func NewGrid(arities []int, length []float64) *Grid {
+	g := &Grid{arities, make([]int, len(arities)+1), length}
 	cells := 1
 	for l := len(arities); l >= 0; l-- {
 		if g.below[l] = cells; l > 0 {
@@ -64,8 +64,8 @@ func (g *Grid) Below(dst []Node, v Node, r int) []Node {
 // Cell implements [Tree].
 func (g *Grid) Cell(c int) Node { return Node{len(g.arities), c} }
 
-// Side implements [Tree].
-func (g *Grid) Side(v Node) float64 { return g.side[v.Level] }
+// Length implements [Tree].
+func (g *Grid) Length(v Node) float64 { return g.length[v.Level] }
 
 // Cells implements [Tree].
 func (g *Grid) Cells(v Node) (lo, hi int) {
@@ -76,13 +76,13 @@ func (g *Grid) Cells(v Node) (lo, hi int) {
 // Given is a tree of any shape that is held in memory, by the numbers of its nodes.
 type Given struct {
 	t      *walk.Tree
-	side   func(v int) float64
+	length func(v int) float64
 	height []int
 }
 
 // NewGiven takes the size of a node.
-func NewGiven(t *walk.Tree, side func(v int) float64) *Given {
-	g := &Given{t, side, make([]int, t.Nodes())}
+func NewGiven(t *walk.Tree, length func(v int) float64) *Given {
+	g := &Given{t, length, make([]int, t.Nodes())}
 	for v := t.Nodes() - 1; v > 0; v-- {
 		p := t.Parent(v)
 		g.height[p] = max(g.height[p], g.height[v]+1)
@@ -129,8 +129,8 @@ func (g *Given) Cell(c int) Node {
 	return Node{g.t.Depth(v), v}
 }
 
-// Side implements [Tree].
-func (g *Given) Side(v Node) float64 { return g.side(v.Index) }
+// Length implements [Tree].
+func (g *Given) Length(v Node) float64 { return g.length(v.Index) }
 
 // Cells implements [Tree].
 func (g *Given) Cells(v Node) (lo, hi int) { return g.t.LeafRange(v.Index) }
