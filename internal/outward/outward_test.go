@@ -276,7 +276,7 @@ var excused = map[string]string{
 	"mechanism/emd/internal/tents/tents.go Slope":                  within,
 	"mechanism/emd/query/linear.go addGaussian":                    within,
 	"mechanism/emd/query/linear_map.go LinearMap":                  rare,
-	"mechanism/emd/plan.go try":                                    slack,
+	"mechanism/emd/reduce_plan.go try":                             slack,
 	"mechanism/emd/internal/norm/norm.go LdexpUp":                  rare,
 	"mechanism/emd/translate.go ToItems":                           rare,
 	"mechanism/exponential/lazy.go lazyRate":                       within,
