@@ -14,31 +14,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// number calls a function at a number, or at the levels 0.5 and that number,
-// and returns what is 0 in a trivial space.
-type number struct {
-	name, arg string
-	call      func(ctx context.Context, f metric.Finite, v float64) (float64, error)
-}
-
-// first calls a function of levels at 0.5 and another, and takes what it says of 0.5.
-func first[T any](call func(context.Context, metric.Finite, []float64) ([]T, error), hi func(T) float64) func(context.Context, metric.Finite, float64) (float64, error) {
-	return func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
-		all, err := call(ctx, f, []float64{0.5, a})
-		if err != nil {
-			return 0, err
-		}
-		return hi(all[0]), nil
-	}
-}
-
-func best(b []entropy.Bound) float64 {
-	if len(b) == 0 {
-		return 0
-	}
-	return b[0].Value
-}
-
 // fails reports an error that is not the one wanted: with a sentinel that it
 // is, or about an argument and index.
 func fails(t *testing.T, err, is error, arg string, index int) {

@@ -310,8 +310,8 @@ func lnRatio(a, b sum) (lo, hi float64) {
 		f := math.Ldexp(1, k) // exact: t is between 1/2 and 2^32
 		t = exact.DD{Hi: t.Hi * f, Lo: t.Lo * f}
 	} else { // of plain weights, which have no ln
-		lo = directed.MulDown(float64(k), math.Ln2) - 0x1p-43 // |k| < 2^12, ln 2 to 2^-55
-		hi = directed.MulUp(float64(k), math.Ln2) + 0x1p-43
+		lo = directed.SubDown(directed.MulDown(float64(k), math.Ln2), 0x1p-43) // |k| < 2^12, ln 2 to 2^-55
+		hi = directed.AddUp(directed.MulUp(float64(k), math.Ln2), 0x1p-43)
 	}
 	q := t.Hi / b.t.Hi
 	var l, h float64

@@ -67,11 +67,15 @@ func TestProject_ClosedFormsAreTheOptimum(t *testing.T) {
 			heights[p] = float64(r.IntN(5)) * []float64{1, r.Float64()}[trial%2]
 		}
 		tree := treeRandom(r, n)
-		for name, f := range map[string]metric.Finite{
-			"line": onLine(x), "hidden line": hidden{onLine(x)}, "leaves": tree.PathMetric(), "nodes": tree.NodeMetric(),
-			"ultrametric": testkit.Must(metric.NewUltrametric(r.Perm(n), heights)),
-			"clusters":    testkit.Must(metric.NewClustered(1+r.IntN(5), 1+r.IntN(5), 1-r.Float64())),
+		for _, c := range []struct {
+			name string
+			f    metric.Finite
+		}{
+			{"line", onLine(x)}, {"hidden line", hidden{onLine(x)}}, {"leaves", tree.PathMetric()}, {"nodes", tree.NodeMetric()},
+			{"ultrametric", testkit.Must(metric.NewUltrametric(r.Perm(n), heights))},
+			{"clusters", testkit.Must(metric.NewClustered(1+r.IntN(5), 1+r.IntN(5), 1-r.Float64()))},
 		} {
+			name, f := c.name, c.f
 			n := f.Len()
 			g := w1Weights(r, n, true)
 			for range r.IntN(n + 1) {
@@ -86,7 +90,7 @@ func TestProject_ClosedFormsAreTheOptimum(t *testing.T) {
 			if math.Abs(got.Cost-want) > 1e-12*size || got.Lower > want+1e-12*size || got.Upper < want-1e-12*size {
 				t.Fatalf("%s: %v in [%v, %v], want %v", name, got.Cost, got.Lower, got.Upper, want)
 			}
-			if name != "nodes" && got.Pivots > 0 || got.Gap() > 1e-10*size {
+			if name != "nodes" && got.Pivots > 0 || got.Gap() > 1e-10*size+1e-40 { // a largest distance of 0 is rounded up
 				t.Fatalf("%s: %d pivots, gap %v of %v", name, got.Pivots, got.Gap(), size)
 			}
 			if d := refSigned(f.Distance, g, got.P); math.Abs(d-want) > 1e-12*size {

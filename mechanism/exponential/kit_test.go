@@ -1,13 +1,8 @@
 package exponential
 
 import (
-	"cmp"
-	"encoding/csv"
 	"math"
 	"math/rand/v2"
-	"os"
-	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -24,21 +19,6 @@ func worst(t testing.TB, m *Mechanism, f metric.Finite) float64 {
 	l := testkit.Must(m.Loss(t.Context(), f))
 	v, _ := l.Worst()
 	return v
-}
-
-// towns are the n of France's larger towns that are nearest to Boulogne-Billancourt.
-func towns(t testing.TB, n int) []metric.LatLon {
-	t.Helper()
-	file := testkit.Must(os.Open("../../examples/location/cities.csv"))
-	defer file.Close()
-	var pts []metric.LatLon
-	for _, r := range testkit.Must(csv.NewReader(file).ReadAll())[1:] {
-		p := metric.LatLon{Lat: testkit.Must(strconv.ParseFloat(r[2], 64)), Lon: testkit.Must(strconv.ParseFloat(r[3], 64))}
-		pts = append(pts, p)
-	}
-	center, g := metric.LatLon{Lat: 48.83545, Lon: 2.24128}, metric.GreatCircle{}
-	slices.SortStableFunc(pts, func(a, b metric.LatLon) int { return cmp.Compare(g.Distance(center, a), g.Distance(center, b)) })
-	return pts[:n]
 }
 
 func near(a, b, rel float64) bool { return math.Abs(a-b) <= rel*math.Abs(b) }

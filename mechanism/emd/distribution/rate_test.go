@@ -22,7 +22,7 @@ import (
 
 // places are the cities of an example, and words its words' vectors.
 func places(t testing.TB) metric.Finite {
-	file := testkit.Must(os.Open(filepath.Join("..", "..", "examples", "tradeoff", "cities.csv")))
+	file := testkit.Must(os.Open(filepath.Join("..", "..", "..", "examples", "tradeoff", "cities.csv")))
 	defer file.Close()
 	var points []metric.LatLon
 	for _, row := range testkit.Must(csv.NewReader(file).ReadAll())[1:] {
@@ -33,7 +33,7 @@ func places(t testing.TB) metric.Finite {
 
 func words(t testing.TB) metric.Finite {
 	var points [][]float64
-	text := testkit.Must(os.ReadFile(filepath.Join("..", "..", "examples", "words", "words.txt")))
+	text := testkit.Must(os.ReadFile(filepath.Join("..", "..", "..", "examples", "words", "words.txt")))
 	for line := range strings.Lines(string(text)) {
 		var x []float64
 		for _, field := range strings.Fields(line)[1:] {

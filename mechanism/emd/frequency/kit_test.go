@@ -181,8 +181,6 @@ func counted(n []int64, users int64) *emd.Report {
 
 func second[T any](_ T, err error) error { return err }
 
-func third[S, T any](_ S, _ T, err error) error { return err }
-
 // errorOn is the distance of two measures.
 func errorOn(t testing.TB, space metric.Finite, p, q []float64) float64 {
 	t.Helper()
