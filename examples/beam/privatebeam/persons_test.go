@@ -148,6 +148,7 @@ func TestSyntheticPersons_RetryKeepsTheSame(t *testing.T) {
 
 // A record without a cell fails the release, or does not use up what may count.
 func TestSyntheticPersons_SkipErrors(t *testing.T) {
+	testkit.Slow(t) // and where a bundle fails Beam closes a channel that it still sends on
 	run := func(o *SyntheticOptions) error {
 		p, s := beam.NewPipelineWithRoot()
 		in := beam.ParDo(s, oneFn, beam.CreateList(s, [][]float64{{.5, .5}, {math.NaN(), .5}, {.7, .5}, {2, 3, .5}}))

@@ -290,6 +290,7 @@ func encodeChannel(t *testing.T, w *frequency.ItemWise) []byte {
 // What the promise does not cover fails before anything is published, with the error
 // told here, to the end of its line: without a word on whose items are wrong, or which.
 func TestItemWise_RefusesOtherUsers(t *testing.T) {
+	testkit.Slow(t) // and where a bundle fails Beam closes a channel that it still sends on
 	const users = 10
 	central := func(users, items int) emd.Model {
 		return emd.Model{Trust: emd.Central, Users: users, Items: items, Diameter: 1}
