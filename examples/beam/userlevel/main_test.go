@@ -124,6 +124,7 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 
 // Another number of users than the promise is for publishes nothing.
 func TestUserLevel_WrongNumberOfUsers(t *testing.T) {
+	testkit.Slow(t) // and where a bundle fails Beam closes a channel that it still sends on
 	dir := t.TempDir()
 	q := &request{
 		Job:   table.Job{Seed: -1, Output: filepath.Join(dir, "out.csv")},
