@@ -5,8 +5,6 @@ import (
 	"compress/zlib"
 	"io"
 	"testing"
-
-	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestNewReader(t *testing.T) {
@@ -14,7 +12,10 @@ func TestNewReader(t *testing.T) {
 	w := zlib.NewWriter(&b)
 	io.WriteString(w, "a map")
 	w.Close()
-	r := testkit.Must(NewReader(&b))
+	r, err := NewReader(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if text, err := io.ReadAll(r); string(text) != "a map" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
