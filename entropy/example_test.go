@@ -53,8 +53,14 @@ func tight(f metric.Finite, alpha float64) entropy.Loss {
 // at hand lose beside it, and what level would an error of 500 m need?
 func Example() {
 	b := metric.Same(square(4))
-	brackets := must(entropy.Accuracy(ctx, b, []float64{1}, nil))
-	bracket := must(brackets[0].With(tight(b.Privacy, 1)))
+	brackets, err := entropy.Accuracy(ctx, b, []float64{1}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	bracket, err := brackets[0].With(tight(b.Privacy, 1))
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println("accuracy in km:", bracket.Interval)
 	fmt.Println("below:", bracket.Best(entropy.Lower).Source)
 	fmt.Println("above:", bracket.Best(entropy.Upper).Name)
@@ -63,7 +69,10 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("an error of 500 m needs alpha > %.2f per km, by the %s\n", alpha, by.Name)
-	s := must(scale.Entropic(ctx, b, []float64{1}, nil))
+	s, err := scale.Entropic(ctx, b, []float64{1}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println("entropic scale in km:", s[0])
 	// Output:
 	// accuracy in km: [0.954497, 1.38896]

@@ -39,9 +39,18 @@ func (ladder) Distance(i, j int) float64 { return math.Hypot(float64(i%10-j%10),
 // and a release.
 func Example() {
 	ctx, b := context.Background(), metric.Same(ladder{})
-	best := must(lp.Optimal(ctx, b, 1, nil))
-	replaced := must(lp.ConstOPT(ctx, b, 1, nil))
-	spanner := must(lp.Spanner(ctx, b, 1, nil))
+	best, err := lp.Optimal(ctx, b, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	replaced, err := lp.ConstOPT(ctx, b, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	spanner, err := lp.Spanner(ctx, b, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("loss %.3f, %.3f with ConstOPT, %.3f on a spanner\n", best.Objective, replaced.Objective, spanner.Objective)
 	fmt.Printf("no mechanism at level 1 loses less than %.3f\n", best.DualBound)
 	fmt.Println("audited at 1 or less:", best.Guarantee().Alpha() <= 1)

@@ -352,3 +352,22 @@ func TestAddShares_ExactAudit(t *testing.T) {
 		}
 	}
 }
+
+// TestAddShares_OverlapsItsWeights: what is drawn is written when weights are read no more, of
+// which those below 2^-500 in all are read to the end.
+func TestAddShares_OverlapsItsWeights(t *testing.T) {
+	tree := testkit.Must(Balanced(9, 3))
+	for _, dist := range []Distribution{Laplace, KNorm} {
+		w := testkit.Must(New(tree, dist, testkit.Must(tree.EqualScales(ReplaceOne))))
+		buf := make([]float64, tree.Nodes())
+		for i := range tree.Len() {
+			buf[i] = math.Ldexp(float64(i+1), -600)
+		}
+		want := make([]float64, tree.Nodes())
+		testkit.Check(t, w.AddShares(random.Seeded(3), want, buf[:tree.Len()]))
+		testkit.Check(t, w.AddShares(random.Seeded(3), buf, buf[:tree.Len()]))
+		if !slices.Equal(buf, want) {
+			t.Errorf("%v: %v, want %v", dist, buf, want)
+		}
+	}
+}

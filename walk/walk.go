@@ -152,12 +152,12 @@ func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// AddShares writes to dst, of length Nodes() and without overlap with weights, what each node
-// has of a measure, with the noise of the distributions Laplace and KNorm (another is a
-// [*ValueError]). weights has a number >= 0 for each leaf, and the measure is weights divided by their sum, which must be
-// positive and finite, as exact reals: so weights may be counts of records. dst[0] is 1,
-// with noise where Total is positive. The count of an only child becomes that of its parent.
-// With KNorm only differences of siblings are known: the first of them gets 0.
+// AddShares writes to dst, of length Nodes(), what each node has of a measure, with the noise
+// of the distributions Laplace and KNorm (another is a [*ValueError]). weights has a number >=
+// 0 for each leaf, and the measure is weights divided by their sum, which must be positive and
+// finite, as exact reals: so weights may be counts of records. dst[0] is 1, with noise where
+// Total is positive. The share of an only child is that of its parent. With KNorm only
+// differences of siblings are known: the first of them gets 0.
 //
 // What it leaves may be published: each number is that of the ideal release, rounded once, to
 // a multiple of [Noise.Step]. So [Tree.Loss] holds for the bits, per unit of total variation
@@ -187,10 +187,7 @@ func (w *Walk) AddShares(rng *rand.Rand, dst, weights []float64) error {
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	dst[0] = 1
-	if w.scales.Total > 0 {
-		dst[0] = w.total.lattice().AddLaplace(rng, 1, w.total.rate)
-	}
+	// Draws replace shares, and go to dst when weights, which it may overlap, are read no more.
 	var total *big.Float
 	c := int32(0) // the first child
 	v := exact.Values{Err: t.sharesErr(near[0]), Enclose: func(i int, prec uint) exact.Enclosure {
@@ -199,6 +196,11 @@ func (w *Walk) AddShares(rng *rand.Rand, dst, weights []float64) error {
 		}
 		return exact.Share(weights[t.lo[int(c)+i]:t.hi[int(c)+i]], total, prec)
 	}}
+	near[0] = exact.DD{Hi: 1}
+	if w.scales.Total > 0 {
+		near[0].Hi = w.total.lattice().AddLaplace(rng, 1, w.total.rate)
+	}
+	drawn := make([]float64, t.arity)
 	for l := range w.level {
 		n := &w.level[l]
 		add := n.lattice().AddLaplaces
@@ -211,12 +213,18 @@ func (w *Walk) AddShares(rng *rand.Rand, dst, weights []float64) error {
 			switch c, end = t.first[u], t.first[u+1]; end - c {
 			case 0:
 			case 1:
-				dst[c] = dst[u]
+				near[c] = near[u]
 			default:
 				v.Near = near[c:end]
-				add(dst[c:end], rng, v, n.rate)
+				add(drawn[:end-c], rng, v, n.rate)
+				for i, y := range drawn[:end-c] {
+					v.Near[i] = exact.DD{Hi: y}
+				}
 			}
 		}
+	}
+	for v, y := range near {
+		dst[v] = y.Hi
 	}
 	return nil
 }

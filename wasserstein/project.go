@@ -61,7 +61,9 @@ type ProjectOptions struct {
 // Project returns a probability measure on the points of f that is nearest, in the distance
 // of [W1], to the signed measure with weights g, whose total is 1 up to rounding
 // ([*MassError] otherwise). The distance of two signed measures of equal total is the least
-// cost of moving the positive part of their difference onto its negative part.
+// cost of moving the positive part of their difference onto its negative part. P's weights are
+// >= 0, with a total that differs from 1 by the rounding of g: up to some n ulps of its largest
+// weight. Divide by it where g is large.
 //
 // Weights are finite and on all points of f. Where g is a probability measure already P is
 // g bit for bit. Errors, cost and memory are as for W1, on the points of positive and those

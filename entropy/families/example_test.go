@@ -30,13 +30,22 @@ func street() metric.Finite {
 // How accurately can 10,000 users at alpha = 1 a unit publish where on a line their items
 // are, and on eleven points in place of the line?
 func Example() {
-	line := must(families.MeasuresAccuracy(1, 10_000))
+	line, err := families.MeasuresAccuracy(1, 10_000)
+	if err != nil {
+		log.Fatal(err)
+	}
 	var pts [][]float64
 	for i := range 11 {
 		pts = append(pts, []float64{float64(i) / 10})
 	}
-	grid := must(metric.NewPoints(pts, metric.Euclidean{}))
-	bound := must(families.PrivateTransportBound(ctx, grid, 10_000))
+	grid, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	bound, err := families.PrivateTransportBound(ctx, grid, 10_000)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println("W1 error on the line in", line)
 	fmt.Printf("on the points at least %.5f\n", bound.Value)
 	// Output:

@@ -42,8 +42,14 @@ func square(k int) metric.Finite {
 // which distance does privacy blur places, and how many are there further apart?
 func Example() {
 	city := square(6)
-	scales := must(scale.Entropic(ctx, metric.Same(city), []float64{1}, nil))
-	count := must(scale.Packing(ctx, city, nil, scales[0].Hi, nil))
+	scales, err := scale.Entropic(ctx, metric.Same(city), []float64{1}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	count, err := scale.Packing(ctx, city, nil, scales[0].Hi, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println("scale in km:", scales[0])
 	fmt.Println("places further apart:", count)
 	// Output:

@@ -20,18 +20,33 @@ func must[T any](v T, err error) T {
 // and where one of them went, each with the noise that suits it.
 func Example() {
 	rng := seeded() // nil in production
-	passed := must(additive.NewDiscreteLaplace(0.5, &additive.DiscreteOptions{Unit: "rider"}))
+	passed, err := additive.NewDiscreteLaplace(0.5, &additive.DiscreteOptions{Unit: "rider"})
+	if err != nil {
+		log.Fatal(err)
+	}
 	n, err := passed.Release(rng, 1234)
 	fmt.Println(n, err, passed.Guarantee())
 
 	// One of 1,234 riders moves the mean of speeds up to 40 km/h by 40/1234.
-	speed := must(additive.NewLaplace(0.5*1234/40, &additive.Options{Unit: "km/h"}))
+	speed, err := additive.NewLaplace(0.5*1234/40, &additive.Options{Unit: "km/h"})
+	if err != nil {
+		log.Fatal(err)
+	}
 	v, err := speed.Release(rng, 17.3)
 	fmt.Printf("%.2f %v, within %.2f with probability 0.95\n", v, err, speed.RadiusQuantile(0.95))
 
-	alpha := must(additive.PlanarAlpha(1, 0.95)) // within 1 km with probability 0.95
-	place := must(additive.NewPlanarLaplace(alpha, &additive.Options{Unit: "km"}))
-	stations := must(metric.NewPoints([][2]float64{{0, 0}, {0.5, 0.2}, {2, 1}, {3, -1}}, metric.Plane{}))
+	alpha, err := additive.PlanarAlpha(1, 0.95) // within 1 km with probability 0.95
+	if err != nil {
+		log.Fatal(err)
+	}
+	place, err := additive.NewPlanarLaplace(alpha, &additive.Options{Unit: "km"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	stations, err := metric.NewPoints([][2]float64{{0, 0}, {0.5, 0.2}, {2, 1}, {3, -1}}, metric.Plane{})
+	if err != nil {
+		log.Fatal(err)
+	}
 	station, err := additive.Snap(place, stations).Release(rng, [2]float64{1.8, 0.9})
 	fmt.Println("station", station, err)
 	// Output:

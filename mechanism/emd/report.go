@@ -14,6 +14,7 @@ import (
 // Report holds sums over users: of noisy coordinates, or of how often each output of a
 // randomizer came up. The zero value is an empty report, to merge others into. Not safe for
 // concurrent use while it changes.
+//
 // Outside the Local trust, a report of a part of the model's users does not have the
 // promise of all: fewer items hide a user less.
 type Report struct {

@@ -26,10 +26,16 @@ func Example() {
 		"Rouen": {Lat: 49.44, Lon: 1.1}, "Tours": {Lat: 47.39, Lon: 0.69},
 	}
 	names := []string{"Paris", "Lille", "Reims", "Rouen", "Tours"}
-	points := must(metric.NewPoints(names, metric.Func[string](func(x, y string) float64 {
+	points, err := metric.NewPoints(names, metric.Func[string](func(x, y string) float64 {
 		return metric.GreatCircle{}.Distance(cities[x], cities[y])
-	})))
-	best := must(exponential.Best(context.Background(), metric.Same(points), 0.02, &exponential.BestOptions{Unit: "km"}))
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	best, err := exponential.Best(context.Background(), metric.Same(points), 0.02, &exponential.BestOptions{Unit: "km"})
+	if err != nil {
+		log.Fatal(err)
+	}
 	for _, c := range best.Candidates {
 		if c.Err == nil {
 			fmt.Printf("%s: at most %.1f km off on average, level %.3f\n", c.Method, c.Loss, c.Level)

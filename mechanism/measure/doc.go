@@ -2,7 +2,7 @@
 // every average that varies slowly over the space.
 //
 //	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 30}}, nil)
-//	s, err := measure.NewSynthesizer(d, 1, nil) // 1-differentially private
+//	s, err := measure.NewSynthesizer(d, 1, nil)
 //	records, err := s.Synthetic(context.Background(), seeded(), waits(), 0)
 //
 // # The problem

@@ -46,13 +46,28 @@ func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 func Example() {
 	ctx, v := context.Background(), vocabulary()
 	const reach = 2 // farther words are all alike
-	level := must(v.TruncatedKept(ctx, .5, reach, nil))
+	level, err := v.TruncatedKept(ctx, .5, reach, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	alpha := float64(int(level.Alpha))
-	m := must(exponential.Truncated(ctx, v.Points(), alpha, reach, nil))
-	named := must(mechanism.Labels(m, v.Words()))
-	text := must(words.NewText(named, &words.TextOptions{Stop: strings.Fields("on the saw with .")}))
+	m, err := exponential.Truncated(ctx, v.Points(), alpha, reach, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	named, err := mechanism.Labels(m, v.Words())
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := words.NewText(named, &words.TextOptions{Stop: strings.Fields("on the saw with .")})
+	if err != nil {
+		log.Fatal(err)
+	}
 	sentence := strings.Fields("on monday the nurse with flu saw the surgeon .")
-	released := must(text.Release(seeded(), sentence))
+	released, err := text.Release(seeded(), sentence)
+	if err != nil {
+		log.Fatal(err)
+	}
 	n, total, err := text.Total(sentence)
 	if err != nil {
 		log.Fatal(err)

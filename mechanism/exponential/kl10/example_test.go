@@ -33,9 +33,15 @@ func line() metric.Finite {
 // probability at most 5 %, and how often the tuned mechanism of the same level is farther.
 func Example() {
 	ctx, f := context.Background(), line()
-	m := must(kl10.MostPrivate(ctx, metric.Same(f), nil, kl10.Target{Gamma: 1, Delta: 0.05}, nil))
+	m, err := kl10.MostPrivate(ctx, metric.Same(f), nil, kl10.Target{Gamma: 1, Delta: 0.05}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	level := m.Guarantee().Alpha()
-	tuned := must(exponential.Tuned(ctx, f, level, nil))
+	tuned, err := exponential.Tuned(ctx, f, level, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	p, x, err := kl10.Misses(ctx, tuned.Channel, f, 1)
 	if err != nil {
 		log.Fatal(err)
