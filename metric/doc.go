@@ -40,6 +40,6 @@
 //
 // # Who should not use it
 //
-// Guarantees do not hold for dissimilarities that break the triangle inequality. [Angular] replaces cosine distance; shortest paths
-// ([NewGraph]) repair many others.
+// Guarantees do not hold for dissimilarities that break the triangle inequality. [Angular]
+// replaces cosine distance; shortest paths ([NewGraph]) repair many others.
 package metric

@@ -155,8 +155,8 @@ func (a *angle) enclose(u []interval, prec uint) interval {
 	return u[0].mul(u[1], prec).negLog(prec).quo(point(a.rate), prec)
 }
 
-// settle returns the numbers, in steps, of the latitude and longitude (the latter up
-// to whole turns, and 0 at a pole) of the place at angle a in the direction of a word, or ok = false
+// settle returns the numbers, in steps, of the latitude and longitude (the latter up to whole
+// turns, and 0 at a pole) of the place at angle a in the direction of a word, or ok = false
 // where float64 does not decide.
 func (g Globe) settle(lat, lon float64, a angle, word uint64) (i, j float64, ok bool) {
 	y, yErr, x, xErr := a.move(lat, word)

@@ -44,11 +44,11 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// Chunks calls f(c, lo, hi) for the consecutive pieces [lo, hi) of [0, n) of
-// length size (the last may be shorter), c counting from 0. It stops between
-// chunks when ctx is done and returns its error, so that f may leave off too; nil
-// is context.Background. f runs on up to workers goroutines (0: GOMAXPROCS). If it panics on one the
-// others stop at their next chunk, and Chunks panics with the first [*Panic].
+// Chunks calls f(c, lo, hi) for the consecutive pieces [lo, hi) of [0, n) of length size (the
+// last may be shorter), c counting from 0. It stops between chunks when ctx is done and returns
+// its error, so that f may leave off too; nil is context.Background. f runs on up to workers
+// goroutines (0: GOMAXPROCS). If it panics on one the others stop at their next chunk, and
+// Chunks panics with the first [*Panic].
 func Chunks(ctx context.Context, n, size, workers int, progress Progress, f func(c, lo, hi int)) error {
 	if n <= 0 {
 		return nil

@@ -48,9 +48,9 @@ func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanis
 // d/alpha, so alpha must be well above d divided by the distance of near words, or words change
 // often.
 //
-// The noise is exact (see [Options]), and what follows it is post-processing. So alpha is the level of the words that come out, whatever their vectors and
-// whatever rounds in the search for the nearest. A Madlib is immutable and safe for concurrent
-// use.
+// The noise is exact (see [Options]), and what follows it is post-processing. So alpha is the
+// level of the words that come out, whatever their vectors and whatever rounds in the search
+// for the nearest. A Madlib is immutable and safe for concurrent use.
 type Madlib struct {
 	k       *KNorm
 	words   metric.Finite

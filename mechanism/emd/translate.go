@@ -42,8 +42,8 @@ func (m Model) FromUserLevel(p DP, minDistance float64) (Guarantee, error) {
 // delta that reaches 1 is an error. The mechanism must not look at the order of a user's
 // items.
 //
-// Loss: none for delta0 = 0, where [Guarantee.ToItems] leads back. Any mechanism can be used so; for
-// item-wise release frequency.NewItemWise has far better levels.
+// Loss: none for delta0 = 0, where [Guarantee.ToItems] leads back. Any mechanism can be used
+// so; for item-wise release frequency.NewItemWise has far better levels.
 func (m Model) FromItems(item mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: Model.FromItems"
 	m, err := m.Check(op)

@@ -111,9 +111,9 @@ func (t *Text) check(op string) error {
 	return fault.Made(t != nil && t.m != nil, op, "Text", "NewText")
 }
 
-// Release returns the released words in a new slice, of the length of text. A word that m
-// does not know is an error, without an Unknown to stand for it, that names the place. Nothing is returned then, and what was drawn before
-// is forgotten. One release of m a word.
+// Release returns the released words in a new slice, of the length of text. A word that m does
+// not know is an error, without an Unknown to stand for it, that names the place. Nothing is
+// returned then, and what was drawn before is forgotten. One release of m a word.
 func (t *Text) Release(rng *rand.Rand, text []string) ([]string, error) {
 	const op = "words: Text.Release"
 	if err := t.check(op); err != nil {

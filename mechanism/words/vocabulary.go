@@ -53,9 +53,9 @@ type ReadOptions struct {
 	Dim   int // the most dimensions; 0 means 65,536
 }
 
-// New returns the vocabulary of the words, which must differ, be valid UTF-8 and not be
-// empty, and their vectors, of one length >= 1, finite numbers. words is copied; the vectors are not, and must
-// not be modified afterwards.
+// New returns the vocabulary of the words, which must differ, be valid UTF-8 and not be empty,
+// and their vectors, of one length >= 1, finite numbers. words is copied; the vectors are not,
+// and must not be modified afterwards.
 func New(words []string, vectors [][]float32) (*Vocabulary, error) {
 	const op = "words: New"
 	if err := cmp.Or(fault.Empty(op, "words", len(words)), fault.Size(op, "vectors", len(vectors), len(words))); err != nil {

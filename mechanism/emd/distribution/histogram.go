@@ -106,13 +106,13 @@ func (b ErrorBar) String() string {
 		words(b.Quantile), 100*b.Prob, digits(b.Lo), words(b.Hi), words(b.Mean), b.Draws, words(b.Resolution))
 }
 
-// Error simulates the release on the estimate, whose noise is public, and returns
-// how far, in d_EM, new estimates are from it with probability prob in (0, 1),
-// such as 0.95. Where the truth is like the estimate, so is the error. It is no bound:
-// what is lost to [Distribution.Resolution] is not seen in it, and where the items of all
-// lie in few places that can be more than the noise ([Distribution.ErrorBound] has both). It reads no data, so it
-// costs no privacy. Hi is the diameter where Draws are too few. It takes as long as
-// Draws calls of Estimate: some 10 s for 2,000 points and 200 draws.
+// Error simulates the release on the estimate, whose noise is public, and returns how far, in
+// d_EM, new estimates are from it with probability prob in (0, 1), such as 0.95. Where the
+// truth is like the estimate, so is the error. It is no bound: what is lost to
+// [Distribution.Resolution] is not seen in it, and where the items of all lie in few places
+// that can be more than the noise ([Distribution.ErrorBound] has both). It reads no data, so it
+// costs no privacy. Hi is the diameter where Draws are too few. It takes as long as Draws calls
+// of Estimate: some 10 s for 2,000 points and 200 draws.
 func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o *ErrorOptions) (ErrorBar, error) {
 	const op = "distribution: Histogram.Error"
 	if err := h.check(op); err != nil {

@@ -215,8 +215,8 @@ type Estimate struct {
 	Users, Items int64
 }
 
-// Estimate inverts the randomizer. A report of nobody, of another number of
-// outputs or of another level of noise is an error. O(k) for clusters, O(K log K) for Hadamard response, one
+// Estimate inverts the randomizer. A report of nobody, of another number of outputs or of
+// another level of noise is an error. O(k) for clusters, O(K log K) for Hadamard response, one
 // pass over the inverse otherwise.
 func (f *Estimator) Estimate(r *emd.Report) (*Estimate, error) {
 	const op = "frequency: Estimator.Estimate"

@@ -52,11 +52,12 @@ type LinearOptions[P any] struct {
 // are outside the promise. (The deviation of IRC24, l sqrt(1.25 ln(1/delta))/alpha, is not
 // private.)
 //
-// The promise is that of the bits, for the values that the query returns, as exact as
-// package additive's noise is: each user's mean is rounded at random, exactly, to a lattice
-// 2^-52 steps wide, such that its expectation is right; the sum gets noise and is rounded to
-// the step, once, and kept within 2^52 steps. A value beyond 2^61 steps over the user's number
-// of items, and a sum over users beyond 2^52, is refused. Immutable and safe for concurrent use if the query is.
+// The promise is that of the bits, for the values that the query returns, as exact as package
+// additive's noise is: each user's mean is rounded at random, exactly, to a lattice 2^-52 steps
+// wide, such that its expectation is right; the sum gets noise and is rounded to the step,
+// once, and kept within 2^52 steps. A value beyond 2^61 steps over the user's number of items,
+// and a sum over users beyond 2^52, is refused. Immutable and safe for concurrent use if the
+// query is.
 //
 // Source: IRC24, Theorem 4.1 with the scales of its proof.
 type Linear[P any] struct {
