@@ -106,11 +106,11 @@ func TestBudget_Refuses(t *testing.T) {
 	none := Guarantee{}
 	b := testkit.Must(NewBudget(promise(1, 0, 10, "km"), nil))
 	refuse(t, []refused{
-		{second(NewBudget(none, nil)), "NewBudget: limit.Alpha() = +Inf"},
-		{second(NewBudget(promise(math.Inf(1), 0, 0, "km"), nil)), "NewBudget: limit.Alpha() = +Inf"},
-		{second(NewBudget(promise(1, 0, 0, "k\nm"), nil)), "NewBudget: "},
-		{second(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: memory{}})), "NewBudget: a Store and no Name"},
-		{second(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Name: "\xff"})), `NewBudget: Name = "\xff" is not valid UTF-8`},
+		{testkit.Err(NewBudget(none, nil)), "NewBudget: limit.Alpha() = +Inf"},
+		{testkit.Err(NewBudget(promise(math.Inf(1), 0, 0, "km"), nil)), "NewBudget: limit.Alpha() = +Inf"},
+		{testkit.Err(NewBudget(promise(1, 0, 0, "k\nm"), nil)), "NewBudget: "},
+		{testkit.Err(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: memory{}})), "NewBudget: a Store and no Name"},
+		{testkit.Err(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Name: "\xff"})), `NewBudget: Name = "\xff" is not valid UTF-8`},
 		{b.Spend(promise(1, 0, 9, "km")), "Budget.Spend: g.Reach() = 9, want at least the limit's, 10"},
 	})
 	for _, g := range []Guarantee{none, promise(math.Inf(1), 0, 0, "km"), promise(1, 1e-9, 0, "km"), promise(1.5, 0, 0, "km")} {

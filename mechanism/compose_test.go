@@ -30,14 +30,14 @@ func TestCompose_AddsAndReleases(t *testing.T) {
 		t.Error(y, err)
 	}
 	for want, err := range map[error]error{
-		ErrUnit:         second(Compose[int, int](a, certified(t, expo(t, f, 1, false), f, "km"))),
-		metric.ErrEmpty: second(Compose[int, int](a, nil)),
+		ErrUnit:         testkit.Err(Compose[int, int](a, certified(t, expo(t, f, 1, false), f, "km"))),
+		metric.ErrEmpty: testkit.Err(Compose[int, int](a, nil)),
 	} {
 		if !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}
-	if second(Compose[int, int]()) == nil || second(doubled.Release(nil, -1)) == nil {
+	if testkit.Err(Compose[int, int]()) == nil || testkit.Err(doubled.Release(nil, -1)) == nil {
 		t.Error("composed nothing, or released an input outside the space")
 	}
 }

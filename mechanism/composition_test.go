@@ -469,9 +469,9 @@ func TestComposition_RefusesBadInput(t *testing.T) {
 	a, other := expo(t, f, 1, false), expo(t, space.Path(3, 1), 1, false)
 	good := testkit.Must(NewComposition(Repeated{a, 2}))
 	audit := func(f metric.Finite, delta float64) error {
-		return second(good.Audit(t.Context(), f, &AuditOptions{Delta: delta}))
+		return testkit.Err(good.Audit(t.Context(), f, &AuditOptions{Delta: delta}))
 	}
-	made := func(cs ...Repeated) error { return second(NewComposition(cs...)) }
+	made := func(cs ...Repeated) error { return testkit.Err(NewComposition(cs...)) }
 	globe := testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 1}, {Lat: 2}, {Lat: 3}, {Lat: 4}}, metric.GreatCircle{}))
 	_, _, units := good.Certify(t.Context(), globe, "m", nil)
 	refuse(t, []refused{
@@ -489,8 +489,8 @@ func TestComposition_RefusesBadInput(t *testing.T) {
 		{audit(space.Constant(4, -1), .1), "Composition.Audit: rho.Distance(0, 1)"},
 		{audit(space.Constant(4, math.Inf(1)), 0), "Composition.Audit: rho.Distance(0, 1)"},
 		{units, "Composition.Certify: "},
-		{second(good.Release(nil, 4)), "Composition.Release: x"},
-		{second(testkit.Must(NewComposition(Repeated{a, 1 << 40})).Release(nil, 0)), "Composition.Release: needs"},
+		{testkit.Err(good.Release(nil, 4)), "Composition.Release: x"},
+		{testkit.Err(testkit.Must(NewComposition(Repeated{a, 1 << 40})).Release(nil, 0)), "Composition.Release: needs"},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -87,15 +87,15 @@ func TestLabels_IsTheChannel(t *testing.T) {
 func TestLabels_Refuses(t *testing.T) {
 	c := expo(t, space.Path(3, 1), 1, false)
 	cases := []refused{
-		{second(Labels(c, []string{"a", "b"})), "Labels: labels has size 2, want 3"},
-		{second(Labels(c, []string{"a", "b", "c", "d"})), "Labels: labels has size 4, want 3"},
-		{second(Labels(c, []string{"a", "b", "a"})), `Labels: labels[2] = "a" is labels[0] too`},
+		{testkit.Err(Labels(c, []string{"a", "b"})), "Labels: labels has size 2, want 3"},
+		{testkit.Err(Labels(c, []string{"a", "b", "c", "d"})), "Labels: labels has size 4, want 3"},
+		{testkit.Err(Labels(c, []string{"a", "b", "a"})), `Labels: labels[2] = "a" is labels[0] too`},
 	}
 	for _, m := range []Mechanism[int, int]{nil, (*Channel)(nil), &Channel{}} {
-		cases = append(cases, refused{second(Labels(m, []string{"a"})), "Labels: "})
+		cases = append(cases, refused{testkit.Err(Labels(m, []string{"a"})), "Labels: "})
 	}
 	for _, bad := range []any{math.NaN(), []int{1}, struct{ any }{[]int{1}}} {
-		cases = append(cases, refused{second(Labels(c, []any{1, bad, 2})), "Labels: labels[1]"})
+		cases = append(cases, refused{testkit.Err(Labels(c, []any{1, bad, 2})), "Labels: labels[1]"})
 	}
 	refuse(t, cases)
 	type pair struct {
@@ -103,8 +103,8 @@ func TestLabels_Refuses(t *testing.T) {
 		name [2]string
 	}
 	for _, bad := range []any{"a\xff", pair{1, [2]string{"a", "\xc3("}}, struct{ any }{"\xff"}} {
-		for _, err := range []error{second(Labels(c, []any{1, bad, 2})), second(LabelBoth(c, []any{1, bad, 2}, []int{1, 2, 3})),
-			second(LabelBoth(c, []int{1, 2, 3}, []any{1, bad, 2})), second(LabelBoth(c, []int{1, 2, 3}, []any{1, []any{bad}, 2}))} {
+		for _, err := range []error{testkit.Err(Labels(c, []any{1, bad, 2})), testkit.Err(LabelBoth(c, []any{1, bad, 2}, []int{1, 2, 3})),
+			testkit.Err(LabelBoth(c, []int{1, 2, 3}, []any{1, bad, 2})), testkit.Err(LabelBoth(c, []int{1, 2, 3}, []any{1, []any{bad}, 2}))} {
 			if err == nil || !strings.Contains(err.Error(), "s[1] = ") || !strings.HasSuffix(err.Error(), " is not valid UTF-8") {
 				t.Errorf("%q: %v", bad, err)
 			}

@@ -657,7 +657,7 @@ func TestSticky_Key(t *testing.T) {
 func TestNewSticky_Refuses(t *testing.T) {
 	m := newCounting()
 	store, long := memory{}, bytes.Repeat([]byte("k"), 32)
-	with := func(o StickyOptions[int]) error { return second(NewSticky(m, &o)) }
+	with := func(o StickyOptions[int]) error { return testkit.Err(NewSticky(m, &o)) }
 	kilometers := testkit.Must(NewBudget(promise(1, 0, 0, "km"), nil))
 	c := certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "bad\x00unit")
 	refuse(t, []refused{
@@ -671,8 +671,8 @@ func TestNewSticky_Refuses(t *testing.T) {
 		{with(StickyOptions[int]{Budget: kilometers}), "NewSticky: "},
 		{with(StickyOptions[int]{Store: store, Name: "\xff"}), `NewSticky: Name = "\xff" is not valid UTF-8`},
 		{with(StickyOptions[int]{Budget: new(Budget)}), "NewSticky: a Budget that is not from NewBudget"},
-		{second(NewSticky[int, int](nil, nil)), "NewSticky: "},
-		{second(NewSticky(Mechanism[int, int](c), nil)), "NewSticky: "},
+		{testkit.Err(NewSticky[int, int](nil, nil)), "NewSticky: "},
+		{testkit.Err(NewSticky(Mechanism[int, int](c), nil)), "NewSticky: "},
 	})
 	if err := with(StickyOptions[int]{Budget: kilometers}); !errors.Is(err, ErrUnit) {
 		t.Error(err)

@@ -54,7 +54,7 @@ func TestTrack_Refuses(t *testing.T) {
 		t.Error(ys, err)
 	}
 	refuse(t, []refused{
-		{second(NewTrack(s, &TrackOptions{Ends: -1})), "NewTrack: Ends = -1"},
-		{second(NewTrack[int, int](nil, nil)), "NewTrack: "}, {second(NewTrack(new(Sticky[int, int]), nil)), "NewTrack: "},
+		{testkit.Err(NewTrack(s, &TrackOptions{Ends: -1})), "NewTrack: Ends = -1"},
+		{testkit.Err(NewTrack[int, int](nil, nil)), "NewTrack: "}, {testkit.Err(NewTrack(new(Sticky[int, int]), nil)), "NewTrack: "},
 	})
 }

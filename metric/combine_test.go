@@ -106,13 +106,13 @@ func TestCombinators_ForwardCheck(t *testing.T) {
 		"scale": testkit.Must(metric.Scale(metric.Euclidean{}, 2)),
 		"sum":   testkit.Must(metric.Sum[vector](metric.Func[vector](metric.Euclidean{}.Distance), metric.Manhattan{})),
 	} {
-		if ve := (*metric.ValueError)(nil); !errors.As(second(metric.NewPoints(bad, s)), &ve) {
+		if ve := (*metric.ValueError)(nil); !errors.As(testkit.Err(metric.NewPoints(bad, s)), &ve) {
 			t.Errorf("%s lets NaN pass", name)
 		}
 	}
 	product := testkit.Must(metric.Product(metric.Levenshtein{}, metric.Euclidean{}, 2))
 	for _, p := range []metric.Pair[string, vector]{{First: "\xff", Second: vector{1}}, {Second: bad[1]}} {
-		if ve := (*metric.ValueError)(nil); !errors.As(second(metric.NewPoints([]metric.Pair[string, vector]{p}, product)), &ve) {
+		if ve := (*metric.ValueError)(nil); !errors.As(testkit.Err(metric.NewPoints([]metric.Pair[string, vector]{p}, product)), &ve) {
 			t.Errorf("product lets %v pass", p)
 		}
 	}

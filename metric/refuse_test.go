@@ -15,8 +15,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-func second[A any](_ A, err error) error         { return err }
-func third[A, B any](_ A, _ B, err error) error  { return err }
 func last[A any](_ A, _, _ int, err error) error { return err }
 
 // refused is an error and how it begins: the call, the argument, the index and the value.
@@ -45,77 +43,77 @@ func TestFinites_Refuse(t *testing.T) {
 	huge, endless := space.Constant(1<<20, 1), space.Constant(math.MaxInt, 1)
 	bad := func(d float64) metric.Finite { return space.Constant(4, d) }
 	cases := []refused{
-		{second(metric.NewPoints([]string{}, metric.Levenshtein{})), "NewPoints: pts: empty"},
-		{second(metric.NewPoints([]string{"a"}, nil)), "NewPoints: s is nil: empty"},
-		{second(metric.NewDense(0, nil)), "NewDense: n = 0: empty"},
-		{second(metric.NewDense(3, []float64{1, 2})), "NewDense: upper has size 2, want 3"},
-		{second(metric.NewDense(3, []float64{1, 2, -1})), "NewDense: upper[2] = -1"},
-		{second(metric.NewDense(3, []float64{1, nan, 2})), "NewDense: upper[1] = NaN"},
-		{second(metric.NewDense(1<<20, nil)), "NewDense: needs"},
-		{second(metric.NewMatrix(nil)), "NewMatrix: rows: empty"},
-		{second(metric.NewMatrix([][]float64{{0, 1}, {1}})), "NewMatrix: rows[1] has size 1, want 2"},
-		{second(metric.NewMatrix([][]float64{{0, inf}, {inf, 0}})), "NewMatrix: rows[0][1] = +Inf"},
-		{second(metric.NewMatrix([][]float64{{0, 1}, {2, 0}})), "NewMatrix: d(i,j) = d(j,i) fails at i=0, j=1 by 1"},
-		{second(metric.NewMatrix([][]float64{{0, 1}, {1, 3}})), "NewMatrix: d(i,i) = 0 fails at i=1, j=1 by 3"},
-		{second(metric.Densify(ctx, none)), "Densify: f: empty"},
-		{second(metric.Densify(ctx, huge)), "Densify: needs"},
-		{second(metric.Densify(ctx, bad(nan))), "Densify: distance[0] = NaN"},
-		{second(metric.Scaled(p, inf)), "Scaled: c = +Inf"},
-		{second(metric.Scaled(none, 1)), "Scaled: f: empty"},
-		{second(metric.Subset(p, nil)), "Subset: idx: empty"},
-		{second(metric.Subset(none, []int{0})), "Subset: f: empty"},
-		{second(metric.Subset(p, []int{0, 3})), "Subset: idx[1] = 3"},
-		{second(metric.NewBimetric(p, square(t, 4))), "NewBimetric: Utility has size 4, want 3"},
-		{second(metric.NewBimetric(nil, p)), "NewBimetric: Privacy: empty"},
+		{testkit.Err(metric.NewPoints([]string{}, metric.Levenshtein{})), "NewPoints: pts: empty"},
+		{testkit.Err(metric.NewPoints([]string{"a"}, nil)), "NewPoints: s is nil: empty"},
+		{testkit.Err(metric.NewDense(0, nil)), "NewDense: n = 0: empty"},
+		{testkit.Err(metric.NewDense(3, []float64{1, 2})), "NewDense: upper has size 2, want 3"},
+		{testkit.Err(metric.NewDense(3, []float64{1, 2, -1})), "NewDense: upper[2] = -1"},
+		{testkit.Err(metric.NewDense(3, []float64{1, nan, 2})), "NewDense: upper[1] = NaN"},
+		{testkit.Err(metric.NewDense(1<<20, nil)), "NewDense: needs"},
+		{testkit.Err(metric.NewMatrix(nil)), "NewMatrix: rows: empty"},
+		{testkit.Err(metric.NewMatrix([][]float64{{0, 1}, {1}})), "NewMatrix: rows[1] has size 1, want 2"},
+		{testkit.Err(metric.NewMatrix([][]float64{{0, inf}, {inf, 0}})), "NewMatrix: rows[0][1] = +Inf"},
+		{testkit.Err(metric.NewMatrix([][]float64{{0, 1}, {2, 0}})), "NewMatrix: d(i,j) = d(j,i) fails at i=0, j=1 by 1"},
+		{testkit.Err(metric.NewMatrix([][]float64{{0, 1}, {1, 3}})), "NewMatrix: d(i,i) = 0 fails at i=1, j=1 by 3"},
+		{testkit.Err(metric.Densify(ctx, none)), "Densify: f: empty"},
+		{testkit.Err(metric.Densify(ctx, huge)), "Densify: needs"},
+		{testkit.Err(metric.Densify(ctx, bad(nan))), "Densify: distance[0] = NaN"},
+		{testkit.Err(metric.Scaled(p, inf)), "Scaled: c = +Inf"},
+		{testkit.Err(metric.Scaled(none, 1)), "Scaled: f: empty"},
+		{testkit.Err(metric.Subset(p, nil)), "Subset: idx: empty"},
+		{testkit.Err(metric.Subset(none, []int{0})), "Subset: f: empty"},
+		{testkit.Err(metric.Subset(p, []int{0, 3})), "Subset: idx[1] = 3"},
+		{testkit.Err(metric.NewBimetric(p, square(t, 4))), "NewBimetric: Utility has size 4, want 3"},
+		{testkit.Err(metric.NewBimetric(nil, p)), "NewBimetric: Privacy: empty"},
 		{metric.Bimetric{Privacy: p}.Check(), "Bimetric.Check: Utility: empty"},
 		{last(metric.Bimetric{}.Lipschitz(ctx)), "Bimetric.Lipschitz: Privacy: empty"},
-		{second(metric.NewClustered(-3, 1, 1)), "NewClustered: clusters = -3"},
-		{second(metric.NewClustered(2, 0, 1)), "NewClustered: size = 0"},
-		{second(metric.NewClustered(math.MaxInt, 2, 1)), "NewClustered: size = 2"},
-		{second(metric.NewClustered(2, 2, 0)), "NewClustered: intra = 0"},
-		{second(metric.NewClustered(2, 2, 1.1)), "NewClustered: intra = 1.1"},
-		{second(metric.NewClustered(2, 2, nan)), "NewClustered: intra = NaN"},
-		{second(new(metric.Clustered).Scaled(1, "")), "Clustered.Scaled: "},
-		{second(testkit.Must(metric.NewClustered(2, 2, .5)).Scaled(nan, "")), "Clustered.Scaled: factor = NaN"},
-		{second(testkit.Must(metric.NewClustered(2, 2, .5)).Scaled(-1, "")), "Clustered.Scaled: factor = -1"},
-		{second(testkit.Must(metric.NewClustered(2, 2, 1e-200)).Scaled(1e-200, "")), "Clustered.Scaled: factor = 1e-200"},
+		{testkit.Err(metric.NewClustered(-3, 1, 1)), "NewClustered: clusters = -3"},
+		{testkit.Err(metric.NewClustered(2, 0, 1)), "NewClustered: size = 0"},
+		{testkit.Err(metric.NewClustered(math.MaxInt, 2, 1)), "NewClustered: size = 2"},
+		{testkit.Err(metric.NewClustered(2, 2, 0)), "NewClustered: intra = 0"},
+		{testkit.Err(metric.NewClustered(2, 2, 1.1)), "NewClustered: intra = 1.1"},
+		{testkit.Err(metric.NewClustered(2, 2, nan)), "NewClustered: intra = NaN"},
+		{testkit.Err(new(metric.Clustered).Scaled(1, "")), "Clustered.Scaled: "},
+		{testkit.Err(testkit.Must(metric.NewClustered(2, 2, .5)).Scaled(nan, "")), "Clustered.Scaled: factor = NaN"},
+		{testkit.Err(testkit.Must(metric.NewClustered(2, 2, .5)).Scaled(-1, "")), "Clustered.Scaled: factor = -1"},
+		{testkit.Err(testkit.Must(metric.NewClustered(2, 2, 1e-200)).Scaled(1e-200, "")), "Clustered.Scaled: factor = 1e-200"},
 
-		{second(metric.Net(ctx, p, nan, nil)), "Net: s = NaN"},
-		{second(metric.Net(ctx, p, -1, nil)), "Net: s = -1"},
-		{second(metric.Net(ctx, none, 1, nil)), "Net: f: empty"},
-		{second(metric.Net(ctx, p, 1, &metric.NetOptions{Order: []int{}})), "Net: Order has size 0, want 3"},
-		{second(metric.Net(ctx, p, 1, &metric.NetOptions{Order: []int{0, 1, 3}})), "Net: Order[2] = 3"},
-		{second(metric.Net(ctx, p, 1, &metric.NetOptions{Order: []int{0, 1, 1}})), "Net: Order[2] = 1"},
-		{third(metric.FarthestFirst(ctx, p, 0, 0)), "FarthestFirst: k = 0"},
-		{third(metric.FarthestFirst(ctx, p, 4, 0)), "FarthestFirst: k = 4"},
-		{third(metric.FarthestFirst(ctx, p, 1, 3)), "FarthestFirst: start = 3"},
-		{third(metric.FarthestFirst(ctx, none, 1, 0)), "FarthestFirst: f: empty"},
-		{third(metric.FarthestFirst(ctx, bad(-1), 1, 0)), "FarthestFirst: 0 <= d(i,j) < Inf fails at i=0, j=1 by 1"},
-		{third(metric.Assign(ctx, p, nil)), "Assign: centers: empty"},
-		{third(metric.Assign(ctx, none, []int{0})), "Assign: f: empty"},
-		{third(metric.Assign(ctx, p, []int{2, -1})), "Assign: centers[1] = -1"},
-		{second(metric.NewIndex(p).NearestNeighbors(ctx, 3)), "Index.NearestNeighbors: k = 3"},
-		{second(metric.NewIndex(p).NearestNeighbors(ctx, 0)), "Index.NearestNeighbors: k = 0"},
-		{second(metric.NewIndex(none).NearestNeighbors(ctx, 1)), "Index.NearestNeighbors: f: empty"},
-		{second(metric.NewIndex(space.Constant(1<<30, 1)).NearestNeighbors(ctx, 1<<20)), "Index.NearestNeighbors: needs"},
-		{second(metric.NewIndex(bad(nan)).NearestNeighbors(ctx, 1)), "Index.NearestNeighbors: 0 <= d(i,j) < Inf fails at i=0, j=1 by NaN"},
-		{second(metric.NewIndex(p).ReverseNeighbors(ctx, 0)), "Index.ReverseNeighbors: r = 0"},
-		{second(metric.NewIndex(p).ReverseNeighbors(ctx, 4)), "Index.ReverseNeighbors: r = 4"},
-		{second(metric.NewIndex(none).ReverseNeighbors(ctx, 1)), "Index.ReverseNeighbors: f: empty"},
-		{second(metric.NewIndex(space.Constant(1<<30, 1)).ReverseNeighbors(ctx, 1<<20)), "Index.ReverseNeighbors: needs"},
-		{second(metric.NewIndex(bad(nan)).ReverseNeighbors(ctx, 4)), "Index.ReverseNeighbors: 0 <= d(i,j) < Inf fails"},
+		{testkit.Err(metric.Net(ctx, p, nan, nil)), "Net: s = NaN"},
+		{testkit.Err(metric.Net(ctx, p, -1, nil)), "Net: s = -1"},
+		{testkit.Err(metric.Net(ctx, none, 1, nil)), "Net: f: empty"},
+		{testkit.Err(metric.Net(ctx, p, 1, &metric.NetOptions{Order: []int{}})), "Net: Order has size 0, want 3"},
+		{testkit.Err(metric.Net(ctx, p, 1, &metric.NetOptions{Order: []int{0, 1, 3}})), "Net: Order[2] = 3"},
+		{testkit.Err(metric.Net(ctx, p, 1, &metric.NetOptions{Order: []int{0, 1, 1}})), "Net: Order[2] = 1"},
+		{testkit.Err2(metric.FarthestFirst(ctx, p, 0, 0)), "FarthestFirst: k = 0"},
+		{testkit.Err2(metric.FarthestFirst(ctx, p, 4, 0)), "FarthestFirst: k = 4"},
+		{testkit.Err2(metric.FarthestFirst(ctx, p, 1, 3)), "FarthestFirst: start = 3"},
+		{testkit.Err2(metric.FarthestFirst(ctx, none, 1, 0)), "FarthestFirst: f: empty"},
+		{testkit.Err2(metric.FarthestFirst(ctx, bad(-1), 1, 0)), "FarthestFirst: 0 <= d(i,j) < Inf fails at i=0, j=1 by 1"},
+		{testkit.Err2(metric.Assign(ctx, p, nil)), "Assign: centers: empty"},
+		{testkit.Err2(metric.Assign(ctx, none, []int{0})), "Assign: f: empty"},
+		{testkit.Err2(metric.Assign(ctx, p, []int{2, -1})), "Assign: centers[1] = -1"},
+		{testkit.Err(metric.NewIndex(p).NearestNeighbors(ctx, 3)), "Index.NearestNeighbors: k = 3"},
+		{testkit.Err(metric.NewIndex(p).NearestNeighbors(ctx, 0)), "Index.NearestNeighbors: k = 0"},
+		{testkit.Err(metric.NewIndex(none).NearestNeighbors(ctx, 1)), "Index.NearestNeighbors: f: empty"},
+		{testkit.Err(metric.NewIndex(space.Constant(1<<30, 1)).NearestNeighbors(ctx, 1<<20)), "Index.NearestNeighbors: needs"},
+		{testkit.Err(metric.NewIndex(bad(nan)).NearestNeighbors(ctx, 1)), "Index.NearestNeighbors: 0 <= d(i,j) < Inf fails at i=0, j=1 by NaN"},
+		{testkit.Err(metric.NewIndex(p).ReverseNeighbors(ctx, 0)), "Index.ReverseNeighbors: r = 0"},
+		{testkit.Err(metric.NewIndex(p).ReverseNeighbors(ctx, 4)), "Index.ReverseNeighbors: r = 4"},
+		{testkit.Err(metric.NewIndex(none).ReverseNeighbors(ctx, 1)), "Index.ReverseNeighbors: f: empty"},
+		{testkit.Err(metric.NewIndex(space.Constant(1<<30, 1)).ReverseNeighbors(ctx, 1<<20)), "Index.ReverseNeighbors: needs"},
+		{testkit.Err(metric.NewIndex(bad(nan)).ReverseNeighbors(ctx, 4)), "Index.ReverseNeighbors: 0 <= d(i,j) < Inf fails"},
 		{last(metric.Diameter(ctx, endless)), "Diameter: needs"},
 		{last(metric.NewIndex(endless).MinDistance(ctx)), "Index.MinDistance: needs"},
 		{last(metric.NewIndex(space.Constant(-1, 1)).MinPositiveDistance(ctx)), "Index.MinPositiveDistance: f has size -1"},
-		{third(metric.Radius(ctx, endless)), "Radius: needs"},
+		{testkit.Err2(metric.Radius(ctx, endless)), "Radius: needs"},
 
-		{second(metric.Spanner(ctx, p, .99)), "Spanner: t = 0.99"},
-		{second(metric.Spanner(ctx, p, inf)), "Spanner: t = +Inf"},
-		{second(metric.Spanner(ctx, nil, 3)), "Spanner: f: empty"},
-		{second(metric.Spanner(ctx, huge, 3)), "Spanner: needs"},
-		{second(metric.Spanner(ctx, bad(-1), 3)), "Spanner: f[0] = -1"},
-		{second(metric.Subdominant(ctx, none)), "Subdominant: f: empty"},
-		{second(metric.Subdominant(ctx, endless)), "Subdominant: needs"},
+		{testkit.Err(metric.Spanner(ctx, p, .99)), "Spanner: t = 0.99"},
+		{testkit.Err(metric.Spanner(ctx, p, inf)), "Spanner: t = +Inf"},
+		{testkit.Err(metric.Spanner(ctx, nil, 3)), "Spanner: f: empty"},
+		{testkit.Err(metric.Spanner(ctx, huge, 3)), "Spanner: needs"},
+		{testkit.Err(metric.Spanner(ctx, bad(-1), 3)), "Spanner: f[0] = -1"},
+		{testkit.Err(metric.Subdominant(ctx, none)), "Subdominant: f: empty"},
+		{testkit.Err(metric.Subdominant(ctx, endless)), "Subdominant: needs"},
 		{metric.Validate(ctx, none, nil), "Validate: f: empty"},
 		{metric.Validate(ctx, p, &metric.ValidateOptions{Tolerance: -1}), "Validate: Tolerance = -1"},
 		{metric.Validate(ctx, p, &metric.ValidateOptions{Tolerance: nan}), "Validate: Tolerance = NaN"},
@@ -136,7 +134,7 @@ func TestFinites_Refuse(t *testing.T) {
 		if d == -1 {
 			want += " by 1"
 		}
-		cases = append(cases, refused{second(metric.Subdominant(ctx, f)), "Subdominant: " + want},
+		cases = append(cases, refused{testkit.Err(metric.Subdominant(ctx, f)), "Subdominant: " + want},
 			refused{metric.ValidateUltrametric(ctx, f, 0), "ValidateUltrametric: " + want})
 	}
 	if math.MaxInt > math.MaxInt32 { // an int of 32 bits cannot ask for as many triples
@@ -154,14 +152,14 @@ func weighted(w float64) graph.Undirected {
 
 func TestConstructors_Refuse(t *testing.T) {
 	ctx := t.Context()
-	edges := func(n int, e ...metric.Edge) error { return second(metric.NewGraphEdges(ctx, n, e)) }
-	row := func(order []int, heights ...float64) error { return second(metric.NewUltrametric(order, heights)) }
-	link := func(n int, m ...metric.Merge) error { return second(metric.FromLinkage(n, m)) }
-	tree := func(parent []int, length ...float64) error { return second(metric.NewTree(parent, length)) }
+	edges := func(n int, e ...metric.Edge) error { return testkit.Err(metric.NewGraphEdges(ctx, n, e)) }
+	row := func(order []int, heights ...float64) error { return testkit.Err(metric.NewUltrametric(order, heights)) }
+	link := func(n int, m ...metric.Merge) error { return testkit.Err(metric.FromLinkage(n, m)) }
+	tree := func(parent []int, length ...float64) error { return testkit.Err(metric.NewTree(parent, length)) }
 	merge := func(a, b int, h float64) metric.Merge { return metric.Merge{A: a, B: b, Height: h} }
 	cases := []refused{
-		{second(metric.NewGraph(ctx, nil)), "NewGraph: g is nil: empty"},
-		{second(metric.NewGraph(ctx, simple.NewUndirectedGraph())), "NewGraph: 0 nodes: empty"},
+		{testkit.Err(metric.NewGraph(ctx, nil)), "NewGraph: g is nil: empty"},
+		{testkit.Err(metric.NewGraph(ctx, simple.NewUndirectedGraph())), "NewGraph: 0 nodes: empty"},
 		{edges(-1), "NewGraphEdges: -1 nodes: empty"},
 		{edges(math.MaxInt), "NewGraphEdges: needs"},
 		{edges(3, metric.Edge{I: -1, J: 0}), "NewGraphEdges: ends of edges[0] = -1"},
@@ -198,7 +196,7 @@ func TestConstructors_Refuse(t *testing.T) {
 		{tree([]int{-1, 0}, -1, 0), "NewTree: length[0] = -1"},
 	}
 	for w, s := range map[float64]string{-1: "-1", nan: "NaN", inf: "+Inf", 1.1e300: "1.1e+300"} {
-		cases = append(cases, refused{second(metric.NewGraph(ctx, weighted(w))), "NewGraph: weight of edge (3, 8) = " + s},
+		cases = append(cases, refused{testkit.Err(metric.NewGraph(ctx, weighted(w))), "NewGraph: weight of edge (3, 8) = " + s},
 			refused{edges(2, metric.Edge{I: 0, J: 1, Length: 1}, metric.Edge{I: 0, J: 1, Length: w}), "NewGraphEdges: lengths of edges[1] = " + s},
 			refused{tree([]int{-1, 0}, 0, w), "NewTree: length[1] = " + s})
 	}
@@ -221,11 +219,11 @@ func TestSpaces_Refuse(t *testing.T) {
 	one, two, ones := []float64{1}, []float64{1, 0}, []float32{1, 1}
 	type place = metric.LatLon
 	cases := []refused{
-		{second(metric.Scale(l2, 0)), "Scale: c = 0"}, {second(metric.Scale(l2, nan)), "Scale: c = NaN"},
-		{second(metric.Product(l2, l2, 0.9)), "Product: p = 0.9"}, {second(metric.Product(l2, l2, nan)), "Product: p = NaN"},
-		{second(metric.Sum[int]()), "Sum: spaces: empty"},
-		{second(metric.Sum[int](nil)), "Sum: spaces[0] is nil: empty"}, {second(metric.Scale[int](nil, 1)), "Scale: s is nil: empty"},
-		{second(metric.Product[int, int](nil, metric.Discrete[int]{}, 1)), "Product: a space is nil: empty"},
+		{testkit.Err(metric.Scale(l2, 0)), "Scale: c = 0"}, {testkit.Err(metric.Scale(l2, nan)), "Scale: c = NaN"},
+		{testkit.Err(metric.Product(l2, l2, 0.9)), "Product: p = 0.9"}, {testkit.Err(metric.Product(l2, l2, nan)), "Product: p = NaN"},
+		{testkit.Err(metric.Sum[int]()), "Sum: spaces: empty"},
+		{testkit.Err(metric.Sum[int](nil)), "Sum: spaces[0] is nil: empty"}, {testkit.Err(metric.Scale[int](nil, 1)), "Scale: s is nil: empty"},
+		{testkit.Err(metric.Product[int, int](nil, metric.Discrete[int]{}, 1)), "Product: a space is nil: empty"},
 
 		{metric.Minkowski{}.Check(one, one), "Minkowski: P = 0"}, {metric.Minkowski{P: .99}.Check(one, one), "Minkowski: P = 0.99"},
 		{metric.Minkowski{P: nan}.Check(one, one), "Minkowski: P = NaN"},
@@ -267,10 +265,10 @@ func TestSpaces_Refuse(t *testing.T) {
 	for name, s := range map[string]metric.Space[vector]{"Euclidean": l2, "Manhattan": metric.Manhattan{}, "Chebyshev": metric.Chebyshev{},
 		"Minkowski": metric.Minkowski{P: 1.5}, "Angular": metric.Angular{}} {
 		for bad, shown := range map[float64]string{nan: "NaN", inf: "+Inf", -inf: "-Inf", 1.1e300: "1.1e+300"} {
-			cases = append(cases, refused{second(metric.NewPoints([]vector{{1, 2}, {3, bad}}, s)), "NewPoints: pts[1]: " + name + ": y[1] = " + shown})
+			cases = append(cases, refused{testkit.Err(metric.NewPoints([]vector{{1, 2}, {3, bad}}, s)), "NewPoints: pts[1]: " + name + ": y[1] = " + shown})
 		}
-		cases = append(cases, refused{second(metric.NewPoints([]vector{{1, 2}, {3}}, s)), "NewPoints: pts[1]: " + name + ": y has size 1, want 2"},
-			refused{second(metric.NewPoints([]vector{{}, {}}, s)), "NewPoints: pts[0]: " + name + ": x: empty"})
+		cases = append(cases, refused{testkit.Err(metric.NewPoints([]vector{{1, 2}, {3}}, s)), "NewPoints: pts[1]: " + name + ": y has size 1, want 2"},
+			refused{testkit.Err(metric.NewPoints([]vector{{}, {}}, s)), "NewPoints: pts[0]: " + name + ": x: empty"})
 	}
 	refuse(t, cases)
 	for _, err := range []error{
@@ -293,11 +291,11 @@ func TestContext_Ends(t *testing.T) {
 	p := square(t, 100)
 	for _, f := range []metric.Finite{p, slow{p}} {
 		for k, err := range []error{
-			last(metric.Diameter(ctx, f)), third(metric.Radius(ctx, f)), last(metric.NewIndex(f).MinDistance(ctx)), last(metric.NewIndex(f).MinPositiveDistance(ctx)),
-			second(metric.Net(ctx, f, 0, nil)), third(metric.FarthestFirst(ctx, f, 1, 0)), third(metric.Assign(ctx, f, []int{1})),
-			second(metric.NewIndex(f).NearestNeighbors(ctx, 1)), second(metric.NewIndex(f).ReverseNeighbors(ctx, 2)), second(metric.Densify(ctx, f)),
-			second(metric.Spanner(ctx, f, 3)), second(metric.Subdominant(ctx, f)), metric.Validate(ctx, f, nil), metric.Validate(ctx, f, &metric.ValidateOptions{MaxTriples: 1}), last(metric.Same(f).Lipschitz(ctx)),
-			second(metric.NewGraph(ctx, weighted(1))), second(metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
+			last(metric.Diameter(ctx, f)), testkit.Err2(metric.Radius(ctx, f)), last(metric.NewIndex(f).MinDistance(ctx)), last(metric.NewIndex(f).MinPositiveDistance(ctx)),
+			testkit.Err(metric.Net(ctx, f, 0, nil)), testkit.Err2(metric.FarthestFirst(ctx, f, 1, 0)), testkit.Err2(metric.Assign(ctx, f, []int{1})),
+			testkit.Err(metric.NewIndex(f).NearestNeighbors(ctx, 1)), testkit.Err(metric.NewIndex(f).ReverseNeighbors(ctx, 2)), testkit.Err(metric.Densify(ctx, f)),
+			testkit.Err(metric.Spanner(ctx, f, 3)), testkit.Err(metric.Subdominant(ctx, f)), metric.Validate(ctx, f, nil), metric.Validate(ctx, f, &metric.ValidateOptions{MaxTriples: 1}), last(metric.Same(f).Lipschitz(ctx)),
+			testkit.Err(metric.NewGraph(ctx, weighted(1))), testkit.Err(metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
 		} {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%T, call %d: %v", f, k, err)

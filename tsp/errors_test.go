@@ -13,8 +13,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-func second[T any](_ T, err error) error { return err }
-
 // altered is a metric with one entry replaced.
 type altered struct {
 	bare
@@ -42,20 +40,20 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		err  error
 		want string
 	}{
-		{second(Solve(ctx, f, &SolveOptions{Kind: 2})), "Solve: kind = 2"},
-		{second((&Tour{Order: twice}).Open(f)), "Tour.Open: tour[7] = 7"},
-		{second(Fold(altered{bare{f}, good.Order[4], good.Order[5], nan}, good)), "Fold: 0 <= d(i,j) < Inf fails at i=29, j=19 by NaN"},
-		{second(SpaceFilling(ctx, f, 2)), "SpaceFilling: kind = 2"},
-		{second(Solve(ctx, space.Constant(12, nan), nil)), "Solve: 0 <= d(i,j) < Inf fails"},
-		{second(SpaceFilling(ctx, bare{f}, Closed)), "SpaceFilling: f: metric has no coordinates"},
-		{second(Solve(ctx, f, &SolveOptions{Neighbors: -1})), "Solve: Neighbors = -1"},
-		{second(Solve(ctx, f, &SolveOptions{Bound: 9})), "Solve: Bound = 9"},
-		{second(Fold(f, short)), "Fold: t has size 3"},
-		{second(new(Folding).Locality(ctx, f)), "Folding.Locality: folding has size 0"},
-		{second((&Folding{Order: good.Order}).Locality(ctx, f)), "Folding.Locality: Position has size 0"},
-		{second((&Folding{Order: good.Order, Position: make([]float64, 30), Rank: twice}).Locality(ctx, f)), "Folding.Locality: Rank[7]"},
-		{second(CoveringIntegral(ctx, space.Constant(0, 1))), "CoveringIntegral: f: empty input"},
-		{second(CoveringIntegral(ctx, space.Constant(5, nan))), "CoveringIntegral: 0 <= d(i,j) < Inf fails at i=0, j=1 by NaN"},
+		{testkit.Err(Solve(ctx, f, &SolveOptions{Kind: 2})), "Solve: kind = 2"},
+		{testkit.Err((&Tour{Order: twice}).Open(f)), "Tour.Open: tour[7] = 7"},
+		{testkit.Err(Fold(altered{bare{f}, good.Order[4], good.Order[5], nan}, good)), "Fold: 0 <= d(i,j) < Inf fails at i=29, j=19 by NaN"},
+		{testkit.Err(SpaceFilling(ctx, f, 2)), "SpaceFilling: kind = 2"},
+		{testkit.Err(Solve(ctx, space.Constant(12, nan), nil)), "Solve: 0 <= d(i,j) < Inf fails"},
+		{testkit.Err(SpaceFilling(ctx, bare{f}, Closed)), "SpaceFilling: f: metric has no coordinates"},
+		{testkit.Err(Solve(ctx, f, &SolveOptions{Neighbors: -1})), "Solve: Neighbors = -1"},
+		{testkit.Err(Solve(ctx, f, &SolveOptions{Bound: 9})), "Solve: Bound = 9"},
+		{testkit.Err(Fold(f, short)), "Fold: t has size 3"},
+		{testkit.Err(new(Folding).Locality(ctx, f)), "Folding.Locality: folding has size 0"},
+		{testkit.Err((&Folding{Order: good.Order}).Locality(ctx, f)), "Folding.Locality: Position has size 0"},
+		{testkit.Err((&Folding{Order: good.Order, Position: make([]float64, 30), Rank: twice}).Locality(ctx, f)), "Folding.Locality: Rank[7]"},
+		{testkit.Err(CoveringIntegral(ctx, space.Constant(0, 1))), "CoveringIntegral: f: empty input"},
+		{testkit.Err(CoveringIntegral(ctx, space.Constant(5, nan))), "CoveringIntegral: 0 <= d(i,j) < Inf fails at i=0, j=1 by NaN"},
 	} {
 		if c.err == nil || !strings.HasPrefix(c.err.Error(), "tsp: "+c.want) {
 			t.Errorf("%v, want %s", c.err, c.want)

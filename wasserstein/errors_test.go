@@ -12,10 +12,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-func second[T any](_ T, err error) error { return err }
-
-func third[S, T any](_ S, _ T, err error) error { return err }
-
 // Errors name the function, the argument, its index and value.
 func TestErrors_SayWhatIsWrong(t *testing.T) {
 	ctx := t.Context()
@@ -26,27 +22,29 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 	line := metric.Finite(linePoints{0, 1, inf, nan})
 	cost := func(n, m int, c ...float64) Cost { return &matrixCost{n, m, c} }
 	square := cost(2, 2, 0, 1, 1, 0)
-	between := func(c Cost, mu, nu []float64, o *Options) error { return second(Between(ctx, c, mu, nu, o)) }
-	certify := func(v []float64, plan ...Flow) error { return second(Certify(ctx, square, half, half, plan, v, nil)) }
-	assign := func(c Cost) error { return second(Assignment(ctx, c, nil)) }
-	em := func(a, b []int) error { return second(DistanceEM(ctx, line, a, b)) }
+	between := func(c Cost, mu, nu []float64, o *Options) error { return testkit.Err(Between(ctx, c, mu, nu, o)) }
+	certify := func(v []float64, plan ...Flow) error {
+		return testkit.Err(Certify(ctx, square, half, half, plan, v, nil))
+	}
+	assign := func(c Cost) error { return testkit.Err(Assignment(ctx, c, nil)) }
+	em := func(a, b []int) error { return testkit.Err(DistanceEM(ctx, line, a, b)) }
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
-		{second(distance(nil, one, one)), "Distance: mu has size 1"},
-		{second(distance(new(metric.Ultrametric), nil, nil)), "Distance: mu: empty input"},
-		{second(distance(onLine(one), one, half)), "Distance: nu has size 2"},
-		{second(distance(onLine(two), []float64{1, 0}, []float64{1, 1e-8})), "Distance: total masses 1 and 1.00000001"},
-		{second(distance(linePoints{0, nan}, half, []float64{1, 0})), "Distance: cost[1][0] = NaN"},
-		{second(W1(ctx, onLine([]float64{-1e300, 1e300}), half, []float64{1, 0}, nil)), "W1: cost[0][1] = 2e+300"},
-		{second(W1LineBetween(nil, nil, one, one)), "W1LineBetween: x: empty input"},
-		{second(W1LineBetween(one, one, nil, nil)), "W1LineBetween: y: empty input"},
-		{second(W1LineBetween(one, one, two, one)), "W1LineBetween: nu has size 1"},
-		{second(W1LineBetween(one, one, []float64{nan}, one)), "W1LineBetween: y[0] = NaN"},
-		{second(W1Samples(nil, one)), "W1Samples: a: empty input"},
-		{second(W1Samples([]float32{1, float32(inf)}, []float32{1})), "W1Samples: a[1] = +Inf"},
-		{second(W1Samples(one, []float64{nan})), "W1Samples: b[0] = NaN"},
+		{testkit.Err(distance(nil, one, one)), "Distance: mu has size 1"},
+		{testkit.Err(distance(new(metric.Ultrametric), nil, nil)), "Distance: mu: empty input"},
+		{testkit.Err(distance(onLine(one), one, half)), "Distance: nu has size 2"},
+		{testkit.Err(distance(onLine(two), []float64{1, 0}, []float64{1, 1e-8})), "Distance: total masses 1 and 1.00000001"},
+		{testkit.Err(distance(linePoints{0, nan}, half, []float64{1, 0})), "Distance: cost[1][0] = NaN"},
+		{testkit.Err(W1(ctx, onLine([]float64{-1e300, 1e300}), half, []float64{1, 0}, nil)), "W1: cost[0][1] = 2e+300"},
+		{testkit.Err(W1LineBetween(nil, nil, one, one)), "W1LineBetween: x: empty input"},
+		{testkit.Err(W1LineBetween(one, one, nil, nil)), "W1LineBetween: y: empty input"},
+		{testkit.Err(W1LineBetween(one, one, two, one)), "W1LineBetween: nu has size 1"},
+		{testkit.Err(W1LineBetween(one, one, []float64{nan}, one)), "W1LineBetween: y[0] = NaN"},
+		{testkit.Err(W1Samples(nil, one)), "W1Samples: a: empty input"},
+		{testkit.Err(W1Samples([]float32{1, float32(inf)}, []float32{1})), "W1Samples: a[1] = +Inf"},
+		{testkit.Err(W1Samples(one, []float64{nan})), "W1Samples: b[0] = NaN"},
 
 		{between(cost(2, 2, 0, 1, nan, 1), half, half, nil), "Between: cost[1][0] = NaN"},
 		{between(cost(2, 2, 0, 0x1p900, 1, 1), []float64{0x1p200, 0}, []float64{0x1p200, 0}, nil), "Between: largest cost times total mass = +Inf"},
@@ -54,11 +52,11 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{between(square, half, []float64{.5, .6}, nil), "Between: total masses 1 and 1.1"},
 		{between(square, half, one, nil), "Between: nu has size 1"},
 		{between(square, half, half, &Options{U: half}), "Between: V has size 0"},
-		{second(W1(ctx, plane, half, one, nil)), "W1: nu has size 1"},
-		{second(Matrix(2, 2, half)), "Matrix: cost has size 2"},
-		{second(Matrix(0, 2, nil)), "Matrix: 0 x 2: empty input"},
-		{second(Distances(plane, []int{0, 2}, []int{1})), "Distances: a[1] = 2"},
-		{second(Distances(plane, []int{0}, []int{-1})), "Distances: b[0] = -1"},
+		{testkit.Err(W1(ctx, plane, half, one, nil)), "W1: nu has size 1"},
+		{testkit.Err(Matrix(2, 2, half)), "Matrix: cost has size 2"},
+		{testkit.Err(Matrix(0, 2, nil)), "Matrix: 0 x 2: empty input"},
+		{testkit.Err(Distances(plane, []int{0, 2}, []int{1})), "Distances: a[1] = 2"},
+		{testkit.Err(Distances(plane, []int{0}, []int{-1})), "Distances: b[0] = -1"},
 		{certify(nil, Flow{2, 0, 1}), "Certify: end of plan[0] = 2"},
 		{certify(nil, Flow{0, 0, 0}, Flow{0, 0, -1}), "Certify: mass of plan[1] = -1"},
 		{certify(one), "Certify: v has size 1"},
@@ -71,23 +69,23 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{em([]int{-1}, []int{0}), "DistanceEM: a[0] = -1"},
 		{em([]int{0}, []int{2}), "DistanceEM: distance of points 0 and 2 = +Inf"},
 
-		{second(Project(ctx, plane, []float64{1, .5}, nil)), "Project: total masses 1.5 and 1"},
-		{second(Project(ctx, plane, []float64{1, nan}, nil)), "Project: g[1] = NaN"},
-		{third(ProjectLine(nil, nil)), "ProjectLine: x: empty input"},
-		{third(ProjectLine(one, nil)), "ProjectLine: g: empty input"},
-		{third(ProjectLine([]float64{nan}, one)), "ProjectLine: x[0] = NaN"},
-		{third(ProjectLine(two, []float64{1, inf})), "ProjectLine: g[1] = +Inf"},
-		{third(ProjectLine(two, []float64{1e308, -1e308})), "ProjectLine: total variation of g = +Inf"},
-		{third(ProjectTree(nil, one)), "ProjectTree: t: empty input"},
-		{third(ProjectTree(tree, one)), "ProjectTree: g has size 1"},
-		{second(IsotonicL1(nil, nil, 0, 1)), "IsotonicL1: g: empty input"},
-		{second(IsotonicL1([]float64{0, nan}, nil, 0, 1)), "IsotonicL1: g[1] = NaN"},
-		{second(IsotonicL1(one, half, 0, 1)), "IsotonicL1: w has size 2"},
-		{second(IsotonicL1(one, one, nan, 1)), "IsotonicL1: lo = NaN"},
-		{second(IsotonicL1(one, one, 1, 0)), "IsotonicL1: hi = 0"},
-		{second(ProjectSimplex(nil, 1, nil)), "ProjectSimplex: g: empty input"},
-		{second(ProjectSimplex([]float64{inf}, 1, nil)), "ProjectSimplex: g[0] = +Inf"},
-		{second(ProjectSimplex(one, -1, nil)), "ProjectSimplex: total = -1"},
+		{testkit.Err(Project(ctx, plane, []float64{1, .5}, nil)), "Project: total masses 1.5 and 1"},
+		{testkit.Err(Project(ctx, plane, []float64{1, nan}, nil)), "Project: g[1] = NaN"},
+		{testkit.Err2(ProjectLine(nil, nil)), "ProjectLine: x: empty input"},
+		{testkit.Err2(ProjectLine(one, nil)), "ProjectLine: g: empty input"},
+		{testkit.Err2(ProjectLine([]float64{nan}, one)), "ProjectLine: x[0] = NaN"},
+		{testkit.Err2(ProjectLine(two, []float64{1, inf})), "ProjectLine: g[1] = +Inf"},
+		{testkit.Err2(ProjectLine(two, []float64{1e308, -1e308})), "ProjectLine: total variation of g = +Inf"},
+		{testkit.Err2(ProjectTree(nil, one)), "ProjectTree: t: empty input"},
+		{testkit.Err2(ProjectTree(tree, one)), "ProjectTree: g has size 1"},
+		{testkit.Err(IsotonicL1(nil, nil, 0, 1)), "IsotonicL1: g: empty input"},
+		{testkit.Err(IsotonicL1([]float64{0, nan}, nil, 0, 1)), "IsotonicL1: g[1] = NaN"},
+		{testkit.Err(IsotonicL1(one, half, 0, 1)), "IsotonicL1: w has size 2"},
+		{testkit.Err(IsotonicL1(one, one, nan, 1)), "IsotonicL1: lo = NaN"},
+		{testkit.Err(IsotonicL1(one, one, 1, 0)), "IsotonicL1: hi = 0"},
+		{testkit.Err(ProjectSimplex(nil, 1, nil)), "ProjectSimplex: g: empty input"},
+		{testkit.Err(ProjectSimplex([]float64{inf}, 1, nil)), "ProjectSimplex: g[0] = +Inf"},
+		{testkit.Err(ProjectSimplex(one, -1, nil)), "ProjectSimplex: total = -1"},
 	} {
 		if c.err == nil || !strings.HasPrefix(c.err.Error(), "wasserstein: "+c.want) {
 			t.Errorf("%v, want %s", c.err, c.want)

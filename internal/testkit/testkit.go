@@ -94,6 +94,11 @@ func ChiSquare(t *testing.T, count []int, p []float64, level float64) {
 	}
 }
 
+// Err returns the error of a call with one other result, and Err2 of one with two.
+func Err[T any](_ T, err error) error { return err }
+
+func Err2[S, T any](_ S, _ T, err error) error { return err }
+
 // Must returns v, and panics where there is an error: for what a test sets up and is not about.
 func Must[T any](v T, err error) T {
 	if err != nil {

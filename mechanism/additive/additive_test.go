@@ -51,33 +51,33 @@ func TestErrors(t *testing.T) {
 	for _, v := range []float64{0, -1, nan, inf, 1e-200} {
 		diameter, alpha := good, good
 		diameter.Diameter, alpha.Alpha = v, v
-		say(second(NewKNorm(plane, v, nil)), "NewKNorm: alpha = %v,", v)
-		say(second(NewLaplace(v, nil)), "NewLaplace: alpha = %v,", v)
-		say(second(NewPlanarLaplace(v, nil)), "NewPlanarLaplace: alpha = %v,", v)
-		say(second(NewSphere(v, nil)), "NewSphere: alpha = %v,", v)
-		say(second(NewDiscreteLaplace(v, nil)), "NewDiscreteLaplace: alpha = %v,", v)
-		say(second(NewTruncatedGeometric(Range{0, 1}, v, nil)), "NewTruncatedGeometric: alpha = %v,", v)
-		say(second(NewMadlib(words, v, nil)), "NewMadlib: alpha = %v,", v)
-		say(second(NewGaussian(1, alpha, nil)), "NewGaussian: Alpha = %v,", v)
-		say(second(NewGaussian(1, diameter, nil)), "NewGaussian: Diameter = %v,", v)
-		say(second(NewDiscreteGaussian(diameter, nil)), "NewDiscreteGaussian: Diameter = %v,", v)
-		say(second(PlanarAlpha(v, 0.5)), "PlanarAlpha: radius = %v,", v)
+		say(testkit.Err(NewKNorm(plane, v, nil)), "NewKNorm: alpha = %v,", v)
+		say(testkit.Err(NewLaplace(v, nil)), "NewLaplace: alpha = %v,", v)
+		say(testkit.Err(NewPlanarLaplace(v, nil)), "NewPlanarLaplace: alpha = %v,", v)
+		say(testkit.Err(NewSphere(v, nil)), "NewSphere: alpha = %v,", v)
+		say(testkit.Err(NewDiscreteLaplace(v, nil)), "NewDiscreteLaplace: alpha = %v,", v)
+		say(testkit.Err(NewTruncatedGeometric(Range{0, 1}, v, nil)), "NewTruncatedGeometric: alpha = %v,", v)
+		say(testkit.Err(NewMadlib(words, v, nil)), "NewMadlib: alpha = %v,", v)
+		say(testkit.Err(NewGaussian(1, alpha, nil)), "NewGaussian: Alpha = %v,", v)
+		say(testkit.Err(NewGaussian(1, diameter, nil)), "NewGaussian: Diameter = %v,", v)
+		say(testkit.Err(NewDiscreteGaussian(diameter, nil)), "NewDiscreteGaussian: Diameter = %v,", v)
+		say(testkit.Err(PlanarAlpha(v, 0.5)), "PlanarAlpha: radius = %v,", v)
 	}
 	for _, v := range []float64{0, 1, -1, nan, inf} {
 		delta := good
 		delta.Delta = v
-		say(second(GaussianSigma(delta)), "GaussianSigma: Delta = %v,", v)
-		say(second(DiscreteGaussianSigma(delta)), "DiscreteGaussianSigma: Delta = %v,", v)
-		say(second(PlanarAlpha(1, v)), "PlanarAlpha: prob = %v,", v)
+		say(testkit.Err(GaussianSigma(delta)), "GaussianSigma: Delta = %v,", v)
+		say(testkit.Err(DiscreteGaussianSigma(delta)), "DiscreteGaussianSigma: Delta = %v,", v)
+		say(testkit.Err(PlanarAlpha(1, v)), "PlanarAlpha: prob = %v,", v)
 	}
 	for want, norm := range map[string]Norm{"P = 0.5": {P: 0.5, Dim: 2}, "P = NaN": {P: nan, Dim: 2}, "Dim = 0": {P: 2, Dim: 0}, "Dim = -3": {P: 1, Dim: -3}, "needs": {P: 2, Dim: math.MaxInt}} {
-		say(second(NewKNorm(norm, 1, nil)), "NewKNorm: %s", want)
-		say(second(norm.AlphaFor(1, 0.5)), "Norm.AlphaFor: %s", want)
+		say(testkit.Err(NewKNorm(norm, 1, nil)), "NewKNorm: %s", want)
+		say(testkit.Err(norm.AlphaFor(1, 0.5)), "Norm.AlphaFor: %s", want)
 	}
 	for _, v := range []float64{0.3, -1, nan, inf, 0x1p-400} {
-		say(second(NewKNorm(plane, 1, &Options{Grid: v})), "NewKNorm: Grid = %v,", v)
-		say(second(NewLaplace(1, &Options{Grid: v})), "NewLaplace: Grid = %v,", v)
-		say(second(NewGaussian(2, good, &Options{Grid: v})), "NewGaussian: Grid = %v,", v)
+		say(testkit.Err(NewKNorm(plane, 1, &Options{Grid: v})), "NewKNorm: Grid = %v,", v)
+		say(testkit.Err(NewLaplace(1, &Options{Grid: v})), "NewLaplace: Grid = %v,", v)
+		say(testkit.Err(NewGaussian(2, good, &Options{Grid: v})), "NewGaussian: Grid = %v,", v)
 	}
 	for _, v := range []struct {
 		distance, prob float64
@@ -89,12 +89,12 @@ func TestErrors(t *testing.T) {
 		{1, 0, nil, "prob = 0"}, {1, 1, nil, "prob = 1"}, {1, nan, nil, "prob = NaN"}, {10000, 0.1, nil, "prob = 0.1"},
 		{1, 0.5, &SphereOptions{Radius: -1}, "Radius = -1"}, {1, 0.5, &SphereOptions{Radius: nan}, "Radius = NaN"}, {1, 0.5, &SphereOptions{Unit: "mile"}, "different units"},
 	} {
-		say(second(SphereAlpha(v.distance, v.prob, v.o)), "SphereAlpha: %s", v.want)
-		say(second(NewSphereWithin(v.distance, v.prob, v.o)), "NewSphereWithin: %s", v.want)
+		say(testkit.Err(SphereAlpha(v.distance, v.prob, v.o)), "SphereAlpha: %s", v.want)
+		say(testkit.Err(NewSphereWithin(v.distance, v.prob, v.o)), "NewSphereWithin: %s", v.want)
 	}
 	globe, ring := metric.GreatCircle{}, lands[0]
 	for _, v := range []float64{0, -1, nan, inf, 1e-4} {
-		say(second(NewCells(globe, v)), "NewCells: radius = %v", v)
+		say(testkit.Err(NewCells(globe, v)), "NewCells: radius = %v", v)
 	}
 	at := func(pairs ...[2]float64) (rings [][]metric.LatLon) {
 		rings = [][]metric.LatLon{nil}
@@ -113,49 +113,47 @@ func TestErrors(t *testing.T) {
 		"rings[0][2].Lon = -180": at([2]float64{10, 179}, [2]float64{11, 180}, [2]float64{11, -180}, [2]float64{12, -179}, [2]float64{20, -180}, [2]float64{20, 180}),
 		"rings[0][1].Lon = 81":   at([2]float64{10, -100}, [2]float64{11, 81}, [2]float64{}),
 	} {
-		say(second(NewRegion(globe, rings, 1)), "NewRegion: %s", want)
+		say(testkit.Err(NewRegion(globe, rings, 1)), "NewRegion: %s", want)
 	}
 	k, g, madlib := testkit.Must(NewKNorm(plane, 1, nil)), testkit.Must(NewGaussian(2, good, nil)), testkit.Must(NewMadlib(words, 1, nil))
 	sphere, dst := testkit.Must(NewSphere(1, nil)), make([]float64, 2)
 	for _, r := range append(rows, []row{
-		{"NewGaussian: Dim = 0,", second(NewGaussian(0, good, nil))},
-		{"NewSphere: Radius = -2,", second(NewSphere(1, &SphereOptions{Radius: -2}))},
-		{"NewSphere: different units: Unit is \"m\", the metric's \"km\"", second(NewSphere(1, &SphereOptions{Unit: "m"}))},
-		{"NewSphere: alpha*Radius = 6", second(NewSphere(1e10, nil))},
-		{"NewTruncatedGeometric: Hi = 2, want an integer >= Lo = 3", second(NewTruncatedGeometric(Range{3, 2}, 1, nil))},
-		{"NewDiscreteGaussian: sigma = ", second(NewDiscreteGaussian(GaussianTarget{Alpha: 1e-15, Delta: 1e-12, Diameter: 1}, nil))},
-		{"NewMadlib: metric: NewPoints: pts: empty input", second(NewMadlib[float64](nil, 1, nil))},
-		{"NewMadlib: metric: ", second(NewMadlib([][]float64{{1}, {nan}}, 1, nil))},
-		{"NewMadlib: vectors[1][0] = 1e+30, want a finite number, at most", second(NewMadlib([][]float64{{1}, {1e30}}, 1, nil))},
-		{"Madlib.Release: x, want ", second(madlib.Release(nil, 2))},
-		{"KNorm.Release: x[1], want ", second(k.Release(nil, []float64{0, nan}))},
+		{"NewGaussian: Dim = 0,", testkit.Err(NewGaussian(0, good, nil))},
+		{"NewSphere: Radius = -2,", testkit.Err(NewSphere(1, &SphereOptions{Radius: -2}))},
+		{"NewSphere: different units: Unit is \"m\", the metric's \"km\"", testkit.Err(NewSphere(1, &SphereOptions{Unit: "m"}))},
+		{"NewSphere: alpha*Radius = 6", testkit.Err(NewSphere(1e10, nil))},
+		{"NewTruncatedGeometric: Hi = 2, want an integer >= Lo = 3", testkit.Err(NewTruncatedGeometric(Range{3, 2}, 1, nil))},
+		{"NewDiscreteGaussian: sigma = ", testkit.Err(NewDiscreteGaussian(GaussianTarget{Alpha: 1e-15, Delta: 1e-12, Diameter: 1}, nil))},
+		{"NewMadlib: metric: NewPoints: pts: empty input", testkit.Err(NewMadlib[float64](nil, 1, nil))},
+		{"NewMadlib: metric: ", testkit.Err(NewMadlib([][]float64{{1}, {nan}}, 1, nil))},
+		{"NewMadlib: vectors[1][0] = 1e+30, want a finite number, at most", testkit.Err(NewMadlib([][]float64{{1}, {1e30}}, 1, nil))},
+		{"Madlib.Release: x, want ", testkit.Err(madlib.Release(nil, 2))},
+		{"KNorm.Release: x[1], want ", testkit.Err(k.Release(nil, []float64{0, nan}))},
 		{"KNorm.ReleaseTo: x[1], want ", k.ReleaseTo(dst, nil, []float64{0, nan})},
 		{"KNorm.ReleaseTo: dst has size 1, want 2", k.ReleaseTo(dst[:1], nil, []float64{0, 0})},
-		{"Gaussian.Release: x[1], want ", second(g.Release(nil, []float64{0, nan}))},
+		{"Gaussian.Release: x[1], want ", testkit.Err(g.Release(nil, []float64{0, nan}))},
 		{"Gaussian.ReleaseTo: x[1], want ", g.ReleaseTo(dst, nil, []float64{0, nan})},
 		{"Gaussian.ReleaseTo: dst has size 0, want 2", g.ReleaseTo(nil, nil, []float64{0, 0})},
-		{"Laplace.Release: x, want ", second(testkit.Must(NewLaplace(1, nil)).Release(nil, nan))},
-		{"PlanarLaplace.Release: x[1], want ", second(testkit.Must(NewPlanarLaplace(1, nil)).Release(nil, [2]float64{0, -inf}))},
-		{"Sphere.Release: metric: GreatCircle: x.Lat, want ", second(sphere.Release(nil, metric.LatLon{Lat: nan}))},
-		{"Sphere.Release: metric: GreatCircle: x.Lon, want ", second(sphere.Release(nil, metric.LatLon{Lon: inf}))},
-		{"NewCells: sphere.Radius = -1", second(NewCells(metric.GreatCircle{Radius: -1}, 1))},
-		{"NewRegion: spacing = 0", second(NewRegion(globe, lands, 0))},
-		{"NewRegion: needs ", second(NewRegion(globe, lands, 1e-9))},
-		{"NewRegion: sphere.Radius = +Inf", second(NewRegion(metric.GreatCircle{Radius: inf}, lands, 1))},
-		{"KNorm.LevelAt: delta = 0", second(k.LevelAt(0, 1))},
-		{"KNorm.LevelAt: reach = -1", second(k.LevelAt(.1, -1))},
-		{"Norm.AlphaForLevel: Dim = 0", second(Norm{P: 2}.AlphaForLevel(1, .1, 1))},
-		{"Norm.AlphaForLevel: level = 0", second(plane.AlphaForLevel(0, .1, 1))},
-		{"Norm.AlphaForLevel: delta = 0", second(plane.AlphaForLevel(1, 0, 1))},
-		{"Norm.AlphaForLevel: reach = 0", second(plane.AlphaForLevel(1, .1, 0))},
+		{"Laplace.Release: x, want ", testkit.Err(testkit.Must(NewLaplace(1, nil)).Release(nil, nan))},
+		{"PlanarLaplace.Release: x[1], want ", testkit.Err(testkit.Must(NewPlanarLaplace(1, nil)).Release(nil, [2]float64{0, -inf}))},
+		{"Sphere.Release: metric: GreatCircle: x.Lat, want ", testkit.Err(sphere.Release(nil, metric.LatLon{Lat: nan}))},
+		{"Sphere.Release: metric: GreatCircle: x.Lon, want ", testkit.Err(sphere.Release(nil, metric.LatLon{Lon: inf}))},
+		{"NewCells: sphere.Radius = -1", testkit.Err(NewCells(metric.GreatCircle{Radius: -1}, 1))},
+		{"NewRegion: spacing = 0", testkit.Err(NewRegion(globe, lands, 0))},
+		{"NewRegion: needs ", testkit.Err(NewRegion(globe, lands, 1e-9))},
+		{"NewRegion: sphere.Radius = +Inf", testkit.Err(NewRegion(metric.GreatCircle{Radius: inf}, lands, 1))},
+		{"KNorm.LevelAt: delta = 0", testkit.Err(k.LevelAt(0, 1))},
+		{"KNorm.LevelAt: reach = -1", testkit.Err(k.LevelAt(.1, -1))},
+		{"Norm.AlphaForLevel: Dim = 0", testkit.Err(Norm{P: 2}.AlphaForLevel(1, .1, 1))},
+		{"Norm.AlphaForLevel: level = 0", testkit.Err(plane.AlphaForLevel(0, .1, 1))},
+		{"Norm.AlphaForLevel: delta = 0", testkit.Err(plane.AlphaForLevel(1, 0, 1))},
+		{"Norm.AlphaForLevel: reach = 0", testkit.Err(plane.AlphaForLevel(1, .1, 0))},
 	}...) {
 		if r.err == nil || !strings.HasPrefix(r.err.Error(), "additive: "+r.want) {
 			t.Errorf("%v, want additive: %s", r.err, r.want)
 		}
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
 
 // Points that span no body of a fair shape, or too many facets, are refused; and what is
 // given beside a polytope.

@@ -54,10 +54,10 @@ func TestModel_Words(t *testing.T) {
 func TestPromises_NothingIsForgotten(t *testing.T) {
 	g := promise(t, Model{Trust: Local, Items: 5, Diameter: 1}, 1, 0)
 	for arg, err := range map[string]error{
-		"distance":         second(accountant.Shuffle{Records: 5, Alpha0: 1, Diameter: 1}.ItemDelta(0, 1)),
-		"Shuffle.Diameter": second(accountant.Shuffle{Records: 5, Alpha0: 1}.ItemDelta(1, 1)),
-		"pair.Eps":         second(NewDiscrete(g.model, 1, DP{})),
-		"p.Eps":            second(g.model.FromUserLevel(DP{}, 1)),
+		"distance":         testkit.Err(accountant.Shuffle{Records: 5, Alpha0: 1, Diameter: 1}.ItemDelta(0, 1)),
+		"Shuffle.Diameter": testkit.Err(accountant.Shuffle{Records: 5, Alpha0: 1}.ItemDelta(1, 1)),
+		"pair.Eps":         testkit.Err(NewDiscrete(g.model, 1, DP{})),
+		"p.Eps":            testkit.Err(g.model.FromUserLevel(DP{}, 1)),
 	} {
 		wantValueError(t, arg, err, strings.TrimSpace(arg))
 	}
@@ -65,5 +65,3 @@ func TestPromises_NothingIsForgotten(t *testing.T) {
 		t.Errorf("a promise at level 0 weakened to %v", p)
 	}
 }
-
-func second[T any](_ T, err error) error { return err }

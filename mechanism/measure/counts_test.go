@@ -98,7 +98,7 @@ func TestCounts_AreOfTheirDomain(t *testing.T) {
 	for name, err := range map[string]error{
 		"Merge":           into.Merge(c),
 		"UnmarshalBinary": into.UnmarshalBinary(testkit.Must(c.MarshalBinary())),
-		"Release":         second(testkit.Must(NewSynthesizer(e, 1, nil)).Release(nil, c)),
+		"Release":         testkit.Err(testkit.Must(NewSynthesizer(e, 1, nil)).Release(nil, c)),
 	} {
 		if !errors.Is(err, ErrMismatch) || into.Len() != 0 {
 			t.Errorf("%s: %v", name, err)
@@ -235,7 +235,7 @@ func TestCount_Errors(t *testing.T) {
 	for _, w := range []int{1, 2} {
 		o := &CountOptions{Workers: w}
 		var ve *metric.ValueError
-		for _, err := range []error{second(Count(t.Context(), d, stream(x), o)), second(CountAll(t.Context(), d, x, o))} {
+		for _, err := range []error{testkit.Err(Count(t.Context(), d, stream(x), o)), testkit.Err(CountAll(t.Context(), d, x, o))} {
 			if !errors.As(err, &ve) {
 				t.Errorf("NaN: %v", err)
 			}
@@ -247,7 +247,7 @@ func TestCount_Errors(t *testing.T) {
 		if c, err := Count(t.Context(), d, stream(x), o); err != nil || c.Len() != len(x)-2 {
 			t.Errorf("skipping: %v", err)
 		}
-		for _, err := range []error{second(Count(done, d, stream(x), o)), second(Count(done, d, stream(x[:2]), o)), second(CountAll(done, d, x, o))} {
+		for _, err := range []error{testkit.Err(Count(done, d, stream(x), o)), testkit.Err(Count(done, d, stream(x[:2]), o)), testkit.Err(CountAll(done, d, x, o))} {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("canceled: %v", err)
 			}

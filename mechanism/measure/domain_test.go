@@ -9,8 +9,6 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
-func second[T any](_ T, err error) error { return err }
-
 // What Println shows of counts says nothing of what was counted.
 func TestString_GivesNoCountAway(t *testing.T) {
 	d := samples.Unit(1, domain.BoxOptions{Depth: 2})

@@ -172,8 +172,8 @@ func TestCounts_ConcurrentUse(t *testing.T) {
 		func() error { return other.Merge(c) },
 		func() error { return c.UnmarshalBinary(encoded) },
 		func() error { return other.UnmarshalBinary(encoded) },
-		func() error { return second(c.MarshalBinary()) },
-		func() error { return second(s.Release(random.Seeded(1), c)) },
+		func() error { return testkit.Err(c.MarshalBinary()) },
+		func() error { return testkit.Err(s.Release(random.Seeded(1), c)) },
 		func() error {
 			if s, sum := c.snapshot(), int64(0); c.Len() >= 0 {
 				for _, n := range s.n {

@@ -14,7 +14,7 @@ import (
 // What is refused, and how: each error begins with what is given.
 func TestErrors(t *testing.T) {
 	d, other := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}}), samples.Unit(1, domain.BoxOptions{Depth: 6})
-	syn := func(eps float64, o SynthesizerOptions) error { return second(NewSynthesizer(d, eps, &o)) }
+	syn := func(eps float64, o SynthesizerOptions) error { return testkit.Err(NewSynthesizer(d, eps, &o)) }
 	s := testkit.Must(NewSynthesizer(d, 1, nil))
 	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
 	out, one := testkit.Must(s.Release(nil, c)), func(*Release[[]float64]) float64 { return 1 }
@@ -30,21 +30,21 @@ func TestErrors(t *testing.T) {
 		{"NewSynthesizer: Levels[0] = 0", syn(1, SynthesizerOptions{Levels: []int{0}})},
 		{"NewSynthesizer: Levels[0] = 1, want fewer", syn(1, SynthesizerOptions{Levels: []int{1}, MaxCells: 1})},
 		{"NewSynthesizer: Shares has size 2, want 1", syn(1, SynthesizerOptions{Levels: []int{1}, Shares: []float64{1, 1}})},
-		{"Synthesizer.Release: counts: empty input", second(s.Release(nil, NewCounts(d)))},
-		{"Synthesizer.Release: counts do not belong", second(s.Release(nil, NewCounts(other)))},
-		{"Release.Error: prob = 0", second(out.Error(t.Context(), nil, 0, nil))},
-		{"Release.Error: prob = 1", second(out.Error(t.Context(), nil, 1, nil))},
-		{"Release.ErrorOf: Draws = -1", second(out.ErrorOf(t.Context(), nil, one, .9, &ErrorOptions{Draws: -1}))},
-		{"Release.ErrorOf: Draws = 1.048577e+06", second(out.ErrorOf(t.Context(), nil, one, .9, &ErrorOptions{Draws: 1<<20 + 1}))},
-		{"CountPersons: most = 0", second(CountPersons(t.Context(), d, stream([]visit{}), 0, nil))},
-		{"CountPersons: most = 1.073741825e+09", second(CountPersons(t.Context(), d, stream([]visit{}), 1<<30+1, nil))},
+		{"Synthesizer.Release: counts: empty input", testkit.Err(s.Release(nil, NewCounts(d)))},
+		{"Synthesizer.Release: counts do not belong", testkit.Err(s.Release(nil, NewCounts(other)))},
+		{"Release.Error: prob = 0", testkit.Err(out.Error(t.Context(), nil, 0, nil))},
+		{"Release.Error: prob = 1", testkit.Err(out.Error(t.Context(), nil, 1, nil))},
+		{"Release.ErrorOf: Draws = -1", testkit.Err(out.ErrorOf(t.Context(), nil, one, .9, &ErrorOptions{Draws: -1}))},
+		{"Release.ErrorOf: Draws = 1.048577e+06", testkit.Err(out.ErrorOf(t.Context(), nil, one, .9, &ErrorOptions{Draws: 1<<20 + 1}))},
+		{"CountPersons: most = 0", testkit.Err(CountPersons(t.Context(), d, stream([]visit{}), 0, nil))},
+		{"CountPersons: most = 1.073741825e+09", testkit.Err(CountPersons(t.Context(), d, stream([]visit{}), 1<<30+1, nil))},
 		{"Counts.AddPerson: most = 0", c.AddPerson([][]float64{{.1}}, 0)},
 		{"NewSynthesizer: Relation = 0, want AddRemoveOne", syn(1, SynthesizerOptions{PerPerson: 2})},
 		{"NewSynthesizer: PerPerson = -1", syn(1, SynthesizerOptions{PerPerson: -1, Relation: AddRemoveOne})},
 		{"NewSynthesizer: PerPerson = 1.073741825e+09", syn(1, SynthesizerOptions{PerPerson: 1<<30 + 1, Relation: AddRemoveOne})},
 		{"NewSynthesizer: eps = 1e-50, want at least", syn(1e-50, SynthesizerOptions{PerPerson: 2, Relation: AddRemoveOne})},
-		{"Release.Records: m = -1", second(out.Records(nil, -1, nil))},
-		{"Release.Records: needs", second(out.Records(nil, math.MaxInt32, nil))},
+		{"Release.Records: m = -1", testkit.Err(out.Records(nil, -1, nil))},
+		{"Release.Records: needs", testkit.Err(out.Records(nil, math.MaxInt32, nil))},
 	} {
 		if x.err == nil || !strings.HasPrefix(x.err.Error(), "measure: "+x.want) {
 			t.Errorf("%v, want measure: %s", x.err, x.want)
@@ -63,18 +63,18 @@ func TestZeroValues_Refuse(t *testing.T) {
 	good := samples.Unit(1, domain.BoxOptions{Depth: 2})
 	s := testkit.Must(NewSynthesizer(good, 1, nil))
 	for _, d := range []*domain.Domain[[]float64]{nil, {}} {
-		refuses(t, made, second(Count(t.Context(), d, stream[[]float64](nil), &CountOptions{SkipErrors: true})))
-		refuses(t, made, second(CountAll(t.Context(), d, nil, nil)))
-		refuses(t, made, second(NewSynthesizer(d, 1, nil)))
+		refuses(t, made, testkit.Err(Count(t.Context(), d, stream[[]float64](nil), &CountOptions{SkipErrors: true})))
+		refuses(t, made, testkit.Err(CountAll(t.Context(), d, nil, nil)))
+		refuses(t, made, testkit.Err(NewSynthesizer(d, 1, nil)))
 	}
 	for _, c := range []*Counts[[]float64]{nil, {}} {
 		refuses(t, counts, NewCounts(good).Merge(c))
-		err := second(s.Release(nil, c))
+		err := testkit.Err(s.Release(nil, c))
 		if refuses(t, counts, err); !errors.Is(err, ErrMismatch) {
 			t.Error(err)
 		}
 	}
-	refuses(t, "Synthesizer.Release", second((&Release[[]float64]{Weights: []float64{1}, Total: 10}).Records(nil, 1, nil)))
+	refuses(t, "Synthesizer.Release", testkit.Err((&Release[[]float64]{Weights: []float64{1}, Total: 10}).Records(nil, 1, nil)))
 }
 
 func refuses(t *testing.T, want string, err error) {

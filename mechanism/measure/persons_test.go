@@ -99,7 +99,7 @@ func TestCountPersons_Errors(t *testing.T) {
 	for _, w := range []int{1, 2} {
 		o := &CountOptions{Workers: w}
 		var wrong *fault.SizeError
-		err := second(CountPersons(t.Context(), d, stream(rows), 400, o))
+		err := testkit.Err(CountPersons(t.Context(), d, stream(rows), 400, o))
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "measure: CountPersons: record "+fmt.Sprint(bad)+":") {
 			t.Errorf("record %d: %v", bad, err)
 		}
@@ -110,7 +110,7 @@ func TestCountPersons_Errors(t *testing.T) {
 		var broken iter.Seq2[visit, error] = func(yield func(visit, error) bool) {
 			_ = yield(rows[0], nil) && yield(rows[1], nil) && yield(visit{}, boom)
 		}
-		if err := second(CountPersons(t.Context(), d, broken, 1, o)); !errors.Is(err, boom) || !strings.Contains(err.Error(), "record 2") {
+		if err := testkit.Err(CountPersons(t.Context(), d, broken, 1, o)); !errors.Is(err, boom) || !strings.Contains(err.Error(), "record 2") {
 			t.Errorf("error of the iterator: %v", err)
 		}
 		o.SkipErrors = true
@@ -118,7 +118,7 @@ func TestCountPersons_Errors(t *testing.T) {
 			t.Errorf("skipping: %v", err)
 		}
 		nobody := []Row[float64, []float64]{{1, []float64{.1, .1}}, {math.NaN(), []float64{.1, .1}}}
-		if err := second(CountPersons(t.Context(), d, stream(nobody), 1, o)); err == nil || !strings.Contains(err.Error(), "record 1: a Person that is not equal to itself") {
+		if err := testkit.Err(CountPersons(t.Context(), d, stream(nobody), 1, o)); err == nil || !strings.Contains(err.Error(), "record 1: a Person that is not equal to itself") {
 			t.Errorf("NaN is a person: %v", err)
 		}
 	}

@@ -137,30 +137,30 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{err, "words: Text.Release: word 1: "},
-		{second(NewText(nil, nil)), "words: NewText: m: empty"},
-		{second(NewText(testkit.Must(mechanism.NewSticky(named, nil)), nil)), "words: NewText: m: " + mechanism.ErrMemoized.Error()},
-		{second(NewText(named, &TextOptions{Stop: []string{"the", "\xff"}})), `words: NewText: Stop[1] = "\xff" is not valid UTF-8`},
-		{second(NewText(rough{named}, nil)), "words: NewText: the delta of m = 0.1, want 0"},
-		{second(NewText(named, &TextOptions{Unknown: "x"})), "words: NewText: Unknown: mechanism: Labels"},
-		{second(NewText(named, &TextOptions{Unknown: "a", Stop: []string{"a"}})), `Unknown = "a" is a stop word`},
-		{second(new(Text).Release(nil, nil)), "NewText"},
-		{second(New(nil, nil)), "words: New: words: empty"},
-		{second(New([]string{"a"}, one)), "words: New: vectors has size 2, want 1"},
-		{second(New([]string{"a", ""}, one)), "words: New: words[1] is empty"},
-		{second(New([]string{"a", "b"}, [][]float32{{1}, {1, 2}})), "pts[1]"},
-		{second(New([]string{"a", "b"}, [][]float32{{1}, {float32(math.NaN())}})), "pts[1]"},
-		{second(v.Nearest("x", 1)), `"x" is none of the 3 words`},
-		{second(v.Nearest("w", 0)), "k = 0"},
-		{second(v.Nearest("w", 3)), "k = 3"},
-		{second(v.MadlibKept(t.Context(), 0, nil)), "words: Vocabulary.MadlibKept: share = 0"},
-		{second(v.MadlibKept(t.Context(), 1, nil)), "share = 1"},
-		{second(v.TruncatedKept(t.Context(), .5, 0, nil)), "words: Vocabulary.TruncatedKept: reach = 0"},
-		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{3}})), "Words[0] = 3"},
-		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{}})), "Words: empty"},
-		{second(v.MadlibKept(t.Context(), .5, &KeptOptions{Draws: -1})), "Draws = -1"},
-		{second(v.MadlibKept(ended, .5, nil)), context.Canceled.Error()},
-		{second(new(Vocabulary).MadlibKept(t.Context(), .5, nil)), "the vocabulary: empty"},
-		{second(new(Vocabulary).Reach(t.Context())), "words: "},
+		{testkit.Err(NewText(nil, nil)), "words: NewText: m: empty"},
+		{testkit.Err(NewText(testkit.Must(mechanism.NewSticky(named, nil)), nil)), "words: NewText: m: " + mechanism.ErrMemoized.Error()},
+		{testkit.Err(NewText(named, &TextOptions{Stop: []string{"the", "\xff"}})), `words: NewText: Stop[1] = "\xff" is not valid UTF-8`},
+		{testkit.Err(NewText(rough{named}, nil)), "words: NewText: the delta of m = 0.1, want 0"},
+		{testkit.Err(NewText(named, &TextOptions{Unknown: "x"})), "words: NewText: Unknown: mechanism: Labels"},
+		{testkit.Err(NewText(named, &TextOptions{Unknown: "a", Stop: []string{"a"}})), `Unknown = "a" is a stop word`},
+		{testkit.Err(new(Text).Release(nil, nil)), "NewText"},
+		{testkit.Err(New(nil, nil)), "words: New: words: empty"},
+		{testkit.Err(New([]string{"a"}, one)), "words: New: vectors has size 2, want 1"},
+		{testkit.Err(New([]string{"a", ""}, one)), "words: New: words[1] is empty"},
+		{testkit.Err(New([]string{"a", "b"}, [][]float32{{1}, {1, 2}})), "pts[1]"},
+		{testkit.Err(New([]string{"a", "b"}, [][]float32{{1}, {float32(math.NaN())}})), "pts[1]"},
+		{testkit.Err(v.Nearest("x", 1)), `"x" is none of the 3 words`},
+		{testkit.Err(v.Nearest("w", 0)), "k = 0"},
+		{testkit.Err(v.Nearest("w", 3)), "k = 3"},
+		{testkit.Err(v.MadlibKept(t.Context(), 0, nil)), "words: Vocabulary.MadlibKept: share = 0"},
+		{testkit.Err(v.MadlibKept(t.Context(), 1, nil)), "share = 1"},
+		{testkit.Err(v.TruncatedKept(t.Context(), .5, 0, nil)), "words: Vocabulary.TruncatedKept: reach = 0"},
+		{testkit.Err(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{3}})), "Words[0] = 3"},
+		{testkit.Err(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{}})), "Words: empty"},
+		{testkit.Err(v.MadlibKept(t.Context(), .5, &KeptOptions{Draws: -1})), "Draws = -1"},
+		{testkit.Err(v.MadlibKept(ended, .5, nil)), context.Canceled.Error()},
+		{testkit.Err(new(Vocabulary).MadlibKept(t.Context(), .5, nil)), "the vocabulary: empty"},
+		{testkit.Err(new(Vocabulary).Reach(t.Context())), "words: "},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%v, want %s", c.err, c.want)
@@ -170,8 +170,6 @@ func TestErrors(t *testing.T) {
 		t.Error(g, zero)
 	}
 }
-
-func second[A any](_ A, err error) error { return err }
 
 // rough is a mechanism with a delta.
 type rough struct {

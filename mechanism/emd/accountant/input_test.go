@@ -18,18 +18,18 @@ func TestQuestions_Refuse(t *testing.T) {
 	questions := map[string]func(s Shuffle, alpha0, alpha, delta float64) error{
 		"Shuffle.Level": func(s Shuffle, alpha0, _, delta float64) error {
 			s.Alpha0 = alpha0
-			return second(s.Level(bg, delta))
+			return testkit.Err(s.Level(bg, delta))
 		},
 		"Shuffle.Delta": func(s Shuffle, alpha0, alpha, _ float64) error {
 			s.Alpha0 = alpha0
-			return second(s.Delta(bg, alpha))
+			return testkit.Err(s.Delta(bg, alpha))
 		},
 		"Shuffle.Budget": func(s Shuffle, _, alpha, delta float64) error {
-			return second(s.Budget(bg, Promise{alpha, delta}))
+			return testkit.Err(s.Budget(bg, Promise{alpha, delta}))
 		},
 		"Shuffle.ItemDelta": func(s Shuffle, alpha0, _, _ float64) error {
 			s.Alpha0 = alpha0
-			return second(s.ItemDelta(1, 0.1))
+			return testkit.Err(s.ItemDelta(1, 0.1))
 		},
 	}
 	for want, set := range map[string]func(s *Shuffle){
@@ -66,36 +66,36 @@ func TestQuestions_Refuse(t *testing.T) {
 		err  error
 		want string
 	}{
-		{second(at(nan).Level(bg, 0)), "Shuffle.Alpha0 = NaN"},
-		{second(at(0).Level(bg, 0)), "Shuffle.Alpha0 = 0"},
-		{second(at(inf).Level(bg, 0)), "Shuffle.Alpha0 = +Inf"},
-		{second(at(1).Level(bg, 1)), "delta = 1"},
-		{second(at(1).Level(bg, nan)), "delta = NaN"},
-		{second(at(-1).Delta(bg, 1)), "Shuffle.Alpha0 = -1"},
-		{second(at(1).Delta(bg, 0)), "alpha = 0"},
-		{second(at(1).Delta(bg, inf)), "alpha = +Inf"},
-		{second(s.Budget(bg, Promise{nan, 0})), "p.Alpha = NaN"},
-		{second(s.Budget(bg, Promise{1, -1e-9})), "p.Delta = -1e-09"},
-		{second(s.Budget(bg, Promise{1, 1e-310})), "p.Delta = 1e-310"},
-		{second(s.Budget(bg, Promise{0, 1e-9})), "p.Alpha = 0"},
-		{second(at(0).ItemDelta(1, 0)), "Shuffle.Alpha0 = 0"},
-		{second(at(1).ItemDelta(-1, 0)), "distance = -1"},
-		{second(at(1).ItemDelta(2, 0)), "distance = 2"},
-		{second(at(1).ItemDelta(nan, 0)), "distance = NaN"},
-		{second(at(1).ItemDelta(1, nan)), "eps = NaN"},
-		{second(at(1).ItemDelta(1, -1)), "eps = -1"},
-		{second(Composition{0, 1}.Delta(bg, 0)), "Composition.Count = 0"},
-		{second(Composition{math.MaxInt64, 1}.Delta(bg, 0)), "Composition.Count = 9.2"},
-		{second(Composition{1, nan}.Level(bg, 0)), "Composition.Item = NaN"},
-		{second(Composition{1, 701}.Level(bg, 0)), "Composition.Item = 701"},
-		{second(c.Delta(bg, -1)), "eps = -1"},
-		{second(c.Delta(bg, inf)), "eps = +Inf"},
-		{second(c.Level(bg, 1)), "delta = 1"},
-		{second(c.Level(bg, nan)), "delta = NaN"},
-		{second(ComposeBudget(bg, 0, 1, .1)), "Composition.Count = 0"},
-		{second(ComposeBudget(bg, 1, nan, .1)), "eps = NaN"},
-		{second(ComposeBudget(bg, 1, 0, .1)), "eps = 0"},
-		{second(ComposeBudget(bg, 1, 1, 1)), "delta = 1"},
+		{testkit.Err(at(nan).Level(bg, 0)), "Shuffle.Alpha0 = NaN"},
+		{testkit.Err(at(0).Level(bg, 0)), "Shuffle.Alpha0 = 0"},
+		{testkit.Err(at(inf).Level(bg, 0)), "Shuffle.Alpha0 = +Inf"},
+		{testkit.Err(at(1).Level(bg, 1)), "delta = 1"},
+		{testkit.Err(at(1).Level(bg, nan)), "delta = NaN"},
+		{testkit.Err(at(-1).Delta(bg, 1)), "Shuffle.Alpha0 = -1"},
+		{testkit.Err(at(1).Delta(bg, 0)), "alpha = 0"},
+		{testkit.Err(at(1).Delta(bg, inf)), "alpha = +Inf"},
+		{testkit.Err(s.Budget(bg, Promise{nan, 0})), "p.Alpha = NaN"},
+		{testkit.Err(s.Budget(bg, Promise{1, -1e-9})), "p.Delta = -1e-09"},
+		{testkit.Err(s.Budget(bg, Promise{1, 1e-310})), "p.Delta = 1e-310"},
+		{testkit.Err(s.Budget(bg, Promise{0, 1e-9})), "p.Alpha = 0"},
+		{testkit.Err(at(0).ItemDelta(1, 0)), "Shuffle.Alpha0 = 0"},
+		{testkit.Err(at(1).ItemDelta(-1, 0)), "distance = -1"},
+		{testkit.Err(at(1).ItemDelta(2, 0)), "distance = 2"},
+		{testkit.Err(at(1).ItemDelta(nan, 0)), "distance = NaN"},
+		{testkit.Err(at(1).ItemDelta(1, nan)), "eps = NaN"},
+		{testkit.Err(at(1).ItemDelta(1, -1)), "eps = -1"},
+		{testkit.Err(Composition{0, 1}.Delta(bg, 0)), "Composition.Count = 0"},
+		{testkit.Err(Composition{math.MaxInt64, 1}.Delta(bg, 0)), "Composition.Count = 9.2"},
+		{testkit.Err(Composition{1, nan}.Level(bg, 0)), "Composition.Item = NaN"},
+		{testkit.Err(Composition{1, 701}.Level(bg, 0)), "Composition.Item = 701"},
+		{testkit.Err(c.Delta(bg, -1)), "eps = -1"},
+		{testkit.Err(c.Delta(bg, inf)), "eps = +Inf"},
+		{testkit.Err(c.Level(bg, 1)), "delta = 1"},
+		{testkit.Err(c.Level(bg, nan)), "delta = NaN"},
+		{testkit.Err(ComposeBudget(bg, 0, 1, .1)), "Composition.Count = 0"},
+		{testkit.Err(ComposeBudget(bg, 1, nan, .1)), "eps = NaN"},
+		{testkit.Err(ComposeBudget(bg, 1, 0, .1)), "eps = 0"},
+		{testkit.Err(ComposeBudget(bg, 1, 1, 1)), "delta = 1"},
 	} {
 		var v *fault.ValueError
 		if !errors.As(r.err, &v) || !strings.Contains(r.err.Error(), r.want) {
@@ -103,8 +103,6 @@ func TestQuestions_Refuse(t *testing.T) {
 		}
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
 
 // Levels that the joint bound has no digits for are those of pure composition.
 func TestShuffleLevel_OutsideItsRange(t *testing.T) {
@@ -121,9 +119,9 @@ func TestShuffle_EndsWithItsContext(t *testing.T) {
 	s := Shuffle{Records: 1e9, Items: 1, Alpha0: 0.7, Diameter: 1, Clones: MetricRandomizer}
 	many := Shuffle{Records: 4e9, Items: 20, Alpha0: 7.7, Diameter: 1}
 	for name, ask := range map[string]func(context.Context) error{
-		"Level":  func(ctx context.Context) error { return second(s.Level(ctx, 1e-30)) },
-		"Budget": func(ctx context.Context) error { return second(s.Budget(ctx, Promise{Alpha: 0.1, Delta: 1e-30})) },
-		"Delta":  func(ctx context.Context) error { return second(many.Delta(ctx, 100)) },
+		"Level":  func(ctx context.Context) error { return testkit.Err(s.Level(ctx, 1e-30)) },
+		"Budget": func(ctx context.Context) error { return testkit.Err(s.Budget(ctx, Promise{Alpha: 0.1, Delta: 1e-30})) },
+		"Delta":  func(ctx context.Context) error { return testkit.Err(many.Delta(ctx, 100)) },
 	} {
 		done, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -145,7 +143,7 @@ func TestShuffle_EndsWithItsContext(t *testing.T) {
 	cancel()
 	c := Composition{Count: 1000, Item: 0.01}
 	for _, err := range []error{
-		second(c.Level(done, 1e-6)), second(c.Delta(done, 1)), second(ComposeBudget(done, 1000, 1, 1e-6)),
+		testkit.Err(c.Level(done, 1e-6)), testkit.Err(c.Delta(done, 1)), testkit.Err(ComposeBudget(done, 1000, 1, 1e-6)),
 	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("composition: %v", err)

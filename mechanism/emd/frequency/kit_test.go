@@ -179,8 +179,6 @@ func counted(n []int64, users int64) *emd.Report {
 	return r
 }
 
-func second[T any](_ T, err error) error { return err }
-
 // errorOn is the distance of two measures.
 func errorOn(t testing.TB, space metric.Finite, p, q []float64) float64 {
 	t.Helper()

@@ -48,10 +48,10 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 		"FromUserLevel": {func(m emd.Model) (emd.Guarantee, error) { return m.FromUserLevel(emd.DP{Eps: 1, Delta: 0}, 1) }, local, false},
 		"FromItems":     {func(m emd.Model) (emd.Guarantee, error) { return m.FromItems(pureLevel(t, 1)) }, local, false},
 		"ItemWiseBudget": {func(m emd.Model) (emd.Guarantee, error) {
-			return emd.Guarantee{}, second(ItemWiseBudget(t.Context(), m, emd.Promise{Alpha: 1}, nil))
+			return emd.Guarantee{}, testkit.Err(ItemWiseBudget(t.Context(), m, emd.Promise{Alpha: 1}, nil))
 		}, local, false},
 		"PlanReduction": {func(m emd.Model) (emd.Guarantee, error) {
-			return emd.Guarantee{}, second(emd.PlanReduction(t.Context(), m, 1, emd.DP{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{Samples: []int{100}}))
+			return emd.Guarantee{}, testkit.Err(emd.PlanReduction(t.Context(), m, 1, emd.DP{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{Samples: []int{100}}))
 		}, emd.Model{Trust: emd.Local}, false},
 	} {
 		want := c.m
@@ -104,8 +104,8 @@ func TestModel_UnitErrorsSayWhatToSet(t *testing.T) {
 	} {
 		m := emd.Model{Trust: emd.Local, Items: 1, Diameter: 1, Unit: c.model}
 		for op, err := range map[string]error{
-			"NewItemWise": second(NewItemWise(t.Context(), channel(c.channel), m, nil)),
-			"New":         second(New(t.Context(), channel(c.channel), plain, m, nil)),
+			"NewItemWise": testkit.Err(NewItemWise(t.Context(), channel(c.channel), m, nil)),
+			"New":         testkit.Err(New(t.Context(), channel(c.channel), plain, m, nil)),
 		} {
 			if want := "frequency: " + op + ": " + c.want; err == nil || err.Error() != want || !errors.Is(err, mechanism.ErrUnit) {
 				t.Errorf("%v, want %s", err, want)

@@ -40,10 +40,10 @@ func TestConstructors_Refuse(t *testing.T) {
 	narrow := emd.Model{Trust: emd.Local, Items: 1, Diameter: .9}
 	one := testkit.Must(metric.NewClustered(1, 1, 1))
 	itemWise := func(c *mechanism.Channel, m emd.Model, o *ItemWiseOptions) error {
-		return second(NewItemWise(ctx, c, m, o))
+		return testkit.Err(NewItemWise(ctx, c, m, o))
 	}
 	frequencies := func(c *mechanism.Channel, s metric.Finite, m emd.Model, o *Options) error {
-		return second(New(ctx, c, s, m, o))
+		return testkit.Err(New(ctx, c, s, m, o))
 	}
 	project := func(s metric.Finite, g ...float64) error {
 		_, _, err := Project(ctx, s, g)
@@ -54,19 +54,19 @@ func TestConstructors_Refuse(t *testing.T) {
 		{project(new(metric.Clustered)), "frequency: Project: ", metric.ErrEmpty},
 		{project(c, 1, nan, 0, 0), "g[1] = NaN", nil},
 		{project(space.Constant(3, nan), 1, -1, 1), "", nil},
-		{second(NewGKRR(nil, 1)), "frequency: NewGKRR: ", metric.ErrEmpty},
-		{second(NewGKRR(testkit.Must(metric.NewClustered(1<<20, 1<<9, 1)), 1)), "the limit is", nil},
-		{second(NewGKRR(c, 0)), "frequency: NewGKRR: alpha0 = 0", nil},
-		{second(NewGKRR(c, 5e-324)), "alpha0 = 5e-324", nil},
-		{second(NewGKRR(one, 5e-324)), "alpha0 = 5e-324", nil},
-		{second(NewGKRR(testkit.Must(testkit.Must(metric.NewClustered(2, 3, .2)).Scaled(1e300, "")), 1e300)), "alpha0 = 1e+300", nil},
-		{second(g.Release(nil, -1)), "frequency: GKRR.Release: x, want an index", nil},
-		{second(g.Release(nil, 4)), "x, want an index in [0, 4)", nil},
-		{second(NewHadamard(0, 1)), "frequency: NewHadamard: k = 0", nil},
-		{second(NewHadamard(1<<30, 1)), "k = 1.073741824e+09", nil},
-		{second(NewHadamard(4, nan)), "eps = NaN", nil},
-		{second(NewHadamard(4, 5e-324)), "eps = 5e-324", nil},
-		{second(testkit.Must(NewHadamard(4, 1)).Release(nil, 4)), "frequency: Hadamard.Release: x, want an index", nil},
+		{testkit.Err(NewGKRR(nil, 1)), "frequency: NewGKRR: ", metric.ErrEmpty},
+		{testkit.Err(NewGKRR(testkit.Must(metric.NewClustered(1<<20, 1<<9, 1)), 1)), "the limit is", nil},
+		{testkit.Err(NewGKRR(c, 0)), "frequency: NewGKRR: alpha0 = 0", nil},
+		{testkit.Err(NewGKRR(c, 5e-324)), "alpha0 = 5e-324", nil},
+		{testkit.Err(NewGKRR(one, 5e-324)), "alpha0 = 5e-324", nil},
+		{testkit.Err(NewGKRR(testkit.Must(testkit.Must(metric.NewClustered(2, 3, .2)).Scaled(1e300, "")), 1e300)), "alpha0 = 1e+300", nil},
+		{testkit.Err(g.Release(nil, -1)), "frequency: GKRR.Release: x, want an index", nil},
+		{testkit.Err(g.Release(nil, 4)), "x, want an index in [0, 4)", nil},
+		{testkit.Err(NewHadamard(0, 1)), "frequency: NewHadamard: k = 0", nil},
+		{testkit.Err(NewHadamard(1<<30, 1)), "k = 1.073741824e+09", nil},
+		{testkit.Err(NewHadamard(4, nan)), "eps = NaN", nil},
+		{testkit.Err(NewHadamard(4, 5e-324)), "eps = 5e-324", nil},
+		{testkit.Err(testkit.Must(NewHadamard(4, 1)).Release(nil, 4)), "frequency: Hadamard.Release: x, want an index", nil},
 		{itemWise(nil, good, nil), "frequency: NewItemWise: ", metric.ErrEmpty},
 		{itemWise(ch.WithGuarantee(mechanism.Guarantee{}), good, nil), "no guarantee", ErrNotPure},
 		{itemWise(ch.WithGuarantee(half), good, nil), "frequency: NewItemWise: ", ErrNotPure},
@@ -79,34 +79,34 @@ func TestConstructors_Refuse(t *testing.T) {
 		{itemWise(ch, narrow, &ItemWiseOptions{Space: c}), "above the model's diameter 0.9", nil},
 		{itemWise(ch, good, &ItemWiseOptions{Space: line(t, 5)}), "Space has size 5, want 4", nil},
 		{itemWise(ch, good, &ItemWiseOptions{Delta: 1}), "frequency: NewItemWise: Delta = 1", nil},
-		{second(ItemWiseBudget(ctx, open, emd.Promise{Alpha: 1}, nil)), "frequency: ItemWiseBudget: Model.Items = 0", nil},
-		{second(ItemWiseBudget(ctx, good, emd.Promise{Alpha: inf}, nil)), "target.Alpha = +Inf", nil},
-		{second(ItemWiseBudget(ctx, good, emd.Promise{Alpha: 1, Delta: -1}, nil)), "target.Delta = -1", nil},
-		{second(NewClustered(ctx, nil, good, nil)), "frequency: NewClustered: a GKRR that is not from NewGKRR", nil},
-		{second(NewClustered(ctx, g, emd.Model{}, nil)), "frequency: NewClustered: Model.Trust = 0", nil},
-		{second(NewClustered(ctx, g, open, nil)), "Model.Items = 0", nil},
-		{second(NewClustered(ctx, g, narrow, nil)), "above the model's diameter 0.9", nil},
-		{second(NewClustered(ctx, g, km, nil)), "frequency: NewClustered: ", mechanism.ErrUnit},
-		{second(NewClustered(ctx, g, good, &Options{Delta: 1})), "Delta = 1", nil},
+		{testkit.Err(ItemWiseBudget(ctx, open, emd.Promise{Alpha: 1}, nil)), "frequency: ItemWiseBudget: Model.Items = 0", nil},
+		{testkit.Err(ItemWiseBudget(ctx, good, emd.Promise{Alpha: inf}, nil)), "target.Alpha = +Inf", nil},
+		{testkit.Err(ItemWiseBudget(ctx, good, emd.Promise{Alpha: 1, Delta: -1}, nil)), "target.Delta = -1", nil},
+		{testkit.Err(NewClustered(ctx, nil, good, nil)), "frequency: NewClustered: a GKRR that is not from NewGKRR", nil},
+		{testkit.Err(NewClustered(ctx, g, emd.Model{}, nil)), "frequency: NewClustered: Model.Trust = 0", nil},
+		{testkit.Err(NewClustered(ctx, g, open, nil)), "Model.Items = 0", nil},
+		{testkit.Err(NewClustered(ctx, g, narrow, nil)), "above the model's diameter 0.9", nil},
+		{testkit.Err(NewClustered(ctx, g, km, nil)), "frequency: NewClustered: ", mechanism.ErrUnit},
+		{testkit.Err(NewClustered(ctx, g, good, &Options{Delta: 1})), "Delta = 1", nil},
 		{frequencies(bare, c, good, &Options{Delta: 1e-6}), "frequency: New: ", ErrNotPure},
 		{frequencies(nil, c, good, nil), "frequency: New: ", metric.ErrEmpty},
 		{frequencies(ch, nil, good, nil), "frequency: New: ", metric.ErrEmpty},
 		{frequencies(ch, one, good, nil), "space has size 1, want 4", nil},
-		{second(NewLaplaceBaseline(ctx, unread(4), emd.Model{Trust: emd.Central, Items: 1}, 1)), "Model.Users = 0", nil},
+		{testkit.Err(NewLaplaceBaseline(ctx, unread(4), emd.Model{Trust: emd.Central, Items: 1}, 1)), "Model.Users = 0", nil},
 		{frequencies(ch, c, narrow, nil), "above the model's diameter 0.9", nil},
 		{frequencies(ch, line(t, 4), narrow, nil), "points 0 and 3 of the space are at distance 1", nil},
 		{frequencies(ch, c, good, &Options{MaxCondition: 1.5}), "is above 1.5", nil},
-		{second(NewHadamardBaseline(ctx, c, open, emd.DP{Eps: 1}, nil)), "frequency: NewHadamardBaseline: Model.Items = 0", nil},
-		{second(NewHadamardBaseline(ctx, c, good, emd.DP{}, nil)), "eps = 0", nil},
-		{second(NewHadamardBaseline(ctx, c, good, emd.DP{Eps: 1, Delta: 1}, nil)), "delta = 1", nil},
-		{second(NewHadamardBaseline(ctx, nil, good, emd.DP{Eps: 1}, nil)), "frequency: NewHadamardBaseline: ", metric.ErrEmpty},
-		{second(NewHadamardBaseline(ctx, c, narrow, emd.DP{Eps: 1}, nil)), "above the model's diameter 0.9", nil},
-		{second(NewLaplaceBaseline(ctx, c, km, 1)), "frequency: NewLaplaceBaseline: Model.Trust = 1, want Central", nil},
-		{second(NewLaplaceBaseline(ctx, c, emd.Model{Trust: emd.Shuffled, Users: 1, Items: 1}, 1)), "Model.Trust = 2, want Central", nil},
-		{second(NewLaplaceBaseline(ctx, c, emd.Model{Trust: emd.Central, Users: 1}, 1)), "Model.Items = 0", nil},
-		{second(NewLaplaceBaseline(ctx, c, good, nan)), "eps = NaN", nil},
-		{second(NewLaplaceBaseline(ctx, c, good, 1e-20)), "eps = 1e-20", nil},
-		{second(NewLaplaceBaseline(ctx, nil, good, 1)), "frequency: NewLaplaceBaseline: ", metric.ErrEmpty},
+		{testkit.Err(NewHadamardBaseline(ctx, c, open, emd.DP{Eps: 1}, nil)), "frequency: NewHadamardBaseline: Model.Items = 0", nil},
+		{testkit.Err(NewHadamardBaseline(ctx, c, good, emd.DP{}, nil)), "eps = 0", nil},
+		{testkit.Err(NewHadamardBaseline(ctx, c, good, emd.DP{Eps: 1, Delta: 1}, nil)), "delta = 1", nil},
+		{testkit.Err(NewHadamardBaseline(ctx, nil, good, emd.DP{Eps: 1}, nil)), "frequency: NewHadamardBaseline: ", metric.ErrEmpty},
+		{testkit.Err(NewHadamardBaseline(ctx, c, narrow, emd.DP{Eps: 1}, nil)), "above the model's diameter 0.9", nil},
+		{testkit.Err(NewLaplaceBaseline(ctx, c, km, 1)), "frequency: NewLaplaceBaseline: Model.Trust = 1, want Central", nil},
+		{testkit.Err(NewLaplaceBaseline(ctx, c, emd.Model{Trust: emd.Shuffled, Users: 1, Items: 1}, 1)), "Model.Trust = 2, want Central", nil},
+		{testkit.Err(NewLaplaceBaseline(ctx, c, emd.Model{Trust: emd.Central, Users: 1}, 1)), "Model.Items = 0", nil},
+		{testkit.Err(NewLaplaceBaseline(ctx, c, good, nan)), "eps = NaN", nil},
+		{testkit.Err(NewLaplaceBaseline(ctx, c, good, 1e-20)), "eps = 1e-20", nil},
+		{testkit.Err(NewLaplaceBaseline(ctx, nil, good, 1)), "frequency: NewLaplaceBaseline: ", metric.ErrEmpty},
 	})
 	if err := itemWise(ch, emd.Model{Trust: emd.Shuffled, Items: math.MaxInt, Users: 3, Diameter: 1}, nil); err == nil && strconv.IntSize == 64 {
 		t.Error("too many items")
@@ -127,13 +127,13 @@ func TestReleases_RefuseData(t *testing.T) {
 	curated.Trust = emd.Central
 	lap := testkit.Must(NewLaplaceBaseline(ctx, c, curated, 1))
 	releases := map[string]func(emd.Users[int]) error{
-		"ItemWise.Release":         func(u emd.Users[int]) error { return second(w.Release(nil, u)) },
-		"ItemWise.ReleaseShuffled": func(u emd.Users[int]) error { return second(w.ReleaseShuffled(nil, u)) },
-		"Laplace.Release":          func(u emd.Users[int]) error { return second(lap.Release(nil, u)) },
+		"ItemWise.Release":         func(u emd.Users[int]) error { return testkit.Err(w.Release(nil, u)) },
+		"ItemWise.ReleaseShuffled": func(u emd.Users[int]) error { return testkit.Err(w.ReleaseShuffled(nil, u)) },
+		"Laplace.Release":          func(u emd.Users[int]) error { return testkit.Err(lap.Release(nil, u)) },
 	}
 	for kind, f := range estimators(t, c, good, 1) {
-		releases[kind+".Release"] = func(u emd.Users[int]) error { return second(f.Release(nil, u)) }
-		releases[kind+".Collect"] = func(u emd.Users[int]) error { return second(f.Collect(ctx, nil, u)) }
+		releases[kind+".Release"] = func(u emd.Users[int]) error { return testkit.Err(f.Release(nil, u)) }
+		releases[kind+".Collect"] = func(u emd.Users[int]) error { return testkit.Err(f.Collect(ctx, nil, u)) }
 	}
 	for _, d := range []struct {
 		users [][]int
@@ -158,14 +158,14 @@ func TestReleases_RefuseData(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	testkit.Refused(t, [][3]any{
-		{second(f.Collect(ctx, nil, slices.Values([][]int{}))), "frequency: Estimator.Collect: ", metric.ErrEmpty},
-		{second(f.Collect(ctx, nil, slices.Values([][]int{{0, 1, 2}, {0, 1}}))), "user 1 has not the model's", nil},
-		{second(f.Collect(ctx, nil, emd.One([]int{0, 1, 4}))), "user 0[2], want an index", nil},
-		{second(f.Collect(done, nil, emd.One([]int{0, 1, 2}))), "", context.Canceled},
-		{second(f.Release(nil, slices.Values([][]int{{0, 1, 2}, {0, 1, 2}}))), "more users than the model's 1", nil},
-		{second(f.Release(nil, nil)), "frequency: Estimator.Release: ", metric.ErrEmpty},
-		{second(f.Estimate(&emd.Report{})), "frequency: Estimator.Estimate: ", fault.ErrEmpty},
-		{second(f.Estimate(counted([]int64{1}, 1))), "Report has size 1, want 4", nil},
+		{testkit.Err(f.Collect(ctx, nil, slices.Values([][]int{}))), "frequency: Estimator.Collect: ", metric.ErrEmpty},
+		{testkit.Err(f.Collect(ctx, nil, slices.Values([][]int{{0, 1, 2}, {0, 1}}))), "user 1 has not the model's", nil},
+		{testkit.Err(f.Collect(ctx, nil, emd.One([]int{0, 1, 4}))), "user 0[2], want an index", nil},
+		{testkit.Err(f.Collect(done, nil, emd.One([]int{0, 1, 2}))), "", context.Canceled},
+		{testkit.Err(f.Release(nil, slices.Values([][]int{{0, 1, 2}, {0, 1, 2}}))), "more users than the model's 1", nil},
+		{testkit.Err(f.Release(nil, nil)), "frequency: Estimator.Release: ", metric.ErrEmpty},
+		{testkit.Err(f.Estimate(&emd.Report{})), "frequency: Estimator.Estimate: ", fault.ErrEmpty},
+		{testkit.Err(f.Estimate(counted([]int64{1}, 1))), "Report has size 1, want 4", nil},
 	})
 	if !math.IsInf(f.ErrorBound(0), 1) {
 		t.Error("bound without items")

@@ -19,41 +19,41 @@ func TestQueries_Refuse(t *testing.T) {
 	d := metric.Euclidean{}
 	l3, l2 := Average(additive.Norm{P: 3, Dim: 2}), Average(additive.Norm{P: 2, Dim: 2})
 	ball := func(center []float64, radius float64, o Smoothing) error {
-		return second(Ball(d, center, radius, o))
+		return testkit.Err(Ball(d, center, radius, o))
 	}
-	mapped := func(f [][]float64, phi Query[[]float64]) error { return second(LinearMap(f, phi)) }
+	mapped := func(f [][]float64, phi Query[[]float64]) error { return testkit.Err(LinearMap(f, phi)) }
 	model := emd.Model{Trust: emd.Central, Users: 2, Items: 2, Diameter: 1}
 	linear := func(change func(q *Query[[]float64], m *emd.Model, target *emd.Promise)) error {
 		q, m, target := linearScaled(1, 2, 2), model, emd.Promise{Alpha: 1}
 		change(&q, &m, &target)
-		return second(NewLinear(ctx, q, m, target, nil))
+		return testkit.Err(NewLinear(ctx, q, m, target, nil))
 	}
 	same := testkit.Must(metric.NewPoints([]float64{1, 2, 1}, metric.Func[float64](func(x, y float64) float64 { return max(x-y, y-x) })))
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	testkit.Refused(t, [][3]any{
-		{second(Landmarks[[]float64](d, 2)), "query: Landmarks: ", metric.ErrEmpty},
-		{second(Landmarks(d, 0.5, []float64{1})), "p = 0.5", nil},
-		{second(Landmarks(d, 2, []float64{1}, []float64{1, 2})), "at[1]", nil},
-		{second(Similarity(nil)), "query: Similarity: ", metric.ErrEmpty},
-		{second(Similarity([]float64{0, 0})), "||c|| = 0", nil},
-		{second(Similarity([]float64{1, nan})), "c[1] = NaN", nil},
+		{testkit.Err(Landmarks[[]float64](d, 2)), "query: Landmarks: ", metric.ErrEmpty},
+		{testkit.Err(Landmarks(d, 0.5, []float64{1})), "p = 0.5", nil},
+		{testkit.Err(Landmarks(d, 2, []float64{1}, []float64{1, 2})), "at[1]", nil},
+		{testkit.Err(Similarity(nil)), "query: Similarity: ", metric.ErrEmpty},
+		{testkit.Err(Similarity([]float64{0, 0})), "||c|| = 0", nil},
+		{testkit.Err(Similarity([]float64{1, nan})), "c[1] = NaN", nil},
 		{ball([]float64{1}, -1, Smoothing{Width: 1}), "query: Ball: radius = -1", nil},
 		{ball([]float64{inf}, 1, Smoothing{Width: 1}), "center: ", nil},
 		{ball([]float64{1}, 1, Smoothing{}), "Width = 0", nil},
 		{ball([]float64{1}, 1, Smoothing{Width: 5e-324}), "1/Width = +Inf", nil},
 		{ball([]float64{1}, 1, Smoothing{Width: 1, Kernel: 9}), "Kernel = 9", nil},
-		{second(Indicator(func(int) bool { return true }, -1)), "query: Indicator: gap = -1", nil},
-		{second(Indicator(func(int) bool { return true }, 0)), "query: Indicator: ", ErrDiscontinuous},
+		{testkit.Err(Indicator(func(int) bool { return true }, -1)), "query: Indicator: gap = -1", nil},
+		{testkit.Err(Indicator(func(int) bool { return true }, 0)), "query: Indicator: ", ErrDiscontinuous},
 		{mapped([][]float64{{1, 2}}, l3), "query: LinearMap: phi.Norm.P = 3, want 1 or 2", nil},
 		{mapped([][]float64{{1, 2}, {3}}, l2), "f[1] has size 1, want 2", nil},
 		{mapped([][]float64{{1, inf}}, l2), "f[0][1] = +Inf", nil},
 		{mapped([][]float64{{0, 0}}, l2), "||f|| = 0", nil},
 		{mapped(nil, l2), "query: LinearMap: ", metric.ErrEmpty},
-		{third(Shares(done, testkit.Must(metric.NewClustered(2, 2, 1)))), "", context.Canceled},
-		{third(Shares(ctx, nil)), "query: Shares: space has size 0, want at least 2", nil},
-		{third(Shares(ctx, testkit.Must(metric.NewClustered(1, 1, 1)))), "space has size 1", nil},
-		{third(Shares(ctx, same)), "distance of points 0 and 2 = 0", nil},
+		{testkit.Err2(Shares(done, testkit.Must(metric.NewClustered(2, 2, 1)))), "", context.Canceled},
+		{testkit.Err2(Shares(ctx, nil)), "query: Shares: space has size 0, want at least 2", nil},
+		{testkit.Err2(Shares(ctx, testkit.Must(metric.NewClustered(1, 1, 1)))), "space has size 1", nil},
+		{testkit.Err2(Shares(ctx, same)), "distance of points 0 and 2 = 0", nil},
 
 		{linear(func(_ *Query[[]float64], _ *emd.Model, p *emd.Promise) { p.Alpha = 0 }), "query: NewLinear: target.Alpha = 0", nil},
 		{linear(func(_ *Query[[]float64], _ *emd.Model, p *emd.Promise) { p.Alpha = 1e-200 }), "1e-100", nil},
@@ -69,7 +69,7 @@ func TestQueries_Refuse(t *testing.T) {
 		{linear(func(q *Query[[]float64], _ *emd.Model, _ *emd.Promise) { q.Norm.P = .5 }), "Norm.P = 0.5", nil},
 		{linear(func(q *Query[[]float64], _ *emd.Model, _ *emd.Promise) { q.Norm.Dim = 0 }), "Norm.Dim = 0", nil},
 		{linear(func(q *Query[[]float64], _ *emd.Model, _ *emd.Promise) { q.Norm.Dim = math.MaxInt }), "GiB", nil},
-		{second(NewLinear(ctx, l2, model, emd.Promise{Alpha: 1}, &LinearOptions[[]float64]{Step: 0.3})), "query: NewLinear: ", nil},
+		{testkit.Err(NewLinear(ctx, l2, model, emd.Promise{Alpha: 1}, &LinearOptions[[]float64]{Step: 0.3})), "query: NewLinear: ", nil},
 	})
 	queries := linearQueries()
 	delete(queries, "region") // its distance is the caller's
@@ -92,33 +92,29 @@ func TestLinear_RefuseData(t *testing.T) {
 	alone := testkit.Must(NewLinear(ctx, q, emd.Model{Trust: emd.Local, Diameter: 1}, target, nil))
 	x := []float64{1, 2}
 	good := [][]float64{x, x}
-	first := func(items ...[]float64) error { return second(l.Release(nil, testkit.Reusing(items, good))) }
+	first := func(items ...[]float64) error { return testkit.Err(l.Release(nil, testkit.Reusing(items, good))) }
 	// Two users of 2^51 steps and one more: the sum passes 2^52.
 	many := testkit.Must(NewLinear(ctx, linearScaled(1, 1, 1), emd.Model{Trust: emd.Central, Users: 3, Diameter: 1}, target, &LinearOptions[[]float64]{Step: 1}))
 	testkit.Refused(t, [][3]any{
-		{second(l.Release(nil, testkit.Reusing(good, good[:1]))), "user 1 has not the model's 2 items", nil},
-		{second(l.Release(nil, testkit.Reusing(good, nil))), "user 1 has no items", nil},
-		{second(l.Release(nil, testkit.Reusing(good))), "1 users, not the model's 2", nil},
-		{second(l.Release(nil, testkit.Reusing(good, good, good))), "more users", nil},
-		{second(l.Release(nil, testkit.Reusing[[]float64]())), "query: Linear.Release: ", metric.ErrEmpty},
-		{second(alone.Release(nil, testkit.Reusing(good, good))), "more users", nil},
+		{testkit.Err(l.Release(nil, testkit.Reusing(good, good[:1]))), "user 1 has not the model's 2 items", nil},
+		{testkit.Err(l.Release(nil, testkit.Reusing(good, nil))), "user 1 has no items", nil},
+		{testkit.Err(l.Release(nil, testkit.Reusing(good))), "1 users, not the model's 2", nil},
+		{testkit.Err(l.Release(nil, testkit.Reusing(good, good, good))), "more users", nil},
+		{testkit.Err(l.Release(nil, testkit.Reusing[[]float64]())), "query: Linear.Release: ", metric.ErrEmpty},
+		{testkit.Err(alone.Release(nil, testkit.Reusing(good, good))), "more users", nil},
 		{first(x, []float64{0, nan}), `user 0: item 1: query "scaled": f[1], want a finite number`, nil},
 		{first([]float64{math.Inf(-1), 0}, x), `user 0: item 0: query "scaled": f[0], want a finite number`, nil},
 		{first(x, []float64{1}), "user 0: item 1: average: x, want size 2", nil},
 		{first(x, []float64{101, 0}), "user 0: item 1 is outside the domain", nil},
 		{first([]float64{1e308, 0}, []float64{1e308, 0}), "user 0: item 0: coordinate 0 is beyond", nil},
-		{second(many.Release(nil, slices.Values(slices.Repeat([][][]float64{{{0x1p51}}}, 3)))), "user 2: the sum over users overflows", nil},
-		{second(many.Release(nil, slices.Values(slices.Repeat([][][]float64{{{0x1p61}, {0}}}, 3)))), "user 0: item 0: coordinate 0 is beyond", nil},
+		{testkit.Err(many.Release(nil, slices.Values(slices.Repeat([][][]float64{{{0x1p51}}}, 3)))), "user 2: the sum over users overflows", nil},
+		{testkit.Err(many.Release(nil, slices.Values(slices.Repeat([][][]float64{{{0x1p61}, {0}}}, 3)))), "user 0: item 0: coordinate 0 is beyond", nil},
 	})
 	var value *fault.ValueError
 	if err := first([]float64{nan, 0}, x); !errors.As(err, &value) || value.Index != 0 || value.Arg != "f" {
 		t.Errorf("%v is no ValueError", err)
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
-
-func third[S, T any](_ S, _ T, err error) error { return err }
 
 // What no constructor made promises nothing, releases nothing and tells no
 // numbers, but names the constructor: zero values and nil pointers.

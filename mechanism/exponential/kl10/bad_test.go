@@ -39,21 +39,21 @@ func TestErrors(t *testing.T) {
 		_, err := NewNets(depth, level)
 		return err
 	}
-	draw := func(n *Nets[int]) error { return second(n.Draw(nil)) }
+	draw := func(n *Nets[int]) error { return testkit.Err(n.Draw(nil)) }
 	point := func(int) (Net[int], error) { return Net[int]{1, func(int) int { return 0 }, 1}, nil }
 	for _, c := range []struct {
 		want string
 		err  error
 	}{
-		{"SmallestBeta: f: empty input", second(SmallestBeta(ctx, nil, nil, good))},
-		{"SmallestBeta: Gamma = -1", second(SmallestBeta(ctx, f, atom, Target{-1, .1}))},
-		{"SmallestBeta: Delta = 1", second(SmallestBeta(ctx, f, atom, Target{1, 1}))},
-		{"SmallestBeta: metric: Densify: distance[0] = -1", second(SmallestBeta(ctx, space.Constant(4, -1), atom, good))},
-		{"MostPrivate: mu has size 1, want 4", second(MostPrivate(ctx, metric.Same(f), []float64{1}, good, nil))},
-		{"MostPrivate: no rate suffices: some closed ball of radius 1", second(MostPrivate(ctx, metric.Same(f), atom, good, nil))},
-		{"MostPrivate: no level: points ", second(MostPrivate(ctx, coincident, nil, good, nil))},
-		{"MostPrivate: ", second(MostPrivate(ctx, metric.Bimetric{Privacy: space.Constant(4, math.NaN()), Utility: f}, nil, good, nil))},
-		{"MostPrivate: different units", second(MostPrivate(ctx, globe, nil, good, &Options{Unit: "m"}))},
+		{"SmallestBeta: f: empty input", testkit.Err(SmallestBeta(ctx, nil, nil, good))},
+		{"SmallestBeta: Gamma = -1", testkit.Err(SmallestBeta(ctx, f, atom, Target{-1, .1}))},
+		{"SmallestBeta: Delta = 1", testkit.Err(SmallestBeta(ctx, f, atom, Target{1, 1}))},
+		{"SmallestBeta: metric: Densify: distance[0] = -1", testkit.Err(SmallestBeta(ctx, space.Constant(4, -1), atom, good))},
+		{"MostPrivate: mu has size 1, want 4", testkit.Err(MostPrivate(ctx, metric.Same(f), []float64{1}, good, nil))},
+		{"MostPrivate: no rate suffices: some closed ball of radius 1", testkit.Err(MostPrivate(ctx, metric.Same(f), atom, good, nil))},
+		{"MostPrivate: no level: points ", testkit.Err(MostPrivate(ctx, coincident, nil, good, nil))},
+		{"MostPrivate: ", testkit.Err(MostPrivate(ctx, metric.Bimetric{Privacy: space.Constant(4, math.NaN()), Utility: f}, nil, good, nil))},
+		{"MostPrivate: different units", testkit.Err(MostPrivate(ctx, globe, nil, good, &Options{Unit: "m"}))},
 		{"Misses: gamma = NaN", misses(f, math.NaN())},
 		{"Misses: rho has size 3, want at least 4", misses(space.Path(3, 1), 1)},
 		{"NewBaseMeasure: Beta = 0", base(func(b *BaseMeasure[float64, float64]) { b.Beta = 0 })},
@@ -82,5 +82,3 @@ func TestErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func second[T any](_ T, err error) error { return err }

@@ -83,7 +83,7 @@ func TestPossible_CellsAreThoseOfRecords(t *testing.T) {
 		if seen = slices.Compact(seen); !slices.Equal(cells, seen) || len(seen) == d.Len() && name != "few" {
 			t.Errorf("%s: cells %v in the tree, %v of records", name, cells, seen)
 		}
-		if d.Tree() != nil || second(d.Points()) == nil {
+		if d.Tree() != nil || testkit.Err(d.Points()) == nil {
 			t.Errorf("%s: a tree with impossible cells", name)
 		}
 	}

@@ -44,12 +44,12 @@ func TestNewFinite_ChecksSizeFirst(t *testing.T) {
 	for _, n := range []int{math.MinInt, -1, 0, math.MaxInt / 4, math.MaxInt - 1, math.MaxInt} {
 		f := samples.Space(n, func(i, j int) float64 { panic("a distance was asked for") })
 		for name, err := range map[string]error{
-			"NewFinite":     second(domain.NewFinite(t.Context(), f, nil)),
-			"with a net":    second(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Separation: 1})),
-			"of arity 2":    second(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: 2})),
-			"NewFolded":     second(domain.NewFolded(t.Context(), f, nil)),
-			"along a tour":  second(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Tour: true})),
-			"folded, a net": second(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Separation: 1})),
+			"NewFinite":     testkit.Err(domain.NewFinite(t.Context(), f, nil)),
+			"with a net":    testkit.Err(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Separation: 1})),
+			"of arity 2":    testkit.Err(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: 2})),
+			"NewFolded":     testkit.Err(domain.NewFolded(t.Context(), f, nil)),
+			"along a tour":  testkit.Err(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Tour: true})),
+			"folded, a net": testkit.Err(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Separation: 1})),
 		} {
 			var size *metric.SizeError
 			var memory *metric.MemoryError
@@ -86,9 +86,9 @@ func TestNewFinite_RefusesWrongDistances(t *testing.T) {
 					return math.Abs(float64(a - b))
 				})
 				for name, err := range map[string]error{
-					"NewFinite":  second(domain.NewFinite(t.Context(), f, nil)),
-					"of arity 2": second(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: 2})),
-					"NewFolded":  second(domain.NewFolded(t.Context(), f, nil)),
+					"NewFinite":  testkit.Err(domain.NewFinite(t.Context(), f, nil)),
+					"of arity 2": testkit.Err(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: 2})),
+					"NewFolded":  testkit.Err(domain.NewFolded(t.Context(), f, nil)),
 				} {
 					if !errors.As(err, &value) && !errors.As(err, &law) {
 						t.Errorf("%s: %d and %d are %v apart: %v", name, i, j, wrong, err)
@@ -124,17 +124,15 @@ func TestBox_ClipsWholeNumbers(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
-
 // What is refused, and how: each error begins with what is given.
 func TestErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	unit, f, two := []domain.Column{{Hi: 1}}, samples.Points(20, 2, 1), samples.Line(1, 2)
 	mixed := []domain.Column{{Hi: 1}, {Categories: 3}}
-	box := func(c []domain.Column, o *domain.BoxOptions) error { return second(domain.NewBox(c, o)) }
+	box := func(c []domain.Column, o *domain.BoxOptions) error { return testkit.Err(domain.NewBox(c, o)) }
 	split := func(c []domain.Column, splits ...[]int) error { return box(c, &domain.BoxOptions{Splits: splits}) }
-	fin := func(o domain.FiniteOptions) error { return second(domain.NewFinite(t.Context(), f, &o)) }
-	cell := func(d *domain.Domain[[]float64], x ...float64) error { return second(d.Cell(x)) }
+	fin := func(o domain.FiniteOptions) error { return testkit.Err(domain.NewFinite(t.Context(), f, &o)) }
+	cell := func(d *domain.Domain[[]float64], x ...float64) error { return testkit.Err(d.Cell(x)) }
 	d := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}})
 	lazy := samples.Unit(1, domain.BoxOptions{})
 	in := func(c domain.Column, x ...float64) error {
@@ -173,14 +171,14 @@ func TestErrors(t *testing.T) {
 		{"NewBox: columns.Hi[0] = -1, want a whole number", box([]domain.Column{{Hi: -1, Whole: true}}, nil)},
 		{"NewBox: columns.Taxonomy[0] = 0", box([]domain.Column{{Taxonomy: &metric.Tree{}}}, nil)},
 		{"NewBox: Possible = 0, want true", box(unit, &domain.BoxOptions{Possible: func(lo, hi []float64) bool { return false }})},
-		{"NewSphere: ", second(domain.NewSphere(1, &domain.SphereOptions{Depth: 1e300}))},
+		{"NewSphere: ", testkit.Err(domain.NewSphere(1, &domain.SphereOptions{Depth: 1e300}))},
 		{"Domain.Cell: record[0], want a number", cell(refuse, 1.5)},
 		{"Domain.Cell: record[0], want a number in", cell(samples.Unit(1, domain.BoxOptions{Depth: 2}), nan)},
 		{"Domain.Cell: record, want size 1", cell(refuse)},
 		{"Domain.Cell: record[0], want a category", cell(cats, 1.5)},
 		{"Domain.Cell: record[0], want a category", cell(cats, 3)},
-		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lat: 91}))},
-		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lon: nan}))},
+		{"Domain.Cell: metric: GreatCircle: ", testkit.Err(sphere.Cell(metric.LatLon{Lat: 91}))},
+		{"Domain.Cell: metric: GreatCircle: ", testkit.Err(sphere.Cell(metric.LatLon{Lon: nan}))},
 		{"Domain.Cell: record[0], want a whole number", in(domain.Column{Hi: 3, Whole: true}, 1.5)},
 		{"Domain.Cell: record[0], want a whole number", in(domain.Column{Hi: 3, Whole: true}, nan)},
 		{"Domain.Cell: record[0], want a category", in(domain.Column{Categories: 3, Missing: true}, 3)},
@@ -191,20 +189,20 @@ func TestErrors(t *testing.T) {
 		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1}, 91, 0)},
 		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1}, 0, nan)},
 		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1, Missing: true}, nan, 0)},
-		{"Domain.Cell: record, want an index", second(points.Cell(20))},
-		{"Domain.Cell: unknown label", second(testkit.Must(domain.Labels(pair, []string{"a", "b"})).Cell("c"))},
-		{"Domain.Cell: metric: Euclidean: ", second(testkit.Must(domain.On(t.Context(), points, f)).Cell([]float64{nan, 1}))},
-		{"Domain.Points: needs", second(lazy.Points())},
-		{"Domain.Weights: points: empty input", second(d.Weights(nil, nil))},
-		{"Domain.Weights: sum of weights, want a finite number > 0", second(d.Weights([][]float64{{0}}, []float64{0}))},
-		{"Domain.Weights: weights[0], want a finite number >= 0", second(d.Weights([][]float64{{0}}, []float64{nan}))},
+		{"Domain.Cell: record, want an index", testkit.Err(points.Cell(20))},
+		{"Domain.Cell: unknown label", testkit.Err(testkit.Must(domain.Labels(pair, []string{"a", "b"})).Cell("c"))},
+		{"Domain.Cell: metric: Euclidean: ", testkit.Err(testkit.Must(domain.On(t.Context(), points, f)).Cell([]float64{nan, 1}))},
+		{"Domain.Points: needs", testkit.Err(lazy.Points())},
+		{"Domain.Weights: points: empty input", testkit.Err(d.Weights(nil, nil))},
+		{"Domain.Weights: sum of weights, want a finite number > 0", testkit.Err(d.Weights([][]float64{{0}}, []float64{0}))},
+		{"Domain.Weights: weights[0], want a finite number >= 0", testkit.Err(d.Weights([][]float64{{0}}, []float64{nan}))},
 		{"NewFinite: Height = 2", fin(domain.FiniteOptions{Height: 2, Arity: 3})},
-		{"NewFinite: f: empty input", second(domain.NewFinite(t.Context(), samples.Line(), nil))},
-		{"NewFinite: distance of point 0[1] = NaN", second(domain.NewFinite(t.Context(), samples.Line(1, nan, 3), &domain.FiniteOptions{Arity: 2}))},
-		{"NewUltrametric: f: empty input", second(domain.NewUltrametric(t.Context(), nil, nil))},
-		{"Labels: labels has size 1, want 20", second(domain.Labels(points, []string{"a"}))},
-		{"Labels: labels[1] = 0, want a label that no", second(domain.Labels(pair, []string{"a", "a"}))},
-		{"On: p has size 20, want 2", second(domain.On(t.Context(), pair, f))},
+		{"NewFinite: f: empty input", testkit.Err(domain.NewFinite(t.Context(), samples.Line(), nil))},
+		{"NewFinite: distance of point 0[1] = NaN", testkit.Err(domain.NewFinite(t.Context(), samples.Line(1, nan, 3), &domain.FiniteOptions{Arity: 2}))},
+		{"NewUltrametric: f: empty input", testkit.Err(domain.NewUltrametric(t.Context(), nil, nil))},
+		{"Labels: labels has size 1, want 20", testkit.Err(domain.Labels(points, []string{"a"}))},
+		{"Labels: labels[1] = 0, want a label that no", testkit.Err(domain.Labels(pair, []string{"a", "a"}))},
+		{"On: p has size 20, want 2", testkit.Err(domain.On(t.Context(), pair, f))},
 	} {
 		if x.err == nil || !strings.HasPrefix(x.err.Error(), "domain: "+x.want) {
 			t.Errorf("%v, want domain: %s", x.err, x.want)
@@ -221,14 +219,14 @@ func TestZeroValues_Refuse(t *testing.T) {
 	testkit.Unmade[domain.Domain[[]float64]](t, made)
 	pair := testkit.Must(domain.NewFinite(t.Context(), samples.Line(1, 2), nil))
 	for _, d := range []*domain.Domain[int]{nil, {}} {
-		for _, err := range []error{second(domain.On(t.Context(), d, samples.Points(2, 1, 1))), second(domain.Labels[int](d, nil))} {
+		for _, err := range []error{testkit.Err(domain.On(t.Context(), d, samples.Points(2, 1, 1))), testkit.Err(domain.Labels[int](d, nil))} {
 			if err == nil || !strings.Contains(err.Error(), made) {
 				t.Error(err)
 			}
 		}
 	}
 	for _, p := range []*metric.Points[[]float64]{nil, {}} {
-		if err := second(domain.On(t.Context(), pair, p)); err == nil || !strings.Contains(err.Error(), "p has size 0, want 2") {
+		if err := testkit.Err(domain.On(t.Context(), pair, p)); err == nil || !strings.Contains(err.Error(), "p has size 0, want 2") {
 			t.Error(err)
 		}
 	}

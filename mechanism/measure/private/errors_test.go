@@ -10,8 +10,6 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
-func second[T any](_ T, err error) error { return err }
-
 // What is refused, and how: each error begins with what is given. Values that no constructor
 // made release nothing and promise nothing.
 func TestErrors(t *testing.T) {
@@ -23,17 +21,17 @@ func TestErrors(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"New: " + made, second(New[int](nil, 1, nil))},
-		{"New: " + made, second(New(new(domain.Domain[int]), 1, nil))},
-		{"New: alpha = 0", second(New(d, 0, nil))},
-		{"New: alpha = 1e-300", second(New(d, 1e-300, nil))},
-		{"New: needs", second(New(samples.Unit(1, domain.BoxOptions{}), 1, nil))},
-		{"New: Scales has size 7", second(New(d, 1, &Options{Scales: make([]float64, 7)}))},
-		{"New: Scales[1] = 0", second(New(d, 1, &Options{Scales: []float64{1, 0}}))},
-		{"New: Estimator = 3", second(New(d, 1, &Options{Estimator: 3}))},
-		{"Measure.Release: weights, want size 8", second(m.Release(nil, []float64{1}))},
-		{"Measure.Release: walk: Walk.AddShares: sum of weights, want a finite number > 0", second(m.Release(nil, make([]float64, d.Len())))},
-		{"Measure.Bound: needs", second(m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}))},
+		{"New: " + made, testkit.Err(New[int](nil, 1, nil))},
+		{"New: " + made, testkit.Err(New(new(domain.Domain[int]), 1, nil))},
+		{"New: alpha = 0", testkit.Err(New(d, 0, nil))},
+		{"New: alpha = 1e-300", testkit.Err(New(d, 1e-300, nil))},
+		{"New: needs", testkit.Err(New(samples.Unit(1, domain.BoxOptions{}), 1, nil))},
+		{"New: Scales has size 7", testkit.Err(New(d, 1, &Options{Scales: make([]float64, 7)}))},
+		{"New: Scales[1] = 0", testkit.Err(New(d, 1, &Options{Scales: []float64{1, 0}}))},
+		{"New: Estimator = 3", testkit.Err(New(d, 1, &Options{Estimator: 3}))},
+		{"Measure.Release: weights, want size 8", testkit.Err(m.Release(nil, []float64{1}))},
+		{"Measure.Release: walk: Walk.AddShares: sum of weights, want a finite number > 0", testkit.Err(m.Release(nil, make([]float64, d.Len())))},
+		{"Measure.Bound: needs", testkit.Err(m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}))},
 	} {
 		if x.err == nil || !strings.HasPrefix(x.err.Error(), "private: "+x.want) {
 			t.Errorf("%v, want private: %s", x.err, x.want)

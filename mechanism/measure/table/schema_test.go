@@ -60,15 +60,15 @@ func TestParseSchema_AgreesWithFiles(t *testing.T) {
 
 // What is refused, and how, in a file, a line and in Go.
 func TestSchema_Refuses(t *testing.T) {
-	file := func(in string) error { return second(ReadSchema(strings.NewReader(in))) }
+	file := func(in string) error { return testkit.Err(ReadSchema(strings.NewReader(in))) }
 	settings := func(in string) error { return file(`[{"name": "a", ` + in + `}]`) }
 	whole := func(more string) error { return settings(`"kind": "whole", "lo": 0, "hi": 1, ` + more) }
 	number := func(lo, hi, more string) error {
 		return settings(fmt.Sprintf(`"kind": "number", "lo": %s, "hi": %s%s`, lo, hi, more))
 	}
 	names := func(kind, names string) error { return settings(`"kind": "` + kind + `", "names": [` + names + `]`) }
-	line := func(in string) error { return second(ParseSchema(in)) }
-	fields := func(f ...Field) error { return second(NewSchema(f)) }
+	line := func(in string) error { return testkit.Err(ParseSchema(in)) }
+	fields := func(f ...Field) error { return testkit.Err(NewSchema(f)) }
 	one, nan := domain.Column{Hi: 1, Whole: true}, math.NaN()
 	tree := testkit.Must(metric.TreeFromPaths([][]string{{"r", "a"}, {"r", "b"}}))
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestSchema_Refuses(t *testing.T) {
 		{file("[[]]"), "cannot unmarshal array"},
 		{file("[null]"), `field 1, "": kind ""`},
 		{file(strings.Repeat(" ", maxSchema+1)), "more than 4194304 bytes"},
-		{second(ReadSchema(nil)), "ReadSchema: no reader"},
+		{testkit.Err(ReadSchema(nil)), "ReadSchema: no reader"},
 		{whole(`"unit": "m"`), `field 1, "a": json: unknown field "unit"`},
 		{whole(`"Lo": 1`), `field 1, "a": "lo" is given twice`},
 		{whole(`"lat": "b"`), "lat and lon are not for kind whole"},
@@ -169,8 +169,6 @@ func TestSchema_Refuses(t *testing.T) {
 		t.Errorf("%+v", unnamed)
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
 
 // Two values of a field are at most its weight apart, some are, and its records have a
 // cell.
