@@ -35,7 +35,7 @@ func exponents(ctx context.Context, r *exhibit.Run) error {
 		}
 		want := -1 / float64(d)
 		b := slope(n, below)
-		r.Say(fmt.Sprintf("d = %d, exponent of N: lower bound of Theorem 8.6", d), want, b, exhibit.Near(b, want, 0.1), "")
+		r.Say("", fmt.Sprintf("d = %d, exponent of N: lower bound of Theorem 8.6", d), want, b, exhibit.Near(b, want, 0.1), "")
 		end := len(n) - 1
 		for _, m := range []struct {
 			what   string
@@ -45,12 +45,12 @@ func exponents(ctx context.Context, r *exhibit.Run) error {
 			// The logarithm grows by this power of N here.
 			b, log := slope(n, m.errors), slope(n, logs)
 			most := want * (1 - m.power*log)
-			r.Say(fmt.Sprintf("d = %d, exponent of N: %s", d, m.what), want, b,
+			r.Say("", fmt.Sprintf("d = %d, exponent of N: %s", d, m.what), want, b,
 				exhibit.If(b <= most+0.1 && below[end] <= m.errors[end], exhibit.Holds),
 				fmt.Sprintf("no worse than that of (log^%g(N)/N)^(1/%d), %.3f at these N (.1 for the draws), and above the lower bound",
 					m.power, d, most))
 		}
-		r.Say(fmt.Sprintf("d = %d, mean W1 at N = %.0f", d, n[end]), paper[end], ours[end], exhibit.If(ours[end] < paper[end], exhibit.Better),
+		r.Say("", fmt.Sprintf("d = %d, mean W1 at N = %.0f", d, n[end]), paper[end], ours[end], exhibit.If(ours[end] < paper[end], exhibit.Better),
 			"the paper's construction, run here, beside NewSynthesizer; the lower bound is "+demo.Number(below[end]))
 		charts = append(charts, &demo.Chart{
 			Title: fmt.Sprintf("d = %d", d), X: "N", Y: "mean W1", LogX: true, LogY: true,

@@ -61,7 +61,7 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 		})
 	}
 	c := exhibit.Must(constant(all[0].Len()))
-	r.Say("error over (log2 n)^(3/2)/alpha times the covering integral", fmt.Sprintf("at most a constant: %.1f", c),
+	r.Say("", "error over (log2 n)^(3/2)/alpha times the covering integral", fmt.Sprintf("at most a constant: %.1f", c),
 		fmt.Sprintf("%.3f to %.3f", least, most), exhibit.If(most <= c, exhibit.Holds),
 		"over all spaces and levels; the constant is what the proof gives at n = "+strconv.Itoa(all[0].Len()))
 	return r.WriteCharts("bsv22-measure.png", charts...)
@@ -138,7 +138,7 @@ func sayBetween(r *exhibit.Run, name string, alphas, errors, above, below []floa
 		ok = ok && below[i] <= e && e <= above[i]
 	}
 	end := len(alphas) - 1
-	r.Say(fmt.Sprintf("mean W1/diameter of the paper's measure, alpha = %.0f: %s", alphas[end], name),
+	r.Say("", fmt.Sprintf("mean W1/diameter of the paper's measure, alpha = %.0f: %s", alphas[end], name),
 		fmt.Sprintf("%s to %s", demo.Number(below[end]), demo.Number(above[end])), errors[end], exhibit.If(ok, exhibit.Holds),
 		"at every alpha between the paper's bounds, computed here: Theorem 8.5 with constants and twice the sum of gaps times deviations on the line")
 }
@@ -150,6 +150,6 @@ func sayBetter(r *exhibit.Run, name string, ours, paper []float64) {
 		ratio += math.Log(paper[i]/ours[i]) / float64(len(ours))
 	}
 	ratio = math.Exp(ratio)
-	r.Say("factor by which a net tree errs less: "+name, 1.0, ratio, exhibit.If(ratio > 1, exhibit.Better),
+	r.Say("", "factor by which a net tree errs less: "+name, 1.0, ratio, exhibit.If(ratio > 1, exhibit.Better),
 		"no detour over a line, more children a node, and masses made from the top down; a geometric mean over the levels")
 }

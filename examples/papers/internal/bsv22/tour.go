@@ -47,7 +47,7 @@ func tours(ctx context.Context, r *exhibit.Run) error {
 	for _, s := range all {
 		tour := exhibit.Must(tsp.Solve(ctx, s, &tsp.SolveOptions{Bound: tsp.BoundNone}))
 		c := exhibit.Must(tsp.CoveringIntegral(ctx, s))
-		r.Say(fmt.Sprintf("tour over covering integral, %d points: %s", s.Len(), s.name), "at most 16",
+		r.Say("", fmt.Sprintf("tour over covering integral, %d points: %s", s.Len(), s.name), "at most 16",
 			fmt.Sprintf("%.2f to %.2f", tour.Length/c.Integral, 2*tour.Length/c.Integral), exhibit.If(2*tour.Length <= 16*c.Integral, exhibit.Holds),
 			"the integral is known up to a factor of 2")
 	}

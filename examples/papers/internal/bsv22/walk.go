@@ -40,21 +40,21 @@ func walks(ctx context.Context, r *exhibit.Run) error {
 	}
 	w := exhibit.Must(walk.Superregular(1 << last))
 	loss := exhibit.Must(w.Tree().Loss(walk.AddRemoveOne, w.Scales()))
-	r.Say("scale of the Haar noise at which V is 1-Lipschitz", "log2 n + 2", "log2 n + 1",
+	r.Say("", "scale of the Haar noise at which V is 1-Lipschitz", "log2 n + 2", "log2 n + 1",
 		exhibit.If(exhibit.Near(loss, 1, 1e-9) == exhibit.Holds, exhibit.Better),
 		fmt.Sprintf("a step has log2 n + 1 coefficients; at log2 n + 1 the loss per record is %s", demo.Number(loss)))
 	end := len(n) - 1
-	r.Say(fmt.Sprintf("E max |S_k| of iid Laplace steps, n = %.0f", n[end]), "of order sqrt(n)", iid[end],
+	r.Say("", fmt.Sprintf("E max |S_k| of iid Laplace steps, n = %.0f", n[end]), "of order sqrt(n)", iid[end],
 		exhibit.Near(iid[end], math.Sqrt(math.Pi*n[end]), 0.15),
 		fmt.Sprintf("sqrt(pi n), that of Brownian motion, is %s", demo.Number(math.Sqrt(math.Pi*n[end]))))
 	b := slope(n, iid)
-	r.Say("its exponent of n", 0.5, b, exhibit.Near(b, 0.5, 0.1), "")
+	r.Say("", "its exponent of n", 0.5, b, exhibit.Near(b, 0.5, 0.1), "")
 	b = slope(logs, far)
-	r.Say("exponent of log n in E max |S_k| of the superregular walk", "at most 2", b, exhibit.If(b < 2.05, exhibit.Holds), "")
-	r.Say(fmt.Sprintf("E max |S_k| of the superregular walk, n = %.0f", n[end]), "of order log^2 n", far[end],
+	r.Say("", "exponent of log n in E max |S_k| of the superregular walk", "at most 2", b, exhibit.If(b < 2.05, exhibit.Holds), "")
+	r.Say("", fmt.Sprintf("E max |S_k| of the superregular walk, n = %.0f", n[end]), "of order log^2 n", far[end],
 		exhibit.If(below(far, limit) && far[end] < iid[end], exhibit.Holds),
 		fmt.Sprintf("at every n at most what Chernoff's bound proves, here %s; less than iid from n = %d on", demo.Number(limit[end]), crossing))
-	r.Say("root mean square of S_k over (log2 n + 2)^(3/2)", "bounded",
+	r.Say("", "root mean square of S_k over (log2 n + 2)^(3/2)", "bounded",
 		fmt.Sprintf("%.3f to %.3f", rms[0]/math.Pow(logs[0]+2, 1.5), rms[end]/math.Pow(logs[end]+2, 1.5)),
 		exhibit.Near(rms[end], (logs[end]+2)*math.Sqrt(logs[end]/6+7./9), 1e-3),
 		"in closed form it is (log2 n + 2) sqrt(log2 n/6 + 7/9) but for terms of 1/n")
@@ -131,7 +131,7 @@ func sayWider(r *exhibit.Run) error {
 	scales := exhibit.Must(tree.EqualScales(walk.ReplaceOne))
 	wide := exhibit.Must(walk.New(tree, walk.KNorm, scales))
 	now := exhibit.Must(wide.RMS(nil))
-	r.Say("root mean square of S_k per unit of total variation, n = 65536", old, now, exhibit.If(now < old, exhibit.Better),
+	r.Say("", "root mean square of S_k per unit of total variation, n = 65536", old, now, exhibit.If(now < old, exhibit.Better),
 		"the paper's noise has scale 2(log2 n + 2); here 16 children a node, the K-norm mechanism in each, and none for the total, which is 1")
 	return nil
 }

@@ -39,7 +39,7 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 			chart.Series = append(chart.Series, demo.Series{Name: "s", X: alphas[:shown], Y: s[:shown]}, demo.Series{Name: "s_o", X: alphas[:shown], Y: so[:shown]})
 		}
 		a, b := exponent(alphas, s, 0), exponent(alphas, so, 0)
-		r.Say("exponent of s, s_o: "+c.name, c.want, fmt.Sprintf("%.3f, %.3f", a, b),
+		r.Say("", "exponent of s, s_o: "+c.name, c.want, fmt.Sprintf("%.3f, %.3f", a, b),
 			exhibit.If(math.Abs(a-c.want) < 0.02 && math.Abs(b-c.want) < 0.02, exhibit.Holds), "")
 	}
 
@@ -57,7 +57,7 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 			same++
 		}
 	}
-	r.Say(fmt.Sprintf("closed forms are the scales of the cube of %d points", space.Privacy.Len()), "at every alpha",
+	r.Say("", fmt.Sprintf("closed forms are the scales of the cube of %d points", space.Privacy.Len()), "at every alpha",
 		fmt.Sprintf("%d of %d", same, len(alphas)), exhibit.If(same == len(alphas), exhibit.Holds), "")
 	return baireOptima(ctx, r, halves, chart)
 }
@@ -83,9 +83,9 @@ func baireOptima(ctx context.Context, r *exhibit.Run, cube families.Baire, chart
 		upper.X, upper.Y = append(upper.X, alpha), append(upper.Y, hi)
 	}
 	chart.Series = append(chart.Series, best, lower, upper)
-	r.Say("A between max(s/8, s_o/5) at 2 alpha and s(Z, alpha/3) + 14 s_o(Z, alpha/7)", "up to constants",
+	r.Say("", "A between max(s/8, s_o/5) at 2 alpha and s(Z, alpha/3) + 14 s_o(Z, alpha/7)", "up to constants",
 		fmt.Sprintf("%d of %d", within, len(alphas)), exhibit.If(within == len(alphas), exhibit.Holds), "")
-	r.Say("alpha A from alpha = 4 to 64", "a constant", fmt.Sprintf("%.3f to %.3f", least, most), exhibit.If(most < 2*least, exhibit.Holds),
+	r.Say("", "alpha A from alpha = 4 to 64", "a constant", fmt.Sprintf("%.3f to %.3f", least, most), exhibit.If(most < 2*least, exhibit.Holds),
 		"the rate is 1/alpha up to the depth of the cube")
 	return r.WriteCharts("bsv24-baire.png", chart)
 }

@@ -40,9 +40,9 @@ func (b below) run(ctx context.Context, r *exhibit.Run) error {
 		most, sum, ours = max(most, v/best.DualBound), sum+v/best.Objective, ours+stars[0].Value/best.Objective
 	}
 	n := float64(len(all))
-	r.Say(b.bound+" <= A, random spaces of one and two metrics", "always", fmt.Sprintf("%d of %d, at most %.2f A", under, len(all), most),
+	r.Say("", b.bound+" <= A, random spaces of one and two metrics", "always", fmt.Sprintf("%d of %d, at most %.2f A", under, len(all), most),
 		exhibit.If(under == len(all), exhibit.Holds), b.why)
-	r.Say("share of A proved, on average: this bound, entropy.LowerBounds", sum/n, ours/n, exhibit.If(ours > 2*sum, exhibit.Better),
+	r.Say("", "share of A proved, on average: this bound, entropy.LowerBounds", sum/n, ours/n, exhibit.If(ours > 2*sum, exhibit.Better),
 		"a star: whatever is likely at one point is not unlikely at the others")
 	return nil
 }
@@ -139,11 +139,11 @@ func compare(ctx context.Context, r *exhibit.Run, m mechanismOf, file string, pa
 		}
 		most, excess = max(most, b.loss/b.bound), max(excess, b.loss/b.least)
 	}
-	r.Say("the "+m.name+" is alpha-private", "always", fmt.Sprintf("%d of %d", private, len(all)),
+	r.Say("", "the "+m.name+" is alpha-private", "always", fmt.Sprintf("%d of %d", private, len(all)),
 		exhibit.If(private == len(all), exhibit.Holds), "")
-	r.Say("max(s/8, s_o/5) at 2 alpha <= A <= its loss <= "+m.bound, m.paper, fmt.Sprintf("%d of %d", within, len(all)),
+	r.Say("", "max(s/8, s_o/5) at 2 alpha <= A <= its loss <= "+m.bound, m.paper, fmt.Sprintf("%d of %d", within, len(all)),
 		exhibit.If(within == len(all), exhibit.Holds), m.why)
-	r.Say("its loss over that bound, and over A", "at most 1, at least 1", fmt.Sprintf("%.2f, %.2f at most", most, excess),
+	r.Say("", "its loss over that bound, and over A", "at most 1, at least 1", fmt.Sprintf("%.2f, %.2f at most", most, excess),
 		exhibit.If(most <= 1 && excess >= 1, exhibit.Holds), "")
 	return draw(ctx, r, m, file, pairs[0])
 }

@@ -106,7 +106,7 @@ func (f family) run(ctx context.Context, r *exhibit.Run) error {
 		entropic.Series = append(entropic.Series, band(fmt.Sprintf("d = %d", dim), alphas, s.Lo, s.Hi))
 		say := func(what string, ends demo.Series) {
 			low, high, want := exponent(alphas, ends.Lo, 1e4), exponent(alphas, ends.Hi, 1e4), f.exponent(dim)
-			r.Say(fmt.Sprintf("exponent of alpha, d = %d: %s", dim, what), want, fmt.Sprintf("%.3f, %.3f", low, high),
+			r.Say("", fmt.Sprintf("exponent of alpha, d = %d: %s", dim, what), want, fmt.Sprintf("%.3f, %.3f", low, high),
 				exhibit.If(math.Abs(low-want) < 0.03 && math.Abs(high-want) < 0.03, exhibit.Holds), "")
 		}
 		say("lower, upper end of A", a)
@@ -119,7 +119,7 @@ func (f family) run(ctx context.Context, r *exhibit.Run) error {
 		if dim == 2 {
 			why = f.why
 		}
-		r.Say(fmt.Sprintf("upper over lower end of A, d = %d, alpha from .1 to 1e8", dim), "a constant", fmt.Sprintf("at most %.1f", wide),
+		r.Say("", fmt.Sprintf("upper over lower end of A, d = %d, alpha from .1 to 1e8", dim), "a constant", fmt.Sprintf("at most %.1f", wide),
 			exhibit.If(wide < upTo, exhibit.Holds), why)
 	}
 	if err := f.finite(ctx, r, accuracy, entropic); err != nil {
@@ -152,7 +152,7 @@ func (f family) finite(ctx context.Context, r *exhibit.Run, accuracy, entropic *
 		}
 	}
 	entropic.Series = append(entropic.Series, found)
-	r.Say(fmt.Sprintf("s of %d points, d = 1, is at most 8 A(alpha/2)", space.Len()), "at every alpha (Theorem 3.1)",
+	r.Say("", fmt.Sprintf("s of %d points, d = 1, is at most 8 A(alpha/2)", space.Len()), "at every alpha (Theorem 3.1)",
 		fmt.Sprintf("%d of %d", under, len(alphas)), exhibit.If(under == len(alphas), exhibit.Holds), "")
 
 	small := exhibit.Must(f.solved(ctx))
@@ -168,7 +168,7 @@ func (f family) finite(ctx context.Context, r *exhibit.Run, accuracy, entropic *
 		solved.Y = append(solved.Y, best.Objective)
 	}
 	accuracy.Series = append(accuracy.Series, solved)
-	r.Say(fmt.Sprintf("optimum of %d points, d = 1, is at most 2 A", small.Len()), "at every alpha", fmt.Sprintf("%d of %d", under, len(solved.X)),
+	r.Say("", fmt.Sprintf("optimum of %d points, d = 1, is at most 2 A", small.Len()), "at every alpha", fmt.Sprintf("%d of %d", under, len(solved.X)),
 		exhibit.If(under == len(solved.X), exhibit.Holds), "a linear program; outputs of the space move to the nearest point of the subset")
 	return nil
 }

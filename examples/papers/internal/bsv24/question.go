@@ -28,7 +28,7 @@ func question(ctx context.Context, r *exhibit.Run) error {
 		}
 		most = max(most, b.loss/larger)
 	}
-	r.Say("(ii) one metric: A <= loss on a net <= 25 max(s(Z, alpha/3), s_o(Z, alpha/7))", "an open problem",
+	r.Say("", "(ii) one metric: A <= loss on a net <= 25 max(s(Z, alpha/3), s_o(Z, alpha/7))", "an open problem",
 		fmt.Sprintf("%d of %d spaces, at most %.2f times", ok, len(all), most), exhibit.If(ok == len(all), exhibit.Better),
 		"proved in the documentation of package entropy for every space; clusters and ultrametrics are not connected")
 	return limit(ctx, r)
@@ -68,7 +68,7 @@ func limit(ctx context.Context, r *exhibit.Run) error {
 		if q.grows {
 			verdict = exhibit.If(above == len(sizes) && end > 0.75*first, exhibit.Better)
 		}
-		r.Say(fmt.Sprintf("two metrics, %s: A over s + s_o, %d to %d points", s.Name, sizes[0], sizes[last]), q.paper,
+		r.Say("", fmt.Sprintf("two metrics, %s: A over s + s_o, %d to %d points", s.Name, sizes[0], sizes[last]), q.paper,
 			fmt.Sprintf("%.2f to %.2f", s.Y[0], s.Y[last]), verdict, q.why)
 	}
 	return r.WriteCharts("bsv24-question.png", chart)

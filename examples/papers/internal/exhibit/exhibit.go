@@ -32,7 +32,7 @@ const (
 
 // claim is one line of the table of verdicts.
 type claim struct {
-	text        string
+	place, text string
 	paper, here any
 	verdict     Verdict
 	why         string
@@ -45,10 +45,11 @@ type Run struct {
 	claims []claim
 }
 
-// Say adds a claim: what the paper says and what came out here, in numbers or words, and
-// why the two differ, which may be "" where nothing does.
-func (r *Run) Say(text string, paper, here any, v Verdict, why string) {
-	r.claims = append(r.claims, claim{text, paper, here, v, why})
+// Say adds a claim of the paper, with the place where it stands, as in "Theorem 3.4": what
+// it says in short, its number or formula, "-" where it prints none, what came out here, and
+// why the two differ, which may be "" where nothing does. A number of ours is never the paper's.
+func (r *Run) Say(place, text string, paper, here any, v Verdict, why string) {
+	r.claims = append(r.claims, claim{place, text, paper, here, v, why})
 }
 
 // failure is what [Must] panics with.
@@ -101,7 +102,7 @@ func Size[T any](r *Run, small, large T) T {
 // RunAll runs exhibits one after the other and prints the claims of each. It fails
 // after the last one where a claim did.
 func RunAll(ctx context.Context, p *demo.Program, exhibits []Exhibit, full bool) error {
-	sheet := demo.NewTable("exhibit", "claim", "paper", "here", "verdict", "why")
+	sheet := demo.NewTable("exhibit", "place", "claim", "paper", "here", "verdict", "why")
 	count := map[Verdict]int{}
 	for i, e := range exhibits {
 		r := &Run{Program: p, Full: full}
@@ -116,7 +117,7 @@ func RunAll(ctx context.Context, p *demo.Program, exhibits []Exhibit, full bool)
 			return err
 		}
 		for _, c := range r.claims {
-			sheet.Row(e.Name, c.text, c.paper, c.here, string(c.verdict), c.why)
+			sheet.Row(e.Name, c.place, c.text, c.paper, c.here, string(c.verdict), c.why)
 			count[c.verdict]++
 		}
 	}
@@ -138,9 +139,9 @@ func RunAll(ctx context.Context, p *demo.Program, exhibits []Exhibit, full bool)
 
 // print prints the claims as a table, and below it why they differ.
 func (r *Run) print(w io.Writer) error {
-	t := demo.NewTable("claim", "paper", "here", "verdict")
+	t := demo.NewTable("place", "claim", "paper", "here", "verdict")
 	for _, c := range r.claims {
-		t.Row(c.text, c.paper, c.here, string(c.verdict))
+		t.Row(c.place, c.text, c.paper, c.here, string(c.verdict))
 	}
 	if err := t.WriteText(w); err != nil {
 		return err

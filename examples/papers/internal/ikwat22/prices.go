@@ -31,9 +31,9 @@ func prices(ctx context.Context, r *exhibit.Run, n int) error {
 	}
 	r.Print(t)
 	most := slices.Max(taken)
-	r.Say("the level of a program of budget alpha/2", "at most alpha", span(slices.Min(taken), most)+" alpha",
+	r.Say("", "the level of a program of budget alpha/2", "at most alpha", span(slices.Min(taken), most)+" alpha",
 		exhibit.If(most <= 1, exhibit.Holds), "audited, at delta = 0; by default lp.ConstOPT raises the budget until the level is alpha")
-	r.Say("the worst lambda of a list against the best", "takes the best", fmt.Sprintf("%.3g times", pays),
+	r.Say("", "the worst lambda of a list against the best", "takes the best", fmt.Sprintf("%.3g times", pays),
 		exhibit.If(pays > 1+2*near, exhibit.Holds), fmt.Sprintf("at eps_tight = %v; %s", low, unseen))
 	return nil
 }

@@ -37,7 +37,7 @@ func byProgram(ctx context.Context, r *exhibit.Run, n int) error {
 		Series: []demo.Series{ours, theirs, whole},
 	})
 	end := len(ours.Y) - 1
-	r.Say("a larger r loses less", "trades size for utility", fmt.Sprintf("%.4g to %.4g", ours.Y[0], ours.Y[end]),
+	r.Say("", "a larger r loses less", "trades size for utility", fmt.Sprintf("%.4g to %.4g", ours.Y[0], ours.Y[end]),
 		exhibit.If(falls(ours.Y), exhibit.Holds), fmt.Sprintf("to %v %%, to which levels are equal; %s", 100*near, unseen))
 	// A Spanner is beaten where some ConstOPT has no larger program and no larger loss.
 	beaten := 0
@@ -49,7 +49,7 @@ func byProgram(ctx context.Context, r *exhibit.Run, n int) error {
 			}
 		}
 	}
-	r.Say("Spanners that a ConstOPT beats in size and loss", "superior trade-off", fmt.Sprintf("%d of %d", beaten, len(theirs.X)),
+	r.Say("", "Spanners that a ConstOPT beats in size and loss", "superior trade-off", fmt.Sprintf("%d of %d", beaten, len(theirs.X)),
 		exhibit.If(beaten == len(theirs.X), exhibit.Holds), "")
 	return err
 }

@@ -77,7 +77,7 @@ func (t *result) sayAll(r *exhibit.Run, lo, hi int, where string) {
 				why = "more at the first of these only: with many points and a low level, r near ones are too few to have unknowns of their own; " + why
 			}
 		}
-		r.Say(fmt.Sprintf("%s against %s, %s", ours, other, where), "less", span(least, most)+" times", verdict, why)
+		r.Say("", fmt.Sprintf("%s against %s, %s", ours, other, where), "less", span(least, most)+" times", verdict, why)
 	}
 	worst := math.Inf(1)
 	for i := lo; i < hi; i++ {
@@ -85,14 +85,14 @@ func (t *result) sayAll(r *exhibit.Run, lo, hi int, where string) {
 			worst = min(worst, (most-t.loss[ours][i])/(most-least))
 		}
 	}
-	r.Say(fmt.Sprintf("%s against OPTMech, %s", ours, where), "close", fmt.Sprintf("at least %.2g of the way", worst),
+	r.Say("", fmt.Sprintf("%s against OPTMech, %s", ours, where), "close", fmt.Sprintf("at least %.2g of the way", worst),
 		exhibit.If(worst > .5, exhibit.Holds), "close is to be more than half the way from the exponential mechanism to OPTMech")
 	worst = math.Inf(1)
 	for _, losses := range t.loss {
 		least, _ := ratios(losses, t.floor, 0, len(losses))
 		worst = min(worst, least)
 	}
-	r.Say("all against the lower bound", "above", fmt.Sprintf("at least %.3g times", worst), exhibit.If(worst >= 1, exhibit.Holds),
+	r.Say("", "all against the lower bound", "above", fmt.Sprintf("at least %.3g times", worst), exhibit.If(worst >= 1, exhibit.Holds),
 		fmt.Sprintf("Theorem 3 is about the largest loss and delta = 0; here it is carried to L_%v and delta = %v", share, delta))
 }
 

@@ -49,12 +49,12 @@ func sizes(ctx context.Context, r *exhibit.Run, ns []int) error {
 			power[k] = math.Log(float64(c.of(all[k][last]))/float64(c.of(all[k][0]))) / math.Log(float64(ns[last])/float64(ns[0]))
 		}
 		want := []float64{2, 3, 3}[i]
-		r.Say(c.name+" of OPTMech", fmt.Sprintf("n^%v", want), fmt.Sprintf("n^%.2f", power[0]), exhibit.Near(power[0], want, .02), "")
-		r.Say(c.name+" of ConstOPT, r fixed", "grow more slowly", fmt.Sprintf("n^%.2f", power[2]),
+		r.Say("", c.name+" of OPTMech", fmt.Sprintf("n^%v", want), fmt.Sprintf("n^%.2f", power[0]), exhibit.Near(power[0], want, .02), "")
+		r.Say("", c.name+" of ConstOPT, r fixed", "grow more slowly", fmt.Sprintf("n^%.2f", power[2]),
 			exhibit.If(power[2] < min(power[0], power[1]), exhibit.Holds), fmt.Sprintf("Spanner's as n^%.2f", power[1]))
 	}
 	part := func(k int) float64 { return float64(all[2][last].Nonzeros) / float64(all[k][last].Nonzeros) }
-	r.Say("ConstOPT's program is the smallest", "smaller than all before",
+	r.Say("", "ConstOPT's program is the smallest", "smaller than all before",
 		fmt.Sprintf("%.2g of Spanner's nonzeros, %.2g of OPTMech's", part(1), part(0)), exhibit.If(smallest, exhibit.Holds),
 		fmt.Sprintf("for %d words; in variables, rows and nonzeros, for all numbers above; %s", ns[last], unseen))
 	return nil

@@ -40,9 +40,9 @@ func times(ctx context.Context, r *exhibit.Run, ns []int) error {
 		}
 	}
 	r.Print(t)
-	r.Say(fmt.Sprintf("%s takes less time than OPTMech, %d words", ours, most), "scales", fmt.Sprintf("%.2g times", small.Seconds()/whole.Seconds()),
+	r.Say("", fmt.Sprintf("%s takes less time than OPTMech, %d words", ours, most), "scales", fmt.Sprintf("%.2g times", small.Seconds()/whole.Seconds()),
 		exhibit.If(small < whole, exhibit.Holds), "both by solvers of this library, made for the program")
-	r.Say(fmt.Sprintf("OPTMech on %d words", most), "impractical", fmt.Sprintf("gap %.2g", gap), exhibit.If(gap <= tolerance, exhibit.Better),
+	r.Say("", fmt.Sprintf("OPTMech on %d words", most), "impractical", fmt.Sprintf("gap %.2g", gap), exhibit.If(gap <= tolerance, exhibit.Better),
 		"a general solver gives up at some 75 points; lp.Optimal never writes the program out")
 	return nil
 }

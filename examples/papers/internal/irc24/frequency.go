@@ -49,7 +49,7 @@ func estimateAll(ctx context.Context, r *exhibit.Run) error {
 		{fitted, clustered, exhibit.Better, "a curator who sees the items need not randomize each"},
 	} {
 		less, more := curves[c.under][end], curves[c.over][end]
-		r.Say(fmt.Sprintf("mean W1, %.0f users of %d: %s, below %s", n[end], held, estimators[c.under].name, estimators[c.over].name), "below",
+		r.Say("", fmt.Sprintf("mean W1, %.0f users of %d: %s, below %s", n[end], held, estimators[c.under].name, estimators[c.over].name), "below",
 			fmt.Sprintf("%.4f, %.4f", less, more), exhibit.If(less < more, c.v), c.why)
 	}
 	if err := sayBounds(ctx, r, int(n[end]), curves[clustered][end]); err != nil {
@@ -175,19 +175,19 @@ func sayBounds(ctx context.Context, r *exhibit.Run, users int, measured float64)
 	m := emd.Model{Trust: emd.Central, Users: users, Items: held, Diameter: 1}
 	f := exhibit.Must(clusteredResponse(ctx, m))
 	bound := 2 * f.ErrorBound(int64(users*held))
-	r.Say("mean W1 of Algorithm 4 and its bounds (8), (9)", bound, measured, exhibit.If(measured <= bound, exhibit.Holds),
+	r.Say("", "mean W1 of Algorithm 4 and its bounds (8), (9)", bound, measured, exhibit.If(measured <= bound, exhibit.Holds),
 		"the bounds with exact constants, twice as the nearest distribution is taken")
 	lap := exhibit.Must(frequency.NewLaplaceBaseline(ctx, clusters, m, eps))
 	// All items of one user at x move to y: two frequencies change by 1/n each.
 	printed := 1 / (float64(users) * eps)
-	r.Say("user-level eps of Laplace noise of scale 1/(n eps) on frequencies", eps, 2/float64(users)/printed,
+	r.Say("", "user-level eps of Laplace noise of scale 1/(n eps) on frequencies", eps, 2/float64(users)/printed,
 		exhibit.If(lap.Guarantee().UserLevel().Eps <= eps && 2/float64(users)/printed > eps, exhibit.Corrected),
 		"one user can move two frequencies by 1/n each: the scale must be 2/(n eps)")
 	const items, level, delta = 1000, 1, 1e-12
 	share := level / math.Sqrt(items*math.Log(items/delta))
 	real := exhibit.Must(accountant.Composition{Count: items, Item: share}.Delta(ctx, level))
 	exact := exhibit.Must(accountant.ComposeBudget(ctx, items, level, delta))
-	r.Say("delta of 1000 items at eps/sqrt(m ln(m/delta)) each, eps = 1", delta, real, exhibit.If(real > delta && exact < share, exhibit.Corrected),
+	r.Say("", "delta of 1000 items at eps/sqrt(m ln(m/delta)) each, eps = 1", delta, real, exhibit.If(real > delta && exact < share, exhibit.Corrected),
 		fmt.Sprintf("exact composition; %s an item is private, %s is printed", demo.Number(exact), demo.Number(share)))
 	return nil
 }

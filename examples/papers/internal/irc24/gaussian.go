@@ -18,17 +18,17 @@ func gaussian(_ context.Context, r *exhibit.Run) error {
 	textbook := func(alpha float64) float64 { return math.Sqrt(2*math.Log(1.25/delta)) / alpha }
 	exact := exhibit.Must(additive.GaussianSigma(additive.GaussianTarget{Alpha: alpha, Delta: delta, Diameter: 1}))
 	far := additive.GaussianDelta(printed(alpha), alpha, 1)
-	r.Say(fmt.Sprintf("delta of the scale sqrt(1.25 ln(1/delta))/alpha, alpha = %d", alpha), delta, far, exhibit.If(far > delta, exhibit.Corrected),
+	r.Say("", fmt.Sprintf("delta of the scale sqrt(1.25 ln(1/delta))/alpha, alpha = %d", alpha), delta, far, exhibit.If(far > delta, exhibit.Corrected),
 		"the formula is one for small levels; exact, in closed form")
 	draws := exhibit.Size(r, 200_000, 10_000_000)
 	drawn := simulate(r, printed(alpha), draws)
-	r.Say("the same delta, simulated", delta, drawn, exhibit.If(math.Abs(drawn-far) <= 5*0.5/math.Sqrt(float64(draws)), exhibit.Corrected),
+	r.Say("", "the same delta, simulated", delta, drawn, exhibit.If(math.Abs(drawn-far) <= 5*0.5/math.Sqrt(float64(draws)), exhibit.Corrected),
 		fmt.Sprintf("%d draws of noise, within 5 standard errors of the closed form", draws))
 	also := additive.GaussianDelta(textbook(alpha), alpha, 1)
-	r.Say(fmt.Sprintf("delta of the scale sqrt(2 ln(1.25/delta))/alpha, alpha = %d", alpha), "", also, exhibit.If(also > delta, exhibit.Corrected),
+	r.Say("", fmt.Sprintf("delta of the scale sqrt(2 ln(1.25/delta))/alpha, alpha = %d", alpha), "", also, exhibit.If(also > delta, exhibit.Corrected),
 		"the textbook's constant does not mend it")
 	reached := additive.GaussianDelta(exact, alpha, 1)
-	r.Say(fmt.Sprintf("the least private scale, alpha = %d", alpha), printed(alpha), exact,
+	r.Say("", fmt.Sprintf("the least private scale, alpha = %d", alpha), printed(alpha), exact,
 		exhibit.If(reached <= delta && reached > 0.99*delta, exhibit.Corrected), "its delta is "+demo.Number(reached))
 	var x, y, z, want []float64
 	for a := 0.1; a < 60; a *= 1.25 {

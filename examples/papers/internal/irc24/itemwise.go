@@ -47,7 +47,7 @@ func itemwise(ctx context.Context, r *exhibit.Run) error {
 		{"under d_EM, accountant", proved.Value, "", exhibit.Better, "proved for the same promise"},
 	} {
 		moved := movedBy(rng, c.alpha0, draws)
-		r.Say(fmt.Sprintf("mean distance of an item, %s: alpha0 = %s", c.what, demo.Number(c.alpha0)), c.paper, moved,
+		r.Say("", fmt.Sprintf("mean distance of an item, %s: alpha0 = %s", c.what, demo.Number(c.alpha0)), c.paper, moved,
 			exhibit.If(moved <= last, c.good), c.why)
 		last = moved * 1.01 // 1 % for the draws
 	}

@@ -18,7 +18,7 @@ import (
 // linear releases the mean over users of the means of Lipschitz queries.
 func linear(ctx context.Context, r *exhibit.Run) error {
 	chosen := exhibit.Must(emd.ChooseAlpha(moves))
-	r.Say("alpha that hides the moves of Section 3 at eps = 0.2", float64(alpha), chosen, exhibit.Near(chosen, alpha, 1e-9),
+	r.Say("", "alpha that hides the moves of Section 3 at eps = 0.2", float64(alpha), chosen, exhibit.Near(chosen, alpha, 1e-9),
 		"a thirtieth of the items by 0.08, or all of them by 0.008 of the diameter; below, user level hides everything at eps = 0.2")
 	queries := linearQueries()
 	rng := r.Rand()
@@ -102,9 +102,9 @@ func sayLinear(ctx context.Context, r *exhibit.Run, rng *rand.Rand, q scaled, n,
 	if n == 1 {
 		where = "local"
 	}
-	r.Say(fmt.Sprintf("root mean square error under d_EM, %s, %s", q.Name, where), theory, moved, exhibit.Near(moved, theory, 0.15), "")
+	r.Say("", fmt.Sprintf("root mean square error under d_EM, %s, %s", q.Name, where), theory, moved, exhibit.Near(moved, theory, 0.15), "")
 	share := q.Lipschitz / alpha / (q.span / eps)
-	r.Say(fmt.Sprintf("its share of that at user level, %s, %s", q.Name, where), share, moved/whole, exhibit.Near(moved/whole, share, 0.25), "")
+	r.Say("", fmt.Sprintf("its share of that at user level, %s, %s", q.Name, where), share, moved/whole, exhibit.Near(moved/whole, share, 0.25), "")
 	return nil
 }
 

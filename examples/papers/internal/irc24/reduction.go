@@ -61,13 +61,13 @@ func reduction(ctx context.Context, r *exhibit.Run) error {
 	for _, p := range []sampling{{100, 0.01, 1e-6}, {1000, 0.01, 1e-12}, {1000, 0.1, 1e-6}, {10_000, 0.1, 1e-12}} {
 		plan := exhibit.Must(emd.PlanReduction(ctx, emd.Model{Trust: emd.Central, Users: 1, Diameter: 1}, p.r, emd.DP{Eps: 1, Delta: p.delta}, &emd.PlanOptions{Samples: []int{p.s}}))
 		c := p.chernoff()
-		r.Say(fmt.Sprintf("c for s = %d, r = %g, delta = %g", p.s, p.r, p.delta), p.lemma(3/float64(p.s)), c,
+		r.Say("", fmt.Sprintf("c for s = %d, r = %g, delta = %g", p.s, p.r, p.delta), p.lemma(3/float64(p.s)), c,
 			exhibit.If(c < p.lemma(3/float64(p.s)) && p.tail(c) <= p.delta && plan.SampleDistance <= c, exhibit.Better),
 			fmt.Sprintf("Chernoff's root; if all distances are 0 or 1 samples are farther apart with probability %s; the library proves %s for eps = 1",
 				demo.Number(p.tail(c)), demo.Number(plan.SampleDistance)))
 	}
 	p := sampling{10_000, 0.1, 1e-12}
-	r.Say("the same with the printed 3/8 in place of 3/s, s = 10000", p.lemma(3./8), p.lemma(3/float64(p.s)),
+	r.Say("", "the same with the printed 3/8 in place of 3/s, s = 10000", p.lemma(3./8), p.lemma(3/float64(p.s)),
 		exhibit.If(p.lemma(3./8) == 1, exhibit.Corrected), "at 3/8 it is above the diameter for any number of samples and says nothing")
 	for s := 30; s <= 30_000; s *= 2 {
 		p := sampling{s, 0.01, 1e-6}
@@ -97,7 +97,7 @@ func sayGroup(r *exhibit.Run) error {
 		reached = math.Exp(level)*reached + delta
 	}
 	far := g.At(1)
-	r.Say(fmt.Sprintf("delta of %d steps of (%g, %g)", k, level, delta), "less (Fact 5.1)", far.Delta,
+	r.Say("", fmt.Sprintf("delta of %d steps of (%g, %g)", k, level, delta), "less (Fact 5.1)", far.Delta,
 		exhibit.If(exhibit.Near(far.Delta, reached, 1e-9) == exhibit.Holds, exhibit.Corrected),
 		"delta (e^(k eps)-1)/(e^eps-1): an event of probability 0 at first reaches it")
 	return nil
@@ -126,7 +126,7 @@ func sayReduced(ctx context.Context, r *exhibit.Run) error {
 			errs[i] += math.Abs(y[0]-truth) / float64(draws)
 		}
 	}
-	r.Say("mean error of a linear query, users of 1 to 300 items", errs[0], errs[1], exhibit.If(errs[1] < errs[0], exhibit.Better),
+	r.Say("", "mean error of a linear query, users of 1 to 300 items", errs[0], errs[1], exhibit.If(errs[1] < errs[0], exhibit.Better),
 		fmt.Sprintf("the paper's reduction to %d samples, run here, beside no reduction: the mean of means has its constant for users of any size, and no delta", plan.Model.Items))
 	return nil
 }

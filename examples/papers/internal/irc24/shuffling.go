@@ -28,9 +28,9 @@ func shuffling(ctx context.Context, r *exhibit.Run) error {
 		if s.name == "central" {
 			verdict, why = exhibit.If(theorem < 2.95, exhibit.Corrected), "what the theorem's formulas give when solved, with the condition that they need"
 		}
-		r.Say("largest alpha0 by Theorem 4.4, "+s.name, s.paper, theorem, verdict, why)
+		r.Say("", "largest alpha0 by Theorem 4.4, "+s.name, s.paper, theorem, verdict, why)
 		bracket := exhibit.Must(s.setting.BudgetInterval(ctx, want))
-		r.Say("the same, proved and refuted, "+s.name, theorem, fmt.Sprintf("%.4g to %.4g", bracket.Lo, bracket.Hi),
+		r.Say("", "the same, proved and refuted, "+s.name, theorem, fmt.Sprintf("%.4g to %.4g", bracket.Lo, bracket.Hi),
 			exhibit.If(theorem < bracket.Lo && bracket.Lo <= bracket.Hi, exhibit.Better),
 			fmt.Sprintf("up to the first number every randomizer keeps the promise, by the %v; above the second some randomizer breaks it", bracket.Theorem))
 	}
@@ -60,7 +60,7 @@ func sayCondition(ctx context.Context, r *exhibit.Run) error {
 	channel := exhibit.Must(response.Channel(ctx))
 	shuffled := exhibit.Must(accountant.NewShuffled(ctx, channel, four, accountant.Users{Records: n, Items: 1}))
 	d := exhibit.Must(shuffled.DeltaInterval(ctx, level))
-	r.Say(fmt.Sprintf("delta of one of %d items at alpha0 = %d and the formula's alpha = %.2f", n, alpha0, level), delta,
+	r.Say("", fmt.Sprintf("delta of one of %d items at alpha0 = %d and the formula's alpha = %.2f", n, alpha0, level), delta,
 		fmt.Sprintf("%.3f to %.3f", d.Lo, d.Hi), exhibit.If(d.Lo > delta, exhibit.Corrected),
 		fmt.Sprintf("the theorem needs alpha0 <= ln(N/(16 ln(2m/delta))), which is %.2f here; delta is that of k-ary response, between two proofs",
 			math.Log(n/(16*math.Log(2/delta)))))

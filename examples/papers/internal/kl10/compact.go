@@ -94,7 +94,7 @@ func compact(ctx context.Context, r *exhibit.Run) error {
 		if s.compact {
 			ok = solved.Hi[last] <= laplace(t) && gain < 0.75*before
 		}
-		r.Say(s.name, s.paper, fmt.Sprintf("%.2f to %.2f, n = %v to %v", solved.Lo[0], solved.Hi[last], solved.X[0], solved.X[last]),
+		r.Say("", s.name, s.paper, fmt.Sprintf("%.2f to %.2f, n = %v to %v", solved.Lo[0], solved.Hi[last], solved.X[0], solved.X[last]),
 			exhibit.If(ok, exhibit.Holds), s.why)
 	}
 	if err := unboundedDistance(ctx, r, t); err != nil {
@@ -119,7 +119,7 @@ func unboundedDistance(ctx context.Context, r *exhibit.Run, t kl10.Target) error
 		found := level(ctx, b, t)
 		last = found.Hi
 	}
-	r.Say("the line, longer and longer, privacy by |x-y| itself", "not compact", fmt.Sprintf("%.2f for 81 points over 8", last),
+	r.Say("", "the line, longer and longer, privacy by |x-y| itself", "not compact", fmt.Sprintf("%.2f for 81 points over 8", last),
 		exhibit.If(last <= laplace(t), exhibit.Differs),
 		fmt.Sprintf("Laplace noise has %.2f everywhere: without a compact completion it takes inputs at bounded distances to rule a level out", laplace(t)))
 	return nil

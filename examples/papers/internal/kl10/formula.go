@@ -30,7 +30,7 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 		return err
 	}
 	paper := directed.DivUp(2*directed.SubUp(0-directed.LogDown(t.Delta), directed.LogDown(mass)), t.Gamma)
-	r.Say("rate for gamma = .1, delta = .05, uniform measure on [0,1]", paper, enough,
+	r.Say("", "rate for gamma = .1, delta = .05, uniform measure on [0,1]", paper, enough,
 		exhibit.If(math.Abs(enough*t.Gamma/math.Log(1/t.Delta)-1) < 0.01, exhibit.Better),
 		fmt.Sprintf("the formula (2/gamma) ln(1/(delta m)), m the least mass of a ball of radius gamma/2, is safe; bisection on the mechanism, here on %d points, finds the smallest rate: ln(1/delta)/gamma = %.2f on all of [0,1]", n, math.Log(1/t.Delta)/t.Gamma))
 
@@ -64,12 +64,12 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 	}
 	slices.Sort(over)
 	slices.Sort(overFormula)
-	r.Say("the mechanism reaches the target below the formula's level, random finite spaces", "always", fmt.Sprintf("%d of %d", reached, count),
+	r.Say("", "the mechanism reaches the target below the formula's level, random finite spaces", "always", fmt.Sprintf("%d of %d", reached, count),
 		exhibit.If(reached == count, exhibit.Holds), "")
 	formulas, ours := overFormula[len(over)/2], over[len(over)/2]
-	r.Say("level over eps*, median: by the formula, audited at the smallest rate", formulas, ours, exhibit.If(ours < formulas, exhibit.Better),
+	r.Say("", "level over eps*, median: by the formula, audited at the smallest rate", formulas, ours, exhibit.If(ours < formulas, exhibit.Better),
 		fmt.Sprintf("at most %.1f times; eps* itself, with its mechanism, is what lp.MostPrivate has", over[len(over)-1]))
-	r.Say("spaces with eps* = 0 where the mechanism needs a level", "-", fmt.Sprintf("%d of %d", positive, free),
+	r.Say("", "spaces with eps* = 0 where the mechanism needs a level", "-", fmt.Sprintf("%d of %d", positive, free),
 		exhibit.If(free > 0 && positive > 0, exhibit.Differs),
 		"a constant is enough there, which is no exponential mechanism with a positive measure everywhere")
 	return nil

@@ -44,7 +44,7 @@ func least(ctx context.Context, r *exhibit.Run) error {
 		points := exhibit.Must(equidistant(n))
 		found := level(ctx, metric.Same(points), target)
 		want := respond(n, target.Delta)
-		r.Say(fmt.Sprintf("%d points at distance 1, delta = %v: ln((n-1)(1-delta)/delta)", n, target.Delta), want, found,
+		r.Say("", fmt.Sprintf("%d points at distance 1, delta = %v: ln((n-1)(1-delta)/delta)", n, target.Delta), want, found,
 			exhibit.If(found.Lo <= want*(1+1e-9) && want <= found.Hi*(1+1e-9) && found.Width() < 1e-2, exhibit.Holds),
 			map[bool]string{true: "the value of the definition: the packing bound, which randomized response attains"}[n == 2])
 	}
@@ -84,9 +84,9 @@ func interval(ctx context.Context, r *exhibit.Run) error {
 		}
 	}
 	name := fmt.Sprintf("%d points of [0,1], gamma from .05 to .55", points.Len())
-	r.Say(name+": eps* falls as gamma grows", "yes", word(falls), exhibit.If(falls, exhibit.Holds), "")
-	r.Say(name+": between the packing bound and the level of a mechanism", "yes", word(inside), exhibit.If(inside, exhibit.Holds), "")
-	r.Say("the least such gamma with eps* = 0", 0.5, zero, exhibit.Near(zero, 0.5, 1e-9),
+	r.Say("", name+": eps* falls as gamma grows", "yes", word(falls), exhibit.If(falls, exhibit.Holds), "")
+	r.Say("", name+": between the packing bound and the level of a mechanism", "yes", word(inside), exhibit.If(inside, exhibit.Holds), "")
+	r.Say("", "the least such gamma with eps* = 0", 0.5, zero, exhibit.Near(zero, 0.5, 1e-9),
 		"a constant in the middle; the exponential mechanism still needs a level there")
 	return r.WriteCharts("kl10-def2.3.png", &demo.Chart{Title: fmt.Sprintf("The least level for a loss above gamma at most 5 %% of the time, %d points of [0,1]", points.Len()),
 		X: "gamma", Y: "level", Series: []demo.Series{optimal, packing, mechanism}})
