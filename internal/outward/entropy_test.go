@@ -112,6 +112,7 @@ var ofEntropy = []scenario{
 			}
 		}
 		for _, f := range []metric.Finite{line, plane} {
+			out = append(out, lo("cube", must(families.PrivateCubeBound(2, 0, 7))), lo("cube", must(families.PrivateCubeBound(1, 30, .7))))
 			mass, _, err := scale.BallMass(ctx, f, must(scale.PositiveMeasure(ctx, f)), 0.7, nil)
 			out = append(out, lo("mass", must(mass, err)))
 			for _, a := range []float64{0.3, 3, 30} {

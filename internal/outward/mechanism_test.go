@@ -14,6 +14,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -69,6 +71,14 @@ var ofMechanism = []scenario{
 			for _, delta := range []float64{0, 1e-3, 0.1} {
 				out = append(out, audits("level", must(c.Audit(ctx, line, &mechanism.AuditOptions{Delta: delta})))...)
 			}
+		}
+		return out
+	}},
+	{"synthesizer", "", func() (out []end) {
+		d := must(domain.NewBox([]domain.Column{{Hi: .3}, {Hi: .7}}, nil))
+		for _, rel := range []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne} {
+			s := must(measure.NewSynthesizer(d, .7, &measure.SynthesizerOptions{Relation: rel, Levels: []int{2, 1}}))
+			out = append(out, hi("upper", must(s.UpperBound(1e4))))
 		}
 		return out
 	}},

@@ -517,6 +517,7 @@ var measureCalls = []call{
 	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{}}},
 	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{Relation: walk.AddRemoveOne, Levels: []int{1}, Shares: []float64{1}, Prune: 2, MaxCells: 100}}},
 	{"measure.Synthesizer.LowerBound", synthesizer.LowerBound, []any{100.0}},
+	{"measure.Synthesizer.UpperBound", testkit.Must(measure.NewSynthesizer(ages, 1, &measure.SynthesizerOptions{Levels: []int{2}})).UpperBound, []any{100.0}},
 	{"measure.Synthesizer.Release", synthesizer.Release, []any{seeded(), counts}},
 	{"measure.Synthesizer.Synthetic", synthesizer.Synthetic, []any{seeded(), records, 5}},
 	{"measure.Release.Records", released.Records, []any{seeded(), 5, &measure.RecordOptions{}}},

@@ -201,6 +201,7 @@ var entropyCalls = []call{
 	{"scale.BallMass", scale.BallMass, []any{path, uniform, 1.0, &scale.Options{}}},
 	{"families.PrivateMeasureBound", families.PrivateMeasureBound, []any{path, 1.0}},
 	{"families.PrivateDataBound", families.PrivateDataBound, []any{path, 100, 1.0}},
+	{"families.PrivateCubeBound", families.PrivateCubeBound, []any{2, 100, 1.0}},
 	{"families.MeasureBound.Prove", families.MeasureBound.Prove, []any{testkit.Must(families.PrivateMeasureBound(context.Background(), path, 1)), path, 1.0}},
 	{"families.PrivateTransportBound", families.PrivateTransportBound, []any{path, 1.0}},
 	{"families.BallAccuracy", families.BallAccuracy, []any{2, 1.0}},

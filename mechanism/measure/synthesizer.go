@@ -187,3 +187,31 @@ func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float
 	least, err := families.PrivateDataBound(ctx, f, int(n), level)
 	return least.Value, err
 }
+
+// UpperBound is an upper bound on the expected W1 error of what Release publishes, before any
+// data are seen: between the records, so many and any whatever, and the Weights at their Points.
+// It is Corollary 7.4 of BSV22 for this mechanism, with constants, proved and rounded upward, in
+// units of the metric. It needs Levels, and no Prune: what a default Synthesizer divides depends
+// on the records. After [domain.On] records are taken to be where their cells are. m synthetic
+// records at centers add at most what [Release.Multiplicities] moves, which tends to 0 as m grows.
+// O(regions) time and memory. It reads no data.
+//
+// In the cube of d dimensions, with Levels and Shares for as many records, it is of the order
+// (eps*records)^(-1/d), times the square of the logarithm for d = 1.
+func (s *Synthesizer[P]) UpperBound(records float64) (float64, error) {
+	const op = "measure: Synthesizer.UpperBound"
+	if err := s.check(op); err != nil {
+		return 0, err
+	}
+	if !(records >= 1 && records <= 1<<53) {
+		return 0, fault.Value(op, "records", records, "a number in [1, 2^53]")
+	}
+	fixed, ok := s.rule.(adaptive.Fixed)
+	switch {
+	case !ok:
+		return 0, &fault.SizeError{Op: op, Arg: "Levels", Got: 0, Want: "at least 1"}
+	case fixed.Prune > 0:
+		return 0, fault.Value(op, "Prune", fixed.Prune, "0")
+	}
+	return adaptive.Upper(s.space.Regions, s.budget, fixed, s.opt.MaxCells, math.Floor(records), s.space.Size, s.space.Row), nil
+}

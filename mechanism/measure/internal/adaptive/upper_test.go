@@ -1,0 +1,143 @@
+package adaptive
+
+import (
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
+	"github.com/metricdp/metricdp/walk"
+)
+
+// star has n cells at mutual distance 1.
+func star(n int) *region.Grid { return region.NewGrid([]int{n}, []float64{1, 0}) }
+
+// On trees of a few cells at mutual distance 1 the error is computed for all data and all noise
+// but tails, which are left out. The bound is no lower than the worst of them, nor much higher.
+func TestUpper_HoldsForAllDataExactly(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		t        region.Tree
+		rule     Fixed
+		eps      float64
+		n, tails int
+		rel      walk.Relation
+		tight    float64
+	}{
+		{"pair", star(2), Fixed{Steps: []int{1}, Shares: []float64{1}}, 1.4, 30, 14, walk.ReplaceOne, .8},
+		{"three", star(3), Fixed{Steps: []int{1}, Shares: []float64{1}}, 3, 6, 6, walk.ReplaceOne, .8},
+		{"four", star(4), Fixed{Steps: []int{1}, Shares: []float64{1}}, 5, 4, 3, walk.ReplaceOne, .5},
+		{"two levels", binary(2), Fixed{Steps: []int{1, 1}, Shares: []float64{1, 2}}, 8, 2, 2, walk.ReplaceOne, .2},
+		{"uneven", uneven(), Fixed{Steps: []int{1, 1}, Shares: []float64{1, 1}}, 8, 2, 2, walk.ReplaceOne, .2},
+		{"private total", star(2), Fixed{Steps: []int{1}, Shares: []float64{1}}, 3, 4, 7, walk.AddRemoveOne, .1},
+	} {
+		b := NewBudget(c.rel, c.eps)
+		nodes := draw(c.t, b, c.rule, 100, func(region.Node, int64, int64) (int64, int64) { return 0, 0 }).Nodes
+		apart := func(v region.Node) (float64, float64) { return 1, 0 }
+		upper := Upper(c.t, b, c.rule, 100, float64(c.n), apart, false)
+		_, cells := c.t.Cells(region.Node{})
+		worst := 0.0
+		data(cells, int64(c.n), nil, func(x []int64) {
+			list := make([]int, len(x))
+			for i := range list {
+				list[i] = i
+			}
+			counts, mean := NewCounts(list, x), 0.0
+			noises(b, nodes, c.tails, nil, 1, func(z []int64, p float64) {
+				i := -1
+				r := draw(c.t, b, c.rule, 100, func(v region.Node, q, all int64) (int64, int64) {
+					i++
+					n := counts.Between(c.t.Cells(v)) + z[i]
+					return n, n
+				})
+				moved := 0.0
+				for _, v := range r.Nodes {
+					if v.Parts == 0 {
+						moved += math.Abs(v.Mass/r.Nodes[0].Mass-float64(counts.Between(c.t.Cells(v.At)))/float64(c.n)) / 2
+					}
+				}
+				mean += p * moved
+			})
+			worst = max(worst, mean)
+		})
+		if !(worst <= upper && worst >= c.tight*upper) {
+			t.Errorf("%s: the worst mean error is %v, the bound %v", c.name, worst, upper)
+		}
+	}
+}
+
+// data yields all ways to put n records into so many cells.
+func data(cells int, n int64, x []int64, yield func([]int64)) {
+	if len(x) == cells-1 {
+		yield(append(x, n))
+		return
+	}
+	for k := range n + 1 {
+		data(cells, n-k, append(x[:len(x):len(x)], k), yield)
+	}
+}
+
+// noises yields all noise of nodes up to tails, and its probability.
+func noises(b Budget, nodes []Node, tails int, z []int64, p float64, yield func([]int64, float64)) {
+	if len(z) == len(nodes) {
+		yield(z, p)
+		return
+	}
+	q := nodes[len(z)].Quanta
+	if q == 0 {
+		noises(b, nodes, tails, append(z, 0), p, yield)
+		return
+	}
+	rate := b.rate(q)
+	for k := -tails; k <= tails; k++ {
+		noises(b, nodes, tails, append(z[:len(z):len(z)], int64(k)), p*math.Tanh(rate/2)*math.Exp(-rate*math.Abs(float64(k))), yield)
+	}
+}
+
+// The proof's facts of discrete Laplace noise: its excess over any number is below that of
+// Laplace noise of the same rate, on the mean.
+func TestUpper_LaplaceIsLarger(t *testing.T) {
+	for _, r := range []float64{1e-4, .01, .1, .5, 1, 2, 5, 20, 100} {
+		q := math.Exp(-r)
+		if 1-q > 1e-3 && -q*math.Log(q)/(1-q)-1 > math.Log((1+q)/2)+1e-15 {
+			t.Errorf("rate %v: the proof's inequality is false", r)
+		}
+		for x := 0.; x <= 3; x += 1. / 64 {
+			m := math.Floor(x)
+			own := math.Exp(-r*m) * (1 - (x-m)*(1-q)) / (2 * math.Sinh(r))
+			if laplace := math.Exp(-r*x) / (2 * r); own > laplace*(1+1e-12) {
+				t.Errorf("rate %v: excess %v over %v, Laplace %v", r, own, x, laplace)
+			}
+		}
+	}
+}
+
+// A bound on cells that stand in a row is no higher than that on any others, and lower where
+// there are many; where levels are cut short by the number of regions it counts what is left.
+func TestUpper_Rows(t *testing.T) {
+	testkit.Rounding(t)
+	b := NewBudget(walk.ReplaceOne, 1)
+	size := func(v region.Node) (float64, float64) {
+		d := math.Exp2(-float64(v.Level))
+		return d, d / 2
+	}
+	for _, steps := range [][]int{{1}, {2, 2}, {6}, {4, 4}} {
+		rule := Fixed{Steps: steps, Shares: make([]float64, len(steps))}
+		for i := range steps {
+			rule.Shares[i] = 1
+		}
+		row, any := Upper(binary(8), b, rule, 1000, 1e4, size, true), Upper(binary(8), b, rule, 1000, 1e4, size, false)
+		if row > any || steps[0] >= 4 && row > .9*any {
+			t.Errorf("%v: %v in a row, %v else", steps, row, any)
+		}
+		if few := Upper(binary(8), b, rule, 3, 1e12, size, true); len(steps) > 1 && few < math.Exp2(-float64(steps[0])-1) {
+			t.Errorf("%v: %v, of regions that are not divided", steps, few)
+		}
+	}
+	if got := Upper(binary(8), NewBudget(walk.ReplaceOne, 1e-20), Fixed{Steps: []int{8}, Shares: []float64{1}}, 1000, 10, size, true); got != 1 {
+		t.Errorf("next to no budget: %v, want the diameter", got)
+	}
+	if got := Upper(binary(8), NewBudget(walk.ReplaceOne, 1e50), Fixed{Steps: []int{8}, Shares: []float64{1}}, 1000, 10, size, true); !(got >= 0x1p-9 && got < 0x1p-9+1e-9) {
+		t.Errorf("no noise: %v, want half a cell", got)
+	}
+}
