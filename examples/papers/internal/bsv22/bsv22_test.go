@@ -13,7 +13,7 @@ import (
 )
 
 func TestExhibits_Hold(t *testing.T) {
-	exhibittest.Hold(t, Exhibits, []string{"BSV22/thm3.1", "BSV22/thm7.2", "BSV22/thm9.6"}, "bsv22-figure-1.png", "bsv22-figure-2.png", "bsv22-figures-3-5.png")
+	exhibittest.Hold(t, Exhibits, []string{"BSV22/thm3.1", "BSV22/thm7.2", "BSV22/thm9.6"}, "bsv22-figures-1-2.png", "bsv22-figures-3-5.png")
 }
 
 func near(t *testing.T, what string, got, want, tol float64) {
@@ -28,7 +28,7 @@ func near(t *testing.T, what string, got, want, tol float64) {
 func TestAsInPaper(t *testing.T) {
 	const alpha, draws = 20., 20000
 	f := testkit.Must(metric.NewPoints([][]float64{{0, 0}, {1, 0}, {0, 3}, {1, 3}}, metric.Euclidean{}))
-	p := testkit.Must(newAsInPaper(t.Context(), f, alpha))
+	p := newAsInPaper(t.Context(), f, alpha)
 	near(t, "path", p.line.Length(), 5, 1e-9) // the tour of length 8 without one side of length 3
 	rng, scale := rand.New(rand.NewPCG(1, 2)), 2/alpha*4
 	total, signed := 0.0, 0.0
@@ -36,8 +36,7 @@ func TestAsInPaper(t *testing.T) {
 	for range draws {
 		testkit.Check(t, p.walk.Increments(rng, z))
 		total += math.Abs(z[0]+z[1]+z[2]+z[3]) * p.scale / draws
-		nu, s, err := p.release(rng, []float64{.1, .2, .3, .4})
-		testkit.Check(t, err)
+		nu, s := p.release(rng, []float64{.1, .2, .3, .4})
 		signed += s / draws
 		if slices.Min(nu) < 0 || math.Abs(nu[0]+nu[1]+nu[2]+nu[3]-1) > 1e-12 {
 			t.Fatalf("released %v", nu)
@@ -52,17 +51,11 @@ func TestAsInPaper(t *testing.T) {
 func TestPieces_HaveClosedForms(t *testing.T) {
 	near(t, "slope of 3 x^-0.5", slope([]float64{1, 4, 16}, []float64{3, 1.5, 0.75}), -0.5, 1e-12)
 	near(t, "farthest", farthest([]float64{1, -4, 2}), 3, 0)
-	// With no level but the total's noise, of scale 2, E max |S_k| is at most 2(ln 2 -
-	// ln(1-u^2))/u for every u.
-	u := 0.62
-	if got := proved(0); !(2 <= got && got <= 2*(math.Ln2-math.Log(1-u*u))/u+1e-12) {
-		t.Errorf("proved(0) is %v, with E |S_0| = 2", got)
-	}
 	// V of a draw is R/sqrt(L+1), and V^2 is Gamma(n/2): of the mean 4 for n = 8.
 	tree, mean := testkit.Must(walk.Levels(2, 2, 2)), 0.0
 	rng, z := rand.New(rand.NewPCG(3, 4)), make([]float64, 8)
 	for range 20000 {
-		testkit.Check(t, squared(rng, tree, z))
+		squared(rng, tree, z)
 		testkit.Check(t, tree.Haar(z))
 		v := math.Abs(z[0]) / math.Sqrt(8)
 		for l, m := 0, 8.; l < 3; l, m = l+1, m/2 {
@@ -76,10 +69,4 @@ func TestPieces_HaveClosedForms(t *testing.T) {
 		mean += v * v / 4 / 20000
 	}
 	near(t, "mean of V^2", mean, 4, .1) // 7 deviations
-	for _, d := range []int{1, 2} {     // alone and in the plane
-		at := func(x float64) []float64 { return []float64{x, 0}[:d] }
-		x, y := [][]float64{at(0), at(1)}, [][]float64{at(0.25), at(1)}
-		w := testkit.Must(distance(t.Context(), x, []float64{.5, .5}, y, []float64{0.75, 0.25}))
-		near(t, "W1", w, 0.5*0.25+0.25*0.75, 1e-12)
-	}
 }
