@@ -188,16 +188,16 @@ func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float
 	return least.Value, err
 }
 
-// UpperBound is an upper bound on the expected W1 error of what Release publishes, before any
-// data are seen: between the records, so many and any whatever, and the Weights at their Points.
-// It is Corollary 7.4 of BSV22 for this mechanism, with constants, proved and rounded upward, in
-// units of the metric. It needs Levels, and no Prune: what a default Synthesizer divides depends
-// on the records. After [domain.On] records are taken to be where their cells are. m synthetic
-// records at centers add at most what [Release.Multiplicities] moves, which tends to 0 as m grows.
-// O(regions) time and memory. It reads no data.
+// UpperBound is an upper bound on the expected W1 distance between the records, whatever they
+// are, and the Weights that Release publishes, at their Points: Corollary 7.4 of BSV22 for this
+// mechanism, with constants, proved and rounded upward, in units of the metric. It reads no data.
+// With Levels and Shares that suit the number of records it is of the order (eps*records)^(-1/d)
+// in the cube of d dimensions, for d = 1 times the square of the logarithm.
 //
-// In the cube of d dimensions, with Levels and Shares for as many records, it is of the order
-// (eps*records)^(-1/d), times the square of the logarithm for d = 1.
+// It needs Levels, and no Prune: what a default Synthesizer divides depends on the records.
+// Records count as clipped, and after [domain.On] as moved to their cells. Synthetic records at
+// centers add what rounding to m of them moves, which tends to 0 as m grows. O(regions) time and
+// memory.
 func (s *Synthesizer[P]) UpperBound(records float64) (float64, error) {
 	const op = "measure: Synthesizer.UpperBound"
 	if err := s.check(op); err != nil {

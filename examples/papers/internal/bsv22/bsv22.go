@@ -24,16 +24,6 @@ var Exhibits = []exhibit.Exhibit{
 // check ends the exhibit with err, where there is one.
 func check(err error) { exhibit.Must(0, err) }
 
-// below tells whether x[i] <= y[i] for all i.
-func below(x, y []float64) bool {
-	for i := range x {
-		if !(x[i] <= y[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 // slope is the exponent b of the power law y = a x^b that fits best in logarithms.
 func slope(x, y []float64) float64 {
 	lx, ly := make([]float64, len(x)), make([]float64, len(y))

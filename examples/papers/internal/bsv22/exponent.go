@@ -37,13 +37,14 @@ func exponents(ctx context.Context, r *exhibit.Run) error {
 				func(n float64) (float64, error) { return families.PrivateCubeBound(d, int(n), 1) }},
 		} {
 			var above, under []float64
-			ratios := ""
+			ratios, ok := "", true
 			for _, n := range sizes {
 				above, under = append(above, c.above(n)), append(under, exhibit.Must(c.below(n)))
-				ratios += fmt.Sprintf(" %.0f", above[len(above)-1]/under[len(under)-1])
+				q := above[len(above)-1] / under[len(under)-1]
+				ratios, ok = ratios+fmt.Sprintf(" %.0f", q), ok && q >= 1
 			}
 			at := fmt.Sprintf("%s, d = %d, at %.0g: ", c.what, d, sizes[end])
-			r.Say(c.upper, at+"E W1 <= C (log^(3/2) n/n)^(1/d)", "some C", above[end]/math.Pow(math.Pow(logs[end], 1.5)/sizes[end], -want), exhibit.If(below(under, above), exhibit.Holds),
+			r.Say(c.upper, at+"E W1 <= C (log^(3/2) n/n)^(1/d)", "some C", above[end]/math.Pow(math.Pow(logs[end], 1.5)/sizes[end], -want), exhibit.If(ok, exhibit.Holds),
 				fmt.Sprintf("C here: the bound, of Synthesizer.UpperBound (Corollary 7.4) or Measure.Bound, is %s. Of records eps n >= 2 is needed, not printed", demo.Number(above[end])))
 			r.Say(c.lower, at+"E W1 > c n^(-1/d)", "some c", under[end]/math.Pow(sizes[end], want), exhibit.If(under[end] > 0, exhibit.Holds), "c here, by PrivateCubeBound, at eps = 1 where there are records")
 			lo, hi := slope(sizes, under), slope(sizes, above)
