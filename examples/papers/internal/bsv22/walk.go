@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/internal/random"
@@ -104,12 +102,18 @@ func sayNorms(r *exhibit.Run, n, square float64) {
 // 2(L+1) is 1-Lipschitz, as |Q_l x| <= 2|x|, and the same count gives E|S_k| <= C_p log^(3/2) n.
 func squared(rng *rand.Rand, t *walk.Tree, steps []float64) {
 	levels, n := t.Height()+1, float64(len(steps))
+	gamma := func(k int) (sum float64) {
+		for range k {
+			sum += random.Exponential(rng)
+		}
+		return sum
+	}
 	parts, sum := make([]float64, levels), 0.0
 	for l := range parts {
-		parts[l] = distuv.Gamma{Alpha: max(1, math.Exp2(float64(l-1))), Beta: 1, Src: rng}.Rand()
+		parts[l] = gamma(max(1, 1<<l>>1))
 		sum += parts[l]
 	}
-	all := math.Sqrt(distuv.Gamma{Alpha: n / 2, Beta: 1, Src: rng}.Rand() * float64(levels))
+	all := math.Sqrt(gamma(len(steps)/2) * float64(levels))
 	for l := range levels {
 		at, size := []int{0}, n
 		if l > 0 {
