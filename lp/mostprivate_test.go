@@ -261,7 +261,9 @@ func TestWidest(t *testing.T) {
 			}
 			return near
 		}
-		among := func(a, b []int) bool { return !slices.ContainsFunc(a, func(x int) bool { return !slices.Contains(b, x) }) }
+		among := func(a, b []int) bool {
+			return !slices.ContainsFunc(a, func(x int) bool { return !slices.Contains(b, x) })
+		}
 		outputs := widest(balls, m)
 		for y := range m {
 			better := slices.ContainsFunc(outputs, func(z int) bool { return z != y && among(inputs(y), inputs(z)) })

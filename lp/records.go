@@ -15,9 +15,9 @@ import (
 //
 // for both ends of Level. sensitivity(N) >= 0 is how far one of N records moves an input at
 // most under the privacy metric, and does not grow with N; nil is 1/N, and then N is
-// eps*/eps. With enough records the mechanism is eps-private, and with more. With fewer than
-// least none is that reaches the target, if databases of N records are among the inputs as
-// those at hand are, k records apart at the distance k*sensitivity(N).
+// eps*/eps. With enough records, and with more, the mechanism is eps-private for databases
+// that are inputs. With fewer than least no mechanism that reaches the target is, if the
+// inputs are databases of N records, those at a distance of k*sensitivity(N) k records apart.
 //
 // Errors: a [*metric.ValueError] for eps or a sensitivity outside its domain, and where 2^53
 // records, 2^30 on 32 bits, are not enough.
@@ -29,18 +29,15 @@ func (s *MostPrivateSolution) RecordsFor(eps float64, sensitivity func(records i
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return 0, 0, err
 	}
-	first := func(level float64, times, over func(a, b float64) float64) int {
-		allows := func(n int) bool {
-			if sensitivity == nil {
-				return over(level, float64(n)) <= eps
-			}
-			d := sensitivity(n)
-			if bad := fault.NonNegative(op, fmt.Sprintf("sensitivity(%d)", n), d); bad != nil {
-				err = bad
-				return true
-			}
-			return times(level, d) <= eps
+	moves := func(n int) float64 {
+		d := sensitivity(n)
+		if err == nil {
+			err = fault.NonNegative(op, fmt.Sprintf("sensitivity(%d)", n), d)
 		}
+		return d
+	}
+	first := func(level func(n int) float64) int {
+		allows := func(n int) bool { return level(n) <= eps || err != nil }
 		n := 1
 		for !allows(n) {
 			if n == mostRecords {
@@ -51,9 +48,18 @@ func (s *MostPrivateSolution) RecordsFor(eps float64, sensitivity func(records i
 		}
 		return n/2 + 1 + sort.Search(n-n/2-1, func(i int) bool { return allows(n/2 + 1 + i) })
 	}
-	if least = first(s.Level.Lo, directed.MulDown, directed.DivDown); err == nil {
-		enough = first(s.Level.Hi, directed.MulUp, directed.DivUp)
-	}
+	least = first(func(n int) float64 {
+		if sensitivity == nil {
+			return directed.DivDown(s.Level.Lo, float64(n))
+		}
+		return directed.MulDown(s.Level.Lo, moves(n))
+	})
+	enough = first(func(n int) float64 {
+		if sensitivity == nil {
+			return directed.DivUp(s.Level.Hi, float64(n))
+		}
+		return directed.MulUp(s.Level.Hi, moves(n))
+	})
 	if err != nil {
 		return 0, 0, err
 	}
