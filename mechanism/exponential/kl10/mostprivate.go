@@ -19,7 +19,8 @@ import (
 )
 
 // Target is (gamma, delta)-utility (KL10, Definition 2.2): at every input x the output is
-// farther than Gamma >= 0 from f(x) with probability at most Delta, in (0, 1).
+// farther than Gamma >= 0 from f(x) with probability at most Delta, in (0, 1). Their balls
+// are closed here.
 type Target struct{ Gamma, Delta float64 }
 
 // Options tune [MostPrivate]. Nil and the zero value mean the defaults.

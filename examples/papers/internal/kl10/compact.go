@@ -15,25 +15,30 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// spaces are finite parts, of any size, of an infinite space.
+// spaces are finite parts, of any size, of an infinite space of diameter 1 or less.
 type spaces struct {
 	name    string
-	part    func(n int) metric.Bimetric
+	part    func(n int) metric.Finite
 	compact bool
 	why     string
 }
 
+// points are the numbers below n at a distance of ours.
+func points(n int, distance func(i, j int) float64) metric.Finite {
+	return exhibit.Must(metric.NewPoints(upTo(n), metric.Func[int](distance)))
+}
+
 var parts = []spaces{
-	{"[0,1], finer and finer", func(n int) metric.Bimetric { return metric.Same(line(n+1, 1)) }, true, "below ln(1/delta)/gamma, the level of Laplace noise"},
-	{"a circle, finer and finer", func(n int) metric.Bimetric {
-		return metric.Same(exhibit.Must(metric.NewPoints(upTo(n), metric.Func[int](func(i, j int) float64 {
+	{"[0,1], finer and finer", func(n int) metric.Finite { return line(n+1, 1) }, true, "below ln(1/delta)/gamma, the level of Laplace noise"},
+	{"a circle, finer and finer", func(n int) metric.Finite {
+		return points(n, func(i, j int) float64 {
 			d := max(i-j, j-i)
 			return float64(min(d, n-d)) / float64(n)
-		}))))
+		})
 	}, true, ""},
-	{"n points at distance 1", func(n int) metric.Bimetric { return metric.Same(equidistant(n)) }, false, "bounded and complete, but not totally bounded"},
-	{"n points on the axes of a ball of l2", func(n int) metric.Bimetric {
-		return metric.Same(exhibit.Must(metric.NewPoints(upTo(n), metric.Func[int](func(i, j int) float64 {
+	{"n points at distance 1", equidistant, false, "bounded and complete, but not totally bounded"},
+	{"n points on the axes of a ball of l2", func(n int) metric.Finite {
+		return points(n, func(i, j int) float64 {
 			switch {
 			case i == j:
 				return 0
@@ -41,11 +46,8 @@ var parts = []spaces{
 				return 1 // e/2 and -e/2
 			}
 			return math.Sqrt2 / 2
-		}))))
+		})
 	}, false, ""},
-	{"0, 1, ..., n-1, all inputs at distance 1", func(n int) metric.Bimetric {
-		return metric.Bimetric{Privacy: equidistant(n), Utility: line(n, float64(n-1))}
-	}, false, "f is not Lipschitz as n grows: a query on a database of one record, any of which replaces any other"},
 }
 
 // compatible computes eps* of growing parts of spaces, and compares the paper's mechanism
@@ -60,9 +62,9 @@ func compatible(ctx context.Context, r *exhibit.Run) error {
 			most *= 4 // the packing bound is eps* there, or nearly
 		}
 		for n := 5; n <= most; n *= 2 {
-			b := s.part(n)
-			found := level(ctx, b, t)
-			solved.X, solved.Y = append(solved.X, float64(b.Privacy.Len())), append(solved.Y, found.Lo)
+			f := s.part(n)
+			found := level(ctx, metric.Same(f), t)
+			solved.X, solved.Y = append(solved.X, float64(f.Len())), append(solved.Y, found.Lo)
 			solved.Lo, solved.Hi = append(solved.Lo, found.Lo), append(solved.Hi, found.Hi)
 		}
 		series = append(series, solved)
@@ -187,7 +189,7 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 	}
 	r.Say("Theorem 3.4", "(4) to (3): least ball of radius 1/8, the nets' measure on [0,1]", "1/(2^i n(i)), i = 3", at, exhibit.If(positive, exhibit.Holds), "at all radii 2^-i; scale.PositiveMeasure begins with i = 0, which halves the weights; kl10.Nets draws from it")
 	t := kl10.Target{Gamma: .4, Delta: .05}
-	bound := exhibit.Must(lp.LevelLowerBound(ctx, parts[3].part(100), t))
+	bound := exhibit.Must(lp.LevelLowerBound(ctx, metric.Same(parts[3].part(100)), t))
 	want := math.Log(float64(len(bound.Packing)) * (1 - t.Delta))
 	r.Say("Theorem 3.4", fmt.Sprintf("(1) to (4): level that %d disjoint balls rule out, on the axes", len(bound.Packing)), fmt.Sprintf("ln(k(1-delta)) = %.2f", want), bound.Level, exhibit.If(bound.Level >= want, exhibit.Holds),
 		"the paper's for infinitely many; finite k and diameter 1, with the distances that there are")
@@ -197,15 +199,15 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 // covers has the size of maximal sets of disjoint balls, which cover when doubled.
 func covers(ctx context.Context, r *exhibit.Run) error {
 	const radius = .3
-	for _, s := range parts[:4] {
+	for _, s := range parts {
 		var sizes []int
 		covered := true
 		for _, n := range []int{20, 40, 80, 160} {
-			b := s.part(n)
-			balls := exhibit.Must(lp.LevelLowerBound(ctx, b, kl10.Target{Gamma: radius / 2, Delta: .05})).Packing
+			f := s.part(n)
+			balls := exhibit.Must(lp.LevelLowerBound(ctx, metric.Same(f), kl10.Target{Gamma: radius / 2, Delta: .05})).Packing
 			sizes = append(sizes, len(balls))
-			for x := range b.Len() {
-				covered = covered && slices.ContainsFunc(balls, func(y int) bool { return b.Utility.Distance(x, y) <= radius })
+			for x := range f.Len() {
+				covered = covered && slices.ContainsFunc(balls, func(y int) bool { return f.Distance(x, y) <= radius })
 			}
 		}
 		paper, ok := "n", sizes[3] == 160

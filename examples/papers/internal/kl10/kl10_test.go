@@ -15,17 +15,15 @@ func TestExhibits_Hold(t *testing.T) {
 // and in those of the others all points are farther than gamma from each other.
 func TestParts(t *testing.T) {
 	for _, s := range parts {
-		b := s.part(12)
-		for _, f := range []metric.Finite{b.Privacy, b.Utility} {
-			if err := metric.Validate(t.Context(), f, nil); err != nil {
-				t.Errorf("%s: %v", s.name, err)
-			}
+		f := s.part(12)
+		if err := metric.Validate(t.Context(), f, nil); err != nil {
+			t.Errorf("%s: %v", s.name, err)
 		}
-		far, _, _, err := metric.Diameter(t.Context(), b.Privacy)
+		far, _, _, err := metric.Diameter(t.Context(), f)
 		if err != nil || far > 1 {
-			t.Errorf("%s: privacy distances up to %v, %v", s.name, far, err)
+			t.Errorf("%s: distances up to %v, %v", s.name, far, err)
 		}
-		near, _, _, err := metric.NewIndex(b.Utility).MinDistance(t.Context())
+		near, _, _, err := metric.NewIndex(f).MinDistance(t.Context())
 		if err != nil || (near < 0.2) != s.compact {
 			t.Errorf("%s: points %v apart, %v", s.name, near, err)
 		}

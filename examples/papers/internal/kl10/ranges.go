@@ -89,7 +89,7 @@ func ranges(ctx context.Context, r *exhibit.Run) error {
 		exact = exact && s.Lo[i] <= want*(1+1e-9) && want <= s.Hi[i]*(1+1e-9) && s.Hi[i]-s.Lo[i] < 1e-2*want
 	}
 	r.Say("Section 3", "thresholds over a continuum, here m points, one record", "no mechanism", span(s), exhibit.If(exact, exhibit.Holds),
-		"eps*(.2, .05) is ln((m-1)(1-delta)/delta), both ends proved: the answers are at distance 1, their balls disjoint in any Y; all ranges have the thresholds among them")
+		"eps*(.2, .05) is ln((m-1)(1-delta)/delta), both ends proved: answers are 1 apart, their balls disjoint in any Y; thresholds are among the ranges")
 	bound := exhibit.Must(lp.LevelLowerBound(ctx, largest(1, exhibit.Size(r, 1000, 2000)), t))
 	r.Say("Section 3", fmt.Sprintf("the same for m = %d, by packing", len(bound.Packing)), "no mechanism", bound.Level, exhibit.Near(bound.Level, respond(len(bound.Packing), t.Delta), 1e-9), "")
 
@@ -119,7 +119,7 @@ func ranges(ctx context.Context, r *exhibit.Run) error {
 	s = series[2]
 	last, limit := len(s.X)-1, respond(7, t.Delta)
 	r.Say("Remark 2.5", "the same answers under L_2, Hardt-Talwar's, here in the mean", "-", span(s), exhibit.If(s.Hi[last] <= limit*(1+1e-3) && s.Hi[last] < .8*series[0].Lo[last], exhibit.Holds),
-		fmt.Sprintf("a compact space: 1/(4 gamma^2) = 6.25 outputs serve all records, and eps* is at most ln(6(1-delta)/delta) = %.2f for all m", limit))
+		fmt.Sprintf("a compact space: an output serves 4 gamma^2 = .16 of the records, and eps* is at most ln(6(1-delta)/delta) = %.2f for all m", limit))
 	return r.WriteCharts("kl10-sec3.png", &demo.Chart{Title: "eps*(.2, .05) of thresholds on m points", X: "points", Y: "eps*", LogX: true, Series: series,
 		Note: "Under the largest error eps* grows like ln(m), without end: on a continuum there is no mechanism. Under the mean squared error there is."})
 }
