@@ -174,7 +174,9 @@ func (s *levelSearch) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.outputs = widest(balls, s.b.Utility.Len())
+	if s.outputs, err = widest(ctx, balls, s.b.Utility.Len()); err != nil {
+		return fault.Within(s.op, err)
+	}
 	if math.IsInf(bound.Level, 1) {
 		return s.noLevel(bound.Packing[0], bound.Packing[1])
 	}
@@ -201,7 +203,7 @@ func (s *levelSearch) start(ctx context.Context) error {
 
 // widest returns the outputs, of m, whose inputs, those that they are near to, are not among
 // the inputs of another; of equal ones the first.
-func widest(balls []bitset.Set, m int) (outputs []int) {
+func widest(ctx context.Context, balls []bitset.Set, m int) (outputs []int, err error) {
 	inputs, order := bitset.Rows(m, len(balls)), make([]int, m)
 	for x, ball := range balls {
 		for y := range ball.All() {
@@ -213,12 +215,15 @@ func widest(balls []bitset.Set, m int) (outputs []int) {
 	}
 	slices.SortStableFunc(order, func(y, z int) int { return inputs[z].Len() - inputs[y].Len() })
 	for _, y := range order {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if !slices.ContainsFunc(outputs, func(z int) bool { return within(inputs[y], inputs[z]) }) {
 			outputs = append(outputs, y)
 		}
 	}
 	slices.Sort(outputs)
-	return outputs
+	return outputs, nil
 }
 
 func (s *levelSearch) noLevel(x, y int) error {

@@ -264,7 +264,7 @@ func TestWidest(t *testing.T) {
 		among := func(a, b []int) bool {
 			return !slices.ContainsFunc(a, func(x int) bool { return !slices.Contains(b, x) })
 		}
-		outputs := widest(balls, m)
+		outputs := testkit.Must(widest(t.Context(), balls, m))
 		for y := range m {
 			better := slices.ContainsFunc(outputs, func(z int) bool { return z != y && among(inputs(y), inputs(z)) })
 			if slices.Contains(outputs, y) == better {
