@@ -65,14 +65,16 @@ func (s *MostPrivateSolution) String() string {
 // released. Where f is the identity both have the same points; where f(x) = f(z) those two
 // are at distance 0. Answers to many queries are such outputs, f(x) the vector of the
 // answers on x (KL10, Remark 2.5): its largest error, as for a concept class or for range
-// queries, is metric.Chebyshev, and the root of its squared errors metric.Euclidean.
+// queries, is metric.Chebyshev, and the root of its squared errors metric.Euclidean. For
+// their moments see [Optimal].
 //
 // The least probability of missing at a level eps is the program of [Optimal] with the loss
 // 1 beyond Gamma and 0 elsewhere; it falls as eps grows. A dual bound above Delta proves
 // eps* >= eps; a channel that misses with at most Delta is a mechanism at its audited
-// level. The programs have the outputs alone that are near to most: one that is near to no
-// input but those of another gives its probability to that, which is as private. Level may
-// be wider than the tolerance by a millionth of the reciprocal of the diameter.
+// level. An output is left out of the programs where all inputs whose f(x) is within Gamma
+// of it have another output in common: to release that instead is as private and misses no
+// more. Level may be wider than the tolerance by a millionth of the reciprocal of the
+// diameter.
 //
 // Where points at privacy distance 0 are too far apart for the target there is no level: an
 // error. Once ctx is done both results are set, as by Optimal, or the first is nil where
@@ -201,8 +203,8 @@ func (s *levelSearch) start(ctx context.Context) error {
 	return nil
 }
 
-// widest returns the outputs, of m, whose inputs, those that they are near to, are not among
-// the inputs of another; of equal ones the first.
+// widest returns the outputs, of m, that no other makes superfluous by being near to all
+// inputs that they are near to; of equal ones the first.
 func widest(ctx context.Context, balls []bitset.Set, m int) (outputs []int, err error) {
 	inputs, order := bitset.Rows(m, len(balls)), make([]int, m)
 	for x, ball := range balls {
