@@ -68,7 +68,12 @@ var ofEMD = []scenario{
 				out = append(out, lo("budget", b.Lo))
 				out = append(out, lo("budget", must(s.Budget(ctx, p)).Value))
 			}
-			out = append(out, hi("item", must(s.ItemDelta(0.9, 0.1))))
+			for _, v := range []accountant.Moved{{Items: 1, Distance: 0.9}, {Items: 4, Distance: 2.1}} {
+				out = append(out, hi("moved", must(s.MovedDelta(ctx, v, 0.1)).Value))
+				for _, delta := range []float64{0, 1e-6} {
+					out = append(out, hi("moved", must(s.MovedLevel(ctx, v, delta)).Value))
+				}
+			}
 			l = must(s.LevelInterval(ctx, 0))
 			out = append(out, both("pure level", l.Lo, l.Hi)...)
 		}

@@ -257,7 +257,7 @@ var excused = map[string]string{
 	"mechanism/emd/accountant/clones.go many":                      lattice,
 	"mechanism/emd/accountant/composition.go logDelta":             decides,
 	"mechanism/emd/accountant/interval.go BudgetInterval":          slack,
-	"mechanism/emd/accountant/shuffle.go ItemDelta":                decides,
+	"mechanism/emd/accountant/shuffle.go MovedDelta":               decides,
 	"mechanism/emd/accountant/shuffled.go find":                    lattice,
 	"mechanism/emd/accountant/shuffled.go response":                lattice,
 	"mechanism/emd/accountant/shuffled.go Level":                   lattice,

@@ -259,7 +259,7 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 						eps := x * c.alpha0 * d
 						delta := testkit.Must(s.item(min(d, 1), eps))
 						if exact := divergence(p, q, eps); exact > delta+1e-14 {
-							t.Fatalf("%s, N=%d alpha0=%g, one item by %g: at eps=%g delta is %g, ItemDelta %g", c.name, n, c.alpha0, d, eps, exact, delta)
+							t.Fatalf("%s, N=%d alpha0=%g, one item by %g: at eps=%g delta is %g, MovedDelta %g", c.name, n, c.alpha0, d, eps, exact, delta)
 						}
 					}
 				}
@@ -268,6 +268,61 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 	}
 	// The test is worth something where promises are better than pure
 	// composition's and nearly met.
+	if useful < 50 || closest < 0.9 {
+		t.Errorf("%d levels below pure composition, the nearest promise met to %g", useful, closest)
+	}
+}
+
+// Nor by that of any two data sets of which k items differ, by d_i each: several, some by
+// less than others, some not at all. Every figure is that of the items and the sum alone.
+func TestMoved_PrivateByBruteForce(t *testing.T) {
+	useful, closest := 0, 0.0
+	for i, c := range toys() {
+		if i > testkit.Sweep(6, 100) {
+			break
+		}
+		for _, size := range [][2]int{{4, 1}, {4, 2}, {5, 3}, {4, 4}} {
+			n, k := size[0], size[1]
+			if len(c.prob) == 4 && n > 4 {
+				continue
+			}
+			type promise struct{ eps, delta float64 }
+			known := map[float64][]promise{} // by the sum
+			promises := func(sum float64) []promise {
+				if p, ok := known[sum]; ok {
+					return p
+				}
+				var all []promise
+				v := Moved{int64(k), min(sum, float64(k))}
+				s := Shuffle{Records: int64(n), Items: 1, Alpha0: c.alpha0, Diameter: 1}
+				for _, s.Clones = range []Clones{Dominated, MetricRandomizer} {
+					s.MinDistance = float64(s.Clones) * c.near * (1 - 1e-12)
+					for _, x := range []float64{0, 0.1, 0.5, 0.9} {
+						d := testkit.Must(s.MovedDelta(bg, v, x*c.alpha0*sum))
+						all = append(all, promise{x * c.alpha0 * sum, d.Value})
+					}
+					for _, delta := range []float64{1e-4, 0.01, 0.1} {
+						e := testkit.Must(s.MovedLevel(bg, v, delta))
+						all = append(all, promise{e.Value, delta})
+						if e.Value < 0.9*c.alpha0*sum {
+							useful++
+						}
+					}
+				}
+				known[sum] = all
+				return all
+			}
+			c.every(n, k, func(p, q []float64, d float64) {
+				for _, g := range promises(math.Round(d*float64(k)*1e12) * 1e-12) {
+					exact := divergence(p, q, g.eps)
+					if exact > g.delta+1e-12 {
+						t.Fatalf("%s, N=%d, %d items by %g, alpha0=%g: at eps=%g delta is %g, the promise %g", c.name, n, k, d, c.alpha0, g.eps, exact, g.delta)
+					}
+					closest = max(closest, exact/g.delta)
+				}
+			})
+		}
+	}
 	if useful < 50 || closest < 0.9 {
 		t.Errorf("%d levels below pure composition, the nearest promise met to %g", useful, closest)
 	}

@@ -181,23 +181,11 @@ func (s *Shuffled) Level(ctx context.Context, delta float64) (Bound, error) {
 	}
 	target := directed.LogDown(delta)
 	holds := func(alpha float64) (bool, error) { return s.proves(ctx, alpha, target) }
-	hi := best.Value
-	for lo := hi / 2; ; lo, hi = lo/2, lo {
-		ok, err := holds(lo)
-		if err != nil {
-			return Bound{}, err
-		}
-		if ok && lo < best.Value*0x1p-40 { // as Shuffle.Level
-			return Bound{lo, s.theorem}, nil
-		}
-		if !ok {
-			_, hi, err = search.Bisect(lo, hi, shuffledTol, holds)
-			if err == nil && hi < best.Value {
-				best = Bound{hi, s.theorem}
-			}
-			return best, err
-		}
+	alpha, err := lowest(best.Value, shuffledTol, holds)
+	if err == nil && alpha < best.Value {
+		best = Bound{alpha, s.theorem}
 	}
+	return best, err
 }
 
 // Delta returns the least delta found for which the release has level (alpha, delta),
