@@ -70,7 +70,7 @@ func ExampleNewShuffled() {
 	// within 1 % of the truth: true
 }
 
-// The example of IRC24: a hundred thousand users of a thousand items, alpha =
+// The example of IRC24, Section 4.2: a hundred thousand users of a thousand items, alpha =
 // 25. Shuffling by a trusted party allows a far weaker randomizer than each
 // user alone.
 func ExampleShuffle_Budget() {

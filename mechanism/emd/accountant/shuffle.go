@@ -29,8 +29,8 @@ import (
 // A number outside its range is a [*metric.ValueError]. Questions take up to two seconds,
 // and hardly more for more records.
 //
-// Sources: Feldman, McMillan, Talwar, "Hiding among the clones", 2021; IRC24, for the items
-// of a user; Loader 2000, for binomial probabilities.
+// Sources: Feldman, McMillan, Talwar, "Hiding among the clones", 2021; IRC24, Theorems 4.3 and
+// 4.4, for the items of a user; Loader 2000, for binomial probabilities.
 type Shuffle struct {
 	Records     int64   // N >= 1, the number of all records in the multiset
 	Items       int64   // m in [1, N] of them are the user's; at most 2^53
@@ -65,7 +65,8 @@ type Clones int
 
 const (
 	// Dominated is p = exp(-Alpha0*Diameter): the distribution of every other record's output
-	// is at least p times the average of the changed record's two. The proof is that of IRC24.
+	// is at least p times the average of the changed record's two. The proof is that of
+	// IRC24, Lemma B.1.
 	Dominated Clones = iota
 	// MetricRandomizer is p = 2exp(-Alpha0*Diameter)/(1+exp(-Alpha0*d)) for a
 	// change by the distance d. With one item d is that item's; with more it is
@@ -100,7 +101,7 @@ const (
 	// PureComposition adds the levels of the items: Alpha = Items*Alpha0 with
 	// Delta = 0. The shuffling plays no part.
 	PureComposition Theorem = iota + 1
-	// Joint changes the items of the user one after another, as IRC24 does, and
+	// Joint changes the items of the user one after another, as IRC24, Theorem 4.3, does, and
 	// judges every change at the same threshold of how much likelier an outcome
 	// becomes: the best one for every earth mover's distance.
 	Joint
