@@ -99,6 +99,7 @@ var ofEMD = []scenario{
 			s := must(accountant.NewShuffled(ctx, channel(three, 0.3), three, u))
 			// The lattice that the upper end is computed on is chosen anew for other numbers.
 			out = append(out, lo("delta", must(s.DeltaInterval(ctx, 0.3)).Lo))
+			out = append(out, hi("moved", must(s.MovedLevel(ctx, accountant.Moved{Items: 1, Distance: 1.3}, 1e-4)).Value))
 			for _, delta := range []float64{0, 1e-4} {
 				l := must(s.LevelInterval(ctx, delta))
 				out = append(out, both("level", l.Lo, l.Hi)...)

@@ -384,6 +384,8 @@ var emdCalls = []call{
 	{"accountant.NewShuffled", accountant.NewShuffled, []any{channel, path, accountant.Users{Records: 1000, Items: 1}}},
 	{"accountant.Shuffled.Level", shuffled.Level, []any{1e-6}},
 	{"accountant.Shuffled.Delta", shuffled.Delta, []any{0.1}},
+	{"accountant.Shuffled.MovedLevel", shuffled.MovedLevel, []any{accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},
+	{"accountant.Shuffled.MovedDelta", shuffled.MovedDelta, []any{accountant.Moved{Items: 3, Distance: 0.5}, 0.1}},
 	{"accountant.Shuffled.LevelInterval", shuffled.LevelInterval, []any{1e-6}},
 	{"accountant.Shuffled.DeltaInterval", shuffled.DeltaInterval, []any{0.1}},
 	{"accountant.Shuffle.MovedLevel", accountant.Shuffle.MovedLevel, []any{shuffle, accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},

@@ -19,7 +19,7 @@
 // Have the randomizer's matrix: ask [NewShuffled], whose levels are a third to two thirds of the
 // other's.
 //
-// Ask how good an answer is: each question has an [Interval] too, proved by a [Witness].
+// Ask how good an answer is: most questions have an [Interval] too, proved by a [Witness].
 //
 // Many pure mechanisms on the same data: [Composition] and [ComposeBudget].
 //

@@ -274,11 +274,12 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 }
 
 // Nor by that of any two data sets of which k items differ, by d_i each: several, some by
-// less than others, some not at all. Every figure is that of the items and the sum alone.
+// less than others, some not at all. Every figure is that of the items and the sum alone,
+// of a Shuffle and of a Shuffled.
 func TestMoved_PrivateByBruteForce(t *testing.T) {
-	useful, closest := 0, 0.0
+	useful, better, closest := 0, 0, 0.0
 	for i, c := range toys() {
-		if i > testkit.Sweep(6, 100) {
+		if i > testkit.Sweep(3, 100) {
 			break
 		}
 		for _, size := range [][2]int{{4, 1}, {4, 2}, {5, 3}, {4, 4}} {
@@ -287,9 +288,9 @@ func TestMoved_PrivateByBruteForce(t *testing.T) {
 				continue
 			}
 			type promise struct{ eps, delta float64 }
-			known := map[float64][]promise{} // by the sum
+			seen, known := map[float64][]promise{}, c.shuffled(t, Users{int64(n), 1})
 			promises := func(sum float64) []promise {
-				if p, ok := known[sum]; ok {
+				if p, ok := seen[sum]; ok {
 					return p
 				}
 				var all []promise
@@ -309,11 +310,17 @@ func TestMoved_PrivateByBruteForce(t *testing.T) {
 						}
 					}
 				}
-				known[sum] = all
+				d := testkit.Must(known.MovedDelta(bg, v, 0.4*c.alpha0*sum))
+				e := testkit.Must(known.MovedLevel(bg, v, 0.01))
+				all = append(all, promise{0.4 * c.alpha0 * sum, d.Value}, promise{e.Value, 0.01})
+				if e.Theorem > SingleItem {
+					better++
+				}
+				seen[sum] = all
 				return all
 			}
 			c.every(n, k, func(p, q []float64, d float64) {
-				for _, g := range promises(math.Round(d*float64(k)*1e12) * 1e-12) {
+				for _, g := range promises(d * float64(k)) {
 					exact := divergence(p, q, g.eps)
 					if exact > g.delta+1e-12 {
 						t.Fatalf("%s, N=%d, %d items by %g, alpha0=%g: at eps=%g delta is %g, the promise %g", c.name, n, k, d, c.alpha0, g.eps, exact, g.delta)
@@ -323,8 +330,8 @@ func TestMoved_PrivateByBruteForce(t *testing.T) {
 			})
 		}
 	}
-	if useful < 50 || closest < 0.9 {
-		t.Errorf("%d levels below pure composition, the nearest promise met to %g", useful, closest)
+	if useful < 30 || better < 20 || closest < 0.9 {
+		t.Errorf("%d levels below pure composition, %d by the probabilities, the nearest promise met to %g", useful, better, closest)
 	}
 }
 

@@ -190,7 +190,7 @@ func TestMovedLevel_Ordered(t *testing.T) {
 	r := random.Seeded(15)
 	applies := 0
 	for _, s := range []ask{
-		{Records: 1e6, Items: 10, Alpha0: 1, Diameter: 1}, {Records: 1e8, Items: 1000, Alpha0: 2, Diameter: 1},
+		{Records: 1e6, Items: 10, Alpha0: 1, Diameter: 1}, {Records: 1e6, Items: 100, Alpha0: 2, Diameter: 1},
 		{Records: 1e5, Items: 30, Alpha0: 0.3, Diameter: 1}, {Records: 24107, Items: 4, Alpha0: 6.2, Diameter: 1},
 		{Records: 8275, Items: 10, Alpha0: 4.43, Clones: MetricRandomizer, MinDistance: 0.25, Diameter: 1}, {Records: 1000, Items: 5, Alpha0: 3, Diameter: 1},
 	} {
@@ -200,7 +200,7 @@ func TestMovedLevel_Ordered(t *testing.T) {
 		}
 		s.Delta = delta
 		all, most := testkit.Must(s.level()).Value, 0.0
-		for _, w := range []float64{1, 0.001, 0.03, 0.2, 0.5} {
+		for _, w := range []float64{1, 0.01, 0.3} {
 			k := s.Items
 			e := level(k, w*float64(k))
 			most = max(most, e/w)
@@ -223,8 +223,32 @@ func TestMovedLevel_Ordered(t *testing.T) {
 			t.Errorf("%+v: the level of all changes is %g, of these %g", s, all, most)
 		}
 	}
-	if applies < 15 {
+	if applies < 9 {
 		t.Errorf("Theorem 4.3 applies %d times", applies)
+	}
+}
+
+// From the probabilities no change shows more than from their level alone, and none more per
+// unit of d_EM than the level of all changes, which the largest nearly reaches.
+func TestShuffledMoved_Ordered(t *testing.T) {
+	const n, m, delta = 500, 4, 1e-6
+	for name, s := range map[string]*Shuffled{
+		"one distance": clustered(t, 3, 1, 1, 1, Users{n, m}), "two distances": clustered(t, 2, 2, 0.3, 2, Users{n, m}),
+	} {
+		all, most := testkit.Must(s.Level(bg, delta)).Value, 0.0
+		for _, v := range []Moved{{m, m}, {m, 3.3}, {m, 1.2}, {m, 1}, {2, 1.3}, {1, 1}, {1, 0.3}} {
+			e, loose := testkit.Must(s.MovedLevel(bg, v, delta)).Value, testkit.Must(s.shuffle.MovedLevel(bg, v, delta)).Value
+			if most = max(most, e/v.Distance*m); e > loose {
+				t.Errorf("%s, %+v: %g, by the level %g", name, v, e, loose)
+			}
+			d := testkit.Must(s.MovedDelta(bg, v, e)).Value
+			if !(d <= delta*(1+1e-3)) || v.Distance >= 1 && d < delta*0.9 {
+				t.Errorf("%s, %+v: level %g has delta %g", name, v, e, d)
+			}
+		}
+		if most > all*1.02 || most < all*0.95 {
+			t.Errorf("%s: the level of all changes is %g, of these %g", name, all, most)
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 			for i := range dst {
 				s := 0.0
 				for j, u := range flat[i*cols : (i+1)*cols] {
-					s += u * v[j]
+					s += float64(u * v[j])
 				}
 				dst[i] = s
 			}
