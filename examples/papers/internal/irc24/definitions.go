@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -130,10 +129,6 @@ func reduction(ctx context.Context, r *exhibit.Run) error {
 	short := 2 * math.Log(1e12) / 10_000
 	r.Say("Theorem 1.3", "radius from which on (alpha r, delta, r) is kept, 2 ln(1/delta)/s; eps there over alpha r", "1", lemma(10_000, short, 1e-12)/short, exhibit.If(lemma(10_000, short, 1e-12) < 4*short, exhibit.Differs),
 		"informal: Theorem 5.3 has a factor of 1 + sqrt 2 + 3/2 and twice the delta")
-	var at, printed, proved []float64
-	for s := 32; s <= 1<<15; s *= 2 {
-		at, printed, proved = append(at, float64(s)), append(printed, lemma(s, 0.01, 1e-6)), append(proved, planned(s, 0.01, 1e-6))
-	}
 	// Algorithm 3 around Algorithm 1, and the latter alone: (1, 1e-6) within .01.
 	model, want := emd.Model{Trust: emd.Central, Users: 300, Diameter: 1}, emd.DP{Eps: 1, Delta: 1e-6}
 	plan, mean := exhibit.Must(emd.PlanReduction(ctx, model, 0.01, want, &emd.PlanOptions{Samples: []int{1024}})), query.Average(additive.Norm{P: 1, Dim: 1})
@@ -143,9 +138,5 @@ func reduction(ctx context.Context, r *exhibit.Run) error {
 	kept := reduced.At(0.01).Eps <= want.Eps*(1+1e-12) && reduced.At(0.01).Delta <= want.Delta && direct.Guarantee().At(0.01).Eps <= want.Eps*(1+1e-12)
 	r.Say("Algorithm 3", "noise on the mean of users of any number of items with it, over that without", "-", inner.StdDev()/direct.StdDev(), exhibit.If(kept && inner.StdDev() > direct.StdDev(), exhibit.Better),
 		"at (1, 1e-6) within .01, 1,024 samples: the mean of means has its constant for users of any size, needs no delta, and no sampling adds to its error")
-	return r.WriteCharts("irc24-thm5.3.png", &demo.Chart{
-		Title: "How far samples of near users are apart", X: "s", Y: "c", LogX: true, LogY: true,
-		Series: []demo.Series{{Name: "Lemma 5.2", X: at, Y: printed}, {Name: "PlanReduction, eps = 1", X: at, Y: proved}},
-		Note:   "Users within r = 0.01, delta = 1e-6.",
-	})
+	return nil
 }

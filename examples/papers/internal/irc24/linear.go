@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
@@ -67,15 +66,7 @@ func linear(ctx context.Context, r *exhibit.Run) error {
 	far, reached := additive.GaussianDelta(printed(alpha), alpha, 1), additive.GaussianDelta(least, alpha, 1)
 	r.Say("Lemma 6.2", "delta of Gaussian noise of scale sqrt(1.25 ln(1/delta))/alpha, alpha = 25", delta, far, exhibit.If(far > delta, exhibit.Corrected), "in closed form; the formula is one for small levels. Section 4.1 prints alpha twice in it")
 	r.Say("Lemma 6.2", "the least private scale, alpha = 25", printed(alpha), least, exhibit.If(reached <= delta && reached > 0.99*delta, exhibit.Corrected), "what NewLinear takes")
-	var x, y, z, want []float64
-	for a := 0.1; a < 60; a *= 1.25 {
-		x, y, want = append(x, a), append(y, additive.GaussianDelta(printed(a), a, 1)), append(want, delta)
-		z = append(z, additive.GaussianDelta(math.Sqrt(2*math.Log(1.25/delta))/a, a, 1))
-	}
-	return r.WriteCharts("irc24-gaussian.png", &demo.Chart{
-		Title: "What Gaussian scales promise, and keep", X: "alpha", Y: "true delta", LogX: true, LogY: true,
-		Series: []demo.Series{{Name: "sqrt(1.25 ln(1/delta))/alpha", X: x, Y: y}, {Name: "sqrt(2 ln(1.25/delta))/alpha", X: x, Y: z}, {Name: "promised", X: x, Y: want}},
-	})
+	return nil
 }
 
 // embeddings is Table 2a: d = 3 rows F of length 1, on embeddings phi of 40 items.
