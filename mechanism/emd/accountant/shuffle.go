@@ -236,18 +236,18 @@ func (s Shuffle) Budget(ctx context.Context, p Promise) (Bound, error) {
 	return best, nil
 }
 
-// Moved is a change of the records: Items of them move, by Distance in all. A day out of a
-// user's month is a thirtieth of the user's items, of which each moves by the day's mean.
+// Moved is a change of the records: Items of them move, by Distance in all, as the items of
+// one day out of a user's month.
 type Moved struct {
 	Items    int64   // no more than so many: in [1, Records], at most 2^53
 	Distance float64 // no more than this sum: in (0, Items*Diameter]
 }
 
 // MovedLevel returns the least eps for which the release has level (eps, delta) against the
-// change v, delta 0 or in [1e-300, 1), rounded up. A change of few items by much is shown
-// less than what [Shuffle.Level] gives for its earth mover's distance, which is the most
-// that any change of the user's items by that distance is shown. Shuffle.Items is not read.
-// It is as near to its bound, [Joint] for v.Items, as the answer of Level.
+// change v, delta 0 or in [1e-300, 1), rounded up. Of a user's items it is at most what
+// [Shuffle.Level] grants for the earth mover's distance of the change, and less where few
+// move far. Shuffle.Items is not read. It is as near to its bound, [Joint] for v.Items, as
+// the answer of Level.
 //
 // Source: IRC24, Theorem 4.3, with a bound of [Joint] in place of its formula, of which the
 // condition alpha0 < ln(N/(16 ln(4m/delta))) is not needed.
