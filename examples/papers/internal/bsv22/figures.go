@@ -109,6 +109,7 @@ func bases(r *exhibit.Run) {
 			phi.Series, psi.Series = append(phi.Series, sums), append(psi.Series, steps)
 		}
 	}
-	r.Say("Figures 1, 2", "Schauder basis: phi_1 is linear, others triangles of height 1; Haar basis: l1 norms 1", "1", "1", exhibit.If(ok, exhibit.Holds), "walk.Tree.HaarInverse of unit vectors, and twice its sums")
+	r.Say("Figure 1", "Schauder basis: phi_1 is linear, the others triangles of height 1", 1, 1, exhibit.If(ok, exhibit.Holds), "twice the sums of the Haar basis")
+	r.Say("Figure 2", "Haar basis: functions of l1 norm 1", 1, 1, exhibit.If(ok, exhibit.Holds), "walk.Tree.HaarInverse of unit vectors")
 	check(r.WriteCharts("bsv22-figures-1-2.png", charts...))
 }

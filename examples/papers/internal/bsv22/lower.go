@@ -23,7 +23,7 @@ func lowers(ctx context.Context, r *exhibit.Run) error {
 	net := exhibit.Must(families.MeasureNet(ctx, three, 4))
 	w1 := exhibit.Must(net.Wasserstein(ctx, nil))
 	b := metric.Bimetric{Privacy: exhibit.Must(net.TotalVariation(ctx)), Utility: w1}
-	for _, alpha := range []float64{.25, .5, 1.5} {
+	for _, alpha := range []float64{.25, 1.5} {
 		t := 0.0 // the largest with N_pack > 2 e^alpha
 		for _, s := range []float64{1e-9, .25, .5, .75} {
 			if n := exhibit.Must(scale.Packing(ctx, w1, nil, s, nil)); float64(n.Lo) > 2*math.Exp(alpha) {

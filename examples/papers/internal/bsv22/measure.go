@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/walk"
@@ -132,6 +135,14 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 				fmt.Sprintf("between what Theorem 8.5 with constants proves, %s, and twice the gaps times deviations along the tour (Proposition 7.1), %s, where C is %.1f",
 					demo.Number(least), demo.Number(2*p.bound), 2*p.bound*alpha/(c.Integral*math.Pow(math.Log(float64(s.Len())), 1.5))))
 		}
+		tree, most := exhibit.Must(domain.NewFinite(ctx, s, nil)), math.Inf(1)
+		for h := 1; h <= tree.Height(); h++ {
+			data := exhibit.Must(measure.NewSynthesizer(tree, 1, &measure.SynthesizerOptions{Levels: slices.Repeat([]int{1}, h)}))
+			most = min(most, exhibit.Must(data.UpperBound(1e4)))
+		}
+		least := exhibit.Must(families.PrivateDataBound(ctx, s, 1e4, 1)).Value
+		r.Say("Corollary 7.4", "eps-private data, eps = 1, n = 10000: "+s.name, "C log^(3/2) N times the covering integral/(eps n)", fmt.Sprintf("%s to %s", demo.Number(least), demo.Number(most)),
+			exhibit.If(least <= most && most < tree.Diameter(), exhibit.Holds), "the worst E W1, between PrivateDataBound and Synthesizer.UpperBound at the best Levels of the net tree")
 	}
 	at, w := []float64{0, .2, .7, 1}, []float64{.3217, .1003, .4444, .1336} // in thousandths, what is left to the first
 	far := exhibit.Must(wasserstein.W1LineBetween(at, w, at, []float64{.323, .1, .444, .133}))
