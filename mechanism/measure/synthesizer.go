@@ -159,7 +159,8 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records 
 // LowerBound is a lower bound on the worst expected W1 error, over all data sets of
 // so many records (public, or a guess), of every mechanism that is as private:
 // Theorem 8.6 of BSV22 with constants (families.PrivateDataBound), on the points
-// of up to 1,024 cells. In units of the metric. It reads no data.
+// of up to 1,024 cells. In units of the metric. It reads no data. In a cube of two
+// or more dimensions families.PrivateCubeBound is sharper for more records.
 func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float64, error) {
 	const op = "measure: Synthesizer.LowerBound"
 	if err := s.check(op); err != nil {

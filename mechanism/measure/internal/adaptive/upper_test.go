@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/walk"
@@ -26,9 +27,9 @@ func TestUpper_HoldsForAllDataExactly(t *testing.T) {
 	}{
 		{"pair", star(2), Fixed{Steps: []int{1}, Shares: []float64{1}}, 1.4, 30, 14, walk.ReplaceOne, .8},
 		{"three", star(3), Fixed{Steps: []int{1}, Shares: []float64{1}}, 3, 6, 6, walk.ReplaceOne, .8},
-		{"four", star(4), Fixed{Steps: []int{1}, Shares: []float64{1}}, 5, 4, 3, walk.ReplaceOne, .5},
-		{"two levels", binary(2), Fixed{Steps: []int{1, 1}, Shares: []float64{1, 2}}, 8, 2, 2, walk.ReplaceOne, .2},
-		{"uneven", uneven(), Fixed{Steps: []int{1, 1}, Shares: []float64{1, 1}}, 8, 2, 2, walk.ReplaceOne, .2},
+		{"four", star(4), Fixed{Steps: []int{1}, Shares: []float64{1}}, 5, 4, 2, walk.ReplaceOne, .4},
+		{"two levels", binary(2), Fixed{Steps: []int{1, 1}, Shares: []float64{1, 2}}, 8, 2, 1, walk.ReplaceOne, .1},
+		{"uneven", uneven(), Fixed{Steps: []int{1, 1}, Shares: []float64{1, 1}}, 8, 2, 1, walk.ReplaceOne, .1},
 		{"private total", star(2), Fixed{Steps: []int{1}, Shares: []float64{1}}, 3, 4, 7, walk.AddRemoveOne, .1},
 	} {
 		b := NewBudget(c.rel, c.eps)
@@ -139,5 +140,76 @@ func TestUpper_Rows(t *testing.T) {
 	}
 	if got := Upper(binary(8), NewBudget(walk.ReplaceOne, 1e50), Fixed{Steps: []int{8}, Shares: []float64{1}}, 1000, 10, size, true); !(got >= 0x1p-9 && got < 0x1p-9+1e-9) {
 		t.Errorf("no noise: %v, want half a cell", got)
+	}
+}
+
+// In closed form: two cells at distance 1, the number of records private. Their counts have the
+// variance v at rate r, the total's average the variance u.
+func TestUpper_CountsThePrivateTotal(t *testing.T) {
+	const eps, n = .8, 1000.
+	b := NewBudget(walk.AddRemoveOne, eps)
+	rate := eps * (1 - totalShare)
+	v, total := 1/(2*math.Pow(math.Sinh(rate/2), 2)), 1/(2*math.Pow(math.Sinh(eps*totalShare/2), 2))
+	u := 1 / (1/total + 1/(2*v))
+	a := math.Sqrt(v)/2 + math.Exp(-math.Sqrt(v)*rate)/(2*rate)
+	got := Upper(star(2), b, Fixed{Steps: []int{1}, Shares: []float64{1}}, 100, n, func(region.Node) (float64, float64) { return 1, 0 }, false)
+	if want := (a + math.Sqrt(u)) / n; math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// The mean of A over the noise, summed over the nodes, is at most what Upper takes for it (2 % are
+// 6 deviations of the draws), and not much less: on trees where the shift of leaves, the own noise
+// of a part and that of what is below it all count.
+func TestUpper_SurplusIsTight(t *testing.T) {
+	const draws = 20000
+	for _, c := range []struct {
+		name  string
+		t     region.Tree
+		steps []int
+		most  float64 // of the bound over the mean
+	}{
+		{"pair", star(2), []int{1}, 1.15}, {"sixteen", star(16), []int{1}, 1.1},
+		{"three levels", binary(3), []int{1, 1, 1}, 1.2}, {"uneven", uneven(), []int{1, 1, 1}, 1.25}, {"holed", holed{binary(3)}, []int{1, 1, 1}, 1.25},
+	} {
+		b := NewBudget(walk.ReplaceOne, 1)
+		rule := Fixed{Steps: c.steps, Shares: []float64{1, 1, 1}[:len(c.steps)]}
+		r := draw(c.t, b, rule, 100, func(region.Node, int64, int64) (int64, int64) { return 0, 0 })
+		// The sum over the nodes: so many records that the diameter, 1, is no limit.
+		const n = 1e6
+		bound := n * Upper(c.t, b, rule, 100, n, func(region.Node) (float64, float64) { return 1, 0 }, false)
+		rng, mean := random.Seeded(3), 0.0
+		z, variance := make([]float64, len(r.Nodes)), make([]float64, len(r.Nodes))
+		for range draws {
+			for i := len(r.Nodes) - 1; i >= 0; i-- {
+				v, sum, s, k := r.Nodes[i], 0.0, 0.0, float64(r.Nodes[i].Parts)
+				if z[i], variance[i] = 0, 0; v.Quanta > 0 {
+					z[i], variance[i] = float64(noise(rng, b.rate(v.Quanta))), b.Variance(v.Quanta)
+				}
+				if v.Parts == 0 {
+					continue
+				}
+				at := z[v.First : v.First+v.Parts]
+				for j := range at {
+					sum, s = sum+at[j], s+variance[v.First+j]
+				}
+				if i > 0 {
+					z[i], variance[i] = average(z[i], variance[i], sum, s)
+				}
+				middle := sum / k
+				for j := range at {
+					if r.Nodes[v.First+j].Parts == 0 {
+						at[j] -= math.Sqrt(variance[v.First+j])
+						middle -= math.Sqrt(variance[v.First+j]) / k
+					}
+				}
+				for _, x := range at {
+					mean += math.Abs(x-middle) / 2 / draws
+				}
+			}
+		}
+		if q := bound / mean; q < 1-.02 || q > c.most {
+			t.Errorf("%s: mean %v, bound %v", c.name, mean, bound)
+		}
 	}
 }
