@@ -75,13 +75,13 @@ var ofMechanism = []scenario{
 	{"composition", "", func() (out []end) {
 		for _, a := range []float64{0.7, 0.01} {
 			for _, times := range []int64{3, 1000} {
-				c := must(mechanism.NewComposition(mechanism.Repeated{Channel: channel(line, a), Times: times}, mechanism.Repeated{Channel: channel(line, 0.3), Times: 2}))
+				c := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: channel(line, a), Times: times}, mechanism.Repeated{Mechanism: channel(line, 0.3), Times: 2}))
 				for _, delta := range []float64{0, 1e-6, 1e-2} {
 					out = append(out, audits("level", must(c.Audit(ctx, line, &mechanism.AuditOptions{Delta: delta})))...)
 				}
 			}
 		}
-		one := must(mechanism.NewComposition(mechanism.Repeated{Channel: channel(line, 0.3), Times: 5}))
+		one := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: channel(line, 0.3), Times: 5}))
 		out = append(out, audits("level", must(one.Audit(ctx, line, nil)))...)
 		_, a := must2(one.Certify(ctx, line, "m", nil))
 		return append(out, audits("level", a)...)

@@ -448,7 +448,7 @@ func built[O any](build func(context.Context, metric.Finite, float64, *O) (*expo
 }
 
 func twice(f metric.Finite) *mechanism.Composition {
-	return testkit.Must(mechanism.NewComposition(mechanism.Repeated{Channel: lazily(f), Times: 2}))
+	return testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: lazily(f), Times: 2}))
 }
 
 // lazily is a channel that is computed as it is read.

@@ -68,7 +68,7 @@ var walkCalls = []call{
 var (
 	channel   = testkit.Must(exponential.Standard(context.Background(), path, 1, nil)).Channel
 	guarantee = testkit.Must(mechanism.NewGuarantee(1, 1e-6, "km"))
-	composed  = testkit.Must(mechanism.NewComposition(mechanism.Repeated{Channel: channel, Times: 3}))
+	composed  = testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: channel, Times: 3}))
 	budget    = testkit.Must(mechanism.NewBudget(guarantee, nil))
 	sticky    = testkit.Must(mechanism.NewSticky(mechanism.Mechanism[int, int](channel), nil))
 	track     = testkit.Must(mechanism.NewTrack(sticky, nil))
