@@ -327,9 +327,6 @@ var longCalls = []longCall{
 	{"exponential.Weighted", flat, 6000, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Weighted(ctx, f, 20, uniformly(f.Len()), nil))
 	}},
-	{"kl10.SmallestBeta", high, 10_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(kl10.SmallestBeta(ctx, f, uniformly(f.Len()), kl10.Target{Gamma: .1, Delta: .1}))
-	}},
 	{"kl10.Misses", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err2(kl10.Misses(ctx, lazily(f), f, .1))
 	}},
