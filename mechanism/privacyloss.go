@@ -39,8 +39,9 @@ type PrivacyLoss struct {
 //
 // Hi counts a mechanism with a [PrivacyLoss] by that, and others by their guarantee alone, as
 // if they were randomized response, which no mechanism of their level exceeds. Lo counts only
-// the former, and noise as it is before it is rounded to its public grid. Where all have one Hi-Lo is at most Hi/1000 where their losses are of one order,
-// and delta is at least 1e-200. An audit takes some ten milliseconds, however many the releases are.
+// the former, and noise as it is before it is rounded to its public grid. Where all are such,
+// with losses of one order, and delta is at least 1e-200, Hi-Lo is at most Hi/1000. An audit
+// takes from milliseconds to a second, however many the releases are.
 //
 // Sources: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015, for
 // randomized response; Zhu, Dong, Wang, "Optimal accounting of differential privacy via
@@ -163,9 +164,11 @@ func (all lossesAt) level(ctx context.Context, delta float64) (lo, hi float64, e
 			if err != nil {
 				return 0, 0, err
 			}
-			lo = max(lo, min(below, hi))
+			below = min(below, hi)
+			better = better || below > lo+float64(fineLattice*hi)
+			lo = max(lo, below)
 		}
-		if hi-lo <= 2*fineLattice*hi || len(down.factors) < len(all) && k > leastCuts && !better {
+		if hi-lo <= 2*fineLattice*hi || k > leastCuts && !better {
 			break
 		}
 	}
@@ -174,8 +177,8 @@ func (all lossesAt) level(ctx context.Context, delta float64) (lo, hi float64, e
 
 const (
 	// The step of a lattice is 2^-leastCuts of the widest loss at first, and is halved until
-	// the ends are near enough, or it is 2^-mostCuts.
-	leastCuts, mostCuts = 6, 14
+	// the ends are near enough, or no longer move, or it is 2^-mostCuts.
+	leastCuts, mostCuts = 6, 12
 	// tails is what the losses outside of a window may add to delta, relatively.
 	tails = 0x1p-12
 )
