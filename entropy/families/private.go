@@ -104,7 +104,7 @@ func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps flo
 // costs is the sum of 1/cost over them, rounded down, and by what was computed, by k.
 func (w MeasureBound) accuracy(alpha float64, m int, costs float64, by map[int]float64) float64 {
 	if w.Records == 0 {
-		return lineMinimax(directed.DivUp(alpha, costs))
+		return spaces.LineMinimax(directed.DivUp(alpha, costs))
 	}
 	k, n := w.Records/m, float64(w.Records)
 	if _, ok := by[k]; !ok {
