@@ -30,7 +30,7 @@ func TestStandardBound_OfConnectedSpaces(t *testing.T) {
 
 // What is said of the whole from a part of it holds for 24 points, of which the part is a net.
 func TestWhole_OfFiniteSpaces(t *testing.T) {
-	for seed := range testkit.Sweep(6, 60) {
+	for seed := range testkit.Sweep(3, 60) {
 		r := random.Seeded(uint64(seed))
 		var f metric.Finite = space.Uniform(24, r)
 		if seed%3 == 2 {
@@ -66,13 +66,13 @@ func TestWhole_OfFiniteSpaces(t *testing.T) {
 // connected and not norm-convex, has s = min(1/2, 2 ln(2)/alpha) at most. The accuracy of
 // [0,1] is at least 1/(alpha+2) and at most that of Laplace noise, 1/alpha.
 func TestWhole_OfKnownSpaces(t *testing.T) {
-	const n = 12
+	const n = 6
 	line := testkit.Must(metric.Scaled(space.Path(n+1, 1), 1./n))
 	square := space.Func((n+1)*(n+1), func(i, j int) float64 {
 		return math.Max(math.Abs(float64(i/(n+1)-j/(n+1))), math.Abs(float64(i%(n+1)-j%(n+1)))) / n
 	})
 	circle := space.Func(n, func(i, j int) float64 { return float64(min(j-i, n-j+i)) / n })
-	alphas := []float64{.5, 1.3, 2, 3, 5, 9, 40, 300}
+	alphas := []float64{.5, 1.3, 3, 9, 40, 300}
 	for _, c := range []struct {
 		name string
 		z    entropy.Whole
@@ -83,7 +83,7 @@ func TestWhole_OfKnownSpaces(t *testing.T) {
 		{"square", entropy.Whole{Sample: square, Gap: .5 / n, Shape: entropy.NormConvex}, func(a float64) float64 { return min(1, 4*math.Ln2/a) }},
 		{"circle", entropy.Whole{Sample: circle, Gap: .5 / n, Shape: entropy.Connected}, func(a float64) float64 { return min(.5, 2*math.Ln2/a) }},
 	} {
-		s := testkit.Must(c.z.EntropicScale(t.Context(), alphas, &entropy.Options{Nodes: 200}))
+		s := testkit.Must(c.z.EntropicScale(t.Context(), alphas, &entropy.Options{Nodes: 100}))
 		for k, alpha := range alphas {
 			if want := c.s(alpha); s[k].Lo > want || s[k].Hi < want*(1-1e-12) || s[k].Lo < want/4.01 {
 				t.Errorf("%s, alpha %v: %v, want %v", c.name, alpha, s[k], want)
