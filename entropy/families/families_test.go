@@ -206,3 +206,17 @@ func TestPrivateTransportBound_Laws(t *testing.T) {
 		}
 	}
 }
+
+// TestPrivateTransportBound_OnAnInterval: what is taken for the optimum on an interval is
+// proved by the linear programs of points on it. A distribution on two points at distance 1 is
+// a number in [0,1].
+func TestPrivateTransportBound_OnAnInterval(t *testing.T) {
+	two, line := space.Path(2, 1), testkit.Must(metric.Scaled(space.Path(33, 1), 1./32))
+	for _, beta := range []float64{.1, 1, 2.25, 6, 16, .25, .5, .75, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 8, 11}[:testkit.Sweep(5, 19)] {
+		w := testkit.Must(families.PrivateTransportBound(t.Context(), two, beta))
+		opt := testkit.Must(lp.Optimal(t.Context(), metric.Same(line), beta, &lp.Options{Tolerance: 1e-8}))
+		if !(w.Value <= opt.DualBound && w.Value >= opt.Objective*(1-1e-4)) {
+			t.Errorf("level %v: %v, the program is in [%v, %v]", beta, w.Value, opt.DualBound, opt.Objective)
+		}
+	}
+}
