@@ -58,7 +58,7 @@ func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 // which [Measures] has the size and the radius: g = 1/(2n) + (N-1)/(2nm) with the way to
 // the centers, whose spanning tree has edges of length 1/n, and K = C(N+m-1, m) <=
 // (1 + (N-1)/m)^m (1 + m/(N-1))^(N-1). With m in proportion to N this has no logarithm: in
-// the plane 2.37 alpha^(-1/3) for alpha large, and for the paper's net, Lemma A.1, 4.3.
+// the plane 2.37 alpha^(-1/3) for alpha large, and for the paper's net, Lemma A.1, 4.22.
 //
 // Below: see [MeasureBound], for dim = 1 with the cells in place of pairs: a
 // distribution function with values (i+t_i)/m on cell i, 0 <= t_i <= 1, is
