@@ -100,11 +100,14 @@ func (z Whole) EntropicScale(ctx context.Context, alphas []float64, o *Options) 
 // e^(alpha r) for r < ln(2)/alpha, so that no s < r will do. In a norm-convex Z two points of
 // the segment at a distance u < 2 ln(2)/alpha are in a ball of radius u/2 around their middle.
 
+// below is a level at most alpha/t, where scales are not smaller.
+func below(alpha, t float64) float64 { return directed.DivDown(alpha, t) }
+
 func (z Whole) scales(ctx context.Context, diameter float64, alphas []float64, o *Options) ([]scale.Interval, error) {
 	levels := slices.Clone(alphas)
 	for _, alpha := range alphas {
 		for _, t := range stretches {
-			levels = append(levels, directed.DivDown(alpha, t))
+			levels = append(levels, below(alpha, t))
 		}
 	}
 	at, err := spaces.ByLevel(levels, func(levels []float64) ([]scale.Scale, error) {
@@ -116,12 +119,12 @@ func (z Whole) scales(ctx context.Context, diameter float64, alphas []float64, o
 	two := float64(2 * z.Gap)
 	out := make([]scale.Interval, len(alphas))
 	for k, alpha := range alphas {
-		s := scale.Interval{Lo: at[alpha].Lo, Hi: directed.AddUp(diameter, two)}
+		s := scale.Interval{Lo: at[alpha].Lo, Hi: math.Inf(1)}
 		if z.Gap == 0 {
-			s.Hi = min(s.Hi, at[alpha].Hi)
+			s.Hi = at[alpha].Hi
 		}
 		for _, t := range stretches {
-			if v, ok := at[directed.DivDown(alpha, t)]; ok {
+			if v, ok := at[below(alpha, t)]; ok {
 				s.Hi = min(s.Hi, max(directed.DivUp(2*two, t-1), directed.AddUp(v.Hi, two)))
 			}
 		}
@@ -172,7 +175,7 @@ func (z Whole) Accuracy(ctx context.Context, alphas []float64, o *Options) ([]Br
 	}
 	var levels []float64
 	for _, a := range alphas {
-		levels = append(levels, directed.DivDown(a, 3), 2*a)
+		levels = append(levels, below(a, 3), 2*a)
 	}
 	s, err := spaces.ByLevel(levels, func(levels []float64) ([]scale.Interval, error) {
 		return z.scales(ctx, diameter, levels, o)
@@ -216,7 +219,7 @@ func (z Whole) Accuracy(ctx context.Context, alphas []float64, o *Options) ([]Br
 		if at, ok := s[2*alpha]; ok {
 			bounds = append(bounds, Bound{Kind: Lower, Value: at.Lo / 8, Name: "scale", Source: "BSV24 Theorem 3.1"})
 		}
-		if at, ok := s[directed.DivDown(alpha, 3)]; ok {
+		if at, ok := s[below(alpha, 3)]; ok {
 			v, err := StandardBound(alpha, at.Hi)
 			if err != nil {
 				return nil, err
