@@ -80,7 +80,7 @@ var ofEntropy = []scenario{
 		square := space.Func(16, func(i, j int) float64 { return math.Max(math.Abs(float64(i/4-j/4)), math.Abs(float64(i%4-j%4))) * .3 })
 		for _, z := range []entropy.Whole{
 			{Sample: line, Gap: .9, Shape: entropy.Connected}, {Sample: square, Gap: .15, Shape: entropy.NormConvex},
-			{Sample: plane, Gap: .01},
+			{Sample: plane, Gap: .01}, {Sample: space.Path(2, .3), Gap: .15, Shape: entropy.NormConvex},
 		} {
 			levels := []float64{0.3, 4.4, 5, 28, 31}
 			for _, i := range must(z.EntropicScale(ctx, levels, nil)) {
