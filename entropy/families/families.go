@@ -64,11 +64,19 @@ func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 // distribution function with values (i+t_i)/m on cell i, 0 <= t_i <= 1, is
 // monotone, and W1 is the sum of |t_i-t'_i|/m^2. For dim > 1, neighbors in a
 // grid are the pairs.
+//
+// Also, for dim > 1: B blocks of q = 2^dim neighbors of a grid of gaps 1/k, each with a mass
+// 1/B on one of them, drawn independently. As there, W1 to any output is at least 1/2kB times
+// the sum over the blocks of 1 - b_x + sum of b_y over y != x, where x has the mass and the b_y
+// are B times integrals of bumps, cut off at 1. To move a block's mass costs beta =
+// alpha/(kB), so that b_y has at other x a mean of e^-beta times that at x = y or more: the mean
+// over x is at least 1 + ((q-1) e^-beta - 1) c for some c in [0,1], and A >= min(1, (q-1)
+// e^-beta)/2k. For alpha <= ln(q-1) that is 1/2, half the diameter.
 
 // MeasuresAccuracy encloses the optimal accuracy at level alpha on the
 // probability measures on [0,1]^dim under the metric W1, the sides of the cube
 // measured by the largest coordinate: min(1, alpha^(-1/(dim+1))) up to constants
-// (BSV24 Theorem 6.2), with ends at most a factor 9 apart. The upper end is of a mechanism
+// (BSV24 Theorem 6.2), with ends at most a factor 8 apart. The upper end is of a mechanism
 // that is practical for dim = 1 only. With alpha*users in place of alpha the lower end holds
 // for users of one level under the earth mover's distance as well, who may hold any number
 // of items each, whoever publishes how all of them are distributed.
@@ -87,6 +95,9 @@ func MeasuresAccuracy(dim int, alpha float64) (scale.Interval, error) {
 		// k+1 points a side, in pairs of neighbors.
 		pairs := math.Floor(math.Pow(k+1, d) / 2)
 		lo = max(lo, spaces.LineMinimax(alpha/k/pairs)/k)
+		if blocks := math.Pow(math.Floor((k+1)/2), d); blocks > 0 {
+			lo = max(lo, min(1, (math.Exp2(d)-1)*math.Exp(-alpha/(k*blocks)))/(2*k))
+		}
 		more := math.Pow(k, d) - 1 // than one center
 		for part := 1.0; more > 0 && part <= 8; part++ {
 			m := part * (more + 1)

@@ -33,31 +33,28 @@ func (s sample) optimum(ctx context.Context) *lp.Solution {
 	return exhibit.Must(lp.Optimal(ctx, s.Bimetric, s.alpha, &lp.Options{Tolerance: 1e-4}))
 }
 
-// kinds of metrics on n points: clusters that no chain of small steps connects, uniform points
-// of the square, shortest paths on a ring with chords, and dendrograms with heights over three
-// decades.
-var kinds = map[string]func(ctx context.Context, n int, rng *rand.Rand) (metric.Finite, error){
-	"plane":    func(_ context.Context, n int, rng *rand.Rand) (metric.Finite, error) { return scattered(n, 0, rng) },
-	"clusters": func(_ context.Context, n int, rng *rand.Rand) (metric.Finite, error) { return scattered(n, 10, rng) },
-	"road": func(ctx context.Context, n int, rng *rand.Rand) (metric.Finite, error) {
-		return metric.NewGraphEdges(ctx, n, road(n, rng))
-	},
-	"ultrametric": func(_ context.Context, n int, rng *rand.Rand) (metric.Finite, error) {
+// draw is a random metric on n points: shortest paths on a ring with chords, a dendrogram with
+// heights over three decades, uniform points of the plane or, in clusters, of four squares that
+// no chain of small steps connects.
+func draw(ctx context.Context, kind string, n int, rng *rand.Rand) metric.Finite {
+	switch kind {
+	case "road":
+		return exhibit.Must(metric.NewGraphEdges(ctx, n, road(n, rng)))
+	case "ultrametric":
 		heights := make([]float64, n-1)
 		for i := range heights {
 			heights[i] = math.Pow(10, -3*rng.Float64())
 		}
-		return metric.NewUltrametric(rng.Perm(n), heights)
-	},
-}
-
-func scattered(n int, apart float64, rng *rand.Rand) (metric.Finite, error) {
+		return exhibit.Must(metric.NewUltrametric(rng.Perm(n), heights))
+	}
 	points := make([][2]float64, n)
 	for i := range points {
-		x, y := math.Sincos(float64(i % 4))
-		points[i] = [2]float64{apart*x + rng.Float64(), apart*y + rng.Float64()}
+		if kind == "clusters" {
+			points[i][1], points[i][0] = math.Sincos(float64(i % 4))
+		}
+		points[i] = [2]float64{10*points[i][0] + rng.Float64(), 10*points[i][1] + rng.Float64()}
 	}
-	return metric.NewPoints(points, metric.Plane{})
+	return exhibit.Must(metric.NewPoints(points, metric.Plane{}))
 }
 
 func road(n int, rng *rand.Rand) (edges []metric.Edge) {
@@ -76,9 +73,9 @@ func samples(ctx context.Context, seed uint64, n, count int, pairs ...[2]string)
 	rng := random.Seeded(seed)
 	for _, p := range pairs {
 		for range count {
-			s := sample{Bimetric: metric.Same(exhibit.Must(kinds[p[1]](ctx, n, rng)))}
+			s := sample{Bimetric: metric.Same(draw(ctx, p[1], n, rng))}
 			if p[0] != p[1] {
-				s.Privacy = exhibit.Must(kinds[p[0]](ctx, n, rng))
+				s.Privacy = draw(ctx, p[0], n, rng)
 			}
 			diameter, _, _, err := metric.Diameter(ctx, s.Privacy)
 			exhibit.Must(0, err)
