@@ -228,7 +228,7 @@ func (z Whole) Accuracy(ctx context.Context, alphas []float64, o *Options) ([]Br
 		}
 		switch z.Shape {
 		case Connected:
-			u := min(diameter, 1.2784645427610738/alpha) * spaces.SlackDown // where u/(1+e^(alpha u)) is largest
+			u := min(diameter, spaces.BestMass/alpha) * spaces.SlackDown
 			pair := directed.DivDown(u, directed.AddUp(1, directed.ExpUp(directed.MulUp(alpha, u))))
 			bounds = append(bounds, Bound{Kind: Lower, Value: pair, Name: "connected", Source: "two points at every distance"})
 		case NormConvex:

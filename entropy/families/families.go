@@ -25,9 +25,6 @@ import (
 // e^(alpha (t+r))). At r = min(1, dim/alpha) and the best t = v r this is above 0.13
 // dim/alpha for dim large.
 
-// bestMass maximizes u/(1+e^u): e^u (u-1) = 1.
-const bestMass = 1.2784645427610738
-
 // BallAccuracy encloses the optimal accuracy at level alpha on the unit ball of
 // any norm on R^dim, under that norm: min(1, dim/alpha) up to constants (BSV24
 // Theorem 6.1).
@@ -36,7 +33,7 @@ func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 		return scale.Interval{}, err
 	}
 	d := float64(dim)
-	u := min(2, bestMass/alpha)
+	u := min(2, spaces.BestMass/alpha)
 	lo := u / (1 + math.Exp(alpha*u))
 	r := min(1, d/alpha)
 	for v := 0.99; v > 0.05; v *= 0.98 {

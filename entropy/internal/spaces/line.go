@@ -1,5 +1,8 @@
 package spaces
 
+// BestMass maximizes u/(1+e^u), what two points prove at alpha times their distance: e^u (u-1) = 1.
+const BestMass = 1.2784645427610738
+
 // LineMinimax is a lower bound of the optimal accuracy of [0,1], under |x-y|, at level
 // beta: 1/(beta+2) by the proof of pathMinimax in package families, and what a table proves, of 33 points of
 // equal gaps by their linear programs: outputs between the points are no better there, for
