@@ -210,7 +210,7 @@ func (z Whole) Accuracy(ctx context.Context, alphas []float64, o *Options) ([]Br
 			return nil, err
 		}
 		best := lower[k][0]
-		spread := directed.MulUp(directed.ExpUp(directed.MulUp(alpha, z.Gap)), loss)
+		spread := directed.MulUp(min(directed.ExpUp(directed.MulUp(alpha, z.Gap)), math.MaxFloat64), loss)
 		bounds := []Bound{
 			{Kind: Lower, Value: max(best.Value/2, directed.SubDown(best.Value, z.Gap)) * spaces.SlackDown, Name: best.Name + " of the sample", Source: best.Source},
 			{Kind: Upper, Value: directed.AddUp(radius, z.Gap) * spaces.SlackUp, Name: "constant", Source: "the radius"},

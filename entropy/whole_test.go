@@ -123,6 +123,15 @@ func TestWhole_Refuses(t *testing.T) {
 		_, err = c.z.Accuracy(t.Context(), []float64{1}, nil)
 		fails(t, err, nil, c.arg, -1)
 	}
+	for _, alpha := range []float64{5e-324, 1e-300, 1, 1e4, 1e300, math.MaxFloat64} { // no NaN
+		for _, z := range []entropy.Whole{{Sample: space.Path(1, 1), Gap: 1, Shape: entropy.Connected}, {Sample: f, Gap: .5, Shape: entropy.NormConvex}, {Sample: f}} {
+			a := testkit.Must(z.Accuracy(t.Context(), []float64{alpha}, nil))[0]
+			s := testkit.Must(z.EntropicScale(t.Context(), []float64{alpha}, nil))[0]
+			if !(0 <= a.Lo && a.Lo <= a.Hi && a.Hi <= 3) || !(0 <= s.Lo && s.Lo <= s.Hi && !math.IsInf(s.Hi, 1)) {
+				t.Errorf("alpha %v: %v, scale %v", alpha, a, s)
+			}
+		}
+	}
 	z := entropy.Whole{Sample: f, Gap: .5, Shape: entropy.Connected}
 	_, err := z.EntropicScale(t.Context(), []float64{2, 1}, nil)
 	fails(t, err, nil, "alphas", 1)
