@@ -212,7 +212,7 @@ func (z Whole) Accuracy(ctx context.Context, alphas []float64, o *Options) ([]Br
 		best := lower[k][0]
 		spread := directed.MulUp(min(directed.ExpUp(directed.MulUp(alpha, z.Gap)), math.MaxFloat64), loss)
 		bounds := []Bound{
-			{Kind: Lower, Value: max(best.Value/2, directed.SubDown(best.Value, z.Gap)) * spaces.SlackDown, Name: best.Name + " of the sample", Source: best.Source},
+			{Kind: Lower, Value: max(best.Value/2, directed.SubDown(best.Value, z.Gap)) * spaces.SlackDown, Name: "sample", Source: best.Source},
 			{Kind: Upper, Value: directed.AddUp(radius, z.Gap) * spaces.SlackUp, Name: "constant", Source: "the radius"},
 			{Kind: Upper, Value: directed.AddUp(spread, z.Gap) * spaces.SlackUp, Name: "exponential", Source: "loss on a net, BSV24 Lemma 4.1"},
 		}

@@ -76,7 +76,7 @@ var ofEntropy = []scenario{
 		}
 		return out
 	}},
-	{"wholes", "", func() (out []end) {
+	{"wholes", "^(entropy/(closed|internal|nets|scale|star|upper)|metric|internal)", func() (out []end) {
 		square := space.Func(16, func(i, j int) float64 { return math.Max(math.Abs(float64(i/4-j/4)), math.Abs(float64(i%4-j%4))) * .3 })
 		for _, z := range []entropy.Whole{
 			{Sample: line, Gap: .9, Shape: entropy.Connected}, {Sample: square, Gap: .15, Shape: entropy.NormConvex},
