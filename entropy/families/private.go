@@ -146,7 +146,7 @@ func PrivateCubeBound(dim, records int, eps float64) (float64, error) {
 // costs is the sum of 1/cost over them, rounded down, and by what was computed, by k.
 func (w MeasureBound) accuracy(alpha float64, m int, costs float64, by map[int]float64) float64 {
 	if w.Records == 0 {
-		return lineMinimax(directed.DivUp(alpha, costs))
+		return spaces.LineMinimax(directed.DivUp(alpha, costs))
 	}
 	k, n := w.Records/m, float64(w.Records)
 	if _, ok := by[k]; !ok {

@@ -45,8 +45,8 @@ type DimensionEstimate struct {
 // a constant level, which takes m <= alpha*t: an error of order m*t/(alpha*t) >= t^(1+o(1)) at
 // t = alpha^(-1/(d+1)). Above, measures are t-close to those on a t-net with masses in
 // multiples of t, of which there are exp(N(t)^(1+o(1))): the entropic scale is about t as soon
-// as N(t) <= alpha*t, and the exponential mechanism attains it but for 1/alpha (BSV24, Theorem
-// 4.2).
+// as N(t) <= alpha*t, and the exponential mechanism attains it but for 1/alpha (BSV24, Lemma
+// 4.1).
 
 // Dimension returns the Minkowski dimension of f seen between two scales, the d of packing
 // numbers N(s) that grow like s^-d, from one farthest-first pass: O(n^2) distances up to

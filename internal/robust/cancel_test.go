@@ -396,7 +396,7 @@ var shortCalls = func() map[string]string {
 		"exponential.Lazy":                                             "exponential.Truncated",
 		"a look at the vectors":                                        "words.Vocabulary.Reach",
 		"its package stops it while it reads":                          "words.Read",
-		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Star.Prove families.MeasureBound.Prove",
+		"they are what entropy.Accuracy is made of, or made of that":   "entropy.UpperBounds entropy.Star.Prove entropy.Whole.Accuracy entropy.Whole.EntropicScale families.MeasureBound.Prove",
 		"families.PrivateMeasureBound":                                 "families.PrivateDataBound",
 		"a look at the distances, metric.Spanner or NearestNeighbors":  "lp.Options.Size lp.SpannerOptions.Size lp.ConstOptions.Size",
 		"the distances of a net of measures are W1 of few points each": "families.MeasureNet families.Measures.TotalVariation families.Measures.Wasserstein",

@@ -188,6 +188,8 @@ var entropyCalls = []call{
 	{"scale.Diametric", scale.Diametric, []any{twoSided, []float64{1, 2}, &scale.Options{}}},
 	{"scale.Doubling", scale.Doubling, []any{path, []float64{1, 2}, &scale.Options{}}},
 	{"scale.Entropic", scale.Entropic, []any{twoSided, []float64{1, 2}, &scale.Options{}}},
+	{"entropy.Whole.Accuracy", entropy.Whole.Accuracy, []any{entropy.Whole{Sample: points, Gap: 3, Shape: entropy.Connected}, []float64{1, 2}, &entropy.Options{}}},
+	{"entropy.Whole.EntropicScale", entropy.Whole.EntropicScale, []any{entropy.Whole{Sample: path, Gap: 1, Shape: entropy.NormConvex}, []float64{1, 2}, &entropy.Options{}}},
 	{"entropy.LevelFor", entropy.LevelFor, []any{twoSided, 0.5, &entropy.Options{}}},
 	{"entropy.LowerBounds", entropy.LowerBounds, []any{twoSided, 1.0, &entropy.Options{}}},
 	{"entropy.UpperBounds", entropy.UpperBounds, []any{twoSided, 1.0, &entropy.Options{}}},
