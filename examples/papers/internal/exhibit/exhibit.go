@@ -14,7 +14,7 @@ import (
 
 // Exhibit is a figure, a table or a theorem of a paper.
 type Exhibit struct {
-	Name  string // paper and place, as in "IKWAT22/fig2"
+	Name  string // paper and place, as in "IKWAT22/table2"
 	About string // one line: what it shows
 	Run   func(ctx context.Context, r *Run) error
 }
@@ -45,7 +45,7 @@ type Run struct {
 	claims []claim
 }
 
-// Say adds a claim of the paper, with the place where it stands, as in "Theorem 3.4": what
+// Say adds a claim of the paper, with the place where it stands, as in "Theorem 3": what
 // it says in short, its number or formula, "-" where it prints none, what came out here, and
 // why the two differ, which may be "" where nothing does. A number of ours is never the paper's.
 func (r *Run) Say(place, text string, paper, here any, v Verdict, why string) {

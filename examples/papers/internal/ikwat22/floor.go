@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -21,12 +22,10 @@ import (
 //
 // With share = 1 and delta = 0 this is Theorem 3. S runs through the beginnings of a
 // farthest-first order, x through all points.
-func floor(ctx context.Context, f metric.Finite, level, delta, share float64) (float64, error) {
+func floor(ctx context.Context, f metric.Finite, level, delta, share float64) float64 {
 	n := f.Len()
 	order, radii, err := metric.FarthestFirst(ctx, f, n, 0)
-	if err != nil {
-		return 0, err
-	}
+	exhibit.Must(order, err)
 	spared := int(math.Floor((1-share)*float64(n) + 1e-9))
 	best := 0.
 	for x := range n {
@@ -42,17 +41,17 @@ func floor(ctx context.Context, f metric.Finite, level, delta, share float64) (f
 			}
 		}
 	}
-	return best, nil
+	return best
 }
 
 // uniform is the loss that the share of the inputs does not exceed where all outputs are
 // as likely, at the level 0.
-func uniform(f metric.Finite) (float64, error) {
+func uniform(f metric.Finite) float64 {
 	losses := make(mechanism.Losses, f.Len())
 	for x := range losses {
 		for y := range losses {
 			losses[x] += f.Distance(x, y) / float64(len(losses))
 		}
 	}
-	return losses.Quantile(share)
+	return exhibit.Must(losses.Quantile(share))
 }
