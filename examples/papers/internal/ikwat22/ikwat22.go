@@ -29,12 +29,12 @@ var Exhibits = []exhibit.Exhibit{
 		return byLevel(ctx, r, "1", panel{fastText, 50, levels, 1, 3.5, .15, .3}, panel{fastText, 200, exhibit.Size(r, []float64{2, 3.5}, levels), 1, 3.5, .15, .3})
 	}},
 	{Name: "IKWAT22/table2", About: "Table 2 and Figure 2: seconds, nonzeros and loss against the number of words, for FastText", Run: func(ctx context.Context, r *exhibit.Run) error {
-		return r.WriteCharts("ikwat22-fig2.png", bySize(ctx, r, "2", fastText, numbers(r), limits(r), .2))
+		return r.WriteCharts("ikwat22-fig2.png", bySize(ctx, r, "2", fastText, numbers(r), .2))
 	}},
 	{Name: "IKWAT22/table3", About: "ConstOPT's lambda and r", Run: func(ctx context.Context, r *exhibit.Run) error { return table3(ctx, r, 200) }},
 	{Name: "IKWAT22/table4", About: "Table 4 and Figure 4: as Table 2, for words of GloVe and locations", Run: func(ctx context.Context, r *exhibit.Run) error {
-		words := bySize(ctx, r, "4", gloVe, numbers(r), limits(r), .2)
-		return r.WriteCharts("ikwat22-fig4.png", words, bySize(ctx, r, "4", geoLife, numbers(r), limits(r), .06))
+		words := bySize(ctx, r, "4", gloVe, numbers(r), .2)
+		return r.WriteCharts("ikwat22-fig4.png", words, bySize(ctx, r, "4", geoLife, numbers(r), .06))
 	}},
 	{Name: "IKWAT22/fig3", About: "loss against the level, words of GloVe and locations", Run: func(ctx context.Context, r *exhibit.Run) error {
 		words, at, large := []float64{.2, .35, .5, .7, 1, 1.5}, []float64{.1, .2, .3, .5, .8, 1.5}, exhibit.Size(r, 80, 200)
@@ -43,11 +43,6 @@ var Exhibits = []exhibit.Exhibit{
 	}},
 }
 
-// numbers are those of points, and limits up to how many of them the programs take minutes.
 func numbers(r *exhibit.Run) []int {
 	return exhibit.Size(r, []int{50, 100, 150}, []int{50, 100, 150, 200, 250, 300, 350, 400})
-}
-
-func limits(r *exhibit.Run) map[string]int {
-	return map[string]int{optMech.name: exhibit.Size(r, 100, 200), spannerMech.name: exhibit.Size(r, 150, 400)}
 }

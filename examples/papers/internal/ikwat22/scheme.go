@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
@@ -34,10 +35,13 @@ type point struct {
 // build makes the mechanism of an alpha and measures it.
 type build func(ctx context.Context, s space, alpha float64) point
 
-// scheme is one way to make mechanisms, or several of which the best counts.
+// scheme is one way to make mechanisms, or several of which the best counts, with the size
+// of the program behind it, and r where that is ConstOPT's.
 type scheme struct {
-	name   string
-	builds []build
+	name      string
+	builds    []build
+	size      func(ctx context.Context, b metric.Bimetric) (lp.Size, error)
+	neighbors int
 }
 
 // channels builds mechanisms that have a matrix.
@@ -56,23 +60,23 @@ func channels(channel func(ctx context.Context, f metric.Finite, alpha float64) 
 var (
 	exponentialMech = scheme{"exponential", []build{channels(func(ctx context.Context, f metric.Finite, alpha float64) *mechanism.Channel {
 		return exhibit.Must(exponential.Standard(ctx, f, alpha, nil)).Channel
-	})}}
+	})}, nil, 0}
 	spannerMech = scheme{"Spanner", []build{channels(func(ctx context.Context, f metric.Finite, alpha float64) *mechanism.Channel {
 		o := &lp.SpannerOptions{Options: lp.Options{Tolerance: tolerance}, KeepBudget: true}
 		return exhibit.Must(lp.Spanner(ctx, metric.Same(f), alpha, o)).Channel
-	})}}
+	})}, (*lp.SpannerOptions)(nil).Size, 0}
 	optMech = scheme{"OPTMech", []build{channels(func(ctx context.Context, f metric.Finite, alpha float64) *mechanism.Channel {
 		return exhibit.Must(lp.Optimal(ctx, metric.Same(f), alpha, &lp.Options{Tolerance: tolerance})).Channel
-	})}}
+	})}, (*lp.Options)(nil).Size, 0}
 	constOPT10 = constOPTMech(10, lambdas...)
 	constOPT5  = constOPTMech(5, lambdas...)
 	lambdas    = []float64{.001, .1, 1}
-	madlib     = scheme{"Madlib (simulated)", []build{noise}}
+	madlib     = scheme{"Madlib (simulated)", []build{noise}, nil, 0}
 )
 
 // constOPTMech takes the best of some lambda.
 func constOPTMech(r int, lambdas ...float64) scheme {
-	m := scheme{name: fmt.Sprintf("ConstOPT (%d)", r)}
+	m := scheme{name: fmt.Sprintf("ConstOPT (%d)", r), size: (&lp.ConstOptions{Neighbors: r}).Size, neighbors: r}
 	for _, lambda := range lambdas {
 		m.builds = append(m.builds, channels(func(ctx context.Context, f metric.Finite, alpha float64) *mechanism.Channel {
 			o := &lp.ConstOptions{Neighbors: r, KeepBudget: true, Lambdas: []float64{lambda}, Tolerance: tolerance}
@@ -135,4 +139,50 @@ func (b build) at(ctx context.Context, s space, level, alpha float64) point {
 		alpha = next
 	}
 	return best
+}
+
+// floor is a bound below the loss that a share of the inputs does not exceed, whichever
+// mechanism has that level at delta. Let S be points that are pairwise at least t apart,
+// x any point, and L a loss that all but k inputs keep. The open balls B_y of radius t/2
+// around the y in S are disjoint. A y that keeps L is released into B_y with probability
+// at least 1 - 2L/t, by Markov, and hence x with at least (1 - 2L/t - delta)
+// e^(-level*rho(x,y)). At worst the k terms that count most are those of the inputs that
+// do not keep L. Over the others
+//
+//	1 >= (1 - 2L/t - delta) sum_y e^(-level*rho(x,y)),  so  L >= t/2 (1 - delta - 1/sum).
+//
+// With share = 1 and delta = 0 this is Theorem 3. S runs through the beginnings of a
+// farthest-first order, x through all points.
+func floor(ctx context.Context, f metric.Finite, level, delta, share float64) float64 {
+	n := f.Len()
+	order, radii, err := metric.FarthestFirst(ctx, f, n, 0)
+	exhibit.Must(order, err)
+	spared := int(math.Floor((1-share)*float64(n) + 1e-9))
+	best := 0.
+	for x := range n {
+		sum, most := 0., make([]float64, 0, spared+1) // most: the largest terms, which do not count
+		for m, y := range order {
+			most = append(most, math.Exp(-level*f.Distance(x, y)))
+			if slices.Sort(most); len(most) > spared {
+				sum += most[0]
+				most = slices.Delete(most, 0, 1)
+			}
+			if m > 0 && sum > 0 {
+				best = max(best, radii[m]/2*(1-delta-1/sum))
+			}
+		}
+	}
+	return best
+}
+
+// uniform is the loss that the share of the inputs does not exceed where all outputs are
+// as likely, at the level 0.
+func uniform(f metric.Finite) float64 {
+	losses := make(mechanism.Losses, f.Len())
+	for x := range losses {
+		for y := range losses {
+			losses[x] += f.Distance(x, y) / float64(len(losses))
+		}
+	}
+	return exhibit.Must(losses.Quantile(share))
 }
