@@ -164,12 +164,12 @@ func theorem3(ctx context.Context, r *exhibit.Run, n int) error {
 		}
 		optimum := exhibit.Must(lp.Optimal(ctx, metric.Same(s), eps, &lp.Options{Tolerance: tolerance})).Objective
 		t.Row(eps, simple, seven, proved, optimum)
-		ordered = ordered && simple <= seven && seven <= optimum && proved <= optimum && simple <= proved*(1+1e-9)
+		ordered = ordered && simple <= seven && seven <= proved*(1+1e-9) && proved <= optimum
 		best, special = max(best, seven/optimum), max(special, far/2*math.Exp(-far*eps)/(1+math.Exp(-far*eps))/optimum)
 	}
 	r.Print(t)
 	r.Say("Theorem 3", "(8) and (7) below every loss", "r(1 - 1/N(w, S))", fmt.Sprintf("at most %.2g of the optimum", best), exhibit.If(ordered, exhibit.Holds),
-		fmt.Sprintf("on %d cells, packings of Definition 2 from a farthest-first order; lp.LowerBound sums distances in place of radii", n))
+		fmt.Sprintf("on %d cells, packings of Definition 2 from a farthest-first order; lp.LowerBound says at least as much", n))
 	r.Say("Section 4", "N(w, S) >= 1", "for all w", fmt.Sprintf("as little as %.2g", outside), exhibit.If(outside < 1, exhibit.Corrected), "for w in S only; elsewhere (7) may be negative, and holds")
 	r.Say("Section 4", "the two farthest points", "(r*/2) e^(-r* eps)/(1 + e^(-r* eps))", fmt.Sprintf("at most %.2g of the optimum", special), exhibit.If(special <= 1, exhibit.Holds), "")
 	return nil
