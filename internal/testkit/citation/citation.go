@@ -174,13 +174,13 @@ func Papers(text string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(regexp.MustCompile(tags).FindAllString(text, -1))))
 }
 
-// Place returns an error unless a place names something that the paper numbers, and
-// nothing that it does not.
+// Place returns an error unless a place names something that the paper numbers, an equation
+// as "(2.7)", and nothing that it does not.
 func Place(paper, place string) error {
-	if wrong := Wrong(place, paper); len(wrong) > 0 {
+	if wrong := Wrong(paper + ", " + place); len(wrong) > 0 {
 		return fmt.Errorf("%q: there is no %s", place, strings.Join(wrong, ", "))
 	}
-	if len(find(place)) == 0 {
+	if len(find(paper+", "+place)) == 0 {
 		return fmt.Errorf("%q: not a place in %s, as \"Theorem 3.1\" or \"Section 2.3\"", place, paper)
 	}
 	return nil

@@ -40,6 +40,7 @@ func TestPlace_IsOneOfThePaper(t *testing.T) {
 	for place, ok := range map[string]bool{
 		"Theorem 3": true, "Section 5.1, Table 3": true, "after Lemma 1": true,
 		"": false, "Theorem 5": false, "the abstract": false, "Theorem 3.1 of BSV24": true, "Theorem 1, Theorem 9": false,
+		"(7)": true, "(28)": false,
 	} {
 		if err := Place("IKWAT22", place); (err == nil) != ok {
 			t.Errorf("%q: %v", place, err)
