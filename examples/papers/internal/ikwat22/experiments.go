@@ -49,23 +49,17 @@ func (c *curves) add(ctx context.Context, s space, x, level float64, most map[st
 		}
 		c.points[m.name] = append(c.points[m.name], p)
 	}
-	c.x = append(c.x, x)
-	c.floor = append(c.floor, floor(ctx, s, level, delta, share))
-	c.uniform = append(c.uniform, uniform(s))
-}
-
-// losses are those of a scheme.
-func (c *curves) losses(name string) (y []float64) {
-	for _, p := range c.points[name] {
-		y = append(y, p.loss)
-	}
-	return y
+	c.x, c.floor, c.uniform = append(c.x, x), append(c.floor, floor(ctx, s, level, delta, share)), append(c.uniform, uniform(s))
 }
 
 func (c *curves) chart(x, unit string) *demo.Chart {
 	chart := &demo.Chart{Title: c.title, X: x, Y: fmt.Sprintf("L_%v (%s)", share, unit)}
 	for _, m := range c.schemes {
-		chart.Series = append(chart.Series, demo.Series{Name: m.name, X: c.x, Y: c.losses(m.name)})
+		line := demo.Series{Name: m.name, X: c.x}
+		for _, p := range c.points[m.name] {
+			line.Y = append(line.Y, p.loss)
+		}
+		chart.Series = append(chart.Series, line)
 	}
 	chart.Series = append(chart.Series, demo.Series{Name: "lower bound", X: c.x, Y: c.floor}, demo.Series{Name: "uniform", X: c.x, Y: c.uniform})
 	return chart
@@ -158,9 +152,9 @@ func (c *curves) sayByLevel(r *exhibit.Run, place string, p panel) {
 		r.Say(place, fmt.Sprintf("Spanner against the exponential mechanism from eps = %v", p.hi)+where, "much more", "at least "+lessOf(end), exhibit.If(end < 0, exhibit.Holds), "")
 	}
 	gap := math.Inf(1)
-	for _, m := range c.schemes {
-		for i, y := range c.losses(m.name) {
-			if q := y / c.floor[i]; q < gap {
+	for i, least := range c.floor {
+		for _, m := range c.schemes {
+			if q := c.points[m.name][i].loss / least; q < gap { // no NaN
 				gap = q
 			}
 		}
@@ -270,11 +264,10 @@ func bySize(ctx context.Context, r *exhibit.Run, number string, d setting, sizes
 // sayBySize has the claims of Figures 2 and 4.
 func (c *curves) sayBySize(r *exhibit.Run, place, name string, last float64) {
 	for _, k := range []struct {
-		of       string
-		m        scheme
-		lo, hi   float64
-		from, to float64
-		paper    string
+		of               string
+		m                scheme
+		lo, hi, from, to float64
+		paper            string
 	}{
 		{fastText.name, constOPT10, 0, 199, .15, .3, "about 22 % less"},
 		{fastText.name, constOPT10, 200, 400, .05, .22, "about 10 % less"},

@@ -36,23 +36,16 @@ func TestExhibits_HoldOnFewPoints(t *testing.T) {
 	exhibittest.Hold(t, few, nil, "ikwat22-fig1.png", "ikwat22-fig2.png")
 }
 
-// What one scheme saves against the best of others, and how that is written beside a range.
+// What a scheme saves against the best of others, written beside the paper's range.
 func TestLess_AgainstTheBest(t *testing.T) {
-	c := curves{x: []float64{1, 2, 3, 4}, points: map[string][]point{
-		constOPT10.name: {{loss: 9}, {loss: 8}, {loss: 7}, {loss: 12}}, spannerMech.name: {{loss: 20}, {loss: 10}, {loss: 20}, {loss: 20}},
-		exponentialMech.name: {{loss: 10}, {loss: 16}, {loss: math.NaN()}, {loss: 10}},
+	c := curves{x: []float64{1, 2, 3}, points: map[string][]point{
+		constOPT10.name: {{loss: 9}, {loss: 7}, {loss: 12}}, spannerMech.name: {{loss: 20}, {loss: 20}, {loss: 20}}, exponentialMech.name: {{loss: 10}, {loss: math.NaN()}, {loss: 10}},
 	}}
-	for _, k := range []struct {
-		lo, hi, from, to float64
-		want             string
-		verdict          exhibit.Verdict
-	}{
-		{1, 3, .1, .3, "10 to 65 % less", exhibit.Holds}, {1, 2, .3, .4, "10 to 20 % less", exhibit.Differs}, {2, 3, .1, .15, "20 to 65 % less", exhibit.Better},
-		{4, 4, .1, .3, "20 % more", exhibit.Differs}, {4, 4, -.2, .1, "20 % more", exhibit.Holds}, {3, 4, .1, .3, "20 % more to 65 % less", exhibit.Differs},
-	} {
-		least, most := c.less(constOPT10, k.lo, k.hi, spannerMech, exponentialMech)
-		if got, verdict := percent(least, most, k.from, k.to); got != k.want || verdict != k.verdict {
-			t.Errorf("%+v: %s, %s", k, got, verdict)
+	for want, k := range map[string][4]float64{"10 to 65 % less holds": {1, 2, .1, .3}, "65 % less better": {2, 2, .1, .3}, "20 % more differs": {3, 3, .1, .3},
+		"20 % more holds": {3, 3, -.2, .1}, "20 % more to 65 % less differs": {2, 3, .1, .3}, "10 % less differs": {1, 1, .3, .4}} {
+		least, most := c.less(constOPT10, k[0], k[1], spannerMech, exponentialMech)
+		if got, verdict := percent(least, most, k[2], k[3]); got+" "+string(verdict) != want {
+			t.Errorf("%s, %s, want %s", got, verdict, want)
 		}
 	}
 }
