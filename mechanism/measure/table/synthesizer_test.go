@@ -302,14 +302,3 @@ func TestColumns_OfAllKinds(t *testing.T) {
 		t.Errorf("%d of %d rows in the north, %d with what belongs there", north, m, alike)
 	}
 }
-
-// TestRelease_KeepsCorrelationAndCategories: the figures that one box of all columns
-// misses, .67 and .014 on such a table.
-func TestRelease_KeepsCorrelationAndCategories(t *testing.T) {
-	rng := random.Seeded(5)
-	rows := mixed(rng)
-	got := judge(rng, samples[0].columns, rows, resample(rng, samples[0].columns, rows, 1, "tree"))
-	if !(got["corr"] > .9 && got["cat"] < .014 && got["range"] < .01) {
-		t.Errorf("%v", got)
-	}
-}
