@@ -42,7 +42,9 @@ func wholes(k int) []domain.Column {
 }
 
 // inParts is the part of [-3.5, 3.5] in which a number is, of so many.
-func inParts(z float64, n int) float64 { return max(0, min(float64(n-1), math.Floor((z+3.5)/7*float64(n)))) }
+func inParts(z float64, n int) float64 {
+	return max(0, min(float64(n-1), math.Floor((z+3.5)/7*float64(n))))
+}
 
 // chain is ten numbers, each a noisy copy of one before.
 func chain(n int) *sample {
@@ -367,4 +369,3 @@ func textsOf(tb testing.TB, file string) (records []map[string]string) {
 	}
 	return records
 }
-
