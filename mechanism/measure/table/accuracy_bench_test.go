@@ -13,6 +13,8 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/wasserstein"
 )
 
 // BenchmarkTable compares synthetic tables with the originals, at eps a row added or
@@ -379,4 +381,104 @@ func fit(n, rows, columns []float64) {
 			}
 		}
 	}
+}
+
+// BenchmarkBox compares tables of one and two columns, numbers a and b, which are nearly the
+// same, and categories c and d of 14 and 5, with one box of them (package measure) at
+// eps = 1: the errors of BenchmarkTable, and W1, how far values of the first column must move
+// in the mean, and range, the mean error of the share of rows in a random range of every column, both in
+// percent.
+func BenchmarkBox(b *testing.B) {
+	ctx := context.Background()
+	for _, rows := range []int{500, 2_500, 10_000, 50_000} {
+		all := mixed(rows)
+		for _, kept := range []string{"a", "c", "ab", "cd", "ac"} {
+			t, rng := &sample{rows: make([][]float64, rows)}, random.Seeded(3)
+			for _, name := range kept {
+				at := int(name - 'a')
+				c := all.columns[at]
+				if c.Whole {
+					c = domain.Column{Hi: parts, Share: 1}
+				}
+				t.columns = append(t.columns, c)
+				for i, x := range all.rows {
+					v := x[at]
+					if c.Categories == 0 {
+						v += rng.Float64()
+					}
+					t.rows[i] = append(t.rows[i], v)
+				}
+			}
+			grid := newGrid(t.columns, nil)
+			x := grid.bin(t.rows)
+			for _, way := range []string{"table", "box"} {
+				b.Run(fmt.Sprintf("%s/%d/%s", kept, rows, way), func(b *testing.B) {
+					const seeds = 8
+					var sum [3]float64
+					var w1, in float64
+					for b.Loop() {
+						for seed := range seeds {
+							rng := random.Seeded(uint64(seed + 1))
+							var got [][]float64
+							if way == "table" {
+								s := testkit.Must(New(t.columns, 1, &Options{Relation: measure.AddRemoveOne}))
+								got = testkit.Must(testkit.Must(s.Release(ctx, rng, t.rows)).Records(ctx, rng, 0))
+							} else {
+								d := testkit.Must(domain.NewBox(t.columns, nil))
+								s := testkit.Must(measure.NewSynthesizer(d, 1, &measure.SynthesizerOptions{Relation: measure.AddRemoveOne}))
+								r := testkit.Must(s.Release(rng, testkit.Must(measure.CountAll(ctx, d, t.rows, nil))))
+								got = testkit.Must(r.Records(rng, 0, nil))
+							}
+							for i, v := range ways123(x, grid.bin(got)) {
+								sum[i] += v / seeds
+							}
+							w1 += firstW1(t, got) / seeds
+							in += rangeError(rng, t, got) / seeds
+						}
+					}
+					b.ReportMetric(sum[0]/float64(b.N), "1-way")
+					if len(kept) > 1 {
+						b.ReportMetric(sum[1]/float64(b.N), "2-way")
+					}
+					b.ReportMetric(100*w1/float64(b.N), "W1")
+					b.ReportMetric(100*in/float64(b.N), "range")
+					b.ReportMetric(0, "ns/op")
+				})
+			}
+		}
+	}
+}
+
+// firstW1 is the distance of the first columns, in shares of the range.
+func firstW1(t *sample, got [][]float64) float64 {
+	of := func(rows [][]float64) []float64 {
+		v := make([]float64, len(rows))
+		for i, x := range rows {
+			v[i] = x[0]
+		}
+		return v
+	}
+	return testkit.Must(wasserstein.W1Samples(of(t.rows), of(got))) / max(t.columns[0].Hi, float64(t.columns[0].Categories-1))
+}
+
+// rangeError is the mean error of the share of rows in ranges between the values of two rows.
+func rangeError(rng *rand.Rand, t *sample, got [][]float64) (sum float64) {
+	const queries = 200
+	for range queries {
+		p, q := t.rows[rng.IntN(len(t.rows))], t.rows[rng.IntN(len(t.rows))]
+		share := func(rows [][]float64) (s float64) {
+		next:
+			for _, x := range rows {
+				for a, v := range x {
+					if v < min(p[a], q[a]) || v > max(p[a], q[a]) {
+						continue next
+					}
+				}
+				s += 1 / float64(len(rows))
+			}
+			return s
+		}
+		sum += math.Abs(share(t.rows)-share(got)) / queries
+	}
+	return sum
 }
