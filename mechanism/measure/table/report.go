@@ -1,8 +1,16 @@
 package table
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"strings"
+	"text/tabwriter"
 
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
 
@@ -112,4 +120,139 @@ func variation(x, y *binned, columns ...int) float64 {
 		sum += math.Abs(v) / 2
 	}
 	return sum
+}
+
+// Errors are expected errors of a release: total variations of the shares of the values of a
+// column, and of two columns together, between 0 and 1. Numbers are told apart in 64 equal
+// parts of their range, whole numbers with fewer values, categories and leaves one by one,
+// places in 8 x 8 parts of the rectangle of the released ones; what is missing is a value of
+// its own. The share of any set of such values is off by no more.
+type Errors struct {
+	Columns []float64
+	Pairs   [][]float64 // Pairs[a][b] = Pairs[b][a]; of a column with itself it is 0
+	// Strength[a][b] is how strongly columns depend in the released rows: the share of rows
+	// that would have to change for them to be independent, less what chance does.
+	Strength [][]float64
+}
+
+// Error simulates what a release errs by, at no cost of privacy, as all noise is public: it
+// releases the released rows again, as often as draws says, and compares.
+//
+// It is no bound. Rows know of the dependence of columns only what was released, so that the
+// error of a pair that is not in [Release.Pairs] is told too low where it depends.
+// TestError_IsNearTheTruth has how near it comes.
+//
+// Errors are those of [Synthesizer.Release] and [Release.Records], and *[metric.ValueError]
+// for draws < 1. A draw takes as long as a release.
+func (r *Release) Error(ctx context.Context, rng *rand.Rand, draws int) (*Errors, error) {
+	const op = "table: Release.Error"
+	if err := r.check(op); err != nil {
+		return nil, err
+	}
+	if draws < 1 {
+		return nil, fault.Value(op, "draws", float64(draws), "an integer >= 1")
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	rows, err := r.Records(ctx, rng, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	grid := newGrid(r.s.columns, rows)
+	x, k := grid.bin(rows), len(r.s.columns)
+	e := &Errors{Columns: make([]float64, k)}
+	for range k {
+		e.Pairs, e.Strength = append(e.Pairs, make([]float64, k)), append(e.Strength, make([]float64, k))
+	}
+	for draw := range draws {
+		again, err := r.s.release(ctx, op, rng, rows)
+		if err != nil {
+			return nil, err
+		}
+		drawn, err := again.Records(ctx, rng, 0)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+		y := grid.bin(drawn)
+		for a := range k {
+			e.Columns[a] += variation(x, y, a) / float64(draws)
+			for b := range a {
+				if err := ctx.Err(); err != nil {
+					return nil, fmt.Errorf("%s: %w", op, err)
+				}
+				e.Pairs[a][b] += variation(x, y, a, b) / float64(draws)
+				if e.Pairs[b][a] = e.Pairs[a][b]; draw == 0 {
+					e.Strength[a][b] = x.strength(a, b)
+					e.Strength[b][a] = e.Strength[a][b]
+				}
+			}
+		}
+	}
+	return e, nil
+}
+
+// strength is that of [Errors].
+func (b *binned) strength(p, q int) float64 {
+	n := float64(len(b.code[0]))
+	pair, left, right := make([]float64, b.size[p]*b.size[q]), make([]float64, b.size[p]), make([]float64, b.size[q])
+	for i, v := range b.code[p] {
+		w := b.code[q][i]
+		pair[int(v)*b.size[q]+int(w)]++
+		left[v]++
+		right[w]++
+	}
+	sum := 0.0
+	for at, v := range pair {
+		mean := left[at/b.size[q]] * right[at%b.size[q]] / n
+		sum += math.Abs(v-mean) - min(.8*math.Sqrt(mean), 2*mean) // of a Poisson variable
+	}
+	return max(0, sum/(2*n))
+}
+
+// Report says in lines what was released: the pairs of columns with their strength, and the
+// columns, with what they are expected to err by; errors are those of [Release.Error]. A
+// schema, where not nil, has the names of the columns. What it says is as private as the
+// release.
+func (r *Release) Report(schema *Schema, errors *Errors) (string, error) {
+	const op = "table: Release.Report"
+	if err := r.check(op); err != nil {
+		return "", err
+	}
+	k := len(r.s.columns)
+	if errors == nil || len(errors.Columns) != k || len(errors.Pairs) != k || len(errors.Strength) != k {
+		return "", fmt.Errorf("%s: want errors of the release's Error", op)
+	}
+	name := func(a int) string { return fmt.Sprintf("column %d", a) }
+	if schema != nil {
+		if err := fault.Size(op, "schema.Fields", len(schema.fields), k); err != nil {
+			return "", err
+		}
+		name = func(a int) string { return cmp.Or(schema.fields[a].Name, schema.fields[a].Lat) }
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%v, about %.0f rows\n", r.s, r.Total)
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "released together\tstrength\terror")
+	rest, left := 0.0, k*(k-1)/2
+	picked := map[Pair]bool{}
+	for _, p := range r.Pairs() {
+		picked[p] = true
+		fmt.Fprintf(w, "%s, %s\t%.1f %%\t%.1f %%\n", name(p.A), name(p.B), 100*errors.Strength[p.A][p.B], 100*errors.Pairs[p.A][p.B])
+	}
+	for b := range k {
+		for a := range b {
+			if !picked[Pair{a, b}] {
+				rest += errors.Pairs[a][b]
+			}
+		}
+	}
+	if left -= len(picked); left > 0 {
+		fmt.Fprintf(w, "%d other pairs, at least\t\t%.1f %%\n", left, 100*rest/float64(left))
+	}
+	fmt.Fprintln(w, "by itself\t\terror")
+	for a := range k {
+		fmt.Fprintf(w, "%s\t\t%.1f %%\n", name(a), 100*errors.Columns[a])
+	}
+	w.Flush()
+	return out.String(), nil
 }
