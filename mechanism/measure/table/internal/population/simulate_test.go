@@ -1,0 +1,239 @@
+package population
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// sample is a table of whole numbers below size; ordered columns are numbers.
+type sample struct {
+	name    string
+	size    []int
+	ordered []bool
+	z       [][]int // column by column
+}
+
+// counted is private counts, released at a level that can be raised (gradual release).
+type counted struct {
+	truth, noise []float64
+	level        float64
+}
+
+func laplace(rng *rand.Rand, scale float64) float64 {
+	return scale * (rng.ExpFloat64() - rng.ExpFloat64())
+}
+
+func (c *counted) raise(rng *rand.Rand, level float64) {
+	if c.noise == nil {
+		for range c.truth {
+			c.noise = append(c.noise, laplace(rng, 1/level))
+		}
+	} else if level > c.level {
+		for i, n := range c.noise {
+			c.noise[i] = refined(rng, n, c.level, level)
+		}
+	}
+	c.level = level
+}
+
+// refined draws Laplace noise of rate b, given that it and Laplace noise of rate a, but for an
+// atom at 0, sum to n.
+func refined(rng *rand.Rand, n, a, b float64) float64 {
+	same := a * a / b / b
+	part := (1 - same) * a / 2
+	m := math.Abs(n)
+	weights := []float64{
+		same * math.Exp(-b*m),
+		part * math.Exp(-a*m) / (a + b),
+		part * math.Exp(-a*m) * -math.Expm1(-(b-a)*m) / (b - a),
+		part * math.Exp(-b*m) / (a + b),
+	}
+	u := rng.Float64() * (weights[0] + weights[1] + weights[2] + weights[3])
+	y := m
+	switch {
+	case u < weights[0]:
+	case u < weights[0]+weights[1]:
+		y = -rng.ExpFloat64() / (a + b)
+	case u < weights[0]+weights[1]+weights[2]:
+		y = -math.Log1p(rng.Float64()*math.Expm1(-(b-a)*m)) / (b - a)
+	default:
+		y = m + rng.ExpFloat64()/(a+b)
+	}
+	return math.Copysign(y, y*n)
+}
+
+func (c *counted) counts() []float64 {
+	out := slices.Clone(c.truth)
+	for i, n := range c.noise {
+		out[i] += n
+	}
+	return out
+}
+
+func (c *counted) table(columns ...int) Table { return Table{columns, c.counts(), 1 / c.level} }
+
+// histogram counts columns of z.
+func histogram(z [][]int, size []int, columns ...int) []float64 {
+	cells := 1
+	for _, j := range columns {
+		cells *= size[j]
+	}
+	out := make([]float64, cells)
+	for r := range z[0] {
+		c := 0
+		for _, j := range columns {
+			c = c*size[j] + z[j][r]
+		}
+		out[c]++
+	}
+	return out
+}
+
+// synthesize is a whole release of s, but for exact noise: what comes out, and the sets picked.
+func synthesize(t testing.TB, rng *rand.Rand, s *sample, eps float64, independent bool) (rows [][]int, picked [][]int) {
+	ctx, k := context.Background(), len(s.size)
+	var own []*counted
+	for j := range k {
+		own = append(own, &counted{truth: histogram(s.z, s.size, j)})
+	}
+	var total float64
+	raise := func(level float64) {
+		sum, weight := 0.0, 0.0
+		for _, c := range own {
+			c.raise(rng, level)
+			w := level * level / float64(len(c.truth))
+			for _, v := range c.counts() {
+				sum += w * v
+			}
+			weight += w
+		}
+		total = max(1, sum/weight)
+	}
+	margins := func() (out [][]float64) {
+		for j, c := range own {
+			out = append(out, Margin(c.counts(), 1/c.level, s.ordered[j], total))
+		}
+		return out
+	}
+	if independent {
+		raise(eps / float64(k))
+		for _, g := range margins() {
+			rows = append(rows, Spread(rng, g, int(math.Round(total))))
+		}
+		return rows, nil
+	}
+	raise(Look(eps, k, 1))
+	l := NewLevels(eps, total, k, 1)
+	raise(l.Margin)
+	estimate := margins()
+	size := make([]int, k)
+	bin := make([][]uint8, k)
+	coarse := make([][]float64, k)
+	z := make([][]int, k)
+	for j, g := range estimate {
+		bin[j] = Bins(g, s.ordered[j], l.Bins, .25/float64(l.Bins*l.Bins))
+		size[j] = int(slices.Max(bin[j])) + 1
+		coarse[j] = Sum(g, bin[j], size[j])
+		for _, v := range s.z[j] {
+			z[j] = append(z[j], int(bin[j][v]))
+		}
+	}
+	p, err := New(rng, size, coarse, min(max(int(total), 1000), 6000), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pairs []*counted
+	picks := 0
+	truth := map[[2]int][]float64{}
+	for i := range k {
+		for j := range i {
+			truth[[2]int{j, i}] = histogram(z, size, j, i)
+		}
+	}
+	scale := 2 / l.Pick
+	for picks < l.Picks {
+		picks++
+		first := len(pairs) == 0
+		most := scale * (Threshold(len(truth)+len(pairs), first) + rng.ExpFloat64())
+		var best []int
+		for i := range k {
+			for j := range i {
+				x, ok := truth[[2]int{j, i}]
+				if !ok {
+					continue
+				}
+				q := p.Predict(l.NextScale(len(pairs)), first, j, i)
+				score := scale*rng.ExpFloat64() - q.Cost
+				for c, v := range x {
+					score += math.Abs(v - float64(q.Counts[c]))
+				}
+				if score > most {
+					most, best = score, []int{j, i}
+				}
+			}
+		}
+		if best == nil {
+			break
+		}
+		c := &counted{truth: truth[[2]int(best)]}
+		delete(truth, [2]int(best))
+		c.raise(rng, l.Pair)
+		pairs, picked = append(pairs, c), append(picked, best)
+		p.Add(c.table(best...))
+		if err := p.Sweep(ctx, 3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	margin, pair := l.Rest(len(pairs), picks)
+	raise(margin)
+	var tables []Table
+	for i, c := range pairs {
+		c.raise(rng, pair)
+		tables = append(tables, c.table(picked[i]...))
+	}
+	estimate = margins()
+	for j, g := range estimate {
+		estimate[j] = Combine(g, 1/own[j].level, bin[j], j, size, tables, total)
+		coarse[j] = Sum(estimate[j], bin[j], size[j])
+	}
+	if err := p.Finish(ctx, coarse, tables, min(max(1, int(math.Round(total))), 1<<17), 40); err != nil {
+		t.Fatal(err)
+	}
+	for j, a := range p.Rows() {
+		rows = append(rows, Values(rng, a, bin[j], estimate[j]))
+	}
+	return rows, picked
+}
+
+// errors returns the mean total variation of all single columns, pairs and (at most 300)
+// triples.
+func variations(s *sample, rows [][]int) (out [3]float64) {
+	k := len(s.size)
+	sets := [3][][]int{}
+	for i := range k {
+		sets[0] = append(sets[0], []int{i})
+		for j := range i {
+			sets[1] = append(sets[1], []int{j, i})
+			for l := range j {
+				sets[2] = append(sets[2], []int{l, j, i})
+			}
+		}
+	}
+	if len(sets[2]) > 300 {
+		r := rand.New(rand.NewPCG(1, 1))
+		r.Shuffle(len(sets[2]), func(a, b int) { sets[2][a], sets[2][b] = sets[2][b], sets[2][a] })
+		sets[2] = sets[2][:300]
+	}
+	for m, list := range sets {
+		for _, c := range list {
+			x, y := histogram(s.z, s.size, c...), histogram(rows, s.size, c...)
+			for a := range x {
+				out[m] += math.Abs(x[a]/float64(len(s.z[0]))-y[a]/float64(len(rows[0]))) / 2 / float64(len(list))
+			}
+		}
+	}
+	return out
+}
