@@ -167,8 +167,8 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	for _, e := range release.Edges() {
-		fmt.Println("released together:", e.From, e.To)
+	for _, e := range release.Pairs() {
+		fmt.Println("released together:", e.A, e.B)
 	}
 	synthetic, err := release.Records(ctx, rng, 0)
 	if err != nil {
@@ -185,5 +185,7 @@ func ExampleNew() {
 	// Output:
 	// 1-private per record replaced, on tables of 3 columns
 	// released together: 0 1
-	// 20000 rows, 0.3 of them above 60 with more than 30,000
+	// released together: 1 2
+	// released together: 0 2
+	// 20000 rows, 0.2 of them above 60 with more than 30,000
 }

@@ -14,21 +14,9 @@ import (
 // standard deviation, as under an exponential prior of that mean. (With two, masses
 // at one place gain another 10 %, and heavy tails lose 20 %.)
 func (r *Release) estimate() {
-	variance := make([]float64, len(r.Nodes))
-	for i := len(r.Nodes) - 1; i >= 0; i-- {
-		n := &r.Nodes[i]
-		n.Mass, variance[i] = float64(n.Count), r.Budget.Variance(n.Quanta)
-		if i == 0 && n.Quanta == 0 { // public
-			variance[i] = 0
-		}
-		if n.Parts > 0 {
-			sum, s := 0.0, 0.0
-			for j := n.First; j < n.First+n.Parts; j++ {
-				sum += r.Nodes[j].Mass
-				s += variance[j]
-			}
-			n.Mass, variance[i] = average(n.Mass, variance[i], sum, s)
-		}
+	variance := r.average()
+	if r.Nodes[0].Quanta == 0 { // public
+		r.Nodes[0].Mass = float64(r.Nodes[0].Count)
 	}
 	r.Nodes[0].Mass = max(1, r.Nodes[0].Mass)
 	var y, buf []float64
@@ -72,4 +60,23 @@ func project(y []float64, total float64, buf []float64) []float64 {
 	}
 	p, err := wasserstein.ProjectSimplex(y, total, buf)
 	return fault.Must(p, err)
+}
+
+// average gives nodes the averages, and returns the variances. A root without quanta has that
+// of its parts.
+func (r *Release) average() []float64 {
+	variance := make([]float64, len(r.Nodes))
+	for i := len(r.Nodes) - 1; i >= 0; i-- {
+		n := &r.Nodes[i]
+		n.Mass, variance[i] = float64(n.Count), r.Budget.Variance(n.Quanta)
+		if n.Parts > 0 {
+			sum, s := 0.0, 0.0
+			for j := n.First; j < n.First+n.Parts; j++ {
+				sum += r.Nodes[j].Mass
+				s += variance[j]
+			}
+			n.Mass, variance[i] = average(n.Mass, variance[i], sum, s)
+		}
+	}
+	return variance
 }

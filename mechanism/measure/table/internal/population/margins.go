@@ -70,16 +70,16 @@ func Sum(counts []float64, bins []uint8, size int) []float64 {
 // Combine improves the estimated counts of column j's values, whose noise had the given scale,
 // by what tables say of its bins: the mean of both, weighed by precision, not negative and of
 // the given sum; values keep their shares of their bins.
-func Combine(counts []float64, scale float64, bins []uint8, j int, size []int, tables []Table, total float64) []float64 {
+func Combine(counts, variance []float64, bins []uint8, j int, size []int, tables []Table, total float64) []float64 {
 	n := size[j]
 	own := Sum(counts, bins, n)
-	values := make([]float64, n)
+	noise, values := Sum(variance, bins, n), make([]float64, n)
 	for _, a := range bins {
 		values[a]++
 	}
 	sum, weight := make([]float64, n), make([]float64, n)
 	for a := range sum {
-		weight[a] = 1 / (scale * scale * values[a])
+		weight[a] = 1 / noise[a]
 		sum[a] = weight[a] * own[a]
 	}
 	for _, t := range tables {
@@ -93,7 +93,7 @@ func Combine(counts []float64, scale float64, bins []uint8, j int, size []int, t
 		if !in {
 			continue
 		}
-		w := float64(n) / (t.Scale * t.Scale * float64(len(t.Counts)))
+		w := float64(n) / (2 * t.Scale * t.Scale * float64(len(t.Counts)))
 		for c, v := range t.Counts {
 			sum[c/after%n] += w * v
 		}

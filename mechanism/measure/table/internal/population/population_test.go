@@ -198,7 +198,7 @@ func FuzzPopulation(f *testing.F) {
 			for v := range values {
 				values[v] = uint8(v)
 			}
-			margins[j] = Combine(margins[j], scale+1, values, j, bins, tables, total)
+			margins[j] = Combine(margins[j], slices.Repeat([]float64{scale + 1}, d), values, j, bins, tables, total)
 			if s := sum(margins[j]); !(math.Abs(s-total) <= 1e-6*total) || slices.Min(margins[j]) < 0 {
 				t.Fatalf("column %d sums to %v, want %v", j, s, total)
 			}

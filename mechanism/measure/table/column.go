@@ -1,0 +1,173 @@
+package table
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
+	"github.com/metricdp/metricdp/mechanism/measure/table/internal/population"
+)
+
+// column is a column of a table: public.
+type column struct {
+	space   *region.Space[[]float64]
+	lo, hi  int  // its entries in a row: lo <= i < hi
+	flat    bool // all its values are counted, in place of regions
+	unlike  bool // values have no order
+	ordered bool // values in a row are like one another
+}
+
+// fewValues is how many are counted one by one.
+const fewValues = 256
+
+func newColumn(c domain.Column, from int) (*column, error) {
+	d, err := domain.NewBox([]domain.Column{c}, nil)
+	if err != nil {
+		return nil, err
+	}
+	space, err := region.Of[[]float64]("table: New", d)
+	if err != nil {
+		return nil, err
+	}
+	out := &column{space: space, lo: from, hi: from + 1, unlike: c.Categories > 0}
+	if c.Radius > 0 { // a place
+		out.hi++
+	}
+	out.ordered = !out.unlike && c.Radius == 0 && c.Taxonomy == nil
+	if t := space.Regions; space.Cells <= 4*fewValues {
+		out.flat = len(t.Below(nil, region.Node{}, t.Height(region.Node{}))) <= fewValues
+	}
+	return out, nil
+}
+
+// rule divides the tree of values.
+func (c *column) rule() adaptive.Rule {
+	if height := c.space.Regions.Height(region.Node{}); c.flat && height > 0 {
+		return adaptive.Fixed{Steps: []int{height}, Shares: []float64{1}}
+	}
+	return adaptive.Adaptive{}
+}
+
+// margin is what was released of a column: regions that part its values, and bins of them.
+type margin struct {
+	*column
+	nodes    []region.Node // in the order of their cells
+	at       []int         // in the tree
+	mass     []float64
+	variance []float64 // of the noise of counts
+	bin      []uint8   // of nodes
+	size     int       // bins
+}
+
+// newMargin lists the leaves of a tree.
+func newMargin(c *column, tree *adaptive.Release) *margin {
+	m := &margin{column: c}
+	for i, n := range tree.Nodes {
+		if n.Parts == 0 {
+			m.at = append(m.at, i)
+		}
+	}
+	first := func(i int) int { lo, _ := c.space.Regions.Cells(tree.Nodes[i].At); return lo }
+	slices.SortFunc(m.at, func(i, j int) int { return first(i) - first(j) })
+	for _, i := range m.at {
+		m.nodes = append(m.nodes, tree.Nodes[i].At)
+	}
+	m.mass, m.variance = make([]float64, len(m.at)), make([]float64, len(m.at))
+	return m
+}
+
+// read takes the masses from the tree, of sum total.
+func (m *margin) read(tree *adaptive.Gradual, total int64) {
+	tree.Estimate(total)
+	noisy := make([]float64, len(m.at))
+	for l, i := range m.at {
+		n := &tree.Nodes[i]
+		m.mass[l], noisy[l], m.variance[l] = n.Mass, float64(n.Count), min(tree.Budget.Variance(n.Quanta), 1e300)
+	}
+	if m.flat && len(m.at) > 1 { // all with the same noise
+		m.mass = population.Margin(noisy, math.Sqrt(m.variance[0]/2), m.ordered, float64(total))
+	}
+}
+
+// there is how many nodes are not those of what is missing, which are the last.
+func (m *margin) there() int {
+	last := len(m.nodes) - 1
+	if last > 0 && math.IsNaN(m.space.At(nil, m.nodes[last])[0]) {
+		return last
+	}
+	return len(m.nodes)
+}
+
+// divide makes up to most bins. A missing value has one of its own.
+func (m *margin) divide(most int) {
+	n := m.there()
+	rare := .25 / float64(most*most)
+	m.bin = population.Bins(m.mass[:n], !m.unlike, most, rare)
+	m.size = int(slices.Max(m.bin)) + 1
+	for ; n < len(m.nodes); n++ {
+		m.bin = append(m.bin, uint8(m.size))
+		m.size = int(m.bin[n]) + 1
+	}
+}
+
+// binOf is that of a cell.
+func (m *margin) binOf(first []int, cell int) uint8 {
+	return m.bin[max(0, sort.SearchInts(first, cell+1)-1)]
+}
+
+// firsts are the first cells of nodes.
+func (m *margin) firsts() []int {
+	out := make([]int, len(m.nodes))
+	for i, v := range m.nodes {
+		out[i], _ = m.space.Regions.Cells(v)
+	}
+	return out
+}
+
+// bounds returns the least and the largest entries of every bin.
+func (m *margin) bounds() (lo, hi [][]float64) {
+	width := m.hi - m.lo
+	lo, hi = make([][]float64, m.size), make([][]float64, m.size)
+	for i, v := range m.nodes {
+		x, y := make([]float64, width), make([]float64, width)
+		m.space.Bounds(x, y, v)
+		b := m.bin[i]
+		if lo[b] == nil {
+			lo[b], hi[b] = x, y
+			continue
+		}
+		for e := range x {
+			lo[b][e], hi[b][e] = min(lo[b][e], x[e]), max(hi[b][e], y[e])
+		}
+	}
+	return lo, hi
+}
+
+// values draws a value for each of n bins in a row: within a bin nodes get their shares to
+// within one.
+func (m *margin) values(rng *rand.Rand, bins []uint8) [][]float64 {
+	rows := make([][]int, m.size)
+	for i, b := range bins {
+		rows[b] = append(rows[b], i)
+	}
+	out := make([][]float64, len(bins))
+	for b, of := range rows {
+		var nodes []region.Node
+		var mass []float64
+		for i, v := range m.nodes {
+			if int(m.bin[i]) == b {
+				nodes, mass = append(nodes, v), append(mass, m.mass[i])
+			}
+		}
+		for k, i := range population.Spread(rng, mass, len(of)) {
+			out[of[k]] = m.space.At(rng, nodes[i])
+		}
+	}
+	return out
+}
+
+func (c *column) locate(row []float64) (int, error) { return c.space.Locate(row[c.lo:c.hi:c.hi]) }

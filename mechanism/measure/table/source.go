@@ -1,0 +1,182 @@
+package table
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/gradual"
+	"github.com/metricdp/metricdp/mechanism/measure/table/internal/population"
+)
+
+// source is a table as a release reads it: by methods that spend of a ledger, and whose
+// results are public. Arguments are public, too.
+//
+// What is released together is private at the level of the ledger: every result has, given
+// those before, a probability that changes by at most e to the quanta spent, see the methods,
+// and of counts that are refined the last levels count (package gradual), whose quanta are the
+// sum of what was spent on them.
+type source struct {
+	rng    *rand.Rand
+	ledger *gradual.Ledger
+	delta  int64 // see Relation
+	rows   int
+	bin    [][]uint8 // of rows, by column: of public bins
+}
+
+// newSource takes the level of a row.
+//
+// Let cells part the values of some columns. To add or remove a row changes the count of one
+// cell by delta = 1; to replace one changes two by 1: delta = 2, in sum.
+func newSource(rng *rand.Rand, eps float64, rel measure.Relation, rows int) *source {
+	s := &source{rng: rng, ledger: gradual.NewLedger(eps), delta: 1, rows: rows}
+	if rel == measure.ReplaceOne {
+		s.delta = 2
+	}
+	return s
+}
+
+// level is what a count gets for so many quanta, or else the other way.
+func (s *source) level(q int64) float64      { return s.ledger.Rate(q) }
+func (s *source) quanta(level float64) int64 { return s.ledger.Quanta(level) }
+
+// left is the level of what is not spent.
+func (s *source) left() float64 { return s.ledger.Rate(s.ledger.Left()) }
+
+// total returns the number of rows where it is public, and else with noise of level q, and the
+// variance of that.
+func (s *source) total(q int64) (n int64, noise float64) {
+	if s.delta == 2 {
+		return int64(s.rows), 0
+	}
+	s.ledger.Spend(q)
+	c := gradual.New(s.rng, int64(s.rows), s.level(q))
+	return c.Value(), variance(s.level(q))
+}
+
+// variance of a count's noise.
+func variance(level float64) float64 {
+	sh := math.Sinh(level / 2)
+	return 1 / (2 * sh * sh)
+}
+
+// margin releases the counts of a column's values, by the counts of its cells: a tree every
+// path of which spends q, and so does every cell. It spends delta q.
+func (s *source) margin(c *column, counts *adaptive.Counts, q, total int64) *adaptive.Gradual {
+	s.ledger.Spend(s.delta * q)
+	return adaptive.DrawGradual(s.rng, c.space.Regions, counts, s.ledger, q, total, c.rule(), maxRegions)
+}
+
+// refineMargin spends delta q.
+func (s *source) refineMargin(m *adaptive.Gradual, q int64) {
+	s.ledger.Spend(s.delta * q)
+	m.Refine(s.rng, q)
+}
+
+// cross is the counts of the cells of some columns: private, but for what value returns.
+type cross struct {
+	columns []int
+	counts  []gradual.Count
+	quanta  int64
+}
+
+// table releases the counts of the cells of some columns. It spends delta q.
+func (s *source) table(columns []int, n []int32, q int64) *cross {
+	s.ledger.Spend(s.delta * q)
+	c := &cross{columns: columns, quanta: q}
+	for _, k := range n {
+		c.counts = append(c.counts, gradual.New(s.rng, int64(k), s.level(q)))
+	}
+	return c
+}
+
+// refineTable spends delta q.
+func (s *source) refineTable(c *cross, q int64) {
+	s.ledger.Spend(s.delta * q)
+	if c.quanta += q; q == 0 {
+		return
+	}
+	for i := range c.counts {
+		c.counts[i].Refine(s.rng, s.level(q))
+	}
+}
+
+// public is what was released.
+func (s *source) public(c *cross) population.Table {
+	t := population.Table{Columns: c.columns, Scale: 1 / s.level(c.quanta)}
+	for i := range c.counts {
+		t.Counts = append(t.Counts, float64(c.counts[i].Value()))
+	}
+	return t
+}
+
+// count returns the numbers of rows in the cells of columns: private.
+func (s *source) count(columns []int, size []int) []int32 {
+	cells := 1
+	for _, a := range columns {
+		cells *= size[a]
+	}
+	n := make([]int32, cells)
+	for i := range s.rows {
+		c := 0
+		for _, a := range columns {
+			c = c*size[a] + int(s.bin[a][i])
+		}
+		n[c]++
+	}
+	return n
+}
+
+// counts are those of all sets of columns.
+func (s *source) counts(ctx context.Context, sets [][]int, size []int) ([][]int32, error) {
+	out := make([][]int32, len(sets))
+	return out, parallel.Each(ctx, len(sets), 1, func(i int) error {
+		out[i] = s.count(sets[i], size)
+		return nil
+	})
+}
+
+// pick returns the set of columns whose counts n are farthest from what is expected, or -1
+// for none, by noisy scores. It spends 2 delta q.
+//
+// The score of a set is the sum of |n_c - m_c| over its cells, m whole and public, less a
+// public cost; so it changes by at most delta between neighbors. The noise K is geometric,
+// P{K >= k} = e^(-rate k), rate the level of q, which makes the greatest private at rate times
+// twice delta (report noisy max): given all other noise, a set is picked if its own is at
+// least some t, which between neighbors grows by at most 2 delta, and P{K >= t + 2 delta} >=
+// e^(-2 delta rate) P{K >= t}. "None" has a score that is public. Ties go to the first.
+func (s *source) pick(n [][]int32, expected []population.Prediction, none float64, q int64) int {
+	s.ledger.Spend(2 * s.delta * q)
+	best, most := -1, s.noisy(whole(none), q)
+	for i := range n {
+		if n[i] == nil {
+			continue
+		}
+		score := -whole(expected[i].Cost)
+		for c, m := range expected[i].Counts {
+			d := int64(n[i][c]) - whole(float64(m))
+			score += max(d, -d)
+		}
+		if y := s.noisy(score, q); most.Less(y) {
+			best, most = i, y
+		}
+	}
+	return best
+}
+
+// whole is a public number, such that sums over 2^15 cells fit an int64.
+func whole(x float64) int64 { return int64(math.Round(min(max(x, -1<<44), 1<<44))) }
+
+// noisy is a score, which is less than 2^62 in size, with noise, and 2^62 more.
+func (s *source) noisy(score, q int64) gradual.Wide {
+	return gradual.Geometric(s.rng, s.level(q)).Plus(uint64(score + 1<<62))
+}
+
+// maxRegions is how many a margin may have, and maxRows is such that scores fit an int64.
+const (
+	maxRegions = 1 << 20
+	maxRows    = math.MaxInt32
+)
