@@ -383,7 +383,7 @@ func fit(n, rows, columns []float64) {
 	}
 }
 
-// BenchmarkBox compares tables of one and two columns, numbers a and b, which are nearly the
+// BenchmarkBox compares tables of one to three columns, numbers a and b, which are nearly the
 // same, and categories c and d of 14 and 5, with one box of them (package measure) at
 // eps = 1: the errors of BenchmarkTable, and W1, how far values of the first column must move
 // in the mean, and range, the mean error of the share of rows in a random range of every column, both in
@@ -392,7 +392,7 @@ func BenchmarkBox(b *testing.B) {
 	ctx := context.Background()
 	for _, rows := range []int{500, 2_500, 10_000, 50_000} {
 		all := mixed(rows)
-		for _, kept := range []string{"a", "c", "ab", "cd", "ac"} {
+		for _, kept := range []string{"a", "c", "ab", "cd", "ac", "acd", "abc"} {
 			t, rng := &sample{rows: make([][]float64, rows)}, random.Seeded(3)
 			for _, name := range kept {
 				at := int(name - 'a')

@@ -29,7 +29,7 @@ type Expected struct {
 //
 // It is a rule of thumb: levels are those of [Synthesizer], with the number of rows as given,
 // and errors formulas that were fitted to BenchmarkTable, on whose tables they are within a
-// factor 2 of the mean error of columns from eps = .1 to 10 (TestPlan_IsNearTheTruth).
+// factor 2 of the mean error of columns from eps = .1 to 10 (TestErrors_AreNearTheTruth).
 // Errors are those of [New], and *[metric.ValueError] for rows < 1. O(columns).
 func Plan(columns []domain.Column, rows int, eps float64, o *Options) (*Expected, error) {
 	const op = "table: Plan"

@@ -140,7 +140,7 @@ type Errors struct {
 //
 // It is no bound. Rows know of the dependence of columns only what was released, so that the
 // error of a pair that is not in [Release.Pairs] is told too low where it depends.
-// TestError_IsNearTheTruth has how near it comes.
+// TestErrors_AreNearTheTruth has how near it comes.
 //
 // Errors are those of [Synthesizer.Release] and [Release.Records], and *[metric.ValueError]
 // for draws < 1. A draw takes as long as a release.
@@ -201,12 +201,13 @@ func (b *binned) strength(p, q int) float64 {
 		left[v]++
 		right[w]++
 	}
-	sum := 0.0
+	sum, chance := 0.0, 0.0
 	for at, v := range pair {
 		mean := left[at/b.size[q]] * right[at%b.size[q]] / n
-		sum += math.Abs(v-mean) - min(.8*math.Sqrt(mean), 2*mean) // of a Poisson variable
+		sum += math.Abs(v - mean)
+		chance += min(.8*math.Sqrt(mean), 2*mean) // about what a Poisson variable does
 	}
-	return max(0, sum/(2*n))
+	return math.Sqrt(max(0, sum*sum-chance*chance)) / (2 * n)
 }
 
 // Report says in lines what was released: the pairs of columns with their strength, and the
