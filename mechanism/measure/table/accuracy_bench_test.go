@@ -138,7 +138,7 @@ func noisyColumns(rng *rand.Rand, t *sample, x *binned, b float64) (columns [][]
 	}
 	total = max(1, total/cells)
 	for a, y := range columns {
-		if t.columns[a].Categories == 0 && len(y) > 6 {
+		if c := t.columns[a]; c.Categories == 0 && c.Taxonomy == nil && len(y) > 6 {
 			y = smoothed(y, b)
 		}
 		columns[a] = projected(y, total)
