@@ -571,6 +571,7 @@ var (
 	tables       = testkit.Must(table.New(tableColumns, 1, nil))
 	tablePersons = testkit.Must(table.New(tableColumns, 1, &table.Options{Relation: walk.AddRemoveOne, PerPerson: 2}))
 	tableRelease = testkit.Must(tables.Release(context.Background(), seeded(), records))
+	tableErrors  = testkit.Must(tableRelease.Error(context.Background(), seeded(), 1))
 )
 
 var tableCalls = []call{
@@ -583,6 +584,9 @@ var tableCalls = []call{
 	{"table.New", table.New, []any{tableColumns, 1.0, &table.Options{Relation: walk.AddRemoveOne, PerPerson: 2}}},
 	{"table.Synthesizer.Release", tables.Release, []any{seeded(), records}},
 	{"table.Synthesizer.ReleasePersons", tablePersons.ReleasePersons, []any{seeded(), []measure.Row[string, []float64]{{Person: "a", Record: records[0]}, {Person: "b", Record: records[1]}}}},
+	{"table.Plan", table.Plan, []any{tableColumns, 300, 1.0, &table.Options{Relation: walk.AddRemoveOne, PerPerson: 2}}},
 	{"table.Release.Records", tableRelease.Records, []any{seeded(), 5}},
+	{"table.Release.Error", tableRelease.Error, []any{seeded(), 1}},
+	{"table.Release.Report", tableRelease.Report, []any{schema, tableErrors}},
 	{"table.Schema.Write", schema.Write, []any{io.Discard, records[:2]}},
 }
