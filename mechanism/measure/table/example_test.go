@@ -78,6 +78,22 @@ func Example() {
 	// Rome in 2001: about 0 thousand rows, most without visits: false
 }
 
+// What to expect is public: it takes the number of rows, and none of them.
+func ExamplePlan() {
+	schema, err := table.ParseSchema("age:whole:0..120,joined:date:2000-01-01..2009-12-31,city:category:Paris|London|*elsewhere,visits?:whole:0..100,member:category:yes|no")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, rows := range []int{300, 3_000, 300_000} {
+		plan, err := table.Plan(schema.Columns(), rows, 1, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%d rows: %v\n", rows, plan)
+	}
+	// Output:
+}
+
 func ExampleReadSchema() {
 	schema, err := table.ReadSchema(strings.NewReader(`[
 		{"name": "joined", "kind": "date", "lo": "2000-01-01", "hi": "2029-12-31"},

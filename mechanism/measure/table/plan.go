@@ -2,7 +2,7 @@ package table
 
 import (
 	"fmt"
-	"slices"
+	"strconv"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -72,20 +72,21 @@ func shareError(cells, level, n float64) float64 {
 	return x / (1 + 3*x)
 }
 
-// String says it in a sentence.
+// String says it in a sentence, with means of the columns.
 func (e *Expected) String() string {
-	percent := func(x []float64) string {
-		if lo, hi := slices.Min(x), slices.Max(x); hi > 1.1*lo {
-			return fmt.Sprintf("%.2g to %.2g %%", 100*lo, 100*hi)
+	percent := func(x ...float64) string {
+		sum := 0.0
+		for _, v := range x {
+			sum += v / float64(len(x))
 		}
-		return fmt.Sprintf("%.2g %%", 100*slices.Max(x))
+		return strconv.FormatFloat(100*sum, 'g', 2, 64) + " %"
 	}
 	switch {
 	case len(e.Columns) == 0:
 		return "nothing is planned"
 	case e.Pairs == 0:
-		return fmt.Sprintf("columns to %s", percent(e.Alone))
+		return "columns alone, to " + percent(e.Alone...)
 	}
-	return fmt.Sprintf("about %d pairs of columns that depend by more than %.2g %%, each to %.2g %% between up to %d bins a column; columns to %s, and to %s where no two depend",
-		e.Pairs, 100*e.Strength, 100*e.Pair, e.Bins, percent(e.Columns), percent(e.Alone))
+	return fmt.Sprintf("up to %d pairs of columns, of those that depend by more than %s; columns to %s, and to %s where there are none",
+		e.Pairs, percent(e.Strength), percent(e.Columns...), percent(e.Alone...))
 }

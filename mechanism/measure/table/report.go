@@ -135,7 +135,7 @@ type Errors struct {
 	Strength [][]float64
 }
 
-// Error simulates what a release errs by, at no cost of privacy, as all noise is public: it
+// Error simulates what a release errs by, at no cost of privacy, as the law of noise is public: it
 // releases the released rows again, as often as draws says, and compares.
 //
 // It is no bound. Rows know of the dependence of columns only what was released, so that the

@@ -52,8 +52,8 @@ type Field struct {
 	// the range, and 1 for whole numbers.
 	Step float64
 	// Names are those of the categories, and set their number; of a taxonomy they are by
-	// default those of its leaves. A [Synthesizer] learns more where names that have much
-	// in common follow one another.
+	// default those of its leaves. Of a taxonomy a [Synthesizer] counts branches where leaves
+	// are too few, of categories the frequent ones and all others as one.
 	Names []string
 	// Other is the one of them that all other texts are taken for; "" makes those errors.
 	Other string
