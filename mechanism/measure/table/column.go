@@ -61,6 +61,7 @@ type margin struct {
 	variance []float64 // of the noise of counts
 	bin      []uint8   // of nodes
 	size     int       // bins
+	of       [][]int   // the nodes of a bin
 }
 
 // newMargin lists the leaves of a tree.
@@ -112,6 +113,10 @@ func (m *margin) divide(most int) {
 		m.bin = append(m.bin, uint8(m.size))
 		m.size = int(m.bin[n]) + 1
 	}
+	m.of = make([][]int, m.size)
+	for i, b := range m.bin {
+		m.of[b] = append(m.of[b], i)
+	}
 }
 
 // binOf is that of a cell.
@@ -155,16 +160,16 @@ func (m *margin) values(rng *rand.Rand, bins []uint8) [][]float64 {
 		rows[b] = append(rows[b], i)
 	}
 	out := make([][]float64, len(bins))
-	for b, of := range rows {
-		var nodes []region.Node
-		var mass []float64
-		for i, v := range m.nodes {
-			if int(m.bin[i]) == b {
-				nodes, mass = append(nodes, v), append(mass, m.mass[i])
-			}
+	for b, rows := range rows {
+		if len(rows) == 0 {
+			continue
 		}
-		for k, i := range population.Spread(rng, mass, len(of)) {
-			out[of[k]] = m.space.At(rng, nodes[i])
+		var mass []float64
+		for _, i := range m.of[b] {
+			mass = append(mass, m.mass[i])
+		}
+		for k, i := range population.Spread(rng, mass, len(rows)) {
+			out[rows[k]] = m.space.At(rng, m.nodes[m.of[b][i]])
 		}
 	}
 	return out

@@ -28,10 +28,11 @@ type Options struct {
 	// PerPerson, where not 0, makes eps the level of a person with up to so many rows:
 	// see [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
 	PerPerson int
-	// Possible, where not nil, reports whether a row may have lo[i] <= x[i] <= hi[i] in
-	// all its entries, as domain.BoxOptions.Possible does. It must be public. Rows
-	// are drawn until they are possible: [Release.Records] asks it with lo and hi the
-	// same row, which it must not change. Rows that are counted are not asked about.
+	// Possible, where not nil, reports whether there may be a row with lo[i] <= x[i] <= hi[i]
+	// in all its entries, as domain.BoxOptions.Possible does: it must be public, is called by
+	// several goroutines at once, and must change neither slice. It is asked about boxes, of
+	// which no row is made where it is false, and about the rows that are made, where lo and
+	// hi are the same; not about rows that are counted.
 	Possible func(lo, hi []float64) bool
 }
 

@@ -35,7 +35,7 @@ func DrawGradual(noise gradual.Noise, t region.Tree, c *Counts, l *gradual.Ledge
 // Refine spends q more quanta on each path, on the counts of leaves.
 func (g *Gradual) Refine(q int64) {
 	for i := range g.Nodes {
-		if n := &g.Nodes[i]; n.Parts == 0 && n.Quanta > 0 {
+		if n := &g.Nodes[i]; n.Parts == 0 && n.Quanta > 0 && q > 0 {
 			n.Quanta += q
 			g.refine(i, q)
 		}
