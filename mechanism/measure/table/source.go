@@ -57,20 +57,12 @@ func (s *source) total(q int64) (n int64, variance float64) {
 }
 
 // margin releases the counts of a column's values, by the counts of its cells: a tree every
-// path of which spends q, and so does every cell. It spends delta q. Only a part of q says how
-// the tree divides, so that leaves, where values are not counted one by one, are few, and their
-// counts get the rest: total variation falls by up to a half (simulation).
+// path of which spends q, and so does every cell. It spends delta q.
 func (s *source) margin(c *column, counts *adaptive.Counts, q, total int64) *adaptive.Gradual {
 	s.ledger.Spend(s.delta * q)
-	first := q
-	switch {
-	case c.flat:
-	case float64(total)*s.level(q) < 500:
-		first = q - q/5
-	default:
-		first = q / 2
-	}
-	tree := adaptive.DrawGradual(s.noise, c.space.Regions, counts, s.ledger, first, total, c.rule(), maxRegions)
+	rule, share := c.rule(float64(total) * s.level(q))
+	first := int64(share * float64(q))
+	tree := adaptive.DrawGradual(s.noise, c.space.Regions, counts, s.ledger, first, total, rule, maxRegions)
 	tree.Refine(q - first)
 	return tree
 }

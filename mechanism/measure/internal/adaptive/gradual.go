@@ -56,8 +56,9 @@ func (g *Gradual) Sum() (sum, variance float64) {
 	return g.Nodes[0].Mass, v[0]
 }
 
-// Estimate gives nodes masses again, of sum total.
-func (g *Gradual) Estimate(total int64) {
+// Estimate gives nodes masses again, of sum total. Those of the root's parts are made smooth
+// before, if smooth is not nil: it gets them, and the variance of their noise.
+func (g *Gradual) Estimate(total int64, smooth func(y []float64, variance float64) []float64) {
 	g.Nodes[0].Count = total
-	g.estimate()
+	g.estimate(smooth)
 }
