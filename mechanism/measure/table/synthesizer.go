@@ -272,8 +272,8 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 		return nil, err
 	}
 	margin, pair := levels.Rest(len(picked), picks)
-	for _, t := range trees {
-		src.refineMargin(t, max(0, src.quanta(margin)-quanta))
+	for a, t := range trees {
+		src.refineMargin(s.parts[a], t, max(0, src.quanta(margin)-quanta))
 	}
 	for _, c := range picked {
 		src.refineTable(c, max(0, src.quanta(pair)-c.quanta))

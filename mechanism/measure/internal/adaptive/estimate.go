@@ -33,7 +33,11 @@ func (r *Release) estimate(smooth func(y []float64, variance float64) []float64)
 			y = append(y, p.Mass)
 		}
 		if i == 0 && smooth != nil {
-			y = smooth(y, variance[n.First])
+			mean := 0.0
+			for j := range parts {
+				mean += variance[n.First+j] / float64(len(parts))
+			}
+			y = smooth(y, mean)
 		}
 		buf = project(y, n.Mass, buf)
 		for j := range parts {
