@@ -2,6 +2,7 @@ package population
 
 import (
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -67,44 +68,36 @@ func Sum(counts []float64, bins []uint8, size int) []float64 {
 	return out
 }
 
-// Combine improves the estimated counts of column j's values, whose noise had the given scale,
-// by what tables say of its bins: the mean of both, weighed by precision, not negative and of
-// the given sum; values keep their shares of their bins.
-func Combine(counts, variance []float64, bins []uint8, j int, size []int, tables []Table, total float64) []float64 {
-	n := size[j]
-	own := Sum(counts, bins, n)
-	noise, values := Sum(variance, bins, n), make([]float64, n)
+// Combine improves the estimated counts of column j's values, whose noise has the given
+// variances, by what tables say of its bins: the least squares of both, by an update for each
+// group (Kalman), made not negative and of the given sum; values keep their shares of bins.
+// O(groups * size^2), size the number of bins.
+func Combine(counts, variance []float64, bins []uint8, j, size int, tables []Table, total float64) []float64 {
+	own, noise, values := Sum(counts, bins, size), Sum(variance, bins, size), make([]float64, size)
 	for _, a := range bins {
 		values[a]++
 	}
-	sum, weight := make([]float64, n), make([]float64, n)
-	for a := range sum {
-		weight[a] = 1 / noise[a]
-		sum[a] = weight[a] * own[a]
+	x := slices.Clone(own)
+	cov := make([][]float64, size)
+	for a := range cov {
+		cov[a] = make([]float64, size)
+		cov[a][a] = noise[a]
 	}
 	for _, t := range tables {
-		after, in := 1, false
-		for _, o := range t.Columns {
-			if in {
-				after *= size[o]
-			}
-			in = in || o == j
-		}
-		if !in {
+		at := slices.Index(t.Columns, j)
+		if at < 0 {
 			continue
 		}
-		w := float64(n) / (2 * t.Scale * t.Scale * float64(len(t.Counts)))
+		after, groups := t.after(at), t.Sizes[at]
+		sums := make([]float64, groups)
 		for c, v := range t.Counts {
-			sum[c/after%n] += w * v
+			sums[c/after%groups] += v
 		}
-		for a := range weight {
-			weight[a] += w
+		for g, s := range sums {
+			update(x, cov, t.Groups[at], uint8(g), s, 2*t.Scale*t.Scale*float64(len(t.Counts)/groups))
 		}
 	}
-	for a := range sum {
-		sum[a] /= weight[a]
-	}
-	better := project(sum, total)
+	better := project(x, total)
 	out := make([]float64, len(counts))
 	for v, a := range bins {
 		if own[a] > 0 {
@@ -114,4 +107,32 @@ func Combine(counts, variance []float64, bins []uint8, j int, size []int, tables
 		}
 	}
 	return out
+}
+
+// update makes x, which has errors of covariance cov, fit a sum of the entries in a group, of
+// which the noise has the given variance.
+func update(x []float64, cov [][]float64, groups []uint8, group uint8, sum, variance float64) {
+	with := make([]float64, len(x)) // the covariance with the group's sum
+	for a, g := range groups {
+		if g == group {
+			sum -= x[a]
+			for b, v := range cov[a] {
+				with[b] += v
+			}
+		}
+	}
+	for a, g := range groups {
+		if g == group {
+			variance += with[a]
+		}
+	}
+	if !(variance > 0) {
+		return
+	}
+	for a, v := range with {
+		x[a] += v / variance * sum
+		for b, u := range with {
+			cov[a][b] -= v * u / variance
+		}
+	}
 }
