@@ -44,12 +44,48 @@ func newColumn(c domain.Column, from int) (*column, error) {
 	return out, nil
 }
 
-// rule divides the tree of values.
-func (c *column) rule() adaptive.Rule {
-	if height := c.space.Regions.Height(region.Node{}); c.flat && height > 0 {
-		return adaptive.Fixed{Steps: []int{height}, Shares: []float64{1}}
+const (
+	wideLevels = 6   // of an ordered column, 64 parts,
+	wideShare  = 0.8 // of the budget, from
+	wideFrom   = 200 // rows times level on
+	manyRows   = 500 // times level
+)
+
+// rule divides the tree of values, and share is the part of the budget with which it does: the
+// rest goes to leaves. By simulation of total variation, in 64 parts, of normal, lognormal and
+// uniform numbers and of atoms: less than all makes leaves fewer, by up to a half of the error
+// where rows times the level of the budget are many; and one division into 64 parts, which
+// segments make smooth, takes off as much again.
+func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
+	height := c.space.Regions.Height(region.Node{})
+	switch {
+	case c.flat:
+		return adaptive.Fixed{Steps: []int{max(height, 1)}, Shares: []float64{1}}, 1
+	case c.ordered && load >= wideFrom:
+		return wide{}, 1
+	case load < manyRows:
+		return adaptive.Adaptive{}, 0.8
 	}
-	return adaptive.Adaptive{}
+	return adaptive.Adaptive{}, 0.5
+}
+
+// wide is adaptive but for the root.
+type wide struct{ adaptive.Adaptive }
+
+// Levels implements [adaptive.Rule].
+func (w wide) Levels(s *adaptive.State, width func(int) int) int {
+	if s.Divisions == 0 {
+		return min(wideLevels, s.Height)
+	}
+	return w.Adaptive.Levels(s, width)
+}
+
+// Quanta implements [adaptive.Rule].
+func (w wide) Quanta(s *adaptive.State, shape adaptive.Shape) int64 {
+	if s.Divisions == 0 {
+		return int64(wideShare * float64(s.Left))
+	}
+	return max(w.Adaptive.Quanta(s, shape), s.Left/2)
 }
 
 // margin is what was released of a column: regions that part its values, and bins of them.
@@ -61,6 +97,7 @@ type margin struct {
 	variance []float64 // of the noise of counts
 	bin      []uint8   // of nodes
 	size     int       // bins
+	of       [][]int   // the nodes of a bin
 }
 
 // newMargin lists the leaves of a tree.
@@ -80,16 +117,17 @@ func newMargin(c *column, tree *adaptive.Release) *margin {
 	return m
 }
 
-// read takes the masses from the tree, of sum total.
+// read takes the masses from the tree, of sum total. Those of ordered values are piecewise
+// constant where the noise hides more.
 func (m *margin) read(tree *adaptive.Gradual, total int64) {
-	tree.Estimate(total)
-	noisy := make([]float64, len(m.at))
+	var smooth func(y []float64, variance float64) []float64
+	if m.ordered {
+		smooth = population.Segments
+	}
+	tree.Estimate(total, smooth)
 	for l, i := range m.at {
 		n := &tree.Nodes[i]
-		m.mass[l], noisy[l], m.variance[l] = n.Mass, float64(n.Count), min(tree.Budget.Variance(n.Quanta), 1e300)
-	}
-	if m.flat && len(m.at) > 1 { // all with the same noise
-		m.mass = population.Margin(noisy, math.Sqrt(m.variance[0]/2), m.ordered, float64(total))
+		m.mass[l], m.variance[l] = n.Mass, min(tree.Budget.Variance(n.Quanta), 1e300)
 	}
 }
 
@@ -111,6 +149,10 @@ func (m *margin) divide(most int) {
 	for ; n < len(m.nodes); n++ {
 		m.bin = append(m.bin, uint8(m.size))
 		m.size = int(m.bin[n]) + 1
+	}
+	m.of = make([][]int, m.size)
+	for i, b := range m.bin {
+		m.of[b] = append(m.of[b], i)
 	}
 }
 
@@ -155,16 +197,16 @@ func (m *margin) values(rng *rand.Rand, bins []uint8) [][]float64 {
 		rows[b] = append(rows[b], i)
 	}
 	out := make([][]float64, len(bins))
-	for b, of := range rows {
-		var nodes []region.Node
-		var mass []float64
-		for i, v := range m.nodes {
-			if int(m.bin[i]) == b {
-				nodes, mass = append(nodes, v), append(mass, m.mass[i])
-			}
+	for b, rows := range rows {
+		if len(rows) == 0 {
+			continue
 		}
-		for k, i := range population.Spread(rng, mass, len(of)) {
-			out[of[k]] = m.space.At(rng, nodes[i])
+		var mass []float64
+		for _, i := range m.of[b] {
+			mass = append(mass, m.mass[i])
+		}
+		for k, i := range population.Spread(rng, mass, len(rows)) {
+			out[rows[k]] = m.space.At(rng, m.nodes[m.of[b][i]])
 		}
 	}
 	return out

@@ -73,14 +73,12 @@ func (r *Release) Records(ctx context.Context, rng *rand.Rand, m int) ([][]float
 			rows[i] = append(rows[i], x...)
 		}
 	}
-	if r.s.opt.Possible == nil {
-		return rows, nil
-	}
+	possible := r.s.opt.Possible
 	for i, k := range from {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, fmt.Errorf("%s: %w", op, ctx.Err())
 		}
-		for tries := 0; !r.s.opt.Possible(rows[i], rows[i]); tries++ {
+		for tries := 0; possible != nil && !possible(rows[i], rows[i]); tries++ {
 			if tries == 2*mostTries {
 				return nil, fmt.Errorf("%s: Possible refuses %d rows in a row", op, tries)
 			}

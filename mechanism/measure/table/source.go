@@ -3,7 +3,6 @@ package table
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -20,19 +19,19 @@ import (
 // and of counts that are refined the last levels count (package gradual), whose quanta are the
 // sum of what was spent on them.
 type source struct {
-	rng    *rand.Rand
+	noise  gradual.Noise
 	ledger *gradual.Ledger
-	delta  int64 // see Relation
+	delta  int64
 	rows   int
 	bin    [][]uint8 // of rows, by column: of public bins
 }
 
-// newSource takes the level of a row.
+// newSource takes the relation of neighbors.
 //
 // Let cells part the values of some columns. To add or remove a row changes the count of one
 // cell by delta = 1; to replace one changes two by 1: delta = 2, in sum.
-func newSource(rng *rand.Rand, eps float64, rel measure.Relation, rows int) *source {
-	s := &source{rng: rng, ledger: gradual.NewLedger(eps), delta: 1, rows: rows}
+func newSource(noise gradual.Noise, l *gradual.Ledger, rel measure.Relation, rows int) *source {
+	s := &source{noise: noise, ledger: l, delta: 1, rows: rows}
 	if rel == measure.ReplaceOne {
 		s.delta = 2
 	}
@@ -46,34 +45,32 @@ func (s *source) quanta(level float64) int64 { return s.ledger.Quanta(level) }
 // left is the level of what is not spent.
 func (s *source) left() float64 { return s.ledger.Rate(s.ledger.Left()) }
 
-// total returns the number of rows where it is public, and else with noise of level q, and the
-// variance of that.
-func (s *source) total(q int64) (n int64, noise float64) {
+// total returns the number of rows where it is public, and else with the noise of q quanta,
+// which it spends, and the variance of that.
+func (s *source) total(q int64) (n int64, variance float64) {
 	if s.delta == 2 {
 		return int64(s.rows), 0
 	}
 	s.ledger.Spend(q)
-	c := gradual.New(s.rng, int64(s.rows), s.level(q))
-	return c.Value(), variance(s.level(q))
-}
-
-// variance of a count's noise.
-func variance(level float64) float64 {
-	sh := math.Sinh(level / 2)
-	return 1 / (2 * sh * sh)
+	sh := math.Sinh(s.level(q) / 2)
+	return s.noise.Count(int64(s.rows), q).Value(), 1 / (2 * sh * sh)
 }
 
 // margin releases the counts of a column's values, by the counts of its cells: a tree every
 // path of which spends q, and so does every cell. It spends delta q.
 func (s *source) margin(c *column, counts *adaptive.Counts, q, total int64) *adaptive.Gradual {
 	s.ledger.Spend(s.delta * q)
-	return adaptive.DrawGradual(s.rng, c.space.Regions, counts, s.ledger, q, total, c.rule(), maxRegions)
+	rule, share := c.rule(float64(total) * s.level(q))
+	first := int64(share * float64(q))
+	tree := adaptive.DrawGradual(s.noise, c.space.Regions, counts, s.ledger, first, total, rule, maxRegions)
+	tree.Refine(q - first)
+	return tree
 }
 
 // refineMargin spends delta q.
 func (s *source) refineMargin(m *adaptive.Gradual, q int64) {
 	s.ledger.Spend(s.delta * q)
-	m.Refine(s.rng, q)
+	m.Refine(q)
 }
 
 // cross is the counts of the cells of some columns: private, but for what value returns.
@@ -88,7 +85,7 @@ func (s *source) table(columns []int, n []int32, q int64) *cross {
 	s.ledger.Spend(s.delta * q)
 	c := &cross{columns: columns, quanta: q}
 	for _, k := range n {
-		c.counts = append(c.counts, gradual.New(s.rng, int64(k), s.level(q)))
+		c.counts = append(c.counts, s.noise.Count(int64(k), q))
 	}
 	return c
 }
@@ -100,7 +97,7 @@ func (s *source) refineTable(c *cross, q int64) {
 		return
 	}
 	for i := range c.counts {
-		c.counts[i].Refine(s.rng, s.level(q))
+		c.counts[i].Refine(q)
 	}
 }
 
@@ -143,14 +140,11 @@ func (s *source) counts(ctx context.Context, sets [][]int, size []int) ([][]int3
 // for none, by noisy scores. It spends 2 delta q.
 //
 // The score of a set is the sum of |n_c - m_c| over its cells, m whole and public, less a
-// public cost; so it changes by at most delta between neighbors. The noise K is geometric,
-// P{K >= k} = e^(-rate k), rate the level of q, which makes the greatest private at rate times
-// twice delta (report noisy max): given all other noise, a set is picked if its own is at
-// least some t, which between neighbors grows by at most 2 delta, and P{K >= t + 2 delta} >=
-// e^(-2 delta rate) P{K >= t}. "None" has a score that is public. Ties go to the first.
+// public cost: so it changes by at most delta between neighbors. That of none is public. See
+// [gradual.Noise].
 func (s *source) pick(n [][]int32, expected []population.Prediction, none float64, q int64) int {
 	s.ledger.Spend(2 * s.delta * q)
-	best, most := -1, s.noisy(whole(none), q)
+	scores, sets := []int64{whole(none)}, []int{-1}
 	for i := range n {
 		if n[i] == nil {
 			continue
@@ -160,20 +154,13 @@ func (s *source) pick(n [][]int32, expected []population.Prediction, none float6
 			d := int64(n[i][c]) - whole(float64(m))
 			score += max(d, -d)
 		}
-		if y := s.noisy(score, q); most.Less(y) {
-			best, most = i, y
-		}
+		scores, sets = append(scores, score), append(sets, i)
 	}
-	return best
+	return sets[s.noise.Greatest(scores, q)]
 }
 
-// whole is a public number, such that sums over 2^15 cells fit an int64.
+// whole is a public number, such that sums over 2^15 cells are less than 2^62.
 func whole(x float64) int64 { return int64(math.Round(min(max(x, -1<<44), 1<<44))) }
-
-// noisy is a score, which is less than 2^62 in size, with noise, and 2^62 more.
-func (s *source) noisy(score, q int64) gradual.Wide {
-	return gradual.Geometric(s.rng, s.level(q)).Plus(uint64(score + 1<<62))
-}
 
 // maxRegions is how many a margin may have, and maxRows is such that scores fit an int64.
 const (

@@ -28,10 +28,11 @@ type Options struct {
 	// PerPerson, where not 0, makes eps the level of a person with up to so many rows:
 	// see [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
 	PerPerson int
-	// Possible, where not nil, reports whether a row may have lo[i] <= x[i] <= hi[i] in
-	// all its entries, as domain.BoxOptions.Possible does. It must be public. Rows
-	// are drawn until they are possible: [Release.Records] asks it with lo and hi the
-	// same row, which it must not change. Rows that are counted are not asked about.
+	// Possible, where not nil, reports whether there may be a row with lo[i] <= x[i] <= hi[i]
+	// in all its entries, as domain.BoxOptions.Possible does: it must be public, is called by
+	// several goroutines at once, and must change neither slice. It is asked about boxes, of
+	// which no row is made where it is false, and about the rows that are made, where lo and
+	// hi are the same; not about rows that are counted.
 	Possible func(lo, hi []float64) bool
 }
 
@@ -201,8 +202,9 @@ func (s *Synthesizer) release(ctx context.Context, op string, rng *rand.Rand, ro
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	out := &Release{s: s}
-	if err := out.measure(ctx, rng, rows); err != nil {
+	ledger := gradual.NewLedger(s.eps)
+	out, err := s.measure(ctx, rng, newSource(gradual.NewNoise(rng, ledger), ledger, s.opt.Relation, len(rows)), rows)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	return out, nil
@@ -220,14 +222,13 @@ const (
 	lastSweeps = 40
 )
 
-// measure reads the rows, and makes the population.
-func (r *Release) measure(ctx context.Context, rng *rand.Rand, rows [][]float64) error {
-	k := len(r.s.parts)
-	cells, err := r.s.locate(ctx, rows)
+// measure counts the rows, and makes the population by the rng.
+func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, rows [][]float64) (*Release, error) {
+	r, k := &Release{s: s}, len(s.parts)
+	cells, err := s.locate(ctx, rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	src := newSource(rng, r.s.eps, r.s.opt.Relation, len(rows))
 	n, varN := src.total(src.quanta(totalShare * src.left()))
 	total := func(trees []*adaptive.Gradual) int64 {
 		if varN == 0 {
@@ -245,7 +246,7 @@ func (r *Release) measure(ctx context.Context, rng *rand.Rand, rows [][]float64)
 	levels := population.NewLevels(src.left()*roundDown, float64(now), k, int(src.delta))
 	quanta := src.quanta(levels.Margin)
 	trees := make([]*adaptive.Gradual, k)
-	for a, c := range r.s.parts {
+	for a, c := range s.parts {
 		trees[a] = src.margin(c, counts(cells[a]), quanta, now)
 		r.margins = append(r.margins, newMargin(c, trees[a].Release))
 	}
@@ -264,11 +265,11 @@ func (r *Release) measure(ctx context.Context, rng *rand.Rand, rows [][]float64)
 	}
 	p, err := population.New(rng, size, targets, int(min(max(now, leastRows), pickRows)), r.allowed())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	picked, picks, err := r.pick(ctx, src, p, levels, size)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	margin, pair := levels.Rest(len(picked), picks)
 	for _, t := range trees {
@@ -289,10 +290,10 @@ func (r *Release) measure(ctx context.Context, rng *rand.Rand, rows [][]float64)
 		targets[a] = population.Sum(m.mass, m.bin, m.size)
 	}
 	if err := p.Finish(ctx, targets, r.tables, int(min(max(now, 1), mostRows)), lastSweeps); err != nil {
-		return err
+		return nil, err
 	}
 	r.bins = p.Rows()
-	return nil
+	return r, nil
 }
 
 // roundDown is more than rounding adds to the sum of the parts' levels.
@@ -350,9 +351,6 @@ func (r *Release) pick(ctx context.Context, src *source, p *population.Populatio
 		return nil, 0, err
 	}
 	q := src.quanta(levels.Pick / float64(2*src.delta))
-	if src.level(q) < leastRate {
-		return nil, 0, nil
-	}
 	expected := make([]population.Prediction, len(sets))
 	for len(picked) < levels.Picks {
 		first := len(picked) == 0
@@ -380,9 +378,6 @@ func (r *Release) pick(ctx context.Context, src *source, p *population.Populatio
 	}
 	return picked, picks, nil
 }
-
-// leastRate is that of scores below which none is picked: noise is greater than any score.
-const leastRate = 0x1p-40
 
 // allowed is Options.Possible on rows of bins.
 func (r *Release) allowed() func(bins []int) bool {

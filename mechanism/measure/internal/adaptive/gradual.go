@@ -1,51 +1,51 @@
 package adaptive
 
 import (
-	"math/rand/v2"
-
 	"github.com/metricdp/metricdp/mechanism/measure/internal/gradual"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// Gradual is a release of which the counts of leaves can be refined. The numbers behind them
-// are private.
+// Gradual is a release of which the counts of leaves can be refined.
 type Gradual struct {
 	*Release
-	ledger *gradual.Ledger
-	counts []gradual.Count // of nodes
+	counts []gradual.Count // of nodes; none of the root
 }
 
 // DrawGradual is [Draw] where the number of all records is released elsewhere, and each path
-// spends quanta of a ledger. The caller takes them off.
-func DrawGradual(rng *rand.Rand, t region.Tree, c *Counts, l *gradual.Ledger, path, total int64, rule Rule, most int) *Gradual {
-	g := &Gradual{ledger: l}
-	g.Release = draw(t, Budget{unit: l.Rate(1), path: path}, rule, most, func(v region.Node, q, all int64) (coarse, fine int64) {
+// spends quanta of a ledger: the caller takes them off.
+func DrawGradual(noise gradual.Noise, t region.Tree, c *Counts, l *gradual.Ledger, path, total int64, rule Rule, most int) *Gradual {
+	g := &Gradual{}
+	var spent []int64
+	g.Release = draw(t, Budget{unit: l.Rate(1), path: path}, rule, most, func(v region.Node, q, _ int64) (coarse, fine int64) {
+		spent = append(spent, q)
 		if q == 0 {
-			g.counts = append(g.counts, gradual.Count{})
+			g.counts = append(g.counts, nil)
 			return total, total
 		}
-		n := gradual.New(rng, c.Between(t.Cells(v)), l.Rate(q))
-		coarse = n.Value()
-		if all > q {
-			n.Refine(rng, l.Rate(all-q))
-		}
+		n := noise.Count(c.Between(t.Cells(v)), q)
 		g.counts = append(g.counts, n)
-		return coarse, n.Value()
+		return n.Value(), n.Value()
 	})
+	for i, q := range spent { // what was left to leaves
+		g.refine(i, g.Nodes[i].Quanta-q)
+	}
 	return g
 }
 
 // Refine spends q more quanta on each path, on the counts of leaves.
-func (g *Gradual) Refine(rng *rand.Rand, q int64) {
-	if q == 0 {
-		return
-	}
-	g.Budget.path += q
+func (g *Gradual) Refine(q int64) {
 	for i := range g.Nodes {
-		if n := &g.Nodes[i]; i > 0 && n.Parts == 0 {
-			g.counts[i].Refine(rng, g.ledger.Rate(q))
-			n.Quanta, n.Count = n.Quanta+q, g.counts[i].Value()
+		if n := &g.Nodes[i]; n.Parts == 0 && n.Quanta > 0 && q > 0 {
+			n.Quanta += q
+			g.refine(i, q)
 		}
+	}
+}
+
+func (g *Gradual) refine(i int, q int64) {
+	if q > 0 {
+		g.counts[i].Refine(q)
+		g.Nodes[i].Count = g.counts[i].Value()
 	}
 }
 
@@ -56,8 +56,9 @@ func (g *Gradual) Sum() (sum, variance float64) {
 	return g.Nodes[0].Mass, v[0]
 }
 
-// Estimate gives nodes masses again, of sum total.
-func (g *Gradual) Estimate(total int64) {
+// Estimate gives nodes masses again, of sum total. Those of the root's parts are made smooth
+// before, if smooth is not nil: it gets them, and the variance of their noise.
+func (g *Gradual) Estimate(total int64, smooth func(y []float64, variance float64) []float64) {
 	g.Nodes[0].Count = total
-	g.estimate()
+	g.estimate(smooth)
 }

@@ -39,7 +39,8 @@ type Ledger struct {
 	left int64
 }
 
-// NewLedger returns that of level eps, in [1e-9, 1e50]: below, geometric variates are too large.
+// NewLedger returns that of level eps, in [1e-9, 1e50]: below, the noise of a quantum is too
+// large.
 func NewLedger(eps float64) *Ledger {
 	// With 23 bits, times up to 2^30 quanta, all products are exact.
 	return &Ledger{math.Float64frombits(math.Float64bits(eps)&^(1<<30-1)) / Quanta, Quanta}
@@ -67,50 +68,88 @@ func (l *Ledger) Spend(q int64) {
 	l.left -= q
 }
 
-// Count is a count and its noise: private, but for its Value.
-type Count struct {
+// Noise is what makes private numbers public.
+type Noise interface {
+	// Count releases n with noise of q quanta.
+	Count(n, q int64) Count
+	// Greatest releases the place of the greatest of scores with noise of q quanta: of the
+	// first where there are several. Scores are less than 2^62 in size.
+	Greatest(scores []int64, q int64) int
+}
+
+// Count is a count that was released.
+type Count interface {
+	// Value is what is public of it.
+	Value() int64
+	// Refine lowers the noise to that of q more quanta, at least 1.
+	Refine(q int64)
+}
+
+// geometric is the Noise of a ledger's rates.
+type geometric struct {
+	rng    *rand.Rand
+	ledger *Ledger
+}
+
+// NewNoise returns geometric noise: on a count, up and down.
+func NewNoise(rng *rand.Rand, l *Ledger) Noise { return &geometric{rng, l} }
+
+// count is n + up - down.
+type count struct {
 	n        int64
-	up, down Wide
+	up, down wide
+	noise    *geometric
 }
 
-// New returns n with the noise of a rate.
-func New(rng *rand.Rand, n int64, rate float64) Count {
-	return Count{n, Geometric(rng, rate), Geometric(rng, rate)}
-}
+// Count implements [Noise].
+func (g *geometric) Count(n, q int64) Count { return &count{n, g.draw(q), g.draw(q), g} }
 
-// Refine raises the rate.
-func (c *Count) Refine(rng *rand.Rand, by float64) {
-	for _, g := range []*Wide{&c.up, &c.down} {
-		if f := Geometric(rng, by); f.Less(*g) {
-			*g = f
+// Refine implements [Count].
+func (c *count) Refine(q int64) {
+	for _, k := range []*wide{&c.up, &c.down} {
+		if f := c.noise.draw(q); f.less(*k) {
+			*k = f
 		}
 	}
 }
 
-// Value is what is released. It wraps around at the ends of int64, which is post-processing.
-func (c *Count) Value() int64 { return c.n + int64(c.up.lo-c.down.lo) }
+// Value implements [Count]. It wraps around at the ends of int64, which is post-processing.
+func (c *count) Value() int64 { return c.n + int64(c.up.lo-c.down.lo) }
 
-// Wide is a whole number of 128 bits.
-type Wide struct{ hi, lo uint64 }
-
-// Less compares.
-func (x Wide) Less(y Wide) bool { return x.hi < y.hi || x.hi == y.hi && x.lo < y.lo }
-
-// Plus adds.
-func (x Wide) Plus(k uint64) Wide {
-	lo, carry := bits.Add64(x.lo, k, 0)
-	return Wide{x.hi + carry, lo}
+// Greatest implements [Noise]. Let every score change by at most d between neighbors. Given all
+// other noise, one is the greatest if its own is at least some t, which changes by at most 2d,
+// and P{K >= t + 2d} >= e^(-2d rate) P{K >= t}: a level of 2d times the rate (report noisy max;
+// permute and flip has the same law).
+func (g *geometric) Greatest(scores []int64, q int64) int {
+	best, most := 0, wide{}
+	for i, x := range scores {
+		y := g.draw(q).plus(uint64(x + 1<<62))
+		if i == 0 || most.less(y) {
+			best, most = i, y
+		}
+	}
+	return best
 }
 
-// Geometric returns K with P{K >= k} = e^(-rate k), exactly, for a rate of at least 2^-61.
-// Where it passes an int64 it is that and one more, as it has no memory.
-func Geometric(rng *rand.Rand, rate float64) (k Wide) {
+// wide is a whole number of 128 bits.
+type wide struct{ hi, lo uint64 }
+
+func (x wide) less(y wide) bool { return x.hi < y.hi || x.hi == y.hi && x.lo < y.lo }
+
+func (x wide) plus(k uint64) wide {
+	lo, carry := bits.Add64(x.lo, k, 0)
+	return wide{x.hi + carry, lo}
+}
+
+// draw returns K with P{K >= k} = e^(-k rate of q), exactly. Where it passes an int64 it is that
+// and one more, as it has no memory.
+func (g *geometric) draw(q int64) (k wide) {
 	for {
-		g := exact.DiscreteLaplace(rng, rate)
-		if g < 0 {
+		x := exact.DiscreteLaplace(g.rng, g.ledger.Rate(q))
+		if x < 0 {
 			continue
 		}
-		if k = k.Plus(uint64(g)); g < math.MaxInt64 {
+		if k = k.plus(uint64(x)); x < math.MaxInt64 {
 			return k
 		}
 	}

@@ -13,10 +13,18 @@ const penalty = 3. // of a segment, in units of twice the log-likelihood of norm
 // the given scale: not negative, with the given sum, and where the values are ordered,
 // piecewise constant where the noise hides more. O(values^2) for ordered values.
 func Margin(noisy []float64, scale float64, ordered bool, total float64) []float64 {
-	if ordered && len(noisy) > 6 {
-		noisy = segments(noisy, scale)
+	if ordered {
+		noisy = Segments(noisy, 2*scale*scale)
 	}
 	return project(noisy, total)
+}
+
+// Segments is the part of [Margin] for ordered values, of which there are more than a few.
+func Segments(noisy []float64, variance float64) []float64 {
+	if len(noisy) <= 6 {
+		return noisy
+	}
+	return segments(noisy, math.Sqrt(variance/2))
 }
 
 // project returns the nearest counts that are not negative and sum to total.

@@ -1,0 +1,318 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/gradual"
+	"github.com/metricdp/metricdp/metric"
+)
+
+var relations = []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne}
+
+func numbers(k int) []domain.Column { return slices.Repeat([]domain.Column{{Hi: 1}}, k) }
+
+// uniform returns rows of independent numbers.
+func uniform(rng *rand.Rand, rows, columns int) [][]float64 {
+	out := make([][]float64, rows)
+	for i := range out {
+		for range columns {
+			out[i] = append(out[i], rng.Float64())
+		}
+	}
+	return out
+}
+
+// TestRelease_TotalIsPublicOrNoisy: it is the number of rows under ReplaceOne, and not
+// a function of it under AddRemoveOne.
+func TestRelease_TotalIsPublicOrNoisy(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	for _, rel := range relations {
+		s := testkit.Must(New(numbers(6), 0.5, &Options{Relation: rel}))
+		for _, n := range []int{1, 7, 49, 103} {
+			rows := uniform(rng, n, 6)
+			x, y := testkit.Must(s.Release(ctx, rng, rows)).Total, testkit.Must(s.Release(ctx, rng, rows)).Total
+			if public := x == float64(n) && y == x; public != (rel == measure.ReplaceOne) {
+				t.Errorf("%v: totals %v and %v of %d rows", rel, x, y, n)
+			}
+		}
+	}
+}
+
+// TestSynthesizer_RefusesBadInput: with the row and the column.
+func TestSynthesizer_RefusesBadInput(t *testing.T) {
+	ctx := context.Background()
+	s := testkit.Must(New([]domain.Column{{Hi: 1}, {Categories: 3}}, 1, nil))
+	good := []float64{.5, 1}
+	for _, c := range []struct {
+		rows [][]float64
+		want string
+	}{
+		{nil, "rows: empty input"},
+		{[][]float64{good, {.5}}, "rows[1] has size 1, want 2"},
+		{[][]float64{good, {.5, 1, 1}}, "rows[1] has size 3, want 2"},
+		{[][]float64{good, {math.NaN(), 1}}, "column 0"},
+		{[][]float64{good, {.5, 3}}, "column 1"},
+		{[][]float64{good, {.5, .5}}, "column 1"},
+	} {
+		if _, err := s.Release(ctx, nil, c.rows); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.rows, err, c.want)
+		}
+	}
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := s.Release(over, nil, uniform(random.Seeded(1), 10_000, 2)); err == nil {
+		t.Error("a context that is over")
+	}
+	if _, err := New(numbers(maxColumns+1), 1, nil); err == nil {
+		t.Error("too many columns")
+	}
+	if _, err := New(nil, 1, nil); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("no columns: %v", err)
+	}
+	if _, err := New(numbers(2), 1, &Options{Relation: 7}); err == nil {
+		t.Error("a relation that is none")
+	}
+	for _, eps := range []float64{0, -1, 1e-10, 1e10, math.NaN(), math.Inf(1)} {
+		if _, err := New(numbers(2), eps, nil); err == nil {
+			t.Errorf("eps = %v", eps)
+		}
+	}
+	if _, err := New([]domain.Column{{Hi: 1}, {Lo: 1}}, 1, nil); err == nil || !strings.Contains(err.Error(), "column 1") {
+		t.Errorf("a column without a range: %v", err)
+	}
+	var zero Synthesizer
+	if g := zero.Guarantee(); !math.IsInf(g.Alpha(), 1) {
+		t.Errorf("the zero value promises %v", g)
+	}
+}
+
+// TestRelease_OfFewRows: no rows, one, and one column, come back as rows of the
+// columns.
+func TestRelease_OfFewRows(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	for _, k := range []int{1, 2, 7} {
+		s := testkit.Must(New(numbers(k), 1, &Options{Relation: measure.AddRemoveOne}))
+		for _, n := range []int{0, 1, 3} {
+			r := testkit.Must(s.Release(ctx, rng, uniform(rng, n, k)))
+			for _, m := range []int{0, 100} {
+				rows := testkit.Must(r.Records(ctx, rng, m))
+				if m > 0 && len(rows) != m || len(rows) == 0 {
+					t.Fatalf("%d rows of %d", len(rows), m)
+				}
+				for _, x := range rows {
+					if len(x) != k || slices.ContainsFunc(x, func(v float64) bool { return !(v >= 0 && v <= 1) }) {
+						t.Fatalf("row %v", x)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRelease_ReadsCellsAlone: rows of the same cells of all margins give the same
+// release, whatever else they say.
+func TestRelease_ReadsCellsAlone(t *testing.T) {
+	ctx := context.Background()
+	s := testkit.Must(New(numbers(3), 1, nil))
+	rows := uniform(random.Seeded(1), 500, 3)
+	moved := make([][]float64, len(rows))
+	for i, x := range rows {
+		for a, v := range x {
+			space := s.parts[a].space
+			cell := testkit.Must(space.Locate([]float64{v}))
+			moved[i] = append(moved[i], space.At(random.Seeded(uint64(i)), space.Regions.Cell(cell))[0])
+		}
+	}
+	first := testkit.Must(s.Release(ctx, random.Seeded(2), rows))
+	second := testkit.Must(s.Release(ctx, random.Seeded(2), moved))
+	x, y := testkit.Must(first.Records(ctx, random.Seeded(3), 100)), testkit.Must(second.Records(ctx, random.Seeded(3), 100))
+	if !slices.EqualFunc(x, y, slices.Equal) {
+		t.Error("rows of the same cells have another release")
+	}
+}
+
+// TestRecords_ArePossible: also where nearly half of what is drawn is not.
+func TestRecords_ArePossible(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	rows := uniform(rng, 1000, 2)
+	for _, x := range rows {
+		x[0], x[1] = min(x[0], x[1]), max(x[0], x[1])
+	}
+	ordered := func(lo, hi []float64) bool { return lo[0] <= hi[1] }
+	s := testkit.Must(New(numbers(2), 1, &Options{Possible: ordered}))
+	r := testkit.Must(s.Release(ctx, rng, rows))
+	got := testkit.Must(r.Records(ctx, rng, 40_000))
+	for _, x := range got {
+		if len(got) != 40_000 || x[0] > x[1] {
+			t.Fatalf("%d rows, among them %v", len(got), x)
+		}
+	}
+	s = testkit.Must(New(numbers(2), 1, &Options{Possible: func(lo, hi []float64) bool { return lo[0] != hi[0] }}))
+	r = testkit.Must(s.Release(ctx, rng, rows))
+	if _, err := r.Records(ctx, rng, 10); err == nil || !strings.Contains(err.Error(), "Possible refuses") {
+		t.Errorf("no row is possible: %v", err)
+	}
+}
+
+// TestColumns_OfAllKinds: whole numbers, places, leaves and missing values come back
+// as such, and what they say of one another is not lost.
+func TestColumns_OfAllKinds(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	columns := []domain.Column{
+		{Lo: 0, Hi: 120, Whole: true, Missing: true},
+		{Radius: 6371},
+		{Taxonomy: testkit.Must(metric.TreeFromPaths([][]string{{"all", "a", "b"}, {"all", "a", "c"}, {"all", "d"}})), Missing: true},
+	}
+	var rows [][]float64
+	for range 5000 {
+		x := []float64{40, 10 + 20*rng.Float64(), -100 + 10*rng.Float64(), float64(rng.IntN(3))}
+		if rng.IntN(2) > 0 {
+			x[0], x[1], x[3] = math.NaN(), -50+rng.Float64(), math.NaN()
+		}
+		rows = append(rows, x)
+	}
+	s := testkit.Must(New(columns, 5, nil))
+	r := testkit.Must(s.Release(ctx, rng, rows))
+	if len(r.Pairs()) < 2 {
+		t.Errorf("pairs %v, want 2", r.Pairs())
+	}
+	north, alike := 0, 0
+	const m = 20_000
+	for _, x := range testkit.Must(r.Records(ctx, rng, m)) {
+		if len(x) != 4 || !math.IsNaN(x[0]) && (x[0] != math.Trunc(x[0]) || !(x[0] >= 0 && x[0] <= 120)) ||
+			!(math.Abs(x[1]) <= 90 && math.Abs(x[2]) <= 180) || !math.IsNaN(x[3]) && !slices.Contains([]float64{0, 1, 2}, x[3]) {
+			t.Fatalf("row %v", x)
+		}
+		if x[1] > 0 {
+			north++
+		}
+		if math.IsNaN(x[0]) == (x[1] < 0) && math.IsNaN(x[3]) == (x[1] < 0) {
+			alike++
+		}
+	}
+	if math.Abs(float64(north)/m-.5) > .02 || float64(alike)/m < .9 {
+		t.Errorf("%d of %d rows in the north, %d with what belongs there", north, m, alike)
+	}
+}
+
+// TestNew_LevelOfPersons: what is stated is what their rows spend together, at most eps.
+func TestNew_LevelOfPersons(t *testing.T) {
+	for _, most := range []int{1, 3, 1000} {
+		for _, eps := range []float64{1e-5, .1, 7.3} {
+			s := testkit.Must(New(numbers(3), eps, &Options{Relation: measure.AddRemoveOne, PerPerson: most}))
+			stated, row := s.Guarantee().Alpha(), gradual.NewLedger(s.eps).Loss()
+			if !(stated <= eps && stated > eps*(1-1e-6) && row*float64(most) <= stated) {
+				t.Errorf("%d rows at eps = %v: %v is stated, a row has %v", most, eps, stated, row)
+			}
+		}
+	}
+}
+
+// TestRelease_OfTinyLevels: noise beyond all counts ends.
+func TestRelease_OfTinyLevels(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	for _, rel := range relations {
+		r := testkit.Must(testkit.Must(New(numbers(3), 1e-9, &Options{Relation: rel})).Release(ctx, rng, uniform(rng, 100, 3)))
+		testkit.Must(r.Records(ctx, rng, 100))
+	}
+}
+
+// TestRelease_FollowsSeed: on any number of cores.
+func TestRelease_FollowsSeed(t *testing.T) {
+	ctx := context.Background()
+	rows := uniform(random.Seeded(1), 5000, 3)
+	s := testkit.Must(New(numbers(3), 5, nil))
+	run := func() [][]float64 {
+		rng := random.Seeded(2)
+		return testkit.Must(testkit.Must(s.Release(ctx, rng, rows)).Records(ctx, rng, 1000))
+	}
+	if !slices.EqualFunc(run(), run(), slices.Equal) {
+		t.Error("one seed, two tables")
+	}
+}
+
+// TestMargin_AtomsAndMissingAlone: a value that half the rows have is a bin, and a missing one,
+// and those of a category that are rare are one together.
+func TestMargin_AtomsAndMissingAlone(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	var rows [][]float64
+	for range 20_000 {
+		x := []float64{700 * rng.Float64(), float64(rng.IntN(3)), float64(rng.IntN(100))}
+		switch rng.IntN(4) {
+		case 0:
+			x[0] = math.NaN()
+		case 1, 2:
+			x[0] = 123
+		}
+		if rng.IntN(1000) == 0 {
+			x[1] = float64(3 + rng.IntN(37))
+		}
+		rows = append(rows, x)
+	}
+	columns := []domain.Column{{Hi: 1000, Missing: true}, {Categories: 40}, {Hi: 99, Whole: true, Missing: true}}
+	r := testkit.Must(testkit.Must(New(columns, 10, nil)).Release(ctx, rng, rows))
+	m := r.margins[0]
+	lo, hi := m.bounds()
+	share := make([]float64, m.size)
+	for i, b := range m.bin {
+		share[b] += m.mass[i] / r.Total
+	}
+	missing, atom := share[m.size-1], 0.0
+	for b := range share {
+		if lo[b][0] <= 123 && hi[b][0] >= 123 && hi[b][0]-lo[b][0] < 1 {
+			atom = share[b]
+		}
+	}
+	if !math.IsNaN(lo[m.size-1][0]) || math.Abs(missing-.25) > .02 || math.Abs(atom-.5) > .03 {
+		t.Errorf("bins %v to %v with shares %.3f", lo, hi, share)
+	}
+	if n := r.margins[1].size; n < 4 || n > 6 {
+		t.Errorf("%d bins of three categories and rare ones", n)
+	}
+	absent := 0
+	for _, x := range testkit.Must(r.Records(ctx, rng, 10_000)) {
+		if math.IsNaN(x[0]) {
+			absent++
+		}
+		if math.IsNaN(x[2]) {
+			t.Fatal("a missing value that nobody has")
+		}
+	}
+	if math.Abs(float64(absent)/10_000-.25) > .02 {
+		t.Errorf("%d of 10000 are missing", absent)
+	}
+}
+
+// TestRecords_OfManyRows: a population of 2^17 stands for more.
+func TestRecords_OfManyRows(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	rows := make([][]float64, 300_000)
+	for i := range rows {
+		x := float64(i % 3)
+		rows[i] = []float64{x, x}
+	}
+	r := testkit.Must(testkit.Must(New([]domain.Column{{Categories: 3}, {Categories: 3}}, 1, nil)).Release(ctx, rng, rows))
+	seen := map[[2]float64]int{}
+	for _, x := range testkit.Must(r.Records(ctx, rng, 0)) {
+		seen[[2]float64(x)]++
+	}
+	for i := range 3 {
+		x := float64(i)
+		if n := seen[[2]float64{x, x}]; n < 99_000 || n > 101_000 {
+			t.Errorf("%d rows of %v, want 100000", n, x)
+		}
+	}
+	if len(r.bins[0]) != mostRows || r.Total != 300_000 {
+		t.Errorf("a population of %d, total %v", len(r.bins[0]), r.Total)
+	}
+}
