@@ -6,31 +6,34 @@ import (
 	"slices"
 )
 
+// rare is the share of a category that gets no bin of its own.
+const rare = 1. / (MostBins * MostBins)
+
 // Bins merges the values of a column into at most most bins and returns the bin of every
 // value. Ordered values are cut into bins of about equal count. Others are bins of their own,
-// but for the rarest where there are too many, which are one bin together.
+// but for those that are rare and those for which there is no bin left, which are one together.
 func Bins(counts []float64, ordered bool, most int) []uint8 {
-	out := make([]uint8, len(counts))
+	out, order, total := make([]uint8, len(counts)), make([]int, len(counts)), 0.
+	for v, n := range counts {
+		order[v] = v
+		total += n
+	}
+	if !ordered {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+		bin := 0
+		for i, v := range order {
+			if i > 0 && bin < most-1 && counts[order[i-1]] >= rare*total {
+				bin++
+			}
+			out[v] = uint8(bin)
+		}
+		return out
+	}
 	if len(counts) <= most {
 		for v := range out {
 			out[v] = uint8(v)
 		}
 		return out
-	}
-	if !ordered {
-		order := make([]int, len(counts))
-		for v := range order {
-			order[v] = v
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
-		for i, v := range order {
-			out[v] = uint8(min(i, most-1))
-		}
-		return out
-	}
-	total := 0.0
-	for _, v := range counts {
-		total += v
 	}
 	left, sum, bin := total, 0.0, 0
 	for v, n := range counts {

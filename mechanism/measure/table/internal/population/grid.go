@@ -9,20 +9,20 @@ type Grid struct {
 	Sizes   []int     // how many groups, by column
 }
 
-// NewGrid returns a grid of at most so many cells. A column with fewer bins than its share
-// of them keeps its bins and leaves the rest to the others. Groups are [Bins] of margins.
-func NewGrid(margins [][]float64, ordered []bool, cells int, columns ...int) Grid {
+// NewGrid returns a grid of about at most so many cells, of columns with so many bins, which
+// group merges into at most most. A column with fewer bins than its share keeps them and leaves
+// the rest to the others.
+func NewGrid(bins []int, group func(column, most int) []uint8, cells int, columns ...int) Grid {
 	g := Grid{columns, make([][]uint8, len(columns)), make([]int, len(columns))}
 	left := float64(cells)
 	for n := len(columns); n > 0; n-- {
 		i := -1 // the column with the fewest bins of those that are left
 		for at, j := range columns {
-			if g.Groups[at] == nil && (i < 0 || len(margins[j]) < len(margins[columns[i]])) {
+			if g.Groups[at] == nil && (i < 0 || bins[j] < bins[columns[i]]) {
 				i = at
 			}
 		}
-		j := columns[i]
-		g.Groups[i] = Bins(margins[j], ordered[j], max(1, int(math.Pow(left, 1/float64(n))+1e-9)))
+		g.Groups[i] = group(columns[i], max(1, int(math.Pow(left, 1/float64(n))+1e-9)))
 		g.Sizes[i] = Size(g.Groups[i])
 		left /= float64(g.Sizes[i])
 	}

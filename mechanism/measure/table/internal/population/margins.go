@@ -9,24 +9,6 @@ import (
 
 const penalty = 3. // of a segment, in units of twice the log-likelihood of normal noise
 
-// Margin returns an estimate of the counts of a column's values from noisy ones with noise of
-// the given scale: not negative, with the given sum, and where the values are ordered,
-// piecewise constant where the noise hides more. O(values^2) for ordered values.
-func Margin(noisy []float64, scale float64, ordered bool, total float64) []float64 {
-	if ordered {
-		noisy = Segments(noisy, 2*scale*scale)
-	}
-	return project(noisy, total)
-}
-
-// Segments is the part of [Margin] for ordered values, of which there are more than a few.
-func Segments(noisy []float64, variance float64) []float64 {
-	if len(noisy) <= 6 {
-		return noisy
-	}
-	return segments(noisy, math.Sqrt(variance/2))
-}
-
 // project returns the nearest counts that are not negative and sum to total.
 func project(counts []float64, total float64) []float64 {
 	out := make([]float64, len(counts))
@@ -38,9 +20,13 @@ func project(counts []float64, total float64) []float64 {
 	return out
 }
 
-// segments returns the piecewise constant function of least squared error/(2 scale^2) plus a
-// penalty for each piece, by dynamic programming.
-func segments(y []float64, scale float64) []float64 {
+// Segments returns estimates of the counts of ordered values from noisy ones with noise of the
+// given variance: the piecewise constant function of least squared error/variance plus a
+// penalty for each piece, by dynamic programming. Up to 6 values stay. O(values^2).
+func Segments(y []float64, variance float64) []float64 {
+	if len(y) <= 6 {
+		return y
+	}
 	n := len(y)
 	sum, squares := make([]float64, n+1), make([]float64, n+1)
 	for i, v := range y {
@@ -51,7 +37,7 @@ func segments(y []float64, scale float64) []float64 {
 		best[j] = math.Inf(1)
 		for i := range j {
 			d := sum[j] - sum[i]
-			cost := best[i] + (squares[j]-squares[i]-d*d/float64(j-i))/(2*scale*scale) + penalty
+			cost := best[i] + (squares[j]-squares[i]-d*d/float64(j-i))/variance + penalty
 			if cost < best[j] {
 				best[j], from[j] = cost, i
 			}

@@ -128,7 +128,11 @@ func synthesize(t testing.TB, rng *rand.Rand, s *sample, eps float64, independen
 	}
 	margins := func() (out [][]float64) {
 		for j, c := range own {
-			out = append(out, Margin(c.counts(), 1/c.level, s.ordered[j], total))
+			y := c.counts()
+			if s.ordered[j] {
+				y = Segments(y, 2/c.level/c.level)
+			}
+			out = append(out, project(y, total))
 		}
 		return out
 	}
@@ -165,7 +169,7 @@ func synthesize(t testing.TB, rng *rand.Rand, s *sample, eps float64, independen
 	var truth [][]float64
 	for i := range k {
 		for j := range i {
-			g := NewGrid(coarse, s.ordered, l.Cells, j, i)
+			g := NewGrid(size, func(j, most int) []uint8 { return Bins(coarse[j], s.ordered[j], most) }, l.Cells, j, i)
 			grids = append(grids, g)
 			truth = append(truth, g.histogram(z))
 		}
