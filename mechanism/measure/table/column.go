@@ -140,20 +140,31 @@ func (m *margin) there() int {
 	return len(m.nodes)
 }
 
-// divide makes up to most bins. A missing value has one of its own.
-func (m *margin) divide(most int) {
-	n := m.there()
-	rare := .25 / float64(most*most)
-	m.bin = population.Bins(m.mass[:n], !m.unlike, most, rare)
-	m.size = int(slices.Max(m.bin)) + 1
-	for ; n < len(m.nodes); n++ {
-		m.bin = append(m.bin, uint8(m.size))
-		m.size = int(m.bin[n]) + 1
+// merge puts counts of values, or of bins, of a column into at most most bins, and what is
+// missing, the last where it is there, into one more.
+func (m *margin) merge(counts []float64, there, most int) []uint8 {
+	bins := population.Bins(counts[:there], !m.unlike, most)
+	for range counts[there:] {
+		bins = append(bins, uint8(population.Size(bins)))
 	}
+	return bins
+}
+
+// divide makes bins.
+func (m *margin) divide() {
+	m.bin = m.merge(m.mass, m.there(), population.MostBins)
+	m.size = population.Size(m.bin)
 	m.of = make([][]int, m.size)
 	for i, b := range m.bin {
 		m.of[b] = append(m.of[b], i)
 	}
+}
+
+// groups merges the bins into at most most groups.
+func (m *margin) groups(most int) []uint8 {
+	counts := population.Sum(m.mass, m.bin, m.size)
+	missing := len(m.nodes) - m.there()
+	return m.merge(counts, m.size-missing, max(1, most-missing))
 }
 
 // binOf is that of a cell.
