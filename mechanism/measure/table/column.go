@@ -94,7 +94,7 @@ type margin struct {
 	nodes    []region.Node // in the order of their cells
 	at       []int         // in the tree
 	mass     []float64
-	variance []float64 // of the noise of counts
+	variance []float64 // in the tree
 	bin      []uint8   // of nodes
 	size     int       // bins
 	of       [][]int   // the nodes of a bin
@@ -113,7 +113,7 @@ func newMargin(c *column, tree *adaptive.Release) *margin {
 	for _, i := range m.at {
 		m.nodes = append(m.nodes, tree.Nodes[i].At)
 	}
-	m.mass, m.variance = make([]float64, len(m.at)), make([]float64, len(m.at))
+	m.mass = make([]float64, len(m.at))
 	return m
 }
 
@@ -124,11 +124,38 @@ func (m *margin) read(tree *adaptive.Gradual, total int64) {
 	if m.ordered {
 		smooth = population.Segments
 	}
-	tree.Estimate(total, smooth)
+	m.variance = tree.Estimate(total, smooth)
 	for l, i := range m.at {
-		n := &tree.Nodes[i]
-		m.mass[l], m.variance[l] = n.Mass, min(tree.Budget.Variance(n.Quanta), 1e300)
+		m.mass[l] = tree.Nodes[i].Mass
 	}
+}
+
+// noise returns the variance of each bin's mass: the sum of those of the largest regions in it.
+func (m *margin) noise(tree *adaptive.Gradual) []float64 {
+	out, in := make([]float64, m.size), make([]int, len(tree.Nodes))
+	for l, i := range m.at {
+		in[i] = int(m.bin[l])
+	}
+	const several = -1
+	for i := len(in) - 1; i >= 0; i-- {
+		n := &tree.Nodes[i]
+		for j := n.First; j < n.First+n.Parts; j++ {
+			if j == n.First {
+				in[i] = in[j]
+			} else if in[i] != in[j] {
+				in[i] = several
+			}
+		}
+		for j := n.First; in[i] == several && j < n.First+n.Parts; j++ {
+			if in[j] != several {
+				out[in[j]] += m.variance[j]
+			}
+		}
+	}
+	if in[0] != several {
+		out[in[0]] = min(m.variance[0], 1e100) // and not infinite
+	}
+	return out
 }
 
 // there is how many nodes are not those of what is missing, which are the last.

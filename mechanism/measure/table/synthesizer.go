@@ -291,7 +291,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 	}
 	for a, m := range r.margins {
 		m.read(trees[a], now)
-		m.mass = population.Combine(m.mass, m.variance, m.bin, a, m.size, r.tables, float64(now))
+		m.mass = population.Combine(m.mass, m.noise(trees[a]), m.bin, a, m.size, r.tables, float64(now))
 		targets[a] = population.Sum(m.mass, m.bin, m.size)
 	}
 	if err := p.Finish(ctx, targets, r.tables, int(min(max(now, 1), mostRows)), lastSweeps); err != nil {

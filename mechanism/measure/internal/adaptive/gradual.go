@@ -63,9 +63,10 @@ func (g *Gradual) Sum() (sum, variance float64) {
 	return g.Nodes[0].Mass, v[0]
 }
 
-// Estimate gives nodes masses again, of sum total. Those of the root's parts are made smooth
-// before, if smooth is not nil: it gets them, and the variance of their noise.
-func (g *Gradual) Estimate(total int64, smooth func(y []float64, variance float64) []float64) {
+// Estimate gives nodes masses again, of sum total, and returns the variances of their noise.
+// The masses of the root's parts are made smooth before, if smooth is not nil: it gets them,
+// and the mean variance.
+func (g *Gradual) Estimate(total int64, smooth func(y []float64, variance float64) []float64) []float64 {
 	g.Nodes[0].Count = total
-	g.estimate(smooth)
+	return g.estimate(smooth)
 }
