@@ -44,12 +44,48 @@ func newColumn(c domain.Column, from int) (*column, error) {
 	return out, nil
 }
 
-// rule divides the tree of values.
-func (c *column) rule() adaptive.Rule {
-	if height := c.space.Regions.Height(region.Node{}); c.flat && height > 0 {
-		return adaptive.Fixed{Steps: []int{height}, Shares: []float64{1}}
+const (
+	wideLevels = 6   // of an ordered column, 64 parts,
+	wideShare  = 0.8 // of the budget, from
+	wideFrom   = 200 // rows times level on
+	manyRows   = 500 // times level
+)
+
+// rule divides the tree of values, and share is the part of the budget with which it does: the
+// rest goes to leaves. By simulation of total variation, in 64 parts, of normal, lognormal and
+// uniform numbers and of atoms: less than all makes leaves fewer, by up to a half of the error
+// where rows times the level of the budget are many; and one division into 64 parts, which
+// segments make smooth, takes off as much again.
+func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
+	height := c.space.Regions.Height(region.Node{})
+	switch {
+	case c.flat:
+		return adaptive.Fixed{Steps: []int{max(height, 1)}, Shares: []float64{1}}, 1
+	case c.ordered && load >= wideFrom:
+		return wide{}, 1
+	case load < manyRows:
+		return adaptive.Adaptive{}, 0.8
 	}
-	return adaptive.Adaptive{}
+	return adaptive.Adaptive{}, 0.5
+}
+
+// wide is adaptive but for the root.
+type wide struct{ adaptive.Adaptive }
+
+// Levels implements [adaptive.Rule].
+func (w wide) Levels(s *adaptive.State, width func(int) int) int {
+	if s.Divisions == 0 {
+		return min(wideLevels, s.Height)
+	}
+	return w.Adaptive.Levels(s, width)
+}
+
+// Quanta implements [adaptive.Rule].
+func (w wide) Quanta(s *adaptive.State, shape adaptive.Shape) int64 {
+	if s.Divisions == 0 {
+		return int64(wideShare * float64(s.Left))
+	}
+	return max(w.Adaptive.Quanta(s, shape), s.Left/2)
 }
 
 // margin is what was released of a column: regions that part its values, and bins of them.
@@ -58,7 +94,7 @@ type margin struct {
 	nodes    []region.Node // in the order of their cells
 	at       []int         // in the tree
 	mass     []float64
-	variance []float64 // of the noise of counts
+	variance []float64 // in the tree
 	bin      []uint8   // of nodes
 	size     int       // bins
 	of       [][]int   // the nodes of a bin
@@ -77,21 +113,49 @@ func newMargin(c *column, tree *adaptive.Release) *margin {
 	for _, i := range m.at {
 		m.nodes = append(m.nodes, tree.Nodes[i].At)
 	}
-	m.mass, m.variance = make([]float64, len(m.at)), make([]float64, len(m.at))
+	m.mass = make([]float64, len(m.at))
 	return m
 }
 
-// read takes the masses from the tree, of sum total.
+// read takes the masses from the tree, of sum total. Those of ordered values are piecewise
+// constant where the noise hides more.
 func (m *margin) read(tree *adaptive.Gradual, total int64) {
-	tree.Estimate(total)
-	noisy := make([]float64, len(m.at))
+	var smooth func(y []float64, variance float64) []float64
+	if m.ordered {
+		smooth = population.Segments
+	}
+	m.variance = tree.Estimate(total, smooth)
 	for l, i := range m.at {
+		m.mass[l] = tree.Nodes[i].Mass
+	}
+}
+
+// noise returns the variance of each bin's mass: the sum of those of the largest regions in it.
+func (m *margin) noise(tree *adaptive.Gradual) []float64 {
+	out, in := make([]float64, m.size), make([]int, len(tree.Nodes))
+	for l, i := range m.at {
+		in[i] = int(m.bin[l])
+	}
+	const several = -1
+	for i := len(in) - 1; i >= 0; i-- {
 		n := &tree.Nodes[i]
-		m.mass[l], noisy[l], m.variance[l] = n.Mass, float64(n.Count), min(tree.Budget.Variance(n.Quanta), 1e300)
+		for j := n.First; j < n.First+n.Parts; j++ {
+			if j == n.First {
+				in[i] = in[j]
+			} else if in[i] != in[j] {
+				in[i] = several
+			}
+		}
+		for j := n.First; in[i] == several && j < n.First+n.Parts; j++ {
+			if in[j] != several {
+				out[in[j]] += m.variance[j]
+			}
+		}
 	}
-	if m.flat && len(m.at) > 1 { // all with the same noise
-		m.mass = population.Margin(noisy, math.Sqrt(m.variance[0]/2), m.ordered, float64(total))
+	if in[0] != several {
+		out[in[0]] = min(m.variance[0], 1e100) // and not infinite
 	}
+	return out
 }
 
 // there is how many nodes are not those of what is missing, which are the last.
@@ -103,20 +167,31 @@ func (m *margin) there() int {
 	return len(m.nodes)
 }
 
-// divide makes up to most bins. A missing value has one of its own.
-func (m *margin) divide(most int) {
-	n := m.there()
-	rare := .25 / float64(most*most)
-	m.bin = population.Bins(m.mass[:n], !m.unlike, most, rare)
-	m.size = int(slices.Max(m.bin)) + 1
-	for ; n < len(m.nodes); n++ {
-		m.bin = append(m.bin, uint8(m.size))
-		m.size = int(m.bin[n]) + 1
+// merge puts counts of values, or of bins, of a column into at most most bins, and what is
+// missing, the last where it is there, into one more.
+func (m *margin) merge(counts []float64, there, most int) []uint8 {
+	bins := population.Bins(counts[:there], !m.unlike, most)
+	for range counts[there:] {
+		bins = append(bins, uint8(population.Size(bins)))
 	}
+	return bins
+}
+
+// divide makes bins.
+func (m *margin) divide() {
+	m.bin = m.merge(m.mass, m.there(), population.MostBins)
+	m.size = population.Size(m.bin)
 	m.of = make([][]int, m.size)
 	for i, b := range m.bin {
 		m.of[b] = append(m.of[b], i)
 	}
+}
+
+// groups merges the bins into at most most groups.
+func (m *margin) groups(most int) []uint8 {
+	counts := population.Sum(m.mass, m.bin, m.size)
+	missing := len(m.nodes) - m.there()
+	return m.merge(counts, m.size-missing, max(1, most-missing))
 }
 
 // binOf is that of a cell.

@@ -57,41 +57,37 @@ func (s *source) total(q int64) (n int64, variance float64) {
 }
 
 // margin releases the counts of a column's values, by the counts of its cells: a tree every
-// path of which spends q, and so does every cell. It spends delta q. Only a part of q says how
-// the tree divides, so that leaves, where values are not counted one by one, are few, and their
-// counts get the rest: total variation falls by up to a half (simulation).
+// path of which spends q, and so does every cell. It spends delta q.
 func (s *source) margin(c *column, counts *adaptive.Counts, q, total int64) *adaptive.Gradual {
 	s.ledger.Spend(s.delta * q)
-	first := q
-	switch {
-	case c.flat:
-	case float64(total)*s.level(q) < 500:
-		first = q - q/5
-	default:
-		first = q / 2
-	}
-	tree := adaptive.DrawGradual(s.noise, c.space.Regions, counts, s.ledger, first, total, c.rule(), maxRegions)
-	tree.Refine(q - first)
+	rule, share := c.rule(float64(total) * s.level(q))
+	first := int64(share * float64(q))
+	tree := adaptive.DrawGradual(s.noise, c.space.Regions, counts, s.ledger, first, total, rule, maxRegions)
+	tree.Refine(q-first, 0)
 	return tree
 }
 
-// refineMargin spends delta q.
-func (s *source) refineMargin(m *adaptive.Gradual, q int64) {
+// refineMargin spends delta q, of ordered values most on the parts of the first division.
+func (s *source) refineMargin(c *column, m *adaptive.Gradual, q int64) {
 	s.ledger.Spend(s.delta * q)
-	m.Refine(q)
+	top := int64(0)
+	if c.ordered {
+		top = int64(wideShare * float64(q))
+	}
+	m.Refine(q, top)
 }
 
 // cross is the counts of the cells of some columns: private, but for what value returns.
 type cross struct {
-	columns []int
-	counts  []gradual.Count
-	quanta  int64
+	grid   population.Grid
+	counts []gradual.Count
+	quanta int64
 }
 
-// table releases the counts of the cells of some columns. It spends delta q.
-func (s *source) table(columns []int, n []int32, q int64) *cross {
+// table releases the counts of the cells of a grid. It spends delta q.
+func (s *source) table(grid population.Grid, n []int32, q int64) *cross {
 	s.ledger.Spend(s.delta * q)
-	c := &cross{columns: columns, quanta: q}
+	c := &cross{grid: grid, quanta: q}
 	for _, k := range n {
 		c.counts = append(c.counts, s.noise.Count(int64(k), q))
 	}
@@ -111,35 +107,32 @@ func (s *source) refineTable(c *cross, q int64) {
 
 // public is what was released.
 func (s *source) public(c *cross) population.Table {
-	t := population.Table{Columns: c.columns, Scale: 1 / s.level(c.quanta)}
+	t := population.Table{Grid: c.grid, Scale: 1 / s.level(c.quanta)}
 	for i := range c.counts {
 		t.Counts = append(t.Counts, float64(c.counts[i].Value()))
 	}
 	return t
 }
 
-// count returns the numbers of rows in the cells of columns: private.
-func (s *source) count(columns []int, size []int) []int32 {
-	cells := 1
-	for _, a := range columns {
-		cells *= size[a]
-	}
-	n := make([]int32, cells)
+// count returns the numbers of rows in the cells of a grid: private.
+func (s *source) count(grid population.Grid) []int32 {
+	n := make([]int32, grid.Cells())
+	offsets := grid.Offsets()
 	for i := range s.rows {
-		c := 0
-		for _, a := range columns {
-			c = c*size[a] + int(s.bin[a][i])
+		c := int32(0)
+		for k, a := range grid.Columns {
+			c += offsets[k][s.bin[a][i]]
 		}
 		n[c]++
 	}
 	return n
 }
 
-// counts are those of all sets of columns.
-func (s *source) counts(ctx context.Context, sets [][]int, size []int) ([][]int32, error) {
-	out := make([][]int32, len(sets))
-	return out, parallel.Each(ctx, len(sets), 1, func(i int) error {
-		out[i] = s.count(sets[i], size)
+// counts are those of all grids.
+func (s *source) counts(ctx context.Context, grids []population.Grid) ([][]int32, error) {
+	out := make([][]int32, len(grids))
+	return out, parallel.Each(ctx, len(grids), 1, func(i int) error {
+		out[i] = s.count(grids[i])
 		return nil
 	})
 }

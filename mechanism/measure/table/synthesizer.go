@@ -243,11 +243,16 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 		return int64(min(max(1, math.Round(sum/weight)), maxRows))
 	}
 	now := total(nil)
-	levels := population.NewLevels(src.left()*roundDown, float64(now), k, int(src.delta))
-	quanta := src.quanta(levels.Margin)
+	values := make([]int, k)
+	for a, c := range r.s.parts {
+		values[a] = c.space.Cells
+	}
+	levels := population.NewLevels(src.left()*roundDown, float64(now), values, int(src.delta))
+	quanta := make([]int64, k)
 	trees := make([]*adaptive.Gradual, k)
 	for a, c := range s.parts {
-		trees[a] = src.margin(c, counts(cells[a]), quanta, now)
+		quanta[a] = src.quanta(levels.Margins[a])
+		trees[a] = src.margin(c, counts(cells[a]), quanta[a], now)
 		r.margins = append(r.margins, newMargin(c, trees[a].Release))
 	}
 	now = total(trees)
@@ -255,7 +260,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 	src.bin = make([][]uint8, k)
 	for a, m := range r.margins {
 		m.read(trees[a], now)
-		m.divide(levels.Bins)
+		m.divide()
 		size[a], targets[a] = m.size, population.Sum(m.mass, m.bin, m.size)
 		first := m.firsts()
 		src.bin[a] = make([]uint8, len(rows))
@@ -267,16 +272,16 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 	if err != nil {
 		return nil, err
 	}
-	picked, picks, err := r.pick(ctx, src, p, levels, size)
+	picked, picks, err := r.pick(ctx, src, p, &levels, size)
 	if err != nil {
 		return nil, err
 	}
-	margin, pair := levels.Rest(len(picked), picks)
-	for _, t := range trees {
-		src.refineMargin(t, max(0, src.quanta(margin)-quanta))
+	margins, rest := levels.Rest(grids(picked), picks)
+	for a, t := range trees {
+		src.refineMargin(s.parts[a], t, max(0, src.quanta(margins[a])-quanta[a]))
 	}
-	for _, c := range picked {
-		src.refineTable(c, max(0, src.quanta(pair)-c.quanta))
+	for i, c := range picked {
+		src.refineTable(c, max(0, src.quanta(rest[i])-c.quanta))
 		r.tables = append(r.tables, src.public(c))
 	}
 	now = total(trees)
@@ -286,7 +291,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 	}
 	for a, m := range r.margins {
 		m.read(trees[a], now)
-		m.mass = population.Combine(m.mass, m.variance, m.bin, a, size, r.tables, float64(now))
+		m.mass = population.Combine(m.mass, m.noise(trees[a]), m.bin, a, m.size, r.tables, float64(now))
 		targets[a] = population.Sum(m.mass, m.bin, m.size)
 	}
 	if err := p.Finish(ctx, targets, r.tables, int(min(max(now, 1), mostRows)), lastSweeps); err != nil {
@@ -336,47 +341,60 @@ func counts(cells []int) *adaptive.Counts {
 
 // pick picks pairs and releases their tables, to which the population is made to fit; picks
 // is how often it spent the level of one.
-func (r *Release) pick(ctx context.Context, src *source, p *population.Population, levels population.Levels, size []int) (picked []*cross, picks int, err error) {
+func (r *Release) pick(ctx context.Context, src *source, p *population.Population, levels *population.Levels, size []int) (picked []*cross, picks int, err error) {
 	if levels.Picks == 0 {
 		return nil, 0, nil
 	}
-	var sets [][]int
+	var all []population.Grid
+	group := func(a, most int) []uint8 { return r.margins[a].groups(most) }
 	for b := range size {
 		for a := range b {
-			sets = append(sets, []int{a, b})
+			all = append(all, population.NewGrid(size, group, levels.Cells, a, b))
 		}
 	}
-	n, err := src.counts(ctx, sets, size)
+	levels.Consider(all)
+	n, err := src.counts(ctx, all)
 	if err != nil {
 		return nil, 0, err
 	}
 	q := src.quanta(levels.Pick / float64(2*src.delta))
-	expected := make([]population.Prediction, len(sets))
+	expected := make([]population.Prediction, len(all))
 	for len(picked) < levels.Picks {
-		first := len(picked) == 0
-		err := parallel.Each(ctx, len(sets), 1, func(i int) error {
+		first, others := len(picked) == 0, grids(picked)
+		err := parallel.Each(ctx, len(all), 1, func(i int) error {
+			if n[i] != nil && !levels.Fits(others, all[i]) {
+				n[i] = nil // nor later
+			}
 			if n[i] != nil {
-				expected[i] = p.Predict(levels.NextScale(len(picked)), first, sets[i]...)
+				expected[i] = p.Predict(levels.Scale(others, all[i]), first, all[i])
 			}
 			return nil
 		})
 		if err != nil {
 			return nil, 0, err
 		}
-		none := population.Threshold(len(sets), first) / src.level(q)
+		none := population.Threshold(len(all), first) / src.level(q)
 		best := src.pick(n, expected, none, q)
 		if picks++; best < 0 {
 			break
 		}
-		c := src.table(sets[best], n[best], src.quanta(levels.Pair))
+		c := src.table(all[best], n[best], src.quanta(levels.Pair(all[best])))
 		n[best] = nil
-		picked, r.pairs = append(picked, c), append(r.pairs, Pair{sets[best][0], sets[best][1]})
+		picked, r.pairs = append(picked, c), append(r.pairs, Pair{all[best].Columns[0], all[best].Columns[1]})
 		p.Add(src.public(c))
 		if err := p.Sweep(ctx, pickSweeps); err != nil {
 			return nil, 0, err
 		}
 	}
 	return picked, picks, nil
+}
+
+// grids are those of tables.
+func grids(tables []*cross) (out []population.Grid) {
+	for _, c := range tables {
+		out = append(out, c.grid)
+	}
+	return out
 }
 
 // allowed is Options.Possible on rows of bins.

@@ -172,6 +172,6 @@ func draw(t region.Tree, b Budget, rule Rule, most int, ask func(v region.Node, 
 			c.Mass, c.Spread = m, spread
 		}
 	}
-	out.estimate()
+	out.estimate(nil)
 	return out
 }

@@ -1,37 +1,28 @@
 package population
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 )
 
+// rare is the share of a category that gets no bin of its own.
+const rare = 1. / (MostBins * MostBins)
+
 // Bins merges the values of a column into at most most bins and returns the bin of every
 // value. Ordered values are cut into bins of about equal count. Others are bins of their own,
-// but for those with less than the share rare of all and those for which no bin is left,
-// which are one bin together.
-func Bins(counts []float64, ordered bool, most int, rare float64) []uint8 {
-	out := make([]uint8, len(counts))
-	total := 0.0
-	for _, v := range counts {
-		total += v
+// but for those that are rare and those for which there is no bin left, which are one together.
+func Bins(counts []float64, ordered bool, most int) []uint8 {
+	out, order, total := make([]uint8, len(counts)), make([]int, len(counts)), 0.
+	for v, n := range counts {
+		order[v] = v
+		total += n
 	}
 	if !ordered {
-		order := make([]int, len(counts))
-		for v := range order {
-			order[v] = v
-		}
-		slices.SortStableFunc(order, func(a, b int) int {
-			switch {
-			case counts[a] > counts[b]:
-				return -1
-			case counts[a] < counts[b]:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
 		bin := 0
 		for i, v := range order {
-			if i > 0 && bin < most-1 && (i == 1 || counts[order[i-1]] >= rare*total) {
+			if i > 0 && bin < most-1 && counts[order[i-1]] >= rare*total {
 				bin++
 			}
 			out[v] = uint8(bin)
@@ -56,6 +47,9 @@ func Bins(counts []float64, ordered bool, most int, rare float64) []uint8 {
 	}
 	return out
 }
+
+// Size returns how many bins there are.
+func Size(bins []uint8) int { return int(slices.Max(bins)) + 1 }
 
 // Values returns a value for every row of a column: those of a bin are dealt evenly by counts.
 func Values(rng *rand.Rand, rows []uint8, bins []uint8, counts []float64) []int {

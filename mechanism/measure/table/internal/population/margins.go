@@ -2,21 +2,12 @@ package population
 
 import (
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
 const penalty = 3. // of a segment, in units of twice the log-likelihood of normal noise
-
-// Margin returns an estimate of the counts of a column's values from noisy ones with noise of
-// the given scale: not negative, with the given sum, and where the values are ordered,
-// piecewise constant where the noise hides more. O(values^2) for ordered values.
-func Margin(noisy []float64, scale float64, ordered bool, total float64) []float64 {
-	if ordered && len(noisy) > 6 {
-		noisy = segments(noisy, scale)
-	}
-	return project(noisy, total)
-}
 
 // project returns the nearest counts that are not negative and sum to total.
 func project(counts []float64, total float64) []float64 {
@@ -29,9 +20,13 @@ func project(counts []float64, total float64) []float64 {
 	return out
 }
 
-// segments returns the piecewise constant function of least squared error/(2 scale^2) plus a
-// penalty for each piece, by dynamic programming.
-func segments(y []float64, scale float64) []float64 {
+// Segments returns estimates of the counts of ordered values from noisy ones with noise of the
+// given variance: the piecewise constant function of least squared error/variance plus a
+// penalty for each piece, by dynamic programming. Up to 6 values stay. O(values^2).
+func Segments(y []float64, variance float64) []float64 {
+	if len(y) <= 6 {
+		return y
+	}
 	n := len(y)
 	sum, squares := make([]float64, n+1), make([]float64, n+1)
 	for i, v := range y {
@@ -42,7 +37,7 @@ func segments(y []float64, scale float64) []float64 {
 		best[j] = math.Inf(1)
 		for i := range j {
 			d := sum[j] - sum[i]
-			cost := best[i] + (squares[j]-squares[i]-d*d/float64(j-i))/(2*scale*scale) + penalty
+			cost := best[i] + (squares[j]-squares[i]-d*d/float64(j-i))/variance + penalty
 			if cost < best[j] {
 				best[j], from[j] = cost, i
 			}
@@ -67,44 +62,37 @@ func Sum(counts []float64, bins []uint8, size int) []float64 {
 	return out
 }
 
-// Combine improves the estimated counts of column j's values, whose noise had the given scale,
-// by what tables say of its bins: the mean of both, weighed by precision, not negative and of
-// the given sum; values keep their shares of their bins.
-func Combine(counts, variance []float64, bins []uint8, j int, size []int, tables []Table, total float64) []float64 {
-	n := size[j]
-	own := Sum(counts, bins, n)
-	noise, values := Sum(variance, bins, n), make([]float64, n)
+// Combine improves the estimated counts of column j's values by what tables say of its bins,
+// whose own counts have noise of the given variances: the least squares of both, by an update
+// for each group (Kalman), made not negative and of the given sum; values keep their shares of
+// bins.
+// O(groups * size^2), size the number of bins.
+func Combine(counts, noise []float64, bins []uint8, j, size int, tables []Table, total float64) []float64 {
+	own, values := Sum(counts, bins, size), make([]float64, size)
 	for _, a := range bins {
 		values[a]++
 	}
-	sum, weight := make([]float64, n), make([]float64, n)
-	for a := range sum {
-		weight[a] = 1 / noise[a]
-		sum[a] = weight[a] * own[a]
+	x := slices.Clone(own)
+	cov := make([][]float64, size)
+	for a := range cov {
+		cov[a] = make([]float64, size)
+		cov[a][a] = noise[a]
 	}
 	for _, t := range tables {
-		after, in := 1, false
-		for _, o := range t.Columns {
-			if in {
-				after *= size[o]
-			}
-			in = in || o == j
-		}
-		if !in {
+		at := slices.Index(t.Columns, j)
+		if at < 0 {
 			continue
 		}
-		w := float64(n) / (2 * t.Scale * t.Scale * float64(len(t.Counts)))
+		after, groups := t.after(at), t.Sizes[at]
+		sums := make([]float64, groups)
 		for c, v := range t.Counts {
-			sum[c/after%n] += w * v
+			sums[c/after%groups] += v
 		}
-		for a := range weight {
-			weight[a] += w
+		for g, s := range sums {
+			update(x, cov, t.Groups[at], uint8(g), s, 2*t.Scale*t.Scale*float64(len(t.Counts)/groups))
 		}
 	}
-	for a := range sum {
-		sum[a] /= weight[a]
-	}
-	better := project(sum, total)
+	better := project(x, total)
 	out := make([]float64, len(counts))
 	for v, a := range bins {
 		if own[a] > 0 {
@@ -114,4 +102,32 @@ func Combine(counts, variance []float64, bins []uint8, j int, size []int, tables
 		}
 	}
 	return out
+}
+
+// update makes x, which has errors of covariance cov, fit a sum of the entries in a group, of
+// which the noise has the given variance.
+func update(x []float64, cov [][]float64, groups []uint8, group uint8, sum, variance float64) {
+	with := make([]float64, len(x)) // the covariance with the group's sum
+	for a, g := range groups {
+		if g == group {
+			sum -= x[a]
+			for b, v := range cov[a] {
+				with[b] += v
+			}
+		}
+	}
+	for a, g := range groups {
+		if g == group {
+			variance += with[a]
+		}
+	}
+	if !(variance > 0) {
+		return
+	}
+	for a, v := range with {
+		x[a] += v / variance * sum
+		for b, u := range with {
+			cov[a][b] -= v * u / variance
+		}
+	}
 }

@@ -16,17 +16,18 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// Table is a noisy count of the rows in the cells of one to three different columns.
+// Table is noisy counts of the rows in the cells of a grid.
 type Table struct {
-	Columns []int
-	Counts  []float64 // row-major over the columns' bins
-	Scale   float64   // of the noise, 1 over its level
+	Grid
+	Counts []float64 // row-major over groups
+	Scale  float64   // of the noise, 1 over its level
 }
 
 // factor is a table with a potential for each of its cells.
 type factor struct {
 	Table
 	theta []float64
+	mean  []float64 // of the population's counts, of the latest sweeps most
 }
 
 // Population is rows of bins that fit noisy counts. It is not safe for concurrent use.
@@ -73,10 +74,10 @@ func (p *Population) Rows() [][]uint8 { return p.z }
 // Weight returns how many records a row stands for.
 func (p *Population) Weight() float64 { return p.total / float64(len(p.z[0])) }
 
-// Counts returns the records in the cells of up to three columns, row-major.
-func (p *Population) Counts(columns ...int) []float64 {
+// Counts returns the records in the cells of a grid, row-major.
+func (p *Population) Counts(g Grid) []float64 {
 	w := p.Weight()
-	n := p.count(columns)
+	n := p.count(g)
 	out := make([]float64, len(n))
 	for c, v := range n {
 		out[c] = w * float64(v)
@@ -84,35 +85,38 @@ func (p *Population) Counts(columns ...int) []float64 {
 	return out
 }
 
-// count returns the rows in the cells of columns.
-func (p *Population) count(columns []int) []int32 {
-	n := make([]int32, p.cells(columns))
-	switch a := p.z[columns[0]]; len(columns) {
+// count returns the rows in the cells of a grid.
+func (p *Population) count(g Grid) []int32 {
+	n := make([]int32, g.Cells())
+	at := g.Offsets()
+	a, x := p.z[g.Columns[0]], at[0]
+	switch len(g.Columns) {
 	case 1:
 		for _, v := range a {
-			n[v]++
+			n[x[v]]++
 		}
 	case 2:
-		b, size := p.z[columns[1]][:len(a)], p.bins[columns[1]]
+		b, y := p.z[g.Columns[1]][:len(a)], at[1]
 		for r, v := range a {
-			n[int(v)*size+int(b[r])]++
+			n[x[v]+y[b[r]]]++
 		}
 	default:
-		b, size := p.z[columns[1]][:len(a)], p.bins[columns[1]]
-		d, last := p.z[columns[2]][:len(a)], p.bins[columns[2]]
+		b, y := p.z[g.Columns[1]][:len(a)], at[1]
+		c, z := p.z[g.Columns[2]][:len(a)], at[2]
 		for r, v := range a {
-			n[(int(v)*size+int(b[r]))*last+int(d[r])]++
+			n[x[v]+y[b[r]]+z[c[r]]]++
 		}
 	}
 	return n
 }
 
-func (p *Population) cells(columns []int) int {
-	cells := 1
-	for _, j := range columns {
-		cells *= p.bins[j]
+// single counts the bins of a column.
+func (p *Population) single(j int) []float64 {
+	n := make([]float64, p.bins[j])
+	for _, a := range p.z[j] {
+		n[a]++
 	}
-	return cells
+	return n
 }
 
 // Add makes the population fit t too, from the next sweep on.
@@ -120,7 +124,7 @@ func (p *Population) Add(t Table) {
 	for _, j := range t.Columns {
 		p.of[j] = append(p.of[j], len(p.factors))
 	}
-	p.factors = append(p.factors, &factor{t, make([]float64, len(t.Counts))})
+	p.factors = append(p.factors, &factor{t, make([]float64, len(t.Counts)), p.Counts(t.Grid)})
 }
 
 // Finish fits the final margins, of the same bins, and the final counts of the tables, in the
@@ -148,8 +152,13 @@ func (p *Population) Finish(ctx context.Context, margins [][]float64, tables []T
 		return nil
 	}
 	for s := range sweeps {
-		eta := rate * max(.15, 1-1.2*float64(s)/float64(sweeps))
-		if err := p.sweep(ctx, eta, s >= sweeps-5); err != nil {
+		sweep := p.fit
+		if s < sweeps-last {
+			sweep = func(ctx context.Context) error {
+				return p.sweep(ctx, rate*max(.15, 1-1.2*float64(s)/float64(sweeps)))
+			}
+		}
+		if err := sweep(ctx); err != nil {
 			return err
 		}
 	}

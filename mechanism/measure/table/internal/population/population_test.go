@@ -18,6 +18,14 @@ func sum(x []float64) (s float64) {
 	return s
 }
 
+// whole is the grid of all bins of columns.
+func whole(bins []int, columns ...int) Grid {
+	return NewGrid(bins, func(j, _ int) []uint8 { return one(bins[j]) }, 1, columns...)
+}
+
+// one is a bin for each of n values.
+func one(n int) []uint8 { return Bins(make([]float64, n), true, n) }
+
 // near fails where counts differ from want by more than most in a cell.
 func near(t *testing.T, what string, got, want []float64, most float64) {
 	t.Helper()
@@ -42,14 +50,18 @@ func TestPopulation_Independent(t *testing.T) {
 		}
 		w := p.Weight()
 		for j, g := range margins {
-			near(t, "margin", p.Counts(j), g, 1.01*w)
+			near(t, "margin", p.Counts(whole(p.bins, j)), g, 1.01*w)
 		}
 		if rows < 1000 {
 			continue
 		}
 		// The standard deviation of a cell is at most sqrt(60 w) < 8 sqrt(w).
-		near(t, "pair", p.Counts(0, 1), []float64{150, 150, 300, 100, 100, 200}, 6*8*math.Sqrt(w))
+		near(t, "pair", p.Counts(whole(p.bins, 0, 1)), []float64{150, 150, 300, 100, 100, 200}, 6*8*math.Sqrt(w))
 	}
+}
+
+func table(counts []float64, columns ...int) Table {
+	return Table{Grid{Columns: columns}, counts, 1}
 }
 
 // Exact counts of dependent columns are reproduced: a copy, a chain, three columns of which
@@ -73,28 +85,31 @@ func TestPopulation_Dependent(t *testing.T) {
 		tables  []Table
 		others  []Table // that follow
 	}{
-		"copy":   {[]int{4, 4}, [][]float64{four, four}, []Table{{[]int{0, 1}, copied, 1}}, nil},
-		"chain":  {[]int{4, 4, 4}, [][]float64{four, four, four}, []Table{{[]int{1, 0}, copied, 1}, {[]int{1, 2}, copied, 1}}, []Table{{[]int{0, 2}, copied, 1}}},
-		"parity": {[]int{2, 2, 2}, [][]float64{{2000, 2000}, {2000, 2000}, {2000, 2000}}, []Table{{[]int{2, 0, 1}, parity, 1}}, []Table{{[]int{0, 1}, four, 1}}},
+		"copy":   {[]int{4, 4}, [][]float64{four, four}, []Table{table(copied, 0, 1)}, nil},
+		"chain":  {[]int{4, 4, 4}, [][]float64{four, four, four}, []Table{table(copied, 1, 0), table(copied, 1, 2)}, []Table{table(copied, 0, 2)}},
+		"parity": {[]int{2, 2, 2}, [][]float64{{2000, 2000}, {2000, 2000}, {2000, 2000}}, []Table{table(parity, 2, 0, 1)}, []Table{table(four, 0, 1)}},
 	} {
 		p, err := New(random.Seeded(2), c.bins, c.margins, 1000, nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}
+		var tables []Table
 		for _, f := range c.tables {
+			f.Grid = whole(c.bins, f.Columns...)
+			tables = append(tables, f)
 			p.Add(f)
 			if err := p.Sweep(ctx, 3); err != nil {
 				t.Fatal(name, err)
 			}
 		}
-		if err := p.Finish(ctx, c.margins, c.tables, 4000, 40); err != nil {
+		if err := p.Finish(ctx, c.margins, tables, 4000, 40); err != nil {
 			t.Fatal(name, err)
 		}
 		for _, f := range slices.Concat(c.tables, c.others) {
-			near(t, name, p.Counts(f.Columns...), f.Counts, 100) // deviations are about 25
+			near(t, name, p.Counts(whole(c.bins, f.Columns...)), f.Counts, 100) // deviations are about 25
 		}
 		for j, g := range c.margins {
-			near(t, name, p.Counts(j), g, 10)
+			near(t, name, p.Counts(whole(c.bins, j)), g, 10)
 		}
 	}
 }
@@ -116,24 +131,24 @@ func TestPopulation_Allowed(t *testing.T) {
 		}
 	}
 	check()
-	table := Table{[]int{0, 1}, []float64{100, 100, 100, 0, 100, 200, 0, 0, 400}, 1}
-	p.Add(table)
+	pair := Table{whole(p.bins, 0, 1), []float64{100, 100, 100, 0, 100, 200, 0, 0, 400}, 1}
+	p.Add(pair)
 	if err := p.Sweep(ctx, 3); err != nil {
 		t.Fatal(err)
 	}
 	check()
-	if err := p.Finish(ctx, margins, []Table{table}, 1000, 40); err != nil {
+	if err := p.Finish(ctx, margins, []Table{pair}, 1000, 40); err != nil {
 		t.Fatal(err)
 	}
 	check()
 	if _, err := New(random.Seeded(3), []int{3, 3, 2}, margins, 5, func([]int) bool { return false }); !errors.Is(err, ErrImpossible) {
 		t.Errorf("nothing allowed: %v", err)
 	}
-	one := func(b []int) bool { return b[0] == 1 && b[1] == 0 && b[2] == 1 } // of which margins say nothing
-	if p, err = New(random.Seeded(3), []int{3, 3, 2}, [][]float64{{1, 0, 0}, {0, 0, 1}, {1, 0}}, 5, one); err != nil {
+	single := func(b []int) bool { return b[0] == 1 && b[1] == 0 && b[2] == 1 } // of which margins say nothing
+	if p, err = New(random.Seeded(3), []int{3, 3, 2}, [][]float64{{1, 0, 0}, {0, 0, 1}, {1, 0}}, 5, single); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "one", p.Counts(0), []float64{0, 1, 0}, 1e-9)
+	near(t, "one", p.Counts(whole(p.bins, 0)), []float64{0, 1, 0}, 1e-9)
 }
 
 // The same generator gives the same rows, however goroutines run.
@@ -144,7 +159,7 @@ func TestPopulation_Deterministic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table := Table{[]int{0, 1}, []float64{5000, 0, 0, 5000, 1000, 1000}, 3}
+		table := Table{whole(p.bins, 0, 1), []float64{5000, 0, 0, 5000, 1000, 1000}, 3}
 		p.Add(table)
 		if err := p.Finish(context.Background(), p.margins, []Table{table}, 9000, 8); err != nil {
 			t.Fatal(err)
@@ -180,13 +195,17 @@ func FuzzPopulation(f *testing.F) {
 		total := max(1, n)
 		var margins [][]float64
 		for _, d := range bins {
-			margins = append(margins, Margin(noisy(d), scale+1, true, total))
+			margins = append(margins, project(Segments(noisy(d), scale+1), total))
 		}
 		p, err := New(rng, bins, margins, 50, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tables := []Table{{[]int{1}, noisy(bins[1]), scale + 1}, {[]int{0, 2}, noisy(bins[0] * bins[2]), scale + 1}, {[]int{2, 0, 1}, noisy(bins[0] * bins[1] * bins[2]), scale + 1}}
+		var tables []Table
+		for _, columns := range [][]int{{1}, {0, 2}, {2, 0, 1}} {
+			g := NewGrid(bins, func(j, most int) []uint8 { return Bins(margins[j], j > 0, most) }, 20, columns...)
+			tables = append(tables, Table{g, noisy(g.Cells()), scale + 1})
+		}
 		for _, table := range tables {
 			p.Add(table)
 			if err := p.Sweep(context.Background(), 1); err != nil {
@@ -198,7 +217,7 @@ func FuzzPopulation(f *testing.F) {
 			for v := range values {
 				values[v] = uint8(v)
 			}
-			margins[j] = Combine(margins[j], slices.Repeat([]float64{scale + 1}, d), values, j, bins, tables, total)
+			margins[j] = Combine(margins[j], slices.Repeat([]float64{scale + 1}, d), one(d), j, d, tables, total)
 			if s := sum(margins[j]); !(math.Abs(s-total) <= 1e-6*total) || slices.Min(margins[j]) < 0 {
 				t.Fatalf("column %d sums to %v, want %v", j, s, total)
 			}
@@ -218,8 +237,8 @@ func FuzzPopulation(f *testing.F) {
 				}
 			}
 		}
-		q := p.Predict(scale, true, 0, 1, 2)
-		if s := sum(p.Counts(0, 1)); math.Abs(s-total) > 1e-9*total || !(q.Cost >= 0) {
+		q := p.Predict(scale, true, whole(bins, 0, 1, 2))
+		if s := sum(p.Counts(whole(bins, 0, 1))); math.Abs(s-total) > 1e-9*total || !(q.Cost >= 0) {
 			t.Errorf("counts sum to %v of %v, cost %v", s, total, q.Cost)
 		}
 	})

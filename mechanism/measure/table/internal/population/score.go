@@ -2,7 +2,7 @@ package population
 
 import "math"
 
-// Prediction is what the population says of a set of columns, for the score by which they are
+// Prediction is what the population says of the cells of a grid, for the score by which they are
 // picked: the distance of the private counts from Counts, less Cost. All of it is public.
 type Prediction struct {
 	Counts []int64
@@ -12,8 +12,8 @@ type Prediction struct {
 // Predict returns it, where a table more would have noise of the given scale in each cell. The
 // cost is the noise of the table, where first is true, a quarter of it for later picks, and
 // what the rows, of which there are finitely many, err by themselves.
-func (p *Population) Predict(scale float64, first bool, columns ...int) Prediction {
-	mu := p.Counts(columns...)
+func (p *Population) Predict(scale float64, first bool, g Grid) Prediction {
+	mu := p.Counts(g)
 	q := Prediction{Counts: make([]int64, len(mu))}
 	roots := 0.0
 	for c, v := range mu {
@@ -36,10 +36,4 @@ func Threshold(candidates int, first bool) float64 {
 		return t + 2
 	}
 	return t
-}
-
-// NextScale returns the scale of the noise that a pair's counts would have in the end, were
-// one more pair picked than so many.
-func (l Levels) NextScale(picked int) float64 {
-	return (l.ratio*float64(l.columns) + float64(picked+1)) / l.left
 }

@@ -73,7 +73,7 @@ func (c *counted) counts() []float64 {
 	return out
 }
 
-func (c *counted) table(columns ...int) Table { return Table{columns, c.counts(), 1 / c.level} }
+func (c *counted) table(g Grid) Table { return Table{g, c.counts(), 1 / c.level} }
 
 // histogram counts columns of z.
 func histogram(z [][]int, size []int, columns ...int) []float64 {
@@ -92,6 +92,20 @@ func histogram(z [][]int, size []int, columns ...int) []float64 {
 	return out
 }
 
+// histogram counts the rows of bins in the cells of g.
+func (g Grid) histogram(z [][]int) []float64 {
+	out := make([]float64, g.Cells())
+	at := g.Offsets()
+	for r := range z[0] {
+		c := int32(0)
+		for i, j := range g.Columns {
+			c += at[i][z[j][r]]
+		}
+		out[c]++
+	}
+	return out
+}
+
 // synthesize is a whole release of s, but for exact noise: what comes out, and the sets picked.
 func synthesize(t testing.TB, rng *rand.Rand, s *sample, eps float64, independent bool) (rows [][]int, picked [][]int) {
 	ctx, k := context.Background(), len(s.size)
@@ -100,11 +114,11 @@ func synthesize(t testing.TB, rng *rand.Rand, s *sample, eps float64, independen
 		own = append(own, &counted{truth: histogram(s.z, s.size, j)})
 	}
 	var total float64
-	raise := func(level float64) {
+	raise := func(levels []float64) {
 		sum, weight := 0.0, 0.0
-		for _, c := range own {
-			c.raise(rng, level)
-			w := level * level / float64(len(c.truth))
+		for j, c := range own {
+			c.raise(rng, levels[j])
+			w := levels[j] * levels[j] / float64(len(c.truth))
 			for _, v := range c.counts() {
 				sum += w * v
 			}
@@ -114,28 +128,32 @@ func synthesize(t testing.TB, rng *rand.Rand, s *sample, eps float64, independen
 	}
 	margins := func() (out [][]float64) {
 		for j, c := range own {
-			out = append(out, Margin(c.counts(), 1/c.level, s.ordered[j], total))
+			y := c.counts()
+			if s.ordered[j] {
+				y = Segments(y, 2/c.level/c.level)
+			}
+			out = append(out, project(y, total))
 		}
 		return out
 	}
 	if independent {
-		raise(eps / float64(k))
+		raise(slices.Repeat([]float64{eps / float64(k)}, k))
 		for _, g := range margins() {
 			rows = append(rows, Spread(rng, g, int(math.Round(total))))
 		}
 		return rows, nil
 	}
-	raise(Look(eps, k, 1))
-	l := NewLevels(eps, total, k, 1)
-	raise(l.Margin)
+	n := max(1, math.Round(float64(len(s.z[0]))+laplace(rng, 100/eps)))
+	l := NewLevels(.99*eps, n, s.size, 1)
+	raise(l.Margins)
 	estimate := margins()
-	size := make([]int, k)
-	bin := make([][]uint8, k)
 	coarse := make([][]float64, k)
+	bin := make([][]uint8, k)
+	size := make([]int, k)
 	z := make([][]int, k)
 	for j, g := range estimate {
-		bin[j] = Bins(g, s.ordered[j], l.Bins, .25/float64(l.Bins*l.Bins))
-		size[j] = int(slices.Max(bin[j])) + 1
+		bin[j] = Bins(g, s.ordered[j], MostBins)
+		size[j] = Size(bin[j])
 		coarse[j] = Sum(g, bin[j], size[j])
 		for _, v := range s.z[j] {
 			z[j] = append(z[j], int(bin[j][v]))
@@ -147,56 +165,58 @@ func synthesize(t testing.TB, rng *rand.Rand, s *sample, eps float64, independen
 	}
 	var pairs []*counted
 	picks := 0
-	truth := map[[2]int][]float64{}
+	var grids []Grid
+	var truth [][]float64
 	for i := range k {
 		for j := range i {
-			truth[[2]int{j, i}] = histogram(z, size, j, i)
+			g := NewGrid(size, func(j, most int) []uint8 { return Bins(coarse[j], s.ordered[j], most) }, l.Cells, j, i)
+			grids = append(grids, g)
+			truth = append(truth, g.histogram(z))
 		}
 	}
+	l.Consider(grids)
 	scale := 2 / l.Pick
+	var chosen []Grid
 	for picks < l.Picks {
 		picks++
 		first := len(pairs) == 0
-		most := scale * (Threshold(len(truth)+len(pairs), first) + rng.ExpFloat64())
-		var best []int
-		for i := range k {
-			for j := range i {
-				x, ok := truth[[2]int{j, i}]
-				if !ok {
-					continue
-				}
-				q := p.Predict(l.NextScale(len(pairs)), first, j, i)
-				score := scale*rng.ExpFloat64() - q.Cost
-				for c, v := range x {
-					score += math.Abs(v - float64(q.Counts[c]))
-				}
-				if score > most {
-					most, best = score, []int{j, i}
-				}
+		most := scale * (Threshold(len(truth), first) + rng.ExpFloat64())
+		best := -1
+		for i, x := range truth {
+			if x == nil || !l.Fits(chosen, grids[i]) {
+				continue
+			}
+			q := p.Predict(l.Scale(chosen, grids[i]), first, grids[i])
+			score := scale*rng.ExpFloat64() - q.Cost
+			for c, v := range x {
+				score += math.Abs(v - float64(q.Counts[c]))
+			}
+			if score > most {
+				most, best = score, i
 			}
 		}
-		if best == nil {
+		if best < 0 {
 			break
 		}
-		c := &counted{truth: truth[[2]int(best)]}
-		delete(truth, [2]int(best))
-		c.raise(rng, l.Pair)
-		pairs, picked = append(pairs, c), append(picked, best)
-		p.Add(c.table(best...))
+		c := &counted{truth: truth[best]}
+		truth[best] = nil
+		c.raise(rng, l.Pair(grids[best]))
+		pairs, chosen, picked = append(pairs, c), append(chosen, grids[best]), append(picked, grids[best].Columns)
+		p.Add(c.table(grids[best]))
 		if err := p.Sweep(ctx, 3); err != nil {
 			t.Fatal(err)
 		}
 	}
-	margin, pair := l.Rest(len(pairs), picks)
-	raise(margin)
+	levels, rest := l.Rest(chosen, picks)
+	raise(levels)
 	var tables []Table
 	for i, c := range pairs {
-		c.raise(rng, pair)
-		tables = append(tables, c.table(picked[i]...))
+		c.raise(rng, rest[i])
+		tables = append(tables, c.table(chosen[i]))
 	}
 	estimate = margins()
 	for j, g := range estimate {
-		estimate[j] = Combine(g, slices.Repeat([]float64{2 / own[j].level / own[j].level}, len(g)), bin[j], j, size, tables, total)
+		estimate[j] = Combine(g, Sum(slices.Repeat([]float64{2 / own[j].level / own[j].level}, len(g)), bin[j], size[j]), bin[j], j, size[j], tables, total)
 		coarse[j] = Sum(estimate[j], bin[j], size[j])
 	}
 	if err := p.Finish(ctx, coarse, tables, min(max(1, int(math.Round(total))), 1<<17), 40); err != nil {
