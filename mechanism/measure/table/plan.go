@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -12,15 +13,15 @@ import (
 
 // Expected is what [Plan] expects of a release. Errors are those of [Errors].
 type Expected struct {
-	// Pairs is how many pairs of columns are released together where so many depend on one
-	// another, and Bins how many bins their columns have at most.
-	Pairs, Bins int
+	// Pairs is up to how many pairs of columns are counted together, and Cells in about how
+	// many cells each.
+	Pairs, Cells int
 	// Strength is how strongly two columns must depend for that: the share of rows that would
-	// have to change for them to be independent.
+	// have to change for them to be independent. It is 1 where no pair can be seen.
 	Strength float64
 	// Columns are the errors of the columns with that many pairs, and Alone without.
 	Columns, Alone []float64
-	// Pair is the error of a pair that is released together, between its bins.
+	// Pair is the error of the shares of a pair's cells.
 	Pair float64
 }
 
@@ -44,22 +45,27 @@ func Plan(columns []domain.Column, rows int, eps float64, o *Options) (*Expected
 	if s.opt.Relation == measure.AddRemoveOne {
 		delta = 1
 	}
-	eps /= float64(max(1, s.opt.PerPerson))
-	l := population.NewLevels(eps, n, k, delta)
-	e := &Expected{Pairs: l.Picks, Bins: l.Bins}
-	cells := float64(l.Bins * l.Bins)
+	values := newGrid(columns, nil).size
+	l := population.NewLevels(s.eps, n, values, delta)
+	cells := population.Grid{Sizes: []int{l.Cells}}
+	l.Consider([]population.Grid{cells})
+	e := &Expected{Pairs: l.Picks, Cells: l.Cells}
 	if k > 1 {
-		scale := 2 * float64(delta) / l.Pick
-		e.Strength = min(1, (scale*population.Threshold(k*(k-1)/2, true)+cells*l.NextScale(0))/(2*n))
+		least := 2*float64(delta)/l.Pick*population.Threshold(k*(k-1)/2, true) + float64(l.Cells)*l.Scale(nil, cells)
+		if e.Strength = least / (2 * n); e.Strength >= 1 { // none can
+			e.Pairs, e.Strength = 0, 1
+		}
 	}
-	margin, pair := l.Rest(l.Picks, l.Picks)
-	alone, _ := l.Rest(0, min(1, l.Picks))
-	for _, m := range newGrid(columns, nil).size {
-		e.Alone = append(e.Alone, shareError(float64(m), alone, n))
-		e.Columns = append(e.Columns, shareError(float64(m), margin, n))
+	alone, _ := l.Rest(nil, min(1, l.Picks))
+	margins, pairs := l.Rest(slices.Repeat([]population.Grid{cells}, e.Pairs), e.Pairs)
+	for a, m := range values {
+		e.Alone = append(e.Alone, shareError(float64(m), alone[a], n))
+		e.Columns = append(e.Columns, shareError(float64(m), margins[a], n))
 	}
-	if l.Picks > 0 {
-		e.Pair = shareError(cells, pair, n)
+	if e.Pairs == 0 {
+		e.Columns = e.Alone
+	} else {
+		e.Pair = shareError(float64(l.Cells), pairs[0], n)
 	}
 	return e, nil
 }
