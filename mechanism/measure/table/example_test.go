@@ -92,6 +92,7 @@ func ExamplePlan() {
 		fmt.Printf("%d rows: %v\n", rows, plan)
 	}
 	// Output:
+	// XX
 }
 
 func ExampleReadSchema() {

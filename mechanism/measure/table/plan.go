@@ -16,8 +16,9 @@ type Expected struct {
 	// Pairs is up to how many pairs of columns are counted together, and Cells in about how
 	// many cells each.
 	Pairs, Cells int
-	// Strength is how strongly two columns must depend for that: the share of rows that would
-	// have to change for them to be independent. It is 1 where no pair can be seen.
+	// Strength is how strongly the first pair must depend for that, and later ones somewhat
+	// less: the share of rows that would have to change for two columns to be independent. It
+	// is 1 where no pair can be seen.
 	Strength float64
 	// Columns are the errors of the columns with that many pairs, and Alone without.
 	Columns, Alone []float64
@@ -93,6 +94,6 @@ func (e *Expected) String() string {
 	case e.Pairs == 0:
 		return "columns alone, to " + percent(e.Alone...)
 	}
-	return fmt.Sprintf("up to %d pairs of columns, of those that depend by more than %s; columns to %s, and to %s where there are none",
+	return fmt.Sprintf("up to %d pairs of columns, if any two depend by more than %s; columns to %s, and to %s where there are none",
 		e.Pairs, percent(e.Strength), percent(e.Columns...), percent(e.Alone...))
 }
