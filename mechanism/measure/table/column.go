@@ -47,13 +47,13 @@ func newColumn(c domain.Column, from int) (*column, error) {
 const (
 	wideLevels = 6   // of an ordered column, 64 parts,
 	wideShare  = 0.8 // of the budget, from
-	wideFrom   = 200 // rows times level on
+	wideFrom   = 50  // rows times level on
 	manyRows   = 500 // times level
 )
 
 // rule divides the tree of values, and share is the part of the budget with which it does: the
 // rest goes to leaves. By simulation of total variation, in 64 parts, of normal, lognormal and
-// uniform numbers and of atoms: less than all makes leaves fewer, by up to a half of the error
+// uniform numbers, of atoms and of a spike: less than all makes leaves fewer, by up to a half of the error
 // where rows times the level of the budget are many; and one division into 64 parts, which
 // segments make smooth, takes off as much again.
 func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
