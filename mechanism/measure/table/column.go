@@ -19,10 +19,11 @@ type column struct {
 	flat    bool // all its values are counted, in place of regions
 	unlike  bool // values have no order
 	ordered bool // values in a row are like one another
+	wide    wide // their first division
 }
 
 // fewValues is how many are counted one by one.
-const fewValues = 256
+const fewValues = 512
 
 func newColumn(c domain.Column, from int) (*column, error) {
 	d, err := domain.NewBox([]domain.Column{c}, nil)
@@ -38,6 +39,9 @@ func newColumn(c domain.Column, from int) (*column, error) {
 		out.hi++
 	}
 	out.ordered = !out.unlike && c.Radius == 0 && c.Taxonomy == nil
+	if out.wide.levels = wideLevels; c.Missing {
+		out.wide.levels++
+	}
 	if t := space.Regions; space.Cells <= 4*fewValues {
 		out.flat = len(t.Below(nil, region.Node{}, t.Height(region.Node{}))) <= fewValues
 	}
@@ -45,7 +49,7 @@ func newColumn(c domain.Column, from int) (*column, error) {
 }
 
 const (
-	wideLevels = 6   // of an ordered column, 64 parts,
+	wideLevels = 6   // of what is there in an ordered column, 64 parts,
 	wideShare  = 0.8 // of the budget, from
 	wideFrom   = 50  // rows times level on
 	manyRows   = 500 // times level
@@ -62,7 +66,7 @@ func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
 	case c.flat:
 		return adaptive.Fixed{Steps: []int{max(height, 1)}, Shares: []float64{1}}, 1
 	case c.ordered && load >= wideFrom:
-		return wide{}, 1
+		return c.wide, 1
 	case load < manyRows:
 		return adaptive.Adaptive{}, 0.8
 	}
@@ -70,12 +74,15 @@ func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
 }
 
 // wide is adaptive but for the root.
-type wide struct{ adaptive.Adaptive }
+type wide struct {
+	adaptive.Adaptive
+	levels int
+}
 
 // Levels implements [adaptive.Rule].
 func (w wide) Levels(s *adaptive.State, width func(int) int) int {
 	if s.Divisions == 0 {
-		return min(wideLevels, s.Height)
+		return min(w.levels, s.Height)
 	}
 	return w.Adaptive.Levels(s, width)
 }
