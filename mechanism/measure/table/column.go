@@ -201,16 +201,14 @@ func (m *margin) groups(most int) []uint8 {
 	return m.merge(counts, m.size-missing, max(1, most-missing))
 }
 
-// binOf is that of a cell.
-func (m *margin) binOf(first []int, cell int) uint8 {
-	return m.bin[max(0, sort.SearchInts(first, cell+1)-1)]
-}
-
-// firsts are the first cells of nodes.
-func (m *margin) firsts() []int {
-	out := make([]int, len(m.nodes))
+// binsOf are those of cells.
+func (m *margin) binsOf(cells []int) []uint8 {
+	first, out := make([]int, len(m.nodes)), make([]uint8, len(cells))
 	for i, v := range m.nodes {
-		out[i], _ = m.space.Regions.Cells(v)
+		first[i], _ = m.space.Regions.Cells(v)
+	}
+	for i, c := range cells {
+		out[i] = m.bin[max(0, sort.SearchInts(first, c+1)-1)]
 	}
 	return out
 }
@@ -256,5 +254,3 @@ func (m *margin) values(rng *rand.Rand, bins []uint8) [][]float64 {
 	}
 	return out
 }
-
-func (c *column) locate(row []float64) (int, error) { return c.space.Locate(row[c.lo:c.hi:c.hi]) }
