@@ -19,10 +19,11 @@ type column struct {
 	flat    bool // all its values are counted, in place of regions
 	unlike  bool // values have no order
 	ordered bool // values in a row are like one another
+	wide    wide // their first division
 }
 
 // fewValues is how many are counted one by one.
-const fewValues = 256
+const fewValues = 512
 
 func newColumn(c domain.Column, from int) (*column, error) {
 	d, err := domain.NewBox([]domain.Column{c}, nil)
@@ -38,6 +39,9 @@ func newColumn(c domain.Column, from int) (*column, error) {
 		out.hi++
 	}
 	out.ordered = !out.unlike && c.Radius == 0 && c.Taxonomy == nil
+	if out.wide.levels = wideLevels; c.Missing {
+		out.wide.levels++
+	}
 	if t := space.Regions; space.Cells <= 4*fewValues {
 		out.flat = len(t.Below(nil, region.Node{}, t.Height(region.Node{}))) <= fewValues
 	}
@@ -45,15 +49,15 @@ func newColumn(c domain.Column, from int) (*column, error) {
 }
 
 const (
-	wideLevels = 6   // of an ordered column, 64 parts,
+	wideLevels = 6   // of what is there in an ordered column, 64 parts,
 	wideShare  = 0.8 // of the budget, from
-	wideFrom   = 200 // rows times level on
+	wideFrom   = 50  // rows times level on
 	manyRows   = 500 // times level
 )
 
 // rule divides the tree of values, and share is the part of the budget with which it does: the
 // rest goes to leaves. By simulation of total variation, in 64 parts, of normal, lognormal and
-// uniform numbers and of atoms: less than all makes leaves fewer, by up to a half of the error
+// uniform numbers, of atoms and of a spike: less than all makes leaves fewer, by up to a half of the error
 // where rows times the level of the budget are many; and one division into 64 parts, which
 // segments make smooth, takes off as much again.
 func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
@@ -62,7 +66,7 @@ func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
 	case c.flat:
 		return adaptive.Fixed{Steps: []int{max(height, 1)}, Shares: []float64{1}}, 1
 	case c.ordered && load >= wideFrom:
-		return wide{}, 1
+		return c.wide, 1
 	case load < manyRows:
 		return adaptive.Adaptive{}, 0.8
 	}
@@ -70,12 +74,15 @@ func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
 }
 
 // wide is adaptive but for the root.
-type wide struct{ adaptive.Adaptive }
+type wide struct {
+	adaptive.Adaptive
+	levels int
+}
 
 // Levels implements [adaptive.Rule].
 func (w wide) Levels(s *adaptive.State, width func(int) int) int {
 	if s.Divisions == 0 {
-		return min(wideLevels, s.Height)
+		return min(w.levels, s.Height)
 	}
 	return w.Adaptive.Levels(s, width)
 }
@@ -94,7 +101,7 @@ type margin struct {
 	nodes    []region.Node // in the order of their cells
 	at       []int         // in the tree
 	mass     []float64
-	variance []float64 // of the noise of counts
+	variance []float64 // in the tree
 	bin      []uint8   // of nodes
 	size     int       // bins
 	of       [][]int   // the nodes of a bin
@@ -113,7 +120,7 @@ func newMargin(c *column, tree *adaptive.Release) *margin {
 	for _, i := range m.at {
 		m.nodes = append(m.nodes, tree.Nodes[i].At)
 	}
-	m.mass, m.variance = make([]float64, len(m.at)), make([]float64, len(m.at))
+	m.mass = make([]float64, len(m.at))
 	return m
 }
 
@@ -124,11 +131,38 @@ func (m *margin) read(tree *adaptive.Gradual, total int64) {
 	if m.ordered {
 		smooth = population.Segments
 	}
-	tree.Estimate(total, smooth)
+	m.variance = tree.Estimate(total, smooth)
 	for l, i := range m.at {
-		n := &tree.Nodes[i]
-		m.mass[l], m.variance[l] = n.Mass, min(tree.Budget.Variance(n.Quanta), 1e300)
+		m.mass[l] = tree.Nodes[i].Mass
 	}
+}
+
+// noise returns the variance of each bin's mass: the sum of those of the largest regions in it.
+func (m *margin) noise(tree *adaptive.Gradual) []float64 {
+	out, in := make([]float64, m.size), make([]int, len(tree.Nodes))
+	for l, i := range m.at {
+		in[i] = int(m.bin[l])
+	}
+	const several = -1
+	for i := len(in) - 1; i >= 0; i-- {
+		n := &tree.Nodes[i]
+		for j := n.First; j < n.First+n.Parts; j++ {
+			if j == n.First {
+				in[i] = in[j]
+			} else if in[i] != in[j] {
+				in[i] = several
+			}
+		}
+		for j := n.First; in[i] == several && j < n.First+n.Parts; j++ {
+			if in[j] != several {
+				out[in[j]] += m.variance[j]
+			}
+		}
+	}
+	if in[0] != several {
+		out[in[0]] = min(m.variance[0], 1e100) // and not infinite
+	}
+	return out
 }
 
 // there is how many nodes are not those of what is missing, which are the last.
@@ -167,16 +201,14 @@ func (m *margin) groups(most int) []uint8 {
 	return m.merge(counts, m.size-missing, max(1, most-missing))
 }
 
-// binOf is that of a cell.
-func (m *margin) binOf(first []int, cell int) uint8 {
-	return m.bin[max(0, sort.SearchInts(first, cell+1)-1)]
-}
-
-// firsts are the first cells of nodes.
-func (m *margin) firsts() []int {
-	out := make([]int, len(m.nodes))
+// binsOf are those of cells.
+func (m *margin) binsOf(cells []int) []uint8 {
+	first, out := make([]int, len(m.nodes)), make([]uint8, len(cells))
 	for i, v := range m.nodes {
-		out[i], _ = m.space.Regions.Cells(v)
+		first[i], _ = m.space.Regions.Cells(v)
+	}
+	for i, c := range cells {
+		out[i] = m.bin[max(0, sort.SearchInts(first, c+1)-1)]
 	}
 	return out
 }
@@ -222,5 +254,3 @@ func (m *margin) values(rng *rand.Rand, bins []uint8) [][]float64 {
 	}
 	return out
 }
-
-func (c *column) locate(row []float64) (int, error) { return c.space.Locate(row[c.lo:c.hi:c.hi]) }

@@ -63,17 +63,21 @@ func (s *source) margin(c *column, counts *adaptive.Counts, q, total int64) *ada
 	rule, share := c.rule(float64(total) * s.level(q))
 	first := int64(share * float64(q))
 	tree := adaptive.DrawGradual(s.noise, c.space.Regions, counts, s.ledger, first, total, rule, maxRegions)
-	tree.Refine(q - first)
+	tree.Refine(q-first, 0)
 	return tree
 }
 
-// refineMargin spends delta q.
-func (s *source) refineMargin(m *adaptive.Gradual, q int64) {
+// refineMargin spends delta q, of ordered values most on the parts of the first division.
+func (s *source) refineMargin(c *column, m *adaptive.Gradual, q int64) {
 	s.ledger.Spend(s.delta * q)
-	m.Refine(q)
+	top := int64(0)
+	if c.ordered {
+		top = int64(wideShare * float64(q))
+	}
+	m.Refine(q, top)
 }
 
-// cross is the counts of the cells of some columns: private, but for what value returns.
+// cross is the counts of the cells of a grid: private, but for what public returns.
 type cross struct {
 	grid   population.Grid
 	counts []gradual.Count

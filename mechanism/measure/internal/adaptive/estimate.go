@@ -12,9 +12,10 @@ import (
 // the root down the nearest masses >= 0 that sum to the node's. A leaf beside nodes
 // that are divided holds few records, or none: its count is taken to be less by one
 // standard deviation, as under an exponential prior of that mean. (With two, masses
-// at one place gain another 10 %, and heavy tails lose 20 %.)
-func (r *Release) estimate(smooth func(y []float64, variance float64) []float64) {
-	variance := r.average()
+// at one place gain another 10 %, and heavy tails lose 20 %.) The parts of the root are made
+// smooth in place of that where smooth is not nil. It returns the variances of the averages.
+func (r *Release) estimate(smooth func(y []float64, variance float64) []float64) (variance []float64) {
+	variance = r.average()
 	if r.Nodes[0].Quanta == 0 { // public
 		r.Nodes[0].Mass = float64(r.Nodes[0].Count)
 	}
@@ -33,13 +34,18 @@ func (r *Release) estimate(smooth func(y []float64, variance float64) []float64)
 			y = append(y, p.Mass)
 		}
 		if i == 0 && smooth != nil {
-			y = smooth(y, variance[n.First])
+			mean := 0.0
+			for j := range parts {
+				mean += variance[n.First+j] / float64(len(parts))
+			}
+			y = smooth(y, mean)
 		}
 		buf = project(y, n.Mass, buf)
 		for j := range parts {
 			parts[j].Mass = buf[j]
 		}
 	}
+	return variance
 }
 
 // average combines two estimates; a variance may be 0 or +Inf.

@@ -32,13 +32,20 @@ func DrawGradual(noise gradual.Noise, t region.Tree, c *Counts, l *gradual.Ledge
 	return g
 }
 
-// Refine spends q more quanta on each path, on the counts of leaves.
-func (g *Gradual) Refine(q int64) {
-	for i := range g.Nodes {
-		if n := &g.Nodes[i]; n.Parts == 0 && n.Quanta > 0 && q > 0 {
-			n.Quanta += q
-			g.refine(i, q)
+// Refine spends q more quanta on each path: top of them on the part of the root, and the
+// others on the leaf.
+func (g *Gradual) Refine(q, top int64) {
+	root := g.Nodes[0]
+	for i := 1; i < len(g.Nodes); i++ {
+		n, more := &g.Nodes[i], int64(0)
+		if n.Parts == 0 {
+			more = q - top
 		}
+		if i < root.First+root.Parts { // which come first
+			more += top
+		}
+		n.Quanta += more
+		g.refine(i, more)
 	}
 }
 
@@ -56,9 +63,10 @@ func (g *Gradual) Sum() (sum, variance float64) {
 	return g.Nodes[0].Mass, v[0]
 }
 
-// Estimate gives nodes masses again, of sum total. Those of the root's parts are made smooth
-// before, if smooth is not nil: it gets them, and the variance of their noise.
-func (g *Gradual) Estimate(total int64, smooth func(y []float64, variance float64) []float64) {
+// Estimate gives nodes masses again, of sum total, and returns the variances of their noise.
+// The masses of the root's parts are made smooth before, if smooth is not nil: it gets them,
+// and the mean variance.
+func (g *Gradual) Estimate(total int64, smooth func(y []float64, variance float64) []float64) []float64 {
 	g.Nodes[0].Count = total
-	g.estimate(smooth)
+	return g.estimate(smooth)
 }

@@ -62,12 +62,13 @@ func Sum(counts []float64, bins []uint8, size int) []float64 {
 	return out
 }
 
-// Combine improves the estimated counts of column j's values, whose noise has the given
-// variances, by what tables say of its bins: the least squares of both, by an update for each
-// group (Kalman), made not negative and of the given sum; values keep their shares of bins.
+// Combine improves the estimated counts of column j's values by what tables say of its bins,
+// whose own counts have noise of the given variances: the least squares of both, by an update
+// for each group (Kalman), made not negative and of the given sum; values keep their shares of
+// bins.
 // O(groups * size^2), size the number of bins.
-func Combine(counts, variance []float64, bins []uint8, j, size int, tables []Table, total float64) []float64 {
-	own, noise, values := Sum(counts, bins, size), Sum(variance, bins, size), make([]float64, size)
+func Combine(counts, noise []float64, bins []uint8, j, size int, tables []Table, total float64) []float64 {
+	own, values := Sum(counts, bins, size), make([]float64, size)
 	for _, a := range bins {
 		values[a]++
 	}

@@ -216,7 +216,7 @@ func synthesize(t testing.TB, rng *rand.Rand, s *sample, eps float64, independen
 	}
 	estimate = margins()
 	for j, g := range estimate {
-		estimate[j] = Combine(g, slices.Repeat([]float64{2 / own[j].level / own[j].level}, len(g)), bin[j], j, size[j], tables, total)
+		estimate[j] = Combine(g, Sum(slices.Repeat([]float64{2 / own[j].level / own[j].level}, len(g)), bin[j], size[j]), bin[j], j, size[j], tables, total)
 		coarse[j] = Sum(estimate[j], bin[j], size[j])
 	}
 	if err := p.Finish(ctx, coarse, tables, min(max(1, int(math.Round(total))), 1<<17), 40); err != nil {
