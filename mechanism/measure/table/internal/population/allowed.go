@@ -73,3 +73,23 @@ func (p *Population) repair() error {
 	}
 	return nil
 }
+
+// rake brings the counts of column j towards what they should be by rows that are left out or
+// copied as a whole: where columns determine one another, no row can change in one alone.
+func (p *Population) rake(j int) {
+	n, z := p.single(j), p.z[j]
+	for a, g := range p.margins[j] {
+		n[a] = min(max(g/(p.Weight()*max(n[a], 1)), .5), 2)
+	}
+	weights := make([]float64, len(z))
+	for r, a := range z {
+		weights[r] = n[a]
+	}
+	from := Spread(p.rng, weights, len(z))
+	for i, old := range p.z {
+		p.z[i] = make([]uint8, len(old))
+		for r, s := range from {
+			p.z[i][r] = old[s]
+		}
+	}
+}

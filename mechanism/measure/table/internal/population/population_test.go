@@ -151,6 +151,26 @@ func TestPopulation_Allowed(t *testing.T) {
 	near(t, "one", p.Counts(whole(p.bins, 0)), []float64{0, 1, 0}, 1e-9)
 }
 
+// Columns that determine one another count what they should, though no row can change in one.
+func TestPopulation_Linked(t *testing.T) {
+	linked := func(b []int) bool { return b[0]/2 == b[1] && b[2] == 1-b[1] }
+	margins := [][]float64{{400, 200, 300, 100}, {600, 400}, {400, 600}, {700, 300}}
+	bins := []int{4, 2, 2, 2}
+	p, err := New(random.Seeded(5), bins, margins, 1000, linked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := Table{whole(bins, 1, 3), []float64{600, 0, 100, 300}, 1}
+	p.Add(pair)
+	if err := p.Finish(context.Background(), margins, []Table{pair}, 1000, 40); err != nil {
+		t.Fatal(err)
+	}
+	for j, g := range margins {
+		near(t, "column", p.Counts(whole(bins, j)), g, 15)
+	}
+	near(t, "pair", p.Counts(pair.Grid), pair.Counts, 20)
+}
+
 // The same generator gives the same rows, however goroutines run.
 func TestPopulation_Deterministic(t *testing.T) {
 	run := func() [][]uint8 {

@@ -155,6 +155,9 @@ func (p *Population) order() []int {
 // sweep draws all columns once and corrects the potentials.
 func (p *Population) sweep(ctx context.Context, eta float64) error {
 	for _, j := range p.order() {
+		if p.allowed != nil {
+			p.rake(j)
+		}
 		c := p.conditional(j)
 		err := p.each(ctx, func(rng *rand.Rand, lo, hi int) {
 			q := make([]float64, p.bins[j])
