@@ -16,14 +16,14 @@ import (
 type column struct {
 	space   *region.Space[[]float64]
 	lo, hi  int  // its entries in a row: lo <= i < hi
-	flat    bool // all its values are counted, in place of regions
+	values  int  // how many it has, or more than manyValues
 	unlike  bool // values have no order
 	ordered bool // values in a row are like one another
 	wide    wide // their first division
 }
 
-// fewValues is how many are counted one by one.
-const fewValues = 512
+// fewValues are always counted one by one, and manyValues never.
+const fewValues, manyValues = 64, 512
 
 func newColumn(c domain.Column, from int) (*column, error) {
 	d, err := domain.NewBox([]domain.Column{c}, nil)
@@ -42,8 +42,10 @@ func newColumn(c domain.Column, from int) (*column, error) {
 	if out.wide.levels = wideLevels; c.Missing {
 		out.wide.levels++
 	}
-	if t := space.Regions; space.Cells <= 4*fewValues {
-		out.flat = len(t.Below(nil, region.Node{}, t.Height(region.Node{}))) <= fewValues
+	if t := space.Regions; space.Cells <= 4*manyValues {
+		out.values = len(t.Below(nil, region.Node{}, t.Height(region.Node{})))
+	} else {
+		out.values = space.Cells
 	}
 	return out, nil
 }
@@ -53,6 +55,7 @@ const (
 	wideShare  = 0.8 // of the budget, from
 	wideFrom   = 50  // rows times level on
 	manyRows   = 500 // times level
+	perLoad    = 2   // values, for each row times level
 )
 
 // rule divides the tree of values, and share is the part of the budget with which it does: the
@@ -63,7 +66,7 @@ const (
 func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
 	height := c.space.Regions.Height(region.Node{})
 	switch {
-	case c.flat:
+	case c.values <= fewValues || float64(c.values) <= min(perLoad*load, manyValues):
 		return adaptive.Fixed{Steps: []int{max(height, 1)}, Shares: []float64{1}}, 1
 	case c.ordered && load >= wideFrom:
 		return c.wide, 1
