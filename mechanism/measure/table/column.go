@@ -16,13 +16,14 @@ import (
 type column struct {
 	space   *region.Space[[]float64]
 	lo, hi  int  // its entries in a row: lo <= i < hi
-	flat    bool // all its values are counted, in place of regions
+	values  int  // how many it has, or more than manyValues
 	unlike  bool // values have no order
 	ordered bool // values in a row are like one another
+	wide    wide // their first division
 }
 
-// fewValues is how many are counted one by one.
-const fewValues = 256
+// fewValues are always counted one by one, and manyValues never.
+const fewValues, manyValues = 64, 512
 
 func newColumn(c domain.Column, from int) (*column, error) {
 	d, err := domain.NewBox([]domain.Column{c}, nil)
@@ -38,31 +39,37 @@ func newColumn(c domain.Column, from int) (*column, error) {
 		out.hi++
 	}
 	out.ordered = !out.unlike && c.Radius == 0 && c.Taxonomy == nil
-	if t := space.Regions; space.Cells <= 4*fewValues {
-		out.flat = len(t.Below(nil, region.Node{}, t.Height(region.Node{}))) <= fewValues
+	if out.wide.levels = wideLevels; c.Missing {
+		out.wide.levels++
+	}
+	if t := space.Regions; space.Cells <= 4*manyValues {
+		out.values = len(t.Below(nil, region.Node{}, t.Height(region.Node{})))
+	} else {
+		out.values = space.Cells
 	}
 	return out, nil
 }
 
 const (
-	wideLevels = 6   // of an ordered column, 64 parts,
+	wideLevels = 6   // of what is there in an ordered column, 64 parts,
 	wideShare  = 0.8 // of the budget, from
-	wideFrom   = 200 // rows times level on
+	wideFrom   = 50  // rows times level on
 	manyRows   = 500 // times level
+	perLoad    = 2   // values, for each row times level
 )
 
 // rule divides the tree of values, and share is the part of the budget with which it does: the
 // rest goes to leaves. By simulation of total variation, in 64 parts, of normal, lognormal and
-// uniform numbers and of atoms: less than all makes leaves fewer, by up to a half of the error
+// uniform numbers, of atoms and of a spike: less than all makes leaves fewer, by up to a half of the error
 // where rows times the level of the budget are many; and one division into 64 parts, which
 // segments make smooth, takes off as much again.
 func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
 	height := c.space.Regions.Height(region.Node{})
 	switch {
-	case c.flat:
+	case c.values <= fewValues || float64(c.values) <= min(perLoad*load, manyValues):
 		return adaptive.Fixed{Steps: []int{max(height, 1)}, Shares: []float64{1}}, 1
 	case c.ordered && load >= wideFrom:
-		return wide{}, 1
+		return c.wide, 1
 	case load < manyRows:
 		return adaptive.Adaptive{}, 0.8
 	}
@@ -70,12 +77,15 @@ func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
 }
 
 // wide is adaptive but for the root.
-type wide struct{ adaptive.Adaptive }
+type wide struct {
+	adaptive.Adaptive
+	levels int
+}
 
 // Levels implements [adaptive.Rule].
 func (w wide) Levels(s *adaptive.State, width func(int) int) int {
 	if s.Divisions == 0 {
-		return min(wideLevels, s.Height)
+		return min(w.levels, s.Height)
 	}
 	return w.Adaptive.Levels(s, width)
 }
@@ -194,16 +204,14 @@ func (m *margin) groups(most int) []uint8 {
 	return m.merge(counts, m.size-missing, max(1, most-missing))
 }
 
-// binOf is that of a cell.
-func (m *margin) binOf(first []int, cell int) uint8 {
-	return m.bin[max(0, sort.SearchInts(first, cell+1)-1)]
-}
-
-// firsts are the first cells of nodes.
-func (m *margin) firsts() []int {
-	out := make([]int, len(m.nodes))
+// binsOf are those of cells.
+func (m *margin) binsOf(cells []int) []uint8 {
+	first, out := make([]int, len(m.nodes)), make([]uint8, len(cells))
 	for i, v := range m.nodes {
-		out[i], _ = m.space.Regions.Cells(v)
+		first[i], _ = m.space.Regions.Cells(v)
+	}
+	for i, c := range cells {
+		out[i] = m.bin[max(0, sort.SearchInts(first, c+1)-1)]
 	}
 	return out
 }
@@ -249,5 +257,3 @@ func (m *margin) values(rng *rand.Rand, bins []uint8) [][]float64 {
 	}
 	return out
 }
-
-func (c *column) locate(row []float64) (int, error) { return c.space.Locate(row[c.lo:c.hi:c.hi]) }

@@ -77,7 +77,7 @@ func (s *source) refineMargin(c *column, m *adaptive.Gradual, q int64) {
 	m.Refine(q, top)
 }
 
-// cross is the counts of the cells of some columns: private, but for what value returns.
+// cross is the counts of the cells of a grid: private, but for what public returns.
 type cross struct {
 	grid   population.Grid
 	counts []gradual.Count

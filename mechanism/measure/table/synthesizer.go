@@ -244,7 +244,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 	}
 	now := total(nil)
 	values := make([]int, k)
-	for a, c := range r.s.parts {
+	for a, c := range s.parts {
 		values[a] = c.space.Cells
 	}
 	levels := population.NewLevels(src.left()*roundDown, float64(now), values, int(src.delta))
@@ -262,11 +262,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 		m.read(trees[a], now)
 		m.divide()
 		size[a], targets[a] = m.size, population.Sum(m.mass, m.bin, m.size)
-		first := m.firsts()
-		src.bin[a] = make([]uint8, len(rows))
-		for i, c := range cells[a] {
-			src.bin[a][i] = m.binOf(first, c)
-		}
+		src.bin[a] = m.binsOf(cells[a])
 	}
 	p, err := population.New(rng, size, targets, int(min(max(now, leastRows), pickRows)), r.allowed())
 	if err != nil {
@@ -311,12 +307,13 @@ func (s *Synthesizer) locate(ctx context.Context, rows [][]float64) ([][]int, er
 		out[a] = make([]int, len(rows))
 	}
 	return out, parallel.Each(ctx, len(out), 1, func(a int) error {
+		c := s.parts[a]
 		for i, x := range rows {
 			if i%4096 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			var err error
-			if out[a][i], err = s.parts[a].locate(x); err != nil {
+			if out[a][i], err = c.space.Locate(x[c.lo:c.hi:c.hi]); err != nil {
 				return fmt.Errorf("row %d, column %d: %w", i, a, err)
 			}
 		}
@@ -359,7 +356,8 @@ func (r *Release) pick(ctx context.Context, src *source, p *population.Populatio
 	}
 	q := src.quanta(levels.Pick / float64(2*src.delta))
 	expected := make([]population.Prediction, len(all))
-	for len(picked) < levels.Picks {
+	some := func(n []int32) bool { return n != nil }
+	for len(picked) < levels.Picks && slices.ContainsFunc(n, some) {
 		first, others := len(picked) == 0, grids(picked)
 		err := parallel.Each(ctx, len(all), 1, func(i int) error {
 			if n[i] != nil && !levels.Fits(others, all[i]) {

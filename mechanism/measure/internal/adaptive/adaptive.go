@@ -39,6 +39,9 @@
 // numbers of quanta whose product with the quantum is exact in float64, so the sums
 // are those of the integers. Sums of integers wrap around, which like all that
 // follows, masses included, is post-processing.
+//
+// A [Gradual] release takes its noise from package gradual, whose counts may be refined
+// later, by what is public then: its budget is a part of a ledger.
 package adaptive
 
 import (

@@ -1,9 +1,6 @@
 package population
 
-const (
-	tries     = 100     // to draw an allowed row from the columns
-	exhausted = 1 << 20 // combinations that are looked at one by one
-)
+const tries = 100 // to draw an allowed row
 
 // asker returns a function that reports whether row r may have bin a in column j. It must
 // not be shared by goroutines.
@@ -21,55 +18,59 @@ func (p *Population) asker() func(j, r, a int) bool {
 	}
 }
 
-// repair replaces rows that are not allowed: by ones that were drawn from the columns, which
-// may take many tries; or else by an allowed row; or else by any combination that is allowed.
-func (p *Population) repair() error {
+// start replaces rows that are not allowed: by ones that are drawn until they are, from the
+// columns at first and then from all bins, or else by copies of such rows.
+func (p *Population) start() error {
 	if p.allowed == nil {
 		return nil
 	}
 	may := p.asker()
-	var bad []int
-	good := -1
+	var good, bad []int
 	for r := range p.z[0] {
-		for t := 0; !may(0, r, int(p.z[0][r])); t++ {
-			if t == tries {
-				bad = append(bad, r)
-				break
-			}
-			for j := range p.z {
-				p.z[j][r] = uint8(Spread(p.rng, p.margins[j], 1)[0])
-			}
-		}
-		if len(bad) == 0 || bad[len(bad)-1] != r {
-			good = r
-		}
-	}
-	if len(bad) == 0 {
-		return nil
-	}
-	row := make([]int, len(p.bins))
-	if good < 0 {
-		for t := 0; !p.allowed(row); t++ {
-			j := 0
-			for ; j < len(row); j++ {
-				if row[j]++; row[j] < p.bins[j] {
-					break
+		t := 0
+		for ; t < tries && !may(0, r, int(p.z[0][r])); t++ {
+			for j, g := range p.margins {
+				if t > tries/2 {
+					p.z[j][r] = uint8(p.rng.IntN(p.bins[j]))
+				} else {
+					p.z[j][r] = uint8(Spread(p.rng, g, 1)[0])
 				}
-				row[j] = 0
-			}
-			if j == len(row) || t == exhausted {
-				return ErrImpossible
 			}
 		}
-	} else {
-		for j := range row {
-			row[j] = int(p.z[j][good])
+		if t < tries {
+			good = append(good, r)
+		} else {
+			bad = append(bad, r)
 		}
+	}
+	if len(good) == 0 {
+		return ErrImpossible
 	}
 	for _, r := range bad {
-		for j, a := range row {
-			p.z[j][r] = uint8(a)
+		s := good[p.rng.IntN(len(good))]
+		for _, z := range p.z {
+			z[r] = z[s]
 		}
 	}
 	return nil
+}
+
+// rake brings the counts of column j towards what they should be by rows that are left out or
+// copied as a whole: where columns determine one another, no row can change in one alone.
+func (p *Population) rake(j int) {
+	n, z := p.single(j), p.z[j]
+	for a, g := range p.margins[j] {
+		n[a] = min(max(g/(p.Weight()*max(n[a], 1)), .5), 2)
+	}
+	weights := make([]float64, len(z))
+	for r, a := range z {
+		weights[r] = n[a]
+	}
+	from := Spread(p.rng, weights, len(z))
+	for i, old := range p.z {
+		p.z[i] = make([]uint8, len(old))
+		for r, s := range from {
+			p.z[i][r] = old[s]
+		}
+	}
 }

@@ -2,7 +2,6 @@ package population
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -50,28 +49,3 @@ func Bins(counts []float64, ordered bool, most int) []uint8 {
 
 // Size returns how many bins there are.
 func Size(bins []uint8) int { return int(slices.Max(bins)) + 1 }
-
-// Values returns a value for every row of a column: those of a bin are dealt evenly by counts.
-func Values(rng *rand.Rand, rows []uint8, bins []uint8, counts []float64) []int {
-	out := make([]int, len(rows))
-	of := make([][]int, 256)
-	for r, a := range rows {
-		of[a] = append(of[a], r)
-	}
-	for a, in := range of {
-		var values []int
-		var weights []float64
-		for v, b := range bins {
-			if int(b) == a {
-				values, weights = append(values, v), append(weights, counts[v])
-			}
-		}
-		if len(in) == 0 || len(values) == 0 {
-			continue
-		}
-		for i, v := range Spread(rng, weights, len(in)) {
-			out[in[i]] = values[v]
-		}
-	}
-	return out
-}

@@ -38,9 +38,11 @@ func (p *Population) fitColumn(j int) {
 		v := &c.views[i]
 		t := pulled{v.weights, slices.Clone(v.weights), make([]float64, len(v.weights))}
 		n := p.count(v.f.Grid)
-		for o, cell := range v.cell {
+		for o := range t.over {
+			size := v.f.Sizes[v.at]
+			cell := v.f.cell(v.at, o%size, o/size)
 			mean := v.f.mean[cell]
-			t.over[o] = float64(n[cell]) - max(mean+v.f.lacks(int(cell), mean), 0)/w
+			t.over[o] = float64(n[cell]) - max(mean+v.f.lacks(cell, mean), 0)/w
 			t.change(o, 0)
 		}
 		tables[i] = t
@@ -50,7 +52,7 @@ func (p *Population) fitColumn(j int) {
 		own.change(a, by)
 		for i := range c.views {
 			v := &c.views[i]
-			tables[i].change(v.first(r)+int(v.groups[a]), by)
+			tables[i].change(int(v.begin[v.other[r]])+int(v.groups[a]), by)
 		}
 	}
 	q := make([]float64, p.bins[j])

@@ -2,7 +2,7 @@ package population
 
 import "math"
 
-// Grid is the cells of one to three different columns, whose bins are merged into groups.
+// Grid is the cells of two different columns, whose bins are merged into groups.
 type Grid struct {
 	Columns []int
 	Groups  [][]uint8 // of every bin, by column
@@ -10,22 +10,17 @@ type Grid struct {
 }
 
 // NewGrid returns a grid of about at most so many cells, of columns with so many bins, which
-// group merges into at most most. A column with fewer bins than its share keeps them and leaves
-// the rest to the others.
-func NewGrid(bins []int, group func(column, most int) []uint8, cells int, columns ...int) Grid {
-	g := Grid{columns, make([][]uint8, len(columns)), make([]int, len(columns))}
-	left := float64(cells)
-	for n := len(columns); n > 0; n-- {
-		i := -1 // the column with the fewest bins of those that are left
-		for at, j := range columns {
-			if g.Groups[at] == nil && (i < 0 || bins[j] < bins[columns[i]]) {
-				i = at
-			}
-		}
-		g.Groups[i] = group(columns[i], max(1, int(math.Pow(left, 1/float64(n))+1e-9)))
-		g.Sizes[i] = Size(g.Groups[i])
-		left /= float64(g.Sizes[i])
+// group merges into at most most. A column with few bins keeps them and leaves more to the other.
+func NewGrid(bins []int, group func(column, most int) []uint8, cells, a, b int) Grid {
+	g := Grid{[]int{a, b}, make([][]uint8, 2), make([]int, 2)}
+	few := 0
+	if bins[b] < bins[a] {
+		few = 1
 	}
+	g.Groups[few] = group(g.Columns[few], max(1, int(math.Sqrt(float64(cells)))))
+	g.Sizes[few] = Size(g.Groups[few])
+	g.Groups[1-few] = group(g.Columns[1-few], max(1, cells/g.Sizes[few]))
+	g.Sizes[1-few] = Size(g.Groups[1-few])
 	return g
 }
 
@@ -39,29 +34,22 @@ func (g Grid) Cells() int {
 }
 
 // Offsets returns, by column, what each of its bins adds to the number of a cell, row-major.
-func (g Grid) Offsets() [][]int32 { return g.offsets(-1) }
+func (g Grid) Offsets() [2][]int32 {
+	return [2][]int32{multiply(g.Groups[0], g.Sizes[1]), multiply(g.Groups[1], 1)}
+}
 
-// offsets are those of a grid without the column at skip.
-func (g Grid) offsets(skip int) [][]int32 {
-	out := make([][]int32, len(g.Columns))
-	step := int32(1)
-	for i := len(g.Columns) - 1; i >= 0; i-- {
-		if i == skip {
-			continue
-		}
-		for _, a := range g.Groups[i] {
-			out[i] = append(out[i], int32(a)*step)
-		}
-		step *= int32(g.Sizes[i])
+func multiply(groups []uint8, by int) []int32 {
+	out := make([]int32, len(groups))
+	for a, g := range groups {
+		out[a] = int32(g) * int32(by)
 	}
 	return out
 }
 
-// after is the number of cells of the columns after the one at i.
-func (g Grid) after(i int) int {
-	n := 1
-	for _, s := range g.Sizes[i+1:] {
-		n *= s
+// cell is that of group a of the column at at, and group b of the other.
+func (g Grid) cell(at, a, b int) int {
+	if at == 1 {
+		a, b = b, a
 	}
-	return n
+	return a*g.Sizes[1] + b
 }

@@ -44,7 +44,7 @@ func NewLevels(eps, rows float64, values []int, delta int) Levels {
 	for range 5 { // levels and cells fit one another
 		l.pair = l.left / (l.ratio*k + float64(l.Picks))
 		cells = max(load*rows*l.pair, 1e-9)
-		l.ratio = min(max(7*math.Sqrt((k-1)/cells), .5), 8)
+		l.ratio = min(max(7*math.Sqrt((k-1)/cells), 1), 8)
 	}
 	l.pair = l.left / (l.ratio*k + float64(l.Picks))
 	l.Cells = int(min(max(cells, 9), mostCells))

@@ -83,13 +83,12 @@ func Combine(counts, noise []float64, bins []uint8, j, size int, tables []Table,
 		if at < 0 {
 			continue
 		}
-		after, groups := t.after(at), t.Sizes[at]
-		sums := make([]float64, groups)
-		for c, v := range t.Counts {
-			sums[c/after%groups] += v
-		}
-		for g, s := range sums {
-			update(x, cov, t.Groups[at], uint8(g), s, 2*t.Scale*t.Scale*float64(len(t.Counts)/groups))
+		for g := range t.Sizes[at] {
+			s, cells := 0., t.Sizes[1-at]
+			for o := range cells {
+				s += t.Counts[t.cell(at, g, o)]
+			}
+			update(x, cov, t.Groups[at], uint8(g), s, 2*t.Scale*t.Scale*float64(cells))
 		}
 	}
 	better := project(x, total)

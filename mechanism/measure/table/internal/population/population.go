@@ -1,10 +1,11 @@
 // Package population makes the rows of a synthetic table from noisy counts of its columns and
-// of some sets of columns. All of it is post-processing: nothing private comes in.
+// of pairs of them. All of it is post-processing: nothing private comes in.
 //
 // A table of k columns is held as a population of rows of bins, as in a particle system: what
 // the model says of any set of columns is a count of rows. A sweep draws each column of every
 // row anew, given the row's other columns, with weights exp(theta) of the cells that the row
-// would be in, and corrects every theta by what the population lacks there.
+// would be in, and corrects every theta by what the population lacks there. The last sweeps
+// take the noise of drawing out of the counts of columns and tables again.
 package population
 
 import (
@@ -57,7 +58,7 @@ func New(rng *rand.Rand, bins []int, margins [][]float64, rows int, allowed func
 		p.z = append(p.z, spread(rng, g, rows))
 		p.log = append(p.log, logs(g, p.total))
 	}
-	return p, p.repair()
+	return p, p.start()
 }
 
 // target sets what the columns should count.
@@ -87,25 +88,10 @@ func (p *Population) Counts(g Grid) []float64 {
 
 // count returns the rows in the cells of a grid.
 func (p *Population) count(g Grid) []int32 {
-	n := make([]int32, g.Cells())
-	at := g.Offsets()
-	a, x := p.z[g.Columns[0]], at[0]
-	switch len(g.Columns) {
-	case 1:
-		for _, v := range a {
-			n[x[v]]++
-		}
-	case 2:
-		b, y := p.z[g.Columns[1]][:len(a)], at[1]
-		for r, v := range a {
-			n[x[v]+y[b[r]]]++
-		}
-	default:
-		b, y := p.z[g.Columns[1]][:len(a)], at[1]
-		c, z := p.z[g.Columns[2]][:len(a)], at[2]
-		for r, v := range a {
-			n[x[v]+y[b[r]]+z[c[r]]]++
-		}
+	n, at := make([]int32, g.Cells()), g.Offsets()
+	a, b := p.z[g.Columns[0]], p.z[g.Columns[1]]
+	for r, v := range a {
+		n[at[0][v]+at[1][b[r]]]++
 	}
 	return n
 }
@@ -118,6 +104,9 @@ func (p *Population) single(j int) []float64 {
 	}
 	return n
 }
+
+// free reports whether column j is independent of all others.
+func (p *Population) free(j int) bool { return len(p.of[j]) == 0 && p.allowed == nil }
 
 // Add makes the population fit t too, from the next sweep on.
 func (p *Population) Add(t Table) {
@@ -136,7 +125,7 @@ func (p *Population) Finish(ctx context.Context, margins [][]float64, tables []T
 		p.factors[i].Table = t
 	}
 	for j, old := range p.z {
-		if len(p.of[j]) == 0 {
+		if p.free(j) {
 			p.z[j] = spread(p.rng, margins[j], rows)
 			continue
 		}
@@ -144,9 +133,6 @@ func (p *Population) Finish(ctx context.Context, margins [][]float64, tables []T
 		for r := range p.z[j] {
 			p.z[j][r] = old[r%len(old)]
 		}
-	}
-	if err := p.repair(); err != nil {
-		return err
 	}
 	if len(p.factors) == 0 && p.allowed == nil {
 		return nil

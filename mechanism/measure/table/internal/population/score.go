@@ -29,11 +29,12 @@ func (p *Population) Predict(scale float64, first bool, g Grid) Prediction {
 }
 
 // Threshold returns the score of "none" among so many candidates, in units of the scale of
-// the noise that all scores get.
+// the noise that all scores get. By the logarithm of their number, a first pick where columns
+// are independent is unlikely; later ones may be wrong more often.
 func Threshold(candidates int, first bool) float64 {
 	t := math.Log(float64(candidates))
 	if first {
 		return t + 2
 	}
-	return t
+	return t / 2
 }

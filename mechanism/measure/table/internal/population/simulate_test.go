@@ -223,7 +223,7 @@ func synthesize(t testing.TB, rng *rand.Rand, s *sample, eps float64, independen
 		t.Fatal(err)
 	}
 	for j, a := range p.Rows() {
-		rows = append(rows, Values(rng, a, bin[j], estimate[j]))
+		rows = append(rows, values(rng, a, bin[j], estimate[j]))
 	}
 	return rows, picked
 }
@@ -253,6 +253,31 @@ func variations(s *sample, rows [][]int) (out [3]float64) {
 			for a := range x {
 				out[m] += math.Abs(x[a]/float64(len(s.z[0]))-y[a]/float64(len(rows[0]))) / 2 / float64(len(list))
 			}
+		}
+	}
+	return out
+}
+
+// values returns a value for every row of a column: those of a bin are dealt evenly by counts.
+func values(rng *rand.Rand, rows []uint8, bins []uint8, counts []float64) []int {
+	out := make([]int, len(rows))
+	rowsOf := make([][]int, 256)
+	for r, a := range rows {
+		rowsOf[a] = append(rowsOf[a], r)
+	}
+	for a, in := range rowsOf {
+		var of []int
+		var weights []float64
+		for v, b := range bins {
+			if int(b) == a {
+				of, weights = append(of, v), append(weights, counts[v])
+			}
+		}
+		if len(in) == 0 || len(of) == 0 {
+			continue
+		}
+		for i, v := range Spread(rng, weights, len(in)) {
+			out[in[i]] = of[v]
 		}
 	}
 	return out

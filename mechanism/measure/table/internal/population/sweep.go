@@ -17,17 +17,15 @@ const (
 	recent = .15 // of a mean
 )
 
-// view is a factor as a column sees it: the weights of its groups, one after another, for
-// every combination of the other columns' groups.
+// view is a factor as one of its columns sees it: the weights of the column's groups, one
+// after another, for every group of the other column.
 type view struct {
 	f       *factor
-	at      int     // of the column among the factor's
-	cell    []int32 // of the factor, that a weight is for
+	at      int // of the column in the factor
 	weights []float64
 	groups  []uint8 // of the column's bins
-	size    int     // groups
-	a, b    []uint8 // the other columns; b is nil for a pair
-	x, y    []int32 // where their bins' weights begin
+	other   []uint8 // column
+	begin   []int32 // of the weights for a bin of it
 }
 
 // conditional draws a column given the others.
@@ -40,30 +38,13 @@ func (p *Population) conditional(j int) *conditional {
 	c := &conditional{base: powers(p.log[j])}
 	for _, i := range p.of[j] {
 		f := p.factors[i]
-		v := view{f: f}
-		for f.Columns[v.at] != j {
-			v.at++
-		}
-		v.groups, v.size = f.Groups[v.at], f.Sizes[v.at]
-		for i, off := range f.offsets(v.at) {
-			for a := range off {
-				off[a] *= int32(v.size)
-			}
-			switch {
-			case i == v.at:
-			case v.a == nil:
-				v.a, v.x = p.z[f.Columns[i]], off
-			default:
-				v.b, v.y = p.z[f.Columns[i]], off
-			}
-		}
-		after := f.after(v.at)
-		theta := make([]float64, v.size)
-		for o := range len(f.theta) / v.size {
+		at := slices.Index(f.Columns, j)
+		size := f.Sizes[at]
+		v := view{f: f, at: at, groups: f.Groups[at], other: p.z[f.Columns[1-at]], begin: multiply(f.Groups[1-at], size)}
+		theta := make([]float64, size)
+		for b := range f.Sizes[1-at] {
 			for a := range theta {
-				cell := (o/after*v.size+a)*after + o%after
-				v.cell = append(v.cell, int32(cell))
-				theta[a] = f.theta[cell]
+				theta[a] = f.theta[f.cell(at, a, b)]
 			}
 			v.weights = append(v.weights, powers(theta)...)
 		}
@@ -82,24 +63,12 @@ func powers(theta []float64) []float64 {
 	return out
 }
 
-// first is where the weights of a row begin.
-func (v *view) first(row int) int {
-	o := int32(0)
-	if v.a != nil {
-		o = v.x[v.a[row]]
-	}
-	if v.b != nil {
-		o += v.y[v.b[row]]
-	}
-	return int(o)
-}
-
 // weigh sets q to the weights of the column's bins in a row.
 func (c *conditional) weigh(q []float64, row int) {
 	copy(q, c.base)
 	for i := range c.views {
 		v := &c.views[i]
-		w, g := v.weights[v.first(row):][:v.size], v.groups[:len(q)]
+		w, g := v.weights[v.begin[v.other[row]]:], v.groups[:len(q)]
 		for a := range q {
 			q[a] *= w[g[a]]
 		}
@@ -148,13 +117,16 @@ func (p *Population) Sweep(ctx context.Context, n int) error {
 // order is that of a sweep: the columns that are not independent of all others.
 func (p *Population) order() []int {
 	return slices.DeleteFunc(p.rng.Perm(len(p.bins)), func(j int) bool {
-		return p.bins[j] == 1 || len(p.of[j]) == 0 && p.allowed == nil
+		return p.bins[j] == 1 || p.free(j)
 	})
 }
 
 // sweep draws all columns once and corrects the potentials.
 func (p *Population) sweep(ctx context.Context, eta float64) error {
 	for _, j := range p.order() {
+		if p.allowed != nil {
+			p.rake(j)
+		}
 		c := p.conditional(j)
 		err := p.each(ctx, func(rng *rand.Rand, lo, hi int) {
 			q := make([]float64, p.bins[j])
@@ -184,11 +156,7 @@ func (p *Population) correct(ctx context.Context, j int, eta float64) error {
 	}
 	return parallel.Each(ctx, len(p.of[j]), 1, func(i int) error {
 		f := p.factors[p.of[j][i]]
-		most := 1
-		for _, o := range f.Columns {
-			most = max(most, len(p.of[o]))
-		}
-		eta := eta / float64(most) // all tables of a column move at once
+		eta := eta / float64(max(len(p.of[f.Columns[0]]), len(p.of[f.Columns[1]]))) // all move at once
 		for c, mu := range p.Counts(f.Grid) {
 			f.mean[c] += recent * (mu - f.mean[c])
 			if d := f.lacks(c, mu); d != 0 {
