@@ -253,12 +253,8 @@ func (s *study) tell(ctx context.Context, p *demo.Program) error {
 			return nil
 		}
 		_, wipe := p.Progress("simulating")
-		e, err := r.table.Error(ctx, random.Seeded(s.seed), 1)
+		told, err := r.table.Report(ctx, random.Seeded(s.seed), s.schema, 1)
 		wipe()
-		if err != nil {
-			return err
-		}
-		told, err := r.table.Report(s.schema, e)
 		if err != nil {
 			return err
 		}

@@ -571,7 +571,6 @@ var (
 	tables       = testkit.Must(table.New(tableColumns, 1, nil))
 	tablePersons = testkit.Must(table.New(tableColumns, 1, &table.Options{Relation: walk.AddRemoveOne, PerPerson: 2}))
 	tableRelease = testkit.Must(tables.Release(context.Background(), seeded(), records))
-	tableErrors  = testkit.Must(tableRelease.Error(context.Background(), seeded(), 1))
 )
 
 var tableCalls = []call{
@@ -587,6 +586,6 @@ var tableCalls = []call{
 	{"table.Plan", table.Plan, []any{tableColumns, 300, 1.0, &table.Options{Relation: walk.AddRemoveOne, PerPerson: 2}}},
 	{"table.Release.Records", tableRelease.Records, []any{seeded(), 5}},
 	{"table.Release.Error", tableRelease.Error, []any{seeded(), 1}},
-	{"table.Release.Report", tableRelease.Report, []any{schema, tableErrors}},
+	{"table.Release.Report", tableRelease.Report, []any{seeded(), schema, 1}},
 	{"table.Schema.Write", schema.Write, []any{io.Discard, records[:2]}},
 }

@@ -146,23 +146,6 @@ func noisyColumns(rng *rand.Rand, t *sample, x *binned, b float64) (columns [][]
 	return columns, total
 }
 
-// counts are those of the values of a column, or of pairs.
-func (x *binned) counts(columns ...int) []float64 {
-	size := 1
-	for _, a := range columns {
-		size *= x.size[a]
-	}
-	n := make([]float64, size)
-	for i := range x.code[0] {
-		at := 0
-		for _, a := range columns {
-			at = at*x.size[a] + int(x.code[a][i])
-		}
-		n[at]++
-	}
-	return n
-}
-
 func addNoise(rng *rand.Rand, x []float64, b float64) []float64 {
 	for i := range x {
 		x[i] += b * (rng.ExpFloat64() - rng.ExpFloat64())

@@ -15,54 +15,61 @@ import (
 )
 
 // parts is how many equal parts of a number's range errors tell apart, and of a place's
-// region; its root is whole.
+// rectangle; its root is whole.
 const parts = 64
 
-// grid has the bins between which errors are told: parts of a number, whole numbers where
-// they are fewer, categories, leaves; and one for what is missing.
-type grid struct {
-	size []int
-	lo   []float64 // of the entries of a row
-	step []float64 // entries in a bin
-	root []int     // bins of an entry
-	from []int     // the first entry of a column
+// mostNames is how many categories and leaves they tell apart; of more, so many equal runs.
+const mostNames = 1024
+
+// axis is how an entry of a row is divided, into n steps from lo.
+type axis struct {
+	lo, step float64
+	n        int
 }
 
-// newGrid makes bins for columns; places have those of the rectangle that the rows fill.
+// grid has the bins between which errors are told: those of a column's axes, and one for what
+// is missing.
+type grid struct {
+	axes [][]axis
+	size []int
+}
+
+// newGrid divides columns; places by the rectangle that the rows fill.
 func newGrid(columns []domain.Column, rows [][]float64) *grid {
-	g := &grid{}
-	add := func(lo, hi float64, n int) {
-		g.lo, g.step, g.root = append(g.lo, lo), append(g.step, (hi-lo)/float64(n)), append(g.root, n)
-	}
+	g, at := &grid{}, 0
 	for _, c := range columns {
-		g.from = append(g.from, len(g.lo))
-		size := parts
+		axes := []axis{{c.Lo, (c.Hi - c.Lo) / parts, parts}}
 		switch {
 		case c.Radius > 0:
+			axes = nil
 			for range 2 {
-				lo, hi, at := math.Inf(1), math.Inf(-1), len(g.lo)
+				lo, hi := math.Inf(1), math.Inf(-1)
 				for _, x := range rows {
-					if !math.IsNaN(x[at]) {
-						lo, hi = min(lo, x[at]), max(hi, x[at])
+					if v := x[at+len(axes)]; !math.IsNaN(v) {
+						lo, hi = min(lo, v), max(hi, v)
 					}
 				}
-				add(lo, hi, int(math.Sqrt(parts)))
+				root := int(math.Sqrt(parts))
+				axes = append(axes, axis{lo, (hi - lo) / float64(root), root})
 			}
 		case c.Categories > 0 || c.Taxonomy != nil:
-			if size = c.Categories; c.Taxonomy != nil {
-				size = len(c.Taxonomy.Leaves())
+			n := c.Categories
+			if c.Taxonomy != nil {
+				n = len(c.Taxonomy.Leaves())
 			}
-			add(0, float64(size), size)
+			axes[0] = axis{0, max(1, float64(n)/mostNames), min(n, mostNames)}
 		case c.Whole && c.Hi-c.Lo < parts:
-			size = int(math.Floor(c.Hi)-math.Ceil(c.Lo)) + 1
-			add(c.Lo, c.Lo+float64(size), size)
-		default:
-			add(c.Lo, c.Hi, parts)
+			axes[0] = axis{math.Ceil(c.Lo), 1, int(math.Floor(c.Hi)-math.Ceil(c.Lo)) + 1}
+		}
+		size := 1
+		for _, a := range axes {
+			size *= a.n
 		}
 		if c.Missing {
 			size++
 		}
-		g.size = append(g.size, size)
+		at += len(axes)
+		g.axes, g.size = append(g.axes, axes), append(g.size, size)
 	}
 	return g
 }
@@ -74,58 +81,56 @@ type binned struct {
 }
 
 func (g *grid) bin(rows [][]float64) *binned {
-	b := &binned{size: g.size}
-	for a, first := range g.from {
-		last := len(g.lo)
-		if a+1 < len(g.from) {
-			last = g.from[a+1]
-		}
+	b, at := &binned{size: g.size}, 0
+	for c, axes := range g.axes {
 		code := make([]uint16, len(rows))
 		for i, x := range rows {
 			v := 0
-			for e := first; e < last; e++ {
-				if math.IsNaN(x[e]) {
-					v = g.size[a] - 1
+			for e, a := range axes {
+				if math.IsNaN(x[at+e]) {
+					v = g.size[c] - 1
 					break
 				}
-				v = v*g.root[e] + int(max(0, min(float64(g.root[e]-1), math.Floor((x[e]-g.lo[e])/g.step[e]))))
+				v = v*a.n + int(max(0, min(float64(a.n-1), math.Floor((x[at+e]-a.lo)/a.step))))
 			}
 			code[i] = uint16(v)
 		}
-		b.code = append(b.code, code)
+		b.code, at = append(b.code, code), at+len(axes)
 	}
 	return b
 }
 
-// variation is the total variation of the shares of the values of some columns together.
-func variation(x, y *binned, columns ...int) float64 {
+// counts are those of the bins of columns together, row-major.
+func (b *binned) counts(columns ...int) []float64 {
 	size := 1
-	for _, a := range columns {
-		size *= x.size[a]
+	for _, c := range columns {
+		size *= b.size[c]
 	}
-	share := make([]float64, size)
-	add := func(b *binned, w float64) {
-		for i := range b.code[0] {
-			at := 0
-			for _, a := range columns {
-				at = at*b.size[a] + int(b.code[a][i])
-			}
-			share[at] += w
+	n := make([]float64, size)
+	for i := range b.code[0] {
+		at := 0
+		for _, c := range columns {
+			at = at*b.size[c] + int(b.code[c][i])
 		}
+		n[at]++
 	}
-	add(x, 1/float64(len(x.code[0])))
-	add(y, -1/float64(len(y.code[0])))
-	sum := 0.0
-	for _, v := range share {
-		sum += math.Abs(v) / 2
+	return n
+}
+
+// variation is the total variation of the shares of bins of columns together.
+func variation(x, y *binned, columns ...int) (sum float64) {
+	n, m := float64(len(x.code[0])), float64(len(y.code[0]))
+	p, q := x.counts(columns...), y.counts(columns...)
+	for i := range p {
+		sum += math.Abs(p[i]/n-q[i]/m) / 2
 	}
 	return sum
 }
 
 // Errors are expected errors of a release: total variations of the shares of the values of a
 // column, and of two columns together, between 0 and 1. Numbers are told apart in 64 equal
-// parts of their range, whole numbers with fewer values, categories and leaves one by one,
-// places in 8 x 8 parts of the rectangle of the released ones; what is missing is a value of
+// parts of their range, whole numbers with fewer values, categories and leaves one by one (more
+// than 1,024 in so many runs), places in 8 x 8 parts of the rectangle of the released ones; what is missing is a value of
 // its own. The share of any set of such values is off by no more.
 type Errors struct {
 	Columns []float64
@@ -135,8 +140,8 @@ type Errors struct {
 	Strength [][]float64
 }
 
-// Error simulates what a release errs by, at no cost of privacy, as the law of noise is public: it
-// releases the released rows again, as often as draws says, and compares.
+// Error simulates what a release errs by, at no cost of privacy, as the law of noise is
+// public: it releases the released rows again, as often as draws says, and compares.
 //
 // It is no bound. Rows know of the dependence of columns only what was released, so that the
 // error of a pair that is not in [Release.Pairs] is told too low where it depends.
@@ -194,15 +199,9 @@ func (r *Release) Error(ctx context.Context, rng *rand.Rand, draws int) (*Errors
 // strength is that of [Errors].
 func (b *binned) strength(p, q int) float64 {
 	n := float64(len(b.code[0]))
-	pair, left, right := make([]float64, b.size[p]*b.size[q]), make([]float64, b.size[p]), make([]float64, b.size[q])
-	for i, v := range b.code[p] {
-		w := b.code[q][i]
-		pair[int(v)*b.size[q]+int(w)]++
-		left[v]++
-		right[w]++
-	}
+	left, right := b.counts(p), b.counts(q)
 	sum, chance := 0.0, 0.0
-	for at, v := range pair {
+	for at, v := range b.counts(p, q) {
 		mean := left[at/b.size[q]] * right[at%b.size[q]] / n
 		sum += math.Abs(v - mean)
 		chance += min(.8*math.Sqrt(mean), 2*mean) // about what a Poisson variable does
@@ -211,18 +210,15 @@ func (b *binned) strength(p, q int) float64 {
 }
 
 // Report says in lines what was released: the pairs of columns with their strength, and the
-// columns, with what they are expected to err by; errors are those of [Release.Error]. A
-// schema, where not nil, has the names of the columns. What it says is as private as the
-// release.
-func (r *Release) Report(schema *Schema, errors *Errors) (string, error) {
+// columns, with what they are expected to err by. A schema, where not nil, has the names of
+// the columns. What it says is as private as the release. Errors and cost are those of Error.
+func (r *Release) Report(ctx context.Context, rng *rand.Rand, schema *Schema, draws int) (string, error) {
 	const op = "table: Release.Report"
-	if err := r.check(op); err != nil {
+	e, err := r.Error(ctx, rng, draws)
+	if err != nil {
 		return "", err
 	}
-	k := len(r.s.columns)
-	if errors == nil || len(errors.Columns) != k || len(errors.Pairs) != k || len(errors.Strength) != k {
-		return "", fmt.Errorf("%s: want errors of the release's Error", op)
-	}
+	k := len(e.Columns)
 	name := func(a int) string { return fmt.Sprintf("column %d", a) }
 	if schema != nil {
 		if err := fault.Size(op, "schema.Fields", len(schema.fields), k); err != nil {
@@ -234,25 +230,22 @@ func (r *Release) Report(schema *Schema, errors *Errors) (string, error) {
 	fmt.Fprintf(&out, "%v, about %.0f rows\n", r.s, r.Total)
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "released together\tstrength\terror")
-	rest, left := 0.0, k*(k-1)/2
-	picked := map[Pair]bool{}
-	for _, p := range r.Pairs() {
-		picked[p] = true
-		fmt.Fprintf(w, "%s, %s\t%.1f %%\t%.1f %%\n", name(p.A), name(p.B), 100*errors.Strength[p.A][p.B], 100*errors.Pairs[p.A][p.B])
-	}
-	for b := range k {
-		for a := range b {
-			if !picked[Pair{a, b}] {
-				rest += errors.Pairs[a][b]
-			}
+	rest, left := 0.0, k*(k-1)/2-len(r.pairs)
+	for a, errs := range e.Pairs {
+		for _, v := range errs[:a] {
+			rest += v
 		}
 	}
-	if left -= len(picked); left > 0 {
+	for _, p := range r.pairs {
+		rest -= e.Pairs[p.A][p.B]
+		fmt.Fprintf(w, "%s, %s\t%.1f %%\t%.1f %%\n", name(p.A), name(p.B), 100*e.Strength[p.A][p.B], 100*e.Pairs[p.A][p.B])
+	}
+	if left > 0 {
 		fmt.Fprintf(w, "%d other pairs, at least\t\t%.1f %%\n", left, 100*rest/float64(left))
 	}
 	fmt.Fprintln(w, "by itself\t\terror")
-	for a := range k {
-		fmt.Fprintf(w, "%s\t\t%.1f %%\n", name(a), 100*errors.Columns[a])
+	for a, v := range e.Columns {
+		fmt.Fprintf(w, "%s\t\t%.1f %%\n", name(a), 100*v)
 	}
 	w.Flush()
 	return out.String(), nil

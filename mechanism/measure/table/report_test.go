@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -145,7 +146,7 @@ func TestRelease_Report(t *testing.T) {
 	}
 	r := testkit.Must(testkit.Must(New(schema.Columns(), 2, nil)).Release(t.Context(), rng, rows))
 	e := testkit.Must(r.Error(t.Context(), rng, 2))
-	report := testkit.Must(r.Report(schema, e))
+	report := testkit.Must(r.Report(t.Context(), rng, schema, 1))
 	for _, want := range []string{"2-private per record replaced, on tables of 3 columns, about 3000 rows\n", "\nx, y ", "\nhome "} {
 		if !strings.Contains(report, want) {
 			t.Errorf("no %q in\n%s", want, report)
@@ -154,16 +155,11 @@ func TestRelease_Report(t *testing.T) {
 	if strength := e.Strength[0][1]; math.Abs(strength-7./8) > .1 {
 		t.Errorf("two columns of 8 values that are the same depend by %v", strength)
 	}
-	if plain := testkit.Must(r.Report(nil, e)); !strings.Contains(plain, "\ncolumn 0, column 1 ") {
+	if plain := testkit.Must(r.Report(t.Context(), rng, nil, 1)); !strings.Contains(plain, "\ncolumn 0, column 1 ") {
 		t.Error(plain)
 	}
-	for _, bad := range []func() (string, error){
-		func() (string, error) { return r.Report(schema, nil) },
-		func() (string, error) { return r.Report(testkit.Must(ParseSchema("x:whole:0..7")), e) },
-	} {
-		if _, err := bad(); err == nil {
-			t.Error("no error")
-		}
+	if _, err := r.Report(t.Context(), rng, testkit.Must(ParseSchema("x:whole:0..7")), 1); err == nil {
+		t.Error("no error for another schema")
 	}
 	if _, err := r.Error(t.Context(), rng, 0); err == nil {
 		t.Error("no error for no draws")
@@ -172,5 +168,18 @@ func TestRelease_Report(t *testing.T) {
 	cancel()
 	if _, err := r.Error(ctx, rng, 1); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestGrid_BinsAllKinds: values fall into the bins that errors are told of, what is missing
+// into one of its own, and so many categories into runs.
+func TestGrid_BinsAllKinds(t *testing.T) {
+	columns := []domain.Column{{Lo: -1, Hi: 1, Missing: true}, {Lo: 2, Hi: 5, Whole: true}, {Categories: 100_000}, {Radius: 1, Missing: true}, {Hi: 640, Whole: true}}
+	nan := math.NaN()
+	rows := [][]float64{{-1, 2, 0, 10, 20, 0}, {1, 5, 99_999, 18, 28, 640}, {nan, 3, 50_000, nan, nan, 320}, {7, 2, 97, 14, 24, 9}}
+	b := newGrid(columns, rows).bin(rows)
+	want := [][]uint16{{0, 63, 64, 63}, {0, 3, 1, 0}, {0, 1023, 512, 0}, {0, 63, 64, 36}, {0, 63, 32, 0}}
+	if !reflect.DeepEqual(b.code, want) || !reflect.DeepEqual(b.size, []int{65, 4, 1024, 65, 64}) {
+		t.Errorf("%v of %v, want %v", b.code, b.size, want)
 	}
 }
