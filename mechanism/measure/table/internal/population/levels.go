@@ -9,6 +9,7 @@ const (
 	mostCells  = 2048
 	mostPicks  = 4.  // pairs for each column
 	mostValues = 64. // that count for a column's share
+	fewRows    = 60. // times the level of a column
 )
 
 // MostBins is how many bins columns get where they have more values.
@@ -48,9 +49,12 @@ func NewLevels(eps, rows float64, values []int, delta int) Levels {
 	}
 	l.pair = l.left / (l.ratio*k + float64(l.Picks))
 	l.Cells = int(min(max(cells, 9), mostCells))
-	sum := 0.
+	sum, power := 0., .5 // least noise in all for a given sum
+	if counts*rows < fewRows*k {
+		power = .25 // segments, and that masses are not negative, help columns of many values
+	}
 	for _, n := range values {
-		l.column = append(l.column, math.Sqrt(min(float64(n), mostValues)))
+		l.column = append(l.column, math.Pow(min(float64(n), mostValues), power))
 		sum += l.column[len(l.column)-1]
 	}
 	for j := range l.column {
