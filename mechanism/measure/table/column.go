@@ -55,7 +55,7 @@ const (
 	wideShare  = 0.8 // of the budget, from
 	wideFrom   = 50  // rows times level on
 	manyRows   = 500 // times level
-	perLoad    = 2   // values, for each row times level
+	perLoad    = 0.5 // values, for each row times level
 )
 
 // rule divides the tree of values, and share is the part of the budget with which it does: the
