@@ -149,8 +149,9 @@ func (s *Synthesizer) String() string {
 // Release releases a table. A row has the entries of the columns in their order.
 // Errors are those of [measure.Count]: the first row of another length, or with a
 // value that its column does not have; [metric.ErrEmpty] for no rows under
-// ReplaceOne; [measure.ErrPersons] with Options.PerPerson; and that of ctx. O(rows
-// columns^2), and some seconds more for the rows that it makes.
+// ReplaceOne; [measure.ErrPersons] with Options.PerPerson; that no row is found that is
+// possible; and that of ctx. O(rows columns^2), and some seconds more for the rows that it
+// makes.
 func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]float64) (*Release, error) {
 	const op = "table: Synthesizer.Release"
 	if err := s.check(op); err != nil {

@@ -319,3 +319,27 @@ func TestRecords_OfManyRows(t *testing.T) {
 		t.Errorf("a population of %d, total %v", len(r.bins[0]), r.Total)
 	}
 }
+
+// TestRelease_OfLargeLevels: with so much budget that there is no noise rows come back, in the
+// frequencies that they have.
+func TestRelease_OfLargeLevels(t *testing.T) {
+	ctx := context.Background()
+	columns := []domain.Column{{Categories: 3}, {Lo: 1, Hi: 8, Whole: true}, {Lo: 5, Hi: 5, Whole: true}, {Hi: 1}}
+	var rows [][]float64
+	for i := range 240 {
+		rows = append(rows, []float64{float64(i % 3), float64(1 + i%8), 5, float64(i%2) / 2})
+	}
+	for _, rel := range relations {
+		for _, eps := range []float64{100, 3000, 1e4, 1e6, 1e9} {
+			r := testkit.Must(testkit.Must(New(columns, eps, &Options{Relation: rel})).Release(ctx, random.Seeded(1), rows))
+			seen := map[[3]float64]int{}
+			got := testkit.Must(r.Records(ctx, random.Seeded(2), 0))
+			for _, x := range got {
+				seen[[3]float64(x[:3])]++
+			}
+			if len(got) < 238 || len(got) > 242 || len(seen) != 24 {
+				t.Errorf("%v, eps = %v: %d rows of %d kinds, want 240 of 24", rel, eps, len(got), len(seen))
+			}
+		}
+	}
+}
