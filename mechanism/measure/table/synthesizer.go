@@ -347,7 +347,8 @@ func (r *Release) pick(ctx context.Context, src *source, p *population.Populatio
 	group := func(a, most int) []uint8 { return r.margins[a].groups(most) }
 	for b := range size {
 		for a := range b {
-			all = append(all, population.NewGrid(size, group, levels.Cells, a, b))
+			cells := levels.CellsOf(!r.margins[a].unlike, !r.margins[b].unlike)
+			all = append(all, population.NewGrid(size, group, cells, a, b))
 		}
 	}
 	levels.Consider(all)
