@@ -55,14 +55,14 @@ const (
 	wideShare  = 0.8 // of the budget, from
 	wideFrom   = 50  // rows times level on
 	manyRows   = 500 // times level
-	perLoad    = 2   // values, for each row times level
+	perLoad    = 0.5 // values, for each row times level
 )
 
 // rule divides the tree of values, and share is the part of the budget with which it does: the
-// rest goes to leaves. By simulation of total variation, in 64 parts, of normal, lognormal and
-// uniform numbers, of atoms and of a spike: less than all makes leaves fewer, by up to a half of the error
-// where rows times the level of the budget are many; and one division into 64 parts, which
-// segments make smooth, takes off as much again.
+// rest goes to leaves. load is rows times the level of the budget. By simulation of total
+// variation in 64 parts, of normal, lognormal and uniform numbers, of atoms and of a spike: less
+// than all makes leaves fewer, and the error up to a half less where the load is large; and one
+// division into 64 parts, which segments make smooth, takes off as much again.
 func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
 	height := c.space.Regions.Height(region.Node{})
 	switch {

@@ -203,5 +203,5 @@ func ExampleNew() {
 	// 1-private per record replaced, on tables of 3 columns
 	// released together: 0 1
 	// released together: 0 2
-	// 20000 rows, 0.2 of them above 60 with more than 30,000
+	// 20000 rows, 0.3 of them above 60 with more than 30,000
 }

@@ -149,8 +149,9 @@ func (s *Synthesizer) String() string {
 // Release releases a table. A row has the entries of the columns in their order.
 // Errors are those of [measure.Count]: the first row of another length, or with a
 // value that its column does not have; [metric.ErrEmpty] for no rows under
-// ReplaceOne; [measure.ErrPersons] with Options.PerPerson; and that of ctx. O(rows
-// columns^2), and some seconds more for the rows that it makes.
+// ReplaceOne; [measure.ErrPersons] with Options.PerPerson; that no row is found that is
+// possible; and that of ctx. O(rows columns^2), and some seconds more for the rows that it
+// makes.
 func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]float64) (*Release, error) {
 	const op = "table: Synthesizer.Release"
 	if err := s.check(op); err != nil {
@@ -346,7 +347,8 @@ func (r *Release) pick(ctx context.Context, src *source, p *population.Populatio
 	group := func(a, most int) []uint8 { return r.margins[a].groups(most) }
 	for b := range size {
 		for a := range b {
-			all = append(all, population.NewGrid(size, group, levels.Cells, a, b))
+			cells := levels.CellsOf(!r.margins[a].unlike, !r.margins[b].unlike)
+			all = append(all, population.NewGrid(size, group, cells, a, b))
 		}
 	}
 	levels.Consider(all)

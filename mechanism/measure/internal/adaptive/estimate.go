@@ -34,7 +34,7 @@ func (r *Release) estimate(smooth func(y []float64, variance float64) []float64)
 			y = append(y, p.Mass)
 		}
 		if i == 0 && smooth != nil {
-			mean := 0.0
+			mean := tiny
 			for j := range parts {
 				mean += variance[n.First+j] / float64(len(parts))
 			}

@@ -56,11 +56,14 @@ func (g *Gradual) refine(i int, q int64) {
 	}
 }
 
+// tiny is less than any variance that matters, and can be divided by.
+const tiny = 1e-100
+
 // Sum estimates the number of all records by the counts of parts; its variance is +Inf where
 // there are none.
 func (g *Gradual) Sum() (sum, variance float64) {
 	v := g.average()
-	return g.Nodes[0].Mass, v[0]
+	return g.Nodes[0].Mass, max(v[0], tiny)
 }
 
 // Estimate gives nodes masses again, of sum total, and returns the variances of their noise.

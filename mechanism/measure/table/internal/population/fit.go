@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	last  = 5  // sweeps that fit
-	stiff = .2 // what a row too many takes from the logarithm of a weight
+	last = 5  // sweeps that fit
+	firm = 3. // what a row too many takes from the logarithm of the weight of a column's bin
+	soft = .3 // and from that of a table's cell
 )
 
 // fit is a sweep that draws one row after another, with weights that fall by a little with
@@ -28,7 +29,7 @@ func (p *Population) fit(ctx context.Context) error {
 
 func (p *Population) fitColumn(j int) {
 	c, w, z := p.conditional(j), p.Weight(), p.z[j]
-	own := pulled{c.base, slices.Clone(c.base), p.single(j)}
+	own := pulled{c.base, slices.Clone(c.base), p.single(j), firm}
 	for a := range own.over {
 		own.over[a] -= p.margins[j][a] / w
 		own.change(a, 0)
@@ -36,7 +37,7 @@ func (p *Population) fitColumn(j int) {
 	tables := make([]pulled, len(c.views))
 	for i := range c.views {
 		v := &c.views[i]
-		t := pulled{v.weights, slices.Clone(v.weights), make([]float64, len(v.weights))}
+		t := pulled{v.weights, slices.Clone(v.weights), make([]float64, len(v.weights)), soft}
 		n := p.count(v.f.Grid)
 		for o := range t.over {
 			size := v.f.Sizes[v.at]
@@ -68,9 +69,12 @@ func (p *Population) fitColumn(j int) {
 }
 
 // pulled is weights that are those of the model where cells have no row too many.
-type pulled struct{ weights, model, over []float64 }
+type pulled struct {
+	weights, model, over []float64
+	stiff                float64
+}
 
 func (p *pulled) change(o int, by float64) {
 	p.over[o] += by
-	p.weights[o] = p.model[o] * math.Exp(min(max(-stiff*p.over[o], -20), 20))
+	p.weights[o] = p.model[o] * math.Exp(min(max(-p.stiff*p.over[o], -20), 20))
 }

@@ -6,9 +6,11 @@ import "math"
 const (
 	pickShare  = .06 // of all picks
 	load       = .6  // cells of a pair for each unit of rows times level
+	smooth     = .6  // of them where a column is ordered
 	mostCells  = 2048
 	mostPicks  = 4.  // pairs for each column
 	mostValues = 64. // that count for a column's share
+	fewRows    = 60. // times the level of a column
 )
 
 // MostBins is how many bins columns get where they have more values.
@@ -21,7 +23,7 @@ type Levels struct {
 	Picks   int       // at most; "none" takes one too
 	Pick    float64   // the level of a pick
 	Margins []float64 // those of the columns' counts while pairs are picked
-	Cells   int       // of a pair, at most
+	Cells   int       // of a pair of columns without order, at most
 
 	eps, delta float64
 	left       float64   // for counts where all picks are made
@@ -29,6 +31,7 @@ type Levels struct {
 	pair       float64   // the mean level of a pair while pairs are picked
 	column     []float64 // shares of columns, 1 in the mean
 	mean       float64   // of the roots of the pairs' cells
+	cells      float64   // for a pair without order, if there were no most
 }
 
 // NewLevels returns the levels for about so many rows, at least 1, and columns of so many values.
@@ -47,10 +50,14 @@ func NewLevels(eps, rows float64, values []int, delta int) Levels {
 		l.ratio = min(max(7*math.Sqrt((k-1)/cells), 1), 8)
 	}
 	l.pair = l.left / (l.ratio*k + float64(l.Picks))
-	l.Cells = int(min(max(cells, 9), mostCells))
-	sum := 0.
+	l.cells = cells
+	l.Cells = l.CellsOf(false, false)
+	sum, power := 0., .5 // least noise in all for a given sum
+	if counts*rows < fewRows*k {
+		power = .25 // segments, and that masses are not negative, help columns of many values
+	}
 	for _, n := range values {
-		l.column = append(l.column, math.Sqrt(min(float64(n), mostValues)))
+		l.column = append(l.column, math.Pow(min(float64(n), mostValues), power))
 		sum += l.column[len(l.column)-1]
 	}
 	for j := range l.column {
@@ -58,6 +65,18 @@ func NewLevels(eps, rows float64, values []int, delta int) Levels {
 		l.Margins = append(l.Margins, l.column[j]*l.ratio*l.pair)
 	}
 	return l
+}
+
+// CellsOf returns how many cells a pair may have, of columns with or without order: where
+// values that follow one another are put together, less is lost.
+func (l *Levels) CellsOf(a, b bool) int {
+	cells := l.cells
+	for _, ordered := range []bool{a, b} {
+		if ordered {
+			cells *= smooth
+		}
+	}
+	return int(min(max(cells, 9), mostCells))
 }
 
 // Consider makes the levels of pairs relative to those of all that may be picked. Noise of scale

@@ -169,7 +169,7 @@ func synthesize(t testing.TB, rng *rand.Rand, s *sample, eps float64, independen
 	var truth [][]float64
 	for i := range k {
 		for j := range i {
-			g := NewGrid(size, func(j, most int) []uint8 { return Bins(coarse[j], s.ordered[j], most) }, l.Cells, j, i)
+			g := NewGrid(size, func(j, most int) []uint8 { return Bins(coarse[j], s.ordered[j], most) }, l.CellsOf(s.ordered[j], s.ordered[i]), j, i)
 			grids = append(grids, g)
 			truth = append(truth, g.histogram(z))
 		}
