@@ -128,9 +128,8 @@ var ofMechanism = []scenario{
 	{"exponential", "", func() (out []end) {
 		t := kl10.Target{Gamma: 0.9, Delta: 0.1}
 		mu := []float64{.1, .2, .1, .2, .1, .2, .1}
-		out = append(out, hi("beta", must(kl10.SmallestBeta(ctx, line, mu, t))))
 		u := must(kl10.MostPrivate(ctx, metric.Same(line), mu, t, nil))
-		out = append(out, hi("beta", u.FormulaBeta), hi("level", u.FormulaLevel))
+		out = append(out, hi("beta", u.Beta), hi("beta", u.FormulaBeta), hi("level", u.FormulaLevel))
 		miss, _, err := kl10.Misses(ctx, channel(line, 2), line, 0.9)
 		out = append(out, hi("misses", must(miss, err)))
 		nets := must(kl10.NewNets(20, func(i int) (kl10.Net[float64], error) {

@@ -327,9 +327,6 @@ var longCalls = []longCall{
 	{"exponential.Weighted", flat, 6000, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Weighted(ctx, f, 20, uniformly(f.Len()), nil))
 	}},
-	{"kl10.SmallestBeta", high, 10_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(kl10.SmallestBeta(ctx, f, uniformly(f.Len()), kl10.Target{Gamma: .1, Delta: .1}))
-	}},
 	{"kl10.Misses", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err2(kl10.Misses(ctx, lazily(f), f, .1))
 	}},
@@ -412,8 +409,8 @@ var shortCalls = func() map[string]string {
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
 		"measure.Count, domain.NewFinite, private.Measure.Bound":       "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
-			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
-			"accountant.NewShuffled accountant.Shuffled.Delta accountant.Shuffled.DeltaInterval accountant.Shuffled.Level accountant.Shuffled.LevelInterval frequency.ItemWiseBudget frequency.NewItemWise emd.PlanReduction frequency.Estimator.Collect distribution.Distribution.Collect",
+			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.MovedDelta accountant.Shuffle.MovedLevel accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
+			"accountant.NewShuffled accountant.Shuffled.Delta accountant.Shuffled.DeltaInterval accountant.Shuffled.Level accountant.Shuffled.LevelInterval accountant.Shuffled.MovedDelta accountant.Shuffled.MovedLevel frequency.ItemWiseBudget frequency.NewItemWise emd.PlanReduction frequency.Estimator.Collect distribution.Distribution.Collect",
 		"mechanism.NewChannel, metric.Diameter or frequency.Project are what takes its time": "additive.Madlib.LevelAt frequency.GKRR.Channel frequency.Hadamard.Channel frequency.Estimator.Distribution frequency.New " +
 			"frequency.NewClustered frequency.NewHadamardBaseline frequency.NewLaplaceBaseline query.NewLinear distribution.Distribution.Estimate",
 	} {

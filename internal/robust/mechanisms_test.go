@@ -384,9 +384,12 @@ var emdCalls = []call{
 	{"accountant.NewShuffled", accountant.NewShuffled, []any{channel, path, accountant.Users{Records: 1000, Items: 1}}},
 	{"accountant.Shuffled.Level", shuffled.Level, []any{1e-6}},
 	{"accountant.Shuffled.Delta", shuffled.Delta, []any{0.1}},
+	{"accountant.Shuffled.MovedLevel", shuffled.MovedLevel, []any{accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},
+	{"accountant.Shuffled.MovedDelta", shuffled.MovedDelta, []any{accountant.Moved{Items: 3, Distance: 0.5}, 0.1}},
 	{"accountant.Shuffled.LevelInterval", shuffled.LevelInterval, []any{1e-6}},
 	{"accountant.Shuffled.DeltaInterval", shuffled.DeltaInterval, []any{0.1}},
-	{"accountant.Shuffle.ItemDelta", accountant.Shuffle.ItemDelta, []any{shuffle, 0.5, 0.1}},
+	{"accountant.Shuffle.MovedLevel", accountant.Shuffle.MovedLevel, []any{shuffle, accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},
+	{"accountant.Shuffle.MovedDelta", accountant.Shuffle.MovedDelta, []any{shuffle, accountant.Moved{Items: 3, Distance: 0.5}, 0.1}},
 	{"emd.Model.FromUserLevel", central.FromUserLevel, []any{emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},
 	{"emd.Model.FromItems", central.FromItems, []any{level}},
 	{"emd.Guarantee.ToItems", perUnit.ToItems, []any{4}},
@@ -446,7 +449,6 @@ var exponentialCalls = []call{
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.Snapped", exponential.Snapped, []any{testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{})), 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
 	{"exponential.Remapped", exponential.Remapped, []any{metric.Same(testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{}))), 1.0, &exponential.RemappedOptions{Options: exponential.Options{Outputs: []int{0, 2}}, Prior: []float64{.5, .25, .25}}}},
-	{"kl10.SmallestBeta", kl10.SmallestBeta, []any{path, uniform, kl10.Target{Gamma: 1, Delta: 0.1}}},
 	{"kl10.Misses", kl10.Misses, []any{channel, path, 1.0}},
 	{"kl10.MostPrivate", kl10.MostPrivate, []any{twoSided, uniform, kl10.Target{Gamma: 1, Delta: 0.1}, &kl10.Options{}}},
 }
@@ -535,6 +537,8 @@ var lpCalls = []call{
 	{"lp.Extended", lp.Extended, []any{twoSided, 1.0, &lp.ExtendedOptions{Outputs: []int{0, 2, 4}}}},
 	{"lp.LowerBound", lp.LowerBound, []any{twoSided, 1.0, []int{0, 2, 4}}},
 	{"lp.MostPrivate", lp.MostPrivate, []any{twoSided, kl10.Target{Gamma: 1, Delta: 0.1}, &lp.MostPrivateOptions{}}},
+	{"lp.MostPrivateSolution.RecordsFor", testkit.Must(lp.MostPrivate(context.Background(), twoSided, kl10.Target{Gamma: 1, Delta: 0.1}, nil)).RecordsFor,
+		[]any{0.1, func(n int) float64 { return 1 / float64(n) }}},
 	{"lp.Optimal", lp.Optimal, []any{twoSided, 1.0, &lp.Options{Prior: skew, Outputs: []int{0, 2, 4}}}},
 	{"lp.Optimal", func(ctx context.Context, f metric.Finite, o *lp.Options) (*lp.Solution, error) {
 		return lp.Optimal(ctx, metric.Bimetric{Privacy: f}, 1, o) // the utility metric is not read
