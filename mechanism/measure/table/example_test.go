@@ -92,7 +92,9 @@ func ExamplePlan() {
 		fmt.Printf("%d rows: %v\n", rows, plan)
 	}
 	// Output:
-	// XX
+	// 300 rows: columns alone, to 17 %
+	// 3000 rows: up to 3 pairs of columns, if any two depend by more than 39 %; columns to 5.6 %, and to 4.2 % where there are none
+	// 300000 rows: up to 10 pairs of columns, if any two depend by more than 4.8 %; columns to 0.16 %, and to 0.05 % where there are none
 }
 
 func ExampleReadSchema() {
