@@ -137,10 +137,10 @@ func TestRelease_ExactLevel(t *testing.T) {
 		near    float64 // to the level, by chance of the outputs
 		eps     float64
 	}{
-		{"two values", []domain.Column{{Categories: 2}, {Categories: 2}}, [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 24, .9, 40},
+		{"two values", []domain.Column{{Categories: 2}, {Categories: 2}}, [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 16, .9, 40},
 		{"one column", []domain.Column{{Categories: 2, Missing: true}}, [][]float64{{0}, {1}, {math.NaN()}}, 8, 1, 40},
-		{"numbers", []domain.Column{{Hi: 1}, {Hi: 3, Whole: true}, {Radius: 1, Missing: true}}, [][]float64{{.1, 3, 10, 10}, {.9, 0, math.NaN(), math.NaN()}, {.1, 0, 50, 10}}, 24, .6, 40},
-		{"numbers in many parts", []domain.Column{{Hi: 1}, {Hi: 9, Missing: true}}, [][]float64{{.1, 3}, {.9, 3.0001}, {.1, math.NaN()}}, 12, .6, 2000},
+		{"numbers", []domain.Column{{Hi: 1}, {Hi: 3, Whole: true}, {Radius: 1, Missing: true}}, [][]float64{{.1, 3, 10, 10}, {.9, 0, math.NaN(), math.NaN()}, {.1, 0, 50, 10}}, 8, .5, 40},
+		{"numbers in many parts", []domain.Column{{Hi: 1}, {Hi: 9, Missing: true}}, [][]float64{{.1, 3}, {.9, 3.0001}, {.1, math.NaN()}}, 6, .5, 2000},
 	}
 	for _, rel := range []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne} {
 		for _, table := range tables {
