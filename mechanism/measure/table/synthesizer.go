@@ -252,6 +252,9 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 	quanta := make([]int64, k)
 	trees := make([]*adaptive.Gradual, k)
 	for a, c := range s.parts {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		quanta[a] = src.quanta(levels.Margins[a])
 		trees[a] = src.margin(c, counts(cells[a]), quanta[a], now)
 		r.margins = append(r.margins, newMargin(c, trees[a].Release))
