@@ -38,7 +38,7 @@ import (
 // sum_(y != x) e^(-alpha*rho1(x,y)) <= 1 at all x, then c_x = 1 - sum_(y != x)
 // c_y e^(-alpha*rho1(x,y)) has a solution with c in [0,1] (Brouwer), and
 // P_x{y} = c_y e^(-alpha*rho1(x,y)) is an alpha-private mechanism with losses
-// of at most G = max_x sum_y g_y: the base measure of KL10.
+// of at most G = max_x sum_y g_y, c a base measure of KL10 (Definition 2.6).
 
 // closedStars is what the closed stars of a space share at all levels.
 type closedStars struct {

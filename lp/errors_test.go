@@ -45,6 +45,9 @@ func TestErrors_NameTheArgument(t *testing.T) {
 		return err
 	}
 	reach := kl10.Target{Delta: .1}
+	records := func(eps float64, sensitivity func(int) float64) error {
+		return testkit.Err2(testkit.Must(MostPrivate(t.Context(), b, reach, nil)).RecordsFor(eps, sensitivity))
+	}
 	size := func(of func(context.Context, metric.Bimetric) (Size, error), b metric.Bimetric) error {
 		_, err := of(t.Context(), b)
 		return err
@@ -94,12 +97,17 @@ func TestErrors_NameTheArgument(t *testing.T) {
 		{choose(b, 1, Options{Prior: []float64{.5, .4, .2, 0}}), "lp: Choose: sum of Prior = 1.1, want 1"},
 
 		{private(metric.Bimetric{}, reach, MostPrivateOptions{}), "lp: MostPrivate: metric: Bimetric.Check: Privacy: empty input"},
+		{private(metric.Bimetric{Privacy: b.Privacy, Utility: space.Path(3, 1)}, reach, MostPrivateOptions{}), "lp: MostPrivate: Utility has size 3, want at least 4"},
+		{testkit.Err(LevelLowerBound(t.Context(), metric.Bimetric{Privacy: b.Privacy, Utility: space.Path(3, 1)}, reach)), "lp: LevelLowerBound: Utility has size 3, want at least 4"},
+		{records(0, nil), "lp: MostPrivateSolution.RecordsFor: eps = 0, want a finite number > 0"},
+		{records(1, func(int) float64 { return nan }), "lp: MostPrivateSolution.RecordsFor: sensitivity(1) = NaN, want a finite number >= 0"},
+		{testkit.Err2(new(MostPrivateSolution).RecordsFor(1, nil)), "lp: MostPrivateSolution.RecordsFor: a MostPrivateSolution that is not from MostPrivate"},
 		{private(b, kl10.Target{}, MostPrivateOptions{}), "lp: MostPrivate: Delta = 0, want a number in (0, 1)"},
 		{private(b, kl10.Target{Gamma: -1, Delta: .1}, MostPrivateOptions{}), "lp: MostPrivate: Gamma = -1, want a finite number >= 0"},
 		{private(b, reach, MostPrivateOptions{Tolerance: -1}), "lp: MostPrivate: Tolerance = -1, want a number in [0, 1)"},
 		{private(b, reach, MostPrivateOptions{TimeLimit: -1e9}), "lp: MostPrivate: TimeLimit = -1, want a duration >= 0"},
 		{private(b, reach, MostPrivateOptions{MemoryLimit: 1}), "lp: MostPrivate: Optimal: needs 0.000732 MiB, the limit is 9.54e-07 MiB"},
-		{private(nowhere, reach, MostPrivateOptions{}), "lp: MostPrivate: LevelLowerBound: Utility[0][1] = NaN, want a finite number >= 0"},
+		{private(nowhere, reach, MostPrivateOptions{}), "lp: MostPrivate: Utility[0][1] = NaN, want a finite number >= 0"},
 
 		{size((&Options{Outputs: []int{5}}).Size, b), "lp: Options.Size: Outputs[0] = 5, want an index in [0, 4)"},
 		{size((*Options)(nil).Size, nowhere), "lp: Options.Size: Utility[0][1] = NaN, want a finite number >= 0"},

@@ -168,6 +168,39 @@ func ExampleMostPrivate() {
 	// the exponential mechanism takes 10.25
 }
 
+// Answers to many queries at once: how many records of a database, as a share, are at most 1,
+// 2 and 3. Databases are the shares of records that are 1, 2, 3 and 4; those that differ in
+// one record of N are 1/N apart in total variation. Outputs are the answers on databases of
+// one record, which come first, and what lies halfway between them.
+func ExampleMostPrivate_queries() {
+	shares := [][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}
+	var answers [][]float64
+	for _, s := range shares {
+		answers = append(answers, []float64{s[0], s[0] + s[1], s[0] + s[1] + s[2]})
+	}
+	outputs := append(answers, []float64{.5, 1, 1}, []float64{0, .5, 1}, []float64{0, 0, .5}, []float64{.5, .5, .5})
+	databases := must(metric.NewPoints(shares, metric.TotalVariation{}))
+	for name, sigma := range map[string]metric.Space[[]float64]{"largest error": metric.Chebyshev{}, "root of squared errors": metric.Euclidean{}} {
+		b := metric.Bimetric{Privacy: databases, Utility: must(metric.NewPoints(outputs, sigma))}
+		s := must(lp.MostPrivate(context.Background(), b, kl10.Target{Gamma: .5, Delta: .05}, nil))
+		fmt.Printf("%s at most .5: level %.3f\n", name, s.Level.Hi)
+	}
+	// Unordered output:
+	// largest error at most .5: level 0.000
+	// root of squared errors at most .5: level 2.945
+}
+
+// A share of records to within .1, nineteen times in twenty: one of N records moves it by
+// 1/N, and their number decides what level that is for one of them.
+func ExampleMostPrivateSolution_RecordsFor() {
+	shares := must(metric.NewPoints([]float64{0, .1, .2, .3, .4, .5, .6, .7, .8, .9, 1}, metric.Numbers[float64]{}))
+	s := must(lp.MostPrivate(context.Background(), metric.Same(shares), kl10.Target{Gamma: .1 + 1e-9, Delta: .05}, nil))
+	least, enough, err := s.RecordsFor(.5, nil)
+	fmt.Printf("a level of .5 takes %d records at least, and %d are enough (%v)\n", least, enough, err)
+	// Output:
+	// a level of .5 takes 35 records at least, and 35 are enough (<nil>)
+}
+
 // For a thousand places there is a bound in a moment.
 func ExampleLevelLowerBound() {
 	bound := must(lp.LevelLowerBound(context.Background(), metric.Same(stops(1000)), kl10.Target{Gamma: 3, Delta: .05}))

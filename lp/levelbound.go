@@ -20,36 +20,63 @@ import (
 type LevelBound struct {
 	Level   float64 // 0 where nothing is proved, +Inf where no level is enough
 	X       int
-	Packing []int // the closed Gamma-balls around them have no point of the space in common
+	Packing []int // inputs: the closed Gamma-balls around f of them have no output in common
 }
 
 // LevelLowerBound returns a bound below eps*(gamma, delta), the level of the most private
-// mechanism on the points of b that reaches the target ([MostPrivate]), without a linear
-// program. For points y_i whose balls of radius Gamma in rho2 are disjoint,
+// mechanism that reaches the target, of b as [MostPrivate] takes it, without a linear
+// program. For inputs x_i such that the balls of radius Gamma around f(x_i) are disjoint,
 //
-//	1 >= (1-Delta) sum_i e^(-eps*rho1(x,y_i)):
+//	1 >= (1-Delta) sum_i e^(-eps*rho1(x,x_i)):
 //
-// eps is at least the zero of this inequality, rounded down. For every x the y_i are taken
+// eps is at least the zero of this inequality, rounded down. For every x the x_i are taken
 // greedily, the nearest in rho1 first, with x itself and without; the best x counts. It is
 // eps* itself for points that are all at the same distance. Neither metric needs the
-// triangle inequality.
+// triangle inequality. For k balls and inputs at most D apart it is at least
+// ln(k(1-Delta))/D: KL10, Theorem 3.4, (1) to (4).
 //
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for the target or a
-// distance outside its domain; a [*metric.MemoryError]. O(n^3/64 + n^2 log n) time, n^2/8
-// bytes.
+// Errors: [metric.ErrEmpty]; a [*metric.SizeError] for fewer outputs than inputs; a
+// [*metric.ValueError] for the target or a distance outside its domain; a
+// [*metric.MemoryError]. O(n^2 m/64 + n^2 log n) time and n*m/8 bytes for n inputs and m
+// outputs.
 func LevelLowerBound(ctx context.Context, b metric.Bimetric, t kl10.Target) (LevelBound, error) {
 	const op = "lp: LevelLowerBound"
-	if err := b.Check(); err != nil {
-		return LevelBound{}, fault.Within(op, err)
-	}
-	if err := checkTarget(op, t); err != nil {
+	balls, err := near(ctx, op, b, t)
+	if err != nil {
 		return LevelBound{}, err
 	}
-	n := b.Len()
-	if err := fault.Memory(op, float64(n)*float64(bitset.Words(n)), 8); err != nil {
+	return packed(ctx, op, balls, b.Privacy, t.Delta)
+}
+
+// packed is [LevelLowerBound] for what near found.
+func packed(ctx context.Context, op string, balls []bitset.Set, privacy metric.Finite, delta float64) (LevelBound, error) {
+	n := len(balls)
+	best, bad := make([]LevelBound, n), make([]error, n)
+	err := parallel.Chunks(ctx, n, 1, 0, nil, func(x, _, _ int) {
+		g := greedy{balls: balls, used: make(bitset.Set, len(balls[0])), least: directed.SubDown(1, delta)}
+		if g.row, bad[x] = distances(op, "Privacy", privacy, x, nil); bad[x] == nil {
+			best[x] = g.best(x)
+		}
+	})
+	if err := cmp.Or(cmp.Or(bad...), err); err != nil {
 		return LevelBound{}, err
 	}
-	balls, bad := bitset.Rows(n, n), make([]error, n)
+	// The first of equals.
+	return slices.MaxFunc(best, func(a, b LevelBound) int { return cmp.Compare(a.Level, b.Level) }), nil
+}
+
+// near checks b and the target and returns, for every input x, the outputs that are within
+// Gamma of f(x).
+func near(ctx context.Context, op string, b metric.Bimetric, t kl10.Target) ([]bitset.Set, error) {
+	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
+	if err := cmp.Or(fault.Empty(op, "Privacy", n), fault.Empty(op, "Utility", m), fault.AtLeast(op, "Utility", m, n),
+		fault.NonNegative(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
+		return nil, err
+	}
+	if err := fault.Memory(op, float64(n)*float64(bitset.Words(m)), 8); err != nil {
+		return nil, err
+	}
+	balls, bad := bitset.Rows(n, m), make([]error, n)
 	err := parallel.Chunks(ctx, n, 16, 0, nil, func(_, lo, hi int) {
 		var row []float64
 		for x := lo; x < hi; x++ {
@@ -61,29 +88,7 @@ func LevelLowerBound(ctx context.Context, b metric.Bimetric, t kl10.Target) (Lev
 			}
 		}
 	})
-	if err := cmp.Or(cmp.Or(bad...), err); err != nil {
-		return LevelBound{}, err
-	}
-	best := make([]LevelBound, n)
-	err = parallel.Chunks(ctx, n, 1, 0, nil, func(x, _, _ int) {
-		g := greedy{balls: balls, used: make(bitset.Set, bitset.Words(n)), least: directed.SubDown(1, t.Delta)}
-		if g.row, bad[x] = distances(op, "Privacy", b.Privacy, x, nil); bad[x] == nil {
-			best[x] = g.best(x)
-		}
-	})
-	if err := cmp.Or(cmp.Or(bad...), err); err != nil {
-		return LevelBound{}, err
-	}
-	// The first of equals.
-	return slices.MaxFunc(best, func(a, b LevelBound) int { return cmp.Compare(a.Level, b.Level) }), nil
-}
-
-// checkTarget refuses what is no target.
-func checkTarget(op string, t kl10.Target) error {
-	if err := cmp.Or(fault.NonNegative(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
-		return err
-	}
-	return nil
+	return balls, cmp.Or(cmp.Or(bad...), err)
 }
 
 // greedy packs balls, seen from one point.
@@ -151,6 +156,16 @@ func (g *greedy) level(from float64) float64 {
 func disjoint(a, b bitset.Set) bool {
 	for i, w := range b {
 		if a[i]&w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// within tells whether all of a is in b.
+func within(a, b bitset.Set) bool {
+	for i, w := range a {
+		if w&^b[i] != 0 {
 			return false
 		}
 	}

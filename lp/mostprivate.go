@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/metricdp/metricdp/entropy/scale"
+	"github.com/metricdp/metricdp/internal/bitset"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
@@ -18,7 +20,7 @@ import (
 // defaults.
 type MostPrivateOptions struct {
 	// Tolerance is the width of Level, relative to its upper end, at which to stop.
-	// 0 means 1e-4 up to 150 points and 1e-2 above.
+	// 0 means 1e-4 up to 150 inputs and 1e-2 above.
 	Tolerance float64
 	// As in [Options], for all linear programs together.
 	TimeLimit   time.Duration
@@ -37,7 +39,7 @@ type MostPrivateSolution struct {
 	*mechanism.Channel
 	Audited mechanism.Audit
 	// Miss is at least the largest probability of releasing a point farther than
-	// Gamma from the input, and at most Delta.
+	// Gamma from f(x), and at most Delta.
 	Miss float64
 	// Level holds eps*: Lo is proved, by the dual bound of a linear program or a
 	// packing, and Hi is the level of the mechanism.
@@ -53,24 +55,35 @@ func (s *MostPrivateSolution) String() string {
 	return fmt.Sprintf("level %.9g, no less than %.9g, missing with probability %.3g: %s (%d programs)", s.Level.Hi, s.Level.Lo, s.Miss, s.Status, s.Solves)
 }
 
-// MostPrivate returns the most private mechanism on the points of b that reaches the
-// target: at every input the output is farther than Gamma under rho2 with probability at
-// most Delta. Its level is eps*(Gamma, Delta), which KL10 (Definition 2.3) bound by that of
-// one mechanism ([kl10.MostPrivate]). Level encloses it.
+// MostPrivate returns the most private mechanism for a function f from one finite space to
+// another that reaches the target: at every input x the output is farther than Gamma from
+// f(x) with probability at most Delta. Its level is eps*(Gamma, Delta) (KL10, Definition
+// 2.3), which the one mechanism of [kl10.MostPrivate] bounds. Level encloses it.
+//
+// b.Privacy is the metric of the inputs. b.Utility is that of the outputs: its first points
+// are f(x) for the inputs x, in their order, and it may have more, which can only be
+// released. Where f is the identity both have the same points; where f(x) = f(z) those two
+// are at distance 0. Answers to many queries are such outputs, f(x) the vector of the
+// answers on x (KL10, Remark 2.5): its largest error, as for a concept class or for range
+// queries, is metric.Chebyshev, and the root of its squared errors metric.Euclidean. For
+// their moments see [Optimal].
 //
 // The least probability of missing at a level eps is the program of [Optimal] with the loss
-// 1 where rho2 > Gamma and 0 elsewhere; it falls as eps grows. A dual bound above Delta
-// proves eps* >= eps; a channel that misses with at most Delta is a mechanism at its
-// audited level. Level may be wider than the tolerance by a millionth of the reciprocal of
-// the diameter.
+// 1 beyond Gamma and 0 elsewhere; it falls as eps grows. A dual bound above Delta proves
+// eps* >= eps; a channel that misses with at most Delta is a mechanism at its audited
+// level. An output is left out of the programs where all inputs whose f(x) is within Gamma
+// of it have another output in common: to release that instead is as private and misses no
+// more. Level may be wider than the tolerance by a millionth of the reciprocal of the
+// diameter.
 //
 // Where points at privacy distance 0 are too far apart for the target there is no level: an
 // error. Once ctx is done both results are set, as by Optimal, or the first is nil where
 // there is no mechanism yet. Reaching the TimeLimit is no error.
 //
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for the target, an
-// option or a distance outside its domain; a [*metric.MemoryError]. The cost is that of
-// some ten calls of Optimal.
+// Errors: [metric.ErrEmpty]; a [*metric.SizeError] for fewer outputs than inputs; a
+// [*metric.ValueError] for the target, an option or a distance outside its domain; a
+// [*metric.MemoryError]. The cost is that of some ten calls of Optimal, and O(n m^2/64) for
+// n inputs and m outputs.
 func MostPrivate(ctx context.Context, b metric.Bimetric, t kl10.Target, o *MostPrivateOptions) (*MostPrivateSolution, error) {
 	const op = "lp: MostPrivate"
 	began := time.Now()
@@ -116,9 +129,10 @@ type levelSearch struct {
 	b  metric.Bimetric // as asked for
 	t  kl10.Target
 	MostPrivateOptions
-	began time.Time
-	least float64 // the level of leastBudget
-	best  MostPrivateSolution
+	began   time.Time
+	outputs []int   // those that may be released
+	least   float64 // the level of leastBudget
+	best    MostPrivateSolution
 
 	// The dual bound at Level.Lo, the objective at Level.Hi, 0 where unknown; levels
 	// from below to above could not be decided.
@@ -136,19 +150,13 @@ func (s *levelSearch) missed(x, y int) float64 {
 
 // defaults checks what was asked.
 func (s *levelSearch) defaults() error {
-	if err := s.b.Check(); err != nil {
-		return fault.Within(s.op, err)
-	}
-	if err := checkTarget(s.op, s.t); err != nil {
-		return err
-	}
-	o, err := (&Options{Tolerance: s.Tolerance, TimeLimit: s.TimeLimit, MemoryLimit: s.MemoryLimit, Unit: s.Unit}).defaults(s.op, s.b, 1)
+	o, err := (&Options{Outputs: []int{0}, Tolerance: s.Tolerance, TimeLimit: s.TimeLimit, MemoryLimit: s.MemoryLimit, Unit: s.Unit}).defaults(s.op, s.b, 1)
 	if err != nil {
 		return err
 	}
 	if s.Unit = o.Unit; s.Tolerance == 0 {
 		s.Tolerance = coarseLevel
-		if s.b.Len() <= fineSize {
+		if s.b.Privacy.Len() <= fineSize {
 			s.Tolerance = fineLevel
 		}
 	}
@@ -160,8 +168,15 @@ func (s *levelSearch) defaults() error {
 
 // start finds a first mechanism and a first bound.
 func (s *levelSearch) start(ctx context.Context) error {
-	bound, err := LevelLowerBound(ctx, s.b, s.t) // reads all distances
+	balls, err := near(ctx, s.op, s.b, s.t)
 	if err != nil {
+		return err
+	}
+	bound, err := packed(ctx, s.op, balls, s.b.Privacy, s.t.Delta) // reads all distances
+	if err != nil {
+		return err
+	}
+	if s.outputs, err = widest(ctx, balls, s.b.Utility.Len()); err != nil {
 		return fault.Within(s.op, err)
 	}
 	if math.IsInf(bound.Level, 1) {
@@ -186,6 +201,31 @@ func (s *levelSearch) start(ctx context.Context) error {
 		return s.separate(ctx)
 	}
 	return nil
+}
+
+// widest returns the outputs, of m, that no other makes superfluous by being near to all
+// inputs that they are near to; of equal ones the first.
+func widest(ctx context.Context, balls []bitset.Set, m int) (outputs []int, err error) {
+	inputs, order := bitset.Rows(m, len(balls)), make([]int, m)
+	for x, ball := range balls {
+		for y := range ball.All() {
+			inputs[y].Add(x)
+		}
+	}
+	for y := range order {
+		order[y] = y
+	}
+	slices.SortStableFunc(order, func(y, z int) int { return inputs[z].Len() - inputs[y].Len() })
+	for _, y := range order {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(outputs, func(z int) bool { return within(inputs[y], inputs[z]) }) {
+			outputs = append(outputs, y)
+		}
+	}
+	slices.Sort(outputs)
+	return outputs, nil
 }
 
 func (s *levelSearch) noLevel(x, y int) error {
@@ -264,7 +304,7 @@ func (s *levelSearch) next(lo, hi, aside float64, k int) float64 {
 
 // try solves the program at a level.
 func (s *levelSearch) try(ctx context.Context, level float64) error {
-	o := Options{Loss: s.missed, Tolerance: programShare * s.Tolerance, MemoryLimit: s.MemoryLimit, Unit: s.Unit, Workers: s.Workers}
+	o := Options{Outputs: s.outputs, Loss: s.missed, Tolerance: programShare * s.Tolerance, MemoryLimit: s.MemoryLimit, Unit: s.Unit, Workers: s.Workers}
 	if s.TimeLimit > 0 {
 		o.TimeLimit = max(1, s.TimeLimit-time.Since(s.began))
 	}
@@ -300,7 +340,7 @@ func (s *levelSearch) try(ctx context.Context, level float64) error {
 // v < Delta the largest value: mixed with a share (Delta-v)/2 of the uniform
 // distribution they reach the target at a finite level.
 func (s *levelSearch) separate(ctx context.Context) error {
-	n := s.b.Len()
+	n, m := s.b.Privacy.Len(), s.b.Utility.Len()
 	flat := make([]float64, n*n)
 	for x := range n {
 		row, err := distances(s.op, "Privacy", s.b.Privacy, x, flat[x*n:(x+1)*n:(x+1)*n])
@@ -310,25 +350,21 @@ func (s *levelSearch) separate(ctx context.Context) error {
 		copy(flat[x*n:], row)
 	}
 	class, first := classes(n, flat, 0)
-	every := make([]int, n)
-	for y := range every {
-		every[y] = y
-	}
 	value, rows := 0.0, make([][]float64, len(first))
 	for c, x := range first {
-		rows[c] = make([]float64, n)
+		rows[c] = make([]float64, m)
 		rows[c][x] = 1
 		order := []int{}
-		for y := range n {
-			if class[y] == c {
-				order = append(order, y)
+		for z := range n {
+			if class[z] == c {
+				order = append(order, z)
 			}
 		}
 		if len(order) == 1 {
 			continue
 		}
 		sol, err := Optimal(ctx, metric.Bimetric{Privacy: coincident(len(order))}, 1, &Options{
-			Outputs: every, Loss: func(x, y int) float64 { return s.missed(order[x], y) },
+			Outputs: s.outputs, Loss: func(x, y int) float64 { return s.missed(order[x], y) },
 			Tolerance: fineTolerance, MemoryLimit: s.MemoryLimit, Workers: s.Workers,
 		})
 		if err != nil {
@@ -347,13 +383,13 @@ func (s *levelSearch) separate(ctx context.Context) error {
 		}
 	}
 	share := float64((s.t.Delta - value) / 2)
-	weight := make([]float64, 0, n*n)
+	weight := make([]float64, 0, n*m)
 	for x := range n {
 		for _, p := range rows[class[x]] {
-			weight = append(weight, float64((1-share)*p)+share/float64(n))
+			weight = append(weight, float64((1-share)*p)+share/float64(m))
 		}
 	}
-	c, err := mechanism.FromWeights(ctx, n, n, weight, &mechanism.ChannelOptions{Workers: s.Workers})
+	c, err := mechanism.FromWeights(ctx, n, m, weight, &mechanism.ChannelOptions{Workers: s.Workers})
 	if err != nil {
 		return fault.Within(s.op, err)
 	}

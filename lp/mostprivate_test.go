@@ -2,12 +2,14 @@ package lp
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/scale"
+	"github.com/metricdp/metricdp/internal/bitset"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -79,12 +81,20 @@ func TestMostPrivate_Path(t *testing.T) {
 	}
 }
 
+// upTo has the numbers below n.
+func upTo(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}
+
 // randomTarget is one for a space of that diameter.
 func randomTarget(r *rand.Rand, diameter float64) kl10.Target {
 	return kl10.Target{Gamma: .6 * diameter * r.Float64(), Delta: math.Pow(10, -2.5*r.Float64()-.05)}
 }
 
-// 50 random spaces, 200 with METRICDP_LONG: the interval holds the level at which the simplex method's
+// 50 random spaces and functions between them, 200 with METRICDP_LONG: the interval holds the level at which the simplex method's
 // optimum, enclosed in rational arithmetic, passes Delta; the packing is below and
 // kl10.MostPrivate above; and the level falls with Gamma and Delta.
 func TestMostPrivate_AgainstSimplex(t *testing.T) {
@@ -93,8 +103,13 @@ func TestMostPrivate_AgainstSimplex(t *testing.T) {
 	for i := range spaces {
 		n := 2 + i%5
 		b := metric.Bimetric{Privacy: randomMetric(t, r, n), Utility: randomMetric(t, r, n)}
-		if i%3 == 0 {
+		switch i % 3 {
+		case 0:
 			b = metric.Same(b.Privacy)
+		case 1: // more outputs, and perhaps an image twice
+			images := upTo(n + r.IntN(5))
+			images[r.IntN(n)] = r.IntN(n)
+			b.Utility = testkit.Must(metric.Subset(randomMetric(t, r, n+4), images))
 		}
 		d, _, _, _ := metric.Diameter(t.Context(), b.Utility)
 		target := randomTarget(r, d)
@@ -103,26 +118,23 @@ func TestMostPrivate_AgainstSimplex(t *testing.T) {
 		if s.Status != StatusOptimal {
 			t.Errorf("space %d: %v", i, s)
 		}
-		all := make([]int, n)
-		for y := range all {
-			all[y] = y
-		}
+		m := b.Utility.Len()
 		search := levelSearch{b: b, t: target}
-		far := metric.Bimetric{Privacy: b.Privacy, Utility: space.Formula(n, search.missed)}
+		far := metric.Bimetric{Privacy: b.Privacy, Utility: space.Formula(m, search.missed)}
 		if s.Level.Lo > 0 {
-			if _, hi := simplexOptimum(t, far, s.Level.Lo, all, nil); hi < target.Delta {
+			if _, hi := simplexOptimum(t, far, s.Level.Lo, upTo(m), nil); hi < target.Delta {
 				t.Errorf("space %d: at the lower end of %v %v is attained, %v", i, s.Level, hi, target)
 			}
 		}
 		if s.Level.Hi > 0 {
-			if lo, _ := simplexOptimum(t, far, s.Level.Hi, all, nil); lo > target.Delta {
+			if lo, _ := simplexOptimum(t, far, s.Level.Hi, upTo(m), nil); lo > target.Delta {
 				t.Errorf("space %d: at the upper end of %v no less than %v, %v", i, s.Level, lo, target)
 			}
 		}
 		bound := testkit.Must(LevelLowerBound(t.Context(), b, target))
-		m := testkit.Must(kl10.MostPrivate(t.Context(), b, nil, target, nil))
-		if bound.Level > s.Level.Hi || bound.Level > s.Level.Lo || m.Guarantee().Alpha() < s.Level.Lo {
-			t.Errorf("space %d: packing %v, interval %v, exponential %v", i, bound.Level, s.Level, m.Guarantee())
+		base := testkit.Must(kl10.MostPrivate(t.Context(), b, nil, target, nil))
+		if bound.Level > s.Level.Hi || bound.Level > s.Level.Lo || base.Guarantee().Alpha() < s.Level.Lo {
+			t.Errorf("space %d: packing %v, interval %v, exponential %v", i, bound.Level, s.Level, base.Guarantee())
 		}
 		proves(t, b, target, bound)
 		if i%4 == 0 {
@@ -133,8 +145,8 @@ func TestMostPrivate_AgainstSimplex(t *testing.T) {
 		}
 		switch {
 		case s.Level.Hi > 0:
-			ratios, packed = append(ratios, m.Guarantee().Alpha()/s.Level.Hi), append(packed, bound.Level/s.Level.Hi)
-		case m.Guarantee().Alpha() > 0:
+			ratios, packed = append(ratios, base.Guarantee().Alpha()/s.Level.Hi), append(packed, bound.Level/s.Level.Hi)
+		case base.Guarantee().Alpha() > 0:
 			zero++
 		}
 	}
@@ -153,7 +165,7 @@ func proves(t *testing.T, b metric.Bimetric, target kl10.Target, bound LevelBoun
 	for i, y := range bound.Packing {
 		sum += math.Exp(-bound.Level * b.Privacy.Distance(bound.X, y))
 		for _, z := range bound.Packing[:i] {
-			for w := range b.Len() {
+			for w := range b.Utility.Len() {
 				if b.Utility.Distance(y, w) <= target.Gamma && b.Utility.Distance(z, w) <= target.Gamma {
 					t.Errorf("%v: %d is near %d and %d", bound, w, y, z)
 				}
@@ -162,6 +174,133 @@ func proves(t *testing.T, b metric.Bimetric, target kl10.Target, bound LevelBoun
 	}
 	if !(math.Abs((1-target.Delta)*sum-1) <= 1e-9) {
 		t.Errorf("%v, %v: the sum is %v", target, bound, (1-target.Delta)*sum)
+	}
+}
+
+// apart is a space of n inputs at distance 1 whose outputs are near, at distance .5, to the
+// inputs listed, and far, at 1, from all others. The first n are near to their input alone.
+func apart(n int, near ...[]int) metric.Bimetric {
+	return metric.Bimetric{Privacy: space.Simplex(n, 1), Utility: space.Formula(n+len(near), func(x, y int) float64 {
+		if x > y {
+			x, y = y, x
+		}
+		switch {
+		case x == y:
+			return 0
+		case x < n && y >= n && slices.Contains(near[y-n], x):
+			return .5
+		}
+		return 1
+	})}
+}
+
+// Where the outputs are other points than the inputs: a middle serves both ends of a line,
+// at level 0; outputs that are near to all inputs but one are missed with q, q(1+(k-1)e^eps)
+// = 1; and a constant function asks for nothing, whatever the inputs are.
+func TestMostPrivate_OtherOutputs(t *testing.T) {
+	ctx, ends := t.Context(), space.Path(2, 1)
+	grid := metric.Bimetric{Privacy: ends, Utility: testkit.Must(metric.NewPoints([]float64{0, 1, .25, .5, .75}, metric.Numbers[float64]{}))}
+	for _, c := range []struct {
+		b      metric.Bimetric
+		target kl10.Target
+		want   float64
+	}{
+		{metric.Same(ends), kl10.Target{Gamma: .5, Delta: .05}, math.Log(19)},
+		{grid, kl10.Target{Gamma: .5, Delta: .05}, 0},
+		{grid, kl10.Target{Gamma: .49, Delta: .05}, math.Log(19)},
+		{apart(3, []int{0, 1}, []int{1, 2}, []int{0, 2}), kl10.Target{Gamma: .5, Delta: .05}, math.Log(19. / 2)},
+		{apart(4, []int{0, 1, 2}, []int{1, 2, 3}, []int{0, 2, 3}, []int{0, 1, 3}), kl10.Target{Gamma: .5, Delta: .1}, math.Log(3)},
+		{apart(3, []int{0, 1}, []int{1, 2}, []int{0, 2}), kl10.Target{Gamma: .5, Delta: .34}, 0},
+		{metric.Bimetric{Privacy: space.Path(4, 1), Utility: testkit.Must(metric.Subset(ends, []int{0, 0, 0, 0, 1}))}, kl10.Target{Gamma: 0, Delta: .01}, 0},
+		// f(x) = x mod 2 on a path: two neighbors decide.
+		{metric.Bimetric{Privacy: space.Path(4, 1), Utility: testkit.Must(metric.Subset(ends, []int{0, 1, 0, 1}))}, kl10.Target{Gamma: 0, Delta: .01}, math.Log(99)},
+	} {
+		s := testkit.Must(MostPrivate(ctx, c.b, c.target, nil))
+		reaches(t, c.b, c.target, s)
+		if s.Status != StatusOptimal || s.Level.Lo > c.want*(1+1e-12) || s.Level.Hi < c.want*(1-1e-12) || s.Level.Width() > 1.01e-4*c.want+1.01e-6 || c.want == 0 && s.Level.Hi != 0 {
+			t.Errorf("%d inputs, %d outputs, %v: %v, want %v", c.b.Privacy.Len(), c.b.Utility.Len(), c.target, s, c.want)
+		}
+		bound := testkit.Must(LevelLowerBound(ctx, c.b, c.target))
+		if proves(t, c.b, c.target, bound); bound.Level > c.want*(1+1e-12) {
+			t.Errorf("%v: packing %v, want at most %v", c.target, bound, c.want)
+		}
+	}
+	// Inputs that privacy does not tell apart, with an output between their images, and
+	// without: only one of the others may then have a level.
+	pairs := metric.Bimetric{Privacy: space.Formula(4, func(i, j int) float64 { return math.Abs(float64(i/2 - j/2)) }),
+		Utility: testkit.Must(metric.NewPoints([]float64{0, 1, 3, 4, .5, 3.5}, metric.Numbers[float64]{}))}
+	target := kl10.Target{Gamma: .5, Delta: .1}
+	s := testkit.Must(MostPrivate(ctx, pairs, target, nil))
+	if reaches(t, pairs, target, s); math.Abs(s.Level.Hi-math.Log(9)) > 1e-3 || s.Level.Lo > math.Log(9) {
+		t.Errorf("%v, want ln 9", s)
+	}
+	pairs.Utility = testkit.Must(metric.Subset(pairs.Utility, []int{0, 1, 2, 3, 4}))
+	if s, err := MostPrivate(ctx, pairs, target, nil); s != nil || err == nil || !strings.Contains(err.Error(), "no level is enough") {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// The programs' outputs, among many: no other is near to more inputs, and each input has one.
+func TestWidest(t *testing.T) {
+	r := random.Seeded(5)
+	for range 50 {
+		n, m := 1+r.IntN(80), 1+r.IntN(30)
+		balls := bitset.Rows(n, m)
+		for x := range balls {
+			for y := range m {
+				if r.IntN(3) == 0 {
+					balls[x].Add(y)
+				}
+			}
+		}
+		inputs := func(y int) (near []int) {
+			for x := range balls {
+				if balls[x].Has(y) {
+					near = append(near, x)
+				}
+			}
+			return near
+		}
+		among := func(a, b []int) bool {
+			return !slices.ContainsFunc(a, func(x int) bool { return !slices.Contains(b, x) })
+		}
+		outputs := testkit.Must(widest(t.Context(), balls, m))
+		for y := range m {
+			better := slices.ContainsFunc(outputs, func(z int) bool { return z != y && among(inputs(y), inputs(z)) })
+			if slices.Contains(outputs, y) == better {
+				t.Fatalf("%d of %v: near to %v, better %v", y, outputs, inputs(y), better)
+			}
+		}
+	}
+}
+
+// N is the first number of records at which the level is low enough, by both ends; KL10's
+// N is eps*/eps where the sensitivity is 1/N.
+func TestRecordsFor(t *testing.T) {
+	s := testkit.Must(MostPrivate(t.Context(), metric.Same(space.Path(2, 1)), kl10.Target{Gamma: .5, Delta: .05}, nil))
+	for _, eps := range []float64{10, 1, .1, .003, 1e-9} {
+		for name, f := range map[string]func(n int) float64{"1/N": nil, "2/(N+3)": func(n int) float64 { return 2 / float64(n+3) }, "1/sqrt N": func(n int) float64 { return 1 / math.Sqrt(float64(n)) }} {
+			if eps == 1e-9 && (f != nil || bits.UintSize == 32) {
+				continue
+			}
+			least, enough, err := s.RecordsFor(eps, f)
+			if f == nil {
+				f = func(n int) float64 { return 1 / float64(n) }
+			}
+			for end, n := range map[float64]int{s.Level.Lo: least, s.Level.Hi: enough} {
+				if err != nil || !(f(n)*end <= eps*(1+1e-15)) || n > 1 && f(n-1)*end < eps*(1-1e-15) {
+					t.Errorf("%s, eps = %v: %d of %d, %d, %v", name, eps, n, least, enough, err)
+				}
+			}
+		}
+	}
+	if _, _, err := s.RecordsFor(1, func(int) float64 { return 1 }); err == nil || !strings.Contains(err.Error(), "records are not enough") {
+		t.Error(err)
+	}
+	// At a level of 0 there is nothing to share.
+	s.Level = scale.Interval{}
+	if least, enough, err := s.RecordsFor(1e-300, nil); least != 1 || enough != 1 || err != nil {
+		t.Error(least, enough, err)
 	}
 }
 

@@ -83,10 +83,8 @@ func (o *Options) spaces(op string, b metric.Bimetric) (n int, err error) {
 	}
 	labels := math.MaxInt
 	if o.Loss == nil {
-		if labels = fault.Len(b.Utility); labels < n {
-			return 0, cmp.Or(fault.Empty(op, "Utility", labels), error(&fault.SizeError{Op: op, Arg: "Utility", Got: labels, Want: fmt.Sprintf("at least %d", n)}))
-		}
-		if err := fault.Empty(op, "Utility", labels); err != nil { // too many
+		labels = fault.Len(b.Utility)
+		if err := cmp.Or(fault.Empty(op, "Utility", labels), fault.AtLeast(op, "Utility", labels, n)); err != nil {
 			return 0, err
 		}
 	}

@@ -232,8 +232,8 @@ func (c *Channel) AdversaryError(ctx context.Context, prior []float64, rho metri
 	if err := c.built(op); err != nil {
 		return 0, err
 	}
-	if n := fault.Len(rho); n < c.n {
-		return 0, &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprintf("at least %d", c.n)}
+	if err := fault.AtLeast(op, "rho", fault.Len(rho), c.n); err != nil {
+		return 0, err
 	}
 	least := make([]float64, c.m)
 	if err := c.guesses(ctx, op, prior, rho, func(y int, cost []float64) { least[y] = slices.Min(cost) }); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 )
 
-// Clustered is the metric of IRC24, section 5, on clusters*size points: point i
+// Clustered is the metric of IRC24, Section 6.2, on clusters*size points: point i
 // lies in cluster i/size, points of two clusters are at distance 1 ([Clustered.Scaled]:
 // another) and two points of one cluster at a distance up to that. It is an ultrametric,
 // and the leaf metric of a tree of depth two. It stores nothing: memory O(1).

@@ -79,7 +79,7 @@ func joinTree(row []int, heights []float64) *pathTree {
 }
 
 // clusteredTree is the tree of depth two with the clusters below its root (IRC24,
-// Section 5).
+// Section 6.2).
 func clusteredTree(c *metric.Clustered) *pathTree {
 	n, size := c.Len(), c.Size()
 	all := n + c.Clusters() + 1

@@ -13,9 +13,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// PositiveMeasure returns the uniformly positive probability measure of KL10 on the points
-// of f, a base measure for the exponential mechanism that leaves no ball empty at any
-// scale:
+// PositiveMeasure returns the uniformly positive probability measure of KL10 (Definition
+// 3.2; Theorem 3.4, (4) to (3)) on the points of f, a base measure for the exponential
+// mechanism that leaves no ball empty at any scale:
 //
 //	mu(y) = 1/2 * sum over i = 0, 1, ... with y in C_i of 1/(2^i |C_i|),
 //
@@ -64,7 +64,7 @@ func PositiveMeasure(ctx context.Context, f metric.Finite) ([]float64, error) {
 
 // BallMass returns the smallest measure of a closed ball of radius r >= 0
 // around a point of f, rounded down, and the first point that has it: the m of
-// KL10's formula for (gamma, delta)-utility, at r = gamma/2. mu is a
+// Theorem 3.4 of KL10, (3) to (2), at r = gamma/2. mu is a
 // distribution on the points of f. O(n^2) distances on every core.
 func BallMass(ctx context.Context, f metric.Finite, mu []float64, r float64, o *Options) (mass float64, y int, err error) {
 	const op = "scale: BallMass"

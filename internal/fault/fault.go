@@ -105,6 +105,14 @@ func Size(op, arg string, got, want int) error {
 	return &SizeError{Op: op, Arg: arg, Got: got, Want: fmt.Sprint(want)}
 }
 
+// AtLeast checks that an argument has the length least or more.
+func AtLeast(op, arg string, got, least int) error {
+	if got >= least {
+		return nil
+	}
+	return &SizeError{Op: op, Arg: arg, Got: got, Want: fmt.Sprintf("at least %d", least)}
+}
+
 // MemoryError reports an allocation refused before it was tried.
 type MemoryError struct {
 	Op    string

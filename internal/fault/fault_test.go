@@ -56,6 +56,8 @@ func TestChecks(t *testing.T) {
 		{"nil pointer", Empty("p: F", "x", Len((*points)(nil))), "p: F: x: empty input"},
 		{"pointer", Empty("p: F", "x", Len(&points{3})), ""},
 		{"value", Empty("p: F", "x", Len(points{-3})), "x has size -3"},
+		{"enough", AtLeast("p: F", "x", 3, 3), ""},
+		{"too few", AtLeast("p: F", "x", 2, 3), "p: F: x has size 2, want at least 3"},
 		{"memory", Memory("p: F", 1e6, 8), ""},
 		{"too much memory", Memory("p: F", 1e12, 8), fmt.Sprintf("p: F: needs 7.45e+03 GiB, the limit is %d GiB", MemoryLimit>>30)},
 		{"little memory", &MemoryError{"p: F", 3 << 20, 1 << 20}, "p: F: needs 3 MiB, the limit is 1 MiB"},

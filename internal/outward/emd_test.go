@@ -68,7 +68,12 @@ var ofEMD = []scenario{
 				out = append(out, lo("budget", b.Lo))
 				out = append(out, lo("budget", must(s.Budget(ctx, p)).Value))
 			}
-			out = append(out, hi("item", must(s.ItemDelta(0.9, 0.1))))
+			for _, v := range []accountant.Moved{{Items: 1, Distance: 0.9}, {Items: 4, Distance: 2.1}} {
+				out = append(out, hi("moved", must(s.MovedDelta(ctx, v, 0.1)).Value))
+				for _, delta := range []float64{0, 1e-6} {
+					out = append(out, hi("moved", must(s.MovedLevel(ctx, v, delta)).Value))
+				}
+			}
 			l = must(s.LevelInterval(ctx, 0))
 			out = append(out, both("pure level", l.Lo, l.Hi)...)
 		}
@@ -94,6 +99,7 @@ var ofEMD = []scenario{
 			s := must(accountant.NewShuffled(ctx, channel(three, 0.3), three, u))
 			// The lattice that the upper end is computed on is chosen anew for other numbers.
 			out = append(out, lo("delta", must(s.DeltaInterval(ctx, 0.3)).Lo))
+			out = append(out, hi("moved", must(s.MovedLevel(ctx, accountant.Moved{Items: 1, Distance: 1.3}, 1e-4)).Value))
 			for _, delta := range []float64{0, 1e-4} {
 				l := must(s.LevelInterval(ctx, delta))
 				out = append(out, both("level", l.Lo, l.Hi)...)

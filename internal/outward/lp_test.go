@@ -3,6 +3,7 @@
 package outward_test
 
 import (
+	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
@@ -43,6 +44,11 @@ var ofLP = []scenario{
 		out = append(out, lo("constant budget", c.ProgramBound))
 		m := must(lp.MostPrivate(ctx, b, kl10.Target{Gamma: 0.5, Delta: 0.2}, nil))
 		out = append(out, lo("level", m.Level.Lo))
+		for _, sensitivity := range []func(int) float64{nil, func(n int) float64 { return 1 / float64(n) }} {
+			fixed := lp.MostPrivateSolution{Channel: m.Channel, Level: scale.Interval{Lo: 2, Hi: 3}}
+			least, enough, err := fixed.RecordsFor(1e-9, sensitivity)
+			out = append(out, lo("records", float64(least)), hi("records", float64(must(enough, err))))
+		}
 		for _, t := range []kl10.Target{{Gamma: 0.5, Delta: 0.2}, {Gamma: 0.1, Delta: 0.01}} {
 			out = append(out, lo("level", must(lp.LevelLowerBound(ctx, b, t)).Level))
 		}

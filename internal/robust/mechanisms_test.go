@@ -68,7 +68,7 @@ var walkCalls = []call{
 var (
 	channel   = testkit.Must(exponential.Standard(context.Background(), path, 1, nil)).Channel
 	guarantee = testkit.Must(mechanism.NewGuarantee(1, 1e-6, "km"))
-	composed  = testkit.Must(mechanism.NewComposition(mechanism.Repeated{Channel: channel, Times: 3}))
+	composed  = testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: channel, Times: 3}))
 	budget    = testkit.Must(mechanism.NewBudget(guarantee, nil))
 	sticky    = testkit.Must(mechanism.NewSticky(mechanism.Mechanism[int, int](channel), nil))
 	track     = testkit.Must(mechanism.NewTrack(sticky, nil))
@@ -126,8 +126,10 @@ var mechanismCalls = []call{
 		}, o)
 	}, []any{path, 0.5, &mechanism.AuditOptions{Delta: 0.01}}},
 	{"mechanism.Compose", mechanism.Compose[int, int], []any{[]mechanism.Mechanism[int, int]{channel, channel}}},
-	{"mechanism.NewComposition", mechanism.NewComposition, []any{[]mechanism.Repeated{{Channel: channel, Times: 3}}}},
+	{"mechanism.NewComposition", mechanism.NewComposition, []any{[]mechanism.Repeated{{Mechanism: channel, Times: 3}}}},
 	{"mechanism.Composition.Audit", composed.Audit, []any{path, &mechanism.AuditOptions{Delta: 0.01}}},
+	{"mechanism.Composition.AuditAt", composed.AuditAt, []any{2.0, 0.01}},
+	{"mechanism.Composition.CertifyAt", composed.CertifyAt, []any{2.0, 0.01}},
 	{"mechanism.Composition.Certify", composed.Certify, []any{path, metric.Unit("km"), &mechanism.AuditOptions{}}},
 	{"mechanism.Composition.Release", composed.Release, []any{seeded(), 2}},
 
@@ -234,6 +236,14 @@ var additiveCalls = []call{
 	{"additive.DiscreteLaplace.RadiusQuantile", whole.RadiusQuantile, []any{0.5}},
 	{"additive.KNorm.LevelAt", knorm.LevelAt, []any{0.1, 1.0}},
 	{"additive.KNorm.LevelAt", testkit.Must(additive.NewKNorm(additive.Norm{P: 2, Dim: 9}, 1, nil)).LevelAt, []any{0.1, 1.0}},
+	{"additive.KNorm.PrivacyLoss", knorm.PrivacyLoss, []any{2.0}},
+	{"additive.Laplace.PrivacyLoss", laplace.PrivacyLoss, []any{2.0}},
+	{"additive.PlanarLaplace.PrivacyLoss", planar.PrivacyLoss, []any{2.0}},
+	{"additive.Madlib.PrivacyLoss", madlib.PrivacyLoss, []any{2.0}},
+	{"additive.Gaussian.PrivacyLoss", gaussian.PrivacyLoss, []any{2.0}},
+	{"additive.DiscreteGaussian.PrivacyLoss", testkit.Must(additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 1, Delta: 1e-3, Diameter: 4}, nil)).PrivacyLoss, []any{2.0}},
+	{"additive.DiscreteLaplace.PrivacyLoss", whole.PrivacyLoss, []any{2.0}},
+	{"additive.TruncatedGeometric.PrivacyLoss", testkit.Must(additive.NewTruncatedGeometric(additive.Range{Hi: 9}, 1, nil)).PrivacyLoss, []any{2.0}},
 	{"additive.KNorm.RadiusQuantile", knorm.RadiusQuantile, []any{0.5}},
 	{"additive.KNorm.RadiusProb", knorm.RadiusProb, []any{0.5}},
 	{"additive.Laplace.RadiusQuantile", laplace.RadiusQuantile, []any{0.5}},
@@ -384,9 +394,12 @@ var emdCalls = []call{
 	{"accountant.NewShuffled", accountant.NewShuffled, []any{channel, path, accountant.Users{Records: 1000, Items: 1}}},
 	{"accountant.Shuffled.Level", shuffled.Level, []any{1e-6}},
 	{"accountant.Shuffled.Delta", shuffled.Delta, []any{0.1}},
+	{"accountant.Shuffled.MovedLevel", shuffled.MovedLevel, []any{accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},
+	{"accountant.Shuffled.MovedDelta", shuffled.MovedDelta, []any{accountant.Moved{Items: 3, Distance: 0.5}, 0.1}},
 	{"accountant.Shuffled.LevelInterval", shuffled.LevelInterval, []any{1e-6}},
 	{"accountant.Shuffled.DeltaInterval", shuffled.DeltaInterval, []any{0.1}},
-	{"accountant.Shuffle.ItemDelta", accountant.Shuffle.ItemDelta, []any{shuffle, 0.5, 0.1}},
+	{"accountant.Shuffle.MovedLevel", accountant.Shuffle.MovedLevel, []any{shuffle, accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},
+	{"accountant.Shuffle.MovedDelta", accountant.Shuffle.MovedDelta, []any{shuffle, accountant.Moved{Items: 3, Distance: 0.5}, 0.1}},
 	{"emd.Model.FromUserLevel", central.FromUserLevel, []any{emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},
 	{"emd.Model.FromItems", central.FromItems, []any{level}},
 	{"emd.Guarantee.ToItems", perUnit.ToItems, []any{4}},
@@ -446,7 +459,6 @@ var exponentialCalls = []call{
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.Snapped", exponential.Snapped, []any{testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{})), 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
 	{"exponential.Remapped", exponential.Remapped, []any{metric.Same(testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{}))), 1.0, &exponential.RemappedOptions{Options: exponential.Options{Outputs: []int{0, 2}}, Prior: []float64{.5, .25, .25}}}},
-	{"kl10.SmallestBeta", kl10.SmallestBeta, []any{path, uniform, kl10.Target{Gamma: 1, Delta: 0.1}}},
 	{"kl10.Misses", kl10.Misses, []any{channel, path, 1.0}},
 	{"kl10.MostPrivate", kl10.MostPrivate, []any{twoSided, uniform, kl10.Target{Gamma: 1, Delta: 0.1}, &kl10.Options{}}},
 }
@@ -517,6 +529,7 @@ var measureCalls = []call{
 	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{}}},
 	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{Relation: walk.AddRemoveOne, Levels: []int{1}, Shares: []float64{1}, Prune: 2, MaxCells: 100}}},
 	{"measure.Synthesizer.LowerBound", synthesizer.LowerBound, []any{100.0}},
+	{"measure.Synthesizer.UpperBound", testkit.Must(measure.NewSynthesizer(ages, 1, &measure.SynthesizerOptions{Levels: []int{2}})).UpperBound, []any{100.0}},
 	{"measure.Synthesizer.Release", synthesizer.Release, []any{seeded(), counts}},
 	{"measure.Synthesizer.Synthetic", synthesizer.Synthetic, []any{seeded(), records, 5}},
 	{"measure.Release.Records", released.Records, []any{seeded(), 5, &measure.RecordOptions{}}},
@@ -535,6 +548,8 @@ var lpCalls = []call{
 	{"lp.Extended", lp.Extended, []any{twoSided, 1.0, &lp.ExtendedOptions{Outputs: []int{0, 2, 4}}}},
 	{"lp.LowerBound", lp.LowerBound, []any{twoSided, 1.0, []int{0, 2, 4}}},
 	{"lp.MostPrivate", lp.MostPrivate, []any{twoSided, kl10.Target{Gamma: 1, Delta: 0.1}, &lp.MostPrivateOptions{}}},
+	{"lp.MostPrivateSolution.RecordsFor", testkit.Must(lp.MostPrivate(context.Background(), twoSided, kl10.Target{Gamma: 1, Delta: 0.1}, nil)).RecordsFor,
+		[]any{0.1, func(n int) float64 { return 1 / float64(n) }}},
 	{"lp.Optimal", lp.Optimal, []any{twoSided, 1.0, &lp.Options{Prior: skew, Outputs: []int{0, 2, 4}}}},
 	{"lp.Optimal", func(ctx context.Context, f metric.Finite, o *lp.Options) (*lp.Solution, error) {
 		return lp.Optimal(ctx, metric.Bimetric{Privacy: f}, 1, o) // the utility metric is not read

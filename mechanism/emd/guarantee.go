@@ -121,8 +121,8 @@ func (g Guarantee) Delta() float64 { return g.level.Delta() }
 // and Eps is +Inf.
 //
 // A discrete promise reaches beyond its radius r in k = ceil(d/r) steps: (k*eps,
-// delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has a multiplier of delta that is too
-// small.) The steps go over mixtures of the two users' distributions, which users of
+// delta*(e^(k*eps)-1)/(e^eps-1)). (IRC24 multiplies delta by e^k in Fact 5.1, too little where
+// eps > 1 and k is large, and by e^(k*eps) in Table 1, too little where eps < ln 2.) The steps go over mixtures of the two users' distributions, which users of
 // Model.Items items cannot have. So in a bounded model a discrete promise says nothing
 // beyond its radius, and Eps is +Inf.
 func (g Guarantee) At(d float64) DP {

@@ -54,8 +54,8 @@ func TestModel_Words(t *testing.T) {
 func TestPromises_NothingIsForgotten(t *testing.T) {
 	g := promise(t, Model{Trust: Local, Items: 5, Diameter: 1}, 1, 0)
 	for arg, err := range map[string]error{
-		"distance":         testkit.Err(accountant.Shuffle{Records: 5, Alpha0: 1, Diameter: 1}.ItemDelta(0, 1)),
-		"Shuffle.Diameter": testkit.Err(accountant.Shuffle{Records: 5, Alpha0: 1}.ItemDelta(1, 1)),
+		"v.Distance":       testkit.Err(accountant.Shuffle{Records: 5, Alpha0: 1, Diameter: 1}.MovedDelta(t.Context(), accountant.Moved{Items: 1}, 1)),
+		"Shuffle.Diameter": testkit.Err(accountant.Shuffle{Records: 5, Alpha0: 1}.MovedDelta(t.Context(), accountant.Moved{Items: 1, Distance: 1}, 1)),
 		"pair.Eps":         testkit.Err(NewDiscrete(g.model, 1, DP{})),
 		"p.Eps":            testkit.Err(g.model.FromUserLevel(DP{}, 1)),
 	} {

@@ -49,7 +49,7 @@ type Releaser[P, Y any] interface {
 // kl(c||r) = c ln(c/r) + (1-c) ln((1-c)/(1-r)) and kl' its derivative in c. The last step
 // integrates Chernoff's bound P{D > t} <= exp(-s*kl(t||r)), whose exponent is convex in t.
 //
-// Source: IRC24, Algorithm 3; its Lemma 5.2 has a larger c.
+// Source: IRC24, Algorithm 3 and Theorem 5.3, which has a larger c, that of Lemma 5.2.
 type Reduced[P, Y any] struct {
 	inner    Releaser[P, Y]
 	g        Guarantee

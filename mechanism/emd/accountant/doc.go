@@ -13,13 +13,13 @@
 // # Which function
 //
 // Know only the level alpha0: state a [Shuffle]. [Shuffle.Level] finds alpha,
-// [Shuffle.Delta] delta, [Shuffle.Budget] the alpha0 that a randomizer may have, and
-// [Shuffle.ItemDelta] is about one item that moves.
+// [Shuffle.Delta] delta, [Shuffle.Budget] the alpha0 that a randomizer may have. Of a change of
+// given size ask [Shuffle.MovedLevel] and [Shuffle.MovedDelta].
 //
 // Have the randomizer's matrix: ask [NewShuffled], whose levels are a third to two thirds of the
 // other's.
 //
-// Ask how good an answer is: each question has an [Interval] too, proved by a [Witness].
+// Ask how good an answer is: most questions have an [Interval] too, proved by a [Witness].
 //
 // Many pure mechanisms on the same data: [Composition] and [ComposeBudget].
 //
@@ -35,7 +35,7 @@
 //
 // # Who should not use it
 //
-// An observer who sees when records arrive, or who sent them, is not covered.
+// Not covered is an observer who sees when records arrive or who sent them.
 //
 // # References
 //

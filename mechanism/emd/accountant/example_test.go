@@ -70,7 +70,7 @@ func ExampleNewShuffled() {
 	// within 1 % of the truth: true
 }
 
-// The example of IRC24: a hundred thousand users of a thousand items, alpha =
+// The example of IRC24, Section 4.2: a hundred thousand users of a thousand items, alpha =
 // 25. Shuffling by a trusted party allows a far weaker randomizer than each
 // user alone.
 func ExampleShuffle_Budget() {
@@ -88,14 +88,30 @@ func ExampleShuffle_Budget() {
 	// N = 100000000: alpha0 = 4.2994
 }
 
-// One item that moves by a tenth of the diameter.
-func ExampleShuffle_ItemDelta() {
-	s := accountant.Shuffle{Records: 1000, Alpha0: 1, Diameter: 1}
-	delta, err := s.ItemDelta(0.1, 0.01)
+// The example of IRC24, Section 3: a hundred thousand users of a thousand places of a month.
+// At a level where no change by w of the diameter shows more than 25 w, how much does a day
+// show that was spent elsewhere, each place 0.08 of the diameter away?
+func ExampleShuffle_MovedLevel() {
+	s := accountant.Shuffle{Records: 100_000_000, Items: 1000, Alpha0: 4.29, Diameter: 1}
+	const places = 34 // a thirtieth
+	day := accountant.Moved{Items: places, Distance: places * 0.08}
+	level, err := s.MovedLevel(context.Background(), day, 1e-12)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.2e\n", delta)
+	fmt.Printf("%.4f by the %v, of %.4f\n", level.Value, level.Theorem, 25*day.Distance/1000)
+	// Output:
+	// 0.0599 by the joint bound, of 0.0680
+}
+
+// One item that moves by a tenth of the diameter.
+func ExampleShuffle_MovedDelta() {
+	s := accountant.Shuffle{Records: 1000, Items: 1, Alpha0: 1, Diameter: 1}
+	delta, err := s.MovedDelta(context.Background(), accountant.Moved{Items: 1, Distance: 0.1}, 0.01)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2e\n", delta.Value)
 	// Output:
 	// 5.50e-05
 }

@@ -27,9 +27,13 @@ func TestQuestions_Refuse(t *testing.T) {
 		"Shuffle.Budget": func(s Shuffle, _, alpha, delta float64) error {
 			return testkit.Err(s.Budget(bg, Promise{alpha, delta}))
 		},
-		"Shuffle.ItemDelta": func(s Shuffle, alpha0, _, _ float64) error {
+		"Shuffle.MovedLevel": func(s Shuffle, alpha0, _, delta float64) error {
 			s.Alpha0 = alpha0
-			return testkit.Err(s.ItemDelta(1, 0.1))
+			return testkit.Err(s.MovedLevel(bg, Moved{1, 1}, delta))
+		},
+		"Shuffle.MovedDelta": func(s Shuffle, alpha0, _, _ float64) error {
+			s.Alpha0 = alpha0
+			return testkit.Err(s.MovedDelta(bg, Moved{1, 1}, 0.1))
 		},
 	}
 	for want, set := range map[string]func(s *Shuffle){
@@ -47,8 +51,8 @@ func TestQuestions_Refuse(t *testing.T) {
 		s := Shuffle{Records: 100, Items: 10, Diameter: 1}
 		set(&s)
 		for name, ask := range questions {
-			if name == "Shuffle.ItemDelta" && strings.Contains(want, "Items") {
-				continue // it does not read them
+			if strings.HasPrefix(name, "Shuffle.Moved") && strings.Contains(want, "Items") {
+				continue // they do not read them
 			}
 			if err := ask(s, 1, 1, 1e-6); err == nil || !strings.HasPrefix(err.Error(), "accountant: "+name+": "+want) {
 				t.Errorf("%s: %v, want %s", name, err, want)
@@ -78,12 +82,17 @@ func TestQuestions_Refuse(t *testing.T) {
 		{testkit.Err(s.Budget(bg, Promise{1, -1e-9})), "p.Delta = -1e-09"},
 		{testkit.Err(s.Budget(bg, Promise{1, 1e-310})), "p.Delta = 1e-310"},
 		{testkit.Err(s.Budget(bg, Promise{0, 1e-9})), "p.Alpha = 0"},
-		{testkit.Err(at(0).ItemDelta(1, 0)), "Shuffle.Alpha0 = 0"},
-		{testkit.Err(at(1).ItemDelta(-1, 0)), "distance = -1"},
-		{testkit.Err(at(1).ItemDelta(2, 0)), "distance = 2"},
-		{testkit.Err(at(1).ItemDelta(nan, 0)), "distance = NaN"},
-		{testkit.Err(at(1).ItemDelta(1, nan)), "eps = NaN"},
-		{testkit.Err(at(1).ItemDelta(1, -1)), "eps = -1"},
+		{testkit.Err(at(0).MovedDelta(bg, Moved{1, 1}, 0)), "Shuffle.Alpha0 = 0"},
+		{testkit.Err(at(1).MovedDelta(bg, Moved{0, 1}, 0)), "v.Items = 0"},
+		{testkit.Err(at(1).MovedDelta(bg, Moved{101, 1}, 0)), "v.Items = 101"},
+		{testkit.Err(at(1).MovedDelta(bg, Moved{1, -1}, 0)), "v.Distance = -1"},
+		{testkit.Err(at(1).MovedDelta(bg, Moved{3, 3.5}, 0)), "v.Distance = 3.5"},
+		{testkit.Err(at(1).MovedDelta(bg, Moved{1, nan}, 0)), "v.Distance = NaN"},
+		{testkit.Err(at(1).MovedDelta(bg, Moved{1, 1}, nan)), "eps = NaN"},
+		{testkit.Err(at(1).MovedDelta(bg, Moved{1, 1}, -1)), "eps = -1"},
+		{testkit.Err(at(701).MovedLevel(bg, Moved{1, 1}, 0)), "Shuffle.Alpha0 = 701"},
+		{testkit.Err(at(1).MovedLevel(bg, Moved{1, 1}, 1)), "delta = 1"},
+		{testkit.Err(at(1).MovedLevel(bg, Moved{1, 2}, 0)), "v.Distance = 2"},
 		{testkit.Err(Composition{0, 1}.Delta(bg, 0)), "Composition.Count = 0"},
 		{testkit.Err(Composition{math.MaxInt64, 1}.Delta(bg, 0)), "Composition.Count = 9.2"},
 		{testkit.Err(Composition{1, nan}.Level(bg, 0)), "Composition.Item = NaN"},
@@ -122,13 +131,14 @@ func TestShuffle_EndsWithItsContext(t *testing.T) {
 		"Level":  func(ctx context.Context) error { return testkit.Err(s.Level(ctx, 1e-30)) },
 		"Budget": func(ctx context.Context) error { return testkit.Err(s.Budget(ctx, Promise{Alpha: 0.1, Delta: 1e-30})) },
 		"Delta":  func(ctx context.Context) error { return testkit.Err(many.Delta(ctx, 100)) },
+		"Moved":  func(ctx context.Context) error { return testkit.Err(many.MovedDelta(ctx, Moved{20, 20}, 100)) },
 	} {
 		done, cancel := context.WithCancel(context.Background())
 		cancel()
 		if err := ask(done); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, a context that is done: %v", name, err)
 		}
-		if name == "Delta" {
+		if name == "Delta" || name == "Moved" {
 			continue // too short
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
@@ -178,6 +188,9 @@ func FuzzShuffle(f *testing.F) {
 		}
 		if v, err := (ask{Records: n, Alpha0: level, Clones: Clones(clones), Diameter: 1}).item(least, delta); err == nil {
 			in("item's delta", v, 0, 1)
+		}
+		if v, err := s.shuffle().MovedLevel(bg, Moved{m, least}, delta); err == nil {
+			in("change's level", v.Value, 0, least*level*(1+1e-12))
 		}
 	})
 }

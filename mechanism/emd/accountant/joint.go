@@ -47,7 +47,7 @@ func (b joint) clonesAt(w float64) cloneCount {
 func (b joint) varies() bool { return b.items == 1 && b.clones == MetricRandomizer }
 
 const (
-	// tauErr is the relative error of tau_w: two hyperbolic tangents, two
+	// tauErr is the relative error of tau: two hyperbolic tangents, two
 	// products and a quotient, each below 4 units of 2^-53. tau is rounded down
 	// by it.
 	tauErr = 0x1p-48
@@ -140,7 +140,7 @@ func (s *supremum) at(w float64) *point {
 	if w == 0 {
 		p.tau = s.alpha / (s.items * s.alpha0)
 	} else {
-		p.tau = math.Tanh(s.alpha*w/(2*s.items)) / math.Tanh(s.alpha0*w/2)
+		p.tau = s.joint.tau(s.alpha*w, w)
 		p.gain = logUp(logExpm1(directed.MulUp(s.alpha, w)))
 	}
 	p.tau *= 1 - tauErr
@@ -151,7 +151,7 @@ func (s *supremum) at(w float64) *point {
 // psi(l), as tau_w increases with w, and f <= parent; nor is it above hold.
 func (s *supremum) push(l, r *point, parent float64) {
 	_, x := s.clonesAt(l.w).chernoff(l.tau)
-	bound := min(parent, r.gain+logUp(x-math.Log(l.tau)), s.hold(l.tau, r.w))
+	bound := min(parent, r.gain+logUp(x-math.Log(l.tau)), s.hold(s.held, l.tau, r.w))
 	s.cells = append(s.cells, cell{l: l, r: r, bound: bound})
 }
 
@@ -199,17 +199,23 @@ func (s *supremum) know(p *point) {
 		return
 	}
 	p.psi, p.known = s.clonesAt(p.w).logRatio(p.tau), true
-	s.best = max(s.best, min(p.gain+p.psi, s.hold(p.tau, p.w)))
+	s.best = max(s.best, min(p.gain+p.psi, s.hold(s.held, p.tau, p.w)))
+}
+
+// tau returns tanh(eps/2m)/tanh(alpha0 w/2), at which the steps of items that move by w
+// on average add up to eps.
+func (b joint) tau(eps, w float64) float64 {
+	return math.Tanh(eps/(2*b.items)) / math.Tanh(b.alpha0*w/2)
 }
 
 // hold returns the least that a fixed threshold up to tau gives at w, +Inf
 // without one. It bounds all below w down to where tau_w = tau, as each grows
 // with w.
-func (s *supremum) hold(tau, w float64) float64 {
+func (b joint) hold(held []threshold, tau, w float64) float64 {
 	least := math.Inf(1)
-	for _, c := range s.held {
+	for _, c := range held {
 		if c.tau <= tau {
-			least = min(least, s.gain(c.tau, w)+c.psi)
+			least = min(least, b.gain(c.tau, w)+c.psi)
 		}
 	}
 	return least

@@ -32,7 +32,8 @@ func (a ask) budget() (Bound, error) {
 }
 
 func (a ask) item(distance, eps float64) (float64, error) {
-	return a.shuffle().ItemDelta(distance, eps)
+	d, err := a.shuffle().MovedDelta(bg, Moved{1, distance}, eps)
+	return d.Value, err
 }
 
 // joint is a over its diameter.

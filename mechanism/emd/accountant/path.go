@@ -79,9 +79,22 @@ const bends = 16
 // proves reports that at level alpha per unit of d_EM delta is at most e^target for
 // any change of the items.
 func (p *path) proves(ctx context.Context, alpha, target float64) (bool, error) {
+	per := alpha / float64(p.items) * (1 - pathErr)
+	return p.within(ctx, float64(p.items)*p.far, target, func(float64) float64 { return per })
+}
+
+// provesOf reports that at level eps it is for any change by total or less.
+func (p *path) provesOf(ctx context.Context, eps, total, target float64) (bool, error) {
+	return p.within(ctx, total, target, func(sum float64) float64 { return eps / sum * (1 - pathErr) })
+}
+
+// within reports that delta is at most e^target for any change by total or less, where one
+// by sum or less may show rate(sum) for each unit.
+func (p *path) within(ctx context.Context, total, target float64, rate func(sum float64) float64) (bool, error) {
 	last := bends / 4
 	// check goes from the last bend that was used to where the bound is least.
 	check := func(g leg) (bool, error) {
+		g.rate = rate(g.sum)
 		d, err := p.delta(ctx, g, float64(last)/bends, target)
 		for step := 1; err == nil && d > target; {
 			v := math.Inf(1)
@@ -99,40 +112,43 @@ func (p *path) proves(ctx context.Context, alpha, target float64) (bool, error) 
 		}
 		return d <= target, err
 	}
-	per := alpha / float64(p.items) * (1 - pathErr)
 	m := float64(p.items)
-	ok, err := check(leg{per, m * p.far, m * p.far, p.items, true})
-	if err != nil || !ok {
-		return false, err
+	count := int64(min(m, total/p.far))
+	if total >= m*p.far {
+		ok, err := check(leg{least: m * p.far, sum: m * p.far, steps: p.items, exact: true})
+		if err != nil || !ok {
+			return false, err
+		}
+		count, total = p.items-1, float64(m*p.far)-(p.far-p.second)
 	}
 	if p.second == 0 {
-		return p.counts(check, per, 1, p.items-1)
+		return p.counts(check, 1, count)
 	}
-	return p.sums(check, per, p.kinds[0].distance, float64(m*p.far)-(p.far-p.second))
+	return p.sums(check, p.kinds[0].distance, total)
 }
 
 // counts checks that between lo and hi items move, each by the one distance.
-func (p *path) counts(check func(leg) (bool, error), per float64, lo, hi int64) (bool, error) {
+func (p *path) counts(check func(leg) (bool, error), lo, hi int64) (bool, error) {
 	if lo > hi {
 		return true, nil
 	}
-	ok, err := check(leg{per, float64(lo) * p.far, float64(hi) * p.far, hi, true})
+	ok, err := check(leg{least: float64(lo) * p.far, sum: float64(hi) * p.far, steps: hi, exact: true})
 	if err != nil || ok || lo == hi {
 		return ok, err
 	}
 	mid := (lo + hi) / 2
-	if ok, err = p.counts(check, per, mid+1, hi); err != nil || !ok {
+	if ok, err = p.counts(check, mid+1, hi); err != nil || !ok {
 		return false, err
 	}
-	return p.counts(check, per, lo, mid)
+	return p.counts(check, lo, mid)
 }
 
 // sums does so where the distances add up to between lo and hi.
-func (p *path) sums(check func(leg) (bool, error), per, lo, hi float64) (bool, error) {
+func (p *path) sums(check func(leg) (bool, error), lo, hi float64) (bool, error) {
 	if lo > hi {
 		return true, nil
 	}
-	ok, err := check(leg{per, lo, hi, p.items, false})
+	ok, err := check(leg{least: lo, sum: hi, steps: p.items})
 	if err != nil || ok || hi <= lo*(1+stopWidth) {
 		return ok, err
 	}
@@ -140,10 +156,10 @@ func (p *path) sums(check func(leg) (bool, error), per, lo, hi float64) (bool, e
 	if hi > 2*lo {
 		mid = math.Sqrt(lo * hi)
 	}
-	if ok, err = p.sums(check, per, mid, hi); err != nil || !ok {
+	if ok, err = p.sums(check, mid, hi); err != nil || !ok {
 		return false, err
 	}
-	return p.sums(check, per, lo, mid)
+	return p.sums(check, lo, mid)
 }
 
 // delta returns the logarithm of Delta for one bend, rounded up; anything above the

@@ -259,7 +259,7 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 						eps := x * c.alpha0 * d
 						delta := testkit.Must(s.item(min(d, 1), eps))
 						if exact := divergence(p, q, eps); exact > delta+1e-14 {
-							t.Fatalf("%s, N=%d alpha0=%g, one item by %g: at eps=%g delta is %g, ItemDelta %g", c.name, n, c.alpha0, d, eps, exact, delta)
+							t.Fatalf("%s, N=%d alpha0=%g, one item by %g: at eps=%g delta is %g, MovedDelta %g", c.name, n, c.alpha0, d, eps, exact, delta)
 						}
 					}
 				}
@@ -270,6 +270,68 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 	// composition's and nearly met.
 	if useful < 50 || closest < 0.9 {
 		t.Errorf("%d levels below pure composition, the nearest promise met to %g", useful, closest)
+	}
+}
+
+// Nor by that of any two data sets of which k items differ, by d_i each: several, some by
+// less than others, some not at all. Every figure is that of the items and the sum alone,
+// of a Shuffle and of a Shuffled.
+func TestMoved_PrivateByBruteForce(t *testing.T) {
+	useful, better, closest := 0, 0, 0.0
+	for i, c := range toys() {
+		if i > testkit.Sweep(3, 100) {
+			break
+		}
+		for _, size := range [][2]int{{4, 1}, {4, 2}, {5, 3}, {4, 4}} {
+			n, k := size[0], size[1]
+			if len(c.prob) == 4 && n > 4 {
+				continue
+			}
+			type promise struct{ eps, delta float64 }
+			seen, known := map[float64][]promise{}, c.shuffled(t, Users{int64(n), 1})
+			promises := func(sum float64) []promise {
+				if p, ok := seen[sum]; ok {
+					return p
+				}
+				var all []promise
+				v := Moved{int64(k), min(sum, float64(k))}
+				s := Shuffle{Records: int64(n), Items: 1, Alpha0: c.alpha0, Diameter: 1}
+				for _, s.Clones = range []Clones{Dominated, MetricRandomizer} {
+					s.MinDistance = float64(s.Clones) * c.near * (1 - 1e-12)
+					for _, x := range []float64{0, 0.1, 0.5, 0.9} {
+						d := testkit.Must(s.MovedDelta(bg, v, x*c.alpha0*sum))
+						all = append(all, promise{x * c.alpha0 * sum, d.Value})
+					}
+					for _, delta := range []float64{1e-4, 0.01, 0.1} {
+						e := testkit.Must(s.MovedLevel(bg, v, delta))
+						all = append(all, promise{e.Value, delta})
+						if e.Value < 0.9*c.alpha0*sum {
+							useful++
+						}
+					}
+				}
+				d := testkit.Must(known.MovedDelta(bg, v, 0.4*c.alpha0*sum))
+				e := testkit.Must(known.MovedLevel(bg, v, 0.01))
+				all = append(all, promise{0.4 * c.alpha0 * sum, d.Value}, promise{e.Value, 0.01})
+				if e.Theorem > SingleItem {
+					better++
+				}
+				seen[sum] = all
+				return all
+			}
+			c.every(n, k, func(p, q []float64, d float64) {
+				for _, g := range promises(d * float64(k)) {
+					exact := divergence(p, q, g.eps)
+					if exact > g.delta+1e-12 {
+						t.Fatalf("%s, N=%d, %d items by %g, alpha0=%g: at eps=%g delta is %g, the promise %g", c.name, n, k, d, c.alpha0, g.eps, exact, g.delta)
+					}
+					closest = max(closest, exact/g.delta)
+				}
+			})
+		}
+	}
+	if useful < 30 || better < 20 || closest < 0.9 {
+		t.Errorf("%d levels below pure composition, %d by the probabilities, the nearest promise met to %g", useful, better, closest)
 	}
 }
 

@@ -29,8 +29,8 @@ import (
 // A number outside its range is a [*metric.ValueError]. Questions take up to two seconds,
 // and hardly more for more records.
 //
-// Sources: Feldman, McMillan, Talwar, "Hiding among the clones", 2021; IRC24, for the items
-// of a user; Loader 2000, for binomial probabilities.
+// Sources: Feldman, McMillan, Talwar, "Hiding among the clones", 2021; IRC24, Theorems 4.3 and
+// 4.4, for the items of a user; Loader 2000, for binomial probabilities.
 type Shuffle struct {
 	Records     int64   // N >= 1, the number of all records in the multiset
 	Items       int64   // m in [1, N] of them are the user's; at most 2^53
@@ -65,7 +65,8 @@ type Clones int
 
 const (
 	// Dominated is p = exp(-Alpha0*Diameter): the distribution of every other record's output
-	// is at least p times the average of the changed record's two. The proof is that of IRC24.
+	// is at least p times the average of the changed record's two. The proof is that of
+	// IRC24, Lemma B.1.
 	Dominated Clones = iota
 	// MetricRandomizer is p = 2exp(-Alpha0*Diameter)/(1+exp(-Alpha0*d)) for a
 	// change by the distance d. With one item d is that item's; with more it is
@@ -100,7 +101,7 @@ const (
 	// PureComposition adds the levels of the items: Alpha = Items*Alpha0 with
 	// Delta = 0. The shuffling plays no part.
 	PureComposition Theorem = iota + 1
-	// Joint changes the items of the user one after another, as IRC24 does, and
+	// Joint changes the items of the user one after another, as IRC24, Theorem 4.3, does, and
 	// judges every change at the same threshold of how much likelier an outcome
 	// becomes: the best one for every earth mover's distance.
 	Joint
@@ -235,33 +236,83 @@ func (s Shuffle) Budget(ctx context.Context, p Promise) (Bound, error) {
 	return best, nil
 }
 
-// ItemDelta returns the least delta for which the release has level (eps, delta) against
-// one item that moves by d = distance in (0, Diameter], as far as the clones hide it: with p
-// that of [Clones], eps >= 0 and (.)_+ the positive part,
+// Moved is a change of the records: Items of them move, by Distance in all, as the items of
+// one day out of a user's month.
+type Moved struct {
+	Items    int64   // no more than so many: in [1, Records], at most 2^53
+	Distance float64 // no more than this sum: in (0, Items*Diameter]
+}
+
+// MovedLevel returns the least eps for which the release has level (eps, delta) against the
+// change v, delta 0 or in [1e-300, 1), rounded up. Of a user's items it is at most what
+// [Shuffle.Level] grants for the earth mover's distance of the change, and less where few
+// move far. Shuffle.Items is not read. It is as near to its bound, [Joint] for v.Items, as
+// the answer of Level.
 //
-//	(1+e^eps) t Psi(tanh(eps/2)/t), t = tanh(Alpha0 d/2),
+// Source: IRC24, Theorem 4.3, with a bound of [Joint] in place of its formula, of which the
+// condition alpha0 < ln(N/(16 ln(4m/delta))) is not needed.
+func (s Shuffle) MovedLevel(ctx context.Context, v Moved, delta float64) (Bound, error) {
+	const op = "accountant: Shuffle.MovedLevel"
+	b, w, err := s.moved(op, v)
+	if err := cmp.Or(err, slack(op, "delta", delta)); err != nil {
+		return Bound{}, err
+	}
+	best := Bound{directed.MulUp(s.Alpha0, v.Distance), PureComposition}
+	if delta == 0 {
+		return best, nil
+	}
+	t := b.thresholds(directed.LogDown(delta), w)
+	eps, err := lowest(best.Value, rootTol, func(eps float64) (bool, error) {
+		g, err := t.least(ctx, eps)
+		return g <= t.target, err
+	})
+	if err == nil && eps < best.Value {
+		best = Bound{eps, b.theorem()}
+	}
+	return best, err
+}
+
+// MovedDelta returns the least delta for which the release has level (eps, delta) against
+// the change v, eps >= 0, rounded up: with k = v.Items, p that of [Clones] and (.)_+ the
+// positive part, the least over tau of
+//
+//	(e^E-1) Psi(tau)/tau, E = 2k artanh(tau tanh(Alpha0 v.Distance/2k)) <= eps,
 //	Psi(tau) = E (2B/n-1-tau)_+, n-1 ~ Bin(Records-1, p), B ~ Bin(n, 1/2),
 //
-// rounded up; 0 from eps = Alpha0 d on. It does not depend on Items.
-func (s Shuffle) ItemDelta(distance, eps float64) (float64, error) {
-	const op = "accountant: Shuffle.ItemDelta"
-	s.Items = 1
-	b, err := s.joint(op)
-	err = cmp.Or(err, b.setAlpha0(op, "Shuffle.Alpha0", s.Alpha0), fault.NonNegative(op, "eps", eps))
+// 0 from eps = Alpha0 v.Distance on. See [Shuffle.MovedLevel].
+func (s Shuffle) MovedDelta(ctx context.Context, v Moved, eps float64) (Bound, error) {
+	const op = "accountant: Shuffle.MovedDelta"
+	b, w, err := s.moved(op, v)
+	if err := cmp.Or(err, fault.NonNegative(op, "eps", eps)); err != nil {
+		return Bound{}, err
+	}
+	if eps >= directed.MulUp(s.Alpha0, v.Distance) {
+		return Bound{0, PureComposition}, nil
+	}
+	log, err := b.thresholds(0, w).least(ctx, eps)
 	if err != nil {
-		return 0, err
+		return Bound{}, err
 	}
-	if !(distance > 0 && distance <= s.Diameter) {
-		return 0, fault.Value(op, "distance", distance, "a number in (0, Diameter]")
+	return Bound{min(1, directed.ExpUp(log)), b.theorem()}, nil
+}
+
+// moved checks s and v, of which w is the mean distance of an item over the diameter,
+// rounded up.
+func (s Shuffle) moved(op string, v Moved) (b joint, w float64, err error) {
+	s.Items = 1
+	b, err = s.joint(op)
+	if err := cmp.Or(err, b.setAlpha0(op, "Shuffle.Alpha0", s.Alpha0)); err != nil {
+		return b, 0, err
 	}
-	if eps >= directed.MulUp(s.Alpha0, distance) {
-		return 0, nil
+	if v.Items < 1 || v.Items > min(s.Records, maxNumber) {
+		return b, 0, fault.Value(op, "v.Items", float64(v.Items), "a number in [1, Records] and at most 2^53")
 	}
-	d := max(distance, minUnit*s.Diameter) // a longer change shows more, and t is normal
-	others := b.clonesAt(directed.DivDown(distance, s.Diameter))
-	t := math.Tanh(s.Alpha0*d/2) * (1 + tauErr/4)
-	log := logAdd(0, eps) + math.Log(t) + others.logPsi(math.Tanh(eps/2)/t*(1-tauErr))
-	return min(1, directed.ExpUp(logUp(log))), nil
+	b.items = float64(v.Items)
+	if !(v.Distance > 0 && v.Distance <= b.items*s.Diameter) {
+		return b, 0, fault.Value(op, "v.Distance", v.Distance, "a number in (0, Items*Diameter]")
+	}
+	// A longer change shows more, and products with levels are normal.
+	return b, min(1, max(minUnit, directed.DivUp(v.Distance, directed.MulDown(b.items, s.Diameter)))), nil
 }
 
 // pure is the level of pure composition. As it is the least number that will
@@ -361,26 +412,26 @@ func (b joint) level(ctx context.Context, logDelta, top float64) (float64, error
 			return 0, err
 		}
 	}
-	t := b.thresholds(logDelta)
-	reaches := func(alpha float64) (bool, error) { return t.proves(ctx, alpha) }
-	lo := hi / 2
-	for {
-		ok, err := reaches(lo)
-		if err != nil {
+	t := b.thresholds(logDelta, 1)
+	return lowest(hi, b.rootTol(), func(alpha float64) (bool, error) { return t.proves(ctx, alpha) })
+}
+
+// lowest returns the upper end of a bracket of relative width tol of where ok ceases to
+// hold below top, where it is known to. It looks no farther down than to 2^-40 of that: at
+// delta near 1 ok may hold down to 0.
+func lowest(top, tol float64, ok func(float64) (bool, error)) (float64, error) {
+	for lo, hi := top/2, top; ; lo, hi = lo/2, lo {
+		holds, err := ok(lo)
+		switch {
+		case err != nil:
 			return 0, err
-		}
-		if !ok {
-			break
-		}
-		// Levels this small are of no interest, and the search must end: at
-		// delta near 1 it may hold down to 0.
-		if lo < top*0x1p-40 {
+		case !holds:
+			_, hi, err = search.Bisect(lo, hi, tol, ok)
+			return hi, err
+		case lo < top*0x1p-40:
 			return lo, nil
 		}
-		lo, hi = lo/2, lo
 	}
-	_, hi, err := search.Bisect(lo, hi, b.rootTol(), reaches)
-	return hi, err
 }
 
 // budget returns the largest alpha0 found at which the bound proves alpha and
@@ -397,7 +448,7 @@ func (b joint) budget(ctx context.Context, logDelta, alpha, lo float64) (float64
 	return largest(lo, b.rootTol(), func(alpha0 float64) (bool, error) {
 		b := b
 		b.alpha0 = alpha0
-		return b.thresholds(logDelta).proves(ctx, alpha)
+		return b.thresholds(logDelta, 1).proves(ctx, alpha)
 	})
 }
 

@@ -18,7 +18,7 @@ func shuffleNear(t *testing.T, what string, got, want float64) {
 	}
 }
 
-func TestItemDelta_KnownAnswers(t *testing.T) {
+func TestMovedDelta_KnownAnswers(t *testing.T) {
 	for _, c := range []struct {
 		records                       int64
 		alpha0, d, eps, dominated, mr float64
@@ -38,7 +38,7 @@ func TestItemDelta_KnownAnswers(t *testing.T) {
 
 // Against the formula in 300 bits, up to next to pure composition, where tau is
 // next to 1 and what is left of its rounding is 1-tau's.
-func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
+func TestMovedDelta_IsNotBelowTheFormula(t *testing.T) {
 	testkit.Rounding(t)
 	r := random.Seeded(41)
 	f := wide

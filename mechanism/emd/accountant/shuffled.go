@@ -144,8 +144,30 @@ func (s *Shuffled) proves(ctx context.Context, alpha, target float64) (bool, err
 	if s.users.Items > 1 {
 		return newPath(s.users, s.changes).proves(ctx, alpha, target)
 	}
+	return s.provesOne(ctx, math.Inf(1), target, func(c *change) float64 { return directed.MulDown(alpha, c.distance) })
+}
+
+// provesOf reports that eps and e^target hold against the change v.
+func (s *Shuffled) provesOf(ctx context.Context, v Moved, eps, target float64) (bool, error) {
+	total := v.Distance * (1 + 0x1p-40) // a sum of distances, rounded
+	if v.Items == 1 {
+		return s.provesOne(ctx, total, target, func(*change) float64 { return eps })
+	}
+	kinds := slices.DeleteFunc(slices.Clone(s.changes), func(c *change) bool { return c.distance > total })
+	if len(kinds) == 0 {
+		return true, nil // nothing moves so little
+	}
+	return newPath(Users{s.users.Records, v.Items}, kinds).provesOf(ctx, eps, total, target)
+}
+
+// provesOne reports that eps of its change and e^target hold for one item that moves by
+// total or less.
+func (s *Shuffled) provesOne(ctx context.Context, total, target float64, eps func(*change) float64) (bool, error) {
 	for i, c := range s.changes {
-		d, err := c.logDelta(ctx, s.users.Records, directed.MulDown(alpha, c.distance))
+		if c.distance > total {
+			continue
+		}
+		d, err := c.logDelta(ctx, s.users.Records, eps(c))
 		if err != nil {
 			return false, err
 		}
@@ -166,13 +188,38 @@ const shuffledTol = 5e-4
 // randomizer's probabilities prove. For one item it is within a relative 1e-3 of what
 // the latter give in exact arithmetic, for more items within some 1e-2.
 func (s *Shuffled) Level(ctx context.Context, delta float64) (Bound, error) {
-	const op = "accountant: Shuffled.Level"
+	return s.level("accountant: Shuffled.Level", delta, func() (Bound, error) { return s.shuffle.Level(ctx, delta) },
+		func(alpha, target float64) (bool, error) { return s.proves(ctx, alpha, target) })
+}
+
+// Delta returns the least delta found for which the release has level (alpha, delta),
+// alpha in [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing.
+func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Bound, error) {
+	return s.delta("accountant: Shuffled.Delta", func() (Bound, error) { return s.shuffle.Delta(ctx, alpha) },
+		func(target float64) (bool, error) { return s.proves(ctx, alpha, target) })
+}
+
+// MovedLevel is [Shuffle.MovedLevel], with the randomizer's probabilities as [Shuffled.Level].
+func (s *Shuffled) MovedLevel(ctx context.Context, v Moved, delta float64) (Bound, error) {
+	return s.level("accountant: Shuffled.MovedLevel", delta, func() (Bound, error) { return s.shuffle.MovedLevel(ctx, v, delta) },
+		func(eps, target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
+}
+
+// MovedDelta is [Shuffle.MovedDelta], with the randomizer's probabilities as [Shuffled.Delta].
+func (s *Shuffled) MovedDelta(ctx context.Context, v Moved, eps float64) (Bound, error) {
+	return s.delta("accountant: Shuffled.MovedDelta", func() (Bound, error) { return s.shuffle.MovedDelta(ctx, v, eps) },
+		func(target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
+}
+
+// level is the least level found for which proves holds at delta, or what is known of the
+// randomizer's level alone.
+func (s *Shuffled) level(op string, delta float64, known func() (Bound, error), proves func(level, target float64) (bool, error)) (Bound, error) {
 	if err := s.made(op); err != nil {
 		return Bound{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	best, err := s.shuffle.Level(ctx, delta)
+	best, err := known()
 	if err != nil {
 		return Bound{}, fault.Within(op, err)
 	}
@@ -180,36 +227,22 @@ func (s *Shuffled) Level(ctx context.Context, delta float64) (Bound, error) {
 		return best, nil
 	}
 	target := directed.LogDown(delta)
-	holds := func(alpha float64) (bool, error) { return s.proves(ctx, alpha, target) }
-	hi := best.Value
-	for lo := hi / 2; ; lo, hi = lo/2, lo {
-		ok, err := holds(lo)
-		if err != nil {
-			return Bound{}, err
-		}
-		if ok && lo < best.Value*0x1p-40 { // as Shuffle.Level
-			return Bound{lo, s.theorem}, nil
-		}
-		if !ok {
-			_, hi, err = search.Bisect(lo, hi, shuffledTol, holds)
-			if err == nil && hi < best.Value {
-				best = Bound{hi, s.theorem}
-			}
-			return best, err
-		}
+	level, err := lowest(best.Value, shuffledTol, func(level float64) (bool, error) { return proves(level, target) })
+	if err == nil && level < best.Value {
+		best = Bound{level, s.theorem}
 	}
+	return best, err
 }
 
-// Delta returns the least delta found for which the release has level (alpha, delta),
-// alpha in [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing.
-func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Bound, error) {
-	const op = "accountant: Shuffled.Delta"
+// delta is the least delta found for which proves holds at its logarithm, or what is known
+// of the randomizer's level alone.
+func (s *Shuffled) delta(op string, known func() (Bound, error), proves func(target float64) (bool, error)) (Bound, error) {
 	if err := s.made(op); err != nil {
 		return Bound{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	best, err := s.shuffle.Delta(ctx, alpha)
+	best, err := known()
 	if err != nil {
 		return Bound{}, fault.Within(op, err)
 	}
@@ -217,12 +250,12 @@ func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Bound, error) {
 		return best, nil
 	}
 	hi := math.Log(best.Value)
-	ok, err := s.proves(ctx, alpha, hi)
+	ok, err := proves(hi)
 	if err != nil || !ok {
 		return best, err
 	}
 	// From ln delta down to where nothing is proved, in steps that double.
-	holds := func(x float64) (bool, error) { return s.proves(ctx, alpha, hi+x) }
+	holds := func(x float64) (bool, error) { return proves(hi + x) }
 	lo := -1.0
 	for {
 		if ok, err = holds(lo); err != nil {

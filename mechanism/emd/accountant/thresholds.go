@@ -56,7 +56,8 @@ func (b joint) gain(tau, w float64) float64 {
 type thresholds struct {
 	joint
 	fixed  cloneCount
-	target float64 // ln delta; those with G above it are of no use at w = 1
+	w      float64 // where G is taken, 1 but for a change that is known
+	target float64 // ln delta; those with G above it are of no use at w
 	grid   []float64
 	g      []float64   // G on the grid as far as looked at, +Inf where too far above target
 	found  []threshold // with G <= target
@@ -78,9 +79,10 @@ const (
 	minTol = 1e-6
 )
 
-// thresholds returns the search for those with G <= target.
-func (b joint) thresholds(target float64) *thresholds {
-	t := &thresholds{joint: b, fixed: b.clonesAt(b.near), target: target}
+// thresholds returns the search for those with G <= target at w, which may have been rounded
+// up, and the clones grow with it.
+func (b joint) thresholds(target, w float64) *thresholds {
+	t := &thresholds{joint: b, fixed: b.clonesAt(w * (1 - 0x1p-50)), w: w, target: target}
 	if b.items == 1 {
 		return t // f is exact, hence monotone
 	}
@@ -148,7 +150,7 @@ func (t *thresholds) look(i int) float64 {
 func (t *thresholds) estimate(tau float64) float64 {
 	s, x := t.fixed.chernoff(tau)
 	n := 1 + float64(float64(t.fixed.others)*t.fixed.p*math.Exp(-s))
-	g := t.gain(tau, 1) + x - math.Log(n)/2 - math.Log1p(float64(n*tau*tau)) - chernoffLoss
+	g := t.gain(tau, t.w) + x - math.Log(n)/2 - math.Log1p(float64(n*tau*tau)) - chernoffLoss
 	if tau > 0 {
 		g -= math.Log(tau)
 	}
@@ -158,7 +160,7 @@ func (t *thresholds) estimate(tau float64) float64 {
 // keep returns G(tau), and keeps the threshold if it is of use.
 func (t *thresholds) keep(tau float64) float64 {
 	psi := t.fixed.logRatio(tau)
-	g := t.gain(tau, 1) + psi
+	g := t.gain(tau, t.w) + psi
 	if g <= t.target {
 		t.found = append(t.found, threshold{tau, psi})
 	}
@@ -170,7 +172,7 @@ func (t *thresholds) keep(tau float64) float64 {
 func (t *thresholds) minimize(ctx context.Context, lo, hi float64) error {
 	x, _, err := search.Least(lo, hi, minTol, func(x float64) (float64, error) {
 		tau := math.Tanh(x)
-		return t.gain(tau, 1) + t.fixed.logRatio(tau), ctx.Err()
+		return t.gain(tau, t.w) + t.fixed.logRatio(tau), ctx.Err()
 	})
 	if err == nil {
 		t.keep(math.Tanh(x))
@@ -178,9 +180,12 @@ func (t *thresholds) minimize(ctx context.Context, lo, hi float64) error {
 	return err
 }
 
-// highest returns tau_w at w = 1, the highest, rounded up.
-func (b joint) highest(alpha float64) float64 {
-	return math.Tanh(alpha/(2*b.items)) / math.Tanh(b.alpha0/2) * (1 + tauErr)
+// least returns the least of G up to the threshold of level eps at w, and with it an upper
+// bound of the ln delta of a change of the items by w on average, rounded up.
+func (t *thresholds) least(ctx context.Context, eps float64) (float64, error) {
+	tau := t.tau(eps, t.w) * (1 - tauErr)
+	fixed, err := t.upTo(ctx, tau)
+	return logUp(min(t.gain(tau, t.w)+t.fixed.logRatio(tau), t.hold(fixed, tau, t.w))), err
 }
 
 // proves reports that the bound is at most target at level alpha.
@@ -190,7 +195,7 @@ func (t *thresholds) proves(ctx context.Context, alpha float64) (bool, error) {
 	if err != nil || log <= t.target {
 		return err == nil, err
 	}
-	fixed, err := t.upTo(ctx, t.highest(alpha))
+	fixed, err := t.upTo(ctx, t.tau(alpha, 1)*(1+tauErr))
 	if err != nil || len(fixed) == 0 {
 		return false, err
 	}
@@ -201,7 +206,7 @@ func (t *thresholds) proves(ctx context.Context, alpha float64) (bool, error) {
 // value returns an upper bound of ln delta at level alpha, above 0 if that
 // proves nothing.
 func (b joint) value(ctx context.Context, alpha float64) (float64, error) {
-	fixed, err := b.thresholds(0).upTo(ctx, b.highest(alpha))
+	fixed, err := b.thresholds(0, 1).upTo(ctx, b.tau(alpha, 1)*(1+tauErr))
 	if err != nil {
 		return 0, err
 	}

@@ -162,6 +162,96 @@ func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
 	}
 }
 
+// theorem43 is the formula of IRC24, Theorem 4.3, for k items that move by d in all, at a
+// delta of the theorem's times e^eps; +Inf without the condition that its proof needs.
+func theorem43(records, k int64, alpha0, d, delta float64) float64 {
+	n, m := float64(records), float64(k)
+	at := func(x float64) float64 { // x = ln of the theorem's delta
+		return m * math.Log1p(math.Tanh(alpha0*d/m/2)*8*(math.Sqrt(math.Exp(alpha0)*(math.Log(4*m)-x)/n)+math.Exp(alpha0)/n))
+	}
+	lo, hi := math.Log(delta)-1e3*m, math.Log(delta)
+	for range 100 {
+		if x := (lo + hi) / 2; x+at(x) <= math.Log(delta) {
+			lo = x
+		} else {
+			hi = x
+		}
+	}
+	if alpha0 > math.Log(n/(16*(math.Log(2*m)-lo))) {
+		return math.Inf(1)
+	}
+	return at(lo)
+}
+
+// The level of a change is below what Theorem 4.3 gives for it, no less for more items or a
+// longer way, and divided by the earth mover's distance no more than that of all changes,
+// which some change nearly reaches.
+func TestMovedLevel_Ordered(t *testing.T) {
+	r := random.Seeded(15)
+	applies := 0
+	for _, s := range []ask{
+		{Records: 1e6, Items: 10, Alpha0: 1, Diameter: 1}, {Records: 1e6, Items: 100, Alpha0: 2, Diameter: 1},
+		{Records: 1e5, Items: 30, Alpha0: 0.3, Diameter: 1}, {Records: 24107, Items: 4, Alpha0: 6.2, Diameter: 1},
+		{Records: 8275, Items: 10, Alpha0: 4.43, Clones: MetricRandomizer, MinDistance: 0.25, Diameter: 1}, {Records: 1000, Items: 5, Alpha0: 3, Diameter: 1},
+	} {
+		delta := math.Pow(10, -3-9*r.Float64())
+		level := func(k int64, d float64) float64 {
+			return testkit.Must(s.shuffle().MovedLevel(bg, Moved{k, d}, delta)).Value
+		}
+		s.Delta = delta
+		all, most := testkit.Must(s.level()).Value, 0.0
+		for _, w := range []float64{1, 0.01, 0.3} {
+			k := s.Items
+			e := level(k, w*float64(k))
+			most = max(most, e/w)
+			if few := level((k+1)/2, w*float64((k+1)/2)); few > e*(1+1e-6) {
+				t.Errorf("%+v, w=%g: half of the items show %g, all %g", s, w, few, e)
+			}
+			if near := level(k, 0.7*w*float64(k)); near > e*(1+1e-6) {
+				t.Errorf("%+v: w=%g shows %g, more than %g of a longer way", s, w, near, e)
+			}
+			if more := level(k, w*float64((k+1)/2)); more < level((k+1)/2, w*float64((k+1)/2))*(1-1e-6) {
+				t.Errorf("%+v, w=%g: more items that go as far in all show less", s, w)
+			}
+			if v := theorem43(s.Records, k, s.Alpha0, w*float64(k), delta); !math.IsInf(v, 1) {
+				if applies++; v < e {
+					t.Errorf("%+v, w=%g: Theorem 4.3 gives %g, below %g", s, w, v, e)
+				}
+			}
+		}
+		if most > all*(1+1e-6) || most < all*(1-1e-2) {
+			t.Errorf("%+v: the level of all changes is %g, of these %g", s, all, most)
+		}
+	}
+	if applies < 9 {
+		t.Errorf("Theorem 4.3 applies %d times", applies)
+	}
+}
+
+// From the probabilities no change shows more than from their level alone, and none more per
+// unit of d_EM than the level of all changes, which the largest nearly reaches.
+func TestShuffledMoved_Ordered(t *testing.T) {
+	const n, m, delta = 500, 4, 1e-6
+	for name, s := range map[string]*Shuffled{
+		"one distance": clustered(t, 3, 1, 1, 1, Users{n, m}), "two distances": clustered(t, 2, 2, 0.3, 2, Users{n, m}),
+	} {
+		all, most := testkit.Must(s.Level(bg, delta)).Value, 0.0
+		for _, v := range []Moved{{m, m}, {m, 3.3}, {m, 1.2}, {m, 1}, {2, 1.3}, {1, 1}, {1, 0.3}} {
+			e, loose := testkit.Must(s.MovedLevel(bg, v, delta)).Value, testkit.Must(s.shuffle.MovedLevel(bg, v, delta)).Value
+			if most = max(most, e/v.Distance*m); e > loose {
+				t.Errorf("%s, %+v: %g, by the level %g", name, v, e, loose)
+			}
+			d := testkit.Must(s.MovedDelta(bg, v, e)).Value
+			if !(d <= delta*(1+1e-3)) || v.Distance >= 1 && d < delta*0.9 {
+				t.Errorf("%s, %+v: level %g has delta %g", name, v, e, d)
+			}
+		}
+		if most > all*1.02 || most < all*0.95 {
+			t.Errorf("%s: the level of all changes is %g, of these %g", name, all, most)
+		}
+	}
+}
+
 func TestJoint_GainIsThatOfTauW(t *testing.T) {
 	r := random.Seeded(13)
 	for range 1000 {

@@ -24,7 +24,7 @@ import (
 // in the others the promise is for one release of all users' items. Immutable and safe for
 // concurrent use. O(k) memory for k items and outputs, besides the inverse.
 //
-// Source: IRC24, Section 5.
+// Source: IRC24, Algorithm 4.
 type Estimator struct {
 	space     metric.Finite
 	g         emd.Guarantee
@@ -150,7 +150,7 @@ func (f *Estimator) Condition() float64 {
 // +Inf for no items. It is never above the diameter. The distribution made of the estimate
 // errs by at most twice as much.
 //
-// For randomized response on clusters it is that of IRC24, (8) and (9), with exact
+// For randomized response on clusters it is that of IRC24, Theorems 6.5 and 6.6, with exact
 // constants. For any other channel it is the sum of the items' standard deviations at the
 // worst distribution, weighted by half the diameter or by the distances from one central
 // point, whichever is less. For Hadamard response, whose total errs too, the mean is first

@@ -27,7 +27,7 @@ import (
 // one cluster differ by in at most, two of different clusters by out: with these numbers over
 // the distances, rounded up, the guarantee is a theorem about what is drawn.
 //
-// Source: IRC24, Algorithm 4.
+// Source: IRC24, Section 6.2.1.
 type GKRR struct {
 	space   *metric.Clustered
 	in, out float64
@@ -206,7 +206,7 @@ const mostItemBytes = 64
 
 // errorBound bounds the expected earth mover's distance between the unbiased
 // estimate from N items released by g and the distribution of these items, for
-// every such distribution, up to rounding: the bounds (8), (9) of IRC24, with
+// every such distribution, up to rounding: (8) and (9) of IRC24, Theorems 6.5 and 6.6, with
 // the constants of A instead of asymptotic ones, halved, because a tree's
 // W1 is half the sum of what they add up. With s clusters of t items, u = a and
 // v = a+t*b of the inverse a*I + b*B + c*J of A,

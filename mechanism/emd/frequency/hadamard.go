@@ -124,8 +124,7 @@ func (h *Hadamard) gain() float64 { return 1 / math.Tanh(h.eps/2) }
 
 // estimate implements inverter: item x's frequency is 2 gain (f(C_x) - 1/2) =
 // gain * (H f)[x+1]. A draw contributes +-gain to it, so N Var_x = gain^2 -
-// frequency. (IRC24 print the estimator with another factor.) The estimates
-// need not sum to 1.
+// frequency. The estimates need not sum to 1.
 func (h *Hadamard) estimate(f, mean, variance []float64) {
 	walshHadamard(f)
 	g := h.gain()
@@ -151,7 +150,8 @@ func walshHadamard(f []float64) {
 // NewHadamardBaseline returns the baseline: the estimator of [Estimator]
 // with Hadamard response at the largest level per item at which all m items of
 // a user together are (pair.Eps, pair.Delta)-private, by exact composition
-// ([accountant.ComposeBudget]). The promise is that pair between any two users,
+// ([accountant.ComposeBudget]; the level of IRC24, Lemma 6.4, eps/sqrt(m ln(m/delta)), may be
+// above). The promise is that pair between any two users,
 // a discrete one at the diameter. Nothing is gained by shuffling. Of the options it takes
 // Workers alone.
 func NewHadamardBaseline(ctx context.Context, space metric.Finite, model emd.Model, pair emd.DP, o *Options) (*Estimator, error) {

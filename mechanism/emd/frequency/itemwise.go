@@ -29,7 +29,7 @@ var ErrNotPure = errors.New("the channel has no pure guarantee over the whole sp
 // those of all users, who draw from [ItemWise.Channel] themselves, and in the Central trust
 // a curator may do it: Release is the work of all. Immutable and safe for concurrent use.
 //
-// Source: IRC24, Section 4, with the tighter [accountant.Shuffle].
+// Source: IRC24, Algorithm 2 and Theorem 4.4, with the tighter [accountant.Shuffle].
 type ItemWise struct {
 	channel *mechanism.Channel // outputs unlabeled, so that they can be counted
 	points  []int              // output y stands for points[y]

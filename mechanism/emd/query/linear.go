@@ -49,8 +49,8 @@ type LinearOptions[P any] struct {
 // Without Delta the noise has a density proportional to exp(-alpha*n/Lipschitz*||z||) in the norm
 // of the query, [additive.KNorm]. With Delta the norm must be l2 and the noise is Gaussian
 // of the least deviation, [additive.GaussianSigma] at Model.Diameter: items farther apart
-// are outside the promise. (The deviation of IRC24, l sqrt(1.25 ln(1/delta))/alpha, is not
-// private.)
+// are outside the promise. (The deviation of IRC24, Lemma 6.2, l sqrt(1.25
+// ln(1/delta))/alpha, is not private.)
 //
 // The promise is that of the bits, for the values that the query returns, as exact as package
 // additive's noise is: each user's mean is rounded at random, exactly, to a lattice 2^-52 steps
@@ -59,7 +59,8 @@ type LinearOptions[P any] struct {
 // and a sum over users beyond 2^52, is refused. Immutable and safe for concurrent use if the
 // query is.
 //
-// Source: IRC24, Theorem 4.1 with the scales of its proof.
+// Source: IRC24, Algorithm 1 and Lemma 4.2, which has the central promise for users of one
+// number of items.
 type Linear[P any] struct {
 	means[P]
 	step  float64

@@ -27,8 +27,8 @@ import (
 // times its largest entry. Where phi is as Lipschitz in l2 as in l1, l1 has the less noise: a
 // deviation 1.7 to 2.7 times smaller for 2 and 3 rows of 3 to 10 random columns.
 //
-// Sources: IRC24, Lemma 6.1 and Section 6.3; Hardt, Talwar, "On the geometry of
-// differential privacy", 2010.
+// Sources: IRC24, Section 6.1, for l2; Hardt, Talwar, "On the geometry of differential
+// privacy", 2010, for l1.
 func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 	const op = "query: LinearMap"
 	if err := phi.check(op); err != nil {
@@ -86,7 +86,7 @@ func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 			for i := range dst {
 				s := 0.0
 				for j, u := range flat[i*cols : (i+1)*cols] {
-					s += u * v[j]
+					s += float64(u * v[j])
 				}
 				dst[i] = s
 			}

@@ -23,7 +23,7 @@ import (
 //	||f(x) - f(y)|| <= Lipschitz * d_X(x, y) for all items x, y,
 //
 // the norm on the left being Norm. Its mean over a user's items then moves by
-// at most Lipschitz times d_EM, whatever the numbers of items (IRC24, section
+// at most Lipschitz times d_EM, whatever the numbers of items (IRC24, Theorem
 // 4.1; Kantorovich duality), which is what [Linear] rests on.
 //
 // The constructors here derive the constant; whoever writes a Query by hand states it, and

@@ -20,7 +20,7 @@ func TestErrors(t *testing.T) {
 	good := Target{Gamma: 1, Delta: .1}
 	coincident := metric.Bimetric{Privacy: space.Simplex(4, 0), Utility: f}
 	globe := metric.Same(testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 90}}, metric.GreatCircle{})))
-	c := testkit.Must(channel(ctx, "", f, []float64{.25, .25, .25, .25}, 1, 0))
+	c := testkit.Must(channel(ctx, "", 4, f, []float64{.25, .25, .25, .25}, 1, 0))
 	misses := func(rho metric.Finite, gamma float64) error {
 		_, _, err := Misses(ctx, c, rho, gamma)
 		return err
@@ -45,10 +45,10 @@ func TestErrors(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"SmallestBeta: f: empty input", testkit.Err(SmallestBeta(ctx, nil, nil, good))},
-		{"SmallestBeta: Gamma = -1", testkit.Err(SmallestBeta(ctx, f, atom, Target{-1, .1}))},
-		{"SmallestBeta: Delta = 1", testkit.Err(SmallestBeta(ctx, f, atom, Target{1, 1}))},
-		{"SmallestBeta: metric: Densify: distance[0] = -1", testkit.Err(SmallestBeta(ctx, space.Constant(4, -1), atom, good))},
+		{"MostPrivate: Utility has size 3, want at least 4", testkit.Err(MostPrivate(ctx, metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}, nil, good, nil))},
+		{"MostPrivate: Gamma = -1", testkit.Err(MostPrivate(ctx, metric.Same(f), atom, Target{-1, .1}, nil))},
+		{"MostPrivate: Delta = 1", testkit.Err(MostPrivate(ctx, metric.Same(f), atom, Target{1, 1}, nil))},
+		{"MostPrivate: metric: Densify: distance[0] = -1", testkit.Err(MostPrivate(ctx, metric.Bimetric{Privacy: f, Utility: space.Constant(4, -1)}, atom, good, nil))},
 		{"MostPrivate: mu has size 1, want 4", testkit.Err(MostPrivate(ctx, metric.Same(f), []float64{1}, good, nil))},
 		{"MostPrivate: no rate suffices: some closed ball of radius 1", testkit.Err(MostPrivate(ctx, metric.Same(f), atom, good, nil))},
 		{"MostPrivate: no level: points ", testkit.Err(MostPrivate(ctx, coincident, nil, good, nil))},

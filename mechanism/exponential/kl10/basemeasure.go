@@ -19,7 +19,7 @@ import (
 // the density of the output y at input x, against a probability measure mu on Y, is
 // proportional to exp(-Beta*sigma(Map(x), y)).
 //
-// Source: KL10.
+// Source: KL10, Definition 2.6, and Theorem 2.7 for the level.
 type BaseMeasure[X, Y any] struct {
 	// Map takes an input to its ideal output. Two ideal outputs are at most Lipschitz > 0
 	// times as far apart under Sigma as their inputs are under the privacy metric. That is

@@ -18,8 +18,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Target is (gamma, delta)-utility (KL10): at every input the output is farther
-// than Gamma >= 0 from it with probability at most Delta, in (0, 1).
+// Target is (gamma, delta)-utility (KL10, Definition 2.2): at every input x the output is
+// farther than Gamma >= 0 from f(x) with probability at most Delta, in (0, 1). Their balls
+// are closed here.
 type Target struct{ Gamma, Delta float64 }
 
 // Options tune [MostPrivate]. Nil and the zero value mean the defaults.
@@ -37,19 +38,25 @@ type Mechanism struct {
 	*mechanism.Channel
 	Audited mechanism.Audit
 	Beta    float64   // the rate, per unit of the utility metric
-	Mu      []float64 // the base measure
+	Mu      []float64 // the base measure, on the points of the utility metric
 	Miss    float64   // at least the probability of missing ([Misses]), at most Target.Delta
-	// FormulaBeta is the rate at which KL10 prove the target, (2/Gamma) ln(1/(Delta*m)),
-	// m the least measure of a ball of radius Gamma/2, and FormulaLevel the level that
-	// they prove for it: 2*C*FormulaBeta, where C is the largest utility distance of two
-	// points over their privacy distance. +Inf where Gamma is 0.
+	// FormulaBeta is the rate at which KL10 prove the target (Theorem 3.4, (3) to (2)),
+	// (2/Gamma) ln(1/(Delta*m)), m the least measure of a ball of radius Gamma/2 around
+	// the f(x), and FormulaLevel the level that they prove for it (Theorem 2.7):
+	// 2*C*FormulaBeta, where C is the largest utility distance of two f(x) over the
+	// privacy distance of the inputs. +Inf where Gamma is 0.
 	FormulaBeta, FormulaLevel float64
 }
 
-// MostPrivate returns the most private one of the base-measure exponential mechanisms on a
-// finite space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)): that at the smallest
-// rate that reaches the target under b.Utility ([SmallestBeta]). Its guarantee is its
-// audited level under b.Privacy, mostly far below the FormulaLevel beside it.
+// MostPrivate returns the most private one of the exponential mechanisms with a base measure
+// (KL10, Definition 2.6) for a function f from one finite space to another, P{y|x}
+// proportional to mu[y] exp(-beta*sigma(f(x),y)): that at the smallest rate that reaches the
+// target, to a relative 1e-9, on the safe side. Its guarantee is its audited level under
+// b.Privacy, mostly far below the FormulaLevel beside it.
+//
+// b.Utility is sigma. Its first points are f(x) for the inputs x, the points of b.Privacy,
+// in their order; it may have more, which can only be released. Where f is the identity
+// both metrics have the same points; where f(x) = f(z) those two are at distance 0.
 //
 // It is an upper bound on the least level of any mechanism that reaches the target (KL10's
 // eps*), and a loose one: on 200 random spaces of 2 to 6 points 2.8 times eps* in the
@@ -57,18 +64,20 @@ type Mechanism struct {
 // plane 3 to 8 times. MostPrivate of package lp has eps* itself, with the mechanism, for up
 // to some hundred points.
 //
-// mu is a distribution on the points that sees no private data; nil is
-// [scale.PositiveMeasure] of b.Utility. Points of measure 0 are never released. A level
-// that is infinite, because the utility metric tells points at privacy distance 0 apart, is
-// an error. O(n^3) time for the audit, O(n^2) memory.
-//
-// Source: KL10.
+// mu is a distribution on the points of b.Utility that sees no private data; nil is
+// [scale.PositiveMeasure] of it. Points of measure 0 are never released: all of it on one
+// point is the constant mechanism. Some ball of radius Gamma around an f(x) without measure
+// is an error, and so is a level that is infinite, because the utility metric tells points
+// at privacy distance 0 apart. O(n^2 m) time for the audit of n inputs and m outputs, O(m^2)
+// memory.
 func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *Options) (*Mechanism, error) {
 	const op = "kl10: MostPrivate"
 	if o == nil {
 		o = &Options{}
 	}
-	if err := b.Check(); err != nil {
+	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
+	if err := cmp.Or(fault.Empty(op, "Privacy", n), fault.Empty(op, "Utility", m), fault.AtLeast(op, "Utility", m, n),
+		fault.NonNegative(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
 		return nil, err
 	}
 	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(b.Privacy))
@@ -80,17 +89,20 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 			return nil, err
 		}
 	}
-	d, err := read(ctx, op, "Utility", b.Utility, mu, t)
-	if err != nil {
+	if err := fault.Distribution(op, "mu", mu, m, 1e-9); err != nil {
 		return nil, err
+	}
+	d, err := metric.Densify(ctx, b.Utility)
+	if err != nil {
+		return nil, fault.Within(op, err)
 	}
 	b.Utility = d
-	beta, err := smallestBeta(ctx, op, d, mu, t, o.Workers)
+	beta, err := smallestBeta(ctx, op, n, d, mu, t, o.Workers)
 	if err != nil {
 		return nil, err
 	}
-	m := &Mechanism{Mu: slices.Clone(mu)}
-	if m.FormulaBeta, m.FormulaLevel, err = formula(ctx, b, mu, t, o.Workers); err != nil {
+	best := &Mechanism{Mu: slices.Clone(mu)}
+	if best.FormulaBeta, best.FormulaLevel, err = formula(ctx, b, mu, t); err != nil {
 		return nil, err
 	}
 	// The search knows the probability of missing to about 1e-14 and stops a
@@ -98,32 +110,33 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 	// suffices unless the probability hardly moves with the rate.
 	step := max(1e-9*beta, 1e-12*smallRate(d))
 	for range 40 {
-		c, err := channel(ctx, op, d, mu, beta, o.Workers)
+		c, err := channel(ctx, op, n, d, mu, beta, o.Workers)
 		if err != nil {
 			return nil, err
 		}
-		if m.Miss, _, err = misses(ctx, c, b.Utility, t.Gamma, o.Workers); err != nil {
+		if best.Miss, _, err = misses(ctx, c, d, t.Gamma, o.Workers); err != nil {
 			return nil, err
 		}
-		if m.Miss > t.Delta {
+		if best.Miss > t.Delta {
 			beta, step = beta+step, 2*step
 			continue
 		}
-		m.Beta = beta
-		m.Channel, m.Audited, err = c.Certify(ctx, b.Privacy, unit, &mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers})
+		best.Beta = beta
+		best.Channel, best.Audited, err = c.Certify(ctx, b.Privacy, unit, &mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers})
 		if err != nil {
 			return nil, fault.Within(op, err)
 		}
-		if a := m.Audited; math.IsInf(a.Hi, 1) {
-			return nil, fmt.Errorf("%s: no level: points %d and %d are at privacy distance 0 and utility distance %v", op, a.X, a.XPrime, b.Utility.Distance(a.X, a.XPrime))
+		if a := best.Audited; math.IsInf(a.Hi, 1) {
+			return nil, fmt.Errorf("%s: no level: points %d and %d are at privacy distance 0 and utility distance %v", op, a.X, a.XPrime, d.Distance(a.X, a.XPrime))
 		}
-		return m, nil
+		return best, nil
 	}
 	return nil, fmt.Errorf("%s: rounding keeps the probability of missing above %v", op, t.Delta)
 }
 
-// channel is the mechanism with P{y|x} proportional to mu[y] exp(-beta*rho(x,y)).
-func channel(ctx context.Context, op string, rho metric.Finite, mu []float64, beta float64, workers int) (*mechanism.Channel, error) {
+// channel is the mechanism with P{y|x} proportional to mu[y] exp(-beta*rho(x,y)) for the
+// first n points.
+func channel(ctx context.Context, op string, n int, rho metric.Finite, mu []float64, beta float64, workers int) (*mechanism.Channel, error) {
 	var outputs []int
 	var logs []float64
 	for y, w := range mu {
@@ -131,7 +144,7 @@ func channel(ctx context.Context, op string, rho metric.Finite, mu []float64, be
 			outputs, logs = append(outputs, y), append(logs, directed.Log(w))
 		}
 	}
-	c, err := mechanism.NewChannel(ctx, mechanism.Rows{Inputs: rho.Len(), Outputs: len(outputs), Log: true, Fill: func(x int, dst []float64) {
+	c, err := mechanism.NewChannel(ctx, mechanism.Rows{Inputs: n, Outputs: len(outputs), Log: true, Fill: func(x int, dst []float64) {
 		for j, y := range outputs {
 			dst[j] = logs[j] - float64(beta*rho.Distance(x, y))
 		}
@@ -143,15 +156,28 @@ func channel(ctx context.Context, op string, rho metric.Finite, mu []float64, be
 }
 
 // formula returns KL10's rate for the target, and the level that they prove for it.
-func formula(ctx context.Context, b metric.Bimetric, mu []float64, t Target, workers int) (beta, level float64, err error) {
+func formula(ctx context.Context, b metric.Bimetric, mu []float64, t Target) (beta, level float64, err error) {
 	if t.Gamma == 0 {
 		return math.Inf(1), math.Inf(1), nil
 	}
-	mass, _, err := scale.BallMass(ctx, b.Utility, mu, t.Gamma/2, &scale.Options{Workers: workers})
-	if err != nil || !(mass > 0) {
-		return math.Inf(1), math.Inf(1), err
+	images, least := make([]int, b.Privacy.Len()), 1.0
+	for x := range images {
+		images[x] = x
+		mass := 0.0
+		for y, w := range mu {
+			if b.Utility.Distance(x, y) <= t.Gamma/2 {
+				mass = directed.AddDown(mass, w)
+			}
+		}
+		least = min(least, mass)
 	}
-	beta = formulaBeta(t, min(mass, 1))
+	if !(least > 0) {
+		return math.Inf(1), math.Inf(1), nil
+	}
+	if b.Utility, err = metric.Subset(b.Utility, images); err != nil {
+		return 0, 0, err
+	}
+	beta = formulaBeta(t, least)
 	c, _, _, err := b.Lipschitz(ctx)
 	return beta, directed.MulUp(2*c*(1+0x1p-52), beta), err // c is rounded
 }
@@ -166,36 +192,9 @@ func formulaBeta(t Target, mass float64) float64 {
 	return directed.DivUp(2*directed.SubUp(0-directed.LogDown(t.Delta), directed.LogDown(mass)), t.Gamma)
 }
 
-// SmallestBeta returns the smallest rate beta at which the mechanism with P{y|x}
-// proportional to mu[y] exp(-beta*f(x,y)) reaches the target, to a relative 1e-9, on the
-// safe side: the probability of missing falls with beta, so that it can bisect. mu is a
-// distribution on the points, positive in every closed ball of radius gamma. O(n^2) for
-// each of some 40 steps; n^2 distances are stored.
-func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
-	const op = "kl10: SmallestBeta"
-	d, err := read(ctx, op, "f", f, mu, t)
-	if err != nil {
-		return 0, err
-	}
-	return smallestBeta(ctx, op, d, mu, t, 0)
-}
-
-// read checks a measure on f and a target, and stores the distances.
-func read(ctx context.Context, op, name string, f metric.Finite, mu []float64, t Target) (*metric.Dense, error) {
-	n := fault.Len(f)
-	if err := cmp.Or(fault.Empty(op, name, n), fault.Distribution(op, "mu", mu, n, 1e-9), fault.NonNegative(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
-		return nil, err
-	}
-	d, err := metric.Densify(ctx, f)
-	if err != nil {
-		return nil, fault.Within(op, err)
-	}
-	return d, nil
-}
-
-// smallestBeta is SmallestBeta for the call that op names.
-func smallestBeta(ctx context.Context, op string, d *metric.Dense, mu []float64, t Target, workers int) (float64, error) {
-	n := d.Len()
+// smallestBeta is the rate of [MostPrivate] for the first n points of d: the probability of
+// missing falls as beta grows, so that it can bisect. O(n m) for each of some 40 steps.
+func smallestBeta(ctx context.Context, op string, n int, d *metric.Dense, mu []float64, t Target, workers int) (float64, error) {
 	reaches := func(beta float64) (bool, error) {
 		worst := make([]float64, n)
 		err := parallel.Chunks(ctx, n, 16, workers, nil, func(_, lo, hi int) {
@@ -276,10 +275,7 @@ func misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma 
 	for y := range points {
 		points[y] = c.Output(y)
 	}
-	if n := fault.Len(rho); n < c.Len() {
-		return 0, 0, &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprintf("at least %d", c.Len())}
-	}
-	if err := fault.Indices(op, "output points", points, rho.Len()); err != nil {
+	if err := cmp.Or(fault.AtLeast(op, "rho", fault.Len(rho), c.Len()), fault.Indices(op, "output points", points, fault.Len(rho))); err != nil {
 		return 0, 0, err
 	}
 	miss := make([]float64, c.Len())

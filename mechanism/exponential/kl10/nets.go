@@ -35,9 +35,9 @@ type Net[Y any] struct {
 // A net is made when it is first needed, once, and kept. A net that cannot be made fails
 // every call that needs it. Safe for concurrent use.
 //
-// Source: KL10, who take the nets at the scales 2^-i times the diameter, without end. Any
-// base measure is as private, and where the rate is below the inverse of the last radius
-// the rest of the nets would hardly be seen.
+// Source: KL10, Theorem 3.4, (4) to (3): nets of radius 2^-i, i = 1, 2, ..., without end, in
+// a space of diameter at most 1. Any base measure is as private, and where the rate is below
+// the inverse of the last radius the rest of the nets would hardly be seen.
 type Nets[Y any] struct {
 	made []func() (Net[Y], error)
 }
@@ -133,7 +133,7 @@ func (n *Nets[Y]) MinMass(beta float64) (float64, error) {
 // rounded up. A point of C_i is within R_i of the ideal output, so that the
 // normalizer is at least w_i/|C_i| exp(-beta*R_i), while what is farther than
 // Gamma weighs at most exp(-beta*Gamma): their quotient is at most Delta. KL10's
-// rate, FormulaBeta of a [Mechanism], is the case R_i <= Gamma/2 with
+// rate (Theorem 3.4), FormulaBeta of a [Mechanism], is the case R_i <= Gamma/2 with
 // m = w_i/|C_i| for the mass of a ball, never below. Levels too fine to help are
 // not made; it takes nets for not smaller than those before.
 func (n *Nets[Y]) Beta(t Target) (float64, error) {
