@@ -233,7 +233,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 	n, varN := src.total(src.quanta(totalShare * src.left()))
 	total := func(trees []*adaptive.Gradual) int64 {
 		if varN == 0 {
-			return n
+			return max(1, n)
 		}
 		sum, weight := float64(n)/varN, 1/varN
 		for _, t := range trees {
@@ -285,10 +285,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 		r.tables = append(r.tables, src.public(c))
 	}
 	now = total(trees)
-	r.Total = float64(n)
-	if varN > 0 {
-		r.Total = float64(now)
-	}
+	r.Total = float64(now)
 	for a, m := range r.margins {
 		m.read(trees[a], now)
 		m.mass = population.Combine(m.mass, m.noise(trees[a]), m.bin, a, m.size, r.tables, float64(now))

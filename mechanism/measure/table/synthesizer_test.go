@@ -332,6 +332,10 @@ func TestRelease_OfLargeLevels(t *testing.T) {
 	for _, rel := range relations {
 		for _, eps := range []float64{100, 3000, 1e4, 1e6, 1e9} {
 			r := testkit.Must(testkit.Must(New(columns, eps, &Options{Relation: rel})).Release(ctx, random.Seeded(1), rows))
+			if rel == measure.AddRemoveOne {
+				none := testkit.Must(testkit.Must(New(columns, eps, &Options{Relation: rel})).Release(ctx, random.Seeded(1), nil))
+				testkit.Must(none.Records(ctx, nil, 10))
+			}
 			seen := map[[3]float64]int{}
 			got := testkit.Must(r.Records(ctx, random.Seeded(2), 0))
 			for _, x := range got {
