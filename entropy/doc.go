@@ -1,5 +1,5 @@
 // Package entropy tells how accurate a private mechanism on a given space can be at best,
-// also where the space is too large for the linear programs of package lp.
+// also on spaces too large for package lp.
 //
 //	brackets, err := entropy.Accuracy(ctx, b, []float64{1}, nil)
 //	bracket, err := brackets[0].With(tight(b.Privacy, 1))
@@ -17,9 +17,10 @@
 //     as a [Star].
 //   - [LevelFor] is the level that a wanted loss needs at least.
 //   - [StandardBound] and [RelaxedBound] bound A by scales.
+//   - [Whole] is what a finite space is a sample of, connected or not.
 //
-// Package scale has the scales of a space, package families closed forms and bounds on
-// measures and synthetic data.
+// Package scale has scales, package families closed forms and bounds on measures and data.
+// The file THEOREMS.md has rules, and proofs of what BSV24 section 1.4 asks.
 //
 // # Guarantees
 //
@@ -31,7 +32,7 @@
 // # Cost
 //
 // O(n^2) distances, and O(n) memory beyond some thousand points. Up to a few hundred
-// points package lp gives A itself, with the mechanism.
+// package lp gives A itself.
 //
 // # References
 //

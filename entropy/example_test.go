@@ -144,3 +144,15 @@ func ExampleRelaxedBound() {
 	fmt.Println(entropy.RelaxedBound(0.5, 0.25, 1))
 	// Output: 4 <nil>
 }
+
+// All of a park, not only the points of a grid in it: every place of the square of 3 km is
+// within .71 km of one.
+func ExampleWhole() {
+	park := entropy.Whole{Sample: square(4), Gap: 0.71, Shape: entropy.NormConvex}
+	bracket := must(park.Accuracy(ctx, []float64{1}, nil))[0]
+	fmt.Println("accuracy in km:", bracket.Interval)
+	fmt.Println(bracket.Best(entropy.Lower))
+	// Output:
+	// accuracy in km: [0.698568, 3.53843]
+	// lower 0.698568 by norm-convex (an interval, by a functional of norm 1)
+}

@@ -27,46 +27,14 @@ import (
 //	|ln Z_x - ln Z_z| <= (1-Rate) alpha rho1(x,z) for all x, z.
 //
 // Its worst expected loss is an upper bound of A. Where N is a maximal
-// s-separated net of rho1 and Rate is 1/2, it obeys the theorem below for s = s(Z, rho1,
-// rho1, c*alpha) or larger, which therefore need not be computed.
+// s-separated net of rho1 and Rate is 1/2, it obeys the bounds of
+// THEOREMS.md, question (ii), for s = s(Z, rho1, rho1, c*alpha) or larger, which therefore
+// need not be computed.
 type netOutputs struct {
 	Outputs []int
 	Cells   bool
 	Rate    float64
 }
-
-// The theorem. BSV24 Theorem 1.7 has A between constants times s + s_o, at levels that
-// differ by constants, for ultrametrics rho2; section 1.4 asks for more. With s the
-// entropic scale at alpha/3 and s_o the diametric one at alpha/7:
-//
-//   - one metric, the space connected or not (question (ii)): A <= 25 max(s, s_o), and
-//     with the lower bounds s(Z, 2 alpha)/8 and s_o(Z, 2 alpha)/5 A is s + s_o up to
-//     constants;
-//   - any two metrics, s of (Z, rho1, rho1) and s_o of both: A <= 15 e^(10 alpha s/21) s_o,
-//     which falls exponentially with alpha once s = 0.
-//
-// For levels c*alpha of s and d*alpha of s_o, c + d < 1/2, 15 is (1/2-d)/(1/2-c-d), and
-// 10/21 is c + d. Proof: let N be a maximal s-separated net of rho1, and draw y of N with
-// probability proportional to e^(-alpha rho1(x,y)/2). Let r_y = rho1(x,y), of which the
-// least, r_0, is at most s, and b = (1/2-d) alpha. The loss rho2(x,y) is at most
-// diam2(B1(x,r_y)) <= e^(d alpha r_y) s_o, and at most e^(c alpha r) points of N are within
-// r >= r_0 of x, none within less. Hence
-//
-//	sum of e^(-b r_y) <= int from r_0 of b e^(-br) e^(c alpha r) dr = b/(b - c alpha) e^(-(b - c alpha) r_0),
-//
-// while the weights add up to e^(-alpha r_0/2) at least, and alpha/2 - b + c alpha =
-// (c+d) alpha. For one metric and alpha s <= 1 this is below 24.2 s_o at 1/3 and 1/7.
-// Otherwise outputs within R = 6s lose at most R, and the others, as r e^(-alpha r/2) falls
-// from 2/alpha on, at most
-//
-//	e^(alpha s/2) (3R + 12/alpha) e^(-alpha R/6) <= 30 s e^(-1/2) < 18.2 s.
-//
-// The best prefix of a farthest-first order loses no more than these bounds, whatever c
-// and d. What remains: for two metrics c + d < 1 is needed, because there are ultrametrics
-// with A >= (ln n + O(1))/zeta(1/c) times s + s_o at c + d = 1, and simplices that need c +
-// d <= 1 for one metric. Between 1/2 and 1, and at any c + d < 1 without the k of
-// [RelaxedBound] for rho2 that is no ultrametric, it is open whether A is at most a
-// constant times s + s_o.
 
 // Prove implements [Witness]: +Inf where privacy is not proved. Metrics need obey
 // the triangle inequality up to [metric.DefaultTolerance] only: privacy is that of

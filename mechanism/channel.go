@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -31,7 +32,47 @@ type Channel struct {
 	total  []float64                  // per row, over the scale
 	fill   func(x int, dst []float64) // lazy channels only
 	labels []int                      // nil: output y is point y
+	kept   *keptRows
 	g      Guarantee
+}
+
+// keptRows are the tables of rows that were drawn from more than once, shared by all channels
+// of the same weights.
+type keptRows struct {
+	rows sync.Map     // from the input to its *exact.Table, nil for one draw
+	left atomic.Int64 // bytes for more
+}
+
+// keptBytes is what tables may take, of all channels of the same weights.
+const keptBytes = 1 << 26
+
+// table returns that of row x, or nil where there is none.
+func (k *keptRows) table(x int) *exact.Table {
+	t, _ := k.rows.Load(x)
+	table, _ := t.(*exact.Table)
+	return table
+}
+
+// drawn keeps the table of row x at its second draw, while there is memory. buf says that the
+// weights must be copied.
+func (k *keptRows) drawn(x int, w exact.Weights, buf bool) {
+	const entry = 128 // bytes in the map
+	need := int64(entry)
+	if _, seen := k.rows.Load(x); seen {
+		need = 24 * int64(len(w.W))
+	}
+	if k.left.Add(-need) < 0 {
+		k.left.Add(need)
+		return
+	}
+	if need == entry {
+		k.rows.LoadOrStore(x, (*exact.Table)(nil))
+		return
+	}
+	if buf {
+		w.W = slices.Clone(w.W)
+	}
+	k.rows.Store(x, exact.NewTable(w))
 }
 
 var _ Mechanism[int, int] = (*Channel)(nil)
@@ -72,7 +113,8 @@ func newChannel(ctx context.Context, op string, r Rows, o *ChannelOptions) (*Cha
 	if r.Fill == nil {
 		return nil, fmt.Errorf("%s: Fill is nil: %w", op, fault.ErrEmpty)
 	}
-	c := &Channel{n: r.Inputs, m: r.Outputs, log: r.Log}
+	c := &Channel{n: r.Inputs, m: r.Outputs, log: r.Log, kept: new(keptRows)}
+	c.kept.left.Store(keptBytes)
 	if o.Labels != nil {
 		if err := c.label(op, "Labels", o.Labels); err != nil {
 			return nil, err
@@ -356,13 +398,19 @@ var buffers = sync.Pool{New: func() any { return new([]float64) }}
 func (c *Channel) inDomain(x int) error { return c.checkInput("mechanism: Channel.Release", x) }
 
 // Release draws the output of input x, with its exact probability, and returns its point.
-// O(Outputs()); for many draws from one input see [Channel.Sampler]. An x outside [0, Len()) is
-// a [*metric.ValueError]. The time taken depends on the row, and about once in 2^40 draws on
+// O(Outputs()) at first, and O(1) expected from the third draw of an input on, while what is
+// kept of rows takes at most 64 MiB. An x outside [0, Len()) is a [*metric.ValueError]. The time
+// taken depends on the row, on whether it was drawn from before, and about once in 2^40 draws on
 // the draw: who must hide timing must pad it.
 func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "mechanism: Channel.Release"
 	if err := c.inDomain(x); err != nil {
 		return 0, err
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	if t := c.kept.table(x); t != nil {
+		return c.Output(t.Draw(rng)), nil
 	}
 	buf := buffers.Get().(*[]float64)
 	defer buffers.Put(buf)
@@ -370,8 +418,7 @@ func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	if err != nil {
 		return 0, c.checkRow(op, privateRow, *buf)
 	}
-	rng, done := random.Get(rng)
-	defer done()
+	c.kept.drawn(x, w.Weights, c.w == nil)
 	return c.Output(exact.Draw(rng, w.Weights)), nil
 }
 

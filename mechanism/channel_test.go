@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -117,14 +119,62 @@ func refuse(t *testing.T, cases []refused) {
 	}
 }
 
+// However often an input is drawn from, the bits are those of its first draw, and so is the
+// memory bounded.
+func TestRelease_KeptRowsDrawTheSame(t *testing.T) {
+	f := space.Uniform(60, random.Seeded(7))
+	for _, lazy := range []bool{false, true} {
+		for _, bytes := range []int64{keptBytes, 20 * 24 * 60, 0} {
+			c := expo(t, f, 5, lazy)
+			c.kept.left.Store(bytes)
+			r, s := random.Seeded(8), random.Seeded(8)
+			for i := range 600 {
+				x := i * i % 60
+				got, want := testkit.Must(c.Release(r, x)), 0
+				if fresh := expo(t, f, 5, true); i%7 == 0 {
+					want = testkit.Must(fresh.Release(s, x))
+				} else {
+					want = testkit.Must(fresh.Sampler(x)).Draw(s)
+				}
+				if got != want {
+					t.Fatalf("lazy %v: draw %d of input %d is %d, want %d", lazy, i, x, got, want)
+				}
+			}
+			tables := 0
+			c.kept.rows.Range(func(_, v any) bool {
+				if v.(*exact.Table) != nil {
+					tables++
+				}
+				return true
+			})
+			if left := c.kept.left.Load(); left < 0 || bytes == keptBytes && tables == 0 || int64(tables)*24*60 > bytes {
+				t.Errorf("lazy %v: %d tables, %d bytes left of %d", lazy, tables, left, bytes)
+			}
+		}
+	}
+}
+
 func BenchmarkRelease(b *testing.B) {
 	r := random.Seeded(6)
+	for _, lazy := range []bool{false, true} {
+		c := expo(b, space.Uniform(500, r), 5, lazy)
+		for _, inputs := range []int{1, 20, 500} {
+			b.Run(fmt.Sprintf("lazy=%v/inputs=%d", lazy, inputs), func(b *testing.B) {
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					if _, err := c.Release(r, i%inputs); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
 	for _, n := range []int{1000, 100_000} {
 		c := expo(b, space.Uniform(n, r), 5, true)
 		b.Run("first/n="+strconv.Itoa(n), func(b *testing.B) {
 			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.Release(r, 1); err != nil {
+			for i := 0; b.Loop(); i++ {
+				if _, err := c.Release(r, i%n); err != nil {
 					b.Fatal(err)
 				}
 			}

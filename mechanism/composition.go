@@ -17,27 +17,36 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Repeated is a channel that is released several times.
+// Repeated is a mechanism that is released several times.
 type Repeated struct {
-	Channel *Channel
-	Times   int64 // in [1, 2^40]
+	Mechanism interface{ Guarantee() Guarantee }
+	Times     int64 // in [1, 2^40]
 }
 
-// Composition releases channels on one and the same input, each several times, all draws
-// independent. Its level at a delta > 0 is far below the sum of theirs where they are many
-// ([Composition.Audit]). The releases may come in any order, and at any time; the channels and
-// the times are fixed before. Immutable and safe for concurrent use. Nil and the zero value are
-// refused.
+// Composition is mechanisms that are released on one and the same input, each several times,
+// all draws independent. Its level at a delta > 0 is far below the sum of theirs where they are
+// many: [Composition.AuditAt] finds it for all mechanisms, by the distance of two inputs, and
+// [Composition.Audit] for channels, pair by pair. The releases may come in any order, and at any
+// time, and what is released next may depend on outputs, but the mechanisms and the times are
+// fixed before. Immutable and safe for concurrent use. Nil and the zero value are refused.
 type Composition struct {
-	cs []Repeated
-	g  Guarantee
+	cs       []Repeated
+	channels []repeated // where all are
+	g        Guarantee
+}
+
+// repeated is a channel among a composition's.
+type repeated struct {
+	c     *Channel
+	times int64
 }
 
 var _ Mechanism[int, []int] = (*Composition)(nil)
 
-// NewComposition returns the composition of channels on the same number of inputs. Its
-// guarantee is the sum of theirs, as that of [Compose], until [Composition.Certify]
-// finds a better one; channels in different units are refused with [ErrUnit].
+// NewComposition returns the composition of mechanisms. Its guarantee is the sum of theirs, as
+// that of [Compose], until an audit proves a better one: [Composition.Certify] or
+// [Composition.CertifyAt]. Channels are on the same number of inputs. Mechanisms in different
+// units are refused with [ErrUnit], those that repeat draws with [ErrMemoized].
 func NewComposition(cs ...Repeated) (*Composition, error) {
 	const op = "mechanism: NewComposition"
 	if err := fault.Empty(op, "cs", len(cs)); err != nil {
@@ -46,16 +55,27 @@ func NewComposition(cs ...Repeated) (*Composition, error) {
 	c := &Composition{cs: slices.Clone(cs)}
 	for i, r := range cs {
 		arg := fmt.Sprintf("cs[%d]", i)
-		if r.Channel.Len() == 0 {
-			return nil, fault.Empty(op, arg+".Channel", 0)
+		if r.Mechanism == nil {
+			return nil, fault.Empty(op, arg+".Mechanism", 0)
 		}
-		if err := fault.Size(op, arg+".Channel", r.Channel.n, cs[0].Channel.n); err != nil {
-			return nil, err
+		if channel, ok := r.Mechanism.(*Channel); ok {
+			if err := fault.Empty(op, arg+".Mechanism", channel.Len()); err != nil {
+				return nil, err
+			}
+			if len(c.channels) > 0 {
+				if err := fault.Size(op, arg+".Mechanism", channel.n, c.channels[0].c.n); err != nil {
+					return nil, err
+				}
+			}
+			c.channels = append(c.channels, repeated{channel, r.Times})
+		}
+		if err := CheckIndependent(r.Mechanism); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", op, arg, err)
 		}
 		if r.Times < 1 || r.Times > maxTimes {
 			return nil, fault.Value(op, arg+".Times", float64(r.Times), "a number in [1, 2^40]")
 		}
-		g := r.Channel.g.times(float64(r.Times))
+		g := r.Mechanism.Guarantee().times(float64(r.Times))
 		if i == 0 {
 			c.g = g
 			continue
@@ -65,12 +85,15 @@ func NewComposition(cs ...Repeated) (*Composition, error) {
 			return nil, fmt.Errorf("%s: %s: %w", op, arg, err)
 		}
 	}
+	if len(c.channels) < len(cs) {
+		c.channels = nil
+	}
 	return c, nil
 }
 
 const maxTimes = 1 << 40
 
-// Guarantee returns what [Composition.Certify] proved, or the sum of what the channels promise.
+// Guarantee returns what an audit proved, or the sum of what the mechanisms promise.
 func (c *Composition) Guarantee() Guarantee {
 	if c == nil {
 		return Guarantee{}
@@ -78,9 +101,9 @@ func (c *Composition) Guarantee() Guarantee {
 	return c.g
 }
 
-// String is for people: "101 releases of 2 channels, (0.5 per km, 1e-06)-private".
+// String is for people: "101 releases of 2 mechanisms, (0.5 per km, 1e-06)-private".
 func (c *Composition) String() string {
-	return fmt.Sprintf("%v releases of %d channels, %v", c.times(), len(c.cs), c.g)
+	return fmt.Sprintf("%v releases of %d mechanisms, %v", c.times(), len(c.cs), c.g)
 }
 
 // times is the number of all releases.
@@ -99,33 +122,44 @@ func (c *Composition) built(op string) error {
 	return nil
 }
 
+// listed is built, for what reads the channels' matrices.
+func (c *Composition) listed(op string) error {
+	if err := c.built(op); err != nil {
+		return err
+	}
+	if c.channels == nil {
+		return fmt.Errorf("%s: not all mechanisms are channels: AuditAt and CertifyAt are for all, and Compose for releases", op)
+	}
+	return nil
+}
+
 // Release draws all outputs of input x and returns their points, those of the first
 // channel first. O(Outputs() + Times) for each channel. An x outside [0, Len()) is a
-// [*metric.ValueError].
+// [*metric.ValueError]. All mechanisms must be channels.
 func (c *Composition) Release(rng *rand.Rand, x int) ([]int, error) {
 	const op = "mechanism: Composition.Release"
-	if err := c.built(op); err != nil {
+	if err := c.listed(op); err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(fault.Private(fault.Index(op, "x", x, c.cs[0].Channel.n)), fault.Memory(op, c.times(), 8)); err != nil {
+	if err := cmp.Or(fault.Private(fault.Index(op, "x", x, c.channels[0].c.n)), fault.Memory(op, c.times(), 8)); err != nil {
 		return nil, err
 	}
 	rng, done := random.Get(rng)
 	defer done()
 	ys := make([]int, 0, int(c.times()))
-	for i, r := range c.cs {
-		s, err := r.Channel.Sampler(x)
+	for i, r := range c.channels {
+		s, err := r.c.Sampler(x)
 		if err != nil {
 			return nil, fmt.Errorf("%s: cs[%d]: %w", op, i, err)
 		}
-		for range r.Times {
+		for range r.times {
 			ys = append(ys, s.Draw(rng))
 		}
 	}
 	return ys, nil
 }
 
-// Audit computes the level at o.Delta of all releases together, under rho: the least alpha such
+// Audit computes the level at o.Delta of all releases of channels together, under rho: the least alpha such
 // that no two inputs x, x' are told apart beyond (alpha*rho(x,x'), delta). Both ends are
 // proved, and Hi is at most the sum of the channels' own levels.
 //
@@ -150,30 +184,30 @@ func (c *Composition) Certify(ctx context.Context, rho metric.Finite, unit metri
 	if err != nil {
 		return nil, a, err
 	}
-	return &Composition{c.cs, g}, a, nil
+	return &Composition{c.cs, c.channels, g}, a, nil
 }
 
 func (c *Composition) audit(ctx context.Context, rho metric.Finite, o *auditing) (Audit, error) {
-	if err := cmp.Or(c.built(o.op), fault.Delta(o.op, "Delta", o.Delta)); err != nil {
+	if err := cmp.Or(c.listed(o.op), fault.Delta(o.op, "Delta", o.Delta)); err != nil {
 		return Audit{}, err
 	}
-	if err := fault.Size(o.op, "rho", fault.Len(rho), c.cs[0].Channel.n); err != nil {
+	if err := fault.Size(o.op, "rho", fault.Len(rho), c.channels[0].c.n); err != nil {
 		return Audit{}, err
 	}
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	var own []Repeated // each channel once
-	for _, r := range c.cs {
-		if i := slices.IndexFunc(own, func(s Repeated) bool { return s.Channel == r.Channel }); i >= 0 {
-			own[i].Times += r.Times
+	var own []repeated // each channel once
+	for _, r := range c.channels {
+		if i := slices.IndexFunc(own, func(s repeated) bool { return s.c == r.c }); i >= 0 {
+			own[i].times += r.times
 		} else {
 			own = append(own, r)
 		}
 	}
-	if len(own) == 1 && (own[0].Times == 1 || o.Delta == 0) {
-		a, err := own[0].Channel.audit(ctx, rho, o)
-		times := float64(own[0].Times)
+	if len(own) == 1 && (own[0].times == 1 || o.Delta == 0) {
+		a, err := own[0].c.audit(ctx, rho, o)
+		times := float64(own[0].times)
 		a.Hi = directed.MulUp(times, a.Hi)
 		if !math.IsInf(a.Lo, 1) { // which a step down would take for an overflow
 			a.Lo = directed.MulDown(times, a.Lo)
@@ -211,22 +245,22 @@ type factor struct {
 // newComposing reads the channels. The logarithm of a weight is off by at most 2^-50 of
 // its size; that of a row sum by as much, of its parts, and by the sum's own error,
 // below 2^-47. Four of them and three subtractions are off by less than factor.err.
-func newComposing(ctx context.Context, rho metric.Finite, own []Repeated, o *auditing) (*composing, error) {
+func newComposing(ctx context.Context, rho metric.Finite, own []repeated, o *auditing) (*composing, error) {
 	quiet := &auditing{AuditOptions{Workers: o.Workers}, o.op, math.Inf(1)}
-	c := &composing{auditing: o, rho: rho, n: own[0].Channel.n}
+	c := &composing{auditing: o, rho: rho, n: own[0].c.n}
 	times := 0.0
 	for _, r := range own {
-		times += float64(r.Times)
+		times += float64(r.times)
 	}
 	for _, r := range own {
-		if err := fault.Memory(o.op, float64(r.Channel.n)*float64(r.Channel.m), 16); err != nil {
+		if err := fault.Memory(o.op, float64(r.c.n)*float64(r.c.m), 16); err != nil {
 			return nil, err
 		}
-		l, err := r.Channel.logMatrix(ctx, quiet)
+		l, err := r.c.logMatrix(ctx, quiet)
 		if err != nil {
 			return nil, err
 		}
-		f := factor{logMatrix: l, c: r.Channel, count: r.Times, prob: make([]float64, len(l.w)), err: 0x1p-45 + l.largest()*0x1p-46}
+		f := factor{logMatrix: l, c: r.c, count: r.times, prob: make([]float64, len(l.w)), err: 0x1p-45 + l.largest()*0x1p-46}
 		err = parallel.Chunks(ctx, c.n, tile, o.Workers, nil, func(_, lo, hi int) {
 			for i, v := range l.w[lo*l.m : hi*l.m] {
 				f.prob[lo*l.m+i] = exact.Exp(v - l.ln[lo+i/l.m])
@@ -236,20 +270,20 @@ func newComposing(ctx context.Context, rho metric.Finite, own []Repeated, o *aud
 			return nil, err
 		}
 		c.factors = append(c.factors, f)
-		pure, err := r.Channel.audit(ctx, rho, quiet)
+		pure, err := r.c.audit(ctx, rho, quiet)
 		if err != nil {
 			return nil, err
 		}
 		level := pure.Hi
 		if o.Delta > 0 { // or each with its share of delta
 			quiet.Delta = o.Delta / times
-			part, err := r.Channel.audit(ctx, rho, quiet)
+			part, err := r.c.audit(ctx, rho, quiet)
 			if err != nil {
 				return nil, err
 			}
 			quiet.Delta, level = 0, min(level, part.Hi)
 		}
-		c.sum = directed.AddUp(c.sum, directed.MulUp(float64(r.Times), level))
+		c.sum = directed.AddUp(c.sum, directed.MulUp(float64(r.times), level))
 	}
 	return c, nil
 }

@@ -29,15 +29,15 @@ func holed(t testing.TB, r *rand.Rand, n, m int, zeros float64) *Channel {
 }
 
 // product is the distribution of all outputs of the composition at two inputs.
-func product(cs []Repeated, x, xp int) (p, q []float64) {
+func product(cs []repeated, x, xp int) (p, q []float64) {
 	p, q = []float64{1}, []float64{1}
 	for _, r := range cs {
-		for range r.Times {
+		for range r.times {
 			var np, nq []float64
 			for i := range p {
-				for y := range r.Channel.Outputs() {
-					np = append(np, p[i]*r.Channel.Prob(x, y))
-					nq = append(nq, q[i]*r.Channel.Prob(xp, y))
+				for y := range r.c.Outputs() {
+					np = append(np, p[i]*r.c.Prob(x, y))
+					nq = append(nq, q[i]*r.c.Prob(xp, y))
 				}
 			}
 			p, q = np, nq
@@ -58,7 +58,7 @@ func apart(p, q []float64, s float64) float64 {
 }
 
 // levelOf is the level of the composition by enumeration of all outputs.
-func levelOf(cs []Repeated, f metric.Finite, delta float64) float64 {
+func levelOf(cs []repeated, f metric.Finite, delta float64) float64 {
 	level := 0.0
 	for x := range f.Len() {
 		for xp := range f.Len() {
@@ -78,13 +78,23 @@ func levelOf(cs []Repeated, f metric.Finite, delta float64) float64 {
 	return level
 }
 
+// composition is that of the channels.
+func composition(t testing.TB, cs []repeated) *Composition {
+	t.Helper()
+	var rs []Repeated
+	for _, r := range cs {
+		rs = append(rs, Repeated{r.c, r.times})
+	}
+	return testkit.Must(NewComposition(rs...))
+}
+
 // few is a random composition whose outputs can be enumerated.
-func few(t testing.TB, r *rand.Rand, n, trial int) []Repeated {
+func few(t testing.TB, r *rand.Rand, n, trial int) []repeated {
 	m := 2 + r.IntN(3)
 	zeros := []float64{0, 0, .3}[trial%3]
-	cs := []Repeated{{holed(t, r, n, m, zeros), 1 + r.Int64N(4)}}
+	cs := []repeated{{holed(t, r, n, m, zeros), 1 + r.Int64N(4)}}
 	if trial%2 == 0 {
-		cs = append(cs, Repeated{arbitrary(t, r, n, 2, trial%4 == 0, 0), 1 + r.Int64N(3)})
+		cs = append(cs, repeated{arbitrary(t, r, n, 2, trial%4 == 0, 0), 1 + r.Int64N(3)})
 	}
 	return cs
 }
@@ -97,7 +107,7 @@ func TestComposition_ContainsExactLevel(t *testing.T) {
 		f := space.Uniform(n, r)
 		cs := few(t, r, n, trial)
 		delta := math.Pow(10, -12*r.Float64())
-		a := testkit.Must(testkit.Must(NewComposition(cs...)).Audit(t.Context(), f, &AuditOptions{Delta: delta}))
+		a := testkit.Must(composition(t, cs).Audit(t.Context(), f, &AuditOptions{Delta: delta}))
 		level := levelOf(cs, f, delta)
 		if math.IsInf(level, 1) {
 			infinite++
@@ -277,18 +287,18 @@ func TestExponent_CountsErrorsAndRoundings(t *testing.T) {
 // share of delta.
 func TestNewComposing_SumsTheBetterLevels(t *testing.T) {
 	f := space.Path(2, 1)
-	plain := func(w ...float64) Repeated {
-		return Repeated{testkit.Must(FromWeights(t.Context(), 2, len(w)/2, w, nil)), 2}
+	plain := func(w ...float64) repeated {
+		return repeated{testkit.Must(FromWeights(t.Context(), 2, len(w)/2, w, nil)), 2}
 	}
 	// Of the first no level at delta = 0 is finite; with the others delta is worth less than
 	// what an audit at delta > 0 is off by.
-	own := []Repeated{plain(1, 3e-30, 1e-40, 1, 1e-31, 0), plain(1, 1.001, 1, 1), plain(1, 1.002, 1, 1)}
+	own := []repeated{plain(1, 3e-30, 1e-40, 1, 1e-31, 0), plain(1, 1.001, 1, 1), plain(1, 1.002, 1, 1)}
 	const delta = 1e-30
 	c := testkit.Must(newComposing(t.Context(), f, own, (&AuditOptions{Delta: delta}).auditing("test")))
 	want := 0.0
 	for i, r := range own {
-		pure := testkit.Must(r.Channel.Audit(t.Context(), f, nil)).Hi
-		part := testkit.Must(r.Channel.Audit(t.Context(), f, &AuditOptions{Delta: delta / 6})).Hi
+		pure := testkit.Must(r.c.Audit(t.Context(), f, nil)).Hi
+		part := testkit.Must(r.c.Audit(t.Context(), f, &AuditOptions{Delta: delta / 6})).Hi
 		if (i == 0) != (part < pure) {
 			t.Fatalf("channel %d: %v at delta = 0, else %v", i, pure, part)
 		}
@@ -476,9 +486,9 @@ func TestComposition_RefusesBadInput(t *testing.T) {
 	_, _, units := good.Certify(t.Context(), globe, "m", nil)
 	refuse(t, []refused{
 		{made(), "NewComposition: cs"},
-		{made(Repeated{a, 1}, Repeated{nil, 1}), "NewComposition: cs[1].Channel"},
-		{made(Repeated{new(Channel), 1}), "NewComposition: cs[0].Channel"},
-		{made(Repeated{a, 1}, Repeated{other, 1}), "NewComposition: cs[1].Channel"},
+		{made(Repeated{a, 1}, Repeated{(*Channel)(nil), 1}), "NewComposition: cs[1].Mechanism"},
+		{made(Repeated{new(Channel), 1}), "NewComposition: cs[0].Mechanism"},
+		{made(Repeated{a, 1}, Repeated{other, 1}), "NewComposition: cs[1].Mechanism"},
 		{made(Repeated{a, 0}), "NewComposition: cs[0].Times"},
 		{made(Repeated{a, 1<<40 + 1}), "NewComposition: cs[0].Times"},
 		{made(Repeated{certified(t, a, f, "m"), 1}, Repeated{certified(t, a, f, "km"), 1}), "NewComposition: cs[1]"},

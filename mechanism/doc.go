@@ -19,8 +19,8 @@
 //     [Channel.Release] takes indices, [On] points, [Labels] words; [Then] post-processes.
 //   - Judge: [Channel.Loss], [Channel.AdversaryError], [Channel.Audit]; [Channel.Certify] makes
 //     a guarantee of an audit, [FromProbabilities] reads somebody else's matrix.
-//   - Release again: levels add ([Guarantee.Plus], [Compose]); [NewComposition] finds what
-//     channels have together. [Sticky] and [Track] repeat the draw of a value that comes back
+//   - Release again: levels add ([Guarantee.Plus], [Compose]); [NewComposition] finds what many
+//     releases have together at a delta. [Sticky] and [Track] repeat the draw of a value that comes back
 //     ([Memoizer]); [Budget] refuses what exceeds a limit; a [Store] keeps both.
 //
 // # Guarantees

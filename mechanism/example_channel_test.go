@@ -176,7 +176,7 @@ func ExampleNewComposition() {
 	vectors := [][]float64{{0, 0}, {1, 0}, {1, 1}, {4, 1}, {4, 2}}
 	space := must(metric.NewPoints(vectors, metric.Euclidean{}))
 	once := must(exponential.Tuned(ctx, space, 0.05, nil))
-	all := must(mechanism.NewComposition(mechanism.Repeated{Channel: once.Channel, Times: 100}))
+	all := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: once.Channel, Times: 100}))
 	fmt.Println("sum of levels:", all.Guarantee())
 	all, audit, err := all.Certify(ctx, space, "", &mechanism.AuditOptions{Delta: 1e-6})
 	if err != nil {

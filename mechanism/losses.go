@@ -418,14 +418,26 @@ func (l *losses) size(tilt, s float64) float64 {
 // that costs a relative widening or so; +Inf where none is. It returns that lattice's
 // step as well, 0 where it needs none.
 func (l *losses) level(ctx context.Context, delta, widening float64) (s, step float64, err error) {
+	_, never := l.never()
+	if !(never < delta) {
+		return l.most(), 0, nil
+	}
+	about, tilt := l.estimate(directed.LogDown(directed.SubDown(delta, never)))
+	step = l.step(tilt, widening*l.size(tilt, about))
+	s, err = l.levelOn(ctx, delta, step)
+	return s, step, err
+}
+
+// levelOn is level by the lattice of that step.
+func (l *losses) levelOn(ctx context.Context, delta, step float64) (s float64, err error) {
 	most := l.most()
 	_, never := l.never()
 	if !(never < delta) {
-		return most, 0, nil
+		return most, nil
 	}
 	target := directed.LogDown(directed.SubDown(delta, never))
 	about, tilt := l.estimate(target)
-	g := l.onGrid(l.step(tilt, widening*l.size(tilt, about)))
+	g := l.onGrid(step)
 	_, _, variance, _ := l.cumulant(tilt)
 	from := int64(math.Floor(-(g.above+g.loose)/g.step)) - 1
 	// The sum's spread makes Chernoff's bound too large by about this factor.
@@ -433,7 +445,7 @@ func (l *losses) level(ctx context.Context, delta, widening float64) (s, step fl
 	start := math.Ceil((about - spread/tilt - g.above) / g.step)
 	t, before, there, err := g.least(ctx, target, from, int64(max(start, float64(from))), tilt*g.step)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	s = directed.AddUp(g.above, directed.MulUp(float64(t), g.step))
 	if before < math.Inf(1) {
@@ -443,7 +455,7 @@ func (l *losses) level(ctx context.Context, delta, widening float64) (s, step fl
 		s = directed.AddUp(s, directed.Log1pUp(float64(back*math.Expm1(-g.step))*(1-0x1p-40)))
 	}
 	s = directed.AddUp(s, g.loose)
-	return min(max(0, s)*(1+0x1p-30), most), g.step, nil // pairs that are alike pass
+	return min(max(0, s)*(1+0x1p-30), most), nil // pairs that are alike pass
 }
 
 // rounded is about the sum of the rounded losses, in steps, where that of the losses is s.

@@ -78,7 +78,7 @@ func (t *then[X, Y, Z]) Release(rng *rand.Rand, x X) (z Z, err error) {
 // Compose releases the outputs of all ms on the same input, independently. Its guarantee is
 // their sum ([Guarantee.Plus]); different units are [ErrUnit], mechanisms that repeat draws
 // [ErrMemoized]. After an error of one of the ms that depends on its draw all of the release is
-// spent. [NewComposition] finds a far smaller level of many channels at a delta > 0. Where the
+// spent. [NewComposition] finds a far smaller level of many releases at a delta > 0. Where the
 // ms have different Go types name the type arguments, as in Compose[int, int](channel, other).
 func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 	const op = "mechanism: Compose"

@@ -25,7 +25,8 @@ import (
 // sequence with the same pattern: equal inputs at the same positions. All answers together are
 // alpha-private between the two under the sum of rho(x_j, x'_j), each counted once, however
 // often it was asked; a delta counts k times. Where no x_j is farther than d from its x'_j that
-// is k*alpha*d ([Guarantee.Times]). The proof: the answers are a function of k independent
+// is k*alpha*d ([Guarantee.Times]), and less at a delta > 0: that of k releases at d
+// ([Composition.AuditAt]). The proof: the answers are a function of k independent
 // draws and of the pattern, which is public. Nothing is promised between sequences of other
 // patterns: who sees the answers mostly sees when the secret changed, and when it changed back.
 // One Sticky serves one person: with two, it shows when both are at the same place.

@@ -749,7 +749,7 @@ func TestString_TellsMechanismsApart(t *testing.T) {
 		"one draw for each input, derived from a secret (computational): 2 x 2":         testkit.Must(NewSticky(c, &StickyOptions[int]{Secret: make([]byte, 32), Name: "a"})),
 		"track without 1 inputs at each end; one draw for each input, kept in memory: ": testkit.Must(NewTrack(kept, &TrackOptions{Ends: 1})),
 		"post-processed: 2 x 2 lazy channel":                                            Then(c, func(y int) (int, error) { return y, nil }),
-		"42 releases of 1 channels, no guarantee":                                       testkit.Must(NewComposition(Repeated{c.(*Channel), 42})),
+		"42 releases of 1 mechanisms, no guarantee":                                     testkit.Must(NewComposition(Repeated{c.(*Channel), 42})),
 	} {
 		if got := fmt.Sprint(s); !strings.HasPrefix(got, want) {
 			t.Errorf("%s, want %s", got, want)

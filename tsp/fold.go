@@ -20,8 +20,9 @@ import (
 //	|Position of i - Position of j| >= Distance(i, j),
 //
 // so the way back, from the line to the space, is 1-Lipschitz, and a private
-// measure on the line gives one on the space that is no worse in W1 (BSV22).
-// How much farther near points get is [Folding.Locality].
+// measure on the line gives one on the space that is no worse in W1 (BSV22,
+// Propositions 6.5 and 7.1). How much farther near points get is
+// [Folding.Locality].
 type Folding struct {
 	Order    []int     // the points, from left to right
 	Position []float64 // of Order[k] at k: 0 first, never decreasing

@@ -12,8 +12,8 @@ import (
 )
 
 // TestSuperregular_Theorem: V is 1-Lipschitz in l1, attained where n is a power
-// of two, by the exact formula; and the partial sums stay within a multiple of
-// (log n)^(3/2).
+// of two, by the exact formula; and each partial sum has a deviation within a multiple
+// of (log n)^(3/2).
 func TestSuperregular_Theorem(t *testing.T) {
 	rng := random.Seeded(23)
 	for n := 1; n <= 70; n++ {

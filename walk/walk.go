@@ -66,14 +66,15 @@ func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 	return w, nil
 }
 
-// Superregular returns the random walk of n steps of BSV22, its Theorem on
-// superregular walks: Laplace noise of scale L+1 on the Haar coefficients of
-// the balanced binary tree of n leaves and of height L = log2 n rounded up, the
-// total included. (The paper takes L+2; L+1 is enough.)
+// Superregular returns the random walk of n steps of BSV22, Theorem 3.1: Laplace
+// noise of scale L+1 on the Haar coefficients of the balanced binary tree of n
+// leaves and of height L = log2 n rounded up, the total included. (The paper
+// takes L+2; L+1 is enough.)
 //
 // The increments Z have a joint density prop. to e^-V(z) and V,
-// [Walk.Potential], is 1-Lipschitz in the l1 norm; the partial sums stay within
-// a multiple of (log n)^(3/2) of 0.
+// [Walk.Potential], is 1-Lipschitz in the l1 norm. Each partial sum is within a
+// multiple of (log n)^(3/2) of 0 on the mean, and the largest of them within
+// one of (log n)^2.
 //
 // Added to a measure and scaled by 2/alpha it is alpha-private per unit of
 // total variation. [ReplaceOne] with scales of 2L does better.

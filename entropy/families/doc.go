@@ -11,9 +11,9 @@
 //     normed spaces, measures on a cube under the earth mover's distance W1, and Lipschitz
 //     functions.
 //   - [Baire] spaces have the entropic and the diametric scale in closed form.
-//   - [PrivateDataBound], [PrivateMeasureBound] and [PrivateTransportBound] say what W1
-//     error no synthetic data, private measure or release of users' distributions can
-//     avoid; the [MeasureBound] holds the proof.
+//   - [PrivateDataBound], [PrivateMeasureBound], [PrivateTransportBound] and, for the whole
+//     cube, [PrivateCubeBound] say what W1 error no synthetic data, private measure or release
+//     of users' distributions can avoid; a [MeasureBound] holds the proof.
 //   - [MeasureNet] makes a finite space of measures, for package entropy or scale.
 //
 // Values are true in the direction that they are stated for, rounding included. Bounds are

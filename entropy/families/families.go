@@ -25,9 +25,6 @@ import (
 // e^(alpha (t+r))). At r = min(1, dim/alpha) and the best t = v r this is above 0.13
 // dim/alpha for dim large.
 
-// bestMass maximizes u/(1+e^u): e^u (u-1) = 1.
-const bestMass = 1.2784645427610738
-
 // BallAccuracy encloses the optimal accuracy at level alpha on the unit ball of
 // any norm on R^dim, under that norm: min(1, dim/alpha) up to constants (BSV24
 // Theorem 6.1).
@@ -36,7 +33,7 @@ func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 		return scale.Interval{}, err
 	}
 	d := float64(dim)
-	u := min(2, bestMass/alpha)
+	u := min(2, spaces.BestMass/alpha)
 	lo := u / (1 + math.Exp(alpha*u))
 	r := min(1, d/alpha)
 	for v := 0.99; v > 0.05; v *= 0.98 {
@@ -51,30 +48,35 @@ func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 // integrals among monotone ones, are at most twice as far from those of F, and F is at most
 // 1/2m from its own: 2m/alpha + 1/2m.
 //
-// Above, for dim = d > 1: spread every point over the corners of its cell of side
-// h by multilinear weights. That moves it h min(1, sqrt(d)/2) on average, and the
-// weights of all corners by 2d/h in l1 for a unit of distance: their derivatives
-// along each axis sum to 2/h in size. Laplace noise of that scale over alpha goes to
-// each of the 2^(dJ) corners. Evened out in blocks of 2^d, the blocks in larger ones
-// and so on, it costs on average at most
-//
-//	d/alpha sqrt(2-2^(1-d)) 2^(dJ) (sum over l < J of 2^(l(1-d/2))),
-//
-// a block of side 2^l h moving 2^l h and half of what the blocks differ by, whose
-// standard deviation is known. The nearest measure doubles it.
+// Above, for dim = d > 1: the exponential mechanism at alpha/2 on a net of K measures, one
+// within g of any other, is private, and farther than r from its input with probability
+// K e^(-alpha (r-g)/2) at most, so that it loses at most g + 2/alpha (ln K + 1). The net
+// is that of weights in multiples of 1/m on the N = n^d centers of cells of side 1/n, of
+// which [Measures] has the size and the radius: g = 1/(2n) + (N-1)/(2nm) with the way to
+// the centers, whose spanning tree has edges of length 1/n, and K = C(N+m-1, m) <=
+// (1 + (N-1)/m)^m (1 + m/(N-1))^(N-1). With m in proportion to N this has no logarithm: in
+// the plane 2.37 alpha^(-1/3) for alpha large, and for the paper's net, Lemma A.1, 4.22.
 //
 // Below: see [MeasureBound], for dim = 1 with the cells in place of pairs: a
 // distribution function with values (i+t_i)/m on cell i, 0 <= t_i <= 1, is
 // monotone, and W1 is the sum of |t_i-t'_i|/m^2. For dim > 1, neighbors in a
 // grid are the pairs.
+//
+// Also, for dim > 1: B blocks of q = 2^dim neighbors of a grid of gaps 1/k, each with a mass
+// 1/B on one of them, drawn independently. As there, W1 to any output is at least 1/2kB times
+// the sum over the blocks of 1 - b_x + sum of b_y over y != x, where x has the mass and the b_y
+// are B times integrals of bumps, cut off at 1. To move a block's mass costs beta =
+// alpha/(kB), so that b_y has at other x a mean of e^-beta times that at x = y or more: the mean
+// over x is at least 1 + ((q-1) e^-beta - 1) c for some c in [0,1], and A >= min(1, (q-1)
+// e^-beta)/2k. For alpha <= ln(q-1) that is 1/2, half the diameter.
 
 // MeasuresAccuracy encloses the optimal accuracy at level alpha on the
 // probability measures on [0,1]^dim under the metric W1, the sides of the cube
 // measured by the largest coordinate: min(1, alpha^(-1/(dim+1))) up to constants
-// (BSV24 Theorem 6.2), in the plane up to a logarithm here. With alpha*users in
-// place of alpha the lower end holds for users of one level under the earth
-// mover's distance as well, who may hold any number of items each, whoever publishes
-// how all of them are distributed.
+// (BSV24 Theorem 6.2), with ends at most a factor 8 apart. The upper end is of a mechanism
+// that is practical for dim = 1 only. With alpha*users in place of alpha the lower end holds
+// for users of one level under the earth mover's distance as well, who may hold any number
+// of items each, whoever publishes how all of them are distributed.
 func MeasuresAccuracy(dim int, alpha float64) (scale.Interval, error) {
 	if err := checkFamily("families: MeasuresAccuracy", dim, alpha); err != nil {
 		return scale.Interval{}, err
@@ -83,45 +85,50 @@ func MeasuresAccuracy(dim int, alpha float64) (scale.Interval, error) {
 	lo, hi := 0.0, math.Inf(1)
 	for _, k := range numbersNear(alpha, dim) {
 		if dim == 1 {
-			lo = max(lo, lineMinimax(alpha/k/k)/k)
+			lo = max(lo, spaces.LineMinimax(alpha/k/k)/k)
 			hi = min(hi, 2*k/alpha+1/(2*k))
 			continue
 		}
 		// k+1 points a side, in pairs of neighbors.
 		pairs := math.Floor(math.Pow(k+1, d) / 2)
-		lo = max(lo, lineMinimax(alpha/k/pairs)/k)
-	}
-	sum := 0.0
-	for j := 1.0; dim > 1 && j < 1024/d; j++ {
-		sum += math.Exp2((j - 1) * (1 - d/2))
-		noise := float64(2 * d / alpha * math.Sqrt(2-math.Exp2(1-d)) * math.Exp2(d*j) * sum)
-		hi = min(hi, min(1, math.Sqrt(d)/2)/(math.Exp2(j)-1)+noise)
+		lo = max(lo, spaces.LineMinimax(alpha/k/pairs)/k)
+		if blocks := math.Pow(math.Floor((k+1)/2), d); blocks > 0 {
+			lo = max(lo, min(1, (math.Exp2(d)-1)*math.Exp(-alpha/(k*blocks)))/(2*k))
+		}
+		more := math.Pow(k, d) - 1 // than one center
+		for part := 1.0; more > 0 && part <= 8; part++ {
+			m := part * (more + 1)
+			net := float64(m*math.Log1p(more/m)) + float64(more*math.Log1p(m/more))
+			hi = min(hi, 1/(2*k)+more/(2*k*m)+float64(2/alpha*(net+1)))
+		}
 	}
 	return outward(lo, hi, 0.5), nil
 }
 
-// The ends of LipschitzAccuracy. Above: 1/2, by a constant; and k^dim values at the centers
+// The ends of LipschitzAccuracy. Above: 1, by the function 0; and k^dim values at the centers
 // of cells of side 1/k, with the noise of the largest coordinate, whose mean is
 // k^dim/alpha. The function nearest to them there is at most twice as far, and elsewhere
-// 1/k more: 1/k + 2 k^dim/alpha. Below: 1/2 and on every cell a pyramid of height 1/2k, up
-// or down, are K = 2^(k^dim) functions at distances 1/k, and 1/2k from the constant 1/2: a
-// packing, an entropy.Star too, proves (1 - e^(alpha/2k)/K)/2k.
+// 1/k more: 1/k + 2 k^dim/alpha. Below: the functions v max_i x_i with |v| <= 1 are 2 apart
+// at most, and f -> f(1, ..., 1) does not increase distances, so that A is at least that of
+// an interval of length 2. And a pyramid of height 1/2k on every cell, up or down, makes K =
+// 2^(k^dim) functions at distances 1/k, and 1/2k from 0: a packing, an entropy.Star too,
+// proves (1 - e^(alpha/2k)/K)/2k.
 
-// LipschitzAccuracy encloses the optimal accuracy at level alpha on the functions
-// f from [0,1]^dim to [0,1] with |f(x)-f(y)| <= the largest coordinate of x-y,
-// under the largest difference of two functions: min(1, alpha^(-1/(dim+1))) up to
-// constants (BSV24 Theorem 6.3).
+// LipschitzAccuracy encloses the optimal accuracy at level alpha on the real functions f on
+// [0,1]^dim with f(0) = 0 and |f(x)-f(y)| <= the largest coordinate of x-y, under the largest
+// difference of two functions: min(1, alpha^(-1/(dim+1))) up to constants (BSV24 Theorem
+// 6.3). It is 1 in the limit alpha = 0, half the diameter.
 func LipschitzAccuracy(dim int, alpha float64) (scale.Interval, error) {
 	if err := checkFamily("families: LipschitzAccuracy", dim, alpha); err != nil {
 		return scale.Interval{}, err
 	}
-	lo, hi := 0.0, math.Inf(1)
+	lo, hi := 2*spaces.LineMinimax(2*alpha), math.Inf(1)
 	for _, k := range numbersNear(alpha, dim) {
 		cells := math.Pow(k, float64(dim))
 		lo = max(lo, -math.Expm1(alpha/(2*k)-float64(cells*math.Ln2))/(2*k))
 		hi = min(hi, 1/k+2*cells/alpha)
 	}
-	return outward(lo, hi, 0.5), nil
+	return outward(lo, hi, 1), nil
 }
 
 func checkFamily(op string, dim int, alpha float64) error {
@@ -152,31 +159,4 @@ func numbersNear(alpha float64, dim int) []float64 {
 		}
 	}
 	return out
-}
-
-// lineMinimax is a lower bound of the optimal accuracy of [0,1], under |x-y|, at level
-// beta: 1/(beta+2) by the proof of pathMinimax, and what a table proves, of 33 points of
-// equal gaps by their linear programs: outputs between the points are no better there, for
-// under a prior on the points the best answer to an output is a median of the posterior,
-// which is one of the points. Between the entries: the optimum falls as beta grows, and
-// beta times it rises, for in units of 1/beta it is that of a longer interval, whose
-// mechanisms serve a shorter one within it.
-func lineMinimax(beta float64) float64 {
-	v := 1 / (beta + 2)
-	for _, p := range lineOptima {
-		if p.beta >= beta {
-			v = max(v, p.least)
-		} else {
-			v = max(v, p.beta*p.least/beta)
-		}
-	}
-	return v
-}
-
-type lineOptimum struct{ beta, least float64 }
-
-var lineOptima = []lineOptimum{
-	{.1, .476282}, {.25, .444924}, {.5, .40146}, {.75, .366199}, {1, .336947}, {1.25, .312245},
-	{1.5, .29107}, {1.75, .272695}, {2, .256572}, {2.25, .242294}, {2.5, .229554}, {3, .207772},
-	{3.5, .189781}, {4, .174642}, {5, .150573}, {6, .13221}, {8, .106045}, {11, .081287}, {16, .057724},
 }

@@ -100,11 +100,53 @@ func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps flo
 	return measureBound(ctx, op, f, alpha, MeasureBound{Records: records})
 }
 
+// PrivateCubeBound is the best of [PrivateDataBound] on the grids of the cube [0,1]^dim, in
+// closed form: no mechanism that is eps-private when one of so many records is replaced has a
+// worst expected W1 error below it, under the largest difference of a coordinate or any norm
+// that is no less, such as the Euclidean one. It is Corollary 9.4 of BSV22 with a constant:
+// of the order (eps*records)^(-1/dim). For records = 0 it is that of private measures at level
+// eps per unit of total variation, [PrivateMeasureBound] and Corollary 9.3. Rounded downward.
+func PrivateCubeBound(dim, records int, eps float64) (float64, error) {
+	const op = "families: PrivateCubeBound"
+	switch {
+	case dim < 1:
+		return 0, fault.Value(op, "dim", float64(dim), "at least 1")
+	case records < 0:
+		return 0, fault.Value(op, "records", float64(records), "at least 0")
+	}
+	if err := fault.Positive(op, "eps", eps); err != nil {
+		return 0, err
+	}
+	w, alpha := MeasureBound{Records: records}, eps
+	if records > 0 {
+		alpha = min(directed.MulUp(eps, float64(records)), math.MaxFloat64)
+	}
+	best, by := 0.0, make(map[int]float64)
+	for side := 2.0; ; side = math.Ceil(side * 1.03) { // of a grid of points 1/(side-1) apart
+		const most = 1 << 30 // pairs
+		points := 1.0
+		for a := 0; a < dim && points < 2*most; a++ {
+			points *= side
+		}
+		pairs := int(min(points/2, most))
+		v := 0.0
+		if records > 0 { // with fewer pairs fewer records may be left over
+			pairs = min(pairs, records)
+			v = w.accuracy(alpha, max(1, records/(records/pairs+1)), 0, by)
+		}
+		v = directed.DivDown(max(v, w.accuracy(alpha, pairs, float64(pairs), by)), side-1)
+		if v <= best && (pairs == most || pairs == records) {
+			return roundOff(best), nil
+		}
+		best = max(best, v)
+	}
+}
+
 // accuracy is a lower bound of A, times the sum of the masses, for m pairs at level alpha.
 // costs is the sum of 1/cost over them, rounded down, and by what was computed, by k.
 func (w MeasureBound) accuracy(alpha float64, m int, costs float64, by map[int]float64) float64 {
 	if w.Records == 0 {
-		return lineMinimax(directed.DivUp(alpha, costs))
+		return spaces.LineMinimax(directed.DivUp(alpha, costs))
 	}
 	k, n := w.Records/m, float64(w.Records)
 	if _, ok := by[k]; !ok {

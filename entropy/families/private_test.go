@@ -75,6 +75,57 @@ func TestPrivateMeasureBound_Laws(t *testing.T) {
 	}
 }
 
+// On the best of small grids the general search finds about what the cube's bound is, and on
+// none much more. It has the order of Corollaries 9.3 and 9.4 of BSV22.
+func TestPrivateCubeBound_IsThatOfGrids(t *testing.T) {
+	for dim := 1; dim <= 3; dim++ {
+		for _, n := range []int{0, 1, 10, 30} {
+			for _, eps := range []float64{.1, 1, 20} {
+				cube, found := testkit.Must(families.PrivateCubeBound(dim, n, eps)), 0.0
+				for side := 2; math.Pow(float64(side), float64(dim)) <= 64; side++ {
+					at := [][]float64{{}}
+					for range dim {
+						var next [][]float64
+						for _, x := range at {
+							for i := range side {
+								next = append(next, append(x[:len(x):len(x)], float64(i)/float64(side-1)))
+							}
+						}
+						at = next
+					}
+					f := testkit.Must(metric.NewPoints(at, metric.Chebyshev{}))
+					w := testkit.Must(families.PrivateMeasureBound(t.Context(), f, eps))
+					if n > 0 {
+						w = testkit.Must(families.PrivateDataBound(t.Context(), f, n, eps))
+					}
+					found = max(found, w.Value)
+				}
+				if found > cube*1.08 || n < 30 && eps <= 1 && found < cube*.9 {
+					t.Errorf("%d dimensions, %d records, eps %v: %v on grids, %v in the cube", dim, n, eps, found, cube)
+				}
+			}
+		}
+		order := math.Pow(100, 1/float64(dim))
+		for _, n := range []int{0, 1} {
+			a, b := testkit.Must(families.PrivateCubeBound(dim, n*1000, 1000-float64(n*999))), testkit.Must(families.PrivateCubeBound(dim, n*100_000, 1e5-float64(n*99_999)))
+			if q := a / b / order; q < .7 || q > 1.3 {
+				t.Errorf("%d dimensions: %v falls to %v, by %v of its order", dim, a, b, q)
+			}
+		}
+	}
+	for _, c := range []struct {
+		dim, records int
+		eps          float64
+	}{{0, 1, 1}, {1, -1, 1}, {1, 1, 0}, {1, 1, math.NaN()}} {
+		if v, err := families.PrivateCubeBound(c.dim, c.records, c.eps); err == nil {
+			t.Errorf("%+v: %v", c, v)
+		}
+	}
+	if v, err := families.PrivateCubeBound(math.MaxInt, math.MaxInt, 1e300); v != 0 || err != nil {
+		t.Error(v, err)
+	}
+}
+
 // Data sets of K records on two points at distance 1 are a path of K gaps of length 1/K.
 // Known answers: the optima of its linear program, in gaps and rounded down, to which the
 // bound comes within 4 %; and a thousand times as many records in gaps of a thousandth,

@@ -12,7 +12,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Diametric returns the diametric scale of BSV24,
+// Diametric returns the diametric scale of BSV24 (Definition 1.6),
 //
 //	s_o(Z, alpha) = inf{s : diam2(B1(x,r)) <= s exp(alpha r) for all x, r},
 //

@@ -32,8 +32,9 @@ type DoublingScale struct {
 //	N(B(x,2s), s) <= exp(2 alpha s)  for all x and every s >= S,
 //
 // or the limit of such S. N is the packing number of [Packing] (> s, strictly) and balls
-// are closed. One metric measures both privacy and loss. (BSV24 take the infimum over
-// single s, which in a finite space is 0 always.) With the entropic scale s,
+// are closed. One metric measures both privacy and loss. (BSV24 Definition 2.8 takes the
+// infimum over single s, which in a finite space is 0 always, and in a norm-convex one
+// between s/4 and s, the entropic scale: Proposition 2.9.) In any space
 //
 //	s(f, 4 alpha)/2 <= S <= s(f, alpha).
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Entropic encloses the entropic scale of BSV24,
+// Entropic encloses the entropic scale of BSV24 (Definition 1.4),
 //
 //	s(Z, alpha) = inf{s > 0 : N2(B1(x,r), s) <= exp(alpha r) for all x, r > 0},
 //

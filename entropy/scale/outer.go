@@ -35,14 +35,14 @@ type OuterStep struct {
 	Separated []int
 }
 
-// Outer encloses the outer scale of f at level alpha, in 1/distance (BSV24),
+// Outer encloses the outer scale of f at level alpha, in 1/distance (BSV24 Definition 2.10),
 //
 //	inf over g >= 0 of g + ln N(f, g)/alpha,
 //
 // N the packing number of [Packing] (> g, strictly). f is the metric of the loss, rho2. For
-// one metric the entropic scale is at most twice as large: let t be at least g and 2 ln
-// N(Z, g)/alpha. A ball of radius r <= t/2 has one t-separated point only, and any other
-// ball at most N(Z, g) <= e^(alpha t/2) of them.
+// one metric the entropic scale is at most twice as large (Proposition 2.11): let t be at
+// least g and 2 ln N(Z, g)/alpha. A ball of radius r <= t/2 has one t-separated point only,
+// and any other ball at most N(Z, g) <= e^(alpha t/2) of them.
 //
 // Where packing numbers are exact, as in small spaces, the ends differ by little more than
 // rounding; otherwise they leave the gap of the packing numbers near the best g, divided by

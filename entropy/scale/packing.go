@@ -61,7 +61,7 @@ const matrixPoints = 4096
 // points of S with pairwise distances > s, strictly (BSV24). A nil subset is all of f;
 // otherwise it lists indices, and one that is listed twice counts once. s is finite and >=
 // 0. As a maximal r-separated set of S has all of S in its balls, N(S, s) <= N(S, r) max
-// over x of N(B(x,r), s) for every r.
+// over x of N(B(x,r), s) for every r (Facts 2.1 and 2.2).
 //
 // The number is exact for an ultrametric, and wherever a separated set is as large as a
 // partition. Finding it is NP-hard otherwise: up to 4096 points a branch and bound

@@ -3,8 +3,10 @@
 package outward_test
 
 import (
+	"cmp"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/entropy/families"
@@ -39,7 +41,7 @@ var ofEntropy = []scenario{
 		}
 		return out
 	}},
-	{"rates", "^entropy/nets.go:178 ", func() (out []end) {
+	{"rates", "^entropy/nets.go:146 ", func() (out []end) {
 		for _, f := range []metric.Finite{line, space.Simplex(5, 0.7)} {
 			for _, b := range must(entropy.UpperBounds(ctx, metric.Same(f), 3, nil)) {
 				w := reflect.ValueOf(b.Witness)
@@ -70,6 +72,23 @@ var ofEntropy = []scenario{
 				b := metric.Same(f)
 				out = append(out, bounds("lower", must(entropy.LowerBounds(ctx, b, a, nil)))...)
 				out = append(out, bounds("upper", must(entropy.UpperBounds(ctx, b, a, nil)))...)
+			}
+		}
+		return out
+	}},
+	{"wholes", "^(entropy/(closed|internal|nets|scale|star|upper)|metric|internal)", func() (out []end) {
+		square := space.Func(16, func(i, j int) float64 { return math.Max(math.Abs(float64(i/4-j/4)), math.Abs(float64(i%4-j%4))) * .3 })
+		for _, z := range []entropy.Whole{
+			{Sample: line, Gap: .9, Shape: entropy.Connected}, {Sample: square, Gap: .15, Shape: entropy.NormConvex},
+			{Sample: plane, Gap: .01}, {Sample: space.Path(2, .3), Gap: .15, Shape: entropy.NormConvex},
+		} {
+			levels := []float64{0.3, 4.4, 5, 28, 31}
+			for _, i := range must(z.EntropicScale(ctx, levels, nil)) {
+				out = append(out, interval("scale", i)...)
+			}
+			for _, b := range must(z.Accuracy(ctx, []float64{0.3, 3}, nil)) {
+				slices.SortFunc(b.Bounds, func(p, q entropy.Bound) int { return cmp.Or(cmp.Compare(p.Kind, q.Kind), cmp.Compare(p.Name, q.Name)) })
+				out = append(out, bounds("whole", b.Bounds)...)
 			}
 		}
 		return out
@@ -112,6 +131,7 @@ var ofEntropy = []scenario{
 			}
 		}
 		for _, f := range []metric.Finite{line, plane} {
+			out = append(out, lo("cube", must(families.PrivateCubeBound(2, 0, 7))), lo("cube", must(families.PrivateCubeBound(1, 30, .7))))
 			mass, _, err := scale.BallMass(ctx, f, must(scale.PositiveMeasure(ctx, f)), 0.7, nil)
 			out = append(out, lo("mass", must(mass, err)))
 			for _, a := range []float64{0.3, 3, 30} {

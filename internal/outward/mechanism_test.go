@@ -14,6 +14,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -72,19 +74,49 @@ var ofMechanism = []scenario{
 		}
 		return out
 	}},
+	{"synthesizer", "", func() (out []end) {
+		d := must(domain.NewBox([]domain.Column{{Hi: .3}, {Hi: .7}}, nil))
+		for _, rel := range []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne} {
+			s := must(measure.NewSynthesizer(d, .7, &measure.SynthesizerOptions{Relation: rel, Levels: []int{2, 1}}))
+			out = append(out, hi("upper", must(s.UpperBound(1e4))))
+		}
+		return out
+	}},
 	{"composition", "", func() (out []end) {
 		for _, a := range []float64{0.7, 0.01} {
 			for _, times := range []int64{3, 1000} {
-				c := must(mechanism.NewComposition(mechanism.Repeated{Channel: channel(line, a), Times: times}, mechanism.Repeated{Channel: channel(line, 0.3), Times: 2}))
+				c := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: channel(line, a), Times: times}, mechanism.Repeated{Mechanism: channel(line, 0.3), Times: 2}))
 				for _, delta := range []float64{0, 1e-6, 1e-2} {
 					out = append(out, audits("level", must(c.Audit(ctx, line, &mechanism.AuditOptions{Delta: delta})))...)
 				}
 			}
 		}
-		one := must(mechanism.NewComposition(mechanism.Repeated{Channel: channel(line, 0.3), Times: 5}))
+		one := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: channel(line, 0.3), Times: 5}))
 		out = append(out, audits("level", must(one.Audit(ctx, line, nil)))...)
 		_, a := must2(one.Certify(ctx, line, "m", nil))
-		return append(out, audits("level", a)...)
+		out = append(out, audits("level", a)...)
+		noise := []mechanism.Repeated{
+			{Mechanism: must(additive.NewLaplace(0.3, nil)), Times: 7}, {Mechanism: must(additive.NewPlanarLaplace(0.2, nil)), Times: 3},
+			{Mechanism: must(additive.NewGaussian(1, additive.GaussianTarget{Alpha: 0.3, Delta: 1e-6, Diameter: 1}, nil)), Times: 2},
+		}
+		for _, c := range []*mechanism.Composition{must(mechanism.NewComposition(noise...)), must(mechanism.NewComposition(noise[:2]...)), one} {
+			for _, delta := range []float64{0, 1e-6, 1e-2, 1e-250} {
+				out = append(out, audits("level at 3", must(c.AuditAt(ctx, 3, delta)))...)
+			}
+		}
+		return out
+	}},
+	{"budget by loss", "", func() (out []end) {
+		limit := must(must(mechanism.NewGuarantee(2.5, 1e-6, "m")).Within(2))
+		b := must(mechanism.NewBudget(limit, &mechanism.BudgetOptions{ByLoss: true}))
+		for _, level := range []float64{1e-9, 0.01, 0.3} {
+			if err := b.Spend(must(mechanism.NewGuarantee(level, 1e-9, "m"))); err != nil {
+				panic(err)
+			}
+			spent, left := must(b.Spent()), must(b.Left())
+			out = append(out, hi("spent", spent.Alpha()), hi("spent delta", spent.Delta()), lo("left", left.Alpha()), lo("left delta", left.Delta()))
+		}
+		return out
 	}},
 	{"guarantee", "", func() (out []end) {
 		g, h := must(mechanism.NewGuarantee(0.3, 1e-5, "m")), must(mechanism.NewGuarantee(0.7, 1e-7, "m"))

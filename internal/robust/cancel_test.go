@@ -396,7 +396,7 @@ var shortCalls = func() map[string]string {
 		"exponential.Lazy":                                             "exponential.Truncated",
 		"a look at the vectors":                                        "words.Vocabulary.Reach",
 		"its package stops it while it reads":                          "words.Read",
-		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Star.Prove families.MeasureBound.Prove",
+		"they are what entropy.Accuracy is made of, or made of that":   "entropy.UpperBounds entropy.Star.Prove entropy.Whole.Accuracy entropy.Whole.EntropicScale families.MeasureBound.Prove",
 		"families.PrivateMeasureBound":                                 "families.PrivateDataBound",
 		"a look at the distances, metric.Spanner or NearestNeighbors":  "lp.Options.Size lp.SpannerOptions.Size lp.ConstOptions.Size",
 		"the distances of a net of measures are W1 of few points each": "families.MeasureNet families.Measures.TotalVariation families.Measures.Wasserstein",
@@ -408,7 +408,7 @@ var shortCalls = func() map[string]string {
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons table.Release.Error table.Release.Report",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
 		"measure.Count, domain.NewFinite, private.Measure.Bound":       "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
-		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
+		"its package tests it: sizes are numbers of users and items, not points": "mechanism.Composition.AuditAt mechanism.Composition.CertifyAt accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.MovedDelta accountant.Shuffle.MovedLevel accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
 			"accountant.NewShuffled accountant.Shuffled.Delta accountant.Shuffled.DeltaInterval accountant.Shuffled.Level accountant.Shuffled.LevelInterval accountant.Shuffled.MovedDelta accountant.Shuffled.MovedLevel frequency.ItemWiseBudget frequency.NewItemWise emd.PlanReduction frequency.Estimator.Collect distribution.Distribution.Collect",
 		"mechanism.NewChannel, metric.Diameter or frequency.Project are what takes its time": "additive.Madlib.LevelAt frequency.GKRR.Channel frequency.Hadamard.Channel frequency.Estimator.Distribution frequency.New " +
@@ -445,7 +445,7 @@ func built[O any](build func(context.Context, metric.Finite, float64, *O) (*expo
 }
 
 func twice(f metric.Finite) *mechanism.Composition {
-	return testkit.Must(mechanism.NewComposition(mechanism.Repeated{Channel: lazily(f), Times: 2}))
+	return testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: lazily(f), Times: 2}))
 }
 
 // lazily is a channel that is computed as it is read.

@@ -571,7 +571,7 @@ var ways = []watchedCall{
 		return err1(dense.Factorize(ctx, n, make([]float64, n*n), func(a []float64) error { clear(a); return nil }))
 	}},
 	{"two channels", func(ctx context.Context) error {
-		c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Channel: lazily(flat(40)), Times: 2}, mechanism.Repeated{Channel: lazily(globe(40)), Times: 1}))
+		c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: lazily(flat(40)), Times: 2}, mechanism.Repeated{Mechanism: lazily(globe(40)), Times: 1}))
 		_, err := c.Audit(ctx, flat(40), nil)
 		return cmp.Or(err, err1(c.Audit(ctx, flat(40), &mechanism.AuditOptions{Delta: 1e-3})))
 	}},

@@ -68,7 +68,7 @@ var walkCalls = []call{
 var (
 	channel   = testkit.Must(exponential.Standard(context.Background(), path, 1, nil)).Channel
 	guarantee = testkit.Must(mechanism.NewGuarantee(1, 1e-6, "km"))
-	composed  = testkit.Must(mechanism.NewComposition(mechanism.Repeated{Channel: channel, Times: 3}))
+	composed  = testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: channel, Times: 3}))
 	budget    = testkit.Must(mechanism.NewBudget(guarantee, nil))
 	sticky    = testkit.Must(mechanism.NewSticky(mechanism.Mechanism[int, int](channel), nil))
 	track     = testkit.Must(mechanism.NewTrack(sticky, nil))
@@ -126,8 +126,10 @@ var mechanismCalls = []call{
 		}, o)
 	}, []any{path, 0.5, &mechanism.AuditOptions{Delta: 0.01}}},
 	{"mechanism.Compose", mechanism.Compose[int, int], []any{[]mechanism.Mechanism[int, int]{channel, channel}}},
-	{"mechanism.NewComposition", mechanism.NewComposition, []any{[]mechanism.Repeated{{Channel: channel, Times: 3}}}},
+	{"mechanism.NewComposition", mechanism.NewComposition, []any{[]mechanism.Repeated{{Mechanism: channel, Times: 3}}}},
 	{"mechanism.Composition.Audit", composed.Audit, []any{path, &mechanism.AuditOptions{Delta: 0.01}}},
+	{"mechanism.Composition.AuditAt", composed.AuditAt, []any{2.0, 0.01}},
+	{"mechanism.Composition.CertifyAt", composed.CertifyAt, []any{2.0, 0.01}},
 	{"mechanism.Composition.Certify", composed.Certify, []any{path, metric.Unit("km"), &mechanism.AuditOptions{}}},
 	{"mechanism.Composition.Release", composed.Release, []any{seeded(), 2}},
 
@@ -234,6 +236,14 @@ var additiveCalls = []call{
 	{"additive.DiscreteLaplace.RadiusQuantile", whole.RadiusQuantile, []any{0.5}},
 	{"additive.KNorm.LevelAt", knorm.LevelAt, []any{0.1, 1.0}},
 	{"additive.KNorm.LevelAt", testkit.Must(additive.NewKNorm(additive.Norm{P: 2, Dim: 9}, 1, nil)).LevelAt, []any{0.1, 1.0}},
+	{"additive.KNorm.PrivacyLoss", knorm.PrivacyLoss, []any{2.0}},
+	{"additive.Laplace.PrivacyLoss", laplace.PrivacyLoss, []any{2.0}},
+	{"additive.PlanarLaplace.PrivacyLoss", planar.PrivacyLoss, []any{2.0}},
+	{"additive.Madlib.PrivacyLoss", madlib.PrivacyLoss, []any{2.0}},
+	{"additive.Gaussian.PrivacyLoss", gaussian.PrivacyLoss, []any{2.0}},
+	{"additive.DiscreteGaussian.PrivacyLoss", testkit.Must(additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 1, Delta: 1e-3, Diameter: 4}, nil)).PrivacyLoss, []any{2.0}},
+	{"additive.DiscreteLaplace.PrivacyLoss", whole.PrivacyLoss, []any{2.0}},
+	{"additive.TruncatedGeometric.PrivacyLoss", testkit.Must(additive.NewTruncatedGeometric(additive.Range{Hi: 9}, 1, nil)).PrivacyLoss, []any{2.0}},
 	{"additive.KNorm.RadiusQuantile", knorm.RadiusQuantile, []any{0.5}},
 	{"additive.KNorm.RadiusProb", knorm.RadiusProb, []any{0.5}},
 	{"additive.Laplace.RadiusQuantile", laplace.RadiusQuantile, []any{0.5}},
@@ -519,6 +529,7 @@ var measureCalls = []call{
 	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{}}},
 	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{Relation: walk.AddRemoveOne, Levels: []int{1}, Shares: []float64{1}, Prune: 2, MaxCells: 100}}},
 	{"measure.Synthesizer.LowerBound", synthesizer.LowerBound, []any{100.0}},
+	{"measure.Synthesizer.UpperBound", testkit.Must(measure.NewSynthesizer(ages, 1, &measure.SynthesizerOptions{Levels: []int{2}})).UpperBound, []any{100.0}},
 	{"measure.Synthesizer.Release", synthesizer.Release, []any{seeded(), counts}},
 	{"measure.Synthesizer.Synthetic", synthesizer.Synthetic, []any{seeded(), records, 5}},
 	{"measure.Release.Records", released.Records, []any{seeded(), 5, &measure.RecordOptions{}}},

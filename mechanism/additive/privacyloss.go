@@ -1,178 +1,330 @@
 package additive
 
 import (
-	"cmp"
-	"context"
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/integrate/quad"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/search"
-	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/mechanism"
 )
 
-// LevelAt returns a level at which the mechanism is (level, delta)-private for inputs up to
-// reach apart: at most alpha, and in many dimensions far less. It is the least such level on
-// the line, about 1 percent above it for p = 2 where it is not small, and alpha for other
-// norms. It is rounded up, and assumes that gonum's distribution functions are right to a
-// relative 1e-9. delta is in (0, 1), reach a number >= 0.
-func (k *KNorm) LevelAt(delta, reach float64) (float64, error) {
-	return k.levelAt("additive: KNorm.LevelAt", delta, reach)
+// PrivacyLoss is the law of the privacy loss between two numbers at a distance > 0, of the noise
+// before it is rounded: see [mechanism.Composition.AuditAt].
+func (l *Laplace) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
+	const op = "additive: Laplace.PrivacyLoss"
+	if err := l.check(op); err != nil {
+		return mechanism.PrivacyLoss{}, err
+	}
+	return l.k.privacyLoss(op, distance)
 }
 
-func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
-	if err := k.check(op); err != nil {
-		return 0, err
+// PrivacyLoss is that of [KNorm.PrivacyLoss].
+func (p *PlanarLaplace) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
+	const op = "additive: PlanarLaplace.PrivacyLoss"
+	if err := p.check(op); err != nil {
+		return mechanism.PrivacyLoss{}, err
 	}
-	if err := cmp.Or(fault.Fraction(op, "delta", delta), fault.NonNegative(op, "reach", reach)); err != nil {
-		return 0, err
-	}
-	a := directed.MulUp(k.alpha, reach)
-	switch {
-	case reach == 0:
-		return 0, nil
-	case k.norm.Dim == 1:
-		s := directed.AddUp(a, 2*directed.Log1pUp(-delta))
-		return min(k.alpha, directed.DivUp(max(0, s), reach)), nil
-	case k.norm.P != 2 || a > 1e9:
-		return k.alpha, nil
-	}
-	loss := newPrivacyLoss(float64(k.norm.Dim), a, delta)
-	private := func(s float64) bool { return loss.delta(s) <= delta }
-	if private(0) {
-		return 0, nil
-	}
-	_, s := search.Change(0, a, 1e-5, private)
-	return min(k.alpha, directed.DivUp(s*(1+levelErr), reach)), nil
+	return p.k.privacyLoss(op, distance)
 }
 
-// privacyLoss is a distribution above that of the privacy loss l = alpha*(|z+r*e| - |z|)
-// between two inputs r apart, z the noise of Euclidean balls and e a unit vector: for it
-// delta bounds E max(0, 1 - e^(s-l)), the least delta at the level s/r.
-//
-// As l/r grows with r for every z (norms are convex) so does the expectation: the largest
-// distance decides. On the line it is 1 - e^((a-alpha)*r/2). In more dimensions only the
-// norm of z, Gamma(d) over alpha, and the cosine c of its angle to e matter, independent,
-// with (1+c)/2 of the distribution Beta((d-1)/2, (d-1)/2): l falls in the norm and grows in
-// c, so that the sum over the cells of a grid, each at its least norm and largest c, is an
-// upper bound.
-type privacyLoss struct {
-	cells []lossCell // where the loss is positive
-	rest  float64    // the probability of cells of hardly any, at the largest loss
-}
-
-type lossCell struct{ loss, prob float64 }
-
-const (
-	levelRadii, levelCosines = 64, 1024 // cells of the grid
-	levelErr                 = 1e-9     // relative, of the distributions that gonum computes
-)
-
-// newPrivacyLoss is that of noise in d >= 2 dimensions for inputs at distance a = alpha*r.
-// Cells are left out where delta does not see them.
-func newPrivacyLoss(d, a, delta float64) *privacyLoss {
-	l := &privacyLoss{}
-	wide := min(1, 10/math.Sqrt(d))
-	cosine := func(j int) float64 { // the upper end of cell j, 1 the last
-		if j == levelCosines {
-			return 1
-		}
-		return wide * (2*float64(j)/(levelCosines-1) - 1)
-	}
-	inCosine := make([]float64, levelCosines+1)
-	before := 0.0
-	for j := range inCosine {
-		upTo := 1.0
-		if c := cosine(j); c < 1 {
-			upTo = mathext.RegIncBeta((d-1)/2, (d-1)/2, (1+c)/2)
-		}
-		inCosine[j], before = max(0, upTo-before), upTo
-	}
-	from, to := max(0, d-8*math.Sqrt(d)), d+8*math.Sqrt(d)
-	low, before := 0.0, 0.0
-	for i := range levelRadii + 1 {
-		high, upTo := math.Inf(1), 1.0
-		if i < levelRadii {
-			high = from + (to-from)*float64(i)/(levelRadii-1)
-			upTo = gammaProb(d, high)
-		}
-		p := max(0, upTo-before)
-		for j, q := range inCosine {
-			loss := a // at norm 0
-			if c := cosine(j); low > 0 {
-				loss = a * (float64(2*low*c) + a) / (math.Sqrt(float64(low*low)+float64(2*low*a*c)+float64(a*a)) + low)
-			}
-			if w := float64(p * q); w < 1e-12*delta {
-				l.rest += w
-			} else if loss > 0 {
-				l.cells = append(l.cells, lossCell{min(a, loss), w})
-			}
-		}
-		low, before = high, upTo
-	}
-	return l
-}
-
-// delta is at least E max(0, 1 - e^(s-l)).
-func (l *privacyLoss) delta(s float64) float64 {
-	sum := l.rest
-	for _, c := range l.cells {
-		if c.loss > s {
-			sum -= float64(c.prob * math.Expm1(s-c.loss))
-		}
-	}
-	return sum * (1 + levelErr)
-}
-
-// AlphaForLevel returns the largest alpha, to some 1e-4, at which [KNorm.LevelAt] is at most
-// level: noise for those who state a level at delta. For p = 2 in many dimensions it is
-// several times level, on the line a little more than level, and level for other norms.
-// level and reach are numbers > 0, reach at least the largest distance of two inputs;
-// delta is in (0, 1). Some 20 evaluations of LevelAt, a second in all.
-func (n Norm) AlphaForLevel(level, delta, reach float64) (float64, error) {
-	const op = "additive: Norm.AlphaForLevel"
-	for _, err := range []error{n.check(op), checkScale(op, "level", level), checkScale(op, "reach", reach)} {
-		if err != nil {
-			return 0, err
-		}
-	}
-	above := func(alpha float64) (bool, error) {
-		k, err := newKNorm(op, n, alpha, nil)
-		if err != nil {
-			return true, err
-		}
-		v, err := k.levelAt(op, delta, reach)
-		return v > level, err
-	}
-	// At alpha = level the level is no more than that.
-	lo, hi := level, 2*level
-	for hi < maxScale {
-		up, err := above(hi)
-		if err != nil {
-			return 0, err
-		}
-		if up {
-			break
-		}
-		lo, hi = hi, 2*hi
-	}
-	alpha, _, err := search.Bisect(lo, min(hi, maxScale), 1e-4, above)
-	return alpha, err
-}
-
-// LevelAt returns a level at which the mechanism is (level, delta)-private: that of its noise
-// ([KNorm.LevelAt]) at the largest distance of two words. The least such level may be lower;
-// mechanismtest.LevelAtLeast bounds it from below, with confidence.
-func (m *Madlib) LevelAt(ctx context.Context, delta float64) (float64, error) {
-	const op = "additive: Madlib.LevelAt"
+// PrivacyLoss bounds the law of the privacy loss between two words at a distance > 0: it is
+// that of the noise on their vectors.
+func (m *Madlib) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
+	const op = "additive: Madlib.PrivacyLoss"
 	if err := m.check(op); err != nil {
-		return 0, err
+		return mechanism.PrivacyLoss{}, err
 	}
-	reach, _, _, err := metric.Diameter(ctx, m.words)
-	if err != nil {
-		return 0, fault.Within(op, err)
+	law, err := m.k.privacyLoss(op, distance)
+	law.Bound = true
+	return law, err
+}
+
+// PrivacyLoss is the law of the privacy loss between two points at a distance > 0 in the norm, of
+// the noise before it is rounded: see [mechanism.Composition.AuditAt]. For norms other than p = 2
+// it depends on the direction in two dimensions and more, and is that of randomized response of
+// the same level, a bound; so is it where level times distance exceeds 600.
+func (k *KNorm) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
+	return k.privacyLoss("additive: KNorm.PrivacyLoss", distance)
+}
+
+// maxLoss is the largest level times distance at which exponentials of losses are float64.
+const maxLoss = 600
+
+func (k *KNorm) privacyLoss(op string, distance float64) (mechanism.PrivacyLoss, error) {
+	if err := k.check(op); err != nil {
+		return mechanism.PrivacyLoss{}, err
 	}
-	return m.k.levelAt(op, delta, reach)
+	if err := fault.Positive(op, "distance", distance); err != nil {
+		return mechanism.PrivacyLoss{}, err
+	}
+	a := float64(k.alpha * distance)
+	switch {
+	case !(a <= maxLoss) || k.norm.Dim > 1 && (k.norm.P != 2 || k.norm.Polytope != nil):
+		return response(a), nil
+	case k.norm.Dim == 1:
+		return laplaceLoss(a), nil
+	}
+	return newRound(k.norm.Dim, a).law(), nil
+}
+
+// lossErr is the relative error of masses that are some roundings off.
+const lossErr = 0x1p-46
+
+// response is the law of randomized response of level a, or of one a little higher.
+func response(a float64) mechanism.PrivacyLoss {
+	a *= 1 + 0x1p-50
+	less := math.Exp(-a)
+	p, q := 1/(1+less), less/(1+less)
+	return mechanism.PrivacyLoss{Bottom: -a, Top: a, Err: lossErr, Bound: true, Mass: func(lo, hi float64) (here, there float64) {
+		if lo < a && a <= hi {
+			here, there = p, q
+		}
+		if lo < -a && -a <= hi {
+			here, there = here+q, there+p
+		}
+		return here, there
+	}}
+}
+
+// laplaceLoss is the law of |z - d| - |z| times alpha, z of density prop. to e^(-alpha|z|), a
+// the product alpha d, which may be a little more than exactly: a with probability 1/2, -a with
+// e^-a/2, and between of density e^((l-a)/2)/4. At x' it is that of -l.
+func laplaceLoss(a float64) mechanism.PrivacyLoss {
+	a *= 1 + 0x1p-50
+	return mechanism.PrivacyLoss{Bottom: -a, Top: a, Err: lossErr * (1 + a), Mass: func(lo, hi float64) (here, there float64) {
+		if lo < a && a <= hi {
+			here, there = 0.5, math.Exp(-a)/2
+		}
+		if lo < -a && -a <= hi {
+			here, there = here+math.Exp(-a)/2, there+0.5
+		}
+		if lo, hi := max(lo, -a), min(hi, a); lo < hi {
+			here += math.Exp((lo-a)/2) * math.Expm1((hi-lo)/2) / 2
+			there -= math.Exp(-(lo+a)/2) * math.Expm1((lo-hi)/2) / 2
+		}
+		return here, there
+	}}
+}
+
+// round is the privacy loss of noise of density prop. to e^(-alpha|z|_2) in n >= 2 dimensions,
+// between points d apart. With r and r' the distances of the output to both and, in elliptic
+// coordinates about them, r + r' = d cosh(m), r - r' = d cos(v), the loss is -a cos(v), a =
+// alpha d, and the volume prop. to (sinh(m) sin(v))^(n-2) (cosh(m)^2 - cos(v)^2). The integral
+// over m is one of Bessel functions K, so that the density of v is prop. to
+//
+//	e^(-x cos v) sin(v)^(n-2) (1 + more - cos(v)^2), x = a/2, more = (n-1)/x K_(n/2)(x)/K_(n/2-1)(x).
+type round struct {
+	n           float64
+	a, x, more  float64
+	total       float64
+	here, there float64 // of all losses above 0
+}
+
+func newRound(dim int, a float64) *round {
+	r := &round{n: float64(dim), a: a, x: a / 2}
+	r.more = (r.n - 1) / r.x * besselRatio(dim, r.x)
+	r.here, r.there = r.half(1, 0, math.Pi/2), r.half(-1, 0, math.Pi/2)
+	r.total = r.here + r.there
+	return r
+}
+
+// besselRatio is K_(dim/2)(x)/K_(dim/2-1)(x), by K_(m+1) = K_(m-1) + 2m/x K_m, all positive,
+// from K_(1/2) = K_(-1/2) or from K_1 and K_0: integrals of e^(-x cosh t) cosh(mt) over the
+// line, by the trapezoidal rule. That errs by at most 2M/(e^(2 pi s/h)-1), M the integral of
+// the absolute value at a distance s from the line (Trefethen, Weideman 2014, Theorem 5.1), here
+// with s = 1 by less than a relative e^-40.
+func besselRatio(dim int, x float64) float64 {
+	ratio, m := 1.0, 0.5
+	if dim%2 == 0 {
+		h := 2 * math.Pi / (45 + float64(0.46*x))
+		k0, k1 := 0.5, 0.5
+		for t := h; ; t += h {
+			w := math.Exp(-2 * x * math.Pow(math.Sinh(t/2), 2))
+			if c := float64(w * math.Cosh(t)); c < 0x1p-60*k1 {
+				break
+			} else {
+				k0, k1 = k0+w, k1+c
+			}
+		}
+		ratio, m = k1/k0, 1
+	}
+	for ; m <= float64(dim)/2-1; m++ {
+		ratio = float64(2*m/x) + 1/ratio
+	}
+	return ratio
+}
+
+// half integrates the density over angles from lo to hi from the nearest pole, at most pi/2,
+// sign 1 where it is that of the larger density. Pieces are so short that on an ellipse
+// about each, twice as long, the integrand is at most e^5 times that on it, so that 16 nodes err
+// by less than 1e-15 (Trefethen, "Approximation theory and approximation practice", Theorem
+// 19.3). Where the power of the sine is far below that at hi it is left to one piece.
+func (r *round) half(sign, lo, hi float64) float64 {
+	f := func(v float64) float64 {
+		sin, cos := math.Sincos(v)
+		w := math.Exp(float64(sign*r.x*cos)) * (r.more + float64(sin*sin))
+		if r.n > 2 {
+			w *= math.Pow(sin, r.n-2)
+		}
+		return w
+	}
+	least := lo
+	if r.n > 2 {
+		least = max(lo, hi*math.Exp2(-48/(r.n-1)))
+	}
+	sum := 0.0
+	for at := hi; at > lo; {
+		next := at - 1/(1+r.x)
+		if r.n > 2 {
+			next = max(next, at*(1-1/(r.n+1)))
+		}
+		if next = max(next, least); at <= least || next >= at {
+			next = lo
+		}
+		sum += quad.Fixed(f, next, at, 16, quad.Legendre{}, 0)
+		at = next
+	}
+	return sum
+}
+
+func (r *round) law() mechanism.PrivacyLoss {
+	if r.a < 1e-100 {
+		return response(r.a)
+	}
+	a := r.a * (1 + 0x1p-50)
+	angle := func(l float64) float64 { // from the pole on the side of l
+		return 2 * math.Asin(math.Sqrt(max(0, a-math.Abs(l))/(2*a)))
+	}
+	// Ends of cells are off by some 2^-52 of an angle, and cells no shorter than 2^-16.
+	err := 0x1p-34 + float64(r.n*0x1p-46) + float64(r.a*0x1p-46)
+	return mechanism.PrivacyLoss{Bottom: -a, Top: a, Err: err, Mass: func(lo, hi float64) (here, there float64) {
+		lo, hi = max(lo, -a), min(hi, a)
+		if up := max(lo, 0); up < hi {
+			here += r.half(1, angle(hi), angle(up))
+			there += r.half(-1, angle(hi), angle(up))
+		}
+		if down := min(hi, 0); lo < down {
+			here += r.half(-1, angle(lo), angle(down))
+			there += r.half(1, angle(lo), angle(down))
+		}
+		return here / r.total, there / r.total
+	}}
+}
+
+// PrivacyLoss is the law of the privacy loss between two integers at a distance that is one:
+// see [mechanism.Composition.AuditAt].
+func (l *DiscreteLaplace) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
+	return l.privacyLoss("additive: DiscreteLaplace.PrivacyLoss", distance)
+}
+
+// PrivacyLoss is that of [DiscreteLaplace.PrivacyLoss]: what is clamped has the same loss, that
+// of the end of the range, for integers of the range.
+func (t *TruncatedGeometric) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
+	const op = "additive: TruncatedGeometric.PrivacyLoss"
+	if err := t.check(op); err != nil {
+		return mechanism.PrivacyLoss{}, err
+	}
+	law, err := t.inner.privacyLoss(op, distance)
+	law.Bound = distance > float64(t.hi)-float64(t.lo)
+	return law, err
+}
+
+// privacyLoss is a - 2 alpha k for noise k from 0 to the distance, a alpha times that.
+func (l *DiscreteLaplace) privacyLoss(op string, distance float64) (mechanism.PrivacyLoss, error) {
+	if err := l.check(op); err != nil {
+		return mechanism.PrivacyLoss{}, err
+	}
+	if !(distance >= 1 && distance <= 1<<53 && distance == math.Trunc(distance)) {
+		return mechanism.PrivacyLoss{}, fault.Value(op, "distance", distance, "an integer in [1, 2^53]")
+	}
+	a := float64(l.alpha * distance)
+	if !(a <= maxLoss) {
+		return response(a), nil
+	}
+	q := math.Exp(-l.alpha)
+	// sum is that of (1-q) q^k over k from i to j.
+	sum := func(i, j float64) float64 {
+		return -math.Exp(-float64(l.alpha*i)) * math.Expm1(-float64(l.alpha*(j-i+1)))
+	}
+	index := func(loss float64) float64 { return (a - loss) / (2 * l.alpha) }
+	top := a * (1 + 0x1p-50)
+	return mechanism.PrivacyLoss{Bottom: -top, Top: top, Err: lossErr * (1 + a), Mass: func(lo, hi float64) (here, there float64) {
+		// Losses above lo and at most hi: k from index(hi) to before index(lo), where 0 and the
+		// distance stand for all that is beyond. The index of a loss is off by some ulps.
+		near := 0x1p-50 * (1 + distance)
+		i := max(0, math.Ceil(index(hi)-near))
+		j := min(distance, math.Ceil(index(lo)-near)-1)
+		if i > j {
+			return 0, 0
+		}
+		here, there = sum(i, j)/(1+q), sum(distance-j, distance-i)/(1+q)
+		if i == 0 { // noise below 0
+			here += q / (1 + q)
+			there += math.Exp(-a) * q / (1 + q)
+		}
+		if j == distance {
+			here += math.Exp(-a) * q / (1 + q)
+			there += q / (1 + q)
+		}
+		return here, there
+	}}, nil
+}
+
+// PrivacyLoss is the law of the privacy loss between two points at a Euclidean distance > 0, of
+// the noise before it is rounded, normal of mean m and variance 2m, m half the square of the
+// distance over sigma: see [mechanism.Composition.AuditAt]. It holds beyond the target's
+// diameter too.
+func (m *Gaussian) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
+	const op = "additive: Gaussian.PrivacyLoss"
+	if err := m.check(op); err != nil {
+		return mechanism.PrivacyLoss{}, err
+	}
+	far := distance / m.out.scale
+	if err := fault.Positive(op, "distance", distance); err != nil {
+		return mechanism.PrivacyLoss{}, err
+	}
+	if !(far >= 1e-100 && far <= 1e3) {
+		return mechanism.PrivacyLoss{}, fault.Value(op, "distance", distance, "between 1e-100 and 1,000 standard deviations")
+	}
+	// between is the probability of a standard normal variate in (lo, hi].
+	between := func(lo, hi float64) float64 {
+		if lo+hi < 0 {
+			lo, hi = -hi, -lo
+		}
+		return (math.Erfc(lo/math.Sqrt2) - math.Erfc(hi/math.Sqrt2)) / 2
+	}
+	return mechanism.PrivacyLoss{Bottom: math.Inf(-1), Top: math.Inf(1), Err: 0x1p-38, Mass: func(lo, hi float64) (here, there float64) {
+		return between(lo/far-far/2, hi/far-far/2), between(lo/far+far/2, hi/far+far/2)
+	}}, nil
+}
+
+// PrivacyLoss is the law of the privacy loss between two integers at a distance that is one,
+// for a [DiscreteGaussian.Sigma] of at most 4096: see [mechanism.Composition.AuditAt]. It holds
+// beyond the target's diameter too.
+func (m *DiscreteGaussian) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
+	const op = "additive: DiscreteGaussian.PrivacyLoss"
+	if err := m.check(op); err != nil {
+		return mechanism.PrivacyLoss{}, err
+	}
+	if !(distance >= 1 && distance <= 1<<20 && distance == math.Trunc(distance)) {
+		return mechanism.PrivacyLoss{}, fault.Value(op, "distance", distance, "an integer in [1, 2^20]")
+	}
+	if !(m.sigma <= 4096) {
+		return mechanism.PrivacyLoss{}, fault.Value(op, "Sigma", m.sigma, "at most 4096")
+	}
+	variance := float64(m.sigma * m.sigma)
+	total := massTotal(m.sigma)
+	end := math.Ceil(39 * m.sigma)
+	mass := func(k float64) float64 { return math.Exp(-float64(k*k)/(2*variance)) / total }
+	index := func(loss float64) float64 { // of the noise
+		return min(max(distance/2-float64(loss*(variance/distance)), -end-distance-1), end+distance+1)
+	}
+	return mechanism.PrivacyLoss{Bottom: math.Inf(-1), Top: math.Inf(1), Err: 0x1p-38, Mass: func(lo, hi float64) (here, there float64) {
+		near := 0x1p-50 * (1 + end + distance)
+		for k := math.Ceil(index(hi) - near); k < math.Ceil(index(lo)-near); k++ {
+			here, there = here+mass(k), there+mass(k-distance)
+		}
+		return here, there
+	}}, nil
 }

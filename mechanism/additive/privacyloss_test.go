@@ -1,98 +1,216 @@
 package additive
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/random"
+	"gonum.org/v1/gonum/integrate/quad"
+
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
 )
 
-// E max(0, 1 - e^(s-l)) at the level returned is at most delta, and a level 20 %
-// less is not enough: means of 30,000 simulated losses, each bounded by 1 and with
-// a second moment below their mean, so that a mean errs by 6 standard deviations
-// of sqrt(delta/N) with probability below 1e-8.
-func TestKNorm_LevelAt(t *testing.T) {
-	const draws = 30_000
-	for _, c := range []struct {
-		dim          int
-		alpha, reach float64
-		delta        float64
-	}{{2, 1, 1, .05}, {9, 1, 5, .05}, {50, .7e-50, 8e50, .02}, {3, 2, 4, .1}, {50, .5, 8, .02}, {100, .7, 8, .1}, {100, .7e-50, 8e50, .1}}[:testkit.Sweep(3, 7)] {
-		k := testkit.Must(NewKNorm(Norm{P: 2, Dim: c.dim}, c.alpha, nil))
-		level := testkit.Must(k.LevelAt(c.delta, c.reach))
-		r := random.Seeded(5)
-		x, y := make([]float64, c.dim), make([]float64, c.dim)
-		losses := make([]float64, draws)
-		for i := range losses {
-			testkit.Check(t, k.ReleaseTo(y, r, x))
-			here, there := 0.0, 0.0
-			for j, v := range y {
-				w := v
-				if j == 0 {
-					w += c.reach
-				}
-				here, there = math.Hypot(here, v), math.Hypot(there, w)
+type noise interface {
+	Guarantee() mechanism.Guarantee
+	PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error)
+}
+
+// times is a mechanism released so often.
+func times(m noise, k int64) *mechanism.Composition {
+	return testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: m, Times: k}))
+}
+
+// contains fails where the level is not in the audit, or that is wide.
+func contains(t *testing.T, what string, a mechanism.Audit, want, slack float64) {
+	t.Helper()
+	if !(a.Lo <= want*(1+slack) && want*(1-slack) <= a.Hi) || a.Hi-a.Lo > 1.01e-3*a.Hi {
+		t.Errorf("%s: %v, want %.12g", what, a, want)
+	}
+}
+
+// Of one release the level is a closed form, of two an integral, and of a hundred at .5 what
+// two programs by others print, 30.48.
+func TestLaplace_ComposesToTheExactLevel(t *testing.T) {
+	for _, c := range []struct{ alpha, distance, delta float64 }{{.5, 1, 1e-6}, {3, 2, .1}, {1e-3, 4, 1e-4}} {
+		l, a := testkit.Must(NewLaplace(c.alpha, nil)), c.alpha*c.distance
+		one := testkit.Must(times(l, 1).AuditAt(t.Context(), c.distance, c.delta))
+		contains(t, fmt.Sprint("once ", c), one, (a+2*math.Log1p(-c.delta))/c.distance, 1e-12)
+		// delta(s) = E delta_1(s - L), delta_1(s) = 1 - e^((s-a)/2) for |s| <= a, and 1 - e^s below.
+		once := func(s float64) float64 {
+			switch {
+			case s >= a:
+				return 0
+			case s <= -a:
+				return -math.Expm1(s)
 			}
-			losses[i] = c.alpha * (there - here)
+			return -math.Expm1((s - a) / 2)
 		}
-		mean := func(level float64) float64 {
-			sum := 0.0
-			for _, l := range losses {
-				if s := level * c.reach; l > s {
-					sum -= math.Expm1(s - l)
-				}
+		two := testkit.Must(times(l, 2).AuditAt(t.Context(), c.distance, c.delta))
+		for _, end := range []struct {
+			level float64
+			above bool
+		}{{two.Lo, true}, {two.Hi, false}} {
+			s := end.level * c.distance
+			delta := once(s-a)/2 + once(s+a)*math.Exp(-a)/2
+			for _, part := range [][2]float64{{-a, min(max(s-a, -a), a)}, {min(max(s-a, -a), a), a}} {
+				delta += quad.Fixed(func(l float64) float64 { return math.Exp((l-a)/2) / 4 * once(s-l) }, part[0], part[1], 100, quad.Legendre{}, 0)
 			}
-			return sum / draws
+			if end.above != (delta > c.delta) || math.Abs(delta-c.delta) > .02*c.delta+3e-4*a {
+				t.Errorf("twice %v: at %v delta is %v", c, end.level, delta)
+			}
 		}
-		err := 6 * math.Sqrt(c.delta/draws)
-		if got := mean(level); got > c.delta+err || level > c.alpha {
-			t.Errorf("%+v: level %v misses with %v", c, level, got)
-		}
-		if got := mean(.8 * level); got < c.delta-err {
-			t.Errorf("%+v: level %v, and 20 %% less misses with %v", c, level, got)
+	}
+	hundred := testkit.Must(times(testkit.Must(NewLaplace(.5, nil)), 100).AuditAt(t.Context(), 1, 1e-6))
+	contains(t, "a hundred", hundred, 30.4837, 1e-5)
+}
+
+// Normal noise composes to normal noise.
+func TestGaussian_ComposesToGaussian(t *testing.T) {
+	g := testkit.Must(NewGaussian(3, GaussianTarget{Alpha: .3, Delta: 1e-5, Diameter: 2}, nil))
+	for _, k := range []int64{1, 30, 1e4, 1e8} {
+		for _, delta := range []float64{.01, 1e-9} {
+			a := testkit.Must(times(g, k).AuditAt(t.Context(), 2, delta))
+			sigma := g.Sigma() / math.Sqrt(float64(k))
+			if lo, hi := GaussianDelta(sigma, a.Lo, 2), GaussianDelta(sigma, a.Hi, 2); lo < delta || hi > delta*(1+1e-9) || a.Hi-a.Lo > 1e-3*a.Hi {
+				t.Errorf("%d times: %v, delta from %v to %v", k, a, lo, hi)
+			}
 		}
 	}
 }
 
-func TestKNorm_LevelAtEnds(t *testing.T) {
-	k := testkit.Must(NewKNorm(Norm{P: 2, Dim: 20}, 2, nil))
-	before := 0.0
-	for _, reach := range []float64{0, 1e-300, 1e-9, .01, .1, 1, 10, 100, 1e5, 1e300} {
-		level := testkit.Must(k.LevelAt(1e-3, reach))
-		if level < before || level > 2 || reach < 1e-4 && level != 0 || reach > 1e4 && level < 1.99 {
-			t.Errorf("reach %v: level %v, nearer %v", reach, level, before)
-		}
-		before = level
-	}
-	if level := testkit.Must(testkit.Must(NewKNorm(Norm{P: 1, Dim: 20}, 2, nil)).LevelAt(.1, 1)); level != 2 {
-		t.Errorf("p = 1: level %v, want alpha", level)
-	}
-	// On the line delta = 1 - e^((level-alpha)*reach/2).
-	line := testkit.Must(NewKNorm(Norm{P: 2, Dim: 1}, 2, nil))
-	for reach, want := range map[float64]float64{.5: 2 + 4*math.Log(.9), 3: 2 + 2./3*math.Log(.9), .05: 0} {
-		if level := testkit.Must(line.LevelAt(.1, reach)); level < want || level > want+1e-14 {
-			t.Errorf("on the line, reach %v: %v, want %v", reach, level, want)
+// In polar coordinates about x, the losses above s are those of norms up to (d^2-c^2)/(2(c + d
+// cos)), c = s/alpha, where c + d cos > 0, and all others.
+func TestKNorm_PrivacyLossInPolarCoordinates(t *testing.T) {
+	for _, n := range []int{2, 3, 4, 7, 40} {
+		for _, a := range []float64{.5, 1, 9, 80} {
+			law := testkit.Must(testkit.Must(NewKNorm(Norm{P: 2, Dim: n}, a/2, nil)).PrivacyLoss(2))
+			all, back := law.Mass(math.Inf(-1), math.Inf(1))
+			if math.Abs(all-1) > 1e-9 || math.Abs(back-1) > 1e-9 {
+				t.Errorf("n = %d, a = %v: masses %v and %v", n, a, all, back)
+			}
+			for _, part := range []float64{-.9, -.3, 0, .2, .8, .99} {
+				// In units of the distance, and of a for norms.
+				f := func(angle float64) float64 {
+					w := math.Pow(math.Sin(angle), float64(n-2))
+					if c := part + math.Cos(angle); c > 0 {
+						w *= gammaProb(float64(n), a*(1-part*part)/(2*c))
+					}
+					return w
+				}
+				volume := func(f func(float64) float64) float64 {
+					sum := 0.0
+					for i := range 400 {
+						sum += quad.Fixed(f, math.Pi*float64(i)/400, math.Pi*float64(i+1)/400, 12, quad.Legendre{}, 0)
+					}
+					return sum
+				}
+				want := volume(f) / volume(func(angle float64) float64 { return math.Pow(math.Sin(angle), float64(n-2)) })
+				here, there := law.Mass(part*a, math.Inf(1))
+				mirror, _ := law.Mass(math.Inf(-1), -part*a)
+				if math.Abs(here-want) > 1e-7 || math.Abs(there-mirror) > 1e-9*there {
+					t.Errorf("n = %d, a = %v: above %v a with %v, want %v; at x' with %v and %v", n, a, part, here, want, there, mirror)
+				}
+			}
 		}
 	}
 }
 
-// AlphaForLevel is the inverse of LevelAt, on its safe side, and on the line level +
-// 2 ln(1/(1-delta))/reach.
-func TestNorm_AlphaForLevel(t *testing.T) {
+// The matrix of clamped noise has the same level.
+func TestDiscreteLaplace_ComposesAsItsChannel(t *testing.T) {
+	const last, alpha = 3, .7
+	w := make([]float64, 0, (last+1)*(last+1))
+	for x := range last + 1 {
+		for y := range last + 1 {
+			v := -alpha * math.Abs(float64(x-y))
+			if y > 0 && y < last {
+				v += math.Log(-math.Expm1(-alpha))
+			}
+			w = append(w, v)
+		}
+	}
+	c := testkit.Must(mechanism.FromLogWeights(t.Context(), last+1, last+1, w, nil))
+	g := testkit.Must(NewTruncatedGeometric(Range{0, last}, alpha, nil))
+	for _, k := range []int64{1, 5, 400} {
+		list := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: c, Times: k}))
+		want := testkit.Must(list.Audit(t.Context(), space.Path(last+1, 1), &mechanism.AuditOptions{Delta: 1e-4}))
+		for _, m := range []noise{g, testkit.Must(NewDiscreteLaplace(alpha, nil))} {
+			if got := testkit.Must(times(m, k).AuditAt(t.Context(), last, 1e-4)); got.Lo > want.Hi || got.Hi < want.Lo || got.Hi > 1.001*want.Hi || got.Lo < .999*want.Lo {
+				t.Errorf("%v, %d times: %v, of the channel %v", m, k, got, want)
+			}
+		}
+	}
+	if far := testkit.Must(g.PrivacyLoss(last + 1)); !far.Bound {
+		t.Error("beyond the range a loss is not clamped")
+	}
+}
+
+// By the sum over all pairs of integers.
+func TestDiscreteGaussian_ComposesToTheExactLevel(t *testing.T) {
+	g := testkit.Must(NewDiscreteGaussian(GaussianTarget{Alpha: .5, Delta: 1e-3, Diameter: 3}, nil))
+	const d, delta = 3.0, 1e-4
+	v := g.Sigma() * g.Sigma()
+	end := int(12 * g.Sigma())
+	loss := func(k int) float64 { return (d*d - 2*d*float64(k)) / (2 * v) }
+	total := 0.0
+	for k := -end; k <= end; k++ {
+		total += math.Exp(-float64(k*k) / (2 * v))
+	}
+	apart := func(s float64) float64 {
+		sum := 0.0
+		for i := -end; i <= end; i++ {
+			for j := -end; j <= end; j++ {
+				if l := loss(i) + loss(j); l > s {
+					sum -= math.Exp(-float64(i*i+j*j)/(2*v)) / (total * total) * math.Expm1(s-l)
+				}
+			}
+		}
+		return sum
+	}
+	a := testkit.Must(times(g, 2).AuditAt(t.Context(), d, delta))
+	if lo, hi := apart(a.Lo*d), apart(a.Hi*d); lo < delta*(1-1e-9) || hi > delta || a.Hi-a.Lo > 1e-3*a.Hi {
+		t.Errorf("%v: delta from %v to %v", a, lo, hi)
+	}
+}
+
+// What a pair farther apart proves holds for all nearer ones, per unit.
+func TestComposition_LevelsGrowWithTheDistance(t *testing.T) {
+	for _, m := range []noise{
+		testkit.Must(NewLaplace(.5, nil)), testkit.Must(NewPlanarLaplace(.5, nil)),
+		testkit.Must(NewDiscreteLaplace(.5, nil)), testkit.Must(NewKNorm(Norm{P: 1, Dim: 3}, .5, nil)),
+		testkit.Must(NewGaussian(1, GaussianTarget{Alpha: .3, Delta: 1e-5, Diameter: 1}, nil)),
+		testkit.Must(NewMadlib([][]float64{{0, 0}, {3, 1}}, .5, nil)),
+	} {
+		before := 0.0
+		for _, d := range []float64{1, 2, 3, 5, 40} {
+			a := testkit.Must(times(m, 20).AuditAt(t.Context(), d, 1e-3))
+			if a.Hi < before*(1-1e-3) || a.Hi > 20*m.Guarantee().Alpha() && m.Guarantee().Delta() == 0 {
+				t.Errorf("%v: %v at %v, nearer %v", m, a, d, before)
+			}
+			before = a.Hi
+		}
+		c, _, err := times(m, 20).CertifyAt(t.Context(), 2, 1e-3)
+		if err != nil || c.Guarantee().Reach() != 2 || c.Guarantee().Delta() != 1e-3 {
+			t.Errorf("%v: %v, %v", m, c.Guarantee(), err)
+		}
+	}
+}
+
+func TestPrivacyLoss_RefusesBadDistances(t *testing.T) {
+	gauss := testkit.Must(NewGaussian(1, GaussianTarget{Alpha: 1, Delta: 1e-3, Diameter: 1}, nil))
+	wide := testkit.Must(NewDiscreteGaussian(GaussianTarget{Alpha: 1e-5, Delta: 1e-9, Diameter: 1}, nil))
 	for _, c := range []struct {
-		norm                Norm
-		level, delta, reach float64
-	}{{Norm{P: 2, Dim: 100}, .5, 1e-3, 9}, {Norm{P: 2, Dim: 3}, 1, .05, 2}, {Norm{P: 1, Dim: 5}, 2, .1, 1}, {Norm{P: 2, Dim: 1}, 2, .1, 3}} {
-		alpha := testkit.Must(c.norm.AlphaForLevel(c.level, c.delta, c.reach))
-		at := func(alpha float64) float64 {
-			return testkit.Must(testkit.Must(NewKNorm(c.norm, alpha, nil)).LevelAt(c.delta, c.reach))
-		}
-		if got := at(alpha); got > c.level || at(alpha*1.001) <= c.level {
-			t.Errorf("%+v: alpha %v has the level %v", c, alpha, got)
-		}
-		if want := c.level - 2*math.Log1p(-c.delta)/c.reach; c.norm.Dim == 1 && math.Abs(alpha-want) > 1e-3 {
-			t.Errorf("on the line: %v, want %v", alpha, want)
+		m noise
+		d float64
+	}{
+		{testkit.Must(NewLaplace(1, nil)), 0}, {testkit.Must(NewPlanarLaplace(1, nil)), math.NaN()}, {gauss, 0}, {gauss, 1e6}, {wide, 1},
+		{testkit.Must(NewDiscreteLaplace(1, nil)), 1.5}, {testkit.Must(NewTruncatedGeometric(Range{0, 1}, 1, nil)), 0},
+		{testkit.Must(NewMadlib([][]float64{{0}, {1}}, 1, nil)), -1}, {new(Laplace), 1}, {new(KNorm), 1}, {new(Gaussian), 1},
+		{new(DiscreteLaplace), 1}, {new(DiscreteGaussian), 1}, {new(Madlib), 1}, {new(PlanarLaplace), 1}, {new(TruncatedGeometric), 1},
+	} {
+		if _, err := c.m.PrivacyLoss(c.d); err == nil {
+			t.Errorf("%T at %v: no error", c.m, c.d)
 		}
 	}
 }

@@ -16,8 +16,9 @@
 // Describe the space by a [domain.Domain]. Read the records: [Count], [CountAll], or
 // [CountPersons] where a person has many; [Counts.Merge] joins parts. Release them:
 // [NewSynthesizer], then [Release.Records], [Release.Mean] and [Release.Weights].
-// [Release.Error] and [Release.ErrorOf] estimate the error, [Synthesizer.LowerBound] bounds
-// that of any mechanism.
+// [Release.Error] and [Release.ErrorOf] estimate the error. Before any data are read
+// [Synthesizer.UpperBound] bounds it, with fixed Levels, and [Synthesizer.LowerBound] that of
+// any mechanism.
 //
 // For a probability measure there is package private. Tables of three or more columns are for
 // package table.

@@ -159,7 +159,8 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records 
 // LowerBound is a lower bound on the worst expected W1 error, over all data sets of
 // so many records (public, or a guess), of every mechanism that is as private:
 // Theorem 8.6 of BSV22 with constants (families.PrivateDataBound), on the points
-// of up to 1,024 cells. In units of the metric. It reads no data.
+// of up to 1,024 cells. In units of the metric. It reads no data. In a cube of two
+// or more dimensions families.PrivateCubeBound is sharper for more records.
 func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float64, error) {
 	const op = "measure: Synthesizer.LowerBound"
 	if err := s.check(op); err != nil {
@@ -186,4 +187,32 @@ func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float
 	}
 	least, err := families.PrivateDataBound(ctx, f, int(n), level)
 	return least.Value, err
+}
+
+// UpperBound is an upper bound on the expected W1 distance between the records, whatever they
+// are, and the Weights that Release publishes, at their Points: Corollary 7.4 of BSV22 for this
+// mechanism, with constants, proved and rounded upward, in units of the metric. It reads no data.
+// With Levels and Shares that suit the number of records it is of the order (eps*records)^(-1/d)
+// in the cube of d dimensions, for d = 1 times the square of the logarithm.
+//
+// It needs Levels, and no Prune: what a default Synthesizer divides depends on the records.
+// Records count as clipped, and after [domain.On] as moved to their cells. Synthetic records at
+// centers add what rounding to m of them moves, which tends to 0 as m grows. O(regions) time and
+// memory.
+func (s *Synthesizer[P]) UpperBound(records float64) (float64, error) {
+	const op = "measure: Synthesizer.UpperBound"
+	if err := s.check(op); err != nil {
+		return 0, err
+	}
+	if !(records >= 1 && records <= 1<<53) {
+		return 0, fault.Value(op, "records", records, "a number in [1, 2^53]")
+	}
+	fixed, ok := s.rule.(adaptive.Fixed)
+	switch {
+	case !ok:
+		return 0, &fault.SizeError{Op: op, Arg: "Levels", Got: 0, Want: "at least 1"}
+	case fixed.Prune > 0:
+		return 0, fault.Value(op, "Prune", fixed.Prune, "0")
+	}
+	return adaptive.Upper(s.space.Regions, s.budget, fixed, s.opt.MaxCells, math.Floor(records), s.space.Size, s.space.Row), nil
 }

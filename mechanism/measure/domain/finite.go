@@ -202,7 +202,14 @@ func (n *net) over(ctx context.Context, op, kind string, g *region.Geometry, hub
 		Partition: &region.Partition{
 			Identity: region.Identity{Kind: kind, Layout: cells, ID: digest(kind, int64(len(cell)), cell, degrees(g.Tree), distances)},
 			Cells:    len(at), Height: g.Tree.Height(), Diameter: diameter, Resolution: n.cover,
-			Regions:  region.NewGiven(g.Tree, func(v int) float64 { return g.Classes[v].Diameter }),
+			Regions: region.NewGiven(g.Tree, func(v int) float64 { return g.Classes[v].Diameter }),
+			Size: func(v node) (diameter, radius float64) {
+				d := g.Classes[v.Index].Diameter
+				if radius = d; g.Line == nil {
+					radius /= 2 // around the hub
+				}
+				return d + 2*n.cover, radius + n.cover
+			},
 			Explicit: func(string) (*region.Geometry, error) { return g, nil },
 		},
 		Locate: func(i int) (int, error) {

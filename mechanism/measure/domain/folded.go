@@ -39,7 +39,7 @@ type FoldedOptions struct {
 //
 // Records, errors and cost are as for NewFinite, and tsp.Solve's.
 //
-// Source: BSV22, Section 7, and its accuracy theorem with constants.
+// Source: BSV22, Proposition 7.1 and Theorem 7.2, with constants.
 func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[int], error) {
 	const op = "domain: NewFolded"
 	opt := *cmp.Or(o, &FoldedOptions{})

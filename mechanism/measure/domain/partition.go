@@ -62,6 +62,11 @@ func (b *box) partition(op, kind string) (*region.Partition, error) {
 	p := &region.Partition{
 		Cells: b.cells, Height: last, Apart: last, Diameter: size.Across * region.RoundUp,
 		Resolution: size.Radius,
+		Size: func(v node) (diameter, radius float64) {
+			s := b.size(b.p, v.Level)
+			return s.Diameter, s.Radius
+		},
+		Row: b.row() && !b.partial,
 	}
 	for p.Apart > 0 && b.apart(p.Apart-1) {
 		p.Apart--
@@ -76,6 +81,12 @@ func (b *box) partition(op, kind string) (*region.Partition, error) {
 	}
 	p.Identity = region.Identity{Kind: kind, Layout: b.layout(), ID: b.digest(kind, p.Regions)}
 	return p, nil
+}
+
+// row reports whether the box is an interval.
+func (b *box) row() bool {
+	_, ok := b.factors[0].(*column.Number)
+	return ok && len(b.factors) == 1
 }
 
 // geometry makes the tree of a box and the sizes of its nodes.
@@ -94,10 +105,10 @@ func (b *box) geometry(children func(level int) metric.Finite) (*region.Geometry
 	if dim > 1 {
 		g.Exponent = 0.25
 	}
-	if c, ok := b.factors[0].(*column.Number); ok && len(b.factors) == 1 {
+	if b.row() {
 		g.Line = make([]float64, b.cells)
 		for i := range g.Line {
-			g.Line[i] = (float64(i) + 0.5) / float64(b.cells) * c.Size(0, 1).Length
+			g.Line[i] = (float64(i) + 0.5) / float64(b.cells) * b.factors[0].Size(0, 1).Length
 		}
 	}
 	var err error

@@ -65,8 +65,8 @@ func TestBound_KnownAnswers(t *testing.T) {
 	}
 }
 
-// Bound.Signed is at least the mean error of Signed estimates, and Lower no more
-// than the error of anything.
+// Bound.Signed is at least the mean error of Signed estimates, Weighted that of the default,
+// and Lower no more than the error of anything.
 func TestBound_Order(t *testing.T) {
 	for name, d := range samples.Domains() {
 		if d.Len() == 1 {
@@ -87,6 +87,36 @@ func TestBound_Order(t *testing.T) {
 		if mean, se := sample.Mean(cost); mean-5*se > b.Signed {
 			t.Errorf("%s: signed error %v +- %v, bound %v", name, mean, se, b.Signed)
 		}
+		weighted := testkit.Must(New(d, n, nil))
+		for _, k := range []int{1, 2, (d.Len() + 1) / 2, d.Len()} { // points, evenly spread
+			mu, cost := make([]float64, d.Len()), cost[:0]
+			for i := range k {
+				mu[i*d.Len()/k] = 1 / float64(k)
+			}
+			for seed := range 10 {
+				w := testkit.Must(weighted.Release(random.Seeded(uint64(seed)), mu))
+				cost = append(cost, testkit.Must(wasserstein.Distance(t.Context(), dist, mu, w)))
+			}
+			if mean, se := sample.Mean(cost); mean-10*se > b.Weighted || b.Weighted > 30*b.Signed {
+				t.Errorf("%s: weighted error %v +- %v at %d points, bound %v", name, mean, se, k, b.Weighted)
+			}
+		}
+	}
+}
+
+// On two points, each with half of the mass, the error is half the difference of two noises, and
+// the bound its deviation: of K-norm noise, which is one Laplace variate there, sqrt(2) times the
+// mean.
+func TestBound_WeightedIsTightOnTwoPoints(t *testing.T) {
+	d := testkit.Must(domain.NewBox([]domain.Column{{Categories: 2}}, nil))
+	m := testkit.Must(New(d, 40, nil))
+	b := testkit.Must(m.Bound(t.Context(), &BoundOptions{Draws: -1}))
+	r, mean := random.Seeded(1), 0.0
+	for range 4000 {
+		mean += math.Abs(testkit.Must(m.Release(r, []float64{1, 1}))[0]-.5) * d.Diameter() / 4000
+	}
+	if q := b.Weighted / mean / math.Sqrt2; math.Abs(q-1) > .1 { // 6 deviations
+		t.Errorf("mean error %v, bound %v", mean, b.Weighted)
 	}
 }
 

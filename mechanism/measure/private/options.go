@@ -19,7 +19,7 @@ const (
 	Weighted Estimator = iota
 	// Nearest makes counts consistent, so that those of a node's children sum to
 	// its own, and takes a probability measure nearest in W1: on the line as in
-	// BSV22; up to 2,048 cells by wasserstein.Project, and above that nearest in
+	// BSV22, Proposition 5.2; up to 2,048 cells by wasserstein.Project, and above that nearest in
 	// a tree metric that is no less than the metric. Its error is at most twice
 	// that of Signed.
 	Nearest

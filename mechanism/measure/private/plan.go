@@ -22,6 +22,7 @@ type plan struct {
 
 	cells      int
 	resolution float64
+	row        bool
 }
 
 // newPlan makes the walk of a level per unit of total variation: a record of one
@@ -35,7 +36,7 @@ func newPlan[P any](op string, d *domain.Domain[P], level float64, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Geometry: g, opt: o, points: s.Some, cells: s.Cells, resolution: s.Resolution}
+	p := &plan{Geometry: g, opt: o, points: s.Some, cells: s.Cells, resolution: s.Resolution, row: s.Row}
 	if err := p.opt.check(op, s.Height); err != nil {
 		return nil, err
 	}

@@ -233,7 +233,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 	n, varN := src.total(src.quanta(totalShare * src.left()))
 	total := func(trees []*adaptive.Gradual) int64 {
 		if varN == 0 {
-			return n
+			return max(1, n)
 		}
 		sum, weight := float64(n)/varN, 1/varN
 		for _, t := range trees {
@@ -252,6 +252,9 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 	quanta := make([]int64, k)
 	trees := make([]*adaptive.Gradual, k)
 	for a, c := range s.parts {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		quanta[a] = src.quanta(levels.Margins[a])
 		trees[a] = src.margin(c, counts(cells[a]), quanta[a], now)
 		r.margins = append(r.margins, newMargin(c, trees[a].Release))
@@ -282,10 +285,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 		r.tables = append(r.tables, src.public(c))
 	}
 	now = total(trees)
-	r.Total = float64(n)
-	if varN > 0 {
-		r.Total = float64(now)
-	}
+	r.Total = float64(now)
 	for a, m := range r.margins {
 		m.read(trees[a], now)
 		m.mass = population.Combine(m.mass, m.noise(trees[a]), m.bin, a, m.size, r.tables, float64(now))

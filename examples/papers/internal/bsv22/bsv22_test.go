@@ -3,21 +3,17 @@ package bsv22
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibittest"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/walk"
 )
 
 func TestExhibits_Hold(t *testing.T) {
-	exhibittest.Hold(t, Exhibits, []string{"BSV22/exponent", "BSV22/measure"}, "bsv22-walk.png")
-}
-
-func TestErrorsOf_LieAboveTheBound(t *testing.T) {
-	e, err := errorsOf(t.Context(), rand.New(rand.NewPCG(1, 2)), 2, 12, 2)
-	if err != nil || e.n != 144 || !(0 < e.below && e.below < e.ours && e.ours < e.paper && e.paper < 0.5) {
-		t.Errorf("%+v %v", e, err)
-	}
+	exhibittest.Hold(t, Exhibits, []string{"BSV22/thm3.1", "BSV22/thm7.2", "BSV22/thm9.6"}, "bsv22-figures-1-2.png", "bsv22-figures-3-5.png")
 }
 
 func near(t *testing.T, what string, got, want, tol float64) {
@@ -27,26 +23,50 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
+// The measure of the paper has noise of scale 2(L+2)/alpha on every coefficient, the total's
+// too, and the nearest measure errs at most twice as much as the signed one.
+func TestAsInPaper(t *testing.T) {
+	const alpha, draws = 20., 20000
+	f := testkit.Must(metric.NewPoints([][]float64{{0, 0}, {1, 0}, {0, 3}, {1, 3}}, metric.Euclidean{}))
+	p := newAsInPaper(t.Context(), f, alpha)
+	near(t, "path", p.line.Length(), 5, 1e-9) // the tour of length 8 without one side of length 3
+	rng, scale := rand.New(rand.NewPCG(1, 2)), 2/alpha*4
+	total, signed := 0.0, 0.0
+	z := make([]float64, 4)
+	for range draws {
+		testkit.Check(t, p.walk.Increments(rng, z))
+		total += math.Abs(z[0]+z[1]+z[2]+z[3]) * p.scale / draws
+		nu, s := p.release(rng, []float64{.1, .2, .3, .4})
+		signed += s / draws
+		if slices.Min(nu) < 0 || math.Abs(nu[0]+nu[1]+nu[2]+nu[3]-1) > 1e-12 {
+			t.Fatalf("released %v", nu)
+		}
+	}
+	near(t, "mean of the total's noise", total, scale, .05*scale) // 7 deviations
+	if signed > p.bound || signed < .5*p.bound {
+		t.Errorf("the signed measure errs %v, bound %v", signed, p.bound)
+	}
+}
+
 func TestPieces_HaveClosedForms(t *testing.T) {
 	near(t, "slope of 3 x^-0.5", slope([]float64{1, 4, 16}, []float64{3, 1.5, 0.75}), -0.5, 1e-12)
 	near(t, "farthest", farthest([]float64{1, -4, 2}), 3, 0)
-	// With no level but the total's noise, of scale 2, E max |S_k| is at most 2(ln 2 -
-	// ln(1-u^2))/u for every u.
-	u := 0.62
-	if got := proved(0); !(2 <= got && got <= 2*(math.Ln2-math.Log(1-u*u))/u+1e-12) {
-		t.Errorf("proved(0) is %v, with E |S_0| = 2", got)
+	// V of a draw is R/sqrt(L+1), and V^2 is Gamma(n/2): of the mean 4 for n = 8.
+	tree, mean := testkit.Must(walk.Levels(2, 2, 2)), 0.0
+	rng, z := rand.New(rand.NewPCG(3, 4)), make([]float64, 8)
+	for range 20000 {
+		squared(rng, tree, z)
+		testkit.Check(t, tree.Haar(z))
+		v := math.Abs(z[0]) / math.Sqrt(8)
+		for l, m := 0, 8.; l < 3; l, m = l+1, m/2 {
+			lo, hi := tree.Level(l)
+			norm := 0.0
+			for ; lo < hi; lo++ {
+				norm += z[tree.Split(lo)] * z[tree.Split(lo)] / m
+			}
+			v += math.Sqrt(norm)
+		}
+		mean += v * v / 4 / 20000
 	}
-	// 2 * 16 * 2 (L+2) sqrt(v)/L^1.5 for L = 1: S_1 is the total's noise and S_0 half the
-	// sum of two, so that v is that of the total, 2.
-	c := testkit.Must(constant(2))
-	near(t, "constant", c, 64*3*math.Sqrt2, 1e-9)
-	grid := testkit.Must(cube(3, 2))
-	near(t, "points of a cube", float64(grid.Len()), 8, 0)
-	near(t, "their diameter", grid.Distance(0, 7), 0.5, 0)
-	for _, d := range []int{1, 2} { // alone and in the plane
-		at := func(x float64) []float64 { return []float64{x, 0}[:d] }
-		x, y := [][]float64{at(0), at(1)}, [][]float64{at(0.25), at(1)}
-		w := testkit.Must(distance(t.Context(), x, y, []float64{0.75, 0.25}))
-		near(t, "W1", w, 0.5*0.25+0.25*0.75, 1e-12)
-	}
+	near(t, "mean of V^2", mean, 4, .1) // 7 deviations
 }

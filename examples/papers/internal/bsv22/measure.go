@@ -6,150 +6,146 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
-	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/walk"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// measures compares private measures of some levels on some spaces with the
-// paper's bounds of their error, above and below.
-func measures(ctx context.Context, r *exhibit.Run) error {
-	all := spaces(exhibit.Size(r, 256, 1024))
-	rng, draws := r.Rand(), exhibit.Size(r, 6, 40)
-	var charts []*demo.Chart
-	least, most := math.Inf(1), 0.0 // of the error over that of the theorem without its constant
-	for _, s := range all {
-		c := exhibit.Must(tsp.CoveringIntegral(ctx, s))
-		wide, _, _, err := metric.Diameter(ctx, s)
-		if err != nil {
-			return err
-		}
-		rate := c.Integral / wide * math.Pow(math.Log2(float64(s.Len())), 1.5)
-		var alphas, paper, ours, above, below []float64
-		for _, alpha := range []float64{1e2, 1e3, 1e4} {
-			line, old, bound, err := asInPaper(ctx, s, alpha)
-			if err != nil {
-				return err
-			}
-			tree := exhibit.Must(domain.NewFinite(ctx, s, nil))
-			new := exhibit.Must(private.New(tree, alpha, nil))
-			lower := exhibit.Must(families.PrivateMeasureBound(ctx, s, alpha))
-			e := exhibit.Must(worst(ctx, rng, line, old, draws))
-			f := exhibit.Must(worst(ctx, rng, tree, new, draws))
-			alphas, paper, ours = append(alphas, alpha), append(paper, e/wide), append(ours, f/wide)
-			above, below = append(above, bound/wide), append(below, lower.Value/wide)
-			least, most = min(least, e/wide*alpha/rate), max(most, e/wide*alpha/rate)
-		}
-		sayBetween(r, s.name, alphas, paper, above, below)
-		sayBetter(r, s.name, ours, paper)
-		charts = append(charts, &demo.Chart{
-			Title: s.name, X: "alpha", Y: "mean W1 / diameter", LogX: true, LogY: true,
-			Series: []demo.Series{
-				{Name: "theorem", X: alphas, Y: above},
-				{Name: "paper", X: alphas, Y: paper},
-				{Name: "net tree", X: alphas, Y: ours},
-				{Name: "lower bound", X: alphas, Y: below},
-			},
-		})
-	}
-	c := exhibit.Must(constant(all[0].Len()))
-	r.Say("", "error over (log2 n)^(3/2)/alpha times the covering integral", fmt.Sprintf("at most a constant: %.1f", c),
-		fmt.Sprintf("%.3f to %.3f", least, most), exhibit.If(most <= c, exhibit.Holds),
-		"over all spaces and levels; the constant is what the proof gives at n = "+strconv.Itoa(all[0].Len()))
-	return r.WriteCharts("bsv22-measure.png", charts...)
+// asInPaper is the paper's private measure on a net: its points along the shortest tour that is
+// found, cut open, noise of scale 2(L+2)/alpha on all Haar coefficients, the total's too, and
+// the probability measure nearest on the line in W1.
+type asInPaper struct {
+	line  *tsp.Folding
+	walk  *walk.Walk
+	scale float64
+	bound float64 // of the mean error of the signed measure: the sum of gaps times deviations
 }
 
-// asInPaper is the private measure of the paper on s: folded along a tour, noise of
-// scale 2(L+2)/alpha on the Haar coefficients, and the nearest measure on the line.
-// bound is what its expected error is at most.
-func asInPaper(ctx context.Context, s metric.Finite, alpha float64) (line *domain.Domain[int], m *private.Measure, bound float64, err error) {
-	if line, err = domain.NewFolded(ctx, s, nil); err != nil {
-		return nil, nil, 0, err
+func newAsInPaper(ctx context.Context, s metric.Finite, alpha float64) *asInPaper {
+	p := &asInPaper{
+		line: exhibit.Must(tsp.Fold(s, exhibit.Must(tsp.Solve(ctx, s, &tsp.SolveOptions{Bound: tsp.BoundNone})))),
+		walk: exhibit.Must(walk.Superregular(s.Len())),
 	}
-	t := line.Tree()
-	// What the library takes for alpha has the scale Sensitivity/alpha.
-	own := alpha * float64(t.Sensitivity(walk.ReplaceOne)) / float64(2*(t.Height()+2))
-	if m, err = private.New(line, own, &private.Options{Estimator: private.Nearest}); err != nil {
-		return nil, nil, 0, err
+	l := float64(p.walk.Tree().Height())
+	p.scale = 2 / alpha * (l + 2) / (l + 1) // Superregular has the scale L+1
+	v := make([]float64, s.Len())
+	check(p.walk.Variances(v))
+	for k := range len(v) - 1 {
+		p.bound += p.scale * p.gap(k) * math.Sqrt(v[k])
 	}
-	b, err := m.Bound(ctx, &private.BoundOptions{Draws: -1})
-	return line, m, b.Nearest, err
+	return p
 }
 
-// worst is the larger of the mean errors of m, a measure on d, at two measures: all
-// points alike, and three of them alone.
-func worst(ctx context.Context, rng *rand.Rand, d *domain.Domain[int], m *private.Measure, draws int) (float64, error) {
-	points, err := d.Points() // in the order of the cells
-	if err != nil {
-		return 0, err
+func (p *asInPaper) gap(k int) float64 { return p.line.Position[k+1] - p.line.Position[k] }
+
+// release returns the measure, and what the signed one before it errs on the line.
+func (p *asInPaper) release(rng *rand.Rand, mu []float64) (nu []float64, signed float64) {
+	g, sum := make([]float64, len(mu)), 0.0
+	check(p.walk.Increments(rng, g))
+	for k := range g {
+		g[k] *= p.scale
+		if sum += g[k]; k+1 < len(g) {
+			signed += p.gap(k) * math.Abs(sum)
+		}
+		g[k] += mu[p.line.Order[k]]
 	}
-	most, n := 0.0, points.Len()
+	on, _, err := wasserstein.ProjectLine(p.line.Position, g)
+	check(err)
+	nu = make([]float64, len(mu))
+	for k, w := range on {
+		nu[p.line.Order[k]] = w
+	}
+	return nu, signed
+}
+
+// errs returns the larger of the mean errors at two measures, all points alike and three of
+// them, the mean of the signed one's, and whether none was more than twice that of its draw.
+func (p *asInPaper) errs(ctx context.Context, rng *rand.Rand, s metric.Finite, draws int) (worst, signed float64, twice bool) {
+	n := s.Len()
+	twice = true
 	for _, k := range []int{n, 3} {
-		mu := make([]float64, n)
+		mu, mean := make([]float64, n), 0.0
 		for i := range k {
 			mu[i*(n-1)/(k-1)] = 1 / float64(k)
 		}
-		mean := 0.0
 		for range draws {
-			nu, err := m.Release(rng, mu)
-			if err != nil {
-				return 0, err
-			}
-			w, err := wasserstein.W1(ctx, points, mu, nu, nil)
-			if err != nil {
-				return 0, err
-			}
-			mean += w.Cost / float64(draws)
+			nu, before := p.release(rng, mu)
+			w := exhibit.Must(wasserstein.Distance(ctx, s, mu, nu))
+			mean, signed, twice = mean+w/float64(draws), signed+before/float64(2*draws), twice && w <= 2*before*(1+1e-9)
 		}
-		most = max(most, mean)
+		worst = max(worst, mean)
 	}
-	return most, nil
+	return worst, signed, twice
 }
 
-// constant is that of the theorem for n points, which its proof gives: a
-// projection doubles the error, the line is at most 16 covering integrals long, and
-// the walk's deviation is sqrt(Var S_k) at most, times 2/alpha as the total variation
-// is half the l1 norm.
-func constant(n int) (float64, error) {
-	w, err := walk.Superregular(n)
-	if err != nil {
-		return 0, err
+// lines is about measures on [0,1].
+func lines(ctx context.Context, r *exhibit.Run) error {
+	rng, draws := r.Rand(), exhibit.Size(r, 40, 200)
+	a := exhibit.Must(metric.NewPoints([][]float64{{.25, .75}, {.5, .5}}, metric.TotalVariation{}))
+	r.Say("Lemma 4.1", "replacing one of n = 4 records moves the measure by 1/n in TV", "1/n", a.Distance(0, 1), exhibit.Near(a.Distance(0, 1), .25, 1e-15), "so that alpha = eps n gives eps-differential privacy (Lemma 2.3)")
+	tv := 0.0
+	for range 200 {
+		fine, coarse := weights(rng, 64, 64), make([]float64, 8)
+		for i := range fine {
+			fine[i] -= 1. / 64
+			coarse[rng.IntN(8)] += fine[i]
+		}
+		tv = max(tv, floats.Norm(coarse, 1)/floats.Norm(fine, 1))
 	}
-	v := make([]float64, n)
-	if err := w.Variances(v); err != nil {
-		return 0, err
+	r.Say("Lemma 5.3", "quantizing a signed measure does not raise its TV norm: largest quotient", 1., tv, exhibit.If(tv <= 1, exhibit.Holds), "200 signed measures on random partitions")
+	twice, signs, ends := true, true, true
+	for _, alpha := range exhibit.Size(r, []float64{8, 32, 128, 512}, []float64{8, 32, 128, 512, 2048, 8192}) {
+		net := points(1, int(alpha)) // n = floor(alpha)
+		p := newAsInPaper(ctx, net, alpha)
+		e, signed, ok := p.errs(ctx, rng, net, draws)
+		e += 1 / (2 * alpha) // half a cell is the net's
+		most, least := 2*p.bound+1/(2*alpha), exhibit.Must(families.PrivateCubeBound(1, 0, alpha))
+		twice, signs, ends = twice && ok, signs && signed <= p.bound, ends && least <= e && e <= most
+		if alpha < 512 {
+			continue
+		}
+		at := fmt.Sprintf(", n = alpha = %.0f", alpha)
+		r.Say("Proposition 5.1", "the signed measure errs by C log^(3/2) n/alpha"+at, "C log^(3/2) n/alpha", signed, exhibit.If(signs, exhibit.Holds), "at every alpha less than the gaps times deviations, here "+demo.Number(p.bound))
+		r.Say("Theorem 5.4", "E W1 with n = floor(alpha) points"+at, "C log^(3/2) alpha/alpha", e, exhibit.If(ends, exhibit.Holds),
+			fmt.Sprintf("proved %s, C = %.1f; nothing errs less than %s", demo.Number(most), most*alpha/math.Pow(math.Log(alpha), 1.5), demo.Number(least)))
 	}
-	l := float64(w.Tree().Height())
-	return 2 * 16 * 2 * math.Sqrt(slices.Max(v)) * (l + 2) / (l + 1) / math.Pow(math.Log2(float64(n)), 1.5), nil
+	r.Say("Proposition 5.2", "the nearest probability measure errs at most twice as much", 2., "at every draw", exhibit.If(twice, exhibit.Holds), "")
+	return nil
 }
 
-// sayBetween claims that the errors of the paper's measure lie between its bounds.
-func sayBetween(r *exhibit.Run, name string, alphas, errors, above, below []float64) {
-	ok := true
-	for i, e := range errors {
-		ok = ok && below[i] <= e && e <= above[i]
+// measures compares private measures of some levels on some spaces with the
+// paper's bounds of their error, above and below.
+func measures(ctx context.Context, r *exhibit.Run) error {
+	rng, draws := r.Rand(), exhibit.Size(r, 4, 40)
+	for _, s := range spaces(exhibit.Size(r, 144, 1024)) {
+		c := exhibit.Must(tsp.CoveringIntegral(ctx, s))
+		for _, alpha := range []float64{1e2, 1e4} {
+			p, least := newAsInPaper(ctx, s, alpha), exhibit.Must(families.PrivateMeasureBound(ctx, s, alpha)).Value
+			e, _, _ := p.errs(ctx, rng, s, draws)
+			r.Say("Theorem 7.2", fmt.Sprintf("E W1 on the net, alpha = %.0f: %s", alpha, s.name), "C log^(3/2) N times the covering integral/alpha", e, exhibit.If(least <= e && e <= 2*p.bound, exhibit.Holds),
+				fmt.Sprintf("between what Theorem 8.5 with constants proves, %s, and twice the gaps times deviations along the tour (Proposition 7.1), %s, where C is %.1f",
+					demo.Number(least), demo.Number(2*p.bound), 2*p.bound*alpha/(c.Integral*math.Pow(math.Log(float64(s.Len())), 1.5))))
+		}
+		tree, most := exhibit.Must(domain.NewFinite(ctx, s, nil)), math.Inf(1)
+		for h := 1; h <= tree.Height(); h++ {
+			data := exhibit.Must(measure.NewSynthesizer(tree, 1, &measure.SynthesizerOptions{Levels: slices.Repeat([]int{1}, h)}))
+			most = min(most, exhibit.Must(data.UpperBound(1e4)))
+		}
+		least := exhibit.Must(families.PrivateDataBound(ctx, s, 1e4, 1)).Value
+		r.Say("Corollary 7.4", "eps-private data, eps = 1, n = 10000: "+s.name, "C log^(3/2) N times the covering integral/(eps n)", fmt.Sprintf("%s to %s", demo.Number(least), demo.Number(most)),
+			exhibit.If(least <= most && most < tree.Diameter(), exhibit.Holds), "the worst E W1, between PrivateDataBound and Synthesizer.UpperBound at the best Levels of the net tree")
 	}
-	end := len(alphas) - 1
-	r.Say("", fmt.Sprintf("mean W1/diameter of the paper's measure, alpha = %.0f: %s", alphas[end], name),
-		fmt.Sprintf("%s to %s", demo.Number(below[end]), demo.Number(above[end])), errors[end], exhibit.If(ok, exhibit.Holds),
-		"at every alpha between the paper's bounds, computed here: Theorem 8.5 with constants and twice the sum of gaps times deviations on the line")
-}
-
-// sayBetter claims that the library's tree errs less.
-func sayBetter(r *exhibit.Run, name string, ours, paper []float64) {
-	ratio := 0.0
-	for i := range ours {
-		ratio += math.Log(paper[i]/ours[i]) / float64(len(ours))
-	}
-	ratio = math.Exp(ratio)
-	r.Say("", "factor by which a net tree errs less: "+name, 1.0, ratio, exhibit.If(ratio > 1, exhibit.Better),
-		"no detour over a line, more children a node, and masses made from the top down; a geometric mean over the levels")
+	at, w := []float64{0, .2, .7, 1}, []float64{.3217, .1003, .4444, .1336} // in thousandths, what is left to the first
+	far := exhibit.Must(wasserstein.W1LineBetween(at, w, at, []float64{.323, .1, .444, .133}))
+	r.Say("Corollary 7.3", "rounding r = 4 weights down to multiples of 1/m costs r/m at most, m = 1000", "r/m", far, exhibit.If(far <= .004, exhibit.Holds), "on the line, of diameter 1")
+	return nil
 }

@@ -1,14 +1,18 @@
 package bsv22
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -16,76 +20,53 @@ import (
 // in the l1 norm: added to counts, all hide a record added or removed at level 1.
 func walks(ctx context.Context, r *exhibit.Run) error {
 	rng := r.Rand()
-	const first = 4
-	last := exhibit.Size(r, 13, 20)
-	draws := exhibit.Size(r, 200, 400)
-	var n, logs, far, limit, rms, iid []float64
-	crossing := 0
-	for l := first; l <= last; l++ {
+	last, draws := exhibit.Size(r, 13, 20), exhibit.Size(r, 200, 400)
+	var n, logs, far, single, iid, square []float64
+	for l := 4; l <= last; l++ {
 		w := exhibit.Must(walk.Superregular(1 << l))
-		// The paper's noise has the scale L+2.
-		wider := float64(l+2) / float64(l+1)
-		sd := exhibit.Must(w.RMS(nil))
-		super, independent, err := reach(ctx, rng, w, draws)
-		if err != nil {
-			return err
+		wider := float64(l+2) / float64(l+1) // the paper's scale is L+2
+		v := make([]float64, 1<<l)
+		check(w.Variances(v))
+		super, independent, ofSquare := 0.0, 0.0, 0.0
+		steps := make([]float64, 1<<l)
+		for range draws {
+			check(cmp.Or(ctx.Err(), w.Increments(rng, steps)))
+			super += wider * farthest(steps) / float64(draws)
+			for i := range steps {
+				steps[i] = random.Laplace(rng)
+			}
+			independent += farthest(steps) / float64(draws)
+			squared(rng, w.Tree(), steps)
+			ofSquare += farthest(steps) / float64(draws)
 		}
-		super *= wider
-		if crossing == 0 && super < independent {
-			crossing = 1 << l
-		}
-		n, logs = append(n, float64(w.Tree().Len())), append(logs, float64(l))
-		far, limit = append(far, super), append(limit, proved(l))
-		rms, iid = append(rms, wider*sd), append(iid, independent)
+		n, logs = append(n, float64(int(1)<<l)), append(logs, float64(l))
+		far, iid, square = append(far, super), append(iid, independent), append(square, ofSquare)
+		single = append(single, wider*math.Sqrt(slices.Max(v))/math.Pow(float64(l), 1.5))
 	}
+	end := len(n) - 1
+	at := fmt.Sprintf(", n = %.0f", n[end])
 	w := exhibit.Must(walk.Superregular(1 << last))
 	loss := exhibit.Must(w.Tree().Loss(walk.AddRemoveOne, w.Scales()))
-	r.Say("", "scale of the Haar noise at which V is 1-Lipschitz", "log2 n + 2", "log2 n + 1",
-		exhibit.If(exhibit.Near(loss, 1, 1e-9) == exhibit.Holds, exhibit.Better),
-		fmt.Sprintf("a step has log2 n + 1 coefficients; at log2 n + 1 the loss per record is %s", demo.Number(loss)))
-	end := len(n) - 1
-	r.Say("", fmt.Sprintf("E max |S_k| of iid Laplace steps, n = %.0f", n[end]), "of order sqrt(n)", iid[end],
-		exhibit.Near(iid[end], math.Sqrt(math.Pi*n[end]), 0.15),
-		fmt.Sprintf("sqrt(pi n), that of Brownian motion, is %s", demo.Number(math.Sqrt(math.Pi*n[end]))))
-	b := slope(n, iid)
-	r.Say("", "its exponent of n", 0.5, b, exhibit.Near(b, 0.5, 0.1), "")
-	b = slope(logs, far)
-	r.Say("", "exponent of log n in E max |S_k| of the superregular walk", "at most 2", b, exhibit.If(b < 2.05, exhibit.Holds), "")
-	r.Say("", fmt.Sprintf("E max |S_k| of the superregular walk, n = %.0f", n[end]), "of order log^2 n", far[end],
-		exhibit.If(below(far, limit) && far[end] < iid[end], exhibit.Holds),
-		fmt.Sprintf("at every n at most what Chernoff's bound proves, here %s; less than iid from n = %d on", demo.Number(limit[end]), crossing))
-	r.Say("", "root mean square of S_k over (log2 n + 2)^(3/2)", "bounded",
-		fmt.Sprintf("%.3f to %.3f", rms[0]/math.Pow(logs[0]+2, 1.5), rms[end]/math.Pow(logs[end]+2, 1.5)),
-		exhibit.Near(rms[end], (logs[end]+2)*math.Sqrt(logs[end]/6+7./9), 1e-3),
-		"in closed form it is (log2 n + 2) sqrt(log2 n/6 + 7/9) but for terms of 1/n")
-	if err := sayWider(r); err != nil {
-		return err
+	r.Say("Lemma 3.2", "l1 norm of the Haar coefficients of a step of 1", "L + 2", "L + 1", exhibit.If(exhibit.Near(loss, 1, 1e-9) == exhibit.Holds, exhibit.Better),
+		fmt.Sprintf("levels 0 to L-1 and the total; with noise of scale L + 1, not L + 2, V is %s-Lipschitz", demo.Number(loss)))
+	r.Say("Theorem 3.1", "(3.2): E max_k |S_k| is at most C log^2 n"+at, "C log^2 n", far[end], exhibit.If(slope(logs, far) < 2.05, exhibit.Holds),
+		fmt.Sprintf("grows like (log n)^%.2f here", slope(logs, far)))
+	r.Say("Theorem 3.1", "(3.3): max_k E|S_k| is at most C log^(3/2) n", "C log^(3/2) n", fmt.Sprintf("C from %.3f to %.3f, in log2", slices.Max(single), single[end]),
+		exhibit.If(slices.IsSortedFunc(single, func(a, b float64) int { return -int(math.Copysign(1, a-b)) }) && single[end] < 1, exhibit.Holds), "by the largest deviation, exact: it falls with n")
+	r.Say("Section 1.4", "independent Laplace steps: E max_k |S_k| grows like n^(1/2)"+at, "n^(1/2)", iid[end], exhibit.Near(slope(n, iid), .5, .1),
+		fmt.Sprintf("exponent %.3f; Brownian motion has sqrt(pi n) = %s", slope(n, iid), demo.Number(math.Sqrt(math.Pi*n[end]))))
+	least := math.Inf(1)
+	for i := range n {
+		least = min(least, far[i]/math.Log(n[i]), iid[i]/math.Log(n[i]))
 	}
+	r.Say("Proposition 3.3", "E max_k |S_k| is at least (ln n)/8 for every 1-Lipschitz V", "1/8", least, exhibit.If(least >= 1./8, exhibit.Holds), "the least quotient by ln n of both walks at all n")
+	sayNorms(r, n[end], square[end])
+	sayLeast(ctx, r)
 	return r.WriteCharts("bsv22-walk.png", &demo.Chart{
 		Title: "How far walks of n private steps get", X: "n", Y: "mean of max |S_k|", LogX: true, LogY: true,
-		Series: []demo.Series{{Name: "iid Laplace", X: n, Y: iid}, {Name: "superregular", X: n, Y: far}, {Name: "superregular, proved", X: n, Y: limit}},
-		Note:   fmt.Sprintf("Both hide a record at level 1. Means of %d walks each.", draws),
+		Series: []demo.Series{{Name: "iid Laplace", X: n, Y: iid}, {Name: "superregular", X: n, Y: far}, {Name: "e^(-V^2), section 3.6", X: n, Y: square}},
+		Note:   fmt.Sprintf("The first two hide a record at level 1. Means of %d walks each.", draws),
 	})
-}
-
-// reach is the mean of max |S_k| over so many draws of the walk, and over walks of
-// as many independent Laplace steps of scale 1.
-func reach(ctx context.Context, rng *rand.Rand, w *walk.Walk, draws int) (super, iid float64, err error) {
-	steps := make([]float64, w.Tree().Len())
-	for range draws {
-		if err := ctx.Err(); err != nil {
-			return 0, 0, err
-		}
-		if err := w.Increments(rng, steps); err != nil {
-			return 0, 0, err
-		}
-		super += farthest(steps) / float64(draws)
-		for i := range steps {
-			steps[i] = random.Laplace(rng)
-		}
-		iid += farthest(steps) / float64(draws)
-	}
-	return super, iid, nil
 }
 
 // farthest is the largest absolute value of a partial sum.
@@ -98,40 +79,85 @@ func farthest(steps []float64) float64 {
 	return most
 }
 
-// proved bounds E max |S_k| for the paper's walk of 2^l steps. S_k is a sum of the
-// total's noise and of one coefficient a level, times 1/2 at most, all of scale l+2:
-//
-//	E max |S_k| <= ln(2n E e^(t S_k))/t <= (l+2) (ln 2n - ln(1-u^2) - l ln(1-u^2/4))/u, u = t(l+2).
-func proved(l int) float64 {
-	best := math.Inf(1)
-	for u := 0.01; u < 1; u += 0.01 {
-		best = min(best, (float64(l+1)*math.Ln2-math.Log(1-u*u)-float64(l)*math.Log(1-u*u/4))/u)
-	}
-	return float64(l+2) * best
+// sayNorms is about l_p for p > 1. If V is 1-Lipschitz there, the density of S = S_n changes by
+// a factor e^(h/c) at most over h, c = n^(1-1/p). The tail T(t) of |S| has T >= -c T', so that T(t)
+// >= e^(-t/c), E|S| >= c: four times the paper's bound, and e^-|S|/c attains it.
+func sayNorms(r *exhibit.Run, n, square float64) {
+	// For the density e^-|z|, p = 2, |z| is Gamma(n), and its direction any.
+	a, _ := math.Lgamma(n / 2)
+	b, _ := math.Lgamma((n + 1) / 2)
+	mean := n * math.Exp(a-b) * math.Sqrt(n/math.Pi)
+	r.Say("Proposition 3.4", "V 1-Lipschitz in l_p, p > 1: E|S_n| over n^(1-1/p) is at least 1/4", .25, 1., exhibit.If(mean >= math.Sqrt(n), exhibit.Better),
+		fmt.Sprintf("1 is best possible: the density of S_n loses a factor e over n^(1-1/p) at most. The density e^-|z|, p = 2, has %s", demo.Number(mean/math.Sqrt(n))))
+	r.Say("Section 3.6", "does the obstacle remain for densities e^(-V^p), V 1-Lipschitz in l_p, p > 1?", "open", "no", exhibit.If(square <= 8*math.Log2(n), exhibit.Better),
+		fmt.Sprintf("with V the sum of the norms of the Haar levels over sqrt(L+1), p = 2, max_k E|S_k| is at most (L+1)/2 + sqrt(L+1); E max_k |S_k| is %s where n^(1/2) is %s", demo.Number(square), demo.Number(math.Sqrt(n))))
 }
 
-// below tells whether x[i] <= y[i] for all i.
-func below(x, y []float64) bool {
-	for i := range x {
-		if !(x[i] <= y[i]) {
-			return false
+// squared draws from the density e^(-V^2), V(z) = sum |Q_l z|/sqrt(L+1), Q_l the projections on
+// the total and the L levels of the Haar basis, of dimensions d_l = 1, 1, 2, 4, ... V is 1-Lipschitz
+// in l2 by Cauchy and Schwarz. The norms r_l have the density prop. to e^(-R^2/(L+1)) prod r_l^(d_l-1),
+// R their sum: R^2/(L+1) is Gamma(n/2), the parts of R are Dirichlet(d), and directions uniform.
+// So the coefficient of a node has the variance (L+1)(d_l+1)/(2(n+1)), and adds sqrt(n/d_l)/2 times
+// itself to a partial sum at most: S_k has a variance of (L+1)^2/4 + (L+1) at most. In l_p the sum over
+// 2(L+1) is 1-Lipschitz, as |Q_l x| <= 2|x|, and the same count gives E|S_k| <= C_p log^(3/2) n.
+func squared(rng *rand.Rand, t *walk.Tree, steps []float64) {
+	levels, n := t.Height()+1, float64(len(steps))
+	gamma := func(k int) (sum float64) {
+		for range k {
+			sum += random.Exponential(rng)
+		}
+		return sum
+	}
+	parts, sum := make([]float64, levels), 0.0
+	for l := range parts {
+		parts[l] = gamma(max(1, 1<<l>>1))
+		sum += parts[l]
+	}
+	all := math.Sqrt(gamma(len(steps)/2) * float64(levels))
+	for l := range levels {
+		at, size := []int{0}, n
+		if l > 0 {
+			lo, hi := t.Level(l - 1)
+			at, size = at[:0], size/float64(hi-lo)
+			for v := lo; v < hi; v++ {
+				at = append(at, t.Split(v))
+			}
+		}
+		norm := 0.0
+		for _, i := range at {
+			steps[i] = rng.NormFloat64()
+			norm += float64(steps[i] * steps[i])
+		}
+		for _, i := range at { // left less right, of a function of norm 1
+			steps[i] *= all * parts[l] / sum * math.Sqrt(size/norm)
 		}
 	}
-	return true
+	check(t.HaarInverse(steps))
 }
 
-// sayWider compares, for measures, whose total is known, the paper's noise with
-// that of a wider tree.
-func sayWider(r *exhibit.Run) error {
-	const l = 16
-	paper := exhibit.Must(walk.Superregular(1 << l))
-	old := exhibit.Must(paper.RMS(nil))
-	old *= 2 * float64(l+2) / float64(l+1) // TV is half the l1 norm
-	tree := exhibit.Must(walk.Levels(16, 16, 16, 16))
-	scales := exhibit.Must(tree.EqualScales(walk.ReplaceOne))
-	wide := exhibit.Must(walk.New(tree, walk.KNorm, scales))
-	now := exhibit.Must(wide.RMS(nil))
-	r.Say("", "root mean square of S_k per unit of total variation, n = 65536", old, now, exhibit.If(now < old, exhibit.Better),
-		"the paper's noise has scale 2(log2 n + 2); here 16 children a node, the K-norm mechanism in each, and none for the total, which is 1")
-	return nil
+// sayLeast encloses the least E max |S_k| of two steps. Any noise of the walk, rounded in its
+// partial sums to a grid of step h and cut off at a box, is a mechanism on the box, whose
+// losses rounding lowers by h/2 at most: the optimum of that linear program is a lower bound.
+func sayLeast(ctx context.Context, r *exhibit.Run) {
+	side, h := exhibit.Size(r, 16, 24), exhibit.Size(r, .65, .5)
+	at := cube(2, side)
+	grid := exhibit.Must(metric.NewPoints(at, metric.Chebyshev{}))
+	steps := metric.Func[[]float64](func(x, y []float64) float64 { // the l1 norm of the steps
+		a, b := (x[0]-y[0])*float64(side), (x[1]-y[1])*float64(side)
+		return h * (math.Abs(a) + math.Abs(b-a))
+	})
+	moved := exhibit.Must(metric.NewPoints(at, steps))
+	loss := func(x, y int) float64 { return h * max(0, grid.Distance(x, y)*float64(side)-.5) }
+	s := exhibit.Must(lp.Optimal(ctx, metric.Bimetric{Privacy: moved, Utility: grid}, 1, &lp.Options{Loss: loss, Tolerance: 5e-3}))
+	w, rng := exhibit.Must(walk.Superregular(2)), r.Rand()
+	two, haar, iid := make([]float64, 2), 0.0, 0.0
+	const draws = 100_000
+	for range draws {
+		check(w.Increments(rng, two))
+		haar += farthest(two) / draws
+		iid += farthest([]float64{random.Laplace(rng), random.Laplace(rng)}) / draws
+	}
+	r.Say("Section 3.5", "is a logarithm needed in (3.3)?", "open", "open", exhibit.Holds, "all that is proved is max_k E|S_k| >= 1, Proposition 3.4 with p = 1 and the constant 1")
+	r.Say("Section 3.5", "the least E max_k |S_k|, n = 2", "-", fmt.Sprintf("%.2f to %.2f", max(1, s.DualBound), min(haar, iid, 2)), exhibit.If(s.DualBound <= min(haar, iid), exhibit.Holds),
+		fmt.Sprintf("below by a linear program of %d inputs, %.3f, and Proposition 3.4 with p = 1; above independent noise, %.2f, the Haar walk, %.2f, and e^-max|S_k|, 2; Proposition 3.3 says .087", grid.Len(), s.DualBound, iid, haar))
 }

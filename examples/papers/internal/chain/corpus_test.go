@@ -4,21 +4,20 @@ import (
 	"context"
 	"encoding/csv"
 	"math"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/examples/papers/internal/cities"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// long asks for larger spaces and more of them. (A variable would be set before
-// the go command watches what decides over a cached result.)
+// long asks for larger spaces and more of them.
 func long() bool { return os.Getenv("METRICDP_LONG") != "" }
 
 // named is a space of the corpus.
@@ -43,24 +42,21 @@ var spans = []float64{0.1, 1, 5, 30, 200}
 // regular spaces, random ones, and the degenerate ones.
 func corpus(t testing.TB, n int) []named {
 	t.Helper()
-	cities, words := cities(t, n), words(t, n)
-	edges, prefix := mammals(t, n)
+	cities, words, taxonomy := testkit.Must(cities.Largest(n)), words(t, n), mammals(t, n)
+	prefix := taxonomy.Ultrametric()
+	pairs := space.Func(n, func(i, j int) float64 { return float64(j/2 - i/2) }) // which coincide
+	path := space.Path(n, 1)
 	out := []named{
 		{"cities", metric.Same(cities)},
 		{"words", metric.Same(words)},
-		{"mammals", metric.Bimetric{Privacy: edges, Utility: prefix}},
+		{"mammals", metric.Bimetric{Privacy: taxonomy.PathMetric(), Utility: prefix}},
 		{"mammals' taxonomy", metric.Same(prefix)},
 		{"words as cities", metric.Bimetric{Privacy: cities, Utility: words}},
-		{"grid", metric.Same(grid(n))},
-		{"path", metric.Same(space.Path(n, 1))},
+		{"grid", metric.Same(space.Grid(int(math.Sqrt(float64(n)))))},
+		{"path", metric.Same(path)},
 		{"cycle", metric.Same(space.Func(n, func(i, j int) float64 { return float64(min(j-i, n-j+i)) }))},
 		{"simplex", metric.Same(space.Simplex(n, 1))},
-		{"clusters", metric.Same(space.Func(n, func(i, j int) float64 {
-			if i%3 == j%3 {
-				return 0.05
-			}
-			return 1
-		}))},
+		{"clusters", metric.Same(testkit.Must(metric.NewClustered((n+3)/4, 4, .05)))},
 		{"far point", metric.Same(space.Func(n, func(i, j int) float64 { // where Standard's 1/2 is nearly tight
 			if i == 0 {
 				return 1
@@ -70,13 +66,11 @@ func corpus(t testing.TB, n int) []named {
 		{"one point", metric.Same(space.Simplex(1, 1))},
 		{"two points", metric.Same(space.Simplex(2, 3))},
 		{"coincident", metric.Same(space.Simplex(4, 0))},
-		{"pairs that coincide", metric.Same(space.Func(n, func(i, j int) float64 { return float64(j/2 - i/2) }))},
-		{"alike in privacy only", metric.Bimetric{ // rho1 = 0 where rho2 > 0
-			Privacy: space.Func(n, func(i, j int) float64 { return float64(j/2 - i/2) }), Utility: space.Path(n, 1)}},
-		{"alike in utility only", metric.Bimetric{
-			Privacy: space.Path(n, 1), Utility: space.Func(n, func(i, j int) float64 { return float64(j/2 - i/2) })}},
-		{"measures", measures(t)},
-		{"Baire", baire(t, n)},
+		{"pairs that coincide", metric.Same(pairs)},
+		{"alike in privacy only", metric.Bimetric{Privacy: pairs, Utility: path}},
+		{"alike in utility only", metric.Bimetric{Privacy: path, Utility: pairs}},
+		{"measures", measures(t, space.Path(3, 1), 4)},
+		{"Baire", testkit.Must(baire(int(math.Log2(float64(n))), 2).Space())},
 	}
 	count := 1
 	if long() {
@@ -84,7 +78,19 @@ func corpus(t testing.TB, n int) []named {
 	}
 	for i := range count {
 		r := random.Seeded(uint64(i))
-		plane, graph, tree := space.Uniform(n, r), metrised(n, r), ultra(t, n, r)
+		var edges []metric.Edge
+		for i := range n {
+			for j := range i { // few different distances and many ties
+				edges = append(edges, metric.Edge{I: i, J: j, Length: float64(1 + r.IntN(6))})
+			}
+		}
+		heights := make([]float64, n-1)
+		for i := range heights {
+			heights[i] = math.Exp(4*r.Float64() - 4)
+		}
+		plane, tree := space.Uniform(n, r), testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
+		// As a matrix: an audit by the edges of a Graph rounds once more than one by its pairs.
+		graph := testkit.Must(metric.Densify(t.Context(), testkit.Must(metric.NewGraphEdges(t.Context(), n, edges))))
 		out = append(out,
 			named{"random plane, ultrametric", metric.Bimetric{Privacy: plane, Utility: tree}},
 			named{"random graph, plane", metric.Bimetric{Privacy: graph, Utility: plane}},
@@ -94,17 +100,6 @@ func corpus(t testing.TB, n int) []named {
 		)
 	}
 	return out
-}
-
-// cities are n of the places of examples/tradeoff, spread over its list.
-func cities(t testing.TB, n int) metric.Finite {
-	rows := table(t, "tradeoff/cities.csv")
-	pts := make([]metric.LatLon, n)
-	for k := range pts {
-		row := rows[1+k*(len(rows)-1)/n]
-		pts[k] = metric.LatLon{Lat: testkit.Must(strconv.ParseFloat(row[2], 64)), Lon: testkit.Must(strconv.ParseFloat(row[3], 64))}
-	}
-	return points(t, pts, metric.GreatCircle{})
 }
 
 // words are the GloVe vectors of n of the words of examples/words.
@@ -117,96 +112,28 @@ func words(t testing.TB, n int) metric.Finite {
 			pts[k] = append(pts[k], testkit.Must(strconv.ParseFloat(f, 64)))
 		}
 	}
-	return points(t, pts, metric.Euclidean{})
+	return testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 }
 
-// mammals are n leaves of WordNet's taxonomy: the edges between two, and the
-// ultrametric of the common prefix of their paths.
-func mammals(t testing.TB, n int) (metric.Finite, *metric.Ultrametric) {
-	rows := table(t, "tradeoff/mammals.csv")
+// mammals is the taxonomy of n leaves of WordNet's.
+func mammals(t testing.TB, n int) *metric.Tree {
+	f := testkit.Must(os.Open("../../../tradeoff/mammals.csv"))
+	defer f.Close()
+	rows := testkit.Must(csv.NewReader(f).ReadAll())
 	paths := make([][]string, n)
 	for k := range paths {
 		paths[k] = strings.Split(rows[1+k*(len(rows)-1)/n][2], ">")
 	}
-	edges := points(t, paths, metric.Func[[]string](func(x, y []string) float64 {
-		k := 0
-		for k < min(len(x), len(y)) && x[k] == y[k] {
-			k++
-		}
-		return float64(len(x) + len(y) - 2*k)
-	}))
-	prefix := testkit.Must(metric.Subdominant(t.Context(), points(t, paths, metric.CommonPrefix[string]{})))
-	return edges, prefix
+	return testkit.Must(metric.TreeFromPaths(paths))
 }
 
-// grid is a grid of about n points under the l1 metric.
-func grid(n int) metric.Finite {
-	side := int(math.Sqrt(float64(n)))
-	return space.Func(side*side, func(i, j int) float64 {
-		return math.Abs(float64(i%side-j%side)) + math.Abs(float64(i/side-j/side))
-	})
+// measures are the probability measures on f in steps of 1/m: data sets of m records.
+func measures(t testing.TB, f metric.Finite, m int) metric.Bimetric {
+	net := testkit.Must(families.MeasureNet(t.Context(), f, m))
+	return metric.Bimetric{Privacy: testkit.Must(net.TotalVariation(t.Context())), Utility: testkit.Must(net.Wasserstein(t.Context(), nil))}
 }
 
-// measures are the probability measures on three points of a line in steps of
-// 1/4: private measures at their smallest.
-func measures(t testing.TB) metric.Bimetric {
-	net := testkit.Must(families.MeasureNet(t.Context(), space.Path(3, 1), 4))
-	tv := testkit.Must(net.TotalVariation(t.Context()))
-	w1 := testkit.Must(net.Wasserstein(t.Context(), nil))
-	return metric.Bimetric{Privacy: tv, Utility: w1}
-}
-
-func baire(t testing.TB, n int) metric.Bimetric {
-	b, err := families.Baire{
-		Depth:   int(math.Log2(float64(n))),
-		Privacy: func(k int) float64 { return 1 / float64(k) },
-		Utility: func(k int) float64 { return math.Exp2(-float64(k)) },
-	}.Space()
-	testkit.Check(t, err)
-	return b
-}
-
-// metrised is a random graph's shortest-path metric, of few different
-// distances and many ties.
-func metrised(n int, r *rand.Rand) *metric.Dense {
-	d := make([]float64, n*n)
-	for i := range n {
-		for j := range i {
-			d[i*n+j] = float64(1 + r.IntN(6))
-			d[j*n+i] = d[i*n+j]
-		}
-	}
-	shorten(d, n)
-	return space.Func(n, func(i, j int) float64 { return d[i*n+j] })
-}
-
-// shorten replaces the n*n symmetric lengths in d by those of shortest paths.
-func shorten(d []float64, n int) {
-	for k := range n {
-		for i := range n {
-			for j := range n {
-				d[i*n+j] = min(d[i*n+j], d[i*n+k]+d[k*n+j])
-			}
-		}
-	}
-}
-
-func ultra(t testing.TB, n int, r *rand.Rand) *metric.Ultrametric {
-	heights := make([]float64, n-1)
-	for i := range heights {
-		heights[i] = math.Exp(4*r.Float64() - 4)
-	}
-	return testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
-}
-
-func points[P any](t testing.TB, pts []P, s metric.Space[P]) metric.Finite {
-	t.Helper()
-	return testkit.Must(metric.NewPoints(pts, s))
-}
-
-func table(t testing.TB, name string) [][]string {
-	t.Helper()
-	f := testkit.Must(os.Open("../../../" + name))
-	defer f.Close()
-	return testkit.Must(csv.NewReader(f).ReadAll())
+func baire(depth, arity int) families.Baire {
+	return families.Baire{Depth: depth, Arity: arity,
+		Privacy: func(k int) float64 { return 1 / float64(k) }, Utility: func(k int) float64 { return math.Exp2(-float64(k)) }}
 }

@@ -7,14 +7,7 @@
 //	DualBound of lp.Optimal <= A <= Objective of lp.Optimal,
 //	audited level <= stated level <= alpha.
 //
-// A private measure errs by no more than was foretold, nor is less foretold than
-// is possible, and the accountants of item-wise release are ordered as their
-// theorems are.
-//
-// The theorems of package entropy that bound A by scales hold for the optima of
-// thousands of small spaces. The benchmark OpenProblems searches such spaces for the
-// largest quotients of A and the scales where no theorem does.
-//
-// Spaces have six to a dozen points by default; with METRICDP_LONG set they are
-// larger, there are more of them, and searches take minutes.
+// A private measure errs by no more than was foretold, nor is less foretold than is
+// possible. Spaces have two to a dozen points by default; with METRICDP_LONG set they are
+// larger, there are more of them, and tests take minutes.
 package chain

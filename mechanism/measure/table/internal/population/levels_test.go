@@ -24,11 +24,12 @@ func TestLevels_SpendEps(t *testing.T) {
 		l := NewLevels(eps, rows, values, delta)
 		var all, picked []Grid
 		for range len(values) * (len(values) - 1) / 2 {
-			all = append(all, Grid{Sizes: []int{1 + rng.IntN(40), 1 + rng.IntN(40)}})
+			most := 1 + 40*rng.IntN(2)*rng.IntN(2) // few large ones
+			all = append(all, Grid{Sizes: []int{1 + rng.IntN(most), 1 + rng.IntN(most)}})
 		}
 		l.Consider(all)
-		cost := func(margins, pairs []float64) float64 {
-			return float64(delta)*(sum(margins)+sum(pairs)) + float64(len(picked))*l.Pick
+		cost := func(margins, pairs []float64, picks int) float64 {
+			return float64(delta)*(sum(margins)+sum(pairs)) + float64(picks)*l.Pick
 		}
 		var pairs []float64
 		for _, g := range all {
@@ -44,11 +45,12 @@ func TestLevels_SpendEps(t *testing.T) {
 				t.Fatalf("no pair fits %+v", l)
 			}
 		}
-		if c := cost(l.Margins, pairs); c > eps*(1+1e-9) {
+		if c := cost(l.Margins, pairs, len(picked)); c > eps*(1+1e-9) {
 			t.Fatalf("spent %v of %v while picking", c, eps)
 		}
-		margins, rest := l.Rest(picked, len(picked))
-		if c := cost(margins, rest); math.Abs(c-eps) > 1e-9*eps {
+		picks := min(len(picked)+rng.IntN(2), l.Picks) // the last may be of none
+		margins, rest := l.Rest(picked, picks)
+		if c := cost(margins, rest, picks); math.Abs(c-eps) > 1e-9*eps {
 			t.Fatalf("spent %v of %v", c, eps)
 		}
 		for i, e := range slices.Concat(l.Margins, pairs) {
@@ -56,6 +58,20 @@ func TestLevels_SpendEps(t *testing.T) {
 				t.Fatalf("level %d falls from %v", i, e)
 			}
 		}
+	}
+}
+
+// Columns without order have the cells that they can fill, ordered ones .6 of them each.
+func TestLevels_Cells(t *testing.T) {
+	l := NewLevels(1, 20_000, []int{9, 9, 9}, 1)
+	if a, b, c := l.CellsOf(false, false), l.CellsOf(true, false), l.CellsOf(true, true); a != l.Cells || !(c < b && b < a) {
+		t.Errorf("%d, %d and %d cells", a, b, c)
+	}
+	if l = NewLevels(1e3, 1e9, []int{9, 9}, 1); l.CellsOf(true, true) != mostCells {
+		t.Errorf("%d cells of %d", l.CellsOf(true, true), mostCells)
+	}
+	if l = NewLevels(1e-3, 1, []int{9, 9}, 1); l.Cells != 9 {
+		t.Errorf("%d cells at least", l.Cells)
 	}
 }
 
@@ -128,6 +144,46 @@ func TestCombine_LeastSquares(t *testing.T) {
 	// 10+8, 30+8, and 60 moves half of the way to 48; the projection to sum 110 takes 0 each.
 	got := Combine([]float64{10, 30, 60}, []float64{2, 2, 2}, one(3), 0, 3, []Table{table}, 110)
 	near(t, "combined", got, []float64{18, 38, 54}, 1e-9)
+	// The same table twice is one with half of the variance: 4/5 of the way, and 2/3.
+	got = Combine([]float64{10, 30, 60}, []float64{2, 2, 2}, one(3), 0, 3, []Table{table, table}, 111.2)
+	near(t, "combined twice", got, []float64{19.6, 39.6, 52}, 1e-9)
+}
+
+// The last sweeps take noise of drawing out of a table's cells, where its counts are exact; and
+// counts are followed to the scale of their noise and no farther.
+func TestFit_Tables(t *testing.T) {
+	rng := random.Seeded(6)
+	bins := []int{8, 8}
+	want, margins := make([]float64, 64), [][]float64{make([]float64, 8), make([]float64, 8)}
+	for range 10_000 {
+		a := rng.IntN(8)
+		b := (a + rng.IntN(3) + rng.IntN(2)) % 8
+		want[8*a+b]++
+		margins[0][a]++
+		margins[1][b]++
+	}
+	noise := 0.
+	for _, n := range want {
+		noise += .8 * math.Sqrt(n)
+	}
+	for _, scale := range []float64{1, 1e6} {
+		p, err := New(rng, bins, margins, 10_000, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pair := Table{whole(bins, 0, 1), want, scale}
+		p.Add(pair)
+		if err := p.Finish(context.Background(), margins, []Table{pair}, 10_000, 40); err != nil {
+			t.Fatal(err)
+		}
+		off := 0.
+		for c, n := range p.Counts(pair.Grid) {
+			off += math.Abs(n - want[c])
+		}
+		if exact := scale == 1; exact && off > noise/4 || !exact && off < 10*noise {
+			t.Errorf("scale %g: cells are %.0f off in all, %.0f by drawing", scale, off, noise)
+		}
+	}
 }
 
 // Counts of a spread are within one of what they should be.

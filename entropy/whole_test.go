@@ -1,0 +1,140 @@
+package entropy_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/scale"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Theorem 1.5 on connected spaces: s(Z, alpha/3) >= min(diameter, 3 ln(2)/alpha), where
+// Lemma 2.7 has 3/(2 alpha), and StandardBound over s falls with s. So A is at most 13.1
+// (16.55 by the lemma) times s(Z, alpha/3), on norm-convex spaces 8.5 times, and 25.4 times
+// s(Z, alpha).
+func TestStandardBound_OfConnectedSpaces(t *testing.T) {
+	last := math.Inf(1)
+	for _, c := range [][2]float64{{1.5, 16.55}, {3 * math.Ln2, 13.1}, {6 * math.Ln2, 8.5}, {1e9, 3.001}} {
+		v := testkit.Must(entropy.StandardBound(1, c[0])) / c[0]
+		if v > c[1] || v < c[1]*.99 || v > last {
+			t.Errorf("alpha s = %v: %v s after %v s, want %v s", c[0], v, last, c[1])
+		}
+		last = v
+	}
+}
+
+// What is said of the whole from a part of it holds for 24 points, of which the part is a net.
+func TestWhole_OfFiniteSpaces(t *testing.T) {
+	for seed := range testkit.Sweep(3, 60) {
+		r := random.Seeded(uint64(seed))
+		var f metric.Finite = space.Uniform(24, r)
+		if seed%3 == 2 {
+			f = space.Path(24, 1)
+		}
+		diameter, _, _, _ := metric.Diameter(t.Context(), f)
+		order, radii, err := metric.FarthestFirst(t.Context(), f, 12, 0)
+		testkit.Check(t, err)
+		m := 4 + r.IntN(8)
+		z := entropy.Whole{Sample: testkit.Must(metric.Subset(f, order[:m])), Gap: radii[m]}
+		for _, times := range []float64{1, 5, 40} {
+			alphas := []float64{times / diameter, 2 * times / diameter}
+			s := testkit.Must(z.EntropicScale(t.Context(), alphas, nil))
+			exact := testkit.Must(scale.Entropic(t.Context(), metric.Same(f), alphas, nil))
+			for k := range s {
+				if s[k].Lo > exact[k].Hi || s[k].Hi < exact[k].Lo {
+					t.Errorf("seed %d, alpha %v: %v, the scale is %v", seed, alphas[k], s[k], exact[k].Interval)
+				}
+			}
+			a := testkit.Must(z.Accuracy(t.Context(), alphas[:1], nil))[0]
+			best := testkit.Must(lp.Optimal(t.Context(), metric.Same(f), alphas[0], nil))
+			for _, v := range a.Bounds {
+				if v.Kind == entropy.Lower && v.Value > best.Objective || v.Kind == entropy.Upper && v.Value < best.DualBound {
+					t.Errorf("seed %d, alpha %v: %v, the optimum is in [%v, %v]", seed, alphas[0], v, best.DualBound, best.Objective)
+				}
+			}
+		}
+	}
+}
+
+// Spaces whose scale is known: the cube [0,1]^d under the largest coordinate has ceil(2r/s)^d
+// points more than s apart in a ball, and s = min(1, 2d ln(2)/alpha); a circle of length 1,
+// connected and not norm-convex, has s = min(1/2, 2 ln(2)/alpha) at most. The accuracy of
+// [0,1] is at least 1/(alpha+2) and at most that of Laplace noise, 1/alpha.
+func TestWhole_OfKnownSpaces(t *testing.T) {
+	const n = 6
+	line := testkit.Must(metric.Scaled(space.Path(n+1, 1), 1./n))
+	square := space.Func((n+1)*(n+1), func(i, j int) float64 {
+		return math.Max(math.Abs(float64(i/(n+1)-j/(n+1))), math.Abs(float64(i%(n+1)-j%(n+1)))) / n
+	})
+	circle := space.Func(n, func(i, j int) float64 { return float64(min(j-i, n-j+i)) / n })
+	alphas := []float64{.5, 1.3, 3, 9, 40, 300}
+	for _, c := range []struct {
+		name string
+		z    entropy.Whole
+		s    func(alpha float64) float64
+	}{
+		{"line", entropy.Whole{Sample: line, Gap: .5 / n, Shape: entropy.NormConvex}, func(a float64) float64 { return min(1, 2*math.Ln2/a) }},
+		{"line, as connected", entropy.Whole{Sample: line, Gap: .5 / n, Shape: entropy.Connected}, func(a float64) float64 { return min(1, 2*math.Ln2/a) }},
+		{"square", entropy.Whole{Sample: square, Gap: .5 / n, Shape: entropy.NormConvex}, func(a float64) float64 { return min(1, 4*math.Ln2/a) }},
+		{"circle", entropy.Whole{Sample: circle, Gap: .5 / n, Shape: entropy.Connected}, func(a float64) float64 { return min(.5, 2*math.Ln2/a) }},
+	} {
+		s := testkit.Must(c.z.EntropicScale(t.Context(), alphas, &entropy.Options{Nodes: 100}))
+		for k, alpha := range alphas {
+			if want := c.s(alpha); s[k].Lo > want || s[k].Hi < want*(1-1e-12) || s[k].Lo < want/4.01 {
+				t.Errorf("%s, alpha %v: %v, want %v", c.name, alpha, s[k], want)
+			}
+		}
+		if c.name == "square" {
+			continue
+		}
+		for k, a := range testkit.Must(c.z.Accuracy(t.Context(), alphas, nil)) {
+			least, most := 0., min(.5, 1/alphas[k])
+			if c.name != "circle" {
+				least = 1 / (alphas[k] + 2)
+			}
+			if a.Lo > most || a.Hi < least || a.Lo < s[k].Lo/16 || c.z.Shape == entropy.NormConvex && a.Lo < .99*least {
+				t.Errorf("%s: %v, A is in [%v, %v]", c.name, a, least, most)
+			}
+		}
+	}
+}
+
+// A sample whose parts are farther apart than the balls around them reach is none of a
+// connected space.
+func TestWhole_Refuses(t *testing.T) {
+	f := space.Path(5, 1)
+	for _, c := range []struct {
+		z   entropy.Whole
+		arg string
+	}{
+		{entropy.Whole{Sample: f, Gap: .4, Shape: entropy.Connected}, "Gap"},
+		{entropy.Whole{Sample: f, Shape: entropy.NormConvex}, "Gap"},
+		{entropy.Whole{Sample: f, Gap: math.NaN()}, "Gap"},
+		{entropy.Whole{Sample: f, Gap: -1}, "Gap"},
+		{entropy.Whole{Sample: f, Gap: 1, Shape: 3}, "Shape"},
+	} {
+		_, err := c.z.EntropicScale(t.Context(), []float64{1}, nil)
+		fails(t, err, nil, c.arg, -1)
+		_, err = c.z.Accuracy(t.Context(), []float64{1}, nil)
+		fails(t, err, nil, c.arg, -1)
+	}
+	for _, alpha := range []float64{5e-324, 1e-300, 1, 1e4, 1e300, math.MaxFloat64} { // no NaN
+		for _, z := range []entropy.Whole{{Sample: space.Path(1, 1), Gap: 1, Shape: entropy.Connected}, {Sample: f, Gap: .5, Shape: entropy.NormConvex}, {Sample: f}} {
+			a := testkit.Must(z.Accuracy(t.Context(), []float64{alpha}, nil))[0]
+			s := testkit.Must(z.EntropicScale(t.Context(), []float64{alpha}, nil))[0]
+			if !(0 <= a.Lo && a.Lo <= a.Hi && a.Hi <= 3) || !(0 <= s.Lo && s.Lo <= s.Hi && !math.IsInf(s.Hi, 1)) {
+				t.Errorf("alpha %v: %v, scale %v", alpha, a, s)
+			}
+		}
+	}
+	z := entropy.Whole{Sample: f, Gap: .5, Shape: entropy.Connected}
+	_, err := z.EntropicScale(t.Context(), []float64{2, 1}, nil)
+	fails(t, err, nil, "alphas", 1)
+	_, err = z.Accuracy(t.Context(), nil, nil)
+	fails(t, err, metric.ErrEmpty, "", 0)
+}

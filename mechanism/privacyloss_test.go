@@ -1,0 +1,209 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+// atoms is a mechanism whose privacy loss has a few values, times the distance.
+type atoms struct {
+	loss, here []float64 // ascending
+	g          Guarantee
+	law        PrivacyLoss
+	err        error
+}
+
+func (m *atoms) Guarantee() Guarantee { return m.g }
+
+func (m *atoms) PrivacyLoss(distance float64) (PrivacyLoss, error) {
+	law := m.law
+	if law.Mass == nil && m.loss != nil {
+		law = PrivacyLoss{Bottom: distance * m.loss[0], Top: distance * m.loss[len(m.loss)-1], Err: 0x1p-45, Mass: func(lo, hi float64) (p, q float64) {
+			for i, l := range m.loss {
+				if l *= distance; lo < l && l <= hi {
+					p, q = p+m.here[i], q+m.here[i]*math.Exp(-l)
+				}
+			}
+			return p, q
+		}}
+	}
+	return law, m.err
+}
+
+// someAtoms is a random one, of total mass 1 at x' too where at x it is.
+func someAtoms(t testing.TB, m int) *atoms {
+	r := random.Seeded(uint64(m))
+	a := &atoms{g: promise(3, 0, 0, "")}
+	p, q, sum, other := make([]float64, m), make([]float64, m), 0.0, 0.0
+	for i := range m {
+		p[i] = math.Exp(r.NormFloat64())
+		q[i] = p[i] * math.Exp(1-2*r.Float64())
+		sum, other = sum+p[i], other+q[i]
+	}
+	for i := range m {
+		p[i] /= sum
+		a.here = append(a.here, p[i])
+		a.loss = append(a.loss, math.Log(p[i]/(q[i]/other)))
+	}
+	for i := range m { // few
+		for j := range i {
+			if a.loss[i] < a.loss[j] {
+				a.loss[i], a.loss[j], a.here[i], a.here[j] = a.loss[j], a.loss[i], a.here[j], a.here[i]
+			}
+		}
+	}
+	return a
+}
+
+// deltaOf is delta at eps of two mechanisms, each so often, by enumeration.
+func deltaOf(eps float64, times int, ms ...*atoms) float64 {
+	losses, mass := []float64{0}, []float64{1}
+	for _, m := range ms {
+		for range times {
+			var nl, nm []float64
+			for i, l := range losses {
+				for j, k := range m.loss {
+					nl, nm = append(nl, l+k), append(nm, mass[i]*m.here[j])
+				}
+			}
+			losses, mass = nl, nm
+		}
+	}
+	sum := 0.0
+	for i, l := range losses {
+		if l > eps {
+			sum -= mass[i] * math.Expm1(eps-l)
+		}
+	}
+	return sum
+}
+
+func TestAuditAt_ContainsExactLevel(t *testing.T) {
+	for trial := range 12 {
+		a, b := someAtoms(t, 2+trial%4), someAtoms(t, 3+trial%3)
+		const times = 3
+		c := testkit.Must(NewComposition(Repeated{a, times}, Repeated{b, times}))
+		for _, delta := range []float64{.05, 1e-4, 1e-9} {
+			audit := testkit.Must(c.AuditAt(t.Context(), 1, delta))
+			if lo, hi := deltaOf(audit.Lo, times, a, b), deltaOf(audit.Hi, times, a, b); audit.Lo > 0 && lo < delta*(1-1e-9) || hi > delta*(1+1e-12) || audit.Hi-audit.Lo > 2e-3*audit.Hi+1e-6 {
+				t.Errorf("trial %d: %v: delta from %v to %v, not %v", trial, audit, lo, hi, delta)
+			}
+		}
+		// Above is right however coarse the cells are, and below as well.
+		all := testkit.Must(c.lossesAt("test", 1))
+		for i := range all {
+			all[i].cut(1e-3)
+		}
+		for _, step := range []float64{1, .5, .0625} {
+			var up, down losses
+			for i := range all {
+				u, d := all[i].factors(step)
+				up.factors, down.factors = append(up.factors, u), append(down.factors, d)
+			}
+			s := testkit.Must(up.levelOn(t.Context(), 1e-3, step))
+			low := testkit.Must(down.atLeast(t.Context(), 1e-3, s, step))
+			if d := deltaOf(s, times, a, b); d > 1e-3 {
+				t.Errorf("trial %d, step %v: delta %v at the upper end %v", trial, step, d, s)
+			}
+			if d := deltaOf(low, times, a, b); low > 0 && d < 1e-3*(1-1e-9) {
+				t.Errorf("trial %d, step %v: delta %v at the lower end %v", trial, step, d, low)
+			}
+		}
+	}
+}
+
+// Both ends count what masses may be off by.
+func TestAuditAt_CountsErrors(t *testing.T) {
+	a := someAtoms(t, 4)
+	law := testkit.Must(a.PrivacyLoss(1))
+	law.Err = 1e-7
+	wide := &atoms{g: a.g, law: law}
+	const times = 1000
+	exact := testkit.Must(testkit.Must(NewComposition(Repeated{a, times})).AuditAt(t.Context(), 1, 1e-5))
+	off := testkit.Must(testkit.Must(NewComposition(Repeated{wide, times})).AuditAt(t.Context(), 1, 1e-5))
+	if off.Hi < exact.Lo+times*2e-7 || off.Lo > exact.Hi-times*2e-7 {
+		t.Errorf("%v, without errors %v", off, exact)
+	}
+}
+
+// A mechanism of which only the level is known counts as randomized response does, and one
+// with a delta loses that often besides.
+func TestAuditAt_LevelsAloneAreRandomizedResponse(t *testing.T) {
+	for _, eps := range []float64{1e-3, .4, 5} {
+		for _, delta := range []float64{0, 1e-9} {
+			c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{eps, 0, 0, eps}, nil)).WithGuarantee(promise(eps/2, delta, 0, ""))
+			less := math.Exp(-eps)
+			response := &atoms{g: c.Guarantee(), loss: []float64{-eps / 2, eps / 2}, here: []float64{less / (1 + less), 1 / (1 + less)}}
+			for _, times := range []int64{2, 100, 10_000} {
+				got := testkit.Must(testkit.Must(NewComposition(Repeated{c, times})).AuditAt(t.Context(), 2, 1e-4))
+				never := -math.Expm1(float64(times) * math.Log1p(-delta))
+				want := testkit.Must(testkit.Must(NewComposition(Repeated{response, times})).AuditAt(t.Context(), 2, (1e-4-never)/(1-never)))
+				if got.Lo != 0 || got.Hi < want.Lo || got.Hi > want.Hi*1.002 {
+					t.Errorf("eps %v, delta %v, %d times: %v, want %v", eps, delta, times, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestAuditAt_Ends(t *testing.T) {
+	a := someAtoms(t, 3)
+	c := testkit.Must(NewComposition(Repeated{a, 7}))
+	pure := testkit.Must(c.AuditAt(t.Context(), 2, 0))
+	if want := 7 * a.loss[2]; !(pure.Lo <= want && want <= pure.Hi) || pure.Hi > want*(1+1e-12) {
+		t.Errorf("delta = 0: %v, want %v", pure, want)
+	}
+	tiny := testkit.Must(c.AuditAt(t.Context(), 2, 1e-300))
+	if tiny.Hi > pure.Hi || tiny.Hi < pure.Hi*.9 {
+		t.Errorf("delta = 1e-300: %v", tiny)
+	}
+	if most := testkit.Must(c.AuditAt(t.Context(), 2, .999999)); most.Lo != 0 || most.Hi > 1e-9 {
+		t.Errorf("delta next to 1: %v", most)
+	}
+	nothing := testkit.Must(NewComposition(Repeated{&atoms{g: promise(0, 0, 0, ""), loss: []float64{0}, here: []float64{1}}, 7}))
+	for _, delta := range []float64{0, 1e-3} {
+		if a := testkit.Must(nothing.AuditAt(t.Context(), 2, delta)); a.Hi > 1e-6 {
+			t.Errorf("no loss at all: %v", a)
+		}
+	}
+	unknown := testkit.Must(NewComposition(Repeated{a, 1}, Repeated{testkit.Must(FromWeights(t.Context(), 2, 2, []float64{1, 2, 2, 1}, nil)), 1}))
+	if a := testkit.Must(unknown.AuditAt(t.Context(), 1, 1e-3)); !math.IsInf(a.Hi, 1) {
+		t.Errorf("with a channel that promises nothing: %v", a)
+	}
+}
+
+func TestAuditAt_RefusesBadInput(t *testing.T) {
+	a := someAtoms(t, 3)
+	good := testkit.Must(NewComposition(Repeated{a, 2}))
+	at := func(c *Composition, distance, delta float64) error {
+		return testkit.Err(c.AuditAt(t.Context(), distance, delta))
+	}
+	failing := errors.New("no law")
+	with := func(m *atoms) *Composition {
+		m.g = a.g
+		return testkit.Must(NewComposition(Repeated{m, 1}))
+	}
+	channel := testkit.Err(good.Audit(t.Context(), nil, nil))
+	refuse(t, []refused{
+		{at(good, 0, .1), "Composition.AuditAt: distance"},
+		{at(good, math.Inf(1), .1), "Composition.AuditAt: distance"},
+		{at(good, 1, 1), "Composition.AuditAt: delta"},
+		{at(nil, 1, .1), "Composition.AuditAt: "},
+		{at(with(&atoms{err: failing}), 1, .1), "Composition.AuditAt: cs[0]: no law"},
+		{at(with(&atoms{}), 1, .1), "Composition.AuditAt: cs[0]"},
+		{at(with(&atoms{law: PrivacyLoss{Bottom: 1, Mass: func(_, _ float64) (float64, float64) { return 0, 0 }}}), 1, .1), "Composition.AuditAt: cs[0]"},
+		{channel, "Composition.Audit: not all mechanisms are channels"},
+		{testkit.Err(good.Release(nil, 0)), "Composition.Release: not all mechanisms are channels"},
+		{testkit.Err(NewComposition(Repeated{nil, 1})), "NewComposition: cs[0].Mechanism"},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := good.AuditAt(ctx, 1, .1); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
