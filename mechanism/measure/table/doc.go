@@ -7,15 +7,15 @@
 // # The problem
 //
 // With five columns the cells of one box (package measure) are so large that it says little of
-// any two of them. This package counts every column and those pairs of columns that depend on
-// one another most, and makes rows that fit all counts.
+// any two. This package counts every column and those pairs that depend on one another most,
+// and makes rows that fit all counts.
 //
 // # How to begin
 //
 // [Plan] says what to expect of so many rows. From a CSV file: [ReadSchema] or [NewSchema],
 // which must be public; [Schema.Read] gives rows, and [Schema.Write] writes synthetic ones.
-// From rows in memory: [New], [Synthesizer.Release], [Release.Records]. [Release.Error] and
-// [Release.Report] say how good they are, at no cost of privacy.
+// From rows in memory: [New], [Synthesizer.Release], [Release.Records]. [Release.Report] says
+// how good they are, at no cost of privacy.
 //
 // For persons with many rows: Options.PerPerson, [Schema.ReadPersons] and
 // [Synthesizer.ReleasePersons].
@@ -31,11 +31,10 @@
 //
 // # Who should not use it
 //
-//   - Two columns are better off in one box: at eps = 1, of 500 to 50,000 rows, it erred 1.1 to
-//     4 times less in what they say together (BenchmarkBox). Of three, a box says more of pairs
-//     from 10,000 rows on, and less of each column.
-//   - Of few rows no pair is seen, as Plan says: 3,201 rows of ten columns at eps = 1 were no
-//     better than independent columns (BenchmarkTable).
+//   - Two columns are better off in one box: at eps = 1 it erred 1.1 to 4 times less for pairs
+//     of 500 to 50,000 rows (BenchmarkBox). Of three, a box says more of pairs from 10,000 rows
+//     on, and less of each column.
+//   - With 3,201 rows of ten columns at eps = 1 no pair is seen: Plan tells such cases.
 //
 // # References
 //

@@ -52,7 +52,7 @@ func Plan(columns []domain.Column, rows int, eps float64, o *Options) (*Expected
 	l.Consider([]population.Grid{cells})
 	e := &Expected{Pairs: l.Picks, Cells: l.Cells}
 	if k > 1 {
-		least := 2*float64(delta)/l.Pick*population.Threshold(k*(k-1)/2, true) + float64(l.Cells)*l.Scale(nil, cells)
+		least := float64(2*float64(delta)/l.Pick*population.Threshold(k*(k-1)/2, true)) + float64(float64(l.Cells)*l.Scale(nil, cells))
 		if e.Strength = least / (2 * n); e.Strength >= 1 { // none can
 			e.Pairs, e.Strength = 0, 1
 		}
@@ -76,7 +76,7 @@ func Plan(columns []domain.Column, rows int, eps float64, o *Options) (*Expected
 // large as counts, which are then smoothed and at least 0.
 func shareError(cells, level, n float64) float64 {
 	x := cells / (2 * n * level)
-	return x / (1 + 3*x)
+	return x / (1 + float64(3*x))
 }
 
 // String says it in a sentence, with means of the columns.

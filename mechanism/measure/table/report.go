@@ -207,7 +207,7 @@ func (b *binned) strength(p, q int) float64 {
 		sum += math.Abs(v - mean)
 		chance += min(.8*math.Sqrt(mean), 2*mean) // about what a Poisson variable does
 	}
-	return math.Sqrt(max(0, sum*sum-chance*chance)) / (2 * n)
+	return math.Sqrt(max(0, float64(sum*sum)-float64(chance*chance))) / (2 * n)
 }
 
 // Report says in lines what was released: the pairs of columns with their strength, and the
