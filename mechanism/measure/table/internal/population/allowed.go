@@ -44,7 +44,7 @@ func (p *Population) start() error {
 		}
 	}
 	if len(good) == 0 {
-		return ErrImpossible
+		return errImpossible
 	}
 	for _, r := range bad {
 		s := good[p.rng.IntN(len(good))]
@@ -60,7 +60,7 @@ func (p *Population) start() error {
 func (p *Population) rake(j int) {
 	n, z := p.single(j), p.z[j]
 	for a, g := range p.margins[j] {
-		n[a] = min(max(g/(p.Weight()*max(n[a], 1)), .5), 2)
+		n[a] = min(max(g/(p.weight()*max(n[a], 1)), .5), 2)
 	}
 	weights := make([]float64, len(z))
 	for r, a := range z {

@@ -28,7 +28,7 @@ func (p *Population) fit(ctx context.Context) error {
 }
 
 func (p *Population) fitColumn(j int) {
-	c, w, z := p.conditional(j), p.Weight(), p.z[j]
+	c, w, z := p.conditional(j), p.weight(), p.z[j]
 	own := pulled{c.base, slices.Clone(c.base), p.single(j), firm}
 	for a := range own.over {
 		own.over[a] -= p.margins[j][a] / w

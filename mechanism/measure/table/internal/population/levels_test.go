@@ -3,7 +3,6 @@ package population
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -212,34 +211,23 @@ func TestSpread_Even(t *testing.T) {
 	}
 }
 
-// A release of a table of dependent columns is far better than independent columns in pairs and
-// triples, and not much worse in columns; one of independent columns is as good as those.
-func TestSynthesize_Pairs(t *testing.T) {
-	chain := func(rng *rand.Rand, links float64) *sample {
-		s := &sample{size: []int{64, 64, 5, 64, 12, 3}, ordered: []bool{true, true, false, true, false, false}}
-		s.z = make([][]int, len(s.size))
-		for range 8000 {
-			x := rng.NormFloat64()
-			for j, d := range s.size {
-				x = links*x + math.Sqrt(1-links*links)*rng.NormFloat64()
-				s.z[j] = append(s.z[j], min(max(int((x+3)/6*float64(d)), 0), d-1))
-			}
-		}
-		return s
+// What is expected of a pair is counts of whole records, and costs the table's noise and that
+// of drawing.
+func TestPredict_Known(t *testing.T) {
+	bins, margins := []int{2, 1}, [][]float64{{30, 10}, {40}}
+	p, err := New(random.Seeded(7), bins, margins, 8, nil) // a row stands for five
+	if err != nil {
+		t.Fatal(err)
 	}
-	rng := random.Seeded(4)
-	for _, c := range []struct{ links, eps, one, two, three float64 }{ // of the errors of independent columns
-		{.9, 1, 3, .6, .65},
-		{0, 1, 1.3, 1.05, 1.05},
-	} {
-		s := chain(rng, c.links)
-		rows, picked := synthesize(t, rng, s, c.eps, false)
-		alone, _ := synthesize(t, rng, s, c.eps, true)
-		e, f := variations(s, rows), variations(s, alone)
-		t.Logf("links %g, eps %g: errors %.4f, of independent columns %.4f, %d pairs", c.links, c.eps, e, f, len(picked))
-		if e[0] > c.one*f[0] || e[1] > c.two*f[1] || e[2] > c.three*f[2] {
-			t.Errorf("links %g, eps %g: errors %.4f, of independent columns %.4f", c.links, c.eps, e, f)
+	roots := .8 * math.Sqrt(6) * (math.Sqrt(30) + math.Sqrt(10))
+	for first, share := range map[bool]float64{true: 1, false: .25} {
+		q := p.Predict(3, first, whole(bins, 0, 1))
+		if want := share*3*2 + roots; !slices.Equal(q.Counts, []int64{30, 10}) || math.Abs(q.Cost-want) > 1e-9 {
+			t.Errorf("%+v, want a cost of %v", q, want)
 		}
+	}
+	if a, b := Threshold(20, true), Threshold(20, false); math.Abs(a-4.995732) > 1e-6 || math.Abs(b-1.497866) > 1e-6 {
+		t.Errorf("thresholds %v and %v", a, b)
 	}
 }
 

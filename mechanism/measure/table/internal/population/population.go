@@ -44,13 +44,13 @@ type Population struct {
 	allowed func(bins []int) bool
 }
 
-// ErrImpossible says that no allowed row was found.
-var ErrImpossible = errors.New("no combination of bins was found that is possible")
+// errImpossible: none of many rows drawn was allowed.
+var errImpossible = errors.New("no combination of bins was found that is possible")
 
 // New returns a population of independent columns. Column j has bins[j] bins, at most 256, and
 // they count margins[j], which are not negative; all columns have the same positive sum, of
 // which every row stands for an equal part. Rows are at least 1. Where allowed is not nil, no
-// row ever is one for which it is false. The error is [ErrImpossible].
+// row ever is one for which it is false. The error says that no allowed row was found.
 func New(rng *rand.Rand, bins []int, margins [][]float64, rows int, allowed func(bins []int) bool) (*Population, error) {
 	p := &Population{rng: rng, bins: bins, allowed: allowed, of: make([][]int, len(bins))}
 	p.target(margins)
@@ -72,12 +72,12 @@ func (p *Population) target(margins [][]float64) {
 // Rows returns the rows, column by column. They are the population's own.
 func (p *Population) Rows() [][]uint8 { return p.z }
 
-// Weight returns how many records a row stands for.
-func (p *Population) Weight() float64 { return p.total / float64(len(p.z[0])) }
+// weight is how many records a row stands for.
+func (p *Population) weight() float64 { return p.total / float64(len(p.z[0])) }
 
 // Counts returns the records in the cells of a grid, row-major.
 func (p *Population) Counts(g Grid) []float64 {
-	w := p.Weight()
+	w := p.weight()
 	n := p.count(g)
 	out := make([]float64, len(n))
 	for c, v := range n {

@@ -11,6 +11,10 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
+func laplace(rng *rand.Rand, scale float64) float64 {
+	return scale * (rng.ExpFloat64() - rng.ExpFloat64())
+}
+
 func sum(x []float64) (s float64) {
 	for _, v := range x {
 		s += v
@@ -27,7 +31,7 @@ func whole(bins []int, a, b int) Grid {
 func (p *Population) column(j int) []float64 {
 	n := p.single(j)
 	for a := range n {
-		n[a] *= p.Weight()
+		n[a] *= p.weight()
 	}
 	return n
 }
@@ -57,7 +61,7 @@ func TestPopulation_Independent(t *testing.T) {
 		if err := p.Finish(context.Background(), margins, nil, rows, 40); err != nil {
 			t.Fatal(err)
 		}
-		w := p.Weight()
+		w := p.weight()
 		for j, g := range margins {
 			near(t, "margin", p.column(j), g, 1.01*w)
 		}
@@ -142,7 +146,7 @@ func TestPopulation_Allowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
-	if _, err := New(random.Seeded(3), []int{3, 3, 2}, margins, 5, func([]int) bool { return false }); !errors.Is(err, ErrImpossible) {
+	if _, err := New(random.Seeded(3), []int{3, 3, 2}, margins, 5, func([]int) bool { return false }); !errors.Is(err, errImpossible) {
 		t.Errorf("nothing allowed: %v", err)
 	}
 	single := func(b []int) bool { return b[0] == 1 && b[1] == 0 && b[2] == 1 } // of which margins say nothing

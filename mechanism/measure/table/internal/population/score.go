@@ -24,7 +24,7 @@ func (p *Population) Predict(scale float64, first bool, g Grid) Prediction {
 	if first {
 		share = 1
 	}
-	q.Cost = share*scale*float64(len(mu)) + .8*roots*math.Sqrt(1+p.Weight())
+	q.Cost = share*scale*float64(len(mu)) + .8*roots*math.Sqrt(1+p.weight())
 	return q
 }
 

@@ -150,7 +150,7 @@ func (p *Population) sweep(ctx context.Context, eta float64) error {
 
 // correct moves the potentials of column j and of its tables towards their counts.
 func (p *Population) correct(ctx context.Context, j int, eta float64) error {
-	w := p.Weight()
+	w := p.weight()
 	for a, n := range p.single(j) {
 		p.log[j][a] += eta * step(p.margins[j][a]-w*n, w*n, gentle*w)
 	}
