@@ -30,7 +30,7 @@ type ConstOptions struct {
 	// single one, 100 times the largest utility distance, or an eighth of that
 	// distance with KeepBudget.
 	Lambdas []float64
-	// KeepBudget solves with the budget alpha/2 only, as IKWAT22 do.
+	// KeepBudget solves with the budget alpha/2 only, as Algorithm 1 of IKWAT22.
 	KeepBudget bool
 
 	// Tolerance is the gap of the linear programs at which to stop, relative to
@@ -87,16 +87,16 @@ const (
 )
 
 // ConstOPT returns an alpha-private mechanism on the points of b that is often close to the
-// optimal one, for thousands of points (ConstOPTMech of IKWAT22). It releases v at input u
-// with a probability proportional to
+// optimal one, for thousands of points (ConstOPTMech of IKWAT22, Section 3.2). It releases v
+// at input u with a probability proportional to
 //
 //	Y_v exp(-eps*rho1(u,v))  where u is not in I(v), and
 //	M_uv                     where it is,
 //
 // Y and M solving a linear program with some n*(1+r) unknowns: the largest loss plus lambda
 // times the row sum, with all row sums >= 1. Divided by the row sums a matrix of level eps
-// has level 2 eps at most, so eps = alpha/2 is safe; by default eps is raised until the
-// audited level is within 1 percent of alpha (beyond the paper).
+// has level 2 eps at most (Theorem 2), so eps = alpha/2 is safe; by default eps is raised
+// until the audited level is within 1 percent of alpha (beyond the paper).
 //
 // The result is the best channel found, audited to at most alpha. Points that alpha*rho1
 // hardly tells apart, below 1e-6, get the same row, and budgets eps*rho1 above 600 count as

@@ -144,7 +144,7 @@ func ExampleLowerBound() {
 	bound := must(lp.LowerBound(context.Background(), metric.Same(ladder{}), .1, corners))
 	fmt.Printf("no mechanism loses less than %.2f: %s\n", bound.Value, bound.Source)
 	// Output:
-	// no mechanism loses less than 2.13: after IKWAT22 Theorem 3
+	// no mechanism loses less than 2.14: after IKWAT22 Theorem 3
 }
 
 // The best mechanism of 40 stops that ten minutes are enough for, and what none can beat.

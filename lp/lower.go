@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -16,7 +17,8 @@ import (
 //
 //	t/2 (1 - 1/(1 + 2G/t)),
 //
-// seen from the x among them that proves most; at least Theorem 3 of IKWAT22. The Witness,
+// seen from the x among them that proves most, or if that is more what Theorem 3 of IKWAT22
+// does, seen from any point x: t/2 (1 - 1/N) with N = sum_y e^(-alpha*rho1(x,y)). The Witness,
 // an [entropy.Star], can be checked on its own. [entropy.LowerBounds] searches for stars.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha or an index
@@ -35,15 +37,36 @@ func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing [
 			t = min(t, b.Utility.Distance(y, z))
 		}
 	}
+	from := slices.Clone(packing)
+	if t > 0 && !math.IsInf(t, 1) {
+		seen, most := 0, 0. // the largest N, and its point
+		for x := range b.Len() {
+			sum := 0.
+			for _, y := range packing {
+				sum += math.Exp(-alpha * b.Privacy.Distance(x, y))
+			}
+			if sum > most {
+				seen, most = x, sum
+			}
+		}
+		from = append(from, seen)
+	}
 	best := entropy.Bound{Kind: entropy.Lower, Name: "packing", Source: "after IKWAT22 Theorem 3"}
-	for _, x := range packing {
+	for i, x := range from {
 		// The weights are those at which all sums of the star are >= 0, lowered
-		// for the rounding of distances.
+		// for the rounding of distances, or last those of Theorem 3.
 		star := entropy.Star{X: x, Points: []int{x}, Weights: []float64{1}, Radii: []float64{0}}
+		if i == len(packing) {
+			star = entropy.Star{X: x}
+		}
 		for _, y := range packing {
-			if d := b.Utility.Distance(x, y); y != x && t > 0 {
+			weight := 1.
+			if i < len(packing) {
+				weight = b.Utility.Distance(x, y) / (t / 2) * (1 - 0x1p-38)
+			}
+			if t > 0 && (y != x || i == len(packing)) {
 				star.Points = append(star.Points, y)
-				star.Weights = append(star.Weights, d/(t/2)*(1-0x1p-38))
+				star.Weights = append(star.Weights, weight)
 				star.Radii = append(star.Radii, t/2)
 			}
 		}

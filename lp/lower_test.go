@@ -21,6 +21,29 @@ func TestLowerBound_EquidistantPoints(t *testing.T) {
 	}
 }
 
+// Theorem 3 may say more from a point outside the packing: the hub of a star of n leaves, at
+// distance 1 from each, 2 from one another.
+func TestLowerBound_FromOutside(t *testing.T) {
+	const n, alpha = 60, 3.
+	hub := metric.Same(space.Func(n+1, func(i, j int) float64 {
+		if i == 0 || j == 0 {
+			return 1
+		}
+		return 2
+	}))
+	leaves := make([]int, n)
+	for i := range leaves {
+		leaves[i] = i + 1
+	}
+	got := testkit.Must(LowerBound(t.Context(), hub, alpha, leaves))
+	if want := 1 - 1/(n*math.Exp(-alpha)); got.Value < want {
+		t.Errorf("%v, want at least %v", got, want)
+	}
+	if s := testkit.Must(Optimal(t.Context(), hub, alpha, nil)); s.Objective < got.Value {
+		t.Errorf("%v above the optimum %v", got, s.Objective)
+	}
+}
+
 // The bound is proved by its witness and lies below the optimum; what is searched
 // is at least what a greedy packing proves.
 func TestLowerBound_BelowTheOptimum(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Size is that of a linear program as a general solver takes it (IKWAT22, Theorem 1):
+// Size is that of a linear program as a general solver takes it (after IKWAT22, Theorem 1):
 // constraints M >= 0 are bounds on variables and no rows, and an entry counts however
 // small it is. [Optimal] and the others do not write their programs out: their own
 // documentation has the time and memory that they take.

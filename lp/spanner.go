@@ -66,9 +66,9 @@ func (o *SpannerOptions) stretch(op string) (float64, error) {
 
 // Spanner returns the alpha-private mechanism that is optimal under stronger constraints,
 // between the ends of the edges of a greedy t-spanner of the privacy metric (SpannerMech of
-// IKWAT22; [metric.Spanner]). With g the metric of the spanner, rho1 <= g <= t*rho1, a
-// mechanism that is alpha/t-private under g is alpha-private under rho1, and for g the rows
-// of few pairs imply all others.
+// IKWAT22, Theorem 4; [metric.Spanner]). With g the metric of the spanner, rho1 <= g <=
+// t*rho1, a mechanism that is alpha/t-private under g is alpha-private under rho1, and for g
+// the rows of few pairs imply all others.
 //
 // Where the audited level is below alpha, larger budgets are tried by default, until it is
 // within 1 percent of it. What is alpha-private under rho1 is so under g: the DualBound of

@@ -58,8 +58,8 @@ func unordered(f Finite, i int) *Violation {
 }
 
 // ReverseNeighbors returns for every point v, in ascending order, the points that count v among
-// their r nearest, themselves included: I_NN,r(v) of IKWAT22. r must lie in [1, Len()]
-// ([*ValueError]). n queries; the result holds n*r indices.
+// their r nearest, themselves included: I_NN,r(v) of IKWAT22, (5), as its Table 3 counts. r must
+// lie in [1, Len()] ([*ValueError]). n queries; the result holds n*r indices.
 func (ix *Index) ReverseNeighbors(ctx context.Context, r int) ([][]int, error) {
 	near, err := ix.nearestNeighbors(ctx, "metric: Index.ReverseNeighbors", "r", r, 1)
 	if err != nil {

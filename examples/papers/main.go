@@ -4,7 +4,7 @@
 //
 //	go run ./examples/papers
 //	go run ./examples/papers -list
-//	go run ./examples/papers -only IKWAT22/fig2
+//	go run ./examples/papers -only IKWAT22/table2
 //	go run ./examples/papers -only IKWAT22 -full -out /tmp/papers
 //
 // Each exhibit takes seconds; with -full it has the sizes of the paper, and takes what
@@ -33,7 +33,7 @@ func main() { demo.Main("papers", run) }
 var exhibits = slices.Concat(ikwat22.Exhibits, bsv24.Exhibits, bsv22.Exhibits, kl10.Exhibits, irc24.Exhibits)
 
 func run(ctx context.Context, p *demo.Program) error {
-	only := p.Flags.String("only", "", "the exhibits whose names begin so, as IKWAT22 or IKWAT22/fig2")
+	only := p.Flags.String("only", "", "the exhibits whose names begin so, as IKWAT22 or IKWAT22/table2")
 	full := p.Flags.Bool("full", false, "at the sizes of the papers: minutes to hours")
 	list := p.Flags.Bool("list", false, "print the exhibits and run none")
 	if err := p.Parse(); err != nil {

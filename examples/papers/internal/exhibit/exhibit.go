@@ -5,7 +5,6 @@ package exhibit
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 
 // Exhibit is a figure, a table or a theorem of a paper.
 type Exhibit struct {
-	Name  string // paper and place, as in "IKWAT22/fig2"
+	Name  string // paper and place, as in "IKWAT22/table2"
 	About string // one line: what it shows
 	Run   func(ctx context.Context, r *Run) error
 }
@@ -45,7 +44,7 @@ type Run struct {
 	claims []claim
 }
 
-// Say adds a claim of the paper, with the place where it stands, as in "Theorem 3.4": what
+// Say adds a claim of the paper, with the place where it stands, as in "Theorem 3": what
 // it says in short, its number or formula, "-" where it prints none, what came out here, and
 // why the two differ, which may be "" where nothing does. A number of ours is never the paper's.
 func (r *Run) Say(place, text string, paper, here any, v Verdict, why string) {
@@ -113,9 +112,7 @@ func RunAll(ctx context.Context, p *demo.Program, exhibits []Exhibit, full bool)
 			fmt.Fprintln(p.Stdout)
 		}
 		fmt.Fprintf(p.Stdout, "%s: %s\n", e.Name, e.About)
-		if err := r.print(p.Stdout); err != nil {
-			return err
-		}
+		r.print()
 		for _, c := range r.claims {
 			sheet.Row(e.Name, c.place, c.text, c.paper, c.here, string(c.verdict), c.why)
 			count[c.verdict]++
@@ -138,18 +135,15 @@ func RunAll(ctx context.Context, p *demo.Program, exhibits []Exhibit, full bool)
 }
 
 // print prints the claims as a table, and below it why they differ.
-func (r *Run) print(w io.Writer) error {
+func (r *Run) print() {
 	t := demo.NewTable("place", "claim", "paper", "here", "verdict")
 	for _, c := range r.claims {
 		t.Row(c.place, c.text, c.paper, c.here, string(c.verdict))
 	}
-	if err := t.WriteText(w); err != nil {
-		return err
-	}
+	r.Print(t)
 	for _, c := range r.claims {
 		if c.why != "" {
-			fmt.Fprintf(w, "  %s: %s\n", c.text, c.why)
+			fmt.Fprintf(r.Stdout, "  %s: %s\n", c.text, c.why)
 		}
 	}
-	return nil
 }

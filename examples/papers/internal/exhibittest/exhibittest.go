@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/internal/demotest"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
+	"github.com/metricdp/metricdp/internal/testkit/citation"
 )
 
 // Program runs exhibits, at their default sizes, as the program papers does.
@@ -23,7 +25,7 @@ func Program(exhibits ...exhibit.Exhibit) demotest.Program {
 }
 
 // Hold fails t unless all exhibits but those named slow run, each with claims of which
-// none fails, and leave the pictures. The slow ones run in the program, as .ci/run does.
+// none fails and all have a place in the paper, and leave the pictures. The slow ones run in the program, as .ci/run does.
 func Hold(t *testing.T, exhibits []exhibit.Exhibit, slow []string, pictures ...string) {
 	t.Helper()
 	quick := slices.DeleteFunc(slices.Clone(exhibits), func(e exhibit.Exhibit) bool { return slices.Contains(slow, e.Name) })
@@ -35,6 +37,10 @@ func Hold(t *testing.T, exhibits []exhibit.Exhibit, slow []string, pictures ...s
 	claims := map[string]int{}
 	for _, row := range demotest.Table(t, dir, "verdicts.csv") {
 		claims[row["exhibit"]]++
+		paper, _, _ := strings.Cut(row["exhibit"], "/")
+		if err := citation.Place(paper, row["place"]); err != nil {
+			t.Errorf("%s, %s: %v", row["exhibit"], row["claim"], err)
+		}
 	}
 	if len(claims) != len(quick) {
 		t.Error(fmt.Sprint("claims: ", claims))

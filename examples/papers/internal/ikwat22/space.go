@@ -5,76 +5,91 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
-	"github.com/metricdp/metricdp/examples/papers/internal/cities"
+	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/internal/random"
 	wordlist "github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// wordsFile is described in DATA.md.
-//
-//go:embed words.txt.gz
-var wordsFile []byte
+// The files are described in DATA.md.
+var (
+	//go:embed words.txt.gz
+	wordsFile []byte
+	//go:embed cells.csv
+	cellsFile string
+)
 
-// space is one metric for privacy and loss.
+// space is one metric for privacy and loss, that of the vectors where there are any.
 type space struct {
 	*metric.Dense
-	title, unit string
+	vectors [][]float32
 }
 
-// source makes a space of n points.
-type source func(ctx context.Context, n int, seed uint64) (space, error)
+// A sample of GloVe stands for both embeddings. Distances under FastText are shorter: scaled
+// so the loss of a uniform word is 2.68 on 200 words, of which 1.5 is 44 % less (Section 5.2).
+const fastTextUnit = .4
 
-// perCluster is how many words a cluster of the vocabulary has.
-const perCluster = 10
+// vocabulary is read once.
+var vocabulary = sync.OnceValues(func() (*wordlist.Vocabulary, error) {
+	return wordlist.Read(context.Background(), bytes.NewReader(wordsFile), &wordlist.ReadOptions{Name: "words.txt.gz"})
+})
 
-// words are a clustered vocabulary of n words with their GloVe vectors. The words of a
-// smaller n are the first of these.
-func words(ctx context.Context, n int, seed uint64) (space, error) {
-	v, err := wordlist.Read(ctx, bytes.NewReader(wordsFile), &wordlist.ReadOptions{Name: "words.txt.gz"})
-	if err != nil {
-		return space{}, err
+// words are n words by the sampler of Section 5.1: the first and half of the others are any,
+// the rest are among the 50 nearest to one that is in. Fewer words are the first of these.
+func words(unit float32) func(ctx context.Context, n int, seed uint64) space {
+	return func(ctx context.Context, n int, seed uint64) space {
+		v := exhibit.Must(vocabulary())
+		vectors := v.Vectors()
+		var some [][]float32
+		for _, x := range sample(v.Points(), n, 50, random.Seeded(seed)) {
+			vector := slices.Clone(vectors[x])
+			for i := range vector {
+				vector[i] *= unit
+			}
+			some = append(some, vector)
+		}
+		points := exhibit.Must(metric.NewPoints(some, metric.Float32[metric.Euclidean]{}))
+		return space{exhibit.Must(metric.Densify(ctx, points)), some}
 	}
-	all := v.Points()
-	return subset(ctx, all, clusters(all, n, perCluster, random.Seeded(seed)), "words", "unit")
 }
 
-// places are the n most populous cities.
-func places(ctx context.Context, n int, _ uint64) (space, error) {
-	all, err := cities.Largest(n)
-	if err != nil {
-		return space{}, err
-	}
-	d, err := metric.Densify(ctx, all)
-	return space{d, fmt.Sprintf("%d cities", n), "km"}, err
-}
-
-// subset is the space of some points.
-func subset(ctx context.Context, f metric.Finite, points []int, title, unit string) (space, error) {
-	some, err := metric.Subset(f, points)
-	if err != nil {
-		return space{}, err
-	}
-	d, err := metric.Densify(ctx, some)
-	return space{d, fmt.Sprintf("%d %s", len(points), title), unit}, err
-}
-
-// clusters samples n points of f: again and again one at random of those that are left,
-// together with the size-1 of them that are nearest to it.
-func clusters(f metric.Finite, n, size int, rng *rand.Rand) []int {
-	left := rng.Perm(f.Len())
-	var chosen []int
+// sample is that of words on any metric.
+func sample(f metric.Finite, n, near int, rng *rand.Rand) (chosen []int) {
+	order, from := make([]int, f.Len()), make([]float64, f.Len())
 	for len(chosen) < n {
-		center := left[rng.IntN(len(left))]
-		slices.SortFunc(left, func(x, y int) int {
-			return cmp.Or(cmp.Compare(f.Distance(center, x), f.Distance(center, y)), cmp.Compare(x, y))
-		})
-		k := min(size, n-len(chosen))
-		chosen, left = append(chosen, left[:k]...), left[k:]
+		next := rng.IntN(f.Len())
+		if len(chosen) > 0 && rng.IntN(2) == 0 {
+			center := chosen[rng.IntN(len(chosen))]
+			for i := range order {
+				order[i], from[i] = i, f.Distance(center, i)
+			}
+			slices.SortFunc(order, func(x, y int) int { return cmp.Or(cmp.Compare(from[x], from[y]), cmp.Compare(x, y)) })
+			next = order[1+rng.IntN(near)]
+		}
+		if !slices.Contains(chosen, next) {
+			chosen = append(chosen, next)
+		}
 	}
 	return chosen
+}
+
+// cells are the n cells with most places, under the Euclidean distance of their centers. As
+// in the paper a cell is .6 km wide: ours stand for those of GeoLife.
+func cells(ctx context.Context, n int, _ uint64) space {
+	const width = .6
+	var at [][]float64
+	for _, line := range strings.Split(cellsFile, "\n")[1 : n+1] {
+		part := strings.Split(line, ",")
+		at = append(at, []float64{
+			width * exhibit.Must(strconv.ParseFloat(part[0], 64)),
+			width * exhibit.Must(strconv.ParseFloat(part[1], 64)),
+		})
+	}
+	return space{exhibit.Must(metric.Densify(ctx, exhibit.Must(metric.NewPoints(at, metric.Euclidean{})))), nil}
 }
