@@ -73,7 +73,7 @@ const lossErr = 0x1p-46
 
 // response is the law of randomized response of level a, or of one a little higher.
 func response(a float64) mechanism.PrivacyLoss {
-	a *= 1 + 0x1p-50
+	a = float64(a * (1 + 0x1p-50))
 	less := math.Exp(-a)
 	p, q := 1/(1+less), less/(1+less)
 	return mechanism.PrivacyLoss{Bottom: -a, Top: a, Err: lossErr, Bound: true, Mass: func(lo, hi float64) (here, there float64) {
@@ -91,7 +91,7 @@ func response(a float64) mechanism.PrivacyLoss {
 // the product alpha d, which may be a little more than exactly: a with probability 1/2, -a with
 // e^-a/2, and between of density e^((l-a)/2)/4. At x' it is that of -l.
 func laplaceLoss(a float64) mechanism.PrivacyLoss {
-	a *= 1 + 0x1p-50
+	a = float64(a * (1 + 0x1p-50))
 	return mechanism.PrivacyLoss{Bottom: -a, Top: a, Err: float64(lossErr * (1 + a)), Mass: func(lo, hi float64) (here, there float64) {
 		if lo < a && a <= hi {
 			here, there = 0.5, math.Exp(-a)/2
