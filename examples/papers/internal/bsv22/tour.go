@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/examples/papers/internal/cities"
+	"github.com/metricdp/metricdp/examples/internal/cities"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
