@@ -138,8 +138,14 @@ func (c *curves) sayByLevel(r *exhibit.Run, place string, p panel) {
 	worst, _ := c.less(constOPT10, 0, math.Inf(1), exponentialMech, spannerMech)
 	middle, most := c.less(constOPT10, p.lo, p.hi, exponentialMech, spannerMech)
 	verdict, why := exhibit.If(middle > 0, exhibit.Holds), ""
-	if worst <= 0 && middle > 0 {
-		verdict, why = exhibit.Differs, fmt.Sprintf("the exponential mechanism loses less above eps = %v, near 0: programs minimize the largest loss at delta = 0, not L_%v at %v", p.hi, share, delta)
+	for k, m := range []scheme{exponentialMech, spannerMech} {
+		reason := []string{"programs minimize the largest loss at delta = 0", "r = 10 is little for many points at a low level"}[k]
+		for i, x := range c.x {
+			if q, _ := c.less(constOPT10, x, x, m); q <= 0 && middle > 0 {
+				verdict = exhibit.Differs
+				why += fmt.Sprintf("%s loses less at eps = %v, %.2g of uniform's: %s. ", m.name, x, c.points[m.name][i].loss/c.uniform[i], reason)
+			}
+		}
 	}
 	r.Say(place, "ConstOPT below all that is not optimal"+where, "at all eps", lessOf(worst)+" at worst", verdict, why)
 	here, verdict := percent(middle, most, p.from, p.to)
