@@ -21,9 +21,6 @@ var Exhibits = []exhibit.Exhibit{
 	{Name: "BSV22/thm9.6", About: "in d dimensions the least error is n^(-1/d): two ends, both proved", Run: exponents},
 }
 
-// check ends the exhibit with err, where there is one.
-func check(err error) { exhibit.Must(0, err) }
-
 // slope is the exponent b of the power law y = a x^b that fits best in logarithms.
 func slope(x, y []float64) float64 {
 	lx, ly := make([]float64, len(x)), make([]float64, len(y))

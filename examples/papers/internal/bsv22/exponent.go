@@ -16,7 +16,7 @@ import (
 
 // exponents encloses the least worst error in cubes, of measures at level alpha and of synthetic
 // data of n records at eps = 1, between bounds that are proved before any data are seen.
-func exponents(ctx context.Context, r *exhibit.Run) error {
+func exponents(ctx context.Context, r *exhibit.Run) {
 	sizes := exhibit.Size(r, []float64{1e3, 1e4, 1e5, 1e6}, []float64{1e3, 1e4, 1e5, 1e6, 1e7})
 	var charts []*demo.Chart
 	for d := 1; d <= exhibit.Size(r, 2, 3); d++ {
@@ -55,7 +55,7 @@ func exponents(ctx context.Context, r *exhibit.Run) error {
 		}
 		charts = append(charts, chart)
 	}
-	return r.WriteCharts("bsv22-exponent.png", charts...)
+	r.WriteCharts("bsv22-exponent.png", charts...)
 }
 
 // box is the cube under the largest difference of a coordinate.

@@ -16,7 +16,7 @@ import (
 )
 
 // lowers is about what no private measure and no synthetic data can avoid.
-func lowers(ctx context.Context, r *exhibit.Run) error {
+func lowers(ctx context.Context, r *exhibit.Run) {
 	rng := r.Rand()
 	// All measures of four quarters on three points at mutual distance 1.
 	three, six := simplex(3), simplex(6)
@@ -76,7 +76,6 @@ func lowers(ctx context.Context, r *exhibit.Run) error {
 	}
 	r.Say("Theorem 8.6", "N_pack(T, t) > 2n, n > n_0: c-private data have E W1 > t/12 somewhere", "some c, n_0", "c = 2.39, n_0 = 0", exhibit.If(worst > 1, exhibit.Better),
 		fmt.Sprintf("pairs with a record each prove t/(1+e^eps), more than t/12 for eps < ln 11; 12 W1/t is %s at least", demo.Number(worst)))
-	return nil
 }
 
 // simplex is n points at mutual distance 1.

@@ -38,7 +38,7 @@ func newAsInPaper(ctx context.Context, s metric.Finite, alpha float64) *asInPape
 	l := float64(p.walk.Tree().Height())
 	p.scale = 2 / alpha * (l + 2) / (l + 1) // Superregular has the scale L+1
 	v := make([]float64, s.Len())
-	check(p.walk.Variances(v))
+	exhibit.Check(p.walk.Variances(v))
 	for k := range len(v) - 1 {
 		p.bound += p.scale * p.gap(k) * math.Sqrt(v[k])
 	}
@@ -50,7 +50,7 @@ func (p *asInPaper) gap(k int) float64 { return p.line.Position[k+1] - p.line.Po
 // release returns the measure, and what the signed one before it errs on the line.
 func (p *asInPaper) release(rng *rand.Rand, mu []float64) (nu []float64, signed float64) {
 	g, sum := make([]float64, len(mu)), 0.0
-	check(p.walk.Increments(rng, g))
+	exhibit.Check(p.walk.Increments(rng, g))
 	for k := range g {
 		g[k] *= p.scale
 		if sum += g[k]; k+1 < len(g) {
@@ -59,7 +59,7 @@ func (p *asInPaper) release(rng *rand.Rand, mu []float64) (nu []float64, signed 
 		g[k] += mu[p.line.Order[k]]
 	}
 	on, _, err := wasserstein.ProjectLine(p.line.Position, g)
-	check(err)
+	exhibit.Check(err)
 	nu = make([]float64, len(mu))
 	for k, w := range on {
 		nu[p.line.Order[k]] = w
@@ -88,7 +88,7 @@ func (p *asInPaper) errs(ctx context.Context, rng *rand.Rand, s metric.Finite, d
 }
 
 // lines is about measures on [0,1].
-func lines(ctx context.Context, r *exhibit.Run) error {
+func lines(ctx context.Context, r *exhibit.Run) {
 	rng, draws := r.Rand(), exhibit.Size(r, 40, 200)
 	a := exhibit.Must(metric.NewPoints([][]float64{{.25, .75}, {.5, .5}}, metric.TotalVariation{}))
 	r.Say("Lemma 4.1", "replacing one of n = 4 records moves the measure by 1/n in TV", "1/n", a.Distance(0, 1), exhibit.Near(a.Distance(0, 1), .25, 1e-15), "so that alpha = eps n gives eps-differential privacy (Lemma 2.3)")
@@ -119,12 +119,11 @@ func lines(ctx context.Context, r *exhibit.Run) error {
 			fmt.Sprintf("proved %s, C = %.1f; nothing errs less than %s", demo.Number(most), most*alpha/math.Pow(math.Log(alpha), 1.5), demo.Number(least)))
 	}
 	r.Say("Proposition 5.2", "the nearest probability measure errs at most twice as much", 2., "at every draw", exhibit.If(twice, exhibit.Holds), "")
-	return nil
 }
 
 // measures compares private measures of some levels on some spaces with the
 // paper's bounds of their error, above and below.
-func measures(ctx context.Context, r *exhibit.Run) error {
+func measures(ctx context.Context, r *exhibit.Run) {
 	rng, draws := r.Rand(), exhibit.Size(r, 4, 40)
 	for _, s := range spaces(exhibit.Size(r, 144, 1024)) {
 		c := exhibit.Must(tsp.CoveringIntegral(ctx, s))
@@ -147,5 +146,4 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 	at, w := []float64{0, .2, .7, 1}, []float64{.3217, .1003, .4444, .1336} // in thousandths, what is left to the first
 	far := exhibit.Must(wasserstein.W1LineBetween(at, w, at, []float64{.323, .1, .444, .133}))
 	r.Say("Corollary 7.3", "rounding r = 4 weights down to multiples of 1/m costs r/m at most, m = 1000", "r/m", far, exhibit.If(far <= .004, exhibit.Holds), "on the line, of diameter 1")
-	return nil
 }

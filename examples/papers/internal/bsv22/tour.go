@@ -46,7 +46,7 @@ func points(d, side int) metric.Finite {
 }
 
 // tours bounds the shortest tours through some spaces, and folds the spaces along them.
-func tours(ctx context.Context, r *exhibit.Run) error {
+func tours(ctx context.Context, r *exhibit.Run) {
 	for _, s := range spaces(exhibit.Size(r, 256, 1024)) {
 		tour := exhibit.Must(tsp.Solve(ctx, s, nil))
 		c := exhibit.Must(tsp.CoveringIntegral(ctx, s))
@@ -64,5 +64,4 @@ func tours(ctx context.Context, r *exhibit.Run) error {
 		}
 		r.Say("Proposition 6.5", "folding the line along the tour is 1-Lipschitz"+what, "1 at least", least, exhibit.If(least >= 1-1e-12 && fold.Length() <= tour.Length, exhibit.Holds), "the least distance on the line over that in the space")
 	}
-	return nil
 }

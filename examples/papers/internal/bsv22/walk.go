@@ -18,7 +18,7 @@ import (
 
 // walks compares walks of n steps whose joint density is e^-V, V being 1-Lipschitz
 // in the l1 norm: added to counts, all hide a record added or removed at level 1.
-func walks(ctx context.Context, r *exhibit.Run) error {
+func walks(ctx context.Context, r *exhibit.Run) {
 	rng := r.Rand()
 	last, draws := exhibit.Size(r, 13, 20), exhibit.Size(r, 200, 400)
 	var n, logs, far, single, iid, square []float64
@@ -26,11 +26,11 @@ func walks(ctx context.Context, r *exhibit.Run) error {
 		w := exhibit.Must(walk.Superregular(1 << l))
 		wider := float64(l+2) / float64(l+1) // the paper's scale is L+2
 		v := make([]float64, 1<<l)
-		check(w.Variances(v))
+		exhibit.Check(w.Variances(v))
 		super, independent, ofSquare := 0.0, 0.0, 0.0
 		steps := make([]float64, 1<<l)
 		for range draws {
-			check(cmp.Or(ctx.Err(), w.Increments(rng, steps)))
+			exhibit.Check(cmp.Or(ctx.Err(), w.Increments(rng, steps)))
 			super += wider * farthest(steps) / float64(draws)
 			for i := range steps {
 				steps[i] = random.Laplace(rng)
@@ -62,7 +62,7 @@ func walks(ctx context.Context, r *exhibit.Run) error {
 	r.Say("Proposition 3.3", "E max_k |S_k| is at least (ln n)/8 for every 1-Lipschitz V", "1/8", least, exhibit.If(least >= 1./8, exhibit.Holds), "the least quotient by ln n of both walks at all n")
 	sayNorms(r, n[end], square[end])
 	sayLeast(ctx, r)
-	return r.WriteCharts("bsv22-walk.png", &demo.Chart{
+	r.WriteCharts("bsv22-walk.png", &demo.Chart{
 		Title: "How far walks of n private steps get", X: "n", Y: "mean of max |S_k|", LogX: true, LogY: true,
 		Series: []demo.Series{{Name: "iid Laplace", X: n, Y: iid}, {Name: "superregular", X: n, Y: far}, {Name: "e^(-V^2), section 3.6", X: n, Y: square}},
 		Note:   fmt.Sprintf("The first two hide a record at level 1. Means of %d walks each.", draws),
@@ -132,7 +132,7 @@ func squared(rng *rand.Rand, t *walk.Tree, steps []float64) {
 			steps[i] *= all * parts[l] / sum * math.Sqrt(size/norm)
 		}
 	}
-	check(t.HaarInverse(steps))
+	exhibit.Check(t.HaarInverse(steps))
 }
 
 // sayLeast encloses the least E max |S_k| of two steps. Any noise of the walk, rounded in its
@@ -153,7 +153,7 @@ func sayLeast(ctx context.Context, r *exhibit.Run) {
 	two, haar, iid := make([]float64, 2), 0.0, 0.0
 	const draws = 100_000
 	for range draws {
-		check(w.Increments(rng, two))
+		exhibit.Check(w.Increments(rng, two))
 		haar += farthest(two) / draws
 		iid += farthest([]float64{random.Laplace(rng), random.Laplace(rng)}) / draws
 	}

@@ -13,7 +13,7 @@ import (
 
 // baire compares the closed forms with scales computed on cubes that are built, and their
 // powers of alpha with those of the infinite cube.
-func baire(ctx context.Context, r *exhibit.Run) error {
+func baire(ctx context.Context, r *exhibit.Run) {
 	power := func(base float64) func(int) float64 {
 		return func(k int) float64 { return math.Pow(base, -float64(k)) }
 	}
@@ -60,5 +60,4 @@ func baire(ctx context.Context, r *exhibit.Run) error {
 	within.say(r, "Theorem 1.7", "A between max(s/8, s_o/5) at 2 alpha and s(alpha/3) + 14 s_o(alpha/7)", "up to constants", exhibit.Holds, "")
 	r.Say("Section 1.3 (4)", fmt.Sprintf("alpha A on {0,1}^%d from alpha = 4 to 64, and at 1024", cube.Depth), "a constant (1.4)", fmt.Sprintf("%.3f to %.3f, %.2g", least, most, last),
 		exhibit.If(most < 2*least && last < least/10, exhibit.Corrected), "Remark 6.5 proves it of infinite sequences; those of d bits follow while alpha is at most of the order of 2^d")
-	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 // bounds is sections 3 to 5, and question (ii), on random spaces of one metric, of an
 // ultrametric loss, and of any two, against the optimum of a linear program.
-func bounds(ctx context.Context, r *exhibit.Run) error {
+func bounds(ctx context.Context, r *exhibit.Run) {
 	all := samples(ctx, r.Seed, exhibit.Size(r, 14, 40), exhibit.Size(r, 3, 20), [2]string{"plane", "plane"}, [2]string{"clusters", "clusters"},
 		[2]string{"road", "road"}, [2]string{"ultrametric", "ultrametric"}, [2]string{"plane", "road"}, [2]string{"road", "ultrametric"}, [2]string{"plane", "ultrametric"})
 	var entropic, diametric, private, net, relaxed, answer tally
@@ -59,7 +59,6 @@ func bounds(ctx context.Context, r *exhibit.Run) error {
 	relaxed.say(r, "Theorem 5.1", "rho2 an ultrametric: A <= loss of the relaxed mechanism <= s(alpha/3) + 14 s_o(alpha/7)", "s + s_o up to constants", exhibit.Holds,
 		fmt.Sprintf("by Abel summation in the paper's proof; the loss is at most %.2f of it, and %.2f A. With section 3 this is Theorem 1.7", most[1], excess[1]))
 	lemmas.say(r)
-	return nil
 }
 
 // relaxation is Lemmas 5.2 to 5.4.

@@ -44,7 +44,7 @@ var (
 func overDim(dim int) (float64, string) { return -1 / float64(dim+1), fmt.Sprintf("-1/%d", dim+1) }
 
 // run compares exponents, and draws what encloses A and s in every dimension.
-func (f family) run(ctx context.Context, r *exhibit.Run) error {
+func (f family) run(ctx context.Context, r *exhibit.Run) {
 	title := func(what string) *demo.Chart {
 		return &demo.Chart{Title: f.name + ": " + what, X: "alpha", Y: "accuracy, scale", LogX: true, LogY: true,
 			Note: "Bands enclose what they are for, lines are their middle. A finite subset has at most the scale."}
@@ -83,7 +83,7 @@ func (f family) run(ctx context.Context, r *exhibit.Run) error {
 	under.say(r, "Theorem 3.1", fmt.Sprintf("s of %d points, d = 1, is at most 8 A(alpha/2)", space.Len()), "at every alpha", exhibit.Holds, "")
 	entropic.Series = append(entropic.Series, found)
 	f.more(ctx, r)
-	return r.WriteCharts(f.file, accuracy, entropic)
+	r.WriteCharts(f.file, accuracy, entropic)
 }
 
 // doublingOfBall is what the proof of Theorem 6.1 has of the doubling scale.

@@ -13,7 +13,7 @@ import (
 )
 
 // question is section 1.4, (i) and (iii): what no constant serves.
-func question(ctx context.Context, r *exhibit.Run) error {
+func question(ctx context.Context, r *exhibit.Run) {
 	chart := &demo.Chart{Title: "A over s(Z, c alpha) + s_o(Z, d alpha) on dense ultrametrics", X: "points", Y: "quotient", LogX: true,
 		Note: "Two metrics: rho1(i,j) = ln(max(i,j))/c for i, j = 1..n, and rho2 = e^(d rho1)."}
 	sizes := exhibit.Size(r, []int{4, 8, 16, 32, 64}, []int{4, 8, 16, 32, 64, 128})
@@ -42,7 +42,7 @@ func question(ctx context.Context, r *exhibit.Run) error {
 		r.Say("Section 1.4 (i), (iii)", fmt.Sprintf("two metrics, %s: A over s + s_o, %d to %d points", s.Name, sizes[0], sizes[last]), q.paper,
 			fmt.Sprintf("%.2f to %.2f", s.Y[0], s.Y[last]), verdict, q.why)
 	}
-	return r.WriteCharts("bsv24-question.png", chart)
+	r.WriteCharts("bsv24-question.png", chart)
 }
 
 // quotient is a proved lower bound of A/(s + s_o) at alpha = 1 on the dense ultrametric of n

@@ -27,12 +27,12 @@ func wholes(ctx context.Context, seed uint64) map[string]entropy.Whole {
 }
 
 // connected is Theorem 1.5, with Theorem 4.2 and Lemmas 2.6 and 2.7 that it rests on.
-func connected(ctx context.Context, r *exhibit.Run) error {
+func connected(ctx context.Context, r *exhibit.Run) {
 	o := &entropy.Options{Nodes: 200}
 	var lower, upper, convex, lemma tally
 	for _, z := range wholes(ctx, r.Seed) {
 		diameter, _, _, err := metric.Diameter(ctx, z.Sample)
-		exhibit.Must(0, err)
+		exhibit.Check(err)
 		for _, times := range []float64{.2, 1, 4, 16, 64} {
 			alpha := times / diameter
 			s := exhibit.Must(z.EntropicScale(ctx, []float64{alpha / 3, alpha, 2 * alpha}, o))
@@ -58,11 +58,10 @@ func connected(ctx context.Context, r *exhibit.Run) error {
 	a := exhibit.Must(entropy.Accuracy(ctx, two, []float64{math.Ln2 / 1000}, nil))[0]
 	r.Say("Section 1.2", "two points at distance 1000, alpha = ln(2)/1000: s, A", "A is as large as the distance may be", fmt.Sprintf("%v, %.4g", s.Interval, a.Lo),
 		exhibit.If(s.Hi == 0 && a.Lo > 300, exhibit.Holds), "connectedness cannot just be dropped")
-	return nil
 }
 
 // section2 asks packing numbers of random spaces, and scales of an interval and a square.
-func section2(ctx context.Context, r *exhibit.Run) error {
+func section2(ctx context.Context, r *exhibit.Run) {
 	packing := func(f metric.Finite, set []int, s float64) scale.Count {
 		return exhibit.Must(scale.Packing(ctx, f, set, s, nil))
 	}
@@ -73,12 +72,12 @@ func section2(ctx context.Context, r *exhibit.Run) error {
 		sep := scaled.Hi
 		net := exhibit.Must(metric.Net(ctx, f, sep, nil))
 		_, dist, err := metric.Assign(ctx, f, net)
-		exhibit.Must(0, err)
+		exhibit.Check(err)
 		for x := range f.Len() {
 			cover.add(dist[x] <= sep)
 		}
 		radius, _, _, err := metric.Diameter(ctx, f)
-		exhibit.Must(0, err)
+		exhibit.Check(err)
 		most := func(r, sep float64) (n int) { // over all balls of radius r
 			for x := range f.Len() {
 				n = max(n, packing(f, index.Ball(x, r, nil), sep).Hi)
@@ -139,5 +138,4 @@ func section2(ctx context.Context, r *exhibit.Run) error {
 	quotient := best / (2 * d * math.Ln2 / alpha)
 	r.Say("Remark 2.13", "outer over s, cube of 10 dimensions, alpha = 10,000: of the order of log(alpha/d)", "log(alpha/d)", quotient,
 		exhibit.If(quotient > math.Log(alpha/d)/2 && quotient < 2*math.Log(alpha/d), exhibit.Holds), "the paper has the Euclidean ball; s = 2d ln(2)/alpha here")
-	return nil
 }

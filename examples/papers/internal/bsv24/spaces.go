@@ -78,7 +78,7 @@ func samples(ctx context.Context, seed uint64, n, count int, pairs ...[2]string)
 				s.Privacy = draw(ctx, p[0], n, rng)
 			}
 			diameter, _, _, err := metric.Diameter(ctx, s.Privacy)
-			exhibit.Must(0, err)
+			exhibit.Check(err)
 			for _, times := range []float64{1, 5, 25} {
 				all = append(all, s.at(ctx, times/diameter))
 			}

@@ -19,17 +19,17 @@ import (
 // Few points are enough for all claims but those on sizes of programs.
 func TestExhibits_HoldOnFewPoints(t *testing.T) {
 	few := slices.Clone(Exhibits[:1])
-	for name, run := range map[string]func(ctx context.Context, r *exhibit.Run) error{
-		"thm2": func(ctx context.Context, r *exhibit.Run) error { return theorem2(ctx, r, 15) },
-		"thm3": func(ctx context.Context, r *exhibit.Run) error { return theorem3(ctx, r, 15) },
-		"thm4": func(ctx context.Context, r *exhibit.Run) error { return theorem4(ctx, r, 25) },
-		"fig1": func(ctx context.Context, r *exhibit.Run) error {
-			return byLevel(ctx, r, "1", panel{fastText, 20, []float64{1, 2, 7}, 1, 3.5, .15, .3}, panel{gloVe, 20, []float64{.5, 1}, .5, 1, .05, .1}, panel{geoLife, 20, []float64{.3, .8}, .3, .8, .15, .3})
+	for name, run := range map[string]func(ctx context.Context, r *exhibit.Run){
+		"thm2": func(ctx context.Context, r *exhibit.Run) { theorem2(ctx, r, 15) },
+		"thm3": func(ctx context.Context, r *exhibit.Run) { theorem3(ctx, r, 15) },
+		"thm4": func(ctx context.Context, r *exhibit.Run) { theorem4(ctx, r, 25) },
+		"fig1": func(ctx context.Context, r *exhibit.Run) {
+			byLevel(ctx, r, "1", panel{fastText, 20, []float64{1, 2, 7}, 1, 3.5, .15, .3}, panel{gloVe, 20, []float64{.5, 1}, .5, 1, .05, .1}, panel{geoLife, 20, []float64{.3, .8}, .3, .8, .15, .3})
 		},
-		"table2": func(ctx context.Context, r *exhibit.Run) error {
-			return r.WriteCharts("ikwat22-fig2.png", bySize(ctx, r, "2", fastText, []int{20, 30}, .2))
+		"table2": func(ctx context.Context, r *exhibit.Run) {
+			r.WriteCharts("ikwat22-fig2.png", bySize(ctx, r, "2", fastText, []int{20, 30}, .2))
 		},
-		"table3": func(ctx context.Context, r *exhibit.Run) error { return table3(ctx, r, 30) },
+		"table3": func(ctx context.Context, r *exhibit.Run) { table3(ctx, r, 30) },
 	} {
 		few = append(few, exhibit.Exhibit{Name: "IKWAT22/" + name, Run: run})
 	}
@@ -156,8 +156,7 @@ func TestAt_TwoPoints(t *testing.T) {
 	if p := (scheme{name: "jump", builds: []build{jump}}).at(t.Context(), pair(t), 2); p.level > 1 || p.level == 0 {
 		t.Errorf("%+v", p)
 	}
-	exhibittest.Program(exhibit.Exhibit{Name: "X/y", Run: func(ctx context.Context, r *exhibit.Run) error {
+	exhibittest.Program(exhibit.Exhibit{Name: "X/y", Run: func(ctx context.Context, r *exhibit.Run) {
 		scheme{name: "jump", builds: []build{jump}}.at(ctx, pair(t), .1)
-		return nil
 	}}).Rejects(t, map[string][]string{"papers: X/y: jump: nothing at a level of 0.1\n": {"-out", t.TempDir()}})
 }

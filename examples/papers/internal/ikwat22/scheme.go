@@ -156,7 +156,7 @@ func (b build) at(ctx context.Context, s space, level, alpha float64) point {
 func floor(ctx context.Context, f metric.Finite, level, delta, share float64) float64 {
 	n := f.Len()
 	order, radii, err := metric.FarthestFirst(ctx, f, n, 0)
-	exhibit.Must(order, err)
+	exhibit.Check(err)
 	spared := int(math.Floor((1-share)*float64(n) + 1e-9))
 	best := 0.
 	for x := range n {

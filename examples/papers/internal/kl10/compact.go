@@ -52,7 +52,7 @@ var parts = []spaces{
 
 // compatible computes eps* of growing parts of spaces, and compares the paper's mechanism
 // with what is enough.
-func compatible(ctx context.Context, r *exhibit.Run) error {
+func compatible(ctx context.Context, r *exhibit.Run) {
 	t := kl10.Target{Gamma: 0.2 * (1 + 1e-9), Delta: 0.05} // clear of rounding
 	var series []demo.Series
 	for _, s := range parts {
@@ -82,13 +82,9 @@ func compatible(ctx context.Context, r *exhibit.Run) error {
 	long := level(ctx, metric.Same(line(81, 8)), t)
 	r.Say("Section 3 (4)", "X of diameter above 1 is left out: the line, privacy by |x-y|, 81 points over 8", "-", long, exhibit.If(long.Hi <= laplace(t), exhibit.Holds),
 		fmt.Sprintf("Laplace noise has the level %.2f on all of the line, which is not compact: the theorem needs bounded inputs", laplace(t)))
-	if err := formula(ctx, r); err != nil {
-		return err
-	}
-	if err := measures(ctx, r); err != nil {
-		return err
-	}
-	return r.WriteCharts("kl10-thm3.4.png", &demo.Chart{Title: "eps*(.2, .05) of n points: bounded for compact spaces", X: "points", Y: "eps*", LogX: true, Series: series,
+	formula(ctx, r)
+	measures(ctx, r)
+	r.WriteCharts("kl10-thm3.4.png", &demo.Chart{Title: "eps*(.2, .05) of n points: bounded for compact spaces", X: "points", Y: "eps*", LogX: true, Series: series,
 		Note: "The straight lines grow like ln(n), without end."})
 }
 
@@ -99,7 +95,7 @@ func laplace(t kl10.Target) float64 { return math.Log(1/t.Delta) / t.Gamma }
 
 // formula compares the paper's rate with the smallest that is enough, and the level of the
 // mechanism at that one with eps*.
-func formula(ctx context.Context, r *exhibit.Run) error {
+func formula(ctx context.Context, r *exhibit.Run) {
 	t := kl10.Target{Gamma: .1, Delta: .05}
 	paper := 2 / t.Gamma * math.Log(1/(t.Delta*t.Gamma/2)) // an end of [0,1] has the ball of least measure
 	n := exhibit.Size(r, 401, 801)
@@ -113,9 +109,7 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 	for range count {
 		b := function(rng)
 		diameter, _, _, err := metric.Diameter(ctx, b.Utility)
-		if err != nil {
-			return err
-		}
+		exhibit.Check(err)
 		target := kl10.Target{Gamma: diameter * (0.1 + 0.7*rng.Float64()), Delta: 0.02 + 0.3*rng.Float64()}
 		m := exhibit.Must(kl10.MostPrivate(ctx, b, nil, target, nil))
 		eps := solve(ctx, b, target)
@@ -142,17 +136,14 @@ func formula(ctx context.Context, r *exhibit.Run) error {
 		"eps* itself, with its mechanism, is what lp.MostPrivate has")
 	r.Say("Theorem 3.4", "(1) to (2), where eps* = 0: an exponential mechanism of level 0", "some measure", fmt.Sprintf("%d of %d", constant, free), exhibit.If(free > 0 && constant == free, exhibit.Holds),
 		"any measure will do (Definition 2.6): the distribution that all inputs share, where one that is positive everywhere needs a level")
-	return nil
 }
 
 // measures has what the proof says of measures and balls.
-func measures(ctx context.Context, r *exhibit.Run) error {
+func measures(ctx context.Context, r *exhibit.Run) {
 	const n, radius = 1001, .1
 	unit := line(n, 1)
 	mass, _, err := scale.BallMass(ctx, unit, slices.Repeat([]float64{1. / n}, n), radius, nil)
-	if err != nil {
-		return err
-	}
+	exhibit.Check(err)
 	r.Say("Example 3.3", "least measure of a ball of radius .1, uniform on [0,1]", "positive", mass, exhibit.Near(mass, radius, .02), "")
 	var gauss []float64
 	for _, c := range []float64{2, 4, 8} {
@@ -167,9 +158,7 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 			mu[i] /= sum
 		}
 		least, _, err := scale.BallMass(ctx, wide, mu, radius, nil)
-		if err != nil {
-			return err
-		}
+		exhibit.Check(err)
 		gauss = append(gauss, least)
 	}
 	r.Say("Example 3.3", "the same, Gaussian on [-c,c], c = 2, 4, 8", "0 on R", fmt.Sprintf("%.1g, %.1g, %.1g", gauss[0], gauss[1], gauss[2]), exhibit.If(gauss[2] < 1e-12, exhibit.Holds), "")
@@ -179,9 +168,7 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 		r := math.Ldexp(1, -i)
 		net := exhibit.Must(metric.Net(ctx, unit, r, nil))
 		mass, _, err := scale.BallMass(ctx, unit, mu, r, nil)
-		if err != nil {
-			return err
-		}
+		exhibit.Check(err)
 		if i == 3 {
 			at = mass
 		}
@@ -193,11 +180,10 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 	want := math.Log(float64(len(bound.Packing)) * (1 - t.Delta))
 	r.Say("Theorem 3.4", fmt.Sprintf("(1) to (4): level that %d disjoint balls rule out, on the axes", len(bound.Packing)), fmt.Sprintf("ln(k(1-delta)) = %.2f", want), bound.Level, exhibit.If(bound.Level >= want, exhibit.Holds),
 		"the paper's for infinitely many; finite k and diameter 1, with the distances that there are")
-	return nil
 }
 
 // covers has the size of maximal sets of disjoint balls, which cover when doubled.
-func covers(ctx context.Context, r *exhibit.Run) error {
+func covers(ctx context.Context, r *exhibit.Run) {
 	const radius = .3
 	for _, s := range parts {
 		var sizes []int
@@ -216,5 +202,4 @@ func covers(ctx context.Context, r *exhibit.Run) error {
 		}
 		r.Say("Theorem A.2", s.name+": balls of radius .15, disjoint and as many as fit; of radius .3 they cover", paper, fmt.Sprint(sizes), exhibit.If(ok && covered, exhibit.Holds), "")
 	}
-	return nil
 }

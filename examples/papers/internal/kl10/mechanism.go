@@ -13,7 +13,7 @@ import (
 )
 
 // tradeoff has eps* where it is known in closed form, and what Remark 2.4 makes of it.
-func tradeoff(ctx context.Context, r *exhibit.Run) error {
+func tradeoff(ctx context.Context, r *exhibit.Run) {
 	t := kl10.Target{Gamma: .5, Delta: .05}
 	for _, n := range []int{2, 10, exhibit.Size(r, 30, 100)} {
 		found := level(ctx, metric.Same(equidistant(n)), t)
@@ -30,13 +30,10 @@ func tradeoff(ctx context.Context, r *exhibit.Run) error {
 	third := level(ctx, metric.Bimetric{Privacy: far, Utility: ends}, t)
 	r.Say("Remark 2.4", "eps* for a Lipschitz constant C = 3, over that for 1", "C = 3", third.Hi/respond(2, t.Delta), exhibit.If(math.Abs(third.Hi/respond(2, t.Delta)-3) < 1e-2, exhibit.Holds), "")
 	least, enough, err := solve(ctx, metric.Same(ends), t).RecordsFor(.1, nil)
-	if err != nil {
-		return err
-	}
+	exhibit.Check(err)
 	want := respond(2, t.Delta) / .1
 	r.Say("Remark 2.4", "records N for eps = .1 where the sensitivity is 1/N, eps* = ln 19", fmt.Sprintf("eps*/eps = %.2f", want), fmt.Sprintf("%d to %d", least, enough),
 		exhibit.If(least == enough && enough == int(math.Ceil(want)), exhibit.Holds), "lp.MostPrivateSolution.RecordsFor, for any sensitivity that falls with N")
-	return nil
 }
 
 // function is a random function between two clouds of the plane: its first points of the
@@ -54,7 +51,7 @@ func function(rng *rand.Rand) metric.Bimetric {
 }
 
 // conventional audits mechanisms with all kinds of base measures.
-func conventional(ctx context.Context, r *exhibit.Run) error {
+func conventional(ctx context.Context, r *exhibit.Run) {
 	rng := random.Seeded(r.Seed)
 	most, count := 0.0, exhibit.Size(r, 200, 2000)
 	for k := range count {
@@ -73,9 +70,7 @@ func conventional(ctx context.Context, r *exhibit.Run) error {
 		m := exhibit.Must(kl10.MostPrivate(ctx, b, mu, kl10.Target{Gamma: .1 + .3*rng.Float64(), Delta: .02 + .3*rng.Float64()}, nil))
 		b.Utility = exhibit.Must(metric.Subset(b.Utility, upTo(b.Privacy.Len())))
 		c, _, _, err := b.Lipschitz(ctx)
-		if err != nil {
-			return err
-		}
+		exhibit.Check(err)
 		if c*m.Beta > 0 { // c is 0 where all images coincide
 			most = max(most, m.Audited.Hi/(2*c*m.Beta))
 		}
@@ -88,5 +83,4 @@ func conventional(ctx context.Context, r *exhibit.Run) error {
 	middle := metric.Bimetric{Privacy: line(2, 1), Utility: exhibit.Must(metric.NewPoints([]float64{0, 1, .5}, metric.Numbers[float64]{}))}
 	m = exhibit.Must(kl10.MostPrivate(ctx, middle, []float64{0, 0, 1}, kl10.Target{Gamma: .5, Delta: .05}, nil))
 	r.Say("Definition 2.6", "any measure: all of it on the point 1/2, {0,1} in [0,1], level at gamma = .5", "-", m.Audited.Hi, exhibit.If(m.Audited.Hi == 0, exhibit.Holds), "a constant mechanism")
-	return nil
 }
