@@ -47,8 +47,8 @@ func exponents(ctx context.Context, r *exhibit.Run) {
 			r.Say(c.upper, at+"E W1 <= C (log^(3/2) n/n)^(1/d)", "some C", above[end]/math.Pow(math.Pow(logs[end], 1.5)/sizes[end], -want), exhibit.If(ok, exhibit.Holds),
 				fmt.Sprintf("C here: the bound, of Synthesizer.UpperBound (Corollary 7.4) or Measure.Bound, is %s. Of records eps n >= 2 is needed, not printed", demo.Number(above[end])))
 			r.Say(c.lower, at+"E W1 > c n^(-1/d)", "some c", under[end]/math.Pow(sizes[end], want), exhibit.If(under[end] > 0, exhibit.Holds), "c here, by PrivateCubeBound, at eps = 1 where there are records")
-			lo, hi := slope(sizes, under), slope(sizes, above)
-			log := 2 * slope(sizes, logs) / float64(d) // of log^2 n, by which the ends may differ
+			lo, hi := exhibit.Slope(sizes, under), exhibit.Slope(sizes, above)
+			log := 2 * exhibit.Slope(sizes, logs) / float64(d) // of log^2 n, by which the ends may differ
 			r.Say(c.theorem, fmt.Sprintf("%s, d = %d: log E W1/log n tends to -1/d", c.what, d), want, fmt.Sprintf("%.3f to %.3f", lo, hi),
 				exhibit.If(math.Abs(lo-want) < .05 && hi >= want-.05 && hi <= want+log+.05, exhibit.Holds), fmt.Sprintf("slopes of two proved ends from %.0g on; upper over lower at powers of 10:%s", sizes[0], ratios))
 			chart.Series = append(chart.Series, demo.Series{Name: c.what + ", proved", X: sizes, Y: above}, demo.Series{Name: "nothing does better, " + c.what, X: sizes, Y: under})

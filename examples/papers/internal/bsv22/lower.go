@@ -19,7 +19,7 @@ import (
 func lowers(ctx context.Context, r *exhibit.Run) {
 	rng := r.Rand()
 	// All measures of four quarters on three points at mutual distance 1.
-	three, six := simplex(3), simplex(6)
+	three, six := exhibit.Simplex(3), exhibit.Simplex(6)
 	net := exhibit.Must(families.MeasureNet(ctx, three, 4))
 	w1 := exhibit.Must(net.Wasserstein(ctx, nil))
 	b := metric.Bimetric{Privacy: exhibit.Must(net.TotalVariation(ctx)), Utility: w1}
@@ -50,7 +50,7 @@ func lowers(ctx context.Context, r *exhibit.Run) {
 	r.Say("Lemma 8.3", "W1(mu, nu) >= t mu(outside the support of nu) on t-separated points: least quotient", 1., least, exhibit.If(least >= 1-1e-12, exhibit.Holds), "")
 	n, apart := 200, math.Inf(1)
 	family := make([][]float64, int(math.Ceil(math.Exp(c*float64(n)))))
-	many := simplex(2 * n)
+	many := exhibit.Simplex(2 * n)
 	for i := range family {
 		family[i] = make([]float64, 2*n)
 		for range n {
@@ -64,38 +64,25 @@ func lowers(ctx context.Context, r *exhibit.Run) {
 
 	worst := math.Inf(1)
 	for _, alpha := range []float64{1, 3, 10, 30, 100, 300} {
-		m := exhibit.Must(families.PrivateMeasureBound(ctx, simplex(int(alpha)+1), alpha))
+		m := exhibit.Must(families.PrivateMeasureBound(ctx, exhibit.Simplex(int(alpha)+1), alpha))
 		worst = min(worst, 12*m.Value)
 	}
 	r.Say("Theorem 8.5", "N_pack(T, t) > C alpha, alpha >= 1: E W1 > t/12 at some measure", "some C", "C = 1", exhibit.If(worst > 1, exhibit.Holds),
 		fmt.Sprintf("2m points t apart prove t/(2+alpha/m): the least of 12 W1/t over alpha from 1 to 300 is %s. C < 1 would admit a single point", demo.Number(worst)))
 	worst = math.Inf(1)
 	for _, n := range []int{1, 2, 10, 100} {
-		m := exhibit.Must(families.PrivateDataBound(ctx, simplex(2*n+1), n, 2.39))
+		m := exhibit.Must(families.PrivateDataBound(ctx, exhibit.Simplex(2*n+1), n, 2.39))
 		worst = min(worst, 12*m.Value)
 	}
 	r.Say("Theorem 8.6", "N_pack(T, t) > 2n, n > n_0: c-private data have E W1 > t/12 somewhere", "some c, n_0", "c = 2.39, n_0 = 0", exhibit.If(worst > 1, exhibit.Better),
 		fmt.Sprintf("pairs with a record each prove t/(1+e^eps), more than t/12 for eps < ln 11; 12 W1/t is %s at least", demo.Number(worst)))
 }
 
-// simplex is n points at mutual distance 1.
-func simplex(n int) metric.Finite {
-	at := make([]int, n)
-	for i := range at {
-		at[i] = i
-	}
-	return exhibit.Must(metric.NewPoints(at, metric.Discrete[int]{}))
-}
-
 // weights are a random probability measure on n points that is supported on the first k.
 func weights(rng *rand.Rand, n, k int) []float64 {
-	w, sum := make([]float64, n), 0.0
+	w := make([]float64, n)
 	for i := range k {
 		w[i] = rng.ExpFloat64()
-		sum += w[i]
 	}
-	for i := range w {
-		w[i] /= sum
-	}
-	return w
+	return exhibit.Normalize(w)
 }

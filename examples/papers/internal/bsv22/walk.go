@@ -49,12 +49,12 @@ func walks(ctx context.Context, r *exhibit.Run) {
 	loss := exhibit.Must(w.Tree().Loss(walk.AddRemoveOne, w.Scales()))
 	r.Say("Lemma 3.2", "l1 norm of the Haar coefficients of a step of 1", "L + 2", "L + 1", exhibit.If(exhibit.Near(loss, 1, 1e-9) == exhibit.Holds, exhibit.Better),
 		fmt.Sprintf("levels 0 to L-1 and the total; with noise of scale L + 1, not L + 2, V is %s-Lipschitz", demo.Number(loss)))
-	r.Say("Theorem 3.1", "(3.2): E max_k |S_k| is at most C log^2 n"+at, "C log^2 n", far[end], exhibit.If(slope(logs, far) < 2.05, exhibit.Holds),
-		fmt.Sprintf("grows like (log n)^%.2f here", slope(logs, far)))
+	r.Say("Theorem 3.1", "(3.2): E max_k |S_k| is at most C log^2 n"+at, "C log^2 n", far[end], exhibit.If(exhibit.Slope(logs, far) < 2.05, exhibit.Holds),
+		fmt.Sprintf("grows like (log n)^%.2f here", exhibit.Slope(logs, far)))
 	r.Say("Theorem 3.1", "(3.3): max_k E|S_k| is at most C log^(3/2) n", "C log^(3/2) n", fmt.Sprintf("C from %.3f to %.3f, in log2", slices.Max(single), single[end]),
 		exhibit.If(slices.IsSortedFunc(single, func(a, b float64) int { return -int(math.Copysign(1, a-b)) }) && single[end] < 1, exhibit.Holds), "by the largest deviation, exact: it falls with n")
-	r.Say("Section 1.4", "independent Laplace steps: E max_k |S_k| grows like n^(1/2)"+at, "n^(1/2)", iid[end], exhibit.Near(slope(n, iid), .5, .1),
-		fmt.Sprintf("exponent %.3f; Brownian motion has sqrt(pi n) = %s", slope(n, iid), demo.Number(math.Sqrt(math.Pi*n[end]))))
+	r.Say("Section 1.4", "independent Laplace steps: E max_k |S_k| grows like n^(1/2)"+at, "n^(1/2)", iid[end], exhibit.Near(exhibit.Slope(n, iid), .5, .1),
+		fmt.Sprintf("exponent %.3f; Brownian motion has sqrt(pi n) = %s", exhibit.Slope(n, iid), demo.Number(math.Sqrt(math.Pi*n[end]))))
 	least := math.Inf(1)
 	for i := range n {
 		least = min(least, far[i]/math.Log(n[i]), iid[i]/math.Log(n[i]))

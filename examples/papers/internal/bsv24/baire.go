@@ -28,7 +28,7 @@ func baire(ctx context.Context, r *exhibit.Run) {
 		for _, alpha := range alphas {
 			s, so = append(s, exhibit.Must(of.EntropicScale(alpha)).Hi), append(so, exhibit.Must(of.DiametricScale(alpha)).Hi)
 		}
-		a, b := exponent(alphas, s, 0), exponent(alphas, so, 0)
+		a, b := exhibit.Slope(alphas, s), exhibit.Slope(alphas, so)
 		r.Say("Remark 6.5", fmt.Sprintf("exponent of s, s_o: privacy 2^-k, loss %v^-k", c.base), c.paper, fmt.Sprintf("%.3f, %.3f", a, b),
 			exhibit.If(math.Abs(a-c.want) < 0.02 && math.Abs(b-c.want) < 0.02, exhibit.Holds), c.why)
 	}

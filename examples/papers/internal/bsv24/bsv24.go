@@ -5,10 +5,8 @@ package bsv24
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Exhibits are those of the paper, in its order.
@@ -36,18 +34,6 @@ func (t *tally) add(ok bool) {
 // say is one line of an exhibit, which fails unless the claim held in all cases.
 func (t tally) say(r *exhibit.Run, place, claim, paper string, v exhibit.Verdict, why string) {
 	r.Say(place, claim, paper, fmt.Sprintf("%d of %d", t.ok, t.all), exhibit.If(t.all > 0 && t.ok == t.all, v), why)
-}
-
-// exponent is the slope of the line fitted to ln y over ln x where x >= from.
-func exponent(x, y []float64, from float64) float64 {
-	var lx, ly []float64
-	for i := range x {
-		if x[i] >= from {
-			lx, ly = append(lx, math.Log(x[i])), append(ly, math.Log(y[i]))
-		}
-	}
-	_, slope := stat.LinearRegression(lx, ly, nil, false)
-	return slope
 }
 
 // levels are from, from*by, ... up to last.

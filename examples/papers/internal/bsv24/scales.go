@@ -20,7 +20,7 @@ func wholes(ctx context.Context, seed uint64) map[string]entropy.Whole {
 		longest = max(longest, e.Length)
 	}
 	return map[string]entropy.Whole{
-		"interval": {Sample: segment(0, 1, 64), Gap: 1. / 128, Shape: entropy.NormConvex},
+		"interval": {Sample: exhibit.Line(0, 1, 64), Gap: 1. / 128, Shape: entropy.NormConvex},
 		"square":   {Sample: grid(8), Gap: 1. / 16, Shape: entropy.NormConvex},
 		"roads":    {Sample: exhibit.Must(metric.NewGraphEdges(ctx, 12, edges)), Gap: longest / 2, Shape: entropy.Connected},
 	}
@@ -31,8 +31,7 @@ func connected(ctx context.Context, r *exhibit.Run) {
 	o := &entropy.Options{Nodes: 200}
 	var lower, upper, convex, lemma tally
 	for _, z := range wholes(ctx, r.Seed) {
-		diameter, _, _, err := metric.Diameter(ctx, z.Sample)
-		exhibit.Check(err)
+		diameter := exhibit.Diameter(ctx, z.Sample)
 		for _, times := range []float64{.2, 1, 4, 16, 64} {
 			alpha := times / diameter
 			s := exhibit.Must(z.EntropicScale(ctx, []float64{alpha / 3, alpha, 2 * alpha}, o))
@@ -53,7 +52,7 @@ func connected(ctx context.Context, r *exhibit.Run) {
 	lemma.say(r, "Lemmas 2.6, 2.7", "s >= diam/2 where 1/alpha >= 2 diam, else s >= 1/(2 alpha)", "always", exhibit.Better,
 		"s >= min(diam, ln(2)/alpha) on connected spaces, and 2 ln 2 on norm-convex ones")
 
-	two := metric.Same(exhibit.Must(metric.Scaled(segment(0, 1, 1), 1000)))
+	two := metric.Same(exhibit.Must(metric.Scaled(exhibit.Line(0, 1, 1), 1000)))
 	s := exhibit.Must(scale.Entropic(ctx, two, []float64{math.Ln2 / 1000}, nil))[0]
 	a := exhibit.Must(entropy.Accuracy(ctx, two, []float64{math.Ln2 / 1000}, nil))[0]
 	r.Say("Section 1.2", "two points at distance 1000, alpha = ln(2)/1000: s, A", "A is as large as the distance may be", fmt.Sprintf("%v, %.4g", s.Interval, a.Lo),
@@ -76,8 +75,7 @@ func section2(ctx context.Context, r *exhibit.Run) {
 		for x := range f.Len() {
 			cover.add(dist[x] <= sep)
 		}
-		radius, _, _, err := metric.Diameter(ctx, f)
-		exhibit.Check(err)
+		radius := exhibit.Diameter(ctx, f)
 		most := func(r, sep float64) (n int) { // over all balls of radius r
 			for x := range f.Len() {
 				n = max(n, packing(f, index.Ball(x, r, nil), sep).Hi)

@@ -77,23 +77,13 @@ func samples(ctx context.Context, seed uint64, n, count int, pairs ...[2]string)
 			if p[0] != p[1] {
 				s.Privacy = draw(ctx, p[0], n, rng)
 			}
-			diameter, _, _, err := metric.Diameter(ctx, s.Privacy)
-			exhibit.Check(err)
+			diameter := exhibit.Diameter(ctx, s.Privacy)
 			for _, times := range []float64{1, 5, 25} {
 				all = append(all, s.at(ctx, times/diameter))
 			}
 		}
 	}
 	return all
-}
-
-// segment is k+1 points from lo to hi, at equal gaps.
-func segment(lo, hi float64, k int) metric.Finite {
-	points := make([]float64, k+1)
-	for i := range points {
-		points[i] = lo + (hi-lo)*float64(i)/float64(k)
-	}
-	return exhibit.Must(metric.NewPoints(points, metric.Numbers[float64]{}))
 }
 
 // grid is the points of [0,1]^2 with coordinates in multiples of 1/k, under the largest.

@@ -25,18 +25,18 @@ type spaces struct {
 
 // points are the numbers below n at a distance of ours.
 func points(n int, distance func(i, j int) float64) metric.Finite {
-	return exhibit.Must(metric.NewPoints(upTo(n), metric.Func[int](distance)))
+	return exhibit.Must(metric.NewPoints(exhibit.Below(n), metric.Func[int](distance)))
 }
 
 var parts = []spaces{
-	{"[0,1], finer and finer", func(n int) metric.Finite { return line(n+1, 1) }, true, "below ln(1/delta)/gamma, the level of Laplace noise"},
+	{"[0,1], finer and finer", func(n int) metric.Finite { return exhibit.Line(0, 1, n) }, true, "below ln(1/delta)/gamma, the level of Laplace noise"},
 	{"a circle, finer and finer", func(n int) metric.Finite {
 		return points(n, func(i, j int) float64 {
 			d := max(i-j, j-i)
 			return float64(min(d, n-d)) / float64(n)
 		})
 	}, true, ""},
-	{"n points at distance 1", equidistant, false, "bounded and complete, but not totally bounded"},
+	{"n points at distance 1", exhibit.Simplex, false, "bounded and complete, but not totally bounded"},
 	{"n points on the axes of a ball of l2", func(n int) metric.Finite {
 		return points(n, func(i, j int) float64 {
 			switch {
@@ -79,7 +79,7 @@ func compatible(ctx context.Context, r *exhibit.Run) {
 			exhibit.If(ok, exhibit.Holds), s.why)
 	}
 	series = append(series, demo.Series{Name: "noise (Laplace) on the line or a circle", X: []float64{5, exhibit.Size(r, 160.0, 320)}, Y: []float64{laplace(t), laplace(t)}})
-	long := level(ctx, metric.Same(line(81, 8)), t)
+	long := level(ctx, metric.Same(exhibit.Line(0, 8, 80)), t)
 	r.Say("Section 3 (4)", "X of diameter above 1 is left out: the line, privacy by |x-y|, 81 points over 8", "-", long, exhibit.If(long.Hi <= laplace(t), exhibit.Holds),
 		fmt.Sprintf("Laplace noise has the level %.2f on all of the line, which is not compact: the theorem needs bounded inputs", laplace(t)))
 	formula(ctx, r)
@@ -99,7 +99,7 @@ func formula(ctx context.Context, r *exhibit.Run) {
 	t := kl10.Target{Gamma: .1, Delta: .05}
 	paper := 2 / t.Gamma * math.Log(1/(t.Delta*t.Gamma/2)) // an end of [0,1] has the ball of least measure
 	n := exhibit.Size(r, 401, 801)
-	m := exhibit.Must(kl10.MostPrivate(ctx, metric.Same(line(n, 1)), slices.Repeat([]float64{1 / float64(n)}, n), kl10.Target{Gamma: t.Gamma * (1 + 1e-9), Delta: t.Delta}, nil))
+	m := exhibit.Must(kl10.MostPrivate(ctx, metric.Same(exhibit.Line(0, 1, n-1)), slices.Repeat([]float64{1 / float64(n)}, n), kl10.Target{Gamma: t.Gamma * (1 + 1e-9), Delta: t.Delta}, nil))
 	r.Say("Theorem 3.4", "(3) to (2): rate for gamma = .1, delta = .05, uniform on [0,1]", fmt.Sprintf("%.6f", paper), m.Beta, exhibit.If(math.Abs(m.Beta/laplace(t)-1) < .02, exhibit.Better),
 		fmt.Sprintf("(2/gamma) ln(1/(delta m)) with m = gamma/2; %.2f for the %d points that stand for [0,1]; the smallest rate that is enough is ln(1/delta)/gamma = %.2f", m.FormulaBeta, n, laplace(t)))
 
@@ -108,8 +108,7 @@ func formula(ctx context.Context, r *exhibit.Run) {
 	rng := random.Seeded(r.Seed)
 	for range count {
 		b := function(rng)
-		diameter, _, _, err := metric.Diameter(ctx, b.Utility)
-		exhibit.Check(err)
+		diameter := exhibit.Diameter(ctx, b.Utility)
 		target := kl10.Target{Gamma: diameter * (0.1 + 0.7*rng.Float64()), Delta: 0.02 + 0.3*rng.Float64()}
 		m := exhibit.Must(kl10.MostPrivate(ctx, b, nil, target, nil))
 		eps := solve(ctx, b, target)
@@ -141,23 +140,19 @@ func formula(ctx context.Context, r *exhibit.Run) {
 // measures has what the proof says of measures and balls.
 func measures(ctx context.Context, r *exhibit.Run) {
 	const n, radius = 1001, .1
-	unit := line(n, 1)
+	unit := exhibit.Line(0, 1, n-1)
 	mass, _, err := scale.BallMass(ctx, unit, slices.Repeat([]float64{1. / n}, n), radius, nil)
 	exhibit.Check(err)
 	r.Say("Example 3.3", "least measure of a ball of radius .1, uniform on [0,1]", "positive", mass, exhibit.Near(mass, radius, .02), "")
 	var gauss []float64
 	for _, c := range []float64{2, 4, 8} {
-		wide := line(n, 2*c)
-		mu, sum := make([]float64, n), 0.0
+		wide := exhibit.Line(0, 2*c, n-1)
+		mu := make([]float64, n)
 		for i := range mu {
 			x := wide.At(i) - c
 			mu[i] = math.Exp(-x * x / 2)
-			sum += mu[i]
 		}
-		for i := range mu {
-			mu[i] /= sum
-		}
-		least, _, err := scale.BallMass(ctx, wide, mu, radius, nil)
+		least, _, err := scale.BallMass(ctx, wide, exhibit.Normalize(mu), radius, nil)
 		exhibit.Check(err)
 		gauss = append(gauss, least)
 	}

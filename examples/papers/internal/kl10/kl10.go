@@ -41,26 +41,3 @@ func respond(n int, delta float64) float64 {
 func holds(found scale.Interval, want float64) bool {
 	return found.Lo <= want*(1+1e-9) && want <= found.Hi*(1+1e-9) && found.Width() < 1e-2
 }
-
-// upTo has the numbers below n.
-func upTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
-// equidistant is n points at distance 1 from each other.
-func equidistant(n int) metric.Finite {
-	return exhibit.Must(metric.NewPoints(upTo(n), metric.Discrete[int]{}))
-}
-
-// line is n points from 0 to length, at equal gaps.
-func line(n int, length float64) *metric.Points[float64] {
-	points := make([]float64, n)
-	for i := range points {
-		points[i] = length * float64(i) / float64(n-1)
-	}
-	return exhibit.Must(metric.NewPoints(points, metric.Numbers[float64]{}))
-}

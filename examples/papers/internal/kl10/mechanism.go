@@ -16,11 +16,11 @@ import (
 func tradeoff(ctx context.Context, r *exhibit.Run) {
 	t := kl10.Target{Gamma: .5, Delta: .05}
 	for _, n := range []int{2, 10, exhibit.Size(r, 30, 100)} {
-		found := level(ctx, metric.Same(equidistant(n)), t)
+		found := level(ctx, metric.Same(exhibit.Simplex(n)), t)
 		r.Say("Definition 2.3", fmt.Sprintf("eps*(.5, .05) of %d points at distance 1", n), "-", found, exhibit.If(holds(found, respond(n, t.Delta)), exhibit.Holds),
 			map[bool]string{true: "ln((n-1)(1-delta)/delta): the packing bound, which randomized response attains"}[n == 2])
 	}
-	ends := line(2, 1)
+	ends := exhibit.Line(0, 1, 1)
 	unit := metric.Bimetric{Privacy: ends, Utility: exhibit.Must(metric.NewPoints([]float64{0, 1, .25, .5, .75}, metric.Numbers[float64]{}))}
 	found := level(ctx, unit, t)
 	r.Say("Definition 2.3", "eps*(.5, .05) of {0,1} in Y = [0,1]", "-", found, exhibit.If(found.Hi == 0, exhibit.Holds),
@@ -57,18 +57,13 @@ func conventional(ctx context.Context, r *exhibit.Run) {
 	for k := range count {
 		b := function(rng)
 		mu := make([]float64, b.Utility.Len())
-		sum := 0.0
 		for y := range mu {
 			if y < b.Privacy.Len() || k%2 == 0 { // outputs without measure, every other time
 				mu[y] = rng.ExpFloat64()
-				sum += mu[y]
 			}
 		}
-		for y := range mu {
-			mu[y] /= sum
-		}
-		m := exhibit.Must(kl10.MostPrivate(ctx, b, mu, kl10.Target{Gamma: .1 + .3*rng.Float64(), Delta: .02 + .3*rng.Float64()}, nil))
-		b.Utility = exhibit.Must(metric.Subset(b.Utility, upTo(b.Privacy.Len())))
+		m := exhibit.Must(kl10.MostPrivate(ctx, b, exhibit.Normalize(mu), kl10.Target{Gamma: .1 + .3*rng.Float64(), Delta: .02 + .3*rng.Float64()}, nil))
+		b.Utility = exhibit.Must(metric.Subset(b.Utility, exhibit.Below(b.Privacy.Len())))
 		c, _, _, err := b.Lipschitz(ctx)
 		exhibit.Check(err)
 		if c*m.Beta > 0 { // c is 0 where all images coincide
@@ -76,11 +71,11 @@ func conventional(ctx context.Context, r *exhibit.Run) {
 		}
 	}
 	r.Say("Theorem 2.7", fmt.Sprintf("level over 2 C beta, the most of %d functions and measures", count), "at most 1", most, exhibit.If(most <= 1+1e-9, exhibit.Holds), "Lemma A.1 is the case C = 1")
-	m := exhibit.Must(kl10.MostPrivate(ctx, metric.Same(line(2, 1)), []float64{1e-9, 1 - 1e-9}, kl10.Target{Gamma: 0, Delta: 1 - 1e-6}, nil))
+	m := exhibit.Must(kl10.MostPrivate(ctx, metric.Same(exhibit.Line(0, 1, 1)), []float64{1e-9, 1 - 1e-9}, kl10.Target{Gamma: 0, Delta: 1 - 1e-6}, nil))
 	tight := m.Audited.Hi / (2 * m.Beta)
 	r.Say("Theorem 2.7", "the same for two points, of measures 1e-9 and the rest, delta = 1-1e-6", "at most 1", tight, exhibit.If(tight <= 1+1e-9 && tight > .999, exhibit.Holds),
 		"the factor 2 is needed")
-	middle := metric.Bimetric{Privacy: line(2, 1), Utility: exhibit.Must(metric.NewPoints([]float64{0, 1, .5}, metric.Numbers[float64]{}))}
+	middle := metric.Bimetric{Privacy: exhibit.Line(0, 1, 1), Utility: exhibit.Must(metric.NewPoints([]float64{0, 1, .5}, metric.Numbers[float64]{}))}
 	m = exhibit.Must(kl10.MostPrivate(ctx, middle, []float64{0, 0, 1}, kl10.Target{Gamma: .5, Delta: .05}, nil))
 	r.Say("Definition 2.6", "any measure: all of it on the point 1/2, {0,1} in [0,1], level at gamma = .5", "-", m.Audited.Hi, exhibit.If(m.Audited.Hi == 0, exhibit.Holds), "a constant mechanism")
 }
