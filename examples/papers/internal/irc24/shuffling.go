@@ -183,14 +183,10 @@ func sayCondition(ctx context.Context, r *exhibit.Run) {
 func lemmas(_ context.Context, r *exhibit.Run) {
 	rng := r.Rand()
 	draw := func() (p [4]float64) {
-		sum := 0.0
 		for i := range p {
 			p[i] = rng.ExpFloat64()
-			sum += p[i]
 		}
-		for i := range p {
-			p[i] /= sum
-		}
+		exhibit.Normalize(p[:])
 		return p
 	}
 	mix := func(w float64, p, q [4]float64) [4]float64 {

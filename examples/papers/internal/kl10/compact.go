@@ -63,7 +63,7 @@ func compatible(ctx context.Context, r *exhibit.Run) {
 		}
 		for n := 5; n <= most; n *= 2 {
 			f := s.part(n)
-			found := level(ctx, metric.Same(f), t)
+			found := solve(ctx, metric.Same(f), t).Level
 			solved.X, solved.Y = append(solved.X, float64(f.Len())), append(solved.Y, found.Lo)
 			solved.Lo, solved.Hi = append(solved.Lo, found.Lo), append(solved.Hi, found.Hi)
 		}
@@ -79,7 +79,7 @@ func compatible(ctx context.Context, r *exhibit.Run) {
 			exhibit.If(ok, exhibit.Holds), s.why)
 	}
 	series = append(series, demo.Series{Name: "noise (Laplace) on the line or a circle", X: []float64{5, exhibit.Size(r, 160.0, 320)}, Y: []float64{laplace(t), laplace(t)}})
-	long := level(ctx, metric.Same(exhibit.Line(0, 8, 80)), t)
+	long := solve(ctx, metric.Same(exhibit.Line(0, 8, 80)), t).Level
 	r.Say("Section 3 (4)", "X of diameter above 1 is left out: the line, privacy by |x-y|, 81 points over 8", "-", long, exhibit.If(long.Hi <= laplace(t), exhibit.Holds),
 		fmt.Sprintf("Laplace noise has the level %.2f on all of the line, which is not compact: the theorem needs bounded inputs", laplace(t)))
 	formula(ctx, r)

@@ -23,11 +23,7 @@ var Exhibits = []exhibit.Exhibit{
 	{Name: "KL10/thma.2", About: "compactness by covers and by disjoint balls", Run: covers},
 }
 
-// level encloses eps* of a target.
-func level(ctx context.Context, b metric.Bimetric, t kl10.Target) scale.Interval {
-	return solve(ctx, b, t).Level
-}
-
+// solve encloses eps* of a target.
 func solve(ctx context.Context, b metric.Bimetric, t kl10.Target) *lp.MostPrivateSolution {
 	return exhibit.Must(lp.MostPrivate(ctx, b, t, &lp.MostPrivateOptions{Tolerance: 1e-3}))
 }

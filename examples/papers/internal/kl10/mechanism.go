@@ -16,18 +16,18 @@ import (
 func tradeoff(ctx context.Context, r *exhibit.Run) {
 	t := kl10.Target{Gamma: .5, Delta: .05}
 	for _, n := range []int{2, 10, exhibit.Size(r, 30, 100)} {
-		found := level(ctx, metric.Same(exhibit.Simplex(n)), t)
+		found := solve(ctx, metric.Same(exhibit.Simplex(n)), t).Level
 		r.Say("Definition 2.3", fmt.Sprintf("eps*(.5, .05) of %d points at distance 1", n), "-", found, exhibit.If(holds(found, respond(n, t.Delta)), exhibit.Holds),
 			map[bool]string{true: "ln((n-1)(1-delta)/delta): the packing bound, which randomized response attains"}[n == 2])
 	}
 	ends := exhibit.Line(0, 1, 1)
 	unit := metric.Bimetric{Privacy: ends, Utility: exhibit.Must(metric.NewPoints([]float64{0, 1, .25, .5, .75}, metric.Numbers[float64]{}))}
-	found := level(ctx, unit, t)
+	found := solve(ctx, unit, t).Level
 	r.Say("Definition 2.3", "eps*(.5, .05) of {0,1} in Y = [0,1]", "-", found, exhibit.If(found.Hi == 0, exhibit.Holds),
 		"Y may be larger than f(X): 1/2 is near to both; it is 2.944 where Y is {0,1}, and for any smaller gamma")
 
 	far := exhibit.Must(metric.Scaled(ends, 1./3))
-	third := level(ctx, metric.Bimetric{Privacy: far, Utility: ends}, t)
+	third := solve(ctx, metric.Bimetric{Privacy: far, Utility: ends}, t).Level
 	r.Say("Remark 2.4", "eps* for a Lipschitz constant C = 3, over that for 1", "C = 3", third.Hi/respond(2, t.Delta), exhibit.If(math.Abs(third.Hi/respond(2, t.Delta)-3) < 1e-2, exhibit.Holds), "")
 	least, enough, err := solve(ctx, metric.Same(ends), t).RecordsFor(.1, nil)
 	exhibit.Check(err)
