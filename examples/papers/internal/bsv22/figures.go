@@ -27,8 +27,7 @@ func figures(ctx context.Context, r *exhibit.Run) {
 		}
 	}
 	f := exhibit.Must(metric.NewPoints(at, metric.Euclidean{}))
-	order, radii, err := metric.FarthestFirst(ctx, f, len(at), 0)
-	exhibit.Check(err)
+	order, radii := exhibit.Must2(metric.FarthestFirst(ctx, f, len(at), 0))
 	// A level is the net of all points that were farther than eps = 2, 1, 1/2, ... when chosen.
 	const levels = 5
 	tree, chain, tour := demo.Series{Name: "tree"}, demo.Series{Name: "tree"}, demo.Series{Name: "tour"}

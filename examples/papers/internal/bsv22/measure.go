@@ -112,8 +112,7 @@ func (p *asInPaper) release(rng *rand.Rand, mu []float64) (nu []float64, signed 
 		}
 		g[k] += mu[p.line.Order[k]]
 	}
-	on, _, err := wasserstein.ProjectLine(p.line.Position, g)
-	exhibit.Check(err)
+	on, _ := exhibit.Must2(wasserstein.ProjectLine(p.line.Position, g))
 	nu = make([]float64, len(mu))
 	for k, w := range on {
 		nu[p.line.Order[k]] = w

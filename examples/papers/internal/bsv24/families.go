@@ -78,14 +78,14 @@ func (f family) run(ctx context.Context, r *exhibit.Run) {
 		r.Say(f.place, fmt.Sprintf("upper over lower end of A, d = %d, alpha from .1 to 1e8", dim), "a constant", fmt.Sprintf("at most %.1f", wide), exhibit.If(wide < 20, exhibit.Holds), "")
 	}
 
-	var under tally
+	var under exhibit.Tally
 	space := f.scaled(ctx)
 	found := demo.Series{Name: fmt.Sprintf("computed, %d points of d = 1", space.Len()), X: levels(2, 16, math.Sqrt2)}
 	for _, s := range exhibit.Must(scale.Entropic(ctx, metric.Same(space), found.X, &scale.Options{Nodes: 2000})) {
 		found.Y, found.Lo, found.Hi = append(found.Y, s.Lo), append(found.Lo, s.Lo), append(found.Hi, s.Hi)
-		under.add(s.Lo <= 8*exhibit.Must(f.accuracy(1, s.Alpha/2)).Hi)
+		under.Add(s.Lo <= 8*exhibit.Must(f.accuracy(1, s.Alpha/2)).Hi)
 	}
-	under.say(r, "Theorem 3.1", fmt.Sprintf("s of %d points, d = 1, is at most 8 A(alpha/2)", space.Len()), "at every alpha", exhibit.Holds, "")
+	under.Say(r, "Theorem 3.1", fmt.Sprintf("s of %d points, d = 1, is at most 8 A(alpha/2)", space.Len()), "at every alpha", exhibit.Holds, "")
 	entropic.Series = append(entropic.Series, found)
 	f.more(ctx, r)
 	r.WriteCharts(f.file, accuracy, entropic)
@@ -93,16 +93,16 @@ func (f family) run(ctx context.Context, r *exhibit.Run) {
 
 // doublingOfBall is what the proof of Theorem 6.1 has of the doubling scale.
 func doublingOfBall(ctx context.Context, r *exhibit.Run) {
-	var t tally
+	var t exhibit.Tally
 	for _, d := range exhibit.Must(scale.Doubling(ctx, exhibit.Line(-1, 1, 200), levels(.5, 16, 2), &scale.Options{Nodes: 500})) {
-		t.add(d.Hi > min(1/d.Alpha, 1)/10 && d.Lo <= min(1/d.Alpha, 2))
+		t.Add(d.Hi > min(1/d.Alpha, 1)/10 && d.Lo <= min(1/d.Alpha, 2))
 	}
-	t.say(r, "Theorem 6.1", "min(d/alpha,1)/10 < doubling scale <= min(d/alpha,2), d = 1", "always", exhibit.Holds, "on 201 points of the segment")
+	t.Say(r, "Theorem 6.1", "min(d/alpha,1)/10 < doubling scale <= min(d/alpha,2), d = 1", "always", exhibit.Holds, "on 201 points of the segment")
 }
 
 // coveringNumbers is Lemma A.1 and (6.1).
 func coveringNumbers(ctx context.Context, r *exhibit.Run) {
-	var t tally
+	var t exhibit.Tally
 	for _, c := range []struct {
 		dim   int
 		gamma float64
@@ -110,9 +110,9 @@ func coveringNumbers(ctx context.Context, r *exhibit.Run) {
 	}{{1, .5, exhibit.Line(0, .75, 3)}, {1, .25, exhibit.Line(0, .875, 7)}, {2, .9, exhibit.Must(metric.Scaled(grid(2), 2./3))}} {
 		net := exhibit.Must(families.MeasureNet(ctx, c.f, c.f.Len()))
 		n := math.Ceil(2 / c.gamma)
-		t.add(math.Log(float64(net.Len())) <= math.Pow(5/c.gamma, float64(c.dim)) && net.CoveringRadius()+1/n <= c.gamma)
+		t.Add(math.Log(float64(net.Len())) <= math.Pow(5/c.gamma, float64(c.dim)) && net.CoveringRadius()+1/n <= c.gamma)
 	}
-	t.say(r, "Lemma A.1", "a net of e^((5/gamma)^d) measures at most has radius gamma, gamma = 1/2, 1/4, .9", "always", exhibit.Holds,
+	t.Say(r, "Lemma A.1", "a net of e^((5/gamma)^d) measures at most has radius gamma, gamma = 1/2, 1/4, .9", "always", exhibit.Holds,
 		"weights in multiples of 1/m, m several times the points, at centers of cells prove the upper end of A without a logarithm")
 }
 
@@ -166,12 +166,12 @@ func baire(ctx context.Context, r *exhibit.Run) {
 	alphas = levels(1, 2048, math.Sqrt2)
 	found := exhibit.Must(scale.Entropic(ctx, space, alphas, nil))
 	wide := exhibit.Must(scale.Diametric(ctx, space, alphas, nil))
-	var same, within tally
+	var same, within exhibit.Tally
 	for i, alpha := range alphas {
 		s, so := exhibit.Must(built.EntropicScale(alpha)), exhibit.Must(built.DiametricScale(alpha))
-		same.add(found[i].Exact() && s.Contains(found[i].Lo) && wide[i].Lo <= so.Hi && so.Lo <= wide[i].Hi)
+		same.Add(found[i].Exact() && s.Contains(found[i].Lo) && wide[i].Lo <= so.Hi && so.Lo <= wide[i].Hi)
 	}
-	same.say(r, "Theorem 6.4", fmt.Sprintf("(6.4) has the scales of the cube of %d points", space.Len()), "at every alpha", exhibit.Holds, "")
+	same.Say(r, "Theorem 6.4", fmt.Sprintf("(6.4) has the scales of the cube of %d points", space.Len()), "at every alpha", exhibit.Holds, "")
 
 	cube.Depth = exhibit.Size(r, 6, 8)
 	s := sample{Bimetric: exhibit.Must(cube.Space())}
@@ -179,12 +179,12 @@ func baire(ctx context.Context, r *exhibit.Run) {
 	for _, alpha := range levels(4, 1024, 2) {
 		s = s.at(ctx, alpha)
 		best := s.optimum(ctx)
-		within.add(max(s.entropic2.Hi/8, s.diametric2.Hi/5) <= best.DualBound && best.Objective <= exhibit.Must(entropy.RelaxedBound(s.entropic3.Hi, s.diametric7.Hi, 1)))
+		within.Add(max(s.entropic2.Hi/8, s.diametric2.Hi/5) <= best.DualBound && best.Objective <= exhibit.Must(entropy.RelaxedBound(s.entropic3.Hi, s.diametric7.Hi, 1)))
 		if last = best.Objective * alpha; alpha <= 64 {
 			least, most = min(least, best.DualBound*alpha), max(most, last)
 		}
 	}
-	within.say(r, "Theorem 1.7", "A between max(s/8, s_o/5) at 2 alpha and s(alpha/3) + 14 s_o(alpha/7)", "up to constants", exhibit.Holds, "")
+	within.Say(r, "Theorem 1.7", "A between max(s/8, s_o/5) at 2 alpha and s(alpha/3) + 14 s_o(alpha/7)", "up to constants", exhibit.Holds, "")
 	r.Say("Section 1.3 (4)", fmt.Sprintf("alpha A on {0,1}^%d from alpha = 4 to 64, and at 1024", cube.Depth), "a constant (1.4)", fmt.Sprintf("%.3f to %.3f, %.2g", least, most, last),
 		exhibit.If(most < 2*least && last < least/10, exhibit.Corrected), "Remark 6.5 proves it of infinite sequences; those of d bits follow while alpha is at most of the order of 2^d")
 }

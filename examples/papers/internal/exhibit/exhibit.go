@@ -72,6 +72,15 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
+// Must2 is Must of two values.
+func Must2[T, U any](v T, w U, err error) (T, U) {
+	Check(err)
+	return v, w
+}
+
+// Largest is Must of a value that a pair of points reaches, as [metric.Diameter] returns it.
+func Largest(v float64, _, _ int, err error) float64 { return Must(v, err) }
+
 // run runs the exhibit and returns what ended it.
 func (e Exhibit) run(ctx context.Context, r *Run) (err error) {
 	defer func() {
@@ -99,6 +108,22 @@ func If(ok bool, v Verdict) Verdict {
 // otherwise.
 func Near(got, want, rel float64) Verdict {
 	return If(math.Abs(got-want) <= rel*math.Abs(want), Holds)
+}
+
+// Tally counts the cases in which a claim holds.
+type Tally struct{ ok, all int }
+
+// Add counts a case.
+func (t *Tally) Add(ok bool) {
+	t.all++
+	if ok {
+		t.ok++
+	}
+}
+
+// Say is [Run.Say] of a claim that fails unless it held in all cases.
+func (t Tally) Say(r *Run, place, claim, paper string, v Verdict, why string) {
+	r.Say(place, claim, paper, fmt.Sprintf("%d of %d", t.ok, t.all), If(t.all > 0 && t.ok == t.all, v), why)
 }
 
 // Size is small by default and large where the run is full.

@@ -1,7 +1,6 @@
 package exhibit
 
 import (
-	"context"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
@@ -30,13 +29,6 @@ func Line(lo, hi float64, k int) *metric.Points[float64] {
 		points[i] = lo + (hi-lo)*float64(i)/float64(k)
 	}
 	return Must(metric.NewPoints(points, metric.Numbers[float64]{}))
-}
-
-// Diameter is the largest distance.
-func Diameter(ctx context.Context, f metric.Finite) float64 {
-	d, _, _, err := metric.Diameter(ctx, f)
-	Check(err)
-	return d
 }
 
 // Normalize divides weights by their sum, and returns them.

@@ -215,9 +215,6 @@ func nonzeros(ctx context.Context, s space, m scheme) (theirs, ours int64) {
 	return 2*n*n + 5*s1 + 2*s2, ours
 }
 
-// short writes a count as the paper does.
-func short(n int64) string { return strings.Replace(fmt.Sprintf("%.2e", float64(n)), "e+0", "e", 1) }
-
 // bySize measures Tables 2 and 4 and Figures 2 and 4, where Table and Figure have one number.
 func bySize(ctx context.Context, r *exhibit.Run, number string, d setting, sizes []int, off float64) *demo.Chart {
 	most := map[string]int{optMech.name: exhibit.Size(r, 100, 200), spannerMech.name: exhibit.Size(r, 150, 400)} // points, for minutes
@@ -240,7 +237,7 @@ func bySize(ctx context.Context, r *exhibit.Run, number string, d setting, sizes
 			}
 			if 2*i < len(numbers) {
 				seconds, count = numbers[2*i], numbers[2*i+1]
-				paper, here = append(paper, count), append(here, short(ours))
+				paper, here = append(paper, count), append(here, strings.Replace(fmt.Sprintf("%.2e", float64(ours)), "e+0", "e", 1))
 				want := exhibit.Must(strconv.ParseFloat(count, 64))
 				if !(float64(theirs) > (1-off)*want && float64(ours) < (1+off)*want) {
 					verdict, why = exhibit.Differs, "1,000 words of GloVe in 100 dimensions: fewer of them are near to many, and their 3-spanner has more edges"

@@ -62,13 +62,10 @@ func lemma1(ctx context.Context, r *exhibit.Run) {
 	r.Say("Proposition 1", "level of random positive weights", "eps", fmt.Sprintf("at most %.3g eps", worst), exhibit.If(worst <= 1, exhibit.Holds), "audited, on 60 cells, as Definition 1 and (2) have it")
 }
 
-// counted are what Theorem 1 and Table 1 count of a program.
-var counted = []string{"variables", "rows", "nonzeros"}
-
 // programs counts the programs of Theorem 1 and Table 1.
 func programs(ctx context.Context, r *exhibit.Run) {
 	const k = 10 // neighbors
-	ns := []int{50, 100, 200, 400}
+	counted, ns := []string{"variables", "rows", "nonzeros"}, []int{50, 100, 200, 400}
 	t := demo.NewTable("words", "count", "OPTMech", "Spanner", "ConstOPT (10)", "by Theorem 1", "at most, Corollary 1")
 	var first, last, bounds [3][5]int64 // by what is counted, the table's columns
 	for i, n := range ns {
@@ -134,9 +131,8 @@ func theorem2(ctx context.Context, r *exhibit.Run, n int) {
 // theorem3 sets the packings of farthest-first orders against the optimum.
 func theorem3(ctx context.Context, r *exhibit.Run, n int) {
 	s := geoLife.space(ctx, n, 0)
-	order, radii, err := metric.FarthestFirst(ctx, s, n, 0)
-	exhibit.Check(err)
-	far := exhibit.Diameter(ctx, s)
+	order, radii := exhibit.Must2(metric.FarthestFirst(ctx, s, n, 0))
+	far := exhibit.Largest(metric.Diameter(ctx, s))
 	t := demo.NewTable("eps", "(8)", "(7)", "lp.LowerBound", "lp.Optimal")
 	ordered, outside, special, best := true, 1., 0., 0.
 	for _, eps := range []float64{.02, .1, .3, 1} {

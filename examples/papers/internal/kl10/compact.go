@@ -103,18 +103,16 @@ func formula(ctx context.Context, r *exhibit.Run) {
 	r.Say("Theorem 3.4", "(3) to (2): rate for gamma = .1, delta = .05, uniform on [0,1]", fmt.Sprintf("%.6f", paper), m.Beta, exhibit.If(math.Abs(m.Beta/laplace(t)-1) < .02, exhibit.Better),
 		fmt.Sprintf("(2/gamma) ln(1/(delta m)) with m = gamma/2; %.2f for the %d points that stand for [0,1]; the smallest rate that is enough is ln(1/delta)/gamma = %.2f", m.FormulaBeta, n, laplace(t)))
 
-	reached, count, free, constant := 0, exhibit.Size(r, 60, 400), 0, 0
+	var reached, constant exhibit.Tally
 	var over, overFormula []float64 // levels, as multiples of eps*
 	rng := random.Seeded(r.Seed)
-	for range count {
+	for range exhibit.Size(r, 60, 400) {
 		b := function(rng)
-		diameter := exhibit.Diameter(ctx, b.Utility)
+		diameter := exhibit.Largest(metric.Diameter(ctx, b.Utility))
 		target := kl10.Target{Gamma: diameter * (0.1 + 0.7*rng.Float64()), Delta: 0.02 + 0.3*rng.Float64()}
 		m := exhibit.Must(kl10.MostPrivate(ctx, b, nil, target, nil))
 		eps := solve(ctx, b, target)
-		if m.Miss <= target.Delta && m.Beta <= m.FormulaBeta && eps.Level.Lo <= m.Audited.Hi && m.Audited.Hi <= m.FormulaLevel {
-			reached++
-		}
+		reached.Add(m.Miss <= target.Delta && m.Beta <= m.FormulaBeta && eps.Level.Lo <= m.Audited.Hi && m.Audited.Hi <= m.FormulaLevel)
 		if eps.Level.Hi > 0 {
 			over, overFormula = append(over, m.Audited.Hi/eps.Level.Hi), append(overFormula, m.FormulaLevel/eps.Level.Hi)
 			continue
@@ -123,17 +121,15 @@ func formula(ctx context.Context, r *exhibit.Run) {
 		for y, p := range eps.Row(0, nil) {
 			mu[eps.Output(y)] = p
 		}
-		if free++; exhibit.Must(kl10.MostPrivate(ctx, b, mu, target, nil)).Audited.Hi < 1e-6 {
-			constant++
-		}
+		constant.Add(exhibit.Must(kl10.MostPrivate(ctx, b, mu, target, nil)).Audited.Hi < 1e-6)
 	}
 	slices.Sort(over)
 	slices.Sort(overFormula)
-	r.Say("Theorem 3.4", "(3) to (2): the target, at a rate of at most beta and a level of at most 2 C beta", "always", fmt.Sprintf("%d of %d", reached, count), exhibit.If(reached == count, exhibit.Holds), "random functions between finite spaces")
+	reached.Say(r, "Theorem 3.4", "(3) to (2): the target, at a rate of at most beta and a level of at most 2 C beta", "always", exhibit.Holds, "random functions between finite spaces")
 	middle := len(over) / 2
 	r.Say("Theorem 3.4", "the level over eps*, median: by the formula, and audited at the smallest rate", "-", fmt.Sprintf("%.3g, %.3g", overFormula[middle], over[middle]), exhibit.If(over[middle] < overFormula[middle], exhibit.Better),
 		"eps* itself, with its mechanism, is what lp.MostPrivate has")
-	r.Say("Theorem 3.4", "(1) to (2), where eps* = 0: an exponential mechanism of level 0", "some measure", fmt.Sprintf("%d of %d", constant, free), exhibit.If(free > 0 && constant == free, exhibit.Holds),
+	constant.Say(r, "Theorem 3.4", "(1) to (2), where eps* = 0: an exponential mechanism of level 0", "some measure", exhibit.Holds,
 		"any measure will do (Definition 2.6): the distribution that all inputs share, where one that is positive everywhere needs a level")
 }
 
@@ -141,8 +137,7 @@ func formula(ctx context.Context, r *exhibit.Run) {
 func measures(ctx context.Context, r *exhibit.Run) {
 	const n, radius = 1001, .1
 	unit := exhibit.Line(0, 1, n-1)
-	mass, _, err := scale.BallMass(ctx, unit, slices.Repeat([]float64{1. / n}, n), radius, nil)
-	exhibit.Check(err)
+	mass, _ := exhibit.Must2(scale.BallMass(ctx, unit, slices.Repeat([]float64{1. / n}, n), radius, nil))
 	r.Say("Example 3.3", "least measure of a ball of radius .1, uniform on [0,1]", "positive", mass, exhibit.Near(mass, radius, .02), "")
 	var gauss []float64
 	for _, c := range []float64{2, 4, 8} {
@@ -152,8 +147,7 @@ func measures(ctx context.Context, r *exhibit.Run) {
 			x := wide.At(i) - c
 			mu[i] = math.Exp(-x * x / 2)
 		}
-		least, _, err := scale.BallMass(ctx, wide, exhibit.Normalize(mu), radius, nil)
-		exhibit.Check(err)
+		least, _ := exhibit.Must2(scale.BallMass(ctx, wide, exhibit.Normalize(mu), radius, nil))
 		gauss = append(gauss, least)
 	}
 	r.Say("Example 3.3", "the same, Gaussian on [-c,c], c = 2, 4, 8", "0 on R", fmt.Sprintf("%.1g, %.1g, %.1g", gauss[0], gauss[1], gauss[2]), exhibit.If(gauss[2] < 1e-12, exhibit.Holds), "")
@@ -162,8 +156,7 @@ func measures(ctx context.Context, r *exhibit.Run) {
 	for i := 1; i <= 8; i++ {
 		r := math.Ldexp(1, -i)
 		net := exhibit.Must(metric.Net(ctx, unit, r, nil))
-		mass, _, err := scale.BallMass(ctx, unit, mu, r, nil)
-		exhibit.Check(err)
+		mass, _ := exhibit.Must2(scale.BallMass(ctx, unit, mu, r, nil))
 		if i == 3 {
 			at = mass
 		}

@@ -100,15 +100,12 @@ func ranges(ctx context.Context, r *exhibit.Run) {
 		grows = grows && s.Lo[i] >= respond(int(m), t.Delta)*(1-1e-3)
 	}
 	r.Say("Section 3", "the same, two records, privacy by the share that is replaced", "no mechanism", span(s), exhibit.If(grows, exhibit.Holds), "never below that of one record: n records may all be equal")
-	least, enough, err := one.RecordsFor(.1, nil)
-	exhibit.Check(err)
+	least, enough := exhibit.Must2(one.RecordsFor(.1, nil))
 	r.Say("Remark 2.4", fmt.Sprintf("records for m = %v at eps = .1", series[0].X[len(series[0].X)-1]), "N = eps*/eps", fmt.Sprintf("%d to %d", least, enough), exhibit.If(enough >= least, exhibit.Holds), "more and more as m grows: none is enough for a continuum")
 
 	lipschitz := 0.0
 	for _, b := range []metric.Bimetric{largest(1, 12), largest(3, 5)} {
-		c, _, _, err := b.Lipschitz(ctx)
-		exhibit.Check(err)
-		lipschitz = max(lipschitz, c)
+		lipschitz = max(lipschitz, exhibit.Largest(b.Lipschitz(ctx)))
 	}
 	r.Say("Remark 2.5", "the vector of answers to a class of queries, L_inf: Lipschitz constant", "1", lipschitz, exhibit.Near(lipschitz, 1, 1e-9), "Blum-Ligett-Roth's utility, by metric.Chebyshev; shares of records under metric.TotalVariation")
 	add("one record, root mean squared error", sizes[:exhibit.Size(r, 5, 6)], func(m int) metric.Bimetric { return squared(m, t.Gamma) })
