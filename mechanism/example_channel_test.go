@@ -168,6 +168,23 @@ func ExampleCompose() {
 	// Output: 0.12-private per km
 }
 
+// A place every day for a hundred days, and what that says of anybody within 2 km of a place.
+func ExampleComposition_AuditAt() {
+	daily := must(additive.NewPlanarLaplace(0.2, &additive.Options{Unit: "km"}))
+	all := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: daily, Times: 100}))
+	fmt.Println("sum of levels:", all.Guarantee())
+	all, audit, err := all.CertifyAt(context.Background(), 2, 1e-6)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("together:", all.Guarantee())
+	fmt.Printf("no level below %.2f is enough\n", audit.Lo)
+	// Output:
+	// sum of levels: 20.0001-private per km
+	// together: (8.10095 per km, 1e-06)-private up to 2 km
+	// no level below 8.10 is enough
+}
+
 // One word, released a hundred times over the months: what all releases say together is
 // far less than the sum of what each may say.
 func ExampleNewComposition() {

@@ -56,6 +56,24 @@ func towns() mechanism.Mechanism[string, string] {
 	return byName
 }
 
+// Whoever moves about a town asks often, at a small level each time: by the sum of levels the
+// limit is reached after 49 new places.
+func ExampleBudget_byLoss() {
+	limit := must(must(mechanism.NewGuarantee(2.5, 1e-6, "km")).Within(2))
+	each := must(mechanism.NewGuarantee(0.05, 0, "km"))
+	for _, byLoss := range []bool{false, true} {
+		budget := must(mechanism.NewBudget(limit, &mechanism.BudgetOptions{ByLoss: byLoss}))
+		n := 0
+		for budget.Spend(each) == nil {
+			n++
+		}
+		fmt.Println(n, "releases;", must(budget.Left()))
+	}
+	// Output:
+	// 49 releases; 0.04999999999999982 per km and delta 1e-06 left
+	// 79 releases; 0.027899578117010278 per km and delta 5e-07 left
+}
+
 // Where somebody is, asked every hour: a town by name, drawn once for each town that
 // it is true of.
 func ExampleNewSticky() {

@@ -9,7 +9,7 @@ import (
 
 // Track releases sequences of inputs, such as the fixes of a walk, through a [Sticky]: an input
 // that is new costs the level of the mechanism, one that comes back nothing. The guarantee is
-// that of [Sticky], and the pattern of equal inputs is public, as is the length.
+// that of [Sticky], where many new inputs have less than the sum at a delta, and the pattern of equal inputs is public, as is the length.
 //
 // Where a track starts and ends may say most. [TrackOptions.Ends] leaves out a fixed number of
 // inputs at both ends, on which the outputs then do not depend. Leaving out what lies within a

@@ -11,7 +11,8 @@
 // must be public: bounds and names that are read off private data give somebody away.
 // Records are released at several levels eps, and a report sets them beside the
 // originals: quantiles and shares, correlations, counts of ranges, k-means, and the
-// distance W1. The report and the picture read the originals, without any noise: they
+// distance W1. Of tables of three columns and more it also says what was planned and what
+// releases tell of their errors, and draws pairs of columns. The report and the picture read the originals, without any noise: they
 // show what to expect and are not private themselves.
 //
 // A run repeats with its -seed, and whoever knows that can take the noise off again.
@@ -62,6 +63,8 @@ type release struct {
 	eps     float64
 	records [][]float64
 	regions *measure.Release[[]float64] // of a box; nil where there are more than two columns
+	table   *table.Release              // and of those
+	plan    *table.Expected
 }
 
 func run(ctx context.Context, p *demo.Program) error {
@@ -93,6 +96,9 @@ func run(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	p.Print(report)
+	if err := s.tell(ctx, p); err != nil {
+		return err
+	}
 	s.explain(p)
 	for _, r := range s.releases {
 		err := p.WriteFile(fmt.Sprintf("synthetic-%v.csv", r.eps), func(w io.Writer) error { return s.schema.Write(w, r.records) })
@@ -100,7 +106,7 @@ func run(ctx context.Context, p *demo.Program) error {
 			return err
 		}
 	}
-	return cmp.Or(p.WriteFile("report.csv", report.WriteCSV), s.draw(p))
+	return cmp.Or(p.WriteFile("report.csv", report.WriteCSV), s.draw(p), s.drawPairs(p))
 }
 
 // read reads the originals.
@@ -166,7 +172,12 @@ func (s *study) release(ctx context.Context, rng *rand.Rand, eps float64) (relea
 		relation, level, m = measure.AddRemoveOne, eps/float64(s.most), 0
 	}
 	if len(columns) > 2 {
-		synthesizer, err := table.New(columns, level, &table.Options{Relation: relation})
+		o := &table.Options{Relation: relation}
+		synthesizer, err := table.New(columns, level, o)
+		if err != nil {
+			return release{}, err
+		}
+		plan, err := table.Plan(columns, len(s.original), level, o)
 		if err != nil {
 			return release{}, err
 		}
@@ -175,7 +186,7 @@ func (s *study) release(ctx context.Context, rng *rand.Rand, eps float64) (relea
 			return release{}, err
 		}
 		records, err := out.Records(ctx, rng, m)
-		return release{eps, records, nil}, err
+		return release{eps: eps, records: records, table: out, plan: plan}, err
 	}
 	synthesizer, err := measure.NewSynthesizer(s.metric, level, &measure.SynthesizerOptions{Relation: relation})
 	if err != nil {
@@ -190,5 +201,5 @@ func (s *study) release(ctx context.Context, rng *rand.Rand, eps float64) (relea
 		return release{}, err
 	}
 	records, err := out.Records(rng, m, &measure.RecordOptions{Shuffle: true})
-	return release{eps, records, out}, err
+	return release{eps: eps, records: records, regions: out}, err
 }

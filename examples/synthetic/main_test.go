@@ -181,8 +181,9 @@ func TestSynthetic_Towns(t *testing.T) {
 	dir := t.TempDir()
 	all := string(testkit.Must(os.ReadFile("towns.csv")))
 	in := synthetic.File(t, all[:1+strings.Index(all[8000:], "\n")+8000])
-	out := synthetic.Must(t, "-in", in, "-schema", "towns.json", "-eps", "1", "-out", dir, "-quiet")
-	for _, want := range []string{"United Kingdom", "city_km", "missing", "correlation ratio"} {
+	out := synthetic.Must(t, "-in", in, "-schema", "towns.json", "-eps", "1,20", "-out", dir)
+	demotest.Picture(t, dir, "pairs.png")
+	for _, want := range []string{"United Kingdom", "city_km", "missing", "correlation ratio", "Planned at eps = 20", "released together", "country, "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -50,6 +50,71 @@ func darkness(density float64) float64 {
 	return 0.8 * math.Log(density/least) / math.Log(most/least)
 }
 
+// drawnPairs is how many pairs of columns the picture of a table shows at most.
+const drawnPairs = 4
+
+// drawPairs draws pairs that the release in the middle picked first: above the originals,
+// below the synthetic records.
+func (s *study) drawPairs(p *demo.Program) error {
+	r := s.releases[len(s.releases)/2]
+	if r.table == nil || len(r.table.Pairs()) == 0 {
+		return nil
+	}
+	first := func(field int) *entry {
+		for i := range s.entries {
+			if s.entries[i].field == field {
+				return &s.entries[i]
+			}
+		}
+		panic("no such field")
+	}
+	var above, below []*demo.Chart
+	for _, pair := range r.table.Pairs()[:min(drawnPairs, len(r.table.Pairs()))] {
+		x, y := first(pair.A), first(pair.B)
+		above = append(above, heat(fmt.Sprintf("%s, %s", x.name, y.name), x, y, s.original))
+		below = append(below, heat(fmt.Sprintf("eps = %v", r.eps), x, y, r.records))
+	}
+	above[0].Y, below[0].Y = "second column", "second column"
+	for _, c := range below {
+		c.X = "first column"
+	}
+	below[0].Note = "Axes are shares of ranges; names stand in the order of the schema. Missing values are not drawn."
+	return p.WriteCharts("pairs.png", append(above, below...)...)
+}
+
+// heat shows how dense records are in cells of two entries.
+func heat(title string, x, y *entry, records [][]float64) *demo.Chart {
+	place := func(e *entry, v float64) (at, cells int) {
+		lo, hi := e.lo, e.hi
+		switch {
+		case e.names != nil:
+			lo, hi, cells = 0, float64(len(e.names)), len(e.names)
+		case e.kind == table.Whole && hi-lo < 32:
+			hi++
+			cells = int(hi - lo)
+		default:
+			cells = 32
+		}
+		return min(cells-1, int((v-lo)/(hi-lo)*float64(cells))), cells
+	}
+	density := map[[2]int]float64{}
+	for _, r := range records {
+		if u, v := r[x.at], r[y.at]; !math.IsNaN(u) && !math.IsNaN(v) {
+			i, m := place(x, u)
+			j, n := place(y, v)
+			density[[2]int{i, j}] += float64(m*n) / float64(len(records))
+		}
+	}
+	_, m := place(x, x.lo)
+	_, n := place(y, y.lo)
+	return &demo.Chart{Title: title, Shade: &demo.Shade{
+		Name: "density of records, from 1/30 to 100 times the mean", HiX: 1, HiY: 1,
+		At: func(u, v float64) float64 {
+			return darkness(density[[2]int{int(u * float64(m)), int(v * float64(n))}])
+		},
+	}}
+}
+
 // axes are the entries that the picture shows: a place, or the first two numbers.
 func (s *study) axes() (x, y *entry) {
 	for i := range s.entries {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -245,6 +246,23 @@ func (r *report) told(ctx context.Context, p *demo.Program, s *study) error {
 	return nil
 }
 
+// tell says what was planned for tables, and what their releases tell of their errors.
+func (s *study) tell(ctx context.Context, p *demo.Program) error {
+	for _, r := range s.releases {
+		if r.table == nil {
+			return nil
+		}
+		_, wipe := p.Progress("simulating")
+		told, err := r.table.Report(ctx, random.Seeded(s.seed), s.schema, 1)
+		wipe()
+		if err != nil {
+			return err
+		}
+		p.Remark("\nPlanned at eps = %v, of %d rows: %v.\nReleased: %s", r.eps, len(s.original), r.plan, strings.TrimSpace(told))
+	}
+	return nil
+}
+
 // explain says in words what was protected and what the table says.
 func (s *study) explain(p *demo.Program) {
 	p.Remark("")
@@ -266,6 +284,10 @@ func (s *study) explain(p *demo.Program) {
 	p.Remark("range: the mean of anything that changes no faster than across one range is off by no more.")
 	if s.releases[0].regions != nil {
 		p.Remark("What a release tells of its own W1, by simulating its noise, reads no original, and may be published with it.")
+	}
+	if s.releases[0].table != nil {
+		p.Remark("What a release tells of its own errors, by releasing what it released again, reads no original either: it is by how much")
+		p.Remark("shares of values err, numbers in 64 parts. A pair that was not released together may err by more.")
 	}
 	if s.moved > 0 {
 		p.Remark("Records outside the bounds: %d, counted and compared as if on them. Do not choose bounds by this: it is private.", s.moved)

@@ -17,17 +17,18 @@ var inexact = regexp.MustCompile(`\brandom\.(Uniform|Symmetric|Exponential|Lapla
 // simulated are the files of the library that draw such numbers, and why no release tells
 // anything by them.
 var simulated = map[string]string{
-	"mechanism/additive/polytope.go":                "the mean error, before any data",
-	"mechanism/emd/distribution/finite.go":          "plans, before any data",
-	"mechanism/emd/distribution/histogram.go":       "the error of a release, from the release",
-	"mechanism/measure/internal/column/globe.go":    "records within a cell, from a release",
-	"mechanism/measure/internal/column/number.go":   "records within a cell, from a release",
-	"mechanism/measure/internal/records/records.go": "records for tests",
-	"mechanism/measure/private/bound.go":            "the mean error, before any data",
-	"mechanism/measure/table/sample.go":             "rows, from a release",
-	"mechanism/words/kept.go":                       "how often words stay, before any data",
-	"walk/noise.go":                                 "Noise.Draw, for simulation",
-	"walk/walk.go":                                  "Walk.Increments, for simulation",
+	"mechanism/additive/polytope.go":                            "the mean error, before any data",
+	"mechanism/emd/distribution/finite.go":                      "plans, before any data",
+	"mechanism/emd/distribution/histogram.go":                   "the error of a release, from the release",
+	"mechanism/measure/internal/column/globe.go":                "records within a cell, from a release",
+	"mechanism/measure/internal/column/number.go":               "records within a cell, from a release",
+	"mechanism/measure/internal/records/records.go":             "records for tests",
+	"mechanism/measure/private/bound.go":                        "the mean error, before any data",
+	"mechanism/measure/table/internal/population/population.go": "rows, from a release",
+	"mechanism/measure/table/internal/population/sweep.go":      "rows, from a release",
+	"mechanism/words/kept.go":                                   "how often words stay, before any data",
+	"walk/noise.go":                                             "Noise.Draw, for simulation",
+	"walk/walk.go":                                              "Walk.Increments, for simulation",
 }
 
 // TestDraws_OfReleasesAreExact: no file of the library but those above draws in real arithmetic.

@@ -28,7 +28,8 @@ var fusable = map[string]string{
 	"lp/internal/ipm":       solver,
 	"entropy/internal/star": solver,
 
-	"mechanism/exponential/internal/cells": "weights, whose exact values are audited",
+	"mechanism/exponential/internal/cells":        "weights, whose exact values are audited",
+	"mechanism/measure/table/internal/population": "rows that fit public counts, and levels that a ledger of whole quanta holds",
 
 	"internal/random/variates.go": "real noise, for simulation",
 	"mechanism/additive/arc.go":   quantiles,

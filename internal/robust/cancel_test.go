@@ -405,7 +405,7 @@ var shortCalls = func() map[string]string {
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
 		"metric.NewGraphEdges":                                         "metric.NewGraph",
 		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.Certify",
-		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons",
+		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons table.Release.Error table.Release.Report",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
 		"measure.Count, domain.NewFinite, private.Measure.Bound":       "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "mechanism.Composition.AuditAt mechanism.Composition.CertifyAt accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +

@@ -575,6 +575,10 @@ var ways = []watchedCall{
 		_, err := c.Audit(ctx, flat(40), nil)
 		return cmp.Or(err, err1(c.Audit(ctx, flat(40), &mechanism.AuditOptions{Delta: 1e-3})))
 	}},
+	{"noise, so often", func(ctx context.Context) error {
+		c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: laplace, Times: 1e5}, mechanism.Repeated{Mechanism: gaussian, Times: 10}))
+		return err1(c.AuditAt(ctx, .1, 1e-6))
+	}},
 	{"level of a mechanism", func(ctx context.Context) error {
 		return err2(mechanism.AtLevel(ctx, flat(40), 1, func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {
 			m, err := exponential.Standard(ctx, flat(40), alpha, nil)
@@ -595,6 +599,9 @@ var ways = []watchedCall{
 		}
 		_, err = s.Level(ctx, 1e-6)
 		_, err2 := s.Delta(ctx, 1e-25)
+		for _, v := range []accountant.Moved{{Items: 1, Distance: 1}, {Items: 2, Distance: 2}} {
+			err = cmp.Or(err, err1(s.MovedLevel(ctx, v, 1e-6)), err1(s.MovedDelta(ctx, v, 1e-3)))
+		}
 		return cmp.Or(err, err2)
 	}},
 	{"accountant of a metric randomizer", func(ctx context.Context) error {

@@ -598,6 +598,9 @@ var tableCalls = []call{
 	{"table.New", table.New, []any{tableColumns, 1.0, &table.Options{Relation: walk.AddRemoveOne, PerPerson: 2}}},
 	{"table.Synthesizer.Release", tables.Release, []any{seeded(), records}},
 	{"table.Synthesizer.ReleasePersons", tablePersons.ReleasePersons, []any{seeded(), []measure.Row[string, []float64]{{Person: "a", Record: records[0]}, {Person: "b", Record: records[1]}}}},
+	{"table.Plan", table.Plan, []any{tableColumns, 300, 1.0, &table.Options{Relation: walk.AddRemoveOne, PerPerson: 2}}},
 	{"table.Release.Records", tableRelease.Records, []any{seeded(), 5}},
+	{"table.Release.Error", tableRelease.Error, []any{seeded(), 1}},
+	{"table.Release.Report", tableRelease.Report, []any{seeded(), schema, 1}},
 	{"table.Schema.Write", schema.Write, []any{io.Discard, records[:2]}},
 }

@@ -170,7 +170,8 @@ func (g Guarantee) Discrete(radius float64) (Guarantee, error) {
 }
 
 // Plus is sequential composition, the promise of publishing both results about
-// the same users: levels and deltas add. Different models or radii are refused
+// the same users: levels and deltas add. Many pure ones have less together at a delta
+// (accountant.Composition). Different models or radii are refused
 // with [ErrModel]; [Guarantee.Discrete] brings promises to one radius.
 func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	if g.model != h.model || g.radius != h.radius {

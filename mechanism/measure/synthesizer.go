@@ -83,7 +83,8 @@ func (s *Synthesizer[P]) check(op string) error {
 }
 
 // Guarantee is the level per record replaced, or per record or person added or
-// removed. That of a zero Synthesizer promises nothing.
+// removed. That of a zero Synthesizer promises nothing. Several releases of one table have the
+// sum, and less at a delta ([mechanism.Composition.AuditAt], at distance 1).
 func (s *Synthesizer[P]) Guarantee() mechanism.Guarantee {
 	if s == nil {
 		return mechanism.Guarantee{}

@@ -94,7 +94,8 @@ func (t *Text) Guarantee() mechanism.Guarantee {
 
 // Total returns the number n of words of a text that are not public, and the level of the
 // text per unit of the largest distance of two words at one place: n times that of a word
-// ([mechanism.Guarantee.Times]). It depends on what is public alone.
+// ([mechanism.Guarantee.Times]). At a delta > 0 n releases of the words' mechanism have far less
+// ([mechanism.Composition.AuditAt], at that distance). It depends on what is public alone.
 func (t *Text) Total(text []string) (n int, g mechanism.Guarantee, err error) {
 	if err := t.check("words: Text.Total"); err != nil {
 		return 0, mechanism.Guarantee{}, err

@@ -23,7 +23,11 @@ func makeDomain[P any](b *box, op, kind string, locate func(P) (int, error), at 
 	if err != nil {
 		return nil, err
 	}
-	s := &region.Space[P]{Partition: p, Locate: locate, At: at, Distance: distance}
+	s := &region.Space[P]{Partition: p, Locate: locate, At: at, Distance: distance, Bounds: func(lo, hi []float64, v node) bool {
+		q := make([]int, len(b.factors))
+		b.decode(v.Level, v.Index, q)
+		return b.bounds(lo, hi, v.Level, q)
+	}}
 	geometry := sync.OnceValues(func() (*region.Geometry, error) {
 		return b.geometry(func(level int) metric.Finite { // nodes of a level are alike: those of the first
 			return fault.Must(s.Points(b.arities[level], func(i int) node { return node{Level: level + 1, Index: i} }))

@@ -24,13 +24,19 @@ type scratch struct {
 // allows is the user's Possible on parts q of depth l, but true where a value may be
 // missing or not.
 func (b *box) allows(s *scratch, l int, q []int) bool {
+	return !b.bounds(s.lo, s.hi, l, q) || b.possible(s.lo, s.hi)
+}
+
+// bounds writes the least and largest entries of parts q of depth l, unless a value may be
+// missing or not.
+func (b *box) bounds(lo, hi []float64, l int, q []int) bool {
 	for a, f := range b.factors {
-		lo, hi := s.lo[b.from[a]:b.from[a+1]], s.hi[b.from[a]:b.from[a+1]]
-		if !f.Bounds(lo, hi, column.Part{Cuts: b.cuts[l][a], Of: b.parts[l][a], Place: q[a]}) {
-			return true
+		first, end := b.from[a], b.from[a+1]
+		if !f.Bounds(lo[first:end], hi[first:end], column.Part{Cuts: b.cuts[l][a], Of: b.parts[l][a], Place: q[a]}) {
+			return false
 		}
 	}
-	return b.possible(s.lo, s.hi)
+	return true
 }
 
 // may is the user's Possible on a record.

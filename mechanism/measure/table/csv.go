@@ -112,19 +112,19 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 		}
 		x[0] = v
 	default:
-		n, known := f.numbers[row.Text(f.Name)]
+		n, known := f.numbers[f.key(row.Text(f.Name))]
 		if !known {
 			if f.Other == "" {
 				row.Fail(f.Name, "not a name of the schema")
 			}
-			n = f.numbers[f.Other]
+			n = f.numbers[f.key(f.Other)]
 		}
 		x[0] = float64(n)
 	}
 }
 
 func (f *field) missing(row *csvfile.Row, column string) bool {
-	return len(f.absent) > 0 && f.absent[row.Text(column)]
+	return len(f.absent) > 0 && f.absent[f.key(row.Text(column))]
 }
 
 // Write writes records as CSV that Read reads, with a header line: names of

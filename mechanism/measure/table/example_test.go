@@ -78,6 +78,25 @@ func Example() {
 	// Rome in 2001: about 0 thousand rows, most without visits: false
 }
 
+// What to expect is public: it takes the number of rows, and none of them.
+func ExamplePlan() {
+	schema, err := table.ParseSchema("age:whole:0..120,joined:date:2000-01-01..2009-12-31,city:category:Paris|London|*elsewhere,visits?:whole:0..100,member:category:yes|no")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, rows := range []int{300, 3_000, 300_000} {
+		plan, err := table.Plan(schema.Columns(), rows, 1, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%d rows: %v\n", rows, plan)
+	}
+	// Output:
+	// 300 rows: columns alone, to 17 %
+	// 3000 rows: up to 3 pairs of columns, if any two depend by more than 39 %; columns to 5.6 %, and to 4.2 % where there are none
+	// 300000 rows: up to 10 pairs of columns, if any two depend by more than 4.8 %; columns to 0.16 %, and to 0.05 % where there are none
+}
+
 func ExampleReadSchema() {
 	schema, err := table.ReadSchema(strings.NewReader(`[
 		{"name": "joined", "kind": "date", "lo": "2000-01-01", "hi": "2029-12-31"},
@@ -167,8 +186,8 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	for _, e := range release.Edges() {
-		fmt.Println("released together:", e.From, e.To)
+	for _, e := range release.Pairs() {
+		fmt.Println("released together:", e.A, e.B)
 	}
 	synthetic, err := release.Records(ctx, rng, 0)
 	if err != nil {
@@ -185,5 +204,6 @@ func ExampleNew() {
 	// Output:
 	// 1-private per record replaced, on tables of 3 columns
 	// released together: 0 1
+	// released together: 0 2
 	// 20000 rows, 0.3 of them above 60 with more than 30,000
 }

@@ -52,14 +52,17 @@ type Field struct {
 	// the range, and 1 for whole numbers.
 	Step float64
 	// Names are those of the categories, and set their number; of a taxonomy they are by
-	// default those of its leaves. A [Synthesizer] learns more where names that have much
-	// in common follow one another.
+	// default those of its leaves. Of a taxonomy a [Synthesizer] counts branches where leaves
+	// are too few, of categories the frequent ones and all others as one.
 	Names []string
 	// Other is the one of them that all other texts are taken for; "" makes those errors.
 	Other string
 	// Absent are texts that stand for what is missing, and for no value; "" is that of an
 	// empty cell. The first is what [Schema.Write] writes.
 	Absent []string
+	// Fold reads Names and Absent in whatever case of letters they come. They are written
+	// as they stand here.
+	Fold bool
 	// Lat and Lon name the columns of a place.
 	Lat, Lon string
 }
@@ -95,8 +98,8 @@ type field struct {
 	Field
 	kind    Kind
 	at      int             // its first entry in a record
-	numbers map[string]int  // of Names
-	absent  map[string]bool // of Absent
+	numbers map[string]int  // of Names, by their key
+	absent  map[string]bool // of Absent, by their key
 	digits  int             // behind the point, of numbers that are written
 }
 
@@ -198,10 +201,13 @@ func (f *field) check() error {
 		if err := checkText("a text for a missing value", text); err != nil {
 			return err
 		}
-		if f.absent[text] {
+		if f.absent[f.key(text)] {
 			return fmt.Errorf("missing has %.40q twice", text)
 		}
-		f.absent[text] = true
+		f.absent[f.key(text)] = true
+	}
+	if f.Fold && !named && !f.Missing {
+		return fmt.Errorf("fold is for names and texts for missing values")
 	}
 	if f.Weight == 0 && f.Share == 0 {
 		f.Share = 1
@@ -230,6 +236,14 @@ func (f *field) check() error {
 		return f.checkMissing(-maxLon, maxLon)
 	}
 	return nil
+}
+
+// key is by what a name or a text for a missing value is found.
+func (f *field) key(text string) string {
+	if f.Fold {
+		return strings.ToUpper(text)
+	}
+	return text
 }
 
 // checkStep checks that the bounds come back from their texts: a multiple between them
@@ -294,18 +308,18 @@ func (f *field) checkNames() error {
 		if err := checkText("a name", name); err != nil {
 			return err
 		}
-		_, twice := f.numbers[name]
+		_, twice := f.numbers[f.key(name)]
 		switch {
 		case name == "":
 			return fmt.Errorf("a name is empty: texts for missing values are a setting of their own")
 		case twice:
 			return fmt.Errorf("names have %.40q twice", name)
-		case f.absent[name]:
+		case f.absent[f.key(name)]:
 			return fmt.Errorf("%.40q is a name, and stands for missing values", name)
 		}
-		f.numbers[name] = i
+		f.numbers[f.key(name)] = i
 	}
-	if _, ok := f.numbers[f.Other]; f.Other != "" && !ok {
+	if _, ok := f.numbers[f.key(f.Other)]; f.Other != "" && !ok {
 		return fmt.Errorf("other is %.40q, want one of the names", f.Other)
 	}
 	return nil
@@ -359,6 +373,7 @@ type fileField struct {
 	Lo, Hi                      json.RawMessage
 	Names, Missing              []string
 	Weight, Step                float64
+	Fold                        bool
 }
 
 // ReadSchema reads a schema from JSON, a list of fields with the settings of [Field] in small
@@ -436,7 +451,7 @@ func checkKeys(raw []byte) error {
 // field turns texts into bounds.
 func (f *fileField) field() (g Field, err error) {
 	kind := Kind(f.Kind)
-	g = Field{Name: f.Name, Other: f.Other, Absent: f.Missing, Lat: f.Lat, Lon: f.Lon, Step: f.Step, Column: domain.Column{Share: f.Weight}}
+	g = Field{Name: f.Name, Other: f.Other, Absent: f.Missing, Lat: f.Lat, Lon: f.Lon, Step: f.Step, Fold: f.Fold, Column: domain.Column{Share: f.Weight}}
 	if err := g.set(kind, f.Names); err != nil {
 		return g, err
 	}
@@ -488,8 +503,8 @@ func bound(name string, kind Kind, text string, given bool) (float64, error) {
 //	age:whole:0..120,joined?:date:2000-01-01..2029-12-31,city:category:Paris|London|*elsewhere,home:place:latitude|longitude
 //
 // A question mark behind the name lets cells be empty, and a star before that of a
-// category makes it Other. Names with such marks in them, weights, steps and other texts
-// for missing values need a file: see [ReadSchema]. Errors are those of [NewSchema].
+// category makes it Other. Names with such marks in them, weights, steps, folded case and
+// other texts for missing values need a file: see [ReadSchema]. Errors are those of [NewSchema].
 func ParseSchema(line string) (*Schema, error) {
 	const op = "table: ParseSchema"
 	var fields []Field

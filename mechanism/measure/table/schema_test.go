@@ -205,3 +205,36 @@ func TestSchema_ZeroIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSchema_FoldsCase: names and texts for missing values are read in any case, written as
+// the schema has them, and may not differ in case alone.
+func TestSchema_FoldsCase(t *testing.T) {
+	city := Field{Name: "city", Names: []string{"Paris", "ΑΘΗΝΑΣ", "elsewhere"}, Other: "elsewhere", Absent: []string{"NA"}, Fold: true}
+	s := testkit.Must(NewSchema([]Field{city}))
+	file := testkit.Must(ReadSchema(strings.NewReader(`[{"name": "city", "kind": "category", "names": ["Paris", "ΑΘΗΝΑΣ", "elsewhere"], "other": "elsewhere", "missing": ["NA"], "fold": true}]`)))
+	if !reflect.DeepEqual(s.Fields(), file.Fields()) {
+		t.Errorf("%+v\nwant %+v", file.Fields(), s.Fields())
+	}
+	var rows [][]float64
+	for x, err := range s.Read(strings.NewReader("city\nPARIS\nαθήνας\nαθηνας\nna\nElsewhere\nRome\n")) {
+		testkit.Check(t, err)
+		rows = append(rows, x)
+	}
+	var out strings.Builder
+	testkit.Check(t, s.Write(&out, rows))
+	if want := "city\nParis\nelsewhere\nΑΘΗΝΑΣ\nNA\nelsewhere\nelsewhere\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	for want, change := range map[string]func(f *Field){
+		"twice":              func(f *Field) { f.Names = []string{"Paris", "paris", "elsewhere"} },
+		"missing has":        func(f *Field) { f.Absent = []string{"NA", "na"} },
+		"stands for missing": func(f *Field) { f.Absent = []string{"paris"} },
+		"fold is for names":  func(f *Field) { *f = Field{Name: "n", Column: domain.Column{Hi: 1}, Fold: true} },
+	} {
+		f := city
+		change(&f)
+		if _, err := NewSchema([]Field{f}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}

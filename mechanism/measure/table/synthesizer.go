@@ -9,10 +9,15 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/gradual"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
+	"github.com/metricdp/metricdp/mechanism/measure/table/internal/population"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -23,46 +28,34 @@ type Options struct {
 	// PerPerson, where not 0, makes eps the level of a person with up to so many rows:
 	// see [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
 	PerPerson int
-	// Possible, where not nil, reports whether a row may have lo[i] <= x[i] <= hi[i] in
-	// all its entries, as domain.BoxOptions.Possible does. It must be public. Rows
-	// are drawn until they are possible: [Release.Records] asks it with lo and hi the
-	// same row, which it must not change. Rows that are counted are not asked about.
+	// Possible, where not nil, reports whether there may be a row with lo[i] <= x[i] <= hi[i]
+	// in all its entries, as domain.BoxOptions.Possible does: it must be public, is called by
+	// several goroutines at once, and must change neither slice. It is asked about boxes, of
+	// which no row is made where it is false, and about the rows that are made, where lo and
+	// hi are the same; not about rows that are counted.
 	Possible func(lo, hi []float64) bool
 }
 
-// Shares of the budget, by simulation (BenchmarkTable has other data).
-const (
-	marginShare = 0.5   // of the columns' margins, where there are several
-	pickShare   = 0.025 // of the choice of an edge, but
-	picksShare  = 0.2   // of all choices at most
-	maxColumns  = 256
-)
+const maxColumns = 256
 
-// roundDown leaves room for what rounding adds to the sum of the parts' levels.
-const roundDown = 1 - 0x1p-40
-
-// Synthesizer releases a table as a tree of columns, from which rows are drawn. It
-// releases, each with a share of eps,
+// Synthesizer releases a table by its columns and by the pairs of columns that say most, and
+// makes rows that fit them. In each step all is public but the counts:
 //
-//   - the margin of every column, a measure on a tree of its values (half of eps). It makes
-//     the column a number in [0, 1], the rank: a region of mass w is an interval of length w,
-//     in which a row's rank is drawn at random;
-//   - which pairs of columns depend on one another most: a forest, picked edge by edge by
-//     noisy scores (.025 of eps an edge, .2 at most), until no pair is better than none. A
-//     score says how far a table of 8 x 8 ranks is from that of independent columns;
-//   - the ranks of each pair of the forest, a measure on a square. Without an edge margins
-//     are released again instead, with what is left.
-//
-// Rows are drawn along the forest: a column's rank given that of its parent, from the
-// regions of the pair that contain it; then the ranks of all rows are spread evenly, and
-// the value of a rank is drawn from its region.
+//   - every column is counted on a tree of its values. Regions of it, or values, are merged
+//     into a few bins;
+//   - a population of rows of bins, at first of independent columns, says what is expected of
+//     each pair. The pair whose counts are farthest from that is picked by noisy scores, and
+//     counted with noise; the population is made to fit; and so on, until a pair is better
+//     than none no more;
+//   - what is left of the budget refines all counts. The population is made to fit them, and
+//     rows get values of their bins.
 //
 // It is eps-differentially private for the neighbors that Options.Relation names, exactly:
-// margins and pairs are releases of package measure of counts to which every row adds one,
-// picks are private by a proof beside the code, and their levels, rounded up, add up to
-// what [Synthesizer.Guarantee] states. Everything else is post-processing. The time and
-// memory that a release takes depend on private data: do not let an adversary measure them.
-// A Synthesizer is immutable and safe for concurrent use. The zero value releases nothing.
+// counts are integers, noise is integers drawn with exactly the stated probabilities, picks are
+// private by a proof beside the code, and each takes whole quanta off a ledger that holds what
+// [Synthesizer.Guarantee] states. Everything else is post-processing. The time and memory that
+// a release takes depend on private data: do not let an adversary measure them. A Synthesizer
+// is immutable and safe for concurrent use. The zero value releases nothing.
 //
 // Sources: those of the overview, and for the choice by noisy scores McKenna, Sheldon,
 // "Permute-and-flip", 2020, and Ding et al., "The permute-and-flip mechanism is identical to
@@ -70,18 +63,16 @@ const roundDown = 1 - 0x1p-40
 type Synthesizer struct {
 	columns []domain.Column
 	opt     Options
-	from    []int // where a column's entries begin in a row, and all end
-	margins []*measure.Synthesizer[[]float64]
-	again   []*measure.Synthesizer[[]float64] // margins with what is left where there are no edges
-	pairs   []*measure.Synthesizer[[]float64] // pairs[e] releases an edge where there are e
-	rate    float64                           // of the noise on scores
+	parts   []*column
+	width   int     // entries of a row
+	eps     float64 // of a row
 	g       mechanism.Guarantee
 }
 
-// New returns a Synthesizer of level eps for rows of the given columns, which have
-// one entry for each. Errors are [metric.ErrEmpty], *[metric.ValueError], and
-// *[metric.SizeError] for more than 256 columns, and those of [domain.NewBox].
-// O(columns).
+// New returns a Synthesizer of level eps, in [1e-9, 1e9], for rows of the given columns, which
+// have one entry for each and two for a place. Errors are [metric.ErrEmpty],
+// *[metric.ValueError], and *[metric.SizeError] for more than 256 columns, and those of
+// [domain.NewBox]. O(columns).
 func New(columns []domain.Column, eps float64, o *Options) (*Synthesizer, error) {
 	const op = "table: New"
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
@@ -90,112 +81,44 @@ func New(columns []domain.Column, eps float64, o *Options) (*Synthesizer, error)
 	if len(columns) > maxColumns {
 		return nil, &metric.SizeError{Op: op, Arg: "columns", Got: len(columns), Want: fmt.Sprintf("at most %d", maxColumns)}
 	}
-	if err := fault.Positive(op, "eps", eps); err != nil {
-		return nil, err
+	if !(eps >= leastLevel && eps <= mostLevel) {
+		return nil, fault.Value(op, "eps", eps, "a number in [1e-9, 1e9]")
 	}
-	s := &Synthesizer{columns: slices.Clone(columns), from: []int{0}}
+	s := &Synthesizer{columns: slices.Clone(columns), eps: eps}
 	if o != nil {
 		s.opt = *o
 	}
-	for _, c := range s.columns {
-		width := 1
-		if c.Radius > 0 {
-			width = 2 // a place
-		}
-		s.from = append(s.from, s.from[len(s.from)-1]+width)
+	if rel := s.opt.Relation; rel != measure.ReplaceOne && rel != measure.AddRemoveOne {
+		return nil, fault.Value(op, "Relation", float64(rel), region.Constant)
 	}
-	switch k := s.opt.PerPerson; {
+	for i, c := range s.columns {
+		part, err := newColumn(c, s.width)
+		if err != nil {
+			return nil, fmt.Errorf("%s: column %d: %w", op, i, err)
+		}
+		s.parts, s.width = append(s.parts, part), part.hi
+	}
+	unit := metric.Unit("record replaced")
+	if s.opt.Relation == measure.AddRemoveOne {
+		unit = "record added or removed"
+	}
+	k := s.opt.PerPerson
+	switch {
 	case k < 0 || k > 1<<30:
 		return nil, fault.Value(op, "PerPerson", float64(k), "an integer in [0, 2^30]")
 	case k > 0 && s.opt.Relation != measure.AddRemoveOne:
 		return nil, fault.Value(op, "Relation", float64(s.opt.Relation), "AddRemoveOne with PerPerson, because how many rows persons have is private")
 	case k > 0: // to add a person is to add up to k rows, one by one
-		eps = directed.DivDown(eps, float64(k))
-	}
-	if err := s.divide(op, eps*roundDown); err != nil {
-		return nil, err
-	}
-	if k := s.opt.PerPerson; k > 0 {
-		var err error
-		if s.g, err = mechanism.NewGuarantee(directed.MulUp(s.g.Alpha(), float64(k)), 0, "person added or removed"); err != nil {
-			return nil, err
+		if s.eps, unit = directed.DivDown(eps, float64(k)), "person added or removed"; s.eps < leastLevel {
+			return nil, fault.Value(op, "eps", eps, "at least 1e-9 for each of PerPerson rows")
 		}
 	}
-	return s, nil
+	var err error
+	s.g, err = mechanism.NewGuarantee(directed.MulUp(gradual.NewLedger(s.eps).Loss(), float64(max(k, 1))), 0, unit)
+	return s, err
 }
 
-// divide makes the parts and adds up what they cost, all rounded against the user:
-// each gets a share rounded down, and the level is the sum of theirs rounded up, for
-// the number of edges that costs most.
-func (s *Synthesizer) divide(op string, eps float64) (err error) {
-	k := len(s.columns)
-	share := 1.0
-	if k > 1 {
-		share = marginShare
-	}
-	type (
-		domains      = []*domain.Domain[[]float64]
-		synthesizers = []*measure.Synthesizer[[]float64]
-	)
-	single := make(domains, k)
-	for a, c := range s.columns {
-		if single[a], err = domain.NewBox([]domain.Column{c}, nil); err != nil {
-			return fmt.Errorf("%s: column %d: %w", op, a, err)
-		}
-	}
-	o := &measure.SynthesizerOptions{Relation: s.opt.Relation}
-	parts := func(on domains, eps float64) (all synthesizers, loss float64, err error) {
-		for _, d := range on {
-			part, err := measure.NewSynthesizer(d, directed.DivDown(eps, float64(len(on))), o)
-			if err != nil {
-				return nil, 0, fmt.Errorf("%s: %w", op, err)
-			}
-			all, loss = append(all, part), directed.AddUp(loss, part.Guarantee().Alpha())
-		}
-		return all, loss, nil
-	}
-	var spent float64
-	if s.margins, spent, err = parts(single, directed.MulDown(share, eps)); err != nil {
-		return err
-	}
-	unit := s.margins[0].Guarantee().Unit()
-	if k == 1 {
-		s.g, err = mechanism.NewGuarantee(spent, 0, unit)
-		return err
-	}
-	square, err := pairDomain()
-	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	twice := 2 * float64(sensitivity(s.opt.Relation))
-	s.rate = directed.DivDown(directed.MulDown(min(pickShare, picksShare/float64(k-1)), eps), twice)
-	pick := directed.MulUp(twice, s.rate)
-	s.pairs = make(synthesizers, k)
-	most := 0.0
-	for e := range k {
-		total := directed.AddUp(spent, directed.MulUp(pick, float64(min(e+1, k-1))))
-		rest, loss := directed.SubDown(eps, total), 0.0
-		if e == 0 {
-			s.again, loss, err = parts(single, rest)
-		} else {
-			var one synthesizers
-			if one, loss, err = parts(domains{square}, directed.DivDown(rest, float64(e))); err == nil {
-				s.pairs[e], loss = one[0], directed.MulUp(loss, float64(e))
-			}
-		}
-		if err != nil {
-			return err
-		}
-		most = max(most, directed.AddUp(total, loss))
-	}
-	s.g, err = mechanism.NewGuarantee(most, 0, unit)
-	return err
-}
-
-// pairDomain is that of the ranks of two columns, a square.
-func pairDomain() (*domain.Domain[[]float64], error) {
-	return domain.NewBox([]domain.Column{{Hi: 1}, {Hi: 1}}, nil)
-}
+const leastLevel, mostLevel = 1e-9, 1e9
 
 func (s *Synthesizer) check(op string) error {
 	return fault.Made(s != nil && s.columns != nil, op, "Synthesizer", "New")
@@ -226,8 +149,9 @@ func (s *Synthesizer) String() string {
 // Release releases a table. A row has the entries of the columns in their order.
 // Errors are those of [measure.Count]: the first row of another length, or with a
 // value that its column does not have; [metric.ErrEmpty] for no rows under
-// ReplaceOne; [measure.ErrPersons] with Options.PerPerson; and that of ctx. O(rows
-// columns^2), for 10^6 rows of 5 columns some seconds.
+// ReplaceOne; [measure.ErrPersons] with Options.PerPerson; that no row is found that is
+// possible; and that of ctx. O(rows columns^2), and some seconds more for the rows that it
+// makes.
 func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]float64) (*Release, error) {
 	const op = "table: Synthesizer.Release"
 	if err := s.check(op); err != nil {
@@ -269,91 +193,225 @@ func (s *Synthesizer) release(ctx context.Context, op string, rng *rand.Rand, ro
 			return nil, err
 		}
 	}
-	width := s.from[len(s.columns)]
 	for i, x := range rows {
-		if len(x) != width {
-			return nil, &metric.SizeError{Op: op, Arg: fmt.Sprintf("rows[%d]", i), Got: len(x), Want: fmt.Sprint(width)}
+		if len(x) != s.width {
+			return nil, &metric.SizeError{Op: op, Arg: fmt.Sprintf("rows[%d]", i), Got: len(x), Want: fmt.Sprint(s.width)}
 		}
 	}
-	if err := fault.Memory(op, float64(len(rows)), 8*len(s.columns)); err != nil {
+	if err := fault.Memory(op, float64(len(rows)), 9*len(s.columns)); err != nil {
 		return nil, err
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	out := &Release{s: s}
-	if err := out.measureMargins(ctx, rng, s.margins, rows); err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
-	}
-	if len(s.columns) == 1 {
-		return out, nil
-	}
-	ranks, err := out.ranks(ctx, rng, rows)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
-	}
-	tree, err := s.pickTree(ctx, rng, ranks, out.Total)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
-	}
-	if len(tree) == 0 {
-		err = out.measureMargins(ctx, rng, s.again, rows)
-	} else {
-		err = out.measurePairs(ctx, rng, ranks, tree)
-	}
+	ledger := gradual.NewLedger(s.eps)
+	out, err := s.measure(ctx, rng, newSource(gradual.NewNoise(rng, ledger), ledger, s.opt.Relation, len(rows)), rows)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	return out, nil
 }
 
-// measureMargins releases the margins of all columns.
-func (r *Release) measureMargins(ctx context.Context, rng *rand.Rand, parts []*measure.Synthesizer[[]float64], rows [][]float64) error {
-	r.margins, r.axes, r.Total = nil, nil, 0
-	for a, part := range parts {
-		lo, hi := r.s.from[a], r.s.from[a+1]
-		counts, err := measure.Count(ctx, part.Domain(), func(yield func([]float64, error) bool) {
-			for _, x := range rows {
-				if !yield(x[lo:hi:hi], nil) {
-					return
-				}
-			}
-		}, nil)
-		if err != nil {
-			return fmt.Errorf("column %d: %w", a, err)
-		}
-		m, err := part.Release(rng, counts)
-		if err != nil {
-			return fmt.Errorf("column %d: %w", a, err)
-		}
-		r.margins, r.axes = append(r.margins, m), append(r.axes, newAxis(m))
-		r.Total += m.Total // exact where it is public
+// Pair is a pair of columns, A < B.
+type Pair struct{ A, B int }
+
+const (
+	totalShare = 0.01    // of the budget, for a private number of rows
+	pickRows   = 6000    // of the population while pairs are picked
+	leastRows  = 1000    // then, too
+	mostRows   = 1 << 17 // of the population in the end
+	pickSweeps = 3
+	lastSweeps = 40
+)
+
+// measure counts the rows, and makes the population by the rng.
+func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, rows [][]float64) (*Release, error) {
+	r, k := &Release{s: s}, len(s.parts)
+	cells, err := s.locate(ctx, rows)
+	if err != nil {
+		return nil, err
 	}
-	r.Total /= float64(len(parts))
-	return nil
+	n, varN := src.total(src.quanta(totalShare * src.left()))
+	total := func(trees []*adaptive.Gradual) int64 {
+		if varN == 0 {
+			return max(1, n)
+		}
+		sum, weight := float64(n)/varN, 1/varN
+		for _, t := range trees {
+			if m, v := t.Sum(); !math.IsInf(v, 1) {
+				sum, weight = sum+m/v, weight+1/v
+			}
+		}
+		return int64(min(max(1, math.Round(sum/weight)), maxRows))
+	}
+	now := total(nil)
+	values := make([]int, k)
+	for a, c := range s.parts {
+		values[a] = c.space.Cells
+	}
+	levels := population.NewLevels(src.left()*roundDown, float64(now), values, int(src.delta))
+	quanta := make([]int64, k)
+	trees := make([]*adaptive.Gradual, k)
+	for a, c := range s.parts {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		quanta[a] = src.quanta(levels.Margins[a])
+		trees[a] = src.margin(c, counts(cells[a]), quanta[a], now)
+		r.margins = append(r.margins, newMargin(c, trees[a].Release))
+	}
+	now = total(trees)
+	size, targets := make([]int, k), make([][]float64, k)
+	src.bin = make([][]uint8, k)
+	for a, m := range r.margins {
+		m.read(trees[a], now)
+		m.divide()
+		size[a], targets[a] = m.size, population.Sum(m.mass, m.bin, m.size)
+		src.bin[a] = m.binsOf(cells[a])
+	}
+	p, err := population.New(rng, size, targets, int(min(max(now, leastRows), pickRows)), r.allowed())
+	if err != nil {
+		return nil, err
+	}
+	picked, picks, err := r.pick(ctx, src, p, &levels, size)
+	if err != nil {
+		return nil, err
+	}
+	margins, rest := levels.Rest(grids(picked), picks)
+	for a, t := range trees {
+		src.refineMargin(s.parts[a], t, max(0, src.quanta(margins[a])-quanta[a]))
+	}
+	for i, c := range picked {
+		src.refineTable(c, max(0, src.quanta(rest[i])-c.quanta))
+		r.tables = append(r.tables, src.public(c))
+	}
+	now = total(trees)
+	r.Total = float64(now)
+	for a, m := range r.margins {
+		m.read(trees[a], now)
+		m.mass = population.Combine(m.mass, m.noise(trees[a]), m.bin, a, m.size, r.tables, float64(now))
+		targets[a] = population.Sum(m.mass, m.bin, m.size)
+	}
+	if err := p.Finish(ctx, targets, r.tables, int(min(max(now, 1), mostRows)), lastSweeps); err != nil {
+		return nil, err
+	}
+	r.bins = p.Rows()
+	return r, nil
 }
 
-// measurePairs releases the ranks of the pairs of a tree.
-func (r *Release) measurePairs(ctx context.Context, rng *rand.Rand, ranks [][]float64, tree []Edge) error {
-	part := r.s.pairs[len(tree)]
-	for _, e := range tree {
-		x, y, pair := ranks[e.From], ranks[e.To], make([]float64, 2)
-		counts, err := measure.Count(ctx, part.Domain(), func(yield func([]float64, error) bool) {
-			for i := range x {
-				if pair[0], pair[1] = x[i], y[i]; !yield(pair, nil) {
-					return
-				}
-			}
-		}, &measure.CountOptions{Workers: 1})
-		if err != nil {
-			return err
-		}
-		if e.Ranks, err = part.Release(rng, counts); err != nil {
-			return err
-		}
-		r.edges, r.tables = append(r.edges, e), append(r.tables, newConditional(part.Domain(), e.Ranks))
+// roundDown is more than rounding adds to the sum of the parts' levels.
+const roundDown = 1 - 0x1p-30
+
+// locate returns the cells of the rows, by column.
+func (s *Synthesizer) locate(ctx context.Context, rows [][]float64) ([][]int, error) {
+	out := make([][]int, len(s.parts))
+	for a := range out {
+		out[a] = make([]int, len(rows))
 	}
-	return nil
+	return out, parallel.Each(ctx, len(out), 1, func(a int) error {
+		c := s.parts[a]
+		for i, x := range rows {
+			if i%4096 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			var err error
+			if out[a][i], err = c.space.Locate(x[c.lo:c.hi:c.hi]); err != nil {
+				return fmt.Errorf("row %d, column %d: %w", i, a, err)
+			}
+		}
+		return nil
+	})
 }
 
-// maxRows is such that scores, of N times a count, fit an int64.
-const maxRows = math.MaxInt32
+// counts sorts cells.
+func counts(cells []int) *adaptive.Counts {
+	sorted := slices.Clone(cells)
+	slices.Sort(sorted)
+	var at []int
+	var n []int64
+	for i, c := range sorted {
+		if i == 0 || c != sorted[i-1] {
+			at, n = append(at, c), append(n, 0)
+		}
+		n[len(n)-1]++
+	}
+	return adaptive.NewCounts(at, n)
+}
+
+// pick picks pairs and releases their tables, to which the population is made to fit; picks
+// is how often it spent the level of one.
+func (r *Release) pick(ctx context.Context, src *source, p *population.Population, levels *population.Levels, size []int) (picked []*cross, picks int, err error) {
+	if levels.Picks == 0 {
+		return nil, 0, nil
+	}
+	var all []population.Grid
+	group := func(a, most int) []uint8 { return r.margins[a].groups(most) }
+	for b := range size {
+		for a := range b {
+			cells := levels.CellsOf(!r.margins[a].unlike, !r.margins[b].unlike)
+			all = append(all, population.NewGrid(size, group, cells, a, b))
+		}
+	}
+	levels.Consider(all)
+	n, err := src.counts(ctx, all)
+	if err != nil {
+		return nil, 0, err
+	}
+	q := src.quanta(levels.Pick / float64(2*src.delta))
+	expected := make([]population.Prediction, len(all))
+	some := func(n []int32) bool { return n != nil }
+	for len(picked) < levels.Picks && slices.ContainsFunc(n, some) {
+		first, others := len(picked) == 0, grids(picked)
+		err := parallel.Each(ctx, len(all), 1, func(i int) error {
+			if n[i] != nil && !levels.Fits(others, all[i]) {
+				n[i] = nil // nor later
+			}
+			if n[i] != nil {
+				expected[i] = p.Predict(levels.Scale(others, all[i]), first, all[i])
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		none := population.Threshold(len(all), first) / src.level(q)
+		best := src.pick(n, expected, none, q)
+		if picks++; best < 0 {
+			break
+		}
+		c := src.table(all[best], n[best], src.quanta(levels.Pair(all[best])))
+		n[best] = nil
+		picked, r.pairs = append(picked, c), append(r.pairs, Pair{all[best].Columns[0], all[best].Columns[1]})
+		p.Add(src.public(c))
+		if err := p.Sweep(ctx, pickSweeps); err != nil {
+			return nil, 0, err
+		}
+	}
+	return picked, picks, nil
+}
+
+// grids are those of tables.
+func grids(tables []*cross) (out []population.Grid) {
+	for _, c := range tables {
+		out = append(out, c.grid)
+	}
+	return out
+}
+
+// allowed is Options.Possible on rows of bins.
+func (r *Release) allowed() func(bins []int) bool {
+	if r.s.opt.Possible == nil {
+		return nil
+	}
+	k := len(r.margins)
+	los, his := make([][][]float64, k), make([][][]float64, k)
+	for a, m := range r.margins {
+		los[a], his[a] = m.bounds()
+	}
+	return func(bins []int) bool {
+		lo, hi := make([]float64, 0, r.s.width), make([]float64, 0, r.s.width)
+		for a, b := range bins {
+			lo, hi = append(lo, los[a][b]...), append(hi, his[a][b]...)
+		}
+		return r.s.opt.Possible(lo, hi)
+	}
+}

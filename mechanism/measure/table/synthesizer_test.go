@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/gradual"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -31,72 +32,6 @@ func uniform(rng *rand.Rand, rows, columns int) [][]float64 {
 	return out
 }
 
-// TestGuarantee_IsSumOfParts: for every number of edges, the parts' levels and those
-// of the choices, added in another order, are at most the level stated, which is at
-// most eps.
-func TestGuarantee_IsSumOfParts(t *testing.T) {
-	for _, rel := range relations {
-		for _, k := range []int{1, 2, 5, 60} {
-			for _, eps := range []float64{1e-6, .1, 1, 7.3, 1e6} {
-				s := testkit.Must(New(numbers(k), eps, &Options{Relation: rel}))
-				stated := s.Guarantee().Alpha()
-				if !(stated <= eps && stated > eps*(1-1e-6)) {
-					t.Errorf("%d columns: level %v at eps %v", k, stated, eps)
-				}
-				for e := range k {
-					sum := 0.0
-					for _, m := range s.margins {
-						sum += m.Guarantee().Alpha()
-					}
-					switch {
-					case k == 1:
-					case e == 0:
-						for _, m := range s.again {
-							sum += m.Guarantee().Alpha()
-						}
-					default:
-						sum += float64(e) * s.pairs[e].Guarantee().Alpha()
-					}
-					sum += float64(min(e+1, k-1)) * 2 * float64(sensitivity(rel)) * s.rate
-					if !(sum <= stated*(1+1e-13)) {
-						t.Errorf("%v, %d columns, %d edges: %v, stated is %v", rel, k, e, sum, stated)
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestRelease_SpendsItsParts: a release takes the pairs of as many edges as there are,
-// and without edges margins of what is left, not those for others.
-func TestRelease_SpendsItsParts(t *testing.T) {
-	ctx, rng := context.Background(), random.Seeded(1)
-	const k = 4
-	for edges := range k {
-		s := testkit.Must(New(numbers(k), 50, nil))
-		own := s.pairs[edges]
-		clear(s.pairs)
-		s.pairs[edges] = own
-		two := testkit.Must(domain.NewBox(numbers(1), &domain.BoxOptions{Depth: 1}))
-		for a := range s.again {
-			s.again[a] = testkit.Must(measure.NewSynthesizer(two, s.again[a].Guarantee().Alpha(), nil))
-		}
-		table := uniform(rng, 2000, k) // whose first columns are alike
-		for i := range table {
-			for a := range edges {
-				table[i][a+1] = table[i][0]
-			}
-		}
-		r := testkit.Must(s.Release(ctx, rng, table))
-		if len(r.Edges()) != edges {
-			t.Fatalf("%d edges, want %d", len(r.Edges()), edges)
-		}
-		if regions := len(r.Margins()[0].Weights); (regions <= 2) != (edges == 0) {
-			t.Errorf("%d edges: a margin has %d regions", edges, regions)
-		}
-	}
-}
-
 // TestRelease_TotalIsPublicOrNoisy: it is the number of rows under ReplaceOne, and not
 // a function of it under AddRemoveOne.
 func TestRelease_TotalIsPublicOrNoisy(t *testing.T) {
@@ -109,42 +44,6 @@ func TestRelease_TotalIsPublicOrNoisy(t *testing.T) {
 			if public := x == float64(n) && y == x; public != (rel == measure.ReplaceOne) {
 				t.Errorf("%v: totals %v and %v of %d rows", rel, x, y, n)
 			}
-		}
-	}
-}
-
-// TestRelease_PicksByNoisyTotal: where the noisy total is far from the number of rows,
-// the score of no pair follows it, and not the number.
-func TestRelease_PicksByNoisyTotal(t *testing.T) {
-	ctx, rng := context.Background(), random.Seeded(1)
-	table := uniform(rng, 1000, 3)
-	for _, x := range table {
-		x[1] = x[0]
-	}
-	s := testkit.Must(New(numbers(3), 100, &Options{Relation: measure.AddRemoveOne}))
-	s.margins[2] = testkit.Must(measure.NewSynthesizer(s.margins[2].Domain(), 1e-9, &measure.SynthesizerOptions{Relation: measure.AddRemoveOne}))
-	none, some := 0, 0
-	for range 20 {
-		switch edges := len(testkit.Must(s.Release(ctx, rng, table)).Edges()); edges {
-		case 0:
-			none++
-		default:
-			some++
-		}
-	}
-	if min(none, some) == 0 { // the total is as often far below 0 as far above
-		t.Errorf("%d releases have edges, %d have none", some, none)
-	}
-}
-
-// TestRelease_OfTinyLevels: noise beyond all scores ends, and picks nothing.
-func TestRelease_OfTinyLevels(t *testing.T) {
-	ctx, rng := context.Background(), random.Seeded(1)
-	table := uniform(rng, 100, 3)
-	for _, eps := range []float64{1e-47, 1e-20, 1e-9} {
-		r := testkit.Must(testkit.Must(New(numbers(3), eps, nil)).Release(ctx, rng, table))
-		if edges := len(r.Edges()); edges > 0 && eps < 1e-11 {
-			t.Errorf("eps = %v: %d edges", eps, edges)
 		}
 	}
 }
@@ -180,7 +79,10 @@ func TestSynthesizer_RefusesBadInput(t *testing.T) {
 	if _, err := New(nil, 1, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("no columns: %v", err)
 	}
-	for _, eps := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+	if _, err := New(numbers(2), 1, &Options{Relation: 7}); err == nil {
+		t.Error("a relation that is none")
+	}
+	for _, eps := range []float64{0, -1, 1e-10, 1e10, math.NaN(), math.Inf(1)} {
 		if _, err := New(numbers(2), eps, nil); err == nil {
 			t.Errorf("eps = %v", eps)
 		}
@@ -226,9 +128,9 @@ func TestRelease_ReadsCellsAlone(t *testing.T) {
 	moved := make([][]float64, len(rows))
 	for i, x := range rows {
 		for a, v := range x {
-			d := s.margins[a].Domain()
-			cell := testkit.Must(d.Cell([]float64{v}))
-			moved[i] = append(moved[i], d.Jitter(random.Seeded(uint64(i)), cell)[0])
+			space := s.parts[a].space
+			cell := testkit.Must(space.Locate([]float64{v}))
+			moved[i] = append(moved[i], space.At(random.Seeded(uint64(i)), space.Regions.Cell(cell))[0])
 		}
 	}
 	first := testkit.Must(s.Release(ctx, random.Seeded(2), rows))
@@ -257,7 +159,7 @@ func TestRecords_ArePossible(t *testing.T) {
 	}
 	s = testkit.Must(New(numbers(2), 1, &Options{Possible: func(lo, hi []float64) bool { return lo[0] != hi[0] }}))
 	r = testkit.Must(s.Release(ctx, rng, rows))
-	if _, err := r.Records(ctx, rng, 10); err == nil || !strings.Contains(err.Error(), "Possible leaves 0") {
+	if _, err := r.Records(ctx, rng, 10); err == nil || !strings.Contains(err.Error(), "Possible refuses") {
 		t.Errorf("no row is possible: %v", err)
 	}
 }
@@ -281,8 +183,8 @@ func TestColumns_OfAllKinds(t *testing.T) {
 	}
 	s := testkit.Must(New(columns, 5, nil))
 	r := testkit.Must(s.Release(ctx, rng, rows))
-	if len(r.Edges()) != 2 {
-		t.Errorf("edges %v, want 2", r.Edges())
+	if len(r.Pairs()) < 2 {
+		t.Errorf("pairs %v, want 2", r.Pairs())
 	}
 	north, alike := 0, 0
 	const m = 20_000
@@ -303,13 +205,145 @@ func TestColumns_OfAllKinds(t *testing.T) {
 	}
 }
 
-// TestRelease_KeepsCorrelationAndCategories: the figures that one box of all columns
-// misses, .67 and .014 on such a table.
-func TestRelease_KeepsCorrelationAndCategories(t *testing.T) {
-	rng := random.Seeded(5)
-	rows := mixed(rng)
-	got := judge(rng, samples[0].columns, rows, resample(rng, samples[0].columns, rows, 1, "tree"))
-	if !(got["corr"] > .9 && got["cat"] < .014 && got["range"] < .01) {
-		t.Errorf("%v", got)
+// TestNew_LevelOfPersons: what is stated is what their rows spend together, at most eps.
+func TestNew_LevelOfPersons(t *testing.T) {
+	for _, most := range []int{1, 3, 1000} {
+		for _, eps := range []float64{1e-5, .1, 7.3} {
+			s := testkit.Must(New(numbers(3), eps, &Options{Relation: measure.AddRemoveOne, PerPerson: most}))
+			stated, row := s.Guarantee().Alpha(), gradual.NewLedger(s.eps).Loss()
+			if !(stated <= eps && stated > eps*(1-1e-6) && row*float64(most) <= stated) {
+				t.Errorf("%d rows at eps = %v: %v is stated, a row has %v", most, eps, stated, row)
+			}
+		}
+	}
+}
+
+// TestRelease_OfTinyLevels: noise beyond all counts ends.
+func TestRelease_OfTinyLevels(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	for _, rel := range relations {
+		r := testkit.Must(testkit.Must(New(numbers(3), 1e-9, &Options{Relation: rel})).Release(ctx, rng, uniform(rng, 100, 3)))
+		testkit.Must(r.Records(ctx, rng, 100))
+	}
+}
+
+// TestRelease_FollowsSeed: on any number of cores.
+func TestRelease_FollowsSeed(t *testing.T) {
+	ctx := context.Background()
+	rows := uniform(random.Seeded(1), 5000, 3)
+	s := testkit.Must(New(numbers(3), 5, nil))
+	run := func() [][]float64 {
+		rng := random.Seeded(2)
+		return testkit.Must(testkit.Must(s.Release(ctx, rng, rows)).Records(ctx, rng, 1000))
+	}
+	if !slices.EqualFunc(run(), run(), slices.Equal) {
+		t.Error("one seed, two tables")
+	}
+}
+
+// TestMargin_AtomsAndMissingAlone: a value that half the rows have is a bin, and a missing one,
+// and those of a category that are rare are one together.
+func TestMargin_AtomsAndMissingAlone(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	var rows [][]float64
+	for range 20_000 {
+		x := []float64{700 * rng.Float64(), float64(rng.IntN(3)), float64(rng.IntN(100))}
+		switch rng.IntN(4) {
+		case 0:
+			x[0] = math.NaN()
+		case 1, 2:
+			x[0] = 123
+		}
+		if rng.IntN(1000) == 0 {
+			x[1] = float64(3 + rng.IntN(37))
+		}
+		rows = append(rows, x)
+	}
+	columns := []domain.Column{{Hi: 1000, Missing: true}, {Categories: 40}, {Hi: 99, Whole: true, Missing: true}}
+	r := testkit.Must(testkit.Must(New(columns, 10, nil)).Release(ctx, rng, rows))
+	m := r.margins[0]
+	lo, hi := m.bounds()
+	share := make([]float64, m.size)
+	for i, b := range m.bin {
+		share[b] += m.mass[i] / r.Total
+	}
+	missing, atom := share[m.size-1], 0.0
+	for b := range share {
+		if lo[b][0] <= 123 && hi[b][0] >= 123 && hi[b][0]-lo[b][0] < 1 {
+			atom = share[b]
+		}
+	}
+	if !math.IsNaN(lo[m.size-1][0]) || math.Abs(missing-.25) > .02 || math.Abs(atom-.5) > .03 {
+		t.Errorf("bins %v to %v with shares %.3f", lo, hi, share)
+	}
+	if n := r.margins[1].size; n < 4 || n > 6 {
+		t.Errorf("%d bins of three categories and rare ones", n)
+	}
+	absent, nobody := 0, 0
+	for _, x := range testkit.Must(r.Records(ctx, rng, 10_000)) {
+		if math.IsNaN(x[0]) {
+			absent++
+		}
+		if math.IsNaN(x[2]) {
+			nobody++
+		}
+	}
+	if nobody > 20 { // the noise of its count is less than 20 with probability 1 - 1e-6
+		t.Errorf("%d values of 10000 are missing that nobody misses", nobody)
+	}
+	if math.Abs(float64(absent)/10_000-.25) > .02 {
+		t.Errorf("%d of 10000 are missing", absent)
+	}
+}
+
+// TestRecords_OfManyRows: a population of 2^17 stands for more.
+func TestRecords_OfManyRows(t *testing.T) {
+	ctx, rng := context.Background(), random.Seeded(1)
+	rows := make([][]float64, 150_000)
+	for i := range rows {
+		x := float64(i % 3)
+		rows[i] = []float64{x, x}
+	}
+	r := testkit.Must(testkit.Must(New([]domain.Column{{Categories: 3}, {Categories: 3}}, 1, nil)).Release(ctx, rng, rows))
+	seen := map[[2]float64]int{}
+	for _, x := range testkit.Must(r.Records(ctx, rng, 0)) {
+		seen[[2]float64(x)]++
+	}
+	for i := range 3 {
+		x := float64(i)
+		if n := seen[[2]float64{x, x}]; n < 49_500 || n > 50_500 {
+			t.Errorf("%d rows of %v, want 50000", n, x)
+		}
+	}
+	if len(r.bins[0]) != mostRows || r.Total != 150_000 {
+		t.Errorf("a population of %d, total %v", len(r.bins[0]), r.Total)
+	}
+}
+
+// TestRelease_OfLargeLevels: with so much budget that there is no noise rows come back, in the
+// frequencies that they have.
+func TestRelease_OfLargeLevels(t *testing.T) {
+	ctx := context.Background()
+	columns := []domain.Column{{Categories: 3}, {Lo: 1, Hi: 8, Whole: true}, {Lo: 5, Hi: 5, Whole: true}, {Hi: 1}}
+	var rows [][]float64
+	for i := range 240 {
+		rows = append(rows, []float64{float64(i % 3), float64(1 + i%8), 5, float64(i%2) / 2})
+	}
+	for _, rel := range relations {
+		for _, eps := range []float64{100, 3000, 1e4, 1e6, 1e9} {
+			r := testkit.Must(testkit.Must(New(columns, eps, &Options{Relation: rel})).Release(ctx, random.Seeded(1), rows))
+			if rel == measure.AddRemoveOne {
+				none := testkit.Must(testkit.Must(New(columns, eps, &Options{Relation: rel})).Release(ctx, random.Seeded(1), nil))
+				testkit.Must(none.Records(ctx, nil, 10))
+			}
+			seen := map[[3]float64]int{}
+			got := testkit.Must(r.Records(ctx, random.Seeded(2), 0))
+			for _, x := range got {
+				seen[[3]float64(x[:3])]++
+			}
+			if len(got) < 238 || len(got) > 242 || len(seen) != 24 {
+				t.Errorf("%v, eps = %v: %d rows of %d kinds, want 240 of 24", rel, eps, len(got), len(seen))
+			}
+		}
 	}
 }

@@ -39,6 +39,9 @@
 // numbers of quanta whose product with the quantum is exact in float64, so the sums
 // are those of the integers. Sums of integers wrap around, which like all that
 // follows, masses included, is post-processing.
+//
+// A [Gradual] release takes its noise from package gradual, whose counts may be refined
+// later, by what is public then: its budget is a part of a ledger.
 package adaptive
 
 import (
@@ -56,7 +59,8 @@ const quanta = 1 << 30
 type Budget struct {
 	rel   walk.Relation
 	unit  float64 // of a quantum
-	total int64   // quanta for the number of all records
+	path  int64   // quanta of a path, of which
+	total int64   // are for the number of all records
 }
 
 // totalShare is the part of the budget that a private number of records gets.
@@ -64,7 +68,7 @@ const totalShare = 1.0 / 8 // by simulation; from 1/16 to 1/5 it is within 4 %
 
 // NewBudget returns the budget of level eps in [1e-50, 1e50].
 func NewBudget(rel walk.Relation, eps float64) Budget {
-	b := Budget{rel: rel}
+	b := Budget{rel: rel, path: quanta}
 	if rel == walk.ReplaceOne {
 		eps /= 2 // a record leaves one path and enters another
 	} else {
@@ -128,9 +132,9 @@ func Draw(rng *rand.Rand, t region.Tree, c *Counts, b Budget, rule Rule, most in
 // quanta it is the root's and public.
 func draw(t region.Tree, b Budget, rule Rule, most int, ask func(v region.Node, q, all int64) (coarse, fine int64)) *Release {
 	root := region.Node{}
-	coarse, fine := ask(root, b.total, quanta)
+	coarse, fine := ask(root, b.total, b.path)
 	out := &Release{b, []Node{{At: root, Quanta: b.total, Count: coarse}}}
-	states := []State{{Left: quanta - b.total, Above: b.total, Mass: max(1, float64(coarse))}}
+	states := []State{{Left: b.path - b.total, Above: b.total, Mass: max(1, float64(coarse))}}
 	fines := []int64{fine} // private, but those of leaves: no rule sees them
 	if t.Height(root) > 0 {
 		states[0].Spread = rootSpread(shapeOf(t, root, 1, t.Below(nil, root, 1)))
@@ -171,6 +175,6 @@ func draw(t region.Tree, b Budget, rule Rule, most int, ask func(v region.Node, 
 			c.Mass, c.Spread = m, spread
 		}
 	}
-	out.estimate()
+	out.estimate(nil)
 	return out
 }

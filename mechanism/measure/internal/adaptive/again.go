@@ -19,7 +19,7 @@ func (r *Release) Again(rng *rand.Rand) *Release {
 			n.Count = int64(math.Round(min(max(float64(n.Count)+float64(wider[i]*k), -1<<62), 1<<62)))
 		}
 	}
-	out.estimate()
+	out.estimate(nil)
 	return out
 }
 

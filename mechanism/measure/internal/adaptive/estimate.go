@@ -12,43 +12,40 @@ import (
 // the root down the nearest masses >= 0 that sum to the node's. A leaf beside nodes
 // that are divided holds few records, or none: its count is taken to be less by one
 // standard deviation, as under an exponential prior of that mean. (With two, masses
-// at one place gain another 10 %, and heavy tails lose 20 %.)
-func (r *Release) estimate() {
-	variance := make([]float64, len(r.Nodes))
-	for i := len(r.Nodes) - 1; i >= 0; i-- {
-		n := &r.Nodes[i]
-		n.Mass, variance[i] = float64(n.Count), r.Budget.Variance(n.Quanta)
-		if i == 0 && n.Quanta == 0 { // public
-			variance[i] = 0
-		}
-		if n.Parts > 0 {
-			sum, s := 0.0, 0.0
-			for j := n.First; j < n.First+n.Parts; j++ {
-				sum += r.Nodes[j].Mass
-				s += variance[j]
-			}
-			n.Mass, variance[i] = average(n.Mass, variance[i], sum, s)
-		}
+// at one place gain another 10 %, and heavy tails lose 20 %.) The parts of the root are made
+// smooth in place of that where smooth is not nil. It returns the variances of the averages.
+func (r *Release) estimate(smooth func(y []float64, variance float64) []float64) (variance []float64) {
+	variance = r.average()
+	if r.Nodes[0].Quanta == 0 { // public
+		r.Nodes[0].Mass = float64(r.Nodes[0].Count)
 	}
 	r.Nodes[0].Mass = max(1, r.Nodes[0].Mass)
 	var y, buf []float64
-	for _, n := range r.Nodes {
+	for i, n := range r.Nodes {
 		if n.Parts == 0 {
 			continue
 		}
 		parts := r.Nodes[n.First : n.First+n.Parts]
 		y = y[:0]
 		for j, p := range parts {
-			if p.Parts == 0 {
+			if p.Parts == 0 && (i > 0 || smooth == nil) {
 				p.Mass -= math.Sqrt(variance[n.First+j])
 			}
 			y = append(y, p.Mass)
+		}
+		if i == 0 && smooth != nil {
+			mean := tiny
+			for j := range parts {
+				mean += variance[n.First+j] / float64(len(parts))
+			}
+			y = smooth(y, mean)
 		}
 		buf = project(y, n.Mass, buf)
 		for j := range parts {
 			parts[j].Mass = buf[j]
 		}
 	}
+	return variance
 }
 
 // average combines two estimates; a variance may be 0 or +Inf.
@@ -72,4 +69,23 @@ func project(y []float64, total float64, buf []float64) []float64 {
 	}
 	p, err := wasserstein.ProjectSimplex(y, total, buf)
 	return fault.Must(p, err)
+}
+
+// average gives nodes the averages, and returns the variances. A root without quanta has that
+// of its parts.
+func (r *Release) average() []float64 {
+	variance := make([]float64, len(r.Nodes))
+	for i := len(r.Nodes) - 1; i >= 0; i-- {
+		n := &r.Nodes[i]
+		n.Mass, variance[i] = float64(n.Count), r.Budget.Variance(n.Quanta)
+		if n.Parts > 0 {
+			sum, s := 0.0, 0.0
+			for j := n.First; j < n.First+n.Parts; j++ {
+				sum += r.Nodes[j].Mass
+				s += variance[j]
+			}
+			n.Mass, variance[i] = average(n.Mass, variance[i], sum, s)
+		}
+	}
+	return variance
 }

@@ -111,6 +111,9 @@ type Space[P any] struct {
 	// regions have volume.
 	At       func(rng *rand.Rand, v Node) P
 	Distance func(p, q P) float64
+	// Bounds writes the least and the largest entries of a region of a box; ok is false where
+	// a missing value is in it too. Nil elsewhere.
+	Bounds func(lo, hi []float64, v Node) (ok bool)
 }
 
 // Draw returns a point of a region, drawn uniformly: of its cells where it has no volume.

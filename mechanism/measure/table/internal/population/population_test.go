@@ -1,0 +1,270 @@
+package population
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+)
+
+func laplace(rng *rand.Rand, scale float64) float64 {
+	return scale * (rng.ExpFloat64() - rng.ExpFloat64())
+}
+
+func sum(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// whole is the grid of all bins of columns.
+func whole(bins []int, a, b int) Grid {
+	return NewGrid(bins, func(j, _ int) []uint8 { return one(bins[j]) }, 1, a, b)
+}
+
+// column counts a column.
+func (p *Population) column(j int) []float64 {
+	n := p.single(j)
+	for a := range n {
+		n[a] *= p.weight()
+	}
+	return n
+}
+
+// one is a bin for each of n values.
+func one(n int) []uint8 { return Bins(make([]float64, n), true, n) }
+
+// near fails where counts differ from want by more than most in a cell.
+func near(t *testing.T, what string, got, want []float64, most float64) {
+	t.Helper()
+	for c, v := range want {
+		if math.Abs(got[c]-v) > most {
+			t.Errorf("%s: cell %d counts %.1f, want %.1f within %g", what, c, got[c], v, most)
+		}
+	}
+}
+
+// Without tables, columns are independent and their counts those of the margins, also where a
+// row stands for several records or for less than one.
+func TestPopulation_Independent(t *testing.T) {
+	margins := [][]float64{{600, 400}, {250, 250, 500}, {1000}}
+	for _, rows := range []int{100, 1000, 4000} {
+		p, err := New(random.Seeded(1), []int{2, 3, 1}, margins, rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Finish(context.Background(), margins, nil, rows, 40); err != nil {
+			t.Fatal(err)
+		}
+		w := p.weight()
+		for j, g := range margins {
+			near(t, "margin", p.column(j), g, 1.01*w)
+		}
+		if rows < 1000 {
+			continue
+		}
+		// The standard deviation of a cell is at most sqrt(60 w) < 8 sqrt(w).
+		near(t, "pair", p.Counts(whole(p.bins, 0, 1)), []float64{150, 150, 300, 100, 100, 200}, 6*8*math.Sqrt(w))
+	}
+}
+
+func table(counts []float64, a, b int) Table {
+	return Table{Grid{Columns: []int{a, b}}, counts, 1}
+}
+
+// Exact counts of dependent columns are reproduced: a copy, and a chain.
+func TestPopulation_Dependent(t *testing.T) {
+	ctx := context.Background()
+	four := []float64{1000, 1000, 1000, 1000}
+	copied := make([]float64, 16)
+	for a := range 4 {
+		copied[5*a] = 1000
+	}
+	for name, c := range map[string]struct {
+		bins    []int
+		margins [][]float64
+		tables  []Table
+		others  []Table // that follow
+	}{
+		"copy":  {[]int{4, 4}, [][]float64{four, four}, []Table{table(copied, 0, 1)}, nil},
+		"chain": {[]int{4, 4, 4}, [][]float64{four, four, four}, []Table{table(copied, 1, 0), table(copied, 1, 2)}, []Table{table(copied, 0, 2)}},
+	} {
+		p, err := New(random.Seeded(2), c.bins, c.margins, 1000, nil)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var tables []Table
+		for _, f := range c.tables {
+			f.Grid = whole(c.bins, f.Columns[0], f.Columns[1])
+			tables = append(tables, f)
+			p.Add(f)
+			if err := p.Sweep(ctx, 3); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		if err := p.Finish(ctx, c.margins, tables, 4000, 40); err != nil {
+			t.Fatal(name, err)
+		}
+		for _, f := range slices.Concat(c.tables, c.others) {
+			near(t, name, p.Counts(whole(c.bins, f.Columns[0], f.Columns[1])), f.Counts, 100) // one row's noise is about 25 without the last sweeps
+		}
+		for j, g := range c.margins {
+			near(t, name, p.column(j), g, 3)
+		}
+	}
+}
+
+// No row is ever a combination that is not allowed, and what is allowed is still found.
+func TestPopulation_Allowed(t *testing.T) {
+	ctx := context.Background()
+	allowed := func(b []int) bool { return b[0] <= b[1] && (b[2] == 1) == (b[0] == 2) }
+	margins := [][]float64{{300, 300, 400}, {100, 200, 700}, {600, 400}}
+	p, err := New(random.Seeded(3), []int{3, 3, 2}, margins, 500, allowed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func() {
+		for r := range p.z[0] {
+			if !allowed([]int{int(p.z[0][r]), int(p.z[1][r]), int(p.z[2][r])}) {
+				t.Fatalf("row %d is not allowed", r)
+			}
+		}
+	}
+	check()
+	pair := Table{whole(p.bins, 0, 1), []float64{100, 100, 100, 0, 100, 200, 0, 0, 400}, 1}
+	p.Add(pair)
+	if err := p.Sweep(ctx, 3); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	if err := p.Finish(ctx, margins, []Table{pair}, 1000, 40); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	if _, err := New(random.Seeded(3), []int{3, 3, 2}, margins, 5, func([]int) bool { return false }); !errors.Is(err, errImpossible) {
+		t.Errorf("nothing allowed: %v", err)
+	}
+	single := func(b []int) bool { return b[0] == 1 && b[1] == 0 && b[2] == 1 } // of which margins say nothing
+	if p, err = New(random.Seeded(3), []int{3, 3, 2}, [][]float64{{1, 0, 0}, {0, 0, 1}, {1, 0}}, 5, single); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "one", p.column(0), []float64{0, 1, 0}, 1e-9)
+}
+
+// Columns that determine one another count what they should, though no row can change in one.
+func TestPopulation_Linked(t *testing.T) {
+	linked := func(b []int) bool { return b[0]/2 == b[1] && b[2] == 1-b[1] }
+	margins := [][]float64{{400, 200, 300, 100}, {600, 400}, {400, 600}, {700, 300}}
+	bins := []int{4, 2, 2, 2}
+	p, err := New(random.Seeded(5), bins, margins, 1000, linked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := Table{whole(bins, 1, 3), []float64{600, 0, 100, 300}, 1}
+	p.Add(pair)
+	if err := p.Finish(context.Background(), margins, []Table{pair}, 1000, 40); err != nil {
+		t.Fatal(err)
+	}
+	for j, g := range margins {
+		near(t, "column", p.column(j), g, 15)
+	}
+	near(t, "pair", p.Counts(pair.Grid), pair.Counts, 20)
+}
+
+// The same generator gives the same rows, however goroutines run.
+func TestPopulation_Deterministic(t *testing.T) {
+	run := func() [][]uint8 {
+		rng := random.Seeded(4)
+		p, err := New(rng, []int{3, 2}, [][]float64{{5000, 5000, 2000}, {6000, 6000}}, 9000, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := Table{whole(p.bins, 0, 1), []float64{5000, 0, 0, 5000, 1000, 1000}, 3}
+		p.Add(table)
+		if err := p.Finish(context.Background(), p.margins, []Table{table}, 9000, 8); err != nil {
+			t.Fatal(err)
+		}
+		return p.Rows()
+	}
+	a, b := run(), run()
+	for j := range a {
+		if !slices.Equal(a[j], b[j]) {
+			t.Errorf("column %d differs", j)
+		}
+	}
+}
+
+// Whatever the noise, rows stay in their bins, counts sum to N, and nothing is NaN.
+func FuzzPopulation(f *testing.F) {
+	f.Add(uint64(1), uint8(1), uint8(1), uint8(1), 0., 0.)
+	f.Add(uint64(2), uint8(3), uint8(2), uint8(4), 1e9, 1e12)
+	f.Add(uint64(3), uint8(30), uint8(1), uint8(2), 5., 1e-9)
+	f.Fuzz(func(t *testing.T, seed uint64, a, b, c uint8, scale, n float64) {
+		if !(scale >= 0 && scale <= 1e15 && n >= 0 && n <= 1e15) {
+			return
+		}
+		rng := rand.New(rand.NewPCG(seed, 1))
+		bins := []int{int(a)%40 + 1, int(b)%5 + 1, int(c)%5 + 1}
+		noisy := func(cells int) []float64 {
+			out := make([]float64, cells)
+			for i := range out {
+				out[i] = n*rng.Float64() + laplace(rng, scale)
+			}
+			return out
+		}
+		total := max(1, n)
+		var margins [][]float64
+		for _, d := range bins {
+			margins = append(margins, project(Segments(noisy(d), scale+1), total))
+		}
+		p, err := New(rng, bins, margins, 50, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tables []Table
+		for _, columns := range [][]int{{0, 2}, {1, 2}, {0, 1}} {
+			g := NewGrid(bins, func(j, most int) []uint8 { return Bins(margins[j], j > 0, most) }, 20, columns[0], columns[1])
+			tables = append(tables, Table{g, noisy(g.Cells()), scale + 1})
+		}
+		for _, table := range tables {
+			p.Add(table)
+			if err := p.Sweep(context.Background(), 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for j, d := range bins {
+			values := make([]uint8, d)
+			for v := range values {
+				values[v] = uint8(v)
+			}
+			margins[j] = Combine(margins[j], slices.Repeat([]float64{scale + 1}, d), one(d), j, d, tables, total)
+			if s := sum(margins[j]); !(math.Abs(s-total) <= 1e-6*total) || slices.Min(margins[j]) < 0 {
+				t.Fatalf("column %d sums to %v, want %v", j, s, total)
+			}
+		}
+		if err := p.Finish(context.Background(), margins, tables, 70, 7); err != nil {
+			t.Fatal(err)
+		}
+		for j, d := range bins {
+			if got := slices.Max(p.Rows()[j]); int(got) >= d {
+				t.Errorf("bin %d of %d", got, d)
+			}
+		}
+		for _, f := range p.factors {
+			for _, v := range f.theta {
+				if math.IsNaN(v) {
+					t.Fatal("a potential is NaN")
+				}
+			}
+		}
+		q := p.Predict(scale, true, whole(bins, 0, 1))
+		if s := sum(p.Counts(whole(bins, 0, 1))); math.Abs(s-total) > 1e-9*total || !(q.Cost >= 0) {
+			t.Errorf("counts sum to %v of %v, cost %v", s, total, q.Cost)
+		}
+	})
+}
