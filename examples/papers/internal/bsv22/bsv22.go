@@ -2,13 +2,7 @@
 // "Private measures, random walks, and synthetic data", arXiv 2204.09167.
 package bsv22
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/stat"
-
-	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
-)
+import "github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 
 // Exhibits are those of the paper, in its order.
 var Exhibits = []exhibit.Exhibit{
@@ -19,17 +13,4 @@ var Exhibits = []exhibit.Exhibit{
 	{Name: "BSV22/thm7.2", About: "private measures on a space err by the covering integral times (log n)^(3/2)/alpha", Run: measures},
 	{Name: "BSV22/thm8.5", About: "what no private measure and no synthetic data can avoid", Run: lowers},
 	{Name: "BSV22/thm9.6", About: "in d dimensions the least error is n^(-1/d): two ends, both proved", Run: exponents},
-}
-
-// check ends the exhibit with err, where there is one.
-func check(err error) { exhibit.Must(0, err) }
-
-// slope is the exponent b of the power law y = a x^b that fits best in logarithms.
-func slope(x, y []float64) float64 {
-	lx, ly := make([]float64, len(x)), make([]float64, len(y))
-	for i := range x {
-		lx[i], ly[i] = math.Log(x[i]), math.Log(y[i])
-	}
-	_, b := stat.LinearRegression(lx, ly, nil, false)
-	return b
 }

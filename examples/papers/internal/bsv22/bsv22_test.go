@@ -49,7 +49,6 @@ func TestAsInPaper(t *testing.T) {
 }
 
 func TestPieces_HaveClosedForms(t *testing.T) {
-	near(t, "slope of 3 x^-0.5", slope([]float64{1, 4, 16}, []float64{3, 1.5, 0.75}), -0.5, 1e-12)
 	near(t, "farthest", farthest([]float64{1, -4, 2}), 3, 0)
 	// V of a draw is R/sqrt(L+1), and V^2 is Gamma(n/2): of the mean 4 for n = 8.
 	tree, mean := testkit.Must(walk.Levels(2, 2, 2)), 0.0

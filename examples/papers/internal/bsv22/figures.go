@@ -15,7 +15,7 @@ import (
 )
 
 // figures draws the five drawings of the paper, and checks what they show.
-func figures(ctx context.Context, r *exhibit.Run) error {
+func figures(ctx context.Context, r *exhibit.Run) {
 	bases(r)
 	at := make([][]float64, 16)
 	for i := range at { // Halton's points
@@ -27,8 +27,7 @@ func figures(ctx context.Context, r *exhibit.Run) error {
 		}
 	}
 	f := exhibit.Must(metric.NewPoints(at, metric.Euclidean{}))
-	order, radii, err := metric.FarthestFirst(ctx, f, len(at), 0)
-	check(err)
+	order, radii := exhibit.Must2(metric.FarthestFirst(ctx, f, len(at), 0))
 	// A level is the net of all points that were farther than eps = 2, 1, 1/2, ... when chosen.
 	const levels = 5
 	tree, chain, tour := demo.Series{Name: "tree"}, demo.Series{Name: "tree"}, demo.Series{Name: "tour"}
@@ -76,7 +75,7 @@ func figures(ctx context.Context, r *exhibit.Run) error {
 		flat.X, flat.Y = append(flat.X, fold.Position[k]/fold.Length()), append(flat.Y, -.15)
 	}
 	r.Say("Figure 5", "an interval folds onto the shortest Hamiltonian path", "-", fold.Length(), exhibit.If(len(fold.Order) == len(at), exhibit.Holds), "drawn to the length 1")
-	return r.WriteCharts("bsv22-figures-3-5.png",
+	r.WriteCharts("bsv22-figures-3-5.png",
 		&demo.Chart{Title: "Figure 3: a tree, and its depth-first tour", X: "x", Y: "y", Series: []demo.Series{tree, tour}},
 		&demo.Chart{Title: "Figure 4: chaining, a net a level", X: "x", Series: []demo.Series{chain}},
 		&demo.Chart{Title: "Figure 5: a line folded into a path", X: "x", Series: []demo.Series{folded, flat}})
@@ -97,7 +96,7 @@ func bases(r *exhibit.Run) {
 		for k, i := range at {
 			haar := make([]float64, 8)
 			haar[i] = 1
-			check(t.HaarInverse(haar))
+			exhibit.Check(t.HaarInverse(haar))
 			name := fmt.Sprint(len(at)*min(l, 1) + k + 1) // levels have 2, 2 and 4
 			steps, sums, sum := demo.Series{Name: name}, demo.Series{Name: name, X: []float64{0}, Y: []float64{0}}, 0.0
 			for k, x := range haar {
@@ -111,5 +110,5 @@ func bases(r *exhibit.Run) {
 	}
 	r.Say("Figure 1", "Schauder basis: phi_1 is linear, the others triangles of height 1", 1, 1, exhibit.If(ok, exhibit.Holds), "twice the sums of the Haar basis")
 	r.Say("Figure 2", "Haar basis: functions of l1 norm 1", 1, 1, exhibit.If(ok, exhibit.Holds), "walk.Tree.HaarInverse of unit vectors")
-	check(r.WriteCharts("bsv22-figures-1-2.png", charts...))
+	r.WriteCharts("bsv22-figures-1-2.png", charts...)
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/examples/internal/cities"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/papers/internal/exhibit"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -19,6 +20,59 @@ import (
 	"github.com/metricdp/metricdp/walk"
 	"github.com/metricdp/metricdp/wasserstein"
 )
+
+// space is one of those that private measures are made for.
+type space struct {
+	name string
+	metric.Finite
+}
+
+// spaces are a line, a square and cities, of some n points each.
+func spaces(n int) []space {
+	towns := exhibit.Must(cities.Largest(min(n, 200)))
+	return []space{{"line", points(1, n)}, {"square", points(2, int(math.Sqrt(float64(n))))}, {"cities", towns}}
+}
+
+// cube is the centers of side^d cells of the unit cube, and points that under the largest
+// difference of a coordinate.
+func cube(d, side int) [][]float64 {
+	points := [][]float64{{}}
+	for range d {
+		var next [][]float64
+		for _, p := range points {
+			for k := range side {
+				next = append(next, append(p[:len(p):len(p)], (float64(k)+0.5)/float64(side)))
+			}
+		}
+		points = next
+	}
+	return points
+}
+
+func points(d, side int) metric.Finite {
+	return exhibit.Must(metric.NewPoints(cube(d, side), metric.Chebyshev{}))
+}
+
+// tours bounds the shortest tours through some spaces, and folds the spaces along them.
+func tours(ctx context.Context, r *exhibit.Run) {
+	for _, s := range spaces(exhibit.Size(r, 256, 1024)) {
+		tour := exhibit.Must(tsp.Solve(ctx, s, nil))
+		c := exhibit.Must(tsp.CoveringIntegral(ctx, s))
+		mst := floats.Sum(exhibit.Must(metric.Subdominant(ctx, s)).Heights())
+		what := fmt.Sprintf(": %d points, %s", s.Len(), s.name)
+		r.Say("Lemma 6.1", "TSP over MST is from 1 to 2"+what, "1 to 2", tour.Length/mst, exhibit.If(mst <= tour.Length && tour.Length <= 2*mst*(1+1e-12), exhibit.Holds), "")
+		r.Say("Theorem 6.3", "TSP over the covering integral is at most 16"+what, 16.,
+			fmt.Sprintf("%.2f to %.2f", tour.LowerBound/c.Integral, 2*tour.Length/c.Integral), exhibit.If(2*tour.Length <= 16*c.Integral, exhibit.Holds),
+			"the integral is known up to a factor of 2; that of N(x) in Remark 6.4 is more by the diameter")
+		fold, least := exhibit.Must(tsp.Fold(s, tour)), math.Inf(1) // a Hamiltonian cycle, Lemma 6.2
+		for i := range s.Len() {
+			for j := range i {
+				least = min(least, math.Abs(fold.Position[fold.Rank[i]]-fold.Position[fold.Rank[j]])/s.Distance(i, j))
+			}
+		}
+		r.Say("Proposition 6.5", "folding the line along the tour is 1-Lipschitz"+what, "1 at least", least, exhibit.If(least >= 1-1e-12 && fold.Length() <= tour.Length, exhibit.Holds), "the least distance on the line over that in the space")
+	}
+}
 
 // asInPaper is the paper's private measure on a net: its points along the shortest tour that is
 // found, cut open, noise of scale 2(L+2)/alpha on all Haar coefficients, the total's too, and
@@ -38,7 +92,7 @@ func newAsInPaper(ctx context.Context, s metric.Finite, alpha float64) *asInPape
 	l := float64(p.walk.Tree().Height())
 	p.scale = 2 / alpha * (l + 2) / (l + 1) // Superregular has the scale L+1
 	v := make([]float64, s.Len())
-	check(p.walk.Variances(v))
+	exhibit.Check(p.walk.Variances(v))
 	for k := range len(v) - 1 {
 		p.bound += p.scale * p.gap(k) * math.Sqrt(v[k])
 	}
@@ -50,7 +104,7 @@ func (p *asInPaper) gap(k int) float64 { return p.line.Position[k+1] - p.line.Po
 // release returns the measure, and what the signed one before it errs on the line.
 func (p *asInPaper) release(rng *rand.Rand, mu []float64) (nu []float64, signed float64) {
 	g, sum := make([]float64, len(mu)), 0.0
-	check(p.walk.Increments(rng, g))
+	exhibit.Check(p.walk.Increments(rng, g))
 	for k := range g {
 		g[k] *= p.scale
 		if sum += g[k]; k+1 < len(g) {
@@ -58,8 +112,7 @@ func (p *asInPaper) release(rng *rand.Rand, mu []float64) (nu []float64, signed 
 		}
 		g[k] += mu[p.line.Order[k]]
 	}
-	on, _, err := wasserstein.ProjectLine(p.line.Position, g)
-	check(err)
+	on, _ := exhibit.Must2(wasserstein.ProjectLine(p.line.Position, g))
 	nu = make([]float64, len(mu))
 	for k, w := range on {
 		nu[p.line.Order[k]] = w
@@ -88,7 +141,7 @@ func (p *asInPaper) errs(ctx context.Context, rng *rand.Rand, s metric.Finite, d
 }
 
 // lines is about measures on [0,1].
-func lines(ctx context.Context, r *exhibit.Run) error {
+func lines(ctx context.Context, r *exhibit.Run) {
 	rng, draws := r.Rand(), exhibit.Size(r, 40, 200)
 	a := exhibit.Must(metric.NewPoints([][]float64{{.25, .75}, {.5, .5}}, metric.TotalVariation{}))
 	r.Say("Lemma 4.1", "replacing one of n = 4 records moves the measure by 1/n in TV", "1/n", a.Distance(0, 1), exhibit.Near(a.Distance(0, 1), .25, 1e-15), "so that alpha = eps n gives eps-differential privacy (Lemma 2.3)")
@@ -119,12 +172,11 @@ func lines(ctx context.Context, r *exhibit.Run) error {
 			fmt.Sprintf("proved %s, C = %.1f; nothing errs less than %s", demo.Number(most), most*alpha/math.Pow(math.Log(alpha), 1.5), demo.Number(least)))
 	}
 	r.Say("Proposition 5.2", "the nearest probability measure errs at most twice as much", 2., "at every draw", exhibit.If(twice, exhibit.Holds), "")
-	return nil
 }
 
 // measures compares private measures of some levels on some spaces with the
 // paper's bounds of their error, above and below.
-func measures(ctx context.Context, r *exhibit.Run) error {
+func measures(ctx context.Context, r *exhibit.Run) {
 	rng, draws := r.Rand(), exhibit.Size(r, 4, 40)
 	for _, s := range spaces(exhibit.Size(r, 144, 1024)) {
 		c := exhibit.Must(tsp.CoveringIntegral(ctx, s))
@@ -147,5 +199,4 @@ func measures(ctx context.Context, r *exhibit.Run) error {
 	at, w := []float64{0, .2, .7, 1}, []float64{.3217, .1003, .4444, .1336} // in thousandths, what is left to the first
 	far := exhibit.Must(wasserstein.W1LineBetween(at, w, at, []float64{.323, .1, .444, .133}))
 	r.Say("Corollary 7.3", "rounding r = 4 weights down to multiples of 1/m costs r/m at most, m = 1000", "r/m", far, exhibit.If(far <= .004, exhibit.Holds), "on the line, of diameter 1")
-	return nil
 }

@@ -18,7 +18,7 @@ import (
 
 // walks compares walks of n steps whose joint density is e^-V, V being 1-Lipschitz
 // in the l1 norm: added to counts, all hide a record added or removed at level 1.
-func walks(ctx context.Context, r *exhibit.Run) error {
+func walks(ctx context.Context, r *exhibit.Run) {
 	rng := r.Rand()
 	last, draws := exhibit.Size(r, 13, 20), exhibit.Size(r, 200, 400)
 	var n, logs, far, single, iid, square []float64
@@ -26,11 +26,11 @@ func walks(ctx context.Context, r *exhibit.Run) error {
 		w := exhibit.Must(walk.Superregular(1 << l))
 		wider := float64(l+2) / float64(l+1) // the paper's scale is L+2
 		v := make([]float64, 1<<l)
-		check(w.Variances(v))
+		exhibit.Check(w.Variances(v))
 		super, independent, ofSquare := 0.0, 0.0, 0.0
 		steps := make([]float64, 1<<l)
 		for range draws {
-			check(cmp.Or(ctx.Err(), w.Increments(rng, steps)))
+			exhibit.Check(cmp.Or(ctx.Err(), w.Increments(rng, steps)))
 			super += wider * farthest(steps) / float64(draws)
 			for i := range steps {
 				steps[i] = random.Laplace(rng)
@@ -49,12 +49,12 @@ func walks(ctx context.Context, r *exhibit.Run) error {
 	loss := exhibit.Must(w.Tree().Loss(walk.AddRemoveOne, w.Scales()))
 	r.Say("Lemma 3.2", "l1 norm of the Haar coefficients of a step of 1", "L + 2", "L + 1", exhibit.If(exhibit.Near(loss, 1, 1e-9) == exhibit.Holds, exhibit.Better),
 		fmt.Sprintf("levels 0 to L-1 and the total; with noise of scale L + 1, not L + 2, V is %s-Lipschitz", demo.Number(loss)))
-	r.Say("Theorem 3.1", "(3.2): E max_k |S_k| is at most C log^2 n"+at, "C log^2 n", far[end], exhibit.If(slope(logs, far) < 2.05, exhibit.Holds),
-		fmt.Sprintf("grows like (log n)^%.2f here", slope(logs, far)))
+	r.Say("Theorem 3.1", "(3.2): E max_k |S_k| is at most C log^2 n"+at, "C log^2 n", far[end], exhibit.If(exhibit.Slope(logs, far) < 2.05, exhibit.Holds),
+		fmt.Sprintf("grows like (log n)^%.2f here", exhibit.Slope(logs, far)))
 	r.Say("Theorem 3.1", "(3.3): max_k E|S_k| is at most C log^(3/2) n", "C log^(3/2) n", fmt.Sprintf("C from %.3f to %.3f, in log2", slices.Max(single), single[end]),
 		exhibit.If(slices.IsSortedFunc(single, func(a, b float64) int { return -int(math.Copysign(1, a-b)) }) && single[end] < 1, exhibit.Holds), "by the largest deviation, exact: it falls with n")
-	r.Say("Section 1.4", "independent Laplace steps: E max_k |S_k| grows like n^(1/2)"+at, "n^(1/2)", iid[end], exhibit.Near(slope(n, iid), .5, .1),
-		fmt.Sprintf("exponent %.3f; Brownian motion has sqrt(pi n) = %s", slope(n, iid), demo.Number(math.Sqrt(math.Pi*n[end]))))
+	r.Say("Section 1.4", "independent Laplace steps: E max_k |S_k| grows like n^(1/2)"+at, "n^(1/2)", iid[end], exhibit.Near(exhibit.Slope(n, iid), .5, .1),
+		fmt.Sprintf("exponent %.3f; Brownian motion has sqrt(pi n) = %s", exhibit.Slope(n, iid), demo.Number(math.Sqrt(math.Pi*n[end]))))
 	least := math.Inf(1)
 	for i := range n {
 		least = min(least, far[i]/math.Log(n[i]), iid[i]/math.Log(n[i]))
@@ -62,7 +62,7 @@ func walks(ctx context.Context, r *exhibit.Run) error {
 	r.Say("Proposition 3.3", "E max_k |S_k| is at least (ln n)/8 for every 1-Lipschitz V", "1/8", least, exhibit.If(least >= 1./8, exhibit.Holds), "the least quotient by ln n of both walks at all n")
 	sayNorms(r, n[end], square[end])
 	sayLeast(ctx, r)
-	return r.WriteCharts("bsv22-walk.png", &demo.Chart{
+	r.WriteCharts("bsv22-walk.png", &demo.Chart{
 		Title: "How far walks of n private steps get", X: "n", Y: "mean of max |S_k|", LogX: true, LogY: true,
 		Series: []demo.Series{{Name: "iid Laplace", X: n, Y: iid}, {Name: "superregular", X: n, Y: far}, {Name: "e^(-V^2), section 3.6", X: n, Y: square}},
 		Note:   fmt.Sprintf("The first two hide a record at level 1. Means of %d walks each.", draws),
@@ -132,7 +132,7 @@ func squared(rng *rand.Rand, t *walk.Tree, steps []float64) {
 			steps[i] *= all * parts[l] / sum * math.Sqrt(size/norm)
 		}
 	}
-	check(t.HaarInverse(steps))
+	exhibit.Check(t.HaarInverse(steps))
 }
 
 // sayLeast encloses the least E max |S_k| of two steps. Any noise of the walk, rounded in its
@@ -153,7 +153,7 @@ func sayLeast(ctx context.Context, r *exhibit.Run) {
 	two, haar, iid := make([]float64, 2), 0.0, 0.0
 	const draws = 100_000
 	for range draws {
-		check(w.Increments(rng, two))
+		exhibit.Check(w.Increments(rng, two))
 		haar += farthest(two) / draws
 		iid += farthest([]float64{random.Laplace(rng), random.Laplace(rng)}) / draws
 	}

@@ -21,10 +21,3 @@ func TestQuotient_OfTwoPoints(t *testing.T) {
 		}
 	}
 }
-
-func TestExponent(t *testing.T) {
-	x, y := levels(1, 64, 2), []float64{1, 1, 3. / 16, 3. / 64, 3. / 256, 3. / 1024, 3. / 4096}
-	if len(x) != len(y) || math.Abs(exponent(x, y, 4)+2) > 1e-12 || exponent(x, y, 0) > -1.5 {
-		t.Errorf("%v %v: %v", x, y, exponent(x, y, 4))
-	}
-}

@@ -13,9 +13,9 @@ import (
 
 // Exhibit is a figure, a table or a theorem of a paper.
 type Exhibit struct {
-	Name  string // paper and place, as in "IKWAT22/table2"
-	About string // one line: what it shows
-	Run   func(ctx context.Context, r *Run) error
+	Name  string                            // paper and place, as in "IKWAT22/table2"
+	About string                            // one line: what it shows
+	Run   func(ctx context.Context, r *Run) // fails by [Must] or [Check]
 }
 
 // Verdict is how a claim fares.
@@ -51,18 +51,37 @@ func (r *Run) Say(place, text string, paper, here any, v Verdict, why string) {
 	r.claims = append(r.claims, claim{place, text, paper, here, v, why})
 }
 
-// failure is what [Must] panics with.
+// WriteCharts is that of the program, with [Check].
+func (r *Run) WriteCharts(file string, charts ...*demo.Chart) {
+	Check(r.Program.WriteCharts(file, charts...))
+}
+
+// failure is what [Check] panics with.
 type failure struct{ error }
 
-// Must returns v, or ends the exhibit with err. It is for the goroutine of Run.
-func Must[T any](v T, err error) T {
+// Check ends the exhibit with err, where there is one. It is for the goroutine of Run.
+func Check(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
+}
+
+// Must returns v after a Check.
+func Must[T any](v T, err error) T {
+	Check(err)
 	return v
 }
 
-// run runs the exhibit and returns its error, or that of [Must].
+// Must2 is Must of two values.
+func Must2[T, U any](v T, w U, err error) (T, U) {
+	Check(err)
+	return v, w
+}
+
+// Largest is Must of a value that a pair of points reaches, as [metric.Diameter] returns it.
+func Largest(v float64, _, _ int, err error) float64 { return Must(v, err) }
+
+// run runs the exhibit and returns what ended it.
 func (e Exhibit) run(ctx context.Context, r *Run) (err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -73,7 +92,8 @@ func (e Exhibit) run(ctx context.Context, r *Run) (err error) {
 			panic(p)
 		}
 	}()
-	return e.Run(ctx, r)
+	e.Run(ctx, r)
+	return nil
 }
 
 // If is v where ok, which the run has found out, and Fails otherwise.
@@ -88,6 +108,22 @@ func If(ok bool, v Verdict) Verdict {
 // otherwise.
 func Near(got, want, rel float64) Verdict {
 	return If(math.Abs(got-want) <= rel*math.Abs(want), Holds)
+}
+
+// Tally counts the cases in which a claim holds.
+type Tally struct{ ok, all int }
+
+// Add counts a case.
+func (t *Tally) Add(ok bool) {
+	t.all++
+	if ok {
+		t.ok++
+	}
+}
+
+// Say is [Run.Say] of a claim that fails unless it held in all cases.
+func (t Tally) Say(r *Run, place, claim, paper string, v Verdict, why string) {
+	r.Say(place, claim, paper, fmt.Sprintf("%d of %d", t.ok, t.all), If(t.all > 0 && t.ok == t.all, v), why)
 }
 
 // Size is small by default and large where the run is full.

@@ -3,7 +3,6 @@ package exhibittest
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,7 +42,7 @@ func Hold(t *testing.T, exhibits []exhibit.Exhibit, slow []string, pictures ...s
 		}
 	}
 	if len(claims) != len(quick) {
-		t.Error(fmt.Sprint("claims: ", claims))
+		t.Error("claims:", claims)
 	}
 	for _, name := range pictures {
 		demotest.Picture(t, dir, name)

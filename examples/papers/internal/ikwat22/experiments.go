@@ -116,7 +116,7 @@ type panel struct {
 }
 
 // byLevel measures, claims and draws the panels of a figure.
-func byLevel(ctx context.Context, r *exhibit.Run, figure string, panels ...panel) error {
+func byLevel(ctx context.Context, r *exhibit.Run, figure string, panels ...panel) {
 	var charts []*demo.Chart
 	for _, p := range panels {
 		c := &curves{title: fmt.Sprintf("%d points, for %s", p.n, p.name), schemes: []scheme{exponentialMech, constOPT10, spannerMech, optMech}}
@@ -130,7 +130,7 @@ func byLevel(ctx context.Context, r *exhibit.Run, figure string, panels ...panel
 		c.sayByLevel(r, "Figure "+figure, p)
 		charts = append(charts, c.chart("eps_tight at delta = .001", p.unit))
 	}
-	return r.WriteCharts("ikwat22-fig"+figure+".png", charts...)
+	r.WriteCharts("ikwat22-fig"+figure+".png", charts...)
 }
 
 func (c *curves) sayByLevel(r *exhibit.Run, place string, p panel) {
@@ -215,9 +215,6 @@ func nonzeros(ctx context.Context, s space, m scheme) (theirs, ours int64) {
 	return 2*n*n + 5*s1 + 2*s2, ours
 }
 
-// short writes a count as the paper does.
-func short(n int64) string { return strings.Replace(fmt.Sprintf("%.2e", float64(n)), "e+0", "e", 1) }
-
 // bySize measures Tables 2 and 4 and Figures 2 and 4, where Table and Figure have one number.
 func bySize(ctx context.Context, r *exhibit.Run, number string, d setting, sizes []int, off float64) *demo.Chart {
 	most := map[string]int{optMech.name: exhibit.Size(r, 100, 200), spannerMech.name: exhibit.Size(r, 150, 400)} // points, for minutes
@@ -240,7 +237,7 @@ func bySize(ctx context.Context, r *exhibit.Run, number string, d setting, sizes
 			}
 			if 2*i < len(numbers) {
 				seconds, count = numbers[2*i], numbers[2*i+1]
-				paper, here = append(paper, count), append(here, short(ours))
+				paper, here = append(paper, count), append(here, strings.Replace(fmt.Sprintf("%.2e", float64(ours)), "e+0", "e", 1))
 				want := exhibit.Must(strconv.ParseFloat(count, 64))
 				if !(float64(theirs) > (1-off)*want && float64(ours) < (1+off)*want) {
 					verdict, why = exhibit.Differs, "1,000 words of GloVe in 100 dimensions: fewer of them are near to many, and their 3-spanner has more edges"
@@ -298,7 +295,7 @@ func (c *curves) sayBySize(r *exhibit.Run, place, name string, last float64) {
 }
 
 // table3 varies lambda and r on n words; rows are counted on 200.
-func table3(ctx context.Context, r *exhibit.Run, n int) error {
+func table3(ctx context.Context, r *exhibit.Run, n int) {
 	s, whole := fastText.space(ctx, n, r.Seed), fastText.space(ctx, 200, r.Seed)
 	t := demo.NewTable("r", "lambda", "L: paper", fmt.Sprintf("L on %d words", n), "rows: paper", "by Theorem 1", "by the library", "seconds: paper", "here")
 	var losses []float64
@@ -330,5 +327,4 @@ func table3(ctx context.Context, r *exhibit.Run, n int) error {
 	varies := slices.Max(losses[:5])/slices.Min(losses[:5]) - 1
 	r.Say("Table 3", "L varies with lambda", "6 %", fmt.Sprintf("%.0f %%", 100*varies), exhibit.If(varies < .2, exhibit.Holds), "")
 	r.Say("Table 3", "L from r = 1 to 9", "25 % less", lessOf(1-losses[9]/losses[5]), exhibit.If(losses[9] < losses[5], exhibit.Holds), "")
-	return nil
 }

@@ -19,17 +19,17 @@ import (
 // Few points are enough for all claims but those on sizes of programs.
 func TestExhibits_HoldOnFewPoints(t *testing.T) {
 	few := slices.Clone(Exhibits[:1])
-	for name, run := range map[string]func(ctx context.Context, r *exhibit.Run) error{
-		"thm2": func(ctx context.Context, r *exhibit.Run) error { return theorem2(ctx, r, 15) },
-		"thm3": func(ctx context.Context, r *exhibit.Run) error { return theorem3(ctx, r, 15) },
-		"thm4": func(ctx context.Context, r *exhibit.Run) error { return theorem4(ctx, r, 25) },
-		"fig1": func(ctx context.Context, r *exhibit.Run) error {
-			return byLevel(ctx, r, "1", panel{fastText, 20, []float64{1, 2, 7}, 1, 3.5, .15, .3}, panel{gloVe, 20, []float64{.5, 1}, .5, 1, .05, .1}, panel{geoLife, 20, []float64{.3, .8}, .3, .8, .15, .3})
+	for name, run := range map[string]func(ctx context.Context, r *exhibit.Run){
+		"thm2": func(ctx context.Context, r *exhibit.Run) { theorem2(ctx, r, 15) },
+		"thm3": func(ctx context.Context, r *exhibit.Run) { theorem3(ctx, r, 15) },
+		"thm4": func(ctx context.Context, r *exhibit.Run) { theorem4(ctx, r, 25) },
+		"fig1": func(ctx context.Context, r *exhibit.Run) {
+			byLevel(ctx, r, "1", panel{fastText, 20, []float64{1, 2, 7}, 1, 3.5, .15, .3}, panel{gloVe, 20, []float64{.5, 1}, .5, 1, .05, .1}, panel{geoLife, 20, []float64{.3, .8}, .3, .8, .15, .3})
 		},
-		"table2": func(ctx context.Context, r *exhibit.Run) error {
-			return r.WriteCharts("ikwat22-fig2.png", bySize(ctx, r, "2", fastText, []int{20, 30}, .2))
+		"table2": func(ctx context.Context, r *exhibit.Run) {
+			r.WriteCharts("ikwat22-fig2.png", bySize(ctx, r, "2", fastText, []int{20, 30}, .2))
 		},
-		"table3": func(ctx context.Context, r *exhibit.Run) error { return table3(ctx, r, 30) },
+		"table3": func(ctx context.Context, r *exhibit.Run) { table3(ctx, r, 30) },
 	} {
 		few = append(few, exhibit.Exhibit{Name: "IKWAT22/" + name, Run: run})
 	}
@@ -131,15 +131,11 @@ func TestFloor_IsBelowTheOptimum(t *testing.T) {
 	}
 }
 
-// pair are two points at distance 1.
-func pair(t *testing.T) space {
-	return space{testkit.Must(metric.Densify(t.Context(), testspace.Path(2, 1))), nil}
-}
-
 // Of two points at distance 1 the exponential mechanism keeps p, with the level l at
 // delta where p - e^l (1-p) = delta, and loses 1-p. Of several ways the one of least loss
 // counts, and where levels jump what is below the jump.
 func TestAt_TwoPoints(t *testing.T) {
+	two := space{testkit.Must(metric.Densify(t.Context(), testspace.Path(2, 1))), nil}
 	whole := exponentialMech.builds[0]
 	stuck := func(ctx context.Context, s space, _ float64) point { return whole(ctx, s, .1) }
 	jump := func(ctx context.Context, s space, alpha float64) point {
@@ -147,17 +143,16 @@ func TestAt_TwoPoints(t *testing.T) {
 	}
 	for _, builds := range [][]build{{whole}, {whole, stuck}, {stuck, whole}} {
 		for _, l := range []float64{.2, 1, 5} {
-			p := scheme{name: "two", builds: builds}.at(t.Context(), pair(t), l)
+			p := scheme{name: "two", builds: builds}.at(t.Context(), two, l)
 			if want := (1 - delta) / (1 + math.Exp(p.level)); math.Abs(p.loss-want) > 1e-6 || math.Abs(p.level-l) > near*l {
 				t.Errorf("level %v: %+v, want a loss of %v", l, p, want)
 			}
 		}
 	}
-	if p := (scheme{name: "jump", builds: []build{jump}}).at(t.Context(), pair(t), 2); p.level > 1 || p.level == 0 {
+	if p := (scheme{name: "jump", builds: []build{jump}}).at(t.Context(), two, 2); p.level > 1 || p.level == 0 {
 		t.Errorf("%+v", p)
 	}
-	exhibittest.Program(exhibit.Exhibit{Name: "X/y", Run: func(ctx context.Context, r *exhibit.Run) error {
-		scheme{name: "jump", builds: []build{jump}}.at(ctx, pair(t), .1)
-		return nil
+	exhibittest.Program(exhibit.Exhibit{Name: "X/y", Run: func(ctx context.Context, r *exhibit.Run) {
+		scheme{name: "jump", builds: []build{jump}}.at(ctx, two, .1)
 	}}).Rejects(t, map[string][]string{"papers: X/y: jump: nothing at a level of 0.1\n": {"-out", t.TempDir()}})
 }

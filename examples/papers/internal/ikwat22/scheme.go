@@ -155,8 +155,7 @@ func (b build) at(ctx context.Context, s space, level, alpha float64) point {
 // farthest-first order, x through all points.
 func floor(ctx context.Context, f metric.Finite, level, delta, share float64) float64 {
 	n := f.Len()
-	order, radii, err := metric.FarthestFirst(ctx, f, n, 0)
-	exhibit.Must(order, err)
+	order, radii := exhibit.Must2(metric.FarthestFirst(ctx, f, n, 0))
 	spared := int(math.Floor((1-share)*float64(n) + 1e-9))
 	best := 0.
 	for x := range n {

@@ -35,7 +35,7 @@ func holeLosses(ctx context.Context, f *metric.Dense, eps float64) (plain, weigh
 }
 
 // lemma1 runs Section 3.1.
-func lemma1(ctx context.Context, r *exhibit.Run) error {
+func lemma1(ctx context.Context, r *exhibit.Run) {
 	for _, k := range []struct{ n, eps float64 }{{10, 5}, {100, 10}} {
 		q := math.Exp(-k.eps / 2)
 		plain, weighted, c := holeLosses(ctx, hole(int(k.n), 1e-9), k.eps)
@@ -60,16 +60,12 @@ func lemma1(ctx context.Context, r *exhibit.Run) error {
 		worst = max(worst, exhibit.Must(exhibit.Must(exponential.Weighted(ctx, s, eps, y, nil)).Audit(ctx, s, nil)).Hi/eps)
 	}
 	r.Say("Proposition 1", "level of random positive weights", "eps", fmt.Sprintf("at most %.3g eps", worst), exhibit.If(worst <= 1, exhibit.Holds), "audited, on 60 cells, as Definition 1 and (2) have it")
-	return nil
 }
 
-// counted are what Theorem 1 and Table 1 count of a program.
-var counted = []string{"variables", "rows", "nonzeros"}
-
 // programs counts the programs of Theorem 1 and Table 1.
-func programs(ctx context.Context, r *exhibit.Run) error {
+func programs(ctx context.Context, r *exhibit.Run) {
 	const k = 10 // neighbors
-	ns := []int{50, 100, 200, 400}
+	counted, ns := []string{"variables", "rows", "nonzeros"}, []int{50, 100, 200, 400}
 	t := demo.NewTable("words", "count", "OPTMech", "Spanner", "ConstOPT (10)", "by Theorem 1", "at most, Corollary 1")
 	var first, last, bounds [3][5]int64 // by what is counted, the table's columns
 	for i, n := range ns {
@@ -109,11 +105,10 @@ func programs(ctx context.Context, r *exhibit.Run) error {
 		"Table 3 has as many; metric.Index.ReverseNeighbors counts so too")
 	m, s1, s2 = sums(ctx, geoLife.space(ctx, 400, 0), k)
 	r.Say("Section 3.2", "sum(|I|^2 + |I|) where no |I| reaches 10r", "at most 110 n r^2", fmt.Sprintf("%.2g of it on 400 cells", float64(s1+s2)/float64(110*m*k*k)), exhibit.If(s1+s2 <= 110*m*k*k, exhibit.Holds), "")
-	return nil
 }
 
 // theorem2 audits Algorithm 1.
-func theorem2(ctx context.Context, r *exhibit.Run, n int) error {
+func theorem2(ctx context.Context, r *exhibit.Run, n int) {
 	s := fastText.space(ctx, n, r.Seed)
 	least, most, solved := math.Inf(1), 0., 0
 	for _, k := range []int{1, 5, n - 1} {
@@ -131,16 +126,13 @@ func theorem2(ctx context.Context, r *exhibit.Run, n int) error {
 	r.Say("Theorem 1", "P_ConstOPTMech is feasible", "always", fmt.Sprintf("%d of 27 solved", solved), exhibit.If(solved == 27, exhibit.Holds), "")
 	r.Say("Theorem 2", "level of Algorithm 1 for 27 of eps, r and lambda", "eps", fmt.Sprintf("%.3g to %.3g eps", least, most), exhibit.If(most <= 1, exhibit.Holds),
 		"Algorithm 1 audited at delta = 0; by default lp.ConstOPT raises the budget until the level is eps. Row (26) prints e^(eps d(u,v)) outside the maximum over u, in which it belongs")
-	return nil
 }
 
 // theorem3 sets the packings of farthest-first orders against the optimum.
-func theorem3(ctx context.Context, r *exhibit.Run, n int) error {
+func theorem3(ctx context.Context, r *exhibit.Run, n int) {
 	s := geoLife.space(ctx, n, 0)
-	order, radii, err := metric.FarthestFirst(ctx, s, n, 0)
-	exhibit.Must(order, err)
-	far, _, _, err := metric.Diameter(ctx, s)
-	exhibit.Must(far, err)
+	order, radii := exhibit.Must2(metric.FarthestFirst(ctx, s, n, 0))
+	far := exhibit.Largest(metric.Diameter(ctx, s))
 	t := demo.NewTable("eps", "(8)", "(7)", "lp.LowerBound", "lp.Optimal")
 	ordered, outside, special, best := true, 1., 0., 0.
 	for _, eps := range []float64{.02, .1, .3, 1} {
@@ -172,11 +164,10 @@ func theorem3(ctx context.Context, r *exhibit.Run, n int) error {
 		fmt.Sprintf("on %d cells, packings of Definition 2 from a farthest-first order; lp.LowerBound says at least as much", n))
 	r.Say("Section 4", "N(w, S) >= 1", "for all w", fmt.Sprintf("as little as %.2g", outside), exhibit.If(outside < 1, exhibit.Corrected), "for w in S only; elsewhere (7) may be negative, and holds")
 	r.Say("Section 4", "the two farthest points", "(r*/2) e^(-r* eps)/(1 + e^(-r* eps))", fmt.Sprintf("at most %.2g of the optimum", special), exhibit.If(special <= 1, exhibit.Holds), "")
-	return nil
 }
 
 // theorem4 makes 3-spanners and audits SpannerMech.
-func theorem4(ctx context.Context, r *exhibit.Run, n int) error {
+func theorem4(ctx context.Context, r *exhibit.Run, n int) {
 	for _, d := range []setting{gloVe, geoLife} {
 		s := d.space(ctx, n, r.Seed)
 		o := exhibit.Must(lp.Spanner(ctx, metric.Same(s), d.level, &lp.SpannerOptions{Options: lp.Options{Tolerance: tolerance}, KeepBudget: true}))
@@ -192,5 +183,4 @@ func theorem4(ctx context.Context, r *exhibit.Run, n int) error {
 		r.Say("Appendix A", "edges of a greedy 3-spanner"+where, "O(n^1.5)", fmt.Sprintf("%.2g n^1.5", edges), exhibit.If(edges < 1, exhibit.Holds), "")
 		r.Say("Theorem 4", "level of the program at eps/3"+where, "eps", fmt.Sprintf("%.3g eps", o.Audited.Hi/d.level), exhibit.If(o.Audited.Hi <= d.level, exhibit.Holds), "audited at delta = 0")
 	}
-	return nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // definitions goes through Sections 2, 3, 5 and 8 and the notes of Table 1.
-func definitions(ctx context.Context, r *exhibit.Run) error {
+func definitions(ctx context.Context, r *exhibit.Run) {
 	sayMatching(ctx, r)
 	chosen := exhibit.Must(emd.ChooseAlpha(moves))
 	r.Say("Section 3", "alpha that hides a day within 1,000 miles and a month within 100 at eps = 0.2", alpha, chosen,
@@ -45,7 +45,6 @@ func definitions(ctx context.Context, r *exhibit.Run) error {
 		fmt.Sprintf("%.4g; %.4g", back.Alpha(), back.UserLevel().Eps),
 		exhibit.If(exhibit.Near(back.Alpha(), 1.2, 1e-9) == exhibit.Holds && exhibit.Near(back.UserLevel().Eps, 4.8, 1e-9) == exhibit.Holds, exhibit.Holds),
 		"at eps = .6, distances from .5 to 4: there and back eps is 8 times as large")
-	return nil
 }
 
 func pair(p emd.DP) string { return fmt.Sprintf("%.4g, %.3g", p.Eps, p.Delta) }
@@ -111,7 +110,7 @@ func tail(s int, r, c float64) float64 {
 }
 
 // reduction goes through Section 5.
-func reduction(ctx context.Context, r *exhibit.Run) error {
+func reduction(ctx context.Context, r *exhibit.Run) {
 	planned := func(s int, radius, delta float64) float64 { // the c of the library, for eps = 1
 		plan := emd.PlanOptions{Samples: []int{s}}
 		return exhibit.Must(emd.PlanReduction(ctx, emd.Model{Trust: emd.Central, Users: 1, Diameter: 1}, radius, emd.DP{Eps: 1, Delta: delta}, &plan)).SampleDistance
@@ -138,5 +137,4 @@ func reduction(ctx context.Context, r *exhibit.Run) error {
 	kept := reduced.At(0.01).Eps <= want.Eps*(1+1e-12) && reduced.At(0.01).Delta <= want.Delta && direct.Guarantee().At(0.01).Eps <= want.Eps*(1+1e-12)
 	r.Say("Algorithm 3", "noise on the mean of users of any number of items with it, over that without", "-", inner.StdDev()/direct.StdDev(), exhibit.If(kept && inner.StdDev() > direct.StdDev(), exhibit.Better),
 		"at (1, 1e-6) within .01, 1,024 samples: the mean of means has its constant for users of any size, needs no delta, and no sampling adds to its error")
-	return nil
 }

@@ -46,7 +46,7 @@ func (g response) remark(alpha, m, delta float64) float64 {
 }
 
 // bounds goes through Section 6.2 but for its table.
-func bounds(ctx context.Context, r *exhibit.Run) error {
+func bounds(ctx context.Context, r *exhibit.Run) {
 	rng, off, least9, broken := r.Rand(), 0.0, math.Inf(1), map[string]float64{}
 	for i := range 20_000 {
 		s, t := float64(1+rng.IntN(12)), float64(2+rng.IntN(11))
@@ -91,7 +91,6 @@ func bounds(ctx context.Context, r *exhibit.Run) error {
 	exact := exhibit.Must(accountant.ComposeBudget(ctx, items, 1, slack))
 	r.Say("Lemma 6.4", "delta of 1000 items at eps/sqrt(m ln(m/delta)) each, eps = 1", slack, real, exhibit.If(real > slack && exact < share, exhibit.Corrected),
 		fmt.Sprintf("exact composition; %.4g an item is private, %.4g is printed. Table 2b has (eps, 0) for it", exact, share))
-	return nil
 }
 
 // The setting of Table 2b: clusters of items, users of held items, eps at user level, which
@@ -138,7 +137,7 @@ func estimator(ctx context.Context, row int, alpha float64) (c *metric.Clustered
 }
 
 // frequencies is Table 2b.
-func frequencies(ctx context.Context, r *exhibit.Run) error {
+func frequencies(ctx context.Context, r *exhibit.Run) {
 	const alpha, top = 50, 100 // sqrt m
 	var errs [6]float64
 	series := make([]demo.Series, len(rows))
@@ -186,12 +185,12 @@ func frequencies(ctx context.Context, r *exhibit.Run) error {
 		c, f, _ := estimator(ctx, row, alpha)
 		for range draws {
 			e := exhibit.Must(f.Estimate(exhibit.Must(f.Release(rng, slices.Values(people)))))
-			p, _, err := f.Distribution(ctx, e)
-			measured[row] += exhibit.Must(wasserstein.Distance(ctx, c, exhibit.Must(p, err), truth)) / float64(draws)
+			p, _ := exhibit.Must2(f.Distribution(ctx, e))
+			measured[row] += exhibit.Must(wasserstein.Distance(ctx, c, p, truth)) / float64(draws)
 		}
 		r.Say("Table 2b", "error measured, "+rows[row].name, "-", measured[row], exhibit.If(measured[row] < 2*errs[row] && (row == 2 || measured[3] < measured[2]), exhibit.Holds), "of the nearest distribution, at most twice the bound above")
 	}
-	return r.WriteCharts("irc24-table2b.png", &demo.Chart{
+	r.WriteCharts("irc24-table2b.png", &demo.Chart{
 		Title: "Frequencies of clustered items", X: "alpha = eps/r", Y: "bound of d_EM / diameter", LogX: true, LogY: true, Series: series,
 		Note: "eps = 1, delta = 1e-9, 3 clusters of 3 items, users of 10,000 items: 100,000 of them, 200 with a curator.",
 	})

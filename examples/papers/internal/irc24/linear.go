@@ -29,7 +29,7 @@ func sphere(rng *rand.Rand, n, dim int, radius float64) [][]float64 {
 }
 
 // linear goes through Section 4.1.
-func linear(ctx context.Context, r *exhibit.Run) error {
+func linear(ctx context.Context, r *exhibit.Run) {
 	rng, plane := r.Rand(), metric.Euclidean{}
 	pts := exhibit.Must(metric.NewPoints(append(sphere(rng, 100, 2, 0.5), sphere(rng, 100, 2, 0.25)...), plane))
 	city := exhibit.Must(query.Landmarks(plane, 2, []float64{0.2, 0.1}))
@@ -66,11 +66,10 @@ func linear(ctx context.Context, r *exhibit.Run) error {
 	far, reached := additive.GaussianDelta(printed(alpha), alpha, 1), additive.GaussianDelta(least, alpha, 1)
 	r.Say("Lemma 6.2", "delta of Gaussian noise of scale sqrt(1.25 ln(1/delta))/alpha, alpha = 25", delta, far, exhibit.If(far > delta, exhibit.Corrected), "in closed form; the formula is one for small levels. Section 4.1 prints alpha twice in it")
 	r.Say("Lemma 6.2", "the least private scale, alpha = 25", printed(alpha), least, exhibit.If(reached <= delta && reached > 0.99*delta, exhibit.Corrected), "what NewLinear takes")
-	return nil
 }
 
 // embeddings is Table 2a: d = 3 rows F of length 1, on embeddings phi of 40 items.
-func embeddings(ctx context.Context, r *exhibit.Run) error {
+func embeddings(ctx context.Context, r *exhibit.Run) {
 	const d, dim, k, n, eps, delta = 3, 8, 40, 1000, 0.2, 1e-6
 	rng := r.Rand()
 	phi := sphere(rng, k, dim, 0.5)
@@ -113,5 +112,4 @@ func embeddings(ctx context.Context, r *exhibit.Run) error {
 				exhibit.If(less > eps/a/10 && less < eps/a*10, exhibit.Holds), fmt.Sprintf("without delta; Gaussian, Lemma 6.2 and Section 6.1.2, at delta = 1e-6 %.4g", gaussian/c.root/c.whole))
 		}
 	}
-	return nil
 }

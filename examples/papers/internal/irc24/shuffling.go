@@ -79,7 +79,7 @@ func asymptotic(alpha, users, m, delta float64) float64 {
 }
 
 // shuffling goes through Section 4.2 and its example.
-func shuffling(ctx context.Context, r *exhibit.Run) error {
+func shuffling(ctx context.Context, r *exhibit.Run) {
 	// One change: 50 of 1e8 items move, by 10 in all.
 	const inner = 1e-12
 	v, few, x := accountant.Moved{Items: 50, Distance: 10}, theorem44{users * items, 50}, math.Log(inner)
@@ -129,7 +129,7 @@ func shuffling(ctx context.Context, r *exhibit.Run) error {
 		proved.X, proved.Y = append(proved.X, a), append(proved.Y, b.Value)
 		theorem.X, theorem.Y = append(theorem.X, a), append(theorem.Y, t.budget(a, slack))
 	}
-	return r.WriteCharts("irc24-thm4.4.png", &demo.Chart{
+	r.WriteCharts("irc24-thm4.4.png", &demo.Chart{
 		Title: "What shuffling allows an item", X: "alpha per unit of d_EM", Y: "alpha0 of an item", LogX: true,
 		Series: []demo.Series{proved, theorem}, Note: "100,000 users of 1,000 items, delta = 1e-12.",
 	})
@@ -180,17 +180,13 @@ func sayCondition(ctx context.Context, r *exhibit.Run) {
 }
 
 // lemmas checks those of the appendices on random distributions P, Q, S, T.
-func lemmas(_ context.Context, r *exhibit.Run) error {
+func lemmas(_ context.Context, r *exhibit.Run) {
 	rng := r.Rand()
 	draw := func() (p [4]float64) {
-		sum := 0.0
 		for i := range p {
 			p[i] = rng.ExpFloat64()
-			sum += p[i]
 		}
-		for i := range p {
-			p[i] /= sum
-		}
+		exhibit.Normalize(p[:])
 		return p
 	}
 	mix := func(w float64, p, q [4]float64) [4]float64 {
@@ -228,5 +224,4 @@ func lemmas(_ context.Context, r *exhibit.Run) error {
 	say("Lemma A.2", "D_{e^(a+b)}(P|R) <= D_{e^a}(P|Q) + e^a D_{e^b}(Q|R)", triangle, exhibit.Holds, "")
 	say("Lemma B.4", "advanced joint convexity", joint, exhibit.Holds, "of Balle, Barthe, Gaboardi 2018")
 	say("Lemma B.5", "a pure pair is P = (a M + N)/(a+1), Q = (M + a N)/(a+1)", parts, exhibit.Corrected, "of Kairouz, Oh, Viswanath 2015; printed with 1/(a+1) on both parts of Q")
-	return nil
 }

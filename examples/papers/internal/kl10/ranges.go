@@ -64,7 +64,7 @@ func squared(m int, gamma float64) metric.Bimetric {
 }
 
 // ranges encloses eps* of thresholds, under the largest and the mean squared error.
-func ranges(ctx context.Context, r *exhibit.Run) error {
+func ranges(ctx context.Context, r *exhibit.Run) {
 	t := kl10.Target{Gamma: .2 * (1 + 1e-9), Delta: .05} // clear of rounding
 	var series []demo.Series
 	add := func(name string, sizes []int, space func(m int) metric.Bimetric) *lp.MostPrivateSolution {
@@ -100,19 +100,12 @@ func ranges(ctx context.Context, r *exhibit.Run) error {
 		grows = grows && s.Lo[i] >= respond(int(m), t.Delta)*(1-1e-3)
 	}
 	r.Say("Section 3", "the same, two records, privacy by the share that is replaced", "no mechanism", span(s), exhibit.If(grows, exhibit.Holds), "never below that of one record: n records may all be equal")
-	least, enough, err := one.RecordsFor(.1, nil)
-	if err != nil {
-		return err
-	}
+	least, enough := exhibit.Must2(one.RecordsFor(.1, nil))
 	r.Say("Remark 2.4", fmt.Sprintf("records for m = %v at eps = .1", series[0].X[len(series[0].X)-1]), "N = eps*/eps", fmt.Sprintf("%d to %d", least, enough), exhibit.If(enough >= least, exhibit.Holds), "more and more as m grows: none is enough for a continuum")
 
 	lipschitz := 0.0
 	for _, b := range []metric.Bimetric{largest(1, 12), largest(3, 5)} {
-		c, _, _, err := b.Lipschitz(ctx)
-		if err != nil {
-			return err
-		}
-		lipschitz = max(lipschitz, c)
+		lipschitz = max(lipschitz, exhibit.Largest(b.Lipschitz(ctx)))
 	}
 	r.Say("Remark 2.5", "the vector of answers to a class of queries, L_inf: Lipschitz constant", "1", lipschitz, exhibit.Near(lipschitz, 1, 1e-9), "Blum-Ligett-Roth's utility, by metric.Chebyshev; shares of records under metric.TotalVariation")
 	add("one record, root mean squared error", sizes[:exhibit.Size(r, 5, 6)], func(m int) metric.Bimetric { return squared(m, t.Gamma) })
@@ -120,6 +113,6 @@ func ranges(ctx context.Context, r *exhibit.Run) error {
 	last, limit := len(s.X)-1, respond(7, t.Delta)
 	r.Say("Remark 2.5", "the same answers under L_2, Hardt-Talwar's, here in the mean", "-", span(s), exhibit.If(s.Hi[last] <= limit*(1+1e-3) && s.Hi[last] < .8*series[0].Lo[last], exhibit.Holds),
 		fmt.Sprintf("a compact space: an output serves 4 gamma^2 = .16 of the records, and eps* is at most ln(6(1-delta)/delta) = %.2f for all m", limit))
-	return r.WriteCharts("kl10-sec3.png", &demo.Chart{Title: "eps*(.2, .05) of thresholds on m points", X: "points", Y: "eps*", LogX: true, Series: series,
+	r.WriteCharts("kl10-sec3.png", &demo.Chart{Title: "eps*(.2, .05) of thresholds on m points", X: "points", Y: "eps*", LogX: true, Series: series,
 		Note: "Under the largest error eps* grows like ln(m), without end: on a continuum there is no mechanism. Under the mean squared error there is."})
 }

@@ -1,4 +1,4 @@
-// Package cities has the places that several exhibits are about.
+// Package cities has the places that several exhibits and tests are about.
 package cities
 
 import (

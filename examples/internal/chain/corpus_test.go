@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/families"
-	"github.com/metricdp/metricdp/examples/papers/internal/cities"
+	"github.com/metricdp/metricdp/examples/internal/cities"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -104,7 +104,7 @@ func corpus(t testing.TB, n int) []named {
 
 // words are the GloVe vectors of n of the words of examples/words.
 func words(t testing.TB, n int) metric.Finite {
-	text := testkit.Must(os.ReadFile("../../../words/words.txt"))
+	text := testkit.Must(os.ReadFile("../../words/words.txt"))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	pts := make([][]float64, n)
 	for k := range pts {
@@ -117,7 +117,7 @@ func words(t testing.TB, n int) metric.Finite {
 
 // mammals is the taxonomy of n leaves of WordNet's.
 func mammals(t testing.TB, n int) *metric.Tree {
-	f := testkit.Must(os.Open("../../../tradeoff/mammals.csv"))
+	f := testkit.Must(os.Open("../../tradeoff/mammals.csv"))
 	defer f.Close()
 	rows := testkit.Must(csv.NewReader(f).ReadAll())
 	paths := make([][]string, n)

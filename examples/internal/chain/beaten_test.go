@@ -7,7 +7,7 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/entropy/scale"
-	"github.com/metricdp/metricdp/examples/papers/internal/cities"
+	"github.com/metricdp/metricdp/examples/internal/cities"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
