@@ -20,9 +20,9 @@ var userlevel = demotest.Program{Name: "userlevel", Main: run, Ext: ".csv"}
 // else is computed.
 const golden = `
 privacy               eps, moves  eps, whole user  center  center, stated  one release    distance  distance, stated
-user DP, eps = 1           1.000            1.000    4073            4011  18.8 N 19.6 E      2892              2998
-d_EM, alpha = 0.005        1.000            100.1   64.96           62.96  52.6 N 39.3 E     27.76             29.96
-user DP, eps = 100.1       100.1            100.1   41.53           40.08  52.4 N 39.5 E     27.76             29.96
+user DP, eps = 1           1.000            1.000    3888            4011  6.7 S 44.4 E       2892              2998
+d_EM, alpha = 0.005        1.000            100.1   62.02           62.96  52.4 N 40.7 E     27.76             29.96
+user DP, eps = 100.1       100.1            100.1   37.81           40.08  52.3 N 40.4 E     27.76             29.96
 privacy               release                eps, moves  eps, whole user      delta  error (km)  proved bound (km)
 user DP, eps = 1      noise on the shares         1.000            1.000          0        4613              19687
 user DP, eps = 1      Hadamard response           1.000            1.000  1.000e-06        9175              19687

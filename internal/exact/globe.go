@@ -160,9 +160,9 @@ func (a *angle) enclose(u []interval, prec uint) interval {
 // where float64 does not decide.
 func (g Globe) settle(lat, lon float64, a angle, word uint64) (i, j float64, ok bool) {
 	y, yErr, x, xErr := a.move(lat, word)
-	i, ok = Lattice(g).nearest(0, y/g.Step, yErr/g.Step)
+	i, ok = nearest(0, y/g.Step, yErr/g.Step)
 	if ok && math.Abs(i)*g.Step != 90 {
-		j, ok = Lattice(g).nearest(lon, x/g.Step, xErr/g.Step)
+		j, ok = nearest(lon/g.Step, x/g.Step, xErr/g.Step)
 	}
 	return i, j, ok
 }

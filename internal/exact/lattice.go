@@ -39,7 +39,7 @@ func (l Lattice) addLaplace(rng *rand.Rand, x, rate float64, exact bool) float64
 	if w&1 != 0 {
 		z = -z
 	}
-	if k, ok := l.nearest(x, float64(z*inv), float64(err*inv)); ok && !exact {
+	if k, ok := nearest(x/l.Step, float64(z*inv), float64(err*inv)); ok && !exact {
 		return k * l.Step
 	}
 	var y [1]float64
@@ -56,7 +56,7 @@ func (l Lattice) addLaplace(rng *rand.Rand, x, rate float64, exact bool) float64
 // AddKNorm sets dst to x + Z rounded in every coordinate, Z of density prop. to
 // e^(-rate ||z||_p), 1 <= p <= +Inf; the rest as [Lattice.AddLaplace]. dst may be x. In d
 // dimensions some d^2 2^-35 of the draws are decided in arbitrary precision, at some 100
-// microseconds a dimension.
+// microseconds a dimension, for p = 2 and d > 2 at some 10.
 func (l Lattice) AddKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p float64) {
 	l.addKNorm(dst, rng, x, rate, p, false)
 }
@@ -68,11 +68,15 @@ func (l Lattice) addKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p fl
 		}
 		return
 	}
+	if p == 2 && len(x) > 2 {
+		l.addEuclidean(dst, rng, x, rate, exact)
+		return
+	}
 	s := shapes.Get().(*shape)
 	defer shapes.Put(s)
 	s.draw(rng, len(x), p, exact)
-	s.noise()
-	if !exact && l.settle(dst, x, s.z, s.err, 1/float64(rate*l.Step)) {
+	rad, rel, abs := s.noise()
+	if !exact && l.settle(dst, x, s.z, rad/float64(rate*l.Step), rel, abs) {
 		return
 	}
 	l.resolve(rng, s.us, x, dst, func(u []interval, prec uint) ([]interval, bool) {
@@ -83,51 +87,6 @@ func (l Lattice) addKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p fl
 		}
 		return z, ok
 	})
-}
-
-// AddNormal sets dst to x + Z rounded in every coordinate, Z independent normal
-// variates of deviation sigma, with sigma/Step a normal number. dst may be x.
-func (l Lattice) AddNormal(dst []float64, rng *rand.Rand, x []float64, sigma float64) {
-	for len(x) > 0 {
-		n := min(2, len(x))
-		l.addNormals(dst[:n], rng, x[:n], sigma, false)
-		dst, x = dst[n:], x[n:]
-	}
-}
-
-// addNormals is AddNormal for one coordinate or two.
-func (l Lattice) addNormals(dst []float64, rng *rand.Rand, x []float64, sigma float64, exact bool) {
-	words := [2]uint64{rng.Uint64(), rng.Uint64()}
-	scale := sigma / l.Step // exact
-	z, err := normals(words)
-	if !exact && l.settle(dst, x, z[:len(x)], []float64{err, err}, scale) {
-		return
-	}
-	l.resolve(rng, []digits{{word: words[0]}, {word: words[1]}}, x, dst, func(u []interval, prec uint) ([]interval, bool) {
-		z := enclosedNormals(u, prec)
-		for i := range z {
-			z[i] = z[i].mul(point(scale), prec)
-		}
-		return z[:len(x)], true
-	})
-}
-
-// normals returns two normal variates of deviation 1, sqrt(2E) (cos t, sin t),
-// and a bound on the error of either, with room for two more roundings.
-func normals(words [2]uint64) (z [2]float64, err float64) {
-	e, err := exponential(words[0])
-	rad := math.Sqrt(2 * e)
-	cos, sin := cosSinFast(words[1])
-	// |sqrt a - sqrt b| <= |a-b|/sqrt a.
-	err = float64(2*err/rad*(1+0x1p-40)) + float64(rad*(circleErr+0x1p-50))
-	return [2]float64{rad * cos, rad * sin}, err
-}
-
-func enclosedNormals(u []interval, prec uint) []interval {
-	e := u[0].negLog(prec)
-	rad := e.add(e, prec).sqrt(prec)
-	cos, sin := cosSin(u[1], prec)
-	return []interval{cos.mul(rad, prec), sin.mul(rad, prec)}
 }
 
 // unit returns a number u in the cell of a word, the 2^-63 to which its upper 63
@@ -161,11 +120,16 @@ func cosSinFast(w uint64) (cos, sin float64) {
 	return cos, sin
 }
 
-// settle sets dst to x + scale*z rounded, each z within its err and scaled to steps,
-// unless float64 does not decide. It uses z; dst may be x.
-func (l Lattice) settle(dst, x, z, err []float64, scale float64) bool {
+// settle sets dst to x + scale*z rounded, scale > 0 being right up to three roundings and
+// errors as of [shape.noise], unless float64 does not decide. It uses z; dst may be x.
+func (l Lattice) settle(dst, x, z []float64, scale, rel, abs float64) bool {
+	inv := 1 / l.Step // exact
+	rel = float64((rel + 0x1p-50) * (1 + 0x1p-20))
+	abs = float64(abs * scale)
+	x, dst = x[:len(z)], dst[:len(z)]
 	for i, v := range z {
-		k, ok := l.nearest(x[i], float64(v*scale), float64(err[i]*scale))
+		v = float64(v * scale)
+		k, ok := nearest(float64(x[i]*inv), v, float64(math.Abs(v)*rel)+abs)
 		if !ok {
 			return false
 		}
@@ -177,11 +141,10 @@ func (l Lattice) settle(dst, x, z, err []float64, scale float64) bool {
 	return true
 }
 
-// nearest returns the integer nearest to x/Step + z for every noise within err
-// of z, or ok = false. |x/Step| <= 2^52, of which the integer part is split off
-// exactly. Where x/Step underflows it errs by less than 2^-1074.
-func (l Lattice) nearest(x, z, err float64) (k float64, ok bool) {
-	t := x / l.Step
+// nearest returns the integer nearest to t + z for every noise within err of z, or ok =
+// false, where t is an input in steps: |t| <= 2^52, of which the integer part is split
+// off exactly. Where that quotient underflows it errs by less than 2^-1074.
+func nearest(t, z, err float64) (k float64, ok bool) {
 	whole := math.RoundToEven(t)
 	rest := float64(t-whole) + z
 	k = math.RoundToEven(rest)

@@ -57,16 +57,9 @@ func (l Lattice) addPolytope(dst []float64, rng *rand.Rand, x []float64, rate fl
 		}
 		rad := math.Abs(math.Log(prod))
 		radErr += float64(rad * 0x1p-50)
-		for i := range z[:d] {
-			z[i] *= rad
-		}
-		// As in shape.noise, for coordinates of at most size.
-		zErr := float64(size*(radErr+float64(rad*(float64(d)+8)*0x1p-49))) * (1 + 0x1p-40)
-		var errs [MaxPolytopeDim]float64
-		for i := range errs {
-			errs[i] = zErr
-		}
-		if sure && !exact && l.settle(dst, x, z[:d], errs[:], 1/float64(rate*l.Step)) {
+		// Coordinates of at most size, as in errors.
+		rel, abs := product(radErr/rad, 0, float64(size*(float64(d)+8)*0x1p-49))
+		if sure && !exact && l.settle(dst, x, z[:d], rad/float64(rate*l.Step), rel, abs) {
 			return
 		}
 		if l.resolvePolytope(rng, append([]uint64(nil), words...), x, dst, rate, p) {

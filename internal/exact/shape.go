@@ -8,27 +8,26 @@ import (
 	"sync"
 )
 
-// shape is a draw of noise of density prop. to e^(-||z||_p) in at least two dimensions:
-// uniform numbers and how noise is made of them, first in float64 and where that does
+// shape is a draw of noise of density prop. to e^(-||z||_p) in at least two dimensions, where
+// it is not [euclidean]: uniform numbers and how noise is made of them, first in float64 and where that does
 // not decide in interval arithmetic.
 //
 // The norm has the distribution Gamma(d), a sum of d logarithms; the direction that of
-// d independent variates g of density prop. to e^(-|g|^p). For p = 2 these are normal,
-// two by two sqrt(2 E) (cos t, sin t), E exponential and t a uniform angle. For p = +Inf
-// the noise is a point of the cube times a radius of the distribution Gamma(d+1).
+// d independent variates g of density prop. to e^(-|g|^p), in the plane for p = 2 an angle. For
+// p = +Inf the noise is a point of the cube times a radius of the distribution Gamma(d+1).
 //
-// Elsewhere a variate is drawn by rejection. Its size g comes from the density prop. to 1 on
+// A variate is drawn by rejection. Its size g comes from the density prop. to 1 on
 // [0, 1] and to e^(-1-p(g-1)) from there on, which is larger than e^(-g^p) as t^p is convex;
 // the tail has the share 1/(1 + e p) of it. With exponential variates E and F a g = U
 // is kept where g^p < E, and g = 1 + F/p where g^p < 1 + F + E: some .72 of all or more.
 type shape struct {
-	d      int
-	p      float64
-	us     []digits  // of the radius, then of the direction
-	tail   []bool    // whether a g is 1 + F/p, for other p than 2 and +Inf
-	z, err []float64 // the noise, and bounds on its errors
-	ln     []float64 // of the g
-	lnErr  []float64
+	d     int
+	p     float64
+	us    []digits  // of the radius, then of the direction
+	tail  []bool    // whether a g is 1 + F/p, for other p than 2 and +Inf
+	z     []float64 // the direction
+	ln    []float64 // of the g
+	lnErr []float64
 }
 
 // shapes keeps the slices.
@@ -42,16 +41,12 @@ func (s *shape) radial() int {
 	return s.d
 }
 
-// direct is how many make the direction: in the plane an angle, for p = 2 elsewhere
-// an exponential variate and an angle for every two coordinates.
+// direct is how many make the direction.
 func (s *shape) direct() int {
-	switch {
-	case s.p != 2:
-		return s.d
-	case s.d == 2:
+	if s.p == 2 {
 		return 1
 	}
-	return 2 * ((s.d + 1) / 2)
+	return s.d
 }
 
 // draw draws the numbers, and with exact whatever there is to decide exactly.
@@ -59,7 +54,7 @@ func (s *shape) draw(rng *rand.Rand, d int, p float64, exact bool) {
 	s.d, s.p = d, p
 	n := s.radial() + s.direct()
 	s.us = slices.Grow(s.us[:0], n)[:n]
-	for _, a := range []*[]float64{&s.z, &s.err, &s.ln, &s.lnErr} {
+	for _, a := range []*[]float64{&s.z, &s.ln, &s.lnErr} {
 		*a = slices.Grow((*a)[:0], d)[:d]
 	}
 	s.tail = slices.Grow(s.tail[:0], d)[:d]
@@ -75,32 +70,33 @@ func (s *shape) draw(rng *rand.Rand, d int, p float64, exact bool) {
 // powers tells whether the direction is that of variates by rejection.
 func (s *shape) powers() bool { return s.p != 2 && !math.IsInf(s.p, 1) }
 
-// noise sets z and err, which is +Inf or NaN where there is no bound.
-func (s *shape) noise() {
+// noise sets z and returns a radius: the noise is within rel*|v| + rad*abs of v = rad*z in every
+// coordinate. Where there is no bound one of them is +Inf or NaN.
+func (s *shape) noise() (rad, rel, abs float64) {
 	n := s.radial()
 	rad, radErr := gamma(s.us[:n])
 	rest := s.us[n:]
 	switch {
 	case s.powers():
-		s.powerDirection()
+		rel, abs = s.powerDirection()
 	case s.p != 2:
 		for i := range rest {
-			u, _ := unit(rest[i].word) // within 2^-51 of U
-			s.z[i], s.err[i] = rest[i].signed(u), 0x1p-51
+			u, _ := unit(rest[i].word)
+			s.z[i] = rest[i].signed(u)
 		}
-	case s.d == 2:
-		s.z[0], s.z[1] = cosSinFast(rest[0].word)
-		s.err[0], s.err[1] = circleErr, circleErr
+		abs = 0x1p-51
 	default:
-		s.normalDirection(rest)
+		s.z[0], s.z[1] = cosSinFast(rest[0].word)
+		abs = circleErr
 	}
-	for i, v := range s.z {
-		s.z[i] = rad * v
-		// |rad v - rad' v'| <= |rad - rad'| |v'| + rad |v - v'|, and some roundings of
-		// rad v here and by the caller.
-		v, e := math.Abs(v), s.err[i]
-		s.err[i] = (float64(radErr*(v+e)) + float64(rad*(e+float64(v*0x1p-50)))) * (1 + 0x1p-20)
-	}
+	rel, abs = product(radErr/rad, rel, abs)
+	return rad, rel, abs
+}
+
+// product returns the errors of a radius that is right up to a factor 1 +- radRel, times a
+// direction z that is within rel*|z| + abs.
+func product(radRel, rel, abs float64) (float64, float64) {
+	return radRel + float64(rel*(1+radRel)), float64(abs * (1 + radRel) * (1 + 0x1p-20))
 }
 
 // gamma returns -ln of the product of uniform numbers and a bound on its error.
@@ -125,39 +121,6 @@ func (d digits) signed(v float64) float64 {
 		return -v
 	}
 	return v
-}
-
-// normalDirection sets z to a point of the unit sphere.
-//
-// Coordinates are (cos t, sin t) sqrt(q), q = E/S, S the sum of all E, the last
-// one times cos^2 t where d is odd. Where the error of E is e and that of S is at most f <=
-// S/2^10, q errs by at most (e + q f)/(S - f), and its root by at most that over sqrt(q).
-func (s *shape) normalDirection(us []digits) {
-	sum, sumErr := 0.0, 0.0
-	for i := 0; i < s.d; i += 2 {
-		v, e := exponential(us[i].word)
-		s.ln[i], s.lnErr[i] = v, e
-		sumErr += e + float64(v*0x1p-50)
-		cos, sin := cosSinFast(us[i+1].word)
-		s.z[i] = cos
-		if i+1 < s.d {
-			s.z[i+1] = sin
-		} else {
-			sumErr += float64(4 * circleErr * v)
-			v = float64(v * float64(cos*cos))
-		}
-		sum += v
-	}
-	sumErr += float64(sum * float64(s.d) * 0x1p-53)
-	for i := range s.z {
-		q := s.ln[i&^1] / sum
-		root := math.Sqrt(q)
-		s.z[i] *= root
-		s.err[i] = math.Inf(1)
-		if sumErr <= sum*0x1p-10 {
-			s.err[i] = float64((circleErr+0x1p-49)*root) + (1+0x1p-9)*(s.lnErr[i&^1]+float64(q*sumErr))/(sum*root)
-		}
-	}
 }
 
 // drawPower returns the number of which the size of variate i is made.
@@ -242,11 +205,12 @@ func (s *shape) encloseLog(u interval, i int, prec uint) interval {
 	return u.log(prec)
 }
 
-// powerDirection sets z to the variates divided by their norm.
+// powerDirection sets z to the variates divided by their norm, and returns bounds on
+// the errors, relative and absolute.
 //
 // The logarithm of the norm is that of the largest g, plus ln(S)/p, S the sum of e^(p(ln g -
 // ln largest)); it changes by no more than the most that a ln g does.
-func (s *shape) powerDirection() {
+func (s *shape) powerDirection() (rel, abs float64) {
 	top := slices.Max(s.ln)
 	sum, sumErr := 0.0, 0x1p-900
 	for _, v := range s.ln {
@@ -260,14 +224,14 @@ func (s *shape) powerDirection() {
 	norm := top + math.Log(sum)/s.p
 	normErr := slices.Max(s.lnErr) + (float64(sumErr/sum*(1+0x1p-20))+float64(0x1p-49*math.Log(sum)))/s.p + float64(math.Abs(norm)*0x1p-51)
 	for i, v := range s.ln {
-		z := Exp(v - norm)
+		s.z[i] = s.us[s.d+i].signed(Exp(v - norm))
 		err := s.lnErr[i] + normErr + float64(math.Abs(v-norm)*0x1p-51) + 0x1p-49
 		if !(err < 0.25) {
 			err = math.Inf(1)
 		}
-		s.z[i] = s.us[s.d+i].signed(z)
-		s.err[i] = float64(1.25*z*err) + 0x1p-1000 // e^err - 1 <= 1.25 err
+		rel = max(rel, 1.25*err) // e^err - 1 <= 1.25 err
 	}
+	return rel, 0x1p-1000
 }
 
 // enclose is noise in interval arithmetic. It fails where the numbers are not known
@@ -288,29 +252,8 @@ func (s *shape) enclose(u []interval, prec uint) (z []interval, ok bool) {
 		}
 	case s.p != 2:
 		copy(z, u)
-	case s.d == 2:
-		z[0], z[1] = cosSin(u[0], prec)
 	default:
-		sum := point(0)
-		es := make([]interval, len(u)/2)
-		for i := range es {
-			es[i] = u[2*i].negLog(prec)
-			v := es[i]
-			cos, sin := cosSin(u[2*i+1], prec)
-			z[2*i] = cos
-			if 2*i+1 < s.d {
-				z[2*i+1] = sin
-			} else {
-				v = v.mul(cos.mul(cos, prec).atLeast0(), prec)
-			}
-			sum = sum.add(v, prec)
-		}
-		if sum.lo.Sign() == 0 {
-			return nil, false
-		}
-		for i := range z {
-			z[i] = z[i].mul(es[i/2].quo(sum, prec).sqrt(prec), prec)
-		}
+		z[0], z[1] = cosSin(u[0], prec)
 	}
 	for i := range z {
 		z[i] = z[i].mul(rad, prec)

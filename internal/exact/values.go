@@ -117,7 +117,7 @@ func (a noisy) noise() (z, err float64) {
 // roundNoisy returns a - b rounded, or a where b is nil. b keeps the bits that are drawn of it.
 func (l Lattice) roundNoisy(rng *rand.Rand, v *Values, rate float64, a noisy, b *noisy, exact bool) float64 {
 	x, z, err := l.sumNoisy(v, rate, a, b)
-	if k, ok := l.nearest(x, z, err); ok && !exact {
+	if k, ok := nearest(x/l.Step, z, err); ok && !exact {
 		return k * l.Step
 	}
 	if b == nil {

@@ -16,7 +16,7 @@ func ExampleNewKNorm() {
 	eps, _ := m.Guarantee().At(2.0 / 1000)
 	fmt.Printf("eps %.3f, root mean square error %.4f a coordinate\n", eps, math.Sqrt(m.SecondMoment()))
 	// Output:
-	// [0.200 -0.099 0.398]
+	// [0.208 -0.096 0.402]
 	// eps 1.000, root mean square error 0.0040 a coordinate
 }
 
@@ -71,7 +71,7 @@ func ExampleNewGaussian() {
 	fmt.Printf("sigma %.4f: %.2f %v\n", m.Sigma(), y, err)
 	fmt.Println(m.Guarantee())
 	// Output:
-	// sigma 4.4610: [-1.90 -2.66] <nil>
+	// sigma 4.4610: [5.59 5.34] <nil>
 	// (1 per unit, 1e-06)-private up to 2
 }
 

@@ -116,5 +116,5 @@ func ExampleVocabulary_MadlibKept() {
 	level := must(vocabulary().MadlibKept(context.Background(), .8, &words.KeptOptions{Draws: 2000}))
 	fmt.Printf("80 %% of the words stay at alpha = %.1f, between %.1f and %.1f at confidence %v\n", level.Alpha, level.Lo, level.Hi, level.Confidence)
 	// Output:
-	// 80 % of the words stay at alpha = 6.4, between 5.8 and 6.9 at confidence 0.99
+	// 80 % of the words stay at alpha = 6.3, between 5.7 and 7.2 at confidence 0.99
 }

@@ -57,7 +57,7 @@ func Example() {
 	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), emd.One(trips[1]))
 	fmt.Printf("Lipschitz constant %v per km, share 1 plus noise of deviation %.2f: %.2f %v\n", near.Lipschitz, m.StdDev(), y, err)
 	// Output:
-	// Lipschitz constant 0.5 per km, share 1 plus noise of deviation 0.49: [0.74] <nil>
+	// Lipschitz constant 0.5 per km, share 1 plus noise of deviation 0.49: [1.56] <nil>
 }
 
 func ExampleLandmarks() {
