@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -49,6 +50,13 @@ func TestReleasePersons_CapsRows(t *testing.T) {
 	}
 	if _, err := row.ReleasePersons(t.Context(), nil, rows); !errors.Is(err, measure.ErrPersons) {
 		t.Error(err)
+	}
+	for _, bad := range [][]float64{{.5}, {.5, 7}} {
+		wrong := append(slices.Clone(more), measure.Row[string, []float64]{Person: "last", Record: bad})
+		_, err := s.ReleasePersons(t.Context(), nil, wrong)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprint(len(more))) {
+			t.Errorf("row %d is bad: %v", len(more), err)
+		}
 	}
 	for _, o := range []Options{{PerPerson: 2}, {PerPerson: -1, Relation: measure.AddRemoveOne}, {PerPerson: math.MaxInt, Relation: measure.AddRemoveOne}} {
 		if _, err := New(columns, 1, &o); err == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/gradual"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // forced is a noise whose outputs are given, and that keeps what was asked.
@@ -129,6 +130,7 @@ func multisets(n, most int) [][]int {
 // what it may change by for any outputs is what the ledger spent, in whole quanta: nearly all.
 func TestRelease_ExactLevel(t *testing.T) {
 	ctx := context.Background()
+	leaves := testkit.Must(metric.TreeFromPaths([][]string{{"all", "a", "b"}, {"all", "a", "c"}, {"all", "d"}}))
 	tables := []struct {
 		name    string
 		columns []domain.Column
@@ -141,6 +143,7 @@ func TestRelease_ExactLevel(t *testing.T) {
 		{"one column", []domain.Column{{Categories: 2, Missing: true}}, [][]float64{{0}, {1}, {math.NaN()}}, 8, 1, 40},
 		{"numbers", []domain.Column{{Hi: 1}, {Hi: 3, Whole: true}, {Radius: 1, Missing: true}}, [][]float64{{.1, 3, 10, 10}, {.9, 0, math.NaN(), math.NaN()}, {.1, 0, 50, 10}}, 8, .5, 40},
 		{"numbers in many parts", []domain.Column{{Hi: 1}, {Hi: 9, Missing: true}}, [][]float64{{.1, 3}, {.9, 3.0001}, {.1, math.NaN()}}, 6, .5, 2000},
+		{"leaves, and categories in parts", []domain.Column{{Taxonomy: leaves, Missing: true}, {Categories: 700}}, [][]float64{{0, 3}, {2, 699}, {math.NaN(), 3}}, 6, .5, 40},
 	}
 	for _, rel := range []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne} {
 		for _, table := range tables {
@@ -172,7 +175,7 @@ func TestRelease_ExactLevel(t *testing.T) {
 					outputs := random.Seeded(uint64(tape))
 					f := &forced{output: outputs.Int64N}
 					ledger := gradual.NewLedger(s.eps)
-					r := testkit.Must(s.measure(ctx, random.Seeded(1), newSource(f, ledger, rel, len(rows)), rows))
+					r := testkit.Must(s.measure(ctx, random.Seeded(1), newSource(f, ledger, rel, len(rows)), testkit.Must(s.locate(ctx, rows, nil))))
 					if first == nil {
 						first, spent = r, gradual.Quanta-ledger.Left()
 					}

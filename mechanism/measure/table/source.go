@@ -46,14 +46,14 @@ func (s *source) quanta(level float64) int64 { return s.ledger.Quanta(level) }
 func (s *source) left() float64 { return s.ledger.Rate(s.ledger.Left()) }
 
 // total returns the number of rows where it is public, and else with the noise of q quanta,
-// which it spends, and the variance of that.
+// which it spends, and the variance of that: not so small that its inverse overflows.
 func (s *source) total(q int64) (n int64, variance float64) {
 	if s.delta == 2 {
 		return int64(s.rows), 0
 	}
 	s.ledger.Spend(q)
 	sh := math.Sinh(s.level(q) / 2)
-	return s.noise.Count(int64(s.rows), q).Value(), 1 / (2 * sh * sh)
+	return s.noise.Count(int64(s.rows), q).Value(), max(1/(2*sh*sh), 1e-100)
 }
 
 // margin releases the counts of a column's values, by the counts of its cells: a tree every

@@ -160,7 +160,7 @@ func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]floa
 	if s.opt.PerPerson > 0 {
 		return nil, fmt.Errorf("%s: %w: with PerPerson call ReleasePersons", op, measure.ErrPersons)
 	}
-	return s.release(ctx, op, rng, rows)
+	return s.release(ctx, op, rng, rows, nil)
 }
 
 // ReleasePersons is [Synthesizer.Release] of the first Options.PerPerson rows of each
@@ -176,15 +176,23 @@ func (s *Synthesizer) ReleasePersons(ctx context.Context, rng *rand.Rand, rows [
 	}
 	seen := make(map[string]int)
 	var kept [][]float64
-	for _, row := range rows {
+	var from []int
+	for i, row := range rows {
 		if seen[row.Person]++; seen[row.Person] <= s.opt.PerPerson {
-			kept = append(kept, row.Record)
+			kept, from = append(kept, row.Record), append(from, i)
 		}
 	}
-	return s.release(ctx, op, rng, kept)
+	return s.release(ctx, op, rng, kept, from)
 }
 
-func (s *Synthesizer) release(ctx context.Context, op string, rng *rand.Rand, rows [][]float64) (*Release, error) {
+// release names rows in errors by their numbers in from, where it is not nil.
+func (s *Synthesizer) release(ctx context.Context, op string, rng *rand.Rand, rows [][]float64, from []int) (*Release, error) {
+	number := func(i int) int {
+		if from != nil {
+			return from[i]
+		}
+		return i
+	}
 	if len(rows) > maxRows {
 		return nil, &metric.SizeError{Op: op, Arg: "rows", Got: len(rows), Want: fmt.Sprintf("at most %d", maxRows)}
 	}
@@ -195,7 +203,7 @@ func (s *Synthesizer) release(ctx context.Context, op string, rng *rand.Rand, ro
 	}
 	for i, x := range rows {
 		if len(x) != s.width {
-			return nil, &metric.SizeError{Op: op, Arg: fmt.Sprintf("rows[%d]", i), Got: len(x), Want: fmt.Sprint(s.width)}
+			return nil, &metric.SizeError{Op: op, Arg: fmt.Sprintf("rows[%d]", number(i)), Got: len(x), Want: fmt.Sprint(s.width)}
 		}
 	}
 	if err := fault.Memory(op, float64(len(rows)), 9*len(s.columns)); err != nil {
@@ -204,7 +212,11 @@ func (s *Synthesizer) release(ctx context.Context, op string, rng *rand.Rand, ro
 	rng, done := random.Get(rng)
 	defer done()
 	ledger := gradual.NewLedger(s.eps)
-	out, err := s.measure(ctx, rng, newSource(gradual.NewNoise(rng, ledger), ledger, s.opt.Relation, len(rows)), rows)
+	cells, err := s.locate(ctx, rows, number)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	out, err := s.measure(ctx, rng, newSource(gradual.NewNoise(rng, ledger), ledger, s.opt.Relation, len(rows)), cells)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -223,13 +235,9 @@ const (
 	lastSweeps = 40
 )
 
-// measure counts the rows, and makes the population by the rng.
-func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, rows [][]float64) (*Release, error) {
+// measure counts rows of the given cells, by column, and makes the population by the rng.
+func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, cells [][]int) (*Release, error) {
 	r, k := &Release{s: s}, len(s.parts)
-	cells, err := s.locate(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
 	n, varN := src.total(src.quanta(totalShare * src.left()))
 	total := func(trees []*adaptive.Gradual) int64 {
 		if varN == 0 {
@@ -301,8 +309,8 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 // roundDown is more than rounding adds to the sum of the parts' levels.
 const roundDown = 1 - 0x1p-30
 
-// locate returns the cells of the rows, by column.
-func (s *Synthesizer) locate(ctx context.Context, rows [][]float64) ([][]int, error) {
+// locate returns the cells of the rows, by column. Errors name rows by their numbers.
+func (s *Synthesizer) locate(ctx context.Context, rows [][]float64, number func(i int) int) ([][]int, error) {
 	out := make([][]int, len(s.parts))
 	for a := range out {
 		out[a] = make([]int, len(rows))
@@ -315,7 +323,7 @@ func (s *Synthesizer) locate(ctx context.Context, rows [][]float64) ([][]int, er
 			}
 			var err error
 			if out[a][i], err = c.space.Locate(x[c.lo:c.hi:c.hi]); err != nil {
-				return fmt.Errorf("row %d, column %d: %w", i, a, err)
+				return fmt.Errorf("row %d, column %d: %w", number(i), a, err)
 			}
 		}
 		return nil
