@@ -47,7 +47,8 @@ type BudgetOptions struct {
 	// a distance ([Guarantee.Within]): all releases together keep the limit between inputs up to
 	// that far apart, also where outputs decide what is released next. Where it is 5 at that
 	// distance and delta 1e-6, there is room for 79 releases that are 0.1 there, and for 7,394 of
-	// 0.01, in place of 50 and 500; but a few large ones are refused where their levels would add up.
+	// 0.01, in place of 50 and 500, but for fewer large ones. Half of the delta is what that costs. Of
+	// mechanisms and times that are fixed before [Composition.CertifyAt] grants more.
 	ByLoss bool
 }
 
