@@ -110,8 +110,11 @@ func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 	}
 	b := &Budget{limit: limit, most: limit, store: opt.Store, name: opt.Name, turn: turn{opt.Name, "budget"}}
 	if opt.ByLoss {
-		if limit.delta == 0 || limit.alpha == 0 || limit.reach == 0 {
-			return nil, fault.Value(op, "limit.Delta()", limit.delta, "a number > 0, and a level > 0 and a Reach, with ByLoss")
+		switch {
+		case limit.delta == 0 || limit.alpha == 0:
+			return nil, fault.Value(op, "limit.Delta()", limit.delta, "a number > 0, and a level > 0, with ByLoss")
+		case limit.reach == 0:
+			return nil, fault.Value(op, "limit.Reach()", limit.Reach(), "a distance by Guarantee.Within, with ByLoss")
 		}
 		b.by = newLossFilter(limit)
 		b.most = b.by.most(limit)
