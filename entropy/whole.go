@@ -154,7 +154,7 @@ func (z Whole) scales(ctx context.Context, diameter float64, alphas []float64, o
 // points of Z, at every level of alphas. The sample adds an error: a mechanism on Z makes one
 // on the sample, whose outputs move to the nearest point of it, and a lower bound v there
 // proves max(v/2, v - Gap); an exponential mechanism with outputs in the sample, worst v at
-// its points, loses e^(alpha Gap) v + Gap at most on Z.
+// its points, loses e^(alpha Gap) v + Gap at most on Z: take a Gap below 1/alpha.
 //
 // Further, below: s(Z, 2 alpha)/8 (BSV24 Theorem 3.1); if Z is connected u/(1+e^(alpha u))
 // for every u up to the diameter, since two points at that distance exist; if it is

@@ -27,9 +27,13 @@ type Audit struct {
 	X, XPrime, Y int
 }
 
-// String gives the interval, rounded outward, and its witness.
+// String gives the interval, rounded outward, and its witness, if any.
 func (a Audit) String() string {
-	return fmt.Sprintf("level in [%s, %s] at delta %.3g, witness x=%d x'=%d y=%d", outward(a.Lo, 9, false), outward(a.Hi, 9, true), a.Delta, a.X, a.XPrime, a.Y)
+	s := fmt.Sprintf("level in [%s, %s] at delta %.3g", outward(a.Lo, 9, false), outward(a.Hi, 9, true), a.Delta)
+	if a.X < 0 {
+		return s
+	}
+	return fmt.Sprintf("%s, witness x=%d x'=%d y=%d", s, a.X, a.XPrime, a.Y)
 }
 
 // AuditOptions tune [Channel.Audit]. Nil and the zero value mean the defaults.

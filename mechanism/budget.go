@@ -47,7 +47,8 @@ type BudgetOptions struct {
 	// a distance ([Guarantee.Within]): all releases together keep the limit between inputs up to
 	// that far apart, also where outputs decide what is released next. Where it is 5 at that
 	// distance and delta 1e-6, there is room for 79 releases that are 0.1 there, and for 7,394 of
-	// 0.01, in place of 50 and 500; but a few large ones are refused where their levels would add up.
+	// 0.01, in place of 50 and 500, but for fewer large ones. Half of the delta is what that costs. Of
+	// mechanisms and times that are fixed before [Composition.CertifyAt] grants more.
 	ByLoss bool
 }
 
@@ -109,8 +110,11 @@ func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 	}
 	b := &Budget{limit: limit, most: limit, store: opt.Store, name: opt.Name, turn: turn{opt.Name, "budget"}}
 	if opt.ByLoss {
-		if limit.delta == 0 || limit.alpha == 0 || limit.reach == 0 {
-			return nil, fault.Value(op, "limit.Delta()", limit.delta, "a number > 0, and a level > 0 and a Reach, with ByLoss")
+		switch {
+		case limit.delta == 0 || limit.alpha == 0:
+			return nil, fault.Value(op, "limit.Delta()", limit.delta, "a number > 0, and a level > 0, with ByLoss")
+		case limit.reach == 0:
+			return nil, fault.Value(op, "limit.Reach()", limit.Reach(), "a distance by Guarantee.Within, with ByLoss")
 		}
 		b.by = newLossFilter(limit)
 		b.most = b.by.most(limit)

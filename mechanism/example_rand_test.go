@@ -1,6 +1,7 @@
 package mechanism_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -38,4 +39,31 @@ func ExampleRand() {
 	// 2.19723-private per answer
 	// [true true] <nil>
 	// <nil>
+}
+
+// seldom answers once in ten times only, as [answer], and is silent otherwise.
+type seldom struct{ answer }
+
+// PrivacyLoss: silence, nine times in ten, tells nothing.
+func (seldom) PrivacyLoss(float64) (mechanism.PrivacyLoss, error) {
+	most := math.Log(3)
+	return mechanism.PrivacyLoss{Bottom: -most, Top: most, Err: 1e-15, Mass: func(lo, hi float64) (here, there float64) {
+		for _, atom := range []struct{ loss, here, there float64 }{{-most, .025, .075}, {0, .9, .9}, {most, .075, .025}} {
+			if lo < atom.loss && atom.loss <= hi {
+				here, there = here+atom.here, there+atom.there
+			}
+		}
+		return here, there
+	}}, nil
+}
+
+// A mechanism of one's own that knows the law of its loss is composed by that.
+func ExamplePrivacyLoss() {
+	for _, m := range []interface{ Guarantee() mechanism.Guarantee }{answer{}, seldom{}} {
+		all := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: m, Times: 70}))
+		fmt.Println(must(all.AuditAt(context.Background(), 1, 1e-6)))
+	}
+	// Output:
+	// level in [0, 70.1568527] at delta 1e-06
+	// level in [18.5809592, 18.581006] at delta 1e-06
 }

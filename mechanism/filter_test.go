@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -130,9 +131,9 @@ func TestBudget_ByLossRefusals(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, limit := range []Guarantee{promise(1, 0, 2, "km"), promise(1, 1e-6, 0, "km"), promise(0, 1e-6, 2, "km")} {
-		if _, err := NewBudget(limit, &BudgetOptions{ByLoss: true}); err == nil {
-			t.Errorf("%v: no error", limit)
+	for limit, want := range map[Guarantee]string{promise(1, 0, 2, "km"): "limit.Delta() = 0", promise(1, 1e-6, 0, "km"): "limit.Reach() = +Inf", promise(0, 1e-6, 2, "km"): "a level > 0"} {
+		if _, err := NewBudget(limit, &BudgetOptions{ByLoss: true}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", limit, err, want)
 		}
 	}
 	var spent *BudgetError

@@ -19,7 +19,8 @@ import (
 // as the noise of package additive has, and are composed by it ([Composition.AuditAt]). That
 // takes that the loss over the distance does not fall, in law, as the distance grows, and that
 // inputs x and x' may change places. For noise of a log-concave density f it holds: ln f(z) -
-// ln f(z + u) is convex along the line of u, and 0 where u is.
+// ln f(z + u) is convex along the line of u, and 0 where u is. A law is taken at its word: where
+// masses contradict their losses, an audit may be wrong and take any memory.
 type PrivacyLoss struct {
 	// Bottom and Top are the least and the largest loss, -Inf and +Inf where there is none.
 	Bottom, Top float64

@@ -17,7 +17,8 @@ type Bimetric struct {
 	Utility Finite // rho2
 }
 
-// NewBimetric checks that the two metrics have the same number of points.
+// NewBimetric checks that the two metrics have the same number of points. What takes more
+// outputs than inputs, as MostPrivate of package lp, has a literal.
 func NewBimetric(privacy, utility Finite) (Bimetric, error) {
 	b := Bimetric{privacy, utility}
 	return b, b.check("metric: NewBimetric")

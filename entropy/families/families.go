@@ -26,8 +26,8 @@ import (
 // dim/alpha for dim large.
 
 // BallAccuracy encloses the optimal accuracy at level alpha on the unit ball of
-// any norm on R^dim, under that norm: min(1, dim/alpha) up to constants (BSV24
-// Theorem 6.1).
+// any norm on R^dim, dim in [1, 100], under that norm: min(1, dim/alpha) up to constants
+// (BSV24 Theorem 6.1).
 func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 	if err := checkFamily("families: BallAccuracy", dim, alpha); err != nil {
 		return scale.Interval{}, err
@@ -71,7 +71,7 @@ func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 // e^-beta)/2k. For alpha <= ln(q-1) that is 1/2, half the diameter.
 
 // MeasuresAccuracy encloses the optimal accuracy at level alpha on the
-// probability measures on [0,1]^dim under the metric W1, the sides of the cube
+// probability measures on [0,1]^dim, dim in [1, 100], under the metric W1, the sides of the cube
 // measured by the largest coordinate: min(1, alpha^(-1/(dim+1))) up to constants
 // (BSV24 Theorem 6.2), with ends at most a factor 8 apart. The upper end is of a mechanism
 // that is practical for dim = 1 only. With alpha*users in place of alpha the lower end holds
@@ -115,7 +115,7 @@ func MeasuresAccuracy(dim int, alpha float64) (scale.Interval, error) {
 // proves (1 - e^(alpha/2k)/K)/2k.
 
 // LipschitzAccuracy encloses the optimal accuracy at level alpha on the real functions f on
-// [0,1]^dim with f(0) = 0 and |f(x)-f(y)| <= the largest coordinate of x-y, under the largest
+// [0,1]^dim, dim in [1, 100], with f(0) = 0 and |f(x)-f(y)| <= the largest coordinate of x-y, under the largest
 // difference of two functions: min(1, alpha^(-1/(dim+1))) up to constants (BSV24 Theorem
 // 6.3). It is 1 in the limit alpha = 0, half the diameter.
 func LipschitzAccuracy(dim int, alpha float64) (scale.Interval, error) {

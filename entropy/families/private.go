@@ -101,7 +101,7 @@ func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps flo
 }
 
 // PrivateCubeBound is the best of [PrivateDataBound] on the grids of the cube [0,1]^dim, in
-// closed form: no mechanism that is eps-private when one of so many records is replaced has a
+// closed form, for dim >= 1 and eps > 0: no mechanism that is eps-private when one of so many records is replaced has a
 // worst expected W1 error below it, under the largest difference of a coordinate or any norm
 // that is no less, such as the Euclidean one. It is Corollary 9.4 of BSV22 with a constant:
 // of the order (eps*records)^(-1/dim). For records = 0 it is that of private measures at level

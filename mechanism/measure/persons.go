@@ -14,7 +14,7 @@ import (
 
 // ErrPersons reports counts that are not of persons with as few records each as
 // SynthesizerOptions.PerPerson says, or that are where it says nothing of persons.
-var ErrPersons = errors.New("counts and SynthesizerOptions.PerPerson disagree: count with CountPersons or Counts.AddPerson for a release that protects persons, and without them for one that protects records")
+var ErrPersons = errors.New("PerPerson and the records disagree: set it with records of known persons (CountPersons, Counts.AddPerson, ReleasePersons of package table), and not with others")
 
 // mostPerPerson bounds how many records of one person can be counted.
 const mostPerPerson = 1 << 30

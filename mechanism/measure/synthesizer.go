@@ -211,7 +211,7 @@ func (s *Synthesizer[P]) UpperBound(records float64) (float64, error) {
 	fixed, ok := s.rule.(adaptive.Fixed)
 	switch {
 	case !ok:
-		return 0, &fault.SizeError{Op: op, Arg: "Levels", Got: 0, Want: "at least 1"}
+		return 0, &fault.SizeError{Op: op, Arg: "Levels", Got: 0, Want: "at least 1: what a default Synthesizer divides depends on the records"}
 	case fixed.Prune > 0:
 		return 0, fault.Value(op, "Prune", fixed.Prune, "0")
 	}

@@ -54,7 +54,7 @@ func (p Promise) Check(op string) error {
 // Bound is the answer to a question, rounded to the safe side: a level or a delta up, the
 // level that a randomizer may have down.
 type Bound struct {
-	Value   float64 // per unit, where it is a level
+	Value   float64 // a level per unit, but for [Moved] in all; or a delta
 	Theorem Theorem // that proves it
 }
 

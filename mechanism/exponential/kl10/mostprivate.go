@@ -19,8 +19,8 @@ import (
 )
 
 // Target is (gamma, delta)-utility (KL10, Definition 2.2): at every input x the output is
-// farther than Gamma >= 0 from f(x) with probability at most Delta, in (0, 1). Their balls
-// are closed here.
+// farther than Gamma >= 0 from f(x) with probability at most Delta, in (0, 1). Balls are
+// closed, and distances float64: .8-.6 is above .2, so that Gamma is better .2+1e-9.
 type Target struct{ Gamma, Delta float64 }
 
 // Options tune [MostPrivate]. Nil and the zero value mean the defaults.

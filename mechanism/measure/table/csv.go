@@ -115,7 +115,7 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 		n, known := f.numbers[f.key(row.Text(f.Name))]
 		if !known {
 			if f.Other == "" {
-				row.Fail(f.Name, "not a name of the schema")
+				row.Fail(f.Name, "not a name of the schema: see Field.Other and Field.Fold")
 			}
 			n = f.numbers[f.key(f.Other)]
 		}

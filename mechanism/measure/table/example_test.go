@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
@@ -206,4 +207,44 @@ func ExampleNew() {
 	// released together: 0 1
 	// released together: 0 2
 	// 20000 rows, 0.3 of them above 60 with more than 30,000
+}
+
+// Visits of patients, each of whom is protected with the first three of theirs.
+func ExampleSynthesizer_ReleasePersons() {
+	var file strings.Builder
+	file.WriteString("patient,ward,days\n")
+	for i := range 6000 {
+		fmt.Fprintf(&file, "p%d,%s,%d\n", i/4, []string{"A", "B"}[i/4%2], 1+i/4%2*7+i%3)
+	}
+	schema, err := table.ParseSchema("ward:category:A|B,days:whole:0..30")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var rows []measure.Row[string, []float64]
+	for row, err := range schema.ReadPersons(strings.NewReader(file.String()), "patient") {
+		if err != nil {
+			log.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	s, err := table.New(schema.Columns(), 1, &table.Options{Relation: measure.AddRemoveOne, PerPerson: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, rng := context.Background(), random.Seeded(1) // nil for private data
+	release, err := s.ReleasePersons(ctx, rng, rows)
+	if err != nil {
+		log.Fatal(err)
+	}
+	report, err := release.Report(ctx, rng, schema, 1)
+	fmt.Print(report)
+	fmt.Println(err)
+	// Output:
+	// 1-private per person added or removed, on tables of 2 columns, about 4519 rows
+	// released together  strength  error
+	// ward, days         48.5 %    2.2 %
+	// by itself                    error
+	// ward                         0.3 %
+	// days                         1.0 %
+	// <nil>
 }

@@ -150,8 +150,11 @@ func newSchema(op string, fields []Field) (*Schema, error) {
 			if err == nil {
 				err = checkText("a column's name", name)
 			}
-			if err == nil && (name == "" || used[strings.ToLower(name)]) {
-				err = fmt.Errorf("want another name than %q for a column, which is empty or used before", name)
+			if err == nil && name == "" {
+				err = errors.New("a column has no name: it is name, and lat and lon of a place")
+			}
+			if err == nil && used[strings.ToLower(name)] {
+				err = fmt.Errorf("want another name than %q for a column, which is used before", name)
 			}
 			used[strings.ToLower(name)] = true
 		}
@@ -216,6 +219,9 @@ func (f *field) check() error {
 		if err := f.checkNames(); err != nil {
 			return err
 		}
+	}
+	if f.Date && firstDay <= f.Hi && f.Hi < f.Lo && f.Lo <= lastDay {
+		return fmt.Errorf("hi = %s, want a day from lo = %s on", dayOf(f.Hi), dayOf(f.Lo))
 	}
 	if _, err := domain.NewBox([]domain.Column{f.Column}, nil); err != nil {
 		var v *metric.ValueError
@@ -412,6 +418,9 @@ func ReadSchema(r io.Reader) (*Schema, error) {
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.DisallowUnknownFields()
 		err := cmp.Or(d.Decode(&f), checkKeys(raw))
+		if wrong, ok := err.(*json.UnmarshalTypeError); ok && wrong.Field != "" {
+			err = fmt.Errorf("%s is of JSON's kind %s, want %v", strings.ToLower(wrong.Field), wrong.Value, wrong.Type)
+		}
 		if err == nil {
 			fields[i], err = f.field()
 		}

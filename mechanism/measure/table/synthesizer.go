@@ -172,7 +172,7 @@ func (s *Synthesizer) ReleasePersons(ctx context.Context, rng *rand.Rand, rows [
 		return nil, err
 	}
 	if s.opt.PerPerson == 0 {
-		return nil, fmt.Errorf("%s: %w: PerPerson is not set", op, measure.ErrPersons)
+		return nil, fmt.Errorf("%s: %w: PerPerson is not set, call Release", op, measure.ErrPersons)
 	}
 	seen := make(map[string]int)
 	var kept [][]float64
