@@ -171,7 +171,7 @@ func (r *Release) Error(ctx context.Context, rng *rand.Rand, draws int) (*Errors
 		e.Pairs, e.Strength = append(e.Pairs, make([]float64, k)), append(e.Strength, make([]float64, k))
 	}
 	for draw := range draws {
-		again, err := r.s.release(ctx, op, rng, rows)
+		again, err := r.s.release(ctx, op, rng, rows, nil)
 		if err != nil {
 			return nil, err
 		}
