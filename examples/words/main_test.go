@@ -24,7 +24,7 @@ exponential, tight weights     0.6999       1.342      1.342     0.9068   0.8349
 Spanner                        0.6997       3.726      3.726      3.726   0.3619
 ConstOPT, r = 4                0.6964       1.260      1.260      1.260   0.7551
 OPTMech                        0.6999       1.243      1.243      1.243   0.7582
-Madlib (simulated)             0.1955       6.290      6.290      6.058        -
+Madlib (simulated)             0.1945       6.290      6.290      6.058        -
 lower bound                         -       1.243          -          -        -
 word     exponential                              OPTMech
 river    -> river, river, river, stream, island   -> river, river, river, river, creek
@@ -166,8 +166,8 @@ truncated        my said is in london , my him said on monday .
 exponential      my said is in london , my father said on monday .
 
 mechanism        alpha  eps_tight  eps of any two  unchanged  a word takes
-Madlib           10.85      7.875           166.2  3 of 5
-Madlib at delta  5.936      3.581           90.96  2 of 5
+Madlib           10.85      7.841           166.2  3 of 5
+Madlib at delta  5.961      3.581           91.35  2 of 5
 truncated        3.581          -           16.24  2 of 5
 exponential      2.893          -           44.33  3 of 5
 `
