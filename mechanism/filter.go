@@ -36,7 +36,7 @@ type lossFilter struct {
 func newLossFilter(limit Guarantee) *lossFilter {
 	e := float64(limit.alpha * limit.reach)
 	l := math.Log(2 / limit.delta)
-	return &lossFilter{Order: (l + math.Sqrt(l)*math.Sqrt(l+e)) / e, Reach: limit.reach}
+	return &lossFilter{Order: (l + float64(math.Sqrt(l)*math.Sqrt(l+e))) / e, Reach: limit.reach}
 }
 
 // rest is the part of eps that the conversion takes, rounded up.

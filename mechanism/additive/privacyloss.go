@@ -93,7 +93,7 @@ func response(a float64) mechanism.PrivacyLoss {
 // the product alpha d, which may be a little more than exactly: a with probability 1/2, -a with
 // e^-a/2, and between of density e^((l-a)/2)/4. At x' it is that of -l.
 func laplaceLoss(a float64) mechanism.PrivacyLoss {
-	a *= 1 + 0x1p-50
+	a = float64(a * (1 + 0x1p-50))
 	return mechanism.PrivacyLoss{Bottom: -a, Top: a, Err: lossErr * (1 + a), Mass: func(lo, hi float64) (here, there float64) {
 		if lo < a && a <= hi {
 			here, there = 0.5, math.Exp(-a)/2
@@ -251,7 +251,7 @@ func (l *DiscreteLaplace) privacyLoss(op string, distance float64) (mechanism.Pr
 	return mechanism.PrivacyLoss{Bottom: -top, Top: top, Err: lossErr * (1 + a), Mass: func(lo, hi float64) (here, there float64) {
 		// Losses above lo and at most hi: k from index(hi) to before index(lo), where 0 and the
 		// distance stand for all that is beyond. The index of a loss is off by some ulps.
-		near := 0x1p-50 * (1 + distance)
+		near := float64(0x1p-50 * (1 + distance))
 		i := max(0, math.Ceil(index(hi)-near))
 		j := min(distance, math.Ceil(index(lo)-near)-1)
 		if i > j {
@@ -320,7 +320,7 @@ func (m *DiscreteGaussian) PrivacyLoss(distance float64) (mechanism.PrivacyLoss,
 		return min(max(distance/2-float64(loss*(variance/distance)), -end-distance-1), end+distance+1)
 	}
 	return mechanism.PrivacyLoss{Bottom: math.Inf(-1), Top: math.Inf(1), Err: 0x1p-38, Mass: func(lo, hi float64) (here, there float64) {
-		near := 0x1p-50 * (1 + end + distance)
+		near := float64(0x1p-50 * (1 + end + distance))
 		for k := math.Ceil(index(hi) - near); k < math.Ceil(index(lo)-near); k++ {
 			here, there = here+mass(k), there+mass(k-distance)
 		}
