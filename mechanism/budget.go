@@ -93,7 +93,8 @@ func amount(g Guarantee) string {
 
 // NewBudget returns a budget of the given limit, which must promise something (else a
 // [*metric.ValueError]). Where the Store has a budget of the same name, what that spent is
-// spent: a new limit may be higher or lower, in the same unit. Other errors are those of
+// spent: a new limit may be higher or lower, in the same unit, and with ByLoss outputs must not
+// decide which. Other errors are those of
 // the Store, and a Store without a Name.
 func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 	const op = "mechanism: NewBudget"
@@ -266,31 +267,28 @@ func (b *Budget) Spend(g Guarantee) error {
 }
 
 // Spent is the guarantee of all that was released so far, together; at level 0 that is
-// nothing. The error is one of the Store.
+// nothing. With ByLoss it holds where outputs did not decide what was released, nor when it is
+// asked for; else the limit does. The error is one of the Store.
 func (b *Budget) Spent() (Guarantee, error) {
-	s, err := b.spent("mechanism: Budget.Spent")
-	if err != nil {
-		return Guarantee{}, err
-	}
-	return b.guarantee(s), nil
+	return inTurn(b, "mechanism: Budget.Spent", b.guarantee)
 }
 
 // Left is what the next release may ask for. The error is one of the Store.
 func (b *Budget) Left() (Allowance, error) {
-	s, err := b.spent("mechanism: Budget.Left")
-	if err != nil {
-		return Allowance{}, err
-	}
-	return b.left(s), nil
+	return inTurn(b, "mechanism: Budget.Left", b.left)
 }
 
-func (b *Budget) spent(op string) (spending, error) {
+// inTurn is what f makes of what is spent, before the next load sets the filter.
+func inTurn[T any](b *Budget, op string, f func(spending) T) (t T, err error) {
 	if err := b.check(op); err != nil {
-		return spending{}, err
+		return t, err
 	}
 	defer b.turn.take()()
 	_, s, err := b.load(op)
-	return s, err
+	if err != nil {
+		return t, err
+	}
+	return f(s), nil
 }
 
 // String gives the limit.

@@ -72,7 +72,9 @@ func (k *keptRows) drawn(x int, w exact.Weights, buf bool) {
 	if buf {
 		w.W = slices.Clone(w.W)
 	}
-	k.rows.Store(x, exact.NewTable(w))
+	if !k.rows.CompareAndSwap(x, (*exact.Table)(nil), exact.NewTable(w)) {
+		k.left.Add(need) // another draw's is kept
+	}
 }
 
 var _ Mechanism[int, int] = (*Channel)(nil)

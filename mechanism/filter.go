@@ -62,7 +62,7 @@ func (f *lossFilter) cost(level float64) float64 {
 	more := directed.Log1pUp(directed.ExpUp(-directed.MulDown(directed.AddDown(2*f.Order, 1), u)))
 	less := directed.Log1pDown(directed.ExpDown(-u))
 	d := directed.AddUp(u, directed.DivUp(directed.SubUp(more, less), f.Order))
-	return min(u, d, directed.MulUp(directed.AddUp(f.Order, 1), directed.MulUp(u, u)/2))
+	return min(u, d, directed.MulUp(directed.AddUp(f.Order, 1)/2, directed.MulUp(u, u)))
 }
 
 // level is the largest level, to some digits and rounded down, of at most that cost.

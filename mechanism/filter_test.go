@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -143,4 +144,32 @@ func TestBudget_ByLossRefusals(t *testing.T) {
 	if err := byLoss(t, 2.5, 1e-6, BudgetOptions{}).Spend(Guarantee{}); !errors.Is(err, ErrBudget) {
 		t.Error(err)
 	}
+}
+
+// No release is free.
+func TestLossFilter_TinyLevelsCost(t *testing.T) {
+	f := lossFilter{Order: 1, Reach: 1}
+	for _, level := range []float64{5e-324, 1e-200, 1e-163} {
+		if f.cost(level) == 0 {
+			t.Errorf("level %v", level)
+		}
+	}
+}
+
+// For the race detector: a load sets the filter.
+func TestBudget_ByLossFromManyGoroutines(t *testing.T) {
+	b := byLoss(t, 2.5, 1e-6, BudgetOptions{Store: memory{}, Name: "many"})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 5 {
+				_, err := b.Left()
+				_, other := b.Spent()
+				if err := errors.Join(b.Spend(promise(.01, 0, 0, "km")), err, other); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -22,9 +22,11 @@ import (
 // ln f(z + u) is convex along the line of u, and 0 where u is. A law is taken at its word: where
 // masses contradict their losses, an audit may be wrong and take any memory.
 type PrivacyLoss struct {
-	// Bottom and Top are the least and the largest loss, -Inf and +Inf where there is none.
+	// Bottom and Top are the least and the largest loss, -Inf and +Inf where there is none. All
+	// losses may be off by a relative 2^-48.
 	Bottom, Top float64
-	// Mass returns the probabilities at x and at x' that the loss is in (lo, hi].
+	// Mass returns the probabilities at x and at x' that the loss is in (lo, hi]. Those at x of
+	// all losses, +Inf too, add up to 1.
 	Mass func(lo, hi float64) (here, there float64)
 	// Err bounds the relative error of both.
 	Err float64
@@ -116,8 +118,8 @@ func (c *Composition) lossesAt(op string, distance float64) (all lossesAt, err e
 			if l.law, err = m.PrivacyLoss(distance); err != nil {
 				return nil, fmt.Errorf("%s: cs[%d]: %w", op, i, err)
 			}
-			if !(l.law.Bottom <= l.law.Top && l.law.Err >= 0 && l.law.Err < 1e-6) || l.law.Mass == nil {
-				return nil, fmt.Errorf("%s: cs[%d]: its PrivacyLoss needs Bottom <= Top, Mass, and Err in [0, 1e-6)", op, i)
+			if !(l.law.Bottom <= l.law.Top && l.law.Top > math.Inf(-1) && l.law.Err >= 0 && l.law.Err < 1e-6) || l.law.Mass == nil {
+				return nil, fmt.Errorf("%s: cs[%d]: its PrivacyLoss needs Bottom <= Top > -Inf, Mass, and Err in [0, 1e-6)", op, i)
 			}
 		default:
 			l.law.Top, l.delta = r.Mechanism.Guarantee().At(distance)
@@ -135,32 +137,40 @@ func (all lossesAt) level(ctx context.Context, delta float64) (lo, hi float64, e
 	}
 	// The sums of the least and the largest losses bound eps, but not where delta is left out.
 	lo = 0
-	least := max(delta, leastComposed)
+	if delta < leastComposed {
+		return lo, hi, nil
+	}
 	widest := 0.0
 	for i := range all {
-		widest = max(widest, all[i].cut(least))
+		widest = max(widest, all[i].cut(delta))
 	}
-	if widest == 0 {
+	switch {
+	case widest > 1/leastMass:
+		return lo, hi, nil
+	case widest < leastMass:
 		widest = 1
 	}
 	exponent := math.Ilogb(widest)
 	for k := leastCuts; k <= mostCuts; k++ {
 		step := math.Ldexp(1, exponent-k)
 		var up, down losses
-		for _, l := range all {
-			u, d := l.factors(step)
+		for i, l := range all {
+			u, d, err := l.factors(step)
+			if err != nil {
+				return 0, 0, fmt.Errorf("cs[%d]: %w", i, err)
+			}
 			up.factors = append(up.factors, u)
-			if l.exact() {
+			if l.exact() && len(d.atoms) > 0 {
 				down.factors = append(down.factors, d)
 			}
 		}
-		s, err := up.levelOn(ctx, least, step)
+		s, err := up.levelOn(ctx, delta, step)
 		if err != nil {
 			return 0, 0, err
 		}
 		better := s < hi*(1-fineLattice)
 		hi = min(hi, s)
-		if len(down.factors) > 0 && delta >= leastComposed {
+		if len(down.factors) > 0 {
 			below, err := down.atLeast(ctx, delta, hi, step)
 			if err != nil {
 				return 0, 0, err
@@ -182,6 +192,8 @@ const (
 	leastCuts, mostCuts = 6, 12
 	// tails is what the losses outside of a window may add to delta, relatively.
 	tails = 0x1p-12
+	// massesOff is what masses may be off by, with Err, from 1.
+	massesOff = 2e-6
 )
 
 // pure bounds eps at delta = 0: the sum of the largest losses.
@@ -189,7 +201,7 @@ func (all lossesAt) pure() (lo, hi float64) {
 	for _, l := range all {
 		times := float64(l.times)
 		if l.exact() && !math.IsInf(lo, 1) {
-			lo = directed.AddDown(lo, directed.MulDown(times, l.law.Top))
+			lo = directed.AddDown(lo, directed.MulDown(times, l.law.Top-math.Abs(l.law.Top)*0x1p-47))
 		}
 		if hi = directed.AddUp(hi, directed.MulUp(times, l.law.Top)); l.delta > 0 {
 			hi = math.Inf(1)
@@ -209,7 +221,8 @@ func (all lossesAt) spread() bool {
 }
 
 // cut makes Bottom and Top finite, so that losses beyond hardly matter at delta, and returns
-// the width between them. Losses beyond stay those of Mass.
+// the width between them, or what keeps their multiples of a step int64. Losses beyond stay
+// those of Mass.
 func (l *lossAt) cut(delta float64) float64 {
 	if l.law.Mass == nil {
 		return 2 * l.law.Top
@@ -233,7 +246,7 @@ func (l *lossAt) cut(delta float64) float64 {
 	if math.IsInf(l.law.Bottom, -1) {
 		l.law.Bottom = -far(func(t float64) float64 { p, _ := l.law.Mass(math.Inf(-1), -t); return p })
 	}
-	return l.law.Top - l.law.Bottom
+	return max(l.law.Top-l.law.Bottom, 0x1p-8*math.Abs(l.law.Top), 0x1p-8*math.Abs(l.law.Bottom))
 }
 
 // factors returns two losses on cells of a lattice of that step, a power of two, so that its
@@ -247,7 +260,7 @@ func (l *lossAt) cut(delta float64) float64 {
 // With p too large and q too small by their errors the former still holds, and the other way
 // round the latter. Losses outside of the window are left out in down; in up those above are
 // infinite, and those below at its bottom.
-func (l *lossAt) factors(step float64) (up, down factorLoss) {
+func (l *lossAt) factors(step float64) (up, down factorLoss, err error) {
 	top := l.law.Top
 	if l.law.Mass == nil {
 		never := l.delta
@@ -258,7 +271,7 @@ func (l *lossAt) factors(step float64) (up, down factorLoss) {
 			up.atoms = up.atoms[:1]
 		}
 		up.loose = float64(step*0x1p-30) + float64(top*0x1p-46)
-		return up, down
+		return up, down, nil
 	}
 	ceil := float64(math.Ceil(top/step) * step)
 	up = factorLoss{count: l.times, top: ceil, err: l.law.Err + 0x1p-44}
@@ -266,9 +279,11 @@ func (l *lossAt) factors(step float64) (up, down factorLoss) {
 	off := float64(4*l.law.Err) + 0x1p-42 + 2*up.loose
 	down = up
 	up.never, _ = l.law.Mass(ceil, math.Inf(1))
+	here, there := up.never, 0.0
 	at := ceil
 	for ; at >= l.law.Bottom; at -= step {
 		p, q := l.law.Mass(at-step, at)
+		here, there = here+p, there+q
 		if p < leastMass {
 			up.never += leastMass
 			continue
@@ -278,12 +293,19 @@ func (l *lossAt) factors(step float64) (up, down factorLoss) {
 			loss := math.Log(p / q)
 			high, low = min(at, max(at-step, loss+off)), max(at-step, min(at, loss-off))
 		}
+		if len(up.atoms) == 0 { // tilts are seen from the top
+			up.top, down.top = at, low
+		}
 		up.atoms = append(up.atoms, atom{high, p})
 		down.atoms = append(down.atoms, atom{low, p})
 	}
-	if below, _ := l.law.Mass(math.Inf(-1), at); below >= leastMass {
+	below, _ := l.law.Mass(math.Inf(-1), at)
+	if below >= leastMass {
 		up.atoms = append(up.atoms, atom{at, below})
 	}
+	if here += below; !(math.Abs(here-1) <= massesOff && there <= math.MaxFloat64) {
+		return up, down, fmt.Errorf("the masses of its PrivacyLoss add up to %v at x, not 1, or to %v at x'", here, there)
+	}
 	up.bottom, down.bottom = at, at
-	return up, down
+	return up, down, nil
 }

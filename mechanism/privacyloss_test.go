@@ -102,7 +102,8 @@ func TestAuditAt_ContainsExactLevel(t *testing.T) {
 		for _, step := range []float64{1, .5, .0625} {
 			var up, down losses
 			for i := range all {
-				u, d := all[i].factors(step)
+				u, d, err := all[i].factors(step)
+				testkit.Check(t, err)
 				up.factors, down.factors = append(up.factors, u), append(down.factors, d)
 			}
 			s := testkit.Must(up.levelOn(t.Context(), 1e-3, step))
@@ -205,5 +206,71 @@ func TestAuditAt_RefusesBadInput(t *testing.T) {
 	cancel()
 	if _, err := good.AuditAt(ctx, 1, .1); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// No delta is too small, and no level times distance: where float64 has no masses for it, the
+// sum of the levels stays. 1e4 releases at 1 have 7,353 at 1e-240.
+func TestAuditAt_FloatsEnd(t *testing.T) {
+	less := math.Exp(-1)
+	response := &atoms{g: promise(1, 0, 0, ""), loss: []float64{-1, 1}, here: []float64{less / (1 + less), 1 / (1 + less)}}
+	for _, delta := range []float64{5e-324, 1e-300, 1e-242} {
+		if a := testkit.Must(testkit.Must(NewComposition(Repeated{response, 1e4})).AuditAt(t.Context(), 1, delta)); a.Hi < 7360 {
+			t.Errorf("delta %v: %v", delta, a)
+		}
+	}
+	for _, alpha := range []float64{1e-100, 1, 1e100} {
+		for _, distance := range []float64{1e-320, 1e-224, 1e-180, 1e-30, 1e200, 1e300} {
+			for _, delta := range []float64{1e-300, 1e-6, 1 - 1e-9} {
+				once := testkit.Must(NewComposition(Repeated{fixed{promise(alpha, 0, 0, "")}, 1}))
+				a := testkit.Must(once.AuditAt(t.Context(), distance, delta))
+				// Randomized response has delta (e^eps-1)/(e^eps+1) at level 0.
+				if e := alpha * distance; delta < 1e-3 && e > 1e-3 && a.Hi < alpha*(1-1e-3) || !(a.Hi >= 0) || a.Lo != 0 {
+					t.Errorf("alpha %v, distance %v, delta %v: %v", alpha, distance, delta, a)
+				}
+			}
+		}
+	}
+}
+
+// Losses far from 0, and a lone finite one.
+func TestAuditAt_LoneLosses(t *testing.T) {
+	lone := func(at, p float64) *Composition {
+		law := PrivacyLoss{Bottom: at, Top: math.Inf(1), Mass: func(lo, hi float64) (here, there float64) {
+			if lo < at && at <= hi {
+				here, there = p, p*math.Exp(-at)
+			}
+			if math.IsInf(hi, 1) {
+				here += 1 - p
+			}
+			return here, there
+		}}
+		return testkit.Must(NewComposition(Repeated{&atoms{g: promise(1, 0, 0, ""), law: law}, 3}))
+	}
+	for _, c := range []struct{ at, p, least, most float64 }{
+		{300, 1, 899, 901}, {1e6, 1, 2.99e6, 3.02e6}, {-.3, math.Exp(-.3), math.Inf(1), math.Inf(1)}, {0, 1 - 1e-9, 0, 1e-6}, {math.Inf(1), 0, math.Inf(1), math.Inf(1)},
+	} {
+		if a := testkit.Must(lone(c.at, c.p).AuditAt(t.Context(), 1, 1e-3)); a.Hi < c.least || a.Hi > c.most || a.Lo > c.most {
+			t.Errorf("%+v: %v", c, a)
+		}
+	}
+}
+
+func TestAuditAt_RefusesLawsThatAreNone(t *testing.T) {
+	for _, c := range []struct{ top, p, q float64 }{
+		{1, math.NaN(), 0}, {1, 0x1p-7, math.NaN()}, {1, math.Inf(1), 0}, {1, -1, 0}, {1, 0, 0}, {1, 0x1p-7, math.Inf(1)}, {math.Inf(-1), 1, 1},
+	} {
+		law := PrivacyLoss{Bottom: -c.top, Top: c.top, Mass: func(lo, hi float64) (here, there float64) {
+			if math.IsInf(lo, 0) || math.IsInf(hi, 0) {
+				return 0, 0
+			}
+			return c.p, c.q
+		}}
+		if c.top < 0 {
+			law.Bottom = c.top
+		}
+		if a, err := testkit.Must(NewComposition(Repeated{&atoms{g: promise(1, 0, 0, ""), law: law}, 3})).AuditAt(t.Context(), 1, 1e-3); err == nil {
+			t.Errorf("%+v: %v", c, a)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
 )
@@ -43,13 +44,14 @@ func (m *Madlib) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
 // PrivacyLoss is the law of the privacy loss between two points at a distance > 0 in the norm, of
 // the noise before it is rounded: see [mechanism.Composition.AuditAt]. For norms other than p = 2
 // it depends on the direction in two dimensions and more, and is that of randomized response of
-// the same level, a bound; so is it where level times distance exceeds 600.
+// the same level, a bound; so is it where level times distance is
+// not in [1e-100, 600].
 func (k *KNorm) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
 	return k.privacyLoss("additive: KNorm.PrivacyLoss", distance)
 }
 
-// maxLoss is the largest level times distance at which exponentials of losses are float64.
-const maxLoss = 600
+// Levels times distances at which losses and their exponentials are float64.
+const minLoss, maxLoss = 1e-100, 600
 
 func (k *KNorm) privacyLoss(op string, distance float64) (mechanism.PrivacyLoss, error) {
 	if err := k.check(op); err != nil {
@@ -58,9 +60,9 @@ func (k *KNorm) privacyLoss(op string, distance float64) (mechanism.PrivacyLoss,
 	if err := fault.Positive(op, "distance", distance); err != nil {
 		return mechanism.PrivacyLoss{}, err
 	}
-	a := float64(k.alpha * distance)
+	a := directed.MulUp(k.alpha, distance)
 	switch {
-	case !(a <= maxLoss) || k.norm.Dim > 1 && (k.norm.P != 2 || k.norm.Polytope != nil):
+	case !(a >= minLoss && a <= maxLoss) || k.norm.Dim > 1 && (k.norm.P != 2 || k.norm.Polytope != nil):
 		return response(a), nil
 	case k.norm.Dim == 1:
 		return laplaceLoss(a), nil
@@ -189,9 +191,6 @@ func (r *round) half(sign, lo, hi float64) float64 {
 }
 
 func (r *round) law() mechanism.PrivacyLoss {
-	if r.a < 1e-100 {
-		return response(r.a)
-	}
 	a := r.a * (1 + 0x1p-50)
 	angle := func(l float64) float64 { // from the pole on the side of l
 		return 2 * math.Asin(math.Sqrt(max(0, a-math.Abs(l))/(2*a)))
@@ -226,7 +225,7 @@ func (t *TruncatedGeometric) PrivacyLoss(distance float64) (mechanism.PrivacyLos
 		return mechanism.PrivacyLoss{}, err
 	}
 	law, err := t.inner.privacyLoss(op, distance)
-	law.Bound = distance > float64(t.hi)-float64(t.lo)
+	law.Bound = err == nil && uint64(distance) > uint64(t.hi)-uint64(t.lo)
 	return law, err
 }
 

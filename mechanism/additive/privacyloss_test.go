@@ -214,3 +214,31 @@ func TestPrivacyLoss_RefusesBadDistances(t *testing.T) {
 		}
 	}
 }
+
+// At delta = 0 the level of noise is alpha, and no product underflows.
+func TestPrivacyLoss_PureLevels(t *testing.T) {
+	for _, alpha := range []float64{1e-100, .3, 7, 1e100} {
+		for _, distance := range []float64{1e-300, 1.5e-224, 1e-30, .7, 1, 1e30, 1e300} {
+			ms := []noise{
+				testkit.Must(NewLaplace(alpha, nil)), testkit.Must(NewPlanarLaplace(alpha, nil)),
+				testkit.Must(NewKNorm(Norm{P: 1, Dim: 3}, alpha, nil)),
+			}
+			if distance == 1 {
+				ms = append(ms, testkit.Must(NewDiscreteLaplace(alpha, nil)))
+			}
+			for _, m := range ms {
+				if a := testkit.Must(times(m, 4).AuditAt(t.Context(), distance, 0)); a.Lo > 4*alpha || a.Hi < 4*alpha {
+					t.Errorf("%v at %v: from %v to %v", m, distance, a.Lo, a.Hi)
+				}
+			}
+		}
+	}
+}
+
+// A range of 100 integers whose ends float64 has 256 apart.
+func TestTruncatedGeometric_PrivacyLossOfAFarRange(t *testing.T) {
+	g := testkit.Must(NewTruncatedGeometric(Range{1<<60 + 100, 1<<60 + 200}, 1, nil))
+	if near, far := testkit.Must(g.PrivacyLoss(100)), testkit.Must(g.PrivacyLoss(101)); near.Bound || !far.Bound {
+		t.Errorf("%v and %v", near.Bound, far.Bound)
+	}
+}
