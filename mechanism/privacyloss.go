@@ -43,8 +43,9 @@ type PrivacyLoss struct {
 // Hi counts a mechanism with a [PrivacyLoss] by that, and others by their guarantee alone, as
 // if they were randomized response, which no mechanism of their level exceeds. Lo counts only
 // the former, and noise as it is before it is rounded to its public grid. Where all are such,
-// with losses of one order, and delta is at least 1e-200, Hi-Lo is at most Hi/1000. An audit
-// takes from milliseconds to a second, however many the releases are.
+// with losses of one order, and delta is at least 1e-200, Hi-Lo is at most Hi/1000, up to some
+// 10^8 releases. An audit takes from milliseconds to a second, and many seconds where delta is
+// below 1e-50 or the releases are more: ctx ends it.
 //
 // Sources: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015, for
 // randomized response; Zhu, Dong, Wang, "Optimal accounting of differential privacy via
@@ -291,6 +292,9 @@ func (l *lossAt) factors(step float64) (up, down factorLoss, err error) {
 		high, low := at, at-step
 		if q >= leastMass {
 			loss := math.Log(p / q)
+			if !(loss >= at-step-off && loss <= at+off) && p > 1e-100 {
+				return up, down, fmt.Errorf("its PrivacyLoss has masses in (%v, %v] whose quotient is that of no loss there", at-step, at)
+			}
 			high, low = min(at, max(at-step, loss+off)), max(at-step, min(at, loss-off))
 		}
 		if len(up.atoms) == 0 { // tilts are seen from the top

@@ -254,6 +254,16 @@ func TestAuditAt_LoneLosses(t *testing.T) {
 			t.Errorf("%+v: %v", c, a)
 		}
 	}
+	// Masses whose quotient is that of another loss.
+	law := PrivacyLoss{Bottom: -5, Top: 5, Mass: func(lo, hi float64) (here, there float64) {
+		if lo < .1 && .1 <= hi {
+			return 1, .5
+		}
+		return 0, 0
+	}}
+	if a, err := testkit.Must(NewComposition(Repeated{&atoms{g: promise(1, 0, 0, ""), law: law}, 30})).AuditAt(t.Context(), 1, 1e-3); err == nil {
+		t.Errorf("%v", a)
+	}
 }
 
 func TestAuditAt_RefusesLawsThatAreNone(t *testing.T) {

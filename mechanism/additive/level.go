@@ -13,7 +13,8 @@ import (
 // LevelAt returns a level at which the mechanism is (level, delta)-private for inputs up to
 // reach apart: at most alpha, and in many dimensions far less. It is the least such level to
 // 1e-3 for p = 2 and on the line, rounded up, and nearly alpha for other norms, whose least
-// level depends on the direction. delta is in (0, 1), reach a number >= 0. Some milliseconds.
+// level depends on the direction, and where delta is below 1e-50. delta is in (0, 1), reach a
+// number >= 0. Some milliseconds.
 func (k *KNorm) LevelAt(delta, reach float64) (float64, error) {
 	return k.levelAt("additive: KNorm.LevelAt", delta, reach)
 }
@@ -25,8 +26,11 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 	if err := cmp.Or(fault.Fraction(op, "delta", delta), fault.NonNegative(op, "reach", reach)); err != nil {
 		return 0, err
 	}
-	if reach == 0 {
+	switch {
+	case reach == 0:
 		return 0, nil
+	case delta < 1e-50:
+		return k.alpha, nil
 	}
 	once, err := mechanism.NewComposition(mechanism.Repeated{Mechanism: k, Times: 1})
 	if err != nil {
