@@ -201,7 +201,11 @@ const (
 func (all lossesAt) pure() (lo, hi float64) {
 	for _, l := range all {
 		times := float64(l.times)
-		if l.exact() && !math.IsInf(lo, 1) {
+		switch {
+		case !l.exact() || math.IsInf(lo, 1):
+		case math.IsInf(l.law.Top, 1):
+			lo = l.law.Top
+		default:
 			lo = directed.AddDown(lo, directed.MulDown(times, l.law.Top-math.Abs(l.law.Top)*0x1p-47))
 		}
 		if hi = directed.AddUp(hi, directed.MulUp(times, l.law.Top)); l.delta > 0 {

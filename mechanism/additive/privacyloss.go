@@ -161,7 +161,8 @@ func besselRatio(dim int, x float64) float64 {
 // sign 1 where it is that of the larger density. Pieces are so short that on an ellipse
 // about each, twice as long, the integrand is at most e^5 times that on it, so that 16 nodes err
 // by less than 1e-15 (Trefethen, "Approximation theory and approximation practice", Theorem
-// 19.3). Where the power of the sine is far below that at hi it is left to one piece.
+// 19.3). Where all that is left is far below what is at hi it is left to one piece: the power of the
+// sine falls, and the exponential grows by at most x hi^2/2.
 func (r *round) half(sign, lo, hi float64) float64 {
 	f := func(v float64) float64 {
 		sin, cos := math.Sincos(v)
@@ -173,7 +174,7 @@ func (r *round) half(sign, lo, hi float64) float64 {
 	}
 	least := lo
 	if r.n > 2 {
-		least = max(lo, hi*math.Exp2(-48/(r.n-1)))
+		least = max(lo, math.Asin(math.Sin(hi)*math.Exp(-(34+float64(r.x*hi*hi)/2)/(r.n-2))))
 	}
 	sum := 0.0
 	for at := hi; at > lo; {

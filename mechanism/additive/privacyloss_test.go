@@ -117,6 +117,23 @@ func TestKNorm_PrivacyLossInPolarCoordinates(t *testing.T) {
 	}
 }
 
+// Masses add up where most of the noise is far from where the sine's power is largest.
+func TestKNorm_PrivacyLossAddsUp(t *testing.T) {
+	for _, n := range []int{2, 3, 10, 25, 100, 300} {
+		for _, a := range []float64{1e-90, 1e-5, 1, 30, 160, 599} {
+			law := testkit.Must(testkit.Must(NewKNorm(Norm{P: 2, Dim: n}, a, nil)).PrivacyLoss(1))
+			here, there := 0.0, 0.0
+			for i := range 256 {
+				p, q := law.Mass(law.Top-float64(i+1)*a/128*(1+1e-6), law.Top-float64(i)*a/128*(1+1e-6))
+				here, there = here+p, there+q
+			}
+			if math.Abs(here-1) > 1e-10 || math.Abs(there-1) > 1e-10 {
+				t.Errorf("n = %d, a = %v: masses %v and %v", n, a, here, there)
+			}
+		}
+	}
+}
+
 // The matrix of clamped noise has the same level.
 func TestDiscreteLaplace_ComposesAsItsChannel(t *testing.T) {
 	const last, alpha = 3, .7

@@ -149,14 +149,11 @@ func (s *Shuffled) proves(ctx context.Context, alpha, target float64) (bool, err
 
 // provesOf reports that eps and e^target hold against the change v.
 func (s *Shuffled) provesOf(ctx context.Context, v Moved, eps, target float64) (bool, error) {
-	total := v.Distance * (1 + 0x1p-40) // a sum of distances, rounded
+	total := v.total()
 	if v.Items == 1 {
 		return s.provesOne(ctx, total, target, func(*change) float64 { return eps })
 	}
 	kinds := slices.DeleteFunc(slices.Clone(s.changes), func(c *change) bool { return c.distance > total })
-	if len(kinds) == 0 {
-		return true, nil // nothing moves so little
-	}
 	return newPath(Users{s.users.Records, v.Items}, kinds).provesOf(ctx, eps, total, target)
 }
 
@@ -201,14 +198,29 @@ func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Bound, error) {
 
 // MovedLevel is [Shuffle.MovedLevel], with the randomizer's probabilities as [Shuffled.Level].
 func (s *Shuffled) MovedLevel(ctx context.Context, v Moved, delta float64) (Bound, error) {
-	return s.level("accountant: Shuffled.MovedLevel", delta, func() (Bound, error) { return s.shuffle.MovedLevel(ctx, v, delta) },
+	return s.level("accountant: Shuffled.MovedLevel", delta, s.ofMoved(v, func() (Bound, error) { return s.shuffle.MovedLevel(ctx, v, delta) }),
 		func(eps, target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
 }
 
 // MovedDelta is [Shuffle.MovedDelta], with the randomizer's probabilities as [Shuffled.Delta].
 func (s *Shuffled) MovedDelta(ctx context.Context, v Moved, eps float64) (Bound, error) {
-	return s.delta("accountant: Shuffled.MovedDelta", func() (Bound, error) { return s.shuffle.MovedDelta(ctx, v, eps) },
+	return s.delta("accountant: Shuffled.MovedDelta", s.ofMoved(v, func() (Bound, error) { return s.shuffle.MovedDelta(ctx, v, eps) }),
 		func(target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
+}
+
+// total is a sum of distances, rounded.
+func (v Moved) total() float64 { return v.Distance * (1 + 0x1p-40) }
+
+// ofMoved is what is known against the change v: that there is none where no item moves so
+// little, or what known says.
+func (s *Shuffled) ofMoved(v Moved, known func() (Bound, error)) func() (Bound, error) {
+	return func() (Bound, error) {
+		b, err := known()
+		if err == nil && !slices.ContainsFunc(s.changes, func(c *change) bool { return c.distance <= v.total() }) {
+			b = Bound{0, s.theorem}
+		}
+		return b, err
+	}
 }
 
 // level is the least level found for which proves holds at delta, or what is known of the
@@ -223,7 +235,7 @@ func (s *Shuffled) level(op string, delta float64, known func() (Bound, error), 
 	if err != nil {
 		return Bound{}, fault.Within(op, err)
 	}
-	if delta == 0 {
+	if delta == 0 || best.Value == 0 {
 		return best, nil
 	}
 	target := directed.LogDown(delta)
