@@ -422,7 +422,7 @@ func (l *losses) level(ctx context.Context, delta, widening float64) (s, step fl
 	if !(never < delta) {
 		return l.most(), 0, nil
 	}
-	about, tilt := l.estimate(directed.LogDown(directed.SubDown(delta, never)))
+	about, tilt := l.estimate(math.Log(delta - never))
 	step = l.step(tilt, widening*l.size(tilt, about))
 	s, err = l.levelOn(ctx, delta, step)
 	return s, step, err

@@ -97,6 +97,7 @@ var ofMechanism = []scenario{
 		out = append(out, audits("level", a)...)
 		noise := []mechanism.Repeated{
 			{Mechanism: must(additive.NewLaplace(0.3, nil)), Times: 7}, {Mechanism: must(additive.NewPlanarLaplace(0.2, nil)), Times: 3},
+			{Mechanism: must(additive.NewKNorm(additive.Norm{P: 1, Dim: 3}, 0.1, nil)), Times: 4},
 			{Mechanism: must(additive.NewGaussian(1, additive.GaussianTarget{Alpha: 0.3, Delta: 1e-6, Diameter: 1}, nil)), Times: 2},
 		}
 		for _, c := range []*mechanism.Composition{must(mechanism.NewComposition(noise...)), must(mechanism.NewComposition(noise[:2]...)), one} {
@@ -108,8 +109,8 @@ var ofMechanism = []scenario{
 	}},
 	{"budget by loss", "", func() (out []end) {
 		limit := must(must(mechanism.NewGuarantee(2.5, 1e-6, "m")).Within(2))
-		b := must(mechanism.NewBudget(limit, &mechanism.BudgetOptions{ByLoss: true}))
-		for _, level := range []float64{1e-9, 0.01, 0.3} {
+		for _, level := range []float64{1e-9, 0.01, 0.3, 1.2} {
+			b := must(mechanism.NewBudget(limit, &mechanism.BudgetOptions{ByLoss: true}))
 			if err := b.Spend(must(mechanism.NewGuarantee(level, 1e-9, "m"))); err != nil {
 				panic(err)
 			}

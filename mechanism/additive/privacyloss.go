@@ -60,10 +60,10 @@ func (k *KNorm) privacyLoss(op string, distance float64) (mechanism.PrivacyLoss,
 	if err := fault.Positive(op, "distance", distance); err != nil {
 		return mechanism.PrivacyLoss{}, err
 	}
-	a := directed.MulUp(k.alpha, distance)
+	a := float64(k.alpha * distance)
 	switch {
 	case !(a >= minLoss && a <= maxLoss) || k.norm.Dim > 1 && (k.norm.P != 2 || k.norm.Polytope != nil):
-		return response(a), nil
+		return response(directed.MulUp(k.alpha, distance)), nil
 	case k.norm.Dim == 1:
 		return laplaceLoss(a), nil
 	}
