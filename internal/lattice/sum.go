@@ -337,8 +337,8 @@ func (s *Sum) keep(j int64, f []complex128) {
 	}
 	size := math.Hypot(re, im)
 	grow := math.Expm1(err)
-	if !(grow < 1) { // F is below e^-nats, or nothing is known of it
-		s.rest += 2
+	if !(grow < 1) { // it is next to 0, or little is known of it
+		s.rest += 2 * min(1, math.Exp(s.most(f, 0)+1e-6))
 		return
 	}
 	w := wave{j: j, re: re, im: im, err: float64(size*grow) + math.Exp(-700), one: 2}

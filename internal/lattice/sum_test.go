@@ -249,3 +249,22 @@ func TestSum_OutsideLowersTheLowerEnd(t *testing.T) {
 		}
 	}
 }
+
+// Where the terms are smooth over many values, blocks of frequencies have a middle at which the
+// transform is next to nothing: it is no unknown.
+func TestSum_SmoothTermsAreNarrow(t *testing.T) {
+	const deviation, top = 60, 400
+	p := Part{Count: 100}
+	for a := range int64(2*top + 1) {
+		p.At = append(p.At, -a)
+		p.Mass = append(p.Mass, math.Exp(-math.Pow(float64(a-top)/deviation, 2)/2)/(deviation*math.Sqrt(2*math.Pi)))
+	}
+	at := int64(-100*top + 4*10*deviation)
+	s, err := New(t.Context(), []Part{p}, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := s.Tail(at); b.Hi-b.Lo > 1e-6 || math.Abs(b.Hi-math.Log(math.Erfc(4/math.Sqrt2)/2)) > .01 {
+		t.Errorf("%v", b)
+	}
+}
