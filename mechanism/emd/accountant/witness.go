@@ -170,14 +170,16 @@ func (t test) level(logDelta, p, q float64) float64 {
 	if math.IsInf(q, -1) {
 		return 0
 	}
-	return max(0, math.Log1p((math.Expm1(p-q)-math.Exp(t.slack+logDelta-q))*math.Exp(-2*t.slack))*(1-0x1p-40)-0x1p-46)
+	x := (math.Expm1(p-q) - math.Exp(t.slack+logDelta-q)) * math.Exp(-2*t.slack)
+	return max(0, float64(math.Log1p(x)*(1-0x1p-40))-0x1p-46)
 }
 
 // delta returns it for eps.
 func (t test) delta(eps, p, q float64) float64 {
 	far := math.Exp(min(700, eps+q))
 	lost := float64(2 * math.Sinh(t.slack) * -math.Expm1(-eps) * far)
-	return math.Exp(-t.slack)*(math.Exp(p)-far) - lost - 0x1p-40*math.Exp(p)*(t.slack+math.Abs(p-q))
+	kept := math.Exp(-t.slack) * (math.Exp(p) - far)
+	return kept - lost - float64(0x1p-40*math.Exp(p))
 }
 
 // eps returns a level, below which the two are not private with slack e^logDelta.
