@@ -170,7 +170,8 @@ func (t test) level(logDelta, p, q float64) float64 {
 	if math.IsInf(q, -1) {
 		return 0
 	}
-	x := (math.Expm1(p-q) - math.Exp(t.slack+logDelta-q)) * math.Exp(-2*t.slack)
+	lost := float64(math.Exp(t.slack+logDelta-q) * (1 + 0x1p-38))
+	x := (math.Expm1(p-q) - lost) * math.Exp(-2*t.slack)
 	return max(0, float64(math.Log1p(x)*(1-0x1p-40))-0x1p-46)
 }
 
@@ -178,7 +179,7 @@ func (t test) level(logDelta, p, q float64) float64 {
 func (t test) delta(eps, p, q float64) float64 {
 	far := math.Exp(min(700, eps+q))
 	lost := float64(2 * math.Sinh(t.slack) * -math.Expm1(-eps) * far)
-	kept := math.Exp(-t.slack) * (math.Exp(p) - far)
+	kept := float64(math.Exp(-t.slack) * (math.Exp(p) - far))
 	return kept - lost - float64(0x1p-40*math.Exp(p))
 }
 
