@@ -27,7 +27,9 @@ import (
 //
 //	D_{e^eps} <= E p/(K+1) (l_1(y_1) + .. + l_{N-1}(y_{N-1}) + top)_+,
 //
-// the y_i independent, y_i of probabilities r_i. K+1 is near Np but for a tail.
+// the y_i independent, y_i of probabilities r_i. K+1 is near Np but for a tail: outcomes with
+// less come of as few who drew from b or one more, whatever the change, and for each set of
+// these the parts of u-e^eps v add up to no more than all of it.
 //
 // For x and x' a distance d apart let T = tanh(Alpha0 d/2), u = q(1+zT), v = q(1-zT),
 // |z| <= 1: e(1+|z|T) <= r_i/q <= 1/e. With e^eps = (1+tau T)/(1-tau T), as of joint, l_i is
