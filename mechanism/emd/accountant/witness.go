@@ -94,7 +94,7 @@ func (p pair) test(step float64) test {
 	x, other, rest := part(p.X, p.Moved), part(p.XPrime, p.Moved), part(p.Z, p.records-p.Moved)
 	t := test{}
 	if above(score, p.X, p.XPrime) {
-		t.slack = float64(float64(rest.Count)*rest.Err) * (1 + 0x1p-50)
+		t.slack = float64(1.01 * float64(rest.Count) * rest.Err) // as of lattice: -ln(1-Err) is above Err
 		rest.Err = 0
 	}
 	t.p, t.q = []lattice.Part{x, rest}, []lattice.Part{other, rest}
