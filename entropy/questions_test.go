@@ -208,16 +208,16 @@ func (q question) search(t testing.TB, n, starts, steps int, seed uint64) (best 
 }
 
 // BenchmarkQuestions searches small spaces for the largest quotients, and logs them: some
-// seconds, and minutes with METRICDP_LONG. From dense(n) at c = d = 1/2 no search has
+// seconds. From dense(n) at c = d = 1/2 no search has
 // climbed any higher.
 func BenchmarkQuestions(b *testing.B) {
 	for _, q := range questions {
-		for _, n := range []int{3, 5, 8, 12, 16}[:testkit.Sweep(3, 5)] {
+		for _, n := range []int{3, 5, 8} {
 			b.Run(fmt.Sprintf("%+v/n=%d", q, n), func(b *testing.B) {
 				var p distances
 				var v float64
 				for b.Loop() {
-					p, v = q.search(b, n, 4, testkit.Sweep(100, 1000), 1)
+					p, v = q.search(b, n, 4, 100, 1)
 				}
 				b.ReportMetric(v, "quotient")
 				b.Logf("quotient %v at\n%v", v, p)

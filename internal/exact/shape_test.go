@@ -100,9 +100,6 @@ func TestShape_EqualWordsAtTheLargestP(t *testing.T) {
 	}
 }
 
-// bigRoot is the root of a positive number.
-func bigRoot(x *big.Float) *big.Float { return new(big.Float).SetPrec(300).Sqrt(x) }
-
 func wide(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 
 func times(a, b *big.Float) *big.Float { return wide(0).Mul(a, b) }

@@ -244,7 +244,7 @@ func (s Shuffle) Budget(ctx context.Context, p Promise) (Bound, error) {
 // one day out of a user's month.
 type Moved struct {
 	Items    int64   // no more than so many: in [1, Records], at most 2^53
-	Distance float64 // no more than this sum: in [1e-300, Items*Diameter]
+	Distance float64 // no more than this sum: in (0, Items*Diameter]
 }
 
 // MovedLevel returns the least eps for which the release has level (eps, delta) against the
@@ -262,7 +262,7 @@ func (s Shuffle) MovedLevel(ctx context.Context, v Moved, delta float64) (Bound,
 		return Bound{}, err
 	}
 	best := Bound{directed.MulUp(s.Alpha0, v.Distance), PureComposition}
-	if delta == 0 {
+	if delta == 0 || best.Value < minUnit { // nothing less can be told from 0
 		return best, nil
 	}
 	t := b.thresholds(directed.LogDown(delta), w)
@@ -312,8 +312,8 @@ func (s Shuffle) moved(op string, v Moved) (b joint, w float64, err error) {
 		return b, 0, fault.Value(op, "v.Items", float64(v.Items), "a number in [1, Records] and at most 2^53")
 	}
 	b.items = float64(v.Items)
-	if !(v.Distance >= 1e-300 && v.Distance <= b.items*s.Diameter) {
-		return b, 0, fault.Value(op, "v.Distance", v.Distance, "a number in [1e-300, Items*Diameter]")
+	if !(v.Distance > 0 && v.Distance <= b.items*s.Diameter) {
+		return b, 0, fault.Value(op, "v.Distance", v.Distance, "a number in (0, Items*Diameter]")
 	}
 	// A longer change shows more, and products with levels are normal.
 	return b, min(1, max(minUnit, directed.DivUp(v.Distance, directed.MulDown(b.items, s.Diameter)))), nil

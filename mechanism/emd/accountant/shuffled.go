@@ -235,7 +235,7 @@ func (s *Shuffled) level(op string, delta float64, known func() (Bound, error), 
 	if err != nil {
 		return Bound{}, fault.Within(op, err)
 	}
-	if delta == 0 || best.Value == 0 {
+	if delta == 0 || best.Value < minUnit {
 		return best, nil
 	}
 	target := directed.LogDown(delta)

@@ -26,10 +26,10 @@ type judged struct {
 	alone float64 // of a pair, in the mean, where independent noisy columns are released
 }
 
-// judge releases small samples; all of BenchmarkTable, in minutes, with METRICDP_LONG.
-func judge(t *testing.T) (all []judged) {
+// judge releases small samples; all of BenchmarkTable, in minutes, where long.
+func judge(t *testing.T, long bool) (all []judged) {
 	tables, levels := []*sample{chain(2_500), mixed(4_000)}, []float64{1}
-	if testkit.Sweep(0, 1) == 1 {
+	if long {
 		tables, levels = samples(t), []float64{.1, 1, 10}
 	}
 	for _, s := range tables {
@@ -64,7 +64,7 @@ func mean(x []float64) (m float64) {
 // released together, and of the others, against what it errs by; and what was planned. It
 // errs less than independent columns where pairs depend, and never much more.
 func TestErrors_AreNearTheTruth(t *testing.T) {
-	for _, j := range judge(t) {
+	for _, j := range judge(t, testkit.Sweep(0, 1) == 1) {
 		e := testkit.Must(j.r.Error(t.Context(), random.Seeded(2), 1))
 		var truth, told [2]float64
 		released := map[Pair]bool{}
