@@ -25,9 +25,7 @@ type joint struct {
 	others   int64   // records but one
 	near     float64 // least distance > 0 of two items
 	clones   Clones
-	diameter float64          // what it was
-	plain    bool             // to have no mixtures
-	mixtures map[int]*mixture // by the least distance, in 1/mixtureSteps
+	diameter float64 // what it was
 }
 
 // pure is the level of pure composition.
@@ -36,52 +34,17 @@ func (b joint) pure() float64 { return directed.MulUp(b.items, b.alpha0) }
 // least is the least w > 0, rounded down.
 func (b joint) least() float64 { return directed.DivDown(b.near, b.items) }
 
-// cover is what bounds Psi: clones, and a mixture where there is one.
-type cover struct {
-	cloneCount
-	mixture *mixture
-}
-
 // clonesAt w: with one item its distance is w, and the clones may depend on it.
 // Those of many items may be near 0 or near.
-func (b joint) clonesAt(w float64) cover {
+func (b joint) clonesAt(w float64) cloneCount {
 	if b.items > 1 {
 		w = b.near
 	}
-	c := cover{cloneCount: cloneCount{b.others, b.clones.probability(b.alpha0, w)}}
-	if b.mixtures != nil {
-		i := int(w * mixtureSteps)
-		x, ok := b.mixtures[i]
-		if !ok {
-			x = newMixture(b.alpha0, float64(i)/mixtureSteps, b.others)
-			b.mixtures[i] = x
-		}
-		c.mixture = x
-	}
-	return c
+	return cloneCount{b.others, b.clones.probability(b.alpha0, w)}
 }
 
-// mixtureSteps is how many least distances have their own mixture.
-const mixtureSteps = 16
-
-// varies reports whether the number of clones, or what else hides the item, depends on w.
-func (b joint) varies() bool {
-	return b.items == 1 && (b.clones == MetricRandomizer || b.mixtures != nil)
-}
-
-// set sets alpha0.
-func (b *joint) set(alpha0 float64) {
-	b.alpha0, b.mixtures = alpha0, nil
-	if !b.plain && mixes(alpha0, b.others) {
-		b.mixtures = map[int]*mixture{}
-	}
-}
-
-// quick is b by clones that do not vary.
-func (b joint) quick() joint {
-	b.clones, b.plain, b.mixtures = Dominated, true, nil
-	return b
-}
+// varies reports whether the number of clones depends on w.
+func (b joint) varies() bool { return b.items == 1 && b.clones == MetricRandomizer }
 
 const (
 	// tauErr is the relative error of tau: two hyperbolic tangents, two
@@ -259,13 +222,9 @@ func (b joint) hold(held []threshold, tau, w float64) float64 {
 }
 
 // logRatio returns ln(Psi(tau)/tau), at tau = 0 ln Psi, rounded up.
-func (c cover) logRatio(tau float64) float64 {
-	psi := c.logPsi(tau)
-	if c.mixture != nil {
-		psi = min(psi, c.mixture.logPsi(tau))
-	}
+func (c cloneCount) logRatio(tau float64) float64 {
 	if tau == 0 {
-		return logUp(psi)
+		return logUp(c.logPsi(0))
 	}
-	return logUp(psi - math.Log(tau))
+	return logUp(c.logPsi(tau) - math.Log(tau))
 }

@@ -300,7 +300,7 @@ func TestShuffle_Intervals(t *testing.T) {
 		l := testkit.Must(s.LevelInterval(bg, delta))
 		d := testkit.Must(s.DeltaInterval(bg, l.Hi))
 		b := testkit.Must(s.BudgetInterval(bg, Promise{l.Hi, delta}))
-		if !(l.Lo > 0.7*l.Hi && l.Lo <= l.Hi) || !(d.Lo <= d.Hi && d.Hi <= delta) || !(b.Lo <= s.Alpha0*(1+1e-6) && b.Lo > s.Alpha0*(1-3e-4) && b.Hi > b.Lo && b.Hi < 1.35*b.Lo) {
+		if !(l.Lo > 0.7*l.Hi && l.Lo <= l.Hi) || !(d.Lo <= d.Hi && d.Hi <= delta) || !(b.Lo <= s.Alpha0*(1+1e-6) && b.Lo > s.Alpha0*(1-1e-6) && b.Hi > b.Lo && b.Hi < 1.35*b.Lo) {
 			t.Errorf("%+v: level %v, delta %v, budget %v", s, l, d, b)
 		}
 		s.Alpha0 = b.Hi

@@ -55,7 +55,7 @@ func (b joint) gain(tau, w float64) float64 {
 // thresholds finds fixed thresholds, as far up as asked for.
 type thresholds struct {
 	joint
-	fixed  cover
+	fixed  cloneCount
 	w      float64 // where G is taken, 1 but for a change that is known
 	target float64 // ln delta; those with G above it are of no use at w
 	grid   []float64
@@ -148,12 +148,8 @@ func (t *thresholds) look(i int) float64 {
 
 // estimate returns Chernoff's bound of G less its loss.
 func (t *thresholds) estimate(tau float64) float64 {
-	c := t.fixed
-	if c.mixture != nil {
-		c.p = max(c.p, c.mixture.clones())
-	}
-	s, x := c.chernoff(tau)
-	n := 1 + float64(float64(c.others)*c.p*math.Exp(-s))
+	s, x := t.fixed.chernoff(tau)
+	n := 1 + float64(float64(t.fixed.others)*t.fixed.p*math.Exp(-s))
 	g := t.gain(tau, t.w) + x - math.Log(n)/2 - math.Log1p(float64(n*tau*tau)) - chernoffLoss
 	if tau > 0 {
 		g -= math.Log(tau)

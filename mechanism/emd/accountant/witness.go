@@ -77,7 +77,6 @@ const mostSum = 0x1p50
 type test struct {
 	p, q            []lattice.Part
 	mean, deviation float64 // of p
-	slack           float64 // see slack
 }
 
 func (p pair) test(step float64) test {
@@ -91,38 +90,15 @@ func (p pair) test(step float64) test {
 		q.At, q.Mass = sorted(mass)
 		return q
 	}
-	x, other, rest := part(p.X, p.Moved), part(p.XPrime, p.Moved), part(p.Z, p.records-p.Moved)
-	t := test{}
-	if above(score, p.X, p.XPrime) {
-		t.slack = float64(1.01 * float64(rest.Count) * rest.Err) // as of lattice: -ln(1-Err) is above Err
-		rest.Err = 0
-	}
-	t.p, t.q = []lattice.Part{x, rest}, []lattice.Part{other, rest}
+	rest := part(p.Z, p.records-p.Moved)
+	t := test{p: []lattice.Part{part(p.X, p.Moved), rest}, q: []lattice.Part{part(p.XPrime, p.Moved), rest}}
 	t.mean, t.deviation = lattice.Moments(t.p, 0)
 	return t
 }
 
-// above reports that scores are no less likely to be high under p than under q, for all
-// rows near by: the tails differ by more than the rows may be wrong, or are the same.
-func above(score []int64, p, q []float64) bool {
-	order := make([]int, len(score))
-	for y := range order {
-		order[y] = y
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
-	var a, b float64
-	for i, y := range order {
-		a, b = a+p[y], b+q[y]
-		if i+1 < len(order) && score[order[i+1]] < score[y] && !(a*(1-2*rowErr) >= b*(1+2*rowErr)) {
-			return false
-		}
-	}
-	return true
-}
-
 // best returns the largest value found over thresholds from the mean under x to as far
 // as e^logLeast of its mass goes, where value rises and falls. value is told ln P{T >= t}
-// from below and ln P'{T >= t} from above, both but for what slack stands for.
+// from below and ln P'{T >= t} from above.
 func (t test) best(ctx context.Context, logLeast float64, value func(p, q float64) float64) (float64, error) {
 	if !(t.mean+float64(math.Sqrt(-2*logLeast)*t.deviation) < mostSum) {
 		return 0, nil
@@ -157,32 +133,6 @@ func (t test) best(ctx context.Context, logLeast float64, value func(p, q float6
 // looked for at.
 var steps = [...]float64{0, 0.5, 1}
 
-// What the other records' probabilities may be wrong by makes of their sum's law P one
-// between e^-slack P and e^slack P, the same in both data sets. Where x scores above x',
-// the share of the divergence that is negative is at most (e^eps-1) P'{T >= t}, and
-//
-//	D_{e^eps} >= e^-slack (P{T >= t} - e^eps P'{T >= t}) - 2 sinh(slack) (e^eps-1) P'{T >= t}.
-//
-// So little is lost of a level far below slack, as there is with 10^9 records.
-
-// level returns the eps up to which this is at least e^logDelta, or 0.
-func (t test) level(logDelta, p, q float64) float64 {
-	if math.IsInf(q, -1) {
-		return 0
-	}
-	lost := float64(math.Exp(t.slack+logDelta-q) * (1 + 0x1p-38))
-	x := (math.Expm1(p-q) - lost) * math.Exp(-2*t.slack)
-	return max(0, float64(math.Log1p(x)*(1-0x1p-40))-0x1p-46)
-}
-
-// delta returns it for eps.
-func (t test) delta(eps, p, q float64) float64 {
-	far := math.Exp(min(700, eps+q))
-	lost := float64(2 * math.Sinh(t.slack) * -math.Expm1(-eps) * far)
-	kept := float64(math.Exp(-t.slack) * (math.Exp(p) - far))
-	return kept - lost - float64(0x1p-40*math.Exp(p))
-}
-
 // eps returns a level, below which the two are not private with slack e^logDelta.
 func (p pair) eps(ctx context.Context, logDelta float64) (float64, error) {
 	most := 0.0
@@ -190,8 +140,12 @@ func (p pair) eps(ctx context.Context, logDelta float64) (float64, error) {
 		return 0, nil
 	}
 	for _, s := range steps {
-		t := p.test(s * most / float64(p.Moved))
-		v, err := t.best(ctx, logDelta, func(a, b float64) float64 { return t.level(logDelta, a, b) })
+		v, err := p.test(s*most/float64(p.Moved)).best(ctx, logDelta, func(a, b float64) float64 {
+			if math.IsInf(b, -1) {
+				return 0
+			}
+			return a + math.Log1p(-math.Exp(logDelta-a)) - b - 0x1p-38
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -204,8 +158,9 @@ func (p pair) eps(ctx context.Context, logDelta float64) (float64, error) {
 func (p pair) delta(ctx context.Context, eps float64) (float64, error) {
 	most := 0.0
 	for _, s := range steps {
-		t := p.test(s * eps / float64(p.Moved))
-		v, err := t.best(ctx, -700, func(a, b float64) float64 { return t.delta(eps, a, b) })
+		v, err := p.test(s*eps/float64(p.Moved)).best(ctx, -700, func(a, b float64) float64 {
+			return (math.Exp(a) - math.Exp(min(700, eps+b))) * (1 - 0x1p-40)
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -217,20 +172,8 @@ func (p pair) delta(ctx context.Context, eps float64) (float64, error) {
 // about estimates eps, as if the statistic were Gaussian: the likelihood ratio's
 // logarithm has mean mu^2/2 and deviation mu.
 func (p pair) about(logDelta float64) float64 {
-	mu, target := p.shift(), math.Exp(logDelta)
-	delta := func(eps float64) float64 {
-		tail := func(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
-		return tail(eps/mu-mu/2) - float64(math.Exp(min(700, eps))*tail(eps/mu+mu/2))
-	}
-	lo, hi := 0.0, float64(mu*math.Sqrt(-2*logDelta))+mu*mu/2
-	for range 40 {
-		if mid := (lo + hi) / 2; delta(mid) > target {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	mu := p.shift()
+	return float64(mu*math.Sqrt(-2*logDelta)) + mu*mu/2
 }
 
 // shift is mu.
