@@ -284,3 +284,40 @@ func TestAuditAt_RefusesLawsThatAreNone(t *testing.T) {
 		}
 	}
 }
+
+// The atoms of the upper end are at least as large as what masses may be, those of the lower at
+// most, within their cells; all mass is in the upper's.
+func TestFactors_CountWhatMassesMayBeOff(t *testing.T) {
+	const off, step = 1e-7, 0x1p-5
+	mass := func(lo, hi float64) float64 { return math.Exp(-math.Abs(lo)) - math.Exp(-math.Abs(hi)) } // on one side of 0
+	l := lossAt{times: 3, law: PrivacyLoss{Bottom: -40, Top: 4, Err: off, Mass: func(lo, hi float64) (p, q float64) {
+		lo, hi = max(lo, -700), min(hi, 700)
+		if hi <= 0 {
+			p = -mass(lo, hi) / 2
+		} else if lo >= 0 {
+			p = mass(lo, hi) / 2
+		} else {
+			p = (2 - math.Exp(lo) - math.Exp(-hi)) / 2
+		}
+		return p, p * math.Exp(-(max(lo, -40)+min(hi, 4))/2)
+	}}}
+	up, down, err := l.factors(step)
+	testkit.Check(t, err)
+	if !(up.err >= off && down.err >= off) || len(up.atoms) != len(down.atoms)+1 {
+		t.Fatalf("errors %v and %v, %d and %d atoms", up.err, down.err, len(up.atoms), len(down.atoms))
+	}
+	sum := up.never
+	for i, a := range up.atoms {
+		if sum += a.mass; i >= len(down.atoms)-1 { // the cell of Bottom, and what is below
+			continue
+		}
+		at := up.top - float64(i)*step
+		loss := at - step/2
+		if a.loss < loss+2*off || a.loss > at || down.atoms[i].loss > loss-2*off || down.atoms[i].loss < at-step {
+			t.Fatalf("cell below %v: %v and %v", at, a, down.atoms[i])
+		}
+	}
+	if math.Abs(sum-1) > 1e-12 {
+		t.Errorf("masses of the upper end: %v", sum)
+	}
+}

@@ -44,8 +44,7 @@ func (m *Madlib) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
 // PrivacyLoss is the law of the privacy loss between two points at a distance > 0 in the norm, of
 // the noise before it is rounded: see [mechanism.Composition.AuditAt]. For norms other than p = 2
 // it depends on the direction in two dimensions and more, and is that of randomized response of
-// the same level, a bound; so is it where level times distance is
-// not in [1e-100, 600].
+// the same level, a bound; so is it where level times distance is not in [1e-100, 600].
 func (k *KNorm) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
 	return k.privacyLoss("additive: KNorm.PrivacyLoss", distance)
 }
@@ -116,18 +115,12 @@ func laplaceLoss(a float64) mechanism.PrivacyLoss {
 // over m is one of Bessel functions K, so that the density of v is prop. to
 //
 //	e^(-x cos v) sin(v)^(n-2) (1 + more - cos(v)^2), x = a/2, more = (n-1)/x K_(n/2)(x)/K_(n/2-1)(x).
-type round struct {
-	n           float64
-	a, x, more  float64
-	total       float64
-	here, there float64 // of all losses above 0
-}
+type round struct{ n, a, x, more, total float64 }
 
 func newRound(dim int, a float64) *round {
 	r := &round{n: float64(dim), a: a, x: a / 2}
 	r.more = (r.n - 1) / r.x * besselRatio(dim, r.x)
-	r.here, r.there = r.half(1, 0, math.Pi/2), r.half(-1, 0, math.Pi/2)
-	r.total = r.here + r.there
+	r.total = r.half(1, 0, math.Pi/2) + r.half(-1, 0, math.Pi/2)
 	return r
 }
 
@@ -161,8 +154,8 @@ func besselRatio(dim int, x float64) float64 {
 // sign 1 where it is that of the larger density. Pieces are so short that on an ellipse
 // about each, twice as long, the integrand is at most e^5 times that on it, so that 16 nodes err
 // by less than 1e-15 (Trefethen, "Approximation theory and approximation practice", Theorem
-// 19.3). Where all that is left is far below what is at hi it is left to one piece: the power of the
-// sine falls, and the exponential grows by at most x hi^2/2.
+// 19.3). What is far below the mass next to hi is left to one piece: the power of the sine
+// falls, and the exponential grows by at most x hi^2/2.
 func (r *round) half(sign, lo, hi float64) float64 {
 	f := func(v float64) float64 {
 		sin, cos := math.Sincos(v)
@@ -284,8 +277,8 @@ func (m *Gaussian) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) 
 	if err := fault.Positive(op, "distance", distance); err != nil {
 		return mechanism.PrivacyLoss{}, err
 	}
-	if !(far >= 1e-100 && far <= 1e3) {
-		return mechanism.PrivacyLoss{}, fault.Value(op, "distance", distance, "between 1e-100 and 1,000 standard deviations")
+	if !(far >= 1e-100 && far <= 100) { // masses keep their digits
+		return mechanism.PrivacyLoss{}, fault.Value(op, "distance", distance, "between 1e-100 and 100 standard deviations")
 	}
 	// between is the probability of a standard normal variate in (lo, hi].
 	between := func(lo, hi float64) float64 {

@@ -191,6 +191,14 @@ func TestDiscreteGaussian_ComposesToTheExactLevel(t *testing.T) {
 	}
 }
 
+// Of noise that is rounded to words nothing is known from below.
+func TestMadlib_PrivacyLossIsABound(t *testing.T) {
+	m := testkit.Must(NewMadlib([][]float64{{0, 0}, {3, 1}}, .5, nil))
+	if a := testkit.Must(times(m, 50).AuditAt(t.Context(), 3, 1e-6)); a.Lo != 0 || !(a.Hi < .9*50*.5) {
+		t.Errorf("%v", a)
+	}
+}
+
 // What a pair farther apart proves holds for all nearer ones, per unit.
 func TestComposition_LevelsGrowWithTheDistance(t *testing.T) {
 	for _, m := range []noise{
