@@ -64,7 +64,7 @@ func Plan(columns []domain.Column, rows int, eps float64, o *Options) (*Expected
 		e.Columns = append(e.Columns, shareError(float64(m), margins[a], n))
 	}
 	if e.Pairs == 0 {
-		e.Columns = e.Alone
+		e.Columns = slices.Clone(e.Alone)
 	} else {
 		e.Pair = shareError(float64(l.Cells), pairs[0], n)
 	}

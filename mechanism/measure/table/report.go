@@ -91,7 +91,9 @@ func (g *grid) bin(rows [][]float64) *binned {
 					v = g.size[c] - 1
 					break
 				}
-				v = v*a.n + int(max(0, min(float64(a.n-1), math.Floor((x[at+e]-a.lo)/a.step))))
+				if v *= a.n; a.step > 0 { // all places may be one
+					v += int(max(0, min(float64(a.n-1), math.Floor((x[at+e]-a.lo)/a.step))))
+				}
 			}
 			code[i] = uint16(v)
 		}
@@ -130,8 +132,8 @@ func variation(x, y *binned, columns ...int) (sum float64) {
 // Errors are expected errors of a release: total variations of the shares of the values of a
 // column, and of two columns together, between 0 and 1. Numbers are told apart in 64 equal
 // parts of their range, whole numbers with fewer values, categories and leaves one by one (more
-// than 1,024 in so many runs), places in 8 x 8 parts of the rectangle of the released ones; what is missing is a value of
-// its own. The share of any set of such values is off by no more.
+// than 1,024 in so many runs), places in 8 x 8 parts of the rectangle of the released ones; what
+// is missing is a value of its own. The share of any set of such values is off by no more.
 type Errors struct {
 	Columns []float64
 	Pairs   [][]float64 // Pairs[a][b] = Pairs[b][a]; of a column with itself it is 0

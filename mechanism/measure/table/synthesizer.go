@@ -150,8 +150,9 @@ func (s *Synthesizer) String() string {
 // Errors are those of [measure.Count]: the first row of another length, or with a
 // value that its column does not have; [metric.ErrEmpty] for no rows under
 // ReplaceOne; [measure.ErrPersons] with Options.PerPerson; that no row is found that is
-// possible; and that of ctx. O(rows columns^2), and some seconds more for the rows that it
-// makes.
+// possible; and that of ctx. The last two come after draws: another attempt is another
+// release. O(rows columns^2), and a second or some more for the rows that it makes; half a
+// minute and more for a hundred columns, as every pick looks at all pairs.
 func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]float64) (*Release, error) {
 	const op = "table: Synthesizer.Release"
 	if err := s.check(op); err != nil {
@@ -354,6 +355,9 @@ func (r *Release) pick(ctx context.Context, src *source, p *population.Populatio
 	var all []population.Grid
 	group := func(a, most int) []uint8 { return r.margins[a].groups(most) }
 	for b := range size {
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
 		for a := range b {
 			cells := levels.CellsOf(!r.margins[a].unlike, !r.margins[b].unlike)
 			all = append(all, population.NewGrid(size, group, cells, a, b))
