@@ -45,8 +45,9 @@ var _ Mechanism[int, []int] = (*Composition)(nil)
 
 // NewComposition returns the composition of mechanisms. Its guarantee is the sum of theirs, as
 // that of [Compose], until an audit proves a better one: [Composition.Certify] or
-// [Composition.CertifyAt]. Channels are on the same number of inputs. Mechanisms in different
-// units are refused with [ErrUnit], those that repeat draws with [ErrMemoized].
+// [Composition.CertifyAt]. Channels are on the same number of inputs. All guarantees must be for
+// one metric, which only their units can tell: mechanisms in different units are refused with
+// [ErrUnit], those that repeat draws with [ErrMemoized].
 func NewComposition(cs ...Repeated) (*Composition, error) {
 	const op = "mechanism: NewComposition"
 	if err := fault.Empty(op, "cs", len(cs)); err != nil {
