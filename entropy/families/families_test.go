@@ -286,3 +286,25 @@ func TestLipschitzAccuracy_IsProvedWhereExponentsCancel(t *testing.T) {
 		}
 	}
 }
+
+// In the plane the net of k^2 cells and p k^2 weights loses a/k + b k^2/alpha, with a = (1+1/p)/2 and
+// b = 2 (p ln(1+1/p) + ln(1+p)), at the best k 3/2 a^(2/3) (2b/alpha)^(1/3): 2.37 alpha^(-1/3) at the
+// best p. And one block of 2^dim corners proves (2^dim-1) e^-alpha/2.
+func TestMeasuresAccuracy_KnownAnswers(t *testing.T) {
+	const alpha = 1e15
+	want := math.Inf(1)
+	for p := 1.; p <= 20; p++ {
+		a, b := (1+1/p)/2, 2*(p*math.Log1p(1/p)+math.Log1p(p))
+		want = min(want, 1.5*math.Pow(a*a*2*b/alpha, 1./3))
+	}
+	got := testkit.Must(families.MeasuresAccuracy(2, alpha)).Hi
+	if math.Abs(got/want-1) > 1e-3 || got > 2.37*math.Pow(alpha, -1./3) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for dim := 2; dim <= 6; dim++ {
+		level := math.Log(math.Exp2(float64(dim))-1) + .05
+		if got, want := testkit.Must(families.MeasuresAccuracy(dim, level)).Lo, math.Exp(-.05)/2; math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%d dimensions, alpha %v: %v, want %v", dim, level, got, want)
+		}
+	}
+}
