@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -99,6 +100,57 @@ func TestWhole_OfKnownSpaces(t *testing.T) {
 			}
 			if a.Lo > most || a.Hi < least || a.Lo < s[k].Lo/16 || c.z.Shape == entropy.NormConvex && a.Lo < .99*least {
 				t.Errorf("%s: %v, A is in [%v, %v]", c.name, a, least, most)
+			}
+		}
+	}
+}
+
+// Two points at distance 1, whose scale is 1 below ln 2 and 0 above: each constant by itself.
+func TestWhole_ScaleOfTwoPoints(t *testing.T) {
+	for _, c := range []struct {
+		shape              entropy.Shape
+		gap, alpha, lo, hi float64
+	}{
+		{entropy.AnyShape, .1, 10, 0, .2},  // 2 Gap, at t = 4
+		{entropy.AnyShape, .1, 1.5, 0, .4}, // 4 Gap/(t-1), at t = 2
+		{entropy.AnyShape, .1, .6, 1, 1.2},
+		{entropy.Connected, .5, 10, math.Ln2 / 10, 1},
+		{entropy.NormConvex, .5, 10, math.Ln2 / 5, 1},
+	} {
+		z := entropy.Whole{Sample: space.Path(2, 1), Gap: c.gap, Shape: c.shape}
+		if s := testkit.Must(z.EntropicScale(t.Context(), []float64{c.alpha}, nil))[0]; math.Abs(s.Lo-c.lo) > 1e-9 || math.Abs(s.Hi-c.hi) > 1e-9 {
+			t.Errorf("%+v: %v", c, s)
+		}
+	}
+}
+
+// The bounds on the accuracy that two points at distance 1 prove, one by one, in closed form: they
+// have the optimum 1/(1+e^alpha), and the exponential mechanism loses 1/(1+e^(alpha/2)) there.
+func TestWhole_AccuracyOfTwoPoints(t *testing.T) {
+	const alpha = 4
+	two, loss := 1/(1+math.Exp(alpha)), 1/(1+math.Exp(alpha/2))
+	u := spaces.BestMass / alpha
+	for _, c := range []struct {
+		shape entropy.Shape
+		gap   float64
+		want  map[string]float64
+	}{
+		{entropy.AnyShape, .001, map[string]float64{
+			"lower sample": two - .001, "upper constant": 1.001, "upper exponential": math.Exp(.001*alpha)*loss + .001,
+		}},
+		{entropy.Connected, .5, map[string]float64{
+			"lower sample": two / 2, "lower connected": u / (1 + math.Exp(alpha*u)), "lower scale": math.Ln2 / (2 * alpha) / 8,
+			"upper constant": 1.5, "upper exponential": math.Exp(.5*alpha)*loss + .5,
+		}},
+	} {
+		z := entropy.Whole{Sample: space.Path(2, 1), Gap: c.gap, Shape: c.shape}
+		got := make(map[string]float64)
+		for _, b := range testkit.Must(z.Accuracy(t.Context(), []float64{alpha}, nil))[0].Bounds {
+			got[map[entropy.Kind]string{entropy.Lower: "lower ", entropy.Upper: "upper "}[b.Kind]+b.Name] = b.Value
+		}
+		for name, want := range c.want {
+			if v, ok := got[name]; !ok || math.Abs(v-want) > 1e-9 {
+				t.Errorf("%v, Gap %v, %s: %v, want %v", c.shape, c.gap, name, v, want)
 			}
 		}
 	}

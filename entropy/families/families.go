@@ -97,9 +97,9 @@ func MeasuresAccuracy(dim int, alpha float64) (scale.Interval, error) {
 		}
 		more := math.Pow(k, d) - 1 // than one center
 		for part := 1.0; more > 0 && part <= 8; part++ {
-			m := part * (more + 1)
+			m := min(part*(more+1), math.MaxFloat64)
 			net := float64(m*math.Log1p(more/m)) + float64(more*math.Log1p(m/more))
-			hi = min(hi, 1/(2*k)+more/(2*k*m)+float64(2/alpha*(net+1)))
+			hi = min(hi, 1/(2*k)+more/m/(2*k)+float64(2/alpha*(net+1))) // no product overflows
 		}
 	}
 	return outward(lo, hi, 0.5), nil
@@ -125,7 +125,9 @@ func LipschitzAccuracy(dim int, alpha float64) (scale.Interval, error) {
 	lo, hi := 2*spaces.LineMinimax(2*alpha), math.Inf(1)
 	for _, k := range numbersNear(alpha, dim) {
 		cells := math.Pow(k, float64(dim))
-		lo = max(lo, -math.Expm1(alpha/(2*k)-float64(cells*math.Ln2))/(2*k))
+		// The two exponents may cancel: each is rounded up.
+		up := float64(alpha/(2*k)*spaces.SlackUp) - float64(cells*math.Ln2*spaces.SlackDown)
+		lo = max(lo, -math.Expm1(up)/(2*k))
 		hi = min(hi, 1/k+2*cells/alpha)
 	}
 	return outward(lo, hi, 1), nil

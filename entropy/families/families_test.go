@@ -2,6 +2,7 @@ package families_test
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/families"
@@ -237,6 +238,73 @@ func TestPrivateTransportBound_OnAnInterval(t *testing.T) {
 		opt := testkit.Must(lp.Optimal(t.Context(), metric.Same(line), beta, &lp.Options{Tolerance: 1e-8}))
 		if !(w.Value <= opt.DualBound && w.Value >= opt.Objective*(1-1e-4)) {
 			t.Errorf("level %v: %v, the program is in [%v, %v]", beta, w.Value, opt.DualBound, opt.Objective)
+		}
+	}
+}
+
+// At levels near the largest float64 the upper end still follows alpha^(-1/(dim+1)): neither the
+// number of weights nor its product with 2k overflows.
+func TestMeasuresAccuracy_HasNoOverflow(t *testing.T) {
+	const dim = 100
+	order := func(alpha float64) float64 {
+		return testkit.Must(families.MeasuresAccuracy(dim, alpha)).Hi * math.Pow(alpha, 1./(dim+1))
+	}
+	want := order(1e290)
+	for _, alpha := range []float64{1e300, 1e304, 1e305, 1e306, 1e307, 1e308, math.MaxFloat64} {
+		if got := order(alpha); !(math.Abs(got/want-1) < .01) {
+			t.Errorf("alpha %v: the upper end is %v of its order, %v at 1e290", alpha, got, want)
+		}
+	}
+}
+
+// Where the level of a packing and the logarithm of its size nearly cancel the lower end is no
+// more than exact exponents prove: 3^100 and more cells, whose number float64 rounds.
+func TestLipschitzAccuracy_IsProvedWhereExponentsCancel(t *testing.T) {
+	const dim, most = 100, 12
+	exact := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
+	ln2, _, err := big.ParseFloat("0.69314718055994530941723212145817656807550013436025525412068000949339362196969471560586332699641868754", 10, 400, big.ToNearestEven)
+	testkit.Check(t, err)
+	size := func(k float64) *big.Float { // the logarithm
+		out := exact(1)
+		for range dim {
+			out.Mul(out, exact(k))
+		}
+		return out.Mul(out, ln2)
+	}
+	for k := 2.; k <= 7; k++ {
+		alpha, _ := new(big.Float).Mul(size(k), exact(2*k)).Float64()
+		for i := range 13 {
+			level, best := alpha*(1+float64(i-6)*0x1p-52), 0.
+			for q := 1.; q <= most; q++ {
+				x := new(big.Float).Quo(exact(level), exact(2*q))
+				exponent, _ := x.Sub(x, size(q)).Float64()
+				best = max(best, -math.Expm1(exponent)/(2*q))
+			}
+			if got := testkit.Must(families.LipschitzAccuracy(dim, level)).Lo; got > best {
+				t.Errorf("alpha %v: %v, exactly %v", level, got, best)
+			}
+		}
+	}
+}
+
+// In the plane the net of k^2 cells and p k^2 weights loses a/k + b k^2/alpha, with a = (1+1/p)/2 and
+// b = 2 (p ln(1+1/p) + ln(1+p)), at the best k 3/2 a^(2/3) (2b/alpha)^(1/3): 2.37 alpha^(-1/3) at the
+// best p. And one block of 2^dim corners proves (2^dim-1) e^-alpha/2.
+func TestMeasuresAccuracy_KnownAnswers(t *testing.T) {
+	const alpha = 1e15
+	want := math.Inf(1)
+	for p := 1.; p <= 20; p++ {
+		a, b := (1+1/p)/2, 2*(p*math.Log1p(1/p)+math.Log1p(p))
+		want = min(want, 1.5*math.Pow(a*a*2*b/alpha, 1./3))
+	}
+	got := testkit.Must(families.MeasuresAccuracy(2, alpha)).Hi
+	if math.Abs(got/want-1) > 1e-3 || got > 2.37*math.Pow(alpha, -1./3) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for dim := 2; dim <= 6; dim++ {
+		level := math.Log(math.Exp2(float64(dim))-1) + .05
+		if got, want := testkit.Must(families.MeasuresAccuracy(dim, level)).Lo, math.Exp(-.05)/2; math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%d dimensions, alpha %v: %v, want %v", dim, level, got, want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -123,6 +124,33 @@ func TestPrivateCubeBound_IsThatOfGrids(t *testing.T) {
 	}
 	if v, err := families.PrivateCubeBound(math.MaxInt, math.MaxInt, 1e300); v != 0 || err != nil {
 		t.Error(v, err)
+	}
+}
+
+// No mechanism on the data sets of a grid loses less than the bound, which two points attain.
+func TestPrivateCubeBound_IsBelowOptimaOfGrids(t *testing.T) {
+	for _, c := range []struct {
+		dim, side, records int
+		near               float64
+	}{{1, 2, 1, .999}, {1, 2, 3, .97}, {1, 2, 6, .97}, {1, 5, 2, .9}, {1, 4, 3, .84}, {2, 2, 2, .6}, {2, 3, 1, .5}, {3, 2, 1, .37}} {
+		at := [][]float64{{}}
+		for range c.dim {
+			var next [][]float64
+			for _, x := range at {
+				for i := range c.side {
+					next = append(next, append(x[:len(x):len(x)], float64(i)/float64(c.side-1)))
+				}
+			}
+			at = next
+		}
+		net := testkit.Must(families.MeasureNet(t.Context(), testkit.Must(metric.NewPoints(at, metric.Chebyshev{})), c.records))
+		b := metric.Bimetric{Privacy: testkit.Must(net.TotalVariation(t.Context())), Utility: testkit.Must(net.Wasserstein(t.Context(), nil))}
+		for _, eps := range []float64{.01, .3, 1} {
+			best := testkit.Must(lp.Optimal(t.Context(), b, eps*float64(c.records), nil))
+			if v := testkit.Must(families.PrivateCubeBound(c.dim, c.records, eps)); v > best.Objective || v < c.near*best.DualBound {
+				t.Errorf("%+v, eps %v: %v, the optimum is in [%v, %v]", c, eps, v, best.DualBound, best.Objective)
+			}
+		}
 	}
 }
 

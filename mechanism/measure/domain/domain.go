@@ -65,15 +65,15 @@ func (d *Domain[P]) Height() int {
 	return fault.Must(d, d.check("domain: Domain.Height")).space.Height
 }
 
-// Resolution returns the largest distance from a record, clipped if need be, to
-// the point of its cell. It is NaN where the space of records is not known, as
+// Resolution bounds the distance from a record, clipped if need be, to the point of its
+// cell, up to the rounding of coordinates. It is NaN where the space of records is not known, as
 // after [On].
 func (d *Domain[P]) Resolution() float64 {
 	return fault.Must(d, d.check("domain: Domain.Resolution")).space.Resolution
 }
 
 // Diameter returns the largest distance between points of cells, impossible ones
-// included, up to rounding upwards, and for a finite metric of more than 2,048
+// included, up to rounding upwards and, with BoxOptions.Possible, the diameter of a cell, and for a finite metric of more than 2,048
 // points without coordinates or a hierarchy a number of at most twice that.
 func (d *Domain[P]) Diameter() float64 {
 	return fault.Must(d, d.check("domain: Domain.Diameter")).space.Diameter

@@ -64,7 +64,7 @@ func (b *box) partition(op, kind string) (*region.Partition, error) {
 		Resolution: size.Radius,
 		Size: func(v node) (diameter, radius float64) {
 			s := b.size(b.p, v.Level)
-			return s.Diameter, s.Radius
+			return s.Diameter + b.rounding(), s.Radius + b.rounding()
 		},
 		Row: b.row() && !b.partial,
 	}
@@ -180,7 +180,23 @@ func (b *box) size(p float64, l int) column.Size {
 		radius.add(s.Radius)
 		across.add(s.Across)
 	}
-	return column.Size{Length: length.value(), Diameter: diameter.value(), Radius: radius.value(), Across: across.value()}
+	s := column.Size{Length: length.value(), Diameter: diameter.value(), Radius: radius.value(), Across: across.value()}
+	if b.possible != nil { // where a center is impossible the point is any other
+		s.Radius, s.Across = s.Diameter, s.Across+s.Diameter
+	}
+	return s
+}
+
+// rounding bounds what the rounding of records' places in numbers and of centers adds to distances
+// in a region: some ulps of the numbers, of which a part may have as few as 4.
+func (b *box) rounding() float64 {
+	sum := 0.0
+	for _, c := range b.columns {
+		if !c.Whole && c.Categories == 0 && c.Taxonomy == nil {
+			sum += float64(max(math.Abs(c.Lo), math.Abs(c.Hi), 8*c.Radius) * c.Weight)
+		}
+	}
+	return float64(sum * 0x1p-49)
 }
 
 // apart reports whether no node of depth l has two values that must be told apart.

@@ -2,12 +2,14 @@ package domain_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
@@ -85,6 +87,54 @@ func TestPossible_CellsAreThoseOfRecords(t *testing.T) {
 		}
 		if d.Tree() != nil || testkit.Err(d.Points()) == nil {
 			t.Errorf("%s: a tree with impossible cells", name)
+		}
+	}
+}
+
+// Distances in a region, and to its point, are no larger than Size says, nor those in a cell than
+// Resolution, nor those of points of cells than Diameter: also where a center is impossible, and
+// another point stands for it, and where parts are of a few ulps, so that centers are rounded.
+func TestSize_BoundsDistances(t *testing.T) {
+	boxes, fine := samples.Masked(true), map[string]domain.Column{
+		"pi": {Hi: math.Pi}, "far": {Lo: 0x1p52, Hi: 0x1p52 + 21}, "far or missing": {Lo: 0x1p52, Hi: 0x1p52 + 21, Missing: true},
+	}
+	for name, c := range fine {
+		boxes[name] = testkit.Must(domain.NewBox([]domain.Column{c}, nil))
+	}
+	for name, d := range boxes {
+		s, r := samples.Inside(d), random.Seeded(1)
+		check := func(what string, x, y []float64, most float64) {
+			if far := s.Distance(x, y); far > most*region.RoundUp {
+				t.Errorf("%s: %v and %v are %v apart, %s %v", name, x, y, far, what, most)
+			}
+		}
+		var last []float64
+		for range 500 {
+			x := d.Jitter(r, r.IntN(d.Len()))
+			c, err := s.Locate(x)
+			if err != nil {
+				continue // impossible
+			}
+			if _, ok := fine[name]; !ok {
+				check("resolution", x, d.Point(c), d.Resolution())
+			}
+			if last != nil {
+				check("diameter of all", last, d.Point(c), d.Diameter())
+			}
+			last = d.Point(c)
+			for v, next := (region.Node{}), true; next; {
+				diameter, radius := s.Size(v)
+				check("radius", x, s.At(nil, v), radius)
+				check("diameter", x, s.At(r, v), diameter)
+				next = false
+				if s.Regions.Height(v) > 0 {
+					for _, w := range s.Regions.Below(nil, v, 1) {
+						if lo, hi := s.Regions.Cells(w); !next && lo <= c && c < hi {
+							v, next = w, true
+						}
+					}
+				}
+			}
 		}
 	}
 }

@@ -104,6 +104,18 @@ func TestBound_Order(t *testing.T) {
 	}
 }
 
+// In closed form: k cells in a row on an interval of length 1, whose noise has the variance v(1-1/k).
+func TestBound_WeightedInARow(t *testing.T) {
+	const k = 64.
+	d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{k}}}))
+	m := testkit.Must(New(d, 1e3, nil))
+	v := m.p.noise[0].Variance(k)
+	want := (1+1/k)/4*math.Sqrt(v*k*(k-1)) + math.Sqrt(v*(k*k-1)/(12*k))
+	if got := testkit.Must(m.Bound(t.Context(), &BoundOptions{Draws: -1})).Weighted; math.Abs(got/want-1) > 1e-3 || got < want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // On two points, each with half of the mass, the error is half the difference of two noises, and
 // the bound its deviation: of K-norm noise, which is one Laplace variate there, sqrt(2) times the
 // mean.

@@ -135,6 +135,11 @@ func TestUpper_Rows(t *testing.T) {
 			t.Errorf("%v: %v, of regions that are not divided", steps, few)
 		}
 	}
+	// Five of the sixteen parts are divided, and the counts of parts have two distributions.
+	unlike := Fixed{Steps: []int{4, 1}, Shares: []float64{1, 1}}
+	if row, any := Upper(binary(8), b, unlike, 27, 1e4, size, true), Upper(binary(8), b, unlike, 27, 1e4, size, false); row != any {
+		t.Errorf("parts of two kinds: %v in a row, %v else", row, any)
+	}
 	if got := Upper(binary(8), NewBudget(walk.ReplaceOne, 1e-20), Fixed{Steps: []int{8}, Shares: []float64{1}}, 1000, 10, size, true); got != 1 {
 		t.Errorf("next to no budget: %v, want the diameter", got)
 	}
@@ -218,5 +223,19 @@ func TestUpper_SurplusIsTight(t *testing.T) {
 		if q := bound / mean; q < c.least || q > c.most {
 			t.Errorf("%s: mean %v, bound %v", c.name, mean, bound)
 		}
+	}
+}
+
+// In closed form: k cells in a row on an interval of length 1, whose counts have the variance v.
+func TestUpper_RowInClosedForm(t *testing.T) {
+	const eps, n, k = .8, 1e5, 64.
+	rate := eps / 2
+	v := 1 / (2 * math.Pow(math.Sinh(rate/2), 2))
+	dev, scale := math.Sqrt(v*(k-1))/k, (1-1/k)/rate
+	a := k / 2 * (dev + scale*math.Exp(-dev/scale))
+	want := ((1+1/k)/2*a + math.Sqrt(v*(k*k-1)/(12*k))) / n
+	got := Upper(star(k), NewBudget(walk.ReplaceOne, eps), Fixed{Steps: []int{1}, Shares: []float64{1}}, 100, n, func(region.Node) (float64, float64) { return 1, 0 }, true)
+	if math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

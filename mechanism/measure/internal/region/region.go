@@ -32,8 +32,8 @@ type Partition struct {
 	Apart      int     // the level from which on no node has two categories of a column
 	Diameter   float64 // largest distance between points of cells, or more
 	Resolution float64 // largest distance of a record to the point of its cell, or NaN
-	// Size bounds the distance of two records in a region, and that of one to its point, up to
-	// some roundings.
+	// Size bounds the distance of two records in a region, and that of one to its point, but for
+	// a factor of RoundUp.
 	Size func(v Node) (diameter, radius float64)
 	Row  bool // the regions of a level are intervals of one length, in order
 	// Explicit returns the tree in memory, made on demand, or why there is none.
