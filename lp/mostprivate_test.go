@@ -2,6 +2,7 @@ package lp
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -298,6 +299,24 @@ func TestRecordsFor(t *testing.T) {
 	}
 	if _, _, err := s.RecordsFor(1, func(int) float64 { return 1 }); err == nil || !strings.Contains(err.Error(), "records are not enough") {
 		t.Error(err)
+	}
+	// In rational numbers, next to where a number of records is just enough.
+	s.Level = scale.Interval{Lo: 3, Hi: 3}
+	for n := range 40 {
+		eps := 3 / float64(n+1)
+		for i, f := range []func(n int) float64{nil, func(n int) float64 { return 1 / float64(n) }, func(n int) float64 { return 1 / float64(3*n) }} {
+			least, enough, err := s.RecordsFor(eps, f)
+			allows := func(n int) bool {
+				level := big.NewRat(3, int64(n))
+				if f != nil {
+					level.Mul(big.NewRat(3, 1), new(big.Rat).SetFloat64(f(n)))
+				}
+				return level.Cmp(new(big.Rat).SetFloat64(eps)) <= 0
+			}
+			if err != nil || !allows(enough) || least > 1 && allows(least-1) || enough-least > 1 {
+				t.Errorf("%d, eps = %v: %d, %d, %v", i, eps, least, enough, err)
+			}
+		}
 	}
 	// At a level of 0 there is nothing to share.
 	s.Level = scale.Interval{}

@@ -335,6 +335,27 @@ func TestMoved_PrivateByBruteForce(t *testing.T) {
 	}
 }
 
+// The least eps, of which logarithms would be wrong, have the delta of 0: it is at least the
+// exact one, and no more than that of 0.
+func TestMovedDelta_LeastLevels(t *testing.T) {
+	const n, k = 100, 10
+	p, q := binaryLaw(n, 45, 1), binaryLaw(n, 55, 1)
+	known := clustered(t, 2, 1, 1, 1, Users{n, k})
+	for _, eps := range []float64{5e-324, 1e-320, 1e-310, 1e-308, 1e-300, 1e-101} {
+		for _, v := range []Moved{{k, k}, {k, 3}, {1, 1}, {1, 1e-3}} {
+			for name, ask := range map[string]func(eps float64) (Bound, error){
+				"Shuffle":  func(eps float64) (Bound, error) { return known.shuffle.MovedDelta(bg, v, eps) },
+				"Shuffled": func(eps float64) (Bound, error) { return known.MovedDelta(bg, v, eps) },
+			} {
+				got, at0 := testkit.Must(ask(eps)).Value, testkit.Must(ask(0)).Value
+				if v.Distance == k && got < divergence(p, q, eps) || !(got <= at0*(1+1e-7)) {
+					t.Errorf("%s, %+v: delta(%g) is %g, delta(0) %g", name, v, eps, got, at0)
+				}
+			}
+		}
+	}
+}
+
 // binaryLaw is the law of the number of ones that n records give by binary
 // randomized response of level alpha0 when ones of them hold a one: the laws of
 // its two parts convolved.

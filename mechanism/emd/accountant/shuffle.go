@@ -289,6 +289,9 @@ func (s Shuffle) MovedDelta(ctx context.Context, v Moved, eps float64) (Bound, e
 	if eps >= directed.MulUp(s.Alpha0, v.Distance) {
 		return Bound{0, PureComposition}, nil
 	}
+	if eps < minUnit { // a smaller one promises more, and math.Log errs below 2^-1022
+		eps = 0
+	}
 	log, err := b.thresholds(0, w).least(ctx, eps)
 	if err != nil {
 		return Bound{}, err

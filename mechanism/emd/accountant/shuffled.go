@@ -258,7 +258,7 @@ func (s *Shuffled) delta(op string, known func() (Bound, error), proves func(tar
 	if err != nil {
 		return Bound{}, fault.Within(op, err)
 	}
-	if best.Value == 0 {
+	if best.Value < minSlack { // as far as the search goes
 		return best, nil
 	}
 	hi := math.Log(best.Value)

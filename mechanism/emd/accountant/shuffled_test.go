@@ -237,6 +237,23 @@ func TestShuffled_TakagiLiew2026(t *testing.T) {
 	}
 }
 
+// Below the least slack, where logarithms would be wrong, the level's delta stands.
+func TestShuffled_DeltaBelowTheLeastSlack(t *testing.T) {
+	s := clustered(t, 3, 1, 1, .5, Users{20000, 30})
+	of := func(q interface {
+		Delta(context.Context, float64) (Bound, error)
+		MovedDelta(context.Context, Moved, float64) (Bound, error)
+	}) [2]float64 {
+		alpha := .5 * s.shuffle.Alpha0
+		return [2]float64{testkit.Must(q.Delta(bg, 30*alpha)).Value, testkit.Must(q.MovedDelta(bg, Moved{30, 3}, 3*alpha)).Value}
+	}
+	for i, v := range of(s) {
+		if level := of(s.shuffle)[i]; v > level || level > minSlack || level == 0 {
+			t.Errorf("%d: %g, by the level %g", i, v, level)
+		}
+	}
+}
+
 // Slacks far below the least difference of 1 and 1+x are right: where N = 2 the
 // divergence is a sum of few terms.
 func TestShuffled_TinyDelta(t *testing.T) {

@@ -236,7 +236,7 @@ func TestShuffledMoved_Ordered(t *testing.T) {
 		"one distance": clustered(t, 3, 1, 1, 1, Users{n, m}), "two distances": clustered(t, 2, 2, 0.3, 2, Users{n, m}),
 	} {
 		all, most := testkit.Must(s.Level(bg, delta)).Value, 0.0
-		for _, v := range []Moved{{m, m}, {m, 3.3}, {m, 1.2}, {m, 1}, {2, 1.3}, {1, 1}, {1, 0.3}} {
+		for _, v := range []Moved{{m, m}, {m, 3.3}, {m, 1.2}, {m, 1}, {2, 1.3}, {1, 1}, {1, 0.3}, {3, 0.2}} {
 			e, loose := testkit.Must(s.MovedLevel(bg, v, delta)).Value, testkit.Must(s.shuffle.MovedLevel(bg, v, delta)).Value
 			if most = max(most, e/v.Distance*m); e > loose {
 				t.Errorf("%s, %+v: %g, by the level %g", name, v, e, loose)
