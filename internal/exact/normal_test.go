@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -100,6 +101,30 @@ func corners(cells []interval, f func(u []interval)) {
 	}
 }
 
+// heights is what is compared: a point uniform over the box, and the curve.
+func (n *normal) heights(u []interval, prec uint) (y, f interval) {
+	b, x := n.layer(), n.enclose(u[0], prec)
+	y = u[1].mul(point(b.height), prec).add(point(b.base), prec)
+	f = x.mul(x, prec).mul(point(-0.5), prec)
+	if n.tail { // under its own curve
+		f = f.add(u[0].negLog(prec), prec)
+	}
+	return y, f.exp(prec)
+}
+
+// radiusLogs is what is compared: ln V, and the limit below which X is kept, from V's own
+// definition, X^2/2 + D - D t^3 + D ln t^3; ok = false where t may be 0 or less.
+func (n *normal) radiusLogs(d int, u []interval, prec uint) (v, limit interval, ok bool) {
+	x, c := n.enclose(u[0], prec), point(float64(9*(d+1))/2-3)
+	t := x.quoSigned(c.sqrt(prec), prec).add(point(1), prec)
+	if t.lo.Sign() <= 0 {
+		return v, limit, false
+	}
+	dd, cube := c.quo(point(9), prec), t.mul(t, prec).mul(t, prec)
+	limit = x.mul(x, prec).mul(point(0.5), prec).add(dd, prec).add(dd.mul(cube, prec).neg(), prec)
+	return u[1].log(prec), limit.add(dd.mul(cube.log(prec), prec), prec), true
+}
+
 // Where float64 is sure that a variate is kept or not, it is so for all numbers that begin with
 // its words, at the border found by bisection too: in boxes, where a word lies, and in the tail.
 func TestNormal_AcceptsAtTheBorder(t *testing.T) {
@@ -122,14 +147,7 @@ func TestNormal_AcceptsAtTheBorder(t *testing.T) {
 		sure := func(w uint64) {
 			in, sure := n.accept(w)
 			corners([]interval{n.cell(), cellOf(w)}, func(u []interval) {
-				b := n.layer()
-				x := n.enclose(u[0], prec)
-				f := x.mul(x, prec).mul(point(-0.5), prec).exp(prec)
-				y := u[1].mul(point(b.height), prec).add(point(b.base), prec)
-				if n.tail { // under its own curve
-					f = u[0].negLog(prec).add(x.mul(x, prec).mul(point(-0.5), prec), prec).exp(prec)
-				}
-				if sure && (in && y.hi.Cmp(f.lo) > 0 || !in && y.lo.Cmp(f.hi) < 0) {
+				if y, f := n.heights(u, prec); sure && (in && y.hi.Cmp(f.lo) > 0 || !in && y.lo.Cmp(f.hi) < 0) {
 					t.Fatalf("kept: %v, of tail %v, for all numbers of words %x and %x", in, n.tail, n.u.word, w)
 				}
 			})
@@ -159,24 +177,19 @@ func TestEuclidean_AcceptsAtTheBorder(t *testing.T) {
 			n.u.word = rng.Uint64() >> rng.IntN(26)
 			n.set()
 		}
+		if d <= 4 && i%4 > 1 { // t down to 2^-10
+			x := math.Sqrt(s.cube()) * (1 - math.Exp(-2-4.9*rng.Float64()))
+			n = normal{u: digits{word: uint64(math.Exp(-tailStart*(x-tailStart))*0x1p64) | 1}, tail: true}
+			n.set()
+		}
 		near := func(w uint64) {
 			in, sure := s.accept(&n, w)
 			if sure {
 				sures++
 			}
 			corners([]interval{n.cell(), cellOf(w)}, func(u []interval) {
-				x := n.enclose(u[0], prec)
-				c := point(float64(9*(d+1))/2 - 3)
-				b := x.quoSigned(c.sqrt(prec), prec)
-				tt := b.add(point(1), prec)
-				kept := false
-				if tt.lo.Sign() > 0 {
-					// -ln V > y, y from V's own definition: X^2/2 + D - D t^3 + D ln t^3 > ln V
-					dd := c.quo(point(9), prec)
-					cube := tt.mul(tt, prec).mul(tt, prec)
-					y := x.mul(x, prec).mul(point(0.5), prec).add(dd, prec).add(dd.mul(cube, prec).neg(), prec).add(dd.mul(cube.log(prec), prec), prec)
-					kept = u[1].log(prec).hi.Cmp(y.lo) < 0
-				}
+				v, limit, ok := n.radiusLogs(d, u, prec)
+				kept := ok && v.hi.Cmp(limit.lo) < 0
 				if sure && in != kept {
 					t.Fatalf("d = %d: kept %v for words %x and %x, of tail %v", d, in, n.u.word, w, n.tail)
 				}
@@ -199,6 +212,7 @@ func (a interval) quoSigned(b interval, prec uint) interval {
 // What float64 decides is what interval arithmetic decides, of the same words: on grids fine and
 // coarse, in 3 to 300 dimensions, at the levels 1e-100 to 1e100.
 func TestEuclidean_FastEqualsExact(t *testing.T) {
+	seed := uint64(133)
 	for _, d := range []int{3, 300, 4, 100, 17}[:testkit.Sweep(2, 5)] {
 		x := make([]float64, d)
 		for _, rate := range []float64{1e-100, 1, 1e100} {
@@ -210,7 +224,8 @@ func TestEuclidean_FastEqualsExact(t *testing.T) {
 				if l.Step < 0x1p-300 || l.Step > 0x1p300 {
 					continue
 				}
-				a, b := &counted{Source: random.Seeded(133)}, &counted{Source: random.Seeded(133)}
+				seed++
+				a, b := &counted{Source: random.Seeded(seed)}, &counted{Source: random.Seeded(seed)}
 				ra, rb := rand.New(a), rand.New(b)
 				for i := range x {
 					x[i] = []float64{0.3, -7, 1 << 52, 1e-300, 1.5, 0, 2.25, -0.5, -1 << 52}[i%9] * l.Step
@@ -333,5 +348,111 @@ func TestEuclidean_RadiusNearZero(t *testing.T) {
 	// Kept with about the probability t^(c/3).
 	if _, in := s.resolveRadius(random.Seeded(137), n, digits{word: 1 << 63}); in {
 		t.Error("kept")
+	}
+}
+
+// A point in the lowest cell of the tail's height may lie below the curve, however low that is.
+func TestNormal_LowestCell(t *testing.T) {
+	n := normal{u: digits{word: 1 << 22}, tail: true}
+	n.set()
+	y, f := n.heights([]interval{n.cell(), cellOf(0)}, 200)
+	if in, sure := n.accept(0); sure || y.lo.Cmp(f.hi) >= 0 || y.hi.Cmp(f.lo) <= 0 {
+		t.Errorf("kept %v, sure %v", in, sure)
+	}
+}
+
+// Where 1-y is halfway between float64s and a word, too, the squeeze does not keep what y does not.
+func TestEuclidean_SqueezeAtATie(t *testing.T) {
+	const d, word = 1 << 20, (1<<63 - 1536) << 1
+	s := &euclidean{z: make([]float64, d)}
+	n := normal{z: math.Pow(1.4997*0x1p-53*12*s.cube(), 0.25), err: normalErr}
+	x := point(n.z)
+	tt := s.encloseT(x, 300)
+	y := tt.mul(tt, 300).mul(tt, 300).add(point(-1), 300).add(tt.log(300).mul(point(-3), 300), 300).mul(point(s.cube()), 300)
+	y = y.mul(point(1).quo(point(9), 300), 300).add(x.mul(x, 300).mul(point(-0.5), 300), 300)
+	if in, sure := s.accept(&n, word); sure || cellOf(word).negLog(300).lo.Cmp(y.hi) > 0 {
+		t.Errorf("kept %v, sure %v, y = %v", in, sure, y.lo)
+	}
+}
+
+// Where the bits of words do not decide, further ones are read of the same numbers: no bit serves
+// twice, none is left out, and what is kept goes with the variate.
+func TestNormal_ReadsOn(t *testing.T) {
+	const prec = 300
+	rng := random.Seeded(139)
+	more := func(cell interval, bits uint, num *big.Int, next uint64) (interval, *big.Int) {
+		num = new(big.Int).Or(new(big.Int).Lsh(num, 64), new(big.Int).SetUint64(next))
+		lo, hi := (&uniform{nil, num, bits + 64}).bounds()
+		return interval{lo, hi}, num
+	}
+	open := map[string]int{}
+	for i := range testkit.Sweep(16, 400) {
+		n := anyNormal(rng, i%2 == 0)
+		radius, d := i%4 > 1, []int{3, 20}[i/4%2]
+		s := &euclidean{z: make([]float64, d), words: make([]uint64, d)}
+		if n.tail {
+			n.u.word |= 1 << 60
+			n.set()
+		} else if !radius { // near the curve
+			n.u.word = n.u.word&511 | min(1<<55-1, layers[n.u.word>>1%normalLayers].inner+rng.Uint64N(1<<50))<<9
+			n.set()
+		}
+		bits, num := uint(55), new(big.Int).SetUint64(n.u.word>>9)
+		if n.tail {
+			bits, num = 63, new(big.Int).SetUint64(n.u.word>>1)
+		}
+		kept := func(u []interval) (in, sure bool) {
+			a, b := n.heights(u, prec)
+			if radius {
+				var ok bool
+				if a, b, ok = n.radiusLogs(d, u, prec); !ok {
+					return false, true
+				}
+			}
+			return a.hi.Cmp(b.lo) < 0, a.hi.Cmp(b.lo) < 0 || a.lo.Cmp(b.hi) > 0
+		}
+		middle := func(a interval) interval {
+			m := wide(0).Add(a.lo, a.hi)
+			m.SetMantExp(m, -1)
+			return interval{m, m}
+		}
+		atBorders(64, math.MaxUint64-64, func(w uint64) bool {
+			in, _ := kept([]interval{middle(n.cell()), middle(cellOf(w))})
+			return in
+		}, func(w uint64) {
+			src := &replay{words: []uint64{rng.Uint64(), rng.Uint64()}, rest: random.Seeded(140)}
+			u, uNum := more(n.cell(), bits, num, src.words[0])
+			v, _ := more(cellOf(w), 63, new(big.Int).SetUint64(w>>1), src.words[1])
+			want, sure := kept([]interval{u, v})
+			if !sure {
+				return
+			}
+			resolve := n.resolve
+			if radius {
+				resolve = func(rng *rand.Rand, v digits) (normal, bool) { return s.resolveRadius(rng, n, v) }
+			}
+			got, in := resolve(rand.New(src), digits{word: w})
+			if src.next == 0 {
+				return
+			}
+			open[fmt.Sprint(n.tail, radius)]++
+			if in != want || src.next == 2 && (got.u.more == nil || got.u.more.num.Cmp(uNum) != 0) {
+				t.Fatalf("tail %v, radius %v, words %x and %x: kept %v after %d more, with %v", n.tail, radius, n.u.word, w, in, src.next, got.u)
+			}
+			if s.words[0] = n.u.word; in && !radius && !n.tail && src.next == 2 {
+				s.special = nil
+				s.finish(rand.New(&replay{words: []uint64{w, src.words[0], src.words[1]}, rest: random.Seeded(141)}), 0, false)
+				if m := s.normal(0).u.more; m == nil || m.num.Cmp(uNum) != 0 {
+					t.Fatalf("word %x: coordinate 0 has lost its bits", n.u.word)
+				}
+			}
+		})
+	}
+	for _, tail := range []bool{true, false} {
+		for _, radius := range []bool{true, false} {
+			if k := open[fmt.Sprint(tail, radius)]; k < 2 {
+				t.Errorf("tail %v, radius %v: only %d draws are open", tail, radius, k)
+			}
+		}
 	}
 }

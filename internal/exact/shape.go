@@ -9,8 +9,8 @@ import (
 )
 
 // shape is a draw of noise of density prop. to e^(-||z||_p) in at least two dimensions, where
-// it is not [euclidean]: uniform numbers and how noise is made of them, first in float64 and where that does
-// not decide in interval arithmetic.
+// it is not [euclidean]: uniform numbers and how noise is made of them, first in float64 and
+// where that does not decide in interval arithmetic.
 //
 // The norm has the distribution Gamma(d), a sum of d logarithms; the direction that of
 // d independent variates g of density prop. to e^(-|g|^p), in the plane for p = 2 an angle. For
