@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -134,6 +135,25 @@ func ExampleNewTrack() {
 	// Output:
 	// [Vienna Bratislava Vienna] <nil>
 	// 0.02-private per km <nil>
+}
+
+// A day of towns by its hours, of which four are released: each anew, so that nothing shows
+// which are equal.
+func ExampleKnots() {
+	route := strings.Fields("Vienna Vienna Vienna Vienna Vienna Vienna Vienna Bratislava Bratislava Budapest Budapest Budapest " +
+		"Budapest Budapest Budapest Bratislava Vienna Vienna Vienna Vienna Vienna Vienna Vienna Vienna")
+	track := must(mechanism.NewTrack(towns(), &mechanism.TrackOptions{Every: 6}))
+	released := must(track.Release(seeded(), route))
+	for _, hour := range mechanism.Knots(24, 6) {
+		fmt.Println(hour, released[hour])
+	}
+	fmt.Println(track.Level(route))
+	// Output:
+	// 3 Vienna
+	// 9 Bratislava
+	// 15 Vienna
+	// 21 Bratislava
+	// 0.04-private per km <nil>
 }
 
 // Three questions about one place, until the budget is spent.

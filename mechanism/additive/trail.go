@@ -56,10 +56,75 @@ type Trail[P any] struct {
 
 // trailMap is a map of the plane: of the plane itself, or of a part of the Earth.
 type trailMap[P any] struct {
-	origin P // falls on (0, 0)
-	check  func(op, arg string, x P) error
-	draw   func(rng *rand.Rand, to, from P, rate float64) [2]float64
-	place  func(at [2]float64) P
+	origin     P // falls on (0, 0)
+	check      func(op, arg string, x P) error
+	difference func(to, from P) exact.Values // on the map
+	place      func(at [2]float64) P
+}
+
+// flatMap takes coordinates of at most 2^51 steps, so that differences have 2^52.
+func flatMap(step float64) trailMap[[2]float64] {
+	limit := 0x1p51 * step
+	return trailMap[[2]float64]{
+		check: func(op, arg string, x [2]float64) error {
+			for i, v := range x {
+				if !(math.Abs(v) <= limit) {
+					return &fault.ValueError{Op: op, Arg: arg, Index: i, Value: v, Want: fmt.Sprintf("a finite number, at most %.4g in size", limit), Private: true}
+				}
+			}
+			return nil
+		},
+		difference: exact.Difference,
+		place:      func(at [2]float64) [2]float64 { return at },
+	}
+}
+
+// earthMap is the plane that touches the unit sphere at the center: |P(x) - P(y)| <= |x - y| in
+// space, which is at most the great-circle distance.
+func earthMap(op string, center metric.LatLon) (m trailMap[metric.LatLon], err error) {
+	earth := metric.GreatCircle{}
+	if err := earth.Check(center, center); err != nil {
+		return m, fmt.Errorf("%s: center: %w", op, err)
+	}
+	chart := exact.NewChart(center.Lat, center.Lon)
+	return trailMap[metric.LatLon]{
+		origin: center,
+		check: func(op, arg string, x metric.LatLon) error {
+			if err := earth.Check(x, x); err != nil {
+				return fmt.Errorf("%s: %s: %w", op, arg, fault.Private(err))
+			}
+			if _, cos := chart.Place(x.Lat, x.Lon); cos < 0.5 {
+				return fault.Private(fault.Value(op, "the distance of "+arg+" from the center", math.Acos(cos)*180/math.Pi, "at most 60 degrees"))
+			}
+			return nil
+		},
+		difference: func(to, from metric.LatLon) exact.Values {
+			return chart.Difference(to.Lat, to.Lon, from.Lat, from.Lon)
+		},
+		place: func(at [2]float64) metric.LatLon {
+			lat, lon := chart.Lift(at)
+			return metric.LatLon{Lat: lat, Lon: lon}
+		},
+	}, nil
+}
+
+// earthGuarantee is alpha, at most 1e5, per km.
+func earthGuarantee(op string, alpha float64, unit metric.Unit) (mechanism.Guarantee, error) {
+	unit, err := fault.Unit(op, unit, metric.GreatCircle{}.Unit())
+	if err != nil {
+		return mechanism.Guarantee{}, err
+	}
+	g, err := pure(op, alpha, unit)
+	if err == nil && !(alpha <= 1e5) {
+		err = fault.Value(op, "alpha", alpha, "at most 1e5 per km")
+	}
+	return g, err
+}
+
+// fineStep is the largest power of two that is at most 2^-20 of the noise's width 1/alpha.
+func fineStep(alpha float64) float64 {
+	_, e := math.Frexp(1 / alpha)
+	return math.Ldexp(0x1p-20, e-1)
 }
 
 // trailLevel are nodes of equal width, which follow one another in time.
@@ -90,19 +155,8 @@ func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 		return nil, err
 	}
 	t := &Trail[[2]float64]{alpha: alpha, unit: 1, g: g}
-	t.on.check = func(op, arg string, x [2]float64) error {
-		limit := 0x1p51 * t.out.Step // of differences 2^52
-		for i, v := range x {
-			if !(math.Abs(v) <= limit) {
-				return &fault.ValueError{Op: op, Arg: arg, Index: i, Value: v, Want: fmt.Sprintf("a finite number, at most %.4g in size", limit), Private: true}
-			}
-		}
-		return nil
-	}
-	t.on.draw = func(rng *rand.Rand, to, from [2]float64, rate float64) [2]float64 {
-		return t.out.AddPlanar(rng, exact.Difference(to, from), rate)
-	}
-	t.on.place = func(at [2]float64) [2]float64 { return at }
+	t.out.Step = fineStep(t.alpha)
+	t.on = flatMap(t.out.Step)
 	return t, t.grow(op, orZero(o).Steps)
 }
 
@@ -121,42 +175,17 @@ func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 // The Earth is a sphere, as in [metric.GreatCircle].
 func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail[metric.LatLon], error) {
 	const op = "additive: NewEarthTrail"
-	unit, err := fault.Unit(op, orZero(o).Unit, metric.GreatCircle{}.Unit())
+	g, err := earthGuarantee(op, alpha, orZero(o).Unit)
 	if err != nil {
 		return nil, err
 	}
-	g, err := pure(op, alpha, unit)
+	on, err := earthMap(op, center)
 	if err != nil {
 		return nil, err
 	}
-	if !(alpha <= 1e5) {
-		return nil, fault.Value(op, "alpha", alpha, "at most 1e5 per km")
-	}
-	earth := metric.GreatCircle{}
-	if err := earth.Check(center, center); err != nil {
-		return nil, fmt.Errorf("%s: center: %w", op, err)
-	}
-	// |P(x) - P(y)| <= |x - y| in space, which is at most the great-circle distance. A turn by the
-	// angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
-	chart := exact.NewChart(center.Lat, center.Lon)
-	t := &Trail[metric.LatLon]{alpha: directed.MulDown(alpha, metric.EarthRadiusKm), unit: metric.EarthRadiusKm, g: g}
-	t.on.origin = center
-	t.on.check = func(op, arg string, x metric.LatLon) error {
-		if err := earth.Check(x, x); err != nil {
-			return fmt.Errorf("%s: %s: %w", op, arg, fault.Private(err))
-		}
-		if _, cos := chart.Place(x.Lat, x.Lon); cos < 0.5 {
-			return fault.Private(fault.Value(op, "the distance of "+arg+" from the center", math.Acos(cos)*180/math.Pi, "at most 60 degrees"))
-		}
-		return nil
-	}
-	t.on.draw = func(rng *rand.Rand, to, from metric.LatLon, rate float64) [2]float64 {
-		return t.out.AddPlanar(rng, chart.Difference(to.Lat, to.Lon, from.Lat, from.Lon), rate)
-	}
-	t.on.place = func(at [2]float64) metric.LatLon {
-		lat, lon := chart.Lift(at)
-		return metric.LatLon{Lat: lat, Lon: lon}
-	}
+	// A turn by the angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
+	t := &Trail[metric.LatLon]{alpha: directed.MulDown(alpha, metric.EarthRadiusKm), unit: metric.EarthRadiusKm, on: on, g: g}
+	t.out.Step = fineStep(t.alpha)
 	return t, t.grow(op, orZero(o).Steps)
 }
 
@@ -167,8 +196,6 @@ func (t *Trail[P]) grow(op string, steps int) error {
 	if t.steps < 0 || t.steps > 1<<30 {
 		return fault.Value(op, "Steps", float64(steps), "an integer in [0, 2^30]")
 	}
-	_, e := math.Frexp(1 / t.alpha)
-	t.out.Step = math.Ldexp(0x1p-20, e-1)
 	best := math.Inf(1)
 	for n := 1; t.steps > 1; n++ {
 		arities := nearRoots(t.steps, n)
@@ -347,7 +374,7 @@ func (t *Trail[P]) Start(rng *rand.Rand, x P) (*LiveTrail[P], P, error) {
 }
 
 func (t *Trail[P]) start(rng *rand.Rand, x P) *LiveTrail[P] {
-	l := &LiveTrail[P]{t: t, n: 1, first: t.on.draw(rng, x, t.on.origin, t.alpha)}
+	l := &LiveTrail[P]{t: t, n: 1, first: t.out.AddPlanar(rng, t.on.difference(x, t.on.origin), t.alpha)}
 	for range t.levels {
 		l.open = append(l.open, openNode[P]{x, l.first})
 	}
@@ -397,7 +424,7 @@ func (l *LiveTrail[P]) next(rng *rand.Rand, x P) (y [2]float64) {
 	for ; top > 0 && l.n%levels[top-1].width == 0; top-- {
 		k := top - 1
 		a := levels[k]
-		z := l.t.on.draw(rng, x, l.open[k].x, a.rate)
+		z := l.t.out.AddPlanar(rng, l.t.on.difference(x, l.open[k].x), a.rate)
 		if k+1 < len(levels) {
 			children := l.found[k+1]
 			s := total(children[len(children)-levels[k+1].arity:])
