@@ -136,7 +136,11 @@ func (t *Track[X, Y]) String() string {
 	if err := t.check("mechanism: Track"); err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("track without %d inputs at each end, one of %d released; %s", t.ends, max(1, t.every), fault.Describe(t.m))
+	few := ""
+	if t.every > 1 {
+		few = fmt.Sprintf(", released by one of %d", t.every)
+	}
+	return fmt.Sprintf("track without %d inputs at each end%s; %s", t.ends, few, fault.Describe(t.m))
 }
 
 // Release returns an answer for every input but those at the ends, none where there are

@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/metric"
 )
 
 type track = [][2]float64
@@ -206,4 +207,17 @@ func BenchmarkTracks(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkKnots is of a day, a position a minute.
+func BenchmarkKnots(b *testing.B) {
+	rng := random.Seeded(4)
+	for _, every := range []int{1, 20} {
+		m := testkit.Must(additive.NewKnots(0.01, &additive.KnotsOptions{Every: every}))
+		t := make(track, 1440)
+		testkit.Bench(b, "every="+strconv.Itoa(every), func() { testkit.Must(m.Release(rng, t)) })
+	}
+	m := testkit.Must(additive.NewEarthKnots(10, metric.LatLon{}, &additive.KnotsOptions{Every: 20}))
+	t := make([]metric.LatLon, 1440)
+	testkit.Bench(b, "Earth", func() { testkit.Must(m.Release(rng, t)) })
 }
