@@ -17,7 +17,7 @@ func BenchmarkTrail(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			const alpha = 0.5
 			m := testkit.Must(NewTrail(alpha, &TrailOptions{Steps: n}))
-			live, after := 0.0, 0.0
+			live, after, whole := 0.0, 0.0, 0.0
 			rng := random.Seeded(7)
 			for b.Loop() {
 				l, y, _ := m.Start(rng, [2]float64{})
@@ -31,11 +31,15 @@ func BenchmarkTrail(b *testing.B) {
 				for _, y := range l.Track() {
 					after += y[0]*y[0] + y[1]*y[1]
 				}
+				for _, y := range testkit.Must(m.Release(rng, make([][2]float64, n))) {
+					whole += y[0]*y[0] + y[1]*y[1]
+				}
 			}
 			count := float64(b.N) * float64(n)
 			b.ReportMetric(alpha*m.RMS(n), "rms*alpha")
 			b.ReportMetric(alpha*math.Sqrt(live/count), "measured")
 			b.ReportMetric(alpha*math.Sqrt(after/count), "afterwards")
+			b.ReportMetric(alpha*math.Sqrt(whole/count), "whole")
 			b.ReportMetric(count/b.Elapsed().Seconds(), "reports/s")
 		})
 	}
