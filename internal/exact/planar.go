@@ -8,34 +8,40 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 )
 
-// AddPlanar returns v + Z rounded in both coordinates, v two numbers of at most 2^52 steps and
-// Z of density prop. to e^(-rate |z|); rate*Step must be a normal number. With v.Err = 0 and
-// Step about 2^-20/rate some 2^-26 of the draws are decided in arbitrary precision, otherwise
-// some 4 v.Err/Step.
-func (l Lattice) AddPlanar(rng *rand.Rand, v Values, rate float64) [2]float64 {
-	return l.addPlanar(rng, v, rate, false)
+// AddPlanar is [Lattice.AddPlanes] in one plane: Z has the density prop. to e^(-rate |z|).
+func (l Lattice) AddPlanar(rng *rand.Rand, v Values, rate float64) (y [2]float64) {
+	l.AddPlanes(y[:], rng, v, rate)
+	return y
 }
 
-func (l Lattice) addPlanar(rng *rand.Rand, v Values, rate float64, exact bool) (y [2]float64) {
+// AddPlanes sets dst to v + Z rounded in every coordinate, v numbers of at most 2^52 steps, two of
+// a plane after two of another, and Z of density prop. to e^(-rate s), s the largest |z_j| of the
+// planes; rate*Step must be a normal number. With v.Err = 0 and Step about 2^-20/rate some k^2
+// 2^-23 of the draws in k planes are decided in arbitrary precision, otherwise some 4 k v.Err/Step.
+func (l Lattice) AddPlanes(dst []float64, rng *rand.Rand, v Values, rate float64) {
+	l.addPlanes(dst, rng, v, rate, false)
+}
+
+func (l Lattice) addPlanes(dst []float64, rng *rand.Rand, v Values, rate float64, exact bool) {
 	s := shapes.Get().(*shape)
 	defer shapes.Put(s)
-	s.draw(rng, 2, 2, exact)
+	s.draw(rng, len(dst), 2, exact)
 	rad, rel, abs := s.noise()
 	scale := rad / float64(rate*l.Step) // right up to three roundings, as in settle
 	rel = float64((rel + 0x1p-50) * (1 + 0x1p-20))
 	abs = float64(abs*scale) + v.Err/l.Step
 	sure := !exact
-	for i := range y {
+	for i := range dst {
 		z, low := float64(s.z[i]*scale), v.Near[i].Lo/l.Step
 		err := float64(math.Abs(z)*rel) + abs + float64((math.Abs(z)+math.Abs(low))*0x1p-52)
 		k, ok := nearest(v.Near[i].Hi/l.Step, z+low, err)
-		y[i] = k * l.Step
+		dst[i] = k * l.Step
 		sure = sure && ok
 	}
 	if sure {
-		return y
+		return
 	}
-	l.resolve(rng, s.us, make([]float64, 2), y[:], func(u []interval, prec uint) ([]interval, bool) {
+	l.resolve(rng, s.us, make([]float64, len(dst)), dst, func(u []interval, prec uint) ([]interval, bool) {
 		z, ok := s.enclose(u, prec)
 		steps := point(1).quo(point(rate*l.Step), prec)
 		for i := range z {
@@ -43,7 +49,6 @@ func (l Lattice) addPlanar(rng *rand.Rand, v Values, rate float64, exact bool) (
 		}
 		return z, ok
 	})
-	return y
 }
 
 // Difference is to - from, of float64s as exact reals.

@@ -140,6 +140,8 @@ var mechanismCalls = []call{
 	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Secret: make([]byte, 32)}}},
 	{"mechanism.Sticky.Release", sticky.Release, []any{seeded(), 2}},
 	{"mechanism.NewTrack", mechanism.NewTrack[int, int], []any{sticky, &mechanism.TrackOptions{Ends: 1}}},
+	{"mechanism.NewTrack", mechanism.NewTrack[int, int], []any{channel, &mechanism.TrackOptions{Every: 2}}},
+	{"mechanism.Knots", mechanism.Knots, []any{5, 2}},
 	{"mechanism.Track.Release", track.Release, []any{seeded(), []int{1, 2, 1}}},
 	{"mechanism.Track.Level", track.Level, []any{[]int{1, 2, 1}}},
 
@@ -166,6 +168,9 @@ var (
 	cells     = testkit.Must(additive.NewCells(metric.GreatCircle{}, 1))
 	triangle  = [][]metric.LatLon{{{}, {Lat: 1}, {Lon: 1}}}
 	region    = testkit.Must(additive.NewRegion(metric.GreatCircle{}, triangle, 10))
+
+	knots      = testkit.Must(additive.NewKnots(1, nil))
+	earthKnots = testkit.Must(additive.NewEarthKnots(1, place, nil))
 )
 
 var (
@@ -229,6 +234,10 @@ var additiveCalls = []call{
 	{"additive.Cells.Center", cells.Center, []any{place}},
 	{"additive.NewRegion", additive.NewRegion, []any{metric.GreatCircle{}, triangle, 10.0}},
 	{"additive.Region.Move", region.Move, []any{place}},
+	{"additive.NewKnots", additive.NewKnots, []any{1.0, &additive.KnotsOptions{Every: 2}}},
+	{"additive.NewEarthKnots", additive.NewEarthKnots, []any{1.0, place, &additive.KnotsOptions{Every: 2}}},
+	{"additive.Knots.Release", knots.Release, []any{seeded(), [][2]float64{{1, 2}, {3, 4}}}},
+	{"additive.Knots.Release", earthKnots.Release, []any{seeded(), []metric.LatLon{place, place}}},
 
 	{"additive.DiscreteGaussianDelta", additive.DiscreteGaussianDelta, []any{1.0, 1.0, int64(1)}},
 	{"additive.GaussianDelta", additive.GaussianDelta, []any{1.0, 1.0, 1.0}},
@@ -253,6 +262,7 @@ var additiveCalls = []call{
 	{"additive.Region.Contains", region.Contains, []any{place}},
 	{"additive.Sphere.RadiusQuantile", sphere.RadiusQuantile, []any{0.5}},
 	{"additive.Sphere.RadiusProb", sphere.RadiusProb, []any{0.5}},
+	{"additive.Knots.RMS", knots.RMS, []any{5}},
 }
 
 var (

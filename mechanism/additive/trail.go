@@ -52,15 +52,81 @@ type Trail[P any] struct {
 	unit   float64      // of the map
 	out    exact.Lattice
 	on     trailMap[P]
+	draw   func(rng *rand.Rand, to, from P, rate float64) [2]float64 // the increment, with noise
 	g      mechanism.Guarantee
 }
 
 // trailMap is a map of the plane: of the plane itself, or of a part of the Earth.
 type trailMap[P any] struct {
-	origin P // falls on (0, 0)
-	check  func(op, arg string, x P) error
-	draw   func(rng *rand.Rand, to, from P, rate float64) [2]float64
-	place  func(at [2]float64) P
+	origin     P // falls on (0, 0)
+	check      func(op, arg string, x P) error
+	difference func(to, from P) exact.Values // on the map
+	place      func(at [2]float64) P
+}
+
+// flatMap takes coordinates of at most 2^51 steps, so that differences have 2^52.
+func flatMap(step float64) trailMap[[2]float64] {
+	limit := 0x1p51 * step
+	return trailMap[[2]float64]{
+		check: func(op, arg string, x [2]float64) error {
+			for i, v := range x {
+				if !(math.Abs(v) <= limit) {
+					return &fault.ValueError{Op: op, Arg: arg, Index: i, Value: v, Want: fmt.Sprintf("a finite number, at most %.4g in size", limit), Private: true}
+				}
+			}
+			return nil
+		},
+		difference: exact.Difference,
+		place:      func(at [2]float64) [2]float64 { return at },
+	}
+}
+
+// earthMap is the plane that touches the unit sphere at the center: |P(x) - P(y)| <= |x - y| in
+// space, which is at most the great-circle distance.
+func earthMap(op string, center metric.LatLon) (m trailMap[metric.LatLon], err error) {
+	earth := metric.GreatCircle{}
+	if err := earth.Check(center, center); err != nil {
+		return m, fmt.Errorf("%s: center: %w", op, err)
+	}
+	chart := exact.NewChart(center.Lat, center.Lon)
+	return trailMap[metric.LatLon]{
+		origin: center,
+		check: func(op, arg string, x metric.LatLon) error {
+			if err := earth.Check(x, x); err != nil {
+				return fmt.Errorf("%s: %s: %w", op, arg, fault.Private(err))
+			}
+			if _, cos := chart.Place(x.Lat, x.Lon); cos < 0.5 {
+				return fault.Private(fault.Value(op, "the distance of "+arg+" from the center", math.Acos(cos)*180/math.Pi, "at most 60 degrees"))
+			}
+			return nil
+		},
+		difference: func(to, from metric.LatLon) exact.Values {
+			return chart.Difference(to.Lat, to.Lon, from.Lat, from.Lon)
+		},
+		place: func(at [2]float64) metric.LatLon {
+			lat, lon := chart.Lift(at)
+			return metric.LatLon{Lat: lat, Lon: lon}
+		},
+	}, nil
+}
+
+// earthGuarantee is alpha, at most 1e5, per km.
+func earthGuarantee(op string, alpha float64, unit metric.Unit) (mechanism.Guarantee, error) {
+	unit, err := fault.Unit(op, unit, metric.GreatCircle{}.Unit())
+	if err != nil {
+		return mechanism.Guarantee{}, err
+	}
+	g, err := pure(op, alpha, unit)
+	if err == nil && !(alpha <= 1e5) {
+		err = fault.Value(op, "alpha", alpha, "at most 1e5 per km")
+	}
+	return g, err
+}
+
+// fineStep is the largest power of two that is at most 2^-20 of the noise's width 1/alpha.
+func fineStep(alpha float64) float64 {
+	_, e := math.Frexp(1 / alpha)
+	return math.Ldexp(0x1p-20, e-1)
 }
 
 // trailLevel are nodes of equal width, which follow one another in time.
@@ -91,19 +157,8 @@ func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 		return nil, err
 	}
 	t := &Trail[[2]float64]{alpha: alpha, unit: 1, g: g}
-	t.on.check = func(op, arg string, x [2]float64) error {
-		limit := 0x1p51 * t.out.Step // of differences 2^52
-		for i, v := range x {
-			if !(math.Abs(v) <= limit) {
-				return &fault.ValueError{Op: op, Arg: arg, Index: i, Value: v, Want: fmt.Sprintf("a finite number, at most %.4g in size", limit), Private: true}
-			}
-		}
-		return nil
-	}
-	t.on.draw = func(rng *rand.Rand, to, from [2]float64, rate float64) [2]float64 {
-		return t.out.AddPlanar(rng, exact.Difference(to, from), rate)
-	}
-	t.on.place = func(at [2]float64) [2]float64 { return at }
+	t.out.Step = fineStep(t.alpha)
+	t.on = flatMap(t.out.Step)
 	return t, t.grow(op, orZero(o).Steps)
 }
 
@@ -122,42 +177,17 @@ func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 // The Earth is a sphere, as in [metric.GreatCircle].
 func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail[metric.LatLon], error) {
 	const op = "additive: NewEarthTrail"
-	unit, err := fault.Unit(op, orZero(o).Unit, metric.GreatCircle{}.Unit())
+	g, err := earthGuarantee(op, alpha, orZero(o).Unit)
 	if err != nil {
 		return nil, err
 	}
-	g, err := pure(op, alpha, unit)
+	on, err := earthMap(op, center)
 	if err != nil {
 		return nil, err
 	}
-	if !(alpha <= 1e5) {
-		return nil, fault.Value(op, "alpha", alpha, "at most 1e5 per km")
-	}
-	earth := metric.GreatCircle{}
-	if err := earth.Check(center, center); err != nil {
-		return nil, fmt.Errorf("%s: center: %w", op, err)
-	}
-	// |P(x) - P(y)| <= |x - y| in space, which is at most the great-circle distance. A turn by the
-	// angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
-	chart := exact.NewChart(center.Lat, center.Lon)
-	t := &Trail[metric.LatLon]{alpha: directed.MulDown(alpha, metric.EarthRadiusKm), unit: metric.EarthRadiusKm, g: g}
-	t.on.origin = center
-	t.on.check = func(op, arg string, x metric.LatLon) error {
-		if err := earth.Check(x, x); err != nil {
-			return fmt.Errorf("%s: %s: %w", op, arg, fault.Private(err))
-		}
-		if _, cos := chart.Place(x.Lat, x.Lon); cos < 0.5 {
-			return fault.Private(fault.Value(op, "the distance of "+arg+" from the center", math.Acos(cos)*180/math.Pi, "at most 60 degrees"))
-		}
-		return nil
-	}
-	t.on.draw = func(rng *rand.Rand, to, from metric.LatLon, rate float64) [2]float64 {
-		return t.out.AddPlanar(rng, chart.Difference(to.Lat, to.Lon, from.Lat, from.Lon), rate)
-	}
-	t.on.place = func(at [2]float64) metric.LatLon {
-		lat, lon := chart.Lift(at)
-		return metric.LatLon{Lat: lat, Lon: lon}
-	}
+	// A turn by the angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
+	t := &Trail[metric.LatLon]{alpha: directed.MulDown(alpha, metric.EarthRadiusKm), unit: metric.EarthRadiusKm, on: on, g: g}
+	t.out.Step = fineStep(t.alpha)
 	return t, t.grow(op, orZero(o).Steps)
 }
 
@@ -167,8 +197,9 @@ func (t *Trail[P]) grow(op string, steps int) error {
 	if t.steps < 0 || t.steps > 1<<30 {
 		return fault.Value(op, "Steps", float64(steps), "an integer in [0, 2^30]")
 	}
-	_, e := math.Frexp(1 / t.alpha)
-	t.out.Step = math.Ldexp(0x1p-20, e-1)
+	t.draw = func(rng *rand.Rand, to, from P, rate float64) [2]float64 {
+		return t.out.AddPlanar(rng, t.on.difference(to, from), rate)
+	}
 	t.levels = t.best(t.steps, 1.0/3, func(levels []trailLevel) float64 { return liveSquare(levels, t.steps) })
 	return nil
 }
@@ -226,10 +257,10 @@ func (t *Trail[P]) plant(n, depth, q int, power float64) []trailLevel {
 // used is how many nodes of a level lead up to a position, in the mean over the first n.
 func (a trailLevel) used(n int) float64 {
 	cycle := a.width * a.arity
-	sum := float64(n/cycle) * float64(cycle) * float64(a.arity-1) / 2
+	sum := float64(n-n%cycle) * float64(a.arity-1) / 2
 	rest := n % cycle
 	k := rest / a.width
-	sum += float64(a.width)*float64(k)*float64(k-1)/2 + float64(rest-k*a.width)*float64(k)
+	sum += float64(float64(k*a.width)*float64(k-1))/2 + float64(float64(rest-k*a.width)*float64(k))
 	return sum / float64(n)
 }
 
@@ -262,7 +293,7 @@ func wholeSquare(levels []trailLevel) float64 {
 		js, sum := a*(a-1)/2, float64(a*z)+v
 		below := a * covs
 		vars = float64(js*z*w) + float64(a*vars)
-		squares = float64(js*(2*a-1)/3*z*z*w) + float64(2*js*z*covs) + float64(a*squares)
+		squares = float64(js*(float64(2*a)-1)/3*z*z*w) + float64(2*js*z*covs) + float64(a*squares)
 		covs = float64(js*z*w) + below
 		vars -= squares / sum
 		covs *= v / sum
@@ -376,7 +407,7 @@ func (t *Trail[P]) Start(rng *rand.Rand, x P) (*LiveTrail[P], P, error) {
 }
 
 func (t *Trail[P]) start(rng *rand.Rand, x P) *LiveTrail[P] {
-	l := &LiveTrail[P]{t: t, n: 1, first: t.on.draw(rng, x, t.on.origin, t.alpha)}
+	l := &LiveTrail[P]{t: t, n: 1, first: t.draw(rng, x, t.on.origin, t.alpha)}
 	for range t.levels {
 		l.open = append(l.open, openNode[P]{x, l.first, 0})
 	}
@@ -449,7 +480,7 @@ func (l *LiveTrail[P]) next(rng *rand.Rand, x P) (y [2]float64) {
 
 // complete ends the node of level k at x.
 func (l *LiveTrail[P]) complete(rng *rand.Rand, k int, x P) trailNode {
-	a := trailNode{z: l.t.on.draw(rng, x, l.open[k].x, l.t.levels[k].rate), v: l.t.levels[k].variance}
+	a := trailNode{z: l.t.draw(rng, x, l.open[k].x, l.t.levels[k].rate), v: l.t.levels[k].variance}
 	if k+1 < len(l.found) {
 		kids := l.found[k+1][l.open[k].kids:]
 		s := total(kids)

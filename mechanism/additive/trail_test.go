@@ -21,7 +21,7 @@ type drawn struct{ from, to, rate float64 }
 // ledger makes m draw nothing and keep what it would have drawn: inputs on a line.
 func ledger(m *Trail[[2]float64]) *[]drawn {
 	kept := new([]drawn)
-	m.on.draw = func(_ *rand.Rand, to, from [2]float64, rate float64) [2]float64 {
+	m.draw = func(_ *rand.Rand, to, from [2]float64, rate float64) [2]float64 {
 		*kept = append(*kept, drawn{from[0], to[0], rate})
 		return [2]float64{float64(len(*kept)), 1} // whatever the positions are
 	}
@@ -186,7 +186,7 @@ func TestTrail_TrackIsLeastSquares(t *testing.T) {
 			m.levels = m.plant(40, 3, 3, 0.5)
 		}
 		at, rows := 0.0, [][4]float64{} // from, to, increment, rate
-		m.on.draw = func(_ *rand.Rand, to, from [2]float64, rate float64) [2]float64 {
+		m.draw = func(_ *rand.Rand, to, from [2]float64, rate float64) [2]float64 {
 			z := rng.NormFloat64()
 			rows = append(rows, [4]float64{from[1], to[1], z, rate})
 			return [2]float64{z, 0}
