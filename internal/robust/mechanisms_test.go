@@ -171,6 +171,8 @@ var (
 
 	knots      = testkit.Must(additive.NewKnots(1, nil))
 	earthKnots = testkit.Must(additive.NewEarthKnots(1, place, nil))
+	trail      = testkit.Must(additive.NewTrail(1, nil))
+	earthTrail = testkit.Must(additive.NewEarthTrail(1, place, nil))
 )
 
 var (
@@ -238,6 +240,21 @@ var additiveCalls = []call{
 	{"additive.NewEarthKnots", additive.NewEarthKnots, []any{1.0, place, &additive.KnotsOptions{Every: 2}}},
 	{"additive.Knots.Release", knots.Release, []any{seeded(), [][2]float64{{1, 2}, {3, 4}}}},
 	{"additive.Knots.Release", earthKnots.Release, []any{seeded(), []metric.LatLon{place, place}}},
+	{"additive.NewTrail", additive.NewTrail, []any{1.0, &additive.TrailOptions{Steps: 20}}},
+	{"additive.NewEarthTrail", additive.NewEarthTrail, []any{1.0, place, &additive.TrailOptions{Steps: 20}}},
+	{"additive.Trail.Release", trail.Release, []any{seeded(), [][2]float64{{1, 2}, {3, 4}}}},
+	{"additive.Trail.Release", earthTrail.Release, []any{seeded(), []metric.LatLon{place, place}}},
+	{"additive.Trail.Start", func(rng *rand.Rand, x [2]float64) error {
+		_, _, err := trail.Start(rng, x)
+		return err
+	}, []any{seeded(), [2]float64{1, 2}}},
+	{"additive.LiveTrail.Next", func(rng *rand.Rand, x metric.LatLon) (metric.LatLon, error) {
+		live, _, err := earthTrail.Start(rng, place)
+		if err != nil {
+			return place, err
+		}
+		return live.Next(rng, x)
+	}, []any{seeded(), place}},
 
 	{"additive.DiscreteGaussianDelta", additive.DiscreteGaussianDelta, []any{1.0, 1.0, int64(1)}},
 	{"additive.GaussianDelta", additive.GaussianDelta, []any{1.0, 1.0, 1.0}},
@@ -263,6 +280,8 @@ var additiveCalls = []call{
 	{"additive.Sphere.RadiusQuantile", sphere.RadiusQuantile, []any{0.5}},
 	{"additive.Sphere.RadiusProb", sphere.RadiusProb, []any{0.5}},
 	{"additive.Knots.RMS", knots.RMS, []any{5}},
+	{"additive.Trail.RMS", trail.RMS, []any{5}},
+	{"additive.Trail.Level", trail.Level, []any{5}},
 }
 
 var (

@@ -112,6 +112,47 @@ func ExampleNewRegion() {
 	// 0.474387-private per km
 }
 
+// An hour on foot, in meters, a report every five minutes.
+func ExampleNewTrail() {
+	alpha := math.Log(4) / 200 // moved by 200 m a track is at most four times as likely
+	m := must(additive.NewTrail(alpha, &additive.TrailOptions{Steps: 12, Unit: "m"}))
+	rng := seeded()
+	live, y, err := m.Start(rng, [2]float64{0, 0})
+	for k := 1; k < 12 && err == nil; k++ {
+		if k < 4 {
+			fmt.Printf("%.0f\n", y)
+		}
+		y, err = live.Next(rng, [2]float64{400 * float64(k), 0})
+	}
+	fmt.Println(m.Guarantee())
+	fmt.Printf("off by %.0f m\n", m.RMS(12))
+	fmt.Println(m.Level(12), "where each report may be elsewhere")
+	_, err = live.Next(rng, [2]float64{})
+	fmt.Println(err)
+	// Output:
+	// [23 -105]
+	// [657 -43]
+	// [1202 116]
+	// 0.00693148-private per m
+	// off by 901 m
+	// 0.159424-private per m where each report may be elsewhere
+	// additive: LiveTrail.Next: all 12 reports are made: start another trail, which adds to the level
+}
+
+// A track about Vienna, released as a whole: moved by 1 km it is at most e times as likely.
+func ExampleNewEarthTrail() {
+	m := must(additive.NewEarthTrail(1, metric.LatLon{Lat: 48.2, Lon: 16.4}, nil))
+	track := []metric.LatLon{{Lat: 48.18531, Lon: 16.37613}, {Lat: 48.20849, Lon: 16.37208}, {Lat: 48.18533, Lon: 16.37614}}
+	fmt.Printf("%.3f\n", must(m.Release(seeded(), track)))
+	fmt.Println(m)
+	_, err := m.Release(nil, []metric.LatLon{{Lat: 48.2, Lon: -103.6}})
+	fmt.Println(err)
+	// Output:
+	// [{48.179 16.378} {48.206 16.396} {48.193 16.414}]
+	// trail of up to 1440 reports, 1-private per km
+	// additive: Trail.Release: the distance of track[0] from the center, want at most 60 degrees
+}
+
 // The level follows from the accuracy that the application needs.
 func ExamplePlanarAlpha() {
 	alpha := must(additive.PlanarAlpha(1, 0.95)) // within 1 km with probability 0.95

@@ -257,11 +257,11 @@ func (t *Trail[P]) plant(n, depth, q int, power float64) []trailLevel {
 // used is how many nodes of a level lead up to a position, in the mean over the first n.
 func (a trailLevel) used(n int) float64 {
 	cycle := a.width * a.arity
-	sum := float64(n-n%cycle) * float64(a.arity-1) / 2
 	rest := n % cycle
 	k := rest / a.width
-	sum += float64(float64(k*a.width)*float64(k-1))/2 + float64(float64(rest-k*a.width)*float64(k))
-	return sum / float64(n)
+	full := float64(float64(n-rest) * float64(a.arity-1))
+	last := float64(float64(k*a.width)*float64(k-1)) + float64(2*float64(rest-k*a.width)*float64(k))
+	return (full + last) / (2 * float64(n))
 }
 
 // liveSquare is the mean square of the live noise of the first n positions, at alpha = 1.
@@ -290,10 +290,10 @@ func wholeSquare(levels []trailLevel) float64 {
 			continue
 		}
 		w, a := float64(levels[l+1].width), float64(levels[l+1].arity)
-		js, sum := a*(a-1)/2, float64(a*z)+v
-		below := a * covs
+		js, sum := float64(a*(a-1)/2), float64(a*z)+v
+		below := float64(a * covs)
 		vars = float64(js*z*w) + float64(a*vars)
-		squares = float64(js*(float64(2*a)-1)/3*z*z*w) + float64(2*js*z*covs) + float64(a*squares)
+		squares = float64(2*js*(a-0.5)/3*z*z*w) + float64(2*z*js*covs) + float64(a*squares)
 		covs = float64(js*z*w) + below
 		vars -= squares / sum
 		covs *= v / sum
@@ -313,7 +313,7 @@ func (t *Trail[P]) Guarantee() mechanism.Guarantee { return orZero(t).g }
 
 // Level is the guarantee of the first n reports, live or of a whole track, per unit of the largest
 // distance that any of them is moved by, for all tracks: alpha + 2 sum of alpha_l n_l, n_l the
-// nodes of level l that n reports begin. It promises nothing where n is not in [1, Steps].
+// increments of level l that are released, the larger of both. It promises nothing where n is not in [1, Steps].
 func (t *Trail[P]) Level(n int) mechanism.Guarantee {
 	fault.Must(t, t.check("additive: Trail.Level"))
 	if n < 1 || n > t.steps {
@@ -321,10 +321,10 @@ func (t *Trail[P]) Level(n int) mechanism.Guarantee {
 	}
 	// An increment is moved by at most twice the distance.
 	times := 1.0
-	for _, levels := range [][]trailLevel{t.levels, t.whole(n)} {
+	for i, levels := range [][]trailLevel{t.levels, t.whole(n)} {
 		sum := 1.0
 		for _, a := range levels {
-			nodes := (n - 1 + a.width - 1) / a.width
+			nodes := (n - 1 + i*(a.width-1)) / a.width // of a whole track the last ends with it
 			sum = directed.AddUp(sum, directed.MulUp(directed.DivUp(a.rate, t.alpha), float64(2*nodes)))
 		}
 		times = max(times, sum)
@@ -521,7 +521,7 @@ func (l *LiveTrail[P]) Track() []P {
 			s := total(part)
 			for i := range part {
 				for c, z := range s.z {
-					part[i].z[c] += (up.z[c] - z) * (part[i].v / s.v)
+					part[i].z[c] += float64((up.z[c] - z) * (part[i].v / s.v))
 				}
 			}
 		}
