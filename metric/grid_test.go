@@ -18,6 +18,9 @@ func TestGrid_NeverMoreThanPromised(t *testing.T) {
 	rng := random.Seeded(31)
 	for run := range testkit.Sweep(6, 60) {
 		cols, rows, step := 3+rng.IntN(7), 3+rng.IntN(7), math.Exp(rng.NormFloat64())
+		if run == 0 { // 12 steps over 5: the most that eight directions stretch, nearly
+			cols, rows = 13, 6
+		}
 		lo := [2]float64{rng.NormFloat64() * 1e3, rng.NormFloat64() * 1e3}
 		hi := [2]float64{lo[0] + (float64(cols)-0.4)*step, lo[1] + (float64(rows)-0.4)*step}
 		spread := []float64{0, 1, 4}[run%3]
@@ -50,7 +53,7 @@ func TestGrid_NeverMoreThanPromised(t *testing.T) {
 				tight = max(tight, d/(most*far))
 			}
 		}
-		if spread == 0 && cols > 5 && rows > 5 && tight < 0.997 { // two steps over one up: 1.0797
+		if run == 0 && tight < 0.9999 {
 			t.Errorf("%d x %d: at most %v of what is promised", cols, rows, tight)
 		}
 	}

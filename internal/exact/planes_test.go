@@ -85,6 +85,34 @@ func TestAddPlanes_AtTheBorder(t *testing.T) {
 	}
 }
 
+// What the unknown bits of a small radius may change, and the error of a cosine near 0, are
+// counted: where the border lies within them, float64 does not decide.
+func TestAddPlanes_CountsUnknownBits(t *testing.T) {
+	const half, step = 1 << 63, 0x1p-20
+	for name, c := range map[string]struct {
+		disc [2]uint64 // radius and direction
+		near float64   // how near to the border the input lies, in steps
+	}{"radius": {[2]uint64{2, 2}, 0.0013}, "direction": {[2]uint64{half, 1 << 62}, 0x1p-36}} {
+		words := append(slices.Repeat([]uint64{half}, 5), c.disc[0], c.disc[1], half, half)
+		x := []float64{(0.5 - c.near) * step, 0, 0, 0}
+		seen := map[float64]bool{}
+		for seed := range uint64(12) {
+			var y [2][]float64
+			for k := range y {
+				y[k] = make([]float64, 4)
+				Lattice{step}.addPlanes(y[k], rand.New(&replay{words: words, rest: random.Seeded(160 + seed)}), valuesOf(x, 0), 1, k == 1)
+			}
+			if !slices.Equal(y[0], y[1]) {
+				t.Errorf("%s: fast %v, exact %v", name, y[0], y[1])
+			}
+			seen[y[1][0]] = true
+		}
+		if name == "radius" && len(seen) != 2 {
+			t.Errorf("%s: always %v: the border does not lie within the unknown bits", name, seen)
+		}
+	}
+}
+
 // planesMass is the probabilities that noise of density prop. to e^(-rate max_j |z_j|) of two
 // planes, around x, is rounded to integers within reach, index by index. As e^(-a s) is the
 // integral of a e^(-a r) over r >= s, a probability is that of a e^(-a r) times the areas that the
