@@ -311,23 +311,32 @@ func (t *Trail[P]) check(op string) error {
 // Guarantee is alpha per unit of d_TV, delta 0.
 func (t *Trail[P]) Guarantee() mechanism.Guarantee { return orZero(t).g }
 
-// Level is the guarantee of the first n reports, live or of a whole track, per unit of the largest
+// Level is the guarantee of n reports, live or of a whole track, per unit of the largest
 // distance that any of them is moved by, for all tracks: alpha + 2 sum of alpha_l n_l, n_l the
-// increments of level l that are released, the larger of both. It promises nothing where n is not in [1, Steps].
+// increments of level l that are released, the larger of both. It promises nothing where n is not
+// in [1, Steps]. [LiveTrail.Level] is that of live reports.
 func (t *Trail[P]) Level(n int) mechanism.Guarantee {
 	fault.Must(t, t.check("additive: Trail.Level"))
 	if n < 1 || n > t.steps {
 		return mechanism.Guarantee{}
 	}
-	// An increment is moved by at most twice the distance.
+	live, whole := t.level(t.levels, n, false), t.level(t.whole(n), n, true)
+	if live.Alpha() > whole.Alpha() {
+		return live
+	}
+	return whole
+}
+
+// level is Level for a tree whose last nodes end with the track, or are left out. An increment is
+// moved by at most twice the distance.
+func (t *Trail[P]) level(levels []trailLevel, n int, cut bool) mechanism.Guarantee {
 	times := 1.0
-	for i, levels := range [][]trailLevel{t.levels, t.whole(n)} {
-		sum := 1.0
-		for _, a := range levels {
-			nodes := (n - 1 + i*(a.width-1)) / a.width // of a whole track the last ends with it
-			sum = directed.AddUp(sum, directed.MulUp(directed.DivUp(a.rate, t.alpha), float64(2*nodes)))
+	for _, a := range levels {
+		nodes := (n - 1) / a.width
+		if cut && (n-1)%a.width > 0 {
+			nodes++
 		}
-		times = max(times, sum)
+		times = directed.AddUp(times, directed.MulUp(directed.DivUp(a.rate, t.alpha), 2*float64(nodes)))
 	}
 	return fault.Must(mechanism.NewGuarantee(directed.MulUp(t.g.Alpha(), times), 0, t.g.Unit()))
 }
@@ -534,6 +543,13 @@ func (l *LiveTrail[P]) Track() []P {
 		track = append(track, l.t.on.place(at))
 	}
 	return track
+}
+
+// Level is the guarantee of the reports so far per unit of the largest distance that any of them
+// is moved by, as [Trail.Level].
+func (l *LiveTrail[P]) Level() mechanism.Guarantee {
+	fault.Must(l, l.check("additive: LiveTrail.Level"))
+	return l.t.level(l.t.levels, l.n, false)
 }
 
 func (l *LiveTrail[P]) check(op string) error {

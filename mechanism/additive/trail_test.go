@@ -52,7 +52,7 @@ func TestTrail_LosesAlphaTimesVariation(t *testing.T) {
 		if n == 6 { // more levels than are best
 			m.levels = m.plant(n, 3, 2, 1.0/3)
 		}
-		kept := ledger(m)
+		kept, level := ledger(m), 0.0
 		live := func(track [][2]float64) [][2]float64 {
 			l, y, err := m.Start(nil, track[0])
 			ys := [][2]float64{y}
@@ -61,9 +61,15 @@ func TestTrail_LosesAlphaTimesVariation(t *testing.T) {
 				y, err = l.Next(nil, x)
 				ys = append(ys, y)
 			}
+			if level = l.Level().Alpha(); level > m.Level(n).Alpha() {
+				t.Errorf("level %v live, at most %v", level, m.Level(n))
+			}
 			return append(ys, l.Track()...)
 		}
-		whole := func(track [][2]float64) [][2]float64 { return testkit.Must(m.Release(nil, track)) }
+		whole := func(track [][2]float64) [][2]float64 {
+			level = m.level(m.whole(n), n, true).Alpha()
+			return testkit.Must(m.Release(nil, track))
+		}
 		for name, release := range map[string]func([][2]float64) [][2]float64{"live": live, "whole": whole} {
 			var tracks [][][2]float64
 			var ledgers [][]drawn
@@ -93,8 +99,8 @@ func TestTrail_LosesAlphaTimesVariation(t *testing.T) {
 						last = delta
 					}
 					loss := toyLoss(ledgers[i], ledgers[j])
-					if loss > alpha*variation*(1+1e-12) || loss > m.Level(n).Alpha()*distance*(1+1e-12) {
-						t.Fatalf("%s: %v and %v: loss %v, d_TV %v, distance %v at level %v", name, x, y, loss, variation, distance, m.Level(n))
+					if loss > alpha*variation*(1+1e-12) || loss > level*distance*(1+1e-12) {
+						t.Fatalf("%s: %v and %v: loss %v, d_TV %v, distance %v at level %v", name, x, y, loss, variation, distance, level)
 					}
 					if variation > 0 {
 						tight = max(tight, loss/(alpha*variation))

@@ -16,8 +16,7 @@ const maxReports = 240
 type trail struct {
 	m    *additive.Trail[metric.LatLon]
 	live *additive.LiveTrail[metric.LatLon]
-	n    int     // reports
-	any  float64 // the highest level so far
+	n    int // reports
 }
 
 type reportQuestion struct {
@@ -63,9 +62,7 @@ func (e *Engine) report(q reportQuestion) (r Report, err error) {
 	r.Answer = metric.LatLon{Lat: math.Round(r.Answer.Lat*tens) / tens, Lon: math.Round(r.Answer.Lon*tens) / tens}
 	g := t.m.Guarantee()
 	r.Moved = metric.GreatCircle{}.Distance(q.Place, r.Answer)
-	r.N, r.Whole, r.RMS = t.n, g.String(), t.m.RMS(t.n)
-	t.any = max(t.any, t.m.Level(t.n).Alpha())
-	r.Any = t.any
+	r.N, r.Whole, r.Any, r.RMS = t.n, g.String(), t.live.Level().Alpha(), t.m.RMS(t.n)
 	r.Anew = directed.MulUp(g.Alpha(), float64(t.n))
 	return r, nil
 }
