@@ -35,7 +35,7 @@ type KnotsOptions struct {
 // a track or one stay of it, errs less.
 //
 // The noise z of k knots has the density prop. to e^(-alpha max |z_j|): K-norm noise (Hardt,
-// Talwar 2010) for the largest norm, a third less at each knot than independent noise of level
+// Talwar 2010) for the largest norm, up to a third less at each knot than independent noise of level
 // alpha/k. It is exact: each coordinate, as a real number, plus real noise is rounded once, to
 // multiples of the largest power of two that is at most 2^-20/alpha.
 //
