@@ -404,7 +404,7 @@ var shortCalls = func() map[string]string {
 		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
 		"metric.NewGraphEdges":                                         "metric.NewGraph",
-		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.Certify",
+		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.W1Points wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons table.Release.Error table.Release.Report",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
 		"measure.Count, domain.NewFinite, private.Measure.Bound":       "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
