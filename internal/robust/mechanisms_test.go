@@ -602,5 +602,6 @@ var tableCalls = []call{
 	{"table.Release.Records", tableRelease.Records, []any{seeded(), 5}},
 	{"table.Release.Error", tableRelease.Error, []any{seeded(), 1}},
 	{"table.Release.Report", tableRelease.Report, []any{seeded(), schema, 1}},
+	{"table.Schema.Separated", schema.Separated, []any{';'}},
 	{"table.Schema.Write", schema.Write, []any{io.Discard, records[:2]}},
 }
