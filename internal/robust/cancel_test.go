@@ -153,11 +153,8 @@ var longCalls = []longCall{
 		return err2(mechanism.AtLevel(ctx, f, 1, func(context.Context, float64) (*mechanism.Channel, error) { return lazily(f), nil },
 			&mechanism.AuditOptions{Delta: 1e-9}))
 	}},
-	{"words.Vocabulary.MadlibKept", flat, 10, func(ctx context.Context, _ metric.Finite) error {
-		return err1(manyWords().MadlibKept(ctx, .5, &words.KeptOptions{Draws: 1e6}))
-	}},
-	{"words.Vocabulary.TruncatedKept", flat, 10, func(ctx context.Context, _ metric.Finite) error {
-		return err1(manyWords().TruncatedKept(ctx, .5, 1, &words.KeptOptions{Draws: 1e6}))
+	{"words.Vocabulary.ChooseAlpha", flat, 10, func(ctx context.Context, _ metric.Finite) error {
+		return err1(manyWords().ChooseAlpha(ctx, .5, &words.ChooseOptions{Draws: 1e6}))
 	}},
 
 	{"exponential.Standard", flat, 4000, built(exponential.Standard)},

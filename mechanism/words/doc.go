@@ -13,9 +13,8 @@
 //     exponential.Truncated draws among the words within a reach and treats all others alike,
 //     so that a factor exp(alpha*reach) tells no two words apart; it mostly needs a smaller
 //     level. Up to some thousand words lp.Choose and exponential.Best lose less.
-//   - A level: [Vocabulary.MadlibKept] and [Vocabulary.TruncatedKept] find the one at which a
-//     wanted share of words stays.
-//   - Texts: [NewText].
+//   - A level: [Vocabulary.ChooseAlpha], from the probability with which a word may stay.
+//   - Texts: [NewText], of the tokens of [Vocabulary.Split].
 //
 // # Guarantees
 //

@@ -13,8 +13,9 @@ import (
 
 // Text releases texts word by word: every word that is not public by a draw of its own.
 //
+// A word is a token, as [Vocabulary.Split] parts a text in any case of letters into them.
 // What is public: how many words a text has, and which places hold a word of
-// TextOptions.Stop, with the word; they come out as they are. Two texts are compared where
+// TextOptions.Stop, with the word; they alone come out as they are. Two texts are compared where
 // these agree. The guarantee is alpha per unit of the sum, over the other places, of the
 // distances between the two words there, alpha the level of one word: draws are
 // independent, and the exponents add. So texts that differ in one word are protected as
