@@ -138,3 +138,16 @@ func ExampleVocabulary_Split() {
 	// ["see" "you" "in" "new_york" "!" "!" "https://example.org/?id=7"]
 	// ["see" "you" "in" "new_york" "!" "!" "someone"]
 }
+
+// What a text costs: the levels of its words add, and at a delta noise has less.
+func ExampleText_Total() {
+	v := vocabulary()
+	m := must(additive.NewMadlib(v.Vectors(), 1, nil))
+	text := must(words.NewText(must(mechanism.Labels(m, v.Words())), nil))
+	n, total, err := text.Total(strings.Fields(strings.Repeat("flu asthma doctor nurse ", 10)))
+	all := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: m, Times: int64(n)}))
+	a := must(all.AuditAt(context.Background(), 1, 1e-6)) // words up to 1 apart at every place
+	fmt.Printf("%d words: %v; at delta = 1e-6 at most %.1f %v\n", n, total, a.Hi, err)
+	// Output:
+	// 40 words: 40-private per unit; at delta = 1e-6 at most 21.5 <nil>
+}
