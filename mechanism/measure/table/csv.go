@@ -109,7 +109,7 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 	case Date, Time:
 		v, err := f.stamp(row.Text(f.Name))
 		if err != nil {
-			row.Fail(f.Name, fmt.Sprintf("not a %s as %s", f.kind, f.Layout))
+			row.Fail(f.Name, fmt.Sprintf("not a %s as %s: see Field.Layout", f.kind, f.Layout))
 		}
 		x[0] = v
 	default:
@@ -133,6 +133,8 @@ func (f *field) number(row *csvfile.Row, column string, most float64) float64 {
 			row.Fail(column, "not a number as "+f.Layout)
 		}
 		text = plain
+	} else if _, err := fault.Decimal(text); errors.Is(err, strconv.ErrSyntax) {
+		row.Fail(column, "not a number as 1234.5: see Field.Layout")
 	}
 	return row.Number(column, text, -most, most)
 }

@@ -149,7 +149,7 @@ func ExampleSchema_Separated() {
 	}
 	// Output:
 	// [1234.5 11568] <nil>
-	// [] table: Schema.Read: line 3: Datum: not a date as 02.01.2006
+	// [] table: Schema.Read: line 3: Datum: not a date as 02.01.2006: see Field.Layout
 	// Betrag;Datum
 	// 4.711,98 €;03.09.2001
 }

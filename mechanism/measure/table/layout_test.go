@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -177,6 +178,20 @@ func TestLayout_ReadsAndWrites(t *testing.T) {
 		if b.String() != "a\n"+c.back+"\n" {
 			t.Errorf("%s %q: %q is written as %q, want %q", c.kind, c.layout, c.cell, b.String(), c.back)
 		}
+	}
+}
+
+// Times are whole seconds, in a line as in a file, and of a domain.
+func TestSchema_Times(t *testing.T) {
+	s := testkit.Must(ParseSchema("a?:time:2000-01-01..2000-12-31 23:59:59"))
+	file := testkit.Must(ReadSchema(strings.NewReader(`[{"name": "a", "kind": "time", "lo": "2000-01-01 00:00:00", "hi": "2000-12-31 23:59:59", "missing": [""]}]`)))
+	if f := s.Fields()[0]; !reflect.DeepEqual(s.Fields(), file.Fields()) || f.Kind() != Time || !f.Whole || f.Hi-f.Lo != 366*secondsOf-1 || f.Layout != second {
+		t.Errorf("%+v and %+v", s.Fields(), file.Fields())
+	}
+	d := testkit.Must(domain.NewBox(s.Columns(), nil))
+	got := testkit.Must(all(s, strings.NewReader("a\n2000-01-01 00:00:00\n2000-12-31 23:59:59\n\n")))
+	if len(got) != 3 || d.Distance(got[0], got[1]) != 1 || d.Distance(got[0], got[2]) != 1 {
+		t.Errorf("%v", got)
 	}
 }
 
