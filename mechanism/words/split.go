@@ -22,9 +22,7 @@ import (
 func (v *Vocabulary) Split(text string, public ...string) []string {
 	tokens := []string{}
 	text = plainly(text)
-	if v.Len() > 0 {
-		v.once.Do(func() { v.phrases = newPhrases(v.words) })
-	}
+	v.once.Do(func() { v.phrases = newPhrases(v.words) })
 	own := newPhrases(public)
 	ends := atoms(text, own.tokens["n't"] != "" || v.phrases.tokens["n't"] != "")
 	for k := 0; k < len(ends); {

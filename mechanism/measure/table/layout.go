@@ -38,9 +38,6 @@ func parseDay(kind Kind, text string) (float64, error) {
 		layout = second
 	}
 	t, err := time.Parse(layout, text)
-	if err == nil && t.Year() == 0 { // which no calendar has, but the package
-		err = errors.New("no year")
-	}
 	return stamp(kind, t), err
 }
 
@@ -88,7 +85,7 @@ func (f *field) stamp(text string) (float64, error) {
 		if v = stamp(f.kind, to); to.Day() != t.Day() {
 			return 0, errors.New("no leap year")
 		}
-	} else if t.Year() == 0 {
+	} else if t.Year() == 0 { // which no calendar has, but the package
 		return 0, errors.New("no year")
 	}
 	return v, nil
@@ -175,8 +172,7 @@ func (f *field) checkStamps() error {
 			last = got
 		}
 	}
-	_, err = f.stampText(f.Hi)
-	return err
+	return nil
 }
 
 // numeral is how numbers stand in cells.

@@ -140,6 +140,7 @@ func TestSchema_Refuses(t *testing.T) {
 		{date("date", "2/1/06"), "want hi less than a hundred years above lo"},
 		{date("date", "excel"), "no day from 1900-01-01 to 9999-12-31"},
 		{date("date", "excel1904"), "no day from 1904-01-01 to"},
+		{settings(`"kind": "date", "lo": "0000-12-31", "hi": "1970-01-01"`), "want days from 0001-01-01 to 9999-12-31"},
 		{settings(`"kind": "time", "lo": "1970-01-01", "hi": "1970-01-01 25:00:00"`), `hi = "1970-01-01 25:00:00", want a date`},
 		{number("2", "1", ""), `field 1, "a": hi = 1, want a number in (Lo, 1e100], Lo = 2`},
 		{number("0", "1e999", ""), `hi = "1e999", want a number`},
