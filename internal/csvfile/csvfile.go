@@ -324,7 +324,11 @@ func seeming(header []string, separator rune) string {
 	}
 	for _, by := range []string{",", ";", "\t", "|"} {
 		if strings.Contains(all, by) {
-			return fmt.Sprintf(", separated by %q: want %s between fields", by, between(separator))
+			or := ""
+			if separator != 0 {
+				or = ", or another separator set"
+			}
+			return fmt.Sprintf(", separated by %q: want %s between fields%s", by, between(separator), or)
 		}
 	}
 	return ""
