@@ -104,7 +104,7 @@ func (f *field) serial(text string) (float64, error) {
 		return 0, errors.New("no serial day")
 	}
 	if f.kind == Time {
-		return (from+math.Floor(s))*secondsOf + math.Round((s-math.Floor(s))*secondsOf), nil
+		return float64((from+math.Floor(s))*secondsOf) + math.Round((s-math.Floor(s))*secondsOf), nil
 	}
 	return from + math.Floor(s), nil
 }

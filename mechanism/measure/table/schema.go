@@ -228,7 +228,7 @@ func (f *field) check() error {
 	dated, last := f.Date || f.Time, lastDay
 	first := firstDay
 	if f.Time {
-		first, last = first*secondsOf, (last+1)*secondsOf-1
+		first, last = first*secondsOf, float64((last+1)*secondsOf)-1
 	}
 	if dated && first <= f.Hi && f.Hi < f.Lo && f.Lo <= last {
 		return fmt.Errorf("hi = %s, want a day from lo = %s on", dayOf(f.kind, f.Hi), dayOf(f.kind, f.Lo))
