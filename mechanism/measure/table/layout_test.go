@@ -91,7 +91,7 @@ func TestLayout_ReadsAndWrites(t *testing.T) {
 		{Number, "1.234,56 €", "1234,5", "1234.5", "1.234,50 €"},
 		{Number, "1.234,56 €", "1.000.000,00 €", "1e6", "1.000.000,00 €"},
 		{Number, "1.234,56 €", "-1e17 €", "-1e17", "-1e+17 €"}, // out of bounds
-		{Number, "1.234,56 €", "1.5 €", "", ""}, // a point before decimals
+		{Number, "1.234,56 €", "1.5 €", "", ""},                // a point before decimals
 		{Number, "1.234,56 €", "1.2345,6 €", "", ""},
 		{Number, "1.234,56 €", ".123 €", "", ""},
 		{Number, "1.234,56 €", "5 $", "", ""},
