@@ -190,8 +190,9 @@ var wordsCalls = []call{
 	}, []any{"2 2\na 1 2\nb 3 4\n", &words.ReadOptions{Max: 2}}},
 	{"words.Vocabulary.Nearest", lexicon.Nearest, []any{"a", 1}},
 	{"words.Vocabulary.Reach", lexicon.Reach, []any{}},
-	{"words.Vocabulary.MadlibKept", lexicon.MadlibKept, []any{0.5, &words.KeptOptions{Words: []int{0, 2}, Draws: 20}}},
-	{"words.Vocabulary.TruncatedKept", lexicon.TruncatedKept, []any{0.5, 1.5, &words.KeptOptions{Words: []int{0, 2}, Draws: 20}}},
+	{"words.Vocabulary.ChooseAlpha", lexicon.ChooseAlpha, []any{0.5, &words.ChooseOptions{Words: []int{0, 2}, Draws: 20}}},
+	{"words.Vocabulary.ChooseAlpha", lexicon.ChooseAlpha, []any{0.5, &words.ChooseOptions{Reach: 1.5, Every: true}}},
+	{"words.Vocabulary.Split", lexicon.Split, []any{"A letter"}},
 	{"words.NewText", words.NewText, []any{lettered, &words.TextOptions{Stop: []string{"the"}, Unknown: "a"}}},
 	{"words.Text.Release", letter.Release, []any{seeded(), letters}},
 	{"words.Text.Total", letter.Total, []any{letters}},
@@ -631,5 +632,6 @@ var tableCalls = []call{
 	{"table.Release.Records", tableRelease.Records, []any{seeded(), 5}},
 	{"table.Release.Error", tableRelease.Error, []any{seeded(), 1}},
 	{"table.Release.Report", tableRelease.Report, []any{seeded(), schema, 1}},
+	{"table.Schema.Separated", schema.Separated, []any{';'}},
 	{"table.Schema.Write", schema.Write, []any{io.Discard, records[:2]}},
 }
