@@ -535,7 +535,7 @@ func TestGeo_Wholes(t *testing.T) {
 	}{
 		{"-every 3", 7, 2, []string{`<privacy:trk knots="2" total_per_km="18" largest_per_km="18"/>`, `knots="3" total_per_km="27" largest_per_km="18" skipped="1"`}, 8}, // a line, and the ends stay
 		{"-every 3", 0, 0, []string{`<privacy:trk knots="0" total_per_km="0" largest_per_km="0"/>`}, 0},
-		{"-trail", 2, 1, []string{`<privacy:trk trails="2" total_per_km="18" largest_per_km="36.`}, 3},
+		{"-trail", 2, 1, []string{`<privacy:trk trails="2" total_per_km="18" largest_per_km="36"`}, 3},
 		{"-trail", 257, 0, []string{`<privacy:trk trails="2" total_per_km="18" largest_per_km=`}, 257},
 	} {
 		out := private(t, file(c.a, c.b), append(strings.Fields(c.args), "-alpha", "9", "-center", "0,-1", "-skip")...)
