@@ -37,7 +37,8 @@ type TrackOptions struct {
 }
 
 // NewTrack returns the mechanism of tracks whose inputs m releases. Several tracks of one person
-// share a Sticky, so that a place is drawn once for all of them. Negative options are a
+// share a Sticky, so that a place is drawn once for all of them. Without one, for a level a of
+// whole tracks of n inputs, m has the level a/len(Knots(n, Every)). Negative options are a
 // [*metric.ValueError].
 func NewTrack[X, Y any](m Mechanism[X, Y], o *TrackOptions) (*Track[X, Y], error) {
 	const op = "mechanism: NewTrack"
@@ -67,15 +68,18 @@ func whole(op, arg string, n int) error {
 }
 
 // Knots returns the positions of ceil(n/every) of n inputs, in the middle of as many parts of
-// equal length, up to one: public times at which a track is released.
+// equal length, up to one: public times at which a track is released. There are none where n <= 0
+// or where memory holds no such list.
 func Knots(n, every int) []int {
-	if n <= 0 {
+	k := (n-1)/max(1, every) + 1
+	if n <= 0 || k > 1<<30 || fault.Memory("", float64(k), 8) != nil { // products of two numbers up to 2k fit
 		return nil
 	}
-	k := (n-1)/max(1, every) + 1
 	at := make([]int, k)
+	part, rest := int64(n)/(2*int64(k)), int64(n)%(2*int64(k))
 	for j := range at {
-		at[j] = int((2*int64(j) + 1) * int64(n) / (2 * int64(k)))
+		odd := 2*int64(j) + 1
+		at[j] = int(odd*part + odd*rest/(2*int64(k)))
 	}
 	return at
 }

@@ -81,6 +81,20 @@ func TestKnots_AreSpreadEvenly(t *testing.T) {
 	}
 }
 
+func TestKnots_OfAnyNumber(t *testing.T) {
+	for _, n := range []int{math.MaxInt, math.MaxInt - 1, math.MaxInt/2 + 1} {
+		if at := Knots(n, n/2+1); len(at) != 2 || at[0] != n/4 || at[1] < n/4*3 || at[1] > n/4*3+3 {
+			t.Errorf("two of %d: %v", n, at)
+		}
+		if at := Knots(n, 1); at != nil {
+			t.Errorf("all of %d: %d", n, len(at))
+		}
+	}
+	if at := Knots(-5, 2); at != nil || len(Knots(5, math.MinInt)) != 5 || len(Knots(5, math.MaxInt)) != 1 {
+		t.Error(at)
+	}
+}
+
 // Without a Sticky every knot is drawn anew and costs, and nothing else is asked about; the
 // answer of the nearest knot stands for the inputs about it.
 func TestTrack_ReleasesKnots(t *testing.T) {

@@ -34,6 +34,9 @@ const gridStretch = 1.0824
 // O(n^2 log n), on every core.
 func NewGrid(ctx context.Context, lo, hi [2]float64, step float64, weight func(center [2]float64) float64) (*Graph, *Points[[2]float64], error) {
 	const op = "metric: NewGrid"
+	if weight == nil {
+		return nil, nil, fmt.Errorf("%s: weight is nil: %w", op, fault.ErrEmpty)
+	}
 	size := func(v float64) bool { return v >= 1e-100 && v <= 1e100 }
 	if !size(step) {
 		return nil, nil, fault.Value(op, "step", step, "a number in [1e-100, 1e100]")

@@ -66,6 +66,7 @@ func TestGrid_Refuses(t *testing.T) {
 		return err
 	}
 	for want, err := range map[string]error{
+		"weight is":  grid([2]float64{}, [2]float64{1, 1}, 1, nil),
 		"step = 0":   grid([2]float64{}, [2]float64{1, 1}, 0, one),
 		"hi[1] = 0":  grid([2]float64{}, [2]float64{1, 0}, 1, one),
 		"hi[0] = 1":  grid([2]float64{math.NaN()}, [2]float64{1, 1}, 1, one),

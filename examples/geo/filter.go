@@ -58,7 +58,7 @@ func newSettings(p *demo.Program) *settings {
 	p.Flags.IntVar(&s.ends, "ends", 0, "leave out the first and the last `N` points of every line, route and segment of a track, on which nothing that is released depends then")
 	p.Flags.StringVar(&s.key, "key", "", "`FILE` of the secret from which draws are derived, made where there is none: other runs of one level with it answer as this one does (default: a new secret, and nowhere kept)")
 	p.Flags.BoolVar(&s.trail, "trail", false, "GPX: release each route and segment as one trail, point by point, about -center")
-	p.Flags.IntVar(&s.every, "every", 0, "GPX: release each route and segment by every `N`-th of its points and straight lines, about -center")
+	p.Flags.IntVar(&s.every, "every", 0, "GPX: release each route and segment by one of `N` of its points and straight lines, about -center, with -trail or without")
 	p.Flags.StringVar(&s.center, "center", "", "`LATITUDE,LONGITUDE` for -trail and -every: public, and within 60 degrees of all tracks")
 	p.Flags.BoolVar(&s.skip, "skip", false, "leave out what is malformed (features of GeoJSON, points of GPX, rows of CSV) and count it")
 	return s
@@ -174,7 +174,7 @@ func (f *filter) String() string {
 	case f.knots != nil:
 		return fmt.Sprintf("Each route and segment: %v that any of its points is moved by; noise of %.3g m in the root mean square for 60 points.", f.knots.Guarantee(), 1000*f.knots.RMS(60))
 	case f.tree != nil:
-		return fmt.Sprintf("Each route and segment: %v that it is moved by as a whole, twice that for one stay; noise of %.3g m in the root mean square for 60 points.", f.tree.Guarantee(), 1000*f.tree.RMS(60))
+		return fmt.Sprintf("Each route and segment: %v that it is moved by as a whole, twice that for one stay; noise of up to %.3g m in the root mean square for 60 points.", f.tree.Guarantee(), 1000*f.tree.RMS(len(mechanism.Knots(60, f.every))))
 	}
 	return fmt.Sprintf("Each distinct place: %v, within %.3g m with probability %v.", f.sphere.Guarantee(), 1000*f.sphere.RadiusQuantile(usual), usual)
 }

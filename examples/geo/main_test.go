@@ -104,7 +104,6 @@ func TestGeo_BadInput(t *testing.T) {
 		"-cell 31: want an S2 level in [0, 30]":     {"-cell", "31"},
 		"-merge -2: want an S2 level":               {"-merge", "-2"},
 		"-ends -1: want":                            {"-ends", "-1"},
-		"-trail and -every: want one":               {"-trail", "-every", "2"},
 		"-every -1: want":                           {"-every", "-1"},
 		"-trail and -every take GPX":                bad("lat,lon\n1,2\n", "-trail", "-center", "0,0"),
 		"-center: want LATITUDE,LONGITUDE":          bad("lat,lon\n1,2\n", "-trail"),
@@ -535,7 +534,8 @@ func TestGeo_Wholes(t *testing.T) {
 	}{
 		{"-every 3", 7, 2, []string{`<privacy:trk knots="2" total_per_km="18" largest_per_km="18"/>`, `knots="3" total_per_km="27" largest_per_km="18" skipped="1"`}, 8}, // a line, and the ends stay
 		{"-every 3", 0, 0, []string{`<privacy:trk knots="0" total_per_km="0" largest_per_km="0"/>`}, 0},
-		{"-trail", 2, 1, []string{`<privacy:trk trails="2" total_per_km="18" largest_per_km="36"`}, 3},
+		{"-trail", 2, 1, []string{`<privacy:trk trails="2" total_per_km="18" largest_per_km="36`}, 3},
+		{"-trail -every 2", 512, 3, []string{`<privacy:trk trails="2" total_per_km="18" largest_per_km=`}, 515},
 		{"-trail", 257, 0, []string{`<privacy:trk trails="2" total_per_km="18" largest_per_km=`}, 257},
 	} {
 		out := private(t, file(c.a, c.b), append(strings.Fields(c.args), "-alpha", "9", "-center", "0,-1", "-skip")...)

@@ -6,18 +6,16 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// maxReports is how many points a trail has; what is longer goes on in another, which adds.
+// maxReports is how many reports a trail has; what is longer goes on in another, which adds.
 const maxReports = 256
 
 // wholes sets the mechanism that releases routes and segments as wholes, by the flags.
 func (f *filter) wholes() error {
-	if f.trail && f.every != 0 {
-		return errors.New("-trail and -every: want one of them")
-	}
 	if f.every < 0 || f.every > 1<<20 {
 		return fmt.Errorf("-every %d: want 0 to %d", f.every, 1<<20)
 	}
@@ -37,10 +35,10 @@ func (f *filter) wholes() error {
 	if err != nil {
 		return fmt.Errorf("-center: %w", err)
 	}
-	if f.every > 0 {
-		f.knots, err = additive.NewEarthKnots(f.alpha, center, &additive.KnotsOptions{Every: f.every})
+	if f.trail {
+		f.tree, err = additive.NewEarthTrail(f.alpha, center, &additive.TrailOptions{Steps: maxReports, Every: f.every})
 	} else {
-		f.tree, err = additive.NewEarthTrail(f.alpha, center, &additive.TrailOptions{Steps: maxReports})
+		f.knots, err = additive.NewEarthKnots(f.alpha, center, &additive.KnotsOptions{Every: f.every})
 	}
 	return err
 }
@@ -73,8 +71,8 @@ func (w *way) end() error {
 		n := len(w.fixes)
 		release, level := w.knots.Release, w.alpha
 		if w.tree != nil {
-			n = min(n, maxReports)
-			release, level = w.tree.Release, w.tree.Level(n).Alpha()
+			n = min(n, maxReports*max(1, w.every))
+			release, level = w.tree.Release, w.tree.Level(len(mechanism.Knots(n, w.every))).Alpha()
 		}
 		track := make([]metric.LatLon, n)
 		for i, p := range w.fixes[:n] {

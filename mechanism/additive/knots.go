@@ -35,7 +35,7 @@ type KnotsOptions struct {
 // a track or one stay of it, errs less.
 //
 // The noise z of k knots has the density prop. to e^(-alpha max |z_j|): K-norm noise (Hardt,
-// Talwar 2010) for the largest norm, a third less at each knot than independent noise of level
+// Talwar 2010) for the largest norm, up to a third less at each knot than independent noise of level
 // alpha/k. It is exact: each coordinate, as a real number, plus real noise is rounded once, to
 // multiples of the largest power of two that is at most 2^-20/alpha.
 //
@@ -136,18 +136,9 @@ func (k *Knots[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	z := make([]float64, 2*len(at))
 	k.out.AddPlanes(z, rng, v, k.alpha)
 
-	out, j := make([]P, len(track)), 0
-	for i := range out {
-		if j+1 < len(at) && i >= at[j+1] {
-			j++
-		}
-		y := [2]float64{z[2*j], z[2*j+1]}
-		if j+1 < len(at) && i > at[j] {
-			w := float64(i-at[j]) / float64(at[j+1]-at[j])
-			y[0] += float64(w * (z[2*j+2] - y[0]))
-			y[1] += float64(w * (z[2*j+3] - y[1]))
-		}
-		out[i] = k.on.place(y)
+	ys := make([][2]float64, len(at))
+	for j := range ys {
+		ys[j] = [2]float64{z[2*j], z[2*j+1]}
 	}
-	return out, nil
+	return k.on.lines(len(track), at, ys), nil
 }

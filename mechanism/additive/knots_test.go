@@ -3,19 +3,37 @@ package additive
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // The lines between knots are straight on the map, and constant at the ends. What is not at a knot
-// changes nothing.
+// changes nothing. A trail's reports are likewise those of the knots alone.
 func TestKnots_LinesBetween(t *testing.T) {
-	m := testkit.Must(NewKnots(0.5, &KnotsOptions{Every: 4, Unit: "m"}))
+	linesBetween(t, testkit.Must(NewKnots(0.5, &KnotsOptions{Every: 4, Unit: "m"})))
+	trail := testkit.Must(NewTrail(0.5, &TrailOptions{Every: 4, Unit: "m", Steps: 3}))
+	y := linesBetween(t, trail)
+	alone := testkit.Must(NewTrail(0.5, &TrailOptions{Steps: 3}))
+	if z := testkit.Must(alone.Release(random.Seeded(5), [][2]float64{{1, 3}, {25, 3}, {81, 3}})); z[0] != y[1] || z[1] != y[5] || z[2] != y[9] {
+		t.Errorf("%v, alone %v", y, z)
+	}
+	if _, err := trail.Release(nil, make([][2]float64, 13)); err == nil {
+		t.Error("four reports of three")
+	}
+}
+
+func linesBetween(t *testing.T, m interface {
+	Release(*rand.Rand, [][2]float64) ([][2]float64, error)
+	Guarantee() mechanism.Guarantee
+}) [][2]float64 {
+	t.Helper()
 	track := make([][2]float64, 11) // knots at 1, 5 and 9
 	for i := range track {
 		track[i] = [2]float64{float64(i * i), 3}
@@ -47,6 +65,7 @@ func TestKnots_LinesBetween(t *testing.T) {
 	if g := m.Guarantee(); g.Alpha() != 0.5 || g.Unit() != "m" {
 		t.Error(g)
 	}
+	return y
 }
 
 // The noise has the stated root mean square, on the plane and, near the center, on the Earth: 5
@@ -100,6 +119,7 @@ func TestKnots_Refuses(t *testing.T) {
 	earth := testkit.Must(NewEarthKnots(1, metric.LatLon{}, nil))
 	for want, err := range map[string]error{
 		"NewKnots: alpha = 0":                   testkit.Err(NewKnots(0, nil)),
+		"NewTrail: Every = -1":                  testkit.Err(NewTrail(1, &TrailOptions{Every: -1})),
 		"NewKnots: Every = -1":                  testkit.Err(NewKnots(1, &KnotsOptions{Every: -1})),
 		"NewEarthKnots: center: ":               testkit.Err(NewEarthKnots(1, metric.LatLon{Lat: 91}, nil)),
 		"NewEarthKnots: alpha = 200000":         testkit.Err(NewEarthKnots(2e5, metric.LatLon{}, nil)),

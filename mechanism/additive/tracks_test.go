@@ -168,9 +168,7 @@ func BenchmarkTracks(b *testing.B) {
 			return testkit.Must(testkit.Must(additive.NewKnots(alpha, &additive.KnotsOptions{Every: every})).Release(rng, t))
 		}},
 		{"Trail", minutes, func(rng *rand.Rand, t track, alpha float64, every int) track {
-			at := mechanism.Knots(len(t), every)
-			m := testkit.Must(additive.NewTrail(alpha, &additive.TrailOptions{Steps: len(at)}))
-			return interpolated(len(t), at, testkit.Must(m.Release(rng, thinned(t, at))))
+			return testkit.Must(testkit.Must(additive.NewTrail(alpha, &additive.TrailOptions{Steps: 200, Every: every})).Release(rng, t))
 		}},
 	}
 	all := sessions(random.Seeded(2))

@@ -20,6 +20,10 @@ type TrailOptions struct {
 	// Steps is the most reports of a trail, the start among them, up to 2^30; 0 means 1,440, one a
 	// minute for a day. Noise grows like a power of its logarithm.
 	Steps int
+	// Every is how many positions there are for each report of [Trail.Release], those of
+	// [mechanism.Knots], with straight lines between; 0 means 1. Slow or short moves err less with
+	// fewer reports. It is public, and must be chosen without looking at the track.
+	Every int
 	// Unit names the unit of the coordinates, as in "km", which it is on the Earth.
 	Unit metric.Unit
 }
@@ -47,6 +51,7 @@ type TrailOptions struct {
 // A Trail is immutable and safe for concurrent use.
 type Trail[P any] struct {
 	steps  int
+	every  int
 	levels []trailLevel // the coarsest first
 	alpha  float64      // per unit of the map
 	unit   float64      // of the map
@@ -62,6 +67,25 @@ type trailMap[P any] struct {
 	check      func(op, arg string, x P) error
 	difference func(to, from P) exact.Values // on the map
 	place      func(at [2]float64) P
+}
+
+// lines returns n places: z at some times, and on straight lines between.
+func (m trailMap[P]) lines(n int, at []int, z [][2]float64) []P {
+	track, j := make([]P, n), 0
+	for i := range track {
+		if j+1 < len(at) && i >= at[j+1] {
+			j++
+		}
+		y := z[j]
+		if j+1 < len(at) && i > at[j] {
+			w := float64(i-at[j]) / float64(at[j+1]-at[j])
+			for c, to := range z[j+1] {
+				y[c] += float64(w * (to - y[c]))
+			}
+		}
+		track[i] = m.place(y)
+	}
+	return track
 }
 
 // flatMap takes coordinates of at most 2^51 steps, so that differences have 2^52.
@@ -159,7 +183,7 @@ func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 	t := &Trail[[2]float64]{alpha: alpha, unit: 1, g: g}
 	t.out.Step = fineStep(t.alpha)
 	t.on = flatMap(t.out.Step)
-	return t, t.grow(op, orZero(o).Steps)
+	return t, t.grow(op, orZero(o))
 }
 
 // NewEarthTrail returns the mechanism of level alpha per km for tracks of latitude and longitude
@@ -188,14 +212,17 @@ func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail
 	// A turn by the angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
 	t := &Trail[metric.LatLon]{alpha: directed.MulDown(alpha, metric.EarthRadiusKm), unit: metric.EarthRadiusKm, on: on, g: g}
 	t.out.Step = fineStep(t.alpha)
-	return t, t.grow(op, orZero(o).Steps)
+	return t, t.grow(op, orZero(o))
 }
 
-// grow checks the steps and chooses the tree of live reports.
-func (t *Trail[P]) grow(op string, steps int) error {
-	t.steps = cmp.Or(steps, 1440)
+// grow checks the options and chooses the tree of live reports.
+func (t *Trail[P]) grow(op string, o TrailOptions) error {
+	t.steps, t.every = cmp.Or(o.Steps, 1440), o.Every
 	if t.steps < 0 || t.steps > 1<<30 {
-		return fault.Value(op, "Steps", float64(steps), "an integer in [0, 2^30]")
+		return fault.Value(op, "Steps", float64(o.Steps), "an integer in [0, 2^30]")
+	}
+	if o.Every < 0 {
+		return fault.Value(op, "Every", float64(o.Every), "an integer >= 0")
 	}
 	t.draw = func(rng *rand.Rand, to, from P, rate float64) [2]float64 {
 		return t.out.AddPlanar(rng, t.on.difference(to, from), rate)
@@ -358,7 +385,7 @@ func (t *Trail[P]) String() string {
 	return describe(t.check("additive"), z.g, "trail of up to %d reports", z.steps)
 }
 
-// Release returns a whole track of one to Steps positions. As these are known in advance, the tree
+// Release returns a whole track, of one to Steps reports. As these are known in advance, the tree
 // fits their number, and the positions are what all its increments tell together, by least
 // squares: nearer than live ones by a fifth for 64 reports and a quarter for 1,440, at the same
 // alpha. An error is of the first wrong position, and nothing is drawn. A nil rng is secure, and the
@@ -368,8 +395,9 @@ func (t *Trail[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	if err := t.check(op); err != nil {
 		return nil, err
 	}
-	if len(track) < 1 || len(track) > t.steps {
-		return nil, &fault.SizeError{Op: op, Arg: "track", Got: len(track), Want: fmt.Sprintf("1 to %d", t.steps)}
+	at := mechanism.Knots(len(track), t.every)
+	if len(at) < 1 || len(at) > t.steps {
+		return nil, &fault.SizeError{Op: op, Arg: "track", Got: len(track), Want: fmt.Sprintf("1 to %d reports, one for %d", t.steps, max(1, t.every))}
 	}
 	for i, x := range track {
 		if err := t.on.check(op, fmt.Sprintf("track[%d]", i), x); err != nil {
@@ -379,17 +407,17 @@ func (t *Trail[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	rng, done := random.Get(rng)
 	defer done()
 	whole := *t
-	whole.levels = t.whole(len(track))
-	l := whole.start(rng, track[0])
-	for _, x := range track[1:] {
-		l.next(rng, x)
+	whole.levels = t.whole(len(at))
+	l := whole.start(rng, track[at[0]])
+	for _, i := range at[1:] {
+		l.next(rng, track[i])
 	}
 	for k := len(whole.levels) - 2; k >= 0; k-- {
 		if l.open[k].kids < len(l.found[k+1]) { // the last one ends with the track
-			l.complete(rng, k, track[len(track)-1])
+			l.complete(rng, k, track[at[len(at)-1]])
 		}
 	}
-	return l.Track(), nil
+	return t.on.lines(len(track), at, l.positions()), nil
 }
 
 // whole returns the levels for whole tracks of n reports. By least squares nearly equal rates are
@@ -518,6 +546,11 @@ func total(nodes []trailNode) (s trailNode) {
 // post-processing. O(n).
 func (l *LiveTrail[P]) Track() []P {
 	fault.Must(l, l.check("additive: LiveTrail.Track"))
+	return l.t.on.lines(l.n, mechanism.Knots(l.n, 1), l.positions())
+}
+
+// positions is Track on the map.
+func (l *LiveTrail[P]) positions() [][2]float64 {
 	// From above, a node's children share the difference of its increment and theirs by their
 	// variances. An incomplete node has no increment of its own.
 	var above, nodes []trailNode
@@ -537,10 +570,10 @@ func (l *LiveTrail[P]) Track() []P {
 		above = nodes
 	}
 	at := l.first
-	track := []P{l.t.on.place(at)}
+	track := [][2]float64{at}
 	for _, a := range nodes {
 		at = [2]float64{at[0] + a.z[0], at[1] + a.z[1]}
-		track = append(track, l.t.on.place(at))
+		track = append(track, at)
 	}
 	return track
 }
