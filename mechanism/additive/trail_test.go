@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -117,6 +118,51 @@ func TestTrail_LosesAlphaTimesVariation(t *testing.T) {
 	}
 }
 
+// Deep trees: tracks on two sides of a third in turn lose no more than Level says, and that much
+// where the ends of all increments are on different sides; as many are drawn as it counts.
+func TestTrail_LevelIsAttained(t *testing.T) {
+	m := testkit.Must(NewTrail(0.75, &TrailOptions{Steps: 400}))
+	kept := ledger(m)
+	attained := [2]int{}
+	for n := 40; n <= 400; n += 1 + n/100 {
+		for whole, levels := range [][]trailLevel{m.levels, m.whole(n)} {
+			var ledgers [2][]drawn
+			for side := range ledgers {
+				track := make([][2]float64, n)
+				for i := range track {
+					track[i][0] = float64(1 - 2*((i+side)%2))
+				}
+				*kept = nil
+				if whole == 1 {
+					testkit.Must(m.Release(nil, track))
+				} else {
+					l, _, err := m.Start(nil, track[0])
+					for _, x := range track[1:] {
+						testkit.Check(t, err)
+						_, err = l.Next(nil, x)
+					}
+				}
+				ledgers[side] = *kept
+			}
+			draws := 1
+			for _, a := range levels {
+				draws += (n - 1 + whole*(a.width-1)) / a.width
+			}
+			level := m.level(levels, n, whole == 1).Alpha()
+			loss := toyLoss(ledgers[0], ledgers[1]) / 2
+			if loss > level*(1+1e-12) || level > m.Level(n).Alpha() || len(ledgers[0]) != draws {
+				t.Errorf("%d reports, whole %d: loss %v per unit by %d draws, level %v, want %d draws", n, whole, loss, len(ledgers[0]), level, draws)
+			}
+			if loss > level*(1-1e-12) {
+				attained[whole]++
+			}
+		}
+	}
+	if attained[0] == 0 || attained[1] == 0 {
+		t.Errorf("attained %v times", attained)
+	}
+}
+
 // Rates of the tree for every number of reports add to alpha at most, in exact reals, and to no
 // less than its last digits.
 func TestTrail_RatesAddToAlpha(t *testing.T) {
@@ -186,8 +232,8 @@ func TestTrail_RMS(t *testing.T) {
 // Track is the solution of the normal equations of all increments drawn.
 func TestTrail_TrackIsLeastSquares(t *testing.T) {
 	rng := random.Seeded(42)
-	for _, n := range []int{2, 7, 23, 40} {
-		m := testkit.Must(NewTrail(1, &TrailOptions{Steps: 40}))
+	for _, n := range []int{2, 7, 23, 40, 395} {
+		m := testkit.Must(NewTrail(1, &TrailOptions{Steps: max(n, 40)}))
 		if n == 40 {
 			m.levels = m.plant(40, 3, 3, 0.5)
 		}
@@ -264,6 +310,13 @@ func TestEarthTrail_MapsNoPlacesApart(t *testing.T) {
 			if flat > d+1e-13 || flat < d/4-1e-13 {
 				t.Errorf("%v and %v about %v: %v apart, %v on the map", p, q, center, d, flat)
 			}
+		}
+	}
+	for range 300 { // the level on the map is not above that per km
+		alpha := min(1e5, math.Exp(5*rng.NormFloat64()))
+		m := testkit.Must(NewEarthTrail(alpha, metric.LatLon{}, nil))
+		if p, low := directed.TwoProd(alpha, metric.EarthRadiusKm); m.alpha > p || m.alpha == p && low < 0 || m.alpha < p*(1-1e-15) {
+			t.Errorf("level %v per km: %v on the map", alpha, m.alpha)
 		}
 	}
 	flat, m := testkit.Must(NewTrail(2, nil)), testkit.Must(NewEarthTrail(2, metric.LatLon{}, nil))
