@@ -325,6 +325,7 @@ type failing struct {
 	mu     sync.Mutex
 	values map[string][]byte
 	rng    *rand.Rand // nil: nothing fails
+	first  func()     // called once, before a Swap
 }
 
 var errDisk = errors.New("the disk is full")
@@ -347,6 +348,10 @@ func (f *failing) Load(key string) ([]byte, bool, error) {
 }
 
 func (f *failing) Swap(key string, old, new []byte) (bool, error) {
+	if first := f.first; first != nil {
+		f.first = nil
+		first()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	how := f.chance()
@@ -447,6 +452,21 @@ func TestStream_DrawsOnceAndLosesNothing(t *testing.T) {
 		if out := testkit.Must(s.Release()); s.records != n || !s.clocked && out.Total != n {
 			t.Errorf("seed %d: %d records, total %v", seed, s.records, out.Total)
 		}
+	}
+}
+
+// Where two processes add the same at the same time, what the other one has stored is not taken for
+// one's own.
+func TestStream_CountsEqualAddsTwice(t *testing.T) {
+	store := &failing{values: map[string][]byte{}}
+	var of [2]*Stream[int]
+	for i := range of {
+		of[i] = testkit.Must(NewStream(samples.Tiny()["pair"], 1, &StreamOptions{Store: store, Name: "visits"}))
+	}
+	store.first = func() { testkit.Check(t, of[1].Add(nil, []int{1})) }
+	testkit.Check(t, of[0].Add(nil, []int{1}))
+	if n, _, err := of[1].Len(); n != 2 || err != nil {
+		t.Error(n, err)
 	}
 }
 
