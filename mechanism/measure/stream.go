@@ -416,10 +416,8 @@ func (s *Stream[P]) UpperBound(records float64) (float64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	diameter, _ := s.space.Size(region.Node{})
-	diameter = directed.MulUp(diameter, region.RoundUp)
-	// Of riding records, and of rounding when the masses of parts are added.
-	slack := float64(len(parts)+8) * 0x1p-50
-	sum := directed.MulUp(diameter, directed.AddUp(float64(now-parts[len(parts)-1].to), directed.MulUp(slack, float64(now))))
+	// A sum of a few thousand terms >= 0, for RoundUp; and masses of parts, added and rounded.
+	sum, slack := float64(diameter*float64(now-parts[len(parts)-1].to)), float64(len(parts)+8)*0x1p-50
 	for _, p := range parts {
 		by, err := s.synthesizer(p)
 		if err != nil {
@@ -429,7 +427,7 @@ func (s *Stream[P]) UpperBound(records float64) (float64, error) {
 		if err != nil {
 			return 0, fault.Within(op, err)
 		}
-		sum = directed.AddUp(sum, directed.MulUp(bound, float64(p.to-p.from)))
+		sum += float64(bound * float64(p.to-p.from))
 	}
-	return min(diameter, directed.DivUp(sum, float64(now))), nil
+	return min(diameter, sum/float64(now)+float64(diameter*slack)) * region.RoundUp, nil
 }
