@@ -22,11 +22,13 @@ import (
 // input, all inputs together are as private as the limit per unit of the largest distance
 // between one of them and what it could have been.
 //
-// What is spent is stored before Spend returns: a crash before the release wastes a part of the
-// budget, and none overspends. Sums are exact: ten draws at level 0.1 exceed the limit 1 in the
+// What is spent is stored before Spend returns, by [Store.Swap] on what was spent until then: a
+// crash before the release wastes a part of the budget, and any number of processes together do
+// not overspend. Sums are exact: ten draws at level 0.1 exceed the limit 1 in the
 // last bit; the limit for n draws of m is m.Guarantee().Times(n). A budget counts levels, or by
 // [BudgetOptions.ByLoss] what many releases lose together, which is less from some ten on. Safe
-// for concurrent use, as are several of one name.
+// for concurrent use, as are several of one name. A Spend takes two loads and a swap, and as
+// many again whenever another was faster.
 type Budget struct {
 	limit Guarantee
 	by    *lossFilter // nil: levels add up
@@ -253,8 +255,8 @@ const opSpend = "mechanism: Budget.Spend"
 
 // Spend takes g from the budget, or returns a [*BudgetError] and takes nothing. Call
 // it before the release: after any other error, one of the Store, g may be spent and
-// must not be released. A g in another unit is [ErrUnit]; one that reaches less far
-// than the limit is refused.
+// must not be released. A store that refuses a thousand swaps is one. A g in another unit is
+// [ErrUnit]; one that reaches less far than the limit is refused.
 func (b *Budget) Spend(g Guarantee) error {
 	const op = opSpend
 	if err := b.check(op); err != nil {

@@ -5,32 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"sync"
+	"os"
+	"strings"
 
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
-
-// table is a Store of one process.
-type table struct{ sync.Map }
-
-func (t *table) Load(key string) ([]byte, bool, error) {
-	value, ok := t.Map.Load(key)
-	if !ok {
-		return nil, false, nil
-	}
-	return []byte(value.(string)), true, nil
-}
-
-func (t *table) Swap(key string, old, new []byte) (bool, error) {
-	if old == nil {
-		_, found := t.LoadOrStore(key, string(new))
-		return !found, nil
-	}
-	return t.CompareAndSwap(key, string(old), string(new)), nil
-}
 
 // towns is a mechanism on the names of three towns.
 func towns() mechanism.Mechanism[string, string] {
@@ -79,11 +61,13 @@ func ExampleNewSticky() {
 	// 0.02-private per km where both towns are other ones, as far away
 }
 
-// Answers and what they cost survive in a store of the caller's.
-func ExampleStore() {
-	store := new(table)
+// Answers and what they cost survive the process, and others on the machine share them.
+func ExampleOpenFileStore() {
+	dir := must(os.MkdirTemp("", "sticky"))
+	defer os.RemoveAll(dir)
 	m, rng := towns(), seeded()
-	for range 2 { // two requests
+	for range 2 { // two lives of the process, or two processes
+		store := must(mechanism.OpenFileStore(dir))
 		budget := must(mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: store, Name: "ann"}))
 		sticky := must(mechanism.NewSticky(m, &mechanism.StickyOptions[string]{Store: store, Name: "ann", Budget: budget}))
 		for _, town := range []string{"Vienna", "Budapest", "Bratislava"} {
@@ -118,6 +102,25 @@ func ExampleNewTrack() {
 	// Output:
 	// [Vienna Bratislava Vienna] <nil>
 	// 0.02-private per km <nil>
+}
+
+// A day of towns by its hours, of which four are released: each anew, so that nothing shows
+// which are equal.
+func ExampleKnots() {
+	route := strings.Fields("Vienna Vienna Vienna Vienna Vienna Vienna Vienna Bratislava Bratislava Budapest Budapest Budapest " +
+		"Budapest Budapest Budapest Bratislava Vienna Vienna Vienna Vienna Vienna Vienna Vienna Vienna")
+	track := must(mechanism.NewTrack(towns(), &mechanism.TrackOptions{Every: 6}))
+	released := must(track.Release(seeded(), route))
+	for _, hour := range mechanism.Knots(24, 6) {
+		fmt.Println(hour, released[hour])
+	}
+	fmt.Println(track.Level(route))
+	// Output:
+	// 3 Vienna
+	// 9 Bratislava
+	// 15 Vienna
+	// 21 Bratislava
+	// 0.04-private per km <nil>
 }
 
 // Three questions about one place, until the budget is spent.

@@ -16,15 +16,16 @@ import (
 	"time"
 )
 
-// Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a folder, a
-// table of a database. Keys are of ASCII letters, digits and '-', at most 80 of them. Values
-// are ASCII or JSON text, some hundred bytes for a place. A store needs the care that the
-// secrets need.
+// Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a folder
+// ([OpenFileStore]), a table of a database. Keys are of lower-case ASCII letters, digits and '-',
+// at most 80 of them. Values are ASCII or JSON text, some hundred bytes for a place. A store
+// needs the care that the secrets need.
 //
 // Keys are hashes of names and inputs (HMAC-SHA256) under a salt of 32 random bytes, which the
 // store holds under the key "salt": without it a key tells nothing; who reads the whole store
 // can try guesses. Without its salt a store is a new one: what was drawn and spent is
-// forgotten. Records of other versions of this library are an error.
+// forgotten. Records of the version before this one are read, and it refuses those of this one:
+// end its processes first, as they do not arbitrate. Records of other versions are an error.
 //
 // A Store arbitrates: whoever uses it, goroutines, processes, machines, a record changes only
 // where [Store.Swap] finds the value that its caller saw. So any number of Stickies and Budgets
@@ -35,8 +36,10 @@ type Store interface {
 	Load(key string) (value []byte, ok bool, err error)
 	// Swap puts a new value under the key where the value is old, or where old is nil and there
 	// is none, and reports whether it did. Of several with one old value one does. When it
-	// returns true the value must survive whatever is to be survived, a crash for one; after an
-	// error, Load must return the value before or the new one, whole. Values are never empty.
+	// returns true, and when Load returned it, the value must survive whatever is to be survived,
+	// a crash for one; after an error, Load must return the value before or the new one, whole.
+	// A Swap that is done and then reports false, as one sent twice does, is no harm. Values are
+	// never empty.
 	Swap(key string, old, new []byte) (swapped bool, err error)
 }
 

@@ -403,7 +403,7 @@ var shortCalls = func() map[string]string {
 		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.FromProbabilities mechanism.ReadChannel",
 		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
-		"metric.NewGraphEdges":                                         "metric.NewGraph",
+		"metric.NewGraphEdges":                                         "metric.NewGraph metric.NewGrid",
 		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons table.Release.Error table.Release.Report",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",

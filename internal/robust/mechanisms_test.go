@@ -140,6 +140,8 @@ var mechanismCalls = []call{
 	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Secret: make([]byte, 32)}}},
 	{"mechanism.Sticky.Release", sticky.Release, []any{seeded(), 2}},
 	{"mechanism.NewTrack", mechanism.NewTrack[int, int], []any{sticky, &mechanism.TrackOptions{Ends: 1}}},
+	{"mechanism.NewTrack", mechanism.NewTrack[int, int], []any{channel, &mechanism.TrackOptions{Every: 2}}},
+	{"mechanism.Knots", mechanism.Knots, []any{5, 2}},
 	{"mechanism.Track.Release", track.Release, []any{seeded(), []int{1, 2, 1}}},
 	{"mechanism.Track.Level", track.Level, []any{[]int{1, 2, 1}}},
 
@@ -166,6 +168,11 @@ var (
 	cells     = testkit.Must(additive.NewCells(metric.GreatCircle{}, 1))
 	triangle  = [][]metric.LatLon{{{}, {Lat: 1}, {Lon: 1}}}
 	region    = testkit.Must(additive.NewRegion(metric.GreatCircle{}, triangle, 10))
+
+	knots      = testkit.Must(additive.NewKnots(1, nil))
+	earthKnots = testkit.Must(additive.NewEarthKnots(1, place, nil))
+	trail      = testkit.Must(additive.NewTrail(1, nil))
+	earthTrail = testkit.Must(additive.NewEarthTrail(1, place, nil))
 )
 
 var (
@@ -229,6 +236,25 @@ var additiveCalls = []call{
 	{"additive.Cells.Center", cells.Center, []any{place}},
 	{"additive.NewRegion", additive.NewRegion, []any{metric.GreatCircle{}, triangle, 10.0}},
 	{"additive.Region.Move", region.Move, []any{place}},
+	{"additive.NewKnots", additive.NewKnots, []any{1.0, &additive.KnotsOptions{Every: 2}}},
+	{"additive.NewEarthKnots", additive.NewEarthKnots, []any{1.0, place, &additive.KnotsOptions{Every: 2}}},
+	{"additive.Knots.Release", knots.Release, []any{seeded(), [][2]float64{{1, 2}, {3, 4}}}},
+	{"additive.Knots.Release", earthKnots.Release, []any{seeded(), []metric.LatLon{place, place}}},
+	{"additive.NewTrail", additive.NewTrail, []any{1.0, &additive.TrailOptions{Steps: 20}}},
+	{"additive.NewEarthTrail", additive.NewEarthTrail, []any{1.0, place, &additive.TrailOptions{Steps: 20}}},
+	{"additive.Trail.Release", trail.Release, []any{seeded(), [][2]float64{{1, 2}, {3, 4}}}},
+	{"additive.Trail.Release", earthTrail.Release, []any{seeded(), []metric.LatLon{place, place}}},
+	{"additive.Trail.Start", func(rng *rand.Rand, x [2]float64) error {
+		_, _, err := trail.Start(rng, x)
+		return err
+	}, []any{seeded(), [2]float64{1, 2}}},
+	{"additive.LiveTrail.Next", func(rng *rand.Rand, x metric.LatLon) (metric.LatLon, error) {
+		live, _, err := earthTrail.Start(rng, place)
+		if err != nil {
+			return place, err
+		}
+		return live.Next(rng, x)
+	}, []any{seeded(), place}},
 
 	{"additive.DiscreteGaussianDelta", additive.DiscreteGaussianDelta, []any{1.0, 1.0, int64(1)}},
 	{"additive.GaussianDelta", additive.GaussianDelta, []any{1.0, 1.0, 1.0}},
@@ -253,6 +279,9 @@ var additiveCalls = []call{
 	{"additive.Region.Contains", region.Contains, []any{place}},
 	{"additive.Sphere.RadiusQuantile", sphere.RadiusQuantile, []any{0.5}},
 	{"additive.Sphere.RadiusProb", sphere.RadiusProb, []any{0.5}},
+	{"additive.Knots.RMS", knots.RMS, []any{5}},
+	{"additive.Trail.RMS", trail.RMS, []any{5}},
+	{"additive.Trail.Level", trail.Level, []any{5}},
 }
 
 var (

@@ -116,6 +116,7 @@ var metricCalls = []call{
 	{"metric.NewGraph", func(ctx context.Context, weights []float64) (*metric.Graph, error) {
 		return metric.NewGraph(ctx, weightedGraph(weights...))
 	}, []any{[]float64{1, 2, 3}}},
+	{"metric.NewGrid", metric.NewGrid, []any{[2]float64{}, [2]float64{3, 2}, 1.0, func(c [2]float64) float64 { return 1 + c[0] }}},
 	{"metric.NewGraphEdges", metric.NewGraphEdges, []any{3, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 1, J: 2, Length: 2}}}},
 	{"metric.Subdominant", metric.Subdominant, []any{points}},
 	{"metric.AsUltrametric", metric.AsUltrametric, []any{ultra}},
