@@ -562,6 +562,12 @@ var measureCalls = []call{
 	{"measure.Synthesizer.UpperBound", testkit.Must(measure.NewSynthesizer(ages, 1, &measure.SynthesizerOptions{Levels: []int{2}})).UpperBound, []any{100.0}},
 	{"measure.Synthesizer.Release", synthesizer.Release, []any{seeded(), counts}},
 	{"measure.Synthesizer.Synthetic", synthesizer.Synthetic, []any{seeded(), records, 5}},
+	{"measure.NewStream", measure.NewStream[[]float64], []any{ages, 1.0, &measure.StreamOptions{Growth: 2, Least: 3, Halves: 0.5, Blocks: &measure.SynthesizerOptions{Levels: []int{1}}}}},
+	{"measure.Stream.Add", func(rng *rand.Rand, records [][]float64) error {
+		return testkit.Must(measure.NewStream(ages, 1, &measure.StreamOptions{Least: 2})).Add(rng, records)
+	}, []any{seeded(), records}},
+	{"measure.Stream.Tick", testkit.Must(measure.NewStream(ages, 1, &measure.StreamOptions{Blocks: &measure.SynthesizerOptions{Relation: walk.AddRemoveOne}})).Tick, []any{seeded()}},
+	{"measure.Stream.UpperBound", testkit.Must(measure.NewStream(ages, 1, &measure.StreamOptions{Blocks: &measure.SynthesizerOptions{Levels: []int{2}}})).UpperBound, []any{200.0}},
 	{"measure.Release.Records", released.Records, []any{seeded(), 5, &measure.RecordOptions{}}},
 	{"measure.Release.Error", released.Error, []any{seeded(), 0.95, &measure.ErrorOptions{}}},
 	{"measure.Release.ErrorOf", released.ErrorOf, []any{seeded(), func(r *measure.Release[[]float64]) float64 { return r.Weights[0] }, 0.95, &measure.ErrorOptions{Draws: 20}}},
