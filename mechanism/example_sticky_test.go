@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log"
-	"os"
-	"path/filepath"
+	"sync"
 
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -15,36 +13,23 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// folder is a Store of one file for each record.
-type folder string
+// table is a Store of one process.
+type table struct{ sync.Map }
 
-func (f folder) Load(key string) ([]byte, bool, error) {
-	b, err := os.ReadFile(filepath.Join(string(f), key))
-	if errors.Is(err, fs.ErrNotExist) {
+func (t *table) Load(key string) ([]byte, bool, error) {
+	value, ok := t.Map.Load(key)
+	if !ok {
 		return nil, false, nil
 	}
-	return b, err == nil, err
+	return []byte(value.(string)), true, nil
 }
 
-// Save writes another file and renames it, each brought to the disk: after a crash a
-// record is the old one or the new one.
-func (f folder) Save(key string, value []byte) (err error) {
-	w, err := os.CreateTemp(string(f), "new-*")
-	if err != nil {
-		return err
+func (t *table) Swap(key string, old, new []byte) (bool, error) {
+	if old == nil {
+		_, found := t.LoadOrStore(key, string(new))
+		return !found, nil
 	}
-	_, err = w.Write(value)
-	if err = errors.Join(err, w.Sync(), w.Close()); err != nil {
-		return errors.Join(err, os.Remove(w.Name()))
-	}
-	if err := os.Rename(w.Name(), filepath.Join(string(f), key)); err != nil {
-		return err
-	}
-	d, err := os.Open(string(f))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return t.CompareAndSwap(key, string(old), string(new)), nil
 }
 
 // towns is a mechanism on the names of three towns.
@@ -94,14 +79,13 @@ func ExampleNewSticky() {
 	// 0.02-private per km where both towns are other ones, as far away
 }
 
-// Answers and what they cost survive the process in a folder of the caller's.
+// Answers and what they cost survive in a store of the caller's.
 func ExampleStore() {
-	dir := must(os.MkdirTemp("", "sticky"))
-	defer os.RemoveAll(dir)
+	store := new(table)
 	m, rng := towns(), seeded()
-	for range 2 { // two lives of the process
-		budget := must(mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: folder(dir), Name: "ann"}))
-		sticky := must(mechanism.NewSticky(m, &mechanism.StickyOptions[string]{Store: folder(dir), Name: "ann", Budget: budget}))
+	for range 2 { // two requests
+		budget := must(mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: store, Name: "ann"}))
+		sticky := must(mechanism.NewSticky(m, &mechanism.StickyOptions[string]{Store: store, Name: "ann", Budget: budget}))
 		for _, town := range []string{"Vienna", "Budapest", "Bratislava"} {
 			answer, err := sticky.Release(rng, town)
 			if errors.Is(err, mechanism.ErrBudget) {

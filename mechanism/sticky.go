@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -57,7 +58,7 @@ type Sticky[X, Y any] struct {
 	store    Store
 	budget   *Budget
 	derive   func(value []byte) *rand.Rand // nil but under a secret
-	turn     turn                          // from the look to the last save
+	patience time.Duration                 // of the wait for another's draw, before it is taken for dead
 }
 
 // ErrRefused is the answer of a [Sticky] to an input whose draw could not be given. It stays,
@@ -93,6 +94,9 @@ type StickyOptions[X any] struct {
 	Budget *Budget
 }
 
+// patience is that of every Sticky but in tests.
+const patience = 5 * time.Second
+
 // minSecret is the least size of a secret, in bytes.
 const minSecret = 32
 
@@ -114,7 +118,7 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	if !utf8.ValidString(o.Name) {
 		return nil, errText(op, "Name", o.Name)
 	}
-	s := &Sticky[X, Y]{m: m, g: m.Guarantee(), inDomain: o.Check, name: o.Name, store: o.Store, budget: o.Budget}
+	s := &Sticky[X, Y]{m: m, g: m.Guarantee(), inDomain: o.Check, name: o.Name, store: o.Store, budget: o.Budget, patience: patience}
 	if s.inDomain == nil {
 		s.inDomain = func(x X) error { return inDomain(m, x) }
 	}
@@ -140,10 +144,9 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	default:
 		return nil, fmt.Errorf("%s: no Key, and %v is not made of numbers, strings, booleans, arrays, slices and structs", op, t)
 	}
-	s.turn = turn{o.Name, "sticky"}
 	switch {
 	case o.Secret == nil && o.Store == nil:
-		s.store, s.turn.of = memory{}, s
+		s.store = newMemory()
 	case o.Secret == nil:
 	case o.Store != nil || o.Key != nil || o.Budget != nil:
 		return nil, fmt.Errorf("%s: a Secret, and a Store, Key or Budget, which do not go with it", op)
@@ -200,7 +203,7 @@ func (s *Sticky[X, Y]) String() string {
 		return err.Error()
 	}
 	how := "kept in a store"
-	if _, ok := s.store.(memory); ok {
+	if _, ok := s.store.(*memory); ok {
 		how = "kept in memory"
 	} else if s.derive != nil {
 		how = "derived from a secret (computational)"
@@ -229,34 +232,83 @@ func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	if s.derive != nil {
 		return s.m.Release(s.derive(value), x)
 	}
-	// Of several Stickies of one name no two answer differently, draw twice or spend
-	// twice. The only turns within this one are that of the budget and that of the salt,
-	// which have none within.
-	defer s.turn.take()()
-	key, body, ok, err := loadFirst(op, s.store, "sticky", s.name, string(value))
-	if err != nil {
-		return y, err
+	mine := unique()
+	var other string // who draws, and since when that is known
+	var since time.Time
+	for attempt, lost := 0, 0; lost < tries; attempt++ {
+		r, d, err := s.find(op, value)
+		if err != nil {
+			return y, err
+		}
+		switch {
+		case r.value == nil || d.Open:
+			if s.budget != nil { // without a record of what is not affordable
+				if err := s.budget.affords(s.g); err != nil {
+					return y, fault.Within(op, err)
+				}
+			}
+			ok, err := r.swap(op, s.encode(draw{Drawing: mine}))
+			if err != nil {
+				s.settle(op, r.key, mine, draw{Open: true}) // it may be there all the same
+				return y, err
+			}
+			if ok {
+				return s.first(op, rng, x, r.key, mine)
+			}
+			lost++
+		case d.Drawing == "" || d.Refused || !bytes.Equal(d.Guarantee, s.claim):
+			return s.read(op, r.key, d)
+		case d.Drawing != other:
+			other, since = d.Drawing, time.Now()
+			lost++
+		case time.Since(since) > s.patience:
+			if _, err := r.swap(op, s.encode(draw{Drawing: other, Refused: true})); err != nil {
+				return y, err
+			}
+			lost++
+		}
+		pause(attempt)
 	}
-	if ok {
-		return s.read(op, key, body)
-	}
+	return y, fmt.Errorf("%s: %w", op, errBusy)
+}
+
+// first answers an input for which nobody else draws.
+func (s *Sticky[X, Y]) first(op string, rng *rand.Rand, x X, key, mine string) (y Y, err error) {
+	answered, otherwise := false, draw{Refused: true} // also where the mechanism panics
+	defer func() {
+		if !answered {
+			s.settle(op, key, mine, otherwise) // if it fails, another does it after its patience
+		}
+	}()
 	if s.budget != nil {
 		if err := s.budget.Spend(s.g); err != nil {
+			otherwise = draw{Open: true} // nothing was drawn
 			return y, fault.Within(op, err)
 		}
 	}
-	if err := s.save(op, key, nil); err != nil {
-		return y, err
-	}
-	y, output, ok := s.draw(rng, x)
+	drawn, output, ok := s.draw(rng, x)
 	if !ok {
 		return y, fmt.Errorf("%s: %w", op, ErrRefused)
 	}
-	if err := s.save(op, key, output); err != nil {
-		var none Y
-		return none, err
+	if err := s.settle(op, key, mine, draw{Output: output}); err != nil {
+		return y, err
 	}
-	return y, nil
+	answered = true
+	return drawn, nil
+}
+
+// settle puts d where it is known that mine draws, also where another took that for dead.
+func (s *Sticky[X, Y]) settle(op, key, mine string, d draw) error {
+	if d.Output == nil {
+		d.Drawing = mine
+	}
+	for _, refused := range []bool{false, true} {
+		r := sealed(s.store, key, s.encode(draw{Drawing: mine, Refused: refused}))
+		if ok, err := r.swap(op, s.encode(d)); ok || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: %w: %s: it changed during the draw", op, ErrRecord, key)
 }
 
 // draw returns an output and how it is stored; ok is false where it cannot be. The output
@@ -276,28 +328,37 @@ func (s *Sticky[X, Y]) draw(rng *rand.Rand, x X) (y Y, output []byte, ok bool) {
 	return y, output, true
 }
 
-// draw is the record of an answer.
+// draw is the record of an input. It is an answer, or a refusal; or somebody draws; or nobody
+// did, nor will. Of the first two the one who draws may make the answer out of a refusal by
+// those who lost patience, and nothing else changes.
 type draw struct {
 	Guarantee json.RawMessage `json:"guarantee"`
-	Output    json.RawMessage `json:"output,omitempty"` // none: a refusal
+	Output    json.RawMessage `json:"output,omitempty"`
 	Refused   bool            `json:"refused,omitempty"`
+	Open      bool            `json:"open,omitempty"`
+	Drawing   string          `json:"drawing,omitempty"` // who, or did
 }
 
-// save stores an answer, or a refusal where there is none.
-func (s *Sticky[X, Y]) save(op, key string, output []byte) error {
-	body, err := json.Marshal(draw{s.claim, output, output == nil})
-	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+// encode is the body of a record.
+func (s *Sticky[X, Y]) encode(d draw) []byte {
+	d.Guarantee = s.claim
+	body, _ := json.Marshal(d) // no error: both parts are JSON
+	return body
+}
+
+// find returns the record of an input.
+func (s *Sticky[X, Y]) find(op string, value []byte) (r record, d draw, err error) {
+	r, err = loadFirst(op, s.store, "sticky", s.name, string(value))
+	if err == nil && r.value != nil {
+		if bad := json.Unmarshal(r.body, &d); bad != nil {
+			err = fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, r.key, bad)
+		}
 	}
-	return save(op, s.store, key, body)
+	return r, d, err
 }
 
 // read returns the answer that a record holds.
-func (s *Sticky[X, Y]) read(op, key string, body []byte) (y Y, err error) {
-	var d draw
-	if err := json.Unmarshal(body, &d); err != nil {
-		return y, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, key, err)
-	}
+func (s *Sticky[X, Y]) read(op, key string, d draw) (y Y, err error) {
 	if !bytes.Equal(d.Guarantee, s.claim) {
 		return y, fmt.Errorf("%s: the stored answer has the guarantee %.200s and the mechanism %s: a second answer needs another Name", op, d.Guarantee, s.claim)
 	}

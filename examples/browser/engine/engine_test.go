@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"math"
@@ -19,9 +20,12 @@ func (r records) Load(key string) ([]byte, bool, error) {
 	return b, ok, nil
 }
 
-func (r records) Save(key string, value []byte) error {
-	r[key] = value
-	return nil
+func (r records) Swap(key string, old, new []byte) (bool, error) {
+	if value, ok := r[key]; ok != (old != nil) || !bytes.Equal(value, old) {
+		return false, nil
+	}
+	r[key] = new
+	return true, nil
 }
 
 func (r records) Clear() error {
