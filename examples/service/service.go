@@ -194,11 +194,11 @@ func (s *server) answer(f func(r *http.Request) (any, error)) http.Handler {
 		w.WriteHeader(status)
 		json.NewEncoder(w).Encode(reply) // the client may be gone
 
-		level, line := slog.LevelInfo, []slog.Attr{slog.String("route", r.Pattern), slog.Int("status", status), slog.Duration("took", time.Since(start))}
+		level, line := slog.LevelInfo, []slog.Attr{slog.String("route", r.Pattern), slog.Int("status", status)}
 		if cause != nil {
 			level, line = slog.LevelError, append(line, slog.String("error", cause.Error()))
 		}
-		s.Log.LogAttrs(context.WithoutCancel(r.Context()), level, "request", line...)
+		s.Log.LogAttrs(context.WithoutCancel(r.Context()), level, "request", append(line, slog.Duration("took", time.Since(start)))...)
 	})
 }
 

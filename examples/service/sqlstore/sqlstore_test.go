@@ -3,6 +3,7 @@ package sqlstore_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -170,9 +171,13 @@ func TestSQLite_Permissions(t *testing.T) {
 // is not to wait for the disk; and a password is in no error.
 func TestPostgres_Durable(t *testing.T) {
 	server := pgtest.Start(t)
-	server.Run("psql", "-h", strings.TrimPrefix(strings.Fields(server.Source)[0], "host="), "-U", "metricdp", "postgres",
-		"-c", "ALTER DATABASE postgres SET synchronous_commit = off",
-		"-c", "ALTER DATABASE postgres SET default_transaction_isolation = serializable")
+	db, err := sql.Open("pgx", server.Source)
+	if err == nil {
+		_, err = db.Exec("ALTER DATABASE postgres SET synchronous_commit = off; ALTER DATABASE postgres SET default_transaction_isolation = serializable")
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
 	s, err := sqlstore.Postgres(context.Background(), server.Source)
 	if err != nil {
 		t.Fatal(err)

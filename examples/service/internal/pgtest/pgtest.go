@@ -29,8 +29,8 @@ func Start(tb testing.TB) *Server {
 	tb.Helper()
 	s := &Server{tb: tb}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if path, err := exec.LookPath("initdb"); err == nil {
-		found = append(found, path)
+	if path, err := exec.LookPath("initdb"); err == nil && found == nil {
+		found = []string{path}
 	}
 	if len(found) == 0 {
 		if os.Getenv("CI") == "true" {
@@ -52,29 +52,29 @@ func Start(tb testing.TB) *Server {
 			tb.Fatal(err)
 		}
 	}
-	s.Run("initdb", "-D", s.data(), "-U", "metricdp", "-A", "trust", "-E", "UTF8", "--no-sync")
+	s.run("initdb", "-D", s.data(), "-U", "metricdp", "-A", "trust", "-E", "UTF8", "--no-sync")
 	s.Up()
-	tb.Cleanup(func() { s.Run("pg_ctl", "-D", s.data(), "-m", "immediate", "stop") })
+	tb.Cleanup(func() { s.run("pg_ctl", "-D", s.data(), "-m", "immediate", "stop") })
 	s.Source = fmt.Sprintf("host=%s user=metricdp dbname=postgres", s.dir)
 	return s
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// Up starts the server, after a Crash again.
+// Up starts the server again after a Crash.
 func (s *Server) Up() {
 	s.tb.Helper()
-	s.Run("pg_ctl", "-D", s.data(), "-w", "-t", "60", "-l", filepath.Join(s.dir, "log"), "-o", "-c listen_addresses='' -k "+s.dir, "start")
+	s.run("pg_ctl", "-D", s.data(), "-w", "-t", "60", "-l", filepath.Join(s.dir, "log"), "-o", "-c listen_addresses='' -k "+s.dir, "start")
 }
 
 // Crash ends the server as a crash does: what is not on the disk is lost.
 func (s *Server) Crash() {
 	s.tb.Helper()
-	s.Run("pg_ctl", "-D", s.data(), "-m", "immediate", "-w", "stop")
+	s.run("pg_ctl", "-D", s.data(), "-m", "immediate", "-w", "stop")
 }
 
-// Run runs a program of PostgreSQL.
-func (s *Server) Run(name string, args ...string) {
+// run runs a program of PostgreSQL.
+func (s *Server) run(name string, args ...string) {
 	s.tb.Helper()
 	out, err := os.Create(filepath.Join(s.dir, "out")) // no pipe, which the server would keep open
 	if err != nil {
