@@ -260,7 +260,7 @@ func release[X, Y any](s *server, kind string, n int, m mechanism.Mechanism[X, Y
 		y, err := sticky.Release(nil, x)
 		switch {
 		case errors.Is(err, mechanism.ErrBudget):
-			account, err := account(b, now)
+			account, err := account(b, l, now)
 			if err != nil {
 				return nil, err
 			}
@@ -271,7 +271,7 @@ func release[X, Y any](s *server, kind string, n int, m mechanism.Mechanism[X, Y
 		case err != nil:
 			return nil, err
 		}
-		account, err := account(b, now)
+		account, err := account(b, l, now)
 		if err != nil {
 			return nil, err
 		}
@@ -360,16 +360,18 @@ type Account struct {
 	Day   string  `json:"day"` // UTC
 	Unit  string  `json:"unit"`
 	Spent float64 `json:"spent"` // the level of all new inputs of the day together, per unit
-	Left  float64 `json:"left"`  // that may still be spent
+	Left  float64 `json:"left"`  // that may still be spent, to the last digit or so
 }
 
-func account(b *mechanism.Budget, now time.Time) (a Account, err error) {
+// account reads the store once, so that both numbers are of one moment.
+func account(b *mechanism.Budget, l limit, now time.Time) (Account, error) {
 	spent, err := b.Spent()
-	if err != nil {
-		return a, err
-	}
-	left, err := b.Left()
-	return Account{now.Format(time.DateOnly), cmp.Or(string(spent.Unit()), "unit"), spent.Alpha(), left.Alpha()}, err
+	return Account{
+		Day:   now.Format(time.DateOnly),
+		Unit:  cmp.Or(string(l.total.Unit()), "unit"),
+		Spent: spent.Alpha(),
+		Left:  max(0, l.total.Alpha()-spent.Alpha()),
+	}, err
 }
 
 // budgets is the route that shows what a user has spent and has left today.
@@ -384,7 +386,7 @@ func (s *server) budgets(r *http.Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if all[l.kind], err = account(b, now); err != nil {
+		if all[l.kind], err = account(b, l, now); err != nil {
 			return nil, err
 		}
 	}
