@@ -22,11 +22,13 @@ import (
 // input, all inputs together are as private as the limit per unit of the largest distance
 // between one of them and what it could have been.
 //
-// What is spent is stored before Spend returns: a crash before the release wastes a part of the
-// budget, and none overspends. Sums are exact: ten draws at level 0.1 exceed the limit 1 in the
+// What is spent is stored before Spend returns, by [Store.Swap] on what was spent until then: a
+// crash before the release wastes a part of the budget, and any number of processes together do
+// not overspend. Sums are exact: ten draws at level 0.1 exceed the limit 1 in the
 // last bit; the limit for n draws of m is m.Guarantee().Times(n). A budget counts levels, or by
 // [BudgetOptions.ByLoss] what many releases lose together, which is less from some ten on. Safe
-// for concurrent use, as are several of one name.
+// for concurrent use, as are several of one name. A Spend takes two loads and a swap, and as
+// many again whenever another was faster.
 type Budget struct {
 	limit Guarantee
 	by    *lossFilter // nil: levels add up
@@ -71,18 +73,28 @@ func (e *BudgetError) Error() string {
 // is nothing left, where a [Guarantee] of 0 is perfect privacy.
 type Allowance struct{ Guarantee }
 
-// String is "0.125 per km left", "0.125 per km and delta 1e-07 left" or "nothing left", in
-// all digits.
+// String is "level 0.125 per km left, by which odds change by at most 1.14 at 1 km", or "nothing
+// left". The level is in all digits, as of two that differ in the last one may be refused. Odds
+// are those of one input against another one, 1 unit away or as far as the reach, if there is one;
+// the delta comes on top.
 func (a Allowance) String() string {
 	if a.alpha == 0 && a.delta == 0 {
 		return "nothing left"
 	}
-	return amount(a.Guarantee) + " left"
+	d := 1.0
+	if a.reach != 0 {
+		d = a.reach
+	}
+	eps, _ := a.At(d)
+	return fmt.Sprintf("%s left, by which odds change by at most %s at %s", amount(a.Guarantee), outward(directed.ExpUp(eps), 3, true), fault.Quantity(d, 6, a.unit))
 }
 
-// amount is a level in all digits: two may differ in the last.
+// amount is a level in all digits.
 func amount(g Guarantee) string {
-	s := strconv.FormatFloat(g.Alpha(), 'g', -1, 64) + " per " + cmp.Or(string(g.unit), "unit")
+	s := "level " + strconv.FormatFloat(g.Alpha(), 'g', -1, 64) + " per " + cmp.Or(string(g.unit), "unit")
+	if g.reach != 0 {
+		s += " up to " + fault.Quantity(g.reach, 6, g.unit)
+	}
 	if g.delta != 0 {
 		s += fmt.Sprintf(" and delta %v", g.delta)
 	}
@@ -253,8 +265,8 @@ const opSpend = "mechanism: Budget.Spend"
 
 // Spend takes g from the budget, or returns a [*BudgetError] and takes nothing. Call
 // it before the release: after any other error, one of the Store, g may be spent and
-// must not be released. A g in another unit is [ErrUnit]; one that reaches less far
-// than the limit is refused.
+// must not be released. A store that refuses a thousand swaps is one. A g in another unit is
+// [ErrUnit]; one that reaches less far than the limit is refused.
 func (b *Budget) Spend(g Guarantee) error {
 	const op = opSpend
 	if err := b.check(op); err != nil {

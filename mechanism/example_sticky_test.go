@@ -5,32 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"sync"
+	"os"
 
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
-
-// table is a Store of one process.
-type table struct{ sync.Map }
-
-func (t *table) Load(key string) ([]byte, bool, error) {
-	value, ok := t.Map.Load(key)
-	if !ok {
-		return nil, false, nil
-	}
-	return []byte(value.(string)), true, nil
-}
-
-func (t *table) Swap(key string, old, new []byte) (bool, error) {
-	if old == nil {
-		_, found := t.LoadOrStore(key, string(new))
-		return !found, nil
-	}
-	return t.CompareAndSwap(key, string(old), string(new)), nil
-}
 
 // towns is a mechanism on the names of three towns.
 func towns() mechanism.Mechanism[string, string] {
@@ -55,8 +36,8 @@ func ExampleBudget_byLoss() {
 		fmt.Println(n, "releases;", must(budget.Left()))
 	}
 	// Output:
-	// 49 releases; 0.04999999999999982 per km and delta 1e-06 left
-	// 79 releases; 0.027899578117010278 per km and delta 5e-07 left
+	// 49 releases; level 0.04999999999999982 per km up to 2 km and delta 1e-06 left, by which odds change by at most 1.11 at 2 km
+	// 79 releases; level 0.027899578117010278 per km up to 2 km and delta 5e-07 left, by which odds change by at most 1.06 at 2 km
 }
 
 // Where somebody is, asked every hour: a town by name, drawn once for each town that
@@ -79,11 +60,13 @@ func ExampleNewSticky() {
 	// 0.02-private per km where both towns are other ones, as far away
 }
 
-// Answers and what they cost survive in a store of the caller's.
-func ExampleStore() {
-	store := new(table)
+// Answers and what they cost survive the process, and others on the machine share them.
+func ExampleOpenFileStore() {
+	dir := must(os.MkdirTemp("", "sticky"))
+	defer os.RemoveAll(dir)
 	m, rng := towns(), seeded()
-	for range 2 { // two requests
+	for range 2 { // two lives of the process, or two processes
+		store := must(mechanism.OpenFileStore(dir))
 		budget := must(mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: store, Name: "ann"}))
 		sticky := must(mechanism.NewSticky(m, &mechanism.StickyOptions[string]{Store: store, Name: "ann", Budget: budget}))
 		for _, town := range []string{"Vienna", "Budapest", "Bratislava"} {
@@ -142,8 +125,8 @@ func ExampleNewBudget() {
 	// Output:
 	// 0.25-private per km <nil>
 	// 0.5-private per km <nil>
-	// mechanism: Budget.Spend: the budget is spent: 0.25 per km asked, 0.125 per km left
-	// 0.125 per km left
+	// mechanism: Budget.Spend: the budget is spent: level 0.25 per km asked, level 0.125 per km left, by which odds change by at most 1.14 at 1 km
+	// level 0.125 per km left, by which odds change by at most 1.14 at 1 km
 	// <nil>
 	// nothing left <nil>
 }

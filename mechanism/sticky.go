@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -32,12 +33,16 @@ import (
 // patterns: who sees the answers mostly sees when the secret changed, and when it changed back.
 // One Sticky serves one person: with two, it shows when both are at the same place.
 //
-// An input has one draw at most, ever. Before the draw its price is taken from the [Budget] and
-// [ErrRefused] is stored as its answer; then the answer takes the place of the refusal. So a
-// draw that cannot be given, because the mechanism returns an error, encoding/json makes
-// another value of the output or the store does not save it, is spent, and the refusal stays. A
-// crash in the meantime loses some of the budget, or the answer to this input, and never
-// privacy.
+// An input has one draw at most, ever, whatever asks for it at once: goroutines, Stickies of one
+// name, processes on one [Store]. A second draw would not do, even where the first was never
+// given: which of them is given may depend on both. So the one who draws first puts its claim
+// into the store, where no other has, then takes the price from the [Budget], draws, and puts the
+// answer in place of its claim. The others wait for it, and after 5 seconds put [ErrRefused] in
+// place of the claim, as whoever draws may be dead; if not, its answer takes that place later. So
+// a crash loses the answer to this input, or a part of the budget, and never privacy. A draw that
+// cannot be given, because the mechanism returns an error or encoding/json makes another value of
+// the output, is spent and refused for good. One that the store does not take is kept by the
+// process, and is stored and given when the input is asked for again.
 //
 // Draws are kept in memory, some 300 bytes each, or in a [Store], and are as good as those of
 // the mechanism. Or they are derived from [StickyOptions.Secret] and not kept: then the
@@ -46,8 +51,7 @@ import (
 //
 // A Sticky is a [Memoizer], and is safe for concurrent use, as are several of one name. A
 // release takes some microseconds and two loads from the store, and for a new input a draw,
-// another load and two saves, and those of the budget; kept releases of one name wait for one
-// another.
+// another load and two swaps, and with a budget four loads and a swap more.
 type Sticky[X, Y any] struct {
 	m        Mechanism[X, Y]
 	g        Guarantee
@@ -62,8 +66,8 @@ type Sticky[X, Y any] struct {
 }
 
 // ErrRefused is the answer of a [Sticky] to an input whose draw could not be given. It stays,
-// and its text is the same for all inputs and draws.
-var ErrRefused = errors.New("the draw for this input could not be given, for an error of the mechanism, of encoding/json or of the store, and there is no other")
+// but where the draw was only slow, and its text is the same for all inputs and draws.
+var ErrRefused = errors.New("the draw for this input could not be given, for an error of the mechanism or of encoding/json or a process that ended or is slow, and there is no other")
 
 // StickyOptions are for [NewSticky]. nil and the zero value are the defaults: draws are
 // kept in memory.
@@ -77,7 +81,8 @@ type StickyOptions[X any] struct {
 	// drawn or spent. It must depend on x alone. nil: what [On], [Labels], [LabelBoth], [Then]
 	// and [Compose] make of a [Channel] refuses all that are outside, other mechanisms none.
 	Check func(x X) error
-	// Store keeps the draws. nil: memory does, and a new Sticky draws anew.
+	// Store keeps the draws, for all processes that have it. nil: memory does, and a new Sticky
+	// draws anew.
 	Store Store
 	// Name says whose answers and which: with equal names in one store, or under one secret,
 	// two Stickies are one. A Store or a Secret needs a name, of valid UTF-8, and another
@@ -215,8 +220,9 @@ func (s *Sticky[X, Y]) String() string {
 // [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is [ErrRefused],
 // as it may depend on the draw, and its reason is not told (under a Secret it is the
 // mechanism's, and comes again). Other errors are a [*BudgetError], those of the store,
-// [ErrRecord], a Key that is not valid UTF-8, and a stored answer drawn under another
-// guarantee; then nothing new was released, and a part of the budget may be spent.
+// [ErrRecord], a Key that is not valid UTF-8, a stored answer drawn under another
+// guarantee, and a store that refuses a thousand swaps; then nothing new was released, and a
+// part of the budget may be spent.
 func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	const op = "mechanism: Sticky.Release"
 	if err := s.check(op); err != nil {
@@ -240,10 +246,24 @@ func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 		if err != nil {
 			return y, err
 		}
+		if bytes.Equal(d.Guarantee, s.claim) {
+			if o, ok := unsettled.LoadAndDelete(d.Drawing); ok {
+				if err := s.settle(op, r.key, d.Drawing, o.(draw)); err != nil {
+					unsettled.Store(d.Drawing, o)
+					return y, err
+				}
+				lost++
+				continue
+			}
+		}
 		switch {
 		case r.value == nil || d.Open:
 			if s.budget != nil { // without a record of what is not affordable
 				if err := s.budget.affords(s.g); err != nil {
+					if now, bad := load(op, s.store, r.key); bad == nil && !bytes.Equal(now.value, r.value) {
+						lost++ // another one paid for it meanwhile
+						continue
+					}
 					return y, fault.Within(op, err)
 				}
 			}
@@ -272,29 +292,33 @@ func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	return y, fmt.Errorf("%s: %w", op, errBusy)
 }
 
+// unsettled are the outcomes of this process that a store did not take, by who drew.
+var unsettled sync.Map
+
 // first answers an input for which nobody else draws.
 func (s *Sticky[X, Y]) first(op string, rng *rand.Rand, x X, key, mine string) (y Y, err error) {
-	answered, otherwise := false, draw{Refused: true} // also where the mechanism panics
+	outcome := draw{Refused: true} // also where the mechanism panics
 	defer func() {
-		if !answered {
-			s.settle(op, key, mine, otherwise) // if it fails, another does it after its patience
+		if bad := s.settle(op, key, mine, outcome); bad != nil {
+			unsettled.Store(mine, outcome)
+			if err == nil {
+				var none Y
+				y, err = none, bad
+			}
 		}
 	}()
 	if s.budget != nil {
 		if err := s.budget.Spend(s.g); err != nil {
-			otherwise = draw{Open: true} // nothing was drawn
+			outcome = draw{Open: true} // nothing was drawn
 			return y, fault.Within(op, err)
 		}
 	}
-	drawn, output, ok := s.draw(rng, x)
+	y, output, ok := s.draw(rng, x)
 	if !ok {
 		return y, fmt.Errorf("%s: %w", op, ErrRefused)
 	}
-	if err := s.settle(op, key, mine, draw{Output: output}); err != nil {
-		return y, err
-	}
-	answered = true
-	return drawn, nil
+	outcome = draw{Output: output}
+	return y, nil
 }
 
 // settle puts d where it is known that mine draws, also where another took that for dead.

@@ -16,15 +16,16 @@ import (
 	"time"
 )
 
-// Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a folder, a
-// table of a database. Keys are of ASCII letters, digits and '-', at most 80 of them. Values
-// are ASCII or JSON text, some hundred bytes for a place. A store needs the care that the
-// secrets need.
+// Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a folder
+// ([OpenFileStore]), a table of a database. Keys are of lower-case ASCII letters, digits and '-',
+// at most 80 of them. Values are ASCII or JSON text, some hundred bytes for a place. A store
+// needs the care that the secrets need.
 //
 // Keys are hashes of names and inputs (HMAC-SHA256) under a salt of 32 random bytes, which the
 // store holds under the key "salt": without it a key tells nothing; who reads the whole store
 // can try guesses. Without its salt a store is a new one: what was drawn and spent is
-// forgotten. Records of other versions of this library are an error.
+// forgotten. Records of the version before this one are read, and it refuses those of this one:
+// end its processes first, as they do not arbitrate. Records of other versions are an error.
 //
 // A Store arbitrates: whoever uses it, goroutines, processes, machines, a record changes only
 // where [Store.Swap] finds the value that its caller saw. So any number of Stickies and Budgets
@@ -35,8 +36,10 @@ type Store interface {
 	Load(key string) (value []byte, ok bool, err error)
 	// Swap puts a new value under the key where the value is old, or where old is nil and there
 	// is none, and reports whether it did. Of several with one old value one does. When it
-	// returns true the value must survive whatever is to be survived, a crash for one; after an
-	// error, Load must return the value before or the new one, whole. Values are never empty.
+	// returns true, and when Load returned it, the value must survive whatever is to be survived,
+	// a crash for one; after an error, Load must return the value before or the new one, whole.
+	// A Swap that is done and then reports false, as one sent twice does, is no harm. Values are
+	// never empty.
 	Swap(key string, old, new []byte) (swapped bool, err error)
 }
 
@@ -108,8 +111,11 @@ func (r record) swap(op string, body []byte) (bool, error) {
 	if bad == nil && found && bytes.Equal(now, next.value) {
 		return true, nil
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		err = fmt.Errorf("%s: Store.Swap: %w", op, err)
+	case bad != nil: // without it nobody knows that the swap was not done
+		err = fmt.Errorf("%s: Store.Load: %w", op, bad)
 	}
 	return false, err
 }
@@ -132,7 +138,10 @@ var errBusy = fmt.Errorf("the store refused %d changes of one record, as others 
 
 // pause waits before another attempt, a random time that grows to some milliseconds.
 func pause(attempt int) {
-	d := time.Duration(rand.Int64N(int64(50 * time.Microsecond << min(attempt, 7))))
+	sleep(time.Duration(rand.Int64N(int64(50 * time.Microsecond << min(attempt, 7)))))
+}
+
+var sleep = func(d time.Duration) {
 	if runtime.GOOS != "js" {
 		time.Sleep(d)
 		return
