@@ -279,13 +279,15 @@ func (s *Stream[P]) Len() (records, ticks int64, err error) {
 
 // Add counts records, in the order of their arrival, and releases the blocks that they make whole.
 // With a Store all are counted when it returns nil, whatever happens then, and all or none when it
-// returns an error: [Stream.Len] tells. It stores some bytes for each cell that waits and each
-// region that was released, so that many records at once are cheaper.
+// returns an error: [Stream.Len] tells. Each Add stores all that the stream is, after 100,000
+// records at eps = 1 .3 MB on the line and .8 MB in the plane (10 to 15 ms in a folder), so that
+// many records at once are cheaper.
 //
 // A record without a cell is the error of [domain.Domain.Cell], and none are counted. Under
 // ReplaceOne, to leave it out would move all records after it: every Add is [ErrSkipped] from then
 // on, and what was released stays. To repair such records ask [domain.Domain.Cell] first. O(cost
-// of Cell) a record, and a Synthesizer's release a part; 3 million records a second on the line.
+// of Cell) a record, and a Synthesizer's release a part; without a Store a million records a second
+// on the line, one by one.
 func (s *Stream[P]) Add(rng *rand.Rand, records []P) error {
 	const op = "measure: Stream.Add"
 	if err := s.check(op); err != nil {
