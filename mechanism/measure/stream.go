@@ -42,8 +42,8 @@ import (
 //
 // W1 over that of one release of all records, after some 100,000 at eps = 1 (BenchmarkStream): of
 // a fixed distribution 3.8 on the line and 2.3 in the plane, and where half of the records drift
-// through the whole space 22 and 3.7. With Growth = 1.1 these are 5.7, 3.4, 5.3 and 1.8, and with
-// [StreamOptions.Halves] = 0.25 they are 5.0, 2.8, 5.2 and 1.9.
+// through the whole space 22 and 3.5. With Growth = 1.1 these are 5.8, 3.5, 5.4 and 1.8, and with
+// [StreamOptions.Halves] = 0.25 they are 5.1, 2.7, 5.3 and 1.9.
 //
 // A Stream is safe for concurrent use. The zero value is refused. Memory holds the counts of
 // records that are not released yet and the releases of some ln(n)/ln(Growth) blocks.
