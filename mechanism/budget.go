@@ -73,18 +73,28 @@ func (e *BudgetError) Error() string {
 // is nothing left, where a [Guarantee] of 0 is perfect privacy.
 type Allowance struct{ Guarantee }
 
-// String is "0.125 per km left", "0.125 per km and delta 1e-07 left" or "nothing left", in
-// all digits.
+// String is "level 0.125 per km left, by which odds change by at most 1.14 at 1 km", or "nothing
+// left". The level is in all digits, as of two that differ in the last one may be refused. Odds
+// are those of one input against another one, 1 unit away or as far as the reach, if there is one;
+// the delta comes on top.
 func (a Allowance) String() string {
 	if a.alpha == 0 && a.delta == 0 {
 		return "nothing left"
 	}
-	return amount(a.Guarantee) + " left"
+	d := 1.0
+	if a.reach != 0 {
+		d = a.reach
+	}
+	eps, _ := a.At(d)
+	return fmt.Sprintf("%s left, by which odds change by at most %s at %s", amount(a.Guarantee), outward(directed.ExpUp(eps), 3, true), fault.Quantity(d, 6, a.unit))
 }
 
-// amount is a level in all digits: two may differ in the last.
+// amount is a level in all digits.
 func amount(g Guarantee) string {
-	s := strconv.FormatFloat(g.Alpha(), 'g', -1, 64) + " per " + cmp.Or(string(g.unit), "unit")
+	s := "level " + strconv.FormatFloat(g.Alpha(), 'g', -1, 64) + " per " + cmp.Or(string(g.unit), "unit")
+	if g.reach != 0 {
+		s += " up to " + fault.Quantity(g.reach, 6, g.unit)
+	}
 	if g.delta != 0 {
 		s += fmt.Sprintf(" and delta %v", g.delta)
 	}

@@ -73,13 +73,13 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 	if left.Alpha() > 0.1 || left.Alpha() < 0.1-1e-15 || left.Delta() > 1.1e-7 || left.Delta() < 0.9e-7 {
 		t.Errorf("left %v", left)
 	}
-	if s := left.String(); !strings.HasPrefix(s, "0.0999999") || !strings.Contains(s, " per km and delta ") || !strings.HasSuffix(s, "e-07 left") {
+	if s := left.String(); !strings.HasPrefix(s, "level 0.0999999") || !strings.Contains(s, " per km and delta ") || !strings.HasSuffix(s, "e-07 left, by which odds change by at most 1.11 at 1 km") {
 		t.Error(s)
 	}
 	err := b.Spend(promise(0.1, 1e-7, 0, "km"))
 	var refused *BudgetError
 	if !errors.As(err, &refused) || refused.Left != left || refused.Asked.Alpha() != 0.1 ||
-		!strings.HasPrefix(err.Error(), "mechanism: Budget.Spend: the budget is spent: 0.1 per km and delta 1e-07 asked, 0.0999999") || !strings.HasSuffix(err.Error(), "e-07 left") {
+		!strings.HasPrefix(err.Error(), "mechanism: Budget.Spend: the budget is spent: level 0.1 per km and delta 1e-07 asked, level 0.0999999") || !strings.HasSuffix(err.Error(), "at 1 km") {
 		t.Error(err)
 	}
 	if after := testkit.Must(b.Spent()); after != spent {

@@ -37,8 +37,8 @@ func ExampleBudget_byLoss() {
 		fmt.Println(n, "releases;", must(budget.Left()))
 	}
 	// Output:
-	// 49 releases; 0.04999999999999982 per km and delta 1e-06 left
-	// 79 releases; 0.027899578117010278 per km and delta 5e-07 left
+	// 49 releases; level 0.04999999999999982 per km up to 2 km and delta 1e-06 left, by which odds change by at most 1.11 at 2 km
+	// 79 releases; level 0.027899578117010278 per km up to 2 km and delta 5e-07 left, by which odds change by at most 1.06 at 2 km
 }
 
 // Where somebody is, asked every hour: a town by name, drawn once for each town that
@@ -145,8 +145,8 @@ func ExampleNewBudget() {
 	// Output:
 	// 0.25-private per km <nil>
 	// 0.5-private per km <nil>
-	// mechanism: Budget.Spend: the budget is spent: 0.25 per km asked, 0.125 per km left
-	// 0.125 per km left
+	// mechanism: Budget.Spend: the budget is spent: level 0.25 per km asked, level 0.125 per km left, by which odds change by at most 1.14 at 1 km
+	// level 0.125 per km left, by which odds change by at most 1.14 at 1 km
 	// <nil>
 	// nothing left <nil>
 }

@@ -260,6 +260,10 @@ func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 		case r.value == nil || d.Open:
 			if s.budget != nil { // without a record of what is not affordable
 				if err := s.budget.affords(s.g); err != nil {
+					if now, bad := load(op, s.store, r.key); bad == nil && !bytes.Equal(now.value, r.value) {
+						lost++ // another one paid for it meanwhile
+						continue
+					}
 					return y, fault.Within(op, err)
 				}
 			}

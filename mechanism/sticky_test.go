@@ -282,6 +282,7 @@ func TestSticky_SurvivesACrashAtEveryStep(t *testing.T) {
 		m := newCounting()
 		answers := map[int][2]float64{}
 		for life, store := range []*shaky{{records, 0, failAt, once, swaps}, {records, 0, failAt / 2, once, swaps}, {records, 0, -1, false, false}} {
+			unsettled.Clear() // another process
 			b, err := NewBudget(m.g.Times(affordable), &BudgetOptions{Store: store, Name: "b"})
 			if err != nil {
 				if life == 2 || !errors.Is(err, errCrash) {

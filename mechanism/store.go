@@ -111,8 +111,11 @@ func (r record) swap(op string, body []byte) (bool, error) {
 	if bad == nil && found && bytes.Equal(now, next.value) {
 		return true, nil
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		err = fmt.Errorf("%s: Store.Swap: %w", op, err)
+	case bad != nil: // without it nobody knows that the swap was not done
+		err = fmt.Errorf("%s: Store.Load: %w", op, bad)
 	}
 	return false, err
 }
@@ -135,7 +138,10 @@ var errBusy = fmt.Errorf("the store refused %d changes of one record, as others 
 
 // pause waits before another attempt, a random time that grows to some milliseconds.
 func pause(attempt int) {
-	d := time.Duration(rand.Int64N(int64(50 * time.Microsecond << min(attempt, 7))))
+	sleep(time.Duration(rand.Int64N(int64(50 * time.Microsecond << min(attempt, 7)))))
+}
+
+var sleep = func(d time.Duration) {
 	if runtime.GOOS != "js" {
 		time.Sleep(d)
 		return
