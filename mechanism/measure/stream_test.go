@@ -629,3 +629,26 @@ func TestStream_Concurrent(t *testing.T) {
 		t.Errorf("total %v", out.Total)
 	}
 }
+
+// A folder keeps a stream: every fourth Add is of a new Stream.
+func TestStream_GoesOnFromFolder(t *testing.T) {
+	store, err := mechanism.OpenFileStore(t.TempDir())
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	testkit.Check(t, err)
+	space := samples.Unit(1, domain.BoxOptions{})
+	x := arriving(random.Seeded(1), 1, false, 5000)
+	o := &StreamOptions{Halves: 0.25, Store: store, Name: "visits"}
+	var s *Stream[[]float64]
+	for i := 0; i < len(x); i += 250 {
+		if i%1000 == 0 {
+			s = testkit.Must(NewStream(space, 1, o))
+		}
+		testkit.Check(t, s.Add(nil, x[i:i+250]))
+	}
+	out := testkit.Must(testkit.Must(NewStream(space, 1, o)).Release())
+	if w := distanceTo(t, x, out); out.Total != 5000 || w > 0.02 {
+		t.Errorf("total %v, W1 %v", out.Total, w)
+	}
+}
