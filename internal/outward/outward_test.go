@@ -253,7 +253,7 @@ var excused = map[string]string{
 	"mechanism/additive/knots.go NewEarthKnots":                    within, // TestKnots_EarthRoundsDown
 	"mechanism/additive/trail.go NewEarthTrail":                    within, // TestEarthTrail_MapsNoPlacesApart
 	"mechanism/additive/trail.go plant":                            within, // TestTrail_RatesAddToAlpha
-	"mechanism/additive/trail.go level":                            within, // TestEarthTrail_MapsNoPlacesApart
+	"mechanism/additive/trail.go level":                            small,  // TestTrail_RatesAddToAlpha
 	"mechanism/additive/polytope.go enclosing":                     within,
 	"mechanism/additive/sphere.go newSphere":                       within,
 	"mechanism/additive/sphere.go sphereAlpha":                     within,

@@ -183,7 +183,7 @@ func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 	t := &Trail[[2]float64]{alpha: alpha, unit: 1, g: g}
 	t.out.Step = fineStep(t.alpha)
 	t.on = flatMap(t.out.Step)
-	return t, t.grow(op, orZero(o))
+	return t.grown(op, orZero(o))
 }
 
 // NewEarthTrail returns the mechanism of level alpha per km for tracks of latitude and longitude
@@ -191,12 +191,12 @@ func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 // it are refused before anything is drawn.
 //
 // Positions fall straight onto the plane that touches the Earth at the center (orthographic
-// projection), and d_TV is that of the tracks there. No two positions are farther apart
-// there than on the Earth, so that alpha is the level per km of great-circle distance: of the
-// start, and for a stay moved by d half of what it costs, 2 alpha d. A track of length L that is moved as a
-// whole, by a turn of the Earth that moves nothing by more than d, costs at most alpha d (1 + L/R), R the
-// Earth's radius. Noise is wider where distances shrink, away from the center: by .3 % at
-// 500 km, 1.2 % at 1,000 km. The projection is part of the exact draw, and so not rounded.
+// projection), and d_TV is that of the tracks there. No two positions are farther apart there
+// than on the Earth, so that all levels hold per km of great-circle distance: a start moved by d
+// costs alpha d, a stay moved by d 2 alpha d. A track of length L that is moved as a whole, by a
+// turn of the Earth that moves nothing by more than d, costs at most alpha d (1 + L/R), R the
+// Earth's radius. Noise is wider where distances shrink, away from the center: by .3 % at 500 km,
+// 1.2 % at 1,000 km. The projection is part of the exact draw, and so not rounded.
 //
 // The Earth is a sphere, as in [metric.GreatCircle].
 func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail[metric.LatLon], error) {
@@ -212,23 +212,23 @@ func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail
 	// A turn by the angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
 	t := &Trail[metric.LatLon]{alpha: directed.MulDown(alpha, metric.EarthRadiusKm), unit: metric.EarthRadiusKm, on: on, g: g}
 	t.out.Step = fineStep(t.alpha)
-	return t, t.grow(op, orZero(o))
+	return t.grown(op, orZero(o))
 }
 
-// grow checks the options and chooses the tree of live reports.
-func (t *Trail[P]) grow(op string, o TrailOptions) error {
+// grown is t with the options checked and the tree of live reports.
+func (t *Trail[P]) grown(op string, o TrailOptions) (*Trail[P], error) {
 	t.steps, t.every = cmp.Or(o.Steps, 1440), o.Every
 	if t.steps < 0 || t.steps > 1<<30 {
-		return fault.Value(op, "Steps", float64(o.Steps), "an integer in [0, 2^30]")
+		return nil, fault.Value(op, "Steps", float64(o.Steps), "an integer in [0, 2^30]")
 	}
 	if o.Every < 0 {
-		return fault.Value(op, "Every", float64(o.Every), "an integer >= 0")
+		return nil, fault.Value(op, "Every", float64(o.Every), "an integer >= 0")
 	}
 	t.draw = func(rng *rand.Rand, to, from P, rate float64) [2]float64 {
 		return t.out.AddPlanar(rng, t.on.difference(to, from), rate)
 	}
 	t.levels = t.best(t.steps, 1.0/3, func(levels []trailLevel) float64 { return liveSquare(levels, t.steps) })
-	return nil
+	return t, nil
 }
 
 // best returns the levels of least error for n reports, among trees of all depths in which nodes
@@ -304,10 +304,11 @@ func liveSquare(levels []trailLevel, n int) float64 {
 }
 
 // wholeSquare is about the mean square of the noise by least squares, at alpha = 1, and is it where
-// all nodes are complete. Of the positions within a node, counted from its begin, it sums the variances
-// and the covariances with the node's increment, given that and all below, from level to level:
-// for its children alone they are j z + those within the child, z the variance of a child's
-// increment and j the children before, and the node's own increment is one more observation.
+// all nodes are complete. Of the positions within a node, counted from its begin, it sums the
+// variances, the covariances with the node's increment and the squares of these, given that and
+// all below, from level to level: for its children alone they are j z + those within the child, z
+// the variance of a child's increment and j the children before, and the node's own increment is
+// one more observation.
 func wholeSquare(levels []trailLevel) float64 {
 	var z, vars, covs, squares float64
 	for l := len(levels) - 1; l >= 0; l-- {
@@ -338,9 +339,9 @@ func (t *Trail[P]) check(op string) error {
 // Guarantee is alpha per unit of d_TV, delta 0.
 func (t *Trail[P]) Guarantee() mechanism.Guarantee { return orZero(t).g }
 
-// Level is the guarantee of n reports, live or of a whole track, per unit of the largest
-// distance that any of them is moved by, for all tracks: alpha + 2 sum of alpha_l n_l, n_l the
-// increments of level l that are released, the larger of both. It promises nothing where n is not
+// Level is the guarantee of n reports, live or of a whole track, the larger of both, per unit of
+// the largest distance that any of them is moved by, for all tracks: alpha + 2 sum of alpha_l n_l,
+// n_l the increments of level l that are released. It promises nothing where n is not
 // in [1, Steps]. [LiveTrail.Level] is that of live reports.
 func (t *Trail[P]) Level(n int) mechanism.Guarantee {
 	fault.Must(t, t.check("additive: Trail.Level"))
@@ -369,8 +370,8 @@ func (t *Trail[P]) level(levels []trailLevel, n int, cut bool) mechanism.Guarant
 }
 
 // RMS is the root mean square distance of the first n positions that are released live from the
-// true ones, on the Earth near the center, up to 1e-5 of it. What [LiveTrail.Track] returns is
-// nearer. NaN where n is not in [1, Steps].
+// true ones, on the Earth near the center, up to 1e-5 of it. [LiveTrail.Track] and
+// [Trail.Release] err less. NaN where n is not in [1, Steps].
 func (t *Trail[P]) RMS(n int) float64 {
 	fault.Must(t, t.check("additive: Trail.RMS"))
 	if n < 1 || n > t.steps {
@@ -388,8 +389,8 @@ func (t *Trail[P]) String() string {
 // Release returns a whole track, of one to Steps reports. As these are known in advance, the tree
 // fits their number, and the positions are what all its increments tell together, by least
 // squares: nearer than live ones by a fifth for 64 reports and a quarter for 1,440, at the same
-// alpha. An error is of the first wrong position, and nothing is drawn. A nil rng is secure, and the
-// choice for private data. Some microseconds a position.
+// alpha. An error is of the first wrong position, and nothing is drawn. A nil rng is secure, and
+// the choice for private data. About a microsecond a position, on the Earth 20.
 func (t *Trail[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	const op = "additive: Trail.Release"
 	if err := t.check(op); err != nil {
@@ -542,7 +543,7 @@ func total(nodes []trailNode) (s trailNode) {
 }
 
 // Track returns all positions so far as all increments so far tell them together, by least
-// squares: nearer than those reported as time passed, by a seventh for 64 reports, and free, as
+// squares: nearer than those reported as time passed, by a sixth for 64 reports, and free, as
 // post-processing. O(n).
 func (l *LiveTrail[P]) Track() []P {
 	fault.Must(l, l.check("additive: LiveTrail.Track"))

@@ -3,6 +3,7 @@ package additive
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -164,17 +165,23 @@ func TestTrail_LevelIsAttained(t *testing.T) {
 }
 
 // Rates of the tree for every number of reports add to alpha at most, in exact reals, and to no
-// less than its last digits.
+// less than its last digits; the level is no less than theirs of all increments.
 func TestTrail_RatesAddToAlpha(t *testing.T) {
 	testkit.Rounding(t)
 	for n := 2; n < 3000; n += 1 + n/10 {
 		m := testkit.Must(NewTrail(1/float64(n), &TrailOptions{Steps: n}))
 		for _, levels := range [][]trailLevel{m.levels, m.whole(n)} {
 			var rates []float64
+			lost := exact.BigSum([]float64{m.alpha})
 			for _, a := range levels {
+				twice := big.NewFloat(float64(2 * ((n - 1) / a.width)))
+				lost.Add(lost, twice.SetPrec(200).Mul(twice, big.NewFloat(a.rate)))
 				if rates = append(rates, a.rate); !(a.rate > 0) {
 					t.Fatalf("%d reports: %+v", n, levels)
 				}
+			}
+			if level := m.level(levels, n, false).Alpha(); lost.Cmp(big.NewFloat(level)) > 0 {
+				t.Errorf("%d reports: level %v, lost %v", n, level, lost)
 			}
 			sum, want := exact.BigSum(rates), exact.BigSum([]float64{m.alpha})
 			if near, _ := sum.Float64(); sum.Cmp(want) > 0 || near < m.alpha*(1-1e-15) {
