@@ -73,7 +73,7 @@ func (g *merged) relax(s *Solution, began time.Time) error {
 		if s.Gap <= g.o.Tolerance || g.ctx.Err() != nil {
 			return nil
 		}
-		added, err := r.add(res.X, x, math.Ldexp(s.DualBound, -g.exp)*(1+above*g.o.Tolerance))
+		added, err := r.add(res.X, x, math.Ldexp(s.DualBound, -g.exp)*(1+float64(above*g.o.Tolerance)))
 		if err != nil || added == 0 && tolerance == finest {
 			return err
 		}
@@ -142,7 +142,7 @@ func (r *relaxation) add(x, private []float64, most float64) (added int, err err
 	for i, c := range r.class {
 		l := 0.0
 		for w := range r.m {
-			l += private[w*k+c] * r.scaled[w*r.n+i]
+			l += float64(private[w*k+c] * r.scaled[w*r.n+i])
 		}
 		loss[c] = max(loss[c], l)
 	}
@@ -376,7 +376,7 @@ func (r *relaxation) grow(net []int, has []bool, x []float64, bound float64, mem
 		for _, i := range members[u] {
 			loss := 0.0
 			for w, q := range row {
-				loss += q / sum * r.scaled[w*r.n+i]
+				loss += float64(q / sum * r.scaled[w*r.n+i])
 			}
 			worst = max(worst, loss)
 		}
