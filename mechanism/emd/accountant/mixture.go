@@ -163,7 +163,7 @@ func (x *mixture) logPsi(tau float64) float64 {
 	i := int(math.Floor(float64(math.Log2(tau)*mixtureNodes) - 0x1p-20))
 	nats := x.nats(tau)
 	if nats > mixtureNats {
-		i = int(nats / mixtureDrop)
+		i = int(math.Floor(float64(nats/mixtureDrop)))
 	}
 	from, to := x.tau(i), x.tau(i+1)
 	l, r := x.node(i, from), x.node(i+1, to)
@@ -176,7 +176,7 @@ func (x *mixture) logPsi(tau float64) float64 {
 
 // nats is about -ln Psi(tau).
 func (x *mixture) nats(tau float64) float64 {
-	return float64(float64(x.others)*x.clones()) * tau * tau / 2
+	return float64(float64(float64(x.others)*x.clones()) * tau * tau / 2)
 }
 
 // tau is that of node i, below 0 for those of octaves.
