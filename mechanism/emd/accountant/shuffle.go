@@ -104,9 +104,9 @@ const (
 	// Joint changes the items of the user one after another, as IRC24, Theorem 4.3, does, and
 	// judges every change at the same threshold of how much likelier an outcome
 	// becomes: the best one for every earth mover's distance.
-	// Among many records, at levels up to 4/Diameter, it has not only the clones hide the
-	// record that changes: as no output of another may come up exp(Alpha0*Diameter) times
-	// as often, not all of them can come up as seldom as clones do.
+	// Among many records, from 2^14 clones on and at levels in [1/16, 4]/Diameter, it has not
+	// only the clones hide the record that changes: as no output of another may come up
+	// exp(Alpha0*Diameter) times as often, not all of them can come up as seldom as clones do.
 	Joint
 	// SingleItem is Joint for Items = 1, where it is exact for a record among
 	// clones (see [Clones]).
