@@ -163,7 +163,7 @@ func (x *mixture) logPsi(tau float64) float64 {
 	i := int(math.Floor(float64(math.Log2(tau)*mixtureNodes) - 0x1p-20))
 	nats := x.nats(tau)
 	if nats > mixtureNats {
-		i = int(math.Floor(float64(nats/mixtureDrop)))
+		i = int(math.Floor(float64(nats / mixtureDrop)))
 	}
 	from, to := x.tau(i), x.tau(i+1)
 	l, r := x.node(i, from), x.node(i+1, to)
