@@ -453,7 +453,7 @@ func (b joint) budget(ctx context.Context, logDelta, alpha, lo float64) (float64
 			tol = varyRootTol
 		}
 	}
-	alpha *= 1 - float64(2*tol)
+	alpha *= 1 - float64(3*tol)
 	return largest(lo, tol, func(alpha0 float64) (bool, error) {
 		b := b
 		b.set(alpha0)
