@@ -79,6 +79,13 @@ var ofEMD = []scenario{
 		}
 		return out
 	}},
+	{"accountant of many records", "", func() (out []end) {
+		for _, v := range []accountant.Moved{{Items: 1, Distance: 0.9}, {Items: 4, Distance: 2.1}} {
+			s := accountant.Shuffle{Records: 1e5, Items: 4, Alpha0: 0.7, Diameter: 1.3}
+			out = append(out, hi("moved", must(s.MovedDelta(ctx, v, 0.02)).Value))
+		}
+		return out
+	}},
 	{"compositions", "", func() (out []end) {
 		for _, c := range []accountant.Composition{{Count: 100, Item: 0.1}, {Count: 3, Item: 2}} {
 			for _, e := range []float64{0.1, 1, 4} {

@@ -16,8 +16,8 @@
 // [Shuffle.Delta] delta, [Shuffle.Budget] the alpha0 that a randomizer may have. Of a change of
 // given size ask [Shuffle.MovedLevel] and [Shuffle.MovedDelta].
 //
-// Have the randomizer's matrix: ask [NewShuffled], whose levels are a third to two thirds of the
-// other's.
+// Have the randomizer's matrix: ask [NewShuffled], whose levels are two thirds or less
+// (bits: nine tenths).
 //
 // Ask how good an answer is: most questions have an [Interval] too, proved by a [Witness].
 //

@@ -142,11 +142,18 @@ func (s Shuffle) BudgetInterval(ctx context.Context, p Promise) (Interval, error
 }
 
 // pairs lists data sets of randomizers of level Alpha0 whose outputs hide an item that
-// moves from x to x' as little as the level allows: an output that x favors, one that
-// x' favors, and one of the rest, which z is farthest from both of them favors. With e
-// = exp(-Alpha0 D), f = exp(-Alpha0 d) for d the distance of x and x',
+// moves from x to x' as little as the level allows. With e = exp(-Alpha0 D), f =
+// exp(-Alpha0 d) for d the distance of x and x', an output and its mirror have
 //
-//	x: A, f A, (1-2eA)e;  x': f A, A, (1-2eA)e;  z: e A, e A, 1-2eA;  A = (1-e)/(1+f-2e^2).
+//	x: A, f A;  x': f A, A;  z: e A, e A,
+//
+// and z, which is farthest from both, has the rest, at one of two kinds of outputs:
+//
+//	x: (1-2eA)e;  x': (1-2eA)e;  z: 1-2eA;  A = (1-e)/(1+f-2e^2),
+//	x: B, f B;  x': f B, B;  z: B f/e, B f/e;  A+B = 1/(1+f),  2e A + 2f B/e = 1.
+//
+// As the number of records grows one of these two has the largest sum of (x-x')^2/z:
+// that is a linear program, of three conditions, over such outputs.
 func (s Shuffle) pairs() []pair {
 	level := s.Alpha0 * s.Diameter
 	e, em, e2m := math.Exp(-level), math.Expm1(-level), math.Expm1(-2*level)
@@ -161,8 +168,13 @@ func (s Shuffle) pairs() []pair {
 		rest := 1 - float64(2*e*a)
 		w := Witness{X: []float64{a, f * a, rest * e}, XPrime: []float64{f * a, a, rest * e}, Z: []float64{e * a, e * a, rest}}
 		all = appendPairs(all, Users{s.Records, s.Items}, w, d)
+		b := (1 + f - 2*e) * e / (2 * (1 + f) * (f - float64(e*e)))
+		if a = 1/(1+f) - b; a > 0 && b > 0 {
+			w = Witness{X: []float64{a, f * a, b, f * b}, XPrime: []float64{f * a, a, f * b, b}, Z: []float64{e * a, e * a, b * f / e, b * f / e}}
+			all = appendPairs(all, Users{s.Records, s.Items}, w, d)
+		}
 	}
-	for _, share := range [...]float64{1, 1. / 2, 1. / 8, 1. / 64} {
+	for share := 1.0; share > 1./100; share *= .85 {
 		add(s.Diameter * share)
 	}
 	add(s.MinDistance)

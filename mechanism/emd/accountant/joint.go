@@ -25,7 +25,9 @@ type joint struct {
 	others   int64   // records but one
 	near     float64 // least distance > 0 of two items
 	clones   Clones
-	diameter float64 // what it was
+	diameter float64              // what it was
+	plain    bool                 // to have no mixtures
+	mixtures map[float64]*mixture // by the least distance
 }
 
 // pure is the level of pure composition.
@@ -34,17 +36,63 @@ func (b joint) pure() float64 { return directed.MulUp(b.items, b.alpha0) }
 // least is the least w > 0, rounded down.
 func (b joint) least() float64 { return directed.DivDown(b.near, b.items) }
 
-// clonesAt w: with one item its distance is w, and the clones may depend on it.
-// Those of many items may be near 0 or near.
-func (b joint) clonesAt(w float64) cloneCount {
+// clonesAt w is what bounds Psi for changes by w or more on average. With one item its distance
+// is w, and the clones may depend on it. Those of many items may be near 0 or near.
+func (b joint) clonesAt(w float64) cover {
+	near := w
 	if b.items > 1 {
-		w = b.near
+		near = b.near
 	}
-	return cloneCount{b.others, b.clones.probability(b.alpha0, w)}
+	c := cover{cloneCount: cloneCount{b.others, b.clones.probability(b.alpha0, near)}, alpha0: b.alpha0}
+	switch {
+	case b.mixtures == nil:
+	case b.items == 1:
+		i := math.Floor(w * mixtureSteps)
+		c.parts = []part{{b.mixture(i / mixtureSteps), 0, 1}}
+	default:
+		c.w = math.Floor(w*averageSteps) / averageSteps
+		for i, from := range distances {
+			to := 1.0
+			if i+1 < len(distances) {
+				to = distances[i+1]
+			}
+			if to > b.near || to == 1 {
+				from = max(from, b.near)
+				c.parts = append(c.parts, part{b.mixture(from), from, to})
+			}
+		}
+	}
+	return c
 }
 
-// varies reports whether the number of clones depends on w.
-func (b joint) varies() bool { return b.items == 1 && b.clones == MetricRandomizer }
+// mixture is that of changes by w or more.
+func (b joint) mixture(w float64) *mixture {
+	x, ok := b.mixtures[w]
+	if !ok {
+		x = newMixture(b.alpha0, w, b.others)
+		b.mixtures[w] = x
+	}
+	return x
+}
+
+// varies reports whether what hides the items depends on w.
+func (b joint) varies() bool {
+	return b.mixtures != nil || b.items == 1 && b.clones == MetricRandomizer
+}
+
+// set sets alpha0.
+func (b *joint) set(alpha0 float64) {
+	b.alpha0, b.mixtures = alpha0, nil
+	if !b.plain && mixes(alpha0, b.others) {
+		b.mixtures = map[float64]*mixture{}
+	}
+}
+
+// quick is b by clones that do not vary.
+func (b joint) quick() joint {
+	b.clones, b.plain, b.mixtures = Dominated, true, nil
+	return b
+}
 
 const (
 	// tauErr is the relative error of tau: two hyperbolic tangents, two
@@ -222,9 +270,10 @@ func (b joint) hold(held []threshold, tau, w float64) float64 {
 }
 
 // logRatio returns ln(Psi(tau)/tau), at tau = 0 ln Psi, rounded up.
-func (c cloneCount) logRatio(tau float64) float64 {
+func (c cover) logRatio(tau float64) float64 {
+	psi := min(c.logPsi(tau), c.mixed(tau))
 	if tau == 0 {
-		return logUp(c.logPsi(0))
+		return logUp(psi)
 	}
-	return logUp(c.logPsi(tau) - math.Log(tau))
+	return logUp(psi - math.Log(tau))
 }

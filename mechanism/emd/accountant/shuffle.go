@@ -104,6 +104,9 @@ const (
 	// Joint changes the items of the user one after another, as IRC24, Theorem 4.3, does, and
 	// judges every change at the same threshold of how much likelier an outcome
 	// becomes: the best one for every earth mover's distance.
+	// Among many records, from 2^14 clones on and at levels in [1/16, 4]/Diameter, it has not
+	// only the clones hide the record that changes: as no output of another may come up
+	// exp(Alpha0*Diameter) times as often, not all of them can come up as seldom as clones do.
 	Joint
 	// SingleItem is Joint for Items = 1, where it is exact for a record among
 	// clones (see [Clones]).
@@ -161,8 +164,8 @@ const (
 // delta 0, and [Joint] (or [SingleItem]). delta is 0 or in [1e-300, 1). Where it is 0, and
 // where Alpha0 > 0 is outside its range, the level is pure composition's.
 // It is within a relative 1e-7 of what its bound gives in exact arithmetic, for
-// levels up to 400/Diameter (1e-3 for one item and [MetricRandomizer], 1e-5 beyond some
-// 10^6 records), and does
+// levels up to 400/Diameter (1e-3 for one item and [MetricRandomizer], and where more than
+// clones hide a record, see [Joint]; 1e-5 beyond some 10^6 records), and does
 // not look below 2^-40 of pure composition's.
 func (s Shuffle) Level(ctx context.Context, delta float64) (Bound, error) {
 	const op = "accountant: Shuffle.Level"
@@ -191,7 +194,8 @@ func (s Shuffle) Level(ctx context.Context, delta float64) (Bound, error) {
 // Delta returns the least delta for which the release has level (alpha,
 // delta), alpha in [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing. It
 // is within a relative 1e-6 of what its bound gives in exact arithmetic (1e-2 for one item and
-// [MetricRandomizer], 1e-3 beyond some 10^6 records); but for that it does not grow with alpha.
+// [MetricRandomizer], and where more than clones hide a record; 1e-3 beyond some 10^6
+// records); but for that it does not grow with alpha.
 func (s Shuffle) Delta(ctx context.Context, alpha float64) (Bound, error) {
 	const op = "accountant: Shuffle.Delta"
 	b, err := s.joint(op)
@@ -224,9 +228,7 @@ func (s Shuffle) Budget(ctx context.Context, p Promise) (Bound, error) {
 		return best, nil
 	}
 	pure := directed.DivDown(alpha, float64(s.Items))
-	// Level, which ends up to its tolerance above the least level, is to say no
-	// more than p.Alpha of the result.
-	a, err := b.budget(ctx, directed.LogDown(p.Delta), alpha*(1-float64(3*b.rootTol())), pure)
+	a, err := b.budget(ctx, directed.LogDown(p.Delta), alpha, pure)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -261,7 +263,7 @@ func (s Shuffle) MovedLevel(ctx context.Context, v Moved, delta float64) (Bound,
 	if delta == 0 || best.Value < minUnit { // nothing less can be told from 0
 		return best, nil
 	}
-	t := b.thresholds(directed.LogDown(delta), w)
+	t := b.thresholds(directed.LogDown(delta), w, w)
 	eps, err := lowest(best.Value, rootTol, func(eps float64) (bool, error) {
 		g, err := t.least(ctx, eps)
 		return g <= t.target, err
@@ -279,7 +281,7 @@ func (s Shuffle) MovedLevel(ctx context.Context, v Moved, delta float64) (Bound,
 //	(e^E-1) Psi(tau)/tau, E = 2k artanh(tau tanh(Alpha0 v.Distance/2k)) <= eps,
 //	Psi(tau) = E (2B/n-1-tau)_+, n-1 ~ Bin(Records-1, p), B ~ Bin(n, 1/2),
 //
-// 0 from eps = Alpha0 v.Distance on. See [Shuffle.MovedLevel].
+// or less, see [Joint]; 0 from eps = Alpha0 v.Distance on. See [Shuffle.MovedLevel].
 func (s Shuffle) MovedDelta(ctx context.Context, v Moved, eps float64) (Bound, error) {
 	const op = "accountant: Shuffle.MovedDelta"
 	b, w, err := s.moved(op, v)
@@ -292,7 +294,7 @@ func (s Shuffle) MovedDelta(ctx context.Context, v Moved, eps float64) (Bound, e
 	if eps < minUnit { // a smaller one promises more, and math.Log errs below 2^-1022
 		eps = 0
 	}
-	log, err := b.thresholds(0, w).least(ctx, eps)
+	log, err := b.thresholds(0, w, w).least(ctx, eps)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -355,7 +357,7 @@ func (s Shuffle) jointFor(op string, p Promise) (b joint, alpha float64, err err
 
 // setAlpha0 sets the level of the randomizer, v per unit of distance.
 func (b *joint) setAlpha0(op, arg string, v float64) error {
-	b.alpha0 = directed.MulUp(v, b.diameter)
+	b.set(directed.MulUp(v, b.diameter))
 	if b.alpha0 >= minUnit && b.alpha0 <= maxLevel {
 		return nil
 	}
@@ -408,14 +410,12 @@ func (b joint) rootTol() float64 {
 func (b joint) level(ctx context.Context, logDelta, top float64) (float64, error) {
 	hi := top
 	if b.varies() { // start from the quick bound, which p(d) can only better
-		quick := b
-		quick.clones = Dominated
 		var err error
-		if hi, err = quick.level(ctx, logDelta, top); err != nil {
+		if hi, err = b.quick().level(ctx, logDelta, top); err != nil {
 			return 0, err
 		}
 	}
-	t := b.thresholds(logDelta, 1)
+	t := b.thresholds(logDelta, 0, 1)
 	return lowest(hi, b.rootTol(), func(alpha float64) (bool, error) { return t.proves(ctx, alpha) })
 }
 
@@ -438,20 +438,26 @@ func lowest(top, tol float64, ok func(float64) (bool, error)) (float64, error) {
 }
 
 // budget returns the largest alpha0 found at which the bound proves alpha and
-// delta, from lo up, where something else does.
+// delta, from lo up, where something else does. Level, which ends up to its tolerance
+// above the least level, is to say no more than alpha of the result.
 func (b joint) budget(ctx context.Context, logDelta, alpha, lo float64) (float64, error) {
-	if b.varies() {
-		quick := b
-		quick.clones = Dominated
+	tol := rootTol
+	if !b.plain {
 		var err error
-		if lo, err = quick.budget(ctx, logDelta, alpha, lo); err != nil {
-			return 0, err
+		lo, err = b.quick().budget(ctx, logDelta, alpha, lo)
+		mixed := mixes(lo, b.others)
+		if err != nil || b.clones == Dominated && !mixed {
+			return lo, err
+		}
+		if mixed || b.varies() {
+			tol = varyRootTol
 		}
 	}
-	return largest(lo, b.rootTol(), func(alpha0 float64) (bool, error) {
+	alpha *= 1 - float64(3*tol)
+	return largest(lo, tol, func(alpha0 float64) (bool, error) {
 		b := b
-		b.alpha0 = alpha0
-		return b.thresholds(logDelta, 1).proves(ctx, alpha)
+		b.set(alpha0)
+		return b.thresholds(logDelta, 0, 1).proves(ctx, alpha)
 	})
 }
 

@@ -24,7 +24,7 @@ func TestMovedDelta_KnownAnswers(t *testing.T) {
 		alpha0, d, eps, dominated, mr float64
 	}{
 		{1000, 1, 0.1, 0.01, 5.49836513e-5, 4.73624726e-5},
-		{1e6, 3, 0.01, 5e-4, 3.21932599e-9, 2.84435410e-9},
+		{1e6, 4, 0.01, 5e-4, 5.51332313e-06, 5.23958767e-06},
 	} {
 		for clones, want := range map[Clones]float64{Dominated: c.dominated, MetricRandomizer: c.mr} {
 			// A diameter of 4 changes nothing but the unit.
@@ -140,8 +140,8 @@ func TestShuffleLevel_KnownAnswers(t *testing.T) {
 		alpha0, delta, alpha float64
 	}{
 		{1000, 1000, 0.1, 1e-6, 27.105633},
-		{1e5, 10, 1, 1e-6, 0.18514126},
-		{1e6, 100, 2, 1e-8, 2.6656522},
+		{1e4, 10, 1, 1e-6, 0.634122493},
+		{1e6, 100, 4, 1e-8, 15.5543478},
 	} {
 		s := ask{Records: c.records, Items: c.items, Alpha0: c.alpha0, Delta: c.delta, Diameter: 1}
 		got := testkit.Must(s.level())

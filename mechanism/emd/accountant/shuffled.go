@@ -17,8 +17,8 @@ import (
 
 // Shuffled is a release of items through a randomizer whose probabilities are known, a
 // finite channel. It is a [Shuffle] that looks at these and not at their level alone: its
-// levels are two thirds to a third of the other's, and intervals tell how far from the
-// truth they are. A question takes milliseconds for one item, and up to two seconds for
+// levels are two thirds of the other's and less, of two outputs up to nine tenths, and
+// intervals tell how far from the truth they are. A question takes milliseconds for one item, and up to two seconds for
 // more, for each kind of change: n inputs have 1 (all alike) to n(n-1).
 //
 // It keeps what it has summed up, in memory that grows with the questions by some kilobytes

@@ -55,7 +55,7 @@ func (b joint) gain(tau, w float64) float64 {
 // thresholds finds fixed thresholds, as far up as asked for.
 type thresholds struct {
 	joint
-	fixed  cloneCount
+	fixed  cover
 	w      float64 // where G is taken, 1 but for a change that is known
 	target float64 // ln delta; those with G above it are of no use at w
 	grid   []float64
@@ -79,10 +79,10 @@ const (
 	minTol = 1e-6
 )
 
-// thresholds returns the search for those with G <= target at w, which may have been rounded
-// up, and the clones grow with it.
-func (b joint) thresholds(target, w float64) *thresholds {
-	t := &thresholds{joint: b, fixed: b.clonesAt(w * (1 - 0x1p-50)), w: w, target: target}
+// thresholds returns the search for those with G <= target at w that hold from least on. w may
+// have been rounded up, and what hides the items grows with it.
+func (b joint) thresholds(target, least, w float64) *thresholds {
+	t := &thresholds{joint: b, fixed: b.clonesAt(least * (1 - 0x1p-50)), w: w, target: target}
 	if b.items == 1 {
 		return t // f is exact, hence monotone
 	}
@@ -148,8 +148,12 @@ func (t *thresholds) look(i int) float64 {
 
 // estimate returns Chernoff's bound of G less its loss.
 func (t *thresholds) estimate(tau float64) float64 {
-	s, x := t.fixed.chernoff(tau)
-	n := 1 + float64(float64(t.fixed.others)*t.fixed.p*math.Exp(-s))
+	c := t.fixed
+	if len(c.parts) > 0 {
+		c.p = max(c.p, c.parts[0].clones())
+	}
+	s, x := c.chernoff(tau)
+	n := 1 + float64(float64(c.others)*c.p*math.Exp(-s))
 	g := t.gain(tau, t.w) + x - math.Log(n)/2 - math.Log1p(float64(n*tau*tau)) - chernoffLoss
 	if tau > 0 {
 		g -= math.Log(tau)
@@ -206,7 +210,7 @@ func (t *thresholds) proves(ctx context.Context, alpha float64) (bool, error) {
 // value returns an upper bound of ln delta at level alpha, above 0 if that
 // proves nothing.
 func (b joint) value(ctx context.Context, alpha float64) (float64, error) {
-	fixed, err := b.thresholds(0, 1).upTo(ctx, b.tau(alpha, 1)*(1+tauErr))
+	fixed, err := b.thresholds(0, 0, 1).upTo(ctx, b.tau(alpha, 1)*(1+tauErr))
 	if err != nil {
 		return 0, err
 	}

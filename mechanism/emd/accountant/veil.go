@@ -136,9 +136,14 @@ func (v *blanket) logDelta(ctx context.Context, records int64, eps float64) (flo
 
 // rounded returns a variable with the values gains, of probabilities masses, and 0 of
 // probability rest, over h and moved to integers with its mean kept, or a little more.
-// h makes an integer of one of the two gains that vary most, and is the largest found
-// that widens the sum's variance by no more than a share of spread.
 func rounded(gains, masses []float64, rest float64, records int64, spread float64) (lattice.Part, float64) {
+	h := spacing(gains, masses, records, spread)
+	return onLattice(gains, masses, rest, records, h), h * (1 + 0x1p-50)
+}
+
+// spacing makes an integer of one of the two gains that vary most, and is the largest found
+// that widens the variance of their sum by no more than a share of spread.
+func spacing(gains, masses []float64, records int64, spread float64) float64 {
 	// The transform of few records falls slowly, and a fine lattice would be long.
 	finest := float64(min(1<<16, max(1<<8, records)))
 	variance, mean := 0.0, 0.0
@@ -168,6 +173,11 @@ func rounded(gains, masses []float64, rest float64, records int64, spread float6
 			}
 		}
 	}
+	return h
+}
+
+// onLattice returns the variable of rounded for a spacing h.
+func onLattice(gains, masses []float64, rest float64, records int64, h float64) lattice.Part {
 	p := lattice.Part{Count: records, Err: massErr}
 	moved := map[int64]float64{0: rest}
 	for i, m := range masses {
@@ -178,7 +188,7 @@ func rounded(gains, masses []float64, rest float64, records int64, spread float6
 		moved[int64(lo)+1] += float64(m * f)
 	}
 	p.At, p.Mass = sorted(moved)
-	return p, h * (1 + 0x1p-50)
+	return p
 }
 
 // sorted lists the positive masses by value.

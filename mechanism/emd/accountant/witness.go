@@ -73,11 +73,17 @@ func (p pair) score(step float64) []int64 {
 // for where there are that many records.
 const mostSum = 0x1p50
 
-// test is a statistic of the two data sets.
+// test is a statistic of the two data sets: the sum T of the scores of x or other, and of rest.
 type test struct {
-	p, q            []lattice.Part
-	mean, deviation float64 // of p
+	x, other, rest  lattice.Part
+	mean, deviation float64   // of T under x
+	slack           float64   // of the law of rest, in nats: see tails
+	lowest          int64     // score that x or other may add up to, where these are known
+	tails, others   []float64 // P{x >= lowest+j} from below and P{other >= lowest+j} from above, j >= 1
 }
+
+// fewScores is up to how many sums of the scores of the items moved are looked at one by one.
+const fewScores = 1 << 10
 
 func (p pair) test(step float64) test {
 	score := p.score(step)
@@ -90,16 +96,144 @@ func (p pair) test(step float64) test {
 		q.At, q.Mass = sorted(mass)
 		return q
 	}
-	rest := part(p.Z, p.records-p.Moved)
-	t := test{p: []lattice.Part{part(p.X, p.Moved), rest}, q: []lattice.Part{part(p.XPrime, p.Moved), rest}}
-	t.mean, t.deviation = lattice.Moments(t.p, 0)
+	t := test{x: part(p.X, p.Moved), other: part(p.XPrime, p.Moved), rest: part(p.Z, p.records-p.Moved)}
+	t.mean, t.deviation = lattice.Moments([]lattice.Part{t.x, t.rest}, 0)
+	lo, hi := slices.Min(score), slices.Max(score)
+	switch {
+	case t.rest.Count > 0 && hi-lo <= fewScores/p.Moved:
+		t.lowest = p.Moved * lo
+		t.tails, t.others = sums(t.x, lo, hi, -1), sums(t.other, lo, hi, 1)
+	case above(score, p.X, p.XPrime):
+		t.slack = float64(1.01 * float64(t.rest.Count) * t.rest.Err) // as of lattice: -ln(1-Err) is above Err
+		t.rest.Err = 0
+	}
 	return t
 }
 
+// sums returns the probabilities that the sum of p, of values in [lo, hi], is at least j above
+// its least, rounded down where sign is -1 and up where it is 1.
+func sums(p lattice.Part, lo, hi int64, sign float64) []float64 {
+	law := []float64{1}
+	for range p.Count {
+		next := make([]float64, len(law)+int(hi-lo))
+		for i, v := range law {
+			for k, a := range p.At {
+				next[i+int(a-lo)] += float64(v * p.Mass[k])
+			}
+		}
+		law = next
+	}
+	for i := len(law) - 2; i >= 0; i-- {
+		law[i] += law[i+1]
+	}
+	n := float64(p.Count)
+	err := float64(2 * (float64(n*p.Err) + float64((float64(n*float64(len(p.At)+2))+float64(len(law)))*0x1p-53)))
+	for i := range law {
+		law[i] = float64(law[i]*(1+float64(sign*err))) + sign*0x1p-1000
+	}
+	return law
+}
+
+// above reports that scores are no less likely to be high under p than under q, for all
+// rows near by: the tails differ by more than the rows may be wrong, or are the same.
+func above(score []int64, p, q []float64) bool {
+	order := make([]int, len(score))
+	for y := range order {
+		order[y] = y
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	var a, b float64
+	for i, y := range order {
+		a, b = a+p[y], b+q[y]
+		if i+1 < len(order) && score[order[i+1]] < score[y] && !(a*(1-2*rowErr) >= b*(1+2*rowErr)) {
+			return false
+		}
+	}
+	return true
+}
+
+// excess is what tails tell of a threshold t, in units of e^unit: with P{T >= t} for x and
+// P'{T >= t} for x' the divergence is no less than P - P' - (e^eps-1) P'.
+type excess struct {
+	gap, far float64 // P - P' from below and P' from above
+	unit     float64
+}
+
+// of returns those of a threshold. Among 10^9 records P and P' differ by less than each is
+// known to. So for few items what these add to the others' sum R is summed up one by one,
+//
+//	P - P' = sum over j of (P{x >= j} - P{x' >= j}) P{R = t-j},
+//
+// in which nothing cancels. For many, what the other records' probabilities may be wrong by
+// makes of R's law one between e^-slack and e^slack times it, the same in both data sets: where
+// x scores above x', P - P' is no less than e^-slack of what it is without.
+func (t test) of(ctx context.Context, at int64) (excess, error) {
+	if t.tails == nil {
+		p, err := lattice.New(ctx, []lattice.Part{t.x, t.rest}, at)
+		if err != nil {
+			return excess{}, err
+		}
+		q, err := lattice.New(ctx, []lattice.Part{t.other, t.rest}, at)
+		if err != nil {
+			return excess{}, err
+		}
+		return t.slacken(p.Tail(at).Lo, min(0, q.Tail(at).Hi)), nil
+	}
+	r, err := lattice.New(ctx, []lattice.Part{t.rest}, at-t.lowest)
+	if err != nil {
+		return excess{}, err
+	}
+	all := r.Tail(at - t.lowest) // where any sum is enough
+	each := make([]lattice.Bound, len(t.tails))
+	e := excess{unit: all.Hi}
+	for j := 1; j < len(each); j++ {
+		each[j] = r.At(at - t.lowest - int64(j))
+		e.unit = max(e.unit, each[j].Hi)
+	}
+	if math.IsInf(e.unit, -1) {
+		return e, nil
+	}
+	in := func(log float64) float64 { return math.Exp(log - e.unit) }
+	e.far = in(all.Hi) + 0x1p-900
+	for j := 1; j < len(each); j++ {
+		e.far += float64(t.others[j] * in(each[j].Hi))
+		if d := t.tails[j] - t.others[j]; d > 0 {
+			e.gap += float64(d * in(each[j].Lo) * (1 - 0x1p-38))
+		} else {
+			e.gap += float64(d * in(each[j].Hi) * (1 + 0x1p-38))
+		}
+	}
+	e.far *= 1 + 0x1p-38
+	return e, nil
+}
+
+// slacken is of for ln P from below and ln P' from above.
+func (t test) slacken(p, q float64) excess {
+	if math.IsInf(q, -1) {
+		return excess{unit: q}
+	}
+	return excess{
+		gap: float64(math.Expm1(p-q-0x1p-46)*math.Exp(-t.slack)) * (1 - 0x1p-40), far: math.Exp(t.slack) * (1 + 0x1p-40), unit: q,
+	}
+}
+
+// level returns the eps up to which the divergence is at least e^logDelta, or 0.
+func (e excess) level(logDelta float64) float64 {
+	if e.far == 0 {
+		return 0
+	}
+	x := (e.gap - float64(math.Exp(logDelta-e.unit)*(1+0x1p-40))) / e.far
+	return max(0, float64(math.Log1p(max(0, x))*(1-0x1p-40)))
+}
+
+// delta bounds the divergence from below.
+func (e excess) delta(eps float64) float64 {
+	return math.Exp(e.unit) * (e.gap - float64(math.Expm1(min(eps, 700))*e.far)) * (1 - 0x1p-40)
+}
+
 // best returns the largest value found over thresholds from the mean under x to as far
-// as e^logLeast of its mass goes, where value rises and falls. value is told ln P{T >= t}
-// from below and ln P'{T >= t} from above.
-func (t test) best(ctx context.Context, logLeast float64, value func(p, q float64) float64) (float64, error) {
+// as e^logLeast of its mass goes, where value rises and falls.
+func (t test) best(ctx context.Context, logLeast float64, value func(excess) float64) (float64, error) {
 	if !(t.mean+float64(math.Sqrt(-2*logLeast)*t.deviation) < mostSum) {
 		return 0, nil
 	}
@@ -109,19 +243,13 @@ func (t test) best(ctx context.Context, logLeast float64, value func(p, q float6
 		if v, ok := seen[at]; ok {
 			return v, nil
 		}
-		p, err := lattice.New(ctx, t.p, at)
-		if err != nil {
-			return 0, err
-		}
-		q, err := lattice.New(ctx, t.q, at)
+		e, err := t.of(ctx, at)
 		if err != nil {
 			return 0, err
 		}
 		v := x + 1 // beyond
-		if a := p.Tail(at).Lo; a > logLeast {
-			if w := value(a, min(0, q.Tail(at).Hi)); w > 0 {
-				v = -w
-			}
+		if w := value(e); w > 0 {
+			v = -w
 		}
 		seen[at] = v
 		return v, nil
@@ -140,12 +268,7 @@ func (p pair) eps(ctx context.Context, logDelta float64) (float64, error) {
 		return 0, nil
 	}
 	for _, s := range steps {
-		v, err := p.test(s*most/float64(p.Moved)).best(ctx, logDelta, func(a, b float64) float64 {
-			if math.IsInf(b, -1) {
-				return 0
-			}
-			return a + math.Log1p(-math.Exp(logDelta-a)) - b - 0x1p-38
-		})
+		v, err := p.test(s*most/float64(p.Moved)).best(ctx, logDelta, func(e excess) float64 { return e.level(logDelta) })
 		if err != nil {
 			return 0, err
 		}
@@ -158,9 +281,7 @@ func (p pair) eps(ctx context.Context, logDelta float64) (float64, error) {
 func (p pair) delta(ctx context.Context, eps float64) (float64, error) {
 	most := 0.0
 	for _, s := range steps {
-		v, err := p.test(s*eps/float64(p.Moved)).best(ctx, -700, func(a, b float64) float64 {
-			return (math.Exp(a) - math.Exp(min(700, eps+b))) * (1 - 0x1p-40)
-		})
+		v, err := p.test(s*eps/float64(p.Moved)).best(ctx, -700, func(e excess) float64 { return e.delta(eps) })
 		if err != nil {
 			return 0, err
 		}
@@ -172,8 +293,20 @@ func (p pair) delta(ctx context.Context, eps float64) (float64, error) {
 // about estimates eps, as if the statistic were Gaussian: the likelihood ratio's
 // logarithm has mean mu^2/2 and deviation mu.
 func (p pair) about(logDelta float64) float64 {
-	mu := p.shift()
-	return float64(mu*math.Sqrt(-2*logDelta)) + mu*mu/2
+	mu, target := p.shift(), math.Exp(logDelta)
+	delta := func(eps float64) float64 {
+		tail := func(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
+		return tail(eps/mu-mu/2) - float64(math.Exp(min(700, eps))*tail(eps/mu+mu/2))
+	}
+	lo, hi := 0.0, float64(mu*math.Sqrt(-2*logDelta))+mu*mu/2
+	for range 40 {
+		if mid := (lo + hi) / 2; delta(mid) > target {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
 }
 
 // shift is mu.

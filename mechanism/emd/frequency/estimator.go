@@ -51,7 +51,7 @@ type Options struct {
 	// means 2^20.
 	MaxCondition float64
 	// Audit, which [New] alone reads, audits the channel under the space and accounts for
-	// the audited level. Without it the channel's promise is taken to be about the
+	// the audited level, or its probabilities, as with [ItemWiseOptions].Space. Without it the channel's promise is taken to be about the
 	// distances of the space.
 	Audit   bool
 	Workers int // as in [ItemWiseOptions]

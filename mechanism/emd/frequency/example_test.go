@@ -65,7 +65,7 @@ func Example() {
 	}
 	fmt.Printf("%.3f\n", p)
 	// Output:
-	// alpha = 2 allows 2.49 an item by the joint bound
+	// alpha = 2 allows 2.50 an item by the joint bound
 	// moving a quarter of a user's items by 0.2 on average makes no result more than 1.11 times as likely, up to a probability of 1e-09
-	// [0.404 0.213 0.007 0.260 0.007 0.109]
+	// [0.403 0.214 0.008 0.260 0.006 0.110]
 }

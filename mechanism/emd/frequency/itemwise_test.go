@@ -114,6 +114,7 @@ func TestItemWise_PromiseHoldsExactly(t *testing.T) {
 		{emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, 1.5, ItemWiseOptions{Delta: .1}},
 		{emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, 1.5, ItemWiseOptions{}},
 		{emd.Model{Trust: emd.Shuffled, Users: 2, Items: 2, Diameter: 1}, 1, ItemWiseOptions{Delta: .05, Space: space}},
+		{emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 1}, .7, ItemWiseOptions{Delta: .02, Space: space}},
 		{emd.Model{Trust: emd.Shuffled, Users: 5, Items: 1, Diameter: 1}, .8, ItemWiseOptions{Delta: .02, Clones: accountant.MetricRandomizer}},
 	} {
 		c := geometricChannel(t, space, tc.beta)
@@ -160,10 +161,19 @@ func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
 	if !(b < a) || b > want.Value {
 		t.Errorf("claimed %v, audited %v, tight %v", a, b, want.Value)
 	}
+	// Of few inputs the probabilities themselves are looked at, of many the least distance.
 	m.Items, m.Users = 3, 300
-	a = newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6, Clones: accountant.MetricRandomizer, Space: space}).Guarantee().Alpha()
-	want, err = accountant.Shuffle{Records: 900, Items: 3, Alpha0: alpha0, Clones: accountant.MetricRandomizer, MinDistance: .25, Diameter: 1}.Level(t.Context(), 1e-6)
-	if err != nil || a != want.Value {
+	own := newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6, Space: space})
+	s := testkit.Must(accountant.NewShuffled(t.Context(), c, space, accountant.Users{Records: 900, Items: 3}))
+	if want = testkit.Must(s.Level(t.Context(), 1e-6)); own.Guarantee().Alpha() != want.Value || own.Theorem() != want.Theorem || want.Theorem != accountant.Blanket {
+		t.Errorf("of its own probabilities: %v by the %v, want %v", own.Guarantee(), own.Theorem(), want)
+	}
+	many := line(t, maxOwn+1)
+	c = geometricChannel(t, many, .3)
+	alpha0 = c.Guarantee().Alpha()
+	a = newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6, Clones: accountant.MetricRandomizer, Space: many}).Guarantee().Alpha()
+	want, err = accountant.Shuffle{Records: 900, Items: 3, Alpha0: alpha0, Clones: accountant.MetricRandomizer, MinDistance: 1. / maxOwn, Diameter: 1}.Level(t.Context(), 1e-6)
+	if err != nil || math.Abs(a/want.Value-1) > 1e-6 {
 		t.Errorf("with the least distance: %v, want %v, %v", a, want, err)
 	}
 	// Levels out of the accountant's range still compose.
