@@ -20,6 +20,8 @@ import (
 // the old one or the new one, and what Load returns is on the disk. Each record takes a block of
 // the file system, mostly 4 kB. A Swap waits for the disk twice; those of records in
 // different ones of the 64 parts of the folder run side by side. A Load takes some microseconds.
+// With 50 askers on two cores and ext4 these are 19,000 answers of [Sticky] a second that are
+// kept, 350 new ones of one budget or 620 of many (BenchmarkFileStore).
 //
 // The folder must be on a disk of the machine, not on a network. A copy that is put back is a
 // store that forgot what came after it: what was drawn and spent since is drawn and spent again.

@@ -235,3 +235,38 @@ func TestFileStore_Processes(t *testing.T) {
 		t.Logf("%d kills: %d answers of %d paid, in %v", kills, len(heard), int(spent), took)
 	}
 }
+
+// What a second of 50 askers is: answers that are kept, new ones of one budget, and of as many
+// budgets as there are askers.
+func BenchmarkFileStore(b *testing.B) {
+	store := testkit.Must(OpenFileStore(filepath.Join(b.TempDir(), "s")))
+	m := newCounting()
+	run := func(name string, ask func(asker, i int) error) {
+		b.Run(name, func(b *testing.B) {
+			const askers = 50
+			var wg sync.WaitGroup
+			for a := range askers {
+				wg.Go(func() {
+					for i := a; i < b.N; i += askers {
+						if err := ask(a, i); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "answers/s")
+		})
+	}
+	by := func(name string) *Sticky[int, [2]float64] {
+		budget := testkit.Must(NewBudget(m.g.Times(1<<30), &BudgetOptions{Store: store, Name: name}))
+		return testkit.Must(NewSticky(m, &StickyOptions[int]{Store: store, Name: name, Budget: budget}))
+	}
+	one := by("one")
+	run("kept", func(int, int) error { return testkit.Err(one.Release(nil, 0)) })
+	n := 0
+	var mu sync.Mutex
+	next := func() int { mu.Lock(); defer mu.Unlock(); n++; return n }
+	run("new", func(int, int) error { return testkit.Err(one.Release(nil, next())) })
+	run("budgets", func(a, _ int) error { return testkit.Err(by(fmt.Sprint(a)).Release(nil, next())) })
+}
