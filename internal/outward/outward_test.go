@@ -250,7 +250,6 @@ var excused = map[string]string{
 	"lp/patch.go move":                                             slack, // TestMove_RoundsDown
 	"mechanism/additive/discretegaussian.go DiscreteGaussianDelta": small,
 	"mechanism/additive/knorm.go alphaFor":                         within,
-	"mechanism/additive/polytope.go enclosing":                     within,
 	"mechanism/additive/sphere.go newSphere":                       within,
 	"mechanism/additive/sphere.go sphereAlpha":                     within,
 	"mechanism/audit.go lnRatio":                                   slack, // other ways of the same function bind

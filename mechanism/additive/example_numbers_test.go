@@ -96,16 +96,3 @@ func ExampleDiscreteGaussianSigma() {
 	// Output:
 	// 4.230779 <nil>
 }
-
-// Two totals of three counts: a change of the counts by 1 in l1 moves them along
-// one of three columns.
-func ExampleNewPolytope() {
-	columns := [][]float64{{1, 0}, {1, 1}, {0, 1}}
-	body := must(additive.NewPolytope(columns))
-	m := must(additive.NewKNorm(additive.Norm{Dim: 2, Polytope: body}, 1, nil))
-	fmt.Println(m)
-	fmt.Printf("norm of (1, -1): %.3f\n", body.Norm([]float64{1, -1}))
-	// Output:
-	// K-norm noise of a polytope of 6 facets in R^2, 1-private per unit
-	// norm of (1, -1): 2.000
-}
