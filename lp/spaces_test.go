@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -31,29 +30,6 @@ func TestOptimal_FewOutputs(t *testing.T) {
 	}
 }
 
-// Graphs of 64 points and more are solved with sparse factors, at any alpha.
-func TestOptimal_Graphs(t *testing.T) {
-	testkit.Slow(t)
-	for name, f := range map[string]metric.Finite{"grid": space.Grid(8), "tree": tree(80), "path": space.Path(70, 1)} {
-		for _, reach := range []float64{1e-3, 1, 30, 300} {
-			t.Run(fmt.Sprintf("%s reach=%v", name, reach), func(t *testing.T) {
-				if reach != 300 && (name != "tree" || reach != 1e-3) {
-					testkit.Swept(t)
-				}
-				d, _, _, _ := metric.Diameter(t.Context(), f)
-				b, alpha := metric.Same(f), reach/d
-				s := testkit.Must(Optimal(t.Context(), b, alpha, nil))
-				certified(t, b, alpha, nil, s)
-				// At 1e-3 a leaf of the tree is at a budget of some 1e-5. At 300 tight
-				// weights may be optimal.
-				if s.Engine != EngineSparse && s.Method == MethodProgram || s.Gap > 1e-5 {
-					t.Errorf("%v", s)
-				}
-			})
-		}
-	}
-}
-
 // One point moved apart by rounding alone costs nothing: points that rho1 does
 // not tell apart get one row, and rho2 still counts each.
 func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
@@ -73,27 +49,5 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 	certified(t, b, 1, nil, s)
 	if s.Status != StatusOptimal || math.Abs(s.Objective-.75) > 1e-6 {
 		t.Errorf("%v, want 3/4", s)
-	}
-}
-
-// Workers change the time, not a bit of the result.
-func TestOptimal_WorkersAgree(t *testing.T) {
-	b := metric.Same(referencePoints(t, 20))
-	var first *Solution
-	for _, workers := range []int{1, 2, 5} {
-		s := testkit.Must(Optimal(t.Context(), b, .5, &Options{Workers: workers}))
-		if first == nil {
-			first = s
-		}
-		if s.Objective != first.Objective || s.DualBound != first.DualBound || s.Iterations != first.Iterations {
-			t.Errorf("%d workers: %v, 1 worker: %v", workers, s, first)
-		}
-		for x := range b.Len() {
-			for y, p := range s.Channel.Row(x, nil) {
-				if q := first.Channel.Prob(x, y); p != q {
-					t.Fatalf("%d workers: Prob(%d, %d) = %v, 1 worker: %v", workers, x, y, p, q)
-				}
-			}
-		}
 	}
 }

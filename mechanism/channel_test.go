@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,29 +151,6 @@ func TestRelease_KeptRowsDrawTheSame(t *testing.T) {
 				t.Errorf("lazy %v: %d tables, %d bytes left of %d", lazy, tables, left, bytes)
 			}
 		}
-	}
-}
-
-// tape is a source of these words, and then of 0.
-type tape []uint64
-
-func (s *tape) Uint64() (w uint64) {
-	if len(*s) > 0 {
-		w, *s = (*s)[0], (*s)[1:]
-	}
-	return w
-}
-
-// A kept row is its own: a draw at a border reads its weights.
-func TestKeptRows_OwnTheirWeights(t *testing.T) {
-	k := new(keptRows)
-	k.left.Store(keptBytes)
-	w := exact.Weights{W: []float64{1, 1}}
-	k.drawn(0, w, true)
-	k.drawn(0, w, true)
-	w.W[0] = 3
-	if y := k.table(0).Draw(rand.New(&tape{1 << 63})); y != 1 {
-		t.Errorf("half of the mass is below %d", y)
 	}
 }
 

@@ -451,29 +451,6 @@ func TestComposition_DistanceZero(t *testing.T) {
 	}
 }
 
-// The draws of a composition are those of its channels, in order.
-func TestComposition_CertifiesAndReleases(t *testing.T) {
-	f := space.Path(4, 1)
-	a, b := certified(t, expo(t, f, .5, false), f, "m"), certified(t, expo(t, f, 1, false), f, "m")
-	c := testkit.Must(NewComposition(Repeated{a, 40}, Repeated{b, 2}))
-	sum := 40*a.Guarantee().Alpha() + 2*b.Guarantee().Alpha()
-	if g := c.Guarantee(); g.Alpha() < sum*(1-1e-15) || g.Alpha() > sum*(1+1e-12) || g.Unit() != "m" {
-		t.Errorf("as built: %v", g)
-	}
-	d, audit, err := c.Certify(t.Context(), f, "m", &AuditOptions{Delta: 1e-6})
-	testkit.Check(t, err)
-	if d.Guarantee() != promise(audit.Hi, 1e-6, 0, "m") || !(audit.Hi < .9*sum) {
-		t.Errorf("%v, audit %v, the sum is %v", d.Guarantee(), audit, sum)
-	}
-	var m Mechanism[int, []int] = d
-	ys, rng := testkit.Must(m.Release(random.Seeded(1), 2)), random.Seeded(1)
-	for i, ch := range append(slices.Repeat([]*Channel{a}, 40), b, b) {
-		if want := testkit.Must(ch.Release(rng, 2)); len(ys) != 42 || ys[i] != want {
-			t.Errorf("output %d of %d is not %d", i, len(ys), want)
-		}
-	}
-}
-
 func TestComposition_RefusesBadInput(t *testing.T) {
 	f := space.Path(4, 1)
 	a, other := expo(t, f, 1, false), expo(t, space.Path(3, 1), 1, false)

@@ -13,25 +13,6 @@ import (
 
 type vector = []float64
 
-func TestCombinators_MetricAndEmbedding(t *testing.T) {
-	pts := append(gaussians(random.Seeded(1), 15, 3), vector{0, 0, 0}, vector{1, 0, 0}, vector{2, 0, 0})
-	l1, l2, sup := metric.Manhattan{}, metric.Euclidean{}, metric.Chebyshev{}
-	for _, c := range []struct {
-		name   string
-		s      metric.Space[vector]
-		embeds bool
-	}{
-		{"scale", testkit.Must(metric.Scale(l2, 2.5)), true},
-		{"sum", testkit.Must(metric.Sum[vector](l1, l2, sup)), false},
-		{"func", testkit.Must(metric.Scale(metric.Func[vector](l2.Distance), 2)), false},
-	} {
-		conform(t, c.name, c.s, strictly, pts...)
-		if _, ok := c.s.(metric.Embedder[vector]); ok != c.embeds {
-			t.Errorf("%s claims an embedding: %v", c.name, ok)
-		}
-	}
-}
-
 func TestProduct_Metric(t *testing.T) {
 	r := random.Seeded(2)
 	var pts []metric.Pair[vector, string]

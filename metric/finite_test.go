@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -28,26 +27,6 @@ func square(t testing.TB, n int) *metric.Points[[]float64] {
 	return p
 }
 
-func TestViews_AreOfTheDistances(t *testing.T) {
-	p := square(t, 37)
-	d := testkit.Must(metric.Densify(t.Context(), p))
-	scaled, idx := testkit.Must(metric.Scaled(p, 1.1)), []int{5, 5, 36, 0}
-	sub := testkit.Must(metric.Subset(scaled, idx))
-	metric.SameDistances(t, d, p)
-	metric.SameDistances(t, scaled, space.Formula(37, func(i, j int) float64 { return 1.1 * p.Distance(i, j) }))
-	metric.SameDistances(t, sub, space.Formula(4, func(a, b int) float64 { return scaled.Distance(idx[a], idx[b]) }))
-	// Views keep the coordinates, if there are any.
-	for _, f := range []metric.Finite{p, scaled, sub} {
-		if e, ok := finite.Embed[metric.Embedding](f); !ok || e.Dim != 2 || len(e.Coords) != 2*f.Len() {
-			t.Errorf("%T: embedding %+v %v", f, e, ok)
-		}
-	}
-	view := testkit.Must(metric.Subset(d, []int{0}))
-	if _, ok := finite.Embed[metric.Embedding](view); ok {
-		t.Error("a matrix has no embedding")
-	}
-}
-
 func TestBimetric_Lipschitz(t *testing.T) {
 	p := square(t, 25)
 	rho1 := testkit.Must(metric.NewMatrix([][]float64{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}}))
@@ -66,26 +45,6 @@ func TestBimetric_Lipschitz(t *testing.T) {
 		b := testkit.Must(metric.NewBimetric(c.privacy, c.utility))
 		if ratio, i, j, err := b.Lipschitz(t.Context()); err != nil || ratio != c.ratio || i != c.i || j != c.j {
 			t.Errorf("ratio %v at (%d, %d), %v; want %v at (%d, %d)", ratio, i, j, err, c.ratio, c.i, c.j)
-		}
-	}
-}
-
-func TestBimetric_OneMetric(t *testing.T) {
-	d := testkit.Must(metric.Densify(t.Context(), square(t, 5)))
-	twin := testkit.Must(metric.Densify(t.Context(), slow{d}))
-	uncomparable := space.Formula(5, d.Distance)
-	for i, c := range []struct {
-		b    metric.Bimetric
-		want bool
-	}{
-		{metric.Same(d), true},
-		{metric.Same(slow{d}), true},
-		{metric.Bimetric{Privacy: d, Utility: twin}, false},
-		{metric.Bimetric{Privacy: d, Utility: slow{d}}, false},
-		{metric.Same(uncomparable), false}, // two funcs cannot be compared
-	} {
-		if got := c.b.OneMetric(); got != c.want {
-			t.Errorf("case %d: %v", i, got)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/graph/iterator"
-	"gonum.org/v1/gonum/graph/multi"
 	"gonum.org/v1/gonum/graph/simple"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -134,68 +133,6 @@ func TestGraph_EdgesAreShortestExactly(t *testing.T) {
 	g := testkit.Must(metric.NewGraphEdges(t.Context(), 6, edges))
 	if g.Distance(0, 5) != 1 || !slices.Equal(g.Edges(), edges) {
 		t.Errorf("distance %v, edges %v", g.Distance(0, 5), g.Edges())
-	}
-}
-
-// The order of the edges and of their ends does not change a bit.
-func TestGraph_OrderDoesNotMatter(t *testing.T) {
-	r := random.Seeded(3)
-	edges := randomEdges(r, 60, 150, r.Float64)
-	g := testkit.Must(metric.NewGraphEdges(t.Context(), 60, edges))
-	r.Shuffle(len(edges), func(a, b int) { edges[a], edges[b] = edges[b], edges[a] })
-	for k := range edges {
-		edges[k].I, edges[k].J = edges[k].J, edges[k].I
-	}
-	h := testkit.Must(metric.NewGraphEdges(t.Context(), 60, edges))
-	metric.SameDistances(t, h, g)
-	if !slices.Equal(g.Edges(), h.Edges()) {
-		t.Error("edges differ")
-	}
-}
-
-func TestNewGraph_AgreesWithNewGraphEdges(t *testing.T) {
-	r := random.Seeded(4)
-	const n = 30
-	edges := randomEdges(r, n, 0, r.Float64) // a tree, so that no edge is set twice
-	ids := make([]int64, n)
-	for i := range ids {
-		ids[i] = int64(i*i*i - 100)
-	}
-	sg := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
-	unit := simple.NewUndirectedGraph()
-	ones := slices.Clone(edges)
-	for k, e := range edges {
-		u, v := simple.Node(ids[e.I]), simple.Node(ids[e.J])
-		sg.SetWeightedEdge(simple.WeightedEdge{F: u, T: v, W: e.Length})
-		unit.SetEdge(simple.Edge{F: u, T: v})
-		ones[k].Length = 1
-	}
-	for name, c := range map[string]struct {
-		g     graph.Undirected
-		edges []metric.Edge
-	}{"weighted": {sg, edges}, "unit": {unit, ones}} {
-		got := testkit.Must(metric.NewGraph(t.Context(), c.g))
-		want := testkit.Must(metric.NewGraphEdges(t.Context(), n, c.edges))
-		if !slices.Equal(got.IDs(), ids) || !slices.Equal(got.Edges(), want.Edges()) || got.Len() != n {
-			t.Errorf("%s: IDs or edges differ", name)
-		}
-		metric.SameDistances(t, got, want)
-	}
-	if g, err := metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 1, J: 0, Length: 3}}); err != nil || !slices.Equal(g.IDs(), []int64{0, 1}) {
-		t.Errorf("NewGraphEdges: %v, %v", g, err)
-	}
-}
-
-func TestGraph_LoopsAreIgnored(t *testing.T) {
-	g := multi.NewWeightedUndirectedGraph()
-	a, b := multi.Node(1), multi.Node(2)
-	g.SetWeightedLine(multi.WeightedLine{F: a, T: a, W: -1, UID: 1})
-	g.SetWeightedLine(multi.WeightedLine{F: a, T: b, W: 2, UID: 2})
-	edges := []metric.Edge{{I: 0, J: 0, Length: math.NaN()}, {I: 0, J: 1, Length: 2}}
-	for _, got := range []*metric.Graph{testkit.Must(metric.NewGraph(t.Context(), g)), testkit.Must(metric.NewGraphEdges(t.Context(), 2, edges))} {
-		if got.Distance(0, 1) != 2 || len(got.Edges()) != 1 {
-			t.Errorf("%v with edges %v", got, got.Edges())
-		}
 	}
 }
 

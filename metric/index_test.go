@@ -2,15 +2,12 @@ package metric
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/finite"
-	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -121,29 +118,6 @@ func TestIndex_Sphere(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-func TestIndex_Edges(t *testing.T) {
-	one := NewIndex(under([][]float64{{3}}, normSpace{2, identity}))
-	if j, d := one.Nearest(0); j != -1 || !math.IsInf(d, 1) {
-		t.Errorf("Nearest in a single point: %d, %v", j, d)
-	}
-	if j, d := one.Farthest(0); j != 0 || d != 0 {
-		t.Errorf("Farthest in a single point: %d, %v", j, d)
-	}
-	if got := one.Neighbors(0, 3, nil); got != nil {
-		t.Errorf("Neighbors in a single point: %v", got)
-	}
-	for _, r := range []float64{-1, math.NaN()} {
-		if got := one.Ball(0, r, nil); got != nil {
-			t.Errorf("Ball of radius %v: %v", r, got)
-		}
-	}
-	for _, f := range []Finite{planePoints(50), scanned{planePoints(50)}} {
-		if !law.Panics(func() { NewIndex(f).Ball(50, 1, nil) }) {
-			t.Error("an index outside did not panic")
 		}
 	}
 }
@@ -259,41 +233,6 @@ func TestLocator_EqualsDefinition(t *testing.T) {
 	})
 }
 
-func TestLocator_ConcurrentUse(t *testing.T) {
-	p := planePoints(2000)
-	l := NewLocator(p)
-	var wg sync.WaitGroup
-	for w := range 4 {
-		wg.Go(func() {
-			r := random.Seeded(uint64(w))
-			for range 500 {
-				i := r.IntN(p.Len())
-				if j, d := l.Nearest(p.At(i)); j != i || d != 0 {
-					t.Errorf("point %d is at %d, %v", i, j, d)
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
-
-func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
-	p := planePoints(300)
-	for _, f := range []Finite{p, scanned{p}} {
-		for _, k := range []int{1, 4, 299} {
-			got, err := NewIndex(f).NearestNeighbors(t.Context(), k)
-			if err != nil || len(got) != 300*k {
-				t.Fatal(len(got), err)
-			}
-			for i := range 300 {
-				if want := byDistance(p, i)[:k]; !slices.Equal(got[i*k:(i+1)*k], want) {
-					t.Fatalf("k=%d: neighbors of %d: %v, want %v", k, i, got[i*k:(i+1)*k], want)
-				}
-			}
-		}
-	}
-}
-
 // u is in I(v) exactly where v is u or among its r-1 nearest others.
 func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 	p := under(gridPoints(6, 6), normSpace{2, identity})
@@ -322,14 +261,6 @@ func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 		if !slices.Equal(sets[n-1], last) {
 			t.Fatal("an append to one set changed the next")
 		}
-	}
-}
-
-func TestNeighbors_NotANumber(t *testing.T) {
-	var v *Violation
-	oneNaN := table{{0, 1, 2}, {1, 0, math.NaN()}, {2, math.NaN(), 0}}
-	if _, err := NewIndex(oneNaN).NearestNeighbors(t.Context(), 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
-		t.Errorf("NearestNeighbors: %v", err)
 	}
 }
 

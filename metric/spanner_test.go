@@ -99,12 +99,3 @@ func TestSpanner_Extremes(t *testing.T) {
 		t.Errorf("%d edges in a spanning tree of 80, %d in the 1-spanner of a graph of %d", few, some, all)
 	}
 }
-
-// t times a distance overflows: the edges stay, and are a spanning tree.
-func TestSpanner_LargeStretch(t *testing.T) {
-	f := testkit.Must(metric.NewDense(3, []float64{1e300, 2e299, 9e299}))
-	g, err := metric.Spanner(t.Context(), f, 1e300)
-	if err != nil || len(g.Edges()) != 2 {
-		t.Errorf("%v, %v", g, err)
-	}
-}

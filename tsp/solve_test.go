@@ -2,8 +2,6 @@ package tsp
 
 import (
 	"os"
-	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -78,24 +76,6 @@ func TestSolve_WithinThreePercent(t *testing.T) {
 				break // there are no others
 			}
 		}
-	}
-}
-
-func TestSolve_DependsOnTheSeedOnly(t *testing.T) {
-	f := plane(600, 5)
-	o := &SolveOptions{Bound: BoundNone, Kicks: 600, Seed: 1}
-	a := testkit.Must(Solve(t.Context(), f, o))
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	b, err := Solve(t.Context(), f, o)
-	if err != nil || !slices.Equal(a.Order, b.Order) || a.Length != b.Length {
-		t.Error("another run, on one core, found another tour", err)
-	}
-	o.Seed = 2
-	if c, err := Solve(t.Context(), f, o); err != nil || slices.Equal(a.Order, c.Order) {
-		t.Error("the seed does nothing", err)
-	}
-	if o.Neighbors != 0 {
-		t.Error("the options were changed")
 	}
 }
 

@@ -8,24 +8,6 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-func TestEqualScales_AreIntegers(t *testing.T) {
-	tree := testkit.Must(Balanced(1<<10, 2))
-	for rel, want := range map[Relation]float64{ReplaceOne: 20, AddRemoveOne: 11} {
-		s := testkit.Must(tree.EqualScales(rel))
-		for _, b := range s.Level {
-			if b != want {
-				t.Errorf("%v: scale %v, want %v", rel, b, want)
-			}
-		}
-		if (s.Total == want) != (rel == AddRemoveOne) || (s.Total == 0) != (rel == ReplaceOne) {
-			t.Errorf("%v: total %v", rel, s.Total)
-		}
-		if loss := testkit.Must(tree.Loss(rel, s)); loss != 1 {
-			t.Errorf("%v: loss %v", rel, loss)
-		}
-	}
-}
-
 // TestAt_KeepsTheLevel: equal scales divided by alpha have a loss of alpha at
 // most, as the outward rounding of Loss sees it.
 func TestAt_KeepsTheLevel(t *testing.T) {

@@ -51,37 +51,6 @@ func checkTree(t *testing.T, tree *Tree) {
 	}
 }
 
-func TestBalanced_Laws(t *testing.T) {
-	for _, arity := range []int{2, 3, 5, 16} {
-		for n := 1; n <= 300; n++ {
-			tree := testkit.Must(Balanced(n, arity))
-			checkTree(t, tree)
-			height := 0
-			for p := 1; p < n; p *= arity {
-				height++
-			}
-			if tree.Len() != n || tree.Height() != height {
-				t.Fatalf("n = %d, arity %d: %d leaves, height %d, want %d", n, arity, tree.Len(), tree.Height(), height)
-			}
-			for v := range tree.Nodes() {
-				a, b := tree.LeafRange(v)
-				lo, hi := tree.Children(v)
-				if b-a > 1 && hi-lo != min(arity, b-a) {
-					t.Fatalf("n = %d, arity %d: node %d of %d leaves has %d children", n, arity, v, b-a, hi-lo)
-				}
-				least, most := n, 0
-				for c := lo; c < hi; c++ {
-					a, b := tree.LeafRange(c)
-					least, most = min(least, b-a), max(most, b-a)
-				}
-				if most > least+1 {
-					t.Fatalf("n = %d, arity %d: children of %d have %d to %d leaves", n, arity, v, least, most)
-				}
-			}
-		}
-	}
-}
-
 func TestNewTree_OrderMapsParents(t *testing.T) {
 	rng := random.Seeded(5)
 	for range 300 {

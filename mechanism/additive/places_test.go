@@ -1,7 +1,6 @@
 package additive
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -176,22 +175,6 @@ func TestRegion_TakesRingsCutAtTheDateLine(t *testing.T) {
 			if r.Contains(p) {
 				t.Errorf("%v is inside %v", p, c.rings)
 			}
-		}
-	}
-}
-
-// The least radius that the error of a smaller one names is one, to its digits.
-func TestNewCells_NamesTheLeastRadius(t *testing.T) {
-	_, err := NewCells(metric.GreatCircle{Radius: 3}, 1e-12)
-	var least float64
-	if _, text, ok := strings.Cut(fmt.Sprint(err), "at least "); !ok {
-		t.Fatal(err)
-	} else if _, err := fmt.Sscan(text, &least); err != nil {
-		t.Fatal(text, err)
-	}
-	for _, share := range []float64{1 + 1e-5, 1 - 1e-5} {
-		if _, err := NewCells(metric.GreatCircle{Radius: 3}, least*share); (err == nil) != (share > 1) {
-			t.Errorf("%v of the radius %v: %v", share, least, err)
 		}
 	}
 }

@@ -62,23 +62,3 @@ func TestMadlib_DistributionTwoWords(t *testing.T) {
 		testkit.ChiSquare(t, count, p, 1e-6)
 	}
 }
-
-func TestMadlib_EqualsSnapOfKNorm(t *testing.T) {
-	vectors := gaussianCloud(76, 300, 30)
-	m := testkit.Must(NewMadlib(vectors, 3, nil))
-	s := Snap(testkit.Must(NewKNorm(Norm{P: 2, Dim: 30}, 3, nil)), testkit.Must(metric.NewPoints(vectors, metric.Euclidean{})))
-	a, b := random.Seeded(77), random.Seeded(77)
-	moved := 0
-	for x := range vectors {
-		i, j := testkit.Must(m.Release(a, x)), testkit.Must(s.Release(b, vectors[x]))
-		if i != j {
-			t.Fatalf("word %d: Madlib %d, Snap %d", x, i, j)
-		}
-		if i != x {
-			moved++
-		}
-	}
-	if moved < 30 || moved > 299 {
-		t.Errorf("%d of 300 words changed: the test shows nothing", moved)
-	}
-}

@@ -28,36 +28,6 @@ func sealed(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(slices.Clone(b), checksum(b))
 }
 
-func TestReport_BinaryRoundTrips(t *testing.T) {
-	r := random.Seeded(1)
-	for k := range 200 {
-		var c Report
-		if k > 0 {
-			c = *counted(make([]int64, 1+r.IntN(20)), 1)
-			for y := range c.Sums {
-				c.Sums[y] = int64(r.Uint64() >> (5 + r.IntN(58)))
-				c.Items += c.Sums[y]
-			}
-			c.Sums[0]++
-			c.Items++
-		}
-		if k%2 == 1 {
-			c.Level, c.Plan = r.Float64(), r.Uint32()
-			c.Sums[0] = []int64{math.MinInt64, -5, math.MaxInt64}[r.IntN(3)]
-		}
-		b := testkit.Must(c.MarshalBinary())
-		again := *counted([]int64{7}, 7)
-		if err := again.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(again, c) {
-			t.Fatalf("%+v became %+v, %v", c, again, err)
-		}
-	}
-	// The bytes are those of the documented format.
-	want := sealed([]byte("mdpemd\x00\x02\x00\x00\x02\x01\xb0\x02\x03\x00\xd8\x04\x08"))
-	if b := testkit.Must(counted([]int64{0, 300, 4}, 2).MarshalBinary()); !bytes.Equal(b, want) {
-		t.Errorf("%x, want %x", b, want)
-	}
-}
-
 // Earlier versions are refused, every damaged bit and every cut is found, and so are
 // numbers that no report has, with a right checksum. A failed read leaves the report alone.
 func TestReport_BinaryRefuses(t *testing.T) {
@@ -167,4 +137,34 @@ func FuzzReport(f *testing.F) {
 			t.Fatalf("%x was read as %+v and written as %x", b, r, again)
 		}
 	})
+}
+
+func TestReport_BinaryRoundTrips(t *testing.T) {
+	r := random.Seeded(1)
+	for k := range 200 {
+		var c Report
+		if k > 0 {
+			c = *counted(make([]int64, 1+r.IntN(20)), 1)
+			for y := range c.Sums {
+				c.Sums[y] = int64(r.Uint64() >> (5 + r.IntN(58)))
+				c.Items += c.Sums[y]
+			}
+			c.Sums[0]++
+			c.Items++
+		}
+		if k%2 == 1 {
+			c.Level, c.Plan = r.Float64(), r.Uint32()
+			c.Sums[0] = []int64{math.MinInt64, -5, math.MaxInt64}[r.IntN(3)]
+		}
+		b := testkit.Must(c.MarshalBinary())
+		again := *counted([]int64{7}, 7)
+		if err := again.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(again, c) {
+			t.Fatalf("%+v became %+v, %v", c, again, err)
+		}
+	}
+	// The bytes are those of the documented format.
+	want := sealed([]byte("mdpemd\x00\x02\x00\x00\x02\x01\xb0\x02\x03\x00\xd8\x04\x08"))
+	if b := testkit.Must(counted([]int64{0, 300, 4}, 2).MarshalBinary()); !bytes.Equal(b, want) {
+		t.Errorf("%x, want %x", b, want)
+	}
 }

@@ -2,7 +2,6 @@ package exponential
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -123,35 +122,5 @@ func TestSnapped_OnALine(t *testing.T) {
 	m = testkit.Must(Snapped(t.Context(), f, alpha, &Options{Outputs: []int{19, 0}}))
 	if m.Outputs() != 2 || m.Output(0) != 19 || !near(m.Prob(0, 0), math.Exp(-alpha*9.5)/2, 1e-9) {
 		t.Errorf("%v: P(19|0) = %v", m, m.Prob(0, 0))
-	}
-}
-
-// Views of the points have the same mechanism, in their own unit.
-func TestSnapped_Views(t *testing.T) {
-	for name, f := range snappable(t) {
-		n := f.Len()
-		miles := testkit.Must(metric.Scaled(f, 4))
-		idx := all(n)
-		slices.Reverse(idx)
-		back := testkit.Must(metric.Subset(f, idx))
-		m, scaled := testkit.Must(Snapped(t.Context(), f, 2, nil)), testkit.Must(Snapped(t.Context(), miles, .5, nil))
-		turned := testkit.Must(Snapped(t.Context(), back, 2, nil))
-		for x := range n {
-			p := map[int]float64{}
-			for y := range turned.Outputs() {
-				p[n-1-turned.Output(y)] = turned.Prob(n-1-x, y)
-			}
-			for y := range m.Outputs() {
-				have, there := 0., false
-				for q, v := range p {
-					if f.Distance(q, m.Output(y)) == 0 {
-						have, there = have+v, true
-					}
-				}
-				if want := m.Prob(x, y); !near(scaled.Prob(x, y), want, 1e-6) || !there || !near(have, want, 1e-6) {
-					t.Fatalf("%s: P(%d|%d) = %v, scaled %v, turned %v", name, y, x, want, scaled.Prob(x, y), have)
-				}
-			}
-		}
 	}
 }

@@ -77,17 +77,6 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 	}
 }
 
-// A lazy mechanism computes its rows at every release: from Outputs as they were.
-func TestOptions_OutputsAreCopied(t *testing.T) {
-	f, net := space.Halton(10), []int{1, 5, 8}
-	m := testkit.Must(Lazy(t.Context(), f, 3, &LazyOptions{Outputs: net}))
-	p := m.Prob(1, 0)
-	net[0], net[1] = 5, 1
-	if q := m.Prob(1, 0); q != p || m.Output(0) != 1 {
-		t.Errorf("Outputs changed: output %d with probability %v, was 1 with %v", m.Output(0), q, p)
-	}
-}
-
 // alpha*rho = 1e6, in the constructor's own audit.
 func TestStandard_HugeExponent(t *testing.T) {
 	m := testkit.Must(Standard(t.Context(), space.Path(30, 1e5), 20, nil))

@@ -93,13 +93,3 @@ func TestRelease_Consistent(t *testing.T) {
 		}
 	}
 }
-
-// A release of 2^48 cells has as many regions as it may.
-func TestRelease_MaxCells(t *testing.T) {
-	six := samples.Unit(6, domain.BoxOptions{})
-	r := random.Seeded(2)
-	s := testkit.Must(NewSynthesizer(six, 1, &SynthesizerOptions{MaxCells: 100}))
-	if out := releaseOf(t, s, r, samples.Uniform(6)(r, 10000)); len(out.tree.Nodes) > 100 {
-		t.Errorf("%d regions", len(out.tree.Nodes))
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -365,16 +364,5 @@ func BenchmarkLinear(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(users*items), "ns/item")
 		})
-	}
-}
-
-// Seeded releases repeat; the query sees items in order.
-func TestLinear_Repeats(t *testing.T) {
-	q := testkit.Must(Landmarks(metric.Euclidean{}, 1, []float64{0, 0}))
-	l := testkit.Must(NewLinear(t.Context(), q, emd.Model{Trust: emd.Central, Users: 1, Diameter: 1}, emd.Promise{Alpha: 1}, &LinearOptions[[]float64]{Step: 0x1p-10}))
-	a := testkit.Must(l.Release(random.Seeded(9), emd.One([][]float64{{3, 4}})))
-	b := testkit.Must(l.Release(random.Seeded(9), emd.One([][]float64{{3, 4}})))
-	if !slices.Equal(a, b) || a[0] != math.Round(a[0]*1024)/1024 {
-		t.Errorf("%v and %v", a, b)
 	}
 }
