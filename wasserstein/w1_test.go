@@ -124,3 +124,42 @@ func FuzzW1(f *testing.F) {
 		}
 	})
 }
+
+func TestBetween_SlowReference(t *testing.T) {
+	r := random.Seeded(2)
+	for k := range 400 {
+		most := 25
+		if k%2 == 0 {
+			most = 4
+		}
+		n, m := 1+r.IntN(most), 1+r.IntN(most)
+		if k%5 == 0 {
+			m = n
+		}
+		mu, nu := w1Weights(r, n, k%2 == 0), w1Weights(r, m, k%3 == 0)
+		if k%5 == 0 { // Birkhoff: all masses equal
+			for i := range mu {
+				mu[i], nu[i] = 1/float64(n), 1/float64(n)
+			}
+		}
+		if k%7 == 0 { // small integers, so that ties abound
+			clear(mu)
+			clear(nu)
+			for range 12 {
+				mu[r.IntN(n)]++
+				nu[r.IntN(m)]++
+			}
+		}
+		c := w1Random(r, n, m)
+		cost := w1Matrix(n, m, c)
+		got := testkit.Must(Between(t.Context(), cost, mu, nu, nil))
+		w1Verify(t, cost, mu, nu, got, w1Tol)
+		if k%5 == 0 && k%7 != 0 && len(got.Plan) != n {
+			t.Errorf("equal masses, %d points, %d flows", n, len(got.Plan))
+		}
+		want := refTransport(cost, mu, nu)
+		if math.Abs(got.Cost-want) > 1e-13*total(mu)*slices.Max(c) {
+			t.Fatalf("%d x %d: %v, want %v", n, m, got.Cost, want)
+		}
+	}
+}

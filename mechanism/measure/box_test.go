@@ -1,12 +1,14 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
 // Where noise hides every cell, records and means have all categories.
@@ -27,5 +29,14 @@ func TestRelease_SpreadsCategories(t *testing.T) {
 	}
 	if max(math.Abs(share-0.5), math.Abs(drawn-0.5)) > 0.2 {
 		t.Errorf("half of the records are in category 1, and %v and %v of those released", share, drawn)
+	}
+}
+
+// What Println shows of counts says nothing of what was counted.
+func TestString_GivesNoCountAway(t *testing.T) {
+	d := samples.Unit(1, domain.BoxOptions{Depth: 2})
+	some := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.1}}, nil))
+	if got, want := fmt.Sprint(some), fmt.Sprint(NewCounts(d)); got != want {
+		t.Errorf("two records print as %q, none as %q", got, want)
 	}
 }
