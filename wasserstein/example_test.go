@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"math/rand/v2"
-	"slices"
 
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -299,33 +297,4 @@ func ExampleProject() {
 	// Output:
 	// [0.5 0 0.125 0.375]
 	// measure on 4 points at cost 0.0625, the least in [0.0625, 0.0625], gap 0
-}
-
-// A bracket of the distance of two large samples, in a fraction of the time that
-// the distance itself takes.
-func ExampleOptions_cells() {
-	const n = 20_000
-	r := rand.New(rand.NewPCG(1, 2))
-	pts := make([][2]float64, 2*n)
-	a, b := make([]int, n), make([]int, n)
-	for i := range n {
-		pts[i] = [2]float64{r.Float64(), r.Float64()}
-		pts[n+i] = [2]float64{r.Float64() + 0.25, r.Float64()}
-		a[i], b[i] = i, n+i
-	}
-	f, err := metric.NewPoints(pts, metric.Plane{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := wasserstein.Distances(f, a, b)
-	if err != nil {
-		log.Fatal(err)
-	}
-	equal := slices.Repeat([]float64{1. / n}, n)
-	w, err := wasserstein.Between(context.Background(), c, equal, equal, &wasserstein.Options{Cells: 1000})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("between %.2f and %.2f\n", w.Lower, w.Upper)
-	// Output: between 0.25 and 0.26
 }
