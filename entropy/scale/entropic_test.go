@@ -2,7 +2,6 @@ package scale
 
 import (
 	"math"
-	"reflect"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
@@ -96,26 +95,6 @@ func TestEntropicScale_NoBallExceeds(t *testing.T) {
 						}
 					}
 				}
-			}
-		}
-	}
-}
-
-// The bits of a result depend on Nodes, not on Workers.
-func TestEntropicScale_Workers(t *testing.T) {
-	points := planePoints(300, 8)
-	other := testkit.Must(metric.Subset(planePoints(300, 9), spaces.AllPoints(300)))
-	for _, b := range []metric.Bimetric{metric.Same(points), {Privacy: points, Utility: other}} {
-		alphas := []float64{6, 40, 100}
-		one := testkit.Must(Entropic(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 1}))
-		four := testkit.Must(Entropic(t.Context(), b, alphas, &Options{Nodes: 200, Workers: 4}))
-		for k, s := range one {
-			checkEntropic(t, b, s)
-			if !reflect.DeepEqual(s, four[k]) {
-				t.Errorf("one worker: %+v\nfour: %+v", s, four[k])
-			}
-			if k > 0 && (s.Lo > one[k-1].Lo || s.Hi > one[k-1].Hi) {
-				t.Errorf("alpha %v: %v after %v", s.Alpha, s.Interval, one[k-1].Interval)
 			}
 		}
 	}
