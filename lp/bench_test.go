@@ -49,6 +49,8 @@ func BenchmarkOptimal(b *testing.B) {
 		{"roads", func() metric.Finite { return roads(b, 20, 20) }, 400, 0}, {"roads", func() metric.Finite { return roads(b, 32, 32) }, 1024, 20},
 		{"roads", func() metric.Finite { return roads(b, 71, 71) }, 5041, 100}, {"roads", func() metric.Finite { return roads(b, 100, 100) }, 10000, 20},
 		{"plane", func() metric.Finite { return uniform(500) }, 500, 20}, {"plane", func() metric.Finite { return uniform(2000) }, 2000, 50},
+		{"unit", func() metric.Finite { return scattered(2025) }, 2025, 20}, {"unit", func() metric.Finite { return scattered(5041) }, 5041, 20},
+		{"unit", func() metric.Finite { return scattered(1024) }, 1024, 100},
 	} {
 		b.Run(fmt.Sprintf("%s/n=%d/outputs=%d", c.name, c.n, c.k), func(b *testing.B) {
 			only(b, c.n <= 100)
@@ -111,12 +113,15 @@ func peak(b *testing.B) float64 {
 	return kib / (1 << 20)
 }
 
-// uniform are points of [0, 10]^2.
-func uniform(n int) metric.Finite {
+// uniform are points of [0, 10]^2, scattered of a square with one on a unit of area.
+func uniform(n int) metric.Finite   { return square(n, 10) }
+func scattered(n int) metric.Finite { return square(n, math.Sqrt(float64(n))) }
+
+func square(n int, side float64) metric.Finite {
 	r := random.Seeded(1)
 	pts := make([][]float64, n)
 	for i := range pts {
-		pts[i] = []float64{10 * r.Float64(), 10 * r.Float64()}
+		pts[i] = []float64{side * r.Float64(), side * r.Float64()}
 	}
 	return space.Euclidean(pts)
 }

@@ -19,8 +19,7 @@ import (
 
 // ExtendedOptions are the settings of [Extended]; nil and zeros mean the defaults.
 type ExtendedOptions struct {
-	// These are as in [Options]. The time limit does not cover the audit of a
-	// mechanism that was built before it: see Extended.
+	// These are as in [Options].
 	Outputs     []int
 	TimeLimit   time.Duration
 	MemoryLimit float64
@@ -94,8 +93,10 @@ func (s *ExtendedSolution) String() string {
 // mechanism loses most, and some of the outputs: fewer inputs only lower the optimum, and
 // every other output is priced by multipliers, rounded outward.
 //
-// Once ctx is done both results are set: the best mechanism so far and an error that wraps
-// the context's. At the TimeLimit no other stage begins. Errors: those of Optimal.
+// Within half a second after ctx is done both results are set: the best mechanism so far and
+// an error that wraps the context's. The TimeLimit is no error; it begins to count when the
+// distances have been read, and a mechanism that is not audited by then is lost. Errors:
+// those of Optimal.
 //
 // The gap is .01 to .1 where outputs are farther apart than 2/alpha or a local program sees
 // the whole space, and wider where outputs are dense. O(n^2 m) time for n inputs and m
@@ -115,8 +116,12 @@ func Extended(ctx context.Context, b metric.Bimetric, alpha float64, o *Extended
 	if err := e.constant(); err != nil {
 		return nil, err
 	}
+	if e.o.TimeLimit > 0 {
+		e.ctx = limit(ctx, e.o.TimeLimit)
+		e.late = linger(e.ctx)
+	}
 	if e.s.Objective > 0 {
-		if err := e.run(); err != nil && ctx.Err() == nil {
+		if err := e.run(); err != nil && !e.over() {
 			return nil, err
 		}
 	}
@@ -147,6 +152,8 @@ type extension struct {
 const (
 	defaultPatches = 2
 	defaultAnchors = 200
+	// smallAnchors is the size of the first program: a tenth of a second.
+	smallAnchors = 40
 )
 
 // baseShares are the shares of a local program's channel that are tried.
@@ -180,10 +187,10 @@ func (e *extension) defaults(o *ExtendedOptions) error {
 
 // over tells whether no other stage is to begin.
 func (e *extension) over() bool {
-	if e.ctx.Err() == nil && e.o.TimeLimit > 0 && time.Since(e.began) > e.o.TimeLimit {
+	if e.ctx.Err() != nil {
 		e.s.Status = StatusTimeLimit
 	}
-	return e.ctx.Err() != nil || e.s.Status == StatusTimeLimit
+	return e.ctx.Err() != nil
 }
 
 func (e *extension) begin(stage string) time.Time {
@@ -205,6 +212,9 @@ func (e *extension) kernel() *kernel.Problem {
 // run finds the mechanism's weights, the bounds where it loses most, and then the
 // mechanism.
 func (e *extension) run() error {
+	if err := e.small(); err != nil {
+		return err
+	}
 	var noisy []float64
 	if !e.over() {
 		noisy = e.noise()
@@ -275,6 +285,18 @@ func (e *extension) run() error {
 	}
 	e.settle()
 	return nil
+}
+
+// small proves a first bound by a local program of few inputs.
+func (e *extension) small() error {
+	if e.n <= smallAnchors {
+		return nil
+	}
+	anchors := e.o.Anchors
+	defer func() { e.o.Anchors, e.whole = anchors, nil }()
+	e.o.Anchors = min(anchors, smallAnchors)
+	losses := finite.Row(e.b.Utility, e.s.Channel.Output(0), nil)[:e.n]
+	return e.patch(slices.Index(losses, slices.Max(losses)), losses)
 }
 
 // noise takes remapped noise, near 2/alpha on planes and spheres where outputs are dense. One

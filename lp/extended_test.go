@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -106,5 +107,27 @@ func TestExtended_TwoMetrics(t *testing.T) {
 	best := testkit.Must(Optimal(t.Context(), b, .5, &Options{Outputs: o, Tolerance: 1e-3}))
 	if s.DualBound > best.Objective || s.Objective < best.DualBound {
 		t.Errorf("%v, optimum %v", s, best)
+	}
+}
+
+// A time limit ends whatever is under way within half a second, and what comes back has
+// a bound.
+func TestExtended_EndsAtItsLimit(t *testing.T) {
+	f := scattered(1500)
+	outputs, _, err := metric.FarthestFirst(t.Context(), f, 60, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read time.Duration
+	for _, limit := range []time.Duration{300 * time.Millisecond, 800 * time.Millisecond} {
+		clock := testkit.StartClock()
+		s := testkit.Must(Extended(t.Context(), metric.Same(f), .5, &ExtendedOptions{Outputs: outputs, TimeLimit: limit, Progress: func(stage string, _, _ float64, _ time.Duration) {
+			if stage == endPatch && read == 0 {
+				read = clock.Took()
+			}
+		}}))
+		if took := clock.Took() - read; took > limit+500*time.Millisecond || s.Status != StatusTimeLimit || s.DualBound == 0 || s.Audited.Hi > .5 {
+			t.Errorf("limit %v: %v: %v", limit, took, s)
+		}
 	}
 }

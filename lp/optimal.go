@@ -46,7 +46,10 @@ import (
 // graph. Memory is at most 8 n^3 float64 numbers, some n^3 on 400 and more points of the
 // plane, 50 n^2 to 100 n^2 with sparse factors. On two cores, to a gap of 1e-3, points of
 // the plane take half a minute for 400 and a quarter of an hour for 1,000, a grid a minute
-// for 1,024, roads with 20 outputs a quarter of a minute for 5,041 inputs.
+// for 1,024, roads with 20 outputs a quarter of a minute for 5,041 inputs. From some hundred
+// inputs to 20 outputs, where shorter ways imply few pairs, it first imposes those without a
+// point nearly between them, mends the channel by envelopes, and imposes what they needed:
+// half a minute for 2,025 points of the plane, one for 5,041.
 func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
 	return optimal(ctx, "lp: Optimal", b, alpha, o, (*problem).start)
 }
@@ -116,9 +119,14 @@ func gap(objective, bound float64) float64 {
 // on.
 func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time.Time) error {
 	for threshold := p.o.Tolerance / mergeShare; ; {
-		err := g.prepare()
-		if err == nil {
-			err = g.solve(s, began)
+		var err error
+		if g.prog.Inputs >= leastRelaxed && g.looksDense() {
+			err = g.relax(s, began)
+		}
+		if err == nil && s.Gap > p.o.Tolerance && p.ctx.Err() == nil {
+			if err = g.prepare(); err == nil {
+				err = g.solve(s, began)
+			}
 		}
 		refused := errors.As(err, &s.Refused) && s.Iterations > 0
 		switch ended := p.ctx.Err(); { // before ctx: it may end between the two
@@ -151,17 +159,7 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 var engines = [...]Engine{ipm.Dense: EngineDense, ipm.Sparse: EngineSparse, ipm.ByInput: EngineByInput, ipm.Lazy: EngineLazy}
 
 func (g *merged) solve(s *Solution, began time.Time) error {
-	before := s.Iterations
-	s.Engine = engines[g.plan.Kind]
-	res := g.plan.Solve(g.ctx, ipm.Settings{
-		Tolerance: kernelShare * g.o.Tolerance, Lower: math.Ldexp(s.DualBound, -g.exp), Workers: g.o.Workers,
-		Progress: func(i int, upper, lower float64) {
-			upper, lower = min(s.Objective, math.Ldexp(upper, g.exp)), max(s.DualBound, math.Ldexp(lower, g.exp))
-			g.o.Progress(before+i, max(0, upper-lower)/upper, time.Since(began))
-		},
-		Fits: func(bytes float64) bool { return g.fits(bytes) == nil },
-	})
-	s.Iterations += res.Iterations
+	res := g.run(s, kernelShare*g.o.Tolerance, began)
 	s.raise(g, res)
 	r, err := g.repair(res.X)
 	s.keep(r)
@@ -169,6 +167,22 @@ func (g *merged) solve(s *Solution, began time.Time) error {
 		err = g.fits(res.Bytes)
 	}
 	return err
+}
+
+// run has the engine solve the program.
+func (g *merged) run(s *Solution, tolerance float64, began time.Time) *ipm.Result {
+	before := s.Iterations
+	s.Engine = engines[g.plan.Kind]
+	res := g.plan.Solve(g.ctx, ipm.Settings{
+		Tolerance: tolerance, Lower: math.Ldexp(s.DualBound, -g.exp), Workers: g.o.Workers,
+		Progress: func(i int, upper, lower float64) {
+			upper, lower = min(s.Objective, math.Ldexp(upper, g.exp)), max(s.DualBound, math.Ldexp(lower, g.exp))
+			g.o.Progress(before+i, max(0, upper-lower)/upper, time.Since(began))
+		},
+		Fits: func(bytes float64) bool { return g.fits(bytes) == nil },
+	})
+	s.Iterations += res.Iterations
+	return res
 }
 
 // raise takes the kernel's bound where it is better.

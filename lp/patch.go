@@ -77,9 +77,6 @@ func (e *extension) patch(center int, losses []float64) error {
 	if whole {
 		o.Tolerance = wholeTolerance
 	}
-	if e.o.TimeLimit > 0 {
-		o.TimeLimit = max(1, e.o.TimeLimit-time.Since(e.began))
-	}
 	// What Optimal begins with proves less, and takes as long as the program.
 	s, err := optimal(e.ctx, e.op, metric.Bimetric{Privacy: privacy, Utility: utility}, e.alpha, o, func(*problem, *Solution, time.Time) {})
 	if s == nil {
@@ -90,11 +87,9 @@ func (e *extension) patch(center int, losses []float64) error {
 	}
 	bound := behind(s.DualBound, slack)
 	if s.prices != nil {
-		lifted, err := e.lift(inputs, outputs, s.prices)
-		if err != nil {
-			return err
+		if lifted, err := e.lift(inputs, outputs, s.prices); err == nil { // else the context is done
+			bound = max(bound, lifted)
 		}
-		bound = max(bound, lifted)
 	}
 	if bound > e.s.DualBound {
 		e.s.DualBound, e.s.Patch, e.s.Prior = bound, inputs, s.Prior

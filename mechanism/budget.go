@@ -22,18 +22,18 @@ import (
 // input, all inputs together are as private as the limit per unit of the largest distance
 // between one of them and what it could have been.
 //
-// What is spent is stored before Spend returns: a crash before the release wastes a part of the
-// budget, and none overspends. Sums are exact: ten draws at level 0.1 exceed the limit 1 in the
+// What is spent is stored before Spend returns, by [Store.Swap] on what was spent until then: a
+// crash before the release wastes a part of the budget, and any number of processes together do
+// not overspend. Sums are exact: ten draws at level 0.1 exceed the limit 1 in the
 // last bit; the limit for n draws of m is m.Guarantee().Times(n). A budget counts levels, or by
 // [BudgetOptions.ByLoss] what many releases lose together, which is less from some ten on. Safe
-// for concurrent use, as are several of one name.
+// for concurrent use, as are several of one name. A Spend takes two loads and a swap, and as
+// many again whenever another was faster.
 type Budget struct {
 	limit Guarantee
-	most  Guarantee // what costs may add up to: the limit, or that of the filter
-	by    *lossFilter
+	by    *lossFilter // nil: levels add up
 	store Store
 	name  string
-	turn  turn // from load to save
 }
 
 // BudgetOptions are for [NewBudget]. nil and the zero value are the defaults.
@@ -73,18 +73,28 @@ func (e *BudgetError) Error() string {
 // is nothing left, where a [Guarantee] of 0 is perfect privacy.
 type Allowance struct{ Guarantee }
 
-// String is "0.125 per km left", "0.125 per km and delta 1e-07 left" or "nothing left", in
-// all digits.
+// String is "level 0.125 per km left, by which odds change by at most 1.14 at 1 km", or "nothing
+// left". The level is in all digits, as of two that differ in the last one may be refused. Odds
+// are those of one input against another one, 1 unit away or as far as the reach, if there is one;
+// the delta comes on top.
 func (a Allowance) String() string {
 	if a.alpha == 0 && a.delta == 0 {
 		return "nothing left"
 	}
-	return amount(a.Guarantee) + " left"
+	d := 1.0
+	if a.reach != 0 {
+		d = a.reach
+	}
+	eps, _ := a.At(d)
+	return fmt.Sprintf("%s left, by which odds change by at most %s at %s", amount(a.Guarantee), outward(directed.ExpUp(eps), 3, true), fault.Quantity(d, 6, a.unit))
 }
 
-// amount is a level in all digits: two may differ in the last.
+// amount is a level in all digits.
 func amount(g Guarantee) string {
-	s := strconv.FormatFloat(g.Alpha(), 'g', -1, 64) + " per " + cmp.Or(string(g.unit), "unit")
+	s := "level " + strconv.FormatFloat(g.Alpha(), 'g', -1, 64) + " per " + cmp.Or(string(g.unit), "unit")
+	if g.reach != 0 {
+		s += " up to " + fault.Quantity(g.reach, 6, g.unit)
+	}
 	if g.delta != 0 {
 		s += fmt.Sprintf(" and delta %v", g.delta)
 	}
@@ -109,7 +119,7 @@ func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 	if !utf8.ValidString(opt.Name) {
 		return nil, errText(op, "Name", opt.Name)
 	}
-	b := &Budget{limit: limit, most: limit, store: opt.Store, name: opt.Name, turn: turn{opt.Name, "budget"}}
+	b := &Budget{limit: limit, store: opt.Store, name: opt.Name}
 	if opt.ByLoss {
 		switch {
 		case limit.delta == 0 || limit.alpha == 0:
@@ -118,14 +128,12 @@ func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 			return nil, fault.Value(op, "limit.Reach()", limit.Reach(), "a distance by Guarantee.Within, with ByLoss")
 		}
 		b.by = newLossFilter(limit)
-		b.most = b.by.most(limit)
 	}
 	if opt.Store == nil {
-		b.store, b.turn.of = memory{}, b
+		b.store = newMemory()
 	} else if opt.Name == "" {
 		return nil, fmt.Errorf("%s: a Store and no Name", op)
 	}
-	defer b.turn.take()()
 	if _, _, err := b.load(op); err != nil {
 		return nil, err
 	}
@@ -133,7 +141,10 @@ func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 }
 
 // spending is what a budget spent: exact sums of all levels and of all deltas.
-type spending struct{ alpha, delta *big.Float }
+type spending struct {
+	alpha, delta *big.Float
+	by           *lossFilter // the one that counted
+}
 
 // spendingRecord is it in the store. Sums are in hexadecimal, which takes
 // microseconds; decimals of so many digits take milliseconds.
@@ -142,6 +153,7 @@ type spendingRecord struct {
 	Alpha string      `json:"alpha"`
 	Delta string      `json:"delta"`
 	Loss  *lossFilter `json:"loss,omitempty"`
+	Last  string      `json:"last,omitempty"` // tells records of equal sums apart
 }
 
 // sumBits hold any sum of fewer than 2^60 float64 exactly.
@@ -149,50 +161,69 @@ const sumBits = 1024 + 1074 + 60
 
 func newSum(v float64) *big.Float { return new(big.Float).SetPrec(sumBits).SetFloat64(v) }
 
-// load returns what is spent, and the key of its record. It is the caller's turn.
-func (b *Budget) load(op string) (key string, s spending, err error) {
-	key, body, ok, err := loadFirst(op, b.store, "budget", b.name)
+// load returns what is spent, and its record.
+func (b *Budget) load(op string) (rec record, s spending, err error) {
+	rec, err = loadFirst(op, b.store, "budget", b.name)
 	if err != nil {
-		return "", s, err
+		return rec, s, err
 	}
-	if !ok {
-		return key, spending{newSum(0), newSum(0)}, nil
+	if rec.value == nil {
+		return rec, spending{newSum(0), newSum(0), b.by}, nil
 	}
 	var r spendingRecord
-	if err := json.Unmarshal(body, &r); err != nil {
-		return "", s, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, key, err)
+	if err := json.Unmarshal(rec.body, &r); err != nil {
+		return rec, s, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, rec.key, err)
 	}
 	sum := func(text string) *big.Float {
 		v, _, bad := big.ParseFloat(text, 0, sumBits, big.ToNearestEven)
 		if bad != nil || v.Sign() < 0 || v.IsInf() {
-			err = fmt.Errorf("%s: %w: %s: a sum of %.40q", op, ErrRecord, key, text)
+			err = fmt.Errorf("%s: %w: %s: a sum of %.40q", op, ErrRecord, rec.key, text)
 		}
 		return v
 	}
-	s = spending{sum(r.Alpha), sum(r.Delta)}
+	s = spending{sum(r.Alpha), sum(r.Delta), r.Loss} // the filter of another limit
 	switch {
 	case err != nil:
 	case r.Unit != b.limit.unit:
 		err = fmt.Errorf("%s: %w: %q, and what is spent is in %q", op, ErrUnit, b.limit.unit, r.Unit)
 	case (r.Loss == nil) != (b.by == nil) || b.by != nil && b.by.Reach != r.Loss.Reach:
-		err = fmt.Errorf("%s: %w: %s: ByLoss or the limit's Reach is another than that of what is spent", op, ErrRecord, key)
-	case b.by != nil: // of another limit
-		if !(r.Loss.Order > 0 && r.Loss.Order <= math.MaxFloat64) {
-			return "", s, fmt.Errorf("%s: %w: %s: an order of %v", op, ErrRecord, key, r.Loss.Order)
-		}
-		b.by = r.Loss
-		b.most = b.by.most(b.limit)
+		err = fmt.Errorf("%s: %w: %s: ByLoss or the limit's Reach is another than that of what is spent", op, ErrRecord, rec.key)
+	case b.by != nil && !(r.Loss.Order > 0 && r.Loss.Order <= math.MaxFloat64):
+		err = fmt.Errorf("%s: %w: %s: an order of %v", op, ErrRecord, rec.key, r.Loss.Order)
 	}
-	return key, s, err
+	return rec, s, err
 }
 
-// save stores what is spent.
-func (b *Budget) save(op, key string, s spending) error {
-	body, err := json.Marshal(spendingRecord{b.limit.unit, s.alpha.Text('p', 0), s.delta.Text('p', 0), b.by})
-	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+// most is what costs may add up to: the limit, or that of the filter.
+func (b *Budget) most(s spending) Guarantee {
+	if s.by == nil {
+		return b.limit
 	}
-	return save(op, b.store, key, body)
+	return s.by.most(b.limit)
+}
+
+// add is s with g, or the error of [Budget.Spend].
+func (b *Budget) add(op string, s spending, g Guarantee) (spending, error) {
+	if g.set && g.unit != b.limit.unit {
+		return s, fmt.Errorf("%s: %w: %q and %q", op, ErrUnit, b.limit.unit, g.unit)
+	}
+	if g.Reach() < b.limit.Reach() {
+		return s, fault.Value(op, "g.Reach()", g.Reach(), fmt.Sprintf("at least the limit's, %v", b.limit.Reach()))
+	}
+	cost, most := g.Alpha(), b.most(s)
+	if s.by != nil {
+		cost = s.by.cost(cost)
+	}
+	if !(cost <= most.alpha) { // +Inf has no sum
+		return s, &BudgetError{g, b.left(s)}
+	}
+	next := spending{newSum(cost), newSum(g.delta), s.by}
+	next.alpha.Add(next.alpha, s.alpha)
+	next.delta.Add(next.delta, s.delta)
+	if next.alpha.Cmp(newSum(most.alpha)) > 0 || next.delta.Cmp(newSum(most.delta)) > 0 {
+		return s, &BudgetError{g, b.left(s)}
+	}
+	return next, nil
 }
 
 // up is the sum rounded up.
@@ -208,8 +239,8 @@ func up(sum *big.Float) float64 {
 func (b *Budget) guarantee(s spending) Guarantee {
 	g := b.limit
 	g.alpha, g.delta = up(s.alpha), min(1, up(s.delta))
-	if b.by != nil && (g.alpha > 0 || g.delta > 0) {
-		g.alpha = directed.DivUp(directed.AddUp(g.alpha, b.by.rest(b.limit)), g.reach)
+	if s.by != nil && (g.alpha > 0 || g.delta > 0) {
+		g.alpha = directed.DivUp(directed.AddUp(g.alpha, s.by.rest(b.limit)), g.reach)
 		g.delta = min(1, directed.AddUp(g.delta, b.limit.delta/2))
 	}
 	return g
@@ -217,11 +248,11 @@ func (b *Budget) guarantee(s spending) Guarantee {
 
 // left is what may be spent, rounded down.
 func (b *Budget) left(s spending) Allowance {
-	g := b.limit
-	g.alpha = max(0, directed.SubDown(b.most.alpha, up(s.alpha)))
-	g.delta = max(0, directed.SubDown(b.most.delta, up(s.delta)))
-	if b.by != nil {
-		g.alpha = b.by.level(g.alpha)
+	g, most := b.limit, b.most(s)
+	g.alpha = max(0, directed.SubDown(most.alpha, up(s.alpha)))
+	g.delta = max(0, directed.SubDown(most.delta, up(s.delta)))
+	if s.by != nil {
+		g.alpha = s.by.level(g.alpha)
 	}
 	return Allowance{g}
 }
@@ -230,60 +261,65 @@ func (b *Budget) check(op string) error {
 	return fault.Made(b != nil && b.store != nil, op, "Budget", "NewBudget")
 }
 
+const opSpend = "mechanism: Budget.Spend"
+
 // Spend takes g from the budget, or returns a [*BudgetError] and takes nothing. Call
 // it before the release: after any other error, one of the Store, g may be spent and
-// must not be released. A g in another unit is [ErrUnit]; one that reaches less far
-// than the limit is refused.
+// must not be released. A store that refuses a thousand swaps is one. A g in another unit is
+// [ErrUnit]; one that reaches less far than the limit is refused.
 func (b *Budget) Spend(g Guarantee) error {
-	const op = "mechanism: Budget.Spend"
+	const op = opSpend
 	if err := b.check(op); err != nil {
 		return err
 	}
-	if g.set && g.unit != b.limit.unit {
-		return fmt.Errorf("%s: %w: %q and %q", op, ErrUnit, b.limit.unit, g.unit)
+	last := unique() // one for all attempts: each replaces a record that none of them made
+	for attempt := range tries {
+		rec, s, err := b.load(op)
+		if err != nil {
+			return err
+		}
+		next, err := b.add(op, s, g)
+		if err != nil {
+			return err
+		}
+		body, err := json.Marshal(spendingRecord{b.limit.unit, next.alpha.Text('p', 0), next.delta.Text('p', 0), next.by, last})
+		if err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		if ok, err := rec.swap(op, body); ok || err != nil {
+			return err
+		}
+		pause(attempt)
 	}
-	if g.Reach() < b.limit.Reach() {
-		return fault.Value(op, "g.Reach()", g.Reach(), fmt.Sprintf("at least the limit's, %v", b.limit.Reach()))
+	return fmt.Errorf("%s: %w", op, errBusy)
+}
+
+// affords is the error that Spend would return, and takes nothing.
+func (b *Budget) affords(g Guarantee) error {
+	_, s, err := b.load(opSpend)
+	if err == nil {
+		_, err = b.add(opSpend, s, g)
 	}
-	defer b.turn.take()()
-	key, s, err := b.load(op)
-	if err != nil {
-		return err
-	}
-	cost := g.Alpha()
-	if b.by != nil {
-		cost = b.by.cost(cost)
-	}
-	if !(cost <= b.most.alpha) { // +Inf has no sum
-		return &BudgetError{g, b.left(s)}
-	}
-	next := spending{newSum(cost), newSum(g.delta)}
-	next.alpha.Add(next.alpha, s.alpha)
-	next.delta.Add(next.delta, s.delta)
-	if next.alpha.Cmp(newSum(b.most.alpha)) > 0 || next.delta.Cmp(newSum(b.most.delta)) > 0 {
-		return &BudgetError{g, b.left(s)}
-	}
-	return b.save(op, key, next)
+	return err
 }
 
 // Spent is the guarantee of all that was released so far, together; at level 0 that is
 // nothing. With ByLoss it holds where outputs did not decide what was released, nor when it is
 // asked for; else the limit does. The error is one of the Store.
 func (b *Budget) Spent() (Guarantee, error) {
-	return inTurn(b, "mechanism: Budget.Spent", b.guarantee)
+	return ask(b, "mechanism: Budget.Spent", b.guarantee)
 }
 
 // Left is what the next release may ask for. The error is one of the Store.
 func (b *Budget) Left() (Allowance, error) {
-	return inTurn(b, "mechanism: Budget.Left", b.left)
+	return ask(b, "mechanism: Budget.Left", b.left)
 }
 
-// inTurn is what f makes of what is spent, before the next load sets the filter.
-func inTurn[T any](b *Budget, op string, f func(spending) T) (t T, err error) {
+// ask is what f makes of what is spent.
+func ask[T any](b *Budget, op string, f func(spending) T) (t T, err error) {
 	if err := b.check(op); err != nil {
 		return t, err
 	}
-	defer b.turn.take()()
 	_, s, err := b.load(op)
 	if err != nil {
 		return t, err

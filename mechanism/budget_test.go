@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -74,13 +73,13 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 	if left.Alpha() > 0.1 || left.Alpha() < 0.1-1e-15 || left.Delta() > 1.1e-7 || left.Delta() < 0.9e-7 {
 		t.Errorf("left %v", left)
 	}
-	if s := left.String(); !strings.HasPrefix(s, "0.0999999") || !strings.Contains(s, " per km and delta ") || !strings.HasSuffix(s, "e-07 left") {
+	if s := left.String(); !strings.HasPrefix(s, "level 0.0999999") || !strings.Contains(s, " per km and delta ") || !strings.HasSuffix(s, "e-07 left, by which odds change by at most 1.11 at 1 km") {
 		t.Error(s)
 	}
 	err := b.Spend(promise(0.1, 1e-7, 0, "km"))
 	var refused *BudgetError
 	if !errors.As(err, &refused) || refused.Left != left || refused.Asked.Alpha() != 0.1 ||
-		!strings.HasPrefix(err.Error(), "mechanism: Budget.Spend: the budget is spent: 0.1 per km and delta 1e-07 asked, 0.0999999") || !strings.HasSuffix(err.Error(), "e-07 left") {
+		!strings.HasPrefix(err.Error(), "mechanism: Budget.Spend: the budget is spent: level 0.1 per km and delta 1e-07 asked, level 0.0999999") || !strings.HasSuffix(err.Error(), "at 1 km") {
 		t.Error(err)
 	}
 	if after := testkit.Must(b.Spent()); after != spent {
@@ -109,7 +108,7 @@ func TestBudget_Refuses(t *testing.T) {
 		{testkit.Err(NewBudget(none, nil)), "NewBudget: limit.Alpha() = +Inf"},
 		{testkit.Err(NewBudget(promise(math.Inf(1), 0, 0, "km"), nil)), "NewBudget: limit.Alpha() = +Inf"},
 		{testkit.Err(NewBudget(promise(1, 0, 0, "k\nm"), nil)), "NewBudget: "},
-		{testkit.Err(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: memory{}})), "NewBudget: a Store and no Name"},
+		{testkit.Err(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: newMemory()})), "NewBudget: a Store and no Name"},
 		{testkit.Err(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Name: "\xff"})), `NewBudget: Name = "\xff" is not valid UTF-8`},
 		{b.Spend(promise(1, 0, 9, "km")), "Budget.Spend: g.Reach() = 9, want at least the limit's, 10"},
 	})
@@ -126,7 +125,7 @@ func TestBudget_Refuses(t *testing.T) {
 
 // Another budget of the same name and store, with another limit, has the same spent.
 func TestBudget_IsKept(t *testing.T) {
-	store := memory{}
+	store := newMemory()
 	open := func(limit Guarantee, name string) (*Budget, error) {
 		return NewBudget(limit, &BudgetOptions{Store: store, Name: name})
 	}
@@ -149,19 +148,19 @@ func TestBudget_IsKept(t *testing.T) {
 
 // Damaged records are errors at every door.
 func TestBudget_RefusesBadRecords(t *testing.T) {
-	salted := memory{}
-	key, _, _, err := loadFirst("", salted, "budget", "a")
-	testkit.Check(t, err)
-	record := func(body string) []byte { return append(append(checksum(key, []byte(body)), ' '), body...) }
+	salted := newMemory()
+	r := testkit.Must(loadFirst("", salted, "budget", "a"))
+	key := r.key
+	record := func(body string) []byte { return sealed(nil, key, []byte(body)).value }
 	for name, value := range map[string][]byte{
 		"empty": {}, "no JSON": record("1"), "nothing": record("{}"), "null": record("null"),
 		"negative": record(`{"unit":"","alpha":"-1","delta":"0"}`), "infinite": record(`{"unit":"","alpha":"Inf","delta":"0"}`),
 		"none": record(`{"unit":"","alpha":null,"delta":"0"}`), "no delta": record(`{"unit":"","alpha":"0"}`),
 		"a word": record(`{"unit":"","alpha":"much","delta":"0"}`), "no sum": []byte(`{"unit":"","alpha":"0","delta":"0"}`),
 	} {
-		store := maps.Clone(salted)
+		store := copied(salted.records)
 		b := testkit.Must(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: store, Name: "a"}))
-		store[key] = value
+		store.records[key] = value
 		_, err1 := b.Spent()
 		_, err2 := b.Left()
 		_, err3 := NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: store, Name: "a"})
@@ -171,8 +170,8 @@ func TestBudget_RefusesBadRecords(t *testing.T) {
 			}
 		}
 	}
-	huge := maps.Clone(salted)
-	huge[key] = record(`{"unit":"","alpha":"1e400","delta":"0"}`)
+	huge := copied(salted.records)
+	huge.records[key] = record(`{"unit":"","alpha":"1e400","delta":"0"}`)
 	b := testkit.Must(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: huge, Name: "a"}))
 	if spent := testkit.Must(b.Spent()); !math.IsInf(spent.Alpha(), 1) || !errors.Is(b.Spend(promise(0, 0, 0, "")), ErrBudget) {
 		t.Errorf("spent %v", spent)

@@ -4,48 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log"
 	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
-
-// folder is a Store of one file for each record.
-type folder string
-
-func (f folder) Load(key string) ([]byte, bool, error) {
-	b, err := os.ReadFile(filepath.Join(string(f), key))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	return b, err == nil, err
-}
-
-// Save writes another file and renames it, each brought to the disk: after a crash a
-// record is the old one or the new one.
-func (f folder) Save(key string, value []byte) (err error) {
-	w, err := os.CreateTemp(string(f), "new-*")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(value)
-	if err = errors.Join(err, w.Sync(), w.Close()); err != nil {
-		return errors.Join(err, os.Remove(w.Name()))
-	}
-	if err := os.Rename(w.Name(), filepath.Join(string(f), key)); err != nil {
-		return err
-	}
-	d, err := os.Open(string(f))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
 
 // towns is a mechanism on the names of three towns.
 func towns() mechanism.Mechanism[string, string] {
@@ -70,8 +37,8 @@ func ExampleBudget_byLoss() {
 		fmt.Println(n, "releases;", must(budget.Left()))
 	}
 	// Output:
-	// 49 releases; 0.04999999999999982 per km and delta 1e-06 left
-	// 79 releases; 0.027899578117010278 per km and delta 5e-07 left
+	// 49 releases; level 0.04999999999999982 per km up to 2 km and delta 1e-06 left, by which odds change by at most 1.11 at 2 km
+	// 79 releases; level 0.027899578117010278 per km up to 2 km and delta 5e-07 left, by which odds change by at most 1.06 at 2 km
 }
 
 // Where somebody is, asked every hour: a town by name, drawn once for each town that
@@ -94,14 +61,15 @@ func ExampleNewSticky() {
 	// 0.02-private per km where both towns are other ones, as far away
 }
 
-// Answers and what they cost survive the process in a folder of the caller's.
-func ExampleStore() {
+// Answers and what they cost survive the process, and others on the machine share them.
+func ExampleOpenFileStore() {
 	dir := must(os.MkdirTemp("", "sticky"))
 	defer os.RemoveAll(dir)
 	m, rng := towns(), seeded()
-	for range 2 { // two lives of the process
-		budget := must(mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: folder(dir), Name: "ann"}))
-		sticky := must(mechanism.NewSticky(m, &mechanism.StickyOptions[string]{Store: folder(dir), Name: "ann", Budget: budget}))
+	for range 2 { // two lives of the process, or two processes
+		store := must(mechanism.OpenFileStore(dir))
+		budget := must(mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: store, Name: "ann"}))
+		sticky := must(mechanism.NewSticky(m, &mechanism.StickyOptions[string]{Store: store, Name: "ann", Budget: budget}))
 		for _, town := range []string{"Vienna", "Budapest", "Bratislava"} {
 			answer, err := sticky.Release(rng, town)
 			if errors.Is(err, mechanism.ErrBudget) {
@@ -136,6 +104,25 @@ func ExampleNewTrack() {
 	// 0.02-private per km <nil>
 }
 
+// A day of towns by its hours, of which four are released: each anew, so that nothing shows
+// which are equal.
+func ExampleKnots() {
+	route := strings.Fields("Vienna Vienna Vienna Vienna Vienna Vienna Vienna Bratislava Bratislava Budapest Budapest Budapest " +
+		"Budapest Budapest Budapest Bratislava Vienna Vienna Vienna Vienna Vienna Vienna Vienna Vienna")
+	track := must(mechanism.NewTrack(towns(), &mechanism.TrackOptions{Every: 6}))
+	released := must(track.Release(seeded(), route))
+	for _, hour := range mechanism.Knots(24, 6) {
+		fmt.Println(hour, released[hour])
+	}
+	fmt.Println(track.Level(route))
+	// Output:
+	// 3 Vienna
+	// 9 Bratislava
+	// 15 Vienna
+	// 21 Bratislava
+	// 0.04-private per km <nil>
+}
+
 // Three questions about one place, until the budget is spent.
 func ExampleNewBudget() {
 	limit := must(mechanism.NewGuarantee(0.625, 0, "km"))
@@ -158,8 +145,8 @@ func ExampleNewBudget() {
 	// Output:
 	// 0.25-private per km <nil>
 	// 0.5-private per km <nil>
-	// mechanism: Budget.Spend: the budget is spent: 0.25 per km asked, 0.125 per km left
-	// 0.125 per km left
+	// mechanism: Budget.Spend: the budget is spent: level 0.25 per km asked, level 0.125 per km left, by which odds change by at most 1.14 at 1 km
+	// level 0.125 per km left, by which odds change by at most 1.14 at 1 km
 	// <nil>
 	// nothing left <nil>
 }

@@ -96,7 +96,7 @@ func TestLossFilter_CostsAreDivergences(t *testing.T) {
 }
 
 func TestBudget_ByLossIsKept(t *testing.T) {
-	store := memory{}
+	store := newMemory()
 	o := BudgetOptions{Store: store, Name: "ann"}
 	b := byLoss(t, 2.5, 1e-6, o)
 	for range 40 {
@@ -121,7 +121,7 @@ func TestBudget_ByLossIsKept(t *testing.T) {
 }
 
 func TestBudget_ByLossRefusals(t *testing.T) {
-	store := memory{}
+	store := newMemory()
 	o := BudgetOptions{Store: store, Name: "ann"}
 	testkit.Check(t, byLoss(t, 2.5, 1e-6, o).Spend(promise(.05, 0, 0, "km")))
 	_, plain := NewBudget(promise(2.5, 1e-6, 0, "km"), &o)
@@ -158,7 +158,7 @@ func TestLossFilter_TinyLevelsCost(t *testing.T) {
 
 // For the race detector: a load sets the filter.
 func TestBudget_ByLossFromManyGoroutines(t *testing.T) {
-	b := byLoss(t, 2.5, 1e-6, BudgetOptions{Store: memory{}, Name: "many"})
+	b := byLoss(t, 2.5, 1e-6, BudgetOptions{Store: newMemory(), Name: "many"})
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

@@ -12,6 +12,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -31,12 +33,16 @@ import (
 // patterns: who sees the answers mostly sees when the secret changed, and when it changed back.
 // One Sticky serves one person: with two, it shows when both are at the same place.
 //
-// An input has one draw at most, ever. Before the draw its price is taken from the [Budget] and
-// [ErrRefused] is stored as its answer; then the answer takes the place of the refusal. So a
-// draw that cannot be given, because the mechanism returns an error, encoding/json makes
-// another value of the output or the store does not save it, is spent, and the refusal stays. A
-// crash in the meantime loses some of the budget, or the answer to this input, and never
-// privacy.
+// An input has one draw at most, ever, whatever asks for it at once: goroutines, Stickies of one
+// name, processes on one [Store]. A second draw would not do, even where the first was never
+// given: which of them is given may depend on both. So the one who draws first puts its claim
+// into the store, where no other has, then takes the price from the [Budget], draws, and puts the
+// answer in place of its claim. The others wait for it, and after 5 seconds put [ErrRefused] in
+// place of the claim, as whoever draws may be dead; if not, its answer takes that place later. So
+// a crash loses the answer to this input, or a part of the budget, and never privacy. A draw that
+// cannot be given, because the mechanism returns an error or encoding/json makes another value of
+// the output, is spent and refused for good. One that the store does not take is kept by the
+// process, and is stored and given when the input is asked for again.
 //
 // Draws are kept in memory, some 300 bytes each, or in a [Store], and are as good as those of
 // the mechanism. Or they are derived from [StickyOptions.Secret] and not kept: then the
@@ -45,8 +51,7 @@ import (
 //
 // A Sticky is a [Memoizer], and is safe for concurrent use, as are several of one name. A
 // release takes some microseconds and two loads from the store, and for a new input a draw,
-// another load and two saves, and those of the budget; kept releases of one name wait for one
-// another.
+// another load and two swaps, and with a budget four loads and a swap more.
 type Sticky[X, Y any] struct {
 	m        Mechanism[X, Y]
 	g        Guarantee
@@ -57,12 +62,12 @@ type Sticky[X, Y any] struct {
 	store    Store
 	budget   *Budget
 	derive   func(value []byte) *rand.Rand // nil but under a secret
-	turn     turn                          // from the look to the last save
+	patience time.Duration                 // of the wait for another's draw, before it is taken for dead
 }
 
 // ErrRefused is the answer of a [Sticky] to an input whose draw could not be given. It stays,
-// and its text is the same for all inputs and draws.
-var ErrRefused = errors.New("the draw for this input could not be given, for an error of the mechanism, of encoding/json or of the store, and there is no other")
+// but where the draw was only slow, and its text is the same for all inputs and draws.
+var ErrRefused = errors.New("the draw for this input could not be given, for an error of the mechanism or of encoding/json or a process that ended or is slow, and there is no other")
 
 // StickyOptions are for [NewSticky]. nil and the zero value are the defaults: draws are
 // kept in memory.
@@ -76,7 +81,8 @@ type StickyOptions[X any] struct {
 	// drawn or spent. It must depend on x alone. nil: what [On], [Labels], [LabelBoth], [Then]
 	// and [Compose] make of a [Channel] refuses all that are outside, other mechanisms none.
 	Check func(x X) error
-	// Store keeps the draws. nil: memory does, and a new Sticky draws anew.
+	// Store keeps the draws, for all processes that have it. nil: memory does, and a new Sticky
+	// draws anew.
 	Store Store
 	// Name says whose answers and which: with equal names in one store, or under one secret,
 	// two Stickies are one. A Store or a Secret needs a name, of valid UTF-8, and another
@@ -92,6 +98,9 @@ type StickyOptions[X any] struct {
 	// Budget is asked for the mechanism's guarantee at every new input. nil: there is no limit.
 	Budget *Budget
 }
+
+// patience is that of every Sticky but in tests.
+const patience = 5 * time.Second
 
 // minSecret is the least size of a secret, in bytes.
 const minSecret = 32
@@ -114,7 +123,7 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	if !utf8.ValidString(o.Name) {
 		return nil, errText(op, "Name", o.Name)
 	}
-	s := &Sticky[X, Y]{m: m, g: m.Guarantee(), inDomain: o.Check, name: o.Name, store: o.Store, budget: o.Budget}
+	s := &Sticky[X, Y]{m: m, g: m.Guarantee(), inDomain: o.Check, name: o.Name, store: o.Store, budget: o.Budget, patience: patience}
 	if s.inDomain == nil {
 		s.inDomain = func(x X) error { return inDomain(m, x) }
 	}
@@ -140,10 +149,9 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	default:
 		return nil, fmt.Errorf("%s: no Key, and %v is not made of numbers, strings, booleans, arrays, slices and structs", op, t)
 	}
-	s.turn = turn{o.Name, "sticky"}
 	switch {
 	case o.Secret == nil && o.Store == nil:
-		s.store, s.turn.of = memory{}, s
+		s.store = newMemory()
 	case o.Secret == nil:
 	case o.Store != nil || o.Key != nil || o.Budget != nil:
 		return nil, fmt.Errorf("%s: a Secret, and a Store, Key or Budget, which do not go with it", op)
@@ -200,7 +208,7 @@ func (s *Sticky[X, Y]) String() string {
 		return err.Error()
 	}
 	how := "kept in a store"
-	if _, ok := s.store.(memory); ok {
+	if _, ok := s.store.(*memory); ok {
 		how = "kept in memory"
 	} else if s.derive != nil {
 		how = "derived from a secret (computational)"
@@ -212,8 +220,9 @@ func (s *Sticky[X, Y]) String() string {
 // [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is [ErrRefused],
 // as it may depend on the draw, and its reason is not told (under a Secret it is the
 // mechanism's, and comes again). Other errors are a [*BudgetError], those of the store,
-// [ErrRecord], a Key that is not valid UTF-8, and a stored answer drawn under another
-// guarantee; then nothing new was released, and a part of the budget may be spent.
+// [ErrRecord], a Key that is not valid UTF-8, a stored answer drawn under another
+// guarantee, and a store that refuses a thousand swaps; then nothing new was released, and a
+// part of the budget may be spent.
 func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	const op = "mechanism: Sticky.Release"
 	if err := s.check(op); err != nil {
@@ -229,34 +238,101 @@ func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	if s.derive != nil {
 		return s.m.Release(s.derive(value), x)
 	}
-	// Of several Stickies of one name no two answer differently, draw twice or spend
-	// twice. The only turns within this one are that of the budget and that of the salt,
-	// which have none within.
-	defer s.turn.take()()
-	key, body, ok, err := loadFirst(op, s.store, "sticky", s.name, string(value))
-	if err != nil {
-		return y, err
+	mine := unique()
+	var other string // who draws, and since when that is known
+	var since time.Time
+	for attempt, lost := 0, 0; lost < tries; attempt++ {
+		r, d, err := s.find(op, value)
+		if err != nil {
+			return y, err
+		}
+		if bytes.Equal(d.Guarantee, s.claim) {
+			if o, ok := unsettled.LoadAndDelete(d.Drawing); ok {
+				if err := s.settle(op, r.key, d.Drawing, o.(draw)); err != nil {
+					unsettled.Store(d.Drawing, o)
+					return y, err
+				}
+				lost++
+				continue
+			}
+		}
+		switch {
+		case r.value == nil || d.Open:
+			if s.budget != nil { // without a record of what is not affordable
+				if err := s.budget.affords(s.g); err != nil {
+					if now, bad := load(op, s.store, r.key); bad == nil && !bytes.Equal(now.value, r.value) {
+						lost++ // another one paid for it meanwhile
+						continue
+					}
+					return y, fault.Within(op, err)
+				}
+			}
+			ok, err := r.swap(op, s.encode(draw{Drawing: mine}))
+			if err != nil {
+				s.settle(op, r.key, mine, draw{Open: true}) // it may be there all the same
+				return y, err
+			}
+			if ok {
+				return s.first(op, rng, x, r.key, mine)
+			}
+			lost++
+		case d.Drawing == "" || d.Refused || !bytes.Equal(d.Guarantee, s.claim):
+			return s.read(op, r.key, d)
+		case d.Drawing != other:
+			other, since = d.Drawing, time.Now()
+			lost++
+		case time.Since(since) > s.patience:
+			if _, err := r.swap(op, s.encode(draw{Drawing: other, Refused: true})); err != nil {
+				return y, err
+			}
+			lost++
+		}
+		pause(attempt)
 	}
-	if ok {
-		return s.read(op, key, body)
-	}
+	return y, fmt.Errorf("%s: %w", op, errBusy)
+}
+
+// unsettled are the outcomes of this process that a store did not take, by who drew.
+var unsettled sync.Map
+
+// first answers an input for which nobody else draws.
+func (s *Sticky[X, Y]) first(op string, rng *rand.Rand, x X, key, mine string) (y Y, err error) {
+	outcome := draw{Refused: true} // also where the mechanism panics
+	defer func() {
+		if bad := s.settle(op, key, mine, outcome); bad != nil {
+			unsettled.Store(mine, outcome)
+			if err == nil {
+				var none Y
+				y, err = none, bad
+			}
+		}
+	}()
 	if s.budget != nil {
 		if err := s.budget.Spend(s.g); err != nil {
+			outcome = draw{Open: true} // nothing was drawn
 			return y, fault.Within(op, err)
 		}
-	}
-	if err := s.save(op, key, nil); err != nil {
-		return y, err
 	}
 	y, output, ok := s.draw(rng, x)
 	if !ok {
 		return y, fmt.Errorf("%s: %w", op, ErrRefused)
 	}
-	if err := s.save(op, key, output); err != nil {
-		var none Y
-		return none, err
-	}
+	outcome = draw{Output: output}
 	return y, nil
+}
+
+// settle puts d where it is known that mine draws, also where another took that for dead.
+func (s *Sticky[X, Y]) settle(op, key, mine string, d draw) error {
+	if d.Output == nil {
+		d.Drawing = mine
+	}
+	for _, refused := range []bool{false, true} {
+		r := sealed(s.store, key, s.encode(draw{Drawing: mine, Refused: refused}))
+		if ok, err := r.swap(op, s.encode(d)); ok || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: %w: %s: it changed during the draw", op, ErrRecord, key)
 }
 
 // draw returns an output and how it is stored; ok is false where it cannot be. The output
@@ -276,28 +352,37 @@ func (s *Sticky[X, Y]) draw(rng *rand.Rand, x X) (y Y, output []byte, ok bool) {
 	return y, output, true
 }
 
-// draw is the record of an answer.
+// draw is the record of an input. It is an answer, or a refusal; or somebody draws; or nobody
+// did, nor will. Of the first two the one who draws may make the answer out of a refusal by
+// those who lost patience, and nothing else changes.
 type draw struct {
 	Guarantee json.RawMessage `json:"guarantee"`
-	Output    json.RawMessage `json:"output,omitempty"` // none: a refusal
+	Output    json.RawMessage `json:"output,omitempty"`
 	Refused   bool            `json:"refused,omitempty"`
+	Open      bool            `json:"open,omitempty"`
+	Drawing   string          `json:"drawing,omitempty"` // who, or did
 }
 
-// save stores an answer, or a refusal where there is none.
-func (s *Sticky[X, Y]) save(op, key string, output []byte) error {
-	body, err := json.Marshal(draw{s.claim, output, output == nil})
-	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+// encode is the body of a record.
+func (s *Sticky[X, Y]) encode(d draw) []byte {
+	d.Guarantee = s.claim
+	body, _ := json.Marshal(d) // no error: both parts are JSON
+	return body
+}
+
+// find returns the record of an input.
+func (s *Sticky[X, Y]) find(op string, value []byte) (r record, d draw, err error) {
+	r, err = loadFirst(op, s.store, "sticky", s.name, string(value))
+	if err == nil && r.value != nil {
+		if bad := json.Unmarshal(r.body, &d); bad != nil {
+			err = fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, r.key, bad)
+		}
 	}
-	return save(op, s.store, key, body)
+	return r, d, err
 }
 
 // read returns the answer that a record holds.
-func (s *Sticky[X, Y]) read(op, key string, body []byte) (y Y, err error) {
-	var d draw
-	if err := json.Unmarshal(body, &d); err != nil {
-		return y, fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, key, err)
-	}
+func (s *Sticky[X, Y]) read(op, key string, d draw) (y Y, err error) {
 	if !bytes.Equal(d.Guarantee, s.claim) {
 		return y, fmt.Errorf("%s: the stored answer has the guarantee %.200s and the mechanism %s: a second answer needs another Name", op, d.Guarantee, s.claim)
 	}

@@ -232,13 +232,16 @@ func TestSticky_Concurrent(t *testing.T) {
 	}
 }
 
-// shaky is a store on a map that outlives it. Its calls fail from one of them on, or
-// that one only, with or without having saved.
+// copied is a store with the same records.
+func copied(records map[string][]byte) *memory { return &memory{records: maps.Clone(records)} }
+
+// shaky is a store on another that outlives it. Its calls fail from one of them on, or
+// that one only, with or without having swapped.
 type shaky struct {
-	records     map[string][]byte
+	*memory
 	calls       int
 	failAt      int // -1: never
-	once, saves bool
+	once, swaps bool
 }
 
 var errCrash = errors.New("crash")
@@ -253,19 +256,18 @@ func (s *shaky) Load(key string) ([]byte, bool, error) {
 	if s.fails() {
 		return nil, false, errCrash
 	}
-	b, ok := s.records[key]
-	return slices.Clone(b), ok, nil
+	return s.memory.Load(key)
 }
 
-func (s *shaky) Save(key string, value []byte) error {
+func (s *shaky) Swap(key string, old, new []byte) (ok bool, err error) {
 	failed := s.fails()
-	if !failed || s.saves && s.calls == s.failAt+1 {
-		s.records[key] = slices.Clone(value)
+	if !failed || s.swaps && s.calls == s.failAt+1 {
+		ok, err = s.memory.Swap(key, old, new)
 	}
 	if failed {
-		return errCrash
+		return false, errCrash
 	}
-	return nil
+	return ok, err
 }
 
 // A crash at any step of the store, before a save or after it, and a process that goes
@@ -275,11 +277,12 @@ func TestSticky_SurvivesACrashAtEveryStep(t *testing.T) {
 	const affordable = 4
 	inputs := []int{1, 2, 1, 3, 4, 2, 5, 6, 1}
 	for k := range 4 * 60 {
-		failAt, once, saves := k/4, k%2 == 1, k/2%2 == 1
-		records := map[string][]byte{}
+		failAt, once, swaps := k/4, k%2 == 1, k/2%2 == 1
+		records := newMemory()
 		m := newCounting()
 		answers := map[int][2]float64{}
-		for life, store := range []*shaky{{records, 0, failAt, once, saves}, {records, 0, failAt / 2, once, saves}, {records, 0, -1, false, false}} {
+		for life, store := range []*shaky{{records, 0, failAt, once, swaps}, {records, 0, failAt / 2, once, swaps}, {records, 0, -1, false, false}} {
+			unsettled.Clear() // another process
 			b, err := NewBudget(m.g.Times(affordable), &BudgetOptions{Store: store, Name: "b"})
 			if err != nil {
 				if life == 2 || !errors.Is(err, errCrash) {
@@ -288,6 +291,7 @@ func TestSticky_SurvivesACrashAtEveryStep(t *testing.T) {
 				continue
 			}
 			s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: store, Name: "s", Budget: b}))
+			s.patience = 0
 			for _, x := range inputs {
 				y, err := s.Release(nil, x)
 				switch {
@@ -326,7 +330,7 @@ func TestSticky_RefusesBadRecords(t *testing.T) {
 	other := &counting{of: map[int]int{}, g: g2}
 	build := func(m *counting) (*Sticky[int, [2]float64], map[string][]byte) {
 		records := map[string][]byte{}
-		s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: memory(records), Name: "a"}))
+		s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: &memory{records: records}, Name: "a"}))
 		for x := range 2 {
 			testkit.Must(s.Release(nil, x))
 		}
@@ -335,13 +339,13 @@ func TestSticky_RefusesBadRecords(t *testing.T) {
 	first, whole := build(m)
 	keys := make([]string, 0, 2)
 	for x := range 2 {
-		key, _, ok, err := loadFirst("", memory(whole), "sticky", "a", string(testkit.Must(first.value(x))))
-		if keys = append(keys, key); !ok || err != nil || len(key) > 80 {
-			t.Fatalf("no record %s, %v", key, err)
+		r := testkit.Must(loadFirst("", copied(whole), "sticky", "a", string(testkit.Must(first.value(x)))))
+		if keys = append(keys, r.key); r.value == nil || len(r.key) > 80 {
+			t.Fatalf("no record %s", r.key)
 		}
 	}
 	record := func(body string) []byte {
-		return append(append(checksum(keys[0], []byte(body)), ' '), body...)
+		return sealed(nil, keys[0], []byte(body)).value
 	}
 	for _, c := range []struct {
 		name  string
@@ -362,7 +366,7 @@ func TestSticky_RefusesBadRecords(t *testing.T) {
 		{"no guarantee", record(`{"output":[1,2]}`), nil},
 	} {
 		records := maps.Clone(whole)
-		s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: memory(records), Name: "a"}))
+		s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: &memory{records: records}, Name: "a"}))
 		records[keys[0]] = c.value
 		drawn := m.draws.Load()
 		y, err := s.Release(nil, 0)
@@ -375,11 +379,11 @@ func TestSticky_RefusesBadRecords(t *testing.T) {
 	}
 	// The records of another mechanism are not this one's, but under another name.
 	_, records := build(other)
-	s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: memory(records), Name: "a"}))
+	s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: &memory{records: records}, Name: "a"}))
 	if _, err := s.Release(nil, 0); err == nil || !strings.Contains(err.Error(), `{"unit":"step","alpha":2} and the mechanism {"unit":"step","alpha":1}`) {
 		t.Error(err)
 	}
-	s = testkit.Must(NewSticky(m, &StickyOptions[int]{Store: memory(records), Name: "b"}))
+	s = testkit.Must(NewSticky(m, &StickyOptions[int]{Store: &memory{records: records}, Name: "b"}))
 	testkit.Must(s.Release(nil, 0))
 }
 
@@ -396,11 +400,11 @@ func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 	words := testkit.Must(Labels(c, []string{"a", "b"}))
 	two := testkit.Must(Compose(words, words))
 	long := Then(two, func(y []string) (int, error) { return len(y), nil })
-	store := memory{}
+	store := newMemory()
 	b := testkit.Must(NewBudget(long.Guarantee().Times(1), nil))
 	s := testkit.Must(NewSticky(long, &StickyOptions[string]{Store: store, Name: "a", Budget: b}))
 	for range 3 {
-		if _, err := s.Release(nil, "c"); !errors.Is(err, ErrNotAPoint) || len(store) > 0 {
+		if _, err := s.Release(nil, "c"); !errors.Is(err, ErrNotAPoint) || len(store.records) > 0 {
 			t.Error(err, store)
 		}
 	}
@@ -410,9 +414,9 @@ func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 	}
 
 	more := testkit.Must(metric.NewPoints([]string{"a", "b", "c"}, metric.Levenshtein{})) // than the channel has inputs
-	store = memory{}
+	store = newMemory()
 	lifted := testkit.Must(NewSticky(On(c, more), &StickyOptions[string]{Store: store, Name: "a"}))
-	if _, err := lifted.Release(nil, "c"); err == nil || errors.Is(err, ErrRefused) || len(store) > 0 {
+	if _, err := lifted.Release(nil, "c"); err == nil || errors.Is(err, ErrRefused) || len(store.records) > 0 {
 		t.Error(err, store)
 	}
 
@@ -430,8 +434,8 @@ func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 		}
 		return nil
 	}}))
-	before := len(store)
-	if _, err := checked.Release(nil, -1); err != errDomain || len(store) != before {
+	before := len(store.records)
+	if _, err := checked.Release(nil, -1); err != errDomain || len(store.records) != before {
 		t.Error(err, store)
 	}
 	testkit.Must(checked.Release(nil, 1))
@@ -445,13 +449,13 @@ func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 }
 
 // picky is a store that does not save some answers.
-type picky struct{ memory }
+type picky struct{ *memory }
 
-func (p picky) Save(key string, value []byte) error {
-	if bytes.Contains(value, []byte(`"long"`)) {
-		return errors.New("too long")
+func (p picky) Swap(key string, old, new []byte) (bool, error) {
+	if bytes.Contains(new, []byte(`"long"`)) {
+		return false, errors.New("too long")
 	}
-	return p.memory.Save(key, value)
+	return p.memory.Swap(key, old, new)
 }
 
 // TestSticky_RefusalsCostWhatTheyTell enumerates, over all draws, all that is seen of a
@@ -481,7 +485,7 @@ func TestSticky_RefusalsCostWhatTheyTell(t *testing.T) {
 				for x := range laws {
 					laws[x] = map[string]int{}
 					for _, tape := range sequences(4, asked+1) {
-						o := &StickyOptions[[2]int]{Store: picky{memory{}}, Name: "a"}
+						o := &StickyOptions[[2]int]{Store: picky{newMemory()}, Name: "a"}
 						if affordable > 0 {
 							o.Budget = testkit.Must(NewBudget(g.Times(affordable), nil))
 						}
@@ -656,7 +660,7 @@ func TestSticky_Key(t *testing.T) {
 
 func TestNewSticky_Refuses(t *testing.T) {
 	m := newCounting()
-	store, long := memory{}, bytes.Repeat([]byte("k"), 32)
+	store, long := newMemory(), bytes.Repeat([]byte("k"), 32)
 	with := func(o StickyOptions[int]) error { return testkit.Err(NewSticky(m, &o)) }
 	kilometers := testkit.Must(NewBudget(promise(1, 0, 0, "km"), nil))
 	c := certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "bad\x00unit")

@@ -9,31 +9,38 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
+	"time"
 )
 
-// Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a folder, a
-// table of a database. Keys are of ASCII letters, digits and '-', at most 80 of them. Values
-// are ASCII or JSON text, some hundred bytes for a place. A store needs the care that the
-// secrets need.
+// Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a folder
+// ([OpenFileStore]), a table of a database. Keys are of lower-case ASCII letters, digits and '-',
+// at most 80 of them. Values are ASCII or JSON text, some hundred bytes for a place. A store
+// needs the care that the secrets need.
 //
 // Keys are hashes of names and inputs (HMAC-SHA256) under a salt of 32 random bytes, which the
 // store holds under the key "salt": without it a key tells nothing; who reads the whole store
 // can try guesses. Without its salt a store is a new one: what was drawn and spent is
-// forgotten. Records of other versions of this library are an error.
+// forgotten. Records of the version before this one are read, and it refuses those of this one:
+// end its processes first, as they do not arbitrate. Records of other versions are an error.
 //
-// A Store may be used by several goroutines. Within a process Stickies and Budgets of one name
-// take turns, however many there are. Nothing arbitrates between processes: a Store serves one
-// at a time, and with two, each would draw, and spend, what the other one did already.
+// A Store arbitrates: whoever uses it, goroutines, processes, machines, a record changes only
+// where [Store.Swap] finds the value that its caller saw. So any number of Stickies and Budgets
+// of one name may be at work at once.
 type Store interface {
-	// Load returns the last value that was saved under the key, and false where there
+	// Load returns the last value that was put under the key, and false where there
 	// is none. What it cannot tell, such as a file that cannot be read, is an error.
 	Load(key string) (value []byte, ok bool, err error)
-	// Save replaces the value of the key. When it returns nil the value must survive
-	// whatever the process is to survive, a crash for one; when it returns an error,
-	// Load must return the value before or the new one, whole.
-	Save(key string, value []byte) error
+	// Swap puts a new value under the key where the value is old, or where old is nil and there
+	// is none, and reports whether it did. Of several with one old value one does. When it
+	// returns true, and when Load returned it, the value must survive whatever is to be survived,
+	// a crash for one; after an error, Load must return the value before or the new one, whole.
+	// A Swap that is done and then reports false, as one sent twice does, is no harm. Values are
+	// never empty.
+	Swap(key string, old, new []byte) (swapped bool, err error)
 }
 
 // ErrRecord reports a record of a [Store] that is not as it was saved: damaged, of
@@ -41,125 +48,156 @@ type Store interface {
 var ErrRecord = errors.New("a damaged record in the store")
 
 // memory is the Store of one Sticky or Budget.
-type memory map[string][]byte
+type memory struct {
+	mu      sync.Mutex
+	records map[string][]byte
+}
 
-func (m memory) Load(key string) ([]byte, bool, error) {
-	value, ok := m[key]
+func newMemory() *memory { return &memory{records: map[string][]byte{}} }
+
+func (m *memory) Load(key string) ([]byte, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	value, ok := m.records[key]
 	return value, ok, nil
 }
 
-func (m memory) Save(key string, value []byte) error {
-	m[key] = value
-	return nil
-}
-
-// turn names what is done by one goroutine of the process at a time.
-type turn struct {
-	of   any // a name, whatever the Store, as two Stores may be one; or what has its own memory
-	what string
-}
-
-// turns has a lock for every turn that somebody has or waits for, and for no other.
-var turns = struct {
-	sync.Mutex
-	locks map[turn]*turnLock
-}{locks: map[turn]*turnLock{}}
-
-type turnLock struct {
-	sync.Mutex
-	users int
-}
-
-// take waits for the turn, and returns what ends it.
-func (t turn) take() (end func()) {
-	turns.Lock()
-	l := turns.locks[t]
-	if l == nil {
-		l = new(turnLock)
-		turns.locks[t] = l
+func (m *memory) Swap(key string, old, new []byte) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if value, ok := m.records[key]; ok != (old != nil) || !bytes.Equal(value, old) {
+		return false, nil
 	}
-	l.users++
-	turns.Unlock()
-	l.Lock()
-	return func() {
-		l.Unlock()
-		turns.Lock()
-		defer turns.Unlock()
-		if l.users--; l.users == 0 {
-			delete(turns.locks, t)
-		}
-	}
+	m.records[key] = new
+	return true, nil
 }
 
-// load returns the body of the record of a key. What is not whole is [ErrRecord].
-func load(op string, s Store, key string) (body []byte, ok bool, err error) {
+// record is what a key holds.
+type record struct {
+	store Store
+	key   string
+	value []byte // as stored; nil where there is none
+	body  []byte // without its checksum
+}
+
+// load reads the record of a key. What is not whole is [ErrRecord].
+func load(op string, s Store, key string) (r record, err error) {
+	r = record{store: s, key: key}
 	value, ok, err := s.Load(key)
 	if err != nil {
-		return nil, false, fmt.Errorf("%s: Store.Load: %w", op, err)
+		return r, fmt.Errorf("%s: Store.Load: %w", op, err)
 	}
 	if !ok {
-		return nil, false, nil
+		return r, nil
 	}
 	sum, body, _ := bytes.Cut(value, []byte(" "))
 	if !bytes.Equal(sum, checksum(key, body)) {
-		return nil, false, fmt.Errorf("%s: %w: %s", op, ErrRecord, key)
+		return r, fmt.Errorf("%s: %w: %s", op, ErrRecord, key)
 	}
-	return body, true, nil
+	r.value, r.body = value, body
+	return r, nil
 }
 
-// save puts the body of a record under a key, with a checksum of both.
-func save(op string, s Store, key string, body []byte) error {
-	if err := s.Save(key, slices.Concat(checksum(key, body), []byte(" "), body)); err != nil {
-		return fmt.Errorf("%s: Store.Save: %w", op, err)
+// swap puts another body in place of what was read, with a checksum of it and the key, and
+// reports whether it did. Bodies must be unlike all others: one that is found although the store
+// failed, or denies it, is this one.
+func (r record) swap(op string, body []byte) (bool, error) {
+	next := sealed(r.store, r.key, body)
+	ok, err := r.store.Swap(r.key, r.value, next.value)
+	if ok && err == nil {
+		return true, nil
 	}
-	return nil
+	now, found, bad := r.store.Load(r.key)
+	if bad == nil && found && bytes.Equal(now, next.value) {
+		return true, nil
+	}
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s: Store.Swap: %w", op, err)
+	case bad != nil: // without it nobody knows that the swap was not done
+		err = fmt.Errorf("%s: Store.Load: %w", op, bad)
+	}
+	return false, err
+}
+
+// sealed is a record with its checksum.
+func sealed(s Store, key string, body []byte) record {
+	return record{s, key, slices.Concat(checksum(key, body), []byte(" "), body), body}
 }
 
 func checksum(key string, body []byte) []byte {
 	return fmt.Appendf(nil, "%x", sha256.Sum256(frame(frame(nil, key), body)))
 }
 
-// salting is to make a salt, for one store at a time, as several names may have one.
-var salting = turn{what: "salt"}
+// tries ends the attempts at a record that others change meanwhile: each that fails is one of
+// theirs that does not.
+const tries = 1000
 
-// saltRecord comes before the salt in its record, with the version of all records.
-const saltRecord = "metricdp.store/2 "
+// errBusy is the end of them.
+var errBusy = fmt.Errorf("the store refused %d changes of one record, as others were faster", tries)
+
+// pause waits before another attempt, a random time that grows to some milliseconds.
+func pause(attempt int) {
+	sleep(time.Duration(rand.Int64N(int64(50 * time.Microsecond << min(attempt, 7)))))
+}
+
+var sleep = func(d time.Duration) {
+	if runtime.GOOS != "js" {
+		time.Sleep(d)
+		return
+	}
+	for start := time.Now(); time.Since(start) < d; { // what answers a page may not sleep
+		runtime.Gosched()
+	}
+}
+
+// unique is a text that nobody else has.
+func unique() string {
+	var b [16]byte
+	crand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// saltRecord comes before the salt in its record, with the version of all records. Those of
+// version 2 are read; what wrote them does not read these.
+const saltRecord, oldSaltRecord = "metricdp.store/3 ", "metricdp.store/2 "
 
 // loadSalt returns the salt of a store, a new one where there is none.
 func loadSalt(op string, s Store) (salt []byte, err error) {
 	const key = "salt"
-	find := func() (salt []byte, ok bool, err error) {
-		body, ok, err := load(op, s, key)
-		if !ok || err != nil {
-			return nil, false, err
+	for range tries {
+		r, err := load(op, s, key)
+		if err != nil {
+			return nil, err
 		}
-		text, ok := bytes.CutPrefix(body, []byte(saltRecord))
-		if !ok {
-			return nil, false, fmt.Errorf("%s: the store is of another version of this library: %.40q", op, body)
+		text, current := bytes.CutPrefix(r.body, []byte(saltRecord))
+		if !current && r.value != nil {
+			var old bool
+			if text, old = bytes.CutPrefix(r.body, []byte(oldSaltRecord)); !old {
+				return nil, fmt.Errorf("%s: the store is of another version of this library: %.40q", op, r.body)
+			}
 		}
-		if salt, err = hex.DecodeString(string(text)); err != nil || len(salt) != minSecret {
-			return nil, false, fmt.Errorf("%s: %w: %s", op, ErrRecord, key)
+		salt := make([]byte, minSecret)
+		if r.value == nil {
+			crand.Read(salt) // never fails
+		} else if n, err := hex.Decode(salt, text[:min(len(text), 2*minSecret)]); err != nil || n != minSecret || len(text) != 2*minSecret {
+			return nil, fmt.Errorf("%s: %w: %s", op, ErrRecord, key)
 		}
-		return salt, true, nil
+		if current {
+			return salt, nil
+		}
+		if ok, err := r.swap(op, fmt.Appendf(nil, "%s%x", saltRecord, salt)); ok || err != nil {
+			return salt, err
+		}
 	}
-	if salt, ok, err := find(); ok || err != nil {
-		return salt, err
-	}
-	defer salting.take()()
-	if salt, ok, err := find(); ok || err != nil {
-		return salt, err // made meanwhile
-	}
-	salt = make([]byte, minSecret)
-	crand.Read(salt) // never fails
-	return salt, save(op, s, key, fmt.Appendf(nil, "%s%x", saltRecord, salt))
+	return nil, fmt.Errorf("%s: %w", op, errBusy)
 }
 
-// loadFirst returns the key of the record that belongs to the parts, and its body if there
-// is one.
-func loadFirst(op string, s Store, kind string, parts ...string) (key string, body []byte, ok bool, err error) {
+// loadFirst returns the record that belongs to the parts.
+func loadFirst(op string, s Store, kind string, parts ...string) (r record, err error) {
 	salt, err := loadSalt(op, s)
 	if err != nil {
-		return "", nil, false, err
+		return r, err
 	}
 	var framed []byte
 	for _, p := range parts {
@@ -167,20 +205,20 @@ func loadFirst(op string, s Store, kind string, parts ...string) (key string, bo
 	}
 	mac := hmac.New(sha256.New, salt)
 	mac.Write(framed)
-	key = fmt.Sprintf("%s-%x", kind, mac.Sum(nil))
-	if body, ok, err = load(op, s, key); ok || err != nil {
-		return key, body, ok, err
+	if r, err = load(op, s, fmt.Sprintf("%s-%x", kind, mac.Sum(nil))); r.value != nil || err != nil {
+		return r, err
 	}
 	// Version 1 had no salt. To pass over its record would be a second draw, or a budget
 	// that is spent twice.
 	old := fmt.Sprintf("%s-%x", kind, sha256.Sum256(framed))
-	if _, ok, err = s.Load(old); err != nil {
-		return "", nil, false, fmt.Errorf("%s: Store.Load: %w", op, err)
+	_, ok, err := s.Load(old)
+	if err != nil {
+		return r, fmt.Errorf("%s: Store.Load: %w", op, err)
 	}
 	if ok {
-		return "", nil, false, fmt.Errorf("%s: %s was written by an earlier version of this library, which this one does not read: take another Name, which draws and spends anew", op, old)
+		return r, fmt.Errorf("%s: %s was written by an earlier version of this library, which this one does not read: take another Name, which draws and spends anew", op, old)
 	}
-	return key, nil, false, nil
+	return r, nil
 }
 
 // frame appends b with its length, so that no two lists of parts read alike.

@@ -2,6 +2,8 @@ package mechanism
 
 import (
 	"errors"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -54,7 +56,124 @@ func TestTrack_Refuses(t *testing.T) {
 		t.Error(ys, err)
 	}
 	refuse(t, []refused{
-		{testkit.Err(NewTrack(s, &TrackOptions{Ends: -1})), "NewTrack: Ends = -1"},
+		{testkit.Err(NewTrack(s, &TrackOptions{Ends: -1})), "NewTrack: Ends = -1"}, {testkit.Err(NewTrack(s, &TrackOptions{Every: -1})), "NewTrack: Every = -1"},
 		{testkit.Err(NewTrack[int, int](nil, nil)), "NewTrack: "}, {testkit.Err(NewTrack(new(Sticky[int, int]), nil)), "NewTrack: "},
 	})
+}
+
+// Knots are ceil(n/every), in order: the parts that they are the middles of have every inputs
+// or one less, where there are parts enough, and no knot is farther than that from the next.
+func TestKnots_AreSpreadEvenly(t *testing.T) {
+	for n := range 40 {
+		for every := range 45 {
+			at, e := Knots(n, every), max(1, every)
+			ok := len(at) == (n+e-1)/e
+			last := -1
+			for j, i := range at {
+				lo, hi := j*n/len(at), (j+1)*n/len(at)
+				ok = ok && i > last && i-last <= e+1 && i >= lo && i <= hi && math.Abs(float64(2*i+1-lo-hi)) <= 2
+				last = i
+			}
+			if !ok || n > 0 && n-last > e/2+2 {
+				t.Fatalf("%d of %d: %v", n, every, at)
+			}
+		}
+	}
+}
+
+func TestKnots_OfAnyNumber(t *testing.T) {
+	for _, n := range []int{math.MaxInt, math.MaxInt - 1, math.MaxInt/2 + 1} {
+		if at := Knots(n, n/2+1); len(at) != 2 || at[0] != n/4 || at[1] < n/4*3 || at[1] > n/4*3+3 {
+			t.Errorf("two of %d: %v", n, at)
+		}
+		if at := Knots(n, 1); at != nil {
+			t.Errorf("all of %d: %d", n, len(at))
+		}
+	}
+	if at := Knots(-5, 2); at != nil || len(Knots(5, math.MinInt)) != 5 || len(Knots(5, math.MaxInt)) != 1 {
+		t.Error(at)
+	}
+}
+
+// Without a Sticky every knot is drawn anew and costs, and nothing else is asked about; the
+// answer of the nearest knot stands for the inputs about it.
+func TestTrack_ReleasesKnots(t *testing.T) {
+	xs := []int{-1, 4, 5, 4, 6, 4, 7, -1} // knots of three: 1, 3 and 5 of the inner six
+	m := newCounting()
+	track := testkit.Must(NewTrack(m, &TrackOptions{Ends: 1, Every: 2}))
+	ys := testkit.Must(track.Release(random.Seeded(1), xs))
+	if m.draws.Load() != 3 || len(ys) != 6 || ys[1] == ys[3] || ys[3] == ys[5] {
+		t.Errorf("%d draws: %v", m.draws.Load(), ys)
+	}
+	for i, knot := range []int{1, 1, 3, 3, 5, 5} {
+		if ys[i] != ys[knot] {
+			t.Errorf("%v at %d, want that of %d", ys[i], i, knot)
+		}
+	}
+	// The inputs between knots change nothing.
+	other := []int{9, 3, 5, 2, 6, 1, 7, 9}
+	if zs := testkit.Must(track.Release(random.Seeded(1), other)); !slices.Equal(ys, zs) {
+		t.Errorf("%v, with other inputs between knots %v", ys, zs)
+	}
+	if level := testkit.Must(track.Level(xs)); level != m.g.Times(3) || track.Memoized() {
+		t.Errorf("%v, memoized: %v", level, track.Memoized())
+	}
+	sticky := testkit.Must(NewTrack(testkit.Must(NewSticky(m, nil)), &TrackOptions{Every: 2}))
+	if level := testkit.Must(sticky.Level([]int{1, 5, 2, 5, 3, 6})); level != m.g.Times(2) || !sticky.Memoized() {
+		t.Errorf("through a Sticky: %v, memoized: %v", level, sticky.Memoized())
+	}
+}
+
+// unsure says the bit x with probability 3/4: ln 3 per unit, by two bits of one word.
+type unsure struct{}
+
+func (unsure) Guarantee() Guarantee {
+	return testkit.Must(NewGuarantee(math.Nextafter(math.Log(3), 2), 0, ""))
+}
+
+func (unsure) Release(rng *rand.Rand, x int) (int, error) {
+	if rng.Uint64()&3 == 0 {
+		x = 1 - x
+	}
+	return x, nil
+}
+
+// By enumeration of all draws, tracks of four bits: no two differ by more than the level, which
+// some reach.
+func TestTrack_LevelHoldsExactly(t *testing.T) {
+	for every, knots := range []int{4, 4, 2, 2, 1} {
+		track := testkit.Must(NewTrack(unsure{}, &TrackOptions{Every: every}))
+		var probs [16]map[[4]int]float64
+		for x := range probs {
+			xs := []int{x & 1, x >> 1 & 1, x >> 2 & 1, x >> 3}
+			probs[x] = map[[4]int]float64{}
+			for draw := range 1 << (2 * knots) {
+				ys, _ := track.Release(rand.New(&bits{uint64(draw)}), xs)
+				probs[x][[4]int(ys)] += 1 / float64(int(1)<<(2*knots))
+			}
+			if level := testkit.Must(track.Level(xs)); level != (unsure{}).Guarantee().Times(knots) {
+				t.Errorf("every %d: %v", every, level)
+			}
+		}
+		most := 0.0
+		for _, p := range probs {
+			for _, q := range probs {
+				for y := range p {
+					most = max(most, p[y]/q[y])
+				}
+			}
+		}
+		if want := math.Pow(3, float64(knots)); most != want {
+			t.Errorf("every %d: the largest ratio is %v, want %v", every, most, want)
+		}
+	}
+}
+
+// bits gives two bits of a number at a time.
+type bits struct{ left uint64 }
+
+func (b *bits) Uint64() uint64 {
+	w := b.left & 3
+	b.left >>= 2
+	return w
 }

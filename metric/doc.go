@@ -18,7 +18,7 @@
 //   - [NewPoints] makes a [Finite] metric of a list of points, known by index. Every algorithm
 //     takes one.
 //   - Matrices: [NewDense], [NewMatrix], [Densify]; graphs: [NewGraph], [NewGraphEdges],
-//     [Spanner]; trees: [TreeFromPaths], [NewTree]; dendrograms: [NewUltrametric],
+//     [Spanner], of the plane with levels by place [NewGrid]; trees: [TreeFromPaths], [NewTree]; dendrograms: [NewUltrametric],
 //     [FromLinkage], [Subdominant].
 //
 // # Questions

@@ -316,3 +316,31 @@ func ExampleNewLocator() {
 	// Oslo, 133 km
 	// [0 1 2]
 }
+
+// Distance counts a quarter outside of a town, of public outline: a point has to hide in four
+// times the radius there.
+func ExampleNewGrid() {
+	town := func(center [2]float64) float64 {
+		if math.Hypot(center[0], center[1]) < 1000 { // m
+			return 1
+		}
+		return 0.25
+	}
+	ways, centers, err := metric.NewGrid(context.Background(), [2]float64{-2000, -500}, [2]float64{2000, 500}, 250, town)
+	if err != nil {
+		log.Fatal(err)
+	}
+	at := metric.NewLocator(centers)
+	between := func(x, y float64) {
+		i, _ := at.Nearest([2]float64{x, 100})
+		j, _ := at.Nearest([2]float64{y, 100})
+		fmt.Printf("%.0f m count %.0f\n", centers.Distance(i, j), ways.Distance(i, j))
+	}
+	between(-600, 600)
+	between(-1900, -1100)
+	between(-1900, 1900)
+	// Output:
+	// 1250 m count 1155
+	// 750 m count 173
+	// 3750 m count 2079
+}

@@ -59,7 +59,7 @@ type costFunc struct {
 
 // CostFunc is the Cost at(i, j) for n sources and m sinks, computed when it is
 // asked for. at must be safe for concurrent use. It has no coordinates: for two lists of
-// points take [Distances] of both lists joined, which search them in space.
+// points take [W1Points], which searches them in space.
 func CostFunc(n, m int, at func(i, j int) float64) Cost { return &costFunc{n, m, at} }
 
 func (c *costFunc) Dims() (n, m int)    { return c.n, c.m }

@@ -12,7 +12,7 @@
 // # Which function
 //
 //   - Two measures on a finite metric: [W1]; the value alone: [Distance].
-//   - Any costs: [Between]; two lists of points: [Distances].
+//   - Two lists of points: [W1Points]. Any costs: [Between].
 //   - Numbers: [W1Samples] for samples, [W1LineBetween] with weights.
 //   - Multisets: [DistanceEM]; a matching of rows to columns: [Assignment].
 //   - The nearest probability measure: [Project], [ProjectLine], [ProjectTree], and their

@@ -69,6 +69,11 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{em([]int{-1}, []int{0}), "DistanceEM: a[0] = -1"},
 		{em([]int{0}, []int{2}), "DistanceEM: distance of points 0 and 2 = +Inf"},
 
+		{testkit.Err(W1Points(ctx, metric.Numbers[float64]{}, nil, nil, one, nil, nil)), "W1Points: x: empty input"},
+		{testkit.Err(W1Points(ctx, metric.Numbers[float64]{}, one, nil, nil, nil, nil)), "W1Points: y: empty input"},
+		{testkit.Err(W1Points(ctx, nil, one, nil, half, nil, nil)), "W1Points: metric: NewPoints: s is nil"},
+		{testkit.Err(W1Points(ctx, metric.Numbers[float64]{}, one, half, half, nil, nil)), "W1Points: mu has size 2, want 1"},
+		{testkit.Err(W1Points(ctx, metric.Numbers[float64]{}, one, []float64{3}, half, nil, nil)), "W1Points: total masses 3 and 1 differ by more than 3.73e-09: normalize"},
 		{testkit.Err(Project(ctx, plane, []float64{1, .5}, nil)), "Project: total masses 1.5 and 1"},
 		{testkit.Err(Project(ctx, plane, []float64{1, nan}, nil)), "Project: g[1] = NaN"},
 		{testkit.Err2(ProjectLine(nil, nil)), "ProjectLine: x: empty input"},

@@ -12,7 +12,8 @@ import (
 )
 
 // MassError reports two measures whose total masses differ by more than Tol, which
-// is 2^-30 of their sizes, or less where the function says so. Weights are never rescaled.
+// is 2^-30 of their sizes, or less where the function says so. Weights are never rescaled:
+// divide each measure by its total where shares are meant.
 type MassError struct {
 	Op     string  // the function that refused them
 	Mu, Nu float64 // the totals
@@ -20,7 +21,7 @@ type MassError struct {
 }
 
 func (e *MassError) Error() string {
-	return fmt.Sprintf("%s: total masses %v and %v differ by more than %.3g", e.Op, e.Mu, e.Nu, e.Tol)
+	return fmt.Sprintf("%s: total masses %v and %v differ by more than %.3g: normalize the weights, which are never rescaled here", e.Op, e.Mu, e.Nu, e.Tol)
 }
 
 // massTol bounds the difference of two totals that were equal before the

@@ -16,8 +16,8 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/simplex"
 )
 
-// Options are the settings of [W1] and [Between]; nil and zeros mean
-// the defaults.
+// Options are the settings of [W1], [W1Points] and [Between]; nil and zeros mean the
+// defaults.
 type Options struct {
 	// U and V, if not nil, are potentials of all sources and sinks to start
 	// from, as those of an earlier [Result] on the same costs. They change how
@@ -160,6 +160,33 @@ func withParts(mu, nu []float64) []float64 {
 // to i has a cost like any other. A [Matrix] is not copied where all weights are positive.
 func Between(ctx context.Context, c Cost, mu, nu []float64, o *Options) (*Result, error) {
 	return between(ctx, "wasserstein: Between", c, mu, nu, o)
+}
+
+// W1Points is the W1 distance of the measure with weights mu on the points x and the one with
+// weights nu on the points y, at distances of s; nil stands for equal weights of sum 1, as of
+// samples. A flow goes from x[I] to y[J]. Weights are >= 0, points may repeat and coincide.
+// Errors of points are those of [metric.NewPoints], on x with y behind; all else is as in
+// [Between]. Of numbers [W1LineBetween] and [W1Samples] have the value in less time.
+func W1Points[P any](ctx context.Context, s metric.Space[P], x []P, mu []float64, y []P, nu []float64, o *Options) (*Result, error) {
+	const op = "wasserstein: W1Points"
+	if err := cmp.Or(fault.Empty(op, "x", len(x)), fault.Empty(op, "y", len(y))); err != nil {
+		return nil, err
+	}
+	f, err := metric.NewPoints(slices.Concat(x, y), s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	at := make([]int, f.Len())
+	for i := range at {
+		at[i] = i
+	}
+	if mu == nil {
+		mu = slices.Repeat([]float64{1 / float64(len(x))}, len(x))
+	}
+	if nu == nil {
+		nu = slices.Repeat([]float64{1 / float64(len(y))}, len(y))
+	}
+	return between(ctx, op, &distances{f, at[:len(x)], at[len(x):]}, mu, nu, o)
 }
 
 func between(ctx context.Context, op string, c Cost, mu, nu []float64, o *Options) (*Result, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
 )
 
 func TestW1_SlowReference(t *testing.T) {
@@ -160,6 +161,36 @@ func TestBetween_SlowReference(t *testing.T) {
 		want := refTransport(cost, mu, nu)
 		if math.Abs(got.Cost-want) > 1e-13*total(mu)*slices.Max(c) {
 			t.Fatalf("%d x %d: %v, want %v", n, m, got.Cost, want)
+		}
+	}
+}
+
+// W1Points is W1LineBetween and, without weights, W1Samples of numbers, which may coincide;
+// flows go from one list to the other.
+func TestW1Points_IsThatOfTheLine(t *testing.T) {
+	r := random.Seeded(3)
+	for k := range 100 {
+		var x, w [2][]float64
+		for s := range x {
+			x[s] = make([]float64, 1+r.IntN(30))
+			for i := range x[s] {
+				x[s][i] = float64(r.IntN(50))
+			}
+			if k%2 > 0 {
+				w[s] = w1Weights(r, len(x[s]), false)
+			}
+		}
+		got := testkit.Must(W1Points(t.Context(), metric.Numbers[float64]{}, x[0], w[0], x[1], w[1], nil))
+		want := testkit.Must(W1Samples(x[0], x[1]))
+		if k%2 > 0 {
+			want = testkit.Must(W1LineBetween(x[0], w[0], x[1], w[1]))
+		}
+		cost := 0.0
+		for _, p := range got.Plan {
+			cost += p.Mass * math.Abs(x[0][p.I]-x[1][p.J])
+		}
+		if math.Abs(got.Cost-want) > 1e-12 || math.Abs(cost-want) > 1e-12 {
+			t.Fatalf("%v with weights %v: %v by a plan of %v, want %v", x, w, got.Cost, cost, want)
 		}
 	}
 }

@@ -38,6 +38,7 @@ func TestPage_InABrowser(t *testing.T) {
 		{"bad input", badInput},
 		{"city by name", cityByName},
 		{"near a pole", nearAPole},
+		{"on the way", onTheWay},
 		{"mechanisms compared", mechanismsCompared},
 		{"keyboard", keyboard},
 		{"position", position},
@@ -253,6 +254,36 @@ func nearAPole(t *testing.T, w *window) {
 	}
 	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
 	w.click("forget")
+	w.click("fit")
+}
+
+// onTheWay reports places one by one and by a walk: the whole costs what one place does, and the
+// map shows the way.
+func onTheWay(t *testing.T, w *window) {
+	before := w.place()
+	first := w.release("report")
+	w.keys("map", "\uE013")
+	if second := w.release("report"); second == first || !strings.HasPrefix(w.words("reportWords"), "2 reports, ") {
+		t.Errorf("%s, then %s: %s", first, second, w.words("reportWords"))
+	}
+	w.click("walk")
+	w.until("the walk does not end", func() bool { return strings.HasPrefix(w.words("reportWords"), "62 reports, ") })
+	words := w.words("reportWords")
+	for _, want := range []string{"The way as a whole: 0.0693148-private per km, and odds change by a factor 2 within 10 km", "of 62 fresh answers: 4.3."} {
+		if !strings.Contains(words, want) {
+			t.Errorf("no %q in %q", want, words)
+		}
+	}
+	if n := w.painted([3]int{0x8a, 0x5a, 0x00}); n < 100 {
+		t.Errorf("%d pixels show the way", n)
+	}
+	w.save("way.png", 1265, 1000)
+	w.click("arrive")
+	if words := w.words("reportWords") + w.words("error"); !strings.HasPrefix(words, "Report, move") {
+		t.Error(words)
+	}
+	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
+	w.set("lon", strconv.FormatFloat(before[1], 'g', -1, 64))
 	w.click("fit")
 }
 

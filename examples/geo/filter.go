@@ -40,6 +40,10 @@ type settings struct {
 	merge, cell, ends   int
 	keep, column, key   string
 	skip                bool
+
+	trail  bool
+	every  int
+	center string
 }
 
 func newSettings(p *demo.Program) *settings {
@@ -53,6 +57,9 @@ func newSettings(p *demo.Program) *settings {
 	p.Flags.StringVar(&s.column, "track", "", "`COLUMN` of a CSV file that says of which track a row is")
 	p.Flags.IntVar(&s.ends, "ends", 0, "leave out the first and the last `N` points of every line, route and segment of a track, on which nothing that is released depends then")
 	p.Flags.StringVar(&s.key, "key", "", "`FILE` of the secret from which draws are derived, made where there is none: other runs of one level with it answer as this one does (default: a new secret, and nowhere kept)")
+	p.Flags.BoolVar(&s.trail, "trail", false, "GPX: release each route and segment as one trail, point by point, about -center")
+	p.Flags.IntVar(&s.every, "every", 0, "GPX: release each route and segment by one of `N` of its points and straight lines, about -center, with -trail or without")
+	p.Flags.StringVar(&s.center, "center", "", "`LATITUDE,LONGITUDE` for -trail and -every: public, and within 60 degrees of all tracks")
 	p.Flags.BoolVar(&s.skip, "skip", false, "leave out what is malformed (features of GeoJSON, points of GPX, rows of CSV) and count it")
 	return s
 }
@@ -64,11 +71,15 @@ type filter struct {
 	place  mechanism.Mechanism[metric.LatLon, metric.LatLon] // equal inputs, equal outputs
 	kept   map[string]bool                                   // by the names of -keep: whether anything has that name
 	seen   int                                               // places that the counts of a file remember
+
+	rng   *rand.Rand // of ways as wholes, one of:
+	tree  *additive.Trail[metric.LatLon]
+	knots *additive.Knots[metric.LatLon]
 }
 
 // filter checks the flags; a nil rng is secure.
 func (s *settings) filter(rng *rand.Rand) (*filter, error) {
-	f := &filter{settings: *s, kept: map[string]bool{}, seen: maxSeen}
+	f := &filter{settings: *s, kept: map[string]bool{}, seen: maxSeen, rng: rng}
 	switch {
 	case s.within == 0 && s.alpha == 0:
 		return nil, fmt.Errorf("no level: want -within METERS, with -prob, or -alpha PER_KM")
@@ -114,8 +125,10 @@ func (s *settings) filter(rng *rand.Rand) (*filter, error) {
 		return center(y, f.cell), nil
 	})
 	// Derived from a secret, draws need no memory.
-	f.place, err = mechanism.NewSticky(y, &mechanism.StickyOptions[metric.LatLon]{Secret: secret, Name: "geo"})
-	return f, err
+	if f.place, err = mechanism.NewSticky(y, &mechanism.StickyOptions[metric.LatLon]{Secret: secret, Name: "geo"}); err != nil {
+		return nil, err
+	}
+	return f, f.wholes()
 }
 
 // secret is what draws are derived from: the file of -key, made where there is none,
@@ -157,6 +170,12 @@ func (s *settings) secret(rng *rand.Rand) ([]byte, error) {
 // String tells what is done to a place.
 func (f *filter) String() string {
 	const usual = 0.95
+	switch {
+	case f.knots != nil:
+		return fmt.Sprintf("Each route and segment: %v that any of its points is moved by; noise of %.3g m in the root mean square for 60 points.", f.knots.Guarantee(), 1000*f.knots.RMS(60))
+	case f.tree != nil:
+		return fmt.Sprintf("Each route and segment: %v that it is moved by as a whole, twice that for one stay; noise of up to %.3g m in the root mean square for 60 points.", f.tree.Guarantee(), 1000*f.tree.RMS(len(mechanism.Knots(60, f.every))))
+	}
 	return fmt.Sprintf("Each distinct place: %v, within %.3g m with probability %v.", f.sphere.Guarantee(), 1000*f.sphere.RadiusQuantile(usual), usual)
 }
 
@@ -234,9 +253,10 @@ type job struct {
 	most                      int // distinct places of the track that has most
 }
 
-// places counts distinct ones.
+// places counts distinct ones, a way that is released as a whole as one.
 type places struct {
 	n    int
+	any  float64 // the level of ways where any point may be elsewhere, per km
 	seen map[metric.LatLon]bool
 }
 

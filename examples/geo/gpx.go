@@ -32,8 +32,8 @@ type gpx struct {
 
 // path is a route or a track.
 type path struct {
-	kind   string
-	places int // distinct ones
+	kind string
+	*places
 }
 
 // gpx filters the way points, routes and tracks of a GPX file. Of what else there is
@@ -74,7 +74,7 @@ func (j *job) gpx(r io.Reader) error {
 				return err
 			}
 			g.ends(track)
-			g.paths = append(g.paths, path{kind, track.n})
+			g.paths = append(g.paths, path{kind, &places{n: track.n, any: track.any}})
 			return nil
 		default: // metadata, with bounds and the like
 			return g.pass()
@@ -109,7 +109,7 @@ func inUTF8(r io.Reader) (io.Reader, error) {
 
 // state writes the levels, and the end.
 func (g *gpx) state() error {
-	fmt.Fprintf(g.w, "<extensions>\n<privacy:release alpha_per_km=\"%v\" places=\"%d\" total_per_km=\"%v\"", g.alpha, g.all.n, g.total(g.all))
+	fmt.Fprintf(g.w, "<extensions>\n<privacy:release alpha_per_km=\"%v\" %s", g.alpha, g.stated(g.all))
 	if g.merge != noCell {
 		fmt.Fprintf(g.w, " merged_s2_level=\"%d\"", g.merge)
 	}
@@ -118,15 +118,29 @@ func (g *gpx) state() error {
 	}
 	fmt.Fprint(g.w, ">\n")
 	for _, p := range g.paths {
-		fmt.Fprintf(g.w, "<privacy:%s places=\"%d\" total_per_km=\"%v\"/>\n", p.kind, p.places, g.totalOf(p.places))
+		fmt.Fprintf(g.w, "<privacy:%s %s/>\n", p.kind, g.stated(p.places))
 	}
 	_, err := fmt.Fprint(g.w, "</privacy:release>\n</extensions>\n</gpx>\n")
 	return err
 }
 
+// stated is what was released, and at which level: of distinct places, or of ways as wholes, where
+// each is moved by so much altogether, and where each of its points is elsewhere.
+func (g *gpx) stated(p *places) string {
+	if !g.whole() {
+		return fmt.Sprintf("places=\"%d\" total_per_km=\"%v\"", p.n, g.total(p))
+	}
+	kind := "trails"
+	if g.knots != nil {
+		kind = "knots"
+	}
+	return fmt.Sprintf("%s=\"%d\" total_per_km=\"%v\" largest_per_km=\"%v\"", kind, p.n, g.total(p), p.any)
+}
+
 // path filters a route, a track or a segment of a track, whose start has been read.
 func (g *gpx) path(kind string, track *places) error {
 	fmt.Fprintf(g.w, "<%s>\n", kind)
+	w := &way{gpx: g, track: track}
 	begun := 0      // points, malformed ones too
 	var late []*fix // the last points so far, which may be the end
 	err := g.children(func(e *xml.StartElement) error {
@@ -145,11 +159,14 @@ func (g *gpx) path(kind string, track *places) error {
 				return nil
 			}
 			p, late = late[0], late[1:]
-			return g.write(p, track)
+			return w.add(p)
 		default:
 			return g.text(e, g.w)
 		}
 	})
+	if err == nil {
+		err = w.end()
+	}
 	if err != nil {
 		return err
 	}
@@ -187,6 +204,12 @@ func (g *gpx) write(p *fix, track *places) error {
 	if err != nil {
 		return err
 	}
+	return g.emit(p, y)
+}
+
+// emit writes a point at a private place.
+func (g *gpx) emit(p *fix, y metric.LatLon) (err error) {
+	y = center(y, g.cell)
 	g.w.Write(append(degrees(append(degrees(fmt.Appendf(nil, `<%s lat="`, p.tag), y.Lat), `" lon="`...), y.Lon), '"'))
 	inside := p.inside
 	if g.cell != noCell {

@@ -36,8 +36,13 @@ func run(ctx context.Context, p *demo.Program) error {
 	if err := p.Parse(); err != nil {
 		return err
 	}
-	if p.In == "" && s.within == 0 && s.alpha == 0 {
-		s.within = sampleWithin // nobody's places
+	if p.In == "" { // nobody's places
+		if s.within == 0 && s.alpha == 0 {
+			s.within = sampleWithin
+		}
+		if s.whole() && s.center == "" {
+			s.center = "0,0"
+		}
 	}
 	f, err := s.filter(p.Rand())
 	if err != nil {
@@ -54,7 +59,7 @@ func run(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	var done []*job
-	for _, name := range inputs(p) {
+	for _, name := range s.inputs(p) {
 		j, err := file(ctx, p, f, name)
 		if err != nil {
 			return err
@@ -75,9 +80,12 @@ func (f *filter) warn(p *demo.Program) {
 }
 
 // inputs are the files to read: that of -in, or those that ship.
-func inputs(p *demo.Program) []string {
-	if p.In != "" {
+func (s *settings) inputs(p *demo.Program) []string {
+	switch {
+	case p.In != "":
 		return []string{p.In}
+	case s.whole():
+		return []string{"walk.gpx"}
 	}
 	return []string{"places.geojson", "walk.gpx", "sightings.csv"}
 }
@@ -118,13 +126,17 @@ func (f *filter) run(ctx context.Context, name string, r io.Reader, w io.Writer)
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	convert := j.csv
-	switch text := strings.TrimLeft(string(head), " \t\r\n"); {
+	text := strings.TrimLeft(string(head), " \t\r\n")
+	switch {
 	case strings.HasPrefix(text, string(mark)):
 		convert = j.textSequence
 	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
 		convert = j.geoJSON
 	case strings.HasPrefix(text, "<"):
 		convert = j.gpx
+	}
+	if f.whole() && !strings.HasPrefix(text, "<") {
+		return nil, fmt.Errorf("%s: -trail and -every take GPX", name)
 	}
 	return j, cmp.Or(convert(in), out.Flush())
 }

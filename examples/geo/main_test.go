@@ -104,6 +104,12 @@ func TestGeo_BadInput(t *testing.T) {
 		"-cell 31: want an S2 level in [0, 30]":     {"-cell", "31"},
 		"-merge -2: want an S2 level":               {"-merge", "-2"},
 		"-ends -1: want":                            {"-ends", "-1"},
+		"-every -1: want":                           {"-every", "-1"},
+		"-trail and -every take GPX":                bad("lat,lon\n1,2\n", "-trail", "-center", "0,0"),
+		"-center: want LATITUDE,LONGITUDE":          bad("lat,lon\n1,2\n", "-trail"),
+		"-center: latitude: want":                   {"-trail", "-center", "91,0"},
+		"-key: a track that is released as a whole": {"-trail", "-key", filepath.Join(t.TempDir(), "key")},
+		"the distance of track[1] from the center, want at most 60 degrees": bad("<gpx><rte>"+`<rtept lat="9" lon="1"/><rtept lat="9" lon="99"/>`+"</rte></gpx>", "-every", "2", "-center", "0,0"),
 		"-ends: a table has none":                   bad("lat,lon\n1,2\n", "-ends", "1"),
 		"-seed and -key":                            {"-seed", "1", "-key", filepath.Join(t.TempDir(), "key")},
 		"want a file of 64 hexadecimal digits":      {"-key", program.File(t, "12")},
@@ -509,4 +515,42 @@ func FuzzRun(f *testing.F) {
 			t.Errorf("%q: %v, %d points and %d", in, err, j.points, again.points)
 		}
 	})
+}
+
+// A segment is released as a whole, drawn anew, at the level that the file states: once for each
+// segment where it is moved as a whole, and where any point of it may be elsewhere that of the
+// mechanism, by knots the same. What is malformed is left out, and what is longer than a trail is two.
+func TestGeo_Wholes(t *testing.T) {
+	point := `<trkpt lat="1" lon="2"/>`
+	file := func(a, b int) string {
+		return "<gpx><wpt lat=\"1\" lon=\"2\"/><trk><trkseg>" + strings.Repeat(point, a) + `</trkseg><trkseg><trkpt lat="x" lon="1"/>` + strings.Repeat(point, b) + "</trkseg></trk></gpx>"
+	}
+	positions := regexp.MustCompile(`<trkpt lat="([^"]*)"`)
+	for _, c := range []struct {
+		args   string
+		a, b   int
+		want   []string
+		unlike int // how many points differ
+	}{
+		{"-every 3", 7, 2, []string{`<privacy:trk knots="2" total_per_km="18" largest_per_km="18"/>`, `knots="3" total_per_km="27" largest_per_km="18" skipped="1"`}, 8}, // a line, and the ends stay
+		{"-every 3", 0, 0, []string{`<privacy:trk knots="0" total_per_km="0" largest_per_km="0"/>`}, 0},
+		{"-trail", 2, 1, []string{`<privacy:trk trails="2" total_per_km="18" largest_per_km="36`}, 3},
+		{"-trail -every 2", 512, 3, []string{`<privacy:trk trails="2" total_per_km="18" largest_per_km=`}, 515},
+		{"-trail", 257, 0, []string{`<privacy:trk trails="2" total_per_km="18" largest_per_km=`}, 257},
+	} {
+		out := private(t, file(c.a, c.b), append(strings.Fields(c.args), "-alpha", "9", "-center", "0,-1", "-skip")...)
+		at := map[string]bool{}
+		all := positions.FindAllStringSubmatch(out, -1)
+		for _, m := range all {
+			at[m[1]] = true
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s, %d and %d points: no %s in %s", c.args, c.a, c.b, want, out)
+			}
+		}
+		if len(all) != c.a+c.b || len(at) > c.unlike || c.a > 0 && len(at) < c.unlike/3 {
+			t.Errorf("%s: %d points at %d places, want %d at some %d", c.args, len(all), len(at), c.a+c.b, c.unlike)
+		}
+	}
 }

@@ -25,8 +25,8 @@ func (s *study) describe() (words []string) {
 		switch f.Kind() {
 		case table.Category, table.Taxonomy:
 			words = append(words, fmt.Sprintf("%s one of %d names", f.Name, len(f.Names)))
-		case table.Date:
-			words = append(words, fmt.Sprintf("%s from %s to %s", f.Name, date(f.Lo), date(f.Hi)))
+		case table.Date, table.Time:
+			words = append(words, fmt.Sprintf("%s from %s to %s", f.Name, date(f.Kind(), f.Lo), date(f.Kind(), f.Hi)))
 		case table.Place:
 			words = append(words, fmt.Sprintf("%s a place", f.Name))
 		default:
@@ -36,7 +36,13 @@ func (s *study) describe() (words []string) {
 	return words
 }
 
-func date(v float64) string { return time.Unix(int64(v)*24*60*60, 0).UTC().Format("2006-01-02") }
+// date is a day, or a second with its day.
+func date(kind table.Kind, v float64) string {
+	if kind == table.Time {
+		return time.Unix(int64(v), 0).UTC().Format(time.DateTime)
+	}
+	return time.Unix(int64(v)*24*60*60, 0).UTC().Format(time.DateOnly)
+}
 
 // report is the table of what an analyst asks, of the originals and of every release.
 func (s *study) report(ctx context.Context, p *demo.Program) (*demo.Table, error) {
@@ -94,8 +100,8 @@ func (r *report) marginals(e *entry) {
 					return math.NaN()
 				}
 				v := stat.Quantile(p, stat.Empirical, values[k], nil)
-				if e.kind == table.Date {
-					return date(v)
+				if e.kind == table.Date || e.kind == table.Time {
+					return date(e.kind, v)
 				}
 				return v
 			}
@@ -103,7 +109,7 @@ func (r *report) marginals(e *entry) {
 		r.row(e.name, "5 % quantile", quantile(0.05))
 		r.row(e.name, "median", quantile(0.5))
 		r.row(e.name, "95 % quantile", quantile(0.95))
-		if e.kind != table.Date {
+		if e.kind != table.Date && e.kind != table.Time {
 			r.row(e.name, "mean", func(k int) any { return stat.Mean(values[k], nil) })
 		}
 	}

@@ -3,12 +3,17 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/examples/internal/demotest"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/words"
 )
 
@@ -180,4 +185,82 @@ func TestWords_Text(t *testing.T) {
 	if n := len(demotest.Table(t, dir, "text.csv")); n != 12 {
 		t.Errorf("text.csv: %d rows", n)
 	}
+}
+
+// chats are what people write to one another, with what a vocabulary of 5,000 words lacks.
+var chats = strings.Split(`hey!! r u coming to Berlin on FRIDAY?? 😂😂
+Can't, my daughter is in hospital :( since monday...
+omg what happened??? 😱
+Doctor says it's her heart, they don't know yet
+I've told my boss I need money, he wasn't happy...
+call me: +49 171 2345678 or anna.schmidt@example.org
+here's the report -> https://example.org/r/8271?patient=schmidt
+LOL no way, the POLICE came to our school 2day
+@tom did u see the game?? 3:1 for Liverpool ⚽🇬🇧
+she lost her job at the bank & her husband left
+voted for the labour party, don't tell dad 🤫
+flight LH 2041 lands 18:35, Gate B12
+happy birthday!!! 🎂🎉🎉 love u sooo much ❤️❤️
+meeting moved 2 tue 9am — bring the contract
+We're at St. Mary's church, the wedding's at 4
+got the test back: positive. please keep it secret
+pls send 250€ to my account DE89370400440532013000
+the lawyer said the court won't decide b4 June
+ok ok 👍🏽 c u @ the station
+GOOD NIGHT :-)`, "\n")
+
+// Nothing of a chat is released but words of the vocabulary, and public ones where they stood;
+// capitals make no difference; and at the level for it no word stays more often than asked
+// (false rejects 1e-6: 5 standard errors of all the words).
+func TestWords_Chats(t *testing.T) {
+	v := testkit.Must(words.Read(t.Context(), bytes.NewReader(frequent), nil))
+	stop := strings.Fields(stopWords)
+	reach := testkit.Must(reachOf(t.Context(), v))
+	var said []int
+	for _, line := range chats {
+		for _, w := range v.Split(line, stop...) {
+			if x, ok := v.Index(w); ok && !slices.Contains(stop, w) {
+				said = append(said, x)
+			}
+		}
+	}
+	level := testkit.Must(v.ChooseAlpha(t.Context(), .3, &words.ChooseOptions{Reach: reach, Words: said, Every: true}))
+	m := testkit.Must(exponential.Truncated(t.Context(), v.Points(), level.Lo, reach, nil))
+	for _, x := range said {
+		if p := m.Prob(x, x); p > .3 {
+			t.Errorf("%s stays with probability %v at %v", v.Words()[x], p, level)
+		}
+	}
+	text := testkit.Must(words.NewText(testkit.Must(mechanism.Labels(m, v.Words())), &words.TextOptions{Stop: stop, Unknown: "time"}))
+	rng, kept, private, unknown := random.Seeded(4), 0, 0, 0
+	for _, line := range chats {
+		tokens := v.Split(line, stop...)
+		if loud := v.Split(strings.ToUpper(line), stop...); !slices.Equal(loud, tokens) {
+			t.Errorf("%q in capitals: %q", tokens, loud)
+		}
+		for range 10 {
+			for i, w := range testkit.Must(text.Release(rng, tokens)) {
+				_, known := v.Index(tokens[i])
+				switch _, ok := v.Index(w); {
+				case slices.Contains(stop, tokens[i]):
+					if w != tokens[i] {
+						t.Errorf("%q for the public %q", w, tokens[i])
+					}
+					continue
+				case !ok:
+					t.Errorf("%q: %q came out for %q", line, w, tokens[i])
+				case known && w == tokens[i]:
+					kept++
+				case !known:
+					unknown++
+				}
+				private++
+			}
+		}
+	}
+	known := float64(private - unknown)
+	if share := float64(kept) / known; share > .3+5*math.Sqrt(.3*.7/known) || unknown < 400 || known < 700 {
+		t.Errorf("%d of %v words stay, %d are unknown", kept, known, unknown)
+	}
+	t.Logf("%d known words and %d others in %d lines: %v keeps %.2f", int(known)/10, unknown/10, len(chats), level, float64(kept)/known)
 }

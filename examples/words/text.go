@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/internal/random"
@@ -59,7 +58,8 @@ func releaseText(ctx context.Context, p *demo.Program, text string, n int, kept 
 		return err
 	}
 	stop := strings.Fields(stopWords)
-	known := slices.ContainsFunc(split(text), func(w string) bool { _, ok := v.Index(w); return ok && !slices.Contains(stop, w) })
+	tokens, places := v.Split(text, stop...), 0
+	known := slices.ContainsFunc(tokens, func(w string) bool { _, ok := v.Index(w); return ok && !slices.Contains(stop, w) })
 	first := slices.IndexFunc(v.Words(), func(w string) bool { return !slices.Contains(stop, w) })
 	reach, err := reachOf(ctx, v)
 	if err != nil {
@@ -74,7 +74,6 @@ func releaseText(ctx context.Context, p *demo.Program, text string, n int, kept 
 	if err != nil {
 		return err
 	}
-	tokens, places := split(text), 0
 	for k := range list {
 		r := &list[k]
 		named, err := mechanism.Labels(r.m, v.Words())
@@ -153,19 +152,21 @@ func releases(ctx context.Context, p *demo.Program, v *words.Vocabulary, reach, 
 	if err != nil {
 		return nil, err
 	}
-	o := &words.KeptOptions{Seed: p.Seed}
+	choose := func(reach float64) (words.Level, error) {
+		return v.ChooseAlpha(ctx, kept, &words.ChooseOptions{Reach: reach, Seed: p.Seed})
+	}
 	report(0, 4)
-	noise, err := v.MadlibKept(ctx, kept, o)
+	noise, err := choose(0)
 	if err != nil {
 		return nil, err
 	}
 	report(1, 4)
-	cut, err := v.TruncatedKept(ctx, kept, reach, o)
+	cut, err := choose(reach)
 	if err != nil {
 		return nil, err
 	}
 	report(2, 4)
-	whole, err := v.TruncatedKept(ctx, kept, math.Inf(1), o)
+	whole, err := choose(math.Inf(1))
 	if err != nil {
 		return nil, err
 	}
@@ -204,19 +205,6 @@ func releases(ctx context.Context, p *demo.Program, v *words.Vocabulary, reach, 
 		return nil, err
 	}
 	return append(list, release{name: "exponential", alpha: whole.Alpha, level: unknown, any: whole.Alpha * wide, m: m}), nil
-}
-
-// split parts a text into words in small letters and marks.
-func split(text string) []string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(text) {
-		if unicode.IsPunct(r) {
-			b.WriteString(" " + string(r) + " ")
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return strings.Fields(b.String())
 }
 
 // show prints the text and its releases sentence by sentence.

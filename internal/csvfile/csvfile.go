@@ -4,6 +4,7 @@ package csvfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -34,6 +36,8 @@ type Columns struct {
 	Place bool
 	// AnyLength allows no rows, and more than a million, to a program that keeps none of them.
 	AnyLength bool
+	// Separator is what stands between fields; 0 means a comma.
+	Separator rune
 	// Skip, where it is not nil, is told what is wrong with a record, and the reading
 	// goes on behind it. What ends the file is an error of Read all the same.
 	Skip func(error)
@@ -70,7 +74,8 @@ func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 	lim := &bounded.Reader{R: in, Max: maxRecordBytes, What: "a record"}
 	cr := csv.NewReader(lim)
 	cr.ReuseRecord = true
-	cr.TrimLeadingSpace = true
+	cr.Comma = cmp.Or(c.Separator, ',')
+	cr.TrimLeadingSpace = cr.Comma != '\t' // which is such a space
 
 	if c.Place {
 		c.Required = slices.Concat(c.Required, []string{"lat", "lon"})
@@ -83,7 +88,7 @@ func Read(file string, r io.Reader, c Columns, row func(*Row)) error {
 	if err != nil {
 		err = w.readError(err, cr.FieldsPerRecord)
 		if e := new(Error); errors.As(err, &e) && e.Line > 0 {
-			e.Reason += " (want a header line with commas between fields)"
+			e.Reason += " (want a header line with " + between(c.Separator) + " between fields)"
 		}
 		return err
 	}
@@ -191,11 +196,15 @@ type column struct {
 	required bool
 }
 
-// Text returns the column without the spaces around it, or "" where the file lacks it.
+// Text returns the column without the spaces around it, or "" where the file lacks it. What
+// is not UTF-8 rejects the row.
 func (w *Row) Text(name string) string {
 	pos := w.Position(name)
 	if pos < 0 {
 		return ""
+	}
+	if !utf8.ValidString(w.fields[pos]) {
+		w.Fail(name, "not valid UTF-8: want a file in that encoding")
 	}
 	return strings.TrimSpace(w.fields[pos])
 }
@@ -215,7 +224,12 @@ func (w *Row) Float(name string, lo, hi float64) float64 {
 	if s == "" && !w.at[name].required {
 		return 0
 	}
-	v, err := fault.Decimal(s)
+	return w.Number(name, s, lo, hi)
+}
+
+// Number is Float of a text that the column was made into.
+func (w *Row) Number(name, text string, lo, hi float64) float64 {
+	v, err := fault.Decimal(text)
 	switch {
 	case errors.Is(err, strconv.ErrSyntax):
 		w.Fail(name, "not a number")
@@ -290,23 +304,42 @@ func (w *Row) readHeader(header []string, c Columns) error {
 		}
 		if !ok && required {
 			return &Error{File: w.file, Line: 1,
-				Reason: fmt.Sprintf("no column %q, the header is %s%s", name, quote(strings.Join(header, ",")), separated(header))}
+				Reason: fmt.Sprintf("no column %q, the header is %s%s", name, quote(strings.Join(header, string(cmp.Or(c.Separator, ',')))), seeming(header, c.Separator))}
 		}
 		w.at[name] = column{pos: i, required: required}
 	}
 	return nil
 }
 
-// separated says by what the fields of a header are separated that seems to be one.
-func separated(header []string) string {
-	if len(header) == 1 {
-		for _, by := range []string{";", "\t", "|"} {
-			if strings.Contains(header[0], by) {
-				return fmt.Sprintf(", separated by %q: want commas between fields, and points in numbers", by)
+// seeming says of a header what it seems to be.
+func seeming(header []string, separator rune) string {
+	all := strings.Join(header, "")
+	switch {
+	case strings.ContainsAny(all, "\x00") || strings.HasPrefix(all, "\xff\xfe") || strings.HasPrefix(all, "\xfe\xff"):
+		return ", UTF-16: want UTF-8"
+	case strings.Contains(all, "\r"):
+		return ", with lines that end in CR alone: want LF or CR LF"
+	case len(header) > 1:
+		return ""
+	}
+	for _, by := range []string{",", ";", "\t", "|"} {
+		if strings.Contains(all, by) {
+			or := ""
+			if separator != 0 {
+				or = ", or another separator set"
 			}
+			return fmt.Sprintf(", separated by %q: want %s between fields%s", by, between(separator), or)
 		}
 	}
 	return ""
+}
+
+// between names a separator.
+func between(separator rune) string {
+	if separator == 0 || separator == ',' {
+		return "commas"
+	}
+	return strconv.QuoteRune(separator)
 }
 
 // readError restates what encoding/csv or the reader below it reports; w.line

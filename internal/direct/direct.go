@@ -30,11 +30,16 @@ func rounding(n int) float64 { return float64(float64(n+8) * 0x1p-52) }
 // pair is implied if it is so from either end. O(n^2 k), k being how many points a point has as
 // its neighbors, and O(n^2) where every point sees all others through few.
 func Pairs(ctx context.Context, n int, d []float64, workers int) ([][]int32, error) {
+	return Nearly(ctx, n, d, 1, workers)
+}
+
+// Nearly is Pairs without those that a way up to stretch times as long implies.
+func Nearly(ctx context.Context, n int, d []float64, stretch float64, workers int) ([][]int32, error) {
 	near := make([][]int32, n)
 	err := parallel.Chunks(ctx, n, 4, workers, nil, func(_, lo, hi int) {
 		left := make([]int32, 0, n)
 		for u := lo; u < hi; u++ {
-			near[u] = seen(u, n, d, left)
+			near[u] = seen(u, n, d, stretch, left)
 		}
 	})
 	if err != nil {
@@ -52,8 +57,8 @@ func Pairs(ctx context.Context, n int, d []float64, workers int) ([][]int32, err
 }
 
 // seen lists the points that nothing implies from u, ascending. left is scratch.
-func seen(u, n int, d []float64, left []int32) (list []int32) {
-	du, ulps := d[u*n:(u+1)*n], 1+rounding(n)
+func seen(u, n int, d []float64, stretch float64, left []int32) (list []int32) {
+	du, ulps := d[u*n:(u+1)*n], stretch*(1+rounding(n))
 	next := -1 // the nearest that is left
 	for v := range n {
 		if v != u {

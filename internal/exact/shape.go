@@ -16,6 +16,10 @@ import (
 // d independent variates g of density prop. to e^(-|g|^p), in the plane for p = 2 an angle. For
 // p = +Inf the noise is a point of the cube times a radius of the distribution Gamma(d+1).
 //
+// For p = 2 and d > 2 the norm is the largest Euclidean norm of d/2 planes, of two coordinates
+// each, and the noise a radius of the distribution Gamma(d+1) times a point of a product of
+// discs: at the distance sqrt(U) in a direction of its own for each.
+//
 // A variate is drawn by rejection. Its size g comes from the density prop. to 1 on
 // [0, 1] and to e^(-1-p(g-1)) from there on, which is larger than e^(-g^p) as t^p is convex;
 // the tail has the share 1/(1 + e p) of it. With exponential variates E and F a g = U
@@ -35,15 +39,18 @@ var shapes = sync.Pool{New: func() any { return new(shape) }}
 
 // radial is how many of the numbers make the radius, the first ones.
 func (s *shape) radial() int {
-	if math.IsInf(s.p, 1) {
+	if math.IsInf(s.p, 1) || s.discs() {
 		return s.d + 1
 	}
 	return s.d
 }
 
+// discs tells whether the norm is that of several planes.
+func (s *shape) discs() bool { return s.p == 2 && s.d > 2 }
+
 // direct is how many make the direction.
 func (s *shape) direct() int {
-	if s.p == 2 {
+	if s.p == 2 && !s.discs() {
 		return 1
 	}
 	return s.d
@@ -85,6 +92,8 @@ func (s *shape) noise() (rad, rel, abs float64) {
 			s.z[i] = rest[i].signed(u)
 		}
 		abs = 0x1p-51
+	case s.discs():
+		abs = s.discDirection()
 	default:
 		s.z[0], s.z[1] = cosSinFast(rest[0].word)
 		abs = circleErr
@@ -113,6 +122,21 @@ func gamma(us []digits) (sum, err float64) {
 	}
 	sum += math.Abs(math.Log(prod))
 	return sum, (err + float64(sum*(0x1p-50+float64(len(us))*0x1p-56))) * (1 + 0x1p-20)
+}
+
+// discDirection sets z to a point of each disc and returns a bound on its error. For the words 1
+// and above the error e of ln u is at most 1, and that of sqrt(u) at most .65 e sqrt(u); for
+// the word 0 it is +Inf. Cosines add circleErr, and three roundings 2^-51.
+func (s *shape) discDirection() (abs float64) {
+	us := s.us[s.radial():]
+	for i := 0; i < s.d; i += 2 {
+		u, err := unit(us[i].word)
+		r := math.Sqrt(u)
+		cos, sin := cosSinFast(us[i+1].word)
+		s.z[i], s.z[i+1] = r*cos, r*sin
+		abs = max(abs, float64(r*err))
+	}
+	return abs + 2*circleErr
 }
 
 // signed is v or, where the lowest bit of the word says so, -v.
@@ -252,6 +276,12 @@ func (s *shape) enclose(u []interval, prec uint) (z []interval, ok bool) {
 		}
 	case s.p != 2:
 		copy(z, u)
+	case s.discs():
+		for i := 0; i < s.d; i += 2 {
+			r := u[i].sqrt(prec)
+			cos, sin := cosSin(u[i+1], prec)
+			z[i], z[i+1] = r.mul(cos, prec), r.mul(sin, prec)
+		}
 	default:
 		z[0], z[1] = cosSin(u[0], prec)
 	}

@@ -80,7 +80,8 @@ var ofMechanism = []scenario{
 			s := must(measure.NewSynthesizer(d, .7, &measure.SynthesizerOptions{Relation: rel, Levels: []int{2, 1}}))
 			out = append(out, hi("upper", must(s.UpperBound(1e4))))
 		}
-		return out
+		s := must(measure.NewStream(d, .7, &measure.StreamOptions{Halves: .3, Blocks: &measure.SynthesizerOptions{Levels: []int{2, 1}}}))
+		return append(out, hi("of a stream", must(s.UpperBound(1.1e4))))
 	}},
 	{"composition", "", func() (out []end) {
 		for _, a := range []float64{0.7, 0.01} {

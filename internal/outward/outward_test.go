@@ -250,6 +250,10 @@ var excused = map[string]string{
 	"lp/patch.go move":                                             slack, // TestMove_RoundsDown
 	"mechanism/additive/discretegaussian.go DiscreteGaussianDelta": small,
 	"mechanism/additive/knorm.go alphaFor":                         within,
+	"mechanism/additive/knots.go NewEarthKnots":                    within, // TestKnots_EarthRoundsDown
+	"mechanism/additive/trail.go NewEarthTrail":                    within, // TestEarthTrail_MapsNoPlacesApart
+	"mechanism/additive/trail.go plant":                            within, // TestTrail_RatesAddToAlpha
+	"mechanism/additive/trail.go level":                            within, // TestEarthTrail_MapsNoPlacesApart
 	"mechanism/additive/sphere.go newSphere":                       within,
 	"mechanism/additive/sphere.go sphereAlpha":                     within,
 	"mechanism/audit.go lnRatio":                                   slack, // other ways of the same function bind

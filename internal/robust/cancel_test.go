@@ -154,11 +154,8 @@ var longCalls = []longCall{
 		return err2(mechanism.AtLevel(ctx, f, 1, func(context.Context, float64) (*mechanism.Channel, error) { return lazily(f), nil },
 			&mechanism.AuditOptions{Delta: 1e-9}))
 	}},
-	{"words.Vocabulary.MadlibKept", flat, 10, func(ctx context.Context, _ metric.Finite) error {
-		return err1(manyWords().MadlibKept(ctx, .5, &words.KeptOptions{Draws: 1e6}))
-	}},
-	{"words.Vocabulary.TruncatedKept", flat, 10, func(ctx context.Context, _ metric.Finite) error {
-		return err1(manyWords().TruncatedKept(ctx, .5, 1, &words.KeptOptions{Draws: 1e6}))
+	{"words.Vocabulary.ChooseAlpha", flat, 10, func(ctx context.Context, _ metric.Finite) error {
+		return err1(manyWords().ChooseAlpha(ctx, .5, &words.ChooseOptions{Draws: 1e6}))
 	}},
 
 	{"exponential.Standard", flat, 4000, built(exponential.Standard)},
@@ -404,8 +401,8 @@ var shortCalls = func() map[string]string {
 		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.FromProbabilities mechanism.ReadChannel",
 		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
-		"metric.NewGraphEdges":                                         "metric.NewGraph",
-		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.Certify",
+		"metric.NewGraphEdges":                                         "metric.NewGraph metric.NewGrid",
+		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.W1Points wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons table.Release.Error table.Release.Report",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
 		"measure.Count, domain.NewFinite, private.Measure.Bound":       "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",

@@ -140,6 +140,8 @@ var mechanismCalls = []call{
 	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Secret: make([]byte, 32)}}},
 	{"mechanism.Sticky.Release", sticky.Release, []any{seeded(), 2}},
 	{"mechanism.NewTrack", mechanism.NewTrack[int, int], []any{sticky, &mechanism.TrackOptions{Ends: 1}}},
+	{"mechanism.NewTrack", mechanism.NewTrack[int, int], []any{channel, &mechanism.TrackOptions{Every: 2}}},
+	{"mechanism.Knots", mechanism.Knots, []any{5, 2}},
 	{"mechanism.Track.Release", track.Release, []any{seeded(), []int{1, 2, 1}}},
 	{"mechanism.Track.Level", track.Level, []any{[]int{1, 2, 1}}},
 
@@ -166,6 +168,11 @@ var (
 	cells     = testkit.Must(additive.NewCells(metric.GreatCircle{}, 1))
 	triangle  = [][]metric.LatLon{{{}, {Lat: 1}, {Lon: 1}}}
 	region    = testkit.Must(additive.NewRegion(metric.GreatCircle{}, triangle, 10))
+
+	knots      = testkit.Must(additive.NewKnots(1, nil))
+	earthKnots = testkit.Must(additive.NewEarthKnots(1, place, nil))
+	trail      = testkit.Must(additive.NewTrail(1, nil))
+	earthTrail = testkit.Must(additive.NewEarthTrail(1, place, nil))
 )
 
 var (
@@ -183,8 +190,9 @@ var wordsCalls = []call{
 	}, []any{"2 2\na 1 2\nb 3 4\n", &words.ReadOptions{Max: 2}}},
 	{"words.Vocabulary.Nearest", lexicon.Nearest, []any{"a", 1}},
 	{"words.Vocabulary.Reach", lexicon.Reach, []any{}},
-	{"words.Vocabulary.MadlibKept", lexicon.MadlibKept, []any{0.5, &words.KeptOptions{Words: []int{0, 2}, Draws: 20}}},
-	{"words.Vocabulary.TruncatedKept", lexicon.TruncatedKept, []any{0.5, 1.5, &words.KeptOptions{Words: []int{0, 2}, Draws: 20}}},
+	{"words.Vocabulary.ChooseAlpha", lexicon.ChooseAlpha, []any{0.5, &words.ChooseOptions{Words: []int{0, 2}, Draws: 20}}},
+	{"words.Vocabulary.ChooseAlpha", lexicon.ChooseAlpha, []any{0.5, &words.ChooseOptions{Reach: 1.5, Every: true}}},
+	{"words.Vocabulary.Split", lexicon.Split, []any{"A letter"}},
 	{"words.NewText", words.NewText, []any{lettered, &words.TextOptions{Stop: []string{"the"}, Unknown: "a"}}},
 	{"words.Text.Release", letter.Release, []any{seeded(), letters}},
 	{"words.Text.Total", letter.Total, []any{letters}},
@@ -229,6 +237,25 @@ var additiveCalls = []call{
 	{"additive.Cells.Center", cells.Center, []any{place}},
 	{"additive.NewRegion", additive.NewRegion, []any{metric.GreatCircle{}, triangle, 10.0}},
 	{"additive.Region.Move", region.Move, []any{place}},
+	{"additive.NewKnots", additive.NewKnots, []any{1.0, &additive.KnotsOptions{Every: 2}}},
+	{"additive.NewEarthKnots", additive.NewEarthKnots, []any{1.0, place, &additive.KnotsOptions{Every: 2}}},
+	{"additive.Knots.Release", knots.Release, []any{seeded(), [][2]float64{{1, 2}, {3, 4}}}},
+	{"additive.Knots.Release", earthKnots.Release, []any{seeded(), []metric.LatLon{place, place}}},
+	{"additive.NewTrail", additive.NewTrail, []any{1.0, &additive.TrailOptions{Steps: 20}}},
+	{"additive.NewEarthTrail", additive.NewEarthTrail, []any{1.0, place, &additive.TrailOptions{Steps: 20}}},
+	{"additive.Trail.Release", trail.Release, []any{seeded(), [][2]float64{{1, 2}, {3, 4}}}},
+	{"additive.Trail.Release", earthTrail.Release, []any{seeded(), []metric.LatLon{place, place}}},
+	{"additive.Trail.Start", func(rng *rand.Rand, x [2]float64) error {
+		_, _, err := trail.Start(rng, x)
+		return err
+	}, []any{seeded(), [2]float64{1, 2}}},
+	{"additive.LiveTrail.Next", func(rng *rand.Rand, x metric.LatLon) (metric.LatLon, error) {
+		live, _, err := earthTrail.Start(rng, place)
+		if err != nil {
+			return place, err
+		}
+		return live.Next(rng, x)
+	}, []any{seeded(), place}},
 
 	{"additive.DiscreteGaussianDelta", additive.DiscreteGaussianDelta, []any{1.0, 1.0, int64(1)}},
 	{"additive.GaussianDelta", additive.GaussianDelta, []any{1.0, 1.0, 1.0}},
@@ -253,6 +280,9 @@ var additiveCalls = []call{
 	{"additive.Region.Contains", region.Contains, []any{place}},
 	{"additive.Sphere.RadiusQuantile", sphere.RadiusQuantile, []any{0.5}},
 	{"additive.Sphere.RadiusProb", sphere.RadiusProb, []any{0.5}},
+	{"additive.Knots.RMS", knots.RMS, []any{5}},
+	{"additive.Trail.RMS", trail.RMS, []any{5}},
+	{"additive.Trail.Level", trail.Level, []any{5}},
 }
 
 var (
@@ -521,6 +551,12 @@ var measureCalls = []call{
 	{"measure.Synthesizer.UpperBound", testkit.Must(measure.NewSynthesizer(ages, 1, &measure.SynthesizerOptions{Levels: []int{2}})).UpperBound, []any{100.0}},
 	{"measure.Synthesizer.Release", synthesizer.Release, []any{seeded(), counts}},
 	{"measure.Synthesizer.Synthetic", synthesizer.Synthetic, []any{seeded(), records, 5}},
+	{"measure.NewStream", measure.NewStream[[]float64], []any{ages, 1.0, &measure.StreamOptions{Growth: 2, Least: 3, Halves: 0.5, Blocks: &measure.SynthesizerOptions{Levels: []int{1}}}}},
+	{"measure.Stream.Add", func(rng *rand.Rand, records [][]float64) error {
+		return testkit.Must(measure.NewStream(ages, 1, &measure.StreamOptions{Least: 2})).Add(rng, records)
+	}, []any{seeded(), records}},
+	{"measure.Stream.Tick", testkit.Must(measure.NewStream(ages, 1, &measure.StreamOptions{Blocks: &measure.SynthesizerOptions{Relation: walk.AddRemoveOne}})).Tick, []any{seeded()}},
+	{"measure.Stream.UpperBound", testkit.Must(measure.NewStream(ages, 1, &measure.StreamOptions{Blocks: &measure.SynthesizerOptions{Levels: []int{2}}})).UpperBound, []any{200.0}},
 	{"measure.Release.Records", released.Records, []any{seeded(), 5, &measure.RecordOptions{}}},
 	{"measure.Release.Error", released.Error, []any{seeded(), 0.95, &measure.ErrorOptions{}}},
 	{"measure.Release.ErrorOf", released.ErrorOf, []any{seeded(), func(r *measure.Release[[]float64]) float64 { return r.Weights[0] }, 0.95, &measure.ErrorOptions{Draws: 20}}},
@@ -591,5 +627,6 @@ var tableCalls = []call{
 	{"table.Release.Records", tableRelease.Records, []any{seeded(), 5}},
 	{"table.Release.Error", tableRelease.Error, []any{seeded(), 1}},
 	{"table.Release.Report", tableRelease.Report, []any{seeded(), schema, 1}},
+	{"table.Schema.Separated", schema.Separated, []any{';'}},
 	{"table.Schema.Write", schema.Write, []any{io.Discard, records[:2]}},
 }

@@ -38,9 +38,9 @@ var secret = regexp.MustCompile(`7\.?654|geheim`)
 // of their arguments are.
 var doors = map[string][]int{
 	"mechanism.Channel.Sampler": {0}, "mechanism.Track.Level": {0}, "words.Text.Total": {0},
-	"additive.Cells.Center": {0}, "additive.Region.Move": {0},
+	"additive.Cells.Center": {0}, "additive.Region.Move": {0}, "additive.Trail.Start": {1}, "additive.LiveTrail.Next": {1},
 	"domain.Domain.Cell": {0}, "domain.Domain.Weights": {0, 1}, "measure.Count": {0}, "measure.CountPersons": {0}, "measure.CountAll": {1},
-	"measure.Counts.Add": {0}, "measure.Counts.AddN": {0, 1}, "measure.Counts.AddPerson": {0}, "measure.Counts.Merge": {0},
+	"measure.Counts.Add": {0}, "measure.Counts.AddN": {0, 1}, "measure.Counts.AddPerson": {0}, "measure.Counts.Merge": {0}, "measure.Stream.Add": {1},
 	"measure.Synthesizer.Synthetic": {1}, "table.Schema.Write": {1},
 	"walk.Tree.CountsInt": {1}, "walk.Tree.HaarInt": {0}, "walk.Walk.AddShares": {2},
 }

@@ -116,6 +116,7 @@ var metricCalls = []call{
 	{"metric.NewGraph", func(ctx context.Context, weights []float64) (*metric.Graph, error) {
 		return metric.NewGraph(ctx, weightedGraph(weights...))
 	}, []any{[]float64{1, 2, 3}}},
+	{"metric.NewGrid", metric.NewGrid, []any{[2]float64{}, [2]float64{3, 2}, 1.0, func(c [2]float64) float64 { return 1 + c[0] }}},
 	{"metric.NewGraphEdges", metric.NewGraphEdges, []any{3, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 1, J: 2, Length: 2}}}},
 	{"metric.Subdominant", metric.Subdominant, []any{points}},
 	{"metric.AsUltrametric", metric.AsUltrametric, []any{ultra}},
@@ -243,6 +244,7 @@ var wassersteinCalls = []call{
 	{"wasserstein.Distance", wasserstein.Distance, []any{line, uniform, skew}},
 	{"wasserstein.W1LineBetween", wasserstein.W1LineBetween, []any{[]float64{0, 1, 2, 3}, four, []float64{0, 1, 2, 3}, fourSkew}},
 	{"wasserstein.W1Samples", wasserstein.W1Samples[float64], []any{[]float64{1, 2}, []float64{3, 1}}},
+	{"wasserstein.W1Points", wasserstein.W1Points[float64], []any{metric.Space[float64](metric.Numbers[float64]{}), []float64{0, 1, 2, 3}, four, []float64{3, 1, 2, 0}, fourSkew, &wasserstein.Options{}}},
 	{"wasserstein.DistanceEM", wasserstein.DistanceEM, []any{path, []int{0, 1}, []int{2, 2, 3}}},
 	{"wasserstein.Project", wasserstein.Project, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}, &wasserstein.ProjectOptions{}}},
 	{"wasserstein.ProjectLine", wasserstein.ProjectLine, []any{[]float64{0, 1, 2}, []float64{0.5, -0.1, 0.3}}},

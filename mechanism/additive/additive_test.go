@@ -168,4 +168,5 @@ func TestZeroValues_Refuse(t *testing.T) {
 	testkit.Unmade[Madlib](t, "NewMadlib")
 	testkit.Unmade[Cells](t, "NewCells")
 	testkit.Unmade[Region](t, "NewRegion")
+	testkit.Unmade[Knots[[2]float64]](t, "NewKnots or NewEarthKnots")
 }

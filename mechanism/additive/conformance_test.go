@@ -72,6 +72,34 @@ func TestConformance_Places(t *testing.T) {
 		Refused: bad,
 	}, metric.LatLon{Lat: 90}, metric.LatLon{Lat: -90}, metric.LatLon{Lon: 180})
 
+	// Tracks of five positions, all moved by 3, and then but for one.
+	track := func(x float64) [][2]float64 { return [][2]float64{{x}, {x}, {x}, {x}, {x, 5}} }
+	knots, err := additive.NewKnots(1, &additive.KnotsOptions{Every: 3})
+	conform(t, "Knots", knots, err, 3, mechanismtest.Options[[][2]float64, [][2]float64]{
+		Key:     func(y [][2]float64) any { return [2]bool{y[1][0] < 1.5, y[3][0] < 1.5} },
+		Refused: [][][2]float64{nil, {{nan, 0}}},
+	}, track(0), track(3))
+	one := track(0)
+	one[3][0] = 3
+	conform(t, "Knots", knots, err, 3, mechanismtest.Options[[][2]float64, [][2]float64]{
+		Key: func(y [][2]float64) any { return [2]float64{math.Floor(y[0][0] / 2), math.Floor(y[3][0] / 2)} },
+	}, track(0), one)
+
+	trail, err := additive.NewTrail(1, nil)
+	conform(t, "Trail", trail, err, 3, mechanismtest.Options[[][2]float64, [][2]float64]{
+		Key:     func(y [][2]float64) any { return math.Floor(2 * y[0][0]) },
+		Refused: [][][2]float64{nil, {{nan, 0}}, {{}, {0, math.Inf(1)}}, make([][2]float64, 1441)},
+	}, track(0), track(3))
+	// One position moved by 3: two increments, 6 altogether.
+	conform(t, "Trail", trail, err, 6, mechanismtest.Options[[][2]float64, [][2]float64]{
+		Key: func(y [][2]float64) any { return [2]bool{y[3][0]-y[2][0] < 1.5, y[4][0]-y[3][0] < -1.5} },
+	}, track(0), one)
+	earth, err := additive.NewEarthTrail(1, metric.LatLon{Lat: 48}, &additive.TrailOptions{Steps: 3})
+	conform(t, "EarthTrail", earth, err, 3, mechanismtest.Options[[]metric.LatLon, []metric.LatLon]{
+		Key:     func(y []metric.LatLon) any { return math.Floor(50 * y[0].Lat) },
+		Refused: [][]metric.LatLon{nil, {{Lat: 91}}, {{Lat: 48}, {Lat: -13}}, make([]metric.LatLon, 4)},
+	}, []metric.LatLon{{Lat: 48}}, []metric.LatLon{{Lat: 48 + 3/111.194926645}}, []metric.LatLon{{Lat: 48}, {Lat: 90}, {Lat: -11}})
+
 	cities := testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 48.86, Lon: 2.35}, {Lat: 51.51, Lon: -0.13}, {Lat: 52.52, Lon: 13.4}}, metric.GreatCircle{Radius: 1}))
 	near := testkit.Must(additive.NewSphere(15, &additive.SphereOptions{Radius: 1}))
 	snapped := additive.Snap(mechanism.Mechanism[metric.LatLon, metric.LatLon](near), cities)

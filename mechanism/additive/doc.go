@@ -12,7 +12,8 @@
 // Measure: [Laplace] for a number; [KNorm] for a vector, in any l_p norm; [Gaussian] for a vector, with light tails and a delta.
 //
 // Say where somebody is: [Sphere] for latitude and longitude, [PlanarLaplace] for a flat map.
-// [Cells] and [Region] move the place to a grid or onto land.
+// [Cells] and [Region] move the place to a grid or onto land. Where somebody goes: [Trail], live,
+// and [Knots].
 //
 // Replace a word that has a vector: [Madlib]. Move any output to the nearest of public points:
 // [Snap]. [SphereAlpha], [PlanarAlpha] and [Norm.AlphaFor] find the level for a wanted accuracy. A
@@ -29,11 +30,10 @@
 // # Cost
 //
 // O(d) for d coordinates: tens of nanoseconds for a number, a microsecond for a place.
-// [NewRegion], [NewMadlib] and Snap index their points first.
+// NewRegion, NewMadlib and Snap index their points.
 //
 // # Who should not use it
 //
 // Noise of level alpha hides what is within about 1/alpha: too little where one person gives
-// many related points, such as the trace of a day, since levels add. For a finite list package
-// lp has the least loss.
+// many related points, since levels add. For a finite list package lp has the least loss.
 package additive

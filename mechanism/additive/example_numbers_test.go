@@ -150,6 +150,38 @@ func ExampleNewCells() {
 	// 18.9755-private per km <nil>
 }
 
+// An hour of a walk, a position a minute in meters, by three of them and straight lines between.
+func ExampleNewKnots() {
+	m := must(additive.NewKnots(math.Log(4)/200, &additive.KnotsOptions{Every: 20, Unit: "m"}))
+	walk := make([][2]float64, 60)
+	for t := range walk {
+		walk[t] = [2]float64{80 * float64(t), 2000}
+	}
+	released := must(m.Release(seeded(), walk))
+	for t := 0; t < 60; t += 15 {
+		fmt.Printf("%.0f -> %.0f\n", walk[t], released[t])
+	}
+	fmt.Printf("%v, whatever the track; noise of %.0f m, and of %.0f m with every position\n",
+		m.Guarantee(), m.RMS(60), must(additive.NewKnots(math.Log(4)/200, nil)).RMS(60))
+	// Output:
+	// [0 2000] -> [1225 2469]
+	// [1200 2000] -> [1466 2266]
+	// [2400 2000] -> [2187 1655]
+	// [3600 2000] -> [3987 1743]
+	// 0.00693148-private per m, whatever the track; noise of 763 m, and of 12395 m with every position
+}
+
+// The same by latitude and longitude, about a public center.
+func ExampleNewEarthKnots() {
+	m := must(additive.NewEarthKnots(10, metric.LatLon{Lat: 48.2, Lon: 16.4}, &additive.KnotsOptions{Every: 3}))
+	day := []metric.LatLon{{Lat: 48.1853, Lon: 16.3761}, {Lat: 48.2085, Lon: 16.3721}, {Lat: 48.2085, Lon: 16.3721}, {Lat: 48.2200, Lon: 16.3560}}
+	fmt.Printf("%.4f\n", must(m.Release(seeded(), day)))
+	fmt.Println(m.Guarantee())
+	// Output:
+	// [{48.2085 16.3714} {48.2085 16.3714} {48.2148 16.3645} {48.2212 16.3576}]
+	// 10-private per km
+}
+
 // A walker on an island, of public outline: what falls into the sea is taken ashore.
 func ExampleNewRegion() {
 	island := [][]metric.LatLon{{{Lat: 54.64, Lon: 18.60}, {Lat: 54.60, Lon: 18.80}, {Lat: 54.70, Lon: 18.70}}}
@@ -168,6 +200,47 @@ func ExampleNewRegion() {
 	// {54.705 18.704} -> {54.700 18.700}
 	// {54.649 18.708} -> {54.649 18.708}
 	// 0.474387-private per km
+}
+
+// An hour on foot, in meters, a report every five minutes.
+func ExampleNewTrail() {
+	alpha := math.Log(4) / 200 // moved by 200 m a track is at most four times as likely
+	m := must(additive.NewTrail(alpha, &additive.TrailOptions{Steps: 12, Unit: "m"}))
+	rng := seeded()
+	live, y, err := m.Start(rng, [2]float64{0, 0})
+	for k := 1; k < 12 && err == nil; k++ {
+		if k < 4 {
+			fmt.Printf("%.0f\n", y)
+		}
+		y, err = live.Next(rng, [2]float64{400 * float64(k), 0})
+	}
+	fmt.Println(m.Guarantee())
+	fmt.Printf("off by %.0f m\n", m.RMS(12))
+	fmt.Println(m.Level(12), "where each report may be elsewhere")
+	_, err = live.Next(rng, [2]float64{})
+	fmt.Println(err)
+	// Output:
+	// [23 -105]
+	// [657 -43]
+	// [1202 116]
+	// 0.00693148-private per m
+	// off by 901 m
+	// 0.159424-private per m where each report may be elsewhere
+	// additive: LiveTrail.Next: all 12 reports are made: start another trail, which adds to the level
+}
+
+// A track about Vienna, released as a whole: moved by 1 km it is at most e times as likely.
+func ExampleNewEarthTrail() {
+	m := must(additive.NewEarthTrail(1, metric.LatLon{Lat: 48.2, Lon: 16.4}, nil))
+	track := []metric.LatLon{{Lat: 48.18531, Lon: 16.37613}, {Lat: 48.20849, Lon: 16.37208}, {Lat: 48.18533, Lon: 16.37614}}
+	fmt.Printf("%.3f\n", must(m.Release(seeded(), track)))
+	fmt.Println(m)
+	_, err := m.Release(nil, []metric.LatLon{{Lat: 48.2, Lon: -103.6}})
+	fmt.Println(err)
+	// Output:
+	// [{48.179 16.378} {48.206 16.396} {48.193 16.414}]
+	// trail of up to 1440 reports, 1-private per km
+	// additive: Trail.Release: the distance of track[0] from the center, want at most 60 degrees
 }
 
 // The level follows from the accuracy that the application needs.

@@ -20,8 +20,8 @@
 // [Synthesizer.UpperBound] bounds it, with fixed Levels, and [Synthesizer.LowerBound] that of
 // any mechanism.
 //
-// For a probability measure there is package private. Tables of three or more columns are for
-// package table.
+// [NewStream] is for records that keep arriving, package private for a probability measure,
+// package table for three or more columns.
 //
 // # Guarantees
 //
@@ -31,8 +31,8 @@
 //
 // # Cost
 //
-// Counting is O(N) and keeps 16 bytes for each cell with records in it. A release is linear
-// in the regions that noisy counts lead to, whatever the size of the domain.
+// Counting is O(N) and keeps 16 bytes for each cell with records. A release is linear in the
+// regions that noisy counts lead to, whatever the size of the domain.
 //
 // # Who should not use it
 //

@@ -122,7 +122,7 @@ func (r *Release[P]) distances(ctx context.Context, op string, rng *rand.Rand, o
 		most += 2 * x
 	}
 	return simulate(ctx, op, rng, o, 0, func(rng *rand.Rand) (float64, error) {
-		w, err := c.distance(ctx, rng, r.tree.Again(rng))
+		w, err := c.distance(ctx, rng, r.again(rng))
 		if err != nil {
 			return 0, fault.Within(op, err)
 		}
@@ -134,7 +134,7 @@ func (r *Release[P]) distances(ctx context.Context, op string, rng *rand.Rand, o
 func (r *Release[P]) differences(ctx context.Context, op string, rng *rand.Rand, f func(*Release[P]) float64, o *ErrorOptions) ([]float64, error) {
 	y := f(r)
 	return simulate(ctx, op, rng, o, 1, func(rng *rand.Rand) (float64, error) {
-		truth := newRelease(r.s, r.tree.Again(rng))
+		truth := newRelease(r.s, r.again(rng))
 		truth.places = make([]P, len(truth.nodes))
 		for i, v := range truth.nodes {
 			truth.places[i] = r.s.space.Draw(rng, v)
@@ -199,7 +199,7 @@ func (r *Release[P]) cut(ctx context.Context, op string) (*cut[P], error) {
 		sum, most := 0.0, 0.0
 		for j := nodes[i].First; j < nodes[i].First+nodes[i].Parts; j++ {
 			c.up[j] = r.s.space.Distance(c.at[i], c.at[j])
-			sum += float64(c.up[j] * r.tree.Deviation(j))
+			sum += float64(c.up[j] * r.noise(j))
 			most = max(most, cost[j])
 		}
 		if cost[i] = max(sum, most); nodes[i].Parts > 0 {

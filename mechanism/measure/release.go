@@ -13,7 +13,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// Release is what a [Synthesizer] publishes: a measure on regions of its domain.
+// Release is what a [Synthesizer] or [Stream] publishes: a measure on regions of its domain.
 // Everything about it is private at the Synthesizer's level, however often it is
 // used. It must not be modified.
 type Release[P any] struct {
@@ -24,25 +24,21 @@ type Release[P any] struct {
 	// under AddRemoveOne, which may even be negative.
 	Total float64
 
-	s      *Synthesizer[P]
-	tree   *adaptive.Release
-	nodes  []region.Node // of the weights
-	places []P           // where they lie, in a simulated truth; nil elsewhere
+	s       *Synthesizer[P]
+	tree    *adaptive.Release
+	mixture *mixture      // of a Stream; nil elsewhere
+	nodes   []region.Node // of the weights
+	places  []P           // where they lie, in a simulated truth; nil elsewhere
 }
 
 // newRelease lists the leaves that have mass.
 func newRelease[P any](s *Synthesizer[P], tree *adaptive.Release) *Release[P] {
 	r := &Release[P]{s: s, tree: tree, Total: float64(tree.Nodes[0].Count)}
-	var visit func(n *adaptive.Node)
-	visit = func(n *adaptive.Node) {
-		if n.Parts == 0 && n.Mass > 0 {
+	for _, i := range leavesOf(tree) {
+		if n := tree.Nodes[i]; n.Mass > 0 {
 			r.nodes, r.Weights = append(r.nodes, n.At), append(r.Weights, n.Mass)
 		}
-		for i := range n.Parts {
-			visit(&tree.Nodes[n.First+i])
-		}
 	}
-	visit(&tree.Nodes[0])
 	sample.Mass(r.Weights)
 	k := 0
 	for i, w := range r.Weights {

@@ -1,5 +1,5 @@
 // Package words reads vocabularies of words with vectors, releases texts word by word, and
-// finds the level at which a wanted share of words stays unchanged.
+// finds the level at which as many words change as wanted.
 //
 //	m, err := exponential.Truncated(ctx, v.Points(), alpha, reach, nil)
 //	named, err := mechanism.Labels(m, v.Words())
@@ -13,15 +13,15 @@
 //     exponential.Truncated draws among the words within a reach and treats all others alike,
 //     so that a factor exp(alpha*reach) tells no two words apart; it mostly needs a smaller
 //     level. Up to some thousand words lp.Choose and exponential.Best lose less.
-//   - A level: [Vocabulary.MadlibKept] and [Vocabulary.TruncatedKept] find the one at which a
-//     wanted share of words stays.
-//   - Texts: [NewText].
+//   - A level: [Vocabulary.ChooseAlpha], by how often a word may stay.
+//   - Texts: [NewText], of the tokens of [Vocabulary.Split].
 //
 // # Guarantees
 //
 // alpha is the level of the words that come out, per unit of the Euclidean distance of their
-// vectors: in 100 dimensions of GloVe the nearest words are 2 to 5 apart and most pairs 6 to 9.
-// A text of n words has n times the level of one ([Text.Total]).
+// vectors: in 100 dimensions of GloVe the nearest words are 2 to 5 apart and most pairs 6 to
+// 9. At alpha = 3 exponential.Lazy keeps 99 % of 200 nouns. A text of n words has n times the
+// level of one ([Text.Total]).
 //
 // # Cost
 //
@@ -30,9 +30,9 @@
 //
 // # Who should not use it
 //
-// A released text is not anonymous: grammar, length, repeats and words that stay unchanged
-// show. The guarantee is about which of several near words was meant. The vocabulary and its
-// vectors must be public and not be made from the texts.
+// A released text is not anonymous: grammar, length, repeats and unchanged words show. The
+// guarantee is about which of several near words was meant. The vocabulary and its vectors
+// must be public, not made from the texts.
 //
 // # References
 //

@@ -46,7 +46,7 @@ func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 func Example() {
 	ctx, v := context.Background(), vocabulary()
 	const reach = 2 // farther words are all alike
-	level, err := v.TruncatedKept(ctx, .5, reach, nil)
+	level, err := v.ChooseAlpha(ctx, .5, &words.ChooseOptions{Reach: reach})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -112,9 +112,42 @@ func ExampleNewText() {
 	// [flu and asthma] <nil>
 }
 
-func ExampleVocabulary_MadlibKept() {
-	level := must(vocabulary().MadlibKept(context.Background(), .8, &words.KeptOptions{Draws: 2000}))
-	fmt.Printf("80 %% of the words stay at alpha = %.1f, between %.1f and %.1f at confidence %v\n", level.Alpha, level.Lo, level.Hi, level.Confidence)
+// A word is to stay unchanged half of the time at most: on average, or whichever it is.
+func ExampleVocabulary_ChooseAlpha() {
+	ctx, v := context.Background(), vocabulary()
+	level := must(v.ChooseAlpha(ctx, .5, &words.ChooseOptions{Draws: 2000}))
+	fmt.Printf("Madlib: alpha = %.1f, between %.1f and %.1f at confidence %v\n", level.Alpha, level.Lo, level.Hi, level.Confidence)
+	level = must(v.ChooseAlpha(ctx, .5, &words.ChooseOptions{Reach: 2, Every: true}))
+	fmt.Printf("truncated, every word: alpha = %.2f at confidence %v\n", level.Lo, level.Confidence)
 	// Output:
-	// 80 % of the words stay at alpha = 6.3, between 5.7 and 7.2 at confidence 0.99
+	// Madlib: alpha = 1.5, between 1.3 and 1.8 at confidence 0.99
+	// truncated, every word: alpha = 2.57 at confidence 1
+}
+
+// A chat is parted into words and phrases of the vocabulary and public marks. What is neither
+// is released as an unknown word would be: an address does not pass.
+func ExampleVocabulary_Split() {
+	v := must(words.New([]string{"new_york", "london", "see", "someone"}, [][]float32{{0}, {1}, {5}, {4}}))
+	stop := []string{"in", "you", "!"}
+	tokens := v.Split("See you in NEW YORK!! https://example.org/?id=7", stop...)
+	fmt.Printf("%q\n", tokens)
+	named := must(mechanism.Labels(must(additive.NewMadlib(v.Vectors(), 2, nil)), v.Words()))
+	text := must(words.NewText(named, &words.TextOptions{Stop: stop, Unknown: "someone"}))
+	fmt.Printf("%q\n", must(text.Release(seeded(), tokens)))
+	// Output:
+	// ["see" "you" "in" "new_york" "!" "!" "https://example.org/?id=7"]
+	// ["see" "you" "in" "new_york" "!" "!" "someone"]
+}
+
+// What a text costs: the levels of its words add, and at a delta noise has less.
+func ExampleText_Total() {
+	v := vocabulary()
+	m := must(additive.NewMadlib(v.Vectors(), 1, nil))
+	text := must(words.NewText(must(mechanism.Labels(m, v.Words())), nil))
+	n, total, err := text.Total(strings.Fields(strings.Repeat("flu asthma doctor nurse ", 10)))
+	all := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: m, Times: int64(n)}))
+	a := must(all.AuditAt(context.Background(), 1, 1e-6)) // words up to 1 apart at every place
+	fmt.Printf("%d words: %v; at delta = 1e-6 at most %.1f %v\n", n, total, a.Hi, err)
+	// Output:
+	// 40 words: 40-private per unit; at delta = 1e-6 at most 21.5 <nil>
 }

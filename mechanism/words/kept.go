@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
@@ -17,21 +16,29 @@ import (
 	"github.com/metricdp/metricdp/mechanism/additive"
 )
 
-// Level is an estimate of the level at which a wanted share of words stays unchanged.
+// Level is the level at which a word stays unchanged with a wanted probability.
 type Level struct {
-	Alpha  float64 // the estimate
-	Lo, Hi float64 // between them the level lies, at the Confidence; Hi is +Inf where draws are too few
-	// Confidence is the probability with which [Lo, Hi] holds the level, .99.
+	Alpha float64 // the estimate
+	// Between Lo and Hi the level lies, at the Confidence: at Lo and below a word stays at most
+	// as often as wanted. Hi is +Inf where draws are too few.
+	Lo, Hi float64
+	// Confidence is the probability with which [Lo, Hi] holds the level: .99, and 1 where
+	// nothing was drawn.
 	Confidence float64
 }
 
-// KeptOptions tune [Vocabulary.MadlibKept] and [Vocabulary.TruncatedKept]. Nil and the zero
-// value mean the defaults.
-type KeptOptions struct {
-	// Words are the public words, by number, whose mean share is meant; a word that is in
-	// the list k times counts k times. nil: all words alike.
-	Words    []int
-	Draws    int    // 0 means 400
+// ChooseOptions tune [Vocabulary.ChooseAlpha]. Nil and the zero value mean the defaults.
+type ChooseOptions struct {
+	// Reach says of which mechanism: 0 of additive.Madlib, a number > 0 of
+	// exponential.Truncated with that reach, +Inf of exponential.Lazy.
+	Reach float64
+	// Words are the public words, by number, that are meant; one that is in the list k times
+	// counts k times. nil: all words alike.
+	Words []int
+	// Every asks for a level at which no one of the Words stays more often than wanted, not
+	// their mean: that of the word whose others are farthest.
+	Every    bool
+	Draws    int    // of each word for Every, and of all otherwise; 0 means 400
 	Seed     uint64 // of the draws
 	Progress func(done, total int)
 	Workers  int // 0: all processors
@@ -42,152 +49,178 @@ const (
 	confidence   = .99
 )
 
-// MadlibKept estimates the level at which additive.Madlib returns a share of the words, a
-// number in (0, 1), unchanged. Nothing private is read.
+// ChooseAlpha finds the level at which a word stays unchanged with probability stay, a number
+// in (0, 1), for additive.NewMadlib, exponential.Truncated or exponential.Lazy: the mean of
+// the words, or the most of any for Every. At a larger level more words stay; at a level taken from
+// elsewhere it may be nearly all of them. Nothing private is read.
 //
-// For noise z of level 1 a word x stays where z/alpha is nearer to it than to any other, that is
-// from alpha = max over words w of 2<z,w-x>/|w-x|^2 on. The level is the quantile of that
-// number over words and noise. It is estimated by random draws of both, and the interval ends
-// at two of the draws in order. O(Len()*Dim()) a draw: some 10 ms for 50,000 words in 100
-// dimensions.
-func (v *Vocabulary) MadlibKept(ctx context.Context, share float64, o *KeptOptions) (Level, error) {
-	const op = "words: Vocabulary.MadlibKept"
+// A word stays from some level on. For Madlib with noise z of level 1 that is the most of
+// 2<z,w-x>/|w-x|^2 over the words w other than x, as z/alpha is then nearer to x than to w.
+// An exponential mechanism draws by a uniform number u, and its probability of x grows with
+// alpha: it is the level at which that is u. The level wanted is the quantile of this number,
+// over words and draws; it is estimated by random ones, and [Lo, Hi] ends at two of them in
+// order. For Every with a Reach the probabilities are computed instead: Lo, Alpha and Hi are
+// one level, within 1e-4 of the largest, at which no word stays with more than stay, up to the
+// rounding of sums of Len() numbers.
+//
+// O(Len()*Dim()) a draw and, with a Reach, some exponentials of every word within it: some 10 ms for
+// 50,000 words in 100 dimensions. Every takes Draws of each word without a Reach, and one with it.
+func (v *Vocabulary) ChooseAlpha(ctx context.Context, stay float64, o *ChooseOptions) (Level, error) {
+	const op = "words: Vocabulary.ChooseAlpha"
 	if v.Len() == 0 {
 		return Level{}, fault.Empty(op, "the vocabulary", 0)
 	}
-	k, err := additive.NewKNorm(additive.Norm{P: 2, Dim: v.Dim()}, 1, nil)
-	if err != nil {
-		return Level{}, err
-	}
-	origin := make([]float64, v.Dim())
-	return v.kept(ctx, op, share, o, func(rng *rand.Rand, x int) (float64, error) {
-		z, err := k.Release(rng, origin)
-		if err != nil {
-			return 0, err
-		}
-		at, most := v.vectors[x], 0.0
-		for _, w := range v.vectors {
-			dot, square := 0.0, 0.0
-			for j, c := range w {
-				d := float64(c) - float64(at[j])
-				dot += float64(z[j] * d)
-				square += float64(d * d)
-			}
-			if dot > most*square {
-				most = dot / square
-			}
-		}
-		return 2 * most, nil
-	})
-}
-
-// TruncatedKept estimates the level at which exponential.Truncated with that reach returns a
-// share of the words, a number in (0, 1), unchanged; a reach of +Inf stands for
-// exponential.Lazy. Nothing private is read.
-//
-// A word is returned with a probability that grows with alpha. So the level is the quantile,
-// over words and uniform numbers u, of the alpha at which the probability is u; it is
-// estimated as that of [Vocabulary.MadlibKept]. O(Len()*Dim()) a draw and some exponentials
-// of every word within reach.
-func (v *Vocabulary) TruncatedKept(ctx context.Context, share, reach float64, o *KeptOptions) (Level, error) {
-	const op = "words: Vocabulary.TruncatedKept"
-	if v.Len() == 0 {
-		return Level{}, fault.Empty(op, "the vocabulary", 0)
-	}
-	if !(reach > 0) {
-		return Level{}, fault.Value(op, "reach", reach, "a number > 0")
-	}
-	return v.kept(ctx, op, share, o, func(rng *rand.Rand, x int) (float64, error) {
-		near, far := v.points.DistancesFrom(x, nil), 0.0
-		within, zeros := near[:0], 0.0
-		for _, d := range near {
-			switch {
-			case d == 0:
-				zeros++
-			case d < reach:
-				within = append(within, d)
-			default:
-				far++
-			}
-		}
-		least := math.Inf(1) // the positive distance that is left longest
-		if far > 0 {
-			least = reach
-		}
-		for _, d := range within {
-			least = min(least, d)
-		}
-		// 1/u is the sum of exp(-alpha*d/2) over the words.
-		rest := 1/random.Uniform(rng) - zeros
-		if !(rest > 0) {
-			return math.Inf(1), nil // words of one vector are never told apart
-		}
-		if far+float64(len(within)) <= rest {
-			return 0, nil
-		}
-		sum := func(alpha float64) float64 {
-			s := 0.0
-			if far > 0 {
-				s = far * exact.Exp(-alpha*reach/2)
-			}
-			for _, d := range within {
-				s += exact.Exp(-alpha * d / 2)
-			}
-			return s
-		}
-		hi := max(1e-300, 2*math.Log((far+float64(len(within)))/rest)/least*(1+1e-9))
-		_, alpha := search.Change(0, hi, 1e-4, func(a float64) bool { return sum(a) <= rest })
-		return alpha, nil
-	})
-}
-
-// kept is the quantile of the level from which on a word stays, over words and draws.
-func (v *Vocabulary) kept(ctx context.Context, op string, share float64, o *KeptOptions, from func(rng *rand.Rand, x int) (float64, error)) (Level, error) {
 	if o == nil {
-		o = &KeptOptions{}
+		o = &ChooseOptions{}
 	}
-	if err := fault.Fraction(op, "share", share); err != nil {
+	if err := fault.Fraction(op, "stay", stay); err != nil {
 		return Level{}, err
+	}
+	if !(o.Reach >= 0) {
+		return Level{}, fault.Value(op, "Reach", o.Reach, "a number >= 0")
 	}
 	if o.Draws < 0 {
 		return Level{}, fault.Value(op, "Draws", float64(o.Draws), "an integer >= 0")
 	}
-	if o.Words != nil {
-		if err := cmp.Or(fault.Empty(op, "Words", len(o.Words)), fault.Indices(op, "Words", o.Words, v.Len())); err != nil {
+	meant := o.Words
+	if meant != nil {
+		if err := cmp.Or(fault.Empty(op, "Words", len(meant)), fault.Indices(op, "Words", meant, v.Len())); err != nil {
 			return Level{}, err
 		}
 	}
-	n := cmp.Or(o.Draws, defaultDraws)
-	if err := fault.Memory(op, float64(n), 8); err != nil {
+	if meant == nil {
+		meant = make([]int, v.Len())
+		for x := range meant {
+			meant[x] = x
+		}
+	}
+	n, groups, computed := cmp.Or(o.Draws, defaultDraws), 1, o.Every && o.Reach > 0
+	if o.Every {
+		groups = len(meant)
+	}
+	if computed {
+		n = 1
+	}
+	if err := fault.Memory(op, float64(n)*float64(groups), 8); err != nil {
 		return Level{}, err
 	}
-	levels, bad := make([]float64, n), make([]error, n)
-	err := parallel.Chunks(ctx, n, 1, o.Workers, o.Progress, func(i, _, _ int) {
+	noise, err := additive.NewKNorm(additive.Norm{P: 2, Dim: v.Dim()}, 1, nil)
+	if err != nil {
+		return Level{}, err
+	}
+	origin := make([]float64, v.Dim())
+	levels, bad := make([]float64, n*groups), make([]error, n*groups)
+	err = parallel.Chunks(ctx, len(levels), 1, o.Workers, o.Progress, func(i, _, _ int) {
 		rng := random.Seeded(o.Seed ^ uint64(i+1)*0x9e3779b97f4a7c15)
-		x := rng.IntN(max(v.Len(), 1))
-		if o.Words != nil {
-			x = o.Words[rng.IntN(len(o.Words))]
+		x := meant[i/n]
+		if !o.Every {
+			x = meant[rng.IntN(len(meant))]
 		}
-		levels[i], bad[i] = from(rng, x)
+		switch {
+		case computed:
+			levels[i], _ = v.staysFrom(x, o.Reach, stay)
+		case o.Reach > 0:
+			_, levels[i] = v.staysFrom(x, o.Reach, random.Uniform(rng))
+		default:
+			z, err := noise.Release(rng, origin)
+			if bad[i] = err; err == nil {
+				levels[i] = v.stands(x, z)
+			}
+		}
 	})
 	if err := cmp.Or(err, cmp.Or(bad...)); err != nil {
 		return Level{}, err
 	}
+	if computed {
+		alpha := slices.Min(levels)
+		return Level{alpha, alpha, alpha, 1}, nil
+	}
+	least := Level{math.Inf(1), math.Inf(1), math.Inf(1), confidence}
+	for g := range groups {
+		l := quantile(levels[g*n:(g+1)*n], stay, (1-confidence)/2/float64(groups))
+		least.Alpha, least.Lo, least.Hi = min(least.Alpha, l.Alpha), min(least.Lo, l.Lo), min(least.Hi, l.Hi)
+	}
+	return least, nil
+}
+
+// stands is the level from which on Madlib with noise z of level 1 returns x.
+func (v *Vocabulary) stands(x int, z []float64) float64 {
+	at, most := v.vectors[x], 0.0
+	for _, w := range v.vectors {
+		dot, square := 0.0, 0.0
+		for j, c := range w {
+			d := float64(c) - float64(at[j])
+			dot += float64(z[j] * d)
+			square += float64(d * d)
+		}
+		if dot > most*square {
+			most = dot / square
+		}
+	}
+	return 2 * most
+}
+
+// staysFrom encloses the level from which on exponential.Truncated returns x with probability u.
+func (v *Vocabulary) staysFrom(x int, reach, u float64) (lo, hi float64) {
+	near, far := v.points.DistancesFrom(x, nil), 0.0
+	within, zeros := near[:0], 0.0
+	for _, d := range near {
+		switch {
+		case d == 0:
+			zeros++
+		case d < reach:
+			within = append(within, d)
+		default:
+			far++
+		}
+	}
+	least := math.Inf(1) // the positive distance that is left longest
+	if far > 0 {
+		least = reach
+	}
+	for _, d := range within {
+		least = min(least, d)
+	}
+	// 1/u is the sum of exp(-alpha*d/2) over the words.
+	rest := 1/u - zeros
+	if !(rest > 0) {
+		return math.Inf(1), math.Inf(1) // words of one vector are never told apart
+	}
+	if far+float64(len(within)) <= rest {
+		return 0, 0
+	}
+	sum := func(alpha float64) float64 {
+		s := 0.0
+		if far > 0 {
+			s = far * exact.Exp(-alpha*reach/2)
+		}
+		for _, d := range within {
+			s += exact.Exp(-alpha * d / 2)
+		}
+		return s
+	}
+	hi = max(1e-300, 2*math.Log((far+float64(len(within)))/rest)/least*(1+1e-9))
+	return search.Change(0, hi, 1e-4, func(a float64) bool { return sum(a) <= rest })
+}
+
+// quantile sorts draws and brackets the quantile of a share, but for the probability tail at
+// either end.
+func quantile(levels []float64, share, tail float64) Level {
 	slices.Sort(levels)
-	l := Level{Lo: 0, Hi: math.Inf(1), Confidence: confidence}
+	n := len(levels)
+	l := Level{Lo: 0, Hi: math.Inf(1)}
 	l.Alpha = levels[min(n-1, int(math.Ceil(share*float64(n)))-1)]
 	// The k-th least, from 1, is above the quantile where fewer than k draws are below,
 	// and of these there are Bin(n, share).
-	atLeast := func(k int) float64 { return mathext.RegIncBeta(float64(k), float64(n-k+1), share) }
 	for k := 1; k <= n; k++ {
-		p := atLeast(k)
-		if p >= 1-(1-confidence)/2 {
+		p := mathext.RegIncBeta(float64(k), float64(n-k+1), share)
+		if p >= 1-tail {
 			l.Lo = levels[k-1]
 		}
-		if p <= (1-confidence)/2 {
+		if p <= tail {
 			l.Hi = levels[k-1]
 			break
 		}
 	}
-	return l, nil
+	return l
 }

@@ -152,14 +152,14 @@ func TestErrors(t *testing.T) {
 		{testkit.Err(v.Nearest("x", 1)), `"x" is none of the 3 words`},
 		{testkit.Err(v.Nearest("w", 0)), "k = 0"},
 		{testkit.Err(v.Nearest("w", 3)), "k = 3"},
-		{testkit.Err(v.MadlibKept(t.Context(), 0, nil)), "words: Vocabulary.MadlibKept: share = 0"},
-		{testkit.Err(v.MadlibKept(t.Context(), 1, nil)), "share = 1"},
-		{testkit.Err(v.TruncatedKept(t.Context(), .5, 0, nil)), "words: Vocabulary.TruncatedKept: reach = 0"},
-		{testkit.Err(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{3}})), "Words[0] = 3"},
-		{testkit.Err(v.MadlibKept(t.Context(), .5, &KeptOptions{Words: []int{}})), "Words: empty"},
-		{testkit.Err(v.MadlibKept(t.Context(), .5, &KeptOptions{Draws: -1})), "Draws = -1"},
-		{testkit.Err(v.MadlibKept(ended, .5, nil)), context.Canceled.Error()},
-		{testkit.Err(new(Vocabulary).MadlibKept(t.Context(), .5, nil)), "the vocabulary: empty"},
+		{testkit.Err(v.ChooseAlpha(t.Context(), 0, nil)), "words: Vocabulary.ChooseAlpha: stay = 0"},
+		{testkit.Err(v.ChooseAlpha(t.Context(), 1, nil)), "stay = 1"},
+		{testkit.Err(v.ChooseAlpha(t.Context(), .5, &ChooseOptions{Reach: -1})), "words: Vocabulary.ChooseAlpha: Reach = -1"},
+		{testkit.Err(v.ChooseAlpha(t.Context(), .5, &ChooseOptions{Words: []int{3}})), "Words[0] = 3"},
+		{testkit.Err(v.ChooseAlpha(t.Context(), .5, &ChooseOptions{Words: []int{}})), "Words: empty"},
+		{testkit.Err(v.ChooseAlpha(t.Context(), .5, &ChooseOptions{Draws: -1})), "Draws = -1"},
+		{testkit.Err(v.ChooseAlpha(ended, .5, nil)), context.Canceled.Error()},
+		{testkit.Err(new(Vocabulary).ChooseAlpha(t.Context(), .5, nil)), "the vocabulary: empty"},
 		{testkit.Err(new(Vocabulary).Reach(t.Context())), "words: "},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
@@ -181,46 +181,63 @@ func (rough) Guarantee() mechanism.Guarantee {
 }
 
 // At the level that is estimated the share of words that stay is the one asked for: exactly for
-// the exponential mechanism, within what 2,000 releases show for Madlib (7 standard errors).
-func TestVocabulary_Kept(t *testing.T) {
+// the exponential mechanism, within what 2,000 releases show for Madlib (7 standard errors). For
+// every word it is the most of any.
+func TestVocabulary_ChooseAlpha(t *testing.T) {
 	v := testkit.Must(Read(t.Context(), generated(400, 25), nil))
-	o := &KeptOptions{Draws: 2000, Seed: 5}
-	mean := func(alpha, reach float64) float64 {
+	stays := func(alpha, reach float64) (mean, most float64) {
 		m := testkit.Must(exponential.Truncated(t.Context(), v.Points(), alpha, reach, nil))
-		sum := 0.0
 		for x := range v.Len() {
-			sum += m.Prob(x, x) / float64(v.Len())
+			mean += m.Prob(x, x) / float64(v.Len())
+			most = max(most, m.Prob(x, x))
 		}
-		return sum
+		return mean, most
 	}
+	mean := func(alpha, reach float64) float64 { m, _ := stays(alpha, reach); return m }
 	for _, share := range []float64{.3, .8}[:testkit.Sweep(1, 2)] {
 		for _, reach := range []float64{1.2, 3, 1e6} {
-			l := testkit.Must(v.TruncatedKept(t.Context(), share, reach, o))
+			l := testkit.Must(v.ChooseAlpha(t.Context(), share, &ChooseOptions{Reach: reach, Draws: 2000, Seed: 5}))
 			if lo, got, hi := mean(l.Lo, reach), mean(l.Alpha, reach), mean(l.Hi, reach); lo > share || hi < share || math.Abs(got-share) > .05 || hi-lo > .15 {
 				t.Errorf("share %v, reach %v: %v keeps %v, in [%v, %v]", share, reach, l, got, lo, hi)
 			}
+			l = testkit.Must(v.ChooseAlpha(t.Context(), share, &ChooseOptions{Reach: reach, Every: true}))
+			if _, most := stays(l.Lo, reach); most > share || most < share*(1-1e-3) || l != (Level{l.Lo, l.Lo, l.Lo, 1}) {
+				t.Errorf("every word, share %v, reach %v: %v keeps %v", share, reach, l, most)
+			}
 		}
-		l := testkit.Must(v.MadlibKept(t.Context(), share, o))
-		keeps := func(alpha float64) float64 {
+		l := testkit.Must(v.ChooseAlpha(t.Context(), share, &ChooseOptions{Draws: 2000, Seed: 5}))
+		words := []int{7, 70, 300}
+		every := testkit.Must(v.ChooseAlpha(t.Context(), share, &ChooseOptions{Draws: 1000, Seed: 5, Words: words, Every: true}))
+		keeps := func(alpha float64, of func(k int) int) float64 {
 			m, rng, kept := testkit.Must(additive.NewMadlib(v.Vectors(), alpha, nil)), random.Seeded(6), 0
 			for k := range 2000 {
-				if testkit.Must(m.Release(rng, k%v.Len())) == k%v.Len() {
+				if testkit.Must(m.Release(rng, of(k))) == of(k) {
 					kept++
 				}
 			}
 			return float64(kept) / 2000
 		}
+		all := func(k int) int { return k % v.Len() }
 		const err = 7 * .5 / 44
-		if keeps(l.Lo) > share+err || keeps(l.Hi) < share-err || math.Abs(keeps(l.Alpha)-share) > err+.03 || !(l.Lo < l.Alpha && l.Alpha < l.Hi && l.Hi < 1.2*l.Lo) {
-			t.Errorf("Madlib, share %v: %v keeps %v", share, l, keeps(l.Alpha))
+		if keeps(l.Lo, all) > share+err || keeps(l.Hi, all) < share-err || math.Abs(keeps(l.Alpha, all)-share) > err+.03 || !(l.Lo < l.Alpha && l.Alpha < l.Hi && l.Hi < 1.2*l.Lo) {
+			t.Errorf("Madlib, share %v: %v keeps %v", share, l, keeps(l.Alpha, all))
+		}
+		most := func(alpha float64) (most float64) {
+			for _, x := range words {
+				most = max(most, keeps(alpha, func(int) int { return x }))
+			}
+			return most
+		}
+		if most(every.Lo) > share+err || most(every.Hi) < share-err || math.Abs(most(every.Alpha)-share) > err+.05 || !(every.Lo < every.Alpha && every.Alpha < every.Hi) {
+			t.Errorf("Madlib, every word, share %v: %v keeps %v", share, every, most(every.Alpha))
 		}
 	}
-	one := testkit.Must(v.TruncatedKept(t.Context(), .5, 2, &KeptOptions{Words: []int{7}, Draws: 100, Workers: 1}))
-	if again := testkit.Must(v.TruncatedKept(t.Context(), .5, 2, &KeptOptions{Words: []int{7, 7}, Draws: 100, Workers: 2})); again.Alpha/one.Alpha > 2 || one.Alpha/again.Alpha > 2 {
+	one := testkit.Must(v.ChooseAlpha(t.Context(), .5, &ChooseOptions{Reach: 2, Words: []int{7}, Draws: 100, Workers: 1}))
+	if again := testkit.Must(v.ChooseAlpha(t.Context(), .5, &ChooseOptions{Reach: 2, Words: []int{7, 7}, Draws: 100, Workers: 2})); again.Alpha/one.Alpha > 2 || one.Alpha/again.Alpha > 2 {
 		t.Errorf("%v and %v", one, again)
 	}
 	same := testkit.Must(New([]string{"a", "b"}, [][]float32{{1}, {1}}))
-	if l := testkit.Must(same.TruncatedKept(t.Context(), .6, 2, nil)); !math.IsInf(l.Alpha, 1) {
+	if l := testkit.Must(same.ChooseAlpha(t.Context(), .6, &ChooseOptions{Reach: 2})); !math.IsInf(l.Alpha, 1) {
 		t.Errorf("two words of one vector are told apart at %v", l)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/metricdp/metricdp/internal/bounded"
@@ -29,6 +30,9 @@ type Vocabulary struct {
 	index   map[string]int
 	vectors [][]float32
 	points  *metric.Points[[]float32]
+
+	once    sync.Once // makes phrases
+	phrases phrases   // for Split
 }
 
 // Step is that of the lattice on which [Read] puts vectors, a millionth. Word vectors are

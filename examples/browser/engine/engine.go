@@ -17,7 +17,10 @@ import (
 )
 
 // Engine answers questions; see [Engine.Call].
-type Engine struct{ store Store }
+type Engine struct {
+	store Store
+	trail *trail // under way, or nil
+}
 
 // Store keeps sticky answers and what they cost.
 type Store interface {
@@ -26,7 +29,7 @@ type Store interface {
 }
 
 // New returns an engine whose sticky answers are those in the store.
-func New(s Store) *Engine { return &Engine{s} }
+func New(s Store) *Engine { return &Engine{store: s} }
 
 // Call answers one question: what is its name, args are its arguments as JSON, and
 // so is the answer.
@@ -34,6 +37,7 @@ func New(s Store) *Engine { return &Engine{s} }
 //	noise    Wish                 Noise
 //	fresh    Wish, Place, Times   Fresh
 //	sticky   Wish, Place          Sticky
+//	report   Wish, Place, Center  Report
 //	forget                        null
 //	compare  Wish, Places, At     []Row
 func (e *Engine) Call(ctx context.Context, what string, args []byte) ([]byte, error) {
@@ -46,6 +50,8 @@ func (e *Engine) Call(ctx context.Context, what string, args []byte) ([]byte, er
 		answer, err = asked(args, func(q freshQuestion) (any, error) { return q.answer() })
 	case "sticky":
 		answer, err = asked(args, func(q stickyQuestion) (any, error) { return e.sticky(q) })
+	case "report":
+		answer, err = asked(args, func(q reportQuestion) (any, error) { return e.report(q) })
 	case "forget":
 		err = e.store.Clear()
 	case "compare":

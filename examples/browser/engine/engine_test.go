@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"math"
@@ -19,9 +20,12 @@ func (r records) Load(key string) ([]byte, bool, error) {
 	return b, ok, nil
 }
 
-func (r records) Save(key string, value []byte) error {
-	r[key] = value
-	return nil
+func (r records) Swap(key string, old, new []byte) (bool, error) {
+	if value, ok := r[key]; ok != (old != nil) || !bytes.Equal(value, old) {
+		return false, nil
+	}
+	r[key] = new
+	return true, nil
 }
 
 func (r records) Clear() error {
@@ -112,6 +116,27 @@ func TestSticky_OneAnswerForEachPlace(t *testing.T) {
 	}
 }
 
+// A trail says at every report what it costs: the level of the whole stays, that of all reports
+// grows, and another trail begins anew.
+func TestReport_LevelsAdd(t *testing.T) {
+	e := New(records{})
+	first := testkit.Must(call[Report](t, e, "report", `{"Km":10,"Odds":2,"Place":{"Lat":50.8,"Lon":4.3},"Center":{"Lat":50,"Lon":0}}`))
+	if first.N != 1 || !strings.HasPrefix(first.Whole, "0.0693148-private per km") || first.Any != first.Anew {
+		t.Errorf("%+v", first)
+	}
+	last := first
+	for n := 2; n <= maxReports; n++ {
+		r := testkit.Must(call[Report](t, e, "report", `{"Km":10,"Odds":2,"Place":{"Lat":50.8,"Lon":4.4}}`))
+		if r.N != n || r.Whole != first.Whole || r.Any < last.Any || !(r.RMS > 30 && r.RMS < 300) || r.Answer == last.Answer || math.Abs(r.Anew/first.Anew-float64(n)) > 1e-9 {
+			t.Fatalf("%+v, then %+v", last, r)
+		}
+		last = r
+	}
+	if again := testkit.Must(call[Report](t, e, "report", `{"Km":10,"Odds":2,"Place":{"Lat":50.8,"Lon":4.3},"Center":{"Lat":50,"Lon":0}}`)); again.N != 1 {
+		t.Errorf("%+v", again)
+	}
+}
+
 const towns = `[{"Lat":50.85,"Lon":4.35},{"Lat":51.22,"Lon":4.40},{"Lat":51.05,"Lon":3.72},{"Lat":50.41,"Lon":4.44},{"Lat":50.63,"Lon":5.57}]`
 
 func TestCompare_KeepsTheLevel(t *testing.T) {
@@ -157,6 +182,8 @@ func TestCall_Errors(t *testing.T) {
 		{"fresh", `{"Km":1,"Odds":2,"Times":0,` + place + `}`, "0 times: want 1 to 1000"},
 		{"fresh", `{"Km":1,"Odds":2,"Times":1,"Place":{"Lat":91,"Lon":2}}`, "degrees in [-90, 90]"},
 		{"sticky", `{"Km":1,"Odds":2,"Place":{"Lat":-91,"Lon":2}}`, "degrees in [-90, 90]"},
+		{"report", `{"Km":1,"Odds":2,` + place + `}`, "no trail is under way"},
+		{"report", `{"Km":1,"Odds":2,"Center":{"Lat":0,"Lon":99},` + place + `}`, "at most 60 degrees"},
 		{"compare", `{"Km":1,"Odds":2,"Places":[{"Lat":1,"Lon":2}]}`, "1 places: want 2 to 60"},
 		{"compare", `{"Km":1,"Odds":2,"At":5,"Places":` + towns + `}`, "place 5 of 5"},
 		{"compare", `{"Km":1,"Odds":2,"Places":[{"Lat":1,"Lon":2},{"Lat":100,"Lon":2}]}`, "100"},

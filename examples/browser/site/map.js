@@ -7,7 +7,7 @@ export const maxLat = 85; // the edges of the map, where places beyond are drawn
 const rim = 24; // pixels that it may be moved beyond them
 const colors = {
   sea: "#dce8ef", land: "#f6f3ec", coast: "#8fa3ae", border: "#d3cabb", city: "#59616b",
-  ink: "#1b1f24", heat: [107, 63, 160], sticky: "#b3400e", fresh: "#1f5fbf",
+  ink: "#1b1f24", heat: [107, 63, 160], sticky: "#b3400e", fresh: "#1f5fbf", said: "#8a5a00",
 };
 
 // mercator maps degrees to the unit square, north up.
@@ -99,6 +99,8 @@ export class WorldMap {
     const dx = x - this.x;
     return [(dx - Math.round(dx)) * this.scale + this.width / 2, (y - this.y) * this.scale + this.height / 2];
   }
+
+  middle() { return inverse(this.x, this.y); }
 
   // placeAt is the place under a pixel.
   placeAt(px, py) {
@@ -233,6 +235,7 @@ export class WorldMap {
     if (this.show.place) this.heat();
     if (this.show.bubbles) this.bubbles();
     this.dots();
+    if (this.show.way) this.way();
     if (this.show.place) this.answers();
     this.bar();
   }
@@ -345,6 +348,27 @@ export class WorldMap {
     }
   }
 
+  // way draws the positions of a trail, true and reported.
+  way() {
+    const c = this.context;
+    const line = (places, color, width, dash) => {
+      c.beginPath();
+      for (const p of places) c.lineTo(...this.pixel(p));
+      c.strokeStyle = color;
+      c.lineWidth = width;
+      c.setLineDash(dash);
+      c.stroke();
+      c.setLineDash([]);
+    };
+    line(this.show.way.said, colors.said, 2, []);
+    c.fillStyle = colors.said;
+    for (const p of this.show.way.said) {
+      const [px, py] = this.pixel(p);
+      c.fillRect(px - 3, py - 3, 6, 6);
+    }
+    line(this.show.way.walked, colors.ink, 2, [4, 3]);
+  }
+
   answers() {
     const c = this.context, { place, sticky, fresh = [], average } = this.show;
     c.lineWidth = 1;
@@ -406,7 +430,7 @@ export class WorldMap {
 
   // bar draws a length of a round number of km, true in the middle of the map.
   bar() {
-    const c = this.context, middle = inverse(this.x, this.y);
+    const c = this.context, middle = this.middle();
     const perKm = this.scale / (2 * Math.PI * earth * Math.cos(middle.lat * degree));
     const most = Math.min(140, this.width / 3) / perKm;
     const tens = 10 ** Math.floor(Math.log10(most));

@@ -38,7 +38,7 @@ const factor = (f) => f < 1e6 ? digits(f, f < 10 ? 3 : 2) : f < 1e100 ? `10${rai
 const where = (p, decimals) => `${p.lat.toFixed(decimals)}, ${p.lon.toFixed(decimals)}`;
 const place = (p) => ({ lat: p.Lat, lon: p.Lon });
 
-const state = { place: null, wish: { km: 10, odds: 2 }, noise: null, sticky: null, asked: 0, fresh: [], rows: null };
+const state = { place: null, wish: { km: 10, odds: 2 }, noise: null, sticky: null, asked: 0, fresh: [], rows: null, way: null, walking: 0 };
 let map, cities;
 
 const wished = () => ({ Km: state.wish.km, Odds: state.wish.odds, Place: { Lat: state.place.lat, Lon: state.place.lon } });
@@ -78,6 +78,7 @@ function clear() {
 
 const wish = guarded((km, odds) => {
   const noise = ask("noise", { Km: km, Odds: odds });
+  arrive();
   state.wish = { km, odds };
   state.noise = noise;
   clear();
@@ -119,7 +120,7 @@ function average(points) {
 function render() {
   const { noise, wish, sticky, fresh } = state;
   const middle = fresh.length > 1 ? average(fresh) : null;
-  map.show = { place: state.place, alpha: noise.Alpha, r50: noise.R50, r95: noise.R95, sticky: sticky && place(sticky.Answer), fresh, average: middle };
+  map.show = { place: state.place, alpha: noise.Alpha, r50: noise.R50, r95: noise.R95, sticky: sticky && place(sticky.Answer), fresh, average: middle, way: state.way };
   if (state.rows) {
     const { rows, chosen, list } = state.rows;
     if (rows[chosen].Probs) map.show.bubbles = list.map((c, k) => ({ place: c, share: rows[chosen].Probs[k] }));
@@ -137,11 +138,65 @@ function render() {
     ? `Fresh: ${where(fresh[0], noise.Decimals)}, ${far(distance(state.place, fresh[0]))} from your place. Press again: it changes.`
     : `${fresh.length} fresh answers, the last ${where(fresh.at(-1), noise.Decimals)}. Their average is ${far(distance(state.place, middle))} from your place, and levels add: within ${digits(wish.km)} km the odds may change by a factor ${factor(wish.odds ** fresh.length)}.`;
 
+  onTheWay();
   promise();
   $("snippet").value = sticky ? snippet(place(sticky.Answer), noise) : "Press “Sticky answer” first.";
   $("copy").disabled = !sticky;
   $("copied").textContent = "";
   table();
+}
+
+// report adds the place to the trail, or begins one.
+const report = guarded(() => {
+  const args = wished();
+  if (!state.way) {
+    const middle = map.middle();
+    args.Center = { Lat: 10 * Math.round(middle.lat / 10), Lon: 10 * Math.round(middle.lon / 10) };
+  }
+  const r = ask("report", args);
+  const first = !state.way;
+  state.way ??= { walked: [], said: [] };
+  state.way.walked.push(state.place);
+  state.way.said.push(place(r.Answer));
+  state.way.last = r;
+  if (first) map.fit(state.place, Math.max(state.noise.R95, 16 / state.noise.Alpha));
+  render();
+});
+
+// walk reports sixty places: a stay, a way that winds, and a stay.
+function walk() {
+  let left = 60, bearing = Math.random() * 2 * Math.PI;
+  clearInterval(state.walking);
+  state.walking = setInterval(() => {
+    if (left > 15 && left <= 45) {
+      bearing += (Math.random() - 0.5) * 0.8;
+      const step = state.wish.km / 4 / 111.2;
+      choose({ lat: state.place.lat + step * Math.cos(bearing), lon: state.place.lon + step * Math.sin(bearing) / Math.max(0.01, Math.cos(state.place.lat * Math.PI / 180)) });
+    }
+    report();
+    if (--left === 0 || $("error").textContent) {
+      clearInterval(state.walking);
+      state.walking = 0;
+      onTheWay();
+    }
+  }, 40);
+  onTheWay();
+}
+
+// arrive ends the trail.
+function arrive() {
+  clearInterval(state.walking);
+  Object.assign(state, { way: null, walking: 0 });
+}
+
+function onTheWay() {
+  const { way, walking, wish } = state, r = way?.last;
+  $("arrive").disabled = !way;
+  $("walk").disabled = $("report").disabled = walking !== 0;
+  $("reportWords").textContent = !r ? "Report, move, report again: a trail hides the way as a whole."
+    : `${r.N} ${r.N === 1 ? "report" : "reports"}, the last ${where(place(r.Answer), 4)}, ${far(r.Moved)} from your place; noise of ${far(r.RMS)}. ` +
+      `The way as a whole: ${r.Whole}, and odds change by a factor ${factor(wish.odds)} within ${far(wish.km)}. ` +
+      `Where every report may be elsewhere: ${digits(r.Any)} per km; of ${r.N} fresh answers: ${digits(r.Anew)}.`;
 }
 
 function element(name, text, ...children) {
@@ -297,6 +352,9 @@ function wire() {
     $("stickyWords").textContent = "Forgotten. Whoever has the old answers has them still: the levels of new ones add to theirs.";
   }));
   $("compare").addEventListener("click", compare);
+  $("report").addEventListener("click", report);
+  $("walk").addEventListener("click", walk);
+  $("arrive").addEventListener("click", () => { arrive(); render(); });
   $("copy").addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText($("snippet").value);
@@ -318,7 +376,7 @@ function wire() {
     else return;
     e.preventDefault();
   });
-  for (const id of ["sticky", "fresh", "many", "forget", "compare"]) $(id).disabled = false;
+  for (const id of ["sticky", "fresh", "many", "forget", "compare", "report", "walk"]) $(id).disabled = false;
 }
 
 try {

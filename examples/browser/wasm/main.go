@@ -6,6 +6,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -65,9 +66,14 @@ func (s storage) Load(key string) ([]byte, bool, error) {
 	return []byte(v.String()), true, nil
 }
 
-func (s storage) Save(key string, value []byte) error {
-	_, err := s.do("setItem", prefix+key, string(value))
-	return err
+// Swap is whole within a page, which nothing interrupts. Two pages of one site may both swap.
+func (s storage) Swap(key string, old, new []byte) (bool, error) {
+	value, ok, err := s.Load(key)
+	if err != nil || ok != (old != nil) || !bytes.Equal(value, old) {
+		return false, err
+	}
+	_, err = s.do("setItem", prefix+key, string(new))
+	return err == nil, err
 }
 
 func (s storage) Clear() error {

@@ -16,9 +16,10 @@ import (
 )
 
 // Read yields the records of a CSV file, one entry a field and two for a place. The
-// header names the columns, in any order and among others. Numbers are plain
-// decimals; spaces around values and a byte order mark are dropped. An empty line is a
-// record without a value where the file has one column, and an error where it has more.
+// header names the columns, in any order and among others. Numbers and dates are as
+// [Field].Layout says, cells separated as [Schema.Separated]; spaces around values and a byte
+// order mark are dropped. An empty line is a record without a value where the file has one
+// column, and an error where it has more.
 //
 // The first error is the last that is yielded. It names the line and the column, and not the
 // value. The sequence reads r, and so can be used once. A record is the caller's, memory that
@@ -58,7 +59,7 @@ func (s *Schema) read(op string, r io.Reader, more []string, yield func(*csvfile
 		err = fmt.Errorf("%s: no reader", op)
 	}
 	if err == nil {
-		columns := csvfile.Columns{Required: slices.Concat(s.header, more), AnyLength: true}
+		columns := csvfile.Columns{Required: slices.Concat(s.header, more), AnyLength: true, Separator: s.separator}
 		err = csvfile.Read(op, r, columns, func(row *csvfile.Row) {
 			x := make([]float64, s.width)
 			for i := range s.fields {
@@ -86,7 +87,7 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 		case lon:
 			row.Fail(f.Lon, "missing, but not "+f.Lat)
 		default:
-			x[0], x[1] = row.Float(f.Lat, -90, 90), row.Float(f.Lon, -maxLon, maxLon)
+			x[0], x[1] = f.number(row, f.Lat, 90), f.number(row, f.Lon, maxLon)
 		}
 		return
 	}
@@ -100,15 +101,15 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 	}
 	switch f.kind {
 	case Number:
-		x[0] = row.Float(f.Name, -math.MaxFloat64, math.MaxFloat64)
+		x[0] = f.number(row, f.Name, math.MaxFloat64)
 	case Whole:
-		if x[0] = row.Float(f.Name, -math.MaxFloat64, math.MaxFloat64); x[0] != math.Trunc(x[0]) {
+		if x[0] = f.number(row, f.Name, math.MaxFloat64); x[0] != math.Trunc(x[0]) {
 			row.Fail(f.Name, "not a whole number")
 		}
-	case Date:
-		v, err := parseDay(row.Text(f.Name))
+	case Date, Time:
+		v, err := f.stamp(row.Text(f.Name))
 		if err != nil {
-			row.Fail(f.Name, "not a date as "+day)
+			row.Fail(f.Name, fmt.Sprintf("not a %s as %s: see Field.Layout", f.kind, f.Layout))
 		}
 		x[0] = v
 	default:
@@ -123,12 +124,38 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 	}
 }
 
+// number is that of a column, in [-most, most].
+func (f *field) number(row *csvfile.Row, column string, most float64) float64 {
+	text := row.Text(column)
+	if f.numeral != nil {
+		plain, ok := f.numeral.plain(text)
+		if !ok {
+			row.Fail(column, "not a number as "+f.Layout)
+		}
+		text = plain
+	} else if _, err := fault.Decimal(text); errors.Is(err, strconv.ErrSyntax) {
+		row.Fail(column, "not a number as 1234.5: see Field.Layout")
+	}
+	return row.Number(column, text, -most, most)
+}
+
+// value is that of a text of a field with numbers, dates or places.
+func (f *field) value(text string) (float64, error) {
+	if f.kind == Date || f.kind == Time {
+		return f.stamp(text)
+	}
+	if f.numeral != nil {
+		text, _ = f.numeral.plain(text)
+	}
+	return fault.Decimal(text)
+}
+
 func (f *field) missing(row *csvfile.Row, column string) bool {
 	return len(f.absent) > 0 && f.absent[f.key(row.Text(column))]
 }
 
-// Write writes records as CSV that Read reads, with a header line: names of
-// categories, dates, whole numbers, and numbers to a multiple of Field.Step or, without
+// Write writes records as CSV that Read reads, with a header line, separators and layouts
+// as those of the schema: names of categories, dates, whole numbers, and numbers to a multiple of Field.Step or, without
 // one, to a millionth of their range, which says nothing of their values. An entry that
 // its field does not have is an error with the index of the record: a category without a
 // name, NaN where no value may be missing, and what is infinite.
@@ -141,6 +168,7 @@ func (s *Schema) Write(w io.Writer, records [][]float64) error {
 		return fmt.Errorf("%s: no writer", op)
 	}
 	out := csv.NewWriter(w)
+	out.Comma = s.separator
 	out.Write(s.header) // the writer keeps its first error for Error
 	line := make([]string, s.width)
 	for i, x := range records {
@@ -192,6 +220,9 @@ func (f *field) write(line []string, x []float64) error {
 			if err != nil {
 				return err
 			}
+			if f.numeral != nil {
+				text = f.numeral.text(text)
+			}
 			line[k] = text
 		}
 	}
@@ -215,11 +246,8 @@ func (f *field) text(v float64) (string, error) {
 			return f.decimal(v), nil // not of whole: rounded twice, 2.6 would be 4 in steps of 2
 		}
 		return strconv.FormatInt(int64(whole), 10), nil
-	case Date:
-		if v = math.Round(v); !(v >= firstDay && v <= lastDay) {
-			return "", fmt.Errorf("no day from %s to %s", dayOf(firstDay), dayOf(lastDay))
-		}
-		return dayOf(v), nil
+	case Date, Time:
+		return f.stampText(v)
 	}
 	if !(v >= 0 && v < float64(len(f.Names))) || v != math.Trunc(v) {
 		return "", fmt.Errorf("want a category, an integer in [0, %d)", len(f.Names))

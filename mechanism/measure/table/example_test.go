@@ -129,6 +129,31 @@ func ExampleReadSchema() {
 	// 2020-02-29,elsewhere,
 }
 
+// A file from a spreadsheet in Germany, and synthetic records as they look there.
+func ExampleSchema_Separated() {
+	schema, err := table.NewSchema([]table.Field{
+		{Name: "Betrag", Column: domain.Column{Lo: 0, Hi: 5000}, Step: 0.01, Layout: "1.234,56 €"},
+		{Name: "Datum", Column: domain.Column{Lo: 0, Hi: 36500}, Date: true, Layout: "02.01.2006"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if schema, err = schema.Separated(';'); err != nil {
+		log.Fatal(err)
+	}
+	for x, err := range schema.Read(strings.NewReader("Datum;Betrag\n03.09.2001;1.234,5\n4.9.2001;7,00 €\n")) {
+		fmt.Println(x, err)
+	}
+	if err := schema.Write(os.Stdout, [][]float64{{4711.983, 11568}}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// [1234.5 11568] <nil>
+	// [] table: Schema.Read: line 3: Datum: not a date as 02.01.2006: see Field.Layout
+	// Betrag;Datum
+	// 4.711,98 €;03.09.2001
+}
+
 func ExampleParseSchema() {
 	schema, err := table.ParseSchema("age?:whole:0..120,city:category:Paris|London|*elsewhere,home:place:lat|lon")
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/bounded"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -26,7 +25,8 @@ type Kind string
 const (
 	Number   Kind = "number"   // a number in a range
 	Whole    Kind = "whole"    // a whole number in a range
-	Date     Kind = "date"     // a day as 2006-01-02; in a record the days since 1970-01-01
+	Date     Kind = "date"     // a day; in a record the days since 1970-01-01
+	Time     Kind = "time"     // a second; in a record the seconds since 1970-01-01 00:00:00 UTC
 	Category Kind = "category" // one of some names; in a record its position among them
 	Taxonomy Kind = "taxonomy" // the same, of names that a tree arranges
 	Place    Kind = "place"    // two columns of CSV and entries of a record, latitude and longitude in degrees
@@ -44,8 +44,23 @@ type Field struct {
 	// there. A place has Lat and Lon for that.
 	Name string
 	domain.Column
-	// Date makes numbers days since 1970-01-01.
-	Date bool
+	// Date makes numbers days since 1970-01-01, and Time seconds.
+	Date, Time bool
+	// Layout is how the values stand in CSV, where nothing is guessed.
+	//
+	// Of numbers and places it is how 1234.5 stands there, or 1234 if all are whole:
+	// "1.234,5 €", "$1,234.5", "1 234,5", or how it stands below zero in brackets or with the
+	// minus behind, "(1,234.5)" and "1,234.5-". A cell may lack the unit, all marks between
+	// thousands or the decimals, and have any blanks beside the number; what else differs
+	// is an error.
+	//
+	// Of dates and times it is a layout of package time, "02.01.2006" or "1/2/06 15:04", or
+	// [Excel] or [Excel1904]. Two digits of a year stand for one in the hundred years from
+	// Lo on. A date is the day that stands there, whatever the clock and the zone; a time
+	// without a zone is one of UTC, as which times are written.
+	//
+	// "" means 1234.5, 2006-01-02, and 2006-01-02 15:04:05.
+	Layout string
 	// Step rounds the numbers and whole numbers that [Schema.Write] writes to its
 	// multiples, with as many digits as it has: 0.01 is for prices. Lo and Hi must be
 	// multiples too. To round what is released costs no privacy. 0 means a millionth of
@@ -78,6 +93,8 @@ func (f *Field) Kind() Kind {
 		return Category
 	case f.Date:
 		return Date
+	case f.Time:
+		return Time
 	case f.Whole:
 		return Whole
 	}
@@ -88,9 +105,10 @@ func (f *Field) Kind() Kind {
 // have, and so how to read and write them without codes. It is immutable. The zero
 // value has no fields and is refused.
 type Schema struct {
-	fields []field
-	header []string // of the CSV
-	width  int      // entries of a record
+	fields    []field
+	header    []string // of the CSV
+	width     int      // entries of a record
+	separator rune     // of its cells
 }
 
 // field is a Field with what follows from it.
@@ -101,30 +119,15 @@ type field struct {
 	numbers map[string]int  // of Names, by their key
 	absent  map[string]bool // of Absent, by their key
 	digits  int             // behind the point, of numbers that are written
+	numeral *numeral        // of Layout, nil for the default
+	century bool            // Layout has two digits of a year
 }
 
 const (
 	maxWhole  = 1 << 53 // beyond it not every whole number is a float64
 	maxLon    = 360     // degrees
 	maxSchema = 4 << 20 // bytes of a schema file
-	day       = "2006-01-02"
-	secondsOf = 24 * 60 * 60 // a day
 )
-
-// The first and last day that the format has.
-var firstDay, lastDay = days(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)), days(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC))
-
-func days(t time.Time) float64 { return float64(t.Unix() / secondsOf) }
-
-func parseDay(text string) (float64, error) {
-	t, err := time.Parse(day, text)
-	if err == nil && t.Year() == 0 { // which no calendar has, but the package
-		err = fmt.Errorf("no year")
-	}
-	return days(t), err
-}
-
-func dayOf(v float64) string { return time.Unix(int64(v)*secondsOf, 0).UTC().Format(day) }
 
 // NewSchema returns the schema of the fields, in the order of a record's entries.
 // Errors name the field and what is wrong with it: no name, or that of another; what
@@ -136,7 +139,7 @@ func newSchema(op string, fields []Field) (*Schema, error) {
 	if err := fault.Empty(op, "fields", len(fields)); err != nil {
 		return nil, err
 	}
-	s := &Schema{}
+	s := &Schema{separator: ','}
 	used := map[string]bool{}
 	for i, f := range fields {
 		g := field{Field: f, kind: f.Kind(), at: s.width}
@@ -182,7 +185,7 @@ func (f *field) check() error {
 	if err := checkText("its name", f.Name); err != nil {
 		return err
 	}
-	ranged := f.kind == Number || f.kind == Whole || f.kind == Date
+	ranged := f.kind.ranged()
 	named := f.kind == Category || f.kind == Taxonomy
 	switch {
 	case !ranged && (f.Lo != 0 || f.Hi != 0):
@@ -193,8 +196,10 @@ func (f *field) check() error {
 		return fmt.Errorf("names and other are not for kind %s", f.kind)
 	case f.kind != Place && (f.Lat != "" || f.Lon != ""):
 		return fmt.Errorf("lat and lon are not for kind %s", f.kind)
-	case f.Date && f.kind != Date:
-		return fmt.Errorf("date is not for kind %s", f.kind)
+	case f.Date && f.kind != Date || f.Time && f.kind != Time:
+		return fmt.Errorf("date and time are not for kind %s", f.kind)
+	case f.Layout != "" && named:
+		return fmt.Errorf("layout is not for kind %s", f.kind)
 	}
 	if f.Missing && f.Absent == nil {
 		f.Absent = []string{""}
@@ -215,13 +220,18 @@ func (f *field) check() error {
 	if f.Weight == 0 && f.Share == 0 {
 		f.Share = 1
 	}
-	if f.Whole = f.Whole || f.Date; named {
+	if f.Whole = f.Whole || f.Date || f.Time; named {
 		if err := f.checkNames(); err != nil {
 			return err
 		}
 	}
-	if f.Date && firstDay <= f.Hi && f.Hi < f.Lo && f.Lo <= lastDay {
-		return fmt.Errorf("hi = %s, want a day from lo = %s on", dayOf(f.Hi), dayOf(f.Lo))
+	dated, last := f.Date || f.Time, lastDay
+	first := firstDay
+	if f.Time {
+		first, last = first*secondsOf, float64((last+1)*secondsOf)-1
+	}
+	if dated && first <= f.Hi && f.Hi < f.Lo && f.Lo <= last {
+		return fmt.Errorf("hi = %s, want a day from lo = %s on", dayOf(f.kind, f.Hi), dayOf(f.kind, f.Lo))
 	}
 	if _, err := domain.NewBox([]domain.Column{f.Column}, nil); err != nil {
 		var v *metric.ValueError
@@ -233,15 +243,35 @@ func (f *field) check() error {
 	switch {
 	case ranged:
 		f.digits = decimals(f.Hi - f.Lo)
-		if f.Date && !(f.Lo >= firstDay && f.Hi <= lastDay) {
-			return fmt.Errorf("lo = %v and hi = %v, want days from %s to %s", f.Lo, f.Hi, dayOf(firstDay), dayOf(lastDay))
+		if dated && !(f.Lo >= first && f.Hi <= last) {
+			return fmt.Errorf("lo = %v and hi = %v, want days from %s to %s", f.Lo, f.Hi, dayOf(Date, firstDay), dayOf(Date, lastDay))
 		}
-		return cmp.Or(f.checkStep(), f.checkMissing(f.Lo, f.Hi))
+		return cmp.Or(f.checkStep(), f.checkLayout(), f.checkMissing(f.Lo, f.Hi))
 	case f.kind == Place:
 		f.digits = decimals(180)
-		return f.checkMissing(-maxLon, maxLon)
+		return cmp.Or(f.checkLayout(), f.checkMissing(-maxLon, maxLon))
 	}
 	return nil
+}
+
+// ranged tells whether the values are numbers between bounds.
+func (k Kind) ranged() bool { return k == Number || k == Whole || k == Date || k == Time }
+
+// checkLayout reads the layout.
+func (f *field) checkLayout() (err error) {
+	if err := checkText("layout", f.Layout); err != nil {
+		return err
+	}
+	switch {
+	case f.Date || f.Time:
+		return f.checkStamps()
+	case f.Layout == "":
+		return nil
+	}
+	if f.numeral, err = numeralOf(f.Layout); err == nil && f.numeral.point == "" && f.kind != Whole {
+		err = fmt.Errorf("layout %q has no decimals: want %s", f.Layout, numeralWant)
+	}
+	return err
 }
 
 // key is by what a name or a text for a missing value is found.
@@ -274,11 +304,7 @@ func (f *field) checkStep() error {
 // checkMissing refuses texts for missing values that are values between the bounds.
 func (f *field) checkMissing(lo, hi float64) error {
 	for _, text := range f.Absent {
-		v, err := fault.Decimal(text)
-		if f.kind == Date {
-			v, err = parseDay(text)
-		}
-		if err == nil && v >= lo && v <= hi {
+		if v, err := f.value(text); err == nil && v >= lo && v <= hi {
 			return fmt.Errorf("%.40q stands for missing values, and is a value", text)
 		}
 	}
@@ -347,12 +373,14 @@ func (f *Field) set(kind Kind, names []string) error {
 		f.Whole = true
 	case Date:
 		f.Date = true
+	case Time:
+		f.Time = true
 	case Place:
 		f.Radius = metric.EarthRadiusKm
 	case Taxonomy:
 		return f.setTaxonomy(names)
 	default:
-		return fmt.Errorf("kind %.40q, want %s, %s, %s, %s, %s or %s", kind, Number, Whole, Date, Category, Taxonomy, Place)
+		return fmt.Errorf("kind %.40q, want %s, %s, %s, %s, %s, %s or %s", kind, Number, Whole, Date, Time, Category, Taxonomy, Place)
 	}
 	return nil
 }
@@ -376,6 +404,7 @@ func lastOf(way string) string { return way[strings.LastIndexByte(way, '/')+1:] 
 // fileField is a field of a schema file.
 type fileField struct {
 	Name, Kind, Lat, Lon, Other string
+	Layout                      string
 	Lo, Hi                      json.RawMessage
 	Names, Missing              []string
 	Weight, Step                float64
@@ -391,10 +420,12 @@ type fileField struct {
 //		{"name": "age", "kind": "whole", "lo": 0, "hi": 120},
 //		{"name": "joined", "kind": "date", "lo": "2000-01-01", "hi": "2029-12-31", "missing": ["", "unknown"]},
 //		{"name": "city", "kind": "category", "names": ["Paris", "London", "elsewhere"], "other": "elsewhere"},
-//		{"name": "home", "kind": "place", "lat": "latitude", "lon": "longitude"}
+//		{"name": "home", "kind": "place", "lat": "latitude", "lon": "longitude"},
+//		{"name": "paid", "kind": "number", "lo": 0, "hi": 5000, "step": 0.01, "layout": "1.234,5 €"}
 //	]
 //
-// A byte order mark is skipped. Unknown settings, one given twice, anything behind the
+// Where no commas separate the cells of the table, {"separator": ";", "fields": [...]} has the
+// list. lo and hi are as above whatever the layout, and "2006-01-02 15:04:05" of a time. A byte order mark is skipped. Unknown settings, one given twice, anything behind the
 // list, and more than 4 MiB are errors, and what is one for [NewSchema].
 func ReadSchema(r io.Reader) (*Schema, error) {
 	const op = "table: ReadSchema"
@@ -409,15 +440,22 @@ func ReadSchema(r io.Reader) (*Schema, error) {
 		return nil, fmt.Errorf("%s: more than %d bytes", op, maxSchema)
 	}
 	var list []json.RawMessage
-	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("%s: want a list of fields: %w", op, err)
+	file := struct {
+		Separator string
+		Fields    *[]json.RawMessage
+	}{",", &list}
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		err = cmp.Or(decode(text, &file), checkKeys(text))
+	} else {
+		err = json.Unmarshal(text, &list)
+	}
+	if err != nil || list == nil {
+		return nil, fmt.Errorf("%s: want a list of fields, or one and a separator: %w", op, cmp.Or(err, fault.ErrEmpty))
 	}
 	fields := make([]Field, len(list))
 	for i, raw := range list {
 		var f fileField
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.DisallowUnknownFields()
-		err := cmp.Or(d.Decode(&f), checkKeys(raw))
+		err := cmp.Or(decode(raw, &f), checkKeys(raw))
 		if wrong, ok := err.(*json.UnmarshalTypeError); ok && wrong.Field != "" {
 			err = fmt.Errorf("%s is of JSON's kind %s, want %v", strings.ToLower(wrong.Field), wrong.Value, wrong.Type)
 		}
@@ -428,7 +466,50 @@ func ReadSchema(r io.Reader) (*Schema, error) {
 			return nil, fmt.Errorf("%s: field %d, %.40q: %w", op, i+1, f.Name, err)
 		}
 	}
-	return newSchema(op, fields)
+	s, err := newSchema(op, fields)
+	if err == nil {
+		err = s.separate(op, file.Separator)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// decode reads all of a text into v, which has all settings that are there.
+func decode(text []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more behind it")
+	}
+	return nil
+}
+
+// Separated returns the schema of the same fields in a file whose cells are separated by the
+// character by: a comma, which is the default, a semicolon, a tab or a bar. In JSON this is
+// {"separator": ";", "fields": [...]}.
+func (s *Schema) Separated(by rune) (*Schema, error) {
+	const op = "table: Schema.Separated"
+	if err := s.check(op); err != nil {
+		return nil, err
+	}
+	other := *s
+	if err := other.separate(op, string(by)); err != nil {
+		return nil, err
+	}
+	return &other, nil
+}
+
+func (s *Schema) separate(op, by string) error {
+	if len(by) != 1 || !strings.Contains(",;\t|", by) {
+		return fmt.Errorf("%s: separator %.40q, want a comma, a semicolon, a tab or a bar", op, by)
+	}
+	s.separator = rune(by[0])
+	return nil
 }
 
 // checkKeys refuses an object that has a key twice, of which encoding/json would take
@@ -460,7 +541,7 @@ func checkKeys(raw []byte) error {
 // field turns texts into bounds.
 func (f *fileField) field() (g Field, err error) {
 	kind := Kind(f.Kind)
-	g = Field{Name: f.Name, Other: f.Other, Absent: f.Missing, Lat: f.Lat, Lon: f.Lon, Step: f.Step, Fold: f.Fold, Column: domain.Column{Share: f.Weight}}
+	g = Field{Name: f.Name, Other: f.Other, Absent: f.Missing, Lat: f.Lat, Lon: f.Lon, Step: f.Step, Layout: f.Layout, Fold: f.Fold, Column: domain.Column{Share: f.Weight}}
 	if err := g.set(kind, f.Names); err != nil {
 		return g, err
 	}
@@ -484,15 +565,15 @@ func (f *fileField) field() (g Field, err error) {
 
 // bound reads a bound of a field of this kind, which has one or not.
 func bound(name string, kind Kind, text string, given bool) (float64, error) {
-	switch ranged := kind == Number || kind == Whole || kind == Date; {
-	case ranged && !given:
+	switch {
+	case kind.ranged() && !given:
 		return 0, fmt.Errorf("%s is missing", name)
-	case !ranged && given:
+	case !kind.ranged() && given:
 		return 0, fmt.Errorf("%s is not for kind %.40q", name, kind)
-	case !ranged:
+	case !kind.ranged():
 		return 0, nil
-	case kind == Date:
-		v, err := parseDay(text)
+	case kind == Date || kind == Time:
+		v, err := parseDay(kind, text)
 		if err != nil {
 			return 0, fmt.Errorf("%s = %.40q, want a date as %s", name, text, day)
 		}
@@ -512,8 +593,8 @@ func bound(name string, kind Kind, text string, given bool) (float64, error) {
 //	age:whole:0..120,joined?:date:2000-01-01..2029-12-31,city:category:Paris|London|*elsewhere,home:place:latitude|longitude
 //
 // A question mark behind the name lets cells be empty, and a star before that of a
-// category makes it Other. Names with such marks in them, weights, steps, folded case and
-// other texts for missing values need a file: see [ReadSchema]. Errors are those of [NewSchema].
+// category makes it Other. Names with such marks in them, weights, steps, layouts, folded case
+// and other texts for missing values need a file: see [ReadSchema]. Errors are those of [NewSchema].
 func ParseSchema(line string) (*Schema, error) {
 	const op = "table: ParseSchema"
 	var fields []Field
@@ -559,7 +640,7 @@ func parseField(text string) (f Field, err error) {
 			return f, fmt.Errorf("want the columns of a place as lat|lon")
 		}
 		f.Lat, f.Lon = names[0], names[1]
-	case Number, Whole, Date:
+	case Number, Whole, Date, Time:
 		lo, hi, two := strings.Cut(values, "..")
 		if f.Lo, err = bound("lo", kind, strings.TrimSpace(lo), true); err != nil {
 			return f, err

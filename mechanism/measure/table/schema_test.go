@@ -28,7 +28,7 @@ func TestReadSchema_Fields(t *testing.T) {
 	share := func(c domain.Column, share float64) domain.Column { c.Share = share; return c }
 	want := []Field{
 		{Name: "age", Column: share(domain.Column{Hi: 120, Whole: true}, 1)},
-		{Name: "joined", Column: share(domain.Column{Lo: 10957, Hi: 21914, Whole: true, Missing: true}, 1), Date: true, Absent: []string{"", "unknown"}},
+		{Name: "joined", Column: share(domain.Column{Lo: 10957, Hi: 21914, Whole: true, Missing: true}, 1), Date: true, Layout: day, Absent: []string{"", "unknown"}},
 		{Name: "city", Column: share(domain.Column{Categories: 3}, 2), Names: []string{"Paris", "London", "elsewhere"}, Other: "elsewhere"},
 		{Name: "job", Column: share(domain.Column{Taxonomy: s.Columns()[3].Taxonomy}, 1), Names: []string{"mason", "smith", "clerk"}},
 		{Name: "height", Column: share(domain.Column{Lo: 0.5, Hi: 2.5}, 1), Step: 0.01},
@@ -66,6 +66,9 @@ func TestSchema_Refuses(t *testing.T) {
 	number := func(lo, hi, more string) error {
 		return settings(fmt.Sprintf(`"kind": "number", "lo": %s, "hi": %s%s`, lo, hi, more))
 	}
+	date := func(kind, layout string) error {
+		return settings(fmt.Sprintf(`"kind": %q, "lo": "1850-01-01", "hi": "2050-01-01", "layout": %q`, kind, layout))
+	}
 	names := func(kind, names string) error { return settings(`"kind": "` + kind + `", "names": [` + names + `]`) }
 	line := func(in string) error { return testkit.Err(ParseSchema(in)) }
 	fields := func(f ...Field) error { return testkit.Err(NewSchema(f)) }
@@ -77,6 +80,11 @@ func TestSchema_Refuses(t *testing.T) {
 	}{
 		{file(""), "ReadSchema: want a list of fields"},
 		{file("{}"), "ReadSchema: want a list of fields"},
+		{file(`{"separator": ";"}`), "ReadSchema: want a list of fields"},
+		{file(`{"fields": [], "fields": []}`), `"fields" is given twice`},
+		{file(`{"fields": []} []`), "more behind it"},
+		{file(`{"separator": "x", "fields": [{"name": "a", "kind": "whole", "lo": 0, "hi": 1}]}`), `ReadSchema: separator "x", want a comma`},
+		{testkit.Err(testkit.Must(ParseSchema("a:whole:0..1")).Separated('"')), `Schema.Separated: separator "\"", want`},
 		{file("[] []"), "ReadSchema: want a list of fields"},
 		{file("[]"), "ReadSchema: fields: empty input"},
 		{file("[1]"), "ReadSchema: field 1"},
@@ -96,7 +104,7 @@ func TestSchema_Refuses(t *testing.T) {
 		{whole(`"missing": ["", ""]`), `missing has "" twice`},
 		{whole(`"missing": [" "]`), "has spaces around it"},
 		{whole(`"missing": ["", "2", "1.0"]`), `"1.0" stands for missing values, and is a value`},
-		{settings(`"kind": "int"`), `field 1, "a": kind "int", want number, whole, date, category, taxonomy or place`},
+		{settings(`"kind": "int"`), `field 1, "a": kind "int", want number, whole, date, time, category, taxonomy or place`},
 		{settings(`"kind": "whole", "hi": 1`), `field 1, "a": lo is missing`},
 		{settings(`"kind": "whole", "lo": 0`), `field 1, "a": hi is missing`},
 		{settings(`"kind": "whole", "lo": "0x1", "hi": 1`), `field 1, "a": lo = "0x1", want a number`},
@@ -113,6 +121,27 @@ func TestSchema_Refuses(t *testing.T) {
 		{settings(`"kind": "place", "lat": "a", "lon": "a"`), `another name than "a"`},
 		{settings(`"kind": "place", "lat": "a"`), "a column has no name"},
 		{settings(`"kind": "place", "lat": "a", "lon": "b", "missing": ["0"]`), `"0" stands for missing values, and is a value`},
+		{names("category", `"b"], "layout": "1234", "missing": ["x"`), "layout is not for kind category"},
+		{whole(`"layout": "#.##0"`), "want how the number 1234.5, or 1234 without decimals, stands in a cell"},
+		{whole(`"layout": "1.234,5 €", "missing": ["", "€ 1"]`), ""},
+		{whole(`"layout": "1.234,5 €", "missing": ["", "1,0 €"]`), `"1,0 €" stands for missing values, and is a value`},
+		{number("0", "1", `, "layout": "1.234.5"`), `layout "1.234.5", want how`},
+		{number("0", "1", `, "layout": "(1.234,5"`), `want how`},
+		{number("0", "1", `, "layout": "(1.234,5-)"`), `want how`},
+		{number("0", "1", `, "layout": "1 234 5"`), `want how`},
+		{number("0", "1", `, "layout": "-1234.5"`), `want how`},
+		{number("0", "1", `, "layout": " 1234.5"`), `has spaces around it`},
+		{number("0", "1", `, "layout": "1,234"`), `layout "1,234" has no decimals: want how`},
+		{date("date", "01/02"), `layout "01/02", want one of package time that says which date`},
+		{date("date", "02.2006"), `layout "02.2006", want one`}, // no month
+		{date("date", "yyyy-mm-dd"), `layout "yyyy-mm-dd", want one`},
+		{date("time", "2006-01-02 03:04"), `that says which time, such as`}, // morning or evening
+		{date("time", "2006-01-02 15:04 MST"), "has a zone by its name"},
+		{date("date", "2/1/06"), "want hi less than a hundred years above lo"},
+		{date("date", "excel"), "no day from 1900-01-01 to 9999-12-31"},
+		{date("date", "excel1904"), "no day from 1904-01-01 to"},
+		{settings(`"kind": "date", "lo": "0000-12-31", "hi": "1970-01-01"`), "want days from 0001-01-01 to 9999-12-31"},
+		{settings(`"kind": "time", "lo": "1970-01-01", "hi": "1970-01-01 25:00:00"`), `hi = "1970-01-01 25:00:00", want a date`},
 		{number("2", "1", ""), `field 1, "a": hi = 1, want a number in (Lo, 1e100], Lo = 2`},
 		{number("0", "1e999", ""), `hi = "1e999", want a number`},
 		{number("0", "1e-300", ""), "e+299, want 0 or a number in [1e-100, 1e100]"},
@@ -159,8 +188,11 @@ func TestSchema_Refuses(t *testing.T) {
 		{fields(Field{Name: "a", Column: domain.Column{Hi: 1e7}, Date: true}), "want days from 0001-01-01 to 9999-12-31"},
 		{fields(Field{Name: "a", Column: domain.Column{Categories: 2}}), "0 names of 2 categories"},
 		{fields(Field{Name: "a", Column: domain.Column{Taxonomy: tree}, Names: []string{"x"}}), "1 names of 2 leaves"},
-		{fields(Field{Name: "a", Column: domain.Column{Categories: 1}, Date: true, Names: []string{"x"}}), "date is not for kind category"},
+		{fields(Field{Name: "a", Column: domain.Column{Categories: 1}, Date: true, Names: []string{"x"}}), "date and time are not for kind category"},
 	} {
+		if c.want == "" && c.err == nil {
+			continue
+		}
 		if c.err == nil || !strings.HasPrefix(c.err.Error(), "table: ") || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%v, want %q", c.err, c.want)
 		}

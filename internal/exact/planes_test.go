@@ -1,0 +1,228 @@
+package exact
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+// Float64 decides on planes as interval arithmetic does, from the same words, on coarse lattices
+// and fine ones, and where a word of a radius is 0 or 1.
+func TestAddPlanes_FastEqualsExact(t *testing.T) {
+	for _, d := range []int{2, 4, 6, 20}[:testkit.Sweep(3, 4)] {
+		for _, step := range []float64{0x1p-40, 0x1p-10, 0.5} {
+			for seed := range uint64(testkit.Sweep(6, 40)) {
+				var words []uint64
+				if seed%3 == 1 && d > 2 { // radius, then the first disc
+					words = append(slices.Repeat([]uint64{1 << 63}, d+1), seed&2, 1<<61)
+				}
+				x := make([]float64, d)
+				for i := range x {
+					x[i] = float64(float64(i)*0.37-2) * step
+				}
+				var y [2][]float64
+				var used [2]int
+				for k := range y {
+					s := &replay{words: words, rest: random.Seeded(seed)}
+					y[k] = make([]float64, d)
+					Lattice{step}.addPlanes(y[k], rand.New(s), valuesOf(x, step*0x1p-50), 1, k == 1)
+					used[k] = s.next
+				}
+				if !slices.Equal(y[0], y[1]) || len(words) == 0 && step == 0.5 && used[0] != used[1] {
+					t.Fatalf("d = %d, step %v, seed %d: fast %v, exact %v", d, step, seed, y[0], y[1])
+				}
+			}
+		}
+	}
+}
+
+// A word of a disc is moved to where the draw changes, the border of two lattice points: there
+// float64 decides as interval arithmetic does, or not at all.
+func TestAddPlanes_AtTheBorder(t *testing.T) {
+	const d, step = 4, 0x1p-12
+	rng := random.Seeded(151)
+	borders := 0
+	for range 40 {
+		words := make([]uint64, 2*d+1)
+		for i := range words {
+			words[i] = rng.Uint64()
+		}
+		word := rng.IntN(len(words))
+		draw := func(w uint64, exact bool) []float64 {
+			words[word] = w
+			y := make([]float64, d)
+			Lattice{step}.addPlanes(y, rand.New(&replay{words: words, rest: random.Seeded(3)}), valuesOf(make([]float64, d), 0), 1, exact)
+			return y
+		}
+		lo, hi := uint64(1<<62), uint64(1<<62+1<<54)
+		if slices.Equal(draw(lo, false), draw(hi, false)) {
+			continue
+		}
+		borders++
+		for hi-lo > 2 {
+			if mid := (lo + (hi-lo)/2) &^ 1; slices.Equal(draw(mid, false), draw(lo, false)) {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		for off := uint64(1); off < 1<<20; off *= 16 {
+			for _, w := range []uint64{lo - off, hi + off} {
+				if fast, slow := draw(w, false), draw(w, true); !slices.Equal(fast, slow) {
+					t.Fatalf("word %d = %d: fast %v, exact %v", word, w, fast, slow)
+				}
+			}
+		}
+	}
+	if borders < 15 {
+		t.Errorf("%d borders: the test shows little", borders)
+	}
+}
+
+// What the unknown bits of a small radius may change, and the error of a cosine near 0, are
+// counted: where the border lies within them, float64 does not decide.
+func TestAddPlanes_CountsUnknownBits(t *testing.T) {
+	const half, step = 1 << 63, 0x1p-20
+	for name, c := range map[string]struct {
+		disc [2]uint64 // radius and direction
+		near float64   // how near to the border the input lies, in steps
+	}{"radius": {[2]uint64{2, 2}, 0.0013}, "direction": {[2]uint64{half, 1 << 62}, 0x1p-36}} {
+		words := append(slices.Repeat([]uint64{half}, 5), c.disc[0], c.disc[1], half, half)
+		x := []float64{(0.5 - c.near) * step, 0, 0, 0}
+		seen := map[float64]bool{}
+		for seed := range uint64(12) {
+			var y [2][]float64
+			for k := range y {
+				y[k] = make([]float64, 4)
+				Lattice{step}.addPlanes(y[k], rand.New(&replay{words: words, rest: random.Seeded(160 + seed)}), valuesOf(x, 0), 1, k == 1)
+			}
+			if !slices.Equal(y[0], y[1]) {
+				t.Errorf("%s: fast %v, exact %v", name, y[0], y[1])
+			}
+			seen[y[1][0]] = true
+		}
+		if name == "radius" && len(seen) != 2 {
+			t.Errorf("%s: always %v: the border does not lie within the unknown bits", name, seen)
+		}
+	}
+}
+
+// planesMass is the probabilities that noise of density prop. to e^(-rate max_j |z_j|) of two
+// planes, around x, is rounded to integers within reach, index by index. As e^(-a s) is the
+// integral of a e^(-a r) over r >= s, a probability is that of a e^(-a r) times the areas that the
+// disc of radius r has in common with the two cells.
+func planesMass(rate float64, x []float64, reach int) []float64 {
+	const m, radii = 24, 400
+	side := 2*reach + 1
+	top := 1.5 * float64(reach+2) // beyond, cells lie in the disc
+	areas := func(x []float64) [][]float64 {
+		var rows [][]float64
+		window(2, reach, func(_ int, k []float64) {
+			row := make([]float64, radii+1)
+			for i := range m {
+				for j := range m {
+					at := math.Hypot(k[0]-0.5+(float64(i)+0.5)/m-x[0], k[1]-0.5+(float64(j)+0.5)/m-x[1])
+					// The part of the bin of radii that is above it counts by e^(-a r).
+					bin := min(int(at/top*radii), radii)
+					row[bin] += 1 / float64(m*m)
+				}
+			}
+			rows = append(rows, row)
+		})
+		return rows
+	}
+	a, b := areas(x[:2]), areas(x[2:])
+	norm := math.Pow(rate, 4) / (math.Pi * math.Pi * 24)
+	mass := make([]float64, side*side*side*side)
+	for i, p := range a {
+		for j, q := range b {
+			sum, sp, sq := 0.0, 0.0, 0.0
+			for r := range radii + 1 { // e^(-a r) at the middle, of the larger of two radii
+				sum += math.Exp(-rate*(float64(r)+0.5)/radii*top) * (p[r]*sq + sp*q[r] + p[r]*q[r])
+				sp, sq = sp+p[r], sq+q[r]
+			}
+			mass[i+side*side*j] = norm * sum
+		}
+	}
+	return mass
+}
+
+// Chi-square of the noise of two planes on a coarse lattice against the masses of its cells, at
+// 1e-6, and of three planes and ten by two functions: the norm has the distribution Gamma(d), and
+// the square of another plane's share of it is uniform. At 1e-7 each.
+func TestAddPlanes_Distribution(t *testing.T) {
+	rng := random.Seeded(152)
+	const rate, reach, side, step, n = 1.6, 2, 5, 0x1p-3, 100_000
+	x := []float64{0.25, -0.45, 0, 0.1}
+	mass := planesMass(rate, x, reach)
+	outside := 1.0
+	for _, p := range mass {
+		outside -= p
+	}
+	count, y := make([]int, len(mass)+1), make([]float64, 4)
+	for i := range x {
+		x[i] *= step
+	}
+	for range n {
+		Lattice{step}.AddPlanes(y, rng, valuesOf(x, 0), rate/step)
+		cell := 0
+		for i := 3; i >= 0; i-- {
+			k := y[i] / step
+			if math.Abs(k) > reach {
+				cell = len(mass)
+				break
+			}
+			cell = cell*side + int(k) + reach
+		}
+		count[cell]++
+	}
+	testkit.ChiSquare(t, count, append(mass, max(0, outside)), 1e-6)
+
+	for _, d := range []int{6, 20} {
+		var norms, shares []float64
+		y := make([]float64, d)
+		for range 5000 {
+			Lattice{0x1p-25}.AddPlanes(y, rng, valuesOf(make([]float64, d), 0), 1)
+			norm := 0.0
+			for i := 0; i < d; i += 2 {
+				norm = max(norm, math.Hypot(y[i], y[i+1]))
+			}
+			norms = append(norms, mathext.GammaIncReg(float64(d), norm))
+			if share := math.Hypot(y[d-2], y[d-1]) / norm; share < 1 {
+				shares = append(shares, share*share)
+			}
+		}
+		testkit.Uniform(t, "norm", norms)
+		testkit.Uniform(t, "share", shares)
+		if got, want := float64(len(shares))/5000, 1-2/float64(d); math.Abs(got-want) > 0.04 { // 5.3 deviations
+			t.Errorf("d = %d: the last plane is not the largest in %v of all, want %v", d, got, want)
+		}
+	}
+}
+
+// For inputs that differ in one plane or both the masses that TestAddPlanes_Distribution finds
+// in the draws differ by no more than e^(rate max_j |x_j - x'_j|), and nearly by as much.
+func TestAddPlanes_PrivacyOfTheCells(t *testing.T) {
+	const rate, reach = 0.9, 2
+	inputs := [][]float64{{0, 0, 0, 0}, {0.75, 0, 0, 0}, {0.75, 0, 0.75, 0}, {-0.75, 0, 0.75, 0}, {0, 0.75, 0.5, -0.5}, {-1, 0, -1, 0}}
+	tight := 0.0
+	for _, x := range inputs {
+		p := planesMass(rate, x, reach)
+		for _, z := range inputs {
+			q := planesMass(rate, z, reach)
+			d := max(math.Hypot(x[0]-z[0], x[1]-z[1]), math.Hypot(x[2]-z[2], x[3]-z[3]))
+			for k := range p {
+				tight = max(tight, p[k]/q[k]/math.Exp(rate*d))
+			}
+		}
+	}
+	if tight > 1.005 || tight < 0.93 {
+		t.Errorf("the largest ratio is %v of what is allowed", tight)
+	}
+}

@@ -1,0 +1,112 @@
+package lp
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// relaxed solves by relaxations at any size.
+func relaxed(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solution {
+	t.Helper()
+	p := testkit.Must(read(t.Context(), "lp: Optimal", b, alpha, o))
+	g := p.merge(p.o.Tolerance / mergeShare)
+	s := &Solution{Prior: distribution(p.o.Prior, p.n)}
+	s.keep(testkit.Must(p.constant(t.Context())))
+	if err := g.relax(s, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Relaxations bracket the optimum that all rows at once have, worst case and mean, also
+// where inputs coincide, and reach the tolerance in nine of ten spaces.
+func TestRelax_AgreesWithDense(t *testing.T) {
+	r := random.Seeded(36)
+	reached, spaces := 0, testkit.Sweep(30, 60)
+	for i := range spaces {
+		n, k := 6+r.IntN(24), 2+r.IntN(4)
+		points := make([][]float64, n)
+		for u := range points {
+			points[u] = []float64{4 * r.Float64(), 4 * r.Float64()}
+			if u > 0 && i%5 == 0 && r.IntN(4) == 0 {
+				points[u] = points[u-1]
+			}
+		}
+		f := space.Euclidean(points)
+		alpha := []float64{.3, 1, 3}[i%3]
+		o := &Options{Outputs: r.Perm(n)[:k], Tolerance: 1e-3}
+		if i%4 == 3 {
+			o.Prior = distribution(nil, n)
+		}
+		name := fmt.Sprintf("space %d: n=%d, k=%d, alpha=%v", i, n, k, alpha)
+		dense, got := testkit.Must(Optimal(t.Context(), metric.Same(f), alpha, o)), relaxed(t, metric.Same(f), alpha, o)
+		if got.DualBound > dense.Objective || dense.DualBound > got.Objective || got.Audited.Hi > alpha {
+			t.Errorf("%s: %v, all rows: %v", name, got, dense)
+		}
+		certified(t, metric.Same(f), alpha, o.Prior, got)
+		if got.Gap <= o.Tolerance {
+			reached++
+		}
+	}
+	if reached < spaces*9/10 {
+		t.Errorf("%d of %d within the tolerance", reached, spaces)
+	}
+}
+
+// Where envelopes report it, channels that were anything keep the level; those of the
+// level stay nearly as they are.
+func TestEnvelopes_Private(t *testing.T) {
+	r := random.Seeded(3)
+	private := 0
+	for range testkit.Sweep(20, 200) {
+		n, m, alpha := 2+r.IntN(20), 1+r.IntN(6), math.Exp(3*r.Float64()-1)
+		f := space.Halton(n)
+		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), alpha, &Options{Outputs: r.Perm(n)[:min(m, n)]}))
+		g := p.merge(0)
+		g.prog.Budget = g.budgets()
+		x := make([]float64, n*p.m)
+		for u := range n {
+			sum := 0.0
+			for w := range p.m {
+				x[w*n+u] = math.Exp(2 * r.NormFloat64())
+				sum += x[w*n+u]
+			}
+			for w := range p.m {
+				x[w*n+u] /= sum
+			}
+		}
+		ok := testkit.Must(g.envelopes(x))
+		if !ok {
+			continue
+		}
+		private++
+		weight := make([]float64, len(x))
+		for u := range n {
+			for w := range p.m {
+				weight[u*p.m+w] = x[w*n+u]
+			}
+		}
+		if got := testkit.Must(p.release(weight)); got.audit.Hi > alpha {
+			t.Errorf("n=%d, m=%d, alpha=%v: level %v", n, p.m, alpha, got.audit.Hi)
+		}
+		before := append([]float64(nil), x...)
+		if ok := testkit.Must(g.envelopes(x)); !ok {
+			t.Error("a private channel is not private after envelopes")
+		}
+		for i, v := range before {
+			if math.Abs(x[i]-v) > 1e-2*v {
+				t.Errorf("an entry %v of a private channel becomes %v", v, x[i])
+			}
+		}
+	}
+	if private < 10 {
+		t.Errorf("%d private", private)
+	}
+}

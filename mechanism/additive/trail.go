@@ -1,0 +1,598 @@
+package additive
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// TrailOptions are for [NewTrail] and [NewEarthTrail]. nil and the zero value are the defaults.
+type TrailOptions struct {
+	// Steps is the most reports of a trail, the start among them, up to 2^30; 0 means 1,440, one a
+	// minute for a day. Noise grows like a power of its logarithm.
+	Steps int
+	// Every is how many positions there are for each report of [Trail.Release], those of
+	// [mechanism.Knots], with straight lines between; 0 means 1. Slow or short moves err less with
+	// fewer reports. It is public, and must be chosen without looking at the track.
+	Every int
+	// Unit names the unit of the coordinates, as in "km", which it is on the Earth.
+	Unit metric.Unit
+}
+
+// Trail releases the positions of somebody who moves, x_0, x_1, ..., report by report as time
+// passes ([Trail.Start]) or afterwards ([Trail.Release]). It hides how a track differs from
+// another as a whole: with delta_t = x_t - x'_t it is alpha-private per unit of
+//
+//	d_TV(x, x') = |delta_0| + sum over t >= 1 of |delta_t - delta_(t-1)|.
+//
+// A track that is moved by d as a whole costs alpha d, however long it is, and one stay or detour
+// moved by d costs 2 alpha d; jitter in every report is not hidden. At a strength that hides a
+// place within 200 m a track is known to about a kilometer, not to a street. [Trail.Level] is
+// the level for any two tracks of so many reports. Tracks are compared with those of as many
+// reports: their number and times are public, and must not depend on where somebody is.
+//
+// The start is released with noise of level alpha, as of [PlanarLaplace]. Over time there is a
+// tree: a node of level l stands for the times from s to e, and its increment x_e - x_s is
+// released with noise of level alpha_l, sum of alpha_l = alpha. A position is the start plus the
+// increments of the few nodes that lead up to it, so that its noise does not grow with time;
+// where a node is complete, its children's increments improve its own. The noise is exact: each
+// increment, as a real number, plus real noise is rounded once, to multiples of the largest
+// power of two that is at most 2^-20/alpha; inputs are not rounded.
+//
+// A Trail is immutable and safe for concurrent use.
+type Trail[P any] struct {
+	steps  int
+	every  int
+	levels []trailLevel // the coarsest first
+	alpha  float64      // per unit of the map
+	unit   float64      // of the map
+	out    exact.Lattice
+	on     trailMap[P]
+	draw   func(rng *rand.Rand, to, from P, rate float64) [2]float64 // the increment, with noise
+	g      mechanism.Guarantee
+}
+
+// trailMap is a map of the plane: of the plane itself, or of a part of the Earth.
+type trailMap[P any] struct {
+	origin     P // falls on (0, 0)
+	check      func(op, arg string, x P) error
+	difference func(to, from P) exact.Values // on the map
+	place      func(at [2]float64) P
+}
+
+// lines returns n places: z at some times, and on straight lines between.
+func (m trailMap[P]) lines(n int, at []int, z [][2]float64) []P {
+	track, j := make([]P, n), 0
+	for i := range track {
+		if j+1 < len(at) && i >= at[j+1] {
+			j++
+		}
+		y := z[j]
+		if j+1 < len(at) && i > at[j] {
+			w := float64(i-at[j]) / float64(at[j+1]-at[j])
+			for c, to := range z[j+1] {
+				y[c] += float64(w * (to - y[c]))
+			}
+		}
+		track[i] = m.place(y)
+	}
+	return track
+}
+
+// flatMap takes coordinates of at most 2^51 steps, so that differences have 2^52.
+func flatMap(step float64) trailMap[[2]float64] {
+	limit := 0x1p51 * step
+	return trailMap[[2]float64]{
+		check: func(op, arg string, x [2]float64) error {
+			for i, v := range x {
+				if !(math.Abs(v) <= limit) {
+					return &fault.ValueError{Op: op, Arg: arg, Index: i, Value: v, Want: fmt.Sprintf("a finite number, at most %.4g in size", limit), Private: true}
+				}
+			}
+			return nil
+		},
+		difference: exact.Difference,
+		place:      func(at [2]float64) [2]float64 { return at },
+	}
+}
+
+// earthMap is the plane that touches the unit sphere at the center: |P(x) - P(y)| <= |x - y| in
+// space, which is at most the great-circle distance.
+func earthMap(op string, center metric.LatLon) (m trailMap[metric.LatLon], err error) {
+	earth := metric.GreatCircle{}
+	if err := earth.Check(center, center); err != nil {
+		return m, fmt.Errorf("%s: center: %w", op, err)
+	}
+	chart := exact.NewChart(center.Lat, center.Lon)
+	return trailMap[metric.LatLon]{
+		origin: center,
+		check: func(op, arg string, x metric.LatLon) error {
+			if err := earth.Check(x, x); err != nil {
+				return fmt.Errorf("%s: %s: %w", op, arg, fault.Private(err))
+			}
+			if _, cos := chart.Place(x.Lat, x.Lon); cos < 0.5 {
+				return fault.Private(fault.Value(op, "the distance of "+arg+" from the center", math.Acos(cos)*180/math.Pi, "at most 60 degrees"))
+			}
+			return nil
+		},
+		difference: func(to, from metric.LatLon) exact.Values {
+			return chart.Difference(to.Lat, to.Lon, from.Lat, from.Lon)
+		},
+		place: func(at [2]float64) metric.LatLon {
+			lat, lon := chart.Lift(at)
+			return metric.LatLon{Lat: lat, Lon: lon}
+		},
+	}, nil
+}
+
+// earthGuarantee is alpha, at most 1e5, per km.
+func earthGuarantee(op string, alpha float64, unit metric.Unit) (mechanism.Guarantee, error) {
+	unit, err := fault.Unit(op, unit, metric.GreatCircle{}.Unit())
+	if err != nil {
+		return mechanism.Guarantee{}, err
+	}
+	g, err := pure(op, alpha, unit)
+	if err == nil && !(alpha <= 1e5) {
+		err = fault.Value(op, "alpha", alpha, "at most 1e5 per km")
+	}
+	return g, err
+}
+
+// fineStep is the largest power of two that is at most 2^-20 of the noise's width 1/alpha.
+func fineStep(alpha float64) float64 {
+	_, e := math.Frexp(1 / alpha)
+	return math.Ldexp(0x1p-20, e-1)
+}
+
+// trailLevel are nodes of equal width, which follow one another in time.
+//
+// Privacy: the increments of two tracks in a node differ by |delta_e - delta_s|, at most the
+// sum of |delta_t - delta_(t-1)| over its times. The nodes of a level have no step in common, so
+// that its increments together lose at most rate times that sum over all times, those of all
+// levels alpha times it, and the start alpha |delta_0|: alpha d_TV. A shift changes the start
+// only; where a stay is moved by d two steps differ by d, in nodes of their own at every level or
+// in one, where they cancel. All else is a function of what is released.
+//
+// Noise: a live position uses m = (arity-1)/2 nodes of a level in the mean, and planar noise of a
+// rate has the mean square 6/rate^2. The sum of m/rate^2 with a given sum of rates is least for
+// rates prop. to m^(1/3), where the mean square is 6/alpha^2 (1 + (sum of m^(1/3))^3), and less as
+// children improve their nodes' increments.
+type trailLevel struct {
+	width, arity int     // steps of a node, and nodes in one of the level before
+	rate         float64 // of the noise; alpha or less together
+	variance     float64 // 6/rate^2 at alpha = 1
+}
+
+// NewTrail returns the mechanism of level alpha, a number in [1e-100, 1e100], for tracks on a
+// flat map, both coordinates in one unit of length.
+func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
+	const op = "additive: NewTrail"
+	g, err := pure(op, alpha, orZero(o).Unit)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trail[[2]float64]{alpha: alpha, unit: 1, g: g}
+	t.out.Step = fineStep(t.alpha)
+	t.on = flatMap(t.out.Step)
+	return t, t.grow(op, orZero(o))
+}
+
+// NewEarthTrail returns the mechanism of level alpha per km for tracks of latitude and longitude
+// about a public center, alpha in [1e-100, 1e5]. Positions farther than 60 degrees (6,671 km) from
+// it are refused before anything is drawn.
+//
+// Positions fall straight onto the plane that touches the Earth at the center (orthographic
+// projection), and d_TV is that of the tracks there. No two positions are farther apart
+// there than on the Earth, so that alpha is the level per km of great-circle distance: of the
+// start, and for a stay moved by d half of what it costs, 2 alpha d. A track of length L that is moved as a
+// whole, by a turn of the Earth that moves nothing by more than d, costs at most alpha d (1 + L/R), R the
+// Earth's radius. Noise is wider where distances shrink, away from the center: by .3 % at
+// 500 km, 1.2 % at 1,000 km. The projection is part of the exact draw, and so not rounded.
+//
+// The Earth is a sphere, as in [metric.GreatCircle].
+func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail[metric.LatLon], error) {
+	const op = "additive: NewEarthTrail"
+	g, err := earthGuarantee(op, alpha, orZero(o).Unit)
+	if err != nil {
+		return nil, err
+	}
+	on, err := earthMap(op, center)
+	if err != nil {
+		return nil, err
+	}
+	// A turn by the angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
+	t := &Trail[metric.LatLon]{alpha: directed.MulDown(alpha, metric.EarthRadiusKm), unit: metric.EarthRadiusKm, on: on, g: g}
+	t.out.Step = fineStep(t.alpha)
+	return t, t.grow(op, orZero(o))
+}
+
+// grow checks the options and chooses the tree of live reports.
+func (t *Trail[P]) grow(op string, o TrailOptions) error {
+	t.steps, t.every = cmp.Or(o.Steps, 1440), o.Every
+	if t.steps < 0 || t.steps > 1<<30 {
+		return fault.Value(op, "Steps", float64(o.Steps), "an integer in [0, 2^30]")
+	}
+	if o.Every < 0 {
+		return fault.Value(op, "Every", float64(o.Every), "an integer >= 0")
+	}
+	t.draw = func(rng *rand.Rand, to, from P, rate float64) [2]float64 {
+		return t.out.AddPlanar(rng, t.on.difference(to, from), rate)
+	}
+	t.levels = t.best(t.steps, 1.0/3, func(levels []trailLevel) float64 { return liveSquare(levels, t.steps) })
+	return nil
+}
+
+// best returns the levels of least error for n reports, among trees of all depths in which nodes
+// have q children each, but for the first level.
+func (t *Trail[P]) best(n int, power float64, square func([]trailLevel) float64) (best []trailLevel) {
+	steps, least := float64(n-1), math.Inf(1)
+	for depth := 1; n > 1; depth++ {
+		root := math.Pow(steps, 1/float64(depth))
+		if depth > 1 && root < 1.5 {
+			break
+		}
+		for q := max(2, math.Floor(root)); q <= 2*root+1; q++ {
+			if depth > 1 && math.Pow(q, float64(depth-1)) > steps/2 {
+				break
+			}
+			levels := t.plant(n, depth, int(q), power)
+			if v := square(levels); v < least {
+				least, best = v, levels
+			}
+			if depth == 1 { // where q does not matter
+				break
+			}
+		}
+	}
+	return best
+}
+
+// plant returns the levels of a tree for n reports, with rates prop. to a power of the nodes used.
+func (t *Trail[P]) plant(n, depth, q int, power float64) []trailLevel {
+	levels, shares := make([]trailLevel, depth), make([]float64, depth)
+	width, sum := 1, 0.0
+	for l := depth - 1; l >= 0; l-- {
+		a := &levels[l]
+		if a.width, a.arity = width, q; l == 0 {
+			a.arity = (n-1)/width + 1
+		}
+		width *= q
+		shares[l] = math.Pow(a.used(n), power)
+		sum += shares[l]
+	}
+	rest := t.alpha
+	for l := range levels {
+		a := &levels[l]
+		if a.rate = rest; l < depth-1 {
+			a.rate = float64(t.alpha * (shares[l] / sum))
+			rest = directed.SubDown(rest, a.rate)
+		}
+		a.variance = 6 * (t.alpha / a.rate) * (t.alpha / a.rate)
+	}
+	return levels
+}
+
+// used is how many nodes of a level lead up to a position, in the mean over the first n.
+func (a trailLevel) used(n int) float64 {
+	cycle := a.width * a.arity
+	rest := n % cycle
+	k := rest / a.width
+	full := float64(float64(n-rest) * float64(a.arity-1))
+	last := float64(float64(k*a.width)*float64(k-1)) + float64(2*float64(rest-k*a.width)*float64(k))
+	return (full + last) / (2 * float64(n))
+}
+
+// liveSquare is the mean square of the live noise of the first n positions, at alpha = 1.
+func liveSquare(levels []trailLevel, n int) float64 {
+	sum, children := 6.0, math.Inf(1)
+	for l := len(levels) - 1; l >= 0; l-- {
+		a := levels[l]
+		v := 1 / (1/a.variance + 1/children)
+		sum += float64(a.used(n) * v)
+		children = float64(a.arity) * v
+	}
+	return sum
+}
+
+// wholeSquare is about the mean square of the noise by least squares, at alpha = 1, and is it where
+// all nodes are complete. Of the positions within a node, counted from its begin, it sums the variances
+// and the covariances with the node's increment, given that and all below, from level to level:
+// for its children alone they are j z + those within the child, z the variance of a child's
+// increment and j the children before, and the node's own increment is one more observation.
+func wholeSquare(levels []trailLevel) float64 {
+	var z, vars, covs, squares float64
+	for l := len(levels) - 1; l >= 0; l-- {
+		v := levels[l].variance
+		if l == len(levels)-1 {
+			z = v
+			continue
+		}
+		w, a := float64(levels[l+1].width), float64(levels[l+1].arity)
+		js, sum := float64(a*(a-1)/2), float64(a*z)+v
+		below := float64(a * covs)
+		vars = float64(js*z*w) + float64(a*vars)
+		squares = float64(2*js*(a-0.5)/3*z*z*w) + float64(2*z*js*covs) + float64(a*squares)
+		covs = float64(js*z*w) + below
+		vars -= squares / sum
+		covs *= v / sum
+		squares *= v / sum * (v / sum)
+		z *= a * v / sum
+	}
+	w, a := float64(levels[0].width), float64(levels[0].arity)
+	return 6 + float64((a-1)/2*z) + vars/w
+}
+
+func (t *Trail[P]) check(op string) error {
+	return fault.Made(t != nil && t.steps != 0, op, "Trail", "NewTrail or NewEarthTrail")
+}
+
+// Guarantee is alpha per unit of d_TV, delta 0.
+func (t *Trail[P]) Guarantee() mechanism.Guarantee { return orZero(t).g }
+
+// Level is the guarantee of n reports, live or of a whole track, per unit of the largest
+// distance that any of them is moved by, for all tracks: alpha + 2 sum of alpha_l n_l, n_l the
+// increments of level l that are released, the larger of both. It promises nothing where n is not
+// in [1, Steps]. [LiveTrail.Level] is that of live reports.
+func (t *Trail[P]) Level(n int) mechanism.Guarantee {
+	fault.Must(t, t.check("additive: Trail.Level"))
+	if n < 1 || n > t.steps {
+		return mechanism.Guarantee{}
+	}
+	live, whole := t.level(t.levels, n, false), t.level(t.whole(n), n, true)
+	if live.Alpha() > whole.Alpha() {
+		return live
+	}
+	return whole
+}
+
+// level is Level for a tree whose last nodes end with the track, or are left out. An increment is
+// moved by at most twice the distance.
+func (t *Trail[P]) level(levels []trailLevel, n int, cut bool) mechanism.Guarantee {
+	times := 1.0
+	for _, a := range levels {
+		nodes := (n - 1) / a.width
+		if cut && (n-1)%a.width > 0 {
+			nodes++
+		}
+		times = directed.AddUp(times, directed.MulUp(directed.DivUp(a.rate, t.alpha), 2*float64(nodes)))
+	}
+	return fault.Must(mechanism.NewGuarantee(directed.MulUp(t.g.Alpha(), times), 0, t.g.Unit()))
+}
+
+// RMS is the root mean square distance of the first n positions that are released live from the
+// true ones, on the Earth near the center, up to 1e-5 of it. What [LiveTrail.Track] returns is
+// nearer. NaN where n is not in [1, Steps].
+func (t *Trail[P]) RMS(n int) float64 {
+	fault.Must(t, t.check("additive: Trail.RMS"))
+	if n < 1 || n > t.steps {
+		return math.NaN()
+	}
+	return math.Sqrt(liveSquare(t.levels, n)) / t.alpha * t.unit
+}
+
+// String gives the noise and its guarantee.
+func (t *Trail[P]) String() string {
+	z := orZero(t)
+	return describe(t.check("additive"), z.g, "trail of up to %d reports", z.steps)
+}
+
+// Release returns a whole track, of one to Steps reports. As these are known in advance, the tree
+// fits their number, and the positions are what all its increments tell together, by least
+// squares: nearer than live ones by a fifth for 64 reports and a quarter for 1,440, at the same
+// alpha. An error is of the first wrong position, and nothing is drawn. A nil rng is secure, and the
+// choice for private data. Some microseconds a position.
+func (t *Trail[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
+	const op = "additive: Trail.Release"
+	if err := t.check(op); err != nil {
+		return nil, err
+	}
+	at := mechanism.Knots(len(track), t.every)
+	if len(at) < 1 || len(at) > t.steps {
+		return nil, &fault.SizeError{Op: op, Arg: "track", Got: len(track), Want: fmt.Sprintf("1 to %d reports, one for %d", t.steps, max(1, t.every))}
+	}
+	for i, x := range track {
+		if err := t.on.check(op, fmt.Sprintf("track[%d]", i), x); err != nil {
+			return nil, err
+		}
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	whole := *t
+	whole.levels = t.whole(len(at))
+	l := whole.start(rng, track[at[0]])
+	for _, i := range at[1:] {
+		l.next(rng, track[i])
+	}
+	for k := len(whole.levels) - 2; k >= 0; k-- {
+		if l.open[k].kids < len(l.found[k+1]) { // the last one ends with the track
+			l.complete(rng, k, track[at[len(at)-1]])
+		}
+	}
+	return t.on.lines(len(track), at, l.positions()), nil
+}
+
+// whole returns the levels for whole tracks of n reports. By least squares nearly equal rates are
+// best, and a short first level.
+func (t *Trail[P]) whole(n int) []trailLevel { return t.best(n, 1.0/6, wholeSquare) }
+
+// Start begins a trail at x and returns its first report too.
+//
+// A person's trails add up: after Steps reports, or where the LiveTrail is lost with its process,
+// another one is started, and what differs in both costs alpha times the sum of its two d_TV.
+func (t *Trail[P]) Start(rng *rand.Rand, x P) (*LiveTrail[P], P, error) {
+	const op = "additive: Trail.Start"
+	err := t.check(op)
+	if err == nil {
+		err = t.on.check(op, "x", x)
+	}
+	if err != nil {
+		return nil, *new(P), err
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	l := t.start(rng, x)
+	return l, t.on.place(l.first), nil
+}
+
+func (t *Trail[P]) start(rng *rand.Rand, x P) *LiveTrail[P] {
+	l := &LiveTrail[P]{t: t, n: 1, first: t.draw(rng, x, t.on.origin, t.alpha)}
+	for range t.levels {
+		l.open = append(l.open, openNode[P]{x, l.first, 0})
+	}
+	l.found = make([][]trailNode, len(t.levels))
+	return l
+}
+
+// LiveTrail is a trail under way. It holds a few true positions, those where nodes of its tree
+// began, and is as private as they are. It serves one goroutine at a time, and is not safe to
+// copy or to restore: what is reported twice from one state costs twice.
+type LiveTrail[P any] struct {
+	t     *Trail[P]
+	n     int           // reports
+	first [2]float64    // the start's
+	open  []openNode[P] // of each level
+	found [][]trailNode // of each level, those complete
+}
+
+// openNode is where the node under way of a level began: the true position, the released one, and
+// how many nodes of the next level were complete.
+type openNode[P any] struct {
+	x    P
+	y    [2]float64
+	kids int
+}
+
+// trailNode is a node's increment, as its own observation and its children tell it, and its
+// variance at alpha = 1.
+type trailNode struct {
+	z    [2]float64
+	v    float64
+	kids int // children
+}
+
+// Next reports the position x, one step after the last. It depends on positions up to now only.
+// An error, of an x outside the domain or after Steps reports, draws nothing and leaves the trail
+// as it was.
+func (l *LiveTrail[P]) Next(rng *rand.Rand, x P) (y P, err error) {
+	const op = "additive: LiveTrail.Next"
+	if err := l.check(op); err != nil {
+		return y, err
+	}
+	if l.n == l.t.steps {
+		return y, fmt.Errorf("%s: all %d reports are made: start another trail, which adds to the level", op, l.n)
+	}
+	if err := l.t.on.check(op, "x", x); err != nil {
+		return y, err
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	return l.t.on.place(l.next(rng, x)), nil
+}
+
+func (l *LiveTrail[P]) next(rng *rand.Rand, x P) (y [2]float64) {
+	levels := l.t.levels
+	top := len(levels)
+	for ; top > 0 && l.n%levels[top-1].width == 0; top-- {
+		z, from := l.complete(rng, top-1, x).z, l.open[top-1].y
+		y = [2]float64{from[0] + z[0], from[1] + z[1]}
+	}
+	for k := top; k < len(levels); k++ {
+		l.open[k] = openNode[P]{x: x, y: y}
+		if k+1 < len(levels) {
+			l.open[k].kids = len(l.found[k+1])
+		}
+	}
+	l.n++
+	return y
+}
+
+// complete ends the node of level k at x.
+func (l *LiveTrail[P]) complete(rng *rand.Rand, k int, x P) trailNode {
+	a := trailNode{z: l.t.draw(rng, x, l.open[k].x, l.t.levels[k].rate), v: l.t.levels[k].variance}
+	if k+1 < len(l.found) {
+		kids := l.found[k+1][l.open[k].kids:]
+		s := total(kids)
+		own := s.v / (a.v + s.v)
+		for i := range a.z {
+			a.z[i] = float64(own*a.z[i]) + float64((1-own)*s.z[i])
+		}
+		a.v *= own
+		a.kids = len(kids)
+	}
+	l.found[k] = append(l.found[k], a)
+	return a
+}
+
+func total(nodes []trailNode) (s trailNode) {
+	for _, a := range nodes {
+		s.z[0] += a.z[0]
+		s.z[1] += a.z[1]
+		s.v += a.v
+	}
+	return s
+}
+
+// Track returns all positions so far as all increments so far tell them together, by least
+// squares: nearer than those reported as time passed, by a seventh for 64 reports, and free, as
+// post-processing. O(n).
+func (l *LiveTrail[P]) Track() []P {
+	fault.Must(l, l.check("additive: LiveTrail.Track"))
+	return l.t.on.lines(l.n, mechanism.Knots(l.n, 1), l.positions())
+}
+
+// positions is Track on the map.
+func (l *LiveTrail[P]) positions() [][2]float64 {
+	// From above, a node's children share the difference of its increment and theirs by their
+	// variances. An incomplete node has no increment of its own.
+	var above, nodes []trailNode
+	for _, found := range l.found {
+		nodes = slices.Clone(found)
+		at := 0
+		for _, up := range above {
+			part := nodes[at : at+up.kids]
+			at += up.kids
+			s := total(part)
+			for i := range part {
+				for c, z := range s.z {
+					part[i].z[c] += float64((up.z[c] - z) * (part[i].v / s.v))
+				}
+			}
+		}
+		above = nodes
+	}
+	at := l.first
+	track := [][2]float64{at}
+	for _, a := range nodes {
+		at = [2]float64{at[0] + a.z[0], at[1] + a.z[1]}
+		track = append(track, at)
+	}
+	return track
+}
+
+// Level is the guarantee of the reports so far per unit of the largest distance that any of them
+// is moved by, as [Trail.Level].
+func (l *LiveTrail[P]) Level() mechanism.Guarantee {
+	fault.Must(l, l.check("additive: LiveTrail.Level"))
+	return l.t.level(l.t.levels, l.n, false)
+}
+
+func (l *LiveTrail[P]) check(op string) error {
+	return fault.Made(l != nil && l.t != nil, op, "LiveTrail", "Trail.Start")
+}
+
+// String says how many reports are made, and the guarantee.
+func (l *LiveTrail[P]) String() string {
+	if err := l.check("additive"); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("report %d of a %v", l.n, l.t)
+}

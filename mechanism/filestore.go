@@ -1,0 +1,188 @@
+package mechanism
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// FileStore is a [Store] in a folder, one file for each record, for any number of processes of
+// one machine. It needs no closing, and is safe for concurrent use.
+//
+// A value is written beside the old one, brought to the disk and renamed, all under a lock that
+// ends with the process: after a kill at any moment, a power cut or with a full disk a record is
+// the old one or the new one, and what Load returns is on the disk. Each record takes a block of
+// the file system, mostly 4 kB. A Swap waits for the disk twice; those of records in
+// different ones of the 64 parts of the folder run side by side. A Load takes some microseconds.
+//
+// The folder must be on a disk of the machine, not on a network. A copy that is put back is a
+// store that forgot what came after it: what was drawn and spent since is drawn and spent again.
+type FileStore struct{ path string }
+
+// parts is how many folders the records are spread over, each with a lock.
+const parts = 64
+
+// OpenFileStore returns the store in a folder, which it makes if there is none; the folder above
+// must be there. Only the user of the process may read what it makes. It is an error
+// of package os where the folder cannot be made or brought to the disk, and
+// [errors.ErrUnsupported] where files have no locks, as in a browser.
+func OpenFileStore(path string) (*FileStore, error) {
+	const op = "mechanism: OpenFileStore"
+	if path == "" {
+		return nil, fault.Empty(op, "path", 0)
+	}
+	path, err := filepath.Abs(path) // another working folder is another day
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	s := &FileStore{path}
+	folders := []string{path}
+	for i := range parts {
+		folders = append(folders, s.part(i))
+	}
+	for _, folder := range folders {
+		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	// Whoever made them, they are on the disk before this process puts anything into them.
+	if err := cmp.Or(syncFolder(path), syncFolder(filepath.Dir(path))); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	l, err := s.lock(s.part(0))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return s, l.Close()
+}
+
+func (s *FileStore) part(i int) string { return filepath.Join(s.path, fmt.Sprintf("%02d", i)) }
+
+// find returns the part and the file of a record.
+func (s *FileStore) find(op, key string) (part, file string, err error) {
+	if err := fault.Made(s != nil && s.path != "", op, "FileStore", "OpenFileStore"); err != nil {
+		return "", "", err
+	}
+	hash := uint32(0)
+	for _, c := range []byte(key) {
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-') {
+			return "", "", fmt.Errorf("%s: key = %q, want lower-case ASCII letters, digits and '-'", op, key)
+		}
+		hash = 31*hash + uint32(c)
+	}
+	if key == "" || len(key) > 80 {
+		return "", "", &fault.SizeError{Op: op, Arg: "key", Got: len(key), Want: "1 to 80"}
+	}
+	part = s.part(int(hash % parts))
+	return part, filepath.Join(part, "record-"+key), nil // no name that a system keeps for itself
+}
+
+// lock waits for the lock of a part, which ends when the file is closed. The file has a byte
+// while a name may have changed that is not on the disk: who was killed there left it.
+func (s *FileStore) lock(part string) (*os.File, error) {
+	l, err := openLocked(lockFile(part))
+	if err != nil {
+		return nil, err
+	}
+	info, err := l.Stat()
+	if err == nil && info.Size() > 0 {
+		if err = syncFolder(part); err == nil {
+			err = l.Truncate(0)
+		}
+	}
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func lockFile(part string) string { return filepath.Join(part, "lock") }
+
+// read returns what a file holds.
+func read(file string) (value []byte, ok bool, err error) {
+	value, err = os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return value, err == nil, err
+}
+
+// Load returns the value of a key. Errors are those of the system, and keys that [Store] has not.
+func (s *FileStore) Load(key string) (value []byte, ok bool, err error) {
+	const op = "mechanism: FileStore.Load"
+	part, file, err := s.find(op, key)
+	if err != nil {
+		return nil, false, err
+	}
+	if renamesOpen {
+		value, ok, err = read(file)
+		// Without a byte in the lock now, what was read before is on the disk.
+		if info, bad := os.Stat(lockFile(part)); bad == nil && info.Size() == 0 && err == nil {
+			return value, ok, nil
+		}
+	}
+	l, err := s.lock(part)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", op, err)
+	}
+	defer l.Close()
+	if value, ok, err = read(file); err != nil {
+		err = fmt.Errorf("%s: %w", op, err)
+	}
+	return value, ok, err
+}
+
+// Swap puts a new value under a key, as [Store] says. Errors are those of the system, and keys
+// that Store has not.
+func (s *FileStore) Swap(key string, old, new []byte) (swapped bool, err error) {
+	const op = "mechanism: FileStore.Swap"
+	part, file, err := s.find(op, key)
+	if err != nil {
+		return false, err
+	}
+	l, err := s.lock(part)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", op, err)
+	}
+	defer l.Close()
+	value, ok, err := read(file)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", op, err)
+	}
+	if ok != (old != nil) || !bytes.Equal(value, old) {
+		return false, nil
+	}
+	if err := put(l, part, file, new); err != nil {
+		return false, fmt.Errorf("%s: %w", op, err)
+	}
+	return true, nil
+}
+
+// put brings a value to the disk and then its name.
+func put(l *os.File, part, file string, value []byte) error {
+	beside := filepath.Join(part, "new") // of whoever has the lock, also what another left there
+	w, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(value)
+	if err = errors.Join(err, w.Sync(), w.Close()); err == nil {
+		if err = l.Truncate(1); err == nil {
+			err = rename(beside, file)
+		}
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(beside)) // a full disk needs the room
+	}
+	if err := syncFolder(part); err != nil {
+		return err
+	}
+	return l.Truncate(0)
+}
