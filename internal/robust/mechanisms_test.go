@@ -331,17 +331,6 @@ var emdCalls = []call{
 	{"accountant.Composition.Delta", accountant.Composition.Delta, []any{accountant.Composition{Count: 100, Item: 0.1}, 2.0}},
 	{"accountant.Composition.Level", accountant.Composition.Level, []any{accountant.Composition{Count: 100, Item: 0.1}, 1e-6}},
 	{"accountant.ComposeBudget", accountant.ComposeBudget, []any{int64(100), 2.0, 1e-6}},
-	{"additive.NewPolytope", func(points [][]float64, alpha float64) ([]float64, error) {
-		k, err := additive.NewPolytope(points)
-		if err != nil {
-			return nil, err
-		}
-		m, err := additive.NewKNorm(additive.Norm{Dim: k.Dim(), Polytope: k}, alpha, nil)
-		if err != nil {
-			return nil, err
-		}
-		return m.Release(seeded(), make([]float64, k.Dim()))
-	}, []any{[][]float64{{1, 2}, {2, 0}, {1, 1}}, 1.0}},
 	{"frequency.New", frequency.New, []any{channel, path, central, &frequency.Options{Delta: 1e-6}}},
 	{"frequency.New", frequency.New, []any{channel, path, local, &frequency.Options{Audit: true}}},
 	{"frequency.NewClustered", frequency.NewClustered, []any{gkrr, modelOne, &frequency.Options{}}},
