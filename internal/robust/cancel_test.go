@@ -408,7 +408,7 @@ var shortCalls = func() map[string]string {
 		"measure.Count, domain.NewFinite, private.Measure.Bound":       "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "mechanism.Composition.AuditAt mechanism.Composition.CertifyAt accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.MovedDelta accountant.Shuffle.MovedLevel accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
-			"accountant.NewShuffled accountant.Shuffled.Delta accountant.Shuffled.DeltaInterval accountant.Shuffled.Level accountant.Shuffled.LevelInterval accountant.Shuffled.MovedDelta accountant.Shuffled.MovedLevel frequency.ItemWiseBudget frequency.NewItemWise emd.PlanReduction frequency.Estimator.Collect distribution.Distribution.Collect",
+			"accountant.NewRandomizer frequency.ItemWiseBudget frequency.NewItemWise emd.PlanReduction frequency.Estimator.Collect distribution.Distribution.Collect",
 		"mechanism.NewChannel, metric.Diameter or frequency.Project are what takes its time": "additive.Madlib.LevelAt frequency.GKRR.Channel frequency.Hadamard.Channel frequency.Estimator.Distribution frequency.New " +
 			"frequency.NewClustered frequency.NewHadamardBaseline frequency.NewLaplaceBaseline query.NewLinear distribution.Distribution.Estimate",
 	} {

@@ -228,7 +228,9 @@ func main() {
 			byPackage[dir] = map[string][]*mutant{}
 		}
 		for k, ms := range find(file, *seed) {
-			ms = slices.DeleteFunc(ms, func(m *mutant) bool { return !kind.MatchString(k) || !place.MatchString(fmt.Sprintf("%s:%d", m.file, m.line)) })
+			ms = slices.DeleteFunc(ms, func(m *mutant) bool {
+				return !kind.MatchString(k) || !place.MatchString(fmt.Sprintf("%s:%d", m.file, m.line))
+			})
 			byPackage[dir][k] = append(byPackage[dir][k], ms...)
 		}
 	}
@@ -236,7 +238,9 @@ func main() {
 	for _, byKind := range byPackage {
 		var one [][]*mutant
 		for _, ms := range byKind {
-			if slices.SortFunc(ms, func(a, b *mutant) int { return cmp.Or(slices.Compare(a.hash[:], b.hash[:]), cmp.Compare(a.file, b.file)) }); len(ms) > 0 {
+			if slices.SortFunc(ms, func(a, b *mutant) int {
+				return cmp.Or(slices.Compare(a.hash[:], b.hash[:]), cmp.Compare(a.file, b.file))
+			}); len(ms) > 0 {
 				one = append(one, ms)
 			}
 		}
