@@ -188,13 +188,16 @@ func theorem43(records, k int64, alpha0, d, delta float64) float64 {
 // which some change nearly reaches.
 func TestMovedLevel_Ordered(t *testing.T) {
 	r := random.Seeded(15)
-	applies := 0
-	for _, s := range []ask{
+	applies, swept := 0, testkit.Sweep(0, 1) > 0
+	for i, s := range []ask{
 		{Records: 1e6, Items: 10, Alpha0: 1, Diameter: 1}, {Records: 1e6, Items: 100, Alpha0: 2, Diameter: 1},
 		{Records: 1e5, Items: 30, Alpha0: 0.3, Diameter: 1}, {Records: 24107, Items: 4, Alpha0: 6.2, Diameter: 1},
 		{Records: 8275, Items: 10, Alpha0: 4.43, Clones: MetricRandomizer, MinDistance: 0.25, Diameter: 1}, {Records: 1000, Items: 5, Alpha0: 3, Diameter: 1},
 	} {
 		delta := math.Pow(10, -3-9*r.Float64())
+		if i < 2 && !swept { // what others do counts: half a second a question
+			continue
+		}
 		level := func(k int64, d float64) float64 {
 			return testkit.Must(s.shuffle().MovedLevel(bg, Moved{k, d}, delta)).Value
 		}
@@ -223,7 +226,7 @@ func TestMovedLevel_Ordered(t *testing.T) {
 			t.Errorf("%+v: the level of all changes is %g, of these %g", s, all, most)
 		}
 	}
-	if applies < 9 {
+	if applies < testkit.Sweep(4, 9) {
 		t.Errorf("Theorem 4.3 applies %d times", applies)
 	}
 }
