@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
@@ -129,6 +130,30 @@ func TestKnots_EarthRoundsDown(t *testing.T) {
 		exact := new(big.Rat).Mul(testkit.Ratio(k.g.Alpha()), testkit.Ratio(metric.EarthRadiusKm))
 		if exact.Cmp(testkit.Ratio(k.alpha)) < 0 || k.alpha < alpha*metric.EarthRadiusKm*(1-0x1p-50) {
 			t.Fatalf("alpha = %v: %v on the map", alpha, k.alpha)
+		}
+	}
+}
+
+// Where a position is known up to nearly half a step, as on the Earth at high levels, the exact one
+// decides: each knot has its own.
+func TestKnots_AreDecidedExactly(t *testing.T) {
+	rng := random.Seeded(8)
+	flat := testkit.Must(NewKnots(1, nil))
+	vague := testkit.Must(NewKnots(1, nil))
+	vague.on.difference = func(to, from [2]float64) exact.Values {
+		v := exact.Difference(to, from)
+		if to[1] > 0.5 {
+			v.Err = 0.4 * vague.out.Step
+			v.Near[0].Hi += v.Err / 2
+		}
+		return v
+	}
+	for seed := range uint64(40) {
+		track := [][2]float64{{rng.Float64()}, {rng.Float64(), rng.Float64()}, {rng.Float64(), 1}}
+		track[seed%2][1] = 0.75
+		want, got := testkit.Must(flat.Release(random.Seeded(seed), track)), testkit.Must(vague.Release(random.Seeded(seed), track))
+		if !slices.Equal(got, want) {
+			t.Errorf("seed %d: %v, want %v", seed, got, want)
 		}
 	}
 }

@@ -192,12 +192,12 @@ func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 // it are refused before anything is drawn.
 //
 // Positions fall straight onto the plane that touches the Earth at the center (orthographic
-// projection), and d_TV is that of the tracks there. No two positions are farther apart
-// there than on the Earth, so that alpha is the level per km of great-circle distance: of the
-// start, and for a stay moved by d half of what it costs, 2 alpha d. A track of length L that is moved as a
-// whole, by a turn of the Earth that moves nothing by more than d, costs at most alpha d (1 + L/R), R the
-// Earth's radius. Noise is wider where distances shrink, away from the center: by .3 % at
-// 500 km, 1.2 % at 1,000 km. The projection is part of the exact draw, and so not rounded.
+// projection), and d_TV is that of the tracks there. No two positions are farther apart there than
+// on the Earth, so that a start moved by d km of great-circle distance costs at most alpha d, and a
+// stay 2 alpha d. A track of length L that is moved as a whole, by a turn of the Earth that moves no
+// place on it, of the track or not, by more than d, costs at most alpha d (1 + L/R), R the Earth's
+// radius. Noise is wider where distances shrink, away from the center: by .3 % at 500 km, 1.2 % at
+// 1,000 km. The projection is part of the exact draw, and so not rounded.
 //
 // The Earth is a sphere, as in [metric.GreatCircle].
 func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail[metric.LatLon], error) {
