@@ -38,14 +38,17 @@ type TrackOptions struct {
 
 // NewTrack returns the mechanism of tracks whose inputs m releases. Several tracks of one person
 // share a Sticky, so that a place is drawn once for all of them. Without one, for a level a of
-// whole tracks of n inputs, m has the level a/len(Knots(n, Every)). Negative options are a
-// [*metric.ValueError].
+// whole tracks of n inputs, m has the level a/len(Knots(n, Every)), and another m that repeats
+// draws, as what [Then] makes of a Sticky, is [ErrMemoized]: the Sticky goes around it. Negative
+// options are a [*metric.ValueError].
 func NewTrack[X, Y any](m Mechanism[X, Y], o *TrackOptions) (*Track[X, Y], error) {
 	const op = "mechanism: NewTrack"
 	if s, ok := m.(*Sticky[X, Y]); ok {
 		if err := s.check(op); err != nil {
 			return nil, err
 		}
+	} else if err := CheckIndependent(m); err != nil {
+		return nil, fmt.Errorf("%s: m: %w", op, err)
 	}
 	if m == nil {
 		return nil, fault.Empty(op, "m", 0)

@@ -169,6 +169,23 @@ func TestTrack_LevelHoldsExactly(t *testing.T) {
 	}
 }
 
+// What hides a Sticky would show which inputs are equal, while Level would hold against every
+// track: through it (0, 0) is never answered by two different bits, and (0, 1) is.
+func TestTrack_RefusesHiddenDraws(t *testing.T) {
+	same := func(y int) (int, error) { return y, nil }
+	hidden := Then(testkit.Must(NewSticky(unsure{}, nil)), same)
+	inner := testkit.Must(NewTrack(testkit.Must(NewSticky(unsure{}, nil)), nil))
+	for _, err := range []error{testkit.Err(NewTrack(hidden, nil)), testkit.Err(NewTrack(inner, nil)), testkit.Err(NewTrack(Then(hidden, same), nil))} {
+		if !errors.Is(err, ErrMemoized) || !strings.HasPrefix(err.Error(), "mechanism: NewTrack: m: ") {
+			t.Error(err)
+		}
+	}
+	around := testkit.Must(NewSticky(Then[int](unsure{}, same), nil))
+	if track := testkit.Must(NewTrack(around, nil)); !track.Memoized() || testkit.Must(track.Level([]int{0, 1, 0})) != track.Guarantee().Times(2) {
+		t.Error(track)
+	}
+}
+
 // bits gives two bits of a number at a time.
 type bits struct{ left uint64 }
 

@@ -36,11 +36,15 @@ func TestChart_Errors(t *testing.T) {
 		y, _ := hi.Float64()
 		return max(math.Abs(x), math.Abs(y))
 	}
-	// unit encloses the vector of a place, turned east by the longitude of the center.
-	unit := func(lat, lon float64) (v [3]interval) {
-		turn := func(d float64) (cos, sin interval) {
-			return cosSin(point(math.Mod(math.Mod(d, 360)+360, 360)).quo(point(360), 300), 300)
+	turn := func(d float64) (cos, sin interval) {
+		d = math.Remainder(d, 360) // exact
+		cos, sin = cosSin(point(math.Abs(d)).quo(point(360), 300), 300)
+		if d < 0 {
+			sin = sin.neg()
 		}
+		return cos, sin
+	}
+	unit := func(lat, lon float64) [3]interval {
 		cosLat, sinLat := turn(lat)
 		cos, sin := turn(lon)
 		return [3]interval{cosLat.mul(cos, 300), cosLat.mul(sin, 300), sinLat}
@@ -72,18 +76,13 @@ func TestChart_Errors(t *testing.T) {
 					t.Fatalf("the difference of (%v, %v) and (%v, %v) about %v errs by %v", lat, lon, lat2, lon2, at, err)
 				}
 			}
-			// East is the center's meridian turned by a quarter, north the way to the pole.
-			north := unit(math.Remainder(at[0]+90, 360), at[1])
-			if math.Abs(at[0]) < 1e-300 {
-				north = unit(90, 0)
-			}
-			east := unit(0, at[1]+90)
-			if math.Abs(at[1]) > 1e3 {
-				east = unit(0, math.Remainder(at[1], 360)+90)
-			}
+			cosLat, sinLat := turn(at[0])
+			cos, sin := turn(at[1])
+			east := [3]interval{sin.neg(), cos, point(0)}
+			north := [3]interval{sinLat.mul(cos, 300).neg(), sinLat.mul(sin, 300).neg(), cosLat}
 			for i, axis := range [][3]interval{east, north} {
 				got, want := c.enclose(lat, lon, i, 200), dot(axis, unit(lat, lon))
-				if err := off(0, got.add(want.neg(), 300)); err > 0x1p-43 { // the rounded angles here
+				if err := off(0, got.add(want.neg(), 300)); err > 0x1p-150 {
 					t.Fatalf("axis %d of (%v, %v) about %v: off by %v", i, lat, lon, at, err)
 				}
 			}

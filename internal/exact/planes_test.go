@@ -113,6 +113,34 @@ func TestAddPlanes_CountsUnknownBits(t *testing.T) {
 	}
 }
 
+// Float64 counts what it does not know: an error of the numbers of nearly half a step, the low
+// parts of large differences, and a radius whose first word says little.
+func TestAddPlanes_CountsErrors(t *testing.T) {
+	const step = 0x1p-20
+	rng := random.Seeded(153)
+	for seed := range uint64(testkit.Sweep(40, 400)) {
+		far := Difference([2]float64{0x1p51 * step, -0x1p51 * step}, [2]float64{-rng.Float64() * step, rng.Float64() * step})
+		for name, c := range map[string]struct {
+			v     Values
+			words []uint64
+		}{
+			"error":      {valuesOf([]float64{rng.Float64(), rng.Float64(), 0, 1}, 0.4*step), nil},
+			"difference": {far, nil},
+			"radius":     {valuesOf(make([]float64, 2), 0), []uint64{2 + 16*(seed%2)}},
+			"radii":      {valuesOf(make([]float64, 4), 0), []uint64{1 << 60, 2 + 16*(seed%2)}},
+		} {
+			var y [2][]float64
+			for k := range y {
+				y[k] = make([]float64, len(c.v.Near))
+				Lattice{step}.addPlanes(y[k], rand.New(&replay{words: c.words, rest: random.Seeded(seed)}), c.v, 1, k == 1)
+			}
+			if !slices.Equal(y[0], y[1]) {
+				t.Fatalf("%s, seed %d: fast %v, exact %v", name, seed, y[0], y[1])
+			}
+		}
+	}
+}
+
 // planesMass is the probabilities that noise of density prop. to e^(-rate max_j |z_j|) of two
 // planes, around x, is rounded to integers within reach, index by index. As e^(-a s) is the
 // integral of a e^(-a r) over r >= s, a probability is that of a e^(-a r) times the areas that the

@@ -30,8 +30,8 @@ type KnotsOptions struct {
 //	d(x, x') = max over t of |x_t - x'_t|,
 //
 // whatever they are and however many: nothing shows which positions are equal. Noise grows with
-// the number of knots instead ([Knots.RMS]): levels under the largest distance add up, for
-// every mechanism, so that it is best to report seldom. A [Trail], whose level is that of moving
+// the number of knots instead ([Knots.RMS]), as it must under the largest distance for every
+// mechanism, so that it is best to report seldom. A [Trail], whose level is that of moving
 // a track or one stay of it, errs less.
 //
 // The noise z of k knots has the density prop. to e^(-alpha max |z_j|): K-norm noise (Hardt,
@@ -95,9 +95,13 @@ func (k *Knots[P]) Guarantee() mechanism.Guarantee { return orZero(k).g }
 
 // RMS is the root mean square noise of a knot in a track of n positions, on the Earth near the
 // center: sqrt((2k+1)(k+1))/alpha for the k = ceil(n/Every) knots; the mean is (4k+2)/(3 alpha).
+// NaN where n < 1.
 func (k *Knots[P]) RMS(n int) float64 {
 	fault.Must(k, k.check("additive: Knots.RMS"))
-	count := float64(len(mechanism.Knots(n, k.every)))
+	if n < 1 {
+		return math.NaN()
+	}
+	count := float64((n-1)/k.every + 1)
 	return math.Sqrt((2*count+1)*(count+1)) / k.alpha * k.unit
 }
 
@@ -115,8 +119,9 @@ func (k *Knots[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	if err := k.check(op); err != nil {
 		return nil, err
 	}
-	if err := fault.Empty(op, "track", len(track)); err != nil {
-		return nil, err
+	at := mechanism.Knots(len(track), k.every)
+	if len(at) == 0 {
+		return nil, &fault.SizeError{Op: op, Arg: "track", Got: len(track), Want: fmt.Sprintf("1 to 2^30 knots, one for %d", k.every)}
 	}
 	for i, x := range track {
 		if err := k.on.check(op, fmt.Sprintf("track[%d]", i), x); err != nil {
@@ -125,7 +130,6 @@ func (k *Knots[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	at := mechanism.Knots(len(track), k.every)
 	v := exact.Values{Near: make([]exact.DD, 0, 2*len(at))}
 	parts := make([]exact.Values, len(at))
 	for j, t := range at {

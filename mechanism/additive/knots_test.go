@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
@@ -26,6 +27,22 @@ func TestKnots_LinesBetween(t *testing.T) {
 	}
 	if _, err := trail.Release(nil, make([][2]float64, 13)); err == nil {
 		t.Error("four reports of three")
+	}
+	deep := testkit.Must(NewTrail(0.5, &TrailOptions{Every: 3}))
+	for n := 60; n < 90; n++ { // nodes that end with the track, too
+		track := make([][2]float64, n)
+		for i := range track {
+			track[i] = [2]float64{7, float64(i)}
+		}
+		y := testkit.Must(deep.Release(random.Seeded(5), track))
+		for i := range track {
+			if !slices.Contains(mechanism.Knots(n, 3), i) {
+				track[i] = [2]float64{-1e4, 1e4}
+			}
+		}
+		if z := testkit.Must(deep.Release(random.Seeded(5), track)); !slices.Equal(y, z) {
+			t.Errorf("%d positions: those between knots change the reports", n)
+		}
 	}
 }
 
@@ -73,6 +90,9 @@ func linesBetween(t *testing.T, m interface {
 func TestKnots_RMS(t *testing.T) {
 	const n, runs = 7, 4000
 	flat := testkit.Must(NewKnots(2, &KnotsOptions{Every: 2}))
+	if few, many := flat.RMS(0), flat.RMS(math.MaxInt); !math.IsNaN(few) || !(many > 1e9) {
+		t.Errorf("%v of no positions, %v of very many", few, many)
+	}
 	center := metric.LatLon{Lat: 48.2, Lon: 16.4}
 	earth := testkit.Must(NewEarthKnots(2, center, &KnotsOptions{Every: 2}))
 	track := slices.Repeat([]metric.LatLon{center}, n)
@@ -114,7 +134,34 @@ func TestKnots_EarthRoundsDown(t *testing.T) {
 	}
 }
 
+// Where a position is known up to nearly half a step, as on the Earth at high levels, the exact one
+// decides: each knot has its own.
+func TestKnots_AreDecidedExactly(t *testing.T) {
+	rng := random.Seeded(8)
+	flat := testkit.Must(NewKnots(1, nil))
+	vague := testkit.Must(NewKnots(1, nil))
+	vague.on.difference = func(to, from [2]float64) exact.Values {
+		v := exact.Difference(to, from)
+		if to[1] > 0.5 {
+			v.Err = 0.4 * vague.out.Step
+			v.Near[0].Hi += v.Err / 2
+		}
+		return v
+	}
+	for seed := range uint64(40) {
+		track := [][2]float64{{rng.Float64()}, {rng.Float64(), rng.Float64()}, {rng.Float64(), 1}}
+		track[seed%2][1] = 0.75
+		want, got := testkit.Must(flat.Release(random.Seeded(seed), track)), testkit.Must(vague.Release(random.Seeded(seed), track))
+		if !slices.Equal(got, want) {
+			t.Errorf("seed %d: %v, want %v", seed, got, want)
+		}
+	}
+}
+
 func TestKnots_Refuses(t *testing.T) {
+	if m, err := NewTrail(1, &TrailOptions{Steps: -1}); m != nil || err == nil {
+		t.Errorf("%v beside %v", m, err)
+	}
 	m := testkit.Must(NewKnots(1, nil))
 	earth := testkit.Must(NewEarthKnots(1, metric.LatLon{}, nil))
 	for want, err := range map[string]error{
@@ -125,6 +172,7 @@ func TestKnots_Refuses(t *testing.T) {
 		"NewEarthKnots: alpha = 200000":         testkit.Err(NewEarthKnots(2e5, metric.LatLon{}, nil)),
 		"NewEarthKnots: different units":        testkit.Err(NewEarthKnots(1, metric.LatLon{}, &KnotsOptions{Unit: "m"})),
 		"Knots.Release: track":                  testkit.Err(m.Release(nil, nil)),
+		"track[0][1], want a finite number, at": testkit.Err(m.Release(nil, [][2]float64{{0x1p31, math.Nextafter(0x1p31, inf)}})),
 		"track[1][0]":                           testkit.Err(m.Release(nil, [][2]float64{{}, {math.NaN()}})),
 		"the distance of track[1] from the cen": testkit.Err(earth.Release(nil, []metric.LatLon{{}, {Lon: 61}})),
 	} {

@@ -35,8 +35,9 @@ type TrailOptions struct {
 //	d_TV(x, x') = |delta_0| + sum over t >= 1 of |delta_t - delta_(t-1)|.
 //
 // A track that is moved by d as a whole costs alpha d, however long it is, and one stay or detour
-// moved by d costs 2 alpha d; jitter in every report is not hidden. At a strength that hides a
-// place within 200 m a track is known to about a kilometer, not to a street. [Trail.Level] is
+// moved by d costs 2 alpha d; jitter in every report is not hidden. At ln 4 for 200 m a track is
+// known to about a kilometer where it has 12 reports, and to 3 or 4 where it has 1,440
+// ([Trail.RMS]), not to a street. [Trail.Level] is
 // the level for any two tracks of so many reports. Tracks are compared with those of as many
 // reports: their number and times are public, and must not depend on where somebody is.
 //
@@ -183,20 +184,20 @@ func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 	t := &Trail[[2]float64]{alpha: alpha, unit: 1, g: g}
 	t.out.Step = fineStep(t.alpha)
 	t.on = flatMap(t.out.Step)
-	return t.grown(op, orZero(o))
+	return t.grow(op, orZero(o))
 }
 
 // NewEarthTrail returns the mechanism of level alpha per km for tracks of latitude and longitude
-// about a public center, alpha in [1e-100, 1e5]. Positions farther than 60 degrees (6,671 km) from
+// about a public center, alpha in [1e-100, 1e5]. Positions farther than 60 degrees (6,672 km) from
 // it are refused before anything is drawn.
 //
 // Positions fall straight onto the plane that touches the Earth at the center (orthographic
-// projection), and d_TV is that of the tracks there. No two positions are farther apart there
-// than on the Earth, so that all levels hold per km of great-circle distance: a start moved by d
-// costs alpha d, a stay moved by d 2 alpha d. A track of length L that is moved as a whole, by a
-// turn of the Earth that moves nothing by more than d, costs at most alpha d (1 + L/R), R the
-// Earth's radius. Noise is wider where distances shrink, away from the center: by .3 % at 500 km,
-// 1.2 % at 1,000 km. The projection is part of the exact draw, and so not rounded.
+// projection), and d_TV is that of the tracks there. No two positions are farther apart there than
+// on the Earth, so that a start moved by d km of great-circle distance costs at most alpha d, and a
+// stay 2 alpha d. A track of length L that is moved as a whole, by a turn of the Earth that moves no
+// place on it, of the track or not, by more than d, costs at most alpha d (1 + L/R), R the Earth's
+// radius. Noise is wider where distances shrink, away from the center: by .3 % at 500 km, 1.2 % at
+// 1,000 km. The projection is part of the exact draw, and so not rounded.
 //
 // The Earth is a sphere, as in [metric.GreatCircle].
 func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail[metric.LatLon], error) {
@@ -212,11 +213,11 @@ func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail
 	// A turn by the angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
 	t := &Trail[metric.LatLon]{alpha: directed.MulDown(alpha, metric.EarthRadiusKm), unit: metric.EarthRadiusKm, on: on, g: g}
 	t.out.Step = fineStep(t.alpha)
-	return t.grown(op, orZero(o))
+	return t.grow(op, orZero(o))
 }
 
-// grown is t with the options checked and the tree of live reports.
-func (t *Trail[P]) grown(op string, o TrailOptions) (*Trail[P], error) {
+// grow checks the options, chooses the tree of live reports and returns t.
+func (t *Trail[P]) grow(op string, o TrailOptions) (*Trail[P], error) {
 	t.steps, t.every = cmp.Or(o.Steps, 1440), o.Every
 	if t.steps < 0 || t.steps > 1<<30 {
 		return nil, fault.Value(op, "Steps", float64(o.Steps), "an integer in [0, 2^30]")

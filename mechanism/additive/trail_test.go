@@ -14,6 +14,7 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -188,6 +189,35 @@ func TestTrail_RatesAddToAlpha(t *testing.T) {
 				t.Errorf("%d reports: rates %v add to %v of %v", n, rates, sum, want)
 			}
 		}
+	}
+}
+
+// The level is not below the sum of what is drawn, in exact numbers, on the plane and per km of the
+// Earth, nor above it by more than its last digits.
+func TestTrail_LevelRoundsUp(t *testing.T) {
+	testkit.Rounding(t)
+	rng := random.Seeded(45)
+	for range 500 {
+		n, alpha := 2+rng.IntN(200), math.Exp(rng.NormFloat64())
+		flat := testkit.Must(NewTrail(alpha, &TrailOptions{Steps: n}))
+		earth := testkit.Must(NewEarthTrail(alpha, metric.LatLon{}, &TrailOptions{Steps: n}))
+		least := func(levels []trailLevel, start, unit float64, cut int) *big.Rat {
+			sum := testkit.Ratio(start)
+			for _, a := range levels {
+				nodes := (n - 1 + cut*(a.width-1)) / a.width
+				sum.Add(sum, new(big.Rat).Mul(testkit.Ratio(a.rate), testkit.Ratio(2*float64(nodes))))
+			}
+			return sum.Quo(sum, testkit.Ratio(unit))
+		}
+		check := func(g mechanism.Guarantee, least *big.Rat) {
+			if near, _ := least.Float64(); testkit.Ratio(g.Alpha()).Cmp(least) < 0 || g.Alpha() > near*(1+1e-13) {
+				t.Errorf("%d reports: %v, want %v or little more", n, g.Alpha(), near)
+			}
+		}
+		check(flat.level(flat.levels, n, false), least(flat.levels, flat.alpha, 1, 0))
+		check(flat.level(flat.whole(n), n, true), least(flat.whole(n), flat.alpha, 1, 1))
+		check(earth.level(earth.levels, n, false), least(earth.levels, earth.alpha, metric.EarthRadiusKm, 0))
+		check(earth.level(earth.whole(n), n, true), least(earth.whole(n), earth.alpha, metric.EarthRadiusKm, 1))
 	}
 }
 
