@@ -128,7 +128,8 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 				err = g.solve(s, began)
 			}
 		}
-		refused := errors.As(err, &s.Refused) && s.Iterations > 0
+		var most *metric.MemoryError
+		refused := errors.As(err, &most) && s.Iterations > 0
 		switch ended := p.ctx.Err(); { // before ctx: it may end between the two
 		case err != nil && !refused && !errors.Is(err, ended) && p.late.Err() == nil:
 			return err
@@ -142,7 +143,7 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 			s.Status = StatusTimeLimit
 			return nil
 		case refused:
-			s.Status = StatusMemoryLimit
+			s.Status, s.Refused = StatusMemoryLimit, most
 			return nil
 		}
 		s.Status = StatusStalled

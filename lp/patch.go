@@ -85,18 +85,26 @@ func (e *extension) patch(center int, losses []float64) error {
 	if whole {
 		e.whole = kernel.NewBase(inputs, s.Channel, func(label int) int { return e.o.Outputs[outputs[label-len(inputs)]] })
 	}
-	bound := behind(s.DualBound, slack)
-	if s.prices != nil {
-		if lifted, err := e.lift(inputs, outputs, s.prices); err == nil { // else the context is done
-			bound = max(bound, lifted)
-		}
-	}
+	bound, prior := e.proved(s, inputs, outputs, slack)
 	if bound > e.s.DualBound {
-		e.s.DualBound, e.s.Patch, e.s.Prior = bound, inputs, s.Prior
+		e.s.DualBound, e.s.Patch, e.s.Prior = bound, inputs, prior
 		e.s.Lower = End{endPatch, time.Since(start), bytes(len(inputs), len(outputs))}
 		e.settle()
 	}
 	return nil
+}
+
+// proved is the bound for all outputs, and the prior under which it holds, that the solution for
+// some of them has.
+func (e *extension) proved(s *Solution, inputs, outputs []int, slack float64) (float64, []float64) {
+	bound := behind(s.DualBound, slack)
+	if s.prices != nil {
+		lifted, err := e.lift(inputs, outputs, s.prices)
+		if err == nil && lifted > bound { // with an error the context is done
+			return lifted, distribution(s.prices.z, len(inputs))
+		}
+	}
+	return bound, s.Prior
 }
 
 // behind turns a bound for some outputs into one for all: releasing the nearest of the some

@@ -40,6 +40,14 @@ func TestLift_BelowTheOptimum(t *testing.T) {
 		if lifted > 0.3*best.Objective {
 			close++
 		}
+		// What else is proved may be so under another prior.
+		s.DualBound, s.Prior = 0, make([]float64, n)
+		s.Prior[0] = 1
+		bound, prior := e.proved(s, all, few, 0)
+		if bound != max(0, lifted) {
+			t.Errorf("trial %d: bound %v, lifted %v", trial, bound, lifted)
+		}
+		held(t, b, alpha, &Options{Tolerance: 1e-6}, &Solution{DualBound: bound, Prior: prior})
 	}
 	if close == 0 {
 		t.Error("no bound is near the optimum")

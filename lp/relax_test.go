@@ -16,7 +16,13 @@ import (
 func relaxed(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solution {
 	t.Helper()
 	p := testkit.Must(read(t.Context(), "lp: Optimal", b, alpha, o))
-	g := p.merge(p.o.Tolerance / mergeShare)
+	return relaxedAt(t, p, p.o.Tolerance/mergeShare)
+}
+
+// relaxedAt merges at a threshold.
+func relaxedAt(t testing.TB, p *problem, threshold float64) *Solution {
+	t.Helper()
+	g := p.merge(threshold)
 	s := &Solution{Prior: distribution(p.o.Prior, p.n)}
 	s.keep(testkit.Must(p.constant(t.Context())))
 	if err := g.relax(s, time.Now()); err != nil {
@@ -51,12 +57,65 @@ func TestRelax_AgreesWithDense(t *testing.T) {
 			t.Errorf("%s: %v, all rows: %v", name, got, dense)
 		}
 		certified(t, metric.Same(f), alpha, o.Prior, got)
+		held(t, metric.Same(f), alpha, o, got)
 		if got.Gap <= o.Tolerance {
 			reached++
 		}
 	}
 	if reached < spaces*9/10 {
 		t.Errorf("%d of %d within the tolerance", reached, spaces)
+	}
+}
+
+// Bounds of relaxations and of nets are about all inputs where some are merged at large budgets, and
+// hold under the prior that comes with them. Known answers on the line, two inputs losing 1 at one output
+// each and others nothing: nothing between them leaves 1/(1+exp(e)), and a way at either end exp(-way) of that.
+func TestRelax_BoundsOfMerged(t *testing.T) {
+	const threshold, spread, middle, first = .3, .2, 2.8, 3.2
+	at := []float64{0, -.4, -.8, 3.2, .2, 3} // classes {0, .2} and {3.2, 3}
+	f := space.Formula(len(at), func(i, j int) float64 { return math.Abs(at[i] - at[j]) })
+	for _, c := range []struct {
+		lose       [2]int
+		best, rows float64 // the optimum, and that of rows for first members
+	}{
+		{[2]int{0, 3}, math.Exp(-spread) / (1 + math.Exp(middle)), 1 / (1 + math.Exp(first))},
+		{[2]int{4, 5}, 1 / (1 + math.Exp(middle)), 1 / (1 + math.Exp(first))},
+		{[2]int{0, 4}, 1 / (1 + math.Exp(spread)), .5}, {[2]int{5, 3}, 1 / (1 + math.Exp(spread)), .5},
+	} {
+		o := &Options{Tolerance: 1e-3, Outputs: []int{0, 1}, Loss: func(x, y int) float64 {
+			if x == c.lose[y] {
+				return 1
+			}
+			return 0
+		}}
+		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), 1, o))
+		net := &Solution{Prior: []float64{1, 0, 0, 0, 0, 0}} // which proves nothing
+		g := p.merge(threshold)
+		g.prog.Budget = g.budgets()
+		testkit.Check(t, (&relaxation{g, make([]map[int32]bool, g.prog.Inputs)}).nets(net))
+		if got := g.prog.Budget[3]; math.Abs(got-middle) > 1e-12 { // of the nearest members
+			t.Errorf("a budget of %v between classes at %v", got, middle)
+		}
+		whole := relaxedAt(t, p, threshold)
+		for name, s := range map[string]*Solution{"net": net, "relaxation": whole} {
+			if rows := math.Exp(-spread) * c.rows; s.DualBound > c.best*(1+1e-9) || s.DualBound > rows*(1+1e-9) || s.DualBound < rows*.98 {
+				t.Errorf("%s, losses at %v: bound %v, want %v, optimum %v", name, c.lose, s.DualBound, rows, c.best)
+			}
+			held(t, metric.Same(f), 1, o, s)
+		}
+		if whole.Objective < c.best || whole.Audited.Hi > 1 {
+			t.Errorf("losses at %v: %v, optimum %v", c.lose, whole, c.best)
+		}
+	}
+}
+
+// held solves for the prior of a bound, under which nothing has less.
+func held(t testing.TB, b metric.Bimetric, alpha float64, o *Options, s *Solution) {
+	t.Helper()
+	under := *o
+	under.Prior = s.Prior
+	if mean := testkit.Must(Optimal(t.Context(), b, alpha, &under)); mean.Objective < s.DualBound {
+		t.Errorf("bound %v by %v, under its prior %v", s.DualBound, s.BoundBy, mean)
 	}
 }
 

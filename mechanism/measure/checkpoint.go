@@ -17,11 +17,16 @@ import (
 
 // checkpoint is where a Stream is in its store.
 type checkpoint struct {
-	key   string
-	claim string // what the stream is: another one has another name
-	saved []byte // the value under key that the stream is as; nil where there is none
-	known bool   // that it is
+	key     string
+	claim   string   // what the stream is: another one has another name
+	saved   []byte   // the value under key that the stream is as; nil where there is none
+	changes []string // the last ones that made it
+	known   bool     // that it is; without a store, that the last change came to its end
+	reached int64    // the most records and ticks that the store had
 }
+
+// remembered is how many changes a value names.
+const remembered = 64
 
 // streamRecord comes first in the value of a store: format and version.
 const streamRecord = "metricdp.stream/1 "
@@ -29,7 +34,7 @@ const streamRecord = "metricdp.stream/1 "
 // encoded is a stream in a store.
 type encoded struct {
 	Claim        string
-	Unique       string // unlike that of any other value
+	Changes      []string // the last ones, each unlike all others
 	Records, Now int64
 	Trees        [][]adaptive.Node // of the parts of the plan
 	Private      [][]byte          // their counts, or none
@@ -40,6 +45,7 @@ type encoded struct {
 func (s *Stream[P]) open(op string) error {
 	s.arrivals = s.first()
 	if s.opt.Store == nil {
+		s.known = true
 		return nil
 	}
 	if s.opt.Name == "" {
@@ -60,6 +66,9 @@ func (s *Stream[P]) first() arrivals[P] {
 // refresh makes the stream what the store says it is.
 func (s *Stream[P]) refresh(op string) error {
 	if s.opt.Store == nil {
+		if !s.known { // the rng panicked: some may be counted twice
+			return fmt.Errorf("%s: an earlier change of the stream did not come to its end", op)
+		}
 		return nil
 	}
 	value, ok, err := s.opt.Store.Load(s.key)
@@ -73,19 +82,22 @@ func (s *Stream[P]) refresh(op string) error {
 	if s.known && bytes.Equal(value, s.saved) {
 		return nil
 	}
-	a := s.first()
+	a, changes := s.first(), []string(nil)
 	if ok {
-		if a, err = s.decode(op, value); err != nil {
+		if a, changes, err = s.decode(op, value); err != nil {
 			return err
 		}
 	}
-	s.arrivals, s.saved, s.known = a, slices.Clone(value), true
+	if a.records+a.now < s.reached {
+		return fmt.Errorf("%s: %w: %s: the store was put back to an earlier state", op, mechanism.ErrRecord, s.key)
+	}
+	s.arrivals, s.saved, s.changes, s.known, s.reached = a, slices.Clone(value), changes, true, a.records+a.now
 	return nil
 }
 
 // change does what step does to the stream, and stores it: then it is done, and bad is returned.
-// Where the store holds what another one has made of the stream meanwhile, step is done again to
-// that: what it drew before is in no release, and forgotten.
+// Where the store holds what another one has made of the stream meanwhile, without this change, step
+// is done again to that: what it drew before is in no release, and forgotten.
 func (s *Stream[P]) change(op string, step func() error, bad error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,23 +107,34 @@ func (s *Stream[P]) change(op string, step func() error, bad error) error {
 		}
 		s.known = false // until it is stored
 		if err := step(); err != nil || s.opt.Store == nil {
+			s.known = s.opt.Store == nil
 			return cmp.Or(err, bad)
 		}
-		value, err := s.encode()
+		before, id := s.changes, rand.Text()
+		changes := append(slices.Clone(before[max(0, len(before)-remembered+1):]), id)
+		value, err := s.encode(changes)
 		if err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 		swapped, failed := s.opt.Store.Swap(s.key, s.saved, value)
-		if failed != nil || !swapped { // no two values are alike: if it is there, this one put it there
-			now, ok, err := s.opt.Store.Load(s.key)
-			swapped, failed = ok && bytes.Equal(now, value), cmp.Or(failed, err)
+		if swapped && failed == nil {
+			s.saved, s.changes, s.known, s.reached = value, changes, true, s.records+s.now
+			return bad
+		}
+		// It may have been done, and others may have gone on from there.
+		if failed != nil {
+			failed = fmt.Errorf("%s: Store.Swap: %w", op, failed)
+		}
+		if err := s.refresh(op); err != nil {
+			return cmp.Or(failed, err)
 		}
 		switch {
-		case swapped:
-			s.saved, s.known = value, true
+		case slices.Contains(s.changes, id):
 			return bad
 		case failed != nil:
-			return fmt.Errorf("%s: Store.Swap: %w", op, failed)
+			return failed
+		case len(s.changes) == remembered && (len(before) == 0 || !slices.Contains(s.changes, before[len(before)-1])):
+			return fmt.Errorf("%s: the store refused a change, and others made so many meanwhile that it cannot be told whether it did", op)
 		}
 	}
 	return fmt.Errorf("%s: the store refused %d changes, as others were faster", op, tries)
@@ -120,8 +143,8 @@ func (s *Stream[P]) change(op string, step func() error, bad error) error {
 // tries are many: each that fails is one of another Stream that does not.
 const tries = 1000
 
-func (s *Stream[P]) encode() ([]byte, error) {
-	e := encoded{Claim: s.claim, Unique: rand.Text(), Records: s.records, Now: s.now}
+func (s *Stream[P]) encode(changes []string) ([]byte, error) {
+	e := encoded{Claim: s.claim, Changes: changes, Records: s.records, Now: s.now}
 	for i, r := range s.shown {
 		e.Trees = append(e.Trees, r.tree.Nodes)
 		var counts []byte
@@ -136,31 +159,36 @@ func (s *Stream[P]) encode() ([]byte, error) {
 		return nil, err
 	}
 	text := base64.StdEncoding.AppendEncode([]byte(streamRecord), b.Bytes())
-	return fmt.Appendf(text, " %x", sha256.Sum256(text)), nil
+	return append(text, s.checksum(text)...), nil
 }
 
-func (s *Stream[P]) decode(op string, value []byte) (a arrivals[P], err error) {
+// checksum is of the key too.
+func (s *Stream[P]) checksum(text []byte) string {
+	return fmt.Sprintf(" %x", sha256.Sum256(append([]byte(s.key+" "), text...)))
+}
+
+func (s *Stream[P]) decode(op string, value []byte) (a arrivals[P], changes []string, err error) {
 	damaged := func(why any) error { return fmt.Errorf("%s: %w: %s: %v", op, mechanism.ErrRecord, s.key, why) }
 	at := max(0, bytes.LastIndexByte(value, ' '))
 	text := value[:at]
-	if !bytes.HasPrefix(text, []byte(streamRecord)) || fmt.Sprintf(" %x", sha256.Sum256(text)) != string(value[at:]) {
-		return a, damaged("no whole stream of this version")
+	if !bytes.HasPrefix(text, []byte(streamRecord)) || s.checksum(text) != string(value[at:]) {
+		return a, nil, damaged("no whole stream of this version")
 	}
 	b, err := base64.StdEncoding.AppendDecode(nil, text[len(streamRecord):])
 	if err != nil {
-		return a, damaged(err)
+		return a, nil, damaged(err)
 	}
 	var e encoded
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&e); err != nil {
-		return a, damaged(err)
+		return a, nil, damaged(err)
 	}
 	if e.Claim != s.claim {
-		return a, fmt.Errorf("%s: the store has a stream of this Name with other arguments, which were public and stay: another one needs another Name", op)
+		return a, nil, fmt.Errorf("%s: the store has a stream of this Name with other arguments, which were public and stay: another one needs another Name", op)
 	}
 	a = arrivals[P]{records: e.Records, now: e.Now}
 	a.parts, a.next = s.opt.plan(a.now)
 	if len(e.Trees) != len(a.parts) || len(e.Private) != len(a.parts) {
-		return a, damaged("other parts than were planned")
+		return a, nil, damaged("other parts than were planned")
 	}
 	counts := func(b []byte) (*Counts[P], error) {
 		c := s.empty()
@@ -169,18 +197,18 @@ func (s *Stream[P]) decode(op string, value []byte) (a arrivals[P], err error) {
 	for i, p := range a.parts {
 		by, err := s.synthesizer(p)
 		if err != nil {
-			return a, fault.Within(op, err)
+			return a, nil, fault.Within(op, err)
 		}
 		a.shown = append(a.shown, newRelease(by, &adaptive.Release{Budget: by.budget, Nodes: e.Trees[i]}))
 		a.private = append(a.private, nil)
 		if len(e.Private[i]) > 0 {
 			if a.private[i], err = counts(e.Private[i]); err != nil {
-				return a, damaged(err)
+				return a, nil, damaged(err)
 			}
 		}
 	}
 	if a.pending, err = counts(e.Pending); err != nil {
-		return a, damaged(err)
+		return a, nil, damaged(err)
 	}
-	return a, nil
+	return a, e.Changes, nil
 }

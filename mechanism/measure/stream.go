@@ -86,9 +86,9 @@ type StreamOptions struct {
 	// (or ticks). Once a part is whole it takes the place of what it is made of. 0.25 is for
 	// records that may drift.
 	//
-	// Growth = 2 and q in (2^(1-d), 1) have, in d >= 2 dimensions, an expected W1 error of the
-	// order (n eps)^(-1/d) after any n records of any stream, as one release has: see the proof
-	// in stream.go.
+	// Growth = 2 and q in (2^(1-d), 1) keep, in d >= 2 dimensions and for eps <= 1, the order of one
+	// release: if that of any m records at a level e has an expected W1 error of the order
+	// (m e)^(-1/d), a stream has one of (n eps)^(-1/d) after any n records. The proof is in stream.go.
 	Halves float64
 	// Blocks says how blocks are released, and which neighbors are protected. PerPerson must be 0.
 	Blocks *SynthesizerOptions
@@ -96,7 +96,7 @@ type StreamOptions struct {
 	// on where the last one was, and of several that are open no two release a block twice. The
 	// store holds the counts of records that are not released yet, which are private, and needs
 	// the care that they need. One that is put back to an earlier state releases blocks again,
-	// at eps each. nil: memory does.
+	// at eps each: a Stream that is open refuses it, a new one cannot tell. nil: memory does.
 	Store mechanism.Store
 	Name  string
 }
@@ -143,9 +143,11 @@ func NewStream[P any](d *domain.Domain[P], eps float64, o *StreamOptions) (*Stre
 	return s, s.open(op)
 }
 
-// The proof that Halves have the error of one release, without a logarithm of n. Let d >= 2,
+// The proof that Halves keep the order of one release, without a logarithm of n. Let d >= 2,
 // eps <= 1, D the diameter, and let a release of m records at level e err by at most C (m e)^(-1/d)
-// in expectation, whatever the records: Corollary 7.4 of BSV22, with Levels for m. Growth is 2, L is
+// in expectation, whatever the records. This is an assumption: Corollary 7.4 of BSV22 has it for Levels that
+// suit m and e, but all parts of a stream have the same; for the default, which divides as the counts
+// say, it is measured and not proved. Growth is 2, L is
 // Least, q is in (2^(1-d), 1), and n >= 2L is in the block that begins at b, n/2 < b <= n, and has b
 // records. By convexity n times the error is at most the sum over parts of their records times
 // their error.

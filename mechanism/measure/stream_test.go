@@ -326,6 +326,8 @@ type failing struct {
 	values map[string][]byte
 	rng    *rand.Rand // nil: nothing fails
 	first  func()     // called once, before a Swap
+	denied error      // of the next Swap, which is done
+	then   func()     // called once, after it
 }
 
 var errDisk = errors.New("the disk is full")
@@ -352,9 +354,19 @@ func (f *failing) Swap(key string, old, new []byte) (bool, error) {
 		f.first = nil
 		first()
 	}
+	then := f.then
+	if f.then = nil; then != nil {
+		defer then()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	how := f.chance()
+	if then != nil {
+		how = 2
+		if f.denied != nil {
+			how = 1
+		}
+	}
 	if v, ok := f.values[key]; how == 0 {
 		return false, errDisk
 	} else if ok != (old != nil) || !bytes.Equal(v, old) {
@@ -467,6 +479,102 @@ func TestStream_CountsEqualAddsTwice(t *testing.T) {
 	testkit.Check(t, of[0].Add(nil, []int{1}))
 	if n, _, err := of[1].Len(); n != 2 || err != nil {
 		t.Error(n, err)
+	}
+}
+
+// A change that a store has made and denies is not made again, where another process has gone on from
+// it too: a record would be in two places, at twice the level. After so many changes that none can tell it is an
+// error.
+func TestStream_CountsDeniedChangeOnce(t *testing.T) {
+	for _, denied := range []error{nil, errDisk} {
+		for _, others := range []int{1, 3, remembered - 1, remembered, 2 * remembered} {
+			for before := range 2 {
+				store := &failing{values: map[string][]byte{}, denied: denied}
+				o := &StreamOptions{Store: store, Name: "visits"}
+				a, b := testkit.Must(NewStream(samples.Tiny()["pair"], 1, o)), testkit.Must(NewStream(samples.Tiny()["pair"], 1, o))
+				for range before {
+					testkit.Check(t, a.Add(nil, []int{0}))
+				}
+				store.then = func() {
+					for range others {
+						testkit.Check(t, b.Add(nil, []int{1}))
+					}
+				}
+				err := a.Add(nil, []int{1})
+				n, _, bad := b.Len()
+				if (err == nil) != (others < remembered) || n != int64(before+1+others) || bad != nil {
+					t.Errorf("%d changes after one that was denied with %v: %d records, %v, %v", others, denied, n, err, bad)
+				}
+			}
+		}
+	}
+}
+
+// An open stream refuses a store that lost it, or has an earlier state or that of another name: blocks
+// would be released again.
+func TestStream_RefusesToGoBack(t *testing.T) {
+	d, store := samples.Tiny()["pair"], &failing{values: map[string][]byte{}}
+	s := testkit.Must(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "visits"}))
+	other := testkit.Must(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "sales"}))
+	testkit.Check(t, s.Add(nil, []int{0}))
+	early := store.values[s.key]
+	testkit.Check(t, s.Add(nil, []int{0, 1}))
+	testkit.Check(t, other.Add(nil, []int{0, 1, 1, 1}))
+	late := store.values[s.key]
+	for _, value := range [][]byte{nil, early, store.values[other.key]} {
+		if store.values[s.key] = value; value == nil {
+			delete(store.values, s.key)
+		}
+		if err := s.Add(nil, []int{1}); !errors.Is(err, mechanism.ErrRecord) {
+			t.Error(err)
+		}
+		if _, err := s.Release(); !errors.Is(err, mechanism.ErrRecord) {
+			t.Error(err)
+		}
+	}
+	store.values[s.key] = late
+	testkit.Check(t, s.Add(nil, []int{1}))
+}
+
+// breaking is a source that ends with a panic, as one that reads a device may.
+type breaking struct{ left int }
+
+func (b *breaking) Uint64() uint64 {
+	if b.left--; b.left < 0 {
+		panic("no more random bits")
+	}
+	return uint64(b.left) * 0x9e3779b97f4a7c15
+}
+
+// After a panic of the rng, which some servers go on from, what memory has of a stream is refused: a
+// part would count twice what it is made of. A stream in a store is as it was.
+func TestStream_EndsWithPanic(t *testing.T) {
+	for _, o := range []StreamOptions{{}, {Store: &failing{values: map[string][]byte{}}, Name: "visits"}} {
+		o.Growth, o.Least, o.Halves = 2, 2, 0.5
+		s := testkit.Must(NewStream(samples.Tiny()["pair"], 1e6, &o)) // no noise
+		x := slices.Repeat([]int{1}, 30)
+		testkit.Check(t, s.Add(nil, x))
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			testkit.Check(t, s.Add(rand.New(&breaking{}), x))
+		}()
+		err := s.Add(nil, x)
+		if o.Store == nil {
+			if _, bad := s.Release(); err == nil || bad == nil {
+				t.Error("a stream goes on after a panic")
+			}
+			continue
+		}
+		testkit.Check(t, err)
+		for i, p := range s.parts {
+			if n := s.shown[i].tree.Nodes[0].Count; n != p.to-p.from {
+				t.Errorf("%v has %d records", p, n)
+			}
+		}
 	}
 }
 
