@@ -39,8 +39,8 @@ type Store interface {
 	// is none, and reports whether it did. Of several with one old value one does. When it
 	// returns true, and when Load returned it, the value must survive whatever is to be survived,
 	// a crash for one; after an error, Load must return the value before or the new one, whole.
-	// A Swap that is done and then reports false, as one sent twice does, is no harm. Values are
-	// never empty.
+	// A Swap that is done and then reports false, as one sent twice does, costs at most another
+	// price from a budget. Values are never empty.
 	Swap(key string, old, new []byte) (swapped bool, err error)
 }
 
