@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
 )
@@ -85,12 +86,32 @@ func (s *FileStore) find(op, key string) (part, file string, err error) {
 	return part, filepath.Join(part, "record-"+key), nil // no name that a system keeps for itself
 }
 
-// lock waits for the lock of a part, which ends when the file is closed. The file has a byte
-// while a name may have changed that is not on the disk: who was killed there left it.
-func (s *FileStore) lock(part string) (*os.File, error) {
-	l, err := openLocked(lockFile(part))
-	if err != nil {
-		return nil, err
+// locked is the file of a lock, which ends when it is closed.
+type locked struct {
+	*os.File
+	turn chan struct{}
+}
+
+func (l locked) Close() error {
+	defer func() { <-l.turn }()
+	return l.File.Close()
+}
+
+// turns are chan struct{} by part. Who waits for a lock takes a thread of the system, of which a
+// process has 10,000 at most: no more than waiting of its goroutines do at once.
+var turns sync.Map
+
+const waiting = 4
+
+// lock waits for the lock of a part. The file has a byte while a name may have changed that is
+// not on the disk: who was killed there left it.
+func (s *FileStore) lock(part string) (l locked, err error) {
+	turn, _ := turns.LoadOrStore(part, make(chan struct{}, waiting))
+	l.turn = turn.(chan struct{})
+	l.turn <- struct{}{}
+	if l.File, err = openLocked(lockFile(part)); err != nil {
+		<-l.turn
+		return l, err
 	}
 	info, err := l.Stat()
 	if err == nil && info.Size() > 0 {
@@ -100,9 +121,8 @@ func (s *FileStore) lock(part string) (*os.File, error) {
 	}
 	if err != nil {
 		l.Close()
-		return nil, err
 	}
-	return l, nil
+	return l, err
 }
 
 func lockFile(part string) string { return filepath.Join(part, "lock") }
@@ -161,7 +181,7 @@ func (s *FileStore) Swap(key string, old, new []byte) (swapped bool, err error) 
 	if ok != (old != nil) || !bytes.Equal(value, old) {
 		return false, nil
 	}
-	if err := put(l, part, file, new); err != nil {
+	if err := put(l.File, part, file, new); err != nil {
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
 	return true, nil

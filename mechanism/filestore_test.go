@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -141,6 +142,31 @@ func TestFileStore_SurvivesKills(t *testing.T) {
 	if last < 12 {
 		t.Errorf("only %d swaps", last)
 	}
+}
+
+// Goroutines that wait for a record take no thread each: the runtime ends a program of 10,000.
+func TestFileStore_WaitersTakeNoThreads(t *testing.T) {
+	if dir, ok := isChild(t); ok {
+		debug.SetMaxThreads(60)
+		var wg sync.WaitGroup
+		for range 500 {
+			s := testkit.Must(OpenFileStore(dir))
+			wg.Go(func() { testkit.Must(s.Swap("k", nil, []byte("x"))) })
+		}
+		wg.Wait()
+		return
+	}
+	unlocked(t)
+	dir := filepath.Join(t.TempDir(), "s")
+	s := testkit.Must(OpenFileStore(dir))
+	part, _, err := s.find("", "k")
+	testkit.Check(t, err)
+	l := testkit.Must(s.lock(part)) // as a process that stopped
+	cmd := child(t, t.Name(), dir)
+	testkit.Check(t, cmd.Start())
+	time.Sleep(500 * time.Millisecond)
+	testkit.Check(t, l.Close())
+	testkit.Check(t, cmd.Wait())
 }
 
 func first(value []byte, _ bool, err error) ([]byte, error) { return value, err }

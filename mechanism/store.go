@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -38,8 +39,8 @@ type Store interface {
 	// is none, and reports whether it did. Of several with one old value one does. When it
 	// returns true, and when Load returned it, the value must survive whatever is to be survived,
 	// a crash for one; after an error, Load must return the value before or the new one, whole.
-	// A Swap that is done and then reports false, as one sent twice does, is no harm. Values are
-	// never empty.
+	// A Swap that is done and then reports false, as one sent twice does, costs at most another
+	// price from a budget. Values are never empty.
 	Swap(key string, old, new []byte) (swapped bool, err error)
 }
 
@@ -209,17 +210,27 @@ func loadFirst(op string, s Store, kind string, parts ...string) (r record, err 
 		return r, err
 	}
 	// Version 1 had no salt. To pass over its record would be a second draw, or a budget
-	// that is spent twice.
+	// that is spent twice. Its key is in no message: it needs no salt to be guessed.
 	old := fmt.Sprintf("%s-%x", kind, sha256.Sum256(framed))
 	_, ok, err := s.Load(old)
 	if err != nil {
-		return r, fmt.Errorf("%s: Store.Load: %w", op, err)
+		return r, fmt.Errorf("%s: Store.Load: %w", op, renamed{err, old, r.key})
 	}
 	if ok {
-		return r, fmt.Errorf("%s: %s was written by an earlier version of this library, which this one does not read: take another Name, which draws and spends anew", op, old)
+		return r, fmt.Errorf("%s: %s was written by an earlier version of this library, which this one does not read: take another Name, which draws and spends anew", op, r.key)
 	}
 	return r, nil
 }
+
+// renamed is an error with another key in its text.
+type renamed struct {
+	error
+	from, to string
+}
+
+func (e renamed) Error() string { return strings.ReplaceAll(e.error.Error(), e.from, e.to) }
+
+func (e renamed) Unwrap() error { return e.error }
 
 // frame appends b with its length, so that no two lists of parts read alike.
 func frame[B string | []byte](dst []byte, b B) []byte {

@@ -190,6 +190,32 @@ func TestStore_KeysAreSalted(t *testing.T) {
 	}
 }
 
+// unreadable is a store with a record that cannot be read, and whose errors name it.
+type unreadable struct {
+	*memory
+	key string
+}
+
+func (s unreadable) Load(key string) ([]byte, bool, error) {
+	if key == s.key {
+		return nil, false, fmt.Errorf("open record-%s: %w", key, errCrash)
+	}
+	return s.memory.Load(key)
+}
+
+// A key without salt, by which whoever reads a log can try guesses of the input, is in no error.
+func TestStore_ErrorsHaveNoKeysWithoutSalt(t *testing.T) {
+	old := fmt.Sprintf("sticky-%x", sha256.Sum256(frame(frame(nil, "ann"), appendValue(nil, reflect.ValueOf(7)))))
+	found := newMemory()
+	found.records[old] = []byte("1")
+	for _, store := range []Store{found, unreadable{newMemory(), old}} {
+		_, err := testkit.Must(NewSticky(newCounting(), &StickyOptions[int]{Store: store, Name: "ann"})).Release(nil, 7)
+		if err == nil || strings.Contains(err.Error(), old) || store != Store(found) && !errors.Is(err, errCrash) {
+			t.Error(err)
+		}
+	}
+}
+
 // Records of version 1, which had no salt, are not passed over; a salt of another version or
 // that is damaged is an error.
 func TestStore_RefusesOtherVersions(t *testing.T) {

@@ -205,18 +205,22 @@ func (s *server) answer(f func(r *http.Request) (any, error)) http.Handler {
 // limited calls f where there is room for a request, and makes an error of a panic, without
 // its value and without arguments of functions, which may be private.
 func (s *server) limited(f func(r *http.Request) (any, error), w http.ResponseWriter, r *http.Request) (reply any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &failure{status: http.StatusInternalServerError, text: "an error of the service", cause: fmt.Errorf("a panic with a %T at %s", v, callers())}
+		}
+	}()
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1)) // first: who sends it slowly takes no room meanwhile
+	if err != nil {
+		return nil, &failure{status: http.StatusBadRequest, text: "the body did not come"}
+	}
+	r.Body = http.MaxBytesReader(w, io.NopCloser(bytes.NewReader(body)), maxBody)
 	select {
 	case s.busy <- struct{}{}:
 		defer func() { <-s.busy }()
 	default:
 		return nil, &failure{status: http.StatusServiceUnavailable, text: "too many requests at once", retryAfter: time.Second}
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = &failure{status: http.StatusInternalServerError, text: "an error of the service", cause: fmt.Errorf("a panic with a %T at %s", v, callers())}
-		}
-	}()
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	return f(r)
 }
 
@@ -267,7 +271,7 @@ func release[X, Y any](s *server, kind string, n int, m mechanism.Mechanism[X, Y
 			tomorrow := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
 			return nil, &failure{status: http.StatusTooManyRequests, text: "the budget of the day is spent: what was asked before is still answered", retryAfter: tomorrow.Sub(now), more: account}
 		case errors.Is(err, mechanism.ErrRefused):
-			return nil, &failure{status: http.StatusConflict, text: "this input has no answer: its draw was lost, and it gets no other"}
+			return nil, &failure{status: http.StatusConflict, text: "this input has no answer: its draw was lost or is slow, and it gets no other"}
 		case err != nil:
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"log/slog"
 	"net/http"
@@ -258,6 +259,29 @@ func TestService_Limits(t *testing.T) {
 	}
 	if r := w.ask(t, "bob", "GET", "/healthz", ""); !strings.Contains(r.text, "the store failed") {
 		t.Errorf("the place of a panic is not free: %+v", r)
+	}
+}
+
+// A body that comes slowly, or never, takes no room from other requests.
+func TestService_SlowBodies(t *testing.T) {
+	w := within(t, service.Options{Requests: 1})
+	body, in := io.Pipe()
+	done := make(chan int)
+	go func() {
+		req := httptest.NewRequest("POST", "/v1/place", body)
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-User", "ann")
+		rec := httptest.NewRecorder()
+		w.ServeHTTP(rec, req)
+		done <- rec.Code
+	}()
+	io.WriteString(in, `{"lat": 48.2086,`)
+	if r := w.ask(t, "bob", "GET", "/healthz", ""); r.status != 200 {
+		t.Errorf("meanwhile: %+v", r)
+	}
+	in.CloseWithError(os.ErrDeadlineExceeded)
+	if status := <-done; status != 400 {
+		t.Errorf("a body that ends early: %d", status)
 	}
 }
 

@@ -54,6 +54,10 @@ func run(ctx context.Context, log *slog.Logger, args []string) (err error) {
 	if f.NArg() > 0 {
 		return fmt.Errorf("%q: there are flags alone", f.Args())
 	}
+	// To package service 0 is the default: who forbids places by -places 0 must not get 20.
+	if !(o.PlaceAlpha > 0 && o.PlaceCell > 0 && o.Places > 0 && o.WordAlpha > 0 && o.Words > 0 && o.Requests > 0) {
+		return errors.New("want levels, cells and numbers > 0")
+	}
 	var store *sqlstore.Store
 	if *postgres {
 		store, err = sqlstore.Postgres(ctx, os.Getenv("METRICDP_POSTGRES"))

@@ -279,9 +279,13 @@ func TestServe_Drains(t *testing.T) {
 
 func TestRun_Refuses(t *testing.T) {
 	t.Setenv("METRICDP_POSTGRES", "host=/nonexistent user=metricdp password=hunter2")
-	for _, args := range [][]string{{"-places", "-1", "-data", t.TempDir()}, {"place"}, {"-postgres"}, {"-data", "/dev/null"}} {
+	cases := [][]string{{"-places", "-1", "-data", t.TempDir()}, {"place"}, {"-postgres"}, {"-data", "/dev/null"}}
+	for _, name := range []string{"-place-alpha", "-place-cell", "-places", "-word-alpha", "-words", "-requests"} {
+		cases = append(cases, []string{name, "0", "-addr", "nowhere", "-data", filepath.Join(t.TempDir(), "data")})
+	}
+	for _, args := range cases {
 		err := run(context.Background(), slog.New(slog.DiscardHandler), args)
-		if err == nil || strings.Contains(err.Error(), "hunter2") {
+		if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "listen") {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
