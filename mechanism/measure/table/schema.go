@@ -574,10 +574,13 @@ func bound(name string, kind Kind, text string, given bool) (float64, error) {
 		return 0, nil
 	case kind == Date || kind == Time:
 		v, err := parseDay(kind, text)
-		if err != nil {
-			return 0, fmt.Errorf("%s = %.40q, want a date as %s", name, text, day)
+		switch {
+		case err == nil:
+			return v, nil
+		case kind == Time:
+			return 0, fmt.Errorf("%s = %.40q, want a time as %s or %s, whatever the layout", name, text, second, day)
 		}
-		return v, nil
+		return 0, fmt.Errorf("%s = %.40q, want a date as %s, whatever the layout", name, text, day)
 	}
 	v, err := fault.Decimal(text)
 	if err != nil {
