@@ -136,7 +136,7 @@ func TestSchema_Refuses(t *testing.T) {
 		{date("date", "01/02"), `layout "01/02", want one of package time that says which date`},
 		{date("date", "02.2006"), `layout "02.2006", want one`}, // no month
 		{date("date", "yyyy-mm-dd"), `layout "yyyy-mm-dd", want one`},
-		{date("time", "2006-01-02 03:04"), `that says which time, such as`}, // morning or evening
+		{date("time", "2006-01-02 03:04"), `that says which time, as 02.01.2006 15:04 is for dd.mm.yyyy hh:mm, or "excel"`}, // morning or evening
 		{date("time", "2006-01-02 15:04 MST"), "has a zone by its name"},
 		{date("date", "2/1/06"), "want hi less than a hundred years above lo"},
 		{date("date", "excel"), "no day from 1900-01-01 to 9999-12-31"},
