@@ -47,28 +47,25 @@ func about(d time.Duration) time.Duration {
 	return d.Round(digit)
 }
 
-// Choose builds alpha-private mechanisms on b by the methods that fit the time given and
-// returns the one of least loss, with a proved bound on how far the best possible one may
-// be better:
+// Choose builds alpha-private mechanisms on b by the methods that fit the time and returns
+// the one of least loss, with a proved bound on how much better another can be:
 //
-//   - whatever the time, the constant mechanism and, on the best outputs of the inputs,
-//     package exponential's tight weights, snapped noise and tuned exponential;
-//   - where an estimate for two cores fits the time left: its remapped noise and, where the
-//     two metrics differ, its relaxed mechanism; ConstOPT: these without a Loss;
-//   - likewise the optimal mechanism, and Spanner unless the optimal one was found.
+//   - always the constant mechanism and, on the best outputs of the inputs, package
+//     exponential's tight weights, snapped noise and tuned exponential;
+//   - where an estimate for two cores fits the time left: remapped noise, the relaxed
+//     mechanism where the metrics differ, and ConstOPT, these without a Loss; then the
+//     optimal mechanism, and Spanner unless that was found.
 //
-// The losses compared are those of the audited channels, rounded up. Options are as in
-// [Optimal], which takes the Tolerance; a TimeLimit of 0 is a minute, and Progress is told
-// after every method its number and the gap so far.
+// Losses are those of the audited channels, rounded up. Options are as in [Optimal], which
+// takes the Tolerance; a TimeLimit of 0 is a minute; Progress is told after every method
+// its number and the gap so far.
 //
-// Once ctx is done the best mechanism so far is returned along with an error that wraps the
-// context's; the Choice is nil where there is none. Errors: those of Optimal for its
-// arguments. The failure of a method is in its Candidate: a [*TimeError] or a
-// [*metric.MemoryError] where it was left out.
+// Once ctx is done the best mechanism so far, or nil, is returned with an error that wraps
+// the context's. Errors: those of Optimal for its arguments. That of a method is in its
+// Candidate: a [*TimeError] or a [*metric.MemoryError] where it was left out.
 //
-// What is tried whatever the time takes half a second for 600 points, half a minute for
-// 2,400 and 5 minutes for 5,000, on two cores. Memory is some 100 n^2 bytes, and that of
-// the methods.
+// The first methods take half a second for 600 points, half a minute for 2,400 and 5
+// minutes for 5,000, on two cores. Memory is some 100 n^2 bytes, and that of the methods.
 func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*exponential.Choice, error) {
 	const op = "lp: Choose"
 	began := time.Now()

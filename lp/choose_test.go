@@ -61,23 +61,6 @@ func candidate(t *testing.T, s *exponential.Choice, method exponential.Method) e
 	return exponential.Candidate{}
 }
 
-func TestChoose_Optimal(t *testing.T) {
-	for alpha, optimum := range map[float64]float64{.5: 1.00897714, 1: .637582264, 2: .260630630} {
-		b := metric.Same(space.Path(5, 1))
-		s := testkit.Must(Choose(t.Context(), b, alpha, nil))
-		checkChoice(t, b, alpha, nil, s)
-		if math.Abs(s.Objective-optimum) > 2e-6*optimum || s.Gap > 2e-6 || s.BoundBy != boundByProgram {
-			t.Errorf("alpha %v: %+v, want %v", alpha, s, optimum)
-		}
-		if k := candidate(t, s, MethodSpanner); !errors.Is(k.Err, errNeedless) {
-			t.Errorf("spanner: %+v", k)
-		}
-		if k := candidate(t, s, MethodConstOPT); k.Err != nil || k.Took <= 0 {
-			t.Errorf("%+v", k)
-		}
-	}
-}
-
 // Every method releases the outputs that were asked for, points or not, and is valued
 // by the loss that was; the best is the optimum of [Optimal] where there is time for it.
 func TestChoose_OutputsAndLoss(t *testing.T) {

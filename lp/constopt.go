@@ -94,22 +94,21 @@ const (
 //	M_uv                     where it is,
 //
 // Y and M solving a linear program with some n*(1+r) unknowns: the largest loss plus lambda
-// times the row sum, with all row sums >= 1. Divided by the row sums a matrix of level eps
-// has level 2 eps at most (Theorem 2), so eps = alpha/2 is safe; by default eps is raised
-// until the audited level is within 1 percent of alpha (beyond the paper).
+// times the row sum, all row sums >= 1. Divided by its row sums a matrix of level eps has
+// level 2 eps at most (Theorem 2), so eps = alpha/2 is safe; by default eps is raised until
+// the audited level is within 1 percent of alpha (beyond the paper).
 //
-// The result is the best channel found, audited to at most alpha. Points that alpha*rho1
-// hardly tells apart, below 1e-6, get the same row, and budgets eps*rho1 above 600 count as
-// 600. Once ctx is done it returns as [Optimal] does. Reaching the TimeLimit is no error.
+// The result is audited to at most alpha. Points that alpha*rho1 hardly tells apart, below
+// 1e-6, get the same row; budgets eps*rho1 above 600 count as 600. Once ctx is done it
+// returns as [Optimal] does. Reaching the TimeLimit is no error.
 //
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for a number, an index
-// or a distance outside its domain; a [*metric.SizeError] for a Replacement of other than n
-// sets, or an empty one among them; [metric.ErrEmpty] for an empty list of lambdas; a
-// [*metric.MemoryError].
+// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError]; a [*metric.SizeError]
+// for a Replacement of other than n sets, or an empty set; [metric.ErrEmpty] for an empty
+// list of lambdas; a [*metric.MemoryError].
 //
 // O(n^3) an iteration for sets of a bounded size, 3 s a program for 400 points and 90 s for
 // 1,000 on two cores, 3 to 6 programs a lambda; some 200 n^2 bytes. A set of k points takes
-// 72 k^2 bytes and O(k^3) an iteration for each v, which ctx does not interrupt.
+// 72 k^2 bytes and O(k^3) an iteration, which ctx does not interrupt.
 func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution, error) {
 	began := time.Now()
 	if o == nil {

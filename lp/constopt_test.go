@@ -102,17 +102,137 @@ func all(n int) [][]int {
 	return slices.Repeat([][]int{one}, n)
 }
 
-// Where I(v) is everything and nothing is tuned the program is OPTMech's at half
-// the level, with row sums >= 1 in place of 1.
-func TestConstOPT_AllReplaced(t *testing.T) {
-	r := random.Seeded(5)
-	for n := 2; n <= 9; n++ {
-		b := metric.Same(randomMetric(t, r, n))
-		s := testkit.Must(ConstOPT(t.Context(), b, 2, &ConstOptions{Replacement: all(n), Lambdas: []float64{1e3}, KeepBudget: true, Tolerance: 1e-8}))
-		opt := testkit.Must(Optimal(t.Context(), b, 1, &Options{Tolerance: 1e-7}))
-		// Larger row sums cost 1e3 each, more than they can save: the diameter.
-		if math.Abs(s.Program-1e3-opt.Objective) > 1e-4*opt.Objective {
-			t.Errorf("n=%d: program %v, optimum %v", n, s.Program-1e3, opt.Objective)
+// written is a program with named variables, row by row.
+type written []map[string]float64
+
+func (w *written) row(r map[string]float64) { *w = append(*w, r) }
+
+func (w written) size() Size {
+	s, names := Size{Rows: int64(len(w))}, map[string]bool{}
+	for _, row := range w {
+		for name, v := range row {
+			names[name] = true
+			if v != 0 {
+				s.Nonzeros++
+			}
+		}
+	}
+	s.Variables = int64(len(names))
+	return s
+}
+
+// entry names M[u,w].
+func entry(u, w int) string { return string(rune('a'+u)) + string(rune('A'+w)) }
+
+// writeOptimal writes OPTMech, with privacy between the pairs that are bound.
+func writeOptimal(b metric.Bimetric, outputs []int, mean bool, bound func(u, v int) bool) (w written) {
+	n := b.Privacy.Len()
+	for u := range n {
+		loss, sum := map[string]float64{"k": -1}, map[string]float64{}
+		for _, y := range outputs {
+			loss[entry(u, y)], sum[entry(u, y)] = b.Utility.Distance(u, y), 1
+			for v := range n {
+				if u != v && bound(u, v) {
+					w.row(map[string]float64{entry(u, y): 1, entry(v, y): -math.Exp(b.Privacy.Distance(u, v))})
+				}
+			}
+		}
+		w.row(sum)
+		if !mean {
+			w.row(loss)
+		}
+	}
+	return w
+}
+
+// writeConst writes ConstOPTMech, inside telling who is in I(v).
+func writeConst(b metric.Bimetric, inside func(u, v int) bool) (w written) {
+	n := b.Len()
+	for u := range n {
+		loss, sum := map[string]float64{"k": -1}, map[string]float64{}
+		for v := range n {
+			name, share := entry(u, v), 1.0
+			if !inside(u, v) {
+				name, share = entry(0, v)[1:], math.Exp(-b.Privacy.Distance(u, v))
+			}
+			loss[name], sum[name] = share*(b.Utility.Distance(u, v)+7), share
+		}
+		w.row(loss)
+		w.row(sum)
+	}
+	for y := range n {
+		for u := range n {
+			most, least := math.Inf(1), 0.0
+			for v := range n {
+				if v == u {
+					continue
+				}
+				d, vy := b.Privacy.Distance(u, v), b.Privacy.Distance(v, y)
+				switch {
+				case !inside(u, y):
+				case inside(v, y):
+					w.row(map[string]float64{entry(u, y): 1, entry(v, y): -math.Exp(d)})
+				default:
+					most, least = min(most, math.Exp(d-vy)), max(least, math.Exp(-vy-d))
+				}
+			}
+			if least > 0 {
+				w.row(map[string]float64{entry(u, y): 1, entry(0, y)[1:]: -most})
+				w.row(map[string]float64{entry(u, y): -1, entry(0, y)[1:]: least})
+			}
+		}
+	}
+	return w
+}
+
+// Sizes are those of programs that are written out, and IKWAT22's order: n^2
+// variables and n^3 rows for OPTMech.
+func TestSize_OfWrittenPrograms(t *testing.T) {
+	ctx, r := t.Context(), random.Seeded(9)
+	every := func(int, int) bool { return true }
+	for n := 1; n <= 9; n++ {
+		b := metric.Bimetric{Privacy: randomMetric(t, r, n), Utility: space.Formula(n, func(i, j int) float64 { return math.Abs(float64(i/2 - j/2)) })}
+		all := r.Perm(n)
+		if got, want := testkit.Must((*Options)(nil).Size(ctx, b)), writeOptimal(b, all, false, every).size(); got != want {
+			t.Errorf("OPTMech, n = %d: %v, want %v", n, got, want)
+		}
+		some := all[:1+n/2]
+		if got, want := testkit.Must((&Options{Outputs: some}).Size(ctx, b)), writeOptimal(b, some, false, every).size(); got != want {
+			t.Errorf("OPTMech, n = %d, some outputs: %v, want %v", n, got, want)
+		}
+		shifted := metric.Bimetric{Privacy: b.Privacy, Utility: space.Formula(n, func(i, j int) float64 { return max(0, float64(i-j)) })}
+		if got, want := testkit.Must((&Options{Outputs: some, Loss: shifted.Utility.Distance}).Size(ctx, b)), writeOptimal(shifted, some, false, every).size(); got != want {
+			t.Errorf("OPTMech, n = %d, a loss: %v, want %v", n, got, want)
+		}
+		prior := testkit.Distribution(r, n, nil)
+		if got, want := testkit.Must((&Options{Prior: prior}).Size(ctx, b)), writeOptimal(b, all, true, every).size(); got != want {
+			t.Errorf("OPTMech, n = %d, a prior: %v, want %v", n, got, want)
+		}
+		for _, stretch := range []float64{1, 1.5, 3} {
+			edges := map[[2]int]bool{}
+			for _, e := range testkit.Must(metric.Spanner(ctx, b.Privacy, stretch)).Edges() {
+				edges[[2]int{e.I, e.J}], edges[[2]int{e.J, e.I}] = true, true
+			}
+			want := writeOptimal(b, all, false, func(u, v int) bool { return edges[[2]int{u, v}] }).size()
+			if got := testkit.Must((&SpannerOptions{Stretch: stretch}).Size(ctx, b)); got != want {
+				t.Errorf("SpannerMech, n = %d, stretch %v: %v, want %v", n, stretch, got, want)
+			}
+		}
+		for k := 1; k < n; k++ {
+			sets := testkit.Must(metric.NewIndex(b.Privacy).ReverseNeighbors(ctx, k))
+			in := map[[2]int]bool{}
+			for v, set := range sets {
+				for _, u := range set {
+					in[[2]int{u, v}] = true
+				}
+				sets[v] = append(sets[v], set[0]) // twice
+			}
+			want := writeConst(b, func(u, v int) bool { return in[[2]int{u, v}] }).size()
+			for _, o := range []*ConstOptions{{Neighbors: k}, {Replacement: sets}} {
+				if got := testkit.Must(o.Size(ctx, b)); got != want {
+					t.Errorf("ConstOPTMech, n = %d, r = %d: %v, want %v", n, k, got, want)
+				}
+			}
 		}
 	}
 }

@@ -120,39 +120,6 @@ func ExampleOptimal_levelsByPlace() {
 	// 0.00693148-private per m
 }
 
-// Parcels wait in one of two lockers, at stops 1 and 3 of the line. Which one it is must
-// say little about the stop somebody lives at. Half a kilometer costs nothing; what is
-// beyond it, its square.
-func ExampleOptions_loss() {
-	lockers := []float64{1, 3}
-	o := &lp.Options{
-		Outputs: []int{0, 1}, // the lockers: what Loss takes for y
-		Loss: func(x, y int) float64 {
-			way := max(0, math.Abs(float64(x)-lockers[y])-0.5)
-			return way * way
-		},
-	}
-	s := must(lp.Optimal(context.Background(), metric.Bimetric{Privacy: stops(5)}, 1, o))
-	fmt.Printf("expected cost at most %.3f\n", s.Objective)
-	for x := range 5 {
-		fmt.Printf("stop %d: locker 0 with probability %.3f\n", x, s.Prob(x, 0))
-	}
-	// Locker 1 is not stop 1, so both sides are named.
-	m := must(mechanism.LabelBoth(s, []string{"Pier", "Mill", "School", "Church", "Field"}, []string{"by the mill", "by the church"}))
-	fmt.Println(m.Release(random.Seeded(1), "Pier"))
-	_, err := m.Release(nil, "by the mill")
-	fmt.Println(err)
-	// Output:
-	// expected cost at most 0.656
-	// stop 0: locker 0 with probability 0.932
-	// stop 1: locker 0 with probability 0.816
-	// stop 2: locker 0 with probability 0.500
-	// stop 3: locker 0 with probability 0.184
-	// stop 4: locker 0 with probability 0.068
-	// by the mill <nil>
-	// mechanism: LabelBoth: the input is not a point of the space: x is none of the 5 inputs
-}
-
 // Some seven unknowns for every input come within a few percent of the optimal
 // mechanism, which has thirty.
 func ExampleConstOPT() {
@@ -202,28 +169,6 @@ func ExampleMostPrivate() {
 	// the exponential mechanism takes 10.25
 }
 
-// Answers to many queries at once: how many records of a database, as a share, are at most 1,
-// 2 and 3. Databases are the shares of records that are 1, 2, 3 and 4; those that differ in
-// one record of N are 1/N apart in total variation. Outputs are the answers on databases of
-// one record, which come first, and what lies halfway between them.
-func ExampleMostPrivate_queries() {
-	shares := [][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}
-	var answers [][]float64
-	for _, s := range shares {
-		answers = append(answers, []float64{s[0], s[0] + s[1], s[0] + s[1] + s[2]})
-	}
-	outputs := append(answers, []float64{.5, 1, 1}, []float64{0, .5, 1}, []float64{0, 0, .5}, []float64{.5, .5, .5})
-	databases := must(metric.NewPoints(shares, metric.TotalVariation{}))
-	for name, sigma := range map[string]metric.Space[[]float64]{"largest error": metric.Chebyshev{}, "root of squared errors": metric.Euclidean{}} {
-		b := metric.Bimetric{Privacy: databases, Utility: must(metric.NewPoints(outputs, sigma))}
-		s := must(lp.MostPrivate(context.Background(), b, kl10.Target{Gamma: .5, Delta: .05}, nil))
-		fmt.Printf("%s at most .5: level %.3f\n", name, s.Level.Hi)
-	}
-	// Unordered output:
-	// largest error at most .5: level 0.000
-	// root of squared errors at most .5: level 2.945
-}
-
 // A share of records to within .1, nineteen times in twenty: one of N records moves it by
 // 1/N, and their number decides what level that is for one of them.
 func ExampleMostPrivateSolution_RecordsFor() {
@@ -241,21 +186,6 @@ func ExampleLevelLowerBound() {
 	fmt.Printf("no level below %.3f is enough\n", bound.Level)
 	// Output:
 	// no level below 0.523 is enough
-}
-
-// What a general solver would have to take for the three mechanisms of 30 places.
-func ExampleConstOptions_Size() {
-	ctx, b := context.Background(), metric.Same(ladder{})
-	best := must((&lp.Options{}).Size(ctx, b))
-	spanner := must((&lp.SpannerOptions{}).Size(ctx, b))
-	replaced := must((&lp.ConstOptions{Neighbors: 3}).Size(ctx, b))
-	fmt.Println("optimal: ", best)
-	fmt.Println("spanner: ", spanner)
-	fmt.Println("ConstOPT:", replaced)
-	// Output:
-	// optimal:  901 variables, 26160 rows, 54000 nonzeros
-	// spanner:  901 variables, 2340 rows, 6360 nonzeros
-	// ConstOPT: 121 variables, 442 rows, 2594 nonzeros
 }
 
 // Two hundred stops are more than a bound takes: some of them, around the one where

@@ -31,14 +31,12 @@ type LevelBound struct {
 //
 // eps is at least the zero of this inequality, rounded down. For every x the x_i are taken
 // greedily, the nearest in rho1 first, with x itself and without; the best x counts. It is
-// eps* itself for points that are all at the same distance. Neither metric needs the
-// triangle inequality. For k balls and inputs at most D apart it is at least
-// ln(k(1-Delta))/D: KL10, Theorem 3.4, (1) to (4).
+// eps* itself for points at the same distance. No triangle inequality is needed. For k
+// balls and inputs at most D apart it is at least ln(k(1-Delta))/D: KL10, Theorem 3.4.
 //
 // Errors: [metric.ErrEmpty]; a [*metric.SizeError] for fewer outputs than inputs; a
-// [*metric.ValueError] for the target or a distance outside its domain; a
-// [*metric.MemoryError]. O(n^2 m/64 + n^2 log n) time and n*m/8 bytes for n inputs and m
-// outputs.
+// [*metric.ValueError]; a [*metric.MemoryError]. O(n^2 m/64 + n^2 log n) time and n*m/8
+// bytes for n inputs and m outputs.
 func LevelLowerBound(ctx context.Context, b metric.Bimetric, t kl10.Target) (LevelBound, error) {
 	const op = "lp: LevelLowerBound"
 	balls, err := near(ctx, op, b, t)

@@ -57,33 +57,28 @@ func (s *MostPrivateSolution) String() string {
 
 // MostPrivate returns the most private mechanism for a function f from one finite space to
 // another that reaches the target: at every input x the output is farther than Gamma from
-// f(x) with probability at most Delta. Its level is eps*(Gamma, Delta) (KL10, Definition
-// 2.3), which the one mechanism of [kl10.MostPrivate] bounds. Level encloses it.
+// f(x) with probability at most Delta. Level encloses its level eps*(Gamma, Delta) (KL10,
+// Definition 2.3).
 //
 // b.Privacy is the metric of the inputs. b.Utility is that of the outputs: its first points
-// are f(x) for the inputs x, in their order, and it may have more, which can only be
-// released. Where f is the identity both have the same points; where f(x) = f(z) those two
-// are at distance 0. Answers to many queries are such outputs, f(x) the vector of the
-// answers on x (KL10, Remark 2.5): its largest error, as for a concept class or for range
-// queries, is metric.Chebyshev, and the root of its squared errors metric.Euclidean. For
-// their moments see [Optimal].
+// are f(x) for the inputs x, in their order; the others can only be released. Where f is
+// the identity both have the same points; where f(x) = f(z) those two are at distance 0.
+// Answers to many queries are vectors (KL10, Remark 2.5): their largest error is
+// metric.Chebyshev, the root of squared errors metric.Euclidean. For moments see [Optimal].
 //
 // The least probability of missing at a level eps is the program of [Optimal] with the loss
 // 1 beyond Gamma and 0 elsewhere; it falls as eps grows. A dual bound above Delta proves
 // eps* >= eps; a channel that misses with at most Delta is a mechanism at its audited
-// level. An output is left out of the programs where all inputs whose f(x) is within Gamma
-// of it have another output in common: to release that instead is as private and misses no
-// more. Level may be wider than the tolerance by a millionth of the reciprocal of the
-// diameter.
+// level. Outputs that another one can stand in for at all inputs are left out. Level may be
+// wider than the tolerance by a millionth of the reciprocal of the diameter.
 //
 // Where points at privacy distance 0 are too far apart for the target there is no level: an
 // error. Once ctx is done both results are set, as by Optimal, or the first is nil where
 // there is no mechanism yet. Reaching the TimeLimit is no error.
 //
 // Errors: [metric.ErrEmpty]; a [*metric.SizeError] for fewer outputs than inputs; a
-// [*metric.ValueError] for the target, an option or a distance outside its domain; a
-// [*metric.MemoryError]. The cost is that of some ten calls of Optimal, and O(n m^2/64) for
-// n inputs and m outputs.
+// [*metric.ValueError]; a [*metric.MemoryError]. The cost is that of some ten calls of
+// Optimal, and O(n m^2/64) for n inputs and m outputs.
 func MostPrivate(ctx context.Context, b metric.Bimetric, t kl10.Target, o *MostPrivateOptions) (*MostPrivateSolution, error) {
 	const op = "lp: MostPrivate"
 	began := time.Now()

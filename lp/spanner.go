@@ -67,20 +67,18 @@ func (o *SpannerOptions) stretch(op string) (float64, error) {
 // Spanner returns the alpha-private mechanism that is optimal under stronger constraints,
 // between the ends of the edges of a greedy t-spanner of the privacy metric (SpannerMech of
 // IKWAT22, Theorem 4; [metric.Spanner]). With g the metric of the spanner, rho1 <= g <=
-// t*rho1, a mechanism that is alpha/t-private under g is alpha-private under rho1, and for g
-// the rows of few pairs imply all others.
+// t*rho1, a mechanism that is alpha/t-private under g is alpha-private under rho1, and the
+// rows of few pairs imply all others.
 //
-// Where the audited level is below alpha, larger budgets are tried by default, until it is
-// within 1 percent of it. What is alpha-private under rho1 is so under g: the DualBound of
-// a program with the budget alpha under g is one for rho1 too. The bracket is about as wide
-// as g is longer than rho1.
+// Budgets are raised by default until the audited level is within 1 percent of alpha. The
+// DualBound of a program with the budget alpha under g is one for rho1 too. The bracket is
+// about as wide as g is longer than rho1.
 //
 // Where no program was solved to the end the mechanism may be what [Optimal] begins with:
 // Method says so. Once ctx is done Spanner returns as Optimal does; the result is nil only
 // where the spanner itself was interrupted. Reaching the TimeLimit is no error.
 //
-// Errors: those of Optimal and metric.Spanner. It takes as long as 3 to 8 calls of Optimal
-// on a graph.
+// Errors: those of Optimal and metric.Spanner. The cost is 3 to 8 calls of Optimal.
 func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolution, error) {
 	const op = "lp: Spanner"
 	if o == nil {

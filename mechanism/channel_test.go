@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -155,29 +155,6 @@ func TestRelease_KeptRowsDrawTheSame(t *testing.T) {
 	}
 }
 
-// tape is a source of these words, and then of 0.
-type tape []uint64
-
-func (s *tape) Uint64() (w uint64) {
-	if len(*s) > 0 {
-		w, *s = (*s)[0], (*s)[1:]
-	}
-	return w
-}
-
-// A kept row is its own: a draw at a border reads its weights.
-func TestKeptRows_OwnTheirWeights(t *testing.T) {
-	k := new(keptRows)
-	k.left.Store(keptBytes)
-	w := exact.Weights{W: []float64{1, 1}}
-	k.drawn(0, w, true)
-	k.drawn(0, w, true)
-	w.W[0] = 3
-	if y := k.table(0).Draw(rand.New(&tape{1 << 63})); y != 1 {
-		t.Errorf("half of the mass is below %d", y)
-	}
-}
-
 func BenchmarkRelease(b *testing.B) {
 	r := random.Seeded(6)
 	for _, lazy := range []bool{false, true} {
@@ -274,4 +251,33 @@ func FuzzFromWeights(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// Of draws that make the table of a row at once, one is counted.
+func TestChannel_KeptRowsAreCountedOnce(t *testing.T) {
+	const n, m = 40, 2000
+	c, err := NewChannel(t.Context(), Rows{n, m, true, func(_ int, dst []float64) { clear(dst) }}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			rng := random.Seeded(uint64(g))
+			for x := range 3 * n {
+				if _, err := c.Release(rng, x%n); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for x := range n {
+		if c.kept.table(x) == nil {
+			t.Errorf("row %d is not kept", x)
+		}
+	}
+	if got, least := keptBytes-c.kept.left.Load(), int64(n*(128+24*m)); got < least || got >= least+24*m {
+		t.Errorf("%d bytes, want %d", got, least)
+	}
 }

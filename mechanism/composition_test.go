@@ -451,29 +451,6 @@ func TestComposition_DistanceZero(t *testing.T) {
 	}
 }
 
-// The draws of a composition are those of its channels, in order.
-func TestComposition_CertifiesAndReleases(t *testing.T) {
-	f := space.Path(4, 1)
-	a, b := certified(t, expo(t, f, .5, false), f, "m"), certified(t, expo(t, f, 1, false), f, "m")
-	c := testkit.Must(NewComposition(Repeated{a, 40}, Repeated{b, 2}))
-	sum := 40*a.Guarantee().Alpha() + 2*b.Guarantee().Alpha()
-	if g := c.Guarantee(); g.Alpha() < sum*(1-1e-15) || g.Alpha() > sum*(1+1e-12) || g.Unit() != "m" {
-		t.Errorf("as built: %v", g)
-	}
-	d, audit, err := c.Certify(t.Context(), f, "m", &AuditOptions{Delta: 1e-6})
-	testkit.Check(t, err)
-	if d.Guarantee() != promise(audit.Hi, 1e-6, 0, "m") || !(audit.Hi < .9*sum) {
-		t.Errorf("%v, audit %v, the sum is %v", d.Guarantee(), audit, sum)
-	}
-	var m Mechanism[int, []int] = d
-	ys, rng := testkit.Must(m.Release(random.Seeded(1), 2)), random.Seeded(1)
-	for i, ch := range append(slices.Repeat([]*Channel{a}, 40), b, b) {
-		if want := testkit.Must(ch.Release(rng, 2)); len(ys) != 42 || ys[i] != want {
-			t.Errorf("output %d of %d is not %d", i, len(ys), want)
-		}
-	}
-}
-
 func TestComposition_RefusesBadInput(t *testing.T) {
 	f := space.Path(4, 1)
 	a, other := expo(t, f, 1, false), expo(t, space.Path(3, 1), 1, false)
@@ -508,5 +485,37 @@ func TestComposition_RefusesBadInput(t *testing.T) {
 		if _, err := good.Audit(ctx, f, &AuditOptions{Delta: delta}); !errors.Is(err, context.Canceled) {
 			t.Errorf("delta %v: %v", delta, err)
 		}
+	}
+}
+
+// The product channel has at most the sum of the levels.
+func TestCompose_AddsAndReleases(t *testing.T) {
+	f := space.Path(4, 1)
+	a, b := certified(t, expo(t, f, 0.5, false), f, "m"), certified(t, expo(t, f, 1, false), f, "m")
+	both := testkit.Must(Compose[int, int](a, b))
+	w := make([]float64, 4*16)
+	for x := range 4 {
+		for y := range 16 {
+			w[16*x+y] = a.w[4*x+y/4] + b.w[4*x+y%4]
+		}
+	}
+	product := testkit.Must(testkit.Must(FromLogWeights(t.Context(), 4, 16, w, nil)).Audit(t.Context(), f, nil))
+	if g := both.Guarantee().Alpha(); product.Lo > g || g < a.Guarantee().Alpha()+b.Guarantee().Alpha() {
+		t.Errorf("the product has level %v, composed %v", product, both.Guarantee())
+	}
+	doubled := Then(both, func(y []int) (float64, error) { return 2 * float64(y[0]), nil })
+	if y, err := doubled.Release(random.Seeded(1), 2); err != nil || doubled.Guarantee() != both.Guarantee() || y < 0 || y > 6 {
+		t.Error(y, err)
+	}
+	for want, err := range map[error]error{
+		ErrUnit:         testkit.Err(Compose[int, int](a, certified(t, expo(t, f, 1, false), f, "km"))),
+		metric.ErrEmpty: testkit.Err(Compose[int, int](a, nil)),
+	} {
+		if !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	if testkit.Err(Compose[int, int]()) == nil || testkit.Err(doubled.Release(nil, -1)) == nil {
+		t.Error("composed nothing, or released an input outside the space")
 	}
 }

@@ -194,18 +194,18 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// At the end of a document in which weights are two bytes each, 24 bytes a weight are
-// held at the most.
-func TestReadChannel_MemoryIsLinear(t *testing.T) {
-	const m = 1 << 18
-	doc := fmt.Sprintf(`{"format":"metricdp.channel/1","inputs":2,"outputs":%d,"log":true,"weights":[[0%s],[0%s]]}`, m, strings.Repeat(",0", m-1), strings.Repeat(",0", m-1))
-	before, end := testkit.Heap(), 0.0
-	r := &ending{strings.NewReader(doc), func() { end = testkit.Heap() }}
-	if _, err := ReadChannel(t.Context(), r, space.Path(2, 1), nil); err != nil {
-		t.Fatal(err)
+// A claim is refuted by the audit's lower end, and by nothing less.
+func TestReadChannel_ClaimAtTheEndsOfTheAudit(t *testing.T) {
+	f := space.Path(2, 1)
+	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil))
+	a, err := c.Audit(t.Context(), f, nil)
+	if err != nil || !(a.Lo < a.Hi) {
+		t.Fatal(a, err)
 	}
-	if limit := before + 24*2*m + 256<<10; end == 0 || end > limit {
-		t.Errorf("%.0f bytes held, %.0f before, limit %.0f", end, before, limit)
+	for claim, want := range map[float64]error{a.Hi: nil, a.Lo: nil, math.Nextafter(a.Lo, 0): ErrClaim} {
+		if d, err := reread(t, c.WithGuarantee(promise(claim, 0, 0, "")), f); !errors.Is(err, want) || err == nil && d.Guarantee().Alpha() != a.Hi {
+			t.Errorf("claim %v of %v: %v", claim, a, err)
+		}
 	}
 }
 
@@ -237,17 +237,17 @@ func TestReadChannel_KeepsTheReach(t *testing.T) {
 	}
 }
 
-// A claim is refuted by the audit's lower end, and by nothing less.
-func TestReadChannel_ClaimAtTheEndsOfTheAudit(t *testing.T) {
-	f := space.Path(2, 1)
-	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil))
-	a, err := c.Audit(t.Context(), f, nil)
-	if err != nil || !(a.Lo < a.Hi) {
-		t.Fatal(a, err)
+// At the end of a document in which weights are two bytes each, 24 bytes a weight are
+// held at the most.
+func TestReadChannel_MemoryIsLinear(t *testing.T) {
+	const m = 1 << 18
+	doc := fmt.Sprintf(`{"format":"metricdp.channel/1","inputs":2,"outputs":%d,"log":true,"weights":[[0%s],[0%s]]}`, m, strings.Repeat(",0", m-1), strings.Repeat(",0", m-1))
+	before, end := testkit.Heap(), 0.0
+	r := &ending{strings.NewReader(doc), func() { end = testkit.Heap() }}
+	if _, err := ReadChannel(t.Context(), r, space.Path(2, 1), nil); err != nil {
+		t.Fatal(err)
 	}
-	for claim, want := range map[float64]error{a.Hi: nil, a.Lo: nil, math.Nextafter(a.Lo, 0): ErrClaim} {
-		if d, err := reread(t, c.WithGuarantee(promise(claim, 0, 0, "")), f); !errors.Is(err, want) || err == nil && d.Guarantee().Alpha() != a.Hi {
-			t.Errorf("claim %v of %v: %v", claim, a, err)
-		}
+	if limit := before + 24*2*m + 256<<10; end == 0 || end > limit {
+		t.Errorf("%.0f bytes held, %.0f before, limit %.0f", end, before, limit)
 	}
 }

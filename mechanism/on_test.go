@@ -10,77 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
-	"github.com/metricdp/metricdp/metric"
 )
-
-// The least distance that there is makes an input another point, whether points are
-// looked up or searched.
-func TestOn_RefusesTheNearestOfAll(t *testing.T) {
-	least := func(x, y float64) float64 {
-		if x == y {
-			return 0
-		}
-		return math.SmallestNonzeroFloat64
-	}
-	numbers := testkit.Must(metric.NewPoints([]float64{1, 2}, metric.Space[float64](metric.Func[float64](least))))
-	vectors := testkit.Must(metric.NewPoints([][]float64{{1}, {2}}, metric.Space[[]float64](metric.Func[[]float64](func(x, y []float64) float64 { return least(x[0], y[0]) }))))
-	c := expo(t, space.Path(2, 1), 1, false)
-	for x, want := range map[float64]error{1: nil, 2: nil, 1.5: ErrNotAPoint} {
-		if _, err := On[float64](c, numbers).Release(nil, x); !errors.Is(err, want) {
-			t.Errorf("number %v: %v, want %v", x, err, want)
-		}
-		if _, err := On[[]float64](c, vectors).Release(nil, []float64{x}); !errors.Is(err, want) {
-			t.Errorf("vector %v: %v, want %v", x, err, want)
-		}
-	}
-}
-
-// What Labels releases is, label by label, the matrix of the channel, whose exact
-// audit is at most the guarantee: also where outputs stand for other points and
-// where labels are not in the order of the points' names.
-func TestLabels_IsTheChannel(t *testing.T) {
-	f := space.Path(3, 1)
-	c := certified(t, expo(t, f, 1, false), f, "step")
-	swapped := testkit.Must(c.Relabel([]int{2, 0, 0}))
-	beyond := testkit.Must(c.Relabel([]int{3, 1, 4}))
-	for _, c := range []*Channel{c, swapped, beyond} {
-		labels := []string{"b", "", "a", "d", "c"}
-		if c != beyond {
-			labels = labels[:3]
-		}
-		m := testkit.Must(Labels(c, labels))
-		weights := make([]float64, 0, 3*len(labels))
-		for x := range 3 {
-			row := make([]float64, len(labels))
-			for y := range c.Outputs() {
-				row[c.Output(y)] += c.Prob(x, y)
-			}
-			count := make([]int, len(labels))
-			r := random.Seeded(uint64(x))
-			for range 20_000 {
-				y := testkit.Must(m.Release(r, labels[x]))
-				for i, label := range labels {
-					if y == label {
-						count[i]++
-					}
-				}
-			}
-			testkit.ChiSquare(t, count, row, 1e-7) // nine tests: false-reject probability 9e-7
-			weights = append(weights, row...)
-		}
-		exact := testkit.Must(FromWeights(t.Context(), 3, len(labels), weights, nil))
-		// The rows were rounded, to 2^-42 each.
-		if a, err := exact.Audit(t.Context(), f, nil); err != nil || a.Lo > m.Guarantee().Alpha()*(1+1e-11) || m.Guarantee() != c.Guarantee() {
-			t.Errorf("%v, %v (%v)", a, m.Guarantee(), err)
-		}
-		clear(labels)
-		for range 20 {
-			if y, err := m.Release(nil, "b"); err != nil || y == "" && c == swapped {
-				t.Errorf("labels are not copied: %q, %v", y, err)
-			}
-		}
-	}
-}
 
 // A label is refused that is none, or is one twice, or has no point; so is an output
 // without a label.

@@ -161,6 +161,162 @@ func ExampleSpanner() {
 	// stretch 1.414
 }
 
+func ExampleNewUltrametric() {
+	// Points 2, 0, 1 from left to right; height 1 between 2 and 0, height 5 between 0 and 1.
+	u := must(metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 5}))
+	fmt.Println(u.Distance(2, 0), u.Distance(0, 1), u.Distance(2, 1))
+	// Output: 1 5 5
+}
+
+func ExampleFromLinkage() {
+	// What scipy.cluster.hierarchy.linkage writes for four points: 0 and 1
+	// join at height 1 and become cluster 4, 2 and 3 become cluster 5.
+	u := must(metric.FromLinkage(4, []metric.Merge{
+		{A: 0, B: 1, Height: 1},
+		{A: 2, B: 3, Height: 2},
+		{A: 4, B: 5, Height: 7},
+	}))
+	fmt.Println(u.Distance(0, 1), u.Distance(3, 2), u.Distance(1, 3))
+	fmt.Println(u.Clusters(1))
+	// Output:
+	// 1 2 7
+	// [0 0 1 2]
+}
+
+func ExampleSubdominant() {
+	towns := [][]float64{{0, 0}, {1, 0}, {2, 0}, {9, 0}}
+	f := must(metric.NewPoints(towns, metric.Euclidean{}))
+	u := must(metric.Subdominant(context.Background(), f))
+	fmt.Println(f.Distance(0, 2), u.Distance(0, 2)) // by way of point 1
+	fmt.Println(f.Distance(0, 3), u.Distance(0, 3))
+	// Output:
+	// 2 1
+	// 9 7
+}
+
+func ExampleAsUltrametric() {
+	// Words that share a prefix are close.
+	words := must(metric.NewPoints([][]string{{"a", "b"}, {"x"}, {"a", "c"}}, metric.CommonPrefix[string]{}))
+	u := must(metric.AsUltrametric(context.Background(), words))
+	fmt.Println(u.Distance(0, 2) == words.Distance(0, 2), u.Clusters(0.5))
+	// Output: true [0 1 0]
+}
+
+func ExampleValidateUltrametric() {
+	line := must(metric.NewPoints([][]float64{{0}, {1}, {2}}, metric.Euclidean{}))
+	fmt.Println(metric.ValidateUltrametric(context.Background(), line, 0))
+	// Output: metric: ValidateUltrametric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
+}
+
+func ExampleNewTree() {
+	// Nodes 1 and 2 are children of the root 0, nodes 3 and 4 of node 1.
+	t := must(metric.NewTree([]int{-1, 0, 0, 1, 1}, []float64{0, 2, 5, 1, 1}))
+	f := t.PathMetric()
+	fmt.Println(t.Leaves())
+	fmt.Println(f.Distance(1, 2), f.Distance(0, 1)) // between nodes 3, 4 and 2, 3
+	// Output:
+	// [2 3 4]
+	// 2 8
+}
+
+func ExampleTreeFromPaths() {
+	t := must(metric.TreeFromPaths([][]string{
+		{"mammal", "carnivore", "cat"},
+		{"mammal", "carnivore", "dog"},
+		{"mammal", "mole"},
+	}))
+	f := t.PathMetric()
+	fmt.Println(f.Distance(0, 1), f.Distance(0, 2))
+	fmt.Println(t)
+	// Output:
+	// 2 3
+	// ((cat:1,dog:1)carnivore:1,mole:1)mammal;
+}
+
+// line returns points of the real line.
+func line(x ...float64) *metric.Points[float64] {
+	p := must(metric.NewPoints(x, metric.Numbers[float64]{}))
+	return p
+}
+
+// Separation is strict: 2 lies at distance 2 of 0, and is not kept.
+func ExampleNet() {
+	net := must(metric.Net(context.Background(), line(0, 1, 2, 3, 4, 5, 6), 2, nil))
+	fmt.Println(net)
+	// Output: [0 3 6]
+}
+
+func ExampleFarthestFirst() {
+	order, radii, err := metric.FarthestFirst(context.Background(), line(0, 1, 4, 9, 10), 3, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("centers", order)
+	fmt.Println("one covers within", radii[1], "two within", radii[2], "three within", radii[3])
+	// Output:
+	// centers [0 4 2]
+	// one covers within 10 two within 4 three within 1
+}
+
+func ExampleAssign() {
+	centers := []int{1, 4}
+	nearest, dist, err := metric.Assign(context.Background(), line(0, 1, 4, 9, 10), centers)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, c := range nearest {
+		fmt.Printf("point %d to point %d at %v\n", i, centers[c], dist[i])
+	}
+	// Output:
+	// point 0 to point 1 at 1
+	// point 1 to point 1 at 0
+	// point 2 to point 1 at 3
+	// point 3 to point 4 at 1
+	// point 4 to point 4 at 0
+}
+
+func ExampleNewIndex() {
+	ix := metric.NewIndex(line(0, 1, 4, 9, 10))
+	fmt.Println("within 4 of point 2:", ix.Ball(2, 4, nil))
+	fmt.Println("its two neighbors:", ix.Neighbors(2, 2, nil))
+	j, d := ix.Farthest(2)
+	fmt.Println("farthest:", j, "at", d)
+	// Output:
+	// within 4 of point 2: [0 1 2]
+	// its two neighbors: [1 0]
+	// farthest: 4 at 6
+}
+
+func ExampleDiameter() {
+	d, i, j, err := metric.Diameter(context.Background(), line(3, 0, 10, 1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d, "between points", i, "and", j)
+	// Output: 10 between points 1 and 2
+}
+
+func ExampleRadius() {
+	r, center, err := metric.Radius(context.Background(), line(3, 0, 10, 1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r, "around point", center)
+	// Output: 7 around point 0
+}
+
+func ExampleNewLocator() {
+	towns := []string{"Oslo", "Bergen", "Trondheim"}
+	p := must(metric.NewPoints([]metric.LatLon{{59.91, 10.75}, {60.39, 5.32}, {63.43, 10.39}}, metric.GreatCircle{}))
+	l := metric.NewLocator(p)
+	i, km := l.Nearest(metric.LatLon{61.1, 10.5})
+	fmt.Printf("%s, %.0f km\n", towns[i], km)
+	fmt.Println(l.Within(metric.LatLon{61.1, 10.5}, 300, nil))
+	// Output:
+	// Oslo, 133 km
+	// [0 1 2]
+}
+
 // Distance counts a quarter outside of a town, of public outline: a point has to hide in four
 // times the radius there.
 func ExampleNewGrid() {

@@ -1,11 +1,14 @@
 package metric_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -28,26 +31,6 @@ func square(t testing.TB, n int) *metric.Points[[]float64] {
 	return p
 }
 
-func TestViews_AreOfTheDistances(t *testing.T) {
-	p := square(t, 37)
-	d := testkit.Must(metric.Densify(t.Context(), p))
-	scaled, idx := testkit.Must(metric.Scaled(p, 1.1)), []int{5, 5, 36, 0}
-	sub := testkit.Must(metric.Subset(scaled, idx))
-	metric.SameDistances(t, d, p)
-	metric.SameDistances(t, scaled, space.Formula(37, func(i, j int) float64 { return 1.1 * p.Distance(i, j) }))
-	metric.SameDistances(t, sub, space.Formula(4, func(a, b int) float64 { return scaled.Distance(idx[a], idx[b]) }))
-	// Views keep the coordinates, if there are any.
-	for _, f := range []metric.Finite{p, scaled, sub} {
-		if e, ok := finite.Embed[metric.Embedding](f); !ok || e.Dim != 2 || len(e.Coords) != 2*f.Len() {
-			t.Errorf("%T: embedding %+v %v", f, e, ok)
-		}
-	}
-	view := testkit.Must(metric.Subset(d, []int{0}))
-	if _, ok := finite.Embed[metric.Embedding](view); ok {
-		t.Error("a matrix has no embedding")
-	}
-}
-
 func TestBimetric_Lipschitz(t *testing.T) {
 	p := square(t, 25)
 	rho1 := testkit.Must(metric.NewMatrix([][]float64{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}}))
@@ -66,26 +49,6 @@ func TestBimetric_Lipschitz(t *testing.T) {
 		b := testkit.Must(metric.NewBimetric(c.privacy, c.utility))
 		if ratio, i, j, err := b.Lipschitz(t.Context()); err != nil || ratio != c.ratio || i != c.i || j != c.j {
 			t.Errorf("ratio %v at (%d, %d), %v; want %v at (%d, %d)", ratio, i, j, err, c.ratio, c.i, c.j)
-		}
-	}
-}
-
-func TestBimetric_OneMetric(t *testing.T) {
-	d := testkit.Must(metric.Densify(t.Context(), square(t, 5)))
-	twin := testkit.Must(metric.Densify(t.Context(), slow{d}))
-	uncomparable := space.Formula(5, d.Distance)
-	for i, c := range []struct {
-		b    metric.Bimetric
-		want bool
-	}{
-		{metric.Same(d), true},
-		{metric.Same(slow{d}), true},
-		{metric.Bimetric{Privacy: d, Utility: twin}, false},
-		{metric.Bimetric{Privacy: d, Utility: slow{d}}, false},
-		{metric.Same(uncomparable), false}, // two funcs cannot be compared
-	} {
-		if got := c.b.OneMetric(); got != c.want {
-			t.Errorf("case %d: %v", i, got)
 		}
 	}
 }
@@ -124,6 +87,94 @@ func TestString_IsALine(t *testing.T) {
 	} {
 		if got := fmt.Sprint(f); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+type vector = []float64
+
+func TestProduct_Metric(t *testing.T) {
+	r := random.Seeded(2)
+	var pts []metric.Pair[vector, string]
+	for _, x := range gaussians(r, 15, 2) {
+		pts = append(pts, metric.Pair[vector, string]{First: x, Second: randomString(r, alphabets[0], r.IntN(3))})
+	}
+	for _, p := range []float64{1, 1.5, 2, 7, 1e6, math.Inf(1)} {
+		conform(t, "Product", testkit.Must(metric.Product(metric.Euclidean{}, metric.Levenshtein{}, p)), strictly, pts...)
+	}
+}
+
+func TestProduct_ClosedForms(t *testing.T) {
+	type pair = metric.Pair[float64, float64]
+	gap := metric.Numbers[float64]{}
+	for p, want := range map[float64]float64{1: 7, 2: 5, 3: math.Cbrt(27 + 64), math.Inf(1): 4} {
+		s := testkit.Must(metric.Product(gap, gap, p))
+		if got := s.Distance(pair{}, pair{First: 3, Second: 4}); math.Abs(got-want) > 1e-15*want {
+			t.Errorf("p = %v: got %v, want %v", p, got, want)
+		}
+		if got := s.Distance(pair{}, pair{Second: 1e200}); got != 1e200 {
+			t.Errorf("p = %v: got %v, want 1e200", p, got)
+		}
+	}
+}
+
+// Each way to make a metric of a metric keeps its unit, or has none.
+func TestUnits_Travel(t *testing.T) {
+	ctx := t.Context()
+	globe, moon := metric.Space[metric.LatLon](metric.GreatCircle{}), metric.Space[metric.LatLon](metric.GreatCircle{Radius: 1737.4})
+	scaled := testkit.Must(metric.Scale(globe, 1000))
+	pts := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 1}, {Lat: 3}}, globe))
+	for name, c := range map[string]struct {
+		m    any
+		want metric.Unit
+	}{
+		"globe":       {globe, "km"},
+		"radius":      {metric.GreatCircle{Radius: metric.EarthRadiusKm}, "km"},
+		"moon":        {moon, ""},
+		"named":       {testkit.Must(metric.WithUnit(moon, "km")), "km"},
+		"again":       {testkit.Must(metric.WithUnit(globe, "km")), "km"},
+		"unnamed":     {testkit.Must(metric.WithUnit(globe, "")), "km"},
+		"Scale":       {scaled, ""},
+		"renamed":     {testkit.Must(metric.WithUnit(scaled, "m")), "m"},
+		"Sum":         {testkit.Must(metric.Sum(globe, globe)), "km"},
+		"Sum, mixed":  {testkit.Must(metric.Sum(globe, moon)), ""},
+		"Product":     {testkit.Must(metric.Product(globe, globe, 2)), "km"},
+		"mixed":       {testkit.Must(metric.Product(globe, moon, 2)), ""},
+		"Float32":     {metric.Float32[metric.Euclidean]{}, ""},
+		"Points":      {pts, "km"},
+		"Densify":     {testkit.Must(metric.Densify(ctx, pts)), "km"},
+		"Subset":      {testkit.Must(metric.Subset(pts, []int{2, 0})), "km"},
+		"Scaled":      {testkit.Must(metric.Scaled(pts, 2)), ""},
+		"Spanner":     {testkit.Must(metric.Spanner(ctx, pts, 2)), "km"},
+		"Subdominant": {testkit.Must(metric.Subdominant(ctx, pts)), "km"},
+		"NewDense":    {testkit.Must(metric.NewDense(2, []float64{1})), ""},
+	} {
+		if got := metric.UnitOf(c.m); got != c.want {
+			t.Errorf("%s: unit %q, want %q", name, got, c.want)
+		}
+	}
+	if _, err := metric.WithUnit(globe, "mile"); !errors.Is(err, fault.ErrUnit) {
+		t.Error(err)
+	}
+	if d := testkit.Must(metric.WithUnit(globe, "km")).Distance(pts.At(0), pts.At(2)); d != pts.Distance(0, 2) {
+		t.Errorf("a name changed a distance to %v", d)
+	}
+}
+
+func TestCombinators_ForwardCheck(t *testing.T) {
+	bad := []vector{{1}, {math.NaN()}}
+	for name, s := range map[string]metric.Space[vector]{
+		"scale": testkit.Must(metric.Scale(metric.Euclidean{}, 2)),
+		"sum":   testkit.Must(metric.Sum[vector](metric.Func[vector](metric.Euclidean{}.Distance), metric.Manhattan{})),
+	} {
+		if ve := (*metric.ValueError)(nil); !errors.As(testkit.Err(metric.NewPoints(bad, s)), &ve) {
+			t.Errorf("%s lets NaN pass", name)
+		}
+	}
+	product := testkit.Must(metric.Product(metric.Levenshtein{}, metric.Euclidean{}, 2))
+	for _, p := range []metric.Pair[string, vector]{{First: "\xff", Second: vector{1}}, {Second: bad[1]}} {
+		if ve := (*metric.ValueError)(nil); !errors.As(testkit.Err(metric.NewPoints([]metric.Pair[string, vector]{p}, product)), &ve) {
+			t.Errorf("product lets %v pass", p)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -10,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/graph/iterator"
-	"gonum.org/v1/gonum/graph/multi"
 	"gonum.org/v1/gonum/graph/simple"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -137,68 +137,6 @@ func TestGraph_EdgesAreShortestExactly(t *testing.T) {
 	}
 }
 
-// The order of the edges and of their ends does not change a bit.
-func TestGraph_OrderDoesNotMatter(t *testing.T) {
-	r := random.Seeded(3)
-	edges := randomEdges(r, 60, 150, r.Float64)
-	g := testkit.Must(metric.NewGraphEdges(t.Context(), 60, edges))
-	r.Shuffle(len(edges), func(a, b int) { edges[a], edges[b] = edges[b], edges[a] })
-	for k := range edges {
-		edges[k].I, edges[k].J = edges[k].J, edges[k].I
-	}
-	h := testkit.Must(metric.NewGraphEdges(t.Context(), 60, edges))
-	metric.SameDistances(t, h, g)
-	if !slices.Equal(g.Edges(), h.Edges()) {
-		t.Error("edges differ")
-	}
-}
-
-func TestNewGraph_AgreesWithNewGraphEdges(t *testing.T) {
-	r := random.Seeded(4)
-	const n = 30
-	edges := randomEdges(r, n, 0, r.Float64) // a tree, so that no edge is set twice
-	ids := make([]int64, n)
-	for i := range ids {
-		ids[i] = int64(i*i*i - 100)
-	}
-	sg := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
-	unit := simple.NewUndirectedGraph()
-	ones := slices.Clone(edges)
-	for k, e := range edges {
-		u, v := simple.Node(ids[e.I]), simple.Node(ids[e.J])
-		sg.SetWeightedEdge(simple.WeightedEdge{F: u, T: v, W: e.Length})
-		unit.SetEdge(simple.Edge{F: u, T: v})
-		ones[k].Length = 1
-	}
-	for name, c := range map[string]struct {
-		g     graph.Undirected
-		edges []metric.Edge
-	}{"weighted": {sg, edges}, "unit": {unit, ones}} {
-		got := testkit.Must(metric.NewGraph(t.Context(), c.g))
-		want := testkit.Must(metric.NewGraphEdges(t.Context(), n, c.edges))
-		if !slices.Equal(got.IDs(), ids) || !slices.Equal(got.Edges(), want.Edges()) || got.Len() != n {
-			t.Errorf("%s: IDs or edges differ", name)
-		}
-		metric.SameDistances(t, got, want)
-	}
-	if g, err := metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 1, J: 0, Length: 3}}); err != nil || !slices.Equal(g.IDs(), []int64{0, 1}) {
-		t.Errorf("NewGraphEdges: %v, %v", g, err)
-	}
-}
-
-func TestGraph_LoopsAreIgnored(t *testing.T) {
-	g := multi.NewWeightedUndirectedGraph()
-	a, b := multi.Node(1), multi.Node(2)
-	g.SetWeightedLine(multi.WeightedLine{F: a, T: a, W: -1, UID: 1})
-	g.SetWeightedLine(multi.WeightedLine{F: a, T: b, W: 2, UID: 2})
-	edges := []metric.Edge{{I: 0, J: 0, Length: math.NaN()}, {I: 0, J: 1, Length: 2}}
-	for _, got := range []*metric.Graph{testkit.Must(metric.NewGraph(t.Context(), g)), testkit.Must(metric.NewGraphEdges(t.Context(), 2, edges))} {
-		if got.Distance(0, 1) != 2 || len(got.Edges()) != 1 {
-			t.Errorf("%v with edges %v", got, got.Edges())
-		}
-	}
-}
-
 // strayGraph names a neighbor that is none of its nodes.
 type strayGraph struct{ *simple.UndirectedGraph }
 
@@ -230,5 +168,95 @@ func TestNewGraph_FindsPartsInLinearMemory(t *testing.T) {
 		if b := after.TotalAlloc - before.TotalAlloc; b > 16<<20 {
 			t.Errorf("%d edges: %d MB allocated", len(c.edges), b>>20)
 		}
+	}
+}
+
+// naiveSpanner is the greedy algorithm with all distances kept up to date.
+func naiveSpanner(f metric.Finite, t float64) []metric.Edge {
+	n := f.Len()
+	var pairs []metric.Edge
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			pairs = append(pairs, metric.Edge{I: i, J: j, Length: f.Distance(i, j)})
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b metric.Edge) int { return cmp.Compare(a.Length, b.Length) })
+	d := unconnected(n)
+	var edges []metric.Edge
+	for _, e := range pairs {
+		// Sums in another order differ by rounding.
+		if d[e.I][e.J] <= t*e.Length*(1+1e-13) {
+			continue
+		}
+		edges = append(edges, e)
+		for i := range d {
+			for j := range d {
+				d[i][j] = min(d[i][j], d[i][e.I]+e.Length+d[e.J][j], d[i][e.J]+e.Length+d[e.I][j])
+			}
+		}
+	}
+	slices.SortFunc(edges, func(a, b metric.Edge) int { return (a.I-b.I)*n + a.J - b.J })
+	return edges
+}
+
+// stretched checks f <= g <= t*f.
+func stretched(t *testing.T, f metric.Finite, g *metric.Graph, by float64) {
+	t.Helper()
+	for i := range f.Len() {
+		for j := range f.Len() {
+			d, got := f.Distance(i, j), g.Distance(i, j)
+			if got > by*d || got < d*(1-metric.DefaultTolerance) {
+				t.Fatalf("distance (%d, %d): %v in the space, %v in the %v-spanner", i, j, d, got, by)
+			}
+		}
+	}
+}
+
+func TestSpanner_AgreesWithNaiveGreedy(t *testing.T) {
+	r := random.Seeded(1)
+	clusters := testkit.Must(metric.NewClustered(5, 6, .1))
+	points := make([][]float64, 60) // with coincident points
+	for i := range points {
+		points[i] = []float64{float64(r.IntN(6)), float64(r.IntN(6)), r.Float64() * float64(i%2)}
+	}
+	ties := testkit.Must(metric.NewPoints(points, metric.Manhattan{}))
+	graph := testkit.Must(metric.NewGraphEdges(t.Context(), 50, randomEdges(r, 50, 60, r.ExpFloat64)))
+	for name, f := range map[string]metric.Finite{"square": square(t, 70), "clusters": clusters, "ties": ties, "graph": graph, "one": square(t, 1), "two": square(t, 2)} {
+		for _, by := range []float64{1, 1.05, 1.5, 2, 3, 1e6} {
+			g := testkit.Must(metric.Spanner(t.Context(), f, by))
+			stretched(t, f, g, by)
+			if want := naiveSpanner(f, by); by > 1 && !slices.Equal(g.Edges(), want) {
+				t.Errorf("%s, t=%v: %d edges, naive %d", name, by, len(g.Edges()), len(want))
+			}
+		}
+	}
+}
+
+// The edges of a graph do for all pairs but where rounding says otherwise: paths of tenths
+// tie, and their sums differ.
+func TestSpanner_RoundedGraph(t *testing.T) {
+	r := random.Seeded(3)
+	for range 40 {
+		f := testkit.Must(metric.NewGraphEdges(t.Context(), 60, randomEdges(r, 60, 150, func() float64 { return float64(r.IntN(8)) / 10 })))
+		for _, by := range []float64{1, 1.5, 2} {
+			g := testkit.Must(metric.Spanner(t.Context(), f, by))
+			stretched(t, f, g, by)
+			if few, all := len(g.Edges()), len(f.Edges()); few > all {
+				t.Errorf("t=%v: %d edges, the graph has %d", by, few, all)
+			}
+		}
+	}
+}
+
+// A 1-spanner of a graph metric with lengths that add without rounding has the
+// edges of the graph, and a large stretch leaves a spanning tree.
+func TestSpanner_Extremes(t *testing.T) {
+	r := random.Seeded(2)
+	f := testkit.Must(metric.NewGraphEdges(t.Context(), 80, randomEdges(r, 80, 100, func() float64 { return float64(1 + r.IntN(9)) })))
+	one := testkit.Must(metric.Spanner(t.Context(), f, 1))
+	metric.SameDistances(t, one, f)
+	tree := testkit.Must(metric.Spanner(t.Context(), f, 1e300))
+	if few, some, all := len(tree.Edges()), len(one.Edges()), len(f.Edges()); few != 79 || some > all {
+		t.Errorf("%d edges in a spanning tree of 80, %d in the 1-spanner of a graph of %d", few, some, all)
 	}
 }

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/finite"
-	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -121,29 +120,6 @@ func TestIndex_Sphere(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-func TestIndex_Edges(t *testing.T) {
-	one := NewIndex(under([][]float64{{3}}, normSpace{2, identity}))
-	if j, d := one.Nearest(0); j != -1 || !math.IsInf(d, 1) {
-		t.Errorf("Nearest in a single point: %d, %v", j, d)
-	}
-	if j, d := one.Farthest(0); j != 0 || d != 0 {
-		t.Errorf("Farthest in a single point: %d, %v", j, d)
-	}
-	if got := one.Neighbors(0, 3, nil); got != nil {
-		t.Errorf("Neighbors in a single point: %v", got)
-	}
-	for _, r := range []float64{-1, math.NaN()} {
-		if got := one.Ball(0, r, nil); got != nil {
-			t.Errorf("Ball of radius %v: %v", r, got)
-		}
-	}
-	for _, f := range []Finite{planePoints(50), scanned{planePoints(50)}} {
-		if !law.Panics(func() { NewIndex(f).Ball(50, 1, nil) }) {
-			t.Error("an index outside did not panic")
 		}
 	}
 }
@@ -259,41 +235,6 @@ func TestLocator_EqualsDefinition(t *testing.T) {
 	})
 }
 
-func TestLocator_ConcurrentUse(t *testing.T) {
-	p := planePoints(2000)
-	l := NewLocator(p)
-	var wg sync.WaitGroup
-	for w := range 4 {
-		wg.Go(func() {
-			r := random.Seeded(uint64(w))
-			for range 500 {
-				i := r.IntN(p.Len())
-				if j, d := l.Nearest(p.At(i)); j != i || d != 0 {
-					t.Errorf("point %d is at %d, %v", i, j, d)
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
-
-func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
-	p := planePoints(300)
-	for _, f := range []Finite{p, scanned{p}} {
-		for _, k := range []int{1, 4, 299} {
-			got, err := NewIndex(f).NearestNeighbors(t.Context(), k)
-			if err != nil || len(got) != 300*k {
-				t.Fatal(len(got), err)
-			}
-			for i := range 300 {
-				if want := byDistance(p, i)[:k]; !slices.Equal(got[i*k:(i+1)*k], want) {
-					t.Fatalf("k=%d: neighbors of %d: %v, want %v", k, i, got[i*k:(i+1)*k], want)
-				}
-			}
-		}
-	}
-}
-
 // u is in I(v) exactly where v is u or among its r-1 nearest others.
 func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 	p := under(gridPoints(6, 6), normSpace{2, identity})
@@ -325,14 +266,6 @@ func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 	}
 }
 
-func TestNeighbors_NotANumber(t *testing.T) {
-	var v *Violation
-	oneNaN := table{{0, 1, 2}, {1, 0, math.NaN()}, {2, math.NaN(), 0}}
-	if _, err := NewIndex(oneNaN).NearestNeighbors(t.Context(), 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
-		t.Errorf("NearestNeighbors: %v", err)
-	}
-}
-
 // gridPoints returns the w*h points of a grid of unit steps.
 func gridPoints(w, h int) [][]float64 {
 	var pts [][]float64
@@ -342,4 +275,134 @@ func gridPoints(w, h int) [][]float64 {
 		}
 	}
 	return pts
+}
+
+// cloud32 returns n vectors of d numbers of about the given size.
+func cloud32(seed uint64, n, d int, size float64) [][]float32 {
+	r := rand.New(rand.NewPCG(seed, 0))
+	pts := make([][]float32, n)
+	for i := range pts {
+		pts[i] = make([]float32, d)
+		for j := range pts[i] {
+			pts[i][j] = float32(r.NormFloat64() * size)
+		}
+	}
+	return pts
+}
+
+// The nearest of long vectors is that of a plain scan, bit for bit and with ties to the
+// lowest: also between vectors that float32 cannot tell apart from where the query is, and
+// for queries that it cannot hold.
+func TestLocator_ScanIsExact(t *testing.T) {
+	space := Float32[Euclidean]{}
+	for _, size := range []float64{1e-30, 1e-6, 1, 1e6, 1e30} {
+		pts := cloud32(3, 400, 40, size)
+		for i := 300; i < 400; i++ { // near copies, and copies
+			copy(pts[i], pts[i-300])
+			if i < 380 {
+				pts[i][i%40] = math.Nextafter32(pts[i][i%40], 2)
+			}
+		}
+		l := NewLocator(testkit.Must(NewPoints(pts, Space[[]float32](space))))
+		if (l.scan != nil) != (size > 1e-20 && size < 1e20) {
+			t.Errorf("size %v: scanned in float32 %v", size, l.scan != nil)
+		}
+		moved := 0
+		for q, y := range append(cloud32(4, 300, 40, 0), cloud32(5, 20, 40, 1e9)...) {
+			noise := cloud32(uint64(q), 1, 40, size*[]float64{0, 1e-8, .3, 3, 1000}[q%5])[0]
+			for j := range y {
+				y[j] += pts[q][j] + noise[j]
+			}
+			best, d := -1, math.Inf(1)
+			for i, w := range pts {
+				if v := space.Distance(y, w); v < d {
+					best, d = i, v
+				}
+			}
+			if i, v := l.Nearest(y); i != best || v != d {
+				t.Fatalf("size %v, query %d: %d at %v, want %d at %v", size, q, i, v, best, d)
+			}
+			if best != q {
+				moved++
+			}
+		}
+		if moved < 60 {
+			t.Errorf("size %v: only %d queries leave their point", size, moved)
+		}
+	}
+}
+
+// extents are the diameter, the least distances, of all and the positive, and the radius of f.
+func extents(t *testing.T, f Finite) (all [4]pair) {
+	t.Helper()
+	var errs [4]error
+	all[0].key, all[0].i, all[0].j, errs[0] = Diameter(t.Context(), f)
+	all[1].key, all[1].i, all[1].j, errs[1] = NewIndex(f).MinDistance(t.Context())
+	all[2].key, all[2].i, all[2].j, errs[2] = NewIndex(f).MinPositiveDistance(t.Context())
+	all[3].key, all[3].i, errs[3] = Radius(t.Context(), f)
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Error(err)
+	}
+	return all
+}
+
+func TestExtent_EqualsDefinition(t *testing.T) {
+	eachSpace(t, 80, func(t *testing.T, p *Points[[]float64]) {
+		want := [4]pair{{-1, 0, 0}, nothing, nothing, nothing}
+		for i := range p.Len() {
+			far := 0.0
+			for j := range p.Len() {
+				d := p.Distance(i, j)
+				far = max(far, d)
+				if j >= i && d > want[0].key {
+					want[0] = pair{d, i, j}
+				}
+				if j > i && d < want[1].key {
+					want[1] = pair{d, i, j}
+				}
+				if j > i && d > 0 && d < want[2].key {
+					want[2] = pair{d, i, j}
+				}
+			}
+			if far < want[3].key {
+				want[3] = pair{far, i, 0}
+			}
+		}
+		for _, f := range []Finite{p, scanned{p}} {
+			if got := extents(t, f); got != want {
+				t.Errorf("%T: %v, want %v", f, got, want)
+			}
+		}
+	})
+}
+
+// The chunks of several workers, where extremes tie, and spaces of few points.
+func TestExtent_ClosedForms(t *testing.T) {
+	grid := under(gridPoints(41, 41), normSpace{1, identity})
+	one := under([][]float64{{5}}, normSpace{2, identity})
+	ofGrid := [4]pair{{80, 0, 41*41 - 1}, {1, 0, 1}, {1, 0, 1}, {40, 20*41 + 20, 0}}
+	ofOne := [4]pair{{0, 0, 0}, nothing, nothing, {0, 0, 0}}
+	for f, want := range map[Finite][4]pair{
+		grid: ofGrid, scanned{grid}: ofGrid, one: ofOne, scanned{one}: ofOne,
+		new(Dense): {{0, -1, -1}, nothing, nothing, {0, -1, 0}},
+	} {
+		if got := extents(t, f); got != want {
+			t.Errorf("%T: %v, want %v", f, got, want)
+		}
+	}
+}
+
+func BenchmarkExtent(b *testing.B) {
+	for _, n := range []int{1000, 1000000} {
+		p := planePoints(n)
+		for name, f := range map[string]func(){
+			"Diameter":    func() { Diameter(b.Context(), p) },
+			"Radius":      func() { Radius(b.Context(), p) },
+			"MinDistance": func() { NewIndex(p).MinDistance(b.Context()) },
+		} {
+			testkit.Bench(b, fmt.Sprintf("%s/n=%d", name, n), f)
+		}
+	}
+	p := scanned{planePoints(1000)}
+	testkit.Bench(b, "Diameter/scan/n=1000", func() { Diameter(b.Context(), p) })
 }

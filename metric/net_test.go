@@ -55,21 +55,6 @@ func TestNet_EqualsGreedy(t *testing.T) {
 	})
 }
 
-func TestNet_Progress(t *testing.T) {
-	for _, f := range []Finite{planePoints(10000), scanned{planePoints(500)}} {
-		last := 0
-		_, err := Net(t.Context(), f, 0.1, &NetOptions{Progress: func(done, total int) {
-			if done < last || total != f.Len() {
-				t.Fatalf("progress %d of %d after %d", done, total, last)
-			}
-			last = done
-		}})
-		if err != nil || last != f.Len() {
-			t.Errorf("ended at %d, %v", last, err)
-		}
-	}
-}
-
 func TestFarthestFirst_EqualsDefinition(t *testing.T) {
 	r := random.Seeded(7)
 	eachSpace(t, 40, func(t *testing.T, p *Points[[]float64]) {

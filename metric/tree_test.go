@@ -135,40 +135,6 @@ func TestTree_UltrametricIsTheHeightOfTheAncestor(t *testing.T) {
 	}
 }
 
-func TestTree_Structure(t *testing.T) {
-	r := random.Seeded(3)
-	for n := 1; n <= 40; n++ {
-		tree := randomTree(r, n)
-		pre := tree.Preorder()
-		if len(pre) != n || pre[0] != tree.Root() || tree.Parent(tree.Root()) != -1 {
-			t.Fatalf("preorder %v of %d nodes", pre, n)
-		}
-		rank := inverse(pre)
-		size := make([]int, n) // of a subtree
-		var leaves []int
-		for k := n - 1; k >= 0; k-- {
-			v := pre[k]
-			size[v]++
-			next := k + 1 // families are stretches, children in order
-			for c, w := range tree.Children(v) {
-				if rank[w] != next || tree.Parent(w) != v || c > 0 && w <= tree.Children(v)[c-1] {
-					t.Fatalf("children %v of %d, preorder %v", tree.Children(v), v, pre)
-				}
-				next += size[w]
-				size[v] += size[w]
-			}
-		}
-		for v := range n {
-			if len(tree.Children(v)) == 0 {
-				leaves = append(leaves, v)
-			}
-		}
-		if !slices.Equal(leaves, tree.Leaves()) || size[tree.Root()] != n {
-			t.Fatalf("leaves %v, want %v", tree.Leaves(), leaves)
-		}
-	}
-}
-
 func TestNewTree_Defaults(t *testing.T) {
 	parent := []int{2, 2, -1}
 	tree := testkit.Must(NewTree(parent, nil))

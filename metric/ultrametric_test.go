@@ -1,6 +1,8 @@
 package metric
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -113,6 +115,147 @@ func TestUltrametric_ClustersAreClosedBalls(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// minimax is the least longest step over all ways, by Floyd and Warshall.
+func minimax(f Finite) table {
+	n := f.Len()
+	u := newTable(n, f.Distance)
+	for k := range n {
+		for i := range n {
+			for j := range n {
+				u[i][j] = min(u[i][j], max(u[i][k], u[k][j]))
+			}
+		}
+	}
+	return u
+}
+
+// randomFinites are metrics and other symmetric tables, with ties and zeros.
+func randomFinites(rng *rand.Rand, n int) []Finite {
+	return []Finite{
+		symmetric(n, func() float64 { return 1 + rng.Float64() }),
+		symmetric(n, func() float64 { return rng.ExpFloat64() }),
+		symmetric(n, func() float64 { return float64(rng.IntN(4)) }),
+		planePoints(n),
+		newTable(n, func(i, j int) float64 { return math.Abs(float64(i - j)) }),
+	}
+}
+
+func TestSubdominant_IsMinimaxPath(t *testing.T) {
+	r := random.Seeded(1)
+	for n := 1; n <= 35; n++ {
+		for _, f := range randomFinites(r, n) {
+			u := testkit.Must(Subdominant(t.Context(), f))
+			SameDistances(t, u, minimax(f))
+			SameDistances(t, testkit.Must(Subdominant(t.Context(), u)), u) // an ultrametric is its own
+		}
+	}
+}
+
+// genuine checks a witness against the strong triangle inequality.
+func genuine(t *testing.T, f Finite, err error) {
+	t.Helper()
+	v, ok := err.(*Violation)
+	if !ok {
+		t.Fatalf("got %v, want a violation", err)
+	}
+	e := f.Distance(v.I, v.J) - max(f.Distance(v.I, v.K), f.Distance(v.K, v.J))
+	if v.Axiom != UltrametricLaw || !(e > 0) || v.Excess != e {
+		t.Fatalf("%v is no violation: the excess is %v", v, e)
+	}
+}
+
+func TestValidateUltrametric_WitnessIsGenuine(t *testing.T) {
+	r := random.Seeded(2)
+	for n := 1; n <= 35; n++ {
+		for _, f := range randomFinites(r, n) {
+			want := true
+			for i := range n {
+				for j := range n {
+					for k := range n {
+						want = want && f.Distance(i, j) <= max(f.Distance(i, k), f.Distance(k, j))
+					}
+				}
+			}
+			err := ValidateUltrametric(t.Context(), f, 0)
+			if (err == nil) != want {
+				t.Fatalf("n=%d: %v, but ultrametric is %v", n, err, want)
+			}
+			if err != nil {
+				genuine(t, f, err)
+			}
+		}
+	}
+	// One distance of an ultrametric changed by an ulp, up or down.
+	for range 200 {
+		n := 3 + r.IntN(40)
+		u := testkit.Must(FromLinkage(n, randomMerges(r, n)))
+		f := newTable(n, u.Distance)
+		i := r.IntN(n)
+		j := (i + 1 + r.IntN(n-1)) % n
+		d := math.Nextafter(f[i][j], []float64{0, math.Inf(1)}[r.IntN(2)])
+		f[i][j], f[j][i] = d, d
+		changed := false
+		for k := range n {
+			if k != i && k != j {
+				a, b := f[i][k], f[k][j]
+				changed = changed || d > max(a, b) || a > max(d, b) || b > max(a, d)
+			}
+		}
+		if err := ValidateUltrametric(t.Context(), f, 0); (err != nil) != changed {
+			t.Fatalf("n=%d, d(%d,%d) = %v: %v", n, i, j, d, err)
+		} else if err != nil {
+			genuine(t, f, err)
+		}
+		if err := ValidateUltrametric(t.Context(), f, 1e-12); err != nil && d > 1e-300 {
+			t.Fatalf("an ulp beyond the tolerance: %v", err)
+		}
+	}
+}
+
+// An ultrametric is found with all its distances; another metric is refused, and a
+// nil pointer with an error.
+func TestAsUltrametric_HasTheSameDistances(t *testing.T) {
+	ctx := context.Background()
+	c := testkit.Must(NewClustered(3, 4, .3))
+	sub := testkit.Must(Subdominant(t.Context(), planePoints(20)))
+	dense := testkit.Must(Densify(t.Context(), sub))
+	for _, f := range []Finite{c, sub, dense, table{{0}}} {
+		SameDistances(t, testkit.Must(AsUltrametric(ctx, f)), f)
+	}
+	var v *Violation
+	if u, err := AsUltrametric(ctx, planePoints(5)); u != nil || !errors.As(err, &v) || v.Axiom != UltrametricLaw {
+		t.Errorf("the plane: %v, %v", u, err)
+	}
+	for _, f := range []Finite{nil, (*Ultrametric)(nil), (*Clustered)(nil), new(Clustered)} {
+		if _, err := AsUltrametric(ctx, f); !errors.Is(err, ErrEmpty) {
+			t.Errorf("%T: %v", f, err)
+		}
+	}
+}
+
+// f rises above its subdominant ultrametric, which is 1 throughout, in steps
+// of 10 percent: every triple keeps within the tolerance, f does not.
+func TestValidateUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
+	f := newTable(10, func(i, j int) float64 {
+		if i == j {
+			return 0
+		}
+		return math.Pow(1.1, math.Abs(float64(i-j))-1)
+	})
+	for _, c := range []struct {
+		tol float64
+		ok  bool
+	}{{0, false}, {0.1, false}, {1.1, false}, {1.2, true}} { // 1.1^8 = 2.14
+		err := ValidateUltrametric(t.Context(), f, c.tol)
+		if (err == nil) != c.ok {
+			t.Errorf("tolerance %v: %v", c.tol, err)
+		}
+		if err != nil {
+			genuine(t, f, err)
 		}
 	}
 }

@@ -52,23 +52,6 @@ func lineSigned(r *rand.Rand, n int) []float64 {
 	return g
 }
 
-func TestDistance_IsTheTransportCostOnTheLine(t *testing.T) {
-	r := random.Seeded(1)
-	for trial := range 400 {
-		n := 1 + r.IntN(7)
-		x := linePositions(r, n)
-		mu, nu := lineMeasure(r, n), lineMeasure(r, n)
-		if trial%2 == 0 {
-			mu, nu = lineSigned(r, n), lineSigned(r, n)
-		}
-		got := testkit.Must(distance(onLine(x), mu, nu))
-		extent := slices.Max(x) - slices.Min(x)
-		if want := refSigned(linePoints(x).Distance, mu, nu); math.Abs(got-want) > 1e-13*extent {
-			t.Fatalf("x=%v mu=%v nu=%v: %v, want %v", x, mu, nu, got, want)
-		}
-	}
-}
-
 // The quantile coupling over all pairs, in rational arithmetic.
 func lineCoupling(x, mu, y, nu []float64) float64 {
 	type atom struct{ at, w *big.Rat }

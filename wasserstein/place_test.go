@@ -3,7 +3,6 @@ package wasserstein
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -68,61 +67,6 @@ func rowsOf(c Cost) Cost {
 	return CostFunc(n, m, c.At)
 }
 
-// Searches in space find what rows do, for masses of all kinds.
-func TestBetween_InSpaceIsThatOfRows(t *testing.T) {
-	r := random.Seeded(1)
-	for _, shape := range placedShapes {
-		for _, drop := range []int{40, 0}[:testkit.Sweep(1, 2)] {
-			c, a, b := evenOdd(placed(r, shape, 560), drop)
-			if placesOf(c) == nil || placesOf(rowsOf(c)) != nil {
-				t.Fatalf("%s: not what the test is about", shape)
-			}
-			equal := func(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
-			for name, w := range map[string][2][]float64{
-				"equal":  {equal(len(a)), equal(len(b))},
-				"random": {w1Weights(r, len(a), true), w1Weights(r, len(b), false)},
-			} {
-				t.Run(fmt.Sprint(shape, drop, name), func(t *testing.T) {
-					got := testkit.Must(Between(t.Context(), c, w[0], w[1], nil))
-					want := testkit.Must(Between(t.Context(), rowsOf(c), w[0], w[1], nil))
-					w1Verify(t, c, w[0], w[1], got, w1Tol)
-					if !(got.Lower <= want.Upper && want.Lower <= got.Upper) {
-						t.Errorf("[%v, %v], rows [%v, %v]", got.Lower, got.Upper, want.Lower, want.Upper)
-					}
-				})
-			}
-		}
-	}
-}
-
-// W1 has potentials of all points, those without mass as well.
-func TestW1_InSpaceHasPotentialsOfAllPoints(t *testing.T) {
-	r := random.Seeded(2)
-	for _, shape := range placedShapes {
-		f := placed(r, shape, 300)
-		mu, nu := w1Weights(r, 300, true), w1Weights(r, 300, true)
-		got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
-		w1Verify(t, metricCost{f}, mu, nu, got, w1Tol)
-		want := testkit.Must(Between(t.Context(), rowsOf(metricCost{f}), mu, nu, nil))
-		if !(got.Lower <= want.Upper && want.Lower <= got.Upper) {
-			t.Errorf("%s: [%v, %v], rows [%v, %v]", shape, got.Lower, got.Upper, want.Lower, want.Upper)
-		}
-	}
-}
-
-// The answer does not depend on the number of workers.
-func TestBetween_InSpaceOnAnyNumberOfWorkers(t *testing.T) {
-	c, a, b := evenOdd(placed(random.Seeded(3), "uniform", 1200), 0)
-	mu, nu := w1Weights(random.Seeded(4), len(a), false), w1Weights(random.Seeded(5), len(b), false)
-	one := testkit.Must(Between(t.Context(), c, mu, nu, &Options{Workers: 1}))
-	for _, w := range []int{2, 5} {
-		r := testkit.Must(Between(t.Context(), c, mu, nu, &Options{Workers: w}))
-		if r.Cost != one.Cost || !slices.Equal(r.Plan, one.Plan) || !slices.Equal(r.V, one.V) {
-			t.Errorf("%d workers: %v, one: %v", w, r, one)
-		}
-	}
-}
-
 // Whoever stops has a proved interval by then, and it only gets narrower.
 func TestProgress_BracketsTheOptimum(t *testing.T) {
 	r := random.Seeded(6)
@@ -154,26 +98,6 @@ func TestProgress_BracketsTheOptimum(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	if _, err := Between(ctx, c, mu, nu, &Options{Progress: func(int, float64, float64) { cancel() }}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
-	}
-}
-
-// A search for the potentials of the sources takes none that a scan would not: they
-// prove a bound of bad plans and potentials as well.
-func TestCertify_InSpaceIsThatOfRows(t *testing.T) {
-	r := random.Seeded(7)
-	for _, shape := range placedShapes {
-		c, a, b := evenOdd(placed(r, shape, 500), 0)
-		mu, nu := w1Weights(r, len(a), true), w1Weights(r, len(b), true)
-		v := make([]float64, len(b))
-		for j := range v {
-			v[j] = c.At(0, j) * r.NormFloat64()
-		}
-		plan := []Flow{{0, 1, 0.5}, {3, 2, 0.25}}
-		got := testkit.Must(Certify(t.Context(), c, mu, nu, plan, v, nil))
-		want := testkit.Must(Certify(t.Context(), rowsOf(c), mu, nu, plan, v, nil))
-		if !slices.Equal(got.U, want.U) || got.Lower > want.Lower || got.Upper < want.Upper || got.Unmatched != want.Unmatched {
-			t.Errorf("%s: [%v, %v], rows [%v, %v]", shape, got.Lower, got.Upper, want.Lower, want.Upper)
-		}
 	}
 }
 
@@ -216,23 +140,3 @@ func TestCells_BracketTheDistance(t *testing.T) {
 		t.Errorf("from a measure to itself: [%v, %v]", got.Lower, got.Upper)
 	}
 }
-
-// What no number is comes back as an error also where a search passes over it.
-func TestBetween_InSpaceRefusesBadDistances(t *testing.T) {
-	f := &spoiled{placed(random.Seeded(12), "uniform", 600)}
-	c, a, b := evenOdd(f, 0)
-	if placesOf(c) == nil {
-		t.Fatal("not what the test is about")
-	}
-	mu, nu := slices.Repeat([]float64{1 / float64(len(a))}, len(a)), slices.Repeat([]float64{1 / float64(len(b))}, len(b))
-	_, err := Between(t.Context(), c, mu, nu, nil)
-	if v := (*metric.ValueError)(nil); !errors.As(err, &v) {
-		t.Errorf("%v", err)
-	}
-}
-
-// spoiled has coordinates and no distances.
-type spoiled struct{ metric.Finite }
-
-func (s *spoiled) Distance(i, j int) float64       { return math.NaN() }
-func (s *spoiled) Embed() (metric.Embedding, bool) { return s.Finite.(metric.Embedded).Embed() }

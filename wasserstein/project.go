@@ -60,19 +60,12 @@ type ProjectOptions struct {
 
 // Project returns a probability measure on the points of f that is nearest, in the distance
 // of [W1], to the signed measure with weights g, whose total is 1 up to rounding
-// ([*MassError] otherwise). The distance of two signed measures of equal total is the least
-// cost of moving the positive part of their difference onto its negative part. P's weights are
-// >= 0, with a total that differs from 1 by the rounding of g: up to some n ulps of its largest
-// weight. Divide by it where g is large.
+// ([*MassError] otherwise). P's weights are >= 0, with a total that differs from 1 by the
+// rounding of g: up to some n ulps of its largest weight. Divide by it where g is large.
 //
 // Weights are finite and on all points of f. Where g is a probability measure already P is
 // g bit for bit. Errors, cost and memory are as for W1, on the points of positive and those
-// of negative weight.
-//
-// Where all points lie on a line, whatever the type of f, or f is a [metric.Clustered], a
-// [metric.Ultrametric] or the path metric of a [metric.Tree], P is that of [ProjectLine] or
-// [ProjectTree], in O(n log n); but as in W1 the certificate may take a pass. There are no
-// pivots, and no Progress.
+// of negative weight, closed forms ([ProjectLine], [ProjectTree]) included.
 func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOptions) (*Projection, error) {
 	const op = "wasserstein: Project"
 	n := fault.Len(f)
@@ -240,12 +233,10 @@ func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 // each node gives its mass to its children such that it is nearest to their G in the
 // Euclidean sense, from the top down.
 //
-// p has weights >= 0 that sum to 1 as closely as [W1] asks of totals. Where g is a
-// probability measure up to rounding already, p is g bit for bit. It is optimal for lengths
-// rounded to multiples of 2^-98 times the height of the tree and sums of g rounded to
-// float64. dist is +Inf where it would overflow. g is finite with a finite total variation;
-// errors are [metric.ErrEmpty], [*metric.SizeError] and [*metric.ValueError]. O(n log n)
-// time, about 250 bytes a node.
+// p has weights >= 0 that sum to 1 as closely as [W1] asks of totals; a g that is a
+// probability measure comes back bit for bit. It is optimal for lengths rounded to
+// multiples of 2^-98 times the height of the tree and sums of g rounded to float64. g and
+// dist are as in [ProjectLine], and so are errors. O(n log n), about 250 bytes a node.
 func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err error) {
 	const op = "wasserstein: ProjectTree"
 	if err := fault.Empty(op, "t", fault.Len(t)); err != nil {

@@ -230,15 +230,6 @@ func TestProjectLine_IsNearest(t *testing.T) {
 	}
 }
 
-// A group of equal points keeps its weights where nothing forces a change.
-func TestProjectLine_Duplicates(t *testing.T) {
-	x := []float64{5, 0, 5, 9, 9}
-	p, dist, err := ProjectLine(x, []float64{.25, .5, .125, -.125, .25})
-	if err != nil || dist != 0 || !slices.Equal(p, []float64{.25, .5, .125, 0, .125}) {
-		t.Errorf("%v, %v, %v", p, dist, err)
-	}
-}
-
 // lineObjective is what ProjectLine minimizes.
 func lineObjective(x, p, g []float64) float64 {
 	order := make([]int, len(x))

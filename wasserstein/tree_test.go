@@ -40,24 +40,6 @@ func treeHeight(t *metric.Tree) float64 {
 	return d
 }
 
-func TestDistance_IsTheTransportCostOnTrees(t *testing.T) {
-	r := random.Seeded(1)
-	for trial := range 300 {
-		tree := treeRandom(r, 1+r.IntN(9))
-		for _, f := range []metric.Finite{tree.PathMetric(), tree.NodeMetric()} {
-			n := f.Len()
-			mu, nu := lineMeasure(r, n), lineMeasure(r, n)
-			if trial%2 == 0 {
-				mu, nu = lineSigned(r, n), lineSigned(r, n)
-			}
-			got := testkit.Must(distance(f, mu, nu))
-			if want := refSigned(f.Distance, mu, nu); math.Abs(got-want) > 1e-13*treeHeight(tree) {
-				t.Fatalf("%v, want %v", got, want)
-			}
-		}
-	}
-}
-
 func TestDistance_ClustersKnownValue(t *testing.T) {
 	c := testkit.Must(metric.NewClustered(3, 2, 0.3))
 	// r/2 times the l1 distance 1 of the points, and (1-r)/2 times that of the

@@ -89,15 +89,13 @@ func proved(cost, lower, upper float64, unit metric.Unit) string {
 // plans having the marginals mu and nu, potentials |f[i]-f[j]| <= d(i,j).
 //
 // Weights are finite and on all points of f, and their totals are equal up to 2^-30 of
-// their sizes; they need not be 1, and are never rescaled. What is negative in one, as in
-// an unbiased estimate, is added to the other. Points may coincide. Mass common to mu and
-// nu at a point stays there, in the plan as a flow from i to i. (If f breaks the triangle
-// inequality the plan need not be optimal, and the certificate shows by how much.)
+// their sizes; they are never rescaled. What is negative in one is added to the other. Mass
+// common to mu and nu at a point stays there, a flow from i to i. (If f breaks the triangle
+// inequality the certificate shows how far the plan is from optimal.)
 //
-// The answer is exact up to rounding: Gap is about 1e-15 times the sizes of distances and
-// weights. Errors are [metric.ErrEmpty], [*metric.SizeError], [*metric.ValueError] for a
-// weight or a distance outside its domain (a distance is "cost[i]" at index j) and
-// [*MassError] for unequal totals. ctx ends the work early with its error.
+// Gap is about 1e-15 times the sizes of distances and weights. Errors are
+// [metric.ErrEmpty], [*metric.SizeError], [*metric.ValueError] for a weight or a distance
+// (as "cost[i]" at index j), [*MassError] for unequal totals, and ctx's.
 //
 // Points of the line ([metric.Embedded] in one dimension), the metrics of a [metric.Tree],
 // [metric.Ultrametric] and [metric.Clustered] have a closed form, unless U, V or Cells are
@@ -107,9 +105,9 @@ func proved(cost, lower, upper float64, unit metric.Unit) string {
 //
 // Elsewhere the network simplex method makes some ten passes over the n^2 costs, on every
 // core, and about ten pivots a point, of O(n) each at worst, with 8 bytes a pair where
-// costs are stored, besides about 500 bytes a point. Points of R^d, d <= 6
-// ([metric.Embedded]), take O(n) memory, and a pass is a search in a kd-tree for every
-// point; the bounds then rest on what [metric.Embedding] promises besides.
+// costs are stored, besides about 500 bytes a point. Points of R^d, d <= 6, take O(n)
+// memory, and a pass is a search in a kd-tree for every point; the bounds then rest on what
+// [metric.Embedding] promises besides.
 func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: W1"
 	n := fault.Len(f)

@@ -633,7 +633,6 @@ func TestLattice_DecidesNearZero(t *testing.T) {
 			Lattice{step}.addKNorm(dst, rng, x, 1, p, exact)
 		}
 	}
-	square := &Polytope{2, []float64{1, 0, 0, 1}, []float64{1, 0, 0, 1}}
 	for name, c := range map[string]struct {
 		words []uint64
 		near  float64 // how near to the border the input lies, in steps
@@ -642,9 +641,6 @@ func TestLattice_DecidesNearZero(t *testing.T) {
 		"in space":     {[]uint64{1<<40 | 2, 1 << 40, 2, 1<<40 | 2, 1<<40 | 2}, 0x1p-40, norm(2)},
 		"in the plane": {[]uint64{half, half, 1 << 62}, 0x1p-36, norm(2)},
 		"cube":         {[]uint64{half, half, half, 2, half}, 0x1.8p-42, norm(inf)},
-		"polytope": {[]uint64{2, half, half, half, half}, 0x1.8p-42, func(dst []float64, rng *rand.Rand, x []float64, exact bool) {
-			Lattice{step}.addPolytope(dst, rng, x, 1, square, exact)
-		}},
 	} {
 		for seed := range uint64(8) {
 			x := make([]float64, 2)

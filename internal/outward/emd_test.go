@@ -100,10 +100,9 @@ var ofEMD = []scenario{
 	}},
 	{"shuffled", "^mechanism/audit.go", func() (out []end) {
 		response := must(mechanism.FromWeights(ctx, 2, 2, []float64{2, 1, 1, 2}, nil))
-		both2 := must(accountant.NewShuffled(ctx, response, space.Simplex(2, 0.7), accountant.Users{Records: 6, Items: 1}))
+		both2 := accountant.Shuffle{Records: 6, Items: 1, Randomizer: must(accountant.NewRandomizer(ctx, response, space.Simplex(2, 0.7)))}
 		out = append(out, hi("response", must(both2.Delta(ctx, 0.1)).Value))
-		for _, u := range []accountant.Users{{Records: 6, Items: 2}} {
-			s := must(accountant.NewShuffled(ctx, channel(three, 0.3), three, u))
+		for _, s := range []accountant.Shuffle{{Records: 6, Items: 2, Randomizer: must(accountant.NewRandomizer(ctx, channel(three, 0.3), three))}} {
 			// The lattice that the upper end is computed on is chosen anew for other numbers.
 			out = append(out, lo("delta", must(s.DeltaInterval(ctx, 0.3)).Lo))
 			out = append(out, hi("moved", must(s.MovedLevel(ctx, accountant.Moved{Items: 1, Distance: 1.3}, 1e-4)).Value))

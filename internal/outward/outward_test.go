@@ -254,7 +254,6 @@ var excused = map[string]string{
 	"mechanism/additive/trail.go NewEarthTrail":                    within, // TestEarthTrail_MapsNoPlacesApart
 	"mechanism/additive/trail.go plant":                            within, // TestTrail_RatesAddToAlpha
 	"mechanism/additive/trail.go level":                            small,  // TestTrail_RatesAddToAlpha
-	"mechanism/additive/polytope.go enclosing":                     within,
 	"mechanism/additive/sphere.go newSphere":                       within,
 	"mechanism/additive/sphere.go sphereAlpha":                     within,
 	"mechanism/audit.go lnRatio":                                   slack, // other ways of the same function bind

@@ -593,10 +593,11 @@ var ways = []watchedCall{
 		return err1(c.Audit(ctx, space.Path(2, 1), &mechanism.AuditOptions{Delta: 1e-3}))
 	}},
 	{"accountant of several items", func(ctx context.Context) error {
-		s, err := accountant.NewShuffled(ctx, channel, path, accountant.Users{Records: 1000, Items: 3})
+		r, err := accountant.NewRandomizer(ctx, channel, path)
 		if err != nil {
 			return err
 		}
+		s := accountant.Shuffle{Records: 1000, Items: 3, Randomizer: r}
 		_, err = s.Level(ctx, 1e-6)
 		_, err2 := s.Delta(ctx, 1e-25)
 		for _, v := range []accountant.Moved{{Items: 1, Distance: 1}, {Items: 2, Distance: 2}} {
@@ -659,11 +660,11 @@ var ways = []watchedCall{
 	{"accountant of two outputs", func(ctx context.Context) error {
 		c := testkit.Must(mechanism.FromProbabilities(context.Background(), 2, 2, []float64{.75, .25, .25, .75}, 1e-9, nil))
 		for _, n := range []int64{1000, 1 << 20} {
-			s, err := accountant.NewShuffled(ctx, c, space.Path(2, 1), accountant.Users{Records: n, Items: 1})
+			r, err := accountant.NewRandomizer(ctx, c, space.Path(2, 1))
 			if err != nil {
 				return err
 			}
-			if _, err := s.Level(ctx, 1e-6); err != nil {
+			if _, err := (accountant.Shuffle{Records: n, Items: 1, Randomizer: r}).Level(ctx, 1e-6); err != nil {
 				return err
 			}
 		}

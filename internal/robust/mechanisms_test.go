@@ -311,7 +311,7 @@ var (
 	reduceModel = emd.Model{Trust: emd.Central, Users: 3, Items: 50, Diameter: 4}
 	reduced     = testkit.Must(emd.NewReduced[[]float64, []float64](testkit.Must(query.NewLinear(context.Background(), average, reduceModel, emd.Promise{Alpha: 1}, nil)), reduceTo))
 	reduceTo    = emd.Sampling{Radius: 0.5, Delta: 1e-6}
-	shuffled    = testkit.Must(accountant.NewShuffled(context.Background(), channel, path, accountant.Users{Records: 1000, Items: 1}))
+	shuffled    = accountant.Shuffle{Records: 1000, Items: 1, Randomizer: testkit.Must(accountant.NewRandomizer(context.Background(), channel, path))}
 	bits        = accountant.Shuffle{Records: 200, Items: 1, Alpha0: 1, Diameter: 1, MinDistance: 1}
 	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Alpha0: 1, Diameter: 1}
 	spread      = testkit.Must(distribution.New(context.Background(), distribution.Line(0, 4), unbounded, 2, nil))
@@ -331,17 +331,6 @@ var emdCalls = []call{
 	{"accountant.Composition.Delta", accountant.Composition.Delta, []any{accountant.Composition{Count: 100, Item: 0.1}, 2.0}},
 	{"accountant.Composition.Level", accountant.Composition.Level, []any{accountant.Composition{Count: 100, Item: 0.1}, 1e-6}},
 	{"accountant.ComposeBudget", accountant.ComposeBudget, []any{int64(100), 2.0, 1e-6}},
-	{"additive.NewPolytope", func(points [][]float64, alpha float64) ([]float64, error) {
-		k, err := additive.NewPolytope(points)
-		if err != nil {
-			return nil, err
-		}
-		m, err := additive.NewKNorm(additive.Norm{Dim: k.Dim(), Polytope: k}, alpha, nil)
-		if err != nil {
-			return nil, err
-		}
-		return m.Release(seeded(), make([]float64, k.Dim()))
-	}, []any{[][]float64{{1, 2}, {2, 0}, {1, 1}}, 1.0}},
 	{"frequency.New", frequency.New, []any{channel, path, central, &frequency.Options{Delta: 1e-6}}},
 	{"frequency.New", frequency.New, []any{channel, path, local, &frequency.Options{Audit: true}}},
 	{"frequency.NewClustered", frequency.NewClustered, []any{gkrr, modelOne, &frequency.Options{}}},
@@ -421,13 +410,13 @@ var emdCalls = []call{
 	{"accountant.Shuffle.LevelInterval", accountant.Shuffle.LevelInterval, []any{bits, 1e-6}},
 	{"accountant.Shuffle.DeltaInterval", accountant.Shuffle.DeltaInterval, []any{bits, 0.2}},
 	{"accountant.Shuffle.BudgetInterval", accountant.Shuffle.BudgetInterval, []any{bits, accountant.Promise{Alpha: 0.2, Delta: 1e-6}}},
-	{"accountant.NewShuffled", accountant.NewShuffled, []any{channel, path, accountant.Users{Records: 1000, Items: 1}}},
-	{"accountant.Shuffled.Level", shuffled.Level, []any{1e-6}},
-	{"accountant.Shuffled.Delta", shuffled.Delta, []any{0.1}},
-	{"accountant.Shuffled.MovedLevel", shuffled.MovedLevel, []any{accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},
-	{"accountant.Shuffled.MovedDelta", shuffled.MovedDelta, []any{accountant.Moved{Items: 3, Distance: 0.5}, 0.1}},
-	{"accountant.Shuffled.LevelInterval", shuffled.LevelInterval, []any{1e-6}},
-	{"accountant.Shuffled.DeltaInterval", shuffled.DeltaInterval, []any{0.1}},
+	{"accountant.NewRandomizer", accountant.NewRandomizer, []any{channel, path}},
+	{"accountant.Shuffle.Level", shuffled.Level, []any{1e-6}},
+	{"accountant.Shuffle.Delta", shuffled.Delta, []any{0.1}},
+	{"accountant.Shuffle.MovedLevel", shuffled.MovedLevel, []any{accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},
+	{"accountant.Shuffle.MovedDelta", shuffled.MovedDelta, []any{accountant.Moved{Items: 3, Distance: 0.5}, 0.1}},
+	{"accountant.Shuffle.LevelInterval", shuffled.LevelInterval, []any{1e-6}},
+	{"accountant.Shuffle.DeltaInterval", shuffled.DeltaInterval, []any{0.1}},
 	{"accountant.Shuffle.MovedLevel", accountant.Shuffle.MovedLevel, []any{shuffle, accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},
 	{"accountant.Shuffle.MovedDelta", accountant.Shuffle.MovedDelta, []any{shuffle, accountant.Moved{Items: 3, Distance: 0.5}, 0.1}},
 	{"emd.Model.FromUserLevel", central.FromUserLevel, []any{emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},

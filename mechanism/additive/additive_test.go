@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -155,27 +154,19 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Points that span no body of a fair shape, or too many facets, are refused; and what is
-// given beside a polytope.
-func TestNewPolytope_Refuses(t *testing.T) {
-	for name, points := range map[string][][]float64{
-		"none": nil, "no point": {nil}, "line": {{1}}, "nine": cross(9), "lengths": {{1, 2}, {3}}, "NaN": {{1, nan}, {0, 1}}, "infinite": {{1, inf}, {0, 1}},
-		"huge": {{1, 1e300}, {0, 1}}, "tiny": {{1, 1e-300}, {0, 1}}, "one": {{1, 2}}, "zero": {{0, 0}, {0, 0}}, "a line": {{1, 2}, {2, 4}, {-3, -6}},
-		"a plane": {{1, 2, 3}, {2, 4, 7}, {3, 6, 10}, {1, 2, 4}}, "flat": {{1, 0}, {0, 1e-8}}, "many": randomPoints(1000, 3, random.Seeded(1)), "many in 8": randomPoints(20, 8, random.Seeded(1)),
-	} {
-		if k, err := NewPolytope(points); err == nil || !strings.HasPrefix(err.Error(), "additive: NewPolytope: ") {
-			t.Errorf("%s: %v, %v", name, k, err)
-		}
-	}
-	k := testkit.Must(NewPolytope(cross(2)))
-	for name, n := range map[string]Norm{"P": {P: 2, Dim: 2, Polytope: k}, "Dim": {Dim: 3, Polytope: k}, "zero": {Dim: 2, Polytope: &Polytope{}}, "zero, 0": {Polytope: &Polytope{}}} {
-		if _, err := NewKNorm(n, 1, nil); err == nil || n.Check() == nil {
-			t.Errorf("%s accepted", name)
-		}
-	}
-	large := polytope(testkit.Must(NewPolytope([][]float64{{1e80, 0}, {0, 1e80}})))
-	if _, err := NewKNorm(large, 1e-99, nil); err == nil {
-		t.Error("noise beyond float64")
-	}
-	testkit.Must(NewKNorm(large, 1e99, nil))
+// What no constructor made releases nothing, promises nothing and states no
+// number.
+func TestZeroValues_Refuse(t *testing.T) {
+	testkit.Unmade[Laplace](t, "NewLaplace")
+	testkit.Unmade[KNorm](t, "NewKNorm")
+	testkit.Unmade[PlanarLaplace](t, "NewPlanarLaplace")
+	testkit.Unmade[Gaussian](t, "NewGaussian")
+	testkit.Unmade[Sphere](t, "NewSphere")
+	testkit.Unmade[DiscreteLaplace](t, "NewDiscreteLaplace")
+	testkit.Unmade[TruncatedGeometric](t, "NewTruncatedGeometric")
+	testkit.Unmade[DiscreteGaussian](t, "NewDiscreteGaussian")
+	testkit.Unmade[Madlib](t, "NewMadlib")
+	testkit.Unmade[Cells](t, "NewCells")
+	testkit.Unmade[Region](t, "NewRegion")
+	testkit.Unmade[Knots[[2]float64]](t, "NewKnots or NewEarthKnots")
 }

@@ -35,21 +35,6 @@ func conform[X, Y any](t *testing.T, name string, m mechanism.Mechanism[X, Y], e
 	}
 }
 
-func TestConformance_Integers(t *testing.T) {
-	laplace, err := additive.NewDiscreteLaplace(0.7, nil)
-	o := mechanismtest.Options[int64, int64]{}
-	conform(t, "DiscreteLaplace", laplace, err, 2, o, 0, 2, -1, math.MaxInt64, math.MinInt64)
-	distribution := map[int64]float64{}
-	for k := int64(-12); k <= 12; k++ {
-		distribution[7+k] = math.Tanh(0.35) * math.Exp(-0.7*math.Abs(float64(k)))
-	}
-	testkit.Check(t, mechanismtest.TestDistribution(t.Context(), laplace, 7, distribution, nil))
-	gauss, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-3, Diameter: 3}, nil)
-	conform(t, "DiscreteGaussian", gauss, err, 3, o, 0, 3, math.MaxInt64)
-	geometric, err := additive.NewTruncatedGeometric(additive.Range{Lo: -2, Hi: 5}, 0.7, nil)
-	conform(t, "TruncatedGeometric", geometric, err, 1, o, 0, 1, -2, 5)
-}
-
 func TestConformance_Numbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, grid := range []float64{0, 0x1p-10} {
@@ -150,4 +135,19 @@ func TestConformance_Places(t *testing.T) {
 	if _, err := mechanismtest.TestLevel(t.Context(), madlib, 0, 1, math.Sqrt2/2, nil); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestConformance_Integers(t *testing.T) {
+	laplace, err := additive.NewDiscreteLaplace(0.7, nil)
+	o := mechanismtest.Options[int64, int64]{}
+	conform(t, "DiscreteLaplace", laplace, err, 2, o, 0, 2, -1, math.MaxInt64, math.MinInt64)
+	distribution := map[int64]float64{}
+	for k := int64(-12); k <= 12; k++ {
+		distribution[7+k] = math.Tanh(0.35) * math.Exp(-0.7*math.Abs(float64(k)))
+	}
+	testkit.Check(t, mechanismtest.TestDistribution(t.Context(), laplace, 7, distribution, nil))
+	gauss, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-3, Diameter: 3}, nil)
+	conform(t, "DiscreteGaussian", gauss, err, 3, o, 0, 3, math.MaxInt64)
+	geometric, err := additive.NewTruncatedGeometric(additive.Range{Lo: -2, Hi: 5}, 0.7, nil)
+	conform(t, "TruncatedGeometric", geometric, err, 1, o, 0, 1, -2, 5)
 }

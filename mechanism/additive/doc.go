@@ -9,8 +9,7 @@
 // Count: [DiscreteLaplace], [TruncatedGeometric] for a known range, and [DiscreteGaussian],
 // whose tails are light but which needs a delta.
 //
-// Measure: [Laplace] for a number; [KNorm] for a vector, in any l_p norm, or that of a
-// [Polytope] for linear queries; [Gaussian] for a vector, with light tails and a delta.
+// Measure: [Laplace] for a number; [KNorm] for a vector, in any l_p norm; [Gaussian] for a vector, with light tails and a delta.
 //
 // Say where somebody is: [Sphere] for latitude and longitude, [PlanarLaplace] for a flat map.
 // [Cells] and [Region] move the place to a grid or onto land. Where somebody goes: [Trail], live,
@@ -31,7 +30,7 @@
 // # Cost
 //
 // O(d) for d coordinates: tens of nanoseconds for a number, a microsecond for a place.
-// NewRegion, NewPolytope, NewMadlib and Snap index their points.
+// NewRegion, NewMadlib and Snap index their points.
 //
 // # Who should not use it
 //

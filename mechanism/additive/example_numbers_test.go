@@ -3,8 +3,11 @@ package additive_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // A mean of 1000 users' vectors of l2 norm at most 1: a change of one user
@@ -97,15 +100,207 @@ func ExampleDiscreteGaussianSigma() {
 	// 4.230779 <nil>
 }
 
-// Two totals of three counts: a change of the counts by 1 in l1 moves them along
-// one of three columns.
-func ExampleNewPolytope() {
-	columns := [][]float64{{1, 0}, {1, 1}, {0, 1}}
-	body := must(additive.NewPolytope(columns))
-	m := must(additive.NewKNorm(additive.Norm{Dim: 2, Polytope: body}, 1, nil))
-	fmt.Println(m)
-	fmt.Printf("norm of (1, -1): %.3f\n", body.Norm([]float64{1, -1}))
+// seeded makes the examples repeat. Releases of private data pass nil.
+func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+// A position on Earth, hidden among the places within some kilometers.
+func ExampleNewSphere() {
+	m := must(additive.NewSphere(0.5, nil)) // per km
+	vienna := metric.LatLon{Lat: 48.2082, Lon: 16.3738}
+	y := must(m.Release(seeded(), vienna))
+	fmt.Printf("released %.3f, %.3f\n", y.Lat, y.Lon)
+	fmt.Printf("within %.1f km in 95 of 100 releases\n", m.RadiusQuantile(0.95))
+	fmt.Println(m.Guarantee())
 	// Output:
-	// K-norm noise of a polytope of 6 facets in R^2, 1-private per unit
-	// norm of (1, -1): 2.000
+	// released 48.212, 16.355
+	// within 9.5 km in 95 of 100 releases
+	// 0.5-private per km
+}
+
+// A position on Earth that is off by less than 500 m in 95 of 100 releases.
+func ExampleNewSphereWithin() {
+	noise := must(additive.NewSphereWithin(0.5, 0.95, nil)) // km
+	released, err := noise.Release(seeded(), metric.LatLon{Lat: 48.20849, Lon: 16.37208})
+	fmt.Printf("%v: %.4f %v\n", noise.Guarantee(), released, err)
+	// Output:
+	// 9.48773-private per km: {48.2087 16.3711} <nil>
+}
+
+// The places of a day, released as cells of a public grid: a receiver that trembles where
+// it stands costs nothing, and the first and last fixes are left out.
+func ExampleNewCells() {
+	cells := must(additive.NewCells(metric.GreatCircle{}, 0.1)) // km
+	noise := must(additive.NewSphereWithin(0.5, 0.95, nil))
+	sticky := must(mechanism.NewSticky(mechanism.Then(noise, cells.Center), &mechanism.StickyOptions[metric.LatLon]{Key: cells.Key}))
+	track := must(mechanism.NewTrack(sticky, &mechanism.TrackOptions{Ends: 1}))
+	day := []metric.LatLon{
+		{Lat: 48.18531, Lon: 16.37613}, {Lat: 48.20849, Lon: 16.37208}, {Lat: 48.20848, Lon: 16.37209},
+		{Lat: 48.22000, Lon: 16.35600}, {Lat: 48.20849, Lon: 16.37207}, {Lat: 48.18533, Lon: 16.37614},
+	}
+	released := must(track.Release(seeded(), day))
+	for i, p := range released {
+		fmt.Printf("%.5f -> %.5f\n", day[1+i], p)
+	}
+	fmt.Println(track.Level(day))
+	// Output:
+	// {48.20849 16.37208} -> {48.20810 16.37133}
+	// {48.20848 16.37209} -> {48.20810 16.37133}
+	// {48.22000 16.35600} -> {48.21611 16.35785}
+	// {48.20849 16.37207} -> {48.20810 16.37133}
+	// 18.9755-private per km <nil>
+}
+
+// An hour of a walk, a position a minute in meters, by three of them and straight lines between.
+func ExampleNewKnots() {
+	m := must(additive.NewKnots(math.Log(4)/200, &additive.KnotsOptions{Every: 20, Unit: "m"}))
+	walk := make([][2]float64, 60)
+	for t := range walk {
+		walk[t] = [2]float64{80 * float64(t), 2000}
+	}
+	released := must(m.Release(seeded(), walk))
+	for t := 0; t < 60; t += 15 {
+		fmt.Printf("%.0f -> %.0f\n", walk[t], released[t])
+	}
+	fmt.Printf("%v, whatever the track; noise of %.0f m, and of %.0f m with every position\n",
+		m.Guarantee(), m.RMS(60), must(additive.NewKnots(math.Log(4)/200, nil)).RMS(60))
+	// Output:
+	// [0 2000] -> [1225 2469]
+	// [1200 2000] -> [1466 2266]
+	// [2400 2000] -> [2187 1655]
+	// [3600 2000] -> [3987 1743]
+	// 0.00693148-private per m, whatever the track; noise of 763 m, and of 12395 m with every position
+}
+
+// The same by latitude and longitude, about a public center.
+func ExampleNewEarthKnots() {
+	m := must(additive.NewEarthKnots(10, metric.LatLon{Lat: 48.2, Lon: 16.4}, &additive.KnotsOptions{Every: 3}))
+	day := []metric.LatLon{{Lat: 48.1853, Lon: 16.3761}, {Lat: 48.2085, Lon: 16.3721}, {Lat: 48.2085, Lon: 16.3721}, {Lat: 48.2200, Lon: 16.3560}}
+	fmt.Printf("%.4f\n", must(m.Release(seeded(), day)))
+	fmt.Println(m.Guarantee())
+	// Output:
+	// [{48.2085 16.3714} {48.2085 16.3714} {48.2148 16.3645} {48.2212 16.3576}]
+	// 10-private per km
+}
+
+// A walker on an island, of public outline: what falls into the sea is taken ashore.
+func ExampleNewRegion() {
+	island := [][]metric.LatLon{{{Lat: 54.64, Lon: 18.60}, {Lat: 54.60, Lon: 18.80}, {Lat: 54.70, Lon: 18.70}}}
+	land := must(additive.NewRegion(metric.GreatCircle{}, island, 0.01)) // km
+	noise := must(additive.NewSphereWithin(10, 0.95, nil))
+	ashore := mechanism.Then(noise, land.Move)
+	walker := metric.LatLon{Lat: 54.65, Lon: 18.69}
+	for seed := range uint64(3) {
+		y := must(noise.Release(rand.New(rand.NewPCG(seed, 0)), walker))
+		z := must(ashore.Release(rand.New(rand.NewPCG(seed, 0)), walker))
+		fmt.Printf("%.3f -> %.3f\n", y, z)
+	}
+	fmt.Println(ashore.Guarantee())
+	// Output:
+	// {54.617 18.713} -> {54.617 18.713}
+	// {54.705 18.704} -> {54.700 18.700}
+	// {54.649 18.708} -> {54.649 18.708}
+	// 0.474387-private per km
+}
+
+// An hour on foot, in meters, a report every five minutes.
+func ExampleNewTrail() {
+	alpha := math.Log(4) / 200 // moved by 200 m a track is at most four times as likely
+	m := must(additive.NewTrail(alpha, &additive.TrailOptions{Steps: 12, Unit: "m"}))
+	rng := seeded()
+	live, y, err := m.Start(rng, [2]float64{0, 0})
+	for k := 1; k < 12 && err == nil; k++ {
+		if k < 4 {
+			fmt.Printf("%.0f\n", y)
+		}
+		y, err = live.Next(rng, [2]float64{400 * float64(k), 0})
+	}
+	fmt.Println(m.Guarantee())
+	fmt.Printf("off by %.0f m\n", m.RMS(12))
+	fmt.Println(m.Level(12), "where each report may be elsewhere")
+	_, err = live.Next(rng, [2]float64{})
+	fmt.Println(err)
+	// Output:
+	// [23 -105]
+	// [657 -43]
+	// [1202 116]
+	// 0.00693148-private per m
+	// off by 901 m
+	// 0.159424-private per m where each report may be elsewhere
+	// additive: LiveTrail.Next: all 12 reports are made: start another trail, which adds to the level
+}
+
+// A track about Vienna, released as a whole: moved by 1 km it is at most e times as likely.
+func ExampleNewEarthTrail() {
+	m := must(additive.NewEarthTrail(1, metric.LatLon{Lat: 48.2, Lon: 16.4}, nil))
+	track := []metric.LatLon{{Lat: 48.18531, Lon: 16.37613}, {Lat: 48.20849, Lon: 16.37208}, {Lat: 48.18533, Lon: 16.37614}}
+	fmt.Printf("%.3f\n", must(m.Release(seeded(), track)))
+	fmt.Println(m)
+	_, err := m.Release(nil, []metric.LatLon{{Lat: 48.2, Lon: -103.6}})
+	fmt.Println(err)
+	// Output:
+	// [{48.179 16.378} {48.206 16.396} {48.193 16.414}]
+	// trail of up to 1440 reports, 1-private per km
+	// additive: Trail.Release: the distance of track[0] from the center, want at most 60 degrees
+}
+
+// The level follows from the accuracy that the application needs.
+func ExamplePlanarAlpha() {
+	alpha := must(additive.PlanarAlpha(1, 0.95)) // within 1 km with probability 0.95
+	m := must(additive.NewPlanarLaplace(alpha, &additive.Options{Unit: "km"}))
+	fmt.Println(m.Guarantee())
+	fmt.Printf("half of all releases within %.2f km\n", m.RadiusQuantile(0.5))
+	// Output:
+	// 4.74387-private per km
+	// half of all releases within 0.35 km
+}
+
+func ExampleNewPlanarLaplace() {
+	m := must(additive.NewPlanarLaplace(2, &additive.Options{Unit: "km", Grid: 1.0 / 64}))
+	y := must(m.Release(seeded(), [2]float64{3.5, 1.25}))
+	fmt.Println(y)
+	// Output:
+	// [3.578125 0.890625]
+}
+
+// The nearest city to a noisy position: the guarantee is that of the noise.
+func ExampleSnap() {
+	cities := []metric.LatLon{{Lat: 48.21, Lon: 16.37}, {Lat: 48.14, Lon: 17.11}, {Lat: 47.50, Lon: 19.04}}
+	names := []string{"Vienna", "Bratislava", "Budapest"}
+	pts := must(metric.NewPoints(cities, metric.GreatCircle{}))
+	noise := must(additive.NewSphere(0.05, nil)) // per km
+	m := additive.Snap(noise, pts)
+	rng := seeded()
+	for range 3 {
+		i, err := m.Release(rng, metric.LatLon{Lat: 48.2, Lon: 16.6})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(names[i])
+	}
+	fmt.Println(m.Guarantee())
+	// Output:
+	// Vienna
+	// Bratislava
+	// Bratislava
+	// 0.05-private per km
+}
+
+func ExampleNewMadlib() {
+	words := []string{"cat", "dog", "car", "bus"}
+	m := must(additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil))
+	rng := seeded()
+	for range 4 {
+		i, err := m.Release(rng, 0)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(words[i])
+	}
+	// Output:
+	// cat
+	// dog
+	// dog
+	// dog
 }

@@ -1,7 +1,6 @@
 package additive
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -14,27 +13,16 @@ import (
 )
 
 // Norm is the l_p norm on R^Dim, 1 <= P <= +Inf, as in Norm{P: 2, Dim: 3} or
-// Norm{P: math.Inf(1), Dim: 10}; or that of a polytope, Norm{Dim: 3, Polytope: k}
-// with P = 0.
+// Norm{P: math.Inf(1), Dim: 10}.
 type Norm struct {
-	P        float64
-	Dim      int
-	Polytope *Polytope
+	P   float64
+	Dim int
 }
 
 // Check says what is wrong with a norm.
 func (n Norm) Check() error { return n.check("additive: Norm.Check") }
 
 func (n Norm) check(op string) error {
-	if n.Polytope != nil {
-		if n.P != 0 {
-			return fault.Value(op, "P", n.P, "0 with a Polytope")
-		}
-		if d := n.Polytope.Dim(); n.Dim != d || d == 0 {
-			return fault.Value(op, "Dim", float64(n.Dim), fmt.Sprintf("%d, that of the polytope, made by NewPolytope", d))
-		}
-		return nil
-	}
 	if !(n.P >= 1) {
 		return fault.Value(op, "P", n.P, "a number in [1, +Inf]")
 	}
@@ -64,8 +52,7 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 	return alpha, checkScale(op, "alpha", alpha)
 }
 
-// KNorm adds noise with density prop. to e^(-alpha*||z||) to a point of R^d, for an l_p norm or
-// that of a [Polytope]: the K-norm mechanism (Hardt, Talwar 2010, "On the geometry of
+// KNorm adds noise with density prop. to e^(-alpha*||z||) to a point of R^d, for an l_p norm: the K-norm mechanism (Hardt, Talwar 2010, "On the geometry of
 // differential privacy"). It is alpha-private per unit of that norm. In the plane with p = 2 it
 // is [PlanarLaplace], with p = 1 independent Laplace noise on every coordinate.
 //
@@ -96,15 +83,6 @@ func newKNorm(op string, norm Norm, alpha float64, o *Options) (*KNorm, error) {
 		return nil, err
 	}
 	scale := directed.DivUp(1, alpha)
-	if k := norm.Polytope; k != nil {
-		inner := math.Ldexp(k.inner, k.exp) / alpha
-		if err := checkScale(op, "the polytope's width/alpha", inner); err != nil {
-			return nil, err
-		}
-		out, err := newRounding(op, opt, inner)
-		out.scale = scale
-		return &KNorm{norm, alpha, out, g}, err
-	}
 	out, err := newRounding(op, opt, scale)
 	if err != nil {
 		return nil, err
@@ -122,9 +100,6 @@ func (k *KNorm) Guarantee() mechanism.Guarantee { return orZero(k).g }
 // String gives the noise and its guarantee.
 func (k *KNorm) String() string {
 	z := orZero(k)
-	if z.norm.Polytope != nil {
-		return describe(k.check("additive"), z.g, "K-norm noise of a %v", z.norm.Polytope)
-	}
 	return describe(k.check("additive"), z.g, "K-norm noise (p = %v) in R^%d", z.norm.P, z.norm.Dim)
 }
 
@@ -157,10 +132,6 @@ func (k *KNorm) releaseTo(op string, dst []float64, rng *rand.Rand, x []float64)
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	if p := k.norm.Polytope; p != nil {
-		k.out.lattice().AddPolytope(dst, rng, x, math.Ldexp(k.alpha, -p.exp), &p.body)
-		return nil
-	}
 	k.out.lattice().AddKNorm(dst, rng, x, k.alpha, k.norm.P)
 	return nil
 }
@@ -185,17 +156,10 @@ func (k *KNorm) RadiusProb(radius float64) float64 {
 // the grid changes by at most half a step. With G the gamma function it is
 //
 //	d(d+1)/alpha^2 * G(3/p) G(d/p) / (G(1/p) G((d+2)/p)).
-//
-// For a polytope it is the mean over the coordinates, and right to some percent: a moment of
-// its uniform distribution is simulated.
 func (k *KNorm) SecondMoment() float64 {
 	fault.Must(k, k.check("additive: KNorm.SecondMoment"))
 	d, p := float64(k.norm.Dim), k.norm.P
-	if k.norm.Polytope != nil {
-		return k.out.scale * k.out.scale * (d + 1) * (d + 2) * k.norm.Polytope.moment
-	}
-	// E ||Z||^2 times the mean of |g|^2/||g||^2, a moment of Beta(1/p, (d-1)/p); for a
-	// polytope, times that of a uniform point of it.
+	// E ||Z||^2 times the mean of |g|^2/||g||^2, a moment of Beta(1/p, (d-1)/p).
 	//
 	// x G(x) = G(1+x) keeps the arguments away from the pole at 0; at p = Inf
 	// they are all 1.

@@ -61,7 +61,7 @@ func (k *KNorm) privacyLoss(op string, distance float64) (mechanism.PrivacyLoss,
 	}
 	a := float64(k.alpha * distance)
 	switch {
-	case !(a >= minLoss && a <= maxLoss) || k.norm.Dim > 1 && (k.norm.P != 2 || k.norm.Polytope != nil):
+	case !(a >= minLoss && a <= maxLoss) || k.norm.Dim > 1 && k.norm.P != 2:
 		return response(directed.MulUp(k.alpha, distance)), nil
 	case k.norm.Dim == 1:
 		return laplaceLoss(a), nil

@@ -176,16 +176,6 @@ func TestSphere_ReleasesDigitsOfTheGridAlone(t *testing.T) {
 	}
 }
 
-// The grid is a power of two, at most 1.3 cm on the Earth and a thousandth of the noise.
-func TestSphere_GridIsAsFineAsTheNoise(t *testing.T) {
-	for _, c := range []struct{ alpha, want float64 }{{1e-90, 0x1p-23}, {1, 0x1p-23}, {4e5, 0x1p-23}, {5e5, 0x1p-24}, {1e6, 0x1p-25}, {1e9, 0x1p-35}, {1e12, 0x1p-44}} {
-		s := testkit.Must(NewSphere(c.alpha, &SphereOptions{Radius: 1}))
-		if width := 180 / math.Pi / c.alpha; s.grid.Step != c.want || s.grid.Step > 0x1p-9*width {
-			t.Errorf("alpha %v: grid %v of noise of %v degrees", c.alpha, s.grid.Step, width)
-		}
-	}
-}
-
 // A Release is what the exact sampler draws at the level of the guarantee.
 func TestSphere_DrawsAtTheStatedLevel(t *testing.T) {
 	s := testkit.Must(NewSphere(0.7, &SphereOptions{Radius: 10}))

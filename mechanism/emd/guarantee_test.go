@@ -3,6 +3,7 @@ package emd
 import (
 	"errors"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,10 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+	"github.com/metricdp/metricdp/wasserstein"
 )
 
 func discretePromise(t testing.TB, m Model, radius float64, p DP) Guarantee {
@@ -138,17 +143,6 @@ func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
 	}
 }
 
-func TestGuarantee_AtNoDistance(t *testing.T) {
-	model := Model{Trust: Local, Diameter: 1}
-	for _, g := range []Guarantee{promise(t, model, 1, 1e-6), discretePromise(t, model, .3, DP{1, 1e-6})} {
-		for _, d := range []float64{-1, -5e-324, math.NaN()} {
-			if p := g.At(d); !math.IsInf(p.Eps, 1) {
-				t.Errorf("%v at %v: %v", g, d, p)
-			}
-		}
-	}
-}
-
 func TestGuarantee_Composition(t *testing.T) {
 	m := Model{Trust: Central, Users: 5, Diameter: 1}
 	a, b := promise(t, m, 1, 1e-6), promise(t, m, 2, 0)
@@ -197,21 +191,221 @@ func TestGuarantee_Composition(t *testing.T) {
 	}
 }
 
-func TestGuarantee_Words(t *testing.T) {
-	m := Model{Trust: Central, Users: 5, Items: 2, Unit: "km", Diameter: 1}
-	for _, tc := range []struct {
-		g    Guarantee
-		want string
-	}{
-		{promise(t, m, 2, 0), "2-private per km under d_EM (central, 5 users of 2 items, diameter 1 km)"},
-		{promise(t, m, 2, 1e-6), "(2 per km, 1e-06)-private under d_EM (central, 5 users of 2 items, diameter 1 km)"},
-		{discretePromise(t, m, .1, DP{1, 1e-6}), "(1, 1e-06)-private between users up to d_EM 0.1 km (central, 5 users of 2 items, diameter 1 km)"},
-	} {
-		if got := tc.g.String(); got != tc.want {
-			t.Errorf("%s\nwant %s", got, tc.want)
+func TestGuarantee_AtNoDistance(t *testing.T) {
+	model := Model{Trust: Local, Diameter: 1}
+	for _, g := range []Guarantee{promise(t, model, 1, 1e-6), discretePromise(t, model, .3, DP{1, 1e-6})} {
+		for _, d := range []float64{-1, -5e-324, math.NaN()} {
+			if p := g.At(d); !math.IsInf(p.Eps, 1) {
+				t.Errorf("%v at %v: %v", g, d, p)
+			}
 		}
 	}
-	if s := promise(t, Model{Trust: Local, Diameter: 1}, math.Inf(1), 0).String(); !strings.Contains(s, "no guarantee") {
-		t.Error(s)
+}
+
+// Different multisets of m items are at least minDistance/m apart, some
+// exactly, so that the level cannot be lower.
+func TestFromUserLevel_LeastDistance(t *testing.T) {
+	space := space.Formula(4, func(i, j int) float64 { return math.Abs(float64(i-j)) / 3 })
+	for m := 1; m <= 4; m++ {
+		least := math.Inf(1)
+		all := testkit.Multisets(4, m)
+		for i, u := range all {
+			for _, v := range all[:i] {
+				d := testkit.Must(wasserstein.DistanceEM(t.Context(), space, u, v))
+				least = min(least, d)
+			}
+		}
+		g := testkit.Must(Model{Trust: Local, Items: m, Diameter: 1}.FromUserLevel(DP{.7, 1e-3}, 1./3))
+		if p := g.At(least); math.Abs(p.Eps-.7) > 1e-14 || p.Eps < .7*(1-1e-15) || p.Delta != 1e-3 {
+			t.Errorf("m=%d: %v at the least distance %v", m, p, least)
+		}
+		if loss := g.UserLevel().Eps / .7; math.Abs(loss-float64(m)*3) > 1e-12 {
+			t.Errorf("m=%d: loss %v, want %v", m, loss, 3*m)
+		}
+	}
+}
+
+func TestFromItems_ThereAndBack(t *testing.T) {
+	model := Model{Trust: Central, Users: 3, Items: 5, Diameter: 2, Unit: "km"}
+	item := testkit.Must(mechanism.NewGuarantee(.3, 0, "km"))
+	g, err := model.FromItems(item)
+	if err != nil || math.Abs(g.Alpha()-1.5) > 1e-15 || g.Delta() != 0 {
+		t.Fatal(g, err)
+	}
+	back, err := g.ToItems(0)
+	if err != nil || math.Abs(back.Alpha()-.3) > 1e-15 || back.Unit() != "km" || back.Delta() != 0 {
+		t.Error(back, err)
+	}
+	// The ordinary item level is the one at the diameter.
+	eps, _ := back.At(2)
+	if p, err := g.ItemLevel(0); err != nil || math.Abs(p.Eps-eps) > 1e-15 {
+		t.Error(p, eps, err)
+	}
+	// A promise up to d_EM = 1 covers items up to 5 apart, or all.
+	near := testkit.Must(item.Within(1))
+	short := testkit.Must(NewGuarantee(model, near))
+	if back, err = short.ToItems(0); err != nil || back.Reach() != 5 {
+		t.Error(back, err)
+	}
+	// delta grows by the group rule: m = 5 changes of eps0 = .6 each.
+	slack := testkit.Must(mechanism.NewGuarantee(.3, 1e-6, "km"))
+	if g, err = model.FromItems(slack); err != nil || math.Abs(g.Delta()/(1e-6*math.Expm1(3)/math.Expm1(.6))-1) > 1e-12 {
+		t.Error(g, err)
+	}
+	// All of it is still there for one item.
+	if back, err = g.ToItems(0); err != nil || back.Delta() != g.Delta() {
+		t.Error(back, err)
+	}
+}
+
+// Every level is above the exact one, and every reach below, by some ulps at
+// most.
+func TestTranslate_RoundsOutward(t *testing.T) {
+	testkit.Rounding(t)
+	r := random.Seeded(8)
+	number := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	above := func(name string, got float64, want *big.Rat) {
+		t.Helper()
+		if number(got).Cmp(want) < 0 || number(got*(1-1e-15)).Cmp(want) > 0 {
+			f, _ := want.Float64()
+			t.Fatalf("%s: %v, exactly %v", name, got, f)
+		}
+	}
+	times := func(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
+	for range 1000 {
+		model := Model{Trust: Local, Items: 1 + r.IntN(1000), Diameter: math.Exp(4 * r.NormFloat64())}
+		alpha, m := math.Exp(4*r.NormFloat64()), number(float64(model.Items))
+		item := new(big.Rat).Quo(number(alpha), m)
+		g := promise(t, model, alpha, 1e-6)
+		d := r.Float64() * model.Diameter
+		above("At", g.At(d).Eps, times(number(alpha), number(d)))
+		p := testkit.Must(g.ItemLevel(0))
+		above("ItemLevel", p.Eps, times(item, number(model.Diameter)))
+		user, err := model.FromUserLevel(DP{alpha, 1e-6}, d)
+		if err != nil || user.Delta() != 1e-6 {
+			t.Fatal(user, err)
+		}
+		above("FromUserLevel", user.Alpha(), new(big.Rat).Quo(times(number(alpha), m), number(d)))
+		items := testkit.Must(model.FromItems(pureLevel(t, alpha)))
+		above("FromItems", items.Alpha(), times(number(alpha), m))
+		level := testkit.Must(pureLevel(t, alpha).Within(d))
+		if g, err = NewGuarantee(model, level); err != nil {
+			t.Fatal(err)
+		}
+		back := testkit.Must(g.ToItems(0))
+		above("ToItems", back.Alpha(), item)
+		if reach := times(number(d), m); number(back.Reach()).Cmp(reach) > 0 || number(back.Reach()*(1+1e-15)).Cmp(reach) < 0 {
+			t.Fatalf("ToItems: reach %v of %v", back.Reach(), d)
+		}
+	}
+}
+
+// The rows of IRC24, Section 3, give 25.
+func TestChooseAlpha_KnownAnswer(t *testing.T) {
+	rows := []Move{{.08, 1. / 30, .2}, {.008, 1, .2}}
+	got, err := ChooseAlpha(rows)
+	if err != nil || got > 25*(1+1e-15) || got < 25*(1-1e-15) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err = ChooseAlpha(rows[:1]); err != nil || math.Abs(got-75) > 1e-10 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// What was chosen keeps every row, and one of them with nothing to spare.
+func TestPromises_ReverseOfChooseAlpha(t *testing.T) {
+	r := random.Seeded(1)
+	for range 2000 {
+		rows := make([]Move, 1+r.IntN(5))
+		for i := range rows {
+			rows[i] = Move{math.Pow(10, 6*r.Float64()-3), 1 - r.Float64(), math.Pow(10, 3*r.Float64()-2)}
+		}
+		alpha := testkit.Must(ChooseAlpha(rows))
+		ps := testkit.Must(promise(t, Model{Trust: Local, Unit: "km", Diameter: 1e4}, alpha, 1e-9).Protects(rows))
+		tight := false
+		for i, p := range ps {
+			if p.Eps > rows[i].Eps || p.Delta != 1e-9 || p.Unit != "km" || p.Factor < math.Exp(p.Eps) {
+				t.Fatalf("%+v: promise %+v", rows[i], p)
+			}
+			tight = tight || p.Eps >= rows[i].Eps*(1-1e-14)
+			exact := new(big.Rat).SetFloat64(alpha)
+			for _, v := range []float64{rows[i].Fraction, rows[i].Distance} {
+				exact.Mul(exact, new(big.Rat).SetFloat64(v))
+			}
+			if exact.Cmp(new(big.Rat).SetFloat64(p.Eps)) > 0 || exact.Cmp(new(big.Rat).SetFloat64(rows[i].Eps)) > 0 {
+				t.Fatalf("%+v: alpha %v, promise %+v: the exact level is higher", rows[i], alpha, p)
+			}
+		}
+		if !tight {
+			t.Fatalf("rows %+v: alpha %v keeps all with room to spare", rows, alpha)
+		}
+	}
+}
+
+func TestPromise_Words(t *testing.T) {
+	for _, tc := range []struct {
+		g    Guarantee
+		row  Move
+		want string
+	}{
+		{promise(t, Model{Trust: Local, Diameter: 1}, 25, 0), Move{.08, 1. / 3, 0}, "moving a third of a user's items by 0.08 on average makes no result more than 1.95 times as likely"},
+		{promise(t, Model{Trust: Local, Unit: "km", Diameter: 1}, 25, 1e-6), Move{.08, 1. / 30, 0}, "moving one in 30 of a user's items by 0.08 km on average makes no result more than 1.069 times as likely, up to a probability of 1e-06"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 1.001e-6), Move{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely, up to a probability of 1.01e-06"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), Move{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), Move{.001, .15, 0}, "moving 15 % of a user's items by 0.001 on average makes no result more than 1.00016 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 20, 0), Move{1, .5, 0}, "moving half of a user's items by 1 on average makes no result more than 22027 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 20, 0), Move{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 4.88e+08 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 0, 0), Move{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 1.00 times as likely"},
+		{discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, DP{.1, .3}), Move{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
+		{Guarantee{}, Move{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
+	} {
+		ps, err := tc.g.Protects([]Move{tc.row})
+		if err != nil || ps[0].String() != tc.want {
+			t.Errorf("%v, %v,\nwant %v", ps[0], err, tc.want)
+		}
+	}
+}
+
+// One that was made by hand may hold any numbers.
+func TestPromise_AnyFraction(t *testing.T) {
+	for _, f := range []float64{-1, -.2, 0, 2, 5e-324, math.NaN(), math.Inf(-1)} {
+		if s := (Protection{Move: Move{Fraction: f}, Factor: 2}).String(); !strings.Contains(s, "%") {
+			t.Errorf("%v: %s", f, s)
+		}
+	}
+}
+
+func TestFactorWords_RoundUp(t *testing.T) {
+	for f, want := range map[float64]string{
+		1: "1.00", 1.003: "1.0030", 1.00301: "1.0031", 1.0999: "1.100", 1.1: "1.11", 9.991: "10.00", 10: "10.0", 99.01: "99.1",
+		100.5: "101", 1234: "1234", 1e6: "1e+06", 1.0149e9: "1.02e+09", 9.99e99: "9.99e+99",
+	} {
+		if got := factorWords(f); got != want {
+			t.Errorf("%v: %s, want %s", f, got, want)
+		}
+	}
+	r := random.Seeded(2)
+	for range 10_000 {
+		f := math.Exp(50 * r.NormFloat64())
+		got, err := strconv.ParseFloat(digitsUp(f), 64)
+		if err != nil || got < f || got > f*1.01 {
+			t.Errorf("%v: %v, %v", f, got, err)
+		}
+	}
+}
+
+// A number left out that a promise rests on is an error.
+func TestPromises_NothingIsForgotten(t *testing.T) {
+	g := promise(t, Model{Trust: Local, Items: 5, Diameter: 1}, 1, 0)
+	for arg, err := range map[string]error{
+		"v.Distance":       testkit.Err(accountant.Shuffle{Records: 5, Alpha0: 1, Diameter: 1}.MovedDelta(t.Context(), accountant.Moved{Items: 1}, 1)),
+		"Shuffle.Diameter": testkit.Err(accountant.Shuffle{Records: 5, Alpha0: 1}.MovedDelta(t.Context(), accountant.Moved{Items: 1, Distance: 1}, 1)),
+		"pair.Eps":         testkit.Err(NewDiscrete(g.model, 1, DP{})),
+		"p.Eps":            testkit.Err(g.model.FromUserLevel(DP{}, 1)),
+	} {
+		wantValueError(t, arg, err, strings.TrimSpace(arg))
+	}
+	if p := testkit.Must(promise(t, g.model, 0, 0).Discrete(1)); p.At(1) != (DP{}) {
+		t.Errorf("a promise at level 0 weakened to %v", p)
 	}
 }

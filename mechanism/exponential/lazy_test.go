@@ -156,18 +156,3 @@ func (f distances) Distance(i, j int) float64 {
 func (f distances) DistancesFrom(i int, _ []float64) []float64 {
 	return []float64{f.Distance(i, 0), f.Distance(i, 1), f.Distance(i, 2)}
 }
-
-// A metric may bring its rows in a slice of its own.
-func TestStandard_RowsOfTheMetricsOwn(t *testing.T) {
-	for name, m := range map[string]*Mechanism{
-		"Standard": testkit.Must(Standard(t.Context(), distances{2}, 1, nil)),
-		"Lazy":     testkit.Must(Lazy(t.Context(), distances{2}, 1, nil)),
-	} {
-		want := 1 / (1 + 2/math.E)
-		for x := range 3 {
-			if p := m.Prob(x, x); !near(p, want, 1e-9) {
-				t.Errorf("%s: P(%d|%d) = %v, want %v", name, x, x, p, want)
-			}
-		}
-	}
-}

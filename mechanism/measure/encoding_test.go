@@ -10,11 +10,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
@@ -154,47 +152,4 @@ func TestUnmarshal_Memory(t *testing.T) {
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 1<<20 {
 		t.Errorf("%d bytes allocated", after.TotalAlloc-before.TotalAlloc)
 	}
-}
-
-// Counts may be written, read, merged, released and added to at the same time,
-// and hold at every moment as many records as their cells. (The race detector
-// says the rest.)
-func TestCounts_ConcurrentUse(t *testing.T) {
-	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
-	s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
-	c, other := NewCounts(d), testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
-	encoded := testkit.Must(other.MarshalBinary())
-	var wg sync.WaitGroup
-	for _, f := range []func() error{
-		func() error { return c.Add([]float64{0.3}) },
-		func() error { return c.AddN([]float64{0.7}, 3) },
-		func() error { return c.Merge(other) },
-		func() error { return other.Merge(c) },
-		func() error { return c.UnmarshalBinary(encoded) },
-		func() error { return other.UnmarshalBinary(encoded) },
-		func() error { return testkit.Err(c.MarshalBinary()) },
-		func() error { return testkit.Err(s.Release(random.Seeded(1), c)) },
-		func() error {
-			if s, sum := c.snapshot(), int64(0); c.Len() >= 0 {
-				for _, n := range s.n {
-					sum += n
-				}
-				if sum != s.total {
-					t.Errorf("%d records, %d of them in cells", s.total, sum)
-				}
-			}
-			return nil
-		},
-	} {
-		wg.Go(func() {
-			for range 200 {
-				var full *fault.ValueError // two that double each other pass 2^63 one day
-				if err := f(); err != nil && !errors.As(err, &full) {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
 }

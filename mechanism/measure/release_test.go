@@ -1,13 +1,18 @@
 package measure
 
 import (
+	"fmt"
+	"maps"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
@@ -94,12 +99,137 @@ func TestRelease_Consistent(t *testing.T) {
 	}
 }
 
-// A release of 2^48 cells has as many regions as it may.
-func TestRelease_MaxCells(t *testing.T) {
-	six := samples.Unit(6, domain.BoxOptions{})
-	r := random.Seeded(2)
-	s := testkit.Must(NewSynthesizer(six, 1, &SynthesizerOptions{MaxCells: 100}))
-	if out := releaseOf(t, s, r, samples.Uniform(6)(r, 10000)); len(out.tree.Nodes) > 100 {
-		t.Errorf("%d regions", len(out.tree.Nodes))
+// Runs of any lengths, added in any order, are what a map counts, and so few that
+// a cell is never compared more than a few times.
+func TestRuns_AreAMap(t *testing.T) {
+	r := random.Seeded(1)
+	for _, cells := range []int{1, 50, math.MaxInt} {
+		var s runs
+		want := map[int]int64{}
+		for range 300 {
+			x := make([]int, r.IntN(1<<r.IntN(10)))
+			for i := range x {
+				x[i] = r.IntN(cells)
+				want[x[i]]++
+			}
+			s = s.add(newRun(x))
+			for i := 1; i < len(s); i++ {
+				if len(s[i].cells) == 0 || len(s[i-1].cells) < 2*len(s[i].cells) {
+					t.Fatalf("a run of %d cells before one of %d", len(s[i-1].cells), len(s[i].cells))
+				}
+			}
+		}
+		got := s.all()
+		if !slices.Equal(got.cells, slices.Sorted(maps.Keys(want))) {
+			t.Fatalf("of %d: wrong cells", cells)
+		}
+		for i, c := range got.cells {
+			if got.n[i] != want[c] {
+				t.Fatalf("of %d: %d records in cell %d, want %d", cells, got.n[i], c, want[c])
+			}
+		}
+	}
+}
+
+// The density of a region is its mass over its share of the cells, that of all others
+// 0: over all cells the mean is 1.
+func TestDensity_IsMassOverShare(t *testing.T) {
+	r := random.Seeded(3)
+	for name, d := range samples.Domains() {
+		s := testkit.Must(NewSynthesizer(d, 1, nil))
+		out := testkit.Must(s.Release(r, randomCounts(d, 100, r)))
+		density := out.Density()
+		of := make([]float64, d.Len()) // by cell
+		for i, w := range out.Weights {
+			lo, hi := samples.Inside(d).Regions.Cells(out.nodes[i])
+			for c := lo; c < hi; c++ {
+				of[c] = w * float64(d.Len()) / float64(hi-lo)
+			}
+		}
+		mean := 0.0
+		for c, want := range of {
+			got := density(d.Point(c))
+			if math.Abs(got-want) > 1e-12*want {
+				t.Fatalf("%s: %v in cell %d, want %v", name, got, c, want)
+			}
+			mean += got / float64(len(of))
+		}
+		if math.Abs(mean-1) > 1e-9 {
+			t.Errorf("%s: mean %v", name, mean)
+		}
+		if got := density(-1); !math.IsNaN(got) {
+			t.Errorf("%s: %v where there is no cell", name, got)
+		}
+	}
+}
+
+// A release with impossible cells spends its level on every path, in whole quanta;
+// the regions on the way to a cell are one path; and no record is made where there
+// can be none.
+func TestPossible_ReleaseSpendsItsLevel(t *testing.T) {
+	for name, d := range samples.Masked(false) {
+		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+			s := testkit.Must(NewSynthesizer(d, 0.7, &SynthesizerOptions{Relation: rel}))
+			r := random.Seeded(5)
+			c := NewCounts(d)
+			for range 60 {
+				testkit.Check(t, c.AddN(samples.Inside(d).At(r, region.Node{}), r.Int64N(100)))
+			}
+			out := testkit.Must(s.Release(r, c))
+			nodes := out.tree.Nodes
+			stated := new(big.Rat).SetFloat64(s.Guarantee().Alpha())
+			spent := make([]int64, len(nodes))
+			for i, n := range nodes {
+				spent[i] += n.Quanta
+				lo, end := samples.Inside(d).Regions.Cells(n.At)
+				for j := n.First; j < n.First+n.Parts; j++ {
+					spent[j] = spent[i]
+					first, last := samples.Inside(d).Regions.Cells(nodes[j].At)
+					if first < lo || last > end {
+						t.Fatalf("%s: %v is no part of %v, or two have a cell", name, nodes[j].At, n.At)
+					}
+					lo = last
+				}
+				quantum := new(big.Rat).Quo(stated, big.NewRat(1<<30, 1))
+				if n.Parts == 0 && new(big.Rat).Mul(quantum, big.NewRat(spent[i], 1)).Cmp(stated) != 0 {
+					t.Errorf("%s, %v: %d quanta for leaf %v", name, rel, spent[i], n.At)
+				}
+			}
+			for _, x := range testkit.Must(out.Records(r, 300, nil)) {
+				if _, err := d.Cell(x); err != nil {
+					t.Fatalf("%s: record %v: %v", name, x, err)
+				}
+			}
+		}
+	}
+}
+
+// Where noise hides every cell, records and means have all categories.
+func TestRelease_SpreadsCategories(t *testing.T) {
+	d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 110}, {Categories: 2}, {Categories: 3}}, nil))
+	r := random.Seeded(3)
+	c := NewCounts(d)
+	for i := range 1000 {
+		testkit.Check(t, c.Add([]float64{r.Float64() * 110, float64(i % 2), 2}))
+	}
+	share, drawn := 0.0, 0.0
+	for range 20 {
+		out := testkit.Must(testkit.Must(NewSynthesizer(d, 0.01, nil)).Release(r, c))
+		share += out.Mean(func(x []float64) float64 { return x[1] }) / 20
+		for _, x := range testkit.Must(out.Records(r, 100, nil)) {
+			drawn += x[1] / 2000
+		}
+	}
+	if max(math.Abs(share-0.5), math.Abs(drawn-0.5)) > 0.2 {
+		t.Errorf("half of the records are in category 1, and %v and %v of those released", share, drawn)
+	}
+}
+
+// What Println shows of counts says nothing of what was counted.
+func TestString_GivesNoCountAway(t *testing.T) {
+	d := samples.Unit(1, domain.BoxOptions{Depth: 2})
+	some := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.1}}, nil))
+	if got, want := fmt.Sprint(some), fmt.Sprint(NewCounts(d)); got != want {
+		t.Errorf("two records print as %q, none as %q", got, want)
 	}
 }

@@ -1,9 +1,7 @@
 package demo
 
 import (
-	"context"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"strings"
@@ -47,39 +45,6 @@ func TestTable_NoControlCharactersInText(t *testing.T) {
 	}
 }
 
-func TestTable_WriteErrors(t *testing.T) {
-	tab := NewTable("x")
-	tab.Row(1.0)
-	if tab.WriteText(broken{}) == nil || tab.WriteCSV(broken{}) == nil {
-		t.Error("a failed write went unnoticed")
-	}
-	print := func(_ context.Context, p *Program) error { p.Print(tab); return nil }
-	if status := Run(context.Background(), "demo", nil, broken{}, io.Discard, print); status != 2 {
-		t.Errorf("status %d after a table that was not printed", status)
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic for a short row")
-		}
-	}()
-	tab.Row()
-}
-
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("disk full") }
-
-func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{
-		0: "0", 1: "1.000", -1: "-1.000", 0.05: "0.05000", 9.9999: "10.00", 12345: "12345", 123.456: "123.5",
-		0.0001: "0.0001000", 0.00009: "9.000e-05", 9999999: "9999999", 1e7: "1.000e+07", -2.5e-300: "-2.500e-300",
-		math.Inf(1): "+Inf", math.Inf(-1): "-Inf", 999.96: "1000",
-	} {
-		if got := Number(v); got != want {
-			t.Errorf("Number(%v) = %s, want %s", v, got, want)
-		}
-	}
-	if got := Number(math.NaN()); got != "NaN" {
-		t.Error(got)
-	}
-}

@@ -1,20 +1,11 @@
-// Program mutate changes single tokens of the library and tells which tests see it. It
-// reads the module in the current folder and changes no file of it: the go command gets
-// changed files by -overlay. .ci/mutate runs it.
+// Program mutate changes single tokens of the library, one at a time, and prints which of
+// the changes no test of the package sees. It reads the module in the current folder and
+// changes no file of it: the go command gets changed files by -overlay. .ci/mutate runs it.
 //
-// A mutant is a changed copy of a function, to which the function goes where the
-// environment variable METRICDP_MUTANT has the mutant's number: all are in one test binary.
-// A change outside of functions has a binary of its own. What does not compile is not drawn.
-//
-// Mutants are drawn by a seed, package after package, in each a kind after the other. They
-// are known by package, function, kind and their number among those of the kind there, and
-// drawn by a hash of that: a change of the library leaves the others of a sample as they are.
-// They go to the tests of their package or, without any, of the nearest package above it;
-// where package directed is called to the watch on rounding, internal/outward, and of the
-// kind context to that of internal/robust; then to those of the packages that import theirs; all
-// with -short. The first test that fails kills, and so does the one that runs when the process
-// ends or its time is over. With -matrix or -coverage every test of the chosen packages tries
-// each mutant whose function it calls, up to one that hangs.
+// Mutants are drawn by a seed, package after package, in each a kind after the other, by a
+// hash of package, function, kind and number there: a change elsewhere leaves a sample as it
+// is. A package without tests has those of the nearest above it; a change of a context is
+// also for internal/robust, one in a line that names package directed for internal/outward.
 //
 // github.com/go-gremlins/gremlins takes all mutants of a package or none, and has neither a
 // seed nor the directions of rounding and the contexts, in which it matters most.
@@ -22,319 +13,261 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"go/ast"
-	"go/importer"
 	"go/parser"
 	"go/token"
-	"go/types"
-	"io"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Mutant is a change of a file.
-type Mutant struct {
-	pkg            *Package
-	in             *File
-	decl           *ast.FuncDecl // or nil, outside of functions
-	file           string        // relative to the module
-	line, from, to int           // from, to: offsets in the file
-	old, new, kind string
-	name           string // of the function, or of what else is declared
-	nth            int    // among those of its kind there
-	id             int    // in a runner
-}
-
-// place is where m is in every revision that has the function.
-func (m *Mutant) place() string { return fmt.Sprintf("%s %s#%d", m.name, m.kind, m.nth) }
-
-func (m *Mutant) key() string { return m.pkg.rel() + "." + m.place() }
-
-func (m *Mutant) at() string { return fmt.Sprintf("%s:%d", m.file, m.line) }
-
-func (m *Mutant) String() string {
-	short := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	return fmt.Sprintf("%s %s: %s -> %s", m.at(), m.place(), short(m.old), short(m.new))
-}
-
-// Package is a package of the library.
-type Package struct {
-	ImportPath, Dir, Name, Export               string
-	GoFiles, TestGoFiles, XTestGoFiles, Imports []string
-	Module                                      struct {
-		Path string
-		Main bool
+// pairs maps the words of a list to each other, two and two.
+func pairs(list string) map[string]string {
+	to := map[string]string{}
+	for pair := range slices.Chunk(strings.Fields(list), 2) {
+		to[pair[0]], to[pair[1]] = pair[1], pair[0]
 	}
-
-	files   []*File
-	mutants map[string][]*Mutant // by kind
+	return to
 }
 
-func (p *Package) rel() string { return strings.TrimPrefix(p.ImportPath, p.Module.Path+"/") }
+var (
+	operators = map[string]map[string]string{"comparison": pairs("< <= > >= == !="), "arithmetic": pairs("+ - * /"), "logic": pairs("&& ||")}
 
-// aside is an example or for tests: no mutant is there, and its tests try none by default.
-func (p *Package) aside() bool { return aside.MatchString(p.rel()) }
+	// opposite are functions and modes of the other direction.
+	opposite = pairs("min max math.Min math.Max slices.Min slices.Max math.Ceil math.Floor big.ToNegativeInf big.ToPositiveInf " +
+		"directed.Next directed.Prev Next Prev")
 
-var aside = regexp.MustCompile(`^examples|^internal/(testkit|robust|arch|outward|tools)|test$`)
+	isContext = regexp.MustCompile(`^(.*\.)?ctx$|\.late$`)
+	aside     = regexp.MustCompile(`^(examples|internal/(testkit|robust|arch|outward|tools))|test$|/testdata/`)
+)
 
-func (p *Package) tested() bool { return !p.aside() && len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
-
-// Tree is a revision of the library.
-type Tree struct {
-	dir    string
-	all    []*Package
-	set    *token.FileSet
-	export map[string]string // what the compiler keeps of a package for those that import it
-	types  types.Config
+// across is the name of the same function in the other direction, or "".
+func across(name string) string {
+	for _, ends := range [][2]string{{"Up", "Down"}, {"Down", "Up"}} {
+		if stem, ok := strings.CutSuffix(name, ends[0]); ok && stem != "" {
+			return stem + ends[1]
+		}
+	}
+	return opposite[name]
 }
 
-// run returns what the go command prints.
-func (t *Tree) run(args ...string) (string, error) {
-	c := exec.Command("go", args...)
-	var errs strings.Builder
-	c.Dir, c.Stderr = t.dir, &errs
-	out, err := c.Output()
+// mutant is a change of a file.
+type mutant struct {
+	file, src      string
+	line, from, to int // from, to: offsets
+	text, key      string
+	hash           [sha256.Size]byte
+}
+
+// find returns the mutants of a file by kind.
+func find(file, seed string) map[string][]*mutant {
+	raw, err := os.ReadFile(file)
+	check(err)
+	set, src := token.NewFileSet(), string(raw)
+	tree, err := parser.ParseFile(set, file, src, parser.SkipObjectResolution)
+	check(err)
+	at := func(p token.Pos) int { return set.Position(p).Offset }
+	all, count := map[string][]*mutant{}, map[string]int{}
+	for _, d := range tree.Decls {
+		name := "declarations"
+		if f, ok := d.(*ast.FuncDecl); ok {
+			if name = f.Name.Name; f.Recv != nil {
+				name = src[at(f.Recv.List[0].Type.Pos()):at(f.Recv.List[0].Type.End())] + "." + name
+			}
+		}
+		add := func(kind string, from, to token.Pos, text string) {
+			place := name + " " + kind
+			count[place]++
+			key := fmt.Sprintf("%s %s#%d", filepath.Dir(file), place, count[place])
+			all[kind] = append(all[kind], &mutant{file, src, set.Position(from).Line, at(from), at(to), text, key, sha256.Sum256([]byte(seed + key))})
+		}
+		ast.Inspect(d, func(n ast.Node) bool {
+			text := func(n ast.Node) string { return src[at(n.Pos()):at(n.End())] }
+			switch x := n.(type) {
+			case *ast.Field, *ast.ImportSpec:
+				return false
+			case *ast.CallExpr:
+				if call, ok := strings.CutSuffix(text(x), ".Err()"); ok && isContext.MatchString(call) {
+					add("context", x.Pos(), x.End(), "error(nil)")
+				}
+				for _, a := range x.Args {
+					if isContext.MatchString(text(a)) {
+						add("context", a.Pos(), a.End(), "context.Background()")
+					}
+				}
+				if i, ok := x.Fun.(*ast.Ident); ok && across(i.Name) != "" {
+					add("rounding", i.Pos(), i.End(), across(i.Name))
+				}
+			case *ast.SelectorExpr:
+				if o := across(text(x)); o != "" {
+					add("rounding", x.Pos(), x.End(), o)
+				}
+			case *ast.BinaryExpr:
+				for kind, to := range operators {
+					if o, ok := to[x.Op.String()]; ok {
+						add(kind, x.OpPos, x.OpPos+token.Pos(len(x.Op.String())), o)
+					}
+				}
+			case *ast.BasicLit:
+				switch x.Kind {
+				case token.INT:
+					add("constant", x.Pos(), x.End(), "(2*"+x.Value+"+1)")
+				case token.FLOAT:
+					add("constant", x.Pos(), x.End(), "("+x.Value+"*2)")
+				}
+			case *ast.ExprStmt, *ast.IncDecStmt:
+				add("statement", x.Pos(), x.End(), "")
+			case *ast.AssignStmt:
+				if x.Tok != token.DEFINE && text(x.Lhs[0]) != "_" {
+					add("statement", x.Pos(), x.End(), "")
+				}
+			}
+			return true
+		})
+	}
+	return all
+}
+
+// turns returns the mutants of lists, of each in turn, those with the least hash first.
+func turns(lists [][]*mutant) (order []*mutant) {
+	slices.SortFunc(lists, func(a, b []*mutant) int { return slices.Compare(a[0].hash[:], b[0].hash[:]) })
+	for i := 0; len(lists) > 0; i++ {
+		lists = slices.DeleteFunc(lists, func(list []*mutant) bool { return i >= len(list) })
+		for _, list := range lists {
+			order = append(order, list[i])
+		}
+	}
+	return order
+}
+
+func check(err error) {
 	if err != nil {
-		err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &errs)
+		log.Fatal(err)
 	}
-	return string(out), err
 }
 
-// options choose mutants, and what to find of them.
-type options struct {
-	seed                   uint64
-	count                  int
-	in, kind, at           *regexp.Regexp
-	matrix, coverage, near bool
-	within                 time.Duration
+// try runs the tests that m is for, and tells whether it compiles and whether one fails.
+func try(dir string, m *mutant, limit time.Duration) (compiles, killed bool) {
+	changed, overlay, binary := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "t.test")
+	check(os.WriteFile(changed, []byte(m.src[:m.from]+m.text+strings.Repeat("\n", strings.Count(m.src[m.from:m.to], "\n"))+m.src[m.to:]), 0o600))
+	path, err := filepath.Abs(m.file)
+	check(err)
+	check(os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace": {%q: %q}}`, path, changed), 0o600))
+	pkg := filepath.Dir(m.file)
+	if exec.Command("go", "build", "-overlay", overlay, "./"+pkg).Run() != nil {
+		return false, false
+	}
+	for tests, _ := filepath.Glob(filepath.Join(pkg, "*_test.go")); tests == nil && pkg != "."; tests, _ = filepath.Glob(filepath.Join(pkg, "*_test.go")) {
+		pkg = filepath.Dir(pkg)
+	}
+	type run struct {
+		pkg   string
+		flags []string
+	}
+	runs := []run{{pkg, nil}}
+	if strings.Contains(m.key, " context#") {
+		runs = append(runs, run{"internal/robust", []string{"-run=^TestContexts_"}})
+	}
+	if strings.Contains(strings.Split(m.src, "\n")[m.line-1], "directed.") {
+		runs = append(runs, run{"internal/outward", []string{"-tags=coarse", "-run=^TestEnds"}})
+	}
+	for _, r := range runs {
+		args := slices.Concat([]string{"test", "-c", "-vet=off", "-o", binary, "-overlay", overlay}, slices.DeleteFunc(slices.Clone(r.flags), func(f string) bool { return !strings.HasPrefix(f, "-tags") }), []string{"./" + r.pkg})
+		check(exec.Command("go", args...).Run())
+		args = []string{"-test.short", "-test.failfast"}
+		for _, f := range r.flags {
+			if rest, ok := strings.CutPrefix(f, "-run"); ok {
+				args = append(args, "-test.run"+rest)
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		c := exec.CommandContext(ctx, binary, args...)
+		c.Dir = r.pkg
+		failed := c.Run() != nil // or hangs
+		cancel()
+		if failed {
+			return true, true
+		}
+	}
+	return true, false
 }
 
 func main() {
-	var o options
-	flag.Uint64Var(&o.seed, "seed", 1, "of the sample")
-	flag.IntVar(&o.count, "count", 30, "mutants to try")
+	log.SetFlags(0)
+	seed := flag.String("seed", "1", "of the sample")
+	count := flag.Int("count", 30, "mutants to try")
 	packages := flag.String("packages", ".", "expression for the packages to draw from, such as ^lp")
 	kinds := flag.String("kinds", ".", "expression for the kinds: rounding, context, arithmetic, comparison, constant, logic, statement")
 	at := flag.String("at", "", "expression for places such as lp/star.go:231: tries every mutant there and no sample")
 	floor := flag.Float64("floor", 0, "fails where a smaller share is killed")
-	matrix := flag.String("matrix", "", "file for each mutant with all tests that kill it; prints what each test does that no other does")
-	flag.BoolVar(&o.coverage, "coverage", false, "prints the statements that one test alone covers")
-	flag.BoolVar(&o.near, "near", false, "leaves the mutants to the tests of their packages and of those chosen: much faster, and more survive")
-	flag.DurationVar(&o.within, "within", 24*time.Hour, "begins no mutant after that")
-	rev := flag.String("rev", "", "revision to draw from: fails where its tests kill what the tests of this tree do not")
+	limit := flag.Duration("limit", 5*time.Minute, "a package's tests that take longer have seen the mutant")
 	flag.Parse()
-	o.in, o.kind, o.matrix = regexp.MustCompile(*packages), regexp.MustCompile(*kinds), *matrix != ""
-	if *at != "" {
-		o.at = regexp.MustCompile(*at)
-	}
-	dir := must(os.MkdirTemp("", "mutate")) // in a folder that .ci/mutate removes
-	if *rev != "" {
-		os.Exit(compare(dir, *rev, o))
-	}
-	os.Exit(study(dir, o, *matrix, *floor))
-}
-
-// check ends the program with an error: nothing here goes on after one.
-func check(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-func must[T any](v T, err error) T {
+	in, kind, place := regexp.MustCompile(*packages), regexp.MustCompile(*kinds), regexp.MustCompile(*at)
+	list, err := exec.Command("go", "list", "-f", `{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, "./...").Output()
 	check(err)
-	return v
-}
-
-// study tries a sample of the current tree.
-func study(dir string, o options, matrix string, floor float64) (status int) {
-	t := load(".")
-	r := newRunner(t, dir, o, t.draw(o))
-	killed := 0
-	var table strings.Builder
-	for start := time.Now(); r.tried < len(r.ms) && time.Since(start) < o.within; {
-		m := r.ms[r.tried]
-		by := strings.Join(r.try(m), " ")
-		fmt.Fprintf(&table, "%s\t%s\t%s\n", m.key(), m.at(), by)
-		if by == "" {
-			fmt.Printf("SURVIVED %s\n", m)
+	here, err := os.Getwd()
+	check(err)
+	byPackage := map[string]map[string][]*mutant{}
+	for path := range strings.FieldsSeq(string(list)) {
+		file, err := filepath.Rel(here, path)
+		check(err)
+		dir := filepath.Dir(file)
+		if aside.MatchString(dir) || *at == "" && !in.MatchString(dir) {
 			continue
 		}
-		killed++
-		fmt.Printf("killed   %s (%s)\n", m, by)
-	}
-	if matrix != "" {
-		check(os.WriteFile(matrix, []byte(table.String()), 0o600))
-	}
-	if len(r.whole) > 0 {
-		r.report(os.Stdout, o)
-	}
-	share := float64(killed) / float64(max(1, r.tried))
-	fmt.Printf("%d mutants, %.0f %% killed\n", r.tried, 100*share)
-	if r.tried > 0 && share < floor {
-		return 1
-	}
-	return 0
-}
-
-// compare tries a sample of a revision there and, what is killed, in the current tree.
-func compare(dir, rev string, o options) (status int) {
-	past := filepath.Join(dir, "tree")
-	check(os.Mkdir(past, 0o700))
-	check(exec.Command("sh", "-c", `git archive "$1" | tar -x -C "$2"`, "sh", rev, past).Run())
-	before, now := load(past), load(".")
-	ms := before.draw(o)
-	was := map[*Mutant]*Mutant{}
-	var same []*Mutant
-	for _, m := range ms {
-		switch n := now.find(m); {
-		case n == nil:
-			fmt.Printf("gone     %s\n", m)
-		case n.old != m.old || n.new != m.new || !now.compiles(n):
-			fmt.Printf("changed  %s; now %s\n", m, n)
-		default:
-			same, was[n] = append(same, n), m
+		if byPackage[dir] == nil {
+			byPackage[dir] = map[string][]*mutant{}
+		}
+		for k, ms := range find(file, *seed) {
+			ms = slices.DeleteFunc(ms, func(m *mutant) bool {
+				return !kind.MatchString(k) || !place.MatchString(fmt.Sprintf("%s:%d", m.file, m.line))
+			})
+			byPackage[dir][k] = append(byPackage[dir][k], ms...)
 		}
 	}
-	old, current := newRunner(before, filepath.Join(dir, "before"), o, ms), newRunner(now, filepath.Join(dir, "now"), o, same)
-	count := map[string]int{}
-	start := time.Now()
-	for _, n := range same {
-		word, first := "untried", []string(nil)
-		if time.Since(start) < o.within {
-			first = old.try(was[n])
-			switch {
-			case len(first) == 0:
-				word = "survived"
-			case len(current.try(n)) > 0:
-				word = "killed"
-			case len(old.try(was[n])) == 0:
-				word = "unsteady"
-			default:
-				word = "LOST"
+	var lists [][]*mutant
+	for _, byKind := range byPackage {
+		var one [][]*mutant
+		for _, ms := range byKind {
+			if slices.SortFunc(ms, func(a, b *mutant) int {
+				return cmp.Or(slices.Compare(a.hash[:], b.hash[:]), cmp.Compare(a.file, b.file))
+			}); len(ms) > 0 {
+				one = append(one, ms)
 			}
 		}
-		count[word]++
-		fmt.Printf("%-8s %s (%s)\n", word, n, strings.Join(first, " "))
-	}
-	fmt.Printf("%d mutants at %s, %d of them here: %v\n", len(ms), rev, len(same), count)
-	return min(count["LOST"], 1)
-}
-
-// load reads the packages of the library, and what it imports for the types.
-func load(dir string) *Tree {
-	t := &Tree{dir: dir, set: token.NewFileSet(), export: map[string]string{}}
-	t.types = types.Config{Sizes: types.SizesFor("gc", runtime.GOARCH), Importer: importer.ForCompiler(t.set, "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(t.export[path])
-	})}
-	out := must(t.run("list", "-export", "-deps", "-json=ImportPath,Dir,Name,Export,GoFiles,TestGoFiles,XTestGoFiles,Imports,Module", "./..."))
-	for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
-		p := &Package{mutants: map[string][]*Mutant{}}
-		check(d.Decode(p))
-		t.export[p.ImportPath] = p.Export
-		if !p.Module.Main {
-			continue
-		}
-		t.all = append(t.all, p)
-		for _, f := range p.GoFiles {
-			if !p.aside() {
-				p.read(t.set, f)
-			}
+		if len(one) > 0 {
+			lists = append(lists, turns(one))
 		}
 	}
-	return t
-}
-
-// compiles tells whether the package of m does with the change. An import that it leaves
-// unused is not unused beside the unchanged body.
-func (t *Tree) compiles(m *Mutant) bool {
-	var trees []*ast.File
-	for _, f := range m.pkg.files {
-		if f != m.in {
-			trees = append(trees, f.tree)
-			continue
-		}
-		tree, err := parser.ParseFile(t.set, "", f.apply(m.change()), parser.SkipObjectResolution)
-		if err != nil {
-			return false
-		}
-		trees = append(trees, tree)
-	}
-	good := true
-	t.types.Error = func(err error) {
-		good = good && m.decl != nil && strings.HasSuffix(err.Error(), "imported and not used")
-	}
-	_, _ = t.types.Check(m.pkg.ImportPath, t.set, trees, nil)
-	return good
-}
-
-// draw returns the mutants of the sample, or of the places, that compile.
-func (t *Tree) draw(o options) (ms []*Mutant) {
-	hash := func(m *Mutant) uint64 {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", o.seed, m.key()))
-		return binary.BigEndian.Uint64(sum[:])
-	}
-	// turns returns the mutants of lists, of each in turn, that with the least hash first.
-	turns := func(lists [][]*Mutant) (order []*Mutant) {
-		slices.SortFunc(lists, func(a, b []*Mutant) int { return cmp.Compare(hash(a[0]), hash(b[0])) })
-		for i := 0; len(lists) > 0; i++ {
-			lists = slices.DeleteFunc(lists, func(list []*Mutant) bool { return i >= len(list) })
-			for _, list := range lists {
-				order = append(order, list[i])
-			}
-		}
-		return order
-	}
-	var packages [][]*Mutant
-	for _, p := range t.all {
-		var kinds [][]*Mutant
-		for k, list := range p.mutants {
-			if o.kind.MatchString(k) && (o.at != nil || o.in.MatchString(p.rel())) {
-				kinds = append(kinds, slices.SortedFunc(slices.Values(list), func(a, b *Mutant) int { return cmp.Compare(hash(a), hash(b)) }))
-			}
-		}
-		if len(kinds) > 0 {
-			packages = append(packages, turns(kinds))
-		}
-	}
-	for _, m := range turns(packages) {
-		if o.at == nil && len(ms) == o.count {
+	dir, err := os.MkdirTemp("", "mutate") // in a folder that .ci/mutate removes
+	check(err)
+	tried, seen := 0, 0
+	for _, m := range turns(lists) {
+		if *at == "" && tried == *count {
 			break
 		}
-		if (o.at == nil || o.at.MatchString(m.at())) && t.compiles(m) {
-			ms = append(ms, m)
+		compiles, killed := try(dir, m, *limit)
+		if !compiles {
+			continue
 		}
-	}
-	return ms
-}
-
-// find returns the mutant of t that is where m is in another tree: in a function of the
-// name in the package or, if it is gone from there, the only one elsewhere.
-func (t *Tree) find(m *Mutant) *Mutant {
-	var elsewhere []*Mutant
-	for _, p := range t.all {
-		for _, n := range p.mutants[m.kind] {
-			if n.key() == m.key() {
-				return n
-			}
-			if n.place() == m.place() {
-				elsewhere = append(elsewhere, n)
-			}
+		tried++
+		word := "SURVIVED"
+		if killed {
+			seen, word = seen+1, "killed"
 		}
+		fmt.Printf("%-8s %s:%d %s: %s -> %s\n", word, m.file, m.line, m.key, strings.Join(strings.Fields(m.src[m.from:m.to]), " "), m.text)
 	}
-	if len(elsewhere) != 1 {
-		return nil
+	fmt.Printf("%d mutants, %d killed\n", tried, seen)
+	if tried > 0 && float64(seen) < *floor*float64(tried) {
+		os.Exit(1)
 	}
-	return elsewhere[0]
 }

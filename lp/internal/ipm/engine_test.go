@@ -102,3 +102,80 @@ func TestPattern_OrderAndFill(t *testing.T) {
 		}
 	}
 }
+
+// A step ends where the first pair would break, imposed or not, and those that it
+// leads to are imposed on the column that needs them, with positive slacks.
+func TestWatch_FindsTheFirstToBreak(t *testing.T) {
+	const n = 40
+	s := started(t, planFor(program(n, 1, simplex), Lazy), 0)
+	e := s.engine.(*lazyEngine)
+	i := s.all.start[30] // the pair 30, 31
+	if begin := s.parts[2].len(); begin > nearest*n || slices.Contains(s.parts[2].index, i) {
+		t.Fatalf("%v pairs at the start", begin)
+	}
+	x, dx := s.column(s.x, 2), s.column(s.dir.x, 2)
+	if step, err := e.reach(&s.dir, .75); step != .75 || err != nil {
+		t.Fatal(step, err)
+	}
+	dx[31], s.mu = -x[31], 1
+	step, err := e.reach(&s.dir, 1)
+	if want := 1 - math.Exp(-1); math.Abs(step-want) > 1e-12 || err != nil {
+		t.Errorf("step %v, want %v: %v", step, want, err)
+	}
+	before := s.parts[2].len()
+	testkit.Check(t, e.grow())
+	c := s.parts[2]
+	if c.len() <= before || s.parts[3].len() != before || !slices.Contains(c.index, i) {
+		t.Errorf("%d pairs, then %d", before, c.len())
+	}
+	for w := range s.parts {
+		v, x := s.rows(w), s.column(s.x, w)
+		v.each(func(i int32, p, q int) {
+			if f, k := v.b[i]*x[q]-v.a[i]*x[p], v.b[i]*x[p]-v.a[i]*x[q]; v.sf[i] != f || v.sk[i] != k || v.rf[i] != 1/f || !(v.lf[i] > 0 && v.lk[i] > 0) {
+				t.Fatalf("column %d, pair %d, %d: slacks %v, %v, want %v, %v", w, p, q, v.sf[i], v.sk[i], f, k)
+			}
+		})
+	}
+}
+
+// What is said to be needed is what there is on the heap in the middle of a
+// solve, to a factor of 2, and no less but for what the runtime adds. With dense
+// factors it is at most 8 n^3 float64s.
+func TestBytes_AgainstTheHeap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	for _, c := range []struct {
+		name string
+		p    *Problem
+		kind Kind
+	}{
+		{"grid of 100", grid(10, .5), Sparse},
+		{"dense, 60", square(60, 5), Dense},
+		{"lazy, 110", square(110, 5), Lazy},
+		{"tree of 256", randomTree(256, .5), Sparse},
+		{"grid of 256", grid(16, .5), Sparse},
+		{"grid of 900, 12 outputs", few(grid(30, .5), 12), ByInput},
+	}[:testkit.Sweep(3, 6)] {
+		before, peak := testkit.Heap(), 0.0
+		l := testkit.Must(Prepare(t.Context(), c.p))
+		if c.kind == Lazy {
+			l = testkit.Must(l.Lazily(t.Context()))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		r := l.Solve(ctx, Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
+			if i == 2 { // every array was used
+				peak = testkit.Heap() - before
+				stop()
+			}
+		}})
+		bytes := l.Bytes()
+		if c.kind == Lazy {
+			bytes = r.Bytes
+		}
+		t.Logf("%s: %.3g of %.3g bytes", c.name, peak, bytes)
+		if l.Kind != c.kind || !(bytes > .95*peak && bytes < 2*peak) || c.kind == Dense && (bytes != Bytes(60, 60, 60) || bytes > 8*8*60*60*60) {
+			t.Errorf("%s: engine %d, %.3g bytes on the heap, %.3g stated", c.name, l.Kind, peak, bytes)
+		}
+	}
+}

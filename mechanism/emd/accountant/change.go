@@ -14,6 +14,12 @@ type change struct {
 	chords   map[int]chord
 }
 
+// forget drops what was summed up for another number of records.
+func (c *change) forget() {
+	clear(c.nodes)
+	clear(c.chords)
+}
+
 // logDelta bounds ln D_{e^eps} among records records.
 func (c *change) logDelta(ctx context.Context, records int64, eps float64) (float64, error) {
 	least := 0.0

@@ -16,7 +16,7 @@
 // [Shuffle.Delta] delta, [Shuffle.Budget] the alpha0 that a randomizer may have. Of a change of
 // given size ask [Shuffle.MovedLevel] and [Shuffle.MovedDelta].
 //
-// Have the randomizer's matrix: ask [NewShuffled], whose levels are two thirds or less
+// Have the randomizer's matrix: give the Shuffle a [NewRandomizer]; levels are two thirds or less
 // (bits: nine tenths).
 //
 // Ask how good an answer is: most questions have an [Interval] too, proved by a [Witness].
@@ -30,7 +30,7 @@
 //
 // # Cost
 //
-// Two seconds a question at most, N up to 2^40; for a Shuffled as much for each kind
+// Two seconds a question at most, N up to 2^40; with a Randomizer as much for each kind
 // of change. A Composition takes O(sqrt(Count)).
 //
 // # Who should not use it

@@ -41,7 +41,7 @@ func Example() {
 // Ten answers to choose from: what the shuffled answers of a thousand users promise
 // each of them, from the probabilities of the answers, and how much less no proof can
 // find.
-func ExampleNewShuffled() {
+func ExampleNewRandomizer() {
 	ctx := context.Background()
 	answers, err := metric.NewPoints([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, metric.Discrete[int]{})
 	if err != nil {
@@ -55,10 +55,11 @@ func ExampleNewShuffled() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := accountant.NewShuffled(ctx, channel, answers, accountant.Users{Records: 1000, Items: 1})
+	randomizer, err := accountant.NewRandomizer(ctx, channel, answers)
 	if err != nil {
 		log.Fatal(err)
 	}
+	s := accountant.Shuffle{Records: 1000, Items: 1, Randomizer: randomizer}
 	i, err := s.LevelInterval(ctx, 1e-6)
 	if err != nil {
 		log.Fatal(err)

@@ -12,42 +12,17 @@ import (
 // Interval is a bracket of what is asked for, both ends proved. The end on the safe side,
 // Hi of a level and a delta and Lo of a budget, is that of the question without an
 // interval, with its theorem. The other is proved by two explicit data sets, the Witness.
-// Of a [Shuffle] these are of one randomizer with its level, so that no bound that holds
-// for all such randomizers can be beyond.
+// Of a [Shuffle] without a [Randomizer] these are of one randomizer with its level, so that
+// no bound that holds for all such randomizers can be beyond.
 type Interval struct {
 	Lo, Hi  float64
 	Theorem Theorem
 	Witness Witness // empty where the other end is trivial: 0, or that of pure composition
 }
 
-// LevelInterval brackets [Shuffled.Level], some seconds for users of many items.
-func (s *Shuffled) LevelInterval(ctx context.Context, delta float64) (Interval, error) {
-	const op = "accountant: Shuffled.LevelInterval"
-	hi, err := s.Level(ctx, delta)
-	if err != nil {
-		return Interval{}, fault.Within(op, err)
-	}
-	if delta == 0 { // attained where all outputs are the one whose ratio is largest
-		return Interval{directed.MulDown(s.exact, float64(s.users.Items)), hi.Value, hi.Theorem, Witness{}}, nil
-	}
-	lo, w, err := leastLevel(ctx, s.pairs(), directed.LogUp(delta))
-	return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w.clone()}, err
-}
-
-// DeltaInterval brackets [Shuffled.Delta].
-func (s *Shuffled) DeltaInterval(ctx context.Context, alpha float64) (Interval, error) {
-	const op = "accountant: Shuffled.DeltaInterval"
-	hi, err := s.Delta(ctx, alpha)
-	if err != nil {
-		return Interval{}, fault.Within(op, err)
-	}
-	lo, w, err := leastDelta(ctx, worst(s.pairs(), estimated), alpha)
-	return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w.clone()}, err
-}
-
 // pairs lists, of each kind of change, the values of the others that hide it least by
 // their estimates, with all of the user's items moved, half of them, and one.
-func (s *Shuffled) pairs() []pair {
+func (s *known) pairs() []pair {
 	var all []pair
 	for _, c := range s.changes {
 		var best []pair
@@ -68,41 +43,66 @@ func (s *Shuffled) pairs() []pair {
 }
 
 // appendPairs appends w with all, half and one of the user's items moved by distance.
-func appendPairs(all []pair, u Users, w Witness, distance float64) []pair {
+func appendPairs(all []pair, u users, w Witness, distance float64) []pair {
 	last := int64(0)
-	for _, moved := range [...]int64{u.Items, (u.Items + 1) / 2, 1} {
+	for _, moved := range [...]int64{u.items, (u.items + 1) / 2, 1} {
 		if moved == last {
 			continue
 		}
 		last = moved
-		w.Moved, w.Distance = moved, directed.DivUp(directed.MulUp(float64(moved), distance), float64(u.Items))
-		all = append(all, pair{w, u.Records})
+		w.Moved, w.Distance = moved, directed.DivUp(directed.MulUp(float64(moved), distance), float64(u.items))
+		all = append(all, pair{w, u.records})
 	}
 	return all
 }
 
-// LevelInterval brackets [Shuffle.Level] for all randomizers of that level together.
+// LevelInterval brackets [Shuffle.Level], for all randomizers of that level together or
+// the one of the Randomizer. Some seconds for users of many items.
 func (s Shuffle) LevelInterval(ctx context.Context, delta float64) (Interval, error) {
 	const op = "accountant: Shuffle.LevelInterval"
-	hi, err := s.Level(ctx, delta)
+	// At delta 0 the level is attained where every output is the one whose ratio is largest.
+	return answer(s, op, func(s Shuffle) (Interval, error) {
+		hi, err := s.level(ctx, op, delta)
+		return levelInterval(ctx, hi, err, delta, float64(s.Items), s.Alpha0, s.pairs)
+	}, func(k *known) (Interval, error) {
+		hi, err := k.level(ctx, op, delta)
+		out, err := levelInterval(ctx, hi, err, delta, float64(k.users.items), k.exact, k.pairs)
+		out.Witness = out.Witness.clone()
+		return out, err
+	})
+}
+
+// levelInterval is the one with the upper end hi, of pairs of a randomizer of level alpha0.
+func levelInterval(ctx context.Context, hi Bound, err error, delta, items, alpha0 float64, pairs func() []pair) (Interval, error) {
 	if err != nil {
-		return Interval{}, fault.Within(op, err)
+		return Interval{}, err
 	}
-	if delta == 0 { // attained where every output is the likeliest of x
-		return Interval{directed.MulDown(float64(s.Items), s.Alpha0), hi.Value, hi.Theorem, Witness{}}, nil
+	if delta == 0 {
+		return Interval{directed.MulDown(items, alpha0), hi.Value, hi.Theorem, Witness{}}, nil
 	}
-	lo, w, err := leastLevel(ctx, s.pairs(), directed.LogUp(delta))
+	lo, w, err := leastLevel(ctx, pairs(), directed.LogUp(delta))
 	return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w}, err
 }
 
-// DeltaInterval brackets [Shuffle.Delta] for all randomizers of that level together.
+// DeltaInterval brackets [Shuffle.Delta] as LevelInterval does the level.
 func (s Shuffle) DeltaInterval(ctx context.Context, alpha float64) (Interval, error) {
 	const op = "accountant: Shuffle.DeltaInterval"
-	hi, err := s.Delta(ctx, alpha)
+	return answer(s, op, func(s Shuffle) (Interval, error) {
+		hi, err := s.delta(ctx, op, alpha)
+		return deltaInterval(ctx, hi, err, alpha, s.pairs)
+	}, func(k *known) (Interval, error) {
+		hi, err := k.delta(ctx, op, alpha)
+		out, err := deltaInterval(ctx, hi, err, alpha, k.pairs)
+		out.Witness = out.Witness.clone()
+		return out, err
+	})
+}
+
+func deltaInterval(ctx context.Context, hi Bound, err error, alpha float64, pairs func() []pair) (Interval, error) {
 	if err != nil {
-		return Interval{}, fault.Within(op, err)
+		return Interval{}, err
 	}
-	lo, w, err := leastDelta(ctx, worst(s.pairs(), estimated), alpha)
+	lo, w, err := leastDelta(ctx, worst(pairs(), estimated), alpha)
 	return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w}, err
 }
 
@@ -167,11 +167,11 @@ func (s Shuffle) pairs() []pair {
 		a := -em / (math.Expm1(x) - 2*e2m)
 		rest := 1 - float64(2*e*a)
 		w := Witness{X: []float64{a, f * a, rest * e}, XPrime: []float64{f * a, a, rest * e}, Z: []float64{e * a, e * a, rest}}
-		all = appendPairs(all, Users{s.Records, s.Items}, w, d)
+		all = appendPairs(all, users{s.Records, s.Items}, w, d)
 		b := (1 + f - 2*e) * e / (2 * (1 + f) * (f - float64(e*e)))
 		if a = 1/(1+f) - b; a > 0 && b > 0 {
 			w = Witness{X: []float64{a, f * a, b, f * b}, XPrime: []float64{f * a, a, f * b, b}, Z: []float64{e * a, e * a, b * f / e, b * f / e}}
-			all = appendPairs(all, Users{s.Records, s.Items}, w, d)
+			all = appendPairs(all, users{s.Records, s.Items}, w, d)
 		}
 	}
 	for share := 1.0; share > 1./100; share *= .85 {

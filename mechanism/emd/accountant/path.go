@@ -38,8 +38,8 @@ type path struct {
 	second         float64   // the next, 0 if there is one only
 }
 
-func newPath(u Users, kinds []*change) *path {
-	p := &path{records: u.Records, items: u.Items, kinds: slices.Clone(kinds)}
+func newPath(u users, kinds []*change) *path {
+	p := &path{records: u.records, items: u.items, kinds: slices.Clone(kinds)}
 	slices.SortStableFunc(p.kinds, func(a, b *change) int { return cmp.Compare(a.distance, b.distance) })
 	p.far = p.kinds[len(p.kinds)-1].distance
 	for _, c := range p.kinds {

@@ -275,7 +275,7 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 
 // Nor by that of any two data sets of which k items differ, by d_i each: several, some by
 // less than others, some not at all. Every figure is that of the items and the sum alone,
-// of a Shuffle and of a Shuffled.
+// of a Shuffle without and with a Randomizer.
 func TestMoved_PrivateByBruteForce(t *testing.T) {
 	useful, better, closest := 0, 0, 0.0
 	for i, c := range toys() {
@@ -288,7 +288,7 @@ func TestMoved_PrivateByBruteForce(t *testing.T) {
 				continue
 			}
 			type promise struct{ eps, delta float64 }
-			seen, known := map[float64][]promise{}, c.shuffled(t, Users{int64(n), 1})
+			seen, known := map[float64][]promise{}, c.shuffled(t, users{int64(n), 1})
 			promises := func(sum float64) []promise {
 				if p, ok := seen[sum]; ok {
 					return p
@@ -340,11 +340,11 @@ func TestMoved_PrivateByBruteForce(t *testing.T) {
 func TestMovedDelta_LeastLevels(t *testing.T) {
 	const n, k = 100, 10
 	p, q := binaryLaw(n, 45, 1), binaryLaw(n, 55, 1)
-	known := clustered(t, 2, 1, 1, 1, Users{n, k})
+	known := clustered(t, 2, 1, 1, 1, users{n, k})
 	for _, eps := range []float64{5e-324, 1e-320, 1e-310, 1e-308, 1e-300, 1e-101} {
 		for _, v := range []Moved{{k, k}, {k, 3}, {1, 1}, {1, 1e-3}} {
 			for name, ask := range map[string]func(eps float64) (Bound, error){
-				"Shuffle":  func(eps float64) (Bound, error) { return known.shuffle.MovedDelta(bg, v, eps) },
+				"Shuffle":  func(eps float64) (Bound, error) { return known.known().alone.MovedDelta(bg, v, eps) },
 				"Shuffled": func(eps float64) (Bound, error) { return known.MovedDelta(bg, v, eps) },
 			} {
 				got, at0 := testkit.Must(ask(eps)).Value, testkit.Must(ask(0)).Value

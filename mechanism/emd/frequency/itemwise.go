@@ -72,8 +72,8 @@ type BudgetOptions struct {
 //
 // The promise is that of [accountant.Shuffle.Level] for N = m records in the Local trust
 // and N = m*n in the others; its delta is 0 where pure composition, which adds the levels
-// of the items, is as good. In the others, with a Space of at most 16 points, it is that of
-// [accountant.Shuffled.Level] for c's own probabilities, a seventh to two thirds of it where c
+// of the items, is as good. In the others, with a Space of at most 16 points, it is that with
+// an [accountant.Randomizer] of c's own probabilities, a seventh to two thirds of it where c
 // has more than two outputs. Up to ten seconds, and with a Space the audit of c.
 func NewItemWise(ctx context.Context, c *mechanism.Channel, model emd.Model, o *ItemWiseOptions) (*ItemWise, error) {
 	return buildItemWise(ctx, "frequency: NewItemWise", c, model, o)
@@ -136,19 +136,19 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model e
 const maxOwn = 16
 
 // ownLevel is the level of c's own probabilities, or level where that is no more or c is
-// none that [accountant.NewShuffled] knows a bound for.
+// none that [accountant.NewRandomizer] takes a bound for.
 func ownLevel(ctx context.Context, c *mechanism.Channel, space metric.Finite, s accountant.Shuffle, delta float64, level accountant.Bound) (accountant.Bound, error) {
 	if delta == 0 {
 		return level, nil
 	}
-	own, err := accountant.NewShuffled(ctx, c, space, accountant.Users{Records: s.Records, Items: s.Items})
+	own, err := accountant.NewRandomizer(ctx, c, space)
 	var value *metric.ValueError
 	if errors.As(err, &value) {
 		return level, nil
 	} else if err != nil {
 		return level, err
 	}
-	b, err := own.Level(ctx, delta)
+	b, err := accountant.Shuffle{Records: s.Records, Items: s.Items, Randomizer: own}.Level(ctx, delta)
 	if err == nil && b.Value < level.Value {
 		level = b
 	}

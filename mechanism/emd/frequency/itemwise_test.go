@@ -164,7 +164,7 @@ func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
 	// Of few inputs the probabilities themselves are looked at, of many the least distance.
 	m.Items, m.Users = 3, 300
 	own := newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6, Space: space})
-	s := testkit.Must(accountant.NewShuffled(t.Context(), c, space, accountant.Users{Records: 900, Items: 3}))
+	s := accountant.Shuffle{Records: 900, Items: 3, Randomizer: testkit.Must(accountant.NewRandomizer(t.Context(), c, space))}
 	if want = testkit.Must(s.Level(t.Context(), 1e-6)); own.Guarantee().Alpha() != want.Value || own.Theorem() != want.Theorem || want.Theorem != accountant.Blanket {
 		t.Errorf("of its own probabilities: %v by the %v, want %v", own.Guarantee(), own.Theorem(), want)
 	}

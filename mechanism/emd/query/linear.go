@@ -33,7 +33,7 @@ type LinearOptions[P any] struct {
 	Contains func(P) bool
 	// Step, a power of two, is that of the sum over users: a release is a multiple of
 	// Step/Model.Users. The default is the largest power of two up to 2^-10 of the noise's
-	// scale on the sum: Lipschitz/Alpha, a part of it for a polytope's norm; with Delta
+	// scale on the sum: Lipschitz/Alpha; with Delta
 	// the deviation, and less than that where Delta is below 5e-12*Norm.Dim. A step
 	// too large for Alpha and Delta is an error: one of 2^30 times the default is, mostly. So
 	// is one of which 2^52 are less than 1,024 of the scale, the default for a Delta below
@@ -137,38 +137,27 @@ func (l *Linear[P]) tooFine(op string) error {
 //
 // In general let the set be a cube A of side g, of which the step is a multiple. F(x) is
 // the integral over A-x of the density f of the noise, and its derivative along j the
-// difference of f's integrals over two faces. Let w be at least every ||e_j||. In the
-// cell all x have ||x-s|| <= h d w =: r, so that these integrals are within a factor of
-// e^(level r) of those at s, which are at most e^(level g w)/g F(s). So P's derivative
+// difference of f's integrals over two faces. In the cell all x have ||x-s|| <= h d =: r,
+// as ||e_j|| = 1, so that these integrals are within a factor of
+// e^(level r) of those at s, which are at most e^(level g)/g F(s). So P's derivative
 // differs from that of F at s, which is at most level ||v|| F(s), by at most
 //
-//	sum |v_j| (e^(level r) - 1) e^(level g w) 2/g F(s), and P >= e^(-level r) F(s).
+//	sum |v_j| (e^(level r) - 1) e^(level g) 2/g F(s), and P >= e^(-level r) F(s).
 //
-// Where |v_j| w <= k ||v|| for all j and level g w <= 1, that is |d ln P| <= level ||v||
-// (1 + 8 k d^2 h/g), as long as that is small. k and w are 1 for l_p. A polytope holds a
-// ball of at least 10^-6 times the largest coordinate of its vectors: for w the sum of the
-// ||e_j||, at most 8, k = 2^23 is more than 8*10^6.
+// As |v_j| <= ||v|| for all j, that is |d ln P| <= level ||v|| (1 + 8 d^2 h/g) where
+// level g <= 1, as long as that is small.
 func (l *Linear[P]) addKNorm(op string, level float64) error {
 	norm := l.query.Norm
-	w, k, d := 1.0, 1.0, float64(norm.Dim)
-	if norm.Polytope != nil {
-		unit := make([]float64, norm.Dim)
-		w, k = 0, 0x1p23
-		for j := range unit {
-			unit[j] = 1
-			w += float64(norm.Polytope.Norm(unit) * (1 + 0x1p-20))
-			unit[j] = 0
-		}
-	}
-	l.step = cmp.Or(l.step, powerBelow(0x1p-10/level/w))
+	d := float64(norm.Dim)
+	l.step = cmp.Or(l.step, powerBelow(0x1p-10/level))
 	room := l.step * 0x1p-52 * level
 	if norm.P != 1 && norm.Dim > 1 {
-		room = 8 * k * d * d * 0x1p-52 * math.Max(1, l.step/powerBelow(1/level/w))
+		room = 8 * d * d * 0x1p-52 * math.Max(1, l.step/powerBelow(1/level))
 	}
 	if !(room <= mostRoom) {
 		return l.tooCoarse(op)
 	}
-	if !(l.step >= finestStep/level/w) {
+	if !(l.step >= finestStep/level) {
 		return l.tooFine(op)
 	}
 	noise, err := additive.NewKNorm(norm, directed.DivDown(level, directed.AddUp(1, room*(1+0x1p-40))), &additive.Options{Grid: l.step})

@@ -116,17 +116,6 @@ func evalAll[P any](ctx context.Context, op string, q Query[P], points *metric.P
 // no more than the largest float64.
 func atLeast(a, b []float64, norm additive.Norm) float64 {
 	p, top, sum := norm.P, 0.0, 0.0
-	if k := norm.Polytope; k != nil {
-		z, unit := make([]float64, len(a)), make([]float64, len(a))
-		for i, v := range a {
-			// What rounding makes of one coordinate moves the norm by this much.
-			z[i] = v - b[i]
-			unit[i] = 1
-			sum += float64(valueSlack * (math.Abs(v) + math.Abs(b[i])) * k.Norm(unit))
-			unit[i] = 0
-		}
-		return max(0, min(float64(k.Norm(z)*(1-valueSlack))-sum, math.MaxFloat64))
-	}
 	for k, v := range a {
 		top = max(top, gap(v, b[k]))
 	}

@@ -57,10 +57,6 @@ func (q Query[P]) check(op string) error {
 	switch {
 	case q.Func == nil:
 		return fmt.Errorf("%s: the query %q has no Func", op, q.Name)
-	case q.Norm.Polytope != nil:
-		if err := q.Norm.Check(); err != nil {
-			return fmt.Errorf("%s: %w", op, err)
-		}
 	case !(q.Norm.P >= 1):
 		return fault.Value(op, "Norm.P", q.Norm.P, "a number in [1, +Inf]")
 	case q.Norm.Dim < 1:

@@ -91,17 +91,17 @@ func embeddings(ctx context.Context, r *exhibit.Run) {
 		return rms(exhibit.Must(query.NewLinear(ctx, embedded, m, emd.Promise{Alpha: alpha}, nil))), rms(exhibit.Must(query.NewLinear(ctx, embedded, m, emd.Promise{Alpha: alpha, Delta: delta}, nil)))
 	}
 	// Hardt, Talwar: at user level shares of items move by 2 in l1, and the query by 2 in the
-	// norm whose ball F Phi's columns span. Duchi, Jordan, Wainwright: a user draws a vector
+	// norm whose ball holds F Phi's columns, here that of l2. Duchi, Jordan, Wainwright: a user draws a vector
 	// of one length, without bias.
 	share := query.Query[int]{Norm: additive.Norm{P: 1, Dim: k}, Lipschitz: 2, Func: func(x int, dst []float64) { clear(dst); dst[x] = 1 }}
-	hull := rms(exhibit.Must(query.NewLinear(ctx, exhibit.Must(query.LinearMap(columns, share)), curator, emd.Promise{Alpha: eps}, nil)))
+	ball := rms(exhibit.Must(query.NewLinear(ctx, exhibit.Must(query.LinearMap(columns, share)), curator, emd.Promise{Alpha: eps}, nil)))
 	duchi := longest / math.Tanh(eps/2.) * math.Sqrt(math.Pi) / 2 * d * math.Gamma((d-1)/2.+1) / math.Gamma(d/2.+1) / math.Sqrt(n)
 	for _, c := range []struct {
 		where, base, order string
 		whole, root        float64
 		m                  emd.Model
 	}{
-		{"central", "K-norm mechanism, Lemma 6.3", "O(d/(eps n))", hull, 1, curator},
+		{"central", "K-norm mechanism in l2, Lemma 6.3", "O(d/(eps n))", ball, 1, curator},
 		{"local", "Duchi et al., Lemma 6.1", "O(d/(eps sqrt n))", duchi, math.Sqrt(n), emd.Model{Trust: emd.Local, Diameter: 1}},
 	} {
 		r.Say("Table 2a", fmt.Sprintf("%s, 1,000 users, user level eps = .2: error of %s", c.where, c.base), c.order, c.whole, exhibit.If(c.whole > 0, exhibit.Holds), "root mean square of the exact noise, here and below")

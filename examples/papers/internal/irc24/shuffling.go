@@ -119,7 +119,7 @@ func shuffling(ctx context.Context, r *exhibit.Run) {
 	space := exhibit.Must(metric.NewClustered(4, 4, 0.08))
 	g := exhibit.Must(exhibit.Must(frequency.NewGKRR(space, 2.48)).Channel(ctx))
 	w := exhibit.Must(frequency.NewItemWise(ctx, g, emd.Model{Trust: emd.Shuffled, Users: users, Items: items, Diameter: 1}, &frequency.ItemWiseOptions{Delta: slack})).Guarantee().Alpha()
-	day := exhibit.Must(exhibit.Must(accountant.NewShuffled(ctx, g, space, accountant.Users{Records: users * items, Items: items})).MovedLevel(ctx, oneDay, slack)).Value
+	day := exhibit.Must(accountant.Shuffle{Records: users * items, Items: items, Randomizer: exhibit.Must(accountant.NewRandomizer(ctx, g, space))}.MovedLevel(ctx, oneDay, slack)).Value
 	r.Say("Algorithm 2", "alpha of PrivEMDItemWise at the theorem's alpha0 = 2.48; eps of a day", "25; 0.2", fmt.Sprintf("%.3f; %.4f", w, day), exhibit.If(w < alpha && day < w*oneDay.Distance/items, exhibit.Better),
 		"NewItemWise's promise; and what the probabilities of GKRR on 4 clusters of 4 items, .08 wide, show of 34 items")
 	proved, theorem := demo.Series{Name: "accountant"}, demo.Series{Name: "Theorem 4.4"}
@@ -170,7 +170,7 @@ func sayCondition(ctx context.Context, r *exhibit.Run) {
 	}{{"Lemma B.1", 0.5, 1e-6}, {"Theorem 4.4", 12, 1e-12}} {
 		x := math.Log(c.delta)
 		response := exhibit.Must(exhibit.Must(frequency.NewGKRR(four, c.alpha0)).Channel(ctx))
-		d := exhibit.Must(exhibit.Must(accountant.NewShuffled(ctx, response, four, accountant.Users{Records: 1000, Items: 1})).DeltaInterval(ctx, t.h(c.alpha0, 1, x)))
+		d := exhibit.Must(accountant.Shuffle{Records: 1000, Items: 1, Randomizer: exhibit.Must(accountant.NewRandomizer(ctx, response, four))}.DeltaInterval(ctx, t.h(c.alpha0, 1, x)))
 		verdict, why := exhibit.If(d.Hi <= c.delta, exhibit.Holds), "of k-ary response, by its probabilities"
 		if !t.holds(c.alpha0, x) {
 			verdict, why = exhibit.If(d.Lo > c.delta, exhibit.Corrected), "printed without the condition, of which the proof needs alpha0 <= ln(N/(16 ln(2m/delta)))"

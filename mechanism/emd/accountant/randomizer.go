@@ -15,64 +15,108 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Shuffled is a release of items through a randomizer whose probabilities are known, a
-// finite channel. It is a [Shuffle] that looks at these and not at their level alone: its
-// levels are two thirds of the other's and less, of two outputs up to nine tenths, and
-// intervals tell how far from the truth they are. A question takes milliseconds for one item, and up to two seconds for
-// more, for each kind of change: n inputs have 1 (all alike) to n(n-1).
+// Randomizer is one whose probabilities are known, a finite channel. A [Shuffle] with it
+// looks at these and not at its level alone: levels are two thirds and less, of two outputs
+// up to nine tenths, and intervals tell how far from the truth they are. A question takes
+// milliseconds for one item, and up to two seconds for more, for each kind of change: n
+// inputs have 1 (all alike) to n(n-1).
 //
-// It keeps what it has summed up, in memory that grows with the questions by some kilobytes
-// each, and is safe for concurrent use: questions wait for one another.
+// It keeps what it has summed up for the last number of records, in memory that grows with
+// the questions by some kilobytes each, and is safe for concurrent use: questions wait for
+// one another.
 //
 // Source: the theorems [Blanket] and [TwoOutputs].
-type Shuffled struct {
+type Randomizer struct {
 	mu      sync.Mutex
-	users   Users
 	rows    [][]float64 // probabilities, to rowErr
-	shuffle Shuffle     // what their level alone tells
+	level   Shuffle     // what their level alone tells: no records yet
 	exact   float64     // no more than that level
-	changes []*change   // one of each kind
 	theorem Theorem
+	records int64
+	changes []*change // one of each kind, with sums for so many records
 }
 
-// Users says how many records there are, and how many of them are one user's.
-type Users struct {
-	Records int64 // N >= 1, the number of all records in the multiset
-	Items   int64 // m in [1, N] of them are the user's; at most 2^53
-}
+// users says how many records there are, and how many of them are one user's.
+type users struct{ records, items int64 }
 
-// NewShuffled reads the probabilities of c, whose inputs have the distances rho: its
-// Diameter is the largest of these. Every record goes through c, and its output is
-// published as one of a multiset. A channel whose level is not in [1e-100, 700]/Diameter,
-// as one with equal rows or with zeros, or a rho without a positive distance, is a
-// [*metric.ValueError]. O(n^2 k log k) for n inputs and k outputs; it keeps k numbers for
-// each kind of change.
-func NewShuffled(ctx context.Context, c *mechanism.Channel, rho metric.Finite, u Users) (*Shuffled, error) {
-	const op = "accountant: NewShuffled"
+// NewRandomizer reads the probabilities of c, whose inputs have the distances rho. A channel
+// whose level is not in [1e-100, 700] over the largest of these, as one with equal rows or
+// with zeros, or a rho without a positive distance, is a [*metric.ValueError].
+// O(n^2 k log k) for n inputs and k outputs; it keeps k numbers for each kind of change.
+func NewRandomizer(ctx context.Context, c *mechanism.Channel, rho metric.Finite) (*Randomizer, error) {
+	const op = "accountant: NewRandomizer"
 	audit, err := c.Audit(ctx, rho, nil) // checks both
 	if err != nil {
 		return nil, fault.Within(op, err)
 	}
-	s := &Shuffled{users: u, exact: audit.Lo, theorem: Blanket}
+	r := &Randomizer{exact: audit.Lo, theorem: Blanket}
 	diameter, near := 0.0, math.Inf(1)
 	for i := range c.Len() {
-		s.rows = append(s.rows, c.Row(i, nil))
+		r.rows = append(r.rows, c.Row(i, nil))
 		for j := range i {
 			if d := rho.Distance(i, j); d > 0 {
 				diameter, near = max(diameter, d), min(near, d)
 			}
 		}
 	}
-	s.shuffle = Shuffle{Records: u.Records, Items: u.Items, Alpha0: audit.Hi, Diameter: diameter, MinDistance: near}
-	b, err := s.shuffle.joint(op)
-	if err := cmp.Or(err, b.setAlpha0(op, "the level of c", s.shuffle.Alpha0)); err != nil {
+	r.level = Shuffle{Records: 1, Items: 1, Alpha0: audit.Hi, Diameter: diameter, MinDistance: near}
+	b, err := r.level.joint(op)
+	if err := cmp.Or(err, b.setAlpha0(op, "the level of c", r.level.Alpha0)); err != nil {
 		return nil, err
 	}
-	return s, s.find(ctx, rho)
+	return r, r.find(ctx, rho)
+}
+
+// known is a question about a [Shuffle] with a Randomizer.
+type known struct {
+	*Randomizer
+	users users
+	alone Shuffle // by the level of the randomizer alone
+}
+
+func (s Shuffle) known() *known {
+	k := &known{s.Randomizer, users{s.Records, s.Items}, s.Randomizer.level}
+	k.alone.Records, k.alone.Items = s.Records, s.Items
+	return k
+}
+
+// answer is that of the level alone, or where s has a Randomizer of its probabilities.
+func answer[T any](s Shuffle, op string, alone func(Shuffle) (T, error), by func(*known) (T, error)) (none T, err error) {
+	r := s.Randomizer
+	if r == nil {
+		return alone(s)
+	}
+	if err := fault.Made(len(r.rows) > 0, op, "Randomizer", "NewRandomizer"); err != nil {
+		return none, err
+	}
+	if s.Alpha0 != 0 || s.Diameter != 0 || s.MinDistance != 0 || s.Clones != Dominated {
+		return none, fmt.Errorf("%s: a Randomizer, and a level, distance or Clones: these are the Randomizer's own", op)
+	}
+	k := s.known()
+	if _, err := k.alone.joint(op); err != nil {
+		return none, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.records != s.Records {
+		r.records = s.Records
+		for _, c := range r.changes {
+			c.forget()
+		}
+	}
+	return by(k)
+}
+
+// byLevel refuses a Randomizer, of which one asks no budget.
+func (s Shuffle) byLevel(op string) error {
+	if s.Randomizer != nil {
+		return fmt.Errorf("%s: a budget is that of a level alone, and there is a Randomizer", op)
+	}
+	return nil
 }
 
 // find lists the kinds of changes.
-func (s *Shuffled) find(ctx context.Context, rho metric.Finite) error {
+func (s *Randomizer) find(ctx context.Context, rho metric.Finite) error {
 	least, most := slices.Clone(s.rows[0]), slices.Clone(s.rows[0])
 	for _, r := range s.rows[1:] {
 		for y, p := range r {
@@ -101,7 +145,7 @@ func (s *Shuffled) find(ctx context.Context, rho metric.Finite) error {
 			case len(least) == 2:
 				c.veils = append(c.veils, twoOutputs(from, to, least, most))
 			case len(s.rows) == 2:
-				c.veils = append(c.veils, response(directed.MulUp(s.shuffle.Alpha0, d)))
+				c.veils = append(c.veils, response(directed.MulUp(s.level.Alpha0, d)))
 			}
 			key := fmt.Sprint(d)
 			for _, v := range c.veils {
@@ -140,31 +184,31 @@ func response(eps float64) *coins {
 }
 
 // proves reports that level alpha per unit of d_EM and e^target hold.
-func (s *Shuffled) proves(ctx context.Context, alpha, target float64) (bool, error) {
-	if s.users.Items > 1 {
+func (s *known) proves(ctx context.Context, alpha, target float64) (bool, error) {
+	if s.users.items > 1 {
 		return newPath(s.users, s.changes).proves(ctx, alpha, target)
 	}
 	return s.provesOne(ctx, math.Inf(1), target, func(c *change) float64 { return directed.MulDown(alpha, c.distance) })
 }
 
 // provesOf reports that eps and e^target hold against the change v.
-func (s *Shuffled) provesOf(ctx context.Context, v Moved, eps, target float64) (bool, error) {
+func (s *known) provesOf(ctx context.Context, v Moved, eps, target float64) (bool, error) {
 	total := v.total()
 	if v.Items == 1 {
 		return s.provesOne(ctx, total, target, func(*change) float64 { return eps })
 	}
 	kinds := slices.DeleteFunc(slices.Clone(s.changes), func(c *change) bool { return c.distance > total })
-	return newPath(Users{s.users.Records, v.Items}, kinds).provesOf(ctx, eps, total, target)
+	return newPath(users{s.users.records, v.Items}, kinds).provesOf(ctx, eps, total, target)
 }
 
 // provesOne reports that eps of its change and e^target hold for one item that moves by
 // total or less.
-func (s *Shuffled) provesOne(ctx context.Context, total, target float64, eps func(*change) float64) (bool, error) {
+func (s *known) provesOne(ctx context.Context, total, target float64, eps func(*change) float64) (bool, error) {
 	for i, c := range s.changes {
 		if c.distance > total {
 			continue
 		}
-		d, err := c.logDelta(ctx, s.users.Records, eps(c))
+		d, err := c.logDelta(ctx, s.users.records, eps(c))
 		if err != nil {
 			return false, err
 		}
@@ -180,31 +224,23 @@ func (s *Shuffled) provesOne(ctx context.Context, total, target float64, eps fun
 // logarithms of deltas.
 const shuffledTol = 5e-4
 
-// Level returns the least alpha for which the release has level (alpha, delta), delta
-// 0 or in [1e-300, 1), rounded up: the best that the bounds of [Shuffle] and of the
-// randomizer's probabilities prove. For one item it is within a relative 1e-3 of what
-// the latter give in exact arithmetic, for more items within some 1e-2.
-func (s *Shuffled) Level(ctx context.Context, delta float64) (Bound, error) {
-	return s.level("accountant: Shuffled.Level", delta, func() (Bound, error) { return s.shuffle.Level(ctx, delta) },
+func (s *known) level(ctx context.Context, op string, delta float64) (Bound, error) {
+	return s.least(delta, func() (Bound, error) { return s.alone.level(ctx, op, delta) },
 		func(alpha, target float64) (bool, error) { return s.proves(ctx, alpha, target) })
 }
 
-// Delta returns the least delta found for which the release has level (alpha, delta),
-// alpha in [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing.
-func (s *Shuffled) Delta(ctx context.Context, alpha float64) (Bound, error) {
-	return s.delta("accountant: Shuffled.Delta", func() (Bound, error) { return s.shuffle.Delta(ctx, alpha) },
+func (s *known) delta(ctx context.Context, op string, alpha float64) (Bound, error) {
+	return s.leastDelta(func() (Bound, error) { return s.alone.delta(ctx, op, alpha) },
 		func(target float64) (bool, error) { return s.proves(ctx, alpha, target) })
 }
 
-// MovedLevel is [Shuffle.MovedLevel], with the randomizer's probabilities as [Shuffled.Level].
-func (s *Shuffled) MovedLevel(ctx context.Context, v Moved, delta float64) (Bound, error) {
-	return s.level("accountant: Shuffled.MovedLevel", delta, s.ofMoved(v, func() (Bound, error) { return s.shuffle.MovedLevel(ctx, v, delta) }),
+func (s *known) movedLevel(ctx context.Context, op string, v Moved, delta float64) (Bound, error) {
+	return s.least(delta, s.ofMoved(v, func() (Bound, error) { return s.alone.movedLevel(ctx, op, v, delta) }),
 		func(eps, target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
 }
 
-// MovedDelta is [Shuffle.MovedDelta], with the randomizer's probabilities as [Shuffled.Delta].
-func (s *Shuffled) MovedDelta(ctx context.Context, v Moved, eps float64) (Bound, error) {
-	return s.delta("accountant: Shuffled.MovedDelta", s.ofMoved(v, func() (Bound, error) { return s.shuffle.MovedDelta(ctx, v, eps) }),
+func (s *known) movedDelta(ctx context.Context, op string, v Moved, eps float64) (Bound, error) {
+	return s.leastDelta(s.ofMoved(v, func() (Bound, error) { return s.alone.movedDelta(ctx, op, v, eps) }),
 		func(target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
 }
 
@@ -213,7 +249,7 @@ func (v Moved) total() float64 { return v.Distance * (1 + 0x1p-40) }
 
 // ofMoved is what is known against the change v: that there is none where no item moves so
 // little, or what known says.
-func (s *Shuffled) ofMoved(v Moved, known func() (Bound, error)) func() (Bound, error) {
+func (s *known) ofMoved(v Moved, known func() (Bound, error)) func() (Bound, error) {
 	return func() (Bound, error) {
 		b, err := known()
 		if err == nil && !slices.ContainsFunc(s.changes, func(c *change) bool { return c.distance <= v.total() }) {
@@ -223,17 +259,12 @@ func (s *Shuffled) ofMoved(v Moved, known func() (Bound, error)) func() (Bound, 
 	}
 }
 
-// level is the least level found for which proves holds at delta, or what is known of the
+// least is the least level found for which proves holds at delta, or what is known of the
 // randomizer's level alone.
-func (s *Shuffled) level(op string, delta float64, known func() (Bound, error), proves func(level, target float64) (bool, error)) (Bound, error) {
-	if err := s.made(op); err != nil {
-		return Bound{}, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *known) least(delta float64, known func() (Bound, error), proves func(level, target float64) (bool, error)) (Bound, error) {
 	best, err := known()
 	if err != nil {
-		return Bound{}, fault.Within(op, err)
+		return Bound{}, err
 	}
 	if delta == 0 || best.Value < minUnit {
 		return best, nil
@@ -246,17 +277,12 @@ func (s *Shuffled) level(op string, delta float64, known func() (Bound, error), 
 	return best, err
 }
 
-// delta is the least delta found for which proves holds at its logarithm, or what is known
+// leastDelta is the least delta found for which proves holds at its logarithm, or what is known
 // of the randomizer's level alone.
-func (s *Shuffled) delta(op string, known func() (Bound, error), proves func(target float64) (bool, error)) (Bound, error) {
-	if err := s.made(op); err != nil {
-		return Bound{}, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *known) leastDelta(known func() (Bound, error), proves func(target float64) (bool, error)) (Bound, error) {
 	best, err := known()
 	if err != nil {
-		return Bound{}, fault.Within(op, err)
+		return Bound{}, err
 	}
 	if best.Value < minSlack { // as far as the search goes
 		return best, nil
@@ -283,9 +309,4 @@ func (s *Shuffled) delta(op string, known func() (Bound, error), proves func(tar
 		return Bound{}, err
 	}
 	return Bound{directed.ExpUp(hi + x), s.theorem}, nil
-}
-
-// made refuses the zero value.
-func (s *Shuffled) made(op string) error {
-	return fault.Made(s != nil && len(s.rows) > 0, op, "Shuffled", "NewShuffled")
 }

@@ -22,19 +22,19 @@ import (
 var long = os.Getenv("METRICDP_LONG") != ""
 
 // shuffled is a release through the toy.
-func (c toy) shuffled(t testing.TB, u Users) *Shuffled {
+func (c toy) shuffled(t testing.TB, u users) Shuffle {
 	t.Helper()
 	var w []float64
 	for _, p := range c.prob {
 		w = append(w, p...)
 	}
 	ch := testkit.Must(mechanism.FromWeights(bg, len(c.prob), len(c.prob[0]), w, nil))
-	return testkit.Must(NewShuffled(bg, ch, testkit.Must(metric.NewMatrix(c.dist)), u))
+	return Shuffle{Records: u.records, Items: u.items, Randomizer: testkit.Must(NewRandomizer(bg, ch, testkit.Must(metric.NewMatrix(c.dist))))}
 }
 
 // clustered is randomized response of level alpha0 on s clusters of t items, at
 // distance r inside and 1 outside.
-func clustered(t testing.TB, s, size int, r, alpha0 float64, u Users) *Shuffled {
+func clustered(t testing.TB, s, size int, r, alpha0 float64, u users) Shuffle {
 	t.Helper()
 	n := s * size
 	dist := make([][]float64, n)
@@ -53,13 +53,13 @@ func clustered(t testing.TB, s, size int, r, alpha0 float64, u Users) *Shuffled 
 		}
 	}
 	ch := testkit.Must(mechanism.FromLogWeights(bg, n, n, w, nil))
-	return testkit.Must(NewShuffled(bg, ch, testkit.Must(metric.NewMatrix(dist)), u))
+	return Shuffle{Records: u.records, Items: u.items, Randomizer: testkit.Must(NewRandomizer(bg, ch, testkit.Must(metric.NewMatrix(dist))))}
 }
 
 // The exact divergence of no two neighboring data sets is above what is promised, and
 // that of some pair reaches every lower end. Among the toys are randomizers at the
 // corners: every ratio of two probabilities is as large as the level allows.
-func TestShuffled_BracketsBruteForce(t *testing.T) {
+func TestRandomizer_BracketsBruteForce(t *testing.T) {
 	all := toys()
 	r := random.Seeded(3)
 	all = append(all, randomToy(r, 3, 3, 6), respond("steep", 4, [][]float64{{0, 1}, {1, 0}}))
@@ -73,7 +73,7 @@ func TestShuffled_BracketsBruteForce(t *testing.T) {
 	for _, c := range all {
 		for _, size := range [][2]int{{2, 1}, {5, 1}, {4, 2}, {5, 3}}[:testkit.Sweep(3, 4)] {
 			n, m := size[0], size[1]
-			s := c.shuffled(t, Users{int64(n), int64(m)})
+			s := c.shuffled(t, users{int64(n), int64(m)})
 			type end struct{ alpha, delta, least float64 }
 			var ends []end
 			for _, delta := range []float64{1e-4, 0.01, 0.1} {
@@ -84,7 +84,7 @@ func TestShuffled_BracketsBruteForce(t *testing.T) {
 				}
 			}
 			for _, x := range []float64{0.05, 0.3, 0.8} {
-				alpha := x * s.shuffle.Alpha0 * float64(m)
+				alpha := x * s.known().alone.Alpha0 * float64(m)
 				i := testkit.Must(s.DeltaInterval(bg, alpha))
 				ends = append(ends, end{alpha, i.Hi, i.Lo * (1 - 1e-9)})
 			}
@@ -110,14 +110,14 @@ func TestShuffled_BracketsBruteForce(t *testing.T) {
 }
 
 // Two outputs: among a thousand records, whatever the number of ones.
-func TestShuffled_PrivateAmongManyBits(t *testing.T) {
+func TestRandomizer_PrivateAmongManyBits(t *testing.T) {
 	const n, delta = 1000, 1e-6
 	for _, alpha0 := range []float64{0.3, 3} {
 		for _, m := range []int{7, 1}[:testkit.Sweep(1, 2)] {
 			if testing.Short() && alpha0 > 1 {
 				continue
 			}
-			s := clustered(t, 2, 1, 1, alpha0, Users{n, int64(m)})
+			s := clustered(t, 2, 1, 1, alpha0, users{n, int64(m)})
 			i := testkit.Must(s.LevelInterval(bg, delta))
 			if i.Theorem != TwoOutputs && i.Hi < 0.9*alpha0*float64(m) {
 				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, i)
@@ -142,12 +142,12 @@ func TestShuffled_PrivateAmongManyBits(t *testing.T) {
 }
 
 // The table of examples/README.md, in part: upper ends are at most 1.1 times the lower.
-func TestShuffled_IntervalsAreNarrow(t *testing.T) {
+func TestRandomizer_IntervalsAreNarrow(t *testing.T) {
 	for i, c := range intervalCases(!long) {
 		if i%testkit.Sweep(4, 1) > 0 {
 			continue
 		}
-		s := clustered(t, c.s, c.size, c.r, c.alpha0, Users{c.users * c.items, c.items})
+		s := clustered(t, c.s, c.size, c.r, c.alpha0, users{c.users * c.items, c.items})
 		i := testkit.Must(s.LevelInterval(bg, c.delta))
 		most := 1.1
 		if c.items == 1000 {
@@ -156,7 +156,7 @@ func TestShuffled_IntervalsAreNarrow(t *testing.T) {
 		if !(i.Lo > 0 && i.Lo <= i.Hi && i.Hi <= most*i.Lo) {
 			t.Errorf("%v: %g to %g", c, i.Lo, i.Hi)
 		}
-		level := testkit.Must(s.shuffle.Level(bg, c.delta))
+		level := testkit.Must(s.known().alone.Level(bg, c.delta))
 		share := 0.75
 		if c.name == "bit" { // next to the worst of its level, whose bound is as near
 			share = 0.95
@@ -205,11 +205,11 @@ func intervalCases(few bool) []intervalCase {
 
 // Su, Cheng, Wang (2025): the blanket is the best decomposition, and for randomized
 // response its bound nearly is the lower bound; it is far below that of clones.
-func TestShuffled_SuChengWang2025(t *testing.T) {
+func TestRandomizer_SuChengWang2025(t *testing.T) {
 	for _, eps0 := range []float64{0.5, 2, 4} {
-		s := clustered(t, 10, 1, 1, eps0, Users{1e4, 1})
+		s := clustered(t, 10, 1, 1, eps0, users{1e4, 1})
 		i := testkit.Must(s.LevelInterval(bg, 1e-6))
-		clones := testkit.Must(s.shuffle.Level(bg, 1e-6))
+		clones := testkit.Must(s.known().alone.Level(bg, 1e-6))
 		if i.Theorem != Blanket || i.Hi > 1.01*i.Lo || clones.Value < 1.2*i.Hi {
 			t.Errorf("eps0 = %g: %v, clones %v", eps0, i, clones)
 		}
@@ -220,17 +220,17 @@ func TestShuffled_SuChengWang2025(t *testing.T) {
 // response meet where k >= 3. For k = 2 they do not: a fraction 2p of the records has
 // the variance 1/4, and all of them have p(1-p), so the levels are sqrt(2(1-p)) apart;
 // that is what the theorem of two outputs closes.
-func TestShuffled_TakagiLiew2026(t *testing.T) {
+func TestRandomizer_TakagiLiew2026(t *testing.T) {
 	const n, delta = 1e6, 1e-9
 	for _, eps0 := range []float64{3, 1}[:testkit.Sweep(1, 2)] {
-		three := testkit.Must(clustered(t, 3, 1, 1, eps0, Users{n, 1}).LevelInterval(bg, delta))
+		three := testkit.Must(clustered(t, 3, 1, 1, eps0, users{n, 1}).LevelInterval(bg, delta))
 		if three.Hi > 1.01*three.Lo {
 			t.Errorf("three outputs: %v", three)
 		}
-		two := clustered(t, 2, 1, 1, eps0, Users{n, 1})
+		two := clustered(t, 2, 1, 1, eps0, users{n, 1})
 		full := testkit.Must(two.LevelInterval(bg, delta))
-		two.changes[0].veils = two.changes[0].veils[:1]
-		alone := testkit.Must(lowest(2*full.Hi, shuffledTol, func(alpha float64) (bool, error) { return two.proves(bg, alpha, math.Log(delta)) }))
+		two.known().changes[0].veils = two.known().changes[0].veils[:1]
+		alone := testkit.Must(lowest(2*full.Hi, shuffledTol, func(alpha float64) (bool, error) { return two.known().proves(bg, alpha, math.Log(delta)) }))
 		want := math.Sqrt(2 * (1 - 1/(1+math.Exp(eps0))))
 		if got := alone / full.Lo; math.Abs(got/want-1) > 0.03 {
 			t.Errorf("eps0 = %g: the blanket is %g above the lower end, want %g", eps0, got, want)
@@ -242,17 +242,17 @@ func TestShuffled_TakagiLiew2026(t *testing.T) {
 }
 
 // Below the least slack, where logarithms would be wrong, the level's delta stands.
-func TestShuffled_DeltaBelowTheLeastSlack(t *testing.T) {
-	s := clustered(t, 3, 1, 1, .5, Users{20000, 30})
+func TestRandomizer_DeltaBelowTheLeastSlack(t *testing.T) {
+	s := clustered(t, 3, 1, 1, .5, users{20000, 30})
 	of := func(q interface {
 		Delta(context.Context, float64) (Bound, error)
 		MovedDelta(context.Context, Moved, float64) (Bound, error)
 	}) [2]float64 {
-		alpha := .5 * s.shuffle.Alpha0
+		alpha := .5 * s.known().alone.Alpha0
 		return [2]float64{testkit.Must(q.Delta(bg, 30*alpha)).Value, testkit.Must(q.MovedDelta(bg, Moved{30, 3}, 3*alpha)).Value}
 	}
 	for i, v := range of(s) {
-		if level := of(s.shuffle)[i]; v > level || level > minSlack || level == 0 {
+		if level := of(s.known().alone)[i]; v > level || level > minSlack || level == 0 {
 			t.Errorf("%d: %g, by the level %g", i, v, level)
 		}
 	}
@@ -260,8 +260,8 @@ func TestShuffled_DeltaBelowTheLeastSlack(t *testing.T) {
 
 // Slacks far below the least difference of 1 and 1+x are right: where N = 2 the
 // divergence is a sum of few terms.
-func TestShuffled_TinyDelta(t *testing.T) {
-	s := clustered(t, 3, 1, 1, 1, Users{1e6, 1})
+func TestRandomizer_TinyDelta(t *testing.T) {
+	s := clustered(t, 3, 1, 1, 1, users{1e6, 1})
 	last := math.Inf(1)
 	for _, delta := range []float64{1e-18, 1e-30, 1e-100} {
 		i := testkit.Must(s.LevelInterval(bg, delta))
@@ -331,7 +331,7 @@ func TestShuffle_Intervals(t *testing.T) {
 	}
 }
 
-func TestShuffled_BadInput(t *testing.T) {
+func TestRandomizer_BadInput(t *testing.T) {
 	two := testkit.Must(metric.NewMatrix([][]float64{{0, 1}, {1, 0}}))
 	ch := func(w ...float64) *mechanism.Channel { return testkit.Must(mechanism.FromWeights(bg, 2, 2, w, nil)) }
 	var value *fault.ValueError
@@ -339,24 +339,35 @@ func TestShuffled_BadInput(t *testing.T) {
 	for name, c := range map[string]struct {
 		c    *mechanism.Channel
 		rho  metric.Finite
-		u    Users
+		u    users
 		want any // nil: any error
 	}{
-		"nil channel":     {nil, two, Users{10, 1}, nil},
-		"nil metric":      {ch(2, 1, 1, 2), nil, Users{10, 1}, &size},
-		"no level":        {ch(1, 0, 1, 2), two, Users{10, 1}, &value},
-		"level above 700": {ch(1, math.Exp(-701), math.Exp(-701), 1), two, Users{10, 1}, &value},
-		"equal rows":      {ch(1, 1, 1, 1), two, Users{10, 1}, &value},
-		"no records":      {ch(2, 1, 1, 2), two, Users{0, 1}, &value},
-		"too many items":  {ch(2, 1, 1, 2), two, Users{10, 11}, &value},
-		"negative number": {ch(2, 1, 1, 2), two, Users{10, -1}, &value},
+		"nil channel":     {nil, two, users{10, 1}, nil},
+		"nil metric":      {ch(2, 1, 1, 2), nil, users{10, 1}, &size},
+		"no level":        {ch(1, 0, 1, 2), two, users{10, 1}, &value},
+		"level above 700": {ch(1, math.Exp(-701), math.Exp(-701), 1), two, users{10, 1}, &value},
+		"equal rows":      {ch(1, 1, 1, 1), two, users{10, 1}, &value},
+		"no records":      {ch(2, 1, 1, 2), two, users{0, 1}, &value},
+		"too many items":  {ch(2, 1, 1, 2), two, users{10, 11}, &value},
+		"negative number": {ch(2, 1, 1, 2), two, users{10, -1}, &value},
 	} {
-		_, err := NewShuffled(bg, c.c, c.rho, c.u)
+		r, err := NewRandomizer(bg, c.c, c.rho)
+		if err == nil {
+			_, err = Shuffle{Records: c.u.records, Items: c.u.items, Randomizer: r}.Level(bg, 0.1)
+		}
 		if err == nil || c.want != nil && !errors.As(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	s := testkit.Must(NewShuffled(bg, ch(2, 1, 1, 2), two, Users{10, 1}))
+	s := Shuffle{Records: 10, Items: 1, Randomizer: testkit.Must(NewRandomizer(bg, ch(2, 1, 1, 2), two))}
+	both := s
+	both.Alpha0 = 1
+	if _, err := both.Level(bg, 0.1); err == nil {
+		t.Error("a level beside that of the Randomizer")
+	}
+	if _, err := s.Budget(bg, Promise{Alpha: 1, Delta: 0.1}); err == nil {
+		t.Error("a budget of a Randomizer")
+	}
 	for _, delta := range []float64{-1, 1, math.NaN(), 1e-301} {
 		if _, err := s.Level(bg, delta); !errors.As(err, &value) {
 			t.Errorf("delta = %g: %v", delta, err)
@@ -367,12 +378,12 @@ func TestShuffled_BadInput(t *testing.T) {
 			t.Errorf("alpha = %g: %v", alpha, err)
 		}
 	}
-	if _, err := new(Shuffled).Level(bg, 0.1); err == nil {
+	if _, err := (Shuffle{Records: 10, Items: 1, Randomizer: new(Randomizer)}).Level(bg, 0.1); err == nil {
 		t.Error("the zero value answers")
 	}
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	if _, err := clustered(t, 4, 5, .1, 1, Users{1e8, 1000}).Level(ctx, 1e-9); !errors.Is(err, context.Canceled) {
+	if _, err := clustered(t, 4, 5, .1, 1, users{1e8, 1000}).Level(ctx, 1e-9); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	// Pure levels, both ends.
@@ -396,8 +407,8 @@ func TestBlanket_WhatOthersLack(t *testing.T) {
 }
 
 // A witness is the caller's, and questions may be asked at the same time.
-func TestShuffled_Concurrent(t *testing.T) {
-	s := clustered(t, 3, 1, 1, 1, Users{1000, 2})
+func TestRandomizer_Concurrent(t *testing.T) {
+	s := clustered(t, 3, 1, 1, 1, users{1000, 2})
 	want := testkit.Must(s.LevelInterval(bg, 1e-6))
 	clear(testkit.Must(s.LevelInterval(bg, 1e-6)).Witness.X)
 	var wait sync.WaitGroup
