@@ -18,7 +18,8 @@ type Options struct {
 
 	// Outputs lists the points that may be released; nil is every input. The
 	// utility metric may then have more points than the privacy metric: the first
-	// ones are the inputs, and the others can only be released.
+	// ones are the inputs, and the others can only be released. Release returns a point
+	// of the list, not its place there; Prob and Row number the outputs by their places.
 	Outputs []int
 
 	// Loss, where not nil, takes the place of the utility metric: what it costs to release

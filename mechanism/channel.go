@@ -367,7 +367,9 @@ func (c *Channel) built(op string) error {
 }
 
 // Prob returns the probability of output y at input x to a relative 2^-42 (0 below about
-// 1e-308), NaN for a bad row of a lazy channel. O(1), O(Outputs()) if lazy.
+// 1e-308), NaN for a bad row of a lazy channel. y is a number below Outputs(), not the point
+// Output(y): the two differ where a channel has labels, as those of lp.Optimal with Outputs and
+// some of exponential.Best have. O(1), O(Outputs()) if lazy.
 func (c *Channel) Prob(x, y int) float64 {
 	buf := buffers.Get().(*[]float64)
 	defer buffers.Put(buf)
@@ -379,7 +381,7 @@ func (c *Channel) Prob(x, y int) float64 {
 }
 
 // Row returns all probabilities at input x, as Prob gives them, in dst where its
-// capacity allows. O(Outputs()).
+// capacity allows: entry y is that of the point Output(y). O(Outputs()).
 func (c *Channel) Row(x int, dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], c.m)[:c.m]
 	buf := buffers.Get().(*[]float64)

@@ -61,14 +61,15 @@ func ExampleNewSticky() {
 	// 0.02-private per km where both towns are other ones, as far away
 }
 
-// Answers and what they cost survive the process, and others on the machine share them.
+// Answers and what they cost survive the process, and others on the machine share them. There are
+// two new towns a day.
 func ExampleOpenFileStore() {
 	dir := must(os.MkdirTemp("", "sticky"))
 	defer os.RemoveAll(dir)
 	m, rng := towns(), seeded()
-	for range 2 { // two lives of the process, or two processes
+	for _, day := range []string{"2026-11-26", "2026-11-26", "2026-11-27"} { // lives of the process, or processes
 		store := must(mechanism.OpenFileStore(dir))
-		budget := must(mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: store, Name: "ann"}))
+		budget := must(mechanism.NewBudget(m.Guarantee().Times(2), &mechanism.BudgetOptions{Store: store, Name: "ann " + day}))
 		sticky := must(mechanism.NewSticky(m, &mechanism.StickyOptions[string]{Store: store, Name: "ann", Budget: budget}))
 		for _, town := range []string{"Vienna", "Budapest", "Bratislava"} {
 			answer, err := sticky.Release(rng, town)
@@ -90,6 +91,10 @@ func ExampleOpenFileStore() {
 	// Budapest -> Bratislava
 	// Bratislava -> no answer
 	// 0.02-private per km <nil>
+	// Vienna -> Vienna
+	// Budapest -> Bratislava
+	// Bratislava -> Vienna
+	// 0.01-private per km <nil>
 }
 
 // A route by names of towns, without its first and last.

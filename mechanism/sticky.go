@@ -96,6 +96,9 @@ type StickyOptions[X any] struct {
 	// There is no Store, Key or Budget then: nothing remembers what was asked.
 	Secret []byte
 	// Budget is asked for the mechanism's guarantee at every new input. nil: there is no limit.
+	// For a limit a day make the Budget and the Sticky anew every day: the Budget's Name has the
+	// day in it, the Sticky's has not, so that old answers stay. What a spent Budget refused may
+	// be asked again on the next.
 	Budget *Budget
 }
 

@@ -311,7 +311,7 @@ func read[X any](r *http.Request, decode func(*json.Decoder) (X, error)) (x X, e
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		return x, &failure{status: http.StatusRequestEntityTooLarge, text: fmt.Sprintf("want at most %d bytes", maxBody)}
 	}
-	return x, &failure{status: http.StatusBadRequest, text: "the body is not the JSON of this path"}
+	return x, &failure{status: http.StatusBadRequest, text: "want a JSON object: of a place lat and lon, of a word word, and nothing else"}
 }
 
 type place struct {
@@ -343,7 +343,7 @@ func decodeWord(list *words.Vocabulary) func(*json.Decoder) (string, error) {
 			return "", err
 		}
 		if _, ok := list.Index(w.Word); !ok {
-			return "", &failure{status: http.StatusUnprocessableEntity, text: "not a word of the vocabulary"}
+			return "", &failure{status: http.StatusUnprocessableEntity, text: "not one of the words of the vocabulary, which are nouns in small letters"}
 		}
 		return w.Word, nil
 	}

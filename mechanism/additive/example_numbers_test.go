@@ -214,7 +214,7 @@ func ExampleNewTrail() {
 		}
 		y, err = live.Next(rng, [2]float64{400 * float64(k), 0})
 	}
-	fmt.Println(m.Guarantee())
+	fmt.Println(m.Guarantee(), "where the track is moved as a whole")
 	fmt.Printf("off by %.0f m\n", m.RMS(12))
 	fmt.Println(m.Level(12), "where each report may be elsewhere")
 	_, err = live.Next(rng, [2]float64{})
@@ -223,7 +223,7 @@ func ExampleNewTrail() {
 	// [23 -105]
 	// [657 -43]
 	// [1202 116]
-	// 0.00693148-private per m
+	// 0.00693148-private per m where the track is moved as a whole
 	// off by 901 m
 	// 0.159424-private per m where each report may be elsewhere
 	// additive: LiveTrail.Next: all 12 reports are made: start another trail, which adds to the level

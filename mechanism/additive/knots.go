@@ -15,9 +15,9 @@ import (
 
 // KnotsOptions are for [NewKnots] and [NewEarthKnots]. nil and the zero value are the defaults.
 type KnotsOptions struct {
-	// Every is how many positions there are for each knot; 0 means 1. Tracks of n positions that
-	// move by v a step are released best with some 2 sqrt(n/(alpha v)); the optimum is flat. It is
-	// public, and must be chosen without looking at the track.
+	// Every is how many positions there are for each knot; 0 means 1. For tracks of n
+	// positions that move by v from one to the next an Every of some 2 sqrt(n/(alpha v)) is best;
+	// the optimum is flat. It is public, and must be chosen without looking at the track.
 	Every int
 	// Unit names the unit of the coordinates, as in "km", which it is on the Earth.
 	Unit metric.Unit
@@ -95,6 +95,8 @@ func (k *Knots[P]) Guarantee() mechanism.Guarantee { return orZero(k).g }
 
 // RMS is the root mean square noise of a knot in a track of n positions, on the Earth near the
 // center: sqrt((2k+1)(k+1))/alpha for the k = ceil(n/Every) knots; the mean is (4k+2)/(3 alpha).
+// What a track errs by comes on top where it is no straight line at steady speed between knots,
+// and before the first and behind the last, where it stands still.
 // NaN where n < 1.
 func (k *Knots[P]) RMS(n int) float64 {
 	fault.Must(k, k.check("additive: Knots.RMS"))

@@ -337,7 +337,8 @@ func (t *Trail[P]) check(op string) error {
 	return fault.Made(t != nil && t.steps != 0, op, "Trail", "NewTrail or NewEarthTrail")
 }
 
-// Guarantee is alpha per unit of d_TV, delta 0.
+// Guarantee is alpha per unit of d_TV, delta 0. It prints as "per km" alone: to compare it with
+// the guarantee of [Knots], which is per km of the largest distance, take [Trail.Level].
 func (t *Trail[P]) Guarantee() mechanism.Guarantee { return orZero(t).g }
 
 // Level is the guarantee of n reports, live or of a whole track, the larger of both, per unit of

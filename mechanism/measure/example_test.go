@@ -6,8 +6,10 @@ import (
 	"log"
 	"math"
 	"math/rand/v2"
+	"os"
 
 	"github.com/metricdp/metricdp/entropy/families"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
@@ -227,21 +229,38 @@ func ExampleCountPersons() {
 }
 
 // Counts of every day: there is a release on each, of all records until then, and a record costs eps
-// once. The sizes of days are private.
+// once. The sizes of days are private. Each day is another process, which goes on where the last was.
 func ExampleNewStream() {
 	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 30}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := measure.NewStream(d, 1, &measure.StreamOptions{Blocks: &measure.SynthesizerOptions{Relation: measure.AddRemoveOne}})
+	dir, err := os.MkdirTemp("", "stream")
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(s)
+	defer os.RemoveAll(dir)
+	store, err := mechanism.OpenFileStore(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
 	rng := seeded() // nil in production
 	all := waits()
-	for day := range 10 {
-		if err := s.Add(rng, all[100*day:100*day+100]); err != nil {
+	for range 10 {
+		s, err := measure.NewStream(d, 1, &measure.StreamOptions{Store: store, Name: "waits",
+			Blocks: &measure.SynthesizerOptions{Relation: measure.AddRemoveOne}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		from, day, err := s.Len()
+		if err != nil {
+			log.Fatal(err)
+		}
+		if day == 0 {
+			fmt.Println(s)
+		}
+		// A process that ended between Add and Tick left from > 100*day: nothing is added twice.
+		if err := s.Add(rng, all[from:100*(day+1)]); err != nil {
 			log.Fatal(err)
 		}
 		if err := s.Tick(rng); err != nil { // at midnight

@@ -107,7 +107,8 @@ const (
 // Records returns m synthetic records, or Total rounded, at least 1, where m is
 // 0. By default every region, and every node of the tree, has its mass times m
 // of them to within 1 ([Release.Multiplicities]), and they are spread uniformly over
-// it. Some 400 million are a *[metric.MemoryError].
+// it, in the order of the cells: the first few are no sample, unless Shuffle is set. Some 400
+// million are a *[metric.MemoryError].
 func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, error) {
 	opt := region.OrZero(o)
 	n, m, err := r.multiplicities("measure: Release.Records", m)

@@ -262,7 +262,8 @@ func (s *Stream[P]) String() string {
 }
 
 // Len returns the number of records that were counted, which is private under AddRemoveOne, and
-// that of ticks. After a restart, or an error of the store, it says where to go on.
+// that of ticks. After a restart, or an error of the store, it says where to go on: records are
+// those of the tick under way too, so that what Add took before a crash is not added again.
 func (s *Stream[P]) Len() (records, ticks int64, err error) {
 	const op = "measure: Stream.Len"
 	if err := s.check(op); err != nil {
@@ -384,7 +385,7 @@ func (s *Stream[P]) Release() (*Release[P], error) {
 	if err := s.refresh(op); err != nil {
 		return nil, err
 	}
-	if err := fault.Empty(op, "blocks", len(s.shown)); err != nil {
+	if err := fault.Empty(op, "the blocks that are whole", len(s.shown)); err != nil {
 		return nil, err
 	}
 	weights := make([]float64, len(s.shown))

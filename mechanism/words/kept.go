@@ -30,7 +30,8 @@ type Level struct {
 // ChooseOptions tune [Vocabulary.ChooseAlpha]. Nil and the zero value mean the defaults.
 type ChooseOptions struct {
 	// Reach says of which mechanism: 0 of additive.Madlib, a number > 0 of
-	// exponential.Truncated with that reach, +Inf of exponential.Lazy.
+	// exponential.Truncated with that reach, +Inf of exponential.Lazy. A quarter more than the
+	// median distance to the nearest other word is a reach to begin with (examples/words).
 	Reach float64
 	// Words are the public words, by number, that are meant; one that is in the list k times
 	// counts k times. nil: all words alike.

@@ -167,7 +167,7 @@ func (f *field) checkStamps() error {
 			}
 			got, err := f.stamp(text)
 			if err != nil || got > v || got < last {
-				return fmt.Errorf("layout %q, want one of package time that says which %s, such as %q, or %q", f.Layout, f.kind, day, Excel)
+				return fmt.Errorf("layout %q, want one of package time that says which %s, as 02.01.2006 15:04 is for dd.mm.yyyy hh:mm, or %q", f.Layout, f.kind, Excel)
 			}
 			last = got
 		}

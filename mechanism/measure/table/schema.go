@@ -54,7 +54,7 @@ type Field struct {
 	// thousands or the decimals, and have any blanks beside the number; what else differs
 	// is an error.
 	//
-	// Of dates and times it is a layout of package time, "02.01.2006" or "1/2/06 15:04", or
+	// Of dates and times it is a layout of package time, "02.01.2006" for dd.mm.yyyy or "1/2/06 15:04", or
 	// [Excel] or [Excel1904]. Two digits of a year stand for one in the hundred years from
 	// Lo on. A date is the day that stands there, whatever the clock and the zone; a time
 	// without a zone is one of UTC, as which times are written.
@@ -574,10 +574,13 @@ func bound(name string, kind Kind, text string, given bool) (float64, error) {
 		return 0, nil
 	case kind == Date || kind == Time:
 		v, err := parseDay(kind, text)
-		if err != nil {
-			return 0, fmt.Errorf("%s = %.40q, want a date as %s", name, text, day)
+		switch {
+		case err == nil:
+			return v, nil
+		case kind == Time:
+			return 0, fmt.Errorf("%s = %.40q, want a time as %s or %s, whatever the layout", name, text, second, day)
 		}
-		return v, nil
+		return 0, fmt.Errorf("%s = %.40q, want a date as %s, whatever the layout", name, text, day)
 	}
 	v, err := fault.Decimal(text)
 	if err != nil {

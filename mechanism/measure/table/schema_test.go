@@ -116,6 +116,7 @@ func TestSchema_Refuses(t *testing.T) {
 		{settings(`"kind": "category", "names": ["b"], "other": "c"`), `other is "c", want one of the names`},
 		{settings(`"kind": "date", "lo": 0, "hi": 1`), `field 1, "a": lo = "0", want a date as 2006-01-02`},
 		{settings(`"kind": "date", "lo": "2000-02-30", "hi": 1`), `lo = "2000-02-30", want a date`},
+		{settings(`"kind": "time", "layout": "02.01.2006 15:04", "lo": "01.01.2024 00:00", "hi": 1`), `lo = "01.01.2024 00:00", want a time as 2006-01-02 15:04:05 or 2006-01-02, whatever the layout`},
 		{settings(`"kind": "date", "lo": "1970-01-01", "hi": "1970-01-03", "step": 5`), "step is not for kind date"},
 		{settings(`"kind": "date", "lo": "1970-01-01", "hi": "1970-01-03", "missing": ["1970-01-02"]`), `"1970-01-02" stands for missing values, and is a value`},
 		{settings(`"kind": "place", "lat": "a", "lon": "a"`), `another name than "a"`},
@@ -135,13 +136,13 @@ func TestSchema_Refuses(t *testing.T) {
 		{date("date", "01/02"), `layout "01/02", want one of package time that says which date`},
 		{date("date", "02.2006"), `layout "02.2006", want one`}, // no month
 		{date("date", "yyyy-mm-dd"), `layout "yyyy-mm-dd", want one`},
-		{date("time", "2006-01-02 03:04"), `that says which time, such as`}, // morning or evening
+		{date("time", "2006-01-02 03:04"), `that says which time, as 02.01.2006 15:04 is for dd.mm.yyyy hh:mm, or "excel"`}, // morning or evening
 		{date("time", "2006-01-02 15:04 MST"), "has a zone by its name"},
 		{date("date", "2/1/06"), "want hi less than a hundred years above lo"},
 		{date("date", "excel"), "no day from 1900-01-01 to 9999-12-31"},
 		{date("date", "excel1904"), "no day from 1904-01-01 to"},
 		{settings(`"kind": "date", "lo": "0000-12-31", "hi": "1970-01-01"`), "want days from 0001-01-01 to 9999-12-31"},
-		{settings(`"kind": "time", "lo": "1970-01-01", "hi": "1970-01-01 25:00:00"`), `hi = "1970-01-01 25:00:00", want a date`},
+		{settings(`"kind": "time", "lo": "1970-01-01", "hi": "1970-01-01 25:00:00"`), `hi = "1970-01-01 25:00:00", want a time`},
 		{number("2", "1", ""), `field 1, "a": hi = 1, want a number in (Lo, 1e100], Lo = 2`},
 		{number("0", "1e999", ""), `hi = "1e999", want a number`},
 		{number("0", "1e-300", ""), "e+299, want 0 or a number in [1e-100, 1e100]"},
