@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -362,6 +363,38 @@ func TestEarthTrail_MapsNoPlacesApart(t *testing.T) {
 	}
 	if got, want := m.Level(99).Alpha(), flat.Level(99).Alpha(); !near(got, want, 1e-12) || m.Level(1).Alpha() != 2 || m.Level(0).Alpha() != inf {
 		t.Errorf("level %v on the Earth, %v on the plane, %v of one report", got, want, m.Level(1))
+	}
+}
+
+// What is refused on the way is named, not shown, and draws and changes nothing.
+func TestTrail_RefusesOnTheWay(t *testing.T) {
+	m := testkit.Must(NewTrail(1, &TrailOptions{Steps: 9}))
+	_, err := m.Release(nil, [][2]float64{{}, {0, math.NaN()}})
+	if err == nil || !strings.Contains(err.Error(), "track[1][1]") {
+		t.Error(err)
+	}
+	rng := random.Seeded(46)
+	var twins [2][2]float64
+	for k := range twins {
+		l, _, err := m.Start(random.Seeded(47), [2]float64{1, 2})
+		testkit.Check(t, err)
+		if k == 1 {
+			for _, x := range [][2]float64{{math.Inf(1), 0}, {0, math.NaN()}, {0, -0x1p32}} {
+				if y, err := l.Next(rng, x); err == nil || y != [2]float64{} {
+					t.Errorf("%v: %v, %v", x, y, err)
+				}
+			}
+		}
+		twins[k] = testkit.Must(l.Next(random.Seeded(48), [2]float64{3, 4}))
+	}
+	if twins[0] != twins[1] || rng.Uint64() != random.Seeded(46).Uint64() {
+		t.Errorf("%v, after refusals %v", twins[0], twins[1])
+	}
+	earth := testkit.Must(NewEarthTrail(1, metric.LatLon{}, nil))
+	for _, x := range []metric.LatLon{{Lat: 91.25}, {Lat: 61.25}, {Lon: 91.25}} {
+		if _, _, err := earth.Start(nil, x); err == nil || strings.Contains(err.Error(), "1.25") {
+			t.Error(err)
+		}
 	}
 }
 
