@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -215,9 +216,8 @@ func (e *extension) run() error {
 	if err := e.small(); err != nil {
 		return err
 	}
-	var noisy []float64
 	if !e.over() {
-		noisy = e.noise()
+		e.noise()
 	}
 	start := e.begin(endKernel)
 	k, err := kernel.New(e.ctx, e.kernel(), nil, 0)
@@ -229,8 +229,11 @@ func (e *extension) run() error {
 		return err
 	}
 	built, worst := time.Since(start), slices.Max(losses)
-	if noisy != nil && e.s.Objective < worst {
-		losses = noisy // of what is kept so far
+	if !(worst < e.s.Objective) { // NaN where weights overflow, as rho1 is no metric
+		worst = math.Inf(1)
+		if losses, err = e.losses(e.s.Channel); err != nil { // of what is kept so far
+			return err
+		}
 	}
 	for range e.o.Patches {
 		if e.over() {
@@ -300,11 +303,11 @@ func (e *extension) small() error {
 }
 
 // noise takes remapped noise, near 2/alpha on planes and spheres where outputs are dense. One
-// that fails is passed over. It returns the losses of what it keeps, or nil.
-func (e *extension) noise() []float64 {
+// that fails is passed over.
+func (e *extension) noise() {
 	start, ctx := e.begin(endNoise), e.ctx
 	if slices.Max(e.o.Outputs) >= e.n {
-		return nil
+		return
 	}
 	if e.o.TimeLimit > 0 {
 		ctx = limit(ctx, time.Duration(startShare*float64(e.o.TimeLimit)))
@@ -313,19 +316,17 @@ func (e *extension) noise() []float64 {
 	// The masses of cells, distances, the game's answers, and the channel.
 	size := float64(12*n*float64(c)) + float64(20*n*m) + float64(16*float64(c)*m)
 	if e.memory(size) != nil {
-		return nil
+		return
 	}
 	noisy, err := exponential.Remapped(ctx, e.given, e.alpha, &exponential.RemappedOptions{Options: exponential.Options{Outputs: e.o.Outputs, Unit: e.o.Unit, Workers: e.o.Workers}, Cells: c})
 	if err != nil || noisy.Audited.Hi > e.alpha {
-		return nil
+		return
 	}
 	if losses, err := e.losses(noisy.Channel); err == nil && slices.Max(losses) < e.s.Objective {
 		e.s.Channel, e.s.Audited, e.s.Objective = noisy.Channel, noisy.Audited, slices.Max(losses)
 		e.s.Upper = End{endNoise, time.Since(start), size}
 		e.settle()
-		return losses
 	}
-	return nil
 }
 
 func (e *extension) settle() { e.s.Gap = max(0, gap(e.s.Objective, e.s.DualBound)) }

@@ -2,6 +2,7 @@ package lp
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"testing"
@@ -107,6 +108,28 @@ func TestExtended_TwoMetrics(t *testing.T) {
 	best := testkit.Must(Optimal(t.Context(), b, .5, &Options{Outputs: o, Tolerance: 1e-3}))
 	if s.DualBound > best.Objective || s.Objective < best.DualBound {
 		t.Errorf("%v, optimum %v", s, best)
+	}
+}
+
+// Where the triangle inequality does not hold, and the kernel's weights grow without end, there is a
+// bracket too.
+func TestExtended_NoMetric(t *testing.T) {
+	for seed := range testkit.Sweep(1, 20) {
+		r := random.Seeded(uint64(seed))
+		f, n := space.Uniform(150, r), 150
+		noise := make([]float64, n*n)
+		for i := range noise {
+			noise[i] = math.Exp(.3 * r.NormFloat64())
+		}
+		b := metric.Same(space.Formula(n, func(i, j int) float64 {
+			return f.Distance(i, j) * noise[min(i, j)*n+max(i, j)]
+		}))
+		o := r.Perm(n)[:6]
+		s := extended(t, b, 4.6, &ExtendedOptions{Outputs: o})
+		best := testkit.Must(Optimal(t.Context(), b, 4.6, &Options{Outputs: o, Tolerance: .01}))
+		if s.DualBound > best.Objective || s.Objective < best.DualBound {
+			t.Errorf("%v, optimum %v", s, best)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -168,4 +169,34 @@ func TestEnvelopes_Private(t *testing.T) {
 	if private < 10 {
 		t.Errorf("%d private", private)
 	}
+}
+
+// What memory refused is said where that ended the search, and nowhere else.
+func TestStopped_RefusedWithItsStatus(t *testing.T) {
+	for _, end := range []Status{StatusMemoryLimit, StatusCanceled} {
+		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(referencePoints(t, 50)), .5, nil))
+		s := &Solution{Iterations: 1} // of relaxations
+		s.keep(testkit.Must(p.constant(t.Context())))
+		p.o.MemoryLimit = 1
+		if end == StatusCanceled {
+			p.ctx = &ending{t.Context(), 1}
+		}
+		testkit.Check(t, p.search(p.ctx, s, p.merge(0), time.Now()))
+		if s.Status != end || (s.Refused != nil) != (end == StatusMemoryLimit) {
+			t.Errorf("%v: %v, refused: %v", end, s.Status, s.Refused)
+		}
+	}
+}
+
+// ending is canceled after so many looks at it.
+type ending struct {
+	context.Context
+	left int
+}
+
+func (e *ending) Err() error {
+	if e.left--; e.left < 0 {
+		return context.Canceled
+	}
+	return nil
 }
