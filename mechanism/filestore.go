@@ -18,7 +18,8 @@ import (
 //
 // A value is written beside the old one, brought to the disk and renamed, all under a lock that
 // ends with the process: after a kill at any moment, a power cut or with a full disk a record is
-// the old one or the new one, and what Load returns is on the disk. Each record takes a block of
+// the old one or the new one, and what Load returns is on the disk. A process that is stopped in
+// a Swap keeps the others waiting until it goes on or ends. Each record takes a block of
 // the file system, mostly 4 kB. A Swap waits for the disk twice; those of records in
 // different ones of the 64 parts of the folder run side by side. A Load takes some microseconds.
 // With 50 askers on two cores and ext4 these are 19,000 answers of [Sticky] a second that are
