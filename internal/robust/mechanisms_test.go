@@ -192,7 +192,7 @@ var wordsCalls = []call{
 	{"words.Vocabulary.Reach", lexicon.Reach, []any{}},
 	{"words.Vocabulary.ChooseAlpha", lexicon.ChooseAlpha, []any{0.5, &words.ChooseOptions{Words: []int{0, 2}, Draws: 20}}},
 	{"words.Vocabulary.ChooseAlpha", lexicon.ChooseAlpha, []any{0.5, &words.ChooseOptions{Reach: 1.5, Every: true}}},
-	{"words.Vocabulary.Split", lexicon.Split, []any{"A letter"}},
+	{"words.Vocabulary.Split", lexicon.Split, []any{"A letter", []string{"a"}}},
 	{"words.NewText", words.NewText, []any{lettered, &words.TextOptions{Stop: []string{"the"}, Unknown: "a"}}},
 	{"words.Text.Release", letter.Release, []any{seeded(), letters}},
 	{"words.Text.Total", letter.Total, []any{letters}},
