@@ -181,7 +181,7 @@ func TestJoint_MixtureIsOfTheLeastChange(t *testing.T) {
 }
 
 // The others' probabilities may be wrong, by slack in all, the same way in both data sets.
-func xTestWitness_CountsTheSlack(t *testing.T) {
+func TestWitness_CountsTheSlack(t *testing.T) {
 	r := random.Seeded(75)
 	law := func(n int) []float64 {
 		p, sum := make([]float64, n), 0.0
@@ -261,7 +261,7 @@ func TestWitness_FewItemsOneByOne(t *testing.T) {
 		at := int64(few.mean + z*few.deviation)
 		a, b := testkit.Must(few.of(bg, at)), testkit.Must(many.of(bg, at))
 		scale := math.Exp(a.unit - b.unit)
-		if gap, far := a.gap*scale, a.far*scale; !(gap > b.gap && gap < b.gap+1e-5 && far < b.far+1e-9 && far > b.far-1e-5) {
+		if gap, far := a.gap*scale, a.far+a.unit-b.unit; !(gap > b.gap && gap < b.gap+1e-5 && far < b.far+1e-9 && far > b.far-1e-5) {
 			t.Errorf("%g deviations: %+v, by tails %+v", z, a, b)
 		}
 	}
@@ -351,5 +351,28 @@ func TestMixture_IsRoundedUp(t *testing.T) {
 		if mean.Add(mean.Mul(mean, wide(h)), wide(h*0x1p-48)).Cmp(wide(gain)) < 0 { // the masses are off by massErr
 			t.Errorf("%g over %g has a mean of %g", gain, h, mean)
 		}
+	}
+}
+
+// Two tails may be further apart than float64s are: of 800 items of 801 records e^1400 times.
+func TestWitness_TailsFarApart(t *testing.T) {
+	for _, c := range [][3]float64{{-1, -706, -20}, {-1, -720, -20}, {-1, -1200, -690}, {-700, -1500, -705}, {-.1, -.1001, -12}, {-1, -1 - 1e-9, -30}} {
+		p, q, logDelta := c[0], c[1], c[2]
+		e := test{}.slacken(p, q)
+		want := p - q + math.Log1p(-math.Exp(logDelta-p)) // P - e^eps P' is e^logDelta
+		if got := e.level(logDelta); !(got <= want && got > max(0, want-1e-9*(1+want))) {
+			t.Errorf("%v: level %g, want %g", c, got, want)
+		}
+		for _, off := range []float64{-1, -1e-3, 1, 100, 1000} {
+			eps := max(0, p-q+off)
+			want := math.Exp(p) * -math.Expm1(eps+q-p)
+			if got := e.delta(eps); !(got <= max(0, want) && got >= want-1e-9*math.Exp(p)) && off < 1 || off >= 1 && got > 0 {
+				t.Errorf("%v: delta at %g is %g, want %g", c, eps, got, want)
+			}
+		}
+	}
+	i := testkit.Must(Shuffle{Records: 801, Items: 800, Alpha0: 2, Diameter: 1}.LevelInterval(bg, 1e-9))
+	if !(i.Lo > 1400 && i.Lo < 1500 && i.Hi == 1600) {
+		t.Errorf("%g to %g", i.Lo, i.Hi)
 	}
 }
