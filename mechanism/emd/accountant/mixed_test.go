@@ -376,3 +376,35 @@ func TestWitness_TailsFarApart(t *testing.T) {
 		t.Errorf("%g to %g", i.Lo, i.Hi)
 	}
 }
+
+// The bound of a mean of w is not below what any two distances of this mean take.
+func TestCover_IsAboveAnyTwoDistances(t *testing.T) {
+	for _, alpha0 := range []float64{.5, 3.5} {
+		b := joint{items: 100, others: 1e8}
+		b.set(alpha0)
+		level := func(d float64) float64 { return math.Tanh(alpha0 * d / 2) }
+		for _, w := range []float64{1.01 / 64, 5.01 / 64, .17, .24, .7} {
+			c := b.clonesAt(w)
+			for _, sd := range []float64{1, 4, 8, 25} {
+				tau := sd / math.Sqrt(1e8*c.parts[0].clones())
+				most := 0.0
+				term := func(p part, d float64) float64 { // K Psi
+					return min(level(d), d*level(w)/w) * math.Exp(p.logPsi(tau))
+				}
+				for _, p := range c.parts {
+					for _, q := range c.parts {
+						for _, d := range []float64{p.from, p.to * (1 - 1e-9)} {
+							if z := q.to; d <= w && z > w {
+								high := z * level(w) / w * math.Exp(q.logPsi(tau))
+								most = max(most, ((z-w)*term(p, d)+(w-d)*high)/(z-d)/level(w))
+							}
+						}
+					}
+				}
+				if got := math.Exp(c.mixed(tau)); got < most*(1-1e-9) {
+					t.Errorf("alpha0 %g, w %g, tau %g: %g, two distances take %g", alpha0, w, tau, got, most)
+				}
+			}
+		}
+	}
+}
