@@ -181,7 +181,7 @@ func TestJoint_MixtureIsOfTheLeastChange(t *testing.T) {
 }
 
 // The others' probabilities may be wrong, by slack in all, the same way in both data sets.
-func xTestWitness_CountsTheSlack(t *testing.T) {
+func TestWitness_CountsTheSlack(t *testing.T) {
 	r := random.Seeded(75)
 	law := func(n int) []float64 {
 		p, sum := make([]float64, n), 0.0
@@ -261,7 +261,7 @@ func TestWitness_FewItemsOneByOne(t *testing.T) {
 		at := int64(few.mean + z*few.deviation)
 		a, b := testkit.Must(few.of(bg, at)), testkit.Must(many.of(bg, at))
 		scale := math.Exp(a.unit - b.unit)
-		if gap, far := a.gap*scale, a.far*scale; !(gap > b.gap && gap < b.gap+1e-5 && far < b.far+1e-9 && far > b.far-1e-5) {
+		if gap, far := a.gap*scale, a.far+a.unit-b.unit; !(gap > b.gap && gap < b.gap+1e-5 && far < b.far+1e-9 && far > b.far-1e-5) {
 			t.Errorf("%g deviations: %+v, by tails %+v", z, a, b)
 		}
 	}
@@ -350,6 +350,61 @@ func TestMixture_IsRoundedUp(t *testing.T) {
 		}
 		if mean.Add(mean.Mul(mean, wide(h)), wide(h*0x1p-48)).Cmp(wide(gain)) < 0 { // the masses are off by massErr
 			t.Errorf("%g over %g has a mean of %g", gain, h, mean)
+		}
+	}
+}
+
+// Two tails may be further apart than float64s are: of 800 items of 801 records e^1400 times.
+func TestWitness_TailsFarApart(t *testing.T) {
+	for _, c := range [][3]float64{{-1, -706, -20}, {-1, -720, -20}, {-1, -1200, -690}, {-700, -1500, -705}, {-.1, -.1001, -12}, {-1, -1 - 1e-9, -30}} {
+		p, q, logDelta := c[0], c[1], c[2]
+		e := test{}.slacken(p, q)
+		want := p - q + math.Log1p(-math.Exp(logDelta-p)) // P - e^eps P' is e^logDelta
+		if got := e.level(logDelta); !(got <= want && got > max(0, want-1e-9*(1+want))) {
+			t.Errorf("%v: level %g, want %g", c, got, want)
+		}
+		for _, off := range []float64{-1, -1e-3, 1, 100, 1000} {
+			eps := max(0, p-q+off)
+			want := math.Exp(p) * -math.Expm1(eps+q-p)
+			if got := e.delta(eps); !(got <= max(0, want) && got >= want-1e-9*math.Exp(p)) && off < 1 || off >= 1 && got > 0 {
+				t.Errorf("%v: delta at %g is %g, want %g", c, eps, got, want)
+			}
+		}
+	}
+	i := testkit.Must(Shuffle{Records: 801, Items: 800, Alpha0: 2, Diameter: 1}.LevelInterval(bg, 1e-9))
+	if !(i.Lo > 1400 && i.Lo < 1500 && i.Hi == 1600) {
+		t.Errorf("%g to %g", i.Lo, i.Hi)
+	}
+}
+
+// The bound of a mean of w is not below what any two distances of this mean take.
+func TestCover_IsAboveAnyTwoDistances(t *testing.T) {
+	for _, alpha0 := range []float64{.5, 3.5} {
+		b := joint{items: 100, others: 1e8}
+		b.set(alpha0)
+		level := func(d float64) float64 { return math.Tanh(alpha0 * d / 2) }
+		for _, w := range []float64{1.01 / 64, 5.01 / 64, .17, .24, .7} {
+			c := b.clonesAt(w)
+			for _, sd := range []float64{1, 4, 8, 25} {
+				tau := sd / math.Sqrt(1e8*c.parts[0].clones())
+				most := 0.0
+				term := func(p part, d float64) float64 { // K Psi
+					return min(level(d), d*level(w)/w) * math.Exp(p.logPsi(tau))
+				}
+				for _, p := range c.parts {
+					for _, q := range c.parts {
+						for _, d := range []float64{p.from, p.to * (1 - 1e-9)} {
+							if z := q.to; d <= w && z > w {
+								high := z * level(w) / w * math.Exp(q.logPsi(tau))
+								most = max(most, ((z-w)*term(p, d)+(w-d)*high)/(z-d)/level(w))
+							}
+						}
+					}
+				}
+				if got := math.Exp(c.mixed(tau)); got < most*(1-1e-9) {
+					t.Errorf("alpha0 %g, w %g, tau %g: %g, two distances take %g", alpha0, w, tau, got, most)
+				}
+			}
 		}
 	}
 }

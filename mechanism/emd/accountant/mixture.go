@@ -83,6 +83,11 @@ var distances = [...]float64{0, 1. / 16, 1. / 8, 1. / 4}
 // For all w of l or more T(w) times it is at most K(d_i), T(d) up to l and d T(l)/l from there;
 // if a line c d + b with b, c >= 0 is above K(d) Psi for every d, the mean is at most
 // (c w + b)/T(w), which on [l, 1] is the largest at an end.
+//
+// Chords from one of these bounds to another hold too: the same inequality for the first k of
+// the items alone says that the shares of e^E-1 they take are s_k = min(1, sum of K(d_i)/(m T(w)))
+// at most. As Psi_i falls with i, all is no more than the sum of (s_i - s_(i-1)) Psi_i, convex
+// in tau as the s_i do not depend on it, and below Psi_1, clones and every line.
 type cover struct {
 	cloneCount
 	alpha0, w float64 // w is l

@@ -155,7 +155,7 @@ func above(score []int64, p, q []float64) bool {
 // excess is what tails tell of a threshold t, in units of e^unit: with P{T >= t} for x and
 // P'{T >= t} for x' the divergence is no less than P - P' - (e^eps-1) P'.
 type excess struct {
-	gap, far float64 // P - P' from below and P' from above
+	gap, far float64 // P - P' from below and ln P' from above
 	unit     float64
 }
 
@@ -194,41 +194,46 @@ func (t test) of(ctx context.Context, at int64) (excess, error) {
 		return e, nil
 	}
 	in := func(log float64) float64 { return math.Exp(log - e.unit) }
-	e.far = in(all.Hi) + 0x1p-900
+	far := in(all.Hi) + 0x1p-900
 	for j := 1; j < len(each); j++ {
-		e.far += float64(t.others[j] * in(each[j].Hi))
+		far += float64(t.others[j] * in(each[j].Hi))
 		if d := t.tails[j] - t.others[j]; d > 0 {
 			e.gap += float64(d * in(each[j].Lo) * (1 - 0x1p-38))
 		} else {
 			e.gap += float64(d * in(each[j].Hi) * (1 + 0x1p-38))
 		}
 	}
-	e.far *= 1 + 0x1p-38
+	e.far = math.Log(far) + 0x1p-38
 	return e, nil
 }
 
 // slacken is of for ln P from below and ln P' from above.
 func (t test) slacken(p, q float64) excess {
-	if math.IsInf(q, -1) {
-		return excess{unit: q}
+	if math.IsInf(p, -1) || math.IsInf(q, -1) {
+		return excess{unit: math.Inf(-1)}
 	}
-	return excess{
-		gap: float64(math.Expm1(p-q-0x1p-46)*math.Exp(-t.slack)) * (1 - 0x1p-40), far: math.Exp(t.slack) * (1 + 0x1p-40), unit: q,
-	}
+	far := q - p // of 10^3 items they may be e^1000 times apart
+	return excess{gap: float64(-math.Expm1(far+0x1p-46)*math.Exp(-t.slack)) * (1 - 0x1p-40), far: far + t.slack + 0x1p-40, unit: p}
 }
 
 // level returns the eps up to which the divergence is at least e^logDelta, or 0.
 func (e excess) level(logDelta float64) float64 {
-	if e.far == 0 {
+	gap := e.gap - float64(math.Exp(logDelta-e.unit)*(1+0x1p-40))
+	if !(gap > 0) {
 		return 0
 	}
-	x := (e.gap - float64(math.Exp(logDelta-e.unit)*(1+0x1p-40))) / e.far
-	return max(0, float64(math.Log1p(max(0, x))*(1-0x1p-40)))
+	return logAdd(0, math.Log(gap)-e.far) * (1 - 0x1p-40)
 }
 
 // delta bounds the divergence from below.
 func (e excess) delta(eps float64) float64 {
-	return math.Exp(e.unit) * (e.gap - float64(math.Expm1(min(eps, 700))*e.far)) * (1 - 0x1p-40)
+	far := e.far + 0x1p-40 + 0x1p-48*(eps+math.Abs(e.far))
+	if eps > 0 {
+		far += logExpm1(eps)
+	} else {
+		far = math.Inf(-1)
+	}
+	return math.Exp(e.unit) * (e.gap - math.Exp(far)) * (1 - 0x1p-40)
 }
 
 // best returns the largest value found over thresholds from the mean under x to as far
