@@ -182,7 +182,8 @@ func (s *study) response(ctx context.Context, l level) result {
 	return s.frequencies(response, l, mech, err, s.wide, true)
 }
 
-// clusters is randomized response at the largest level that keeps alpha.
+// clusters is randomized response at the largest level at which every channel keeps alpha: it
+// keeps less itself.
 func (s *study) clusters(ctx context.Context, c *metric.Clustered, model emd.Model, alpha float64) (*frequency.Estimator, error) {
 	budget, err := frequency.ItemWiseBudget(ctx, model, emd.Promise{Alpha: alpha, Delta: s.delta}, nil)
 	if err != nil {

@@ -26,7 +26,7 @@ user DP, eps = 100.1       100.1            100.1   37.81           40.08  52.3 
 privacy               release                eps, moves  eps, whole user      delta  error (km)  proved bound (km)
 user DP, eps = 1      noise on the shares         1.000            1.000          0        4613              19687
 user DP, eps = 1      Hadamard response           1.000            1.000  1.000e-06        9175              19687
-user DP, eps = 1      randomized response         1.000            1.000  1.000e-06        9364              19687
+user DP, eps = 1      randomized response        0.2421           0.2421  1.000e-06        9364              19687
 d_EM, alpha = 0.005   distribution                1.000            98.43          0       508.7              13050
 d_EM, alpha = 0.005   noise on the shares         1.000            98.43          0       580.3               5339
 d_EM, alpha = 0.005   distribution, local         1.000            98.43          0        2156              19687

@@ -81,7 +81,7 @@ func New(ctx context.Context, c *mechanism.Channel, space metric.Finite, model e
 	if o.Audit {
 		io.Space = space
 	}
-	f, w, diameter, err := onItems(ctx, op, c, space, model, io)
+	f, w, diameter, err := onItems(ctx, op, c, space, model, io, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +96,10 @@ func New(ctx context.Context, c *mechanism.Channel, space metric.Finite, model e
 }
 
 // NewClustered returns the estimator with randomized response on
-// clusters. No inverse is stored, and an estimate is O(k). Errors are those of
-// [New], but no condition number is refused: confusing the items of
-// narrow clusters costs little distance.
+// clusters. No inverse is stored, and an estimate is O(k). Where a shuffler or curator is
+// trusted the level is that by its own probabilities ([accountant.Randomizer]). Errors are
+// those of [New], but no condition number is refused: confusing the items of narrow clusters
+// costs little distance.
 func NewClustered(ctx context.Context, g *GKRR, model emd.Model, o *Options) (*Estimator, error) {
 	const op = "frequency: NewClustered"
 	o = cmp.Or(o, &Options{})
@@ -109,7 +110,11 @@ func NewClustered(ctx context.Context, g *GKRR, model emd.Model, o *Options) (*E
 	if err != nil {
 		return nil, err
 	}
-	f, _, _, err := onItems(ctx, op, c, g.space, model, &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers})
+	kinds, err := g.kinds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, _, _, err := onItems(ctx, op, c, g.space, model, &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers}, kinds)
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +123,12 @@ func NewClustered(ctx context.Context, g *GKRR, model emd.Model, o *Options) (*E
 }
 
 // onItems is what both share; it also returns the diameter.
-func onItems(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model emd.Model, o *ItemWiseOptions) (*Estimator, *ItemWise, float64, error) {
+func onItems(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model emd.Model, o *ItemWiseOptions, own *known) (*Estimator, *ItemWise, float64, error) {
 	model, e, err := checkOn(ctx, op, model, space)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	w, err := buildItemWise(ctx, op, c, model, o)
+	w, err := buildItemWise(ctx, op, c, model, o, own)
 	return &Estimator{space: space, g: w.Guarantee(), workers: o.Workers}, w, e.Diameter, err
 }
 

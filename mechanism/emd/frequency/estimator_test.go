@@ -239,15 +239,15 @@ func TestEstimator_ErrorWithinTheHalvedBound(t *testing.T) {
 	}
 }
 
-// The promise is the item-wise release's, and the baseline's is its pair at any
-// distance.
+// The promise is the item-wise release's by its own probabilities, and the baseline's is
+// its pair at any distance.
 func TestEstimator_Guarantees(t *testing.T) {
 	c := testkit.Must(metric.NewClustered(3, 4, .3))
 	model := emd.Model{Trust: emd.Central, Users: 10000, Items: 10, Diameter: 1}
 	g := mustGKRR(t, c, 1)
 	ch, _ := g.Channel(t.Context())
 	f := testkit.Must(NewClustered(t.Context(), g, model, &Options{Delta: 1e-6}))
-	w := testkit.Must(NewItemWise(t.Context(), ch, model, &ItemWiseOptions{Delta: 1e-6}))
+	w := testkit.Must(NewItemWise(t.Context(), ch, model, &ItemWiseOptions{Delta: 1e-6, Space: c}))
 	if f.Guarantee() != w.Guarantee() || f.Guarantee().Alpha() >= 10 {
 		t.Errorf("%v, item-wise %v", f.Guarantee(), w.Guarantee())
 	}
@@ -269,7 +269,7 @@ func TestEstimator_Guarantees(t *testing.T) {
 	model.Items = 1
 	last := math.Inf(1)
 	for _, clones := range []accountant.Clones{accountant.Dominated, accountant.MetricRandomizer} {
-		one := testkit.Must(NewClustered(t.Context(), g, model, &Options{Delta: 1e-6, Clones: clones})).Guarantee()
+		one := testkit.Must(New(t.Context(), ch, c, model, &Options{Delta: 1e-6, Clones: clones})).Guarantee()
 		if w := newItemWise(t, ch, model, &ItemWiseOptions{Delta: 1e-6, Clones: clones}).Guarantee(); one != w || !(w.Alpha() < last) {
 			t.Errorf("%v: %v, item-wise %v after %v", clones, one, w, last)
 		}

@@ -66,6 +66,6 @@ func Example() {
 	fmt.Printf("%.3f\n", p)
 	// Output:
 	// alpha = 2 allows 2.50 an item by the joint bound
-	// moving a quarter of a user's items by 0.2 on average makes no result more than 1.11 times as likely, up to a probability of 1e-09
+	// moving a quarter of a user's items by 0.2 on average makes no result more than 1.078 times as likely, up to a probability of 1e-09
 	// [0.403 0.214 0.008 0.260 0.006 0.110]
 }

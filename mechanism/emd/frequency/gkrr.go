@@ -201,6 +201,24 @@ func (g *GKRR) Channel(ctx context.Context) (*mechanism.Channel, error) {
 
 const denseItems = 1024 // 8 MB
 
+// kinds is the mechanism on three of the items, which have all kinds of changes: within a
+// cluster and out of it. Every output is as seldom of one of the three as of any item, so
+// that the three hide a change as little as all do. Two items are all there are.
+func (g *GKRR) kinds(ctx context.Context) (*known, error) {
+	items := []int{0, 1, 2}
+	if t := g.space.Size(); t > 1 && g.space.Clusters() > 1 {
+		items[2] = t
+	}
+	k := g.space.Len()
+	items = items[:min(k, 3)]
+	space, err := metric.Subset(g.space, items)
+	if err != nil {
+		return nil, err
+	}
+	c, err := mechanism.NewChannel(ctx, mechanism.Rows{Inputs: len(items), Outputs: k, Log: true, Fill: func(i int, dst []float64) { g.row(items[i], dst) }}, nil)
+	return &known{c, space}, err
+}
+
 // mostItemBytes is the memory for an item, in the table and while it is made.
 const mostItemBytes = 64
 

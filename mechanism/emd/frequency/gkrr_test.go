@@ -6,6 +6,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -166,6 +167,24 @@ func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 		}
 		if got := g.errorBound(100); math.Abs(got-g.errorBound(1)/10) > 1e-14*got {
 			t.Errorf("%+v: not 1/sqrt(N)", s)
+		}
+	}
+}
+
+// Three items stand for all: the level by their probabilities is that by those of all, for
+// any clusters.
+func TestGKRR_ThreeItemsHaveAllKinds(t *testing.T) {
+	for _, shape := range [][2]int{{1, 2}, {2, 1}, {1, 3}, {1, 7}, {3, 1}, {2, 2}, {2, 5}, {4, 3}} {
+		space := testkit.Must(metric.NewClustered(shape[0], shape[1], .3))
+		g := mustGKRR(t, space, 1.5)
+		few, all := testkit.Must(g.kinds(t.Context())), testkit.Must(g.Channel(t.Context()))
+		for _, s := range []accountant.Shuffle{{Records: 500, Items: 1}, {Records: 500, Items: 4}} {
+			s.Randomizer = testkit.Must(accountant.NewRandomizer(t.Context(), few.c, few.space))
+			got := testkit.Must(s.Level(t.Context(), 1e-6))
+			s.Randomizer = testkit.Must(accountant.NewRandomizer(t.Context(), all, space))
+			if want := testkit.Must(s.Level(t.Context(), 1e-6)); got.Theorem != want.Theorem || math.Abs(got.Value-want.Value) > 1e-6*want.Value {
+				t.Errorf("%v, %d items: %v by three, %v by all", shape, s.Items, got, want)
+			}
 		}
 	}
 }

@@ -76,11 +76,18 @@ type BudgetOptions struct {
 // an [accountant.Randomizer] of c's own probabilities, a seventh to two thirds of it where c
 // has more than two outputs. Up to ten seconds, and with a Space the audit of c.
 func NewItemWise(ctx context.Context, c *mechanism.Channel, model emd.Model, o *ItemWiseOptions) (*ItemWise, error) {
-	return buildItemWise(ctx, "frequency: NewItemWise", c, model, o)
+	return buildItemWise(ctx, "frequency: NewItemWise", c, model, o, nil)
 }
 
-// buildItemWise is NewItemWise for the constructor that op names.
-func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model emd.Model, o *ItemWiseOptions) (*ItemWise, error) {
+// known is a channel by whose probabilities a level is found, on a space.
+type known struct {
+	c     *mechanism.Channel
+	space metric.Finite
+}
+
+// buildItemWise is NewItemWise for the constructor that op names. The level is that by the
+// probabilities of own, where own is not nil or c on a small Space.
+func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model emd.Model, o *ItemWiseOptions, own *known) (*ItemWise, error) {
 	o = cmp.Or(o, &ItemWiseOptions{})
 	if c == nil {
 		return nil, fault.Empty(op, "c", 0)
@@ -104,8 +111,11 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model e
 	}
 	level := accountant.Bound{Theorem: accountant.PureComposition}
 	if s.Alpha0 = alpha0; alpha0 > 0 {
-		if level, err = s.Level(ctx, o.Delta); err == nil && o.Space != nil && model.Trust != emd.Local && c.Len() <= maxOwn {
-			level, err = ownLevel(ctx, c, o.Space, s, o.Delta, level)
+		if own == nil && o.Space != nil && c.Len() <= maxOwn {
+			own = &known{c, o.Space}
+		}
+		if level, err = s.Level(ctx, o.Delta); err == nil && own != nil && model.Trust != emd.Local {
+			level, err = own.level(ctx, s, o.Delta, level)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
@@ -123,11 +133,11 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model e
 	if w.g, err = emd.NewGuarantee(model, promise); err != nil {
 		return nil, err
 	}
-	own := make([]int, c.Outputs())
-	for y := range own {
-		own[y], w.points[y] = y, c.Output(y)
+	labels := make([]int, c.Outputs())
+	for y := range labels {
+		labels[y], w.points[y] = y, c.Output(y)
 	}
-	w.channel, err = c.Relabel(own)
+	w.channel, err = c.Relabel(labels)
 	return w, err
 }
 
@@ -135,13 +145,13 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model e
 // maxOwn (maxOwn-1) kinds of changes, of some hundredths of a second each.
 const maxOwn = 16
 
-// ownLevel is the level of c's own probabilities, or level where that is no more or c is
-// none that [accountant.NewRandomizer] takes a bound for.
-func ownLevel(ctx context.Context, c *mechanism.Channel, space metric.Finite, s accountant.Shuffle, delta float64, level accountant.Bound) (accountant.Bound, error) {
+// level is the level of the channel's own probabilities, or that of s where that is no
+// more or the channel is none that [accountant.NewRandomizer] takes.
+func (k *known) level(ctx context.Context, s accountant.Shuffle, delta float64, level accountant.Bound) (accountant.Bound, error) {
 	if delta == 0 {
 		return level, nil
 	}
-	own, err := accountant.NewRandomizer(ctx, c, space)
+	own, err := accountant.NewRandomizer(ctx, k.c, k.space)
 	var value *metric.ValueError
 	if errors.As(err, &value) {
 		return level, nil
