@@ -150,7 +150,6 @@ const (
 	clock   = "by the clock: where some programs have time and others have not"
 	ended   = "asked where the work has failed, or was stopped"
 	rounded = "where rounding, or an overflow, leaves something to do"
-	kept    = "it keeps the context for looks that come by another function"
 	unused  = "an implementation that needs none, or has its result already"
 )
 
@@ -171,7 +170,6 @@ var unwatched = map[string]map[string]string{
 		"mechanism/losses.go":                    "within.hockey",
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
 	},
-	kept:   {"mechanism/composition.go": "audit.check"},
 	unused: {"mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "noisy.weights"},
 }
 
@@ -298,6 +296,9 @@ func TestContexts_AreLookedAt(t *testing.T) {
 	canceled := map[sighting]bool{}
 	run := func(name string, at *sighting, call func(context.Context) error) {
 		most := 20_000
+		if name == "relaxations" { // three programs of 300 inputs, one after another
+			most = 500_000
+		}
 		if endless.MatchString(name) {
 			most = 40
 		}
@@ -541,7 +542,14 @@ var ways = []watchedCall{
 	{"balanced kernel", func(ctx context.Context) error {
 		o := &lp.ExtendedOptions{Patches: 1, Anchors: 20}
 		_, err := lp.Extended(ctx, metric.Same(woods(60)), 5, o)
-		return cmp.Or(err, err1(lp.Extended(ctx, metric.Same(globe(30)), .05, &lp.ExtendedOptions{Outputs: []int{0, 3, 6, 9, 12, 15, 18, 21, 24, 27}, MemoryLimit: 1 << 20})))
+		_, err2 := lp.Extended(ctx, metric.Same(woods(40)), .3, o)
+		return cmp.Or(err, err2, err1(lp.Extended(ctx, metric.Same(globe(30)), .05, &lp.ExtendedOptions{Outputs: []int{0, 3, 6, 9, 12, 15, 18, 21, 24, 27}, MemoryLimit: 1 << 20})))
+	}},
+	{"relaxations", func(ctx context.Context) error {
+		return err1(lp.Optimal(ctx, metric.Same(flat(300)), 8, &lp.Options{Outputs: []int{0, 1, 2, 3, 4, 5}, Tolerance: 1e-4}))
+	}},
+	{"ends of many items", func(ctx context.Context) error {
+		return err1(accountant.Shuffle{Records: 2000, Items: 300, Alpha0: 1, Diameter: 1}.LevelInterval(ctx, 1e-6))
 	}},
 	{"no privacy needed", func(ctx context.Context) error {
 		return err1(lp.MostPrivate(ctx, metric.Same(flat(12)), kl10.Target{Gamma: .5, Delta: .6}, nil))
