@@ -40,6 +40,15 @@ func unlocked(t *testing.T) {
 	}
 }
 
+// processes skips where there is no FileStore, or no other process can run this binary, as
+// under an emulator.
+func processes(t *testing.T) {
+	unlocked(t)
+	if err := exec.Command(testkit.Must(os.Executable()), "-test.run=^$").Run(); err != nil && strings.Contains(err.Error(), "exec format error") {
+		t.Skip(err)
+	}
+}
+
 // What is kept is found again, under its key alone, by who has it open already and by others,
 // and only where the old value is the one that is there; nobody else may read it.
 func TestFileStore_Swaps(t *testing.T) {
@@ -116,7 +125,7 @@ func TestFileStore_SurvivesKills(t *testing.T) {
 			fmt.Println(n)
 		}
 	}
-	unlocked(t)
+	processes(t)
 	dir := filepath.Join(t.TempDir(), "s")
 	s := testkit.Must(OpenFileStore(dir))
 	r := rand.New(rand.NewPCG(1, 2))
@@ -156,7 +165,7 @@ func TestFileStore_WaitersTakeNoThreads(t *testing.T) {
 		wg.Wait()
 		return
 	}
-	unlocked(t)
+	processes(t)
 	dir := filepath.Join(t.TempDir(), "s")
 	s := testkit.Must(OpenFileStore(dir))
 	part, _, err := s.find("", "k")
@@ -207,7 +216,7 @@ func TestFileStore_Processes(t *testing.T) {
 		wg.Wait()
 		return
 	}
-	unlocked(t)
+	processes(t)
 	for _, kills := range []int{0, 6} {
 		dir := filepath.Join(t.TempDir(), fmt.Sprint(kills))
 		heard := map[int][2]float64{}
