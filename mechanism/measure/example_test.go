@@ -257,7 +257,7 @@ func ExampleNewStream() {
 			log.Fatal(err)
 		}
 		if day == 0 {
-			fmt.Println(s)
+			fmt.Println(s.Guarantee())
 		}
 		// A process that ended between Add and Tick left from > 100*day: nothing is added twice.
 		if err := s.Add(rng, all[from:100*(day+1)]); err != nil {
@@ -275,7 +275,7 @@ func ExampleNewStream() {
 		}
 	}
 	// Output:
-	// 1-private per record added or removed, in blocks that grow by 1.25, on a box of 1 column: 2^50 cells, 50 levels of arity 2
+	// 1-private per record added or removed
 	// day 0: about 102 records, mean 4.5 minutes
 	// day 3: about 403 records, mean 4.5 minutes
 	// day 6: about 716 records, mean 4.9 minutes
