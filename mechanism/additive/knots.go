@@ -1,7 +1,6 @@
 package additive
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -121,14 +120,9 @@ func (k *Knots[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	if err := k.check(op); err != nil {
 		return nil, err
 	}
-	at := mechanism.Knots(len(track), k.every)
-	if len(at) == 0 {
-		return nil, &fault.SizeError{Op: op, Arg: "track", Got: len(track), Want: fmt.Sprintf("1 to 2^30 knots, one for %d", k.every)}
-	}
-	for i, x := range track {
-		if err := k.on.check(op, fmt.Sprintf("track[%d]", i), x); err != nil {
-			return nil, err
-		}
+	at, err := k.on.knots(op, track, k.every, 1<<30)
+	if err != nil {
+		return nil, err
 	}
 	rng, done := random.Get(rng)
 	defer done()

@@ -70,6 +70,20 @@ type trailMap[P any] struct {
 	place      func(at [2]float64) P
 }
 
+// knots are where a track, whose positions it checks, has knots: at most so many.
+func (m trailMap[P]) knots(op string, track []P, every, most int) ([]int, error) {
+	at := mechanism.Knots(len(track), every)
+	if len(at) < 1 || len(at) > most {
+		return nil, &fault.SizeError{Op: op, Arg: "track", Got: len(track), Want: fmt.Sprintf("1 to %d reports, one for %d positions", most, max(1, every))}
+	}
+	for i, x := range track {
+		if err := m.check(op, fmt.Sprintf("track[%d]", i), x); err != nil {
+			return nil, err
+		}
+	}
+	return at, nil
+}
+
 // lines returns n places: z at some times, and on straight lines between.
 func (m trailMap[P]) lines(n int, at []int, z [][2]float64) []P {
 	track, j := make([]P, n), 0
@@ -398,14 +412,9 @@ func (t *Trail[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	if err := t.check(op); err != nil {
 		return nil, err
 	}
-	at := mechanism.Knots(len(track), t.every)
-	if len(at) < 1 || len(at) > t.steps {
-		return nil, &fault.SizeError{Op: op, Arg: "track", Got: len(track), Want: fmt.Sprintf("1 to %d reports, one for %d", t.steps, max(1, t.every))}
-	}
-	for i, x := range track {
-		if err := t.on.check(op, fmt.Sprintf("track[%d]", i), x); err != nil {
-			return nil, err
-		}
+	at, err := t.on.knots(op, track, t.every, t.steps)
+	if err != nil {
+		return nil, err
 	}
 	rng, done := random.Get(rng)
 	defer done()
