@@ -534,6 +534,12 @@ func TestStream_RefusesToGoBack(t *testing.T) {
 	}
 	store.values[s.key] = late
 	testkit.Check(t, s.Add(nil, []int{1}))
+	// Nor is one taken that went on from there, to more records.
+	store.values[s.key] = early
+	testkit.Check(t, testkit.Must(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "visits"})).Add(nil, []int{0, 1, 1, 1, 1}))
+	if err := s.Add(nil, []int{1}); !errors.Is(err, mechanism.ErrRecord) {
+		t.Error(err)
+	}
 }
 
 // breaking is a source that ends with a panic, as one that reads a device may.
@@ -607,6 +613,10 @@ func TestStream_RefusesDamage(t *testing.T) {
 			o.Blocks = &SynthesizerOptions{Relation: 1}
 			return 1, d
 		},
+		"levels": func(o *StreamOptions) (float64, *domain.Domain[int]) {
+			o.Blocks = &SynthesizerOptions{Levels: []int{}}
+			return 1, d
+		},
 	} {
 		other := o
 		eps, d := change(&other)
@@ -617,6 +627,14 @@ func TestStream_RefusesDamage(t *testing.T) {
 	if again := testkit.Must(NewStream(d, 1, &o)); !reflect.DeepEqual(again.shown[0].tree, s.shown[0].tree) || again.records != 3 {
 		t.Errorf("%v, want %v", again.arrivals, s.arrivals)
 	}
+}
+
+// What a caller writes into its options later is not read.
+func TestStream_KeepsItsOptions(t *testing.T) {
+	levels, shares := []int{4, 4}, []float64{1, 2}
+	s := testkit.Must(NewStream(samples.Unit(1, domain.BoxOptions{Depth: 8}), 1, &StreamOptions{Least: 2, Halves: 0.5, Blocks: &SynthesizerOptions{Levels: levels, Shares: shares}}))
+	levels[0], shares[0] = 100, -1
+	testkit.Check(t, s.Add(nil, slices.Repeat([][]float64{{0.5}}, 100)))
 }
 
 // A record without a cell ends a stream under ReplaceOne, after restarts too, and what was released
