@@ -73,7 +73,6 @@ func (s *Stream[P]) refresh(op string) error {
 	}
 	value, ok, err := s.opt.Store.Load(s.key)
 	if err != nil {
-		s.known = false
 		return fmt.Errorf("%s: Store.Load: %w", op, err)
 	}
 	if !ok {

@@ -363,7 +363,7 @@ func (s *Stream[P]) advance(rng *rand.Rand) error {
 		counts = nil
 	}
 	s.parts, s.next, s.pending = parts, next, s.empty()
-	s.shown, s.private = append(s.shown[:last:last], r), append(s.private[:last:last], counts)
+	s.shown, s.private = append(s.shown[:last], r), append(s.private[:last], counts)
 	return nil
 }
 
