@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// Store keeps the records of [Sticky] and [Budget] beyond the life of a process: a folder
-// ([OpenFileStore]), a table of a database. Keys are of lower-case ASCII letters, digits and '-',
-// at most 80 of them. Values are ASCII or JSON text, some hundred bytes for a place. A store
-// needs the care that the secrets need.
+// Store keeps the records of [Sticky], [Budget] and Stream of package measure beyond the life of a
+// process: a folder ([OpenFileStore]), a table of a database. Keys are of lower-case ASCII letters,
+// digits and '-', at most 80 of them. Values are ASCII or JSON text, some hundred bytes for a
+// place, and up to megabytes for a stream. A store needs the care that the secrets need.
 //
-// Keys are hashes of names and inputs (HMAC-SHA256) under a salt of 32 random bytes, which the
-// store holds under the key "salt": without it a key tells nothing; who reads the whole store
-// can try guesses. Without its salt a store is a new one: what was drawn and spent is
+// Keys of Sticky and Budget are hashes of names and inputs (HMAC-SHA256) under a salt of 32 random
+// bytes, which the store holds under the key "salt": without it a key tells nothing; who reads the
+// whole store can try guesses. Without its salt a store is a new one: what was drawn and spent is
 // forgotten. Records of the version before this one are read, and it refuses those of this one:
 // end its processes first, as they do not arbitrate. Records of other versions are an error.
 //
@@ -40,7 +40,7 @@ type Store interface {
 	// returns true, and when Load returned it, the value must survive whatever is to be survived,
 	// a crash for one; after an error, Load must return the value before or the new one, whole.
 	// A Swap that is done and then reports false, as one sent twice does, costs at most another
-	// price from a budget. Values are never empty.
+	// price from a budget. Whether it fails must not depend on what is drawn. Values are never empty.
 	Swap(key string, old, new []byte) (swapped bool, err error)
 }
 

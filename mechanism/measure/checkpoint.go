@@ -53,7 +53,7 @@ func (s *Stream[P]) open(op string) error {
 	}
 	s.key = fmt.Sprintf("stream-%x", sha256.Sum256([]byte(s.opt.Name)))
 	b := s.blocks
-	s.claim = fmt.Sprintf("%x %v %v %v %v %v %v %v %v %v", s.space.ID, s.eps, s.opt.Growth, s.opt.Least, s.opt.Halves, b.Relation, b.Levels, b.Shares, b.Prune, b.MaxCells)
+	s.claim = fmt.Sprintf("%x %v %v %v %v %v %#v %v %v %v", s.space.ID, s.eps, s.opt.Growth, s.opt.Least, s.opt.Halves, b.Relation, b.Levels, b.Shares, b.Prune, b.MaxCells)
 	return s.refresh(op)
 }
 
@@ -73,7 +73,6 @@ func (s *Stream[P]) refresh(op string) error {
 	}
 	value, ok, err := s.opt.Store.Load(s.key)
 	if err != nil {
-		s.known = false
 		return fmt.Errorf("%s: Store.Load: %w", op, err)
 	}
 	if !ok {
@@ -88,7 +87,7 @@ func (s *Stream[P]) refresh(op string) error {
 			return err
 		}
 	}
-	if a.records+a.now < s.reached {
+	if a.records+a.now < s.reached || len(changes) < remembered && !follows(changes, s.changes) {
 		return fmt.Errorf("%s: %w: %s: the store was put back to an earlier state", op, mechanism.ErrRecord, s.key)
 	}
 	s.arrivals, s.saved, s.changes, s.known, s.reached = a, slices.Clone(value), changes, true, a.records+a.now
@@ -133,11 +132,16 @@ func (s *Stream[P]) change(op string, step func() error, bad error) error {
 			return bad
 		case failed != nil:
 			return failed
-		case len(s.changes) == remembered && (len(before) == 0 || !slices.Contains(s.changes, before[len(before)-1])):
+		case len(s.changes) == remembered && !(len(before) > 0 && follows(s.changes, before)):
 			return fmt.Errorf("%s: the store refused a change, and others made so many meanwhile that it cannot be told whether it did", op)
 		}
 	}
 	return fmt.Errorf("%s: the store refused %d changes, as others were faster", op, tries)
+}
+
+// follows tells whether what made a value is among the last changes, or nothing made it.
+func follows(changes, before []string) bool {
+	return len(before) == 0 || slices.Contains(changes, before[len(before)-1])
 }
 
 // tries are many: each that fails is one of another Stream that does not.

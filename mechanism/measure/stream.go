@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -96,9 +97,12 @@ type StreamOptions struct {
 	// on where the last one was, and of several that are open no two release a block twice. The
 	// store holds the counts of records that are not released yet, which are private, and needs
 	// the care that they need. One that is put back to an earlier state releases blocks again,
-	// at eps each: a Stream that is open refuses it, a new one cannot tell. nil: memory does.
+	// at eps each: a Stream that is open refuses it, unless 64 changes on it has no fewer records,
+	// and a new one cannot tell. A block is drawn before it is stored: that the store fails, or
+	// which of two Streams is faster, must not depend on what was drawn. nil: memory does.
 	Store mechanism.Store
-	Name  string
+	// Name is public: a key in the store is its hash.
+	Name string
 }
 
 // NewStream returns a Stream at level eps, as in [NewSynthesizer], from the Store where there is
@@ -112,6 +116,7 @@ func NewStream[P any](d *domain.Domain[P], eps float64, o *StreamOptions) (*Stre
 	}
 	s := &Stream[P]{d: d, space: space, eps: eps, opt: region.OrZero(o), levels: map[[2]int]*Synthesizer[P]{}}
 	s.blocks = region.OrZero(s.opt.Blocks)
+	s.blocks.Levels, s.blocks.Shares = slices.Clone(s.blocks.Levels), slices.Clone(s.blocks.Shares) // read at later blocks too
 	s.opt.Growth = cmp.Or(s.opt.Growth, 1.25)
 	s.clocked = s.blocks.Relation == AddRemoveOne
 	least := 128
@@ -358,7 +363,7 @@ func (s *Stream[P]) advance(rng *rand.Rand) error {
 		counts = nil
 	}
 	s.parts, s.next, s.pending = parts, next, s.empty()
-	s.shown, s.private = append(s.shown[:last:last], r), append(s.private[:last:last], counts)
+	s.shown, s.private = append(s.shown[:last], r), append(s.private[:last], counts)
 	return nil
 }
 

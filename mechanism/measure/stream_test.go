@@ -54,9 +54,9 @@ func TestStream_PlansSpendLevel(t *testing.T) {
 	for _, o := range schedules {
 		s := testkit.Must(NewStream(samples.Tiny()["pair"], 0.7, &o))
 		eps := new(big.Rat).SetFloat64(0.7)
-		spent := make([]*big.Rat, n)
+		spent, lost := make([]*big.Rat, n), make([]*big.Rat, n)
 		for i := range spent {
-			spent[i] = new(big.Rat)
+			spent[i], lost[i] = new(big.Rat), new(big.Rat)
 		}
 		before, next := s.opt.plan(0)
 		for now := int64(1); now <= n; now++ {
@@ -84,13 +84,17 @@ func TestStream_PlansSpendLevel(t *testing.T) {
 			if p.halved == 0 && (p.depth > 0 && !enough(p.depth) || o.Halves > 0 && enough(p.depth+1) || o.Halves == 0 && p.depth > 0) {
 				t.Fatalf("%+v: a block of %d is halved %d times", o, p.to-p.from, p.depth)
 			}
-			level := new(big.Rat).SetFloat64(s.level(p))
+			level, loss := new(big.Rat).SetFloat64(s.level(p)), new(big.Rat).SetFloat64(testkit.Must(s.synthesizer(p)).budget.Loss())
 			for i := p.from; i < p.to; i++ {
 				spent[i].Add(spent[i], level)
+				lost[i].Add(lost[i], loss)
 			}
 			before, next = parts, after
 		}
 		most := slices.MaxFunc(spent, (*big.Rat).Cmp)
+		if stated := new(big.Rat).SetFloat64(s.g.Alpha()); slices.MaxFunc(lost, (*big.Rat).Cmp).Cmp(stated) > 0 {
+			t.Errorf("%+v: an arrival loses more than is stated", o)
+		}
 		if ratio, _ := new(big.Rat).Quo(most, eps).Float64(); most.Cmp(eps) > 0 || ratio < 1-1e-9 {
 			t.Errorf("%+v: an arrival spends %v of eps", o, ratio)
 		}
@@ -278,6 +282,7 @@ func TestStream_ReleaseIsMixture(t *testing.T) {
 				if math.Abs(out.Total-total) > .5+1e-9*total || (rel == ReplaceOne || eps > 1) && out.Total != 150 {
 					t.Errorf("%s: total %v, want %v", name, out.Total, total)
 				}
+				checkNoise(t, s, out, eps > 1)
 				density := out.Density()
 				next := 0
 				for i := range out.Weights {
@@ -316,6 +321,43 @@ func TestStream_ReleaseIsMixture(t *testing.T) {
 		}
 		testkit.Must(out.Records(r, 0, nil))
 		testkit.Must(out.Error(t.Context(), r, 0.9, &ErrorOptions{Draws: 5}))
+	}
+}
+
+// checkNoise compares the standard deviations of the noise of a mixture with those of its leaves, and
+// what the truth might be, where the noise is nothing, with the masses.
+func checkNoise[P any](t *testing.T, s *Stream[P], out *Release[P], exact bool) {
+	cells := s.space.Regions.Cells
+	truth, r := out.again(random.Seeded(2)), 0.0
+	for _, k := range out.mixture.leaves {
+		lo, hi := cells(out.tree.Nodes[k].At)
+		variance, least, most := 0.0, 0.0, 0.0
+		for i, part := range s.shown {
+			for _, j := range leavesOf(part.tree) {
+				n := part.tree.Nodes[j]
+				from, to := cells(n.At)
+				mass := out.mixture.scale[i] * n.Mass
+				if to <= lo || from >= hi {
+					continue
+				}
+				most += mass
+				if from >= lo && to <= hi {
+					least += mass
+				}
+				d := out.mixture.scale[i] * part.tree.Deviation(j) * min(1, float64(hi-lo)/float64(to-from))
+				variance += d * d
+			}
+		}
+		r += variance
+		if got := out.noise(k); math.Abs(got*got-variance) > 1e-9*variance {
+			t.Errorf("cells %d to %d: noise %v, want %v", lo, hi, got, math.Sqrt(variance))
+		}
+		if m := truth.Nodes[k].Mass; exact && (m < least-1e-6 || m > most+1e-6) {
+			t.Errorf("cells %d to %d: mass %v, want one in [%v, %v]", lo, hi, m, least, most)
+		}
+	}
+	if got := out.noise(0); math.Abs(got*got-r) > 1e-9*r {
+		t.Errorf("noise of all %v, want %v", got, math.Sqrt(r))
 	}
 }
 
@@ -477,8 +519,8 @@ func TestStream_CountsEqualAddsTwice(t *testing.T) {
 	}
 	store.first = func() { testkit.Check(t, of[1].Add(nil, []int{1})) }
 	testkit.Check(t, of[0].Add(nil, []int{1}))
-	if n, _, err := of[1].Len(); n != 2 || err != nil {
-		t.Error(n, err)
+	if n, ticks, err := of[1].Len(); n != 2 || ticks != 0 || err != nil {
+		t.Error(n, ticks, err)
 	}
 }
 
@@ -534,6 +576,26 @@ func TestStream_RefusesToGoBack(t *testing.T) {
 	}
 	store.values[s.key] = late
 	testkit.Check(t, s.Add(nil, []int{1}))
+	// Nor is one taken that went on from there, to more records.
+	store.values[s.key] = early
+	testkit.Check(t, testkit.Must(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "visits"})).Add(nil, []int{0, 1, 1, 1, 1}))
+	if err := s.Add(nil, []int{1}); !errors.Is(err, mechanism.ErrRecord) {
+		t.Error(err)
+	}
+	// Nor one that went on for so many changes that none can tell, with fewer records.
+	store.values[s.key] = early
+	again := testkit.Must(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "visits"}))
+	for range 2 * remembered {
+		testkit.Check(t, again.Add(nil, nil))
+	}
+	if err := s.Add(nil, []int{1}); !errors.Is(err, mechanism.ErrRecord) {
+		t.Error(err)
+	}
+	// A new one tells the value of another Name.
+	store.values[s.key] = store.values[other.key]
+	if _, err := NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "visits"}); !errors.Is(err, mechanism.ErrRecord) {
+		t.Error(err)
+	}
 }
 
 // breaking is a source that ends with a panic, as one that reads a device may.
@@ -607,6 +669,10 @@ func TestStream_RefusesDamage(t *testing.T) {
 			o.Blocks = &SynthesizerOptions{Relation: 1}
 			return 1, d
 		},
+		"levels": func(o *StreamOptions) (float64, *domain.Domain[int]) {
+			o.Blocks = &SynthesizerOptions{Levels: []int{}}
+			return 1, d
+		},
 	} {
 		other := o
 		eps, d := change(&other)
@@ -617,6 +683,14 @@ func TestStream_RefusesDamage(t *testing.T) {
 	if again := testkit.Must(NewStream(d, 1, &o)); !reflect.DeepEqual(again.shown[0].tree, s.shown[0].tree) || again.records != 3 {
 		t.Errorf("%v, want %v", again.arrivals, s.arrivals)
 	}
+}
+
+// What a caller writes into its options later is not read.
+func TestStream_KeepsItsOptions(t *testing.T) {
+	levels, shares := []int{4, 4}, []float64{1, 2}
+	s := testkit.Must(NewStream(samples.Unit(1, domain.BoxOptions{Depth: 8}), 1, &StreamOptions{Least: 2, Halves: 0.5, Blocks: &SynthesizerOptions{Levels: levels, Shares: shares}}))
+	levels[0], shares[0] = 100, -1
+	testkit.Check(t, s.Add(nil, slices.Repeat([][]float64{{0.5}}, 100)))
 }
 
 // A record without a cell ends a stream under ReplaceOne, after restarts too, and what was released
