@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"os"
+	"reflect"
 	"sync"
 	"testing"
 
@@ -113,29 +114,32 @@ func TestRandomizer_BracketsBruteForce(t *testing.T) {
 func TestRandomizer_PrivateAmongManyBits(t *testing.T) {
 	const n, delta = 1000, 1e-6
 	for _, alpha0 := range []float64{0.3, 3} {
-		for _, m := range []int{7, 1}[:testkit.Sweep(1, 2)] {
+		for _, m := range []int{7, 1} {
 			if testing.Short() && alpha0 > 1 {
 				continue
 			}
 			s := clustered(t, 2, 1, 1, alpha0, users{n, int64(m)})
-			i := testkit.Must(s.LevelInterval(bg, delta))
-			if i.Theorem != TwoOutputs && i.Hi < 0.9*alpha0*float64(m) {
-				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, i)
+			a := testkit.Must(s.Level(bg, delta))
+			if a.Theorem != TwoOutputs && a.Value < 0.9*alpha0*float64(m) {
+				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, a)
 			}
 			most := 0.0
 			for others := 0; others <= n-m; others += testkit.Sweep(481, 37) {
 				p := binaryLaw(n, others, alpha0)
 				for moved := 1; moved <= m; moved += 3 {
 					q := binaryLaw(n, others+moved, alpha0)
-					eps := i.Hi * float64(moved) / float64(m)
+					eps := a.Value * float64(moved) / float64(m)
 					most = max(most, divergence(p, q, eps), divergence(q, p, eps))
 				}
 			}
 			if most > delta*(1+1e-9) {
-				t.Errorf("alpha0=%g m=%d: %v promises %g, delta is %g", alpha0, m, i, delta, most)
+				t.Errorf("alpha0=%g m=%d: %v promises %g, delta is %g", alpha0, m, a, delta, most)
 			}
-			if i.Hi > 1.1*i.Lo {
-				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, i)
+			if testkit.Sweep(0, 1) == 0 { // see IntervalsAreNarrow, TakagiLiew2026
+				continue
+			}
+			if i := testkit.Must(s.LevelInterval(bg, delta)); i.Hi != a.Value || i.Hi > 1.1*i.Lo {
+				t.Errorf("alpha0=%g m=%d: %v, level %v", alpha0, m, i, a)
 			}
 		}
 	}
@@ -284,7 +288,7 @@ func TestShuffle_IntervalWitness(t *testing.T) {
 		{Records: 9, Items: 2, Diameter: 1, Clones: MetricRandomizer, MinDistance: 1},
 	} {
 		for _, s.Alpha0 = range []float64{0.2, 1.5} {
-			for _, delta := range []float64{1e-3, 1e-2} {
+			for _, delta := range []float64{1e-3, 1e-2}[:testkit.Sweep(1, 2)] {
 				i := testkit.Must(s.LevelInterval(bg, delta))
 				w := i.Witness
 				if i.Lo == 0 {
@@ -314,8 +318,9 @@ func TestShuffle_IntervalWitness(t *testing.T) {
 func TestShuffle_Intervals(t *testing.T) {
 	for _, s := range []Shuffle{
 		{Records: 1e4, Items: 1, Diameter: 1, MinDistance: 1},
+		{Records: 4e4, Items: 2, Diameter: 3},
 		{Records: 1e5, Items: 10, Diameter: 3},
-	} {
+	}[:testkit.Sweep(2, 3)] {
 		const delta = 1e-8
 		s.Alpha0 = 1 / s.Diameter
 		l := testkit.Must(s.LevelInterval(bg, delta))
@@ -325,8 +330,8 @@ func TestShuffle_Intervals(t *testing.T) {
 			t.Errorf("%+v: level %v, delta %v, budget %v", s, l, d, b)
 		}
 		s.Alpha0 = b.Hi
-		if over := testkit.Must(s.LevelInterval(bg, delta)); over.Lo < l.Hi*(1-0.01) {
-			t.Errorf("%+v: at a budget of %g a level of %g is possible", s, b.Hi, over.Lo)
+		if over, _, err := leastLevel(bg, s.pairs(), math.Log(delta)); err != nil || over < l.Hi*(1-0.01) {
+			t.Errorf("%+v: at a budget of %g a level of %g is possible, %v", s, b.Hi, over, err)
 		}
 	}
 }
@@ -406,20 +411,26 @@ func TestBlanket_WhatOthersLack(t *testing.T) {
 	}
 }
 
-// A witness is the caller's, and questions may be asked at the same time.
+// A witness is the caller's, and questions may be asked at the same time, of any Records.
 func TestRandomizer_Concurrent(t *testing.T) {
-	s := clustered(t, 3, 1, 1, 1, users{1000, 2})
-	want := testkit.Must(s.LevelInterval(bg, 1e-6))
-	clear(testkit.Must(s.LevelInterval(bg, 1e-6)).Witness.X)
+	s := clustered(t, 2, 1, 1, 1, users{40, 2})
+	want := testkit.Must(s.LevelInterval(bg, 1e-2))
+	clear(testkit.Must(s.LevelInterval(bg, 1e-2)).Witness.X)
+	levels := map[int64]Bound{20: testkit.Must(clustered(t, 2, 1, 1, 1, users{20, 2}).Level(bg, 1e-2)), 40: {want.Hi, want.Theorem}}
 	var wait sync.WaitGroup
-	for range 4 {
+	for i := range int64(4) {
 		wait.Go(func() {
-			if got, err := s.LevelInterval(bg, 1e-6); err != nil || got.Lo != want.Lo || got.Hi != want.Hi {
-				t.Errorf("%v, want %v, %v", got, want, err)
+			s := s
+			s.Records = 20 + 20*(i%2)
+			if got, err := s.Level(bg, 1e-2); err != nil || got != levels[s.Records] {
+				t.Errorf("%d records: %v, want %v, %v", s.Records, got, levels[s.Records], err)
 			}
 		})
 	}
 	wait.Wait()
+	if got := testkit.Must(s.LevelInterval(bg, 1e-2)); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
 }
 
 // TestBlanket_RoundsAgainstTheUser: for rows that are off by as much as they may be, the
