@@ -413,22 +413,22 @@ func TestBlanket_WhatOthersLack(t *testing.T) {
 
 // A witness is the caller's, and questions may be asked at the same time, of any Records.
 func TestRandomizer_Concurrent(t *testing.T) {
-	s := clustered(t, 2, 1, 1, 1, users{40, 2})
-	want := testkit.Must(s.LevelInterval(bg, 1e-2))
-	clear(testkit.Must(s.LevelInterval(bg, 1e-2)).Witness.X)
-	levels := map[int64]Bound{20: testkit.Must(clustered(t, 2, 1, 1, 1, users{20, 2}).Level(bg, 1e-2)), 40: {want.Hi, want.Theorem}}
+	s := clustered(t, 2, 1, 1, 1, users{400, 2})
+	want := testkit.Must(s.LevelInterval(bg, 1e-4))
+	clear(testkit.Must(s.LevelInterval(bg, 1e-4)).Witness.X)
+	levels := map[int64]Bound{200: testkit.Must(clustered(t, 2, 1, 1, 1, users{200, 2}).Level(bg, 1e-4)), 400: {want.Hi, want.Theorem}}
 	var wait sync.WaitGroup
 	for i := range int64(4) {
 		wait.Go(func() {
 			s := s
-			s.Records = 20 + 20*(i%2)
-			if got, err := s.Level(bg, 1e-2); err != nil || got != levels[s.Records] {
+			s.Records = 200 + 200*(i%2)
+			if got, err := s.Level(bg, 1e-4); err != nil || got != levels[s.Records] {
 				t.Errorf("%d records: %v, want %v, %v", s.Records, got, levels[s.Records], err)
 			}
 		})
 	}
 	wait.Wait()
-	if got := testkit.Must(s.LevelInterval(bg, 1e-2)); !reflect.DeepEqual(got, want) {
+	if got := testkit.Must(s.LevelInterval(bg, 1e-4)); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

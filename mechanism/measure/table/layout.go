@@ -210,8 +210,8 @@ func oneBlank(text string) string {
 	}, text)
 }
 
-// plain is the number of a cell as package strconv reads it; ok is false where the cell is none
-// of the layout. The unit may be left out, and so may all marks between thousands.
+// plain is the number of a cell as package strconv reads it; ok is false, and it "", where the
+// cell is none of the layout. The unit may be left out, and so may all marks between thousands.
 func (n *numeral) plain(text string) (_ string, ok bool) {
 	text = strings.TrimSpace(oneBlank(text))
 	sign := ""
