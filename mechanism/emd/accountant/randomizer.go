@@ -80,11 +80,21 @@ func (s Shuffle) known() *known {
 	return k
 }
 
+// answers are what questions have: of a Shuffle by its level alone, or of known.
+type answers interface {
+	level(ctx context.Context, op string, delta float64) (Bound, error)
+	delta(ctx context.Context, op string, alpha float64) (Bound, error)
+	movedLevel(ctx context.Context, op string, v Moved, delta float64) (Bound, error)
+	movedDelta(ctx context.Context, op string, v Moved, eps float64) (Bound, error)
+	attained() float64 // level at delta 0 of an output that is the one whose ratio is largest
+	pairs() []pair
+}
+
 // answer is that of the level alone, or where s has a Randomizer of its probabilities.
-func answer[T any](s Shuffle, op string, alone func(Shuffle) (T, error), by func(*known) (T, error)) (none T, err error) {
+func answer[T any](s Shuffle, op string, of func(answers) (T, error)) (none T, err error) {
 	r := s.Randomizer
 	if r == nil {
-		return alone(s)
+		return of(s)
 	}
 	if err := fault.Made(len(r.rows) > 0, op, "Randomizer", "NewRandomizer"); err != nil {
 		return none, err
@@ -104,15 +114,7 @@ func answer[T any](s Shuffle, op string, alone func(Shuffle) (T, error), by func
 			c.forget()
 		}
 	}
-	return by(k)
-}
-
-// byLevel refuses a Randomizer, of which one asks no budget.
-func (s Shuffle) byLevel(op string) error {
-	if s.Randomizer != nil {
-		return fmt.Errorf("%s: a budget is that of a level alone, and there is a Randomizer", op)
-	}
-	return nil
+	return of(k)
 }
 
 // find lists the kinds of changes.
@@ -228,6 +230,8 @@ func (s *known) level(ctx context.Context, op string, delta float64) (Bound, err
 	return s.least(delta, func() (Bound, error) { return s.alone.level(ctx, op, delta) },
 		func(alpha, target float64) (bool, error) { return s.proves(ctx, alpha, target) })
 }
+
+func (s *known) attained() float64 { return directed.MulDown(float64(s.users.items), s.exact) }
 
 func (s *known) delta(ctx context.Context, op string, alpha float64) (Bound, error) {
 	return s.leastDelta(func() (Bound, error) { return s.alone.delta(ctx, op, alpha) },

@@ -128,8 +128,7 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 func (f *field) number(row *csvfile.Row, column string, most float64) float64 {
 	text, as := row.Text(column), " as 1234.5: see Field.Layout"
 	if f.numeral != nil {
-		text, _ = f.numeral.plain(text) // "" is no number
-		as = " as " + f.Layout
+		text, as = f.numeral.plain(text), " as "+f.Layout
 	}
 	return row.Number(column, text, as, -most, most)
 }
@@ -140,7 +139,7 @@ func (f *field) value(text string) (float64, error) {
 		return f.stamp(text)
 	}
 	if f.numeral != nil {
-		text, _ = f.numeral.plain(text)
+		text = f.numeral.plain(text)
 	}
 	return fault.Decimal(text)
 }
