@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
@@ -451,6 +452,56 @@ func TestBlanket_RoundsAgainstTheUser(t *testing.T) {
 		}
 		if rest := rat(1); rat(v.rest).Cmp(rest.Sub(rest, rat(b))) < 0 || v.shown < from/3*(1+rowErr) {
 			t.Fatalf("%v, %v of %v: rest %v, shown %v", from, to, b, v.rest, v.shown)
+		}
+	}
+}
+
+// A channel's probabilities may be wrong by rowErr, and what the others share is no more than
+// the least of any, what two outputs differ by no less than they may.
+func TestRandomizer_RoundsAgainstTheUser(t *testing.T) {
+	r := random.Seeded(42)
+	one := testkit.Must(metric.NewMatrix([][]float64{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}}))
+	for range 50 {
+		for _, outputs := range []int{2, 4} {
+			w := make([]float64, 3*outputs)
+			for i := range w {
+				w[i] = .1 + r.Float64()
+			}
+			s := testkit.Must(NewRandomizer(bg, testkit.Must(mechanism.FromWeights(bg, 3, outputs, w, nil)), one))
+			below := func(v, exact float64) bool { return v <= exact*(1-rowErr) }
+			above := func(v, exact float64) bool { return v >= exact*(1+rowErr) }
+			column := func(y int) []float64 { return []float64{s.rows[0][y], s.rows[1][y], s.rows[2][y]} }
+			least := 0.0
+			for y := range outputs {
+				least += slices.Min(column(y))
+			}
+			for _, c := range s.changes {
+				mass := 0.0
+				for _, o := range c.veils[0].(*blanket).outputs {
+					mass += o.mass
+				}
+				if !below(mass, least*(1+0x1p-50)) {
+					t.Errorf("%v of %v are shared", mass, least)
+				}
+				if outputs > 2 {
+					continue
+				}
+				from, to, y := s.rows[c.x], s.rows[c.to], 1
+				if from[1] < to[1] {
+					y = 0
+				}
+				if v := c.veils[1].(*coins); !below(v.from[0], from[y]) || !above(v.from[1], from[y]) || !below(v.to[0], to[y]) || !above(v.to[1], to[y]) ||
+					!below(v.lo, slices.Min(column(y))) || !above(v.hi, slices.Max(column(y))) {
+					t.Errorf("from %v to %v: %+v", from, to, v)
+				}
+			}
+		}
+		eps := 30 * r.Float64()
+		e, _ := exact.ExpBounds(wide(eps), 290)
+		v := response(eps)
+		wrong := wide(0).Mul(wide(v.lo), e.Add(e, wide(1))) // at most 1
+		if sum := wide(0).Add(wide(v.lo), wide(v.hi)); wrong.Cmp(wide(1)) > 0 || sum.Cmp(wide(1)) < 0 || v.from[0] != v.hi || v.to[1] != v.lo {
+			t.Errorf("response of level %v: %+v", eps, v)
 		}
 	}
 }
