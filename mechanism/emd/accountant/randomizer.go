@@ -227,51 +227,43 @@ func (s *known) provesOne(ctx context.Context, total, target float64, eps func(*
 const shuffledTol = 5e-4
 
 func (s *known) level(ctx context.Context, op string, delta float64) (Bound, error) {
-	return s.least(delta, func() (Bound, error) { return s.alone.level(ctx, op, delta) },
-		func(alpha, target float64) (bool, error) { return s.proves(ctx, alpha, target) })
+	b, err := s.alone.level(ctx, op, delta)
+	return s.least(b, err, delta, func(alpha, target float64) (bool, error) { return s.proves(ctx, alpha, target) })
 }
 
 func (s *known) attained() float64 { return directed.MulDown(float64(s.users.items), s.exact) }
 
 func (s *known) delta(ctx context.Context, op string, alpha float64) (Bound, error) {
-	return s.leastDelta(func() (Bound, error) { return s.alone.delta(ctx, op, alpha) },
-		func(target float64) (bool, error) { return s.proves(ctx, alpha, target) })
+	b, err := s.alone.delta(ctx, op, alpha)
+	return s.leastDelta(b, err, func(target float64) (bool, error) { return s.proves(ctx, alpha, target) })
 }
 
 func (s *known) movedLevel(ctx context.Context, op string, v Moved, delta float64) (Bound, error) {
-	return s.least(delta, s.ofMoved(v, func() (Bound, error) { return s.alone.movedLevel(ctx, op, v, delta) }),
-		func(eps, target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
+	b, err := s.alone.movedLevel(ctx, op, v, delta)
+	return s.least(s.ofMoved(v, b), err, delta, func(eps, target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
 }
 
 func (s *known) movedDelta(ctx context.Context, op string, v Moved, eps float64) (Bound, error) {
-	return s.leastDelta(s.ofMoved(v, func() (Bound, error) { return s.alone.movedDelta(ctx, op, v, eps) }),
-		func(target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
+	b, err := s.alone.movedDelta(ctx, op, v, eps)
+	return s.leastDelta(s.ofMoved(v, b), err, func(target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
 }
 
 // total is a sum of distances, rounded.
 func (v Moved) total() float64 { return v.Distance * (1 + 0x1p-40) }
 
-// ofMoved is what is known against the change v: that there is none where no item moves so
-// little, or what known says.
-func (s *known) ofMoved(v Moved, known func() (Bound, error)) func() (Bound, error) {
-	return func() (Bound, error) {
-		b, err := known()
-		if err == nil && !slices.ContainsFunc(s.changes, func(c *change) bool { return c.distance <= v.total() }) {
-			b = Bound{0, s.theorem}
-		}
-		return b, err
+// ofMoved is b, or 0 where no item moves as little as v.
+func (s *known) ofMoved(v Moved, b Bound) Bound {
+	if slices.ContainsFunc(s.changes, func(c *change) bool { return c.distance <= v.total() }) {
+		return b
 	}
+	return Bound{0, s.theorem}
 }
 
-// least is the least level found for which proves holds at delta, or what is known of the
+// least is the least level found for which proves holds at delta, or best, that of the
 // randomizer's level alone.
-func (s *known) least(delta float64, known func() (Bound, error), proves func(level, target float64) (bool, error)) (Bound, error) {
-	best, err := known()
-	if err != nil {
-		return Bound{}, err
-	}
-	if delta == 0 || best.Value < minUnit {
-		return best, nil
+func (s *known) least(best Bound, err error, delta float64, proves func(level, target float64) (bool, error)) (Bound, error) {
+	if err != nil || delta == 0 || best.Value < minUnit {
+		return best, err
 	}
 	target := directed.LogDown(delta)
 	level, err := lowest(best.Value, shuffledTol, func(level float64) (bool, error) { return proves(level, target) })
@@ -281,15 +273,10 @@ func (s *known) least(delta float64, known func() (Bound, error), proves func(le
 	return best, err
 }
 
-// leastDelta is the least delta found for which proves holds at its logarithm, or what is known
-// of the randomizer's level alone.
-func (s *known) leastDelta(known func() (Bound, error), proves func(target float64) (bool, error)) (Bound, error) {
-	best, err := known()
-	if err != nil {
-		return Bound{}, err
-	}
-	if best.Value < minSlack { // as far as the search goes
-		return best, nil
+// leastDelta is the least delta found for which proves holds at its logarithm, or best.
+func (s *known) leastDelta(best Bound, err error, proves func(target float64) (bool, error)) (Bound, error) {
+	if err != nil || best.Value < minSlack { // as far as the search goes
+		return best, err
 	}
 	hi := math.Log(best.Value)
 	ok, err := proves(hi)
