@@ -330,6 +330,9 @@ func TestShuffle_Intervals(t *testing.T) {
 		if !(l.Lo > 0.7*l.Hi && l.Lo <= l.Hi) || !(d.Lo <= d.Hi && d.Hi <= delta) || !(b.Lo <= s.Alpha0*(1+1e-3) && b.Lo > s.Alpha0*(1-3e-4) && b.Hi > b.Lo && b.Hi < 1.35*b.Lo) {
 			t.Errorf("%+v: level %v, delta %v, budget %v", s, l, d, b)
 		}
+		if p := testkit.Must(s.LevelInterval(bg, 0)); !(p.Lo <= p.Hi && p.Lo > p.Hi*(1-1e-15)) {
+			t.Errorf("%+v: at delta 0 %v", s, p)
+		}
 		s.Alpha0 = b.Hi
 		if over, _, err := leastLevel(bg, s.pairs(), math.Log(delta)); err != nil || over < l.Hi*(1-0.01) {
 			t.Errorf("%+v: at a budget of %g a level of %g is possible, %v", s, b.Hi, over, err)
