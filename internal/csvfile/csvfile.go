@@ -224,15 +224,15 @@ func (w *Row) Float(name string, lo, hi float64) float64 {
 	if s == "" && !w.at[name].required {
 		return 0
 	}
-	return w.Number(name, s, lo, hi)
+	return w.Number(name, s, "", lo, hi)
 }
 
-// Number is Float of a text that the column was made into.
-func (w *Row) Number(name, text string, lo, hi float64) float64 {
+// Number is Float of a text that the column was made into; as says how numbers stand there.
+func (w *Row) Number(name, text, as string, lo, hi float64) float64 {
 	v, err := fault.Decimal(text)
 	switch {
 	case errors.Is(err, strconv.ErrSyntax):
-		w.Fail(name, "not a number")
+		w.Fail(name, "not a number"+as)
 	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
 		w.Fail(name, "not a finite number")
 	case v < lo || v > hi:

@@ -75,7 +75,7 @@ type tilted struct {
 type wave struct {
 	j          int64
 	re, im     float64
-	err        float64 // of F
+	size, err  float64 // of F
 	one        float64 // 1 where j is 0 or L/2, else 2, for the conjugate
 	cosm1, sin float64 // of 2 pi j/L: 1-cos and sin
 }
@@ -341,7 +341,7 @@ func (s *Sum) keep(j int64, f []complex128) {
 		s.rest += 2 * min(1, math.Exp(s.most(f, 0)+1e-6))
 		return
 	}
-	w := wave{j: j, re: re, im: im, err: float64(size*grow) + math.Exp(-700), one: 2}
+	w := wave{j: j, re: re, im: im, size: size, err: float64(size*grow) + math.Exp(-700), one: 2}
 	if j == 0 || 2*j == s.length {
 		w.one = 1
 	}
@@ -438,7 +438,7 @@ func (s *Sum) invert(t int64, far, most float64, kernel func(quotient) (re, im f
 		re, _ := times(fr, fi, vr, vi)
 		sum += float64(w.one * re)
 		size := math.Hypot(vr, vi)
-		err += float64(w.one*size*w.err) + float64(w.one*size*math.Hypot(w.re, w.im)*(kernelErr+float64(float64(len(s.waves))*ulp)))
+		err += float64(w.one*size*w.err) + float64(w.one*size*w.size*(kernelErr+float64(float64(len(s.waves))*ulp)))
 	}
 	scale := 1 / float64(s.length)
 	sum, err = float64(sum*scale), float64(err*scale)

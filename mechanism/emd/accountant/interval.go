@@ -60,50 +60,30 @@ func appendPairs(all []pair, u users, w Witness, distance float64) []pair {
 // the one of the Randomizer. Some seconds for users of many items.
 func (s Shuffle) LevelInterval(ctx context.Context, delta float64) (Interval, error) {
 	const op = "accountant: Shuffle.LevelInterval"
-	// At delta 0 the level is attained where every output is the one whose ratio is largest.
-	return answer(s, op, func(s Shuffle) (Interval, error) {
-		hi, err := s.level(ctx, op, delta)
-		return levelInterval(ctx, hi, err, delta, float64(s.Items), s.Alpha0, s.pairs)
-	}, func(k *known) (Interval, error) {
-		hi, err := k.level(ctx, op, delta)
-		out, err := levelInterval(ctx, hi, err, delta, float64(k.users.items), k.exact, k.pairs)
-		out.Witness = out.Witness.clone()
-		return out, err
+	return answer(s, op, func(a answers) (Interval, error) {
+		hi, err := a.level(ctx, op, delta)
+		if err != nil {
+			return Interval{}, err
+		}
+		if delta == 0 {
+			return Interval{a.attained(), hi.Value, hi.Theorem, Witness{}}, nil
+		}
+		lo, w, err := leastLevel(ctx, a.pairs(), directed.LogUp(delta))
+		return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w.clone()}, err
 	})
-}
-
-// levelInterval is the one with the upper end hi, of pairs of a randomizer of level alpha0.
-func levelInterval(ctx context.Context, hi Bound, err error, delta, items, alpha0 float64, pairs func() []pair) (Interval, error) {
-	if err != nil {
-		return Interval{}, err
-	}
-	if delta == 0 {
-		return Interval{directed.MulDown(items, alpha0), hi.Value, hi.Theorem, Witness{}}, nil
-	}
-	lo, w, err := leastLevel(ctx, pairs(), directed.LogUp(delta))
-	return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w}, err
 }
 
 // DeltaInterval brackets [Shuffle.Delta] as LevelInterval does the level.
 func (s Shuffle) DeltaInterval(ctx context.Context, alpha float64) (Interval, error) {
 	const op = "accountant: Shuffle.DeltaInterval"
-	return answer(s, op, func(s Shuffle) (Interval, error) {
-		hi, err := s.delta(ctx, op, alpha)
-		return deltaInterval(ctx, hi, err, alpha, s.pairs)
-	}, func(k *known) (Interval, error) {
-		hi, err := k.delta(ctx, op, alpha)
-		out, err := deltaInterval(ctx, hi, err, alpha, k.pairs)
-		out.Witness = out.Witness.clone()
-		return out, err
+	return answer(s, op, func(a answers) (Interval, error) {
+		hi, err := a.delta(ctx, op, alpha)
+		if err != nil {
+			return Interval{}, err
+		}
+		lo, w, err := leastDelta(ctx, worst(a.pairs(), estimated), alpha)
+		return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w.clone()}, err
 	})
-}
-
-func deltaInterval(ctx context.Context, hi Bound, err error, alpha float64, pairs func() []pair) (Interval, error) {
-	if err != nil {
-		return Interval{}, err
-	}
-	lo, w, err := leastDelta(ctx, worst(pairs(), estimated), alpha)
-	return Interval{min(lo, hi.Value), hi.Value, hi.Theorem, w}, err
 }
 
 // BudgetInterval brackets [Shuffle.Budget], the largest level at which every randomizer

@@ -233,8 +233,8 @@ func (x *mixture) sum(tau float64) float64 {
 	h := spacing(gains, second, x.others, spread)
 	width := (x.others + mixtureRanges - 1) / mixtureRanges
 	most, t := math.Inf(-1), -int64(math.Ceil(top/h*(1+0x1p-50)))
-	for i := range int64(mixtureRanges) {
-		n := min(i*width, x.others-width)
+	for from := int64(0); from < x.others; from += width {
+		n := min(from, x.others-width)
 		s, err := lattice.New(context.Background(), []lattice.Part{
 			onLattice(gains, first, 0, n, h), onLattice(gains, second, 0, x.others-width-n, h), onLattice(gains, all, 1-x.lo, width, h),
 		}, t)

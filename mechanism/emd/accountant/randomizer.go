@@ -80,11 +80,21 @@ func (s Shuffle) known() *known {
 	return k
 }
 
+// answers are what questions have: of a Shuffle by its level alone, or of known.
+type answers interface {
+	level(ctx context.Context, op string, delta float64) (Bound, error)
+	delta(ctx context.Context, op string, alpha float64) (Bound, error)
+	movedLevel(ctx context.Context, op string, v Moved, delta float64) (Bound, error)
+	movedDelta(ctx context.Context, op string, v Moved, eps float64) (Bound, error)
+	attained() float64 // level at delta 0 of an output that is the one whose ratio is largest
+	pairs() []pair
+}
+
 // answer is that of the level alone, or where s has a Randomizer of its probabilities.
-func answer[T any](s Shuffle, op string, alone func(Shuffle) (T, error), by func(*known) (T, error)) (none T, err error) {
+func answer[T any](s Shuffle, op string, of func(answers) (T, error)) (none T, err error) {
 	r := s.Randomizer
 	if r == nil {
-		return alone(s)
+		return of(s)
 	}
 	if err := fault.Made(len(r.rows) > 0, op, "Randomizer", "NewRandomizer"); err != nil {
 		return none, err
@@ -104,15 +114,7 @@ func answer[T any](s Shuffle, op string, alone func(Shuffle) (T, error), by func
 			c.forget()
 		}
 	}
-	return by(k)
-}
-
-// byLevel refuses a Randomizer, of which one asks no budget.
-func (s Shuffle) byLevel(op string) error {
-	if s.Randomizer != nil {
-		return fmt.Errorf("%s: a budget is that of a level alone, and there is a Randomizer", op)
-	}
-	return nil
+	return of(k)
 }
 
 // find lists the kinds of changes.
@@ -225,49 +227,43 @@ func (s *known) provesOne(ctx context.Context, total, target float64, eps func(*
 const shuffledTol = 5e-4
 
 func (s *known) level(ctx context.Context, op string, delta float64) (Bound, error) {
-	return s.least(delta, func() (Bound, error) { return s.alone.level(ctx, op, delta) },
-		func(alpha, target float64) (bool, error) { return s.proves(ctx, alpha, target) })
+	b, err := s.alone.level(ctx, op, delta)
+	return s.least(b, err, delta, func(alpha, target float64) (bool, error) { return s.proves(ctx, alpha, target) })
 }
 
+func (s *known) attained() float64 { return directed.MulDown(float64(s.users.items), s.exact) }
+
 func (s *known) delta(ctx context.Context, op string, alpha float64) (Bound, error) {
-	return s.leastDelta(func() (Bound, error) { return s.alone.delta(ctx, op, alpha) },
-		func(target float64) (bool, error) { return s.proves(ctx, alpha, target) })
+	b, err := s.alone.delta(ctx, op, alpha)
+	return s.leastDelta(b, err, func(target float64) (bool, error) { return s.proves(ctx, alpha, target) })
 }
 
 func (s *known) movedLevel(ctx context.Context, op string, v Moved, delta float64) (Bound, error) {
-	return s.least(delta, s.ofMoved(v, func() (Bound, error) { return s.alone.movedLevel(ctx, op, v, delta) }),
-		func(eps, target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
+	b, err := s.alone.movedLevel(ctx, op, v, delta)
+	return s.least(s.ofMoved(v, b), err, delta, func(eps, target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
 }
 
 func (s *known) movedDelta(ctx context.Context, op string, v Moved, eps float64) (Bound, error) {
-	return s.leastDelta(s.ofMoved(v, func() (Bound, error) { return s.alone.movedDelta(ctx, op, v, eps) }),
-		func(target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
+	b, err := s.alone.movedDelta(ctx, op, v, eps)
+	return s.leastDelta(s.ofMoved(v, b), err, func(target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
 }
 
 // total is a sum of distances, rounded.
 func (v Moved) total() float64 { return v.Distance * (1 + 0x1p-40) }
 
-// ofMoved is what is known against the change v: that there is none where no item moves so
-// little, or what known says.
-func (s *known) ofMoved(v Moved, known func() (Bound, error)) func() (Bound, error) {
-	return func() (Bound, error) {
-		b, err := known()
-		if err == nil && !slices.ContainsFunc(s.changes, func(c *change) bool { return c.distance <= v.total() }) {
-			b = Bound{0, s.theorem}
-		}
-		return b, err
+// ofMoved is b, or 0 where no item moves as little as v.
+func (s *known) ofMoved(v Moved, b Bound) Bound {
+	if slices.ContainsFunc(s.changes, func(c *change) bool { return c.distance <= v.total() }) {
+		return b
 	}
+	return Bound{0, s.theorem}
 }
 
-// least is the least level found for which proves holds at delta, or what is known of the
+// least is the least level found for which proves holds at delta, or best, that of the
 // randomizer's level alone.
-func (s *known) least(delta float64, known func() (Bound, error), proves func(level, target float64) (bool, error)) (Bound, error) {
-	best, err := known()
-	if err != nil {
-		return Bound{}, err
-	}
-	if delta == 0 || best.Value < minUnit {
-		return best, nil
+func (s *known) least(best Bound, err error, delta float64, proves func(level, target float64) (bool, error)) (Bound, error) {
+	if err != nil || delta == 0 || best.Value < minUnit {
+		return best, err
 	}
 	target := directed.LogDown(delta)
 	level, err := lowest(best.Value, shuffledTol, func(level float64) (bool, error) { return proves(level, target) })
@@ -277,15 +273,10 @@ func (s *known) least(delta float64, known func() (Bound, error), proves func(le
 	return best, err
 }
 
-// leastDelta is the least delta found for which proves holds at its logarithm, or what is known
-// of the randomizer's level alone.
-func (s *known) leastDelta(known func() (Bound, error), proves func(target float64) (bool, error)) (Bound, error) {
-	best, err := known()
-	if err != nil {
-		return Bound{}, err
-	}
-	if best.Value < minSlack { // as far as the search goes
-		return best, nil
+// leastDelta is the least delta found for which proves holds at its logarithm, or best.
+func (s *known) leastDelta(best Bound, err error, proves func(target float64) (bool, error)) (Bound, error) {
+	if err != nil || best.Value < minSlack { // as far as the search goes
+		return best, err
 	}
 	hi := math.Log(best.Value)
 	ok, err := proves(hi)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/big"
 	"os"
+	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
@@ -113,29 +115,32 @@ func TestRandomizer_BracketsBruteForce(t *testing.T) {
 func TestRandomizer_PrivateAmongManyBits(t *testing.T) {
 	const n, delta = 1000, 1e-6
 	for _, alpha0 := range []float64{0.3, 3} {
-		for _, m := range []int{7, 1}[:testkit.Sweep(1, 2)] {
+		for _, m := range []int{7, 1} {
 			if testing.Short() && alpha0 > 1 {
 				continue
 			}
 			s := clustered(t, 2, 1, 1, alpha0, users{n, int64(m)})
-			i := testkit.Must(s.LevelInterval(bg, delta))
-			if i.Theorem != TwoOutputs && i.Hi < 0.9*alpha0*float64(m) {
-				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, i)
+			a := testkit.Must(s.Level(bg, delta))
+			if a.Theorem != TwoOutputs && a.Value < 0.9*alpha0*float64(m) {
+				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, a)
 			}
 			most := 0.0
 			for others := 0; others <= n-m; others += testkit.Sweep(481, 37) {
 				p := binaryLaw(n, others, alpha0)
 				for moved := 1; moved <= m; moved += 3 {
 					q := binaryLaw(n, others+moved, alpha0)
-					eps := i.Hi * float64(moved) / float64(m)
+					eps := a.Value * float64(moved) / float64(m)
 					most = max(most, divergence(p, q, eps), divergence(q, p, eps))
 				}
 			}
 			if most > delta*(1+1e-9) {
-				t.Errorf("alpha0=%g m=%d: %v promises %g, delta is %g", alpha0, m, i, delta, most)
+				t.Errorf("alpha0=%g m=%d: %v promises %g, delta is %g", alpha0, m, a, delta, most)
 			}
-			if i.Hi > 1.1*i.Lo {
-				t.Errorf("alpha0=%g m=%d: %v", alpha0, m, i)
+			if testkit.Sweep(0, 1) == 0 { // see IntervalsAreNarrow, TakagiLiew2026
+				continue
+			}
+			if i := testkit.Must(s.LevelInterval(bg, delta)); i.Hi != a.Value || i.Hi > 1.1*i.Lo {
+				t.Errorf("alpha0=%g m=%d: %v, level %v", alpha0, m, i, a)
 			}
 		}
 	}
@@ -284,7 +289,7 @@ func TestShuffle_IntervalWitness(t *testing.T) {
 		{Records: 9, Items: 2, Diameter: 1, Clones: MetricRandomizer, MinDistance: 1},
 	} {
 		for _, s.Alpha0 = range []float64{0.2, 1.5} {
-			for _, delta := range []float64{1e-3, 1e-2} {
+			for _, delta := range []float64{1e-3, 1e-2}[:testkit.Sweep(1, 2)] {
 				i := testkit.Must(s.LevelInterval(bg, delta))
 				w := i.Witness
 				if i.Lo == 0 {
@@ -314,8 +319,9 @@ func TestShuffle_IntervalWitness(t *testing.T) {
 func TestShuffle_Intervals(t *testing.T) {
 	for _, s := range []Shuffle{
 		{Records: 1e4, Items: 1, Diameter: 1, MinDistance: 1},
+		{Records: 4e4, Items: 2, Diameter: 3},
 		{Records: 1e5, Items: 10, Diameter: 3},
-	} {
+	}[:testkit.Sweep(2, 3)] {
 		const delta = 1e-8
 		s.Alpha0 = 1 / s.Diameter
 		l := testkit.Must(s.LevelInterval(bg, delta))
@@ -324,9 +330,12 @@ func TestShuffle_Intervals(t *testing.T) {
 		if !(l.Lo > 0.7*l.Hi && l.Lo <= l.Hi) || !(d.Lo <= d.Hi && d.Hi <= delta) || !(b.Lo <= s.Alpha0*(1+1e-3) && b.Lo > s.Alpha0*(1-3e-4) && b.Hi > b.Lo && b.Hi < 1.35*b.Lo) {
 			t.Errorf("%+v: level %v, delta %v, budget %v", s, l, d, b)
 		}
+		if p := testkit.Must(s.LevelInterval(bg, 0)); !(p.Lo <= p.Hi && p.Lo > p.Hi*(1-1e-15)) {
+			t.Errorf("%+v: at delta 0 %v", s, p)
+		}
 		s.Alpha0 = b.Hi
-		if over := testkit.Must(s.LevelInterval(bg, delta)); over.Lo < l.Hi*(1-0.01) {
-			t.Errorf("%+v: at a budget of %g a level of %g is possible", s, b.Hi, over.Lo)
+		if over, _, err := leastLevel(bg, s.pairs(), math.Log(delta)); err != nil || over < l.Hi*(1-0.01) {
+			t.Errorf("%+v: at a budget of %g a level of %g is possible, %v", s, b.Hi, over, err)
 		}
 	}
 }
@@ -406,20 +415,26 @@ func TestBlanket_WhatOthersLack(t *testing.T) {
 	}
 }
 
-// A witness is the caller's, and questions may be asked at the same time.
+// A witness is the caller's, and questions may be asked at the same time, of any Records.
 func TestRandomizer_Concurrent(t *testing.T) {
-	s := clustered(t, 3, 1, 1, 1, users{1000, 2})
-	want := testkit.Must(s.LevelInterval(bg, 1e-6))
-	clear(testkit.Must(s.LevelInterval(bg, 1e-6)).Witness.X)
+	s := clustered(t, 2, 1, 1, 1, users{400, 2})
+	want := testkit.Must(s.LevelInterval(bg, 1e-4))
+	clear(testkit.Must(s.LevelInterval(bg, 1e-4)).Witness.X)
+	levels := map[int64]Bound{200: testkit.Must(clustered(t, 2, 1, 1, 1, users{200, 2}).Level(bg, 1e-4)), 400: {want.Hi, want.Theorem}}
 	var wait sync.WaitGroup
-	for range 4 {
+	for i := range int64(4) {
 		wait.Go(func() {
-			if got, err := s.LevelInterval(bg, 1e-6); err != nil || got.Lo != want.Lo || got.Hi != want.Hi {
-				t.Errorf("%v, want %v, %v", got, want, err)
+			s := s
+			s.Records = 200 + 200*(i%2)
+			if got, err := s.Level(bg, 1e-4); err != nil || got != levels[s.Records] {
+				t.Errorf("%d records: %v, want %v, %v", s.Records, got, levels[s.Records], err)
 			}
 		})
 	}
 	wait.Wait()
+	if got := testkit.Must(s.LevelInterval(bg, 1e-4)); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
 }
 
 // TestBlanket_RoundsAgainstTheUser: for rows that are off by as much as they may be, the
@@ -440,6 +455,56 @@ func TestBlanket_RoundsAgainstTheUser(t *testing.T) {
 		}
 		if rest := rat(1); rat(v.rest).Cmp(rest.Sub(rest, rat(b))) < 0 || v.shown < from/3*(1+rowErr) {
 			t.Fatalf("%v, %v of %v: rest %v, shown %v", from, to, b, v.rest, v.shown)
+		}
+	}
+}
+
+// A channel's probabilities may be wrong by rowErr, and what the others share is no more than
+// the least of any, what two outputs differ by no less than they may.
+func TestRandomizer_RoundsAgainstTheUser(t *testing.T) {
+	r := random.Seeded(42)
+	one := testkit.Must(metric.NewMatrix([][]float64{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}}))
+	for range 50 {
+		for _, outputs := range []int{2, 4} {
+			w := make([]float64, 3*outputs)
+			for i := range w {
+				w[i] = .1 + r.Float64()
+			}
+			s := testkit.Must(NewRandomizer(bg, testkit.Must(mechanism.FromWeights(bg, 3, outputs, w, nil)), one))
+			below := func(v, exact float64) bool { return v <= exact*(1-rowErr) }
+			above := func(v, exact float64) bool { return v >= exact*(1+rowErr) }
+			column := func(y int) []float64 { return []float64{s.rows[0][y], s.rows[1][y], s.rows[2][y]} }
+			least := 0.0
+			for y := range outputs {
+				least += slices.Min(column(y))
+			}
+			for _, c := range s.changes {
+				mass := 0.0
+				for _, o := range c.veils[0].(*blanket).outputs {
+					mass += o.mass
+				}
+				if !below(mass, least*(1+0x1p-50)) {
+					t.Errorf("%v of %v are shared", mass, least)
+				}
+				if outputs > 2 {
+					continue
+				}
+				from, to, y := s.rows[c.x], s.rows[c.to], 1
+				if from[1] < to[1] {
+					y = 0
+				}
+				if v := c.veils[1].(*coins); !below(v.from[0], from[y]) || !above(v.from[1], from[y]) || !below(v.to[0], to[y]) || !above(v.to[1], to[y]) ||
+					!below(v.lo, slices.Min(column(y))) || !above(v.hi, slices.Max(column(y))) {
+					t.Errorf("from %v to %v: %+v", from, to, v)
+				}
+			}
+		}
+		eps := 30 * r.Float64()
+		e, _ := exact.ExpBounds(wide(eps), 290)
+		v := response(eps)
+		wrong := wide(0).Mul(wide(v.lo), e.Add(e, wide(1))) // at most 1
+		if sum := wide(0).Add(wide(v.lo), wide(v.hi)); wrong.Cmp(wide(1)) > 0 || sum.Cmp(wide(1)) < 0 || v.from[0] != v.hi || v.to[1] != v.lo {
+			t.Errorf("response of level %v: %+v", eps, v)
 		}
 	}
 }

@@ -177,7 +177,7 @@ const (
 // some 1e-2.
 func (s Shuffle) Level(ctx context.Context, delta float64) (Bound, error) {
 	const op = "accountant: Shuffle.Level"
-	return answer(s, op, func(s Shuffle) (Bound, error) { return s.level(ctx, op, delta) }, func(k *known) (Bound, error) { return k.level(ctx, op, delta) })
+	return answer(s, op, func(a answers) (Bound, error) { return a.level(ctx, op, delta) })
 }
 
 func (s Shuffle) level(ctx context.Context, op string, delta float64) (Bound, error) {
@@ -210,7 +210,7 @@ func (s Shuffle) level(ctx context.Context, op string, delta float64) (Bound, er
 // records); but for that it does not grow with alpha.
 func (s Shuffle) Delta(ctx context.Context, alpha float64) (Bound, error) {
 	const op = "accountant: Shuffle.Delta"
-	return answer(s, op, func(s Shuffle) (Bound, error) { return s.delta(ctx, op, alpha) }, func(k *known) (Bound, error) { return k.delta(ctx, op, alpha) })
+	return answer(s, op, func(a answers) (Bound, error) { return a.delta(ctx, op, alpha) })
 }
 
 func (s Shuffle) delta(ctx context.Context, op string, alpha float64) (Bound, error) {
@@ -235,8 +235,11 @@ func (s Shuffle) delta(ctx context.Context, op string, alpha float64) (Bound, er
 // less where the least delta of any level is what decides.
 func (s Shuffle) Budget(ctx context.Context, p Promise) (Bound, error) {
 	const op = "accountant: Shuffle.Budget"
+	if s.Randomizer != nil {
+		return Bound{}, fmt.Errorf("%s: a budget is that of a level alone, and there is a Randomizer", op)
+	}
 	b, alpha, err := s.jointFor(op, p)
-	if err := cmp.Or(s.byLevel(op), err); err != nil {
+	if err != nil {
 		return Bound{}, err
 	}
 	best := Bound{directed.DivDown(p.Alpha, float64(s.Items)), PureComposition}
@@ -271,7 +274,7 @@ type Moved struct {
 // condition alpha0 < ln(N/(16 ln(4m/delta))) is not needed.
 func (s Shuffle) MovedLevel(ctx context.Context, v Moved, delta float64) (Bound, error) {
 	const op = "accountant: Shuffle.MovedLevel"
-	return answer(s, op, func(s Shuffle) (Bound, error) { return s.movedLevel(ctx, op, v, delta) }, func(k *known) (Bound, error) { return k.movedLevel(ctx, op, v, delta) })
+	return answer(s, op, func(a answers) (Bound, error) { return a.movedLevel(ctx, op, v, delta) })
 }
 
 func (s Shuffle) movedLevel(ctx context.Context, op string, v Moved, delta float64) (Bound, error) {
@@ -304,7 +307,7 @@ func (s Shuffle) movedLevel(ctx context.Context, op string, v Moved, delta float
 // or less, see [Joint]; 0 from eps = Alpha0 v.Distance on. See [Shuffle.MovedLevel].
 func (s Shuffle) MovedDelta(ctx context.Context, v Moved, eps float64) (Bound, error) {
 	const op = "accountant: Shuffle.MovedDelta"
-	return answer(s, op, func(s Shuffle) (Bound, error) { return s.movedDelta(ctx, op, v, eps) }, func(k *known) (Bound, error) { return k.movedDelta(ctx, op, v, eps) })
+	return answer(s, op, func(a answers) (Bound, error) { return a.movedDelta(ctx, op, v, eps) })
 }
 
 func (s Shuffle) movedDelta(ctx context.Context, op string, v Moved, eps float64) (Bound, error) {
@@ -347,6 +350,8 @@ func (s Shuffle) moved(op string, v Moved) (b joint, w float64, err error) {
 // pure is the level of pure composition. As it is the least number that will
 // do, and Budget's the largest, the one of the other is no more than asked for.
 func (s Shuffle) pure() float64 { return directed.MulUp(float64(s.Items), s.Alpha0) }
+
+func (s Shuffle) attained() float64 { return directed.MulDown(float64(s.Items), s.Alpha0) }
 
 // joint checks s. alpha0 stays 0.
 func (s Shuffle) joint(op string) (joint, error) {

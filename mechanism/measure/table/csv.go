@@ -126,17 +126,11 @@ func (f *field) read(row *csvfile.Row, x []float64) {
 
 // number is that of a column, in [-most, most].
 func (f *field) number(row *csvfile.Row, column string, most float64) float64 {
-	text := row.Text(column)
+	text, as := row.Text(column), " as 1234.5: see Field.Layout"
 	if f.numeral != nil {
-		plain, ok := f.numeral.plain(text)
-		if !ok {
-			row.Fail(column, "not a number as "+f.Layout)
-		}
-		text = plain
-	} else if _, err := fault.Decimal(text); errors.Is(err, strconv.ErrSyntax) {
-		row.Fail(column, "not a number as 1234.5: see Field.Layout")
+		text, as = f.numeral.plain(text), " as "+f.Layout
 	}
-	return row.Number(column, text, -most, most)
+	return row.Number(column, text, as, -most, most)
 }
 
 // value is that of a text of a field with numbers, dates or places.
@@ -145,7 +139,7 @@ func (f *field) value(text string) (float64, error) {
 		return f.stamp(text)
 	}
 	if f.numeral != nil {
-		text, _ = f.numeral.plain(text)
+		text = f.numeral.plain(text)
 	}
 	return fault.Decimal(text)
 }

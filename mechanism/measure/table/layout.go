@@ -210,9 +210,9 @@ func oneBlank(text string) string {
 	}, text)
 }
 
-// plain is the number of a cell as package strconv reads it; ok is false where the cell is none
-// of the layout. The unit may be left out, and so may all marks between thousands.
-func (n *numeral) plain(text string) (_ string, ok bool) {
+// plain is the number of a cell as package strconv reads it, "" where the cell is none of the
+// layout. The unit may be left out, and so may all marks between thousands.
+func (n *numeral) plain(text string) string {
 	text = strings.TrimSpace(oneBlank(text))
 	sign := ""
 	cut := func(minus, end string) {
@@ -245,15 +245,15 @@ func (n *numeral) plain(text string) (_ string, ok bool) {
 		parts := strings.Split(whole, group)
 		for i, part := range parts {
 			if len(part) != 3 && (i > 0 || len(part) > 3 || part == "") {
-				return "", false
+				return ""
 			}
 		}
 		whole = strings.Join(parts, "")
 	}
 	if strings.Trim(whole+decimals, "0123456789") != "" {
-		return "", false
+		return ""
 	}
-	return sign + whole + "." + decimals + exponent, true
+	return sign + whole + "." + decimals + exponent
 }
 
 // text is what plain reads, of a number as package strconv writes it.

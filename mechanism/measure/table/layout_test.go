@@ -96,6 +96,7 @@ func TestLayout_ReadsAndWrites(t *testing.T) {
 		{Number, "1.234,56 €", "-1e17 €", "-1e17", "-1e+17 €"}, // out of bounds
 		{Number, "1.234,56 €", "1.5 €", "", ""},                // a point before decimals
 		{Number, "1.234,56 €", "1.2345,6 €", "", ""},
+		{Number, "1.234,56 €", "1234.567,8 €", "", ""},
 		{Number, "1.234,56 €", ".123 €", "", ""},
 		{Number, "1.234,56 €", "5 $", "", ""},
 		{Number, "1.234,56 €", "(5 €)", "", ""},
@@ -165,6 +166,7 @@ func TestLayout_ReadsAndWrites(t *testing.T) {
 		{Time, time.RFC3339, "2001-09-03T10:20:30+02:00", "2001-09-03 08:20:30", "2001-09-03T08:20:30Z"},
 		{Time, "1/2/06 3:04 PM", "9/3/01 1:05 PM", "2001-09-03 13:05:00", "9/3/01 1:05 PM"},
 		{Time, Excel, "37137.75", "2001-09-03 18:00:00", "37137.75"},
+		{Time, Excel, "37137.4309027777", "2001-09-03 10:20:30", "37137.43090277778"},
 		{Time, Excel, "37137.4309027778", "2001-09-03 10:20:30", "37137.43090277778"},
 	} {
 		s := testkit.Must(NewSchema([]Field{of(c.kind, c.layout)}))
@@ -190,6 +192,28 @@ func TestLayout_ReadsAndWrites(t *testing.T) {
 		if b.String() != "a\n"+c.back+"\n" {
 			t.Errorf("%s %q: %q is written as %q, want %q", c.kind, c.layout, c.cell, b.String(), c.back)
 		}
+	}
+}
+
+// Of two digits 00 may be a year that is no leap year, as package time's is.
+func TestLayout_LeapYearOfTheOtherCentury(t *testing.T) {
+	s := testkit.Must(ReadSchema(strings.NewReader(`[{"name": "a", "kind": "date", "lo": "1850-01-01", "hi": "1949-12-31", "layout": "2/1/06"}]`)))
+	if got, err := all(s, strings.NewReader("a\n28/2/00\n")); err != nil || got[0][0] != testkit.Must(parseDay(Date, "1900-02-28")) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := all(s, strings.NewReader("a\n29/2/00\n")); err == nil {
+		t.Errorf("29 February 1900 is %v", got)
+	}
+}
+
+// Days between two are written as the nearer, and none beyond the last.
+func TestLayout_DaysAreRounded(t *testing.T) {
+	s, b := testkit.Must(NewSchema([]Field{of(Date, "")})), new(strings.Builder)
+	if err := s.Write(b, [][]float64{{.6}, {-.6}, {lastDay + .4}}); err != nil || b.String() != "a\n1970-01-02\n1969-12-31\n9999-12-31\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if err := s.Write(b, [][]float64{{lastDay + 1}}); err == nil {
+		t.Errorf("%q", b)
 	}
 }
 
