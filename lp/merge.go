@@ -166,14 +166,19 @@ func (g *merged) impose() error {
 		g.prog.Budget, g.prog.Pairs = []float64{0, 1, 1, 0}, [][]int32{{1}, nil}
 		return nil
 	}
-	g.prog.Budget = g.budget
-	if k < g.n {
-		g.prog.Budget = g.between()
-		g.prog.Ceiling = func(c, d int) float64 { return g.budget[g.first[c]*g.n+g.first[d]] }
-	}
+	g.prog.Budget = g.budgets()
 	var err error
 	g.prog.Pairs, err = g.shortest(k, g.prog.Budget)
 	return err
+}
+
+// budgets are those between classes, and sets their ceilings.
+func (g *merged) budgets() []float64 {
+	if len(g.first) == g.n {
+		return g.budget
+	}
+	g.prog.Ceiling = func(c, d int) float64 { return g.budget[g.first[c]*g.n+g.first[d]] }
+	return g.between()
 }
 
 // between is the least budget between members of every two classes.

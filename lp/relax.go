@@ -20,41 +20,33 @@ const (
 	leastRelaxed = 256
 	// nearly is how much longer the way over a point nearly between may be.
 	nearly = 1.2
-	// relaxedTolerance is that of the first relaxation, and netTolerance that of nets, by
-	// experiment on 2,025 points and 20 outputs.
-	relaxedTolerance, netTolerance = 2e-3, 1e-2
-	// netBudget is how far apart the inputs of the first net are.
-	netBudget = 1
-	// mostNets and mostRelaxed are how many programs are solved.
-	mostNets, mostRelaxed = 2, 6
+	// relaxedTolerance is that of the first relaxation, by experiment on 2,025 points and 20
+	// outputs.
+	relaxedTolerance = 2e-3
+	// mostRelaxed is how many programs are solved, while two leave at most the share mostLeft
+	// of the gap. One alone may leave more where the next has the pairs for its tolerance.
+	mostRelaxed = 6
+	mostLeft    = 0.75
 	// above is the share of the tolerance by which the loss of an input is above the bound
 	// where the pairs of its envelope are added.
 	above = 0.3
 )
 
-// relaxation is a program for all inputs, or those of a net, with some of the pairs.
-type relaxation struct {
-	*merged
-	extra []map[int32]bool // the pairs u < v that envelopes needed
-}
-
 // relax improves s by relaxations, as long as they fit.
-func (g *merged) relax(s *Solution, began time.Time) error {
+func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	g.prog.Budget = g.budgets()
-	r := &relaxation{g, make([]map[int32]bool, g.prog.Inputs)}
-	if ok, err := r.plans(); !ok || err != nil {
+	if g.prog.Pairs, err = direct.Nearly(g.ctx, g.prog.Inputs, g.prog.Budget, nearly, g.o.Workers); err != nil {
 		return err
-	}
-	if g.o.Prior == nil { // a mean over some of the inputs is no bound
-		if err := r.nets(s); err != nil {
-			return err
-		}
 	}
 	finest := g.o.Tolerance / 2
 	tolerance := max(relaxedTolerance, finest)
+	last, before := math.Inf(1), math.Inf(1) // the gaps after the last round and the one before
 	for range mostRelaxed {
-		if ok, err := r.plans(); !ok || err != nil {
+		if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 			return err
+		}
+		if quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs < leastRelaxed; !quick || g.fits(g.plan.Bytes()) != nil {
+			return nil
 		}
 		res := g.run(s, tolerance, began)
 		s.raise(g, res)
@@ -70,83 +62,32 @@ func (g *merged) relax(s *Solution, began time.Time) error {
 				return err
 			}
 		}
-		if s.Gap <= g.o.Tolerance || g.ctx.Err() != nil {
+		if s.Gap <= g.o.Tolerance || g.ctx.Err() != nil || s.Gap > mostLeft*before {
 			return nil
 		}
-		added, err := r.add(res.X, x, math.Ldexp(s.DualBound, -g.exp)*(1+float64(above*g.o.Tolerance)))
+		added, err := g.add(res.X, x, math.Ldexp(s.DualBound, -g.exp)*(1+float64(above*g.o.Tolerance)))
 		if err != nil || added == 0 && tolerance == finest {
 			return err
 		}
+		last, before = s.Gap, last
 		tolerance = max(finest, min(tolerance, s.Gap/8))
 	}
 	return nil
 }
 
-// budgets are those between classes.
-func (g *merged) budgets() []float64 {
-	if len(g.first) < g.n {
-		g.prog.Ceiling = func(c, d int) float64 { return g.budget[g.first[c]*g.n+g.first[d]] }
-		return g.between()
-	}
-	return g.budget
-}
-
-// plans imposes the pairs, and reports whether the program is worth solving.
-func (r *relaxation) plans() (bool, error) {
-	var err error
-	if r.prog.Pairs, err = r.pairs(r.prog.Inputs, r.prog.Budget, r.extra); err != nil {
-		return false, err
-	}
-	if r.plan, err = ipm.Prepare(r.ctx, &r.prog); err != nil {
-		return false, err
-	}
-	quick := r.plan.Kind == ipm.ByInput || r.prog.Inputs < leastRelaxed
-	return quick && r.fits(r.plan.Bytes()) == nil, nil
-}
-
-// pairs are those without a point nearly between them, and those of extra.
-func (g *merged) pairs(k int, budget []float64, extra []map[int32]bool) ([][]int32, error) {
-	pairs, err := direct.Nearly(g.ctx, k, budget, nearly, g.o.Workers)
-	if err != nil {
-		return nil, err
-	}
-	for u, list := range pairs {
-		for v := range extra[u] {
-			if _, has := slices.BinarySearch(list, v); !has {
-				pairs[u] = append(pairs[u], v)
-			}
-		}
-		slices.Sort(pairs[u])
-	}
-	return pairs, nil
-}
-
-// impose adds a pair, and reports whether it is new.
-func (r *relaxation) impose(u, v int) bool {
-	u, v = min(u, v), max(u, v)
-	if r.extra[u] == nil {
-		r.extra[u] = map[int32]bool{}
-	}
-	if r.extra[u][int32(v)] {
-		return false
-	}
-	r.extra[u][int32(v)] = true
-	return true
-}
-
 // add imposes, for the inputs that lose more than most under the private channel, the pairs
 // that the first envelope of x needed.
-func (r *relaxation) add(x, private []float64, most float64) (added int, err error) {
-	k := r.prog.Inputs
+func (g *merged) add(x, private []float64, most float64) (added int, err error) {
+	k := g.prog.Inputs
 	loss := make([]float64, k)
-	for i, c := range r.class {
+	for i, c := range g.class {
 		l := 0.0
-		for w := range r.m {
-			l += float64(private[w*k+c] * r.scaled[w*r.n+i])
+		for w := range g.m {
+			l += float64(private[w*k+c] * g.scaled[w*g.n+i])
 		}
 		loss[c] = max(loss[c], l)
 	}
-	if r.o.Prior != nil { // all inputs count
+	if g.o.Prior != nil { // all inputs count
 		most = 0
 	}
 	f := make([]float64, k)
@@ -154,11 +95,11 @@ func (r *relaxation) add(x, private []float64, most float64) (added int, err err
 		if loss[u] <= most {
 			continue
 		}
-		if err := r.late.Err(); err != nil {
+		if err := g.late.Err(); err != nil {
 			return added, err
 		}
-		r.factors(u, f)
-		for w := range r.m {
+		g.factors(u, f)
+		for w := range g.m {
 			xw := x[w*k : (w+1)*k]
 			best, at := xw[u]*(1+1e-9), u
 			for v, q := range xw {
@@ -166,7 +107,9 @@ func (r *relaxation) add(x, private []float64, most float64) (added int, err err
 					best, at = t, v
 				}
 			}
-			if at != u && r.impose(u, at) {
+			list, v := &g.prog.Pairs[min(u, at)], int32(max(u, at))
+			if i, has := slices.BinarySearch(*list, v); at != u && !has {
+				*list = slices.Insert(*list, i, v)
 				added++
 			}
 		}
@@ -262,130 +205,4 @@ func (g *merged) close(log []float64) bool {
 		}
 	}
 	return true
-}
-
-// nets proves bounds by programs for some of the inputs, which have a lower optimum than
-// all: those of a net, and then with the inputs that lose more than the bound where the
-// channel is extended to them. Pairs that this extension needs are imposed.
-func (r *relaxation) nets(s *Solution) error {
-	k, b := r.prog.Inputs, r.prog.Budget
-	members := make([][]int, k)
-	for i, c := range r.class {
-		members[c] = append(members[c], i)
-	}
-	net, has := []int{}, make([]bool, k)
-	far := slices.Repeat([]float64{math.Inf(1)}, k)
-	for u := 0; far[u] > netBudget && len(net) < k/2; {
-		net, has[u] = append(net, u), true
-		next := u
-		for v := range k {
-			if far[v] = min(far[v], b[u*k+v]); far[v] > far[next] {
-				next = v
-			}
-		}
-		u = next
-	}
-	for range mostNets {
-		slices.Sort(net)
-		sub := ipm.Problem{Inputs: len(net), Outputs: r.m, Budget: make([]float64, 0, len(net)*len(net))}
-		var rows []int
-		for i, u := range net {
-			for _, v := range net {
-				sub.Budget = append(sub.Budget, b[u*k+v])
-			}
-			for _, row := range members[u] {
-				rows, sub.Class = append(rows, row), append(sub.Class, i)
-			}
-		}
-		for w := range r.m {
-			for _, row := range rows {
-				sub.Loss = append(sub.Loss, r.scaled[w*r.n+row])
-			}
-		}
-		if r.prog.Ceiling != nil {
-			sub.Ceiling = func(i, j int) float64 { return r.prog.Ceiling(net[i], net[j]) }
-		}
-		extra := make([]map[int32]bool, len(net))
-		for i, u := range net {
-			for j := i + 1; j < len(net); j++ {
-				if r.extra[u][int32(net[j])] {
-					if extra[i] == nil {
-						extra[i] = map[int32]bool{}
-					}
-					extra[i][int32(j)] = true
-				}
-			}
-		}
-		var err error
-		if sub.Pairs, err = r.pairs(sub.Inputs, sub.Budget, extra); err != nil {
-			return err
-		}
-		plan, err := ipm.Prepare(r.ctx, &sub)
-		if err != nil || r.fits(plan.Bytes()) != nil {
-			return err
-		}
-		res := plan.Solve(r.ctx, ipm.Settings{Tolerance: netTolerance, Workers: r.o.Workers})
-		s.Iterations += res.Iterations
-		weights := make([]float64, r.n)
-		for i, row := range rows {
-			weights[row] = res.Z[i]
-		}
-		s.prove(r.bound(res.Lower), boundByNet, weights)
-		if r.ctx.Err() != nil {
-			return nil
-		}
-		grown, err := r.grow(net, has, res.X, math.Ldexp(s.DualBound, -r.exp), members)
-		if err != nil {
-			return err
-		}
-		if len(grown) == 0 || len(net)+len(grown) > k/2 {
-			return nil
-		}
-		net = append(net, grown...)
-	}
-	return nil
-}
-
-// grow returns the inputs that lose more than bound where the channel x of the net is
-// extended to them by its upper envelope, and imposes the pairs that it needs there.
-func (r *relaxation) grow(net []int, has []bool, x []float64, bound float64, members [][]int) (grown []int, err error) {
-	k, size := r.prog.Inputs, len(net)
-	f, at, row := make([]float64, size), make([]int, r.m), make([]float64, r.m)
-	for u := range k {
-		if has[u] {
-			continue
-		}
-		if err := r.ctx.Err(); err != nil {
-			return nil, err
-		}
-		for i, v := range net {
-			f[i] = math.Exp(-min(r.prog.Budget[u*k+v], ipm.MaxBudget))
-		}
-		sum := 0.0
-		for w := range r.m {
-			best := -1.0
-			for i, q := range x[w*size : (w+1)*size] {
-				if t := f[i] * q; t > best {
-					best, at[w] = t, net[i]
-				}
-			}
-			row[w] = best
-			sum += best
-		}
-		worst := 0.0
-		for _, i := range members[u] {
-			loss := 0.0
-			for w, q := range row {
-				loss += float64(q / sum * r.scaled[w*r.n+i])
-			}
-			worst = max(worst, loss)
-		}
-		if worst > bound {
-			grown, has[u] = append(grown, u), true
-			for _, v := range at {
-				r.impose(u, v)
-			}
-		}
-	}
-	return grown, nil
 }

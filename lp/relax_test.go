@@ -68,7 +68,7 @@ func TestRelax_AgreesWithDense(t *testing.T) {
 	}
 }
 
-// Bounds of relaxations and of nets are about all inputs where some are merged at large budgets, and
+// Bounds of relaxations are about all inputs where some are merged at large budgets, and
 // hold under the prior that comes with them. Known answers on the line, two inputs losing 1 at one output
 // each and others nothing: nothing between them leaves 1/(1+exp(e)), and a way at either end exp(-way) of that.
 func TestRelax_BoundsOfMerged(t *testing.T) {
@@ -90,20 +90,14 @@ func TestRelax_BoundsOfMerged(t *testing.T) {
 			return 0
 		}}
 		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), 1, o))
-		net := &Solution{Prior: []float64{1, 0, 0, 0, 0, 0}} // which proves nothing
-		g := p.merge(threshold)
-		g.prog.Budget = g.budgets()
-		testkit.Check(t, (&relaxation{g, make([]map[int32]bool, g.prog.Inputs)}).nets(net))
-		if got := g.prog.Budget[3]; math.Abs(got-middle) > 1e-12 { // of the nearest members
+		if got := p.merge(threshold).budgets()[3]; math.Abs(got-middle) > 1e-12 { // of the nearest members
 			t.Errorf("a budget of %v between classes at %v", got, middle)
 		}
 		whole := relaxedAt(t, p, threshold)
-		for name, s := range map[string]*Solution{"net": net, "relaxation": whole} {
-			if rows := math.Exp(-spread) * c.rows; s.DualBound > c.best*(1+1e-9) || s.DualBound > rows*(1+1e-9) || s.DualBound < rows*.98 {
-				t.Errorf("%s, losses at %v: bound %v, want %v, optimum %v", name, c.lose, s.DualBound, rows, c.best)
-			}
-			held(t, metric.Same(f), 1, o, s)
+		if rows := math.Exp(-spread) * c.rows; whole.DualBound > c.best*(1+1e-9) || whole.DualBound > rows*(1+1e-9) || whole.DualBound < rows*.98 {
+			t.Errorf("losses at %v: bound %v, want %v, optimum %v", c.lose, whole.DualBound, rows, c.best)
 		}
+		held(t, metric.Same(f), 1, o, whole)
 		if whole.Objective < c.best || whole.Audited.Hi > 1 {
 			t.Errorf("losses at %v: %v, optimum %v", c.lose, whole, c.best)
 		}

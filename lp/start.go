@@ -34,7 +34,6 @@ const (
 // What proves a DualBound.
 const (
 	boundByProgram = "linear program"
-	boundByNet     = "linear program of a net"
 	boundByNearest = "nearest outputs"
 	boundByStar    = "closed star"
 )

@@ -170,3 +170,18 @@ func TestPairs_OfADissimilarity(t *testing.T) {
 		}
 	}
 }
+
+// A way over (1, h) is sqrt(1+h^2) times as long as the straight one.
+func TestNearly_KnownAnswer(t *testing.T) {
+	for _, c := range []struct {
+		h       float64
+		implied bool
+	}{{0.66, true}, {0.67, false}} { // 1.1982, 1.2037
+		x := [][2]float64{{0, 0}, {1, c.h}, {2, 0}}
+		d := matrix(3, func(u, v int) float64 { return math.Hypot(x[u][0]-x[v][0], x[u][1]-x[v][1]) })
+		pairs := testkit.Must(Nearly(t.Context(), 3, d, 1.2, 1))
+		if got := !slices.Contains(pairs[0], 2); got != c.implied || !slices.Contains(pairs[0], 1) || !slices.Contains(pairs[1], 2) {
+			t.Errorf("h = %v: pairs %v", c.h, pairs)
+		}
+	}
+}

@@ -129,9 +129,7 @@ func (c Chart) Difference(toLat, toLon, fromLat, fromLon float64) Values {
 // the plane, or the nearest on its edge, rounded; lon is in [-180, 180].
 func (c Chart) Lift(at [2]float64) (lat, lon float64) {
 	x, y := at[0], at[1]
-	if r := math.Hypot(x, y); r > 1 {
-		x, y = x/r, y/r
-	}
+	// Beyond the edge z is 0, and lat and lon depend on the direction alone.
 	z := math.Sqrt(max(0, 1-float64(x*x)-float64(y*y)))
 	along := float64(z*c.cos) - float64(y*c.sin)
 	up := float64(y*c.cos) + float64(z*c.sin)

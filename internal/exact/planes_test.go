@@ -254,3 +254,32 @@ func TestAddPlanes_PrivacyOfTheCells(t *testing.T) {
 		t.Errorf("the largest ratio is %v of what is allowed", tight)
 	}
 }
+
+// Points of discs are within the error that is stated, also at the edge, where cosines alone err.
+func TestDiscs_Errors(t *testing.T) {
+	rng := random.Seeded(152)
+	for i := range testkit.Sweep(200, 5000) {
+		s := shape{d: 4, p: 2, z: make([]float64, 4), us: make([]digits, 9)}
+		for j := range s.us {
+			s.us[j].word = rng.Uint64() | 1<<63
+		}
+		if i%2 == 0 { // at the edge
+			s.us[5].word, s.us[7].word = math.MaxUint64, math.MaxUint64
+		}
+		abs := s.discDirection()
+		refine(rng, s.us, func(u []interval, prec uint) bool {
+			for j := 0; j < s.d; j += 2 {
+				r := u[5+j].sqrt(prec)
+				cos, sin := cosSin(u[6+j], prec)
+				for c, want := range []interval{r.mul(cos, prec), r.mul(sin, prec)} {
+					lo, _ := want.lo.Float64()
+					hi, _ := want.hi.Float64()
+					if z := s.z[j+c]; !(max(hi-z, z-lo) <= abs) {
+						t.Fatalf("draw %d, coordinate %d: %v, not within %v of [%v, %v]", i, j+c, z, abs, lo, hi)
+					}
+				}
+			}
+			return true
+		})
+	}
+}
