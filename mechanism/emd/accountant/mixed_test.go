@@ -71,7 +71,6 @@ func TestMixture_CountsWhatItsProofLoses(t *testing.T) {
 	}{
 		{1, .5, 1 << 17, 0}, {1, 1, 1<<17 + 5, 0}, {3, .1, 1 << 20, 0}, {.1, 0, 15 << 12, 0}, {.5, .9, 17, 0},
 		{.11133, .0253, 15, .03622},                            // all of the first kind are the worst
-		{.1118, .05928, 2, .28309},                             // and more so
 		{.11695, .06933, 28, .06621}, {.29824, .23, 3, .34937}, // half of them
 	} {
 		x := newMixture(c.alpha0, c.d, c.others)
