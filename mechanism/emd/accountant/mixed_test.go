@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/lattice"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -344,6 +345,15 @@ func TestMixture_IsRoundedUp(t *testing.T) {
 		}
 	}
 	r := random.Seeded(76)
+	for range 100 {
+		alpha0, w := 4*r.Float64(), r.Float64()
+		x := newMixture(alpha0, w, 10)
+		e, _ := exact.ExpBounds(wide(-alpha0), 290)
+		far, _ := exact.ExpBounds(wide(0).Mul(wide(-alpha0), wide(w)), 290)
+		if lo := wide(0).Mul(wide(x.lo), far.Add(far, wide(1))); lo.Cmp(wide(0).Add(e, e)) > 0 || wide(0).Mul(wide(x.hi), e).Cmp(wide(1-0x1p-200)) < 0 {
+			t.Errorf("alpha0 %v, w %v: %+v", alpha0, w, x)
+		}
+	}
 	for range 1000 {
 		gain, h := 20*r.Float64()-10, .01+r.Float64()
 		p := onLattice([]float64{gain}, []float64{1}, 0, 1, h)

@@ -142,6 +142,7 @@ func TestSchema_Refuses(t *testing.T) {
 		{date("date", "2/1/06"), "want hi less than a hundred years above lo"},
 		{settings(`"kind": "date", "lo": "1930-01-01", "hi": "2030-01-01", "layout": "2/1/06"`), "want hi less than a hundred years above lo"},
 		{settings(`"kind": "time", "lo": "2020-01-01 00:30:00", "hi": "2020-01-01 00:40:00", "layout": "2006-01-02 03:04"`), "want one of package time that says which time"}, // 12:30
+		{file(`{"separator": "", "fields": [{"name": "a", "kind": "whole", "lo": 0, "hi": 1}]}`), `separator "", want a comma`},
 		{date("date", "excel"), "no day from 1900-01-01 to 9999-12-31"},
 		{date("date", "excel1904"), "no day from 1904-01-01 to"},
 		{settings(`"kind": "date", "lo": "0000-12-31", "hi": "1970-01-01"`), "want days from 0001-01-01 to 9999-12-31"},
