@@ -44,7 +44,7 @@ type Knots[P any] struct {
 	alpha float64 // per unit of the map
 	unit  float64 // of the map
 	out   exact.Lattice
-	on    trailMap[P]
+	on    planeMap[P]
 	g     mechanism.Guarantee
 }
 
@@ -77,7 +77,7 @@ func NewEarthKnots(alpha float64, center metric.LatLon, o *KnotsOptions) (*Knots
 
 // newKnots's guarantee is the triangle inequality, with the full alpha, as the normalizer of the
 // density is the same for all tracks, and as no two positions are farther apart on the map.
-func newKnots[P any](op string, alpha, unit float64, on trailMap[P], g mechanism.Guarantee, o *KnotsOptions) (*Knots[P], error) {
+func newKnots[P any](op string, alpha, unit float64, on planeMap[P], g mechanism.Guarantee, o *KnotsOptions) (*Knots[P], error) {
 	every := max(1, orZero(o).Every)
 	if e := orZero(o).Every; e < 0 {
 		return nil, fault.Value(op, "Every", float64(e), "an integer >= 0")
