@@ -183,23 +183,23 @@ func TestGeo_Skip(t *testing.T) {
 }
 
 // Whatever is not named as public stays out: names, times, heights, boxes, bounds,
-// extensions.
+// extensions. Seven sevens in a row are no digits of a released place, which has six.
 func TestGeo_LeavesOutWhatIsNotPublic(t *testing.T) {
 	for in, public := range map[string]string{
-		`{"bbox":[7,7,7,7],"type":"FeatureCollection","title":"secret","features":[{"id":"secret","bbox":[7,7,7,7],"type":"Feature","geometry":{"type":"Point","coordinates":[1,2,777],"bbox":[7,7,7,7]},"properties":{"kind":"open","street":"secret"},"secret":1}]}`:                                                                     `"kind":"open"`,
-		`<gpx><metadata><bounds minlat="7"/><name>secret</name></metadata><wpt lat="1" lon="2"><ele>777</ele><kind>open<b>secret</b></kind><extensions><kind>secret</kind></extensions></wpt><trk><name>secret</name><trkseg><trkpt lat="1" lon="2" secret="1"><ele>777</ele></trkpt><extensions>secret</extensions></trkseg></trk></gpx>`: "<kind>open</kind>",
-		"lat,lon,kind,street,ele\n1,2,open,secret,777\n": ",open,",
+		`{"bbox":[7,7,7,7],"type":"FeatureCollection","title":"secret","features":[{"id":"secret","bbox":[7,7,7,7],"type":"Feature","geometry":{"type":"Point","coordinates":[1,2,7777777777],"bbox":[7,7,7,7]},"properties":{"kind":"open","street":"secret"},"secret":1}]}`:                                                                     `"kind":"open"`,
+		`<gpx><metadata><bounds minlat="7"/><name>secret</name></metadata><wpt lat="1" lon="2"><ele>7777777777</ele><kind>open<b>secret</b></kind><extensions><kind>secret</kind></extensions></wpt><trk><name>secret</name><trkseg><trkpt lat="1" lon="2" secret="1"><ele>7777777777</ele></trkpt><extensions>secret</extensions></trkseg></trk></gpx>`: "<kind>open</kind>",
+		"lat,lon,kind,street,ele\n1,2,open,secret,7777777777\n": ",open,",
 	} {
 		for _, args := range [][]string{{"-alpha", "1"}, {"-alpha", "1", "-keep", "street2, kind"}} {
 			out, stderr, _ := through(t, in, args...)
 			if said := "geo: -keep: nothing is named \"street2\"\n"; (stderr == said) != (len(args) > 2) {
 				t.Errorf("%v: %q", args, stderr)
 			}
-			if strings.Contains(out, "secret") || strings.Contains(out, "777") || strings.Contains(out, "7,7") || strings.Contains(out, public) != (len(args) > 2) {
+			if strings.Contains(out, "secret") || strings.Contains(out, "7777777") || strings.Contains(out, "7,7,7") || strings.Contains(out, public) != (len(args) > 2) {
 				t.Errorf("%v: %s", args, out)
 			}
 		}
-		if out := private(t, in, "-alpha", "1", "-keep", "*"); !strings.Contains(out, "secret") || strings.Contains(out, "7,7") || strings.Contains(out, "extensions>secret") {
+		if out := private(t, in, "-alpha", "1", "-keep", "*"); !strings.Contains(out, "secret") || strings.Contains(out, "7,7,7") || strings.Contains(out, "extensions>secret") {
 			t.Errorf("-keep *: %s", out)
 		}
 	}
