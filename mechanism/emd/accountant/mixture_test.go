@@ -189,3 +189,13 @@ var intervals = []struct {
 	{Shuffle{Records: 1e9, Items: 10, Alpha0: 1, Diameter: 1}, 1.1},
 	{Shuffle{Records: 1e9, Items: 1000, Alpha0: 1, Diameter: 1}, 1.15},
 }
+
+// BenchmarkInterval reports the upper over the lower end of levels at delta 1e-9.
+func BenchmarkInterval(b *testing.B) {
+	for _, c := range intervals {
+		testkit.Bench(b, fmt.Sprintf("N=%.0e/m=%d", float64(c.Records), c.Items), func() {
+			i := testkit.Must(c.LevelInterval(bg, 1e-9))
+			b.Logf("N=%d, m=%d: upper/lower %.3f", c.Records, c.Items, i.Hi/i.Lo)
+		})
+	}
+}

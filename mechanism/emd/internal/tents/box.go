@@ -29,10 +29,9 @@ type Box struct {
 	deviation float64 // of the noise planned for, in whole weights
 }
 
-// NewBox returns the tents for a box under the norm p: 1, 2 or +Inf. noise is the
-// expected size of the noise on a mean where the map's constant is 1, and quantum
-// at most the inverse of the map's constant in quanta; rounding is for [Grid.resolve].
-// spacing, where positive, is the side of a cell.
+// NewBox returns the tents for a box under the norm p: 1, 2 or +Inf. noise is the expected size of the
+// noise on a mean where the map's constant is 1; quantum and rounding are for [Grid.resolve]. spacing,
+// where positive, is the side of a cell.
 func NewBox(op string, lo, hi []float64, p, noise, quantum, rounding, spacing float64) (*Box, error) {
 	b := &Box{lo: lo, hi: hi, norm: p}
 	for j, l := range lo {
@@ -79,16 +78,11 @@ func NewBox(op string, lo, hi []float64, p, noise, quantum, rounding, spacing fl
 	return b, nil
 }
 
-// spacing is the side of a cell that errs the least, as measured, flat around:
-// side/h = .4 A^(1/3) in the plane and .45 A^(1/4) in space for the l2 norm,
-// where A = side/noise; no other dimension has been measured. A cell blurs by h,
-// and the noise of its vertices is prop. to the slope 2 sqrt(d)/h: in another norm
-// A is scaled as that is. Of unequal sides the volume counts,
-//
-//	h^(d+1) = noise * volume / c^(d+1).
-//
-// (An axis shorter than h/2 is not resolved: its tents would raise the slope of
-// all.)
+// spacing is the side of a cell that errs the least, as measured: side/h = .4 A^(1/3) in the plane and
+// .45 A^(1/4) in space for the l2 norm, A = side/noise. A cell blurs by h, and the noise of its
+// vertices is prop. to the slope 2 sqrt(d)/h: in another norm A is scaled as that is. Of unequal sides
+// the volume counts: h^(d+1) = noise * volume / c^(d+1). (An axis shorter than h/2 is not resolved:
+// its tents would raise the slope of all.)
 func (b *Box) spacing(noise float64) float64 {
 	d := float64(len(b.axes))
 	c := 0.4
@@ -307,11 +301,10 @@ func (b *Box) W1(ctx context.Context, p, q []float64) (float64, error) {
 	}, p, q, near)
 }
 
-// blur bounds the mean distance of an item from its anchors, and of an output. On
-// a resolved axis, a point at the fraction f of a cell is at mean square distance
-// f(1-f) h^2 <= h^2/4 and at mean distance 2f(1-f) h <= h/2 from the two ends: in
-// l1 and l2 the mean distance is at most the norm of (h_j/2)_j, and linf is at
-// most l2. Items are first moved to the middle on an axis that is not resolved.
+// blur bounds the mean distance of an item from its anchors, and of an output. On a resolved axis, a
+// point at the fraction f of a cell is at mean square distance f(1-f) h^2 <= h^2/4 and at mean
+// distance 2f(1-f) h <= h/2 from the two ends: in l1 and l2 the mean distance is at most the norm of
+// (h_j/2)_j, and linf is at most l2. On other axes items are first moved to the middle.
 func (b *Box) blur() (items, outputs float64) {
 	cells, moved := make([]float64, len(b.lo)), make([]float64, len(b.lo))
 	for j, s := range b.side {

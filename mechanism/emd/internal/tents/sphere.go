@@ -16,10 +16,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Sphere is the map of a sphere in space by the tents of the cells that it meets.
-// Chords are no longer than arcs, so that their constant for the l2 norm is one
-// for arcs. The place of a point with coordinates c on the sphere of radius 1 is (c_j
-// + 1) g/2, exactly, for g cells an axis.
+// Sphere is the map of a sphere in space by the tents of the cells that it meets. Chords are no longer
+// than arcs, so that their constant for the l2 norm is one for arcs. The place of a point with
+// coordinates c on the sphere of radius 1 is (c_j + 1) g/2, exactly, for g cells an axis.
 type Sphere struct {
 	grid      Grid // Rate, g/2 over the radius, is rounded up
 	radius    float64
