@@ -19,14 +19,13 @@ import (
 // Box is the map of a box by tents, and the estimate of a distribution on a finer
 // grid.
 type Box struct {
-	grid      Grid  // on the axes that are resolved
-	axes      []int // these, ascending
-	lo, hi    []float64
-	side      []float64 // rounded down
-	norm      float64   // 1, 2 or +Inf
-	fine      int       // points of the estimate a cell and axis
-	bounded   leastsquares.Bounded
-	deviation float64 // of the noise planned for, in whole weights
+	leastsquares.Quanta
+	grid   Grid  // on the axes that are resolved
+	axes   []int // these, ascending
+	lo, hi []float64
+	side   []float64 // rounded down
+	norm   float64   // 1, 2 or +Inf
+	fine   int       // points of the estimate a cell and axis
 }
 
 // NewBox returns the tents for a box under the norm p: 1, 2 or +Inf. noise is the expected size of the
@@ -73,7 +72,8 @@ func NewBox(op string, lo, hi []float64, p, noise, quantum, rounding, spacing fl
 		return nil, err
 	}
 	b.grid.resolve(p, quantum, rounding)
-	b.deviation = math.Sqrt2 * b.grid.Slope(p) * noise
+	b.Whole = b.grid.Quanta()
+	b.Deviation = math.Sqrt2 * b.grid.Slope(p) * noise
 	b.prepare()
 	return b, nil
 }
@@ -129,7 +129,7 @@ func (b *Box) size(v []float64) float64 {
 func (b *Box) prepare() {
 	d := len(b.axes)
 	k := b.grid.Rows()
-	f := &b.bounded
+	f := &b.Bounded
 	f.Parent, f.Length, f.Output = make([]int, k), make([]float64, k), make([]int, k)
 	at, step := make([]int, d), make([]float64, len(b.lo))
 	for r := range k {
@@ -158,7 +158,7 @@ func (b *Box) prepare() {
 
 // Slope is the map's constant, in quanta.
 func (b *Box) Slope() float64 {
-	return directed.MulUp(b.grid.Slope(b.norm), float64(b.grid.Quanta()))
+	return directed.MulUp(b.grid.Slope(b.norm), float64(b.Whole))
 }
 
 // check says why x is no item.
@@ -255,16 +255,6 @@ func (b *Box) Point(i int) []float64 {
 	return x
 }
 
-// Dim is the number of vertices, and Work the length of an accumulator.
-func (b *Box) Dim() int  { return len(b.bounded.Parent) }
-func (b *Box) Work() int { return b.Dim() }
-
-// Largest bounds the weights.
-func (b *Box) Largest() int64 { return b.grid.Quanta() }
-
-// Finish has nothing to do: an accumulator is the sum.
-func (b *Box) Finish([]int64) {}
-
 // Len is the number of outputs.
 func (b *Box) Len() int {
 	_, n := (&interpolation{cells: b.grid.Cells, fine: b.fine}).Dims()
@@ -273,10 +263,7 @@ func (b *Box) Len() int {
 
 // Fit returns the weights of the outputs for a noisy mean y, in quanta.
 func (b *Box) Fit(ctx context.Context, y []float64) ([]float64, error) {
-	for i := range y {
-		y[i] /= float64(b.grid.Quanta())
-	}
-	return b.bounded.Fit(ctx, newInterpolation(b.grid.Cells, b.fine), y, b.deviation)
+	return b.Quanta.Fit(ctx, newInterpolation(b.grid.Cells, b.fine), y)
 }
 
 // W1 is the distance of two lists of weights, or a bound that moves them to
@@ -328,11 +315,11 @@ func (b *Box) blur() (items, outputs float64) {
 // noise.
 func (b *Box) Resolution() float64 {
 	items, outputs := b.blur()
-	return items + outputs + b.bounded.Slack(b.deviation)
+	return items + outputs + b.Slack()
 }
 
 // Bound bounds the expected error for noise of the given deviation, in quanta.
 func (b *Box) Bound(_, deviation float64) float64 {
 	items, outputs := b.blur()
-	return items + outputs + b.bounded.Bound(b.deviation, deviation/float64(b.grid.Quanta()))
+	return items + outputs + b.Quanta.Bound(deviation)
 }
