@@ -38,9 +38,8 @@ type pair struct {
 	records int64
 }
 
-// score returns integers for outputs, for events at which the likelihood ratio of a
-// step is about e^step. They are as small as lets them vary nearly as the derivative
-// does: few integers are quick, and little is lost by rounding.
+// score returns integers for outputs, for events at which the likelihood ratio of a step is about
+// e^step: as small as lets them vary nearly as the derivative does.
 func (p pair) score(step float64) []int64 {
 	const loss, most = 1e-3, 64
 	n, m, e := float64(p.records), float64(p.Moved), math.Exp(step)
@@ -351,8 +350,8 @@ func worst(pairs []pair, logDelta float64) []pair {
 	return kept
 }
 
-// leastLevel returns a level below which one of the pairs, of those that show most,
-// is not private with slack e^logDelta, and that pair.
+// leastLevel returns a level below which one of the pairs that show most is not private with
+// slack e^logDelta, and that pair.
 func leastLevel(ctx context.Context, pairs []pair, logDelta float64) (float64, Witness, error) {
 	most, w := 0.0, Witness{}
 	for _, p := range worst(pairs, logDelta) {

@@ -20,19 +20,16 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Domain is the public space of the items whose distribution is to be released,
-// for [New], which checks it: [Line], [Box], [Sphere], [Tree] or
-// [Finite]. Bounds and points must be public knowledge, not read off the items.
-// The zero value is refused. Immutable and safe for concurrent use.
+// Domain is the public space of the items, for [New], which checks it: [Line], [Box], [Sphere], [Tree]
+// or [Finite]. Bounds and points must be public knowledge, not read off the items. The zero value is
+// refused. Immutable and safe for concurrent use.
 type Domain[P any] struct {
 	// open checks the arguments that the domain was made of.
 	open func(ctx context.Context, op string) (ground[P], error)
 }
 
-// Line is the interval [lo, hi] of the real line, lo < hi, in the unit of Model.Unit. Items
-// outside count at the nearer end, which moves no two apart; NaN is an error.
-//
-// What is promised is about the items as given, whatever their last bits.
+// Line is the interval [lo, hi] of the real line, lo < hi, in the unit of Model.Unit. Items outside
+// count at the nearer end; NaN is an error. The promise is about the items as given, to the last bit.
 func Line(lo, hi float64) *Domain[float64] {
 	return &Domain[float64]{func(_ context.Context, op string) (g ground[float64], err error) {
 		if err := cmp.Or(fault.AllFinite(op, "ends of the line", []float64{lo, hi}), fault.Positive(op, "hi-lo", hi-lo)); err != nil {
@@ -68,8 +65,7 @@ func Line(lo, hi float64) *Domain[float64] {
 	}}
 }
 
-// Tree is the leaves of a tree under its path metric: item k is node
-// t.Leaves()[k].
+// Tree is the leaves of a tree under its path metric: item k is node t.Leaves()[k].
 func Tree(t *metric.Tree) *Domain[int] {
 	return &Domain[int]{func(_ context.Context, op string) (g ground[int], err error) {
 		if err := fault.Empty(op, "tree", fault.Len(t)); err != nil {
@@ -107,18 +103,16 @@ func Tree(t *metric.Tree) *Domain[int] {
 	}}
 }
 
-// Finite is the points of a finite metric, as indices, at least two of which are apart.
-// Ultrametrics ([metric.Clustered], [metric.Ultrametric]) and points on a line,
-// such as the bins of a histogram, have maps that keep all distances. For any other metric
-// the map is of one of three kinds:
+// Finite is the points of a finite metric, as indices, at least two of which are apart. Ultrametrics
+// ([metric.Clustered], [metric.Ultrametric]) and points on a line have maps that keep all distances.
+// For any other metric the map is of one of three kinds:
 //   - a star: every point has a coordinate of its own, half the distance to its nearest neighbor;
 //   - a tree: the points joined in the order of the gaps between them (single linkage), without
 //     the branches that noise would hide;
 //   - centers: a point's weights of the centers near it, which sum to 1.
 //
-// The one that errs the least is taken, in simulations of the noise on public references;
-// each is O(n^2) distances for n points. All who take part get the same, whatever the
-// processor, from the same distances.
+// The one that errs the least is taken, in simulations of the noise on public references; each is
+// O(n^2) distances for n points. All who take part get the same from the same distances.
 func Finite(space metric.Finite) *Domain[int] {
 	return &Domain[int]{func(ctx context.Context, op string) (g ground[int], err error) {
 		e, err := check.DistancesOf(ctx, op, space)
@@ -175,9 +169,8 @@ type setting struct {
 	spacing float64
 }
 
-// width is that of the cells of a line: m cells err by about 2m times the noise,
-// less where the regression averages, and a part of their width. 0.6 sqrt(A) cells,
-// A = diameter/noise, were best or within a few percent for A from 1e2 to 1e5.
+// width is that of the cells of a line: m cells err by about 2m times the noise and a part of their
+// width. 0.6 sqrt(A) cells, A = diameter/noise, are within a few percent of the best measured.
 func (s setting) width(diameter float64) float64 {
 	if s.spacing > 0 {
 		return s.spacing

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/families"
@@ -26,7 +25,7 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// places are the cities of an example, and words its words' vectors.
+// places are the cities of an example.
 func places(t testing.TB) metric.Finite {
 	file := testkit.Must(os.Open(filepath.Join("..", "..", "..", "examples", "tradeoff", "cities.csv")))
 	defer file.Close()
@@ -37,31 +36,7 @@ func places(t testing.TB) metric.Finite {
 	return testkit.Must(metric.Densify(t.Context(), testkit.Must(metric.NewPoints(points, metric.GreatCircle{}))))
 }
 
-func words(t testing.TB) metric.Finite {
-	var points [][]float64
-	text := testkit.Must(os.ReadFile(filepath.Join("..", "..", "..", "examples", "words", "words.txt")))
-	for line := range strings.Lines(string(text)) {
-		var x []float64
-		for _, field := range strings.Fields(line)[1:] {
-			x = append(x, testkit.Must(strconv.ParseFloat(field, 64)))
-		}
-		points = append(points, x)
-	}
-	return testkit.Must(metric.Densify(t.Context(), testkit.Must(metric.NewPoints(points, metric.Euclidean{}))))
-}
-
-// finiteErrors are the mean errors over the diameter D, at level A = alpha*n*D, of
-// users whose items are spread over all points, and at five of them, and a lower
-// bound on the worst of any mechanism.
-func finiteErrors(t testing.TB, f metric.Finite, level float64, runs int) (spread, concentrated, bound float64) {
-	ctx := context.Background()
-	diameter, _, _, err := metric.Diameter(ctx, f)
-	testkit.Check(t, err)
-	d := testkit.Must(New(ctx, Finite(f), oneUser, level/diameter, nil))
-	bound = testkit.Must(families.PrivateTransportBound(ctx, f, level/diameter)).Value
-	return finiteError(t, d, f, false, runs) / diameter, finiteError(t, d, f, true, runs) / diameter, bound / diameter
-}
-
+// finiteError is the mean error of users whose items are spread over all points, or at five of them.
 func finiteError(t testing.TB, d *Distribution[int], f metric.Finite, concentrated bool, runs int) (mean float64) {
 	ctx := context.Background()
 	for run := range runs {
@@ -90,66 +65,19 @@ func finiteError(t testing.TB, d *Distribution[int], f metric.Finite, concentrat
 	return mean
 }
 
-// TestFinite_ErrsNearTheBound: cities and words, at most 10 times the lower bound at all
-// levels.
+// TestFinite_ErrsNearTheBound: cities, at most 10 times the lower bound on the worst of any mechanism.
 func TestFinite_ErrsNearTheBound(t *testing.T) {
 	testkit.Swept(t)
-	type level struct {
-		name  string
-		f     metric.Finite
-		level float64
-	}
-	cities, vocabulary, levels := places(t), words(t), []level{}
-	for a := 1e2; a <= 1e5; a *= 10 {
-		levels = append(levels, level{"cities", cities, a}, level{"words", vocabulary, a})
-	}
-	for _, c := range levels {
-		spread, concentrated, bound := finiteErrors(t, c.f, c.level, 2)
-		t.Logf("%s, A = %g: %.4f and %.4f, bound %.4f", c.name, c.level, spread, concentrated, bound)
+	f := places(t)
+	diameter, _, _, err := metric.Diameter(t.Context(), f)
+	testkit.Check(t, err)
+	for level := 1e2; level <= 1e5; level *= 10 {
+		d := testkit.Must(New(t.Context(), Finite(f), oneUser, level/diameter, nil))
+		bound := testkit.Must(families.PrivateTransportBound(t.Context(), f, level/diameter)).Value
+		spread, concentrated := finiteError(t, d, f, false, 2), finiteError(t, d, f, true, 2)
+		t.Logf("A = %g: %.4f and %.4f, bound %.4f", level, spread/diameter, concentrated/diameter, bound/diameter)
 		if e := max(spread, concentrated); e > 10*bound {
-			t.Errorf("%s, A = %g: error %v, above 10 times %v", c.name, c.level, e, bound)
-		}
-	}
-}
-
-// BenchmarkDistribution prints the error, over the side or the diameter, of one
-// release at A = alpha*n*D, and how many times the lower bound by pairs that is: on
-// the plane and in space at most 4.5 and 6, on finite metrics at most 10.
-func BenchmarkDistribution(b *testing.B) {
-	report := func(name string, level float64, run func() (e, bound float64)) {
-		b.Run(name, func(b *testing.B) {
-			if testing.Short() && level > 1e3 {
-				b.Skip("long")
-			}
-			for b.Loop() {
-				e, bound := run()
-				b.ReportMetric(e, "error/D")
-				b.ReportMetric(e/bound, "bounds")
-			}
-		})
-	}
-	for d := 2; d <= 3; d++ {
-		for _, level := range []float64{1e2, 1e3, 1e4, 1e5} {
-			for kind, name := range []string{"spread", "clouds", "points"} {
-				report(fmt.Sprintf("d=%d/A=%g/%s", d, level, name), level, func() (float64, float64) {
-					return boxError(b, kind, d, level, []int{2: 16, 3: 4}[d]), pairsBound(d, level)
-				})
-			}
-		}
-	}
-	for _, c := range []struct {
-		name string
-		f    metric.Finite
-	}{{"grid", space.Grid(16)}, {"cities", places(b)}, {"words", words(b)}} {
-		for _, level := range []float64{1e2, 1e3, 1e4, 1e5} {
-			report(fmt.Sprintf("%s/A=%g/spread", c.name, level), level, func() (float64, float64) {
-				spread, _, bound := finiteErrors(b, c.f, level, 4)
-				return spread, bound
-			})
-			report(fmt.Sprintf("%s/A=%g/concentrated", c.name, level), level, func() (float64, float64) {
-				_, concentrated, bound := finiteErrors(b, c.f, level, 4)
-				return concentrated, bound
-			})
+			t.Errorf("A = %g: error %v, above 10 times %v", level, e, bound)
 		}
 	}
 }
