@@ -276,10 +276,10 @@ func ExampleNewStream() {
 	}
 	// Output:
 	// 1-private per record added or removed
-	// day 0: about 102 records, mean 4.5 minutes
-	// day 3: about 403 records, mean 4.5 minutes
-	// day 6: about 716 records, mean 4.9 minutes
-	// day 9: about 1024 records, mean 5.0 minutes
+	// day 0: about 97 records, mean 4.5 minutes
+	// day 3: about 390 records, mean 4.9 minutes
+	// day 6: about 702 records, mean 5.1 minutes
+	// day 9: about 1010 records, mean 5.2 minutes
 }
 
 // Rows that come grouped by person need no memory of who was there.

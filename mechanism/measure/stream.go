@@ -2,6 +2,7 @@ package measure
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
@@ -70,7 +72,8 @@ type arrivals[P any] struct {
 	next    int64  // when something is released again
 	parts   []part // of the plan for now
 	shown   []*Release[P]
-	private []*Counts[P] // of parts of a block that is not whole yet; nil in one that is
+	private []*Counts[P] // of parts of a block that is not whole yet, and of what is not drawn; else nil
+	seeds   [][]byte     // of the noise of a part that is stored and not drawn; else nil
 	pending *Counts[P]   // after the last part
 }
 
@@ -94,12 +97,12 @@ type StreamOptions struct {
 	// Blocks says how blocks are released, and which neighbors are protected. PerPerson must be 0.
 	Blocks *SynthesizerOptions
 	// Store keeps the stream under Name. A new Stream of the same store, name and arguments goes
-	// on where the last one was, and of several that are open no two release a block twice. The
-	// store holds the counts of records that are not released yet, which are private, and needs
-	// the care that they need. One that is put back to an earlier state releases blocks again,
-	// at eps each: a Stream that is open refuses it, unless 64 changes on it has no fewer records,
-	// and a new one cannot tell. A block is drawn before it is stored: that the store fails, or
-	// which of two Streams is faster, must not depend on what was drawn. nil: memory does.
+	// on where the last one was, and several may be open: a block that is whole is stored with a
+	// seed of 32 bytes from the rng, and whoever draws it then by ChaCha8 draws the same (in one
+	// build of the library). The store holds the counts of records that are not released yet, and
+	// such seeds, which are private. One that is put back to an earlier state releases blocks
+	// again, at eps each: a Stream that is open refuses it, unless 64 changes on it has no fewer
+	// records, and a new one cannot tell. nil: memory keeps it.
 	Store mechanism.Store
 	// Name is public: a key in the store is its hash.
 	Name string
@@ -345,25 +348,37 @@ func (s *Stream[P]) advance(rng *rand.Rand) error {
 	}
 	parts, next := s.opt.plan(s.now)
 	last := len(parts) - 1
-	p, counts := parts[last], s.pending
-	by, err := s.synthesizer(p)
-	if err != nil {
-		return err
-	}
-	for _, c := range s.private[last:] { // of what p is made of
+	counts := s.pending
+	for _, c := range s.private[last:] { // of what the last part is made of
 		if err := counts.Merge(c); err != nil {
 			return err
 		}
 	}
-	r, err := by.Release(rng, counts)
+	s.parts, s.next, s.pending = parts, next, s.empty()
+	s.shown, s.private, s.seeds = append(s.shown[:last], nil), append(s.private[:last], counts), append(s.seeds[:last], nil)
+	if s.opt.Store == nil {
+		return s.draw(rng, last)
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	for range 4 {
+		s.seeds[last] = binary.LittleEndian.AppendUint64(s.seeds[last], rng.Uint64())
+	}
+	return nil
+}
+
+// draw releases part i.
+func (s *Stream[P]) draw(rng *rand.Rand, i int) error {
+	by, err := s.synthesizer(s.parts[i])
 	if err != nil {
 		return err
 	}
-	if p.halved == 0 {
-		counts = nil
+	if s.shown[i], err = by.Release(rng, s.private[i]); err != nil {
+		return err
 	}
-	s.parts, s.next, s.pending = parts, next, s.empty()
-	s.shown, s.private = append(s.shown[:last], r), append(s.private[:last], counts)
+	if s.seeds[i] = nil; s.parts[i].halved == 0 {
+		s.private[i] = nil
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -506,6 +507,114 @@ func TestStream_DrawsOnceAndLosesNothing(t *testing.T) {
 		if out := testkit.Must(s.Release()); s.records != n || !s.clocked && out.Total != n {
 			t.Errorf("seed %d: %d records, total %v", seed, s.records, out.Total)
 		}
+	}
+}
+
+// stepping is the store of a process that waits before every step, and dies where yield is false.
+type stepping struct {
+	*failing
+	yield func(struct{}) bool
+	dead  bool
+	tried [][]byte // to be stored
+}
+
+func (p *stepping) step() error {
+	if p.dead = p.dead || p.yield != nil && !p.yield(struct{}{}); p.dead {
+		return errDisk
+	}
+	return nil
+}
+
+func (p *stepping) Load(key string) ([]byte, bool, error) {
+	if err := p.step(); err != nil {
+		return nil, false, err
+	}
+	return p.failing.Load(key)
+}
+
+func (p *stepping) Swap(key string, old, new []byte) (bool, error) {
+	if p.tried = append(p.tried, new); p.step() != nil {
+		return false, errDisk
+	}
+	return p.failing.Swap(key, old, new)
+}
+
+// Two processes add a record or a tick each, of which the first makes a block whole, and release, in
+// every order of their steps, and the first may die before any of them. All that is ever drawn for
+// the block is the same, of the records that are stored, and where nobody dies both are counted.
+func TestStream_EveryOrderOfTwoProcesses(t *testing.T) {
+	d := samples.Tiny()["pair"]
+	for relation := range Relation(testkit.Sweep(1, 2)) {
+		o := StreamOptions{Growth: 2, Least: 2, Blocks: &SynthesizerOptions{Relation: relation}}
+		runs := testkit.Orders(func(choose func(n int) int) {
+			records := &failing{values: map[string][]byte{}}
+			o := o
+			o.Store, o.Name = records, "visits"
+			s := testkit.Must(NewStream(d, 1, &o))
+			add := func(s *Stream[int], x int) error {
+				if s.clocked {
+					return s.Tick(nil)
+				}
+				return s.Add(nil, []int{x})
+			}
+			if s.clocked {
+				testkit.Check(t, s.Add(nil, []int{0, 1}))
+			}
+			testkit.Check(t, add(s, 0))
+			var ps [2]*stepping
+			var next [2]func() (struct{}, bool)
+			var stop [2]func()
+			published := map[string]bool{}
+			for i := range ps {
+				p := &stepping{failing: records}
+				ps[i], o.Store = p, p
+				s := testkit.Must(NewStream(d, 1, &o))
+				next[i], stop[i] = iter.Pull(func(yield func(struct{}) bool) {
+					p.yield = yield
+					err := add(s, i)
+					if _, bad := s.Release(); bad == nil {
+						published[fmt.Sprint(s.shown[0].tree.Nodes)] = true
+					} else if err == nil {
+						err = bad
+					}
+					if err != nil && !p.dead {
+						t.Error(err)
+					}
+				})
+				next[i]()
+			}
+			running, mortal := []int{0, 1}, true
+			for len(running) > 0 {
+				choices := len(running)
+				if mortal {
+					choices++
+				}
+				if k := choose(choices); k == len(running) { // the first dies
+					stop[0]()
+					running, mortal = slices.DeleteFunc(running, func(i int) bool { return i == 0 }), false
+				} else if _, ok := next[running[k]](); !ok {
+					mortal = mortal && running[k] != 0
+					running = slices.Delete(running, k, k+1)
+				}
+			}
+			for _, p := range ps {
+				for _, value := range p.tried {
+					a, _, err := s.decode("", value)
+					testkit.Check(t, err)
+					for _, r := range a.shown {
+						if r != nil {
+							published[fmt.Sprint(r.tree.Nodes)] = true
+						}
+					}
+				}
+			}
+			out := testkit.Must(s.Release())
+			published[fmt.Sprint(s.shown[0].tree.Nodes)] = true
+			if len(published) != 1 || s.now < 2 || s.now > 3 || !ps[0].dead && s.now != 3 || !s.clocked && out.Total != float64(s.now) {
+				t.Fatalf("relation %v: %d counted, total %v, drawn %v", relation, s.now, out.Total, published)
+			}
+		})
+		t.Logf("%d orders", runs)
 	}
 }
 
