@@ -65,8 +65,9 @@ func (s *Stream[P]) first() arrivals[P] {
 	return arrivals[P]{next: next, pending: s.empty()}
 }
 
-// refresh makes the stream what the store says it is. What is whole there and not drawn it draws, and
-// stores, before anything is published of it: counts and seed are the same for all, and so is the draw.
+// refresh makes the stream what the store says it is. What is whole there and not drawn it draws
+// and stores before anything is published: counts and seed are the same for all, and so is the
+// draw.
 func (s *Stream[P]) refresh(op string) error {
 	if s.opt.Store == nil {
 		if !s.known { // the rng panicked: some may be counted twice
@@ -127,8 +128,8 @@ func (a *arrivals[P]) whole() bool {
 }
 
 // change does what step does to the stream, and stores it: then it is done, and bad is returned.
-// Where the store holds what another one has made of the stream meanwhile, without this change, step
-// is done again to that. What it makes whole is drawn after it is stored, now or by whoever comes next.
+// Where another has changed the store meanwhile, step is done again to that. What is whole is drawn
+// after it is stored, now or by whoever comes next.
 func (s *Stream[P]) change(op string, step func() error, bad error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

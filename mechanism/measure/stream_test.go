@@ -768,25 +768,19 @@ func TestStream_RefusesDamage(t *testing.T) {
 		}
 	}
 	store.values[s.key] = good
-	for name, change := range map[string]func(*StreamOptions) (float64, *domain.Domain[int]){
-		"eps":    func(o *StreamOptions) (float64, *domain.Domain[int]) { return 2, d },
-		"domain": func(o *StreamOptions) (float64, *domain.Domain[int]) { return 1, samples.Tiny()["three"] },
-		"growth": func(o *StreamOptions) (float64, *domain.Domain[int]) { o.Growth = 2; return 1, d },
-		"least":  func(o *StreamOptions) (float64, *domain.Domain[int]) { o.Least = 3; return 1, d },
-		"halves": func(o *StreamOptions) (float64, *domain.Domain[int]) { o.Halves = .5; return 1, d },
-		"relation": func(o *StreamOptions) (float64, *domain.Domain[int]) {
-			o.Blocks = &SynthesizerOptions{Relation: 1}
-			return 1, d
-		},
-		"levels": func(o *StreamOptions) (float64, *domain.Domain[int]) {
-			o.Blocks = &SynthesizerOptions{Levels: []int{}}
-			return 1, d
-		},
+	for i, other := range []StreamOptions{
+		{}, {}, {Growth: 2, Least: 2}, {Least: 3}, {Halves: .5, Least: 2}, {Least: 2, Blocks: &SynthesizerOptions{Relation: AddRemoveOne}},
+		{Least: 2, Blocks: &SynthesizerOptions{Levels: []int{}}},
 	} {
-		other := o
-		eps, d := change(&other)
-		if _, err := NewStream(d, eps, &other); err == nil {
-			t.Errorf("another %s is taken for the same stream", name)
+		eps, d := 1., d
+		switch i {
+		case 0:
+			eps, other.Least = 2, 2
+		case 1:
+			d, other.Least = samples.Tiny()["three"], 2
+		}
+		if other.Store, other.Name = store, "visits"; testkit.Err(NewStream(d, eps, &other)) == nil {
+			t.Errorf("at level %v on a %v %+v is taken for the same stream", eps, d, other)
 		}
 	}
 	if again := testkit.Must(NewStream(d, 1, &o)); !reflect.DeepEqual(again.shown[0].tree, s.shown[0].tree) || again.records != 3 {
@@ -826,27 +820,6 @@ func TestStream_RefusesToSkip(t *testing.T) {
 	testkit.Check(t, s.Add(nil, []int{1}))
 	testkit.Check(t, s.Tick(nil))
 	testkit.Must(s.Release())
-}
-
-func TestStream_Refusals(t *testing.T) {
-	d := samples.Tiny()["pair"]
-	made := func(o StreamOptions) error { return testkit.Err(NewStream(d, 1, &o)) }
-	s := testkit.Must(NewStream(d, 1, &StreamOptions{Blocks: &SynthesizerOptions{Levels: []int{1}}}))
-	clocked := testkit.Must(NewStream(d, 1, &StreamOptions{Blocks: &SynthesizerOptions{Relation: AddRemoveOne}}))
-	testkit.Refused(t, [][3]any{
-		{made(StreamOptions{Growth: 1}), "Growth = 1"},
-		{made(StreamOptions{Growth: math.NaN()}), "Growth = NaN"},
-		{made(StreamOptions{Least: -1}), "Least = -1"},
-		{made(StreamOptions{Halves: 0.95}), "Halves = 0.95"},
-		{made(StreamOptions{Blocks: &SynthesizerOptions{Relation: AddRemoveOne, PerPerson: 2}}), "PerPerson = 2"},
-		{made(StreamOptions{Store: &failing{}}), "no Name"},
-		{testkit.Err(NewStream(d, 1e-31, &StreamOptions{Halves: .5})), "eps = 1e-31"},
-		{s.Tick(nil), "Relation"},
-		{testkit.Err(s.UpperBound(127)), "at least 128"},
-		{testkit.Err(clocked.UpperBound(1000)), "Relation"},
-		{testkit.Err(s.Release()), "blocks", metric.ErrEmpty},
-	})
-	testkit.Unmade[Stream[int]](t, "NewStream")
 }
 
 // UpperBound is the mean of those of the parts, and of the diameter for what rides, and holds on
