@@ -174,9 +174,8 @@ func costScales[P any](d *domain.Domain[P]) (scales []float64) {
 	return scales
 }
 
-// pmmCells cuts one column after the other in two, log2(N eps) - 3 times: the
-// log2(N eps) of its paper are too many for its own good (line, N = 10^4: 33.1
-// in place of 26.2).
+// pmmCells cuts one column after the other in two, log2(N eps) - 3 times: the log2(N eps) of its
+// paper are too many for its own good (line, N = 10^4: 33.1 in place of 26.2).
 func pmmCells(d int, signal float64) domain.BoxOptions {
 	var splits [][]int
 	for l := range int(math.Log2(signal)) - 3 {

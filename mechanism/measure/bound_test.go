@@ -16,9 +16,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// On uniform records of the line the default is well ahead of the paper's
-// construction and of PMM. The seeds are fixed; BenchmarkW1 measures the same and
-// more.
+// On uniform records of the line the default is well ahead of the paper's construction and of PMM.
+// The seeds are fixed; BenchmarkW1 measures the same and more.
 func TestAccuracy_HalfOfPaper(t *testing.T) {
 	const n, seeds = 10000, 20
 	run := func(release func(r *rand.Rand, x [][]float64) ([][]float64, []float64)) float64 {

@@ -86,8 +86,7 @@ func (c *Counts[P]) count(ctx context.Context, function string, seq iter.Seq2[P,
 	return c, nil
 }
 
-// addInBatches returns what hands records and their positions to workers, and
-// what waits for them.
+// addInBatches returns what hands records and their positions to workers, and what waits for them.
 func (c *Counts[P]) addInBatches(workers int, skip bool, first *firstError) (add func(at int, p P) error, finish func()) {
 	type job struct {
 		at      []int

@@ -77,8 +77,7 @@ type arrivals[P any] struct {
 type StreamOptions struct {
 	// Growth is the quotient of two bounds of blocks, in [1.01, 16]; 0 means 1.25.
 	Growth float64
-	// Least is the least number of records in a block, or of ticks; 0 means 128 records or 1
-	// tick.
+	// Least is the least number of records in a block, or of ticks; 0 means 128 records or 1 tick.
 	Least int
 	// Halves, a number q in [0.1, 0.9] where not 0, releases the halves, quarters and so on of a
 	// block too, so that fewer records ride: the block at level (1-q) eps, its halves at (1-q) q
@@ -146,14 +145,13 @@ func NewStream[P any](d *domain.Domain[P], eps float64, o *StreamOptions) (*Stre
 	return s, s.open(op)
 }
 
-// The proof that Halves keep the order of one release, without a logarithm of n. Let d >= 2,
-// eps <= 1, D the diameter, and let a release of m records at level e err by at most C (m e)^(-1/d)
-// in expectation, whatever the records. This is an assumption: Corollary 7.4 of BSV22 has it for Levels that
-// suit m and e, but all parts of a stream have the same; for the default, which divides as the counts
-// say, it is measured and not proved. Growth is 2, L is
-// Least, q is in (2^(1-d), 1), and n >= 2L is in the block that begins at b, n/2 < b <= n, and has b
-// records. By convexity n times the error is at most the sum over parts of their records times
-// their error.
+// The proof that Halves keep the order of one release, without a logarithm of n. Let d >= 2, eps <=
+// 1, D the diameter, and let a release of m records at level e err by at most C (m e)^(-1/d) in
+// expectation, whatever the records. This is an assumption: Corollary 7.4 of BSV22 has it for
+// Levels that suit m and e, but all parts of a stream have the same; for the default, which divides
+// as the counts say, it is measured and not proved. Growth is 2, L is Least, q is in (2^(1-d), 1),
+// and n >= 2L is in the block that begins at b, n/2 < b <= n, and has b records. By convexity n
+// times the error is at most the sum over parts of their records times their error.
 //
 //   - Whole blocks before have L, L, 2L, 4L, ..., b/2 records and levels of (1-q) eps at least. Their
 //     sum of C m (m (1-q) eps)^(-1/d) is at most C ((1-q) eps)^(-1/d) times that of m^(1-1/d), which

@@ -301,9 +301,8 @@ func TestDraw_ExactLevel(t *testing.T) {
 	}
 }
 
-// A person with up to most records, in cells near and far, changes the probability
-// of an output by at most that many times the level of a record, and by that much
-// for some.
+// A person with up to most records, in cells near and far, changes the probability of an output by
+// at most that many times the level of a record, and by that much for some.
 func TestDraw_ExactLevelOfPersons(t *testing.T) {
 	for most := int64(1); most <= 3; most++ {
 		worst := int64(0)
@@ -407,8 +406,7 @@ func TestCounts_Identity(t *testing.T) {
 	}
 }
 
-// Draws of both counts have the joint distribution: false-reject probability 1e-7
-// each.
+// Draws of both counts have the joint distribution: false-reject probability 1e-7 each.
 func TestCounts_Joint(t *testing.T) {
 	r := random.Seeded(3)
 	for _, eps := range []float64{.7, 4} {
