@@ -30,37 +30,28 @@ type ErrorBar struct {
 	Lo, Hi   float64 // enclose what more draws would tend to, with probability 0.99 or more
 }
 
-// stretch multiplies simulated distances, and stretchOf the errors of queries, of
-// which a single one varies more. They were chosen on half a box, tight and
-// heavy-tailed clusters, a ring, the Cantor set and atoms in even records.
+// stretch multiplies simulated distances, and stretchOf the errors of queries, of which a single
+// one varies more. They were chosen on data other than those of BenchmarkW1Confidence.
 const (
 	stretch   = 1.25
 	stretchOf = 1.35
 )
 
-// Error says how far, in W1, the records are from the masses that were released: at
-// most Quantile, with a probability of about prob in (0, 1), such as 0.95, over the
-// noise. By Kantorovich's duality this is the error of Mean(f), at once for every f
-// with |f(x) - f(y)| <= Distance(x, y). It reads the release alone, so it costs no
-// privacy. Hi is +Inf where Draws are too few.
+// Error says how far, in W1, the records are from the masses that were released: at most Quantile,
+// with a probability of about prob in (0, 1), such as 0.95, over the noise. This is the error of
+// Mean(f), at once for every f with |f(x) - f(y)| <= Distance(x, y). It reads the release alone, so
+// it costs no privacy. Hi is +Inf where Draws are too few.
 //
-// Truths are simulated around the release: every count gets the noise of its public
-// budget once more, up to twice as wide where there is more noise than mass, and the mass
-// of a region goes to one place in it, because releases are smoother than data. Their
-// distances from the release, times 1.25, but no more than any two records can be apart,
-// stand for the error.
+// Truths are simulated around the release: every count gets the noise of its budget once more, up
+// to twice as wide where there is more noise than mass, and the mass of a region goes to one place
+// in it, because releases are smoother than data. Their distances from the release, times 1.25,
+// stand for the error. This is no proof: on seven kinds of data in one to three dimensions with 100
+// and 1,000 records at eps = 1 (BenchmarkW1Confidence) most quantiles held as stated, at 1.7 to 3.9
+// times the mean error; traces and heavy tails in three dimensions fall short by up to .05.
 //
-// This is no proof. On seven kinds of data that it was not chosen on, in one to three
-// dimensions with 100 to 10,000 records at eps = 1 (BenchmarkW1Confidence), quantiles of 0.9
-// and 0.95 held for at least these shares of seeds, but for traces within a thousandth of
-// space (.85 and .92) and, where records are added or removed, two short lines far apart
-// (.87 and .92). Quantiles of 0.95 were 1.7 to 3.9 times the mean error. Heavy tails in
-// three dimensions are worse: 0.9 held for about .85.
-//
-// The distance is [domain.Domain.Distance]. In a finite metric records are taken to be where
-// their cells are: with a Separation add [domain.Domain.Resolution]. Mass moves the shortest
-// way between 512 regions at most, and along the tree within them, which takes more.
-// O(Draws * regions), and 3 to 15 ms a draw for the shortest ways.
+// In a finite metric with a Separation add [domain.Domain.Resolution]. Mass moves the shortest way
+// between 512 regions at most, and along the tree within them, which takes more. O(Draws *
+// regions), and 3 to 15 ms a draw for the shortest ways.
 func (r *Release[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o *ErrorOptions) (ErrorBar, error) {
 	const op = "measure: Release.Error"
 	if err := r.check(op); err != nil {
@@ -69,16 +60,10 @@ func (r *Release[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o 
 	return enclose(op, prob, func() ([]float64, error) { return r.distances(ctx, op, rng, o) })
 }
 
-// ErrorOf is [Release.Error] for one query, such as the mass of a range, a mean or a
-// quantile: it says how far f of the records is from f of the release. f gets the
-// release and Draws simulated truths, one after the other, and may ask for their
-// Weights, Point, Mean and Records.
-//
-// Differences are times 1.35, because a single one varies more. On the same data
-// quantiles of 0.9 held for .9 of seeds and more, and of 0.95 for .95, on the line and
-// in the plane, and in space with 100 records; with 1,000 for .8 and .85. Those of 0.95
-// were 2 to 4.5 times the mean error, but up to 7 for traces, and more for a median,
-// which may jump. O(Draws * regions).
+// ErrorOf is [Release.Error] for one query, such as the mass of a range, a mean or a quantile: how
+// far f of the records is from f of the release. f gets the release and Draws simulated truths, one
+// after the other, and may ask for their Weights, Point, Mean and Records. Differences are times
+// 1.35, because a single one varies more. O(Draws * regions).
 func (r *Release[P]) ErrorOf(ctx context.Context, rng *rand.Rand, f func(*Release[P]) float64, prob float64, o *ErrorOptions) (ErrorBar, error) {
 	const op = "measure: Release.ErrorOf"
 	if err := r.check(op); err != nil {
@@ -171,9 +156,8 @@ func simulate(ctx context.Context, op string, rng *rand.Rand, o *ErrorOptions, w
 	return errs, nil
 }
 
-// cut makes distances on the tree of a release cheap: mass moves along it, to the
-// centers of nodes, up to some 512 that are neither above nor below another; between
-// those distances are exact.
+// cut makes distances on the tree of a release cheap: mass moves along it to the centers of some
+// 512 nodes, none above another; between those distances are exact.
 type cut[P any] struct {
 	r      *Release[P]
 	at     []P       // the center of every node
@@ -238,9 +222,8 @@ func (r *Release[P]) cut(ctx context.Context, op string) (*cut[P], error) {
 	return c, nil
 }
 
-// distance is W1 from the release to masses on the same tree, each of them at one
-// place of its region, or more: the triangle inequality moves those to the centers
-// first.
+// distance is W1 from the release to masses on the same tree, each at one place of its region, or
+// more: the triangle inequality moves those to the centers first.
 func (c *cut[P]) distance(ctx context.Context, rng *rand.Rand, truth *adaptive.Release) (float64, error) {
 	share := func(r *adaptive.Release, i int) float64 { return r.Nodes[i].Mass / r.Nodes[0].Mass }
 	cost := 0.0

@@ -26,9 +26,8 @@ func checkPerPerson(op, arg string, most int) error {
 	return nil
 }
 
-// perRecord is the level of a record where that of a person, or of a record if
-// there is nothing of persons, is eps. To add a person is to add up to PerPerson
-// records one by one, each at a loss of at most eps/PerPerson.
+// perRecord is the level of a record where that of a person, or of a record if there is nothing of
+// persons, is eps: to add a person is to add up to PerPerson records one by one.
 func (o *SynthesizerOptions) perRecord(op string, eps float64) (float64, error) {
 	if o.PerPerson == 0 {
 		return eps, nil
@@ -46,10 +45,8 @@ func (o *SynthesizerOptions) perRecord(op string, eps float64) (float64, error) 
 	return level, nil
 }
 
-// check refuses counts for a release that protects persons with up to so many
-// records, or records where that is 0.
-//
-// Counts by person do not protect records. A record less can let in one of the
+// check refuses counts for a release that protects persons with up to so many records, or records
+// where that is 0. Counts by person do not protect records: a record less can let in one of the
 // same person that was dropped, and two counts change where the level is for one.
 func (m marks) check(op string, perPerson int) error {
 	switch {
@@ -69,16 +66,14 @@ type Row[K comparable, P any] struct {
 	Record P
 }
 
-// CountPersons counts records of which one person may have many: the first most
-// of each person, in the order of seq, and not the others. A release of such
-// counts changes little by any one person: see SynthesizerOptions.PerPerson, which
-// must be at least most. Where later records say other things than the first, as
-// in time, bring them in random order.
+// CountPersons counts records of which one person may have many: the first most of each person, in
+// the order of seq. A release of such counts changes little by any one person: see
+// SynthesizerOptions.PerPerson, which must be at least most. Where later records differ from the
+// first, as in time, bring them in random order.
 //
-// Two rows are of one person where their Person is equal by ==; pointers are
-// equal only to themselves, and what is not, such as NaN, is an error. With
-// CountOptions.SkipErrors a record without a cell is one of the first most too.
-// All else is as in [Count], and memory linear in the number of persons.
+// Persons are equal by ==; one that is not equal to itself, such as NaN, is an error. With
+// CountOptions.SkipErrors a record without a cell is one of the first most too. All else is as in
+// [Count], and memory linear in the number of persons.
 func CountPersons[K comparable, P any](ctx context.Context, d *domain.Domain[P], seq iter.Seq2[Row[K, P], error], most int, o *CountOptions) (*Counts[P], error) {
 	const op = "measure: CountPersons"
 	c, err := newCounts(op, d)
@@ -108,11 +103,10 @@ func CountPersons[K comparable, P any](ctx context.Context, d *domain.Domain[P],
 	}, o)
 }
 
-// AddPerson counts the first most of records, which are all that one person has:
-// [CountPersons] for rows that were grouped elsewhere. No person may come twice,
-// in c or in what is merged with c; nothing here can tell. The errors are
-// those of [Counts.Add], and a [*metric.ValueError] unless most >= 1; nothing of
-// the person is counted then.
+// AddPerson counts the first most of records, which are all that one person has: [CountPersons] for
+// rows that were grouped elsewhere. No person may come twice, in c or in what is merged with c;
+// nothing here can tell. The errors are those of [Counts.Add], and a [*metric.ValueError] unless
+// most >= 1; nothing of the person is counted then.
 func (c *Counts[P]) AddPerson(records []P, most int) error {
 	const op = "measure: Counts.AddPerson"
 	if err := c.check(op); err != nil {

@@ -2,8 +2,8 @@ package measure
 
 import "slices"
 
-// run holds cells in ascending order and how many records are in each, at least
-// one. Nothing changes it once it is made, so that it can be shared.
+// run holds cells in ascending order and how many records are in each, at least one. It is never
+// changed.
 type run struct {
 	cells []int
 	n     []int64
@@ -57,8 +57,8 @@ func (r run) plus(s run) run {
 	return sum
 }
 
-// runs add up to counts. Each is at least twice as long as the next, so that m
-// runs of one length cost as many comparisons as sorting all their cells.
+// runs add up to counts. Each is at least twice as long as the next, so that m runs of one length
+// cost as many comparisons as sorting all their cells.
 type runs []run
 
 // add adds a run. Those that it meets are added up from the shortest on.

@@ -31,10 +31,9 @@
 //
 // # Who should not use it
 //
-//   - Two columns are better off in one box: at eps = 1 it erred 1.1 to 4 times less for pairs
-//     of 500 to 50,000 rows (BenchmarkBox). Of three, a box says more of pairs from 10,000 rows
-//     on, and less of each column.
-//   - With 3,201 rows of ten columns at eps = 1 no pair is seen: Plan tells such cases.
+//   - Two columns are better off in one box (package measure). Of three, a box says more of pairs
+//     from 10,000 rows on, and less of each column.
+//   - With a few thousand rows of ten columns at eps = 1 no pair is seen: Plan tells such cases.
 //
 // # References
 //

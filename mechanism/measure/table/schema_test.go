@@ -208,8 +208,7 @@ func TestSchema_Refuses(t *testing.T) {
 	}
 }
 
-// Two values of a field are at most its weight apart, some are, and its records have a
-// cell.
+// Two values of a field are at most its weight apart, some are, and its records have a cell.
 func TestSchema_ColumnsAreShares(t *testing.T) {
 	s := testkit.Must(ReadSchema(strings.NewReader(people)))
 	columns, nan := s.Columns(), math.NaN()

@@ -96,8 +96,7 @@ func TestSynthesizer_RefusesBadInput(t *testing.T) {
 	}
 }
 
-// TestRelease_OfFewRows: no rows, one, and one column, come back as rows of the
-// columns.
+// TestRelease_OfFewRows: no rows, one, and one column, come back as rows of the columns.
 func TestRelease_OfFewRows(t *testing.T) {
 	ctx, rng := context.Background(), random.Seeded(1)
 	for _, k := range []int{1, 2, 7} {

@@ -3,12 +3,13 @@ package adaptive
 import (
 	"math"
 	"math/big"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/walk"
 )
@@ -33,6 +34,28 @@ func binary(levels int) *region.Grid {
 		side = append(side, side[l]/2)
 	}
 	return region.NewGrid(arities, side)
+}
+
+// dyadic halves d coordinates at once, to depthOf(d).
+func dyadic(d int) *region.Grid {
+	arities, side := slices.Repeat([]int{1 << d}, depthOf(d)), make([]float64, depthOf(d)+1)
+	for l := range side {
+		side[l] = math.Exp2(-float64(l))
+	}
+	return region.NewGrid(arities, side)
+}
+
+func depthOf(d int) int { return min([]int{0, 30, 30, 20}[d], (bits.UintSize-2)/d) }
+
+// crowded are n records, more of them in the first cells.
+func crowded(r *rand.Rand, n, d int) *Counts {
+	var at []int
+	for range n {
+		at = append(at, int(math.Pow(r.Float64(), 4)*math.Exp2(float64(d*depthOf(d)))))
+	}
+	slices.Sort(at)
+	at = slices.Compact(at)
+	return NewCounts(at, slices.Repeat([]int64{1}, len(at)))
 }
 
 // holed is a binary grid of eight cells of which 2, 4, 6 and 7 are impossible: a
@@ -278,9 +301,8 @@ func TestDraw_ExactLevel(t *testing.T) {
 	}
 }
 
-// A person with up to most records, in cells near and far, changes the probability
-// of an output by at most that many times the level of a record, and by that much
-// for some.
+// A person with up to most records, in cells near and far, changes the probability of an output by
+// at most that many times the level of a record, and by that much for some.
 func TestDraw_ExactLevelOfPersons(t *testing.T) {
 	for most := int64(1); most <= 3; most++ {
 		worst := int64(0)
@@ -384,8 +406,7 @@ func TestCounts_Identity(t *testing.T) {
 	}
 }
 
-// Draws of both counts have the joint distribution: false-reject probability 1e-7
-// each.
+// Draws of both counts have the joint distribution: false-reject probability 1e-7 each.
 func TestCounts_Joint(t *testing.T) {
 	r := random.Seeded(3)
 	for _, eps := range []float64{.7, 4} {
@@ -466,8 +487,7 @@ func TestCounts_TinyRates(t *testing.T) {
 func TestDraw_LargeBudget(t *testing.T) {
 	r := random.Seeded(5)
 	for d := 1; d <= testkit.Sweep(2, 3); d++ {
-		x := records.Families(d)[1].Draw(r, 500)
-		c, grid := count(x, d), dyadic(d)
+		c, grid := crowded(r, 500, d), dyadic(d)
 		for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
 			out := Draw(r, grid, c, NewBudget(rel, 1e9), Adaptive{}, 1<<20)
 			for _, n := range out.Nodes {
@@ -577,7 +597,7 @@ func laws(t *testing.T, tree region.Tree) {
 // Again keeps the tree and what is public, and noise has the variance of budgets.
 func TestRelease_Again(t *testing.T) {
 	r := random.Seeded(6)
-	c := count(records.Families(2)[1].Draw(r, 200), 2)
+	c := crowded(r, 200, 2)
 	for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
 		out := Draw(r, dyadic(2), c, NewBudget(rel, 1), Adaptive{}, 1<<20)
 		const draws = 4000
