@@ -11,25 +11,30 @@ import (
 // The functions of this file make metrics out of metrics. The results forward
 // Check to the spaces they were made of, and are as safe for concurrent use.
 
-// Scale returns s with every distance multiplied by c > 0: a change of unit, to one without a
-// name. It is an [Embedder] where s is one. An extreme c can make distances overflow.
-func Scale[P any](s Space[P], c float64) (Space[P], error) {
+// Scale returns s with every distance multiplied by c > 0, in the given unit: "km" where c = 1.6
+// and s measures miles, "" for one without a name. c = 1 only names the unit of s, which has none
+// yet, or that one. It is an [Embedder] where s is one. An extreme c can make distances overflow.
+func Scale[P any](s Space[P], c float64, unit Unit) (Space[P], error) {
 	const op = "metric: Scale"
 	if err := fault.Positive(op, "c", c); err != nil {
 		return nil, err
 	}
-	return newMultiple(op, s, "", c)
-}
-
-// WithUnit returns s with a name for the unit of its distances, so that levels
-// under it are per that unit. s has no unit yet, or that one.
-func WithUnit[P any](s Space[P], unit Unit) (Space[P], error) {
-	const op = "metric: WithUnit"
-	unit, err := fault.Unit(op, unit, UnitOf(s))
+	if s == nil {
+		return nil, fmt.Errorf("%s: s is nil: %w", op, fault.ErrEmpty)
+	}
+	had := UnitOf(s)
+	if c != 1 {
+		had = ""
+	}
+	unit, err := fault.Unit(op, unit, had)
 	if err != nil {
 		return nil, err
 	}
-	return newMultiple(op, s, unit, 1)
+	t := multiple[P]{s, unit, c}
+	if e, ok := s.(Embedder[P]); ok {
+		return embeddedMultiple[P]{t, e}, nil
+	}
+	return t, nil
 }
 
 // multiple is c times a metric.
@@ -37,17 +42,6 @@ type multiple[P any] struct {
 	s    Space[P]
 	unit Unit
 	c    float64
-}
-
-func newMultiple[P any](op string, s Space[P], unit Unit, c float64) (Space[P], error) {
-	if s == nil {
-		return nil, fmt.Errorf("%s: s is nil: %w", op, fault.ErrEmpty)
-	}
-	t := multiple[P]{s, unit, c}
-	if e, ok := s.(Embedder[P]); ok {
-		return embeddedMultiple[P]{t, e}, nil
-	}
-	return t, nil
 }
 
 func (t multiple[P]) Distance(x, y P) float64 { return t.c * t.s.Distance(x, y) }
@@ -68,8 +62,8 @@ func (t embeddedMultiple[P]) Norm() (float64, func(float64) float64) {
 
 func (t embeddedMultiple[P]) linear() bool { return isLinear(t.e) }
 
-// Sum returns the sum of one or more metrics on the same points, in the unit that
-// all of them have, if there is one.
+// Sum returns the sum of one or more metrics on the same points, in the unit that all of them have,
+// if any.
 func Sum[P any](spaces ...Space[P]) (Space[P], error) {
 	const op = "metric: Sum"
 	if err := fault.Empty(op, "spaces", len(spaces)); err != nil {
@@ -124,9 +118,8 @@ type Pair[A, B any] struct {
 	Second B // in the second
 }
 
-// Product returns the metric on pairs whose distance is the p-norm, p in
-// [1, +Inf], of the two distances (a of First, b of Second): their sum for p = 1,
-// the larger for p = +Inf. Products of more spaces nest. The unit is as of [Sum].
+// Product returns the metric on pairs whose distance is the p-norm, p in [1, +Inf], of the two
+// distances. Products of more spaces nest. The unit is as of [Sum].
 func Product[A, B any](a Space[A], b Space[B], p float64) (Space[Pair[A, B]], error) {
 	const op = "metric: Product"
 	if a == nil || b == nil {

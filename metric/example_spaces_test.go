@@ -108,9 +108,14 @@ func ExampleCommonPrefix() {
 }
 
 func ExampleScale() {
-	miles := must(metric.Scale(metric.GreatCircle{}, 1/1.609344))
-	fmt.Printf("%.0f miles\n", miles.Distance(metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}))
-	// Output: 213 miles
+	miles := must(metric.Scale(metric.GreatCircle{}, 1/1.609344, "mile"))
+	d := miles.Distance(metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278})
+	fmt.Printf("%.0f %ss\n", d, metric.UnitOf(miles))
+	edits := must(metric.Scale[string](metric.Levenshtein{}, 1, "edit")) // only a name
+	fmt.Println(edits.Distance("river", "stream"), metric.UnitOf(edits))
+	// Output:
+	// 213 miles
+	// 5 edit
 }
 
 func ExampleSum() {
@@ -133,18 +138,4 @@ func ExampleNewClustered() {
 	f := must(metric.NewClustered(3, 2, 0.25))
 	fmt.Println(f.DistancesFrom(2, nil))
 	// Output: [1 1 0 0.25 1 1]
-}
-
-// Levels under this space are per edit, and say so.
-func ExampleWithUnit() {
-	edits := must(metric.WithUnit(metric.Space[string](metric.Levenshtein{}), "edit"))
-	words := must(metric.NewPoints([]string{"river", "stream"}, edits))
-	fmt.Println(words.Distance(0, 1), words.Unit())
-	fmt.Println(metric.UnitOf(metric.GreatCircle{}))
-	_, err := metric.WithUnit(metric.Space[metric.LatLon](metric.GreatCircle{}), "mile")
-	fmt.Println(err)
-	// Output:
-	// 5 edit
-	// km
-	// metric: WithUnit: different units: Unit is "mile", the metric's "km"
 }

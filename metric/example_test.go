@@ -51,11 +51,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := metric.NewBimetric(towns, countries)
-	if err != nil {
-		log.Fatal(err)
-	}
-	slope, i, j, err := b.Lipschitz(ctx)
+	slope, i, j, err := metric.Bimetric{Privacy: towns, Utility: countries}.Lipschitz(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}

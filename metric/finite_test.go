@@ -46,7 +46,7 @@ func TestBimetric_Lipschitz(t *testing.T) {
 		{zero, rho2, inf, 0, 1},
 		{zero, zero, 0, 0, 0},
 	} {
-		b := testkit.Must(metric.NewBimetric(c.privacy, c.utility))
+		b := metric.Bimetric{Privacy: c.privacy, Utility: c.utility}
 		if ratio, i, j, err := b.Lipschitz(t.Context()); err != nil || ratio != c.ratio || i != c.i || j != c.j {
 			t.Errorf("ratio %v at (%d, %d), %v; want %v at (%d, %d)", ratio, i, j, err, c.ratio, c.i, c.j)
 		}
@@ -122,7 +122,7 @@ func TestProduct_ClosedForms(t *testing.T) {
 func TestUnits_Travel(t *testing.T) {
 	ctx := t.Context()
 	globe, moon := metric.Space[metric.LatLon](metric.GreatCircle{}), metric.Space[metric.LatLon](metric.GreatCircle{Radius: 1737.4})
-	scaled := testkit.Must(metric.Scale(globe, 1000))
+	scaled := testkit.Must(metric.Scale(globe, 1000, ""))
 	pts := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 1}, {Lat: 3}}, globe))
 	for name, c := range map[string]struct {
 		m    any
@@ -131,11 +131,12 @@ func TestUnits_Travel(t *testing.T) {
 		"globe":       {globe, "km"},
 		"radius":      {metric.GreatCircle{Radius: metric.EarthRadiusKm}, "km"},
 		"moon":        {moon, ""},
-		"named":       {testkit.Must(metric.WithUnit(moon, "km")), "km"},
-		"again":       {testkit.Must(metric.WithUnit(globe, "km")), "km"},
-		"unnamed":     {testkit.Must(metric.WithUnit(globe, "")), "km"},
+		"named":       {testkit.Must(metric.Scale(moon, 1, "km")), "km"},
+		"again":       {testkit.Must(metric.Scale(globe, 1, "km")), "km"},
+		"unnamed":     {testkit.Must(metric.Scale(globe, 1, "")), "km"},
 		"Scale":       {scaled, ""},
-		"renamed":     {testkit.Must(metric.WithUnit(scaled, "m")), "m"},
+		"Scale, m":    {testkit.Must(metric.Scale(globe, 1000, "m")), "m"},
+		"renamed":     {testkit.Must(metric.Scale(scaled, 1, "m")), "m"},
 		"Sum":         {testkit.Must(metric.Sum(globe, globe)), "km"},
 		"Sum, mixed":  {testkit.Must(metric.Sum(globe, moon)), ""},
 		"Product":     {testkit.Must(metric.Product(globe, globe, 2)), "km"},
@@ -153,10 +154,10 @@ func TestUnits_Travel(t *testing.T) {
 			t.Errorf("%s: unit %q, want %q", name, got, c.want)
 		}
 	}
-	if _, err := metric.WithUnit(globe, "mile"); !errors.Is(err, fault.ErrUnit) {
+	if _, err := metric.Scale(globe, 1, "mile"); !errors.Is(err, fault.ErrUnit) {
 		t.Error(err)
 	}
-	if d := testkit.Must(metric.WithUnit(globe, "km")).Distance(pts.At(0), pts.At(2)); d != pts.Distance(0, 2) {
+	if d := testkit.Must(metric.Scale(globe, 1, "km")).Distance(pts.At(0), pts.At(2)); d != pts.Distance(0, 2) {
 		t.Errorf("a name changed a distance to %v", d)
 	}
 }
@@ -164,7 +165,7 @@ func TestUnits_Travel(t *testing.T) {
 func TestCombinators_ForwardCheck(t *testing.T) {
 	bad := []vector{{1}, {math.NaN()}}
 	for name, s := range map[string]metric.Space[vector]{
-		"scale": testkit.Must(metric.Scale(metric.Euclidean{}, 2)),
+		"scale": testkit.Must(metric.Scale[vector](metric.Euclidean{}, 2, "")),
 		"sum":   testkit.Must(metric.Sum[vector](metric.Func[vector](metric.Euclidean{}.Distance), metric.Manhattan{})),
 	} {
 		if ve := (*metric.ValueError)(nil); !errors.As(testkit.Err(metric.NewPoints(bad, s)), &ve) {

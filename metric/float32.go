@@ -2,10 +2,9 @@ package metric
 
 import "sync"
 
-// Float32 is the space S on vectors of float32: Float32[Euclidean]{} in place of Euclidean{}.
-// The distance is that of S between the same numbers as float64, bit for bit. Only kd-trees
-// hold float64 copies. Check is that of S, except that a vector of [TotalVariation] may sum to
-// 1 within 1e-5, because float32 has 7 digits.
+// Float32 is the space S on vectors of float32: Float32[Euclidean]{} in place of Euclidean{}. The
+// distance is that of S between the same numbers as float64, bit for bit. Check is that of S,
+// except that a vector of [TotalVariation] may sum to 1 within 1e-5.
 type Float32[S interface {
 	Space[[]float64]
 	Checker[[]float64]
@@ -31,7 +30,7 @@ func (f Float32[S]) Distance(x, y []float32) float64 {
 	return f.Space.Distance(w.x, w.y)
 }
 
-// Unit implements [Measured]: that of S.
+// Unit returns that of S.
 func (f Float32[S]) Unit() Unit { return UnitOf(f.Space) }
 
 // Check implements [Checker].

@@ -3,7 +3,6 @@ package metric
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,34 +15,29 @@ import (
 	"github.com/metricdp/metricdp/internal/spanning"
 )
 
-// ErrDisconnected reports a graph with two nodes that no path joins: their
-// distance would be infinite.
-var ErrDisconnected = errors.New("graph is not connected")
-
 // Edge joins the points I and J of a graph.
 type Edge struct {
 	I, J   int
 	Length float64 // finite and >= 0
 }
 
-// Graph is the metric of shortest paths of a connected undirected graph, its
-// n(n-1)/2 distances stored.
+// Graph is the metric of shortest paths of a connected undirected graph, its n(n-1)/2 distances
+// stored.
 type Graph struct {
 	dense *Dense
 	ids   []int64
 	edges []Edge
 }
 
-// NewGraph returns the shortest-path metric of g, whose point i is the node with the i-th
-// smallest ID. Weights are lengths where g is [graph.Weighted], and 1 otherwise. An edge from a
-// node to itself is ignored. Parallel lines have the one weight that Weight gives. g is only
-// read, on the calling goroutine, and not kept.
+// NewGraph returns the shortest-path metric of g, whose point i is the node with the i-th smallest
+// ID. Weights are lengths where g is [graph.Weighted], and 1 otherwise; loops are ignored. g is
+// only read, on the calling goroutine, and not kept.
 //
-// The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight outside [0, 1e300], and,
-// in O(n + m log m), before anything is allocated for the distances, [ErrDisconnected] and
-// [*MemoryError]. Dijkstra's algorithm from every node, on every core: O(n m log n) for m
-// edges. The distance of a pair is the least, over its paths, of the float64 sum of the lengths
-// taken from the smaller index to the larger, whatever the order of the edges.
+// The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight outside [0, 1e300], and, in
+// O(n + m log m), before anything is allocated for the distances, that of two nodes without a path
+// and [*MemoryError]. Dijkstra's algorithm from every node, on every core: O(n m log n) for m
+// edges. A distance is the least, over the paths of the pair, of the float64 sum of the lengths
+// taken from the smaller index to the larger.
 func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
 	const op = "metric: NewGraph"
 	if g == nil {
@@ -83,8 +77,8 @@ func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
 	return newGraph(ctx, op, ids, edges)
 }
 
-// NewGraphEdges is [NewGraph] for the nodes 0, ..., n-1 and the given edges, of
-// which the shortest counts where several join two nodes. edges is not kept.
+// NewGraphEdges is [NewGraph] for the nodes 0, ..., n-1 and the given edges, of which the shortest
+// counts where several join two nodes. edges is not kept.
 func NewGraphEdges(ctx context.Context, n int, edges []Edge) (*Graph, error) {
 	const op = "metric: NewGraphEdges"
 	if err := checkNodes(op, n); err != nil {
@@ -136,7 +130,7 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 	}
 	for j, id := range ids { // before the n*n distances
 		if parts.Root(j) != parts.Root(0) {
-			return nil, fmt.Errorf("%s: no path joins nodes %d and %d: %w", op, ids[0], id, ErrDisconnected)
+			return nil, fmt.Errorf("%s: no path joins nodes %d and %d", op, ids[0], id)
 		}
 	}
 	roads := make([][]link, n)
@@ -216,7 +210,7 @@ func (s *dijkstra) from(i int, reach float64, settle func(j int, length float64)
 // Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.ids) }
 
-// Unit implements [Measured]: that of the metric that it is a [Spanner] of.
+// Unit returns that of the metric that it is a [Spanner] of.
 func (g *Graph) Unit() Unit { return g.dense.unit }
 
 // String is for people: "shortest paths between 5 nodes".
@@ -233,8 +227,7 @@ func (g *Graph) DistancesFrom(i int, dst []float64) []float64 {
 // IDs returns a copy of the node IDs, in order of the points.
 func (g *Graph) IDs() []int64 { return slices.Clone(g.ids) }
 
-// Edges returns a copy of the edges that are shortest paths between their ends, up to the
-// rounding of sums, I < J, in order of (I, J). They hold a shortest path, by its exact length,
-// between any two points, and so determine the metric: a function is Lipschitz, and a channel
-// private, for all pairs where it is so along these edges.
+// Edges returns a copy of the edges that are shortest paths between their ends, up to the rounding
+// of sums, I < J, in order of (I, J). They determine the metric: a function is Lipschitz, and a
+// channel private, for all pairs where it is so along these edges.
 func (g *Graph) Edges() []Edge { return slices.Clone(g.edges) }

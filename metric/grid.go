@@ -8,30 +8,27 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// gridStretch is more than 1/cos(pi/8) = 1.08239.., by 7e-6 of it, for the roundings of centers
-// and sums.
+// gridStretch is more than 1/cos(pi/8) = 1.08239.., by 7e-6 for the roundings of centers and sums.
 const gridStretch = 1.0824
 
-// NewGrid returns a metric of the plane with levels by place: of square cells of side step, which
-// cover the rectangle from lo to hi row by row from lo on, as shortest paths, and their centers.
+// NewGrid returns a metric of the plane with levels by place, and the centers of its cells:
+// shortest paths in square cells of side step, which cover the rectangle from lo to hi row by row.
 // A weight says how much distance counts in a cell, given its center: where it is a quarter, a
-// mechanism that is alpha-private for the metric is alpha/4-private, and errs by four times as
-// much. It takes the centers as inputs and, under [Plane], for the loss: NewBimetric(graph,
-// centers). For other points of the plane take the nearest center ([Locator]), whose distances
-// are then what is promised.
+// mechanism that is alpha-private for the metric is alpha/4-private. Use both as Bimetric{graph,
+// centers}. For another point take the nearest center ([Locator]), whose distances are then what is
+// promised.
 //
 // Two centers are at most w times their Euclidean distance apart, w the largest weight in the
-// rectangle of cells that they span; and no farther apart than any way from center to center adds up
-// to, where each step counts so. So the metric is nowhere more than weights say, and a mechanism
-// that is private for it is private for lengths that weights multiply, up to cells. It is
-// less by up to 8 %, as paths go in eight directions only, and beside cells of less weight.
+// rectangle of cells that they span, and no farther than any way from center to center adds up to,
+// each step with its weight. So privacy for the metric is privacy for lengths times weights, up to
+// cells. The metric is less by up to 8 %, as paths go in eight directions, and beside cells of less
+// weight.
 //
-// Weights must be public: the density of towns, a map of streets. A circle of small weights
-// around one's own home is the secret itself, drawn on a map.
+// Weights must be public, as the density of towns: small weights around one's own home disclose it.
 //
-// Weights are numbers in [1e-100, 1e100], as is step, which is at least 2^-30 of all coordinates;
-// the errors are a [*ValueError] and, for n(n-1)/2 distances of n cells, a [*MemoryError].
-// O(n^2 log n), on every core.
+// Weights and step are in [1e-100, 1e100], step at least 2^-30 of all coordinates; the errors are a
+// [*ValueError] and, for n(n-1)/2 distances of n cells, a [*MemoryError]. O(n^2 log n), on every
+// core.
 func NewGrid(ctx context.Context, lo, hi [2]float64, step float64, weight func(center [2]float64) float64) (*Graph, *Points[[2]float64], error) {
 	const op = "metric: NewGrid"
 	if weight == nil {

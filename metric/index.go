@@ -10,12 +10,11 @@ import (
 	"github.com/metricdp/metricdp/internal/kdtree"
 )
 
-// Index answers questions about the neighborhoods of the points of a [Finite]: balls, nearest
-// and farthest points. Where the space is [Embedded] in at most 20 dimensions it searches a
-// kd-tree: O(n log n) to build, and O(log n) a query for points spread over their dimensions, n
-// in the worst case. Other spaces are scanned, with one row of distances a query. Either way
-// the answers are, to the bit, those of a scan. An Index is immutable and safe for concurrent
-// use.
+// Index finds balls, nearest and farthest points among the points of a [Finite]. Where the space is
+// [Embedded] in at most 20 dimensions it searches a kd-tree: O(n log n) to build, and O(log n) a
+// query for points spread over their dimensions, n in the worst case. Other spaces are scanned,
+// with one row of distances a query. The answers are, to the bit, those of a scan. An Index is
+// immutable and safe for concurrent use.
 type Index struct {
 	f    Finite
 	tree *kdtree.Tree // nil: scan
@@ -39,9 +38,8 @@ func NewIndex(f Finite) *Index {
 	return ix
 }
 
-// treeOver returns a kd-tree over the points ids of f (nil: all), and f's
-// embedding, or nil where a scan serves as well. Coordinates that no tree can use
-// may take more memory than f, and are not even computed.
+// treeOver returns a kd-tree over the points ids of f (nil: all), and f's embedding, or nil where a
+// scan serves as well. Coordinates of too many dimensions are not even computed.
 func treeOver(f Finite, ids []int) (*kdtree.Tree, Embedding) {
 	if finite.Dim(f) > kdtree.MaxDim {
 		return nil, Embedding{}
@@ -56,16 +54,16 @@ func treeOver(f Finite, ids []int) (*kdtree.Tree, Embedding) {
 // Len returns the number of points.
 func (ix *Index) Len() int { return fault.Len(ix.f) }
 
-// Ball appends to dst, in ascending order, the points at a distance <= r from
-// point i, itself among them, and returns it.
+// Ball appends to dst, in ascending order, the points at a distance <= r from point i, itself among
+// them.
 func (ix *Index) Ball(i int, r float64, dst []int) []int {
 	q := ix.query(i)
 	defer ix.pool.Put(q)
 	return q.ball(r, dst)
 }
 
-// Neighbors appends to dst the k points nearest to point i, or all others, in
-// ascending order of distance, and of index where distances tie, and returns it.
+// Neighbors appends to dst the k points nearest to point i, or all others, in ascending order of
+// distance, and of index where distances tie.
 func (ix *Index) Neighbors(i, k int, dst []int) []int {
 	q := ix.query(i)
 	defer ix.pool.Put(q)
@@ -81,8 +79,8 @@ func (ix *Index) Neighbors(i, k int, dst []int) []int {
 	return dst
 }
 
-// Nearest returns the other point nearest to point i, the lowest where several
-// tie, and its distance; -1 and +Inf where there is none.
+// Nearest returns the other point nearest to point i, the lowest of several, and its distance; -1
+// and +Inf where there is none.
 func (ix *Index) Nearest(i int) (j int, d float64) {
 	e := ix.nearest(i, nobody, -1)
 	return e.i, e.d
@@ -98,8 +96,7 @@ func (ix *Index) nearest(i int, bound entry, floor float64) entry {
 	return q.best[0]
 }
 
-// Farthest returns the point farthest from point i, the lowest where several
-// tie, and its distance.
+// Farthest returns the point farthest from point i, the lowest of several, and its distance.
 func (ix *Index) Farthest(i int) (j int, d float64) {
 	e := ix.farthest(i, entry{math.Inf(-1), -1}, math.Inf(1))
 	return e.i, e.d

@@ -391,18 +391,3 @@ func TestExtent_ClosedForms(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkExtent(b *testing.B) {
-	for _, n := range []int{1000, 1000000} {
-		p := planePoints(n)
-		for name, f := range map[string]func(){
-			"Diameter":    func() { Diameter(b.Context(), p) },
-			"Radius":      func() { Radius(b.Context(), p) },
-			"MinDistance": func() { NewIndex(p).MinDistance(b.Context()) },
-		} {
-			testkit.Bench(b, fmt.Sprintf("%s/n=%d", name, n), f)
-		}
-	}
-	p := scanned{planePoints(1000)}
-	testkit.Bench(b, "Diameter/scan/n=1000", func() { Diameter(b.Context(), p) })
-}

@@ -11,21 +11,20 @@ import (
 	"github.com/metricdp/metricdp/internal/spanning"
 )
 
-// Subdominant returns the largest ultrametric that is nowhere above f, that of single linkage:
-// the least, over all ways from i to j through other points, of the longest step. A negative or
-// non-finite distance is a [*Violation]; no points are [ErrEmpty]. f needs no triangle
-// inequality. O(n^2) time, by Prim's algorithm, O(n) memory beside the result.
+// Subdominant returns the largest ultrametric that is nowhere above f, that of single linkage: the
+// least, over all ways from i to j, of the longest step. A negative or non-finite distance is a
+// [*Violation], no points are [ErrEmpty]. f needs no triangle inequality. O(n^2) time, O(n) memory
+// beside the result.
 func Subdominant(ctx context.Context, f Finite) (*Ultrametric, error) {
 	u, _, err := subdominant(ctx, "metric: Subdominant", f)
 	return u, err
 }
 
-// ValidateUltrametric returns nil where f is an ultrametric up to the relative tolerance tol >=
-// 0: where f(i,j) <= (1+tol) u(i,j) for all pairs, u being the subdominant ultrametric of f.
-// Otherwise the error is a [*Violation] of [UltrametricLaw], a triple with positive Excess,
-// which may be less than tol grants, because f can rise above u in many small steps. Other
-// errors are those of [Subdominant], and a [*ValueError] for tol. O(n^2) time on every core,
-// O(n) memory for each.
+// ValidateUltrametric returns nil where f(i,j) <= (1+tol) u(i,j) for all pairs, u being the
+// subdominant ultrametric of f, tol >= 0. Otherwise the error is a [*Violation] of
+// [UltrametricLaw], a triple with positive Excess, which may be less than tol grants, because f can
+// rise above u in many small steps. Other errors are those of [Subdominant], and a [*ValueError]
+// for tol. O(n^2) time on every core, O(n) memory for each.
 func ValidateUltrametric(ctx context.Context, f Finite, tol float64) error {
 	const op = "metric: ValidateUltrametric"
 	if err := fault.NonNegative(op, "tol", tol); err != nil {
@@ -35,9 +34,9 @@ func ValidateUltrametric(ctx context.Context, f Finite, tol float64) error {
 	return err
 }
 
-// AsUltrametric returns f as an [Ultrametric] with the same distances, or the
-// error of [ValidateUltrametric] at tol = 0. O(1) for an *Ultrametric, O(n log
-// n) for a [*Clustered], otherwise O(n^2) on every core.
+// AsUltrametric returns f as an [Ultrametric] with the same distances, or the error of
+// [ValidateUltrametric] at tol = 0. O(1) for an *Ultrametric, O(n log n) for a [*Clustered],
+// otherwise O(n^2) on every core.
 func AsUltrametric(ctx context.Context, f Finite) (*Ultrametric, error) {
 	const op = "metric: AsUltrametric"
 	switch f := f.(type) {
@@ -78,13 +77,12 @@ func ultrametric(ctx context.Context, op string, f Finite, tol float64) (*Ultram
 	return u, nil
 }
 
-// stepAbove returns a triple against the strong triangle inequality, given a
-// pair with f(i,j) > u(i,j).
+// stepAbove returns a triple against the strong triangle inequality, given a pair with f(i,j) >
+// u(i,j).
 //
-// All steps of the way from i to j in the minimum spanning tree are at most
-// b = u(i,j). The distance from i is at most b at the first stop and above b at
-// the last. Where it passes b, from stop p to stop q, f(i,q) exceeds f(i,p) and
-// f(p,q). The triple returned is the one on the way with the largest excess.
+// All steps of the way from i to j in the minimum spanning tree are at most b = u(i,j). Where the
+// distance from i passes b, from stop p to stop q, f(i,q) exceeds f(i,p) and f(p,q). The triple
+// returned is the one on the way with the largest excess.
 func stepAbove(f Finite, u *Ultrametric, parent []int, i, j int) *Violation {
 	// Climb to where the two branches meet. Parents stand earlier in the order.
 	var up, down []int
@@ -109,17 +107,16 @@ func stepAbove(f Finite, u *Ultrametric, parent []int, i, j int) *Violation {
 	return worst
 }
 
-// subdominant runs Prim's algorithm from point 0. parent is the minimum
-// spanning tree it finds; that of point 0 is -1.
+// subdominant runs Prim's algorithm from point 0. parent is the minimum spanning tree it finds;
+// that of point 0 is -1.
 //
 // The order in which the points join, with the length of the edge that brings each, is the
-// subdominant ultrametric u as it stands. Let b be the largest of these lengths w after a, up
-// to and including c. (1) u(a,c) >= b: before the point of length b joined, no edge shorter
-// than b led out of the set, which held a and not c. (2) u(a,c) <= b, for edges of at most b
-// connect all points from a to c. By induction on c: c came by such an edge from some p. Where
-// p comes before a, that edge was on offer ever since p joined, so all points after p, up to c,
-// came by edges of at most b: start from p in place of a. Now the points before c are
-// connected, by induction, and p is one of them.
+// subdominant ultrametric u as it stands. Let b be the largest of these lengths after a, up to and
+// including c. (1) u(a,c) >= b: before the point of length b joined, no edge shorter than b left
+// the set, which held a and not c. (2) u(a,c) <= b, as edges of at most b connect all points from a
+// to c, by induction on c: c came by such an edge from some p. Where p comes before a, that edge
+// was on offer since p joined, so all points after p, up to c, came by edges of at most b: start
+// from p in place of a. Now p is one of the points before c, which are connected.
 func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, parent []int, err error) {
 	n := fault.Len(f)
 	if err := cmp.Or(fault.Empty(op, "f", n), tableSize(op, n)); err != nil {

@@ -2,21 +2,19 @@ package metric
 
 import "sync"
 
-// Locator finds the members of a [Points] that lie nearest to any points: the way back from a
-// noisy location to a data set. It searches a kd-tree where the space is an [Embedder] in at
-// most 20 dimensions, as [Index] does, and scans otherwise: long vectors of [Float32] under
-// [Euclidean] with inner products in float32, of which those that could be the largest are
-// measured. The answers are those of a plain scan.
+// Locator finds the members of a [Points] that lie nearest to any points. It searches a kd-tree
+// where the space is an [Embedder] in at most 20 dimensions, as [Index] does, and scans otherwise,
+// long vectors of [Float32] under [Euclidean] in float32 first. The answers are those of a plain
+// scan.
 //
-// Queries must be points that the space's [Checker], if any, accepts. A Locator is immutable
-// and safe for concurrent use, and its queries do not allocate.
+// Queries must be points that the space's [Checker], if any, accepts. A Locator is immutable and
+// safe for concurrent use, and its queries do not allocate.
 type Locator[P any] struct {
 	pool sync.Pool // of *visitor[P]
 	scan func(x P) (i int, d float64, ok bool)
 }
 
-// NewLocator returns a locator for the points of p. O(n log n). Points that p holds as
-// float32 are not copied where they are scanned.
+// NewLocator returns a locator for the points of p. O(n log n).
 func NewLocator[P any](p *Points[P]) *Locator[P] {
 	space, _ := p.space.(Embedder[P])
 	tree, _ := treeOver(p, nil)
@@ -34,8 +32,7 @@ func NewLocator[P any](p *Points[P]) *Locator[P] {
 	return l
 }
 
-// Nearest returns the point nearest to x and its distance, Distance(x, At(i)):
-// the lowest i where several tie.
+// Nearest returns the point nearest to x, the lowest i of several, and its distance.
 func (l *Locator[P]) Nearest(x P) (i int, d float64) {
 	if l.scan != nil {
 		if i, d, ok := l.scan(x); ok {

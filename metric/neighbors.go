@@ -11,9 +11,8 @@ import (
 )
 
 // NearestNeighbors returns the k nearest neighbors of every point: those of point i are entries
-// [i*k, (i+1)*k) of the result, as [Index.Neighbors] lists them. k must lie in [1, Len()-1]
-// ([*ValueError]); distances that are not numbers, where they leave a point too few neighbors,
-// are a [*Violation]. n queries.
+// [i*k, (i+1)*k), as [Index.Neighbors] lists them. k must lie in [1, Len()-1] ([*ValueError]); NaN
+// distances that leave a point too few neighbors are a [*Violation]. n queries.
 func (ix *Index) NearestNeighbors(ctx context.Context, k int) ([]int, error) {
 	return ix.nearestNeighbors(ctx, "metric: Index.NearestNeighbors", "k", k, 0)
 }
@@ -58,8 +57,8 @@ func unordered(f Finite, i int) *Violation {
 }
 
 // ReverseNeighbors returns for every point v, in ascending order, the points that count v among
-// their r nearest, themselves included: I_NN,r(v) of IKWAT22, (5), as its Table 3 counts. r must
-// lie in [1, Len()] ([*ValueError]). n queries; the result holds n*r indices.
+// their r nearest, themselves included: I_NN,r(v) of IKWAT22, (5). r must lie in [1, Len()]
+// ([*ValueError]). n queries; the result holds n*r indices.
 func (ix *Index) ReverseNeighbors(ctx context.Context, r int) ([][]int, error) {
 	near, err := ix.nearestNeighbors(ctx, "metric: Index.ReverseNeighbors", "r", r, 1)
 	if err != nil {

@@ -44,7 +44,7 @@ func TestNet_EqualsGreedy(t *testing.T) {
 						want = greedyNet(d, s, ascending[int](n))
 					}
 					for _, f := range []Finite{p, d} {
-						got, err := Net(t.Context(), f, s, &NetOptions{Order: order})
+						got, err := Net(t.Context(), f, s, order)
 						if err != nil || !slices.Equal(got, want) {
 							t.Fatalf("Net(%T, %v) = %v, %v, want %v", f, s, got, err, want)
 						}

@@ -2,10 +2,9 @@ package metric
 
 import "golang.org/x/exp/constraints"
 
-// Numbers is the line: |x-y| for numbers of any integer or floating-point type. The distance is
-// the exact difference rounded once to the nearest float64, also where it overflows T: numbers
-// that differ are never at distance 0. Check, and so [NewPoints], refuses NaN and numbers above
-// 1e300 in magnitude.
+// Numbers is the line: |x-y| for numbers of any integer or floating-point type, the exact
+// difference rounded once to a float64, also where it overflows T. Check, and so [NewPoints],
+// refuses NaN and numbers above 1e300 in magnitude.
 type Numbers[T constraints.Integer | constraints.Float] struct{}
 
 // Distance implements [Space].
@@ -34,8 +33,7 @@ func (Numbers[T]) Check(x, y T) error {
 	return nil
 }
 
-// Append implements [Embedder]. Integers above 2^53 are rounded to the nearest
-// float64, as an [Embedding] may.
+// Append implements [Embedder].
 func (Numbers[T]) Append(dst []float64, x T) []float64 { return append(dst, float64(x)) }
 
 // Norm implements [Embedder].

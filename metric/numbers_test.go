@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"runtime"
 	"slices"
 	"testing"
 
 	"golang.org/x/exp/constraints"
 
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -117,44 +115,4 @@ func TestFloat32_IsFloat64(t *testing.T) {
 		sameAsFloat64(t, metric.Angular{}, pts[:44])
 	}
 	sameAsFloat64(t, metric.TotalVariation{}, [][]float32{{1, 0, 0}, {0, 1, 0}, {0.1, 0.2, 0.7}, {1. / 3, 1. / 3, 1. / 3}})
-}
-
-// With a tree in 3 dimensions and a scan in 64 the neighbors are those of the
-// same vectors in float64, and the scan takes no memory for coordinates.
-func TestFloat32_Neighbors(t *testing.T) {
-	r := random.Seeded(8)
-	for _, dim := range []int{3, 64} {
-		pts, wide := make([][]float32, 500), make([][]float64, 500)
-		for i := range pts {
-			for range dim {
-				pts[i] = append(pts[i], float32(r.NormFloat64()))
-			}
-			wide[i] = widened(pts[i])
-		}
-		p := testkit.Must(metric.NewPoints(pts, metric.Float32[metric.Euclidean]{}))
-		q := testkit.Must(metric.NewPoints(wide, metric.Euclidean{}))
-		got := testkit.Must(metric.NewIndex(p).NearestNeighbors(t.Context(), 3))
-		if want := testkit.Must(metric.NewIndex(q).NearestNeighbors(t.Context(), 3)); !slices.Equal(got, want) {
-			t.Errorf("%d dimensions: other neighbors", dim)
-		}
-		l, m := metric.NewLocator(p), metric.NewLocator(q)
-		for i := range 20 {
-			x := slices.Clone(pts[i])
-			x[0] += 1
-			j, d := l.Nearest(x)
-			if k, e := m.Nearest(widened(x)); j != k || d != e {
-				t.Errorf("%d dimensions: %d at %v, want %d at %v", dim, j, d, k, e)
-			}
-		}
-		if dim == 64 {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			metric.NewIndex(testkit.Must(metric.Scaled(p, 2)))
-			metric.NewLocator(p)
-			runtime.ReadMemStats(&after)
-			if took := after.TotalAlloc - before.TotalAlloc; took > 500*64*4 {
-				t.Errorf("an Index and a Locator took %d bytes", took)
-			}
-		}
-	}
 }

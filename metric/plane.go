@@ -2,10 +2,9 @@ package metric
 
 import "math"
 
-// Plane is the [Euclidean] distance of R^2 on arrays in place of slices, which
-// compare by ==. Both coordinates are in one unit of length, as degrees of
-// latitude and longitude are not: [GreatCircle] takes those. Check, and so
-// [NewPoints], refuses NaN and coordinates above 1e300 in magnitude.
+// Plane is the [Euclidean] distance of R^2 on arrays, which compare by ==. Both coordinates are in
+// one unit of length: for degrees of latitude and longitude see [GreatCircle]. Check is as of
+// Euclidean.
 type Plane struct{}
 
 // Distance implements [Space].

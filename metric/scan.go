@@ -14,9 +14,8 @@ import (
 //
 //	s = |w|^2/2 - <y,w>,
 //
-// half of |y-w|^2 - |y|^2, with inner products in float32, and measures those that rounding
-// could have kept from the first place. Reading the vectors is what takes the time. (A kd-tree
-// takes 10 times as long in 100 dimensions; lower bounds from first coordinates save no time.)
+// half of |y-w|^2 - |y|^2, with inner products in float32, and measures those that rounding could
+// have kept from the first place.
 type scan struct {
 	pts  [][]float32
 	half []float32

@@ -11,11 +11,10 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 )
 
-// Ultrametric is a finite metric with the strong triangle inequality d(i,j) <= max(d(i,k),
-// d(k,j)): any two balls are nested or disjoint. Its points stand in a row with a height
-// between each two neighbors, as the leaves of its dendrogram do, and the distance of two
-// points is, exactly, the largest height between them. A distance costs O(1), all from a point
-// O(n), memory is O(n log n).
+// Ultrametric is a finite metric with the strong triangle inequality d(i,j) <= max(d(i,k), d(k,j)).
+// Its points stand in a row with a height between each two neighbors, as the leaves of its
+// dendrogram do, and the distance of two points is, exactly, the largest height between them. A
+// distance costs O(1), all from a point O(n), memory is O(n log n).
 type Ultrametric struct {
 	order   []int // order[p] is the point at position p
 	pos     []int // pos[order[p]] = p
@@ -23,14 +22,13 @@ type Ultrametric struct {
 	unit    Unit
 }
 
-// NewUltrametric returns the ultrametric on n = len(order) points that stand
-// in the given order, each index below n once, with the n-1 given heights
-// between neighbors, finite and >= 0:
+// NewUltrametric returns the ultrametric on n = len(order) points that stand in the given order,
+// each index below n once, with the n-1 given heights between neighbors, finite and >= 0:
 //
 //	d(order[p], order[q]) = max(heights[p:q]) for p < q.
 //
-// Both slices are copied. The errors are [ErrEmpty], [*SizeError],
-// [*ValueError] and [*MemoryError]. O(n log n).
+// Both slices are copied. The errors are [ErrEmpty], [*SizeError], [*ValueError] and
+// [*MemoryError]. O(n log n).
 func NewUltrametric(order []int, heights []float64) (*Ultrametric, error) {
 	const op = "metric: NewUltrametric"
 	n := len(order)
@@ -54,10 +52,9 @@ type Merge struct {
 
 // FromLinkage returns the ultrametric of a dendrogram over n points, given by its n-1 merges as
 // scipy's linkage numbers them: cluster i < n is the point i alone, cluster n+k is made by
-// merges[k] out of two earlier clusters, each used once. Two points lie at the height of the
-// merge that joins them. Heights must be finite, >= 0, and at least those of the merges below.
-// The errors are [*ValueError], with the merge as Index, [*SizeError], [ErrEmpty] and
-// [*MemoryError]. O(n log n).
+// merges[k] out of two earlier clusters, each used once. Two points lie at the height of the merge
+// that joins them, finite and at least those of the merges below. The errors are [*ValueError],
+// with the merge as Index, [*SizeError], [ErrEmpty] and [*MemoryError]. O(n log n).
 func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
 	const op = "metric: FromLinkage"
 	if n <= 0 {
@@ -107,7 +104,7 @@ func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
 // Len returns the number of points.
 func (u *Ultrametric) Len() int { return len(u.order) }
 
-// Unit implements [Measured]: that of the metric that it was made of.
+// Unit returns that of the metric that it was made of.
 func (u *Ultrametric) Unit() Unit { return u.unit }
 
 // String is for people: "ultrametric on 5 points".
@@ -149,9 +146,9 @@ func (u *Ultrametric) Order() []int { return slices.Clone(u.order) }
 // Heights returns a copy of the n-1 heights between neighbors in that order.
 func (u *Ultrametric) Heights() []float64 { return slices.Clone(u.heights.values()) }
 
-// Clusters returns, for every point, the number of its closed ball of radius s: two points have
-// the same number where their distance is at most s. The balls are numbered 0, 1, ... by their
-// smallest index. For s negative or NaN every point has its own. O(n).
+// Clusters returns, for every point, the number of its closed ball of radius s: two points have the
+// same number where their distance is at most s. The balls are numbered 0, 1, ... by their smallest
+// index. For s negative or NaN every point has its own. O(n).
 func (u *Ultrametric) Clusters(s float64) []int {
 	h := u.heights.values()
 	label := make([]int, len(u.order)) // first the run of the ball
@@ -174,9 +171,8 @@ func (u *Ultrametric) Clusters(s float64) []int {
 	return label
 }
 
-// rangeMax answers the largest number of any stretch of a list in O(1).
-// levels[l][p] is the largest of the 2^l numbers from p on, so a stretch is
-// covered by two overlapping entries of one level.
+// rangeMax returns the largest number of any stretch of a list in O(1). levels[l][p] is the largest
+// of the 2^l numbers from p on, so two entries of one level cover a stretch.
 type rangeMax[T cmp.Ordered] struct{ levels [][]T }
 
 // newRangeMax keeps v. It takes O(n log n) time and memory.

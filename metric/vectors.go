@@ -10,19 +10,17 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// maxMagnitude bounds coordinates, radii and edge lengths. A sum of n of them,
-// or of n differences of two, is at most 2e300*n: finite for n up to 8e7.
+// maxMagnitude bounds coordinates, radii and edge lengths: a sum of up to 8e7 of them is finite.
 const maxMagnitude = 1e300
 
-// Where the sum of n squares lies in [minSquares, +Inf) its square root is the
-// norm to rounding error: squares that underflowed lose at most 2^-1075 each,
-// a fraction n*2^-115 of the sum. Outside, the sum is taken again with scaling.
+// A sum of n squares in [minSquares, +Inf) has lost at most a fraction n*2^-115 to underflow; other
+// sums are taken again with scaling.
 const minSquares = 0x1p-960
 
-// Euclidean is the l2 distance of R^d. Its points are slices of one length d >= 1. Check, and
-// so [NewPoints], refuses an empty slice, unequal lengths, NaN, and coordinates above 1e300 in
-// magnitude; Distance panics on unequal lengths. The relative error is at most about d ulps for
-// coordinates of any size. O(d), no allocation, like all metrics on vectors here.
+// Euclidean is the l2 distance of R^d. Its points are slices of one length d >= 1. Check, and so
+// [NewPoints], refuses an empty slice, unequal lengths, NaN, and coordinates above 1e300 in
+// magnitude; Distance panics on unequal lengths. The relative error is at most about d ulps at any
+// scale. O(d), no allocation, like all metrics on vectors here.
 type Euclidean struct{}
 
 // Distance implements [Space].
@@ -87,8 +85,7 @@ func (Manhattan) Append(dst, p []float64) []float64 { return append(dst, p...) }
 // Norm implements [Embedder].
 func (Manhattan) Norm() (float64, func(float64) float64) { return 1, identity }
 
-// Chebyshev is the l-infinity distance of R^d, the largest difference of a
-// coordinate, on the points that [Euclidean] takes.
+// Chebyshev is the l-infinity distance of R^d, on the points that [Euclidean] takes.
 type Chebyshev struct{}
 
 // Distance implements [Space].
@@ -112,10 +109,9 @@ func (Chebyshev) Append(dst, p []float64) []float64 { return append(dst, p...) }
 // Norm implements [Embedder].
 func (Chebyshev) Norm() (float64, func(float64) float64) { return math.Inf(1), identity }
 
-// Minkowski is the lp distance of R^d for the exponent P in [1, +Inf], on the
-// points that [Euclidean] takes. Check refuses any other P, so the zero value is
-// not usable. P = 1, 2 and +Inf are [Manhattan], [Euclidean] and [Chebyshev],
-// bit for bit; any other P costs a power per coordinate. No power overflows.
+// Minkowski is the lp distance of R^d for the exponent P in [1, +Inf], on the points that
+// [Euclidean] takes. Check refuses any other P. P = 1, 2 and +Inf are [Manhattan], [Euclidean] and
+// [Chebyshev], bit for bit; others cost a power a coordinate, of which none overflows.
 type Minkowski struct{ P float64 }
 
 // Distance implements [Space].
@@ -154,10 +150,9 @@ func (Minkowski) Append(dst, p []float64) []float64 { return append(dst, p...) }
 // Norm implements [Embedder].
 func (k Minkowski) Norm() (float64, func(float64) float64) { return k.P, identity }
 
-// Angular is the angle between two nonzero vectors, in radians, in [0, pi]: the metric to use
-// in place of cosine similarity, which is none. Positive multiples of one vector lie at
-// distance 0 up to rounding. The absolute error is about 1e-15, near 0 and pi too (W. Kahan,
-// "How futile are mindless assessments of roundoff", section 12).
+// Angular is the angle between two nonzero vectors, in radians, in [0, pi]: a metric, which cosine
+// distance is not. The absolute error is about 1e-15, near 0 and pi too (W. Kahan, "How futile are
+// mindless assessments of roundoff", section 12).
 type Angular struct{}
 
 // Distance implements [Space].
@@ -175,9 +170,8 @@ func angular[T constraints.Float](x, y []T) float64 {
 	return 2 * math.Atan2(math.Sqrt(diff), math.Sqrt(sum))
 }
 
-// Check implements [Checker]. Beside what the other vector metrics refuse, it
-// refuses the zero vector and those of norm below 2^-1022, the least normal
-// number, because they have too few digits for a direction.
+// Check implements [Checker]. Beside what [Euclidean] refuses, it refuses vectors of norm below
+// 2^-1022, which have too few digits for a direction.
 func (Angular) Check(x, y []float64) error {
 	const op = "metric: Angular"
 	const minNorm = 0x1p-1022
@@ -201,8 +195,8 @@ func (Angular) Append(dst, p []float64) []float64 {
 	return dst
 }
 
-// Norm implements [Embedder]: from the chord between two unit vectors to their
-// angle, with an absolute error of up to 1e-7 near pi, where the chord is flat.
+// Norm implements [Embedder]: from the chord between two unit vectors to their angle, with an
+// absolute error of up to 1e-7 near pi.
 func (Angular) Norm() (float64, func(float64) float64) { return 2, chordToArc }
 
 // chordToArc maps a chord of the unit sphere to its arc.
@@ -212,9 +206,8 @@ func chordToArc(c float64) float64 { return 2 * math.Asin(min(1, c/2)) }
 // one length >= 1: the largest difference of the probability of one event.
 type TotalVariation struct{}
 
-// probabilityTol is how far from 1 the sum of a probability vector may lie: it
-// admits vectors printed with ten digits or summed over 10^6 entries, whose
-// rounding is at most 10^6 * 2^-53. The distance is a metric whatever the sums.
+// probabilityTol admits vectors printed with ten digits or summed over 10^6 entries. The distance
+// is a metric whatever the sums.
 const probabilityTol = 1e-9
 
 // Distance implements [Space].

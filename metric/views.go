@@ -8,8 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 )
 
-// Scaled returns f with every distance multiplied by c > 0: a change of unit,
-// to one without a name.
+// Scaled returns f with every distance multiplied by c > 0, in a unit without a name.
 func Scaled(f Finite, c float64) (Finite, error) {
 	const op = "metric: Scaled"
 	if err := cmp.Or(fault.Empty(op, "f", fault.Len(f)), fault.Positive(op, "c", c)); err != nil {
@@ -45,8 +44,8 @@ func (s *scaled) Embed() (Embedding, bool) {
 	return e, ok
 }
 
-// Subset returns f restricted to the points idx, renumbered in that order. An
-// index may repeat: the copies are points at distance 0. idx is copied.
+// Subset returns f restricted to the points idx, which is copied, renumbered in that order. An
+// index may repeat: the copies are points at distance 0.
 func Subset(f Finite, idx []int) (Finite, error) {
 	const op = "metric: Subset"
 	n := fault.Len(f)
@@ -64,7 +63,7 @@ type subset struct {
 func (s *subset) Len() int                  { return len(s.idx) }
 func (s *subset) Distance(i, j int) float64 { return s.f.Distance(s.idx[i], s.idx[j]) }
 
-// Unit implements [Measured]: that of the whole.
+// Unit returns that of the whole.
 func (s *subset) Unit() Unit { return UnitOf(s.f) }
 
 func (s *subset) Dim() int { return finite.Dim(s.f) }

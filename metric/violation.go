@@ -2,24 +2,21 @@ package metric
 
 import "fmt"
 
-// Axiom names a law of metrics.
-type Axiom string
-
-// The laws that [Validate] and the constructors check.
+// The laws that [Validate] and the constructors check: the Axiom of a [Violation].
 const (
-	FiniteValue    Axiom = "0 <= d(i,j) < Inf"
-	ZeroSelf       Axiom = "d(i,i) = 0"
-	Symmetry       Axiom = "d(i,j) = d(j,i)"
-	Identity       Axiom = "d(i,j) > 0 for i != j"
-	Triangle       Axiom = "d(i,j) <= d(i,k) + d(k,j)"
-	UltrametricLaw Axiom = "d(i,j) <= max(d(i,k), d(k,j))"
+	FiniteValue    = "0 <= d(i,j) < Inf"
+	ZeroSelf       = "d(i,i) = 0"
+	Symmetry       = "d(i,j) = d(j,i)"
+	Identity       = "d(i,j) > 0 for i != j"
+	Triangle       = "d(i,j) <= d(i,k) + d(k,j)"
+	UltrametricLaw = "d(i,j) <= max(d(i,k), d(k,j))"
 )
 
-// Violation is the error that carries a witness against a law: the points I and J, for
-// three-point laws also K (otherwise -1), and by how much the law fails.
+// Violation is the error that carries a witness against a law: the points I and J, for three-point
+// laws also K (otherwise -1), and by how much the law fails.
 type Violation struct {
 	Op      string // the call, as in "metric: Validate"
-	Axiom   Axiom
+	Axiom   string
 	I, J, K int
 	Excess  float64 // by how much, in the unit of the metric
 }
