@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"sync"
 
 	"golang.org/x/exp/constraints"
 
@@ -293,4 +294,130 @@ func checkExponent(op, arg string, p float64) error {
 		return nil
 	}
 	return fault.Value(op, arg, p, "a number in [1, +Inf]")
+}
+
+// Plane is the [Euclidean] distance of R^2 on arrays, which compare by ==. Both coordinates are in
+// one unit of length: for degrees of latitude and longitude see [GreatCircle]. Check is as of
+// Euclidean.
+type Plane struct{}
+
+// Distance implements [Space].
+func (Plane) Distance(x, y [2]float64) float64 { return math.Hypot(x[0]-y[0], x[1]-y[1]) }
+
+// Check implements [Checker].
+func (Plane) Check(x, y [2]float64) error { return checkVectors("metric: Plane", x[:], y[:]) }
+
+// Append implements [Embedder].
+func (Plane) Append(dst []float64, p [2]float64) []float64 { return append(dst, p[:]...) }
+
+// Norm implements [Embedder].
+func (Plane) Norm() (float64, func(float64) float64) { return 2, identity }
+
+func (Plane) linear() bool { return true }
+
+// Numbers is the line: |x-y| for numbers of any integer or floating-point type, the exact
+// difference rounded once to a float64, also where it overflows T. Check, and so [NewPoints],
+// refuses NaN and numbers above 1e300 in magnitude.
+type Numbers[T constraints.Integer | constraints.Float] struct{}
+
+// Distance implements [Space].
+func (Numbers[T]) Distance(x, y T) float64 {
+	if x < y {
+		x, y = y, x
+	}
+	if fractions[T]() {
+		return float64(x) - float64(y)
+	}
+	// Both differ from their uint64 by a multiple of 2^64, and so the difference
+	// of these by one from x-y, which lies in [0, 2^64).
+	return float64(uint64(x) - uint64(y))
+}
+
+// fractions reports whether T is a floating-point type.
+func fractions[T constraints.Integer | constraints.Float]() bool { return T(1)/2 != 0 }
+
+// Check implements [Checker].
+func (Numbers[T]) Check(x, y T) error {
+	for i, v := range [2]T{x, y} {
+		if err := checkCoordinate("metric: Numbers", argXY[i], -1, float64(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Append implements [Embedder].
+func (Numbers[T]) Append(dst []float64, x T) []float64 { return append(dst, float64(x)) }
+
+// Norm implements [Embedder].
+func (Numbers[T]) Norm() (float64, func(float64) float64) { return 1, identity }
+
+// Float32 is the space S on vectors of float32: Float32[Euclidean]{} in place of Euclidean{}. The
+// distance is that of S between the same numbers as float64, bit for bit. Check is that of S,
+// except that a vector of [TotalVariation] may sum to 1 within 1e-5.
+type Float32[S interface {
+	Space[[]float64]
+	Checker[[]float64]
+	Embedder[[]float64]
+}] struct {
+	Space S // its zero value where S has no parameters
+}
+
+// Distance implements [Space]. It does not allocate.
+func (f Float32[S]) Distance(x, y []float32) float64 {
+	switch any(f.Space).(type) {
+	case Euclidean:
+		return euclidean(x, y)
+	case Manhattan:
+		return manhattan(x, y)
+	case Chebyshev:
+		return chebyshev(x, y)
+	case Angular:
+		return angular(x, y)
+	}
+	w := widen(x, y)
+	defer widePool.Put(w)
+	return f.Space.Distance(w.x, w.y)
+}
+
+// Unit returns that of S.
+func (f Float32[S]) Unit() Unit { return UnitOf(f.Space) }
+
+// Check implements [Checker].
+func (f Float32[S]) Check(x, y []float32) error {
+	w := widen(x, y)
+	defer widePool.Put(w)
+	if _, ok := any(f.Space).(TotalVariation); ok {
+		return checkProbabilities(w.x, w.y, 1e-5)
+	}
+	return f.Space.Check(w.x, w.y)
+}
+
+// Append implements [Embedder].
+func (f Float32[S]) Append(dst []float64, p []float32) []float64 {
+	w := widen(p, nil)
+	defer widePool.Put(w)
+	return f.Space.Append(dst, w.x)
+}
+
+// Norm implements [Embedder].
+func (f Float32[S]) Norm() (float64, func(float64) float64) { return f.Space.Norm() }
+
+func (f Float32[S]) linear() bool { return isLinear(f.Space) }
+
+type wide struct{ x, y []float64 }
+
+var widePool = sync.Pool{New: func() any { return new(wide) }}
+
+// widen takes a wide from the pool; it is to be put back.
+func widen(x, y []float32) *wide {
+	w := widePool.Get().(*wide)
+	w.x, w.y = w.x[:0], w.y[:0]
+	for _, v := range x {
+		w.x = append(w.x, float64(v))
+	}
+	for _, v := range y {
+		w.y = append(w.y, float64(v))
+	}
+	return w
 }
