@@ -3,6 +3,7 @@ package walk_test
 import (
 	"fmt"
 	"log"
+	"math"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/walk"
@@ -46,4 +47,196 @@ func Example() {
 	// released: [100 46 65 33 18 2 0 20 23]
 	// consistent: [100 40.5 59.5 28.83 13.83 -2.167 5.5 25.5 28.5]
 	// error of partial sums 4.4 <nil>
+}
+
+func ExampleBalanced() {
+	t, err := walk.Balanced(5, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for v := range t.Nodes() {
+		lo, hi := t.LeafRange(v)
+		fmt.Printf("depth %d: leaves [%d, %d)\n", t.Depth(v), lo, hi)
+	}
+	fmt.Println("sensitivities:", t.Sensitivity(walk.ReplaceOne), t.Sensitivity(walk.AddRemoveOne))
+	// Output:
+	// depth 0: leaves [0, 5)
+	// depth 1: leaves [0, 3)
+	// depth 1: leaves [3, 5)
+	// depth 2: leaves [0, 2)
+	// depth 2: leaves [2, 3)
+	// depth 2: leaves [3, 4)
+	// depth 2: leaves [4, 5)
+	// depth 3: leaves [0, 1)
+	// depth 3: leaves [1, 2)
+	// sensitivities: 5 4
+}
+
+// A taxonomy is a tree as it is.
+func ExampleNewTree() {
+	items := []string{"bread", "food", "goods", "milk", "saw", "tools"}
+	parent := []int{1, 2, -1, 1, 5, 2}
+	t, order, err := walk.NewTree(parent)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range t.Len() {
+		fmt.Println("leaf", i, "is", items[order[t.LeafNode(i)]])
+	}
+	// Where both move, from bread to saw: goods and food divide anew; a saw is
+	// all that tools has, so nothing more.
+	fmt.Println("sensitivity:", t.Sensitivity(walk.ReplaceOne))
+	// Output:
+	// leaf 0 is bread
+	// leaf 1 is milk
+	// leaf 2 is saw
+	// sensitivity: 3
+}
+
+// On the cells of a square, quartered level by level: scales prop. to the root of
+// a node's side.
+func ExampleTree_Normalize() {
+	t, err := walk.Levels(4, 4, 4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := t.Normalize(walk.ReplaceOne, walk.Scales{Level: []float64{1, math.Sqrt(1. / 2), 1. / 2}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	loss, err := t.Loss(walk.ReplaceOne, s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f, loss %.3f\n", s.Level, loss)
+	s, err = s.At(0.5) // for level 0.5
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f\n", s.Level)
+	// Output:
+	// [8.83 6.24 4.41], loss 1.000
+	// [17.66 12.49 8.83]
+}
+
+// Fifty-two weeks of seven days, with the scales of noise that make it private
+// at level 1 to move a record to another day.
+func ExampleLevels() {
+	t, err := walk.Levels(52, 7)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(t.Len(), "leaves,", t.Nodes(), "nodes, height", t.Height())
+	s, err := t.EqualScales(walk.ReplaceOne)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Level)
+	// Output:
+	// 364 leaves, 417 nodes, height 2
+	// [4 4]
+}
+
+// Whole numbers, for counts: one draw for each child of a node.
+func ExampleNewNoise() {
+	noise, err := walk.NewNoise(walk.DiscreteLaplace, 4)
+	if err != nil {
+		panic(err)
+	}
+	counts := []int64{120, 80, 40}
+	noise.Add(rand.New(rand.NewPCG(1, 2)), counts) // nil outside of examples
+	fmt.Println(counts)
+	fmt.Printf("%v of scale %v\n", noise.Distribution(), noise.Scale())
+	// Output:
+	// [119 92 43]
+	// DiscreteLaplace of scale 4
+}
+
+func ExampleSuperregular() {
+	w, err := walk.Superregular(1 << 12)
+	if err != nil {
+		log.Fatal(err)
+	}
+	loss, _ := w.Tree().Loss(walk.AddRemoveOne, w.Scales()) // per unit of l1
+	rms, _ := w.RMS(nil)
+	fmt.Printf("regular: %v\n", loss)
+	fmt.Printf("its partial sums: %.1f\n", rms)
+	fmt.Printf("those of independent Laplace noise: %.1f\n", math.Sqrt(2*(1<<12+1)/2.))
+
+	z := make([]float64, 1<<12)
+	if err := w.Increments(rand.New(rand.NewPCG(1, 2)), z); err != nil { // nil in production
+		log.Fatal(err)
+	}
+	for k := 1; k < len(z); k++ { // the walk
+		z[k] += z[k-1]
+	}
+	// Output:
+	// regular: 1
+	// its partial sums: 21.7
+	// those of independent Laplace noise: 64.0
+}
+
+// Four ways to make noise for a thousand points, compared without a draw.
+func ExampleNew() {
+	for _, c := range []struct {
+		arities []int
+		dist    walk.Distribution
+	}{
+		{[]int{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, walk.KNorm},
+		{[]int{32, 32}, walk.DiscreteLaplace},
+		{[]int{32, 32}, walk.KNorm},
+		{[]int{10, 10, 10}, walk.KNorm},
+	} {
+		t, err := walk.Levels(c.arities...)
+		if err != nil {
+			log.Fatal(err)
+		}
+		scales, err := t.EqualScales(walk.ReplaceOne)
+		if err != nil {
+			log.Fatal(err)
+		}
+		w, err := walk.New(t, c.dist, scales)
+		if err != nil {
+			log.Fatal(err)
+		}
+		rms, err := w.RMS(nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%4d leaves, height %2d, scale %2v, %v: RMS %.2f\n", t.Len(), t.Height(), scales.Level[0], c.dist, rms)
+	}
+	// Output:
+	// 1024 leaves, height 10, scale 20, KNorm: RMS 26.67
+	// 1024 leaves, height  2, scale  4, DiscreteLaplace: RMS 18.28
+	// 1024 leaves, height  2, scale  4, KNorm: RMS 18.18
+	// 1000 leaves, height  3, scale  6, KNorm: RMS 17.78
+}
+
+// Where 500 people live, at level 100 per unit of total variation: 0.2 for one who moves.
+func ExampleWalk_AddShares() {
+	t, err := walk.Levels(4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	unit, err := t.EqualScales(walk.ReplaceOne)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scales, err := unit.At(100) // per unit of total variation
+	if err != nil {
+		log.Fatal(err)
+	}
+	w, err := walk.New(t, walk.KNorm, scales)
+	if err != nil {
+		log.Fatal(err)
+	}
+	shares := make([]float64, t.Nodes())
+	people := []float64{250, 120, 80, 50}
+	if err := w.AddShares(rand.New(rand.NewPCG(4, 2)), shares, people); err != nil { // nil in production
+		log.Fatal(err)
+	}
+	err = t.Center(shares)
+	fmt.Printf("%.3f %v\n", shares[1:], err)
+	// Output:
+	// [0.477 0.264 0.163 0.096] <nil>
 }
