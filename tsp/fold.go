@@ -1,6 +1,7 @@
 package tsp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -166,10 +167,7 @@ func (l *Folding) Locality(ctx context.Context, f metric.Finite) (out Locality, 
 	if len(l.Position) != n {
 		return Locality{}, &fault.SizeError{Op: op, Arg: "Position", Got: len(l.Position), Want: fmt.Sprint(n)}
 	}
-	if err := fault.AllFinite(op, "Position", l.Position); err != nil {
-		return Locality{}, err
-	}
-	if err := fault.Permutation(op, "Rank", l.Rank, n); err != nil {
+	if err := cmp.Or(fault.AllFinite(op, "Position", l.Position), fault.Permutation(op, "Rank", l.Rank, n)); err != nil {
 		return Locality{}, err
 	}
 	if n == 1 {

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -77,10 +78,7 @@ func (t *Tree) lossOf(op string, rel Relation, s Scales) (float64, error) {
 	if err := t.check(op); err != nil {
 		return 0, err
 	}
-	if err := rel.check(op); err != nil {
-		return 0, err
-	}
-	if err := s.check(op, t.Height()); err != nil {
+	if err := cmp.Or(rel.check(op), s.check(op, t.Height())); err != nil {
 		return 0, err
 	}
 	if rel == AddRemoveOne && s.Total == 0 {
@@ -150,10 +148,7 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 	if w.dist == Laplace || w.dist == DiscreteLaplace {
 		return 0, fault.Value(op, "dist", float64(w.dist), "KNorm or DiscreteHaar")
 	}
-	if err := checkLen(op, "z", len(z), w.tree.Len()); err != nil {
-		return 0, err
-	}
-	if err := fault.AllFinite(op, "z", z); err != nil {
+	if err := cmp.Or(checkLen(op, "z", len(z), w.tree.Len()), fault.AllFinite(op, "z", z)); err != nil {
 		return 0, err
 	}
 	sums := make([]float64, w.tree.Nodes())
@@ -257,10 +252,7 @@ func (s Scales) equal(rel Relation) (b float64, ok bool) {
 // total has none.
 func (t *Tree) EqualScales(rel Relation) (Scales, error) {
 	const op = "walk: Tree.EqualScales"
-	if err := t.check(op); err != nil {
-		return Scales{}, err
-	}
-	if err := rel.check(op); err != nil {
+	if err := cmp.Or(t.check(op), rel.check(op)); err != nil {
 		return Scales{}, err
 	}
 	// At least 1: where nothing can differ, any scale will do.

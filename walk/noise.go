@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -99,10 +100,7 @@ type Noise struct {
 // draws are 0 in practice.
 func NewNoise(dist Distribution, scale float64) (Noise, error) {
 	const op = "walk: NewNoise"
-	if err := dist.check(op); err != nil {
-		return Noise{}, err
-	}
-	if err := checkScale(op, "scale", -1, scale); err != nil {
+	if err := cmp.Or(dist.check(op), checkScale(op, "scale", -1, scale)); err != nil {
 		return Noise{}, err
 	}
 	return newNoise(dist, scale), nil

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -81,10 +82,7 @@ func (w *Walk) RMS(gaps []float64) (float64, error) {
 		return 0, err
 	}
 	if gaps != nil {
-		if err := checkLen(op, "gaps", len(gaps), w.tree.Len()); err != nil {
-			return 0, err
-		}
-		if err := fault.AllNonNegative(op, "gaps", gaps); err != nil {
+		if err := cmp.Or(checkLen(op, "gaps", len(gaps), w.tree.Len()), fault.AllNonNegative(op, "gaps", gaps)); err != nil {
 			return 0, err
 		}
 	}

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -43,10 +44,7 @@ func (w *Walk) check(op string) error {
 // Total of 0 leaves the total as it is.
 func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 	const op = "walk: New"
-	if err := t.check(op); err != nil {
-		return nil, err
-	}
-	if err := dist.check(op); err != nil {
+	if err := cmp.Or(t.check(op), dist.check(op)); err != nil {
 		return nil, err
 	}
 	if dist == DiscreteHaar && !t.binary {
@@ -173,13 +171,7 @@ func (w *Walk) AddShares(rng *rand.Rand, dst, weights []float64) error {
 		return fault.Value(op, "dist", float64(w.dist), "Laplace or KNorm")
 	}
 	t := w.tree
-	if err := checkLen(op, "dst", len(dst), t.Nodes()); err != nil {
-		return err
-	}
-	if err := checkLen(op, "weights", len(weights), t.Len()); err != nil {
-		return err
-	}
-	if err := fault.Private(fault.AllNonNegative(op, "weights", weights)); err != nil {
+	if err := cmp.Or(checkLen(op, "dst", len(dst), t.Nodes()), checkLen(op, "weights", len(weights), t.Len()), fault.Private(fault.AllNonNegative(op, "weights", weights))); err != nil {
 		return err
 	}
 	near, err := t.shares(op, weights)

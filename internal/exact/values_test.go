@@ -116,13 +116,7 @@ func TestValues_KeepBits(t *testing.T) {
 	if at(lo) == at(hi) {
 		t.Fatal("no border")
 	}
-	for want := at(lo); hi-lo > 1; {
-		if mid := lo + (hi-lo)/2; at(mid) == want {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	lo, _ = border(lo, hi, 1, at)
 	passed := 0
 	for seed := range uint64(100) {
 		rng, b := random.Seeded(seed), &noisy{0, 1, digits{word: lo << 1}}
