@@ -93,8 +93,7 @@ func TestGraph_AgreesWithFloydWarshall(t *testing.T) {
 	}
 }
 
-// The edges reported are in order, as long as the distance of their ends, and
-// determine the metric.
+// The edges reported are in order, as long as the distance of their ends, and determine the metric.
 func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 	r := random.Seeded(2)
 	for range 20 {

@@ -53,8 +53,7 @@ func (l *Locator[P]) Nearest(x P) (i int, d float64) {
 	return v.best[0].i, v.best[0].d
 }
 
-// Within appends to dst, in ascending order, all points at a distance <= r
-// from x, and returns it.
+// Within appends to dst, in ascending order, all points at a distance <= r from x, and returns it.
 func (l *Locator[P]) Within(x P, r float64, dst []int) []int {
 	v := l.visit(x)
 	defer l.leave(v)

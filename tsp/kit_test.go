@@ -163,8 +163,7 @@ func points(xy [][]float64) metric.Finite {
 	return testkit.Must(metric.NewPoints(xy, metric.Euclidean{}))
 }
 
-// clustered are clusters of about 40 points, of spreads from 0.001 to 0.1, in
-// the unit square.
+// clustered are clusters of about 40 points, of spreads from 0.001 to 0.1, in the unit square.
 func clustered(n int, seed uint64) metric.Finite {
 	return clumps(n, max(2, n/40), 0.001, 0.1, seed)
 }

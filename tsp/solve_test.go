@@ -14,9 +14,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// No tour beats the exact optimum, no bound passes it, and Solve
-// reaches it in all of these 270 cases, as it happens; nearly all is what it
-// promises.
+// No tour beats the exact optimum, no bound passes it, and Solve reaches it in all of these 270
+// cases, as it happens; nearly all is what it promises.
 func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 	reached, cases := 0, 0
 	for n := 1; n <= 9; n++ {
@@ -166,8 +165,7 @@ func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 	}
 }
 
-// The search of a region leaves the rest of the tour as it is, and saves what it
-// claims to save.
+// The search of a region leaves the rest of the tour as it is, and saves what it claims to save.
 func TestRegions_KeepTheTour(t *testing.T) {
 	for _, kind := range []Kind{Closed, Open} {
 		s := testSearch(t, plane(800, 1), kind)

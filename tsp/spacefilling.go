@@ -18,11 +18,10 @@ import (
 // space-filling curve needs: see [metric.Embedded].
 var ErrNoCoordinates = errors.New("metric has no coordinates")
 
-// SpaceFilling returns the points of an embedded metric in the order in which
-// Hilbert's curve meets them, in O(n log n). Every stretch of the curve fills a compact
-// part of the space; on uniform points of the plane the tour is 40 % longer than the
-// shortest. Points in one cell, of 2^-32 of the longest side of the bounding box,
-// are visited in order of index.
+// SpaceFilling returns the points of an embedded metric in the order in which Hilbert's curve meets
+// them, in O(n log n). Every stretch of the curve fills a compact part of the space; on uniform
+// points of the plane the tour is 40 % longer than the shortest. Points in one cell, of 2^-32 of
+// the longest side of the bounding box, are visited in order of index.
 //
 // A metric that is not [metric.Embedded] is [ErrNoCoordinates].
 func SpaceFilling(ctx context.Context, f metric.Finite, kind Kind) (t *Tour, err error) {
@@ -114,10 +113,9 @@ const hilbertBits = 32
 // hilbertKey writes the place on the Hilbert curve of the cell x to the d*bits
 // highest bits of key, the most significant first. It overwrites x.
 //
-// From the highest bit down, the cell is turned into the frame of the part of
-// the curve that it lies on; then the Gray code of the interleaved bits is
-// undone (J. Skilling, "Programming the Hilbert curve", AIP Conf. Proc. 707,
-// 2004).
+// From the highest bit down, the cell is turned into the frame of the part of the curve that it
+// lies on; then the Gray code of the interleaved bits is undone (J. Skilling, "Programming the
+// Hilbert curve", AIP Conf. Proc. 707, 2004).
 func hilbertKey(key []uint64, x []uint32, bits int) {
 	for b := bits - 1; b > 0; b-- {
 		low := uint32(1)<<b - 1

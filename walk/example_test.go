@@ -49,27 +49,26 @@ func Example() {
 	// error of partial sums 4.4 <nil>
 }
 
-func ExampleBalanced() {
-	t, err := walk.Balanced(5, 2)
+// must and check keep the other examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+func ExampleBalanced() {
+	t := must(walk.Balanced(5, 2))
 	for v := range t.Nodes() {
 		lo, hi := t.LeafRange(v)
-		fmt.Printf("depth %d: leaves [%d, %d)\n", t.Depth(v), lo, hi)
+		fmt.Printf("[%d, %d) ", lo, hi)
 	}
 	fmt.Println("sensitivities:", t.Sensitivity(walk.ReplaceOne), t.Sensitivity(walk.AddRemoveOne))
-	// Output:
-	// depth 0: leaves [0, 5)
-	// depth 1: leaves [0, 3)
-	// depth 1: leaves [3, 5)
-	// depth 2: leaves [0, 2)
-	// depth 2: leaves [2, 3)
-	// depth 2: leaves [3, 4)
-	// depth 2: leaves [4, 5)
-	// depth 3: leaves [0, 1)
-	// depth 3: leaves [1, 2)
-	// sensitivities: 5 4
+	// Output: [0, 5) [0, 3) [3, 5) [0, 2) [2, 3) [3, 4) [4, 5) [0, 1) [1, 2) sensitivities: 5 4
 }
 
 // A taxonomy is a tree as it is.
@@ -93,26 +92,13 @@ func ExampleNewTree() {
 	// sensitivity: 3
 }
 
-// On the cells of a square, quartered level by level: scales prop. to the root of
-// a node's side.
+// On the cells of a square, quartered level by level: scales prop. to the root of a node's side.
 func ExampleTree_Normalize() {
-	t, err := walk.Levels(4, 4, 4)
-	if err != nil {
-		log.Fatal(err)
-	}
-	s, err := t.Normalize(walk.ReplaceOne, walk.Scales{Level: []float64{1, math.Sqrt(1. / 2), 1. / 2}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	loss, err := t.Loss(walk.ReplaceOne, s)
-	if err != nil {
-		log.Fatal(err)
-	}
+	t := must(walk.Levels(4, 4, 4))
+	s := must(t.Normalize(walk.ReplaceOne, walk.Scales{Level: []float64{1, math.Sqrt(1. / 2), 1. / 2}}))
+	loss := must(t.Loss(walk.ReplaceOne, s))
 	fmt.Printf("%.2f, loss %.3f\n", s.Level, loss)
-	s, err = s.At(0.5) // for level 0.5
-	if err != nil {
-		log.Fatal(err)
-	}
+	s = must(s.At(0.5)) // for level 0.5
 	fmt.Printf("%.2f\n", s.Level)
 	// Output:
 	// [8.83 6.24 4.41], loss 1.000
@@ -122,15 +108,9 @@ func ExampleTree_Normalize() {
 // Fifty-two weeks of seven days, with the scales of noise that make it private
 // at level 1 to move a record to another day.
 func ExampleLevels() {
-	t, err := walk.Levels(52, 7)
-	if err != nil {
-		panic(err)
-	}
+	t := must(walk.Levels(52, 7))
 	fmt.Println(t.Len(), "leaves,", t.Nodes(), "nodes, height", t.Height())
-	s, err := t.EqualScales(walk.ReplaceOne)
-	if err != nil {
-		panic(err)
-	}
+	s := must(t.EqualScales(walk.ReplaceOne))
 	fmt.Println(s.Level)
 	// Output:
 	// 364 leaves, 417 nodes, height 2
@@ -139,10 +119,7 @@ func ExampleLevels() {
 
 // Whole numbers, for counts: one draw for each child of a node.
 func ExampleNewNoise() {
-	noise, err := walk.NewNoise(walk.DiscreteLaplace, 4)
-	if err != nil {
-		panic(err)
-	}
+	noise := must(walk.NewNoise(walk.DiscreteLaplace, 4))
 	counts := []int64{120, 80, 40}
 	noise.Add(rand.New(rand.NewPCG(1, 2)), counts) // nil outside of examples
 	fmt.Println(counts)
@@ -153,23 +130,10 @@ func ExampleNewNoise() {
 }
 
 func ExampleSuperregular() {
-	w, err := walk.Superregular(1 << 12)
-	if err != nil {
-		log.Fatal(err)
-	}
-	loss, _ := w.Tree().Loss(walk.AddRemoveOne, w.Scales()) // per unit of l1
-	rms, _ := w.RMS(nil)
-	fmt.Printf("regular: %v\n", loss)
-	fmt.Printf("its partial sums: %.1f\n", rms)
+	w := must(walk.Superregular(1 << 12))
+	fmt.Printf("regular: %v\n", must(w.Tree().Loss(walk.AddRemoveOne, w.Scales()))) // per unit of l1
+	fmt.Printf("its partial sums: %.1f\n", must(w.RMS(nil)))
 	fmt.Printf("those of independent Laplace noise: %.1f\n", math.Sqrt(2*(1<<12+1)/2.))
-
-	z := make([]float64, 1<<12)
-	if err := w.Increments(rand.New(rand.NewPCG(1, 2)), z); err != nil { // nil in production
-		log.Fatal(err)
-	}
-	for k := 1; k < len(z); k++ { // the walk
-		z[k] += z[k-1]
-	}
 	// Output:
 	// regular: 1
 	// its partial sums: 21.7
@@ -187,22 +151,10 @@ func ExampleNew() {
 		{[]int{32, 32}, walk.KNorm},
 		{[]int{10, 10, 10}, walk.KNorm},
 	} {
-		t, err := walk.Levels(c.arities...)
-		if err != nil {
-			log.Fatal(err)
-		}
-		scales, err := t.EqualScales(walk.ReplaceOne)
-		if err != nil {
-			log.Fatal(err)
-		}
-		w, err := walk.New(t, c.dist, scales)
-		if err != nil {
-			log.Fatal(err)
-		}
-		rms, err := w.RMS(nil)
-		if err != nil {
-			log.Fatal(err)
-		}
+		t := must(walk.Levels(c.arities...))
+		scales := must(t.EqualScales(walk.ReplaceOne))
+		w := must(walk.New(t, c.dist, scales))
+		rms := must(w.RMS(nil))
 		fmt.Printf("%4d leaves, height %2d, scale %2v, %v: RMS %.2f\n", t.Len(), t.Height(), scales.Level[0], c.dist, rms)
 	}
 	// Output:
@@ -214,29 +166,15 @@ func ExampleNew() {
 
 // Where 500 people live, at level 100 per unit of total variation: 0.2 for one who moves.
 func ExampleWalk_AddShares() {
-	t, err := walk.Levels(4)
-	if err != nil {
-		log.Fatal(err)
-	}
-	unit, err := t.EqualScales(walk.ReplaceOne)
-	if err != nil {
-		log.Fatal(err)
-	}
-	scales, err := unit.At(100) // per unit of total variation
-	if err != nil {
-		log.Fatal(err)
-	}
-	w, err := walk.New(t, walk.KNorm, scales)
-	if err != nil {
-		log.Fatal(err)
-	}
+	t := must(walk.Levels(4))
+	unit := must(t.EqualScales(walk.ReplaceOne))
+	scales := must(unit.At(100)) // per unit of total variation
+	w := must(walk.New(t, walk.KNorm, scales))
 	shares := make([]float64, t.Nodes())
 	people := []float64{250, 120, 80, 50}
-	if err := w.AddShares(rand.New(rand.NewPCG(4, 2)), shares, people); err != nil { // nil in production
-		log.Fatal(err)
-	}
-	err = t.Center(shares)
-	fmt.Printf("%.3f %v\n", shares[1:], err)
+	check(w.AddShares(rand.New(rand.NewPCG(4, 2)), shares, people)) // nil in production
+	check(t.Center(shares))
+	fmt.Printf("%.3f\n", shares[1:])
 	// Output:
-	// [0.477 0.264 0.163 0.096] <nil>
+	// [0.477 0.264 0.163 0.096]
 }

@@ -19,9 +19,8 @@ const (
 	// distance. The total is the same and needs no noise.
 	ReplaceOne Relation = iota
 
-	// AddRemoveOne compares two data sets of which one has a record more, and
-	// two measures of any masses, per unit of the l1 distance of their weights.
-	// The total needs noise too.
+	// AddRemoveOne compares two data sets of which one has a record more, and two measures of any
+	// masses, per unit of the l1 distance of their weights. The total needs noise too.
 	AddRemoveOne
 )
 
@@ -40,14 +39,13 @@ func (r Relation) check(op string) error {
 	return nil
 }
 
-// Sensitivity returns how much the Haar coefficients of a binary tree, or the
-// counts of its nodes on any tree, change at most in l1 from one input to a
-// neighbor, counting neither the total under ReplaceOne nor only children ever.
+// Sensitivity returns how much the Haar coefficients of a binary tree, or the counts of its nodes
+// on any tree, change at most in l1 from one input to a neighbor, counting neither the total under
+// ReplaceOne nor only children ever.
 //
-// Under AddRemoveOne that is 1 more than the height; only children do not add to
-// the height here. Under ReplaceOne it is the largest sum of the heights of two
-// branches that meet in one node: 2*Height() where all leaves are equally deep.
-// It panics at another rel. O(nodes).
+// Under AddRemoveOne that is 1 more than the height, without only children; under ReplaceOne the
+// largest sum of the heights of two branches that meet in one node. It panics at another rel.
+// O(nodes).
 func (t *Tree) Sensitivity(rel Relation) int {
 	const op = "walk: Tree.Sensitivity"
 	fault.Must(t, t.check(op))
@@ -57,19 +55,16 @@ func (t *Tree) Sensitivity(rel Relation) int {
 	return int(t.loss(rel, 1, slices.Repeat([]float64{1}, t.Height())))
 }
 
-// Loss returns the privacy loss per unit of rel of noise with these scales, of
-// any [Distribution]: the number a such that two inputs at distance d have
-// densities, or probabilities, within a factor e^(a*d). It is attained, and
-// rounded up. +Inf where rel is AddRemoveOne and the total has no noise.
+// Loss returns the privacy loss per unit of rel of noise with these scales, of any [Distribution]:
+// the number a such that two inputs at distance d have densities, or probabilities, within a factor
+// e^(a*d). It is attained, and rounded up. +Inf where rel is AddRemoveOne and the total has no
+// noise.
 //
-// A record below the leaf i counts in all nodes above i. Moving it to j changes
-// what is below the node v where the two branches part: by 2/b at v, b being
-// its scale, since it leaves one child for another, and by 1/b at each node
-// below v on the branches. Loss is the largest such sum, over all v and two
-// branches. Adding it, the sum is 1/b over its whole branch and for the total.
-// Loss is convex in the difference of two inputs, so moves of single records,
-// and of masses between two leaves, are the worst per unit of total variation.
-// O(nodes).
+// A record below the leaf i counts in all nodes above i. Moving it to j changes what is below the
+// node v where the branches part: by 2/b at v, of scale b, and by 1/b at each node below v on the
+// branches. Loss is the largest such sum. Adding it, the sum is 1/b over its branch and for the
+// total. Loss is convex in the difference of two inputs, so moves of single records, and of masses
+// between two leaves, are the worst per unit of total variation. O(nodes).
 func (t *Tree) Loss(rel Relation, s Scales) (float64, error) {
 	return t.lossOf("walk: Tree.Loss", rel, s)
 }
@@ -134,12 +129,10 @@ func quotientUp(a, b float64) float64 {
 	return q
 }
 
-// Potential returns V(z) for the increments z of a walk of the distribution
-// KNorm or DiscreteHaar: their density, or probability, is prop. to e^-V(z).
-// (Of a walk without noise on the total: on the z of sum 0.) So V(z-x') -
-// V(z-x) is the log of the ratio of the densities at z that the inputs x and x'
-// give. The other distributions, whose centering hides some of the noise, are a
-// [*ValueError]. O(nodes * log(arity)).
+// Potential returns V(z) for the increments z of a walk of the distribution KNorm or DiscreteHaar:
+// their density, or probability, is prop. to e^-V(z), on the z of sum 0 where the total has no
+// noise. So V(z-x') - V(z-x) is the log of the ratio of the densities at z that the inputs x and x'
+// give. The other distributions are a [*ValueError]. O(nodes * log(arity)).
 func (w *Walk) Potential(z []float64) (float64, error) {
 	const op = "walk: Walk.Potential"
 	if err := w.check(op); err != nil {
@@ -159,12 +152,11 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 	return w.potential(sums), nil
 }
 
-// potential returns V for the noise of all nodes' counts before centering, such
-// that their density, or probability, is prop. to e^-V. For Laplace and
-// DiscreteLaplace V is the sum of |count|/b over the nodes with siblings; for
-// KNorm and DiscreteHaar, where only differences of siblings are released, the
-// sum of |count - med|/b, med a median of the siblings. Both have the root's
-// |count|/Total where that is positive.
+// potential returns V for the noise of all nodes' counts before centering, such that their density,
+// or probability, is prop. to e^-V. For Laplace and DiscreteLaplace V is the sum of |count|/b over
+// the nodes with siblings; for KNorm and DiscreteHaar, where only differences of siblings are
+// released, of |count - med|/b, med a median of the siblings. Both add |count|/Total of the root
+// where Total is positive.
 func (w *Walk) potential(counts []float64) float64 {
 	t := w.tree
 	sum := 0.0
@@ -203,9 +195,8 @@ type Scales struct {
 	Level []float64
 }
 
-// At returns the scales divided by alpha, each rounded up: where s has a loss of
-// at most 1 per unit, the result has a loss of at most alpha. It must leave all
-// of them in the bounds of [NewNoise].
+// At returns the scales divided by alpha, each rounded up: where s has a loss of at most 1 per
+// unit, the result has at most alpha. They must be as [NewNoise] takes them.
 func (s Scales) At(alpha float64) (Scales, error) {
 	const op = "walk: Scales.At"
 	if err := checkScale(op, "alpha", -1, alpha); err != nil {
@@ -247,9 +238,8 @@ func (s Scales) equal(rel Relation) (b float64, ok bool) {
 	return all[0], slices.Min(all) == slices.Max(all)
 }
 
-// EqualScales returns scales that are all alike and have a loss of exactly 1 per
-// unit of rel: each is t.Sensitivity(rel), as an integer. Under ReplaceOne the
-// total has none.
+// EqualScales returns scales that are all alike and have a loss of exactly 1 per unit of rel: each
+// is t.Sensitivity(rel). Under ReplaceOne the total has none.
 func (t *Tree) EqualScales(rel Relation) (Scales, error) {
 	const op = "walk: Tree.EqualScales"
 	if err := cmp.Or(t.check(op), rel.check(op)); err != nil {
@@ -267,15 +257,13 @@ func (t *Tree) allScales(rel Relation, b float64) Scales {
 	return s
 }
 
-// Normalize returns scales prop. to s whose [Tree.Loss] per unit of rel is at most
-// 1 and above 1 - (Height()+2)*2^-48. Total must be positive where rel is
-// AddRemoveOne; under ReplaceOne it is dropped. The results must be in the bounds
-// of [NewNoise]. A tree that cannot tell any two inputs apart has scales of 1.
-// O(nodes).
+// Normalize returns scales prop. to s whose [Tree.Loss] per unit of rel is at most 1 and above 1 -
+// (Height()+2)*2^-48. Total must be positive where rel is AddRemoveOne; under ReplaceOne it is
+// dropped. The results must be as [NewNoise] takes them. A tree that cannot tell any two inputs
+// apart has scales of 1. O(nodes).
 //
-// Levels need not share the loss equally. Equal scales suit cells of an interval. For cells
-// of R^d scales prop. to side^((d-1)/2) have the least a-priori bound; side^(1/4) did best
-// in simulation for d = 2 and 3.
+// Equal scales suit cells of an interval. For cells of R^d scales prop. to side^((d-1)/2) have the
+// least a-priori bound.
 func (t *Tree) Normalize(rel Relation, s Scales) (Scales, error) {
 	const op = "walk: Tree.Normalize"
 	if rel == ReplaceOne {

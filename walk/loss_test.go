@@ -58,9 +58,8 @@ func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64,
 	return worst
 }
 
-// TestSensitivity_EveryBinaryShape: all 6,918 binary trees of up to 10 leaves (with
-// METRICDP_LONG all 82,500 of up to 12) and both relations, for Haar coefficients; up
-// to 9 leaves for counts too.
+// TestSensitivity_EveryBinaryShape: all 6,918 binary trees of up to 10 leaves (with METRICDP_LONG
+// all 82,500 of up to 12) and both relations, for Haar coefficients; up to 9 leaves for counts too.
 func TestSensitivity_EveryBinaryShape(t *testing.T) {
 	limit := testkit.Sweep(10, 12)
 	seen := 0
@@ -222,8 +221,7 @@ func TestSensitivity_KnownAnswers(t *testing.T) {
 	if got := testkit.Must(Levels(16, 16, 16)).Sensitivity(ReplaceOne); got != 6 {
 		t.Errorf("16-ary of height 3: %d, want 6", got)
 	}
-	// The worst pair need not part at the root: a leaf beside a tree of height
-	// 5.
+	// The worst pair need not part at the root: a leaf beside a tree of height 5.
 	deep := shapeTree{nil, nil}
 	for range 4 {
 		deep = shapeTree{deep, deep}
@@ -304,10 +302,9 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 	}
 }
 
-// TestPrivacy_Enumeration is independent of the potential: the probability of
-// every released vector in a box is a product of the distribution of single
-// integers, given in closed form, and its ratio between neighbors is at most
-// e^alpha, and that somewhere.
+// TestPrivacy_Enumeration is independent of the potential: the probability of every released vector
+// in a box is a product of the distribution of single integers, given in closed form, and its ratio
+// between neighbors is at most e^alpha, and that somewhere.
 func TestPrivacy_Enumeration(t *testing.T) {
 	pmf := func(s float64, k int64) float64 { return math.Tanh(s/2) * math.Exp(-s*math.Abs(float64(k))) }
 	for _, c := range []struct {

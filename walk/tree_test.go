@@ -84,9 +84,8 @@ func TestNewTree_OrderMapsParents(t *testing.T) {
 	}
 }
 
-// TestSuperregular_Theorem: V is 1-Lipschitz in l1, attained where n is a power
-// of two, by the exact formula; and each partial sum has a deviation within a multiple
-// of (log n)^(3/2).
+// TestSuperregular_Theorem: V is 1-Lipschitz in l1, attained where n is a power of two, by the
+// exact formula; and each partial sum has a deviation within a multiple of (log n)^(3/2).
 func TestSuperregular_Theorem(t *testing.T) {
 	rng := random.Seeded(23)
 	for n := 1; n <= 70; n++ {
@@ -184,8 +183,7 @@ func allShapes(n, arity int) [][]shapeTree {
 	return trees
 }
 
-// randomTree has n nodes, only children included: item i is below any
-// earlier one.
+// randomTree has n nodes, only children included: item i is below any earlier one.
 func randomTree(rng *rand.Rand, n int) *Tree {
 	parent := make([]int, n)
 	parent[0] = -1

@@ -112,8 +112,7 @@ func TestAdd_Integers(t *testing.T) {
 	}
 }
 
-// TestAdd_EntriesHaveTheirScales: the total and every level, of which a tenth
-// less would be seen.
+// TestAdd_EntriesHaveTheirScales: the total and every level, of which a tenth less would be seen.
 func TestAdd_EntriesHaveTheirScales(t *testing.T) {
 	tree := testkit.Must(Levels(2, 2))
 	s := Scales{Total: 3, Level: []float64{1.5, 2.2}}
@@ -226,11 +225,10 @@ func ratCenter(tree *Tree, counts []int64) []*big.Rat {
 	return out
 }
 
-// TestHaarInt_KnownAnswer, by hand: 3+0+5+1 = 9 on the left and 13 on the
-// right, so the total is 22 and the first difference -4. The inverse gives, in
-// eighths, the total and the differences above the leaf, once, twice and four
-// times: with the noisy ones below, 22 - 1 - 2*5 + 4*3 = 23 for the first leaf
-// and 22 + 1 + 2*8 + 4*1 = 43 for the last.
+// TestHaarInt_KnownAnswer, by hand: 3+0+5+1 = 9 on the left and 13 on the right, so the total is 22
+// and the first difference -4. The inverse gives, in eighths, the total and the differences above
+// the leaf, once, twice and four times: with the noisy ones below, 22 - 1 - 2*5 + 4*3 = 23 for the
+// first leaf and 22 + 1 + 2*8 + 4*1 = 43 for the last.
 func TestHaarInt_KnownAnswer(t *testing.T) {
 	tree := testkit.Must(Balanced(8, 2))
 	x := []int64{3, 0, 5, 1, 0, 2, 7, 4}
@@ -255,8 +253,7 @@ func TestHaarInt_KnownAnswer(t *testing.T) {
 	}
 }
 
-// checkHaarInt compares integer Haar coefficients with the sums they are made
-// of, in math/big.
+// checkHaarInt compares integer Haar coefficients with the sums they are made of, in math/big.
 func checkHaarInt(t *testing.T, tree *Tree, coefficients, x []int64) {
 	t.Helper()
 	sum := func(v int) *big.Int {
@@ -347,8 +344,7 @@ func BenchmarkShares(b *testing.B) {
 	}
 }
 
-// BenchmarkExactCounts is the exact release of 2^20 integer counts: transform,
-// noise and inverse.
+// BenchmarkExactCounts is the exact release of 2^20 integer counts: transform, noise and inverse.
 func BenchmarkExactCounts(b *testing.B) {
 	const n = 1 << 20
 	given, rng := make([]int64, n), random.Seeded(1)

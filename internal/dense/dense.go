@@ -77,9 +77,8 @@ func Part(n int, a []float64, i, j, rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: n, Data: a[min(len(a), i*n+j):]}
 }
 
-// Cholesky overwrites the upper triangle of a symmetric matrix with its factor U,
-// a = U'U. It reports a matrix that is not positive definite to working
-// precision. The error is the context's.
+// Cholesky overwrites the upper triangle of a symmetric matrix with its factor U, a = U'U. It
+// reports a matrix that is not positive definite to working precision. The error is the context's.
 func Cholesky(ctx context.Context, n int, a []float64) (ok bool, err error) {
 	return Signed(ctx, n, n, n, a, 0)
 }

@@ -1,7 +1,6 @@
-// Package directed does float64 arithmetic rounded outward: the Up functions
-// return a number that is at least the exact result, the Down functions one
-// that is at most it. Go cannot set the rounding mode, so each operation looks
-// at its exact error term (a+b, a*b) or steps one ulp.
+// Package directed does float64 arithmetic rounded outward: the Up functions return a number that
+// is at least the exact result, the Down functions one that is at most it. Go cannot set the
+// rounding mode, so each operation looks at its exact error term (a+b, a*b) or steps one ulp.
 //
 // Built with the tag coarse, one call site at a time may err further outward:
 // what is proved must then move outward too, or stay (internal/outward).
@@ -71,8 +70,7 @@ func DivDown(a, b float64) float64 { return -DivUp(-a, b) }
 // underflow, so the bounds step an ulp without looking.
 const tiny = 0x1p-960
 
-// TwoSum returns s = fl(a+b) and the exact error e = a+b-s (Knuth). Where s is
-// infinite e is NaN.
+// TwoSum returns s = fl(a+b) and the exact error e = a+b-s (Knuth). Where s is infinite e is NaN.
 func TwoSum(a, b float64) (s, e float64) {
 	a, b = float64(a), float64(b) // products of a caller into which this is inlined
 	s = a + b

@@ -10,9 +10,8 @@ import (
 	"sync"
 )
 
-// Weights are unnormalized probabilities taken as exact reals: w[i] >= 0
-// itself, or e^w[i] where Log is set, with -Inf for weight 0. Entries must
-// otherwise be finite, and one weight positive.
+// Weights are unnormalized probabilities taken as exact reals: w[i] >= 0 itself, or e^w[i] where
+// Log is set, with -Inf for weight 0. Entries must otherwise be finite, and one weight positive.
 type Weights struct {
 	W   []float64
 	Log bool
@@ -145,8 +144,7 @@ func (w Weights) resolve(u uint64, rng *rand.Rand) int {
 	return int(i)
 }
 
-// cumulateBig returns lower and upper bounds on the partial sums, relative
-// error about n*2^-prec.
+// cumulateBig returns lower and upper bounds on the partial sums, relative error about n*2^-prec.
 func (w Weights) cumulateBig(prec uint) (lo, hi []*big.Float) {
 	scale := w.Scale()
 	sl := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf)
@@ -179,8 +177,7 @@ type Table struct {
 	shift uint
 }
 
-// NewTable prepares w, whose slice must not change afterwards. O(n) time, 12
-// to 16 bytes a weight.
+// NewTable prepares w, whose slice must not change afterwards. O(n) time, 12 to 16 bytes a weight.
 func NewTable(w Weights) *Table {
 	n := len(w.W)
 	c := w.cumulate(make([]float64, 0, n), w.Scale())

@@ -2,11 +2,10 @@
 // probabilities are exact reals given by float64 parameters, and a draw that
 // float64 arithmetic cannot decide is decided in arbitrary precision.
 //
-// Every sampler reads 64 random bits as an interval [u, u+1)/2^64 of a uniform
-// U. A float64 computation with a derived error band finds the outcome unless
-// the interval touches a band; then further random bits narrow the interval
-// and math/big bounds at rising precision decide. The outcome is a function of
-// the real number U alone, so the fast and the slow path never disagree.
+// Every sampler reads 64 random bits as an interval [u, u+1)/2^64 of a uniform U. A float64
+// computation with a derived error band finds the outcome unless the interval touches a band; then
+// further random bits narrow the interval and math/big bounds at rising precision decide. The
+// outcome is a function of the real number U alone, so the fast and the slow path never disagree.
 package exact
 
 import (
@@ -20,11 +19,10 @@ import (
 // ExpErr bounds the relative error of [Exp] where the result is a normal number.
 //
 // With u = 2^-53: x - k*ln2Hi is exact (k has at most 11 bits, ln2Hi 33, and the difference is
-// exact by Sterbenz for k != 0); subtracting k*ln2Lo adds at most u/2 (|r| < 0.35, so half an
-// ulp of r is 2^-55, and the error of the product is below 2^-74). The Taylor tail r^14/14! is
-// below 2^-57. Horner's last step 1 + r*q rounds to u relative to a result >= 0.70, and r*q, at
-// most 0.42 in size, carries at most 3u relative. Together below 4u = 2^-51; the constant
-// doubles that.
+// exact by Sterbenz for k != 0); subtracting k*ln2Lo adds at most u/2 (|r| < 0.35, so half an ulp
+// of r is 2^-55, and the error of the product is below 2^-74). The Taylor tail r^14/14! is below
+// 2^-57. Horner's last step 1 + r*q rounds to u relative to a result >= 0.70, and r*q, at most 0.42
+// in size, carries at most 3u relative. Together below 4u = 2^-51; the constant doubles that.
 const ExpErr = 0x1p-50
 
 const (
@@ -153,8 +151,7 @@ func ln2(prec uint) *big.Float {
 	return v
 }
 
-// DD is an unevaluated sum Hi + Lo of two float64s, |Lo| at most half an ulp
-// of Hi: about 106 bits.
+// DD is an unevaluated sum Hi + Lo of two float64s, |Lo| at most half an ulp of Hi: about 106 bits.
 type DD struct{ Hi, Lo float64 }
 
 // AddFloat returns a + x with relative error below 2^-104 for terms of one sign.
@@ -225,9 +222,8 @@ var invFactorial = [...]DD{
 	{0x1.27e4fb7789f5cp-22, 0x1.cbbc05b4fa99ap-76},
 }
 
-// ExpDD returns e^x in double-double, relative error at most [ExpDDErr] for
-// -600 < x < 700. Below that the low part loses bits and then underflows: the
-// absolute error is at most 2^-950.
+// ExpDD returns e^x in double-double, relative error at most [ExpDDErr] for -600 < x < 700. Below
+// that the low part loses bits and then underflows: the absolute error is at most 2^-950.
 func ExpDD(x float64) DD {
 	if x == 0 {
 		return DD{1, 0}

@@ -361,9 +361,8 @@ func TestLattice_Distribution(t *testing.T) {
 	}
 }
 
-// The noise of higher dimensions by two of its functions: the norm has the
-// distribution Gamma(d), and a coordinate's share of it that of the ball.
-// False-reject probability 1e-7 for each.
+// The noise of higher dimensions by two of its functions: the norm has the distribution Gamma(d),
+// and a coordinate's share of it that of the ball. False-reject probability 1e-7 for each.
 func TestLattice_DistributionOfManyDimensions(t *testing.T) {
 	rng := random.Seeded(98)
 	for _, d := range []int{3, 8, 2, 5, 12}[:testkit.Sweep(3, 5)] {
@@ -465,9 +464,8 @@ func privacyOfTheBits(t *testing.T, step, rate float64, add func(sign, w uint64,
 	prob := make([][]float64, len(inputs))
 	for i, x := range inputs {
 		prob[i] = make([]float64, 2*reach+1)
-		// With sign 0 the noise is -ln U and falls as U grows; with
-		// 1 it rises. below is the number of the 2^63 words of a sign whose
-		// index is on the side of k that small U are not.
+		// With sign 0 the noise is -ln U and falls as U grows; with 1 it rises. below is the number
+		// of the 2^63 words of a sign whose index is on the side of k that small U are not.
 		for sign := range uint64(2) {
 			first := func(is func(k float64) bool) uint64 {
 				lo, hi := uint64(0), uint64(1)<<63

@@ -171,10 +171,9 @@ func TestSides_AreUniform(t *testing.T) {
 	}
 }
 
-// Chi-square of differences on a coarse lattice against integrals of the density prop. to
-// e^(-rate s), s the sum of distances from a median: for k coordinates the density is
-// rate^(k-1) over k times the number of (k/2)-subsets of the others. False-reject probability
-// 1e-7 a case.
+// Chi-square of differences on a coarse lattice against integrals of the density prop. to e^(-rate
+// s), s the sum of distances from a median: for k coordinates the density is rate^(k-1) over k
+// times the number of (k/2)-subsets of the others. False-reject probability 1e-7 a case.
 func TestAddDifferences_Distribution(t *testing.T) {
 	rng := random.Seeded(203)
 	for _, c := range []struct {

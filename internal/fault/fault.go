@@ -46,10 +46,9 @@ func Value(op, arg string, v float64, want string) error {
 	return &ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: want}
 }
 
-// Private returns err, which is about a private value, without that value in its
-// message: a *[ValueError] and a *[SizeError] keep it in their field, and of any other
-// error, as of a caller's own check, the message is left to [errors.Unwrap]. What wraps
-// err must be made after.
+// Private returns err, which is about a private value, without that value in its message: a
+// *[ValueError] and a *[SizeError] keep it in their field, and of any other error, as of a caller's
+// own check, the message is left to [errors.Unwrap]. What wraps err must be made after.
 func Private(err error) error {
 	switch e := err.(type) {
 	case nil:

@@ -29,9 +29,8 @@ func Workers(w int) int {
 // Progress is called with the number of chunks done and their total. Calls do not overlap.
 type Progress func(done, total int)
 
-// Panic is what the caller of Chunks meets where f or progress, code of users
-// among it, panicked on another goroutine: there it would end the process, and no
-// recover of the caller could help it.
+// Panic is what the caller of Chunks meets where f or progress, code of users among it, panicked on
+// another goroutine: there it would end the process, and no recover of the caller could help it.
 type Panic struct {
 	Value any
 	Stack []byte // of the goroutine that panicked
