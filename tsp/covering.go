@@ -15,8 +15,7 @@ type Covering struct {
 	// Integral is at least the integral of N(x)-1 over all x > 0, N(x) the least
 	// number of balls of radius x around points that cover the space.
 	Integral float64
-	// Bound is 16 * Integral: the shortest tour is no longer (BSV22, Theorem
-	// 6.3).
+	// Bound is 16 * Integral: the shortest tour is no longer (BSV22, Theorem 6.3).
 	Bound float64
 	// Centers is how many centers were chosen.
 	Centers int
@@ -64,8 +63,7 @@ func covering(ctx context.Context, f metric.Finite, m int) (Covering, error) {
 			return Covering{}, witness(f, order[k])
 		}
 	}
-	// Above radius hi, the integral is at most that counted: N(x) <= k from
-	// radii[k] on.
+	// Above radius hi, the integral is at most that counted: N(x) <= k from radii[k] on.
 	for k := 2; k <= m; k++ {
 		out.Integral = addRectangle(out.Integral, k-1, directed.SubUp(radii[k-1], radii[k]))
 	}

@@ -35,8 +35,7 @@ type SolveOptions struct {
 	// Seed fixes the perturbations.
 	Seed uint64
 
-	// Progress, where not nil, is told from time to time how many kicks have
-	// been tried.
+	// Progress, where not nil, is told from time to time how many kicks have been tried.
 	Progress func(done, total int)
 }
 
@@ -71,11 +70,10 @@ func (o *SolveOptions) defaults(op string, n int) (SolveOptions, error) {
 
 // Bound names a way to prove that no tour is shorter than some length.
 //
-// Give every point i a number p_i, its multiplier, and every edge the cost
-// d(i,j) + p_i + p_j. A tour meets every point twice, so this adds exactly
-// 2(p_1 + ... + p_n) to its length. Without its largest edge it is a spanning
-// tree, and that edge costs at least as much as the second smallest at any
-// point v. So, for any multipliers, no tour is shorter than
+// Give every point i a number p_i, its multiplier, and every edge the cost d(i,j) + p_i + p_j. A
+// tour meets every point twice, so this adds exactly 2(p_1 + ... + p_n) to its length. Without its
+// largest edge it is a spanning tree, and that edge costs at least as much as the second smallest
+// at any point v. So, for any multipliers, no tour is shorter than
 //
 //	MST(p) + max_v second(v, p) - 2(p_1 + ... + p_n).
 //
@@ -84,26 +82,22 @@ func (o *SolveOptions) defaults(op string, n int) (SolveOptions, error) {
 type Bound int
 
 const (
-	// BoundAuto is BoundHeldKarp up to 5,000 points, and up to 200,000 where a
-	// kd-tree serves them: points that are [metric.Embedded] in at most 4 dimensions;
-	// BoundTree above.
+	// BoundAuto is BoundHeldKarp up to 5,000 points, and up to 200,000 where a kd-tree serves them:
+	// points that are [metric.Embedded] in at most 4 dimensions; BoundTree above.
 	BoundAuto Bound = iota
 	// BoundNone leaves LowerBound 0.
 	BoundNone
-	// BoundTree takes zeros as multipliers: the length of a minimum spanning tree
-	// and, for closed tours, one more edge. It is at least half the length of the
-	// shortest tour, and 12 % less than it on uniform points of the plane. It reads
-	// all distances, in O(n^2) time and O(n) memory, unless f has 2048 or more
-	// points and a kd-tree serves them: about O(n log n).
+	// BoundTree takes zeros as multipliers: the length of a minimum spanning tree and, for closed
+	// tours, one more edge. It is at least half the length of the shortest tour, and 12 % less than
+	// it on uniform points of the plane. It reads all distances, in O(n^2) time and O(n) memory,
+	// unless f has 2048 or more points and a kd-tree serves them: about O(n log n).
 	BoundTree
-	// BoundHeldKarp is the bound of Held and Karp (1970, 1971), the largest for any
-	// multipliers as far as 600 steps of subgradient ascent reach it, fewer beyond 10,000
-	// points, but at least 60.
+	// BoundHeldKarp is the bound of Held and Karp (1970, 1971), the largest for any multipliers as
+	// far as 600 steps of subgradient ascent reach it, fewer beyond 10,000 points, but at least 60.
 	//
-	// It falls short of the shortest tour, by under 1 % for most points: no multipliers
-	// prove more than the linear program with degree and subtour constraints, whose
-	// fractional tours are shorter by far where points stand in an odd number of rows wider
-	// apart than their steps.
+	// It falls short of the shortest tour, by under 1 % for most points: no multipliers prove more
+	// than the linear program with degree and subtour constraints, whose fractional tours are
+	// shorter by far where points stand in an odd number of rows wider apart than their steps.
 	//
 	// The search runs on a graph of near neighbors, O(n log n) a step; about once in a
 	// hundred steps what it found is proved on all edges. Where n is small or f has no

@@ -126,8 +126,7 @@ func violations(p pkg, standard map[string]bool) []string {
 	return bad
 }
 
-// TestImports_PointDownward reads the imports of every package of the module
-// off the go command.
+// TestImports_PointDownward reads the imports of every package of the module off the go command.
 func TestImports_PointDownward(t *testing.T) {
 	root := filepath.Join("..", "..")
 	touch(t, root)

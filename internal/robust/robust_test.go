@@ -57,7 +57,7 @@ func init() {
 // trusting are the functions that may succeed on metrics with a distance that is
 // negative or no finite number, with the reason.
 var trusting = map[string]string{
-	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views,
+	"metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views,
 	"metric.Diameter": order, "metric.Radius": order, "metric.Index.MinDistance": order, "metric.Index.MinPositiveDistance": order,
 	"metric.Index.NearestNeighbors": order, "metric.Index.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "kl10.Misses": order,
 	"entropy.Star.Prove": witness, "families.MeasureBound.Prove": witness,

@@ -70,3 +70,74 @@ func Prim(ctx context.Context, f finite.Metric, p []float64, bad func(i, j int, 
 	}
 	return tree, nil
 }
+
+// Forest is a union of trees over points from [0, n): union-find, by size.
+type Forest struct {
+	up    []int32 // the point above, or minus the size at a root
+	trees int
+}
+
+// NewForest returns the forest in which each of n points is a tree.
+func NewForest(n int) *Forest {
+	f := &Forest{make([]int32, n), n}
+	for i := range f.up {
+		f.up[i] = -1
+	}
+	return f
+}
+
+// Trees returns the number of trees.
+func (f *Forest) Trees() int { return f.trees }
+
+// Root returns the point that stands for the tree of i.
+func (f *Forest) Root(i int) int {
+	for f.up[i] >= 0 {
+		if above := f.up[i]; f.up[above] >= 0 {
+			f.up[i] = f.up[above]
+		}
+		i = int(f.up[i])
+	}
+	return i
+}
+
+// Join reports whether i and j were in different trees, which are one now. Its
+// root is that of the larger of the two.
+func (f *Forest) Join(i, j int) bool {
+	i, j = f.Root(i), f.Root(j)
+	if i == j {
+		return false
+	}
+	if f.up[i] > f.up[j] {
+		i, j = j, i
+	}
+	f.up[i] += f.up[j]
+	f.up[j] = int32(i)
+	f.trees--
+	return true
+}
+
+// Dendrogram walks the binary tree of a row of heights, such as an ultrametric's, and calls
+// join for every height, those of a part before that of the whole. Gap k lies between positions
+// k and k+1, and its join unites what lies left and right of it as far as heights are lower:
+// the parts joined at the gaps left and right, or where that is -1 the single point at position
+// k or k+1. Of equal heights the leftmost is above. O(n).
+func Dendrogram(heights []float64, join func(gap, left, right int)) {
+	type open struct{ gap, left int } // a join whose right side is not complete
+	var stack []open                  // from above to below: heights do not increase
+	complete := func(below int) int {
+		top := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		join(top.gap, top.left, below)
+		return top.gap
+	}
+	for gap, h := range heights {
+		below := -1
+		for len(stack) > 0 && heights[stack[len(stack)-1].gap] < h {
+			below = complete(below)
+		}
+		stack = append(stack, open{gap, below})
+	}
+	for below := -1; len(stack) > 0; {
+		below = complete(below)
+	}
+}

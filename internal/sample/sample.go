@@ -36,3 +36,38 @@ func Mass(weights []float64) {
 		weights[k] = float64(c) / unit
 	}
 }
+
+// Mean returns the mean of x and its standard error.
+func Mean(x []float64) (mean, stderr float64) {
+	n := float64(len(x))
+	for _, v := range x {
+		mean += v / n
+	}
+	for _, v := range x {
+		stderr += float64((v - mean) * (v - mean))
+	}
+	return mean, math.Sqrt(stderr / n / max(1, n-1))
+}
+
+// Ranks returns the ranks, from 0, of order statistics among n draws that
+// enclose the quantile of probability prob, except with probability 1/200 on
+// either side; -1 and n where there are none. The number of draws at or below the
+// quantile is binomial: it is compared with k by its distribution function.
+func Ranks(n int, prob float64) (lo, hi int) {
+	logn, _ := math.Lgamma(float64(n) + 1)
+	lo, hi = -1, n
+	below := 0.0 // P{X < k}
+	for k := range n + 1 {
+		a, _ := math.Lgamma(float64(k) + 1)
+		b, _ := math.Lgamma(float64(n-k) + 1)
+		below += math.Exp(logn - a - b + float64(float64(k)*math.Log(prob)) + float64(float64(n-k)*math.Log1p(-prob)))
+		// Now below = P{X <= k}: the draw of rank k exceeds the quantile if X <= k.
+		if below <= 0.005 {
+			lo = k
+		}
+		if below >= 0.995 && k < n {
+			return lo, k
+		}
+	}
+	return lo, hi
+}
