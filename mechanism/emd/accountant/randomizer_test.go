@@ -245,8 +245,8 @@ func TestShuffle_IntervalWitness(t *testing.T) {
 					}
 				}
 				k := int(w.Moved)
-				p := c.law([]int{k, 0, int(s.Records) - k}, int(s.Records))
-				q := c.law([]int{0, k, int(s.Records) - k}, int(s.Records))
+				others := slices.Repeat([]int{2}, int(s.Records)-k)
+				p, q := c.law(append(make([]int, k), others...)), c.law(append(slices.Repeat([]int{1}, k), others...))
 				if got := divergence(p, q, i.Lo*(1-1e-9)*w.Distance); got < delta*(1-1e-9) {
 					t.Errorf("%+v at %g: the witness has delta %g", s, i.Lo, got)
 				}
