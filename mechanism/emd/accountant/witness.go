@@ -68,8 +68,7 @@ func (p pair) score(step float64) []int64 {
 	return out
 }
 
-// mostSum is where sums of scores are not told apart in float64: no lower end is looked
-// for where there are that many records.
+// mostSum is where float64s are too coarse for sums of scores: no lower end is looked for there.
 const mostSum = 0x1p50
 
 // test is a statistic of the two data sets: the sum T of the scores of x or other, and of rest.
@@ -151,7 +150,7 @@ func above(score []int64, p, q []float64) bool {
 	return true
 }
 
-// excess is what tails tell of a threshold t, in units of e^unit: with P{T >= t} for x and
+// excess is what tails say of a threshold t, in units of e^unit: with P{T >= t} for x and
 // P'{T >= t} for x' the divergence is no less than P - P' - (e^eps-1) P'.
 type excess struct {
 	gap, far float64 // P - P' from below and ln P' from above
