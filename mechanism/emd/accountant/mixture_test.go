@@ -162,7 +162,7 @@ func TestMixture_BoundsTheDivergence(t *testing.T) {
 
 // What is not known of the randomizer costs little: both ends for all of one level.
 func TestShuffle_IntervalsAreNarrow(t *testing.T) {
-	for _, c := range intervals[:testkit.Sweep(2, len(intervals))] {
+	for _, c := range intervals[:testkit.Sweep(1, len(intervals))] {
 		i := testkit.Must(c.LevelInterval(bg, 1e-9))
 		if !(i.Lo > 0 && i.Lo <= i.Hi && i.Hi <= c.most*i.Lo) {
 			t.Errorf("%+v: %g to %g", c.Shuffle, i.Lo, i.Hi)

@@ -23,7 +23,7 @@ import (
 type Randomizer struct {
 	mu      sync.Mutex
 	rows    [][]float64 // probabilities, to rowErr
-	level   Shuffle     // what their level alone tells: no records yet
+	level   Shuffle     // by their level alone: no records yet
 	exact   float64     // no more than that level
 	theorem Theorem
 	records int64

@@ -150,7 +150,7 @@ func TestRandomizer_IntervalsAreNarrow(t *testing.T) {
 		{2, 1, 1, 1, 1e4, 10, 1e-12, 1.1, .95},
 		{10, 1, 1, 2, 1e8, 1000, 1e-6, 1.15, .75},
 		{4, 5, .1, 2, 1e6, 1000, 1e-12, 1.15, .75},
-	}[:testkit.Sweep(4, 9)] {
+	}[:testkit.Sweep(3, 9)] {
 		s := clustered(t, c.s, c.size, c.r, c.alpha0, users{c.records, c.items})
 		i := testkit.Must(s.LevelInterval(bg, c.delta))
 		level := testkit.Must(s.known().alone.Level(bg, c.delta))
@@ -245,8 +245,8 @@ func TestShuffle_IntervalWitness(t *testing.T) {
 					}
 				}
 				k := int(w.Moved)
-				p := c.law([]int{k, 0, int(s.Records) - k}, int(s.Records))
-				q := c.law([]int{0, k, int(s.Records) - k}, int(s.Records))
+				others := slices.Repeat([]int{2}, int(s.Records)-k)
+				p, q := c.law(append(make([]int, k), others...)), c.law(append(slices.Repeat([]int{1}, k), others...))
 				if got := divergence(p, q, i.Lo*(1-1e-9)*w.Distance); got < delta*(1-1e-9) {
 					t.Errorf("%+v at %g: the witness has delta %g", s, i.Lo, got)
 				}
@@ -296,15 +296,15 @@ func TestBlanket_WhatOthersLack(t *testing.T) {
 
 // A witness is the caller's, and questions may be asked at the same time, of any Records.
 func TestRandomizer_Concurrent(t *testing.T) {
-	s := clustered(t, 2, 1, 1, 1, users{400, 2})
+	s := clustered(t, 2, 1, 1, 1, users{80, 2})
 	want := testkit.Must(s.LevelInterval(bg, 1e-4))
 	clear(testkit.Must(s.LevelInterval(bg, 1e-4)).Witness.X)
-	levels := map[int64]Bound{200: testkit.Must(clustered(t, 2, 1, 1, 1, users{200, 2}).Level(bg, 1e-4)), 400: {want.Hi, want.Theorem}}
+	levels := map[int64]Bound{40: testkit.Must(clustered(t, 2, 1, 1, 1, users{40, 2}).Level(bg, 1e-4)), 80: {want.Hi, want.Theorem}}
 	var wait sync.WaitGroup
 	for i := range int64(4) {
 		wait.Go(func() {
 			s := s
-			s.Records = 200 + 200*(i%2)
+			s.Records = 40 + 40*(i%2)
 			if got, err := s.Level(bg, 1e-4); err != nil || got != levels[s.Records] {
 				t.Errorf("%d records: %v, want %v, %v", s.Records, got, levels[s.Records], err)
 			}

@@ -256,7 +256,7 @@ func (s Shuffle) movedLevel(ctx context.Context, op string, v Moved, delta float
 		return Bound{}, err
 	}
 	best := Bound{directed.MulUp(s.Alpha0, v.Distance), PureComposition}
-	if delta == 0 || best.Value < minUnit { // nothing less can be told from 0
+	if delta == 0 || best.Value < minUnit { // nothing less differs from 0
 		return best, nil
 	}
 	t := b.thresholds(directed.LogDown(delta), w, w)

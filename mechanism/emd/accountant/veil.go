@@ -54,7 +54,7 @@ func coarse(x float64, up bool) float64 {
 type blanket struct {
 	outputs []output
 	rest    float64 // 1 - sum of b, rounded up
-	shown   float64 // the sum of R_x where b counts as 0, rounded up: it may tell all
+	shown   float64 // the sum of R_x where b counts as 0, rounded up: it may show all
 }
 
 // output is one, or several of equal ratios.

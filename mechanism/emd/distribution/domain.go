@@ -146,27 +146,17 @@ func Finite(space metric.Finite) *Domain[int] {
 type ground[P any] struct {
 	diameter float64     // at least the distance of any two items, > 0 and finite
 	unit     metric.Unit // "" where it is not known
-	// named are numbers that tell a domain of points in space from others of its
-	// type; nil where the items are the outputs.
-	named []float64
+	named    []float64   // identify a domain of points in space; nil where the items are the outputs
 	// plan maps the items for a release, at the resolution that pays.
 	plan func(ctx context.Context, op string, s setting) (plan[P], error)
 }
 
-// setting is what is known of a release before it, all of it public.
+// setting is what is known of a release before it, all of it public, in units of distance.
 type setting struct {
-	// noise is the expected size, about, of the noise on a coordinate of the
-	// mean over users where the map's constant is 1, in units of distance.
-	noise float64
-	// quantum is a power of two, the distance that one integer should stand for:
-	// a thousandth of noise or less, and such that sums fit int64 where the
-	// coordinates are at most diameter/quantum.
-	quantum float64
-	// rounding is noise times the root of the number of users: how large the noise is
-	// beside the rounding of as many means.
-	rounding float64
-	// spacing, where positive, is the user's choice of the resolution, a distance.
-	spacing float64
+	noise    float64 // about the expected size of that on a coordinate of the mean, for a constant of 1
+	quantum  float64 // a power of two that one integer should stand for: see [Distribution.setting]
+	rounding float64 // noise times the root of the number of users, as large beside the rounding of as many means
+	spacing  float64 // where positive, the user's choice of the resolution
 }
 
 // width is that of the cells of a line: m cells err by about 2m times the noise and a part of their
@@ -183,21 +173,16 @@ func (s setting) width(diameter float64) float64 {
 // its expectation is exact, or says which is no item. It is for one goroutine.
 type rounder[P any] func(dst []int64, rng *rand.Rand, items []P) error
 
-// plan is a map Phi of the items to vectors, and how to tell from the noisy mean of Phi
-// how the items are distributed.
+// plan is a map Phi of the items to vectors, and its inverse from the noisy mean of Phi.
 type plan[P any] struct {
 	shape
-	// rounder makes the means of users.
-	rounder func() rounder[P]
+	rounder func() rounder[P] // makes the means of users
 	// add adds count times Phi of output i, rounded to integers, to acc, of length Work,
 	// in the form that Finish takes.
-	add func(acc []int64, i int, count int64)
-	// point is where output i lies. The caller may keep it.
-	point func(i int) P
-	// whole tells whether Phi is of integers.
-	whole bool
-	// lipschitz is the largest ||Phi(x) - Phi(y)||_1 / d(x,y), rounded up.
-	lipschitz float64
+	add       func(acc []int64, i int, count int64)
+	point     func(i int) P // where output i lies; the caller may keep it
+	whole     bool          // Phi is of integers
+	lipschitz float64       // the largest ||Phi(x) - Phi(y)||_1 / d(x,y), rounded up
 }
 
 // level is that of the noise on every coordinate which makes a release
@@ -357,8 +342,7 @@ func positionsPlan(ctx context.Context, space metric.Finite, x []float64, diamet
 		at[i] = int64((x[i] - x[order[0]]) / s.quantum)
 		sorted[k] = at[i]
 	}
-	// Gaps of half the width are left whole: more cells cost little, and items at few
-	// of the points are told apart.
+	// Gaps of half the width are left whole: more cells cost little.
 	width := min(s.width(diameter), diameter)
 	if s.spacing == 0 {
 		width /= 2

@@ -1,18 +1,12 @@
 package distribution
 
 import (
-	"context"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
-	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -24,63 +18,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
-
-// places are the cities of an example.
-func places(t testing.TB) metric.Finite {
-	file := testkit.Must(os.Open(filepath.Join("..", "..", "..", "examples", "tradeoff", "cities.csv")))
-	defer file.Close()
-	var points []metric.LatLon
-	for _, row := range testkit.Must(csv.NewReader(file).ReadAll())[1:] {
-		points = append(points, metric.LatLon{Lat: testkit.Must(strconv.ParseFloat(row[2], 64)), Lon: testkit.Must(strconv.ParseFloat(row[3], 64))})
-	}
-	return testkit.Must(metric.Densify(t.Context(), testkit.Must(metric.NewPoints(points, metric.GreatCircle{}))))
-}
-
-// finiteError is the mean error of users whose items are spread over all points, or at five of them.
-func finiteError(t testing.TB, d *Distribution[int], f metric.Finite, concentrated bool, runs int) (mean float64) {
-	ctx := context.Background()
-	for run := range runs {
-		rng := random.Seeded(uint64(run) + 10)
-		weights := make([]float64, f.Len())
-		for i := range weights {
-			if !concentrated {
-				weights[i] = random.Exponential(rng)
-			} else if i < 5 {
-				weights[rng.IntN(len(weights))] += random.Exponential(rng)
-			}
-		}
-		truth, items := make([]float64, len(weights)), []int{}
-		for i, w := range scaled(weights) {
-			for range int(math.Round(w * 1e4)) {
-				items = append(items, i)
-				truth[i]++
-			}
-		}
-		h := testkit.Must(d.Estimate(ctx, testkit.Must(d.Release(rng, emd.One(items)))))
-		mean += testkit.Must(wasserstein.W1(ctx, f, scaled(truth), scaled(h.Weights), nil)).Cost / float64(runs)
-	}
-	if b := d.ErrorBound(); mean > b {
-		t.Errorf("error %v above the bound %v", mean, b)
-	}
-	return mean
-}
-
-// TestFinite_ErrsNearTheBound: cities, at most 10 times the lower bound on the worst of any mechanism.
-func TestFinite_ErrsNearTheBound(t *testing.T) {
-	testkit.Swept(t)
-	f := places(t)
-	diameter, _, _, err := metric.Diameter(t.Context(), f)
-	testkit.Check(t, err)
-	for level := 1e2; level <= 1e5; level *= 10 {
-		d := testkit.Must(New(t.Context(), Finite(f), oneUser, level/diameter, nil))
-		bound := testkit.Must(families.PrivateTransportBound(t.Context(), f, level/diameter)).Value
-		spread, concentrated := finiteError(t, d, f, false, 2), finiteError(t, d, f, true, 2)
-		t.Logf("A = %g: %.4f and %.4f, bound %.4f", level, spread/diameter, concentrated/diameter, bound/diameter)
-		if e := max(spread, concentrated); e > 10*bound {
-			t.Errorf("A = %g: error %v, above 10 times %v", level, e, bound)
-		}
-	}
-}
 
 // crossover is n users of m items each, spread over a space or at five points of it.
 type crossover struct {

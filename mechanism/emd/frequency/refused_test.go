@@ -136,9 +136,6 @@ func TestReleases_RefuseData(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	testkit.Refused(t, [][3]any{
-		{testkit.Err(f.Collect(ctx, nil, slices.Values([][]int{}))), "frequency: Estimator.Collect: ", metric.ErrEmpty},
-		{testkit.Err(f.Collect(ctx, nil, slices.Values([][]int{{0, 1, 2}, {0, 1}}))), "user 1 has not the model's", nil},
-		{testkit.Err(f.Collect(ctx, nil, emd.One([]int{0, 1, 4}))), "user 0[2], want an index", nil},
 		{testkit.Err(f.Collect(done, nil, emd.One([]int{0, 1, 2}))), "", context.Canceled},
 		{testkit.Err(f.Release(nil, slices.Values([][]int{{0, 1, 2}, {0, 1, 2}}))), "more users than the model's 1", nil},
 		{testkit.Err(f.Release(nil, nil)), "frequency: Estimator.Release: ", metric.ErrEmpty},

@@ -1,5 +1,5 @@
 // Package hierarchy maps the leaves of a tree to integers such that the mean of
-// many tells how they are distributed: for each edge its length, below it, and 0
+// many says how they are distributed: for each edge its length, below it, and 0
 // elsewhere.
 package hierarchy
 

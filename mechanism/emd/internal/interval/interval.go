@@ -1,5 +1,5 @@
 // Package interval maps points of an interval to integers such that the mean of many
-// tells how they are distributed: the part of each of m cells that lies below
+// says how they are distributed: the part of each of m cells that lies below
 // the point.
 package interval
 
