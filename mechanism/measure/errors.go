@@ -126,7 +126,7 @@ func simulate(ctx context.Context, op string, rng *rand.Rand, prob float64, o *E
 	}
 	slices.Sort(errs)
 	bar := ErrorBar{Quantile: errs[min(draws, int(math.Ceil(prob*float64(draws+1))))-1], Hi: math.Inf(1)}
-	lo, hi := sample.Ranks(draws, prob)
+	lo, hi := sample.Ranks(draws, prob, 0.005)
 	if lo >= 0 {
 		bar.Lo = errs[lo]
 	}
