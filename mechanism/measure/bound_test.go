@@ -146,7 +146,7 @@ func TestUpperBound_NearLowerBound(t *testing.T) {
 		}
 		s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Levels: slices.Repeat([]int{2}, h), Shares: shares}))
 		upper, lower := testkit.Must(s.UpperBound(n)), testkit.Must(families.PrivateCubeBound(2, int(n), 1))
-		if upper < lower || upper > 30*lower {
+		if less := testkit.Must(s.UpperBound(n + .5)); upper < lower || upper > 30*lower || less != upper { // of n records
 			t.Errorf("%v records: between %v and %v", n, lower, upper)
 		}
 	}

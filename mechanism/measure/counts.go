@@ -291,7 +291,7 @@ func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
 		return v
 	}
 	most, next := read(), 0
-	s.most = int(min(most, mostPerPerson))
+	s.most = int(min(most, region.MostPerPerson))
 	for entries := read(); ok && entries > 0; entries-- {
 		gap, n := read(), read()
 		if !ok || gap >= uint64(cells-next) || n == 0 || n > uint64(math.MaxInt64-s.total) {
@@ -301,5 +301,5 @@ func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
 		s.total += int64(n)
 		next += int(gap) + 1
 	}
-	return s, ok && most <= mostPerPerson && len(b) == 0
+	return s, ok && most <= region.MostPerPerson && len(b) == 0
 }

@@ -57,7 +57,21 @@ func (r *Release[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o 
 	if err := r.check(op); err != nil {
 		return ErrorBar{}, err
 	}
-	return enclose(op, prob, func() ([]float64, error) { return r.distances(ctx, op, rng, o) })
+	c, err := r.cut(ctx, op)
+	if err != nil {
+		return ErrorBar{}, err
+	}
+	most := r.s.space.Diameter
+	if x := r.s.space.Resolution; x > 0 { // and not NaN
+		most += 2 * x
+	}
+	return simulate(ctx, op, rng, prob, o, 0, func(rng *rand.Rand) (float64, error) {
+		w, err := c.distance(ctx, rng, r.again(rng))
+		if err != nil {
+			return 0, fault.Within(op, err)
+		}
+		return min(stretch*w, most), nil
+	})
 }
 
 // ErrorOf is [Release.Error] for one query, such as the mass of a range, a mean or a quantile: how
@@ -72,53 +86,8 @@ func (r *Release[P]) ErrorOf(ctx context.Context, rng *rand.Rand, f func(*Releas
 	if f == nil {
 		return ErrorBar{}, fault.Empty(op, "f", 0)
 	}
-	return enclose(op, prob, func() ([]float64, error) { return r.differences(ctx, op, rng, f, o) })
-}
-
-// enclose returns the quantile of errors in ascending order.
-func enclose(op string, prob float64, simulate func() ([]float64, error)) (ErrorBar, error) {
-	if !(prob > 0 && prob < 1) {
-		return ErrorBar{}, fault.Value(op, "prob", prob, "a number in (0, 1)")
-	}
-	errs, err := simulate()
-	if err != nil {
-		return ErrorBar{}, err
-	}
-	n := len(errs)
-	bar := ErrorBar{Quantile: errs[min(n, int(math.Ceil(prob*float64(n+1))))-1], Hi: math.Inf(1)}
-	lo, hi := sample.Ranks(n, prob)
-	if lo >= 0 {
-		bar.Lo = errs[lo]
-	}
-	if hi < n {
-		bar.Hi = errs[hi]
-	}
-	return bar, nil
-}
-
-// distances are simulated errors in W1, in ascending order.
-func (r *Release[P]) distances(ctx context.Context, op string, rng *rand.Rand, o *ErrorOptions) ([]float64, error) {
-	c, err := r.cut(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	most := r.s.space.Diameter
-	if x := r.s.space.Resolution; x > 0 { // and not NaN
-		most += 2 * x
-	}
-	return simulate(ctx, op, rng, o, 0, func(rng *rand.Rand) (float64, error) {
-		w, err := c.distance(ctx, rng, r.again(rng))
-		if err != nil {
-			return 0, fault.Within(op, err)
-		}
-		return min(stretch*w, most), nil
-	})
-}
-
-// differences are those of f.
-func (r *Release[P]) differences(ctx context.Context, op string, rng *rand.Rand, f func(*Release[P]) float64, o *ErrorOptions) ([]float64, error) {
 	y := f(r)
-	return simulate(ctx, op, rng, o, 1, func(rng *rand.Rand) (float64, error) {
+	return simulate(ctx, op, rng, prob, o, 1, func(rng *rand.Rand) (float64, error) {
 		truth := newRelease(r.s, r.again(rng))
 		truth.places = make([]P, len(truth.nodes))
 		for i, v := range truth.nodes {
@@ -128,12 +97,15 @@ func (r *Release[P]) differences(ctx context.Context, op string, rng *rand.Rand,
 	})
 }
 
-// simulate draws errors and sorts them.
-func simulate(ctx context.Context, op string, rng *rand.Rand, o *ErrorOptions, workers int, draw func(*rand.Rand) (float64, error)) ([]float64, error) {
+// simulate draws errors and returns their quantile.
+func simulate(ctx context.Context, op string, rng *rand.Rand, prob float64, o *ErrorOptions, workers int, draw func(*rand.Rand) (float64, error)) (ErrorBar, error) {
+	if !(prob > 0 && prob < 1) {
+		return ErrorBar{}, fault.Value(op, "prob", prob, "a number in (0, 1)")
+	}
 	opt := region.OrZero(o)
 	draws := cmp.Or(opt.Draws, 200)
 	if draws < 1 || draws > 1<<20 {
-		return nil, fault.Value(op, "Draws", float64(draws), "a number in [1, 2^20]")
+		return ErrorBar{}, fault.Value(op, "Draws", float64(draws), "a number in [1, 2^20]")
 	}
 	rng, done := random.Get(rng)
 	defer done()
@@ -147,13 +119,21 @@ func simulate(ctx context.Context, op string, rng *rand.Rand, o *ErrorOptions, w
 		}
 	})
 	if err != nil {
-		return nil, fault.Within(op, err)
+		return ErrorBar{}, fault.Within(op, err)
 	}
 	if err := cmp.Or(bad...); err != nil {
-		return nil, err
+		return ErrorBar{}, err
 	}
 	slices.Sort(errs)
-	return errs, nil
+	bar := ErrorBar{Quantile: errs[min(draws, int(math.Ceil(prob*float64(draws+1))))-1], Hi: math.Inf(1)}
+	lo, hi := sample.Ranks(draws, prob, 0.005)
+	if lo >= 0 {
+		bar.Lo = errs[lo]
+	}
+	if hi < draws {
+		bar.Hi = errs[hi]
+	}
+	return bar, nil
 }
 
 // cut makes distances on the tree of a release cheap: mass moves along it to the centers of some

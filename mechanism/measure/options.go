@@ -48,9 +48,6 @@ type SynthesizerOptions struct {
 
 // rule applies the defaults, or says what is wrong for the domain.
 func (o *SynthesizerOptions) rule(op string, t region.Tree) (adaptive.Rule, error) {
-	if o.Relation != ReplaceOne && o.Relation != AddRemoveOne {
-		return nil, fault.Value(op, "Relation", float64(o.Relation), region.Constant)
-	}
 	if o.MaxCells < 0 {
 		return nil, fault.Value(op, "MaxCells", float64(o.MaxCells), "an integer >= 0")
 	}

@@ -7,42 +7,20 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
 // ErrPersons reports counts that are not of persons with as few records each as
 // SynthesizerOptions.PerPerson says, or that are where it says nothing of persons.
 var ErrPersons = errors.New("PerPerson and the records disagree: set it with records of known persons (CountPersons, Counts.AddPerson, ReleasePersons of package table), and not with others")
 
-// mostPerPerson bounds how many records of one person can be counted.
-const mostPerPerson = 1 << 30
-
 func checkPerPerson(op, arg string, most int) error {
-	if most < 1 || most > mostPerPerson {
+	if most < 1 || most > region.MostPerPerson {
 		return fault.Value(op, arg, float64(most), "a number from 1 to 2^30")
 	}
 	return nil
-}
-
-// perRecord is the level of a record where that of a person, or of a record if there is nothing of
-// persons, is eps: to add a person is to add up to PerPerson records one by one.
-func (o *SynthesizerOptions) perRecord(op string, eps float64) (float64, error) {
-	if o.PerPerson == 0 {
-		return eps, nil
-	}
-	if err := checkPerPerson(op, "PerPerson", o.PerPerson); err != nil {
-		return 0, err
-	}
-	if o.Relation != AddRemoveOne {
-		return 0, fault.Value(op, "Relation", float64(o.Relation), "AddRemoveOne with PerPerson, because how many records persons have is private")
-	}
-	level := directed.DivDown(eps, float64(o.PerPerson))
-	if level < 1e-50 {
-		return 0, fault.Value(op, "eps", eps, "at least 1e-50 for each of PerPerson records")
-	}
-	return level, nil
 }
 
 // check refuses counts for a release that protects persons with up to so many records, or records

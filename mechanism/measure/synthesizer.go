@@ -14,7 +14,6 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // Synthesizer releases a data set as a probability measure on regions of a domain, and synthetic
@@ -56,21 +55,19 @@ func NewSynthesizer[P any](d *domain.Domain[P], eps float64, o *SynthesizerOptio
 		return nil, fault.Value(op, "eps", eps, "a number in [1e-50, 1e50]")
 	}
 	s := &Synthesizer[P]{d: d, space: space, opt: region.OrZero(o)}
-	if s.rule, err = s.opt.rule(op, space.Regions); err != nil {
-		return nil, err
-	}
-	level, err := s.opt.perRecord(op, eps)
+	level, unit, err := region.PerRecord(op, s.opt.Relation, s.opt.PerPerson, eps, 1e-50)
 	if err != nil {
 		return nil, err
 	}
+	if s.rule, err = s.opt.rule(op, space.Regions); err != nil {
+		return nil, err
+	}
 	s.budget = adaptive.NewBudget(s.opt.Relation, level)
-	loss, unit := s.budget.Loss(), metric.Unit("record replaced")
+	loss := s.budget.Loss()
 	switch {
 	case s.opt.PerPerson > 0:
-		loss, unit = directed.MulUp(loss, float64(s.opt.PerPerson)), "person added or removed"
-	case s.opt.Relation == AddRemoveOne:
-		unit = "record added or removed"
-	case space.Cells == 1:
+		loss = directed.MulUp(loss, float64(s.opt.PerPerson))
+	case s.opt.Relation == ReplaceOne && space.Cells == 1:
 		loss = 0 // nothing to tell apart
 	}
 	s.g, err = mechanism.NewGuarantee(loss, 0, unit)

@@ -6,12 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/mechanism/additive"
 )
@@ -208,17 +207,12 @@ func quantile(levels []float64, share, tail float64) Level {
 	n := len(levels)
 	l := Level{Lo: 0, Hi: math.Inf(1)}
 	l.Alpha = levels[min(n-1, int(math.Ceil(share*float64(n)))-1)]
-	// The k-th least, from 1, is above the quantile where fewer than k draws are below,
-	// and of these there are Bin(n, share).
-	for k := 1; k <= n; k++ {
-		p := mathext.RegIncBeta(float64(k), float64(n-k+1), share)
-		if p >= 1-tail {
-			l.Lo = levels[k-1]
-		}
-		if p <= tail {
-			l.Hi = levels[k-1]
-			break
-		}
+	lo, hi := sample.Ranks(n, share, tail)
+	if lo >= 0 {
+		l.Lo = levels[lo]
+	}
+	if hi < n {
+		l.Hi = levels[hi]
 	}
 	return l
 }

@@ -170,7 +170,7 @@ func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, 
 		}
 		return errs[k]
 	}
-	lo, hi := sample.Ranks(draws, prob)
+	lo, hi := sample.Ranks(draws, prob, 0.005)
 	bar.Quantile = at(min(draws-1, int(math.Ceil(prob*float64(draws)))-1))
 	bar.Lo, bar.Hi = at(lo), at(hi)
 	return bar, nil

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/measure/table/internal/population"
+	"github.com/metricdp/metricdp/wasserstein"
 )
 
 // BenchmarkTable compares synthetic tables with the originals, at eps a row added or removed, beside
@@ -95,8 +96,8 @@ func noisyColumns(rng *rand.Rand, t *sample, x *binned, b float64) (columns [][]
 	}
 	total = max(1, total/cells)
 	for a, y := range columns {
-		if c := t.columns[a]; c.Categories == 0 && c.Taxonomy == nil && len(y) > 6 {
-			y = smoothed(y, b)
+		if c := t.columns[a]; c.Categories == 0 && c.Taxonomy == nil {
+			y = population.Segments(y, 2*b*b)
 		}
 		columns[a] = projected(y, total)
 	}
@@ -110,44 +111,9 @@ func addNoise(rng *rand.Rand, x []float64, b float64) []float64 {
 	return x
 }
 
-// smoothed makes counts of neighbors constant in pieces where noise of scale b hides more.
-func smoothed(y []float64, b float64) []float64 {
-	m := len(y)
-	s, q, best, from := make([]float64, m+1), make([]float64, m+1), make([]float64, m+1), make([]int, m+1)
-	for j, v := range y {
-		s[j+1], q[j+1], best[j+1] = s[j]+v, q[j]+v*v, math.Inf(1)
-		for i := range j + 1 {
-			d := s[j+1] - s[i]
-			if c := best[i] + (q[j+1]-q[i]-d*d/float64(j+1-i))/(2*b*b) + 3; c < best[j+1] {
-				best[j+1], from[j+1] = c, i
-			}
-		}
-	}
-	out := make([]float64, m)
-	for j := m; j > 0; j = from[j] {
-		for i := from[j]; i < j; i++ {
-			out[i] = (s[j] - s[from[j]]) / float64(j-from[j])
-		}
-	}
-	return out
-}
-
 // projected is the nearest that is at least 0 and adds up to the total.
 func projected(y []float64, total float64) []float64 {
-	sorted := slices.Clone(y)
-	slices.Sort(sorted)
-	slices.Reverse(sorted)
-	sum, shift := 0.0, 0.0
-	for i, v := range sorted {
-		if sum += v; (sum-total)/float64(i+1) < v {
-			shift = (sum - total) / float64(i+1)
-		}
-	}
-	out := make([]float64, len(y))
-	for i, v := range y {
-		out[i] = max(0, v-shift)
-	}
-	return out
+	return testkit.Must(wasserstein.ProjectSimplex(y, total, nil))
 }
 
 // deal writes values to the places of a column, in shares p of them to within 1, at random.

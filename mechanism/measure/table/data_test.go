@@ -23,7 +23,7 @@ type sample struct {
 
 // samples are tables of known structure, and those that ship.
 func samples(tb testing.TB) []*sample {
-	return []*sample{census(48_842), shuffled(20_000), chain(2_500), mixed(16_621), mixed(50_000),
+	return []*sample{shuffled(20_000), chain(2_500), mixed(16_621), mixed(50_000),
 		read(tb, "testdata/weather.csv", testkit.Must(ParseSchema("location:category:Seattle|New York,month:whole:1..12,precipitation:number:0..120,temp_max:number:-20..45,temp_min:number:-20..45,wind:number:0..20,weather:category:sun|fog|drizzle|rain|snow"))),
 		read(tb, "../../../examples/synthetic/towns.csv", testkit.Must(ReadSchema(strings.NewReader(string(testkit.Must(os.ReadFile("../../../examples/synthetic/towns.json")))))))}
 }
@@ -94,102 +94,6 @@ func mixed(n int) *sample {
 }
 
 func clip(x float64) float64 { return min(max(x, 0), .999) }
-
-// census is like that of the U.S. of 1994: age, class of work, years of school, marital
-// status, occupation, relationship, race, sex, hours a week, more than 50,000 dollars. All
-// numbers of it are made up.
-func census(n int) *sample {
-	rng, t := random.Seeded(3), &sample{name: "census"}
-	for _, c := range [][2]int{{85, 1}, {9, 0}, {16, 1}, {7, 0}, {15, 0}, {6, 0}, {5, 0}, {2, 0}, {99, 1}, {2, 0}} {
-		if c[1] == 1 {
-			t.columns = append(t.columns, domain.Column{Hi: float64(c[0] - 1), Whole: true, Share: 1})
-		} else {
-			t.columns = append(t.columns, domain.Column{Categories: c[0], Share: 1})
-		}
-	}
-	chance := func(p float64) bool { return rng.Float64() < p }
-	index := func(weights ...float64) (at int) {
-		u := rng.Float64()
-		for ; at < len(weights)-1 && u >= weights[at]; at++ {
-			u -= weights[at]
-		}
-		return at
-	}
-	for range n {
-		age := min(84, math.Floor(math.Abs(rng.NormFloat64())*18+4*rng.ExpFloat64()))
-		woman := chance(.33)
-		race := index(.855, .095, .031, .01, .009)
-		school := []float64{8, 9, 12, 11, 10, 13, 6, 5, 3, 14, 15}[index(.32, .23, .16, .04, .08, .05, .04, .03, .02, .02, .01)]
-		if chance(.15) {
-			school = math.Floor(16 * math.Pow(rng.Float64(), .7))
-		}
-		married, status := chance(clip((age-4)/25)*.72), 0
-		if woman && chance(.6) {
-			married = false
-		}
-		if !married {
-			status = 1 + index(1-clip((age-5)/30), .6*clip((age-5)/30), .08, .05, .05)
-		}
-		relation := 0
-		switch {
-		case married && woman:
-			relation = index(.02, .9, .04)
-		case married:
-			relation = 2 * index(.97)
-			if relation == 2 {
-				relation = 3
-			}
-		case status == 1 && age < 12:
-			relation = 2 + index(.75, .15, .1)
-		default:
-			relation = 3 + index(.55, .15, .3)
-		}
-		job := index(.1, .1, .1, .1, .1, .1, .1, .1, .05, .05, .04, .03, .02)
-		switch {
-		case age < 4 && chance(.3) || age > 48 && chance(.4):
-			job = 14
-		case school >= 12 && chance(.85):
-			job = index(.5, .4, .05, .05)
-		case woman && chance(.8):
-			job = 3 + index(.55, .3, .15)
-		case school < 9 && chance(.8):
-			job = 6 + index(.35, .25, .15, .1, .1)
-		}
-		work := index(.8, .06, .05, .03, .03, .02, .008, .002)
-		switch {
-		case job == 14:
-			work = 8
-		case job == 0 && chance(.4):
-			work = 2 + index(.5, .3, .2)
-		case job == 2 || job == 1 && age > 25 && chance(.4):
-			work = 1
-		}
-		hours := 39.0
-		switch {
-		case age >= 6 && age <= 48 && chance(.6):
-		case woman && chance(.6) || age < 6 || age > 48 || chance(.1):
-			hours = math.Floor(10 + 28*rng.Float64())
-			if chance(.4) {
-				hours = []float64{19, 24, 29, 34}[rng.IntN(4)]
-			}
-		case chance(.5):
-			hours = []float64{44, 49, 54, 59}[rng.IntN(4)]
-		default:
-			hours = max(0, min(98, math.Floor(44+10*rng.NormFloat64())))
-		}
-		rich := chance(1 / (1 + math.Exp(3.6-.45*(school-8)-.02*min(age, 35)-.04*(hours-39)-boolean(married, 1.9))))
-		row := []float64{age, float64(work), school, float64(status), float64(job), float64(relation), float64(race), boolean(woman, 1), hours, boolean(rich, 1)}
-		t.rows = append(t.rows, row)
-	}
-	return t
-}
-
-func boolean(b bool, v float64) float64 {
-	if b {
-		return v
-	}
-	return 0
-}
 
 func read(tb testing.TB, file string, schema *Schema) *sample {
 	tb.Helper()

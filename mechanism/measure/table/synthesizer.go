@@ -77,13 +77,15 @@ func New(columns []domain.Column, eps float64, o *Options) (*Synthesizer, error)
 	if !(eps >= leastLevel && eps <= mostLevel) {
 		return nil, fault.Value(op, "eps", eps, "a number in [1e-9, 1e9]")
 	}
-	s := &Synthesizer{columns: slices.Clone(columns), eps: eps}
+	s := &Synthesizer{columns: slices.Clone(columns)}
 	if o != nil {
 		s.opt = *o
 	}
-	if rel := s.opt.Relation; rel != measure.ReplaceOne && rel != measure.AddRemoveOne {
-		return nil, fault.Value(op, "Relation", float64(rel), region.Constant)
+	level, unit, err := region.PerRecord(op, s.opt.Relation, s.opt.PerPerson, eps, leastLevel)
+	if err != nil {
+		return nil, err
 	}
+	s.eps = level
 	for i, c := range s.columns {
 		part, err := newColumn(c, s.width)
 		if err != nil {
@@ -91,23 +93,7 @@ func New(columns []domain.Column, eps float64, o *Options) (*Synthesizer, error)
 		}
 		s.parts, s.width = append(s.parts, part), part.hi
 	}
-	unit := metric.Unit("record replaced")
-	if s.opt.Relation == measure.AddRemoveOne {
-		unit = "record added or removed"
-	}
-	k := s.opt.PerPerson
-	switch {
-	case k < 0 || k > 1<<30:
-		return nil, fault.Value(op, "PerPerson", float64(k), "an integer in [0, 2^30]")
-	case k > 0 && s.opt.Relation != measure.AddRemoveOne:
-		return nil, fault.Value(op, "Relation", float64(s.opt.Relation), "AddRemoveOne with PerPerson, because how many rows persons have is private")
-	case k > 0: // to add a person is to add up to k rows, one by one
-		if s.eps, unit = directed.DivDown(eps, float64(k)), "person added or removed"; s.eps < leastLevel {
-			return nil, fault.Value(op, "eps", eps, "at least 1e-9 for each of PerPerson rows")
-		}
-	}
-	var err error
-	s.g, err = mechanism.NewGuarantee(directed.MulUp(gradual.NewLedger(s.eps).Loss(), float64(max(k, 1))), 0, unit)
+	s.g, err = mechanism.NewGuarantee(directed.MulUp(gradual.NewLedger(s.eps).Loss(), float64(max(s.opt.PerPerson, 1))), 0, unit)
 	return s, err
 }
 
@@ -257,7 +243,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 			return nil, ctx.Err()
 		}
 		quanta[a] = src.quanta(levels.Margins[a])
-		trees[a] = src.margin(c, counts(cells[a]), quanta[a], now)
+		trees[a] = src.margin(c, adaptive.NewCounts(adaptive.Tally(slices.Clone(cells[a]))), quanta[a], now)
 		r.margins = append(r.margins, newMargin(c, trees[a].Release))
 	}
 	now = total(trees)
@@ -321,21 +307,6 @@ func (s *Synthesizer) locate(ctx context.Context, rows [][]float64, number func(
 		}
 		return nil
 	})
-}
-
-// counts sorts cells.
-func counts(cells []int) *adaptive.Counts {
-	sorted := slices.Clone(cells)
-	slices.Sort(sorted)
-	var at []int
-	var n []int64
-	for i, c := range sorted {
-		if i == 0 || c != sorted[i-1] {
-			at, n = append(at, c), append(n, 0)
-		}
-		n[len(n)-1]++
-	}
-	return adaptive.NewCounts(at, n)
 }
 
 // pick picks pairs and releases their tables, to which the population is made to fit; picks is how

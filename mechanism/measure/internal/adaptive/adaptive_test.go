@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/walk"
 )
@@ -58,57 +59,15 @@ func crowded(r *rand.Rand, n, d int) *Counts {
 	return NewCounts(at, slices.Repeat([]int64{1}, len(at)))
 }
 
-// holed is a binary grid of eight cells of which 2, 4, 6 and 7 are impossible: a
-// region with one possible part is passed over, so that parts leave out cells of
-// what they are parts of, and may lie more than a level deeper.
-type holed struct{ *region.Grid }
-
-func (h holed) possible(v region.Node) bool {
-	lo, hi := h.Grid.Cells(v)
-	for _, c := range []int{0, 1, 3, 5} {
-		if lo <= c && c < hi {
-			return true
-		}
+// holed is a binary grid of eight cells of which 2, 4, 6 and 7 are impossible: a region with one
+// possible part is passed over, so that parts leave out cells of what they are parts of, and may lie
+// more than a level deeper.
+func holed() region.Tree {
+	possible := func(lo, hi []float64) bool {
+		return slices.ContainsFunc([]float64{0, 1, 3, 5}, func(c float64) bool { return lo[0] < c+1 && hi[0] > c })
 	}
-	return false
-}
-
-func (h holed) parts(v region.Node) (parts []region.Node) {
-	if h.Grid.Height(v) == 0 {
-		return nil
-	}
-	for _, w := range h.Grid.Below(nil, v, 1) {
-		if h.possible(w) {
-			parts = append(parts, w)
-		}
-	}
-	return parts
-}
-
-func (h holed) Height(v region.Node) int {
-	for parts := h.parts(v); len(parts) > 0; parts = h.parts(v) {
-		if len(parts) > 1 {
-			return h.Grid.Height(v)
-		}
-		v = parts[0]
-	}
-	return 0
-}
-
-func (h holed) Width(v region.Node, r int) int { return len(h.Below(nil, v, r)) }
-
-func (h holed) Below(dst []region.Node, v region.Node, r int) []region.Node {
-	parts := h.parts(v)
-	switch {
-	case r == 0 || len(parts) == 0:
-		return append(dst, v)
-	case len(parts) == 1:
-		return h.Below(dst, parts[0], r)
-	}
-	for _, w := range parts {
-		dst = h.Below(dst, w, r-1)
-	}
-	return dst
+	d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 8}}, &domain.BoxOptions{Splits: [][]int{{2}, {2}, {2}}, Possible: possible}))
+	return testkit.Must(region.Of[[]float64]("", d)).Regions
 }
 
 // eager divides whatever it may, at rates that depend on the masses.
@@ -289,7 +248,7 @@ func TestDraw_ExactLevel(t *testing.T) {
 			for seed := range 20 {
 				r := random.Seeded(uint64(seed))
 				outputs := func() func() int64 { return func() int64 { return r.Int64N(60) - 5 } }
-				masked = max(masked, checkLevel(t, holed{binary(3)}, 8, rel, 1, rule, outputs))
+				masked = max(masked, checkLevel(t, holed(), 8, rel, 1, rule, outputs))
 			}
 			if masked != limit(rel) {
 				t.Errorf("%v, %s: largest log ratio %d quanta with impossible cells, want %d", rel, name, masked, limit(rel))
