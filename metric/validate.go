@@ -304,7 +304,7 @@ const (
 // laws also K (otherwise -1), and by how much the law fails.
 type Violation struct {
 	Op      string // the call, as in "metric: Validate"
-	Axiom   string
+	Axiom   string // the law
 	I, J, K int
 	Excess  float64 // by how much, in the unit of the metric
 }
