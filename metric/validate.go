@@ -33,7 +33,8 @@ type ValidateOptions struct {
 	// Seed fixes the sample.
 	Seed uint64
 
-	// Progress, if not nil, is told how many of how many parts are done. Calls do not overlap.
+	// Progress, if not nil, is called with how many of how many parts are done. Calls do not
+	// overlap.
 	Progress func(done, total int)
 
 	// Workers is the number of goroutines; 0 means GOMAXPROCS.
