@@ -33,7 +33,8 @@ type ValidateOptions struct {
 	// Seed fixes the sample.
 	Seed uint64
 
-	// Progress, if not nil, is told how many of how many parts are done. Calls do not overlap.
+	// Progress, if not nil, is called with how many of how many parts are done. Calls do not
+	// overlap.
 	Progress func(done, total int)
 
 	// Workers is the number of goroutines; 0 means GOMAXPROCS.
@@ -304,7 +305,7 @@ const (
 // laws also K (otherwise -1), and by how much the law fails.
 type Violation struct {
 	Op      string // the call, as in "metric: Validate"
-	Axiom   string
+	Axiom   string // the law
 	I, J, K int
 	Excess  float64 // by how much, in the unit of the metric
 }

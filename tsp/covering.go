@@ -9,8 +9,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Covering is a bound on the length of the shortest tour that knows nothing of
-// tours, only how many balls cover the space.
+// Covering is a bound on the length of the shortest tour from covering numbers.
 type Covering struct {
 	// Integral is at least the integral of N(x)-1 over all x > 0, N(x) the least
 	// number of balls of radius x around points that cover the space.
@@ -30,16 +29,14 @@ const (
 	coveringRest = 1. / 128
 )
 
-// CoveringIntegral bounds the covering integral of f from above, and with it the shortest
-// tour, which is at most 16 times as long.
+// CoveringIntegral bounds the covering integral of f from above, and with it the shortest tour,
+// which is at most 16 times as long.
 //
-// The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all x >= r_m.
-// With all n centers the integral is thus at most r_1 + r_2 + ... + r_(n-1), which is at
-// most twice the integral. Above 8192 points only the first 2^26/n centers are chosen, and
-// below their radius [metric.Net] counts the balls: O(n log n) where f is [metric.Embedded]
-// in few dimensions, and O(n^2) a radius elsewhere.
-//
-// No points are [metric.ErrEmpty], a negative or non-finite distance that is met is a
+// The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all x >= r_m. With all n
+// centers the integral is thus at most r_1 + ... + r_(n-1), which is at most twice the integral.
+// Above 8192 points only the first 2^26/n centers are chosen, and below their radius [metric.Net]
+// counts the balls: O(n log n) where f is [metric.Embedded] in few dimensions, and O(n^2) a radius
+// elsewhere. No points are [metric.ErrEmpty], a negative or non-finite distance that is met is a
 // [*metric.Violation].
 func CoveringIntegral(ctx context.Context, f metric.Finite) (c Covering, err error) {
 	const op = "tsp: CoveringIntegral"

@@ -14,16 +14,13 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// ErrNoCoordinates reports a metric without the coordinates that a
-// space-filling curve needs: see [metric.Embedded].
+// ErrNoCoordinates reports a metric that is not [metric.Embedded].
 var ErrNoCoordinates = errors.New("metric has no coordinates")
 
 // SpaceFilling returns the points of an embedded metric in the order in which Hilbert's curve meets
-// them, in O(n log n). Every stretch of the curve fills a compact part of the space; on uniform
-// points of the plane the tour is 40 % longer than the shortest. Points in one cell, of 2^-32 of
-// the longest side of the bounding box, are visited in order of index.
-//
-// A metric that is not [metric.Embedded] is [ErrNoCoordinates].
+// them, in O(n log n). On uniform points of the plane the tour is 40 % longer than the shortest.
+// Points in one cell, of 2^-32 of the longest side of the bounding box, are visited in order of
+// index. A metric that is not [metric.Embedded] is [ErrNoCoordinates].
 func SpaceFilling(ctx context.Context, f metric.Finite, kind Kind) (t *Tour, err error) {
 	const op = "tsp: SpaceFilling"
 	defer name(op, &err)

@@ -38,7 +38,7 @@ type Columns struct {
 	AnyLength bool
 	// Separator is what stands between fields; 0 means a comma.
 	Separator rune
-	// Skip, where it is not nil, is told what is wrong with a record, and the reading
+	// Skip, where it is not nil, is called with what is wrong with a record, and the reading
 	// goes on behind it. What ends the file is an error of Read all the same.
 	Skip func(error)
 }

@@ -57,10 +57,10 @@ func (w Weights) Total(scale float64) float64 {
 }
 
 // TotalErr bounds the error of the sums here, relative to the whole sum S of n <= 2^32 weights.
-// With u = 2^-53 and a_i = scale - l_i, term i has relative error at most ExpErr + u*a_i, and
-// sum p_i a_i = H(p) - ln S <= ln n <= 23, p the normalized weights and H their entropy. The
-// double-double additions and the rounding to Hi add 2u, terms that underflow less than 2^-1073
-// each beside a largest term of at least 1: 2^-50 + 25u < 2^-48.
+// With u = 2^-53 and a_i = scale - l_i, term i has relative error at most ExpErr + u*a_i, and sum
+// p_i a_i = H(p) - ln S <= ln n <= 23, p the normalized weights and H their entropy. Additions and
+// rounding to Hi add 2u, terms that underflow less than 2^-1073 each beside a largest term of at
+// least 1: 2^-50 + 25u < 2^-48.
 const TotalErr = 0x1p-47
 
 // TotalDD is Total in double-double, relative error at most [TotalDDErr].

@@ -171,12 +171,11 @@ func addSaturated(x int64, n uint64, neg bool) int64 {
 // MaxGaussianSigma is the largest sigma of [AddDiscreteGaussian].
 const MaxGaussianSigma = 1 << 50
 
-// AddDiscreteGaussian returns x + K with P{K = k} prop. to e^(-k^2/(2 sigma^2)), exactly, for 0
-// < sigma <= [MaxGaussianSigma] taken as an exact real, and the nearest int64 where the sum is
-// none. It rejects from the discrete Laplace distribution (Canonne, Kamath, Steinke 2020,
-// Algorithm 3, with rate 1/sigma): about 1.3 trials of it, up to 1.7 at small sigma. The
-// distribution is conditional on |K| < 2^63, whose complement has a probability below
-// 2^-(2^24), less than any positive float64.
+// AddDiscreteGaussian returns x + K with P{K = k} prop. to e^(-k^2/(2 sigma^2)), exactly, for 0 <
+// sigma <= [MaxGaussianSigma] taken as an exact real, and the nearest int64 where the sum is none.
+// It rejects from the discrete Laplace distribution (Canonne, Kamath, Steinke 2020, Algorithm 3,
+// with rate 1/sigma). The distribution is conditional on |K| < 2^63, whose complement has a
+// probability below 2^-(2^24), less than any positive float64.
 func AddDiscreteGaussian(rng *rand.Rand, x int64, sigma float64) int64 {
 	n, neg := discreteGaussian(rng, sigma, false)
 	return addSaturated(x, n, neg)

@@ -38,7 +38,7 @@ type Options struct {
 	// Neighbors is the number of nearest neighbors of each point that the
 	// graph begins with; 0 means 7.
 	Neighbors int
-	// Progress, where not nil, is told how many iterations are done.
+	// Progress, where not nil, is called with how many iterations are done.
 	Progress func(done, total int)
 }
 
