@@ -3,6 +3,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -14,7 +15,8 @@ import (
 // some hundred rounds.
 const Gap = 4e-3
 
-// Games take mostRounds at most, or where these take more than mostWork fewer, but leastRounds.
+// Games take mostRounds at most by default, or where these take more than mostWork fewer, but
+// leastRounds.
 const mostRounds, leastRounds, mostWork = 1000, 20, 8e10
 
 // Game has the masses of N inputs in C cells, and their distances to K outputs, in any unit
@@ -22,6 +24,7 @@ const mostRounds, leastRounds, mostWork = 1000, 20, 8e10
 type Game struct {
 	N, C, K    int
 	Mass, Dist []float32
+	Rounds     int // at most so many; 0: 1,000
 	Workers    int
 }
 
@@ -34,7 +37,7 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 	won, prior, loss, average := make([]float64, g.N), make([]float64, g.N), make([]float64, g.N), make([]float64, g.N)
 	excess, rate, total, bound := 0.0, math.Inf(1), 0.0, 0.0
 	// As a float64: of few inputs it is beyond an int of 32 bits.
-	rounds := int(min(mostRounds, max(leastRounds, mostWork/float64(g.N)/float64(g.C)/float64(g.K))))
+	rounds := int(min(float64(cmp.Or(g.Rounds, mostRounds)), max(leastRounds, mostWork/float64(g.N)/float64(g.C)/float64(g.K))))
 	for round := 0; round < rounds && !(least <= bound*(1+gap)); round++ {
 		top, sum := slices.Max(won), 0.0
 		for x, v := range won {
