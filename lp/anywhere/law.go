@@ -88,7 +88,7 @@ func sector(h, turn float64) float64 {
 }
 
 func gauss(h, from, to float64) float64 {
-	mid, half, sum := (from+to)/2, (to-from)/2, 0.0
+	mid, half, sum := float64((from+to)/2), float64((to-from)/2), 0.0
 	for i, x := range nodes {
 		r := h / math.Sin(mid+float64(half*x))
 		sum += float64(weights[i] * float64((1+r)*exact.Exp(-r)))

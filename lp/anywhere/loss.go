@@ -89,18 +89,18 @@ func (m *Remap[P]) within(low []int, side int, corners []known, t []float64) flo
 		at = slices.Max(coef)
 	}
 	width := float64(float64(side) * m.law.step)
-	q := width * width / 8
+	q := float64(width * width / 8)
 	length := float64(side) * m.cells.step()
 	rest := float64(far * q) // what R adds, of an axis
 	switch {
 	case dim == 1:
 		rest = float64(q * m.near(low, side, 0, corners))
-	case m.on.flat:
+	case m.on.flat && width <= 1:
 		rest = min(rest, float64(2*q*math.Exp(2*width)*worst)+float64(q*m.near(low, side, 1/m.on.rate, corners)))
 	}
-	bend := m.on.bend * length * length / 8
-	sum := at + float64(float64(dim)*(rest+bend))
-	return sum*slack + m.on.blur + float64(float64(4*lawErr*float64(m.cells.len()+n))*far)
+	bend := float64(m.on.bend * length * length / 8)
+	sum := min(at+float64(float64(dim)*rest), far) + float64(float64(dim)*bend)
+	return float64(sum*slack) + m.on.blur + float64(float64(4*lawErr*float64(m.cells.len()+n))*far)
 }
 
 func pick(end int, t float64) float64 {
@@ -283,7 +283,7 @@ func (m *Remap[P]) LossAt(x P) (float64, error) {
 }
 
 func (m *Remap[P]) lossAt(x P) float64 {
-	far := slices.Max(m.from(x, nil))*slack + m.on.blur
+	far := float64(slices.Max(m.from(x, nil))*slack) + m.on.blur
 	if m.on.near != nil && !m.on.near(x) {
 		return far
 	}

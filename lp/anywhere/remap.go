@@ -150,8 +150,10 @@ func (o *Options[P]) check(op string, space metric.Space[P], outputs []P) error 
 		if err := fault.Empty(op, list.name, len(list.at)); err != nil {
 			return err
 		}
-		if _, err := metric.NewPoints(list.at, space); err != nil {
-			return fmt.Errorf("%s: %s: %w", op, list.name, err)
+		for i, x := range list.at {
+			if err := space.(metric.Checker[P]).Check(outputs[0], x); err != nil {
+				return fmt.Errorf("%s: %s[%d]: %w", op, list.name, i, err)
+			}
 		}
 	}
 	if o.Prior != nil {
@@ -219,7 +221,7 @@ func (m *Remap[P]) lay(lo, hi []float64, most int) (boxes []int) {
 	}
 	// A region in which all is at one place is a small box.
 	for side, rows := size[0]/on.rate, math.Inf(1); rows > mostRows; side *= 1.05 {
-		longest := 0.0
+		longest := size[0] / on.rate
 		for k := range lo {
 			longest = max(longest, hi[k]-c.base[k])
 		}
@@ -306,7 +308,7 @@ func lattice(n []int, more int) func(yield func(at []int) bool) {
 // answer finds what the cells answer with: weights of the outputs.
 func (m *Remap[P]) answer(ctx context.Context, op string, rows []row, o *Options[P], began time.Time) ([]float64, error) {
 	n, c, k := len(rows), m.cells.len(), len(m.outputs)
-	if err := fault.Memory(op, float64(n)*float64(c+k)+6*float64(c)*float64(k), 4); err != nil {
+	if err := fault.Memory(op, float64(float64(n)*float64(c+k))+float64(6*float64(c)*float64(k)), 4); err != nil {
 		return nil, err
 	}
 	g := &game.Game{N: n, C: c, K: k, Mass: make([]float32, 0, n*c), Dist: make([]float32, 0, n*k), Rounds: gameRounds, Workers: o.Workers}
