@@ -28,6 +28,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/lp/anywhere"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
@@ -518,6 +519,12 @@ var ways = []watchedCall{
 	}},
 	{"by column", func(ctx context.Context) error {
 		return err1(lp.Optimal(ctx, metric.Same(woods(70)), 1, &lp.Options{Tolerance: 1e-2}))
+	}},
+	{"anywhere", func(ctx context.Context) error {
+		outputs := [][2]float64{{0, 0}, {1, 2}}
+		_, err := anywhere.Plane(ctx, 1, outputs, &anywhere.Options[[2]float64]{Cells: 30, Anchors: 4})
+		_, err2 := anywhere.Plane(ctx, 1, outputs, &anywhere.Options[[2]float64]{Places: outputs, Cells: 30})
+		return cmp.Or(err, err2)
 	}},
 	{"as needed", func(ctx context.Context) error {
 		return err1(lp.Optimal(ctx, metric.Same(flat(70)), 5, &lp.Options{Tolerance: 1e-2}))
