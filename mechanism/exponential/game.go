@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -12,7 +14,7 @@ const (
 	// A game ends when no answers lose a share gameGap less than those found, after
 	// gameRounds, or where they take more than gameWork, but not before leastRounds.
 	gameGap                           = 4e-3
-	gameRounds, leastRounds, gameWork = 1000, 20, 8e10
+	gameRounds, leastRounds, gameWork = 1000, 20, 2e11
 )
 
 // game has the masses of n inputs in c cells, and their distances to k outputs, in any unit
@@ -84,6 +86,7 @@ func (g *game) play(ctx context.Context, answer []int) ([]float64, error) {
 // round finds the best answer of every cell to a prior, and what the inputs lose then.
 func (g *game) round(ctx context.Context, prior []float64, answer []int, loss []float64) error {
 	const size = 16
+	blas := blas32.Implementation()
 	err := parallel.Chunks(ctx, g.c, size, g.workers, nil, func(_, lo, hi int) {
 		cost, total := make([]float32, (hi-lo)*g.k), make([]float32, hi-lo)
 		for x, z := range prior {
@@ -106,10 +109,7 @@ func (g *game) round(ctx context.Context, prior []float64, answer []int, loss []
 				if v <= 1e-6*total[i] {
 					continue
 				}
-				sums := cost[i*g.k:][:len(from)]
-				for j, d := range from {
-					sums[j] += float32(v * d)
-				}
+				blas.Saxpy(g.k, v, from, 1, cost[i*g.k:], 1)
 			}
 		}
 		for i, likely := range total {
