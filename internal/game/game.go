@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -17,7 +19,7 @@ const Gap = 4e-3
 
 // Games take mostRounds at most by default, or where these take more than mostWork fewer, but
 // leastRounds.
-const mostRounds, leastRounds, mostWork = 1000, 20, 8e10
+const mostRounds, leastRounds, mostWork = 1000, 20, 2e11
 
 // Game has the masses of N inputs in C cells, and their distances to K outputs, in any unit
 // in which they are no more than 2.
@@ -94,6 +96,7 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 // Round finds the best answer of every cell to a prior, and what the inputs lose then.
 func (g *Game) Round(ctx context.Context, prior []float64, answer []int, loss []float64) error {
 	const size = 16
+	blas := blas32.Implementation()
 	err := parallel.Chunks(ctx, g.C, size, g.Workers, nil, func(_, lo, hi int) {
 		cost, total := make([]float32, (hi-lo)*g.K), make([]float32, hi-lo)
 		for x, z := range prior {
@@ -116,10 +119,7 @@ func (g *Game) Round(ctx context.Context, prior []float64, answer []int, loss []
 				if v <= 1e-6*total[i] {
 					continue
 				}
-				sums := cost[i*g.K:][:len(from)]
-				for j, d := range from {
-					sums[j] += float32(v * d)
-				}
+				blas.Saxpy(g.K, v, from, 1, cost[i*g.K:], 1)
 			}
 		}
 		for i, likely := range total {

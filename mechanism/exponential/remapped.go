@@ -49,7 +49,7 @@ const (
 //
 // O(n*c*k) time for n points, c cells and k outputs, without a prior for each of 20 to
 // 1,000 rounds; integrals and audits as in Snapped. O(n*(c+k) + c*k) memory. 1,000 points
-// of the plane and as many outputs take 25 s, 20 outputs 1 s.
+// of the plane and as many outputs take 8 s, 20 outputs 1 s.
 //
 // Sources: Chatzikokolakis, ElSalamouny, Palamidessi, "Efficient utility improvement for
 // location privacy", 2017, for the answers under a prior; Freund, Schapire, "Adaptive game
