@@ -17,9 +17,8 @@ import (
 
 var _ mechanism.Mechanism[*Counts[int], *Release[int]] = (*Synthesizer[int])(nil)
 
-// What a release spends on the way to each leaf is the stated level exactly, in
-// whole quanta, and the counts that it is made of are of the data. That no more is
-// read of them, and the level of what is read, package adaptive tests.
+// What a release spends on the way to each leaf is the stated level exactly, in whole quanta; the
+// rest is package adaptive's.
 func TestSynthesizer_SpendsItsLevel(t *testing.T) {
 	testkit.Rounding(t)
 	const eps = 0.7
