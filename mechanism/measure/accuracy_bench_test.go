@@ -15,7 +15,6 @@ import (
 	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/metric"
@@ -23,7 +22,7 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// BenchmarkW1 measures E W1 between records of seven kinds and what is released of them at eps = 1,
+// BenchmarkW1 measures E W1 between records of five kinds and what is released of them at eps = 1,
 // as the mean over seeds: W1 of the default with its standard error, and in units of others: /hist
 // is a Laplace histogram and /fixed a tree of fixed depth, whole or pruned, both of the best depth
 // in hindsight, /pmm the hierarchy of its paper, and /paper the private measure of BSV22.
@@ -39,7 +38,7 @@ func BenchmarkW1(b *testing.B) {
 			if testing.Short() {
 				seeds = 1
 			}
-			for _, f := range records.Families(d) {
+			for _, f := range samples.Families(d) {
 				b.Run(fmt.Sprintf("d=%d/data=%s/N=%d", d, f.Name, n), func(b *testing.B) {
 					deep := samples.Unit(d, domain.BoxOptions{})
 					pts := testkit.Must(metric.NewPoints(lattice(d, 1<<(ceilLog2(n)/d)), metric.Chebyshev{}))
