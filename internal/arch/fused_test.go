@@ -216,7 +216,7 @@ var simulated = map[string]string{
 	"mechanism/emd/distribution/histogram.go":                   "the error of a release, from the release",
 	"mechanism/measure/internal/column/globe.go":                "records within a cell, from a release",
 	"mechanism/measure/internal/column/number.go":               "records within a cell, from a release",
-	"mechanism/measure/internal/records/records.go":             "records for tests",
+	"mechanism/measure/internal/samples/families.go":            "records for tests",
 	"mechanism/measure/private/bound.go":                        "the mean error, before any data",
 	"mechanism/measure/table/internal/population/population.go": "rows, from a release",
 	"mechanism/measure/table/internal/population/sweep.go":      "rows, from a release",

@@ -15,7 +15,6 @@ import (
 	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/metric"
@@ -23,11 +22,10 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// BenchmarkW1 measures E W1 between records of seven kinds and what is released of them, at eps = 1 and one record
-// replaced, as the mean over seeds of data and noise: W1 of the default with its standard error, and
-// what it is of that of others: /hist is a Laplace histogram and /fixed a tree of fixed depth, whole
-// or pruned, both of the best depth in hindsight, /pmm the hierarchy of its paper, and /paper the
-// private measure of BSV22, with Haar noise along a folding. One iteration is all seeds.
+// BenchmarkW1 measures E W1 between records of five kinds and what is released of them at eps = 1,
+// as the mean over seeds: W1 of the default with its standard error, and in units of others: /hist
+// is a Laplace histogram and /fixed a tree of fixed depth, whole or pruned, both of the best depth
+// in hindsight, /pmm the hierarchy of its paper, and /paper the private measure of BSV22.
 func BenchmarkW1(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		for d := 1; d <= 3; d++ {
@@ -40,7 +38,7 @@ func BenchmarkW1(b *testing.B) {
 			if testing.Short() {
 				seeds = 1
 			}
-			for _, f := range records.Families(d) {
+			for _, f := range samples.Families(d) {
 				b.Run(fmt.Sprintf("d=%d/data=%s/N=%d", d, f.Name, n), func(b *testing.B) {
 					deep := samples.Unit(d, domain.BoxOptions{})
 					pts := testkit.Must(metric.NewPoints(lattice(d, 1<<(ceilLog2(n)/d)), metric.Chebyshev{}))
@@ -159,9 +157,8 @@ func trees(d, bits int) (all [][]int) {
 
 func ceilLog2(n int) int { return int(math.Ceil(math.Log2(float64(n)))) }
 
-// onPMM releases measures as PMM does, but that it keeps negative noisy counts for the
-// projection: the same error to 5 digits. Source: He, Vershynin, Zhu, "Algorithmically
-// effective differentially private synthetic data", 2023.
+// onPMM releases measures as PMM does, with negative noisy counts kept for the projection. Source:
+// He, Vershynin, Zhu, "Algorithmically effective differentially private synthetic data", 2023.
 func onPMM[P any](b testing.TB, d *domain.Domain[P], alpha float64) releaser[P] {
 	return measured(b, d, alpha, &private.Options{Distribution: walk.Laplace, Scales: costScales(d)})
 }

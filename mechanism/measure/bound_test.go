@@ -72,9 +72,8 @@ func TestLowerBound_Order(t *testing.T) {
 	}
 }
 
-// No data was found on which releases err more than UpperBound: on all kinds of domains, all
-// records in one cell, in two, in half of the cells, everywhere. The seeds are fixed; the
-// margin of 20 standard errors of a mean of 8 draws fails with probability below 1e-6.
+// No data was found on which releases err more than UpperBound, on all kinds of domains. The margin
+// of 20 standard errors of a mean of 8 draws fails with probability below 1e-6.
 func TestUpperBound_HoldsOnWorstDataFound(t *testing.T) {
 	for name, d := range samples.Domains() {
 		if d.Height() > 0 {

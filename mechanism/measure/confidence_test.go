@@ -11,7 +11,6 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/metric"
@@ -20,7 +19,7 @@ import (
 
 // held are the shares of seeds of data and noise in which W1, and the error of the mean of the first
 // coordinate, are at most the quantiles of prob, and the mean of the former over that of W1.
-func held(t testing.TB, d int, f records.Family, n, seeds, draws int, prob float64) (w1Held, meanHeld, ratio float64) {
+func held(t testing.TB, d int, f samples.Family, n, seeds, draws int, prob float64) (w1Held, meanHeld, ratio float64) {
 	s := testkit.Must(NewSynthesizer(samples.Unit(d, domain.BoxOptions{}), 1, nil))
 	var sum, bars float64
 	for i := range seeds {
@@ -54,8 +53,8 @@ func held(t testing.TB, d int, f records.Family, n, seeds, draws int, prob float
 // probability 1e-6 where it fails with .1, and is at most 4 times the error.
 func TestRelease_ErrorHolds(t *testing.T) {
 	testkit.Slow(t)
-	for _, set := range []struct{ d, n, family int }{{1, 100, 2}, {1, 300, 5}, {2, 100, 0}, {2, 100, 6}} {
-		f := records.Families(set.d)[set.family]
+	for _, set := range []struct{ d, n, family int }{{1, 100, 2}, {1, 300, 3}, {2, 100, 0}, {2, 100, 4}} {
+		f := samples.Families(set.d)[set.family]
 		if w1, mean, ratio := held(t, set.d, f, set.n, 40, 30, .9); min(w1, mean) < .59 || ratio > 4 {
 			t.Errorf("%d columns, %s: %v and %v of the quantiles hold, of %v times the error", set.d, f.Name, w1, mean, ratio)
 		}
@@ -66,7 +65,7 @@ func TestRelease_ErrorHolds(t *testing.T) {
 // a mean, and the former in units of the mean of W1.
 func BenchmarkW1Confidence(b *testing.B) {
 	for d := 1; d <= 3; d++ {
-		for _, f := range records.Families(d) {
+		for _, f := range samples.Families(d) {
 			for _, n := range []int{100, 1000} {
 				b.Run(fmt.Sprintf("d=%d/data=%s/N=%d", d, f.Name, n), func(b *testing.B) {
 					for b.Loop() {
@@ -84,7 +83,7 @@ func BenchmarkW1Confidence(b *testing.B) {
 // Mass that moves along the tree costs no less than W1, and nothing where none does.
 func TestRelease_ErrorDistances(t *testing.T) {
 	r := random.Seeded(3)
-	x := records.Families(2)[4].Draw(r, 3000)
+	x := samples.Families(2)[3].Draw(r, 3000)
 	out := releaseOf(t, testkit.Must(NewSynthesizer(samples.Unit(2, domain.BoxOptions{}), 1, nil)), r, x)
 	c := testkit.Must(out.cut(t.Context(), "test"))
 	leaves := 0

@@ -45,7 +45,7 @@ const (
 // Truths are simulated around the release: every count gets the noise of its budget once more, up
 // to twice as wide where there is more noise than mass, and the mass of a region goes to one place
 // in it, because releases are smoother than data. Their distances from the release, times 1.25,
-// stand for the error. This is no proof: on seven kinds of data in one to three dimensions with 100
+// stand for the error. This is no proof: on five kinds of data in one to three dimensions with 100
 // and 1,000 records at eps = 1 (BenchmarkW1Confidence) most quantiles held as stated, at 1.7 to 3.9
 // times the mean error; traces and heavy tails in three dimensions fall short by up to .05.
 //

@@ -47,9 +47,8 @@ func TestStream_CutsAtPublicCounts(t *testing.T) {
 }
 
 // Of every plan the last part alone is new, and takes the place of whole parts of the one before;
-// parts follow one another, and are halved while halves have q^i times as many arrivals as Least. The
-// parts that one arrival is ever in, of which there is one of each size, have levels that sum to
-// eps exactly at most, and for some to eps but for the rounding of levels.
+// and the parts that one arrival is ever in have levels that sum to eps at most, and for some to
+// eps but for the rounding of levels.
 func TestStream_PlansSpendLevel(t *testing.T) {
 	const n = 600
 	for _, o := range schedules {
@@ -617,8 +616,8 @@ func TestStream_CountsEqualAddsTwice(t *testing.T) {
 	}
 }
 
-// A change that a store has made and denies is not made again, where another process has gone on from
-// it too: a record would be in two places, at twice the level. After so many changes that none can tell it is an
+// A change that a store has made and denies is not made again, where another process has gone on
+// from it too: a record would be in two places. After so many changes that nobody knows it is an
 // error.
 func TestStream_CountsDeniedChangeOnce(t *testing.T) {
 	for _, denied := range []error{nil, errDisk} {

@@ -88,7 +88,6 @@ func (m masked) decode(v node) []int {
 	return q
 }
 
-// Height implements [region.Tree].
 func (m masked) Height(v node) int {
 	height := len(m.b.arities)
 	for l, q := v.Level, m.decode(v); l < height; l++ {
@@ -107,7 +106,6 @@ func (m masked) Height(v node) int {
 // manyParts is from where on Width leaves out what is impossible no more, but for one level.
 const manyParts = 64
 
-// Width implements [region.Tree].
 func (m masked) Width(v node, r int) int {
 	most := manyParts
 	if r == 1 {
@@ -119,7 +117,6 @@ func (m masked) Width(v node, r int) int {
 	return m.Grid.Width(v, r)
 }
 
-// Below implements [region.Tree].
 func (m masked) Below(dst []node, v node, r int) []node {
 	return m.below(dst, v, m.decode(v), r, maxCells)
 }

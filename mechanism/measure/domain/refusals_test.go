@@ -14,9 +14,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// What a domain knows of distances, its diameter and the errors that it bounds,
-// holds of points that are no farther apart: others, in another unit for
-// instance, are refused, and nearer ones are not.
+// Points that are farther apart than those of the domain, in another unit for instance, are
+// refused, and nearer ones are not.
 func TestOn_RefusesLargerDistances(t *testing.T) {
 	places := make([]metric.LatLon, 40)
 	for i := range places {

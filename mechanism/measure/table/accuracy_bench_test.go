@@ -14,14 +14,12 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// BenchmarkTable compares synthetic tables with the originals, at eps a row added or removed, beside
-// two baselines: the errors of shares, as [Errors] has them, in the mean of all columns, pairs and
-// (up to 300) triples, and of 2 releases. The baselines, whose noise is real numbers', are:
-//
-//   - columns: every column with noise of eps/k, smoothed, and rows of independent columns;
-//   - MST: McKenna, Miklau, Sheldon, "Winning the NIST contest", 2021, with Laplace noise and a third
-//     of eps each for columns, the choice of a tree, and its pairs. Rare values are merged, and pairs
-//     fitted to columns by proportional fitting.
+// BenchmarkTable compares synthetic tables with the originals, at eps a row added or removed: the
+// errors of shares, as [Errors] has them, in the mean of all columns, pairs and (up to 300)
+// triples, and of 2 releases. Baselines, with noise of real numbers, are columns with noise of
+// eps/k, smoothed and made rows of independently, and MST: McKenna, Miklau, Sheldon, "Winning the
+// NIST contest", 2021, with Laplace noise and a third of eps each for columns, the choice of a
+// tree, and its pairs.
 func BenchmarkTable(b *testing.B) {
 	ways := []struct {
 		name string

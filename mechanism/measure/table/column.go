@@ -80,7 +80,6 @@ type wide struct {
 	levels int
 }
 
-// Levels implements [adaptive.Rule].
 func (w wide) Levels(s *adaptive.State, width func(int) int) int {
 	if s.Divisions == 0 {
 		return min(w.levels, s.Height)
@@ -88,7 +87,6 @@ func (w wide) Levels(s *adaptive.State, width func(int) int) int {
 	return w.Adaptive.Levels(s, width)
 }
 
-// Quanta implements [adaptive.Rule].
 func (w wide) Quanta(s *adaptive.State, shape adaptive.Shape) int64 {
 	if s.Divisions == 0 {
 		return int64(wideShare * float64(s.Left))

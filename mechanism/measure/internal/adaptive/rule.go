@@ -99,7 +99,6 @@ func (s *State) room(bits float64) float64 {
 	return min(levels, float64(s.Height))
 }
 
-// Levels implements [Rule].
 func (Adaptive) Levels(s *State, width func(r int) int) int {
 	if s.Divisions > 0 && s.Mass*float64(min(s.Left, s.Above))*s.unit <= threshold {
 		return 0
@@ -110,7 +109,6 @@ func (Adaptive) Levels(s *State, width func(r int) int) int {
 	return int(min(max(r, 1), float64(most)))
 }
 
-// Quanta implements [Rule].
 func (Adaptive) Quanta(s *State, shape Shape) int64 {
 	if shape.Last {
 		return s.Left
@@ -149,7 +147,6 @@ type Fixed struct {
 	Prune  float64
 }
 
-// Levels implements [Rule].
 func (f Fixed) Levels(s *State, _ func(int) int) int {
 	j := s.Divisions
 	if j >= len(f.Steps) || j > 0 && f.Prune > 0 && s.Mass*float64(f.Quanta(s, Shape{}))*s.unit <= f.Prune {
@@ -158,7 +155,6 @@ func (f Fixed) Levels(s *State, _ func(int) int) int {
 	return min(f.Steps[j], s.Height)
 }
 
-// Quanta implements [Rule].
 func (f Fixed) Quanta(s *State, shape Shape) int64 {
 	rest := 0.0
 	for _, x := range f.Shares[s.Divisions:] {

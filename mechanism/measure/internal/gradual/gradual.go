@@ -99,10 +99,8 @@ type count struct {
 	noise    *geometric
 }
 
-// Count implements [Noise].
 func (g *geometric) Count(n, q int64) Count { return &count{n, g.draw(q), g.draw(q), g} }
 
-// Refine implements [Count].
 func (c *count) Refine(q int64) {
 	for _, k := range []*wide{&c.up, &c.down} {
 		if f := c.noise.draw(q); f.less(*k) {

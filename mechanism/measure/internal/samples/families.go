@@ -1,5 +1,4 @@
-// Package records draws kinds of records that benchmarks of synthetic data share.
-package records
+package samples
 
 import (
 	"math"
@@ -29,8 +28,8 @@ func around(r *rand.Rand, c []float64, s float64) []float64 {
 	return clipped(x)
 }
 
-// Anywhere is a uniform point.
-func Anywhere(r *rand.Rand, d int) []float64 {
+// anywhere is a uniform point.
+func anywhere(r *rand.Rand, d int) []float64 {
 	x := make([]float64, d)
 	for a := range x {
 		x[a] = r.Float64()
@@ -51,7 +50,7 @@ func zipf(k int, s float64) func(r *rand.Rand) int {
 	}
 }
 
-// Families are seven kinds of records in the unit box of d dimensions.
+// Families are five kinds of records in the unit box of d dimensions.
 func Families(d int) []Family {
 	each := func(start func(r *rand.Rand) func() []float64) func(*rand.Rand, int) [][]float64 {
 		return func(r *rand.Rand, n int) [][]float64 {
@@ -64,14 +63,14 @@ func Families(d int) []Family {
 	}
 	return []Family{
 		{"uniform", each(func(r *rand.Rand) func() []float64 {
-			return func() []float64 { return Anywhere(r, d) }
+			return func() []float64 { return anywhere(r, d) }
 		})},
 		{"mixture", each(func(r *rand.Rand) func() []float64 {
-			c, s := [][]float64{Anywhere(r, d), Anywhere(r, d), Anywhere(r, d)}, []float64{.05, .1, .02}
+			c, s := [][]float64{anywhere(r, d), anywhere(r, d), anywhere(r, d)}, []float64{.05, .1, .02}
 			return func() []float64 { k := r.IntN(3); return around(r, c[k], s[k]) }
 		})},
 		{"line", each(func(r *rand.Rand) func() []float64 { // a segment; on the line, two far apart
-			from, to := Anywhere(r, d), Anywhere(r, d)
+			from, to := anywhere(r, d), anywhere(r, d)
 			return func() []float64 {
 				t, x := r.Float64(), make([]float64, d)
 				for a := range x {
@@ -83,31 +82,10 @@ func Families(d int) []Family {
 				return around(r, x, 1e-4)
 			}
 		})},
-		{"atoms", each(func(r *rand.Rand) func() []float64 {
-			at, pick := make([][]float64, 30), zipf(30, 1)
-			for i := range at {
-				at[i] = Anywhere(r, d)
-			}
-			return func() []float64 { return slices.Clone(at[pick(r)]) }
-		})},
-		{"city", each(func(r *rand.Rand) func() []float64 { // quarters of towns of regions
-			at, pick := make([][]float64, 300), zipf(300, 1)
-			var region []float64
-			for i := range at {
-				if i%20 == 0 {
-					region = Anywhere(r, d)
-				}
-				at[i] = around(r, region, .08)
-			}
-			return func() []float64 {
-				k := pick(r)
-				return around(r, at[k], .01/math.Sqrt(1+float64(k)/10))
-			}
-		})},
 		{"checkin", each(func(r *rand.Rand) func() []float64 { // venues of few cities
 			var at [][]float64
 			for range 12 {
-				city := Anywhere(r, d)
+				city := anywhere(r, d)
 				for range 250 {
 					at = append(at, around(r, city, .004))
 				}
@@ -116,13 +94,13 @@ func Families(d int) []Family {
 			pick := zipf(len(at), .8)
 			return func() []float64 {
 				if r.IntN(20) == 0 {
-					return Anywhere(r, d)
+					return anywhere(r, d)
 				}
 				return slices.Clone(at[pick(r)])
 			}
 		})},
 		{"trace", each(func(r *rand.Rand) func() []float64 { // walks within a thousandth of the box
-			home := Anywhere(r, d)
+			home := anywhere(r, d)
 			x := around(r, home, .001)
 			return func() []float64 {
 				if r.IntN(200) == 0 {
