@@ -341,12 +341,8 @@ func watchedCalls() (out []watchedCall) {
 				continue
 			}
 			out = append(out, watchedCall{c.name, func(ctx context.Context) error {
-				in := make([]reflect.Value, fn.Type().NumIn())
-				for i, a := range c.arguments(fn.Type()) {
-					in[i] = reflect.New(fn.Type().In(i)).Elem()
-					if a != nil {
-						in[i].Set(reflect.ValueOf(a))
-					}
+				in := c.arguments()
+				for i := range in {
 					in[i] = clone(in[i])
 				}
 				in[at].Set(reflect.ValueOf(ctx))
