@@ -45,6 +45,7 @@ var rooms = map[string][]string{
 	"mechanism/emd/distribution": {"metric", "wasserstein", "mechanism", "mechanism/emd", "mechanism/emd/accountant"},
 	"mechanism/emd/accountant":   {"metric", "mechanism"},
 	"lp":                         {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism", "mechanism/exponential", "mechanism/exponential/kl10"}, // Choose compares them
+	"lp/anywhere":                {"metric", "wasserstein", "entropy", "entropy/scale", "mechanism", "mechanism/additive", "mechanism/exponential", "mechanism/exponential/kl10", "lp"},
 
 	// Kits that test implementations of the interfaces of these packages.
 	"metric/metrictest":       {"metric"},

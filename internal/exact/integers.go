@@ -223,3 +223,37 @@ func gaussianExponent(n uint64, sigma, s float64, prec uint, mode big.RoundingMo
 	d.Mul(d, d)
 	return d.Quo(d, variance.Add(variance, variance))
 }
+
+// BernoulliGrowth returns true with probability exactly (e^a - 1)/(2(e^b - 1)), for 0 <= a <= b, b >
+// 0, taken as exact reals. It reads one word of r, and more about once in 2^38 calls, or where b is
+// above 700.
+func BernoulliGrowth(rng *rand.Rand, a, b *big.Float) bool {
+	u := rng.Uint64()
+	x, _ := a.Float64()
+	y, _ := b.Float64()
+	// Rounding x and y to float64 moves the quotient, at most 1/2, by x and y times 2^-52 of itself,
+	// or where they are small by 2^-51: with all that is computed by less than 2^-40.
+	p := math.Expm1(x) / (2 * math.Expm1(y))
+	if f := float64(float64(u) * 0x1p-64); y <= 700 && y >= 0x1p-1000 && math.Abs(f-p) > 0x1p-39 {
+		return f < p
+	}
+	k := newUniform(u, rng).decide(func(ulo, uhi *big.Float, prec uint) (int64, bool) {
+		// Where exponents are small their digits are those of e^a - 1.
+		if e := b.MantExp(nil); e < 0 {
+			prec += uint(2 * -e)
+		}
+		one := big.NewFloat(1)
+		grown := func(x *big.Float) (lo, hi *big.Float) {
+			lo, hi = ExpBounds(x, prec)
+			return down(prec).Sub(lo, one), up(prec).Sub(hi, one)
+		}
+		alo, ahi := grown(a)
+		blo, bhi := grown(b)
+		blo, bhi = blo.SetMantExp(blo, 1), bhi.SetMantExp(bhi, 1)
+		if up(prec).Mul(uhi, bhi).Cmp(alo) <= 0 {
+			return 1, true
+		}
+		return 0, down(prec).Mul(ulo, blo).Cmp(ahi) >= 0
+	})
+	return k == 1
+}

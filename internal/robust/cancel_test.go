@@ -210,9 +210,6 @@ var longCalls = []longCall{
 	{"lp.Optimal, sparse", woods, 1200, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.Optimal(ctx, metric.Same(f), 1, nil))
 	}},
-	{"lp.Extended", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Extended(ctx, metric.Same(f), 5, nil))
-	}},
 	{"lp.ConstOPT", flat, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.ConstOPT(ctx, metric.Same(f), 5, nil))
 	}},
@@ -384,6 +381,8 @@ var shortCalls = func() map[string]string {
 		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.FromProbabilities mechanism.ReadChannel",
 		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
+		"lp.Optimal, exponential.Remapped":                             "anywhere.Line anywhere.Plane anywhere.Manhattan anywhere.Earth",
+		"mechanism.Channel.Audit":                                      "anywhere.Extend anywhere.TriangulatedLevel",
 		"metric.NewGraphEdges":                                         "metric.NewGraph metric.NewGrid",
 		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.W1Points wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons table.Release.Error table.Release.Report",

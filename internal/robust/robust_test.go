@@ -224,7 +224,7 @@ func allocated() uint64 {
 
 // own is how the errors of the module begin. One package returns those of another
 // as they are where they name the argument.
-var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|query|frequency|distribution|accountant|exponential|kl10|domain|measure|private|table|words|lp): ")
+var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|query|frequency|distribution|accountant|exponential|kl10|domain|measure|private|table|words|lp|anywhere): ")
 
 // disown says what is wrong with an error: it must begin with a package's name. What the
 // arguments themselves return, contexts and functions, may come back as it is.

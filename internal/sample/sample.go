@@ -50,10 +50,10 @@ func Mean(x []float64) (mean, stderr float64) {
 }
 
 // Ranks returns the ranks, from 0, of order statistics among n draws that
-// enclose the quantile of probability prob, except with probability 1/200 on
+// enclose the quantile of probability prob, except with probability tail on
 // either side; -1 and n where there are none. The number of draws at or below the
 // quantile is binomial: it is compared with k by its distribution function.
-func Ranks(n int, prob float64) (lo, hi int) {
+func Ranks(n int, prob, tail float64) (lo, hi int) {
 	logn, _ := math.Lgamma(float64(n) + 1)
 	lo, hi = -1, n
 	below := 0.0 // P{X < k}
@@ -62,10 +62,10 @@ func Ranks(n int, prob float64) (lo, hi int) {
 		b, _ := math.Lgamma(float64(n-k) + 1)
 		below += math.Exp(logn - a - b + float64(float64(k)*math.Log(prob)) + float64(float64(n-k)*math.Log1p(-prob)))
 		// Now below = P{X <= k}: the draw of rank k exceeds the quantile if X <= k.
-		if below <= 0.005 {
+		if below <= tail {
 			lo = k
 		}
-		if below >= 0.995 && k < n {
+		if below >= 1-tail && k < n {
 			return lo, k
 		}
 	}

@@ -18,7 +18,7 @@ func TestRanks_Enclose(t *testing.T) {
 			if atMost[0] < 1e-300 {
 				continue
 			}
-			lo, hi := Ranks(n, prob)
+			lo, hi := Ranks(n, prob, 0.005)
 			if lo >= 0 && atMost[lo] > 0.005 || atMost[lo+1] <= 0.005 || hi < n && atMost[hi] < 0.995 || hi > 0 && atMost[hi-1] >= 0.995 {
 				t.Errorf("%d draws, %v: ranks %d and %d", n, prob, lo, hi)
 			}
