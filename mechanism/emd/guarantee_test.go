@@ -251,10 +251,9 @@ func TestFromItems_ThereAndBack(t *testing.T) {
 func TestTranslate_RoundsOutward(t *testing.T) {
 	testkit.Rounding(t)
 	r := random.Seeded(8)
-	number := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	above := func(name string, got float64, want *big.Rat) {
 		t.Helper()
-		if number(got).Cmp(want) < 0 || number(got*(1-1e-15)).Cmp(want) > 0 {
+		if testkit.Ratio(got).Cmp(want) < 0 || testkit.Ratio(got*(1-1e-15)).Cmp(want) > 0 {
 			f, _ := want.Float64()
 			t.Fatalf("%s: %v, exactly %v", name, got, f)
 		}
@@ -262,27 +261,27 @@ func TestTranslate_RoundsOutward(t *testing.T) {
 	times := func(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
 	for range 1000 {
 		model := Model{Trust: Local, Items: 1 + r.IntN(1000), Diameter: math.Exp(4 * r.NormFloat64())}
-		alpha, m := math.Exp(4*r.NormFloat64()), number(float64(model.Items))
-		item := new(big.Rat).Quo(number(alpha), m)
+		alpha, m := math.Exp(4*r.NormFloat64()), testkit.Ratio(float64(model.Items))
+		item := new(big.Rat).Quo(testkit.Ratio(alpha), m)
 		g := promise(t, model, alpha, 1e-6)
 		d := r.Float64() * model.Diameter
-		above("At", g.At(d).Eps, times(number(alpha), number(d)))
+		above("At", g.At(d).Eps, times(testkit.Ratio(alpha), testkit.Ratio(d)))
 		p := testkit.Must(g.ItemLevel(0))
-		above("ItemLevel", p.Eps, times(item, number(model.Diameter)))
+		above("ItemLevel", p.Eps, times(item, testkit.Ratio(model.Diameter)))
 		user, err := model.FromUserLevel(DP{alpha, 1e-6}, d)
 		if err != nil || user.Delta() != 1e-6 {
 			t.Fatal(user, err)
 		}
-		above("FromUserLevel", user.Alpha(), new(big.Rat).Quo(times(number(alpha), m), number(d)))
+		above("FromUserLevel", user.Alpha(), new(big.Rat).Quo(times(testkit.Ratio(alpha), m), testkit.Ratio(d)))
 		items := testkit.Must(model.FromItems(pureLevel(t, alpha)))
-		above("FromItems", items.Alpha(), times(number(alpha), m))
+		above("FromItems", items.Alpha(), times(testkit.Ratio(alpha), m))
 		level := testkit.Must(pureLevel(t, alpha).Within(d))
 		if g, err = NewGuarantee(model, level); err != nil {
 			t.Fatal(err)
 		}
 		back := testkit.Must(g.ToItems(0))
 		above("ToItems", back.Alpha(), item)
-		if reach := times(number(d), m); number(back.Reach()).Cmp(reach) > 0 || number(back.Reach()*(1+1e-15)).Cmp(reach) < 0 {
+		if reach := times(testkit.Ratio(d), m); testkit.Ratio(back.Reach()).Cmp(reach) > 0 || testkit.Ratio(back.Reach()*(1+1e-15)).Cmp(reach) < 0 {
 			t.Fatalf("ToItems: reach %v of %v", back.Reach(), d)
 		}
 	}

@@ -69,9 +69,7 @@ func TestReduced_PromiseHoldsExactly(t *testing.T) {
 			for _, radius := range []float64{.02, .2, .7} {
 				for _, deltaS := range []float64{1e-9, 1e-3, .2} {
 					g, _, err := reduced("", promise(t, Model{Trust: Local, Items: s, Diameter: 1}, level, 0), Sampling{radius, deltaS})
-					if err != nil {
-						t.Fatal(err)
-					}
+					testkit.Check(t, err)
 					pair := g.At(radius)
 					for _, p := range []float64{0, .01, .1, .3, 1 - radius} {
 						if p+radius > 1 {
@@ -178,9 +176,7 @@ func TestReduced_PromiseIsRoundedUp(t *testing.T) {
 		alpha, delta := 1+r.Float64(), 1e-7*r.Float64()
 		o := Sampling{Radius: .01 + .1*r.Float64(), Delta: 1e-7 * r.Float64()}
 		g, _, err := reduced("", promise(t, model, alpha, delta), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, err)
 		c := sampleMean{float64(model.Items), directed.DivUp(o.Radius, model.Diameter)}
 		q, _ := c.root(fixed(directed.MulUp(alpha, model.Diameter)), o.Delta)
 		pair := g.At(o.Radius)
@@ -304,9 +300,7 @@ func TestPlanReduction_MeetsTheTarget(t *testing.T) {
 		}
 		p := testkit.Must(PlanReduction(t.Context(), model, radius, target, o))
 		g, _, err := reduced("", promise(t, p.Model, p.Alpha, p.Delta), p.Sampling)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, err)
 		got := g.At(radius)
 		if got.Eps > target.Eps || got.Delta > target.Delta || got.Eps < target.Eps*(1-1e-9) && p.SampleDistance < model.Diameter {
 			t.Errorf("%+v gives %v, want %v", p, got, target)
@@ -327,9 +321,7 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 	value := func(p ReducePlan) float64 { return p.Alpha / math.Sqrt(math.Log(2/p.Delta)) }
 	for _, s := range []int{50, 1000} {
 		p, err = PlanReduction(t.Context(), model, .05, target, &PlanOptions{Samples: []int{s}, Value: value})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, err)
 		share := p.Sampling.Delta / target.Delta
 		best := 0.0
 		for k := 1; k < 1000; k++ {

@@ -40,9 +40,7 @@ func (a ask) item(distance, eps float64) (float64, error) {
 func (a ask) joint(t testing.TB) joint {
 	t.Helper()
 	b := testkit.Must(a.shuffle().joint(""))
-	if err := b.setAlpha0("", "", a.Alpha0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, b.setAlpha0("", "", a.Alpha0))
 	return b
 }
 

@@ -133,9 +133,7 @@ func TestMixture_IsNoMoreThanClones(t *testing.T) {
 		b, w, err := s.moved("", v)
 		b.plain = true
 		b.set(3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, err)
 		shuffleNear(t, "by clones alone", math.Exp(testkit.Must(b.thresholds(0, w, w).least(bg, 5e-4))), want)
 		if got := testkit.Must(s.MovedDelta(bg, v, 5e-4)).Value; !(got < want) {
 			t.Errorf("%v: %g, by clones %g", clones, got, want)

@@ -320,19 +320,18 @@ func TestRandomizer_Concurrent(t *testing.T) {
 // ratios of the one input are not below the exact ones and those of the other not above
 // them, and neither is what is left of the mass or shows the input.
 func TestBlanket_RoundsAgainstTheUser(t *testing.T) {
-	rat := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	r := random.Seeded(41)
 	for range 500 {
 		from, to, b := r.Float64(), r.Float64(), r.Float64()/4
 		v := newBlanket([]float64{from, from / 3}, []float64{to, to}, []float64{b, leastMass / 2})
-		most, least := rat(from), rat(to)
-		if most.Mul(most, rat(1+rowErr)); rat(v.outputs[0].from).Cmp(most.Quo(most, rat(b))) < 0 {
+		most, least := testkit.Ratio(from), testkit.Ratio(to)
+		if most.Mul(most, testkit.Ratio(1+rowErr)); testkit.Ratio(v.outputs[0].from).Cmp(most.Quo(most, testkit.Ratio(b))) < 0 {
 			t.Fatalf("%v of %v: %v", from, b, v.outputs)
 		}
-		if least.Mul(least, rat(1-rowErr)); rat(v.outputs[0].to).Cmp(least.Quo(least, rat(b))) > 0 {
+		if least.Mul(least, testkit.Ratio(1-rowErr)); testkit.Ratio(v.outputs[0].to).Cmp(least.Quo(least, testkit.Ratio(b))) > 0 {
 			t.Fatalf("%v of %v: %v", to, b, v.outputs)
 		}
-		if rest := rat(1); rat(v.rest).Cmp(rest.Sub(rest, rat(b))) < 0 || v.shown < from/3*(1+rowErr) {
+		if rest := testkit.Ratio(1); testkit.Ratio(v.rest).Cmp(rest.Sub(rest, testkit.Ratio(b))) < 0 || v.shown < from/3*(1+rowErr) {
 			t.Fatalf("%v, %v of %v: rest %v, shown %v", from, to, b, v.rest, v.shown)
 		}
 	}

@@ -31,9 +31,7 @@ var oneUser = emd.Model{Trust: emd.Central, Users: 1}
 func planAt[P any](t testing.TB, d *Domain[P], alpha, quantum, spacing float64) (plan[P], float64) {
 	t.Helper()
 	g, err := d.open(t.Context(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, err)
 	s := setting{noise: 1 / alpha, quantum: quantum, spacing: spacing}
 	if quantum == 0 {
 		s = testkit.Must((&Distribution[P]{diameter: g.diameter, planned: emd.Report{Users: 1, Reports: 1}}).setting("test", alpha, spacing))

@@ -2,6 +2,7 @@ package frequency
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/metric"
-	"github.com/metricdp/metricdp/metric/metrictest"
 )
 
 func TestHadamard_AuditsAtItsLevel(t *testing.T) {
@@ -79,22 +79,20 @@ func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	space := testkit.Must(metric.NewClustered(16, 1, 1))
 	model := emd.Model{Trust: emd.Central, Users: 50, Items: 10, Diameter: 1}
-	h := testkit.Must(NewHadamardBaseline(t.Context(), space, model, emd.DP{Eps: 10}, nil))
-	lap := testkit.Must(NewLaplaceBaseline(t.Context(), space, model, 1))
 	data := usersOf(1, testkit.Distribution(random.Seeded(1), 16, nil), 50, 10)
 	truth := histogram(16, data)
-	r := random.Seeded(3)
-	var hadamard, laplace float64
-	const reps = 100
-	for range reps {
-		hadamard += errorOn(t, space, withTotalOne(estimateOf(t, h, r, data).Mean), truth) / reps
-		laplace += errorOn(t, space, withTotalOne(estimateOf(t, lap, r, data).Mean), truth) / reps
-	}
-	if b := h.ErrorBound(500); hadamard > b || hadamard < b/2 {
-		t.Errorf("Hadamard: error %v, bound %v", hadamard, b)
-	}
-	if b := lap.ErrorBound(500); laplace > b || laplace < b/2 {
-		t.Errorf("Laplace: error %v, bound %v", laplace, b)
+	for name, f := range map[string]*Estimator{
+		"Hadamard": testkit.Must(NewHadamardBaseline(t.Context(), space, model, emd.DP{Eps: 10}, nil)),
+		"Laplace":  testkit.Must(NewLaplaceBaseline(t.Context(), space, model, 1)),
+	} {
+		r, mean, bound := random.Seeded(3), 0.0, f.ErrorBound(500)
+		const reps = 100
+		for range reps {
+			mean += errorOn(t, space, withTotalOne(estimateOf(t, f, r, data).Mean), truth) / reps
+		}
+		if mean > bound || mean < bound/2 {
+			t.Errorf("%s: error %v, bound %v", name, mean, bound)
+		}
 	}
 }
 
@@ -129,46 +127,31 @@ func TestLaplaceBaseline_Scale(t *testing.T) {
 	}
 }
 
-// The two randomizers of items keep the laws of mechanisms, with the law and
-// the level of the channels they stand for; clusters keep those of a metric.
+// The two randomizers of items keep the laws of mechanisms, with the law and the level of the channels
+// they stand for.
 func TestRandomizers_Conform(t *testing.T) {
 	clusters := testkit.Must(testkit.Must(metric.NewClustered(4, 3, 0.3)).Scaled(2, "km"))
-	if err := metrictest.TestFinite(t.Context(), clusters, &metrictest.Options{Strict: true, Ultrametric: true}); err != nil {
-		t.Error(err)
-	}
-	discrete := testkit.Must(metric.NewPoints([]int{0, 1, 2, 3, 4}, metric.Discrete[int]{}))
-	gkrr := testkit.Must(NewGKRR(clusters, 1.5))
-	hadamard := testkit.Must(NewHadamard(5, 1))
 	for _, c := range []struct {
-		name string
-		m    interface {
+		m interface {
 			mechanism.Mechanism[int, int]
 			Channel(context.Context) (*mechanism.Channel, error)
 		}
 		rho metric.Finite
-	}{
-		{"GKRR", gkrr, clusters},
-		{"Hadamard", hadamard, discrete},
-	} {
+	}{{testkit.Must(NewGKRR(clusters, 1.5)), clusters}, {testkit.Must(NewHadamard(5, 1)), space.Constant(5, 1)}} {
 		n := c.rho.Len()
 		o := &mechanismtest.Options[int, int]{Refused: []int{-1, n}, Samples: 1 << 15}
-		if err := mechanismtest.TestMechanism(t.Context(), c.m, []int{0, 1, n - 1}, o); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		e, err := mechanismtest.TestLevel(t.Context(), c.m, 0, n-1, c.rho.Distance(0, n-1), o)
-		if err != nil || e.Level < 0.8*c.m.Guarantee().Alpha() {
-			t.Errorf("%s: %v, %v: the test sees less than 0.8 of %v", c.name, err, e, c.m.Guarantee())
-		}
 		channel := testkit.Must(c.m.Channel(t.Context()))
-		if err := mechanismtest.TestChannel(t.Context(), channel, c.rho, o); err != nil {
-			t.Errorf("channel of %s: %v", c.name, err)
-		}
 		law := map[int]float64{}
 		for y, p := range channel.Row(1, nil) {
 			law[channel.Output(y)] += p
 		}
-		if err := mechanismtest.TestDistribution(t.Context(), c.m, 1, law, o); err != nil {
-			t.Errorf("%s: %v", c.name, err)
+		e, err := mechanismtest.TestLevel(t.Context(), c.m, 0, n-1, c.rho.Distance(0, n-1), o)
+		if err := errors.Join(err, mechanismtest.TestMechanism(t.Context(), c.m, []int{0, 1, n - 1}, o),
+			mechanismtest.TestChannel(t.Context(), channel, c.rho, o), mechanismtest.TestDistribution(t.Context(), c.m, 1, law, o)); err != nil {
+			t.Errorf("%T: %v", c.m, err)
+		}
+		if e.Level < 0.8*c.m.Guarantee().Alpha() {
+			t.Errorf("%T: the test sees %v, less than 0.8 of %v", c.m, e, c.m.Guarantee())
 		}
 	}
 }

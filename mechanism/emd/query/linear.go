@@ -51,9 +51,12 @@ type LinearOptions[P any] struct {
 // the user's number of items, and a sum over users beyond 2^52, is refused. Immutable and safe for
 // concurrent use if the query is. Source: IRC24, Algorithm 1 and Lemma 4.2.
 type Linear[P any] struct {
-	means[P]
-	step  float64
-	noise interface { // on the sum
+	query    Query[P]
+	model    emd.Model
+	contains func(P) bool
+	g        emd.Guarantee
+	step     float64
+	noise    interface { // on the sum
 		ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error
 		RadiusQuantile(q float64) float64
 	}
@@ -66,11 +69,36 @@ type Linear[P any] struct {
 func NewLinear[P any](ctx context.Context, q Query[P], model emd.Model, target emd.Promise, o *LinearOptions[P]) (*Linear[P], error) {
 	const op = "query: NewLinear"
 	o = cmp.Or(o, &LinearOptions[P]{})
-	m, err := newMeans(ctx, op, q, model, target, o.Sample, o.Contains)
+	model, err := model.Check(op)
+	if err := cmp.Or(q.check(op), err, target.Check(op)); err != nil {
+		return nil, err
+	}
+	if model.Trust == emd.Shuffled {
+		return nil, fault.Value(op, "Model.Trust", float64(model.Trust), "Local or Central: a shuffler adds no noise to a mean")
+	}
+	if o.Sample != nil {
+		if model.Unit, err = fault.Unit(op, model.Unit, o.Sample.Unit()); err != nil {
+			return nil, err
+		}
+		w, err := LipschitzAtLeast(ctx, q, o.Sample)
+		if err == nil && w.Ratio > q.Lipschitz {
+			err = &LipschitzError{q.Name, q.Lipschitz, w}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if d, i, j := farApart(o.Sample); d > model.Diameter {
+			return nil, check.TooNarrow(op, d, i, j, model.Diameter)
+		}
+	}
+	promised, err := mechanism.NewGuarantee(target.Alpha, target.Delta, model.Unit)
 	if err != nil {
 		return nil, err
 	}
-	l := &Linear[P]{means: m, step: o.Step}
+	l := &Linear[P]{query: q, model: model, contains: o.Contains, step: o.Step}
+	if l.g, err = emd.NewGuarantee(model, promised); err != nil {
+		return nil, err
+	}
 	// Noise on the sum over users that is (level, Delta)-private in the norm of the
 	// query is (level*Lipschitz, Delta)-private under d_EM, and level is rounded to
 	// make that at most Alpha.
@@ -328,46 +356,6 @@ func (l *Linear[P]) enclose(j int, items []P, value []float64, prec uint) exact.
 	return exact.Enclosure{Lo: lo.Quo(lo, step), Hi: hi.Quo(hi, step)}
 }
 
-// means is the query on the data of a model.
-type means[P any] struct {
-	query    Query[P]
-	model    emd.Model
-	contains func(P) bool
-	g        emd.Guarantee
-}
-
-// newMeans checks the arguments, the query on the sample if there is one.
-func newMeans[P any](ctx context.Context, op string, q Query[P], model emd.Model, target emd.Promise, sample *metric.Points[P], contains func(P) bool) (m means[P], err error) {
-	model, err = model.Check(op)
-	if err := cmp.Or(q.check(op), err, target.Check(op)); err != nil {
-		return m, err
-	}
-	if model.Trust == emd.Shuffled {
-		return m, fault.Value(op, "Model.Trust", float64(model.Trust), "Local or Central: a shuffler adds no noise to a mean")
-	}
-	if sample != nil {
-		if model.Unit, err = fault.Unit(op, model.Unit, sample.Unit()); err != nil {
-			return m, err
-		}
-		w, err := LipschitzAtLeast(ctx, q, sample)
-		if err == nil && w.Ratio > q.Lipschitz {
-			err = &LipschitzError{q.Name, q.Lipschitz, w}
-		}
-		if err != nil {
-			return m, err
-		}
-		if d, i, j := farApart(sample); d > model.Diameter {
-			return m, check.TooNarrow(op, d, i, j, model.Diameter)
-		}
-	}
-	level, err := mechanism.NewGuarantee(target.Alpha, target.Delta, model.Unit)
-	if err != nil {
-		return m, err
-	}
-	g, err := emd.NewGuarantee(model, level)
-	return means[P]{q, model, contains, g}, err
-}
-
 // farApart returns two points of a space at least half as far apart as any two:
 // a farthest from one that is farthest from the first. O(n).
 func farApart(space metric.Finite) (d float64, i, j int) {
@@ -385,11 +373,11 @@ func farApart(space metric.Finite) (d float64, i, j int) {
 }
 
 // value writes the value of one item to dst.
-func (m *means[P]) value(op string, user, item int, x P, dst []float64) error {
-	if m.contains != nil && !m.contains(x) {
+func (l *Linear[P]) value(op string, user, item int, x P, dst []float64) error {
+	if l.contains != nil && !l.contains(x) {
 		return fmt.Errorf("%s: user %d: item %d is outside the domain", op, user, item)
 	}
-	if err := m.query.eval(x, dst); err != nil {
+	if err := l.query.eval(x, dst); err != nil {
 		return fmt.Errorf("%s: user %d: item %d: %w", op, user, item, fault.Private(err))
 	}
 	return nil

@@ -97,17 +97,16 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 // alpha, and by less than 1e-12 of it below: by something, for the rounding of users' means.
 func TestLinear_LevelIsRoundedDown(t *testing.T) {
 	r := random.Seeded(5)
-	rat := func(v float64) *big.Rat { return testkit.Ratio(v) }
 	for i := range 2000 {
 		alpha, l := math.Exp(8*r.NormFloat64()), math.Exp(8*r.NormFloat64())
 		model := emd.Model{Trust: emd.Central, Users: 1 + r.IntN(1e9), Items: 1 + r.IntN(1000), Diameter: 1}
 		lin := testkit.Must(NewLinear(t.Context(), linearScaled(l, float64(1+i%2), 1+i%3), model, emd.Promise{Alpha: alpha}, nil))
-		level := rat(lin.noise.(*additive.KNorm).Guarantee().Alpha())
-		level.Mul(level, rat(l))
+		level := testkit.Ratio(lin.noise.(*additive.KNorm).Guarantee().Alpha())
+		level.Mul(level, testkit.Ratio(l))
 		if lin.noise.(*additive.KNorm).Guarantee().Alpha() == directed.DivDown(alpha, l) {
 			t.Fatalf("alpha %v, l %v, %v: nothing is left for users' rounding", alpha, l, model)
 		}
-		if level.Cmp(rat(alpha)) > 0 || new(big.Rat).Mul(level, rat(1+1e-12)).Cmp(rat(alpha)) < 0 {
+		if level.Cmp(testkit.Ratio(alpha)) > 0 || new(big.Rat).Mul(level, testkit.Ratio(1+1e-12)).Cmp(testkit.Ratio(alpha)) < 0 {
 			f, _ := level.Float64()
 			t.Fatalf("alpha %v, l %v, %v: the noise has %v", alpha, l, model, f)
 		}
@@ -119,8 +118,8 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 		}
 		model.Diameter = math.Exp(8 * r.NormFloat64())
 		lin = testkit.Must(NewLinear(t.Context(), linearScaled(l, 2, 1), model, emd.Promise{Alpha: alpha, Delta: 0.1}, nil))
-		reach, move := lin.noise.(*additive.Gaussian).Guarantee().Reach(), new(big.Rat).Mul(rat(model.Diameter), rat(l))
-		if rat(reach).Cmp(move) < 0 || rat(reach*(1-1e-12)).Cmp(move) > 0 {
+		reach, move := lin.noise.(*additive.Gaussian).Guarantee().Reach(), new(big.Rat).Mul(testkit.Ratio(model.Diameter), testkit.Ratio(l))
+		if testkit.Ratio(reach).Cmp(move) < 0 || testkit.Ratio(reach*(1-1e-12)).Cmp(move) > 0 {
 			t.Fatalf("l %v, %v: reach %v", l, model, reach)
 		}
 	}
@@ -143,7 +142,7 @@ func TestLinear_UsersMeansAreExact(t *testing.T) {
 			}
 		}
 		want.Quo(want, testkit.Ratio(step*float64(len(items))))
-		l := &Linear[[]float64]{means: means[[]float64]{query: linearScaled(1, 1, 1)}, step: step}
+		l := &Linear[[]float64]{query: linearScaled(1, 1, 1), step: step}
 		whole, part := testkit.Dithered(func(rng *rand.Rand) int64 {
 			w, p := s.Mean(rng, int64(len(items)), 4, stepErr, func(prec uint) exact.Enclosure {
 				return l.enclose(0, items, []float64{0}, prec)

@@ -86,14 +86,14 @@ func (c *Centers) fill(weights []float64) {
 	for x := range c.Len() {
 		_, quanta := c.Of(x)
 		rest, largest := c.Whole, 0
-		for k := range quanta {
-			w := weights[c.start[x]+k]
+		for k, w := range weights[:len(quanta)] {
 			quanta[k] = int64(float64(w * float64(c.Whole)))
 			rest -= quanta[k]
-			if w > weights[c.start[x]+largest] {
+			if w > weights[largest] {
 				largest = k
 			}
 		}
+		weights = weights[len(quanta):]
 		quanta[largest] += rest
 	}
 }

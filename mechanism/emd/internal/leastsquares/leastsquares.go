@@ -128,27 +128,44 @@ func norm(a Matrix, start, work, rest []float64) float64 {
 	return bound
 }
 
-// Sparse is a Matrix stored by columns.
-type Sparse struct {
-	rows  int
+// Columns are sparse vectors of length Rows, or a matrix by columns.
+type Columns[T int64 | float64] struct {
+	Rows  int
 	start []int
 	row   []int32
-	value []float64
+	value []T
 }
 
-// NewSparse returns a matrix of so many rows, and no columns yet.
-func NewSparse(rows int) *Sparse { return &Sparse{rows: rows, start: []int{0}} }
+// NewColumns returns none of so many rows.
+func NewColumns[T int64 | float64](rows int) Columns[T] {
+	return Columns[T]{Rows: rows, start: []int{0}}
+}
 
-// Set adds an entry to the last column, which [Sparse.Close] ends.
-func (s *Sparse) Set(row int, value float64) {
-	s.row, s.value = append(s.row, int32(row)), append(s.value, value)
+// Set adds an entry to the last column, which Close ends.
+func (c *Columns[T]) Set(row int, value T) {
+	c.row, c.value = append(c.row, int32(row)), append(c.value, value)
 }
 
 // Close ends a column.
-func (s *Sparse) Close() { s.start = append(s.start, len(s.row)) }
+func (c *Columns[T]) Close() { c.start = append(c.start, len(c.row)) }
+
+// Len is the number of columns.
+func (c *Columns[T]) Len() int { return len(c.start) - 1 }
+
+// Of returns the rows and values of a column. The rows are not to be changed.
+func (c *Columns[T]) Of(j int) ([]int32, []T) {
+	lo, hi := c.start[j], c.start[j+1]
+	return c.row[lo:hi], c.value[lo:hi]
+}
+
+// Sparse is a Matrix stored by columns.
+type Sparse struct{ Columns[float64] }
+
+// NewSparse returns a matrix of so many rows, and no columns yet.
+func NewSparse(rows int) *Sparse { return &Sparse{NewColumns[float64](rows)} }
 
 // Dims implements [Matrix].
-func (s *Sparse) Dims() (rows, cols int) { return s.rows, len(s.start) - 1 }
+func (s *Sparse) Dims() (rows, cols int) { return s.Rows, s.Len() }
 
 // Apply implements [Matrix].
 func (s *Sparse) Apply(dst, p []float64) {

@@ -431,17 +431,16 @@ func TestSphere_MeansAreExact(t *testing.T) {
 func TestSides_KeepTheDigitsOfThePlace(t *testing.T) {
 	rng := random.Seeded(17)
 	b := &Box{grid: Grid{Lo: []float64{0.1}, Rate: []float64{1e8 / 3}, Cells: []int{1 << 29}}, axes: []int{0}, lo: []float64{0.1}, hi: []float64{20}}
-	rat := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	for range 300 {
 		x := 0.1 + 15*rng.Float64()
 		s := make([]side, 1)
 		b.sides(s, []float64{x})
-		place := new(big.Rat).Sub(rat(x), rat(b.grid.Lo[0]))
-		place.Mul(place, rat(b.grid.Rate[0]))
+		place := new(big.Rat).Sub(testkit.Ratio(x), testkit.Ratio(b.grid.Lo[0]))
+		place.Mul(place, testkit.Ratio(b.grid.Rate[0]))
 		for i, w := range s[0].weight[:s[0].n] {
-			want := new(big.Rat).Sub(place, rat(float64(s[0].first+i)))
-			want.Sub(rat(1), want.Abs(want))
-			if off, _ := want.Sub(want, rat(w)).Float64(); math.Abs(off) > 0x1p-60+placeErr {
+			want := new(big.Rat).Sub(place, testkit.Ratio(float64(s[0].first+i)))
+			want.Sub(testkit.Ratio(1), want.Abs(want))
+			if off, _ := want.Sub(want, testkit.Ratio(w)).Float64(); math.Abs(off) > 0x1p-60+placeErr {
 				t.Fatalf("%v: weight %v of vertex %d is off by %v", x, w, s[0].first+i, off)
 			}
 		}
