@@ -84,48 +84,6 @@ func TestIndex_EqualsDefinition(t *testing.T) {
 	})
 }
 
-// Great circles and angles bend the norm, flatly so at the antipode, and round
-// their coordinates: the hardest case for pruning.
-func TestIndex_Sphere(t *testing.T) {
-	r := random.Seeded(12)
-	var places []LatLon
-	for len(places) < 400 {
-		p := LatLon{math.Asin(2*r.Float64()-1) * 180 / math.Pi, 360*r.Float64() - 180}
-		near := LatLon{p.Lat + 1e-13*r.NormFloat64(), p.Lon + 1e-13*r.NormFloat64()}
-		antipode := LatLon{-near.Lat, near.Lon + 180}
-		places = append(places, p, near, antipode, LatLon{p.Lat, 180}, LatLon{p.Lat, -180}, LatLon{90, p.Lon}, LatLon{-90, p.Lon})
-	}
-	sphere := testkit.Must(NewPoints(places, GreatCircle{}))
-	vectors := make([][]float64, len(places))
-	for i, p := range places {
-		vectors[i] = GreatCircle{math.Exp(r.NormFloat64())}.Append(nil, p)
-	}
-	for _, f := range []Finite{sphere, under(vectors, Angular{})} {
-		tree, scan := NewIndex(f), NewIndex(scanned{f})
-		if tree.tree == nil {
-			t.Fatal("no tree")
-		}
-		for i := range f.Len() {
-			near := scan.Neighbors(i, 20, nil)
-			if got := tree.Neighbors(i, 20, nil); !slices.Equal(got, near) {
-				t.Fatalf("neighbors of %d: %v, want %v", i, got, near)
-			}
-			far, d := scan.Farthest(i)
-			if j, got := tree.Farthest(i); j != far || got != d {
-				t.Fatalf("farthest from %d: %d at %v, want %d at %v", i, j, got, far, d)
-			}
-			for _, j := range []int{near[0], near[2], near[19], far} {
-				for _, s := range []float64{f.Distance(i, j), math.Nextafter(f.Distance(i, j), 0)} {
-					want := scan.Ball(i, s, nil)
-					if got := tree.Ball(i, s, nil); !slices.Equal(got, want) {
-						t.Fatalf("ball of %d: %v, want %v", i, got, want)
-					}
-				}
-			}
-		}
-	}
-}
-
 // Large sets of duplicates, as many users at one place, must not make every
 // query look at all of them.
 func TestIndex_DuplicatesAreCheap(t *testing.T) {

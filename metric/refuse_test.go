@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -246,6 +247,26 @@ func TestSpaces_Refuse(t *testing.T) {
 	} {
 		if err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// What takes a context returns its error.
+func TestContext_Ends(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := square(t, 100)
+	for _, f := range []metric.Finite{p, slow{p}} {
+		for k, err := range []error{
+			last(metric.Diameter(ctx, f)), testkit.Err2(metric.Radius(ctx, f)), last(metric.NewIndex(f).MinDistance(ctx)), last(metric.NewIndex(f).MinPositiveDistance(ctx)),
+			testkit.Err(metric.Net(ctx, f, 0, nil)), testkit.Err2(metric.FarthestFirst(ctx, f, 1, 0)), testkit.Err2(metric.Assign(ctx, f, []int{1})),
+			testkit.Err(metric.NewIndex(f).NearestNeighbors(ctx, 1)), testkit.Err(metric.NewIndex(f).ReverseNeighbors(ctx, 2)), testkit.Err(metric.Densify(ctx, f)),
+			testkit.Err(metric.Spanner(ctx, f, 3)), testkit.Err(metric.Subdominant(ctx, f)), metric.Validate(ctx, f, nil), metric.Validate(ctx, f, &metric.ValidateOptions{MaxTriples: 1}), last(metric.Same(f).Lipschitz(ctx)),
+			testkit.Err(metric.NewGraph(ctx, weighted(1))), testkit.Err(metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
+		} {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%T, call %d: %v", f, k, err)
+			}
 		}
 	}
 }

@@ -98,11 +98,6 @@ func TestValues_ErrorBound(t *testing.T) {
 	}
 }
 
-// zeros are the bits of the least number of a cell.
-type zeros struct{}
-
-func (zeros) Uint64() uint64 { return 0 }
-
 // Bits that are drawn to decide one difference are those of the next one: where both of two
 // equal values come to a border in the cell of the first variate, both pass it or none.
 func TestValues_KeepBits(t *testing.T) {
@@ -111,7 +106,7 @@ func TestValues_KeepBits(t *testing.T) {
 	round := func(i int, b *noisy, rng *rand.Rand) float64 {
 		return l.roundNoisy(rng, &v, 1.5, noisy{i, 0, digits{word: 1 << 63}}, b, true)
 	}
-	at := func(n uint64) float64 { return round(1, &noisy{0, 1, digits{word: n << 1}}, rand.New(zeros{})) }
+	at := func(n uint64) float64 { return round(1, &noisy{0, 1, digits{word: n << 1}}, rand.New(new(fixed))) }
 	lo, hi := uint64(1)<<60, uint64(1)<<63-1
 	if at(lo) == at(hi) {
 		t.Fatal("no border")
