@@ -96,7 +96,7 @@ func ExampleAccuracy() {
 	//   lower  0.633  star            linear programming duality
 	//   lower  0.593  closed star     linear programming duality
 	//   upper  0.736  tight weights   exact loss
-	//   upper  0.745  exponential     loss on a net, BSV24 Lemma 4.1
+	//   upper  0.736  exponential     loss on a net, BSV24 Lemma 4.1
 	//   upper  2.000  constant        the radius
 }
 
@@ -118,7 +118,7 @@ func ExampleUpperBounds() {
 		fmt.Println(u)
 	}
 	// Output:
-	// upper 0.744876 by exponential (loss on a net, BSV24 Lemma 4.1)
+	// upper 0.73576 by exponential (loss on a net, BSV24 Lemma 4.1)
 	// upper 2 by constant (the radius)
 }
 

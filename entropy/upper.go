@@ -108,7 +108,7 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 //   - constant: one point whatever the input, the center of rho2;
 //   - exponential: that of BSV24 Lemma 4.1 on a net of rho1, the best of all prefixes of a
 //     farthest-first order, at rate alpha/2 or, on up to 2048 points, the largest that the
-//     normalizers prove private. With s the entropic scale of rho1 at alpha/3 and s_o the
+//     normalizers prove private, there also with weights that make these nearly equal. With s the entropic scale of rho1 at alpha/3 and s_o the
 //     diametric scale at alpha/7 it is at most 25 max(s, s_o) for one metric and 15 e^(10
 //     alpha s/21) s_o for any two;
 //   - relaxed: that of BSV24 Theorem 5.1 on a net of rho2, the best of some prefixes, where
@@ -201,7 +201,7 @@ func (w *work) separations(ctx context.Context) (s []float64, ultra bool, err er
 }
 
 // onNet returns the least loss proved of net, at its rate and in small spaces at a tuned
-// one, and there also of the points of order as outputs at a tuned rate.
+// one, and there also of the points of order as outputs with weights.
 func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, order []int) (Bound, error) {
 	best := Bound{Kind: Upper, Value: math.Inf(1)}
 	try := func(by netOutputs) error {
@@ -214,18 +214,26 @@ func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, order [
 	if err := try(net); err != nil || w.b.Len() > spaces.DensePoints {
 		return best, err
 	}
-	nets := []netOutputs{net}
-	if len(net.Outputs) < len(order) {
-		nets = append(nets, netOutputs{order, false, 0.5})
+	l, err := net.leveling(ctx, w.near, alpha, w.o.Workers)
+	if err != nil {
+		return best, err
 	}
-	for _, by := range nets {
-		by, err := by.tune(ctx, w.near, alpha, w.o.Workers)
-		if err != nil {
-			return best, err
-		}
-		if err := try(by); err != nil {
-			return best, err
-		}
+	if net, err = l.tune(ctx, net); err == nil {
+		err = try(net)
 	}
-	return best, nil
+	if err != nil || order == nil {
+		return best, err
+	}
+	all := netOutputs{Outputs: order, Rate: 0.5}
+	if l, err = all.leveling(ctx, w.near, alpha, w.o.Workers); err != nil {
+		return best, err
+	}
+	tight, err := l.tighten(ctx, all)
+	if err == nil && tight.Weights == nil {
+		tight, err = l.tune(ctx, all)
+	}
+	if err == nil {
+		err = try(tight)
+	}
+	return best, err
 }

@@ -104,7 +104,7 @@ func ExampleOptimal_levelsByPlace() {
 	for i := range prior {
 		prior[i] = 1 / float64(len(prior))
 	}
-	s := must(lp.Optimal(ctx, must(metric.NewBimetric(ways, centers)), math.Log(4)/200, &lp.Options{Prior: prior, Unit: "m"}))
+	s := must(lp.Optimal(ctx, metric.Bimetric{Privacy: ways, Utility: centers}, math.Log(4)/200, &lp.Options{Prior: prior, Unit: "m"}))
 	release, rng := mechanism.On(s, centers), random.Seeded(3) // nil in earnest
 	for _, at := range [][2]float64{{650, 150}, {3250, 150}} {
 		off := 0.0
@@ -186,16 +186,4 @@ func ExampleLevelLowerBound() {
 	fmt.Printf("no level below %.3f is enough\n", bound.Level)
 	// Output:
 	// no level below 0.523 is enough
-}
-
-// Two hundred stops are more than a bound takes: some of them, around the one where
-// the mechanism loses most, prove that no other loses 3 per cent less.
-func ExampleExtended() {
-	ctx := context.Background()
-	s := must(lp.Extended(ctx, metric.Same(stops(200)), 1, &lp.ExtendedOptions{Anchors: 40, Patches: 1}))
-	fmt.Printf("loss %.3f at level %.3f, bound by %d inputs\n", s.Objective, s.Audited.Hi, len(s.Patch))
-	fmt.Println("within 3 per cent of the optimum:", s.Gap < .03)
-	// Output:
-	// loss 0.855 at level 0.998, bound by 35 inputs
-	// within 3 per cent of the optimum: true
 }

@@ -98,7 +98,7 @@ func (g *merged) add(x, private []float64, most float64) (added int, err error) 
 		if err := g.late.Err(); err != nil {
 			return added, err
 		}
-		g.factors(u, f)
+		factors(g.prog.Budget[u*k:(u+1)*k], f)
 		for w := range g.m {
 			xw := x[w*k : (w+1)*k]
 			best, at := xw[u]*(1+1e-9), u
@@ -124,9 +124,8 @@ const (
 )
 
 // factors are exp(-e) for the budgets e of an input, less the margin.
-func (g *merged) factors(u int, f []float64) {
-	k := g.prog.Inputs
-	for v, e := range g.prog.Budget[u*k : (u+1)*k] {
+func factors(budget, f []float64) {
+	for v, e := range budget {
 		f[v] = math.Exp(-(1 - envelopeMargin) * min(e, ipm.MaxBudget))
 	}
 }
@@ -146,7 +145,7 @@ func (g *merged) envelopes(x []float64) (private bool, err error) {
 		err := parallel.Chunks(g.late, k, 8, g.o.Workers, nil, func(_, lo, hi int) {
 			f := make([]float64, k)
 			for u := lo; u < hi; u++ {
-				g.factors(u, f)
+				factors(g.prog.Budget[u*k:(u+1)*k], f)
 				if lower {
 					for v := range f {
 						f[v] = 1 / f[v]

@@ -65,13 +65,7 @@ func TestAddPlanes_AtTheBorder(t *testing.T) {
 			continue
 		}
 		borders++
-		for hi-lo > 2 {
-			if mid := (lo + (hi-lo)/2) &^ 1; slices.Equal(draw(mid, false), draw(lo, false)) {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
+		lo, hi = border(lo, hi, 2, func(w uint64) []float64 { return draw(w, false) })
 		for off := uint64(1); off < 1<<20; off *= 16 {
 			for _, w := range []uint64{lo - off, hi + off} {
 				if fast, slow := draw(w, false), draw(w, true); !slices.Equal(fast, slow) {

@@ -116,13 +116,7 @@ func TestValues_KeepBits(t *testing.T) {
 	if at(lo) == at(hi) {
 		t.Fatal("no border")
 	}
-	for want := at(lo); hi-lo > 1; {
-		if mid := lo + (hi-lo)/2; at(mid) == want {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	lo, _ = border(lo, hi, 1, at)
 	passed := 0
 	for seed := range uint64(100) {
 		rng, b := random.Seeded(seed), &noisy{0, 1, digits{word: lo << 1}}
@@ -177,10 +171,9 @@ func TestSides_AreUniform(t *testing.T) {
 	}
 }
 
-// Chi-square of differences on a coarse lattice against integrals of the density prop. to
-// e^(-rate s), s the sum of distances from a median: for k coordinates the density is
-// rate^(k-1) over k times the number of (k/2)-subsets of the others. False-reject probability
-// 1e-7 a case.
+// Chi-square of differences on a coarse lattice against integrals of the density prop. to e^(-rate
+// s), s the sum of distances from a median: for k coordinates the density is rate^(k-1) over k
+// times the number of (k/2)-subsets of the others. False-reject probability 1e-7 a case.
 func TestAddDifferences_Distribution(t *testing.T) {
 	rng := random.Seeded(203)
 	for _, c := range []struct {

@@ -57,7 +57,7 @@ func init() {
 // trusting are the functions that may succeed on metrics with a distance that is
 // negative or no finite number, with the reason.
 var trusting = map[string]string{
-	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views,
+	"metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views,
 	"metric.Diameter": order, "metric.Radius": order, "metric.Index.MinDistance": order, "metric.Index.MinPositiveDistance": order,
 	"metric.Index.NearestNeighbors": order, "metric.Index.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "kl10.Misses": order,
 	"entropy.Star.Prove": witness, "families.MeasureBound.Prove": witness,
@@ -223,7 +223,7 @@ func allocated() uint64 {
 
 // own is how the errors of the module begin. One package returns those of another
 // as they are where they name the argument.
-var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|query|frequency|distribution|accountant|exponential|kl10|domain|measure|private|table|words|lp): ")
+var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|query|frequency|distribution|accountant|exponential|kl10|domain|measure|private|table|words|lp|anywhere): ")
 
 // disown says what is wrong with an error: it must begin with a package's name. What the
 // arguments themselves return, contexts and functions, may come back as it is.

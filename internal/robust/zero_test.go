@@ -15,6 +15,7 @@ import (
 	"github.com/metricdp/metricdp/internal/arch/api"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/lp/anywhere"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
@@ -43,7 +44,8 @@ var zeros = []any{
 	new(domain.Domain[[]float64]), new(private.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]), new(measure.Stream[[]float64]),
 	new(table.Release), new(table.Synthesizer), new(words.Text),
 	new(walk.Noise), new(walk.Walk),
-	new(lp.ConstSolution), new(lp.ExtendedSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
+	new(lp.ConstSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
+	new(anywhere.Remap[float64]), new(anywhere.Extended),
 }
 
 // interfaces draw random numbers; their zero value is nil, which Go refuses.

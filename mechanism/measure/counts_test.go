@@ -42,8 +42,7 @@ func sameCounts[P any](a, b *Counts[P]) bool {
 	return reflect.DeepEqual(a.snapshot(), b.snapshot())
 }
 
-// Streams, slices, single additions and merged parts count alike, on any number
-// of workers.
+// Streams, slices, single additions and merged parts count alike, on any number of workers.
 func TestCount_AllWaysAgree(t *testing.T) {
 	x := samples.Uniform(2)(random.Seeded(1), 3*batch+17)
 	for _, depth := range []float64{3, 0} {
@@ -259,8 +258,7 @@ func TestCount_Errors(t *testing.T) {
 	}
 }
 
-// FuzzCounts reads hostile bytes: they are refused, or are counts with just
-// that encoding.
+// FuzzCounts reads hostile bytes: they are refused, or are counts with just that encoding.
 func FuzzCounts(f *testing.F) {
 	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
 	deep := samples.Unit(1, domain.BoxOptions{})

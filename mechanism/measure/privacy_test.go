@@ -86,9 +86,8 @@ func twoSided(scale float64, half int) []float64 {
 	return p
 }
 
-// The number of records is released with the noise of its share where it is
-// private, and as it is where it is public; a tenth less noise would be seen.
-// False-reject probability 1e-7.
+// The number of records is released with the noise of its share where it is private, and as it is
+// where it is public; a tenth less noise would be seen. False-reject probability 1e-7.
 func TestRelease_TotalHasItsNoise(t *testing.T) {
 	const half = 40
 	d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{3}, {2}}}))
@@ -110,9 +109,8 @@ func TestRelease_TotalHasItsNoise(t *testing.T) {
 	testkit.ChiSquare(t, hist, twoSided(8, half), 1e-7)
 }
 
-// Cells without records get noise as all others: that there is mass in a cell says
-// nothing. Each half is the heavier one about every other time; false-reject
-// probability below 1e-20.
+// Cells without records get noise as all others: that there is mass in a cell says nothing. Each
+// half is the heavier one about every other time; false-reject probability below 1e-20.
 func TestRelease_EmptyCellsHaveNoise(t *testing.T) {
 	d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{2}}}))
 	s := testkit.Must(NewSynthesizer(d, 0.1, &SynthesizerOptions{Relation: AddRemoveOne}))

@@ -163,9 +163,8 @@ func TestDensity_IsMassOverShare(t *testing.T) {
 	}
 }
 
-// A release with impossible cells spends its level on every path, in whole quanta;
-// the regions on the way to a cell are one path; and no record is made where there
-// can be none.
+// A release with impossible cells spends its level on every path, in whole quanta; the regions on
+// the way to a cell are one path; and no record is made where there can be none.
 func TestPossible_ReleaseSpendsItsLevel(t *testing.T) {
 	for name, d := range samples.Masked(false) {
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {

@@ -7,19 +7,16 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/metric"
 )
 
-// Problem is what a kernel is for.
+// Problem is what a kernel is for. Levels and rates are in units of the budgets' alpha.
 type Problem struct {
-	Space   metric.Bimetric // checked
-	Alpha   float64         // > 0
-	Outputs []int
-	Unit    metric.Unit
-	Workers int
+	Inputs, Outputs int
+	Budget          []float64 // [u*Inputs+v], as of package ipm
+	Loss            []float64 // [w*Inputs+u]
+	Workers         int
 	// Memory refuses arrays of so many bytes.
 	Memory func(bytes float64) error
 }
@@ -43,7 +40,7 @@ type Kernel struct {
 	ctx  context.Context
 	n    int // inputs
 	rate float64
-	safe float64 // a rate whose level is below Alpha by the triangle inequality
+	safe float64 // a rate whose level is below 1 by the triangle inequality
 	// near[u] are the inputs within reach/rate of u, value their entries of K.
 	near    [][]int32
 	value   [][]float32
@@ -74,14 +71,14 @@ const (
 	sharpenMargin = 2e-3
 )
 
-// rooms are the shares of alpha that may be lost to the row sums. At the last the
+// rooms are the shares of the level that may be lost to the row sums. At the last the
 // triangle inequality is enough: the logarithm of a row sum changes by the rate at most.
 var rooms = []float64{.01, .02, .04, .06, .08, .12, .16, .24, .32, .5}
 
-// New finds weights whose row sums leave the level below Alpha, on top of a share of
+// New finds weights whose row sums leave the level below 1, on top of a share of
 // base, which may be nil. Its errors are those of ctx and Memory.
 func New(ctx context.Context, p *Problem, base *Base, share float64) (*Kernel, error) {
-	k := &Kernel{Problem: *p, ctx: ctx, n: p.Space.Privacy.Len(), base: base, share: share}
+	k := &Kernel{Problem: *p, ctx: ctx, n: p.Inputs, base: base, share: share}
 	if err := k.releases(); err != nil {
 		return nil, err
 	}
@@ -91,7 +88,7 @@ func New(ctx context.Context, p *Problem, base *Base, share float64) (*Kernel, e
 		if room < uneven && !last {
 			continue
 		}
-		err := k.build(k.Alpha * (1 - room))
+		err := k.build(1 - room)
 		if err == nil {
 			uneven, err = k.balance(room, last)
 		}
@@ -130,8 +127,8 @@ func (k *Kernel) sharpen() error {
 				if v < 0 {
 					continue
 				}
-				k.logs(other, finite.Row(k.Space.Privacy, v, nil))
-				shift, most := sum-math.Log(expSum(other)), k.Alpha*(1-sharpenMargin)*from[v]
+				k.logs(other, k.from(v))
+				shift, most := sum-math.Log(expSum(other)), (1-sharpenMargin)*from[v]
 				for w, l := range logs {
 					// NaN where both are 0.
 					if diff := l - other[w] - shift; diff > most || -diff > most {
@@ -142,7 +139,7 @@ func (k *Kernel) sharpen() error {
 		})
 		return !slices.Contains(worst, true), err
 	}
-	low, high := k.safe, k.Alpha
+	low, high := k.safe, 1.0
 	for range sharpenSteps {
 		mid := low + (high-low)/2
 		ok, err := private(mid)
@@ -162,19 +159,15 @@ func (k *Kernel) sharpen() error {
 // releases assigns to every input the output that is nearest to it.
 func (k *Kernel) releases() error {
 	k.release = make([]int, k.n)
-	err := parallel.Chunks(k.ctx, k.n, 16, k.Workers, nil, func(_, lo, hi int) {
-		var row []float64
-		for u := lo; u < hi; u++ {
-			row = finite.Row(k.Space.Utility, u, row)
-			for w, y := range k.Outputs {
-				if row[y] < row[k.Outputs[k.release[u]]] {
-					k.release[u] = w
-				}
+	for w := range k.Outputs {
+		if err := k.ctx.Err(); err != nil {
+			return err
+		}
+		for u, l := range k.Loss[w*k.n : (w+1)*k.n] {
+			if l < k.Loss[k.release[u]*k.n+u] {
+				k.release[u] = w
 			}
 		}
-	})
-	if err != nil {
-		return err
 	}
 	at := make(map[int]int)
 	place := func(output int) int {
@@ -185,7 +178,7 @@ func (k *Kernel) releases() error {
 		return at[output]
 	}
 	for i, w := range k.release {
-		k.release[i] = place(k.Outputs[w])
+		k.release[i] = place(w)
 	}
 	if k.base != nil {
 		k.baseAt = make([]int, len(k.base.label))
@@ -202,9 +195,8 @@ func (k *Kernel) build(rate float64) error {
 	k.near, k.value = make([][]int32, k.n), make([][]float32, k.n)
 	k.weight, k.total, k.ringed = make([]float64, k.n), make([]float64, k.n), make([]bool, k.n)
 	err := parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
-		var row []float64
 		for u := lo; u < hi; u++ {
-			row = finite.Row(k.Space.Privacy, u, row)
+			row := k.from(u)
 			count := 0
 			for _, d := range row {
 				if d*rate <= reach {
@@ -231,11 +223,6 @@ func (k *Kernel) build(rate float64) error {
 	return k.Memory(k.entries())
 }
 
-// Bytes counts the largest arrays.
-func (k *Kernel) Bytes() float64 {
-	return max(k.entries(), float64(8*float64(k.n)*float64(len(k.label))))
-}
-
 func (k *Kernel) entries() float64 {
 	entries := 0
 	for _, l := range k.near {
@@ -248,7 +235,7 @@ func (k *Kernel) entries() float64 {
 }
 
 // balance computes the weights, and returns what the row sums add to the level, as a
-// share of alpha: of all pairs, or more than room. O(entries of K) a sweep.
+// share of it: of all pairs, or more than room. O(entries of K) a sweep.
 func (k *Kernel) balance(room float64, last bool) (float64, error) {
 	for range first {
 		if err := k.sweep(); err != nil {
@@ -341,10 +328,9 @@ func expSum(logs []float64) float64 {
 // rows calls f for every input with its distances and the logarithms of its weights.
 func (k *Kernel) rows(f func(x int, from, logs []float64)) error {
 	return parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
-		var from []float64
 		logs := make([]float64, len(k.label))
 		for x := lo; x < hi; x++ {
-			from = finite.Row(k.Space.Privacy, x, from)
+			from := k.from(x)
 			k.logs(logs, from)
 			f(x, from, logs)
 		}
@@ -363,12 +349,11 @@ func (k *Kernel) unevenness() (float64, []int, error) {
 	}
 	share, partner := make([]float64, k.n), make([]int, k.n)
 	err = parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
-		var from []float64
 		for x := lo; x < hi; x++ {
-			from, partner[x] = finite.Row(k.Space.Privacy, x, from), -1
-			for v, d := range from {
-				if diff := math.Abs(lnZ[x] - lnZ[v]); diff > share[x]*k.Alpha*d && d > 0 {
-					share[x], partner[x] = diff/d/k.Alpha, v
+			partner[x] = -1
+			for v, d := range k.from(x) {
+				if diff := math.Abs(lnZ[x] - lnZ[v]); diff > share[x]*d && d > 0 {
+					share[x], partner[x] = diff/d, v
 				}
 			}
 		}
@@ -380,38 +365,35 @@ func (k *Kernel) unevenness() (float64, []int, error) {
 func (k *Kernel) Losses() ([]float64, error) {
 	losses := make([]float64, k.n)
 	err := k.rows(func(x int, _, logs []float64) {
-		utility := finite.Row(k.Space.Utility, x, nil)
 		sum, loss := 0.0, 0.0
 		for w, l := range logs {
 			p := math.Exp(l)
 			sum += p
-			loss += float64(p * utility[k.label[w]])
+			loss += float64(p * k.Loss[k.label[w]*k.n+x])
 		}
 		losses[x] = loss / sum
 	})
 	return losses, err
 }
 
-// Channel builds the mechanism and audits it, at the safe rate where the other is too
-// high.
-func (k *Kernel) Channel() (*mechanism.Channel, mechanism.Audit, error) {
+// Channel builds the mechanism, which releases label[w] in the place of output w. Its level
+// is to be audited; at the safe rate it is at most 1, where rho1 is a metric and but for
+// rounding.
+func (k *Kernel) Channel(ctx context.Context, label []int, safe bool) (*mechanism.Channel, error) {
 	if err := k.Memory(float64(8 * float64(k.n) * float64(len(k.label)))); err != nil {
-		return nil, mechanism.Audit{}, err
+		return nil, err
 	}
-	c, audit, err := k.channel()
-	if err == nil && audit.Hi > k.Alpha {
+	if safe {
 		k.rate = k.safe
-		c, audit, err = k.channel()
 	}
-	return c, audit, err
+	labels := make([]int, len(k.label))
+	for i, w := range k.label {
+		labels[i] = label[w]
+	}
+	return mechanism.NewChannel(ctx, mechanism.Rows{Inputs: k.n, Outputs: len(labels), Log: true, Fill: func(x int, dst []float64) {
+		k.logs(dst, k.from(x))
+	}}, &mechanism.ChannelOptions{Labels: labels, Workers: k.Workers})
 }
 
-func (k *Kernel) channel() (*mechanism.Channel, mechanism.Audit, error) {
-	c, err := mechanism.NewChannel(k.ctx, mechanism.Rows{Inputs: k.n, Outputs: len(k.label), Log: true, Fill: func(x int, dst []float64) {
-		k.logs(dst, finite.Row(k.Space.Privacy, x, nil))
-	}}, &mechanism.ChannelOptions{Labels: k.label, Workers: k.Workers})
-	if err != nil {
-		return nil, mechanism.Audit{}, err
-	}
-	return c.Certify(k.ctx, k.Space.Privacy, k.Unit, &mechanism.AuditOptions{Workers: k.Workers})
-}
+// from are the budgets from an input.
+func (k *Kernel) from(u int) []float64 { return k.Budget[u*k.n : (u+1)*k.n] }

@@ -8,35 +8,37 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-func halton(t *testing.T, n int, alpha float64) *Kernel {
-	outputs := make([]int, n)
-	for i := range outputs {
-		outputs[i] = i
+// halton is a kernel for points and their distances times alpha.
+func halton(t *testing.T, n int, alpha float64) (*Kernel, metric.Finite) {
+	f := testkit.Must(metric.Scaled(testspace.Halton(n), alpha))
+	p := &Problem{Inputs: n, Outputs: n, Memory: func(float64) error { return nil }}
+	for i := range n {
+		for j := range n {
+			p.Budget = append(p.Budget, f.Distance(i, j))
+		}
 	}
-	p := &Problem{Space: metric.Same(testspace.Halton(n)), Alpha: alpha, Outputs: outputs, Memory: func(float64) error { return nil }}
-	return testkit.Must(New(t.Context(), p, nil, 0))
+	p.Loss = p.Budget
+	return testkit.Must(New(t.Context(), p, nil, 0)), f
 }
 
 // The safe rate keeps the level without a look at any pair, and a rate that was raised
 // too far gives way to it.
 func TestChannel_FallsBackToTheSafeRate(t *testing.T) {
+	labels := make([]int, 60)
+	for i := range labels {
+		labels[i] = i
+	}
 	for _, alpha := range []float64{2, 10, 40} {
-		k := halton(t, 60, alpha)
-		if !(k.safe > 0 && k.safe <= k.rate && k.rate <= alpha) {
+		k, f := halton(t, 60, alpha)
+		if !(k.safe > 0 && k.safe <= k.rate && k.rate <= 1) {
 			t.Errorf("alpha %v: rates %v and %v", alpha, k.safe, k.rate)
 		}
-		for _, rate := range []float64{k.rate, 1.3 * alpha} {
-			k.rate = rate
-			_, audit, err := k.Channel()
-			if err != nil || audit.Hi > alpha {
-				t.Errorf("alpha %v: level %v at rate %v, %v", alpha, audit.Hi, rate, err)
-			}
+		level := func(safe bool) float64 {
+			return testkit.Must(testkit.Must(k.Channel(t.Context(), labels, safe)).Audit(t.Context(), f, nil)).Hi
 		}
-	}
-}
-
-func TestBytes_CountsTheChannel(t *testing.T) {
-	if k := halton(t, 40, 5); k.Bytes() < 8*40*float64(len(k.label)) || k.Bytes() < k.entries() {
-		t.Errorf("%v bytes for %d labels", k.Bytes(), len(k.label))
+		k.rate = 1.3
+		if high, l := level(false), level(true); !(high > 1) || l > 1 {
+			t.Errorf("alpha %v: level %v at the safe rate, %v at 1.3", alpha, l, high)
+		}
 	}
 }

@@ -48,13 +48,3 @@ func (a ask) joint(t testing.TB) joint {
 
 // wide is x in 300 bits.
 func wide(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
-
-// ratio is x as a rational number.
-func ratio(t testing.TB, x float64) *big.Rat {
-	t.Helper()
-	q := new(big.Rat).SetFloat64(x)
-	if q == nil {
-		t.Fatalf("%v is not finite", x)
-	}
-	return q
-}

@@ -7,24 +7,13 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
-	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/metric/metrictest"
 )
-
-// discrete is the metric under which all different items are at distance 1.
-type discrete int
-
-func (d discrete) Len() int { return int(d) }
-func (d discrete) Distance(i, j int) float64 {
-	if i == j {
-		return 0
-	}
-	return 1
-}
 
 func TestHadamard_AuditsAtItsLevel(t *testing.T) {
 	for _, k := range []int{1, 2, 3, 4, 7, 8, 30} {
@@ -34,7 +23,7 @@ func TestHadamard_AuditsAtItsLevel(t *testing.T) {
 				t.Errorf("k=%d: %d outputs, want %d", k, h.Outputs(), want)
 			}
 			c := testkit.Must(h.Channel(t.Context()))
-			a := testkit.Must(c.Audit(t.Context(), discrete(k), nil))
+			a := testkit.Must(c.Audit(t.Context(), space.Constant(k, 1), nil))
 			level := h.Guarantee().Alpha()
 			if a.Hi > eps || a.Lo > level || level > eps || k > 1 && a.Hi < eps*(1-1e-9) {
 				t.Errorf("k=%d eps=%v: audit %v, level %v", k, eps, a, level)
@@ -55,14 +44,9 @@ func TestRandomizers_DoNotAllocate(t *testing.T) {
 // The per-item budget of the baseline, by exact composition: known answers.
 func TestNewHadamardBaseline_Budget(t *testing.T) {
 	for _, c := range []struct{ delta, want float64 }{{1e-12, .004838732781}, {1e-6, .007495100134}} {
-		f := testkit.Must(NewHadamardBaseline(t.Context(), discrete(5), emd.Model{Trust: emd.Local, Items: 1000, Diameter: 1}, emd.DP{Eps: 1, Delta: c.delta}, nil))
+		f := testkit.Must(NewHadamardBaseline(t.Context(), space.Constant(5, 1), emd.Model{Trust: emd.Local, Items: 1000, Diameter: 1}, emd.DP{Eps: 1, Delta: c.delta}, nil))
 		if got := f.inv.(*Hadamard).eps; math.Abs(got/c.want-1) > 1e-9 {
 			t.Errorf("delta %v: %v, want %v", c.delta, got, c.want)
-		}
-		paper := 1 / math.Sqrt(1000*math.Log(1000/c.delta))
-		delta := testkit.Must(accountant.Composition{Count: 1000, Item: paper}.Delta(t.Context(), 1))
-		if (delta > c.delta) != (c.delta == 1e-12) {
-			t.Errorf("the paper's budget %v has delta %v, asked %v", paper, delta, c.delta)
 		}
 	}
 }
@@ -121,7 +105,7 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 // 17 %.
 func TestLaplaceBaseline_Scale(t *testing.T) {
 	const n, m, eps = 40, 25, .8
-	f := testkit.Must(NewLaplaceBaseline(t.Context(), discrete(16), emd.Model{Trust: emd.Central, Users: n, Items: m, Diameter: 1}, eps))
+	f := testkit.Must(NewLaplaceBaseline(t.Context(), space.Constant(16, 1), emd.Model{Trust: emd.Central, Users: n, Items: m, Diameter: 1}, eps))
 	if g := f.Guarantee().UserLevel(); g != (emd.DP{Eps: eps}) || f.noise*2*m > eps {
 		t.Errorf("guarantee %v at parameter %v", g, f.noise)
 	}

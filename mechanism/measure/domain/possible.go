@@ -7,9 +7,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// masked is the tree of the regions of a box that are possible. One that has a
-// single possible part is that part, so that no count is taken twice. Which they
-// are is public, as all of the tree is.
+// masked is the tree of the regions of a box that are possible. One that has a single possible part
+// is that part, so that no count is taken twice. Which they are is public, as all of the tree is.
 type masked struct {
 	*region.Grid
 	b *box
@@ -105,8 +104,7 @@ func (m masked) Height(v node) int {
 	return 0
 }
 
-// manyParts is from where on Width leaves out what is impossible no more, but for
-// one level.
+// manyParts is from where on Width leaves out what is impossible no more, but for one level.
 const manyParts = 64
 
 // Width implements [region.Tree].

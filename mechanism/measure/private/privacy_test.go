@@ -31,9 +31,8 @@ func TestPlan_LevelIsNotAboveTheOneAskedFor(t *testing.T) {
 	}
 }
 
-// The level of a Measure, by the exact density of its noise: on a regular tree a
-// shift of mass between two leaves is the worst, and the walk's potential knows
-// its log ratio.
+// The level of a Measure, by the exact density of its noise: on a regular tree a shift of mass
+// between two leaves is the worst, and the walk's potential knows its log ratio.
 func TestMeasure_Level(t *testing.T) {
 	testkit.Rounding(t)
 	for name, d := range samples.Tiny() {
@@ -65,9 +64,8 @@ func TestMeasure_Level(t *testing.T) {
 	}
 }
 
-// What a Measure draws is what its level assumes: between two cells the
-// difference has a Laplace distribution of the scale. False-reject probability
-// as of testkit.Uniform.
+// What a Measure draws is what its level assumes: between two cells the difference has a Laplace
+// distribution of the scale. False-reject probability as of testkit.Uniform.
 func TestMeasure_DrawsStatedLaw(t *testing.T) {
 	m := testkit.Must(New(samples.Tiny()["pair"], 5, &Options{Estimator: Signed}))
 	r := random.Seeded(6)

@@ -46,10 +46,9 @@ func (m *Map) Add(dst []int64, x int, count int64) {
 	}
 }
 
-// Steepest returns the largest |Phi(x)-Phi(y)|_1/d(x,y) over all pairs of points
-// of f, rounded up: +Inf where points at distance 0 have different vectors, NaN
-// where a distance is NaN. Sums of weights are below 2^62. O(n^2) merges of two
-// sparse vectors.
+// Steepest returns the largest |Phi(x)-Phi(y)|_1/d(x,y) over all pairs of points of f, rounded up: +Inf
+// where points at distance 0 have different vectors, NaN where a distance is NaN. Sums of weights are
+// below 2^62. O(n^2) merges of two sparse vectors.
 func (m *Map) Steepest(ctx context.Context, f finite.Metric) (float64, error) {
 	const size = 8
 	n := m.Len()

@@ -36,19 +36,15 @@ const (
 	enough = 1e-3
 )
 
-// Fit returns p and a bound of how far it is from the least value of
-// |A p - y|^2/2, the gap of Frank and Wolfe: by convexity no distribution q has
+// Fit returns p and a bound of how far it is from the least value of |A p - y|^2/2, the gap of Frank
+// and Wolfe: by convexity no distribution q has
 //
 //	|A q - y|^2/2 < |A p - y|^2/2 - max over q of <A'(A p - y), p - q>,
 //
-// and the maximum is at a vertex of the simplex. Fit ends where that is below
-// 1e-3 noise^2, noise being the standard deviation of a row, and so, by strong
-// convexity in A p, |A p - A p*| <= noise/20; or where rounding or 20,000 steps
-// end it first.
-//
-// The method is the accelerated projected gradient of Nesterov, as FISTA (Beck
-// and Teboulle 2009), with the restarts of O'Donoghue and Candes (2015), at a
-// step of 1/|A'A|. A step is one product with A, one with A' and a projection.
+// and the maximum is at a vertex of the simplex. Fit ends where that is below 1e-3 noise^2, noise being
+// the standard deviation of a row, and so, by strong convexity in A p, |A p - A p*| <= noise/20; or
+// where rounding or 20,000 steps end it first. The method is FISTA (Beck and Teboulle 2009), with the
+// restarts of O'Donoghue and Candes (2015), at a step of 1/|A'A|.
 func Fit(ctx context.Context, a Matrix, y []float64, noise float64) (p []float64, gap float64, err error) {
 	rows, n := a.Dims()
 	p, next, q, grad := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
@@ -115,9 +111,8 @@ func extrapolate(dst, x, from []float64, beta float64) {
 	}
 }
 
-// norm returns an upper bound of the largest eigenvalue of A'A, from a positive
-// start: for a matrix M >= 0 and x > 0 it is at most the largest (M x)_i/x_i
-// (Collatz and Wielandt), which falls with every step x <- M x.
+// norm returns an upper bound of the largest eigenvalue of A'A, from a positive start: for a matrix
+// M >= 0 and x > 0 it is at most the largest (M x)_i/x_i (Collatz and Wielandt).
 func norm(a Matrix, start, work, rest []float64) float64 {
 	x, bound := append([]float64(nil), start...), math.Inf(1)
 	for range 20 {

@@ -52,25 +52,19 @@ type Rule interface {
 	Quanta(s *State, shape Shape) int64
 }
 
-// Adaptive is the rule whose constants were found by simulation of W1 in one to
-// three dimensions for N eps from 10^2 to 10^4: on half a box, tight and heavy-tailed
-// clusters, a ring, the Cantor set, and atoms in even records. BenchmarkRegret has
-// other data, of which five kinds chose the number of levels on the line too.
+// Adaptive is the rule whose constants were found by simulation of W1 in one to three dimensions for
+// N eps from 10^2 to 10^4, on data other than those of BenchmarkW1 of package measure.
 //
-// Spread is, so to speak, the share of the dimension that records fill: the mean of
-// that of the node above and of the entropy of the masses of its parts, in units of
-// that of even masses. With it a node of mass m and rate R left has room for
-// log2(m R/threshold)/(Spread*bits of a level) more levels until too few records are
-// left, which are made in divisions of about equal arity. What their noise costs in
-// W1 goes with the number of occupied nodes and with their size; the budgets that
-// minimize the sum are a geometric series, and the division at hand gets its share.
-// The series never falls: a node that ends has its count refined, and only what is
-// divided again pays.
+// Spread is about the share of the dimension that records fill: the mean of that of the node above
+// and of the entropy of the masses of its parts, in units of that of even masses. A node of mass m
+// and rate R left has room for log2(m R/threshold)/(Spread*bits of a level) more levels until too
+// few records are left, made in divisions of about equal arity. What their noise costs in W1 goes
+// with the number of occupied nodes and with their size; the budgets that minimize the sum are a
+// geometric series, which never falls, and the division at hand gets its share.
 //
-// A node is divided where m e and m R pass the threshold, e the rate of its count;
-// the root always. A twentieth of R is spent at least, so that there are at most 20
-// N R/threshold divisions below a root of mass N: over those with j others above
-// them, the sum of m R is at most .95^j N R.
+// A node is divided where m e and m R pass the threshold, e the rate of its count; the root always.
+// A twentieth of R is spent at least, so that there are at most 20 N R/threshold divisions below a
+// root of mass N: over those with j others above them, the sum of m R is at most .95^j N R.
 type Adaptive struct{}
 
 const (

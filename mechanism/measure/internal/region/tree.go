@@ -23,10 +23,9 @@ type Tree interface {
 	Cell(c int) Node
 }
 
-// Grid is a tree all of whose nodes of a level are alike: a box of dyadic cells
-// has arity 2^d on every level, a sphere 12 on the first and then 4. The nodes of a
-// level are numbered from left to right, so that the number of a child is its
-// parent's times the arity plus its own place.
+// Grid is a tree all of whose nodes of a level are alike: a box of dyadic cells has arity 2^d on
+// every level, a sphere 12 on the first and then 4. The nodes of a level are numbered from left to
+// right, so that the number of a child is its parent's times the arity plus its own place.
 type Grid struct {
 	arities []int
 	below   []int // cells below a node of each level
