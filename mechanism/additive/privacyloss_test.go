@@ -322,6 +322,17 @@ func TestSphere_PrivacyLossInPolarCoordinates(t *testing.T) {
 	}
 }
 
+// farther is the probability of outputs about x that are more than a quarter from x' or from x.
+func farther(alpha, angle float64) float64 {
+	sum, lo, hi := 0.0, math.Pi/2-angle, math.Pi/2
+	for i := range 20 {
+		sum += quad.Fixed(func(r float64) float64 {
+			return arc{alpha}.density(r) * (1 - math.Acos(max(-1, min(1, -1/(math.Tan(r)*math.Tan(angle)))))/math.Pi)
+		}, lo+(hi-lo)*float64(i)/20, lo+(hi-lo)*float64(i+1)/20, 8, quad.Legendre{}, 0)
+	}
+	return sum + arc{alpha}.tail(hi)
+}
+
 // The law that counts from above is above those of all nearer places, per unit of the distance.
 func TestSphere_LawIsAboveThatOfNearerPlaces(t *testing.T) {
 	var exact, raised, laplace, fails int
@@ -339,6 +350,18 @@ func TestSphere_LawIsAboveThatOfNearerPlaces(t *testing.T) {
 				raised++
 			default:
 				laplace++
+			}
+			if law.Below != nil {
+				is := *law.Below
+				if math.Abs(is.Top-alpha*min(distance, math.Pi)) > 1e-12*is.Top {
+					t.Errorf("%v at %v: from below up to %v", s, distance, is.Top)
+				}
+				// What is a quarter and more from one end or another counts as the top.
+				most, _ := law.Mass(.99*law.Top, math.Inf(1))
+				own, _ := is.Mass(.99*law.Top, math.Inf(1))
+				if law.Bottom > -law.Top && most-own < farther(alpha, distance) {
+					t.Errorf("%v at %v: %v more at the top, %v are far", s, distance, most-own, farther(alpha, distance))
+				}
 			}
 			if all, _ := law.Mass(math.Inf(-1), math.Inf(1)); all < 1-1e-12 || all > 1+1e-7 {
 				t.Errorf("%v at %v: mass %v", s, distance, all)
