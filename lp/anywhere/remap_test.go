@@ -356,6 +356,26 @@ func TestEarth_DistancesBendLittle(t *testing.T) {
 	}
 }
 
+// No places are farther apart on the map, in units of the noise, than alpha times their distance.
+func TestEarth_MapsNoPlacesApart(t *testing.T) {
+	rng := random.Seeded(370)
+	for range 3 {
+		alpha := math.Exp(4*rng.NormFloat64() - 3)
+		m := testkit.Must(Earth(t.Context(), alpha, shops(2, rng), &Options[metric.LatLon]{Cells: 20, Anchors: 1, TimeLimit: 1}))
+		if exact := testkit.Ratio(alpha); testkit.Ratio(m.on.rate).Cmp(exact.Mul(exact, testkit.Ratio(metric.EarthRadiusKm))) > 0 {
+			t.Errorf("alpha %v: the rate %v is more than alpha R", alpha, m.on.rate)
+		}
+		for range 1000 {
+			x := metric.LatLon{Lat: 180*rng.Float64() - 90, Lon: 360 * rng.Float64()}
+			z := metric.LatLon{Lat: max(-90, min(90, x.Lat+rng.NormFloat64())), Lon: x.Lon + rng.NormFloat64()}
+			p, q := m.on.on(x, nil), m.on.on(z, nil)
+			if d := metric.EarthRadiusKm * math.Hypot(p[0]-q[0], p[1]-q[1]); d > m.on.space.Distance(x, z)*(1+1e-9)+1e-9 {
+				t.Fatalf("%v and %v: %v km apart on the map, %v on Earth", x, z, d, m.on.space.Distance(x, z))
+			}
+		}
+	}
+}
+
 // Limits end searches and cancelations calls, with nothing less proved.
 func TestPlane_Limits(t *testing.T) {
 	rounds := 0
