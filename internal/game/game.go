@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/parallel"
 )
@@ -26,8 +27,11 @@ const mostRounds, leastRounds, mostWork = 1000, 20, 2e11
 type Game struct {
 	N, C, K    int
 	Mass, Dist []float32
-	Rounds     int // at most so many; 0: 1,000
-	Workers    int
+	// Mean is a share of what is lost that is the mean over the inputs, and not the worst: where
+	// the worst does not matter, answers are then those best for the mean.
+	Mean    float64
+	Rounds  int // at most so many; 0: 1,000
+	Workers int
 }
 
 // Play returns weights of the outputs, K for every cell, of the same sum: answers against the
@@ -50,7 +54,7 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 			sum += prior[x]
 		}
 		for x := range prior {
-			prior[x] /= sum
+			prior[x] = float64((1-g.Mean)*prior[x]/sum) + g.Mean/float64(g.N)
 		}
 		if err := g.Round(ctx, prior, answer, loss); err != nil {
 			return nil, err
@@ -82,8 +86,8 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 		for y, j := range answer {
 			counts[y*g.K+j] += weight
 		}
-		if worst := slices.Max(average); worst < least {
-			least = worst
+		if lost := float64((1-g.Mean)*slices.Max(average)) + float64(g.Mean*floats.Sum(average))/float64(g.N); lost < least {
+			least = lost
 			copy(kept, counts)
 		}
 		if more != nil && !more(round+1, 1-bound/least) {

@@ -42,3 +42,17 @@ func TestPlay_NearlyBest(t *testing.T) {
 		}
 	}
 }
+
+// In a cell that does not matter to the worst input answers are best for the mean, and else for the
+// worst of those there.
+func TestPlay_MeanDecidesTheRest(t *testing.T) {
+	g := &Game{N: 4, C: 2, K: 2, Mass: []float32{1, 0, 1, 0, 0, 1, 0, 1}, Dist: []float32{1, 0, 0, 1, 0, 0.3, 0.2, 0.1}, Mean: 0.1}
+	w := testkit.Must(g.Play(t.Context(), []int{0, 0}, 1e-3, nil))
+	if w[3] > 0 || math.Abs(w[0]-w[1]) > 0.01*w[0] {
+		t.Errorf("weights %v", w)
+	}
+	g.Mean = 0
+	if w := testkit.Must(g.Play(t.Context(), []int{0, 0}, 1e-3, nil)); w[3] == 0 {
+		t.Errorf("weights %v without the mean", w)
+	}
+}

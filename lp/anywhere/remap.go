@@ -47,7 +47,8 @@ type Options[P any] struct {
 // immutable and safe for concurrent use.
 type Remap[P any] struct {
 	// Loss is proved: from no place of the region is the output farther on average, or where
-	// places were given, it is the mean over them. In the unit of the space.
+	// places were given, it is the mean over them. In the unit of the space. Where answers do
+	// not matter to the worst place they are best for the mean over the region.
 	Loss float64
 	// Bound is proved by [lp.Optimal] for some of the places: no alpha-private mechanism with
 	// these outputs loses less in the region, or over the places. A search that a TimeLimit
@@ -97,7 +98,8 @@ const (
 	defaultAnchors = 81
 	gameGap        = 1e-3
 	gameRounds     = 3000
-	margin         = 5 // of cells around the region, in widths of the noise
+	gameMean       = 0.1 // of what counts in the game: it costs the worst place next to nothing
+	margin         = 5   // of cells around the region, in widths of the noise
 	slack          = 1 + 1e-9
 )
 
@@ -311,7 +313,7 @@ func (m *Remap[P]) answer(ctx context.Context, op string, rows []row, o *Options
 	if err := fault.Memory(op, float64(float64(n)*float64(c+k))+float64(6*float64(c)*float64(k)), 4); err != nil {
 		return nil, err
 	}
-	g := &game.Game{N: n, C: c, K: k, Mass: make([]float32, 0, n*c), Dist: make([]float32, 0, n*k), Rounds: gameRounds, Workers: o.Workers}
+	g := &game.Game{N: n, C: c, K: k, Mass: make([]float32, 0, n*c), Dist: make([]float32, 0, n*k), Rounds: gameRounds, Mean: gameMean, Workers: o.Workers}
 	var mass, buf, dist []float64
 	most := 0.0
 	for x, r := range rows {

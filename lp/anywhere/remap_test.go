@@ -138,10 +138,11 @@ func check[P any](t *testing.T, name string, m *Remap[P], rng *rand.Rand, lo, hi
 		}
 		// In boxes up to a width of the noise.
 		for side := 1; side <= 16; side *= 2 {
-			low := make([]int, len(x))
+			low, part := make([]int, len(x)), make([]float64, len(x))
 			for k, v := range x {
-				i, _ := m.cells.floor(k, v)
+				i, rest := m.cells.floor(k, v)
 				low[k] = i - rng.IntN(side)
+				part[k] = (float64(i-low[k]) + rest) / float64(side)
 			}
 			var corners []known
 			for _, c := range cornersOf(low, side) {
@@ -149,6 +150,9 @@ func check[P any](t *testing.T, name string, m *Remap[P], rng *rand.Rand, lo, hi
 			}
 			if bound := m.within(low, side, corners, nil); bound < loss*(1-1e-9) {
 				t.Errorf("%s at %v: loss %v, a box of side %d around has the bound %v", name, x, loss, side, bound)
+			}
+			if bound := m.within(low, side, corners, part); bound < loss*(1-1e-9) {
+				t.Errorf("%s at %v: loss %v, interpolated from a box of side %d %v", name, x, loss, side, bound)
 			}
 		}
 	}
@@ -192,6 +196,52 @@ func TestLoss_HoldsEverywhere(t *testing.T) {
 	}
 	cube := testkit.Must(Manhattan(t.Context(), 1, [][]float64{{0, 0, 0}, {1, 1, 0.5}}, &Options[[]float64]{Cells: quick, Anchors: 8}))
 	check(t, "cube", cube, rng, []float64{0, 0, 0}, []float64{1, 1, 0.5})
+}
+
+// Where a few cells around a place answer with an output that is far away, the loss has a peak between
+// the corners of a box: it is bounded by what the laws at the corners do not explain.
+func TestWithin_BoundsPeaks(t *testing.T) {
+	rng := random.Seeded(371)
+	outputs := [][2]float64{{2, 2}, {102, 2}}
+	m := testkit.Must(Plane(t.Context(), 1, outputs, &Options[[2]float64]{Region: [][2]float64{{0, 0}, {4, 4}}, Cells: 2000, Anchors: 1, TimeLimit: 1}))
+	peaks := 0
+	for range 10 {
+		x, r := []float64{1 + 2*rng.Float64(), 1 + 2*rng.Float64()}, 0.1+0.5*rng.Float64()
+		cell := 0
+		for at := range lattice(m.cells.count, 0) {
+			m.shares[cell] = []share{{0, 1}}
+			inside := true
+			for k, i := range at {
+				inside = inside && m.cells.position(k, m.cells.cut(k, i)) > x[k]-r-0.3 && m.cells.position(k, m.cells.cut(k, i+1)) < x[k]+r+0.3
+			}
+			if inside {
+				m.shares[cell] = []share{{1, 1}}
+			}
+			cell++
+		}
+		loss := exactLoss(m, x)
+		for side := 2; side <= 20; side += 3 {
+			low, most := make([]int, 2), 0.0
+			for k, v := range x {
+				i, _ := m.cells.floor(k, v)
+				low[k] = i - side/2
+			}
+			var corners []known
+			for _, c := range cornersOf(low, side) {
+				corners = append(corners, m.look(c))
+				most = max(most, corners[len(corners)-1].loss)
+			}
+			if most < loss {
+				peaks++
+			}
+			if bound := m.within(low, side, corners, nil); bound < loss*(1-1e-9) {
+				t.Errorf("at %v: loss %v, a box of side %d around has the bound %v", x, loss, side, bound)
+			}
+		}
+	}
+	if peaks < 20 {
+		t.Errorf("%d peaks", peaks)
+	}
 }
 
 // What is released has the law that the loss was computed of, from any input: cells are found, and
@@ -353,6 +403,26 @@ func TestEarth_DistancesBendLittle(t *testing.T) {
 	}
 	if used < 0.01 {
 		t.Errorf("at most %v of the bend is used", used)
+	}
+}
+
+// No places are farther apart on the map, in units of the noise, than alpha times their distance.
+func TestEarth_MapsNoPlacesApart(t *testing.T) {
+	rng := random.Seeded(370)
+	for range 3 {
+		alpha := math.Exp(4*rng.NormFloat64() - 3)
+		m := testkit.Must(Earth(t.Context(), alpha, shops(2, rng), &Options[metric.LatLon]{Cells: 20, Anchors: 1, TimeLimit: 1}))
+		if exact := testkit.Ratio(alpha); testkit.Ratio(m.on.rate).Cmp(exact.Mul(exact, testkit.Ratio(metric.EarthRadiusKm))) > 0 {
+			t.Errorf("alpha %v: the rate %v is more than alpha R", alpha, m.on.rate)
+		}
+		for range 1000 {
+			x := metric.LatLon{Lat: 180*rng.Float64() - 90, Lon: 360 * rng.Float64()}
+			z := metric.LatLon{Lat: max(-90, min(90, x.Lat+rng.NormFloat64())), Lon: x.Lon + rng.NormFloat64()}
+			p, q := m.on.on(x, nil), m.on.on(z, nil)
+			if d := metric.EarthRadiusKm * math.Hypot(p[0]-q[0], p[1]-q[1]); d > m.on.space.Distance(x, z)*(1+1e-9)+1e-9 {
+				t.Fatalf("%v and %v: %v km apart on the map, %v on Earth", x, z, d, m.on.space.Distance(x, z))
+			}
+		}
 	}
 }
 
