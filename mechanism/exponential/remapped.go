@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/game"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -31,6 +32,8 @@ const (
 	// Where triples of two inputs and a cell are no more than tunedWork, a larger rate than
 	// alpha is looked for. Only few cells allow for one.
 	tunedWork = 2e8
+	// gameRounds ends the search for answers.
+	gameRounds = 1000
 )
 
 // Remapped returns noise whose cells have the answers that lose least: a noisy point is
@@ -154,7 +157,7 @@ func (r *remap) find(ctx context.Context, rho metric.Finite, prior, w []float64)
 	if err := cmp.Or(err, cmp.Or(bad...)); err != nil {
 		return err
 	}
-	g := &game{n: n, c: c, k: k, mass: mass, dist: dist, workers: r.audit.Workers}
+	g := &game.Game{N: n, C: c, K: k, Mass: mass, Dist: dist, Rounds: gameRounds, Workers: r.audit.Workers}
 	first := make([]int, c)
 	for y, site := range r.net {
 		from := dist[site*k : (site+1)*k]
@@ -162,9 +165,9 @@ func (r *remap) find(ctx context.Context, rho metric.Finite, prior, w []float64)
 	}
 	var counts []float64
 	if prior == nil {
-		counts, err = g.play(ctx, first)
+		counts, err = g.Play(ctx, first)
 	} else {
-		counts, err = make([]float64, c*k), g.round(ctx, prior, first, make([]float64, n))
+		counts, err = make([]float64, c*k), g.Round(ctx, prior, first, make([]float64, n))
 		for y, j := range first {
 			counts[y*k+j] = 1
 		}

@@ -1,4 +1,5 @@
-package exponential
+// Package game finds what to answer to noise so that the input that loses most loses least.
+package game
 
 import (
 	"context"
@@ -11,29 +12,30 @@ import (
 )
 
 const (
-	// A game ends when no answers lose a share gameGap less than those found, after
-	// gameRounds, or where they take more than gameWork, but not before leastRounds.
-	gameGap                           = 4e-3
-	gameRounds, leastRounds, gameWork = 1000, 20, 2e11
+	// Gap is the share by which no answers lose less than those found when a game ends; or
+	// it ends after its rounds, or where they take more than work, but not before leastRounds.
+	Gap               = 4e-3
+	leastRounds, work = 20, 2e11
 )
 
-// game has the masses of n inputs in c cells, and their distances to k outputs, in any unit
+// Game has the masses of N inputs in C cells, and their distances to K outputs, in any unit
 // in which they are no more than 2.
-type game struct {
-	n, c, k    int
-	mass, dist []float32
-	workers    int
+type Game struct {
+	N, C, K    int
+	Mass, Dist []float32
+	Rounds     int // of Play at most
+	Workers    int
 }
 
-// play returns weights of the outputs, k for every cell, of the same sum: answers against the
+// Play returns weights of the outputs, k for every cell, of the same sum: answers against the
 // worst input. The first answers are only kept where no input matters.
-func (g *game) play(ctx context.Context, answer []int) ([]float64, error) {
-	counts, least, kept := make([]float64, g.c*g.k), math.Inf(1), make([]float64, g.c*g.k)
-	won, prior, loss, average := make([]float64, g.n), make([]float64, g.n), make([]float64, g.n), make([]float64, g.n)
+func (g *Game) Play(ctx context.Context, answer []int) ([]float64, error) {
+	counts, least, kept := make([]float64, g.C*g.K), math.Inf(1), make([]float64, g.C*g.K)
+	won, prior, loss, average := make([]float64, g.N), make([]float64, g.N), make([]float64, g.N), make([]float64, g.N)
 	gap, rate, total, bound := 0.0, math.Inf(1), 0.0, 0.0
 	// As a float64: of few inputs it is beyond an int of 32 bits.
-	rounds := int(min(gameRounds, max(leastRounds, gameWork/float64(g.n)/float64(g.c)/float64(g.k))))
-	for round := 0; round < rounds && !(least <= bound*(1+gameGap)); round++ {
+	rounds := int(min(float64(g.Rounds), max(leastRounds, work/float64(g.N)/float64(g.C)/float64(g.K))))
+	for round := 0; round < rounds && !(least <= bound*(1+Gap)); round++ {
 		top, sum := slices.Max(won), 0.0
 		for x, v := range won {
 			prior[x] = 1
@@ -45,7 +47,7 @@ func (g *game) play(ctx context.Context, answer []int) ([]float64, error) {
 		for x := range prior {
 			prior[x] /= sum
 		}
-		if err := g.round(ctx, prior, answer, loss); err != nil {
+		if err := g.Round(ctx, prior, answer, loss); err != nil {
 			return nil, err
 		}
 		// The rate is that of AdaHedge: the logarithm of n over the sum of the gaps
@@ -64,7 +66,7 @@ func (g *game) play(ctx context.Context, answer []int) ([]float64, error) {
 			mix = most + math.Log(part)/rate
 		}
 		if gap += max(0, mix-mean); gap > 0 {
-			rate = math.Log(float64(g.n)+1) / gap
+			rate = math.Log(float64(g.N)+1) / gap
 		}
 		weight := float64(round + 1)
 		total += weight
@@ -73,7 +75,7 @@ func (g *game) play(ctx context.Context, answer []int) ([]float64, error) {
 			average[x] += (v - average[x]) * weight / total
 		}
 		for y, j := range answer {
-			counts[y*g.k+j] += weight
+			counts[y*g.K+j] += weight
 		}
 		if worst := slices.Max(average); worst < least {
 			least = worst
@@ -83,14 +85,14 @@ func (g *game) play(ctx context.Context, answer []int) ([]float64, error) {
 	return kept, nil
 }
 
-// round finds the best answer of every cell to a prior, and what the inputs lose then.
-func (g *game) round(ctx context.Context, prior []float64, answer []int, loss []float64) error {
+// Round finds the best answer of every cell to a prior, and what the inputs lose then.
+func (g *Game) Round(ctx context.Context, prior []float64, answer []int, loss []float64) error {
 	const size = 16
 	blas := blas32.Implementation()
-	err := parallel.Chunks(ctx, g.c, size, g.workers, nil, func(_, lo, hi int) {
-		cost, total := make([]float32, (hi-lo)*g.k), make([]float32, hi-lo)
+	err := parallel.Chunks(ctx, g.C, size, g.Workers, nil, func(_, lo, hi int) {
+		cost, total := make([]float32, (hi-lo)*g.K), make([]float32, hi-lo)
 		for x, z := range prior {
-			for i, p := range g.mass[x*g.c+lo : x*g.c+hi] {
+			for i, p := range g.Mass[x*g.C+lo : x*g.C+hi] {
 				total[i] = max(total[i], float32(z)*p)
 			}
 		}
@@ -101,22 +103,22 @@ func (g *game) round(ctx context.Context, prior []float64, answer []int, loss []
 			if z == 0 {
 				continue
 			}
-			from := g.dist[x*g.k : (x+1)*g.k]
-			for i, p := range g.mass[x*g.c+lo : x*g.c+hi] {
+			from := g.Dist[x*g.K : (x+1)*g.K]
+			for i, p := range g.Mass[x*g.C+lo : x*g.C+hi] {
 				// What is next to nothing beside the most likely input hardly changes
 				// the answer.
 				v := float32(z) * p
 				if v <= 1e-6*total[i] {
 					continue
 				}
-				blas.Saxpy(g.k, v, from, 1, cost[i*g.k:], 1)
+				blas.Saxpy(g.K, v, from, 1, cost[i*g.K:], 1)
 			}
 		}
 		for i, likely := range total {
 			if likely == 0 {
 				continue // it is too far from all that matters
 			}
-			sums := cost[i*g.k : (i+1)*g.k]
+			sums := cost[i*g.K : (i+1)*g.K]
 			for j, v := range sums {
 				if v < sums[answer[lo+i]] {
 					answer[lo+i] = j
@@ -127,10 +129,10 @@ func (g *game) round(ctx context.Context, prior []float64, answer []int, loss []
 	if err != nil {
 		return err
 	}
-	return parallel.Chunks(ctx, g.n, 16, g.workers, nil, func(_, lo, hi int) {
+	return parallel.Chunks(ctx, g.N, 16, g.Workers, nil, func(_, lo, hi int) {
 		for x := lo; x < hi && ctx.Err() == nil; x++ {
-			sum, from := 0.0, g.dist[x*g.k:(x+1)*g.k]
-			for y, p := range g.mass[x*g.c : (x+1)*g.c] {
+			sum, from := 0.0, g.Dist[x*g.K:(x+1)*g.K]
+			for y, p := range g.Mass[x*g.C : (x+1)*g.C] {
 				sum += float64(float64(p) * float64(from[answer[y]]))
 			}
 			loss[x] = sum
