@@ -14,6 +14,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/game"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/metric"
@@ -28,6 +29,8 @@ import (
 //
 //	|ln Z_x - ln Z_z| <= (1-Rate) alpha rho1(x,z) for all x, z.
 //
+// What is released in place of an output may be drawn from Answers, which is post-processing.
+//
 // Its worst expected loss is an upper bound of A. Where N is a maximal
 // s-separated net of rho1 and Rate is 1/2, it obeys the bounds of
 // THEOREMS.md, question (ii), for s = s(Z, rho1, rho1, c*alpha) or larger, which therefore
@@ -37,6 +40,51 @@ type netOutputs struct {
 	Cells   bool
 	Rate    float64
 	Weights []float64
+	Answers [][]answer // to each output; nil: itself
+}
+
+// answer is a point that is released with a probability proportional to Weight.
+type answer struct {
+	Output int
+	Weight float64
+}
+
+// checkAnswers refuses answers that are none.
+func (w netOutputs) checkAnswers(op string, n int) error {
+	if w.Answers == nil {
+		return nil
+	}
+	if err := fault.Size(op, "Answers", len(w.Answers), len(w.Outputs)); err != nil {
+		return err
+	}
+	for _, list := range w.Answers {
+		if err := fault.Empty(op, "answers", len(list)); err != nil {
+			return err
+		}
+		for _, a := range list {
+			if err := cmp.Or(fault.Index(op, "answer", a.Output, n), fault.Positive(op, "weight of an answer", a.Weight)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// loss is that at output j, rounded up, of a point at the distances row2.
+func (w netOutputs) loss(j int, row2 []float64) float64 {
+	if w.Answers == nil {
+		return row2[w.Outputs[j]]
+	}
+	far, sum, all := 0.0, 0.0, 0.0
+	for _, a := range w.Answers[j] {
+		far = max(far, row2[a.Output])
+		sum = directed.AddUp(sum, directed.MulUp(a.Weight, row2[a.Output]))
+		all = directed.AddDown(all, a.Weight)
+	}
+	if v := directed.DivUp(sum, all); v < far { // NaN where both overflow
+		return v
+	}
+	return far
 }
 
 // Prove implements [Witness]: +Inf where privacy is not proved. Metrics need obey
@@ -61,6 +109,9 @@ func (w netOutputs) prove(ctx context.Context, b metric.Bimetric, alpha float64,
 		if err := cmp.Or(fault.Size(op, "Weights", len(w.Weights), len(w.Outputs)), fault.AllNonNegative(op, "Weights", w.Weights)); err != nil {
 			return 0, err
 		}
+	}
+	if err := w.checkAnswers(op, b.Len()); err != nil {
+		return 0, err
 	}
 	sigma, err := w.sigma(ctx, b)
 	if err != nil {
@@ -148,7 +199,7 @@ func (w netOutputs) row(rate float64, sigma, row2 []float64) provedRow {
 		if weight == 0 || math.IsInf(r, 1) { // no point has this output as its nearest
 			continue
 		}
-		loss := row2[w.Outputs[j]]
+		loss := w.loss(j, row2)
 		far = max(far, loss)
 		small := directed.MulDown(rate, directed.SubDown(directed.MulDown(r, keep), near))
 		large := directed.MulUp(rate, directed.SubUp(r, near))
@@ -300,6 +351,48 @@ func (l *leveling) tighten(ctx context.Context, w netOutputs) (best netOutputs, 
 		}
 	}
 	return best, nil
+}
+
+const (
+	// Outputs of up to answered points have answers, where others, if there are any, lie
+	// within answeredReach/alpha of one: coarser noise loses more than answers gain. So
+	// many answers each are looked for in answerRounds rounds.
+	answered, answerRounds = 96, 150
+	answeredReach          = 1
+)
+
+// answer returns w with answers among its outputs that lose least, in float64.
+func (l *leveling) answer(ctx context.Context, w netOutputs) (netOutputs, error) {
+	n, c := len(l.rows), len(w.Outputs)
+	g := &game.Game{N: n, C: c, K: c, Mass: make([]float32, n*c), Dist: make([]float32, n*c), Rounds: answerRounds, Workers: l.workers}
+	row := finite.Row(l.b.Utility, w.Outputs[0], nil)
+	unit := cmp.Or(slices.Max(row), 1)
+	for x, near := range l.rows {
+		least, sum := slices.Min(near), 0.0
+		for j, r := range near {
+			sum += float64(w.weight(j) * math.Exp(-w.Rate*l.alpha*(r-least)))
+		}
+		row = finite.Row(l.b.Utility, x, row)
+		for j, r := range near {
+			if sum > 0 { // if not, all outputs near x have weight 0
+				g.Mass[x*c+j] = float32(w.weight(j) * math.Exp(-w.Rate*l.alpha*(r-least)) / sum)
+			}
+			g.Dist[x*c+j] = float32(row[w.Outputs[j]] / unit)
+		}
+	}
+	counts, err := g.Play(ctx, spaces.AllPoints(c), game.Gap, nil)
+	if err != nil {
+		return w, err
+	}
+	w.Answers = make([][]answer, c)
+	for j := range w.Answers {
+		for k, v := range counts[j*c : (j+1)*c] {
+			if v > 0 {
+				w.Answers[j] = append(w.Answers[j], answer{w.Outputs[k], v})
+			}
+		}
+	}
+	return w, nil
 }
 
 // netPoints bounds the nets that are tried.

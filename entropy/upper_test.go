@@ -129,6 +129,11 @@ func TestUpperBounds_ProvePrivacy(t *testing.T) {
 			}
 			w.Weights[r.IntN(len(w.Weights))] = .5
 		}
+		if number%3 == 0 {
+			for range w.Outputs {
+				w.Answers = append(w.Answers, []entropy.Answer{{r.IntN(b.Len()), r.Float64()}, {r.IntN(b.Len()), 1}}[:1+r.IntN(2)])
+			}
+		}
 		v := testkit.Must(w.Prove(t.Context(), b, alpha))
 		loss, level := netLoss(b, alpha, w)
 		switch {
@@ -151,6 +156,8 @@ func TestUpperBounds_ProvePrivacy(t *testing.T) {
 	for _, w := range []entropy.NetOutputs{
 		{}, {Outputs: []int{2}}, {Outputs: []int{0}, Rate: -1}, {Outputs: []int{0}, Rate: 1.5}, {Outputs: []int{0}, Rate: math.NaN()},
 		{Outputs: []int{0}, Weights: []float64{1, 1}}, {Outputs: []int{0}, Weights: []float64{-1}}, {Outputs: []int{0}, Weights: []float64{math.NaN()}},
+		{Outputs: []int{0}, Answers: [][]entropy.Answer{}}, {Outputs: []int{0}, Answers: [][]entropy.Answer{{}}},
+		{Outputs: []int{0}, Answers: [][]entropy.Answer{{{2, 1}}}}, {Outputs: []int{0}, Answers: [][]entropy.Answer{{{0, 1}, {1, 0}}}},
 	} {
 		if _, err := w.Prove(t.Context(), metric.Same(space.Path(2, 1)), 1); err == nil {
 			t.Errorf("%+v is accepted", w)
@@ -201,7 +208,15 @@ func netLoss(b metric.Bimetric, alpha float64, w entropy.NetOutputs) (worst, lev
 		loss := 0.0
 		for j, y := range w.Outputs {
 			logs[x] = append(logs[x], math.Log(weights[j])-w.Rate*alpha*(sigma[j]-least)-math.Log(mass))
-			loss += math.Exp(logs[x][j]) * b.Utility.Distance(x, y)
+			cost, all := b.Utility.Distance(x, y), 0.0
+			if w.Answers != nil {
+				cost = 0
+				for _, a := range w.Answers[j] {
+					cost, all = cost+a.Weight*b.Utility.Distance(x, a.Output), all+a.Weight
+				}
+				cost /= all
+			}
+			loss += math.Exp(logs[x][j]) * cost
 		}
 		worst = max(worst, loss)
 	}
