@@ -26,6 +26,9 @@ func TestCompose_KnownAnswers(t *testing.T) {
 			t.Errorf("delta %g: level %.12g, %v", c.delta, level, err)
 		}
 	}
+	if got, err := (Composition{3, 0.01}).Level(bg, 0.5); err != nil || got != 0 {
+		t.Errorf("at a delta above the total variation %g, %v", got, err)
+	}
 }
 
 // bigCompose is the divergence of the laws of randomized response, in 300 bits.

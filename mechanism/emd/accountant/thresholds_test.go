@@ -226,6 +226,30 @@ func TestMovedLevel_Ordered(t *testing.T) {
 	}
 }
 
+// From the probabilities no change shows more than from their level alone, and none more per
+// unit of d_EM than the level of all changes, which the largest nearly reaches.
+func TestRandomizerMoved_Ordered(t *testing.T) {
+	const n, m, delta = 500, 4, 1e-6
+	for name, s := range map[string]Shuffle{
+		"one distance": clustered(t, 3, 1, 1, 1, users{n, m}), "two distances": clustered(t, 2, 2, 0.3, 2, users{n, m}),
+	} {
+		all, most := testkit.Must(s.Level(bg, delta)).Value, 0.0
+		for _, v := range []Moved{{m, m}, {m, 3.3}, {m, 1.2}, {m, 1}, {2, 1.3}, {1, 1}, {1, 0.3}, {3, 0.2}} {
+			e, loose := testkit.Must(s.MovedLevel(bg, v, delta)).Value, testkit.Must(s.known().alone.MovedLevel(bg, v, delta)).Value
+			if most = max(most, e/v.Distance*m); e > loose {
+				t.Errorf("%s, %+v: %g, by the level %g", name, v, e, loose)
+			}
+			d := testkit.Must(s.MovedDelta(bg, v, e)).Value
+			if !(d <= delta*(1+1e-3)) || v.Distance >= 1 && d < delta*0.9 {
+				t.Errorf("%s, %+v: level %g has delta %g", name, v, e, d)
+			}
+		}
+		if most > all*1.02 || most < all*0.95 {
+			t.Errorf("%s: the level of all changes is %g, of these %g", name, all, most)
+		}
+	}
+}
+
 func TestJoint_GainIsThatOfTauW(t *testing.T) {
 	r := random.Seeded(13)
 	for range 1000 {
