@@ -19,7 +19,7 @@ import (
 // On uniform records of the line the default is well ahead of the paper's construction and of PMM.
 // The seeds are fixed; BenchmarkW1 measures the same and more.
 func TestAccuracy_HalfOfPaper(t *testing.T) {
-	const n, seeds = 10000, 20
+	const n, seeds = 10000, 10
 	run := func(release func(r *rand.Rand, x [][]float64) ([][]float64, []float64)) float64 {
 		var w []float64
 		for seed := range seeds {
