@@ -45,7 +45,7 @@ func boundSpaces(n int, seed uint64) map[string]boundSpace {
 // boundAll are the ways to a bound.
 var boundAll = map[string]func(context.Context, metric.Finite, Kind) (heldkarp.Bound, error){
 	"HeldKarp": func(ctx context.Context, f metric.Finite, kind Kind) (heldkarp.Bound, error) {
-		return heldKarpBound(ctx, f, heldkarp.Options{Path: kind == Open})
+		return heldKarpBound(ctx, f, kind, 0)
 	},
 	"OneTree": func(ctx context.Context, f metric.Finite, kind Kind) (heldkarp.Bound, error) {
 		return oneTreeBound(ctx, f, make([]float64, f.Len()), kind)
@@ -172,7 +172,7 @@ func TestBoundHeldKarp_KnownValues(t *testing.T) {
 			if kind == Open {
 				tol = min(tol, 1e-11)
 			}
-			b, err := heldKarpBound(t.Context(), c.f, heldkarp.Options{Path: kind == Open, Upper: want})
+			b, err := heldKarpBound(t.Context(), c.f, kind, want)
 			if err != nil || math.Abs(b.Value-want) > tol*want || tol == 0 && b.Iterations > 0 {
 				t.Errorf("%s %v: %v after %d iterations, want %v (%v)", c.name, kind, b.Value, b.Iterations, want, err)
 			}

@@ -126,8 +126,8 @@ var builders = map[string]func(ctx context.Context, f metric.Finite, kind Kind, 
 }
 
 // heldKarpBound is the ascent behind [BoundHeldKarp].
-func heldKarpBound(ctx context.Context, f metric.Finite, o heldkarp.Options) (heldkarp.Bound, error) {
-	return heldkarp.Ascend(ctx, "tsp: Solve", f, o)
+func heldKarpBound(ctx context.Context, f metric.Finite, kind Kind, upper float64) (heldkarp.Bound, error) {
+	return heldkarp.Ascend(ctx, "tsp: Solve", f, kind == Open, upper)
 }
 
 // oneTreeBound is what the multipliers prove: with nil, [BoundTree].

@@ -173,7 +173,7 @@ func (t *Tour) bound(ctx context.Context, op string, f metric.Finite, how Bound)
 	case BoundTree:
 		proved, err = heldkarp.OneTree(ctx, op, f, nil, t.Kind == Open)
 	case BoundHeldKarp:
-		proved, err = heldkarp.Ascend(ctx, op, f, heldkarp.Options{Path: t.Kind == Open, Upper: t.Length})
+		proved, err = heldkarp.Ascend(ctx, op, f, t.Kind == Open, t.Length)
 	}
 	t.LowerBound = proved.Value
 	return err

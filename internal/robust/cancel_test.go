@@ -80,6 +80,15 @@ var (
 
 func arbitrary(n int) []float64 { return testkit.Distribution(random.Seeded(uint64(n)), n, nil) }
 
+// signed adds up to 1 and is negative at some points.
+func signed(n int) []float64 {
+	g := arbitrary(n)
+	for i := range g {
+		g[i] = 2*g[i] - 1/float64(n)
+	}
+	return g
+}
+
 func uniformly(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
 
 // two is the second metric beside f.
@@ -151,11 +160,8 @@ var longCalls = []longCall{
 		return err2(metric.FarthestFirst(ctx, f, f.Len(), 0))
 	}},
 	{"metric.Assign", high, 30_000, func(ctx context.Context, f metric.Finite) error {
-		at := make([]int, f.Len()/2)
-		for i := range at {
-			at[i] = 2 * i
-		}
-		return err2(metric.Assign(ctx, f, at))
+		even, _ := parity(f.Len())
+		return err2(metric.Assign(ctx, f, even))
 	}},
 	{"metric.Spanner", globe, 3000, on(metric.Spanner, here, 1.5)},
 
@@ -251,22 +257,11 @@ var longCalls = []longCall{
 		return err1(wasserstein.W1(ctx, f, arbitrary(f.Len()), uniformly(f.Len()), &wasserstein.Options{Lazy: true}))
 	}},
 	{"wasserstein.Assignment", high, 6000, func(ctx context.Context, f metric.Finite) error {
-		half := make([][]int, 2)
-		for i := range f.Len() {
-			half[i%2] = append(half[i%2], i)
-		}
-		c, err := wasserstein.Distances(f, half[0], half[1])
-		if err != nil {
-			return err
-		}
-		return err1(wasserstein.Assignment(ctx, c, nil))
+		a, b := parity(f.Len())
+		return err1(wasserstein.Assignment(ctx, testkit.Must(wasserstein.Distances(f, a, b)), nil))
 	}},
 	{"wasserstein.Project", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
-		g := arbitrary(f.Len())
-		for i := range g {
-			g[i] = 2*g[i] - 1/float64(len(g))
-		}
-		return err1(wasserstein.Project(ctx, f, g, nil))
+		return err1(wasserstein.Project(ctx, f, signed(f.Len()), nil))
 	}},
 
 	{"domain.NewFinite", high, 40_000, on(domain.NewFinite, here)},
@@ -319,18 +314,11 @@ var longCalls = []longCall{
 	}},
 	{"entropy.LevelFor", flat, 1500, on(entropy.LevelFor, beside, .1)},
 	{"wasserstein.DistanceEM", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		half := make([][]int, 2)
-		for i := range f.Len() {
-			half[i%2] = append(half[i%2], i)
-		}
-		return err1(wasserstein.DistanceEM(ctx, f, half[0], half[1]))
+		a, b := parity(f.Len())
+		return err1(wasserstein.DistanceEM(ctx, f, a, b))
 	}},
 	{"frequency.Project", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
-		g := arbitrary(f.Len())
-		for i := range g {
-			g[i] = 2*g[i] - 1/float64(len(g))
-		}
-		return err2(frequency.Project(ctx, f, g))
+		return err2(frequency.Project(ctx, f, signed(f.Len())))
 	}},
 	{"distribution.New", high, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(distribution.New(ctx, distribution.Finite(f), emd.Model{Trust: emd.Central, Users: 1000}, 1, nil))
@@ -346,8 +334,7 @@ var longCalls = []longCall{
 		return err1(tableRelease.Records(ctx, seeded(), 10_000_000))
 	}},
 	{"measure.Count", flat, 4, func(ctx context.Context, f metric.Finite) error {
-		box := testkit.Must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 1}}, &domain.BoxOptions{Depth: 2}))
-		return err1(measure.Count(ctx, box, func(yield func([]float64, error) bool) {
+		return err1(measure.Count(ctx, smallBox, func(yield func([]float64, error) bool) {
 			for range 100_000_000 {
 				if !yield([]float64{.5}, nil) {
 					return
@@ -356,8 +343,7 @@ var longCalls = []longCall{
 		}, nil))
 	}},
 	{"measure.CountPersons", flat, 4, func(ctx context.Context, f metric.Finite) error {
-		box := testkit.Must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 1}}, &domain.BoxOptions{Depth: 2}))
-		return err1(measure.CountPersons(ctx, box, func(yield func(measure.Row[int, []float64], error) bool) {
+		return err1(measure.CountPersons(ctx, smallBox, func(yield func(measure.Row[int, []float64], error) bool) {
 			for range 100_000_000 { // all of one person, so that nearly none count
 				if !yield(measure.Row[int, []float64]{Record: []float64{.5}}, nil) {
 					return
@@ -366,6 +352,8 @@ var longCalls = []longCall{
 		}, 1, nil))
 	}},
 }
+
+var smallBox = testkit.Must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 1}}, &domain.BoxOptions{Depth: 2}))
 
 // shortCalls take a context and are not tried, with the reason.
 var shortCalls = func() map[string]string {

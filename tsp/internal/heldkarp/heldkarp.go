@@ -26,32 +26,18 @@ type Bound struct {
 	Iterations int
 }
 
-// Options are the settings of [Ascend]; zeros mean the defaults.
-type Options struct {
-	Path bool // bounds paths, not closed tours
-	// Upper, where positive, is the length of a known tour or path. The search
-	// ends once it has proved that one optimal, up to rounding.
-	Upper float64
-	// Iterations is the number of steps of the search, each with a spanning tree of a sparse graph.
-	// 0 means 600, and fewer beyond 10,000 points, but at least 60.
-	Iterations int
-	// Neighbors is the number of nearest neighbors of each point that the
-	// graph begins with; 0 means 7.
-	Neighbors int
-	// Progress, where not nil, is called with how many iterations are done.
-	Progress func(done, total int)
-}
-
 const (
-	defaultNeighbors = 7
+	// neighbors is the number of nearest neighbors of each point that the graph begins with.
+	neighbors = 7
 
 	// tight is the relative gap that counts as none: the length of a tour and a
 	// bound each err by some 2^-53 times the number of points at worst.
 	tight = 1e-12
 )
 
-// defaultIterations is the default number of iterations on n points.
-func defaultIterations(n int) int {
+// iterations is the number of steps of the search on n points, each with a spanning tree of a sparse
+// graph.
+func iterations(n int) int {
 	const most, least, work = 600, 60, 6e6 // work: points times iterations
 	return int(max(least, min(most, work/float64(n))))
 }
@@ -76,7 +62,7 @@ func SpanningTree(ctx context.Context, op string, f metric.Finite) (order, paren
 // OneTree returns the bound that the multipliers pi prove, for the call op. They
 // are one a point and at most 1e300 in magnitude; nil are zeros.
 func OneTree(ctx context.Context, op string, f metric.Finite, pi []float64, path bool) (Bound, error) {
-	h, err := newSearch(op, f, Options{Path: path})
+	h, err := newSearch(op, f, path, 0)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -86,9 +72,11 @@ func OneTree(ctx context.Context, op string, f metric.Finite, pi []float64, path
 	return h.best, err
 }
 
-// Ascend returns the best bound that the search found, for the call op.
-func Ascend(ctx context.Context, op string, f metric.Finite, o Options) (Bound, error) {
-	h, err := newSearch(op, f, o)
+// Ascend returns the best bound that the search found, for the call op, of paths or of closed tours.
+// upper, where positive, is the length of a known one: the search ends once it has proved that one
+// optimal, up to rounding.
+func Ascend(ctx context.Context, op string, f metric.Finite, path bool, upper float64) (Bound, error) {
+	h, err := newSearch(op, f, path, upper)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -98,15 +86,16 @@ func Ascend(ctx context.Context, op string, f metric.Finite, o Options) (Bound, 
 
 // search is the state of one call.
 type search struct {
-	op   string
-	f    metric.Finite
-	n    int
-	o    Options
-	kd   *boruvka // nil: Prim's algorithm on all pairs
-	best Bound
+	op    string
+	f     metric.Finite
+	n     int
+	path  bool
+	upper float64
+	kd    *boruvka // nil: Prim's algorithm on all pairs
+	best  Bound
 }
 
-func newSearch(op string, f metric.Finite, o Options) (*search, error) {
+func newSearch(op string, f metric.Finite, path bool, upper float64) (*search, error) {
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
@@ -114,9 +103,7 @@ func newSearch(op string, f metric.Finite, o Options) (*search, error) {
 	if n > math.MaxInt32/2 { // point numbers are int32
 		return nil, &fault.SizeError{Op: op, Arg: "f", Got: n, Want: fmt.Sprintf("at most %d", math.MaxInt32/2)}
 	}
-	o.Iterations = cmp.Or(o.Iterations, defaultIterations(n))
-	o.Neighbors = cmp.Or(o.Neighbors, defaultNeighbors)
-	return &search{op: op, f: f, n: n, o: o, kd: newBoruvka(f), best: Bound{Multipliers: make([]float64, n)}}, nil
+	return &search{op, f, n, path, upper, newBoruvka(f), Bound{Multipliers: make([]float64, n)}}, nil
 }
 
 // tree returns the spanning tree under pi of all pairs of points.
@@ -133,7 +120,7 @@ func (h *search) prove(ctx context.Context, pi []float64, hints []spanning.Edge)
 	if err != nil {
 		return nil, err
 	}
-	if v := certify(ctx, h.f, tree, pi, h.o.Path); v > h.best.Value {
+	if v := certify(ctx, h.f, tree, pi, h.path); v > h.best.Value {
 		h.best.Value, h.best.Multipliers = v, pi
 	}
 	return tree, ctx.Err()
@@ -145,9 +132,6 @@ func (h *search) tick(ctx context.Context) bool {
 		return false
 	}
 	h.best.Iterations++
-	if h.o.Progress != nil {
-		h.o.Progress(h.best.Iterations, h.o.Iterations)
-	}
 	return true
 }
 
@@ -176,14 +160,14 @@ const (
 func (h *search) run(ctx context.Context) error {
 	tree, err := h.prove(ctx, make([]float64, h.n), nil)
 	goal := math.Inf(1)
-	if h.o.Upper > 0 {
-		goal = h.o.Upper * (1 - tight)
+	if h.upper > 0 {
+		goal = h.upper * (1 - tight)
 	}
 	// Up to three points the tree gives the shortest tour.
 	if err != nil || h.n <= 3 || h.best.Value == 0 || h.best.Value >= goal {
 		return err
 	}
-	k := min(h.o.Neighbors, h.n-1)
+	k := min(neighbors, h.n-1)
 	near, err := metric.NewIndex(h.f).NearestNeighbors(ctx, k)
 	if err != nil {
 		return err
@@ -204,14 +188,15 @@ func (h *search) run(ctx context.Context) error {
 	}
 	scales := newScales(h.f, tree, g.around(k, h.best.Value/float64(h.n)))
 
-	a := ascent{path: h.o.Path, scales: scales, first: firstStep, goal: goal}
+	a := ascent{path: h.path, scales: scales, first: firstStep, goal: goal}
 	pi := make([]float64, h.n)
 	proved, bold := false, true // the round before; all rounds have gained
-	for steps := max(shortest, h.o.Iterations/rounds); h.best.Iterations < h.o.Iterations; {
+	all := iterations(h.n)
+	for steps := max(shortest, all/rounds); h.best.Iterations < all; {
 		a.steps = steps
 		// The last rounds are shorter and shorter, so that one whose graph
 		// lacked edges is not the last.
-		if left := h.o.Iterations - h.best.Iterations; left < 2*steps {
+		if left := all - h.best.Iterations; left < 2*steps {
 			a.steps = max(left/2, min(left, 2*shortest))
 		}
 		h.aim(ctx, g, pi)
@@ -258,7 +243,7 @@ func (h *search) aim(ctx context.Context, g *graph, pi []float64) {
 			return
 		}
 		mix(k)
-		if w := g.oneTree(mid, h.o.Path); w > best {
+		if w := g.oneTree(mid, h.path); w > best {
 			best, at = w, k
 		}
 	}

@@ -156,7 +156,7 @@ func TestScales_FollowTheClusters(t *testing.T) {
 	}
 	f := testkit.Must(metric.NewPoints(pts, metric.Manhattan{}))
 	tree := testkit.Must(prim(context.Background(), "", f, make([]float64, 27)))
-	if b := testkit.Must(Ascend(context.Background(), "", f, Options{Path: true})); b.Value != f.Distance(0, 26) {
+	if b := testkit.Must(Ascend(context.Background(), "", f, true, 0)); b.Value != f.Distance(0, 26) {
 		t.Errorf("bound %v, the path is %v long", b.Value, f.Distance(0, 26))
 	}
 	s := newScales(f, tree, slices.Repeat([]float64{2}, 27))
