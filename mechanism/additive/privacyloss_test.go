@@ -322,6 +322,14 @@ func TestSphere_PrivacyLossInPolarCoordinates(t *testing.T) {
 	}
 }
 
+func TestSphere_SmallAnglesAreFlat(t *testing.T) {
+	for _, a := range []float64{1e-3, .01, .3, 5, 500} {
+		if bent, flat := newBall(a/1e-10, 1e-10).more, newRound(2, a).more; math.Abs(bent-flat) > 1e-11*flat {
+			t.Errorf("a = %v: %v, in the plane %v", a, bent, flat)
+		}
+	}
+}
+
 // farther is the probability of outputs about x that are more than a quarter from x' or from x.
 func farther(alpha, angle float64) float64 {
 	sum, lo, hi := 0.0, math.Pi/2-angle, math.Pi/2
