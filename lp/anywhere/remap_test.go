@@ -448,7 +448,7 @@ func TestPlane_Limits(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRefusals_NameTheArgument(t *testing.T) {
 	ctx := t.Context()
 	plane, paris := square(2, 3), []metric.LatLon{{Lat: 48.9, Lon: 2.3}}
 	line := func(alpha float64, outputs []float64, o Options[float64]) error {
