@@ -151,12 +151,6 @@ func (m *Remap[P]) near(low []int, side int, r float64, corners []known) float64
 	return most
 }
 
-// box is one in the region.
-type box struct {
-	low []int
-	key string
-}
-
 // certify bounds the loss everywhere in the region, or its mean. Boxes are halved where they might
 // lose more than the worst corner.
 func (m *Remap[P]) certify(ctx context.Context, boxes []int, o *Options[P], prior []float64) error {
@@ -178,8 +172,8 @@ func (m *Remap[P]) certify(ctx context.Context, boxes []int, o *Options[P], prio
 		var missing [][]int
 		for _, low := range list {
 			for _, c := range cornersOf(low, side) {
-				if key := [3]int(append(slices.Clone(c), 0, 0)[:3]); rows[key] == nil {
-					rows[key] = new(known)
+				if rows[key(c)] == nil {
+					rows[key(c)] = new(known)
 					missing = append(missing, c)
 				}
 			}
@@ -267,7 +261,7 @@ func (m *Remap[P]) certifyMean(ctx context.Context, o *Options[P], prior []float
 }
 
 // LossAt returns a bound on the expected distance of the output from an input anywhere, in the
-// region or not, as [Remap.Loss]: near it to about 1e-3. On the Earth it is the distance of the
+// region or not, as [Remap.Loss]: near it to some .5 %. On the Earth it is the distance of the
 // farthest output where the input is more than 45 degrees from the middle of the region. O(cells).
 func (m *Remap[P]) LossAt(x P) (float64, error) {
 	const op = "anywhere: Remap.LossAt"
@@ -289,7 +283,9 @@ func (m *Remap[P]) lossAt(x P) float64 {
 	}
 	low, t := make([]int, m.on.dim), make([]float64, m.on.dim)
 	for k, v := range m.on.on(x, nil) {
-		low[k], t[k] = m.cells.floor(k, v)
+		if low[k], t[k] = m.cells.floor(k, v); low[k] <= -everywhere/4 || low[k] >= everywhere/4 {
+			return far
+		}
 	}
 	var corners []known
 	for _, c := range cornersOf(low, 1) {

@@ -267,6 +267,9 @@ func TestRelease_HasTheLaw(t *testing.T) {
 			t.Error(x, v, err)
 		}
 	}
+	if v := testkit.Must(line.LossAt(1e12)); v < 1e11 {
+		t.Errorf("from 1e12 the loss is at most %v", v)
+	}
 	if _, err := line.Release(rng, -1e6); err != nil {
 		t.Error(err)
 	}
@@ -384,7 +387,7 @@ func TestPrior_BestOfAll(t *testing.T) {
 func TestEarth_DistancesBendLittle(t *testing.T) {
 	rng := random.Seeded(368)
 	corners := []metric.LatLon{{Lat: 20, Lon: -20}, {Lat: 60, Lon: 40}, {Lat: 60, Lon: -20}, {Lat: 20, Lon: 40}}
-	m := testkit.Must(Earth(t.Context(), 0.001, corners, &Options[metric.LatLon]{Cells: quick, Anchors: 4}))
+	m := testkit.Must(Earth(t.Context(), 0.002, corners, &Options[metric.LatLon]{Cells: quick, Anchors: 4}))
 	lo, hi, err := m.on.box("", corners)
 	testkit.Check(t, err)
 	used := 0.0
@@ -410,7 +413,7 @@ func TestEarth_DistancesBendLittle(t *testing.T) {
 func TestEarth_MapsNoPlacesApart(t *testing.T) {
 	rng := random.Seeded(370)
 	for range 3 {
-		alpha := math.Exp(4*rng.NormFloat64() - 3)
+		alpha := 0.002 + math.Exp(4*rng.NormFloat64()-3)
 		m := testkit.Must(Earth(t.Context(), alpha, shops(2, rng), &Options[metric.LatLon]{Cells: 20, Anchors: 1, TimeLimit: 1}))
 		if exact := testkit.Ratio(alpha); testkit.Ratio(m.on.rate).Cmp(exact.Mul(exact, testkit.Ratio(metric.EarthRadiusKm))) > 0 {
 			t.Errorf("alpha %v: the rate %v is more than alpha R", alpha, m.on.rate)
@@ -445,7 +448,7 @@ func TestPlane_Limits(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRefusals_NameTheArgument(t *testing.T) {
 	ctx := t.Context()
 	plane, paris := square(2, 3), []metric.LatLon{{Lat: 48.9, Lon: 2.3}}
 	line := func(alpha float64, outputs []float64, o Options[float64]) error {
@@ -467,8 +470,10 @@ func TestRefusals(t *testing.T) {
 		{testkit.Err(Manhattan(ctx, 1, [][]float64{{1, 2, 3, 4}}, nil)), "1 to 3 numbers", nil},
 		{testkit.Err(Manhattan(ctx, 1, [][]float64{{1, 2}, {1}}, nil)), "outputs", nil},
 		{testkit.Err(Earth(ctx, 1, paris, &Options[metric.LatLon]{Unit: "mile"})), "mile", mechanism.ErrUnit},
+		{testkit.Err(Earth(ctx, 1e-3, paris, nil)), "alpha = 0.001", nil},
 		{testkit.Err(Earth(ctx, 1, []metric.LatLon{{Lat: 90}, {Lat: -90}}, nil)), "of its middle", nil},
 		{testkit.Err(Earth(ctx, 1, []metric.LatLon{{Lat: 60}, {Lat: -60}}, nil)), "of its middle", nil},
+		{testkit.Err(Earth(ctx, 1, []metric.LatLon{{Lat: 48.9, Lon: 120}}, &Options[metric.LatLon]{Region: paris})), "outputs[0]", nil},
 		{testkit.Err(Extend(ctx, nil, Grid{[]float64{0}, -1, []int{2}}, 1, "")), "Step = -1", nil},
 		{testkit.Err(Extend(ctx, nil, Grid{[]float64{0}, 1, []int{2, 2}}, 1, "")), "Count", nil},
 		{testkit.Err(Extend(ctx, nil, Grid{[]float64{0}, 1, []int{0}}, 1, "")), "Count[0] = 0", nil},

@@ -76,15 +76,15 @@ func pitchOf(rate float64) float64 {
 	return math.Ldexp(0x1p-20, e-1)
 }
 
-func checkAlpha(op string, alpha, most float64) error {
-	if alpha >= 1e-60 && alpha <= most {
+func checkAlpha(op string, alpha, least, most float64) error {
+	if alpha >= least && alpha <= most {
 		return nil
 	}
-	return fault.Value(op, "alpha", alpha, fmt.Sprintf("a number in [1e-60, %.0e]", most))
+	return fault.Value(op, "alpha", alpha, fmt.Sprintf("a number in [%v, %v]", least, most))
 }
 
 func newNoise(op string, norm additive.Norm, alpha float64, unit metric.Unit) (noise, error) {
-	if err := checkAlpha(op, alpha, 1e60); err != nil {
+	if err := checkAlpha(op, alpha, 1e-60, 1e60); err != nil {
 		return noise{}, err
 	}
 	pitch := pitchOf(alpha)
@@ -108,12 +108,12 @@ func settle[P any](on *ground[P], n noise, place func([]float64) P, on2 func(P) 
 	}
 }
 
-// Earth returns the mechanism for latitudes and longitudes, alpha in [1e-60, 1e4] per km of
+// Earth returns the mechanism for latitudes and longitudes, alpha in [0.002, 1e4] per km of
 // great-circle distance: planar noise and answers to it, on the plane that touches the Earth in the
 // middle of the region. Places fall straight onto it (orthographic projection), from anywhere
 // on Earth, and lie no farther apart there, so that alpha holds for all of them. Noise is wider
 // where distances shrink, by .3 % at 500 km from the middle, 1.2 % at 1,000 km. The region must
-// lie within 45 degrees of the middle of its places. The Earth is a sphere, as in [metric.GreatCircle].
+// lie within 40 degrees of the middle of its places, and so must outputs. The Earth is a sphere, as in [metric.GreatCircle].
 func Earth(ctx context.Context, alpha float64, outputs []metric.LatLon, o *Options[metric.LatLon]) (*Remap[metric.LatLon], error) {
 	const op = "anywhere: Earth"
 	earth := metric.GreatCircle{}
@@ -124,7 +124,7 @@ func Earth(ctx context.Context, alpha float64, outputs []metric.LatLon, o *Optio
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(checkAlpha(op, alpha, 1e4), o.check(op, earth, outputs)); err != nil {
+	if err := cmp.Or(checkAlpha(op, alpha, 0.002, 1e4), o.check(op, earth, outputs)); err != nil {
 		return nil, err
 	}
 	g, err := mechanism.NewGuarantee(alpha, 0, unit)
@@ -163,16 +163,23 @@ func Earth(ctx context.Context, alpha float64, outputs []metric.LatLon, o *Optio
 	// moves towards the center of the Earth faster and faster, by at most R/cos^3 for the
 	// square of a length in units of R, r being its distance from the axis and cos^2 = 1 - r^2; of
 	// that the part r is along the surface. By so much, and no more, distances may be less than
-	// convex; within a quarter of a great circle arcs of great circles are.
-	r := math.Hypot(max(-lo[0], hi[0])+0.01, max(-lo[1], hi[1])+0.01)
+	// convex; within a quarter of a great circle arcs of great circles are. The boxes of rows, of at
+	// most .04, reach a little beyond the region.
+	r := math.Hypot(max(-lo[0], hi[0])+0.05, max(-lo[1], hi[1])+0.05)
 	if !(r <= math.Sqrt2/2) {
-		return nil, fault.Value(op, "a corner of the region", math.Asin(min(1, r))*180/math.Pi, "within 44 degrees of its middle")
+		return nil, fault.Value(op, "a corner of the region", math.Asin(min(1, r))*180/math.Pi, "within 40 degrees of its middle")
 	}
 	on.bend = metric.EarthRadiusKm * r / math.Pow(1-float64(r*r), 1.5)
 	on.blur = 1e-10 * metric.EarthRadiusKm
 	on.near = func(x metric.LatLon) bool {
 		_, cos := chart.Place(x.Lat, x.Lon)
 		return cos > math.Sqrt2/2+0.001
+	}
+	for i, y := range outputs {
+		if !on.near(y) {
+			_, cos := chart.Place(y.Lat, y.Lon)
+			return nil, &fault.ValueError{Op: op, Arg: "outputs", Index: i, Value: math.Acos(max(-1, cos)) * 180 / math.Pi, Want: "within 44 degrees of the middle of the region"}
+		}
 	}
 	return build(ctx, op, on, outputs, o)
 }
@@ -187,7 +194,7 @@ func middle(op string, places []metric.LatLon) (metric.LatLon, error) {
 	}
 	far := math.Hypot(sum[0], sum[1])
 	if math.Hypot(far, sum[2]) < 0.1 {
-		return metric.LatLon{}, fault.Value(op, "the region", math.Hypot(far, sum[2]), "within 44 degrees of its middle")
+		return metric.LatLon{}, fault.Value(op, "the region", math.Hypot(far, sum[2]), "within 40 degrees of its middle")
 	}
 	const degrees = 180 / math.Pi
 	return metric.LatLon{Lat: math.Atan2(sum[2], far) * degrees, Lon: math.Atan2(sum[1], sum[0]) * degrees}, nil

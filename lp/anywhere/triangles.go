@@ -19,7 +19,7 @@ import (
 //
 // It holds for pairs of points whose segment lies in the triangles; they should cover a convex region,
 // edge to edge. A triangle without area, or an output of probability 0 at one of its points and not
-// at all, has level +Inf. An index outside the points is a [*metric.ValueError]. O(triangles*outputs).
+// at all, has level +Inf; probabilities below 1e-308 count as 0, areas and others below 1e-270 too. An index outside the points is a [*metric.ValueError]. O(triangles*outputs).
 func TriangulatedLevel(ctx context.Context, points [][2]float64, triangles [][3]int, c *mechanism.Channel) (level float64, triangle, output int, err error) {
 	const op = "anywhere: TriangulatedLevel"
 	if err := fault.Empty(op, "points", len(points)); err != nil {
@@ -70,7 +70,7 @@ func slope(side [2][2]float64, v [3]float64) float64 {
 	}
 	area, size := cross(side[0][0], side[1][1], side[0][1], side[1][0])
 	area = math.Abs(area) - float64(size*rounding)
-	if !(least > 0 && area > 0) {
+	if !(least > 0x1p-900 && area > 0x1p-900) { // below, products lose digits
 		return math.Inf(1)
 	}
 	up, along := v[1]-v[0], v[2]-v[0]
