@@ -13,17 +13,11 @@ import (
 // Options are those of package scale.
 type Options = scale.Options
 
-// Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in units of rho2,
-// at every level of alphas, in their order. The bracket ranks all of [LowerBounds] and
-// [UpperBounds]. [Bracket.With] adds the losses of mechanisms, which mostly lowers the
-// upper end. The privacy metric may put different points at distance 0.
-//
-// Errors, here and in the other functions on spaces: a [*metric.ValueError] for an alpha
-// that is not finite and > 0; [metric.ErrEmpty] without points or levels; a
-// [*metric.SizeError] where the metrics have different numbers of them; a
-// [*metric.Violation] for a negative or non-finite distance, any in a space of up to 1024
-// points, any from the first point in larger ones. The cost is that of LowerBounds and
-// UpperBounds, passes over the space shared by the levels.
+// Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in units of rho2, at
+// every level of alphas, by [LowerBounds] and [UpperBounds]; [Bracket.With] adds losses of
+// mechanisms. Errors, here and in the other functions on spaces, are [*metric.ValueError],
+// [metric.ErrEmpty], [*metric.SizeError], and [*metric.Violation] for a distance that is none,
+// any in a space of up to 1024 points.
 func Accuracy(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
 	const op = "entropy: Accuracy"
 	if err := cmp.Or(fault.Empty(op, "alphas", len(alphas)), spaces.CheckSpace(op, b), spaces.CheckPositive(op, alphas)); err != nil {

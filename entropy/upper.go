@@ -102,23 +102,9 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 }
 
 // UpperBounds returns upper bounds on the optimal accuracy at level alpha, the smallest
-// first, each with its witness, of which Prove computes the worst expected loss of a
-// mechanism from the distances, rounded upward:
-//
-//   - constant: one point whatever the input, the center of rho2;
-//   - exponential: that of BSV24 Lemma 4.1 on a net of rho1, the best of all prefixes of a
-//     farthest-first order, at rate alpha/2 or, on up to 2048 points, the largest that the
-//     normalizers prove private, there also with weights that make these nearly equal, and
-//     with outputs of up to 96 points remapped as in exponential.Remapped. With s the entropic scale of rho1 at alpha/3 and s_o the
-//     diametric scale at alpha/7 it is at most 25 max(s, s_o) for one metric and 15 e^(10
-//     alpha s/21) s_o for any two;
-//   - relaxed: that of BSV24 Theorem 5.1 on a net of rho2, the best of some prefixes, where
-//     the metrics differ or rho2 is an ultrametric; at most [RelaxedBound] for an
-//     ultrametric of a type that says so or of up to 8192 points.
-//
-// Nets have up to 16384 points. O(n^2) distances and exponentials, and for relaxed n^2 log
-// n comparisons. The mechanisms are private for metrics that obey the triangle inequality
-// up to [metric.DefaultTolerance].
+// first: worst losses of mechanisms, rounded upward: of the constant, the exponential
+// on a net of rho1, on up to 2048 points with weights or remapped, and the relaxed one on a
+// net of rho2 where the metrics differ or rho2 is an ultrametric. O(n^2 log n).
 func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
 	if err := spaces.CheckLevel("entropy: UpperBounds", b, alpha); err != nil {
 		return nil, err
@@ -132,6 +118,13 @@ func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 }
 
 // upper returns the upper bounds for every level.
+//
+// With s the entropic scale of rho1 at alpha/3 and s_o the diametric scale at alpha/7 the
+// exponential one, the best of all prefixes of a farthest-first order, is at most 25 max(s,
+// s_o) for one metric and 15 e^(10 alpha s/21) s_o for any two (BSV24 Lemma 4.1). The relaxed
+// one is that of some prefixes, at most [RelaxedBound] for an ultrametric of a type that says
+// so or of up to 8192 points (Theorem 5.1). Nets have up to 16384 points. The mechanisms are
+// private for metrics that obey the triangle inequality up to [metric.DefaultTolerance].
 func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 	radius, center, err := metric.Radius(ctx, w.b.Utility)
 	if err != nil {

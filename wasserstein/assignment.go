@@ -41,17 +41,10 @@ type AssignmentOptions struct {
 // potentials, added over the rows.
 func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 
-// Assignment matches every row of the n x m costs c, n <= m, to a column of its own at
-// least total cost. Costs may have any sign.
-//
-// n > m is a [*metric.SizeError], n = 0 [metric.ErrEmpty] and a cost that is no number or
-// larger than 2^960 in size a [*metric.ValueError]. ctx ends the work early with its error.
-//
-// Shortest augmenting paths (Jonker and Volgenant 1987), helped by an auction (Bertsekas
-// 1988), on short lists of each row's least costs: O(n^2 m) at worst, on random costs some
-// three passes over all, in about 700 bytes a row, and 8 a pair up to 1 GiB of them, beyond
-// which costs are asked for again. [Distances] of points in R^d, d <= 6, n = m, are matched
-// by the engine of [Between].
+// Assignment matches every row of the n x m costs c, n <= m ([*metric.SizeError]), to a column
+// of its own at least total cost. Costs are numbers of any sign of size at most 2^960
+// ([*metric.ValueError]). O(n^2 m) at worst, on random costs some three passes, with 700
+// bytes a row and up to 1 GiB of costs.
 func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, error) {
 	const op = "wasserstein: Assignment"
 	n, m := dims(c)
@@ -68,7 +61,7 @@ func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, e
 	if o == nil {
 		o = new(AssignmentOptions)
 	}
-	if n == m {
+	if n == m { // the engine of Between, for points of R^d
 		if at := placesOf(c); at != nil {
 			return matchPlaces(ctx, c, at, o.Workers)
 		}

@@ -47,15 +47,10 @@ type CertifyOptions struct {
 	Workers int // goroutines; 0 means one a processor, with the same result
 }
 
-// Certify bounds the least cost of moving mu onto nu by any plan and any potentials v of
-// the sinks, for instance of another solver: a wrong plan gives an Upper that is too large
-// and wrong potentials a Lower that is too small. The potentials of the sources are the
-// largest that go with v: u_i = min over j of c(i,j)-v[j], rounded down. A nil v is 0.
-//
-// The plan's entries are masses >= 0 from source I to sink J in any order. What its
-// marginals differ from mu and nu is charged the largest cost. Errors are those of
-// [Between] and a [*metric.ValueError] for an entry or a potential. One pass over the
-// costs, O(n+m+len(plan)) memory.
+// Certify bounds the least cost of moving mu onto nu by any plan, of masses >= 0 in any order,
+// and any potentials v of the sinks, nil for 0, as of another solver: wrong ones give a wide
+// bracket. What the plan's marginals differ from mu and nu is charged the largest cost. One
+// pass over the costs.
 func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []float64, o *CertifyOptions) (*Certificate, error) {
 	const op = "wasserstein: Certify"
 	n, m := dims(c)

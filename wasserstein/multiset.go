@@ -12,18 +12,10 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
-// DistanceEM returns the earth mover's distance d_EM of two multisets of points of f
-// (IRC24): the W1 distance of their empirical measures, which give each of len(a) items the
-// mass 1/len(a). It is a metric on multisets up to proportions where f is one.
-//
-// An empty multiset is [metric.ErrEmpty]; an index outside [0, f.Len()) is a
-// [*metric.ValueError], and so is a distance that is no finite number. Two sizes whose
-// least common multiple passes 2^53 are a [*metric.SizeError].
-//
-// The result is symmetric and free of order to the last bit, and off by the last digits of
-// a sum of m distances at most. What the multisets share cancels. The rest is solved by
-// [W1] where points sit in R^d or have many items each, and by [Assignment] elsewhere,
-// O(k^3) at worst for k items.
+// DistanceEM returns the earth mover's distance d_EM of two multisets of points of f (IRC24):
+// the W1 distance of their empirical measures. It is a metric on multisets up to proportions
+// where f is one, symmetric and free of order to the last bit. Errors are [metric.ErrEmpty],
+// [*metric.ValueError], and [*metric.SizeError] for sizes with a common multiple above 2^53.
 func DistanceEM(ctx context.Context, f metric.Finite, a, b []int) (float64, error) {
 	const op = "wasserstein: DistanceEM"
 	n := fault.Len(f)

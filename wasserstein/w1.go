@@ -79,35 +79,10 @@ func proved(cost, lower, upper float64, unit metric.Unit) string {
 	return fmt.Sprintf("cost %s, the least in [%.6g, %.6g], gap %s", fault.Quantity(cost, 6, unit), lower, upper, fault.AtMost(directed.SubUp(upper, lower), 1))
 }
 
-// W1 returns the Wasserstein distance of order 1, the earth mover's distance, of the
-// measures with weights mu and nu on the points of f: the least cost of moving mu onto nu
-// when a unit of mass moved from i to j costs f.Distance(i, j). By duality that is
-//
-//	W1(mu, nu) = min over plans of the sum of plan[i,j]*d(i,j)
-//	           = max over potentials of the sum of f[i]*(mu[i]-nu[i]),
-//
-// plans having the marginals mu and nu, potentials |f[i]-f[j]| <= d(i,j).
-//
-// Weights are finite and on all points of f, and their totals are equal up to 2^-30 of
-// their sizes; they are never rescaled. What is negative in one is added to the other. Mass
-// common to mu and nu at a point stays there, a flow from i to i. (If f breaks the triangle
-// inequality the certificate shows how far the plan is from optimal.)
-//
-// Gap is about 1e-15 times the sizes of distances and weights. Errors are
-// [metric.ErrEmpty], [*metric.SizeError], [*metric.ValueError] for a weight or a distance
-// (as "cost[i]" at index j), [*MassError] for unequal totals, and ctx's.
-//
-// Points of the line ([metric.Embedded] in one dimension), the metrics of a [metric.Tree],
-// [metric.Ultrametric] and [metric.Clustered] have a closed form, unless U, V or Cells are
-// set: O(n), and O(n log n) on the line, without pivots or Progress. Where the points of a
-// line are no [metric.Numbers] of float64, float32, int or int64, the certificate takes a
-// pass or search as below. [Distance] is the value alone.
-//
-// Elsewhere the network simplex method makes some ten passes over the n^2 costs, on every
-// core, and about ten pivots a point, of O(n) each at worst, with 8 bytes a pair where
-// costs are stored, besides about 500 bytes a point. Points of R^d, d <= 6, take O(n)
-// memory, and a pass is a search in a kd-tree for every point; the bounds then rest on what
-// [metric.Embedding] promises besides.
+// W1 returns the Wasserstein distance of order 1 of the measures mu and nu on the points of f,
+// with a plan: the least cost of moving mu onto nu at f.Distance(i, j) a unit of mass. Weights
+// are finite; what is negative in one is added to the other, and common mass stays.
+// Errors: [*MassError], [metric.ErrEmpty], [*metric.SizeError], [*metric.ValueError].
 func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: W1"
 	n := fault.Len(f)
@@ -117,7 +92,12 @@ func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Re
 	return w1(ctx, op, f, mu, nu, o)
 }
 
-// w1 is W1 for checked measures.
+// w1 is W1 for checked measures. By duality the distance is
+//
+//	min over plans of the sum of plan[i,j]*d(i,j) = max over f of the sum of f[i]*(mu[i]-nu[i])
+//
+// for |f[i]-f[j]| <= d(i,j). Points of a line and trees have a closed form, unless U, V or
+// Cells are set.
 func w1(ctx context.Context, op string, f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 	if o == nil {
 		o = new(Options)
@@ -154,19 +134,18 @@ func withParts(mu, nu []float64) []float64 {
 	return sum
 }
 
-// Between returns the least cost of moving the measure mu on n sources onto the
-// measure nu on m sinks at the costs c, which need not be a metric. Weights are
-// >= 0. Everything else is as in [W1], but no mass stays in place: a flow from i
-// to i has a cost like any other. A [Matrix] is not copied where all weights are positive.
+// Between returns the least cost of moving the measure mu on n sources onto the measure nu on m
+// sinks at the costs c, which need not be a metric. Weights are >= 0, their totals equal up to
+// 2^-30 ([*MassError]). It is [W1] without mass that stays. A [Matrix] is not copied where all
+// weights are positive.
 func Between(ctx context.Context, c Cost, mu, nu []float64, o *Options) (*Result, error) {
 	return between(ctx, "wasserstein: Between", c, mu, nu, o)
 }
 
-// W1Points is the W1 distance of the measure with weights mu on the points x and the one with
-// weights nu on the points y, at distances of s; nil stands for equal weights of sum 1, as of
-// samples. A flow goes from x[I] to y[J]. Weights are >= 0, points may repeat and coincide.
-// Errors of points are those of [metric.NewPoints], on x with y behind; all else is as in
-// [Between]. Of numbers [W1LineBetween] and [W1Samples] have the value in less time.
+// W1Points is [Between] for the measure mu on the points x and the measure nu on the points y
+// at distances of s; nil stands for equal weights of sum 1, as of samples. A flow goes from
+// x[I] to y[J]. Points may coincide; their errors are those of [metric.NewPoints],
+// on x, then y. Of numbers [W1LineBetween] takes less time.
 func W1Points[P any](ctx context.Context, s metric.Space[P], x []P, mu []float64, y []P, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: W1Points"
 	if err := cmp.Or(fault.Empty(op, "x", len(x)), fault.Empty(op, "y", len(y))); err != nil {
