@@ -75,9 +75,9 @@ func Example() {
 	}
 	fmt.Println("entropic scale in km:", s[0])
 	// Output:
-	// accuracy in km: [0.954497, 1.38896]
+	// accuracy in km: [0.954497, 1.12774]
 	// below: linear programming duality
-	// above: tight weights
+	// above: exponential
 	// an error of 500 m needs alpha > 2.08 per km, by the star
 	// entropic scale in km: 1.41421, by 3 points within 1 of point 9
 }
@@ -92,11 +92,11 @@ func ExampleAccuracy() {
 		fmt.Printf("  %-5v %6.3f  %-15s %s\n", b.Kind, b.Value, b.Name, b.Source)
 	}
 	// Output:
-	// the optimum is in [0.633, 0.736] km: at most 14 % to gain
+	// the optimum is in [0.633, 0.639] km: at most 1 % to gain
 	//   lower  0.633  star            linear programming duality
 	//   lower  0.593  closed star     linear programming duality
+	//   upper  0.639  exponential     loss of remapped outputs
 	//   upper  0.736  tight weights   exact loss
-	//   upper  0.745  exponential     loss on a net, BSV24 Lemma 4.1
 	//   upper  2.000  constant        the radius
 }
 
@@ -118,7 +118,7 @@ func ExampleUpperBounds() {
 		fmt.Println(u)
 	}
 	// Output:
-	// upper 0.744876 by exponential (loss on a net, BSV24 Lemma 4.1)
+	// upper 0.639183 by exponential (loss of remapped outputs)
 	// upper 2 by constant (the radius)
 }
 

@@ -4,4 +4,5 @@ package entropy
 type (
 	Constant   = constantOutput
 	NetOutputs = netOutputs
+	Answer     = answer
 )

@@ -30,6 +30,12 @@ func TestRow_EnclosesTheNormalizer(t *testing.T) {
 		if trial%4 == 0 {
 			clear(sigma)
 		}
+		if trial%2 == 0 {
+			for range k {
+				w.Weights = append(w.Weights, math.Exp(9*r.NormFloat64())*float64(r.IntN(2)))
+			}
+			w.Weights[r.IntN(k)] = r.Float64()
+		}
 		rate := math.Exp(4*r.Float64() - 2)
 		got := w.row(rate, sigma, loss)
 		for _, part := range []float64{1, keep} {
@@ -38,6 +44,8 @@ func TestRow_EnclosesTheNormalizer(t *testing.T) {
 				x := wide(-rate)
 				x.Mul(x, wide(s)).Mul(x, wide(part))
 				l, h := exact.ExpBounds(x, 200)
+				l.Mul(l, wide(w.weight(j)))
+				h.Mul(h, wide(w.weight(j)))
 				low.Add(low, l)
 				high.Add(high, h)
 				cost.Add(cost, new(big.Float).Mul(l, wide(loss[j])))

@@ -207,6 +207,24 @@ func (q question) search(t testing.TB, n, starts, steps int, seed uint64) (best 
 	return best, quotient
 }
 
+// BenchmarkAccuracy is of uniform points of the plane, one a unit of area. It reports Hi/Lo.
+func BenchmarkAccuracy(b *testing.B) {
+	const n = 1000
+	r := random.Seeded(1)
+	pts := make([][2]float64, n)
+	for i := range pts {
+		pts[i] = [2]float64{r.Float64() * math.Sqrt(n), r.Float64() * math.Sqrt(n)}
+	}
+	f := testkit.Must(metric.NewPoints(pts, metric.Plane{}))
+	for _, alpha := range []float64{.1, .5, 2} {
+		b.Run(fmt.Sprintf("n=%d/alpha=%v", n, alpha), func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(testkit.Must(entropy.Accuracy(b.Context(), metric.Same(f), []float64{alpha}, nil))[0].Ratio(), "Hi/Lo")
+			}
+		})
+	}
+}
+
 // BenchmarkQuestions searches small spaces for the largest quotients, and logs them: some
 // seconds. From dense(n) at c = d = 1/2 no search has
 // climbed any higher.

@@ -108,7 +108,8 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 //   - constant: one point whatever the input, the center of rho2;
 //   - exponential: that of BSV24 Lemma 4.1 on a net of rho1, the best of all prefixes of a
 //     farthest-first order, at rate alpha/2 or, on up to 2048 points, the largest that the
-//     normalizers prove private. With s the entropic scale of rho1 at alpha/3 and s_o the
+//     normalizers prove private, there also with weights that make these nearly equal, and
+//     with outputs of up to 96 points remapped as in exponential.Remapped. With s the entropic scale of rho1 at alpha/3 and s_o the
 //     diametric scale at alpha/7 it is at most 25 max(s, s_o) for one metric and 15 e^(10
 //     alpha s/21) s_o for any two;
 //   - relaxed: that of BSV24 Theorem 5.1 on a net of rho2, the best of some prefixes, where
@@ -152,6 +153,7 @@ func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 	}
 	var cells []netOutputs
 	if two := !w.b.OneMetric(); two || ultra {
+		order, radii := order, radii
 		if two {
 			if order, radii, err = metric.FarthestFirst(ctx, w.near.Utility, points, center); err != nil {
 				return nil, err
@@ -163,14 +165,17 @@ func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 	}
 	out := make([][]Bound, len(w.alphas))
 	for k, alpha := range w.alphas {
-		exponential, err := w.onNet(ctx, alpha, nets[k], order)
+		exponential, err := w.onNet(ctx, alpha, nets[k], order, radii)
 		if err != nil {
 			return nil, err
 		}
 		exponential.Name, exponential.Source = "exponential", "loss on a net, BSV24 Lemma 4.1"
+		if by, ok := exponential.Witness.(netOutputs); ok && by.Answers != nil {
+			exponential.Source = "loss of remapped outputs"
+		}
 		out[k] = []Bound{{Upper, radius, "constant", "the radius", constantOutput{center}}, exponential}
 		if cells != nil {
-			relaxed, err := w.onNet(ctx, alpha, cells[k], nil)
+			relaxed, err := w.onNet(ctx, alpha, cells[k], nil, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -201,8 +206,8 @@ func (w *work) separations(ctx context.Context) (s []float64, ultra bool, err er
 }
 
 // onNet returns the least loss proved of net, at its rate and in small spaces at a tuned
-// one, and there also of the points of order as outputs at a tuned rate.
-func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, order []int) (Bound, error) {
+// one, and there also of the points of order as outputs with weights, and with answers.
+func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, order []int, radii []float64) (Bound, error) {
 	best := Bound{Kind: Upper, Value: math.Inf(1)}
 	try := func(by netOutputs) error {
 		v, err := by.prove(ctx, w.near, alpha, w.o.Workers)
@@ -214,18 +219,37 @@ func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, order [
 	if err := try(net); err != nil || w.b.Len() > spaces.DensePoints {
 		return best, err
 	}
-	nets := []netOutputs{net}
-	if len(net.Outputs) < len(order) {
-		nets = append(nets, netOutputs{order, false, 0.5})
+	l, err := net.leveling(ctx, w.near, alpha, w.o.Workers)
+	if err != nil {
+		return best, err
 	}
-	for _, by := range nets {
-		by, err := by.tune(ctx, w.near, alpha, w.o.Workers)
+	if net, err = l.tune(ctx, net); err == nil {
+		err = try(net)
+	}
+	if err != nil || order == nil {
+		return best, err
+	}
+	fit := func(outputs []int, then func(l *leveling, tight netOutputs) (netOutputs, error)) error {
+		all := netOutputs{Outputs: outputs, Rate: 0.5}
+		l, err := all.leveling(ctx, w.near, alpha, w.o.Workers)
 		if err != nil {
-			return best, err
+			return err
 		}
-		if err := try(by); err != nil {
-			return best, err
+		by, err := l.tighten(ctx, all)
+		if err == nil && by.Weights == nil {
+			by, err = l.tune(ctx, all)
 		}
+		if err == nil {
+			by, err = then(l, by)
+		}
+		return cmp.Or(err, try(by))
 	}
-	return best, nil
+	if err := fit(order, func(_ *leveling, tight netOutputs) (netOutputs, error) { return tight, nil }); err != nil {
+		return best, err
+	}
+	if len(order) > answered && !(radii[answered]*alpha <= answeredReach) {
+		return best, nil
+	}
+	err = fit(order[:min(len(order), answered)], func(l *leveling, tight netOutputs) (netOutputs, error) { return l.answer(ctx, tight) })
+	return best, err
 }

@@ -122,6 +122,18 @@ func TestUpperBounds_ProvePrivacy(t *testing.T) {
 	for number := range testkit.Sweep(80, 200) {
 		b, alpha := randomSpace(t, number)
 		w := entropy.NetOutputs{Outputs: r.Perm(b.Len())[:1+r.IntN(b.Len())], Cells: r.IntN(2) == 0, Rate: r.Float64()}
+		if number%2 == 0 {
+			w.Weights = make([]float64, len(w.Outputs))
+			for j := range w.Weights { // some are 0, if not all
+				w.Weights[j] = max(0, math.Exp(r.NormFloat64()*float64(number%3))-.3)
+			}
+			w.Weights[r.IntN(len(w.Weights))] = .5
+		}
+		if number%3 == 0 {
+			for range w.Outputs {
+				w.Answers = append(w.Answers, []entropy.Answer{{r.IntN(b.Len()), r.Float64()}, {r.IntN(b.Len()), 1}}[:1+r.IntN(2)])
+			}
+		}
 		v := testkit.Must(w.Prove(t.Context(), b, alpha))
 		loss, level := netLoss(b, alpha, w)
 		switch {
@@ -143,10 +155,17 @@ func TestUpperBounds_ProvePrivacy(t *testing.T) {
 	}
 	for _, w := range []entropy.NetOutputs{
 		{}, {Outputs: []int{2}}, {Outputs: []int{0}, Rate: -1}, {Outputs: []int{0}, Rate: 1.5}, {Outputs: []int{0}, Rate: math.NaN()},
+		{Outputs: []int{0}, Weights: []float64{1, 1}}, {Outputs: []int{0}, Weights: []float64{-1}}, {Outputs: []int{0}, Weights: []float64{math.NaN()}},
+		{Outputs: []int{0}, Answers: [][]entropy.Answer{}}, {Outputs: []int{0}, Answers: [][]entropy.Answer{{}}},
+		{Outputs: []int{0}, Answers: [][]entropy.Answer{{{2, 1}}}}, {Outputs: []int{0}, Answers: [][]entropy.Answer{{{0, 1}, {1, 0}}}},
 	} {
 		if _, err := w.Prove(t.Context(), metric.Same(space.Path(2, 1)), 1); err == nil {
 			t.Errorf("%+v is accepted", w)
 		}
+	}
+	none := entropy.NetOutputs{Outputs: []int{0, 1}, Weights: []float64{0, 0}}
+	if v := testkit.Must(none.Prove(t.Context(), metric.Same(space.Path(2, 1)), 1)); !math.IsInf(v, 1) {
+		t.Errorf("without outputs the loss is %v", v)
 	}
 	const n = 1000
 	e := math.Exp(12)
@@ -179,13 +198,25 @@ func netLoss(b metric.Bimetric, alpha float64, w entropy.NetOutputs) (worst, lev
 			}
 			least = min(least, sigma[j])
 		}
-		for _, d := range sigma {
-			mass += math.Exp(-w.Rate * alpha * (d - least))
+		weights := w.Weights
+		if weights == nil {
+			weights = slices.Repeat([]float64{1}, len(sigma))
+		}
+		for j, d := range sigma {
+			mass += weights[j] * math.Exp(-w.Rate*alpha*(d-least))
 		}
 		loss := 0.0
 		for j, y := range w.Outputs {
-			logs[x] = append(logs[x], -w.Rate*alpha*(sigma[j]-least)-math.Log(mass))
-			loss += math.Exp(logs[x][j]) * b.Utility.Distance(x, y)
+			logs[x] = append(logs[x], math.Log(weights[j])-w.Rate*alpha*(sigma[j]-least)-math.Log(mass))
+			cost, all := b.Utility.Distance(x, y), 0.0
+			if w.Answers != nil {
+				cost = 0
+				for _, a := range w.Answers[j] {
+					cost, all = cost+a.Weight*b.Utility.Distance(x, a.Output), all+a.Weight
+				}
+				cost /= all
+			}
+			loss += math.Exp(logs[x][j]) * cost
 		}
 		worst = max(worst, loss)
 	}

@@ -104,7 +104,7 @@ func ExampleOptimal_levelsByPlace() {
 	for i := range prior {
 		prior[i] = 1 / float64(len(prior))
 	}
-	s := must(lp.Optimal(ctx, must(metric.NewBimetric(ways, centers)), math.Log(4)/200, &lp.Options{Prior: prior, Unit: "m"}))
+	s := must(lp.Optimal(ctx, metric.Bimetric{Privacy: ways, Utility: centers}, math.Log(4)/200, &lp.Options{Prior: prior, Unit: "m"}))
 	release, rng := mechanism.On(s, centers), random.Seeded(3) // nil in earnest
 	for _, at := range [][2]float64{{650, 150}, {3250, 150}} {
 		off := 0.0

@@ -2,6 +2,7 @@ package mechanism_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -39,10 +40,13 @@ func BenchmarkComposition(b *testing.B) {
 		testkit.Must(additive.NewGaussian(1, additive.GaussianTarget{Alpha: .5, Delta: 1e-6, Diameter: 1}, nil)),
 		testkit.Must(additive.NewPlanarLaplace(.5, nil)),
 		testkit.Must(additive.NewKNorm(additive.Norm{P: 2, Dim: 100}, .5, nil)),
+		testkit.Must(additive.NewKNorm(additive.Norm{P: math.Inf(1), Dim: 10}, .5, nil)),
 		testkit.Must(additive.NewSphere(.5, nil)),
+		testkit.Must(additive.NewSphere(5, &additive.SphereOptions{Radius: 10})),
+		testkit.Must(additive.NewKnots(.5, nil)),
 	} {
 		for _, times := range []int64{1, 100, 1_000_000} {
-			b.Run(fmt.Sprintf("%T/%d", m, times), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%v/%d", m, times), func(b *testing.B) {
 				c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: m, Times: times}))
 				var a mechanism.Audit
 				for b.Loop() {

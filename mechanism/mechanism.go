@@ -61,6 +61,8 @@ type then[X, Y, Z any] struct {
 
 func (t *then[X, Y, Z]) Guarantee() Guarantee { return t.m.Guarantee() }
 
+func (t *then[X, Y, Z]) of() interface{ Guarantee() Guarantee } { return t.m }
+
 func (t *then[X, Y, Z]) Memoized() bool { return memoized(t.m) }
 
 func (t *then[X, Y, Z]) inDomain(x X) error { return inDomain(t.m, x) }

@@ -63,6 +63,8 @@ type lifted[X, Y any] struct {
 
 func (l *lifted[X, Y]) Guarantee() Guarantee { return l.m.Guarantee() }
 
+func (l *lifted[X, Y]) of() interface{ Guarantee() Guarantee } { return l.m }
+
 func (l *lifted[X, Y]) Memoized() bool { return memoized(l.m) }
 
 func (l *lifted[X, Y]) inDomain(x X) error {

@@ -3,6 +3,7 @@ package mechanism
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -33,6 +34,16 @@ type PrivacyLoss struct {
 	// Bound is for a law above that of the release, as of noise that is then rounded to words:
 	// it bounds levels from above alone.
 	Bound bool
+	// Below, of a Bound, is the law of some two inputs at most the distance apart, which bounds
+	// levels from below; nil where none is known.
+	Below *PrivacyLoss
+}
+
+func (p *PrivacyLoss) check() error {
+	if !(p.Bottom <= p.Top && p.Top > math.Inf(-1) && p.Err >= 0 && p.Err < 1e-6) || p.Mass == nil {
+		return errors.New("its PrivacyLoss needs Bottom <= Top > -Inf, Mass, and Err in [0, 1e-6)")
+	}
+	return nil
 }
 
 // AuditAt computes the level at delta, in [0, 1), of all releases together between inputs up to
@@ -40,9 +51,10 @@ type PrivacyLoss struct {
 // told apart beyond (alpha*d, delta). Both ends are proved. The witness is not two inputs but
 // their distance, the largest: X, XPrime and Y are -1.
 //
-// Hi counts a mechanism with a [PrivacyLoss] by that, and others by their guarantee alone, as
-// if they were randomized response, which no mechanism of their level exceeds. Lo counts only
-// the former, and noise as it is before it is rounded to its public grid. Where all are such,
+// Hi counts a mechanism with a [PrivacyLoss] by that, also where [Then], [On] or [Labels] process
+// what it releases, and others by their guarantee alone, as if they were randomized response,
+// which no mechanism of their level exceeds. Lo counts only the former, not processed, and noise
+// as it is before it is rounded to its public grid. Where all are such,
 // with losses of one order, and delta is at least 1e-200, Hi-Lo is at most Hi/1000, up to some
 // 10^8 releases. An audit takes from milliseconds to a second, and many seconds where delta is
 // below 1e-50 or the releases are more: ctx ends it.
@@ -84,6 +96,11 @@ func (c *Composition) auditAt(ctx context.Context, op string, distance, delta fl
 		return Audit{}, err
 	}
 	lo, hi, err := all.level(ctx, delta)
+	if below := all.below(); below != nil && err == nil {
+		var least float64
+		least, _, err = below.level(ctx, delta)
+		lo = max(lo, min(least, hi))
+	}
 	if err != nil {
 		return Audit{}, fault.Within(op, err)
 	}
@@ -106,21 +123,37 @@ type lossAt struct {
 // exact tells whether levels are bounded from below by it.
 func (l *lossAt) exact() bool { return l.law.Mass != nil && !l.law.Bound }
 
+// processed is a mechanism that post-processes what another releases for the same input, whose
+// law is above its own.
+type processed interface {
+	of() interface{ Guarantee() Guarantee }
+}
+
 // lossesAt are the losses of all mechanisms of a composition.
 type lossesAt []lossAt
 
 func (c *Composition) lossesAt(op string, distance float64) (all lossesAt, err error) {
 	for i, r := range c.cs {
 		l := lossAt{times: r.Times}
-		switch m := r.Mechanism.(type) {
+		m, bound := r.Mechanism, false
+		for t, ok := m.(processed); ok; t, ok = m.(processed) {
+			m, bound = t.of(), true
+		}
+		switch m := m.(type) {
 		case interface {
 			PrivacyLoss(distance float64) (PrivacyLoss, error)
 		}:
-			if l.law, err = m.PrivacyLoss(distance); err != nil {
-				return nil, fmt.Errorf("%s: cs[%d]: %w", op, i, err)
+			if l.law, err = m.PrivacyLoss(distance); err == nil {
+				err = l.law.check()
 			}
-			if !(l.law.Bottom <= l.law.Top && l.law.Top > math.Inf(-1) && l.law.Err >= 0 && l.law.Err < 1e-6) || l.law.Mass == nil {
-				return nil, fmt.Errorf("%s: cs[%d]: its PrivacyLoss needs Bottom <= Top > -Inf, Mass, and Err in [0, 1e-6)", op, i)
+			if bound {
+				l.law.Bound, l.law.Below = true, nil
+			}
+			if l.law.Below != nil && err == nil {
+				err = l.law.Below.check()
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: cs[%d]: %w", op, i, err)
 			}
 		default:
 			l.law.Top, l.delta = r.Mechanism.Guarantee().At(distance)
@@ -128,6 +161,25 @@ func (c *Composition) lossesAt(op string, distance float64) (all lossesAt, err e
 		all = append(all, l)
 	}
 	return all, nil
+}
+
+// below are the laws that bound from below, nil where those of a Bound have none.
+func (all lossesAt) below() (below lossesAt) {
+	found := false
+	for _, l := range all {
+		switch {
+		case l.exact():
+			below = append(below, l)
+		case l.law.Bound && l.law.Below != nil:
+			law := *l.law.Below
+			law.Bound, found = false, true
+			below = append(below, lossAt{times: l.times, law: law})
+		}
+	}
+	if !found {
+		return nil
+	}
+	return below
 }
 
 // level bounds the least eps at which all releases together are (eps, delta)-private.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -232,6 +233,63 @@ func TestAuditAt_FloatsEnd(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// One law bounds from above and another from below, each as it does alone.
+func TestAuditAt_TwoLaws(t *testing.T) {
+	less, more, known := someAtoms(t, 4), someAtoms(t, 4), someAtoms(t, 3)
+	for i := range more.loss {
+		more.loss[i] += 1
+	}
+	alone := func(delta float64, ms ...*atoms) Audit {
+		var all []Repeated
+		for i, m := range ms {
+			all = append(all, Repeated{m, int64(20 + i)})
+		}
+		return testkit.Must(testkit.Must(NewComposition(all...)).AuditAt(t.Context(), 1, delta))
+	}
+	above, below := testkit.Must(more.PrivacyLoss(1)), testkit.Must(less.PrivacyLoss(1))
+	above.Bound, above.Below = true, &below
+	for _, delta := range []float64{0, 1e-6, .1} {
+		two := alone(delta, &atoms{g: more.g, law: above}, known)
+		if lo, hi := alone(delta, less, known).Lo, alone(delta, more, known).Hi; math.Abs(two.Lo-lo) > 1e-9*lo || math.Abs(two.Hi-hi) > 1e-4*hi || lo > .8*hi {
+			t.Errorf("delta %v: %v, want from %v to %v", delta, two, lo, hi)
+		}
+	}
+	below.Err = -1
+	if a, err := testkit.Must(NewComposition(Repeated{&atoms{g: more.g, law: above}, 2})).AuditAt(t.Context(), 1, .1); err == nil {
+		t.Errorf("%v of a law below that is none", a)
+	}
+}
+
+// drawn is a mechanism of that law, and drawnFixed one of a level alone.
+type (
+	drawn      struct{ *atoms }
+	drawnFixed struct{ fixed }
+)
+
+func (drawn) Release(*rand.Rand, int) (int, error)      { return 0, nil }
+func (drawnFixed) Release(*rand.Rand, int) (int, error) { return 0, nil }
+
+// What is released and then processed has at most the level of what was released, however often it
+// is processed, and may have none.
+func TestAuditAt_ProcessedHasTheLawAbove(t *testing.T) {
+	a := drawn{someAtoms(t, 4)}
+	of := func(m interface{ Guarantee() Guarantee }) Audit {
+		return testkit.Must(testkit.Must(NewComposition(Repeated{m, 30})).AuditAt(t.Context(), 1, 1e-5))
+	}
+	labels := testkit.Must(Labels(Then[int, int, int](a, func(y int) (int, error) { return 0, nil }), []string{"a", "b"}))
+	points := On(a, testkit.Must(metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{})))
+	want := of(a)
+	for _, m := range []interface{ Guarantee() Guarantee }{labels, points} {
+		if got := of(m); math.Abs(got.Hi-want.Hi) > 1e-4*want.Hi || got.Lo != 0 || want.Lo == 0 {
+			t.Errorf("%v, want at most %v", got, want)
+		}
+	}
+	plain := Then[int, int, int](drawnFixed{fixed{a.g}}, func(y int) (int, error) { return y, nil })
+	if got := of(plain); got.Hi < 2*want.Hi {
+		t.Errorf("of a level alone: %v", got)
 	}
 }
 

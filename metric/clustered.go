@@ -9,10 +9,9 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 )
 
-// Clustered is the metric of IRC24, Section 6.2, on clusters*size points: point i
-// lies in cluster i/size, points of two clusters are at distance 1 ([Clustered.Scaled]:
-// another) and two points of one cluster at a distance up to that. It is an ultrametric,
-// and the leaf metric of a tree of depth two. It stores nothing: memory O(1).
+// Clustered is the metric of IRC24, Section 6.2, on clusters*size points: point i lies in cluster
+// i/size, points of two clusters are at distance 1 ([Clustered.Scaled]: another) and two points of
+// one cluster at a distance up to that. It is an ultrametric. It stores nothing: memory O(1).
 type Clustered struct {
 	clusters, size int
 	intra, inter   float64
@@ -35,8 +34,8 @@ func NewClustered(clusters, size int, intra float64) (*Clustered, error) {
 	return &Clustered{clusters, size, intra, 1, ""}, nil
 }
 
-// Scaled returns c with all distances times factor > 0, in this unit. A [*ValueError]
-// reports a factor that is not positive, or leaves no distance within a cluster.
+// Scaled returns c with all distances times factor > 0, in this unit. A [*ValueError] reports a
+// factor that is not positive, or leaves no distance within a cluster.
 func (c *Clustered) Scaled(factor float64, unit Unit) (*Clustered, error) {
 	const op = "metric: Clustered.Scaled"
 	if err := cmp.Or(fault.Empty(op, "c", fault.Len(c)), fault.Name(op, "unit", string(unit))); err != nil {
@@ -64,7 +63,7 @@ func (c *Clustered) Intra() float64 { return c.intra }
 // Inter returns the distance between points of two clusters.
 func (c *Clustered) Inter() float64 { return c.inter }
 
-// Unit implements [Measured].
+// Unit returns the unit of the distances.
 func (c *Clustered) Unit() Unit { return c.unit }
 
 func (c *Clustered) cluster(i int) int {

@@ -1,35 +1,42 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 )
 
 // The functions of this file make metrics out of metrics. The results forward
 // Check to the spaces they were made of, and are as safe for concurrent use.
 
-// Scale returns s with every distance multiplied by c > 0: a change of unit, to one without a
-// name. It is an [Embedder] where s is one. An extreme c can make distances overflow.
-func Scale[P any](s Space[P], c float64) (Space[P], error) {
+// Scale returns s with every distance multiplied by c > 0, in the given unit: "km" where c = 1.6
+// and s measures miles, "" for one without a name. c = 1 only names the unit of s, which has none
+// yet, or that one. It is an [Embedder] where s is one. An extreme c can make distances overflow.
+func Scale[P any](s Space[P], c float64, unit Unit) (Space[P], error) {
 	const op = "metric: Scale"
 	if err := fault.Positive(op, "c", c); err != nil {
 		return nil, err
 	}
-	return newMultiple(op, s, "", c)
-}
-
-// WithUnit returns s with a name for the unit of its distances, so that levels
-// under it are per that unit. s has no unit yet, or that one.
-func WithUnit[P any](s Space[P], unit Unit) (Space[P], error) {
-	const op = "metric: WithUnit"
-	unit, err := fault.Unit(op, unit, UnitOf(s))
+	if s == nil {
+		return nil, fmt.Errorf("%s: s is nil: %w", op, fault.ErrEmpty)
+	}
+	had := UnitOf(s)
+	if c != 1 {
+		had = ""
+	}
+	unit, err := fault.Unit(op, unit, had)
 	if err != nil {
 		return nil, err
 	}
-	return newMultiple(op, s, unit, 1)
+	t := multiple[P]{s, unit, c}
+	if e, ok := s.(Embedder[P]); ok {
+		return embeddedMultiple[P]{t, e}, nil
+	}
+	return t, nil
 }
 
 // multiple is c times a metric.
@@ -37,17 +44,6 @@ type multiple[P any] struct {
 	s    Space[P]
 	unit Unit
 	c    float64
-}
-
-func newMultiple[P any](op string, s Space[P], unit Unit, c float64) (Space[P], error) {
-	if s == nil {
-		return nil, fmt.Errorf("%s: s is nil: %w", op, fault.ErrEmpty)
-	}
-	t := multiple[P]{s, unit, c}
-	if e, ok := s.(Embedder[P]); ok {
-		return embeddedMultiple[P]{t, e}, nil
-	}
-	return t, nil
 }
 
 func (t multiple[P]) Distance(x, y P) float64 { return t.c * t.s.Distance(x, y) }
@@ -68,8 +64,8 @@ func (t embeddedMultiple[P]) Norm() (float64, func(float64) float64) {
 
 func (t embeddedMultiple[P]) linear() bool { return isLinear(t.e) }
 
-// Sum returns the sum of one or more metrics on the same points, in the unit that
-// all of them have, if there is one.
+// Sum returns the sum of one or more metrics on the same points, in the unit that all of them have,
+// if any.
 func Sum[P any](spaces ...Space[P]) (Space[P], error) {
 	const op = "metric: Sum"
 	if err := fault.Empty(op, "spaces", len(spaces)); err != nil {
@@ -124,9 +120,8 @@ type Pair[A, B any] struct {
 	Second B // in the second
 }
 
-// Product returns the metric on pairs whose distance is the p-norm, p in
-// [1, +Inf], of the two distances (a of First, b of Second): their sum for p = 1,
-// the larger for p = +Inf. Products of more spaces nest. The unit is as of [Sum].
+// Product returns the metric on pairs whose distance is the p-norm, p in [1, +Inf], of the two
+// distances. Products of more spaces nest. The unit is as of [Sum].
 func Product[A, B any](a Space[A], b Space[B], p float64) (Space[Pair[A, B]], error) {
 	const op = "metric: Product"
 	if a == nil || b == nil {
@@ -176,4 +171,76 @@ func check[P any](s Space[P], x, y P) error {
 		return c.Check(x, y)
 	}
 	return nil
+}
+
+// Scaled returns f with every distance multiplied by c > 0, in a unit without a name.
+func Scaled(f Finite, c float64) (Finite, error) {
+	const op = "metric: Scaled"
+	if err := cmp.Or(fault.Empty(op, "f", fault.Len(f)), fault.Positive(op, "c", c)); err != nil {
+		return nil, err
+	}
+	return &scaled{f, c}, nil
+}
+
+type scaled struct {
+	f Finite
+	c float64
+}
+
+func (s *scaled) Len() int                  { return s.f.Len() }
+func (s *scaled) Distance(i, j int) float64 { return s.c * s.f.Distance(i, j) }
+
+func (s *scaled) DistancesFrom(i int, dst []float64) []float64 {
+	dst = finite.Row(s.f, i, dst)
+	for j := range dst {
+		dst[j] *= s.c
+	}
+	return dst
+}
+
+func (s *scaled) Dim() int { return finite.Dim(s.f) }
+
+func (s *scaled) Embed() (Embedding, bool) {
+	e, ok := finite.Embed[Embedding](s.f)
+	if ok {
+		from := e.FromNorm
+		e.FromNorm = func(v float64) float64 { return s.c * from(v) }
+	}
+	return e, ok
+}
+
+// Subset returns f restricted to the points idx, which is copied, renumbered in that order. An
+// index may repeat: the copies are points at distance 0.
+func Subset(f Finite, idx []int) (Finite, error) {
+	const op = "metric: Subset"
+	n := fault.Len(f)
+	if err := cmp.Or(fault.Empty(op, "idx", len(idx)), fault.Empty(op, "f", n), fault.Indices(op, "idx", idx, n)); err != nil {
+		return nil, err
+	}
+	return &subset{f, slices.Clone(idx)}, nil
+}
+
+type subset struct {
+	f   Finite
+	idx []int
+}
+
+func (s *subset) Len() int                  { return len(s.idx) }
+func (s *subset) Distance(i, j int) float64 { return s.f.Distance(s.idx[i], s.idx[j]) }
+
+// Unit returns that of the whole.
+func (s *subset) Unit() Unit { return UnitOf(s.f) }
+
+func (s *subset) Dim() int { return finite.Dim(s.f) }
+
+func (s *subset) Embed() (Embedding, bool) {
+	e, ok := finite.Embed[Embedding](s.f)
+	if ok {
+		coords := make([]float64, 0, len(s.idx)*e.Dim)
+		for _, i := range s.idx {
+			coords = append(coords, e.Coords[i*e.Dim:(i+1)*e.Dim]...)
+		}
+		e.Coords = coords
+	}
+	return e, ok
 }

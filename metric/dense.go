@@ -18,10 +18,9 @@ type Dense struct {
 	unit  Unit
 }
 
-// NewDense returns the metric on n points whose distances, row by row above
-// the diagonal, are upper: d(0,1), d(0,2), ..., d(0,n-1), d(1,2), ... It copies
-// upper. A negative, NaN or infinite entry is a [*ValueError], a length other
-// than n(n-1)/2 a [*SizeError]. [Validate] checks the triangle inequality.
+// NewDense returns the metric on n points whose distances, row by row above the diagonal, are
+// upper: d(0,1), d(0,2), ..., d(0,n-1), d(1,2), ... It copies upper. A negative, NaN or infinite
+// entry is a [*ValueError], a length other than n(n-1)/2 a [*SizeError].
 func NewDense(n int, upper []float64) (*Dense, error) {
 	const op = "metric: NewDense"
 	if n <= 0 {
@@ -63,9 +62,9 @@ func NewMatrix(rows [][]float64) (*Dense, error) {
 	return &Dense{n: n, upper: upper}, nil
 }
 
-// Densify stores all distances of f; a *Dense is returned as it is. More than
-// 16 GiB (1 GiB on 32 bits) are a [*MemoryError], a negative or non-finite
-// distance a [*ValueError] with its position as in [NewDense]. O(n^2).
+// Densify stores all distances of f; a *Dense is returned as it is. More than 16 GiB (1 GiB on 32
+// bits) are a [*MemoryError], a negative or non-finite distance a [*ValueError] with its position
+// as in [NewDense]. O(n^2).
 func Densify(ctx context.Context, f Finite) (*Dense, error) {
 	const op = "metric: Densify"
 	if d, ok := f.(*Dense); ok {
@@ -106,7 +105,7 @@ func (d *Dense) at(i, j int) int { return i*(2*d.n-i-1)/2 + j - i - 1 }
 // Len returns the number of points.
 func (d *Dense) Len() int { return d.n }
 
-// Unit implements [Measured]: that of the metric whose distances [Densify] stored.
+// Unit returns that of the metric whose distances [Densify] stored.
 func (d *Dense) Unit() Unit { return d.unit }
 
 // String is for people: "metric on 5 points".

@@ -9,12 +9,11 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// Diameter returns the largest distance of f and the lowest pair i <= j, in lexicographic
-// order, that attains it: (0, 0, 0) for a single point and (0, -1, -1) for none. A distance
-// that is NaN is passed over, here as in [Index.MinDistance] and [Radius]; [Validate] names it.
-// About n log n where [Index] has a kd-tree and few pairs attain the extreme, n^2/2 distances
-// otherwise (Radius: n^2). With an error, that of ctx, a [*SizeError] where Len is negative or
-// a [*MemoryError], d is NaN and the points are -1, in all four functions.
+// Diameter returns the largest distance of f and the lowest pair i <= j that attains it: (0, 0, 0)
+// for a single point and (0, -1, -1) for none. A NaN is passed over, here as in [Index.MinDistance]
+// and [Radius]. About n log n where [Index] has a kd-tree and few pairs attain the extreme, n^2/2
+// distances otherwise (Radius: n^2). With an error, that of ctx, a [*SizeError] where Len is
+// negative or a [*MemoryError], d is NaN and the points are -1, in all four functions.
 func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	ix := NewIndex(f)
 	far, err := extreme(ctx, "metric: Diameter", ix, pair{0, -1, -1}, func() (pair, step) {
@@ -59,15 +58,14 @@ func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
 	return best.key, best.i, err
 }
 
-// MinDistance returns the smallest distance between two points of different
-// index, and the lowest pair i < j, in lexicographic order, that attains it.
-// It is 0 where there are duplicates, and (+Inf, -1, -1) below two points.
+// MinDistance returns the smallest distance between two points of different index, and the lowest
+// pair i < j that attains it: 0 where there are duplicates, and (+Inf, -1, -1) below two points.
 func (ix *Index) MinDistance(ctx context.Context) (d float64, i, j int, err error) {
 	return ix.minDistance(ctx, "metric: Index.MinDistance", -1)
 }
 
-// MinPositiveDistance is [Index.MinDistance] over the pairs at a distance > 0. It is (+Inf, -1,
-// -1) where there is none. With a kd-tree a point with m duplicates costs O(m) more.
+// MinPositiveDistance is [Index.MinDistance] over the pairs at a distance > 0, (+Inf, -1, -1) where
+// there is none. With a kd-tree a point with m duplicates costs O(m) more.
 func (ix *Index) MinPositiveDistance(ctx context.Context) (d float64, i, j int, err error) {
 	return ix.minDistance(ctx, "metric: Index.MinPositiveDistance", 0)
 }
@@ -115,9 +113,9 @@ var nothing = pair{math.Inf(1), -1, -1}
 // step returns the least of best and the pairs of point i.
 type step func(best pair, i int) pair
 
-// extreme takes the least of the steps that search returns over all points, from
-// the pair it returns with them; none is the answer for no points. Chunks do not
-// hear of each other: the work is the same for any number of workers.
+// extreme takes the least of the steps that search returns over all points, from the pair it
+// returns with them; none is the answer for no points. Chunks are independent, so that the work is
+// the same for any number of workers.
 func extreme(ctx context.Context, op string, ix *Index, none pair, search func() (pair, step)) (pair, error) {
 	const chunk = 512
 	n := ix.Len()

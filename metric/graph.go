@@ -3,7 +3,6 @@ package metric
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,34 +15,29 @@ import (
 	"github.com/metricdp/metricdp/internal/spanning"
 )
 
-// ErrDisconnected reports a graph with two nodes that no path joins: their
-// distance would be infinite.
-var ErrDisconnected = errors.New("graph is not connected")
-
 // Edge joins the points I and J of a graph.
 type Edge struct {
 	I, J   int
 	Length float64 // finite and >= 0
 }
 
-// Graph is the metric of shortest paths of a connected undirected graph, its
-// n(n-1)/2 distances stored.
+// Graph is the metric of shortest paths of a connected undirected graph, its n(n-1)/2 distances
+// stored.
 type Graph struct {
 	dense *Dense
 	ids   []int64
 	edges []Edge
 }
 
-// NewGraph returns the shortest-path metric of g, whose point i is the node with the i-th
-// smallest ID. Weights are lengths where g is [graph.Weighted], and 1 otherwise. An edge from a
-// node to itself is ignored. Parallel lines have the one weight that Weight gives. g is only
-// read, on the calling goroutine, and not kept.
+// NewGraph returns the shortest-path metric of g, whose point i is the node with the i-th smallest
+// ID. Weights are lengths where g is [graph.Weighted], and 1 otherwise; loops are ignored. g is
+// only read, on the calling goroutine, and not kept.
 //
-// The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight outside [0, 1e300], and,
-// in O(n + m log m), before anything is allocated for the distances, [ErrDisconnected] and
-// [*MemoryError]. Dijkstra's algorithm from every node, on every core: O(n m log n) for m
-// edges. The distance of a pair is the least, over its paths, of the float64 sum of the lengths
-// taken from the smaller index to the larger, whatever the order of the edges.
+// The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight outside [0, 1e300], and, in
+// O(n + m log m), before anything is allocated for the distances, that of two nodes without a path
+// and [*MemoryError]. Dijkstra's algorithm from every node, on every core: O(n m log n) for m
+// edges. A distance is the least, over the paths of the pair, of the float64 sum of the lengths
+// taken from the smaller index to the larger.
 func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
 	const op = "metric: NewGraph"
 	if g == nil {
@@ -83,8 +77,8 @@ func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
 	return newGraph(ctx, op, ids, edges)
 }
 
-// NewGraphEdges is [NewGraph] for the nodes 0, ..., n-1 and the given edges, of
-// which the shortest counts where several join two nodes. edges is not kept.
+// NewGraphEdges is [NewGraph] for the nodes 0, ..., n-1 and the given edges, of which the shortest
+// counts where several join two nodes. edges is not kept.
 func NewGraphEdges(ctx context.Context, n int, edges []Edge) (*Graph, error) {
 	const op = "metric: NewGraphEdges"
 	if err := checkNodes(op, n); err != nil {
@@ -136,7 +130,7 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 	}
 	for j, id := range ids { // before the n*n distances
 		if parts.Root(j) != parts.Root(0) {
-			return nil, fmt.Errorf("%s: no path joins nodes %d and %d: %w", op, ids[0], id, ErrDisconnected)
+			return nil, fmt.Errorf("%s: no path joins nodes %d and %d", op, ids[0], id)
 		}
 	}
 	roads := make([][]link, n)
@@ -216,7 +210,7 @@ func (s *dijkstra) from(i int, reach float64, settle func(j int, length float64)
 // Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.ids) }
 
-// Unit implements [Measured]: that of the metric that it is a [Spanner] of.
+// Unit returns that of the metric that it is a [Spanner] of.
 func (g *Graph) Unit() Unit { return g.dense.unit }
 
 // String is for people: "shortest paths between 5 nodes".
@@ -233,8 +227,78 @@ func (g *Graph) DistancesFrom(i int, dst []float64) []float64 {
 // IDs returns a copy of the node IDs, in order of the points.
 func (g *Graph) IDs() []int64 { return slices.Clone(g.ids) }
 
-// Edges returns a copy of the edges that are shortest paths between their ends, up to the
-// rounding of sums, I < J, in order of (I, J). They hold a shortest path, by its exact length,
-// between any two points, and so determine the metric: a function is Lipschitz, and a channel
-// private, for all pairs where it is so along these edges.
+// Edges returns a copy of the edges that are shortest paths between their ends, up to the rounding
+// of sums, I < J, in order of (I, J). They determine the metric: a function is Lipschitz, and a
+// channel private, for all pairs where it is so along these edges.
 func (g *Graph) Edges() []Edge { return slices.Clone(g.edges) }
+
+// gridStretch is more than 1/cos(pi/8) = 1.08239.., by 7e-6 for the roundings of centers and sums.
+const gridStretch = 1.0824
+
+// NewGrid returns a metric of the plane with levels by place, and the centers of its cells:
+// shortest paths in square cells of side step, which cover the rectangle from lo to hi row by row.
+// A weight says how much distance counts in a cell, given its center: where it is a quarter, a
+// mechanism that is alpha-private for the metric is alpha/4-private. Use both as Bimetric{graph,
+// centers}. For another point take the nearest center ([Locator]), whose distances are then what is
+// promised.
+//
+// Two centers are at most w times their Euclidean distance apart, w the largest weight in the
+// rectangle of cells that they span, and no farther than any way from center to center adds up to,
+// each step with its weight. So privacy for the metric is privacy for lengths times weights, up to
+// cells. The metric is less by up to 8 %, as paths go in eight directions, and beside cells of less
+// weight.
+//
+// Weights must be public, as the density of towns: small weights around one's own home disclose it.
+//
+// Weights and step are in [1e-100, 1e100], step at least 2^-30 of all coordinates; the errors are a
+// [*ValueError] and, for n(n-1)/2 distances of n cells, a [*MemoryError]. O(n^2 log n), on every
+// core.
+func NewGrid(ctx context.Context, lo, hi [2]float64, step float64, weight func(center [2]float64) float64) (*Graph, *Points[[2]float64], error) {
+	const op = "metric: NewGrid"
+	if weight == nil {
+		return nil, nil, fmt.Errorf("%s: weight is nil: %w", op, fault.ErrEmpty)
+	}
+	size := func(v float64) bool { return v >= 1e-100 && v <= 1e100 }
+	if !size(step) {
+		return nil, nil, fault.Value(op, "step", step, "a number in [1e-100, 1e100]")
+	}
+	var sides [2]float64 // in cells
+	for i := range sides {
+		// Then centers err by less than 2^-20 of a step.
+		if most := step * (1 << 30); !(math.Abs(lo[i]) <= most) || !(hi[i] > lo[i] && hi[i] <= most) {
+			return nil, nil, &ValueError{Op: op, Arg: "hi", Index: i, Value: hi[i], Want: fmt.Sprintf("a number above lo[%d] = %v, both at most 2^30 steps in size", i, lo[i])}
+		}
+		sides[i] = math.Ceil((hi[i] - lo[i]) / step)
+	}
+	n := float64(sides[0] * sides[1])
+	if err := fault.Memory(op, n*(n-1)/2, 8); err != nil {
+		return nil, nil, err
+	}
+	cols, rows := int(sides[0]), int(sides[1])
+	centers, weights := make([][2]float64, cols*rows), make([]float64, cols*rows)
+	for i := range centers {
+		c := [2]float64{lo[0] + float64((float64(i%cols)+0.5)*step), lo[1] + float64((float64(i/cols)+0.5)*step)}
+		centers[i], weights[i] = c, weight(c)
+		if !size(weights[i]) {
+			return nil, nil, &ValueError{Op: op, Arg: "weights of cells", Index: i, Value: weights[i], Want: "a number in [1e-100, 1e100]"}
+		}
+	}
+	// Between centers (a, b) steps apart, a >= b, there is a path of b diagonal and a-b straight
+	// edges within their rectangle, of length a + (sqrt 2 - 1) b <= hypot(a, b)/cos(pi/8). Each
+	// edge counts the smaller weight of its ends, so that the path is at most w times that.
+	var edges []Edge
+	for i := range centers {
+		for _, d := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 1}} {
+			if x, y := i%cols+d[0], i/cols+d[1]; x >= 0 && x < cols && y < rows {
+				j := y*cols + x
+				edges = append(edges, Edge{i, j, step * math.Hypot(float64(d[0]), float64(d[1])) * min(weights[i], weights[j]) / gridStretch})
+			}
+		}
+	}
+	g, err := NewGraphEdges(ctx, len(centers), edges)
+	if err != nil {
+		return nil, nil, fault.Within(op, err)
+	}
+	p, err := NewPoints(centers, Plane{})
+	return g, p, err
+}

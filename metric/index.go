@@ -1,6 +1,9 @@
 package metric
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -10,12 +13,11 @@ import (
 	"github.com/metricdp/metricdp/internal/kdtree"
 )
 
-// Index answers questions about the neighborhoods of the points of a [Finite]: balls, nearest
-// and farthest points. Where the space is [Embedded] in at most 20 dimensions it searches a
-// kd-tree: O(n log n) to build, and O(log n) a query for points spread over their dimensions, n
-// in the worst case. Other spaces are scanned, with one row of distances a query. Either way
-// the answers are, to the bit, those of a scan. An Index is immutable and safe for concurrent
-// use.
+// Index finds balls, nearest and farthest points among the points of a [Finite]. Where the space is
+// [Embedded] in at most 20 dimensions it searches a kd-tree: O(n log n) to build, and O(log n) a
+// query for points spread over their dimensions, n in the worst case. Other spaces are scanned,
+// with one row of distances a query. The answers are, to the bit, those of a scan. An Index is
+// immutable and safe for concurrent use.
 type Index struct {
 	f    Finite
 	tree *kdtree.Tree // nil: scan
@@ -39,9 +41,8 @@ func NewIndex(f Finite) *Index {
 	return ix
 }
 
-// treeOver returns a kd-tree over the points ids of f (nil: all), and f's
-// embedding, or nil where a scan serves as well. Coordinates that no tree can use
-// may take more memory than f, and are not even computed.
+// treeOver returns a kd-tree over the points ids of f (nil: all), and f's embedding, or nil where a
+// scan serves as well. Coordinates of too many dimensions are not even computed.
 func treeOver(f Finite, ids []int) (*kdtree.Tree, Embedding) {
 	if finite.Dim(f) > kdtree.MaxDim {
 		return nil, Embedding{}
@@ -56,16 +57,16 @@ func treeOver(f Finite, ids []int) (*kdtree.Tree, Embedding) {
 // Len returns the number of points.
 func (ix *Index) Len() int { return fault.Len(ix.f) }
 
-// Ball appends to dst, in ascending order, the points at a distance <= r from
-// point i, itself among them, and returns it.
+// Ball appends to dst, in ascending order, the points at a distance <= r from point i, itself among
+// them.
 func (ix *Index) Ball(i int, r float64, dst []int) []int {
 	q := ix.query(i)
 	defer ix.pool.Put(q)
 	return q.ball(r, dst)
 }
 
-// Neighbors appends to dst the k points nearest to point i, or all others, in
-// ascending order of distance, and of index where distances tie, and returns it.
+// Neighbors appends to dst the k points nearest to point i, or all others, in ascending order of
+// distance, and of index where distances tie.
 func (ix *Index) Neighbors(i, k int, dst []int) []int {
 	q := ix.query(i)
 	defer ix.pool.Put(q)
@@ -81,8 +82,8 @@ func (ix *Index) Neighbors(i, k int, dst []int) []int {
 	return dst
 }
 
-// Nearest returns the other point nearest to point i, the lowest where several
-// tie, and its distance; -1 and +Inf where there is none.
+// Nearest returns the other point nearest to point i, the lowest of several, and its distance; -1
+// and +Inf where there is none.
 func (ix *Index) Nearest(i int) (j int, d float64) {
 	e := ix.nearest(i, nobody, -1)
 	return e.i, e.d
@@ -98,8 +99,7 @@ func (ix *Index) nearest(i int, bound entry, floor float64) entry {
 	return q.best[0]
 }
 
-// Farthest returns the point farthest from point i, the lowest where several
-// tie, and its distance.
+// Farthest returns the point farthest from point i, the lowest of several, and its distance.
 func (ix *Index) Farthest(i int) (j int, d float64) {
 	e := ix.farthest(i, entry{math.Inf(-1), -1}, math.Inf(1))
 	return e.i, e.d
@@ -348,4 +348,76 @@ func (q *query) farthestIn(node, lo, hi int, v float64) {
 		q.farthestIn(b, mid, hi, vb)
 		q.farthestIn(a, lo, mid, va)
 	}
+}
+
+// NearestNeighbors returns the k nearest neighbors of every point: those of point i are entries
+// [i*k, (i+1)*k), as [Index.Neighbors] lists them. k must lie in [1, Len()-1] ([*ValueError]); NaN
+// distances that leave a point too few neighbors are a [*Violation]. n queries.
+func (ix *Index) NearestNeighbors(ctx context.Context, k int) ([]int, error) {
+	return ix.nearestNeighbors(ctx, "metric: Index.NearestNeighbors", "k", k, 0)
+}
+
+// nearestNeighbors finds the count nearest, of which itself are the point.
+func (ix *Index) nearestNeighbors(ctx context.Context, op, arg string, count, itself int) ([]int, error) {
+	n := ix.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, err
+	}
+	if most := n - 1 + itself; count < 1 || count > most {
+		return nil, fault.Value(op, arg, float64(count), fmt.Sprintf("an integer in [1, %d]", most))
+	}
+	if err := fault.Memory(op, float64(n)*float64(count), 8); err != nil {
+		return nil, err
+	}
+	k := count - itself
+	out := make([]int, n*k)
+	err := search(ctx, op, n, 256, 0, nil, func(_, lo, hi int) *Violation {
+		for h := lo; h < hi && ctx.Err() == nil; h++ {
+			i := ix.ordered(h)
+			if slices.Contains(ix.Neighbors(i, k, out[i*k:i*k:(i+1)*k]), -1) { // nobody
+				return unordered(ix.f, i)
+			}
+		}
+		return nil
+	})
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// unordered finds the distance from i for which too few of the others were nearest.
+func unordered(f Finite, i int) *Violation {
+	for j := range f.Len() {
+		if d := f.Distance(i, j); math.IsNaN(d) || math.IsInf(d, 0) {
+			return &Violation{Axiom: FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)}
+		}
+	}
+	return &Violation{Axiom: FiniteValue, I: i, J: i, K: -1, Excess: math.NaN()}
+}
+
+// ReverseNeighbors returns for every point v, in ascending order, the points that count v among
+// their r nearest, themselves included: I_NN,r(v) of IKWAT22, (5). r must lie in [1, Len()]
+// ([*ValueError]). n queries; the result holds n*r indices.
+func (ix *Index) ReverseNeighbors(ctx context.Context, r int) ([][]int, error) {
+	near, err := ix.nearestNeighbors(ctx, "metric: Index.ReverseNeighbors", "r", r, 1)
+	if err != nil {
+		return nil, err
+	}
+	n, k := ix.Len(), r-1
+	size := slices.Repeat([]int{1}, n)
+	for _, v := range near {
+		size[v]++
+	}
+	all, sets := make([]int, n*r), make([][]int, n)
+	for v, s := range size {
+		sets[v], all = all[:0:s], all[s:]
+	}
+	for u := range n {
+		sets[u] = append(sets[u], u)
+		for _, v := range near[u*k : (u+1)*k] {
+			sets[v] = append(sets[v], u)
+		}
+	}
+	return sets, nil
 }

@@ -2,10 +2,9 @@ package metric
 
 import "github.com/metricdp/metricdp/internal/fault"
 
-// Space measures the distance between any two points of type P.
-//
-// Distance must be symmetric, 0 from a point to itself, and obey the triangle inequality;
-// [Validate] checks a finite sample of it. It must be safe for concurrent use.
+// Space measures the distance between any two points of type P. Distance must be symmetric, 0 from
+// a point to itself, obey the triangle inequality ([Validate] checks a sample), and be safe for
+// concurrent use.
 type Space[P any] interface {
 	Distance(x, y P) float64
 }
@@ -16,38 +15,35 @@ type Func[P any] func(x, y P) float64
 // Distance calls f.
 func (f Func[P]) Distance(x, y P) float64 { return f(x, y) }
 
-// Checker is an optional capability of a [Space]: it says why two points have
-// no meaningful distance (a NaN coordinate, unequal lengths). [NewPoints] calls
-// Check(first, p) for every point p.
+// Checker is an optional capability of a [Space]: it says why two points have no meaningful
+// distance. [NewPoints] calls Check(first, p) for every point p.
 type Checker[P any] interface {
 	Check(x, y P) error
 }
 
-// Finite is a metric on the points 0, ..., Len()-1: what every algorithm of the module takes.
-// Distances are finite and >= 0, symmetric, and obey the triangle inequality up to rounding
-// ([Validate]). Distinct points may lie at distance 0 unless a function says otherwise. An
-// index outside [0, Len()) panics. Implementations are immutable and safe for concurrent use.
+// Finite is a metric on the points 0, ..., Len()-1. Distances are finite, >= 0, symmetric, and obey
+// the triangle inequality up to rounding ([Validate]). Distinct points may lie at distance 0 unless
+// a function says otherwise. An index outside [0, Len()) panics. Implementations are immutable and
+// safe for concurrent use.
 type Finite interface {
 	Len() int
 	Distance(i, j int) float64
 }
 
-// RowReader is an optional capability of a [Finite]: all distances from one
-// point in one call, for hot loops. DistancesFrom writes Distance(i, j) to
-// dst[j] for every j, growing dst where its capacity is below Len(), and
-// returns it. The values are the same bits as Distance returns.
+// RowReader is an optional capability of a [Finite]: all distances from one point in one call.
+// DistancesFrom writes Distance(i, j), to the bit, to dst[j] for every j, growing dst where its
+// capacity is below Len(), and returns it.
 type RowReader interface {
 	DistancesFrom(i int, dst []float64) []float64
 }
 
-// Embedding places the points of a finite metric in R^Dim: point i has the
-// coordinates Coords[i*Dim : (i+1)*Dim] and
+// Embedding places the points of a finite metric in R^Dim: point i has the coordinates Coords[i*Dim
+// : (i+1)*Dim], which must not be modified, and
 //
 //	Distance(i, j) = FromNorm(||x_i - x_j||_P)
 //
 // up to rounding, FromNorm nondecreasing: coordinates may err by 32 units of 2^-53 times the
-// largest, and Distance by as much relative. It is what lets a spatial tree or a space-filling
-// curve serve the metric. Coords must not be modified.
+// largest, and Distance by as much relative. Trees and space-filling curves search by it.
 type Embedding struct {
 	Coords   []float64
 	Dim      int
@@ -58,33 +54,27 @@ type Embedding struct {
 	Linear bool
 }
 
-// Embedded is an optional capability of a [Finite] whose points sit in R^d. Embed allocates
-// Len()*Dim numbers; ok is false for a view over a space that has no embedding.
+// Embedded is an optional capability of a [Finite] whose points lie in R^d. Embed allocates
+// Len()*Dim numbers; ok is false where there is no embedding.
 type Embedded interface {
 	Embed() (e Embedding, ok bool)
 }
 
-// Unit names the unit of a distance in the singular, as in "km" or "edit":
-// guarantees print as "0.5-private per edit". A privacy level alpha is per unit,
-// so levels in different units do not add.
+// Unit names the unit of a distance in the singular, as in "km" or "edit". A privacy level alpha is
+// per unit, so levels in different units do not add.
 type Unit string
 
-// Measured is an optional capability of a [Space] and of a [Finite]: the unit
-// of its distances, "" where it has none. [WithUnit] names one.
-type Measured interface {
-	Unit() Unit
-}
-
-// UnitOf returns the unit of a [Space] or [Finite], "" where it has none.
+// UnitOf returns the unit of the distances of a [Space] or [Finite], which is what its method
+// Unit returns, and "" where it has none. [Scale] names one.
 func UnitOf(m any) Unit {
-	if m, ok := m.(Measured); ok {
+	if m, ok := m.(interface{ Unit() Unit }); ok {
 		return m.Unit()
 	}
 	return ""
 }
 
-// ErrEmpty reports a space, a list or a data set without points, or nil in place
-// of one, in every package of the module. Ask for it with errors.Is.
+// ErrEmpty reports a space, a list or a data set without points, or nil in place of one, in every
+// package of the module.
 var ErrEmpty = fault.ErrEmpty
 
 // The error types of every package of the module. Ask for them with errors.As.

@@ -12,49 +12,33 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// NetOptions are the settings of [Net]. Nil means the defaults.
-type NetOptions struct {
-	// Order is the order in which points are tried, a permutation of the
-	// indices; nil is the ascending one.
-	Order []int
-	// Progress, where not nil, is told how many of the points are dealt with.
-	Progress func(done, total int)
-}
-
-// Net returns a maximal s-separated subset of f, the greedy one: it tries the points in order
-// and keeps each whose distance to every point kept before is > s. Thus every point of f has
-// one of the net within s. s must be finite and >= 0 ([*ValueError]); an Order that is no
-// permutation is a [*SizeError] or a [*ValueError], an empty f [ErrEmpty]. About n log n where
-// [Index] has a kd-tree, otherwise at most Len() distances for each point kept; O(n) memory.
-func Net(ctx context.Context, f Finite, s float64, o *NetOptions) ([]int, error) {
+// Net returns a maximal s-separated subset of f, the greedy one: it tries the points in the given
+// order, a permutation of the indices (nil: ascending), and keeps each whose distance to every
+// point kept before is > s. Thus every point has one of the net within s. s must be finite and >= 0
+// ([*ValueError]); an order that is no permutation is a [*SizeError] or a [*ValueError], an empty f
+// [ErrEmpty]. About n log n where [Index] has a kd-tree, otherwise at most Len() distances for each
+// point kept.
+func Net(ctx context.Context, f Finite, s float64, order []int) ([]int, error) {
 	const op = "metric: Net"
-	var opt NetOptions
-	if o != nil {
-		opt = *o
-	}
-	if opt.Progress == nil {
-		opt.Progress = func(done, total int) {}
-	}
 	n := fault.Len(f)
 	if err := cmp.Or(fault.Empty(op, "f", n), fault.NonNegative(op, "s", s)); err != nil {
 		return nil, err
 	}
-	if opt.Order == nil {
-		opt.Order = ascending[int](n)
-	} else if err := fault.Permutation(op, "Order", opt.Order, n); err != nil {
+	if order == nil {
+		order = ascending[int](n)
+	} else if err := fault.Permutation(op, "order", order, n); err != nil {
 		return nil, err
 	}
 	if ix := NewIndex(f); ix.tree != nil {
-		return netTree(ctx, ix, s, opt)
+		return netTree(ctx, ix, s, order)
 	}
-	return netScan(ctx, f, s, opt)
+	return netScan(ctx, f, s, order)
 }
 
 // netScan is the definition: the candidates lose the ball of each kept point.
-func netScan(ctx context.Context, f Finite, s float64, o NetOptions) ([]int, error) {
+func netScan(ctx context.Context, f Finite, s float64, order []int) ([]int, error) {
 	var net []int
-	n := len(o.Order)
-	rest, apart := append([]int(nil), o.Order...), make([]bool, n)
+	rest, apart := slices.Clone(order), make([]bool, len(order))
 	for len(rest) > 0 {
 		i := rest[0]
 		net, rest = append(net, i), rest[1:]
@@ -73,23 +57,21 @@ func netScan(ctx context.Context, f Finite, s float64, o NetOptions) ([]int, err
 			}
 		}
 		rest = left
-		o.Progress(n-len(rest), n)
 	}
 	return net, nil
 }
 
-func netTree(ctx context.Context, ix *Index, s float64, o NetOptions) ([]int, error) {
+func netTree(ctx context.Context, ix *Index, s float64, order []int) ([]int, error) {
 	var net []int
 	t := ix.tree
 	c := cover{newQuery(t, ix.f), make([]int32, 2*t.Leaves), make([]bool, t.N)}
 	c.Within(s)
 	const pause = 1 << 12 // points between two looks at the context
-	for k, i := range o.Order {
+	for k, i := range order {
 		if k%pause == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			o.Progress(k, t.N)
 		}
 		at := int(ix.pos[i])
 		if c.marked[at] {
@@ -99,7 +81,6 @@ func netTree(ctx context.Context, ix *Index, s float64, o NetOptions) ([]int, er
 		c.i, c.x = i, t.At(at)
 		c.mark(1, 0, t.N)
 	}
-	o.Progress(t.N, t.N)
 	return net, nil
 }
 
@@ -135,16 +116,15 @@ func (c *cover) mark(node, lo, hi int) (fresh int32) {
 	return fresh
 }
 
-// FarthestFirst chooses k points of f, beginning with start, each the farthest from those
-// before it, the lowest index where several tie. The first m are, for every m, a cover of f by
-// m balls whose radius is at most twice the least possible (Gonzalez 1985).
+// FarthestFirst chooses k points of f, beginning with start, each the farthest from those before
+// it, the lowest index of several. The first m are, for every m, a cover of f by m balls whose
+// radius is at most twice the least possible (Gonzalez 1985).
 //
-// radii has length k+1, begins with +Inf and does not increase: radii[m] is the largest
-// distance of a point of f to the nearest of the first m chosen, for 0 < m < k that of
-// order[m].
+// radii has length k+1, begins with +Inf and does not increase: radii[m] is the largest distance of
+// a point of f to the nearest of the first m chosen, for 0 < m < k that of order[m].
 //
-// k must lie in [1, Len()] and start in [0, Len()) ([*ValueError]); a distance that is met and
-// is negative or not finite is a [*Violation]. k*Len() distances.
+// k must lie in [1, Len()] and start in [0, Len()) ([*ValueError]); a distance that is met and is
+// negative or not finite is a [*Violation]. k*Len() distances.
 func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, radii []float64, err error) {
 	const op = "metric: FarthestFirst"
 	n := fault.Len(f)
@@ -191,10 +171,10 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 	return order, append(radii, max(0, top.d)), nil
 }
 
-// Assign returns for every point i of f the nearest of the given centers and its distance: the
-// point centers[nearest[i]] at dist[i], the one listed first where they tie. No centers are
-// [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It takes a kd-tree of the centers as
-// in [Index], or Len()*len(centers) distances.
+// Assign returns for every point i of f the nearest of the given centers, the point
+// centers[nearest[i]], the one listed first of several, and its distance dist[i]. No centers are
+// [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It takes a kd-tree of the centers as in
+// [Index], or Len()*len(centers) distances.
 func Assign(ctx context.Context, f Finite, centers []int) (nearest []int, dist []float64, err error) {
 	const op = "metric: Assign"
 	n := fault.Len(f)

@@ -15,9 +15,9 @@ type Points[P any] struct {
 	space Space[P]
 }
 
-// NewPoints returns the finite metric of pts under s. The slice is copied, the
-// points themselves are not: they must not be modified afterwards. The error of a
-// [Checker] names the index; no points, or no space, are [ErrEmpty]. O(len(pts)).
+// NewPoints returns the finite metric of pts under s. It copies the slice, not the points, which
+// must not be modified afterwards. The error of a [Checker] names the index; no points, or no
+// space, are [ErrEmpty]. O(len(pts)).
 func NewPoints[P any](pts []P, s Space[P]) (*Points[P], error) {
 	const op = "metric: NewPoints"
 	if err := fault.Empty(op, "pts", len(pts)); err != nil {
@@ -50,7 +50,7 @@ func (p *Points[P]) At(i int) P { return p.pts[i] }
 // Space returns the metric the points were given with.
 func (p *Points[P]) Space() Space[P] { return p.space }
 
-// Unit implements [Measured]: that of the space.
+// Unit returns that of the space.
 func (p *Points[P]) Unit() Unit { return UnitOf(p.space) }
 
 // Distance returns the distance between points i and j, the same either way even
@@ -75,9 +75,9 @@ func (p *Points[P]) DistancesFrom(i int, dst []float64) []float64 {
 	return dst
 }
 
-// Embedder is an optional capability of a [Space]: coordinates for its points,
-// as [Embedding] describes them. Append appends the coordinates of p to dst
-// and returns it; every point of one [Points] must give the same number.
+// Embedder is an optional capability of a [Space]: coordinates for its points, as [Embedding]
+// describes them. Append appends the coordinates of p to dst; every point of one [Points] must give
+// the same number.
 type Embedder[P any] interface {
 	Append(dst []float64, p P) []float64
 	// Norm returns the exponent of the norm, and the distance as a function of it.

@@ -8,9 +8,8 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Hamming counts the positions at which two sequences of one length differ.
-// Check refuses unequal lengths, on which Distance panics, and entries that
-// are not equal to themselves (NaN). O(length).
+// Hamming counts the positions at which two sequences of one length differ. Check refuses unequal
+// lengths, on which Distance panics, and NaN. O(length).
 type Hamming[T comparable] struct{}
 
 // Distance implements [Space].
@@ -31,8 +30,8 @@ func (Hamming[T]) Check(x, y []T) error {
 	return cmp.Or(fault.Size(op, "y", len(y), len(x)), checkEntries(op, x, y))
 }
 
-// Discrete is the metric of unordered labels: 0 between equal points, 1 between
-// all others. Check refuses points not equal to themselves (NaN).
+// Discrete is the metric of unordered labels: 0 between equal points, 1 between all others. Check
+// refuses NaN.
 type Discrete[T comparable] struct{}
 
 // Distance implements [Space].
@@ -54,10 +53,9 @@ func (Discrete[T]) Check(x, y T) error {
 }
 
 // Levenshtein is the edit distance of strings: the least number of insertions, deletions and
-// substitutions of a rune that turn one into the other. Check refuses strings that are not
-// valid UTF-8. ceil(m/64)*n steps of a few word operations for lengths m and n (G. Myers, J.
-// ACM 46, 1999, in the form of H. Hyyro, 2003). It allocates only where both strings pass 64
-// runes, then as many bytes as the shorter has runes.
+// substitutions of a rune that make one the other. Check refuses invalid UTF-8. ceil(m/64)*n steps
+// for lengths m and n (G. Myers, J. ACM 46, 1999, in the form of H. Hyyro, 2003); it allocates only
+// where both strings pass 64 runes.
 type Levenshtein struct{}
 
 // Distance implements [Space].
@@ -160,9 +158,9 @@ func runeOffset(s string, k int) int {
 	return len(s)
 }
 
-// CommonPrefix is the Baire ultrametric on sequences: Base^-k, k the length of the longest
-// common prefix, and 0 between equal sequences. Check refuses entries not equal to themselves
-// (NaN). Common prefixes longer than about 1074/log2(Base) underflow to 0. O(length).
+// CommonPrefix is the Baire ultrametric on sequences: Base^-k, k the length of the longest common
+// prefix, and 0 between equal sequences. Check refuses NaN. Common prefixes longer than about
+// 1074/log2(Base) underflow to 0. O(length).
 type CommonPrefix[T comparable] struct {
 	Base float64 // a finite number > 1; 0 means 2
 }

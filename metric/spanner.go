@@ -12,22 +12,19 @@ import (
 
 // Spanner returns a graph of few edges whose shortest paths are at most t times as long as the
 // distances of f, the greedy t-spanner for a finite t >= 1: it takes the pairs of points by
-// ascending distance, and of index where distances tie, and makes a pair an edge where the
-// edges so far leave it farther apart than t times its distance (Althöfer et al., 1993). Thus,
-// for the metric g that is returned,
+// ascending distance, then index, and makes a pair an edge where the edges so far leave it farther
+// apart than t times its distance (Althöfer et al., 1993). Thus, for the metric g that is returned,
 //
 //	f <= g <= t*f
 //
-// on the right for the float64s that the two Distance methods return, on the left up to the
-// rounding with which f obeys the triangle inequality ([DefaultTolerance]), and not where f is
-// no metric. The largest g/f is [Bimetric.Lipschitz] of {f, g}. t = 1 drops the pairs that
+// on the right for the float64s that the Distance methods return, on the left up to the rounding
+// with which f obeys the triangle inequality ([DefaultTolerance]). t = 1 drops the pairs that
 // shorter ones imply; a large t leaves a minimum spanning tree.
 //
 // The errors are [ErrEmpty], [*ValueError] for t and, with the position of the pair as in
 // [NewDense], for a distance outside [0, 1e300], and [*MemoryError]. O(n^2 log n) time, and a
 // search near a point for each pair that earlier ones have not decided; 12 n^2 bytes beside the
-// result. Of a [Graph] only the edges are tried, and pairs that rounding then leaves too far
-// apart.
+// result. Of a [Graph] only the edges are tried, and pairs that rounding then leaves too far apart.
 func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 	const op = "metric: Spanner"
 	if !(t >= 1 && t <= math.MaxFloat64) {

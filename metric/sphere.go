@@ -12,12 +12,11 @@ import (
 // EarthRadiusKm is the mean radius of the Earth in km (IUGG R1).
 const EarthRadiusKm = 6371.0088
 
-// LatLon is a point of a sphere: its latitude Lat in [-90, 90] and its longitude
-// Lon, any finite number, both in degrees.
+// LatLon is a point of a sphere, in degrees: Lat in [-90, 90], Lon any finite number.
 type LatLon struct{ Lat, Lon float64 }
 
-// String gives {Lat Lon} in degrees. Multiples of 2^-23 degrees, the grid of noise on the
-// sphere (1.3 cm on the Earth), have the at most 7 decimals that tell them apart.
+// String gives {Lat Lon}. Multiples of 2^-23 degrees, the grid of noise on the sphere, have the at
+// most 7 decimals that distinguish them.
 func (p LatLon) String() string { return "{" + degrees(p.Lat) + " " + degrees(p.Lon) + "}" }
 
 func degrees(v float64) string {
@@ -27,10 +26,10 @@ func degrees(v float64) string {
 	return fmt.Sprint(v)
 }
 
-// GreatCircle is the length of the shorter great-circle arc between two points of a sphere, in
-// the unit of Radius; 0 means [EarthRadiusKm], so that the zero value measures in km. Against
-// the ellipsoid of the Earth it errs by up to about 0.6 percent. Every distance has a relative
-// error of about 1e-15; points closer than about 1e-160 degrees are at distance 0.
+// GreatCircle is the length of the shorter great-circle arc between two points of a sphere, in the
+// unit of Radius; 0 means [EarthRadiusKm], so that the zero value measures in km. It errs by up to
+// about 0.6 percent from the ellipsoid of the Earth, by about 1e-15 from the sphere; points closer
+// than about 1e-160 degrees are at distance 0.
 type GreatCircle struct{ Radius float64 }
 
 // Distance implements [Space].
@@ -54,7 +53,7 @@ func (g GreatCircle) Distance(x, y LatLon) float64 {
 	return g.radius() * (2 * math.Atan2(math.Sqrt(h), math.Sqrt(rest)))
 }
 
-// Unit implements [Measured]: "km" where the radius is [EarthRadiusKm].
+// Unit is "km" where the radius is [EarthRadiusKm].
 func (g GreatCircle) Unit() Unit {
 	if g.radius() == EarthRadiusKm {
 		return "km"
@@ -79,17 +78,15 @@ func (g GreatCircle) Check(x, y LatLon) error {
 	return nil
 }
 
-// Append implements [Embedder]: p in Earth-centered coordinates, on the sphere
-// of the given radius.
+// Append implements [Embedder]: p in Earth-centered coordinates.
 func (g GreatCircle) Append(dst []float64, p LatLon) []float64 {
 	r, lon := g.radius(), wrapLon(p.Lon)
 	c := r * cosDeg(p.Lat)
 	return append(dst, c*cosDeg(lon), c*sinDeg(lon), r*sinDeg(p.Lat))
 }
 
-// Norm implements [Embedder]: from the chord through the sphere to the arc, with
-// an absolute error of about 1e-16 radii, but of up to 1e-7 near the antipode,
-// where the chord is flat in the arc.
+// Norm implements [Embedder]: from the chord through the sphere to the arc, with an absolute error
+// of about 1e-16 radii, but up to 1e-7 near the antipode.
 func (g GreatCircle) Norm() (float64, func(float64) float64) {
 	r := g.radius()
 	return 2, func(chord float64) float64 { return r * chordToArc(chord/r) }

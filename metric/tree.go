@@ -12,11 +12,9 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 )
 
-// Tree is a rooted tree with a length on every edge, as a taxonomy. Its nodes are 0, ...,
-// Len()-1. It is immutable and safe for concurrent use; methods panic where there is no such
-// node. Its metrics sum lengths of edges, so a level alpha is per unit of these: per edge where
-// all are 1, as in [TreeFromPaths]. The metrics name no unit; the Unit of a mechanism's options
-// does.
+// Tree is a rooted tree with a length on every edge, as a taxonomy. Its nodes are 0, ..., Len()-1.
+// It is immutable and safe for concurrent use; methods panic where there is no such node. Its
+// metrics sum lengths of edges and name no unit.
 type Tree struct {
 	parent []int
 	length []float64
@@ -28,11 +26,11 @@ type Tree struct {
 	root   int
 }
 
-// NewTree returns the tree in which an edge of length[v] attaches node v to parent[v]. The root
-// has the parent -1; its length is kept but enters no distance. A nil length makes all edges 1
-// and that of the root 0. Slices are copied. Lengths lie in [0, 1e300]. A parent that is no
-// node, a second root, a cycle or no root, or a bad length is a [*ValueError] with the node as
-// Index; the other errors are [ErrEmpty], [*SizeError] and [*MemoryError]. O(n).
+// NewTree returns the tree in which an edge of length[v], in [0, 1e300], attaches node v to
+// parent[v]. The root has the parent -1; its length enters no distance. A nil length makes all
+// edges 1. Slices are copied. A parent that is no node, a second root, a cycle or no root, or a bad
+// length is a [*ValueError] with the node as Index; the other errors are [ErrEmpty], [*SizeError]
+// and [*MemoryError]. O(n).
 func NewTree(parent []int, length []float64) (*Tree, error) {
 	parent = slices.Clone(parent)
 	if length == nil {
@@ -107,13 +105,13 @@ func newTree(op string, parent []int, length []float64, names []string) (*Tree, 
 }
 
 // TreeFromPaths returns the tree of a taxonomy, given as paths of names down from the root, the
-// same for all, with edges of length 1. Paths share a node as long as they agree; the same name
-// under different parents makes different nodes. Nodes are numbered as they first occur, and
-// path k ends in Leaves()[k], which is point k of PathMetric and Ultrametric.
+// same for all, with edges of length 1. Paths share a node as long as they agree. Nodes are
+// numbered as they first occur, and path k ends in Leaves()[k], which is point k of PathMetric and
+// Ultrametric.
 //
-// A path that is the beginning of another, or comes twice, is an error that gives both indices.
-// No paths, an empty path or name, one that [Tree.WithNames] refuses, and a second root are
-// others. O(names).
+// A path that is the beginning of another, or comes twice, is an error that gives both indices; so
+// are no paths, an empty path or name, one that [Tree.WithNames] refuses, and a second root.
+// O(names).
 func TreeFromPaths(paths [][]string) (*Tree, error) {
 	const op = "metric: TreeFromPaths"
 	if err := fault.Empty(op, "paths", len(paths)); err != nil {
@@ -167,8 +165,8 @@ func TreeFromPaths(paths [][]string) (*Tree, error) {
 }
 
 // WithNames returns the tree with the given names of its nodes, which are copied. Names may be
-// empty and may repeat. Control characters, marks of the direction of text and invalid UTF-8,
-// with which a name may pass for another, are an error that gives the node and the place.
+// empty and may repeat. Control characters, marks of the direction of text and invalid UTF-8 are an
+// error that gives the node and the place.
 func (t *Tree) WithNames(names []string) (*Tree, error) {
 	const op = "metric: Tree.WithNames"
 	if err := fault.Size(op, "names", len(names), t.Len()); err != nil {
@@ -215,9 +213,8 @@ func (t *Tree) Name(v int) string {
 	return t.names[v]
 }
 
-// LeafNames returns the names of the leaves, "" where one has none: name k is that
-// of point k of PathMetric and Ultrametric. With them mechanism.Labels and
-// domain.Labels make names of points.
+// LeafNames returns the names of the leaves: name k is that of point k of PathMetric and
+// Ultrametric.
 func (t *Tree) LeafNames() []string {
 	names := make([]string, len(t.leaves))
 	for k, v := range t.leaves {
@@ -236,18 +233,16 @@ func (t *Tree) Leaves() []int { return slices.Clone(t.leaves) }
 func (t *Tree) Preorder() []int { return slices.Clone(t.pre) }
 
 // PathMetric returns the metric on the leaves in which two are as far apart as the path between
-// them is long. Point k is node Leaves()[k]. A distance costs O(1), a row of the [RowReader]
-// that it is O(number of points), memory is O(n log n). It has a relative error of at most
-// 2^-51, plus an absolute one of at most k*2^-103 times the depth of the deeper end, k edges
-// below the root: each side of a path is a difference of depths in double-double arithmetic.
+// them is long. Point k is node Leaves()[k]. A distance costs O(1), a row O(number of points),
+// memory is O(n log n). It has a relative error of at most 2^-51, plus k*2^-103 times the depth of
+// the deeper end, k edges below the root: depths are double-double numbers.
 func (t *Tree) PathMetric() Finite { return t.pathMetric(t.leaves) }
 
 // NodeMetric is [Tree.PathMetric] on all nodes: point v is node v.
 func (t *Tree) NodeMetric() Finite { return t.pathMetric(ascending[int](t.Len())) }
 
-// Ultrametric returns the ultrametric on the leaves in which two are as far
-// apart as their lowest common ancestor is high: as the longest way from it
-// down to a leaf. Point k is node Leaves()[k]. O(n log n).
+// Ultrametric returns the ultrametric on the leaves in which two are as far apart as the longest
+// way from their lowest common ancestor down to a leaf. Point k is node Leaves()[k]. O(n log n).
 func (t *Tree) Ultrametric() *Ultrametric {
 	t.made()
 	high := make([]float64, t.Len())
@@ -355,8 +350,8 @@ func (m *pathMetric) DistancesFrom(i int, dst []float64) []float64 {
 	return dst
 }
 
-// String returns the tree in Newick format, "" for a zero Tree. Names that hold
-// blanks or its punctuation are quoted. O(n).
+// String returns the tree in Newick format, "" for a zero Tree. Names that hold blanks or its
+// punctuation are quoted. O(n).
 func (t *Tree) String() string {
 	if t.Len() == 0 {
 		return ""

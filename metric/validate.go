@@ -3,6 +3,7 @@ package metric
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -32,25 +33,22 @@ type ValidateOptions struct {
 	// Seed fixes the sample.
 	Seed uint64
 
-	// Progress, if not nil, is told how many of how many parts are done. Calls do not overlap.
+	// Progress, if not nil, is called with how many of how many parts are done. Calls do not
+	// overlap.
 	Progress func(done, total int)
 
 	// Workers is the number of goroutines; 0 means GOMAXPROCS.
 	Workers int
 }
 
-// DefaultTolerance is the relative slack of the triangle inequality that
-// [Validate] grants to rounding.
+// DefaultTolerance is the relative slack of the triangle inequality that [Validate] grants to
+// rounding.
 //
-// Let every computed distance lie within a factor 1 +- m*2^-53 of a metric.
-// Then the computed d(i,j) is at most (1+m*2^-53)/(1-m*2^-53) times
-// d(i,k)+d(k,j), and the check rounds a sum and a product. With terms of second
-// order 1 + (2m+3) 2^-53 is enough, so 2^-40 covers every m <= 4094.
-//
-// Great-circle and angular distances have m below 20: what rounding does to
-// one point alone (degrees to radians, scaling to norm 1) moves the point, and
-// distances between moved points obey the law still. An l1 norm in R^d, or a
-// path of d edges, has m <= d+1; an l2 norm half of that.
+// Let every computed distance lie within a factor 1 +- m*2^-53 of a metric. Then the computed
+// d(i,j) is at most (1+m*2^-53)/(1-m*2^-53) times d(i,k)+d(k,j), and the check rounds a sum and a
+// product. With terms of second order 1 + (2m+3) 2^-53 is enough, so 2^-40 covers every m <= 4094.
+// Great-circle and angular distances have m below 20, an l1 norm in R^d, or a path of d edges, m <=
+// d+1, an l2 norm half of that.
 const DefaultTolerance = 0x1p-40
 
 const (
@@ -65,16 +63,15 @@ const (
 )
 
 // Validate checks that f is a metric: distances finite and >= 0 ([FiniteValue]), d(i,i) = 0
-// ([ZeroSelf]), d(i,j) = d(j,i) exactly ([Symmetry]), under Strict d(i,j) > 0 ([Identity]), and
-// the triangle inequality up to the tolerance ([Triangle]). The error is a [*Violation] that
-// names the points, or [ErrEmpty], a [*ValueError] for an option, or a [*MemoryError].
+// ([ZeroSelf]), d(i,j) = d(j,i) exactly ([Symmetry]), under Strict d(i,j) > 0 ([Identity]), and the
+// triangle inequality up to the tolerance ([Triangle]). The error is a [*Violation] that names the
+// points, or [ErrEmpty], a [*ValueError] for an option, or a [*MemoryError].
 //
-// Up to MaxTriples triples everything is checked, pairs before triangles. The witness is the
-// first pair (i, j), i <= j, in lexicographic order, and for a triangle the k with the least
-// sum. O(n^2) calls and memory, O(n^3) arithmetic. Above that, the distances d(i,i) and Samples
-// random triples of distinct points are checked, in O(n+Samples) calls, and the witness is the
-// first drawn. A law that fails on a fraction p of the triples is missed with probability
-// (1-p)^Samples.
+// Up to MaxTriples triples everything is checked, pairs before triangles; the witness is the first
+// pair (i, j), i <= j, in lexicographic order, and for a triangle the k with the least sum. O(n^2)
+// memory, O(n^3) time. Above that, the distances d(i,i) and Samples random triples of distinct
+// points are checked, and the witness is the first drawn. A law that fails on a fraction p of the
+// triples is missed with probability (1-p)^Samples.
 func Validate(ctx context.Context, f Finite, o *ValidateOptions) error {
 	const op = "metric: Validate"
 	if o == nil {
@@ -292,4 +289,34 @@ func search(ctx context.Context, op string, n, size, workers int, progress paral
 		return found
 	}
 	return err
+}
+
+// The laws that [Validate] and the constructors check: the Axiom of a [Violation].
+const (
+	FiniteValue    = "0 <= d(i,j) < Inf"
+	ZeroSelf       = "d(i,i) = 0"
+	Symmetry       = "d(i,j) = d(j,i)"
+	Identity       = "d(i,j) > 0 for i != j"
+	Triangle       = "d(i,j) <= d(i,k) + d(k,j)"
+	UltrametricLaw = "d(i,j) <= max(d(i,k), d(k,j))"
+)
+
+// Violation is the error that carries a witness against a law: the points I and J, for three-point
+// laws also K (otherwise -1), and by how much the law fails.
+type Violation struct {
+	Op      string // the call, as in "metric: Validate"
+	Axiom   string // the law
+	I, J, K int
+	Excess  float64 // by how much, in the unit of the metric
+}
+
+func (v *Violation) Error() string {
+	op, k := "", ""
+	if v.Op != "" {
+		op = v.Op + ": "
+	}
+	if v.K >= 0 {
+		k = fmt.Sprintf(", k=%d", v.K)
+	}
+	return fmt.Sprintf("%s%s fails at i=%d, j=%d%s by %v", op, v.Axiom, v.I, v.J, k, v.Excess)
 }

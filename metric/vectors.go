@@ -4,25 +4,24 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"sync"
 
 	"golang.org/x/exp/constraints"
 
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// maxMagnitude bounds coordinates, radii and edge lengths. A sum of n of them,
-// or of n differences of two, is at most 2e300*n: finite for n up to 8e7.
+// maxMagnitude bounds coordinates, radii and edge lengths: a sum of up to 8e7 of them is finite.
 const maxMagnitude = 1e300
 
-// Where the sum of n squares lies in [minSquares, +Inf) its square root is the
-// norm to rounding error: squares that underflowed lose at most 2^-1075 each,
-// a fraction n*2^-115 of the sum. Outside, the sum is taken again with scaling.
+// A sum of n squares in [minSquares, +Inf) has lost at most a fraction n*2^-115 to underflow; other
+// sums are taken again with scaling.
 const minSquares = 0x1p-960
 
-// Euclidean is the l2 distance of R^d. Its points are slices of one length d >= 1. Check, and
-// so [NewPoints], refuses an empty slice, unequal lengths, NaN, and coordinates above 1e300 in
-// magnitude; Distance panics on unequal lengths. The relative error is at most about d ulps for
-// coordinates of any size. O(d), no allocation, like all metrics on vectors here.
+// Euclidean is the l2 distance of R^d. Its points are slices of one length d >= 1. Check, and so
+// [NewPoints], refuses an empty slice, unequal lengths, NaN, and coordinates above 1e300 in
+// magnitude; Distance panics on unequal lengths. The relative error is at most about d ulps at any
+// scale. O(d), no allocation, like all metrics on vectors here.
 type Euclidean struct{}
 
 // Distance implements [Space].
@@ -87,8 +86,7 @@ func (Manhattan) Append(dst, p []float64) []float64 { return append(dst, p...) }
 // Norm implements [Embedder].
 func (Manhattan) Norm() (float64, func(float64) float64) { return 1, identity }
 
-// Chebyshev is the l-infinity distance of R^d, the largest difference of a
-// coordinate, on the points that [Euclidean] takes.
+// Chebyshev is the l-infinity distance of R^d, on the points that [Euclidean] takes.
 type Chebyshev struct{}
 
 // Distance implements [Space].
@@ -112,10 +110,9 @@ func (Chebyshev) Append(dst, p []float64) []float64 { return append(dst, p...) }
 // Norm implements [Embedder].
 func (Chebyshev) Norm() (float64, func(float64) float64) { return math.Inf(1), identity }
 
-// Minkowski is the lp distance of R^d for the exponent P in [1, +Inf], on the
-// points that [Euclidean] takes. Check refuses any other P, so the zero value is
-// not usable. P = 1, 2 and +Inf are [Manhattan], [Euclidean] and [Chebyshev],
-// bit for bit; any other P costs a power per coordinate. No power overflows.
+// Minkowski is the lp distance of R^d for the exponent P in [1, +Inf], on the points that
+// [Euclidean] takes. Check refuses any other P. P = 1, 2 and +Inf are [Manhattan], [Euclidean] and
+// [Chebyshev], bit for bit; others cost a power a coordinate, of which none overflows.
 type Minkowski struct{ P float64 }
 
 // Distance implements [Space].
@@ -154,10 +151,9 @@ func (Minkowski) Append(dst, p []float64) []float64 { return append(dst, p...) }
 // Norm implements [Embedder].
 func (k Minkowski) Norm() (float64, func(float64) float64) { return k.P, identity }
 
-// Angular is the angle between two nonzero vectors, in radians, in [0, pi]: the metric to use
-// in place of cosine similarity, which is none. Positive multiples of one vector lie at
-// distance 0 up to rounding. The absolute error is about 1e-15, near 0 and pi too (W. Kahan,
-// "How futile are mindless assessments of roundoff", section 12).
+// Angular is the angle between two nonzero vectors, in radians, in [0, pi]: a metric, which cosine
+// distance is not. The absolute error is about 1e-15, near 0 and pi too (W. Kahan, "How futile are
+// mindless assessments of roundoff", section 12).
 type Angular struct{}
 
 // Distance implements [Space].
@@ -175,9 +171,8 @@ func angular[T constraints.Float](x, y []T) float64 {
 	return 2 * math.Atan2(math.Sqrt(diff), math.Sqrt(sum))
 }
 
-// Check implements [Checker]. Beside what the other vector metrics refuse, it
-// refuses the zero vector and those of norm below 2^-1022, the least normal
-// number, because they have too few digits for a direction.
+// Check implements [Checker]. Beside what [Euclidean] refuses, it refuses vectors of norm below
+// 2^-1022, which have too few digits for a direction.
 func (Angular) Check(x, y []float64) error {
 	const op = "metric: Angular"
 	const minNorm = 0x1p-1022
@@ -201,8 +196,8 @@ func (Angular) Append(dst, p []float64) []float64 {
 	return dst
 }
 
-// Norm implements [Embedder]: from the chord between two unit vectors to their
-// angle, with an absolute error of up to 1e-7 near pi, where the chord is flat.
+// Norm implements [Embedder]: from the chord between two unit vectors to their angle, with an
+// absolute error of up to 1e-7 near pi.
 func (Angular) Norm() (float64, func(float64) float64) { return 2, chordToArc }
 
 // chordToArc maps a chord of the unit sphere to its arc.
@@ -212,9 +207,8 @@ func chordToArc(c float64) float64 { return 2 * math.Asin(min(1, c/2)) }
 // one length >= 1: the largest difference of the probability of one event.
 type TotalVariation struct{}
 
-// probabilityTol is how far from 1 the sum of a probability vector may lie: it
-// admits vectors printed with ten digits or summed over 10^6 entries, whose
-// rounding is at most 10^6 * 2^-53. The distance is a metric whatever the sums.
+// probabilityTol admits vectors printed with ten digits or summed over 10^6 entries. The distance
+// is a metric whatever the sums.
 const probabilityTol = 1e-9
 
 // Distance implements [Space].
@@ -300,4 +294,130 @@ func checkExponent(op, arg string, p float64) error {
 		return nil
 	}
 	return fault.Value(op, arg, p, "a number in [1, +Inf]")
+}
+
+// Plane is the [Euclidean] distance of R^2 on arrays, which compare by ==. Both coordinates are in
+// one unit of length: for degrees of latitude and longitude see [GreatCircle]. Check is as of
+// Euclidean.
+type Plane struct{}
+
+// Distance implements [Space].
+func (Plane) Distance(x, y [2]float64) float64 { return math.Hypot(x[0]-y[0], x[1]-y[1]) }
+
+// Check implements [Checker].
+func (Plane) Check(x, y [2]float64) error { return checkVectors("metric: Plane", x[:], y[:]) }
+
+// Append implements [Embedder].
+func (Plane) Append(dst []float64, p [2]float64) []float64 { return append(dst, p[:]...) }
+
+// Norm implements [Embedder].
+func (Plane) Norm() (float64, func(float64) float64) { return 2, identity }
+
+func (Plane) linear() bool { return true }
+
+// Numbers is the line: |x-y| for numbers of any integer or floating-point type, the exact
+// difference rounded once to a float64, also where it overflows T. Check, and so [NewPoints],
+// refuses NaN and numbers above 1e300 in magnitude.
+type Numbers[T constraints.Integer | constraints.Float] struct{}
+
+// Distance implements [Space].
+func (Numbers[T]) Distance(x, y T) float64 {
+	if x < y {
+		x, y = y, x
+	}
+	if fractions[T]() {
+		return float64(x) - float64(y)
+	}
+	// Both differ from their uint64 by a multiple of 2^64, and so the difference
+	// of these by one from x-y, which lies in [0, 2^64).
+	return float64(uint64(x) - uint64(y))
+}
+
+// fractions reports whether T is a floating-point type.
+func fractions[T constraints.Integer | constraints.Float]() bool { return T(1)/2 != 0 }
+
+// Check implements [Checker].
+func (Numbers[T]) Check(x, y T) error {
+	for i, v := range [2]T{x, y} {
+		if err := checkCoordinate("metric: Numbers", argXY[i], -1, float64(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Append implements [Embedder].
+func (Numbers[T]) Append(dst []float64, x T) []float64 { return append(dst, float64(x)) }
+
+// Norm implements [Embedder].
+func (Numbers[T]) Norm() (float64, func(float64) float64) { return 1, identity }
+
+// Float32 is the space S on vectors of float32: Float32[Euclidean]{} in place of Euclidean{}. The
+// distance is that of S between the same numbers as float64, bit for bit. Check is that of S,
+// except that a vector of [TotalVariation] may sum to 1 within 1e-5.
+type Float32[S interface {
+	Space[[]float64]
+	Checker[[]float64]
+	Embedder[[]float64]
+}] struct {
+	Space S // its zero value where S has no parameters
+}
+
+// Distance implements [Space]. It does not allocate.
+func (f Float32[S]) Distance(x, y []float32) float64 {
+	switch any(f.Space).(type) {
+	case Euclidean:
+		return euclidean(x, y)
+	case Manhattan:
+		return manhattan(x, y)
+	case Chebyshev:
+		return chebyshev(x, y)
+	case Angular:
+		return angular(x, y)
+	}
+	w := widen(x, y)
+	defer widePool.Put(w)
+	return f.Space.Distance(w.x, w.y)
+}
+
+// Unit returns that of S.
+func (f Float32[S]) Unit() Unit { return UnitOf(f.Space) }
+
+// Check implements [Checker].
+func (f Float32[S]) Check(x, y []float32) error {
+	w := widen(x, y)
+	defer widePool.Put(w)
+	if _, ok := any(f.Space).(TotalVariation); ok {
+		return checkProbabilities(w.x, w.y, 1e-5)
+	}
+	return f.Space.Check(w.x, w.y)
+}
+
+// Append implements [Embedder].
+func (f Float32[S]) Append(dst []float64, p []float32) []float64 {
+	w := widen(p, nil)
+	defer widePool.Put(w)
+	return f.Space.Append(dst, w.x)
+}
+
+// Norm implements [Embedder].
+func (f Float32[S]) Norm() (float64, func(float64) float64) { return f.Space.Norm() }
+
+func (f Float32[S]) linear() bool { return isLinear(f.Space) }
+
+type wide struct{ x, y []float64 }
+
+var widePool = sync.Pool{New: func() any { return new(wide) }}
+
+// widen takes a wide from the pool; it is to be put back.
+func widen(x, y []float32) *wide {
+	w := widePool.Get().(*wide)
+	w.x, w.y = w.x[:0], w.y[:0]
+	for _, v := range x {
+		w.x = append(w.x, float64(v))
+	}
+	for _, v := range y {
+		w.y = append(w.y, float64(v))
+	}
+	return w
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
-// candidates are for every point the points that an edge may lead to, with their
-// distances, the nearest first: those of point i are entries [start[i],
-// start[i+1]).
+// candidates are for every point the points that an edge may lead to, with their distances, the
+// nearest first: those of point i are entries [start[i], start[i+1]).
 type candidates struct {
 	k     int // of them are the nearest neighbors
 	start []int32

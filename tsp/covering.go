@@ -9,14 +9,12 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Covering is a bound on the length of the shortest tour that knows nothing of
-// tours, only how many balls cover the space.
+// Covering is a bound on the length of the shortest tour from covering numbers.
 type Covering struct {
 	// Integral is at least the integral of N(x)-1 over all x > 0, N(x) the least
 	// number of balls of radius x around points that cover the space.
 	Integral float64
-	// Bound is 16 * Integral: the shortest tour is no longer (BSV22, Theorem
-	// 6.3).
+	// Bound is 16 * Integral: the shortest tour is no longer (BSV22, Theorem 6.3).
 	Bound float64
 	// Centers is how many centers were chosen.
 	Centers int
@@ -31,16 +29,14 @@ const (
 	coveringRest = 1. / 128
 )
 
-// CoveringIntegral bounds the covering integral of f from above, and with it the shortest
-// tour, which is at most 16 times as long.
+// CoveringIntegral bounds the covering integral of f from above, and with it the shortest tour,
+// which is at most 16 times as long.
 //
-// The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all x >= r_m.
-// With all n centers the integral is thus at most r_1 + r_2 + ... + r_(n-1), which is at
-// most twice the integral. Above 8192 points only the first 2^26/n centers are chosen, and
-// below their radius [metric.Net] counts the balls: O(n log n) where f is [metric.Embedded]
-// in few dimensions, and O(n^2) a radius elsewhere.
-//
-// No points are [metric.ErrEmpty], a negative or non-finite distance that is met is a
+// The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all x >= r_m. With all n
+// centers the integral is thus at most r_1 + ... + r_(n-1), which is at most twice the integral.
+// Above 8192 points only the first 2^26/n centers are chosen, and below their radius [metric.Net]
+// counts the balls: O(n log n) where f is [metric.Embedded] in few dimensions, and O(n^2) a radius
+// elsewhere. No points are [metric.ErrEmpty], a negative or non-finite distance that is met is a
 // [*metric.Violation].
 func CoveringIntegral(ctx context.Context, f metric.Finite) (c Covering, err error) {
 	const op = "tsp: CoveringIntegral"
@@ -64,8 +60,7 @@ func covering(ctx context.Context, f metric.Finite, m int) (Covering, error) {
 			return Covering{}, witness(f, order[k])
 		}
 	}
-	// Above radius hi, the integral is at most that counted: N(x) <= k from
-	// radii[k] on.
+	// Above radius hi, the integral is at most that counted: N(x) <= k from radii[k] on.
 	for k := 2; k <= m; k++ {
 		out.Integral = addRectangle(out.Integral, k-1, directed.SubUp(radii[k-1], radii[k]))
 	}

@@ -39,6 +39,14 @@ func Example() {
 	// carried back to its point: true
 }
 
+// must keeps the other examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
 // grid returns the points (x, y), 0 <= x < w, 0 <= y < h, row by row.
 func grid(w, h int) metric.Finite {
 	var pts [][]float64
@@ -47,18 +55,11 @@ func grid(w, h int) metric.Finite {
 			pts = append(pts, []float64{float64(x), float64(y)})
 		}
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	return f
+	return must(metric.NewPoints(pts, metric.Euclidean{}))
 }
 
 func ExampleSpaceFilling() {
-	t, err := tsp.SpaceFilling(context.Background(), grid(4, 4), tsp.Open)
-	if err != nil {
-		log.Fatal(err)
-	}
+	t := must(tsp.SpaceFilling(context.Background(), grid(4, 4), tsp.Open))
 	fmt.Println(t.Order[:8], t.Length)
 	// Output: [0 1 5 4 8 12 13 9] 15
 }
@@ -66,14 +67,8 @@ func ExampleSpaceFilling() {
 // Words have no coordinates; tours need none.
 func ExampleSolve() {
 	words := []string{"cat", "dog", "cot", "dot", "coat", "boat"}
-	f, err := metric.NewPoints(words, metric.Levenshtein{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	t, err := tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Open})
-	if err != nil {
-		log.Fatal(err)
-	}
+	f := must(metric.NewPoints(words, metric.Levenshtein{}))
+	t := must(tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Open}))
 	for _, i := range t.Order {
 		fmt.Print(words[i], " ")
 	}
@@ -83,14 +78,8 @@ func ExampleSolve() {
 
 func ExampleFold() {
 	f := grid(3, 2)
-	t, err := tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Open})
-	if err != nil {
-		log.Fatal(err)
-	}
-	l, err := tsp.Fold(f, t)
-	if err != nil {
-		log.Fatal(err)
-	}
+	t := must(tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Open}))
+	l := must(tsp.Fold(f, t))
 	fmt.Println(l.Position)
 	i := l.Nearest(2.2) // a noisy place on the line
 	fmt.Println("stands for a point at", l.Position[l.Rank[i]])
@@ -101,14 +90,8 @@ func ExampleFold() {
 
 func ExampleCoveringIntegral() {
 	f := grid(10, 10)
-	c, err := tsp.CoveringIntegral(context.Background(), f)
-	if err != nil {
-		log.Fatal(err)
-	}
-	t, err := tsp.Solve(context.Background(), f, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	c := must(tsp.CoveringIntegral(context.Background(), f))
+	t := must(tsp.Solve(context.Background(), f, nil))
 	fmt.Printf("covering numbers say at most %.0f; the tour is %v long\n", c.Bound, t.Length)
 	// Output: covering numbers say at most 2711; the tour is 100 long
 }
@@ -116,10 +99,7 @@ func ExampleCoveringIntegral() {
 // A tour of 25 unit edges would visit as many black as white points of the
 // chessboard, so one edge must be a diagonal. The bound proves it.
 func ExampleBound() {
-	t, err := tsp.Solve(context.Background(), grid(5, 5), &tsp.SolveOptions{Bound: tsp.BoundHeldKarp})
-	if err != nil {
-		log.Fatal(err)
-	}
+	t := must(tsp.Solve(context.Background(), grid(5, 5), &tsp.SolveOptions{Bound: tsp.BoundHeldKarp}))
 	fmt.Printf("%.3f <= shortest <= %.3f\n", t.LowerBound, t.Length)
 	// Output: 25.414 <= shortest <= 25.414
 }

@@ -136,8 +136,7 @@ func TestCoveringIntegral_AgainstExactCoveringNumbers(t *testing.T) {
 	}
 }
 
-// coverings is the least number of balls of radius r that cover f, by trying all
-// sets of centers.
+// coverings is the least number of balls of radius r that cover f, by trying all sets of centers.
 func coverings(f metric.Finite, r float64) int {
 	n := f.Len()
 	best := n
@@ -167,8 +166,7 @@ func TestFold_ChecksFewPairsOfManyPoints(t *testing.T) {
 	}
 }
 
-// counted are n points on a line, which have no distance once too many were asked
-// for.
+// counted are n points on a line, which have no distance once too many were asked for.
 type counted struct{ n, calls int }
 
 func (c *counted) Len() int { return c.n }

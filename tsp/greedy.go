@@ -12,9 +12,8 @@ import (
 // greedy returns the order of a greedy path, whose two ends close the tour: on uniform
 // points of the plane it is 14 to 18 % longer than the shortest.
 //
-// Edges between near neighbors come first, the shortest of them and then the
-// lowest points first. The ends of the paths that these leave are joined likewise,
-// and so on until one path is left.
+// Edges between near neighbors come first, the shortest of them and then the lowest points first.
+// The ends of the paths that these leave are joined likewise, and so on until one path is left.
 func greedy(ctx context.Context, f metric.Finite, near *candidates) ([]int, error) {
 	n := f.Len()
 	links := slices.Repeat([][2]int32{{-1, -1}}, n) // the neighbors of each point on its path
@@ -36,9 +35,8 @@ func greedy(ctx context.Context, f metric.Finite, near *candidates) ([]int, erro
 			break
 		}
 		ends = slices.DeleteFunc(ends, func(i int) bool { return links[i][1] >= 0 })
-		// Of two neighbors of an end one is on another path, so every round
-		// joins some. Where all are drawn to the same few, more neighbors
-		// keep the number of rounds at about log n.
+		// Of two neighbors of an end one is on another path, so every round joins some. Where all
+		// are drawn to the same few, more neighbors keep the number of rounds at about log n.
 		left, err := metric.Subset(f, ends)
 		if err != nil {
 			return nil, err

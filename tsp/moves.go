@@ -1,17 +1,15 @@
 package tsp
 
-// A chain t1 t2 t3 t4 ... t2k exchanges k edges of the tour: those to remove
-// (t1t2, t3t4, ...) and to add (t2t3, t4t5, ...) take turns, and t2kt1 closes it
-// (Lin and Kernighan 1973). Adding up the gains from the right t1, every partial
-// sum is positive, so the candidates for t3, t5, ... are tried only while it is.
-// Bentley (1992) has the neighbor lists and the don't-look bits.
+// A chain t1 t2 t3 t4 ... t2k exchanges k edges of the tour: those to remove (t1t2, t3t4, ...) and
+// to add (t2t3, t4t5, ...) take turns, and t2kt1 closes it (Lin and Kernighan 1973). Adding up the
+// gains from the right t1, every partial sum is positive, so the candidates for t3, t5, ... are
+// tried only while it is. Bentley (1992) has the neighbor lists and the don't-look bits.
 //
-// Read from t2 on, the tour is a sequence that ends with t1. A step of the chain
-// begins with a new neighbor t3 of t2. Most often t4 stands before t3, and the
-// part t2...t4 is turned round; t4 is then the first, and the next step goes on
-// from there. Or t4 stands after t3: then t2...t3 would close to a cycle, which
-// an edge t5t6 of it, removed in the same step, lets in again. 2-opt, or-opt and
-// all 3-opt moves are chains of one or two steps.
+// Read from t2 on, the tour is a sequence that ends with t1. A step of the chain begins with a new
+// neighbor t3 of t2. Most often t4 stands before t3, and the part t2...t4 is turned round; t4 is
+// then the first, and the next step goes on from there. Or t4 stands after t3: then t2...t3 would
+// close to a cycle, which an edge t5t6 of it, removed in the same step, lets in again. 2-opt,
+// or-opt and all 3-opt moves are chains of one or two steps.
 
 const (
 	// maxSteps is the most steps of a chain.
@@ -27,11 +25,10 @@ const (
 // all later ones: those of the largest gain if the chain need not be closed.
 var widths = [...]int{5, 3, 1}
 
-// gainSlack is the least gain of a chain as a fraction of the length that it
-// removes, r. The first letSteps steps each add up to four distances to the gain,
-// the others two, and the end one, each time rounding a number of at most r: by
-// (4*2 + 2*4 + 1) * 2^-53 r in all. Whatever passes thus shortens the exact sum of
-// the distances, so that no search goes in circles.
+// gainSlack is the least gain of a chain as a fraction of the length that it removes, r. The first
+// letSteps steps each add up to four distances to the gain, the others two, and the end one, each
+// time rounding a number of at most r: by (4*2 + 2*4 + 1) * 2^-53 r in all. Whatever passes thus
+// shortens the exact sum of the distances, so that no search goes in circles.
 const gainSlack = 0x1p-48
 
 // descend makes moves until the queue is empty or stop returns true, which is
@@ -96,9 +93,8 @@ func (s *search) turn(o option) {
 	}
 }
 
-// extend looks for steps from the first node t2 on that make the chain gain, and
-// returns what it gains then, or 0 and the chain as it was. It has removed the
-// length gone and gained g.
+// extend looks for steps from the first node t2 on that make the chain gain, and returns what it
+// gains then, or 0 and the chain as it was. It has removed the length gone and gained g.
 func (s *search) extend(t2 int32, g, gone float64, depth int) float64 {
 	var best options
 	best.width = widths[min(depth, len(widths)-1)]

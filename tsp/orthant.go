@@ -16,9 +16,8 @@ const (
 	perOrthant = 2
 )
 
-// orthants returns for each point those nearest by the norm in each orthant around
-// it, or nil if f does not sit in a space of few dimensions. O(n log n) for points
-// that are spread out.
+// orthants returns for each point those nearest by the norm in each orthant around it, or nil if f
+// does not sit in a space of few dimensions. O(n log n) for points that are spread out.
 func orthants(ctx context.Context, f metric.Finite) ([][]int32, error) {
 	if finite.Dim(f) > mostOrthants {
 		return nil, nil
@@ -47,9 +46,8 @@ func orthants(ctx context.Context, f metric.Finite) ([][]int32, error) {
 	return out, err
 }
 
-// orthant is a search for the points nearest to x among those whose coordinates
-// are less than those of x along the axes in below, a set of bits, and not less
-// along the others.
+// orthant is a search for the points nearest to x among those whose coordinates are less than those
+// of x along the axes in below, a set of bits, and not less along the others.
 type orthant struct {
 	t     *kdtree.Tree
 	x     []float64

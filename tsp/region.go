@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// fixed is the length of an edge that stays: it stands for a part of the tour
-// outside a region.
+// fixed is the length of an edge that stays: it stands for a part of the tour outside a region.
 const fixed = -1
 
 // regions cuts a large tour into searches of a few nodes, which it takes time in

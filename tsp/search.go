@@ -127,8 +127,7 @@ func (s *search) distance(a, b int32) float64 {
 	return ordered(s.f, int(s.point[a]), int(s.point[b]))
 }
 
-// candidates returns the candidates of node a, but for the extra one, with
-// distances.
+// candidates returns the candidates of node a, but for the extra one, with distances.
 func (s *search) candidates(a int32) ([]int32, []float64) {
 	lo, hi := s.start[a], s.start[a+1]
 	return s.near[lo:hi], s.dist[lo:hi]
@@ -188,9 +187,8 @@ func (s *search) at(x int32) int32 {
 	return s.order[s.wrap(s.base+x)]
 }
 
-// joined returns the length of the edge between the nodes a and b if they are
-// neighbors in the array, and otherwise ok = false: then the chain has added
-// the edge, or there is none.
+// joined returns the length of the edge between the nodes a and b if they are neighbors in the
+// array, and otherwise ok = false: then the chain has added the edge, or there is none.
 func (s *search) joined(a, b int32) (d float64, ok bool) {
 	p, q := s.pos[a], s.pos[b]
 	switch n := int32(len(s.order)); q - p {

@@ -17,26 +17,24 @@ type SolveOptions struct {
 	// Bound chooses the lower bound.
 	Bound Bound
 
-	// Neighbors is how many nearest neighbors of a point count as candidates
-	// for an edge, beside a few farther ones: see [Solve]. 0 means 5.
+	// Neighbors is how many nearest neighbors of a point count as candidates for an edge, beside a
+	// few farther ones: see [Solve]. 0 means 5.
 	Neighbors int
 
-	// Kicks is how many perturbations are tried once no move helps. 0 means 3
-	// for each point, but at most 60,000; negative means none. Where f has points at
-	// distance 0 and no embedding they are tried twice, with such points as one and
-	// with all: only the triangle inequality makes a shortest tour visit them in one go.
+	// Kicks is how many perturbations are tried once no move helps. 0 means 3 for each point, but
+	// at most 60,000; negative means none. Where f has points at distance 0 and no embedding they
+	// are tried twice, with such points as one and with all.
 	Kicks int
 
-	// TimeLimit, where positive, ends the improvement, after the neighbor lists and
-	// the first tour, after that long. It does not count the bound. The result then
-	// depends on the speed of the machine.
+	// TimeLimit, where positive, ends the improvement, after the neighbor lists and the first tour,
+	// after that long. It does not count the bound. The result then depends on the speed of the
+	// machine.
 	TimeLimit time.Duration
 
 	// Seed fixes the perturbations.
 	Seed uint64
 
-	// Progress, where not nil, is told from time to time how many kicks have
-	// been tried.
+	// Progress, where not nil, is called from time to time with how many kicks have been tried.
 	Progress func(done, total int)
 }
 
@@ -71,47 +69,41 @@ func (o *SolveOptions) defaults(op string, n int) (SolveOptions, error) {
 
 // Bound names a way to prove that no tour is shorter than some length.
 //
-// Give every point i a number p_i, its multiplier, and every edge the cost
-// d(i,j) + p_i + p_j. A tour meets every point twice, so this adds exactly
-// 2(p_1 + ... + p_n) to its length. Without its largest edge it is a spanning
-// tree, and that edge costs at least as much as the second smallest at any
-// point v. So, for any multipliers, no tour is shorter than
+// Give every point i a multiplier p_i, and every edge the cost d(i,j) + p_i + p_j. A tour meets
+// every point twice, so this adds exactly 2(p_1 + ... + p_n) to its length. Without its largest
+// edge it is a spanning tree, and that edge costs at least as much as the second smallest at any
+// point v. So no tour is shorter than
 //
 //	MST(p) + max_v second(v, p) - 2(p_1 + ... + p_n).
 //
-// An open path lacks the edge and meets its ends once: the sum of the two
-// least multipliers takes the place of second. Every rounding is downward.
+// An open path lacks the edge and meets its ends once: the sum of the two least multipliers takes
+// the place of second. Every rounding is downward.
 type Bound int
 
 const (
-	// BoundAuto is BoundHeldKarp up to 5,000 points, and up to 200,000 where a
-	// kd-tree serves them: points that are [metric.Embedded] in at most 4 dimensions;
-	// BoundTree above.
+	// BoundAuto is BoundHeldKarp up to 5,000 points, and up to 200,000 where a kd-tree serves them:
+	// points that are [metric.Embedded] in at most 4 dimensions; BoundTree above.
 	BoundAuto Bound = iota
 	// BoundNone leaves LowerBound 0.
 	BoundNone
-	// BoundTree takes zeros as multipliers: the length of a minimum spanning tree
-	// and, for closed tours, one more edge. It is at least half the length of the
-	// shortest tour, and 12 % less than it on uniform points of the plane. It reads
-	// all distances, in O(n^2) time and O(n) memory, unless f has 2048 or more
-	// points and a kd-tree serves them: about O(n log n).
+	// BoundTree takes zeros as multipliers: the length of a minimum spanning tree and, for closed
+	// tours, one more edge, at least half the length of the shortest tour. It reads all distances,
+	// in O(n^2) time and O(n) memory, unless f has 2048 or more points and a kd-tree serves them:
+	// about O(n log n).
 	BoundTree
-	// BoundHeldKarp is the bound of Held and Karp (1970, 1971), the largest for any
-	// multipliers as far as 600 steps of subgradient ascent reach it, fewer beyond 10,000
-	// points, but at least 60.
+	// BoundHeldKarp is the bound of Held and Karp (1970, 1971), the largest for any multipliers as
+	// far as 600 steps of subgradient ascent reach it, fewer beyond 10,000 points, but at least 60.
 	//
-	// It falls short of the shortest tour, by under 1 % for most points: no multipliers
-	// prove more than the linear program with degree and subtour constraints, whose
-	// fractional tours are shorter by far where points stand in an odd number of rows wider
-	// apart than their steps.
+	// It falls short of the shortest tour, by under 1 % for most points: no multipliers prove more
+	// than the linear program with degree and subtour constraints.
 	//
-	// The search runs on a graph of near neighbors, O(n log n) a step; about once in a
-	// hundred steps what it found is proved on all edges. Where n is small or f has no
-	// embedding all distances are read about ten times. Memory is O(n).
+	// The search runs on a graph of near neighbors, O(n log n) a step; about once in a hundred
+	// steps what it found is proved on all edges. Where n is small or f has no embedding all
+	// distances are read about ten times. Memory is O(n).
 	//
-	// Unlike in the papers the edge beyond the tree is at the best leaf, the direction of a
-	// step is that of Volgenant and Jonker (1982), its length falls as a parabola, and
-	// well-separated clusters also move as wholes.
+	// Unlike in the papers the edge beyond the tree is at the best leaf, the direction of a step is
+	// that of Volgenant and Jonker (1982), its length falls as a parabola, and well-separated
+	// clusters also move as wholes.
 	BoundHeldKarp
 )
 
@@ -124,25 +116,20 @@ const (
 
 // Solve returns a short tour of f with a lower bound on all tours.
 //
-// It begins with a greedy tour (Bentley 1992), makes moves of variable depth (Lin and
-// Kernighan 1973) until none helps, then kicks the tour by double bridges and takes back
-// what the moves do not make shorter (iterated local search; Johnson and McGeoch 1997).
-// Last it computes the bound that o asks for. Edges lead to the nearest neighbors and, for
-// an embedding in up to 3 dimensions, to the 2 nearest points in each orthant around a
-// point; elsewhere also along a minimum spanning tree.
+// It begins with a greedy tour (Bentley 1992), makes moves of variable depth (Lin and Kernighan
+// 1973) until none helps, then kicks the tour by double bridges and takes back what the moves do
+// not make shorter (Johnson and McGeoch 1997). Last it computes the bound that o asks for. Edges
+// lead to the nearest neighbors and, for an embedding in up to 3 dimensions, to the 2 nearest
+// points in each orthant around a point; elsewhere also along a minimum spanning tree. On uniform
+// points of the plane the tour is 0.1 % longer than the shortest for 1,000, 0.6 % for 100,000.
 //
-// On uniform points of the plane the tour is 0.1 % longer than the shortest for 1,000, 0.6
-// % for 100,000; the worst, 2.5 %, are a few clusters far apart.
-//
-// Points of an embedding at distance 0 from one another are visited in one go. No points
-// are [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError], and a
+// No points are [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError], and a
 // negative or non-finite distance, if it is met, is a [*metric.Violation]. f is taken to be
 // symmetric; the bound holds without the triangle inequality.
 //
-// The first tour and the moves take about O(n log n) for points of R^d, a kick about a
-// tenth of a millisecond. Where f has no embedding, O(n^2) distances: [metric.Densify] it
-// first if they take long. When ctx is done, Solve returns the best tour so far, nil if
-// there is none, with the error of ctx.
+// The first tour and the moves take about O(n log n) for points of R^d, a kick about a tenth of a
+// millisecond. Where f has no embedding, O(n^2) distances: [metric.Densify] it first if they take
+// long. When ctx is done, Solve returns the best tour so far, or nil, with the error of ctx.
 func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (t *Tour, err error) {
 	const op = "tsp: Solve"
 	defer name(op, &err)

@@ -101,9 +101,8 @@ func (t *Tour) String() string {
 	return s
 }
 
-// Gap returns how far the tour may be from the shortest, as a fraction of the
-// lower bound: Length <= (1+Gap) * optimum. It is 0 for a tour of length 0, and
-// +Inf where LowerBound is 0 otherwise.
+// Gap returns how far the tour may be from the shortest, as a fraction of the lower bound: Length
+// <= (1+Gap) * optimum. It is 0 for a tour of length 0, and +Inf where LowerBound is 0 otherwise.
 func (t *Tour) Gap() float64 {
 	switch {
 	case t.Length == 0:
@@ -114,11 +113,10 @@ func (t *Tour) Gap() float64 {
 	return t.Length/t.LowerBound - 1
 }
 
-// Open returns a closed tour as an open path, cut at its longest edge, the
-// first of several, and a path as it is. The cut path has no lower bound: one
-// for closed tours is none for paths. A t that does not hold every point of f once
-// is a [*metric.SizeError] or [*metric.ValueError], and a negative or non-finite
-// distance along it a [*metric.Violation]. O(n).
+// Open returns a closed tour as an open path, cut at its longest edge, the first of several, and a
+// path as it is. The cut path has no lower bound: one for closed tours is none for paths. A t that
+// does not hold every point of f once is a [*metric.SizeError] or [*metric.ValueError], and a
+// negative or non-finite distance along it a [*metric.Violation]. O(n).
 func (t *Tour) Open(f metric.Finite) (path *Tour, err error) {
 	const op = "tsp: Tour.Open"
 	defer name(op, &err)

@@ -11,12 +11,12 @@ import (
 
 // What is refused, and how: each error begins with what is given.
 func TestErrors(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
 	three, bad := testkit.Must(Levels(3)), testkit.Must(Levels(3, 2))
 	six := testkit.Must(Balanced(6, 2))
 	one := Scales{Level: []float64{1}}
 	knorm, laplace := testkit.Must(New(three, KNorm, one)), testkit.Must(New(three, Laplace, one))
-	integers, haar := testkit.Must(New(three, DiscreteLaplace, one)), testkit.Must(New(testkit.Must(Levels(2)), DiscreteHaar, one))
+	integers := testkit.Must(New(three, DiscreteLaplace, one))
 	line := equalWalk(six, KNorm, ReplaceOne)
 	floats, ints := make([]float64, 4), make([]int64, 4)
 	type row struct {
@@ -30,7 +30,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{"Level has size 0, want 2", Scales{}}, {"Level has size 1, want 2", one},
 		{"Level[1] = 0", Scales{Level: []float64{1, 0}}}, {"Level[1] = NaN", Scales{Level: []float64{1, nan}}},
-		{"Level[1] = +Inf", Scales{Level: []float64{1, inf}}}, {"Level[1] = -1", Scales{Level: []float64{1, -1}}},
+		{"Level[1] = -1", Scales{Level: []float64{1, -1}}},
 		{"Level[0] = 1e-101", Scales{Level: []float64{1e-101, 1}}},
 		{"Total = -1", Scales{Total: -1, Level: []float64{1, 1}}}, {"Total = NaN", Scales{Total: nan, Level: []float64{1, 1}}},
 	} {
@@ -47,10 +47,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{"parent: empty input", nil},
 		{"parent[0] = 0, want no cycle", []int{0, -1}},
-		{"parent[0] = 0, want a root", []int{0}},
 		{"parent[1] = -1, want one root", []int{-1, -1}},
 		{"parent[1] = 5", []int{-1, 5}},
-		{"parent[1] = -2", []int{-1, -2}},
 		{"parent[0] = 1, want a root", []int{1, 2, 0}},
 		{"parent[2] = 3, want no cycle", []int{-1, 0, 3, 4, 2, 1}}, // beside a tree
 	} {
@@ -64,7 +62,6 @@ func TestErrors(t *testing.T) {
 		{"Levels: arities[1] = 0,", testkit.Err(Levels(3, 0))},
 		{"New: children of node[0] = 3,", testkit.Err(New(three, DiscreteHaar, one))},
 		{"New: dist = 17,", testkit.Err(New(three, 17, one))},
-		{"NewNoise: dist = 0,", testkit.Err(NewNoise(0, 1))},
 		{"NewNoise: scale = 0,", testkit.Err(NewNoise(KNorm, 0))},
 		{"Tree.Loss: relation = 7,", testkit.Err(bad.Loss(7, Scales{Level: []float64{1, 1}}))},
 		{"Tree.Normalize: relation = 5,", testkit.Err(three.Normalize(5, Scales{Total: 1, Level: []float64{1}}))},
@@ -76,10 +73,7 @@ func TestErrors(t *testing.T) {
 		{"Tree.Counts: x has size 4, want 3", three.Counts(floats, floats)},
 		{"Tree.Center: counts has size 3, want 4", three.Center(floats[:3])},
 		{"Tree.Haar: children of node[0] = 3,", three.Haar(floats[:3])},
-		{"Tree.HaarInt: children of node[0] = 3,", three.HaarInt(ints[:3])},
 		{"Tree.Haar: x has size 0, want 6", six.Haar(nil)},
-		{"Tree.HaarInverse: x has size 4, want 6", six.HaarInverse(floats)},
-		{"Tree.HaarInt: x has size 0, want 6", six.HaarInt(nil)},
 		{"Walk.Potential: dist = 1,", testkit.Err(laplace.Potential(floats[:3]))},
 		{"Walk.Potential: z[2] = NaN,", testkit.Err(knorm.Potential([]float64{0, 0, nan}))},
 		{"Walk.Potential: counts of z[0] = +Inf,", testkit.Err(knorm.Potential([]float64{1e308, 1e308, 0}))},
@@ -91,7 +85,6 @@ func TestErrors(t *testing.T) {
 		{"Walk.AddCounts: dist = 2,", knorm.AddCounts(nil, ints)},
 		{"Walk.AddCounts: counts has size 0, want 4", integers.AddCounts(nil, nil)},
 		{"Walk.AddHaar: dist = 3,", integers.AddHaar(nil, ints[:3])},
-		{"Walk.AddHaar: x has size 0, want 2", haar.AddHaar(nil, nil)},
 		{"Walk.Variances: dst has size 4, want 6", line.Variances(floats)},
 		{"Walk.RMS: gaps has size 1, want 6", testkit.Err(line.RMS([]float64{1}))},
 		{"Walk.RMS: sum of gaps = 0,", testkit.Err(line.RMS(make([]float64, 6)))},

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,15 +14,12 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Distribution is that of the noise that one node adds to the counts of its
-// children. All four have the same privacy loss at the same scale; see
-// [Tree.Loss]. The zero value is none of them and refused.
+// Distribution is that of the noise that one node adds to the counts of its children. All four have
+// the same privacy loss at the same scale; see [Tree.Loss]. The zero value is refused.
 //
-// With k children a node there are h = log n / log k levels, and scales of 2h under
-// [ReplaceOne]. Scale and number of terms in a partial sum fall by log2 k, while a term
-// grows by sqrt(k): the error of Laplace noise is prop. to sqrt(k/(log k)^3), least at k =
-// 20 and flat from 8 to 40. Root mean squares of the partial sums' noise at level 1 per
-// unit of total variation ([Walk.RMS]; KNorm with k = 10 has 1,000 leaves):
+// The error of Laplace noise with k children a node is prop. to sqrt(k/(log k)^3), least at k = 20
+// and flat from 8 to 40. Root mean squares of the partial sums' noise at level 1 per unit of total
+// variation ([Walk.RMS]; KNorm with k = 10 has 1,000 leaves):
 //
 //	                          n = 1,024     n = 65,536
 //	BSV22, scale 2(L+2)           37.53          66.81
@@ -29,8 +27,8 @@ import (
 //	Laplace, k = 32 | 16          18.33          36.06
 //	KNorm, k = 10 | 16            17.78          35.45
 //
-// A draw takes some 15 ns a child for real numbers and 35 ns for integers, microseconds at
-// scales above 2^48, and 65 ns with [Walk.AddShares].
+// A draw takes some 15 ns a child for real numbers, 35 ns for integers, 65 ns with
+// [Walk.AddShares].
 type Distribution int
 
 const (
@@ -85,24 +83,19 @@ func checkScale(op, arg string, index int, b float64) error {
 	return &ValueError{Op: op, Arg: arg, Index: index, Value: b, Want: "a number in [1e-100, 1e100]"}
 }
 
-// Noise is that of single nodes, for trees too large for a [Tree]; immutable
-// and safe for concurrent use. A zero Noise panics, but for Distribution and
-// Scale.
+// Noise is that of single nodes, for trees too large for a [Tree]; immutable and safe for
+// concurrent use. A zero Noise panics, but for Distribution and Scale.
 type Noise struct {
 	dist  Distribution
 	scale float64
 	rate  float64 // 1/scale rounded down: a discrete distribution may be wider, not narrower
 }
 
-// NewNoise returns noise of the given distribution and scale b, a number in
-// [1e-100, 1e100]. Below a discrete distribution's scale of 1/700 or so all
-// draws are 0 in practice.
+// NewNoise returns noise of the given distribution and scale b, a number in [1e-100, 1e100]. Below
+// a discrete distribution's scale of 1/700 or so all draws are 0 in practice.
 func NewNoise(dist Distribution, scale float64) (Noise, error) {
 	const op = "walk: NewNoise"
-	if err := dist.check(op); err != nil {
-		return Noise{}, err
-	}
-	if err := checkScale(op, "scale", -1, scale); err != nil {
+	if err := cmp.Or(dist.check(op), checkScale(op, "scale", -1, scale)); err != nil {
 		return Noise{}, err
 	}
 	return newNoise(dist, scale), nil
@@ -135,10 +128,10 @@ func (n Noise) lattice() exact.Lattice {
 	return exact.Lattice{Step: math.Ldexp(1, max(e-31, -52))}
 }
 
-// Draw fills dst with a sample of the noise of a node with len(dst) children, in floating
-// point and centered: up to rounding its sum is 0. One child gets 0. DiscreteHaar panics
-// where dst has more than two entries. It is for simulation: to release data use
-// [Walk.AddShares], or [Noise.Add] for counts. O(len(dst)), without allocation.
+// Draw fills dst with a sample of the noise of a node with len(dst) children, in floating point and
+// centered: up to rounding its sum is 0. DiscreteHaar panics where dst has more than two entries.
+// It is for simulation: to release data use [Walk.AddShares], or [Noise.Add] for counts.
+// O(len(dst)), without allocation.
 func (n Noise) Draw(rng *rand.Rand, dst []float64) {
 	fault.Must(n, n.check("walk: Noise.Draw"))
 	rng, done := random.Get(rng)
@@ -176,11 +169,9 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 	floats.AddConst(-sum/float64(k), dst)
 }
 
-// Add adds independent integers of the distribution DiscreteLaplace to the
-// counts x of the children of one node, in place. It panics at any other
-// distribution. A node with an only child has nothing to add to: [Tree.Loss]
-// does not count it. Sums outside int64 become the nearest int64, which is
-// post-processing.
+// Add adds independent integers of the distribution DiscreteLaplace to the counts x of the children
+// of one node, in place. It panics at any other distribution. Sums outside int64 become the nearest
+// int64, which is post-processing.
 func (n Noise) Add(rng *rand.Rand, x []int64) {
 	fault.Must(n, n.check("walk: Noise.Add"))
 	if n.dist != DiscreteLaplace {
@@ -193,10 +184,9 @@ func (n Noise) Add(rng *rand.Rand, x []int64) {
 	done()
 }
 
-// Variance returns the number s such that the noise on k children, before any rounding,
-// has the covariance matrix s*(I - J/k), J all ones: each child's variance is s*(1-1/k),
-// the sum of m children's s*m*(1-m/k). DiscreteHaar has it for k = 2 only. For
-// k < 2 it is 0.
+// Variance returns the number s such that the noise on k children, before any rounding, has the
+// covariance matrix s*(I - J/k), J all ones: the sum of m children has the variance s*m*(1-m/k).
+// DiscreteHaar has it for k = 2 only. For k < 2 it is 0.
 func (n Noise) Variance(k int) float64 {
 	fault.Must(n, n.check("walk: Noise.Variance"))
 	return n.singleVariance() * shape(n.dist, k)

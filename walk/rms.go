@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -18,8 +19,7 @@ import (
 //
 //	s * (c + phi^2 - (c+phi)^2/m)
 //
-// to the variance of S_k, and (c+phi)/m is the share of v itself. Nodes not
-// above k add nothing.
+// to the variance of S_k, and (c+phi)/m is the share of v itself. Nodes not above k add nothing.
 
 // climb calls f for each node above leaf k, from the bottom, with that factor
 // of s, and returns the share of the root.
@@ -71,20 +71,16 @@ func (w *Walk) Variances(dst []float64) error {
 	return nil
 }
 
-// RMS returns the root of the mean over the leaves k of E S_k^2, weighted by
-// gaps, numbers >= 0 and not all 0, or unweighted where gaps is nil: the scale
-// of the walk's error as a measure on the line, its leaves at these distances.
-// Cost as [Walk.Variances].
+// RMS returns the root of the mean over the leaves k of E S_k^2, weighted by gaps, numbers >= 0 and
+// not all 0, or unweighted where gaps is nil: the walk's error as a measure on the line, its leaves
+// at these distances. Cost as [Walk.Variances].
 func (w *Walk) RMS(gaps []float64) (float64, error) {
 	const op = "walk: Walk.RMS"
 	if err := w.check(op); err != nil {
 		return 0, err
 	}
 	if gaps != nil {
-		if err := checkLen(op, "gaps", len(gaps), w.tree.Len()); err != nil {
-			return 0, err
-		}
-		if err := fault.AllNonNegative(op, "gaps", gaps); err != nil {
+		if err := cmp.Or(checkLen(op, "gaps", len(gaps), w.tree.Len()), fault.AllNonNegative(op, "gaps", gaps)); err != nil {
 			return 0, err
 		}
 	}

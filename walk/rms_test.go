@@ -13,11 +13,10 @@ import (
 //
 //	m(N) = E phi^2 = (N+1)(2N+1)/(6N^2),
 //
-// and where all nodes have k children, a level whose nodes have kN leaves adds
-// s((k-1)/2 + m(N) - k m(kN)) to the mean of E S^2 (see the top of rms.go),
-// noise on the total its variance times m(n). s is 2b^2 for Laplace, b^2 for
-// KNorm with k = 2 and else as TestVariance_KNormPairs sums it, and for
-// integers 1/(2 sinh^2(1/2b)), half of that for DiscreteHaar.
+// and where all nodes have k children, a level whose nodes have kN leaves adds s((k-1)/2 + m(N) - k
+// m(kN)) to the mean of E S^2 (see the top of rms.go), noise on the total its variance times m(n).
+// s is 2b^2 for Laplace, b^2 for KNorm with k = 2 and else as TestVariance_KNormPairs sums it, and
+// for integers 1/(2 sinh^2(1/2b)), half of that for DiscreteHaar.
 func TestRMS_KnownAnswers(t *testing.T) {
 	levels := func(a ...int) *Tree { return testkit.Must(Levels(a...)) }
 	binary := func(L int) *Tree { return testkit.Must(Balanced(1<<L, 2)) }

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Counts writes to dst, of length Nodes(), the sum of x below each node, x
-// having one value a leaf. O(nodes).
+// Counts writes to dst, of length Nodes(), the sum of x below each node, x having one value a leaf.
+// O(nodes).
 func (t *Tree) Counts(dst, x []float64) error {
 	const op = "walk: Tree.Counts"
 	if err := t.checkCounts(op, len(dst), len(x)); err != nil {
@@ -45,9 +45,9 @@ func counts[T int64 | float64](t *Tree, dst, x []T) {
 	}
 }
 
-// Center makes counts of all nodes consistent, in place: from the root down, it
-// adds one number to all children of a node such that they sum to it (after Hay, Rastogi,
-// Miklau and Suciu, 2010). O(nodes).
+// Center makes counts of all nodes consistent, in place: from the root down, it adds one number to
+// all children of a node such that they sum to it (after Hay, Rastogi, Miklau and Suciu, 2010).
+// O(nodes).
 func (t *Tree) Center(counts []float64) error {
 	const op = "walk: Tree.Center"
 	if err := t.check(op); err != nil {
@@ -76,12 +76,10 @@ func (t *Tree) checkCounts(op string, dst, x int) error {
 	return checkLen(op, "x", x, t.Len())
 }
 
-// Haar replaces the values on the leaves of a binary tree by its Haar
-// coefficients, in place: x[0] becomes the total, and x[Split(v)], for each
-// inner node v, the sum below its first child minus the sum below its second, so that P
-// below v and a difference D make (P+D)/2 and (P-D)/2 below its children. Noise on such
-// coefficients is due to Xiao, Wang and Gehrke (2010). A tree that is not binary is a
-// [*ValueError]. O(n).
+// Haar replaces the values on the leaves of a binary tree by its Haar coefficients, in place: x[0]
+// becomes the total, and x[Split(v)], for each inner node v, the sum below its first child minus
+// that below its second. (Noise on them: Xiao, Wang and Gehrke, 2010.) A tree that is not binary is
+// a [*ValueError]. O(n).
 func (t *Tree) Haar(x []float64) error {
 	if err := t.checkHaar("walk: Tree.Haar", len(x)); err != nil {
 		return err

@@ -9,17 +9,13 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Tree is a rooted ordered tree. Its leaves are numbered 0 to Len()-1 from
-// left to right and stand for the points or cells that carry mass; its nodes
-// are numbered 0 to Nodes()-1 level by level from the root, 0, each level from
-// left to right. So the children of a node have consecutive numbers, larger
-// than its own, and the leaves below a node are consecutive too.
+// Tree is a rooted ordered tree. Its leaves are numbered 0 to Len()-1 from left to right and stand
+// for the points or cells that carry mass; its nodes 0 to Nodes()-1 level by level from the root,
+// each level from left to right. So the children of a node have consecutive numbers, larger than
+// its own, and so have the leaves below it. An only child gets no noise.
 //
-// A node may have a single child, as in a taxonomy; it then has nothing to
-// divide and gets no noise.
-//
-// A Tree is flat arrays of int32, at most 20 bytes a node. It is immutable and
-// safe for concurrent use. The zero value has no leaves and is refused.
+// It takes at most 20 bytes a node, and is immutable and safe for concurrent use. The zero value
+// has no leaves and is refused.
 type Tree struct {
 	first  []int32 // children of v: first[v] to first[v+1]-1
 	parent []int32 // -1 for the root
@@ -52,15 +48,14 @@ func (t *Tree) String() string {
 	return fmt.Sprintf("tree of %d leaves, height %d", t.Len(), t.Height())
 }
 
-// Binary tells whether every node has two children or none, as the Haar
-// transform needs.
+// Binary tells whether every node has two children or none, as the Haar transform needs.
 func (t *Tree) Binary() bool { return fault.Must(t, t.check("walk: Tree.Binary")).binary }
 
 // Arity returns the largest number of children of a node.
 func (t *Tree) Arity() int { return fault.Must(t, t.check("walk: Tree.Arity")).arity }
 
-// Children returns the range of the children of v, lo to hi-1; it is empty for
-// a leaf. It panics where v is no node, as do the methods below.
+// Children returns the range of the children of v, lo to hi-1, empty for a leaf. It panics where v
+// is no node, as do the methods below.
 func (t *Tree) Children(v int) (lo, hi int) { return int(t.first[v]), int(t.first[v+1]) }
 
 // Parent returns the parent of v, -1 for the root.
@@ -72,8 +67,7 @@ func (t *Tree) LeafRange(v int) (lo, hi int) { return int(t.lo[v]), int(t.hi[v])
 // LeafNode returns the node that is leaf i.
 func (t *Tree) LeafNode(i int) int { return int(t.leaf[i]) }
 
-// Level returns the range of the nodes of depth l, lo to hi-1, for l from 0 to
-// Height().
+// Level returns the range of the nodes of depth l, lo to hi-1, for l from 0 to Height().
 func (t *Tree) Level(l int) (lo, hi int) { return int(t.level[l]), int(t.level[l+1]) }
 
 // Depth returns the number of edges between the root and v. O(log Height).
@@ -82,9 +76,8 @@ func (t *Tree) Depth(v int) int {
 	return sort.Search(len(t.level)-1, func(l int) bool { return int(t.level[l+1]) > v })
 }
 
-// Split returns the place of the Haar coefficient of v in the array that
-// [Tree.Haar] leaves: the first leaf of its second child. It panics unless v
-// has two children.
+// Split returns the place of the Haar coefficient of v in the array that [Tree.Haar] leaves: the
+// first leaf of its second child. It panics unless v has two children.
 func (t *Tree) Split(v int) int {
 	c := int(fault.Must(t, t.check("walk: Tree.Split")).first[v])
 	if int(t.first[v+1]) != c+2 {
@@ -96,10 +89,9 @@ func (t *Tree) Split(v int) int {
 // maxNodes bounds the number of nodes so that one more fits the int32 arrays.
 const maxNodes = math.MaxInt32 - 1
 
-// Balanced returns the tree with n >= 1 leaves in which every node with m > 1
-// leaves has min(m, arity) children whose leaf numbers differ by at most one,
-// the larger first. Its height is the least possible, log n to the base arity
-// rounded up. O(n).
+// Balanced returns the tree with n >= 1 leaves in which every node with m > 1 leaves has min(m,
+// arity) children whose leaf numbers differ by at most one, the larger first: of the least height.
+// O(n).
 func Balanced(n, arity int) (*Tree, error) { return balanced("walk: Balanced", n, arity) }
 
 func balanced(op string, n, arity int) (*Tree, error) {
@@ -126,9 +118,8 @@ func balanced(op string, n, arity int) (*Tree, error) {
 	return build(op, degree)
 }
 
-// Levels returns the tree in which every node of depth l has arities[l]
-// children: Levels(10, 10, 10) has 1,000 leaves. Without arguments it is a
-// single leaf. O(nodes).
+// Levels returns the tree in which every node of depth l has arities[l] children: Levels(10, 10,
+// 10) has 1,000 leaves, Levels() one. O(nodes).
 func Levels(arities ...int) (*Tree, error) {
 	const op = "walk: Levels"
 	nodes, width := 1.0, 1.0
@@ -151,13 +142,11 @@ func Levels(arities ...int) (*Tree, error) {
 	return build(op, degree[:int(nodes)]) // the leaves are zeros
 }
 
-// NewTree returns the tree in which item i has the parent parent[i], -1 for the
-// one root. The children of a node are ordered by their index. order[v] says
-// which item node v is, as nodes are numbered level by level; items that are
-// leaves come in the order of a walk around the tree.
+// NewTree returns the tree in which item i has the parent parent[i], -1 for the one root. The
+// children of a node are ordered by their index. order[v] says which item node v is.
 //
-// An empty parent is [ErrEmpty]; an entry outside [-1, len(parent)), a second
-// root or a cycle is a [*ValueError]. O(len(parent)).
+// An empty parent is [ErrEmpty]; an entry outside [-1, len(parent)), a second root or a cycle is a
+// [*ValueError]. O(len(parent)).
 func NewTree(parent []int) (t *Tree, order []int, err error) {
 	const op = "walk: NewTree"
 	n := len(parent)
@@ -271,4 +260,25 @@ func build(op string, degree []int32) (*Tree, error) {
 		t.hi[v] += t.lo[v]
 	}
 	return t, nil
+}
+
+// ErrEmpty reports a tree without nodes; see errors.Is. It is metric.ErrEmpty.
+var ErrEmpty = fault.ErrEmpty
+
+// The error types of this package, those of package metric, whose doc has the
+// fields; see errors.As.
+type (
+	// ValueError reports one number outside its domain.
+	ValueError = fault.ValueError
+	// SizeError reports a length that does not fit the tree.
+	SizeError = fault.SizeError
+	// MemoryError reports a tree refused before it was allocated.
+	MemoryError = fault.MemoryError
+)
+
+func checkLen(op, arg string, got, want int) error {
+	if got == want {
+		return nil
+	}
+	return &fault.SizeError{Op: op, Arg: arg, Got: got, Want: fmt.Sprint(want)}
 }

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -12,12 +13,10 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Walk is noise on the leaves of a tree: its increments are the noise of single
-// leaves, its partial sums that of the leaves up to one. Every node adds noise,
-// at its level's scale, to the division of its count among its children.
-//
-// A Walk is immutable and safe for concurrent use. The zero value draws nothing
-// and is refused.
+// Walk is noise on the leaves of a tree: its increments are the noise of single leaves, its partial
+// sums that of the leaves up to one. Every node adds noise, at its level's scale, to the division
+// of its count among its children. It is immutable and safe for concurrent use. The zero value is
+// refused.
 type Walk struct {
 	tree   *Tree
 	dist   Distribution
@@ -38,15 +37,11 @@ func (w *Walk) check(op string) error {
 	return fault.Made(w != nil && w.tree != nil, op, "Walk", "New or Superregular")
 }
 
-// New returns the walk of the given distribution and scales on t. DiscreteHaar
-// needs a binary tree. Scales must be as [NewNoise] takes them, one a level; a
-// Total of 0 leaves the total as it is.
+// New returns the walk of the given distribution and scales on t. DiscreteHaar needs a binary tree.
+// Scales must be as [NewNoise] takes them, one a level; a Total of 0 leaves the total as it is.
 func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 	const op = "walk: New"
-	if err := t.check(op); err != nil {
-		return nil, err
-	}
-	if err := dist.check(op); err != nil {
+	if err := cmp.Or(t.check(op), dist.check(op)); err != nil {
 		return nil, err
 	}
 	if dist == DiscreteHaar && !t.binary {
@@ -66,18 +61,14 @@ func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 	return w, nil
 }
 
-// Superregular returns the random walk of n steps of BSV22, Theorem 3.1: Laplace
-// noise of scale L+1 on the Haar coefficients of the balanced binary tree of n
-// leaves and of height L = log2 n rounded up, the total included. (The paper
-// takes L+2; L+1 is enough.)
+// Superregular returns the random walk of n steps of BSV22, Theorem 3.1: Laplace noise of scale L+1
+// on the Haar coefficients of the balanced binary tree of n leaves and of height L = log2 n rounded
+// up, the total included. (The paper takes L+2; L+1 is enough.)
 //
-// The increments Z have a joint density prop. to e^-V(z) and V,
-// [Walk.Potential], is 1-Lipschitz in the l1 norm. Each partial sum is within a
-// multiple of (log n)^(3/2) of 0 on the mean, and the largest of them within
-// one of (log n)^2.
-//
-// Added to a measure and scaled by 2/alpha it is alpha-private per unit of
-// total variation. [ReplaceOne] with scales of 2L does better.
+// The increments Z have a joint density prop. to e^-V(z) and V, [Walk.Potential], is 1-Lipschitz in
+// the l1 norm. Each partial sum is within a multiple of (log n)^(3/2) of 0 on the mean. Added to a
+// measure and scaled by 2/alpha it is alpha-private per unit of total variation. [ReplaceOne] with
+// scales of 2L does better.
 func Superregular(n int) (*Walk, error) {
 	t, err := balanced("walk: Superregular", n, 2)
 	if err != nil {
@@ -110,12 +101,10 @@ func (w *Walk) totalVariance() float64 {
 	return w.total.singleVariance()
 }
 
-// Increments writes a sample of the noise of each leaf, in floating point, to dst, of
-// length Len(): from the root down, each node divides its noise equally among its
-// children and adds theirs. Their sum is noise of scale Total, 0 where there is none,
-// up to rounding. It is for simulation: to release data use [Walk.AddShares],
-// [Walk.AddCounts] or [Walk.AddHaar], whose noise has the same distribution but for the
-// rounding of AddShares. O(nodes).
+// Increments writes a sample of the noise of each leaf, in floating point, to dst, of length Len():
+// from the root down, each node divides its noise equally among its children and adds theirs. It is
+// for simulation: to release data use [Walk.AddShares], [Walk.AddCounts] or [Walk.AddHaar], whose
+// noise has the same distribution but for the rounding of AddShares. O(nodes).
 func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	const op = "walk: Walk.Increments"
 	if err := w.check(op); err != nil {
@@ -153,17 +142,17 @@ func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// AddShares writes to dst, of length Nodes(), what each node has of a measure, with the noise
-// of the distributions Laplace and KNorm (another is a [*ValueError]). weights has a number >=
-// 0 for each leaf, and the measure is weights divided by their sum, which must be positive and
-// finite, as exact reals: so weights may be counts of records. dst[0] is 1, with noise where
-// Total is positive. The share of an only child is that of its parent. With KNorm only
-// differences of siblings are known: the first of them gets 0.
+// AddShares writes to dst, of length Nodes(), what each node has of a measure, with the noise of
+// the distributions Laplace and KNorm (another is a [*ValueError]). The measure is weights, a
+// number >= 0 a leaf, divided by their sum, which must be positive and finite, as exact reals: so
+// weights may be counts of records. dst[0] is 1, with noise where Total is positive. The share of
+// an only child is that of its parent. With KNorm only differences of siblings are known: the first
+// of them gets 0.
 //
-// What it leaves may be published: each number is that of the ideal release, rounded once, to
-// a multiple of [Noise.Step]. So [Tree.Loss] holds for the bits, per unit of total variation
-// of the exact measures, half the l1 distance. Then [Tree.Center], which adds a number to all
-// children of a node, makes shares that add up. Time depends on weights a little. O(nodes).
+// What it leaves may be published: each number is that of the ideal release, rounded once, to a
+// multiple of [Noise.Step]. So [Tree.Loss] holds for the bits, per unit of total variation of the
+// exact measures, half the l1 distance. Then [Tree.Center] makes shares that add up. Time depends
+// on weights a little. O(nodes).
 func (w *Walk) AddShares(rng *rand.Rand, dst, weights []float64) error {
 	const op = "walk: Walk.AddShares"
 	if err := w.check(op); err != nil {
@@ -173,13 +162,7 @@ func (w *Walk) AddShares(rng *rand.Rand, dst, weights []float64) error {
 		return fault.Value(op, "dist", float64(w.dist), "Laplace or KNorm")
 	}
 	t := w.tree
-	if err := checkLen(op, "dst", len(dst), t.Nodes()); err != nil {
-		return err
-	}
-	if err := checkLen(op, "weights", len(weights), t.Len()); err != nil {
-		return err
-	}
-	if err := fault.Private(fault.AllNonNegative(op, "weights", weights)); err != nil {
+	if err := cmp.Or(checkLen(op, "dst", len(dst), t.Nodes()), checkLen(op, "weights", len(weights), t.Len()), fault.Private(fault.AllNonNegative(op, "weights", weights))); err != nil {
 		return err
 	}
 	near, err := t.shares(op, weights)
@@ -272,18 +255,14 @@ func (w *Walk) checkAdd(op string, dist Distribution, arg string, got int, want 
 	return checkLen(op, arg, got, want(w.tree))
 }
 
-// AddCounts adds the noise of distribution DiscreteLaplace (another is a
-// [*ValueError]) to counts of all nodes, as [Tree.CountsInt] makes them, in place.
-// What it leaves may be published: the count of an only child becomes that of its
-// parent; that of the root is noisy where Total is positive and else remains,
-// because it is public. The probabilities are exact. Sums outside int64 become
-// the nearest int64, which is post-processing. O(nodes).
+// AddCounts adds the noise of distribution DiscreteLaplace (another is a [*ValueError]) to counts
+// of all nodes, as [Tree.CountsInt] makes them, in place. What it leaves may be published: the
+// count of an only child becomes that of its parent; that of the root is noisy where Total is
+// positive and else remains, because it is public. The probabilities are exact. Sums outside int64
+// become the nearest int64, which is post-processing. O(nodes).
 //
-// For a histogram, in order: [Balanced], [Tree.EqualScales] of the relation, [Scales.At]
-// the level, [New] with DiscreteLaplace, CountsInt, AddCounts. What is then private is the
-// counts of all nodes; cell i is at [Tree.LeafNode](i). Then [Tree.Center], in float64:
-// without it partial sums have far more noise. What is computed before the noise is as
-// secret as the data.
+// What is then private is the counts of all nodes; cell i is at [Tree.LeafNode](i). Then
+// [Tree.Center], in float64: without it partial sums have far more noise.
 func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 	if err := w.checkAdd("walk: Walk.AddCounts", DiscreteLaplace, "counts", len(counts), (*Tree).Nodes); err != nil {
 		return err
@@ -310,10 +289,9 @@ func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 	return nil
 }
 
-// AddHaar adds the noise of distribution DiscreteHaar (another is a
-// [*ValueError]) to the integer Haar coefficients that [Tree.HaarInt] makes, in
-// place. The total, x[0], remains where the walk has no noise for it. Exact and
-// saturating as [Walk.AddCounts]. O(n).
+// AddHaar adds the noise of distribution DiscreteHaar (another is a [*ValueError]) to the integer
+// Haar coefficients that [Tree.HaarInt] makes, in place. The total, x[0], remains where the walk
+// has no noise for it. Exact and saturating as [Walk.AddCounts]. O(n).
 func (w *Walk) AddHaar(rng *rand.Rand, x []int64) error {
 	if err := w.checkAdd("walk: Walk.AddHaar", DiscreteHaar, "x", len(x), (*Tree).Len); err != nil {
 		return err

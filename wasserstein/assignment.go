@@ -42,15 +42,16 @@ type AssignmentOptions struct {
 func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 
 // Assignment matches every row of the n x m costs c, n <= m, to a column of its own at
-// least total cost. Costs may have any sign, and are not stored.
+// least total cost. Costs may have any sign.
 //
 // n > m is a [*metric.SizeError], n = 0 [metric.ErrEmpty] and a cost that is no number or
 // larger than 2^960 in size a [*metric.ValueError]. ctx ends the work early with its error.
 //
 // Shortest augmenting paths (Jonker and Volgenant 1987), helped by an auction (Bertsekas
 // 1988), on short lists of each row's least costs: O(n^2 m) at worst, on random costs some
-// three passes over all, in about 700 bytes a row. [Distances] of points in R^d, n = m, are
-// matched by the engine of [Between].
+// three passes over all, in about 700 bytes a row, and 8 a pair up to 1 GiB of them, beyond
+// which costs are asked for again. [Distances] of points in R^d, d <= 6, n = m, are matched
+// by the engine of [Between].
 func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, error) {
 	const op = "wasserstein: Assignment"
 	n, m := dims(c)
@@ -72,7 +73,7 @@ func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, e
 			return matchPlaces(ctx, c, at, o.Workers)
 		}
 	}
-	r, err := match(ctx, n, m, costRows(c), o.Workers)
+	r, err := match(ctx, c, o.Workers)
 	var bad *rows.BadCost
 	if errors.As(err, &bad) {
 		err = &fault.ValueError{Op: op, Arg: fmt.Sprintf("cost[%d]", bad.I), Index: bad.J, Value: bad.Value, Want: "a finite number of size at most 2^960"}
@@ -99,7 +100,15 @@ func matchPlaces(ctx context.Context, c Cost, at *places, workers int) (*Matchin
 	return m, nil
 }
 
-func match(ctx context.Context, n, m int, costs rows.Func, workers int) (*Matching, error) {
+func match(ctx context.Context, c Cost, workers int) (*Matching, error) {
+	n, m := c.Dims()
+	if worthStoring(n, m, n, m) {
+		var err error
+		if c, err = store(ctx, c, workers); err != nil {
+			return nil, err
+		}
+	}
+	costs := costRows(c)
 	col, v, err := assignment.Solve(ctx, n, m, costs, workers)
 	if err != nil {
 		return nil, err

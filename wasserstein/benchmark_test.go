@@ -75,13 +75,32 @@ func BenchmarkBetween(b *testing.B) {
 	}
 }
 
-// BenchmarkW1 has both measures on the same points.
+// BenchmarkW1 has both measures on the same points of the plane, and two lists of vectors,
+// of which it matches equal masses too.
 func BenchmarkW1(b *testing.B) {
 	for _, n := range []int{1000, 3000} {
 		r := random.Seeded(1)
 		f, mu, nu := w1Plane(r, n), w1Weights(r, n, false), w1Weights(r, n, false)
 		bench(b, fmt.Sprintf("n=%d", n), func(b *testing.B) (map[string]float64, error) {
 			return work(W1(b.Context(), f, mu, nu, nil))
+		})
+		x := make([][]float64, 2*n)
+		for i := range x {
+			for range 100 {
+				x[i] = append(x[i], r.NormFloat64())
+			}
+		}
+		bench(b, fmt.Sprintf("vectors/n=%d", n), func(b *testing.B) (map[string]float64, error) {
+			return work(W1Points(b.Context(), metric.Euclidean{}, x[:n], mu, x[n:], nu, nil))
+		})
+		all := identity(2 * n)
+		c := testkit.Must(Distances(testkit.Must(metric.NewPoints(x, metric.Euclidean{})), all[:n], all[n:]))
+		bench(b, fmt.Sprintf("matching/n=%d", n), func(b *testing.B) (map[string]float64, error) {
+			m, err := Assignment(b.Context(), c, nil)
+			if err != nil {
+				return nil, err
+			}
+			return map[string]float64{"1e-15relgap": 1e15 * m.Gap() / m.Cost}, nil
 		})
 	}
 }

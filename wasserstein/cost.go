@@ -2,6 +2,7 @@ package wasserstein
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -111,6 +112,52 @@ func (c metricCost) Dims() (n, m int)    { return c.Len(), c.Len() }
 func (c metricCost) At(i, j int) float64 { return c.Distance(i, j) }
 func (c metricCost) CostsFrom(i int, dst []float64) []float64 {
 	return finite.Row(c.Finite, i, dst)
+}
+
+// denseLimit is the size in bytes up to which costs are stored by default.
+const denseLimit = 1 << 30
+
+// readAgain is up to how many times as many costs the certificate may read as the solver
+// for all to be stored.
+const readAgain = 16
+
+// worthStoring tells whether n x m costs should be stored, and again those of src x dst of
+// them if these are fewer.
+func worthStoring(n, m, src, dst int) bool {
+	all, again := float64(n)*float64(m), float64(src)*float64(dst)
+	if all > readAgain*again {
+		return false
+	}
+	if again == all {
+		again = 0
+	}
+	return 8*(all+again) <= denseLimit
+}
+
+// inMemory tells whether the rows of c are read from memory of its own.
+func inMemory(c Cost) bool {
+	r, ok := c.(CostRows)
+	if !ok {
+		return false
+	}
+	_, m := c.Dims()
+	buf := make([]float64, m)
+	return &r.CostsFrom(0, buf)[0] != &buf[0]
+}
+
+// store returns c with its costs in memory, of which there is room.
+func store(ctx context.Context, c Cost, workers int) (Cost, error) {
+	n, m := c.Dims()
+	s := &matrixCost{n: n, m: m}
+	var err error
+	if f, ok := c.(metricCost); ok && finite.Dim(f.Finite) > 0 {
+		s.cost, err = rows.StoreSymmetric(ctx, f.Distance, n, workers)
+	} else if inMemory(c) {
+		return c, nil
+	} else {
+		s.cost, err = rows.Store(ctx, costRows(c), n, m, workers)
+	}
+	return s, err
 }
 
 // costRows returns the rows of c.

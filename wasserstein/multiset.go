@@ -82,9 +82,6 @@ const (
 	// multisetCopies is the number of items to a point, on average over the
 	// smaller support, up to which copies are matched one by one.
 	multisetCopies = 2
-	// multisetStored is the number of items a side up to which distances are
-	// stored.
-	multisetStored = 4096
 )
 
 // multisetCost returns the least cost of moving x to y, two measures of equal
@@ -156,15 +153,7 @@ func multisetExpand(x []multisetMass, g, items int64) []int {
 
 // multisetMatch returns the least cost of a matching of multisets of one size.
 func multisetMatch(ctx context.Context, f metric.Finite, a, b []int) (float64, error) {
-	n := len(a)
-	costs := costRows(CostFunc(n, n, func(i, j int) float64 { return f.Distance(a[i], b[j]) }))
-	if n <= multisetStored {
-		var err error
-		if costs, err = rows.Store(ctx, costs, n, n, 0); err != nil {
-			return 0, err
-		}
-	}
-	r, err := match(ctx, n, n, costs, 0)
+	r, err := match(ctx, &distances{f, a, b}, 0)
 	if err != nil {
 		return 0, err
 	}

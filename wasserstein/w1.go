@@ -26,8 +26,8 @@ type Options struct {
 	U, V []float64
 	// Lazy computes costs anew in every pass instead of storing them: about 500
 	// bytes a point instead of 8 bytes a pair. The result is the same. Costs
-	// beyond 1 GiB are never stored, and neither are distances of points in R^d
-	// ([metric.Embedded]), from some 200 points a side on.
+	// beyond 1 GiB are never stored, and neither are distances of points in R^d,
+	// d <= 6 ([metric.Embedded]), from some 200 points a side on.
 	Lazy bool
 	// Cells, where positive, asks for a bracket in place of the optimum: the points are
 	// gathered in so many cells, each at one of its points, and carry out the optimal plan
@@ -204,11 +204,12 @@ type transport struct {
 	op       string
 	cost     Cost
 	mu, nu   []float64
-	src, dst masses   // what is left to move
-	plan     []Flow   // what is not
-	opt      *Options // nil: the defaults
-	sure     bool     // the potentials of opt are a good start
-	places   *places  // nil: none, or not looked for
+	src, dst masses      // what is left to move
+	plan     []Flow      // what is not
+	opt      *Options    // nil: the defaults
+	sure     bool        // the potentials of opt are a good start
+	places   *places     // nil: none, or not looked for
+	unit     metric.Unit // of cost, once that is stored
 }
 
 // masses are the points of a measure that have mass.
@@ -249,9 +250,6 @@ func (t *transport) moveAll() {
 	}
 }
 
-// denseLimit is the size in bytes up to which costs are stored by default.
-const denseLimit = 1 << 30
-
 // firstCells is the number of cells that Progress is first told about.
 const firstCells = 1024
 
@@ -283,6 +281,13 @@ func (t *transport) solve(ctx context.Context) (*Result, error) {
 		return t.prove(ctx, t.plan, nil, make([]float64, m), 0)
 	case t.opt.Cells > 0:
 		return t.solveCells(ctx, t.opt.Cells)
+	}
+	if t.places == nil && !t.opt.Lazy && worthStoring(n, m, len(t.src.at), len(t.dst.at)) {
+		var err error
+		t.unit = unitOf(t.cost)
+		if t.cost, err = store(ctx, t.cost, t.opt.Workers); err != nil {
+			return nil, err
+		}
 	}
 	p, err := t.problem(ctx)
 	if err != nil {
@@ -328,7 +333,7 @@ func (t *transport) prove(ctx context.Context, plan []Flow, u, v []float64, larg
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Certificate: *c, Plan: plan, unit: unitOf(t.cost)}, nil
+	return &Result{Certificate: *c, Plan: plan, unit: cmp.Or(t.unit, unitOf(t.cost))}, nil
 }
 
 // problem is what the solver gets: the points that have mass to move.
@@ -363,13 +368,15 @@ func (t *transport) problem(ctx context.Context) (*simplex.Problem, error) {
 		p.Space = t.places.among(&t.src, &t.dst)
 	}
 	p.Src, p.Dst = t.src.mass, t.dst.mass
-	if _, stored := t.cost.(*matrixCost); p.Space == nil && (n < len(t.mu) || m < len(t.nu) || !stored && !p.Lazy) {
+	whole := n == len(t.mu) && m == len(t.nu)
+	if p.Space == nil && !(whole && (p.Lazy || inMemory(t.cost))) {
 		p.Costs = rows.Select(p.Costs, len(t.nu), t.src.at, t.dst.at)
 		if !p.Lazy {
-			var err error
-			if p.Costs, err = rows.Store(ctx, p.Costs, n, m, p.Workers); err != nil {
+			flat, err := rows.Store(ctx, p.Costs, n, m, p.Workers)
+			if err != nil {
 				return nil, err
 			}
+			p.Costs = rows.Stored(flat, m)
 		}
 	}
 	if t.opt.U == nil && t.opt.V == nil {

@@ -182,7 +182,7 @@ func (p *packer) packLarge(ctx context.Context, f metric.Finite, pts []int, s fl
 	}
 	order := sweep(g)
 	for _, order := range [][]int{nil, order} {
-		set, err := metric.Net(ctx, g, s, &metric.NetOptions{Order: order})
+		set, err := metric.Net(ctx, g, s, order)
 		if err != nil {
 			return Count{}, err
 		}
@@ -314,9 +314,8 @@ const (
 // whose point is nearest, and the radius of each cell; net is nil where a net
 // at s/4 has too many points already.
 func coreOf(ctx context.Context, g metric.Finite, s float64) (net, cell []int, radius []float64, err error) {
-	o := &metric.NetOptions{}
 	for k, eps := 0, s/4; k <= coreHalvings; k, eps = k+1, eps/2 {
-		finer, err := metric.Net(ctx, g, eps, o)
+		finer, err := metric.Net(ctx, g, eps, nil)
 		if err != nil {
 			return nil, nil, nil, err
 		}

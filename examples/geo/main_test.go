@@ -186,7 +186,7 @@ func TestGeo_Skip(t *testing.T) {
 // extensions. Seven sevens in a row are no digits of a released place, which has six.
 func TestGeo_LeavesOutWhatIsNotPublic(t *testing.T) {
 	for in, public := range map[string]string{
-		`{"bbox":[7,7,7,7],"type":"FeatureCollection","title":"secret","features":[{"id":"secret","bbox":[7,7,7,7],"type":"Feature","geometry":{"type":"Point","coordinates":[1,2,7777777777],"bbox":[7,7,7,7]},"properties":{"kind":"open","street":"secret"},"secret":1}]}`:                                                                     `"kind":"open"`,
+		`{"bbox":[7,7,7,7],"type":"FeatureCollection","title":"secret","features":[{"id":"secret","bbox":[7,7,7,7],"type":"Feature","geometry":{"type":"Point","coordinates":[1,2,7777777777],"bbox":[7,7,7,7]},"properties":{"kind":"open","street":"secret"},"secret":1}]}`:                                                                            `"kind":"open"`,
 		`<gpx><metadata><bounds minlat="7"/><name>secret</name></metadata><wpt lat="1" lon="2"><ele>7777777777</ele><kind>open<b>secret</b></kind><extensions><kind>secret</kind></extensions></wpt><trk><name>secret</name><trkseg><trkpt lat="1" lon="2" secret="1"><ele>7777777777</ele></trkpt><extensions>secret</extensions></trkseg></trk></gpx>`: "<kind>open</kind>",
 		"lat,lon,kind,street,ele\n1,2,open,secret,7777777777\n": ",open,",
 	} {

@@ -104,18 +104,20 @@ func (s *study) branches() []demo.Method {
 	return []demo.Method{s.relaxed("relaxed", false), s.relaxed("relaxed tuned", true)}
 }
 
-// measure fills in the rows.
+// measure fills in the rows and prints each as it comes.
 func (s *study) measure(ctx context.Context, p *demo.Program, alphas []float64) error {
 	if err := s.bound(ctx, p, alphas); err != nil {
 		return err
 	}
-	report, wipe := p.Progress("mechanisms")
-	defer wipe()
+	t := s.table()
 	for k := range s.rows {
-		if err := s.rows[k].compare(ctx, s); err != nil {
+		report, wipe := p.Progress(fmt.Sprintf("level %d of %d", k+1, len(s.rows)))
+		err := s.rows[k].compare(ctx, s, report)
+		wipe()
+		if err != nil {
 			return err
 		}
-		report(k+1, len(s.rows))
+		s.rows[k].print(p, t)
 	}
 	return nil
 }
@@ -144,10 +146,11 @@ func (s *study) bound(ctx context.Context, p *demo.Program, alphas []float64) er
 }
 
 // compare builds every mechanism at the row's level.
-func (r *row) compare(ctx context.Context, s *study) (err error) {
+func (r *row) compare(ctx context.Context, s *study, report demo.Report) (err error) {
 	r.Space = s.space.Utility
 	var losses []entropy.Loss
-	for _, m := range s.methods {
+	for k, m := range s.methods {
+		report(k, len(s.methods))
 		one, err := r.Try(ctx, m, r.bracket.Alpha, nil)
 		if err != nil {
 			return err

@@ -41,27 +41,28 @@ func (s *study) show(ctx context.Context, p *demo.Program, alphas []float64) err
 	if err := s.measure(ctx, p, alphas); err != nil {
 		return err
 	}
-	p.Print(s.table())
 	s.explain(p)
 	return s.draw(p)
 }
 
-// table is the table for the eye.
+// table is the table for the eye, still empty.
 func (s *study) table() *demo.Table {
 	columns := []string{fmt.Sprintf("alpha (per %s)", s.unit), "lower" + s.lossUnit(), "by", "entropic", "diametric"}
 	for _, m := range s.methods {
 		columns = append(columns, m.Name)
 	}
-	t := demo.NewTable(append(columns, "upper", "by", "ratio")...)
-	for _, r := range s.rows {
-		lower, upper := r.bracket.Best(entropy.Lower), r.bracket.Best(entropy.Upper)
-		cells := []any{r.bracket.Alpha, lower.Value, lower.Name, interval(r.entropic), interval(r.diametric)}
-		for _, m := range r.Rows {
-			cells = append(cells, m.Worst)
-		}
-		t.Row(append(cells, upper.Value, upper.Name, r.bracket.Ratio())...)
+	return demo.NewTable(append(columns, "upper", "by", "ratio")...)
+}
+
+// print adds the row to it.
+func (r *row) print(p *demo.Program, t *demo.Table) {
+	lower, upper := r.bracket.Best(entropy.Lower), r.bracket.Best(entropy.Upper)
+	cells := []any{r.bracket.Alpha, lower.Value, lower.Name, interval(r.entropic), interval(r.diametric)}
+	for _, m := range r.Rows {
+		cells = append(cells, m.Worst)
 	}
-	return t
+	t.Row(append(cells, upper.Value, upper.Name, r.bracket.Ratio())...)
+	p.PrintSoFar(t)
 }
 
 // lossUnit is the unit of losses for a heading.

@@ -22,15 +22,15 @@ var program = demotest.Program{Name: "words", Main: run, Ext: ".txt"}
 // The table and the releases at the default seed. All but the losses of Madlib, a
 // simulation, and its level, a bound, are exact to rounding.
 const golden = `
-mechanism                   eps_tight  worst loss  95 % loss  mean loss  guessed
-exponential                    0.3972       3.861      3.861      3.722   0.3989
-exponential, tuned             0.6998       1.390      1.390      1.047   0.8111
-exponential, tight weights     0.6999       1.342      1.342     0.9068   0.8349
-Spanner                        0.6997       3.726      3.726      3.726   0.3619
-ConstOPT, r = 4                0.6964       1.260      1.260      1.260   0.7551
-OPTMech                        0.6999       1.243      1.243      1.243   0.7582
-Madlib (simulated)             0.1945       6.290      6.290      6.058        -
-lower bound                         -       1.243          -          -        -
+mechanism                    level  worst loss  95 % loss  mean loss  guessed
+exponential                 0.3972       3.861      3.861      3.722   0.3989
+exponential, tuned          0.6998       1.390      1.390      1.047   0.8111
+exponential, tight weights  0.6999       1.342      1.342     0.9068   0.8349
+Spanner                     0.6997       3.726      3.726      3.726   0.3619
+ConstOPT, r = 4             0.6964       1.260      1.260      1.260   0.7551
+OPTMech                     0.6999       1.243      1.243      1.243   0.7582
+Madlib (simulated)          0.1945       6.290      6.290      6.058        -
+lower bound                      -       1.243          -          -        -
 word     exponential                              OPTMech
 river    -> river, river, river, stream, island   -> river, river, river, river, creek
 stream   -> lake, flu, stream, creek, beach       -> stream, coast, stream, stream, stream
@@ -170,17 +170,17 @@ Madlib at delta  my spokesman is in english , my father said on monday .
 truncated        my said is in london , my him said on monday .
 exponential      my said is in london , my father said on monday .
 
-mechanism        alpha  eps_tight  eps of any two  unchanged  a word takes
-Madlib           10.85      7.841           166.2  3 of 5
-Madlib at delta  5.961      3.581           91.35  2 of 5
-truncated        3.581          -           16.24  2 of 5
-exponential      2.893          -           44.33  3 of 5
+mechanism        alpha  level  eps of any two  unchanged  a word takes
+Madlib           10.85  7.841           166.2  3 of 5
+Madlib at delta  5.961  3.581           91.35  2 of 5
+truncated        3.581      -           16.24  2 of 5
+exponential      2.893      -           44.33  3 of 5
 `
 
 func TestWords_Text(t *testing.T) {
 	dir := t.TempDir()
 	out := program.Must(t, "-quiet", "-kept", ".8", "-vocabulary", "800", "-text", "My sister is in London, my father plays on Monday.", "-n", "2", "-r", "1", "-many", "0", "-time", "0", "-out", dir)
-	text, _, _ := strings.Cut(out, "mechanism                   eps_tight")
+	text, _, _ := strings.Cut(out, "mechanism                    level")
 	demotest.Golden(t, demotest.Untimed(text), goldenText)
 	if n := len(demotest.Table(t, dir, "text.csv")); n != 12 {
 		t.Errorf("text.csv: %d rows", n)

@@ -188,7 +188,7 @@ func (s *study) atDelta(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	worst, _ := losses.Worst()
-	p.Remark("The exponential mechanism may be built for alpha = %.3g before its eps_tight is above %v; it then loses %.4g.", alpha, s.alpha, worst)
+	p.Remark("The exponential mechanism may be built for alpha = %.3g before its level at delta is above %v; it then loses %.4g.", alpha, s.alpha, worst)
 	return nil
 }
 
@@ -252,7 +252,7 @@ const (
 func (s *study) levelOf(ctx context.Context, r *demo.Row) error {
 	o := &mechanismtest.Options[int, int]{Samples: min(witnesses, 50*witnesses/len(s.words)), FalseReject: doubt, Seed: s.seed}
 	e, _, _, err := mechanismtest.LevelAtLeast(ctx, r.Mech, s.space, delta, o)
-	r.Remark = fmt.Sprintf("losses estimated from %d releases a word; its eps_tight is at most that of its noise and at least %s, by %d releases a word at confidence %v",
+	r.Remark = fmt.Sprintf("losses estimated from %d releases a word; its level at delta is at most that of its noise and at least %s, by %d releases a word at confidence %v",
 		simulated, demo.Number(e.Level), o.Samples, e.Confidence)
 	return err
 }

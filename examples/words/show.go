@@ -45,7 +45,7 @@ func (s *study) farthest(x int) int {
 
 // table is what was measured at the study's level.
 func (s *study) table() *demo.Table {
-	t := demo.NewTable("mechanism", "eps_tight", "worst loss", "95 % loss", "mean loss", "guessed", "build time")
+	t := demo.NewTable("mechanism", "level", "worst loss", "95 % loss", "mean loss", "guessed", "build time")
 	for _, r := range s.Rows {
 		if r.Err == nil {
 			t.Row(r.Name, r.Level, r.Worst, r.Quantile, r.Mean, r.Adversary, r.Took)
@@ -58,7 +58,7 @@ func (s *study) table() *demo.Table {
 // explain says in words what the table shows.
 func (s *study) explain(p *demo.Program) {
 	p.Remark("")
-	p.Remark("eps_tight: the audited level at delta = %v, of Madlib that of its noise. guessed: how often a release gives its word away to someone", delta)
+	p.Remark("level: audited, per unit of distance, at delta = %v; of Madlib that of its noise. guessed: how often a release gives its word away to someone", delta)
 	p.Remark("who thought all %d equally likely; without any release that is %s.", len(s.words), demo.Number(1/float64(len(s.words))))
 	if s.lower > 0 {
 		which := ""
@@ -162,8 +162,8 @@ const pictured = 5 * time.Second
 func (s *study) draw(ctx context.Context, p *demo.Program) error {
 	chart := demo.Chart{
 		Title: fmt.Sprintf("Releasing words (%d of %s)", len(s.words), s.file),
-		X:     fmt.Sprintf("eps_tight at delta = %v", delta), LogX: true,
-		Y: "loss that 95 % of the words do not exceed",
+		X:     fmt.Sprintf("level per unit of distance, audited at delta = %v", delta), LogX: true,
+		Y: "loss of the worst 5 % of words (distance)",
 	}
 	var lines []demo.Line
 	for _, m := range s.methods() {

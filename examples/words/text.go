@@ -38,7 +38,7 @@ const (
 type release struct {
 	name  string
 	alpha float64
-	level float64 // eps_tight at delta, an upper bound; NaN where there is none
+	level float64 // at delta, an upper bound; NaN where there is none
 	any   float64 // eps between any two words
 	m     mechanism.Mechanism[int, int]
 	text  []string
@@ -95,7 +95,7 @@ func releaseText(ctx context.Context, p *demo.Program, text string, n int, kept 
 	}
 	p.Remark("%v of %s; each mechanism at the level at which some %v %% of all words stay as they are.", v, filepath.Base(name), 100*kept)
 	show(p, tokens, list)
-	t := demo.NewTable("mechanism", "alpha", "eps_tight", "eps of any two", "unchanged", "a word takes")
+	t := demo.NewTable("mechanism", "alpha", "level", "eps of any two", "unchanged", "a word takes")
 	for _, r := range list {
 		same := 0
 		for i, w := range r.text {
@@ -106,8 +106,8 @@ func releaseText(ctx context.Context, p *demo.Program, text string, n int, kept 
 		t.Row(r.name, r.alpha, r.level, r.any, fmt.Sprintf("%d of %d", same, places), r.took)
 	}
 	p.Print(t)
-	p.Remark("alpha: per unit of distance, for one word; for the text, of which %d words are private, %d times that. eps_tight: a", places, places)
-	p.Remark("level that the noise keeps but for delta = %v; Madlib at delta has the alpha of truncated there. Stop words and", delta)
+	p.Remark("alpha: per unit of distance, for one word; for the text, of which %d words are private, %d times that. level: a", places, places)
+	p.Remark("level per unit that the noise keeps but for delta = %v; Madlib at delta has the alpha of truncated there. Stop words and", delta)
 	p.Remark("marks are public, and so is where they stand. Words that are not in the vocabulary are released as %q would be.\n", o.Unknown)
 	return p.WriteFile("text.csv", func(w io.Writer) error {
 		columns := []string{"word"}

@@ -95,23 +95,6 @@ func firstCode(code []*ast.File) (lines []string) {
 	return lines
 }
 
-// TestWords_CountCode tests the test.
-func TestWords_CountCode(t *testing.T) {
-	const first = "// Package p is\n// for [T].\n//\n// # Begin\n//\n//\tp.New(1, nil)\npackage p\n\n// T is.\ntype T int\n"
-	fset := token.NewFileSet()
-	code := []*ast.File{
-		testkit.Must(parser.ParseFile(fset, "a.go", first, parser.ParseComments)),
-		testkit.Must(parser.ParseFile(fset, "b.go", "// Also this.\npackage p\n", parser.ParseComments)),
-		testkit.Must(parser.ParseFile(fset, "c.go", "package p\n", parser.ParseComments)),
-	}
-	if got := words(code); got != 11 {
-		t.Errorf("%d words, want 11", got)
-	}
-	if got := firstCode(code[1:]); len(got) != 0 {
-		t.Errorf("code %q where there is none", got)
-	}
-}
-
 // undocumented returns a line for each exported name in code that has no comment
 // and each constructor that has no Example in tests.
 //
@@ -120,7 +103,7 @@ func TestWords_CountCode(t *testing.T) {
 // and methods that it calls by their names, capital or not, and the only one that there is; so
 // does that on another field. A field named after its type has the type's comment. The methods
 // Error, String and Unwrap need none: the interfaces that they are for say what they do. An
-// Example must have an Output comment, or it is not run; that of F serves FContext.
+// Example must have an Output comment, or it is not run.
 func undocumented(fset *token.FileSet, code, tests []*ast.File) []string {
 	examples := map[string]bool{}
 	for _, e := range doc.Examples(tests...) {
@@ -201,7 +184,7 @@ func undocumented(fset *token.FileSet, code, tests []*ast.File) []string {
 				if d.Doc == nil && !standard {
 					say(d.Pos(), "%s has no comment", strings.TrimPrefix(recv+"."+d.Name.Name, "."))
 				}
-				if recv == "" && constructs(d) && !examples[d.Name.Name] && !examples[strings.TrimSuffix(d.Name.Name, "Context")] {
+				if recv == "" && constructs(d) && !examples[d.Name.Name] {
 					say(d.Pos(), "%s has no Example with an output", d.Name.Name)
 				}
 			case *ast.GenDecl:
@@ -272,15 +255,7 @@ type T struct {
 	e int
 	F, g int
 	T2
-
-	H int // as high as i
-	I int
-
-	One *One
 }
-
-// One has it.
-type One struct{ Only int }
 
 // Two is two; J is the first.
 type Two struct{ J, K int }
@@ -301,13 +276,6 @@ const (
 	Y = 2 // beside
 )
 
-// Both.
-const (
-	V = 1
-
-	W = 2
-)
-
 // New is.
 func New() {}
 
@@ -320,13 +288,7 @@ func Make() (*T, error) { return nil, nil }
 // Unrun is.
 func Unrun[A any](A) (t *S[A], n int, err error) { return nil, 0, nil }
 
-// MakeContext is Make.
-func MakeContext() (*T, error) { return nil, nil }
-
 func count() (*T, error) { return nil, nil }
-
-// Count is.
-func Count() (int, error) { return 0, nil }
 `
 	const tests = `package p_test
 
@@ -362,5 +324,190 @@ func Count() (int, error) { return 0, nil }
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestDoors_AreAlike reads the signatures of every public package: they keep the
+// rules of [crooked].
+func TestDoors_AreAlike(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(rooms)) {
+		fset := token.NewFileSet()
+		code, _, err := api.Parse(fset, filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range crooked(fset, code) {
+			t.Error(line)
+		}
+	}
+}
+
+// crooked returns a line for each exported signature that has a context anywhere but first, a
+// *rand.Rand of another name than rng, or an options struct that is not the last parameter and
+// a pointer; and for each exported field that is a context, and name that ends in Context.
+func crooked(fset *token.FileSet, code []*ast.File) []string {
+	var bad []string
+	say := func(at token.Pos, format string, args ...any) {
+		p := fset.Position(at)
+		bad = append(bad, fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...)))
+	}
+	signature := func(name string, f *ast.FuncType) {
+		at := 0
+		for k, p := range f.Params.List {
+			what := typeText(p.Type)
+			if what == "context.Context" && (at > 0 || len(p.Names) > 1) {
+				say(p.Pos(), "%s has a context that is not its first parameter", name)
+			}
+			for _, id := range p.Names {
+				if what == "*rand.Rand" && id.Name != "rng" {
+					say(p.Pos(), "%s calls a generator %s", name, id.Name)
+				}
+			}
+			if base := api.TypeName(p.Type); strings.HasSuffix(base, "Options") {
+				last := k == len(f.Params.List)-1
+				if _, dots := f.Params.List[len(f.Params.List)-1].Type.(*ast.Ellipsis); dots {
+					last = last || k == len(f.Params.List)-2
+				}
+				if !strings.HasPrefix(what, "*") || !last {
+					say(p.Pos(), "%s: its options are no pointer at the end", name)
+				}
+			}
+			at += max(1, len(p.Names))
+		}
+	}
+	fields := func(name string, l *ast.FieldList) {
+		for _, f := range l.List {
+			for _, id := range f.Names {
+				if !id.IsExported() {
+					continue
+				}
+				if typeText(f.Type) == "context.Context" {
+					say(f.Pos(), "%s.%s is a context", name, id.Name)
+				}
+				if sig, ok := f.Type.(*ast.FuncType); ok {
+					signature(name+"."+id.Name, sig)
+				}
+			}
+		}
+	}
+	for _, file := range code {
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				name := d.Name.Name
+				if d.Recv != nil {
+					of := api.TypeName(d.Recv.List[0].Type)
+					if !ast.IsExported(of) {
+						continue
+					}
+					name = of + "." + name
+				}
+				if !d.Name.IsExported() {
+					continue
+				}
+				if strings.HasSuffix(name, "Context") {
+					say(d.Pos(), "%s is the twin of another name", name)
+				}
+				signature(name, d.Type)
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					ts, ok := s.(*ast.TypeSpec)
+					if !ok || !ts.Name.IsExported() {
+						continue
+					}
+					switch u := ts.Type.(type) {
+					case *ast.StructType:
+						fields(ts.Name.Name, u.Fields)
+					case *ast.InterfaceType:
+						fields(ts.Name.Name, u.Methods)
+					case *ast.FuncType:
+						signature(ts.Name.Name, u)
+					}
+				}
+			}
+		}
+	}
+	return bad
+}
+
+// typeText is a type as it is written, for the plain ones that crooked asks about.
+func typeText(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return "*" + typeText(e.X)
+	case *ast.SelectorExpr:
+		return typeText(e.X) + "." + e.Sel.Name
+	case *ast.IndexExpr:
+		return typeText(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// TestCrooked_IsSeen tests the test: each rule, kept and broken.
+func TestCrooked_IsSeen(t *testing.T) {
+	for code, want := range map[string]string{
+		"func F(ctx context.Context, n int, o *NetOptions, rest ...int)": "",
+		"func f(n int, ctx context.Context)":                             "",
+		"func (m m) F(n int, ctx context.Context)":                       "",
+		"func F(rng *rand.Rand, n int)":                                  "",
+		"func F(n int, ctx context.Context)":                             "not its first",
+		"func (m *M[T]) F(n int, ctx context.Context)":                   "M.F has a context",
+		"func F(ctx, other context.Context)":                             "not its first",
+		"func FContext()":                                                "twin",
+		"func F(r *rand.Rand)":                                           "generator r",
+		"func F(o Options)":                                              "no pointer",
+		"func F(o *LinearOptions[P], n int)":                             "no pointer at the end",
+		"type Options struct{ Context context.Context }":                 "is a context",
+		"type Options struct{ Build func(int, context.Context) }":        "Options.Build has",
+		"type I interface{ F(n int, ctx context.Context) }":              "I.F has",
+		"type G func(n int, ctx context.Context)":                        "G has",
+	} {
+		fset := token.NewFileSet()
+		file := testkit.Must(parser.ParseFile(fset, "x.go", "package x\n"+code, 0))
+		got := crooked(fset, []*ast.File{file})
+		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0], want)) {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}
+
+// british finds what the standard library spells otherwise. It is in two halves
+// so that it does not find itself.
+var british = regexp.MustCompile(`neighb` + `our|\bcent` + `re|colo` + `ur|behavi` + `our|favo` + `ur|` +
+	`(normal|random|optim|minim|maxim|general|recogn|summar|factor|discret|quant)` + `is(e|ed|es|er|ing|ation)\b|` +
+	`(cancel|label|model|travel)` + `l(ed|ing)|licen` + `ce|\b(kilo|nano)?met` + `res?\b`)
+
+// hints are parts of all that british finds: an expression takes long.
+var hints = []string{"our", "tre", "ise", "isi", "isa", "lle", "lli", "cence"}
+
+// TestSpelling_IsUS reads all Go and Markdown files.
+func TestSpelling_IsUS(t *testing.T) {
+	root, files := filepath.Join("..", ".."), 0
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "out" || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if ext := filepath.Ext(path); d.IsDir() || ext != ".go" && ext != ".md" {
+			return nil
+		}
+		files++
+		text, err := os.ReadFile(path)
+		for n, line := range strings.Split(strings.ToLower(string(text)), "\n") {
+			if !slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(line, h) }) {
+				continue
+			}
+			if w := british.FindString(line); w != "" {
+				t.Errorf("%s:%d: %q is not US spelling", path, n+1, w)
+			}
+		}
+		return err
+	})
+	if err != nil || files < 400 {
+		t.Errorf("%d files, %v", files, err)
 	}
 }

@@ -2,7 +2,11 @@ package arch
 
 import (
 	"fmt"
+	"go/ast"
 	"go/format"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -10,10 +14,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/citation"
 )
 
 // page reads a Markdown file of the repository.
@@ -61,7 +67,7 @@ func program(block, functions string) string {
 func TestReadme_ProgramsRun(t *testing.T) {
 	root := filepath.Join("..", "..")
 	touch(t, root)
-	for name, want := range map[string]int{"README.md": 4, "examples/README.md": 2} {
+	for name, want := range map[string]int{"README.md": 2, "examples/README.md": 5} {
 		text, functions, count := page(name), "", 0
 		blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n\n?((?:    [^\n]*\n)*)").FindAllStringSubmatch(text, -1)
 		if len(blocks) != strings.Count(text, "```go") {
@@ -110,8 +116,8 @@ func TestReadme_ProgramsRun(t *testing.T) {
 // decides first at the top.
 func TestReadme_ShortAndInOrder(t *testing.T) {
 	text := page("README.md")
-	if n := len(strings.Fields(text)); n >= 1300 {
-		t.Errorf("%d words, want fewer than 1300", n)
+	if n := len(strings.Fields(text)); n >= 700 {
+		t.Errorf("%d words, want fewer than 700", n)
 	}
 	first := `^# metricdp\n\n[^#!]+?\.\n\nIn a clone of this repository:\n\n {4}go run \./examples/location +# .+: .* s.*\n {4}go test \./\.\.\. +# .*minute.*\n\n!\[`
 	if !regexp.MustCompile(first).MatchString(text) {
@@ -121,8 +127,7 @@ func TestReadme_ShortAndInOrder(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^(?:## (.*)|(!)\[.*)$`).FindAllStringSubmatch(text, -1) {
 		got = append(got, m[1]+m[2])
 	}
-	want := []string{"!", "A GPS fix in six lines", "Who should not use it", "Three more starts", "Packages",
-		"Choose a mechanism and alpha", "Guarantees and limits", "Stability and versions", "Contributing and security", "References"}
+	want := []string{"!", "A GPS fix in six lines", "The best answer from a list", "Who should not use it", "Packages", "Guarantees", "The rest"}
 	if !slices.Equal(got, want) {
 		t.Errorf("headings, and ! for pictures: %q, want %q", got, want)
 	}
@@ -138,7 +143,7 @@ func TestReadme_ShortAndInOrder(t *testing.T) {
 
 // TestReadme_LinksLead: the files, folders and headings that the pages point to are there.
 func TestReadme_LinksLead(t *testing.T) {
-	for _, name := range []string{"README.md", "examples/README.md", ".ci/CONTRIBUTING.md"} {
+	for _, name := range []string{"README.md", "examples/README.md", ".github/CONTRIBUTING.md", ".github/CHANGELOG.md"} {
 		prose := regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page(name), "")
 		for _, m := range regexp.MustCompile(`\]\(([^):]*)\)`).FindAllStringSubmatch(prose, -1) {
 			to, anchor, _ := strings.Cut(m[1], "#")
@@ -166,4 +171,79 @@ func anchors(text string) (names []string) {
 		names = append(names, strings.ReplaceAll(plain, " ", "-"))
 	}
 	return names
+}
+
+// TestCitations_AreInThePapers reads all comments and strings of the repository, and its
+// Markdown: what is cited of the five papers is among what they number. A citation that
+// names no paper is of one that its folder names.
+func TestCitations_AreInThePapers(t *testing.T) {
+	found := 0
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if name := d.Name(); strings.HasPrefix(name, ".") && name != ".." || name == "out" || name == "citation" {
+			return filepath.SkipDir
+		}
+		texts, err := texts(dir)
+		if err != nil {
+			return err
+		}
+		var folder []string
+		for _, text := range texts {
+			folder = append(folder, citation.Papers(text)...)
+		}
+		found += len(folder)
+		for place, text := range texts {
+			for _, wrong := range citation.Wrong(text, folder...) {
+				t.Errorf("%s cites %s, which is not in the paper", place, wrong)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found < 100 {
+		t.Errorf("only %d citations found", found)
+	}
+}
+
+// texts returns the comments and strings of a folder's Go files and the paragraphs of its
+// Markdown, by where they begin.
+func texts(dir string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, file := range testkit.Must(filepath.Glob(filepath.Join(dir, "*.md"))) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		line := 1
+		for part := range strings.SplitSeq(string(text), "\n\n") {
+			for i, row := range strings.Split(strings.ReplaceAll(part, "\n|", "\x00|"), "\x00") { // tables by rows
+				all[file+":"+strconv.Itoa(line+i)] = row
+			}
+			line += strings.Count(part, "\n") + 2
+		}
+	}
+	fset := token.NewFileSet()
+	for _, file := range testkit.Must(filepath.Glob(filepath.Join(dir, "*.go"))) {
+		parsed, err := parser.ParseFile(fset, file, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range parsed.Comments {
+			all[fset.Position(c.Pos()).String()] = c.Text()
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
+				all[fset.Position(s.Pos()).String()], err = strconv.Unquote(s.Value)
+			}
+			return err == nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }

@@ -38,7 +38,7 @@ type Columns struct {
 	AnyLength bool
 	// Separator is what stands between fields; 0 means a comma.
 	Separator rune
-	// Skip, where it is not nil, is told what is wrong with a record, and the reading
+	// Skip, where it is not nil, is called with what is wrong with a record, and the reading
 	// goes on behind it. What ends the file is an error of Read all the same.
 	Skip func(error)
 }
@@ -177,9 +177,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Row is one record of a CSV file. Its methods take a column that [Columns]
-// names and panic for any other. The first failure stays: what later calls
-// return does not matter, and Read returns it.
+// Row is one record of a CSV file. Its methods take a column that [Columns] names and panic for any
+// other. The first failure stays: what later calls return does not matter, and Read returns it.
 type Row struct {
 	file   string
 	line   int
@@ -216,9 +215,8 @@ func (w *Row) Header() []string { return w.header }
 // Fields returns all columns as the file has them, to be copied by who keeps them.
 func (w *Row) Fields() []string { return w.fields }
 
-// Float returns the column as a finite number in [lo, hi], or 0 where it is an
-// optional one that the row lacks. Numbers are plain decimals: 0x1p4 and 1_0
-// are none. Only hi may be infinite.
+// Float returns the column as a finite number in [lo, hi], or 0 where it is an optional one that
+// the row lacks. Numbers are plain decimals: 0x1p4 and 1_0 are none. Only hi may be infinite.
 func (w *Row) Float(name string, lo, hi float64) float64 {
 	s := w.Text(name)
 	if s == "" && !w.at[name].required {
@@ -257,8 +255,7 @@ func (w *Row) LatLon() latLon {
 	return x
 }
 
-// Position returns where in [Row.Header] a column of the file stands, -1 where the file
-// lacks it.
+// Position returns where in [Row.Header] a column of the file stands, -1 where the file lacks it.
 func (w *Row) Position(name string) int {
 	c, ok := w.at[name]
 	if !ok {

@@ -1,7 +1,6 @@
-// Package directed does float64 arithmetic rounded outward: the Up functions
-// return a number that is at least the exact result, the Down functions one
-// that is at most it. Go cannot set the rounding mode, so each operation looks
-// at its exact error term (a+b, a*b) or steps one ulp.
+// Package directed does float64 arithmetic rounded outward: the Up functions return a number that
+// is at least the exact result, the Down functions one that is at most it. Go cannot set the
+// rounding mode, so each operation looks at its exact error term (a+b, a*b) or steps one ulp.
 //
 // Built with the tag coarse, one call site at a time may err further outward:
 // what is proved must then move outward too, or stay (internal/outward).
@@ -71,8 +70,7 @@ func DivDown(a, b float64) float64 { return -DivUp(-a, b) }
 // underflow, so the bounds step an ulp without looking.
 const tiny = 0x1p-960
 
-// TwoSum returns s = fl(a+b) and the exact error e = a+b-s (Knuth). Where s is
-// infinite e is NaN.
+// TwoSum returns s = fl(a+b) and the exact error e = a+b-s (Knuth). Where s is infinite e is NaN.
 func TwoSum(a, b float64) (s, e float64) {
 	a, b = float64(a), float64(b) // products of a caller into which this is inlined
 	s = a + b
@@ -131,3 +129,34 @@ func ExpDown(x float64) float64 { return max(0, widen(math.Exp(x), x == 0, false
 // Expm1Up and Expm1Down bound e^x - 1.
 func Expm1Up(x float64) float64   { return widen(math.Expm1(x), x == 0, true) }
 func Expm1Down(x float64) float64 { return max(-1, widen(math.Expm1(x), x == 0, false)) }
+
+// Sum adds float64 numbers in about 106 bits and bounds what that loses. The
+// zero value is the empty sum.
+type Sum struct{ hi, lo, err float64 }
+
+// Add adds x.
+func (s *Sum) Add(x float64) {
+	var e, f float64
+	s.hi, e = TwoSum(s.hi, x)
+	s.lo, f = TwoSum(s.lo, e)
+	s.err = AddUp(s.err, math.Abs(f))
+}
+
+// AddProduct adds a*b, with what the product loses.
+func (s *Sum) AddProduct(a, b float64) {
+	p, e := TwoProd(a, b)
+	s.Add(p)
+	s.Add(e)
+	// Below 2^-960 the error term may underflow, to a multiple of 2^-1074.
+	if math.Abs(p) < 0x1p-960 && a != 0 && b != 0 {
+		s.err = AddUp(s.err, 0x1p-1073)
+	}
+}
+
+// Bounds returns numbers below, next to and above the exact sum, equal where it
+// is a float64 and nothing was lost.
+func (s *Sum) Bounds() (lower, near, upper float64) {
+	lower = AddDown(s.hi, SubDown(s.lo, s.err))
+	upper = AddUp(s.hi, AddUp(s.lo, s.err))
+	return lower, min(max(s.hi+s.lo, lower), upper), upper
+}

@@ -3,15 +3,15 @@ package exact
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"sort"
 	"sync"
 )
 
-// Weights are unnormalized probabilities taken as exact reals: w[i] >= 0
-// itself, or e^w[i] where Log is set, with -Inf for weight 0. Entries must
-// otherwise be finite, and one weight positive.
+// Weights are unnormalized probabilities taken as exact reals: w[i] >= 0 itself, or e^w[i] where
+// Log is set, with -Inf for weight 0. Entries must otherwise be finite, and one weight positive.
 type Weights struct {
 	W   []float64
 	Log bool
@@ -57,10 +57,10 @@ func (w Weights) Total(scale float64) float64 {
 }
 
 // TotalErr bounds the error of the sums here, relative to the whole sum S of n <= 2^32 weights.
-// With u = 2^-53 and a_i = scale - l_i, term i has relative error at most ExpErr + u*a_i, and
-// sum p_i a_i = H(p) - ln S <= ln n <= 23, p the normalized weights and H their entropy. The
-// double-double additions and the rounding to Hi add 2u, terms that underflow less than 2^-1073
-// each beside a largest term of at least 1: 2^-50 + 25u < 2^-48.
+// With u = 2^-53 and a_i = scale - l_i, term i has relative error at most ExpErr + u*a_i, and sum
+// p_i a_i = H(p) - ln S <= ln n <= 23, p the normalized weights and H their entropy. Additions and
+// rounding to Hi add 2u, terms that underflow less than 2^-1073 each beside a largest term of at
+// least 1: 2^-50 + 25u < 2^-48.
 const TotalErr = 0x1p-47
 
 // TotalDD is Total in double-double, relative error at most [TotalDDErr].
@@ -144,8 +144,7 @@ func (w Weights) resolve(u uint64, rng *rand.Rand) int {
 	return int(i)
 }
 
-// cumulateBig returns lower and upper bounds on the partial sums, relative
-// error about n*2^-prec.
+// cumulateBig returns lower and upper bounds on the partial sums, relative error about n*2^-prec.
 func (w Weights) cumulateBig(prec uint) (lo, hi []*big.Float) {
 	scale := w.Scale()
 	sl := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf)
@@ -167,4 +166,55 @@ func (w Weights) cumulateBig(prec uint) (lo, hi []*big.Float) {
 		hi = append(hi, new(big.Float).Copy(sh))
 	}
 	return lo, hi
+}
+
+// Table draws repeatedly from the same weights: inverse CDF through a guide
+// table, O(1) expected, exact. It is immutable and safe for concurrent use.
+type Table struct {
+	w     Weights
+	upper []uint64 // boundaries 2^64 C_j/S, within band
+	guide []int32  // guide[g]: the first j whose boundary passes g << shift
+	shift uint
+}
+
+// NewTable prepares w, whose slice must not change afterwards. O(n) time, 12 to 16 bytes a weight.
+func NewTable(w Weights) *Table {
+	n := len(w.W)
+	c := w.cumulate(make([]float64, 0, n), w.Scale())
+	t := &Table{w: w, upper: make([]uint64, n)}
+	for j := range c {
+		t.upper[j] = boundary(c[j], c[n-1])
+	}
+	size := bits.Len(uint(max(n-1, 1))) // guide of at least n, at most 2n cells
+	t.shift = uint(64 - size)
+	t.guide = make([]int32, 1<<size)
+	j := 0
+	for g := range t.guide {
+		for j < n-1 && t.upper[j] <= uint64(g)<<t.shift {
+			j++
+		}
+		t.guide[g] = int32(j)
+	}
+	return t
+}
+
+// Len returns the number of weights.
+func (t *Table) Len() int { return len(t.upper) }
+
+// Draw returns what [Draw] returns for the same random bits. No allocation but
+// about once in 2^45/n draws.
+func (t *Table) Draw(rng *rand.Rand) int {
+	u := rng.Uint64()
+	j, last := int(t.guide[u>>t.shift]), len(t.upper)-1
+	for j < last && u >= t.upper[j] {
+		j++
+	}
+	var a uint64
+	if j > 0 {
+		a = t.upper[j-1]
+	}
+	if decided(u, a, t.upper[j], j == 0, j == last) {
+		return j
+	}
+	return t.w.resolve(u, rng)
 }

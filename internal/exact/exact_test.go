@@ -196,18 +196,6 @@ func TestDraw_FastEqualsExact(t *testing.T) {
 	}
 }
 
-// fixed replays given words, then zeros.
-type fixed []uint64
-
-func (f *fixed) Uint64() uint64 {
-	if len(*f) == 0 {
-		return 0
-	}
-	u := (*f)[0]
-	*f = (*f)[1:]
-	return u
-}
-
 // Boundaries at dyadic points, approached to the last bit and beyond 64 bits.
 func TestDraw_DecidesAtTheBoundary(t *testing.T) {
 	half := Weights{W: []float64{1, 1}}

@@ -6,20 +6,18 @@ import (
 	"math/rand/v2"
 )
 
-// Globe is a grid of the sphere: the latitudes and longitudes that are multiples of
-// Step degrees, -180 and not 180 among them, and each pole once, with longitude 0.
-// The cell of a point of the grid is what is rounded to it.
+// Globe is a grid of the sphere: the latitudes and longitudes that are multiples of Step degrees,
+// -180 and not 180 among them, and each pole once, with longitude 0. The cell of a point of the
+// grid is what is rounded to it.
 type Globe struct {
 	Step float64 // a power of two in [2^-44, 1]
 }
 
-// AddNoise returns the point of the grid in whose cell a random place lies that has
-// the density, with respect to area, prop. to e^(-rate t) at the angle t, in radians,
-// from the place given, in degrees: lat in [-90, 90], lon finite, both taken as exact
-// reals, 0 < rate <= 2^40. As with a [Lattice] that place itself is not rounded.
-//
-// With Step = 2^-23 about one draw in 5,000 is decided in arbitrary precision, and
-// more where Step is finer: all from 2^-38 on, at some 300 microseconds each.
+// AddNoise returns the point of the grid in whose cell a random place lies that has the density,
+// with respect to area, prop. to e^(-rate t) at the angle t, in radians, from the place given, in
+// degrees: lat in [-90, 90], lon finite, both taken as exact reals, 0 < rate <= 2^40. With Step =
+// 2^-23 about one draw in 5,000 is decided in arbitrary precision, from 2^-38 on all, at some 300
+// microseconds each.
 func (g Globe) AddNoise(rng *rand.Rand, lat, lon, rate float64) (float64, float64) {
 	return g.addNoise(rng, lat, lon, rate, false)
 }

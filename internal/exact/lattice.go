@@ -25,9 +25,9 @@ type Lattice struct {
 // these multiples are float64s.
 const LatticeIndexes = 1 << 52
 
-// AddLaplace returns x + Z rounded, Z of density prop. to e^(-rate|z|), |x| <=
-// LatticeIndexes*Step. rate*Step must be a normal number. It reads one word of r, and decides
-// about one draw in rate*Step*2^46 in arbitrary precision: some 50 microseconds.
+// AddLaplace returns x + Z rounded, Z of density prop. to e^(-rate|z|), |x| <= LatticeIndexes*Step.
+// rate*Step must be a normal number. It reads one word of rng, and decides about one draw in
+// rate*Step*2^46 in arbitrary precision.
 func (l Lattice) AddLaplace(rng *rand.Rand, x, rate float64) float64 {
 	return l.addLaplace(rng, x, rate, false)
 }
@@ -53,10 +53,9 @@ func (l Lattice) addLaplace(rng *rand.Rand, x, rate float64, exact bool) float64
 	return y[0]
 }
 
-// AddKNorm sets dst to x + Z rounded in every coordinate, Z of density prop. to
-// e^(-rate ||z||_p), 1 <= p <= +Inf; the rest as [Lattice.AddLaplace]. dst may be x. In d
-// dimensions some d^2 2^-35 of the draws are decided in arbitrary precision, at some 100
-// microseconds a dimension, for p = 2 and d > 2 at some 10.
+// AddKNorm sets dst to x + Z rounded in every coordinate, Z of density prop. to e^(-rate ||z||_p),
+// 1 <= p <= +Inf; the rest as [Lattice.AddLaplace]. dst may be x. In d dimensions some d^2 2^-35 of
+// the draws are decided in arbitrary precision.
 func (l Lattice) AddKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p float64) {
 	l.addKNorm(dst, rng, x, rate, p, false)
 }

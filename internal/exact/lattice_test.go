@@ -68,32 +68,12 @@ func latticeCases(dims int) []latticeCase {
 func TestLattice_FastEqualsExact(t *testing.T) {
 	for _, c := range latticeCases(testkit.Sweep(3, 5)) {
 		for _, step := range []float64{0x1p-45, 0x1p-10, 0.5, 0x1p-30, 64}[:testkit.Sweep(3, 5)] {
-			a, b := &counted{Source: random.Seeded(93)}, &counted{Source: random.Seeded(93)}
-			ra, rb := rand.New(a), rand.New(b)
 			x := []float64{0.3 * step, -7 * step, 1 << 52 * step, 1e-300, 1.5 * step, 0, 2.25 * step, -0.5 * step, 7}[:c.d]
-			for i := range testkit.Sweep(3, 20) {
-				fast, slow := c.add(Lattice{step}, ra, x, false), c.add(Lattice{step}, rb, x, true)
-				if !slices.Equal(fast, slow) || a.n != b.n {
-					t.Fatalf("%s, step %g: draw %d: fast %v after %d words, exact %v after %d", c.name, step, i, fast, a.n, slow, b.n)
-				}
-			}
+			fastEqualsExact(t, fmt.Sprintf("%s, step %g", c.name, step), 93, testkit.Sweep(3, 20), func(rng *rand.Rand, exact bool) []float64 {
+				return c.add(Lattice{step}, rng, x, exact)
+			})
 		}
 	}
-}
-
-// replay gives stored words, then those of a generator.
-type replay struct {
-	words []uint64
-	next  int
-	rest  rand.Source
-}
-
-func (s *replay) Uint64() uint64 {
-	s.next++
-	if s.next <= len(s.words) {
-		return s.words[s.next-1]
-	}
-	return s.rest.Uint64()
 }
 
 // Every word of a draw is moved to where the draw changes, the border of two lattice points,
@@ -111,10 +91,10 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 		for i := range x {
 			x[i] = 0.37 * float64(i+1) * step
 		}
-		probe := &counted{Source: random.Seeded(95)}
+		probe := &replay{rest: random.Seeded(95)}
 		c.add(Lattice{step}, rand.New(probe), x, false)
-		for word := range probe.n {
-			words := make([]uint64, probe.n)
+		for word := range probe.next {
+			words := make([]uint64, probe.next)
 			for i := range words {
 				words[i] = rng.Uint64()
 			}
@@ -127,13 +107,7 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 			if hi < lo || slices.Equal(draw(lo, false), draw(hi, false)) {
 				continue
 			}
-			for hi-lo > 2 {
-				if mid := (lo + (hi-lo)/2) &^ 1; slices.Equal(draw(mid, false), draw(lo, false)) {
-					lo = mid
-				} else {
-					hi = mid
-				}
-			}
+			lo, hi = border(lo, hi, 2, func(w uint64) []float64 { return draw(w, false) })
 			borders++
 			for _, off := range []uint64{0, 1 << 10, 64, 1 << 16}[:testkit.Sweep(2, 4)] {
 				for _, w := range []uint64{lo - off, hi + off} {
@@ -147,25 +121,6 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 	if borders < 20 {
 		t.Errorf("%d borders: the test shows little", borders)
 	}
-}
-
-// shaped is a word whose uniform number is often near 0 or near 1.
-func shaped(rng *rand.Rand) uint64 {
-	w, s := rng.Uint64(), rng.IntN(64)
-	switch rng.IntN(3) {
-	case 0:
-		return w >> s
-	case 1:
-		return ^(w >> s)
-	}
-	return w
-}
-
-// cellOf is the interval of the uniform number of a word.
-func cellOf(w uint64) interval {
-	u := uniform{nil, new(big.Int).SetUint64(w >> 1), 63}
-	lo, hi := u.bounds()
-	return interval{lo, hi}
 }
 
 // anyNormal is a variate of a box or of the tail, whether it is accepted or not.
@@ -188,27 +143,12 @@ func (n *normal) cell() interval {
 	return interval{lo, hi}
 }
 
-// beyond returns how far an interval reaches from v, over err.
-func beyond(a interval, v, err float64) float64 {
-	e := new(big.Float).SetPrec(300).Sub(a.hi, big.NewFloat(v))
-	f := new(big.Float).SetPrec(300).Sub(big.NewFloat(v), a.lo)
-	if e.Cmp(f) < 0 {
-		e = f
-	}
-	x, _ := e.Float64()
-	return x / err
-}
-
 // Every stated error bound covers the whole cell of its words: enclosed in
 // interval arithmetic, near 0, near 1 and between.
 func TestLattice_ErrorBounds(t *testing.T) {
 	rng := random.Seeded(103)
-	worst := map[string]float64{}
-	see := func(name string, ratio float64) {
-		if worst[name] = max(worst[name], ratio); ratio > 1 {
-			t.Fatalf("%s: the error is %v times its bound", name, ratio)
-		}
-	}
+	worst := errorRatios{}
+	see := func(name string, ratio float64) { worst.see(t, name, ratio) }
 	for range 500 {
 		w := shaped(rng)
 		if w < 4 {
@@ -283,11 +223,7 @@ func TestLattice_ErrorBounds(t *testing.T) {
 			}
 		}
 	}
-	for name, w := range worst {
-		if w < 0x1p-8 {
-			t.Errorf("%s: the bound is never nearer than %v times the error", name, 1/w)
-		}
-	}
+	worst.check(t)
 }
 
 // The float64 sum of input and noise is rounded too: 2^45 + 0.402 to 2^45 +
@@ -425,9 +361,8 @@ func TestLattice_Distribution(t *testing.T) {
 	}
 }
 
-// The noise of higher dimensions by two of its functions: the norm has the
-// distribution Gamma(d), and a coordinate's share of it that of the ball.
-// False-reject probability 1e-7 for each.
+// The noise of higher dimensions by two of its functions: the norm has the distribution Gamma(d),
+// and a coordinate's share of it that of the ball. False-reject probability 1e-7 for each.
 func TestLattice_DistributionOfManyDimensions(t *testing.T) {
 	rng := random.Seeded(98)
 	for _, d := range []int{3, 8, 2, 5, 12}[:testkit.Sweep(3, 5)] {
@@ -529,9 +464,8 @@ func privacyOfTheBits(t *testing.T, step, rate float64, add func(sign, w uint64,
 	prob := make([][]float64, len(inputs))
 	for i, x := range inputs {
 		prob[i] = make([]float64, 2*reach+1)
-		// With sign 0 the noise is -ln U and falls as U grows; with
-		// 1 it rises. below is the number of the 2^63 words of a sign whose
-		// index is on the side of k that small U are not.
+		// With sign 0 the noise is -ln U and falls as U grows; with 1 it rises. below is the number
+		// of the 2^63 words of a sign whose index is on the side of k that small U are not.
 		for sign := range uint64(2) {
 			first := func(is func(k float64) bool) uint64 {
 				lo, hi := uint64(0), uint64(1)<<63
@@ -655,27 +589,6 @@ func TestLattice_DecidesNearZero(t *testing.T) {
 				t.Errorf("%s: fast %v, exact %v", name, fast, slow)
 			}
 		}
-	}
-}
-
-// A seed means the same draws for ever, on every platform.
-func TestLattice_GoldenStream(t *testing.T) {
-	rng := random.Seeded(2025)
-	l := Lattice{0.5}
-	got := []float64{l.AddLaplace(rng, 1, 0.1)}
-	for _, p := range []float64{1, 2, inf} {
-		for _, d := range []int{2, 3} {
-			y := make([]float64, d)
-			l.AddKNorm(y, rng, y, 0.1, p)
-			got = append(got, y...)
-		}
-	}
-	y := make([]float64, 3)
-	l.AddNormal(y, rng, y, 10)
-	got = append(got, y...)
-	want := []float64{0, 19, -1, -1.5, -8.5, -21.5, 1, 45.5, -37, 0.5, 13.5, -20.5, 1.5, 18.5, -23.5, 10.5, -11.5, 1.5, 6.5}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v", got)
 	}
 }
 

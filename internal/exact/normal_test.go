@@ -67,17 +67,10 @@ func TestLayers_CoverTheCurve(t *testing.T) {
 // atBorders moves a word of a decision to its border, found by bisection, and calls near with
 // the words around it. It tells whether there is a border.
 func atBorders(lo, hi uint64, decide func(w uint64) bool, near func(w uint64)) bool {
-	from := decide(lo)
-	if from == decide(hi) {
+	if decide(lo) == decide(hi) {
 		return false
 	}
-	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; decide(mid) == from {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	lo, hi = border(lo, hi, 1, decide)
 	near(lo)
 	for off := uint64(1); off < 1<<42; off *= 8 {
 		near(lo - min(off, lo-8))
@@ -225,19 +218,14 @@ func TestEuclidean_FastEqualsExact(t *testing.T) {
 					continue
 				}
 				seed++
-				a, b := &counted{Source: random.Seeded(seed)}, &counted{Source: random.Seeded(seed)}
-				ra, rb := rand.New(a), rand.New(b)
 				for i := range x {
 					x[i] = []float64{0.3, -7, 1 << 52, 1e-300, 1.5, 0, 2.25, -0.5, -1 << 52}[i%9] * l.Step
 				}
-				fast, slow := make([]float64, d), slices.Clone(x)
-				for range testkit.Sweep(1, 5) {
-					l.addEuclidean(fast, ra, x, rate, false)
-					l.addEuclidean(slow, rb, x, rate, true)
-					if !slices.Equal(fast, slow) || a.n != b.n {
-						t.Fatalf("d = %d, rate %g, step %g: %v after %d words, exactly %v after %d", d, rate, l.Step, fast, a.n, slow, b.n)
-					}
-				}
+				fastEqualsExact(t, fmt.Sprintf("d = %d, rate %g, step %g", d, rate, l.Step), seed, testkit.Sweep(1, 5), func(rng *rand.Rand, exact bool) []float64 {
+					y := slices.Clone(x)
+					l.addEuclidean(y, rng, x, rate, exact)
+					return y
+				})
 			}
 		}
 	}
@@ -325,16 +313,11 @@ func TestEuclidean_RadiusDistribution(t *testing.T) {
 // Where t may be 0 nothing is sure of the radius, and more bits tell.
 func TestEuclidean_RadiusNearZero(t *testing.T) {
 	s := &euclidean{z: make([]float64, 3), words: make([]uint64, 3)}
-	lo, hi := uint64(0), uint64(1<<62) // words of a tail below 0
 	n := normal{tail: true}
-	for hi-lo > 1 {
-		n.u.word = (lo+(hi-lo)/2)<<1 | 1
-		if s.encloseT(n.enclose(n.cell(), 200), 200).lo.Sign() < 0 {
-			lo = n.u.word >> 1
-		} else {
-			hi = n.u.word >> 1
-		}
-	}
+	lo, _ := border(2, 1<<62, 1, func(w uint64) bool { // words of a tail below 0
+		n.u.word = w<<1 | 1
+		return s.encloseT(n.enclose(n.cell(), 200), 200).lo.Sign() < 0
+	})
 	n.u.word = lo<<1 | 1
 	n.set()
 	_, sure := s.accept(&n, 1<<63)

@@ -16,8 +16,7 @@ func (l Lattice) AddPlanar(rng *rand.Rand, v Values, rate float64) (y [2]float64
 
 // AddPlanes sets dst to v + Z rounded in every coordinate, v numbers of at most 2^52 steps, two of
 // a plane after two of another, and Z of density prop. to e^(-rate s), s the largest |z_j| of the
-// planes; rate*Step must be a normal number. With v.Err = 0 and Step about 2^-20/rate some k^2
-// 2^-23 of the draws in k planes are decided in arbitrary precision, otherwise some 4 k v.Err/Step.
+// planes; rate*Step must be a normal number.
 func (l Lattice) AddPlanes(dst []float64, rng *rand.Rand, v Values, rate float64) {
 	l.addPlanes(dst, rng, v, rate, false)
 }

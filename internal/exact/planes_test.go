@@ -12,6 +12,18 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
+// planesTwice adds noise of rate 1 to v from the same words, as float64 decides and exactly, and
+// counts the words.
+func planesTwice(step float64, v Values, words []uint64, seed uint64) (y [2][]float64, used [2]int) {
+	for k := range y {
+		s := &replay{words: words, rest: random.Seeded(seed)}
+		y[k] = make([]float64, len(v.Near))
+		Lattice{step}.addPlanes(y[k], rand.New(s), v, 1, k == 1)
+		used[k] = s.next
+	}
+	return y, used
+}
+
 // Float64 decides on planes as interval arithmetic does, from the same words, on coarse lattices
 // and fine ones, and where a word of a radius is 0 or 1.
 func TestAddPlanes_FastEqualsExact(t *testing.T) {
@@ -26,14 +38,7 @@ func TestAddPlanes_FastEqualsExact(t *testing.T) {
 				for i := range x {
 					x[i] = float64(float64(i)*0.37-2) * step
 				}
-				var y [2][]float64
-				var used [2]int
-				for k := range y {
-					s := &replay{words: words, rest: random.Seeded(seed)}
-					y[k] = make([]float64, d)
-					Lattice{step}.addPlanes(y[k], rand.New(s), valuesOf(x, step*0x1p-50), 1, k == 1)
-					used[k] = s.next
-				}
+				y, used := planesTwice(step, valuesOf(x, step*0x1p-50), words, seed)
 				if !slices.Equal(y[0], y[1]) || len(words) == 0 && step == 0.5 && used[0] != used[1] {
 					t.Fatalf("d = %d, step %v, seed %d: fast %v, exact %v", d, step, seed, y[0], y[1])
 				}
@@ -65,13 +70,7 @@ func TestAddPlanes_AtTheBorder(t *testing.T) {
 			continue
 		}
 		borders++
-		for hi-lo > 2 {
-			if mid := (lo + (hi-lo)/2) &^ 1; slices.Equal(draw(mid, false), draw(lo, false)) {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
+		lo, hi = border(lo, hi, 2, func(w uint64) []float64 { return draw(w, false) })
 		for off := uint64(1); off < 1<<20; off *= 16 {
 			for _, w := range []uint64{lo - off, hi + off} {
 				if fast, slow := draw(w, false), draw(w, true); !slices.Equal(fast, slow) {
@@ -97,11 +96,7 @@ func TestAddPlanes_CountsUnknownBits(t *testing.T) {
 		x := []float64{(0.5 - c.near) * step, 0, 0, 0}
 		seen := map[float64]bool{}
 		for seed := range uint64(12) {
-			var y [2][]float64
-			for k := range y {
-				y[k] = make([]float64, 4)
-				Lattice{step}.addPlanes(y[k], rand.New(&replay{words: words, rest: random.Seeded(160 + seed)}), valuesOf(x, 0), 1, k == 1)
-			}
+			y, _ := planesTwice(step, valuesOf(x, 0), words, 160+seed)
 			if !slices.Equal(y[0], y[1]) {
 				t.Errorf("%s: fast %v, exact %v", name, y[0], y[1])
 			}
@@ -129,11 +124,7 @@ func TestAddPlanes_CountsErrors(t *testing.T) {
 			"radius":     {valuesOf(make([]float64, 2), 0), []uint64{2 + 16*(seed%2)}},
 			"radii":      {valuesOf(make([]float64, 4), 0), []uint64{1 << 60, 2 + 16*(seed%2)}},
 		} {
-			var y [2][]float64
-			for k := range y {
-				y[k] = make([]float64, len(c.v.Near))
-				Lattice{step}.addPlanes(y[k], rand.New(&replay{words: c.words, rest: random.Seeded(seed)}), c.v, 1, k == 1)
-			}
+			y, _ := planesTwice(step, c.v, c.words, seed)
 			if !slices.Equal(y[0], y[1]) {
 				t.Fatalf("%s, seed %d: fast %v, exact %v", name, seed, y[0], y[1])
 			}

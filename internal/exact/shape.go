@@ -258,8 +258,7 @@ func (s *shape) powerDirection() (rel, abs float64) {
 	return rel, 0x1p-1000
 }
 
-// enclose is noise in interval arithmetic. It fails where the numbers are not known
-// well enough.
+// enclose is noise in interval arithmetic. It fails where the numbers are not known well enough.
 func (s *shape) enclose(u []interval, prec uint) (z []interval, ok bool) {
 	n := s.radial()
 	rad := point(1)

@@ -42,13 +42,7 @@ func TestShape_AcceptsAtTheBorder(t *testing.T) {
 			if at(lo) == at(hi) {
 				continue
 			}
-			for hi-lo > 2 {
-				if mid := (lo + (hi-lo)/2) &^ 1; at(mid) == at(lo) {
-					lo = mid
-				} else {
-					hi = mid
-				}
-			}
+			lo, hi = border(lo, hi, 2, at)
 			borders++
 			for off := uint64(1); off < 1<<24; off *= 8 {
 				for _, w := range []uint64{lo - min(off, lo-8), hi + min(off, math.MaxUint64-hi)} {
@@ -170,15 +164,11 @@ func TestShape_AcceptanceCountsUnknownBits(t *testing.T) {
 	s := &shape{d: 1, p: 1.1, tail: make([]bool, 1), ln: make([]float64, 1), lnErr: make([]float64, 1)}
 	for range 200 {
 		us := [3]digits{{}, {word: 1<<20 + rng.Uint64N(1<<20)}, {word: rng.Uint64()}}
-		lo, hi := uint64(0), uint64(math.MaxUint64) // of e^-E
-		for hi-lo > 1 {
-			us[2].word = lo + (hi-lo)/2
-			if in, _ := s.acceptPower(us, 0); in {
-				lo = us[2].word
-			} else {
-				hi = us[2].word
-			}
-		}
+		lo, hi := border(64, math.MaxUint64, 1, func(w uint64) bool { // of e^-E
+			us[2].word = w
+			in, _ := s.acceptPower(us, 0)
+			return in
+		})
 		for _, w := range []uint64{lo, hi} {
 			us[2].word = w
 			in, sure := s.acceptPower(us, 0)

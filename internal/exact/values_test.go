@@ -98,11 +98,6 @@ func TestValues_ErrorBound(t *testing.T) {
 	}
 }
 
-// zeros are the bits of the least number of a cell.
-type zeros struct{}
-
-func (zeros) Uint64() uint64 { return 0 }
-
 // Bits that are drawn to decide one difference are those of the next one: where both of two
 // equal values come to a border in the cell of the first variate, both pass it or none.
 func TestValues_KeepBits(t *testing.T) {
@@ -111,18 +106,12 @@ func TestValues_KeepBits(t *testing.T) {
 	round := func(i int, b *noisy, rng *rand.Rand) float64 {
 		return l.roundNoisy(rng, &v, 1.5, noisy{i, 0, digits{word: 1 << 63}}, b, true)
 	}
-	at := func(n uint64) float64 { return round(1, &noisy{0, 1, digits{word: n << 1}}, rand.New(zeros{})) }
+	at := func(n uint64) float64 { return round(1, &noisy{0, 1, digits{word: n << 1}}, rand.New(new(fixed))) }
 	lo, hi := uint64(1)<<60, uint64(1)<<63-1
 	if at(lo) == at(hi) {
 		t.Fatal("no border")
 	}
-	for want := at(lo); hi-lo > 1; {
-		if mid := lo + (hi-lo)/2; at(mid) == want {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	lo, _ = border(lo, hi, 1, at)
 	passed := 0
 	for seed := range uint64(100) {
 		rng, b := random.Seeded(seed), &noisy{0, 1, digits{word: lo << 1}}
@@ -177,10 +166,9 @@ func TestSides_AreUniform(t *testing.T) {
 	}
 }
 
-// Chi-square of differences on a coarse lattice against integrals of the density prop. to
-// e^(-rate s), s the sum of distances from a median: for k coordinates the density is
-// rate^(k-1) over k times the number of (k/2)-subsets of the others. False-reject probability
-// 1e-7 a case.
+// Chi-square of differences on a coarse lattice against integrals of the density prop. to e^(-rate
+// s), s the sum of distances from a median: for k coordinates the density is rate^(k-1) over k
+// times the number of (k/2)-subsets of the others. False-reject probability 1e-7 a case.
 func TestAddDifferences_Distribution(t *testing.T) {
 	rng := random.Seeded(203)
 	for _, c := range []struct {

@@ -1,7 +1,6 @@
-// Package kdtree prunes searches over points that sit in R^d: for the nearest, a
-// ball or a spanning tree. A search leaves out the points that no distance within
-// the rounding of the metric could let in, and asks the metric about the others, so
-// that its answers are those of a plain scan.
+// Package kdtree prunes searches over points that sit in R^d: for the nearest, a ball or a spanning
+// tree. A search leaves out the points that no distance within the rounding of the metric could let
+// in, and asks the metric about the others, so that its answers are those of a plain scan.
 package kdtree
 
 import (
@@ -279,8 +278,7 @@ func (t *Tree) fold(g []float64) float64 {
 // norm v or more, within the error of v.
 func (t *Tree) Below(v float64) float64 { return t.below(v, t.slack) }
 
-// BelowFrom is Below for a point from outside whose normalized coordinates are at
-// most size >= 1.
+// BelowFrom is Below for a point from outside whose normalized coordinates are at most size >= 1.
 func (t *Tree) BelowFrom(v, size float64) float64 { return t.below(v, t.slack*size) }
 
 func (t *Tree) below(v, slack float64) float64 {

@@ -29,7 +29,7 @@ func bounds(name string, bs []entropy.Bound) (out []end) {
 }
 
 // two has another metric of loss.
-var two = must(metric.NewBimetric(plane, space.Uniform(7, random.Seeded(2))))
+var two = metric.Bimetric{Privacy: plane, Utility: space.Uniform(7, random.Seeded(2))}
 
 var ofEntropy = []scenario{
 	{"bounds", "", func() (out []end) {

@@ -7,6 +7,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/lp/anywhere"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -35,6 +36,12 @@ var ofLP = []scenario{
 		out = append(out, hi("spanner", s.Objective), hi("stretch", s.Stretch))
 		c := must(lp.ConstOPT(ctx, two, 0.7, nil))
 		return append(out, hi("constant budget", c.Objective))
+	}},
+	{"extensions", "", func() (out []end) {
+		for _, c := range [][2]float64{{0.3, 0.7}, {2000, 1}} {
+			out = append(out, lo("level", anywhere.ExtendLevel(c[0], c[1])))
+		}
+		return out
 	}},
 	{"others", "^mechanism/audit.go", func() (out []end) {
 		b := metric.Same(line)

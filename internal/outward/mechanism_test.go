@@ -100,8 +100,10 @@ var ofMechanism = []scenario{
 			{Mechanism: must(additive.NewLaplace(0.3, nil)), Times: 7}, {Mechanism: must(additive.NewPlanarLaplace(0.2, nil)), Times: 3},
 			{Mechanism: must(additive.NewKNorm(additive.Norm{P: 1, Dim: 3}, 0.1, nil)), Times: 4},
 			{Mechanism: must(additive.NewGaussian(1, additive.GaussianTarget{Alpha: 0.3, Delta: 1e-6, Diameter: 1}, nil)), Times: 2},
+			{Mechanism: must(additive.NewKnots(0.3, nil)), Times: 4}, {Mechanism: must(additive.NewLaplace(300, nil)), Times: 2},
+			{Mechanism: must(additive.NewSphere(1.7, &additive.SphereOptions{Radius: 10})), Times: 4},
 		}
-		for _, c := range []*mechanism.Composition{must(mechanism.NewComposition(noise...)), must(mechanism.NewComposition(noise[:2]...)), one} {
+		for _, c := range []*mechanism.Composition{must(mechanism.NewComposition(noise[:4]...)), must(mechanism.NewComposition(noise[:2]...)), must(mechanism.NewComposition(noise[2:]...)), one} {
 			for _, delta := range []float64{0, 1e-6, 1e-2, 1e-250} {
 				out = append(out, audits("level at 3", must(c.AuditAt(ctx, 3, delta)))...)
 			}

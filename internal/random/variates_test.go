@@ -9,8 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// Every variate, put into its distribution function, is uniform. A scale wrong
-// by 1 percent fails.
+// Every variate, put into its distribution function, is uniform. A scale wrong by 1 percent fails.
 func TestVariates_Law(t *testing.T) {
 	testkit.Slow(t)
 	rng := Seeded(31)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -90,32 +91,62 @@ func err1[T any](_ T, err error) error                 { return err }
 func err2[S, T any](_ S, _ T, err error) error         { return err }
 func err3[R, S, T any](_ R, _ S, _ T, err error) error { return err }
 
+// spot is where a call takes the space: itself, as both metrics, or with a second one.
+type spot int
+
+const (
+	here spot = iota
+	alone
+	beside
+)
+
+// on calls fn with a context, args and the zero values of what they leave out.
+func on(fn any, args ...any) func(context.Context, metric.Finite) error {
+	return func(ctx context.Context, f metric.Finite) error {
+		v := reflect.ValueOf(fn)
+		in := []reflect.Value{reflect.ValueOf(ctx)}
+		for i := 1; i < v.Type().NumIn(); i++ {
+			a := reflect.New(v.Type().In(i)).Elem()
+			if i <= len(args) {
+				arg := args[i-1]
+				switch arg {
+				case here:
+					arg = f
+				case alone:
+					arg = metric.Same(f)
+				case beside:
+					arg = two(f)
+				}
+				a.Set(reflect.ValueOf(arg).Convert(a.Type()))
+			}
+			in = append(in, a)
+		}
+		out := v.Call(in)
+		err, _ := out[len(out)-1].Interface().(error)
+		return err
+	}
+}
+
 var longCalls = []longCall{
-	{"metric.Densify", globe, 30_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.Densify(ctx, f)) }},
-	{"metric.Diameter", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.Diameter(ctx, f)) }},
-	{"metric.Radius", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err2(metric.Radius(ctx, f)) }},
+	{"metric.Densify", globe, 30_000, on(metric.Densify, here)},
+	{"metric.Diameter", high, 30_000, on(metric.Diameter, here)},
+	{"metric.Radius", high, 30_000, on(metric.Radius, here)},
 	{"metric.Index.MinDistance", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.NewIndex(f).MinDistance(ctx)) }},
 	{"metric.Index.MinPositiveDistance", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
 		return err3(metric.NewIndex(f).MinPositiveDistance(ctx))
 	}},
 	{"metric.Bimetric.Lipschitz", globe, 20_000, func(ctx context.Context, f metric.Finite) error { return err3(two(f).Lipschitz(ctx)) }},
-	{"metric.Subdominant", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.Subdominant(ctx, f)) }},
-	{"metric.AsUltrametric", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.AsUltrametric(ctx, f)) }},
-	{"metric.ValidateUltrametric", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return metric.ValidateUltrametric(ctx, f, 0)
-	}},
-	{"metric.Validate", globe, 4000, func(ctx context.Context, f metric.Finite) error {
-		return metric.Validate(ctx, f, &metric.ValidateOptions{MaxTriples: math.MaxInt})
-	}},
+	{"metric.Subdominant", high, 20_000, on(metric.Subdominant, here)},
+	{"metric.AsUltrametric", equidistant, 50_000, on(metric.AsUltrametric, here)},
+	{"metric.ValidateUltrametric", equidistant, 50_000, on(metric.ValidateUltrametric, here, 0)},
+	{"metric.Validate", globe, 4000, on(metric.Validate, here, &metric.ValidateOptions{MaxTriples: math.MaxInt})},
 	{"metric.Index.NearestNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(metric.NewIndex(f).NearestNeighbors(ctx, 8))
 	}},
 	{"metric.Index.ReverseNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(metric.NewIndex(f).ReverseNeighbors(ctx, 8))
 	}},
-	{"metric.Net", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.Net(ctx, f, 0.1, nil))
-	}},
+	{"metric.Net", high, 20_000, on(metric.Net, here, 0.1)},
 	{"metric.FarthestFirst", high, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err2(metric.FarthestFirst(ctx, f, f.Len(), 0))
 	}},
@@ -126,15 +157,13 @@ var longCalls = []longCall{
 		}
 		return err2(metric.Assign(ctx, f, at))
 	}},
-	{"metric.Spanner", globe, 3000, func(ctx context.Context, f metric.Finite) error { return err1(metric.Spanner(ctx, f, 1.5)) }},
+	{"metric.Spanner", globe, 3000, on(metric.Spanner, here, 1.5)},
 
 	{"mechanism.NewChannel", globe, 10_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(mechanism.NewChannel(ctx, mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true,
 			Fill: func(x int, dst []float64) { finite.Row(f, x, dst) }}, nil))
 	}},
-	{"mechanism.Channel.Audit", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lazily(f).Audit(ctx, f, nil))
-	}},
+	{"mechanism.Channel.Audit", flat, 2500, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Audit(ctx, f, nil)) }},
 	{"mechanism.Channel.Audit, delta", flat, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lazily(f).Audit(ctx, f, &mechanism.AuditOptions{Delta: 1e-9}))
 	}},
@@ -158,33 +187,23 @@ var longCalls = []longCall{
 		return err1(manyWords().ChooseAlpha(ctx, .5, &words.ChooseOptions{Draws: 1e6}))
 	}},
 
-	{"exponential.Standard", flat, 4000, built(exponential.Standard)},
-	{"exponential.Lazy", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Lazy(ctx, f, 1, nil))
-	}},
-	{"exponential.Tuned", flat, 3000, built(exponential.Tuned)},
-	{"exponential.Tight", flat, 6000, built(exponential.Tight)},
-	{"exponential.Tight, by Gauss", high, 5000, built(exponential.Tight)},
-	{"exponential.Snapped", globe, 3000, built(exponential.Snapped)},
-	{"exponential.Remapped", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Remapped(ctx, metric.Same(f), 5, nil))
-	}},
-	{"exponential.Relaxed", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Relaxed(ctx, two(f), 5, &exponential.RelaxedOptions{Tuned: true}))
-	}},
+	{"exponential.Standard", flat, 4000, on(exponential.Standard, here, 20)},
+	{"exponential.Lazy", equidistant, 50_000, on(exponential.Lazy, here, 1)},
+	{"exponential.Tuned", flat, 3000, on(exponential.Tuned, here, 20)},
+	{"exponential.Tight", flat, 6000, on(exponential.Tight, here, 20)},
+	{"exponential.Tight, by Gauss", high, 5000, on(exponential.Tight, here, 20)},
+	{"exponential.Snapped", globe, 3000, on(exponential.Snapped, here, 20)},
+	{"exponential.Remapped", flat, 3000, on(exponential.Remapped, alone, 5)},
+	{"exponential.Relaxed", flat, 3000, on(exponential.Relaxed, beside, 5, &exponential.RelaxedOptions{Tuned: true})},
 	{"kl10.MostPrivate", flat, 2500, func(ctx context.Context, f metric.Finite) error {
 		return err1(kl10.MostPrivate(ctx, two(f), uniformly(f.Len()), kl10.Target{Gamma: 0.1, Delta: 0.1}, nil))
 	}},
-	{"exponential.Best", globe, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Best(ctx, metric.Same(f), 1, nil))
-	}},
+	{"exponential.Best", globe, 50_000, on(exponential.Best, alone, 1)},
 	{"exponential.Best, remapped", flat, 2500, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Best(ctx, two(f), 1, &exponential.BestOptions{Prior: slices.Repeat([]float64{1 / float64(f.Len())}, f.Len()), Remap: true}))
 	}},
 
-	{"lp.Optimal", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Optimal(ctx, metric.Same(f), 5, nil))
-	}},
+	{"lp.Optimal", flat, 1500, func(ctx context.Context, f metric.Finite) error { return err1(lp.Optimal(ctx, metric.Same(f), 5, nil)) }},
 	{"lp.Optimal, all constraints", flat, 100, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.Optimal(ctx, metric.Same(f), 5, nil))
 	}},
@@ -194,62 +213,36 @@ var longCalls = []longCall{
 	{"lp.ConstOPT", flat, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.ConstOPT(ctx, metric.Same(f), 5, nil))
 	}},
-	{"lp.Spanner", flat, 500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Spanner(ctx, metric.Same(f), 5, nil))
-	}},
+	{"lp.Spanner", flat, 500, func(ctx context.Context, f metric.Finite) error { return err1(lp.Spanner(ctx, metric.Same(f), 5, nil)) }},
 	{"lp.MostPrivate", flat, 1000, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.MostPrivate(ctx, two(f), kl10.Target{Gamma: 0.1, Delta: 0.1}, nil))
 	}},
 	{"lp.LevelLowerBound", high, 8000, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.LevelLowerBound(ctx, metric.Same(f), kl10.Target{Gamma: 0.1, Delta: 0.1}))
 	}},
-	{"lp.Choose", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Choose(ctx, two(f), 5, nil))
-	}},
+	{"lp.Choose", flat, 1500, func(ctx context.Context, f metric.Finite) error { return err1(lp.Choose(ctx, two(f), 5, nil)) }},
 
-	{"entropy.Accuracy", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Accuracy(ctx, two(f), []float64{5}, nil))
-	}},
-	{"entropy.LowerBounds", high, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.LowerBounds(ctx, metric.Same(f), 1, nil))
-	}},
-	{"scale.Entropic", high, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(scale.Entropic(ctx, two(f), []float64{1}, nil))
-	}},
-	{"scale.Diametric", high, 4000, func(ctx context.Context, f metric.Finite) error {
-		return err1(scale.Diametric(ctx, two(f), []float64{1}, nil))
-	}},
-	{"scale.Doubling", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(scale.Doubling(ctx, f, []float64{5}, nil))
-	}},
-	{"scale.Outer", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(scale.Outer(ctx, f, []float64{5}, nil))
-	}},
+	{"entropy.Accuracy", flat, 1500, on(entropy.Accuracy, beside, []float64{5})},
+	{"entropy.LowerBounds", high, 1500, on(entropy.LowerBounds, alone, 1)},
+	{"scale.Entropic", high, 3000, on(scale.Entropic, beside, []float64{1})},
+	{"scale.Diametric", high, 4000, on(scale.Diametric, beside, []float64{1})},
+	{"scale.Doubling", flat, 3000, on(scale.Doubling, here, []float64{5})},
+	{"scale.Outer", flat, 3000, on(scale.Outer, here, []float64{5})},
 	{"scale.Packing", flat, 3000, func(ctx context.Context, f metric.Finite) error {
 		return err1(scale.Packing(ctx, f, nil, 0.05, &scale.Options{Nodes: math.MaxInt}))
 	}},
-	{"scale.Dimension", high, 11_000, func(ctx context.Context, f metric.Finite) error { return err1(scale.Dimension(ctx, f, nil)) }},
-	{"scale.PositiveMeasure", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(scale.PositiveMeasure(ctx, f))
-	}},
+	{"scale.Dimension", high, 11_000, on(scale.Dimension, here)},
+	{"scale.PositiveMeasure", high, 8000, on(scale.PositiveMeasure, here)},
 	{"scale.BallMass", high, 15_000, func(ctx context.Context, f metric.Finite) error {
 		return err2(scale.BallMass(ctx, f, uniformly(f.Len()), 1, nil))
 	}},
-	{"families.PrivateMeasureBound", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(families.PrivateMeasureBound(ctx, f, 5))
-	}},
+	{"families.PrivateMeasureBound", flat, 20_000, on(families.PrivateMeasureBound, here, 5)},
 
-	{"families.PrivateTransportBound", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(families.PrivateTransportBound(ctx, f, 1e6))
-	}},
+	{"families.PrivateTransportBound", high, 8000, on(families.PrivateTransportBound, here, 1e6)},
 
-	{"tsp.Solve", flat, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.Solve(ctx, f, nil))
-	}},
-	{"tsp.Solve, without an index", high, 4000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.Solve(ctx, f, nil))
-	}},
-	{"tsp.CoveringIntegral", high, 10_000, func(ctx context.Context, f metric.Finite) error { return err1(tsp.CoveringIntegral(ctx, f)) }},
+	{"tsp.Solve", flat, 50_000, on(tsp.Solve, here)},
+	{"tsp.Solve, without an index", high, 4000, on(tsp.Solve, here)},
+	{"tsp.CoveringIntegral", high, 10_000, on(tsp.CoveringIntegral, here)},
 
 	{"wasserstein.W1", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(wasserstein.W1(ctx, f, arbitrary(f.Len()), uniformly(f.Len()), nil))
@@ -276,12 +269,8 @@ var longCalls = []longCall{
 		return err1(wasserstein.Project(ctx, f, g, nil))
 	}},
 
-	{"domain.NewFinite", high, 40_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(domain.NewFinite(ctx, f, nil))
-	}},
-	{"domain.NewFolded", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(domain.NewFolded(ctx, f, &domain.FoldedOptions{Tour: true}))
-	}},
+	{"domain.NewFinite", high, 40_000, on(domain.NewFinite, here)},
+	{"domain.NewFolded", high, 8000, on(domain.NewFolded, here, &domain.FoldedOptions{Tour: true})},
 	{"private.Measure.Bound", flat, 1000, func(ctx context.Context, f metric.Finite) error {
 		m, err := private.New(testkit.Must(domain.NewFinite(context.Background(), f, nil)), 1, nil)
 		if err != nil {
@@ -307,9 +296,7 @@ var longCalls = []longCall{
 		}
 		return err1(metric.NewGraphEdges(ctx, f.Len(), edges))
 	}},
-	{"metrictest.TestFinite", globe, 4000, func(ctx context.Context, f metric.Finite) error {
-		return metrictest.TestFinite(ctx, f, &metrictest.Options{MaxPoints: 10_000})
-	}},
+	{"metrictest.TestFinite", globe, 4000, on(metrictest.TestFinite, here, &metrictest.Options{MaxPoints: 10_000})},
 	{"mechanism.Channel.Certify", flat, 2500, func(ctx context.Context, f metric.Finite) error {
 		return err2(lazily(f).Certify(ctx, f, "", nil))
 	}},
@@ -322,9 +309,7 @@ var longCalls = []longCall{
 	{"exponential.Weighted", flat, 6000, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Weighted(ctx, f, 20, uniformly(f.Len()), nil))
 	}},
-	{"kl10.Misses", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err2(kl10.Misses(ctx, lazily(f), f, .1))
-	}},
+	{"kl10.Misses", flat, 20_000, func(ctx context.Context, f metric.Finite) error { return err2(kl10.Misses(ctx, lazily(f), f, .1)) }},
 	{"lp.LowerBound", flat, 400, func(ctx context.Context, f metric.Finite) error {
 		all := make([]int, f.Len())
 		for i := range all {
@@ -332,9 +317,7 @@ var longCalls = []longCall{
 		}
 		return err1(lp.LowerBound(ctx, metric.Same(f), 1, all))
 	}},
-	{"entropy.LevelFor", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err2(entropy.LevelFor(ctx, two(f), .1, nil))
-	}},
+	{"entropy.LevelFor", flat, 1500, on(entropy.LevelFor, beside, .1)},
 	{"wasserstein.DistanceEM", high, 8000, func(ctx context.Context, f metric.Finite) error {
 		half := make([][]int, 2)
 		for i := range f.Len() {
@@ -355,7 +338,7 @@ var longCalls = []longCall{
 	{"distribution.Histogram.Error", high, 20_000, func(ctx context.Context, _ metric.Finite) error {
 		return err1(sharp().Error(ctx, seeded(), 0.5, nil))
 	}},
-	{"query.Shares", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err2(query.Shares(ctx, f)) }},
+	{"query.Shares", high, 20_000, on(query.Shares, here)},
 	{"table.Synthesizer.Release", flat, 4, func(ctx context.Context, f metric.Finite) error {
 		return err1(tables.Release(ctx, seeded(), slices.Repeat(records[:1], 5_000_000)))
 	}},
@@ -398,6 +381,8 @@ var shortCalls = func() map[string]string {
 		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.FromProbabilities mechanism.ReadChannel",
 		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
+		"lp.Optimal, exponential.Remapped":                             "anywhere.Line anywhere.Plane anywhere.Manhattan anywhere.Earth",
+		"mechanism.Channel.Audit":                                      "anywhere.Extend anywhere.TriangulatedLevel",
 		"metric.NewGraphEdges":                                         "metric.NewGraph metric.NewGrid",
 		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.W1Points wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons table.Release.Error table.Release.Report",
@@ -434,10 +419,6 @@ var sharp = sync.OnceValue(func() *distribution.Histogram[float64] {
 })
 
 func steep() query.Query[[]float64] { return query.Average(additive.Norm{P: 1, Dim: 40}) }
-
-func built[O any](build func(context.Context, metric.Finite, float64, *O) (*exponential.Mechanism, error)) func(context.Context, metric.Finite) error {
-	return func(ctx context.Context, f metric.Finite) error { return err1(build(ctx, f, 20, nil)) }
-}
 
 func twice(f metric.Finite) *mechanism.Composition {
 	return testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: lazily(f), Times: 2}))

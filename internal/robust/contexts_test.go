@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"math"
 	"path/filepath"
 	"reflect"
@@ -23,11 +21,13 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/entropy/scale"
+	"github.com/metricdp/metricdp/internal/arch/api"
 	"github.com/metricdp/metricdp/internal/dense"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/lp/anywhere"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
@@ -200,25 +200,7 @@ func isContext(e ast.Expr) bool {
 func contextCalls(t *testing.T) (calls []handed) {
 	plain, any := map[string]bool{}, map[string]bool{} // declared, in a folder and at all
 	fields := map[string]bool{}                        // of structs, that are functions
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if slices.Contains([]string{"examples", "testdata", "testkit", "tools", ".git"}, d.Name()) || strings.HasSuffix(d.Name(), "test") {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		set := token.NewFileSet()
-		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		rel := strings.TrimPrefix(path, root+"/")
+	testkit.Check(t, api.Library(root, func(rel string, set *token.FileSet, f *ast.File) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			if x, ok := n.(*ast.StructType); ok {
 				for _, field := range x.Fields.List {
@@ -260,9 +242,7 @@ func contextCalls(t *testing.T) (calls []handed) {
 				return true
 			})
 		}
-		return nil
-	})
-	testkit.Check(t, err)
+	}))
 	for i, c := range calls {
 		if !c.asks && (c.local && !plain[filepath.Dir(c.file)+" "+c.callee] || !c.local && fields[c.callee] || !any[c.callee]) {
 			calls[i].callee = ""
@@ -362,12 +342,8 @@ func watchedCalls() (out []watchedCall) {
 				continue
 			}
 			out = append(out, watchedCall{c.name, func(ctx context.Context) error {
-				in := make([]reflect.Value, fn.Type().NumIn())
-				for i, a := range c.arguments(fn.Type()) {
-					in[i] = reflect.New(fn.Type().In(i)).Elem()
-					if a != nil {
-						in[i].Set(reflect.ValueOf(a))
-					}
+				in := c.arguments()
+				for i := range in {
 					in[i] = clone(in[i])
 				}
 				in[at].Set(reflect.ValueOf(ctx))
@@ -518,6 +494,12 @@ var ways = []watchedCall{
 	}},
 	{"by column", func(ctx context.Context) error {
 		return err1(lp.Optimal(ctx, metric.Same(woods(70)), 1, &lp.Options{Tolerance: 1e-2}))
+	}},
+	{"anywhere", func(ctx context.Context) error {
+		outputs := [][2]float64{{0, 0}, {1, 2}}
+		_, err := anywhere.Plane(ctx, 1, outputs, &anywhere.Options[[2]float64]{Cells: 30, Anchors: 4})
+		_, err2 := anywhere.Plane(ctx, 1, outputs, &anywhere.Options[[2]float64]{Places: outputs, Cells: 30})
+		return cmp.Or(err, err2)
 	}},
 	{"as needed", func(ctx context.Context) error {
 		return err1(lp.Optimal(ctx, metric.Same(flat(70)), 5, &lp.Options{Tolerance: 1e-2}))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/lp/anywhere"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
@@ -266,6 +267,9 @@ var additiveCalls = []call{
 	{"additive.KNorm.PrivacyLoss", knorm.PrivacyLoss, []any{2.0}},
 	{"additive.Laplace.PrivacyLoss", laplace.PrivacyLoss, []any{2.0}},
 	{"additive.PlanarLaplace.PrivacyLoss", planar.PrivacyLoss, []any{2.0}},
+	{"additive.Sphere.PrivacyLoss", sphere.PrivacyLoss, []any{2.0}},
+	{"additive.Knots.PrivacyLoss", knots.PrivacyLoss, []any{2.0}},
+	{"additive.Trail.PrivacyLoss", trail.PrivacyLoss, []any{2.0}},
 	{"additive.Madlib.PrivacyLoss", madlib.PrivacyLoss, []any{2.0}},
 	{"additive.Gaussian.PrivacyLoss", gaussian.PrivacyLoss, []any{2.0}},
 	{"additive.DiscreteGaussian.PrivacyLoss", testkit.Must(additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 1, Delta: 1e-3, Diameter: 4}, nil)).PrivacyLoss, []any{2.0}},
@@ -563,7 +567,24 @@ var measureCalls = []call{
 	{"measure.Release.Multiplicities", released.Multiplicities, []any{5}},
 }
 
+var (
+	remapped = testkit.Must(anywhere.Line(context.Background(), 1, []float64{0, 2}, &anywhere.Options[float64]{Cells: 8, Anchors: 3, TimeLimit: 1}))
+	corners  = anywhere.Grid{Low: []float64{0}, Step: 1, Count: []int{5}}
+	narrow   = testkit.Must(exponential.Standard(context.Background(), path, 0.5, nil)).Channel
+	extended = testkit.Must(anywhere.Extend(context.Background(), narrow, corners, 1, ""))
+)
+
 var lpCalls = []call{
+	{"anywhere.Line", anywhere.Line, []any{1.0, []float64{0, 2}, &anywhere.Options[float64]{Region: []float64{-1, 3}, Cells: 8, Anchors: 3, TimeLimit: 1}}},
+	{"anywhere.Line", anywhere.Line, []any{1.0, []float64{0, 2}, &anywhere.Options[float64]{Places: []float64{0, 1}, Prior: []float64{.5, .5}, Cells: 8}}},
+	{"anywhere.Plane", anywhere.Plane, []any{1.0, [][2]float64{{0, 0}, {2, 1}}, &anywhere.Options[[2]float64]{Cells: 16, Anchors: 4, TimeLimit: 1}}},
+	{"anywhere.Manhattan", anywhere.Manhattan, []any{1.0, [][]float64{{0, 0}, {2, 1}}, &anywhere.Options[[]float64]{Cells: 16, Anchors: 4, TimeLimit: 1}}},
+	{"anywhere.Earth", anywhere.Earth, []any{1.0, []metric.LatLon{place, {Lat: place.Lat + .01, Lon: place.Lon}}, &anywhere.Options[metric.LatLon]{Cells: 16, Anchors: 4, TimeLimit: 1}}},
+	{"anywhere.Remap.LossAt", remapped.LossAt, []any{1.0}},
+	{"anywhere.Remap.Release", remapped.Release, []any{seeded(), 1.0}},
+	{"anywhere.Extend", anywhere.Extend, []any{narrow, corners, 1.0, metric.Unit("")}},
+	{"anywhere.Extended.Release", extended.Release, []any{seeded(), []float64{1.3}}},
+	{"anywhere.TriangulatedLevel", anywhere.TriangulatedLevel, []any{[][2]float64{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 1}}, [][3]int{{0, 1, 2}, {1, 2, 3}, {1, 3, 4}}, narrow}},
 	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.Options{Prior: uniform}}},
 	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.Options{Outputs: []int{0, 4}}}},
 	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{{0, 1}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}}}},

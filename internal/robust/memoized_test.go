@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"go/ast"
-	"go/token"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -83,29 +81,23 @@ func TestMemoized_IsHandedOn(t *testing.T) {
 		t.Error(err)
 	}
 	found := 0
-	for _, dir := range testkit.Must(api.Dirs(filepath.Join("..", ".."))) {
-		code, _, err := api.Parse(token.NewFileSet(), dir)
-		testkit.Check(t, err)
-		for _, f := range code {
-			for _, decl := range f.Decls {
-				fn, ok := decl.(*ast.FuncDecl)
-				if !ok || fn.Recv != nil || !fn.Name.IsExported() || !slices.ContainsFunc(fn.Type.Params.List, func(p *ast.Field) bool {
-					typ := p.Type
-					if list, ok := typ.(*ast.Ellipsis); ok {
-						typ = list.Elt
-					}
-					return slices.Contains(takers, qualified(f.Name.Name, typ))
-				}) {
-					continue
-				}
-				name := f.Name.Name + "." + fn.Name.Name
-				found++
-				if _, ok := anyDraws[name]; (holders[name] != nil) == ok {
-					t.Errorf("%s takes a mechanism: tried %v, exempt %v", name, holders[name] != nil, ok)
-				}
+	testkit.Check(t, api.EachDecl(root, func(pkg string, decl ast.Decl) {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || fn.Recv != nil || !fn.Name.IsExported() || !slices.ContainsFunc(fn.Type.Params.List, func(p *ast.Field) bool {
+			typ := p.Type
+			if list, ok := typ.(*ast.Ellipsis); ok {
+				typ = list.Elt
 			}
+			return slices.Contains(takers, qualified(pkg, typ))
+		}) {
+			return
 		}
-	}
+		name := pkg + "." + fn.Name.Name
+		found++
+		if _, ok := anyDraws[name]; (holders[name] != nil) == ok {
+			t.Errorf("%s takes a mechanism: tried %v, exempt %v", name, holders[name] != nil, ok)
+		}
+	}))
 	if found != len(holders)+len(anyDraws) {
 		t.Errorf("%d functions take a mechanism, and %d are tried or exempt", found, len(holders)+len(anyDraws))
 	}

@@ -110,14 +110,7 @@ func TestErrors_ShowNoPrivateValue(t *testing.T) {
 	refused := 0
 	try := func(c call, at []int) {
 		fn := reflect.ValueOf(c.fn)
-		arguments := c.arguments(fn.Type())
-		good := make([]reflect.Value, len(arguments))
-		for i, a := range arguments {
-			good[i] = reflect.New(fn.Type().In(i)).Elem()
-			if a != nil {
-				good[i].Set(reflect.ValueOf(a))
-			}
-		}
+		good := c.arguments()
 		for i := range good {
 			in := fn.Type().In(i)
 			place := i // without the context

@@ -3,8 +3,6 @@ package robust
 import (
 	"encoding/json"
 	"go/ast"
-	"go/token"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -112,38 +110,29 @@ func TestLongCalls_AreComplete(t *testing.T) {
 // types, in all public packages, that take arguments and return an error, and those
 // among them that take a context.
 func fallible(t *testing.T) (names, contexts []string) {
-	dirs := testkit.Must(api.Dirs(filepath.Join("..", "..")))
-	for _, dir := range dirs {
-		code, _, err := api.Parse(token.NewFileSet(), dir)
-		if err != nil {
-			t.Fatal(err)
+	testkit.Check(t, api.EachDecl(root, func(pkg string, decl ast.Decl) {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || !fn.Name.IsExported() || fn.Type.Params.NumFields() == 0 || fn.Type.Results == nil {
+			return
 		}
-		for _, f := range code {
-			for _, decl := range f.Decls {
-				fn, ok := decl.(*ast.FuncDecl)
-				if !ok || !fn.Name.IsExported() || fn.Type.Params.NumFields() == 0 || fn.Type.Results == nil {
-					continue
-				}
-				last := fn.Type.Results.List[len(fn.Type.Results.List)-1]
-				if id, ok := last.Type.(*ast.Ident); !ok || id.Name != "error" {
-					continue
-				}
-				name := fn.Name.Name
-				if fn.Recv != nil {
-					recv := api.TypeName(fn.Recv.List[0].Type)
-					if !ast.IsExported(recv) {
-						continue
-					}
-					name = recv + "." + name
-				}
-				name = f.Name.Name + "." + name
-				names = append(names, name)
-				if p, ok := fn.Type.Params.List[0].Type.(*ast.SelectorExpr); ok && p.Sel.Name == "Context" {
-					contexts = append(contexts, name)
-				}
+		last := fn.Type.Results.List[len(fn.Type.Results.List)-1]
+		if id, ok := last.Type.(*ast.Ident); !ok || id.Name != "error" {
+			return
+		}
+		name := fn.Name.Name
+		if fn.Recv != nil {
+			recv := api.TypeName(fn.Recv.List[0].Type)
+			if !ast.IsExported(recv) {
+				return
 			}
+			name = recv + "." + name
 		}
-	}
+		name = pkg + "." + name
+		names = append(names, name)
+		if p, ok := fn.Type.Params.List[0].Type.(*ast.SelectorExpr); ok && p.Sel.Name == "Context" {
+			contexts = append(contexts, name)
+		}
+	}))
 	slices.Sort(names)
 	slices.Sort(contexts)
 	return names, contexts

@@ -57,7 +57,7 @@ func init() {
 // trusting are the functions that may succeed on metrics with a distance that is
 // negative or no finite number, with the reason.
 var trusting = map[string]string{
-	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views,
+	"metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views,
 	"metric.Diameter": order, "metric.Radius": order, "metric.Index.MinDistance": order, "metric.Index.MinPositiveDistance": order,
 	"metric.Index.NearestNeighbors": order, "metric.Index.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "kl10.Misses": order,
 	"entropy.Star.Prove": witness, "families.MeasureBound.Prove": witness,
@@ -104,14 +104,7 @@ func TestCalls_SurviveBadArguments(t *testing.T) {
 // drive makes the call once as it is and once for each bad value, with a context that
 // ends at the deadline.
 func (c call) drive(t *testing.T, deadline time.Duration) {
-	fn := reflect.ValueOf(c.fn)
-	good := make([]reflect.Value, fn.Type().NumIn())
-	for i, a := range c.arguments(fn.Type()) {
-		good[i] = reflect.New(fn.Type().In(i)).Elem()
-		if a != nil {
-			good[i].Set(reflect.ValueOf(a))
-		}
-	}
+	fn, good := reflect.ValueOf(c.fn), c.arguments()
 	if _, fault, err := c.do(fn, good, patience); err != nil || fault != "" {
 		t.Fatalf("the good call fails: %v %s", err, fault)
 	}
@@ -150,13 +143,21 @@ func (c call) drive(t *testing.T, deadline time.Duration) {
 	}
 }
 
-// arguments are the call's arguments, with nil for the context of a function of type
-// t that takes one: do sets it.
-func (c call) arguments(t reflect.Type) []any {
+// arguments are the call's arguments, with nil for the context of a function that takes one: do
+// sets it.
+func (c call) arguments() []reflect.Value {
+	t, args := reflect.TypeOf(c.fn), c.args
 	if at := slices.Index(parameters(t), contextType); at >= 0 {
-		return slices.Insert(slices.Clone(c.args), at, nil)
+		args = slices.Insert(slices.Clone(args), at, nil)
 	}
-	return c.args
+	in := make([]reflect.Value, len(args))
+	for i, a := range args {
+		in[i] = reflect.New(t.In(i)).Elem()
+		if a != nil {
+			in[i].Set(reflect.ValueOf(a))
+		}
+	}
+	return in
 }
 
 // do calls fn with copies of args, and a context of so long where they have none. It returns the results but for the error, what else is wrong, and the
@@ -223,7 +224,7 @@ func allocated() uint64 {
 
 // own is how the errors of the module begin. One package returns those of another
 // as they are where they name the argument.
-var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|query|frequency|distribution|accountant|exponential|kl10|domain|measure|private|table|words|lp): ")
+var own = regexp.MustCompile("^(metric|metrictest|entropy|scale|families|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|query|frequency|distribution|accountant|exponential|kl10|domain|measure|private|table|words|lp|anywhere): ")
 
 // disown says what is wrong with an error: it must begin with a package's name. What the
 // arguments themselves return, contexts and functions, may come back as it is.

@@ -87,7 +87,6 @@ func weightedGraph(weights ...float64) *simple.WeightedUndirectedGraph {
 }
 
 var metricCalls = []call{
-	{"metric.NewBimetric", metric.NewBimetric, []any{path, path}},
 	{"metric.Bimetric.Lipschitz", func(ctx context.Context, b metric.Bimetric) (float64, error) {
 		r, _, _, err := b.Lipschitz(ctx)
 		return r, err
@@ -97,9 +96,7 @@ var metricCalls = []call{
 	{"metric.Clustered.Scaled", grouped.Scaled, []any{2.0, metric.Unit("km")}},
 	{"metric.Numbers.Check", metric.Numbers[float64]{}.Check, []any{1.5, 2.0}},
 	{"metric.Float32.Check", metric.Float32[metric.Euclidean]{}.Check, []any{[]float32{1, 2}, []float32{0, 1}}},
-	{"metric.WithUnit", metric.WithUnit[[]float64], []any{metric.Euclidean{}, metric.Unit("km")}},
-	{"metric.Scale", metric.Scale[[]float64], []any{metric.Euclidean{}, 2.0}},
-	{"metric.WithUnit", metric.WithUnit[[]float64], []any{metric.Euclidean{}, metric.Unit("km")}},
+	{"metric.Scale", metric.Scale[[]float64], []any{metric.Euclidean{}, 2.0, metric.Unit("km")}},
 	{"metric.Sum", metric.Sum[[]float64], []any{[]metric.Space[[]float64]{metric.Euclidean{}, metric.Manhattan{}}}},
 	{"metric.Product", metric.Product[[]float64, string], []any{metric.Euclidean{}, metric.Levenshtein{}, 2.0}},
 	{"metric.NewDense", metric.NewDense, []any{3, []float64{1, 2, 1.5}}},
@@ -127,7 +124,7 @@ var metricCalls = []call{
 	{"metric.Index.ReverseNeighbors", func(ctx context.Context, f metric.Finite, r int) ([][]int, error) {
 		return metric.NewIndex(f).ReverseNeighbors(ctx, r)
 	}, []any{points, 2}},
-	{"metric.Net", metric.Net, []any{points, 1.5, &metric.NetOptions{Order: []int{4, 3, 2, 1, 0}}}},
+	{"metric.Net", metric.Net, []any{points, 1.5, []int{4, 3, 2, 1, 0}}},
 	{"metric.FarthestFirst", metric.FarthestFirst, []any{points, 3, 0}},
 	{"metric.Assign", metric.Assign, []any{points, []int{0, 3}}},
 	{"metric.NewPoints", metric.NewPoints[[]float64], []any{plane, metric.Euclidean{}}},

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"go/ast"
-	"go/token"
 	"math/rand/v2"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/arch/api"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/lp/anywhere"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
@@ -44,6 +43,7 @@ var zeros = []any{
 	new(table.Release), new(table.Synthesizer), new(words.Text),
 	new(walk.Noise), new(walk.Walk),
 	new(lp.ConstSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
+	new(anywhere.Remap[float64]), new(anywhere.Extended),
 }
 
 // interfaces draw random numbers; their zero value is nil, which Go refuses.
@@ -220,66 +220,55 @@ func surface(t *testing.T) types {
 	t.Helper()
 	s := types{draws: map[string]bool{}, declares: map[string]bool{}, constructors: map[string][]string{}}
 	embeds := map[string][]string{}
-	dirs := testkit.Must(api.Dirs(filepath.Join("..", "..")))
-	for _, dir := range dirs {
-		code, _, err := api.Parse(token.NewFileSet(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range code {
-			pkg := f.Name.Name
-			for _, decl := range f.Decls {
-				switch d := decl.(type) {
-				case *ast.FuncDecl:
-					if !d.Name.IsExported() {
-						continue
+	testkit.Check(t, api.EachDecl(root, func(pkg string, decl ast.Decl) {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if !d.Name.IsExported() {
+				return
+			}
+			if d.Recv != nil && d.Name.Name == "MarshalBinary" {
+				s.binaries = append(s.binaries, qualified(pkg, d.Recv.List[0].Type))
+			}
+			if d.Recv != nil && takesRand(d.Type) {
+				name := qualified(pkg, d.Recv.List[0].Type)
+				s.draws[name], s.declares[name+"."+d.Name.Name] = true, true
+			}
+			if d.Type.Results == nil {
+				return
+			}
+			for _, r := range d.Type.Results.List {
+				name, by := qualified(pkg, r.Type), d.Name.Name
+				if d.Recv != nil {
+					by = api.TypeName(d.Recv.List[0].Type) + "." + by
+				}
+				s.constructors[name] = append(s.constructors[name], by)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				ts, ok := spec.(*ast.TypeSpec)
+				if !ok {
+					continue
+				}
+				name := pkg + "." + ts.Name.Name
+				var fields []*ast.Field
+				_, methods := ts.Type.(*ast.InterfaceType)
+				switch u := ts.Type.(type) {
+				case *ast.StructType:
+					fields = u.Fields.List
+				case *ast.InterfaceType:
+					fields = u.Methods.List
+				}
+				for _, field := range fields {
+					if fn, ok := field.Type.(*ast.FuncType); ok && methods && takesRand(fn) {
+						s.draws[name] = true
 					}
-					if d.Recv != nil && d.Name.Name == "MarshalBinary" {
-						s.binaries = append(s.binaries, qualified(pkg, d.Recv.List[0].Type))
-					}
-					if d.Recv != nil && takesRand(d.Type) {
-						name := qualified(pkg, d.Recv.List[0].Type)
-						s.draws[name], s.declares[name+"."+d.Name.Name] = true, true
-					}
-					if d.Type.Results != nil {
-						for _, r := range d.Type.Results.List {
-							name, by := qualified(pkg, r.Type), d.Name.Name
-							if d.Recv != nil {
-								by = api.TypeName(d.Recv.List[0].Type) + "." + by
-							}
-							s.constructors[name] = append(s.constructors[name], by)
-						}
-					}
-				case *ast.GenDecl:
-					for _, spec := range d.Specs {
-						ts, ok := spec.(*ast.TypeSpec)
-						if !ok {
-							continue
-						}
-						name := pkg + "." + ts.Name.Name
-						var fields *ast.FieldList
-						_, methods := ts.Type.(*ast.InterfaceType)
-						switch u := ts.Type.(type) {
-						case *ast.StructType:
-							fields = u.Fields
-						case *ast.InterfaceType:
-							fields = u.Methods
-						default:
-							continue
-						}
-						for _, field := range fields.List {
-							if fn, ok := field.Type.(*ast.FuncType); ok && methods && takesRand(fn) {
-								s.draws[name] = true
-							}
-							if len(field.Names) == 0 {
-								embeds[name] = append(embeds[name], qualified(pkg, field.Type))
-							}
-						}
+					if len(field.Names) == 0 {
+						embeds[name] = append(embeds[name], qualified(pkg, field.Type))
 					}
 				}
 			}
 		}
-	}
+	}))
 	slices.Sort(s.binaries)
 	for grown := true; grown; {
 		grown = false

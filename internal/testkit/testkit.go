@@ -3,10 +3,16 @@ package testkit
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -155,4 +161,116 @@ func Bench(b *testing.B, name string, call func()) {
 			call()
 		}
 	})
+}
+
+// Uniform fails t where the numbers, sorted in place, are not uniform on [0, 1]: Kolmogorov and
+// Smirnov, with the Dvoretzky-Kiefer-Wolfowitz bound P{sup > e} <= 2 exp(-2 n e^2), so that the
+// false-reject probability is at most 1e-7.
+func Uniform(t *testing.T, name string, u []float64) {
+	t.Helper()
+	slices.Sort(u)
+	n := float64(len(u))
+	worst := 0.0
+	for i, v := range u {
+		worst = max(worst, v-float64(i)/n, float64(i+1)/n-v)
+	}
+	if limit := math.Sqrt(math.Log(2/1e-7) / (2 * n)); !(worst <= limit) {
+		t.Errorf("%s: Kolmogorov-Smirnov %.5f, limit %.5f", name, worst, limit)
+	}
+}
+
+// Distribution is n random probabilities. Those that zero tells, unless it is
+// nil, are 0; should that be all, a random one is 1.
+func Distribution(rng *rand.Rand, n int, zero func(i int) bool) []float64 {
+	p := make([]float64, n)
+	sum := 0.0
+	for i := range p {
+		if zero == nil || !zero(i) {
+			p[i] = rng.ExpFloat64()
+		}
+		sum += p[i]
+	}
+	if sum == 0 {
+		p[rng.IntN(n)], sum = 1, 1
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return p
+}
+
+// words is a source of words with the same upper 56 bits; the others are random, lest a
+// real number that is compared with all of them be one of theirs for ever.
+type words struct {
+	upper uint64
+	lower *rand.PCG
+}
+
+func (w words) Uint64() uint64 { return w.upper | w.lower.Uint64()>>56 }
+
+// Dithered returns v as whole + part/2^56, the latter to within one, where round returns
+// floor(v + U) for a uniform number U whose upper 64 bits are a word of the generator.
+func Dithered(round func(rng *rand.Rand) int64) (whole int64, part uint64) {
+	at := func(i uint64) int64 { return round(rand.New(words{i << 8, rand.NewPCG(1, 2)})) }
+	whole = at(0)
+	lo, hi := uint64(0), uint64(1<<56) // of the first word that rounds up
+	for lo < hi {
+		if mid := (lo + hi) / 2; at(mid) > whole {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return whole, 1<<56 - lo
+}
+
+// Multisets lists all multisets of m points of n.
+func Multisets(n, m int) [][]int {
+	if m == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	for _, s := range Multisets(n, m-1) {
+		for x := range n {
+			if len(s) == 0 || x >= s[len(s)-1] {
+				all = append(all, append(slices.Clone(s), x))
+			}
+		}
+	}
+	return all
+}
+
+// Reusing walks the lists, handing out one slice again and again, as a reader of files would.
+func Reusing[P any](lists ...[]P) func(yield func([]P) bool) {
+	return func(yield func([]P) bool) {
+		var buf []P
+		for _, u := range lists {
+			buf = append(buf[:0], u...)
+			if !yield(buf) {
+				return
+			}
+		}
+	}
+}
+
+// Ratio is a finite x as a rational number.
+func Ratio(x float64) *big.Rat {
+	q := new(big.Rat).SetFloat64(x)
+	if q == nil {
+		panic(fmt.Sprintf("%v is not finite", x))
+	}
+	return q
+}
+
+// Refused checks rows of an error, a string that it must have and, where not nil, the error
+// that it must be.
+func Refused(t testing.TB, all [][3]any) {
+	t.Helper()
+	for i, row := range all {
+		err, _ := row[0].(error)
+		is, _ := row[2].(error)
+		if err == nil || !strings.Contains(err.Error(), row[1].(string)) || is != nil && !errors.Is(err, is) {
+			t.Errorf("%d: %v, want %q", i, err, row[1])
+		}
+	}
 }

@@ -43,8 +43,7 @@ func Unmade[T any](t *testing.T, constructors string, but ...string) {
 	}
 }
 
-// callZero calls f with zero arguments and returns its results, and what its error
-// or panic says.
+// callZero calls f with zero arguments and returns its results, and what its error or panic says.
 func callZero(f reflect.Value) (out []reflect.Value, said string) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -319,16 +319,13 @@ func TestKNorm_LevelAtEnds(t *testing.T) {
 		}
 		before = level
 	}
-	// That of randomized response: delta = (e^2 - e^s)/(1 + e^2).
-	want := math.Log(math.Exp(2) - .1*(1+math.Exp(2)))
-	if level := testkit.Must(testkit.Must(NewKNorm(Norm{P: 1, Dim: 20}, 2, nil)).LevelAt(.1, 1)); level < want || level > want*1.001 {
-		t.Errorf("p = 1: level %v, want %v", level, want)
-	}
-	// On the line delta = 1 - e^((level-alpha)*reach/2).
-	line := testkit.Must(NewKNorm(Norm{P: 2, Dim: 1}, 2, nil))
-	for reach, want := range map[float64]float64{.5: 2 + 4*math.Log(.9), 3: 2 + 2./3*math.Log(.9), .05: 0} {
-		if level := testkit.Must(line.LevelAt(.1, reach)); level < want || level > want*1.001 {
-			t.Errorf("on the line, reach %v: %v, want %v", reach, level, want)
+	// On the line, and for other norms, delta = 1 - e^((level-alpha)*reach/2).
+	for _, norm := range []Norm{{P: 2, Dim: 1}, {P: 1, Dim: 20}, {P: 1.5, Dim: 7}, {P: math.Inf(1), Dim: 3}} {
+		line := testkit.Must(NewKNorm(norm, 2, nil))
+		for reach, want := range map[float64]float64{.5: 2 + 4*math.Log(.9), 3: 2 + 2./3*math.Log(.9), .05: 0} {
+			if level := testkit.Must(line.LevelAt(.1, reach)); level < want || level > want*1.001 {
+				t.Errorf("%+v, reach %v: %v, want %v", norm, reach, level, want)
+			}
 		}
 	}
 }

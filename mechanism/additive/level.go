@@ -11,9 +11,10 @@ import (
 )
 
 // LevelAt returns a level at which the mechanism is (level, delta)-private for inputs up to
-// reach apart: at most alpha, and in many dimensions far less. It is the least such level to
-// 1e-3 for p = 2 and on the line, rounded up, and nearly alpha for other norms, whose least
-// level depends on the direction, and where delta is below 1e-50. delta is in (0, 1), reach a
+// reach apart: at most alpha, and for p = 2 in many dimensions far less. It is the least such
+// level to 1e-3 for p = 1, 2 and +Inf, rounded up, where delta is at least 1e-50. For p = 1 and +Inf
+// it is that on the line, nearly alpha, as inputs may differ in the worst direction; so it is for
+// norms between, where the least level is not known. delta is in (0, 1), reach a
 // number >= 0. Some milliseconds.
 func (k *KNorm) LevelAt(delta, reach float64) (float64, error) {
 	return k.levelAt("additive: KNorm.LevelAt", delta, reach)
@@ -42,7 +43,7 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 
 // AlphaForLevel returns the largest alpha, to some 1e-4, at which [KNorm.LevelAt] is at most
 // level: noise for those who state a level at delta. For p = 2 in many dimensions it is
-// several times level, on the line a little more than level, and level for other norms.
+// several times level, and for other norms, as on the line, a little more than level.
 // level and reach are numbers > 0, reach at least the largest distance of two inputs;
 // delta is in (0, 1). Some 20 evaluations of LevelAt, a second in all.
 func (n Norm) AlphaForLevel(level, delta, reach float64) (float64, error) {

@@ -7,9 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
 )
 
 type noise interface {
@@ -163,6 +165,297 @@ func TestDiscreteLaplace_ComposesAsItsChannel(t *testing.T) {
 	}
 }
 
+// movedDelta is delta at each eps of noise of density prop. to e^-norm on inputs moved by d, by sums
+// over n boxes a side, in parts of all, so that what is far cancels.
+func movedDelta(norm func(z []float64) float64, d, eps []float64, n int) []float64 {
+	const far = 14.0
+	z, y, all, common := make([]float64, len(d)), make([]float64, len(d)), 0.0, make([]float64, len(eps))
+	var sum func(c int)
+	sum = func(c int) {
+		for i := 0; c < len(d) && i < n; i++ {
+			z[c] = d[c]/2 + far*(2*(float64(i)+.5)/float64(n)-1)
+			y[c] = z[c] - d[c]
+			sum(c + 1)
+		}
+		if c == len(d) {
+			p, q := math.Exp(-norm(z)), math.Exp(-norm(y))
+			all += p
+			for k, e := range eps {
+				common[k] += min(p, math.Exp(e)*q)
+			}
+		}
+	}
+	sum(0)
+	for k, v := range common {
+		common[k] = 1 - v/all
+	}
+	return common
+}
+
+func pNorm(p float64) func(z []float64) float64 {
+	return func(z []float64) (sum float64) {
+		for _, v := range z {
+			switch v := math.Abs(v); p {
+			case 1:
+				sum += v
+			case math.Inf(1):
+				sum = max(sum, v)
+			default:
+				sum += math.Pow(v, p)
+			}
+		}
+		if p > 1 && p < math.Inf(1) {
+			sum = math.Pow(sum, 1/p)
+		}
+		return sum
+	}
+}
+
+// No direction tells more apart than Laplace noise on the line does, and one as much where the norm
+// is l_1 or l_inf.
+func TestKNorm_NoDirectionIsAboveLaplace(t *testing.T) {
+	r := random.Seeded(3)
+	const a = 1.5
+	eps := []float64{-.6 * a, 0, .3 * a, .8 * a}
+	for _, c := range []struct {
+		n, boxes int
+		p, off   float64
+	}{{2, 240, 1, 2e-3}, {2, 240, 1.3, 2e-3}, {2, 240, 3, 2e-3}, {2, 240, math.Inf(1), 2e-3}, {3, 60, 1, 8e-3}, {3, 60, math.Inf(1), 8e-3}} {
+		norm := pNorm(c.p)
+		law := testkit.Must(testkit.Must(NewKNorm(Norm{P: c.p, Dim: c.n}, a/2, nil)).PrivacyLoss(2))
+		if law.Bound != (c.p == 1.3 || c.p == 3) {
+			t.Errorf("p = %v: %v", c.p, law.Bound)
+		}
+		for k := range 4 {
+			d := make([]float64, c.n)
+			switch {
+			case k == 0 && c.p == math.Inf(1): // the worst
+				for i := range d {
+					d[i] = 1
+				}
+			case k == 0:
+				d[0] = 1
+			default:
+				for i := range d {
+					d[i] = r.NormFloat64()
+				}
+			}
+			size := norm(d)
+			for i := range d {
+				d[i] *= a / size
+			}
+			for i, got := range movedDelta(norm, d, eps, c.boxes) {
+				most := -math.Expm1((eps[i] - a) / 2)
+				if got > most+c.off || k == 0 && !law.Bound && got < most-c.off {
+					t.Errorf("p = %v, moved by %v: delta %v at %v, of Laplace noise %v", c.p, d, got, eps[i], most)
+				}
+				if of := deltaOf(law, eps[i], 2000); math.Abs(of-most) > 1e-3 {
+					t.Errorf("p = %v: the law has %v, want %v", c.p, of, most)
+				}
+			}
+		}
+	}
+}
+
+// deltaOf is about the delta of a law at eps, and no more.
+func deltaOf(law mechanism.PrivacyLoss, eps float64, cells int) (delta float64) {
+	top, wide := law.Top*(1+1e-9), (law.Top-eps)/float64(cells)
+	for i := range cells {
+		p, q := law.Mass(top-float64(i+1)*wide, top-float64(i)*wide)
+		delta += max(0, p-math.Exp(eps)*q)
+	}
+	return delta
+}
+
+// In polar coordinates about x, on the unit sphere: r has the density of the arc, and the losses
+// above a l are where the cosine of the bearing is below a bound.
+func sphereAbove(alpha, angle, l float64) float64 {
+	if angle == math.Pi {
+		return arc{alpha}.head((math.Pi - l) / 2)
+	}
+	// The bound is within (-1, 1) for r above lo and below hi, up to e^-50.
+	lo := (angle - l) / 2
+	hi := min(math.Pi-(angle+l)/2, lo+50/alpha)
+	f := func(r float64) float64 {
+		c := math.Cos(r+l) - math.Cos(r)
+		if r > .1 || l > .1 || angle > .1 {
+			c += math.Cos(r) * (1 - math.Cos(angle))
+		} else {
+			c = 2*math.Cos(r)*math.Pow(math.Sin(angle/2), 2) - 2*math.Sin(r+l/2)*math.Sin(l/2)
+		}
+		c /= math.Sin(r) * math.Sin(angle)
+		return arc{alpha}.density(r) * (1 - math.Acos(max(-1, min(1, c)))/math.Pi)
+	}
+	sum := arc{alpha}.head(lo) // nearer all losses are
+	const n = 150
+	for i := range n { // finer towards both ends, as roots are there
+		at := func(i int) float64 { return lo + (hi-lo)*(1-math.Cos(math.Pi*float64(i)/n))/2 }
+		sum += quad.Fixed(f, at(i), at(i+1), 8, quad.Legendre{}, 0)
+	}
+	return sum
+}
+
+func TestSphere_PrivacyLossInPolarCoordinates(t *testing.T) {
+	for _, alpha := range []float64{1e-3, 1, 5, 30, 180, 3000, 1e9} {
+		for _, angle := range []float64{1e-9, 1e-3, .3, 1.5, 2.8, 3.1, math.Pi} {
+			if a := alpha * angle; a > maxLoss || a < 1e-8 {
+				continue
+			}
+			law := newBall(alpha, angle).law()
+			here, there := 0.0, 0.0
+			for i := range 256 {
+				p, q := law.Mass(law.Top-float64(i+1)*law.Top/128, law.Top-float64(i)*law.Top/128)
+				here, there = here+p, there+q
+			}
+			if math.Abs(here-1) > 1e-12 || math.Abs(there-1) > 1e-12 {
+				t.Errorf("alpha = %v, angle = %v: masses %v and %v", alpha, angle, here, there)
+			}
+			for _, part := range []float64{-.95, -.3, 0, .2, .8, .999} {
+				want := sphereAbove(alpha, angle, part*angle)
+				here, there := law.Mass(part*law.Top, math.Inf(1))
+				mirror, _ := law.Mass(math.Inf(-1), -part*law.Top)
+				if math.Abs(here-want) > 1e-7 || math.Abs(there-mirror) > 1e-9*there {
+					t.Errorf("alpha = %v, angle = %v: above %v with %v, want %v; at x' with %v and %v", alpha, angle, part, here, want, there, mirror)
+				}
+			}
+		}
+	}
+}
+
+// farther is the probability of outputs about x that are more than a quarter from x' or from x.
+func farther(alpha, angle float64) float64 {
+	sum, lo, hi := 0.0, math.Pi/2-angle, math.Pi/2
+	for i := range 20 {
+		sum += quad.Fixed(func(r float64) float64 {
+			return arc{alpha}.density(r) * (1 - math.Acos(max(-1, min(1, -1/(math.Tan(r)*math.Tan(angle)))))/math.Pi)
+		}, lo+(hi-lo)*float64(i)/20, lo+(hi-lo)*float64(i+1)/20, 8, quad.Legendre{}, 0)
+	}
+	return sum + arc{alpha}.tail(hi)
+}
+
+// The law that counts from above is above those of all nearer places, per unit of the distance.
+func TestSphere_LawIsAboveThatOfNearerPlaces(t *testing.T) {
+	var exact, raised, laplace, fails int
+	for _, alpha := range []float64{.5, 3, 5, 9, 20, 200} {
+		s := testkit.Must(NewSphere(alpha, &SphereOptions{Radius: 1}))
+		for _, distance := range []float64{.05, .3, .9, 1.5, 2, 3, 4} {
+			if alpha*distance > maxLoss {
+				continue
+			}
+			law := testkit.Must(s.PrivacyLoss(distance))
+			switch {
+			case !law.Bound:
+				exact++
+			case law.Bottom > -law.Top:
+				raised++
+			default:
+				laplace++
+			}
+			if law.Below != nil {
+				is := *law.Below
+				if math.Abs(is.Top-alpha*min(distance, math.Pi)) > 1e-12*is.Top {
+					t.Errorf("%v at %v: from below up to %v", s, distance, is.Top)
+				}
+				// What is a quarter and more from one end or another counts as the top.
+				most, _ := law.Mass(.99*law.Top, math.Inf(1))
+				own, _ := is.Mass(.99*law.Top, math.Inf(1))
+				if law.Bottom > -law.Top && most-own < farther(alpha, distance) {
+					t.Errorf("%v at %v: %v more at the top, %v are far", s, distance, most-own, farther(alpha, distance))
+				}
+			}
+			if all, _ := law.Mass(math.Inf(-1), math.Inf(1)); all < 1-1e-12 || all > 1+1e-7 {
+				t.Errorf("%v at %v: mass %v", s, distance, all)
+			}
+			for i := range 12 {
+				near := distance * float64(i+1) / 12
+				if near > math.Pi {
+					continue
+				}
+				is := newBall(alpha, near).law()
+				for _, part := range []float64{-.98, -.7, -.3, 0, .2, .5, .8, .95, .99, .9999} {
+					if law.Bottom == -law.Top && law.Bound {
+						if d, most := deltaOf(is, part*is.Top, 60), -math.Expm1((part-1)*law.Top/2); d > most+1e-9 {
+							t.Errorf("%v at %v: delta %v at %v of the top, at %v %v", s, distance, most, part, near, d)
+						}
+						continue
+					}
+					d, _ := is.Mass(part*is.Top, math.Inf(1))
+					most, _ := law.Mass(part*law.Top, math.Inf(1))
+					if d > most+1e-9 {
+						t.Errorf("%v at %v: above %v with %v, at %v with %v", s, distance, part, most, near, d)
+					}
+				}
+			}
+		}
+		// The law itself is not where much of the noise is far away.
+		is, near := newBall(alpha, 3).law(), newBall(alpha, 1).law()
+		if p, _ := is.Mass(.99*is.Top, is.Top); alpha < 5 {
+			if q, _ := near.Mass(.99*near.Top, near.Top); q > p {
+				fails++
+			}
+		}
+	}
+	if exact == 0 || raised < 3 || laplace == 0 || fails != 2 {
+		t.Errorf("%d exact, %d raised, %d of Laplace noise; %d where the law itself is not above", exact, raised, laplace, fails)
+	}
+}
+
+// On the Earth places compose as in the plane; bent, both ends contain delta by the losses of
+// polar coordinates, rounded to a lattice up and down.
+func TestSphere_ComposesToTheExactLevel(t *testing.T) {
+	earth := testkit.Must(times(testkit.Must(NewSphere(.5, nil)), 100).AuditAt(t.Context(), 1, 1e-6))
+	flat := testkit.Must(times(testkit.Must(NewPlanarLaplace(.5, nil)), 100).AuditAt(t.Context(), 1, 1e-6))
+	contains(t, "the Earth", earth, (flat.Lo+flat.Hi)/2, 1e-3)
+	for _, c := range []struct{ alpha, angle, wide float64 }{{5, .1, .02}, {9, .3, .01}, {20, .4, 1e-3}, {60, .2, 1e-3}, {3, 2, 1}, {.7, 2.5, 1}} {
+		const n, delta = 240, .05
+		step := 2 * c.angle / n
+		above := make([]float64, n+1) // of losses above -angle + i step
+		for i := range above {
+			if above[i] = 1; i > 0 && i < n {
+				above[i] = sphereAbove(c.alpha, c.angle, -c.angle+float64(i)*step)
+			}
+		}
+		above[n] = 0
+		// delta at a level of two, each rounded by so many of a step up.
+		of := func(eps float64, up int) (sum float64) {
+			for i := range n {
+				for j := range n {
+					l := c.alpha * (-2*c.angle + float64(i+j+2*up)*step)
+					if l > eps {
+						sum -= (above[i] - above[i+1]) * (above[j] - above[j+1]) * math.Expm1(eps-l)
+					}
+				}
+			}
+			return sum
+		}
+		s := testkit.Must(NewSphere(c.alpha, &SphereOptions{Radius: 1}))
+		a := testkit.Must(times(s, 2).AuditAt(t.Context(), c.angle, delta))
+		if down, up := of(a.Hi*c.angle, 0), of(a.Lo*c.angle, 1); down > delta || up < delta || a.Hi-a.Lo > c.wide*a.Hi || up > delta+.03 {
+			t.Errorf("%v at %v: %v, delta from %v to %v", s, c.angle, a, down, up)
+		}
+	}
+}
+
+// Tracks are between the noise of one place and that of the line, on the Earth at most the latter.
+func TestTracks_PrivacyLossIsBetweenPlaneAndLine(t *testing.T) {
+	line := testkit.Must(times(testkit.Must(NewLaplace(.5, nil)), 100).AuditAt(t.Context(), 2, 1e-6))
+	plane := testkit.Must(times(testkit.Must(NewPlanarLaplace(.5, nil)), 100).AuditAt(t.Context(), 2, 1e-6))
+	for _, m := range []noise{
+		testkit.Must(NewKnots(.5, nil)), testkit.Must(NewTrail(.5, nil)),
+		testkit.Must(NewEarthKnots(.5, metric.LatLon{}, nil)), testkit.Must(NewEarthTrail(.5, metric.LatLon{}, nil)),
+	} {
+		a := testkit.Must(times(m, 100).AuditAt(t.Context(), 2, 1e-6))
+		if math.Abs(a.Hi-line.Hi) > 1e-4*line.Hi || a.Lo != 0 && math.Abs(a.Lo-plane.Lo) > 1e-3*plane.Lo {
+			t.Errorf("%v: %v, on the line %v, in the plane %v", m, a, line, plane)
+		}
+		_, knots := m.(*Knots[[2]float64])
+		_, trail := m.(*Trail[[2]float64])
+		if (a.Lo > 0) != (knots || trail) {
+			t.Errorf("%v: %v", m, a)
+		}
+	}
+}
+
 // By the sum over all pairs of integers.
 func TestDiscreteGaussian_ComposesToTheExactLevel(t *testing.T) {
 	g := testkit.Must(NewDiscreteGaussian(GaussianTarget{Alpha: .5, Delta: 1e-3, Diameter: 3}, nil))
@@ -205,7 +498,8 @@ func TestComposition_LevelsGrowWithTheDistance(t *testing.T) {
 		testkit.Must(NewLaplace(.5, nil)), testkit.Must(NewPlanarLaplace(.5, nil)),
 		testkit.Must(NewDiscreteLaplace(.5, nil)), testkit.Must(NewKNorm(Norm{P: 1, Dim: 3}, .5, nil)),
 		testkit.Must(NewGaussian(1, GaussianTarget{Alpha: .3, Delta: 1e-5, Diameter: 1}, nil)),
-		testkit.Must(NewMadlib([][]float64{{0, 0}, {3, 1}}, .5, nil)),
+		testkit.Must(NewMadlib([][]float64{{0, 0}, {3, 1}}, .5, nil)), testkit.Must(NewSphere(.5, nil)),
+		testkit.Must(NewSphere(.5, &SphereOptions{Radius: 15})), testkit.Must(NewKNorm(Norm{P: 4, Dim: 3}, .5, nil)), testkit.Must(NewKnots(.5, nil)),
 	} {
 		before := 0.0
 		for _, d := range []float64{1, 2, 3, 5, 40} {
@@ -231,7 +525,8 @@ func TestPrivacyLoss_RefusesBadDistances(t *testing.T) {
 	}{
 		{testkit.Must(NewLaplace(1, nil)), 0}, {testkit.Must(NewPlanarLaplace(1, nil)), math.NaN()}, {gauss, 0}, {gauss, 1e6}, {wide, 1},
 		{testkit.Must(NewDiscreteLaplace(1, nil)), 1.5}, {testkit.Must(NewTruncatedGeometric(Range{0, 1}, 1, nil)), 0},
-		{testkit.Must(NewMadlib([][]float64{{0}, {1}}, 1, nil)), -1}, {new(Laplace), 1}, {new(KNorm), 1}, {new(Gaussian), 1},
+		{testkit.Must(NewMadlib([][]float64{{0}, {1}}, 1, nil)), -1}, {testkit.Must(NewSphere(1, nil)), 0}, {testkit.Must(NewTrail(1, nil)), math.Inf(1)}, {testkit.Must(NewKnots(1, nil)), -1},
+		{new(Sphere), 1}, {new(Trail[[2]float64]), 1}, {new(Knots[[2]float64]), 1}, {new(Laplace), 1}, {new(KNorm), 1}, {new(Gaussian), 1},
 		{new(DiscreteLaplace), 1}, {new(DiscreteGaussian), 1}, {new(Madlib), 1}, {new(PlanarLaplace), 1}, {new(TruncatedGeometric), 1},
 	} {
 		if _, err := c.m.PrivacyLoss(c.d); err == nil {
@@ -246,7 +541,11 @@ func TestPrivacyLoss_PureLevels(t *testing.T) {
 		for _, distance := range []float64{1e-300, 1.5e-224, 1e-30, .7, 1, 1e30, 1e300} {
 			ms := []noise{
 				testkit.Must(NewLaplace(alpha, nil)), testkit.Must(NewPlanarLaplace(alpha, nil)),
-				testkit.Must(NewKNorm(Norm{P: 1, Dim: 3}, alpha, nil)),
+				testkit.Must(NewKNorm(Norm{P: 1, Dim: 3}, alpha, nil)), testkit.Must(NewKNorm(Norm{P: 3, Dim: 3}, alpha, nil)),
+				testkit.Must(NewKnots(alpha, nil)),
+			}
+			if alpha < 1e5 {
+				ms = append(ms, testkit.Must(NewSphere(alpha, nil)))
 			}
 			if distance == 1 {
 				ms = append(ms, testkit.Must(NewDiscreteLaplace(alpha, nil)))

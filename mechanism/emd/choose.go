@@ -10,9 +10,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Move is a change of what a user holds, and what it may reveal: moving a
-// fraction of the items by a mean distance is to be protected with the ordinary
-// privacy level Eps. Such a change moves the user by d_EM <= Fraction*Distance.
+// Move is a change of what a user holds, and what it may reveal: moving a fraction of the items by a
+// mean distance is to be protected at the level Eps. Such a change moves the user by d_EM <=
+// Fraction*Distance.
 type Move struct {
 	Distance float64 // mean distance of the items that move, in the metric's unit: > 0
 	Fraction float64 // of the user's items: in (0, 1]
@@ -39,10 +39,8 @@ func (r Move) check(op string, i int, eps float64) error {
 func (r Move) length() float64 { return directed.MulUp(r.Fraction, r.Distance) }
 
 // ChooseAlpha returns the largest level per unit of d_EM that keeps every move: the least
-// Eps/(Fraction*Distance), rounded down. An empty list is an error, and a Move outside its
-// domain a [*metric.ValueError]. O(moves).
-//
-// Source: IRC24, Section 3.
+// Eps/(Fraction*Distance), rounded down. An empty list is an error, and a Move outside its domain a
+// [*metric.ValueError]. O(moves). Source: IRC24, Section 3.
 func ChooseAlpha(moves []Move) (float64, error) {
 	const op = "emd: ChooseAlpha"
 	if err := fault.Empty(op, "moves", len(moves)); err != nil {
@@ -69,9 +67,8 @@ type Protection struct {
 	Unit   metric.Unit
 }
 
-// Protects says what g promises for each move, rounded up: the reverse of
-// [ChooseAlpha]. Their Eps are not read. A Distance above the model's diameter
-// is a [*metric.ValueError]: one of the two is wrong. O(moves).
+// Protects says what g promises for each move, rounded up: the reverse of [ChooseAlpha]. Their Eps are
+// not read. A Distance above the model's diameter is a [*metric.ValueError]. O(moves).
 func (g Guarantee) Protects(moves []Move) ([]Protection, error) {
 	ps := make([]Protection, len(moves))
 	for i, r := range moves {

@@ -27,9 +27,8 @@ type claim struct {
 }
 
 // MarshalJSON implements json.Marshaler: the model, and the level in it, as
-// {"trust":"central","users":100,"diameter":20,"unit":"km","alpha":0.1}, with
-// "items" in a bounded model and "delta" where it is positive. A discrete
-// promise has "radius" and "eps" in place of "alpha". The zero Guarantee is {}.
+// {"trust":"central","users":100,"diameter":20,"unit":"km","alpha":0.1}, with "items" in a bounded
+// model and "delta" where it is positive. A discrete promise has "radius" and "eps" for "alpha".
 func (g Guarantee) MarshalJSON() ([]byte, error) {
 	m := g.model
 	if err := fault.Name("emd: Guarantee.MarshalJSON", "unit", string(m.Unit)); err != nil {
@@ -55,9 +54,8 @@ func (g Guarantee) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. What is read is a claim of whoever
-// wrote it, checked as by [NewGuarantee] and [NewDiscrete]; other names are an
-// error, and an error leaves g as it is.
+// UnmarshalJSON implements json.Unmarshaler. What is read is a claim of whoever wrote it, checked as by
+// [NewGuarantee] and [NewDiscrete]; other names are an error, and an error leaves g as it is.
 func (g *Guarantee) UnmarshalJSON(b []byte) error {
 	const op = "emd: Guarantee.UnmarshalJSON"
 	var c claim

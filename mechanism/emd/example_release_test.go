@@ -2,7 +2,6 @@ package emd_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 	"math"
@@ -131,26 +130,4 @@ func ExampleNewDiscrete() {
 	// 0.3 km: (0.50, 1.0e-09)
 	// 1.0 km: (0.50, 1.0e-09)
 	// 2.5 km: (1.50, 5.4e-09)
-}
-
-// What was promised goes with what was released.
-func ExampleGuarantee_MarshalJSON() {
-	model := emd.Model{Trust: emd.Central, Users: 100, Diameter: 20, Unit: "km"}
-	g, err := emd.NewDiscrete(model, 1, emd.DP{Eps: 0.5, Delta: 1e-9})
-	if err != nil {
-		log.Fatal(err)
-	}
-	text, err := json.Marshal(g)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(string(text))
-	var read emd.Guarantee
-	if err := json.Unmarshal(text, &read); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(read == g)
-	// Output:
-	// {"trust":"central","users":100,"diameter":20,"unit":"km","radius":1,"eps":0.5,"delta":1e-9}
-	// true
 }

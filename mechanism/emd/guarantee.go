@@ -13,16 +13,15 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
-// Guarantee is the promise of (alpha, delta)-privacy under the earth mover's
-// distance in a [Model]: for all data sets that differ in one user, whose
-// distributions of items are mu and mu', and all measurable sets S,
+// Guarantee is the promise of (alpha, delta)-privacy under the earth mover's distance in a [Model]:
+// for all data sets that differ in one user, whose distributions of items are mu and mu', and all
+// measurable sets S,
 //
 //	P{M(x) in S} <= exp(alpha*d_EM(mu,mu')) P{M(x') in S} + delta.
 //
-// A discrete promise ([Guarantee.Radius] > 0) instead gives one pair (eps,
-// delta) for all mu, mu' at a distance up to the radius, and by steps of that
-// length for those farther apart. The zero value promises nothing. Guarantees
-// are comparable values.
+// A discrete promise ([Guarantee.Radius] > 0) instead gives one pair (eps, delta) for all mu, mu' at
+// a distance up to the radius, and by steps of that length for those farther apart. The zero value
+// promises nothing. Guarantees are comparable values.
 type Guarantee struct {
 	level  mechanism.Guarantee // per unit; per radius in a discrete promise
 	model  Model
@@ -32,8 +31,7 @@ type Guarantee struct {
 // ErrModel reports guarantees for different models, which do not compose.
 var ErrModel = errors.New("guarantees are for different models")
 
-// NewGuarantee returns the promise of level (alpha, delta) in the model. A level in another
-// unit than the model's is [mechanism.ErrUnit].
+// NewGuarantee returns the promise of level (alpha, delta) in the model; another unit is [mechanism.ErrUnit].
 func NewGuarantee(model Model, level mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: NewGuarantee"
 	model, err := model.Check(op)
@@ -52,8 +50,8 @@ func perUnit(model Model, alpha, delta float64) (Guarantee, error) {
 	return Guarantee{level: level, model: model}, err
 }
 
-// NewDiscrete returns the promise of the pair (eps, delta) between users at
-// a distance up to radius > 0, eps >= 0 and 0 <= delta < 1, not both 0.
+// NewDiscrete returns the promise of the pair (eps, delta) between users at a distance up to
+// radius > 0, eps >= 0 and 0 <= delta < 1, not both 0.
 func NewDiscrete(model Model, radius float64, pair DP) (Guarantee, error) {
 	const op = "emd: NewDiscrete"
 	if err := pair.stated(op, "pair"); err != nil {
@@ -104,8 +102,7 @@ func (g Guarantee) Model() Model { return g.model }
 // Radius is the distance of a discrete promise, 0 for one per unit of distance.
 func (g Guarantee) Radius() float64 { return g.radius }
 
-// Alpha is the level per unit of d_EM; +Inf for a discrete promise, which has
-// none, and where nothing is promised.
+// Alpha is the level per unit of d_EM; +Inf for a discrete promise, and where nothing is promised.
 func (g Guarantee) Alpha() float64 {
 	if g.radius > 0 {
 		return math.Inf(1)
@@ -116,15 +113,13 @@ func (g Guarantee) Alpha() float64 {
 // Delta is the additive slack, that of the pair for a discrete promise.
 func (g Guarantee) Delta() float64 { return g.level.Delta() }
 
-// At returns the pair of differential privacy between users at d_EM = d >= 0, rounded up;
-// no two are farther apart than Model.Diameter. Where d is no distance nothing is promised,
-// and Eps is +Inf.
+// At returns the pair of differential privacy between users at d_EM = d >= 0, rounded up; no two are
+// farther apart than Model.Diameter. Where d is no distance Eps is +Inf: nothing is promised.
 //
 // A discrete promise reaches beyond its radius r in k = ceil(d/r) steps: (k*eps,
-// delta*(e^(k*eps)-1)/(e^eps-1)). (IRC24 multiplies delta by e^k in Fact 5.1, too little where
-// eps > 1 and k is large, and by e^(k*eps) in Table 1, too little where eps < ln 2.) The steps go over mixtures of the two users' distributions, which users of
-// Model.Items items cannot have. So in a bounded model a discrete promise says nothing
-// beyond its radius, and Eps is +Inf.
+// delta*(e^(k*eps)-1)/(e^eps-1)). (IRC24 multiplies delta by e^k in Fact 5.1 and by e^(k*eps) in
+// Table 1, which can be too little.) The steps go over mixtures of the two users' distributions. In a
+// bounded model users cannot have these, and beyond the radius Eps is +Inf.
 func (g Guarantee) At(d float64) DP {
 	var p DP
 	d = min(d, g.model.Diameter)
@@ -147,14 +142,12 @@ func (g Guarantee) At(d float64) DP {
 	return p
 }
 
-// UserLevel is the ordinary user-level differential privacy that the promise
-// contains: [Guarantee.At] the diameter, whatever a user's items become.
+// UserLevel is the ordinary user-level differential privacy in the promise: At the diameter.
 func (g Guarantee) UserLevel() DP { return g.At(g.model.Diameter) }
 
-// ItemLevel is the pair that protects one item of a user of m items, replaced
-// by any other: d_EM moves by at most diameter/m. m is Model.Items if it is 0;
-// in an unbounded model it must be given. Another number than a bounded model's
-// is a [*metric.ValueError].
+// ItemLevel is the pair that protects one item of a user of m items, replaced by any other: d_EM moves
+// by at most diameter/m. m is Model.Items if it is 0; in an unbounded model it must be given. Another
+// number than a bounded model's is a [*metric.ValueError].
 func (g Guarantee) ItemLevel(m int) (DP, error) {
 	m, err := g.model.itemsOf("emd: Guarantee.ItemLevel", "m", m)
 	if err != nil {
@@ -163,16 +156,14 @@ func (g Guarantee) ItemLevel(m int) (DP, error) {
 	return g.At(directed.DivUp(g.model.Diameter, float64(m))), nil
 }
 
-// Discrete weakens the promise to its pair at the radius, so that a promise per
-// unit composes with a discrete one.
+// Discrete weakens the promise to its pair at the radius, to compose with a discrete one.
 func (g Guarantee) Discrete(radius float64) (Guarantee, error) {
 	return newDiscrete("emd: Guarantee.Discrete", g.model, radius, g.At(radius))
 }
 
-// Plus is sequential composition, the promise of publishing both results about
-// the same users: levels and deltas add. Many pure ones have less together at a delta
-// (accountant.Composition). Different models or radii are refused
-// with [ErrModel]; [Guarantee.Discrete] brings promises to one radius.
+// Plus is sequential composition, the promise of publishing both results about the same users: levels
+// and deltas add. Many pure ones have less together at a delta (accountant.Composition). Different
+// models or radii are [ErrModel]; [Guarantee.Discrete] brings promises to one radius.
 func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	if g.model != h.model || g.radius != h.radius {
 		return Guarantee{}, fmt.Errorf("emd: Guarantee.Plus: %w: %v, radius %g; %v, radius %g", ErrModel, g.model, g.radius, h.model, h.radius)

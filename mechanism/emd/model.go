@@ -13,15 +13,12 @@ import (
 type Trust int
 
 const (
-	// Local: each user runs the mechanism on its own items and sends the
-	// result. Nobody is trusted.
+	// Local: each user runs the mechanism on its own items and sends the result. Nobody is trusted.
 	Local Trust = iota + 1
-	// Shuffled: each user makes its items private one by one, and a trusted
-	// shuffler publishes the results of all, without names and order. Whoever sees
-	// items on their way to it, or when they came, is not in the model.
+	// Shuffled: each user makes its items private one by one, and a trusted shuffler publishes the results
+	// of all, without names and order. Whoever sees items on their way to it is not in the model.
 	Shuffled
-	// Central: a curator sees all items of all users and publishes one result,
-	// and nothing else.
+	// Central: a curator sees all items of all users and publishes one result, and nothing else.
 	Central
 )
 
@@ -35,26 +32,21 @@ func (t Trust) String() string {
 	return trusts[t]
 }
 
-// Model is the setting that a mechanism's promise ranges over. Neighbors are
-// data sets that differ in one user's items; the number of users, and in the
-// bounded case of items of each, is public. Models are comparable values.
+// Model is the setting of a promise. Neighbors are data sets that differ in one user's items; the
+// number of users, and in the bounded case of items of each, is public. Models are comparable values.
 type Model struct {
 	Trust Trust
-	// Users is the number of users whose items enter one release: 1 to 2^53. It
-	// is not read in the Local trust, where every release sees one user.
+	// Users is the number of users in one release, 1 to 2^53; not read in the Local trust, which has one.
 	Users int
-	// Items is the number of items that every user holds, up to 2^53: the bounded
-	// case. 0 is the unbounded one: any number >= 1, which the promise protects too,
-	// users with the same distribution of items being at distance 0.
+	// Items is the number of items that every user holds, up to 2^53: the bounded case. 0 is the unbounded
+	// one: any number >= 1, users with the same distribution of items being at distance 0.
 	Items int
-	// Diameter bounds the distance between two items: a positive number, on
-	// which [Guarantee.UserLevel], Gaussian noise and what shuffling gains
-	// rest. Where a constructor is given the whole space, 0 stands for its
-	// largest distance; everywhere else 0 is an error.
+	// Diameter bounds the distance between two items: [Guarantee.UserLevel], Gaussian noise and what
+	// shuffling gains rest on it. Where a constructor is given the whole space, 0 stands for its largest
+	// distance; everywhere else 0 is an error.
 	Diameter float64
-	// Unit names the unit of the distance between items, and so of d_EM. Where
-	// a constructor is given the space it is the space's ([metric.UnitOf]), and
-	// another is refused with [mechanism.ErrUnit].
+	// Unit names the unit of the distance between items, and so of d_EM. Where a constructor is given the
+	// space it is the space's ([metric.UnitOf]), and another is [mechanism.ErrUnit].
 	Unit metric.Unit
 }
 
@@ -94,8 +86,8 @@ func inWords(d float64, unit metric.Unit) string {
 	return fault.Quantity(d, 6, unit)
 }
 
-// Check returns m as a [Guarantee] has it, with one user in the Local trust, or what is wrong
-// with it, as an error of the call op.
+// Check returns m as a [Guarantee] has it, with one user in the Local trust, or what is wrong with it,
+// as an error of the call op.
 func (m Model) Check(op string) (Model, error) {
 	if m.Trust == Local {
 		m.Users = 1
@@ -125,9 +117,8 @@ func (m Model) CheckBounded(op string) error {
 	return nil
 }
 
-// Users is the data of a release: the items of one user after another, in any
-// order. In the Local trust it yields exactly one user. A mechanism keeps no
-// slice that it is given, so a source may reuse one.
+// Users is the data of a release: the items of one user after another, in any order, of exactly one in
+// the Local trust. A mechanism keeps no slice that it is given, so a source may reuse one.
 type Users[P any] = iter.Seq[[]P]
 
 // One is the data of a single user.

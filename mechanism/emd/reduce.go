@@ -23,31 +23,28 @@ type Releaser[P, Y any] interface {
 	Guarantee() Guarantee
 }
 
-// Reduced runs a mechanism for users of s items each on users of any number of items: it
-// replaces every user's items by s drawn from them, with replacement. Only the proportions
-// of a user's items count. Immutable, and as safe for concurrent use as the mechanism
-// inside.
+// Reduced runs a mechanism for users of s items each on users of any number of items: it replaces every
+// user's items by s drawn from them, with replacement. Only the proportions of a user's items count.
+// Immutable, and as safe for concurrent use as the mechanism inside.
 //
 // # Its promise
 //
-// Let the mechanism inside be (alpha, delta_m)-private, and one user's distribution change
-// from mu to mu' at d_EM <= r. Draw the s items of both as independent pairs, as the
-// shortest way from mu to mu' pairs them, and those of all other users once for both. The
-// mean D of the pairs' distances bounds the d_EM of the two samples, lies in [0, diam] and
-// has mean at most r. Given the samples x and x', P{M(x) in S} <= e^(alpha*D) P{M(x') in S}
-// + delta_m. For any c, where D <= c,
+// Let the mechanism inside be (alpha, delta_m)-private, and one user's distribution change from mu to
+// mu' at d_EM <= r. Draw the s items of both as independent pairs, as the shortest way from mu to mu'
+// pairs them, and those of all other users once for both. The mean D of the pairs' distances bounds the
+// d_EM of the two samples, lies in [0, diam] and has mean at most r. Given the samples x and x',
+// P{M(x) in S} <= e^(alpha*D) P{M(x') in S} + delta_m. For any c, where D <= c,
 //
 //	P{M(x) in S} - e^(alpha*c) P{M(x') in S} <= delta_m,
 //
-// and where D > c it is at most delta_m + 1 - e^(-alpha*(D-c)), because P{M(x') in S} >=
-// e^(-alpha*D) (P{M(x) in S} - delta_m). The mean over the samples is a discrete promise of
-// radius r: eps = alpha*c and delta = delta_m + delta_s, where for diam = 1, (.)_+ the
-// positive part,
+// and where D > c it is at most delta_m + 1 - e^(-alpha*(D-c)), because P{M(x') in S} >= e^(-alpha*D)
+// (P{M(x) in S} - delta_m). The mean over the samples is a discrete promise of radius r: eps = alpha*c
+// and delta = delta_m + delta_s, where for diam = 1, (.)_+ the positive part,
 //
 //	delta_s = E (1 - e^(-alpha*(D-c)))_+ <= exp(-s*kl(c||r)) * alpha/(alpha + s*kl'(c||r)),
 //
-// kl(c||r) = c ln(c/r) + (1-c) ln((1-c)/(1-r)) and kl' its derivative in c. The last step
-// integrates Chernoff's bound P{D > t} <= exp(-s*kl(t||r)), whose exponent is convex in t.
+// kl(c||r) = c ln(c/r) + (1-c) ln((1-c)/(1-r)) and kl' its derivative in c. The last step integrates
+// Chernoff's bound P{D > t} <= exp(-s*kl(t||r)), whose exponent is convex in t.
 //
 // Source: IRC24, Algorithm 3 and Theorem 5.3, which has a larger c, that of Lemma 5.2.
 type Reduced[P, Y any] struct {
@@ -58,20 +55,16 @@ type Reduced[P, Y any] struct {
 
 // Sampling says what a [Reduced] mechanism promises.
 type Sampling struct {
-	// Radius is the distance d_EM between users up to which the promise is
-	// made, > 0.
+	// Radius is the distance d_EM between users up to which the promise is made, > 0.
 	Radius float64
-	// Delta is the part of the promise's delta that the sampling may
-	// use, in (0, 1); it adds to the delta of the mechanism inside.
+	// Delta is the part of the promise's delta that the sampling may use, in (0, 1).
 	Delta float64
 }
 
-// NewReduced returns inner, which promises per unit of d_EM in a bounded model
-// of s items, for users of any number of items. Another promise, or one that
-// does not reach to the diameter, is [ErrModel], and an inner that repeats draws is
-// [mechanism.ErrMemoized]. [PlanReduction] chooses s and
-// splits delta. The mean of per-user means needs no sampling: query.Linear takes
-// unbounded central models.
+// NewReduced returns inner, which promises per unit of d_EM in a bounded model of s items, for users of
+// any number of items. Another promise, or one that does not reach to the diameter, is [ErrModel], and
+// an inner that repeats draws is [mechanism.ErrMemoized]. [PlanReduction] chooses s and splits delta.
+// The mean of per-user means needs no sampling: query.Linear takes unbounded central models.
 func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], error) {
 	if inner == nil {
 		return nil, fault.Empty("emd: NewReduced", "inner", 0)
@@ -130,9 +123,8 @@ func (d *Reduced[P, Y]) made(op string) error {
 	return fault.Made(d != nil && d.inner != nil, op, "Reduced", "NewReduced")
 }
 
-// GuaranteeFor is the promise of the same release at another radius, with any
-// part of delta for the sampling. All radii hold at once; above
-// [Sampling].Radius they can be far better than the steps of [Guarantee.At].
+// GuaranteeFor is the promise of the same release at another radius, with any part of delta for the
+// sampling. All radii hold at once; above [Sampling].Radius they can be far better than steps.
 func (d *Reduced[P, Y]) GuaranteeFor(o Sampling) (Guarantee, error) {
 	const op = "emd: Reduced.GuaranteeFor"
 	if err := d.made(op); err != nil {
@@ -154,9 +146,8 @@ func (d *Reduced[P, Y]) SampleDistance() float64 { return d.distance }
 // errStop ends a walk over users that the inner mechanism broke off.
 var errStop = errors.New("stopped")
 
-// Release samples every user's items and runs the mechanism inside on them.
-// data is read once. An item that it would refuse is found only if drawn.
-// O(users*s) and a buffer of s items, besides the mechanism inside.
+// Release samples every user's items and runs the mechanism inside on them. An item that it would
+// refuse is found only if drawn. O(users*s) and a buffer of s items, besides the mechanism inside.
 func (d *Reduced[P, Y]) Release(rng *rand.Rand, data Users[P]) (Y, error) {
 	const op = "emd: Reduced.Release"
 	var none Y
@@ -208,10 +199,9 @@ func (c sampleMean) root(alpha func(q float64) float64, delta float64) (q float6
 	return q, q == 1
 }
 
-// exponent is a lower bound of -ln of what root compares with delta, for mean
-// < q < 1. With g = (q-mean)/mean and h = (q-mean)/(1-q), kl = q ln(1+g) -
-// (1-q) ln(1+h) and its derivative is ln(1+g) + ln(1+h): logarithms of
-// quotients near 1 taken where they keep their digits.
+// exponent is a lower bound of -ln of what root compares with delta, for mean < q < 1. With g =
+// (q-mean)/mean and h = (q-mean)/(1-q), kl = q ln(1+g) - (1-q) ln(1+h) and its derivative is ln(1+g) +
+// ln(1+h), which keep their digits.
 func (c sampleMean) exponent(q, alpha float64) float64 {
 	gapDown, gapUp := directed.SubDown(q, c.mean), directed.SubUp(q, c.mean)
 	restDown, restUp := directed.SubDown(1, q), directed.SubUp(1, q)

@@ -11,18 +11,17 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// ReducePlan says which mechanism to build for bounded users so that
-// [NewReduced] turns it into one with a wanted discrete promise.
+// ReducePlan says which mechanism to build for bounded users so that [NewReduced] turns it into one
+// with a wanted discrete promise.
 type ReducePlan struct {
-	// Model is the bounded model to build it for; Model.Items is the number of
-	// samples.
+	// Model is the bounded model to build it for; Model.Items is the number of samples.
 	Model Model
 	// Promise is what it may promise.
 	Promise
 	// Sampling is for NewReduced.
 	Sampling Sampling
-	// SampleDistance is how far apart samples of users within the radius are at
-	// most, but for DeltaSampling: Alpha*SampleDistance is the wanted Eps.
+	// SampleDistance is how far apart samples of users within the radius are at most, but for
+	// Sampling.Delta: Alpha*SampleDistance is the wanted Eps.
 	SampleDistance float64
 	// Value is PlanOptions.Value of the plan, or Alpha where there is none.
 	Value float64
@@ -30,14 +29,11 @@ type ReducePlan struct {
 
 // PlanOptions tune [PlanReduction]. Nil and the zero value mean the defaults.
 type PlanOptions struct {
-	// Samples are the numbers of items a user that are tried; the default is
-	// the powers of 2 from 16 to 65,536.
+	// Samples are the numbers of items a user that are tried; nil are the powers of 2 from 16 to 65,536.
 	Samples []int
-	// Value is what the plan is to make large. For item-wise release that is
-	// what frequency.ItemWiseBudget allows at its Model and Promise if the number of
-	// samples is fixed; to compare several, an expected error, negated. -Inf or
-	// NaN marks a plan that cannot be used. nil is Alpha, for mechanisms that
-	// need no delta: sampling gets all of it, and the most samples win.
+	// Value is what the plan is to make large: for item-wise release what frequency.ItemWiseBudget allows
+	// at its Model and Promise if the number of samples is fixed; to compare several, an expected error,
+	// negated. -Inf or NaN marks a plan that cannot be used. nil is Alpha, for mechanisms without delta.
 	Value func(ReducePlan) float64
 }
 
@@ -48,12 +44,10 @@ const splitLogits = 14
 // splitTol finds a share to 2 parts in 100.
 const splitTol = 0.002
 
-// PlanReduction splits the delta of a wanted discrete promise (target, for users up to
-// radius apart in the unbounded model) between sampling and mechanism, and chooses the
-// number of samples, the best of those tried by o.Value. The split found need not be the
-// best of all; the plan's promise does not depend on that. target.Eps > 0 and 0 <
-// target.Delta < 1; a bounded model is refused with [ErrModel]. o.Value is asked about some
-// 20 splits for each number of samples.
+// PlanReduction splits the delta of a wanted discrete promise (target, for users up to radius apart in
+// the unbounded model) between sampling and mechanism, and chooses the number of samples, the best of
+// those tried by o.Value, which it asks about some 20 splits for each. target.Eps > 0 and 0 <
+// target.Delta < 1; a bounded model is [ErrModel].
 func PlanReduction(ctx context.Context, model Model, radius float64, target DP, o *PlanOptions) (ReducePlan, error) {
 	const op = "emd: PlanReduction"
 	o = cmp.Or(o, &PlanOptions{})
@@ -109,10 +103,9 @@ func (p *planner) split(ctx context.Context) error {
 	return err
 }
 
-// planMargin keeps the plan's level below target.Eps/SampleDistance by more
-// than the roundings between a plan and NewReduced: a few units of 2^-53 each,
-// also in the root. Its terms of size gap = q-mean cancel to kl ~ gap^2/(2
-// mean), with an error of some 2^-50*gap; over the slope kl' ~ gap/mean that
+// planMargin keeps the plan's level below target.Eps/SampleDistance by more than the roundings between
+// a plan and NewReduced: a few units of 2^-53 each, also in the root. Its terms of size gap = q-mean
+// cancel to kl ~ gap^2/(2 mean), with an error of some 2^-50*gap; over the slope kl' ~ gap/mean that
 // moves the root by 2^-50*mean < 2^-50*q.
 const planMargin = 0x1p-40
 

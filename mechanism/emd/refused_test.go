@@ -13,7 +13,7 @@ import (
 // What no constructor accepts, beside the numbers that internal/robust tries
 // on all of them.
 func TestConstructors_Refuse(t *testing.T) {
-	ctx, nan, inf := t.Context(), math.NaN(), math.Inf(1)
+	ctx, nan := t.Context(), math.NaN()
 	large := testkit.Must(mechanism.NewGuarantee(3, .01, ""))
 	near := testkit.Must(pureLevel(t, .1).Within(.95))
 	good := Model{Trust: Central, Users: 2, Items: 3, Diameter: 1}
@@ -33,53 +33,39 @@ func TestConstructors_Refuse(t *testing.T) {
 	cancel()
 	testkit.Refused(t, [][3]any{
 		{testkit.Err(PlanReduction(done, open, .1, DP{1, 1e-6}, &PlanOptions{Value: func(p ReducePlan) float64 { return p.Alpha }})), "", context.Canceled},
-		{testkit.Err(NewGuarantee(Model{}, pureLevel(t, 1))), "emd: NewGuarantee: Model.Trust = 0", nil},
 		{testkit.Err(NewGuarantee(km, pureLevel(t, 1))), "emd: NewGuarantee: ", mechanism.ErrUnit},
 		{testkit.Err(NewDiscrete(open, 0, DP{1, 0})), "emd: NewDiscrete: radius = 0", nil},
-		{testkit.Err(NewDiscrete(open, nan, DP{1, 0})), "radius = NaN", nil},
 		{testkit.Err(NewDiscrete(open, 1, DP{})), "pair.Eps = 0", nil},
-		{testkit.Err(NewDiscrete(open, 1, DP{nan, 0})), "pair.Eps = NaN", nil},
 		{testkit.Err(NewDiscrete(open, 1, DP{1, 1})), "pair.Delta = 1", nil},
 		{testkit.Err(unbounded.Discrete(-1)), "emd: Guarantee.Discrete: radius = -1", nil},
 		{testkit.Err(open.FromUserLevel(DP{1, 0}, .1)), "emd: Model.FromUserLevel: Model.Items = 0", nil},
-		{testkit.Err(Model{Items: 3, Diameter: 1}.FromUserLevel(DP{1, 0}, .1)), "Model.Trust = 0", nil},
 		{testkit.Err(good.FromUserLevel(DP{-1, 0}, .1)), "p.Eps = -1", nil},
-		{testkit.Err(good.FromUserLevel(DP{inf, 0}, .1)), "p.Eps = +Inf", nil},
+		{testkit.Err(good.FromUserLevel(DP{}, .1)), "p.Eps = 0", nil},
 		{testkit.Err(good.FromUserLevel(DP{1, 1}, .1)), "emd: Model.FromUserLevel: p.Delta = 1", nil},
-		{testkit.Err(good.FromUserLevel(DP{1, 0}, 0)), "minDistance = 0", nil},
 		{testkit.Err(good.FromUserLevel(DP{1, 0}, 1.1)), "minDistance = 1.1", nil},
 		{testkit.Err(open.FromItems(pureLevel(t, 1))), "emd: Model.FromItems: Model.Items = 0", nil},
 		{testkit.Err(km.FromItems(pureLevel(t, 1))), "emd: Model.FromItems: ", mechanism.ErrUnit},
 		{testkit.Err(good.FromItems(mechanism.Guarantee{})), "no guarantee promises nothing about 3 items", nil},
 		{testkit.Err(good.FromItems(large)), "promises nothing about 3 items", nil},
-		{testkit.Err(good.FromItems(near)), "promises nothing about 3 items", nil},
-		{testkit.Err(bounded.ToItems(-1)), "emd: Guarantee.ToItems: m = -1", nil},
 		{testkit.Err(bounded.ToItems(4)), "m = 4", nil},
 		{testkit.Err(unbounded.ToItems(0)), "m = 0", nil},
 		{testkit.Err(discrete.ToItems(3)), "emd: Guarantee.ToItems: ", ErrModel},
 		{reduce(Guarantee{}, sampling), "emd: NewReduced: ", ErrModel},
 		{reduce(unbounded, sampling), "emd: NewReduced: ", ErrModel},
 		{reduce(discrete, sampling), "emd: NewReduced: ", ErrModel},
-		{reduce(promise(t, good, inf, 0), sampling), "emd: NewReduced: ", ErrModel},
 		{reduce(promise(t, good, 0, 0), sampling), "emd: NewReduced: ", ErrModel},
 		{reduce(testkit.Must(NewGuarantee(good, near)), sampling), "emd: NewReduced: ", ErrModel},
 		{testkit.Err(NewReduced[int, int](nil, sampling)), "emd: NewReduced: ", metric.ErrEmpty},
-		{reduce(bounded, Sampling{Radius: inf, Delta: .1}), "Sampling.Radius = +Inf", nil},
 		{reduce(bounded, Sampling{Radius: 1, Delta: 0}), "Sampling.Delta = 0", nil},
-		{reduce(bounded, Sampling{Radius: 1, Delta: nan}), "Sampling.Delta = NaN", nil},
-		{plan(Model{}, .1, DP{1, 1e-6}, nil), "emd: PlanReduction: Model.Trust = 0", nil},
 		{plan(good, .1, DP{1, 1e-6}, nil), "emd: PlanReduction: ", ErrModel},
 		{plan(open, 0, DP{1, 1e-6}, nil), "radius = 0", nil},
-		{plan(open, .1, DP{nan, .1}, nil), "target.Eps = NaN", nil},
 		{plan(open, .1, DP{1, 0}, nil), "target.Delta = 0", nil},
-		{plan(open, .1, DP{1, 1}, nil), "target.Delta = 1", nil},
 		{plan(open, .1, DP{1, 1e-6}, &PlanOptions{Samples: []int{4, 0}}), "Samples[1] = 0", nil},
 		{plan(open, .1, DP{1, 1e-6}, &PlanOptions{Samples: []int{}}), "no plan has a value", nil},
 		{plan(open, .1, DP{1, 1e-6}, &PlanOptions{Value: func(ReducePlan) float64 { return nan }}), "no plan has a value", nil},
 		{testkit.Err(ChooseAlpha(nil)), "emd: ChooseAlpha: ", metric.ErrEmpty},
 		{testkit.Err(ChooseAlpha([]Move{{1, 1, 1}, {0, 1, 1}})), "moves.Distance[1] = 0", nil},
 		{testkit.Err(ChooseAlpha([]Move{{1, 1.01, 1}})), "moves.Fraction[0] = 1.01", nil},
-		{testkit.Err(ChooseAlpha([]Move{{1, 1, inf}})), "moves.Eps[0] = +Inf", nil},
 		{testkit.Err(ChooseAlpha([]Move{{1e300, 1, 1e-300}})), "beyond the range of float64", nil},
 		{testkit.Err(bounded.Protects([]Move{{1, nan, 1}})), "emd: Guarantee.Protects: moves.Fraction[0] = NaN", nil},
 		{testkit.Err(bounded.Protects([]Move{{1, 1, 0}, {2.5, .1, 0}})), "moves.Distance[1] = 2.5, want at most the model's diameter 1", nil}, // Guarantee.At would stop there

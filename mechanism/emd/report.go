@@ -11,12 +11,9 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
-// Report holds sums over users: of noisy coordinates, or of how often each output of a
-// randomizer came up. The zero value is an empty report, to merge others into. Not safe for
-// concurrent use while it changes.
-//
-// Outside the Local trust, a report of a part of the model's users does not have the
-// promise of all: fewer items hide a user less.
+// Report holds sums over users: of noisy coordinates, or of how often each output of a randomizer came
+// up. The zero value is an empty report, to merge others into. Not safe for concurrent use while it
+// changes. Outside the Local trust, a report of a part of the model's users has not the promise of all.
 type Report struct {
 	Sums    []int64
 	Users   int64   // users counted: up to 2^53
@@ -26,8 +23,8 @@ type Report struct {
 	Plan    uint32  // checksum of the domain and the map; 0: none
 }
 
-// Check says what is wrong with the numbers of r: of users, of releases, of items, which all
-// users have alike, or of sums without noise, which count these items. The zero value is right.
+// Check says what is wrong with the numbers of r: of users, of releases, of items, which all users have
+// alike, or of sums without noise, which count these items. The zero value is right.
 func (r *Report) Check() error {
 	const op = "emd: Report.Check"
 	switch {
@@ -57,11 +54,10 @@ func (r *Report) Check() error {
 	return nil
 }
 
-// Merge adds a report of other users, from a mechanism made with the same arguments.
-// Different numbers of sums or of items a user are a [*metric.SizeError]; different levels
-// of noise, another domain or map, and a sum beyond int64 a [*metric.ValueError]; a nil s is
-// [metric.ErrEmpty], r itself and what [Report.Check] refuses are errors too. All leave r as
-// it is.
+// Merge adds a report of other users, from a mechanism made with the same arguments. Other numbers of
+// sums or of items a user are a [*metric.SizeError]; other levels of noise, domains or maps, and a sum
+// beyond int64 a [*metric.ValueError]; a nil s, r itself and what [Report.Check] refuses are errors
+// too. All leave r as it is.
 func (r *Report) Merge(s *Report) error {
 	const op = "emd: Report.Merge"
 	if s == r && r != nil {
@@ -124,10 +120,9 @@ func (r *Report) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, checksum(b)), nil
 }
 
-// UnmarshalBinary implements encoding.BinaryUnmarshaler. Bytes that are no report are an
-// error and leave r as it is. The checksum finds damage by accident: bytes that may have
-// been forged need a signature, for one report can move a sum at will. Memory is linear in
-// len(b).
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. Bytes that are no report are an error and
+// leave r as it is. The checksum finds damage by accident only: bytes that may have been forged need a
+// signature. Memory is linear in len(b).
 func (r *Report) UnmarshalBinary(b []byte) error {
 	const op = "emd: Report.UnmarshalBinary"
 	last, sum := len(reportMagic)-1, len(b)-crc32.Size

@@ -237,19 +237,3 @@ func TestGuarantee_JSONRefuses(t *testing.T) {
 		}
 	}
 }
-
-// FuzzGuarantee reads arbitrary JSON: it is refused, or reads back as it is.
-func FuzzGuarantee(f *testing.F) {
-	f.Add([]byte(`{"trust":"central","users":100,"diameter":20,"unit":"km","alpha":0.1}`))
-	f.Add([]byte(`{"trust":"local","items":3,"diameter":1,"radius":1,"eps":0.5,"delta":1e-9}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var g, again Guarantee
-		if json.Unmarshal(b, &g) != nil {
-			return
-		}
-		_ = fmt.Sprint(g, g.UserLevel())
-		if err := json.Unmarshal(testkit.Must(json.Marshal(g)), &again); err != nil || again != g {
-			t.Fatalf("%s was read as %v and read back as %v, %v", b, g, again, err)
-		}
-	})
-}

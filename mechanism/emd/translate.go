@@ -11,17 +11,14 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
-// FromUserLevel turns ordinary user-level privacy into privacy under d_EM. The pair (eps,
-// delta), between all data sets that differ in one user, is (eps*m/minDistance, delta) per
-// unit of d_EM, rounded up, because two different multisets of m items are at least
-// minDistance/m apart. minDistance > 0 is the least distance of two different items, so
-// there must be one, and the model must be bounded. The mechanism must not look at the
-// order of a user's items.
+// FromUserLevel turns ordinary user-level privacy into privacy under d_EM: the pair (eps, delta)
+// between all data sets that differ in one user is (eps*m/minDistance, delta) per unit of d_EM,
+// rounded up, as two different multisets of m items are at least minDistance/m apart. minDistance > 0
+// is the least distance of two different items. The model must be bounded, and the mechanism must not
+// look at the order of a user's items.
 //
-// Loss: back to user level ([Guarantee.UserLevel]) eps has grown by the factor
-// m*diameter/minDistance. It protects small moves no better than large ones.
-//
-// Source: IRC24, Section 8.
+// Loss: back to user level eps has grown by the factor m*diameter/minDistance. Small moves are
+// protected no better than large ones. Source: IRC24, Section 8.
 func (m Model) FromUserLevel(p DP, minDistance float64) (Guarantee, error) {
 	const op = "emd: Model.FromUserLevel"
 	m, err := m.Check(op)
@@ -35,15 +32,14 @@ func (m Model) FromUserLevel(p DP, minDistance float64) (Guarantee, error) {
 	return perUnit(m, directed.DivUp(directed.MulUp(p.Eps, float64(m.Items)), minDistance), p.Delta)
 }
 
-// FromItems turns metric privacy of single items into privacy under d_EM in a bounded
-// model. The level (alpha0, delta0) per unit of distance, between data sets that differ in
-// one item, is m*alpha0 per unit of d_EM, by changing the m items one after another along
-// the best pairing. delta0 grows as in [mechanism.Guarantee.Group]; all is rounded up. A
-// delta that reaches 1 is an error. The mechanism must not look at the order of a user's
-// items.
+// FromItems turns metric privacy of single items into privacy under d_EM in a bounded model. The level
+// (alpha0, delta0) per unit of distance, between data sets that differ in one item, is m*alpha0 per
+// unit of d_EM, by changing the m items one after another along the best pairing. delta0 grows as in
+// [mechanism.Guarantee.Group]; all is rounded up. A delta that reaches 1 is an error. The mechanism
+// must not look at the order of a user's items.
 //
-// Loss: none for delta0 = 0, where [Guarantee.ToItems] leads back. Any mechanism can be used
-// so; for item-wise release frequency.NewItemWise has far better levels.
+// Loss: none for delta0 = 0, where [Guarantee.ToItems] leads back. For item-wise release
+// frequency.NewItemWise has far better levels.
 func (m Model) FromItems(item mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: Model.FromItems"
 	m, err := m.Check(op)
@@ -60,14 +56,10 @@ func (m Model) FromItems(item mechanism.Guarantee) (Guarantee, error) {
 	return perUnit(m, directed.MulUp(float64(m.Items), item.Alpha()), delta)
 }
 
-// ToItems is what a promise per unit of d_EM says about a single item of a user of m items:
-// replacing it by another at distance d moves the user by d/m, so the level per unit of
-// distance is alpha/m, rounded up, with the same delta. m is Model.Items if it is 0; in an
-// unbounded model it must be given. A discrete promise is [ErrModel]. [Guarantee.ItemLevel]
-// is the ordinary privacy of an item that follows.
-//
-// Loss: none for one item. m items of one user that change together are still protected at
-// alpha, but where delta > 0 the result alone no longer shows it.
+// ToItems is what a promise per unit of d_EM says about a single item of a user of m items: replaced by
+// another at distance d it moves the user by d/m, so the level is alpha/m, rounded up, with the same
+// delta. m is Model.Items if it is 0; in an unbounded model it must be given. A discrete promise is
+// [ErrModel]. Loss: none for one item; where delta > 0, that of m items that change together.
 func (g Guarantee) ToItems(m int) (mechanism.Guarantee, error) {
 	const op = "emd: Guarantee.ToItems"
 	if g.Radius() > 0 {

@@ -168,7 +168,7 @@ func ExampleRelaxed() {
 	}
 	tree := must(metric.TreeFromPaths(paths))
 	cost := must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
-	b := must(metric.NewBimetric(tree.PathMetric(), cost))
+	b := metric.Bimetric{Privacy: tree.PathMetric(), Utility: cost}
 
 	m := must(exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Options: exponential.Options{Unit: "step"}, Accuracy: true}))
 	fmt.Printf("clusters within %v: %d outputs\n", m.Separation, m.Outputs())

@@ -1,10 +1,13 @@
 package measure
 
 import (
+	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -19,105 +22,52 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// BenchmarkW1 measures E W1 between records and what is released of them, at
-// eps = 1 and one record replaced, as the mean over seeds of data and noise: W1 of
-// the default with its standard error, and what it is of that of others: /hist is
-// a Laplace histogram and /fixed a tree of fixed depth, whole or pruned, both of the
-// best depth in hindsight, /pmm is the hierarchy of its paper, and /paper the
-// private measure of BSV22, with Haar noise along a folding. One iteration is all
-// seeds. The same for more kinds of data and larger N, also in three dimensions, is
-// BenchmarkRegret of internal/adaptive.
+// BenchmarkW1 measures E W1 between records of five kinds and what is released of them at eps = 1,
+// as the mean over seeds: W1 of the default with its standard error, and in units of others: /hist
+// is a Laplace histogram and /fixed a tree of fixed depth, whole or pruned, both of the best depth
+// in hindsight, /pmm the hierarchy of its paper, and /paper the private measure of BSV22.
 func BenchmarkW1(b *testing.B) {
-	for _, n := range []int{1000, 10000} {
-		if testing.Short() && n > 1000 {
-			break
-		}
-		for _, set := range []struct {
-			name    string
-			records func(*rand.Rand, int) [][]float64
-			columns int
-		}{
-			{"line", samples.Uniform(1), 1},
-			{"square", samples.Uniform(2), 2},
-		} {
-			d, seeds := set.columns, 40
+	for _, n := range []int{100, 1000, 10_000} {
+		for d := 1; d <= 3; d++ {
+			seeds := 40
 			if d > 1 {
-				if n > 1000 {
+				if seeds = 8; n > 1000 {
 					continue // W1 would take minutes
 				}
-				seeds = 8
 			}
 			if testing.Short() {
 				seeds = 1
 			}
-			b.Run(fmt.Sprintf("data=%s/N=%d", set.name, n), func(b *testing.B) {
-				deep := samples.Unit(d, domain.BoxOptions{})
-				side := 1 << (ceilLog2(n) / d)
-				pts := testkit.Must(metric.NewPoints(lattice(d, side), metric.Chebyshev{}))
-				folded := testkit.Must(domain.On(b.Context(), testkit.Must(domain.NewFolded(b.Context(), pts, nil)), pts))
-				compare(b, n, seeds, set.records, w1, synthesized(b, deep, nil), map[string][]releaser[[]float64]{
-					"/hist":  ofLevels(b, deep, histograms(d, ceilLog2(n)+2), 0),
-					"/fixed": append(ofLevels(b, deep, trees(d, ceilLog2(n)+2), 0), ofLevels(b, deep, trees(d, 16*d), 2)...),
-					"/pmm":   {onPMM(b, samples.Unit(d, pmmCells(d, float64(n))), float64(n))},
-					"/paper": {measured(b, folded, float64(n), &private.Options{Estimator: private.Nearest})},
+			for _, f := range samples.Families(d) {
+				b.Run(fmt.Sprintf("d=%d/data=%s/N=%d", d, f.Name, n), func(b *testing.B) {
+					deep := samples.Unit(d, domain.BoxOptions{})
+					pts := testkit.Must(metric.NewPoints(lattice(d, 1<<(ceilLog2(n)/d)), metric.Chebyshev{}))
+					folded := testkit.Must(domain.On(b.Context(), testkit.Must(domain.NewFolded(b.Context(), pts, nil)), pts))
+					compare(b, n, seeds, f.Draw, w1, synthesized(b, deep, nil), map[string][]releaser[[]float64]{
+						"/hist":  ofLevels(b, deep, histograms(d, ceilLog2(n)+2), 0),
+						"/fixed": append(ofLevels(b, deep, trees(d, ceilLog2(n)+2), 0), ofLevels(b, deep, trees(d, 16*d), 2)...),
+						"/pmm":   {onPMM(b, samples.Unit(d, pmmCells(d, float64(n))), float64(n))},
+						"/paper": {measured(b, folded, float64(n), &private.Options{Estimator: private.Nearest})},
+					})
 				})
-			})
+			}
 		}
-		b.Run(fmt.Sprintf("data=earth/N=%d", n), func(b *testing.B) {
-			if n > 1000 || testing.Short() {
-				b.Skip("W1 takes a minute and more")
-			}
-			places, people := readCities(b)
-			earth := testkit.Must(domain.NewSphere(0, nil))
-			draw := fromPrior(people)
-			records := func(r *rand.Rand, n int) []metric.LatLon {
-				x := make([]metric.LatLon, n)
-				for i, p := range draw(r, n) {
-					x[i] = places[p]
-				}
-				return x
-			}
-			whole := [][]int{{1}, {2}, {3}, {4}, {1, 1}, {1, 1, 1}, {1, 1, 1, 1}, {2, 2}}
-			pruned := [][]int{slices.Repeat([]int{1}, 6), slices.Repeat([]int{2}, 3), slices.Repeat([]int{2}, 4)}
-			compare(b, n, 8, records, w1In(metric.GreatCircle{}), synthesized(b, earth, nil), map[string][]releaser[metric.LatLon]{
-				"/hist":  ofLevels(b, earth, whole[:4], 0),
-				"/fixed": append(ofLevels(b, earth, whole, 0), ofLevels(b, earth, pruned, 2)...),
-			})
-		})
-		b.Run(fmt.Sprintf("data=mammals/N=%d", n), func(b *testing.B) {
-			tree := testkit.Must(metric.TreeFromPaths(readMammals(b)))
-			d := testkit.Must(domain.NewTaxonomy(b.Context(), tree, nil))
-			prior := make([]float64, d.Len())
-			for i, k := range random.Seeded(3).Perm(len(prior)) {
-				prior[i] = 1 / float64(k+1)
-			}
+		b.Run(fmt.Sprintf("data=cities/N=%d", n), func(b *testing.B) {
+			f, people := cities(b)
+			net := testkit.Must(domain.NewFinite(b.Context(), f, nil))
 			var all [][]int
-			for h := 1; h <= d.Height(); h++ {
-				all = append(all, slices.Repeat([]int{1}, h))
+			for h := 1; h <= net.Height(); h++ {
+				all = append(all, []int{h}, slices.Repeat([]int{1}, h))
 			}
-			compare(b, n, 20, fromPrior(prior), finiteW1(tree.PathMetric()), synthesized(b, d, nil), map[string][]releaser[int]{
-				"/hist":  ofLevels(b, d, [][]int{{d.Height()}}, 0),
-				"/fixed": ofLevels(b, d, all, 0),
+			binary := testkit.Must(domain.NewFinite(b.Context(), f, &domain.FiniteOptions{Arity: 2}))
+			folded := testkit.Must(domain.NewFolded(b.Context(), f, &domain.FoldedOptions{Tour: true}))
+			compare(b, n, 20, fromPrior(people), finiteW1(f), synthesized(b, net, nil), map[string][]releaser[int]{
+				"/hist":  ofLevels(b, net, [][]int{{net.Height()}}, 0),
+				"/fixed": ofLevels(b, net, all, 0),
+				"/pmm":   {onPMM(b, binary, float64(n))},
+				"/paper": {measured(b, folded, float64(n), &private.Options{Estimator: private.Nearest})},
 			})
 		})
-		for name, load := range map[string]func(testing.TB) (metric.Finite, []float64){"cities": loadCities, "glove": loadGloVe} {
-			b.Run(fmt.Sprintf("data=%s/N=%d", name, n), func(b *testing.B) {
-				f, prior := load(b)
-				net := testkit.Must(domain.NewFinite(b.Context(), f, nil))
-				var all [][]int
-				for h := 1; h <= net.Height(); h++ {
-					all = append(all, []int{h}, slices.Repeat([]int{1}, h))
-				}
-				binary := testkit.Must(domain.NewFinite(b.Context(), f, &domain.FiniteOptions{Arity: 2}))
-				folded := testkit.Must(domain.NewFolded(b.Context(), f, &domain.FoldedOptions{Tour: true}))
-				compare(b, n, 20, fromPrior(prior), finiteW1(f), synthesized(b, net, nil), map[string][]releaser[int]{
-					"/hist":  ofLevels(b, net, [][]int{{net.Height()}}, 0),
-					"/fixed": ofLevels(b, net, all, 0),
-					"/pmm":   {onPMM(b, binary, float64(n))},
-					"/paper": {measured(b, folded, float64(n), &private.Options{Estimator: private.Nearest})},
-				})
-			})
-		}
 	}
 }
 
@@ -207,9 +157,8 @@ func trees(d, bits int) (all [][]int) {
 
 func ceilLog2(n int) int { return int(math.Ceil(math.Log2(float64(n)))) }
 
-// onPMM releases measures as PMM does, but that it keeps negative noisy counts for the
-// projection: the same error to 5 digits. Source: He, Vershynin, Zhu, "Algorithmically
-// effective differentially private synthetic data", 2023.
+// onPMM releases measures as PMM does, with negative noisy counts kept for the projection. Source:
+// He, Vershynin, Zhu, "Algorithmically effective differentially private synthetic data", 2023.
 func onPMM[P any](b testing.TB, d *domain.Domain[P], alpha float64) releaser[P] {
 	return measured(b, d, alpha, &private.Options{Distribution: walk.Laplace, Scales: costScales(d)})
 }
@@ -222,9 +171,8 @@ func costScales[P any](d *domain.Domain[P]) (scales []float64) {
 	return scales
 }
 
-// pmmCells cuts one column after the other in two, log2(N eps) - 3 times: the
-// log2(N eps) of its paper are too many for its own good (line, N = 10^4: 33.1
-// in place of 26.2).
+// pmmCells cuts one column after the other in two, log2(N eps) - 3 times: the log2(N eps) of its
+// paper are too many for its own good (line, N = 10^4: 33.1 in place of 26.2).
 func pmmCells(d int, signal float64) domain.BoxOptions {
 	var splits [][]int
 	for l := range int(math.Log2(signal)) - 3 {
@@ -326,4 +274,20 @@ func BenchmarkRelease(b *testing.B) {
 			}
 		})
 	}
+}
+
+// cities are the 1,000 most populous places (testdata/DATA.md), and how many live there.
+func cities(b testing.TB) (metric.Finite, []float64) {
+	f := testkit.Must(os.Open("testdata/cities.csv"))
+	defer f.Close()
+	var at []metric.LatLon
+	var people []float64
+	for _, row := range testkit.Must(csv.NewReader(f).ReadAll())[1:] {
+		var v [3]float64
+		for i := range v {
+			v[i] = testkit.Must(strconv.ParseFloat(row[2+i], 64))
+		}
+		at, people = append(at, metric.LatLon{Lat: v[0], Lon: v[1]}), append(people, v[2])
+	}
+	return testkit.Must(metric.Densify(b.Context(), testkit.Must(metric.NewPoints(at, metric.GreatCircle{})))), people
 }

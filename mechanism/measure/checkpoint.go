@@ -3,11 +3,12 @@ package measure
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
+	crand "crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/gob"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -29,7 +30,7 @@ type checkpoint struct {
 const remembered = 64
 
 // streamRecord comes first in the value of a store: format and version.
-const streamRecord = "metricdp.stream/1 "
+const streamRecord = "metricdp.stream/2 "
 
 // encoded is a stream in a store.
 type encoded struct {
@@ -38,6 +39,7 @@ type encoded struct {
 	Records, Now int64
 	Trees        [][]adaptive.Node // of the parts of the plan
 	Private      [][]byte          // their counts, or none
+	Seeds        [][]byte          // of those that have no tree yet
 	Pending      []byte
 }
 
@@ -63,7 +65,9 @@ func (s *Stream[P]) first() arrivals[P] {
 	return arrivals[P]{next: next, pending: s.empty()}
 }
 
-// refresh makes the stream what the store says it is.
+// refresh makes the stream what the store says it is. What is whole there and not drawn it draws
+// and stores before anything is published: counts and seed are the same for all, and so is the
+// draw.
 func (s *Stream[P]) refresh(op string) error {
 	if s.opt.Store == nil {
 		if !s.known { // the rng panicked: some may be counted twice
@@ -71,32 +75,61 @@ func (s *Stream[P]) refresh(op string) error {
 		}
 		return nil
 	}
-	value, ok, err := s.opt.Store.Load(s.key)
-	if err != nil {
-		return fmt.Errorf("%s: Store.Load: %w", op, err)
-	}
-	if !ok {
-		value = nil
-	}
-	if s.known && bytes.Equal(value, s.saved) {
-		return nil
-	}
-	a, changes := s.first(), []string(nil)
-	if ok {
-		if a, changes, err = s.decode(op, value); err != nil {
-			return err
+	for range tries {
+		value, ok, err := s.opt.Store.Load(s.key)
+		if err != nil {
+			return fmt.Errorf("%s: Store.Load: %w", op, err)
+		}
+		if !ok {
+			value = nil
+		}
+		if s.known && bytes.Equal(value, s.saved) {
+			return nil
+		}
+		a, changes := s.first(), []string(nil)
+		if ok {
+			if a, changes, err = s.decode(op, value); err != nil {
+				return err
+			}
+		}
+		if a.records+a.now < s.reached || len(changes) < remembered && !follows(changes, s.changes) {
+			return fmt.Errorf("%s: %w: %s: the store was put back to an earlier state", op, mechanism.ErrRecord, s.key)
+		}
+		s.arrivals, s.saved, s.changes, s.reached = a, slices.Clone(value), changes, a.records+a.now
+		if s.known = s.whole(); s.known {
+			return nil
+		}
+		for i, seed := range s.seeds {
+			if seed != nil {
+				if err := s.draw(rand.New(rand.NewChaCha8([32]byte(seed))), i); err != nil {
+					return fault.Within(op, err)
+				}
+			}
+		}
+		value, err = s.encode(changes)
+		if err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		swapped, err := s.opt.Store.Swap(s.key, s.saved, value)
+		if err != nil {
+			return fmt.Errorf("%s: Store.Swap: %w", op, err)
+		}
+		if swapped {
+			s.saved, s.known = value, true
+			return nil
 		}
 	}
-	if a.records+a.now < s.reached || len(changes) < remembered && !follows(changes, s.changes) {
-		return fmt.Errorf("%s: %w: %s: the store was put back to an earlier state", op, mechanism.ErrRecord, s.key)
-	}
-	s.arrivals, s.saved, s.changes, s.known, s.reached = a, slices.Clone(value), changes, true, a.records+a.now
-	return nil
+	return s.busy(op)
+}
+
+// whole tells whether all parts are drawn.
+func (a *arrivals[P]) whole() bool {
+	return !slices.ContainsFunc(a.seeds, func(seed []byte) bool { return seed != nil })
 }
 
 // change does what step does to the stream, and stores it: then it is done, and bad is returned.
-// Where the store holds what another one has made of the stream meanwhile, without this change, step
-// is done again to that: what it drew before is in no release, and forgotten.
+// Where another has changed the store meanwhile, step is done again to that. What is whole is drawn
+// after it is stored, now or by whoever comes next.
 func (s *Stream[P]) change(op string, step func() error, bad error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +142,7 @@ func (s *Stream[P]) change(op string, step func() error, bad error) error {
 			s.known = s.opt.Store == nil
 			return cmp.Or(err, bad)
 		}
-		before, id := s.changes, rand.Text()
+		before, id := s.changes, crand.Text()
 		changes := append(slices.Clone(before[max(0, len(before)-remembered+1):]), id)
 		value, err := s.encode(changes)
 		if err != nil {
@@ -117,7 +150,10 @@ func (s *Stream[P]) change(op string, step func() error, bad error) error {
 		}
 		swapped, failed := s.opt.Store.Swap(s.key, s.saved, value)
 		if swapped && failed == nil {
-			s.saved, s.changes, s.known, s.reached = value, changes, true, s.records+s.now
+			s.saved, s.changes, s.known, s.reached = value, changes, s.whole(), s.records+s.now
+			if !s.known {
+				s.refresh(op) // an error of which comes again
+			}
 			return bad
 		}
 		// It may have been done, and others may have gone on from there.
@@ -136,6 +172,10 @@ func (s *Stream[P]) change(op string, step func() error, bad error) error {
 			return fmt.Errorf("%s: the store refused a change, and others made so many meanwhile that it cannot be told whether it did", op)
 		}
 	}
+	return s.busy(op)
+}
+
+func (s *Stream[P]) busy(op string) error {
 	return fmt.Errorf("%s: the store refused %d changes, as others were faster", op, tries)
 }
 
@@ -149,13 +189,17 @@ const tries = 1000
 
 func (s *Stream[P]) encode(changes []string) ([]byte, error) {
 	e := encoded{Claim: s.claim, Changes: changes, Records: s.records, Now: s.now}
+	e.Seeds = s.seeds
 	for i, r := range s.shown {
-		e.Trees = append(e.Trees, r.tree.Nodes)
+		var tree []adaptive.Node
+		if r != nil {
+			tree = r.tree.Nodes
+		}
 		var counts []byte
 		if c := s.private[i]; c != nil {
 			counts = fault.Must(c.MarshalBinary())
 		}
-		e.Private = append(e.Private, counts)
+		e.Trees, e.Private = append(e.Trees, tree), append(e.Private, counts)
 	}
 	e.Pending = fault.Must(s.pending.MarshalBinary())
 	var b bytes.Buffer
@@ -191,7 +235,7 @@ func (s *Stream[P]) decode(op string, value []byte) (a arrivals[P], changes []st
 	}
 	a = arrivals[P]{records: e.Records, now: e.Now}
 	a.parts, a.next = s.opt.plan(a.now)
-	if len(e.Trees) != len(a.parts) || len(e.Private) != len(a.parts) {
+	if len(e.Trees) != len(a.parts) || len(e.Private) != len(a.parts) || len(e.Seeds) != len(a.parts) {
 		return a, nil, damaged("other parts than were planned")
 	}
 	counts := func(b []byte) (*Counts[P], error) {
@@ -203,8 +247,15 @@ func (s *Stream[P]) decode(op string, value []byte) (a arrivals[P], changes []st
 		if err != nil {
 			return a, nil, fault.Within(op, err)
 		}
-		a.shown = append(a.shown, newRelease(by, &adaptive.Release{Budget: by.budget, Nodes: e.Trees[i]}))
-		a.private = append(a.private, nil)
+		a.shown, a.private, a.seeds = append(a.shown, nil), append(a.private, nil), append(a.seeds, nil)
+		switch {
+		case len(e.Seeds[i]) == 32 && len(e.Private[i]) > 0:
+			a.seeds[i] = e.Seeds[i]
+		case len(e.Seeds[i]) == 0 && len(e.Trees[i]) > 0:
+			a.shown[i] = newRelease(by, &adaptive.Release{Budget: by.budget, Nodes: e.Trees[i]})
+		default:
+			return a, nil, damaged("a part that is neither drawn nor to be")
+		}
 		if len(e.Private[i]) > 0 {
 			if a.private[i], err = counts(e.Private[i]); err != nil {
 				return a, nil, damaged(err)

@@ -16,19 +16,16 @@ import (
 
 // CountOptions are for [Count], [CountAll] and [CountPersons]. Nil and zero mean the defaults.
 type CountOptions struct {
-	// SkipErrors leaves out records that have no cell, where the default stops at
-	// the first with its error. How many are left out, and so how many remain, is
-	// private: a record replaced by one without a cell is a record removed. Such
-	// counts can only be released under [AddRemoveOne], where that costs no more
-	// than eps; [ReplaceOne] publishes their number and is refused with
-	// [ErrSkipped], whether or not any were left out.
+	// SkipErrors leaves out records that have no cell, where the default stops at the first with
+	// its error. How many remain is private then: such counts can only be released under
+	// [AddRemoveOne]; [ReplaceOne] publishes their number and is refused with [ErrSkipped], whether
+	// or not any were left out.
 	SkipErrors bool
-	// Workers is the number of goroutines that find cells; 0 means one a core.
-	// With 1 each record is counted before the next is asked for, so that an
-	// iterator may yield the same memory again and again.
+	// Workers is the number of goroutines that find cells; 0 means one a core. With 1 each record
+	// is counted before the next is asked for, so that an iterator may yield the same memory again.
 	Workers int
-	// Progress, where not nil, is told from time to time how many records have
-	// been read. Calls do not overlap.
+	// Progress, where not nil, gets from time to time how many records have been read. Calls do not
+	// overlap.
 	Progress func(records int)
 }
 
@@ -38,10 +35,9 @@ const batch = 4096
 // chunk is how many records of a slice a goroutine takes at a time.
 const chunk = 4 * batch
 
-// Count counts the records that seq yields. The first error, of seq or of a
-// record (see [CountOptions]), is returned with the record's position. With
-// more than one worker the records must not share memory that the iterator
-// overwrites. Memory is that of the counts and a few thousand records.
+// Count counts the records that seq yields. The first error, of seq or of a record (see
+// [CountOptions]), is returned with the record's position. With more than one worker the records
+// must not share memory that the iterator overwrites.
 func Count[P any](ctx context.Context, d *domain.Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
 	c, err := newCounts("measure: Count", d)
 	if err != nil {
@@ -90,8 +86,7 @@ func (c *Counts[P]) count(ctx context.Context, function string, seq iter.Seq2[P,
 	return c, nil
 }
 
-// addInBatches returns what hands records and their positions to workers, and
-// what waits for them.
+// addInBatches returns what hands records and their positions to workers, and what waits for them.
 func (c *Counts[P]) addInBatches(workers int, skip bool, first *firstError) (add func(at int, p P) error, finish func()) {
 	type job struct {
 		at      []int
@@ -128,8 +123,8 @@ func (c *Counts[P]) addInBatches(workers int, skip bool, first *firstError) (add
 	})
 }
 
-// addOne adds a record to counts that only the caller knows. There is no error
-// where records are skipped.
+// addOne adds a record to counts that only the caller knows. There is no error where records are
+// skipped.
 func (c *Counts[P]) addOne(p P) error {
 	cell, err := c.space.Locate(p)
 	if err == nil {
@@ -140,8 +135,8 @@ func (c *Counts[P]) addOne(p P) error {
 	return err
 }
 
-// addAll adds records to counts that only other calls of it know, but those
-// without a cell if they are to be skipped. The error is that of record i.
+// addAll adds records to counts that only other calls of it know, but those without a cell if they
+// are to be skipped. The error is that of record i.
 func (c *Counts[P]) addAll(records []P, skip bool) (i int, err error) {
 	cells, i, err := locateAll(c.space, records, skip)
 	if err == nil {

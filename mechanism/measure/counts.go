@@ -13,16 +13,11 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// Counts are the numbers of records in the cells of a domain: all that a
-// release needs to know of a data set, in memory of the cells that are not empty.
-// Data counted in parts and merged give the result of one pass.
+// Counts are the numbers of records in the cells of a domain: all that a release needs to know of a
+// data set. Data counted in parts and merged give the result of one pass.
 //
-// Counts are as private as the records, encoded or not. What may be published
-// is what a [Synthesizer] releases, once: two releases of the same counts spend
-// the budget twice.
-//
-// A Counts is safe for concurrent use. The zero value counts nothing and is
-// refused.
+// Counts are as private as the records, encoded or not. Two releases of the same counts spend the
+// budget twice. A Counts is safe for concurrent use. The zero value is refused.
 type Counts[P any] struct {
 	d     *domain.Domain[P]
 	space *region.Space[P] // of d
@@ -44,12 +39,12 @@ type marks struct {
 // ErrMismatch reports counts of another domain, or bytes that are no counts.
 var ErrMismatch = errors.New("counts do not belong to this domain")
 
-// ErrSkipped reports counts made with CountOptions.SkipErrors, or after an Add
-// that failed, where [ReplaceOne] would publish how many records they hold.
+// ErrSkipped reports counts made with CountOptions.SkipErrors, or after an Add that failed, where
+// [ReplaceOne] would publish how many records they hold.
 var ErrSkipped = errors.New("counts made with SkipErrors, or after an error of Add, have a private number of records, which ReplaceOne would publish: use AddRemoveOne, or give every record a cell")
 
-// NewCounts returns empty counts of d's cells. They take 16 to 32 bytes for each
-// cell that a record is in, and as much again while they are brought in order.
+// NewCounts returns empty counts of d's cells. They take 16 to 32 bytes for each cell that a record
+// is in, and as much again while they are brought in order.
 func NewCounts[P any](d *domain.Domain[P]) *Counts[P] {
 	return fault.Must(newCounts("measure: NewCounts", d))
 }
@@ -79,8 +74,7 @@ func (c *Counts[P]) Domain() *domain.Domain[P] {
 	return fault.Must(c, c.check("measure: Counts.Domain")).d
 }
 
-// Len returns the number of records. It is private where records may be added,
-// removed or skipped.
+// Len returns the number of records. It is private where records may be added, removed or skipped.
 func (c *Counts[P]) Len() int {
 	fault.Must(c, c.check("measure: Counts.Len"))
 	c.mu.Lock()
@@ -88,15 +82,13 @@ func (c *Counts[P]) Len() int {
 	return int(min(c.total, math.MaxInt))
 }
 
-// Add counts a record. The error is that of [domain.Domain.Cell]; nothing is counted
-// then, and the counts are marked as CountOptions.SkipErrors marks them, for
-// release under [AddRemoveOne] alone; to try a record and count it repaired, ask
-// [domain.Domain.Cell] first. O(cost of Cell + log Len()), in the mean over many calls.
+// Add counts a record. The error is that of [domain.Domain.Cell]; nothing is counted then, and the
+// counts are marked as CountOptions.SkipErrors marks them. To try a record and count it repaired,
+// ask [domain.Domain.Cell] first. O(cost of Cell + log Len()), in the mean over many calls.
 func (c *Counts[P]) Add(p P) error { return c.AddN(p, 1) }
 
-// AddN counts n >= 0 records that are all p, or share its cell: a row of a table
-// that was grouped elsewhere. The errors are those of [Counts.Add], and a
-// [*metric.ValueError] if n is negative or the sum exceeds 2^63-1.
+// AddN counts n >= 0 records that are all p, or share its cell. The errors are those of
+// [Counts.Add], and a [*metric.ValueError] if n is negative or the sum exceeds 2^63-1.
 func (c *Counts[P]) AddN(p P, n int64) error {
 	if err := c.check("measure: Counts.AddN"); err != nil {
 		return err
@@ -137,11 +129,10 @@ func (c *Counts[P]) settle() {
 	}
 }
 
-// Merge adds the counts of o, which are of the same domain or of one made
-// elsewhere by the same call ([ErrMismatch] otherwise), and not c itself. Where o was made with
-// CountOptions.SkipErrors, c counts as made so from then on. Of counts by person,
-// see [CountPersons], no two may have a person in common: c would hold up to
-// twice as many records of that person as it says, and nothing here can tell.
+// Merge adds the counts of o, which are of the same domain or of one made elsewhere by the same
+// call ([ErrMismatch] otherwise), and not c itself. Where o was made with CountOptions.SkipErrors,
+// c counts as made so from then on. Of counts by person no two may have a person in common: nothing
+// here can tell.
 func (c *Counts[P]) Merge(o *Counts[P]) error {
 	const op = "measure: Counts.Merge"
 	if err := c.check(op); err != nil {
@@ -171,8 +162,7 @@ func same[P any](op string, in, to *region.Space[P]) error {
 	return fmt.Errorf("%s: %w: counted in a %s, not in this %s", op, ErrMismatch, from, here)
 }
 
-// merge adds all that s holds, or nothing: the argument is what makes the sum too
-// large.
+// merge adds all that s holds, or nothing: the argument is what makes the sum too large.
 func (c *Counts[P]) merge(op, arg string, s snapshot) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,11 +192,10 @@ func (c *Counts[P]) snapshot() snapshot {
 	return snapshot{c.runs[0], c.total, c.marks}
 }
 
-// Encoded counts: the magic, whose last byte is the version; the domain's id; a
-// byte to which 1 is added where records may have been skipped, and 2 where they
-// are loose; then as shortest uvarints how many may be one person's, how many
-// cells are not empty, and for each the number of cells passed over and the count;
-// and CRC-32C of all that, little endian.
+// Encoded counts: the magic, whose last byte is the version; the domain's id; a byte to which 1 is
+// added where records may have been skipped, and 2 where they are loose; then as shortest uvarints
+// how many may be one person's, how many cells are not empty, and for each the number of cells
+// passed over and the count; and CRC-32C of all that, little endian.
 const (
 	countsMagic = "mdpcnt\x00\x04"
 	countsHead  = len(countsMagic) + region.IDSize + 1
@@ -215,8 +204,7 @@ const (
 // castagnoli finds every change of at most three bits, and of one run of 32.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// MarshalBinary implements encoding.BinaryMarshaler. The bytes are as private
-// as the records.
+// MarshalBinary implements encoding.BinaryMarshaler. The bytes are as private as the records.
 func (c *Counts[P]) MarshalBinary() ([]byte, error) {
 	if err := c.check("measure: Counts.MarshalBinary"); err != nil {
 		return nil, err
@@ -252,10 +240,9 @@ func (*Counts[P]) UnmarshalJSON([]byte) error {
 	return errors.New("measure: Counts.UnmarshalJSON: counts have no form in JSON: use UnmarshalBinary")
 }
 
-// UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c, which
-// must come from [NewCounts]; bytes of another domain, or damaged ones,
-// are [ErrMismatch] and leave c as it is. The checksum is no signature: bytes
-// that may have been forged need one. Memory is linear in len(b).
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c, which must come from
+// [NewCounts]; bytes of another domain, or damaged ones, are [ErrMismatch] and leave c as it is.
+// The checksum is no signature. Memory is linear in len(b).
 func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 	const op = "measure: Counts.UnmarshalBinary"
 	if err := c.check(op); err != nil {
@@ -304,7 +291,7 @@ func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
 		return v
 	}
 	most, next := read(), 0
-	s.most = int(min(most, mostPerPerson))
+	s.most = int(min(most, region.MostPerPerson))
 	for entries := read(); ok && entries > 0; entries-- {
 		gap, n := read(), read()
 		if !ok || gap >= uint64(cells-next) || n == 0 || n > uint64(math.MaxInt64-s.total) {
@@ -314,5 +301,5 @@ func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
 		s.total += int64(n)
 		next += int(gap) + 1
 	}
-	return s, ok && most <= mostPerPerson && len(b) == 0
+	return s, ok && most <= region.MostPerPerson && len(b) == 0
 }

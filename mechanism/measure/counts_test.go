@@ -42,8 +42,7 @@ func sameCounts[P any](a, b *Counts[P]) bool {
 	return reflect.DeepEqual(a.snapshot(), b.snapshot())
 }
 
-// Streams, slices, single additions and merged parts count alike, on any number
-// of workers.
+// Streams, slices, single additions and merged parts count alike, on any number of workers.
 func TestCount_AllWaysAgree(t *testing.T) {
 	x := samples.Uniform(2)(random.Seeded(1), 3*batch+17)
 	for _, depth := range []float64{3, 0} {
@@ -110,9 +109,8 @@ func TestCounts_AreOfTheirDomain(t *testing.T) {
 	}
 }
 
-// Sums may be as large as 2^63-1, and no larger, by every way to them; what is
-// refused changes nothing, the mark of skipped records included. Counts merged with themselves
-// would hold every record twice, at half the level stated.
+// Sums may be as large as 2^63-1, and no larger, by every way to them; what is refused changes
+// nothing. Counts merged with themselves would hold every record twice.
 func TestMerge_Limits(t *testing.T) {
 	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
 	counted := func(n int64) *Counts[[]float64] {
@@ -157,9 +155,8 @@ func TestMerge_Limits(t *testing.T) {
 	}
 }
 
-// Skipped records change the number that ReplaceOne publishes. Counts that may
-// lack some are refused there, on every way to a release, and whether they do
-// lack any does not matter: it is private.
+// Counts that may lack records are refused under ReplaceOne, which publishes their number, on every
+// way to a release, whether or not they lack any.
 func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 	valid := [][]float64{{0.1}, {0.9}, {0.5}}
 	invalid := [][]float64{{0.1}, {math.NaN()}, {0.5}} // a neighbor
@@ -259,8 +256,7 @@ func TestCount_Errors(t *testing.T) {
 	}
 }
 
-// FuzzCounts reads hostile bytes: they are refused, or are counts with just
-// that encoding.
+// FuzzCounts reads hostile bytes: they are refused, or are counts with just that encoding.
 func FuzzCounts(f *testing.F) {
 	d := samples.Unit(1, domain.BoxOptions{Depth: 3})
 	deep := samples.Unit(1, domain.BoxOptions{})

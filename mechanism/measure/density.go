@@ -7,11 +7,9 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Density returns the density of the released measure: a function that gives, for any
-// point, the mass of its region over the region's share of all cells, 1 where mass
-// is spread evenly over the space. It draws maps and scores records, at no cost in
-// privacy. It is NaN for what has no cell, and safe for concurrent use. O(n)
-// for n weights, and O(log n) a point.
+// Density returns the density of the released measure: for any point, the mass of its region over
+// the region's share of all cells. NaN for what has no cell. It costs no privacy and is safe for
+// concurrent use. O(n) for n weights, and O(log n) a point.
 func (r *Release[P]) Density() func(p P) float64 {
 	type region struct {
 		lo, hi int // cells

@@ -30,8 +30,7 @@ func threeRecords() (*Counts[[]float64], []byte) {
 	return c, testkit.Must(c.MarshalBinary())
 }
 
-// Bytes that were written once are read for good: a change here needs a new
-// version in the magic.
+// Bytes that were written once are read for good: a change here needs a new version in the magic.
 func TestCounts_EncodingIsFixed(t *testing.T) {
 	const want = "6d6470636e740004" + // magic and version
 		"aef40125d4208eb914f258c2bf21e583" + // domain
@@ -51,8 +50,7 @@ func TestCounts_EncodingIsFixed(t *testing.T) {
 	}
 }
 
-// refused checks that bytes are refused for the given reason, and leave counts
-// as they were.
+// refused checks that bytes are refused for the given reason, and leave counts as they were.
 func refused(t *testing.T, name string, b []byte, reason string) {
 	t.Helper()
 	c := NewCounts(samples.Unit(1, domain.BoxOptions{Depth: 3}))
@@ -66,8 +64,7 @@ func refused(t *testing.T, name string, b []byte, reason string) {
 	}
 }
 
-// No bit of encoded counts can flip without notice, and no byte be lost or
-// added.
+// No bit of encoded counts can flip without notice, and no byte be lost or added.
 func TestUnmarshal_RefusesDamage(t *testing.T) {
 	_, good := threeRecords()
 	for bit := range 8 * len(good) {

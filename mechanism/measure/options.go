@@ -15,13 +15,12 @@ import (
 type Relation = walk.Relation
 
 const (
-	// ReplaceOne makes two data sets of the same size neighbors where they
-	// differ in one record. The number of records is public and released as it
-	// is. Where some are left out for what they say, by CountOptions.SkipErrors
-	// or before counting, it is private and only AddRemoveOne protects it.
+	// ReplaceOne makes two data sets of the same size neighbors where they differ in one record.
+	// The number of records is public. Where some are left out for what they say it is private, and
+	// only AddRemoveOne protects it.
 	ReplaceOne = walk.ReplaceOne
-	// AddRemoveOne makes them neighbors where one has a record more. The number
-	// of records is private and noised too.
+	// AddRemoveOne makes them neighbors where one has a record more. The number of records is
+	// private and noised too.
 	AddRemoveOne = walk.AddRemoveOne
 )
 
@@ -29,31 +28,26 @@ const (
 type SynthesizerOptions struct {
 	// Relation names the neighbors that are protected from one another.
 	Relation Relation
-	// PerPerson, where not 0, makes eps the level of a person with all records: a
-	// release refuses counts that may hold more than PerPerson of one person, see
-	// [CountPersons], and a record gets eps/PerPerson. How many records count is
-	// private then, so that Relation must be AddRemoveOne.
+	// PerPerson, where not 0, makes eps the level of a person with all records: a release refuses
+	// counts that may hold more than PerPerson of one person ([CountPersons]), and a record gets
+	// eps/PerPerson. Relation must be AddRemoveOne.
 	PerPerson int
-	// Levels, where not nil, divides all regions alike, where the default goes as
-	// deep as the noisy counts say: after j divisions the next one takes Levels[j]
-	// levels of the domain's tree at once.
+	// Levels, where not nil, divides all regions alike, where the default goes as deep as the noisy
+	// counts say: after j divisions the next one takes Levels[j] levels of the domain's tree at
+	// once.
 	Levels []int
-	// Shares are the parts of the budget that the divisions get, up to a factor; nil
-	// means equal ones. Only with Levels.
+	// Shares are the parts of the budget that the divisions get, up to a factor; nil means equal
+	// ones. Only with Levels.
 	Shares []float64
-	// Prune stops at regions that are believed to hold at most Prune times the
-	// scale of their parts' noise, such as 2; 0 divides all. Only with Levels.
+	// Prune stops at regions that are believed to hold at most Prune times the scale of their
+	// parts' noise, such as 2; 0 divides all. Only with Levels.
 	Prune float64
-	// MaxCells is how many regions a release may have before it stops dividing
-	// more; 0 means 2^22.
+	// MaxCells is how many regions a release may have before it stops dividing more; 0 means 2^22.
 	MaxCells int
 }
 
 // rule applies the defaults, or says what is wrong for the domain.
 func (o *SynthesizerOptions) rule(op string, t region.Tree) (adaptive.Rule, error) {
-	if o.Relation != ReplaceOne && o.Relation != AddRemoveOne {
-		return nil, fault.Value(op, "Relation", float64(o.Relation), region.Constant)
-	}
 	if o.MaxCells < 0 {
 		return nil, fault.Value(op, "MaxCells", float64(o.MaxCells), "an integer >= 0")
 	}

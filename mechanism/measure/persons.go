@@ -7,49 +7,24 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
 // ErrPersons reports counts that are not of persons with as few records each as
 // SynthesizerOptions.PerPerson says, or that are where it says nothing of persons.
 var ErrPersons = errors.New("PerPerson and the records disagree: set it with records of known persons (CountPersons, Counts.AddPerson, ReleasePersons of package table), and not with others")
 
-// mostPerPerson bounds how many records of one person can be counted.
-const mostPerPerson = 1 << 30
-
 func checkPerPerson(op, arg string, most int) error {
-	if most < 1 || most > mostPerPerson {
+	if most < 1 || most > region.MostPerPerson {
 		return fault.Value(op, arg, float64(most), "a number from 1 to 2^30")
 	}
 	return nil
 }
 
-// perRecord is the level of a record where that of a person, or of a record if
-// there is nothing of persons, is eps. To add a person is to add up to PerPerson
-// records one by one, each at a loss of at most eps/PerPerson.
-func (o *SynthesizerOptions) perRecord(op string, eps float64) (float64, error) {
-	if o.PerPerson == 0 {
-		return eps, nil
-	}
-	if err := checkPerPerson(op, "PerPerson", o.PerPerson); err != nil {
-		return 0, err
-	}
-	if o.Relation != AddRemoveOne {
-		return 0, fault.Value(op, "Relation", float64(o.Relation), "AddRemoveOne with PerPerson, because how many records persons have is private")
-	}
-	level := directed.DivDown(eps, float64(o.PerPerson))
-	if level < 1e-50 {
-		return 0, fault.Value(op, "eps", eps, "at least 1e-50 for each of PerPerson records")
-	}
-	return level, nil
-}
-
-// check refuses counts for a release that protects persons with up to so many
-// records, or records where that is 0.
-//
-// Counts by person do not protect records. A record less can let in one of the
+// check refuses counts for a release that protects persons with up to so many records, or records
+// where that is 0. Counts by person do not protect records: a record less can let in one of the
 // same person that was dropped, and two counts change where the level is for one.
 func (m marks) check(op string, perPerson int) error {
 	switch {
@@ -69,16 +44,14 @@ type Row[K comparable, P any] struct {
 	Record P
 }
 
-// CountPersons counts records of which one person may have many: the first most
-// of each person, in the order of seq, and not the others. A release of such
-// counts changes little by any one person: see SynthesizerOptions.PerPerson, which
-// must be at least most. Where later records say other things than the first, as
-// in time, bring them in random order.
+// CountPersons counts records of which one person may have many: the first most of each person, in
+// the order of seq. A release of such counts changes little by any one person: see
+// SynthesizerOptions.PerPerson, which must be at least most. Where later records differ from the
+// first, as in time, bring them in random order.
 //
-// Two rows are of one person where their Person is equal by ==; pointers are
-// equal only to themselves, and what is not, such as NaN, is an error. With
-// CountOptions.SkipErrors a record without a cell is one of the first most too.
-// All else is as in [Count], and memory linear in the number of persons.
+// Persons are equal by ==; one that is not equal to itself, such as NaN, is an error. With
+// CountOptions.SkipErrors a record without a cell is one of the first most too. All else is as in
+// [Count], and memory linear in the number of persons.
 func CountPersons[K comparable, P any](ctx context.Context, d *domain.Domain[P], seq iter.Seq2[Row[K, P], error], most int, o *CountOptions) (*Counts[P], error) {
 	const op = "measure: CountPersons"
 	c, err := newCounts(op, d)
@@ -108,11 +81,10 @@ func CountPersons[K comparable, P any](ctx context.Context, d *domain.Domain[P],
 	}, o)
 }
 
-// AddPerson counts the first most of records, which are all that one person has:
-// [CountPersons] for rows that were grouped elsewhere. No person may come twice,
-// in c or in what is merged with c; nothing here can tell. The errors are
-// those of [Counts.Add], and a [*metric.ValueError] unless most >= 1; nothing of
-// the person is counted then.
+// AddPerson counts the first most of records, which are all that one person has: [CountPersons] for
+// rows that were grouped elsewhere. No person may come twice, in c or in what is merged with c;
+// nothing here can tell. The errors are those of [Counts.Add], and a [*metric.ValueError] unless
+// most >= 1; nothing of the person is counted then.
 func (c *Counts[P]) AddPerson(records []P, most int) error {
 	const op = "measure: Counts.AddPerson"
 	if err := c.check(op); err != nil {

@@ -145,9 +145,7 @@ func TestCounts_RememberPersons(t *testing.T) {
 	}
 	by := func(f func(c *Counts[[]float64]) error) *Counts[[]float64] {
 		c := NewCounts(d)
-		if err := f(c); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, f(c))
 		return c
 	}
 	merged := func(all ...*Counts[[]float64]) *Counts[[]float64] {

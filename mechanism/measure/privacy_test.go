@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -10,14 +11,14 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
 var _ mechanism.Mechanism[*Counts[int], *Release[int]] = (*Synthesizer[int])(nil)
 
-// What a release spends on the way to each leaf is the stated level exactly, in
-// whole quanta, and the counts that it is made of are of the data. That no more is
-// read of them, and the level of what is read, package adaptive tests.
+// What a release spends on the way to each leaf is the stated level exactly, in whole quanta; the
+// rest is package adaptive's.
 func TestSynthesizer_SpendsItsLevel(t *testing.T) {
 	testkit.Rounding(t)
 	const eps = 0.7
@@ -31,19 +32,23 @@ func TestSynthesizer_SpendsItsLevel(t *testing.T) {
 				}
 				r := random.Seeded(1)
 				nodes := testkit.Must(s.Release(r, randomCounts(d, 500, r))).tree.Nodes
-				unit := big.NewRat(1, 1).Quo(new(big.Rat).SetFloat64(stated), big.NewRat(1<<30, 1)) // a quantum
-				spent := make([]*big.Rat, len(nodes))
-				spent[0] = new(big.Rat)
-				for i, n := range nodes {
-					spent[i].Add(spent[i], new(big.Rat).Mul(unit, big.NewRat(n.Quanta, 1)))
-					for j := range n.Parts {
-						spent[n.First+j] = new(big.Rat).Set(spent[i])
-					}
-					if n.Parts == 0 && spent[i].Cmp(new(big.Rat).SetFloat64(stated)) != 0 {
-						t.Errorf("%s, %v: a leaf after %v, stated %v", name, rel, spent[i], stated)
-					}
-				}
+				spendsLevel(t, fmt.Sprint(name, " ", rel), nodes, stated)
 			}
+		}
+	}
+}
+
+// spendsLevel checks that what is spent on the way to each leaf is the level, in whole quanta.
+func spendsLevel(t *testing.T, name string, nodes []adaptive.Node, stated float64) {
+	quantum := new(big.Rat).Quo(new(big.Rat).SetFloat64(stated), big.NewRat(1<<30, 1))
+	spent := make([]int64, len(nodes))
+	for i, n := range nodes {
+		spent[i] += n.Quanta
+		for j := range n.Parts {
+			spent[n.First+j] = spent[i]
+		}
+		if n.Parts == 0 && new(big.Rat).Mul(quantum, big.NewRat(spent[i], 1)).Cmp(new(big.Rat).SetFloat64(stated)) != 0 {
+			t.Errorf("%s: %d quanta for leaf %v", name, spent[i], n.At)
 		}
 	}
 }
@@ -86,9 +91,8 @@ func twoSided(scale float64, half int) []float64 {
 	return p
 }
 
-// The number of records is released with the noise of its share where it is
-// private, and as it is where it is public; a tenth less noise would be seen.
-// False-reject probability 1e-7.
+// The number of records is released with the noise of its share where it is private, and as it is
+// where it is public; a tenth less noise would be seen. False-reject probability 1e-7.
 func TestRelease_TotalHasItsNoise(t *testing.T) {
 	const half = 40
 	d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{3}, {2}}}))
@@ -110,9 +114,8 @@ func TestRelease_TotalHasItsNoise(t *testing.T) {
 	testkit.ChiSquare(t, hist, twoSided(8, half), 1e-7)
 }
 
-// Cells without records get noise as all others: that there is mass in a cell says
-// nothing. Each half is the heavier one about every other time; false-reject
-// probability below 1e-20.
+// Cells without records get noise as all others: that there is mass in a cell says nothing. Each
+// half is the heavier one about every other time; false-reject probability below 1e-20.
 func TestRelease_EmptyCellsHaveNoise(t *testing.T) {
 	d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{2}}}))
 	s := testkit.Must(NewSynthesizer(d, 0.1, &SynthesizerOptions{Relation: AddRemoveOne}))

@@ -1,9 +1,9 @@
 package measure
 
-import "slices"
+import "github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 
-// run holds cells in ascending order and how many records are in each, at least
-// one. Nothing changes it once it is made, so that it can be shared.
+// run holds cells in ascending order and how many records are in each, at least one. It is never
+// changed.
 type run struct {
 	cells []int
 	n     []int64
@@ -11,21 +11,8 @@ type run struct {
 
 // newRun counts a record in each of cells, which it sorts.
 func newRun(cells []int) run {
-	slices.Sort(cells)
-	distinct := 0
-	for i, c := range cells {
-		if i == 0 || c != cells[i-1] {
-			distinct++
-		}
-	}
-	r := run{make([]int, 0, distinct), make([]int64, 0, distinct)}
-	for i, c := range cells {
-		if i == 0 || c != cells[i-1] {
-			r.cells, r.n = append(r.cells, c), append(r.n, 0)
-		}
-		r.n[len(r.n)-1]++
-	}
-	return r
+	at, n := adaptive.Tally(cells)
+	return run{at, n}
 }
 
 // plus returns the sum of two runs.
@@ -57,8 +44,8 @@ func (r run) plus(s run) run {
 	return sum
 }
 
-// runs add up to counts. Each is at least twice as long as the next, so that m
-// runs of one length cost as many comparisons as sorting all their cells.
+// runs add up to counts. Each is at least twice as long as the next, so that m runs of one length
+// cost as many comparisons as sorting all their cells.
 type runs []run
 
 // add adds a run. Those that it meets are added up from the shortest on.

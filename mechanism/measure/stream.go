@@ -2,6 +2,7 @@ package measure
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -11,40 +12,37 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// Stream releases records that keep arriving, such as those of every day: at any time there is
-// a [Release] of all of them, and all releases ever made are together eps-private, with no
-// horizon.
+// Stream releases records that keep arriving, such as those of every day: at any time there is a
+// [Release] of all of them, and all releases ever made are together eps-private, with no horizon.
 //
 // Arrivals are cut into blocks at public counts: block j has those from n_j to n_(j+1) =
-// max(n_j+Least, Growth*n_j). A block is released once, by a [Synthesizer] of level eps, when it
-// is whole. What is published is the mixture of all blocks, each with its number of records as
-// weight. Later records ride on the last block until theirs is whole: they are taken to be
-// distributed as it is, and nothing is read of them but how many they are.
+// max(n_j+Least, Growth*n_j), and is released once, by a [Synthesizer] of level eps, when it is
+// whole. What is published is the mixture of all blocks, by their numbers of records. Later records
+// ride on the last block until theirs is whole: they are taken to be distributed as it is, and only
+// counted.
 //
 // # Guarantee
 //
-// Under [ReplaceOne] two streams are neighbors where they differ in the record at one position.
-// That position is in one block, whose bounds depend on no record: eps for all releases. To add
-// or remove a record would move all later bounds. Under [AddRemoveOne] blocks are therefore cut
-// by a clock: [Stream.Tick] ends a day, say, at a time that is public, and n_j are numbers of
-// ticks. Sizes of blocks are private then and noised, and a tick that rides counts as one of the
-// last block. A person with k records in the stream has up to k*eps; there is no PerPerson.
+// Under [ReplaceOne] neighbors differ in the record at one position, which is in one block: eps for
+// all releases. To add or remove a record would move all later bounds. Under [AddRemoveOne] blocks
+// are therefore cut by a clock: [Stream.Tick] ends a day, say, at a public time, and n_j are
+// numbers of ticks. Sizes of blocks are noised then, and a tick that rides counts as one of the
+// last block. A person with k records in the stream has up to k*eps.
 //
 // # Error
 //
-// By the convexity of W1 the error after n records is at most the mean of the blocks' own, and of
-// the distance of the riding records from the last block, by their numbers ([Stream.UpperBound]).
-// Riding costs at most (Growth-1)/Growth of the diameter, and little where records do not drift.
-//
-// W1 over that of one release of all records, after some 100,000 at eps = 1 (BenchmarkStream): of
-// a fixed distribution 3.8 on the line and 2.3 in the plane, and where half of the records drift
-// through the whole space 22 and 3.5. With Growth = 1.1 these are 5.8, 3.5, 5.4 and 1.8, and with
-// [StreamOptions.Halves] = 0.25 they are 5.1, 2.7, 5.3 and 1.9.
+// By the convexity of W1 the error is at most the mean of the blocks' own, and of the distance of
+// riding records from the last block, by their numbers ([Stream.UpperBound]). Riding costs at most
+// (Growth-1)/Growth of the diameter. W1 over that of one release of all records, some 100,000 at
+// eps = 1 (BenchmarkStream): of a fixed distribution 3.8 on the line and 2.3 in the plane, and
+// where half of the records drift through the space 22 and 3.5; with [StreamOptions.Halves] = 0.25
+// 5.1, 2.7, 5.3 and 1.9.
 //
 // A Stream is safe for concurrent use. The zero value is refused. Memory holds the counts of
 // records that are not released yet and the releases of some ln(n)/ln(Growth) blocks.
@@ -63,14 +61,15 @@ type Stream[P any] struct {
 	checkpoint
 }
 
-// arrivals are what a Stream has been told.
+// arrivals are what a Stream has counted and released.
 type arrivals[P any] struct {
 	records int64  // counted
 	now     int64  // records, or ticks
 	next    int64  // when something is released again
 	parts   []part // of the plan for now
 	shown   []*Release[P]
-	private []*Counts[P] // of parts of a block that is not whole yet; nil in one that is
+	private []*Counts[P] // of parts of a block that is not whole yet, and of what is not drawn; else nil
+	seeds   [][]byte     // of the noise of a part that is stored and not drawn; else nil
 	pending *Counts[P]   // after the last part
 }
 
@@ -78,28 +77,26 @@ type arrivals[P any] struct {
 type StreamOptions struct {
 	// Growth is the quotient of two bounds of blocks, in [1.01, 16]; 0 means 1.25.
 	Growth float64
-	// Least is the least number of records in a block, or of ticks; 0 means 128 records or 1
-	// tick.
+	// Least is the least number of records in a block, or of ticks; 0 means 128 records or 1 tick.
 	Least int
 	// Halves, a number q in [0.1, 0.9] where not 0, releases the halves, quarters and so on of a
-	// block too, so that fewer records ride: the block as a whole at level (1-q) eps, its halves
-	// at (1-q) q eps, and so on by powers, the last at q^i eps, while they have Least/q^i records
-	// (or ticks). Once a part is whole it takes the place of what it is made of. 0.25 is for
-	// records that may drift.
+	// block too, so that fewer records ride: the block at level (1-q) eps, its halves at (1-q) q
+	// eps, and so on, the last at q^i eps, while they have Least/q^i records (or ticks). A whole
+	// part takes the place of what it is made of. 0.25 is for records that may drift.
 	//
-	// Growth = 2 and q in (2^(1-d), 1) keep, in d >= 2 dimensions and for eps <= 1, the order of one
-	// release: if that of any m records at a level e has an expected W1 error of the order
-	// (m e)^(-1/d), a stream has one of (n eps)^(-1/d) after any n records. The proof is in stream.go.
+	// Growth = 2 and q in (2^(1-d), 1) keep, in d >= 2 dimensions and for eps <= 1, the order of
+	// one release: if that of any m records at a level e has an expected W1 error of the order (m
+	// e)^(-1/d), a stream has (n eps)^(-1/d) after any n (proof in stream.go).
 	Halves float64
 	// Blocks says how blocks are released, and which neighbors are protected. PerPerson must be 0.
 	Blocks *SynthesizerOptions
-	// Store keeps the stream under Name. A new Stream of the same store, name and arguments goes
-	// on where the last one was, and of several that are open no two release a block twice. The
-	// store holds the counts of records that are not released yet, which are private, and needs
-	// the care that they need. One that is put back to an earlier state releases blocks again,
-	// at eps each: a Stream that is open refuses it, unless 64 changes on it has no fewer records,
-	// and a new one cannot tell. A block is drawn before it is stored: that the store fails, or
-	// which of two Streams is faster, must not depend on what was drawn. nil: memory does.
+	// Store keeps the stream under Name. A new Stream of the same store, name and arguments goes on
+	// where the last one was, and several may be open: a block that is whole is stored with a seed
+	// of 32 bytes from the rng, and whoever draws it then, by ChaCha8, draws the same (in one build
+	// of the library). The store holds such seeds and the counts of records that are not released
+	// yet: private. One that is put back to an earlier state releases blocks again, at eps each: a
+	// Stream that is open refuses it, unless 64 changes on it has no fewer records, and a new one
+	// cannot tell. nil: memory keeps it.
 	Store mechanism.Store
 	// Name is public: a key in the store is its hash.
 	Name string
@@ -148,31 +145,29 @@ func NewStream[P any](d *domain.Domain[P], eps float64, o *StreamOptions) (*Stre
 	return s, s.open(op)
 }
 
-// The proof that Halves keep the order of one release, without a logarithm of n. Let d >= 2,
-// eps <= 1, D the diameter, and let a release of m records at level e err by at most C (m e)^(-1/d)
-// in expectation, whatever the records. This is an assumption: Corollary 7.4 of BSV22 has it for Levels that
-// suit m and e, but all parts of a stream have the same; for the default, which divides as the counts
-// say, it is measured and not proved. Growth is 2, L is
-// Least, q is in (2^(1-d), 1), and n >= 2L is in the block that begins at b, n/2 < b <= n, and has b
-// records. By convexity n times the error is at most the sum over parts of their records times
-// their error.
+// The proof that Halves keep the order of one release, without a logarithm of n. Let d >= 2, eps <=
+// 1, D the diameter, Growth 2, L Least and q in (2^(1-d), 1), and let a release of any m records at
+// level e err by at most C (m e)^(-1/d) in expectation. This is an assumption: Corollary 7.4 of
+// BSV22 has it for Levels that suit m and e, but all parts of a stream have the same; for the
+// default it is measured and not proved. n >= 2L is in the block that begins at b, n/2 < b <= n,
+// and has b records. By convexity n times the error is at most the sum over parts of their records
+// times their error.
 //
-//   - Whole blocks before have L, L, 2L, 4L, ..., b/2 records and levels of (1-q) eps at least. Their
-//     sum of C m (m (1-q) eps)^(-1/d) is at most C ((1-q) eps)^(-1/d) times that of m^(1-1/d), which
-//     grows like a geometric series: O(b^(1-1/d)).
-//   - Of the block at hand there is one part at most of each size b/2^i, at (1-q) q^i eps or more: in
-//     sum C b (b (1-q) eps)^(-1/d) times that of r^i, r = 2^(-(1-1/d)) q^(-1/d). r < 1 is q > 2^(1-d).
-//   - Fewer records than the smallest part has, and one, ride. Halving goes on while floor(b/2^i) q^i >= L, so
-//     that i halvings, the last, have (q/2)^(i+1) < (L+1)/b. As q/2 > 2^(-d), 2^(-d(i+1)) < (L+1)/b:
-//     the smallest part has at most b 2^-i + 1 < 2 b ((L+1)/b)^(1/d) + 1 records. What rides costs D each, and
-//     adds so many to the weight of the last part, which has as many and whose error in the sums
-//     above is at most doubled.
+//   - Whole blocks before have L, L, 2L, 4L, ..., b/2 records and levels of (1-q) eps at least: C
+//     ((1-q) eps)^(-1/d) times the sum of m^(1-1/d), which grows like a geometric series:
+//     O(b^(1-1/d)).
+//   - Of the block at hand there is one part at most of each size b/2^i, at (1-q) q^i eps or more:
+//     C b (b (1-q) eps)^(-1/d) times the sum of r^i, where r = 2^(-(1-1/d)) q^(-1/d) < 1 as q >
+//     2^(1-d).
+//   - Fewer records than the smallest part has, and one, ride. Halving goes on while floor(b/2^i)
+//     q^i >= L, so that i halvings, the last, have (q/2)^(i+1) < (L+1)/b. As q/2 > 2^(-d), the
+//     smallest part has at most b 2^-i + 1 < 2 b ((L+1)/b)^(1/d) + 1 records. What rides costs D
+//     each, and adds so many to the weight of the last part, whose error in the sums above is at
+//     most doubled.
 //
-// All are O(b^(1-1/d) eps^(-1/d)), with constants of C, D, q, L and d alone. Divide by n >= b. For
-// eps > 1 the last sum has no eps: the order is n^(-1/d).
-//
-// With blocks alone what rides may be a share (Growth-1)/Growth of all records, and cost as much of
-// the diameter. On the line q would have to pass 1, where the whole block has no budget.
+// All are O(b^(1-1/d) eps^(-1/d)), with constants of C, D, q, L and d alone; divide by n >= b. For
+// eps > 1 the last sum has no eps: the order is n^(-1/d). With blocks alone a share
+// (Growth-1)/Growth of all records may ride; on the line q would have to pass 1.
 
 // part is a run of arrivals that is released at once: a block halved some times, of as many as it
 // will be.
@@ -219,11 +214,9 @@ func (o *StreamOptions) block(from int64) (to int64, depth int) {
 }
 
 // plan returns the parts that are published when so many have arrived, and when the next one is
-// whole. It depends on public numbers alone.
-//
-// Of the block that is not whole there is at most one part of each size, as in the binary notation
-// of its number of smallest parts. So the last part of a plan is the only new one, and takes the
-// place of all within it.
+// whole, by public numbers alone. Of a block that is not whole there is at most one part of each
+// size, as in the binary notation of its number of smallest parts: so the last part alone is new,
+// and takes the place of all within it.
 func (o *StreamOptions) plan(now int64) (parts []part, next int64) {
 	from := int64(0)
 	to, depth := o.block(from)
@@ -266,9 +259,9 @@ func (s *Stream[P]) String() string {
 	return fmt.Sprintf("%v, in blocks that grow by %v, on a %v", s.g, s.opt.Growth, s.d)
 }
 
-// Len returns the number of records that were counted, which is private under AddRemoveOne, and
-// that of ticks. After a restart, or an error of the store, it says where to go on: records are
-// those of the tick under way too, so that what Add took before a crash is not added again.
+// Len returns the number of records that were counted, which is private under AddRemoveOne, those
+// of the tick under way included, and that of ticks. After a restart, or an error of the store, it
+// says where to go on.
 func (s *Stream[P]) Len() (records, ticks int64, err error) {
 	const op = "measure: Stream.Len"
 	if err := s.check(op); err != nil {
@@ -286,16 +279,14 @@ func (s *Stream[P]) Len() (records, ticks int64, err error) {
 }
 
 // Add counts records, in the order of their arrival, and releases the blocks that they make whole.
-// With a Store all are counted when it returns nil, whatever happens then, and all or none when it
-// returns an error: [Stream.Len] tells. Each Add stores all that the stream is, after 100,000
-// records at eps = 1 .3 MB on the line and .8 MB in the plane (10 to 15 ms in a folder), so that
-// many records at once are cheaper.
+// With a Store all are counted when it returns nil, and all or none when it returns an error:
+// [Stream.Len] says which. Each Add stores the whole stream, after 100,000 records at eps = 1 .3 MB
+// on the line and .8 MB in the plane (10 to 15 ms in a folder).
 //
 // A record without a cell is the error of [domain.Domain.Cell], and none are counted. Under
 // ReplaceOne, to leave it out would move all records after it: every Add is [ErrSkipped] from then
-// on, and what was released stays. To repair such records ask [domain.Domain.Cell] first. O(cost
-// of Cell) a record, and a Synthesizer's release a part; without a Store a million records a second
-// on the line, one by one.
+// on, and what was released stays. O(cost of Cell) a record, and a Synthesizer's release a part;
+// without a Store a million records a second on the line.
 func (s *Stream[P]) Add(rng *rand.Rand, records []P) error {
 	const op = "measure: Stream.Add"
 	if err := s.check(op); err != nil {
@@ -345,25 +336,37 @@ func (s *Stream[P]) advance(rng *rand.Rand) error {
 	}
 	parts, next := s.opt.plan(s.now)
 	last := len(parts) - 1
-	p, counts := parts[last], s.pending
-	by, err := s.synthesizer(p)
-	if err != nil {
-		return err
-	}
-	for _, c := range s.private[last:] { // of what p is made of
+	counts := s.pending
+	for _, c := range s.private[last:] { // of what the last part is made of
 		if err := counts.Merge(c); err != nil {
 			return err
 		}
 	}
-	r, err := by.Release(rng, counts)
+	s.parts, s.next, s.pending = parts, next, s.empty()
+	s.shown, s.private, s.seeds = append(s.shown[:last], nil), append(s.private[:last], counts), append(s.seeds[:last], nil)
+	if s.opt.Store == nil {
+		return s.draw(rng, last)
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	for range 4 {
+		s.seeds[last] = binary.LittleEndian.AppendUint64(s.seeds[last], rng.Uint64())
+	}
+	return nil
+}
+
+// draw releases part i.
+func (s *Stream[P]) draw(rng *rand.Rand, i int) error {
+	by, err := s.synthesizer(s.parts[i])
 	if err != nil {
 		return err
 	}
-	if p.halved == 0 {
-		counts = nil
+	if s.shown[i], err = by.Release(rng, s.private[i]); err != nil {
+		return err
 	}
-	s.parts, s.next, s.pending = parts, next, s.empty()
-	s.shown, s.private = append(s.shown[:last], r), append(s.private[:last], counts)
+	if s.seeds[i] = nil; s.parts[i].halved == 0 {
+		s.private[i] = nil
+	}
 	return nil
 }
 
@@ -375,10 +378,9 @@ func (s *Stream[P]) empty() *Counts[P] {
 }
 
 // Release returns the mixture of what was released until now; it draws nothing and costs nothing.
-// Its Total is the number of all records, or its estimate from the noisy ones, those that ride
-// included. It has the methods of a Synthesizer's. Its regions are those of all blocks together: a
-// block's mass is spread over its own region by the number of cells. Release.Error is about the
-// noise of the blocks; of records that ride it says nothing. Before a block is whole the error is
+// Its Total is the number of all records, or its estimate, those that ride included. A block's mass
+// is spread over its own region by the number of cells. Release.Error is about the noise of the
+// blocks and says nothing of records that ride. Before a block is whole the error is
 // [metric.ErrEmpty]. O(regions of all blocks).
 func (s *Stream[P]) Release() (*Release[P], error) {
 	const op = "measure: Stream.Release"
@@ -404,9 +406,9 @@ func (s *Stream[P]) Release() (*Release[P], error) {
 }
 
 // UpperBound is an upper bound on the expected W1 distance between the first so many records,
-// whatever they are, and what Release publishes then: the mean of those of the parts, by
-// [Synthesizer.UpperBound], and of the diameter for the records that ride, by their numbers. It
-// reads no data, and needs Levels without Prune, and ReplaceOne. O(blocks*regions).
+// whatever they are, and what Release publishes then: the mean of [Synthesizer.UpperBound] of the
+// parts, and of the diameter for records that ride. It reads no data, and needs Levels without
+// Prune, and ReplaceOne. O(blocks*regions).
 func (s *Stream[P]) UpperBound(records float64) (float64, error) {
 	const op = "measure: Stream.UpperBound"
 	if err := s.check(op); err != nil {

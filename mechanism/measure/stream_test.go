@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -46,9 +47,8 @@ func TestStream_CutsAtPublicCounts(t *testing.T) {
 }
 
 // Of every plan the last part alone is new, and takes the place of whole parts of the one before;
-// parts follow one another, and are halved while halves have q^i times as many arrivals as Least. The
-// parts that one arrival is ever in, of which there is one of each size, have levels that sum to
-// eps exactly at most, and for some to eps but for the rounding of levels.
+// and the parts that one arrival is ever in have levels that sum to eps at most, and for some to
+// eps but for the rounding of levels.
 func TestStream_PlansSpendLevel(t *testing.T) {
 	const n = 600
 	for _, o := range schedules {
@@ -173,77 +173,55 @@ func loss(t *testing.T, x, y []drawn) (sum float64) {
 	return sum
 }
 
-// Two streams that differ in the record at one position have releases, all together, whose
-// probabilities differ by at most e to the stated level, exactly, and by that much for some: all
-// positions, and the outputs of all cuts.
-func TestStream_ExactLevelReplaceOne(t *testing.T) {
-	const n, eps = 17, 1.5
-	for _, o := range schedules {
-		r := random.Seeded(3)
-		stated := testkit.Must(NewStream(samples.Tiny()["pair"], eps, &o)).Guarantee().Alpha()
-		worst := 0.0
-		for range testkit.Sweep(4, 40) {
-			x := make([]int, n)
-			for i := range x {
-				x[i] = r.IntN(2)
-			}
-			run := func() []drawn {
-				return draws(t, o, eps, func(s *Stream[int], look func()) {
-					for _, v := range x {
-						testkit.Check(t, s.Add(random.Seeded(1), []int{v}))
-						look()
+// Two streams that differ in the record at one position, or in one that is added in a tick, which
+// changes no cut, have releases, all together, whose probabilities differ by at most e to the stated
+// level, exactly, and by that much for some: all positions, and the outputs of all cuts.
+func TestStream_ExactLevel(t *testing.T) {
+	const eps = 1.5
+	for rel, n := range map[Relation]int{ReplaceOne: 17, AddRemoveOne: 9} {
+		for _, o := range schedules {
+			o.Blocks = &SynthesizerOptions{Relation: rel}
+			r := random.Seeded(3)
+			stated := testkit.Must(NewStream(samples.Tiny()["pair"], eps, &o)).Guarantee().Alpha()
+			worst := 0.0
+			for range testkit.Sweep(4, 40) {
+				x := make([][]int, n) // of ticks, or single records
+				for i := range x {
+					k := 1
+					if rel == AddRemoveOne {
+						k = r.IntN(3)
 					}
-				})
-			}
-			all := run()
-			for i := range x {
-				x[i] = 1 - x[i]
-				worst = max(worst, loss(t, all, run()))
-				x[i] = 1 - x[i]
-			}
-		}
-		if worst > stated*(1+1e-12) || stated > eps || worst < stated*(1-1e-6) {
-			t.Errorf("%+v: largest log ratio %v, stated %v, asked for %v", o, worst, stated, eps)
-		}
-	}
-}
-
-// Under AddRemoveOne a record more in one tick changes no cut.
-func TestStream_ExactLevelAddRemoveOne(t *testing.T) {
-	const ticks, eps = 9, 1.5
-	for _, o := range schedules {
-		o.Blocks = &SynthesizerOptions{Relation: AddRemoveOne}
-		r := random.Seeded(3)
-		stated := testkit.Must(NewStream(samples.Tiny()["pair"], eps, &o)).Guarantee().Alpha()
-		worst := 0.0
-		for range testkit.Sweep(3, 30) {
-			x := make([][]int, ticks)
-			for i := range x {
-				x[i] = slices.Repeat([]int{r.IntN(2)}, r.IntN(3))
-			}
-			run := func() []drawn {
-				return draws(t, o, eps, func(s *Stream[int], look func()) {
-					for _, v := range x {
-						testkit.Check(t, s.Add(random.Seeded(1), v))
-						look()
-						testkit.Check(t, s.Tick(random.Seeded(1)))
-						look()
+					x[i] = slices.Repeat([]int{r.IntN(2)}, k)
+				}
+				run := func() []drawn {
+					return draws(t, o, eps, func(s *Stream[int], look func()) {
+						for _, v := range x {
+							testkit.Check(t, s.Add(random.Seeded(1), v))
+							look()
+							if s.clocked {
+								testkit.Check(t, s.Tick(random.Seeded(1)))
+								look()
+							}
+						}
+					})
+				}
+				all := run()
+				for i, old := range x {
+					if rel == ReplaceOne {
+						x[i] = []int{1 - old[0]}
+						worst = max(worst, loss(t, all, run()))
 					}
-				})
-			}
-			all := run()
-			for i := range x {
-				for v := range 2 {
-					old := x[i]
-					x[i] = append(slices.Clone(old), v)
-					more := run()
+					for v := 0; v < 2 && rel == AddRemoveOne; v++ {
+						x[i] = append(slices.Clone(old), v)
+						more := run()
+						worst = max(worst, loss(t, all, more), loss(t, more, all))
+					}
 					x[i] = old
-					worst = max(worst, loss(t, all, more), loss(t, more, all))
 				}
 			}
-		}
-		if worst > stated*(1+1e-12) || stated > eps || worst < stated*(1-1e-6) {
-			t.Errorf("%+v: largest log ratio %v, stated %v, asked for %v", o, worst, stated, eps)
+			if worst > stated*(1+1e-12) || stated > eps || worst < stated*(1-1e-6) {
+				t.Errorf("%v, %+v: largest log ratio %v, stated %v, asked for %v", rel, o, worst, stated, eps)
+			}
 		}
 	}
 }
@@ -509,6 +487,120 @@ func TestStream_DrawsOnceAndLosesNothing(t *testing.T) {
 	}
 }
 
+// stepping is the store of a process that waits before every step, and says whether it changes
+// something; it dies where yield is false.
+type stepping struct {
+	*failing
+	yield func(changes bool) bool
+	dead  bool
+	tried [][]byte // to be stored
+}
+
+func (p *stepping) step(changes bool) error {
+	if p.dead = p.dead || p.yield != nil && !p.yield(changes); p.dead {
+		return errDisk
+	}
+	return nil
+}
+
+func (p *stepping) Load(key string) ([]byte, bool, error) {
+	if err := p.step(false); err != nil {
+		return nil, false, err
+	}
+	return p.failing.Load(key)
+}
+
+func (p *stepping) Swap(key string, old, new []byte) (bool, error) {
+	if p.tried = append(p.tried, new); p.step(true) != nil {
+		return false, errDisk
+	}
+	return p.failing.Swap(key, old, new)
+}
+
+// Two processes add a record or a tick each, of which the first makes a block whole, and release, in
+// every order of their steps, and the first may die before any that changes the store. All that is
+// ever drawn for the block is the same, and where nobody dies both are counted.
+func TestStream_EveryOrderOfTwoProcesses(t *testing.T) {
+	d := samples.Tiny()["pair"]
+	for relation := range Relation(testkit.Sweep(1, 2)) {
+		o := StreamOptions{Growth: 2, Least: 2, Blocks: &SynthesizerOptions{Relation: relation}}
+		runs := testkit.Orders(func(choose func(n int) int) {
+			records := &failing{values: map[string][]byte{}}
+			o := o
+			o.Store, o.Name = records, "visits"
+			s := testkit.Must(NewStream(d, 1, &o))
+			add := func(s *Stream[int], x int) error {
+				if s.clocked {
+					return s.Tick(nil)
+				}
+				return s.Add(nil, []int{x})
+			}
+			if s.clocked {
+				testkit.Check(t, s.Add(nil, []int{0, 1}))
+			}
+			testkit.Check(t, add(s, 0))
+			var ps [2]*stepping
+			var next [2]func() (bool, bool)
+			var changes [2]bool // in the next step
+			var stop [2]func()
+			published := map[string]bool{}
+			for i := range ps {
+				p := &stepping{failing: records}
+				ps[i], o.Store = p, p
+				s := testkit.Must(NewStream(d, 1, &o))
+				next[i], stop[i] = iter.Pull(func(yield func(bool) bool) {
+					p.yield = yield
+					err := add(s, i)
+					if _, bad := s.Release(); bad == nil {
+						published[fmt.Sprint(s.shown[0].tree.Nodes)] = true
+					} else if err == nil {
+						err = bad
+					}
+					if err != nil && !p.dead {
+						t.Error(err)
+					}
+				})
+				changes[i], _ = next[i]()
+			}
+			running, mortal := []int{0, 1}, true
+			step := func(i int) (ok bool) {
+				changes[i], ok = next[i]()
+				return ok
+			}
+			for len(running) > 0 {
+				choices := len(running)
+				if mortal && changes[0] {
+					choices++
+				}
+				if k := choose(choices); k == len(running) { // the first dies
+					stop[0]()
+					running, mortal = slices.DeleteFunc(running, func(i int) bool { return i == 0 }), false
+				} else if i := running[k]; !step(i) {
+					mortal = mortal && i != 0
+					running = slices.Delete(running, k, k+1)
+				}
+			}
+			for _, p := range ps {
+				for _, value := range p.tried {
+					a, _, err := s.decode("", value)
+					testkit.Check(t, err)
+					for _, r := range a.shown {
+						if r != nil {
+							published[fmt.Sprint(r.tree.Nodes)] = true
+						}
+					}
+				}
+			}
+			out := testkit.Must(s.Release())
+			published[fmt.Sprint(s.shown[0].tree.Nodes)] = true
+			if len(published) != 1 || s.now < 2 || s.now > 3 || !ps[0].dead && s.now != 3 || !s.clocked && out.Total != float64(s.now) {
+				t.Fatalf("relation %v: %d counted, total %v, drawn %v", relation, s.now, out.Total, published)
+			}
+		})
+		t.Logf("%d orders", runs)
+	}
+}
+
 // Where two processes add the same at the same time, what the other one has stored is not taken for
 // one's own.
 func TestStream_CountsEqualAddsTwice(t *testing.T) {
@@ -524,8 +616,8 @@ func TestStream_CountsEqualAddsTwice(t *testing.T) {
 	}
 }
 
-// A change that a store has made and denies is not made again, where another process has gone on from
-// it too: a record would be in two places, at twice the level. After so many changes that none can tell it is an
+// A change that a store has made and denies is not made again, where another process has gone on
+// from it too: a record would be in two places. After so many changes that nobody knows it is an
 // error.
 func TestStream_CountsDeniedChangeOnce(t *testing.T) {
 	for _, denied := range []error{nil, errDisk} {
@@ -659,25 +751,19 @@ func TestStream_RefusesDamage(t *testing.T) {
 		}
 	}
 	store.values[s.key] = good
-	for name, change := range map[string]func(*StreamOptions) (float64, *domain.Domain[int]){
-		"eps":    func(o *StreamOptions) (float64, *domain.Domain[int]) { return 2, d },
-		"domain": func(o *StreamOptions) (float64, *domain.Domain[int]) { return 1, samples.Tiny()["three"] },
-		"growth": func(o *StreamOptions) (float64, *domain.Domain[int]) { o.Growth = 2; return 1, d },
-		"least":  func(o *StreamOptions) (float64, *domain.Domain[int]) { o.Least = 3; return 1, d },
-		"halves": func(o *StreamOptions) (float64, *domain.Domain[int]) { o.Halves = .5; return 1, d },
-		"relation": func(o *StreamOptions) (float64, *domain.Domain[int]) {
-			o.Blocks = &SynthesizerOptions{Relation: 1}
-			return 1, d
-		},
-		"levels": func(o *StreamOptions) (float64, *domain.Domain[int]) {
-			o.Blocks = &SynthesizerOptions{Levels: []int{}}
-			return 1, d
-		},
+	for i, other := range []StreamOptions{
+		{}, {}, {Growth: 2, Least: 2}, {Least: 3}, {Halves: .5, Least: 2}, {Least: 2, Blocks: &SynthesizerOptions{Relation: AddRemoveOne}},
+		{Least: 2, Blocks: &SynthesizerOptions{Levels: []int{}}},
 	} {
-		other := o
-		eps, d := change(&other)
-		if _, err := NewStream(d, eps, &other); err == nil {
-			t.Errorf("another %s is taken for the same stream", name)
+		eps, d := 1., d
+		switch i {
+		case 0:
+			eps, other.Least = 2, 2
+		case 1:
+			d, other.Least = samples.Tiny()["three"], 2
+		}
+		if other.Store, other.Name = store, "visits"; testkit.Err(NewStream(d, eps, &other)) == nil {
+			t.Errorf("at level %v on a %v %+v is taken for the same stream", eps, d, other)
 		}
 	}
 	if again := testkit.Must(NewStream(d, 1, &o)); !reflect.DeepEqual(again.shown[0].tree, s.shown[0].tree) || again.records != 3 {
@@ -717,27 +803,6 @@ func TestStream_RefusesToSkip(t *testing.T) {
 	testkit.Check(t, s.Add(nil, []int{1}))
 	testkit.Check(t, s.Tick(nil))
 	testkit.Must(s.Release())
-}
-
-func TestStream_Refusals(t *testing.T) {
-	d := samples.Tiny()["pair"]
-	made := func(o StreamOptions) error { return testkit.Err(NewStream(d, 1, &o)) }
-	s := testkit.Must(NewStream(d, 1, &StreamOptions{Blocks: &SynthesizerOptions{Levels: []int{1}}}))
-	clocked := testkit.Must(NewStream(d, 1, &StreamOptions{Blocks: &SynthesizerOptions{Relation: AddRemoveOne}}))
-	testkit.Refused(t, [][3]any{
-		{made(StreamOptions{Growth: 1}), "Growth = 1"},
-		{made(StreamOptions{Growth: math.NaN()}), "Growth = NaN"},
-		{made(StreamOptions{Least: -1}), "Least = -1"},
-		{made(StreamOptions{Halves: 0.95}), "Halves = 0.95"},
-		{made(StreamOptions{Blocks: &SynthesizerOptions{Relation: AddRemoveOne, PerPerson: 2}}), "PerPerson = 2"},
-		{made(StreamOptions{Store: &failing{}}), "no Name"},
-		{testkit.Err(NewStream(d, 1e-31, &StreamOptions{Halves: .5})), "eps = 1e-31"},
-		{s.Tick(nil), "Relation"},
-		{testkit.Err(s.UpperBound(127)), "at least 128"},
-		{testkit.Err(clocked.UpperBound(1000)), "Relation"},
-		{testkit.Err(s.Release()), "blocks", metric.ErrEmpty},
-	})
-	testkit.Unmade[Stream[int]](t, "NewStream")
 }
 
 // UpperBound is the mean of those of the parts, and of the diameter for what rides, and holds on

@@ -14,27 +14,25 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
-	"github.com/metricdp/metricdp/metric"
 )
 
-// Synthesizer releases a data set as a probability measure on regions of a domain, and
-// synthetic records drawn from it. It is eps-differentially private for the neighbors that
-// SynthesizerOptions.Relation names, exactly: counts are integers, noise is integers drawn
-// with exactly the stated probabilities, budgets are whole quanta whose sums do not round,
-// and everything after is post-processing. It implements [mechanism.Mechanism].
+// Synthesizer releases a data set as a probability measure on regions of a domain, and synthetic
+// records drawn from it. It is eps-differentially private for the neighbors of
+// SynthesizerOptions.Relation, exactly: counts and noise are integers, drawn with exactly the
+// stated probabilities, budgets are whole quanta whose sums do not round, and everything after is
+// post-processing. It implements [mechanism.Mechanism].
 //
-// It divides the space, counts the records of every part with noise, and goes on where the
-// noisy counts are large against the noise. Every path down the tree has the same budget,
-// and a region where few records are gets all that its path has left. Counts are then
-// averaged up the tree and made into masses down it.
+// It divides the space, counts the records of every part with noise, and goes on where the noisy
+// counts are large against the noise. Every path down the tree has the same budget, and a region
+// where few records are gets all that its path has left. Counts are then averaged up the tree and
+// made into masses down it.
 //
-// The output is private; the time and memory that a release takes depend on private data.
-// Do not let an adversary measure them. A Synthesizer is immutable and safe for concurrent
-// use. The zero value releases nothing.
+// The time and memory that a release takes depend on private data: do not let an adversary measure
+// them. A Synthesizer is immutable and safe for concurrent use. The zero value releases nothing.
 //
 // Sources: Koufogiannis, Han, Pappas, "Gradual release of sensitive data under differential
-// privacy", 2016, for counts that are refined; Hay, Rastogi, Miklau, Suciu, "Boosting the
-// accuracy of differentially private histograms through consistency", 2010, for the average.
+// privacy", 2016; Hay, Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially private
+// histograms through consistency", 2010, for the average.
 type Synthesizer[P any] struct {
 	d      *domain.Domain[P]
 	space  *region.Space[P] // of d
@@ -44,9 +42,9 @@ type Synthesizer[P any] struct {
 	g      mechanism.Guarantee
 }
 
-// NewSynthesizer returns a Synthesizer of level eps, in [1e-50, 1e50], on d. It is
-// eps-private by construction: what the counts of a path spend, in whole quanta, is what
-// Guarantee states. Errors are *[metric.ValueError] and *[metric.SizeError].
+// NewSynthesizer returns a Synthesizer of level eps, in [1e-50, 1e50], on d. What the counts of a
+// path spend, in whole quanta, is what Guarantee states. Errors are *[metric.ValueError] and
+// *[metric.SizeError].
 func NewSynthesizer[P any](d *domain.Domain[P], eps float64, o *SynthesizerOptions) (*Synthesizer[P], error) {
 	const op = "measure: NewSynthesizer"
 	space, err := region.Of[P](op, d)
@@ -57,21 +55,19 @@ func NewSynthesizer[P any](d *domain.Domain[P], eps float64, o *SynthesizerOptio
 		return nil, fault.Value(op, "eps", eps, "a number in [1e-50, 1e50]")
 	}
 	s := &Synthesizer[P]{d: d, space: space, opt: region.OrZero(o)}
-	if s.rule, err = s.opt.rule(op, space.Regions); err != nil {
-		return nil, err
-	}
-	level, err := s.opt.perRecord(op, eps)
+	level, unit, err := region.PerRecord(op, s.opt.Relation, s.opt.PerPerson, eps, 1e-50)
 	if err != nil {
 		return nil, err
 	}
+	if s.rule, err = s.opt.rule(op, space.Regions); err != nil {
+		return nil, err
+	}
 	s.budget = adaptive.NewBudget(s.opt.Relation, level)
-	loss, unit := s.budget.Loss(), metric.Unit("record replaced")
+	loss := s.budget.Loss()
 	switch {
 	case s.opt.PerPerson > 0:
-		loss, unit = directed.MulUp(loss, float64(s.opt.PerPerson)), "person added or removed"
-	case s.opt.Relation == AddRemoveOne:
-		unit = "record added or removed"
-	case space.Cells == 1:
+		loss = directed.MulUp(loss, float64(s.opt.PerPerson))
+	case s.opt.Relation == ReplaceOne && space.Cells == 1:
 		loss = 0 // nothing to tell apart
 	}
 	s.g, err = mechanism.NewGuarantee(loss, 0, unit)
@@ -82,9 +78,9 @@ func (s *Synthesizer[P]) check(op string) error {
 	return fault.Made(s != nil && s.d != nil, op, "Synthesizer", "NewSynthesizer")
 }
 
-// Guarantee is the level per record replaced, or per record or person added or
-// removed. That of a zero Synthesizer promises nothing. Several releases of one table have the
-// sum, and less at a delta ([mechanism.Composition.AuditAt], at distance 1).
+// Guarantee is the level per record replaced, or per record or person added or removed. That of a
+// zero Synthesizer promises nothing. Several releases of one table have the sum, and less at a
+// delta ([mechanism.Composition.AuditAt], at distance 1).
 func (s *Synthesizer[P]) Guarantee() mechanism.Guarantee {
 	if s == nil {
 		return mechanism.Guarantee{}
@@ -105,13 +101,11 @@ func (s *Synthesizer[P]) String() string {
 	return fmt.Sprintf("%v, on a %v", s.g, s.d)
 }
 
-// Release releases counts of the same domain, or of one made elsewhere by the
-// same call ([ErrMismatch] otherwise). Counts of no records are
-// [metric.ErrEmpty] under ReplaceOne, where that is public; under AddRemoveOne
-// they have a release as all others. Counts made with CountOptions.SkipErrors
-// are [ErrSkipped] under ReplaceOne, and [ErrPersons] are those of more records a
-// person than SynthesizerOptions.PerPerson says. O(cells with records), and about
-// 1 us a region, of which N records have some N eps/10 and at most MaxCells.
+// Release releases counts of the same domain, or of one made elsewhere by the same call
+// ([ErrMismatch] otherwise). Counts of no records are [metric.ErrEmpty] under ReplaceOne, counts
+// made with CountOptions.SkipErrors [ErrSkipped], and [ErrPersons] are those of more records a
+// person than PerPerson says. O(cells with records), and about 1 us a region, of which N records
+// have some N eps/10 and at most MaxCells.
 func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], error) {
 	const op = "measure: Synthesizer.Release"
 	if err := s.check(op); err != nil {
@@ -140,8 +134,8 @@ func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], err
 	return newRelease(s, adaptive.Draw(rng, s.space.Regions, adaptive.NewCounts(from.cells, from.n), s.budget, s.rule, s.opt.MaxCells)), nil
 }
 
-// Synthetic is [CountAll], Release and [Release.Records] in one. It returns m
-// synthetic records; for m = 0 as many as there were, by Release.Total.
+// Synthetic is [CountAll], Release and [Release.Records] in one: m synthetic records, for m = 0 as
+// many as there were, by Release.Total.
 func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records []P, m int) ([]P, error) {
 	if err := s.check("measure: Synthesizer.Synthetic"); err != nil {
 		return nil, err
@@ -157,11 +151,10 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records 
 	return out.Records(rng, m, nil)
 }
 
-// LowerBound is a lower bound on the worst expected W1 error, over all data sets of
-// so many records (public, or a guess), of every mechanism that is as private:
-// Theorem 8.6 of BSV22 with constants (families.PrivateDataBound), on the points
-// of up to 1,024 cells. In units of the metric. It reads no data. In a cube of two
-// or more dimensions families.PrivateCubeBound is sharper for more records.
+// LowerBound is a lower bound, in units of the metric, on the worst expected W1 error over all data
+// sets of so many records (public, or a guess), of every mechanism that is as private: Theorem 8.6
+// of BSV22 with constants (families.PrivateDataBound), on the points of up to 1,024 cells. It reads
+// no data. In a cube families.PrivateCubeBound is sharper for more records.
 func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float64, error) {
 	const op = "measure: Synthesizer.LowerBound"
 	if err := s.check(op); err != nil {
@@ -190,16 +183,15 @@ func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float
 	return least.Value, err
 }
 
-// UpperBound is an upper bound on the expected W1 distance between the records, whatever they
-// are, and the Weights that Release publishes, at their Points: Corollary 7.4 of BSV22 for this
-// mechanism, with constants, proved and rounded upward, in units of the metric. It reads no data.
-// With Levels and Shares that suit the number of records it is of the order (eps*records)^(-1/d)
-// in the cube of d dimensions, for d = 1 times the square of the logarithm.
+// UpperBound is an upper bound, in units of the metric, on the expected W1 distance between the
+// records, whatever they are, and the Weights that Release publishes, at their Points: Corollary
+// 7.4 of BSV22 for this mechanism, with constants, proved (adaptive.Upper) and rounded upward. It
+// reads no data. With Levels and Shares that suit the number of records it is of the order
+// (eps*records)^(-1/d) in the cube of d dimensions, for d = 1 times the square of the logarithm.
 //
-// It needs Levels, and no Prune: what a default Synthesizer divides depends on the records.
-// Records count as clipped, and after [domain.On] as moved to their cells. Synthetic records at
-// centers add what rounding to m of them moves, which tends to 0 as m grows. O(regions) time and
-// memory.
+// It needs Levels, and no Prune: what a default Synthesizer divides depends on the records. Records
+// count as clipped, and after [domain.On] as moved to their cells. Synthetic records at centers add
+// what rounding to m of them moves. O(regions) time and memory.
 func (s *Synthesizer[P]) UpperBound(records float64) (float64, error) {
 	const op = "measure: Synthesizer.UpperBound"
 	if err := s.check(op); err != nil {

@@ -16,10 +16,9 @@ import (
 // this, and one is then drawn in 10^5 draws with probability below 1e-7.
 const massSlack = 0x1p-40
 
-// TestDistribution draws Options.Samples releases at x and compares how often each output comes
-// up with its probability in p. Where p sums to less than 1 - 2^-40 the outputs it leaves out
-// have the rest together. Put real numbers into bins with [mechanism.Then]; Options.Key is not
-// used.
+// TestDistribution draws Options.Samples releases at x and compares how often each output comes up
+// with its probability in p. Where p sums to less than 1 - 2^-40 the outputs it leaves out have the
+// rest together. Put real numbers into bins with [mechanism.Then]; Options.Key is not used.
 //
 // The relative entropy D of the frequencies to p is, for k outcomes and n samples of p, however
 // few, such that

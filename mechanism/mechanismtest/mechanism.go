@@ -17,23 +17,20 @@ const (
 	// Releases of one input in the laws on single releases.
 	repeats = 16
 
-	// Releases of one input in the law of randomness, which without a generator is
-	// checked where at most half of the draws with generators agree, and fails where
-	// two runs of draws agree altogether. Let p be the probability of the likeliest
-	// output. If p >= 3/4, half of 128 draws agree at most with probability
-	// exp(-2*128/16) = 1.2e-7 (Hoeffding), over the seed, once. If p < 3/4, two draws
-	// agree with probability sum p_y^2 <= p, and two runs with (3/4)^128 = 1e-16.
+	// Releases of one input in the law of randomness, which without a generator is checked where at
+	// most half of the draws with generators agree, and fails where two runs of draws agree
+	// altogether. Let p be the probability of the likeliest output. If p >= 3/4, half of 128 draws
+	// agree at most with probability exp(-2*128/16) = 1.2e-7 (Hoeffding), over the seed, once. If p
+	// < 3/4, two draws agree with probability sum p_y^2 <= p, and two runs with (3/4)^128 = 1e-16.
 	draws = 128
 )
 
-// TestMechanism checks that m keeps the laws from guarantee to output (see the overview) on
-// the given inputs of its domain, and on Options.Refused outside it. The error joins a
-// [*Failure] for every law that fails; it is [metric.ErrEmpty] for no inputs and a
-// [*metric.ValueError] for an option. It takes some 800 releases for each input.
-//
-// A right mechanism can fail only the law of randomness: with probability at most 1e-16 for
-// each input, and 2e-7 for each over the choice of the seed. One whose output hardly varies
-// needs Options.Constant.
+// TestMechanism checks that m keeps the laws from guarantee to output (see the overview) on the
+// given inputs of its domain, and on Options.Refused outside it. The error joins a [*Failure] for
+// every law that fails; it is [metric.ErrEmpty] for no inputs and a [*metric.ValueError] for an
+// option. It takes some 800 releases for each input. A right mechanism can fail only the law of
+// randomness: with probability at most 2e-7 for each input. One whose output hardly varies needs
+// Options.Constant.
 func TestMechanism[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) error {
 	const op = "mechanismtest: TestMechanism"
 	opt, err := settings(op, o)

@@ -142,8 +142,8 @@ func ExampleVocabulary_Split() {
 // What a text costs: the levels of its words add, and at a delta noise has less.
 func ExampleText_Total() {
 	v := vocabulary()
-	m := must(additive.NewMadlib(v.Vectors(), 1, nil))
-	text := must(words.NewText(must(mechanism.Labels(m, v.Words())), nil))
+	m := must(mechanism.Labels(must(additive.NewMadlib(v.Vectors(), 1, nil)), v.Words()))
+	text := must(words.NewText(m, nil))
 	n, total, err := text.Total(strings.Fields(strings.Repeat("flu asthma doctor nurse ", 10)))
 	all := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: m, Times: int64(n)}))
 	a := must(all.AuditAt(context.Background(), 1, 1e-6)) // words up to 1 apart at every place

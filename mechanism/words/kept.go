@@ -6,12 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/mechanism/additive"
 )
@@ -29,15 +28,15 @@ type Level struct {
 
 // ChooseOptions tune [Vocabulary.ChooseAlpha]. Nil and the zero value mean the defaults.
 type ChooseOptions struct {
-	// Reach says of which mechanism: 0 of additive.Madlib, a number > 0 of
-	// exponential.Truncated with that reach, +Inf of exponential.Lazy. A quarter more than the
-	// median distance to the nearest other word is a reach to begin with (examples/words).
+	// Reach says of which mechanism: 0 of additive.Madlib, a number > 0 of exponential.Truncated
+	// with that reach, +Inf of exponential.Lazy. A quarter more than the median distance to the
+	// nearest other word is a reach to begin with (examples/words).
 	Reach float64
-	// Words are the public words, by number, that are meant; one that is in the list k times
-	// counts k times. nil: all words alike.
+	// Words are the public words, by number, that are meant, as often as they are in the list. nil:
+	// all words alike.
 	Words []int
-	// Every asks for a level at which no one of the Words stays more often than wanted, not
-	// their mean: that of the word whose others are farthest.
+	// Every asks for a level at which none of the Words stays more often than wanted, not their
+	// mean.
 	Every    bool
 	Draws    int    // of each word for Every, and of all otherwise; 0 means 400
 	Seed     uint64 // of the draws
@@ -50,22 +49,19 @@ const (
 	confidence   = .99
 )
 
-// ChooseAlpha finds the level at which a word stays unchanged with probability stay, a number
-// in (0, 1), for additive.NewMadlib, exponential.Truncated or exponential.Lazy: the mean of
-// the words, or the most of any for Every. At a larger level more words stay; at a level taken from
-// elsewhere it may be nearly all of them. Nothing private is read.
+// ChooseAlpha finds the level at which a word stays unchanged with probability stay, in (0, 1), for
+// additive.NewMadlib, exponential.Truncated or exponential.Lazy: the mean of the words, or the most
+// of any for Every. Nothing private is read.
 //
-// A word stays from some level on. For Madlib with noise z of level 1 that is the most of
-// 2<z,w-x>/|w-x|^2 over the words w other than x, as z/alpha is then nearer to x than to w.
-// An exponential mechanism draws by a uniform number u, and its probability of x grows with
-// alpha: it is the level at which that is u. The level wanted is the quantile of this number,
-// over words and draws; it is estimated by random ones, and [Lo, Hi] ends at two of them in
-// order. For Every with a Reach the probabilities are computed instead: Lo, Alpha and Hi are
-// one level, within 1e-4 of the largest, at which no word stays with more than stay, up to the
-// rounding of sums of Len() numbers.
+// A word stays from some level on: for Madlib with noise z of level 1 from the most of
+// 2<z,w-x>/|w-x|^2 over the words w other than x; for an exponential mechanism, which draws by a
+// uniform number u, from where its probability of x is u. The level wanted is the quantile of this
+// number over words and draws, estimated by random ones. For Every with a Reach it is computed: Lo,
+// Alpha and Hi are one level, within 1e-4 of the largest, up to the rounding of sums.
 //
-// O(Len()*Dim()) a draw and, with a Reach, some exponentials of every word within it: some 10 ms for
-// 50,000 words in 100 dimensions. Every takes Draws of each word without a Reach, and one with it.
+// O(Len()*Dim()) a draw and, with a Reach, some exponentials of every word within it: some 10 ms
+// for 50,000 words in 100 dimensions. Every takes Draws of each word without a Reach, and one with
+// it.
 func (v *Vocabulary) ChooseAlpha(ctx context.Context, stay float64, o *ChooseOptions) (Level, error) {
 	const op = "words: Vocabulary.ChooseAlpha"
 	if v.Len() == 0 {
@@ -211,17 +207,12 @@ func quantile(levels []float64, share, tail float64) Level {
 	n := len(levels)
 	l := Level{Lo: 0, Hi: math.Inf(1)}
 	l.Alpha = levels[min(n-1, int(math.Ceil(share*float64(n)))-1)]
-	// The k-th least, from 1, is above the quantile where fewer than k draws are below,
-	// and of these there are Bin(n, share).
-	for k := 1; k <= n; k++ {
-		p := mathext.RegIncBeta(float64(k), float64(n-k+1), share)
-		if p >= 1-tail {
-			l.Lo = levels[k-1]
-		}
-		if p <= tail {
-			l.Hi = levels[k-1]
-			break
-		}
+	lo, hi := sample.Ranks(n, share, tail)
+	if lo >= 0 {
+		l.Lo = levels[lo]
+	}
+	if hi < n {
+		l.Hi = levels[hi]
 	}
 	return l
 }

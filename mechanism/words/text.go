@@ -11,21 +11,15 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// Text releases texts word by word: every word that is not public by a draw of its own.
+// Text releases texts word by word: every word that is not public by a draw of its own. A word is a
+// token, as [Vocabulary.Split] makes them.
 //
-// A word is a token, as [Vocabulary.Split] parts a text in any case of letters into them.
-// What is public: how many words a text has, and which places hold a word of
-// TextOptions.Stop, with the word; they alone come out as they are. Two texts are compared where
-// these agree. The guarantee is alpha per unit of the sum, over the other places, of the
-// distances between the two words there, alpha the level of one word: draws are
-// independent, and the exponents add. So texts that differ in one word are protected as
-// well as the word, and those that differ in n words n times less: [Text.Total] has the level
-// per unit of the largest of the distances. A released word may be a stop word too, by chance.
-//
-// Grammar gives away much of a text, and so do words that occur again: the second draw of
-// the same word adds to what is known of it, which Total counts.
-//
-// An error after some words were drawn spends these draws.
+// Public are how many words a text has, and which places hold a word of TextOptions.Stop, with the
+// word; they come out as they are. Two texts are compared where these agree: the guarantee is
+// alpha, the level of one word, per unit of the sum over the other places of the distances between
+// the two words there, as draws are independent. [Text.Total] has the level per unit of the largest
+// of the distances. A released word may be a stop word too, by chance. An error after some words
+// were drawn spends these draws.
 //
 // A Text is immutable and safe for concurrent use.
 type Text struct {
@@ -36,23 +30,21 @@ type Text struct {
 
 // TextOptions tune [NewText]. Nil and the zero value mean the defaults.
 type TextOptions struct {
-	// Stop lists public words, such as "the" and marks like ",", which stay as they are. A
-	// place where one stands is public.
+	// Stop lists public words, such as "the" and ",", which stay as they are. A place where one
+	// stands is public.
 	Stop []string
-	// Unknown is the word that takes the place of one that is not in the vocabulary, before
-	// it is released, so that nothing tells which words these are; distances are
-	// those of the word in place. "" refuses texts with such words.
+	// Unknown is the word that takes the place of one that is not in the vocabulary, before it is
+	// released; distances are those of the word in place. "" refuses texts with such words.
 	Unknown string
 }
 
 var _ mechanism.Mechanism[[]string, []string] = (*Text)(nil)
 
-// NewText returns the mechanism that releases words by m, one of mechanism.Labels: it must
-// report words that are not its own as [mechanism.ErrNotAPoint], and have delta 0, as deltas
-// grow with the number of words. An m that repeats draws, such as a mechanism.Sticky, is
-// [mechanism.ErrMemoized]: a word that occurs twice would show, whatever it is. The
-// error also reports a stop word that is not valid UTF-8, and an Unknown that m does not know
-// or that is a stop word.
+// NewText returns the mechanism that releases words by m, one of mechanism.Labels: it must report
+// words that are not its own as [mechanism.ErrNotAPoint], and have delta 0. An m that repeats
+// draws, such as a mechanism.Sticky, is [mechanism.ErrMemoized]: a word that occurs twice would
+// show. The error also reports a stop word that is not valid UTF-8, and an Unknown that m does not
+// know or that is a stop word.
 func NewText(m mechanism.Mechanism[string, string], o *TextOptions) (*Text, error) {
 	const op = "words: NewText"
 	if m == nil {
@@ -93,16 +85,13 @@ func (t *Text) Guarantee() mechanism.Guarantee {
 	return t.m.Guarantee()
 }
 
-// Total returns the number n of words of a text that are not public, and the level of the
-// text per unit of the largest distance of two words at one place: n times that of a word
-// ([mechanism.Guarantee.Times]). It depends on what is public alone.
+// Total returns the number n of words of a text that are not public, and the level of the text per
+// unit of the largest distance of two words at one place: n times that of a word. It depends on
+// what is public alone.
 //
 // At a delta > 0 the level may be far less: that of n releases of the words' mechanism in
-// [mechanism.Composition.AuditAt], for texts whose words are at most its distance apart at
-// every place. Madlib in 25 dimensions has 9.5 in place of 40 for 20 words at level 2, distance 1
-// and delta 1e-6. Exponential mechanisms are counted by their level alone, which gains
-// where level times distance is some tenths (26.7 for 50, of 100 words at level .5 and distance
-// .4) and nothing where it is 2 or more.
+// [mechanism.Composition.AuditAt], for texts whose words are at most its distance apart at every
+// place.
 func (t *Text) Total(text []string) (n int, g mechanism.Guarantee, err error) {
 	if err := t.check("words: Text.Total"); err != nil {
 		return 0, mechanism.Guarantee{}, err
@@ -119,9 +108,9 @@ func (t *Text) check(op string) error {
 	return fault.Made(t != nil && t.m != nil, op, "Text", "NewText")
 }
 
-// Release returns the released words in a new slice, of the length of text. A word that m does
-// not know is an error, without an Unknown to stand for it, that names the place. Nothing is
-// returned then, and what was drawn before is forgotten. One release of m a word.
+// Release returns the released words in a new slice, of the length of text. A word that m does not
+// know is an error, without an Unknown, that names the place; nothing is returned then. One release
+// of m a word.
 func (t *Text) Release(rng *rand.Rand, text []string) ([]string, error) {
 	const op = "words: Text.Release"
 	if err := t.check(op); err != nil {

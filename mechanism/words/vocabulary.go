@@ -22,9 +22,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Vocabulary is a public list of words, each with a vector of float32. Word i is the
-// point i of [Vocabulary.Points] and of what is built on them. It is immutable and safe for
-// concurrent use.
+// Vocabulary is a public list of words, each with a vector of float32. Word i is the point i of
+// [Vocabulary.Points]. It is immutable and safe for concurrent use.
 type Vocabulary struct {
 	words   []string
 	index   map[string]int
@@ -35,9 +34,9 @@ type Vocabulary struct {
 	phrases phrases   // for Split
 }
 
-// Step is that of the lattice on which [Read] puts vectors, a millionth. Word vectors are
-// printed with no more digits; and words on a lattice are known to coincide or to lie
-// apart without looking at all pairs, which exponential.Truncated makes use of.
+// Step is that of the lattice on which [Read] puts vectors, a millionth: words on a lattice are
+// known to coincide or to lie apart without looking at all pairs, which exponential.Truncated makes
+// use of.
 const Step = 0x1p-20
 
 // Limits of Read against input that is not what it says.
@@ -57,9 +56,9 @@ type ReadOptions struct {
 	Dim   int // the most dimensions; 0 means 65,536
 }
 
-// New returns the vocabulary of the words, which must differ, be valid UTF-8 and not be empty,
-// and their vectors, of one length >= 1, finite numbers. words is copied; the vectors are not,
-// and must not be modified afterwards.
+// New returns the vocabulary of the words, which must differ, be valid UTF-8 and not be empty, and
+// their vectors, of one length >= 1, finite numbers. The vectors are not copied, and must not be
+// modified afterwards.
 func New(words []string, vectors [][]float32) (*Vocabulary, error) {
 	const op = "words: New"
 	if err := cmp.Or(fault.Empty(op, "words", len(words)), fault.Size(op, "vectors", len(vectors), len(words))); err != nil {
@@ -89,27 +88,24 @@ func (v *Vocabulary) made(op string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Read reads a vocabulary as text: a line for each word, the word and its numbers, parted
-// by blanks or tabs. This is the format of GloVe (Pennington, Socher, Manning, "GloVe:
-// global vectors for word representation", 2014). With a first line that has the number of
-// words and of dimensions it is that of word2vec's text output and of fastText's .vec
-// files. A first line of two whole numbers is such a header, unless it speaks of more than
-// one dimension and the line after it has one number. Input that begins as gzip does is
-// unpacked. Empty lines and a byte order mark are skipped.
+// Read reads a vocabulary as text: a line for each word, the word and its numbers, parted by blanks
+// or tabs, as GloVe has it (Pennington, Socher, Manning, 2014), or after a first line with the
+// number of words and of dimensions, as word2vec's text output and fastText's .vec files. A first
+// line of two whole numbers is such a header, unless it speaks of more than one dimension and the
+// line after it has one number. Input that begins as gzip does is unpacked. Empty lines and a byte
+// order mark are skipped.
 //
-// Where a line has more fields than a word and the numbers, the word is all that comes
-// before the numbers, blanks within it (some GloVe files have such). In a first line that
-// is no header the numbers are all at its end, and the next line must have as many, if its
-// word has blanks. Numbers are decimals of at most 1e30 in size, and are rounded to
-// multiples of [Step] and to float32; the vocabulary is made of the rounded ones, and levels
-// are per unit of the distance between them.
+// Where a line has more fields than a word and the numbers, the word is all that comes before the
+// numbers, blanks within it. In a first line that is no header the numbers are all at its end, and
+// the next line must have as many, if its word has blanks. Numbers are decimals of at most 1e30 in
+// size, rounded to multiples of [Step] and to float32; levels are per unit of the distance between
+// the rounded vectors.
 //
-// An error names the line and the word: a number that is none, a line with fewer than the
-// others, a word that occurred before or is not valid UTF-8, a line of more than a megabyte,
-// more than [ReadOptions.Bytes] or [ReadOptions.Dim], a file without words or with fewer or
-// more than its header says. ctx ends the reading between two calls of r.Read, and every 64
-// KiB of text. One pass, 4 bytes a number and about 100 a word; a vocabulary of more than 16
-// GiB is a [*metric.MemoryError].
+// An error names the line and the word: a number that is none, a line with fewer than the others, a
+// word that occurred before or is not valid UTF-8, a line of more than a megabyte, more than
+// [ReadOptions.Bytes] or [ReadOptions.Dim], a file without words or with fewer or more than its
+// header says. ctx ends the reading every 64 KiB of text. One pass, 4 bytes a number and about 100
+// a word; a vocabulary of more than 16 GiB is a [*metric.MemoryError].
 func Read(ctx context.Context, r io.Reader, o *ReadOptions) (*Vocabulary, error) {
 	const op = "words: Read"
 	if o == nil {
@@ -388,8 +384,7 @@ func (v *Vocabulary) Index(word string) (i int, ok bool) {
 	return i, ok
 }
 
-// Points returns the words as points under the Euclidean distance of their vectors, for
-// exponential.Truncated and all that takes a [metric.Finite].
+// Points returns the words as points under the Euclidean distance of their vectors.
 func (v *Vocabulary) Points() *metric.Points[[]float32] { return v.points }
 
 // String is for people: "50000 words in 100 dimensions".
@@ -397,8 +392,8 @@ func (v *Vocabulary) String() string {
 	return fmt.Sprintf("%d words in %d dimensions", v.Len(), v.Dim())
 }
 
-// Nearest returns the k words nearest to word, nearest first, itself left out. The error
-// reports a word that is not in the list or a k outside [1, Len()-1]. O(Len()*Dim()).
+// Nearest returns the k words nearest to word, nearest first. The error reports a word that is not
+// in the list or a k outside [1, Len()-1]. O(Len()*Dim()).
 func (v *Vocabulary) Nearest(word string, k int) ([]string, error) {
 	const op = "words: Vocabulary.Nearest"
 	i, ok := v.index[word]
@@ -415,9 +410,9 @@ func (v *Vocabulary) Nearest(word string, k int) ([]string, error) {
 	return near, nil
 }
 
-// Reach returns a number at least as large as every distance of two words, and at most twice
-// the largest: twice the largest distance from their mean. O(Len()*Dim()). It is for
-// additive.Norm.AlphaForLevel, where metric.Diameter, which is exact, takes too long.
+// Reach returns a number at least as large as every distance of two words, and at most twice the
+// largest, for additive.Norm.AlphaForLevel: twice the largest distance from their mean.
+// O(Len()*Dim()).
 func (v *Vocabulary) Reach(ctx context.Context) (float64, error) {
 	if v.Len() == 0 {
 		return 0, fault.Empty("words: Vocabulary.Reach", "the vocabulary", 0)

@@ -206,7 +206,7 @@ func TestFinite_CatchesEachLiar(t *testing.T) {
 		change func(l *line)
 		o      metrictest.Options
 		law    string
-		axiom  metric.Axiom
+		axiom  string
 	}{
 		{"NaN", lie(pair(3, 4), math.NaN()), metrictest.Options{}, "metric", metric.FiniteValue},
 		{"infinite", lie(pair(3, 4), math.Inf(1)), metrictest.Options{}, "metric", metric.FiniteValue},

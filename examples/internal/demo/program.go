@@ -164,6 +164,9 @@ func Open(file, embeddedName string, embedded []byte) (f io.ReadCloser, name str
 // Print prints a table on the standard output. [Run] reports its error.
 func (p *Program) Print(t *Table) { p.lost = cmp.Or(p.lost, t.WriteText(p.Stdout)) }
 
+// PrintSoFar prints the rows that it has not printed yet; more will come.
+func (p *Program) PrintSoFar(t *Table) { p.lost = cmp.Or(p.lost, t.write(p.Stdout, 9, 12)) }
+
 // WriteFile creates a file in the folder of -out, or in a new temporary one, and
 // passes it to write, buffered. It says what it wrote unless -quiet. After an error
 // there is no file.

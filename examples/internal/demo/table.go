@@ -19,6 +19,8 @@ const digits = 4
 type Table struct {
 	columns []string
 	rows    [][]any
+	width   []int // of the columns once a row is printed; negative: words, to the left
+	printed int   // rows
 }
 
 // NewTable returns a table with these columns, their units in the names.
@@ -34,33 +36,45 @@ func (t *Table) Row(cells ...any) {
 	t.rows = append(t.rows, cells)
 }
 
-// WriteText prints the columns side by side, numbers to the right at four
-// significant digits and a dash for NaN, words to the left.
-func (t *Table) WriteText(w io.Writer) error {
-	lines := [][]string{t.columns}
-	width := make([]int, len(t.columns)) // negative: to the left
-	for _, row := range t.rows {
+// WriteText prints the rows that it has not printed yet, numbers to the right at four
+// significant digits and a dash for NaN, words to the left. The first call prints the
+// names of the columns too.
+func (t *Table) WriteText(w io.Writer) error { return t.write(w, 0, 0) }
+
+// write leaves columns that are not aligned yet room for numbers and words of so many
+// letters.
+func (t *Table) write(w io.Writer, number, word int) error {
+	var lines [][]string
+	if t.width == nil {
+		lines = append(lines, t.columns)
+	}
+	words := make([]bool, len(t.columns))
+	for _, row := range t.rows[t.printed:] {
 		line := make([]string, len(row))
 		for j, cell := range row {
 			line[j] = cellText(cell)
-			if _, word := cell.(string); !word {
-				width[j] = 1
-			}
+			_, words[j] = cell.(string)
 		}
 		lines = append(lines, line)
 	}
-	for j, side := range width {
-		for _, line := range lines {
-			width[j] = max(width[j], utf8.RuneCountInString(line[j]))
-		}
-		if side == 0 {
-			width[j] *= -1
+	t.printed = len(t.rows)
+	if t.width == nil {
+		t.width = make([]int, len(t.columns))
+		for j := range t.width {
+			for _, line := range lines {
+				t.width[j] = max(t.width[j], utf8.RuneCountInString(line[j]))
+			}
+			if words[j] {
+				t.width[j] = -max(t.width[j], word)
+			} else {
+				t.width[j] = max(t.width[j], number)
+			}
 		}
 	}
 	for _, line := range lines {
 		cells := make([]string, len(line))
 		for j, s := range line {
-			cells[j] = fmt.Sprintf("%*s", width[j], s)
+			cells[j] = fmt.Sprintf("%*s", t.width[j], s)
 		}
 		if _, err := fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "  "), " ")); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -53,6 +54,45 @@ func Parse(fset *token.FileSet, dir string) (code, tests []*ast.File, err error)
 		}
 	}
 	return code, tests, nil
+}
+
+// Library parses the Go files below root, without comments, but for tests, tools and examples, and
+// calls visit with each and its path from there.
+func Library(root string, visit func(path string, set *token.FileSet, f *ast.File)) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		name := d.Name()
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test") || slices.Contains([]string{"examples", "testdata", "testkit", "tools", "out"}, name)):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err == nil {
+			visit(filepath.ToSlash(strings.TrimPrefix(path, root+"/")), set, f)
+		}
+		return err
+	})
+}
+
+// EachDecl calls visit for the declarations of all public packages below root.
+func EachDecl(root string, visit func(pkg string, d ast.Decl)) error {
+	dirs, err := Dirs(root)
+	for _, dir := range dirs {
+		code, _, err := Parse(token.NewFileSet(), dir)
+		if err != nil {
+			return err
+		}
+		for _, f := range code {
+			for _, d := range f.Decls {
+				visit(f.Name.Name, d)
+			}
+		}
+	}
+	return err
 }
 
 // TypeName is the name of a type, or of that which it points to.

@@ -1,5 +1,4 @@
-// Package citation knows what the five papers number, and finds citations of what they do
-// not have.
+// Package citation knows what the five papers number, and finds citations of what they do not have.
 package citation
 
 import (
@@ -10,9 +9,8 @@ import (
 	"strings"
 )
 
-// papers has what each paper numbers: a kind, and its numbers, "a-b" for all from a to b.
-// Sections include appendices. Numbers of IRC24's theorems below 2
-// are informal versions.
+// papers has what each paper numbers: a kind, and its numbers, "a-b" for all from a to b. Sections
+// include appendices. Numbers of IRC24's theorems below 2 are informal versions.
 var papers = map[string]map[string]string{
 	"KL10": {
 		"Definition": "2.1-2.3 2.6 3.1 3.2", "Remark": "2.4 2.5", "Theorem": "2.7 3.4 A.2", "Example": "3.3",

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// The forms in which the documentation cites, each with a number that is there and one that
-// is not.
+// The forms in which the documentation cites, each with a number that is there and one that is not.
 func TestWrong_FindsEachForm(t *testing.T) {
 	for _, c := range []struct {
 		text  string

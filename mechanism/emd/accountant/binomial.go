@@ -10,9 +10,8 @@ import "math"
 //
 //	ln P = S(n)-S(x)-S(n-x) - D(x,d) - D(n-x,-d) + (1/2) ln(n/(2 pi x (n-x))),
 //
-// S the error of Stirling's formula. There is nothing to cancel: at n = 10^9
-// the logarithms of factorials are near 10^10 and would leave five digits. d
-// comes from one fused operation, so that neither np nor n(1-p) is rounded.
+// S the error of Stirling's formula. Nothing cancels; d comes from one fused operation, so
+// that neither np nor n(1-p) is rounded.
 func logBinomial(n, x int64, p float64) float64 {
 	fn, fx := float64(n), float64(x)
 	switch x {

@@ -63,8 +63,8 @@ func (c *change) near(ctx context.Context, records int64, eps float64) (float64,
 	return min(0, k.log+math.Log1p(-share*k.fall)+0x1p-40), nil
 }
 
-// chord is the one from node i up; D at 0 where i is none, below all. What near
-// takes for a little beyond the next node is bounded by that node.
+// chord is the one from node i up; D at 0 where i is none. What near takes for a little beyond
+// the next node is bounded by that node.
 func (c *change) chord(ctx context.Context, records int64, i int) (chord, error) {
 	if i == math.MinInt {
 		log, err := c.logDelta(ctx, records, 0)
@@ -78,10 +78,8 @@ func (c *change) chord(ctx context.Context, records int64, i int) (chord, error)
 	return chord{nodeLevel(i), math.Expm1(nodeLevel(i+1) - nodeLevel(i)), lo, max(0, -math.Expm1(hi-lo))}, err
 }
 
-// nodeLevel is the eps of node i.
 func nodeLevel(i int) float64 { return math.Exp2(float64(i) / nodesPerOctave) }
 
-// node is ln D at node i.
 func (c *change) node(ctx context.Context, records int64, i int) (float64, error) {
 	if v, ok := c.nodes[i]; ok {
 		return v, nil

@@ -9,15 +9,13 @@ import (
 	"github.com/metricdp/metricdp/internal/lattice"
 )
 
-// cloneCount is the distribution of the records among which one changed record
-// hides: C ~ Bin(others, p) of the other records are its clones, and with n =
-// C+1 and B ~ Bin(n, 1/2) the mixture of the changed record and its clones
-// shows only Z = 2B/n-1. What an observer learns is governed by
+// cloneCount is the distribution of the records among which one changed record hides: C ~ Bin(others,
+// p) of the other records are its clones, and with n = C+1 and B ~ Bin(n, 1/2) the mixture of the
+// changed record and its clones shows only Z = 2B/n-1. What an observer learns is governed by
 //
-//	Psi(tau) = E (Z-tau)_+.
+//	Psi(tau) = E (Z-tau)_+,
 //
-// Psi is decreasing and convex in tau. It is decreasing in n, hence in others
-// and p: Z given n is a reversed martingale (the mean of n fair signs).
+// decreasing and convex in tau, and decreasing in others and p: Z given n is a reversed martingale.
 type cloneCount struct {
 	others int64
 	p      float64 // in (0, maxClone], to be rounded down
@@ -45,32 +43,25 @@ type cloneCount struct {
 //
 //	Psi <= sum from lo to hi-1 of (psi_n-psi_{n+1}) P(lo <= C+1 <= n) + psi_hi P(lo <= C+1 <= hi) + 2 e^(X-T).
 const (
-	// truncNats sets T: e^-21 < 1e-9 is the relative size of the last term
-	// above, once T has made up for e^X exceeding Psi. That is by about
-	// sqrt(n)(1+n tau^2).
+	// truncNats sets T: e^-21 < 1e-9 is the relative size of the last term above, once T has made up for
+	// e^X exceeding Psi, by about sqrt(n)(1+n tau^2).
 	truncNats = 21
-	// stepErr bounds the relative error per step of the window: two roundings
-	// of the path's recurrence, five of C's (of which two are those of its
-	// odds), one of its sum, four of the terms: 12 * 2^-53.
+	// stepErr bounds the relative error per step of the window: two roundings of the path's
+	// recurrence, five of C's, one of its sum, four of the terms: 12 * 2^-53.
 	stepErr = 0x1p-49
-	// maxTilt bounds s*(width of the window), in nats: the two recurrences
-	// start at 1 and drift apart by e^(that+T), which must stay a float64.
-	// Beyond it e^X itself is returned; as -X >= s*mean, Psi is below e^-500
-	// there.
+	// maxTilt bounds s*(width of the window), in nats: the two recurrences drift apart by e^(that+T),
+	// which must stay a float64. Beyond it e^X is returned, below e^-500 as -X >= s*mean.
 	maxTilt = 500
-	// manyClones is the mean number from which on the sum is bounded on a lattice,
-	// whose time hardly grows: see blanket. There the ratio is off by a relative 1e-4
-	// and not 1e-8.
+	// manyClones is the mean number from which on the sum is bounded on a lattice, whose time hardly
+	// grows, with a relative 1e-4 and not 1e-8.
 	manyClones = 1 << 19
-	// maxClone bounds p: the mass of C at the lower end of the window, k <= T+1
-	// others short of all, is above (n(1-p)/k)^k of the largest, e^-600 for p
-	// up to here. The loss is a relative 2^-30 of the number of clones.
+	// maxClone bounds p: the mass of C at the lower end of the window, k <= T+1 others short of all, is
+	// above (n(1-p)/k)^k of the largest, e^-600 for p up to here.
 	maxClone = 1 - 0x1p-30
 )
 
-// logPsi returns an upper bound of ln Psi(tau), tau >= 0, within a relative
-// 1e-8 of Psi where maxTilt does not cut it off; -Inf for tau >= 1. It takes
-// time proportional to sqrt(others*p).
+// logPsi returns an upper bound of ln Psi(tau), tau >= 0, within a relative 1e-8 of Psi where maxTilt
+// does not cut it off; -Inf for tau >= 1. It takes time proportional to sqrt(others*p).
 func (c cloneCount) logPsi(tau float64) float64 {
 	if tau >= 1 {
 		return math.Inf(-1)
@@ -140,14 +131,11 @@ func (c cloneCount) many(tau float64) float64 {
 	return s.Excess(0).Hi + math.Log(h) - math.Log(float64(n)) - math.Log(c.p) + 0x1p-40
 }
 
-// fraction returns f/2^64 rounded up, by 62 bits: through int64, as the
-// conversion of a uint64 branches on its highest bit.
+// fraction returns f/2^64 rounded up, by 62 bits: the conversion of a uint64 would branch.
 func fraction(f uint64) float64 { return float64(int64(f>>2)+1) * 0x1p-62 }
 
-// chernoff returns s and X of the comment above, s rounded down and X up.
-//
-// The two terms of the rate cancel to tau^2/2, which is below it: their
-// rounding is less than 2^-51 tau.
+// chernoff returns s and X of the comment above, s rounded down and X up. The two terms of the
+// rate cancel to tau^2/2, which is below it: their rounding is less than 2^-51 tau.
 func (c cloneCount) chernoff(tau float64) (s, x float64) {
 	rate := (float64((1+tau)*math.Log1p(tau)) + float64((1-tau)*math.Log1p(-tau))) / 2
 	s = max(rate-0x1p-50*tau, float64(tau*tau/2)*(1-0x1p-50))
@@ -155,9 +143,8 @@ func (c cloneCount) chernoff(tau float64) (s, x float64) {
 	return s, x + 0x1p-48*math.Abs(x)
 }
 
-// logExcess returns ln psi_n for q = Q/2^64, n >= 1: (2/n) E(B-nq)_+ as a sum
-// of positive terms. Their ratios fall, so a geometric series bounds the rest,
-// which is added.
+// logExcess returns ln psi_n for q = Q/2^64, n >= 1: (2/n) E(B-nq)_+ as a sum of positive
+// terms. Their ratios fall, so a geometric series bounds the rest, which is added.
 func logExcess(n int64, q uint64) float64 {
 	const rest = 0x1p-40
 	floor, frac := bits.Mul64(q, uint64(n))

@@ -12,15 +12,12 @@ import (
 
 // Composition is Count mechanisms run on the same data, each Item-differentially private
 // (pure). What they are together is exact: no smaller level or delta holds for all such
-// mechanisms, chosen adaptively or not. Randomized response, repeated, attains it: with B ~
-// Bin(Count, 1/(1+e^-Item)) the number of right answers,
+// mechanisms, chosen adaptively or not. With B ~ Bin(Count, 1/(1+e^-Item)),
 //
 //	delta = E (1 - exp(eps - (2B-Count)*Item))_+.
 //
 // O(sqrt(Count)) for each sum, of which Level and ComposeBudget take some tens. Errors are
-// [*metric.ValueError] for numbers out of range.
-//
-// Source: KOV15, Theorem 3.3.
+// [*metric.ValueError] for numbers out of range. Source: KOV15, Theorem 3.3.
 type Composition struct {
 	Count int64   // in [1, 2^40]
 	Item  float64 // in [1e-100, 700]
@@ -63,9 +60,8 @@ func (c Composition) Level(ctx context.Context, delta float64) (float64, error) 
 	return hi, err
 }
 
-// ComposeBudget returns the largest level that each of count mechanisms may
-// have for all together to be (eps, delta)-private, rounded down: the Item of
-// [Composition]. eps is in [1e-80, 1e100], delta 0 or in [1e-300, 1).
+// ComposeBudget returns the largest level that each of count mechanisms may have for all together
+// to be (eps, delta)-private, rounded down. eps is in [1e-80, 1e100], delta 0 or in [1e-300, 1).
 func ComposeBudget(ctx context.Context, count int64, eps, delta float64) (float64, error) {
 	const op = "accountant: ComposeBudget"
 	err := cmp.Or(Composition{count, 1}.check(op),

@@ -12,16 +12,11 @@
 //
 // # Which function
 //
-// Know only the level alpha0: state a [Shuffle]. [Shuffle.Level] finds alpha,
-// [Shuffle.Delta] delta, [Shuffle.Budget] the alpha0 that a randomizer may have. Of a change of
-// given size ask [Shuffle.MovedLevel] and [Shuffle.MovedDelta].
-//
-// Have the randomizer's matrix: give the Shuffle a [NewRandomizer]; levels are two thirds or less
-// (bits: nine tenths).
-//
-// Ask how good an answer is: most questions have an [Interval] too, proved by a [Witness].
-//
-// Many pure mechanisms on the same data: [Composition] and [ComposeBudget].
+// With the level alpha0 alone [Shuffle.Level] finds alpha, [Shuffle.Delta] delta, [Shuffle.Budget]
+// the alpha0 that a randomizer may have; [Shuffle.MovedLevel] and [Shuffle.MovedDelta] answer for a
+// change of given size. With a [NewRandomizer] in the Shuffle its matrix counts: levels are two
+// thirds or less (bits: nine tenths). An [Interval] says how good an answer is, proved by a
+// [Witness]. For many pure mechanisms on the same data: [Composition] and [ComposeBudget].
 //
 // # Guarantees
 //

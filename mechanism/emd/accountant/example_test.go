@@ -71,24 +71,6 @@ func ExampleNewRandomizer() {
 	// within 1 % of the truth: true
 }
 
-// The example of IRC24, Section 4.2: a hundred thousand users of a thousand items, alpha =
-// 25. Shuffling by a trusted party allows a far weaker randomizer than each
-// user alone.
-func ExampleShuffle_Budget() {
-	for _, records := range []int64{1000, 100_000_000} {
-		s := accountant.Shuffle{Records: records, Items: 1000, Diameter: 1}
-		promise := accountant.Promise{Alpha: 25, Delta: 1e-12}
-		budget, err := s.Budget(context.Background(), promise)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("N = %d: alpha0 = %.4f\n", records, budget.Value)
-	}
-	// Output:
-	// N = 1000: alpha0 = 0.0807
-	// N = 100000000: alpha0 = 4.2994
-}
-
 // The example of IRC24, Section 3: a hundred thousand users of a thousand places of a month.
 // At a level where no change by w of the diameter shows more than 25 w, how much does a day
 // show that was spent elsewhere, each place 0.08 of the diameter away?
@@ -105,18 +87,6 @@ func ExampleShuffle_MovedLevel() {
 	// 0.0599 by the joint bound, of 0.0680
 }
 
-// One item that moves by a tenth of the diameter.
-func ExampleShuffle_MovedDelta() {
-	s := accountant.Shuffle{Records: 1000, Items: 1, Alpha0: 1, Diameter: 1}
-	delta, err := s.MovedDelta(context.Background(), accountant.Moved{Items: 1, Distance: 0.1}, 0.01)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.2e\n", delta.Value)
-	// Output:
-	// 5.50e-05
-}
-
 // A thousand answers about one user, (1, 1e-6)-private together.
 func ExampleComposeBudget() {
 	item, err := accountant.ComposeBudget(context.Background(), 1000, 1, 1e-6)
@@ -126,24 +96,4 @@ func ExampleComposeBudget() {
 	fmt.Printf("%.6f each, where sums allow 0.001\n", item)
 	// Output:
 	// 0.007495 each, where sums allow 0.001
-}
-
-func ExampleComposition_Level() {
-	eps, err := accountant.Composition{Count: 1000, Item: 0.01}.Level(context.Background(), 1e-6)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.4f\n", eps)
-	// Output:
-	// 1.3654
-}
-
-func ExampleComposition_Delta() {
-	delta, err := accountant.Composition{Count: 1000, Item: 0.01}.Delta(context.Background(), 1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.1e\n", delta)
-	// Output:
-	// 1.1e-04
 }

@@ -9,11 +9,9 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// Interval is a bracket of what is asked for, both ends proved. The end on the safe side,
-// Hi of a level and a delta and Lo of a budget, is that of the question without an
-// interval, with its theorem. The other is proved by two explicit data sets, the Witness.
-// Of a [Shuffle] without a [Randomizer] these are of one randomizer with its level, so that
-// no bound that holds for all such randomizers can be beyond.
+// Interval is a bracket, both ends proved. The end on the safe side, Hi of a level and a delta and
+// Lo of a budget, is the plain question's, with its theorem. The other is proved by two explicit
+// data sets, the Witness, of the [Randomizer] or of one with the level of the [Shuffle].
 type Interval struct {
 	Lo, Hi  float64
 	Theorem Theorem
@@ -132,8 +130,7 @@ func (s Shuffle) BudgetInterval(ctx context.Context, p Promise) (Interval, error
 //	x: (1-2eA)e;  x': (1-2eA)e;  z: 1-2eA;  A = (1-e)/(1+f-2e^2),
 //	x: B, f B;  x': f B, B;  z: B f/e, B f/e;  A+B = 1/(1+f),  2e A + 2f B/e = 1.
 //
-// As the number of records grows one of these two has the largest sum of (x-x')^2/z:
-// that is a linear program, of three conditions, over such outputs.
+// As records grow one of these two has the largest sum of (x-x')^2/z.
 func (s Shuffle) pairs() []pair {
 	level := s.Alpha0 * s.Diameter
 	e, em, e2m := math.Exp(-level), math.Expm1(-level), math.Expm1(-2*level)

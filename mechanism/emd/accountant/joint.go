@@ -7,18 +7,15 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 )
 
-// joint is the bound for all items of a user at once. Change the items one by
-// one, the i-th by d_i <= 1, every step with the same tau; the steps add up to
-// E = sum of 2 artanh(tau tanh(alpha0 d_i/2)) and, as artanh(tau tanh) is
-// concave, to no more than if every d_i were the mean w:
+// joint is the bound for all items of a user at once. Change the items one by one, the i-th by
+// d_i <= 1, every step with the same tau; the steps add up to E = sum of 2 artanh(tau tanh(alpha0
+// d_i/2)) and, as artanh(tau tanh) is concave, to no more than if every d_i were the mean w:
 //
 //	delta = sup over w of f(w), f(w) = (e^(alpha w)-1) Psi(tau_w)/tau_w,
 //	tau_w = tanh(alpha w/2m)/tanh(alpha0 w/2).
 //
-// For one item it is that item's exact pair (1+e^eps) t Psi(tanh(eps/2)/t). For
-// more, fixed thresholds below tau_w better it: see thresholds.
-//
-// Distances are over the diameter: alpha0 is rounded up, near rounded down.
+// For one item it is that item's exact pair (1+e^eps) t Psi(tanh(eps/2)/t). For more, fixed
+// thresholds below tau_w better it. Distances are over the diameter: alpha0 is rounded up, near down.
 type joint struct {
 	alpha0   float64
 	items    float64
@@ -30,14 +27,13 @@ type joint struct {
 	mixtures map[float64]*mixture // by the least distance
 }
 
-// pure is the level of pure composition.
+// pure is the level of pure composition, least the least w > 0, rounded down.
 func (b joint) pure() float64 { return directed.MulUp(b.items, b.alpha0) }
 
-// least is the least w > 0, rounded down.
 func (b joint) least() float64 { return directed.DivDown(b.near, b.items) }
 
-// clonesAt w is what bounds Psi for changes by w or more on average. With one item its distance
-// is w, and the clones may depend on it. Those of many items may be near 0 or near.
+// clonesAt w is what bounds Psi for changes by w or more on average. One item moves by w; many may
+// move by near 0 or near.
 func (b joint) clonesAt(w float64) cover {
 	near := w
 	if b.items > 1 {
@@ -65,7 +61,6 @@ func (b joint) clonesAt(w float64) cover {
 	return c
 }
 
-// mixture is that of changes by w or more.
 func (b joint) mixture(w float64) *mixture {
 	x, ok := b.mixtures[w]
 	if !ok {
@@ -80,7 +75,6 @@ func (b joint) varies() bool {
 	return b.mixtures != nil || b.items == 1 && b.clones == MetricRandomizer
 }
 
-// set sets alpha0.
 func (b *joint) set(alpha0 float64) {
 	b.alpha0, b.mixtures = alpha0, nil
 	if !b.plain && mixes(alpha0, b.others) {
@@ -99,13 +93,10 @@ const (
 	// products and a quotient, each below 4 units of 2^-53. tau is rounded down
 	// by it.
 	tauErr = 0x1p-48
-	// supTol is the width, in nats of delta, to which the supremum is found. It
-	// adds to the bound. Where the clones vary with w the cells' bounds are
-	// above f by an order of their width, not of its square, and the search
-	// would be long.
+	// supTol is the width, in nats of delta, to which the supremum is found. It adds to the bound. Where
+	// the clones vary with w a cell's bound is above f by an order of its width, not of its square.
 	supTol, varyTol = 1e-8, 1e-3
-	// maxCells bounds the search of one supremum; the bound reached by then
-	// stands. A few dozen are usual, some hundred where the clones vary.
+	// maxCells bounds the search of one supremum; the bound reached by then stands.
 	maxCells = 2000
 )
 
@@ -131,10 +122,9 @@ type supremum struct {
 	cells []cell
 }
 
-// sup returns an upper bound of ln delta at level alpha > 0, -Inf from pure
-// composition on: of the supremum over w of the least of f and what those of
-// the fixed thresholds give that are below tau_w. done(best, bound) may end the
-// search before bound is within a tolerance of best, the largest value seen.
+// sup returns an upper bound of ln delta at level alpha > 0, -Inf from pure composition on: of the
+// supremum over w of the least of f and what the fixed thresholds below tau_w give. done(best, bound)
+// may end the search before bound is within a tolerance of best, the largest value seen.
 func (b joint) sup(ctx context.Context, alpha float64, fixed []threshold, done func(best, bound float64) bool) (float64, error) {
 	if alpha >= b.pure() {
 		return math.Inf(-1), nil
@@ -195,8 +185,8 @@ func (s *supremum) at(w float64) *point {
 	return p
 }
 
-// push adds the cell [l, r] with a bound that costs no sum: f <= gain(r)
-// psi(l), as tau_w increases with w, and f <= parent; nor is it above hold.
+// push adds the cell [l, r] with a bound that costs no sum: f <= gain(r) psi(l), as tau_w
+// increases with w, and f <= parent; nor is it above hold.
 func (s *supremum) push(l, r *point, parent float64) {
 	_, x := s.clonesAt(l.w).chernoff(l.tau)
 	bound := min(parent, r.gain+logUp(x-math.Log(l.tau)), s.hold(s.held, l.tau, r.w))
@@ -205,18 +195,15 @@ func (s *supremum) push(l, r *point, parent float64) {
 
 // refine replaces the bound of c by one from Psi.
 //
-// On [w1,w2], with w = w1+lambda*h: e^(alpha w)-1 is convex, Psi(tau)/tau is
-// convex and decreasing, so both are below their chords; the first in lambda,
-// the second in mu = (tau_w-tau_1)/(tau_2-tau_1). tau_w is above its own chord
-// but for a little: its numerator is concave, its denominator B below the
+// On [w1,w2], with w = w1+lambda*h, e^(alpha w)-1 is convex in lambda and Psi(tau)/tau convex and
+// decreasing: both are below their chords, the second in mu = (tau_w-tau_1)/(tau_2-tau_1). tau_w is
+// above its own chord but for a little: its numerator is concave, its denominator B below the
 // tangent at w1, and that with b = alpha0/2 leaves
 //
 //	tau_w >= chord - tau_2 (h B'(w1)-(B(w2)-B(w1)))/B(w1)
 //	      >= chord - tau_2 h^2 b^2 sech^2(b w1) w2/w1,
 //
-// so that mu >= lambda-kappa with a kappa of order h, to which tauErr adds. The
-// product of the two chords is a parabola in lambda, above f by an order of h^2
-// only.
+// so that mu >= lambda-kappa, to which tauErr adds. The product of the chords is a parabola in lambda.
 func (s *supremum) refine(c *cell) {
 	s.know(c.l)
 	s.know(c.r)
@@ -256,9 +243,8 @@ func (b joint) tau(eps, w float64) float64 {
 	return math.Tanh(eps/(2*b.items)) / math.Tanh(b.alpha0*w/2)
 }
 
-// hold returns the least that a fixed threshold up to tau gives at w, +Inf
-// without one. It bounds all below w down to where tau_w = tau, as each grows
-// with w.
+// hold returns the least that a fixed threshold up to tau gives at w, +Inf without one. It bounds
+// all below w down to where tau_w = tau, as each grows with w.
 func (b joint) hold(held []threshold, tau, w float64) float64 {
 	least := math.Inf(1)
 	for _, c := range held {

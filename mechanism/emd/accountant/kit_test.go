@@ -40,21 +40,9 @@ func (a ask) item(distance, eps float64) (float64, error) {
 func (a ask) joint(t testing.TB) joint {
 	t.Helper()
 	b := testkit.Must(a.shuffle().joint(""))
-	if err := b.setAlpha0("", "", a.Alpha0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, b.setAlpha0("", "", a.Alpha0))
 	return b
 }
 
 // wide is x in 300 bits.
 func wide(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
-
-// ratio is x as a rational number.
-func ratio(t testing.TB, x float64) *big.Rat {
-	t.Helper()
-	q := new(big.Rat).SetFloat64(x)
-	if q == nil {
-		t.Fatalf("%v is not finite", x)
-	}
-	return q
-}

@@ -16,8 +16,8 @@ import (
 // value, and r_i >= b for all i with sum p of b. Take the record i to draw from b with
 // probability p, and else from r_i-b. Let K of the others draw from b. The record that
 // changes picks i of these and, with probability u(y)(r_i(y)-b(y))/r_i(y), draws y as i might
-// have, and else what is left of u. In the first case, exchange y and the draw of i. Who is
-// told which records, after that, did not draw from b, and their outputs, knows with
+// have, and else what is left of u. In the first case, exchange y and the draw of i. Who
+// knows which records, after that, did not draw from b, and their outputs, learns with
 // l_i = (u-e^eps v)/r_i by Bayes' rule, as for the blanket, so much that
 //
 //	D_{e^eps} <= E p/(K+1) (sum of l_j averaged over i who drew from b, of K+1 draws from b
@@ -39,7 +39,7 @@ import (
 // r_i, some of hi becomes lo. What is left is which share of each z is at lo, and as the mean
 // is linear in it for each i, it is the most it can be of z = 1 for some of the records
 // (first), and of z = -1 for the others (second). Their number is not known. It is looked at
-// in ranges: those not told have all of both z at lo, which spreads them more than either.
+// in ranges: those left out have all of both z at lo, which spreads them more than either.
 type mixture struct {
 	others int64
 	lo, hi float64 // lo rounded down, hi rounded up

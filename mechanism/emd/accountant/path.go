@@ -7,28 +7,26 @@ import (
 	"slices"
 )
 
-// path is the bound for a user who changes m items one after the other. If the
-// i-th step has (eps_i, delta_i), then all together have
+// path is the bound for a user who changes m items one after the other. If the i-th step has
+// (eps_i, delta_i), then all together have
 //
 //	E = sum of eps_i,  Delta = sum of delta_i e^(eps_(i+1) + .. + eps_m).
 //
-// The eps_i are ours to choose, and equal ones are not the best: the set S of
-// outputs that tells most is rare before the first step and less so before each
-// next one, where the likelihood ratio at its edge is smaller. For Gaussian noise
-// eps_i falls linearly, and Delta is the exact one as the steps become many. So,
-// with s the sum of the distances before a step and W of all,
+// Equal eps_i are not the best: the outputs that show most are rare before the first step and less
+// so before each next one. For Gaussian noise eps_i falls linearly. So, with s the sum of the
+// distances before a step and W of all,
 //
 //	eps_i = K(s+d_i) - K(s),  K(s) = (alpha/m) ((1+bend) s - bend s^2/W),
 //
-// 0 <= bend <= 1: the eps_i sum to E = alpha W/m, as they may, whatever the distances
-// (and to no more where W is above the number in K), and it remains to bound
+// 0 <= bend <= 1: the eps_i sum to E = alpha W/m, as they may, whatever the distances (and to no
+// more where W is above the number in K), and it remains to bound
 //
 //	Delta = sum over i of h(s_i, c_i),  h(s, c) = e^(E-K(s+d_c)) delta_c(K(s+d_c)-K(s)),
 //
-// c_i the kind of step i. If every step has the same distance, s is i d. Else the
-// steps can be ordered so that s_i is within D, the largest distance, of i W/m: take
-// a long step where the sum is behind and a short one where it is ahead. Then with
-// h_i(c) the largest h for such s, and for any price B >= 0 per unit of distance,
+// c_i the kind of step i. If every step has the same distance, s is i d. Else the steps can be
+// ordered so that s_i is within D, the largest distance, of i W/m: a long step where the sum is
+// behind and a short one where it is ahead. Then with h_i(c) the largest h for such s, and for any
+// price B >= 0 per unit of distance,
 //
 //	Delta <= sum over i of max over c of (h_i(c) - B d_c)_+ + B W.
 type path struct {
@@ -50,9 +48,8 @@ func newPath(u users, kinds []*change) *path {
 	return p
 }
 
-// leg is the question whether Delta is at most e^target wherever the items' distances
-// add up to between least and sum. exact tells that they are steps of the largest
-// distance, at most as many as steps says. rate is alpha/m.
+// leg is the question whether Delta is at most e^target wherever the items' distances add up to
+// between least and sum. exact: they are steps of the largest distance, at most steps of them.
 type leg struct {
 	rate, least, sum float64
 	steps            int64
@@ -76,14 +73,12 @@ const (
 // bends is how many bends above 0 are tried, up to 1.
 const bends = 16
 
-// proves reports that at level alpha per unit of d_EM delta is at most e^target for
-// any change of the items.
+// proves reports that at level alpha per unit of d_EM delta is at most e^target.
 func (p *path) proves(ctx context.Context, alpha, target float64) (bool, error) {
 	per := alpha / float64(p.items) * (1 - pathErr)
 	return p.within(ctx, float64(p.items)*p.far, target, func(float64) float64 { return per })
 }
 
-// provesOf reports that at level eps it is for any change by total or less.
 func (p *path) provesOf(ctx context.Context, eps, total, target float64) (bool, error) {
 	return p.within(ctx, total, target, func(sum float64) float64 { return eps / sum * (1 - pathErr) })
 }
@@ -127,7 +122,8 @@ func (p *path) within(ctx context.Context, total, target float64, rate func(sum 
 	return p.sums(check, p.kinds[0].distance, total)
 }
 
-// counts checks that between lo and hi items move, each by the one distance.
+// counts checks that between lo and hi items move, each by the one distance; sums that the
+// distances add up to between lo and hi.
 func (p *path) counts(check func(leg) (bool, error), lo, hi int64) (bool, error) {
 	if lo > hi {
 		return true, nil
@@ -143,7 +139,6 @@ func (p *path) counts(check func(leg) (bool, error), lo, hi int64) (bool, error)
 	return p.counts(check, lo, mid)
 }
 
-// sums does so where the distances add up to between lo and hi.
 func (p *path) sums(check func(leg) (bool, error), lo, hi float64) (bool, error) {
 	if lo > hi {
 		return true, nil
@@ -162,8 +157,8 @@ func (p *path) sums(check func(leg) (bool, error), lo, hi float64) (bool, error)
 	return p.sums(check, lo, mid)
 }
 
-// delta returns the logarithm of Delta for one bend, rounded up; anything above the
-// target as soon as it is seen to be.
+// delta returns the logarithm of Delta for one bend, rounded up; anything above the target as
+// soon as it is seen to be.
 func (p *path) delta(ctx context.Context, g leg, bend, target float64) (float64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

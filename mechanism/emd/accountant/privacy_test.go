@@ -3,6 +3,7 @@ package accountant
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -85,42 +86,26 @@ func respond(name string, a float64, dist [][]float64) toy {
 	return newToy(name, prob, dist)
 }
 
-// multisetsOf lists the multisets of size n over k inputs as counts.
-func multisetsOf(k, n int) [][]int {
-	if k == 1 {
-		return [][]int{{n}}
-	}
-	var all [][]int
-	for c := 0; c <= n; c++ {
-		for _, rest := range multisetsOf(k-1, n-c) {
-			all = append(all, append([]int{c}, rest...))
-		}
-	}
-	return all
-}
-
-// law is the exact law of the shuffled outputs of n records: the probability of
-// each vector of counts, coded in base n+1.
-func (c toy) law(counts []int, n int) []float64 {
-	outputs, size := len(c.prob[0]), 1
-	for range outputs {
-		size *= n + 1
+// law is the exact law of the shuffled outputs of items: the probability of each vector of counts,
+// coded in base n+1.
+func (c toy) law(items []int) []float64 {
+	base, size := len(items)+1, 1
+	for range c.prob[0] {
+		size *= base
 	}
 	cur := make([]float64, size)
 	cur[0] = 1
-	for x, times := range counts {
-		for range times {
-			next, unit := make([]float64, size), 1
-			for _, p := range c.prob[x] {
-				for i, v := range cur {
-					if v > 0 {
-						next[i+unit] += v * p
-					}
+	for _, x := range items {
+		next, unit := make([]float64, size), 1
+		for _, p := range c.prob[x] {
+			for i, v := range cur {
+				if v > 0 {
+					next[i+unit] += v * p
 				}
-				unit *= n + 1
 			}
-			cur = next
+			unit *= base
 		}
+		cur = next
 	}
 	return cur
 }
@@ -133,55 +118,44 @@ func divergence(p, q []float64, eps float64) float64 {
 	return sum
 }
 
-// moverCost is the earth mover's distance of two multisets of m items, by all
-// matchings.
-func (c toy) moverCost(u, v []int, m int) float64 {
-	var a, b []int
-	for x := range u {
-		for range u[x] {
-			a = append(a, x)
-		}
-		for range v[x] {
-			b = append(b, x)
-		}
-	}
-	best := math.Inf(1)
+// moverCost is the earth mover's distance of two users' items, by all matchings.
+func (c toy) moverCost(a, b []int) float64 {
+	b, best := slices.Clone(b), math.Inf(1)
 	var match func(i int, cost float64)
 	match = func(i int, cost float64) {
-		if i == m {
+		if i == len(a) {
 			best = min(best, cost)
-			return
 		}
-		for j := i; j < m; j++ {
+		for j := i; j < len(a); j++ {
 			b[i], b[j] = b[j], b[i]
 			match(i+1, cost+c.dist[a[i]][b[i]])
 			b[i], b[j] = b[j], b[i]
 		}
 	}
 	match(0, 0)
-	return best / float64(m)
+	return best / float64(len(a))
 }
 
-// every calls f for all pairs of data sets of n records that differ in a user's
-// m of them: their laws and distance.
+// every calls f for all pairs of data sets of n records that differ in a user's m of them: their laws
+// and distance.
 func (c toy) every(n, m int, f func(p, q []float64, d float64)) {
-	inputs := len(c.prob)
 	laws := map[[4]int][]float64{}
-	at := func(a, b []int) []float64 {
+	at := func(user, others []int) []float64 {
 		var key [4]int
-		for i := range a {
-			key[i] = a[i] + b[i]
+		items := slices.Concat(user, others)
+		for _, x := range items {
+			key[x]++
 		}
 		if laws[key] == nil {
-			laws[key] = c.law(key[:inputs], n)
+			laws[key] = c.law(items)
 		}
 		return laws[key]
 	}
-	users := multisetsOf(inputs, m)
-	for _, others := range multisetsOf(inputs, n-m) {
+	users := testkit.Multisets(len(c.prob), m)
+	for _, others := range testkit.Multisets(len(c.prob), n-m) {
 		for _, u := range users {
 			for _, v := range users {
-				if d := c.moverCost(u, v, m); d > 0 {
+				if d := c.moverCost(u, v); d > 0 {
 					f(at(u, others), at(v, others), d)
 				}
 			}
@@ -343,13 +317,10 @@ func TestMovedDelta_LeastLevels(t *testing.T) {
 	known := clustered(t, 2, 1, 1, 1, users{n, k})
 	for _, eps := range []float64{5e-324, 1e-320, 1e-310, 1e-308, 1e-300, 1e-101} {
 		for _, v := range []Moved{{k, k}, {k, 3}, {1, 1}, {1, 1e-3}} {
-			for name, ask := range map[string]func(eps float64) (Bound, error){
-				"Shuffle":  func(eps float64) (Bound, error) { return known.known().alone.MovedDelta(bg, v, eps) },
-				"Shuffled": func(eps float64) (Bound, error) { return known.MovedDelta(bg, v, eps) },
-			} {
-				got, at0 := testkit.Must(ask(eps)).Value, testkit.Must(ask(0)).Value
+			for _, s := range []Shuffle{known, known.known().alone} {
+				got, at0 := testkit.Must(s.MovedDelta(bg, v, eps)).Value, testkit.Must(s.MovedDelta(bg, v, 0)).Value
 				if v.Distance == k && got < divergence(p, q, eps) || !(got <= at0*(1+1e-7)) {
-					t.Errorf("%s, %+v: delta(%g) is %g, delta(0) %g", name, v, eps, got, at0)
+					t.Errorf("%+v, %+v: delta(%g) is %g, delta(0) %g", s, v, eps, got, at0)
 				}
 			}
 		}

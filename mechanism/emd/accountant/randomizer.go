@@ -15,21 +15,15 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Randomizer is one whose probabilities are known, a finite channel. A [Shuffle] with it
-// looks at these and not at its level alone: levels are two thirds and less, of two outputs
-// up to nine tenths, and intervals tell how far from the truth they are. A question takes
-// milliseconds for one item, and up to two seconds for more, for each kind of change: n
-// inputs have 1 (all alike) to n(n-1).
-//
-// It keeps what it has summed up for the last number of records, in memory that grows with
-// the questions by some kilobytes each, and is safe for concurrent use: questions wait for
-// one another.
-//
-// Source: the theorems [Blanket] and [TwoOutputs].
+// Randomizer is a finite channel whose probabilities are known. A [Shuffle] with it looks at these
+// and not at its level alone: levels are two thirds and less, of two outputs up to nine tenths. A
+// question takes milliseconds for one item, and up to two seconds for more, for each kind of change:
+// n inputs have 1 (all alike) to n(n-1). It keeps some kilobytes of sums a question for the last
+// number of records, and is safe for concurrent use: questions wait for one another.
 type Randomizer struct {
 	mu      sync.Mutex
 	rows    [][]float64 // probabilities, to rowErr
-	level   Shuffle     // what their level alone tells: no records yet
+	level   Shuffle     // by their level alone: no records yet
 	exact   float64     // no more than that level
 	theorem Theorem
 	records int64
@@ -41,8 +35,8 @@ type users struct{ records, items int64 }
 
 // NewRandomizer reads the probabilities of c, whose inputs have the distances rho. A channel
 // whose level is not in [1e-100, 700] over the largest of these, as one with equal rows or
-// with zeros, or a rho without a positive distance, is a [*metric.ValueError].
-// O(n^2 k log k) for n inputs and k outputs; it keeps k numbers for each kind of change.
+// zeros, or a rho without a positive distance, is a [*metric.ValueError].
+// O(n^2 k log k) for n inputs and k outputs.
 func NewRandomizer(ctx context.Context, c *mechanism.Channel, rho metric.Finite) (*Randomizer, error) {
 	const op = "accountant: NewRandomizer"
 	audit, err := c.Audit(ctx, rho, nil) // checks both
@@ -80,7 +74,7 @@ func (s Shuffle) known() *known {
 	return k
 }
 
-// answers are what questions have: of a Shuffle by its level alone, or of known.
+// answers are a Shuffle by its level alone, or known.
 type answers interface {
 	level(ctx context.Context, op string, delta float64) (Bound, error)
 	delta(ctx context.Context, op string, alpha float64) (Bound, error)
@@ -90,7 +84,6 @@ type answers interface {
 	pairs() []pair
 }
 
-// answer is that of the level alone, or where s has a Randomizer of its probabilities.
 func answer[T any](s Shuffle, op string, of func(answers) (T, error)) (none T, err error) {
 	r := s.Randomizer
 	if r == nil {
@@ -222,8 +215,7 @@ func (s *known) provesOne(ctx context.Context, total, target float64, eps func(*
 	return true, nil
 }
 
-// shuffledTol is the relative width to which levels are bisected, and the width of
-// logarithms of deltas.
+// shuffledTol is the relative width of levels, and the width of logarithms of deltas.
 const shuffledTol = 5e-4
 
 func (s *known) level(ctx context.Context, op string, delta float64) (Bound, error) {

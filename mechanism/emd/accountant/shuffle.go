@@ -11,26 +11,20 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// Shuffle describes a release of items. Each of Records items goes through a randomizer
-// that draws independently of all others and is pure Alpha0-private per unit of the
-// distance between items: for all items x, x' and outputs y,
-//
-//	P{R(x) = y} <= exp(Alpha0*d(x,x')) P{R(x') = y}.
-//
-// A trusted shuffler publishes only the multiset of the outputs, that is how often each
-// came up. One user holds Items of the records. The release M is (alpha, delta)-private
-// under the earth mover's distance if for all data sets that differ in one user's items,
-// whose distributions are mu and mu', and all sets S of multisets,
+// Shuffle describes a release of items. Each of Records items goes through a randomizer that draws
+// independently of all others and is pure Alpha0-private per unit of distance. A trusted shuffler
+// publishes only how often each output came up. One user holds Items of the records. The release M
+// is (alpha, delta)-private under the earth mover's distance if for all data sets that differ in one
+// user's items, whose distributions are mu and mu', and all sets S of multisets,
 //
 //	P{M(x) in S} <= exp(alpha*d_EM(mu,mu')) P{M(x') in S} + delta.
 //
 // Records is public. Not covered are a randomizer with a delta, one whose choices depend on
 // the outputs of other records, and an observer who sees when records arrive or from whom.
-// A number outside its range is a [*metric.ValueError]. Questions take up to two seconds,
-// and hardly more for more records.
+// A number outside its range is a [*metric.ValueError]. A question takes up to two seconds.
 //
 // Sources: Feldman, McMillan, Talwar, "Hiding among the clones", 2021; IRC24, Theorems 4.3 and
-// 4.4, for the items of a user; Loader 2000, for binomial probabilities.
+// 4.4; Loader 2000, for binomial probabilities.
 type Shuffle struct {
 	Records     int64   // N >= 1, the number of all records in the multiset
 	Items       int64   // m in [1, N] of them are the user's; at most 2^53
@@ -63,19 +57,16 @@ type Bound struct {
 }
 
 // Clones says with which probability p another record's output can be taken for that of the
-// record that changes: it is then a clone of it (Feldman, McMillan, Talwar 2021). The more
-// clones, the better is the change hidden.
+// record that changes: it is then a clone of it (Feldman, McMillan, Talwar 2021).
 type Clones int
 
 const (
 	// Dominated is p = exp(-Alpha0*Diameter): the distribution of every other record's output
-	// is at least p times the average of the changed record's two. The proof is that of
-	// IRC24, Lemma B.1.
+	// is at least p times the average of the changed record's two (IRC24, Lemma B.1).
 	Dominated Clones = iota
-	// MetricRandomizer is p = 2exp(-Alpha0*Diameter)/(1+exp(-Alpha0*d)) for a
-	// change by the distance d. With one item d is that item's; with more it is
-	// MinDistance, as some may move by no more. Source: Wang, "Tight shuffle
-	// privacy of metric randomizers", VLDB 2024.
+	// MetricRandomizer is p = 2exp(-Alpha0*Diameter)/(1+exp(-Alpha0*d)) for a change by d: the item's
+	// distance where there is one, else MinDistance. Source: Wang, "Tight shuffle privacy of metric
+	// randomizers", VLDB 2024.
 	MetricRandomizer
 )
 
@@ -102,31 +93,23 @@ func (c Clones) probability(alpha0, d float64) float64 {
 type Theorem int
 
 const (
-	// PureComposition adds the levels of the items: Alpha = Items*Alpha0 with
-	// Delta = 0. The shuffling plays no part.
+	// PureComposition adds the levels of the items: Alpha = Items*Alpha0 with Delta = 0.
 	PureComposition Theorem = iota + 1
-	// Joint changes the items of the user one after another, as IRC24, Theorem 4.3, does, and
-	// judges every change at the same threshold of how much likelier an outcome
-	// becomes: the best one for every earth mover's distance.
-	// Among many records, from 2^14 clones on and at levels in [1/16, 4]/Diameter, it has not
-	// only the clones hide the record that changes: as no output of another may come up
-	// exp(Alpha0*Diameter) times as often, not all of them can come up as seldom as clones do.
+	// Joint changes the items of the user one after another, as IRC24, Theorem 4.3, does, and judges
+	// every change at the same threshold, the best for every earth mover's distance. From 2^14 clones on
+	// and at levels in [1/16, 4]/Diameter not only clones hide the record that changes: as no output of
+	// another may come up exp(Alpha0*Diameter) times as often, not all can come up as seldom as clones do.
 	Joint
-	// SingleItem is Joint for Items = 1, where it is exact for a record among
-	// clones (see [Clones]).
+	// SingleItem is Joint for Items = 1, where it is exact for a record among clones.
 	SingleItem
-	// Blanket looks at all probabilities of the randomizer. Whatever the value of
-	// another record, each output comes up with at least its least probability
-	// over all values: that part of its draw says nothing of the value, and hides
-	// the user's. The items of a user change one by one, each step at a level of
-	// its own. A [Randomizer] alone gives it. Sources: Balle, Bell, Gascon, Nissim,
-	// "The privacy blanket of the shuffle model", 2019; Su, Cheng, Wang, arXiv
-	// 2504.07414, that no other way to split the draws is better for one item;
-	// Takagi, Liew, arXiv 2601.19154, for what is left as Records grows.
+	// Blanket looks at all probabilities of a [Randomizer]. Each output comes up with at least its least
+	// probability over all values: that part of another record's draw says nothing of its value, and
+	// hides the user's. The items change one by one, each step at a level of its own. Sources: Balle,
+	// Bell, Gascon, Nissim, "The privacy blanket of the shuffle model", 2019; Su, Cheng, Wang, arXiv
+	// 2504.07414; Takagi, Liew, arXiv 2601.19154.
 	Blanket
-	// TwoOutputs is for randomizers with two outputs or two inputs: it holds
-	// whatever the values of the other records, and bounds the release itself, in
-	// which they are not told. A [Randomizer] alone gives it.
+	// TwoOutputs is for a [Randomizer] with two outputs or two inputs: it bounds the release itself,
+	// whatever the values of the other records.
 	TwoOutputs
 )
 
@@ -163,18 +146,14 @@ const (
 	minUnit, minSlack = 1e-100, 1e-300
 )
 
-// Level returns the least alpha for which the release has level (alpha,
-// delta), rounded up, by the better of [PureComposition], which holds with
-// delta 0, and [Joint] (or [SingleItem]). delta is 0 or in [1e-300, 1). Where it is 0, and
-// where Alpha0 > 0 is outside its range, the level is pure composition's.
-// It is within a relative 1e-7 of what its bound gives in exact arithmetic, for
-// levels up to 400/Diameter (1e-3 for one item and [MetricRandomizer], and where more than
-// clones hide a record, see [Joint]; 1e-5 beyond some 10^6 records), and does
-// not look below 2^-40 of pure composition's.
+// Level returns the least alpha for which the release has level (alpha, delta), rounded up, by the
+// better of [PureComposition] and [Joint] (or [SingleItem]). delta is 0 or in [1e-300, 1). Where it
+// is 0, and where Alpha0 > 0 is outside its range, the level is pure composition's.
 //
-// With a Randomizer it is the best that its level and its probabilities prove: for one item
-// within a relative 1e-3 of what the latter give in exact arithmetic, for more items within
-// some 1e-2.
+// It is within a relative 1e-7 of its bound in exact arithmetic for levels up to 400/Diameter (1e-3
+// for one item and [MetricRandomizer], and where more than clones hide a record; 1e-5 beyond some
+// 10^6 records), and not below 2^-40 of pure composition's. With a Randomizer it is the best that
+// level and probabilities prove, the latter within a relative 1e-3, for more items some 1e-2.
 func (s Shuffle) Level(ctx context.Context, delta float64) (Bound, error) {
 	const op = "accountant: Shuffle.Level"
 	return answer(s, op, func(a answers) (Bound, error) { return a.level(ctx, op, delta) })
@@ -203,11 +182,10 @@ func (s Shuffle) level(ctx context.Context, op string, delta float64) (Bound, er
 	return best, nil
 }
 
-// Delta returns the least delta for which the release has level (alpha,
-// delta), alpha in [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing. It
-// is within a relative 1e-6 of what its bound gives in exact arithmetic (1e-2 for one item and
-// [MetricRandomizer], and where more than clones hide a record; 1e-3 beyond some 10^6
-// records); but for that it does not grow with alpha.
+// Delta returns the least delta for which the release has level (alpha, delta), alpha in
+// [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing. It is within a relative 1e-6
+// of its bound in exact arithmetic (1e-2 for one item and [MetricRandomizer], and where more than
+// clones hide a record; 1e-3 beyond some 10^6 records); but for that it does not grow with alpha.
 func (s Shuffle) Delta(ctx context.Context, alpha float64) (Bound, error) {
 	const op = "accountant: Shuffle.Delta"
 	return answer(s, op, func(a answers) (Bound, error) { return a.delta(ctx, op, alpha) })
@@ -230,9 +208,8 @@ func (s Shuffle) delta(ctx context.Context, op string, alpha float64) (Bound, er
 	return Bound{min(1, directed.ExpUp(log)), b.theorem()}, nil
 }
 
-// Budget returns the largest level of the randomizer for which the bounds prove
-// the promise p, rounded down: [Shuffle.Level] at it is at most p.Alpha, and
-// less where the least delta of any level is what decides.
+// Budget returns the largest level of the randomizer for which the bounds prove the promise p,
+// rounded down: [Shuffle.Level] at it is at most p.Alpha.
 func (s Shuffle) Budget(ctx context.Context, p Promise) (Bound, error) {
 	const op = "accountant: Shuffle.Budget"
 	if s.Randomizer != nil {
@@ -266,12 +243,8 @@ type Moved struct {
 
 // MovedLevel returns the least eps for which the release has level (eps, delta) against the
 // change v, delta 0 or in [1e-300, 1), rounded up. Of a user's items it is at most what
-// [Shuffle.Level] grants for the earth mover's distance of the change, and less where few
-// move far. Shuffle.Items is not read. It is as near to its bound, [Joint] for v.Items, as
-// the answer of Level.
-//
-// Source: IRC24, Theorem 4.3, with a bound of [Joint] in place of its formula, of which the
-// condition alpha0 < ln(N/(16 ln(4m/delta))) is not needed.
+// [Shuffle.Level] grants for the change, and less where few move far. Shuffle.Items is not read.
+// Precision is that of Level. Source: IRC24, Theorem 4.3, with the bound of [Joint] for its formula.
 func (s Shuffle) MovedLevel(ctx context.Context, v Moved, delta float64) (Bound, error) {
 	const op = "accountant: Shuffle.MovedLevel"
 	return answer(s, op, func(a answers) (Bound, error) { return a.movedLevel(ctx, op, v, delta) })
@@ -283,7 +256,7 @@ func (s Shuffle) movedLevel(ctx context.Context, op string, v Moved, delta float
 		return Bound{}, err
 	}
 	best := Bound{directed.MulUp(s.Alpha0, v.Distance), PureComposition}
-	if delta == 0 || best.Value < minUnit { // nothing less can be told from 0
+	if delta == 0 || best.Value < minUnit { // nothing less differs from 0
 		return best, nil
 	}
 	t := b.thresholds(directed.LogDown(delta), w, w)
@@ -347,8 +320,7 @@ func (s Shuffle) moved(op string, v Moved) (b joint, w float64, err error) {
 	return b, min(1, max(minUnit, directed.DivUp(v.Distance, directed.MulDown(b.items, s.Diameter)))), nil
 }
 
-// pure is the level of pure composition. As it is the least number that will
-// do, and Budget's the largest, the one of the other is no more than asked for.
+// pure is the level of pure composition, rounded up; attained is it rounded down.
 func (s Shuffle) pure() float64 { return directed.MulUp(float64(s.Items), s.Alpha0) }
 
 func (s Shuffle) attained() float64 { return directed.MulDown(float64(s.Items), s.Alpha0) }
@@ -402,7 +374,6 @@ func (b joint) alpha(op, arg string, v float64) (float64, error) {
 	return 0, fault.Value(op, arg, v, "a number in [1e-100, 1e100]/Diameter")
 }
 
-// within checks that v is in [lo, hi].
 func within(op, arg string, v, lo, hi float64, want string) error {
 	if v >= lo && v <= hi {
 		return nil
@@ -426,7 +397,6 @@ func (b joint) theorem() Theorem {
 	return Joint
 }
 
-// rootTol is the relative width to which the bound's roots are bisected.
 func (b joint) rootTol() float64 {
 	if b.varies() {
 		return varyRootTol
@@ -434,8 +404,8 @@ func (b joint) rootTol() float64 {
 	return rootTol
 }
 
-// level returns an alpha at which the bound reaches delta, the upper end of a
-// bracket of relative width rootTol, or top if no such level is below it.
+// level returns an alpha at which the bound reaches delta, the upper end of a bracket of
+// relative width rootTol, or top.
 func (b joint) level(ctx context.Context, logDelta, top float64) (float64, error) {
 	hi := top
 	if b.varies() { // start from the quick bound, which p(d) can only better
@@ -449,8 +419,7 @@ func (b joint) level(ctx context.Context, logDelta, top float64) (float64, error
 }
 
 // lowest returns the upper end of a bracket of relative width tol of where ok ceases to
-// hold below top, where it is known to. It looks no farther down than to 2^-40 of that: at
-// delta near 1 ok may hold down to 0.
+// hold below top, where it is known to. It looks no farther down than 2^-40 of top.
 func lowest(top, tol float64, ok func(float64) (bool, error)) (float64, error) {
 	for lo, hi := top/2, top; ; lo, hi = lo/2, lo {
 		holds, err := ok(lo)
@@ -466,9 +435,8 @@ func lowest(top, tol float64, ok func(float64) (bool, error)) (float64, error) {
 	}
 }
 
-// budget returns the largest alpha0 found at which the bound proves alpha and
-// delta, from lo up, where something else does. Level, which ends up to its tolerance
-// above the least level, is to say no more than alpha of the result.
+// budget returns the largest alpha0 found, from lo up, at which the bound proves alpha and delta.
+// level ends up to its tolerance above the least, and is to say no more than alpha of the result.
 func (b joint) budget(ctx context.Context, logDelta, alpha, lo float64) (float64, error) {
 	tol := rootTol
 	if !b.plain {
@@ -490,9 +458,8 @@ func (b joint) budget(ctx context.Context, logDelta, alpha, lo float64) (float64
 	})
 }
 
-// largest returns the largest x up to maxLevel found at which ok holds, from lo
-// up, where it is known to. A randomizer of a lower level is private at every
-// higher one, so that ok need not hold below.
+// largest returns the largest x up to maxLevel found at which ok holds, from lo up, where it is
+// known to.
 func largest(lo, tol float64, ok func(float64) (bool, error)) (float64, error) {
 	fails := func(x float64) (bool, error) {
 		if x > maxLevel {

@@ -172,31 +172,3 @@ func TestShuffleBudget_KnownAnswers(t *testing.T) {
 		}
 	}
 }
-
-// Every figure is the best of the bounds that hold.
-func TestShuffle_ChoosesTheBest(t *testing.T) {
-	for _, n := range []int64{10, 1000, 1e6, 1e9} {
-		for _, m := range []int64{1, 10} {
-			for _, alpha0 := range []float64{0.01, 1, 5, 30} {
-				if n > 1000 && alpha0 < 5 || n > int64(testkit.Sweep(1e6, 1e9)) {
-					continue // as below, only slower
-				}
-				s := ask{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9, Diameter: 1}
-				got := testkit.Must(s.level())
-				u := s.joint(t)
-				each := map[Theorem]float64{
-					PureComposition: u.pure(),
-					u.theorem():     testkit.Must(u.level(bg, math.Log(s.Delta), u.pure())),
-				}
-				for b, v := range each {
-					if got.Value > v*(1+2*rootTol) {
-						t.Errorf("%+v: %v, the %v gives %g", s, got, b, v)
-					}
-				}
-				if v := each[got.Theorem]; math.Abs(got.Value/v-1) > 2*rootTol {
-					t.Errorf("%+v: %v is not the bound's %g", s, got, v)
-				}
-			}
-		}
-	}
-}

@@ -7,38 +7,27 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// f of joint is not monotone in alpha: from some tau_w on e^E grows faster than
-// Psi falls. But delta is, and every threshold tau up to tau_w proves as much
-// of (alpha, delta), as it bounds the divergence at an E of no more than alpha
-// w:
+// f of joint is not monotone in alpha: from some tau_w on e^E grows faster than Psi falls. But
+// delta is, and every threshold tau up to tau_w proves as much of (alpha, delta), as it bounds the
+// divergence at an E of no more than alpha w:
 //
 //	E(tau,w) = 2m artanh(tau tanh(alpha0 w/2)) <= alpha w,
 //	delta = sup over w of min over tau <= tau_w of (e^E(tau,w)-1) Psi(tau)/tau.
 //
-// Let tau* be the best threshold at w = 1. At a smaller w it is higher, as the
-// derivative of ln(e^E-1) by tau grows with w. So one fixed threshold is
-// enough: where tau_w <= tau* the best is tau_w, and elsewhere tau* gives no
-// more than it does at w = 1, where it is the best. That holds if G(tau) = ln
-// f(1) falls to tau* and rises from there, and it does but for two things: it
-// may start with a rise, from the bound by total variation at tau = 0; and it
-// has shallow minima at the kinks 1-2/n of Psi, where one sign of n against the
-// others ceases to count. More fixed thresholds make up for these: 0 and a grid
-// of such values.
-//
-// Any fixed thresholds give a valid bound; these decide how tight and how
-// monotone it is. They depend on the joint bound and the target only, not on
-// alpha, so that a higher alpha has those of a lower one.
+// Any fixed thresholds give a valid bound. Let tau* be the best at w = 1. At a smaller w it is
+// higher, as the derivative of ln(e^E-1) by tau grows with w. So tau* is enough where G(tau) =
+// ln f(1) falls to tau* and rises from there. It does, but it may start with a rise from the bound by
+// total variation at tau = 0, and has shallow minima at the kinks 1-2/n of Psi: 0 and a grid of such
+// values are fixed too. None depends on alpha, so that a higher alpha has those of a lower one.
 
 // threshold is a fixed one.
 type threshold struct {
 	tau, psi float64 // psi as of logRatio
 }
 
-// gain returns ln(e^E-1), at tau = 0 ln(E/tau), rounded up. As tau tanh(alpha0
-// w/2) may be next to 1, 1 less it is taken from what both factors lack of 1:
-// nothing cancels, and a dozen roundings are below gainErr. That of alpha0 w in
-// the exponential is up to alpha0 w as large, but counts only where the
-// logarithm is near alpha0 w.
+// gain returns ln(e^E-1), at tau = 0 ln(E/tau), rounded up. As tau tanh(alpha0 w/2) may be next to
+// 1, 1 less it is taken from what both factors lack of 1: nothing cancels, and a dozen roundings are
+// below gainErr. That of alpha0 w in the exponential counts only where the logarithm is near alpha0 w.
 func (b joint) gain(tau, w float64) float64 {
 	const gainErr = 0x1p-46
 	t := math.Tanh(b.alpha0 * w / 2)
@@ -64,18 +53,14 @@ type thresholds struct {
 }
 
 const (
-	// gridStep is the ratio of tau, or near 1 of 1-tau, of neighbors in the
-	// grid.
+	// gridStep is the ratio of tau, or near 1 of 1-tau, of neighbors in the grid.
 	gridStep = 1.25
-	// gridLow is the least tau > 0 in units of 1/sqrt(E(C+1)): Psi has fallen
-	// by a few percent.
+	// gridLow is the least tau > 0 in units of 1/sqrt(E(C+1)).
 	gridLow = 0.05
-	// chernoffLoss is more than ln(e^X/Psi) exceeds ln(sqrt(n)(1+n tau^2)) by,
-	// n = E(C+1) under the tilted distribution: 1.4 is the most seen. Were it
-	// more, a threshold would be missed.
+	// chernoffLoss is more than ln(e^X/Psi) exceeds ln(sqrt(n)(1+n tau^2)) by, n = E(C+1) under the
+	// tilted distribution: 1.4 is the most seen. Were it more, a threshold would be missed.
 	chernoffLoss = 3
-	// minTol is the relative width to which a minimum is bracketed: with
-	// d^2G/(d ln tau)^2 below 10^5 G is found to 1e-7.
+	// minTol is the relative width of a minimum: with d^2G/(d ln tau)^2 below 10^5 G is found to 1e-7.
 	minTol = 1e-6
 )
 
@@ -125,8 +110,8 @@ func (t *thresholds) upTo(ctx context.Context, tau float64) ([]threshold, error)
 	return t.found, nil
 }
 
-// leastNear is a lower bound, for a convex function, of its values next to the
-// middle of three points, at which they are l, g and r.
+// leastNear is a lower bound of a convex function next to the middle of three points, at which
+// it is l, g and r.
 func leastNear(l, g, r float64) float64 { return g - max(math.Abs(l-g), math.Abs(r-g)) }
 
 // look returns G at the i-th point of the grid and keeps it if of use; +Inf,
@@ -184,8 +169,8 @@ func (t *thresholds) minimize(ctx context.Context, lo, hi float64) error {
 	return err
 }
 
-// least returns the least of G up to the threshold of level eps at w, and with it an upper
-// bound of the ln delta of a change of the items by w on average, rounded up.
+// least returns the least of G up to the threshold of level eps at w: an upper bound of the ln delta
+// of a change of the items by w on average.
 func (t *thresholds) least(ctx context.Context, eps float64) (float64, error) {
 	tau := t.tau(eps, t.w) * (1 - tauErr)
 	fixed, err := t.upTo(ctx, tau)
@@ -207,8 +192,7 @@ func (t *thresholds) proves(ctx context.Context, alpha float64) (bool, error) {
 	return err == nil && log <= t.target, err
 }
 
-// value returns an upper bound of ln delta at level alpha, above 0 if that
-// proves nothing.
+// value returns an upper bound of ln delta at level alpha, above 0 if that proves nothing.
 func (b joint) value(ctx context.Context, alpha float64) (float64, error) {
 	fixed, err := b.thresholds(0, 0, 1).upTo(ctx, b.tau(alpha, 1)*(1+tauErr))
 	if err != nil {

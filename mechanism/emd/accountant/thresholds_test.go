@@ -65,7 +65,7 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 	for range 40 {
 		cases = append(cases, drawShuffle(r, 12))
 	}
-	for _, s := range cases[:testkit.Sweep(len(cases)/3, len(cases))] {
+	for _, s := range cases[:testkit.Sweep(len(cases)/5, len(cases))] {
 		s.Delta = math.Pow(10, -1-12*r.Float64())
 		off, tol := 1e-7, 1e-6
 		if s.joint(t).varies() {
@@ -204,17 +204,12 @@ func TestMovedLevel_Ordered(t *testing.T) {
 		s.Delta = delta
 		all, most := testkit.Must(s.level()).Value, 0.0
 		for _, w := range []float64{1, 0.01, 0.3, 0.13} {
-			k := s.Items
-			e := level(k, w*float64(k))
+			k, half := s.Items, (s.Items+1)/2
+			e, few := level(k, w*float64(k)), level(half, w*float64(half))
 			most = max(most, e/w)
-			if few := level((k+1)/2, w*float64((k+1)/2)); few > e*(1+1e-6) {
-				t.Errorf("%+v, w=%g: half of the items show %g, all %g", s, w, few, e)
-			}
-			if near := level(k, 0.7*w*float64(k)); near > e*(1+1e-6) {
-				t.Errorf("%+v: w=%g shows %g, more than %g of a longer way", s, w, near, e)
-			}
-			if more := level(k, w*float64((k+1)/2)); more < level((k+1)/2, w*float64((k+1)/2))*(1-1e-6) {
-				t.Errorf("%+v, w=%g: more items that go as far in all show less", s, w)
+			near, more := level(k, 0.7*w*float64(k)), level(k, w*float64(half))
+			if few > e*(1+1e-6) || near > e*(1+1e-6) || more < few*(1-1e-6) {
+				t.Errorf("%+v, w=%g: %g; half of the items %g, a shorter way %g, as far by more items %g", s, w, e, few, near, more)
 			}
 			if v := theorem43(s.Records, k, s.Alpha0, w*float64(k), delta); !math.IsInf(v, 1) {
 				if applies++; v < e {
@@ -228,30 +223,6 @@ func TestMovedLevel_Ordered(t *testing.T) {
 	}
 	if swept && applies < 9 {
 		t.Errorf("Theorem 4.3 applies %d times", applies)
-	}
-}
-
-// From the probabilities no change shows more than from their level alone, and none more per
-// unit of d_EM than the level of all changes, which the largest nearly reaches.
-func TestRandomizerMoved_Ordered(t *testing.T) {
-	const n, m, delta = 500, 4, 1e-6
-	for name, s := range map[string]Shuffle{
-		"one distance": clustered(t, 3, 1, 1, 1, users{n, m}), "two distances": clustered(t, 2, 2, 0.3, 2, users{n, m}),
-	} {
-		all, most := testkit.Must(s.Level(bg, delta)).Value, 0.0
-		for _, v := range []Moved{{m, m}, {m, 3.3}, {m, 1.2}, {m, 1}, {2, 1.3}, {1, 1}, {1, 0.3}, {3, 0.2}} {
-			e, loose := testkit.Must(s.MovedLevel(bg, v, delta)).Value, testkit.Must(s.known().alone.MovedLevel(bg, v, delta)).Value
-			if most = max(most, e/v.Distance*m); e > loose {
-				t.Errorf("%s, %+v: %g, by the level %g", name, v, e, loose)
-			}
-			d := testkit.Must(s.MovedDelta(bg, v, e)).Value
-			if !(d <= delta*(1+1e-3)) || v.Distance >= 1 && d < delta*0.9 {
-				t.Errorf("%s, %+v: level %g has delta %g", name, v, e, d)
-			}
-		}
-		if most > all*1.02 || most < all*0.95 {
-			t.Errorf("%s: the level of all changes is %g, of these %g", name, all, most)
-		}
 	}
 }
 

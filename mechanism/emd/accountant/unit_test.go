@@ -24,7 +24,7 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 		s.MinDistance = s.Diameter * r.Float64()
 		b := s.joint(t)
 		alpha := testkit.Must(b.alpha("", "", s.Alpha))
-		d, least := ratio(t, s.Diameter), ratio(t, s.MinDistance)
+		d, least := testkit.Ratio(s.Diameter), testkit.Ratio(s.MinDistance)
 		over := new(big.Rat).Quo(least, d)
 		items := new(big.Rat).SetInt64(s.Items)
 		for _, c := range []struct {
@@ -33,13 +33,13 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 			side int
 			want *big.Rat
 		}{
-			{"Alpha0", b.alpha0, 1, new(big.Rat).Mul(ratio(t, s.Alpha0), d)},
-			{"Alpha", alpha, -1, new(big.Rat).Mul(ratio(t, s.Alpha), d)},
+			{"Alpha0", b.alpha0, 1, new(big.Rat).Mul(testkit.Ratio(s.Alpha0), d)},
+			{"Alpha", alpha, -1, new(big.Rat).Mul(testkit.Ratio(s.Alpha), d)},
 			{"the nearest item", b.near, -1, over},
 			{"the least w", b.least(), -1, new(big.Rat).Quo(over, items)},
-			{"pure composition", s.shuffle().pure(), 1, new(big.Rat).Mul(items, ratio(t, s.Alpha0))},
+			{"pure composition", s.shuffle().pure(), 1, new(big.Rat).Mul(items, testkit.Ratio(s.Alpha0))},
 		} {
-			if ratio(t, c.got).Cmp(c.want) == -c.side {
+			if testkit.Ratio(c.got).Cmp(c.want) == -c.side {
 				t.Fatalf("%+v: %s = %v is on the wrong side of %v", s, c.what, c.got, c.want)
 			}
 		}
@@ -60,14 +60,14 @@ func TestShuffleLevel_IsRoundedUp(t *testing.T) {
 	r := random.Seeded(22)
 	for range 20 {
 		s := ask{Records: 300, Items: 3, Alpha0: 0.3 + 0.1*r.Float64(), Delta: 1e-4, Diameter: 1 + r.Float64()}
-		d := ratio(t, s.Diameter)
+		d := testkit.Ratio(s.Diameter)
 		u := s.joint(t)
 		a, err := s.level()
 		if err != nil || a.Theorem != Joint {
 			t.Fatal(a, err)
 		}
-		unit := ratio(t, testkit.Must(u.level(bg, directed.LogDown(s.Delta), u.pure())))
-		if v := ratio(t, a.Value); v.Mul(v, d).Cmp(unit) < 0 {
+		unit := testkit.Ratio(testkit.Must(u.level(bg, directed.LogDown(s.Delta), u.pure())))
+		if v := testkit.Ratio(a.Value); v.Mul(v, d).Cmp(unit) < 0 {
 			t.Errorf("%+v: level %v is below that of diameter 1", s, a)
 		}
 	}
@@ -113,26 +113,21 @@ func TestClones_ProbabilityIsRoundedDown(t *testing.T) {
 	}
 }
 
-// Distances that are nothing beside the diameter, down to where their products
-// with the levels are subnormal.
+// Distances that are nothing beside the diameter, down to where their products with the levels are
+// subnormal.
 func TestShuffle_TinyDistances(t *testing.T) {
-	for _, tiny := range []float64{1e-120, 1e-300, 1e-310, 5e-324} {
-		for _, alpha0 := range []float64{1e-100, 1e-20, 1, 300} {
+	for _, tiny := range []float64{1e-120, 1e-310, 5e-324} {
+		for _, alpha0 := range []float64{1e-100, 1, 300} {
 			s := ask{Records: 5, Alpha0: alpha0, Diameter: 1}
-			bound := testkit.Must(s.item(minUnit, 0))
-			if d, err := s.item(tiny, 0); err != nil || !(d > 0 && d <= bound) {
-				t.Errorf("alpha0=%g, one item by %g: %g, %v; by %g %g", alpha0, tiny, d, err, minUnit, bound)
+			if d, bound := testkit.Must(s.item(tiny, 0)), testkit.Must(s.item(minUnit, 0)); !(d > 0 && d <= bound) {
+				t.Errorf("alpha0=%g, one item by %g: %g; by %g %g", alpha0, tiny, d, minUnit, bound)
 			}
-			for _, s := range []ask{
-				{Records: 100, Items: 10, Alpha0: alpha0, Diameter: 1},
-				{Records: 100, Items: 1, Alpha0: alpha0, Diameter: 1},
-				{Records: 100, Items: 1, Alpha0: alpha0, Clones: MetricRandomizer, Diameter: 1},
-			} {
-				s.Alpha = max(1e-100, alpha0*float64(s.Items)/3)
+			for _, s := range []ask{{Items: 10}, {Items: 1}, {Items: 1, Clones: MetricRandomizer}} {
+				s.Records, s.Alpha0, s.Diameter, s.Alpha = 100, alpha0, 1, max(1e-100, alpha0*float64(s.Items)/3)
 				none := testkit.Must(s.delta())
 				s.MinDistance = tiny
-				if d, err := s.delta(); err != nil || d != none {
-					t.Errorf("%+v: %v, %v, with no least distance %v", s, d, err, none)
+				if d := testkit.Must(s.delta()); d != none {
+					t.Errorf("%+v: %v, with no least distance %v", s, d, none)
 				}
 			}
 		}

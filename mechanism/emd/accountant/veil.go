@@ -32,8 +32,7 @@ const (
 	maxSummed = 1 << 40
 )
 
-// coarse rounds x >= 0 to 36 bits: equal numbers that were rounded differently
-// become equal again, so that changes alike are known to be.
+// coarse rounds x >= 0 to 36 bits, so that equal numbers that were rounded differently are equal.
 func coarse(x float64, up bool) float64 {
 	const low = 1<<17 - 1
 	b := math.Float64bits(x)
@@ -43,22 +42,19 @@ func coarse(x float64, up bool) float64 {
 	return math.Float64frombits(b &^ low)
 }
 
-// blanket is the veil of any randomizer. Each of the other records is, with
-// probability b(y) = min over z of R_z(y), a draw y that says nothing of its value.
-// Who is told which records are not, sees x's among draws of the blanket, and by
-// Bayes' rule
+// blanket is the veil of any randomizer. Each of the other records is, with probability b(y) = min
+// over z of R_z(y), a draw y that says nothing of its value. Who knows which records are not, sees
+// x's among draws of the blanket, and by Bayes' rule
 //
 //	D_{e^eps} <= (1/N) E (G_1 + .. + G_N)_+,
 //
-// the G_i independent, (R_x(y) - e^eps R_x'(y))/b(y) with probability b(y) and else
-// 0. It is the divergence itself where all others are z and b is R_z.
-//
-// The mean is convex in each G_i. So G is moved to a lattice with its mean kept, which
-// bounds it from above and costs an order of the square of the spacing.
+// the G_i independent, (R_x(y) - e^eps R_x'(y))/b(y) with probability b(y) and else 0. It is the
+// divergence itself where all others are z and b is R_z. The mean is convex in each G_i: G moved to
+// a lattice with its mean kept bounds it from above, and costs an order of the square of the spacing.
 type blanket struct {
 	outputs []output
 	rest    float64 // 1 - sum of b, rounded up
-	shown   float64 // the sum of R_x where b counts as 0, rounded up: it may tell all
+	shown   float64 // the sum of R_x where b counts as 0, rounded up: it may show all
 }
 
 // output is one, or several of equal ratios.

@@ -38,9 +38,8 @@ type pair struct {
 	records int64
 }
 
-// score returns integers for outputs, for events at which the likelihood ratio of a
-// step is about e^step. They are as small as lets them vary nearly as the derivative
-// does: few integers are quick, and little is lost by rounding.
+// score returns integers for outputs, for events at which the likelihood ratio of a step is about
+// e^step: as small as lets them vary nearly as the derivative does.
 func (p pair) score(step float64) []int64 {
 	const loss, most = 1e-3, 64
 	n, m, e := float64(p.records), float64(p.Moved), math.Exp(step)
@@ -69,8 +68,7 @@ func (p pair) score(step float64) []int64 {
 	return out
 }
 
-// mostSum is where sums of scores are not told apart in float64: no lower end is looked
-// for where there are that many records.
+// mostSum is where float64s are too coarse for sums of scores: no lower end is looked for there.
 const mostSum = 0x1p50
 
 // test is a statistic of the two data sets: the sum T of the scores of x or other, and of rest.
@@ -152,7 +150,7 @@ func above(score []int64, p, q []float64) bool {
 	return true
 }
 
-// excess is what tails tell of a threshold t, in units of e^unit: with P{T >= t} for x and
+// excess is what tails say of a threshold t, in units of e^unit: with P{T >= t} for x and
 // P'{T >= t} for x' the divergence is no less than P - P' - (e^eps-1) P'.
 type excess struct {
 	gap, far float64 // P - P' from below and ln P' from above
@@ -262,18 +260,12 @@ func (t test) best(ctx context.Context, logLeast float64, value func(excess) flo
 	return max(0, -least), err
 }
 
-// steps are the levels of a step, over that found by the one before, that events are
-// looked for at.
-var steps = [...]float64{0, 0.5, 1}
-
-// eps returns a level, below which the two are not private with slack e^logDelta.
-func (p pair) eps(ctx context.Context, logDelta float64) (float64, error) {
+// largest returns the largest value found for events at levels of a step from 0 up to that of eps, which
+// may be what was found so far.
+func (p pair) largest(ctx context.Context, logLeast float64, eps func(most float64) float64, value func(excess) float64) (float64, error) {
 	most := 0.0
-	if p.shift() < math.Exp(logDelta) { // the total variation is about .4 of it
-		return 0, nil
-	}
-	for _, s := range steps {
-		v, err := p.test(s*most/float64(p.Moved)).best(ctx, logDelta, func(e excess) float64 { return e.level(logDelta) })
+	for _, s := range [...]float64{0, 0.5, 1} {
+		v, err := p.test(s*eps(most)/float64(p.Moved)).best(ctx, logLeast, value)
 		if err != nil {
 			return 0, err
 		}
@@ -282,17 +274,17 @@ func (p pair) eps(ctx context.Context, logDelta float64) (float64, error) {
 	return most, nil
 }
 
+// eps returns a level, below which the two are not private with slack e^logDelta.
+func (p pair) eps(ctx context.Context, logDelta float64) (float64, error) {
+	if p.shift() < math.Exp(logDelta) { // the total variation is about .4 of it
+		return 0, nil
+	}
+	return p.largest(ctx, logDelta, func(most float64) float64 { return most }, func(e excess) float64 { return e.level(logDelta) })
+}
+
 // delta returns a slack that the two need at level eps.
 func (p pair) delta(ctx context.Context, eps float64) (float64, error) {
-	most := 0.0
-	for _, s := range steps {
-		v, err := p.test(s*eps/float64(p.Moved)).best(ctx, -700, func(e excess) float64 { return e.delta(eps) })
-		if err != nil {
-			return 0, err
-		}
-		most = max(most, v)
-	}
-	return most, nil
+	return p.largest(ctx, -700, func(float64) float64 { return eps }, func(e excess) float64 { return e.delta(eps) })
 }
 
 // about estimates eps, as if the statistic were Gaussian: the likelihood ratio's
@@ -351,32 +343,28 @@ func worst(pairs []pair, logDelta float64) []pair {
 	return kept
 }
 
-// leastLevel returns a level below which one of the pairs, of those that show most,
-// is not private with slack e^logDelta, and that pair.
+// leastLevel returns a level below which one of the pairs that show most is not private with
+// slack e^logDelta, and that pair.
 func leastLevel(ctx context.Context, pairs []pair, logDelta float64) (float64, Witness, error) {
-	most, w := 0.0, Witness{}
-	for _, p := range worst(pairs, logDelta) {
+	return largestOf(worst(pairs, logDelta), func(p pair) (float64, error) {
 		eps, err := p.eps(ctx, logDelta)
-		if err != nil {
-			return 0, w, err
-		}
-		if a := directed.DivDown(eps, p.Distance); a > most {
-			most, w = a, p.Witness
-		}
-	}
-	return most, w, nil
+		return directed.DivDown(eps, p.Distance), err
+	})
 }
 
 // leastDelta returns a slack that one of the pairs needs at level alpha, and that pair.
 func leastDelta(ctx context.Context, pairs []pair, alpha float64) (float64, Witness, error) {
-	most, w := 0.0, Witness{}
+	return largestOf(pairs, func(p pair) (float64, error) { return p.delta(ctx, directed.MulUp(alpha, p.Distance)) })
+}
+
+func largestOf(pairs []pair, of func(pair) (float64, error)) (most float64, w Witness, err error) {
 	for _, p := range pairs {
-		d, err := p.delta(ctx, directed.MulUp(alpha, p.Distance))
+		v, err := of(p)
 		if err != nil {
 			return 0, w, err
 		}
-		if d > most {
-			most, w = d, p.Witness
+		if v > most {
+			most, w = v, p.Witness
 		}
 	}
 	return most, w, nil

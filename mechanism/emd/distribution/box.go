@@ -19,13 +19,12 @@ import (
 const maxBoxDim = 8
 
 // Box is the box with corners lo and hi, lo[j] < hi[j], in at most 8 dimensions, under
-// [metric.Euclidean], [metric.Manhattan] or [metric.Chebyshev], in the unit of Model.Unit.
-// Items outside count at the nearest point of the box, which moves no two apart; a NaN
-// coordinate is an error.
+// [metric.Euclidean], [metric.Manhattan] or [metric.Chebyshev], in the unit of Model.Unit. Items
+// outside count at the nearest point of the box; a NaN coordinate is an error.
 //
-// The box has a grid, whose spacing is of the order of the error; an item becomes the weights
-// of the 2^d corners of its cell (multilinear interpolation). The estimate lies on a grid 3
-// to 9 times finer. What is promised is about the items as given, whatever their last bits.
+// The spacing of its grid is of the order of the error; an item becomes the weights of the 2^d corners
+// of its cell (multilinear interpolation), and the estimate lies on a grid 3 to 9 times finer. The
+// promise is about the items as given, to the last bit.
 func Box(space metric.Space[[]float64], lo, hi []float64) *Domain[[]float64] {
 	lo, hi = append([]float64(nil), lo...), append([]float64(nil), hi...)
 	return &Domain[[]float64]{func(_ context.Context, op string) (g ground[[]float64], err error) {
@@ -81,11 +80,9 @@ func Box(space metric.Space[[]float64], lo, hi []float64) *Domain[[]float64] {
 	}}
 }
 
-// Sphere is the whole sphere of g, in its unit. Latitudes outside [-90, 90] and longitudes
-// that are no finite numbers are errors.
-//
-// Items become points in space, with the weights of [Box] there. What is promised is about
-// the items as given, and even about straight distances through the sphere.
+// Sphere is the whole sphere of g, in its unit. Latitudes outside [-90, 90] and longitudes that are
+// no finite numbers are errors. Items become points in space, with the weights of [Box] there. The
+// promise is about the items as given, and even about straight distances through the sphere.
 func Sphere(g metric.GreatCircle) *Domain[metric.LatLon] {
 	return &Domain[metric.LatLon]{func(_ context.Context, op string) (ground[metric.LatLon], error) {
 		if err := g.Check(metric.LatLon{}, metric.LatLon{}); err != nil {

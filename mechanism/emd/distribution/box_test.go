@@ -1,9 +1,9 @@
 package distribution
 
 import (
+	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -13,47 +13,25 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// The exact probabilities of all reports of any two users of up to two items, as they are
-// given, for each norm: no ratio exceeds e^(alpha d_EM), and one comes near. An item
-// outside is the nearest point's.
+// Users of up to two items, as they are given, for each norm. An item outside is the nearest point's.
 func TestBox_IsPrivate(t *testing.T) {
+	const alpha = 3.0
 	for _, norm := range []metric.Space[[]float64]{metric.Manhattan{}, metric.Euclidean{}, metric.Chebyshev{}} {
-		const alpha = 3.0
-		for _, quantum := range []float64{0, 1.0 / 32} {
+		points := [][]float64{{0.5, 0}, {0.2501, 0.25}, {0, 0}, {1, 1}, {0.75, -0.3}, {0.25, 0}, {0.5, 0.5}}
+		users := usersUpTo(len(points), 2)
+		distance := distances(t, testkit.Must(metric.NewPoints(points, norm)), users)
+		for quantum, tight := range map[float64]float64{0: 0.7, 1.0 / 32: 0.2} {
 			p, _ := planAt(t, Box(norm, []float64{0, -1}, []float64{1, 1}), alpha, quantum, 0.5)
-			points := [][]float64{{0.5, 0}, {0.2501, 0.25}, {0, 0}, {1, 1}, {0.75, -0.3}, {0.25, 0}, {0.5, 0.5}}
-			space := testkit.Must(metric.NewPoints(points, norm))
-			users := usersUpTo(len(points), 2)
-			a := p.level(alpha)
-			tight := 0.0
-			means, mu := make([][]part, len(users)), make([][]float64, len(users))
+			means := make([][]part, len(users))
 			for u, items := range users {
-				mu[u] = make([]float64, len(points))
 				var at [][]float64
 				for _, x := range items {
-					mu[u][x] += 1 / float64(len(items))
 					at = append(at, points[x])
 				}
 				means[u] = roundedMean(t, p, at...)
 			}
-			for u := range users {
-				for v := range users {
-					if u == v {
-						continue
-					}
-					d := smallW1(space, mu[u], mu[v])
-					loss := worstLoss(means[u], means[v], a)
-					if loss > alpha*d*(1+1e-9) {
-						t.Fatalf("%T, quantum %v: users %v and %v at d_EM %v: loss %v", norm, quantum, users[u], users[v], d, loss)
-					}
-					tight = max(tight, loss/(alpha*d))
-				}
-			}
-			if tight < 0.7 && quantum == 0 || tight < 0.2 {
-				t.Errorf("%T, quantum %v: loss at most %v of what is promised", norm, quantum, tight)
-			}
-			in, out := roundedMean(t, p, []float64{1, -1}), roundedMean(t, p, []float64{math.Inf(1), -7})
-			if !slices.Equal(in, out) {
+			private(t, fmt.Sprintf("%T, quantum %v", norm, quantum), alpha, p.level(alpha), tight, means, distance)
+			if !slices.Equal(roundedMean(t, p, []float64{1, -1}), roundedMean(t, p, []float64{math.Inf(1), -7})) {
 				t.Fatalf("%T: an item outside is not at the nearest point", norm)
 			}
 		}
@@ -131,34 +109,6 @@ func TestLine_NearItemsAreHardToTell(t *testing.T) {
 	}
 }
 
-// TestDistribution_NearItemsReleaseTheSame: wherever one report changes between items 1e-12
-// apart, others, by other random numbers, do not.
-func TestDistribution_NearItemsReleaseTheSame(t *testing.T) {
-	for _, dim := range []int{3, 6} {
-		d := testkit.Must(New(t.Context(), Box(metric.Euclidean{}, make([]float64, dim), slicesOf(dim, 1)),
-			emd.Model{Trust: emd.Local}, 100, &Options{Reports: 1}))
-		release := func(seed uint64, x float64) []int64 {
-			return testkit.Must(d.Release(random.Seeded(seed), emd.One([][]float64{slicesOf(dim, x)}))).Sums
-		}
-		lo, hi := 0.1, 0.9
-		for hi-lo > 1e-12 {
-			if mid := (lo + hi) / 2; slices.Equal(release(0, lo), release(0, mid)) {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		if slices.Equal(release(0, lo), release(0, hi)) {
-			t.Fatal("the report changes nowhere")
-		}
-		for seed := range uint64(50) {
-			if seed > 0 && !slices.Equal(release(seed, lo), release(seed, hi)) {
-				t.Fatalf("%d dimensions: %v and %v are told apart", dim, lo, hi)
-			}
-		}
-	}
-}
-
 // The diameter, on which the level of a user rests, is the distance of two corners.
 func TestBox_Diameter(t *testing.T) {
 	for _, c := range []struct {
@@ -172,41 +122,28 @@ func TestBox_Diameter(t *testing.T) {
 	}
 }
 
-// TestBox_Refuses: each with its error.
 func TestBox_Refuses(t *testing.T) {
-	model := emd.Model{Trust: emd.Central, Users: 10}
-	for _, c := range []struct {
-		d    *Domain[[]float64]
-		want string
-	}{
-		{Box(metric.Angular{}, []float64{0}, []float64{1}), "want metric.Euclidean"},
-		{Box(nil, []float64{0}, []float64{1}), "want metric.Euclidean"},
-		{Box(metric.Euclidean{}, nil, nil), "lo"},
-		{Box(metric.Euclidean{}, []float64{0, 0}, []float64{1}), "hi"},
-		{Box(metric.Euclidean{}, []float64{0, 0}, []float64{1, 0}), "hi"},
-		{Box(metric.Euclidean{}, []float64{0, math.NaN()}, []float64{1, 1}), "lo"},
-		{Box(metric.Euclidean{}, []float64{-1e308, -1e308}, []float64{1e308, 1e308}), "diameter"},
-		{Box(metric.Euclidean{}, make([]float64, 9), []float64{1, 1, 1, 1, 1, 1, 1, 1, 1}), "at most 8"},
-	} {
-		if _, err := New(t.Context(), c.d, model, 1, nil); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+	refused := func(d *Domain[[]float64]) error { return testkit.Err(New(t.Context(), d, oneUser, 1, nil)) }
+	box := testkit.Must(New(t.Context(), Box(metric.Euclidean{}, []float64{0, 0}, []float64{1e-300, 1e300}), oneUser, 1e-298, nil))
+	item := func(x ...float64) error { return testkit.Err(box.Release(nil, emd.One([][]float64{x}))) }
+	sphere := testkit.Must(New(t.Context(), Sphere(metric.GreatCircle{Radius: 1}), oneUser, 1, nil))
+	place := func(x metric.LatLon) error {
+		return testkit.Err(sphere.Release(nil, testkit.Reusing([]metric.LatLon{{}, x})))
 	}
-	box := testkit.Must(New(t.Context(), Box(metric.Euclidean{}, []float64{0, 0}, []float64{1e-300, 1e300}), emd.Model{Trust: emd.Central, Users: 1}, 1e-298, nil))
-	for _, items := range [][]float64{{1}, {0, math.NaN()}} {
-		if _, err := box.Release(nil, emd.One([][]float64{items})); err == nil || !strings.Contains(err.Error(), "user 0: item 0") {
-			t.Errorf("%v: %v", items, err)
-		}
-	}
-	if _, err := New(t.Context(), Sphere(metric.GreatCircle{Radius: -1}), model, 1, nil); err == nil {
-		t.Error("negative radius")
-	}
-	sphere := testkit.Must(New(t.Context(), Sphere(metric.GreatCircle{Radius: 1}), emd.Model{Trust: emd.Central, Users: 1}, 1, nil))
-	for _, x := range []metric.LatLon{{Lat: 91}, {Lat: math.NaN()}, {Lon: math.Inf(1)}} {
-		if _, err := sphere.Release(nil, testkit.Reusing([]metric.LatLon{{}, x})); err == nil || !strings.Contains(err.Error(), "user 0: item 1: ") {
-			t.Errorf("%v is no item: %v", x, err)
-		}
-	}
+	testkit.Refused(t, [][3]any{
+		{refused(Box(metric.Angular{}, []float64{0}, []float64{1})), "want metric.Euclidean", nil},
+		{refused(Box(nil, []float64{0}, []float64{1})), "want metric.Euclidean", nil},
+		{refused(Box(metric.Euclidean{}, nil, nil)), "lo", nil},
+		{refused(Box(metric.Euclidean{}, []float64{0, 0}, []float64{1})), "hi", nil},
+		{refused(Box(metric.Euclidean{}, []float64{0, 0}, []float64{1, 0})), "hi", nil},
+		{refused(Box(metric.Euclidean{}, []float64{0, math.NaN()}, []float64{1, 1})), "lo", nil},
+		{refused(Box(metric.Euclidean{}, []float64{-1e308, -1e308}, []float64{1e308, 1e308})), "diameter", nil},
+		{refused(Box(metric.Euclidean{}, make([]float64, 9), slicesOf(9, 1))), "at most 8", nil},
+		{testkit.Err(New(t.Context(), Sphere(metric.GreatCircle{Radius: -1}), oneUser, 1, nil)), "distribution: New: ", nil},
+		{item(1), "user 0: item 0", nil}, {item(0, math.NaN()), "user 0: item 0", nil},
+		{place(metric.LatLon{Lat: 91}), "user 0: item 1: ", nil}, {place(metric.LatLon{Lat: math.NaN()}), "user 0: item 1: ", nil},
+		{place(metric.LatLon{Lon: math.Inf(1)}), "user 0: item 1: ", nil},
+	})
 }
 
 // scatter are k points of a unit cube: even, in four clouds, or at four points.
@@ -257,11 +194,7 @@ func boxError(t testing.TB, kind, d int, level float64, runs int) float64 {
 }
 
 func slicesOf(n int, v float64) []float64 {
-	s := make([]float64, n)
-	for i := range s {
-		s[i] = v
-	}
-	return s
+	return slices.Repeat([]float64{v}, n)
 }
 
 // pairsBound is the lower bound by pairs, asymptotically: no mechanism errs less
@@ -271,7 +204,7 @@ func pairsBound(d int, level float64) float64 {
 }
 
 // TestBox_HasTheOptimalRate: at most 4.5 and 6 times the lower bound in the plane
-// and in space, on even data about half. BenchmarkDistribution has more.
+// and in space, on even data about half.
 func TestBox_HasTheOptimalRate(t *testing.T) {
 	testkit.Slow(t)
 	for _, d := range []int{2, 3} {

@@ -15,44 +15,33 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
-// Distribution releases how the items of the users are distributed: the mean over users of
-// the distribution of each one's items. Every user weighs the same, however many items it
-// has. In the Central trust a curator makes one [emd.Report] of all; in the Local trust every
-// user makes its own, and whoever collects them adds them up. Immutable and safe for
-// concurrent use.
+// Distribution releases how the items of the users are distributed: the mean over users of the
+// distribution of each one's items. Every user weighs the same, however many items it has. In the
+// Central trust a curator makes one [emd.Report] of all; in the Local trust every user makes its own,
+// and whoever collects them adds them up. Immutable and safe for concurrent use.
 //
 // # How
 //
-// A map Phi takes items, as they are given, to vectors, with ||Phi(x) - Phi(y)||_1 <= L d(x,y)
-// for a constant L that is proved or computed from all pairs. The vectors of a user's m items
-// have a sum S and the mean S/m. Each coordinate of the mean is rounded at random to one of
-// the two integers next to it, so that it is right on average: exactly, by as many digits of
-// the mean and of the random number as decide. These vectors are added over
-// all users, and every coordinate gets discrete Laplace noise: an integer k with
-// probability proportional to e^(-a|k|). From the noisy mean the weights of a finer set of points
-// are fitted. Errors in d_EM are of order (alpha n)^(-1/(d+1)) for n users in d dimensions
-// and a curator, as any mechanism's must be; in the Local trust, where noise is added n
-// times, of order (alpha sqrt(n))^(-1/(d+1)).
+// A map Phi takes items, as they are given, to vectors, with ||Phi(x) - Phi(y)||_1 <= L d(x,y) for a
+// constant L that is proved or computed from all pairs. Each coordinate of the mean S/m of a user's m
+// vectors is rounded at random to one of the two integers next to it, exactly right on average. These
+// are added over all users, and every coordinate gets discrete Laplace noise: an integer k with
+// probability proportional to e^(-a|k|). From the noisy mean the weights of points are fitted.
 //
 // # Why it is private
 //
-// A user's coordinate of mean v = k + f, k an integer and 0 <= f <= 1, becomes y with
-// probability p_v(y) = (1-f) q(y-k) + f q(y-k-1), q being the distribution of the noise and
-// of what all other users add. As q(y-1)/q(y) lies in [e^-a, e^a], so do the ratios of
-// q(y-k) and q(y-k-1), and
+// A user's coordinate of mean v = k + f, k an integer and 0 <= f <= 1, becomes y with probability
+// p_v(y) = (1-f) q(y-k) + f q(y-k-1), q being the distribution of the noise and of what all other
+// users add. As q(y-1)/q(y) lies in [e^-a, e^a], so do the ratios of q(y-k) and q(y-k-1), and
 //
 //	|d ln p_v(y) / dv| = |q(y-k-1) - q(y-k)| / p_v(y) <= e^a - 1.
 //
-// Coordinates are independent given the users, so ln P{y} moves by at most (e^a - 1) ||S/m
-// - S'/m'||_1. The mean of Phi over a distribution moves by at most L d_EM (move the items
-// the shortest way), so with a = ln(1 + alpha/L), rounded down, the promise is alpha,
-// without delta. All numbers drawn are integers, drawn exactly: the promise is that of the
-// bits.
+// Coordinates are independent given the users, so ln P{y} moves by at most (e^a - 1) ||S/m -
+// S'/m'||_1. The mean of Phi over a distribution moves by at most L d_EM (move the items the shortest
+// way), so with a = ln(1 + alpha/L), rounded down, the promise is alpha, without delta. All numbers
+// drawn are integers, drawn exactly: the promise is that of the bits.
 //
-// Source: IRC24, Theorem 4.1 for the Lipschitz map. The maps keep distances in l1, or
-// nearly: on a line the parts of cells below an item, on a tree the edges above it, in a
-// box the weights of the corners around it, so that noise is added to what distances are
-// made of. The maps, the estimates and constants are new.
+// Source: IRC24, Theorem 4.1 for the Lipschitz map. The maps, estimates and constants are new.
 type Distribution[P any] struct {
 	plan     plan[P]
 	g        emd.Guarantee
@@ -64,20 +53,18 @@ type Distribution[P any] struct {
 // Options tune [New]. Nil and the zero value mean the
 // defaults, but in the Local trust, where Reports must be given.
 type Options struct {
-	// Reports is, in the Local trust, about how many users will report: the
-	// resolution is chosen for it, and ErrorBound is about it. 0 elsewhere.
+	// Reports is, in the Local trust, about how many users will report: the resolution and ErrorBound are
+	// for it. 0 elsewhere.
 	Reports int
-	// Spacing, where positive, is the resolution: the width of the cells of a line
-	// or a box, and the diameter up to which a subtree of a hierarchy is one cell.
-	// 0 chooses what errs the least.
+	// Spacing, where positive, is the resolution: the width of the cells of a line or a box, and the
+	// diameter up to which a subtree is one cell. 0 chooses what errs the least.
 	Spacing float64
 }
 
-// New returns the mechanism with the promise alpha > 0 per unit of d_EM in the
-// model, Local or Central, bounded or not. A Model.Diameter of 0 stands for the domain's; a
-// smaller one is an error. Alpha times the diameter must be at least 2^-20. Errors are
-// [*metric.ValueError] for an argument outside its domain, and those of the domain. O(n)
-// for n leaves of a [Tree], and at least O(n^2) distances for [Finite].
+// New returns the mechanism with the promise alpha > 0 per unit of d_EM in the model, Local or
+// Central, bounded or not. A Model.Diameter of 0 stands for the domain's; a smaller one is an error.
+// Alpha times the diameter must be at least 2^-20. Errors are [*metric.ValueError] and those of the
+// domain. O(n) for n leaves of a [Tree], and at least O(n^2) distances for [Finite].
 func New[P any](ctx context.Context, domain *Domain[P], model emd.Model, alpha float64, o *Options) (*Distribution[P], error) {
 	const op = "distribution: New"
 	o = cmp.Or(o, &Options{})
@@ -149,10 +136,9 @@ func New[P any](ctx context.Context, domain *Domain[P], model emd.Model, alpha f
 	return d, err
 }
 
-// setting chooses the quantum: the noise of a coordinate is about 1/alpha on a
-// report, and it should be 2^10 quanta at least on the mean of all users, so that
-// neither their rounding nor e^a - 1 > a costs anything. It must be 2^41 at most
-// on a report, and sums must fit int64.
+// setting chooses the quantum: the noise of a coordinate is about 1/alpha on a report, and should be
+// 2^10 quanta at least on the mean of all users, so that neither their rounding nor e^a - 1 > a costs
+// anything. It must be 2^41 at most on a report, and sums must fit int64.
 func (d *Distribution[P]) setting(op string, alpha, spacing float64) (setting, error) {
 	n, r := float64(d.planned.Users), float64(d.planned.Reports)
 	s := setting{noise: math.Sqrt(r) / n / alpha, rounding: math.Sqrt(r/n) / alpha, spacing: spacing}
@@ -182,24 +168,22 @@ func (d *Distribution[P]) Guarantee() emd.Guarantee {
 	return d.g
 }
 
-// Resolution bounds, in d_EM, how far the estimate would be from the truth without noise:
-// what lies nearer together is not told apart.
+// Resolution bounds, in d_EM, how far the estimate would be from the truth without noise.
 func (d *Distribution[P]) Resolution() float64 {
 	return fault.Must(d, d.made("distribution: Distribution.Resolution")).plan.Resolution()
 }
 
-// ErrorBound bounds the expected earth mover's distance of the estimate from the
-// mean of the users' distributions, whatever it is, resolution included; never
-// above the diameter. In the Local trust it is for as many reports as were
-// planned. Errors are mostly a half to a fifteenth of it: see [Histogram.Error].
+// ErrorBound bounds the expected earth mover's distance of the estimate from the mean of the users'
+// distributions, whatever it is, resolution included; never above the diameter. In the Local trust it
+// is for as many reports as were planned. [Histogram.Error] is mostly a half to a fifteenth of it.
 func (d *Distribution[P]) ErrorBound() float64 {
 	fault.Must(d, d.made("distribution: Distribution.ErrorBound"))
 	return min(d.diameter, d.plan.Bound(d.noise(&d.planned)))
 }
 
-// noise returns the expected size of the noise of a coordinate of a report's
-// mean, or a bound on it, and its standard deviation: discrete Laplace has
-// E|Z| = 1/sinh a and E Z^2 = 1/(2 sinh^2(a/2)), and rounding at most 1/4 a user.
+// noise returns the expected size of the noise of a coordinate of a report's mean, or a bound on it,
+// and its standard deviation: discrete Laplace has E|Z| = 1/sinh a and E Z^2 = 1/(2 sinh^2(a/2)), and
+// rounding at most 1/4 a user.
 func (d *Distribution[P]) noise(r *emd.Report) (size, deviation float64) {
 	n, rounding := float64(r.Users), float64(r.Users)/4
 	if d.whole() {
@@ -213,20 +197,17 @@ func (d *Distribution[P]) noise(r *emd.Report) (size, deviation float64) {
 	return deviation, deviation
 }
 
-// whole tells whether users' means are integers, which rounding leaves.
+// whole says whether users' means are integers, which rounding leaves.
 func (d *Distribution[P]) whole() bool { return d.plan.whole && d.g.Model().Items == 1 }
 
-// Release makes one report of the users of the model. Errors name the user and the item:
-// data that do not fit the model, or an item that is not in the domain. They depend on the
-// data, so keep them from whom the report is for. Each user takes O(len(Sums)), besides
-// the work for its items.
+// Release makes one report of the users of the model. Errors name the user and the item that does not
+// fit. They depend on the data, so keep them from whom the report is for. Each user takes O(len(Sums)).
 func (d *Distribution[P]) Release(rng *rand.Rand, data emd.Users[P]) (*emd.Report, error) {
 	return d.release(context.Background(), "distribution: Distribution.Release", d.Guarantee().Model(), rng, data)
 }
 
 // Collect makes one report for each user, any number of them, and returns their sum: in the
-// Local trust, what a collector gets who merges what they sent. In the Central trust it is
-// [Distribution.Release]. It reads data once, in order, and keeps one sum a coordinate.
+// Local trust, what a collector merges. In the Central trust it is [Distribution.Release].
 func (d *Distribution[P]) Collect(ctx context.Context, rng *rand.Rand, data emd.Users[P]) (*emd.Report, error) {
 	model := d.Guarantee().Model()
 	if model.Trust == emd.Local {
@@ -296,10 +277,9 @@ func (d *Distribution[P]) addNoise(rng *rand.Rand, sum []int64) {
 	}
 }
 
-// Estimate fits a distribution to a report. It reads nothing else, so it costs no privacy.
-// A report of another level, domain, unit or map is an error (a checksum tells, which
-// misses one in 2^32). So is one from a machine that computes a metric's distances
-// differently in the last bit, as with sines it may: then give both a [metric.Dense].
+// Estimate fits a distribution to a report; it costs no privacy. A report of another level, domain,
+// unit or map is an error (by a checksum, which misses one in 2^32). So is one from a machine that
+// computes a metric's distances differently in the last bit: then give both a [metric.Dense].
 func (d *Distribution[P]) Estimate(ctx context.Context, r *emd.Report) (*Histogram[P], error) {
 	const op = "distribution: Distribution.Estimate"
 	if err := d.made(op); err != nil {

@@ -1,14 +1,14 @@
 package distribution
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/finite"
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -18,12 +18,12 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// oneUser is a curator of a single user: noise of level alpha in all.
 // promise is level 1 in a model.
 func promise(m emd.Model) emd.Guarantee {
 	return testkit.Must(emd.NewGuarantee(m, testkit.Must(mechanism.NewGuarantee(1, 0, ""))))
 }
 
+// oneUser is a curator of a single user: noise of level alpha in all.
 var oneUser = emd.Model{Trust: emd.Central, Users: 1}
 
 // planAt is the domain's plan with a quantum chosen for the test, 0 for that of a
@@ -31,9 +31,7 @@ var oneUser = emd.Model{Trust: emd.Central, Users: 1}
 func planAt[P any](t testing.TB, d *Domain[P], alpha, quantum, spacing float64) (plan[P], float64) {
 	t.Helper()
 	g, err := d.open(t.Context(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, err)
 	s := setting{noise: 1 / alpha, quantum: quantum, spacing: spacing}
 	if quantum == 0 {
 		s = testkit.Must((&Distribution[P]{diameter: g.diameter, planned: emd.Report{Users: 1, Reports: 1}}).setting("test", alpha, spacing))
@@ -142,72 +140,74 @@ func privateSpaces(t testing.TB) map[string]struct {
 	}
 }
 
-// The exact probabilities of all reports of any two users of up to three items, on
-// small spaces: no ratio exceeds e^(alpha d_EM), and one comes near. With coarse
-// integers too, where the rounding of means matters: with a = alpha/L for ln(1 +
-// alpha/L), a map not rounded down or a mean rounded to the nearest this fails.
+// private checks the exact probabilities of all reports of any two users with the given means: no
+// ratio exceeds e^(alpha d_EM), and one comes near, to tight.
+func private(t *testing.T, what string, alpha, a, tight float64, means [][]part, d func(u, v int) float64) {
+	t.Helper()
+	nearest := 0.0
+	for u := range means {
+		for v := range means {
+			if u == v {
+				continue
+			}
+			d, loss := d(u, v), worstLoss(means[u], means[v], a)
+			if loss > alpha*d*(1+1e-9)+1e-9 {
+				t.Fatalf("%s, alpha %v: users %d and %d at d_EM %v: loss %v", what, alpha, u, v, d, loss)
+			}
+			if d > 1e-9 {
+				nearest = max(nearest, loss/(alpha*d))
+			}
+		}
+	}
+	if nearest < tight {
+		t.Errorf("%s, alpha %v: loss at most %v of what is promised", what, alpha, nearest)
+	}
+}
+
+// Users of up to three items on small spaces; with coarse integers too, where the rounding of means
+// matters: with a = alpha/L for ln(1 + alpha/L), a map not rounded down or a mean rounded to the
+// nearest this fails.
 func TestDistribution_IsPrivate(t *testing.T) {
 	testkit.Slow(t)
-	const m = 3
 	for name, c := range privateSpaces(t) {
-		users := usersUpTo(c.space.Len(), m)
+		users := usersUpTo(c.space.Len(), 3)
+		distance := distances(t, c.space, users)
 		for _, quantum := range []float64{0, 0.25, 0.0625}[:testkit.Sweep(2, 3)] {
 			for _, alpha := range []float64{0.5, 8} {
 				for _, spacing := range []float64{1e-9, 0.8} {
 					p, _ := planAt(t, c.d, alpha, quantum, spacing)
-					a := p.level(alpha)
-					tight := 0.0
-					sums, mu := make([][]part, len(users)), make([][]float64, len(users))
+					means := make([][]part, len(users))
 					for u, items := range users {
-						sums[u] = meanOf(p, items...)
-						mu[u] = make([]float64, c.space.Len())
-						for _, x := range items {
-							mu[u][x] += 1 / float64(len(items))
-						}
+						means[u] = meanOf(p, items...)
 					}
-					for u := range users {
-						for v := range users {
-							if u == v || v%7 != u%7 && spacing > 0.1 { // a part of the pairs will do
-								continue
-							}
-							d := smallW1(c.space, mu[u], mu[v])
-							loss := worstLoss(sums[u], sums[v], a)
-							if loss > alpha*d*(1+1e-9)+1e-9 {
-								t.Fatalf("%s, quantum %v, alpha %v, spacing %v: users %v and %v at d_EM %v: loss %v", name, quantum, alpha, spacing, users[u], users[v], d, loss)
-							}
-							if d > 1e-9 {
-								tight = max(tight, loss/(alpha*d))
-							}
-						}
+					tight := 0.99
+					if quantum > 0 {
+						tight = 0.2
 					}
-					if tight < 0.99 && quantum == 0 || tight < 0.2 {
-						t.Errorf("%s, quantum %v, alpha %v, spacing %v: loss at most %v of what is promised", name, quantum, alpha, spacing, tight)
-					}
+					private(t, fmt.Sprintf("%s, quantum %v, spacing %v", name, quantum, spacing), alpha, p.level(alpha), tight, means, distance)
 				}
 			}
 		}
 	}
 }
 
-// smallW1 is the distance of two measures on four points or so: the largest
-// difference of the means of the vertices of the 1-Lipschitz functions would do;
-// here, exactly, by a solver.
-func smallW1(space metric.Finite, mu, nu []float64) float64 {
-	r, err := wasserstein.W1(context.Background(), space, mu, nu, &wasserstein.Options{Workers: 1})
-	if err != nil {
-		panic(err)
+// distances are those of users, by a solver.
+func distances(t testing.TB, space metric.Finite, users [][]int) func(u, v int) float64 {
+	all := make([][]float64, len(users))
+	for u := range users {
+		for v := range users {
+			all[u] = append(all[u], testkit.Must(wasserstein.DistanceEM(t.Context(), space, users[u], users[v])))
+		}
 	}
-	return r.Cost
+	return func(u, v int) float64 { return all[u][v] }
 }
 
 // Items of a real line as they are given: the same.
 func TestDistribution_LineIsPrivate(t *testing.T) {
+	const alpha = 3.0
+	at := []float64{-3, -0.9, -0.21, 0.4, 0.42, 1.3, 9}
 	for _, quantum := range []float64{0, 0.25} {
-		const alpha = 3.0
 		p, _ := planAt(t, Line(-1, 1.7), alpha, quantum, 0.5)
-		a := p.level(alpha)
-		at := []float64{-3, -0.9, -0.21, 0.4, 0.42, 1.3, 9}
-		tight := 0.0
 		var users [][]float64
 		var means [][]part
 		for _, u := range usersUpTo(len(at), 2) {
@@ -217,21 +217,7 @@ func TestDistribution_LineIsPrivate(t *testing.T) {
 			}
 			users, means = append(users, x), append(means, roundedMean(t, p, x...))
 		}
-		for i, x := range users {
-			for j, y := range users {
-				d := testkit.Must(wasserstein.W1Samples(x, y))
-				loss := worstLoss(means[i], means[j], a)
-				if loss > alpha*d*(1+1e-9)+1e-13 {
-					t.Fatalf("quantum %v: users at %v and %v: loss %v, d_EM %v", quantum, x, y, loss, d)
-				}
-				if d > 0 {
-					tight = max(tight, loss/(alpha*d))
-				}
-			}
-		}
-		if tight < 0.9 {
-			t.Errorf("quantum %v: loss at most %v of what is promised", quantum, tight)
-		}
+		private(t, fmt.Sprintf("quantum %v", quantum), alpha, p.level(alpha), 0.9, means, func(u, v int) float64 { return testkit.Must(wasserstein.W1Samples(users[u], users[v])) })
 	}
 }
 
@@ -315,57 +301,6 @@ func TestDistribution_LineHasTheOptimalRate(t *testing.T) {
 	}
 }
 
-// Errors over the diameter, on spread and on
-// concentrated items, below the proved bound.
-func TestDistribution_FiniteErrors(t *testing.T) {
-	clusters := testkit.Must(metric.NewClustered(20, 10, 0.1))
-	for _, c := range []struct {
-		name                 string
-		space                metric.Finite
-		a                    float64
-		spread, concentrated float64
-	}{
-		{"line of 64", space.Formula(64, func(i, j int) float64 { return math.Abs(float64(i-j)) / 63 }), 1e4, 0.0063, 0.0022},
-		{"clusters", clusters, 1e5, 0.0025, 0.00015},
-		{"clusters as points", clusters, 1e2, 0.25, 0.17},
-	} {
-		k := c.space.Len()
-		for name, want := range map[string]float64{"spread": c.spread, "concentrated": c.concentrated} {
-			p := make([]float64, k)
-			items := []int{k / 7, k / 2}
-			if name == "spread" {
-				items = items[:0]
-				for i := range 4 * k {
-					items = append(items, []int{i % k, i * i % k}[i%2])
-				}
-			}
-			for _, x := range items {
-				p[x] += 1 / float64(len(items))
-			}
-			d := testkit.Must(New(t.Context(), Finite(c.space), oneUser, c.a, nil))
-			r := random.Seeded(1)
-			const runs = 40
-			mean := 0.0
-			for range runs {
-				h := testkit.Must(d.Estimate(t.Context(), testkit.Must(d.Release(r, emd.One(items)))))
-				mean += errorOn(t, c.space, h.Weights, p) / runs
-			}
-			t.Logf("%s, %s: %.5f, proved %.5f, resolution %.5f", c.name, name, mean, d.ErrorBound(), d.Resolution())
-			if mean > want || mean > d.ErrorBound() {
-				t.Errorf("%s, %s: error %v, want at most %v; proved %v", c.name, name, mean, want, d.ErrorBound())
-			}
-		}
-	}
-}
-
-func errorOn(t testing.TB, space metric.Finite, p, q []float64) float64 {
-	t.Helper()
-	if x, ok := finite.Line(space); ok {
-		space = testkit.Must(metric.NewPoints(x, metric.Numbers[float64]{}))
-	}
-	return testkit.Must(wasserstein.Distance(t.Context(), space, p, q))
-}
-
 // In the Local trust the errors are those of sqrt(n) users, and reports add up in
 // any order, through their encoding too.
 func TestDistribution_LocalReports(t *testing.T) {
@@ -447,38 +382,24 @@ func TestDistribution_RefusesReportsOfOthers(t *testing.T) {
 
 // Sums that no honest report has still give a distribution.
 func TestDistribution_EstimatesOfDamagedReports(t *testing.T) {
-	check := func(name string, p []float64, err error) {
-		sum := 0.0
-		for _, v := range p {
-			if !(v >= 0) {
-				t.Fatalf("%s: weight %v", name, v)
-			}
-			sum += v
-		}
-		if err != nil || !(math.Abs(sum-1) < 1e-9) {
-			t.Errorf("%s: sum %v, %v", name, sum, err)
-		}
-	}
-	spoil := func(r *emd.Report) *emd.Report {
-		for i := range r.Sums {
-			r.Sums[i] = []int64{math.MaxInt64, 0, math.MinInt64, math.MinInt64, math.MaxInt64 / 3}[i%5]
-		}
-		return r
-	}
 	for name, c := range privateSpaces(t) {
-		d := testkit.Must(New(t.Context(), c.d, oneUser, 64, nil))
-		h, err := d.Estimate(t.Context(), spoil(testkit.Must(d.Release(nil, emd.One([]int{0})))))
-		check(name, h.Weights, err)
+		damaged(t, name, c.d, 0)
 	}
-	line := testkit.Must(New(t.Context(), Line(0, 1), oneUser, 1e3, nil))
-	h, err := line.Estimate(t.Context(), spoil(testkit.Must(line.Release(nil, emd.One([]float64{0})))))
-	check("line", h.Weights, err)
-	box := testkit.Must(New(t.Context(), Box(metric.Euclidean{}, []float64{0, 0}, []float64{1, 2}), oneUser, 1e3, nil))
-	g, err := box.Estimate(t.Context(), spoil(testkit.Must(box.Release(nil, emd.One([][]float64{{0, 0}})))))
-	check("box", g.Weights, err)
-	sphere := testkit.Must(New(t.Context(), Sphere(metric.GreatCircle{Radius: 1}), oneUser, 1e3, nil))
-	s, err := sphere.Estimate(t.Context(), spoil(testkit.Must(sphere.Release(nil, emd.One([]metric.LatLon{{}})))))
-	check("sphere", s.Weights, err)
+	damaged(t, "line", Line(0, 1), 0)
+	damaged(t, "box", Box(metric.Euclidean{}, []float64{0, 0}, []float64{1, 2}), []float64{0, 0})
+	damaged(t, "sphere", Sphere(metric.GreatCircle{Radius: 1}), metric.LatLon{})
+}
+
+func damaged[P any](t *testing.T, name string, domain *Domain[P], x P) {
+	d := testkit.Must(New(t.Context(), domain, oneUser, 1e3, nil))
+	r := testkit.Must(d.Release(nil, emd.One([]P{x})))
+	for i := range r.Sums {
+		r.Sums[i] = []int64{math.MaxInt64, 0, math.MinInt64, math.MinInt64, math.MaxInt64 / 3}[i%5]
+	}
+	h, err := d.Estimate(t.Context(), r)
+	if err != nil || !(math.Abs(floats.Sum(h.Weights)-1) < 1e-9) || !(floats.Min(h.Weights) >= 0) {
+		t.Errorf("%s: %v, %v", name, h, err)
+	}
 }
 
 // Rounding to whole numbers adds up to 1/4 a user to the variance, none where every
@@ -495,38 +416,21 @@ func TestDistribution_NoiseCountsRounding(t *testing.T) {
 	}
 }
 
-// BenchmarkRelease is of 1000 users of 20 items and a curator, a time an item.
+// BenchmarkRelease is of 1000 users of 20 items and a curator.
 func BenchmarkRelease(b *testing.B) {
 	rng := random.Seeded(1)
-	model := emd.Model{Trust: emd.Central, Users: 1000}
-	release[float64](b, "line", Line(0, 1), model, func() float64 { return rng.Float64() })
+	benchRelease(b, "line", Line(0, 1), rng.Float64)
 	for _, d := range []int{2, 3, 6} {
-		release(b, fmt.Sprintf("box/d=%d", d), Box(metric.Euclidean{}, make([]float64, d), slicesOf(d, 1)), model, func() []float64 {
-			x := make([]float64, d)
-			for j := range x {
-				x[j] = rng.Float64()
-			}
-			return x
-		})
+		benchRelease(b, fmt.Sprintf("box/d=%d", d), Box(metric.Euclidean{}, make([]float64, d), slicesOf(d, 1)), func() []float64 { return scatter(0, d, 1, rng.Uint64())[0] })
 	}
-	release(b, "sphere", Sphere(metric.GreatCircle{Radius: 1}), model, func() metric.LatLon {
-		return metric.LatLon{Lat: 180*rng.Float64() - 90, Lon: 360 * rng.Float64()}
-	})
+	benchRelease(b, "sphere", Sphere(metric.GreatCircle{Radius: 1}), func() metric.LatLon { return metric.LatLon{Lat: 180*rng.Float64() - 90, Lon: 360 * rng.Float64()} })
 }
 
-func release[P any](b *testing.B, name string, domain *Domain[P], model emd.Model, item func() P) {
-	users := make([][]P, model.Users)
-	for u := range users {
-		for range 20 {
-			users[u] = append(users[u], item())
-		}
+func benchRelease[P any](b *testing.B, name string, domain *Domain[P], item func() P) {
+	items := make([]P, 20000)
+	for i := range items {
+		items[i] = item()
 	}
-	d := testkit.Must(New(b.Context(), domain, model, 0.1, nil))
-	b.Run(name, func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			testkit.Must(d.Release(nil, slices.Values(users)))
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20000, "ns/item")
-	})
+	d := testkit.Must(New(b.Context(), domain, emd.Model{Trust: emd.Central, Users: 1000}, 0.1, nil))
+	testkit.Bench(b, name, func() { testkit.Must(d.Release(nil, slices.Chunk(items, 20))) })
 }

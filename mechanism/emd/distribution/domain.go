@@ -20,19 +20,16 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Domain is the public space of the items whose distribution is to be released,
-// for [New], which checks it: [Line], [Box], [Sphere], [Tree] or
-// [Finite]. Bounds and points must be public knowledge, not read off the items.
-// The zero value is refused. Immutable and safe for concurrent use.
+// Domain is the public space of the items, for [New], which checks it: [Line], [Box], [Sphere], [Tree]
+// or [Finite]. Bounds and points must be public knowledge, not read off the items. The zero value is
+// refused. Immutable and safe for concurrent use.
 type Domain[P any] struct {
 	// open checks the arguments that the domain was made of.
 	open func(ctx context.Context, op string) (ground[P], error)
 }
 
-// Line is the interval [lo, hi] of the real line, lo < hi, in the unit of Model.Unit. Items
-// outside count at the nearer end, which moves no two apart; NaN is an error.
-//
-// What is promised is about the items as given, whatever their last bits.
+// Line is the interval [lo, hi] of the real line, lo < hi, in the unit of Model.Unit. Items outside
+// count at the nearer end; NaN is an error. The promise is about the items as given, to the last bit.
 func Line(lo, hi float64) *Domain[float64] {
 	return &Domain[float64]{func(_ context.Context, op string) (g ground[float64], err error) {
 		if err := cmp.Or(fault.AllFinite(op, "ends of the line", []float64{lo, hi}), fault.Positive(op, "hi-lo", hi-lo)); err != nil {
@@ -68,8 +65,7 @@ func Line(lo, hi float64) *Domain[float64] {
 	}}
 }
 
-// Tree is the leaves of a tree under its path metric: item k is node
-// t.Leaves()[k].
+// Tree is the leaves of a tree under its path metric: item k is node t.Leaves()[k].
 func Tree(t *metric.Tree) *Domain[int] {
 	return &Domain[int]{func(_ context.Context, op string) (g ground[int], err error) {
 		if err := fault.Empty(op, "tree", fault.Len(t)); err != nil {
@@ -107,18 +103,16 @@ func Tree(t *metric.Tree) *Domain[int] {
 	}}
 }
 
-// Finite is the points of a finite metric, as indices, at least two of which are apart.
-// Ultrametrics ([metric.Clustered], [metric.Ultrametric]) and points on a line,
-// such as the bins of a histogram, have maps that keep all distances. For any other metric
-// the map is of one of three kinds:
+// Finite is the points of a finite metric, as indices, at least two of which are apart. Ultrametrics
+// ([metric.Clustered], [metric.Ultrametric]) and points on a line have maps that keep all distances.
+// For any other metric the map is of one of three kinds:
 //   - a star: every point has a coordinate of its own, half the distance to its nearest neighbor;
 //   - a tree: the points joined in the order of the gaps between them (single linkage), without
 //     the branches that noise would hide;
 //   - centers: a point's weights of the centers near it, which sum to 1.
 //
-// The one that errs the least is taken, in simulations of the noise on public references;
-// each is O(n^2) distances for n points. All who take part get the same, whatever the
-// processor, from the same distances.
+// The one that errs the least is taken, in simulations of the noise on public references; each is
+// O(n^2) distances for n points. All who take part get the same from the same distances.
 func Finite(space metric.Finite) *Domain[int] {
 	return &Domain[int]{func(ctx context.Context, op string) (g ground[int], err error) {
 		e, err := check.DistancesOf(ctx, op, space)
@@ -152,32 +146,21 @@ func Finite(space metric.Finite) *Domain[int] {
 type ground[P any] struct {
 	diameter float64     // at least the distance of any two items, > 0 and finite
 	unit     metric.Unit // "" where it is not known
-	// named are numbers that tell a domain of points in space from others of its
-	// type; nil where the items are the outputs.
-	named []float64
+	named    []float64   // identify a domain of points in space; nil where the items are the outputs
 	// plan maps the items for a release, at the resolution that pays.
 	plan func(ctx context.Context, op string, s setting) (plan[P], error)
 }
 
-// setting is what is known of a release before it, all of it public.
+// setting is what is known of a release before it, all of it public, in units of distance.
 type setting struct {
-	// noise is the expected size, about, of the noise on a coordinate of the
-	// mean over users where the map's constant is 1, in units of distance.
-	noise float64
-	// quantum is a power of two, the distance that one integer should stand for:
-	// a thousandth of noise or less, and such that sums fit int64 where the
-	// coordinates are at most diameter/quantum.
-	quantum float64
-	// rounding is noise times the root of the number of users: how large the noise is
-	// beside the rounding of as many means.
-	rounding float64
-	// spacing, where positive, is the user's choice of the resolution, a distance.
-	spacing float64
+	noise    float64 // about the expected size of that on a coordinate of the mean, for a constant of 1
+	quantum  float64 // a power of two that one integer should stand for: see [Distribution.setting]
+	rounding float64 // noise times the root of the number of users, as large beside the rounding of as many means
+	spacing  float64 // where positive, the user's choice of the resolution
 }
 
-// width is that of the cells of a line: m cells err by about 2m times the noise,
-// less where the regression averages, and a part of their width. 0.6 sqrt(A) cells,
-// A = diameter/noise, were best or within a few percent for A from 1e2 to 1e5.
+// width is that of the cells of a line: m cells err by about 2m times the noise and a part of their
+// width. 0.6 sqrt(A) cells, A = diameter/noise, are within a few percent of the best measured.
 func (s setting) width(diameter float64) float64 {
 	if s.spacing > 0 {
 		return s.spacing
@@ -190,21 +173,16 @@ func (s setting) width(diameter float64) float64 {
 // its expectation is exact, or says which is no item. It is for one goroutine.
 type rounder[P any] func(dst []int64, rng *rand.Rand, items []P) error
 
-// plan is a map Phi of the items to vectors, and how to tell from the noisy mean of Phi
-// how the items are distributed.
+// plan is a map Phi of the items to vectors, and its inverse from the noisy mean of Phi.
 type plan[P any] struct {
 	shape
-	// rounder makes the means of users.
-	rounder func() rounder[P]
+	rounder func() rounder[P] // makes the means of users
 	// add adds count times Phi of output i, rounded to integers, to acc, of length Work,
 	// in the form that Finish takes.
-	add func(acc []int64, i int, count int64)
-	// point is where output i lies. The caller may keep it.
-	point func(i int) P
-	// whole tells whether Phi is of integers.
-	whole bool
-	// lipschitz is the largest ||Phi(x) - Phi(y)||_1 / d(x,y), rounded up.
-	lipschitz float64
+	add       func(acc []int64, i int, count int64)
+	point     func(i int) P // where output i lies; the caller may keep it
+	whole     bool          // Phi is of integers
+	lipschitz float64       // the largest ||Phi(x) - Phi(y)||_1 / d(x,y), rounded up
 }
 
 // level is that of the noise on every coordinate which makes a release
@@ -364,8 +342,7 @@ func positionsPlan(ctx context.Context, space metric.Finite, x []float64, diamet
 		at[i] = int64((x[i] - x[order[0]]) / s.quantum)
 		sorted[k] = at[i]
 	}
-	// Gaps of half the width are left whole: more cells cost little, and items at few
-	// of the points are told apart.
+	// Gaps of half the width are left whole: more cells cost little.
 	width := min(s.width(diameter), diameter)
 	if s.spacing == 0 {
 		width /= 2

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/distribution"
@@ -62,13 +63,7 @@ func ExampleSphere() {
 		log.Fatal(err)
 	}
 	airports := []metric.LatLon{{Lat: 51.5, Lon: -0.5}, {Lat: 33.6, Lon: -84.4}, {Lat: 25.3, Lon: 55.4}}
-	flights := func(yield func([]metric.LatLon) bool) {
-		for u := range 10_000 {
-			if !yield(airports[:1+u%3]) {
-				return
-			}
-		}
-	}
+	flights := slices.Values(slices.Repeat([][]metric.LatLon{airports[:1], airports[:2], airports}, 3334)[:10_000])
 	rng := rand.New(rand.NewPCG(1, 2)) // nil for private data
 	report, err := d.Release(rng, flights)
 	if err != nil {
@@ -108,13 +103,7 @@ func ExampleFinite() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	typed := func(yield func([]int) bool) {
-		for u := range 2000 {
-			if !yield([]int{u % 4, 7}) {
-				return
-			}
-		}
-	}
+	typed := slices.Values(slices.Repeat([][]int{{0, 7}, {1, 7}, {2, 7}, {3, 7}}, 500))
 	rng := rand.New(rand.NewPCG(1, 2)) // nil for private data
 	report, err := d.Release(rng, typed)
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// choosePlan returns the map of a finite metric that errs the least in
-// simulations, of the noise, which is public, on public references: the star, the
-// pruned subdominant ultrametric, and partitions of unity on more and more
-// centers. Nothing of it depends on data.
+// choosePlan returns the map of a finite metric that errs the least in simulations, of the noise, on
+// public references: the star, the pruned subdominant ultrametric, and partitions of unity on more and
+// more centers. Nothing of it depends on data.
 func choosePlan(ctx context.Context, op string, space metric.Finite, diameter float64, s setting) (plan[int], error) {
 	n := space.Len()
 	ground := &finiteGround{space: space, diameter: diameter}
@@ -132,14 +131,12 @@ func (g *finiteGround) nested(ctx context.Context, p plan[int]) (plan[int], erro
 	return p, nil
 }
 
-// star sends x to NN(x)/2 in a place of its own, NN being the distance to the
-// nearest point that is not at distance 0: the path metric of a star, of which
-// (NN(x) + NN(y))/2 <= d(x,y).
+// star sends x to NN(x)/2 in a place of its own, NN being the distance to the nearest point not at
+// distance 0: the path metric of a star, of which (NN(x) + NN(y))/2 <= d(x,y).
 //
-// Its fit is the projection, in squares over variances, of shares that err by
-// deviation/w_x, w = NN/2: it is no farther from the truth than these are, and the k
-// terms (w_x |fit - truth|)^2 add up to k deviation^2 at most on average. What
-// moves over a point c, which the bound takes to be the best one, costs
+// Its fit projects, in squares over variances, shares that err by deviation/w_x, w = NN/2: it is no
+// farther from the truth than these are, and the k terms (w_x |fit - truth|)^2 add up to k
+// deviation^2 at most on average. What moves over a point c, the best one in the bound, costs
 //
 //	sum of d(c,x) |fit - truth| <= sqrt(k) deviation sqrt(sum of (d(c,x)/w_x)^2).
 func (g *finiteGround) star(ctx context.Context, s setting) (plan[int], error) {
@@ -207,8 +204,7 @@ func (g *finiteGround) subdominant(ctx context.Context, s setting) (plan[int], e
 	return g.nested(ctx, p)
 }
 
-// centers is a partition of unity, no plan if it has more than so many entries a
-// point.
+// centers is a partition of unity, no plan if it has more than so many entries a point.
 func (g *finiteGround) centers(ctx context.Context, centers []int, radius float64, s setting, entries int) (plan[int], error) {
 	c, err := feature.NewCenters(ctx, g.space, centers, radius, s.noise, s.quantum, entries)
 	if c == nil || err != nil {

@@ -16,9 +16,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Histogram is the estimate of a [Distribution]: weights >= 0 of public points,
-// whose sum is 1 up to rounding. It is as private as the report that it was made
-// of, whatever is done with it.
+// Histogram is the estimate of a [Distribution]: weights >= 0 of public points, whose sum is 1 up to
+// rounding. It is as private as the report that it was made of, whatever is done with it.
 type Histogram[P any] struct {
 	Points  []P
 	Weights []float64
@@ -37,15 +36,10 @@ func (h *Histogram[P]) check(op string) error {
 // maxRecords bounds what a histogram is divided into.
 const maxRecords = math.MaxInt32
 
-// Records returns k synthetic items, in random order: a run of points gets its
-// share of them to within 1.
-//
-// All lie on Points, since the estimate is one of weights there. On a line, in a box
-// and on a sphere these are a grid, seen as such in a plot, and nearer together than
-// [Distribution.Resolution]: between them the report tells next to nothing. To spread
-// each item evenly around its point costs no privacy. It errs a little less where items
-// may lie anywhere and more where they lie in few places, as whole numbers do, and
-// ErrorBound and Error are about Points.
+// Records returns k synthetic items, in random order: a run of points gets its share of them to
+// within 1. All lie on Points, on a line, in a box and on a sphere a grid nearer together than
+// [Distribution.Resolution]. To spread each item evenly around its point costs no privacy; it errs a
+// little less where items may lie anywhere and more where they lie in few places.
 func (h *Histogram[P]) Records(rng *rand.Rand, k int) ([]P, error) {
 	const op = "distribution: Histogram.Records"
 	if err := h.check(op); err != nil {
@@ -88,9 +82,8 @@ type ErrorBar struct {
 	Resolution float64
 }
 
-// String is for people: "noise: at most 0.13 km in 95 % of releases (0.127 to 0.138 km
-// with 99 % confidence), 0.115 km on average, in 200 simulations that take the estimate
-// for the truth; resolution: up to 0.5 km besides".
+// String is for people: "noise: at most 0.13 km in 95 % of releases (0.127 to 0.138 km with 99 %
+// confidence), 0.115 km on average, ...".
 func (b ErrorBar) String() string {
 	if b.Draws == 0 {
 		return "no error bar"
@@ -106,13 +99,11 @@ func (b ErrorBar) String() string {
 		words(b.Quantile), 100*b.Prob, digits(b.Lo), words(b.Hi), words(b.Mean), b.Draws, words(b.Resolution))
 }
 
-// Error simulates the release on the estimate, whose noise is public, and returns how far, in
-// d_EM, new estimates are from it with probability prob in (0, 1), such as 0.95. Where the
-// truth is like the estimate, so is the error. It is no bound: what is lost to
-// [Distribution.Resolution] is not seen in it, and where the items of all lie in few places
-// that can be more than the noise ([Distribution.ErrorBound] has both). It reads no data, so it
-// costs no privacy. Hi is the diameter where Draws are too few. It takes as long as Draws calls
-// of Estimate: some 10 s for 2,000 points and 200 draws.
+// Error simulates the release on the estimate and returns how far, in d_EM, new estimates are from it
+// with probability prob in (0, 1). Where the truth is like the estimate, so is the error. It is no
+// bound: it does not see what is lost to [Distribution.Resolution], which can be more than the noise
+// where all items lie in few places. It costs no privacy, and the time of Draws calls of Estimate:
+// some 10 s for 2,000 points and 200 draws. Hi is the diameter where Draws are too few.
 func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o *ErrorOptions) (ErrorBar, error) {
 	const op = "distribution: Histogram.Error"
 	if err := h.check(op); err != nil {
@@ -179,7 +170,7 @@ func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, 
 		}
 		return errs[k]
 	}
-	lo, hi := sample.Ranks(draws, prob)
+	lo, hi := sample.Ranks(draws, prob, 0.005)
 	bar.Quantile = at(min(draws-1, int(math.Ceil(prob*float64(draws)))-1))
 	bar.Lo, bar.Hi = at(lo), at(hi)
 	return bar, nil

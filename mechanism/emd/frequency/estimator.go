@@ -15,16 +15,14 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Estimator estimates how the items of many users are distributed: every item goes
-// through a randomizer, and how often each output came up is published as a [emd.Report]. The
-// inverse of the randomizer's matrix makes of these an unbiased estimate of the mean of the
-// users' distributions. All users hold the same number of items.
+// Estimator estimates how the items of many users are distributed: every item goes through a
+// randomizer, and how often each output came up is published as a [emd.Report]. The inverse of the
+// randomizer's matrix makes of these an unbiased estimate of the mean of the users' distributions.
+// All users hold the same number of items.
 //
 // In the Local trust each user releases a Report of its own, which anyone may [emd.Report.Merge];
 // in the others the promise is for one release of all users' items. Immutable and safe for
-// concurrent use. O(k) memory for k items and outputs, besides the inverse.
-//
-// Source: IRC24, Algorithm 4.
+// concurrent use. O(k) memory for k items and outputs, besides the inverse. Source: IRC24, Algorithm 4.
 type Estimator struct {
 	space     metric.Finite
 	g         emd.Guarantee
@@ -47,26 +45,21 @@ type inverter interface {
 type Options struct {
 	Delta  float64           // as in [ItemWiseOptions]
 	Clones accountant.Clones // as in [ItemWiseOptions]
-	// MaxCondition, which [New] alone reads, refuses a channel that is harder to invert; 0
-	// means 2^20.
+	// MaxCondition, which [New] alone reads, refuses a channel that is harder to invert; 0 means 2^20.
 	MaxCondition float64
-	// Audit, which [New] alone reads, audits the channel under the space and accounts for
-	// the audited level, or its probabilities, as with [ItemWiseOptions].Space. Without it the channel's promise is taken to be about the
-	// distances of the space.
+	// Audit, which [New] alone reads, makes space the [ItemWiseOptions].Space. Without it the channel's
+	// promise is taken to be about the distances of the space.
 	Audit   bool
 	Workers int // as in [ItemWiseOptions]
 }
 
-// New returns the estimator with a pure channel whose inputs are the points of
-// space. Of the channel's inverses it takes the one with the least variance where all
-// inputs are equally likely. A [Estimator.Condition] above o.MaxCondition is a
-// [*ConditionError]; of a channel without an inverse it is +Inf. Promise and other errors
-// are those of [NewItemWise]; a Model.Diameter of 0 stands for that of the space, and a
-// smaller one is an error. O(n^2 m) for n inputs and m outputs. Once ctx ends the call
-// returns, but a singular value decomposition under way goes on in the background.
+// New returns the estimator with a pure channel whose inputs are the points of space, and its inverse
+// of the least variance where all inputs are equally likely. A [Estimator.Condition] above
+// o.MaxCondition is a [*ConditionError]. Promise and other errors are those of [NewItemWise]; a
+// Model.Diameter of 0 stands for that of the space, and a smaller one is an error. O(n^2 m) for n
+// inputs and m outputs. Once ctx ends the call returns, but a decomposition under way goes on.
 //
-// In the Central trust package distribution errs less, and serves users of any number of
-// items.
+// In the Central trust package distribution errs less, and serves users of any number of items.
 func New(ctx context.Context, c *mechanism.Channel, space metric.Finite, model emd.Model, o *Options) (*Estimator, error) {
 	const op = "frequency: New"
 	o = cmp.Or(o, &Options{})
@@ -95,11 +88,9 @@ func New(ctx context.Context, c *mechanism.Channel, space metric.Finite, model e
 	return f, nil
 }
 
-// NewClustered returns the estimator with randomized response on
-// clusters. No inverse is stored, and an estimate is O(k). Where a shuffler or curator is
-// trusted the level is that by its own probabilities ([accountant.Randomizer]). Errors are
-// those of [New], but no condition number is refused: confusing the items of narrow clusters
-// costs little distance.
+// NewClustered returns the estimator with randomized response on clusters, in O(k). Where a shuffler
+// or curator is trusted the level is that by its own probabilities ([accountant.Randomizer]). Errors
+// are those of [New], but no condition number is refused: confusing near items costs little distance.
 func NewClustered(ctx context.Context, g *GKRR, model emd.Model, o *Options) (*Estimator, error) {
 	const op = "frequency: NewClustered"
 	o = cmp.Or(o, &Options{})
@@ -144,22 +135,19 @@ func (f *Estimator) made(op string) error {
 	return fault.Made(f != nil && f.outputs > 0, op, "Estimator", "New, NewClustered, NewHadamardBaseline or NewLaplaceBaseline")
 }
 
-// Condition is the condition number of the randomizer: by about how much more
-// the estimate of some combination of frequencies errs than without privacy.
+// Condition is the condition number of the randomizer: by about how much more the estimate of some
+// combination of frequencies errs than without privacy.
 func (f *Estimator) Condition() float64 {
 	return fault.Must(f, f.made("frequency: Estimator.Condition")).condition
 }
 
-// ErrorBound bounds the expected earth mover's distance between the Mean of an [Estimate]
-// from that many items in all and the mean of these users' distributions, whatever it is;
-// +Inf for no items. It is never above the diameter. The distribution made of the estimate
-// errs by at most twice as much.
+// ErrorBound bounds the expected earth mover's distance between the Mean of an [Estimate] from that
+// many items in all and the mean of these users' distributions, whatever it is; +Inf for no items. It
+// is never above the diameter. The distribution made of the estimate errs by at most twice as much.
 //
-// For randomized response on clusters it is that of IRC24, Theorems 6.5 and 6.6, with exact
-// constants. For any other channel it is the sum of the items' standard deviations at the
-// worst distribution, weighted by half the diameter or by the distances from one central
-// point, whichever is less. For Hadamard response, whose total errs too, the mean is first
-// shifted to sum to 1.
+// For clusters it is that of IRC24, Theorems 6.5 and 6.6, with exact constants; for any other channel
+// the sum of the items' standard deviations at the worst distribution, weighted by half the diameter
+// or by the distances from a central point. Where the total errs, the Mean is first shifted to sum to 1.
 func (f *Estimator) ErrorBound(items int64) float64 {
 	fault.Must(f, f.made("frequency: Estimator.ErrorBound"))
 	if items < 1 {
@@ -168,16 +156,14 @@ func (f *Estimator) ErrorBound(items int64) float64 {
 	return min(f.bound(items), f.g.Model().Diameter)
 }
 
-// Release publishes the items of all users of the model. Items are indices of
-// points; one outside the space, and data that do not fit the model, are
-// errors.
+// Release publishes the items of all users of the model. Items are indices of points; one outside
+// the space, and data that do not fit the model, are errors.
 func (f *Estimator) Release(rng *rand.Rand, data emd.Users[int]) (*emd.Report, error) {
 	return f.release(context.Background(), "frequency: Estimator.Release", f.Guarantee().Model(), rng, data)
 }
 
-// Collect runs one release for each user, any number of them, and returns the
-// sum: in the Local trust, what a collector gets who merges what they sent. In
-// the others it is [Estimator.Release]. It reads data once, in order.
+// Collect runs one release for each user, any number of them, and returns the sum: in the Local
+// trust, what a collector merges. In the others it is [Estimator.Release].
 func (f *Estimator) Collect(ctx context.Context, rng *rand.Rand, data emd.Users[int]) (*emd.Report, error) {
 	model := f.Guarantee().Model()
 	if model.Trust == emd.Local {
@@ -220,9 +206,8 @@ type Estimate struct {
 	Users, Items int64
 }
 
-// Estimate inverts the randomizer. A report of nobody, of another number of outputs or of
-// another level of noise is an error. O(k) for clusters, O(K log K) for Hadamard response, one
-// pass over the inverse otherwise.
+// Estimate inverts the randomizer. A report of nobody, of another number of outputs or of another
+// level of noise is an error. O(k) for clusters, O(K log K) for Hadamard response, else O(n m).
 func (f *Estimator) Estimate(r *emd.Report) (*Estimate, error) {
 	const op = "frequency: Estimator.Estimate"
 	if err := f.made(op); err != nil {

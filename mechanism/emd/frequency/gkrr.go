@@ -16,18 +16,15 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// GKRR is generalized k-ary randomized response on a clustered space: item x is released as
-// y with probability exp(-alpha0*d(x,y))/Z. Z does not depend on x, so this exponential
-// mechanism keeps the whole level alpha0 where others lose half. On clusters of one item it
-// is ordinary randomized response: the truth, or now and then one of the others.
+// GKRR is generalized k-ary randomized response on a clustered space: item x is released as y with
+// probability exp(-alpha0*d(x,y))/Z. Z does not depend on x, so this exponential mechanism keeps the
+// whole level alpha0. On clusters of one item it is ordinary randomized response.
+// O(k) memory for k items. Immutable and safe for concurrent use.
 //
-// O(k) memory for k items. Immutable and safe for concurrent use. Its distribution is exact:
-// log-weights are float64 numbers 0, -in and -out, in <= alpha0*Intra and out <= alpha0*Inter
-// by rounding down, and the sum over a row is the same real number for all rows. Two rows of
-// one cluster differ by in at most, two of different clusters by out: with these numbers over
-// the distances, rounded up, the guarantee is a theorem about what is drawn.
-//
-// Source: IRC24, Section 6.2.1.
+// Its distribution is exact: log-weights are float64 numbers 0, -in and -out, in <= alpha0*Intra and
+// out <= alpha0*Inter by rounding down, and the sum over a row is the same real number for all rows.
+// Two rows of one cluster differ by at most in, of different clusters by out: these over the
+// distances, rounded up, are the guarantee. Source: IRC24, Section 6.2.1.
 type GKRR struct {
 	space   *metric.Clustered
 	in, out float64
@@ -44,15 +41,12 @@ type GKRR struct {
 
 var _ mechanism.Mechanism[int, int] = (*GKRR)(nil)
 
-// auditMargin is what the levels here are lowered by, relatively, so that the
-// audit of the channel too, which cannot know that normalizers are equal, stays
-// at or below the level asked for: Channel.Audit refines an interval wider than
-// a relative 2^-36, and then errs by 2^-78 over level*distance.
+// auditMargin lowers the levels here, relatively, so that the audit of the channel, which cannot know
+// that normalizers are equal, stays at or below the level asked for.
 const auditMargin = 0x1p-35
 
-// NewGKRR returns randomized response on c at the level alpha0 > 0 per unit of
-// its metric. O(k). An alpha0 so small that two rows do not differ in float64
-// is a [*metric.ValueError], like every argument outside its domain.
+// NewGKRR returns randomized response on c at the level alpha0 > 0 per unit of its metric. O(k). An
+// alpha0 so small that two rows do not differ in float64 is a [*metric.ValueError].
 func NewGKRR(c *metric.Clustered, alpha0 float64) (*GKRR, error) {
 	const op = "frequency: NewGKRR"
 	n := fault.Len(c)
@@ -98,11 +92,10 @@ func (g *GKRR) row(x int, dst []float64) []float64 {
 	return dst
 }
 
-// invert finds the inverse. With weights 1, e and f, the matrix is A = ((1-e)I
-// + (e-f)B + fJ)/Z, B the blocks of ones and J all ones. I, B and J commute,
-// and on the three common eigenspaces, t items to a cluster and k in all, A has
-// the eigenvalues (1-e)/Z, (1-e+t(e-f))/Z and 1. Solving for the inverse's
-// coefficients there, differences taken by hand, leaves no cancellation.
+// invert finds the inverse. With weights 1, e and f, the matrix is A = ((1-e)I + (e-f)B + fJ)/Z, B
+// the blocks of ones and J all ones. They commute, and on the three common eigenspaces, t items to a
+// cluster and k in all, A has the eigenvalues (1-e)/Z, (1-e+t(e-f))/Z and 1. Differences taken by
+// hand leave no cancellation.
 func (g *GKRR) invert() {
 	t, k := float64(g.space.Size()), float64(g.space.Len())
 	e, f := math.Exp(-g.in), math.Exp(-g.out)
@@ -128,8 +121,7 @@ func (g *GKRR) estimate(f, mean, variance []float64) {
 	}
 }
 
-// Guarantee is the pure level, at most the alpha0 asked for and less than a
-// relative 2^-34 below it.
+// Guarantee is the pure level, at most alpha0 and less than a relative 2^-34 below it.
 func (g *GKRR) Guarantee() mechanism.Guarantee {
 	if g == nil {
 		return mechanism.Guarantee{}
@@ -201,9 +193,9 @@ func (g *GKRR) Channel(ctx context.Context) (*mechanism.Channel, error) {
 
 const denseItems = 1024 // 8 MB
 
-// kinds is the mechanism on three of the items, which have all kinds of changes: within a
-// cluster and out of it. Every output is as seldom of one of the three as of any item, so
-// that the three hide a change as little as all do. Two items are all there are.
+// kinds is the mechanism on three of the items, which have all kinds of changes: within a cluster and
+// out of it. Every output is as seldom of one of the three as of any item, so that they hide a
+// change as little as all do.
 func (g *GKRR) kinds(ctx context.Context) (*known, error) {
 	items := []int{0, 1, 2}
 	if t := g.space.Size(); t > 1 && g.space.Clusters() > 1 {
@@ -222,23 +214,18 @@ func (g *GKRR) kinds(ctx context.Context) (*known, error) {
 // mostItemBytes is the memory for an item, in the table and while it is made.
 const mostItemBytes = 64
 
-// errorBound bounds the expected earth mover's distance between the unbiased
-// estimate from N items released by g and the distribution of these items, for
-// every such distribution, up to rounding: (8) and (9) of IRC24, Theorems 6.5 and 6.6, with
-// the constants of A instead of asymptotic ones, halved, because a tree's
-// W1 is half the sum of what they add up. With s clusters of t items, u = a and
-// v = a+t*b of the inverse a*I + b*B + c*J of A,
+// errorBound bounds the expected earth mover's distance between the unbiased estimate from N items
+// released by g and the distribution of these items, whatever it is: (8) and (9) of IRC24, with the
+// constants of A and halved. With s clusters of t items, u = a and v = a+t*b of the inverse
+// a*I + b*B + c*J of A,
 //
 //	(Intra sqrt(C + s(t-1)(u^2-1)) + (Inter-Intra) sqrt C) / (2 sqrt N),  C = (s-1)(v^2-1).
 //
-// Proof. W1 is Intra/2 times the sum of errors' sizes and (Inter-Intra)/2 times that of
-// the errors of whole clusters, and E|err| <= sqrt(Var err) for each
-// of its terms, so by Cauchy and Schwarz E||err||_1 <= sqrt(k * sum of Var).
-// With R = A^-1, the items being fixed, N times the sum of variances is the
-// mean over items x of sum_y A[x,y] ||R[y,.]||^2 - 1. All rows of R have the
-// squared norm trace(R^2)/k = (1 + (s-1)v^2 + s(t-1)u^2)/k. The sums over
-// clusters are randomized response on s clusters with the inverse v*I + t*c*J,
-// and go likewise.
+// Proof. W1 is Intra/2 times the sum of errors' sizes and (Inter-Intra)/2 times that of the errors of
+// whole clusters, and by Cauchy and Schwarz E||err||_1 <= sqrt(k * sum of Var). With R = A^-1, the
+// items being fixed, N times the sum of variances is the mean over items x of sum_y A[x,y]
+// ||R[y,.]||^2 - 1. All rows of R have the squared norm trace(R^2)/k = (1 + (s-1)v^2 + s(t-1)u^2)/k.
+// The sums over clusters are randomized response on s clusters with the inverse v*I + t*c*J.
 func (g *GKRR) errorBound(items int64) float64 {
 	s, t, in := float64(g.space.Clusters()), float64(g.space.Size()), g.space.Intra()
 	var clusters, rest float64

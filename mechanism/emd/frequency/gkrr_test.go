@@ -113,21 +113,6 @@ func TestGKRR_LevelIsRoundedUp(t *testing.T) {
 	}
 }
 
-// Beyond denseItems the channel is lazy, and the same law.
-func TestGKRR_LazyChannel(t *testing.T) {
-	c := testkit.Must(metric.NewClustered(400, 5, .25))
-	ch := testkit.Must(mustGKRR(t, c, 2).Channel(t.Context()))
-	z := 1 + 4*math.Exp(-.5) + 1995*math.Exp(-2)
-	for _, v := range []struct {
-		y    int
-		want float64
-	}{{7, 1 / z}, {5, math.Exp(-.5) / z}, {1999, math.Exp(-2) / z}} {
-		if p := ch.Prob(7, v.y); math.Abs(p/v.want-1) > 1e-9 {
-			t.Errorf("P(%d|7) = %v, want %v", v.y, p, v.want)
-		}
-	}
-}
-
 // The sums of variances in the bound's proof are those of the law, and not a
 // constant of them can go: summed over the matrix.
 func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {

@@ -18,13 +18,11 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Hadamard is Hadamard response, the randomizer of ordinary differential privacy that
-// [Estimator] is measured against. It has K = 2^ceil(log2(k+1)) outputs for k items. With
-// H the Hadamard matrix, H[a,b] = -1 to the number of ones of a&b, item x is released as a
-// uniform output of C_x = {y : H[x+1,y] = +1} with probability e^eps/(1+e^eps), else of the
-// other half. It hides every item from every other at level eps, near or far. The
-// distribution is exact for the level in [Hadamard.Guarantee]. O(1) memory. Immutable and
-// safe for concurrent use.
+// Hadamard is Hadamard response, the randomizer of ordinary differential privacy to measure
+// [Estimator] against. It has K = 2^ceil(log2(k+1)) outputs for k items. With H the Hadamard matrix,
+// item x is released as a uniform y with H[x+1,y] = 1 with probability e^eps/(1+e^eps), else of the
+// other half: every item is hidden from every other at level eps, near or far. The distribution is
+// exact for [Hadamard.Guarantee]. O(1) memory. Immutable and safe for concurrent use.
 //
 // Source: Acharya, Sun, Zhang, "Hadamard response: estimating distributions privately,
 // efficiently, and with little communication", 2019.
@@ -122,9 +120,8 @@ func (h *Hadamard) Channel(ctx context.Context) (*mechanism.Channel, error) {
 // gain is (e^eps+1)/(e^eps-1), the estimator's factor.
 func (h *Hadamard) gain() float64 { return 1 / math.Tanh(h.eps/2) }
 
-// estimate implements inverter: item x's frequency is 2 gain (f(C_x) - 1/2) =
-// gain * (H f)[x+1]. A draw contributes +-gain to it, so N Var_x = gain^2 -
-// frequency. The estimates need not sum to 1.
+// estimate implements inverter: item x's frequency is 2 gain (f(C_x) - 1/2) = gain * (H f)[x+1]. A
+// draw contributes +-gain to it, so N Var_x = gain^2 - frequency. The estimates need not sum to 1.
 func (h *Hadamard) estimate(f, mean, variance []float64) {
 	walshHadamard(f)
 	g := h.gain()
@@ -147,13 +144,10 @@ func walshHadamard(f []float64) {
 	}
 }
 
-// NewHadamardBaseline returns the baseline: the estimator of [Estimator]
-// with Hadamard response at the largest level per item at which all m items of
-// a user together are (pair.Eps, pair.Delta)-private, by exact composition
-// ([accountant.ComposeBudget]; the level of IRC24, Lemma 6.4, eps/sqrt(m ln(m/delta)), may be
-// above). The promise is that pair between any two users,
-// a discrete one at the diameter. Nothing is gained by shuffling. Of the options it takes
-// Workers alone.
+// NewHadamardBaseline returns the baseline: an [Estimator] with Hadamard response at the largest
+// level per item at which all m items of a user together are (pair.Eps, pair.Delta)-private, by exact
+// composition ([accountant.ComposeBudget]). The promise is that pair between any two users, a
+// discrete one at the diameter. Of the options it takes Workers alone. Compare IRC24, Lemma 6.4.
 func NewHadamardBaseline(ctx context.Context, space metric.Finite, model emd.Model, pair emd.DP, o *Options) (*Estimator, error) {
 	const op = "frequency: NewHadamardBaseline"
 	o = cmp.Or(o, &Options{})

@@ -15,11 +15,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// maxCondition is the default of [Options.MaxCondition]. Estimates
-// through a channel of condition number c err by up to about c/sqrt(N), so
-// beyond it a million million items leave an error of 1; and what rounding the
-// channel's probabilities to relative 2^-42 does, up to c*2^-42, stays below
-// 1e-6.
+// maxCondition is the default of [Options.MaxCondition]. Estimates through a channel of condition c
+// err by up to about c/sqrt(N), and by c*2^-42 for the rounding of its probabilities.
 const maxCondition = 0x1p20
 
 // ConditionError reports a channel whose outputs say too little of its inputs.
@@ -33,28 +30,21 @@ func (e *ConditionError) Error() string {
 	return fmt.Sprintf("%s: the channel's condition number %.3g is above %.3g: its outputs do not determine its inputs; raise alpha0, merge close items, or raise MaxCondition", e.Op, e.Condition, e.Limit)
 }
 
-// inverse estimates the distribution of a channel's inputs. With A the
-// channel's matrix, a row per input and a column per output (not per label), it
-// is an R with A*R = I: f*R is unbiased for outputs of frequencies f. It holds
-// twice as many numbers as A.
+// inverse estimates the distribution of a channel's inputs. With A the channel's matrix, a row per
+// input and a column per output, it is an R with A*R = I: f*R is unbiased for outputs of frequencies f.
 type inverse struct {
 	a, r *mat.Dense // n x m and m x n
-	// condition is the largest singular value of the channel, columns scaled by
-	// the inverse roots of their probabilities, over the smallest. The former
-	// is 1.
+	// condition is the quotient of the singular values of the channel, columns scaled by the inverse
+	// roots of their probabilities.
 	condition float64
 }
 
-// newInverse computes an inverse of c. Of the many inverses of a channel with
-// more outputs than inputs it takes the one with the least variance where all
-// inputs are equally likely: R = Q^-1 A' (A Q^-1 A')^-1, Q the diagonal matrix
-// of the probabilities of the outputs then. All its rows sum to 1, as those of
-// A do: A Q^-1 A' takes the uniform distribution to the vector of ones, and so
-// does Q^-1 A' itself.
+// newInverse computes the inverse of c of least variance where all inputs are equally likely: R =
+// Q^-1 A' (A Q^-1 A')^-1, Q the diagonal matrix of the outputs' probabilities then. Its rows sum to 1,
+// as A Q^-1 A' takes the uniform distribution to the vector of ones, and so does Q^-1 A' itself.
 //
-// It is the pseudo-inverse of B = A Q^(-1/2), by singular values; their largest
-// quotient is the condition, and above limit (0: maxCondition) it is a
-// *ConditionError. A channel with fewer outputs than inputs has condition +Inf.
+// It is the pseudo-inverse of B = A Q^(-1/2), by singular values. A condition above limit (0:
+// maxCondition) is a *ConditionError; with fewer outputs than inputs it is +Inf.
 // O(n^2 m) time; more than 16 GiB are a *metric.MemoryError.
 func newInverse(ctx context.Context, op string, c *mechanism.Channel, limit float64) (*inverse, error) {
 	if limit == 0 {
@@ -102,9 +92,8 @@ func newInverse(ctx context.Context, op string, c *mechanism.Channel, limit floa
 	}
 }
 
-// decompose sets the condition number from the singular values of b = A
-// Q^(-1/2), and the inverse where it is at most limit. gonum's decomposition
-// looks at no context and is left to end in the background.
+// decompose finds the condition number, and the inverse where that is at most limit. gonum's
+// decomposition looks at no context and is left to end in the background.
 func (v *inverse) decompose(op string, b *mat.Dense, scale []float64, limit float64) error {
 	n, m := b.Dims()
 	var svd mat.SVD
@@ -161,9 +150,8 @@ func (v *inverse) estimate(f, mean, variance []float64) {
 	}
 }
 
-// weightedVariance returns the largest expected sum over j of weight[j]*N*Var_j
-// over all distributions of N items. It is linear in the distribution, so
-// largest where all items are the same, which are tried one by one.
+// weightedVariance returns the largest expected sum over j of weight[j]*N*Var_j over all
+// distributions of N items: linear, so largest where all items are the same.
 func (v *inverse) weightedVariance(weight []float64) float64 {
 	n, m := v.a.Dims()
 	norm := make([]float64, m)
@@ -185,11 +173,9 @@ func (v *inverse) weightedVariance(weight []float64) float64 {
 
 // errorBound bounds E W1 of the estimate's error on space, times sqrt N.
 //
-// A signed measure e of total 0 has W1(e) <= sum of w_j |e_j| for w_j = diam/2
-// (move all excess anywhere) and for w_j = d(j,o), any o (move everything
-// through o). E|e_j| <= sqrt(Var_j), and by Cauchy and Schwarz sum w_j
-// sqrt(Var_j) <= sqrt(sum w_j * sum w_j Var_j). o is the point of least total
-// distance.
+// A signed measure e of total 0 has W1(e) <= sum of w_j |e_j| for w_j = diam/2 (move all excess
+// anywhere) and for w_j = d(j,o), any o (move everything through o). E|e_j| <= sqrt(Var_j), and by
+// Cauchy and Schwarz sum w_j sqrt(Var_j) <= sqrt(sum w_j * sum w_j Var_j).
 func (v *inverse) errorBound(space metric.Finite, diameter float64) float64 {
 	n := space.Len()
 	weights := make([]float64, n)

@@ -21,13 +21,11 @@ import (
 // for all distances up to the model's diameter.
 var ErrNotPure = errors.New("the channel has no pure guarantee over the whole space")
 
-// ItemWise releases every item through one pure channel, independently, and publishes the
-// multiset of the results: how often each output came up. Being one of many hides an item,
-// so the promise per user is far better than m times that per item.
-//
-// In the Local trust a user shuffles its own m items, in the Shuffled trust a shuffler
-// those of all users, who draw from [ItemWise.Channel] themselves, and in the Central trust
-// a curator may do it: Release is the work of all. Immutable and safe for concurrent use.
+// ItemWise releases every item through one pure channel, independently, and publishes how often each
+// output came up. Being one of many hides an item, so the promise per user is far better than m times
+// that per item. In the Local trust a user shuffles its own m items, in the Shuffled trust a shuffler
+// those of all users, who draw from [ItemWise.Channel] themselves, and in the Central trust a curator
+// may do it: Release is the work of all. Immutable and safe for concurrent use.
 //
 // Source: IRC24, Algorithm 2 and Theorem 4.4, with the tighter [accountant.Shuffle].
 type ItemWise struct {
@@ -42,18 +40,15 @@ var _ emd.Releaser[int, []int64] = (*ItemWise)(nil)
 
 // ItemWiseOptions tune [NewItemWise]. Nil and the zero value mean the defaults.
 type ItemWiseOptions struct {
-	// Delta is the slack of the promise, in [0, 1). With 0 there is pure
-	// composition only, which shuffling does not improve.
+	// Delta is the slack of the promise, in [0, 1). With 0 there is pure composition only.
 	Delta float64
 	// Clones says how the accountant counts the items among which one is hidden.
 	Clones accountant.Clones
-	// Space is the metric of the channel's inputs. If given, its diameter is
-	// the model's where that is 0 and must not exceed it elsewhere, its least
-	// distance helps the accountant, and the audited level of the channel under
-	// it, which may be below the claimed one, is accounted for, or better its probabilities.
+	// Space is the metric of the channel's inputs. If given, its diameter is the model's where that is 0
+	// and must not exceed it elsewhere, its least distance helps the accountant, and the audited level of
+	// the channel, or better its probabilities, are accounted for.
 	Space metric.Finite
-	// Workers is the number of goroutines of a release, 0 for all processors.
-	// No result depends on it.
+	// Workers is the number of goroutines of a release, 0 for all processors. No result depends on it.
 	Workers int
 }
 
@@ -63,18 +58,15 @@ type BudgetOptions struct {
 	Space  metric.Finite     // as in [ItemWiseOptions], for its distances
 }
 
-// NewItemWise returns the release of all items of the model's users through c. An unbounded
-// model is refused (see [emd.NewReduced]), and so are a c without a pure guarantee
-// ([ErrNotPure]), one in another unit ([mechanism.ErrUnit]) and, with a Space, one that
-// does not keep what it claims ([mechanism.ErrClaim]). Without a Space it is taken on trust
-// that the guarantee of c is about the distance that d_EM is made of, and that no two items
-// are farther apart than Model.Diameter: on both the promise rests.
+// NewItemWise returns the release of all items of the model's users through c. Refused are an
+// unbounded model (see [emd.NewReduced]), a c without a pure guarantee ([ErrNotPure]), one in another
+// unit ([mechanism.ErrUnit]) and, with a Space, one that does not keep what it claims
+// ([mechanism.ErrClaim]). Without a Space the promise rests on this: that the guarantee of c is about
+// the distance d_EM is made of, and that no two items are farther apart than Model.Diameter.
 //
-// The promise is that of [accountant.Shuffle.Level] for N = m records in the Local trust
-// and N = m*n in the others; its delta is 0 where pure composition, which adds the levels
-// of the items, is as good. In the others, with a Space of at most 16 points, it is that with
-// an [accountant.Randomizer] of c's own probabilities, a seventh to two thirds of it where c
-// has more than two outputs. Up to ten seconds, and with a Space the audit of c.
+// The promise is [accountant.Shuffle.Level]'s for N = m records in the Local trust and N = m*n in the
+// others; its delta is 0 where pure composition is as good. In the others, with a Space of at most 16
+// points, c's own probabilities count ([accountant.Randomizer]). Up to ten seconds, and the audit of c.
 func NewItemWise(ctx context.Context, c *mechanism.Channel, model emd.Model, o *ItemWiseOptions) (*ItemWise, error) {
 	return buildItemWise(ctx, "frequency: NewItemWise", c, model, o, nil)
 }
@@ -85,8 +77,8 @@ type known struct {
 	space metric.Finite
 }
 
-// buildItemWise is NewItemWise for the constructor that op names. The level is that by the
-// probabilities of own, where own is not nil or c on a small Space.
+// buildItemWise is NewItemWise for the constructor op, by the probabilities of own where it is not
+// nil, or of c on a small Space.
 func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model emd.Model, o *ItemWiseOptions, own *known) (*ItemWise, error) {
 	o = cmp.Or(o, &ItemWiseOptions{})
 	if c == nil {
@@ -141,12 +133,12 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model e
 	return w, err
 }
 
-// maxOwn is up to how many inputs a channel's own probabilities are looked at: up to
-// maxOwn (maxOwn-1) kinds of changes, of some hundredths of a second each.
+// maxOwn is up to how many inputs a channel's own probabilities are looked at: each of the
+// maxOwn(maxOwn-1) kinds of changes takes some hundredths of a second.
 const maxOwn = 16
 
-// level is the level of the channel's own probabilities, or that of s where that is no
-// more or the channel is none that [accountant.NewRandomizer] takes.
+// level is the level of the channel's own probabilities, or s's where that is no more or
+// [accountant.NewRandomizer] does not take the channel.
 func (k *known) level(ctx context.Context, s accountant.Shuffle, delta float64, level accountant.Bound) (accountant.Bound, error) {
 	if delta == 0 {
 		return level, nil
@@ -165,10 +157,9 @@ func (k *known) level(ctx context.Context, s accountant.Shuffle, delta float64, 
 	return level, err
 }
 
-// ItemWiseBudget returns the largest level alpha0 per unit of distance between
-// items, rounded down, with which a channel makes [NewItemWise] promise the
-// target, at its Delta and the same options, and the theorem that proves it.
-// See [accountant.Shuffle.Budget].
+// ItemWiseBudget returns the largest level alpha0 per unit of distance between items, rounded down,
+// with which [NewItemWise] promises the target, at its Delta and the same options, and the theorem
+// that proves it. See [accountant.Shuffle.Budget].
 func ItemWiseBudget(ctx context.Context, model emd.Model, target emd.Promise, o *BudgetOptions) (accountant.Bound, error) {
 	const op = "frequency: ItemWiseBudget"
 	o = cmp.Or(o, &BudgetOptions{})
@@ -249,17 +240,14 @@ func (w *ItemWise) Guarantee() emd.Guarantee {
 // Theorem names what proves the promise.
 func (w *ItemWise) Theorem() accountant.Theorem { return w.bound }
 
-// Channel is what every item goes through. Its outputs are numbered as the
-// counts of [ItemWise.Release] are, and carry no labels.
+// Channel is what every item goes through. Its outputs are numbered as counts are, without labels.
 func (w *ItemWise) Channel() *mechanism.Channel {
 	return fault.Must(w, w.made("frequency: ItemWise.Channel")).channel
 }
 
-// Release draws an output for every item and returns how often each came up:
-// counts[y] for output y of the channel. The distribution is exact, as
-// [mechanism.Channel]'s is. Items are indices of inputs of the channel; one
-// outside is an error that names its user. The data are read once, in order, on
-// the caller's goroutine. O(items + inputs + outputs).
+// Release draws an output for every item and returns counts[y], how often output y of the channel
+// came up. The distribution is exact, as [mechanism.Channel]'s is. Items are indices of inputs; one
+// outside is an error that names its user. O(items + inputs + outputs); data are read once, in order.
 func (w *ItemWise) Release(rng *rand.Rand, data emd.Users[int]) ([]int64, error) {
 	const op = "frequency: ItemWise.Release"
 	if err := w.made(op); err != nil {

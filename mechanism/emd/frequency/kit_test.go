@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/metric"
@@ -19,33 +20,19 @@ import (
 )
 
 // line is n points at distance 1/(n-1) from one to the next.
-func line(t testing.TB, n int) *metric.Dense {
-	t.Helper()
-	var upper []float64
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			upper = append(upper, float64(j-i)/float64(n-1))
-		}
-	}
-	return testkit.Must(metric.NewDense(n, upper))
-}
+func line(_ testing.TB, n int) *metric.Dense { return space.Path(n, 1/float64(n-1)) }
 
 // geometricChannel has weights e^(-beta*d/2): at most beta-private.
 func geometricChannel(t testing.TB, space metric.Finite, beta float64) *mechanism.Channel {
 	t.Helper()
 	n := space.Len()
-	c, err := mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: n, Outputs: n, Log: true, Fill: func(x int, dst []float64) {
+	c := testkit.Must(mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: n, Outputs: n, Log: true, Fill: func(x int, dst []float64) {
 		for y := range dst {
 			dst[y] = -beta / 2 * space.Distance(x, y)
 		}
-	}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, _, err = c.Certify(t.Context(), space, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}, nil))
+	c, _, err := c.Certify(t.Context(), space, "", nil)
+	testkit.Check(t, err)
 	return c
 }
 
@@ -122,18 +109,17 @@ func histogram(k int, data emd.Users[int]) []float64 {
 func estimators(t testing.TB, c *metric.Clustered, model emd.Model, alpha0 float64) map[string]*Estimator {
 	t.Helper()
 	g := mustGKRR(t, c, alpha0)
-	closed := testkit.Must(NewClustered(t.Context(), g, model, nil))
-	ch := testkit.Must(g.Channel(t.Context()))
-	matrix := testkit.Must(New(t.Context(), ch, c, model, nil))
-	h := testkit.Must(NewHadamardBaseline(t.Context(), c, model, emd.DP{Eps: alpha0 * float64(model.Items)}, nil))
-	return map[string]*Estimator{"clusters": closed, "matrix": matrix, "Hadamard": h}
+	return map[string]*Estimator{
+		"clusters": testkit.Must(NewClustered(t.Context(), g, model, nil)),
+		"matrix":   testkit.Must(New(t.Context(), testkit.Must(g.Channel(t.Context())), c, model, nil)),
+		"Hadamard": testkit.Must(NewHadamardBaseline(t.Context(), c, model, emd.DP{Eps: alpha0 * float64(model.Items)}, nil)),
+	}
 }
 
 // estimateOf releases the users' items and estimates from the counts.
 func estimateOf(t testing.TB, f *Estimator, r *rand.Rand, data emd.Users[int]) *Estimate {
 	t.Helper()
-	counts := testkit.Must(f.Release(r, data))
-	return testkit.Must(f.Estimate(counts))
+	return testkit.Must(f.Estimate(testkit.Must(f.Release(r, data))))
 }
 
 // unitRows checks that the estimate of each row of c is a unit vector.

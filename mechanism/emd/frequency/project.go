@@ -14,14 +14,10 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Project returns a probability vector on the n points of space nearest, in the earth
-// mover's distance d_EM, to the signed weights g, and its distance from them. What the
-// total of g lacks of 1 is first spread evenly over all points. For an unbiased estimate g
-// of a distribution q, d_EM(p, q) <= 2 d_EM(g, q); cutting off at 0 and rescaling can be
-// off by more.
-//
-// It is that of [wasserstein.Project], exact, in O(n log n) on lines and trees and at the
-// cost of an optimal transport elsewhere.
+// Project returns a probability vector on the n points of space nearest, in the earth mover's
+// distance, to the signed weights g, and its distance from them, by [wasserstein.Project]. What the
+// total of g lacks of 1 is first spread evenly over all points. For an unbiased estimate g of a
+// distribution q, d_EM(p, q) <= 2 d_EM(g, q).
 func Project(ctx context.Context, space metric.Finite, g []float64) (p []float64, dist float64, err error) {
 	const op = "frequency: Project"
 	if len(g) != fault.Len(space) {

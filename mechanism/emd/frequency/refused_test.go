@@ -2,7 +2,6 @@ package frequency
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -26,7 +25,7 @@ func (unread) Distance(_, _ int) float64 { panic("read before the cheap checks")
 // What no constructor accepts, beside the numbers that internal/robust tries
 // on all of them.
 func TestConstructors_Refuse(t *testing.T) {
-	ctx, nan, inf := t.Context(), math.NaN(), math.Inf(1)
+	ctx, nan := t.Context(), math.NaN()
 	c := testkit.Must(metric.NewClustered(2, 2, .5))
 	g := mustGKRR(t, c, 1)
 	ch := testkit.Must(g.Channel(ctx))
@@ -52,26 +51,20 @@ func TestConstructors_Refuse(t *testing.T) {
 	testkit.Refused(t, [][3]any{
 		{project(c, 1, 0, 0), "frequency: Project: g has size 3", nil},
 		{project(new(metric.Clustered)), "frequency: Project: ", metric.ErrEmpty},
-		{project(c, 1, nan, 0, 0), "g[1] = NaN", nil},
 		{project(space.Constant(3, nan), 1, -1, 1), "", nil},
 		{testkit.Err(NewGKRR(nil, 1)), "frequency: NewGKRR: ", metric.ErrEmpty},
 		{testkit.Err(NewGKRR(testkit.Must(metric.NewClustered(1<<20, 1<<9, 1)), 1)), "the limit is", nil},
-		{testkit.Err(NewGKRR(c, 0)), "frequency: NewGKRR: alpha0 = 0", nil},
 		{testkit.Err(NewGKRR(c, 5e-324)), "alpha0 = 5e-324", nil},
 		{testkit.Err(NewGKRR(one, 5e-324)), "alpha0 = 5e-324", nil},
 		{testkit.Err(NewGKRR(testkit.Must(testkit.Must(metric.NewClustered(2, 3, .2)).Scaled(1e300, "")), 1e300)), "alpha0 = 1e+300", nil},
 		{testkit.Err(g.Release(nil, -1)), "frequency: GKRR.Release: x, want an index", nil},
-		{testkit.Err(g.Release(nil, 4)), "x, want an index in [0, 4)", nil},
 		{testkit.Err(NewHadamard(0, 1)), "frequency: NewHadamard: k = 0", nil},
-		{testkit.Err(NewHadamard(1<<30, 1)), "k = 1.073741824e+09", nil},
-		{testkit.Err(NewHadamard(4, nan)), "eps = NaN", nil},
 		{testkit.Err(NewHadamard(4, 5e-324)), "eps = 5e-324", nil},
 		{testkit.Err(testkit.Must(NewHadamard(4, 1)).Release(nil, 4)), "frequency: Hadamard.Release: x, want an index", nil},
 		{itemWise(nil, good, nil), "frequency: NewItemWise: ", metric.ErrEmpty},
 		{itemWise(ch.WithGuarantee(mechanism.Guarantee{}), good, nil), "no guarantee", ErrNotPure},
 		{itemWise(ch.WithGuarantee(half), good, nil), "frequency: NewItemWise: ", ErrNotPure},
 		{itemWise(ch.WithGuarantee(small), good, nil), "up to 0.95", ErrNotPure},
-		{itemWise(ch, km, nil), "frequency: NewItemWise: ", mechanism.ErrUnit},
 		{itemWise(own.WithGuarantee(pureLevel(t, .97*own.Guarantee().Alpha())), good, &ItemWiseOptions{Space: line(t, 4)}), "audited", mechanism.ErrClaim},
 		{itemWise(identityChannel(t, 4, nil), good, &ItemWiseOptions{Space: c}), "audited", mechanism.ErrClaim},
 		{itemWise(ch, open, nil), "frequency: NewItemWise: Model.Items = 0", nil},
@@ -80,14 +73,8 @@ func TestConstructors_Refuse(t *testing.T) {
 		{itemWise(ch, good, &ItemWiseOptions{Space: line(t, 5)}), "Space has size 5, want 4", nil},
 		{itemWise(ch, good, &ItemWiseOptions{Delta: 1}), "frequency: NewItemWise: Delta = 1", nil},
 		{testkit.Err(ItemWiseBudget(ctx, open, emd.Promise{Alpha: 1}, nil)), "frequency: ItemWiseBudget: Model.Items = 0", nil},
-		{testkit.Err(ItemWiseBudget(ctx, good, emd.Promise{Alpha: inf}, nil)), "target.Alpha = +Inf", nil},
-		{testkit.Err(ItemWiseBudget(ctx, good, emd.Promise{Alpha: 1, Delta: -1}, nil)), "target.Delta = -1", nil},
 		{testkit.Err(NewClustered(ctx, nil, good, nil)), "frequency: NewClustered: a GKRR that is not from NewGKRR", nil},
 		{testkit.Err(NewClustered(ctx, g, emd.Model{}, nil)), "frequency: NewClustered: Model.Trust = 0", nil},
-		{testkit.Err(NewClustered(ctx, g, open, nil)), "Model.Items = 0", nil},
-		{testkit.Err(NewClustered(ctx, g, narrow, nil)), "above the model's diameter 0.9", nil},
-		{testkit.Err(NewClustered(ctx, g, km, nil)), "frequency: NewClustered: ", mechanism.ErrUnit},
-		{testkit.Err(NewClustered(ctx, g, good, &Options{Delta: 1})), "Delta = 1", nil},
 		{frequencies(bare, c, good, &Options{Delta: 1e-6}), "frequency: New: ", ErrNotPure},
 		{frequencies(nil, c, good, nil), "frequency: New: ", metric.ErrEmpty},
 		{frequencies(ch, nil, good, nil), "frequency: New: ", metric.ErrEmpty},
@@ -97,23 +84,14 @@ func TestConstructors_Refuse(t *testing.T) {
 		{frequencies(ch, line(t, 4), narrow, nil), "points 0 and 3 of the space are at distance 1", nil},
 		{frequencies(ch, c, good, &Options{MaxCondition: 1.5}), "is above 1.5", nil},
 		{testkit.Err(NewHadamardBaseline(ctx, c, open, emd.DP{Eps: 1}, nil)), "frequency: NewHadamardBaseline: Model.Items = 0", nil},
-		{testkit.Err(NewHadamardBaseline(ctx, c, good, emd.DP{}, nil)), "eps = 0", nil},
-		{testkit.Err(NewHadamardBaseline(ctx, c, good, emd.DP{Eps: 1, Delta: 1}, nil)), "delta = 1", nil},
-		{testkit.Err(NewHadamardBaseline(ctx, nil, good, emd.DP{Eps: 1}, nil)), "frequency: NewHadamardBaseline: ", metric.ErrEmpty},
 		{testkit.Err(NewHadamardBaseline(ctx, c, narrow, emd.DP{Eps: 1}, nil)), "above the model's diameter 0.9", nil},
 		{testkit.Err(NewLaplaceBaseline(ctx, c, km, 1)), "frequency: NewLaplaceBaseline: Model.Trust = 1, want Central", nil},
 		{testkit.Err(NewLaplaceBaseline(ctx, c, emd.Model{Trust: emd.Shuffled, Users: 1, Items: 1}, 1)), "Model.Trust = 2, want Central", nil},
 		{testkit.Err(NewLaplaceBaseline(ctx, c, emd.Model{Trust: emd.Central, Users: 1}, 1)), "Model.Items = 0", nil},
-		{testkit.Err(NewLaplaceBaseline(ctx, c, good, nan)), "eps = NaN", nil},
 		{testkit.Err(NewLaplaceBaseline(ctx, c, good, 1e-20)), "eps = 1e-20", nil},
-		{testkit.Err(NewLaplaceBaseline(ctx, nil, good, 1)), "frequency: NewLaplaceBaseline: ", metric.ErrEmpty},
 	})
 	if err := itemWise(ch, emd.Model{Trust: emd.Shuffled, Items: math.MaxInt, Users: 3, Diameter: 1}, nil); err == nil && strconv.IntSize == 64 {
 		t.Error("too many items")
-	}
-	var e *ConditionError
-	if err := frequencies(ch, c, good, &Options{MaxCondition: 1.5}); !errors.As(err, &e) {
-		t.Errorf("condition: %v", err)
 	}
 }
 
@@ -158,9 +136,6 @@ func TestReleases_RefuseData(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	testkit.Refused(t, [][3]any{
-		{testkit.Err(f.Collect(ctx, nil, slices.Values([][]int{}))), "frequency: Estimator.Collect: ", metric.ErrEmpty},
-		{testkit.Err(f.Collect(ctx, nil, slices.Values([][]int{{0, 1, 2}, {0, 1}}))), "user 1 has not the model's", nil},
-		{testkit.Err(f.Collect(ctx, nil, emd.One([]int{0, 1, 4}))), "user 0[2], want an index", nil},
 		{testkit.Err(f.Collect(done, nil, emd.One([]int{0, 1, 2}))), "", context.Canceled},
 		{testkit.Err(f.Release(nil, slices.Values([][]int{{0, 1, 2}, {0, 1, 2}}))), "more users than the model's 1", nil},
 		{testkit.Err(f.Release(nil, nil)), "frequency: Estimator.Release: ", metric.ErrEmpty},

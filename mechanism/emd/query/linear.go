@@ -22,67 +22,83 @@ import (
 
 // LinearOptions tune [NewLinear]. Nil and the zero value mean the defaults.
 type LinearOptions[P any] struct {
-	// Sample, where not nil, holds public points, some thousands. A constant
-	// smaller than they show is refused with a [*LipschitzError], and so are
-	// two points, looked for in O(n), farther apart than Model.Diameter.
+	// Sample, where not nil, holds public points, some thousands. A constant smaller than they show is a
+	// [*LipschitzError], and two points, looked for in O(n), farther apart than Model.Diameter an error.
 	Sample *metric.Points[P]
-	// Contains, where not nil, says which items lie in the space of the model;
-	// a release of others is an error. Beyond Model.Diameter Gaussian noise
-	// promises nothing. Who sees the error learns that such an item was there:
-	// clean the data instead where that matters.
+	// Contains, where not nil, says which items lie in the space of the model; a release of others is an
+	// error, from which who sees it learns of the item: clean the data instead where that matters.
 	Contains func(P) bool
-	// Step, a power of two, is that of the sum over users: a release is a multiple of
-	// Step/Model.Users. The default is the largest power of two up to 2^-10 of the noise's
-	// scale on the sum: Lipschitz/Alpha; with Delta
-	// the deviation, and less than that where Delta is below 5e-12*Norm.Dim. A step
-	// too large for Alpha and Delta is an error: one of 2^30 times the default is, mostly. So
-	// is one of which 2^52 are less than 1,024 of the scale, the default for a Delta below
-	// 2e-26*Norm.Dim.
+	// Step, a power of two, is that of the sum over users: a release is a multiple of Step/Model.Users. The
+	// default is the largest up to 2^-10 of the noise's scale on the sum: Lipschitz/Alpha; with Delta the
+	// deviation, and less where Delta is below 5e-12*Norm.Dim. A step too large for Alpha and Delta is an
+	// error, mostly one of 2^30 times the default. So is one of which 2^52 are less than 1,024 of the
+	// scale, the default for a Delta below 2e-26*Norm.Dim.
 	Step float64
 }
 
-// Linear releases the mean over users of the mean of a Lipschitz query (see [Query]) over
-// each user's items, with noise. One user whose items change by d_EM moves it by at most
-// Lipschitz*d_EM/n, so that local (n = 1) and central models, bounded and unbounded, are
-// served alike. Users weigh the same, however many items they hold.
+// Linear releases the mean over users of the mean of a Lipschitz query (see [Query]) over each user's
+// items, with noise. One user whose items change by d_EM moves it by at most Lipschitz*d_EM/n, so that
+// local (n = 1) and central models, bounded and unbounded, are served alike. Users weigh the same.
 //
-// Without Delta the noise has a density proportional to exp(-alpha*n/Lipschitz*||z||) in the norm
-// of the query, [additive.KNorm]. With Delta the norm must be l2 and the noise is Gaussian
-// of the least deviation, [additive.GaussianSigma] at Model.Diameter: items farther apart
-// are outside the promise. (The deviation of IRC24, Lemma 6.2, l sqrt(1.25
-// ln(1/delta))/alpha, is not private.)
+// Without Delta the noise has a density proportional to exp(-alpha*n/Lipschitz*||z||) in the norm of
+// the query, [additive.KNorm]. With Delta the norm must be l2 and the noise is Gaussian of the least
+// deviation, [additive.GaussianSigma] at Model.Diameter: items farther apart are outside the promise.
+// (The deviation of IRC24, Lemma 6.2, l sqrt(1.25 ln(1/delta))/alpha, is not private.)
 //
-// The promise is that of the bits, for the values that the query returns, as exact as package
-// additive's noise is: each user's mean is rounded at random, exactly, to a lattice 2^-52 steps
-// wide, such that its expectation is right; the sum gets noise and is rounded to the step,
-// once, and kept within 2^52 steps. A value beyond 2^61 steps over the user's number of items,
-// and a sum over users beyond 2^52, is refused. Immutable and safe for concurrent use if the
-// query is.
-//
-// Source: IRC24, Algorithm 1 and Lemma 4.2, which has the central promise for users of one
-// number of items.
+// The promise is that of the bits, for the values that the query returns: each user's mean is rounded
+// at random, exactly, to a lattice 2^-52 steps wide, such that its expectation is right; the sum gets
+// noise and is rounded to the step, once, and kept within 2^52 steps. A value beyond 2^61 steps over
+// the user's number of items, and a sum over users beyond 2^52, is refused. Immutable and safe for
+// concurrent use if the query is. Source: IRC24, Algorithm 1 and Lemma 4.2.
 type Linear[P any] struct {
-	means[P]
-	step  float64
-	noise interface { // on the sum
+	query    Query[P]
+	model    emd.Model
+	contains func(P) bool
+	g        emd.Guarantee
+	step     float64
+	noise    interface { // on the sum
 		ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error
 		RadiusQuantile(q float64) float64
 	}
 	deviation float64
 }
 
-// NewLinear returns the mechanism with the promise of the target in the
-// model. Errors are [*metric.ValueError] for an argument outside its domain, for a
-// norm that the target cannot have, and for a level of the noise,
-// Alpha/Lipschitz, outside [1e-100, 1e100]; and those of the options.
+// NewLinear returns the mechanism with the promise of the target in the model. Errors are
+// [*metric.ValueError] for an argument outside its domain, for a norm that the target cannot have, and
+// for a level of the noise, Alpha/Lipschitz, outside [1e-100, 1e100]; and those of the options.
 func NewLinear[P any](ctx context.Context, q Query[P], model emd.Model, target emd.Promise, o *LinearOptions[P]) (*Linear[P], error) {
 	const op = "query: NewLinear"
 	o = cmp.Or(o, &LinearOptions[P]{})
-	m, err := newMeans(ctx, op, q, model, target, o.Sample, o.Contains)
+	model, err := model.Check(op)
+	if err := cmp.Or(q.check(op), err, target.Check(op)); err != nil {
+		return nil, err
+	}
+	if model.Trust == emd.Shuffled {
+		return nil, fault.Value(op, "Model.Trust", float64(model.Trust), "Local or Central: a shuffler adds no noise to a mean")
+	}
+	if o.Sample != nil {
+		if model.Unit, err = fault.Unit(op, model.Unit, o.Sample.Unit()); err != nil {
+			return nil, err
+		}
+		w, err := LipschitzAtLeast(ctx, q, o.Sample)
+		if err == nil && w.Ratio > q.Lipschitz {
+			err = &LipschitzError{q.Name, q.Lipschitz, w}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if d, i, j := farApart(o.Sample); d > model.Diameter {
+			return nil, check.TooNarrow(op, d, i, j, model.Diameter)
+		}
+	}
+	promised, err := mechanism.NewGuarantee(target.Alpha, target.Delta, model.Unit)
 	if err != nil {
 		return nil, err
 	}
-	l := &Linear[P]{means: m, step: o.Step}
+	l := &Linear[P]{query: q, model: model, contains: o.Contains, step: o.Step}
+	if l.g, err = emd.NewGuarantee(model, promised); err != nil {
+		return nil, err
+	}
 	// Noise on the sum over users that is (level, Delta)-private in the norm of the
 	// query is (level*Lipschitz, Delta)-private under d_EM, and level is rounded to
 	// make that at most Alpha.
@@ -122,30 +138,26 @@ func (l *Linear[P]) tooFine(op string) error {
 	return fault.Value(op, "Step", l.step, "a larger power of two, for this Alpha and Delta, or a larger Delta")
 }
 
-// addKNorm makes noise on the sum such that one user's mean s, moved by v, changes the
-// probability of no set by more than e^(level ||v||).
+// addKNorm makes noise on the sum such that one user's mean s, moved by v, changes the probability of
+// no set by more than e^(level ||v||).
 //
-// Let h = 2^-52 steps and F(x) be the probability of a set of sums, given all else, where
-// the user's mean is rounded to x. It is rounded to a corner c of the cell of s in the
-// lattice, coordinates independent, with E c = s: the set has P = E F(c), and P's
-// derivative along v is the sum over axes j of v_j E (F at the upper end - F at the lower
-// end of an edge along j)/h.
+// Let h = 2^-52 steps and F(x) be the probability of a set of sums, given all else, where the user's
+// mean is rounded to x. It is rounded to a corner c of the cell of s in the lattice, coordinates
+// independent, with E c = s: the set has P = E F(c), and P's derivative along v is the sum over axes j
+// of v_j E (F at the upper end - F at the lower end of an edge along j)/h.
 //
-// In l1 coordinates of the noise are independent too, and so is all that follows: F
-// changes by a factor of at most e^(level h) along an edge, so that |d ln P| <=
-// (e^(level h) - 1)/h |v_j|, which is at most level |v_j| (1 + level h).
+// In l1 coordinates of the noise are independent too: F changes by a factor of at most e^(level h)
+// along an edge, so that |d ln P| <= (e^(level h) - 1)/h |v_j| <= level |v_j| (1 + level h).
 //
-// In general let the set be a cube A of side g, of which the step is a multiple. F(x) is
-// the integral over A-x of the density f of the noise, and its derivative along j the
-// difference of f's integrals over two faces. In the cell all x have ||x-s|| <= h d =: r,
-// as ||e_j|| = 1, so that these integrals are within a factor of
-// e^(level r) of those at s, which are at most e^(level g)/g F(s). So P's derivative
-// differs from that of F at s, which is at most level ||v|| F(s), by at most
+// In general let the set be a cube A of side g, of which the step is a multiple. F(x) is the integral
+// over A-x of the density f of the noise, and its derivative along j the difference of f's integrals
+// over two faces. In the cell all x have ||x-s|| <= h d =: r, as ||e_j|| = 1, so that these integrals
+// are within a factor of e^(level r) of those at s, which are at most e^(level g)/g F(s). So P's
+// derivative differs from that of F at s, which is at most level ||v|| F(s), by at most
 //
 //	sum |v_j| (e^(level r) - 1) e^(level g) 2/g F(s), and P >= e^(-level r) F(s).
 //
-// As |v_j| <= ||v|| for all j, that is |d ln P| <= level ||v|| (1 + 8 d^2 h/g) where
-// level g <= 1, as long as that is small.
+// As |v_j| <= ||v|| for all j, |d ln P| <= level ||v|| (1 + 8 d^2 h/g) where level g <= 1 and that is small.
 func (l *Linear[P]) addKNorm(op string, level float64) error {
 	norm := l.query.Norm
 	d := float64(norm.Dim)
@@ -169,20 +181,18 @@ func (l *Linear[P]) addKNorm(op string, level float64) error {
 	return nil
 }
 
-// addGaussian makes Gaussian noise on the sum such that one user's mean, moved by D in
-// l2, makes no set more than e^(level D) times as likely, up to delta.
+// addGaussian makes Gaussian noise on the sum such that one user's mean, moved by D in l2, makes no set
+// more than e^(level D) times as likely, up to delta.
 //
-// Let the same uniform numbers round both means, to a and b on the lattice of h = 2^-52
-// steps. |a-b| <= D + h sqrt(d), and E |a_j-b_j| is how far coordinate j is moved.
-// The least delta of two mixtures with the same weights is at most the mean of those of
-// their parts (it is convex in both). For small D that is at most
+// Let the same uniform numbers round both means, to a and b on the lattice of h = 2^-52 steps. |a-b| <=
+// D + h sqrt(d), and E |a_j-b_j| is how far coordinate j is moved. The least delta of two mixtures with
+// the same weights is at most the mean of those of their parts. For small D that is at most
 //
 //	E |a-b|/(sigma sqrt(2 pi)) <= sqrt(d) D/(sigma sqrt(2 pi)),
 //
-// a distance in total variation, and below delta up to D0 = 2.5 sigma delta/sqrt(d). For
-// larger D noise that is (level', delta)-private up to a distance h sqrt(d) beyond the
-// largest D suffices, if level' (D + h sqrt(d)) <= level D: if level' <= level/(1 +
-// h d/(2.5 sigma delta)).
+// a distance in total variation, and below delta up to D0 = 2.5 sigma delta/sqrt(d). For larger D noise
+// that is (level', delta)-private up to a distance h sqrt(d) beyond the largest D suffices, if level'
+// (D + h sqrt(d)) <= level D: if level' <= level/(1 + h d/(2.5 sigma delta)).
 func (l *Linear[P]) addGaussian(op string, level, delta float64) error {
 	d := l.query.Norm.Dim
 	if l.query.Norm.P != 2 && d != 1 {
@@ -226,25 +236,21 @@ func (l *Linear[P]) Guarantee() emd.Guarantee {
 	return l.g
 }
 
-// StdDev is the standard deviation of the noise on each coordinate, before
-// rounding to a grid: the root mean square error of the mean of these users.
+// StdDev is the standard deviation of the noise on each coordinate, before rounding to the step.
 func (l *Linear[P]) StdDev() float64 {
 	return fault.Must(l, l.made("query: Linear.StdDev")).deviation
 }
 
-// RadiusQuantile returns the radius, in the norm of the query, that the noise
-// does not exceed with probability p, before rounding to a grid. NaN where p is
-// outside [0, 1].
+// RadiusQuantile returns the radius, in the norm of the query, that the noise does not exceed with
+// probability p, before rounding to the step. NaN where p is outside [0, 1].
 func (l *Linear[P]) RadiusQuantile(p float64) float64 {
 	fault.Must(l, l.made("query: Linear.RadiusQuantile"))
 	return l.noise.RadiusQuantile(p) / float64(l.model.Users)
 }
 
-// Release returns the noisy mean, of length Norm.Dim. It walks the data once,
-// one call of the query an item, and more about once in a thousand users. Errors name the
-// user and the item: data that do not fit the model, an item outside the domain, a value
-// that is no finite number, or too large. They depend on the data, so keep them from whom
-// the release is for.
+// Release returns the noisy mean, of length Norm.Dim. It calls the query once an item, and more about
+// once in a thousand users. Errors name the user and the item that does not fit. They depend on the
+// data, so keep them from whom the release is for.
 func (l *Linear[P]) Release(rng *rand.Rand, data emd.Users[P]) ([]float64, error) {
 	const op = "query: Linear.Release"
 	if err := l.made(op); err != nil {
@@ -350,46 +356,6 @@ func (l *Linear[P]) enclose(j int, items []P, value []float64, prec uint) exact.
 	return exact.Enclosure{Lo: lo.Quo(lo, step), Hi: hi.Quo(hi, step)}
 }
 
-// means is the query on the data of a model.
-type means[P any] struct {
-	query    Query[P]
-	model    emd.Model
-	contains func(P) bool
-	g        emd.Guarantee
-}
-
-// newMeans checks the arguments, the query on the sample if there is one.
-func newMeans[P any](ctx context.Context, op string, q Query[P], model emd.Model, target emd.Promise, sample *metric.Points[P], contains func(P) bool) (m means[P], err error) {
-	model, err = model.Check(op)
-	if err := cmp.Or(q.check(op), err, target.Check(op)); err != nil {
-		return m, err
-	}
-	if model.Trust == emd.Shuffled {
-		return m, fault.Value(op, "Model.Trust", float64(model.Trust), "Local or Central: a shuffler adds no noise to a mean")
-	}
-	if sample != nil {
-		if model.Unit, err = fault.Unit(op, model.Unit, sample.Unit()); err != nil {
-			return m, err
-		}
-		w, err := LipschitzAtLeast(ctx, q, sample)
-		if err == nil && w.Ratio > q.Lipschitz {
-			err = &LipschitzError{q.Name, q.Lipschitz, w}
-		}
-		if err != nil {
-			return m, err
-		}
-		if d, i, j := farApart(sample); d > model.Diameter {
-			return m, check.TooNarrow(op, d, i, j, model.Diameter)
-		}
-	}
-	level, err := mechanism.NewGuarantee(target.Alpha, target.Delta, model.Unit)
-	if err != nil {
-		return m, err
-	}
-	g, err := emd.NewGuarantee(model, level)
-	return means[P]{q, model, contains, g}, err
-}
-
 // farApart returns two points of a space at least half as far apart as any two:
 // a farthest from one that is farthest from the first. O(n).
 func farApart(space metric.Finite) (d float64, i, j int) {
@@ -407,11 +373,11 @@ func farApart(space metric.Finite) (d float64, i, j int) {
 }
 
 // value writes the value of one item to dst.
-func (m *means[P]) value(op string, user, item int, x P, dst []float64) error {
-	if m.contains != nil && !m.contains(x) {
+func (l *Linear[P]) value(op string, user, item int, x P, dst []float64) error {
+	if l.contains != nil && !l.contains(x) {
 		return fmt.Errorf("%s: user %d: item %d is outside the domain", op, user, item)
 	}
-	if err := m.query.eval(x, dst); err != nil {
+	if err := l.query.eval(x, dst); err != nil {
 		return fmt.Errorf("%s: user %d: item %d: %w", op, user, item, fault.Private(err))
 	}
 	return nil

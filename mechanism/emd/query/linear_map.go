@@ -14,17 +14,11 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/internal/norm"
 )
 
-// LinearMap is x -> F phi(x), for a matrix F given by its rows, of as many finite entries,
-// not all 0, as phi has coordinates, and a query phi under the l2 or the l1 norm. F is
-// copied. O(a b min(a, b)) for a rows and b columns.
-//
-// Its values have the l2 norm. Its constant is that of phi times, from l2, ||F||_2, the
-// largest singular value, and from l1 the largest l2 norm of a column, which is never more;
-// rounded up. So state phi in l1 where it has the same constant there. (For a change measured
-// in l1 the noise in the norm that the columns of F span is the least, by a factor of 1.7 to
-// 2.7 for 2 and 3 rows: Hardt, Talwar, "On the geometry of differential privacy", 2010.)
-//
-// Source: IRC24, Section 6.1.
+// LinearMap is x -> F phi(x), for a matrix F given by its rows, of as many finite entries, not all 0,
+// as phi has coordinates, and a query phi under the l2 or the l1 norm. F is copied. Its values have the
+// l2 norm. Its constant is that of phi times, from l2, ||F||_2, and from l1 the largest l2 norm of a
+// column, which is never more; rounded up. So state phi in l1 where it has the same constant there.
+// O(a b min(a, b)) for a rows and b columns. Source: IRC24, Section 6.1.
 func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 	const op = "query: LinearMap"
 	if err := phi.check(op); err != nil {
@@ -106,20 +100,16 @@ func spectralUp(f *mat.Dense) (float64, bool) {
 	return norm.LdexpUp(most, e), ok
 }
 
-// spectralBound returns an upper bound of ||A||_2 for entries of size 1, and
-// whether V is good enough for one. For any square V, W = A V and E = I - V'V,
+// spectralBound returns an upper bound of ||A||_2 for entries of size 1, and whether V is good enough
+// for one. For any square V, W = A V and E = I - V'V,
 //
 //	||A|| <= ||W|| ||V^-1|| <= sqrt(||W'W||_inf) / sqrt(1 - ||E||_fro),
 //
-// and for the right singular vectors of A the matrix W'W is nearly diagonal, so
-// that its largest row sum is the largest squared singular value. A computed
-// product A B of inner dimension k has an error of at most g_k ||A||_fro
-// ||B||_fro in the Frobenius norm, g_k = k u/(1-k u), u = 2^-53, in any order
-// of summation and with or without FMA (Higham, Accuracy and Stability of
-// Numerical Algorithms, section 3.5). The bound below takes twice g_(k+2), and
-// widens every norm, a sum of at most m n positive terms, by as many roundings,
-// so that its own roundings are covered. It exceeds the norm by a relative
-// (m+n) n 2^-50 or so.
+// and for the right singular vectors of A the matrix W'W is nearly diagonal. A computed product A B of
+// inner dimension k has an error of at most g_k ||A||_fro ||B||_fro in the Frobenius norm, g_k = k
+// u/(1-k u), u = 2^-53, in any order of summation and with or without FMA (Higham, Accuracy and
+// Stability of Numerical Algorithms, section 3.5). The bound takes twice g_(k+2), and widens every
+// norm, a sum of at most m n positive terms, by as many roundings, so that its own are covered.
 func spectralBound(a, v *mat.Dense) (float64, bool) {
 	m, n := a.Dims()
 	var w, gram, eye mat.Dense

@@ -41,15 +41,13 @@ const (
 	distanceSlack = metric.DefaultTolerance
 )
 
-// LipschitzAtLeast returns the pair of points between which q is steepest. Its
-// Ratio is a lower bound of the Lipschitz constant of q on any space with these
-// points, if values are right to a relative 2^-40 and distances to
-// [metric.DefaultTolerance]; +Inf where two points at distance 0 have different
-// values. A function that cancels, such as <x, c> for x almost orthogonal to c,
-// errs by more: leave out points that differ in the last digits only.
+// LipschitzAtLeast returns the pair of points between which q is steepest. Its Ratio is a lower bound
+// of the Lipschitz constant of q on any space with these points, if values are right to a relative
+// 2^-40 and distances to [metric.DefaultTolerance]; +Inf where two points at distance 0 have different
+// values. A function that cancels errs by more: leave out points that differ in the last digits only.
 //
-// An error names the point that q does not take or has no finite value at, or
-// is a [*metric.Violation]. O(n^2 Norm.Dim).
+// An error names the point that q does not take or has no finite value at, or is a
+// [*metric.Violation]. O(n^2 Norm.Dim).
 func LipschitzAtLeast[P any](ctx context.Context, q Query[P], points *metric.Points[P]) (Slope, error) {
 	const op = "query: LipschitzAtLeast"
 	if err := q.check(op); err != nil {

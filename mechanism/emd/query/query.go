@@ -22,29 +22,24 @@ import (
 //
 //	||f(x) - f(y)|| <= Lipschitz * d_X(x, y) for all items x, y,
 //
-// the norm on the left being Norm. Its mean over a user's items then moves by
-// at most Lipschitz times d_EM, whatever the numbers of items (IRC24, Theorem
-// 4.1; Kantorovich duality), which is what [Linear] rests on.
+// the norm on the left being Norm. Its mean over a user's items then moves by at most Lipschitz times
+// d_EM, whatever the numbers of items (IRC24, Theorem 4.1), which is what [Linear] rests on.
 //
-// The constructors here derive the constant; whoever writes a Query by hand states it, and
-// [LipschitzAtLeast] looks for a proof of the contrary. It is about the float64s that Func
-// returns. Where these are within e, in Norm, of a function with the constant, the promise
-// is about d_X(x, y) + 2e/Lipschitz for x != y: [Average], [Shares] and [Indicator] have
-// e = 0, the others here some units in the last place of their terms.
+// The constructors here derive the constant; whoever writes a Query by hand states it. It is about the
+// float64s that Func returns. Where these are within e, in Norm, of a function with the constant, the
+// promise is about d_X(x, y) + 2e/Lipschitz for x != y: [Average], [Shares] and [Indicator] have e = 0,
+// the others here some units in the last place of their terms.
 type Query[P any] struct {
-	// Name is for errors and people, as in "distance to a landmark".
+	// Name is for errors and people.
 	Name string
-	// Norm is the norm of the values and their dimension. In one dimension all
-	// norms agree.
+	// Norm is the norm of the values and their dimension.
 	Norm additive.Norm
-	// Lipschitz is the constant, per unit of the distance between items: a
-	// positive number.
+	// Lipschitz is the constant, > 0, per unit of the distance between items.
 	Lipschitz float64
-	// Func writes f(x) to all of dst, which has length Norm.Dim. It must depend
-	// on x only, keep neither x nor dst, and be safe for concurrent use.
+	// Func writes f(x) to all of dst, of length Norm.Dim. It must depend on x only, keep neither x nor
+	// dst, and be safe for concurrent use.
 	Func func(x P, dst []float64)
-	// Check, where not nil, says why Func cannot take an item, such as a vector
-	// of the wrong length. It is called before Func.
+	// Check, where not nil, says why Func, called after it, cannot take an item.
 	Check func(x P) error
 }
 
@@ -86,9 +81,8 @@ func vectorCheck(name string, d int) func([]float64) error {
 	return func(x []float64) error { return fault.Size(name, "x", len(x), d) }
 }
 
-// Average is the identity on R^Dim, whose mean is the average of a user's
-// vectors: constant 1 where the distance between items is that of the same norm
-// ([metric.Minkowski] of the exponent P).
+// Average is the identity on R^Dim: constant 1 where the distance between items is that of the same
+// norm ([metric.Minkowski] of the exponent P).
 func Average(norm additive.Norm) Query[[]float64] {
 	const name = "average"
 	return Query[[]float64]{
@@ -98,10 +92,9 @@ func Average(norm additive.Norm) Query[[]float64] {
 	}
 }
 
-// Landmarks is the vector of the distances to k >= 1 public points, with the
-// l_p norm, 1 <= p <= +Inf: constant k^(1/p), rounded up, as every coordinate has
-// the constant 1. A point that s refuses is an error. The points are not copied and
-// must not be modified afterwards. O(k) distances for a value.
+// Landmarks is the vector of the distances to k >= 1 public points, with the l_p norm, 1 <= p <= +Inf:
+// constant k^(1/p), rounded up. A point that s refuses is an error. The points are not copied. O(k)
+// distances for a value.
 func Landmarks[P any](s metric.Space[P], p float64, at ...P) (Query[P], error) {
 	const op, name = "query: Landmarks", "distance to landmarks"
 	if err := fault.Empty(op, "at", len(at)); err != nil {
@@ -141,9 +134,8 @@ func rootUp(k, p float64) float64 {
 	return directed.ExpUp(directed.DivUp(directed.LogUp(k), p))
 }
 
-// Similarity is x -> <x, c> on R^len(c): constant ||c||_2, rounded up, where
-// the distance between items is Euclidean (Cauchy and Schwarz). c must be
-// finite and not 0.
+// Similarity is x -> <x, c> on R^len(c): constant ||c||_2, rounded up, where the distance between items
+// is Euclidean. c must be finite and not 0.
 func Similarity(c []float64) (Query[[]float64], error) {
 	const op, name = "query: Similarity", "similarity"
 	if err := cmp.Or(fault.Empty(op, "c", len(c)), fault.AllFinite(op, "c", c)); err != nil {
@@ -167,15 +159,13 @@ func Similarity(c []float64) (Query[[]float64], error) {
 	}, nil
 }
 
-// Shares is the vector with one coordinate for each of the points of space, which
-// are the items: it is weight[x] for item x and 0 elsewhere, so that its mean over
-// users divided by weight is an unbiased estimate of the share at each point. With half the
-// distance to the nearest other point as weight the constant is 1 in l1: items x and y differ
-// by weight[x] + weight[y] <= d(x,y). Package distribution mostly errs less.
+// Shares is the vector with one coordinate for each of the points of space, which are the items: it is
+// weight[x] for item x and 0 elsewhere, so that its mean over users divided by weight is an unbiased
+// estimate of the share at each point. With half the distance to the nearest other point as weight the
+// constant is 1 in l1. Package distribution mostly errs less.
 //
-// Points at distance 0 are a [*metric.ValueError], fewer than two points a
-// [*metric.SizeError]. NewLinear does not see space: Model.Diameter must be at
-// least its [metric.Diameter]. O(n^2) for n points, and O(n) for a value.
+// Points at distance 0 are a [*metric.ValueError], fewer than two points a [*metric.SizeError].
+// Model.Diameter must be at least the space's. O(n^2) for n points, and O(n) for a value.
 func Shares(ctx context.Context, space metric.Finite) (q Query[int], weight []float64, err error) {
 	const op, name = "query: Shares", "shares"
 	k := fault.Len(space)
@@ -213,11 +203,9 @@ func Shares(ctx context.Context, space metric.Finite) (q Query[int], weight []fl
 	}, weight, nil
 }
 
-// Indicator is 1 on the items for which in holds and 0 on the others, where no
-// item inside is nearer than gap > 0 to one outside (1 on integer metrics):
-// constant 1/gap, rounded up. Where they come as near as one likes, gap is 0
-// and the error [ErrDiscontinuous]: use [Ball] or [Region]. [LipschitzAtLeast]
-// can refute a gap stated too large.
+// Indicator is 1 on the items for which in holds and 0 on the others, where no item inside is nearer
+// than gap > 0 to one outside: constant 1/gap, rounded up. Where they come as near as one likes, gap is
+// 0 and the error [ErrDiscontinuous]: use [Ball] or [Region].
 func Indicator[P any](in func(P) bool, gap float64) (Query[P], error) {
 	const op = "query: Indicator"
 	if gap == 0 {

@@ -11,21 +11,17 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Kernel is the shape of the fall from 1 inside a region to 0 far outside, as a
-// function of the distance s to the region and of a width w.
+// Kernel is the shape of the fall from 1 inside a region to 0 far outside, as a function of the
+// distance s to the region and of a width w.
 type Kernel int
 
 const (
-	// Ramp is 1 up to the region and falls to 0 in a straight line over the
-	// width: constant 1/w, the least that any fall of that width has.
+	// Ramp is 1 up to the region and falls to 0 in a straight line over the width: constant 1/w.
 	Ramp Kernel = iota
-	// Bell is 1 up to the region and exp(-s^2/2w^2) outside: constant
-	// e^(-1/2)/w, the slope at s = w. Around a point it is the Gaussian (RBF)
-	// kernel.
+	// Bell is 1 up to the region and exp(-s^2/2w^2) outside: constant e^(-1/2)/w.
 	Bell
-	// Blur is P{N > s/w}, N standard normal, for a signed distance s, negative
-	// inside: 1/2 on the boundary, constant 1/(w sqrt(2 pi)), the slope there.
-	// It is the indicator of a half-space after Gaussian blur of deviation w.
+	// Blur is P{N > s/w}, N standard normal, for a signed distance s, negative inside: constant
+	// 1/(w sqrt(2 pi)). It is the indicator of a half-space after Gaussian blur of deviation w.
 	Blur
 )
 
@@ -57,10 +53,9 @@ type Smoothing struct {
 	Kernel Kernel  // the zero value is Ramp
 }
 
-// Region is the smoothed indicator of a region, whose mean is the share of a
-// user's items in and near it. distance must be 1-Lipschitz: the distance of an
-// item to the region, 0 inside, or for [Blur] a signed one. The constant is
-// that of the kernel, rounded up. A Width that is not positive, or another
+// Region is the smoothed indicator of a region, whose mean is the share of a user's items in and near
+// it. distance must be 1-Lipschitz: the distance of an item to the region, 0 inside, or for [Blur] a
+// signed one. The constant is that of the kernel, rounded up. A Width that is not positive, or another
 // Kernel, is a [*metric.ValueError].
 func Region[P any](distance func(P) float64, o Smoothing) (Query[P], error) {
 	return smoothed("query: Region", "smoothed region", distance, o)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -41,35 +40,28 @@ func TestErrors(t *testing.T) {
 	}
 	draw := func(n *Nets[int]) error { return testkit.Err(n.Draw(nil)) }
 	point := func(int) (Net[int], error) { return Net[int]{1, func(int) int { return 0 }, 1}, nil }
-	for _, c := range []struct {
-		want string
-		err  error
-	}{
-		{"MostPrivate: Utility has size 3, want at least 4", testkit.Err(MostPrivate(ctx, metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}, nil, good, nil))},
-		{"MostPrivate: Gamma = -1", testkit.Err(MostPrivate(ctx, metric.Same(f), atom, Target{-1, .1}, nil))},
-		{"MostPrivate: Delta = 1", testkit.Err(MostPrivate(ctx, metric.Same(f), atom, Target{1, 1}, nil))},
-		{"MostPrivate: metric: Densify: distance[0] = -1", testkit.Err(MostPrivate(ctx, metric.Bimetric{Privacy: f, Utility: space.Constant(4, -1)}, atom, good, nil))},
-		{"MostPrivate: mu has size 1, want 4", testkit.Err(MostPrivate(ctx, metric.Same(f), []float64{1}, good, nil))},
-		{"MostPrivate: no rate suffices: some closed ball of radius 1", testkit.Err(MostPrivate(ctx, metric.Same(f), atom, good, nil))},
-		{"MostPrivate: no level: points ", testkit.Err(MostPrivate(ctx, coincident, nil, good, nil))},
-		{"MostPrivate: ", testkit.Err(MostPrivate(ctx, metric.Bimetric{Privacy: space.Constant(4, math.NaN()), Utility: f}, nil, good, nil))},
-		{"MostPrivate: different units", testkit.Err(MostPrivate(ctx, globe, nil, good, &Options{Unit: "m"}))},
-		{"Misses: gamma = NaN", misses(f, math.NaN())},
-		{"Misses: rho has size 3, want at least 4", misses(space.Path(3, 1), 1)},
-		{"NewBaseMeasure: Beta = 0", base(func(b *BaseMeasure[float64, float64]) { b.Beta = 0 })},
-		{"NewBaseMeasure: Lipschitz = -1", base(func(b *BaseMeasure[float64, float64]) { b.Lipschitz = -1 })},
-		{"NewBaseMeasure: MinMass = 0", base(func(b *BaseMeasure[float64, float64]) { b.MinMass = 0 })},
-		{"NewBaseMeasure: MaxDraws = -1", base(func(b *BaseMeasure[float64, float64]) { b.MaxDraws = -1 })},
-		{"NewBaseMeasure: Map, Sigma and Draw", base(func(b *BaseMeasure[float64, float64]) { b.Map = nil })},
-		{"BaseMeasure: Sigma, want", base(func(b *BaseMeasure[float64, float64]) {})}, // NaN is not released
-		{"NewNets: depth = 0", nets(0, point)},
-		{"NewNets: level is required", nets(1, nil)},
-		{"Nets.Draw: a Nets that is not from NewNets", draw(new(Nets[int]))},
-	} {
-		if c.err == nil || !strings.HasPrefix(c.err.Error(), "kl10: "+c.want) {
-			t.Errorf("%v, want %s", c.err, c.want)
-		}
-	}
+	testkit.Refused(t, [][3]any{
+		{testkit.Err(MostPrivate(ctx, metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}, nil, good, nil)), "kl10: MostPrivate: Utility has size 3, want at least 4"},
+		{testkit.Err(MostPrivate(ctx, metric.Same(f), atom, Target{-1, .1}, nil)), "kl10: MostPrivate: Gamma = -1"},
+		{testkit.Err(MostPrivate(ctx, metric.Same(f), atom, Target{1, 1}, nil)), "kl10: MostPrivate: Delta = 1"},
+		{testkit.Err(MostPrivate(ctx, metric.Bimetric{Privacy: f, Utility: space.Constant(4, -1)}, atom, good, nil)), "kl10: MostPrivate: metric: Densify: distance[0] = -1"},
+		{testkit.Err(MostPrivate(ctx, metric.Same(f), []float64{1}, good, nil)), "kl10: MostPrivate: mu has size 1, want 4"},
+		{testkit.Err(MostPrivate(ctx, metric.Same(f), atom, good, nil)), "kl10: MostPrivate: no rate suffices: some closed ball of radius 1"},
+		{testkit.Err(MostPrivate(ctx, coincident, nil, good, nil)), "kl10: MostPrivate: no level: points "},
+		{testkit.Err(MostPrivate(ctx, metric.Bimetric{Privacy: space.Constant(4, math.NaN()), Utility: f}, nil, good, nil)), "kl10: MostPrivate: "},
+		{testkit.Err(MostPrivate(ctx, globe, nil, good, &Options{Unit: "m"})), "kl10: MostPrivate: different units"},
+		{misses(f, math.NaN()), "kl10: Misses: gamma = NaN"},
+		{misses(space.Path(3, 1), 1), "kl10: Misses: rho has size 3, want at least 4"},
+		{base(func(b *BaseMeasure[float64, float64]) { b.Beta = 0 }), "kl10: NewBaseMeasure: Beta = 0"},
+		{base(func(b *BaseMeasure[float64, float64]) { b.Lipschitz = -1 }), "kl10: NewBaseMeasure: Lipschitz = -1"},
+		{base(func(b *BaseMeasure[float64, float64]) { b.MinMass = 0 }), "kl10: NewBaseMeasure: MinMass = 0"},
+		{base(func(b *BaseMeasure[float64, float64]) { b.MaxDraws = -1 }), "kl10: NewBaseMeasure: MaxDraws = -1"},
+		{base(func(b *BaseMeasure[float64, float64]) { b.Map = nil }), "kl10: NewBaseMeasure: Map, Sigma and Draw"},
+		{base(func(b *BaseMeasure[float64, float64]) {}), "kl10: BaseMeasure: Sigma, want"}, // NaN is not released
+		{nets(0, point), "kl10: NewNets: depth = 0"},
+		{nets(1, nil), "kl10: NewNets: level is required"},
+		{draw(new(Nets[int])), "kl10: Nets.Draw: a Nets that is not from NewNets"},
+	})
 	if _, err := MostPrivate(ctx, metric.Bimetric{Privacy: f}, nil, good, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("half a space: %v", err)
 	}

@@ -35,10 +35,9 @@ type BaseMeasure[X, Y any] struct {
 	Beta float64     // > 0, per unit of Sigma
 	Unit metric.Unit // of the privacy metric
 
-	// MaxDraws bounds the draws from mu that one release may take; 0 is no
-	// bound. With a bound MinMass is needed: a number in (0, 1] that the
-	// acceptance probability, the integral of exp(-Beta*sigma(y0,y)) dmu(y),
-	// is at least, whatever y0; exp(-Beta*diameter of Y) always is.
+	// MaxDraws bounds the draws from mu that one release may take; 0 is no bound. With a bound
+	// MinMass is needed: a number in (0, 1] that the acceptance probability, the integral of
+	// exp(-Beta*sigma(y0,y)) dmu(y), is at least, whatever y0; exp(-Beta*diameter of Y) always is.
 	MaxDraws int
 	MinMass  float64
 }
@@ -47,20 +46,17 @@ type BaseMeasure[X, Y any] struct {
 // mechanism's outputs: its probability is part of the guarantee's delta.
 var ErrExhausted = errors.New("no draw from the base measure was accepted within MaxDraws")
 
-// NewBaseMeasure returns the mechanism, sampled by exact rejection: a draw y of mu is
-// accepted with probability exp(-Beta*sigma) exactly, sigma as float64 returns it. Its
-// level is 2*Lipschitz*Beta, rounded up, per unit of the privacy metric. What is missing or
-// out of its domain in b is an error.
+// NewBaseMeasure returns the mechanism, sampled by exact rejection: a draw y of mu is accepted with
+// probability exp(-Beta*sigma) exactly, sigma as float64 returns it. Its level is 2*Lipschitz*Beta,
+// rounded up, per unit of the privacy metric, up to violations of the triangle inequality by
+// Sigma's float64. What is missing or out of its domain in b is an error.
 //
 // With MaxDraws = T a release fails with [ErrExhausted] with probability at most delta =
-// (1-MinMass)^T, and is (level, delta)-private. With a(x) the acceptance probability, an
-// accepted output has density h(a(x)) exp(-Beta*sigma), h(a) = (1-(1-a)^T)/a. As a*h(a)
-// increases in a, h grows by at most the factor by which a falls, and the accepted part is
-// level-private by itself. Without a bound the guarantee is pure, the expected number of
-// draws is 1/a(x), and the running time depends on the input.
-//
-// The doc of Sigma's implementation decides how exact sigma is: the guarantee holds for the
-// metric that float64 computes, up to its violations of the triangle inequality.
+// (1-MinMass)^T, and is (level, delta)-private. With a(x) the acceptance probability, an accepted
+// output has density h(a(x)) exp(-Beta*sigma), h(a) = (1-(1-a)^T)/a. As a*h(a) increases in a, h
+// grows by at most the factor by which a falls, and the accepted part is level-private by itself.
+// Without a bound the guarantee is pure, the expected number of draws is 1/a(x), and the running
+// time depends on the input.
 func NewBaseMeasure[X, Y any](b BaseMeasure[X, Y]) (mechanism.Mechanism[X, Y], error) {
 	const op = "kl10: NewBaseMeasure"
 	if b.Map == nil || b.Sigma == nil || b.Draw == nil {

@@ -21,8 +21,7 @@ func TestConformance_MostPrivate(t *testing.T) {
 	}
 }
 
-// The mechanism with a base measure is sampled by rejection: its level shows
-// only in samples.
+// The mechanism with a base measure is sampled by rejection: its level shows only in samples.
 func TestConformance_BaseMeasure(t *testing.T) {
 	sigma := metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })
 	draws := kl10.BaseMeasure[float64, float64]{

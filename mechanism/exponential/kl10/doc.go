@@ -4,9 +4,8 @@
 //	m, err := kl10.MostPrivate(ctx, metric.Same(f), nil, kl10.Target{Gamma: 1, Delta: 0.05}, nil)
 //
 // The mechanism answers y with probability proportional to mu(y) exp(-beta*sigma(f(x),y))
-// (Definition 2.6), where f(x) is the wanted answer, in the example x itself, and mu is a
-// public base measure: without one, mass spread thinly over a large space outweighs what is
-// near.
+// (Definition 2.6), where f(x) is the wanted answer, in the example x itself, and mu is a public
+// base measure: without one, mass spread thinly over a large space outweighs what is near.
 //
 //   - [MostPrivate] takes the smallest rate at which a finite space reaches a [Target];
 //     [Misses] is the promise of any channel.

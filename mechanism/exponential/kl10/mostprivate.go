@@ -32,44 +32,37 @@ type Options struct {
 	Workers  int                   // 0: all processors
 }
 
-// Mechanism is a channel with a promised utility, and what KL10's formula would have
-// needed for it. Its guarantee is the upper end of Audited.
+// Mechanism is a channel with a promised utility, and what KL10's formula would have needed for it.
+// Its guarantee is the upper end of Audited.
 type Mechanism struct {
 	*mechanism.Channel
 	Audited mechanism.Audit
 	Beta    float64   // the rate, per unit of the utility metric
 	Mu      []float64 // the base measure, on the points of the utility metric
 	Miss    float64   // at least the probability of missing ([Misses]), at most Target.Delta
-	// FormulaBeta is the rate at which KL10 prove the target (Theorem 3.4, (3) to (2)),
-	// (2/Gamma) ln(1/(Delta*m)), m the least measure of a ball of radius Gamma/2 around
-	// the f(x), and FormulaLevel the level that they prove for it (Theorem 2.7):
-	// 2*C*FormulaBeta, where C is the largest utility distance of two f(x) over the
-	// privacy distance of the inputs. +Inf where Gamma is 0.
+	// FormulaBeta is the rate at which KL10 prove the target (Theorem 3.4, (3) to (2)), (2/Gamma)
+	// ln(1/(Delta*m)), m the least measure of a ball of radius Gamma/2 around the f(x), and
+	// FormulaLevel the level that they prove for it (Theorem 2.7): 2*C*FormulaBeta, C the largest
+	// utility distance of two f(x) over the privacy distance of the inputs. +Inf where Gamma is 0.
 	FormulaBeta, FormulaLevel float64
 }
 
-// MostPrivate returns the most private one of the exponential mechanisms with a base measure
-// (KL10, Definition 2.6) for a function f from one finite space to another, P{y|x}
-// proportional to mu[y] exp(-beta*sigma(f(x),y)): that at the smallest rate that reaches the
-// target, to a relative 1e-9, on the safe side. Its guarantee is its audited level under
-// b.Privacy, mostly far below the FormulaLevel beside it.
+// MostPrivate returns the most private one of the exponential mechanisms with a base measure (KL10,
+// Definition 2.6) for a function f from one finite space to another, P{y|x} proportional to mu[y]
+// exp(-beta*sigma(f(x),y)): that at the smallest rate that reaches the target, to a relative 1e-9,
+// on the safe side. Its guarantee is its audited level under b.Privacy, mostly far below the
+// FormulaLevel.
 //
-// b.Utility is sigma. Its first points are f(x) for the inputs x, the points of b.Privacy,
-// in their order; it may have more, which can only be released. Where f is the identity
-// both metrics have the same points; where f(x) = f(z) those two are at distance 0.
-//
-// It is an upper bound on the least level of any mechanism that reaches the target (KL10's
-// eps*), and a loose one: on 200 random spaces of 2 to 6 points 2.8 times eps* in the
-// median, 58 times at most, and above 0 on 16 of 17 where eps* is 0; on 50 points of the
-// plane 3 to 8 times. MostPrivate of package lp has eps* itself, with the mechanism, for up
-// to some hundred points.
+// b.Utility is sigma. Its first points are f(x) for the inputs x, the points of b.Privacy, in their
+// order; it may have more, which can only be released. Where f is the identity both metrics have
+// the same points; where f(x) = f(z) those two are at distance 0.
 //
 // mu is a distribution on the points of b.Utility that sees no private data; nil is
-// [scale.PositiveMeasure] of it. Points of measure 0 are never released: all of it on one
-// point is the constant mechanism. Some ball of radius Gamma around an f(x) without measure
-// is an error, and so is a level that is infinite, because the utility metric tells points
-// at privacy distance 0 apart. O(n^2 m) time for the audit of n inputs and m outputs, O(m^2)
-// memory.
+// [scale.PositiveMeasure] of it. Points of measure 0 are never released. Some ball of radius Gamma
+// around an f(x) without measure is an error, and so is a level that is infinite, because the
+// utility metric tells points at privacy distance 0 apart. MostPrivate of package lp has the least
+// level of any mechanism (KL10's eps*), often several times less, for up to some hundred points.
+// O(n^2 m) time for the audit of n inputs and m outputs, O(m^2) memory.
 func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *Options) (*Mechanism, error) {
 	const op = "kl10: MostPrivate"
 	if o == nil {
@@ -250,18 +243,17 @@ func smallRate(f metric.Finite) float64 {
 const maxRate = 1e300
 
 const (
-	// missErr bounds the relative error of a sum of the probabilities that
-	// Channel.Row returns, each right to 2^-42; what the additions err by is
-	// rounded up.
+	// missErr bounds the relative error of a sum of the probabilities that Channel.Row returns,
+	// each right to 2^-42; what the additions err by is rounded up.
 	missErr = 0x1p-41
 	// missFloor stands for probabilities that Channel.Row reads as 0.
 	missFloor = 0x1p-1022
 )
 
-// Misses returns an upper bound, right to a relative 2^-41, on the largest probability that
-// the output at an input x lies farther than gamma from x under rho, and the first such x:
-// the channel has (gamma, p)-utility (see [Target]). rho is as for
-// [mechanism.Channel.Loss]. A lazy channel's bad row is an error. O(Len()*Outputs()).
+// Misses returns an upper bound, right to a relative 2^-41, on the largest probability that the
+// output at an input x lies farther than gamma from x under rho, and the first such x: the channel
+// has (gamma, p)-utility (see [Target]). rho is as for [mechanism.Channel.Loss]. A lazy channel's
+// bad row is an error. O(Len()*Outputs()).
 func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
 	return misses(ctx, c, rho, gamma, 0)
 }

@@ -66,8 +66,7 @@ func randomBimetric(r *rand.Rand, n int) metric.Bimetric {
 
 func near(a, b, rel float64) bool { return math.Abs(a-b) <= rel*math.Abs(b) }
 
-// e^-(beta*length) <= mass, in exact arithmetic, and no more than 1e-12 below: mass is a
-// product.
+// e^-(beta*length) <= mass, in exact arithmetic, and no more than 1e-12 below: mass is a product.
 func checkRate(t *testing.T, name string, beta, length float64, mass ...float64) {
 	t.Helper()
 	exponent, product := new(big.Float).SetPrec(300), big.NewFloat(1).SetPrec(3000)

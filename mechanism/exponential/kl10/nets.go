@@ -23,20 +23,16 @@ type Net[Y any] struct {
 	Radius float64
 }
 
-// Nets is a probability measure on a compact space that may be infinite, with some mass
-// near every point (uniformly positive), from nets C_0, C_1, ..., C_(depth-1) that become
-// finer:
+// Nets is a probability measure on a compact space that may be infinite, with some mass near every
+// point, from nets C_0, C_1, ..., C_(depth-1) that become finer:
 //
 //	mu(y) = sum over i with y in C_i of w_i/|C_i|, w_i = 2^-(i+1),
 //
-// the last w_i doubled, so that they add up to 1. It serves [BaseMeasure] as Draw. On
-// finite spaces see [scale.PositiveMeasure].
+// the last w_i doubled, so that they add up to 1. It serves [BaseMeasure] as Draw. On finite spaces
+// see [scale.PositiveMeasure]. A net is made when it is first needed, and kept; one that cannot be
+// made fails every call that needs it. Safe for concurrent use.
 //
-// A net is made when it is first needed, once, and kept. A net that cannot be made fails
-// every call that needs it. Safe for concurrent use.
-//
-// Source: KL10, Theorem 3.4, (4) to (3): nets of radius 2^-i, i = 1, 2, ..., without end, in
-// a space of diameter at most 1. Any base measure is as private, and where the rate is below
+// Source: KL10, Theorem 3.4, (4) to (3): nets of radius 2^-i, without end. Where the rate is below
 // the inverse of the last radius the rest of the nets would hardly be seen.
 type Nets[Y any] struct {
 	made []func() (Net[Y], error)
@@ -96,15 +92,13 @@ func (n *Nets[Y]) Draw(rng *rand.Rand) (y Y, err error) {
 	return c.At(int(rng.Uint64N(uint64(c.Len)))), nil
 }
 
-// MinMass returns a number that the acceptance probability of [BaseMeasure] is
-// at least at the rate beta, whatever the input: a point y0 has one of C_i within
-// its radius R_i, and so
+// MinMass returns a number that the acceptance probability of [BaseMeasure] is at least at the rate
+// beta, whatever the input: a point y0 has one of C_i within its radius R_i, and so
 //
 //	integral of exp(-beta*sigma(y0,y)) dmu(y) >= sum_i w_i/|C_i| exp(-beta*R_i),
 //
-// rounded down, of which it takes the terms up to where the next cannot double
-// the sum. A release takes 1/MinMass draws on average, at most. It is 0 where the
-// last net is too coarse for the rate.
+// rounded down, of which it takes the terms up to where the next cannot double the sum. A release
+// takes 1/MinMass draws on average, at most. It is 0 where the last net is too coarse for the rate.
 func (n *Nets[Y]) MinMass(beta float64) (float64, error) {
 	const op = "kl10: Nets.MinMass"
 	if err := cmp.Or(n.check(op), fault.Positive(op, "beta", beta)); err != nil {
@@ -130,12 +124,11 @@ func (n *Nets[Y]) MinMass(beta float64) (float64, error) {
 //
 //	ln(|C_i|/(w_i*Delta)) / (Gamma - R_i),
 //
-// rounded up. A point of C_i is within R_i of the ideal output, so that the
-// normalizer is at least w_i/|C_i| exp(-beta*R_i), while what is farther than
-// Gamma weighs at most exp(-beta*Gamma): their quotient is at most Delta. KL10's
-// rate (Theorem 3.4), FormulaBeta of a [Mechanism], is the case R_i <= Gamma/2 with
-// m = w_i/|C_i| for the mass of a ball, never below. Levels too fine to help are
-// not made; it takes nets for not smaller than those before.
+// rounded up. A point of C_i is within R_i of the ideal output, so that the normalizer is at least
+// w_i/|C_i| exp(-beta*R_i), while what is farther than Gamma weighs at most exp(-beta*Gamma): their
+// quotient is at most Delta. KL10's rate (Theorem 3.4), FormulaBeta of a [Mechanism], is the case
+// R_i <= Gamma/2 with m = w_i/|C_i| for the mass of a ball, never below. Levels too fine to help
+// are not made; it takes nets for not smaller than those before.
 func (n *Nets[Y]) Beta(t Target) (float64, error) {
 	const op = "kl10: Nets.Beta"
 	if err := cmp.Or(n.check(op), fault.Positive(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {

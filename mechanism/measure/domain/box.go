@@ -22,34 +22,29 @@ const (
 	Refuse
 )
 
-// BoxOptions are the settings of [NewBox]. Nil and the zero value mean the
-// defaults.
+// BoxOptions are the settings of [NewBox]. Nil and the zero value mean the defaults.
 type BoxOptions struct {
-	// Depth sets cells of side 2^-Depth of the geometric mean of the sides that
-	// can be cut at will, for a tree that a private.Measure can hold. 0 means as deep as
-	// ints and float64 allow, which costs a measure.Synthesizer nothing.
+	// Depth sets cells of side 2^-Depth of the geometric mean of the sides that can be cut at will,
+	// for a tree that a private.Measure can hold. 0 means as deep as ints and float64 allow, which
+	// costs a measure.Synthesizer nothing.
 	Depth float64
-	// Splits is the whole plan: level l cuts every cell into Splits[l][a] parts
-	// along column a. Categories are cut into 1 or all, and once into all. A cut
-	// in two that parts what is missing, counted as one more category, is the
-	// first of its column; the depths of a taxonomy, and the 12, 4, 4, ... parts
-	// of a sphere, are given in their order.
+	// Splits is the whole plan: level l cuts every cell into Splits[l][a] parts along column a.
+	// Categories are cut into 1 or all, and once into all. A cut in two that parts what is missing,
+	// counted as one more category, is the first of its column; the depths of a taxonomy, and the
+	// 12, 4, 4, ... parts of a sphere, are given in their order.
 	Splits [][]int
-	// P is the norm of the product metric of the columns, in [1, +Inf]; 0 means
-	// +Inf, the largest difference of any column.
+	// P is the norm of the product metric of the columns, in [1, +Inf]; 0 means +Inf.
 	P float64
 	// Outside is what becomes of records out of bounds.
 	Outside Outside
-	// Possible, where not nil, reports whether there may be a record with lo[i] <=
-	// x[i] <= hi[i] for all entries i. It must be public knowledge, such as that
-	// nobody is married at two; no noise is spent on what is impossible, and
-	// records are neither counted nor made there. For a category or a leaf of a
-	// taxonomy that is told apart lo = hi is its number, and otherwise they are the
-	// least and the largest there is; for a missing value both are NaN. It must be
-	// true where it is not sure, and what is false for a box is false for its
-	// parts. A record is refused where its cell is. It is called by several
-	// goroutines at once, and keeps neither slice. ID has its answers for the first 256
-	// regions that are possible, from the top: domains that differ below only have one ID.
+	// Possible, where not nil, reports whether there may be a record with lo[i] <= x[i] <= hi[i]
+	// for all entries i. It must be public knowledge, such as that nobody is married at two; no
+	// noise is spent on what is impossible, and records are neither counted nor made there. For a
+	// category or a leaf of a taxonomy that is told apart lo = hi is its number, and otherwise they
+	// are the least and the largest there is; for a missing value both are NaN. It must be true
+	// where it is not sure, and what is false for a box is false for its parts. It is called by
+	// several goroutines at once, and keeps neither slice. Domains whose answers differ only below
+	// the first 256 possible regions have one ID.
 	Possible func(lo, hi []float64) bool
 }
 
@@ -70,20 +65,18 @@ func (o *BoxOptions) check(op string) error {
 	return fault.NonNegative(op, "Depth", o.Depth)
 }
 
-// NewBox returns a product of columns cut into cells: points of R^d, or rows with numbers,
-// categories, leaves of taxonomies and places, any of which may be missing. A record has the
-// entries of the columns in their order; it is only read during the call.
+// NewBox returns a product of columns cut into cells: rows with numbers, categories, leaves of
+// taxonomies and places, any of which may be missing. A record has the entries of the columns in
+// their order; it is only read during the call.
 //
-// The longest columns are cut first: all numbers within a factor sqrt 2 of the longest in
-// two, at most 6 at once; a category and a depth of a taxonomy alone. Cells are told apart in
-// every category and leaf, and in the rest as far as 2^62 cells go (2^30 where an int has 32
-// bits), a range into 2^50 parts at most. Trees of more than 2^26 cells, and those with
-// impossible cells, are held in no memory.
+// The longest columns are cut first: all numbers within a factor sqrt 2 of the longest in two, at
+// most 6 at once; a category and a depth of a taxonomy alone. Cells are told apart in every
+// category and leaf, and in the rest as far as 2^62 cells go (2^30 where an int has 32 bits), a
+// range into 2^50 parts at most. Memory does not depend on the number of cells.
 //
 // Errors are [metric.ErrEmpty], *[metric.ValueError], *[metric.SizeError], and
-// *[metric.MemoryError] for a Depth or Splits of more cells. Where the depth is left open and
-// no Weight or Share is set, one range more than 10 times another is an error. Memory does
-// not depend on the number of cells.
+// *[metric.MemoryError] for a Depth or Splits of more cells. Where the depth is left open and no
+// Weight or Share is set, one range more than 10 times another is an error.
 func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 	const op = "domain: NewBox"
 	b, err := newBox(op, columns, o)

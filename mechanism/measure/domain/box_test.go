@@ -249,9 +249,8 @@ func FuzzBox(f *testing.F) {
 	})
 }
 
-// No two categories of a column share a cell, whatever the other columns, the
-// weights and the options: every category of every column is the one of its
-// cell's point.
+// No two categories of a column share a cell, whatever the other columns, the weights and the
+// options: every category of every column is the one of its cell's point.
 func TestNewBox_SeparatesCategories(t *testing.T) {
 	age, long, cats := Column{Hi: 110}, Column{Lo: -1e6, Hi: 1e6, Weight: 1}, func(n int, w float64) Column { return Column{Categories: n, Weight: w} }
 	mixes := [][]Column{

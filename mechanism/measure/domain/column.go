@@ -16,16 +16,14 @@ type Column struct {
 	// Lo < Hi are the bounds of a number. They must be public: read off the data
 	// they leak its extremes.
 	Lo, Hi float64
-	// Whole makes it a whole number from Lo to Hi, both included. No cell has a
-	// part of one, and what comes out is whole. Days, months and years are whole
-	// numbers.
+	// Whole makes it a whole number from Lo to Hi, both included. No cell has a part of one, and
+	// what comes out is whole. Days, months and years are whole numbers.
 	Whole bool
 	// Categories, where positive, makes it a category, one of the whole numbers 0
 	// to Categories-1, any two at distance 1.
 	Categories int
-	// Taxonomy, where not nil, makes it a leaf of the tree, leaf k being
-	// Taxonomy.Leaves()[k], with distances along the tree. Nodes are passed over
-	// as in [NewTaxonomy].
+	// Taxonomy, where not nil, makes it a leaf of the tree, leaf k being Taxonomy.Leaves()[k], with
+	// distances along the tree. Nodes are passed over as in [NewTaxonomy].
 	Taxonomy *metric.Tree
 	// Radius, where positive, makes it a place on a sphere of this radius, two
 	// entries of a record: latitude and longitude in degrees, as in [NewSphere].
@@ -33,11 +31,10 @@ type Column struct {
 	// Missing allows NaN, a value of its own. Its distance to all others is the
 	// largest among them, or 1 if that is 0.
 	Missing bool
-	// Weight multiplies the distances of the column; 0 means 1. Share, where not 0, is
-	// the largest distance in it instead, with which columns in different units
-	// compare: a range, the distance of two categories or of the farthest leaves, half
-	// a great circle. Without any of these [NewBox] refuses numbers of very different
-	// ranges.
+	// Weight multiplies the distances of the column; 0 means 1. Share, where not 0, is the largest
+	// distance in it instead, with which columns in different units compare: a range, the distance
+	// of two categories or of the farthest leaves, half a great circle. Without any of these
+	// [NewBox] refuses numbers of very different ranges.
 	Weight, Share float64
 }
 

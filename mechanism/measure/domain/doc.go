@@ -4,10 +4,9 @@
 //
 // # The problem
 //
-// To release a data set privately one counts it: in large regions with little noise for
-// their size, and in small ones where there are many records. A [Domain] says which regions
-// there are: a tree, whose leaves are cells. Package measure decides which are worth the
-// noise.
+// To release a data set privately one counts it: in large regions with little noise for their size,
+// and in small ones where there are many records. A [Domain] says which regions there are: a tree,
+// whose leaves are cells. Package measure decides which are worth the noise.
 //
 // # How to begin
 //

@@ -17,15 +17,12 @@ import (
 // ErrUnknown reports a record that is none of the labels of a domain.
 var ErrUnknown = errors.New("unknown label")
 
-// Domain is a public arrangement of a space for private counting: a rooted tree
-// of ever smaller regions, whose leaves are cells. A record of type P counts in
-// one cell; released mass is reported at the cells' points.
+// Domain is a public arrangement of a space for private counting: a rooted tree of ever smaller
+// regions, whose leaves are cells. A record of type P counts in one cell; released mass is reported
+// at the cells' points. It must be made from public knowledge alone: bounds or net points that were
+// read off the private records are a leak that no noise repairs.
 //
-// A domain must be made from public knowledge alone: bounds or net points that
-// were read off the private records are a leak that no noise repairs.
-//
-// A Domain is immutable and safe for concurrent use. The zero value has no cells
-// and is refused.
+// A Domain is immutable and safe for concurrent use. The zero value is refused.
 type Domain[P any] struct {
 	space  *region.Space[P]
 	points int // of the finite metric that it was made of
@@ -49,8 +46,8 @@ func (d *Domain[P]) check(op string) error {
 // Len returns the number of cells.
 func (d *Domain[P]) Len() int { return fault.Must(d, d.check("domain: Domain.Len")).space.Cells }
 
-// Tree returns the tree of the cells: leaf c is cell c. It is nil where there are
-// more than 2^26 cells, or impossible ones. O(cells), once.
+// Tree returns the tree of the cells: leaf c is cell c. It is nil where there are more than 2^26
+// cells, or impossible ones. O(cells), once.
 func (d *Domain[P]) Tree() *walk.Tree {
 	const op = "domain: Domain.Tree"
 	g, err := fault.Must(d, d.check(op)).space.Explicit(op)
@@ -65,16 +62,15 @@ func (d *Domain[P]) Height() int {
 	return fault.Must(d, d.check("domain: Domain.Height")).space.Height
 }
 
-// Resolution bounds the distance from a record, clipped if need be, to the point of its
-// cell, up to the rounding of coordinates. It is NaN where the space of records is not known, as
-// after [On].
+// Resolution bounds the distance from a record, clipped if need be, to the point of its cell, up to
+// the rounding of coordinates. It is NaN where the space of records is not known, as after [On].
 func (d *Domain[P]) Resolution() float64 {
 	return fault.Must(d, d.check("domain: Domain.Resolution")).space.Resolution
 }
 
-// Diameter returns the largest distance between points of cells, impossible ones
-// included, up to rounding upwards and, with BoxOptions.Possible, the diameter of a cell, and for a finite metric of more than 2,048
-// points without coordinates or a hierarchy a number of at most twice that.
+// Diameter returns the largest distance between points of cells, impossible ones included, up to
+// rounding upwards and, with BoxOptions.Possible, the diameter of a cell; for a finite metric of
+// more than 2,048 points without coordinates or a hierarchy a number of at most twice that.
 func (d *Domain[P]) Diameter() float64 {
 	return fault.Must(d, d.check("domain: Domain.Diameter")).space.Diameter
 }
@@ -88,9 +84,8 @@ func (d *Domain[P]) Cell(p P) (int, error) {
 	return d.space.Locate(p)
 }
 
-// Point returns the point that stands for a cell: the center of a cell of a
-// box or sphere, a net point otherwise. It panics for a cell outside [0,
-// Len()).
+// Point returns the point that stands for a cell: the center of a cell of a box or sphere, a net
+// point otherwise. It panics for a cell outside [0, Len()).
 func (d *Domain[P]) Point(cell int) P {
 	return fault.Must(d, d.check("domain: Domain.Point")).space.At(nil, d.node(cell))
 }
@@ -117,8 +112,7 @@ func (d *Domain[P]) Distance(p, q P) float64 {
 	return fault.Must(d, d.check("domain: Domain.Distance")).space.Distance(p, q)
 }
 
-// Points returns the points of all cells as a finite metric, computed on
-// demand, for W1 distances and lower bounds. O(Len()) memory.
+// Points returns the points of all cells as a finite metric, computed on demand. O(Len()) memory.
 func (d *Domain[P]) Points() (*metric.Points[P], error) {
 	const op = "domain: Domain.Points"
 	if err := d.check(op); err != nil {
@@ -130,15 +124,13 @@ func (d *Domain[P]) Points() (*metric.Points[P], error) {
 	return d.space.Points(d.space.Cells, d.space.Regions.Cell)
 }
 
-// Weights returns what d's cells have of weighted points, for a private measure: each counts
-// in its cell. weights are finite numbers >= 0 whose sum is positive and finite; nil gives
-// every point 1. Errors are [metric.ErrEmpty], *[metric.SizeError], *[metric.ValueError] and
-// those of Cell.
+// Weights returns what d's cells have of weighted points, for a private measure. weights are finite
+// numbers >= 0 whose sum is positive and finite; nil gives every point 1. Errors are
+// [metric.ErrEmpty], *[metric.SizeError], *[metric.ValueError] and those of Cell.
 //
-// It never adds to the total variation of two measures, and the level of a private.Measure
-// holds for the points. For this sums must be exact, as they are of whole numbers up to 2^53
-// in all, and so for nil. Other sums are rounded; the level is then about what Weights
-// returns.
+// It never adds to the total variation of two measures, so that the level of a private.Measure
+// holds for the points. For this sums must be exact, as they are of whole numbers up to 2^53 in
+// all, and so for nil. Other sums are rounded; the level is then about what Weights returns.
 func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 	const op = "domain: Domain.Weights"
 	if err := d.check(op); err != nil {

@@ -138,8 +138,7 @@ func TestFolded_LengthensDistances(t *testing.T) {
 	}
 }
 
-// The diameter is the largest distance between points of cells, for every kind of
-// domain.
+// The diameter is the largest distance between points of cells, for every kind of domain.
 func TestDiameter_IsTheLargestDistance(t *testing.T) {
 	for name, d := range samples.Domains() {
 		isTheLargestDistance(t, name, d)

@@ -33,15 +33,12 @@ func Example() {
 // The hour may be missing, and nobody works more hours than there are in the day
 // since then.
 func ExampleNewBox() {
-	d, err := domain.NewBox([]domain.Column{
+	d := must(domain.NewBox([]domain.Column{
 		{Lo: 0, Hi: 23, Whole: true, Missing: true, Weight: 1.0 / 24}, // began at
 		{Lo: 0, Hi: 24, Weight: 1.0 / 24},                             // worked
 	}, &domain.BoxOptions{
 		Possible: func(lo, hi []float64) bool { return math.IsNaN(lo[0]) || lo[0]+lo[1] <= 24 },
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	}))
 	for _, x := range [][]float64{{9, 8.5}, {math.NaN(), 20}, {20, 8}} {
 		c, err := d.Cell(x)
 		if err != nil {
@@ -58,9 +55,7 @@ func ExampleNewBox() {
 
 func ExampleNewSphere() {
 	d, err := domain.NewSphere(0, &domain.SphereOptions{Depth: 10})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Println(d)
 	fmt.Printf("no record is farther than %.0f km from the point of its cell\n", d.Resolution())
 	c, err := d.Cell(metric.LatLon{Lat: 48.85, Lon: 2.35})
@@ -74,14 +69,8 @@ func ExampleNewSphere() {
 func ExampleNewFinite() {
 	// Stations along a road.
 	km := []float64{0, 1, 2, 40, 41, 43, 90, 91, 95}
-	pts, err := metric.NewPoints(km, metric.Func[float64](func(x, y float64) float64 { return max(x-y, y-x) }))
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, err := domain.NewFinite(context.Background(), pts, &domain.FiniteOptions{Arity: 3})
-	if err != nil {
-		log.Fatal(err)
-	}
+	pts := must(metric.NewPoints(km, metric.Func[float64](func(x, y float64) float64 { return max(x-y, y-x) })))
+	d := must(domain.NewFinite(context.Background(), pts, &domain.FiniteOptions{Arity: 3}))
 	fmt.Println(d)
 	t := d.Tree()
 	for lo, hi := t.Children(0); lo < hi; lo++ {
@@ -101,18 +90,9 @@ func ExampleNewFinite() {
 
 func ExampleOn() {
 	// Counts of visits, wherever they were, at the nearest of the public places.
-	places, err := metric.NewPoints([]metric.LatLon{{Lat: 52.5, Lon: 13.4}, {Lat: 48.1, Lon: 11.6}, {Lat: 53.6, Lon: 10}}, metric.GreatCircle{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	net, err := domain.NewFinite(context.Background(), places, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, err := domain.On(context.Background(), net, places)
-	if err != nil {
-		log.Fatal(err)
-	}
+	places := must(metric.NewPoints([]metric.LatLon{{Lat: 52.5, Lon: 13.4}, {Lat: 48.1, Lon: 11.6}, {Lat: 53.6, Lon: 10}}, metric.GreatCircle{}))
+	net := must(domain.NewFinite(context.Background(), places, nil))
+	d := must(domain.On(context.Background(), net, places))
 	c, err := d.Cell(metric.LatLon{Lat: 48.4, Lon: 10.9})
 	fmt.Println(d.Point(c), err)
 	// Output:
@@ -121,23 +101,14 @@ func ExampleOn() {
 
 func ExampleLabels() {
 	words := []string{"cat", "dog", "oak", "elm"}
-	t, err := metric.TreeFromPaths([][]string{
+	t := must(metric.TreeFromPaths([][]string{
 		{"thing", "animal", "cat"}, {"thing", "animal", "dog"}, {"thing", "tree", "oak"}, {"thing", "tree", "elm"},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	taxonomy, err := domain.NewTaxonomy(context.Background(), t, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, err := domain.Labels(taxonomy, words)
-	if err != nil {
-		log.Fatal(err)
-	}
+	}))
+	taxonomy := must(domain.NewTaxonomy(context.Background(), t, nil))
+	d := must(domain.Labels(taxonomy, words))
 	fmt.Println(d)
 	fmt.Println(d.Distance("cat", "dog"), d.Distance("cat", "elm"))
-	_, err = d.Cell("car")
+	_, err := d.Cell("car")
 	fmt.Println(err)
 	// Output:
 	// taxonomy of 4 leaves: 4 cells, 2 levels of arity up to 2
@@ -146,16 +117,10 @@ func ExampleLabels() {
 }
 
 func ExampleNewTaxonomy() {
-	t, err := metric.TreeFromPaths([][]string{
+	t := must(metric.TreeFromPaths([][]string{
 		{"world", "Europe", "France", "Paris"}, {"world", "Europe", "France", "Lyon"}, {"world", "Asia", "Japan", "Tokyo"},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, err := domain.NewTaxonomy(context.Background(), t, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	}))
+	d := must(domain.NewTaxonomy(context.Background(), t, nil))
 	fmt.Println(d) // Europe and Japan have one child and are passed over
 	for c := range d.Len() {
 		fmt.Print(t.Name(t.Leaves()[d.Point(c)]), " ")
@@ -168,18 +133,9 @@ func ExampleNewTaxonomy() {
 func ExampleNewUltrametric() {
 	// Four words by when their languages parted, in thousands of years.
 	words := []string{"mano", "main", "hand", "ruka"}
-	u, err := metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1.5, 5, 5})
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, err := domain.NewUltrametric(context.Background(), u, &domain.HierarchyOptions{Ratio: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	byWord, err := domain.Labels(d, words)
-	if err != nil {
-		log.Fatal(err)
-	}
+	u := must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1.5, 5, 5}))
+	d := must(domain.NewUltrametric(context.Background(), u, &domain.HierarchyOptions{Ratio: 1}))
+	byWord := must(domain.Labels(d, words))
 	fmt.Println(byWord)
 	fmt.Println(byWord.Distance("mano", "main"), byWord.Distance("main", "hand"))
 	// Output:
@@ -192,14 +148,8 @@ func ExampleNewFolded() {
 	for i := range 16 {
 		corners = append(corners, []float64{float64(i % 4), float64(i / 4)})
 	}
-	pts, err := metric.NewPoints(corners, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	d, err := domain.NewFolded(context.Background(), pts, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	pts := must(metric.NewPoints(corners, metric.Euclidean{}))
+	d := must(domain.NewFolded(context.Background(), pts, nil))
 	fmt.Println(d)
 	for c := range 6 {
 		fmt.Print(corners[d.Point(c)], " ")
@@ -207,4 +157,16 @@ func ExampleNewFolded() {
 	// Output:
 	// 16 points folded along Hilbert's curve: 16 cells, 4 levels of arity up to 2
 	// [0 0] [1 0] [1 1] [0 1] [0 2] [0 3]
+}
+
+// must keeps the examples short: a program handles its errors.
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

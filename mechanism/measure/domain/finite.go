@@ -19,16 +19,14 @@ import (
 
 // FiniteOptions are for [NewFinite]. Nil and the zero value mean the defaults.
 type FiniteOptions struct {
-	// Separation s, where positive, keeps a maximal s-separated net of the
-	// points ([metric.Net]) and counts every record at the net point nearest to
-	// it.
+	// Separation s, where positive, keeps a maximal s-separated net of the points ([metric.Net])
+	// and counts every record at the net point nearest to it.
 	Separation float64
-	// Arity is the most children a node may have; 0 means 8, and then nodes that
-	// are not half as large as the one above are merged into it: a tree helps as
-	// far as regions shrink. Those of words do not, and all words are its leaves.
+	// Arity is the most children a node may have; 0 means 8, and then nodes that are not half as
+	// large as the one above are merged into it.
 	Arity int
-	// Height, where positive, is that of a net tree of arity 1.25 n^(1/Height), for
-	// a private.Measure: about log n to the base 32 is best. Arity must then be 0.
+	// Height, where positive, is that of a net tree of arity 1.25 n^(1/Height), for a
+	// private.Measure: about log n to the base 32 is best. Arity must then be 0.
 	Height int
 }
 
@@ -39,20 +37,18 @@ func checkArity(op string, arity int) error {
 	return nil
 }
 
-// NewFinite arranges the points of any finite metric as a net tree: centers are chosen
-// farthest first, each is moved to the medoid of the points nearest to it, and gets at most
-// Arity^(levels below) points; and so on within each. Without options a
-// *[metric.Ultrametric] is arranged as by [NewUltrametric]; and unless Arity or Height is
-// given, 2^15 points or more with coordinates in at most 3 dimensions by cells of their
-// bounding box. The String of the domain says which of the three it is.
+// NewFinite arranges the points of any finite metric as a net tree: centers are chosen farthest
+// first, each is moved to the medoid of the points nearest to it, and gets at most Arity^(levels
+// below) points; and so on within each. Without options a *[metric.Ultrametric] is arranged as by
+// [NewUltrametric]; and unless Arity or Height is given, 2^15 points or more with coordinates in at
+// most 3 dimensions by cells of their bounding box. The String of the domain says which.
 //
-// A record is the index of a point of f, and so is Point: of a region, a point near its
-// middle. About n*Arity distances a level, n^2/Arity for medoids and bounds, 8 n log n to
-// tell the domain from others, and up to 2,048 points n^2/2 for the diameter.
-//
-// Errors are [metric.ErrEmpty], *[metric.SizeError] for a negative number of points,
-// *[metric.MemoryError], and *[metric.ValueError] for an option, or a negative or non-finite
-// distance among those that are read.
+// A record is the index of a point of f, and so is Point: of a region, a point near its middle.
+// About n*Arity distances a level, n^2/Arity for medoids and bounds, 8 n log n to tell the domain
+// from others, and up to 2,048 points n^2/2 for the diameter. Errors are [metric.ErrEmpty],
+// *[metric.SizeError] for a negative number of points, *[metric.MemoryError], and
+// *[metric.ValueError] for an option, or a negative or non-finite distance among those that are
+// read.
 func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "domain: NewFinite"
 	opt := *cmp.Or(o, &FiniteOptions{})

@@ -24,19 +24,16 @@ type FoldedOptions struct {
 	Tour bool
 }
 
-// NewFolded arranges a net of the space along a line, and stands a balanced tree on the
-// line. The order is Hilbert's curve where f is [metric.Embedded], and a short tour
-// otherwise or with o.Tour (tsp.Solve). With arity 2, the default, a private measure on it
-// with the Nearest estimate is that of BSV22 with better factors; arity 16 or 32 halves the
-// error. Folding only lengthens distances, so what is proved on the line holds in the space.
-// With alpha-privacy per unit of total variation (alpha = N*eps for N records),
+// NewFolded arranges a net of the space along a line, and stands a balanced tree on the line. The
+// order is Hilbert's curve where f is [metric.Embedded], and a short tour otherwise or with o.Tour
+// (tsp.Solve). With arity 2, the default, a private measure on it with the Nearest estimate is that
+// of BSV22 with better factors; arity 16 or 32 halves the error. With alpha-privacy per unit of
+// total variation (alpha = N*eps for N records),
 //
 //	E W1(mu, estimate) <= Separation + 2 * sum_k gap_k sqrt(Var S_k),
 //
-// gap_k the distance of the k-th point of the line to the next, and S_k the sum of the
-// noise up to it, of order (log n)^(3/2)/alpha. Places far apart on the line may be close
-// in the space: [NewFinite] and [NewBox] use that, and are 1.3 to 3.5 times as accurate.
-//
+// gap_k the distance of the k-th point of the line to the next, and S_k the sum of the noise up to
+// it, of order (log n)^(3/2)/alpha. [NewFinite] and [NewBox] are 1.3 to 3.5 times as accurate.
 // Records, errors and cost are as for NewFinite, and tsp.Solve's.
 //
 // Source: BSV22, Proposition 7.1 and Theorem 7.2, with constants.

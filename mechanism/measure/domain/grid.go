@@ -169,9 +169,8 @@ func planLevels(cols []float64, cells float64, h int) [][]int {
 	return splits
 }
 
-// sideFor returns the least side with at most the given number of cells, found
-// by its logarithm; 2^-60 of the longest column is small enough for every
-// number that maxCells admits.
+// sideFor returns the least side with at most the given number of cells, found by its logarithm;
+// 2^-60 of the longest column is small enough for every number that maxCells admits.
 func sideFor(cols []float64, cells float64) float64 {
 	top := 0.0
 	for _, e := range cols {

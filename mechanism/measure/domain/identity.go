@@ -39,13 +39,11 @@ func degrees(t *walk.Tree) []int32 {
 	return degrees
 }
 
-// sketch is a digest of distances of n points: of i and i+s, for all i and every
-// step s up to 8, and in steps of about an eighth from there to most. That is
-// every pair of nine points, and of n points at most 8 n log n. The distances
-// are rounded to 16 bits after the first, because Go may fuse multiplications
-// with additions, so that two machines need not agree on the last of 52; that
-// they round apart has a probability of some 2^-36 a distance, and then counts
-// are refused.
+// sketch is a digest of distances of n points: of i and i+s, for all i and every step s up to 8,
+// and in steps of about an eighth from there to most: at most 8 n log n. They are rounded to 16
+// bits after the first, because Go may fuse multiplications with additions, so that two machines
+// need not agree on the last of 52; that they round apart has a probability of some 2^-36 a
+// distance, and then counts are refused.
 func sketch(ctx context.Context, n, most int, distance func(i, j int) (float64, error)) (digest [sha256.Size]byte, err error) {
 	h := sha256.New()
 	for s := 1; s < n && s <= most; s += 1 + s/8 {

@@ -253,9 +253,8 @@ func (b *box) write(x []float64, l int, q []int, rng *rand.Rand) {
 // pointTries is how often a possible point of a region is looked for.
 const pointTries = 64
 
-// at returns the center of a region, with an rng a uniform point of it. Where that
-// is not possible it is a uniform one that is, and where these are rare one of a
-// cell found by going down.
+// at returns the center of a region, with an rng a uniform point of it. Where that is not possible
+// it is a uniform one that is, and where these are rare one of a cell found by going down.
 func (b *box) at(rng *rand.Rand, v node) []float64 {
 	s := b.buffers.Get().(*scratch)
 	defer b.buffers.Put(s)

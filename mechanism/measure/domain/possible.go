@@ -7,9 +7,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// masked is the tree of the regions of a box that are possible. One that has a
-// single possible part is that part, so that no count is taken twice. Which they
-// are is public, as all of the tree is.
+// masked is the tree of the regions of a box that are possible. One that has a single possible part
+// is that part, so that no count is taken twice. Which they are is public, as all of the tree is.
 type masked struct {
 	*region.Grid
 	b *box
@@ -89,7 +88,6 @@ func (m masked) decode(v node) []int {
 	return q
 }
 
-// Height implements [region.Tree].
 func (m masked) Height(v node) int {
 	height := len(m.b.arities)
 	for l, q := v.Level, m.decode(v); l < height; l++ {
@@ -105,11 +103,9 @@ func (m masked) Height(v node) int {
 	return 0
 }
 
-// manyParts is from where on Width leaves out what is impossible no more, but for
-// one level.
+// manyParts is from where on Width leaves out what is impossible no more, but for one level.
 const manyParts = 64
 
-// Width implements [region.Tree].
 func (m masked) Width(v node, r int) int {
 	most := manyParts
 	if r == 1 {
@@ -121,7 +117,6 @@ func (m masked) Width(v node, r int) int {
 	return m.Grid.Width(v, r)
 }
 
-// Below implements [region.Tree].
 func (m masked) Below(dst []node, v node, r int) []node {
 	return m.below(dst, v, m.decode(v), r, maxCells)
 }

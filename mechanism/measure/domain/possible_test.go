@@ -14,9 +14,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
-// The parts of a region are regions inside it, in their order and apart; as many as
-// Width says; and what is drawn in one is a record that is counted there. A region
-// that is a cell, or has one, is not divided.
+// The parts of a region are regions inside it, in their order and apart, as many as Width says; and
+// what is drawn in one is a record that is counted there.
 func TestPossible_RegionsAreATree(t *testing.T) {
 	for name, d := range samples.Masked(false) {
 		r := random.Seeded(4)
@@ -91,9 +90,8 @@ func TestPossible_CellsAreThoseOfRecords(t *testing.T) {
 	}
 }
 
-// Distances in a region, and to its point, are no larger than Size says, nor those in a cell than
-// Resolution, nor those of points of cells than Diameter: also where a center is impossible, and
-// another point stands for it, and where parts are of a few ulps, so that centers are rounded.
+// Distances in a region, and to its point, are no larger than Size, Resolution and Diameter say:
+// also where a center is impossible, and where parts are of a few ulps.
 func TestSize_BoundsDistances(t *testing.T) {
 	boxes, fine := samples.Masked(true), map[string]domain.Column{
 		"pi": {Hi: math.Pi}, "far": {Lo: 0x1p52, Hi: 0x1p52 + 21}, "far or missing": {Lo: 0x1p52, Hi: 0x1p52 + 21, Missing: true},

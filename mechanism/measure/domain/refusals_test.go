@@ -14,9 +14,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// What a domain knows of distances, its diameter and the errors that it bounds,
-// holds of points that are no farther apart: others, in another unit for
-// instance, are refused, and nearer ones are not.
+// Points that are farther apart than those of the domain, in another unit for instance, are
+// refused, and nearer ones are not.
 func TestOn_RefusesLargerDistances(t *testing.T) {
 	places := make([]metric.LatLon, 40)
 	for i := range places {
@@ -142,72 +141,65 @@ func TestErrors(t *testing.T) {
 	cats := testkit.Must(domain.NewBox([]domain.Column{{Categories: 3}}, nil))
 	sphere := testkit.Must(domain.NewSphere(0, &domain.SphereOptions{Depth: 3}))
 	points, pair := testkit.Must(domain.NewFinite(t.Context(), f, nil)), testkit.Must(domain.NewFinite(t.Context(), two, nil))
-	for _, x := range []struct {
-		want string
-		err  error
-	}{
-		{"NewBox: columns: empty input", box(nil, nil)},
-		{"NewBox: Depth = 5, want 0 where Splits", box(unit, &domain.BoxOptions{Depth: 5, Splits: [][]int{{2}}})},
-		{"NewBox: columns.Hi[0] = 1", box([]domain.Column{{Lo: 1, Hi: 1}}, nil)},
-		{"NewBox: Splits[0][0] = 0", split(unit, []int{0})},
-		{"NewBox: Splits[0] has size 2, want 1", split(unit, []int{2, 2})},
-		{"NewBox: Splits[0][0] = 2, want 1 or 4", split([]domain.Column{{Categories: 4}}, []int{2}, []int{2})},
-		{"NewBox: Splits.column[0] = 0, want 1 cuts", box([]domain.Column{{Categories: 4}}, &domain.BoxOptions{Splits: [][]int{}})},
-		{"NewBox: Splits.column[1] = 0, want 1 cuts", split(mixed, []int{4, 1})},
-		{"NewBox: Splits[1][1] = 3, want 1", split(mixed, []int{4, 3}, []int{1, 3})},
-		{"NewBox: Splits.column[0] = 64, want at most 16 parts", split([]domain.Column{{Lo: 1, Hi: 10, Whole: true}}, []int{64})},
-		{"NewBox: Splits.column[0] = 2048, want at most 1024 parts", split([]domain.Column{{Lo: 1, Hi: 1 + 0x1p-40}}, []int{2048})},
-		{"NewBox: Splits[0][0] = 3, want 1 or 2", split([]domain.Column{{Hi: 1, Missing: true}}, []int{3})},
-		{"NewBox: Splits[0][0] = 4, want 1 or 12", split([]domain.Column{{Radius: 1}}, []int{4})},
-		{"NewBox: needs", box(slices.Repeat(unit, 9), &domain.BoxOptions{Depth: 20})},
-		{"NewBox: needs", box(slices.Repeat(unit, 2), &domain.BoxOptions{Depth: 1e300})},
-		{"NewBox: Depth = 55, want no more than float64", box(unit, &domain.BoxOptions{Depth: 55})},
-		{"NewBox: Depth = 1e+300, want no more than float64", box(unit, &domain.BoxOptions{Depth: 1e300})},
-		{"NewBox: columns[", box(slices.Repeat([]domain.Column{{Categories: 100}}, 12), nil)},
-		{"NewBox: columns.Share[0] = 2, want 0 with a Weight", box([]domain.Column{{Hi: 1, Share: 2, Weight: 3}}, nil)},
-		{"NewBox: columns.Share[0] = -1", box([]domain.Column{{Hi: 1, Share: -1}}, nil)},
-		{"NewBox: columns.kinds[0] = 2", box([]domain.Column{{Whole: true, Categories: 2, Hi: 1}}, nil)},
-		{"NewBox: columns.Lo[0] = 0.5, want a whole number", box([]domain.Column{{Lo: 0.5, Hi: 2, Whole: true}}, nil)},
-		{"NewBox: columns.Hi[0] = -1, want a whole number", box([]domain.Column{{Hi: -1, Whole: true}}, nil)},
-		{"NewBox: columns.Taxonomy[0] = 0", box([]domain.Column{{Taxonomy: &metric.Tree{}}}, nil)},
-		{"NewBox: Possible = 0, want true", box(unit, &domain.BoxOptions{Possible: func(lo, hi []float64) bool { return false }})},
-		{"NewSphere: ", testkit.Err(domain.NewSphere(1, &domain.SphereOptions{Depth: 1e300}))},
-		{"Domain.Cell: record[0], want a number", cell(refuse, 1.5)},
-		{"Domain.Cell: record[0], want a number in", cell(samples.Unit(1, domain.BoxOptions{Depth: 2}), nan)},
-		{"Domain.Cell: record, want size 1", cell(refuse)},
-		{"Domain.Cell: record[0], want a category", cell(cats, 1.5)},
-		{"Domain.Cell: record[0], want a category", cell(cats, 3)},
-		{"Domain.Cell: metric: GreatCircle: ", testkit.Err(sphere.Cell(metric.LatLon{Lat: 91}))},
-		{"Domain.Cell: metric: GreatCircle: ", testkit.Err(sphere.Cell(metric.LatLon{Lon: nan}))},
-		{"Domain.Cell: record[0], want a whole number", in(domain.Column{Hi: 3, Whole: true}, 1.5)},
-		{"Domain.Cell: record[0], want a whole number", in(domain.Column{Hi: 3, Whole: true}, nan)},
-		{"Domain.Cell: record[0], want a category", in(domain.Column{Categories: 3, Missing: true}, 3)},
-		{"Domain.Cell: record[0], want a category", in(domain.Column{Categories: 3, Missing: true}, -inf)},
-		{"Domain.Cell: record[0], want a leaf", in(domain.Column{Taxonomy: samples.Taxonomy()}, 7)},
-		{"Domain.Cell: record[0], want a leaf", in(domain.Column{Taxonomy: samples.Taxonomy()}, 0.5)},
-		{"Domain.Cell: record[0], want a leaf", in(domain.Column{Taxonomy: samples.Taxonomy(), Missing: true}, -1)},
-		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1}, 91, 0)},
-		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1}, 0, nan)},
-		{"Domain.Cell: metric: GreatCircle: ", in(domain.Column{Radius: 1, Missing: true}, nan, 0)},
-		{"Domain.Cell: record, want an index", testkit.Err(points.Cell(20))},
-		{"Domain.Cell: unknown label", testkit.Err(testkit.Must(domain.Labels(pair, []string{"a", "b"})).Cell("c"))},
-		{"Domain.Cell: metric: Euclidean: ", testkit.Err(testkit.Must(domain.On(t.Context(), points, f)).Cell([]float64{nan, 1}))},
-		{"Domain.Points: needs", testkit.Err(lazy.Points())},
-		{"Domain.Weights: points: empty input", testkit.Err(d.Weights(nil, nil))},
-		{"Domain.Weights: sum of weights, want a finite number > 0", testkit.Err(d.Weights([][]float64{{0}}, []float64{0}))},
-		{"Domain.Weights: weights[0], want a finite number >= 0", testkit.Err(d.Weights([][]float64{{0}}, []float64{nan}))},
-		{"NewFinite: Height = 2", fin(domain.FiniteOptions{Height: 2, Arity: 3})},
-		{"NewFinite: f: empty input", testkit.Err(domain.NewFinite(t.Context(), samples.Line(), nil))},
-		{"NewFinite: distance of point 0[1] = NaN", testkit.Err(domain.NewFinite(t.Context(), samples.Line(1, nan, 3), &domain.FiniteOptions{Arity: 2}))},
-		{"NewUltrametric: f: empty input", testkit.Err(domain.NewUltrametric(t.Context(), nil, nil))},
-		{"Labels: labels has size 1, want 20", testkit.Err(domain.Labels(points, []string{"a"}))},
-		{"Labels: labels[1] = 0, want a label that no", testkit.Err(domain.Labels(pair, []string{"a", "a"}))},
-		{"On: p has size 20, want 2", testkit.Err(domain.On(t.Context(), pair, f))},
-	} {
-		if x.err == nil || !strings.HasPrefix(x.err.Error(), "domain: "+x.want) {
-			t.Errorf("%v, want domain: %s", x.err, x.want)
-		}
-	}
+	testkit.Refused(t, [][3]any{
+		{box(nil, nil), "domain: NewBox: columns: empty input"},
+		{box(unit, &domain.BoxOptions{Depth: 5, Splits: [][]int{{2}}}), "domain: NewBox: Depth = 5, want 0 where Splits"},
+		{box([]domain.Column{{Lo: 1, Hi: 1}}, nil), "domain: NewBox: columns.Hi[0] = 1"},
+		{split(unit, []int{0}), "domain: NewBox: Splits[0][0] = 0"},
+		{split(unit, []int{2, 2}), "domain: NewBox: Splits[0] has size 2, want 1"},
+		{split([]domain.Column{{Categories: 4}}, []int{2}, []int{2}), "domain: NewBox: Splits[0][0] = 2, want 1 or 4"},
+		{box([]domain.Column{{Categories: 4}}, &domain.BoxOptions{Splits: [][]int{}}), "domain: NewBox: Splits.column[0] = 0, want 1 cuts"},
+		{split(mixed, []int{4, 1}), "domain: NewBox: Splits.column[1] = 0, want 1 cuts"},
+		{split(mixed, []int{4, 3}, []int{1, 3}), "domain: NewBox: Splits[1][1] = 3, want 1"},
+		{split([]domain.Column{{Lo: 1, Hi: 10, Whole: true}}, []int{64}), "domain: NewBox: Splits.column[0] = 64, want at most 16 parts"},
+		{split([]domain.Column{{Lo: 1, Hi: 1 + 0x1p-40}}, []int{2048}), "domain: NewBox: Splits.column[0] = 2048, want at most 1024 parts"},
+		{split([]domain.Column{{Hi: 1, Missing: true}}, []int{3}), "domain: NewBox: Splits[0][0] = 3, want 1 or 2"},
+		{split([]domain.Column{{Radius: 1}}, []int{4}), "domain: NewBox: Splits[0][0] = 4, want 1 or 12"},
+		{box(slices.Repeat(unit, 9), &domain.BoxOptions{Depth: 20}), "domain: NewBox: needs"},
+		{box(slices.Repeat(unit, 2), &domain.BoxOptions{Depth: 1e300}), "domain: NewBox: needs"},
+		{box(unit, &domain.BoxOptions{Depth: 55}), "domain: NewBox: Depth = 55, want no more than float64"},
+		{box(unit, &domain.BoxOptions{Depth: 1e300}), "domain: NewBox: Depth = 1e+300, want no more than float64"},
+		{box(slices.Repeat([]domain.Column{{Categories: 100}}, 12), nil), "domain: NewBox: columns["},
+		{box([]domain.Column{{Hi: 1, Share: 2, Weight: 3}}, nil), "domain: NewBox: columns.Share[0] = 2, want 0 with a Weight"},
+		{box([]domain.Column{{Hi: 1, Share: -1}}, nil), "domain: NewBox: columns.Share[0] = -1"},
+		{box([]domain.Column{{Whole: true, Categories: 2, Hi: 1}}, nil), "domain: NewBox: columns.kinds[0] = 2"},
+		{box([]domain.Column{{Lo: 0.5, Hi: 2, Whole: true}}, nil), "domain: NewBox: columns.Lo[0] = 0.5, want a whole number"},
+		{box([]domain.Column{{Hi: -1, Whole: true}}, nil), "domain: NewBox: columns.Hi[0] = -1, want a whole number"},
+		{box([]domain.Column{{Taxonomy: &metric.Tree{}}}, nil), "domain: NewBox: columns.Taxonomy[0] = 0"},
+		{box(unit, &domain.BoxOptions{Possible: func(lo, hi []float64) bool { return false }}), "domain: NewBox: Possible = 0, want true"},
+		{testkit.Err(domain.NewSphere(1, &domain.SphereOptions{Depth: 1e300})), "domain: NewSphere: "},
+		{cell(refuse, 1.5), "domain: Domain.Cell: record[0], want a number"},
+		{cell(samples.Unit(1, domain.BoxOptions{Depth: 2}), nan), "domain: Domain.Cell: record[0], want a number in"},
+		{cell(refuse), "domain: Domain.Cell: record, want size 1"},
+		{cell(cats, 1.5), "domain: Domain.Cell: record[0], want a category"},
+		{cell(cats, 3), "domain: Domain.Cell: record[0], want a category"},
+		{testkit.Err(sphere.Cell(metric.LatLon{Lat: 91})), "domain: Domain.Cell: metric: GreatCircle: "},
+		{testkit.Err(sphere.Cell(metric.LatLon{Lon: nan})), "domain: Domain.Cell: metric: GreatCircle: "},
+		{in(domain.Column{Hi: 3, Whole: true}, 1.5), "domain: Domain.Cell: record[0], want a whole number"},
+		{in(domain.Column{Hi: 3, Whole: true}, nan), "domain: Domain.Cell: record[0], want a whole number"},
+		{in(domain.Column{Categories: 3, Missing: true}, 3), "domain: Domain.Cell: record[0], want a category"},
+		{in(domain.Column{Categories: 3, Missing: true}, -inf), "domain: Domain.Cell: record[0], want a category"},
+		{in(domain.Column{Taxonomy: samples.Taxonomy()}, 7), "domain: Domain.Cell: record[0], want a leaf"},
+		{in(domain.Column{Taxonomy: samples.Taxonomy()}, 0.5), "domain: Domain.Cell: record[0], want a leaf"},
+		{in(domain.Column{Taxonomy: samples.Taxonomy(), Missing: true}, -1), "domain: Domain.Cell: record[0], want a leaf"},
+		{in(domain.Column{Radius: 1}, 91, 0), "domain: Domain.Cell: metric: GreatCircle: "},
+		{in(domain.Column{Radius: 1}, 0, nan), "domain: Domain.Cell: metric: GreatCircle: "},
+		{in(domain.Column{Radius: 1, Missing: true}, nan, 0), "domain: Domain.Cell: metric: GreatCircle: "},
+		{testkit.Err(points.Cell(20)), "domain: Domain.Cell: record, want an index"},
+		{testkit.Err(testkit.Must(domain.Labels(pair, []string{"a", "b"})).Cell("c")), "domain: Domain.Cell: unknown label"},
+		{testkit.Err(testkit.Must(domain.On(t.Context(), points, f)).Cell([]float64{nan, 1})), "domain: Domain.Cell: metric: Euclidean: "},
+		{testkit.Err(lazy.Points()), "domain: Domain.Points: needs"},
+		{testkit.Err(d.Weights(nil, nil)), "domain: Domain.Weights: points: empty input"},
+		{testkit.Err(d.Weights([][]float64{{0}}, []float64{0})), "domain: Domain.Weights: sum of weights, want a finite number > 0"},
+		{testkit.Err(d.Weights([][]float64{{0}}, []float64{nan})), "domain: Domain.Weights: weights[0], want a finite number >= 0"},
+		{fin(domain.FiniteOptions{Height: 2, Arity: 3}), "domain: NewFinite: Height = 2"},
+		{testkit.Err(domain.NewFinite(t.Context(), samples.Line(), nil)), "domain: NewFinite: f: empty input"},
+		{testkit.Err(domain.NewFinite(t.Context(), samples.Line(1, nan, 3), &domain.FiniteOptions{Arity: 2})), "domain: NewFinite: distance of point 0[1] = NaN"},
+		{testkit.Err(domain.NewUltrametric(t.Context(), nil, nil)), "domain: NewUltrametric: f: empty input"},
+		{testkit.Err(domain.Labels(points, []string{"a"})), "domain: Labels: labels has size 1, want 20"},
+		{testkit.Err(domain.Labels(pair, []string{"a", "a"})), "domain: Labels: labels[1] = 0, want a label that no"},
+		{testkit.Err(domain.On(t.Context(), pair, f)), "domain: On: p has size 20, want 2"},
+	})
 	if err := cell(samples.Unit(1, domain.BoxOptions{Depth: 2}), inf); err != nil {
 		t.Errorf("clipping +Inf: %v", err)
 	}

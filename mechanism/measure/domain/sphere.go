@@ -10,24 +10,18 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// SphereOptions are the settings of [NewSphere]. Nil and the zero value mean the
-// defaults.
+// SphereOptions are the settings of [NewSphere]. Nil and the zero value mean the defaults.
 type SphereOptions struct {
 	// Depth makes about 4^Depth cells, for a tree that a private.Measure can hold; 0
 	// means as many as there can be: see [BoxOptions].
 	Depth float64
 }
 
-// NewSphere returns a sphere of the given radius, 0 for that of the Earth in
-// km, cut into cells of equal area: the curved squares of HEALPix (Górski et
-// al. 2005), 12 of them and quarters of quarters. Cells have about one shape
-// everywhere, poles and date line included, and a diameter of at most twice the
-// [Domain.Resolution]. Distances are along great circles.
-//
-// A record is a latitude in [-90, 90] and any longitude, in degrees; others,
-// NaN included, are errors. The longitudes of points lie in [-180, 180]. For
-// places beside other columns see [Column].Radius.
-// Other errors are as for [NewBox].
+// NewSphere returns a sphere of the given radius, 0 for that of the Earth in km, cut into cells of
+// equal area: the curved squares of HEALPix (Górski et al. 2005), 12 of them and quarters of
+// quarters, of a diameter of at most twice the [Domain.Resolution]. Distances are along great
+// circles. A record is a latitude in [-90, 90] and any longitude, in degrees. The longitudes of
+// points lie in [-180, 180]. Errors are as for [NewBox].
 func NewSphere(radius float64, o *SphereOptions) (*Domain[metric.LatLon], error) {
 	const op = "domain: NewSphere"
 	if radius == 0 {

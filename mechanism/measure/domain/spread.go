@@ -35,18 +35,15 @@ type extent struct {
 
 // spread bounds what noise in a node of depth l costs; see region.Class.
 //
-// Its children are alike, so mass spread evenly over one becomes mass spread
-// evenly over another by a translation, which costs the distance of their
-// centers. If the node is cut along one numeric column, W1 is the sum over the
-// k-1 gaps of the gap times |S_j|, S_j the sum of the first j shares, of
-// variance s j(1-j/k). Otherwise the cuts are made one prime factor of every
-// column at a time: of K children that are left together, groups of m each part
-// from one another. Group g sends its surplus T_g over its fair share through
-// the common center; Var T_g = s m(1-m/K), and the cost is |T_g| times the
-// distance to the center, half the distance between categories for theirs. Both
-// use E|T| <= sqrt(Var T), about 1.25 E|T| for a normal T. With columns of other
-// kinds, and with more than manyChildren, all noise goes through any point, at no
-// more than the diameter.
+// Its children are alike, so mass spread evenly over one becomes mass spread evenly over another by
+// a translation, which costs the distance of their centers. If the node is cut along one numeric
+// column, W1 is the sum over the k-1 gaps of the gap times |S_j|, S_j the sum of the first j
+// shares, of variance s j(1-j/k). Otherwise the cuts are made one prime factor of every column at a
+// time: of K children that are left together, groups of m each part from one another. Group g sends
+// its surplus T_g over its fair share through the common center; Var T_g = s m(1-m/K), and the cost
+// is |T_g| times the distance to the center, half the distance between categories for theirs. Both
+// use E|T| <= sqrt(Var T), about 1.25 E|T| for a normal T. With columns of other kinds, and with
+// more than manyChildren, all noise goes through any point, at no more than the diameter.
 func (b *box) spread(l int) float64 {
 	cuts, k := slices.Clone(b.splits[l]), float64(b.arities[l])
 	if k == 1 {

@@ -13,10 +13,9 @@ import (
 // HierarchyOptions are the settings of [NewTaxonomy] and [NewUltrametric]. Nil
 // and the zero value mean the defaults.
 type HierarchyOptions struct {
-	// Ratio merges a node of the hierarchy into the one above where its diameter
-	// is more than Ratio times that one's, so that noise is not spread over
-	// levels that are alike. 0 means 1/2; 1 merges only those with one child or
-	// no smaller diameter.
+	// Ratio merges a node of the hierarchy into the one above where its diameter is more than Ratio
+	// times that one's, so that noise is not spread over levels that are alike. 0 means 1/2; 1
+	// merges only those with one child or no smaller diameter.
 	Ratio float64
 }
 
@@ -30,14 +29,12 @@ func (o *HierarchyOptions) ratio(op string) (float64, error) {
 	return o.Ratio, nil
 }
 
-// NewTaxonomy uses a given hierarchy as the tree: a taxonomy, a phylogeny,
-// regions. A record is the number of a leaf, point k of t.PathMetric() being
-// leaf t.Leaves()[k], and distances are along the tree's edges. Nodes with one
-// child, and those that Ratio merges, are passed over. See [Labels] for records
-// that are words.
+// NewTaxonomy uses a given hierarchy as the tree: a taxonomy, a phylogeny, regions. A record is the
+// number of a leaf, point k of t.PathMetric() being leaf t.Leaves()[k], and distances are along the
+// tree's edges. Nodes with one child, and those that Ratio merges, are passed over. See [Labels]
+// for records that are words.
 //
-// Errors are [metric.ErrEmpty] and *[metric.ValueError] for options. O(n times
-// height) distances.
+// Errors are [metric.ErrEmpty] and *[metric.ValueError] for options. O(n times height) distances.
 func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Domain[int], error) {
 	const op = "domain: NewTaxonomy"
 	if t == nil || t.Len() == 0 {
@@ -59,8 +56,7 @@ func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Dom
 // contracted returns the tree without the nodes that [hierarchy.Contract] leaves
 // out, and the diameter of all.
 func contracted(t *metric.Tree, ratio float64) (parent, point []int, all float64) {
-	// The diameter of what is below a node is that of its two longest ways down,
-	// or of a child.
+	// The diameter of what is below a node is that of its two longest ways down, or of a child.
 	reach, diameter := make([]float64, t.Len()), make([]float64, t.Len())
 	pre := t.Preorder()
 	for i := len(pre) - 1; i > 0; i-- {

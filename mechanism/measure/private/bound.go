@@ -19,8 +19,7 @@ import (
 // are seen, in units of the metric: of the measure, moved to the points of the
 // cells, and what is released. For the measure itself add Resolution.
 type Bound struct {
-	// Signed bounds the expected error of the Signed estimate: rigorous, in
-	// closed form.
+	// Signed bounds the expected error of the Signed estimate: rigorous, in closed form.
 	Signed float64
 	// Nearest is twice that, which bounds the expected error of the Nearest
 	// estimate: rigorous where it is nearest in the metric or on the line.
@@ -28,10 +27,9 @@ type Bound struct {
 	// Weighted bounds the expected error of the Weighted estimate, the default: rigorous, in
 	// closed form.
 	Weighted float64
-	// Simulated estimates the expected error of the Signed estimate more
-	// closely, by simulation of noise, and StdErr is its standard error. It is
-	// still an over-estimate, except on a line. The error of the default
-	// estimator is in practice 1.2 to 12 times smaller.
+	// Simulated estimates the expected error of the Signed estimate more closely, by simulation of
+	// noise, and StdErr is its standard error. It is still an over-estimate, except on a line. The
+	// error of the default estimator is in practice 1.2 to 12 times smaller.
 	Simulated, StdErr float64
 	// Lower is a lower bound on the worst expected error, over all measures, of
 	// every mechanism that is as private, on the points of up to 1,024 cells.

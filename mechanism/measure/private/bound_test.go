@@ -27,9 +27,8 @@ func signedW1(t *testing.T, f metric.Finite, g, p []float64) float64 {
 	return testkit.Must(wasserstein.W1(t.Context(), f, mu, nu, nil)).Cost
 }
 
-// Known answers, of another simulation: on the line E W1 in units of 1/alpha,
-// and in one unit node the cost of centered noise of scale 1. Standard errors
-// are below 1.5 % on either side, and the one for the line is asymptotic.
+// Known answers, of another simulation: on the line E W1 in units of 1/alpha, and in one unit node
+// the cost of centered noise of scale 1. Standard errors are below 1.5 % on either side.
 func TestBound_KnownAnswers(t *testing.T) {
 	testkit.Rounding(t)
 	if testing.Short() {

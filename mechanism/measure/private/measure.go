@@ -50,8 +50,7 @@ func (m *Measure) check(op string) error {
 	return fault.Made(m != nil && m.p != nil, op, "Measure", "New")
 }
 
-// Guarantee is the level per unit of total variation. That of a zero Measure
-// promises nothing.
+// Guarantee is the level per unit of total variation. That of a zero Measure promises nothing.
 func (m *Measure) Guarantee() mechanism.Guarantee {
 	if m == nil {
 		return mechanism.Guarantee{}
@@ -59,10 +58,9 @@ func (m *Measure) Guarantee() mechanism.Guarantee {
 	return m.g
 }
 
-// Release returns a private measure near that of weights, numbers >= 0 of the cells whose sum
-// is positive and finite (*[metric.SizeError], *[metric.ValueError] otherwise): multiples of
-// 2^-52 with sum 1 exactly, unless the estimator is Signed. weights are not modified.
-// O(nodes).
+// Release returns a private measure near that of weights, numbers >= 0 of the cells whose sum is
+// positive and finite (*[metric.SizeError], *[metric.ValueError] otherwise): multiples of 2^-52
+// with sum 1 exactly, unless the estimator is Signed. weights are not modified. O(nodes).
 func (m *Measure) Release(rng *rand.Rand, weights []float64) ([]float64, error) {
 	const op = "private: Measure.Release"
 	if err := m.check(op); err != nil {

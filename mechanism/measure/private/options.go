@@ -8,20 +8,17 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// Estimator turns the noisy counts of a [Measure] into a measure. All of them are
-// post-processing.
+// Estimator turns the noisy counts of a [Measure] into a measure. All of them are post-processing.
 type Estimator int
 
 const (
-	// Weighted gives every node's mass to its children such that they are >= 0
-	// and nearest in l2, from the top down. Nearest to the truth for nearly all
-	// data.
+	// Weighted gives every node's mass to its children such that they are >= 0 and nearest in l2,
+	// from the top down. Nearest to the truth for nearly all data.
 	Weighted Estimator = iota
-	// Nearest makes counts consistent, so that those of a node's children sum to
-	// its own, and takes a probability measure nearest in W1: on the line as in
-	// BSV22, Proposition 5.2; up to 2,048 cells by wasserstein.Project, and above that nearest in
-	// a tree metric that is no less than the metric. Its error is at most twice
-	// that of Signed.
+	// Nearest makes counts consistent, so that those of a node's children sum to its own, and takes
+	// a probability measure nearest in W1: on the line as in BSV22, Proposition 5.2; up to 2,048
+	// cells by wasserstein.Project, and above that nearest in a tree metric that is no less than
+	// the metric. Its error is at most twice that of Signed.
 	Nearest
 	// Signed makes counts consistent and leaves negative ones as they are: unbiased
 	// for the mean of every function of the cells, but not a probability measure,

@@ -25,8 +25,7 @@ type plan struct {
 	row        bool
 }
 
-// newPlan makes the walk of a level per unit of total variation: a record of one
-// that is replaced.
+// newPlan makes the walk of a level per unit of total variation: a record of one that is replaced.
 func newPlan[P any](op string, d *domain.Domain[P], level float64, o Options) (*plan, error) {
 	s, err := region.Of[P](op, d)
 	if err != nil {

@@ -31,9 +31,8 @@ func TestPlan_LevelIsNotAboveTheOneAskedFor(t *testing.T) {
 	}
 }
 
-// The level of a Measure, by the exact density of its noise: on a regular tree a
-// shift of mass between two leaves is the worst, and the walk's potential knows
-// its log ratio.
+// The level of a Measure, by the exact density of its noise: on a regular tree a shift of mass
+// between two leaves is the worst, and the walk's potential knows its log ratio.
 func TestMeasure_Level(t *testing.T) {
 	testkit.Rounding(t)
 	for name, d := range samples.Tiny() {
@@ -65,9 +64,8 @@ func TestMeasure_Level(t *testing.T) {
 	}
 }
 
-// What a Measure draws is what its level assumes: between two cells the
-// difference has a Laplace distribution of the scale. False-reject probability
-// as of testkit.Uniform.
+// What a Measure draws is what its level assumes: between two cells the difference has a Laplace
+// distribution of the scale. False-reject probability as of testkit.Uniform.
 func TestMeasure_DrawsStatedLaw(t *testing.T) {
 	m := testkit.Must(New(samples.Tiny()["pair"], 5, &Options{Estimator: Signed}))
 	r := random.Seeded(6)
@@ -82,10 +80,8 @@ func TestMeasure_DrawsStatedLaw(t *testing.T) {
 	testkit.Uniform(t, "difference", u)
 }
 
-// Two measures that differ by 2^-40, promised to look alike up to 1e-11: the noise of neither is
-// told by its last bits. In real arithmetic it was b times a float64, b the scale, and not every
-// float64 is; less the other measure it is one in some 3 of 4 draws. A difference of 6 standard
-// errors, 2e-9.
+// Of two measures that differ by 2^-40 the noise of neither is told by its last bits, as it would
+// be if it were b times a float64, b the scale. A difference of 6 standard errors, 2e-9.
 func TestMeasure_LowBitsTellNothing(t *testing.T) {
 	m := testkit.Must(New(samples.Tiny()["pair"], 0.073, &Options{Estimator: Signed}))
 	b := m.p.scales.Level[0]
@@ -127,9 +123,8 @@ func TestMeasure_ReleasesTheGridAlone(t *testing.T) {
 	}
 }
 
-// The level for records is alpha/N to the last bit: counts are divided exactly. From 10 records
-// of which one is replaced the release is that from counts in another unit, whose float64 shares
-// differ by other roundings.
+// The level for records is alpha/N to the last bit: the release of 10 records is that of counts in
+// another unit, whose float64 shares differ by other roundings.
 func TestMeasure_CountsAreDividedExactly(t *testing.T) {
 	d := samples.Domains()["net"]
 	for seed := range uint64(20) {

@@ -5,33 +5,21 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
-	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/table/internal/population"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// BenchmarkTable compares synthetic tables with the originals, at eps a row added or
-// removed, beside those of two baselines. Errors 1-way, 2-way and 3-way are the mean total
-// variation of the shares of all columns, pairs and (up to 300) triples; numbers are in 64
-// equal parts of their range, whole numbers with fewer values and categories as they are,
-// and what is missing is a value of its own. MB is the peak of the heap while a table is
-// released and rows are drawn. Means of 2 releases.
-//
-// The baselines, whose noise is real numbers', count the same parts:
-//
-//   - columns: every column with noise of eps/k, smoothed, and rows of independent columns;
-//   - MST: McKenna, Miklau, Sheldon, "Winning the NIST contest", 2021, with Laplace noise and
-//     a third of eps each for columns, the choice of a tree, and its pairs. Rare values are
-//     merged, and pairs fitted to columns by proportional fitting.
-//
-// With METRICDP_VEGA, see testdata/DATA.md, there are four tables more; with -short one eps.
+// BenchmarkTable compares synthetic tables with the originals, at eps a row added or removed: the
+// errors of shares, as [Errors] has them, in the mean of all columns, pairs and (up to 300)
+// triples, and of 2 releases. Baselines, with noise of real numbers, are columns with noise of
+// eps/k, smoothed and made rows of independently, and MST: McKenna, Miklau, Sheldon, "Winning the
+// NIST contest", 2021, with Laplace noise and a third of eps each for columns, the choice of a
+// tree, and its pairs.
 func BenchmarkTable(b *testing.B) {
 	ways := []struct {
 		name string
@@ -47,13 +35,9 @@ func BenchmarkTable(b *testing.B) {
 				b.Run(fmt.Sprintf("%s/eps=%g/%s", t.name, eps, way.name), func(b *testing.B) {
 					const seeds = 2
 					var sum [3]float64
-					var took, peak float64
 					for b.Loop() {
 						for seed := range seeds {
-							stop, start := watchHeap(), time.Now()
 							y := way.make(random.Seeded(uint64(seed+1)), t, x, eps)
-							took += time.Since(start).Seconds() / seeds
-							peak = max(peak, stop())
 							for i, v := range ways123(x, y) {
 								sum[i] += v / seeds
 							}
@@ -62,38 +46,10 @@ func BenchmarkTable(b *testing.B) {
 					for i, v := range sum {
 						b.ReportMetric(v/float64(b.N), fmt.Sprintf("%d-way", i+1))
 					}
-					b.ReportMetric(took/float64(b.N), "s")
-					b.ReportMetric(peak/1e6, "MB")
-					b.ReportMetric(0, "ns/op")
 				})
 			}
 		}
 	}
-}
-
-// watchHeap tells, when stopped, by how much the heap grew at most.
-func watchHeap() (stop func() float64) {
-	heap := func() float64 {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapAlloc)
-	}
-	runtime.GC()
-	before, peak := heap(), 0.0
-	done, over := make(chan bool), make(chan bool)
-	go func() {
-		defer close(over)
-		for tick := time.NewTicker(20 * time.Millisecond); ; {
-			select {
-			case <-tick.C:
-				peak = max(peak, heap()-before)
-			case <-done:
-				peak = max(peak, heap()-before)
-				return
-			}
-		}
-	}()
-	return func() float64 { close(done); <-over; return peak }
 }
 
 // ways123 are the mean errors of columns, pairs and triples.
@@ -138,8 +94,8 @@ func noisyColumns(rng *rand.Rand, t *sample, x *binned, b float64) (columns [][]
 	}
 	total = max(1, total/cells)
 	for a, y := range columns {
-		if c := t.columns[a]; c.Categories == 0 && c.Taxonomy == nil && len(y) > 6 {
-			y = smoothed(y, b)
+		if c := t.columns[a]; c.Categories == 0 && c.Taxonomy == nil {
+			y = population.Segments(y, 2*b*b)
 		}
 		columns[a] = projected(y, total)
 	}
@@ -153,44 +109,9 @@ func addNoise(rng *rand.Rand, x []float64, b float64) []float64 {
 	return x
 }
 
-// smoothed makes counts of neighbors constant in pieces where noise of scale b hides more.
-func smoothed(y []float64, b float64) []float64 {
-	m := len(y)
-	s, q, best, from := make([]float64, m+1), make([]float64, m+1), make([]float64, m+1), make([]int, m+1)
-	for j, v := range y {
-		s[j+1], q[j+1], best[j+1] = s[j]+v, q[j]+v*v, math.Inf(1)
-		for i := range j + 1 {
-			d := s[j+1] - s[i]
-			if c := best[i] + (q[j+1]-q[i]-d*d/float64(j+1-i))/(2*b*b) + 3; c < best[j+1] {
-				best[j+1], from[j+1] = c, i
-			}
-		}
-	}
-	out := make([]float64, m)
-	for j := m; j > 0; j = from[j] {
-		for i := from[j]; i < j; i++ {
-			out[i] = (s[j] - s[from[j]]) / float64(j-from[j])
-		}
-	}
-	return out
-}
-
 // projected is the nearest that is at least 0 and adds up to the total.
 func projected(y []float64, total float64) []float64 {
-	sorted := slices.Clone(y)
-	slices.Sort(sorted)
-	slices.Reverse(sorted)
-	sum, shift := 0.0, 0.0
-	for i, v := range sorted {
-		if sum += v; (sum-total)/float64(i+1) < v {
-			shift = (sum - total) / float64(i+1)
-		}
-	}
-	out := make([]float64, len(y))
-	for i, v := range y {
-		out[i] = max(0, v-shift)
-	}
-	return out
+	return testkit.Must(wasserstein.ProjectSimplex(y, total, nil))
 }
 
 // deal writes values to the places of a column, in shares p of them to within 1, at random.
@@ -364,104 +285,4 @@ func fit(n, rows, columns []float64) {
 			}
 		}
 	}
-}
-
-// BenchmarkBox compares tables of one to three columns, numbers a and b, which are nearly the
-// same, and categories c and d of 14 and 5, with one box of them (package measure) at
-// eps = 1: the errors of BenchmarkTable, and W1, how far values of the first column must move
-// in the mean, and range, the mean error of the share of rows in a random range of every column, both in
-// percent.
-func BenchmarkBox(b *testing.B) {
-	ctx := context.Background()
-	for _, rows := range []int{500, 2_500, 10_000, 50_000} {
-		all := mixed(rows)
-		for _, kept := range []string{"a", "c", "ab", "cd", "ac", "acd", "abc"} {
-			t, rng := &sample{rows: make([][]float64, rows)}, random.Seeded(3)
-			for _, name := range kept {
-				at := int(name - 'a')
-				c := all.columns[at]
-				if c.Whole {
-					c = domain.Column{Hi: parts, Share: 1}
-				}
-				t.columns = append(t.columns, c)
-				for i, x := range all.rows {
-					v := x[at]
-					if c.Categories == 0 {
-						v += rng.Float64()
-					}
-					t.rows[i] = append(t.rows[i], v)
-				}
-			}
-			grid := newGrid(t.columns, nil)
-			x := grid.bin(t.rows)
-			for _, way := range []string{"table", "box"} {
-				b.Run(fmt.Sprintf("%s/%d/%s", kept, rows, way), func(b *testing.B) {
-					const seeds = 8
-					var sum [3]float64
-					var w1, in float64
-					for b.Loop() {
-						for seed := range seeds {
-							rng := random.Seeded(uint64(seed + 1))
-							var got [][]float64
-							if way == "table" {
-								s := testkit.Must(New(t.columns, 1, &Options{Relation: measure.AddRemoveOne}))
-								got = testkit.Must(testkit.Must(s.Release(ctx, rng, t.rows)).Records(ctx, rng, 0))
-							} else {
-								d := testkit.Must(domain.NewBox(t.columns, nil))
-								s := testkit.Must(measure.NewSynthesizer(d, 1, &measure.SynthesizerOptions{Relation: measure.AddRemoveOne}))
-								r := testkit.Must(s.Release(rng, testkit.Must(measure.CountAll(ctx, d, t.rows, nil))))
-								got = testkit.Must(r.Records(rng, 0, nil))
-							}
-							for i, v := range ways123(x, grid.bin(got)) {
-								sum[i] += v / seeds
-							}
-							w1 += firstW1(t, got) / seeds
-							in += rangeError(rng, t, got) / seeds
-						}
-					}
-					b.ReportMetric(sum[0]/float64(b.N), "1-way")
-					if len(kept) > 1 {
-						b.ReportMetric(sum[1]/float64(b.N), "2-way")
-					}
-					b.ReportMetric(100*w1/float64(b.N), "W1")
-					b.ReportMetric(100*in/float64(b.N), "range")
-					b.ReportMetric(0, "ns/op")
-				})
-			}
-		}
-	}
-}
-
-// firstW1 is the distance of the first columns, in shares of the range.
-func firstW1(t *sample, got [][]float64) float64 {
-	of := func(rows [][]float64) []float64 {
-		v := make([]float64, len(rows))
-		for i, x := range rows {
-			v[i] = x[0]
-		}
-		return v
-	}
-	return testkit.Must(wasserstein.W1Samples(of(t.rows), of(got))) / max(t.columns[0].Hi, float64(t.columns[0].Categories-1))
-}
-
-// rangeError is the mean error of the share of rows in ranges between the values of two rows.
-func rangeError(rng *rand.Rand, t *sample, got [][]float64) (sum float64) {
-	const queries = 200
-	for range queries {
-		p, q := t.rows[rng.IntN(len(t.rows))], t.rows[rng.IntN(len(t.rows))]
-		share := func(rows [][]float64) (s float64) {
-		next:
-			for _, x := range rows {
-				for a, v := range x {
-					if v < min(p[a], q[a]) || v > max(p[a], q[a]) {
-						continue next
-					}
-				}
-				s += 1 / float64(len(rows))
-			}
-			return s
-		}
-		sum += math.Abs(share(t.rows)-share(got)) / queries
-	}
-	return sum
 }

@@ -58,11 +58,9 @@ const (
 	perLoad    = 0.5 // values, for each row times level
 )
 
-// rule divides the tree of values, and share is the part of the budget with which it does: the
-// rest goes to leaves. load is rows times the level of the budget. By simulation of total
-// variation in 64 parts, of normal, lognormal and uniform numbers, of atoms and of a spike: less
-// than all makes leaves fewer, and the error up to a half less where the load is large; and one
-// division into 64 parts, which segments make smooth, takes off as much again.
+// rule divides the tree of values, and share is the part of the budget with which it does: the rest
+// goes to leaves. load is rows times the level of the budget. By simulation of total variation in
+// 64 parts.
 func (c *column) rule(load float64) (rule adaptive.Rule, share float64) {
 	height := c.space.Regions.Height(region.Node{})
 	switch {
@@ -82,7 +80,6 @@ type wide struct {
 	levels int
 }
 
-// Levels implements [adaptive.Rule].
 func (w wide) Levels(s *adaptive.State, width func(int) int) int {
 	if s.Divisions == 0 {
 		return min(w.levels, s.Height)
@@ -90,7 +87,6 @@ func (w wide) Levels(s *adaptive.State, width func(int) int) int {
 	return w.Adaptive.Levels(s, width)
 }
 
-// Quanta implements [adaptive.Rule].
 func (w wide) Quanta(s *adaptive.State, shape adaptive.Shape) int64 {
 	if s.Divisions == 0 {
 		return int64(wideShare * float64(s.Left))
@@ -127,8 +123,8 @@ func newMargin(c *column, tree *adaptive.Release) *margin {
 	return m
 }
 
-// read takes the masses from the tree, of sum total. Those of ordered values are piecewise
-// constant where the noise hides more.
+// read takes the masses from the tree, of sum total. Those of ordered values are piecewise constant
+// where the noise hides more.
 func (m *margin) read(tree *adaptive.Gradual, total int64) {
 	var smooth func(y []float64, variance float64) []float64
 	if m.ordered {
@@ -177,8 +173,8 @@ func (m *margin) there() int {
 	return len(m.nodes)
 }
 
-// merge puts counts of values, or of bins, of a column into at most most bins, and what is
-// missing, the last where it is there, into one more.
+// merge puts counts of values, or of bins, into at most most bins, and what is missing, the last
+// where it is there, into one more.
 func (m *margin) merge(counts []float64, there, most int) []uint8 {
 	bins := population.Bins(counts[:there], !m.unlike, most)
 	for range counts[there:] {
@@ -235,8 +231,8 @@ func (m *margin) bounds() (lo, hi [][]float64) {
 	return lo, hi
 }
 
-// values draws a value for each of n bins in a row: within a bin nodes get their shares to
-// within one.
+// values draws a value for each of n bins in a row: within a bin nodes get their shares to within
+// one.
 func (m *margin) values(rng *rand.Rand, bins []uint8) [][]float64 {
 	rows := make([][]int, m.size)
 	for i, b := range bins {

@@ -21,9 +21,8 @@ import (
 // order mark are dropped. An empty line is a record without a value where the file has one
 // column, and an error where it has more.
 //
-// The first error is the last that is yielded. It names the line and the column, and not the
-// value. The sequence reads r, and so can be used once. A record is the caller's, memory that
-// of one line.
+// The first error is the last that is yielded. It names the line and the column, and not the value.
+// The sequence reads r, and so can be used once. A record is the caller's, memory that of one line.
 func (s *Schema) Read(r io.Reader) iter.Seq2[[]float64, error] {
 	return func(yield func([]float64, error) bool) {
 		s.read("table: Schema.Read", r, nil, func(_ *csvfile.Row, x []float64, err error) bool { return yield(x, err) })
@@ -148,11 +147,10 @@ func (f *field) missing(row *csvfile.Row, column string) bool {
 	return len(f.absent) > 0 && f.absent[f.key(row.Text(column))]
 }
 
-// Write writes records as CSV that Read reads, with a header line, separators and layouts
-// as those of the schema: names of categories, dates, whole numbers, and numbers to a multiple of Field.Step or, without
-// one, to a millionth of their range, which says nothing of their values. An entry that
-// its field does not have is an error with the index of the record: a category without a
-// name, NaN where no value may be missing, and what is infinite.
+// Write writes records as CSV that Read reads, with a header line: numbers to a multiple of
+// Field.Step or, without one, to a millionth of their range. An entry that its field does not have
+// is an error with the index of the record: a category without a name, NaN where no value may be
+// missing, and what is infinite.
 func (s *Schema) Write(w io.Writer, records [][]float64) error {
 	const op = "table: Schema.Write"
 	if err := s.check(op); err != nil {

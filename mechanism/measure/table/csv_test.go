@@ -165,9 +165,7 @@ func TestSchema_WriteRoundTrips(t *testing.T) {
 		records = append(records, x)
 	}
 	var b bytes.Buffer
-	if err := s.Write(&b, records); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, s.Write(&b, records))
 	got, err := all(s, &b)
 	if err != nil || len(got) != len(records) {
 		t.Fatalf("%d records, %v", len(got), err)
@@ -241,9 +239,7 @@ func TestSchema_WriteSteps(t *testing.T) {
 		taken++
 		v := []float64{lo, hi, math.Nextafter(lo, hi), math.Nextafter(hi, lo), lo + r.Float64()*(hi-lo)}[r.IntN(5)]
 		var b strings.Builder
-		if err := s.Write(&b, [][]float64{{v}}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, s.Write(&b, [][]float64{{v}}))
 		if got := testkit.Must(all(s, strings.NewReader(b.String())))[0][0]; got < lo || got > hi || math.Abs(got-v) > step*(0.5+1e-9) {
 			t.Fatalf("%v of %v in [%v, %v]: %v", v, step, lo, hi, got)
 		}

@@ -1,18 +1,13 @@
 package table
 
 import (
-	"cmp"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -26,15 +21,11 @@ type sample struct {
 	rows    [][]float64
 }
 
-// samples are tables of known structure, those that ship, and those of METRICDP_VEGA.
+// samples are tables of known structure, and those that ship.
 func samples(tb testing.TB) []*sample {
-	all := []*sample{census(48_842), dependent(20_000), wideTable(20_000), shuffled(20_000), chain(2_500), mixed(16_621), mixed(50_000),
-		fromCSV(tb, "testdata/weather.csv", "location:category:Seattle|New York,month:whole:1..12,precipitation:number:0..120,temp_max:number:-20..45,temp_min:number:-20..45,wind:number:0..20,weather:category:sun|fog|drizzle|rain|snow"),
-		towns(tb)}
-	if folder := os.Getenv("METRICDP_VEGA"); folder != "" {
-		all = append(all, vega(tb, folder)...)
-	}
-	return all
+	return []*sample{shuffled(20_000), chain(2_500), mixed(16_621), mixed(50_000),
+		read(tb, "testdata/weather.csv", testkit.Must(ParseSchema("location:category:Seattle|New York,month:whole:1..12,precipitation:number:0..120,temp_max:number:-20..45,temp_min:number:-20..45,wind:number:0..20,weather:category:sun|fog|drizzle|rain|snow"))),
+		read(tb, "../../../examples/synthetic/towns.csv", testkit.Must(ReadSchema(strings.NewReader(string(testkit.Must(os.ReadFile("../../../examples/synthetic/towns.json")))))))}
 }
 
 func wholes(k int) []domain.Column {
@@ -62,31 +53,6 @@ func chain(n int) *sample {
 	return t
 }
 
-// dependent is eight numbers: a line, a parabola, a ring, two clusters, and a sum.
-func dependent(n int) *sample {
-	rng, t := random.Seeded(5), &sample{name: "dependent", columns: wholes(8)}
-	for range n {
-		z, turn := make([]float64, 8), 2*math.Pi*rng.Float64()
-		for a := range z {
-			z[a] = rng.NormFloat64()
-		}
-		z[1] = .8*z[0] + .6*z[1]
-		z[2] = .7*(z[0]*z[0]-1) + .5*z[2]
-		z[3], z[4] = 2*math.Cos(turn)+.2*z[3], 2*math.Sin(turn)+.2*z[4]
-		if rng.Float64() < .5 {
-			z[5], z[6] = 1.5+.5*z[5], -1+.6*z[6]
-		} else {
-			z[5], z[6] = -1.5+.5*z[1], 1+.4*z[6]
-		}
-		z[7] = .5*z[1] + .5*z[5] + .5*z[7]
-		for a := range z {
-			z[a] = inParts(z[a], parts)
-		}
-		t.rows = append(t.rows, z)
-	}
-	return t
-}
-
 // shuffled is four numbers and four categories, all independent.
 func shuffled(n int) *sample {
 	rng, t := random.Seeded(6), &sample{name: "independent", columns: wholes(4)}
@@ -101,38 +67,6 @@ func shuffled(n int) *sample {
 			}
 		}
 		t.rows = append(t.rows, x)
-	}
-	return t
-}
-
-// wideTable is 25 columns of numbers and categories, each of up to two before it.
-func wideTable(n int) *sample {
-	rng, t := random.Seeded(7), &sample{name: "wide", rows: make([][]float64, n)}
-	z := make([][]float64, n)
-	for a := range 25 {
-		m := []int{40, 2, 6, 12, 4}[a%5]
-		order := rng.Perm(m) // of categories: neighbors have no meaning
-		t.columns = append(t.columns, domain.Column{Categories: m, Share: 1})
-		if m == 40 {
-			t.columns[a] = domain.Column{Hi: 39, Whole: true, Share: 1}
-		}
-		first, second, w, v := 0, 0, 0.0, 0.0
-		if a%5 != 0 {
-			if first, w = rng.IntN(a), .5+.4*rng.Float64(); a%3 == 0 {
-				second, v = rng.IntN(a), .4
-			}
-		}
-		for i := range n {
-			y := math.Sqrt(max(.1, 1-w*w-v*v)) * rng.NormFloat64()
-			if a > 0 {
-				y += w*z[i][first] + v*math.Abs(z[i][second])
-			}
-			x := inParts(y, m)
-			if m != 40 {
-				x = float64(order[int(x)])
-			}
-			z[i], t.rows[i] = append(z[i], y), append(t.rows[i], x)
-		}
 	}
 	return t
 }
@@ -161,114 +95,6 @@ func mixed(n int) *sample {
 
 func clip(x float64) float64 { return min(max(x, 0), .999) }
 
-// census is like that of the U.S. of 1994: age, class of work, years of school, marital
-// status, occupation, relationship, race, sex, hours a week, more than 50,000 dollars. All
-// numbers of it are made up.
-func census(n int) *sample {
-	rng, t := random.Seeded(3), &sample{name: "census"}
-	for _, c := range [][2]int{{85, 1}, {9, 0}, {16, 1}, {7, 0}, {15, 0}, {6, 0}, {5, 0}, {2, 0}, {99, 1}, {2, 0}} {
-		if c[1] == 1 {
-			t.columns = append(t.columns, domain.Column{Hi: float64(c[0] - 1), Whole: true, Share: 1})
-		} else {
-			t.columns = append(t.columns, domain.Column{Categories: c[0], Share: 1})
-		}
-	}
-	chance := func(p float64) bool { return rng.Float64() < p }
-	index := func(weights ...float64) (at int) {
-		u := rng.Float64()
-		for ; at < len(weights)-1 && u >= weights[at]; at++ {
-			u -= weights[at]
-		}
-		return at
-	}
-	for range n {
-		age := min(84, math.Floor(math.Abs(rng.NormFloat64())*18+4*rng.ExpFloat64()))
-		woman := chance(.33)
-		race := index(.855, .095, .031, .01, .009)
-		school := []float64{8, 9, 12, 11, 10, 13, 6, 5, 3, 14, 15}[index(.32, .23, .16, .04, .08, .05, .04, .03, .02, .02, .01)]
-		if chance(.15) {
-			school = math.Floor(16 * math.Pow(rng.Float64(), .7))
-		}
-		married, status := chance(clip((age-4)/25)*.72), 0
-		if woman && chance(.6) {
-			married = false
-		}
-		if !married {
-			status = 1 + index(1-clip((age-5)/30), .6*clip((age-5)/30), .08, .05, .05)
-		}
-		relation := 0
-		switch {
-		case married && woman:
-			relation = index(.02, .9, .04)
-		case married:
-			relation = 2 * index(.97)
-			if relation == 2 {
-				relation = 3
-			}
-		case status == 1 && age < 12:
-			relation = 2 + index(.75, .15, .1)
-		default:
-			relation = 3 + index(.55, .15, .3)
-		}
-		job := index(.1, .1, .1, .1, .1, .1, .1, .1, .05, .05, .04, .03, .02)
-		switch {
-		case age < 4 && chance(.3) || age > 48 && chance(.4):
-			job = 14
-		case school >= 12 && chance(.85):
-			job = index(.5, .4, .05, .05)
-		case woman && chance(.8):
-			job = 3 + index(.55, .3, .15)
-		case school < 9 && chance(.8):
-			job = 6 + index(.35, .25, .15, .1, .1)
-		}
-		work := index(.8, .06, .05, .03, .03, .02, .008, .002)
-		switch {
-		case job == 14:
-			work = 8
-		case job == 0 && chance(.4):
-			work = 2 + index(.5, .3, .2)
-		case job == 2 || job == 1 && age > 25 && chance(.4):
-			work = 1
-		}
-		hours := 39.0
-		switch {
-		case age >= 6 && age <= 48 && chance(.6):
-		case woman && chance(.6) || age < 6 || age > 48 || chance(.1):
-			hours = math.Floor(10 + 28*rng.Float64())
-			if chance(.4) {
-				hours = []float64{19, 24, 29, 34}[rng.IntN(4)]
-			}
-		case chance(.5):
-			hours = []float64{44, 49, 54, 59}[rng.IntN(4)]
-		default:
-			hours = max(0, min(98, math.Floor(44+10*rng.NormFloat64())))
-		}
-		rich := chance(1 / (1 + math.Exp(3.6-.45*(school-8)-.02*min(age, 35)-.04*(hours-39)-boolean(married, 1.9))))
-		row := []float64{age, float64(work), school, float64(status), float64(job), float64(relation), float64(race), boolean(woman, 1), hours, boolean(rich, 1)}
-		t.rows = append(t.rows, row)
-	}
-	return t
-}
-
-func boolean(b bool, v float64) float64 {
-	if b {
-		return v
-	}
-	return 0
-}
-
-func fromCSV(tb testing.TB, file, columns string) *sample {
-	tb.Helper()
-	return read(tb, file, testkit.Must(ParseSchema(columns)))
-}
-
-func towns(tb testing.TB) *sample {
-	folder := "../../../examples/synthetic/"
-	f := testkit.Must(os.Open(folder + "towns.json"))
-	defer f.Close()
-	return read(tb, folder+"towns.csv", testkit.Must(ReadSchema(f)))
-}
-
 func read(tb testing.TB, file string, schema *Schema) *sample {
 	tb.Helper()
 	f := testkit.Must(os.Open(file))
@@ -279,93 +105,4 @@ func read(tb testing.TB, file string, schema *Schema) *sample {
 		t.rows = append(t.rows, x)
 	}
 	return t
-}
-
-// vega reads tables of vega-datasets. Of columns without bounds the most frequent texts are
-// categories, and all others one more.
-func vega(tb testing.TB, folder string) (all []*sample) {
-	type column struct {
-		name   string
-		lo, hi float64 // or
-		most   int     // categories
-	}
-	for _, f := range []struct {
-		file    string
-		columns []column
-	}{
-		{"flights-20k.json", []column{{"hour", 0, 23, 0}, {"weekday", 0, 6, 0}, {"delay", -60, 180, 0}, {"distance", 0, 3000, 0}, {"origin", 0, 0, 30}, {"destination", 0, 0, 30}}},
-		{"birdstrikes.csv", []column{{"Effect Amount of damage", 0, 0, 4}, {"Aircraft Airline Operator", 0, 0, 20}, {"Origin State", 0, 0, 29}, {"Phase of flight", 0, 0, 7}, {"Wildlife Size", 0, 0, 3}, {"Wildlife Species", 0, 0, 20}, {"Time of day", 0, 0, 4}, {"month", 1, 12, 0}, {"Speed IAS in knots", 0, 350, 0}, {"Aircraft Make Model", 0, 0, 30}}},
-		{"movies.json", []column{{"US Gross", 0, 3e8, 0}, {"Production Budget", 0, 2e8, 0}, {"MPAA Rating", 0, 0, 7}, {"Running Time min", 60, 180, 0}, {"Source", 0, 0, 10}, {"Major Genre", 0, 0, 12}, {"Creative Type", 0, 0, 9}, {"Rotten Tomatoes Rating", 0, 100, 0}, {"IMDB Rating", 0, 10, 0}, {"Distributor", 0, 0, 20}}},
-		{"cars.json", []column{{"Miles_per_Gallon", 5, 50, 0}, {"Cylinders", 3, 8, 0}, {"Displacement", 50, 500, 0}, {"Horsepower", 40, 240, 0}, {"Weight_in_lbs", 1500, 5500, 0}, {"Acceleration", 8, 25, 0}, {"Origin", 0, 0, 3}}},
-	} {
-		t := &sample{name: f.file[:strings.IndexByte(f.file, '.')]}
-		records := textsOf(tb, filepath.Join(folder, f.file))
-		t.rows = make([][]float64, len(records))
-		for _, c := range f.columns {
-			count := map[string]int{}
-			for _, r := range records {
-				count[r[c.name]]++
-			}
-			if c.most == 0 {
-				whole := true
-				for i, r := range records {
-					v, err := strconv.ParseFloat(r[c.name], 64)
-					if whole = whole && v == math.Trunc(v); err != nil {
-						v = math.NaN()
-					}
-					t.rows[i] = append(t.rows[i], min(max(v, c.lo), c.hi))
-				}
-				t.columns = append(t.columns, domain.Column{Lo: c.lo, Hi: c.hi, Whole: whole, Missing: count[""] > 0, Share: 1})
-				continue
-			}
-			names := make([]string, 0, len(count))
-			for name := range count {
-				names = append(names, name)
-			}
-			slices.SortFunc(names, func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
-			t.columns = append(t.columns, domain.Column{Categories: c.most + 1, Share: 1})
-			for i, r := range records {
-				t.rows[i] = append(t.rows[i], float64(min(slices.Index(names, r[c.name]), c.most)))
-			}
-		}
-		all = append(all, t)
-	}
-	return all
-}
-
-// textsOf reads the records of a file, with the hour, weekday and month of dates.
-func textsOf(tb testing.TB, file string) (records []map[string]string) {
-	tb.Helper()
-	text := testkit.Must(os.ReadFile(file))
-	if strings.HasSuffix(file, ".csv") {
-		lines := testkit.Must(csv.NewReader(strings.NewReader(string(text))).ReadAll())
-		for _, line := range lines[1:] {
-			r := map[string]string{}
-			for i, v := range line {
-				r[lines[0][i]] = v
-			}
-			records = append(records, r)
-		}
-	} else {
-		var list []map[string]any
-		testkit.Check(tb, json.Unmarshal(text, &list))
-		for _, x := range list {
-			r := map[string]string{}
-			for name, v := range x {
-				if v != nil {
-					r[name] = fmt.Sprint(v)
-				}
-			}
-			records = append(records, r)
-		}
-	}
-	for _, r := range records {
-		if day, err := time.Parse("2006/01/02 15:04", r["date"]); err == nil {
-			r["hour"], r["weekday"] = fmt.Sprint(day.Hour()), fmt.Sprint(int(day.Weekday()))
-		}
-		if day, err := time.Parse("2006-01-02", r["Flight Date"]); err == nil {
-			r["month"] = fmt.Sprint(int(day.Month()))
-		}
-	}
-	return records
 }

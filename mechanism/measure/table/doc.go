@@ -27,14 +27,13 @@
 //
 // # Cost
 //
-// At eps = 1 a release of 48,842 rows of ten columns takes some 2 s and 100 MB.
+// At eps = 1 a release of 50,000 rows of five columns takes some two seconds.
 //
 // # Who should not use it
 //
-//   - Two columns are better off in one box: at eps = 1 it erred 1.1 to 4 times less for pairs
-//     of 500 to 50,000 rows (BenchmarkBox). Of three, a box says more of pairs from 10,000 rows
-//     on, and less of each column.
-//   - With 3,201 rows of ten columns at eps = 1 no pair is seen: Plan tells such cases.
+//   - Two columns are better off in one box (package measure). Of three, a box says more of pairs
+//     from 10,000 rows on, and less of each column.
+//   - With a few thousand rows of ten columns at eps = 1 no pair is seen: Plan tells such cases.
 //
 // # References
 //

@@ -13,12 +13,11 @@ import (
 
 // Expected is what [Plan] expects of a release. Errors are those of [Errors].
 type Expected struct {
-	// Pairs is up to how many pairs of columns are counted together, and Cells in about how
-	// many cells each.
+	// Pairs is up to how many pairs of columns are counted together, in about Cells cells each.
 	Pairs, Cells int
-	// Strength is how strongly the first pair must depend for that, and later ones somewhat
-	// less: the share of rows that would have to change for two columns to be independent. It
-	// is 1 where no pair can be seen.
+	// Strength is how strongly the first pair must depend for that, and later ones somewhat less:
+	// the share of rows that would have to change for two columns to be independent; 1 where no
+	// pair can be seen.
 	Strength float64
 	// Columns are the errors of the columns with that many pairs, and Alone without.
 	Columns, Alone []float64
@@ -26,13 +25,10 @@ type Expected struct {
 	Pair float64
 }
 
-// Plan says what to expect of a release of so many rows, before anything is spent. It reads
-// public numbers alone: nothing of the rows, and so nothing of how they depend.
-//
-// It is a rule of thumb: levels are those of a release, with the number of rows as given, and
-// errors a formula that fits independent columns. On the 13 tables of BenchmarkTable, at eps =
-// .1, 1 and 10, the mean error of columns was planned to .3 to 1.7 times what it was.
-// Errors are those of [New], and *[metric.ValueError] for rows < 1. O(columns).
+// Plan says what to expect of a release of so many rows, by public numbers alone. It is a rule of
+// thumb: levels are those of a release, and errors a formula that fits independent columns, .3 to 2
+// times the mean error of columns on those of BenchmarkTable. Errors are those of [New], and
+// *[metric.ValueError] for rows < 1. O(columns).
 func Plan(columns []domain.Column, rows int, eps float64, o *Options) (*Expected, error) {
 	const op = "table: Plan"
 	s, err := New(columns, eps, o)

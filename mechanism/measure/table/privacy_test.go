@@ -124,10 +124,9 @@ func multisets(n, most int) [][]int {
 	return all
 }
 
-// TestRelease_ExactLevel: of small tables of all kinds of columns, whatever comes out, of all
-// neighbors. What is asked is a function of outputs alone; the probability of all outputs,
-// counts and picks, changes by at most the stated level, and by nearly that much for some; and
-// what it may change by for any outputs is what the ledger spent, in whole quanta: nearly all.
+// What is asked is a function of outputs alone; the probability of all outputs changes by at most
+// the stated level between neighbors, and by nearly that much for some; and what it may change by
+// for any outputs is what the ledger spent, in whole quanta.
 func TestRelease_ExactLevel(t *testing.T) {
 	ctx := context.Background()
 	leaves := testkit.Must(metric.TreeFromPaths([][]string{{"all", "a", "b"}, {"all", "a", "c"}, {"all", "d"}}))

@@ -62,9 +62,9 @@ func mean(x []float64) (m float64) {
 	return m
 }
 
-// TestErrors_AreNearTheTruth: what a release tells, in the mean of columns, of pairs that were
-// released together, and of the others, against what it errs by; and what was planned. It
-// errs less than independent columns where pairs depend, and never much more.
+// What a release says that it errs by, in the mean of columns, of released pairs and of others, and
+// what was planned, is near the truth. It errs less than independent columns where pairs depend,
+// and never much more.
 func TestErrors_AreNearTheTruth(t *testing.T) {
 	for _, j := range judge(t, testkit.Sweep(0, 1) == 1) {
 		e := testkit.Must(j.r.Error(t.Context(), random.Seeded(2), 1))

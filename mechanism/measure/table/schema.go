@@ -32,13 +32,13 @@ const (
 	Place    Kind = "place"    // two columns of CSV and entries of a record, latitude and longitude in degrees
 )
 
-// Field is one column of a table, or two for a place: a [domain.Column], with the texts that
-// stand for its values in CSV. All of it is public: bounds and names that are read off
-// private data give away who is in them.
+// Field is one column of a table, or two for a place: a [domain.Column], with the texts that stand
+// for its values in CSV. All of it is public: bounds and names that are read off private data give
+// away who is in them.
 //
-// What lies outside of bounds is read as it is; a [Synthesizer] moves it to the nearer bound,
-// and a box does what [domain.BoxOptions].Outside says. Without a Weight the Share of a column
-// is 1. Missing, without any text Absent, is an empty cell.
+// What lies outside of bounds is read as it is; a [Synthesizer] moves it to the nearer bound, and a
+// box does what [domain.BoxOptions].Outside says. Without a Weight the Share of a column is 1.
+// Missing, without any text Absent, is an empty cell.
 type Field struct {
 	// Name is that of the column in the header of CSV; letters' case does not matter
 	// there. A place has Lat and Lon for that.
@@ -46,37 +46,31 @@ type Field struct {
 	domain.Column
 	// Date makes numbers days since 1970-01-01, and Time seconds.
 	Date, Time bool
-	// Layout is how the values stand in CSV, where nothing is guessed.
+	// Layout is how the values stand in CSV; nothing is guessed. "" means 1234.5, 2006-01-02, and
+	// 2006-01-02 15:04:05.
 	//
-	// Of numbers and places it is how 1234.5 stands there, or 1234 if all are whole:
-	// "1.234,5 €", "$1,234.5", "1 234,5", or how it stands below zero in brackets or with the
-	// minus behind, "(1,234.5)" and "1,234.5-". A cell may lack the unit, all marks between
-	// thousands or the decimals, and have any blanks beside the number; what else differs
-	// is an error.
+	// Of numbers and places it is how 1234.5 stands there, or 1234 if all are whole: "1.234,5 €",
+	// "$1,234.5", "1 234,5", or how it stands below zero: "(1,234.5)" and "1,234.5-". A cell may
+	// lack the unit, all marks between thousands or the decimals; what else differs is an error.
 	//
-	// Of dates and times it is a layout of package time, "02.01.2006" for dd.mm.yyyy or "1/2/06 15:04", or
-	// [Excel] or [Excel1904]. Two digits of a year stand for one in the hundred years from
-	// Lo on. A date is the day that stands there, whatever the clock and the zone; a time
+	// Of dates and times it is a layout of package time, "02.01.2006" for dd.mm.yyyy or "1/2/06
+	// 15:04", or [Excel] or [Excel1904]. Two digits of a year stand for one in the hundred years
+	// from Lo on. A date is the day that stands there, whatever the clock and the zone; a time
 	// without a zone is one of UTC, as which times are written.
-	//
-	// "" means 1234.5, 2006-01-02, and 2006-01-02 15:04:05.
 	Layout string
-	// Step rounds the numbers and whole numbers that [Schema.Write] writes to its
-	// multiples, with as many digits as it has: 0.01 is for prices. Lo and Hi must be
-	// multiples too. To round what is released costs no privacy. 0 means a millionth of
-	// the range, and 1 for whole numbers.
+	// Step rounds the numbers that [Schema.Write] writes to its multiples, with as many digits as
+	// it has: 0.01 is for prices. Lo and Hi must be multiples too. It costs no privacy. 0 means a
+	// millionth of the range, and 1 for whole numbers.
 	Step float64
-	// Names are those of the categories, and set their number; of a taxonomy they are by
-	// default those of its leaves. Of a taxonomy a [Synthesizer] counts branches where leaves
-	// are too few, of categories the frequent ones and all others as one.
+	// Names are those of the categories, and set their number; of a taxonomy they are by default
+	// those of its leaves.
 	Names []string
 	// Other is the one of them that all other texts are taken for; "" makes those errors.
 	Other string
-	// Absent are texts that stand for what is missing, and for no value; "" is that of an
-	// empty cell. The first is what [Schema.Write] writes.
+	// Absent are texts that stand for what is missing; "" is that of an empty cell. The first is
+	// what [Schema.Write] writes.
 	Absent []string
-	// Fold reads Names and Absent in whatever case of letters they come. They are written
-	// as they stand here.
+	// Fold reads Names and Absent in whatever case of letters they come.
 	Fold bool
 	// Lat and Lon name the columns of a place.
 	Lat, Lon string
@@ -101,9 +95,8 @@ func (f *Field) Kind() Kind {
 	return Number
 }
 
-// Schema describes the fields of a table: what they are called, which values they
-// have, and so how to read and write them without codes. It is immutable. The zero
-// value has no fields and is refused.
+// Schema describes the fields of a table, and so how to read and write them without codes. It is
+// immutable. The zero value is refused.
 type Schema struct {
 	fields    []field
 	header    []string // of the CSV
@@ -129,10 +122,9 @@ const (
 	maxSchema = 4 << 20 // bytes of a schema file
 )
 
-// NewSchema returns the schema of the fields, in the order of a record's entries.
-// Errors name the field and what is wrong with it: no name, or that of another; what
-// [domain.NewBox] refuses; no names, or the same twice; settings that do not belong to the
-// kind. O(names).
+// NewSchema returns the schema of the fields, in the order of a record's entries. Errors name the
+// field and what is wrong with it: no name, or that of another; what [domain.NewBox] refuses; no
+// names, or the same twice; settings that do not belong to the kind. O(names).
 func NewSchema(fields []Field) (*Schema, error) { return newSchema("table: NewSchema", fields) }
 
 func newSchema(op string, fields []Field) (*Schema, error) {
@@ -512,8 +504,7 @@ func (s *Schema) separate(op, by string) error {
 	return nil
 }
 
-// checkKeys refuses an object that has a key twice, of which encoding/json would take
-// the last.
+// checkKeys refuses an object that has a key twice, of which encoding/json would take the last.
 func checkKeys(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); t != json.Delim('{') {

@@ -11,13 +11,13 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/table/internal/population"
 )
 
-// source is a table as a release reads it: by methods that spend of a ledger, and whose
-// results are public. Arguments are public, too.
+// source is a table as a release reads it: by methods that spend of a ledger, and whose results are
+// public, as arguments are.
 //
-// What is released together is private at the level of the ledger: every result has, given
-// those before, a probability that changes by at most e to the quanta spent, see the methods,
-// and of counts that are refined the last levels count (package gradual), whose quanta are the
-// sum of what was spent on them.
+// What is released together is private at the level of the ledger: every result has, given those
+// before, a probability that changes by at most e to the quanta spent, and of counts that are
+// refined the last levels count (package gradual), whose quanta are the sum of what was spent on
+// them.
 type source struct {
 	noise  gradual.Noise
 	ledger *gradual.Ledger
@@ -26,10 +26,9 @@ type source struct {
 	bin    [][]uint8 // of rows, by column: of public bins
 }
 
-// newSource takes the relation of neighbors.
-//
-// Let cells part the values of some columns. To add or remove a row changes the count of one
-// cell by delta = 1; to replace one changes two by 1: delta = 2, in sum.
+// newSource takes the relation of neighbors. Let cells part the values of some columns. To add or
+// remove a row changes the count of one cell by delta = 1; to replace one changes two by 1: delta =
+// 2, in sum.
 func newSource(noise gradual.Noise, l *gradual.Ledger, rel measure.Relation, rows int) *source {
 	s := &source{noise: noise, ledger: l, delta: 1, rows: rows}
 	if rel == measure.ReplaceOne {
@@ -137,12 +136,10 @@ func (s *source) counts(ctx context.Context, grids []population.Grid) ([][]int32
 	})
 }
 
-// pick returns the set of columns whose counts n are farthest from what is expected, or -1
-// for none, by noisy scores. It spends 2 delta q.
-//
-// The score of a set is the sum of |n_c - m_c| over its cells, m whole and public, less a
-// public cost: so it changes by at most delta between neighbors. That of none is public. See
-// [gradual.Noise].
+// pick returns the set of columns whose counts n are farthest from what is expected, or -1 for
+// none, by noisy scores. It spends 2 delta q. The score of a set is the sum of |n_c - m_c| over its
+// cells, m whole and public, less a public cost: it changes by at most delta between neighbors.
+// That of none is public. See [gradual.Noise].
 func (s *source) pick(n [][]int32, expected []population.Prediction, none float64, q int64) int {
 	s.ledger.Spend(2 * s.delta * q)
 	scores, sets := []int64{whole(none)}, []int{-1}

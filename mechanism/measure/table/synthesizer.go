@@ -25,37 +25,31 @@ import (
 type Options struct {
 	// Relation names the neighbors that are protected from one another.
 	Relation measure.Relation
-	// PerPerson, where not 0, makes eps the level of a person with up to so many rows:
-	// see [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
+	// PerPerson, where not 0, makes eps the level of a person with up to so many rows: see
+	// [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
 	PerPerson int
-	// Possible, where not nil, reports whether there may be a row with lo[i] <= x[i] <= hi[i]
-	// in all its entries, as domain.BoxOptions.Possible does: it must be public, is called by
-	// several goroutines at once, and must change neither slice. It is asked about boxes, of
-	// which no row is made where it is false, and about the rows that are made, where lo and
-	// hi are the same; not about rows that are counted.
+	// Possible, where not nil, reports whether there may be a row with lo[i] <= x[i] <= hi[i] in
+	// all its entries, as domain.BoxOptions.Possible does: it must be public, is called by several
+	// goroutines at once, and must change neither slice. It is asked about boxes and about the rows
+	// that are made; not about rows that are counted.
 	Possible func(lo, hi []float64) bool
 }
 
 const maxColumns = 256
 
-// Synthesizer releases a table by its columns and by the pairs of columns that say most, and
-// makes rows that fit them. In each step all is public but the counts:
+// Synthesizer releases a table by its columns and by the pairs of columns that say most, and makes
+// rows that fit them. Every column is counted on a tree of its values, whose regions are merged
+// into bins. A population of rows of bins says what is expected of each pair; the pair whose counts
+// are farthest from that is picked by noisy scores and counted with noise, and the population is
+// made to fit; and so on, until no pair is better than none. What is left of the budget refines all
+// counts.
 //
-//   - every column is counted on a tree of its values. Regions of it, or values, are merged
-//     into a few bins;
-//   - a population of rows of bins, at first of independent columns, says what is expected of
-//     each pair. The pair whose counts are farthest from that is picked by noisy scores, and
-//     counted with noise; the population is made to fit; and so on, until a pair is better
-//     than none no more;
-//   - what is left of the budget refines all counts. The population is made to fit them, and
-//     rows get values of their bins.
-//
-// It is eps-differentially private for the neighbors that Options.Relation names, exactly:
-// counts are integers, noise is integers drawn with exactly the stated probabilities, picks are
-// private by a proof beside the code, and each takes whole quanta off a ledger that holds what
-// [Synthesizer.Guarantee] states. Everything else is post-processing. The time and memory that
-// a release takes depend on private data: do not let an adversary measure them. A Synthesizer
-// is immutable and safe for concurrent use. The zero value releases nothing.
+// It is eps-differentially private for the neighbors of Options.Relation, exactly: counts and noise
+// are integers, drawn with exactly the stated probabilities, picks are private by a proof beside
+// the code, and each takes whole quanta off a ledger that holds what [Synthesizer.Guarantee]
+// states. The time and memory that a release takes depend on private data: do not let an adversary
+// measure them. A Synthesizer is immutable and safe for concurrent use. The zero value releases
+// nothing.
 //
 // Sources: those of the overview, and for the choice by noisy scores McKenna, Sheldon,
 // "Permute-and-flip", 2020, and Ding et al., "The permute-and-flip mechanism is identical to
@@ -69,10 +63,9 @@ type Synthesizer struct {
 	g       mechanism.Guarantee
 }
 
-// New returns a Synthesizer of level eps, in [1e-9, 1e9], for rows of the given columns, which
-// have one entry for each and two for a place. Errors are [metric.ErrEmpty],
-// *[metric.ValueError], and *[metric.SizeError] for more than 256 columns, and those of
-// [domain.NewBox]. O(columns).
+// New returns a Synthesizer of level eps, in [1e-9, 1e9], for rows of the given columns, which have
+// one entry for each and two for a place. Errors are [metric.ErrEmpty], *[metric.ValueError],
+// *[metric.SizeError] for more than 256 columns, and those of [domain.NewBox].
 func New(columns []domain.Column, eps float64, o *Options) (*Synthesizer, error) {
 	const op = "table: New"
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
@@ -84,13 +77,15 @@ func New(columns []domain.Column, eps float64, o *Options) (*Synthesizer, error)
 	if !(eps >= leastLevel && eps <= mostLevel) {
 		return nil, fault.Value(op, "eps", eps, "a number in [1e-9, 1e9]")
 	}
-	s := &Synthesizer{columns: slices.Clone(columns), eps: eps}
+	s := &Synthesizer{columns: slices.Clone(columns)}
 	if o != nil {
 		s.opt = *o
 	}
-	if rel := s.opt.Relation; rel != measure.ReplaceOne && rel != measure.AddRemoveOne {
-		return nil, fault.Value(op, "Relation", float64(rel), region.Constant)
+	level, unit, err := region.PerRecord(op, s.opt.Relation, s.opt.PerPerson, eps, leastLevel)
+	if err != nil {
+		return nil, err
 	}
+	s.eps = level
 	for i, c := range s.columns {
 		part, err := newColumn(c, s.width)
 		if err != nil {
@@ -98,23 +93,7 @@ func New(columns []domain.Column, eps float64, o *Options) (*Synthesizer, error)
 		}
 		s.parts, s.width = append(s.parts, part), part.hi
 	}
-	unit := metric.Unit("record replaced")
-	if s.opt.Relation == measure.AddRemoveOne {
-		unit = "record added or removed"
-	}
-	k := s.opt.PerPerson
-	switch {
-	case k < 0 || k > 1<<30:
-		return nil, fault.Value(op, "PerPerson", float64(k), "an integer in [0, 2^30]")
-	case k > 0 && s.opt.Relation != measure.AddRemoveOne:
-		return nil, fault.Value(op, "Relation", float64(s.opt.Relation), "AddRemoveOne with PerPerson, because how many rows persons have is private")
-	case k > 0: // to add a person is to add up to k rows, one by one
-		if s.eps, unit = directed.DivDown(eps, float64(k)), "person added or removed"; s.eps < leastLevel {
-			return nil, fault.Value(op, "eps", eps, "at least 1e-9 for each of PerPerson rows")
-		}
-	}
-	var err error
-	s.g, err = mechanism.NewGuarantee(directed.MulUp(gradual.NewLedger(s.eps).Loss(), float64(max(k, 1))), 0, unit)
+	s.g, err = mechanism.NewGuarantee(directed.MulUp(gradual.NewLedger(s.eps).Loss(), float64(max(s.opt.PerPerson, 1))), 0, unit)
 	return s, err
 }
 
@@ -124,8 +103,8 @@ func (s *Synthesizer) check(op string) error {
 	return fault.Made(s != nil && s.columns != nil, op, "Synthesizer", "New")
 }
 
-// Guarantee is the level per row replaced, or per row or person added or removed.
-// That of a zero Synthesizer promises nothing.
+// Guarantee is the level per row replaced, or per row or person added or removed. That of a zero
+// Synthesizer promises nothing.
 func (s *Synthesizer) Guarantee() mechanism.Guarantee {
 	if s == nil {
 		return mechanism.Guarantee{}
@@ -146,13 +125,12 @@ func (s *Synthesizer) String() string {
 	return fmt.Sprintf("%v, on tables of %d columns", s.g, len(s.columns))
 }
 
-// Release releases a table. A row has the entries of the columns in their order.
-// Errors are those of [measure.Count]: the first row of another length, or with a
-// value that its column does not have; [metric.ErrEmpty] for no rows under
-// ReplaceOne; [measure.ErrPersons] with Options.PerPerson; that no row is found that is
-// possible; and that of ctx. The last two come after draws: another attempt is another
-// release. O(rows columns^2), and a second or some more for the rows that it makes; half a
-// minute and more for a hundred columns, as every pick looks at all pairs.
+// Release releases a table, whose rows have the entries of the columns in their order. Errors are
+// those of [measure.Count]: the first row of another length, or with a value that its column does
+// not have; [metric.ErrEmpty] for no rows under ReplaceOne; [measure.ErrPersons] with
+// Options.PerPerson; that no possible row is found; and that of ctx. The last two come after draws:
+// another attempt is another release. O(rows columns^2), and a second or more for the rows; half a
+// minute and more for a hundred columns.
 func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]float64) (*Release, error) {
 	const op = "table: Synthesizer.Release"
 	if err := s.check(op); err != nil {
@@ -164,9 +142,9 @@ func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]floa
 	return s.release(ctx, op, rng, rows, nil)
 }
 
-// ReleasePersons is [Synthesizer.Release] of the first Options.PerPerson rows of each
-// person, and not of the others. Without PerPerson it is [measure.ErrPersons]. Where
-// later rows say other things than the first, as in time, bring them in random order.
+// ReleasePersons is [Synthesizer.Release] of the first Options.PerPerson rows of each person.
+// Without PerPerson it is [measure.ErrPersons]. Where later rows differ from the first, as in time,
+// bring them in random order.
 func (s *Synthesizer) ReleasePersons(ctx context.Context, rng *rand.Rand, rows []measure.Row[string, []float64]) (*Release, error) {
 	const op = "table: Synthesizer.ReleasePersons"
 	if err := s.check(op); err != nil {
@@ -265,7 +243,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 			return nil, ctx.Err()
 		}
 		quanta[a] = src.quanta(levels.Margins[a])
-		trees[a] = src.margin(c, counts(cells[a]), quanta[a], now)
+		trees[a] = src.margin(c, adaptive.NewCounts(adaptive.Tally(slices.Clone(cells[a]))), quanta[a], now)
 		r.margins = append(r.margins, newMargin(c, trees[a].Release))
 	}
 	now = total(trees)
@@ -331,23 +309,8 @@ func (s *Synthesizer) locate(ctx context.Context, rows [][]float64, number func(
 	})
 }
 
-// counts sorts cells.
-func counts(cells []int) *adaptive.Counts {
-	sorted := slices.Clone(cells)
-	slices.Sort(sorted)
-	var at []int
-	var n []int64
-	for i, c := range sorted {
-		if i == 0 || c != sorted[i-1] {
-			at, n = append(at, c), append(n, 0)
-		}
-		n[len(n)-1]++
-	}
-	return adaptive.NewCounts(at, n)
-}
-
-// pick picks pairs and releases their tables, to which the population is made to fit; picks
-// is how often it spent the level of one.
+// pick picks pairs and releases their tables, to which the population is made to fit; picks is how
+// often it spent the level of one.
 func (r *Release) pick(ctx context.Context, src *source, p *population.Population, levels *population.Levels, size []int) (picked []*cross, picks int, err error) {
 	if levels.Picks == 0 {
 		return nil, 0, nil

@@ -96,8 +96,7 @@ func TestSynthesizer_RefusesBadInput(t *testing.T) {
 	}
 }
 
-// TestRelease_OfFewRows: no rows, one, and one column, come back as rows of the
-// columns.
+// TestRelease_OfFewRows: no rows, one, and one column, come back as rows of the columns.
 func TestRelease_OfFewRows(t *testing.T) {
 	ctx, rng := context.Background(), random.Seeded(1)
 	for _, k := range []int{1, 2, 7} {
@@ -330,7 +329,7 @@ func TestRelease_OfLargeLevels(t *testing.T) {
 		rows = append(rows, []float64{float64(i % 3), float64(1 + i%8), 5, float64(i%2) / 2})
 	}
 	for _, rel := range relations {
-		for _, eps := range []float64{100, 3000, 1e4, 70_700, 1e6, 1e9} {
+		for _, eps := range []float64{100, 70_700, 1e9, 3000, 1e4, 1e6}[:testkit.Sweep(3, 6)] {
 			r := testkit.Must(testkit.Must(New(columns, eps, &Options{Relation: rel})).Release(ctx, random.Seeded(1), rows))
 			if rel == measure.AddRemoveOne {
 				none := testkit.Must(testkit.Must(New(columns, eps, &Options{Relation: rel})).Release(ctx, random.Seeded(1), nil))

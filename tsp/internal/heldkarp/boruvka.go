@@ -67,8 +67,7 @@ type link struct {
 	a, b int32 // places
 }
 
-// search improves best, an edge from any place of the component of a, by the
-// edges of a.
+// search improves best, an edge from any place of the component of a, by the edges of a.
 func (t *boruvka) search(op string, a, node, lo, hi int, bound float64, best *link) {
 	if bound >= best.c || t.one[node] == t.set[a] || t.err != nil {
 		return
@@ -105,11 +104,10 @@ func (t *boruvka) search(op string, a, node, lo, hi int, bound float64, best *li
 // spanning returns a minimum spanning tree of all points under spanning.Cost. The
 // better the hints, edges that may belong to it, the less there is to search.
 //
-// In every round each component takes an edge of least cost that leaves it, and those
-// that would close a cycle are dropped. Edges of equal cost do no harm, however
-// they are chosen: a closed cycle of choices has one cost throughout, and
-// without its dropped edge there is an order of the equal ones under which
-// every choice that was kept is the unique best.
+// In every round each component takes an edge of least cost that leaves it, and those that would
+// close a cycle are dropped. Edges of equal cost do no harm, however they are chosen: a closed
+// cycle of choices has one cost throughout, and without its dropped edge there is an order of the
+// equal ones under which every choice that was kept is the unique best.
 func (t *boruvka) spanning(ctx context.Context, op string, pi []float64, hints []spanning.Edge) ([]spanning.Edge, error) {
 	n := t.tree.N
 	place := make([]int32, n)

@@ -80,17 +80,15 @@ func lastEdge(ctx context.Context, f metric.Finite, tree []spanning.Edge, pi []f
 // certify returns a lower bound of the value that tsp.Bound states, given the
 // minimum spanning tree under [spanning.Cost], or 0 if that is larger.
 //
-// The tree is minimal under the rounded costs c'. They differ from the exact
-// ones c by the rounding of the sum of two multipliers, at most 2P after it for
-// P the largest magnitude of pi, and by that of c' itself, each at most
-// u = 2^-53 times the rounded number:
+// The tree is minimal under the rounded costs c'. They differ from the exact ones c by the rounding
+// of the sum of two multipliers, at most 2P after it for P the largest magnitude of pi, and by that
+// of c' itself, each at most u = 2^-53 times the rounded number:
 //
 //	c >= c' - u(|c'| + 2P) = g(c').
 //
-// g is nondecreasing, so the same tree is minimal under g(c'), and the second
-// least of the costs at a point is at least the second least of g(c'). The
-// bound is the sum of g(c') over these edges, less the multipliers. Where all
-// multipliers are 0 nothing was rounded and g is the identity.
+// g is nondecreasing, so the same tree is minimal under g(c'), and the second least of the costs at
+// a point is at least the second least of g(c'). The bound is the sum of g(c') over these edges,
+// less the multipliers. Where all multipliers are 0 nothing was rounded and g is the identity.
 func certify(ctx context.Context, f metric.Finite, tree []spanning.Edge, pi []float64, path bool) float64 {
 	n := len(pi)
 	if n < 2 {

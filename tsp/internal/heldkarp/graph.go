@@ -10,9 +10,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// graph is a sparse graph of short edges, with the arrays that a pass needs.
-// The neighbors of i are adj[k] for start[i] <= k < start[i+1], at the
-// distances dist[k].
+// graph is a sparse graph of short edges, with the arrays that a pass needs. The neighbors of i are
+// adj[k] for start[i] <= k < start[i+1], at the distances dist[k].
 type graph struct {
 	n     int
 	start []int
@@ -62,9 +61,8 @@ func newGraph(f metric.Finite, edges []spanning.Edge) (*graph, []spanning.Edge) 
 	return g, edges
 }
 
-// spanning finds the minimum spanning tree of the graph under pi, by Prim's
-// algorithm from point 0, and returns its cost: parent, key and deg describe
-// it. O(m log n).
+// spanning finds the minimum spanning tree of the graph under pi, by Prim's algorithm from point 0,
+// and returns its cost: parent, key and deg describe it. O(m log n).
 func (g *graph) spanning(pi []float64) float64 {
 	clear(g.deg)
 	g.heap.Clear()
@@ -93,10 +91,9 @@ func (g *graph) spanning(pi []float64) float64 {
 	return total
 }
 
-// oneTree is spanning and one more edge: for tours the longest of the second
-// shortest edges at the leaves of the tree, for paths the two edges to a point
-// that lies at distance 0 from all. It returns the value of the bound, with
-// ordinary rounding, and leaves the degrees in deg.
+// oneTree is spanning and one more edge: for tours the longest of the second shortest edges at the
+// leaves of the tree, for paths the two edges to a point that lies at distance 0 from all. It
+// returns the value of the bound, with ordinary rounding, and leaves the degrees in deg.
 func (g *graph) oneTree(pi []float64, path bool) float64 {
 	w := g.spanning(pi)
 	if path {

@@ -122,15 +122,34 @@ func Select(rows Func, m int, src, dst []int) Func {
 	}
 }
 
-// Store computes an n x m cost once and returns its rows from memory.
-func Store(ctx context.Context, rows Func, n, m, workers int) (Func, error) {
-	flat := make([]float64, n*m)
-	stored := func(i int, _ []float64) []float64 { return flat[i*m : (i+1)*m : (i+1)*m] }
-	err := parallel.Chunks(ctx, n, Chunk, workers, nil, func(_, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			to := stored(i, nil)
+// Store computes an n x m cost once, row by row.
+func Store(ctx context.Context, rows Func, n, m, workers int) (flat []float64, err error) {
+	flat = make([]float64, n*m)
+	err = parallel.Chunks(ctx, n, Chunk, workers, nil, func(_, lo, hi int) {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			to := flat[i*m : (i+1)*m]
 			copy(to, rows(i, to))
 		}
 	})
-	return stored, err
+	return flat, err
+}
+
+// StoreSymmetric is Store for costs at(i, j) = at(j, i) of n points. Of the two one is computed.
+func StoreSymmetric(ctx context.Context, at func(i, j int) float64, n, workers int) (flat []float64, err error) {
+	const size = 8 // columns of a cache line
+	flat = make([]float64, n*n)
+	err = parallel.Chunks(ctx, n, size, workers, nil, func(_, lo, hi int) {
+		for j := lo; j < n && ctx.Err() == nil; j++ {
+			for i := lo; i < min(hi, j+1); i++ {
+				d := at(i, j)
+				flat[i*n+j], flat[j*n+i] = d, d
+			}
+		}
+	})
+	return flat, err
+}
+
+// Stored returns the rows of m costs that lie one after the other in flat.
+func Stored(flat []float64, m int) Func {
+	return func(i int, _ []float64) []float64 { return flat[i*m : (i+1)*m : (i+1)*m] }
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -54,8 +55,20 @@ func TestStore_KeepsRows(t *testing.T) {
 	}
 	src, dst := []int{149, 3, 3, 70}, []int{8, 0, 2}
 	some := Select(costs, m, src, dst)
-	stored := testkit.Must(Store(context.Background(), some, len(src), len(dst), 2))
-	all := testkit.Must(Store(context.Background(), costs, n, m, 0))
+	stored := Stored(testkit.Must(Store(context.Background(), some, len(src), len(dst), 2)), len(dst))
+	all := Stored(testkit.Must(Store(context.Background(), costs, n, m, 0)), m)
+	asked := make([]atomic.Int32, n*n)
+	sym := testkit.Must(StoreSymmetric(context.Background(), func(i, j int) float64 {
+		asked[i*n+j].Add(1)
+		return float64(i*j + i + j)
+	}, n, 2))
+	for i := range n {
+		for j := range n {
+			if sym[i*n+j] != float64(i*j+i+j) || i < j && asked[i*n+j].Load()+asked[j*n+i].Load() != 1 {
+				t.Fatalf("(%d, %d) is %v, asked for %d and %d times", i, j, sym[i*n+j], asked[i*n+j].Load(), asked[j*n+i].Load())
+			}
+		}
+	}
 	for k, i := range src {
 		for q, j := range dst {
 			want := float64(100*i + j)
@@ -67,6 +80,9 @@ func TestStore_KeepsRows(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := Store(ctx, costs, n, m, 0)
+	if _, err := StoreSymmetric(ctx, nil, n, 0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 	if each := Each(ctx, costs, n, m, 0, nil); !errors.Is(err, context.Canceled) || !errors.Is(each, context.Canceled) {
 		t.Error(err, each)
 	}

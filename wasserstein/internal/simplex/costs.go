@@ -159,7 +159,9 @@ func (r *scanRest) remove(j int32) {
 func (s *scan) reduce(half *solver, src, dst []int) (err error) {
 	half.Costs = rows.Select(s.Costs, s.m, src, dst)
 	if !s.Lazy {
-		half.Costs, err = rows.Store(s.ctx, half.Costs, half.n, half.m, s.Workers)
+		var flat []float64
+		flat, err = rows.Store(s.ctx, half.Costs, half.n, half.m, s.Workers)
+		half.Costs = rows.Stored(flat, half.m)
 	}
 	half.costs = &scan{solver: half, checked: s.checked}
 	return err

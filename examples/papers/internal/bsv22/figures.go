@@ -90,8 +90,8 @@ func bases(r *exhibit.Run) {
 		for lo, hi := t.Level(l); lo < hi; lo++ {
 			at = append(at, t.Split(lo))
 		}
-		phi := &demo.Chart{Title: fmt.Sprintf("Figure 1, level %d", l), X: "i", Y: "value"}
-		psi := &demo.Chart{Title: fmt.Sprintf("Figure 2, level %d", l), X: "i", Y: "value"}
+		phi := &demo.Chart{Title: fmt.Sprintf("Figure 1, level %d", l), X: "i (step)", Y: "value"}
+		psi := &demo.Chart{Title: fmt.Sprintf("Figure 2, level %d", l), X: "i (step)", Y: "value"}
 		charts[l], charts[l+3] = phi, psi
 		for k, i := range at {
 			haar := make([]float64, 8)

@@ -98,7 +98,7 @@ func exponents(ctx context.Context, r *exhibit.Run) {
 	var charts []*demo.Chart
 	for d := 1; d <= exhibit.Size(r, 2, 3); d++ {
 		want, end := -1/float64(d), len(sizes)-1
-		chart := &demo.Chart{Title: fmt.Sprintf("d = %d", d), X: "n or alpha", Y: "worst mean W1", LogX: true, LogY: true}
+		chart := &demo.Chart{Title: fmt.Sprintf("d = %d", d), X: "n (points) or alpha (per unit of W1)", Y: "worst mean W1 (distance)", LogX: true, LogY: true}
 		var logs []float64
 		for _, n := range sizes {
 			logs = append(logs, math.Log(n))

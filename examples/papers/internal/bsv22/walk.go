@@ -63,7 +63,7 @@ func walks(ctx context.Context, r *exhibit.Run) {
 	sayNorms(r, n[end], square[end])
 	sayLeast(ctx, r)
 	r.WriteCharts("bsv22-walk.png", &demo.Chart{
-		Title: "How far walks of n private steps get", X: "n", Y: "mean of max |S_k|", LogX: true, LogY: true,
+		Title: "How far walks of n private steps get", X: "n (steps)", Y: "mean of max |S_k| (units of a step's scale)", LogX: true, LogY: true,
 		Series: []demo.Series{{Name: "iid Laplace", X: n, Y: iid}, {Name: "superregular", X: n, Y: far}, {Name: "e^(-V^2), section 3.6", X: n, Y: square}},
 		Note:   fmt.Sprintf("The first two hide a record at level 1. Means of %d walks each.", draws),
 	})

@@ -16,7 +16,7 @@ import (
 
 // question is section 1.4, (i) and (iii): what no constant serves.
 func question(ctx context.Context, r *exhibit.Run) {
-	chart := &demo.Chart{Title: "A over s(Z, c alpha) + s_o(Z, d alpha) on dense ultrametrics", X: "points", Y: "quotient", LogX: true,
+	chart := &demo.Chart{Title: "A over s(Z, c alpha) + s_o(Z, d alpha) on dense ultrametrics", X: "points", Y: "quotient of two distances", LogX: true,
 		Note: "Two metrics: rho1(i,j) = ln(max(i,j))/c for i, j = 1..n, and rho2 = e^(d rho1)."}
 	sizes := exhibit.Size(r, []int{4, 8, 16, 32, 64}, []int{4, 8, 16, 32, 64, 128})
 	for _, q := range []struct {

@@ -50,7 +50,7 @@ func overDim(dim int) (float64, string) { return -1 / float64(dim+1), fmt.Sprint
 // run compares exponents, and draws what encloses A and s in every dimension.
 func (f family) run(ctx context.Context, r *exhibit.Run) {
 	title := func(what string) *demo.Chart {
-		return &demo.Chart{Title: f.name + ": " + what, X: "alpha", Y: "accuracy, scale", LogX: true, LogY: true,
+		return &demo.Chart{Title: f.name + ": " + what, X: "alpha (per unit of distance)", Y: "accuracy, scale (distance)", LogX: true, LogY: true,
 			Note: "Bands enclose what they are for, lines are their middle. A finite subset has at most the scale."}
 	}
 	accuracy, entropic := title("optimal accuracy A"), title("entropic scale s")

@@ -128,7 +128,7 @@ func byLevel(ctx context.Context, r *exhibit.Run, figure string, panels ...panel
 			c.add(ctx, s, level, level, map[string]int{optMech.name: 50})
 		}
 		c.sayByLevel(r, "Figure "+figure, p)
-		charts = append(charts, c.chart("eps_tight at delta = .001", p.unit))
+		charts = append(charts, c.chart(fmt.Sprintf("eps_tight: level per %s, audited at delta = .001", p.unit), p.unit))
 	}
 	r.WriteCharts("ikwat22-fig"+figure+".png", charts...)
 }

@@ -191,7 +191,7 @@ func frequencies(ctx context.Context, r *exhibit.Run) {
 		r.Say("Table 2b", "error measured, "+rows[row].name, "-", measured[row], exhibit.If(measured[row] < 2*errs[row] && (row == 2 || measured[3] < measured[2]), exhibit.Holds), "of the nearest distribution, at most twice the bound above")
 	}
 	r.WriteCharts("irc24-table2b.png", &demo.Chart{
-		Title: "Frequencies of clustered items", X: "alpha = eps/r", Y: "bound of d_EM / diameter", LogX: true, LogY: true, Series: series,
+		Title: "Frequencies of clustered items", X: "alpha = eps/r (per unit of d_EM)", Y: "bound of d_EM / diameter", LogX: true, LogY: true, Series: series,
 		Note: "eps = 1, delta = 1e-9, 3 clusters of 3 items, users of 10,000 items: 100,000 of them, 200 with a curator.",
 	})
 }

@@ -84,7 +84,7 @@ func compatible(ctx context.Context, r *exhibit.Run) {
 		fmt.Sprintf("Laplace noise has the level %.2f on all of the line, which is not compact: the theorem needs bounded inputs", laplace(t)))
 	formula(ctx, r)
 	measures(ctx, r)
-	r.WriteCharts("kl10-thm3.4.png", &demo.Chart{Title: "eps*(.2, .05) of n points: bounded for compact spaces", X: "points", Y: "eps*", LogX: true, Series: series,
+	r.WriteCharts("kl10-thm3.4.png", &demo.Chart{Title: "eps*(.2, .05) of n points: bounded for compact spaces", X: "points n", Y: "eps* (least level per unit)", LogX: true, Series: series,
 		Note: "The straight lines grow like ln(n), without end."})
 }
 

@@ -113,6 +113,6 @@ func ranges(ctx context.Context, r *exhibit.Run) {
 	last, limit := len(s.X)-1, respond(7, t.Delta)
 	r.Say("Remark 2.5", "the same answers under L_2, Hardt-Talwar's, here in the mean", "-", span(s), exhibit.If(s.Hi[last] <= limit*(1+1e-3) && s.Hi[last] < .8*series[0].Lo[last], exhibit.Holds),
 		fmt.Sprintf("a compact space: an output serves 4 gamma^2 = .16 of the records, and eps* is at most ln(6(1-delta)/delta) = %.2f for all m", limit))
-	r.WriteCharts("kl10-sec3.png", &demo.Chart{Title: "eps*(.2, .05) of thresholds on m points", X: "points", Y: "eps*", LogX: true, Series: series,
+	r.WriteCharts("kl10-sec3.png", &demo.Chart{Title: "eps*(.2, .05) of thresholds on m points", X: "points m", Y: "eps* (least level per unit)", LogX: true, Series: series,
 		Note: "Under the largest error eps* grows like ln(m), without end: on a continuum there is no mechanism. Under the mean squared error there is."})
 }

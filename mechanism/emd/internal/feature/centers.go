@@ -16,23 +16,18 @@ import (
 // of center c, in quanta. Its constant is the exact maximum over all pairs.
 type Centers struct {
 	*Map
-	Slope float64 // the constant, in quanta, rounded up
-
-	quanta    int64
-	tents     *leastsquares.Sparse
-	bounded   leastsquares.Bounded
-	blurred   float64 // the largest mean distance of a point from its centers
-	deviation float64
+	leastsquares.Quanta
+	Slope   float64 // the constant, in quanta, rounded up
+	tents   *leastsquares.Sparse
+	blurred float64 // the largest mean distance of a point from its centers
 }
 
-// NewCenters returns the map; nil if points have more than entries centers each on
-// the mean. Some center must be nearer than radius to every point. The constant in
-// quanta is at most 1/quantum. noise is the expected size of the noise where the
-// constant is 1. O(n k) distances for k centers, and O(n^2) merges of sparse
-// vectors.
+// NewCenters returns the map; nil if points have more than entries centers each on the mean. Some center
+// must be nearer than radius to every point. The constant in quanta is at most 1/quantum. noise is the
+// expected size of the noise where the constant is 1. O(n k) distances for k centers, and O(n^2) merges.
 func NewCenters(ctx context.Context, f finite.Metric, centers []int, radius, noise, quantum float64, entries int) (*Centers, error) {
 	c := &Centers{Map: NewMap(len(centers))}
-	c.bounded.Output = centers
+	c.Output = centers
 	n := f.Len()
 	weights, distances := make([]float64, 0, n), make([]float64, len(centers)) // of the entries
 	for x := range n {
@@ -60,50 +55,49 @@ func NewCenters(ctx context.Context, f finite.Metric, centers []int, radius, noi
 	if err := c.join(ctx, f, centers); err != nil {
 		return nil, err
 	}
-	for c.quanta = 1 << 30; ; {
+	for c.Whole = 1 << 30; ; {
 		c.fill(weights)
 		slope, err := c.Steepest(ctx, f)
 		if err != nil {
 			return nil, err
 		}
-		if slope*quantum <= 1 || c.quanta == 1 {
+		if slope*quantum <= 1 || c.Whole == 1 {
 			c.Slope = slope
 			break
 		}
 		// Half as many at least: of a quotient just below a power of two, Log2 may be
 		// rounded up.
-		c.quanta = max(1, min(c.quanta/2, int64(math.Ldexp(1, int(math.Log2(float64(c.quanta)/(slope*quantum)))))))
+		c.Whole = max(1, min(c.Whole/2, int64(math.Ldexp(1, int(math.Log2(float64(c.Whole)/(slope*quantum)))))))
 	}
-	c.deviation = math.Sqrt2 * c.Slope / float64(c.quanta) * noise
+	c.Deviation = math.Sqrt2 * c.Slope / float64(c.Whole) * noise
 	c.tents = leastsquares.NewSparse(c.Rows)
 	for x := range n {
 		rows, quanta := c.Of(x)
 		for k, r := range rows {
-			c.tents.Set(int(r), float64(quanta[k])/float64(c.quanta))
+			c.tents.Set(int(r), float64(quanta[k])/float64(c.Whole))
 		}
 		c.tents.Close()
 	}
 	return c, nil
 }
 
-// fill rounds weights to quanta that sum to c.quanta: the largest takes the rest.
+// fill rounds weights to quanta that sum to c.Whole: the largest takes the rest.
 func (c *Centers) fill(weights []float64) {
 	for x := range c.Len() {
 		_, quanta := c.Of(x)
-		rest, largest := c.quanta, 0
-		for k := range quanta {
-			w := weights[c.start[x]+k]
-			quanta[k] = int64(float64(w * float64(c.quanta)))
+		rest, largest := c.Whole, 0
+		for k, w := range weights[:len(quanta)] {
+			quanta[k] = int64(float64(w * float64(c.Whole)))
 			rest -= quanta[k]
-			if w > weights[c.start[x]+largest] {
+			if w > weights[largest] {
 				largest = k
 			}
 		}
+		weights = weights[len(quanta):]
 		quanta[largest] += rest
 	}
 }
 
-// join joins every center to the nearest one before it.
 func (c *Centers) join(ctx context.Context, f finite.Metric, centers []int) error {
 	for k, p := range centers {
 		if err := ctx.Err(); err != nil {
@@ -115,36 +109,23 @@ func (c *Centers) join(ctx context.Context, f finite.Metric, centers []int) erro
 				at, least = i, d
 			}
 		}
-		c.bounded.Parent = append(c.bounded.Parent, at)
-		c.bounded.Length = append(c.bounded.Length, least)
+		c.Parent = append(c.Parent, at)
+		c.Length = append(c.Length, least)
 	}
-	c.bounded.Length[0] = 0
+	c.Length[0] = 0
 	return nil
 }
 
-// Dim is the number of centers, and Work the length of an accumulator.
-func (c *Centers) Dim() int  { return c.Rows }
-func (c *Centers) Work() int { return c.Rows }
-
-// Largest bounds the weights.
-func (c *Centers) Largest() int64 { return c.quanta }
-
-// Finish has nothing to do: an accumulator is the sum.
-func (c *Centers) Finish([]int64) {}
-
 // Fit returns the weights of the points for a noisy mean y, in quanta.
 func (c *Centers) Fit(ctx context.Context, y []float64) ([]float64, error) {
-	for i := range y {
-		y[i] /= float64(c.quanta)
-	}
-	return c.bounded.Fit(ctx, c.tents, y, c.deviation)
+	return c.Quanta.Fit(ctx, c.tents, y)
 }
 
 // Resolution bounds the distance of the items from the fit to their mean without
 // noise.
-func (c *Centers) Resolution() float64 { return 2*c.blurred + c.bounded.Slack(c.deviation) }
+func (c *Centers) Resolution() float64 { return 2*c.blurred + c.Slack() }
 
 // Bound bounds the expected error for noise of the given deviation, in quanta.
 func (c *Centers) Bound(_, deviation float64) float64 {
-	return 2*c.blurred + c.bounded.Bound(c.deviation, deviation/float64(c.quanta))
+	return 2*c.blurred + c.Quanta.Bound(deviation)
 }

@@ -9,34 +9,14 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/leastsquares"
 )
 
-// Map sends each point to a sparse vector of integers >= 0.
-type Map struct {
-	Rows   int // the length of the vectors
-	start  []int
-	row    []int32
-	weight []int64
-}
+// Map sends each point to a sparse vector of integers >= 0, a column.
+type Map struct{ leastsquares.Columns[int64] }
 
 // NewMap returns a map of no points.
-func NewMap(rows int) *Map { return &Map{Rows: rows, start: []int{0}} }
-
-// Set adds an entry to the last point, rows ascending, and Close ends the point.
-func (m *Map) Set(row int, weight int64) {
-	m.row, m.weight = append(m.row, int32(row)), append(m.weight, weight)
-}
-
-// Close ends a point.
-func (m *Map) Close() { m.start = append(m.start, len(m.row)) }
-
-// Len is the number of points.
-func (m *Map) Len() int { return len(m.start) - 1 }
-
-// Of returns the rows and weights of a point, not to be changed.
-func (m *Map) Of(x int) ([]int32, []int64) {
-	return m.row[m.start[x]:m.start[x+1]], m.weight[m.start[x]:m.start[x+1]]
-}
+func NewMap(rows int) *Map { return &Map{leastsquares.NewColumns[int64](rows)} }
 
 // Add adds count times the vector of x to dst.
 func (m *Map) Add(dst []int64, x int, count int64) {
@@ -46,10 +26,9 @@ func (m *Map) Add(dst []int64, x int, count int64) {
 	}
 }
 
-// Steepest returns the largest |Phi(x)-Phi(y)|_1/d(x,y) over all pairs of points
-// of f, rounded up: +Inf where points at distance 0 have different vectors, NaN
-// where a distance is NaN. Sums of weights are below 2^62. O(n^2) merges of two
-// sparse vectors.
+// Steepest returns the largest |Phi(x)-Phi(y)|_1/d(x,y) over all pairs of points of f, rounded up: +Inf
+// where points at distance 0 have different vectors, NaN where a distance is NaN. Sums of weights are
+// below 2^62. O(n^2) merges of two sparse vectors.
 func (m *Map) Steepest(ctx context.Context, f finite.Metric) (float64, error) {
 	const size = 8
 	n := m.Len()

@@ -75,8 +75,8 @@ func TestSteepest_PointsAtDistanceZero(t *testing.T) {
 func TestNewCenters_Ends(t *testing.T) {
 	f := testkit.Must(metric.NewDense(2, []float64{1 - 0x1p-53}))
 	c := testkit.Must(NewCenters(t.Context(), f, []int{0, 1}, 0.9, 1, 0x1p-20, 2))
-	if c.quanta != 1<<18 || c.Slope*0x1p-20 > 1 {
-		t.Errorf("%v quanta, slope %v", c.quanta, c.Slope)
+	if c.Whole != 1<<18 || c.Slope*0x1p-20 > 1 {
+		t.Errorf("%v quanta, slope %v", c.Whole, c.Slope)
 	}
 }
 
@@ -88,8 +88,8 @@ func TestCenters_AreAPartition(t *testing.T) {
 	testkit.Check(t, err)
 	for _, quantum := range []float64{1e-12, 1e-5} {
 		c := testkit.Must(NewCenters(t.Context(), f, order, 2*radii[12], 1e-3, quantum, 16))
-		if c.Slope*quantum > 1 || c.Slope*quantum < 0.1 && c.quanta < 1<<30 {
-			t.Errorf("quantum %v: %v quanta, slope %v", quantum, c.quanta, c.Slope)
+		if c.Slope*quantum > 1 || c.Slope*quantum < 0.1 && c.Whole < 1<<30 {
+			t.Errorf("quantum %v: %v quanta, slope %v", quantum, c.Whole, c.Slope)
 		}
 		for x := range f.Len() {
 			rows, weights := c.Of(x)
@@ -97,7 +97,7 @@ func TestCenters_AreAPartition(t *testing.T) {
 			for k, r := range rows {
 				d := f.Distance(x, order[r])
 				sum += weights[k]
-				far += float64(weights[k]) / float64(c.quanta) * d
+				far += float64(weights[k]) / float64(c.Whole) * d
 				if d >= 2*radii[12] {
 					t.Errorf("point %d: center %d is at %v", x, r, d)
 				}
@@ -106,9 +106,9 @@ func TestCenters_AreAPartition(t *testing.T) {
 				t.Errorf("point %d: weights of sum %d at %v", x, sum, far)
 			}
 		}
-		for r, p := range c.bounded.Parent {
-			if r > 0 && c.bounded.Length[r] != f.Distance(order[r], order[p]) {
-				t.Errorf("center %d is joined at %v", r, c.bounded.Length[r])
+		for r, p := range c.Parent {
+			if r > 0 && c.Length[r] != f.Distance(order[r], order[p]) {
+				t.Errorf("center %d is joined at %v", r, c.Length[r])
 			}
 		}
 	}

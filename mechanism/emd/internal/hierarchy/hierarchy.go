@@ -1,5 +1,5 @@
 // Package hierarchy maps the leaves of a tree to integers such that the mean of
-// many tells how they are distributed: for each edge its length, below it, and 0
+// many says how they are distributed: for each edge its length, below it, and 0
 // elsewhere.
 package hierarchy
 
@@ -40,14 +40,12 @@ type part struct {
 	own, others float64 // their weights in it
 }
 
-// New returns the map of t, pruned to the nodes that pay: noise is the expected
-// size of that of a coordinate, and least, where positive, the diameter up to
-// which a subtree becomes one node.
+// New returns the map of t, pruned to the nodes that pay: noise is the expected size of that of a
+// coordinate, and least, where positive, the diameter up to which a subtree becomes one node.
 //
-// Pruned where subtrees have a diameter of at most s, a tree with E edges errs by
-// about E*noise + s: s is chosen to make that least. What is cut off a subtree is
-// added to the edge above it as far as all of its items share it, the shortest
-// way down: items in two subtrees are at least that much farther apart.
+// Pruned where subtrees have a diameter of at most s, a tree with E edges errs by about E*noise + s: s
+// is chosen to make that least. What is cut off a subtree is added to the edge above it as far as all
+// of its items share it: items in two subtrees are at least that much farther apart.
 func New(t Tree, quantum, noise, least float64) *Map {
 	t = t.contract()
 	n := len(t.Parent)
@@ -238,12 +236,10 @@ func (m *Map) Finish(acc []int64) {
 // Len is the number of items, which are the outputs.
 func (m *Map) Len() int { return len(m.Items) }
 
-// Fit returns the weights of the items, for a noisy mean y of Phi. From the
-// leaves up, the share of a node is estimated by its own coordinate and by its
-// children's estimates, weighted by inverse variances: the least squares estimate.
-// From the root down, the share of a node is divided among its children such that
-// it is >= 0 and nearest to their estimates, in squares over variances. Items of
-// one node share evenly.
+// Fit returns the weights of the items, for a noisy mean y of Phi. From the leaves up, the share of a
+// node is the least squares estimate from its own coordinate and its children's estimates. From the
+// root down, it is divided among the children such that theirs are >= 0 and nearest to their
+// estimates, in squares over variances. Items of one node share evenly.
 func (m *Map) Fit(_ context.Context, y []float64) ([]float64, error) {
 	n := len(m.Parent)
 	g, sums := make([]float64, n), make([]float64, n)
@@ -269,9 +265,8 @@ func (m *Map) Fit(_ context.Context, y []float64) ([]float64, error) {
 	return p, nil
 }
 
-// share replaces the estimates g of children by the nearest shares: max(0, g -
-// tau*variance) for the tau that makes the total right, found from the last child
-// to become 0 on.
+// share replaces the estimates g of children by the nearest shares: max(0, g - tau*variance) for the
+// tau that makes the total right.
 func (m *Map) share(children []int, g []float64, total float64) []int {
 	ratio := func(v int) float64 { return g[v] / m.parts[v].variance }
 	slices.SortFunc(children, func(a, b int) int { return cmp.Or(cmp.Compare(ratio(b), ratio(a)), cmp.Compare(a, b)) })
@@ -317,21 +312,19 @@ func (m *Map) W1(_ context.Context, p, q []float64) (float64, error) {
 // items from these: they differ within the nodes that were not split.
 func (m *Map) Resolution() float64 { return float64(float64(m.blurred) * m.Quantum) }
 
-// Bound bounds the expected error of the weights, for noise of the given standard
-// deviation on every coordinate of y.
+// Bound bounds the expected error of the weights, for noise of the given standard deviation on every
+// coordinate of y.
 //
-// Among a node's children let P be the true shares, of sum P_v, g the estimates
-// and Q the result, of sum Q_v. Q arises from g by lowering entries, if the
-// positive ones sum to more than Q_v, apart from those below 0, else by raising
-// them: no nonnegative entries with this sum are nearer to g in l1, and P becomes
-// such by moving |Q_v - P_v|. So
+// Among a node's children let P be the true shares, of sum P_v, g the estimates and Q the result, of
+// sum Q_v. Q arises from g by lowering entries, if the positive ones sum to more than Q_v, apart from
+// those below 0, else by raising them: no nonnegative entries with this sum are nearer to g in l1, and
+// P becomes such by moving |Q_v - P_v|. So
 //
 //	|Q - P|_1 <= |Q - g|_1 + |g - P|_1 <= 2|g - P|_1 + |Q_v - P_v|.
 //
-// Let U_v be the longest way down from v. By induction from below the cost of all
-// edges below v is at most U_v |Q_v - P_v| plus twice the sum, over the nodes c
-// below v, of |g_c - P_c| times U of c's parent; and Q = P at the root. The g are
-// unbiased, with the variances known.
+// Let U_v be the longest way down from v. By induction from below the cost of all edges below v is at
+// most U_v |Q_v - P_v| plus twice the sum, over the nodes c below v, of |g_c - P_c| times U of c's
+// parent; and Q = P at the root. The g are unbiased, with the variances known.
 func (m *Map) Bound(_, deviation float64) float64 {
 	sum := 0.0
 	for v, w := range m.parts[1:] {
@@ -340,14 +333,12 @@ func (m *Map) Bound(_, deviation float64) float64 {
 	return float64(float64(sum*deviation)*m.Quantum) + m.Resolution()
 }
 
-// BoundIn is Bound under another metric, in which any two items below node v are
-// at most wide[v] apart, for noise of the given deviation.
+// BoundIn is Bound under another metric, in which any two items below node v are at most wide[v] apart.
 //
-// From the root down, masses are moved such that the children of every node have
-// the shares Q. What moves into a node goes on to children whose P is below Q, and
-// what leaves comes from others, so that in node v no more than half of
-// |Q - P|_1 - |Q_v - P_v| is left to move, within wide[v]: in the notation above
-// at most |g - P|_1.
+// From the root down, masses are moved such that the children of every node have the shares Q. What
+// moves into a node goes on to children whose P is below Q, and what leaves comes from others, so that
+// in node v no more than half of |Q - P|_1 - |Q_v - P_v|, at most |g - P|_1, is left to move within
+// wide[v].
 func (m *Map) BoundIn(wide []float64, deviation float64) float64 {
 	sum := 0.0
 	for v, w := range m.parts[1:] {

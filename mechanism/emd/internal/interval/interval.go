@@ -1,5 +1,5 @@
 // Package interval maps points of an interval to integers such that the mean of many
-// tells how they are distributed: the part of each of m cells that lies below
+// says how they are distributed: the part of each of m cells that lies below
 // the point.
 package interval
 
@@ -19,13 +19,9 @@ import (
 //
 //	Phi_c(x) = min(max(x - Bounds[c], 0), Bounds[c+1] - Bounds[c])
 //
-// for its cells c. All coordinates grow with x and they sum to x - Bounds[0], so
-// that ||Phi(x) - Phi(y)||_1 = |x - y|: no map with fewer noisy numbers, and none
-// with correlated sums, lost less distance for its noise.
-//
-// The mean of Phi_c over many points is the integral over the cell of the share
-// of points above. One minus that, divided by the cell's width, is the mean G_c
-// of their distribution function F there.
+// for its cells c. All coordinates grow with x and they sum to x - Bounds[0]: ||Phi(x) - Phi(y)||_1 =
+// |x - y|. The mean of Phi_c over many points is the integral over the cell of the share of points
+// above. One minus that over the width is the mean G_c of their distribution function F there.
 type Map struct {
 	Bounds  []int64 // ascending, all different, at least two
 	Outputs []int64 // ascending positions between the first and the last bound, at least one
@@ -103,11 +99,10 @@ func (m *Map) AddOutput(acc []int64, i int, count int64) { m.Add(acc, m.Outputs[
 // placeErr bounds the error of the part of a quantum, two roundings.
 const placeErr = 0x1p-51
 
-// Rounder returns a function that sets dst to the mean of Phi over the points x of a
-// line from lo to hi, at the positions (x - lo)/Quantum, which are real numbers; each
-// coordinate is rounded at random and independently to one of the two integers next to
-// it such that its expectation is exact. Points outside count at the nearer end. It is
-// for one goroutine. The Quantum must be a power of two, and Bounds[0] 0.
+// Rounder returns a function, for one goroutine, that sets dst to the mean of Phi over the points x of
+// a line from lo to hi, at the positions (x - lo)/Quantum; each coordinate is rounded at random and
+// independently to one of the two integers next to it such that its expectation is exact. Points
+// outside count at the nearer end. The Quantum must be a power of two, and Bounds[0] 0.
 func (m *Map) Rounder(lo, hi float64) func(dst []int64, rng *rand.Rand, items []float64) {
 	sums, above := make([]exact.Sum, m.Dim()), make([]int64, m.Dim()+1)
 	last := m.Bounds[m.Dim()]
@@ -180,10 +175,9 @@ func (m *Map) enclose(sum *big.Float, c int, lo, hi float64, items []float64) *b
 // Len is the number of outputs.
 func (m *Map) Len() int { return len(m.Outputs) }
 
-// Fit returns the weights of the outputs, for a noisy mean y of Phi: with G as
-// above and f its L1 isotonic regression, what a function with the means f in the
-// cells (f itself if Exact, or else [rise]) gains between the middles of two gaps of
-// outputs is the weight of the output between.
+// Fit returns the weights of the outputs, for a noisy mean y of Phi: with f the L1 isotonic regression
+// of G, what a function with the means f in the cells (f itself if Exact, or else [rise]) gains between
+// the middles of two gaps of outputs is the weight of the output between.
 func (m *Map) Fit(_ context.Context, y []float64) ([]float64, error) {
 	k := m.Dim()
 	g, widths := make([]float64, k), make([]float64, k)
@@ -217,13 +211,9 @@ func (m *Map) Fit(_ context.Context, y []float64) ([]float64, error) {
 	return p, nil
 }
 
-// rise is at the part t of cell c an ascending function with means f in all cells.
-// Within the cell it is linear and rises by the less of the jumps to the means
-// beside, which are doubled at the ends, to 0 and to 1. Where the means beside have
-// no other jump it seems to be a single step, whose place is known by its mean.
-// (Straight lines through the middles of the cells err less where the points are
-// spread evenly, 1.4 in place of 1.7 times what any mechanism must, but 2.9 in place
-// of 2.4 times at worst, and 1.75 in place of 1.5 in the mean.)
+// rise is at the part t of cell c an ascending function with means f in all cells. Within the cell it
+// is linear and rises by the less of the jumps to the means beside, doubled at the ends, to 0 and to
+// 1. Where the means beside have no other jump it is a single step, whose place is known by its mean.
 func rise(f []float64, c int, t float64) float64 {
 	jump := func(c int) float64 {
 		switch c {
@@ -254,14 +244,12 @@ func (m *Map) W1(_ context.Context, p, q []float64) (float64, error) {
 	return sum * m.Quantum, nil
 }
 
-// Resolution bounds the distance of what Fit makes of the noiseless mean of any
-// points from these.
+// Resolution bounds the distance of what Fit makes of the noiseless mean of any points from these.
 //
-// In a cell of width w the distribution function F of the points rises from a to
-// b, and the integral of |F - G_c| is at most w (b-a)/2. That of |rise - f_c| is at
-// most w/8 times the jumps beside the cell, and w/2 times them for a single step,
-// whose jumps no other cell counts. All jumps, and all rises, sum to at most 1: the
-// widest cell in all. Then every mass moves by half a gap at most.
+// In a cell of width w the distribution function F of the points rises from a to b, and the integral
+// of |F - G_c| is at most w (b-a)/2. That of |rise - f_c| is at most w/8 times the jumps beside the
+// cell, and w/2 times them for a single step, whose jumps no other cell counts. All jumps, and all
+// rises, sum to at most 1: the widest cell in all. Then every mass moves by half a gap at most.
 func (m *Map) Resolution() float64 {
 	if m.Exact {
 		return 0
@@ -273,9 +261,8 @@ func (m *Map) Resolution() float64 {
 	return (float64(m.widest()) + float64(gap+1)/2) * m.Quantum
 }
 
-// Bound bounds the expected error of the weights where the noise of every
-// coordinate of y has the given expected size: the truth is ascending, so that
-// the regression is at most as far from the noisy means as it is, and twice the
+// Bound bounds the expected error of the weights where the noise of every coordinate of y has the given
+// expected size: the regression is at most as far from the noisy means as the truth, and so twice the
 // noise from it (the width of a cell times the error of G there is the noise).
 func (m *Map) Bound(size, _ float64) float64 {
 	return float64(float64(2*float64(m.Dim())*size)*m.Quantum) + m.Resolution()

@@ -148,7 +148,6 @@ func TestMap_IsAnIsometry(t *testing.T) {
 // TestRounder_MeansAreExact: every coordinate of the mean of points as given is rounded up
 // with just the probability that it says, also next to bounds by less than an ulp.
 func TestRounder_MeansAreExact(t *testing.T) {
-	rat := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	for seed := range uint64(300) {
 		rng := random.Seeded(seed)
 		lo := []float64{0, -1.7, 0.1, -1e6}[rng.IntN(4)]
@@ -166,8 +165,8 @@ func TestRounder_MeansAreExact(t *testing.T) {
 		for c := range m.Dim() {
 			want := new(big.Rat)
 			for _, x := range items {
-				v := rat(min(max(x, lo), hi))
-				v.Sub(v, rat(lo)).Quo(v, rat(m.Quantum)).Sub(v, big.NewRat(m.Bounds[c], 1))
+				v := testkit.Ratio(min(max(x, lo), hi))
+				v.Sub(v, testkit.Ratio(lo)).Quo(v, testkit.Ratio(m.Quantum)).Sub(v, big.NewRat(m.Bounds[c], 1))
 				if width := big.NewRat(m.width(c), 1); v.Cmp(width) > 0 {
 					v = width
 				}

@@ -8,37 +8,63 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Bounded makes of a least squares fit an estimate with a proved bound of its
-// error in the earth mover's distance.
+// Bounded makes of a least squares fit an estimate with a proved bound of its error in the earth
+// mover's distance.
 //
-// The rows of A stand for points, the anchors, and a column for one output. The
-// entries of a column sum to 1, so that A p is p with the mass of each output
-// moved to anchors. A tree on the anchors, whose edges are at least as long as
-// the distances of their ends, gives the seminorm
+// The rows of A stand for points, the anchors, and a column, of sum 1, for one output: A p is p with the
+// mass of each output moved to anchors. A tree on the anchors, whose edges are at least as long as the
+// distances of their ends, gives the seminorm
 //
 //	F(v) = sum over anchors r but the root of Length[r] |sum of v at and below r|,
 //
-// with W1(u, v) <= F(u-v) for measures of mass 1 on the anchors, since the right
-// side is the cost of moving along the tree. Let items p be, on average, at
-// distance s of their anchors, outputs at distance s', and y = A p + z. The fit q
-// of y is taken if F(A q - y) <= t, what F(z) was planned to be. Then, as
-// A q - A p = (A q - y) + z,
+// with W1(u, v) <= F(u-v) for measures of mass 1 on the anchors. Let items p be, on average, at distance
+// s of their anchors, outputs at distance s', and y = A p + z. The fit q of y is taken if F(A q - y) <=
+// t, what F(z) was planned to be. Then, as A q - A p = (A q - y) + z,
 //
 //	W1(q, p) <= W1(q, A q) + F(A q - A p) + W1(A p, p) <= s' + t + F(z) + s.
 //
-// Else the answer is the distribution u on the anchors with the least F(u - y),
-// which is at most F(A p - y) = F(z): W1(u, p) <= 2 F(z) + s, and what it takes to
-// move from anchors to outputs. Both are at most s + s' + F(z) + max(t, F(z)), if
-// an anchor is within s' of its output: see [Bounded.Bound].
+// Else the answer is the distribution u on the anchors with the least F(u - y), which is at most F(A p -
+// y) = F(z): W1(u, p) <= 2 F(z) + s, and what it takes to move from anchors to outputs. Both are at most
+// s + s' + F(z) + max(t, F(z)), if an anchor is within s' of its output: see [Bounded.Bound].
 type Bounded struct {
 	Parent []int     // Parent[r] < r, and Parent[0] = -1
 	Length []float64 // of the edge from r to its parent
 	Output []int     // the output that takes the mass of an anchor
 }
 
-// Noise bounds F(z) in square mean, and so its mean, for independent z of mean 0
-// and the given standard deviation: the sum of m of them is sqrt(m) deviations in
-// square mean.
+// Quanta is a Bounded whose rows are measured as integers.
+type Quanta struct {
+	Bounded
+	Whole     int64   // that stands for a weight of 1
+	Deviation float64 // of the noise planned for, in whole weights
+}
+
+// Dim is the number of anchors, and Work the length of an accumulator.
+func (q *Quanta) Dim() int  { return len(q.Parent) }
+func (q *Quanta) Work() int { return q.Dim() }
+
+// Largest bounds the weights.
+func (q *Quanta) Largest() int64 { return q.Whole }
+
+// Finish has nothing to do: an accumulator is the sum.
+func (q *Quanta) Finish([]int64) {}
+
+// Fit returns the distribution on the outputs for a noisy mean y, in quanta.
+func (q *Quanta) Fit(ctx context.Context, a Matrix, y []float64) ([]float64, error) {
+	for i := range y {
+		y[i] /= float64(q.Whole)
+	}
+	return q.Bounded.Fit(ctx, a, y, q.Deviation)
+}
+
+// Bound and Slack are those of [Bounded], for noise of the given deviation in quanta.
+func (q *Quanta) Bound(deviation float64) float64 {
+	return q.Bounded.Bound(q.Deviation, deviation/float64(q.Whole))
+}
+func (q *Quanta) Slack() float64 { return q.Bounded.Slack(q.Deviation) }
+
+// Noise bounds F(z) in square mean, for independent z of mean 0 and the given standard deviation: the
+// sum of m of them is sqrt(m) deviations.
 func (b *Bounded) Noise(deviation float64) float64 {
 	below := make([]float64, len(b.Parent))
 	sum := 0.0

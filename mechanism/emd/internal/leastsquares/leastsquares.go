@@ -36,19 +36,15 @@ const (
 	enough = 1e-3
 )
 
-// Fit returns p and a bound of how far it is from the least value of
-// |A p - y|^2/2, the gap of Frank and Wolfe: by convexity no distribution q has
+// Fit returns p and a bound of how far it is from the least value of |A p - y|^2/2, the gap of Frank
+// and Wolfe: by convexity no distribution q has
 //
 //	|A q - y|^2/2 < |A p - y|^2/2 - max over q of <A'(A p - y), p - q>,
 //
-// and the maximum is at a vertex of the simplex. Fit ends where that is below
-// 1e-3 noise^2, noise being the standard deviation of a row, and so, by strong
-// convexity in A p, |A p - A p*| <= noise/20; or where rounding or 20,000 steps
-// end it first.
-//
-// The method is the accelerated projected gradient of Nesterov, as FISTA (Beck
-// and Teboulle 2009), with the restarts of O'Donoghue and Candes (2015), at a
-// step of 1/|A'A|. A step is one product with A, one with A' and a projection.
+// and the maximum is at a vertex of the simplex. Fit ends where that is below 1e-3 noise^2, noise being
+// the standard deviation of a row, and so, by strong convexity in A p, |A p - A p*| <= noise/20; or
+// where rounding or 20,000 steps end it first. The method is FISTA (Beck and Teboulle 2009), with the
+// restarts of O'Donoghue and Candes (2015), at a step of 1/|A'A|.
 func Fit(ctx context.Context, a Matrix, y []float64, noise float64) (p []float64, gap float64, err error) {
 	rows, n := a.Dims()
 	p, next, q, grad := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
@@ -115,9 +111,8 @@ func extrapolate(dst, x, from []float64, beta float64) {
 	}
 }
 
-// norm returns an upper bound of the largest eigenvalue of A'A, from a positive
-// start: for a matrix M >= 0 and x > 0 it is at most the largest (M x)_i/x_i
-// (Collatz and Wielandt), which falls with every step x <- M x.
+// norm returns an upper bound of the largest eigenvalue of A'A, from a positive start: for a matrix
+// M >= 0 and x > 0 it is at most the largest (M x)_i/x_i (Collatz and Wielandt).
 func norm(a Matrix, start, work, rest []float64) float64 {
 	x, bound := append([]float64(nil), start...), math.Inf(1)
 	for range 20 {
@@ -133,27 +128,44 @@ func norm(a Matrix, start, work, rest []float64) float64 {
 	return bound
 }
 
-// Sparse is a Matrix stored by columns.
-type Sparse struct {
-	rows  int
+// Columns are sparse vectors of length Rows, or a matrix by columns.
+type Columns[T int64 | float64] struct {
+	Rows  int
 	start []int
 	row   []int32
-	value []float64
+	value []T
 }
 
-// NewSparse returns a matrix of so many rows, and no columns yet.
-func NewSparse(rows int) *Sparse { return &Sparse{rows: rows, start: []int{0}} }
+// NewColumns returns none of so many rows.
+func NewColumns[T int64 | float64](rows int) Columns[T] {
+	return Columns[T]{Rows: rows, start: []int{0}}
+}
 
-// Set adds an entry to the last column, which [Sparse.Close] ends.
-func (s *Sparse) Set(row int, value float64) {
-	s.row, s.value = append(s.row, int32(row)), append(s.value, value)
+// Set adds an entry to the last column, which Close ends.
+func (c *Columns[T]) Set(row int, value T) {
+	c.row, c.value = append(c.row, int32(row)), append(c.value, value)
 }
 
 // Close ends a column.
-func (s *Sparse) Close() { s.start = append(s.start, len(s.row)) }
+func (c *Columns[T]) Close() { c.start = append(c.start, len(c.row)) }
+
+// Len is the number of columns.
+func (c *Columns[T]) Len() int { return len(c.start) - 1 }
+
+// Of returns the rows and values of a column. The rows are not to be changed.
+func (c *Columns[T]) Of(j int) ([]int32, []T) {
+	lo, hi := c.start[j], c.start[j+1]
+	return c.row[lo:hi], c.value[lo:hi]
+}
+
+// Sparse is a Matrix stored by columns.
+type Sparse struct{ Columns[float64] }
+
+// NewSparse returns a matrix of so many rows, and no columns yet.
+func NewSparse(rows int) *Sparse { return &Sparse{NewColumns[float64](rows)} }
 
 // Dims implements [Matrix].
-func (s *Sparse) Dims() (rows, cols int) { return s.rows, len(s.start) - 1 }
+func (s *Sparse) Dims() (rows, cols int) { return s.Rows, s.Len() }
 
 // Apply implements [Matrix].
 func (s *Sparse) Apply(dst, p []float64) {

@@ -19,20 +19,18 @@ import (
 // Box is the map of a box by tents, and the estimate of a distribution on a finer
 // grid.
 type Box struct {
-	grid      Grid  // on the axes that are resolved
-	axes      []int // these, ascending
-	lo, hi    []float64
-	side      []float64 // rounded down
-	norm      float64   // 1, 2 or +Inf
-	fine      int       // points of the estimate a cell and axis
-	bounded   leastsquares.Bounded
-	deviation float64 // of the noise planned for, in whole weights
+	leastsquares.Quanta
+	grid   Grid  // on the axes that are resolved
+	axes   []int // these, ascending
+	lo, hi []float64
+	side   []float64 // rounded down
+	norm   float64   // 1, 2 or +Inf
+	fine   int       // points of the estimate a cell and axis
 }
 
-// NewBox returns the tents for a box under the norm p: 1, 2 or +Inf. noise is the
-// expected size of the noise on a mean where the map's constant is 1, and quantum
-// at most the inverse of the map's constant in quanta; rounding is for [Grid.resolve].
-// spacing, where positive, is the side of a cell.
+// NewBox returns the tents for a box under the norm p: 1, 2 or +Inf. noise is the expected size of the
+// noise on a mean where the map's constant is 1; quantum and rounding are for [Grid.resolve]. spacing,
+// where positive, is the side of a cell.
 func NewBox(op string, lo, hi []float64, p, noise, quantum, rounding, spacing float64) (*Box, error) {
 	b := &Box{lo: lo, hi: hi, norm: p}
 	for j, l := range lo {
@@ -74,21 +72,17 @@ func NewBox(op string, lo, hi []float64, p, noise, quantum, rounding, spacing fl
 		return nil, err
 	}
 	b.grid.resolve(p, quantum, rounding)
-	b.deviation = math.Sqrt2 * b.grid.Slope(p) * noise
+	b.Whole = b.grid.Quanta()
+	b.Deviation = math.Sqrt2 * b.grid.Slope(p) * noise
 	b.prepare()
 	return b, nil
 }
 
-// spacing is the side of a cell that errs the least, as measured, flat around:
-// side/h = .4 A^(1/3) in the plane and .45 A^(1/4) in space for the l2 norm,
-// where A = side/noise; no other dimension has been measured. A cell blurs by h,
-// and the noise of its vertices is prop. to the slope 2 sqrt(d)/h: in another norm
-// A is scaled as that is. Of unequal sides the volume counts,
-//
-//	h^(d+1) = noise * volume / c^(d+1).
-//
-// (An axis shorter than h/2 is not resolved: its tents would raise the slope of
-// all.)
+// spacing is the side of a cell that errs the least, as measured: side/h = .4 A^(1/3) in the plane and
+// .45 A^(1/4) in space for the l2 norm, A = side/noise. A cell blurs by h, and the noise of its
+// vertices is prop. to the slope 2 sqrt(d)/h: in another norm A is scaled as that is. Of unequal sides
+// the volume counts: h^(d+1) = noise * volume / c^(d+1). (An axis shorter than h/2 is not resolved:
+// its tents would raise the slope of all.)
 func (b *Box) spacing(noise float64) float64 {
 	d := float64(len(b.axes))
 	c := 0.4
@@ -135,7 +129,7 @@ func (b *Box) size(v []float64) float64 {
 func (b *Box) prepare() {
 	d := len(b.axes)
 	k := b.grid.Rows()
-	f := &b.bounded
+	f := &b.Bounded
 	f.Parent, f.Length, f.Output = make([]int, k), make([]float64, k), make([]int, k)
 	at, step := make([]int, d), make([]float64, len(b.lo))
 	for r := range k {
@@ -164,7 +158,7 @@ func (b *Box) prepare() {
 
 // Slope is the map's constant, in quanta.
 func (b *Box) Slope() float64 {
-	return directed.MulUp(b.grid.Slope(b.norm), float64(b.grid.Quanta()))
+	return directed.MulUp(b.grid.Slope(b.norm), float64(b.Whole))
 }
 
 // check says why x is no item.
@@ -261,16 +255,6 @@ func (b *Box) Point(i int) []float64 {
 	return x
 }
 
-// Dim is the number of vertices, and Work the length of an accumulator.
-func (b *Box) Dim() int  { return len(b.bounded.Parent) }
-func (b *Box) Work() int { return b.Dim() }
-
-// Largest bounds the weights.
-func (b *Box) Largest() int64 { return b.grid.Quanta() }
-
-// Finish has nothing to do: an accumulator is the sum.
-func (b *Box) Finish([]int64) {}
-
 // Len is the number of outputs.
 func (b *Box) Len() int {
 	_, n := (&interpolation{cells: b.grid.Cells, fine: b.fine}).Dims()
@@ -279,10 +263,7 @@ func (b *Box) Len() int {
 
 // Fit returns the weights of the outputs for a noisy mean y, in quanta.
 func (b *Box) Fit(ctx context.Context, y []float64) ([]float64, error) {
-	for i := range y {
-		y[i] /= float64(b.grid.Quanta())
-	}
-	return b.bounded.Fit(ctx, newInterpolation(b.grid.Cells, b.fine), y, b.deviation)
+	return b.Quanta.Fit(ctx, newInterpolation(b.grid.Cells, b.fine), y)
 }
 
 // W1 is the distance of two lists of weights, or a bound that moves them to
@@ -307,11 +288,10 @@ func (b *Box) W1(ctx context.Context, p, q []float64) (float64, error) {
 	}, p, q, near)
 }
 
-// blur bounds the mean distance of an item from its anchors, and of an output. On
-// a resolved axis, a point at the fraction f of a cell is at mean square distance
-// f(1-f) h^2 <= h^2/4 and at mean distance 2f(1-f) h <= h/2 from the two ends: in
-// l1 and l2 the mean distance is at most the norm of (h_j/2)_j, and linf is at
-// most l2. Items are first moved to the middle on an axis that is not resolved.
+// blur bounds the mean distance of an item from its anchors, and of an output. On a resolved axis, a
+// point at the fraction f of a cell is at mean square distance f(1-f) h^2 <= h^2/4 and at mean
+// distance 2f(1-f) h <= h/2 from the two ends: in l1 and l2 the mean distance is at most the norm of
+// (h_j/2)_j, and linf is at most l2. On other axes items are first moved to the middle.
 func (b *Box) blur() (items, outputs float64) {
 	cells, moved := make([]float64, len(b.lo)), make([]float64, len(b.lo))
 	for j, s := range b.side {
@@ -335,11 +315,11 @@ func (b *Box) blur() (items, outputs float64) {
 // noise.
 func (b *Box) Resolution() float64 {
 	items, outputs := b.blur()
-	return items + outputs + b.bounded.Slack(b.deviation)
+	return items + outputs + b.Slack()
 }
 
 // Bound bounds the expected error for noise of the given deviation, in quanta.
 func (b *Box) Bound(_, deviation float64) float64 {
 	items, outputs := b.blur()
-	return items + outputs + b.bounded.Bound(b.deviation, deviation/float64(b.grid.Quanta()))
+	return items + outputs + b.Quanta.Bound(deviation)
 }

@@ -1,8 +1,7 @@
 package tents
 
-// interpolation is the matrix of the tents, in whole weights, at the points of a
-// grid fine times finer than the vertices, the last axis fastest in both. It is a
-// product of one matrix for each axis, and a step costs O(points*d).
+// interpolation is the matrix of the tents, in whole weights, at the points of a grid fine times finer
+// than the vertices, the last axis fastest: a product of one matrix for each axis.
 type interpolation struct {
 	cells    []int
 	fine     int

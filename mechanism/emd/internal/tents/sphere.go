@@ -16,21 +16,19 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Sphere is the map of a sphere in space by the tents of the cells that it meets.
-// Chords are no longer than arcs, so that their constant for the l2 norm is one
-// for arcs. The place of a point with coordinates c on the sphere of radius 1 is (c_j
-// + 1) g/2, exactly, for g cells an axis.
+// Sphere is the map of a sphere in space by the tents of the cells that it meets. Chords are no longer
+// than arcs, so that their constant for the l2 norm is one for arcs. The place of a point with
+// coordinates c on the sphere of radius 1 is (c_j + 1) g/2, exactly, for g cells an axis.
 type Sphere struct {
-	grid      Grid // Rate, g/2 over the radius, is rounded up
-	radius    float64
-	row       map[int]int  // of a vertex
-	vertex    []int        // of a row
-	points    [][3]float64 // outputs
-	tents     *leastsquares.Sparse
-	near      []int // the output that stands for an output
-	blurred   float64
-	bounded   leastsquares.Bounded
-	deviation float64
+	leastsquares.Quanta
+	grid    Grid // Rate, g/2 over the radius, is rounded up
+	radius  float64
+	row     map[int]int  // of a vertex
+	vertex  []int        // of a row
+	points  [][3]float64 // outputs
+	tents   *leastsquares.Sparse
+	near    []int // the output that stands for an output
+	blurred float64
 }
 
 // NewSphere returns the tents for a sphere: see [NewBox]. Cells have the side
@@ -47,7 +45,8 @@ func NewSphere(ctx context.Context, op string, radius, noise, quantum, rounding,
 	rate := directed.DivUp(g/2, radius)
 	s := &Sphere{radius: radius, row: map[int]int{}, grid: Grid{Rate: []float64{rate, rate, rate}, Cells: []int{int(g), int(g), int(g)}}}
 	s.grid.resolve(2, quantum, rounding)
-	s.deviation = math.Sqrt2 * s.grid.Slope(2) * noise
+	s.Whole = s.grid.Quanta()
+	s.Deviation = math.Sqrt2 * s.grid.Slope(2) * noise
 	vertices := s.vertices()
 	s.spread(int(math.Ceil(math.Pi * 9 * g * g)))
 	h := s.grid.Spacing(0)
@@ -139,7 +138,7 @@ func (s *Sphere) tent(x [3]float64, f func(row int, weight float64)) {
 // join numbers the vertices anew, those of coarse grids first, joins each to the
 // nearest one before it, and finds the outputs nearest to them.
 func (s *Sphere) join(ctx context.Context, vertices [][3]float64) error {
-	f := &s.bounded
+	f := &s.Bounded
 	order := make([]int, len(vertices))
 	for i := range order {
 		order[i] = i
@@ -224,7 +223,7 @@ func chord(x, y [3]float64) float64 {
 }
 
 // Slope is the map's constant, in quanta.
-func (s *Sphere) Slope() float64 { return directed.MulUp(s.grid.Slope(2), float64(s.grid.Quanta())) }
+func (s *Sphere) Slope() float64 { return directed.MulUp(s.grid.Slope(2), float64(s.Whole)) }
 
 // Rounder is that of [Box], for latitudes in [-90, 90] and finite longitudes.
 func (s *Sphere) Rounder() func(dst []int64, rng *rand.Rand, items []metric.LatLon) {
@@ -262,25 +261,12 @@ func (s *Sphere) Add(acc []int64, i int, count int64) {
 // Point is output i.
 func (s *Sphere) Point(i int) [3]float64 { return s.points[i] }
 
-// Dim is the number of vertices, and Work the length of an accumulator.
-func (s *Sphere) Dim() int  { return len(s.bounded.Parent) }
-func (s *Sphere) Work() int { return s.Dim() }
-
-// Largest bounds the weights.
-func (s *Sphere) Largest() int64 { return s.grid.Quanta() }
-
-// Finish has nothing to do: an accumulator is the sum.
-func (s *Sphere) Finish([]int64) {}
-
 // Len is the number of outputs.
 func (s *Sphere) Len() int { return len(s.points) }
 
 // Fit returns the weights of the outputs for a noisy mean y, in quanta.
 func (s *Sphere) Fit(ctx context.Context, y []float64) ([]float64, error) {
-	for i := range y {
-		y[i] /= float64(s.grid.Quanta())
-	}
-	return s.bounded.Fit(ctx, s.tents, y, s.deviation)
+	return s.Quanta.Fit(ctx, s.tents, y)
 }
 
 // W1 is the distance of two lists of weights, or a bound that moves them to
@@ -297,10 +283,10 @@ func arc(chord float64) float64 { return math.Pi / 2 * chord }
 // Resolution bounds the distance of the items from the fit to their mean without
 // noise. Anchors are off the sphere, so that W1 is bounded by chords first.
 func (s *Sphere) Resolution() float64 {
-	return arc(2*s.blurred + s.bounded.Slack(s.deviation))
+	return arc(2*s.blurred + s.Slack())
 }
 
 // Bound bounds the expected error for noise of the given deviation, in quanta.
 func (s *Sphere) Bound(_, deviation float64) float64 {
-	return arc(2*s.blurred + s.bounded.Bound(s.deviation, deviation/float64(s.grid.Quanta())))
+	return arc(2*s.blurred + s.Quanta.Bound(deviation))
 }

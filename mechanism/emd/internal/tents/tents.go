@@ -39,20 +39,15 @@ func (g *Grid) Quanta() int64 { return 1 << g.Bits }
 // Spacing is the side of a cell on axis j.
 func (g *Grid) Spacing(j int) float64 { return 1 / g.Rate[j] }
 
-// Slope returns a Lipschitz constant of the tents, in whole weights per unit of
-// the distance |x-y|_p, rounded up. p is 1, 2 or +Inf.
+// Slope returns a Lipschitz constant of the tents, in whole weights per unit of the distance |x-y|_p,
+// rounded up. p is 1, 2 or +Inf.
 //
-// Proof. Let x and y differ on axis j only, in one cell. Their weights of its two
-// ends there change by |t_j(x) - t_j(y)| <= Rate_j |x_j-y_j| each, and on every other
-// axis the weights are equal and sum to 1: so their tents are at most 2 Rate_j
-// |x_j-y_j| apart in l1. Any two points are joined by such steps, so by the triangle
-// inequality
+// Proof. Let x and y differ on axis j only, in one cell. Their weights of its two ends there change by
+// at most Rate_j |x_j-y_j| each, and on every other axis they are equal and sum to 1: so their tents
+// are at most 2 Rate_j |x_j-y_j| apart in l1. Any two points are joined by such steps, so
 //
 //	|Phi(x)-Phi(y)|_1 <= sum over j of 2 Rate_j |x_j-y_j|
-//	                  <= |(2 Rate_j)_j|_q |x-y|_p with 1/p + 1/q = 1 (Hoelder):
-//
-// for cells of side h, 2/h in l1, 2 sqrt(d)/h in l2 and 2d/h in linf. Two points in a
-// cell attain it in l1, and in its middle a short diagonal nearly.
+//	                  <= |(2 Rate_j)_j|_q |x-y|_p with 1/p + 1/q = 1 (Hoelder).
 func (g *Grid) Slope(p float64) float64 {
 	l := 0.0
 	for _, r := range g.Rate {
@@ -73,10 +68,9 @@ func (g *Grid) Slope(p float64) float64 {
 	return l
 }
 
-// resolve sets Bits: as many as make 2^10 quanta of rounding, what the noise on a
-// user's mean of constant 1 is worth beside the rounding of all, or what keeps the
-// constant, in quanta, at most 1/quantum (so that sums fit, and the noise can be
-// drawn).
+// resolve sets Bits: as many as make 2^10 quanta of rounding, what the noise on a user's mean of
+// constant 1 is worth beside the rounding of all, or what keeps the constant, in quanta, at most
+// 1/quantum (so that sums fit, and the noise can be drawn).
 func (g *Grid) resolve(p, quantum, rounding float64) {
 	slope := g.Slope(p)
 	room := math.Floor(math.Log2(1 / (slope * quantum)))
@@ -167,12 +161,9 @@ func (u *user) add(sides []side) {
 	}
 }
 
-// mean sets dst to the mean of n points in quanta, rounded at random, and empties
-// the sum. Places have errors of at most err; enclose returns the sum of the tents of
-// a row.
-//
-// A product of d factors in [0, 1] errs by at most the sum of their errors, and
-// placeErr has room for the product's own.
+// mean sets dst to the mean of n points in quanta, rounded at random, and empties the sum. Places err
+// by at most err; enclose returns the sum of the tents of a row. A product of d factors in [0, 1] errs
+// by at most the sum of their errors, and placeErr has room for the product's own.
 func (u *user) mean(dst []int64, rng *rand.Rand, n int, err float64, enclose func(row int, prec uint) exact.Enclosure) {
 	err = math.Ldexp(float64(float64(len(u.g.Cells))*(err+2*placeErr))+0x1p-62, u.g.Bits)
 	row := 0

@@ -203,7 +203,7 @@ func TestBox_TreeIsLonger(t *testing.T) {
 		if len(b.axes) != 2 {
 			t.Fatalf("axes %v are resolved", b.axes)
 		}
-		f := b.bounded
+		f := b.Bounded
 		for r, p := range f.Parent {
 			x := b.Point(f.Output[r])
 			if w := b.weights(x); w[r] < 1-1e-12 {
@@ -223,24 +223,24 @@ func TestBox_TreeIsLonger(t *testing.T) {
 	}
 }
 
-// TestSphere_TentsAndTree: tents of any point on the sphere are whole and as steep
-// as stated, chords for distances, and the tree joins vertices at theirs.
+// onSphere is x moved to the sphere of radius 2.
+func onSphere(x [3]float64) [3]float64 {
+	l := chord(x, [3]float64{})
+	for j := range x {
+		x[j] *= 2 / l
+	}
+	return x
+}
+
+func normal(rng *rand.Rand) [3]float64 {
+	return [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+}
+
+// TestSphere_TentsAndTree: tents of any point on the sphere are whole and as steep as stated, chords for
+// distances, and the tree joins vertices before others.
 func TestSphere_TentsAndTree(t *testing.T) {
 	s := testkit.Must(NewSphere(t.Context(), "test", 2, 1e-4, 1e-9, 1e-9, 0))
 	rng := random.Seeded(1)
-	point := func() (x [3]float64) {
-		for j := range x {
-			x[j] = rng.NormFloat64()
-		}
-		if rng.IntN(4) == 0 {
-			x[rng.IntN(3)] = 0
-		}
-		l := chord(x, [3]float64{})
-		for j := range x {
-			x[j] *= 2 / l
-		}
-		return x
-	}
 	tent := func(x [3]float64) []float64 {
 		w, sum := make([]float64, s.Dim()), 0.0
 		s.tent(x, func(row int, v float64) {
@@ -252,26 +252,26 @@ func TestSphere_TentsAndTree(t *testing.T) {
 		}
 		return w
 	}
-	for range 200 {
-		x := point()
-		y := point()
-		if rng.IntN(2) == 0 {
+	for k := range 200 {
+		x, y := normal(rng), normal(rng)
+		if k%4 == 0 {
+			x[rng.IntN(3)] = 0
+		}
+		x = onSphere(x)
+		if k%2 == 0 { // near by
 			for j := range y {
-				y[j] = x[j] + 1e-3*rng.NormFloat64()
-			}
-			l := chord(y, [3]float64{})
-			for j := range y {
-				y[j] *= 2 / l
+				y[j] = x[j] + 1e-3*y[j]
 			}
 		}
+		y = onSphere(y)
 		u, v := tent(x), tent(y)
 		if d := chord(x, y); apart(u, v) > s.grid.Slope(2)*d*(1+1e-12) {
 			t.Fatalf("points %v and %v: %v apart, above %v", x, y, apart(u, v), s.grid.Slope(2)*d)
 		}
 	}
-	for row, output := range s.bounded.Output {
-		if p := s.bounded.Parent[row]; p >= row || (p < 0) != (row == 0) || s.bounded.Length[row] < 0 || output >= s.Len() {
-			t.Fatalf("vertex %d has the parent %d at %v", row, p, s.bounded.Length[row])
+	for row, output := range s.Output {
+		if p := s.Parent[row]; p >= row || (p < 0) != (row == 0) || s.Length[row] < 0 || output >= s.Len() {
+			t.Fatalf("vertex %d has the parent %d at %v", row, p, s.Length[row])
 		}
 	}
 }
@@ -303,7 +303,7 @@ func TestBox_BlurHolds(t *testing.T) {
 		far := func(x []float64) (sum float64) {
 			diff := make([]float64, 3)
 			for r, w := range b.weights(x) {
-				for j, v := range b.Point(b.bounded.Output[r]) {
+				for j, v := range b.Point(b.Output[r]) {
 					diff[j] = x[j] - v
 				}
 				sum += float64(w * b.size(diff))
@@ -329,7 +329,7 @@ func TestBox_BlurHolds(t *testing.T) {
 		if most > outputs*1.01 || most < 0.6*outputs {
 			t.Errorf("norm %v: an output is at %v from its anchors, bound %v", norm, most, outputs)
 		}
-		if r := b.Resolution(); r < items+outputs || r > items+outputs+b.bounded.Noise(b.deviation) {
+		if r := b.Resolution(); r < items+outputs || r > items+outputs+b.Noise(b.Deviation) {
 			t.Errorf("resolution %v of %v and %v", r, items, outputs)
 		}
 	}
@@ -356,15 +356,10 @@ func TestSphere_BlurHolds(t *testing.T) {
 		most = max(most, far(s.Point(i)))
 	}
 	for range 2000 {
-		x := [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
-		l := chord(x, [3]float64{})
-		for j := range x {
-			x[j] *= 2 / l
-		}
-		most = max(most, far(x))
+		most = max(most, far(onSphere(normal(rng))))
 	}
 	for r, x := range vertex {
-		if d := chord(x, s.Point(s.bounded.Output[r])); d > s.blurred {
+		if d := chord(x, s.Point(s.Output[r])); d > s.blurred {
 			t.Errorf("vertex %v is at %v from its output, bound %v", x, d, s.blurred)
 		}
 	}
@@ -436,17 +431,16 @@ func TestSphere_MeansAreExact(t *testing.T) {
 func TestSides_KeepTheDigitsOfThePlace(t *testing.T) {
 	rng := random.Seeded(17)
 	b := &Box{grid: Grid{Lo: []float64{0.1}, Rate: []float64{1e8 / 3}, Cells: []int{1 << 29}}, axes: []int{0}, lo: []float64{0.1}, hi: []float64{20}}
-	rat := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	for range 300 {
 		x := 0.1 + 15*rng.Float64()
 		s := make([]side, 1)
 		b.sides(s, []float64{x})
-		place := new(big.Rat).Sub(rat(x), rat(b.grid.Lo[0]))
-		place.Mul(place, rat(b.grid.Rate[0]))
+		place := new(big.Rat).Sub(testkit.Ratio(x), testkit.Ratio(b.grid.Lo[0]))
+		place.Mul(place, testkit.Ratio(b.grid.Rate[0]))
 		for i, w := range s[0].weight[:s[0].n] {
-			want := new(big.Rat).Sub(place, rat(float64(s[0].first+i)))
-			want.Sub(rat(1), want.Abs(want))
-			if off, _ := want.Sub(want, rat(w)).Float64(); math.Abs(off) > 0x1p-60+placeErr {
+			want := new(big.Rat).Sub(place, testkit.Ratio(float64(s[0].first+i)))
+			want.Sub(testkit.Ratio(1), want.Abs(want))
+			if off, _ := want.Sub(want, testkit.Ratio(w)).Float64(); math.Abs(off) > 0x1p-60+placeErr {
 				t.Fatalf("%v: weight %v of vertex %d is off by %v", x, w, s[0].first+i, off)
 			}
 		}

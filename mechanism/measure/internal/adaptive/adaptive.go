@@ -1,13 +1,11 @@
-// Package adaptive releases counts on a tree of regions, where noisy counts
-// themselves decide which regions are divided further, how finely, and with how
-// much of the privacy budget. What records avoid stays coarse and cheap; where
-// they crowd the tree grows deep.
+// Package adaptive releases counts on a tree of regions, where noisy counts themselves decide which
+// regions are divided further, how finely, and with how much of the privacy budget. What records
+// avoid stays coarse and cheap; where they crowd the tree grows deep.
 //
-// Every node carries what is left of the budget of its path. A node is divided
-// by a [Rule], which reads noisy counts alone; all parts are counted with noise,
-// and the budget spent on that is taken off what is left to each. What is not
-// divided further is counted once more with all that is left to it. Then counts
-// are averaged from the bottom up, by their variances, and masses given to the
+// Every node carries what is left of the budget of its path. A node is divided by a [Rule], which
+// reads noisy counts alone; all parts are counted with noise, and the budget spent on that is taken
+// off what is left to each. What is not divided further is counted once more with all that is left
+// to it. Then counts are averaged from the bottom up, by their variances, and masses given to the
 // parts of a node from the top down, nonnegative and nearest in l2.
 //
 // # Refinement
@@ -18,27 +16,24 @@
 //
 //	p(a) = p(b) * (w [k = 0] + (1-w) p(a)),  w = e^-(b-a) ((1-u)/(1-v))^2,
 //
-// * the convolution: in generating functions p(s) is (1-v)^2/((1-vz)(1-v/z)), and
-// (1-vz)(1-v/z) = (v/u)(1-uz)(1-u/z) + (1-v/u)(1-uv). So the coarse count is the
-// fine one plus noise that does not depend on data: the fine one is drawn first,
-// and forgotten where it is not needed.
+// * the convolution: in generating functions p(s) is (1-v)^2/((1-vz)(1-v/z)), and (1-vz)(1-v/z) =
+// (v/u)(1-uz)(1-u/z) + (1-v/u)(1-uv). So the coarse count is the fine one plus noise that does not
+// depend on data: the fine one is drawn first, and forgotten where it is not needed.
 //
 // # Privacy
 //
-// Let o be a complete output: the tree, the coarse counts of its inner nodes, and
-// of its leaves the coarse and the fine ones. Budgets are functions of coarse
-// counts in o that came before, so
+// Let o be a complete output: the tree, the coarse counts of its inner nodes, and of its leaves the
+// coarse and the fine ones. Budgets are functions of coarse counts in o that came before, so
 //
 //	P(o | data) = prod P{K_v = o_v - c_v(data)} prod T(coarse | fine),
 //
-// where K_v is discrete Laplace of the rate of the coarse count in an inner node v
-// and of the fine one in a leaf, c_v is the count, and T, the noise between the
-// two, has nothing of the data. One record more changes c_v by 1 in the nodes of
-// one path, and P by at most e to the sum of their rates: at most the budget of a
-// path. One record replaced is one less and one more: twice that. Budgets are whole
-// numbers of quanta whose product with the quantum is exact in float64, so the sums
-// are those of the integers. Sums of integers wrap around, which like all that
-// follows, masses included, is post-processing.
+// where K_v is discrete Laplace of the rate of the coarse count in an inner node v and of the fine
+// one in a leaf, c_v is the count, and T, the noise between the two, has nothing of the data. One
+// record more changes c_v by 1 in the nodes of one path, and P by at most e to the sum of their
+// rates: at most the budget of a path. One record replaced is one less and one more: twice that.
+// Budgets are whole numbers of quanta whose product with the quantum is exact in float64, so the
+// sums are those of the integers. Sums of integers wrap around, which like all that follows, masses
+// included, is post-processing.
 //
 // A [Gradual] release takes its noise from package gradual, whose counts may be refined
 // later, by what is public then: its budget is a part of a ledger.
@@ -101,8 +96,7 @@ type Node struct {
 	At region.Node
 	// Its parts are Nodes[First : First+Parts]; a leaf has none.
 	First, Parts int
-	// Quanta were spent on Count, in a leaf all that were left; 0 in a root whose
-	// count is public.
+	// Quanta were spent on Count, in a leaf all that were left; 0 in a root whose count is public.
 	Quanta int64
 	Count  int64
 	// Mass is the estimate.

@@ -3,12 +3,14 @@ package adaptive
 import (
 	"math"
 	"math/big"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/walk"
 )
@@ -35,57 +37,37 @@ func binary(levels int) *region.Grid {
 	return region.NewGrid(arities, side)
 }
 
-// holed is a binary grid of eight cells of which 2, 4, 6 and 7 are impossible: a
-// region with one possible part is passed over, so that parts leave out cells of
-// what they are parts of, and may lie more than a level deeper.
-type holed struct{ *region.Grid }
-
-func (h holed) possible(v region.Node) bool {
-	lo, hi := h.Grid.Cells(v)
-	for _, c := range []int{0, 1, 3, 5} {
-		if lo <= c && c < hi {
-			return true
-		}
+// dyadic halves d coordinates at once, to depthOf(d).
+func dyadic(d int) *region.Grid {
+	arities, side := slices.Repeat([]int{1 << d}, depthOf(d)), make([]float64, depthOf(d)+1)
+	for l := range side {
+		side[l] = math.Exp2(-float64(l))
 	}
-	return false
+	return region.NewGrid(arities, side)
 }
 
-func (h holed) parts(v region.Node) (parts []region.Node) {
-	if h.Grid.Height(v) == 0 {
-		return nil
+func depthOf(d int) int { return min([]int{0, 30, 30, 20}[d], (bits.UintSize-2)/d) }
+
+// crowded are n records, more of them in the first cells.
+func crowded(r *rand.Rand, n, d int) *Counts {
+	var at []int
+	for range n {
+		at = append(at, int(math.Pow(r.Float64(), 4)*math.Exp2(float64(d*depthOf(d)))))
 	}
-	for _, w := range h.Grid.Below(nil, v, 1) {
-		if h.possible(w) {
-			parts = append(parts, w)
-		}
-	}
-	return parts
+	slices.Sort(at)
+	at = slices.Compact(at)
+	return NewCounts(at, slices.Repeat([]int64{1}, len(at)))
 }
 
-func (h holed) Height(v region.Node) int {
-	for parts := h.parts(v); len(parts) > 0; parts = h.parts(v) {
-		if len(parts) > 1 {
-			return h.Grid.Height(v)
-		}
-		v = parts[0]
+// holed is a binary grid of eight cells of which 2, 4, 6 and 7 are impossible: a region with one
+// possible part is passed over, so that parts leave out cells of what they are parts of, and may lie
+// more than a level deeper.
+func holed() region.Tree {
+	possible := func(lo, hi []float64) bool {
+		return slices.ContainsFunc([]float64{0, 1, 3, 5}, func(c float64) bool { return lo[0] < c+1 && hi[0] > c })
 	}
-	return 0
-}
-
-func (h holed) Width(v region.Node, r int) int { return len(h.Below(nil, v, r)) }
-
-func (h holed) Below(dst []region.Node, v region.Node, r int) []region.Node {
-	parts := h.parts(v)
-	switch {
-	case r == 0 || len(parts) == 0:
-		return append(dst, v)
-	case len(parts) == 1:
-		return h.Below(dst, parts[0], r)
-	}
-	for _, w := range parts {
-		dst = h.Below(dst, w, r-1)
-	}
-	return dst
+	d := testkit.Must(domain.NewBox([]domain.Column{{Hi: 8}}, &domain.BoxOptions{Splits: [][]int{{2}, {2}, {2}}, Possible: possible}))
+	return testkit.Must(region.Of[[]float64]("", d)).Regions
 }
 
 // eager divides whatever it may, at rates that depend on the masses.
@@ -266,7 +248,7 @@ func TestDraw_ExactLevel(t *testing.T) {
 			for seed := range 20 {
 				r := random.Seeded(uint64(seed))
 				outputs := func() func() int64 { return func() int64 { return r.Int64N(60) - 5 } }
-				masked = max(masked, checkLevel(t, holed{binary(3)}, 8, rel, 1, rule, outputs))
+				masked = max(masked, checkLevel(t, holed(), 8, rel, 1, rule, outputs))
 			}
 			if masked != limit(rel) {
 				t.Errorf("%v, %s: largest log ratio %d quanta with impossible cells, want %d", rel, name, masked, limit(rel))
@@ -278,9 +260,8 @@ func TestDraw_ExactLevel(t *testing.T) {
 	}
 }
 
-// A person with up to most records, in cells near and far, changes the probability
-// of an output by at most that many times the level of a record, and by that much
-// for some.
+// A person with up to most records, in cells near and far, changes the probability of an output by
+// at most that many times the level of a record, and by that much for some.
 func TestDraw_ExactLevelOfPersons(t *testing.T) {
 	for most := int64(1); most <= 3; most++ {
 		worst := int64(0)
@@ -384,8 +365,7 @@ func TestCounts_Identity(t *testing.T) {
 	}
 }
 
-// Draws of both counts have the joint distribution: false-reject probability 1e-7
-// each.
+// Draws of both counts have the joint distribution: false-reject probability 1e-7 each.
 func TestCounts_Joint(t *testing.T) {
 	r := random.Seeded(3)
 	for _, eps := range []float64{.7, 4} {
@@ -466,8 +446,7 @@ func TestCounts_TinyRates(t *testing.T) {
 func TestDraw_LargeBudget(t *testing.T) {
 	r := random.Seeded(5)
 	for d := 1; d <= testkit.Sweep(2, 3); d++ {
-		x := records.Families(d)[1].Draw(r, 500)
-		c, grid := count(x, d), dyadic(d)
+		c, grid := crowded(r, 500, d), dyadic(d)
 		for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
 			out := Draw(r, grid, c, NewBudget(rel, 1e9), Adaptive{}, 1<<20)
 			for _, n := range out.Nodes {
@@ -577,7 +556,7 @@ func laws(t *testing.T, tree region.Tree) {
 // Again keeps the tree and what is public, and noise has the variance of budgets.
 func TestRelease_Again(t *testing.T) {
 	r := random.Seeded(6)
-	c := count(records.Families(2)[1].Draw(r, 200), 2)
+	c := crowded(r, 200, 2)
 	for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
 		out := Draw(r, dyadic(2), c, NewBudget(rel, 1), Adaptive{}, 1<<20)
 		const draws = 4000

@@ -23,10 +23,9 @@ func (r *Release) Again(rng *rand.Rand) *Release {
 	return out
 }
 
-// wider is 1 where the noise of the parts of a node is less than its mass. Where it
-// is more, the estimate has found the greatest of the noise, and a little more hardly
-// moves it: masses are not negative. The truth may be far from it, so noise is made up
-// to 2 times wider.
+// wider is 1 where the noise of the parts of a node is less than its mass. Where it is more, the
+// estimate has found the greatest of the noise, and a little more hardly moves it: masses are not
+// negative. The truth may be far from it, so noise is made up to 2 times wider.
 func (r *Release) wider() []float64 {
 	wider := slices.Repeat([]float64{1}, len(r.Nodes))
 	for _, n := range r.Nodes {

@@ -29,9 +29,8 @@ func (b Budget) counts(rng *rand.Rand, n, q, all int64) (coarse, fine int64) {
 	return fine + noise(rng, b.rate(q)), fine
 }
 
-// noise returns a discrete Laplace variate of rate s modulo 2^64. Past an end of
-// int64 the variate is that end and a geometric one more: the distribution has no
-// memory.
+// noise returns a discrete Laplace variate of rate s modulo 2^64. Past an end of int64 the variate
+// is that end and a geometric one more: the distribution has no memory.
 func noise(rng *rand.Rand, s float64) int64 {
 	k := exact.DiscreteLaplace(rng, s)
 	sum, end := k, k

@@ -52,25 +52,19 @@ type Rule interface {
 	Quanta(s *State, shape Shape) int64
 }
 
-// Adaptive is the rule whose constants were found by simulation of W1 in one to
-// three dimensions for N eps from 10^2 to 10^4: on half a box, tight and heavy-tailed
-// clusters, a ring, the Cantor set, and atoms in even records. BenchmarkRegret has
-// other data, of which five kinds chose the number of levels on the line too.
+// Adaptive is the rule whose constants were found by simulation of W1 in one to three dimensions for
+// N eps from 10^2 to 10^4, on data other than those of BenchmarkW1 of package measure.
 //
-// Spread is, so to speak, the share of the dimension that records fill: the mean of
-// that of the node above and of the entropy of the masses of its parts, in units of
-// that of even masses. With it a node of mass m and rate R left has room for
-// log2(m R/threshold)/(Spread*bits of a level) more levels until too few records are
-// left, which are made in divisions of about equal arity. What their noise costs in
-// W1 goes with the number of occupied nodes and with their size; the budgets that
-// minimize the sum are a geometric series, and the division at hand gets its share.
-// The series never falls: a node that ends has its count refined, and only what is
-// divided again pays.
+// Spread is about the share of the dimension that records fill: the mean of that of the node above
+// and of the entropy of the masses of its parts, in units of that of even masses. A node of mass m
+// and rate R left has room for log2(m R/threshold)/(Spread*bits of a level) more levels until too
+// few records are left, made in divisions of about equal arity. What their noise costs in W1 goes
+// with the number of occupied nodes and with their size; the budgets that minimize the sum are a
+// geometric series, which never falls, and the division at hand gets its share.
 //
-// A node is divided where m e and m R pass the threshold, e the rate of its count;
-// the root always. A twentieth of R is spent at least, so that there are at most 20
-// N R/threshold divisions below a root of mass N: over those with j others above
-// them, the sum of m R is at most .95^j N R.
+// A node is divided where m e and m R pass the threshold, e the rate of its count; the root always.
+// A twentieth of R is spent at least, so that there are at most 20 N R/threshold divisions below a
+// root of mass N: over those with j others above them, the sum of m R is at most .95^j N R.
 type Adaptive struct{}
 
 const (
@@ -105,7 +99,6 @@ func (s *State) room(bits float64) float64 {
 	return min(levels, float64(s.Height))
 }
 
-// Levels implements [Rule].
 func (Adaptive) Levels(s *State, width func(r int) int) int {
 	if s.Divisions > 0 && s.Mass*float64(min(s.Left, s.Above))*s.unit <= threshold {
 		return 0
@@ -116,7 +109,6 @@ func (Adaptive) Levels(s *State, width func(r int) int) int {
 	return int(min(max(r, 1), float64(most)))
 }
 
-// Quanta implements [Rule].
 func (Adaptive) Quanta(s *State, shape Shape) int64 {
 	if shape.Last {
 		return s.Left
@@ -155,7 +147,6 @@ type Fixed struct {
 	Prune  float64
 }
 
-// Levels implements [Rule].
 func (f Fixed) Levels(s *State, _ func(int) int) int {
 	j := s.Divisions
 	if j >= len(f.Steps) || j > 0 && f.Prune > 0 && s.Mass*float64(f.Quanta(s, Shape{}))*s.unit <= f.Prune {
@@ -164,7 +155,6 @@ func (f Fixed) Levels(s *State, _ func(int) int) int {
 	return min(f.Steps[j], s.Height)
 }
 
-// Quanta implements [Rule].
 func (f Fixed) Quanta(s *State, shape Shape) int64 {
 	rest := 0.0
 	for _, x := range f.Shares[s.Divisions:] {

@@ -7,25 +7,24 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// The proof of Upper. The tree of a [Fixed] rule that prunes nothing is public. Let m_v be the
-// number of records in node v, y_v its average before masses are made, and T_v(s) what masses s
-// in v become below it: a measure of total s that does not fall anywhere when s rises, because
-// each coordinate of the projection P_s(y) on the simplex of total s is max(0, y_c - tau(s)), tau
-// falling. Let w_v be W1, times N, between T_v(m_v) and the records of v, moved to the points of
-// their leaves. With the parts c of v, e_c = P(y)_c - m_c at s = m_v sums to 0, and T_c(m_c+e_c)
-// differs from T_c(m_c) by a measure of one sign and mass |e_c|. Moving those costs at most D_v,
-// the diameter of v, a unit, so that
+// The proof of Upper. The tree of a [Fixed] rule that prunes nothing is public. Of a node v let m_v
+// be the number of records, y_v the average before masses are made, T_v(s) what masses of total s
+// in v become below it, and w_v W1, times N, between T_v(m_v) and the records of v, moved to the
+// points of their leaves. T_v(s) falls nowhere when s rises: each coordinate of the projection
+// P_s(y) on the simplex of total s is max(0, y_c - tau(s)), tau falling. With the parts c of v, e_c
+// = P(y)_c - m_c at s = m_v sums to 0, and T_c(m_c+e_c) differs from T_c(m_c) by a measure of one
+// sign and mass |e_c|. Moving those costs at most D_v, the diameter of v, a unit, so that
 //
 //	w_v <= D_v sum_c max(0, e_c) + sum_c w_c.
 //
-// Let z_c = y_c - m_c and z their mean. Since e_c = max(z_c - tau, -m_c), the sum of max(0, e_c) is
-// at most those of max(0, z_c - tau) and of max(0, tau - z_c), of which one falls and the other
-// rises with tau; they meet at tau = z. Hence
+// Let z_c = y_c - m_c and z their mean. As e_c = max(z_c - tau, -m_c), the sum of max(0, e_c) is at
+// most those of max(0, z_c - tau) and of max(0, tau - z_c), of which one falls and the other rises
+// with tau; they meet at tau = z. Hence, for all data and all noise,
 //
-//	w_v <= D_v A + sum_c w_c,  A = sum_c max(0, z_c - z) = sum_c |z_c - z|/2,
+//	w_v <= D_v A_v + sum_c w_c,  A_v = sum_c max(0, z_c - z) = sum_c |z_c - z|/2,
 //
-// for all data and all noise, and W1 <= (sum over v of D_v E A_v)/N + the largest radius of a
-// leaf. In [Release.Nodes] z_c has mean 0, or minus a deviation in a leaf.
+// and W1 <= (sum over v of D_v E A_v)/N + the largest radius of a leaf. In [Release.Nodes] z_c has
+// mean 0, or minus a deviation in a leaf.
 //
 // In a row of k parts of equal width d, mass of e moves along their centers and within parts,
 // which costs d A more. Along the centers W1 is the integral of e times a function h that is

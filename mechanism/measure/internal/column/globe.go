@@ -115,10 +115,9 @@ func (c *Globe) Bounds(lo, hi []float64, p Part) bool {
 	return true
 }
 
-// Spread is that of a node (see package measure): the faces part first, and then
-// quarters. What is spread evenly over a cell is at most 2/3 of healpix.Radius away
-// from its center on average; the faces send through a pole, from which even mass is
-// pi/2 away.
+// Spread is that of a node (see package measure): the faces part first, and then quarters. What is
+// spread evenly over a cell is at most 2/3 of healpix.Radius away from its center on average; the
+// faces send through a pole, from which even mass is pi/2 away.
 func (c *Globe) Spread(l, n int) float64 {
 	if l == 0 {
 		return c.Radius * 12 * math.Pi / 2 * math.Sqrt(1-1.0/12)

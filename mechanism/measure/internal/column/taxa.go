@@ -8,9 +8,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Taxa are the leaves of a tree. Cut l has as many parts as the most children of
-// a node l below the root; those that are no child are impossible, and of a leaf
-// all parts but the first.
+// Taxa are the leaves of a tree. Cut l has as many parts as the most children of a node l below the
+// root; those that are no child are impossible, and of a leaf all parts but the first.
 type Taxa struct {
 	paths     metric.Finite
 	weight    float64

@@ -15,10 +15,9 @@
 //
 //	P(first, ..., last | n) = P{noise of rate b = last - n} T(first, ..., last),
 //
-// T without n, also where levels follow from what was released before: of the same outputs
-// they are the same. One more in n changes this by e^b at most. (Koufogiannis, Han, Pappas
-// 2016 have such noise of the Laplace law; it is an atom and three geometric pieces, once
-// drawn at one stroke.)
+// T without n, also where levels follow from what was released before: of the same outputs they are
+// the same. One more in n changes this by e^b at most. (Koufogiannis, Han, Pappas 2016 have such
+// noise of the Laplace law; it is an atom and three geometric pieces, once drawn at one stroke.)
 package gradual
 
 import (
@@ -39,8 +38,7 @@ type Ledger struct {
 	left int64
 }
 
-// NewLedger returns that of level eps, in [1e-9, 1e50]: below, the noise of a quantum is too
-// large.
+// NewLedger returns that of level eps, in [1e-9, 1e50]: below, the noise of a quantum is too large.
 func NewLedger(eps float64) *Ledger {
 	// With 23 bits, times up to 2^30 quanta, all products are exact.
 	return &Ledger{math.Float64frombits(math.Float64bits(eps)&^(1<<30-1)) / Quanta, Quanta}
@@ -101,10 +99,8 @@ type count struct {
 	noise    *geometric
 }
 
-// Count implements [Noise].
 func (g *geometric) Count(n, q int64) Count { return &count{n, g.draw(q), g.draw(q), g} }
 
-// Refine implements [Count].
 func (c *count) Refine(q int64) {
 	for _, k := range []*wide{&c.up, &c.down} {
 		if f := c.noise.draw(q); f.less(*k) {

@@ -53,9 +53,8 @@ func chain(a, by float64, first, last int) (p float64) {
 	return p
 }
 
-// TestCount_LawOfRefinement: the values of a count are those of the last rate, and before
-// with noise that has nothing of the count: an atom and discrete Laplace noise of the first
-// rate. So one more in the count changes what is released by e^(last rate) at most.
+// The values of a count have the law of the last rate, and before it noise that has nothing of the
+// count: one more changes what is released by e^(last rate) at most.
 func TestCount_LawOfRefinement(t *testing.T) {
 	for _, rates := range [][2]float64{{.4, .1}, {.5, .5}, {.7, 2}} {
 		a, by := rates[0], rates[1]

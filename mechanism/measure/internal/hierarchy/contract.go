@@ -7,10 +7,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Contract leaves out of a tree the inner nodes with one leaf, and those whose
-// diameter is more than ratio times that of the nearest node above that stays,
-// or no smaller; order lists parents first. point[v] is what leaf v stands for,
-// -1 for inner nodes.
+// Contract leaves out of a tree the inner nodes with one leaf, and those whose diameter is more
+// than ratio times that of the nearest node above that stays, or no smaller; order lists parents
+// first. point[v] is what leaf v stands for, -1 for inner nodes.
 func Contract(order, parent, point []int, diameter []float64, ratio float64) (up, at []int) {
 	leaves := make([]int, len(parent))
 	for i := len(order) - 1; i >= 0; i-- {
@@ -42,8 +41,7 @@ func Contract(order, parent, point []int, diameter []float64, ratio float64) (up
 // Dendrogram returns the tree of an ultrametric's balls, contracted.
 func Dendrogram(u *metric.Ultrametric, ratio float64) (up, at []int) {
 	order, heights := u.Order(), u.Heights()
-	// Items are the n points in their row and, from n on, the joins of the gaps
-	// between them.
+	// Items are the n points in their row and, from n on, the joins of the gaps between them.
 	n := len(order)
 	parent, point := make([]int, 2*n-1), slices.Concat(order, slices.Repeat([]int{-1}, n-1))
 	diameter, sides := make([]float64, 2*n-1), make([][2]int, n-1)

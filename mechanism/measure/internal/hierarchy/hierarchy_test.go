@@ -19,9 +19,8 @@ func (l line) Len() int { return len(l) }
 
 func (l line) Distance(i, j int) float64 { return math.Abs(l[i] - l[j]) }
 
-// A net tree has every point once, at most arity children a node, and the least
-// height that such a tree can have; duplicates are points like others. Sizes are
-// means of distances to medoids.
+// A net tree has every point once, at most arity children a node, and the least height that such a
+// tree can have; duplicates are points like others. Sizes are means of distances to medoids.
 func TestNet_Laws(t *testing.T) {
 	r := random.Seeded(1)
 	for range 200 {

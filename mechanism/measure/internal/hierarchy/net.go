@@ -1,7 +1,6 @@
-// Package hierarchy arranges the points of a finite metric as trees of ever
-// smaller groups: net trees of bounded height, and hierarchies that are given,
-// contracted. A tree is two slices by item: its parent, -1 for the root, and
-// the point that it is, -1 for inner items.
+// Package hierarchy arranges the points of a finite metric as trees of ever smaller groups: net
+// trees of bounded height, and hierarchies that are given, contracted. A tree is two slices by
+// item: its parent, -1 for the root, and the point that it is, -1 for inner items.
 package hierarchy
 
 import (
@@ -134,9 +133,8 @@ func (b *builder) farthestFirst(points []int) ([]int, error) {
 // pairSize is the memory of a point and a center in assign, twice for the sort.
 const pairSize = 32
 
-// assign gives every point to the nearest center with room, nearest pairs
-// first. Groups without a center, for lack of distinct points, take what is
-// left over.
+// assign gives every point to the nearest center with room, nearest pairs first. Groups without a
+// center, for lack of distinct points, take what is left over.
 func (b *builder) assign(points, centers []int, capacity int) ([][]int, error) {
 	type pair struct {
 		d    float64

@@ -3,8 +3,10 @@
 package region
 
 import (
+	"fmt"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
@@ -183,6 +185,31 @@ func OrZero[T any](o *T) T {
 	}
 	return *o
 }
+
+// PerRecord is the level of a record where that of a person, or of a record if perPerson is 0, is
+// eps, and what is added, removed or replaced: to add a person is to add up to perPerson records one
+// by one, each at a loss of at most eps/perPerson.
+func PerRecord(op string, rel walk.Relation, perPerson int, eps, least float64) (level float64, unit metric.Unit, err error) {
+	switch {
+	case rel != walk.ReplaceOne && rel != walk.AddRemoveOne:
+		return 0, "", fault.Value(op, "Relation", float64(rel), Constant)
+	case perPerson < 0 || perPerson > MostPerPerson:
+		return 0, "", fault.Value(op, "PerPerson", float64(perPerson), "an integer in [0, 2^30]")
+	case perPerson > 0 && rel != walk.AddRemoveOne:
+		return 0, "", fault.Value(op, "Relation", float64(rel), "AddRemoveOne with PerPerson, because how many records persons have is private")
+	case perPerson > 0:
+		if level = directed.DivDown(eps, float64(perPerson)); level < least {
+			return 0, "", fault.Value(op, "eps", eps, fmt.Sprintf("at least %g for each of PerPerson records", least))
+		}
+		return level, "person added or removed", nil
+	case rel == walk.AddRemoveOne:
+		return eps, "record added or removed", nil
+	}
+	return eps, "record replaced", nil
+}
+
+// MostPerPerson bounds how many records of one person can be counted.
+const MostPerPerson = 1 << 30
 
 // Constant is what errors want of a value of an enumeration.
 const Constant = "one of the constants of its type"

@@ -23,10 +23,9 @@ type Tree interface {
 	Cell(c int) Node
 }
 
-// Grid is a tree all of whose nodes of a level are alike: a box of dyadic cells
-// has arity 2^d on every level, a sphere 12 on the first and then 4. The nodes of a
-// level are numbered from left to right, so that the number of a child is its
-// parent's times the arity plus its own place.
+// Grid is a tree all of whose nodes of a level are alike: a box of dyadic cells has arity 2^d on
+// every level, a sphere 12 on the first and then 4. The nodes of a level are numbered from left to
+// right, so that the number of a child is its parent's times the arity plus its own place.
 type Grid struct {
 	arities []int
 	below   []int // cells below a node of each level
@@ -46,13 +45,10 @@ func NewGrid(arities []int, length []float64) *Grid {
 	return g
 }
 
-// Height implements [Tree].
 func (g *Grid) Height(v Node) int { return len(g.arities) - v.Level }
 
-// Width implements [Tree].
 func (g *Grid) Width(v Node, r int) int { return g.below[v.Level] / g.below[v.Level+r] }
 
-// Below implements [Tree].
 func (g *Grid) Below(dst []Node, v Node, r int) []Node {
 	k := g.Width(v, r)
 	for i := range k {
@@ -61,13 +57,10 @@ func (g *Grid) Below(dst []Node, v Node, r int) []Node {
 	return dst
 }
 
-// Cell implements [Tree].
 func (g *Grid) Cell(c int) Node { return Node{len(g.arities), c} }
 
-// Length implements [Tree].
 func (g *Grid) Length(v Node) float64 { return g.length[v.Level] }
 
-// Cells implements [Tree].
 func (g *Grid) Cells(v Node) (lo, hi int) {
 	n := g.below[v.Level]
 	return v.Index * n, (v.Index + 1) * n
@@ -90,7 +83,6 @@ func NewGiven(t *walk.Tree, length func(v int) float64) *Given {
 	return g
 }
 
-// Height implements [Tree].
 func (g *Given) Height(v Node) int { return g.height[v.Index] }
 
 // Width implements [Tree]. O(it).
@@ -111,7 +103,6 @@ func (g *Given) width(v, r int) int {
 	return n
 }
 
-// Below implements [Tree].
 func (g *Given) Below(dst []Node, v Node, r int) []Node {
 	lo, hi := g.t.Children(v.Index)
 	if r == 0 || lo == hi {
@@ -123,14 +114,11 @@ func (g *Given) Below(dst []Node, v Node, r int) []Node {
 	return dst
 }
 
-// Cell implements [Tree].
 func (g *Given) Cell(c int) Node {
 	v := g.t.LeafNode(c)
 	return Node{g.t.Depth(v), v}
 }
 
-// Length implements [Tree].
 func (g *Given) Length(v Node) float64 { return g.length(v.Index) }
 
-// Cells implements [Tree].
 func (g *Given) Cells(v Node) (lo, hi int) { return g.t.LeafRange(v.Index) }

@@ -11,7 +11,6 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/records"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -37,7 +36,7 @@ func Uniform(d int) func(*rand.Rand, int) [][]float64 {
 	return func(r *rand.Rand, n int) [][]float64 {
 		x := make([][]float64, n)
 		for i := range x {
-			x[i] = records.Anywhere(r, d)
+			x[i] = anywhere(r, d)
 		}
 		return x
 	}

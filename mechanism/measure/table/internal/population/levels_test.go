@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // Whatever is picked, counts and picks cost eps at most, while pairs are picked and in the end,
@@ -166,15 +167,10 @@ func TestFit_Tables(t *testing.T) {
 		noise += .8 * math.Sqrt(n)
 	}
 	for _, scale := range []float64{1, 1e6} {
-		p, err := New(rng, bins, margins, 10_000, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(New(rng, bins, margins, 10_000, nil))
 		pair := Table{whole(bins, 0, 1), want, scale}
 		p.Add(pair)
-		if err := p.Finish(context.Background(), margins, []Table{pair}, 10_000, 40); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, p.Finish(context.Background(), margins, []Table{pair}, 10_000, 40))
 		off := 0.
 		for c, n := range p.Counts(pair.Grid) {
 			off += math.Abs(n - want[c])
@@ -215,10 +211,7 @@ func TestSpread_Even(t *testing.T) {
 // of drawing.
 func TestPredict_Known(t *testing.T) {
 	bins, margins := []int{2, 1}, [][]float64{{30, 10}, {40}}
-	p, err := New(random.Seeded(7), bins, margins, 8, nil) // a row stands for five
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(New(random.Seeded(7), bins, margins, 8, nil)) // a row stands for five
 	roots := .8 * math.Sqrt(6) * (math.Sqrt(30) + math.Sqrt(10))
 	for first, share := range map[bool]float64{true: 1, false: .25} {
 		q := p.Predict(3, first, whole(bins, 0, 1))
@@ -235,10 +228,7 @@ func TestSweep_StopsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	bins, margins := []int{2, 2}, [][]float64{{5, 5}, {5, 5}}
-	p, err := New(random.Seeded(5), bins, margins, 10, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(New(random.Seeded(5), bins, margins, 10, nil))
 	pair := Table{whole(bins, 0, 1), []float64{5, 0, 0, 5}, 1}
 	p.Add(pair)
 	if p.Sweep(ctx, 1) == nil || p.Finish(ctx, margins, []Table{pair}, 10, last) == nil {

@@ -62,10 +62,9 @@ func Sum(counts []float64, bins []uint8, size int) []float64 {
 	return out
 }
 
-// Combine improves the estimated counts of column j's values by what tables say of its bins,
-// whose own counts have noise of the given variances: the least squares of both, by an update
-// for each group (Kalman), made not negative and of the given sum; values keep their shares of
-// bins.
+// Combine improves the estimated counts of column j's values by what tables say of its bins, whose
+// own counts have noise of the given variances: the least squares of both, by an update for each
+// group (Kalman), made not negative and of the given sum; values keep their shares of bins.
 // O(groups * size^2), size the number of bins.
 func Combine(counts, noise []float64, bins []uint8, j, size int, tables []Table, total float64) []float64 {
 	own, values := Sum(counts, bins, size), make([]float64, size)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func laplace(rng *rand.Rand, scale float64) float64 {
@@ -54,13 +55,8 @@ func near(t *testing.T, what string, got, want []float64, most float64) {
 func TestPopulation_Independent(t *testing.T) {
 	margins := [][]float64{{600, 400}, {250, 250, 500}, {1000}}
 	for _, rows := range []int{100, 1000, 4000} {
-		p, err := New(random.Seeded(1), []int{2, 3, 1}, margins, rows, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Finish(context.Background(), margins, nil, rows, 40); err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(New(random.Seeded(1), []int{2, 3, 1}, margins, rows, nil))
+		testkit.Check(t, p.Finish(context.Background(), margins, nil, rows, 40))
 		w := p.weight()
 		for j, g := range margins {
 			near(t, "margin", p.column(j), g, 1.01*w)
@@ -94,22 +90,15 @@ func TestPopulation_Dependent(t *testing.T) {
 		"copy":  {[]int{4, 4}, [][]float64{four, four}, []Table{table(copied, 0, 1)}, nil},
 		"chain": {[]int{4, 4, 4}, [][]float64{four, four, four}, []Table{table(copied, 1, 0), table(copied, 1, 2)}, []Table{table(copied, 0, 2)}},
 	} {
-		p, err := New(random.Seeded(2), c.bins, c.margins, 1000, nil)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		p := testkit.Must(New(random.Seeded(2), c.bins, c.margins, 1000, nil))
 		var tables []Table
 		for _, f := range c.tables {
 			f.Grid = whole(c.bins, f.Columns[0], f.Columns[1])
 			tables = append(tables, f)
 			p.Add(f)
-			if err := p.Sweep(ctx, 3); err != nil {
-				t.Fatal(name, err)
-			}
+			testkit.Check(t, p.Sweep(ctx, 3))
 		}
-		if err := p.Finish(ctx, c.margins, tables, 4000, 40); err != nil {
-			t.Fatal(name, err)
-		}
+		testkit.Check(t, p.Finish(ctx, c.margins, tables, 4000, 40))
 		for _, f := range slices.Concat(c.tables, c.others) {
 			near(t, name, p.Counts(whole(c.bins, f.Columns[0], f.Columns[1])), f.Counts, 100) // one row's noise is about 25 without the last sweeps
 		}
@@ -124,10 +113,7 @@ func TestPopulation_Allowed(t *testing.T) {
 	ctx := context.Background()
 	allowed := func(b []int) bool { return b[0] <= b[1] && (b[2] == 1) == (b[0] == 2) }
 	margins := [][]float64{{300, 300, 400}, {100, 200, 700}, {600, 400}}
-	p, err := New(random.Seeded(3), []int{3, 3, 2}, margins, 500, allowed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(New(random.Seeded(3), []int{3, 3, 2}, margins, 500, allowed))
 	check := func() {
 		for r := range p.z[0] {
 			if !allowed([]int{int(p.z[0][r]), int(p.z[1][r]), int(p.z[2][r])}) {
@@ -138,21 +124,15 @@ func TestPopulation_Allowed(t *testing.T) {
 	check()
 	pair := Table{whole(p.bins, 0, 1), []float64{100, 100, 100, 0, 100, 200, 0, 0, 400}, 1}
 	p.Add(pair)
-	if err := p.Sweep(ctx, 3); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, p.Sweep(ctx, 3))
 	check()
-	if err := p.Finish(ctx, margins, []Table{pair}, 1000, 40); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, p.Finish(ctx, margins, []Table{pair}, 1000, 40))
 	check()
 	if _, err := New(random.Seeded(3), []int{3, 3, 2}, margins, 5, func([]int) bool { return false }); !errors.Is(err, errImpossible) {
 		t.Errorf("nothing allowed: %v", err)
 	}
 	single := func(b []int) bool { return b[0] == 1 && b[1] == 0 && b[2] == 1 } // of which margins say nothing
-	if p, err = New(random.Seeded(3), []int{3, 3, 2}, [][]float64{{1, 0, 0}, {0, 0, 1}, {1, 0}}, 5, single); err != nil {
-		t.Fatal(err)
-	}
+	p = testkit.Must(New(random.Seeded(3), []int{3, 3, 2}, [][]float64{{1, 0, 0}, {0, 0, 1}, {1, 0}}, 5, single))
 	near(t, "one", p.column(0), []float64{0, 1, 0}, 1e-9)
 }
 
@@ -161,15 +141,10 @@ func TestPopulation_Linked(t *testing.T) {
 	linked := func(b []int) bool { return b[0]/2 == b[1] && b[2] == 1-b[1] }
 	margins := [][]float64{{400, 200, 300, 100}, {600, 400}, {400, 600}, {700, 300}}
 	bins := []int{4, 2, 2, 2}
-	p, err := New(random.Seeded(5), bins, margins, 1000, linked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(New(random.Seeded(5), bins, margins, 1000, linked))
 	pair := Table{whole(bins, 1, 3), []float64{600, 0, 100, 300}, 1}
 	p.Add(pair)
-	if err := p.Finish(context.Background(), margins, []Table{pair}, 1000, 40); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, p.Finish(context.Background(), margins, []Table{pair}, 1000, 40))
 	for j, g := range margins {
 		near(t, "column", p.column(j), g, 15)
 	}
@@ -180,15 +155,10 @@ func TestPopulation_Linked(t *testing.T) {
 func TestPopulation_Deterministic(t *testing.T) {
 	run := func() [][]uint8 {
 		rng := random.Seeded(4)
-		p, err := New(rng, []int{3, 2}, [][]float64{{5000, 5000, 2000}, {6000, 6000}}, 9000, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(New(rng, []int{3, 2}, [][]float64{{5000, 5000, 2000}, {6000, 6000}}, 9000, nil))
 		table := Table{whole(p.bins, 0, 1), []float64{5000, 0, 0, 5000, 1000, 1000}, 3}
 		p.Add(table)
-		if err := p.Finish(context.Background(), p.margins, []Table{table}, 9000, 8); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, p.Finish(context.Background(), p.margins, []Table{table}, 9000, 8))
 		return p.Rows()
 	}
 	a, b := run(), run()
@@ -222,10 +192,7 @@ func FuzzPopulation(f *testing.F) {
 		for _, d := range bins {
 			margins = append(margins, project(Segments(noisy(d), scale+1), total))
 		}
-		p, err := New(rng, bins, margins, 50, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(New(rng, bins, margins, 50, nil))
 		var tables []Table
 		for _, columns := range [][]int{{0, 2}, {1, 2}, {0, 1}} {
 			g := NewGrid(bins, func(j, most int) []uint8 { return Bins(margins[j], j > 0, most) }, 20, columns[0], columns[1])
@@ -233,9 +200,7 @@ func FuzzPopulation(f *testing.F) {
 		}
 		for _, table := range tables {
 			p.Add(table)
-			if err := p.Sweep(context.Background(), 1); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, p.Sweep(context.Background(), 1))
 		}
 		for j, d := range bins {
 			values := make([]uint8, d)
@@ -247,9 +212,7 @@ func FuzzPopulation(f *testing.F) {
 				t.Fatalf("column %d sums to %v, want %v", j, s, total)
 			}
 		}
-		if err := p.Finish(context.Background(), margins, tables, 70, 7); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, p.Finish(context.Background(), margins, tables, 70, 7))
 		for j, d := range bins {
 			if got := slices.Max(p.Rows()[j]); int(got) >= d {
 				t.Errorf("bin %d of %d", got, d)

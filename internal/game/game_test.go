@@ -1,0 +1,58 @@
+package game
+
+import (
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+// What the answers lose is near the best of all, by enumeration, on every architecture.
+func TestPlay_NearlyBest(t *testing.T) {
+	r := random.Seeded(35)
+	const steps = 100
+	for range 40 {
+		g := &Game{N: 3, C: 2, K: 2, Mass: make([]float32, 6), Dist: make([]float32, 6)}
+		for x := range 3 {
+			p := r.Float32()
+			g.Mass[2*x], g.Mass[2*x+1] = p, 1-p
+			g.Dist[2*x], g.Dist[2*x+1] = r.Float32(), r.Float32()
+		}
+		worst := func(first, second float64) float64 {
+			most := 0.
+			for x := range 3 {
+				loss := 0.
+				for y, p := range []float64{first, second} {
+					loss += float64(g.Mass[2*x+y]) * (p*float64(g.Dist[2*x]) + (1-p)*float64(g.Dist[2*x+1]))
+				}
+				most = max(most, loss)
+			}
+			return most
+		}
+		w := testkit.Must(g.Play(t.Context(), []int{0, 0}, Gap, nil))
+		have, best := worst(w[0]/(w[0]+w[1]), w[2]/(w[2]+w[3])), math.Inf(1)
+		for i := range steps + 1 {
+			for j := range steps + 1 {
+				best = min(best, worst(float64(i)/steps, float64(j)/steps))
+			}
+		}
+		if have > best*(1+Gap)+1e-6 {
+			t.Errorf("%+v: %v, the best %v", g, have, best)
+		}
+	}
+}
+
+// In a cell that does not matter to the worst input answers are best for the mean, and else for the
+// worst of those there.
+func TestPlay_MeanDecidesTheRest(t *testing.T) {
+	g := &Game{N: 4, C: 2, K: 2, Mass: []float32{1, 0, 1, 0, 0, 1, 0, 1}, Dist: []float32{1, 0, 0, 1, 0, 0.3, 0.2, 0.1}, Mean: 0.1}
+	w := testkit.Must(g.Play(t.Context(), []int{0, 0}, 1e-3, nil))
+	if w[3] > 0 || math.Abs(w[0]-w[1]) > 0.01*w[0] {
+		t.Errorf("weights %v", w)
+	}
+	g.Mean = 0
+	if w := testkit.Must(g.Play(t.Context(), []int{0, 0}, 1e-3, nil)); w[3] == 0 {
+		t.Errorf("weights %v without the mean", w)
+	}
+}

@@ -1,0 +1,299 @@
+package anywhere
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// Between rows
+//
+// Let x lie between points x0 and x1 at distance w along an axis, P be the law of the noise at x,
+// and s0 = sinh(alpha(w-t))/sinh(alpha w), s1 = sinh(alpha t)/sinh(alpha w), t = |x-x0|. Along the
+// segment a density phi = e^(-alpha N), N the distance from a place z, has a second derivative of
+// at most alpha^2 phi, as N is convex and of slope at most 1. So phi - s0 phi0 - s1 phi1, which is 0
+// at both ends, is not negative: P = s0 P0 + s1 P1 + R, R >= 0 of mass 1 - s0 - s1 <= (alpha w)^2/8
+// =: q. Axis after axis, P is at least a mix of the laws at the corners of a box. As sinh is convex
+// s0 <= 1-t/w, and distances are convex, so that with A[i,j] the mean distance from corner j to an
+// output of corner i, and t_i the weights of multilinear interpolation,
+//
+//	loss(x) <= sum of t_i t_j A[i,j] + what R adds,
+//
+// at most its largest coefficient in Bernstein's form: of degree 2 in every axis.
+//
+// R adds at most its mass, q an axis, times the farthest output. On the line it lies between x0 and
+// x1, and only cells there count. In the plane the second derivative is that less alpha^2 sin^2 (1 +
+// 1/(alpha N)) phi, so that beyond 1/alpha from the segment R is at most 2q e^(2 alpha w) times the
+// law of any corner: an axis adds 2q e^(2 alpha w) max A, and q times what cells within 1/alpha lose.
+
+// known is what is known of a row.
+type known struct {
+	law  []float64 // of the outputs
+	dist []float64 // from them
+	loss float64
+}
+
+// look computes a row.
+func (m *Remap[P]) look(at []int) known {
+	mass, _ := m.law.masses(m.cells, at, nil, nil)
+	r := known{make([]float64, len(m.outputs)), m.distances(at, nil), 0}
+	for c, p := range mass {
+		for _, s := range m.shares[c] {
+			r.law[s.output] += float64(p * s.prob)
+		}
+	}
+	r.loss = mean(r.law, r.dist)
+	return r
+}
+
+func mean(p, dist []float64) float64 {
+	sum := 0.0
+	for y, v := range p {
+		sum += float64(v * dist[y])
+	}
+	return sum
+}
+
+// within is a bound on the loss in the box of a given side whose first corner is low, from its
+// corners, in the order of lattice; t, where not nil, is where in the box.
+func (m *Remap[P]) within(low []int, side int, corners []known, t []float64) float64 {
+	dim, n := m.on.dim, len(corners)
+	coef, far, worst := make([]float64, pow(3, dim)), 0.0, 0.0
+	at := 0.0
+	for i, a := range corners {
+		far = max(far, slices.Max(a.dist))
+		for j, b := range corners {
+			v := mean(a.law, b.dist)
+			worst = max(worst, v)
+			// Of a coefficient's index every digit says how many of the two corners are
+			// at the far end of the axis; of those with one of them there are two.
+			c, share, weight := 0, 1.0, 1.0
+			for k := dim - 1; k >= 0; k-- {
+				ik, jk := i>>(dim-1-k)&1, j>>(dim-1-k)&1
+				c += (ik + jk) * pow(3, k)
+				if ik != jk {
+					share /= 2
+				}
+				if t != nil {
+					weight *= pick(ik, t[k]) * pick(jk, t[k])
+				}
+			}
+			coef[c] += float64(share * v)
+			at += float64(weight * v)
+		}
+	}
+	if t == nil {
+		at = slices.Max(coef)
+	}
+	width := float64(float64(side) * m.law.step)
+	q := float64(width * width / 8)
+	length := float64(side) * m.cells.step()
+	rest := float64(far * q) // what R adds, of an axis
+	switch {
+	case dim == 1:
+		rest = float64(q * m.near(low, side, 0, corners))
+	case m.on.flat && width <= 1:
+		rest = min(rest, float64(2*q*math.Exp(2*width)*worst)+float64(q*m.near(low, side, 1/m.on.rate, corners)))
+	}
+	bend := float64(m.on.bend * length * length / 8)
+	sum := min(at+float64(float64(dim)*rest), far) + float64(float64(dim)*bend)
+	return float64(sum*slack) + m.on.blur + float64(float64(4*lawErr*float64(m.cells.len()+n))*far)
+}
+
+func pick(end int, t float64) float64 {
+	if end == 1 {
+		return t
+	}
+	return 1 - t
+}
+
+func pow(b, e int) int {
+	n := 1
+	for range e {
+		n *= b
+	}
+	return n
+}
+
+// near is the most that a cell within r of the box loses, seen from a corner.
+func (m *Remap[P]) near(low []int, side int, r float64, corners []known) float64 {
+	c := m.cells
+	from, size := make([]int, m.on.dim), make([]int, m.on.dim)
+	more := int(math.Ceil(r/c.step())) + 1
+	for k := range from {
+		cell := func(i int) int {
+			i -= c.first[k]
+			if i < 0 {
+				return 0
+			}
+			return min(i/c.side+1, c.count[k]-1)
+		}
+		from[k] = cell(low[k] - more)
+		size[k] = cell(low[k]+side+more) - from[k] + 1
+	}
+	most := 0.0
+	for at := range lattice(size, 0) {
+		cell := 0
+		for k := range at {
+			cell = cell*c.count[k] + from[k] + at[k]
+		}
+		for _, b := range corners {
+			v := 0.0
+			for _, s := range m.shares[cell] {
+				v += float64(s.prob * b.dist[s.output])
+			}
+			most = max(most, v)
+		}
+	}
+	return most
+}
+
+// box is one in the region.
+type box struct {
+	low []int
+	key string
+}
+
+// certify bounds the loss everywhere in the region, or its mean. Boxes are halved where they might
+// lose more than the worst corner.
+func (m *Remap[P]) certify(ctx context.Context, boxes []int, o *Options[P], prior []float64) error {
+	if prior != nil {
+		return m.certifyMean(ctx, o, prior)
+	}
+	const tolerance = 1e-3
+	rows := make(map[[3]int]*known)
+	worst, at := math.Inf(-1), make([]int, m.on.dim)
+	var list [][]int
+	for low := range lattice(boxes, 0) {
+		for k := range low {
+			low[k] <<= halvings
+		}
+		list = append(list, low)
+	}
+	for side := 1 << halvings; len(list) > 0; side /= 2 {
+		// The corners that are not known yet.
+		var missing [][]int
+		for _, low := range list {
+			for _, c := range cornersOf(low, side) {
+				if key := [3]int(append(slices.Clone(c), 0, 0)[:3]); rows[key] == nil {
+					rows[key] = new(known)
+					missing = append(missing, c)
+				}
+			}
+		}
+		err := parallel.Chunks(ctx, len(missing), 4, o.Workers, nil, func(_, lo, hi int) {
+			for _, c := range missing[lo:hi] {
+				if ctx.Err() == nil {
+					*rows[key(c)] = m.look(c)
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for _, c := range missing {
+			if v := rows[key(c)].loss; v > worst {
+				worst, at = v, c
+			}
+		}
+		bounds := make([]float64, len(list))
+		err = parallel.Chunks(ctx, len(list), 4, o.Workers, nil, func(_, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				corners := make([]known, 0, 8)
+				for _, c := range cornersOf(list[i], side) {
+					corners = append(corners, *rows[key(c)])
+				}
+				bounds[i] = m.within(list[i], side, corners, nil)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		var next [][]int
+		for i, low := range list {
+			if side > 1 && bounds[i] > worst*(1+tolerance) {
+				next = append(next, cornersOf(low, side/2)...)
+			} else {
+				m.Loss = max(m.Loss, bounds[i])
+			}
+		}
+		list = next
+	}
+	m.Worst = m.point(at)
+	return nil
+}
+
+func key(at []int) (k [3]int) {
+	copy(k[:], at)
+	return k
+}
+
+// cornersOf are those of the box of a given side whose first corner is low.
+func cornersOf(low []int, side int) [][]int {
+	var all [][]int
+	for c := range lattice(slices.Repeat([]int{2}, len(low)), 0) {
+		for k := range c {
+			c[k] = low[k] + c[k]*side
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func (m *Remap[P]) certifyMean(ctx context.Context, o *Options[P], prior []float64) error {
+	losses := make([]float64, len(prior))
+	err := parallel.Chunks(ctx, len(prior), 4, o.Workers, nil, func(_, lo, hi int) {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			losses[i] = m.lossAt(o.Places[i])
+		}
+	})
+	if err != nil {
+		return err
+	}
+	worst, mass := 0, 0.0
+	for i, v := range losses {
+		m.Loss += float64(prior[i] * v)
+		mass += prior[i]
+		if v > losses[worst] {
+			worst = i
+		}
+	}
+	m.Loss *= slack / min(1, mass)
+	m.Worst = o.Places[worst]
+	return nil
+}
+
+// LossAt returns a bound on the expected distance of the output from an input anywhere, in the
+// region or not, as [Remap.Loss]: near it to about 1e-3. On the Earth it is the distance of the
+// farthest output where the input is more than 45 degrees from the middle of the region. O(cells).
+func (m *Remap[P]) LossAt(x P) (float64, error) {
+	const op = "anywhere: Remap.LossAt"
+	if err := m.check(op); err != nil {
+		return 0, err
+	}
+	if check, ok := m.on.space.(interface{ Check(x, y P) error }); ok {
+		if err := check.Check(m.outputs[0], x); err != nil {
+			return 0, fault.Within(op, err)
+		}
+	}
+	return m.lossAt(x), nil
+}
+
+func (m *Remap[P]) lossAt(x P) float64 {
+	far := float64(slices.Max(m.from(x, nil))*slack) + m.on.blur
+	if m.on.near != nil && !m.on.near(x) {
+		return far
+	}
+	low, t := make([]int, m.on.dim), make([]float64, m.on.dim)
+	for k, v := range m.on.on(x, nil) {
+		low[k], t[k] = m.cells.floor(k, v)
+	}
+	var corners []known
+	for _, c := range cornersOf(low, 1) {
+		corners = append(corners, m.look(c))
+	}
+	return min(m.within(low, 1, corners, t), far)
+}

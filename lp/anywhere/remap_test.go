@@ -1,0 +1,481 @@
+package anywhere
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// quick are small games.
+const quick = 300
+
+// simpson integrates f over [a, b].
+func simpson(f func(x float64) float64, a, b float64, n int) float64 {
+	sum, h := f(a)+f(b), (b-a)/float64(n)
+	for i := 1; i < n; i++ {
+		sum += float64(2+i%2*2) * f(a+float64(i)*h)
+	}
+	return sum * h / 3
+}
+
+// Masses of quadrants are those of the density: its integral over rows, from the corner to where it
+// is nothing.
+func TestLaw_QuadrantsAreIntegrals(t *testing.T) {
+	l := testkit.Must(newLaw(t.Context(), 0.25, true, 0))
+	for _, c := range [][2]int{{1, 1}, {2, 0}, {0, 3}, {5, 2}, {12, 12}, {40, 1}, {-3, 2}, {-2, -7}, {4, -1}} {
+		x, y := float64(c[0])/4, float64(c[1])/4
+		row := func(v float64) float64 {
+			at := func(u float64) float64 { return math.Exp(-math.Hypot(u, v)) / (2 * math.Pi) }
+			// The density has its kink at 0, sharp where v is small.
+			if x < 0 {
+				return simpson(at, x, 0, 200) + simpson(at, 0, 30, 800)
+			}
+			return simpson(at, x, x+30, 800)
+		}
+		want := simpson(row, y, y+30, 500)
+		if y < 0 {
+			want = simpson(row, y, 0, 200) + simpson(row, 0, 30, 500)
+		}
+		if got := l.quadrant(c[0], c[1]); math.Abs(got-want) > 3e-5 {
+			t.Errorf("%v: %v, by integrals %v", c, got, want)
+		}
+	}
+	// To many digits where the density is far from its kink, and by the mass of the half-plane.
+	at := func(u, v float64) float64 { return math.Exp(-math.Hypot(u, v)) / (2 * math.Pi) }
+	want := simpson(func(v float64) float64 { return simpson(func(u float64) float64 { return at(u, v) }, 3, 43, 1600) }, 2, 42, 1600)
+	if got := l.quadrant(12, 8); math.Abs(got-want) > 1e-11 {
+		t.Errorf("quadrant %v, by integrals %v", got, want)
+	}
+	for i := range 60 {
+		if got, half := 2*l.quadrant(i, 0), l.beyond(i); math.Abs(got-half) > lawErr {
+			t.Errorf("%d: twice the quadrant %v, the half-plane %v", i, got, half)
+		}
+	}
+	if v := l.beyond(0); math.Abs(v-0.5) > 1e-12 {
+		t.Errorf("half of the plane has %v", v)
+	}
+}
+
+// exactLoss is the loss at coordinates x: of masses of the cells at real offsets.
+func exactLoss[P any](m *Remap[P], x []float64) float64 {
+	c := m.cells
+	cut := func(k, i int) float64 {
+		if i == 0 || i == c.count[k] {
+			return math.Inf(i - 1)
+		}
+		return (c.position(k, c.cut(k, i)) - x[k]) * m.on.rate
+	}
+	tail := func(v float64) float64 { // of the line
+		if v < 0 {
+			return 1 - math.Exp(v)/2
+		}
+		return math.Exp(-v) / 2
+	}
+	half := func(v float64) float64 { // of the plane
+		v = max(-100, min(100, v))
+		return 0.5 - math.Copysign(0.5-sector(math.Abs(v), 0)/math.Pi, v)
+	}
+	var quadrant func(a, b float64) float64
+	quadrant = func(a, b float64) float64 {
+		switch {
+		case a < 0:
+			return half(b) - quadrant(-a, b)
+		case b < 0:
+			return half(a) - quadrant(a, -b)
+		case a > 100 || b > 100:
+			return 0
+		}
+		turn := math.Atan2(b, a)
+		return (sector(a, turn) + sector(b, math.Pi/2-turn)) / (2 * math.Pi)
+	}
+	dist, sum := m.from(m.on.place(x), nil), 0.0
+	cell := 0
+	for at := range lattice(c.count, 0) {
+		mass := 1.0
+		if m.on.flat {
+			a, b, d, e := cut(0, at[0]), cut(0, at[0]+1), cut(1, at[1]), cut(1, at[1]+1)
+			mass = quadrant(a, d) - quadrant(a, e) - quadrant(b, d) + quadrant(b, e)
+		} else {
+			for k, i := range at {
+				mass *= tail(cut(k, i)) - tail(cut(k, i+1))
+			}
+		}
+		for _, s := range m.shares[cell] {
+			sum += mass * s.prob * dist[s.output]
+		}
+		cell++
+	}
+	return sum
+}
+
+// check compares bounds with losses at random places: of the region, near it, and in the boxes of all
+// sizes.
+func check[P any](t *testing.T, name string, m *Remap[P], rng *rand.Rand, lo, hi []float64) {
+	worst := 0.0
+	for range 30 {
+		x := make([]float64, len(lo))
+		for k := range x {
+			x[k] = lo[k] + (hi[k]-lo[k])*rng.Float64()
+		}
+		loss := exactLoss(m, x)
+		worst = max(worst, loss)
+		at := testkit.Must(m.LossAt(m.on.place(x)))
+		if !(at >= loss*(1-1e-9) && at <= loss*1.02) {
+			t.Errorf("%s at %v: loss %v, LossAt %v", name, x, loss, at)
+		}
+		if loss > m.Loss*(1+1e-9) {
+			t.Errorf("%s at %v: loss %v, nowhere more than %v is claimed", name, x, loss, m.Loss)
+		}
+		// In boxes up to a width of the noise.
+		for side := 1; side <= 16; side *= 2 {
+			low, part := make([]int, len(x)), make([]float64, len(x))
+			for k, v := range x {
+				i, rest := m.cells.floor(k, v)
+				low[k] = i - rng.IntN(side)
+				part[k] = (float64(i-low[k]) + rest) / float64(side)
+			}
+			var corners []known
+			for _, c := range cornersOf(low, side) {
+				corners = append(corners, m.look(c))
+			}
+			if bound := m.within(low, side, corners, nil); bound < loss*(1-1e-9) {
+				t.Errorf("%s at %v: loss %v, a box of side %d around has the bound %v", name, x, loss, side, bound)
+			}
+			if bound := m.within(low, side, corners, part); bound < loss*(1-1e-9) {
+				t.Errorf("%s at %v: loss %v, interpolated from a box of side %d %v", name, x, loss, side, bound)
+			}
+		}
+	}
+	if !(m.Bound <= m.Loss && m.Bound > 0) || worst < m.Loss*0.3 {
+		t.Errorf("%s: loss %v, bound %v, the largest seen %v", name, m.Loss, m.Bound, worst)
+	}
+}
+
+// square are the middles of n x n fields of the square [0, side]^2.
+func square(n int, side float64) (points [][2]float64) {
+	for i := range n {
+		for j := range n {
+			points = append(points, [2]float64{(float64(i) + 0.5) * side / float64(n), (float64(j) + 0.5) * side / float64(n)})
+		}
+	}
+	return points
+}
+
+func shops(n int, rng *rand.Rand) (places []metric.LatLon) {
+	for range n {
+		places = append(places, metric.LatLon{Lat: 48.8 + 0.1*rng.Float64(), Lon: 2.3 + 0.15*rng.Float64()})
+	}
+	return places
+}
+
+// The bounds hold everywhere, in every space.
+func TestLoss_HoldsEverywhere(t *testing.T) {
+	rng := random.Seeded(364)
+	line := testkit.Must(Line(t.Context(), 2, []float64{0.1, 0.2, 0.7, 1.5}, &Options[float64]{Region: []float64{-0.3, 2}, Anchors: 20}))
+	check(t, "line", line, rng, []float64{-0.3}, []float64{2})
+	plane := testkit.Must(Plane(t.Context(), 0.5, square(2, 4), &Options[[2]float64]{Region: [][2]float64{{0, 0}, {4, 6}}, Cells: quick, Anchors: 9}))
+	check(t, "plane", plane, rng, []float64{0, 0}, []float64{4, 6})
+	l1 := testkit.Must(Manhattan(t.Context(), 1, [][]float64{{0, 0}, {1, 2}, {2, 0.5}}, &Options[[]float64]{Cells: quick, Anchors: 9}))
+	check(t, "l1", l1, rng, []float64{0, 0}, []float64{2, 2})
+	earth := testkit.Must(Earth(t.Context(), 0.5, shops(4, rng), &Options[metric.LatLon]{Cells: quick, Anchors: 9}))
+	lo, hi, err := earth.on.box("", earth.outputs)
+	testkit.Check(t, err)
+	check(t, "Earth", earth, rng, lo, hi)
+	if testing.Short() {
+		return
+	}
+	cube := testkit.Must(Manhattan(t.Context(), 1, [][]float64{{0, 0, 0}, {1, 1, 0.5}}, &Options[[]float64]{Cells: quick, Anchors: 8}))
+	check(t, "cube", cube, rng, []float64{0, 0, 0}, []float64{1, 1, 0.5})
+}
+
+// Where a few cells around a place answer with an output that is far away, the loss has a peak between
+// the corners of a box: it is bounded by what the laws at the corners do not explain.
+func TestWithin_BoundsPeaks(t *testing.T) {
+	rng := random.Seeded(371)
+	outputs := [][2]float64{{2, 2}, {102, 2}}
+	m := testkit.Must(Plane(t.Context(), 1, outputs, &Options[[2]float64]{Region: [][2]float64{{0, 0}, {4, 4}}, Cells: 2000, Anchors: 1, TimeLimit: 1}))
+	peaks := 0
+	for range 10 {
+		x, r := []float64{1 + 2*rng.Float64(), 1 + 2*rng.Float64()}, 0.1+0.5*rng.Float64()
+		cell := 0
+		for at := range lattice(m.cells.count, 0) {
+			m.shares[cell] = []share{{0, 1}}
+			inside := true
+			for k, i := range at {
+				inside = inside && m.cells.position(k, m.cells.cut(k, i)) > x[k]-r-0.3 && m.cells.position(k, m.cells.cut(k, i+1)) < x[k]+r+0.3
+			}
+			if inside {
+				m.shares[cell] = []share{{1, 1}}
+			}
+			cell++
+		}
+		loss := exactLoss(m, x)
+		for side := 2; side <= 20; side += 3 {
+			low, most := make([]int, 2), 0.0
+			for k, v := range x {
+				i, _ := m.cells.floor(k, v)
+				low[k] = i - side/2
+			}
+			var corners []known
+			for _, c := range cornersOf(low, side) {
+				corners = append(corners, m.look(c))
+				most = max(most, corners[len(corners)-1].loss)
+			}
+			if most < loss {
+				peaks++
+			}
+			if bound := m.within(low, side, corners, nil); bound < loss*(1-1e-9) {
+				t.Errorf("at %v: loss %v, a box of side %d around has the bound %v", x, loss, side, bound)
+			}
+		}
+	}
+	if peaks < 20 {
+		t.Errorf("%d peaks", peaks)
+	}
+}
+
+// What is released has the law that the loss was computed of, from any input: cells are found, and
+// noise lies on the map, as they should.
+func TestRelease_HasTheLaw(t *testing.T) {
+	rng := random.Seeded(365)
+	line := testkit.Must(Line(t.Context(), 2, []float64{0.1, 0.7, 1.5}, &Options[float64]{Anchors: 2}))
+	plane := testkit.Must(Plane(t.Context(), 0.5, square(2, 4), &Options[[2]float64]{Cells: quick, Anchors: 4}))
+	l1 := testkit.Must(Manhattan(t.Context(), 1, [][]float64{{0, 0}, {1, 2}, {2, 0.5}}, &Options[[]float64]{Cells: quick, Anchors: 4}))
+	earth := testkit.Must(Earth(t.Context(), 0.5, shops(4, rng), &Options[metric.LatLon]{Cells: quick, Anchors: 4}))
+	for _, at := range [][]int{{0, 0}, {7, 3}, {-20, 11}, {9, 100}} {
+		drawn(t, line, rng, at[:1])
+		drawn(t, plane, rng, at)
+		drawn(t, l1, rng, at)
+		drawn(t, earth, rng, at)
+	}
+	// Inputs from far away are released too.
+	for _, x := range []metric.LatLon{{Lat: -48, Lon: -177}, {Lat: 90}, {Lat: 10, Lon: 722}} {
+		if _, err := earth.Release(rng, x); err != nil {
+			t.Error(err)
+		}
+		if v, err := earth.LossAt(x); err != nil || v < 4000 {
+			t.Error(x, v, err)
+		}
+	}
+	if _, err := line.Release(rng, -1e6); err != nil {
+		t.Error(err)
+	}
+}
+
+func drawn[P any](t *testing.T, m *Remap[P], rng *rand.Rand, at []int) {
+	t.Helper()
+	count := make([]int, len(m.outputs))
+	for range 20_000 {
+		count[testkit.Must(m.Release(rng, m.point(at)))]++
+	}
+	law := m.look(at).law
+	normalize(law)
+	testkit.ChiSquare(t, count, law, 1e-8)
+}
+
+// The law of an output, by the closed form of the masses of its cells, is nowhere more than
+// e^(alpha d) times that at distance d.
+func TestLine_IsPrivate(t *testing.T) {
+	rng := random.Seeded(366)
+	const alpha = 1.5
+	m := testkit.Must(Line(t.Context(), alpha, []float64{0, 0.4, 1, 2}, &Options[float64]{Anchors: 9}))
+	if g := m.Guarantee(); g.Alpha() != alpha || g.Delta() != 0 {
+		t.Errorf("guarantee %v", g)
+	}
+	law := func(x float64) []float64 {
+		p := make([]float64, 4)
+		for cell := range m.cells.count[0] {
+			lo, hi := math.Inf(-1), math.Inf(1)
+			if cell > 0 {
+				lo = alpha * (m.cells.position(0, m.cells.cut(0, cell)) - x)
+			}
+			if cell+1 < m.cells.count[0] {
+				hi = alpha * (m.cells.position(0, m.cells.cut(0, cell+1)) - x)
+			}
+			mass := 0.0
+			switch {
+			case lo >= 0:
+				mass = (math.Exp(-lo) - math.Exp(-hi)) / 2
+			case hi <= 0:
+				mass = (math.Exp(hi) - math.Exp(lo)) / 2
+			default:
+				mass = 1 - (math.Exp(lo)+math.Exp(-hi))/2
+			}
+			for _, s := range m.shares[cell] {
+				p[s.output] += mass * s.prob
+			}
+		}
+		return p
+	}
+	nearly := 0.0
+	for range 2000 {
+		x := 4*rng.Float64() - 1
+		z := x + rng.NormFloat64()
+		p, q := law(x), law(z)
+		for y := range p {
+			level := math.Abs(math.Log(p[y]/q[y])) / math.Abs(x-z)
+			if level > alpha*(1+1e-9/math.Abs(x-z)) {
+				t.Fatalf("output %d at %v and %v: level %v", y, x, z, level)
+			}
+			nearly = max(nearly, level)
+		}
+	}
+	if nearly < 0.99*alpha {
+		t.Errorf("the largest level seen is %v of %v: nothing is held back", nearly, alpha)
+	}
+}
+
+// On the line noise loses nothing: what is lost is within .6 % of what must be.
+func TestLine_NearlyOptimal(t *testing.T) {
+	outputs := make([]float64, 21)
+	for i := range outputs {
+		outputs[i] = float64(i) / 10
+	}
+	m := testkit.Must(Line(t.Context(), 1, outputs, nil))
+	if !(m.Loss <= 1.006*m.Bound && math.Abs(m.Bound-0.5135) < 2e-3) {
+		t.Error(m)
+	}
+	if m.Worst < -0.01 || m.Worst > 2.01 {
+		t.Errorf("the worst place is %v", m.Worst)
+	}
+}
+
+// Under a prior the answers are the best of all functions of the cells, by enumeration.
+func TestPrior_BestOfAll(t *testing.T) {
+	rng := random.Seeded(367)
+	for range 5 {
+		places := []float64{0, 2 * rng.Float64(), 1 + rng.Float64(), 3}
+		prior := testkit.Distribution(rng, 4, nil)
+		outputs := []float64{0.5, 2 + rng.Float64()}
+		m := testkit.Must(Line(t.Context(), 1, outputs, &Options[float64]{Places: places, Prior: prior, Cells: 12}))
+		loss := func() (sum float64) {
+			for i, x := range places {
+				sum += prior[i] * exactLoss(m, []float64{x})
+			}
+			return sum
+		}
+		own, least := loss(), math.Inf(1)
+		if !(own <= m.Loss*(1+1e-9) && own >= m.Loss*0.999 && m.Bound <= own) {
+			t.Errorf("mean loss %v, claimed %v, bound %v", own, m.Loss, m.Bound)
+		}
+		for answers := range 1 << len(m.shares) {
+			for c := range m.shares {
+				m.shares[c] = []share{{answers >> c & 1, 1}}
+			}
+			least = min(least, loss())
+		}
+		if own > least*1.001 {
+			t.Errorf("mean loss %v, the best %v", own, least)
+		}
+	}
+}
+
+// What is convex on the Earth is nearly so on the map: by the bend, at most.
+func TestEarth_DistancesBendLittle(t *testing.T) {
+	rng := random.Seeded(368)
+	corners := []metric.LatLon{{Lat: 20, Lon: -20}, {Lat: 60, Lon: 40}, {Lat: 60, Lon: -20}, {Lat: 20, Lon: 40}}
+	m := testkit.Must(Earth(t.Context(), 0.001, corners, &Options[metric.LatLon]{Cells: quick, Anchors: 4}))
+	lo, hi, err := m.on.box("", corners)
+	testkit.Check(t, err)
+	used := 0.0
+	for range 20_000 {
+		a := []float64{lo[0] + (hi[0]-lo[0])*rng.Float64(), lo[1] + (hi[1]-lo[1])*rng.Float64()}
+		b, mid, k := slices.Clone(a), slices.Clone(a), rng.IntN(2)
+		b[k] = lo[k] + (hi[k]-lo[k])*rng.Float64()
+		mid[k] = (a[k] + b[k]) / 2
+		y := corners[rng.IntN(4)]
+		d := func(at []float64) float64 { return m.on.space.Distance(m.on.place(at), y) }
+		over, length := d(mid)-(d(a)+d(b))/2, b[k]-a[k]
+		if over > m.on.bend*length*length/8+1e-6 {
+			t.Fatalf("from %v to %v: %v above the chord, the bend is %v", a, b, over, m.on.bend)
+		}
+		used = max(used, over/(m.on.bend*length*length/8))
+	}
+	if used < 0.01 {
+		t.Errorf("at most %v of the bend is used", used)
+	}
+}
+
+// No places are farther apart on the map, in units of the noise, than alpha times their distance.
+func TestEarth_MapsNoPlacesApart(t *testing.T) {
+	rng := random.Seeded(370)
+	for range 3 {
+		alpha := math.Exp(4*rng.NormFloat64() - 3)
+		m := testkit.Must(Earth(t.Context(), alpha, shops(2, rng), &Options[metric.LatLon]{Cells: 20, Anchors: 1, TimeLimit: 1}))
+		if exact := testkit.Ratio(alpha); testkit.Ratio(m.on.rate).Cmp(exact.Mul(exact, testkit.Ratio(metric.EarthRadiusKm))) > 0 {
+			t.Errorf("alpha %v: the rate %v is more than alpha R", alpha, m.on.rate)
+		}
+		for range 1000 {
+			x := metric.LatLon{Lat: 180*rng.Float64() - 90, Lon: 360 * rng.Float64()}
+			z := metric.LatLon{Lat: max(-90, min(90, x.Lat+rng.NormFloat64())), Lon: x.Lon + rng.NormFloat64()}
+			p, q := m.on.on(x, nil), m.on.on(z, nil)
+			if d := metric.EarthRadiusKm * math.Hypot(p[0]-q[0], p[1]-q[1]); d > m.on.space.Distance(x, z)*(1+1e-9)+1e-9 {
+				t.Fatalf("%v and %v: %v km apart on the map, %v on Earth", x, z, d, m.on.space.Distance(x, z))
+			}
+		}
+	}
+}
+
+// Limits end searches and cancelations calls, with nothing less proved.
+func TestPlane_Limits(t *testing.T) {
+	rounds := 0
+	o := &Options[[2]float64]{Cells: quick, Anchors: 4, TimeLimit: time.Nanosecond, Progress: func(round int, gap float64, _ time.Duration) {
+		if rounds++; round != rounds || !(gap >= 0 && gap <= 1) {
+			t.Errorf("round %d, gap %v", round, gap)
+		}
+	}}
+	m := testkit.Must(Plane(t.Context(), 1, square(2, 3), o))
+	if rounds != 1 || !(m.Loss > 0) {
+		t.Errorf("%d rounds, %v", rounds, m)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Plane(ctx, 1, square(2, 3), nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	ctx := t.Context()
+	plane, paris := square(2, 3), []metric.LatLon{{Lat: 48.9, Lon: 2.3}}
+	line := func(alpha float64, outputs []float64, o Options[float64]) error {
+		return testkit.Err(Line(ctx, alpha, outputs, &o))
+	}
+	testkit.Refused(t, [][3]any{
+		{line(0, []float64{1}, Options[float64]{}), "alpha = 0", nil},
+		{testkit.Err(Plane(ctx, math.NaN(), plane, nil)), "alpha = NaN", nil},
+		{line(1, nil, Options[float64]{}), "outputs", metric.ErrEmpty},
+		{testkit.Err(Manhattan(ctx, 1, nil, nil)), "outputs", metric.ErrEmpty},
+		{line(1, []float64{math.NaN()}, Options[float64]{}), "outputs", nil},
+		{line(1e20, []float64{1}, Options[float64]{}), "take a nearer origin", nil},
+		{line(1, []float64{1}, Options[float64]{Region: []float64{}}), "Region", metric.ErrEmpty},
+		{line(1, []float64{1}, Options[float64]{Prior: []float64{1}}), "Places", metric.ErrEmpty},
+		{line(1, []float64{1}, Options[float64]{Places: []float64{1}, Prior: []float64{2}}), "Prior", nil},
+		{line(1, []float64{1}, Options[float64]{Cells: -1}), "Cells = -1", nil},
+		{line(1, []float64{1}, Options[float64]{Anchors: -1}), "Anchors = -1", nil},
+		{line(1, []float64{1}, Options[float64]{TimeLimit: -1}), "TimeLimit", nil},
+		{testkit.Err(Manhattan(ctx, 1, [][]float64{{1, 2, 3, 4}}, nil)), "1 to 3 numbers", nil},
+		{testkit.Err(Manhattan(ctx, 1, [][]float64{{1, 2}, {1}}, nil)), "outputs", nil},
+		{testkit.Err(Earth(ctx, 1, paris, &Options[metric.LatLon]{Unit: "mile"})), "mile", mechanism.ErrUnit},
+		{testkit.Err(Earth(ctx, 1, []metric.LatLon{{Lat: 90}, {Lat: -90}}, nil)), "of its middle", nil},
+		{testkit.Err(Earth(ctx, 1, []metric.LatLon{{Lat: 60}, {Lat: -60}}, nil)), "of its middle", nil},
+		{testkit.Err(Extend(ctx, nil, Grid{[]float64{0}, -1, []int{2}}, 1, "")), "Step = -1", nil},
+		{testkit.Err(Extend(ctx, nil, Grid{[]float64{0}, 1, []int{2, 2}}, 1, "")), "Count", nil},
+		{testkit.Err(Extend(ctx, nil, Grid{[]float64{0}, 1, []int{0}}, 1, "")), "Count[0] = 0", nil},
+		{testkit.Err(Extend(ctx, nil, Grid{[]float64{0}, 1, []int{2}}, 1, "")), "c", nil},
+	})
+	var zero Remap[float64]
+	if _, err := zero.Release(nil, 1); err == nil || fmt.Sprint(&zero) == "" {
+		t.Error("a zero Remap releases")
+	}
+}
