@@ -196,6 +196,6 @@ func ExampleExtended() {
 	fmt.Printf("loss %.3f at level %.3f, bound by %d inputs\n", s.Objective, s.Audited.Hi, len(s.Patch))
 	fmt.Println("within 3 per cent of the optimum:", s.Gap < .03)
 	// Output:
-	// loss 0.855 at level 0.998, bound by 35 inputs
+	// loss 0.851 at level 1.000, bound by 35 inputs
 	// within 3 per cent of the optimum: true
 }
