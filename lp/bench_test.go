@@ -175,7 +175,7 @@ func BenchmarkOptimal_TenThousand(b *testing.B) {
 			}
 			forgetPeak()
 			for b.Loop() {
-				s := testkit.Must(Extended(b.Context(), metric.Same(c.f), c.alpha, &ExtendedOptions{Outputs: outputs, Anchors: 300}))
+				s := extended(b, metric.Same(c.f), c.alpha, &Options{Outputs: outputs}, mostAnchors)
 				b.ReportMetric(s.Gap, "gap")
 				b.Log(s)
 			}

@@ -20,6 +20,8 @@ const (
 
 	// MethodProgram is that of a [Solution] whose channel a linear program gave.
 	MethodProgram = exponential.Method("linear program")
+	// MethodKernel is that of one whose channel is the balanced kernel of [Optimal].
+	MethodKernel = exponential.Method("balanced kernel")
 )
 
 // errNeedless says that [Optimal] had reached its tolerance before.
@@ -50,22 +52,24 @@ func about(d time.Duration) time.Duration {
 // Choose builds alpha-private mechanisms on b by the methods that fit the time and returns
 // the one of least loss, with a proved bound on how much better another can be:
 //
-//   - always the constant mechanism and, on the best outputs of the inputs, package
-//     exponential's tight weights, snapped noise and tuned exponential;
+//   - always the constant mechanism and, in half of the time at most and on the best outputs
+//     of the inputs, package exponential's tight weights, snapped noise and tuned
+//     exponential;
 //   - where an estimate for two cores fits the time left: remapped noise, the relaxed
-//     mechanism where the metrics differ, and ConstOPT, these without a Loss; then the
-//     optimal mechanism, and Spanner unless that was found.
+//     mechanism where the metrics differ, and ConstOPT, these without a Loss;
+//   - Optimal in the time left, from the best of those on, and Spanner unless the optimum
+//     was found.
 //
 // Losses are those of the audited channels, rounded up. Options are as in [Optimal], which
 // takes the Tolerance; a TimeLimit of 0 is a minute; Progress is told after every method
 // its number and the gap so far.
 //
-// Once ctx is done the best mechanism so far, or nil, is returned with an error that wraps
-// the context's. Errors: those of Optimal for its arguments. That of a method is in its
+// Within half a second after ctx is done the best mechanism so far, or nil, is returned with
+// an error that wraps the context's; after the TimeLimit without an error. Errors: those of Optimal for its arguments. That of a method is in its
 // Candidate: a [*TimeError] or a [*metric.MemoryError] where it was left out.
 //
 // The first methods take half a second for 600 points, half a minute for 2,400 and 5
-// minutes for 5,000, on two cores. Memory is some 100 n^2 bytes, and that of the methods.
+// minutes for 5,000, on two cores, if the time allows. Memory is some 100 n^2 bytes, and that of the methods.
 func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*exponential.Choice, error) {
 	const op = "lp: Choose"
 	began := time.Now()
@@ -73,17 +77,17 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (
 	if err != nil {
 		return nil, err
 	}
-	c.star(ctx, c.cells, &c.proof)
-	deadline := began.Add(c.o.TimeLimit)
 	for k, m := range c.methods() {
 		if ctx.Err() != nil {
 			break
 		}
-		c.try(ctx, m, time.Until(deadline))
+		c.try(m)
+		if k == 0 { // the constant one, which there always is
+			c.begin()
+			c.early = limit(c.late, max(lateness, time.Duration(startShare*float64(c.o.TimeLimit))))
+			c.star(c.late, c.cells, c.proof)
+		}
 		c.progress(k+1, c.gap(), time.Since(began))
-	}
-	if !c.optimal && c.inputs() && ctx.Err() == nil {
-		c.searched(ctx, &c.proof)
 	}
 	s := c.choice
 	s.LowerBound, s.BoundBy = c.proof.DualBound, c.proof.BoundBy
@@ -107,11 +111,14 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (
 // chooser is the state of Choose.
 type chooser struct {
 	*problem
-	cells    *cells
-	progress func(method int, gap float64, elapsed time.Duration)
-	choice   *exponential.Choice
-	proof    Solution // has the bound
-	optimal  bool     // within the tolerance of Optimal
+	// call is the context of the call; early ends where the methods that are tried
+	// whatever the time leave some for the others.
+	call, early context.Context
+	cells       *cells
+	progress    func(method int, gap float64, elapsed time.Duration)
+	choice      *exponential.Choice
+	proof       *Solution // has the bound
+	optimal     bool      // within the tolerance of Optimal
 }
 
 const defaultTime = time.Minute
@@ -127,7 +134,8 @@ func newChooser(ctx context.Context, op string, b metric.Bimetric, alpha float64
 	if err != nil {
 		return nil, err
 	}
-	c := &chooser{problem: p, cells: p.cells(p.m, p.loss), progress: p.o.Progress}
+	c := &chooser{problem: p, call: ctx, early: ctx, cells: p.cells(p.m, p.loss), progress: p.o.Progress, proof: p.solution()}
+	p.o.Progress = func(int, float64, time.Duration) {}
 	c.choice = &exponential.Choice{Objective: math.Inf(1), Adversary: math.NaN()}
 	return c, nil
 }
@@ -140,18 +148,11 @@ func (c *chooser) gap() float64 {
 	return max(0, gap(c.choice.Objective, c.proof.DualBound))
 }
 
-// options are those of a linear program in the time left.
-func (c *chooser) options(left time.Duration) *Options {
-	o := c.o
-	o.TimeLimit, o.Progress = left, nil
-	return &o
-}
-
 // builder is a method with what it is expected to take.
 type builder struct {
 	name  exponential.Method
-	needs time.Duration                                                                 // 0: it runs whatever the time
-	build func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) // nil: see errLoss
+	needs time.Duration                                             // 0: it is tried whatever the time
+	build func(ctx context.Context) (*exponential.Mechanism, error) // nil: see errLoss
 }
 
 // errLoss says that a method is for the loss of a metric only.
@@ -162,7 +163,11 @@ var errLoss = errors.New("lp: not for a loss other than a metric between the inp
 var errNone = errors.New("lp: no private mechanism was found: alpha times the distances is too small")
 
 // try runs a method if it fits and keeps what it built if it is the best.
-func (c *chooser) try(ctx context.Context, m builder, left time.Duration) {
+func (c *chooser) try(m builder) {
+	left, ctx := c.left(), c.ctx
+	if m.needs == 0 {
+		ctx = c.early
+	}
 	k := exponential.Candidate{Method: m.name, Loss: math.Inf(1), Level: math.NaN(), Adversary: math.NaN()}
 	switch {
 	case c.optimal:
@@ -174,7 +179,7 @@ func (c *chooser) try(ctx context.Context, m builder, left time.Duration) {
 	default:
 		start := time.Now()
 		var built *exponential.Mechanism
-		if built, k.Err = m.build(ctx, left); built == nil || !(built.Guarantee().Alpha() <= c.alpha) {
+		if built, k.Err = m.build(ctx); built == nil || !(built.Guarantee().Alpha() <= c.alpha) {
 			k.Err = cmp.Or(k.Err, errNone)
 		} else {
 			loss, err := c.lossOf(built.Channel)
@@ -202,9 +207,9 @@ func (c *chooser) prove(s *Solution) *exponential.Mechanism {
 func (c *chooser) methods() []builder {
 	list := []builder{{exponential.MethodConstant, 0, c.constant}}
 	// onInputs adds a method for mechanisms that release inputs.
-	onInputs := func(name exponential.Method, needs time.Duration, build func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error)) {
-		list = append(list, builder{name, needs, func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-			m, err := build(ctx, left)
+	onInputs := func(name exponential.Method, needs time.Duration, build func(ctx context.Context) (*exponential.Mechanism, error)) {
+		list = append(list, builder{name, needs, func(ctx context.Context) (*exponential.Mechanism, error) {
+			m, err := build(ctx)
 			if m == nil {
 				return nil, err
 			}
@@ -213,13 +218,13 @@ func (c *chooser) methods() []builder {
 			return m, cmp.Or(err, relabelErr)
 		}})
 	}
-	onInputs(exponential.MethodTight, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+	onInputs(exponential.MethodTight, 0, func(ctx context.Context) (*exponential.Mechanism, error) {
 		return exponential.Tight(ctx, c.b.Privacy, c.alpha, &exponential.TightOptions{Unit: c.o.Unit, Workers: c.o.Workers})
 	})
-	onInputs(exponential.MethodSnapped, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+	onInputs(exponential.MethodSnapped, 0, func(ctx context.Context) (*exponential.Mechanism, error) {
 		return c.family(ctx, c.cells, exponential.Snapped)
 	})
-	onInputs(exponential.MethodTuned, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+	onInputs(exponential.MethodTuned, 0, func(ctx context.Context) (*exponential.Mechanism, error) {
 		return c.family(ctx, c.cells, exponential.Tuned)
 	})
 	if c.ofInputs() {
@@ -232,7 +237,7 @@ func (c *chooser) methods() []builder {
 		list = append(list, builder{name: exponential.MethodRemapped}, builder{name: exponential.MethodRelaxedTuned}, builder{name: MethodConstOPT})
 	}
 	return append(list,
-		builder{MethodOptimal, c.optimalNeeds(), c.best},
+		builder{MethodOptimal, 1, c.best}, // the better the longer
 		builder{MethodSpanner, cost(cost(spannerAt400, c.n, 400, 4.1), c.m, c.n, sparseOutputPower), c.spanner},
 	)
 }
@@ -251,27 +256,8 @@ const (
 	constPrograms   = 5
 	constPower      = 3.7
 
-	// Points of the plane, dense factors.
-	denseAtFifty = 160 * time.Millisecond
-	densePower   = 4.1
-	// Points of the plane, constraints as they are needed, to 1e-6.
-	lazyFineAt150 = 3700 * time.Millisecond
-	lazyFinePower = 4.1
-	// The same to 1e-3.
-	lazyCoarseAt400 = 50 * time.Second
-	lazyCoarsePower = 3.5
-
-	// How that falls with the outputs.
-	outputPower = 1.2
-
-	// Trees, roads and grids, as many outputs as inputs.
-	sparseAt400       = 7 * time.Second
-	sparsePower       = 2.95
+	// How spanners' programs grow with the outputs.
 	sparseOutputPower = 0.4
-	// The same, few outputs, to 1e-3: what 20 take, and how it grows with them.
-	inputAtThousand    = 2500 * time.Millisecond
-	inputPower         = 2
-	inputPowerOfOutput = 1.9
 )
 
 // cost extrapolates what n points, or outputs, take from what at many do, by a power law.
@@ -279,22 +265,6 @@ func cost(known time.Duration, n, at int, power float64) time.Duration {
 	seconds := known.Seconds() * math.Pow(float64(n)/float64(at), power)
 	// At least a nanosecond: 0 would be no limit.
 	return time.Duration(max(1, min(seconds*float64(time.Second), math.MaxInt64/2)))
-}
-
-// optimalNeeds estimates Optimal, whose factors depend on the space.
-func (c *chooser) optimalNeeds() time.Duration {
-	n, m := c.n, c.m
-	if n <= lazySize {
-		return cost(cost(denseAtFifty, n, 50, densePower), m, n, outputPower)
-	}
-	if (&merged{problem: c.problem}).looksDense() {
-		if max(n, m) <= fineSize {
-			return cost(cost(lazyFineAt150, n, 150, lazyFinePower), m, n, outputPower)
-		}
-		return cost(cost(lazyCoarseAt400, n, 400, lazyCoarsePower), m, n, outputPower)
-	}
-	byInput := cost(cost(inputAtThousand, n, 1000, inputPower), m, 20, inputPowerOfOutput)
-	return min(cost(cost(sparseAt400, n, 400, sparsePower), m, n, sparseOutputPower), byInput)
 }
 
 // remappedNeeds estimates remapped noise: a game of about a hundred rounds, or fewer
@@ -307,7 +277,7 @@ func (c *chooser) remappedNeeds() time.Duration {
 }
 
 // constant releases the one best output.
-func (c *chooser) constant(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+func (c *chooser) constant(ctx context.Context) (*exponential.Mechanism, error) {
 	r, err := c.problem.constant(ctx)
 	if err != nil {
 		return nil, err
@@ -315,16 +285,15 @@ func (c *chooser) constant(ctx context.Context, _ time.Duration) (*exponential.M
 	return &exponential.Mechanism{Channel: r.channel, Audited: r.audit}, nil
 }
 
-// remapped is remapped noise in that time.
-func (c *chooser) remapped(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	return c.problem.remapped(limit(ctx, left), c.cells)
+// remapped is remapped noise.
+func (c *chooser) remapped(ctx context.Context) (*exponential.Mechanism, error) {
+	return c.problem.remapped(ctx, c.cells)
 }
 
-// relaxed is the relaxed mechanism at the best separation and rate in that
-// time.
-func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
+// relaxed is the relaxed mechanism at the best separation and rate.
+func (c *chooser) relaxed(ctx context.Context) (*exponential.Mechanism, error) {
 	o := &exponential.RelaxedOptions{Options: exponential.Options{Unit: c.o.Unit, Workers: c.o.Workers}, Tuned: true, Prior: c.o.Prior}
-	m, err := exponential.Relaxed(limit(ctx, left), c.b, c.alpha, o)
+	m, err := exponential.Relaxed(ctx, c.b, c.alpha, o)
 	if err != nil {
 		return nil, err
 	}
@@ -332,30 +301,40 @@ func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential
 }
 
 // constOPT is the mechanism of ConstOPT; it ignores the prior.
-func (c *chooser) constOPT(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	s, err := ConstOPT(ctx, c.b, c.alpha, &ConstOptions{TimeLimit: left, MemoryLimit: c.o.MemoryLimit,
+func (c *chooser) constOPT(context.Context) (*exponential.Mechanism, error) {
+	s, err := ConstOPT(c.late, c.b, c.alpha, &ConstOptions{TimeLimit: max(1, c.left()-c.kept), MemoryLimit: c.o.MemoryLimit,
 		Unit: c.o.Unit, Workers: c.o.Workers})
 	if s == nil {
 		return nil, err
 	}
-	return &exponential.Mechanism{Channel: s.Channel, Audited: s.Audited}, err
+	return &exponential.Mechanism{Channel: s.Channel, Audited: s.Audited}, c.stopped(err)
+}
+
+// stopped is the error of a program that was stopped with a mechanism, nil where only time
+// was up.
+func (c *chooser) stopped(err error) error {
+	if c.call.Err() == nil && c.late.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // spanner is the mechanism of Spanner; its programs may prove a bound too.
-func (c *chooser) spanner(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	s, err := Spanner(ctx, c.b, c.alpha, &SpannerOptions{Options: *c.options(left)})
+func (c *chooser) spanner(context.Context) (*exponential.Mechanism, error) {
+	o := &SpannerOptions{Options: c.o}
+	o.TimeLimit = max(1, c.left()-c.kept)
+	s, err := Spanner(c.late, c.b, c.alpha, o)
 	if s == nil || s.Channel == nil {
 		return nil, err
 	}
-	return c.prove(&s.Solution), err
+	return c.prove(&s.Solution), c.stopped(err)
 }
 
-// best is the mechanism of Optimal, within the time left.
-func (c *chooser) best(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	s, err := Optimal(ctx, c.b, c.alpha, c.options(left))
-	if s == nil {
-		return nil, err
-	}
-	c.optimal = s.Status == StatusOptimal
-	return c.prove(s), err
+// best is the mechanism of Optimal in the time left, from what there is.
+func (c *chooser) best(context.Context) (*exponential.Mechanism, error) {
+	s, m := c.proof, &c.choice.Mechanism
+	s.keep(&released{m.Channel, m.Audited, c.choice.Objective, c.choice.Method})
+	err := c.improve(c.call, s, time.Now())
+	c.optimal = s.Status == StatusOptimal && err == nil
+	return &exponential.Mechanism{Channel: s.Channel, Audited: s.Audited}, err
 }

@@ -122,6 +122,7 @@ func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 	if err != nil {
 		return nil, err
 	}
+	c.begin()
 	s := &ConstSolution{Channel: best.channel, Audited: best.audit, Objective: best.objective, Status: StatusOptimal, lossUnit: c.lossUnit()}
 	if s.Objective > 0 && len(c.first) > 1 {
 		if err := c.search(ctx, s, began); err != nil {

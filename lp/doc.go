@@ -15,24 +15,24 @@
 //   - [Optimal] solves the program. Its [Options] have a prior, outputs other than the
 //     inputs, and losses that are no metric.
 //   - [MostPrivate] finds the least level that reaches a wanted accuracy.
-//   - [ConstOPT], often close to the best, and [Spanner] solve smaller programs;
-//     [Extended] takes ten thousand inputs.
+//   - [ConstOPT], often close to the best, and [Spanner] solve smaller programs.
 //   - [LowerBound] and [LevelLowerBound] solve none.
 //
 // # Guarantees
 //
-// Nothing rests on the solver. The table is audited to a level of at most alpha; its loss is
+// Nothing rests on the solver. The table is audited to at most alpha; its loss is
 // [Solution].Objective, rounded up; no mechanism loses less than DualBound, rounded down. A
 // search that TimeLimit or ctx ends is as private, with a wider gap.
 //
 // # Cost
 //
 // For n outputs O(n^4) time an iteration and O(n^3) memory: a second for 100 points of the
-// plane, half a minute for 400. Graphs and few outputs take much less.
+// plane, half a minute for 400. Graphs and few outputs take less; for thousands of inputs
+// give a TimeLimit.
 //
 // # Who should not use it
 //
-// For thousands of points take package exponential. A table is optimal for one loss.
+// For thousands of outputs take package exponential. A table is optimal for one loss.
 //
 // # References
 //

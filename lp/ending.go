@@ -2,8 +2,11 @@ package lp
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/metricdp/metricdp/internal/parallel"
 )
 
 // The contexts here end when they are asked, and only Err tells: each look at one is
@@ -32,6 +35,52 @@ func (c *limited) Err() error {
 		return *first
 	}
 	return nil
+}
+
+// begin starts the clock of the time limit. Half of it at most is kept for what it
+// takes to make private and audit what is found.
+func (p *problem) begin() {
+	if left := p.o.TimeLimit; left > 0 {
+		p.end = time.Now().Add(left)
+		p.late = limit(p.late, left+lateness)
+		p.kept = min(left/2, p.needed())
+		p.ctx = limit(p.ctx, left-p.kept)
+	}
+}
+
+// left is what is left of the time limit: much where there is none.
+func (p *problem) left() time.Duration {
+	if p.o.TimeLimit <= 0 {
+		return math.MaxInt64
+	}
+	return time.Until(p.end)
+}
+
+// What is kept: as many passes over all pairs and outputs as envelopes take by
+// experiment, and an audit, as measured on sampledRows rows.
+const (
+	keptPasses  = 16 + 6
+	sampledRows = 32
+)
+
+// needed is the time to keep.
+func (p *problem) needed() time.Duration {
+	start := time.Now()
+	// The context of the limit has not begun; a few rows are quick.
+	_ = parallel.Chunks(context.Background(), min(p.n, sampledRows), 4, p.o.Workers, nil, func(_, lo, hi int) {
+		f, best := make([]float64, p.n), 0.0
+		for u := lo; u < hi; u++ {
+			factors(p.budget[u*p.n:(u+1)*p.n], f)
+			for w := range p.m {
+				for v, q := range p.scaled[w*p.n : (w+1)*p.n] {
+					if t := f[v] * q; t > best {
+						best = t
+					}
+				}
+			}
+		}
+	})
+	return keptPasses * time.Since(start) * time.Duration(p.n) / time.Duration(min(p.n, sampledRows))
 }
 
 // lateness is how long a call goes on where its context is done: enough for the

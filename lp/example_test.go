@@ -187,15 +187,3 @@ func ExampleLevelLowerBound() {
 	// Output:
 	// no level below 0.523 is enough
 }
-
-// Two hundred stops are more than a bound takes: some of them, around the one where
-// the mechanism loses most, prove that no other loses 3 per cent less.
-func ExampleExtended() {
-	ctx := context.Background()
-	s := must(lp.Extended(ctx, metric.Same(stops(200)), 1, &lp.ExtendedOptions{Anchors: 40, Patches: 1}))
-	fmt.Printf("loss %.3f at level %.3f, bound by %d inputs\n", s.Objective, s.Audited.Hi, len(s.Patch))
-	fmt.Println("within 3 per cent of the optimum:", s.Gap < .03)
-	// Output:
-	// loss 0.851 at level 1.000, bound by 35 inputs
-	// within 3 per cent of the optimum: true
-}

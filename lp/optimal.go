@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,14 +33,15 @@ import (
 // level is at most alpha, and DualBound proves how far any other can be better
 // ([Solution]).
 //
-// Within half a second after ctx is done both results are set: the best mechanism so far,
-// and an error that wraps the context's. The Solution is nil where the distances could not
-// be read within a fifth of a second. Reaching the TimeLimit, the MemoryLimit after the
-// start, or a tolerance that float64 cannot reach, is no error: look at Status and Gap.
+// Within half a second after ctx is done, or after the TimeLimit, both results are set: the
+// best mechanism so far, and an error that wraps the context's. The Solution is nil where the
+// distances could not be read within a fifth of a second. Reaching the TimeLimit, a
+// MemoryLimit that admits the distances, or a tolerance that float64 cannot reach, is no
+// error: look at Status and Gap.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a prior, an
-// output, a distance or a loss outside its domain; a [*metric.MemoryError] for a problem
-// beyond the memory limit.
+// output, a distance or a loss outside its domain; a [*metric.MemoryError] where the
+// distances, O(n^2), do not fit.
 //
 // Some 20 to 70 iterations of O(n^4) with dense factors, 10 to 25 of O(n^3 log n) with
 // sparse ones; for K outputs O(K^3 f) an iteration, f being a sparse factorization of the
@@ -49,42 +51,58 @@ import (
 // for 1,024, roads with 20 outputs a quarter of a minute for 5,041 inputs. From some hundred
 // inputs to 20 outputs, where shorter ways imply few pairs, it first imposes those without a
 // point nearly between them, mends the channel by envelopes, and imposes what they needed:
-// half a minute for 2,025 points of the plane, one for 5,041.
+// half a minute for 2,025 points of the plane, one for 5,041. In other worst cases of some
+// hundred inputs it first brackets the optimum, by a balanced kernel on all inputs and by
+// programs with some of them that prove bounds: O(n^2 m), to .01 to .1 where outputs are
+// farther apart than 2/alpha, and wider where they are dense. 10,000 cities and 100 outputs
+// take some 4 minutes for that; give a TimeLimit, as their program takes much longer.
 func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
-	return optimal(ctx, "lp: Optimal", b, alpha, o, (*problem).start)
+	return optimal(ctx, "lp: Optimal", b, alpha, o, false)
 }
 
-// optimal begins with what start finds.
-func optimal(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *Options, start func(*problem, *Solution, time.Time)) (*Solution, error) {
+// optimal solves the problem: a bare one by its program alone, without what is cheap
+// beside that.
+func optimal(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *Options, bare bool) (*Solution, error) {
 	began := time.Now()
 	p, err := read(ctx, op, b, alpha, o)
 	if err != nil {
-		return nil, err
-	}
-	g := p.merge(p.o.Tolerance / mergeShare)
-	if err := g.admit(); err != nil {
 		return nil, err
 	}
 	best, err := p.constant(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Solution{Engine: EngineNone, Status: StatusOptimal, Prior: distribution(p.o.Prior, p.n), lossUnit: p.lossUnit()}
+	p.bare = bare
+	p.begin()
+	s := p.solution()
 	s.keep(best)
-	if s.Objective > 0 {
-		start(p, s, began)
+	if s.Objective > 0 && !bare {
+		p.start(s, began)
 	}
+	if err := p.improve(ctx, s, began); err != nil && s.Status != StatusCanceled {
+		return nil, err
+	} else {
+		return s, err
+	}
+}
+
+func (p *problem) solution() *Solution {
+	return &Solution{Engine: EngineNone, Status: StatusOptimal, Prior: distribution(p.o.Prior, p.n), lossUnit: p.lossUnit()}
+}
+
+// improve solves programs from s on. The error is the context's.
+func (p *problem) improve(ctx context.Context, s *Solution, began time.Time) error {
 	if s.Gap > p.o.Tolerance {
-		if err := p.search(ctx, s, g, began); err != nil {
-			return nil, err
+		if err := p.search(ctx, s, began); err != nil {
+			return err
 		}
 	}
-	s.Adversary = adversary(p.late, s.Channel, p.o.Prior, b.Utility)
+	s.Adversary = adversary(p.late, s.Channel, p.o.Prior, p.b.Utility)
 	s.Elapsed = time.Since(began)
 	if s.Status == StatusCanceled {
-		return s, fmt.Errorf("%s: stopped at a relative gap of %.2g: %w", op, s.Gap, context.Cause(ctx))
+		return fmt.Errorf("%s: stopped at a relative gap of %.2g: %w", p.op, s.Gap, context.Cause(ctx))
 	}
-	return s, nil
+	return nil
 }
 
 // keep takes r where it loses less than what there is.
@@ -115,21 +133,32 @@ func gap(objective, bound float64) float64 {
 	return directed.DivUp(directed.SubUp(objective, bound), objective)
 }
 
-// search improves s until it is within the tolerance or nothing helps, from g
-// on.
-func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time.Time) error {
-	for threshold := p.o.Tolerance / mergeShare; ; {
+// search improves s until it is within the tolerance or nothing helps.
+func (p *problem) search(ctx context.Context, s *Solution, began time.Time) error {
+	threshold := p.o.Tolerance / mergeShare
+	for g := p.merge(threshold); ; {
 		var err error
-		if g.prog.Inputs >= leastRelaxed && g.looksDense() {
+		dense := g.looksDense()
+		if dense && g.prog.Inputs >= leastRelaxed {
 			err = g.relax(s, began)
 		}
-		if err == nil && s.Gap > p.o.Tolerance && p.ctx.Err() == nil {
-			if err = g.prepare(); err == nil {
-				err = g.solve(s, began)
+		open := func() bool { return err == nil && s.Gap > p.o.Tolerance && p.ctx.Err() == nil }
+		extends := !p.bare && p.o.Prior == nil && p.n >= leastExtended && s.Iterations == 0
+		if extends && dense && open() { // prepare alone may take longer
+			err = p.extend(s, began)
+		}
+		if open() {
+			prepared := g.prepare()
+			if extends && !dense && (prepared != nil || g.plan.Kind != ipm.ByInput) {
+				err = p.extend(s, began)
 			}
+			err = cmp.Or(err, prepared)
+		}
+		if open() {
+			err = g.solve(s, began)
 		}
 		var most *metric.MemoryError
-		refused := errors.As(err, &most) && s.Iterations > 0
+		refused := errors.As(err, &most)
 		switch ended := p.ctx.Err(); { // before ctx: it may end between the two
 		case err != nil && !refused && !errors.Is(err, ended) && p.late.Err() == nil:
 			return err

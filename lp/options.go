@@ -34,9 +34,9 @@ type Options struct {
 	// or so rounding may be in the way.
 	Tolerance float64
 
-	// TimeLimit ends the search after that long, without an error; 0 is no limit. What
-	// was found by then is made private and audited before the return: under a second
-	// for 400 inputs, some 10 seconds for 1,000. The result then depends on the speed of
+	// TimeLimit ends the search after that long, without an error; 0 is no limit. It begins
+	// to count when the distances have been read. Part of it, half at most, is kept for what
+	// it takes to make private and audit what was found. The result depends on the speed of
 	// the machine.
 	TimeLimit time.Duration
 

@@ -4,16 +4,14 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/lp/internal/kernel"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// A patch is a ball of inputs, thinned to Anchors of them such that every input has one
+// A patch is a ball of inputs, thinned to some anchors such that every input has one
 // within patchCover/alpha of it; among patchRadii/alpha the largest radius for which
 // there are enough. A wider patch proves more, a thinner one less: at radii of 4, 6 and 9
 // the bound is some .74, .82 and .87 of 2/alpha on a dense plane, and a cover of .8
@@ -27,7 +25,7 @@ const (
 	// patchStep is what it grows by, as little as can be while outputs are too many: prices
 	// of outputs that are far from all others prove little.
 	patchStep = 1.2
-	// patchOutputs times Anchors outputs are in the local program at most.
+	// patchOutputs times as many outputs as anchors are in the local program at most.
 	patchOutputs = 3
 	// patchTolerance is the gap of a local program, wholeTolerance that of one for the whole
 	// space: a channel that is not at the ends of its constraints extends better.
@@ -39,10 +37,9 @@ var patchRadii = []float64{3, 4.5, 6.5, 9, 12.5, 17, 24, 34, 48, math.Inf(1)}
 // patch solves the local program around center and keeps its bound where it is the
 // best. It marks the losses of the inputs within the patch as done, by -1.
 func (e *extension) patch(center int, losses []float64) error {
-	start := e.begin(endPatch)
-	from := finite.Row(e.b.Privacy, center, nil)
+	from := e.budget[center*e.n : (center+1)*e.n]
 	worst := losses[center]
-	inputs, reach, err := e.anchors(from)
+	inputs, reach, err := e.ball(from)
 	if err != nil {
 		return err
 	}
@@ -63,34 +60,27 @@ func (e *extension) patch(center int, losses []float64) error {
 	if err != nil {
 		return err
 	}
-	points, labels := slices.Clone(inputs), make([]int, len(outputs))
-	for i, w := range outputs {
-		labels[i] = len(points)
-		points = append(points, e.o.Outputs[w])
+	o := &Options{
+		Outputs: outputs, Loss: func(x, w int) float64 { return e.loss[w*e.n+inputs[x]] },
+		Tolerance: patchTolerance, MemoryLimit: e.o.MemoryLimit, Workers: e.o.Workers,
 	}
-	utility, err := metric.Subset(e.b.Utility, points)
-	if err != nil {
-		return err
-	}
-	o := &Options{Outputs: labels, Tolerance: patchTolerance, MemoryLimit: e.o.MemoryLimit, Workers: e.o.Workers}
 	whole := slices.Max(from) <= reach
 	if whole {
 		o.Tolerance = wholeTolerance
 	}
-	// What Optimal begins with proves less, and takes as long as the program.
-	s, err := optimal(e.ctx, e.op, metric.Bimetric{Privacy: privacy, Utility: utility}, e.alpha, o, func(*problem, *Solution, time.Time) {})
+	s, err := optimal(e.ctx, e.op, metric.Bimetric{Privacy: privacy}, e.alpha, o, true)
 	if s == nil {
 		return err
 	}
 	if whole {
-		e.whole = kernel.NewBase(inputs, s.Channel, func(label int) int { return e.o.Outputs[outputs[label-len(inputs)]] })
+		e.whole = kernel.NewBase(inputs, s.Channel)
 	}
 	bound, prior := e.proved(s, inputs, outputs, slack)
-	if bound > e.s.DualBound {
-		e.s.DualBound, e.s.Patch, e.s.Prior = bound, inputs, prior
-		e.s.Lower = End{endPatch, time.Since(start), bytes(len(inputs), len(outputs))}
-		e.settle()
+	weights := make([]float64, e.n)
+	for i, x := range inputs {
+		weights[x] = prior[i]
 	}
+	e.s.prove(bound, boundByPatch, weights)
 	return nil
 }
 
@@ -113,17 +103,17 @@ func behind(bound, slack float64) float64 {
 	return directed.SubDown(bound, float64(slack*(1+0x1p-50)))
 }
 
-// anchors returns the inputs of the patch around the point from which from are the
-// distances, and its radius.
-func (e *extension) anchors(from []float64) (inputs []int, reach float64, err error) {
+// ball returns the inputs of the patch around the point from which from are the
+// budgets, and its radius.
+func (e *extension) ball(from []float64) (inputs []int, reach float64, err error) {
 	for _, r := range patchRadii {
 		var ball []int
 		for x, d := range from {
-			if d*e.alpha <= r {
+			if d <= r {
 				ball = append(ball, x)
 			}
 		}
-		f, err := metric.Subset(e.b.Privacy, ball)
+		f, err := metric.Subset(pairwise{e.n, e.budget}, ball)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -133,19 +123,19 @@ func (e *extension) anchors(from []float64) (inputs []int, reach float64, err er
 				start = i
 			}
 		}
-		order, radii, err := metric.FarthestFirst(e.ctx, f, min(e.o.Anchors, len(ball)), start)
+		order, radii, err := metric.FarthestFirst(e.ctx, f, min(e.anchors, len(ball)), start)
 		if err != nil {
 			return nil, 0, err
 		}
 		// radii[i] is the distance of order[i] from those before it.
 		k := 1
-		for k < len(order) && radii[k]*e.alpha >= patchClose {
+		for k < len(order) && radii[k] >= patchClose {
 			k++
 		}
-		if inputs != nil && k == e.o.Anchors && radii[k-1]*e.alpha > patchCover {
+		if inputs != nil && k == e.anchors && radii[k-1] > patchCover {
 			break
 		}
-		inputs, reach = make([]int, k), r/e.alpha
+		inputs, reach = make([]int, k), r
 		for i, x := range order[:k] {
 			inputs[i] = ball[x]
 		}
@@ -160,12 +150,11 @@ func (e *extension) anchors(from []float64) (inputs []int, reach float64, err er
 // nearer by more than slack to any of the inputs than one of them, or by more than a
 // larger slack at which they are few enough, and that slack.
 func (e *extension) undominated(inputs []int, slack float64) (outputs []int, most float64) {
-	m := len(e.o.Outputs)
-	order, columns := make([]int, m), make([][]float64, m)
-	for w, y := range e.o.Outputs {
+	order, columns := make([]int, e.m), make([][]float64, e.m)
+	for w := range e.m {
 		order[w], columns[w] = w, make([]float64, len(inputs))
 		for i, u := range inputs {
-			columns[w][i] = e.b.Utility.Distance(u, y)
+			columns[w][i] = e.loss[w*e.n+u]
 		}
 	}
 	// The center is the first input.
@@ -188,7 +177,7 @@ func (e *extension) undominated(inputs []int, slack float64) (outputs []int, mos
 				kept = append(kept, w)
 			}
 		}
-		if len(kept) <= patchOutputs*e.o.Anchors {
+		if len(kept) <= patchOutputs*e.anchors {
 			return kept, slack
 		}
 	}
@@ -196,19 +185,17 @@ func (e *extension) undominated(inputs []int, slack float64) (outputs []int, mos
 
 // lift returns a bound for the inputs and all outputs, from the prices of some outputs.
 //
-// For every other output w costs start as c[u] = z[u] rho2(u,w). For f >= 0 the constraint
+// For every other output w costs start as c[u] = z[u] loss(u,w). For f >= 0 the constraint
 // f (exp(e(u,v)) M[v,w] - M[u,w]) >= 0 allows to add f to c[u] and to take
 // exp(e(u,v)) f from c[v]. Costs are moved so from inputs above their price to those
 // below, the pairs first that lose least: v behind u, seen from w. Then sum_u min_w
 // c_w[u] is a bound, whatever was moved.
 func (e *extension) lift(inputs, outputs []int, proof *prices) (float64, error) {
-	n, m := len(inputs), len(e.o.Outputs)
+	n, m := len(inputs), e.m
 	budget := make([]float64, n*n)
 	for i, u := range inputs {
 		for j, v := range inputs {
-			if i != j {
-				budget[i*n+j] = directed.MulUp(e.alpha, e.b.Privacy.Distance(u, v))
-			}
+			budget[i*n+j] = e.budget[u*e.n+v]
 		}
 	}
 	priced := make([]bool, m)
@@ -229,7 +216,7 @@ func (e *extension) lift(inputs, outputs []int, proof *prices) (float64, error) 
 				continue
 			}
 			for i, u := range inputs {
-				c[i] = directed.MulDown(proof.z[i], e.b.Utility.Distance(u, e.o.Outputs[w]))
+				c[i] = directed.MulDown(proof.z[i], e.loss[w*e.n+u])
 			}
 			move(c, proof.y, proof.z, budget)
 			for i, v := range c {

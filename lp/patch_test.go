@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
@@ -23,12 +22,12 @@ func TestLift_BelowTheOptimum(t *testing.T) {
 		const n = 7
 		b, alpha := metric.Same(space.Uniform(n, r)), 1+9*r.Float64()
 		few := r.Perm(n)[:2+trial%4]
-		s := testkit.Must(optimal(t.Context(), "test", b, alpha, &Options{Outputs: few, Tolerance: 1e-6}, func(*problem, *Solution, time.Time) {}))
+		s := testkit.Must(optimal(t.Context(), "test", b, alpha, &Options{Outputs: few, Tolerance: 1e-6}, true))
 		all := make([]int, n)
 		for i := range all {
 			all[i] = i
 		}
-		e := &extension{op: "test", b: b, alpha: alpha, ctx: t.Context(), o: ExtendedOptions{Outputs: all}}
+		e := &extension{problem: testkit.Must(read(t.Context(), "test", b, alpha, &Options{Outputs: all}))}
 		if s.prices == nil {
 			t.Fatal("no prices")
 		}
@@ -102,7 +101,7 @@ func TestLift_RoundsDown(t *testing.T) {
 			z[1] = 1 + r.Float64()
 			y[1] = 100
 		}
-		e := &extension{b: b, alpha: alpha, ctx: t.Context(), o: ExtendedOptions{Outputs: []int{1, 2}}}
+		e := &extension{problem: testkit.Must(read(t.Context(), "test", b, alpha, &Options{Outputs: []int{1, 2}}))}
 		got := testkit.Must(e.lift([]int{0, 1}, []int{0}, &prices{z: z, y: y}))
 		least, _ := exact.ExpBounds(wide(0).Mul(wide(alpha), wide(d)), 400)
 		want := wide(0).Mul(wide(z[1]), wide(loss[1]))

@@ -1,13 +1,16 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -19,10 +22,14 @@ type problem struct {
 	b     metric.Bimetric
 	alpha float64
 	o     Options // with defaults
-	// ctx is that of the call, with the time limit. late is done a little
-	// later: what was found by then is made private and audited.
+	// ctx is that of the call, and ends where the time limit leaves what it takes to
+	// make private and audit what was found. late is done a little after the call's, or
+	// after the limit.
 	ctx, late context.Context
-	n, m      int // inputs, outputs
+	end       time.Time     // of the time limit
+	kept      time.Duration // before it
+	bare      bool          // nothing is looked for beside the program
+	n, m      int           // inputs, outputs
 
 	// budget is alpha*rho1 of every pair of inputs, rounded up.
 	budget []float64
@@ -57,9 +64,6 @@ func read(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *O
 		return nil, err
 	}
 	p.late = linger(ctx)
-	if set.TimeLimit > 0 {
-		p.ctx = limit(ctx, set.TimeLimit)
-	}
 	if err := p.distances(ctx); err != nil {
 		return nil, err
 	}
@@ -78,19 +82,19 @@ func (p *problem) distances(ctx context.Context) error {
 	op, b, alpha := p.op, p.b, p.alpha
 	p.budget = make([]float64, p.n*p.n)
 	p.loss, p.scaled = make([]float64, p.m*p.n), make([]float64, p.m*p.n)
-	var row []float64
-	var err error
-	for i := range p.n {
-		if err := p.late.Err(); err != nil {
-			return p.cause(ctx, err)
+	bad := make([]error, p.n)
+	err := parallel.Chunks(p.late, p.n, 8, p.o.Workers, nil, func(_, lo, hi int) {
+		var row []float64
+		for i := lo; i < hi; i++ {
+			row, bad[i] = distances(op, "Privacy", b.Privacy, i, row)
+			for j := i + 1; j < p.n && bad[i] == nil; j++ {
+				e := directed.MulUp(alpha, row[j])
+				p.budget[i*p.n+j], p.budget[j*p.n+i] = e, e
+			}
 		}
-		if row, err = distances(op, "Privacy", b.Privacy, i, row); err != nil {
-			return err
-		}
-		for j := i + 1; j < p.n; j++ {
-			e := directed.MulUp(alpha, row[j])
-			p.budget[i*p.n+j], p.budget[j*p.n+i] = e, e
-		}
+	})
+	if err := cmp.Or(p.cause(ctx, err), cmp.Or(bad...)); err != nil {
+		return err
 	}
 	most, losses := 0.0, p.o.losses(op, b.Utility)
 	at := make([]float64, p.m)
@@ -142,12 +146,20 @@ func (p *problem) release(weight []float64) (*released, error) {
 	if err != nil {
 		return nil, err
 	}
+	loss, err := p.objective(weight)
+	if err != nil {
+		return nil, err
+	}
+	return p.certify(c, loss, MethodProgram)
+}
+
+// certify audits a channel of that loss.
+func (p *problem) certify(c *mechanism.Channel, loss float64, method exponential.Method) (*released, error) {
 	c, audit, err := c.Certify(p.late, p.b.Privacy, p.o.Unit, &mechanism.AuditOptions{Workers: p.o.Workers})
 	if err != nil {
 		return nil, err
 	}
-	loss, err := p.objective(weight)
-	return &released{c, audit, loss, MethodProgram}, err
+	return &released{c, audit, loss, method}, nil
 }
 
 // objective is the loss of the weights, one row per input, rounded up.

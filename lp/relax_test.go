@@ -175,7 +175,7 @@ func TestStopped_RefusedWithItsStatus(t *testing.T) {
 		if end == StatusCanceled {
 			p.ctx = &ending{t.Context(), 1}
 		}
-		testkit.Check(t, p.search(p.ctx, s, p.merge(0), time.Now()))
+		testkit.Check(t, p.search(p.ctx, s, time.Now()))
 		if s.Status != end || (s.Refused != nil) != (end == StatusMemoryLimit) {
 			t.Errorf("%v: %v, refused: %v", end, s.Status, s.Refused)
 		}

@@ -71,8 +71,8 @@ type Solution struct {
 	Objective float64
 	// DualBound is proved, by weak duality with outward rounding, whatever the
 	// solver did: no alpha-private mechanism has a smaller loss. 0 where
-	// nothing is proved. BoundBy says by what: "linear program", or before that
-	// "nearest outputs", "closed star" or another bound of [entropy.LowerBounds].
+	// nothing is proved. BoundBy says by what: "linear program", "local program" with
+	// some of the inputs, or before those "nearest outputs" or "closed star".
 	DualBound float64
 	BoundBy   string
 	// Gap is (Objective - DualBound)/Objective, 0 where both are 0.

@@ -76,7 +76,8 @@ func (o *SpannerOptions) stretch(op string) (float64, error) {
 //
 // Where no program was solved to the end the mechanism may be what [Optimal] begins with:
 // Method says so. Once ctx is done Spanner returns as Optimal does; the result is nil only
-// where the spanner itself was interrupted. Reaching the TimeLimit is no error.
+// where the spanner itself was interrupted. Reaching the TimeLimit, which begins to count
+// when there is a spanner and the distances have been read, is no error.
 //
 // Errors: those of Optimal and metric.Spanner. The cost is 3 to 8 calls of Optimal.
 func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolution, error) {
@@ -94,15 +95,15 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 	if err != nil {
 		return nil, err
 	}
-	t.late = linger(ctx)
 	if t.graph, err = metric.Spanner(ctx, b.Privacy, stretch); err != nil {
 		return nil, fault.Within(op, err)
 	}
 	t.best.Graph = t.graph
-	for _, step := range []func(context.Context) error{t.stretch, t.start} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
+	if err := t.stretch(ctx); err != nil {
+		return nil, err
+	}
+	if err := t.start(ctx); err != nil {
+		return nil, err
 	}
 	if err := t.search(ctx); err != nil && !errors.Is(err, context.Cause(ctx)) {
 		return nil, err
@@ -113,7 +114,7 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 	if t.best.Status != StatusOptimal && t.before.Objective < t.best.Objective {
 		t.best.Budget = 0
 		t.best.keep(&released{t.before.Channel, t.before.Audited, t.before.Objective, t.before.Method})
-		t.best.Adversary = adversary(t.late, t.best.Channel, t.o.Prior, t.b.Utility)
+		t.best.Adversary = adversary(t.p.late, t.best.Channel, t.o.Prior, t.b.Utility)
 	}
 	t.best.Elapsed = time.Since(t.began)
 	if err := ctx.Err(); err != nil {
@@ -130,8 +131,10 @@ type spannerSearch struct {
 	keep  bool    // the budget
 	graph *metric.Graph
 	began time.Time
-	late  context.Context // as of a problem
-	best  SpannerSolution
+	p     *problem
+	// reading is what it takes to read the distances, which no limit counts.
+	reading time.Duration
+	best    SpannerSolution
 	// before is what Optimal would begin with: its bound counts, its mechanism where
 	// no program was solved to the end.
 	before Solution
@@ -166,6 +169,7 @@ func (t *spannerSearch) stretch(ctx context.Context) error {
 // start begins with the constant channel, of level 0, and what Optimal begins with:
 // there is always a result.
 func (t *spannerSearch) start(ctx context.Context) error {
+	start := time.Now()
 	p, err := read(ctx, "lp: Spanner", t.b, t.alpha, &t.o)
 	if err != nil {
 		return err
@@ -174,6 +178,8 @@ func (t *spannerSearch) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.p, t.reading = p, time.Since(start)
+	p.begin()
 	t.best.Engine, t.best.Prior, t.best.lossUnit = EngineNone, distribution(t.o.Prior, p.n), p.lossUnit()
 	t.best.keep(r)
 	t.before = t.best.Solution
@@ -181,7 +187,7 @@ func (t *spannerSearch) start(ctx context.Context) error {
 		p.start(&t.before, t.began)
 	}
 	t.best.prove(t.before.DualBound, t.before.BoundBy, t.before.Prior)
-	t.best.Adversary = adversary(t.late, t.best.Channel, t.o.Prior, t.b.Utility)
+	t.best.Adversary = adversary(p.late, t.best.Channel, t.o.Prior, t.b.Utility)
 	return nil
 }
 
@@ -193,26 +199,28 @@ func (t *spannerSearch) search(ctx context.Context) error {
 	if t.best.Stretch > 1 {
 		lo = 1 / t.best.Stretch * (1 - 0x1p-48)
 	}
-	err := tune(lo, func(fraction float64) (float64, bool, error) {
-		level, err := t.solve(ctx, fraction)
-		return level, !t.keep && t.left() > 0, err
-	})
-	if err == nil && !t.proved && !t.keep && t.left() > 0 {
+	open := func() bool { return t.p.ctx.Err() == nil && t.left() > 0 }
+	var err error
+	if open() {
+		err = tune(lo, func(fraction float64) (float64, bool, error) {
+			level, err := t.solve(ctx, fraction)
+			return level, !t.keep && open(), err
+		})
+	}
+	if err == nil && !t.proved && !t.keep && open() {
 		_, err = t.solve(ctx, t.short)
 	}
-	if t.left() <= 0 {
+	if !open() {
 		t.best.Status = StatusTimeLimit
+	}
+	if t.p.late.Err() != nil { // an audit that was cut off
+		err = ctx.Err()
 	}
 	return err
 }
 
-// left is the time that is left: some where there is no limit.
-func (t *spannerSearch) left() time.Duration {
-	if t.o.TimeLimit <= 0 {
-		return time.Hour
-	}
-	return t.o.TimeLimit - time.Since(t.began)
-}
+// left is what is left of the limit for another program.
+func (t *spannerSearch) left() time.Duration { return t.p.left() - t.p.kept - t.reading }
 
 // solve solves with that fraction of alpha as the budget, keeps what is better
 // and returns the audited level in units of alpha.
@@ -230,13 +238,13 @@ func (t *spannerSearch) solve(ctx context.Context, fraction float64) (float64, e
 	if bound {
 		budget = directed.MulUp(fraction, t.alpha)
 	}
-	s, solveErr := optimal(ctx, "lp: Spanner", metric.Bimetric{Privacy: t.graph, Utility: t.b.Utility}, budget, &o, func(*problem, *Solution, time.Time) {})
+	s, solveErr := optimal(ctx, "lp: Spanner", metric.Bimetric{Privacy: t.graph, Utility: t.b.Utility}, budget, &o, true)
 	if s == nil {
 		return 0, solveErr
 	}
 	best.Solves++
 	best.Iterations += s.Iterations
-	c, audit, err := s.Channel.Certify(t.late, t.b.Privacy, o.Unit, &mechanism.AuditOptions{Workers: o.Workers})
+	c, audit, err := s.Channel.Certify(t.p.late, t.b.Privacy, o.Unit, &mechanism.AuditOptions{Workers: o.Workers})
 	if err != nil {
 		return 0, cmp.Or(solveErr, err)
 	}

@@ -49,7 +49,7 @@ func TestSpanner_BoundCoversRounding(t *testing.T) {
 		alpha := r.Float64()
 		o := testkit.Must((&Options{}).defaults("lp: Spanner", metric.Same(f), alpha))
 		g := testkit.Must(metric.Spanner(t.Context(), f, 1+1e-9))
-		s := &spannerSearch{b: metric.Same(f), alpha: alpha, o: o, graph: g}
+		s := &spannerSearch{b: metric.Same(f), alpha: alpha, o: o, graph: g, p: testkit.Must(read(t.Context(), "test", metric.Same(f), alpha, nil))}
 		if err := s.stretch(t.Context()); err != nil {
 			t.Fatal(err)
 		}

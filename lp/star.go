@@ -152,7 +152,7 @@ func (p *problem) worstStar(ctx context.Context, levels []*cells, value float64)
 	center, decay := -1, make([]float64, p.n)
 	arms, extra := make([]arm, p.m), make([]float64, p.m)
 	for x := range p.n {
-		if ctx.Err() != nil {
+		if x > 0 && ctx.Err() != nil { // one is little, and proves more than 0
 			break
 		}
 		for u, e := range p.budget[x*p.n : (x+1)*p.n] {
@@ -236,7 +236,7 @@ func (p *problem) meanStars(ctx context.Context, c *cells) float64 {
 	}
 	decay, cell := make([]float64, p.n), make([]float64, c.outputs)
 	for x, q := range prior {
-		if ctx.Err() != nil {
+		if x > 0 && ctx.Err() != nil {
 			break // fewer stars prove less
 		}
 		clear(cell)

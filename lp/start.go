@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -17,18 +16,15 @@ const (
 	// startShare of the time limit may go by before the program: where that is much of
 	// it, the program would not end.
 	startShare = 0.5
-	// startWork bounds the triples of two inputs and an output that a mechanism to
-	// start with may take, startStep each.
-	startWork = 4e9
-	startStep = 10 * time.Nanosecond
+	// Tight weights may take as many triples of inputs as startWork, startStep each, and
+	// noise as many of two inputs and an output as noiseWork.
+	startWork, noiseWork = 4e9, 2e11
+	startStep            = 10 * time.Nanosecond
 	// snapWork is the number of inputs times outputs from which on snapped noise, some
 	// 10 milliseconds at least, takes little beside the program; remapWork is that for
 	// remapped noise, at remapStep each.
 	snapWork, remapWork = 1e4, 1e5
 	remapStep           = 30 * time.Microsecond
-	// A search for stars pays from searchWork triples on, and not for fewer outputs
-	// than searchOutputs, where closed stars are as good.
-	searchWork, searchOutputs = 3e7, 100
 )
 
 // What proves a DualBound.
@@ -36,6 +32,7 @@ const (
 	boundByProgram = "linear program"
 	boundByNearest = "nearest outputs"
 	boundByStar    = "closed star"
+	boundByPatch   = "local program"
 )
 
 // start improves s by bounds and a mechanism that cost little beside the program,
@@ -49,13 +46,7 @@ func (p *problem) start(s *Solution, began time.Time) {
 	c := p.cells(p.m, p.loss)
 	p.star(ctx, c, s)
 	p.o.Progress(0, s.Gap, time.Since(began))
-	many := p.m >= searchOutputs && float64(p.n)*float64(p.n)*float64(p.m) >= searchWork
-	search := func(ctx context.Context, _ *cells, s *Solution) {
-		if many && p.inputs() {
-			p.searched(ctx, s)
-		}
-	}
-	for _, step := range []func(context.Context, *cells, *Solution){p.tight, p.noise, search} {
+	for _, step := range []func(context.Context, *cells, *Solution){p.tight, p.noise} {
 		if s.Gap > p.o.Tolerance && ctx.Err() == nil {
 			step(ctx, c, s)
 			p.o.Progress(0, s.Gap, time.Since(began))
@@ -64,18 +55,16 @@ func (p *problem) start(s *Solution, began time.Time) {
 }
 
 // cheap tells whether so many outputs are few enough for a mechanism to start with.
-func (p *problem) cheap(outputs int) bool {
+func (p *problem) cheap(outputs int, work float64) bool {
 	n, k := float64(p.n), float64(outputs)
-	if limit := float64(p.o.TimeLimit); limit > 0 && n*n*k*float64(startStep) > startShare*limit {
-		return false
-	}
-	return n*n*k <= startWork && p.memory(bytes(p.n, p.m)+float64(24*n*n)+float64(16*n*k)) == nil
+	return n*n*k <= work && p.memory(bytes(p.n, p.m)+float64(24*n*n)+float64(16*n*k)) == nil
 }
 
 // tight is the mechanism of tight weights, where there is one, and after it the best
 // output for the input that it names.
 func (p *problem) tight(ctx context.Context, c *cells, s *Solution) {
-	if !p.cheap(p.n) {
+	n, limit := float64(p.n), float64(p.o.TimeLimit)
+	if !p.cheap(p.n, startWork) || limit > 0 && n*n*n*float64(startStep) > startShare*limit {
 		return
 	}
 	m, err := exponential.Tight(ctx, p.b.Privacy, p.alpha, &exponential.TightOptions{Unit: p.o.Unit, Workers: p.o.Workers})
@@ -87,7 +76,7 @@ func (p *problem) tight(ctx context.Context, c *cells, s *Solution) {
 // noise is remapped or snapped noise, or where there is none the tuned exponential
 // mechanism. It is for levels too small for tight weights, which lose least or nearly.
 func (p *problem) noise(ctx context.Context, c *cells, s *Solution) {
-	if s.Method == exponential.MethodTight || !p.cheap(p.m) {
+	if s.Method == exponential.MethodTight || !p.cheap(p.m, noiseWork) {
 		return
 	}
 	var m *exponential.Mechanism
@@ -153,41 +142,37 @@ func (p *problem) onOutputs(c *cells, channel *mechanism.Channel) (*mechanism.Ch
 
 // lossOf is the loss of a channel that releases outputs of the problem, rounded up.
 func (p *problem) lossOf(channel *mechanism.Channel) (float64, error) {
-	column := make(map[int]int, p.m)
-	for w, y := range p.o.Outputs {
-		column[y] = w
+	losses, err := p.losses(channel)
+	if err != nil {
+		return 0, err
 	}
-	var row []float64
-	return p.total(func(x int) float64 {
-		sum := 0.0
-		row = channel.Row(x, row)
-		for y, q := range row {
-			// Prob reads what is below 2^-1022 as 0.
-			sum = directed.AddUp(sum, directed.MulUp(max(q, 0x1p-1022), p.loss[column[channel.Output(y)]*p.n+x]))
+	return p.total(func(x int) float64 { return losses[x] })
+}
+
+// losses are those of the inputs, rounded up.
+func (p *problem) losses(channel *mechanism.Channel) ([]float64, error) {
+	at, column := make(map[int]int, p.m), make([]int, channel.Outputs())
+	for w, y := range p.o.Outputs {
+		at[y] = w
+	}
+	for y := range column {
+		column[y] = at[channel.Output(y)]
+	}
+	losses := make([]float64, p.n)
+	err := parallel.Chunks(p.late, p.n, 8, p.o.Workers, nil, func(_, lo, hi int) {
+		var row []float64
+		for x := lo; x < hi; x++ {
+			sum := 0.0
+			row = channel.Row(x, row)
+			for y, q := range row {
+				// Prob reads what is below 2^-1022 as 0.
+				sum = directed.AddUp(sum, directed.MulUp(max(q, 0x1p-1022), p.loss[column[y]*p.n+x]))
+			}
+			losses[x] = directed.MulUp(sum, 1+probErr)
 		}
-		return directed.MulUp(sum, 1+probErr)
 	})
+	return losses, err
 }
 
 // probErr bounds the relative error of [mechanism.Channel.Prob].
 const probErr = 0x1p-41
-
-// inputs tells whether a bound for mechanisms that release inputs, in the worst case, is
-// one here.
-func (p *problem) inputs() bool {
-	return p.o.Prior == nil && p.ofInputs()
-}
-
-// searched takes the bound of [entropy.LowerBounds], which is about inputs.
-func (p *problem) searched(ctx context.Context, s *Solution) {
-	bounds, err := entropy.LowerBounds(ctx, p.b, p.alpha, &entropy.Options{Workers: p.o.Workers})
-	if err != nil {
-		return
-	}
-	star := bounds[0].Witness.(entropy.Star)
-	prior := make([]float64, p.n)
-	for i, y := range star.Points {
-		prior[y] += float64(star.Weights[i] * exact.Exp(-p.budget[star.X*p.n+y]))
-	}
-	s.prove(bounds[0].Value, bounds[0].Name, prior)
-}

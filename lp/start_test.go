@@ -50,9 +50,6 @@ func TestStart_HoldsTheOptimum(t *testing.T) {
 		s := &Solution{Prior: distribution(o.Prior, n)}
 		s.keep(testkit.Must(p.constant(t.Context())))
 		p.start(s, time.Now())
-		if p.inputs() {
-			p.searched(t.Context(), s)
-		}
 		certified(t, b, alpha, o.Prior, s)
 		lo, hi := simplexOptimum(t, b, alpha, o.Outputs, o.Prior)
 		if s.DualBound > hi || s.Objective < lo {
@@ -180,6 +177,60 @@ func TestStopped_ReturnsWhatItHas(t *testing.T) {
 		}
 		if s, err := c.solve(t.Context(), Options{TimeLimit: 1}); err != nil || s.Status != StatusTimeLimit {
 			t.Errorf("%s, time limit: %v, %v", c.name, s, err)
+		}
+	}
+}
+
+// A time limit ends whatever is under way within half a second, reading aside, and what
+// comes back is certified and has a bound.
+func TestTimeLimit_EndsWithinHalfASecond(t *testing.T) {
+	type search func(b metric.Bimetric, o Options) (*Solution, error)
+	optimal := func(b metric.Bimetric, o Options) (*Solution, error) { return Optimal(t.Context(), b, .5, &o) }
+	choose := func(b metric.Bimetric, o Options) (*Solution, error) {
+		c, err := Choose(t.Context(), b, .5, &o)
+		if err != nil {
+			return nil, err
+		}
+		return &Solution{Channel: c.Channel, Audited: c.Audited, Objective: c.Objective, DualBound: c.LowerBound, Gap: c.Gap, Prior: distribution(nil, b.Privacy.Len())}, nil
+	}
+	spanner := func(b metric.Bimetric, o Options) (*Solution, error) {
+		s, err := Spanner(t.Context(), b, .5, &SpannerOptions{Options: o})
+		return &s.Solution, err
+	}
+	constant := func(b metric.Bimetric, o Options) (*Solution, error) {
+		c, err := ConstOPT(t.Context(), b, .5, &ConstOptions{TimeLimit: o.TimeLimit})
+		return &Solution{Channel: c.Channel, Audited: c.Audited, Objective: c.Objective, DualBound: math.SmallestNonzeroFloat64, Gap: 1, Prior: distribution(nil, b.Privacy.Len())}, err
+	}
+	for _, c := range []struct {
+		name    string
+		n, k    int
+		limit   time.Duration
+		search  search
+		reading int // of the distances, how often
+	}{
+		{"few outputs", 700, 10, 400 * time.Millisecond, optimal, 1},
+		{"extended", 500, 60, 400 * time.Millisecond, optimal, 1},
+		{"choice", 300, 30, 300 * time.Millisecond, choose, 3},
+		{"spanner", 100, 100, 300 * time.Millisecond, spanner, 8},
+		{"constant budget", 200, 200, 200 * time.Millisecond, constant, 1},
+		{"few outputs of many", 5041, 20, 10 * time.Second, optimal, 1},
+		{"many outputs of many", 5041, 100, 10 * time.Second, optimal, 1},
+		{"choice of many", 3000, 300, 5 * time.Second, choose, 3},
+	}[:testkit.Sweep(5, 8)] {
+		f := scattered(c.n)
+		outputs, _, err := metric.FarthestFirst(t.Context(), f, c.k, 0)
+		testkit.Check(t, err)
+		o := Options{Outputs: outputs, TimeLimit: c.limit}
+		clock := testkit.StartClock()
+		testkit.Must(testkit.Must(read(t.Context(), "test", metric.Same(f), .5, &o)).constant(t.Context()))
+		reading := clock.Took() * time.Duration(c.reading)
+		clock = testkit.StartClock()
+		s := testkit.Must(c.search(metric.Same(f), o))
+		if took := clock.Took(); took > c.limit+reading+500*time.Millisecond || !(s.DualBound > 0) || s.Audited.Hi > .5 {
+			t.Errorf("%s: limit %v, reading %v, took %v: %v", c.name, c.limit, reading, took, s)
+		}
+		if c.k > 10 || c.n < 1000 {
+			certified(t, metric.Same(f), .5, nil, s)
 		}
 	}
 }

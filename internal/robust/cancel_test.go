@@ -191,9 +191,6 @@ var longCalls = []longCall{
 	{"lp.Optimal, sparse", woods, 1200, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.Optimal(ctx, metric.Same(f), 1, nil))
 	}},
-	{"lp.Extended", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Extended(ctx, metric.Same(f), 5, nil))
-	}},
 	{"lp.ConstOPT", flat, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.ConstOPT(ctx, metric.Same(f), 5, nil))
 	}},

@@ -570,7 +570,6 @@ var lpCalls = []call{
 	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Neighbors: 2}}},
 	{"lp.ConstOptions.Size", (&lp.ConstOptions{Neighbors: 2}).Size, []any{twoSided}},
 	{"lp.LevelLowerBound", lp.LevelLowerBound, []any{twoSided, kl10.Target{Gamma: 1, Delta: 0.1}}},
-	{"lp.Extended", lp.Extended, []any{twoSided, 1.0, &lp.ExtendedOptions{Outputs: []int{0, 2, 4}}}},
 	{"lp.LowerBound", lp.LowerBound, []any{twoSided, 1.0, []int{0, 2, 4}}},
 	{"lp.MostPrivate", lp.MostPrivate, []any{twoSided, kl10.Target{Gamma: 1, Delta: 0.1}, &lp.MostPrivateOptions{}}},
 	{"lp.MostPrivateSolution.RecordsFor", testkit.Must(lp.MostPrivate(context.Background(), twoSided, kl10.Target{Gamma: 1, Delta: 0.1}, nil)).RecordsFor,

@@ -43,7 +43,7 @@ var zeros = []any{
 	new(domain.Domain[[]float64]), new(private.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]), new(measure.Stream[[]float64]),
 	new(table.Release), new(table.Synthesizer), new(words.Text),
 	new(walk.Noise), new(walk.Walk),
-	new(lp.ConstSolution), new(lp.ExtendedSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
+	new(lp.ConstSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
 }
 
 // interfaces draw random numbers; their zero value is nil, which Go refuses.

@@ -78,8 +78,6 @@ func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 		below("Optimal", level, opt.DualBound, noise)
 		sparse := testkit.Must(lp.Spanner(t.Context(), line, level, nil))
 		below("Spanner", level, sparse.DualBound, noise)
-		all := testkit.Must(lp.Extended(t.Context(), line, level, &lp.ExtendedOptions{Anchors: 12, Patches: 1}))
-		below("Extended", level, all.DualBound, noise)
 		shorter := testkit.Must(metric.Subset(line.Privacy, []int{0, 1, 2, 3, 4, 5, 6, 7}))
 		least, _, err := entropy.LevelFor(t.Context(), metric.Same(shorter), noise*exact, nil)
 		testkit.Check(t, err)

@@ -23,9 +23,8 @@ const (
 type Channel struct {
 	Inputs, Outputs int
 	X               []float64
-	// Budget returns the budgets of all pairs of u, in dst where it is long enough. They
-	// obey the triangle inequality.
-	Budget  func(u int, dst []float64) []float64
+	// Budget[u*Inputs+v] obeys the triangle inequality.
+	Budget  []float64
 	Workers int
 	// Log, where not nil, are the logarithms of numbers one for each row: X times them
 	// obeys the budgets less the Margin.
@@ -52,10 +51,8 @@ func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
 		}
 		sums := make([]float64, c.Inputs)
 		err := parallel.Chunks(ctx, c.Inputs, 8, c.Workers, nil, func(_, lo, hi int) {
-			var e []float64
 			for u := lo; u < hi && ctx.Err() == nil; u++ {
-				e = c.Budget(u, e)
-				sums[u] = c.step(next[u*c.Outputs:(u+1)*c.Outputs], u, e, step)
+				sums[u] = c.step(next[u*c.Outputs:(u+1)*c.Outputs], u, step)
 			}
 		})
 		if err != nil {
@@ -66,15 +63,16 @@ func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
 	return false, nil
 }
 
-func (c *Channel) row(u int) []float64 { return c.X[u*c.Outputs : (u+1)*c.Outputs] }
+func (c *Channel) row(u int) []float64  { return c.X[u*c.Outputs : (u+1)*c.Outputs] }
+func (c *Channel) from(u int) []float64 { return c.Budget[u*c.Inputs : (u+1)*c.Inputs] }
 
 // step writes the row of u in the envelopes of a step, and returns the logarithm of its sum,
 // by which it is divided. A row that was divided by less than that of u bounds it from
 // below, one that was divided by more from above.
-func (c *Channel) step(to []float64, u int, e []float64, step int) float64 {
+func (c *Channel) step(to []float64, u, step int) float64 {
 	copy(to, c.row(u))
 	lower := step%2 == 1
-	for v, b := range e {
+	for v, b := range c.from(u) {
 		if c.Log != nil && (b < Longest || step > 0) {
 			if d := c.Log[u] - c.Log[v]; !lower && d <= 0 || lower && d >= 0 {
 				continue
@@ -112,10 +110,8 @@ func (c *Channel) step(to []float64, u int, e []float64, step int) float64 {
 func (c *Channel) close(ctx context.Context) (bool, error) {
 	var far atomic.Bool
 	err := parallel.Chunks(ctx, c.Inputs, 8, c.Workers, nil, func(_, lo, hi int) {
-		var e []float64
 		for u := lo; u < hi && !far.Load(); u++ {
-			e = c.Budget(u, e)
-			for v, b := range e {
+			for v, b := range c.from(u) {
 				if !(math.Abs(c.Log[u]-c.Log[v]) <= Margin*(1-1e-6)*min(b, Longest)) {
 					far.Store(true)
 				}

@@ -12,8 +12,7 @@ import (
 // level is the largest |ln x[u,w]/x[v,w]|, as a share of the pair's budget.
 func level(c *Channel) (worst float64) {
 	for u := range c.Inputs {
-		e := c.Budget(u, nil)
-		for v, b := range e[:u] {
+		for v, b := range c.from(u)[:u] {
 			for w, q := range c.row(u) {
 				worst = max(worst, math.Abs(math.Log(q/c.row(v)[w]))/b)
 			}
@@ -27,15 +26,12 @@ func TestRepair_MakesPrivate(t *testing.T) {
 	const n, m = 60, 7
 	r, f := random.Seeded(3), space.Halton(n)
 	for _, alpha := range []float64{.5, 5, 50} {
-		budget := func(u int, _ []float64) (e []float64) {
-			for v := range n {
-				e = append(e, alpha*f.Distance(u, v))
-			}
-			return e
-		}
-		var divided, rough []float64
+		var budget, divided, rough []float64
 		logs := make([]float64, n)
 		for u := range n {
+			for v := range n {
+				budget = append(budget, alpha*f.Distance(u, v))
+			}
 			sum := 0.0
 			for w := range m {
 				q := math.Exp(-(1 - Margin) * alpha * f.Distance(u, w))

@@ -18,11 +18,11 @@ type Base struct {
 	logs   []float64 // by column, of the inputs
 }
 
-// NewBase reads the channel of a local program.
-func NewBase(inputs []int, c *mechanism.Channel, output func(label int) int) *Base {
+// NewBase reads the channel of a local program, whose labels are outputs.
+func NewBase(inputs []int, c *mechanism.Channel) *Base {
 	b := &Base{inputs: inputs, logs: make([]float64, len(inputs)*c.Outputs())}
 	for y := range c.Outputs() {
-		b.label = append(b.label, output(c.Output(y)))
+		b.label = append(b.label, c.Output(y))
 	}
 	var row []float64
 	for i := range inputs {

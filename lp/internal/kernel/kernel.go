@@ -7,20 +7,17 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/lp/internal/envelope"
 	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/metric"
 )
 
-// Problem is what a kernel is for.
+// Problem is what a kernel is for. Levels and rates are in units of the budgets' alpha.
 type Problem struct {
-	Space   metric.Bimetric // checked
-	Alpha   float64         // > 0
-	Outputs []int
-	Unit    metric.Unit
-	Workers int
+	Inputs, Outputs int
+	Budget          []float64 // [u*Inputs+v], as of package ipm
+	Loss            []float64 // [w*Inputs+u]
+	Workers         int
 	// Memory refuses arrays of so many bytes.
 	Memory func(bytes float64) error
 }
@@ -38,7 +35,7 @@ type Problem struct {
 // the place of single ones.
 //
 // What the row sums differ by in the end is mended by envelopes: see package envelope. Where
-// those fail r is alpha/2, as the logarithm of a row sum changes by r rho1 at most.
+// those fail r is 1/2, as the logarithm of a row sum changes by r rho1 at most.
 type Kernel struct {
 	Problem
 	ctx  context.Context
@@ -68,7 +65,7 @@ const (
 	sweeps = 3   // between two passes over the rings
 	passes = 200 // at most
 	look   = 25  // passes between two looks at the row sums
-	// even is what row sums may differ by, as a share of alpha a unit of distance.
+	// even is what the logarithms of row sums may differ by, as a share of the budget.
 	even = .005
 	// faint is the logarithm of a share of a sum that is not counted.
 	faint = -40
@@ -79,29 +76,25 @@ const (
 // New finds weights whose row sums are even, on top of a share of base, which may be nil.
 // Its errors are those of ctx and Memory.
 func New(ctx context.Context, p *Problem, base *Base, share float64) (*Kernel, error) {
-	k := &Kernel{Problem: *p, ctx: ctx, n: p.Space.Privacy.Len(), base: base, share: share}
+	k := &Kernel{Problem: *p, ctx: ctx, n: p.Inputs, base: base, share: share}
 	if err := k.releases(); err != nil {
 		return nil, err
 	}
-	return k, k.balance(k.Alpha * (1 - envelope.Margin))
+	return k, k.balance(1 - envelope.Margin)
 }
 
 // releases assigns to every input the output that is nearest to it.
 func (k *Kernel) releases() error {
 	k.release = make([]int, k.n)
-	err := parallel.Chunks(k.ctx, k.n, 16, k.Workers, nil, func(_, lo, hi int) {
-		var row []float64
-		for u := lo; u < hi; u++ {
-			row = finite.Row(k.Space.Utility, u, row)
-			for w, y := range k.Outputs {
-				if row[y] < row[k.Outputs[k.release[u]]] {
-					k.release[u] = w
-				}
+	for w := range k.Outputs {
+		if err := k.ctx.Err(); err != nil {
+			return err
+		}
+		for u, l := range k.Loss[w*k.n : (w+1)*k.n] {
+			if l < k.Loss[k.release[u]*k.n+u] {
+				k.release[u] = w
 			}
 		}
-	})
-	if err != nil {
-		return err
 	}
 	at := make(map[int]int)
 	place := func(output int) int {
@@ -112,7 +105,7 @@ func (k *Kernel) releases() error {
 		return at[output]
 	}
 	for i, w := range k.release {
-		k.release[i] = place(k.Outputs[w])
+		k.release[i] = place(w)
 	}
 	if k.base != nil {
 		k.baseAt = make([]int, len(k.base.label))
@@ -129,9 +122,8 @@ func (k *Kernel) build(rate float64) error {
 	k.near, k.value = make([][]int32, k.n), make([][]float32, k.n)
 	k.weight, k.total, k.ringed = make([]float64, k.n), make([]float64, k.n), make([]bool, k.n)
 	err := parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
-		var row []float64
 		for u := lo; u < hi; u++ {
-			row = finite.Row(k.Space.Privacy, u, row)
+			row := k.from(u)
 			count := 0
 			for _, d := range row {
 				if d*rate <= reach {
@@ -156,11 +148,6 @@ func (k *Kernel) build(rate float64) error {
 		}
 	}
 	return k.Memory(k.entries())
-}
-
-// Bytes counts the largest arrays.
-func (k *Kernel) Bytes() float64 {
-	return max(k.entries(), float64(8*float64(k.n)*float64(len(k.label))))
 }
 
 func (k *Kernel) entries() float64 {
@@ -299,17 +286,16 @@ func expSum(logs []float64) float64 {
 func (k *Kernel) rows(f func(x int, from, logs []float64)) error {
 	columns := k.columns()
 	return parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
-		var from []float64
 		logs, scratch := make([]float64, len(k.label)), make([]float64, len(columns)+len(k.label))
 		for x := lo; x < hi; x++ {
-			from = finite.Row(k.Space.Privacy, x, from)
+			from := k.from(x)
 			k.logs(logs, from, columns, scratch)
 			f(x, from, logs)
 		}
 	})
 }
 
-// unevenness is the largest |ln Z(u) - ln Z(v)|/rho1(u,v), as a share of alpha.
+// unevenness is the largest |ln Z(u) - ln Z(v)|, as a share of the budget.
 func (k *Kernel) unevenness() (float64, error) {
 	lnZ := make([]float64, k.n)
 	err := k.rows(func(x int, _, logs []float64) {
@@ -320,12 +306,10 @@ func (k *Kernel) unevenness() (float64, error) {
 	}
 	share := make([]float64, k.n)
 	err = parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
-		var from []float64
 		for x := lo; x < hi; x++ {
-			from = finite.Row(k.Space.Privacy, x, from)
-			for v, d := range from {
-				if diff := math.Abs(lnZ[x] - lnZ[v]); diff > share[x]*k.Alpha*d && d > 0 {
-					share[x] = diff / d / k.Alpha
+			for v, d := range k.from(x) {
+				if diff := math.Abs(lnZ[x] - lnZ[v]); diff > share[x]*d && d > 0 {
+					share[x] = diff / d
 				}
 			}
 		}
@@ -337,58 +321,49 @@ func (k *Kernel) unevenness() (float64, error) {
 func (k *Kernel) Losses() ([]float64, error) {
 	losses := make([]float64, k.n)
 	err := k.rows(func(x int, _, logs []float64) {
-		utility := finite.Row(k.Space.Utility, x, nil)
 		sum, loss := 0.0, 0.0
 		for w, l := range logs {
 			p := math.Exp(l)
 			sum += p
-			loss += float64(p * utility[k.label[w]])
+			loss += float64(p * k.Loss[k.label[w]*k.n+x])
 		}
 		losses[x] = loss / sum
 	})
 	return losses, err
 }
 
-// Channel builds the mechanism and audits it.
-func (k *Kernel) Channel() (*mechanism.Channel, mechanism.Audit, error) {
-	c, audit, err := k.channel(true)
-	if err == nil && !(audit.Hi <= k.Alpha) {
-		if err = k.balance(k.Alpha / 2 * (1 - envelope.Margin)); err == nil {
-			c, audit, err = k.channel(false)
-		}
-	}
-	return c, audit, err
-}
-
-// channel divides the rows by their sums, and mends what that breaks.
-func (k *Kernel) channel(mend bool) (*mechanism.Channel, mechanism.Audit, error) {
+// Channel divides the rows by their sums and mends what that breaks, and releases label[w] in
+// the place of output w. Its level is to be audited. A safe one is not mended: its weights
+// are for a rate at which the level is at most 1, where rho1 is a metric and but for rounding.
+func (k *Kernel) Channel(ctx context.Context, label []int, safe bool) (*mechanism.Channel, error) {
 	m := len(k.label)
 	if err := k.Memory(float64(24 * float64(k.n) * float64(m))); err != nil {
-		return nil, mechanism.Audit{}, err
+		return nil, err
 	}
-	e := envelope.Channel{Inputs: k.n, Outputs: m, X: make([]float64, k.n*m), Log: make([]float64, k.n), Workers: k.Workers, Budget: func(u int, dst []float64) []float64 {
-		from := finite.Row(k.Space.Privacy, u, dst)
-		dst = finite.Grow(dst, k.n)
-		for v, d := range from {
-			dst[v] = k.Alpha * d
+	if safe {
+		if err := k.balance((1 - envelope.Margin) / 2); err != nil {
+			return nil, err
 		}
-		return dst
-	}}
+	}
+	e := envelope.Channel{Inputs: k.n, Outputs: m, X: make([]float64, k.n*m), Log: make([]float64, k.n), Budget: k.Budget, Workers: k.Workers}
 	err := k.rows(func(x int, _, logs []float64) {
 		e.Log[x] = math.Log(expSum(logs))
 		for w, l := range logs {
 			e.X[x*m+w] = math.Exp(max(l, least) - e.Log[x])
 		}
 	})
-	if err == nil && mend {
-		_, err = e.Repair(k.ctx)
+	if err == nil && !safe {
+		_, err = e.Repair(ctx)
 	}
 	if err != nil {
-		return nil, mechanism.Audit{}, err
+		return nil, err
 	}
-	c, err := mechanism.FromWeights(k.ctx, k.n, m, e.X, &mechanism.ChannelOptions{Labels: k.label, Workers: k.Workers})
-	if err != nil {
-		return nil, mechanism.Audit{}, err
+	labels := make([]int, m)
+	for i, w := range k.label {
+		labels[i] = label[w]
 	}
-	return c.Certify(k.ctx, k.Space.Privacy, k.Unit, &mechanism.AuditOptions{Workers: k.Workers})
+	return mechanism.FromWeights(ctx, k.n, m, e.X, &mechanism.ChannelOptions{Labels: labels, Workers: k.Workers})
 }
+
+// from are the budgets from an input.
+func (k *Kernel) from(u int) []float64 { return k.Budget[u*k.n : (u+1)*k.n] }

@@ -8,32 +8,36 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-func halton(t *testing.T, n int, alpha float64) *Kernel {
-	outputs := make([]int, n)
-	for i := range outputs {
-		outputs[i] = i
-	}
-	p := &Problem{Space: metric.Same(testspace.Halton(n)), Alpha: alpha, Outputs: outputs, Memory: func(float64) error { return nil }}
-	return testkit.Must(New(t.Context(), p, nil, 0))
-}
-
-// A mended kernel keeps the level, and one that cannot be mended, as its rate was raised too
-// far, gives way to one that keeps it by the triangle inequality.
-func TestChannel_KeepsTheLevel(t *testing.T) {
-	for _, alpha := range []float64{2, 10, 40, 2000} {
-		k := halton(t, 60, alpha)
-		for _, raise := range []float64{1, 1.3} {
-			k.rate *= raise
-			_, audit, err := k.Channel()
-			if err != nil || audit.Hi > alpha || raise == 1 && audit.Hi < .99*alpha {
-				t.Errorf("alpha %v: level %v at %v of the rate, %v", alpha, audit.Hi, raise, err)
-			}
+// halton is a kernel for points and their distances times alpha.
+func halton(t *testing.T, n int, alpha float64) (*Kernel, metric.Finite) {
+	f := testkit.Must(metric.Scaled(testspace.Halton(n), alpha))
+	p := &Problem{Inputs: n, Outputs: n, Memory: func(float64) error { return nil }}
+	for i := range n {
+		for j := range n {
+			p.Budget = append(p.Budget, f.Distance(i, j))
 		}
 	}
+	p.Loss = p.Budget
+	return testkit.Must(New(t.Context(), p, nil, 0)), f
 }
 
-func TestBytes_CountsTheChannel(t *testing.T) {
-	if k := halton(t, 40, 5); k.Bytes() < 8*40*float64(len(k.label)) || k.Bytes() < k.entries() {
-		t.Errorf("%v bytes for %d labels", k.Bytes(), len(k.label))
+// A mended kernel keeps the level and hardly less, and so does a safe one whatever the rate was.
+func TestChannel_KeepsTheLevel(t *testing.T) {
+	labels := make([]int, 60)
+	for i := range labels {
+		labels[i] = i
+	}
+	for _, alpha := range []float64{2, 10, 40, 2000} {
+		k, f := halton(t, 60, alpha)
+		level := func(safe bool) float64 {
+			return testkit.Must(testkit.Must(k.Channel(t.Context(), labels, safe)).Audit(t.Context(), f, nil)).Hi
+		}
+		if l := level(false); !(l > .99 && l <= 1) {
+			t.Errorf("alpha %v: level %v", alpha, l)
+		}
+		k.rate = 1.3
+		if high, l := level(false), level(true); !(high > 1) || l > 1 {
+			t.Errorf("alpha %v: level %v of the safe channel, %v at a rate of 1.3", alpha, l, high)
+		}
 	}
 }
