@@ -127,7 +127,7 @@ func (e *extension) place(center int, x, losses []float64) ([]float64, error) {
 		share *= most * share * (3 - 2*share) // smooth at both ends
 		row := mixed[u*e.m : (u+1)*e.m]
 		for w := range row {
-			row[w] *= 1 - share
+			row[w] = float64(row[w] * (1 - share))
 		}
 		for j, w := range outputs {
 			row[w] += float64(share * rows[i*q+j])
@@ -262,7 +262,7 @@ func (e *extension) extended(s *Solution, inputs, outputs, ball []int, rows, bro
 			sum := func(share float64) (sum float64) {
 				for j, l := range lo {
 					if l > 0 {
-						sum += l * math.Exp(share*math.Log(hi[j]/l))
+						sum += float64(l * math.Exp(float64(share*math.Log(hi[j]/l))))
 					}
 				}
 				return sum
