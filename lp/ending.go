@@ -68,11 +68,15 @@ func (p *problem) needed() time.Duration {
 	start := time.Now()
 	// The context of the limit has not begun; a few rows are quick.
 	_ = parallel.Chunks(context.Background(), min(p.n, sampledRows), 4, p.o.Workers, nil, func(_, lo, hi int) {
-		f, sum := make([]float64, p.n), 0.0
+		f, best := make([]float64, p.n), 0.0
 		for u := lo; u < hi; u++ {
 			factors(p.budget[u*p.n:(u+1)*p.n], f)
 			for w := range p.m {
-				sum += envelope(f, p.scaled[w*p.n:(w+1)*p.n], false)
+				for v, q := range p.scaled[w*p.n : (w+1)*p.n] {
+					if t := f[v] * q; t > best {
+						best = t
+					}
+				}
 			}
 		}
 	})

@@ -119,6 +119,9 @@ func (e *extension) run() error {
 		}
 	}
 	e.stage()
+	if e.s.Gap > e.o.Tolerance {
+		return e.places()
+	}
 	return nil
 }
 

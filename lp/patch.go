@@ -56,19 +56,11 @@ func (e *extension) patch(center int, losses []float64) error {
 	if err := e.ctx.Err(); err != nil {
 		return err
 	}
-	privacy, err := metric.Subset(e.b.Privacy, inputs)
-	if err != nil {
-		return err
-	}
-	o := &Options{
-		Outputs: outputs, Loss: func(x, w int) float64 { return e.loss[w*e.n+inputs[x]] },
-		Tolerance: patchTolerance, MemoryLimit: e.o.MemoryLimit, Workers: e.o.Workers,
-	}
-	whole := slices.Max(from) <= reach
+	whole, tolerance := slices.Max(from) <= reach, patchTolerance
 	if whole {
-		o.Tolerance = wholeTolerance
+		tolerance = wholeTolerance
 	}
-	s, err := optimal(e.ctx, e.op, metric.Bimetric{Privacy: privacy}, e.alpha, o, true)
+	s, err := e.local(inputs, outputs, tolerance, 0)
 	if s == nil {
 		return err
 	}
@@ -76,11 +68,7 @@ func (e *extension) patch(center int, losses []float64) error {
 		e.whole = kernel.NewBase(inputs, s.Channel)
 	}
 	bound, prior := e.proved(s, inputs, outputs, slack)
-	weights := make([]float64, e.n)
-	for i, x := range inputs {
-		weights[x] = prior[i]
-	}
-	e.s.prove(bound, boundByPatch, weights)
+	e.s.prove(bound, boundByPatch, e.weights(inputs, prior))
 	return nil
 }
 

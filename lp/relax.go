@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/direct"
-	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/lp/internal/envelope"
 	"github.com/metricdp/metricdp/lp/internal/ipm"
 )
 
@@ -125,91 +125,23 @@ func (g *merged) add(x, private []float64, most float64) (added int, err error) 
 	return added, nil
 }
 
-const (
-	// envelopeMargin is the share of a budget that envelopes leave to the division of rows.
-	envelopeMargin = 1e-4
-	mostEnvelopes  = 20
-)
-
 // factors are exp(-e) for the budgets e of an input, less the margin.
 func factors(budget, f []float64) {
 	for v, e := range budget {
-		f[v] = math.Exp(-(1 - envelopeMargin) * min(e, ipm.MaxBudget))
+		f[v] = math.Exp(-(1 - envelope.Margin) * min(e, envelope.Longest))
 	}
 }
 
-// envelopes turns the columns of a channel into those of one near it that is private up to
-// rounding: by turns x[u] becomes max_v f(u,v) x[v] and min_v x[v]/f(u,v), f being a little
-// more than exp(-e), and rows are divided by their sums. Before they are divided all rows
-// obey the budgets less the margin, so that the sums alone tell whether they do after it. It reports
-// whether that came about; no proof is known that it must.
-//
-// O(k^2 m), some ten times.
+// envelopes makes the columns of a channel private, where it reports so: see package envelope.
 func (g *merged) envelopes(x []float64) (private bool, err error) {
 	k := g.prog.Inputs
-	y, log := make([]float64, len(x)), make([]float64, k)
-	for step := range 2 * mostEnvelopes {
-		lower := step%2 == 1
-		err := parallel.Chunks(g.late, k, 8, g.o.Workers, nil, func(_, lo, hi int) {
-			f := make([]float64, k)
-			for u := lo; u < hi; u++ {
-				factors(g.prog.Budget[u*k:(u+1)*k], f)
-				if lower {
-					for v := range f {
-						f[v] = 1 / f[v]
-					}
-				}
-				sum := 0.0
-				for w := range g.m {
-					best := envelope(f, x[w*k:(w+1)*k], lower)
-					y[w*k+u] = best
-					sum += best
-				}
-				for w := range g.m {
-					y[w*k+u] /= sum
-				}
-				log[u] = math.Log(sum)
-			}
-		})
-		if err != nil {
-			return false, err
-		}
-		copy(x, y)
-		if g.close(log) {
-			return true, nil
-		}
+	c := envelope.Channel{Inputs: k, Outputs: g.m, X: make([]float64, len(x)), Budget: g.prog.Budget, Workers: g.o.Workers}
+	for i, q := range x {
+		c.X[i%k*g.m+i/k] = q
 	}
-	return false, nil
-}
-
-// envelope is the largest f x, or the smallest.
-func envelope(f, x []float64, lower bool) float64 {
-	best := f[0] * x[0]
-	if lower {
-		for v, q := range x {
-			if t := f[v] * q; t < best {
-				best = t
-			}
-		}
-		return best
+	private, err = c.Repair(g.late)
+	for i := range x {
+		x[i] = c.X[i%k*g.m+i/k]
 	}
-	for v, q := range x {
-		if t := f[v] * q; t > best {
-			best = t
-		}
-	}
-	return best
-}
-
-// close tells whether sums with these logarithms are within the margin of each other.
-func (g *merged) close(log []float64) bool {
-	k := g.prog.Inputs
-	for u, l := range log {
-		for v, e := range g.prog.Budget[u*k : u*k+u] {
-			if math.Abs(l-log[v]) > envelopeMargin*(1-1e-6)*min(e, ipm.MaxBudget) {
-				return false
-			}
-		}
-	}
-	return true
+	return private, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/lp/internal/envelope"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -33,14 +34,13 @@ type Problem struct {
 // such an input, which releases what is nearest to the input, has a dip there, and takes
 // the place of single ones.
 //
-// What the row sums differ by in the end costs level: dividing the rows by them adds to r
-// the largest |ln Z(u) - ln Z(v)|/rho1(u,v).
+// What the row sums differ by in the end is mended by envelopes: see package envelope. Where
+// those fail r is 1/2, as the logarithm of a row sum changes by r rho1 at most.
 type Kernel struct {
 	Problem
 	ctx  context.Context
 	n    int // inputs
 	rate float64
-	safe float64 // a rate whose level is below 1 by the triangle inequality
 	// near[u] are the inputs within reach/rate of u, value their entries of K.
 	near    [][]int32
 	value   [][]float32
@@ -64,96 +64,23 @@ const (
 	first  = 60  // sweeps over single inputs before rings are looked at
 	sweeps = 3   // between two passes over the rings
 	passes = 200 // at most
-	look   = 25  // passes between two looks at the level
-	// sharpenSteps halve the room between the rate and alpha, sharpenMargin of which is
-	// left to the pairs that sharpen does not look at.
-	sharpenSteps  = 6
-	sharpenMargin = 2e-3
+	look   = 25  // passes between two looks at the row sums
+	// even is what the logarithms of row sums may differ by, as a share of the budget.
+	even = .005
+	// faint is the logarithm of a share of a sum that is not counted.
+	faint = -40
+	// least is the logarithm of a weight below which columns are level, as private.
+	least = -650
 )
 
-// rooms are the shares of the level that may be lost to the row sums. At the last the
-// triangle inequality is enough: the logarithm of a row sum changes by the rate at most.
-var rooms = []float64{.01, .02, .04, .06, .08, .12, .16, .24, .32, .5}
-
-// New finds weights whose row sums leave the level below 1, on top of a share of
-// base, which may be nil. Its errors are those of ctx and Memory.
+// New finds weights whose row sums are even, on top of a share of base, which may be nil.
+// Its errors are those of ctx and Memory.
 func New(ctx context.Context, p *Problem, base *Base, share float64) (*Kernel, error) {
 	k := &Kernel{Problem: *p, ctx: ctx, n: p.Inputs, base: base, share: share}
 	if err := k.releases(); err != nil {
 		return nil, err
 	}
-	uneven := 0.0
-	for i, room := range rooms {
-		last := i == len(rooms)-1
-		if room < uneven && !last {
-			continue
-		}
-		err := k.build(1 - room)
-		if err == nil {
-			uneven, err = k.balance(room, last)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if uneven <= room {
-			break
-		}
-	}
-	return k, k.sharpen()
-}
-
-// sharpen raises the rate, weights as they are, to where the level is just below alpha, as
-// far as the pairs tell that are nearest and those whose row sums differ most. Columns
-// that differ by their rate are seldom divided by row sums that add to it.
-func (k *Kernel) sharpen() error {
-	k.safe = k.rate
-	_, partner, err := k.unevenness()
-	if err != nil {
-		return err
-	}
-	private := func(rate float64) (bool, error) {
-		k.rate = rate
-		worst := make([]bool, k.n)
-		err := k.rows(func(x int, from, logs []float64) {
-			other := make([]float64, len(logs))
-			sum := math.Log(expSum(logs))
-			nearest := -1
-			for v, d := range from {
-				if d > 0 && (nearest < 0 || d < from[nearest]) {
-					nearest = v
-				}
-			}
-			for _, v := range []int{nearest, partner[x]} {
-				if v < 0 {
-					continue
-				}
-				k.logs(other, k.from(v))
-				shift, most := sum-math.Log(expSum(other)), (1-sharpenMargin)*from[v]
-				for w, l := range logs {
-					// NaN where both are 0.
-					if diff := l - other[w] - shift; diff > most || -diff > most {
-						worst[x] = true
-					}
-				}
-			}
-		})
-		return !slices.Contains(worst, true), err
-	}
-	low, high := k.safe, 1.0
-	for range sharpenSteps {
-		mid := low + (high-low)/2
-		ok, err := private(mid)
-		if err != nil {
-			return err
-		}
-		if ok {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	k.rate = low
-	return nil
+	return k, k.balance(1 - envelope.Margin)
 }
 
 // releases assigns to every input the output that is nearest to it.
@@ -234,30 +161,32 @@ func (k *Kernel) entries() float64 {
 	return float64(8 * float64(entries))
 }
 
-// balance computes the weights, and returns what the row sums add to the level, as a
-// share of it: of all pairs, or more than room. O(entries of K) a sweep.
-func (k *Kernel) balance(room float64, last bool) (float64, error) {
+// balance computes the weights. O(entries of K) a sweep.
+func (k *Kernel) balance(rate float64) error {
+	if err := k.build(rate); err != nil {
+		return err
+	}
 	for range first {
 		if err := k.sweep(); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	for pass := 0; ; pass++ {
 		if pass%look == 0 {
-			share, _, err := k.unevenness()
-			if err != nil || share <= room/2 || pass >= passes || last {
-				return share, err
+			share, err := k.unevenness()
+			if err != nil || share <= even || pass >= passes {
+				return err
 			}
 		}
 		if err := k.addRings(); err != nil {
-			return 0, err
+			return err
 		}
 		for _, r := range k.rings {
 			k.turn(r)
 		}
 		for range sweeps {
 			if err := k.sweep(); err != nil {
-				return 0, err
+				return err
 			}
 		}
 	}
@@ -282,28 +211,56 @@ func (k *Kernel) sweep() error {
 	return nil
 }
 
-// logs writes the logarithms of the weights of the row of input x by labels, from the
-// distances of x.
-func (k *Kernel) logs(dst, from []float64) {
-	for w := range dst {
-		dst[w] = math.Inf(-1)
-	}
-	if k.base != nil {
-		k.base.add(dst, k.baseAt, from, k.rate, k.share)
-	}
+// term is a column with a weight.
+type term struct {
+	log   float64 // of the weight
+	label int
+	set   []int32 // as that of a ring
+}
+
+// columns lists those with a weight.
+func (k *Kernel) columns() (list []term) {
 	for u, w := range k.weight {
 		if w > 0 {
-			addLog(&dst[k.release[u]], math.Log(w)-float64(k.rate*from[u]))
+			list = append(list, term{math.Log(w), k.release[u], []int32{int32(u)}})
 		}
 	}
 	for _, r := range k.rings {
 		if r.weight > 0 {
-			least := math.Inf(1)
-			for _, s := range r.set {
-				least = min(least, from[s])
-			}
-			addLog(&dst[k.release[r.center]], math.Log(r.weight)-float64(k.rate*least))
+			list = append(list, term{math.Log(r.weight), k.release[r.center], r.set})
 		}
+	}
+	return list
+}
+
+// logs writes the logarithms of the weights of the row of input x by labels, from the
+// distances of x. scratch has room for the columns and labels.
+func (k *Kernel) logs(dst, from []float64, columns []term, scratch []float64) {
+	at, sums := scratch[:len(columns)], scratch[len(columns):][:len(dst)]
+	clear(sums)
+	for w := range dst {
+		dst[w] = math.Inf(-1)
+	}
+	for i, c := range columns {
+		least := from[c.set[0]]
+		for _, s := range c.set[1:] {
+			least = min(least, from[s])
+		}
+		at[i] = c.log - float64(k.rate*least)
+		dst[c.label] = max(dst[c.label], at[i])
+	}
+	for i, c := range columns {
+		if l := at[i] - dst[c.label]; l > faint {
+			sums[c.label] += math.Exp(l)
+		}
+	}
+	for w, sum := range sums {
+		if sum > 0 {
+			dst[w] += math.Log(sum)
+		}
+	}
+	if k.base != nil {
+		k.base.add(dst, k.baseAt, from, k.rate, k.share)
 	}
 }
 
@@ -327,38 +284,37 @@ func expSum(logs []float64) float64 {
 
 // rows calls f for every input with its distances and the logarithms of its weights.
 func (k *Kernel) rows(f func(x int, from, logs []float64)) error {
+	columns := k.columns()
 	return parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
-		logs := make([]float64, len(k.label))
+		logs, scratch := make([]float64, len(k.label)), make([]float64, len(columns)+len(k.label))
 		for x := lo; x < hi; x++ {
 			from := k.from(x)
-			k.logs(logs, from)
+			k.logs(logs, from, columns, scratch)
 			f(x, from, logs)
 		}
 	})
 }
 
-// unevenness is the largest |ln Z(u) - ln Z(v)|/rho1(u,v), as a share of alpha, and for
-// every u the v of its own largest, or -1.
-func (k *Kernel) unevenness() (float64, []int, error) {
+// unevenness is the largest |ln Z(u) - ln Z(v)|, as a share of the budget.
+func (k *Kernel) unevenness() (float64, error) {
 	lnZ := make([]float64, k.n)
 	err := k.rows(func(x int, _, logs []float64) {
 		lnZ[x] = math.Log(expSum(logs))
 	})
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
-	share, partner := make([]float64, k.n), make([]int, k.n)
+	share := make([]float64, k.n)
 	err = parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
-			partner[x] = -1
 			for v, d := range k.from(x) {
 				if diff := math.Abs(lnZ[x] - lnZ[v]); diff > share[x]*d && d > 0 {
-					share[x], partner[x] = diff/d, v
+					share[x] = diff / d
 				}
 			}
 		}
 	})
-	return slices.Max(share), partner, err
+	return slices.Max(share), err
 }
 
 // Losses are those of the inputs.
@@ -376,23 +332,37 @@ func (k *Kernel) Losses() ([]float64, error) {
 	return losses, err
 }
 
-// Channel builds the mechanism, which releases label[w] in the place of output w. Its level
-// is to be audited; at the safe rate it is at most 1, where rho1 is a metric and but for
-// rounding.
+// Channel divides the rows by their sums and mends what that breaks, and releases label[w] in
+// the place of output w. Its level is to be audited. A safe one is not mended: its weights
+// are for a rate at which the level is at most 1, where rho1 is a metric and but for rounding.
 func (k *Kernel) Channel(ctx context.Context, label []int, safe bool) (*mechanism.Channel, error) {
-	if err := k.Memory(float64(8 * float64(k.n) * float64(len(k.label)))); err != nil {
+	m := len(k.label)
+	if err := k.Memory(float64(24 * float64(k.n) * float64(m))); err != nil {
 		return nil, err
 	}
 	if safe {
-		k.rate = k.safe
+		if err := k.balance((1 - envelope.Margin) / 2); err != nil {
+			return nil, err
+		}
 	}
-	labels := make([]int, len(k.label))
+	e := envelope.Channel{Inputs: k.n, Outputs: m, X: make([]float64, k.n*m), Log: make([]float64, k.n), Budget: k.Budget, Workers: k.Workers}
+	err := k.rows(func(x int, _, logs []float64) {
+		e.Log[x] = math.Log(expSum(logs))
+		for w, l := range logs {
+			e.X[x*m+w] = math.Exp(max(l, least) - e.Log[x])
+		}
+	})
+	if err == nil && !safe {
+		_, err = e.Repair(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	labels := make([]int, m)
 	for i, w := range k.label {
 		labels[i] = label[w]
 	}
-	return mechanism.NewChannel(ctx, mechanism.Rows{Inputs: k.n, Outputs: len(labels), Log: true, Fill: func(x int, dst []float64) {
-		k.logs(dst, k.from(x))
-	}}, &mechanism.ChannelOptions{Labels: labels, Workers: k.Workers})
+	return mechanism.FromWeights(ctx, k.n, m, e.X, &mechanism.ChannelOptions{Labels: labels, Workers: k.Workers})
 }
 
 // from are the budgets from an input.

@@ -1,0 +1,122 @@
+// Package envelope turns channels that are nearly private into private ones.
+package envelope
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+const (
+	// Margin is the share of a budget that envelopes leave to the division of rows.
+	Margin = 1e-4
+	// Longest is the largest budget that is told from others: entries of a column differ
+	// by exp(600) at most.
+	Longest = 600
+	// most steps, half of them from above. Some ten are enough.
+	most = 40
+)
+
+// Channel has the probabilities X[u*Outputs+w], by inputs u.
+type Channel struct {
+	Inputs, Outputs int
+	X               []float64
+	// Budget[u*Inputs+v] obeys the triangle inequality.
+	Budget  []float64
+	Workers int
+	// Log, where not nil, are the logarithms of numbers one for each row: X times them
+	// obeys the budgets less the Margin.
+	Log []float64
+}
+
+// Repair makes X private up to rounding: by turns x[u] becomes max_v f(u,v) x[v] and
+// min_v x[v]/f(u,v), f being exp(-e) for the budget e less the margin, and rows are divided
+// by their sums. Before they are divided all rows obey the budgets less the margin, so that
+// the sums alone tell whether they do after it. It reports whether that came about; no proof
+// is known that it must.
+//
+// O(n^2 m) a step, for the pairs whose row sums are in the one order of the two.
+func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
+	var next []float64
+	for step := range most {
+		if c.Log != nil {
+			if private, err = c.close(ctx); private || err != nil {
+				return private, err
+			}
+		}
+		if next == nil {
+			next = make([]float64, len(c.X))
+		}
+		sums := make([]float64, c.Inputs)
+		err := parallel.Chunks(ctx, c.Inputs, 8, c.Workers, nil, func(_, lo, hi int) {
+			for u := lo; u < hi && ctx.Err() == nil; u++ {
+				sums[u] = c.step(next[u*c.Outputs:(u+1)*c.Outputs], u, step)
+			}
+		})
+		if err != nil {
+			return false, err
+		}
+		c.X, next, c.Log = next, c.X, sums
+	}
+	return false, nil
+}
+
+func (c *Channel) row(u int) []float64  { return c.X[u*c.Outputs : (u+1)*c.Outputs] }
+func (c *Channel) from(u int) []float64 { return c.Budget[u*c.Inputs : (u+1)*c.Inputs] }
+
+// step writes the row of u in the envelopes of a step, and returns the logarithm of its sum,
+// by which it is divided. A row that was divided by less than that of u bounds it from
+// below, one that was divided by more from above.
+func (c *Channel) step(to []float64, u, step int) float64 {
+	copy(to, c.row(u))
+	lower := step%2 == 1
+	for v, b := range c.from(u) {
+		if c.Log != nil && (b < Longest || step > 0) {
+			if d := c.Log[u] - c.Log[v]; !lower && d <= 0 || lower && d >= 0 {
+				continue
+			}
+		}
+		b = (1 - Margin) * min(b, Longest)
+		x := c.row(v)[:len(to)]
+		if lower {
+			f := math.Exp(b)
+			for w, q := range to {
+				if t := f * x[w]; t < q {
+					to[w] = t
+				}
+			}
+			continue
+		}
+		f := math.Exp(-b)
+		for w, q := range to {
+			if t := f * x[w]; t > q {
+				to[w] = t
+			}
+		}
+	}
+	sum := 0.0
+	for _, q := range to {
+		sum += q
+	}
+	for w := range to {
+		to[w] /= sum
+	}
+	return math.Log(sum)
+}
+
+// close tells whether the logarithms are within the margin of each other.
+func (c *Channel) close(ctx context.Context) (bool, error) {
+	var far atomic.Bool
+	err := parallel.Chunks(ctx, c.Inputs, 8, c.Workers, nil, func(_, lo, hi int) {
+		for u := lo; u < hi && !far.Load(); u++ {
+			for v, b := range c.from(u) {
+				if !(math.Abs(c.Log[u]-c.Log[v]) <= Margin*(1-1e-6)*min(b, Longest)) {
+					far.Store(true)
+				}
+			}
+		}
+	})
+	return !far.Load(), err
+}

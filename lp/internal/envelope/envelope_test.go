@@ -1,0 +1,59 @@
+package envelope
+
+import (
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+)
+
+// level is the largest |ln x[u,w]/x[v,w]|, as a share of the pair's budget.
+func level(c *Channel) (worst float64) {
+	for u := range c.Inputs {
+		for v, b := range c.from(u)[:u] {
+			for w, q := range c.row(u) {
+				worst = max(worst, math.Abs(math.Log(q/c.row(v)[w]))/b)
+			}
+		}
+	}
+	return worst
+}
+
+// Rows that were private before they were divided, and rows that never were, become so.
+func TestRepair_MakesPrivate(t *testing.T) {
+	const n, m = 60, 7
+	r, f := random.Seeded(3), space.Halton(n)
+	for _, alpha := range []float64{.5, 5, 50} {
+		var budget, divided, rough []float64
+		logs := make([]float64, n)
+		for u := range n {
+			for v := range n {
+				budget = append(budget, alpha*f.Distance(u, v))
+			}
+			sum := 0.0
+			for w := range m {
+				q := math.Exp(-(1 - Margin) * alpha * f.Distance(u, w))
+				sum += q
+				divided = append(divided, q)
+				rough = append(rough, (1+.3*r.Float64())*q)
+			}
+			logs[u] = math.Log(sum)
+			for w := range m {
+				divided[u*m+w] /= sum
+				rough[u*m+w] /= sum
+			}
+		}
+		for name, c := range map[string]*Channel{
+			"divided": {Inputs: n, Outputs: m, X: divided, Budget: budget, Log: logs},
+			"rough":   {Inputs: n, Outputs: m, X: rough, Budget: budget},
+		} {
+			before := level(c)
+			private := testkit.Must(c.Repair(t.Context()))
+			if got := level(c); before <= 1 || !private || !(got <= 1) {
+				t.Errorf("alpha %v, %s: level %v of it before, %v after, private %v", alpha, name, before, got, private)
+			}
+		}
+	}
+}
