@@ -539,7 +539,7 @@ func (l *runningLoss) addWeighted(rate, r, loss, weight float64) {
 		e := math.Exp(u)
 		*l = runningLoss{r, float64(l.sum*e) + float64(weight*loss), float64(l.mass*e) + weight}
 	case u < 40: // e^-40 changes nothing; nor does r = +Inf
-		e := weight * math.Exp(-u)
+		e := float64(weight * math.Exp(-u))
 		*l = runningLoss{l.near, l.sum + float64(e*loss), l.mass + e}
 	}
 }

@@ -124,7 +124,7 @@ const readAgain = 16
 // worthStoring tells whether n x m costs should be stored, and again those of src x dst of
 // them if these are fewer.
 func worthStoring(n, m, src, dst int) bool {
-	all, again := float64(n)*float64(m), float64(src)*float64(dst)
+	all, again := float64(float64(n)*float64(m)), float64(float64(src)*float64(dst))
 	if all > readAgain*again {
 		return false
 	}
