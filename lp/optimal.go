@@ -189,7 +189,7 @@ func (p *problem) search(ctx context.Context, s *Solution, began time.Time) erro
 var engines = [...]Engine{ipm.Dense: EngineDense, ipm.Sparse: EngineSparse, ipm.ByInput: EngineByInput, ipm.Lazy: EngineLazy}
 
 func (g *merged) solve(s *Solution, began time.Time) error {
-	res := g.run(s, kernelShare*g.o.Tolerance, began, nil, nil)
+	res := g.run(s, kernelShare*g.o.Tolerance, began)
 	s.raise(g, res)
 	r, err := g.repair(res.X)
 	s.keep(r)
@@ -199,9 +199,8 @@ func (g *merged) solve(s *Solution, began time.Time) error {
 	return err
 }
 
-// run has the engine solve the program, on from a result and a channel near it, which may be
-// nil.
-func (g *merged) run(s *Solution, tolerance float64, began time.Time, from *ipm.Result, near []float64) *ipm.Result {
+// run has the engine solve the program.
+func (g *merged) run(s *Solution, tolerance float64, began time.Time) *ipm.Result {
 	before := s.Iterations
 	s.Engine = engines[g.plan.Kind]
 	res := g.plan.Solve(g.ctx, ipm.Settings{
@@ -211,7 +210,6 @@ func (g *merged) run(s *Solution, tolerance float64, began time.Time, from *ipm.
 			g.o.Progress(before+i, max(0, upper-lower)/upper, time.Since(began))
 		},
 		Fits: func(bytes float64) bool { return g.fits(bytes) == nil },
-		From: from, Near: near,
 	})
 	s.Iterations += res.Iterations
 	return res

@@ -23,10 +23,10 @@ const (
 	// relaxedTolerance is that of the first relaxation, by experiment on 2,025 points and 20
 	// outputs.
 	relaxedTolerance = 2e-3
-	// mostRelaxed is how many programs are solved, each from the end of the one before, while
-	// two leave at most the share mostLeft of the gap, or it is close to the tolerance: the
-	// program with all pairs takes as long as ten of them. One alone may leave more where the
-	// next has the pairs for its tolerance.
+	// mostRelaxed is how many programs are solved, while two leave at most the share mostLeft
+	// of the gap, or it is within inReach times the tolerance: the program with all pairs takes
+	// as long as ten of them. One alone may leave more where the next has the pairs for its
+	// tolerance.
 	mostRelaxed = 8
 	mostLeft    = 0.75
 	inReach     = 3
@@ -44,8 +44,6 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	finest := g.o.Tolerance / 2
 	tolerance := max(relaxedTolerance, finest)
 	last, before := math.Inf(1), math.Inf(1) // the gaps after the last round and the one before
-	var from *ipm.Result
-	var near []float64
 	for range mostRelaxed {
 		if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 			return err
@@ -53,7 +51,7 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 		if quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs < leastRelaxed; !quick || g.fits(g.plan.Bytes()) != nil {
 			return nil
 		}
-		res := g.run(s, tolerance, began, from, near)
+		res := g.run(s, tolerance, began)
 		s.raise(g, res)
 		x := slices.Clone(res.X)
 		private, err := g.envelopes(x)
@@ -73,9 +71,6 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 		added, err := g.add(res.X, x, math.Ldexp(s.DualBound, -g.exp)*(1+float64(above*g.o.Tolerance)))
 		if err != nil || added == 0 && tolerance == finest {
 			return err
-		}
-		if from, near = nil, nil; private && res.Status == ipm.Converged {
-			from, near = res, x
 		}
 		last, before = s.Gap, last
 		tolerance = max(finest, min(tolerance, s.Gap/8))

@@ -185,9 +185,6 @@ func (p *point) start() error {
 	for i := range p.x {
 		p.x[i] /= norm[i%n]
 	}
-	if p.o.From != nil {
-		return p.resume(p.o.From.end, p.o.Near)
-	}
 	for i := range p.z {
 		p.z[i] = 1 / float64(len(p.z))
 	}
@@ -216,63 +213,6 @@ func (p *point) start() error {
 	})
 }
 
-// What resume takes of a start that is far from all bounds, and the share of the loss that
-// products of slacks and multipliers are at least, by experiment on 900 points of the plane:
-// a third less iterations, and hardly more for others from .005 to .1 and .002 to .02.
-const (
-	blend = 0.03
-	rise  = 0.005
-)
-
-// resume sets a point near the end of a solve with some of the pairs, and near a channel
-// that obeys all: its x is within all rows, and its multipliers are those of the end, raised
-// where products would be small. What that takes from dual feasibility full steps restore.
-func (p *point) resume(from *point, near []float64) error {
-	for i, v := range near {
-		p.x[i] = (1-blend)*v + blend*p.x[i]
-	}
-	copy(p.y, from.y)
-	copy(p.z, from.z)
-	if err := p.measure(); err != nil {
-		return err
-	}
-	p.k = (1 + rise) * slices.Max(p.loss)
-	mu := rise * p.k / p.weight
-	for i, l := range p.loss[:p.nz] {
-		p.t[i] = p.k - l
-		p.z[i] = max(p.z[i], mu/p.t[i])
-	}
-	before := make([]int, p.all.len()) // the place of every pair in from, -1 where it is new
-	for u := range p.n {
-		list := from.all.v[from.all.start[u]:from.all.start[u+1]]
-		for i := p.all.start[u]; i < p.all.start[u+1]; i++ {
-			j, has := slices.BinarySearch(list, p.all.v[i])
-			if before[i] = -1; has {
-				before[i] = int(from.all.start[u]) + j
-			}
-		}
-	}
-	p.clearPrices()
-	return p.columns(func(t *task, w int) {
-		c, x, old := p.rows(w), p.column(p.x, w), from.lambda[from.parts[w].first:]
-		c.each(func(i int32, u, v int) {
-			c.slack(i, x[u], x[v])
-			c.lf[i], c.lk[i] = mu*c.omega[i]*c.rf[i], mu*c.omega[i]*c.rk[i]
-			if j := before[i]; j >= 0 {
-				c.lf[i], c.lk[i] = max(c.lf[i], old[j]), max(c.lk[i], old[from.all.len()+j])
-			}
-		})
-		p.price(t, w)
-	})
-}
-
-// slack sets the slacks of the rows of a pair.
-func (c rows) slack(i int32, xu, xv float64) {
-	a, b := c.a[i], c.b[i]
-	c.sf[i], c.sk[i] = b*xv-a*xu, b*xu-a*xv
-	c.rf[i], c.rk[i] = 1/c.sf[i], 1/c.sk[i]
-}
-
 // startRows sets the slacks and multipliers of column w. lambda shares g = D_w z - y > 0
 // out over the rows of each input by omega, such that G'lambda = g.
 func (p *point) startRows(w int) {
@@ -297,7 +237,8 @@ func (p *point) startRows(w int) {
 		share := c.omega[i] / -math.Expm1(-2*e) / b
 		c.lf[i] = share * (g[v] + a/b*g[u])
 		c.lk[i] = share * (g[u] + a/b*g[v])
-		c.slack(i, x[u], x[v])
+		c.sf[i], c.sk[i] = b*x[v]-a*x[u], b*x[u]-a*x[v]
+		c.rf[i], c.rk[i] = 1/c.sf[i], 1/c.sk[i]
 	})
 }
 

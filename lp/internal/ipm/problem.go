@@ -84,11 +84,6 @@ type Settings struct {
 	Progress func(iteration int, upper, lower float64)
 	// Fits, where not nil, tells whether a lazy solve may take so many bytes.
 	Fits func(bytes float64) bool
-	// From, where not nil, is the result of a solve with some of the pairs, columns
-	// imposing all of those, and Near a channel that obeys all that there are now: the solve
-	// goes on from them.
-	From *Result
-	Near []float64
 }
 
 // Status says why Solve stopped.
@@ -130,8 +125,6 @@ type Result struct {
 	Iterations int
 	Status     Status
 	Bytes      float64 // that a lazy solve takes, or would where it was refused
-
-	end *point // of which y, z, lambda and its parts are there
 }
 
 // losses counts the loss rows, and duals those with a dual of their own.

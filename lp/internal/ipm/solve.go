@@ -40,8 +40,6 @@ func (s *solver) solve() *Result {
 	}
 	s.best.Status = StatusOf(err)
 	s.best.Bytes = s.bytes
-	p := s.point
-	s.best.end = &point{y: p.y, z: p.z, lambda: p.lambda, parts: p.parts, all: p.all}
 	return &s.best
 }
 

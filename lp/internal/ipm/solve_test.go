@@ -94,39 +94,3 @@ func TestSolve_Interrupted(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
-
-// A solve that goes on from one with some of the pairs ends where one from scratch does, in
-// fewer steps: with and without a prior, loss rows that share an input, and every engine that
-// imposes all rows.
-func TestSolve_GoesOn(t *testing.T) {
-	ctx, bound := t.Context(), 0
-	for i, p := range []*Problem{few(square(30, 8), 5), skewed(few(square(30, 8), 5)), twice(square(12, 3))} {
-		for _, kind := range []Kind{Dense, Sparse, ByInput} {
-			some := *p
-			some.Pairs = make([][]int32, p.Inputs)
-			for u, list := range p.Pairs { // the nearest, so that what they leave out binds
-				for _, v := range list {
-					if p.Budget[u*p.Inputs+int(v)] < 3 || u == 0 {
-						some.Pairs[u] = append(some.Pairs[u], v)
-					}
-				}
-			}
-			part := planFor(&some, kind).Solve(ctx, Settings{Tolerance: 1e-3})
-			near := planFor(p, kind).Solve(ctx, Settings{Tolerance: .01})
-			cold := planFor(p, kind).Solve(ctx, Settings{Tolerance: 1e-3})
-			warm := planFor(p, kind).Solve(ctx, Settings{Tolerance: 1e-3, From: part, Near: near.X})
-			if part.Status != Converged || warm.Status != Converged || warm.Lower > cold.Upper || cold.Lower > warm.Upper || warm.Upper-warm.Lower > 1e-3*warm.Upper {
-				t.Errorf("problem %d, engine %d: %v in [%v, %v], from scratch [%v, %v]", i, kind, warm.Status, warm.Lower, warm.Upper, cold.Lower, cold.Upper)
-			}
-			if part.Upper < cold.Lower {
-				bound++
-			}
-			if warm.Iterations >= cold.Iterations {
-				t.Errorf("problem %d, engine %d: %d iterations from [%v, %v], %d from scratch", i, kind, warm.Iterations, part.Lower, part.Upper, cold.Iterations)
-			}
-		}
-	}
-	if bound == 0 {
-		t.Error("no pair that was left out binds")
-	}
-}
