@@ -112,7 +112,7 @@ func (e *extension) place(center int, x, losses []float64) ([]float64, error) {
 	}
 	mixed, q := slices.Clone(x), len(outputs)
 	// No more than it takes to come near the bound.
-	most, aim := 0.0, e.s.DualBound*(1+e.o.Tolerance/4)
+	most, aim := 0.0, float64(e.s.DualBound*(1+e.o.Tolerance/4))
 	for i, u := range ball {
 		loss := 0.0
 		for j, w := range outputs {
@@ -124,7 +124,7 @@ func (e *extension) place(center int, x, losses []float64) ([]float64, error) {
 	}
 	for i, u := range ball {
 		share := min(1, max(0, (placeOuter-from[u])/(placeOuter-placeInner)))
-		share *= most * share * (3 - 2*share) // smooth at both ends
+		share = float64(most * share * share * (3 - float64(2*share))) // smooth at both ends
 		row := mixed[u*e.m : (u+1)*e.m]
 		for w := range row {
 			row[w] = float64(row[w] * (1 - share))
