@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Memoizer is a mechanism that says whether it repeats draws. [Sticky] and [Track] do,
@@ -38,10 +39,13 @@ func memoized(m any) bool { return CheckIndependent(m) != nil }
 type domain[X any] interface{ inDomain(x X) error }
 
 // inDomain returns the error of m for an x outside its domain, as far as m can tell without
-// a draw.
+// a draw, and that of an x which is no place, whatever m is.
 func inDomain[X, Y any](m Mechanism[X, Y], x X) error {
 	if d, ok := m.(domain[X]); ok {
 		return d.inDomain(x)
+	}
+	if p, ok := any(x).(metric.LatLon); ok {
+		return fault.Private(metric.GreatCircle{}.Check(p, p))
 	}
 	return nil
 }

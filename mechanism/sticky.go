@@ -79,7 +79,8 @@ type StickyOptions[X any] struct {
 	Key func(x X) string
 	// Check refuses inputs outside the mechanism's domain, with its error, before anything is
 	// drawn or spent. It must depend on x alone. nil: what [On], [Labels], [LabelBoth], [Then]
-	// and [Compose] make of a [Channel] refuses all that are outside, other mechanisms none.
+	// and [Compose] make of a [Channel] refuses all that are outside, other mechanisms what is
+	// no [metric.LatLon] (a [*metric.ValueError]), and nothing else.
 	Check func(x X) error
 	// Store keeps the draws, for all processes that have it. nil: memory does, and a new Sticky
 	// draws anew.

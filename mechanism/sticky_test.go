@@ -393,6 +393,34 @@ func flip(b []byte, at int) []byte {
 	return b
 }
 
+// here releases places as they are.
+type here struct{ g Guarantee }
+
+func (h here) Guarantee() Guarantee { return h.g }
+
+func (h here) Release(_ *rand.Rand, x metric.LatLon) (metric.LatLon, error) { return x, nil }
+
+// What is no place costs nothing and is not stored, whatever the mechanism, unless a Check takes it.
+func TestSticky_RefusesWhatIsNoPlace(t *testing.T) {
+	m := Mechanism[metric.LatLon, metric.LatLon](here{testkit.Must(NewGuarantee(1, 0, "km"))})
+	other := Then(m, func(y metric.LatLon) (metric.LatLon, error) { return y, nil })
+	for _, bad := range []metric.LatLon{{Lat: 90.1}, {Lat: -148}, {Lat: math.NaN()}, {Lon: math.Inf(1)}} {
+		for _, m := range []Mechanism[metric.LatLon, metric.LatLon]{m, other} {
+			store := newMemory()
+			b := testkit.Must(NewBudget(m.Guarantee(), nil))
+			s := testkit.Must(NewSticky(m, &StickyOptions[metric.LatLon]{Store: store, Name: "a", Budget: b}))
+			_, err := s.Release(nil, bad)
+			var value *metric.ValueError
+			if !errors.As(err, &value) || errors.Is(err, ErrRefused) || strings.Contains(err.Error(), "148") || len(store.records) > 0 {
+				t.Errorf("%v: %v, %v", bad, err, store)
+			}
+			testkit.Must(s.Release(nil, metric.LatLon{Lat: 90, Lon: 722}))
+		}
+	}
+	s := testkit.Must(NewSticky(m, &StickyOptions[metric.LatLon]{Check: func(metric.LatLon) error { return nil }}))
+	testkit.Must(s.Release(nil, metric.LatLon{Lat: 91}))
+}
+
 // An input that is refused without a draw costs nothing and is not stored; another error of
 // the mechanism may depend on the draw, is spent, and stays.
 func TestSticky_ErrorsOfTheMechanism(t *testing.T) {

@@ -41,5 +41,5 @@
 // # Who should not use it
 //
 // Guarantees do not hold for dissimilarities that break the triangle inequality. [Angular]
-// replaces cosine distance; shortest paths ([NewGraph]) repair many others.
+// replaces cosine distance; [Spanner] at t = 1 repairs others.
 package metric

@@ -150,9 +150,12 @@ func ExampleValidate() {
 	fmt.Println(err)
 	var v *metric.Violation
 	fmt.Println(errors.As(err, &v) && v.Axiom == metric.Triangle)
+	repaired := must(metric.Spanner(context.Background(), times, 1))
+	fmt.Println(repaired.Distance(0, 2), metric.Validate(context.Background(), repaired, nil))
 	// Output:
 	// metric: Validate: d(i,j) <= d(i,k) + d(k,j) fails at i=0, j=2, k=1 by 15
 	// true
+	// 30 <nil>
 }
 
 func ExampleNewGraph() {

@@ -230,6 +230,33 @@ func TestSpanner_AgreesWithNaiveGreedy(t *testing.T) {
 	}
 }
 
+// Of distances that break the triangle inequality the 1-spanner has all shortest paths.
+func TestSpanner_RepairsTriangles(t *testing.T) {
+	r := random.Seeded(4)
+	for range 20 {
+		n := 2 + r.IntN(20)
+		rows := make([][]float64, n)
+		var edges []metric.Edge
+		for i := range rows {
+			rows[i] = make([]float64, n)
+			for j := range i {
+				d := float64(r.IntN(30)) // so that sums are exact
+				rows[i][j], rows[j][i] = d, d
+				edges = append(edges, metric.Edge{I: i, J: j, Length: d})
+			}
+		}
+		want := testkit.Must(metric.NewGraphEdges(t.Context(), n, edges))
+		got := testkit.Must(metric.Spanner(t.Context(), testkit.Must(metric.NewMatrix(rows)), 1))
+		for i := range n {
+			for j := range n {
+				if got.Distance(i, j) != want.Distance(i, j) {
+					t.Fatalf("distance (%d, %d) of %v: %v, want %v", i, j, rows, got.Distance(i, j), want.Distance(i, j))
+				}
+			}
+		}
+	}
+}
+
 // The edges of a graph do for all pairs but where rounding says otherwise: paths of tenths
 // tie, and their sums differ.
 func TestSpanner_RoundedGraph(t *testing.T) {

@@ -19,7 +19,9 @@ import (
 //
 // on the right for the float64s that the Distance methods return, on the left up to the rounding
 // with which f obeys the triangle inequality ([DefaultTolerance]). t = 1 drops the pairs that
-// shorter ones imply; a large t leaves a minimum spanning tree.
+// shorter ones imply; a large t leaves a minimum spanning tree. Of an f that breaks the triangle
+// inequality, as distances rounded in a file do, t = 1 makes the metric of its shortest paths, the
+// largest that is nowhere above f.
 //
 // The errors are [ErrEmpty], [*ValueError] for t and, with the position of the pair as in
 // [NewDense], for a distance outside [0, 1e300], and [*MemoryError]. O(n^2 log n) time, and a

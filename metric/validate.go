@@ -65,7 +65,8 @@ const (
 // Validate checks that f is a metric: distances finite and >= 0 ([FiniteValue]), d(i,i) = 0
 // ([ZeroSelf]), d(i,j) = d(j,i) exactly ([Symmetry]), under Strict d(i,j) > 0 ([Identity]), and the
 // triangle inequality up to the tolerance ([Triangle]). The error is a [*Violation] that names the
-// points, or [ErrEmpty], a [*ValueError] for an option, or a [*MemoryError].
+// points, or [ErrEmpty], a [*ValueError] for an option, or a [*MemoryError]. [Spanner] at t = 1
+// repairs triangles.
 //
 // Up to MaxTriples triples everything is checked, pairs before triangles; the witness is the first
 // pair (i, j), i <= j, in lexicographic order, and for a triangle the k with the least sum. O(n^2)

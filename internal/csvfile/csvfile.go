@@ -323,7 +323,7 @@ func seeming(header []string, separator rune) string {
 		if strings.Contains(all, by) {
 			or := ""
 			if separator != 0 {
-				or = ", or another separator set"
+				or = ", or Schema.Separated"
 			}
 			return fmt.Sprintf(", separated by %q: want %s between fields%s", by, between(separator), or)
 		}

@@ -581,6 +581,7 @@ var lpCalls = []call{
 	{"anywhere.Manhattan", anywhere.Manhattan, []any{1.0, [][]float64{{0, 0}, {2, 1}}, &anywhere.Options[[]float64]{Cells: 16, Anchors: 4, TimeLimit: 1}}},
 	{"anywhere.Earth", anywhere.Earth, []any{1.0, []metric.LatLon{place, {Lat: place.Lat + .01, Lon: place.Lon}}, &anywhere.Options[metric.LatLon]{Cells: 16, Anchors: 4, TimeLimit: 1}}},
 	{"anywhere.Remap.LossAt", remapped.LossAt, []any{1.0}},
+	{"anywhere.Remap.PrivacyLoss", remapped.PrivacyLoss, []any{2.0}},
 	{"anywhere.Remap.Release", remapped.Release, []any{seeded(), 1.0}},
 	{"anywhere.Extend", anywhere.Extend, []any{narrow, corners, 1.0, metric.Unit("")}},
 	{"anywhere.Extended.Release", extended.Release, []any{seeded(), []float64{1.3}}},

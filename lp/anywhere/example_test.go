@@ -133,3 +133,26 @@ func ExampleTriangulatedLevel() {
 	// Output:
 	// level 0.9428 in triangle 0 at output 0, <nil>
 }
+
+func ExampleRemap_PrivacyLoss() {
+	// Fifty answers to one place, seen by somebody who knows it to 1 km.
+	shops := [][2]float64{{0, 0}, {2, 1}, {3, 0}}
+	m, err := anywhere.Plane(context.Background(), 0.2, shops, &anywhere.Options[[2]float64]{Cells: 400, Anchors: 9, Unit: "km"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	all, err := mechanism.NewComposition(mechanism.Repeated{Mechanism: m, Times: 50})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	together, _, err := all.CertifyAt(context.Background(), 1, 1e-6)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%v together, the sum is %v\n", together.Guarantee(), all.Guarantee())
+	// Output:
+	// (4.7072 per km, 1e-06)-private up to 1 km together, the sum is 10.0001-private per km
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -88,6 +89,7 @@ type ground[P any] struct {
 	bend, blur float64
 	near       func(x P) bool // where not nil, whether that holds at x
 	g          mechanism.Guarantee
+	noise      *additive.KNorm // in the unit of g: on the map inputs are no farther apart
 }
 
 const (
@@ -465,6 +467,21 @@ func (m *Remap[P]) Guarantee() mechanism.Guarantee {
 		return mechanism.Guarantee{}
 	}
 	return m.on.g
+}
+
+// PrivacyLoss bounds the law of the privacy loss between two inputs at a distance > 0 by that of the
+// noise, whatever the answers: see [mechanism.Composition.AuditAt].
+func (m *Remap[P]) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
+	const op = "anywhere: Remap.PrivacyLoss"
+	if err := m.check(op); err != nil {
+		return mechanism.PrivacyLoss{}, err
+	}
+	law, err := m.on.noise.PrivacyLoss(distance)
+	if err != nil {
+		return mechanism.PrivacyLoss{}, fault.Within(op, err)
+	}
+	law.Bound, law.Below = true, nil
+	return law, nil
 }
 
 func (m *Remap[P]) check(op string) error {

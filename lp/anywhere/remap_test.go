@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -335,6 +336,30 @@ func TestLine_IsPrivate(t *testing.T) {
 	}
 	if nearly < 0.99*alpha {
 		t.Errorf("the largest level seen is %v of %v: nothing is held back", nearly, alpha)
+	}
+}
+
+// Releases compose as the noise does, on the Earth as that of a flat map of the same level; nothing
+// is claimed from below.
+func TestPrivacyLoss_IsThatOfTheNoise(t *testing.T) {
+	const alpha = 0.7
+	audit := func(m interface{ Guarantee() mechanism.Guarantee }) mechanism.Audit {
+		c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: m, Times: 10}))
+		return testkit.Must(c.AuditAt(t.Context(), 1, 1e-6))
+	}
+	plane := testkit.Must(additive.NewPlanarLaplace(alpha, nil))
+	for _, c := range []struct {
+		m, noise interface{ Guarantee() mechanism.Guarantee }
+	}{
+		{testkit.Must(Line(t.Context(), alpha, []float64{0, 1}, &Options[float64]{Cells: 20, Anchors: 1})), testkit.Must(additive.NewLaplace(alpha, nil))},
+		{testkit.Must(Plane(t.Context(), alpha, square(2, 4), &Options[[2]float64]{Cells: 20, Anchors: 1})), plane},
+		{testkit.Must(Manhattan(t.Context(), alpha, [][]float64{{0, 0}, {1, 2}}, &Options[[]float64]{Cells: 20, Anchors: 1})),
+			testkit.Must(additive.NewKNorm(additive.Norm{P: 1, Dim: 2}, alpha, nil))},
+		{testkit.Must(Earth(t.Context(), alpha, shops(2, random.Seeded(371)), &Options[metric.LatLon]{Cells: 20, Anchors: 1})), plane},
+	} {
+		if got, want := audit(c.m), audit(c.noise); !(got.Hi >= want.Lo && math.Abs(got.Hi-want.Hi) <= 1e-3*want.Hi && got.Lo == 0) {
+			t.Errorf("%v: %v, that of the noise is %v", c.m, got, want)
+		}
 	}
 }
 

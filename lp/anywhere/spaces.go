@@ -10,7 +10,6 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -100,7 +99,7 @@ type noise struct {
 
 // settle is for points that are their coordinates.
 func settle[P any](on *ground[P], n noise, place func([]float64) P, on2 func(P) []float64) {
-	on.dim, on.rate, on.pitch, on.g, on.place = n.dim, n.rate, n.pitch, n.Guarantee(), place
+	on.dim, on.rate, on.pitch, on.g, on.noise, on.place = n.dim, n.rate, n.pitch, n.Guarantee(), n.KNorm, place
 	on.on = func(x P, dst []float64) []float64 { return append(dst, on2(x)...) }
 	on.draw = func(rng *rand.Rand, x P, dst []float64) ([]float64, error) {
 		y := append(dst, on2(x)...)
@@ -127,7 +126,7 @@ func Earth(ctx context.Context, alpha float64, outputs []metric.LatLon, o *Optio
 	if err := cmp.Or(checkAlpha(op, alpha, 0.002, 1e4), o.check(op, earth, outputs)); err != nil {
 		return nil, err
 	}
-	g, err := mechanism.NewGuarantee(alpha, 0, unit)
+	noise, err := additive.NewKNorm(additive.Norm{P: 2, Dim: 2}, alpha, &additive.Options{Unit: unit})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +137,7 @@ func Earth(ctx context.Context, alpha float64, outputs []metric.LatLon, o *Optio
 	}
 	chart := exact.NewChart(center.Lat, center.Lon)
 	rate := directed.MulDown(alpha, metric.EarthRadiusKm)
-	on := &ground[metric.LatLon]{dim: 2, flat: true, rate: rate, pitch: pitchOf(rate), space: earth, g: g}
+	on := &ground[metric.LatLon]{dim: 2, flat: true, rate: rate, pitch: pitchOf(rate), space: earth, g: noise.Guarantee(), noise: noise}
 	on.place = func(at []float64) metric.LatLon {
 		lat, lon := chart.Lift([2]float64(at))
 		return metric.LatLon{Lat: lat, Lon: lon}

@@ -49,9 +49,10 @@ const (
 	confidence   = .99
 )
 
-// ChooseAlpha finds the level at which a word stays unchanged with probability stay, in (0, 1), for
-// additive.NewMadlib, exponential.Truncated or exponential.Lazy: the mean of the words, or the most
-// of any for Every. Nothing private is read.
+// ChooseAlpha finds the level at which a word stays unchanged with probability stay, in (0, 1): of
+// additive.NewMadlib, or with a [ChooseOptions.Reach] of exponential.Truncated or exponential.Lazy,
+// which keep nearly all words at the level of Madlib. It is that of the mean of the words, or of the
+// most of any for Every. Nothing private is read.
 //
 // A word stays from some level on: for Madlib with noise z of level 1 from the most of
 // 2<z,w-x>/|w-x|^2 over the words w other than x; for an exponential mechanism, which draws by a

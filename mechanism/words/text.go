@@ -71,7 +71,7 @@ func NewText(m mechanism.Mechanism[string, string], o *TextOptions) (*Text, erro
 			return nil, fmt.Errorf("%s: Unknown = %.40q is a stop word", op, w)
 		}
 		if _, err := m.Release(nil, w); err != nil { // a public word: nothing is spent
-			return nil, fmt.Errorf("%s: Unknown: %w", op, err)
+			return nil, fmt.Errorf("%s: Unknown = %.40q: %w", op, w, err)
 		}
 	}
 	return t, nil
@@ -128,7 +128,9 @@ func (t *Text) Release(rng *rand.Rand, text []string) ([]string, error) {
 		if t.unknown != "" && errors.Is(err, mechanism.ErrNotAPoint) {
 			y, err = t.m.Release(rng, t.unknown)
 		}
-		if err != nil {
+		if errors.Is(err, mechanism.ErrNotAPoint) {
+			return nil, fmt.Errorf("%s: word %d: %w: see TextOptions.Unknown", op, i, err)
+		} else if err != nil {
 			return nil, fmt.Errorf("%s: word %d: %w", op, i, err)
 		}
 		out[i] = y

@@ -129,11 +129,12 @@ func TestErrors(t *testing.T) {
 	cancel()
 	testkit.Refused(t, [][3]any{
 		{testkit.Err(strict.Release(nil, []string{"a", "x"})), "words: Text.Release: word 1: ", mechanism.ErrNotAPoint},
+		{testkit.Err(strict.Release(nil, []string{"x"})), " labels: see TextOptions.Unknown"},
 		{testkit.Err(NewText(nil, nil)), "words: NewText: m: empty"},
 		{testkit.Err(NewText(testkit.Must(mechanism.NewSticky(named, nil)), nil)), "words: NewText: m: " + mechanism.ErrMemoized.Error()},
 		{testkit.Err(NewText(named, &TextOptions{Stop: []string{"the", "\xff"}})), `words: NewText: Stop[1] = "\xff" is not valid UTF-8`},
 		{testkit.Err(NewText(rough{named}, nil)), "words: NewText: the delta of m = 0.1, want 0"},
-		{testkit.Err(NewText(named, &TextOptions{Unknown: "x"})), "words: NewText: Unknown: mechanism: Labels"},
+		{testkit.Err(NewText(named, &TextOptions{Unknown: "x"})), `words: NewText: Unknown = "x": mechanism: Labels`},
 		{testkit.Err(NewText(named, &TextOptions{Unknown: "a", Stop: []string{"a"}})), `Unknown = "a" is a stop word`},
 		{testkit.Err(new(Text).Release(nil, nil)), "NewText"},
 		{testkit.Err(New(nil, nil)), "words: New: words: empty"},

@@ -412,7 +412,7 @@ func (v *Vocabulary) Nearest(word string, k int) ([]string, error) {
 
 // Reach returns a number at least as large as every distance of two words, and at most twice the
 // largest, for additive.Norm.AlphaForLevel: twice the largest distance from their mean.
-// O(Len()*Dim()).
+// As a reach of exponential.Truncated it truncates nothing. O(Len()*Dim()).
 func (v *Vocabulary) Reach(ctx context.Context) (float64, error) {
 	if v.Len() == 0 {
 		return 0, fault.Empty("words: Vocabulary.Reach", "the vocabulary", 0)

@@ -91,7 +91,7 @@ func TestSchema_ReadNamesLineAndColumn(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                                 "empty, want a header line with n, w, d, c, t, lat, lon",
 		"n,w,d,c,t,lat\n":                                  `line 1: no column "lon"`,
-		"n;w;d;c;t;lat;lon\n0,5;1;;b;y;1;2\n":              `line 1: no column "n", the header is "n;w;d;c;t;lat;lon", separated by ";": want commas between fields, or another separator set`,
+		"n;w;d;c;t;lat;lon\n0,5;1;;b;y;1;2\n":              `line 1: no column "n", the header is "n;w;d;c;t;lat;lon", separated by ";": want commas between fields, or Schema.Separated`,
 		"n,n,w,d,c,t,lat,lon\n":                            `line 1: column "n" appears twice`,
 		header + "0,1,,b,y,1,2\n0,1,,b,y,1\n":              "line 3: not the 7 fields of the header",
 		header + "x,1,,b,y,1,2\n":                          `line 2: n: not a number`,

@@ -60,7 +60,7 @@ func TestSchema_Separated(t *testing.T) {
 			t.Errorf("%q: %q, want %q", by, b.String(), back)
 		}
 	}
-	if _, err := all(s, strings.NewReader(tabs)); err == nil || !strings.HasSuffix(err.Error(), `separated by "\t": want ';' between fields, or another separator set`) {
+	if _, err := all(s, strings.NewReader(tabs)); err == nil || !strings.HasSuffix(err.Error(), `separated by "\t": want ';' between fields, or Schema.Separated`) {
 		t.Error(err)
 	}
 }
