@@ -1,17 +1,16 @@
-// Words releases words privately, on a real vocabulary, and compares what there
-// is to do it with. First a text, by the mechanisms for vocabularies of any size.
+// Words releases words privately, on a real vocabulary, and compares what there is to do it
+// with.
 //
 //	go run ./examples/words
 //	go run ./examples/words -n 200 -alpha 2 -time 2m
 //	go run ./examples/words -in glove.6B.100d.txt -vocabulary 50000 -text "I saw a doctor on Friday." -n 100 -many 2000 -k 30 -out /tmp/words
 //	go run ./examples/words -in crawl.vec -vocabulary 10000 -kept .8
 //
-// A word is a point, its GloVe vector; the privacy and the loss of a release are
-// measured by the Euclidean distance of vectors. At one level alpha the program
-// builds every mechanism that the library has for such a space, audits them,
-// prints a table with the proved lower bound and some releases to read, and draws
-// loss against the audited level as in Figure 1 of IKWAT22. Then it does so for many
-// words, the 1,000 most frequent, of which few may be released.
+// A word is a point, its GloVe vector; privacy and loss are measured by the Euclidean
+// distance. First it releases a text. Then it builds every mechanism for such a space at
+// one level alpha, audits them, prints a table with the proved lower bound and some
+// releases, and draws loss against the audited level as in Figure 1 of IKWAT22. Last come
+// the 1,000 most frequent words, of which few may be released.
 package main
 
 import (
