@@ -93,7 +93,7 @@ func run(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	p.Print(report)
-	if err := s.tell(ctx, p); err != nil {
+	if err := s.plans(ctx, p); err != nil {
 		return err
 	}
 	s.explain(p)
