@@ -26,7 +26,7 @@ import (
 // e^(alpha*rho1(x,y))), above BSV24 Theorem 3.2, rho2(y,z) e^(-2 alpha r)/5 for two points of a
 // ball of radius r. A packing, points y at distances >= t under rho2, is one with k_y = 1, t_y =
 // t/2: A >= t/2 (1 - 1/sum_y w_y) (IKWAT22 Theorem 3, where x is among the points). That is
-// above Theorem 3.1, t/8 for k > e^(2 alpha r) such points in a ball of radius r, as sum_y w_y
+// above BSV24 Theorem 3.1, t/8 for k > e^(2 alpha r) such points in a ball of radius r, as sum_y w_y
 // >= k e^(-alpha*r) > sqrt k >= sqrt 2.
 
 // Star is a point x with weights k_y >= 0 and radii t_y on points y, which prove
