@@ -137,11 +137,10 @@ type Loss struct {
 // is called wrong: a loss summed in float64 over 10^6 outputs errs by less.
 const lossTol = 1e-9
 
-// With returns the bracket with the losses of mechanisms among its upper
-// bounds. It does not modify b. A loss that is NaN, +Inf or below the best
-// lower bound is a [*metric.ValueError]: its mechanism is not alpha-private,
-// has outputs outside the space, or its loss is not the worst. (A relative 1e-9
-// is put down to rounding, and the loss raised to the lower bound.)
+// With returns a copy of the bracket with the losses of mechanisms among its upper bounds.
+// A loss that is NaN, +Inf or below the best lower bound is a [*metric.ValueError]: its
+// mechanism is not alpha-private, has outputs outside the space, or its loss is not the
+// worst. A relative 1e-9 is put down to rounding.
 func (b Bracket) With(losses ...Loss) (Bracket, error) {
 	bounds := slices.Clone(b.Bounds)
 	best := b.Best(Lower)

@@ -11,13 +11,10 @@ import (
 )
 
 // LevelFor returns a privacy level below which no mechanism has a worst expected loss of at
-// most loss, in units of rho2. by is a [Bound] at that level above loss. The answer is 0
-// with a zero Bound where nothing forbids the loss, and +Inf where points at rho1-distance
-// 0 forbid it at every level.
-//
-// The level is found by bisection, to a relative 10^-3, on [LowerBounds], about 20 times.
-// It is necessary for the loss, not sufficient. loss is finite and > 0
-// ([*metric.ValueError]).
+// most loss > 0 ([*metric.ValueError]), in units of rho2, and a [Bound] above loss at that
+// level. It is 0 with a zero Bound where nothing forbids the loss, +Inf where points at
+// rho1-distance 0 do at every level. The level is necessary, not sufficient. A bisection on
+// [LowerBounds], about 20 times, to a relative 10^-3.
 func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *Options) (alpha float64, by Bound, err error) {
 	const op = "entropy: LevelFor"
 	if err := spaces.CheckSpace(op, b); err != nil {

@@ -221,7 +221,7 @@ func TestLowerBounds_ExactOnSimplices(t *testing.T) {
 
 // The bounds do not depend on the number of workers.
 func TestLowerBounds_Workers(t *testing.T) {
-	b := metric.Same(uniform(t, random.Seeded(4), 60))
+	b := metric.Same(uniform(t, random.Seeded(4), 40))
 	one := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 1}))
 	three := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: 3}))
 	if !reflect.DeepEqual(one, three) {
@@ -233,7 +233,7 @@ func TestLowerBounds_Workers(t *testing.T) {
 // the least to the largest distances.
 func TestLowerBounds_ScaleInvariant(t *testing.T) {
 	testkit.Slow(t)
-	f := testkit.Must(metric.Densify(t.Context(), uniform(t, random.Seeded(6), 20)))
+	f := testkit.Must(metric.Densify(t.Context(), uniform(t, random.Seeded(6), 12)))
 	times := func(c float64) metric.Finite {
 		return space.Func(f.Len(), func(i, j int) float64 { return f.Distance(i, j) * c })
 	}

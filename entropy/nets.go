@@ -20,21 +20,18 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// netOutputs are the outputs N of an exponential mechanism, P{y|x} =
-// w_y e^(-beta sigma(x,y))/Z_x, with beta = Rate*alpha, w the Weights, nil for ones, and
-// sigma = rho1, or where Cells with sigma(x,y) the distance under rho1 from x to the cell of y: the points that
-// have y as their nearest of N under rho2, the first of equals. No sigma changes
-// faster with x than rho1 does, nor does ln(Z_x)/beta, so that this is
-// alpha-private for every rho2 if Rate <= 1/2, and for a larger one where
+// netOutputs are the outputs N of an exponential mechanism, P{y|x} = w_y e^(-beta
+// sigma(x,y))/Z_x, beta = Rate*alpha, w the Weights, nil for ones. sigma is rho1, or where
+// Cells the distance under rho1 from x to the points that have y as their nearest of N
+// under rho2, the first of equals. No sigma changes faster with x than rho1 does, nor does
+// ln(Z_x)/beta, so that this is alpha-private for every rho2 if Rate <= 1/2, and for a
+// larger one where
 //
 //	|ln Z_x - ln Z_z| <= (1-Rate) alpha rho1(x,z) for all x, z.
 //
-// What is released in place of an output may be drawn from Answers, which is post-processing.
-//
-// Its worst expected loss is an upper bound of A. Where N is a maximal
-// s-separated net of rho1 and Rate is 1/2, it obeys the bounds of
-// THEOREMS.md, question (ii), for s = s(Z, rho1, rho1, c*alpha) or larger, which therefore
-// need not be computed.
+// Drawing from Answers what is released for an output is post-processing. The worst
+// expected loss is an upper bound of A; for a maximal s-separated net of rho1 at Rate 1/2,
+// s at least s(Z, rho1, rho1, c*alpha), it obeys the bounds of THEOREMS.md, question (ii).
 type netOutputs struct {
 	Outputs []int
 	Cells   bool
@@ -87,12 +84,11 @@ func (w netOutputs) loss(j int, row2 []float64) float64 {
 	return far
 }
 
-// Prove implements [Witness]: +Inf where privacy is not proved. Metrics need obey
-// the triangle inequality up to [metric.DefaultTolerance] only: privacy is that of
-// lengths of shortest paths under rho1, which lie between keep times the distance
-// and the distance itself. A path is at least (1+t)^-(log2 of its edges, rounded
-// up) of that, t the tolerance. O(n*|Outputs|), and O(n^2) with Cells or a Rate
-// above 1/2.
+// Prove implements [Witness]: +Inf where privacy is not proved. Metrics need obey the
+// triangle inequality up to [metric.DefaultTolerance] only: privacy is that of lengths of
+// shortest paths under rho1, which lie between keep times the distance and the distance
+// itself, as a path is at least (1+t)^-(log2 of its edges, rounded up) of that, t the
+// tolerance. O(n*|Outputs|), and O(n^2) with Cells or a Rate above 1/2.
 func (w netOutputs) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
 	return w.prove(ctx, b, alpha, 0)
 }

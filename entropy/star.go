@@ -15,31 +15,27 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Star is a point x with weights k_y >= 0 and radii t_y on points y: the
-// witness of
-//
-//	A(Z, alpha) sum_y k_y w_y >= sum_y k_y w_y t_y + min_z sum_y k_y phi_y(rho2(y,z) - t_y),
-//	w_y = e^(-alpha*rho1(x,y)),  phi_y(h) = w_y^2 h for h >= 0, h for h < 0.
-//
-// The outputs z of y have probabilities P_y(z) that lie between w_y P_x(z) and
-// P_x(z)/w_y, and add up to 1. Hence
+// The proof of a Star. The outputs z of y have probabilities P_y(z) that lie between w_y P_x(z)
+// and P_x(z)/w_y, and add up to 1. Hence
 //
 //	A sum_y k_y w_y >= sum_y k_y w_y sum_z rho2(y,z) P_y(z)
 //	  = sum_y k_y w_y t_y + sum_z sum_y k_y w_y (rho2(y,z) - t_y) P_y(z)
 //	  >= sum_y k_y w_y t_y + sum_z P_x(z) sum_y k_y phi_y(rho2(y,z) - t_y).
 //
-// The stars are the dual solutions of the linear program for A that uses only
-// the privacy constraints between x and the other points. The triangle
-// inequality is not used.
+// Two points are one with k_x = k_y = 1, t_x = 0, t_y = rho2(x,y): A >= rho2(x,y)/(1 +
+// e^(alpha*rho1(x,y))), above BSV24 Theorem 3.2, rho2(y,z) e^(-2 alpha r)/5 for two points of a
+// ball of radius r. A packing, points y at distances >= t under rho2, is one with k_y = 1, t_y =
+// t/2: A >= t/2 (1 - 1/sum_y w_y) (IKWAT22 Theorem 3, where x is among the points). That is
+// above BSV24 Theorem 3.1, t/8 for k > e^(2 alpha r) such points in a ball of radius r, as sum_y w_y
+// >= k e^(-alpha*r) > sqrt k >= sqrt 2.
+
+// Star is a point x with weights k_y >= 0 and radii t_y on points y, which prove
 //
-// Older bounds are stars. Two points: A >= rho2(x,y)/(1 + e^(alpha*rho1(x,y))) by
-// k_x = k_y = 1, t_x = 0, t_y = rho2(x,y). A packing, points y at distances >= t
-// under rho2: A >= t/2 (1 - 1/sum_y w_y) by k_y = 1, t_y = t/2 (IKWAT22 Theorem
-// 3, where x is among the points). They are above the bounds of BSV24. Theorem
-// 3.1, t/8 for more than e^(2 alpha r) points at distances >= t in a rho1-ball of
-// radius r: they are k >= 2, and sum_y w_y >= k e^(-alpha*r) > sqrt k >= sqrt 2.
-// Theorem 3.2, rho2(y,z) e^(-2 alpha r)/5 for two points of such a ball:
-// rho1(y,z) <= 2r.
+//	A(Z, alpha) sum_y k_y w_y >= sum_y k_y w_y t_y + min_z sum_y k_y phi_y(rho2(y,z) - t_y),
+//	w_y = e^(-alpha*rho1(x,y)),  phi_y(h) = w_y^2 h for h >= 0, h for h < 0,
+//
+// the dual of the linear program for A with only the privacy constraints between x and the
+// other points. The triangle inequality is not used.
 type Star struct {
 	X       int
 	Points  []int

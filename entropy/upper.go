@@ -16,12 +16,11 @@ import (
 
 // StandardBound returns an upper bound on the worst expected loss of the exponential
 // mechanism at level alpha on a maximal s-separated net, s the entropic scale at alpha/3,
-// for one metric: BSV24 Lemma 4.1 with its constants made explicit,
+// for one metric: BSV24 Lemma 4.1 with explicit constants,
 //
-//	min over u >= 2 of 3s + u/alpha + e^(-u/6) (9s + (3u+12)/alpha).
+//	min over u >= 2 of 3s + u/alpha + e^(-u/6) (9s + (3u+12)/alpha),
 //
-// It is within a relative 1e-9 of the least, rounded upward, +Inf on overflow, and
-// increases with s.
+// within a relative 1e-9, rounded upward, +Inf on overflow. It increases with s.
 func StandardBound(alpha, s float64) (float64, error) {
 	const op = "entropy: StandardBound"
 	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "s", s)); err != nil {
@@ -47,32 +46,26 @@ func standardAt(u, alpha, s float64) float64 {
 	return directed.AddUp(directed.AddUp(directed.MulUp(3, s), directed.DivUp(u, alpha)), tail)
 }
 
-// The proof of RelaxedBound. P{y|x} is proportional to e^(-alpha sigma_y/2), sigma_y being
-// the least rho1(x,v) of the points v of a cell of y: points v with rho2(v,y) <= s, such
-// that x is in a cell. The sum of the weights is at least 1.
+// The proof of RelaxedBound, more generally of s(Z, c*alpha) + (k (1/2-d)/(1/2-c-d) - 1)
+// s_o(Z, d*alpha) for c + d < 1/2. P{y|x} is proportional to e^(-alpha sigma_y/2), sigma_y
+// the least rho1(x,v) of the points v of a cell of y: those with rho2(v,y) <= s. x is in a
+// cell, so that the sum of the weights is at least 1.
 //
 // Let v_y attain sigma_y, v_y = x in the cell of x. The loss at y is at most s +
-// rho2(x,v_y) <= s + s_o e^(d alpha sigma_y), and s alone for the cell of x.
-//
-// Let n(r) be the number of y with sigma_y <= r. Among their v_y, which lie in
-// B1(x,r), take a maximal s-separated set: at most e^(c alpha r) points. Every v_y
-// is within s of one of these, w, so that the ball of y meets B2(w,s), which at
-// most k do. Hence 1 <= n(r) <= k e^(c alpha r). With b = (1/2-d) alpha the sum of
-// e^(-b sigma_y) without the cell of x is
+// rho2(x,v_y) <= s + s_o e^(d alpha sigma_y), and s alone for the cell of x. Let n(r) be
+// the number of y with sigma_y <= r. Among their v_y, which lie in B1(x,r), take a maximal
+// s-separated set: at most e^(c alpha r) points. Every v_y is within s of one of these, w,
+// so that the ball of y meets B2(w,s), which at most k do. Hence 1 <= n(r) <= k e^(c alpha
+// r). With b = (1/2-d) alpha the sum of e^(-b sigma_y) without the cell of x is
 //
 //	int b e^(-br) (n(r)-1) dr <= k b/(b - c alpha) - 1.
 
 // RelaxedBound returns s + (15k-1)*so, rounded upward: an upper bound on the worst expected
 // loss of the relaxed mechanism at level alpha, any two metrics, on a maximal s-separated
-// net N of rho2. s is the entropic scale at alpha/3 or larger, so the diametric scale at
-// alpha/7, both finite and >= 0, and k is at least as many points of N as have balls of
-// radius s that meet B2(w,s), for every w: 1 where rho2 is an ultrametric (BSV24 Theorem
-// 5.1 with its constant made explicit), and otherwise at most
-//
-//	|N in B2(w,2s)| <= K = max over w of N2(B2(w,2s), s).
-//
-// More generally the bound is s(Z, c*alpha) + (k (1/2-d)/(1/2-c-d) - 1) s_o(Z, d*alpha) for
-// c + d < 1/2.
+// net N of rho2. s is at least the entropic scale at alpha/3, so the diametric scale at
+// alpha/7. k is at least as many points of N as have balls of radius s that meet B2(w,s),
+// for every w: 1 for an ultrametric rho2 (BSV24 Theorem 5.1 with an explicit constant),
+// otherwise at most the largest N2(B2(w,2s), s).
 func RelaxedBound(s, so float64, k int) (float64, error) {
 	const op = "entropy: RelaxedBound"
 	if err := cmp.Or(fault.NonNegative(op, "s", s), fault.NonNegative(op, "so", so)); err != nil {
@@ -102,9 +95,9 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 }
 
 // UpperBounds returns upper bounds on the optimal accuracy at level alpha, the smallest
-// first: worst losses of mechanisms, rounded upward: of the constant, the exponential
-// on a net of rho1, on up to 2048 points with weights or remapped, and the relaxed one on a
-// net of rho2 where the metrics differ or rho2 is an ultrametric. O(n^2 log n).
+// first: worst losses, rounded upward, of the constant mechanism, the exponential on a net
+// of rho1, on up to 2048 points with weights or remapped, and the relaxed one on a net of
+// rho2 where the metrics differ or rho2 is an ultrametric. O(n^2 log n).
 func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
 	if err := spaces.CheckLevel("entropy: UpperBounds", b, alpha); err != nil {
 		return nil, err
@@ -117,14 +110,12 @@ func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 	return ranked(bounds), err
 }
 
-// upper returns the upper bounds for every level.
-//
-// With s the entropic scale of rho1 at alpha/3 and s_o the diametric scale at alpha/7 the
-// exponential one, the best of all prefixes of a farthest-first order, is at most 25 max(s,
-// s_o) for one metric and 15 e^(10 alpha s/21) s_o for any two (BSV24 Lemma 4.1). The relaxed
-// one is that of some prefixes, at most [RelaxedBound] for an ultrametric of a type that says
-// so or of up to 8192 points (Theorem 5.1). Nets have up to 16384 points. The mechanisms are
-// private for metrics that obey the triangle inequality up to [metric.DefaultTolerance].
+// upper returns the upper bounds for every level. With s the entropic scale of rho1 at
+// alpha/3 and s_o the diametric scale at alpha/7 the exponential one, the best prefix of a
+// farthest-first order, is at most 25 max(s, s_o) for one metric and 15 e^(10 alpha s/21)
+// s_o for any two (BSV24 Lemma 4.1); the relaxed one, the best of some prefixes, at most
+// [RelaxedBound] for an ultrametric of up to 8192 points or of a type that says so (Theorem
+// 5.1). Nets have up to 16384 points.
 func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 	radius, center, err := metric.Radius(ctx, w.b.Utility)
 	if err != nil {

@@ -167,7 +167,7 @@ func TestUpperBounds_ProvePrivacy(t *testing.T) {
 	if v := testkit.Must(none.Prove(t.Context(), metric.Same(space.Path(2, 1)), 1)); !math.IsInf(v, 1) {
 		t.Errorf("without outputs the loss is %v", v)
 	}
-	const n = 1000
+	const n = 300
 	e := math.Exp(12)
 	best := testkit.Must(entropy.UpperBounds(t.Context(), metric.Same(space.Simplex(n, 1)), 12, nil))[0]
 	if want := (n - 1) / (n - 1 + e); !(best.Value >= want && best.Value <= want*(1+1e-4)) {

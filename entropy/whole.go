@@ -27,10 +27,10 @@ const (
 	NormConvex
 )
 
-// Whole is a metric space Z, one metric for privacy and loss, of which a finite sample is at
-// hand. A finite space is not connected unless it has one point, so that Shape is taken at
-// its word, as Gap is; but a sample that contradicts them is refused: the closed balls of
-// radius Gap around the points of a sample of a connected space hang together.
+// Whole is a metric space Z, one metric for privacy and loss, of which a finite sample is
+// at hand. Shape and Gap are taken at their word, but a sample that contradicts them is
+// refused: the closed balls of radius Gap around the points of a sample of a connected
+// space hang together.
 type Whole struct {
 	Sample metric.Finite // points of Z
 	Gap    float64       // every point of Z is within Gap of one of them
@@ -66,17 +66,14 @@ func (z Whole) check(ctx context.Context, op string) (diameter float64, err erro
 var stretches = []float64{1.25, 1.5, 2, 4}
 
 // EntropicScale encloses the entropic scale s(Z, alpha) at the levels of alphas, which are
-// positive and ascend. The sample has no larger a scale, and the error that it adds is
+// positive and ascend. The sample has no larger a scale, and
 //
-//	s(Z, alpha) <= max(4 Gap/(t-1), s(Sample, alpha/t) + 2 Gap) for all t > 1.
+//	s(Z, alpha) <= max(4 Gap/(t-1), s(Sample, alpha/t) + 2 Gap) for all t > 1,
+//	s(Z, alpha) >= min(diameter, c ln(2)/alpha),
 //
-// A connected Z, which BSV24 Lemmas 2.6 and 2.7 have with 1/2 in place of 1 and of ln 2, and a
-// norm-convex one, with Proposition 2.4, obey
-//
-//	s(Z, alpha) >= min(diameter, ln(2)/alpha),
-//	s(Z, alpha) >= min(diameter, 2 ln(2)/alpha) and s(Z, t alpha) <= s(Z, alpha)/t for t <= 1.
-//
-// The cost is that of [scale.Entropic] at five times as many levels.
+// c = 1 if Z is connected (BSV24 Lemmas 2.6 and 2.7 have half of that), 2 if norm-convex;
+// then also s(Z, t alpha) <= s(Z, alpha)/t for t <= 1 (Proposition 2.4). The cost is that
+// of [scale.Entropic] at five times as many levels.
 func (z Whole) EntropicScale(ctx context.Context, alphas []float64, o *Options) ([]scale.Interval, error) {
 	const op = "entropy: Whole.EntropicScale"
 	diameter, err := z.check(ctx, op)
@@ -151,16 +148,11 @@ func (z Whole) scales(ctx context.Context, diameter float64, alphas []float64, o
 }
 
 // Accuracy encloses the optimal accuracy A(Z, alpha), of mechanisms that take and return
-// points of Z, at every level of alphas. The sample adds an error: a mechanism on Z makes one
-// on the sample, whose outputs move to the nearest point of it, and a lower bound v there
-// proves max(v/2, v - Gap); an exponential mechanism with outputs in the sample, worst v at
-// its points, loses e^(alpha Gap) v + Gap at most on Z: take a Gap below 1/alpha.
-//
-// Further, below: s(Z, 2 alpha)/8 (BSV24 Theorem 3.1); if Z is connected u/(1+e^(alpha u))
-// for every u up to the diameter, since two points at that distance exist; if it is
-// norm-convex the accuracy of an interval as long as the diameter. Above: [StandardBound] at
-// s(Z, alpha/3). If Z is connected, that is at most 13.1 s(Z, alpha/3), unless this is the
-// diameter: A is s up to constants and levels (BSV24 Theorem 1.5).
+// points of Z, at every level of alphas. A lower bound v of the sample proves max(v/2, v -
+// Gap); an exponential mechanism with outputs in the sample, worst v there, loses e^(alpha
+// Gap) v + Gap at most: take a Gap below 1/alpha. Z itself adds s(Z, 2 alpha)/8,
+// [StandardBound] at s(Z, alpha/3), if it is connected two points at every distance, if
+// norm-convex an interval.
 //
 // Bounds have no witness. The cost is that of [LowerBounds], [UpperBounds] and
 // [Whole.EntropicScale].

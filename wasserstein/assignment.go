@@ -36,9 +36,8 @@ type AssignmentOptions struct {
 	Workers int // goroutines; 0 means one a processor, with the same result
 }
 
-// Gap returns Upper-Lower, rounded up: what the matching costs too much at most.
-// It is rounding only, some units of 2^-53 times the sizes of the costs and
-// potentials, added over the rows.
+// Gap returns Upper-Lower, rounded up. It is rounding only, some units of 2^-53 times the
+// sizes of the costs and potentials, added over the rows.
 func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 
 // Assignment matches every row of the n x m costs c, n <= m ([*metric.SizeError]), to a column

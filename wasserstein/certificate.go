@@ -12,29 +12,22 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
-// Certificate encloses the least cost of moving mu onto nu between a plan and a
-// pair of potentials. It rests on the costs and the weights alone, as the
-// float64 numbers they are, and not on how plan and potentials were found.
-//
-// Where the totals of mu and nu differ a little, the claim is about all
-// measures below mu and nu whose total is the smaller of the two: moving any of
-// these onto any other costs no less than Lower and no more than Upper.
+// Certificate encloses the least cost of moving mu onto nu between a plan and potentials.
+// It rests on costs and weights as they are, not on how plan and potentials were found.
+// Where the totals differ a little, moving any measure below mu onto any below nu, of the
+// smaller total, costs between Lower and Upper.
 type Certificate struct {
-	// Cost is the cost of the plan, rounded to nearest and no further than to
-	// [Lower, Upper].
+	// Cost is the cost of the plan, rounded to nearest within [Lower, Upper].
 	Cost float64
-	// Lower is the value of the potentials, rounded down: at most the optimum.
+	// Lower is the value of the potentials, rounded down.
 	Lower float64
-	// Upper is the cost of the plan, rounded up, and Unmatched times the largest
-	// cost: at least the optimum.
+	// Upper is the cost of the plan plus Unmatched times the largest cost, rounded up.
 	Upper float64
-	// Unmatched bounds the mass that the plan leaves where it is or takes or
-	// brings too much. It is 0 for a plan with exactly the marginals mu and nu.
+	// Unmatched bounds the mass by which the plan's marginals differ from mu and nu.
 	Unmatched float64
-	// U and V are potentials of sources and sinks. As real numbers U[i]+V[j] <=
-	// c(i,j) for all pairs (weak duality then gives Lower), with equality up to
-	// rounding where an optimal plan moves mass. Only the sums U[i]+V[j] have a
-	// meaning: a constant may move from all of U to all of V.
+	// U and V are potentials of sources and sinks: U[i]+V[j] <= c(i,j) as real numbers,
+	// with equality up to rounding where an optimal plan moves mass. A constant may move
+	// from all of U to all of V.
 	U, V []float64
 }
 
@@ -47,10 +40,10 @@ type CertifyOptions struct {
 	Workers int // goroutines; 0 means one a processor, with the same result
 }
 
-// Certify bounds the least cost of moving mu onto nu by any plan, of masses >= 0 in any order,
-// and any potentials v of the sinks, nil for 0, as of another solver: wrong ones give a wide
-// bracket. What the plan's marginals differ from mu and nu is charged the largest cost. One
-// pass over the costs.
+// Certify bounds the least cost of moving mu onto nu by any plan, of masses >= 0 in any
+// order, and any potentials v of the sinks, nil for 0, as of another solver. What the
+// plan's marginals differ from mu and nu is charged the largest cost. One pass over the
+// costs.
 func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []float64, o *CertifyOptions) (*Certificate, error) {
 	const op = "wasserstein: Certify"
 	n, m := dims(c)
@@ -176,12 +169,10 @@ func lowerBound(mu, nu, u, v []float64, t totals) float64 {
 	return lower
 }
 
-// upper sets Cost, Upper and Unmatched. Taking what exceeds mu or nu off the
-// plan lowers its cost and leaves room for the rest of the mass, at the
-// largest cost: with row excesses E and column excesses F in all, the plan moves
-// at least |plan|-E-F within mu and nu, and within measures below them less by
-// at most the difference of the totals. So what is left of the smaller total is
-// at most the larger total - |plan| + E + F.
+// upper sets Cost, Upper and Unmatched. With row excesses E and column excesses F in all,
+// the plan moves at least |plan|-E-F within mu and nu, and within measures below them less
+// by at most the difference of the totals. So at most the larger total - |plan| + E + F is
+// left, at the largest cost.
 func (r *Certificate) upper(c Cost, mu, nu []float64, plan []Flow, t totals, largest float64) {
 	out, in := make([]directed.Sum, len(mu)), make([]directed.Sum, len(nu))
 	var moved, cost directed.Sum

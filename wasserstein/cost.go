@@ -11,9 +11,8 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
-// Cost says what a unit of mass costs to move from source i to sink j, for n
-// sources and m sinks. Costs are finite and >= 0; they need not come from a
-// metric, and n may differ from m. At must be safe for concurrent use and
+// Cost is what a unit of mass costs to move from source i to sink j, of n sources and m
+// sinks: finite and >= 0, from a metric or not. At must be safe for concurrent use and
 // return the same number every time. Every gonum mat.Matrix is a Cost.
 type Cost interface {
 	// Dims returns the numbers of rows and columns.
@@ -22,10 +21,8 @@ type Cost interface {
 	At(i, j int) float64
 }
 
-// CostRows is an optional capability of a [Cost]: the costs from one source in
-// one call, for hot loops. CostsFrom returns the slice of At(i, 0), ...,
-// At(i, m-1). It may write them to dst, which has length m, or return memory of
-// its own, which is only read.
+// CostRows is an optional capability of a [Cost]: CostsFrom returns At(i, 0), ..., At(i,
+// m-1), written to dst, which has length m, or in memory of its own, which is only read.
 type CostRows interface {
 	CostsFrom(i int, dst []float64) []float64
 }
@@ -58,9 +55,9 @@ type costFunc struct {
 	at   func(i, j int) float64
 }
 
-// CostFunc is the Cost at(i, j) for n sources and m sinks, computed when it is
-// asked for. at must be safe for concurrent use. It has no coordinates: for two lists of
-// points take [W1Points], which searches them in space.
+// CostFunc is the Cost at(i, j) for n sources and m sinks, computed when it is asked for.
+// at must be safe for concurrent use. For two lists of points take [W1Points], which is
+// faster.
 func CostFunc(n, m int, at func(i, j int) float64) Cost { return &costFunc{n, m, at} }
 
 func (c *costFunc) Dims() (n, m int)    { return c.n, c.m }

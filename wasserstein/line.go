@@ -19,18 +19,15 @@ import (
 const lineMax = 1e300
 
 // W1LineBetween returns the distance of the measure with weights mu on the points x of the
-// real line and the measure with weights nu on the points y: the sum over the gaps between
-// neighboring points of the length of the gap times |F-G|, F and G the distribution
-// functions.
-//
-// Points come in any order and may coincide. The weights may be negative, for signed
-// measures of equal mass (Vallender 1974). A small difference of the totals counts as if it
-// lay at the largest point with weight; one above 2^-30 of their sizes is a [*MassError].
+// real line and that with weights nu on the points y, in any order: the integral of |F-G|,
+// F and G the distribution functions. Weights may be negative (Vallender 1974). A
+// difference of the totals up to 2^-30 of their sizes counts as if it lay at the largest
+// point; more is a [*MassError].
 //
 // The relative error is about 2^-51, plus (n+m)*2^-103 times the total variation and the
-// extent. Positions lie in [-1e300, 1e300]; the result is +Inf where it would overflow. The
-// other errors are [metric.ErrEmpty], [*metric.SizeError], [*metric.ValueError] and
-// [*metric.MemoryError]. O((n+m) log(n+m)), and O(n+m) for sorted points.
+// extent. Positions lie in [-1e300, 1e300] ([*metric.ValueError]; [metric.ErrEmpty],
+// [*metric.SizeError]); the result is +Inf on overflow. O((n+m) log(n+m)), and O(n+m) for
+// sorted points.
 func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 	const op = "wasserstein: W1LineBetween"
 	if err := cmp.Or(lineCheck(op, "x", x), lineCheck(op, "y", y), checkMeasures(op, mu, nu, len(x), len(y), true)); err != nil {
@@ -62,14 +59,11 @@ func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 	return sumOrInf(cost), nil
 }
 
-// W1Samples returns the distance of the empirical measures of two samples of numbers of any
-// sizes n and m: each number of a has weight 1/n, each of b 1/m. Distances are those of
-// [metric.Numbers]: differences of integers do not overflow.
-//
-// The optimal plan couples the quantiles, in whole units of 1/(n*m): the relative error is
-// at most 2^-51. Numbers lie in [-1e300, 1e300]; errors are [metric.ErrEmpty],
-// [*metric.ValueError] and [*metric.MemoryError]. The samples are not modified. O(n+m) for
-// sorted samples, otherwise two sorts, of []float64 by radix.
+// W1Samples returns the distance of the empirical measures of two samples of numbers, of
+// any sizes, which are not modified. Differences of integers do not overflow. The relative
+// error is at most 2^-51. Numbers lie in [-1e300, 1e300]: [metric.ErrEmpty],
+// [*metric.ValueError], [*metric.SizeError]. O(n+m) for sorted samples, otherwise two
+// sorts.
 func W1Samples[T constraints.Integer | constraints.Float](a, b []T) (float64, error) {
 	const op = "wasserstein: W1Samples"
 	if err := cmp.Or(lineCheck(op, "a", a), lineCheck(op, "b", b)); err != nil {

@@ -70,11 +70,9 @@ func multisetDifference(a, b []int, wa, wb int64) (x, y []multisetMass) {
 	return x, y
 }
 
-const (
-	// multisetCopies is the number of items to a point, on average over the
-	// smaller support, up to which copies are matched one by one.
-	multisetCopies = 2
-)
+// multisetCopies is the number of items to a point, on average over the smaller support, up
+// to which copies are matched one by one.
+const multisetCopies = 2
 
 // multisetCost returns the least cost of moving x to y, two measures of equal
 // mass without a common point.
@@ -88,14 +86,21 @@ func multisetCost(ctx context.Context, op string, f metric.Finite, x, y []multis
 		g = gcd(g, p.mass)
 	}
 	var cost float64
-	var err error
 	t := multisetTransport(op, f, x, y)
-	if items := total / g; items <= multisetCopies*int64(min(len(x), len(y))) && t.places == nil {
-		cost, err = multisetMatch(ctx, f, multisetExpand(x, g, items), multisetExpand(y, g, items))
-		cost *= float64(g)
-	} else {
-		cost, err = t.cheapest(ctx)
-	}
+	err := func() error {
+		if items := total / g; items <= multisetCopies*int64(min(len(x), len(y))) && t.places == nil {
+			m, err := match(ctx, &distances{f, multisetExpand(x, g, items), multisetExpand(y, g, items)}, 0)
+			if err == nil {
+				cost = m.Cost * float64(g)
+			}
+			return err
+		}
+		r, err := t.solve(ctx)
+		if err == nil {
+			cost = r.Cost
+		}
+		return err
+	}()
 	if err != nil && ctx.Err() == nil { // a bad cost: name the points
 		for _, p := range x {
 			for _, q := range y {
@@ -123,15 +128,6 @@ func multisetTransport(op string, f metric.Finite, x, y []multisetMass) *transpo
 	return t
 }
 
-// cheapest returns the least cost.
-func (t *transport) cheapest(ctx context.Context) (float64, error) {
-	r, err := t.solve(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return r.Cost, nil
-}
-
 // multisetExpand lists every point once for g units of its mass.
 func multisetExpand(x []multisetMass, g, items int64) []int {
 	out := make([]int, 0, items)
@@ -141,13 +137,4 @@ func multisetExpand(x []multisetMass, g, items int64) []int {
 		}
 	}
 	return out
-}
-
-// multisetMatch returns the least cost of a matching of multisets of one size.
-func multisetMatch(ctx context.Context, f metric.Finite, a, b []int) (float64, error) {
-	r, err := match(ctx, &distances{f, a, b}, 0)
-	if err != nil {
-		return 0, err
-	}
-	return r.Cost, nil
 }

@@ -49,23 +49,18 @@ type ProjectOptions struct {
 }
 
 // Why Project finds the nearest. It fills the negative part N of g = G - N from the
-// positive part G at least cost. Let T be a plan of least cost that moves all of N's mass
-// out of G, and p what T leaves of G. Then p >= 0, p has total 1, and g - p is T's rows
-// less N, so that T shows p to be at a distance <= cost(T). Conversely let q be any
-// probability measure. By Kantorovich and Rubinstein the distance of g and q depends on g -
-// q = G - (N + q) alone, so it is that of the measures G and N + q. A plan from G to N + q,
-// cut down in each column to N's share, moves all of N's mass out of G, and so costs at
-// least cost(T). The problem gets balanced by a sink that takes the mass p, of total 1, at
-// no cost.
+// positive part G at least cost: let T be a plan of least cost that moves N's mass out of
+// G, and p what it leaves of G, of total 1. T shows p to be within cost(T) of g. The
+// distance of g and any probability measure q depends on g - q = G - (N + q) alone, so it
+// is that of G and N + q. A plan from G to N + q, cut down in each column to N's share,
+// moves N's mass out of G: it costs cost(T) or more. A sink that takes the mass p at no
+// cost balances the problem.
 
 // Project returns a probability measure on the points of f that is nearest, in the distance
-// of [W1], to the signed measure with weights g, whose total is 1 up to rounding
-// ([*MassError] otherwise). P's weights are >= 0, with a total that differs from 1 by the
-// rounding of g: up to some n ulps of its largest weight. Divide by it where g is large.
-//
-// Weights are finite and on all points of f. Where g is a probability measure already P is
-// g bit for bit. Errors, cost and memory are as for W1, on the points of positive and those
-// of negative weight, closed forms ([ProjectLine], [ProjectTree]) included.
+// of [W1], to the signed measure with finite weights g, whose total is 1 up to rounding
+// ([*MassError]). P's total differs from 1 by the rounding of g, up to some n ulps of its
+// largest weight. A probability measure comes back bit for bit. Errors, cost and memory are
+// as for W1.
 func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOptions) (*Projection, error) {
 	const op = "wasserstein: Project"
 	n := fault.Len(f)
@@ -137,22 +132,18 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 }
 
 // ProjectLine returns a probability measure p on the points x of the real line that is
-// nearest to the signed measure with weights g there, and its distance from it: with the
-// points in ascending order, gaps x_(k+1)-x_k, and F and G the partial sums of p and g, the
-// least value over all p of
+// nearest to the signed measure with weights g there, and its distance from it,
 //
-//	sum over k < n of gap_k * |F_k - G_k|.
+//	sum over k < n of gap_k * |F_k - G_k|,
 //
-// That is the [Distance] on the line where g has total 1; what it lacks counts as if g had
-// it at the largest point. F is the weighted isotonic regression of G, cut off at 0 and 1
-// ([IsotonicL1]). Equal points share their mass such that g changes as little as monotone
-// sums allow. p is at most twice as far from any probability measure as g is.
+// F and G the partial sums of p and g in ascending order of the points: the [Distance]
+// where g has total 1; what it lacks counts as if at the largest point. Of nearest p, F is
+// that of [IsotonicL1] in [0, 1].
 //
-// The weights of p are >= 0 and sum to 1 within len(x)*2^-54. Where g is a probability
-// measure up to rounding already, p is g bit for bit. dist, of terms that err by 2^-52, is
-// +Inf where it would overflow. Positions lie in [-1e300, 1e300], and g is finite with a
-// finite total variation; errors are [metric.ErrEmpty], [*metric.SizeError] and
-// [*metric.ValueError]. O(n log n).
+// p has weights >= 0 that sum to 1 within len(x)*2^-54; a probability measure comes back
+// bit for bit. dist errs by some 2^-52 of its terms, and is +Inf on overflow. Positions lie
+// in [-1e300, 1e300], g is finite with a finite total variation: [metric.ErrEmpty],
+// [*metric.SizeError], [*metric.ValueError]. O(n log n).
 func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
 	const op = "wasserstein: ProjectLine"
 	if err := cmp.Or(lineCheck(op, "x", x), checkSigned(op, g, len(x))); err != nil {
@@ -186,20 +177,17 @@ func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
 	return p, sumOrInf(cost), nil
 }
 
-// IsotonicL1 returns the ascending list f with values in [lo, hi] that has the least
-// weighted distance from g,
+// IsotonicL1 returns the ascending list f with values in [lo, hi] of the least
 //
 //	sum over k of w[k] * |f[k] - g[k]|,
 //
-// the isotonic median regression of g. Of several such lists it returns the midpoint of the
-// smallest and the largest, cut off at the bounds. An entry of weight 0 gets the value in
-// [f[k-1], the next of positive weight] that is nearest to g[k]. An ascending g within the
-// bounds comes back as it is.
+// the isotonic median regression of g: of several lists the midpoint of the smallest and
+// the largest, cut off at the bounds. An entry of weight 0 gets the value nearest to g[k]
+// in [f[k-1], the next of positive weight].
 //
-// g holds at most 2^30 finite numbers, and w numbers in [0, math.MaxFloat64/2]; a nil w
-// stands for ones. lo <= hi may be infinite. The sum is least for weights that differ from
-// w by rounding. Errors are [metric.ErrEmpty], [*metric.SizeError] and
-// [*metric.ValueError]. O(n log n).
+// g holds at most 2^30 finite numbers, w numbers in [0, math.MaxFloat64/2] (nil: ones); lo
+// <= hi may be infinite. Weights may be rounded. Errors are [metric.ErrEmpty],
+// [*metric.SizeError] and [*metric.ValueError]. O(n log n).
 func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 	const op = "wasserstein: IsotonicL1"
 	if w == nil {
@@ -223,20 +211,17 @@ func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 }
 
 // ProjectTree returns a probability measure p on the leaves of t that is nearest to the
-// signed measure with weights g there, and its distance from it: with P and G the sums of p
-// and g below a node, the least value over all p of
+// signed measure with weights g there, and its distance from it,
 //
-//	sum over nodes v but the root of t.Length(v) * |P_v - G_v|.
+//	sum over nodes v but the root of t.Length(v) * |P_v - G_v|,
 //
-// That is the [Distance] under t.PathMetric() where g has total 1; what it lacks counts as
-// if g had it at the root. Weight k lies on leaf t.Leaves()[k]. Of several nearest measures
-// each node gives its mass to its children such that it is nearest to their G in the
-// Euclidean sense, from the top down.
+// P and G the sums of p and g below a node: the [Distance] under t.PathMetric() where g has
+// total 1; what it lacks counts as if at the root. Weight k lies on leaf t.Leaves()[k].
+// Ties go to what is nearest in the Euclidean norm, from the top down.
 //
-// p has weights >= 0 that sum to 1 as closely as [W1] asks of totals; a g that is a
-// probability measure comes back bit for bit. It is optimal for lengths rounded to
-// multiples of 2^-98 times the height of the tree and sums of g rounded to float64. g and
-// dist are as in [ProjectLine], and so are errors. O(n log n), about 250 bytes a node.
+// p's total is as close to 1 as [W1] asks; a probability measure comes back bit for bit.
+// Lengths are rounded to multiples of 2^-98 of the height, sums of g to float64. Bounds and
+// errors are those of [ProjectLine]. O(n log n), about 250 bytes a node.
 func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err error) {
 	const op = "wasserstein: ProjectTree"
 	if err := fault.Empty(op, "t", fault.Len(t)); err != nil {
@@ -264,12 +249,10 @@ func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err er
 }
 
 // ProjectSimplex returns the vector with entries >= 0 and the given total that is nearest
-// to g in the Euclidean norm: max(0, g[i]-tau) for the right tau. It is written to dst
-// where its capacity allows, which must not overlap g.
-//
-// g must be finite and not empty, total finite and >= 0. The result sums to total within
-// len(g)*2^-52 times it. Errors are [metric.ErrEmpty] and [*metric.ValueError]. O(n log n)
-// by sorting (Held, Wolfe and Crowder 1974); no allocation where dst is large enough.
+// to g in the Euclidean norm, max(0, g[i]-tau) for the right tau, in dst where its capacity
+// allows, which must not overlap g. The sum is total within len(g)*2^-52 times it. g is
+// finite and not empty ([metric.ErrEmpty]), total finite and >= 0 ([*metric.ValueError]).
+// O(n log n).
 func ProjectSimplex(g []float64, total float64, dst []float64) ([]float64, error) {
 	const op = "wasserstein: ProjectSimplex"
 	if err := cmp.Or(fault.Empty(op, "g", len(g)), fault.AllFinite(op, "g", g), fault.NonNegative(op, "total", total)); err != nil {

@@ -284,14 +284,13 @@ func (p *pathTree) plan(src, dst *masses) []Flow {
 	return plan
 }
 
-// sources returns the potentials that go with v of all sinks: for every point the least
-// of its distances less v, rounded down. largest bounds all distances.
+// sources returns the potentials that go with v of all sinks: for every point the least of
+// its distances less v, rounded down. largest bounds all distances.
 //
 // The way between two points is at most 2^-51 times longer than their distance, and
-// 2n*2^-103 times the height of the tree, for n nodes: [metric.Tree.PathMetric] promises
-// that of its distances, and elsewhere a distance is rounded once and an edge is. The sums
-// of a way are of n terms in double-double arithmetic, each with an error of 2^-103 times
-// what is at most the height and the largest potential. Four times all this is taken off.
+// 2n*2^-103 times the height of the tree ([metric.Tree.PathMetric]; elsewhere a distance
+// and an edge are rounded once). Sums of n terms in double-double arithmetic err by 2^-103
+// times the height and the largest potential a term. Four times all this is taken off.
 func (p *pathTree) sources(v []float64) (u []float64, largest float64) {
 	least := make([]exact.DD, len(p.parent)) // of the ways from a node to points less v
 	far := slices.Repeat([]float64{-1}, len(p.parent))
@@ -347,15 +346,11 @@ func (t *transport) along(ctx context.Context, p *pathTree) (*Result, error) {
 	return t.prove(ctx, plan, nil, v, 0)
 }
 
-// Distance returns what [W1] does, the distance of mu and nu on the points of f, without
-// plan and certificate. Where W1 has a closed form it reads no distances, in O(n) memory
-// and time, O(n log n) on the line, and the relative error is about 2^-51, plus n*2^-103
-// times the total variation and the diameter. Elsewhere it is the Cost of W1.
-//
-// Where the totals differ, by up to 2^-30 of their sizes, the rest counts as if it lay at
-// the lowest node above all points with weight, on a line the largest of them: that adds at
-// most the rest times their diameter. The result is +Inf where it would overflow. Errors
-// are those of W1.
+// Distance returns the distance of [W1] without plan and certificate. Where W1 has a closed
+// form it reads no distances, in O(n) memory and time, O(n log n) on the line, with a
+// relative error of about 2^-51, plus n*2^-103 times the total variation and the diameter.
+// A difference of the totals counts as if it lay at the lowest node above all points with
+// weight, on a line the largest. The result is +Inf on overflow. Errors are those of W1.
 func Distance(ctx context.Context, f metric.Finite, mu, nu []float64) (float64, error) {
 	const op = "wasserstein: Distance"
 	n := fault.Len(f)

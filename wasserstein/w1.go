@@ -19,34 +19,27 @@ import (
 // Options are the settings of [W1], [W1Points] and [Between]; nil and zeros mean the
 // defaults.
 type Options struct {
-	// U and V, if not nil, are potentials of all sources and sinks to start
-	// from, as those of an earlier [Result] on the same costs. They change how
-	// long the work takes, and which of several optimal plans comes out. They
-	// are only read.
+	// U and V, if not nil, are potentials of all sources and sinks to start from, as of
+	// an earlier [Result] on the same costs. They change the time, and which of several
+	// optimal plans comes out. They are only read.
 	U, V []float64
-	// Lazy computes costs anew in every pass instead of storing them: about 500
-	// bytes a point instead of 8 bytes a pair. The result is the same. Costs
-	// beyond 1 GiB are never stored, and neither are distances of points in R^d,
-	// d <= 6 ([metric.Embedded]), from some 200 points a side on.
+	// Lazy computes costs anew in every pass: about 500 bytes a point instead of 8 bytes
+	// a pair, the same result. Never stored are costs beyond 1 GiB, and distances of 200
+	// points a side or more of R^d, d <= 6 ([metric.Embedded]).
 	Lazy bool
-	// Cells, where positive, asks for a bracket in place of the optimum: the points are
-	// gathered in so many cells, each at one of its points, and carry out the optimal plan
-	// of the cells. Lower and Upper are proved as always, and apart by less than some
-	// diameters of a cell: 4096 leave 0.5 % of the diameter of points in the plane. Costs
-	// are distances of points in R^d; MaxPivots, Progress, U and V are not for it.
+	// Cells, where positive, asks for a bracket in place of the optimum, of points of R^d:
+	// the optimal plan of so many cells of points. Lower and Upper are proved, and some
+	// diameters of a cell apart: 4096 leave 0.5 % of the diameter of points in the plane.
+	// MaxPivots, Progress, U and V are not for it.
 	Cells int
-	// MaxPivots ends the work after so many steps, of which those of smaller
-	// problems to start from do not count; 0 means no limit. Lower and Upper then
-	// say how good the plan is.
+	// MaxPivots ends the work after so many steps (not those of smaller problems to start
+	// from); 0 means no limit. Lower and Upper then say how good the plan is.
 	MaxPivots int
-	// Progress, where not nil, is told before every pass of the solver how many
-	// pivots are made, and between what bounds the optimum lies, proved as those
-	// of a Certificate are, which takes another pass; and before all, for many
-	// points of R^d, those of 1024 Cells. Whoever is content with them ends ctx.
+	// Progress, where not nil, is called before every pass with the pivots made and proved
+	// bounds of the optimum, which takes another pass; and before all, for many points of
+	// R^d, with the bounds of 1024 Cells.
 	Progress func(pivots int, lower, upper float64)
-	// Workers is the number of goroutines, with the same result; 0 means one a
-	// processor.
-	Workers int
+	Workers  int // goroutines, with the same result; 0 means one a processor
 }
 
 // Flow moves Mass from source I to sink J.
@@ -142,10 +135,10 @@ func Between(ctx context.Context, c Cost, mu, nu []float64, o *Options) (*Result
 	return between(ctx, "wasserstein: Between", c, mu, nu, o)
 }
 
-// W1Points is [Between] for the measure mu on the points x and the measure nu on the points y
-// at distances of s; nil stands for equal weights of sum 1, as of samples. A flow goes from
-// x[I] to y[J]. Points may coincide; their errors are those of [metric.NewPoints],
-// on x, then y. Of numbers [W1LineBetween] takes less time.
+// W1Points is [Between] for the measure mu on the points x and nu on the points y at
+// distances of s; nil stands for equal weights of sum 1. A flow goes from x[I] to y[J].
+// Points may coincide; their errors are those of [metric.NewPoints], on x, then y. Of
+// numbers [W1LineBetween] takes less time.
 func W1Points[P any](ctx context.Context, s metric.Space[P], x []P, mu []float64, y []P, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: W1Points"
 	if err := cmp.Or(fault.Empty(op, "x", len(x)), fault.Empty(op, "y", len(y))); err != nil {

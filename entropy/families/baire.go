@@ -12,14 +12,11 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Baire is the family of bimetric spaces of BSV24 Theorem 6.4: sequences of
-// letters, of which two that differ first in place k = 1, 2, ... lie
-// Privacy(k) apart under rho1 and Utility(k) under rho2. Both metrics are
-// ultrametrics. Its entropic and diametric scale have closed forms.
-//
-// Privacy and Utility must be non-increasing, finite and >= 0, and functions of
-// k alone. What breaks that is a [*metric.ValueError] with k as Index, if it is
-// met.
+// Baire is the family of bimetric spaces of BSV24 Theorem 6.4: sequences of letters, of
+// which two that differ first in place k = 1, 2, ... lie Privacy(k) apart under rho1 and
+// Utility(k) under rho2, both ultrametrics. Privacy and Utility are non-increasing, finite
+// and >= 0, and functions of k alone; what breaks that is a [*metric.ValueError] with k as
+// Index, if it is met.
 type Baire struct {
 	Arity   int // letters; 0 is 2
 	Depth   int // length of the sequences; 0 is infinite
@@ -30,17 +27,15 @@ type Baire struct {
 // maxPlaces bounds the places that an infinite space is searched to.
 const maxPlaces = 1 << 24
 
-// EntropicScale returns the entropic scale of the space at alpha. With k0 the
-// integer part of the least k + alpha*Privacy(k)/ln(Arity) over the places k it
-// is Utility(k0), or 0 where k0 exceeds Depth.
-//
-// For the ball of radius Privacy(k) holds Arity^(j-k) sequences that differ
-// pairwise before place j >= k, and no more, so that Utility(j) is an allowed
-// separation when (j-k) ln(Arity) <= alpha*Privacy(k) for all k <= j. All
-// sequences differ before place j = Depth+1, which stands for separation 0.
-//
-// The interval is a single number unless the expression lies within rounding
-// of an integer. O(k0).
+// The proof of EntropicScale. The ball of radius Privacy(k) holds Arity^(j-k) sequences that
+// differ pairwise before place j >= k, and no more, so that Utility(j) is an allowed separation
+// when (j-k) ln(Arity) <= alpha*Privacy(k) for all k <= j. All sequences differ before place
+// j = Depth+1, which stands for separation 0.
+
+// EntropicScale returns the entropic scale of the space at alpha: with k0 the integer part
+// of the least k + alpha*Privacy(k)/ln(Arity) over the places k, Utility(k0), or 0 where k0
+// exceeds Depth. It is a single number unless the expression lies within rounding of an
+// integer. O(k0).
 func (b Baire) EntropicScale(alpha float64) (scale.Interval, error) {
 	const op = "families: Baire.EntropicScale"
 	if err := b.check(op, alpha); err != nil {

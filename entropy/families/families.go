@@ -70,13 +70,12 @@ func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 // over x is at least 1 + ((q-1) e^-beta - 1) c for some c in [0,1], and A >= min(1, (q-1)
 // e^-beta)/2k. For alpha <= ln(q-1) that is 1/2, half the diameter.
 
-// MeasuresAccuracy encloses the optimal accuracy at level alpha on the
-// probability measures on [0,1]^dim, dim in [1, 100], under the metric W1, the sides of the cube
-// measured by the largest coordinate: min(1, alpha^(-1/(dim+1))) up to constants
-// (BSV24 Theorem 6.2), with ends at most a factor 8 apart. The upper end is of a mechanism
-// that is practical for dim = 1 only. With alpha*users in place of alpha the lower end holds
-// for users of one level under the earth mover's distance as well, who may hold any number
-// of items each, whoever publishes how all of them are distributed.
+// MeasuresAccuracy encloses the optimal accuracy at level alpha on the probability measures
+// on [0,1]^dim, dim in [1, 100], under the metric W1, the sides of the cube measured by the
+// largest coordinate: min(1, alpha^(-1/(dim+1))) up to constants (BSV24 Theorem 6.2),
+// within a factor 8. With alpha*users in place of alpha the lower end holds for a release
+// of the distribution of all items of users, any number each, under the earth mover's
+// distance.
 func MeasuresAccuracy(dim int, alpha float64) (scale.Interval, error) {
 	if err := checkFamily("families: MeasuresAccuracy", dim, alpha); err != nil {
 		return scale.Interval{}, err

@@ -17,14 +17,11 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Measures is the net of measures of BSV24 Lemma A.1: all probability measures
-// on a finite space whose weights are multiples of 1/m. Under W1 every
-// probability measure has one within [Measures.CoveringRadius]. To bound how
-// well a measure can be published privately, pair [Measures.TotalVariation] (or
-// W1) as the privacy metric with [Measures.Wasserstein] as the utility.
-//
-// Measures are numbered in lexicographic order of their weights, and made when
-// asked for. A Measures is immutable and safe for concurrent use.
+// Measures is the net of BSV24 Lemma A.1: all probability measures on a finite space whose
+// weights are multiples of 1/m, in lexicographic order of their weights, made when asked
+// for. Under W1 every probability measure has one within [Measures.CoveringRadius]. Pair
+// [Measures.TotalVariation] (or W1) for privacy with [Measures.Wasserstein] for loss. A
+// Measures is immutable and safe for concurrent use.
 type Measures struct {
 	f    *metric.Dense
 	m    int

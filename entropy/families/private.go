@@ -24,21 +24,18 @@ import (
 // 1/k and a step costs what one record does: b_i errs by P/k, P the optimal accuracy of a
 // path of k gaps.
 
-// MeasureBound is a lower bound on the accuracy of private measures, of synthetic
-// data and of users' distributions, with its witness: no mechanism of the stated
-// privacy that takes and returns probability measures on a space (T, rho) has a
-// worst expected W1 error below Value, in units of rho.
-//
-// The witness is a set of points in m pairs (x_i, y_i). With r half of a point's
-// distance to the nearest other one of the set,
+// MeasureBound is a lower bound on the accuracy of private measures, of synthetic data and
+// of users' distributions: no mechanism of the stated privacy that takes and returns
+// probability measures on a space (T, rho) has a worst expected W1 error below Value, in
+// units of rho. Its witness is a set of points in m pairs (x_i, y_i): with r half of a
+// point's distance to the nearest other one of the set,
 //
 //	Value = sum_i w_i A (r(x_i) + r(y_i)).
 //
-// For all measures the masses w_i add up to 1, and it costs the same level beta to move
-// each from x_i to y_i: w_i = 1/m and beta = alpha/m in total variation, w_i in proportion
-// to 1/rho(x_i,y_i) in W1. A = A1(beta) is the optimal accuracy of the interval [0,1] at
-// that level. For data sets of N records w_i = k/N, k the integer part of N/m, and A is
-// 1/k of the optimal accuracy of a path of k gaps of length 1, at eps a gap.
+// For measures the w_i add up to 1, 1/m in total variation, in proportion to 1/rho(x_i,y_i)
+// in W1, and A is the optimal accuracy of [0,1] at the level of moving one from x_i to y_i.
+// For N records w_i = k/N, k the integer part of N/m, and A is 1/k of that of a path of k
+// gaps at eps each.
 type MeasureBound struct {
 	Value float64
 	Pairs [][2]int
@@ -50,13 +47,9 @@ type MeasureBound struct {
 
 // PrivateMeasureBound returns a lower bound on the worst expected W1 error of any mechanism
 // from the probability measures on f to themselves that is alpha-private in the total
-// variation TV (half the l1 norm). It is BSV22 Theorem 8.5 with explicit constants: a set
-// of 2m points at distances >= t proves t/(2 + alpha/m) and, for alpha about 8m, 6 % more.
-// Sets are prefixes of [metric.FarthestFirst]. Upper bounds come from covering numbers:
-// tsp.CoveringIntegral.
-//
-// It falls as alpha grows, is half the diameter at most, and 0 for a space of diameter 0.
-// O(n^2) time, at most 2^27 distances; O(n) memory.
+// variation TV (half the l1 norm): BSV22 Theorem 8.5 with explicit constants. 2m points at
+// distances >= t prove t/(2 + alpha/m) at least. It falls with alpha, and is half the
+// diameter at most. O(n^2) time, at most 2^27 distances; O(n) memory.
 func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (MeasureBound, error) {
 	const op = "families: PrivateMeasureBound"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
@@ -65,11 +58,10 @@ func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (M
 	return measureBound(ctx, op, f, alpha, MeasureBound{})
 }
 
-// PrivateTransportBound is [PrivateMeasureBound] for mechanisms that are
-// alpha-private in W1, alpha per unit of the distance of f. A release of how the
-// items of n users are distributed, a-private for each user under the earth mover's
-// distance, is one for alpha = a*n if it takes users with any number of items: let all
-// hold the same. In d dimensions the bound follows alpha^(-1/(d+1)). Sets have at most
+// PrivateTransportBound is [PrivateMeasureBound] for mechanisms that are alpha-private in
+// W1, per unit of the distance of f. A release of how the items of n users are distributed,
+// a-private for each user of any number of items under the earth mover's distance, is one
+// for alpha = a*n. In d dimensions the bound follows alpha^(-1/(d+1)). Sets have at most
 // 2048 points.
 func PrivateTransportBound(ctx context.Context, f metric.Finite, alpha float64) (MeasureBound, error) {
 	const op = "families: PrivateTransportBound"
@@ -79,15 +71,12 @@ func PrivateTransportBound(ctx context.Context, f metric.Finite, alpha float64) 
 	return measureBound(ctx, op, f, alpha, MeasureBound{Transport: true})
 }
 
-// PrivateDataBound is [PrivateMeasureBound] for the data sets of the given number of
-// records, each a point of f, and mechanisms that are eps-private when one record is
-// replaced: a lower bound on the worst expected W1 distance between a data set's empirical
-// measure and the output. It is BSV22 Theorem 8.6 with explicit constants: 2m points at
-// distances >= t prove, with k = records/m rounded down,
+// PrivateDataBound is [PrivateMeasureBound] for data sets of so many records, points of f,
+// and mechanisms that are eps-private when one record is replaced, with the error from the
+// empirical measure: BSV22 Theorem 8.6 with explicit constants. 2m points at distances >= t
+// prove, with k = records/m rounded down, at least
 //
-//	t (k m/records) / (sinh(eps) (k + coth(eps/2)))
-//
-// and up to half as much again.
+//	t (k m/records) / (sinh(eps) (k + coth(eps/2))).
 func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps float64) (MeasureBound, error) {
 	const op = "families: PrivateDataBound"
 	if records < 1 {
@@ -101,11 +90,10 @@ func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps flo
 }
 
 // PrivateCubeBound is the best of [PrivateDataBound] on the grids of the cube [0,1]^dim, in
-// closed form, for dim >= 1 and eps > 0: no mechanism that is eps-private when one of so many records is replaced has a
-// worst expected W1 error below it, under the largest difference of a coordinate or any norm
-// that is no less, such as the Euclidean one. It is Corollary 9.4 of BSV22 with a constant:
-// of the order (eps*records)^(-1/dim). For records = 0 it is that of private measures at level
-// eps per unit of total variation, [PrivateMeasureBound] and Corollary 9.3. Rounded downward.
+// closed form, for the largest difference of a coordinate or any larger norm: of the order
+// (eps*records)^(-1/dim) (BSV22 Corollary 9.4 with a constant), rounded downward. For
+// records = 0 it is that of private measures at level eps per unit of total variation,
+// [PrivateMeasureBound] (Corollary 9.3). dim >= 1, eps > 0.
 func PrivateCubeBound(dim, records int, eps float64) (float64, error) {
 	const op = "families: PrivateCubeBound"
 	switch {

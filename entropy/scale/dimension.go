@@ -50,23 +50,18 @@ type DimensionEstimate struct {
 
 // Dimension returns the Minkowski dimension of f seen between two scales, the d of packing
 // numbers N(s) that grow like s^-d, from one farthest-first pass: O(n^2) distances up to
-// 11,585 points, 2^27 beyond, O(n) memory.
-//
-// Where N(s) = s^(-d+o(1)) for s towards 0, d is what a space's rates depend on, the worst
-// expected W1 error of the best mechanism in units of its diameter, up to a factor
-// alpha^(o(1)):
+// 11,585 points, 2^27 beyond, O(n) memory. Where N(s) = s^(-d+o(1)) for s towards 0, the
+// worst expected W1 error of the best mechanism in units of the diameter is, up to a factor
+// alpha^(o(1)),
 //
 //	measures, private in total variation   alpha^(-1/max(d,1))       (after BSV22, 9.5)
 //	synthetic data of n records, eps-DP    (eps*n)^(-1/max(d,1))     (after BSV22, 9.6)
 //	measures, private in W1                alpha^(-1/(d+1))
 //
-// D is what a finite sample shows at its scales, not a limit: the rim of a box lowers it,
-// and points in many dimensions are too few for two scales. The enclosure rests on the
-// triangle inequality up to [metric.DefaultTolerance].
-//
-// No two points apart, or too few points for two scales, are a [*metric.ValueError] about
-// Coarse or Fine, and so is a Fine that is less than twice the radius of the last point
-// looked at.
+// D is what the points show between two scales, not a limit: the rim of a box lowers it.
+// The enclosure rests on the triangle inequality up to [metric.DefaultTolerance]. Too few
+// points for two scales are a [*metric.ValueError] about Coarse or Fine, and so is a Fine
+// below twice the radius of the last point looked at.
 func Dimension(ctx context.Context, f metric.Finite, o *DimensionOptions) (*DimensionEstimate, error) {
 	const op = "scale: Dimension"
 	o = spaces.OrDefault(o)

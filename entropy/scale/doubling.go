@@ -16,39 +16,31 @@ type DoublingScale struct {
 	Interval
 	Alpha float64
 
-	// X, R and Set prove Lo: Set are points of the closed ball of radius R
-	// around the point X. Either for every s in [R/2, Lo) they are more than s
-	// apart and more than exp(2 Alpha s) many, or they are 2 Lo apart and more
-	// than exp(4 Alpha R) many, so that s(f, 4 Alpha)/2 >= Lo. Where Lo = 0
-	// nothing needs a proof: X is -1 and Set nil.
+	// X, R and Set prove Lo: Set are points of the closed ball of radius R around X. For
+	// every s in [R/2, Lo) they are more than s apart and more than exp(2 Alpha s) many,
+	// or they are 2 Lo apart and more than exp(4 Alpha R). Where Lo = 0, X is -1, Set nil.
 	X   int
 	R   float64
 	Set []int
 }
 
-// Doubling encloses the doubling scale of f at level alpha, in 1/distance, the least S >= 0
-// such that
+// Why s(f, 4 alpha)/2 <= S <= s(f, alpha). The right side takes r = 2s in the definition of the
+// entropic scale. For the left, nets of B(x, 2^k s), B(., 2^(k-1) s), ... cover the first by
+// balls of radius s >= S, exp(2 alpha (2 + 4 + ... + 2^k) s/2) of them at most, and a
+// 2s-separated set has one point in each.
+
+// Doubling encloses the doubling scale of f, one metric for privacy and loss, at every
+// level of alphas: the infimum of all S >= 0 such that
 //
 //	N(B(x,2s), s) <= exp(2 alpha s)  for all x and every s >= S,
 //
-// or the limit of such S. N is the packing number of [Packing] (> s, strictly) and balls
-// are closed. One metric measures both privacy and loss. (BSV24 Definition 2.8 takes the
-// infimum over single s, which in a finite space is 0 always, and in a norm-convex one
-// between s/4 and s, the entropic scale: Proposition 2.9.) In any space
+// N as in [Packing], balls closed. (BSV24 Definition 2.8 takes single s, which in a finite
+// space gives 0.) In any space s(f, 4 alpha)/2 <= S <= s(f, alpha), the scales of
+// [Entropic].
 //
-//	s(f, 4 alpha)/2 <= S <= s(f, alpha).
-//
-// (The right side takes r = 2s in its definition. For the left, nets of B(x, 2^k s), B(.,
-// 2^(k-1) s), ... cover the first by balls of radius s >= S, exp(2 alpha (2 + 4 + ... +
-// 2^k) s/2) of them at most, and a 2s-separated set has one point in each.)
-//
-// For an ultrametric the ends differ by rounding alone, and mostly so up to 32 points
-// ([Options].Nodes for each packing number). Otherwise Hi is that of [Entropic] at alpha,
-// and Lo the best that its separated sets prove at alpha and 4 alpha.
-//
-// There is one for each level of alphas, which are finite, > 0 and ascend
-// ([*metric.ValueError]); an empty f is [metric.ErrEmpty]. An ultrametric costs O(n log n),
-// other spaces what Entropic costs at twice as many levels.
+// The ends differ by rounding for an ultrametric, in O(n log n), and mostly up to 32
+// points. Otherwise Hi is that of Entropic, and Lo the best that its separated sets prove,
+// at its cost for twice as many levels. alphas and errors are those of Entropic.
 func Doubling(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]DoublingScale, error) {
 	if err := spaces.CheckLevels("scale: Doubling", metric.Same(f), alphas); err != nil {
 		return nil, err

@@ -19,23 +19,16 @@ import (
 //
 //	s(Z, alpha) = inf{s > 0 : N2(B1(x,r), s) <= exp(alpha r) for all x, r > 0},
 //
-// N2 the packing number with pairwise distances > s in rho2 and B1 a closed ball of rho1.
-// It is 0 or a distance of rho2: the largest D for which some ball B1(x,r) has more than
-// exp(alpha r) points pairwise D or more apart. It does not rise with alpha or rho1, nor
-// fall with rho2.
+// N2 the packing number with pairwise distances > s in rho2 and B1 a closed ball of rho1:
+// 0, or the largest D for which some ball B1(x,r) has more than exp(alpha r) points
+// pairwise D or more apart. It does not rise with alpha or rho1, nor fall with rho2. alphas
+// are positive, per unit of rho1, and ascend ([*metric.ValueError]).
 //
-// Packing numbers are NP-hard, so the result is an interval, of which Scale holds the
-// proof. It is exact where rho2 is an ultrametric, in O(n log^2 n) if rho1 is one too, else
-// O(n^2) with O(n) memory; and mostly up to some hundreds of points. Otherwise sets
-// improved by moves of single points prove the lower end, and branch and bound on cells
-// that cover the balls the upper one, in some n*Nodes distances ([Options].Nodes) and O(n)
-// memory; distances are stored up to 2048 points. With Nodes < 0 no search is made, and
-// partitions of the balls prove Hi.
-//
-// Upper ends take the triangle inequality of both metrics to hold up to
-// [metric.DefaultTolerance]; memberships of balls are decided exactly. There is one scale
-// for each level of alphas, which are positive, per unit of rho1, and ascend
-// ([*metric.ValueError]).
+// It is exact where rho2 is an ultrametric, in O(n log^2 n) if rho1 is one too, else
+// O(n^2), and mostly up to some hundreds of points. Otherwise separated sets prove the
+// lower end, and branch and bound on cells (with Nodes < 0 partitions) the upper one, in
+// some n*[Options].Nodes distances; these are stored up to 2048 points. O(n) memory. Upper
+// ends take the triangle inequality to hold up to [metric.DefaultTolerance].
 func Entropic(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
 	if err := spaces.CheckLevels("scale: Entropic", b, alphas); err != nil {
 		return nil, err

@@ -35,22 +35,18 @@ type OuterStep struct {
 	Separated []int
 }
 
-// Outer encloses the outer scale of f at level alpha, in 1/distance (BSV24 Definition 2.10),
+// Outer encloses the outer scale of f, the metric of the loss, at every level of alphas
+// (BSV24 Definition 2.10),
 //
 //	inf over g >= 0 of g + ln N(f, g)/alpha,
 //
-// N the packing number of [Packing] (> g, strictly). f is the metric of the loss, rho2. For
-// one metric the entropic scale is at most twice as large (Proposition 2.11): let t be at
-// least g and 2 ln N(Z, g)/alpha. A ball of radius r <= t/2 has one t-separated point only,
-// and any other ball at most N(Z, g) <= e^(alpha t/2) of them.
+// N the packing number of [Packing]. For one metric the entropic scale is at most twice as
+// large (Proposition 2.11). Where packing numbers are exact the ends differ by little more
+// than rounding; otherwise by the gap of ln N near the best g, over alpha.
 //
-// Where packing numbers are exact, as in small spaces, the ends differ by little more than
-// rounding; otherwise they leave the gap of the packing numbers near the best g, divided by
-// alpha.
-//
-// There is one for each level of alphas, which are finite, > 0 and ascend
-// ([*metric.ValueError]); an empty f is [metric.ErrEmpty]. A level costs some dozens to 400
-// packing numbers of f, on one core; the levels share them.
+// alphas are finite, > 0 and ascend ([*metric.ValueError]); an empty f is
+// [metric.ErrEmpty]. A level costs some dozens to 400 packing numbers of f, which levels
+// share, on one core.
 func Outer(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]OuterScale, error) {
 	if err := spaces.CheckLevels("scale: Outer", metric.Same(f), alphas); err != nil {
 		return nil, err

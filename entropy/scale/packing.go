@@ -58,19 +58,15 @@ func (c Count) String() string { return fmt.Sprintf("[%d, %d]", c.Lo, c.Hi) }
 const matrixPoints = 4096
 
 // Packing encloses the packing number N(S, s) of a subset S of f: the largest number of
-// points of S with pairwise distances > s, strictly (BSV24). A nil subset is all of f;
-// otherwise it lists indices, and one that is listed twice counts once. s is finite and >=
-// 0. As a maximal r-separated set of S has all of S in its balls, N(S, s) <= N(S, r) max
-// over x of N(B(x,r), s) for every r (Facts 2.1 and 2.2).
+// points of S with pairwise distances > s >= 0, strictly (BSV24). A nil subset is all of f,
+// otherwise it lists indices, whose repetitions do not count.
 //
-// The number is exact for an ultrametric, and wherever a separated set is as large as a
-// partition. Finding it is NP-hard otherwise: up to 4096 points a branch and bound
+// The number is exact for an ultrametric, on a line, and wherever a separated set is as
+// large as a partition. It is NP-hard otherwise: up to 4096 points a branch and bound
 // ([Options].Nodes) closes the gap for S of some dozens of points, and for larger S with
-// small N. Beyond, the bounds come from nets and partitions, and are exact on a line.
-// Partitions may take the triangle inequality of f to hold up to [metric.DefaultTolerance].
-//
-// A *metric.Ultrametric costs O(n), others up to 4096 points O(|S|^2) and the search; more
-// points cost some nets of f.
+// small N. Partitions may take the triangle inequality to hold up to
+// [metric.DefaultTolerance]. A *metric.Ultrametric costs O(n), others up to 4096 points
+// O(|S|^2) and the search, more points some nets of f.
 func Packing(ctx context.Context, f metric.Finite, subset []int, s float64, o *Options) (Count, error) {
 	const op = "scale: Packing"
 	pts, err := checkSubset(op, f, subset, s)

@@ -14,16 +14,15 @@ import (
 )
 
 // PositiveMeasure returns the uniformly positive probability measure of KL10 (Definition
-// 3.2; Theorem 3.4, (4) to (3)) on the points of f, a base measure for the exponential
-// mechanism that leaves no ball empty at any scale:
+// 3.2; Theorem 3.4, (4) to (3)) on the points of f, which must be public: a base measure
+// for the exponential mechanism that leaves no ball empty,
 //
 //	mu(y) = 1/2 * sum over i = 0, 1, ... with y in C_i of 1/(2^i |C_i|),
 //
-// C_i being the maximal 2^-i*diameter separated net of f ([metric.Net]). A closed ball of
-// radius r has measure at least 2^-(i+1)/|C_i| for the first i with 2^-i*diameter <= r. Of
-// points at distance 0 the first has the weight of all, and weights below 2^-1074 are 0.
-// The measure depends on f alone, which must be public. It costs one net for every halving
-// of the scale between the diameter and the smallest distance.
+// C_i the maximal 2^-i*diameter separated net of f ([metric.Net]). A closed ball of radius
+// r has measure at least 2^-(i+1)/|C_i| for the first i with 2^-i*diameter <= r. Of points
+// at distance 0 the first has the weight of all; weights below 2^-1074 are 0. One net a
+// halving of the scale.
 func PositiveMeasure(ctx context.Context, f metric.Finite) ([]float64, error) {
 	const op = "scale: PositiveMeasure"
 	if err := spaces.CheckPoints(op, f); err != nil {

@@ -5,20 +5,18 @@ import (
 	"slices"
 )
 
-// Scale encloses one of the scales of a bimetric space at a privacy level, in
-// the unit of rho2, with what proves either end. Points of a small ball under rho1 are
-// hard to tell apart, and cost accuracy where they are far apart under rho2: the entropic
-// scale s and the diametric scale s_o at level 2*alpha bound the optimal accuracy at alpha
-// from below, by s/8 and s_o/5 (BSV24 Theorems 3.1 and 3.2).
+// Scale encloses one of the scales of a bimetric space at a privacy level, in the unit of
+// rho2, with what proves either end. The entropic scale s and the diametric scale s_o at
+// 2*alpha bound the optimal accuracy at alpha from below, by s/8 and s_o/5 (BSV24 Theorems
+// 3.1 and 3.2).
 type Scale struct {
 	Interval
 	Alpha float64
 
-	// X, R and Set prove Lo. Set are points of the closed ball of rho1 of
-	// radius R around the point X. For the entropic scale they are more than
-	// exp(Alpha*R), and pairwise at least Lo apart in rho2; for the diametric
-	// scale two, with rho2 exp(-Alpha*R) at least Lo. R is their largest
-	// distance from X. Where Lo = 0 nothing needs a proof: X is -1 and Set nil.
+	// X, R and Set prove Lo. Set are points of rho1's closed ball around X of radius R,
+	// their largest distance from it: for the entropic scale more than exp(Alpha*R),
+	// pairwise at least Lo apart in rho2, for the diametric scale two, with rho2
+	// exp(-Alpha*R) at least Lo. Where Lo = 0, X is -1 and Set nil.
 	X   int
 	R   float64
 	Set []int

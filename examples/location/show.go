@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/metric"
@@ -64,12 +63,8 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		r, err := s.noise(ctx, alpha, simulatedPicture)
 		return alpha, r.Mean, err
 	}})
-	var levels []float64
-	for i := range steps {
-		levels = append(levels, s.alpha*math.Pow(10, 2*float64(i)/(steps-1)-1))
-	}
 	chart := demo.Chart{Title: fmt.Sprintf("What privacy costs (%d places)", len(s.places)), X: "alpha (per km)", Y: "mean loss (km)", LogX: true, LogY: true}
-	if err := chart.AddLines(ctx, p, levels, lines); err != nil {
+	if err := chart.AddLines(ctx, p, demo.Levels(s.alpha/10, s.alpha*10, steps), lines); err != nil {
 		return err
 	}
 	return p.WriteCharts("loss.png", &chart)

@@ -1,22 +1,19 @@
-// Synthetic turns a table into synthetic records that may be published: they are
-// like the originals in all that an analyst asks of many, and none of the originals
-// shows in them.
+// Synthetic turns a table into synthetic records that may be published.
 //
 //	go run ./examples/synthetic
 //	go run ./examples/synthetic -in examples/synthetic/towns.csv -schema examples/synthetic/towns.json
 //	go run ./examples/synthetic -in people.csv -columns 'age:whole:0..120,city?:category:Paris|London|*elsewhere' -eps 1 -secure
 //	go run ./examples/synthetic -in visits.csv -columns 'lat:number:35..71,lon:number:-11..41' -person id -most 5
 //
-// Which columns there are and which values they may have is said by a schema, which
-// must be public: bounds and names that are read off private data give somebody away.
-// Records are released at several levels eps, and a report sets them beside the
-// originals: quantiles and shares, correlations, counts of ranges, k-means, and the
-// distance W1. Of tables of three columns and more it also says what was planned and what
-// releases tell of their errors, and draws pairs of columns. The report and the picture read the originals, without any noise: they
-// show what to expect and are not private themselves.
+// A public schema says which columns there are and which values they may have: bounds and
+// names that are read off private data give somebody away. Records are released at several
+// levels eps, and a report sets them beside the originals: quantiles and shares,
+// correlations, counts of ranges, k-means, and W1; of three columns and more also what was
+// planned, and the errors that releases state. Report and picture read the originals and
+// are not private.
 //
-// A run repeats with its -seed, and whoever knows that can take the noise off again.
-// What is to be published has to be made with -secure.
+// A run repeats with its -seed, and whoever knows that can take the noise off. What is to
+// be published has to be made with -secure.
 package main
 
 import (
@@ -96,7 +93,7 @@ func run(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	p.Print(report)
-	if err := s.tell(ctx, p); err != nil {
+	if err := s.plans(ctx, p); err != nil {
 		return err
 	}
 	s.explain(p)

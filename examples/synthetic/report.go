@@ -66,7 +66,7 @@ func (s *study) report(ctx context.Context, p *demo.Program) (*demo.Table, error
 	if len(s.entries) == 1 {
 		r.all = s.entries[0].name
 	}
-	err := cmp.Or(r.ranges(ctx, s), r.clusters(ctx, s), r.distances(ctx, p, s), r.told(ctx, p, s))
+	err := cmp.Or(r.ranges(ctx, s), r.clusters(ctx, s), r.distances(ctx, p, s), r.stated(ctx, p, s))
 	return r.Table, err
 }
 
@@ -233,8 +233,8 @@ const (
 	draws = 60   // of simulations that say so
 )
 
-// told adds what releases tell of their W1 without a look at the originals.
-func (r *report) told(ctx context.Context, p *demo.Program, s *study) error {
+// stated adds what releases state of their W1 without a look at the originals.
+func (r *report) stated(ctx context.Context, p *demo.Program, s *study) error {
 	if s.releases[0].regions == nil {
 		return nil
 	}
@@ -252,8 +252,8 @@ func (r *report) told(ctx context.Context, p *demo.Program, s *study) error {
 	return nil
 }
 
-// tell says what was planned for tables, and what their releases tell of their errors.
-func (s *study) tell(ctx context.Context, p *demo.Program) error {
+// plans says what was planned for tables, and what their releases state of their errors.
+func (s *study) plans(ctx context.Context, p *demo.Program) error {
 	for _, r := range s.releases {
 		if r.table == nil {
 			return nil

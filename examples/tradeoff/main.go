@@ -38,7 +38,7 @@ const (
 )
 
 func run(ctx context.Context, p *demo.Program) error {
-	metricName := p.Flags.String("metric", "", "euclidean (columns x, y and z if there), greatcircle (lat, lon) or prefix (path, its steps joined by >) (default greatcircle; without -in and -alphas both greatcircle and prefix)")
+	metricName := p.Flags.String("metric", "", "euclidean (with -in, columns x, y and z if there), greatcircle (lat, lon) or prefix (path, its steps joined by >) (default greatcircle; without -in and -alphas both greatcircle and prefix)")
 	list := p.Flags.String("alphas", "", "privacy levels, as 0.1,0.5,2 (default: from where nothing can be told to where everything can)")
 	n := p.Flags.Int("n", 150, "how many points to use, spread evenly over the file")
 	p.ReadsFile("CSV with the columns that -metric names")

@@ -95,6 +95,7 @@ func TestTradeoff_Inputs(t *testing.T) {
 func TestTradeoff_BadInput(t *testing.T) {
 	tradeoff.Rejects(t, map[string][]string{
 		"-metric \"taxicab\": want euclidean": {"-metric", "taxicab"},
+		"-metric euclidean: want a file":      {"-metric", "euclidean"},
 		"\"0\" is not a finite number > 0":    {"-alphas", "0"},
 		"\"-1\" is not":                       {"-alphas", "2,-1"},
 		"\"NaN\" is not":                      {"-alphas", "NaN"},

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,10 +45,11 @@ func read(ctx context.Context, p *demo.Program, name string, n int) (*study, err
 	case "greatcircle":
 		s.points, s.about = &sphere{}, "up to %.0f km apart"
 	case "euclidean":
-		if s.points, s.about = new(chords), "up to %.0f km apart straight through the Earth"; p.In != "" {
-			s.points, s.about = &vectors{}, "up to %.4g units apart"
-			s.unit, s.loss = "unit", ""
+		if p.In == "" {
+			return nil, errors.New("-metric euclidean: want a file of -in")
 		}
+		s.points, s.about = &vectors{}, "up to %.4g units apart"
+		s.unit, s.loss = "unit", ""
 	case "prefix":
 		s.points, s.about = &paths{}, "up to %.0f edges apart; the loss is 2^-k where answer and truth share the first k steps of their paths"
 		s.unit, s.loss = "edge", ""
@@ -109,23 +110,6 @@ func (s *sphere) add(r *csvfile.Row) {
 }
 func (s *sphere) metrics(n int) (rho1, rho2 metric.Finite, err error) {
 	return same(*s, n, metric.GreatCircle{})
-}
-
-// chords are the same places at the distance straight through the Earth, so
-// that -metric euclidean has something to show without a file.
-type chords struct{ sphere }
-
-func (c *chords) metrics(n int) (rho1, rho2 metric.Finite, err error) {
-	through := make([][]float64, len(c.sphere))
-	for i, p := range c.sphere {
-		lat, lon := p.Lat*math.Pi/180, p.Lon*math.Pi/180
-		through[i] = []float64{
-			metric.EarthRadiusKm * math.Cos(lat) * math.Cos(lon),
-			metric.EarthRadiusKm * math.Cos(lat) * math.Sin(lon),
-			metric.EarthRadiusKm * math.Sin(lat),
-		}
-	}
-	return same(through, n, metric.Euclidean{})
 }
 
 // vectors are points of the plane or of space.

@@ -42,9 +42,8 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		return &demo.Chart{Title: title, X: x, Y: s.named("mean error"), LogX: true, LogY: true, Note: note}
 	}
 	mean, seen, unseen := chart("Center of mass"), chart("Histogram, someone sees the items"), chart("Histogram, nobody sees the items")
-	for i := range steps {
+	for i, alpha := range demo.Levels(s.alpha*lowest, s.alpha*highest, steps) {
 		report(i, steps)
-		alpha := s.alpha * lowest * math.Pow(highest/lowest, float64(i)/(steps-1))
 		if s.places != nil {
 			if err := s.drawMean(ctx, mean, alpha); err != nil {
 				return err

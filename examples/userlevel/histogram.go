@@ -165,7 +165,7 @@ func (s *study) shuffled() emd.Model {
 
 // hadamard is the usual baseline for items that nobody sees.
 func (s *study) hadamard(ctx context.Context, l level) result {
-	mech, err := frequency.NewHadamardBaseline(ctx, s.space, s.shuffled(), emd.DP{Eps: l.eps, Delta: s.delta}, nil)
+	mech, err := frequency.NewHadamardBaseline(ctx, s.space, s.shuffled(), emd.DP{Eps: l.eps, Delta: delta}, nil)
 	return s.frequencies(hadamard, l, mech, err, 1, false)
 }
 
@@ -185,7 +185,7 @@ func (s *study) response(ctx context.Context, l level) result {
 // clusters is randomized response at the largest level at which every channel keeps alpha: it
 // keeps less itself.
 func (s *study) clusters(ctx context.Context, c *metric.Clustered, model emd.Model, alpha float64) (*frequency.Estimator, error) {
-	budget, err := frequency.ItemWiseBudget(ctx, model, emd.Promise{Alpha: alpha, Delta: s.delta}, nil)
+	budget, err := frequency.ItemWiseBudget(ctx, model, emd.Promise{Alpha: alpha, Delta: delta}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (s *study) clusters(ctx context.Context, c *metric.Clustered, model emd.Mod
 	if err != nil {
 		return nil, err
 	}
-	return frequency.NewClustered(ctx, g, model, &frequency.Options{Delta: s.delta})
+	return frequency.NewClustered(ctx, g, model, &frequency.Options{Delta: delta})
 }
 
 // itemWise replaces items by near ones rather than by far ones.
@@ -211,7 +211,7 @@ func (s *study) randomizer(ctx context.Context, alpha float64) (*frequency.Estim
 	if c, ok := s.space.(*metric.Clustered); ok {
 		return s.clusters(ctx, c, s.shuffled(), alpha)
 	}
-	budget, err := frequency.ItemWiseBudget(ctx, s.shuffled(), emd.Promise{Alpha: alpha, Delta: s.delta}, nil)
+	budget, err := frequency.ItemWiseBudget(ctx, s.shuffled(), emd.Promise{Alpha: alpha, Delta: delta}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (s *study) randomizer(ctx context.Context, alpha float64) (*frequency.Estim
 			return nil, err
 		}
 	}
-	return frequency.New(ctx, m.Channel, s.space, s.shuffled(), &frequency.Options{Delta: s.delta})
+	return frequency.New(ctx, m.Channel, s.space, s.shuffled(), &frequency.Options{Delta: delta})
 }
 
 // frequencies is an estimate from randomized items. unit is what the mechanism's
@@ -307,14 +307,14 @@ func (s *study) measure(ctx context.Context, r *result, runs int) error {
 // all of its items (emd.Reduced), or +Inf where that cannot be.
 func (s *study) sampled(ctx context.Context) float64 {
 	mech, err := s.randomizer(ctx, s.alpha)
-	if err != nil || s.delta == 0 {
+	if err != nil {
 		return math.Inf(1)
 	}
 	move := 0.0
 	for _, row := range s.rows {
 		move = max(move, row.Distance*row.Fraction)
 	}
-	reduced, err := emd.NewReduced[int, *emd.Report](mech, emd.Sampling{Radius: move, Delta: s.delta})
+	reduced, err := emd.NewReduced[int, *emd.Report](mech, emd.Sampling{Radius: move, Delta: delta})
 	if err != nil {
 		return math.Inf(1)
 	}

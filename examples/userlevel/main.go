@@ -5,19 +5,12 @@
 //	go run ./examples/userlevel -alpha 0.02 -m 10 -out /tmp/userlevel
 //	go run ./examples/userlevel -in listens.csv -n 1000 -m 20
 //
-// Two users are as far apart as the earth mover's distance of what they hold:
-// d_EM, how far the items of one must move, on average, to become those of the
-// other. The program releases two means and a histogram at a level alpha per unit
-// of d_EM, and compares their errors with those of ordinary user-level differential
-// privacy, which hides one user from any other.
-//
-// The histogram comes out in four ways: [distribution.New] for a curator, and for
-// users who trust none; noise on [query.Shares]; items replaced one by one; and user
-// DP. The 30 regions are 2,000 km apart at least, and there the best map that
-// package distribution finds is that of Shares: it errs by 60 km, Shares by 61 (by 71
-// before each region had a weight of its own), and no mechanism by less than 9 km on
-// all data (see floor). It errs 4 to 16 times less than Shares on lines and clusters:
-// see package emd.
+// Two users are as far apart as the earth mover's distance of what they hold, d_EM: how far
+// the items of one must move, on average, to become those of the other. The program
+// releases two means and a histogram at a level alpha per unit of d_EM, and compares their
+// errors with those of ordinary user-level differential privacy, which hides one user from
+// any other. The histogram comes out in four ways: [distribution.New] for a curator, and
+// for users who trust none; noise on [query.Shares]; items replaced one by one; and user DP.
 package main
 
 import (
@@ -42,6 +35,8 @@ const (
 	// mechanism here exists or says why not.
 	minLevel, maxLevel = 1e-12, 1e12
 	defaultM           = 5
+
+	delta = 1e-6 // slack of the releases that go item by item; the others need none
 )
 
 func run(ctx context.Context, p *demo.Program) error {
@@ -51,7 +46,6 @@ func run(ctx context.Context, p *demo.Program) error {
 	p.Flags.Float64Var(&s.alpha, "alpha", 0, "privacy level per unit of the earth mover's distance (km for places); 0: the largest that hides -move at -eps")
 	p.Flags.Float64Var(&s.eps, "eps", 1, "the privacy level of the moves of -move, from which alpha is chosen")
 	p.Flags.Float64Var(&s.move, "move", 0, "how far a user's items move on average in what is to stay hidden: km for places, 0: 200; else the share that changes, 0: 0.1")
-	p.Flags.Float64Var(&s.delta, "delta", 1e-6, "slack of the releases that go item by item; the others need none")
 	regions := p.Flags.String("regions", "", "`FILE` with the public regions, CSV with the columns name, lat and lon (default: 30 large cities of the world)")
 	p.ReadsFile("CSV with the columns user, lat and lon, or user and item")
 	if err := p.Parse(); err != nil {
@@ -64,8 +58,6 @@ func run(ctx context.Context, p *demo.Program) error {
 		return fmt.Errorf("-eps %v: want a number in [%v, %v]", s.eps, minLevel, maxLevel)
 	case s.move != 0 && !(s.move >= minLevel && s.move <= maxLevel):
 		return fmt.Errorf("-move %v: want a number in [%v, %v], or 0", s.move, minLevel, maxLevel)
-	case !(s.delta >= 0 && s.delta < 1):
-		return fmt.Errorf("-delta %v: want a number in [0, 1)", s.delta)
 	case *n < 0:
 		return fmt.Errorf("-n %d: want a number of users, or 0 for all", *n)
 	case s.m < 1:

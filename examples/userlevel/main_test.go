@@ -102,7 +102,7 @@ func TestUserlevel_Inputs(t *testing.T) {
 		{"2 users of in.csv hold 7 items", []string{"-in", items, "-n", "2", "-m", "1"}}, // a and b
 		{"alpha = 4 per", []string{"-in", items, "-m", "1", "-eps", "2", "-move", "0.5"}},
 		{"moving half of a user's items", []string{"-in", items, "-m", "1", "-move", "0.5", "-alpha", "1"}},
-		{"eps = 7", []string{"-in", items, "-m", "1", "-alpha", "7", "-delta", "0"}},
+		{"eps = 7", []string{"-in", items, "-m", "1", "-alpha", "7"}},
 		{"no distribution at d_EM, alpha = 1e-12", []string{"-in", items, "-m", "1", "-alpha", "1e-12"}},
 		{"no picture: all errors are 0", []string{"-in", items, "-m", "1", "-alpha", "1e11"}},
 		{"moves across a border moves 2224 km at least ... how far are they from west?", []string{"-in", places, "-m", "1", "-regions", regions}},
@@ -135,8 +135,6 @@ func TestUserlevel_BadInput(t *testing.T) {
 		"-alpha NaN":                             {"-alpha", "NaN"},
 		"-alpha +Inf":                            {"-alpha", "Inf"},
 		"-eps 0: want":                           {"-eps", "0"},
-		"-delta 1: want a number in [0, 1)":      {"-delta", "1"},
-		"-delta NaN":                             {"-delta", "NaN"},
 		"-n -1: want":                            {"-n", "-1"},
 		"-m 0: want":                             {"-m", "0"},
 		"-move -5: want":                         {"-move", "-5"},
@@ -162,7 +160,7 @@ func TestUserlevel_BadInput(t *testing.T) {
 // shipped is the study of the data that ship, set up as by the defaults.
 func shipped(t *testing.T, users int) *study {
 	t.Helper()
-	s := &study{m: defaultM, eps: 1, delta: 1e-6, seed: 1}
+	s := &study{m: defaultM, eps: 1, seed: 1}
 	testkit.Check(t, s.read(t.Context(), &demo.Program{}, users, ""))
 	testkit.Check(t, s.choose())
 	return s

@@ -34,7 +34,6 @@ type study struct {
 	longest    int // most items of a user
 	m          int
 	alpha, eps float64
-	delta      float64
 	seed       uint64
 	move       float64    // the d_EM to hide
 	rows       []emd.Move // moves of that d_EM

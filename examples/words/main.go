@@ -1,17 +1,16 @@
-// Words releases words privately, on a real vocabulary, and compares what there
-// is to do it with. First a text, by the mechanisms for vocabularies of any size.
+// Words releases words privately, on a real vocabulary, and compares what there is to do it
+// with.
 //
 //	go run ./examples/words
 //	go run ./examples/words -n 200 -alpha 2 -time 2m
 //	go run ./examples/words -in glove.6B.100d.txt -vocabulary 50000 -text "I saw a doctor on Friday." -n 100 -many 2000 -k 30 -out /tmp/words
 //	go run ./examples/words -in crawl.vec -vocabulary 10000 -kept .8
 //
-// A word is a point, its GloVe vector; the privacy and the loss of a release are
-// measured by the Euclidean distance of vectors. At one level alpha the program
-// builds every mechanism that the library has for such a space, audits them,
-// prints a table with the proved lower bound and some releases to read, and draws
-// loss against the audited level as in Figure 1 of IKWAT22. Then it does so for many
-// words, the 1,000 most frequent, of which few may be released.
+// A word is a point, its GloVe vector; privacy and loss are measured by the Euclidean
+// distance. First it releases a text. Then it builds every mechanism for such a space at
+// one level alpha, audits them, prints a table with the proved lower bound and some
+// releases, and draws loss against the audited level as in Figure 1 of IKWAT22. Last come
+// the 1,000 most frequent words, of which few may be released.
 package main
 
 import (
@@ -19,9 +18,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
@@ -40,13 +36,11 @@ const (
 	maxAlpha = 1e50 // and one over it: levels that every mechanism takes
 	maxWords = 1000 // mechanisms and audits compare all pairs of rows
 	maxMany  = 2000
-	defaultR = "5,10" // of which what is not below the number of words is left out
 )
 
 func run(ctx context.Context, p *demo.Program) error {
 	alpha := p.Flags.Float64("alpha", 0.7, "privacy level, per unit of distance between vectors")
 	n := p.Flags.Int("n", 50, "how many words to use, from the top")
-	list := p.Flags.String("r", defaultR, "ConstOPT: how many nearest words get free weights, one number or several")
 	limit := p.Flags.Duration("time", 10*time.Second, "for each of Spanner, ConstOPT and OPTMech, which are stopped then, and four times as long for OPTMech on many words; 0 leaves them out")
 	many := p.Flags.Int("many", 1000, "how many words, from the top, to do it for once more where few may be released; 0 leaves it out")
 	k := p.Flags.Int("k", 20, "how many of -many words may be released")
@@ -73,16 +67,9 @@ func run(ctx context.Context, p *demo.Program) error {
 	case *limit < 0:
 		return fmt.Errorf("-time %v: want a duration >= 0", *limit)
 	}
-	r, err := parseList(*list)
-	if err != nil {
-		return err
-	}
-	s := &study{alpha: *alpha, r: r, limit: *limit, seed: p.Seed}
+	s := &study{alpha: *alpha, limit: *limit, seed: p.Seed}
 	if err := s.read(ctx, p, *n, "words.txt", nouns); err != nil {
 		return err
-	}
-	if most := r[len(r)-1]; most >= len(s.words) && *list != defaultR {
-		return fmt.Errorf("-r %d: want fewer than the %d words", most, len(s.words))
 	}
 	if *kept > 0 {
 		if err := releaseText(ctx, p, *text, *vocabulary, *kept); err != nil {
@@ -119,18 +106,4 @@ func run(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	return s.many(ctx, p, *many, *k)
-}
-
-// parseList reads the numbers of -r, increasing.
-func parseList(list string) ([]int, error) {
-	var r []int
-	for _, word := range strings.Split(list, ",") {
-		k, err := strconv.Atoi(strings.TrimSpace(word))
-		if err != nil || k < 1 {
-			return nil, fmt.Errorf("-r %q: %q is not a whole number > 0", list, word)
-		}
-		r = append(r, k)
-	}
-	slices.Sort(r)
-	return slices.Compact(r), nil
 }

@@ -27,7 +27,8 @@ exponential                 0.3972       3.861      3.861      3.722   0.3989
 exponential, tuned          0.6998       1.390      1.390      1.047   0.8111
 exponential, tight weights  0.6999       1.342      1.342     0.9068   0.8349
 Spanner                     0.6997       3.726      3.726      3.726   0.3619
-ConstOPT, r = 4             0.6964       1.260      1.260      1.260   0.7551
+ConstOPT, r = 5             0.6964       1.260      1.260      1.260   0.7551
+ConstOPT, r = 10            0.6964       1.260      1.260      1.260   0.7551
 OPTMech                     0.6999       1.243      1.243      1.243   0.7582
 Madlib (simulated)          0.1945       6.290      6.290      6.058        -
 lower bound                      -       1.243          -          -        -
@@ -44,9 +45,9 @@ stroke   -> beach, virus, stroke, beach, shore    -> stroke, stroke, stroke, str
 
 func TestWords_Golden(t *testing.T) {
 	dir := t.TempDir()
-	out := program.Must(t, "-quiet", "-kept", "0", "-n", "16", "-r", "4", "-time", "10m", "-many", "0", "-out", dir)
+	out := program.Must(t, "-quiet", "-kept", "0", "-n", "16", "-time", "10m", "-many", "0", "-out", dir)
 	demotest.Golden(t, demotest.Untimed(out), golden)
-	if n := len(demotest.Table(t, dir, "released.csv")); n != 16*7 {
+	if n := len(demotest.Table(t, dir, "released.csv")); n != 16*8 {
 		t.Errorf("released.csv: %d rows", n)
 	}
 	demotest.Picture(t, dir, "loss.png")
@@ -87,15 +88,15 @@ func TestWords_Inputs(t *testing.T) {
 		want string
 	}{
 		{"a 0\nb 1\n\n  c   3\n", nil, "3 words of in.txt in 1 dimensions"},
-		{"a 0 0\nb 3 4\nc 3 4\n", nil, "from 0 apart (b, c) to 5 (a, b)"},                              // two words with one vector
-		{"a 0 0\nb 3 4\nc ?\n", []string{"-kept", "0", "-n", "2", "-r", "1", "-many", "0"}, "2 words"}, // what follows is not looked at
+		{"a 0 0\nb 3 4\nc 3 4\n", nil, "from 0 apart (b, c) to 5 (a, b)"},                   // two words with one vector
+		{"a 0 0\nb 3 4\nc ?\n", []string{"-kept", "0", "-n", "2", "-many", "0"}, "2 words"}, // what follows is not looked at
 		{"a 0 0\nb 3 4\nc 1 1\n", []string{"-time", "0"}, "by star"},
-		{"a 1 1\nb 1 1\n", []string{"-r", "1"}, "all 2 words have one vector"},
+		{"a 1 1\nb 1 1\n", nil, "all 2 words have one vector"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1000"}, "OPTMech"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-6"}, "Least worst loss"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-40"}, "Least worst loss: Spanner, 1 times the lower bound"}, // the best constant
-		{"a 0\nb 1\nc 3\nd 4\n", []string{"-n", "2", "-r", "1", "-k", "2"}, "4 words of in.txt, released as one of 2: b, d."},
-		{"a 0\nb 1\nc 3\n", []string{"-n", "2", "-r", "1"}, "no 20 of 3 words"},
+		{"a 0\nb 1\nc 3\nd 4\n", []string{"-n", "2", "-k", "2"}, "4 words of in.txt, released as one of 2: b, d."},
+		{"a 0\nb 1\nc 3\n", []string{"-n", "2"}, "no 20 of 3 words"},
 		{"a 0\nb 1e-5\nc 3e-5\n", nil, "no picture: at delta = 0.001 all levels are 0"},
 		{"a 0\nb 1e30\nc -1e30\n", nil, "Madlib"},
 		{"3 1\na 0\nb 1\nc 3\n", nil, "3 words of in.txt in 1 dimensions"}, // word2vec, fastText
@@ -105,7 +106,7 @@ func TestWords_Inputs(t *testing.T) {
 		if i%testkit.Sweep(2, 1) > 0 {
 			continue
 		}
-		args := append([]string{"-in", program.File(t, c.in), "-r", "1,2", "-out", t.TempDir()}, c.args...)
+		args := append([]string{"-in", program.File(t, c.in), "-out", t.TempDir()}, c.args...)
 		if out := program.Must(t, args...); !strings.Contains(out, c.want) {
 			t.Errorf("%q %v: no %q in\n%s", c.in, c.args, c.want, out)
 		}
@@ -121,10 +122,6 @@ func TestWords_BadInput(t *testing.T) {
 		"-n 1: want 2 to 1000":                   {"-n", "1"},
 		"-n 1001":                                {"-n", "1001"},
 		"-time -1s: want a duration >= 0":        {"-time", "-1s"},
-		"-r \"5,x\": \"x\" is not a whole":       {"-r", "5,x"},
-		"\"0\" is not a whole number > 0":        {"-r", "0"},
-		"\"\" is not a whole number > 0":         {"-r", ""},
-		"-r 50: want fewer than the 50 words":    {"-r", "50"},
 		"-many 2001: want 0 to 2000":             {"-many", "2001"},
 		"-k 0: want 1":                           {"-k", "0"},
 		"-vocabulary 1: want 2 to 1000000":       {"-vocabulary", "1"},
@@ -179,7 +176,7 @@ exponential      2.893      -           44.33  3 of 5
 
 func TestWords_Text(t *testing.T) {
 	dir := t.TempDir()
-	out := program.Must(t, "-quiet", "-kept", ".8", "-vocabulary", "800", "-text", "My sister is in London, my father plays on Monday.", "-n", "2", "-r", "1", "-many", "0", "-time", "0", "-out", dir)
+	out := program.Must(t, "-quiet", "-kept", ".8", "-vocabulary", "800", "-text", "My sister is in London, my father plays on Monday.", "-n", "2", "-many", "0", "-time", "0", "-out", dir)
 	text, _, _ := strings.Cut(out, "mechanism                    level")
 	demotest.Golden(t, demotest.Untimed(text), goldenText)
 	if n := len(demotest.Table(t, dir, "text.csv")); n != 12 {

@@ -24,7 +24,6 @@ type study struct {
 	vectors [][]float32
 	space   *metric.Dense // the distances, stored
 	alpha   float64
-	r       []int
 	limit   time.Duration
 	seed    uint64
 	outputs []int // the words that may be released; nil: all
@@ -53,7 +52,7 @@ func (s *study) methods() []demo.Method {
 		return list
 	}
 	list = append(list, demo.Method{Name: "Spanner", Build: s.spanner})
-	for _, r := range s.r {
+	for _, r := range []int{5, 10} { // nearest words with free weights
 		if r < len(s.words) {
 			list = append(list, demo.Method{Name: fmt.Sprintf("ConstOPT, r = %d", r), Build: s.constOPT(r)})
 		}

@@ -179,11 +179,7 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 	lines = append(lines, demo.Line{Name: madlibName + ", at the level of its noise", At: func(alpha float64) (float64, float64, error) {
 		return at(s.madlib(ctx, alpha, simulatedPicture))
 	}})
-	var levels []float64
-	for i := range steps {
-		levels = append(levels, s.alpha*lowest*math.Pow(highest/lowest, float64(i)/(steps-1)))
-	}
-	if err := chart.AddLines(ctx, p, levels, lines); err != nil {
+	if err := chart.AddLines(ctx, p, demo.Levels(s.alpha*lowest, s.alpha*highest, steps), lines); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(chart.Series, func(l demo.Series) bool {

@@ -81,15 +81,12 @@ func (c *Solver) arrange(g *Graph) {
 	}
 }
 
-// Solve looks for a largest clique. set is the best found, valid until the next
-// call; hi is a proved upper bound. It stops with hi = len(set) when finished,
-// as soon as len(set) >= need, when *nodes, which it counts down, reaches 0
-// (nil: no limit), and where ctx is done. A budget of 0 gives the greedy
-// clique and the coloring's bound.
-//
-// Branch and bound with the coloring bound of Tomita in the bit-parallel form
-// of San Segundo, Rodriguez-Losada and Jimenez (2011): O(m^2/64) words a node,
-// and exponentially many nodes in the worst case.
+// Solve looks for a largest clique. set is the best found, valid until the next call; hi is
+// a proved upper bound. It stops with hi = len(set) when finished, as soon as len(set) >=
+// need, when *nodes, which it counts down, reaches 0 (nil: no limit), and where ctx is
+// done. A budget of 0 gives the greedy clique and the coloring's bound. Branch and bound
+// with the coloring bound of Tomita in the bit-parallel form of San Segundo et al. (2011):
+// O(m^2/64) words a node.
 func (c *Solver) Solve(ctx context.Context, need int, nodes *int) (set []int, hi int) {
 	return c.search(ctx, 0, need, nodes)
 }

@@ -4,12 +4,11 @@ package spaces
 const BestMass = 1.2784645427610738
 
 // LineMinimax is a lower bound of the optimal accuracy of [0,1], under |x-y|, at level
-// beta: 1/(beta+2) by the proof of pathMinimax in package families, and what a table proves, of 33 points of
-// equal gaps by their linear programs: outputs between the points are no better there, for
-// under a prior on the points the best answer to an output is a median of the posterior,
-// which is one of the points. Between the entries: the optimum falls as beta grows, and
-// beta times it rises, for in units of 1/beta it is that of a longer interval, whose
-// mechanisms serve a shorter one within it.
+// beta: 1/(beta+2) by the proof of pathMinimax in package families, and what a table
+// proves, of 33 points of equal gaps by their linear programs. Outputs between the points
+// are no better there: under a prior on the points the best answer is a median of the
+// posterior, one of the points. Between the entries, the optimum falls as beta grows, and
+// beta times it rises: in units of 1/beta it is that of a longer interval.
 func LineMinimax(beta float64) float64 {
 	v := 1 / (beta + 2)
 	for _, p := range lineOptima {

@@ -24,22 +24,14 @@ type Multiset struct {
 	Users  int64
 }
 
-// ItemWise releases the items of a PCollection<User> through the channel of w
-// and returns a PCollection<Multiset> of one element: how often each output came
-// up, and nothing of whose it was. That alone may leave the pipeline; the
-// promise is w.Guarantee(), made once.
+// ItemWise releases the items of a PCollection<User> through the channel of w and returns a
+// PCollection<Multiset> of one element, which alone may leave the pipeline: how often each
+// output came up. The promise is w.Guarantee(), made once.
 //
-// Every user must hold the Items of w's model and, but for the Local trust,
-// the number of users must be its Users; a pipeline that meets others fails before it
-// publishes anything. In the Local trust the counts of any number of users are
-// added up. That every ID occurs once is taken on trust: see [User].
-//
-// Users are drawn on all workers. Each user's draws are derived from the key,
-// the nonce of this transform in this run, w, the user and the items: a retry draws the
-// same, and no other transform or run does. The channel is part of the pipeline, up to
-// some 12 bytes a probability: mind the limits of the runner, 10 MB for
-// Dataflow. A worker holds it, and O(outputs) for each of the inputs that it
-// meets.
+// Every user must hold the Items of w's model and, but for the Local trust, the number of
+// users must be its Users; otherwise the pipeline fails before it publishes anything. That
+// every ID occurs once is taken on trust: see [User]. The channel is part of the pipeline,
+// up to some 12 bytes a probability: mind the limits of the runner, 10 MB for Dataflow.
 func ItemWise(s beam.Scope, w *frequency.ItemWise, users beam.PCollection, o *Options) (beam.PCollection, error) {
 	const op = "privatebeam: ItemWise"
 	fail := func(err error) (beam.PCollection, error) { return beam.PCollection{}, err }

@@ -20,16 +20,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
-// A Key is the secret that all noise of a transform is derived from. It is
-// drawn once, where the pipeline is built, and reaches the workers inside the
-// pipeline or in a file, so that whatever is run again draws the same noise again.
-// See the package's doc on retries for what that gives and whom it must be kept
-// from.
-//
-// A key may serve any number of transforms and runs: beside it every transform
-// draws a nonce of 256 bits of its own in every run, so that no two of them share
-// noise, were they the same in all else. A key prints as a placeholder, so that it is not
-// logged by mistake.
+// A Key is the secret that all noise of a transform is derived from, drawn once where the
+// pipeline is built, so that whatever is run again draws the same noise again: see the
+// package's doc on retries. It may serve any number of transforms and runs, which have
+// nonces of their own. It prints as a placeholder.
 type Key []byte
 
 const keySize = 32
@@ -66,13 +60,10 @@ func (k Key) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "secret key of %d bits", 8*len(k))
 }
 
-// NewKeyFile draws a key as [NewKey] does and writes it to a new file, on the local
-// disk, readable by its owner alone, or on any file system that Beam knows, whose
-// permissions decide who reads it. A file that is there is an error.
-//
-// It is for KeyFile in the options of a transform, whose pipeline then holds the
-// path and not the key. Who deletes the file after the run makes sure that the
-// noise can never be taken off.
+// NewKeyFile draws a key as [NewKey] does and writes it to a new file, on the local disk,
+// readable by its owner alone, or on any file system that Beam knows, whose permissions
+// decide who reads it. A file that is there is an error. It is for KeyFile in the options
+// of a transform; delete it after the run.
 func NewKeyFile(ctx context.Context, path string) (err error) {
 	const op = "privatebeam: NewKeyFile"
 	var w io.WriteCloser

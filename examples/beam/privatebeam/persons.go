@@ -12,14 +12,10 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 )
 
-// SyntheticPersons is [SyntheticData] where a person may have many records: it
-// turns a PCollection<KV<string,R>> of persons and records into a PCollection<R>
-// of synthetic records, eps-private per person. At most o.Release.PerPerson records
-// of each count, drawn from all of the person's; that number, and AddRemoveOne,
-// must be given.
-//
-// The records of one person must fit a worker's memory. Randomness is derived as
-// in [Reduce]: a retry draws the same records, and no other transform or run does.
+// SyntheticPersons is [SyntheticData] where a person may have many records: it turns a
+// PCollection<KV<string,R>> of persons and records into synthetic records, eps-private per
+// person, of whose records at most o.Release.PerPerson count, drawn from all. That number,
+// and AddRemoveOne, must be given. The records of one person must fit a worker's memory.
 func SyntheticPersons[R any, D Domain[R]](s beam.Scope, d D, eps float64, records beam.PCollection, o *SyntheticOptions) (beam.PCollection, error) {
 	const op = "privatebeam: SyntheticPersons"
 	if o == nil || o.Release.PerPerson == 0 {

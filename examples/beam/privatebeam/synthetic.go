@@ -73,15 +73,11 @@ type SyntheticOptions struct {
 	KeyFile string
 }
 
-// SyntheticData turns a PCollection<R> of records, each a person's, into a
-// PCollection<R> of synthetic records, eps-private as [measure.Synthesizer] says.
-//
-// Each bundle counts its records in the cells of the domain; the merged counts are
-// released, once. Cells with records, at some 32 bytes each, and the synthetic
-// records must fit one worker.
-//
-// The input must be in the global window. An error is one of arguments; what is
-// wrong with the data, such as a record without a cell, fails the pipeline.
+// SyntheticData turns a PCollection<R> of records, each a person's, in the global window,
+// into a PCollection<R> of synthetic records, eps-private as [measure.Synthesizer] says.
+// Cells with records, at some 32 bytes each, and the synthetic records must fit one worker.
+// An error is one of arguments; what is wrong with the data, such as a record without a
+// cell, fails the pipeline.
 func SyntheticData[R any, D Domain[R]](s beam.Scope, d D, eps float64, records beam.PCollection, o *SyntheticOptions) (beam.PCollection, error) {
 	const op = "privatebeam: SyntheticData"
 	if o == nil {

@@ -146,6 +146,15 @@ func (c *Comparison) Release(seed uint64, each func(r Row, x, y int)) error {
 	return nil
 }
 
+// Levels returns so many levels from lo to hi, of equal ratios.
+func Levels(lo, hi float64, steps int) []float64 {
+	levels := make([]float64, steps)
+	for i := range levels {
+		levels[i] = lo * math.Pow(hi/lo, float64(i)/float64(steps-1))
+	}
+	return levels
+}
+
 // Line is a series of a picture: a point for every level.
 type Line struct {
 	Name string

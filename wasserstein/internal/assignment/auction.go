@@ -20,13 +20,11 @@ const (
 	maxBids = 256
 )
 
-// auction finds better potentials than reduceRows can, by rounds in which a row
-// may keep a column that costs eps too much or less, eps falling: every bid
-// lowers a potential by eps at least. Then it frees the rows whose column is not
-// that of least cost, which is what the augmentation rests on, and reduces once
-// more. It returns the rows left free, a twentieth of what it was given or less.
-//
-// Columns may lose their row here, so it is not for n < m (see reduceColumns).
+// auction finds better potentials than reduceRows can, by rounds in which a row may keep a
+// column that costs eps too much or less, eps falling: every bid lowers a potential by eps
+// at least. Then it frees the rows whose column is not that of least cost, on which
+// augmentation rests, and reduces once more. It returns the rows left free. Columns may
+// lose their row here, so it is not for n < m (see reduceColumns).
 func (s *solver) auction(ctx context.Context, free []int32) ([]int32, error) {
 	spread := make([]float64, s.n)
 	for i := range s.lists {

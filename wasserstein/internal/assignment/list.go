@@ -89,15 +89,12 @@ func (s *solver) remake(i int32, width int) {
 	s.cand = s.fill(l, int(i), s.rows(int(i), s.buf), s.cand)
 }
 
-// fill puts the l.width columns of least cost into l, and one more into its bound.
-// cand is scratch space.
-//
-// The columns are dealt to three groups for every one wanted. As many groups as
-// are wanted have a minimum up to that rank among the minima, so that value
-// limits the candidates from above; on costs in random order only a fifth too
-// many pass. Where ties let many pass the larger ones are thrown out again, and
-// since the search starts at a column that depends on the row, rows of equal
-// costs list different columns.
+// fill puts the l.width columns of least cost into l, and one more into its bound. cand is
+// scratch space. Of three groups of columns for every one wanted, as many as are wanted
+// have a minimum up to that rank among the minima: that value limits the candidates from
+// above. Where ties let many pass the larger ones are thrown out again, and since the
+// search starts at a column that depends on the row, rows of equal costs list different
+// columns.
 func (s *solver) fill(l *list, i int, c []float64, cand []pair) []pair {
 	keep := l.width + 1
 	full := 3 * keep
