@@ -123,7 +123,9 @@ func TestExtend_TakesItsLevelAndHasItsLaw(t *testing.T) {
 		t.Error("a channel of too large a level was extended")
 	}
 	rows := logChannel(rng, 4, 3, b*(1-1e-9))
-	e := testkit.Must(Extend(t.Context(), channel(rows), Grid{[]float64{-1}, h, []int{4}}, alpha, "km"))
+	grid := Grid{[]float64{-1}, h, []int{4}}
+	e := testkit.Must(Extend(t.Context(), channel(rows), grid, alpha, "km"))
+	grid.Low[0], grid.Count[0] = 7, 1 // it has its own
 	for _, x := range []float64{-5, -1, -0.9, -1 + h/2, 0, 0.3, -1 + 3*h, 1e300} {
 		p := extended(rows, min(max(0, x+1), 3*h), h, alpha, b)
 		count := make([]int, 3)
