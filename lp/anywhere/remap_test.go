@@ -293,6 +293,30 @@ func drawn[P any](t *testing.T, m *Remap[P], rng *rand.Rand, at []int) {
 	testkit.ChiSquare(t, count, law, 1e-8)
 }
 
+// Next to each other on the lattice of outputs are those on both sides of a cut, and none is on it.
+func TestCells_FindBothSidesOfACut(t *testing.T) {
+	for _, c := range []*cells{
+		{base: []float64{-3}, pitch: 0.25, unit: 3, side: 2, first: []int{-7}, count: []int{9}},
+		{base: []float64{100, -0.5}, pitch: 0x1p-20, unit: 5, side: 1, first: []int{-2, -9}, count: []int{6, 4}},
+	} {
+		for k, n := range c.count {
+			scale := pow(c.count[len(c.count)-1], len(c.count)-1-k)
+			for i := 1; i < n; i++ {
+				y := make([]float64, len(c.count))
+				for j := range y {
+					y[j] = -1e6 // in the first cell
+				}
+				y[k] = c.position(k, c.cut(k, i)) - c.pitch/2
+				below := c.find(y)
+				y[k] += c.pitch
+				if above := c.find(y); below != (i-1)*scale || above != i*scale {
+					t.Errorf("axis %d, cut %d: cells %d and %d", k, i, below, above)
+				}
+			}
+		}
+	}
+}
+
 // The law of an output, by the closed form of the masses of its cells, is nowhere more than
 // e^(alpha d) times that at distance d.
 func TestLine_IsPrivate(t *testing.T) {
