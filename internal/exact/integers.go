@@ -225,8 +225,7 @@ func gaussianExponent(n uint64, sigma, s float64, prec uint, mode big.RoundingMo
 }
 
 // BernoulliGrowth returns true with probability exactly (e^a - 1)/(2(e^b - 1)), for 0 <= a <= b, b >
-// 0, taken as exact reals. It reads one word of r, and more about once in 2^38 calls, or where b is
-// above 700.
+// 0, taken as exact reals. It reads one word of rng, and more about once in 2^38 calls.
 func BernoulliGrowth(rng *rand.Rand, a, b *big.Float) bool {
 	u := rng.Uint64()
 	x, _ := a.Float64()
@@ -238,22 +237,26 @@ func BernoulliGrowth(rng *rand.Rand, a, b *big.Float) bool {
 		return f < p
 	}
 	k := newUniform(u, rng).decide(func(ulo, uhi *big.Float, prec uint) (int64, bool) {
-		// Where exponents are small their digits are those of e^a - 1.
+		// Where exponents are small their digits are those of 1 - e^-b.
 		if e := b.MantExp(nil); e < 0 {
 			prec += uint(2 * -e)
 		}
-		one := big.NewFloat(1)
-		grown := func(x *big.Float) (lo, hi *big.Float) {
-			lo, hi = ExpBounds(x, prec)
-			return down(prec).Sub(lo, one), up(prec).Sub(hi, one)
+		// As (e^(a-b) - e^-b)/(2(1 - e^-b)) nothing overflows; what is below 2^-prec is 0 or that.
+		power := func(x *big.Float) (lo, hi *big.Float) {
+			if x.Cmp(big.NewFloat(-float64(prec))) < 0 {
+				return new(big.Float), new(big.Float).SetMantExp(big.NewFloat(1), -int(prec))
+			}
+			return ExpBounds(x, prec)
 		}
-		alo, ahi := grown(a)
-		blo, bhi := grown(b)
-		blo, bhi = blo.SetMantExp(blo, 1), bhi.SetMantExp(bhi, 1)
-		if up(prec).Mul(uhi, bhi).Cmp(alo) <= 0 {
+		one := big.NewFloat(1)
+		lo, _ := power(down(prec).Sub(a, b))
+		_, hi := power(up(prec).Sub(a, b))
+		least, most := power(new(big.Float).Neg(b))
+		lo, hi = down(prec).Sub(lo, most), up(prec).Sub(hi, least)
+		if up(prec).Mul(uhi, up(prec).Sub(one, least)).Cmp(lo.SetMantExp(lo, -1)) <= 0 {
 			return 1, true
 		}
-		return 0, down(prec).Mul(ulo, blo).Cmp(ahi) >= 0
+		return 0, down(prec).Mul(ulo, down(prec).Sub(one, most)).Cmp(hi.SetMantExp(hi, -1)) >= 0
 	})
 	return k == 1
 }

@@ -181,6 +181,50 @@ func TestGeometric_DecidesAtTheBoundary(t *testing.T) {
 	}
 }
 
+// The probability (e^a - 1)/(2(e^b - 1)) is exact: bits just below it answer true, just above false,
+// by float64s and where only further bits decide. Nothing overflows where exponents are large.
+func TestBernoulliGrowth_DecidesAtTheBoundary(t *testing.T) {
+	grown := func(x float64) *big.Float {
+		e, _ := ExpBounds(big.NewFloat(x), 500)
+		return e.Sub(e, big.NewFloat(1))
+	}
+	for _, c := range [][2]float64{{0.3, 0.7}, {1e-9, 1}, {2, 3.5}, {5, 5}, {699.5, 700}, {700.25, 701}, {1e-150, 3e-150}, {0x1p-1020, 0x1p-1010}} {
+		p := new(big.Float).SetPrec(500).Quo(grown(c[0]), grown(c[1]))
+		if c[1] < 1e-100 { // e^x - 1 is x(1 + x/2 + ...)
+			p.Quo(big.NewFloat(c[0]), big.NewFloat(c[1]))
+			p.Mul(p, new(big.Float).SetPrec(500).Add(big.NewFloat(1), big.NewFloat((c[0]-c[1])/2)))
+		}
+		n, _ := p.SetMantExp(p, 127).Int(nil) // 128 bits of p/2
+		for _, off := range []int64{-1 << 62, -2, 2, 1 << 62} {
+			for _, scale := range []uint{0, 10, 50} {
+				u := new(big.Int).Add(n, new(big.Int).Lsh(big.NewInt(off), scale))
+				if u.Sign() < 0 || u.BitLen() > 128 || c[1] < 1e-100 && scale == 0 {
+					continue
+				}
+				words := fixed{new(big.Int).Rsh(u, 64).Uint64(), u.Uint64()}
+				if got := BernoulliGrowth(rand.New(&words), big.NewFloat(c[0]), big.NewFloat(c[1])); got != (off < 0) {
+					t.Errorf("a, b = %v: at %d*2^%d*2^-128 from the probability: %v", c, off, scale, got)
+				}
+			}
+		}
+	}
+	rng := random.Seeded(19)
+	for _, b := range []float64{1e4, 1e8, 5e9, 1e300} {
+		if BernoulliGrowth(rng, big.NewFloat(0.8*b), big.NewFloat(b)) || BernoulliGrowth(rng, big.NewFloat(0), big.NewFloat(b)) {
+			t.Errorf("b = %v: true where the probability is next to 0", b)
+		}
+		count := make([]int, 2)
+		for range 300 {
+			if BernoulliGrowth(rng, big.NewFloat(b), big.NewFloat(b)) {
+				count[0]++
+			} else {
+				count[1]++
+			}
+		}
+		testkit.ChiSquare(t, count, []float64{0.5, 0.5}, falseReject)
+	}
+}
+
 func TestGeometric_Saturates(t *testing.T) {
 	rng := random.Seeded(18)
 	for range 20 {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
@@ -93,6 +94,7 @@ func Extend(ctx context.Context, c *mechanism.Channel, grid Grid, alpha float64,
 		return nil, fault.Value(op, "the channel's level per step", audit.Hi, fmt.Sprintf("at most %v, that of ExtendLevel", most))
 	}
 	g, err := mechanism.NewGuarantee(alpha, 0, unit)
+	grid.Low, grid.Count = slices.Clone(grid.Low), slices.Clone(grid.Count)
 	return &Extended{c, grid, alpha, g}, err
 }
 

@@ -123,7 +123,9 @@ func TestExtend_TakesItsLevelAndHasItsLaw(t *testing.T) {
 		t.Error("a channel of too large a level was extended")
 	}
 	rows := logChannel(rng, 4, 3, b*(1-1e-9))
-	e := testkit.Must(Extend(t.Context(), channel(rows), Grid{[]float64{-1}, h, []int{4}}, alpha, "km"))
+	grid := Grid{[]float64{-1}, h, []int{4}}
+	e := testkit.Must(Extend(t.Context(), channel(rows), grid, alpha, "km"))
+	grid.Low[0], grid.Count[0] = 7, 1 // it has its own
 	for _, x := range []float64{-5, -1, -0.9, -1 + h/2, 0, 0.3, -1 + 3*h, 1e300} {
 		p := extended(rows, min(max(0, x+1), 3*h), h, alpha, b)
 		count := make([]int, 3)
@@ -208,6 +210,18 @@ func TestTriangulatedLevel_IsTheSlope(t *testing.T) {
 	level, _, _, err := TriangulatedLevel(t.Context(), [][2]float64{{0, 0}, {1, 0}, {0, 1}}, [][3]int{{0, 1, 2}}, c)
 	if want := math.Sqrt2 * (e - 1); err != nil || math.Abs(level-want) > 1e-9 {
 		t.Errorf("level %v, want %v; %v", level, want, err)
+	}
+	// Where probabilities and triangles are small, or large, products are beyond float64: the level is none the less.
+	c2 := testkit.Must(mechanism.FromWeights(t.Context(), 3, 2, []float64{1e-200, 1, 2e-200, 1, 1e-200, 1}, nil))
+	for _, h := range []float64{1e-130, 1, 1e130} {
+		level, _, output, err := TriangulatedLevel(t.Context(), [][2]float64{{0, 0}, {h, 0}, {0, h}}, [][3]int{{0, 1, 2}}, c2)
+		if !(level >= 1/h && level < 1.001/h) || output != 0 || err != nil {
+			t.Errorf("sides %v: level %v by output %d, want %v; %v", h, level, output, 1/h, err)
+		}
+	}
+	c2 = testkit.Must(mechanism.FromWeights(t.Context(), 3, 2, []float64{1e-265, 1, 1, 1, 0.5, 1}, nil))
+	if level, _, _, _ := TriangulatedLevel(t.Context(), [][2]float64{{0, 0}, {1e150, 1e149}, {1e149, 1e150}}, [][3]int{{0, 1, 2}}, c2); !(level >= 1e114) {
+		t.Errorf("level %v", level)
 	}
 	if level, _, _, _ := TriangulatedLevel(t.Context(), [][2]float64{{0, 0}, {1, 1}, {2, 2}}, [][3]int{{0, 1, 2}}, c); !math.IsInf(level, 1) {
 		t.Errorf("a triangle without area: %v", level)

@@ -15,9 +15,9 @@ import (
 // and s0 = sinh(alpha(w-t))/sinh(alpha w), s1 = sinh(alpha t)/sinh(alpha w), t = |x-x0|. Along the
 // segment a density phi = e^(-alpha N), N the distance from a place z, has a second derivative of
 // at most alpha^2 phi, as N is convex and of slope at most 1. So phi - s0 phi0 - s1 phi1, which is 0
-// at both ends, is not negative: P = s0 P0 + s1 P1 + R, R >= 0 of mass 1 - s0 - s1 <= (alpha w)^2/8
-// =: q. Axis after axis, P is at least a mix of the laws at the corners of a box. As sinh is convex
-// s0 <= 1-t/w, and distances are convex, so that with A[i,j] the mean distance from corner j to an
+// at both ends, is not negative: P = s0 P0 + s1 P1 + R, R >= 0 of mass 1 - s0 - s1 <= 1 - 1/cosh(alpha
+// w/2) =: q. Axis after axis, P is at least a mix of the laws at the corners of a box. As sinh is
+// convex s0 <= 1-t/w, and distances are convex, so that with A[i,j] the mean distance from corner j to an
 // output of corner i, and t_i the weights of multilinear interpolation,
 //
 //	loss(x) <= sum of t_i t_j A[i,j] + what R adds,
@@ -89,7 +89,7 @@ func (m *Remap[P]) within(low []int, side int, corners []known, t []float64) flo
 		at = slices.Max(coef)
 	}
 	width := float64(float64(side) * m.law.step)
-	q := float64(width * width / 8)
+	q := 1 - 1/math.Cosh(width/2)
 	length := float64(side) * m.cells.step()
 	rest := float64(far * q) // what R adds, of an axis
 	switch {
@@ -152,8 +152,8 @@ func (m *Remap[P]) near(low []int, side int, r float64, corners []known) float64
 }
 
 // certify bounds the loss everywhere in the region, or its mean. Boxes are halved where they might
-// lose more than the worst corner.
-func (m *Remap[P]) certify(ctx context.Context, boxes []int, o *Options[P], prior []float64) error {
+// lose more than the worst corner in the region.
+func (m *Remap[P]) certify(ctx context.Context, size []int, o *Options[P], prior []float64) error {
 	if prior != nil {
 		return m.certifyMean(ctx, o, prior)
 	}
@@ -161,7 +161,7 @@ func (m *Remap[P]) certify(ctx context.Context, boxes []int, o *Options[P], prio
 	rows := make(map[[3]int]*known)
 	worst, at := math.Inf(-1), make([]int, m.on.dim)
 	var list [][]int
-	for low := range lattice(boxes, 0) {
+	for low := range lattice(across(size), 0) {
 		for k := range low {
 			low[k] <<= halvings
 		}
@@ -189,7 +189,7 @@ func (m *Remap[P]) certify(ctx context.Context, boxes []int, o *Options[P], prio
 			return err
 		}
 		for _, c := range missing {
-			if v := rows[key(c)].loss; v > worst {
+			if v := rows[key(c)].loss; v > worst && reaches(size, c, 0) {
 				worst, at = v, c
 			}
 		}
@@ -209,7 +209,11 @@ func (m *Remap[P]) certify(ctx context.Context, boxes []int, o *Options[P], prio
 		var next [][]int
 		for i, low := range list {
 			if side > 1 && bounds[i] > worst*(1+tolerance) {
-				next = append(next, cornersOf(low, side/2)...)
+				for _, c := range cornersOf(low, side/2) {
+					if reaches(size, c, 1) {
+						next = append(next, c)
+					}
+				}
 			} else {
 				m.Loss = max(m.Loss, bounds[i])
 			}
@@ -218,6 +222,16 @@ func (m *Remap[P]) certify(ctx context.Context, boxes []int, o *Options[P], prio
 	}
 	m.Worst = m.point(at)
 	return nil
+}
+
+// reaches tells whether the point is at least inside steps from the far end of the region.
+func reaches(size, at []int, inside int) bool {
+	for k, v := range at {
+		if v+inside > size[k] {
+			return false
+		}
+	}
+	return true
 }
 
 func key(at []int) (k [3]int) {
@@ -262,7 +276,7 @@ func (m *Remap[P]) certifyMean(ctx context.Context, o *Options[P], prior []float
 
 // LossAt returns a bound on the expected distance of the output from an input anywhere, in the
 // region or not, as [Remap.Loss]: near it to some .5 %. On the Earth it is the distance of the
-// farthest output where the input is more than 45 degrees from the middle of the region. O(cells).
+// farthest output where the input is more than 44 degrees from the middle of the region. O(cells).
 func (m *Remap[P]) LossAt(x P) (float64, error) {
 	const op = "anywhere: Remap.LossAt"
 	if err := m.check(op); err != nil {

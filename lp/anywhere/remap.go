@@ -56,8 +56,7 @@ type Remap[P any] struct {
 	// ends proves less.
 	Bound float64
 	// Worst is the place, of those looked at, that loses most.
-	Worst   P
-	Elapsed time.Duration
+	Worst P
 
 	on      *ground[P]
 	outputs []P
@@ -121,25 +120,24 @@ func build[P any](ctx context.Context, op string, on *ground[P], outputs []P, o 
 	if err != nil {
 		return nil, err
 	}
-	boxes := m.lay(lo, hi, cmp.Or(o.Cells, mostCells))
+	size := m.lay(lo, hi, cmp.Or(o.Cells, mostCells))
 	prior := o.prior()
 	if m.law, err = newLaw(ctx, float64(m.cells.step()*on.rate), on.flat, o.Workers); err != nil {
 		return nil, err
 	}
-	answers, err := m.answer(ctx, op, m.rows(boxes, o, prior), o, began)
+	answers, err := m.answer(ctx, op, m.rows(size, o, prior), o, began)
 	if err != nil {
 		return nil, err
 	}
 	if err := m.take(ctx, answers); err != nil {
 		return nil, err
 	}
-	if err := m.certify(ctx, boxes, o, prior); err != nil {
+	if err := m.certify(ctx, size, o, prior); err != nil {
 		return nil, err
 	}
 	if m.Bound, err = m.bound(ctx, op, lo, hi, o, prior, began); err != nil {
 		return nil, err
 	}
-	m.Elapsed = time.Since(began)
 	return m, nil
 }
 
@@ -213,36 +211,37 @@ func (on *ground[P]) box(op string, places []P) (lo, hi []float64, err error) {
 	return lo, hi, nil
 }
 
-// boxes is how many boxes the region has along each axis, each of side 2^halvings steps of
-// the lattice of inputs.
-func (m *Remap[P]) lay(lo, hi []float64, most int) (boxes []int) {
+// lay makes the cells. The region has size steps of the lattice of inputs along each axis, which
+// boxes of side 2^halvings cover.
+func (m *Remap[P]) lay(lo, hi []float64, most int) (size []int) {
 	on, c := m.on, &cells{pitch: m.on.pitch}
-	size := sizes[on.dim]
-	boxes = make([]int, on.dim)
+	row, cell := sizes[on.dim][0]/on.rate, sizes[on.dim][1]/on.rate
+	size = make([]int, on.dim)
 	c.base, c.first, c.count = make([]float64, on.dim), make([]int, on.dim), make([]int, on.dim)
 	for k, v := range lo {
 		c.base[k] = (math.Floor(v/c.pitch) - 1) * c.pitch
 	}
-	// A region in which all is at one place is a small box.
-	for side, rows := size[0]/on.rate, math.Inf(1); rows > mostRows; side *= 1.05 {
-		longest := size[0] / on.rate
+	// Of a region in which all is nearly at one place the spacing is no less.
+	for side, rows := row, math.Inf(1); rows > mostRows; side *= 1.05 {
+		longest := row
 		for k := range lo {
 			longest = max(longest, hi[k]-c.base[k])
 		}
 		across := math.Ceil(longest / side) // the longest side is a whole number of boxes
 		c.unit = int64(math.Ceil(longest / across / c.pitch / (1 << halvings)))
 		rows = 1
-		for k := range boxes {
-			boxes[k] = int(math.Ceil((hi[k] - c.base[k]) / (c.step() * (1 << halvings))))
-			rows *= float64(boxes[k] + 1)
+		for k := range size {
+			n := math.Ceil((hi[k] - c.base[k]) / c.step())
+			rows *= math.Ceil(n/(1<<halvings)) + 1
+			size[k] = int(min(n, everywhere)) // at first it may be beyond an int of 32 bits
 		}
 	}
-	for c.side = max(1, int(size[1]/on.rate/c.step())); ; c.side++ {
+	for c.side = max(1, int(cell/c.step())); ; c.side++ {
 		total := 1.0
-		for k, n := range boxes {
+		for k, n := range size {
 			pad := int(math.Ceil(margin / on.rate / c.step() / float64(c.side)))
 			c.first[k] = -pad * c.side
-			c.count[k] = 2*pad + (n<<halvings)/c.side + 3
+			c.count[k] = 2*pad + n/c.side + 3
 			total *= float64(c.count[k])
 		}
 		if total <= float64(max(most, 1<<on.dim)) || c.side >= 1<<20 {
@@ -250,7 +249,16 @@ func (m *Remap[P]) lay(lo, hi []float64, most int) (boxes []int) {
 		}
 	}
 	m.cells = c
-	return boxes
+	return size
+}
+
+// across is how many boxes cover a size.
+func across(size []int) []int {
+	n := make([]int, len(size))
+	for k, v := range size {
+		n[k] = (v-1)>>halvings + 1
+	}
+	return n
 }
 
 // row is an input of the game, a point of the lattice.
@@ -259,12 +267,12 @@ type row struct {
 	weight float64
 }
 
-// rows are the corners of the boxes, or the points next to the places.
-func (m *Remap[P]) rows(boxes []int, o *Options[P], prior []float64) (rows []row) {
+// rows are the corners of the boxes, cut at the end of the region, or the points next to the places.
+func (m *Remap[P]) rows(size []int, o *Options[P], prior []float64) (rows []row) {
 	if prior == nil {
-		for at := range lattice(boxes, 1) {
+		for at := range lattice(across(size), 1) {
 			for k := range at {
-				at[k] <<= halvings
+				at[k] = min(at[k]<<halvings, size[k])
 			}
 			rows = append(rows, row{at: at})
 		}
@@ -317,7 +325,11 @@ func (m *Remap[P]) answer(ctx context.Context, op string, rows []row, o *Options
 	}
 	g := &game.Game{N: n, C: c, K: k, Mass: make([]float32, 0, n*c), Dist: make([]float32, 0, n*k), Rounds: gameRounds, Mean: gameMean, Workers: o.Workers}
 	var mass, buf, dist []float64
-	most := 0.0
+	most := 0.0 // its unit: distances themselves may be beyond float32
+	for _, r := range rows {
+		dist = m.distances(r.at, dist)
+		most = max(most, slices.Max(dist))
+	}
 	for x, r := range rows {
 		if err := ctx.Err(); x%64 == 0 && err != nil {
 			return nil, err
@@ -327,13 +339,9 @@ func (m *Remap[P]) answer(ctx context.Context, op string, rows []row, o *Options
 			g.Mass = append(g.Mass, float32(p))
 		}
 		dist = m.distances(r.at, dist)
-		most = max(most, slices.Max(dist))
 		for _, d := range dist {
-			g.Dist = append(g.Dist, float32(d))
+			g.Dist = append(g.Dist, float32(d/cmp.Or(most, 1)))
 		}
-	}
-	for i := range g.Dist {
-		g.Dist[i] /= float32(cmp.Or(most, 1))
 	}
 	// To begin with, the output nearest to what the cell has of the region.
 	first, at := make([]int, c), make([]int, m.on.dim)
@@ -421,7 +429,7 @@ func (m *Remap[P]) bound(ctx context.Context, op string, lo, hi []float64, o *Op
 		for at := range lattice(n, 0) {
 			x := make([]float64, len(n))
 			for k, i := range at {
-				x[k] = lo[k] + float64((hi[k]-lo[k])*(float64(i)/float64(max(1, n[k]-1))))
+				x[k] = min(hi[k], lo[k]+float64((hi[k]-lo[k])*(float64(i)/float64(max(1, n[k]-1)))))
 			}
 			anchors = append(anchors, m.on.place(x))
 		}

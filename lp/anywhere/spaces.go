@@ -161,18 +161,19 @@ func Earth(ctx context.Context, alpha float64, outputs []metric.LatLon, o *Optio
 	// What lies straight above a line of the map is no arc of a great circle. Along it the place
 	// moves towards the center of the Earth faster and faster, by at most R/cos^3 for the
 	// square of a length in units of R, r being its distance from the axis and cos^2 = 1 - r^2; of
-	// that the part r is along the surface. By so much, and no more, distances may be less than
-	// convex; within a quarter of a great circle arcs of great circles are. The boxes of rows, of at
-	// most .04, reach a little beyond the region.
+	// that the part r is along the surface: 2 R where r <= sqrt(1/2). By so much, and no more,
+	// distances may be less than convex; within a quarter of a great circle arcs of great circles
+	// are. The boxes, of sides of at most .04 in the region and an eighth of it elsewhere, may
+	// reach a little beyond.
 	r := math.Hypot(max(-lo[0], hi[0])+0.05, max(-lo[1], hi[1])+0.05)
 	if !(r <= math.Sqrt2/2) {
 		return nil, fault.Value(op, "a corner of the region", math.Asin(min(1, r))*180/math.Pi, "within 40 degrees of its middle")
 	}
-	on.bend = metric.EarthRadiusKm * r / math.Pow(1-float64(r*r), 1.5)
+	on.bend = 2 * metric.EarthRadiusKm
 	on.blur = 1e-10 * metric.EarthRadiusKm
 	on.near = func(x metric.LatLon) bool {
 		_, cos := chart.Place(x.Lat, x.Lon)
-		return cos > math.Sqrt2/2+0.001
+		return cos > 0.715 // r < .6992
 	}
 	for i, y := range outputs {
 		if !on.near(y) {

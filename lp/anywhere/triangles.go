@@ -73,6 +73,9 @@ func slope(side [2][2]float64, v [3]float64) float64 {
 	if !(least > 0x1p-900 && area > 0x1p-900) { // below, products lose digits
 		return math.Inf(1)
 	}
+	for i := range v {
+		v[i] /= least // small values times small sides would be 0
+	}
 	up, along := v[1]-v[0], v[2]-v[0]
 	errUp, errAlong := probErr*(v[1]+v[0]), probErr*(v[2]+v[0])
 	var g [2]float64
@@ -82,5 +85,8 @@ func slope(side [2][2]float64, v [3]float64) float64 {
 		d, size := cross(up, a, along, b)
 		g[k] = math.Abs(d) + float64(size*rounding) + float64(errUp*math.Abs(a)) + float64(errAlong*math.Abs(b))
 	}
-	return math.Hypot(g[0], g[1]) / area / least * (1 + 2*probErr)
+	if level := math.Hypot(g[0], g[1]) / area * (1 + 2*probErr); level >= 0 {
+		return level
+	}
+	return math.Inf(1) // of large values and sides products are beyond float64
 }
