@@ -83,7 +83,7 @@ var ofMechanism = []scenario{
 		s := must(measure.NewStream(d, .7, &measure.StreamOptions{Halves: .3, Blocks: &measure.SynthesizerOptions{Levels: []int{2, 1}}}))
 		return append(out, hi("of a stream", must(s.UpperBound(1.1e4))))
 	}},
-	{"composition", "", func() (out []end) {
+	{"composition", "additive/sphere.go", func() (out []end) {
 		for _, a := range []float64{0.7, 0.01} {
 			for _, times := range []int64{3, 1000} {
 				c := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: channel(line, a), Times: times}, mechanism.Repeated{Mechanism: channel(line, 0.3), Times: 2}))
@@ -100,15 +100,19 @@ var ofMechanism = []scenario{
 			{Mechanism: must(additive.NewLaplace(0.3, nil)), Times: 7}, {Mechanism: must(additive.NewPlanarLaplace(0.2, nil)), Times: 3},
 			{Mechanism: must(additive.NewKNorm(additive.Norm{P: 1, Dim: 3}, 0.1, nil)), Times: 4},
 			{Mechanism: must(additive.NewGaussian(1, additive.GaussianTarget{Alpha: 0.3, Delta: 1e-6, Diameter: 1}, nil)), Times: 2},
-			{Mechanism: must(additive.NewKnots(0.3, nil)), Times: 4}, {Mechanism: must(additive.NewLaplace(300, nil)), Times: 2},
+			{Mechanism: must(additive.NewKnots(0.3, nil)), Times: 4}, {Mechanism: must(additive.NewLaplace(300.3, nil)), Times: 2},
 			{Mechanism: must(additive.NewSphere(1.7, &additive.SphereOptions{Radius: 10})), Times: 4},
 		}
-		for _, c := range []*mechanism.Composition{must(mechanism.NewComposition(noise[:4]...)), must(mechanism.NewComposition(noise[:2]...)), must(mechanism.NewComposition(noise[2:]...)), one} {
+		for _, c := range []*mechanism.Composition{must(mechanism.NewComposition(noise[:4]...)), must(mechanism.NewComposition(noise[:2]...)), must(mechanism.NewComposition(noise[2:]...)), must(mechanism.NewComposition(noise[5])), one} {
 			for _, delta := range []float64{0, 1e-6, 1e-2, 1e-250} {
 				out = append(out, audits("level at 3", must(c.AuditAt(ctx, 3, delta)))...)
 			}
 		}
 		return out
+	}},
+	{"noise of the sphere", "^mechanism/[a-z]+.go|privacyloss.go", func() (out []end) { // what is made loses less than is promised
+		c := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: must(additive.NewSphere(1.7, &additive.SphereOptions{Radius: 10})), Times: 1}))
+		return []end{lo("level", must(c.AuditAt(ctx, 3, 0.01)).Hi)}
 	}},
 	{"budget by loss", "", func() (out []end) {
 		limit := must(must(mechanism.NewGuarantee(2.5, 1e-6, "m")).Within(2))

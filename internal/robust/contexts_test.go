@@ -159,18 +159,19 @@ var unwatched = map[string]map[string]string{
 	many: {
 		"entropy/scale/doubling.go": "search.cliques",
 		"entropy/scale/packing.go":  "cliques.Solve clusterSets.Assign",
-		"lp/start.go":               "start.searched noise.remapped remapped.family",
+		"lp/places.go":              "place.Repair extended.Chunks", // relaxations are enough for few inputs
+		"lp/start.go":               "noise.remapped remapped.family",
 		"tsp/covering.go":           "covering.Net",
 	},
 	clock: {"lp/choose.go": "spanner.Spanner", "lp/spanner.go": "search.solve"},
-	ended: {"lp/choose.go": "Choose.Err", "lp/problem.go": "cause.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary"},
+	ended: {"lp/places.go": "places.Err grown.Err", "lp/choose.go": "Choose.Err", "lp/problem.go": "cause.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary search.Err"},
 	rounded: {
 		"lp/repair.go":                           "eachOutput.Chunks",
 		"mechanism/emd/accountant/thresholds.go": "upTo.minimize minimize.Err",
 		"mechanism/losses.go":                    "within.hockey",
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
 	},
-	unused: {"mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "noisy.weights"},
+	unused: {"entropy/upper.go": "onNet.leveling", "mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "noisy.weights"},
 }
 
 // handed is a call that is given a context, or that asks one.
@@ -274,9 +275,9 @@ func TestContexts_AreLookedAt(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // loops are on the goroutine of the call
 	log := &sightings{stacks: map[[64]uintptr]sighting{}, calls: map[sighting]bool{}}
 	canceled := map[sighting]bool{}
-	run := func(name string, at *sighting, call func(context.Context) error) {
+	run := func(name string, at *sighting, call func(context.Context) error) (said bool) {
 		most := 20_000
-		if name == "relaxations" { // three programs of 300 inputs, one after another
+		if large.MatchString(name) {
 			most = 500_000
 		}
 		if endless.MatchString(name) {
@@ -286,34 +287,41 @@ func TestContexts_AreLookedAt(t *testing.T) {
 		defer cancel()
 		log.run = map[sighting]bool{}
 		c := &watched{Context: ctx, cancel: cancel, log: log, at: at, left: most}
-		if err := call(c); c.done && !errors.Is(err, context.Canceled) {
+		err := call(c)
+		complete := err == nil && tolerant.MatchString(name)
+		if c.done && !errors.Is(err, context.Canceled) && !complete {
 			t.Errorf("%s: canceled at %v, the error is %v", name, at, err)
 		}
+		return !complete
 	}
 	for _, s := range watchedCalls() {
 		run(s.name, nil, s.call)
 		looks := log.run
 		for at := range looks {
 			if !canceled[at] {
-				canceled[at] = true
-				run(s.name, &at, s.call)
+				canceled[at] = run(s.name, &at, s.call)
 			}
 		}
 	}
 	calls := contextCalls(t)
-	excused := map[string]bool{} // and whether it is needed
-	for _, files := range unwatched {
+	excused := map[string]bool{}   // and whether it is needed
+	sometimes := map[string]bool{} // where that depends on time
+	for reason, files := range unwatched {
 		for file, list := range files {
 			for _, about := range strings.Fields(list) {
 				excused[file+" "+about] = false
+				sometimes[file+" "+about] = reason == clock || reason == ended
 			}
 		}
 	}
 	for _, h := range calls {
+		about := h.file + " " + h.about()
 		if log.calls[h.sighting] {
+			if sometimes[about] {
+				excused[about] = true
+			}
 			continue
 		}
-		about := h.file + " " + h.about()
 		if _, ok := excused[about]; !ok {
 			t.Errorf("%s:%d: no look comes by %s in %s", h.file, h.line, h.callee, h.caller)
 		}
@@ -539,6 +547,9 @@ var ways = []watchedCall{
 	{"bounds without rows", func(ctx context.Context) error {
 		return err1(entropy.UpperBounds(ctx, two(globe(60)), 1, nil))
 	}},
+	{"bounds at a small level", func(ctx context.Context) error {
+		return err1(entropy.UpperBounds(ctx, metric.Same(flat(12)), 1e-3, nil))
+	}},
 	{"net of measures", func(ctx context.Context) error { return err1(families.MeasureNet(ctx, globe(40), 1)) }},
 	{"witnesses", func(ctx context.Context) error {
 		bounds, err := entropy.UpperBounds(ctx, two(globe(60)), 1, nil)
@@ -564,6 +575,10 @@ var ways = []watchedCall{
 	}},
 	{"noise, so often", func(ctx context.Context) error {
 		c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: laplace, Times: 1e5}, mechanism.Repeated{Mechanism: gaussian, Times: 10}))
+		return err1(c.AuditAt(ctx, .1, 1e-6))
+	}},
+	{"tracks, so often", func(ctx context.Context) error { // a law above and another below
+		c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: knots, Times: 10}))
 		return err1(c.AuditAt(ctx, .1, 1e-6))
 	}},
 	{"level of a mechanism", func(ctx context.Context) error {
@@ -753,6 +768,14 @@ func estimated2[P any](ctx context.Context, d *distribution.Domain[P], points ..
 	}
 	return err1(h.Error(ctx, seeded(), .5, &distribution.ErrorOptions{Draws: 2}))
 }
+
+// tolerant are calls that have a result if they are within the tolerance where they are canceled:
+// others are canceled at the same place.
+var tolerant = regexp.MustCompile("^(anywhere|lp[.]Optimal|balanced kernel|relaxations)")
+
+// large are the ways with programs of 260 inputs and more, which look once for each input
+// and output.
+var large = regexp.MustCompile("^(relaxations|start at a small level|balanced kernel)$")
 
 // endless are the long calls that are so on few points too.
 var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|Release)|private[.]Measure|distribution[.]Histogram)")
