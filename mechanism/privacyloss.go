@@ -203,7 +203,7 @@ func (all lossesAt) level(ctx context.Context, delta float64) (lo, hi float64, e
 	case widest < leastMass:
 		widest = 1
 	}
-	exponent := math.Ilogb(widest)
+	exponent, stuck := math.Ilogb(widest), 0
 	for k := leastCuts; k <= mostCuts; k++ {
 		step := math.Ldexp(1, exponent-k)
 		var up, down losses
@@ -232,7 +232,10 @@ func (all lossesAt) level(ctx context.Context, delta float64) (lo, hi float64, e
 			better = better || below > lo+float64(fineLattice*hi)
 			lo = max(lo, below)
 		}
-		if hi-lo <= 2*fineLattice*hi || k > leastCuts && !better {
+		if stuck++; better {
+			stuck = 0
+		}
+		if hi-lo <= 2*fineLattice*hi || stuck == 2 { // a cell's losses may lie in one half
 			break
 		}
 	}

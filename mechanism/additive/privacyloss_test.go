@@ -68,6 +68,19 @@ func TestLaplace_ComposesToTheExactLevel(t *testing.T) {
 	contains(t, "a hundred", hundred, 30.4837, 1e-5)
 }
 
+// A finer lattice may add nothing while all of the highest cell is in its lower half.
+func TestComposition_FewReleasesOfLargeLosses(t *testing.T) {
+	for _, a := range []float64{350, 550} {
+		for _, m := range []noise{testkit.Must(NewLaplace(a, nil)), testkit.Must(NewPlanarLaplace(a, nil))} {
+			for _, k := range []int64{1, 3} {
+				if got := testkit.Must(times(m, k).AuditAt(t.Context(), 1, 1e-4)); got.Hi-got.Lo > 1e-3*got.Hi {
+					t.Errorf("%v, %d times: %v", m, k, got)
+				}
+			}
+		}
+	}
+}
+
 // Normal noise composes to normal noise.
 func TestGaussian_ComposesToGaussian(t *testing.T) {
 	g := testkit.Must(NewGaussian(3, GaussianTarget{Alpha: .3, Delta: 1e-5, Diameter: 2}, nil))
