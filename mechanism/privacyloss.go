@@ -12,16 +12,18 @@ import (
 )
 
 // PrivacyLoss is the law of the privacy loss of one release between two inputs: of
-// ln(P{y at x}/P{y at x'}), y drawn at x. Mechanisms that know theirs for every two inputs at a
-// distance have
+// ln(P{y at x}/P{y at x'}), y drawn at x. Mechanisms that know theirs by the distance, where inputs
+// differ that of the worst, have
 //
 //	PrivacyLoss(distance float64) (PrivacyLoss, error)
 //
 // as the noise of package additive has, and are composed by it ([Composition.AuditAt]). That
-// takes that the loss over the distance does not fall, in law, as the distance grows, and that
-// inputs x and x' may change places. For noise of a log-concave density f it holds: ln f(z) -
-// ln f(z + u) is convex along the line of u, and 0 where u is. A law is taken at its word: where
-// masses contradict their losses, an audit may be wrong and take any memory.
+// takes that the loss over the distance does not fall, in law, as the distance grows, that
+// inputs x and x' may change places, and, for Lo, that the same inputs are the worst for all.
+// For noise of a log-concave density f the first holds: ln f(z) - ln f(z + u) is convex along the
+// line of u, and 0 where u is. A type that embeds a mechanism and gives
+// it other inputs needs a law of its own. A law is taken at its word: where masses contradict
+// their losses, an audit may be wrong and take any memory.
 type PrivacyLoss struct {
 	// Bottom and Top are the least and the largest loss, -Inf and +Inf where there is none. All
 	// losses may be off by a relative 2^-48.
@@ -167,13 +169,11 @@ func (c *Composition) lossesAt(op string, distance float64) (all lossesAt, err e
 func (all lossesAt) below() (below lossesAt) {
 	found := false
 	for _, l := range all {
-		switch {
-		case l.exact():
+		if l.law.Bound && l.law.Below != nil {
+			l.law, found = *l.law.Below, true
+		}
+		if l.exact() {
 			below = append(below, l)
-		case l.law.Bound && l.law.Below != nil:
-			law := *l.law.Below
-			law.Bound, found = false, true
-			below = append(below, lossAt{times: l.times, law: law})
 		}
 	}
 	if !found {
