@@ -132,6 +132,31 @@ func TestKNorm_PrivacyLossInPolarCoordinates(t *testing.T) {
 	}
 }
 
+// In three dimensions the density is prop. to e^(x c) (1 + more - c^2), c the loss over a. Ends of
+// cells in v are off by more than the masses of wide cells tell.
+func TestKNorm_PrivacyLossOfNarrowCells(t *testing.T) {
+	for _, a := range []float64{.5, 9, 80} {
+		law := testkit.Must(testkit.Must(NewKNorm(Norm{P: 2, Dim: 3}, a, nil)).PrivacyLoss(1))
+		mass := func(lo, hi float64) float64 {
+			return quad.Fixed(func(c float64) float64 {
+				return math.Exp(a/2*(c-1)) * (4/a*(1+2/a) + (1-c)*(1+c))
+			}, lo, hi, 16, quad.Legendre{}, 0)
+		}
+		all, n := 0.0, 256
+		for i := range n {
+			all += mass(float64(2*i)/float64(n)-1, float64(2*i+2)/float64(n)-1)
+		}
+		for i := range n {
+			lo := float64(2*i)/float64(n) - 1
+			hi := lo + 0x1p-12
+			got, _ := law.Mass(lo*law.Top, hi*law.Top)
+			if want := mass(lo, hi) / all; math.Abs(got-want) > law.Err*want {
+				t.Errorf("a = %v: mass %v from %v a, want %v", a, got, lo, want)
+			}
+		}
+	}
+}
+
 // Masses add up where most of the noise is far from where the sine's power is largest.
 func TestKNorm_PrivacyLossAddsUp(t *testing.T) {
 	for _, n := range []int{2, 3, 10, 25, 100, 300} {
