@@ -12,16 +12,18 @@ import (
 )
 
 // PrivacyLoss is the law of the privacy loss of one release between two inputs: of
-// ln(P{y at x}/P{y at x'}), y drawn at x. Mechanisms that know theirs for every two inputs at a
-// distance have
+// ln(P{y at x}/P{y at x'}), y drawn at x. Mechanisms that know theirs by the distance, where inputs
+// differ that of the worst, have
 //
 //	PrivacyLoss(distance float64) (PrivacyLoss, error)
 //
 // as the noise of package additive has, and are composed by it ([Composition.AuditAt]). That
-// takes that the loss over the distance does not fall, in law, as the distance grows, and that
-// inputs x and x' may change places. For noise of a log-concave density f it holds: ln f(z) -
-// ln f(z + u) is convex along the line of u, and 0 where u is. A law is taken at its word: where
-// masses contradict their losses, an audit may be wrong and take any memory.
+// takes that the loss over the distance does not fall, in law, as the distance grows, that
+// inputs x and x' may change places, and, for Lo, that the same inputs are the worst for all.
+// For noise of a log-concave density f the first holds: ln f(z) - ln f(z + u) is convex along the
+// line of u, and 0 where u is. A type that embeds a mechanism and gives it other inputs needs a
+// law of its own. A law is taken at its word: where masses contradict their losses, an audit may
+// be wrong and take any memory.
 type PrivacyLoss struct {
 	// Bottom and Top are the least and the largest loss, -Inf and +Inf where there is none. All
 	// losses may be off by a relative 2^-48.
@@ -54,10 +56,10 @@ func (p *PrivacyLoss) check() error {
 // Hi counts a mechanism with a [PrivacyLoss] by that, also where [Then], [On] or [Labels] process
 // what it releases, and others by their guarantee alone, as if they were randomized response,
 // which no mechanism of their level exceeds. Lo counts only the former, not processed, and noise
-// as it is before it is rounded to its public grid. Where all are such,
-// with losses of one order, and delta is at least 1e-200, Hi-Lo is at most Hi/1000, up to some
-// 10^8 releases. An audit takes from milliseconds to a second, and many seconds where delta is
-// below 1e-50 or the releases are more: ctx ends it.
+// as it is before it is rounded to its public grid. Where all are such, with losses of one order,
+// and delta is at least 1e-200, Hi-Lo is at most Hi/1000, up to some 10^8 releases.
+// An audit takes from milliseconds to a second, and many seconds where delta is below 1e-50 or
+// the releases are more: ctx ends it.
 //
 // Sources: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015, for
 // randomized response; Zhu, Dong, Wang, "Optimal accounting of differential privacy via
@@ -167,13 +169,11 @@ func (c *Composition) lossesAt(op string, distance float64) (all lossesAt, err e
 func (all lossesAt) below() (below lossesAt) {
 	found := false
 	for _, l := range all {
-		switch {
-		case l.exact():
+		if l.law.Below != nil {
+			l.law, found = *l.law.Below, true
+		}
+		if l.exact() {
 			below = append(below, l)
-		case l.law.Bound && l.law.Below != nil:
-			law := *l.law.Below
-			law.Bound, found = false, true
-			below = append(below, lossAt{times: l.times, law: law})
 		}
 	}
 	if !found {
@@ -203,7 +203,7 @@ func (all lossesAt) level(ctx context.Context, delta float64) (lo, hi float64, e
 	case widest < leastMass:
 		widest = 1
 	}
-	exponent := math.Ilogb(widest)
+	exponent, stuck := math.Ilogb(widest), 0
 	for k := leastCuts; k <= mostCuts; k++ {
 		step := math.Ldexp(1, exponent-k)
 		var up, down losses
@@ -232,7 +232,10 @@ func (all lossesAt) level(ctx context.Context, delta float64) (lo, hi float64, e
 			better = better || below > lo+float64(fineLattice*hi)
 			lo = max(lo, below)
 		}
-		if hi-lo <= 2*fineLattice*hi || k > leastCuts && !better {
+		if stuck++; better {
+			stuck = 0
+		}
+		if hi-lo <= 2*fineLattice*hi || stuck == 2 { // a cell's losses may lie in one half
 			break
 		}
 	}

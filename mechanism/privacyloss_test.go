@@ -257,6 +257,10 @@ func TestAuditAt_TwoLaws(t *testing.T) {
 			t.Errorf("delta %v: %v, want from %v to %v", delta, two, lo, hi)
 		}
 	}
+	below.Bound = true
+	if a := alone(.1, &atoms{g: more.g, law: above}); a.Lo != 0 {
+		t.Errorf("%v of a law below that is a bound itself", a)
+	}
 	below.Err = -1
 	if a, err := testkit.Must(NewComposition(Repeated{&atoms{g: more.g, law: above}, 2})).AuditAt(t.Context(), 1, .1); err == nil {
 		t.Errorf("%v of a law below that is none", a)
@@ -281,8 +285,16 @@ func TestAuditAt_ProcessedHasTheLawAbove(t *testing.T) {
 	}
 	labels := testkit.Must(Labels(Then[int, int, int](a, func(y int) (int, error) { return 0, nil }), []string{"a", "b"}))
 	points := On(a, testkit.Must(metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{})))
+	own := testkit.Must(a.PrivacyLoss(1))
+	both := own
+	both.Bound, both.Below = true, &own
+	between := drawn{&atoms{g: a.g, law: both}}
+	again := Then[int, int, int](between, func(y int) (int, error) { return y, nil })
 	want := of(a)
-	for _, m := range []interface{ Guarantee() Guarantee }{labels, points} {
+	if got := of(between); got.Lo == 0 {
+		t.Errorf("between two laws: %v", got)
+	}
+	for _, m := range []interface{ Guarantee() Guarantee }{labels, points, again} {
 		if got := of(m); math.Abs(got.Hi-want.Hi) > 1e-4*want.Hi || got.Lo != 0 || want.Lo == 0 {
 			t.Errorf("%v, want at most %v", got, want)
 		}

@@ -102,10 +102,11 @@ func (s *Sphere) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
 	// are convex along the way, so that the loss per unit of distance is largest at its end. So it
 	// is unless z is farther from x than a quarter less the angle; there it is alpha at most. With a
 	// probability far of that, the least losses moved to the top make a law above those of all
-	// nearer places, per unit. Up to 2^-120, far is within Err of what the highest cell has.
+	// nearer places, per unit. Err has room for what far is off by, and in the highest cell for
+	// 2^-120.
 	far := 1.0
 	if angle < math.Pi/2 {
-		far = s.arc.tail(math.Pi/2-angle) * (1 + 0x1p-40)
+		far = s.arc.tail(math.Pi/2 - angle)
 	}
 	switch {
 	case far > 0.01:

@@ -68,6 +68,19 @@ func TestLaplace_ComposesToTheExactLevel(t *testing.T) {
 	contains(t, "a hundred", hundred, 30.4837, 1e-5)
 }
 
+// A finer lattice may add nothing while all of the highest cell is in its lower half.
+func TestComposition_FewReleasesOfLargeLosses(t *testing.T) {
+	for _, a := range []float64{350, 550} {
+		for _, m := range []noise{testkit.Must(NewLaplace(a, nil)), testkit.Must(NewPlanarLaplace(a, nil))} {
+			for _, k := range []int64{1, 3} {
+				if got := testkit.Must(times(m, k).AuditAt(t.Context(), 1, 1e-4)); got.Hi-got.Lo > 1e-3*got.Hi {
+					t.Errorf("%v, %d times: %v", m, k, got)
+				}
+			}
+		}
+	}
+}
+
 // Normal noise composes to normal noise.
 func TestGaussian_ComposesToGaussian(t *testing.T) {
 	g := testkit.Must(NewGaussian(3, GaussianTarget{Alpha: .3, Delta: 1e-5, Diameter: 2}, nil))
@@ -114,6 +127,31 @@ func TestKNorm_PrivacyLossInPolarCoordinates(t *testing.T) {
 				if math.Abs(here-want) > 1e-7 || math.Abs(there-mirror) > 1e-9*there {
 					t.Errorf("n = %d, a = %v: above %v a with %v, want %v; at x' with %v and %v", n, a, part, here, want, there, mirror)
 				}
+			}
+		}
+	}
+}
+
+// In three dimensions the density is prop. to e^(x c) (1 + more - c^2), c the loss over a. Ends of
+// cells in v are off by more than the masses of wide cells tell.
+func TestKNorm_PrivacyLossOfNarrowCells(t *testing.T) {
+	for _, a := range []float64{.5, 9, 80} {
+		law := testkit.Must(testkit.Must(NewKNorm(Norm{P: 2, Dim: 3}, a, nil)).PrivacyLoss(1))
+		mass := func(lo, hi float64) float64 {
+			return quad.Fixed(func(c float64) float64 {
+				return math.Exp(a/2*(c-1)) * (4/a*(1+2/a) + (1-c)*(1+c))
+			}, lo, hi, 16, quad.Legendre{}, 0)
+		}
+		all, n := 0.0, 256
+		for i := range n {
+			all += mass(float64(2*i)/float64(n)-1, float64(2*i+2)/float64(n)-1)
+		}
+		for i := range n {
+			lo := float64(2*i)/float64(n) - 1
+			hi := lo + 0x1p-12
+			got, _ := law.Mass(lo*law.Top, hi*law.Top)
+			if want := mass(lo, hi) / all; math.Abs(got-want) > law.Err*want {
+				t.Errorf("a = %v: mass %v from %v a, want %v", a, got, lo, want)
 			}
 		}
 	}
