@@ -10,10 +10,12 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// leastExtended is the number of inputs from which on the programs of some of them, one
+// in anchorShare and mostAnchors at most, take little beside that of all. Tests lower it.
+var leastExtended = 256
+
 const (
-	// leastExtended is the number of inputs from which on the programs of some of them, one
-	// in anchorShare and mostAnchors at most, take little beside that of all.
-	leastExtended, anchorShare, mostAnchors = 256, 3, 300
+	anchorShare, mostAnchors = 3, 300
 	// mostPatches is how many are solved.
 	mostPatches = 2
 )
@@ -127,11 +129,11 @@ func (e *extension) run() error {
 	return nil
 }
 
-// pairwise are numbers of pairs as a metric, those from point i being row i.
+// pairwise are budgets as distances, those from point i being row i. They may be infinite.
 type pairwise struct {
 	n int
 	d []float64
 }
 
 func (p pairwise) Len() int                  { return p.n }
-func (p pairwise) Distance(i, j int) float64 { return p.d[i*p.n+j] }
+func (p pairwise) Distance(i, j int) float64 { return min(p.d[i*p.n+j], endless) }

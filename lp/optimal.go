@@ -130,7 +130,7 @@ func gap(objective, bound float64) float64 {
 	if !(objective > 0) {
 		return 0
 	}
-	return directed.DivUp(directed.SubUp(objective, bound), objective)
+	return min(1, directed.DivUp(directed.SubUp(objective, bound), objective))
 }
 
 // search improves s until it is within the tolerance or nothing helps.
