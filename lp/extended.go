@@ -70,19 +70,18 @@ func (e *extension) run() error {
 		return err
 	}
 	worst := slices.Max(losses)
-	if !(worst < e.s.Objective) { // NaN where weights overflow, as rho1 is no metric
+	if worst < e.s.Objective {
+		err = e.take(k)
+	} else { // NaN where weights overflow, as rho1 is no metric
 		worst = math.Inf(1)
-		if losses, err = e.losses(e.s.Channel); err != nil { // of what is kept so far
-			return err
-		}
+		losses, err = e.losses(e.s.Channel)
 	}
+	if err != nil {
+		return err
+	}
+	e.stage()
 	for range mostPatches {
-		center := 0
-		for x, l := range losses {
-			if l > losses[center] {
-				center = x
-			}
-		}
+		center := slices.Index(losses, slices.Max(losses))
 		if losses[center] < 0 || e.s.Gap <= e.o.Tolerance || e.ctx.Err() != nil {
 			break
 		}
@@ -92,17 +91,32 @@ func (e *extension) run() error {
 		e.stage()
 	}
 	if e.whole != nil && e.s.Gap > e.o.Tolerance {
+		var best *kernel.Kernel
 		for _, share := range baseShares {
 			over, lost, err := e.kernel(e.whole, share)
 			if err != nil {
 				return err
 			}
 			if l := slices.Max(lost); l < worst {
-				k, worst = over, l
+				best, worst = over, l
+			}
+		}
+		if best != nil && worst < e.s.Objective {
+			if err := e.take(best); err != nil {
+				return err
 			}
 		}
 	}
-	for safe := false; worst < e.s.Objective; safe = true {
+	e.stage()
+	if e.s.Gap > e.o.Tolerance {
+		return e.places()
+	}
+	return nil
+}
+
+// take keeps the kernel's channel where it is private and loses less than what there is.
+func (e *extension) take(k *kernel.Kernel) error {
+	for _, safe := range []bool{false, true} {
 		c, err := k.Channel(e.late, e.o.Outputs, safe)
 		if err != nil {
 			return err
@@ -117,14 +131,8 @@ func (e *extension) run() error {
 		}
 		if r.audit.Hi <= e.alpha {
 			e.s.keep(r)
-		}
-		if safe || r.audit.Hi <= e.alpha {
 			break
 		}
-	}
-	e.stage()
-	if e.s.Gap > e.o.Tolerance {
-		return e.places()
 	}
 	return nil
 }

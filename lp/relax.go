@@ -100,7 +100,7 @@ func (g *merged) add(x, private []float64, most float64) (added int, err error) 
 		if loss[u] <= most {
 			continue
 		}
-		if err := g.late.Err(); err != nil {
+		if err := g.ctx.Err(); err != nil {
 			return added, err
 		}
 		factors(g.prog.Budget[u*k:(u+1)*k], f)
