@@ -14,9 +14,9 @@ import (
 
 // lower has relaxations and extensions begin at so many inputs.
 func lower(t testing.TB, relaxed, extended int) {
-	r, e := leastRelaxed, leastExtended
-	leastRelaxed, leastExtended = relaxed, extended
-	t.Cleanup(func() { leastRelaxed, leastExtended = r, e })
+	r, e, w := leastRelaxed, leastExtended, longWork
+	leastRelaxed, leastExtended, longWork = relaxed, extended, 0
+	t.Cleanup(func() { leastRelaxed, leastExtended, longWork = r, e, w })
 }
 
 // ending is canceled after so many looks at it.

@@ -132,7 +132,7 @@ func (p *problem) search(ctx context.Context, s *Solution, began time.Time) erro
 			err = g.relax(s, began)
 		}
 		open := func() bool { return err == nil && s.Gap > p.o.Tolerance && p.ctx.Err() == nil }
-		extends := !p.bare && p.o.Prior == nil && p.n >= leastExtended && s.Iterations == 0
+		extends := s.Iterations == 0 && p.extends()
 		if extends && dense && open() { // prepare alone may take longer
 			err = p.extend(s, began)
 		}
