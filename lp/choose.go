@@ -49,27 +49,18 @@ func about(d time.Duration) time.Duration {
 	return d.Round(digit)
 }
 
-// Choose builds alpha-private mechanisms on b by the methods that fit the time and returns
-// the one of least loss, with a proved bound on how much better another can be:
+// Choose builds alpha-private mechanisms on b by the methods that fit the time and returns the
+// one of least loss, with a proved bound on how much better another can be: the constant
+// mechanism, tight weights, snapped noise and the tuned exponential; where an estimate fits,
+// remapped noise, the relaxed mechanism and ConstOPT; then Optimal from the best of these, and
+// Spanner unless the optimum was found.
 //
-//   - always the constant mechanism and, in half of the time at most and on the best outputs
-//     of the inputs, package exponential's tight weights, snapped noise and tuned
-//     exponential;
-//   - where an estimate for two cores fits the time left: remapped noise, the relaxed
-//     mechanism where the metrics differ, and ConstOPT, these without a Loss;
-//   - Optimal in the time left, from the best of those on, and Spanner unless the optimum
-//     was found.
+// Losses are those of the audited channels, rounded up. Options are as in [Optimal]; a
+// TimeLimit of 0 is a minute; Progress gets, after every method, its number and the gap.
 //
-// Losses are those of the audited channels, rounded up. Options are as in [Optimal], which
-// takes the Tolerance; a TimeLimit of 0 is a minute; Progress is told after every method
-// its number and the gap so far.
-//
-// Within half a second after ctx is done the best mechanism so far, or nil, is returned with
-// an error that wraps the context's; after the TimeLimit without an error. Errors: those of Optimal for its arguments. That of a method is in its
-// Candidate: a [*TimeError] or a [*metric.MemoryError] where it was left out.
-//
-// The first methods take half a second for 600 points, half a minute for 2,400 and 5
-// minutes for 5,000, on two cores, if the time allows. Memory is some 100 n^2 bytes, and that of the methods.
+// It ends as Optimal does. Errors: those of Optimal for its arguments. That of a method is in
+// its Candidate: a [*TimeError] or a [*metric.MemoryError] where it was left out. Half a minute
+// for 2,400 points, if the time allows, and some 100 n^2 bytes.
 func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*exponential.Choice, error) {
 	const op = "lp: Choose"
 	began := time.Now()

@@ -17,26 +17,21 @@ import (
 
 // ConstOptions are the settings of [ConstOPT]; nil and zeros mean the defaults.
 type ConstOptions struct {
-	// Neighbors is r in I_NN,r: how many points each input has among its own
-	// unknowns, itself included, in [1, n-1]. 0 means 10, or n-1 where that is
-	// less. I(v) is then that of [metric.Index.ReverseNeighbors].
+	// Neighbors is r in I_NN,r, in [1, n-1]: how many of its nearest points, itself included,
+	// an input has unknowns for. 0 means 10, or n-1 where that is less.
 	Neighbors int
-	// Replacement, where not nil, has for every point v the set I(v): the inputs
-	// whose probability of releasing v is an unknown of its own. It is only read,
-	// and Neighbors has to be 0.
+	// Replacement, where not nil, has the set I(v) for every point v, and Neighbors is 0.
 	Replacement [][]int
-	// Lambdas are the prices of a unit of row sum to try, >= 0 and in the unit
-	// of the utility metric; the mechanism of least loss is returned. nil is a
-	// single one, 100 times the largest utility distance, or an eighth of that
-	// distance with KeepBudget.
+	// Lambdas are the prices of a unit of row sum to try, >= 0, in the unit of the utility
+	// metric. nil is 100 times the largest utility distance, an eighth of it with KeepBudget.
 	Lambdas []float64
 	// KeepBudget solves with the budget alpha/2 only, as Algorithm 1 of IKWAT22.
 	KeepBudget bool
 
-	// Tolerance is the gap of the linear programs at which to stop, relative to
-	// their value less lambda. 0 means 1e-6 up to 150 points and 1e-3 above.
+	// Tolerance is the gap of the programs, relative to their value less lambda. 0 is as in
+	// [Options].
 	Tolerance float64
-	// As in [Options], for all programs together; Progress has the gap of each.
+	// As in [Options], for all programs together.
 	TimeLimit   time.Duration
 	MemoryLimit float64
 	Unit        metric.Unit
@@ -53,11 +48,9 @@ type ConstSolution struct {
 	// Objective is the worst-case loss of Channel, rounded up.
 	Objective float64
 
-	// Budget, the level before rows were normalized, in [alpha/2, alpha], and
-	// Lambda are those of the linear program behind Channel. Program is the
-	// value attained in it, and ProgramBound is below its optimum, Lambda
-	// included: another mechanism may be better. All are 0 for a constant
-	// channel.
+	// Budget, in [alpha/2, alpha], and Lambda are those of the linear program behind
+	// Channel, Program is the value attained and ProgramBound a bound below its optimum,
+	// Lambda included; 0 for a constant channel.
 	Budget, Lambda        float64
 	Program, ProgramBound float64
 
@@ -86,29 +79,21 @@ const (
 	constMerge = 1e-6
 )
 
-// ConstOPT returns an alpha-private mechanism on the points of b that is often close to the
-// optimal one, for thousands of points (ConstOPTMech of IKWAT22, Section 3.2). It releases v
-// at input u with a probability proportional to
+// ConstOPT returns an alpha-private mechanism on the points of b, often close to the optimal
+// one (ConstOPTMech of IKWAT22, Section 3.2). It releases v at input u with a probability
+// proportional to
 //
 //	Y_v exp(-eps*rho1(u,v))  where u is not in I(v), and
 //	M_uv                     where it is,
 //
-// Y and M solving a linear program with some n*(1+r) unknowns: the largest loss plus lambda
-// times the row sum, all row sums >= 1. Divided by its row sums a matrix of level eps has
-// level 2 eps at most (Theorem 2), so eps = alpha/2 is safe; by default eps is raised until
-// the audited level is within 1 percent of alpha (beyond the paper).
+// Y and M solving a linear program of some n*(1+r) unknowns: the largest loss plus lambda times
+// the row sum, all row sums >= 1. Divided by its row sums a matrix of level eps has level 2 eps
+// at most (Theorem 2); eps is raised from alpha/2 until the audited level is within 1 percent of
+// alpha. Points at budgets alpha*rho1 below 1e-6 get the same row. It ends as [Optimal] does.
 //
-// The result is audited to at most alpha. Points that alpha*rho1 hardly tells apart, below
-// 1e-6, get the same row; budgets eps*rho1 above 600 count as 600. Once ctx is done it
-// returns as [Optimal] does. Reaching the TimeLimit is no error.
-//
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError]; a [*metric.SizeError]
-// for a Replacement of other than n sets, or an empty set; [metric.ErrEmpty] for an empty
-// list of lambdas; a [*metric.MemoryError].
-//
-// O(n^3) an iteration for sets of a bounded size, 3 s a program for 400 points and 90 s for
-// 1,000 on two cores, 3 to 6 programs a lambda; some 200 n^2 bytes. A set of k points takes
-// 72 k^2 bytes and O(k^3) an iteration, which ctx does not interrupt.
+// Errors: those of Optimal; a [*metric.SizeError] for a Replacement of other than n sets;
+// [metric.ErrEmpty] for an empty set or list of lambdas. O(n^3) an iteration, on two cores 3 s a
+// program for 400 points and 90 s for 1,000; 200 n^2 bytes.
 func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution, error) {
 	began := time.Now()
 	if o == nil {

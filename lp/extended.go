@@ -10,10 +10,16 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// leastExtended is the number of inputs from which on the programs of some of them, one
+// in anchorShare and mostAnchors at most, take little beside that of all, which takes some
+// programStep for each of n^3 m, and is long from longWork of these on: below they take a
+// quarter of its time and help only where the limit is less. Tests lower both.
+var leastExtended, longWork = 256, 5e10
+
+const programStep = time.Nanosecond
+
 const (
-	// leastExtended is the number of inputs from which on the programs of some of them, one
-	// in anchorShare and mostAnchors at most, take little beside that of all.
-	leastExtended, anchorShare, mostAnchors = 256, 3, 300
+	anchorShare, mostAnchors = 3, 300
 	// mostPatches is how many are solved.
 	mostPatches = 2
 )
@@ -43,6 +49,13 @@ func (p *problem) extend(s *Solution, began time.Time) error {
 	return err
 }
 
+// extends tells whether extend pays: the program takes long, or longer than is left.
+func (p *problem) extends() bool {
+	n := float64(p.n)
+	work := n * n * n * float64(p.m)
+	return !p.bare && p.o.Prior == nil && p.n >= leastExtended && (work >= longWork || work*float64(programStep) > float64(p.left()))
+}
+
 // extension is the state of extend.
 type extension struct {
 	*problem
@@ -68,19 +81,18 @@ func (e *extension) run() error {
 		return err
 	}
 	worst := slices.Max(losses)
-	if !(worst < e.s.Objective) { // NaN where weights overflow, as rho1 is no metric
+	if worst < e.s.Objective {
+		err = e.take(k)
+	} else { // NaN where weights overflow, as rho1 is no metric
 		worst = math.Inf(1)
-		if losses, err = e.losses(e.s.Channel); err != nil { // of what is kept so far
-			return err
-		}
+		losses, err = e.losses(e.s.Channel)
 	}
+	if err != nil {
+		return err
+	}
+	e.stage()
 	for range mostPatches {
-		center := 0
-		for x, l := range losses {
-			if l > losses[center] {
-				center = x
-			}
-		}
+		center := slices.Index(losses, slices.Max(losses))
 		if losses[center] < 0 || e.s.Gap <= e.o.Tolerance || e.ctx.Err() != nil {
 			break
 		}
@@ -90,17 +102,32 @@ func (e *extension) run() error {
 		e.stage()
 	}
 	if e.whole != nil && e.s.Gap > e.o.Tolerance {
+		var best *kernel.Kernel
 		for _, share := range baseShares {
 			over, lost, err := e.kernel(e.whole, share)
 			if err != nil {
 				return err
 			}
 			if l := slices.Max(lost); l < worst {
-				k, worst = over, l
+				best, worst = over, l
+			}
+		}
+		if best != nil && worst < e.s.Objective {
+			if err := e.take(best); err != nil {
+				return err
 			}
 		}
 	}
-	for safe := false; worst < e.s.Objective; safe = true {
+	e.stage()
+	if e.s.Gap > e.o.Tolerance {
+		return e.places()
+	}
+	return nil
+}
+
+// take keeps the kernel's channel where it is private and loses less than what there is.
+func (e *extension) take(k *kernel.Kernel) error {
+	for _, safe := range []bool{false, true} {
 		c, err := k.Channel(e.late, e.o.Outputs, safe)
 		if err != nil {
 			return err
@@ -115,23 +142,17 @@ func (e *extension) run() error {
 		}
 		if r.audit.Hi <= e.alpha {
 			e.s.keep(r)
-		}
-		if safe || r.audit.Hi <= e.alpha {
 			break
 		}
-	}
-	e.stage()
-	if e.s.Gap > e.o.Tolerance {
-		return e.places()
 	}
 	return nil
 }
 
-// pairwise are numbers of pairs as a metric, those from point i being row i.
+// pairwise are budgets as distances, those from point i being row i. They may be infinite.
 type pairwise struct {
 	n int
 	d []float64
 }
 
 func (p pairwise) Len() int                  { return p.n }
-func (p pairwise) Distance(i, j int) float64 { return p.d[i*p.n+j] }
+func (p pairwise) Distance(i, j int) float64 { return min(p.d[i*p.n+j], endless) }

@@ -23,20 +23,16 @@ type LevelBound struct {
 	Packing []int // inputs: the closed Gamma-balls around f of them have no output in common
 }
 
-// LevelLowerBound returns a bound below eps*(gamma, delta), the level of the most private
-// mechanism that reaches the target, of b as [MostPrivate] takes it, without a linear
-// program. For inputs x_i such that the balls of radius Gamma around f(x_i) are disjoint,
+// LevelLowerBound returns a bound below the level of the most private mechanism that reaches
+// the target, for b as in [MostPrivate], without a linear program. For inputs x_i such that the
+// balls of radius Gamma around f(x_i) are disjoint,
 //
 //	1 >= (1-Delta) sum_i e^(-eps*rho1(x,x_i)):
 //
-// eps is at least the zero of this inequality, rounded down. For every x the x_i are taken
-// greedily, the nearest in rho1 first, with x itself and without; the best x counts. It is
-// eps* itself for points at the same distance. No triangle inequality is needed. For k
-// balls and inputs at most D apart it is at least ln(k(1-Delta))/D: KL10, Theorem 3.4.
+// eps is at least the zero of this inequality. For every x the x_i are taken greedily, nearest
+// first; the best x counts. Exact for points at the same distance.
 //
-// Errors: [metric.ErrEmpty]; a [*metric.SizeError] for fewer outputs than inputs; a
-// [*metric.ValueError]; a [*metric.MemoryError]. O(n^2 m/64 + n^2 log n) time and n*m/8
-// bytes for n inputs and m outputs.
+// Errors: as of MostPrivate. O(n^2 m/64 + n^2 log n) time and n*m/8 bytes.
 func LevelLowerBound(ctx context.Context, b metric.Bimetric, t kl10.Target) (LevelBound, error) {
 	const op = "lp: LevelLowerBound"
 	balls, err := near(ctx, op, b, t)

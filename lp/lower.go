@@ -11,18 +11,17 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// LowerBound returns a bound below the loss of every alpha-private mechanism on b, without
-// a linear program: for a packing, points pairwise at least t > 0 apart under the metric of
-// the loss, and G = sum_y rho2(x,y) e^(-alpha*rho1(x,y)) over them,
+// LowerBound returns a bound below the loss of every alpha-private mechanism on b, without a
+// linear program: for a packing, points at least t > 0 apart under the metric of the loss, and
+// G = sum_y rho2(x,y) e^(-alpha*rho1(x,y)) over them,
 //
 //	t/2 (1 - 1/(1 + 2G/t)),
 //
-// seen from the x among them that proves most, or if that is more what Theorem 3 of IKWAT22
-// does, seen from any point x: t/2 (1 - 1/N) with N = sum_y e^(-alpha*rho1(x,y)). The Witness,
-// an [entropy.Star], can be checked on its own. [entropy.LowerBounds] searches for stars.
+// for the best x among them, or if that is more Theorem 3 of IKWAT22 at any x: t/2 (1 - 1/N),
+// N = sum_y e^(-alpha*rho1(x,y)). The Witness is an [entropy.Star].
 //
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha or an index
-// outside b; [metric.ErrEmpty] for an empty packing. O(n*|packing|^2).
+// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError]; [metric.ErrEmpty] for an
+// empty packing. O(n*|packing|^2).
 func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing []int) (entropy.Bound, error) {
 	const op = "lp: LowerBound"
 	if err := b.Check(); err != nil {

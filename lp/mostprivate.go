@@ -27,13 +27,12 @@ type MostPrivateOptions struct {
 	MemoryLimit float64
 	Unit        metric.Unit
 	Workers     int
-	// Progress, where not nil, is told after every program what Level is so far, by
-	// the goroutine of the caller.
+	// Progress, where not nil, is called after every program with the Level so far.
 	Progress func(level scale.Interval)
 }
 
-// MostPrivateSolution is a mechanism that reaches a target, with a proof of how
-// private one can be that does, immutable and safe for concurrent use.
+// MostPrivateSolution is the mechanism of [MostPrivate], immutable and safe for concurrent
+// use.
 type MostPrivateSolution struct {
 	// The mechanism: its guarantee is the upper end of Audited.
 	*mechanism.Channel
@@ -41,8 +40,7 @@ type MostPrivateSolution struct {
 	// Miss is at least the largest probability of releasing a point farther than
 	// Gamma from f(x), and at most Delta.
 	Miss float64
-	// Level holds eps*: Lo is proved, by the dual bound of a linear program or a
-	// packing, and Hi is the level of the mechanism.
+	// Level holds eps*: Lo is proved, Hi is the level of the mechanism.
 	Level scale.Interval
 
 	Status  Status
@@ -56,29 +54,21 @@ func (s *MostPrivateSolution) String() string {
 }
 
 // MostPrivate returns the most private mechanism for a function f from one finite space to
-// another that reaches the target: at every input x the output is farther than Gamma from
-// f(x) with probability at most Delta. Level encloses its level eps*(Gamma, Delta) (KL10,
-// Definition 2.3).
+// another that reaches the target: at every input x the output is farther than Gamma from f(x)
+// with probability at most Delta. Level encloses its level eps*(Gamma, Delta) (KL10, Definition
+// 2.3), up to the tolerance and a millionth of the reciprocal of the diameter.
 //
-// b.Privacy is the metric of the inputs. b.Utility is that of the outputs: its first points
-// are f(x) for the inputs x, in their order; the others can only be released. Where f is
-// the identity both have the same points; where f(x) = f(z) those two are at distance 0.
-// Answers to many queries are vectors (KL10, Remark 2.5): their largest error is
-// metric.Chebyshev, the root of squared errors metric.Euclidean. For moments see [Optimal].
+// b.Privacy is the metric of the inputs. The first points of b.Utility are f(x) for the inputs
+// x, in their order; the others can only be released.
 //
-// The least probability of missing at a level eps is the program of [Optimal] with the loss
-// 1 beyond Gamma and 0 elsewhere; it falls as eps grows. A dual bound above Delta proves
-// eps* >= eps; a channel that misses with at most Delta is a mechanism at its audited
-// level. Outputs that another one can stand in for at all inputs are left out. Level may be
-// wider than the tolerance by a millionth of the reciprocal of the diameter.
+// The least probability of missing at a level eps is the program of [Optimal] with the loss 1
+// beyond Gamma and 0 elsewhere. A dual bound above Delta proves eps* >= eps; a channel that
+// misses with at most Delta is a mechanism at its audited level.
 //
-// Where points at privacy distance 0 are too far apart for the target there is no level: an
-// error. Once ctx is done both results are set, as by Optimal, or the first is nil where
-// there is no mechanism yet. Reaching the TimeLimit is no error.
-//
-// Errors: [metric.ErrEmpty]; a [*metric.SizeError] for fewer outputs than inputs; a
-// [*metric.ValueError]; a [*metric.MemoryError]. The cost is that of some ten calls of
-// Optimal, and O(n m^2/64) for n inputs and m outputs.
+// No level, where points at privacy distance 0 are too far apart for the target, is an error.
+// It ends as Optimal does. Errors: [metric.ErrEmpty]; a [*metric.SizeError] for
+// fewer outputs than inputs; a [*metric.ValueError]; a [*metric.MemoryError]. Some ten calls of
+// Optimal.
 func MostPrivate(ctx context.Context, b metric.Bimetric, t kl10.Target, o *MostPrivateOptions) (*MostPrivateSolution, error) {
 	const op = "lp: MostPrivate"
 	began := time.Now()

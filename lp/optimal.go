@@ -17,45 +17,28 @@ import (
 )
 
 // Optimal returns the alpha-private mechanism of least loss on the inputs of b: least
-// expected loss E rho2(x, M(x)) at the worst input x, or least mean loss under
-// Options.Prior, or the same of Options.Loss. It solves
+// E rho2(x, M(x)) at the worst input x, or least mean under Options.Prior, or the same of
+// Options.Loss. It solves
 //
 //	minimize k
 //	sum_y rho2(x,y) M[x,y] <= k                  for every input x
 //	M[x,y] <= exp(alpha*rho1(x,z)) M[z,y]        for all inputs x, z, outputs y
 //	sum_y M[x,y] = 1, M >= 0
 //
-// (OPTMech of IKWAT22; BCP14 for the mean). alpha has the unit 1/rho1; inputs that
-// alpha*rho1 hardly tells apart, below an eighth of the tolerance, get the same row.
+// (OPTMech of IKWAT22; BCP14 for the mean). alpha has the unit 1/rho1. Inputs whose budgets
+// alpha*rho1 are below an eighth of the tolerance get the same row.
 //
-// It begins with closed bounds and mechanisms in closed form; where these meet within the
-// tolerance no program is solved, otherwise an [Engine] solves it. The channel's audited
-// level is at most alpha, and DualBound proves how far any other can be better
-// ([Solution]).
+// From 256 inputs on it begins with a balanced kernel, programs of some inputs, and relaxations.
 //
 // Within half a second after ctx is done, or after the TimeLimit, both results are set: the
 // best mechanism so far, and an error that wraps the context's. The Solution is nil where the
-// distances could not be read within a fifth of a second. Reaching the TimeLimit, a
-// MemoryLimit that admits the distances, or a tolerance that float64 cannot reach, is no
-// error: look at Status and Gap.
+// distances could not be read. A TimeLimit, a MemoryLimit that admits the distances, and a
+// tolerance that float64 cannot reach are no errors: see Status and Gap.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a prior, an
-// output, a distance or a loss outside its domain; a [*metric.MemoryError] where the
-// distances, O(n^2), do not fit.
+// output, a distance or a loss; a [*metric.MemoryError] where the distances do not fit.
 //
-// Some 20 to 70 iterations of O(n^4) with dense factors, 10 to 25 of O(n^3 log n) with
-// sparse ones; for K outputs O(K^3 f) an iteration, f being a sparse factorization of the
-// graph. Memory is at most 8 n^3 float64 numbers, some n^3 on 400 and more points of the
-// plane, 50 n^2 to 100 n^2 with sparse factors. On two cores, to a gap of 1e-3, points of
-// the plane take half a minute for 400 and a quarter of an hour for 1,000, a grid a minute
-// for 1,024, roads with 20 outputs a quarter of a minute for 5,041 inputs. From some hundred
-// inputs to 20 outputs, where shorter ways imply few pairs, it first imposes those without a
-// point nearly between them, mends the channel by envelopes, and imposes what they needed:
-// half a minute for 2,025 points of the plane, one for 5,041. In other worst cases of some
-// hundred inputs it first brackets the optimum, by a balanced kernel on all inputs and by
-// programs with some of them that prove bounds: O(n^2 m), to .01 to .1 where outputs are
-// farther apart than 2/alpha, and wider where they are dense. 10,000 cities and 100 outputs
-// take some 4 minutes for that; give a TimeLimit, as their program takes much longer.
+// The package has the cost.
 func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
 	return optimal(ctx, "lp: Optimal", b, alpha, o, false)
 }
@@ -113,8 +96,14 @@ func (s *Solution) keep(r *released) {
 	s.Gap = gap(s.Objective, s.DualBound)
 }
 
-// prove takes a bound where it is better, with weights for the prior under which it
-// holds: nil for the one that was asked for.
+// prove takes a bound where it is better. With multipliers lambda >= 0 for the privacy
+// constraints and z >= 0 of sum 1 for the inputs every private M has
+//
+//	loss >= sum_x z_x sum_y rho2(x,y) M[x,y] >= sum_x min_y c[x,y],
+//
+// c[x,y] being z_x rho2(x,y) less what lambda counts at (x,y): the constraints make that part
+// >= 0 in all, and a row of M, whose entries sum to 1, costs no less than its least entry of c.
+// The weights are z, the prior under which the bound holds: nil for the one that was asked for.
 func (s *Solution) prove(bound float64, by string, weights []float64) {
 	if !(bound > s.DualBound) {
 		return
@@ -130,7 +119,7 @@ func gap(objective, bound float64) float64 {
 	if !(objective > 0) {
 		return 0
 	}
-	return directed.DivUp(directed.SubUp(objective, bound), objective)
+	return min(1, directed.DivUp(directed.SubUp(objective, bound), objective))
 }
 
 // search improves s until it is within the tolerance or nothing helps.
@@ -143,7 +132,7 @@ func (p *problem) search(ctx context.Context, s *Solution, began time.Time) erro
 			err = g.relax(s, began)
 		}
 		open := func() bool { return err == nil && s.Gap > p.o.Tolerance && p.ctx.Err() == nil }
-		extends := !p.bare && p.o.Prior == nil && p.n >= leastExtended && s.Iterations == 0
+		extends := s.Iterations == 0 && p.extends()
 		if extends && dense && open() { // prepare alone may take longer
 			err = p.extend(s, began)
 		}

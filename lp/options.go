@@ -12,47 +12,39 @@ import (
 
 // Options are the settings of [Optimal]; nil and zeros mean the defaults.
 type Options struct {
-	// Prior has a weight >= 0 for every input, sum 1 within 1e-9: the least mean
-	// loss under it is asked for (BCP14). nil is the worst case.
+	// Prior has a weight >= 0 for every input, sum 1 within 1e-9: the mean loss under it is
+	// minimized (BCP14). nil is the worst case.
 	Prior []float64
 
-	// Outputs lists the points that may be released; nil is every input. The
-	// utility metric may then have more points than the privacy metric: the first
-	// ones are the inputs, and the others can only be released. Release returns a point
-	// of the list, not its place there; Prob and Row number the outputs by their places.
+	// Outputs lists the points that may be released; nil is every input. The utility metric
+	// may then have further points after the inputs. Release returns a point of the list;
+	// Prob and Row number the outputs by their places in it.
 	Outputs []int
 
-	// Loss, where not nil, takes the place of the utility metric: what it costs to release
-	// output y at input x, y an entry of Outputs; a finite number >= 0, the same at every
-	// call. It need be no metric. Outputs are then any labels >= 0 that it knows, and the
-	// utility metric serves Adversary alone and may be nil. The goroutine of the caller
-	// calls it. Where output y is not input y, mechanism.LabelBoth names both sides.
+	// Loss, where not nil, takes the place of the utility metric: a finite number >= 0 for
+	// input x and an entry y of Outputs, the same at every call. Outputs are then any labels
+	// >= 0, and the utility metric serves Adversary alone and may be nil.
 	Loss func(x, y int) float64
 
-	// Tolerance is the relative gap, (objective - bound)/objective, at which to
-	// stop. 0 means 1e-6 up to 150 inputs or outputs and 1e-3 above. Below 1e-8
-	// or so rounding may be in the way.
+	// Tolerance is the Gap at which to stop. 0 means 1e-6 up to 150 inputs or outputs and
+	// 1e-3 above. Below 1e-8 or so rounding may be in the way.
 	Tolerance float64
 
 	// TimeLimit ends the search after that long, without an error; 0 is no limit. It begins
-	// to count when the distances have been read. Part of it, half at most, is kept for what
-	// it takes to make private and audit what was found. The result depends on the speed of
-	// the machine.
+	// when the distances have been read; half of it at most is kept to make what was found
+	// private and to audit it.
 	TimeLimit time.Duration
 
-	// MemoryLimit is how many bytes may be used; 0 means 16 GiB. A problem that
-	// is known to need more is refused with a [*metric.MemoryError]; one that
-	// turns out to ends with [StatusMemoryLimit].
+	// MemoryLimit is how many bytes may be used; 0 means 16 GiB.
 	MemoryLimit float64
 
-	// Unit names the unit of the privacy metric, for the guarantee; the default is
-	// that of the metric itself ([metric.UnitOf]), and another is refused.
+	// Unit is that of the privacy metric, by default what [metric.UnitOf] says; another is
+	// refused.
 	Unit metric.Unit
 
 	Workers int // 0: all processors; the result does not depend on it
-	// Progress, where not nil, is told after every iteration the relative gap
-	// so far and the time since the start, by the goroutine of the caller. Iteration 0,
-	// told more than once, is what there is before the program.
+	// Progress, where not nil, is called after every iteration with the gap and the time so
+	// far, by the goroutine of the caller; with iteration 0 before the program.
 	Progress func(iteration int, gap float64, elapsed time.Duration)
 }
 

@@ -10,17 +10,13 @@ import (
 
 // RecordsFor returns how many records a database needs for the target at the level eps > 0
 // between databases that differ in one record (KL10, Remark 2.4): the least N with
+// sensitivity(N)*eps* <= eps, for both ends of Level. sensitivity(N) >= 0, nonincreasing, is how
+// far one of N records moves an input at most under the privacy metric; nil is 1/N. Enough
+// records and more make the mechanism eps-private; with fewer than least none that reaches the
+// target is, if inputs at a distance of k*sensitivity(N) are k records apart.
 //
-//	sensitivity(N)*eps* <= eps,
-//
-// for both ends of Level. sensitivity(N) >= 0 is how far one of N records moves an input at
-// most under the privacy metric, and does not grow with N; nil is 1/N, and then N is
-// eps*/eps. With enough records, and with more, the mechanism is eps-private for databases
-// that are inputs. With fewer than least no mechanism that reaches the target is, if the
-// inputs are databases of N records, those at a distance of k*sensitivity(N) k records apart.
-//
-// Errors: a [*metric.ValueError] for eps or a sensitivity outside its domain, and where 2^53
-// records, 2^30 on 32 bits, are not enough.
+// Errors: a [*metric.ValueError] for eps or a sensitivity, and where 2^53 records, 2^30 on 32
+// bits, are not enough.
 func (s *MostPrivateSolution) RecordsFor(eps float64, sensitivity func(records int) float64) (least, enough int, err error) {
 	const op = "lp: MostPrivateSolution.RecordsFor"
 	if err := fault.Made(s != nil && s.Channel != nil, op, "MostPrivateSolution", "MostPrivate"); err != nil {

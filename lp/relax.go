@@ -14,10 +14,12 @@ import (
 // A relaxation imposes the pairs without a third point nearly between them, so that its
 // value is a bound, and envelopes make its channel private. The pairs that those needed are
 // imposed in the next relaxation.
+//
+// leastRelaxed is the number of inputs from which on that pays, where inputs are
+// eliminated one by one: see package ipm. Tests lower it.
+var leastRelaxed = 256
+
 const (
-	// leastRelaxed is the number of inputs from which on that pays, where inputs are
-	// eliminated one by one: see package ipm.
-	leastRelaxed = 256
 	// nearly is how much longer the way over a point nearly between may be.
 	nearly = 1.2
 	// relaxedTolerance is that of the first relaxation, by experiment on 2,025 points and 20
@@ -48,7 +50,7 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 		if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 			return err
 		}
-		if quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs < leastRelaxed; !quick || g.fits(g.plan.Bytes()) != nil {
+		if quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs <= lazySize; !quick || g.fits(g.plan.Bytes()) != nil {
 			return nil
 		}
 		res := g.run(s, tolerance, began)
@@ -98,7 +100,7 @@ func (g *merged) add(x, private []float64, most float64) (added int, err error) 
 		if loss[u] <= most {
 			continue
 		}
-		if err := g.late.Err(); err != nil {
+		if err := g.ctx.Err(); err != nil {
 			return added, err
 		}
 		factors(g.prog.Budget[u*k:(u+1)*k], f)

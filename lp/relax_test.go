@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -173,24 +172,11 @@ func TestStopped_RefusedWithItsStatus(t *testing.T) {
 		s.keep(testkit.Must(p.constant(t.Context())))
 		p.o.MemoryLimit = 1
 		if end == StatusCanceled {
-			p.ctx = &ending{t.Context(), 1}
+			p.ctx = endAfter(t.Context(), 1)
 		}
 		testkit.Check(t, p.search(p.ctx, s, time.Now()))
 		if s.Status != end || (s.Refused != nil) != (end == StatusMemoryLimit) {
 			t.Errorf("%v: %v, refused: %v", end, s.Status, s.Refused)
 		}
 	}
-}
-
-// ending is canceled after so many looks at it.
-type ending struct {
-	context.Context
-	left int
-}
-
-func (e *ending) Err() error {
-	if e.left--; e.left < 0 {
-		return context.Canceled
-	}
-	return nil
 }

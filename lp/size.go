@@ -8,10 +8,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Size is that of a linear program as a general solver takes it (after IKWAT22, Theorem 1):
-// constraints M >= 0 are bounds on variables and no rows, and an entry counts however
-// small it is. [Optimal] and the others do not write their programs out: their own
-// documentation has the time and memory that they take.
+// Size is that of a linear program as a general solver takes it (after IKWAT22, Theorem 1).
+// Constraints M >= 0 are no rows. The functions of this package do not write it out.
 type Size struct {
 	Variables, Rows int64
 	Nonzeros        int64 // of all rows
@@ -28,12 +26,11 @@ func (s *Size) add(rows, nonzeros int64) {
 	s.Nonzeros += rows * nonzeros
 }
 
-// Size is that of OPTMech on b, the program of [Optimal]. For n inputs and m outputs
-// there is a variable for every entry of the channel, n*m, and the loss k; there are
-// n*(n-1)*m rows of privacy, of two entries each, n row sums of m, and n losses, without
-// the entries that are 0. Under a prior the loss is the objective, without k or rows.
+// Size is that of the program of [Optimal] on b. For n inputs and m outputs there are n*m
+// variables and the loss k; n*(n-1)*m rows of privacy, of two entries each, n row sums of m, and
+// n losses, without the entries that are 0. Under a prior the loss is the objective.
 //
-// Errors: those of [Optimal]. O(n*m).
+// Errors: those of Optimal. O(n*m).
 func (o *Options) Size(ctx context.Context, b metric.Bimetric) (Size, error) {
 	return o.size(ctx, "lp: Options.Size", b, func(n int64) int64 { return n * (n - 1) })
 }
@@ -71,10 +68,8 @@ func (o *Options) size(ctx context.Context, op string, b metric.Bimetric, pairs 
 	return s, nil
 }
 
-// Size is that of SpannerMech on b, the program of [Spanner]: as [Options.Size], with
-// privacy between the ends of the spanner's edges only, 2*m rows for an edge.
-//
-// Errors: those of [Spanner]. The cost is that of [metric.Spanner].
+// Size is that of the program of [Spanner] on b: as [Options.Size], with 2*m rows of privacy for
+// an edge. Errors and cost: those of [metric.Spanner].
 func (o *SpannerOptions) Size(ctx context.Context, b metric.Bimetric) (Size, error) {
 	const op = "lp: SpannerOptions.Size"
 	if o == nil {
@@ -94,11 +89,8 @@ func (o *SpannerOptions) Size(ctx context.Context, b metric.Bimetric) (Size, err
 	return o.Options.size(ctx, op, b, func(int64) int64 { return 2 * int64(len(graph.Edges())) })
 }
 
-// Size is that of ConstOPTMech on b, a program of [ConstOPT] with some lambda > 0: a
-// variable for every element of every set I(v), Y_v where I(v) is not all n points, and k;
-// n losses, n row sums, and two entries in each row of privacy.
-//
-// Errors: those of [ConstOPT]. The cost is that of [metric.Index.ReverseNeighbors].
+// Size is that of a program of [ConstOPT] on b with some lambda > 0. Errors: those of ConstOPT.
+// The cost is that of [metric.Index.ReverseNeighbors].
 func (o *ConstOptions) Size(ctx context.Context, b metric.Bimetric) (Size, error) {
 	const op = "lp: ConstOptions.Size"
 	if o == nil {

@@ -12,28 +12,21 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Engine names the algorithm that solved a problem: an interior point method that
-// eliminates one output after another, as outputs are tied only through the n row sums and
-// the n losses. Constraints that those of shorter distances imply are left out, which is
-// exact. Where few remain the factors are sparse, and where outputs are few too, inputs are
-// eliminated instead. Elsewhere, above 64 inputs, an output imposes constraints once a step
-// would nearly break them.
+// Engine names the algorithm that solved a program: an interior point method. Privacy
+// constraints that shorter distances imply are left out.
 type Engine string
 
 // The engines.
 const (
-	// EngineNone is that of what needs no program: what there was to start with is
-	// optimal, or time was up.
+	// EngineNone is that of what needed no program.
 	EngineNone Engine = "none"
 	// EngineDense is the interior point method with dense factors.
 	EngineDense Engine = "dense interior point"
 	// EngineSparse is the same with sparse factors, for graphs, trees and grids.
 	EngineSparse Engine = "sparse interior point"
-	// EngineByInput is the same with sparse factors of the inputs, for graphs
-	// and few outputs.
+	// EngineByInput eliminates inputs for outputs, where these are few.
 	EngineByInput Engine = "sparse interior point by input"
-	// EngineLazy is the same with few constraints at first, and those that its
-	// solutions come near to breaking.
+	// EngineLazy imposes constraints once a step would nearly break them.
 	EngineLazy Engine = "lazy interior point"
 )
 
@@ -50,46 +43,30 @@ const (
 )
 
 // Solution is a mechanism with its proof, immutable and safe for concurrent use.
-//
-// The solver ends with a number lambda >= 0 for each privacy constraint and z >= 0 for
-// each input, the z of sum 1. Whatever they are, every private mechanism M has
-//
-//	loss >= sum_x z_x sum_y rho2(x,y) M[x,y] >= sum_x min_y c[x,y],
-//
-// c[x,y] being z_x rho2(x,y) less what lambda counts at (x,y): the constraints make that
-// part >= 0 in all, and a row of M, whose entries sum to 1, costs no less than its least
-// entry of c. The right-hand side, rounded down, is DualBound, and z is Prior: an
-// adversary who draws inputs from it causes at least that loss.
 type Solution struct {
 	// The mechanism: its guarantee is the upper end of Audited, at most alpha.
 	*mechanism.Channel
 	Audited mechanism.Audit
 	// Method says what gave the channel: MethodProgram, or what there was to start with.
 	Method exponential.Method
-	// Objective is the loss of Channel, worst case or expected, rounded up: in the unit
-	// of the utility metric, and that of Options.Loss where it is set.
+	// Objective is the loss of Channel, worst case or mean, rounded up.
 	Objective float64
-	// DualBound is proved, by weak duality with outward rounding, whatever the
-	// solver did: no alpha-private mechanism has a smaller loss. 0 where
-	// nothing is proved. BoundBy says by what: "linear program", "local program" with
-	// some of the inputs, or before those "nearest outputs" or "closed star".
+	// DualBound is proved whatever the solver did: no alpha-private mechanism has a
+	// smaller loss. BoundBy says by what: "linear program", "local program" with some of
+	// the inputs, "nearest outputs" or "closed star".
 	DualBound float64
 	BoundBy   string
 	// Gap is (Objective - DualBound)/Objective, 0 where both are 0.
 	Gap float64
-	// Prior has a weight for every input, sum 1: the least favorable prior,
-	// under which no mechanism has an expected loss below DualBound; or the
-	// prior that was asked for.
+	// Prior is that of the Options, or one under which no alpha-private mechanism has a
+	// mean loss below DualBound.
 	Prior []float64
-	// Adversary is, where a prior was asked for, the error of the best guess of the
-	// input from the output, under that prior and the utility metric
-	// ([mechanism.Channel.AdversaryError]); NaN elsewhere, without a utility metric,
-	// and where it was interrupted.
+	// Adversary is [mechanism.Channel.AdversaryError] under Options.Prior and the
+	// utility metric; NaN without either, and where it was interrupted.
 	Adversary float64
 
 	Status Status
-	// Refused says what it would have taken to go on where Status is
-	// StatusMemoryLimit; nil elsewhere.
+	// Refused is the memory that StatusMemoryLimit lacked; nil elsewhere.
 	Refused    *metric.MemoryError
 	Engine     Engine
 	Iterations int
@@ -104,8 +81,7 @@ type Solution struct {
 // than sum(y)/sum(z).
 type prices struct{ z, y []float64 }
 
-// String gives the figures in a line, in the unit of the utility metric if it has one. A
-// loss of the caller's own has no unit here.
+// String gives the figures in a line.
 func (s *Solution) String() string {
 	guess := ""
 	if s.Adversary > 0 {

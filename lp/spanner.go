@@ -21,23 +21,18 @@ type SpannerOptions struct {
 	Options // for all linear programs together
 	// Stretch is t of the t-spanner, a finite number >= 1; 0 means 3.
 	Stretch float64
-	// KeepBudget solves with the budget alpha/Stretch only, as IKWAT22 do, and
-	// has no program for the bound. By default larger budgets are tried.
+	// KeepBudget solves with the budget alpha/Stretch only, as IKWAT22 do.
 	KeepBudget bool
 }
 
-// SpannerSolution is the mechanism of [Spanner]. Iterations counts through all
-// programs; Gap is between Objective and the DualBound for the metric of the
-// space.
+// SpannerSolution is the mechanism of [Spanner]. Iterations are those of all programs.
 type SpannerSolution struct {
 	Solution
-	// Graph is the spanner, and Stretch how many times its distances are as
-	// long as those of the space at most, rounded up.
+	// Graph is the spanner, Stretch its largest ratio to the distances, rounded up.
 	Graph   *metric.Graph
 	Stretch float64
-	// Budget is that of the linear program behind Channel, in [alpha/Stretch,
-	// alpha]: the level of Channel under the metric of Graph is at most that. 0 where
-	// Method is no linear program.
+	// Budget, in [alpha/Stretch, alpha], is that of the linear program behind Channel; 0
+	// where there is none.
 	Budget float64
 	Solves int // linear programs solved
 }
@@ -66,20 +61,14 @@ func (o *SpannerOptions) stretch(op string) (float64, error) {
 
 // Spanner returns the alpha-private mechanism that is optimal under stronger constraints,
 // between the ends of the edges of a greedy t-spanner of the privacy metric (SpannerMech of
-// IKWAT22, Theorem 4; [metric.Spanner]). With g the metric of the spanner, rho1 <= g <=
-// t*rho1, a mechanism that is alpha/t-private under g is alpha-private under rho1, and the
-// rows of few pairs imply all others.
+// IKWAT22, Theorem 4). With g the metric of the spanner, rho1 <= g <= t*rho1, a mechanism of
+// level alpha/t under g is alpha-private; budgets are raised from there until the audited level
+// is within 1 percent of alpha. The DualBound of a program with the budget alpha under g is one
+// for rho1 too.
 //
-// Budgets are raised by default until the audited level is within 1 percent of alpha. The
-// DualBound of a program with the budget alpha under g is one for rho1 too. The bracket is
-// about as wide as g is longer than rho1.
-//
-// Where no program was solved to the end the mechanism may be what [Optimal] begins with:
-// Method says so. Once ctx is done Spanner returns as Optimal does; the result is nil only
-// where the spanner itself was interrupted. Reaching the TimeLimit, which begins to count
-// when there is a spanner and the distances have been read, is no error.
-//
-// Errors: those of Optimal and metric.Spanner. The cost is 3 to 8 calls of Optimal.
+// It ends as [Optimal] does, and may return what that begins with; the result is nil where the
+// spanner itself was interrupted. Errors: those of Optimal and [metric.Spanner]. The cost is 3
+// to 8 calls of Optimal.
 func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolution, error) {
 	const op = "lp: Spanner"
 	if o == nil {
