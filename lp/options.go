@@ -26,7 +26,7 @@ type Options struct {
 	// output y at input x, y an entry of Outputs; a finite number >= 0, the same at every
 	// call. It need be no metric. Outputs are then any labels >= 0 that it knows, and the
 	// utility metric serves Adversary alone and may be nil. The goroutine of the caller
-	// calls it. Where output y is not input y, mechanism.LabelBoth names both sides.
+	// calls it. Where output y is not input y, mechanism.Labels names both sides.
 	Loss func(x, y int) float64
 
 	// Tolerance is the relative gap, (objective - bound)/objective, at which to

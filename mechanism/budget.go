@@ -52,21 +52,12 @@ type BudgetOptions struct {
 	ByLoss bool
 }
 
-// ErrBudget reports a release that would exceed the limit of a [Budget]. It comes as a
-// [*BudgetError].
+// ErrBudget reports a release that would exceed the limit of a [Budget]. Its message tells what was
+// asked and what was left.
 var ErrBudget = errors.New("the budget is spent")
 
-// BudgetError tells what a release asked of a [Budget], and what was left. It is [ErrBudget].
-type BudgetError struct {
-	Asked Guarantee
-	Left  Allowance
-}
-
-// Unwrap returns [ErrBudget].
-func (e *BudgetError) Unwrap() error { return ErrBudget }
-
-func (e *BudgetError) Error() string {
-	return fmt.Sprintf("mechanism: Budget.Spend: %v: %s asked, %s", ErrBudget, amount(e.Asked), e.Left)
+func overspent(asked Guarantee, left Allowance) error {
+	return fmt.Errorf("%s: %w: %s asked, %s", opSpend, ErrBudget, amount(asked), left)
 }
 
 // Allowance is a level that may still be spent, and the delta. It is no promise: one of 0
@@ -215,13 +206,13 @@ func (b *Budget) add(op string, s spending, g Guarantee) (spending, error) {
 		cost = s.by.cost(cost)
 	}
 	if !(cost <= most.alpha) { // +Inf has no sum
-		return s, &BudgetError{g, b.left(s)}
+		return s, overspent(g, b.left(s))
 	}
 	next := spending{newSum(cost), newSum(g.delta), s.by}
 	next.alpha.Add(next.alpha, s.alpha)
 	next.delta.Add(next.delta, s.delta)
 	if next.alpha.Cmp(newSum(most.alpha)) > 0 || next.delta.Cmp(newSum(most.delta)) > 0 {
-		return s, &BudgetError{g, b.left(s)}
+		return s, overspent(g, b.left(s))
 	}
 	return next, nil
 }
@@ -263,7 +254,7 @@ func (b *Budget) check(op string) error {
 
 const opSpend = "mechanism: Budget.Spend"
 
-// Spend takes g from the budget, or returns a [*BudgetError] and takes nothing. Call
+// Spend takes g from the budget, or returns [ErrBudget] and takes nothing. Call
 // it before the release: after any other error, one of the Store, g may be spent and
 // must not be released. A store that refuses a thousand swaps is one. A g in another unit is
 // [ErrUnit]; one that reaches less far than the limit is refused.

@@ -77,8 +77,7 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 		t.Error(s)
 	}
 	err := b.Spend(promise(0.1, 1e-7, 0, "km"))
-	var refused *BudgetError
-	if !errors.As(err, &refused) || refused.Left != left || refused.Asked.Alpha() != 0.1 ||
+	if !errors.Is(err, ErrBudget) ||
 		!strings.HasPrefix(err.Error(), "mechanism: Budget.Spend: the budget is spent: level 0.1 per km and delta 1e-07 asked, level 0.0999999") || !strings.HasSuffix(err.Error(), "at 1 km") {
 		t.Error(err)
 	}

@@ -92,13 +92,13 @@ func TestChannel_BadInput(t *testing.T) {
 		{testkit.Err(Losses{}.Mean(nil)), "Losses.Mean: the inputs: empty input"},
 		{testkit.Err(Losses{}.Quantile(1)), "Losses.Quantile: the inputs: empty input"},
 		{testkit.Err(make(Losses, 2).Quantile(0)), "Losses.Quantile: q = 0"},
-		{testkit.Err(LabelBoth(mixed, three[:2], two)), "LabelBoth: inputs has size 2, want 3"},
-		{testkit.Err(LabelBoth(mixed, three, two[:1])), "LabelBoth: outputs has size 1, want 2 or more"},
-		{testkit.Err(LabelBoth(mixed, []string{"a", "b", "a"}, two)), `LabelBoth: inputs[2] = "a" is inputs[0] too`},
-		{testkit.Err(LabelBoth(Mechanism[int, int](unsized{mixed}), three[:0], two)), "LabelBoth: inputs: empty input"},
-		{testkit.Err(LabelBoth(Mechanism[int, int](unsized{mixed}), three, two[:0])), "LabelBoth: outputs: empty input"},
-		{testkit.Err(LabelBoth(nil, three, two)), "LabelBoth: m: empty input"},
-		{testkit.Err(LabelBoth(mixed, []float64{0, math.NaN(), 1}, two)), "LabelBoth: inputs[1] = NaN cannot be "},
+		{testkit.Err(Labels(mixed, three[:2], two)), "Labels: inputs has size 2, want 3"},
+		{testkit.Err(Labels(mixed, three, two[:1])), "Labels: outputs has size 1, want 2 or more"},
+		{testkit.Err(Labels(mixed, []string{"a", "b", "a"}, two)), `Labels: inputs[2] = "a" is inputs[0] too`},
+		{testkit.Err(Labels(Mechanism[int, int](unsized{mixed}), three[:0], two)), "Labels: inputs: empty input"},
+		{testkit.Err(Labels(Mechanism[int, int](unsized{mixed}), three, two[:0])), "Labels: outputs: empty input"},
+		{testkit.Err(Labels(nil, three, two)), "Labels: m: empty input"},
+		{testkit.Err(Labels(mixed, []float64{0, math.NaN(), 1}, two)), "Labels: inputs[1] = NaN cannot be "},
 	})
 	if p := lazy.Prob(1, 0); !math.IsNaN(p) {
 		t.Errorf("bad lazy row: %v", p)

@@ -91,7 +91,7 @@ func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 		if m == nil {
 			return nil, fault.Empty(op, fmt.Sprintf("ms[%d]", i), 0)
 		}
-		if err := CheckIndependent(m); err != nil {
+		if err := fault.Independent(m); err != nil {
 			return nil, fmt.Errorf("%s: ms[%d]: %w", op, i, err)
 		}
 	}

@@ -279,7 +279,7 @@ func TestAuditAt_ProcessedHasTheLawAbove(t *testing.T) {
 	of := func(m interface{ Guarantee() Guarantee }) Audit {
 		return testkit.Must(testkit.Must(NewComposition(Repeated{m, 30})).AuditAt(t.Context(), 1, 1e-5))
 	}
-	labels := testkit.Must(Labels(Then[int, int, int](a, func(y int) (int, error) { return 0, nil }), []string{"a", "b"}))
+	labels := testkit.Must(Labels(Then[int, int, int](a, func(y int) (int, error) { return 0, nil }), []string{"a", "b"}, []string{"a", "b"}))
 	points := On(a, testkit.Must(metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{})))
 	want := of(a)
 	for _, m := range []interface{ Guarantee() Guarantee }{labels, points} {

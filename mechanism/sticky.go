@@ -49,7 +49,7 @@ import (
 // guarantee holds against whoever cannot tell HMAC-SHA256 and ChaCha8 from chance, and ends,
 // for all answers ever given, when the secret is known.
 //
-// A Sticky is a [Memoizer], and is safe for concurrent use, as are several of one name. A
+// A Sticky repeats draws ([ErrMemoized]), and is safe for concurrent use, as are several of one name. A
 // release takes some microseconds and two loads from the store, and for a new input a draw,
 // another load and two swaps, and with a budget four loads and a swap more.
 type Sticky[X, Y any] struct {
@@ -78,7 +78,7 @@ type StickyOptions[X any] struct {
 	// made of numbers, strings, booleans, arrays, slices and structs.
 	Key func(x X) string
 	// Check refuses inputs outside the mechanism's domain, with its error, before anything is
-	// drawn or spent. It must depend on x alone. nil: what [On], [Labels], [LabelBoth], [Then]
+	// drawn or spent. It must depend on x alone. nil: what [On], [Labels], [Then]
 	// and [Compose] make of a [Channel] refuses all that are outside, other mechanisms none.
 	Check func(x X) error
 	// Store keeps the draws, for all processes that have it. nil: memory does, and a new Sticky
@@ -117,7 +117,7 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	if m == nil {
 		return nil, fault.Empty(op, "m", 0)
 	}
-	if err := CheckIndependent(m); err != nil {
+	if err := fault.Independent(m); err != nil {
 		return nil, fmt.Errorf("%s: m: %w", op, err)
 	}
 	if o == nil {
@@ -222,7 +222,7 @@ func (s *Sticky[X, Y]) String() string {
 // Release returns the answer for x, a new one only where x is. Inputs that
 // [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is [ErrRefused],
 // as it may depend on the draw, and its reason is not told (under a Secret it is the
-// mechanism's, and comes again). Other errors are a [*BudgetError], those of the store,
+// mechanism's, and comes again). Other errors are [ErrBudget], those of the store,
 // [ErrRecord], a Key that is not valid UTF-8, a stored answer drawn under another
 // guarantee, and a store that refuses a thousand swaps; then nothing new was released, and a
 // part of the budget may be spent.

@@ -397,7 +397,7 @@ func flip(b []byte, at int) []byte {
 // the mechanism may depend on the draw, is spent, and stays.
 func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 	c := Mechanism[int, int](certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "m"))
-	words := testkit.Must(Labels(c, []string{"a", "b"}))
+	words := testkit.Must(Labels(c, []string{"a", "b"}, []string{"a", "b"}))
 	two := testkit.Must(Compose(words, words))
 	long := Then(two, func(y []string) (int, error) { return len(y), nil })
 	store := newMemory()

@@ -14,7 +14,8 @@ import (
 
 // KnotsOptions are for [NewKnots] and [NewEarthKnots]. nil and the zero value are the defaults.
 type KnotsOptions struct {
-	// Every is how many positions there are for each knot; 0 means 1. For tracks of n
+	// Every is how many positions there are for each knot; 0 means 1. Knots are in the middle of
+	// ceil(n/Every) parts of equal length, up to one position. For tracks of n
 	// positions that move by v from one to the next an Every of some 2 sqrt(n/(alpha v)) is best;
 	// the optimum is flat. It is public, and must be chosen without looking at the track.
 	Every int
@@ -23,7 +24,7 @@ type KnotsOptions struct {
 }
 
 // Knots releases a track by few of its positions, the knots at public times
-// ([mechanism.Knots]), and straight lines between them. It is alpha-private per unit of the
+// ([KnotsOptions.Every]), and straight lines between them. It is alpha-private per unit of the
 // largest distance between two tracks of as many positions,
 //
 //	d(x, x') = max over t of |x_t - x'_t|,

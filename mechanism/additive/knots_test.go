@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/knots"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
@@ -36,7 +37,7 @@ func TestKnots_LinesBetween(t *testing.T) {
 		}
 		y := testkit.Must(deep.Release(random.Seeded(5), track))
 		for i := range track {
-			if !slices.Contains(mechanism.Knots(n, 3), i) {
+			if !slices.Contains(knots.At(n, 3), i) {
 				track[i] = [2]float64{-1e4, 1e4}
 			}
 		}

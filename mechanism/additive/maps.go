@@ -6,6 +6,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/knots"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -20,7 +21,7 @@ type planeMap[P any] struct {
 
 // knots are where a track, whose positions it checks, has knots: at most so many.
 func (m planeMap[P]) knots(op string, track []P, every, most int) ([]int, error) {
-	at := mechanism.Knots(len(track), every)
+	at := knots.At(len(track), every)
 	if len(at) < 1 || len(at) > most {
 		return nil, &fault.SizeError{Op: op, Arg: "track", Got: len(track), Want: fmt.Sprintf("1 to %d reports, one for %d positions", most, max(1, every))}
 	}

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/knots"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -161,7 +161,7 @@ func BenchmarkTracks(b *testing.B) {
 		{"predictive", upTo(72), noticed(false, planar)},
 		{"sparse vector", upTo(72), noticed(true, planar)},
 		{"knots, independent", minutes, func(rng *rand.Rand, t track, alpha float64, every int) track {
-			at := mechanism.Knots(len(t), every)
+			at := knots.At(len(t), every)
 			return interpolated(len(t), at, each(rng, thinned(t, at), alpha))
 		}},
 		{"Knots", minutes, func(rng *rand.Rand, t track, alpha float64, every int) track {

@@ -18,8 +18,8 @@ type TrailOptions struct {
 	// Steps is the most reports of a trail, the start among them, up to 2^30; 0 means 1,440, one a
 	// minute for a day. Noise grows like a power of its logarithm.
 	Steps int
-	// Every is how many positions there are for each report of [Trail.Release], those of
-	// [mechanism.Knots], with straight lines between; 0 means 1. Slow or short moves err less with
+	// Every is how many positions there are for each report of [Trail.Release], as of
+	// [KnotsOptions.Every], with straight lines between; 0 means 1. Slow or short moves err less with
 	// fewer reports. It is public, and must be chosen without looking at the track.
 	Every int
 	// Unit names the unit of the coordinates, as in "km", which it is on the Earth.
