@@ -99,16 +99,12 @@ func (e *LevelError) Error() string {
 	return fmt.Sprintf("exponential: %s: audited level %v exceeds alpha = %v between points %d and %d: is the privacy metric a metric?", e.Method, e.Audited.Hi, e.Alpha, e.Audited.X, e.Audited.XPrime)
 }
 
-// Standard returns the exponential mechanism: P{y|x} is proportional to
-// exp(-alpha*rho(x,y)/2) over the outputs. It is alpha-private for every metric; the factor
-// 1/2 is usually wasteful, see [Tuned] and [Tight].
+// Standard returns the exponential mechanism: P{y|x} is proportional to exp(-alpha*rho(x,y)/2) over the
+// outputs. It is alpha-private for every metric; the factor 1/2 is usually wasteful ([Tuned], [Tight]).
+// The guarantee is the audit's upper end, often below alpha; a level above alpha by more than rounding is
+// a [*LevelError]. O(n*k) memory and O(n^2*k) time for n points and k outputs.
 //
-// The guarantee is the audit's upper end, often well below alpha. A level above alpha by
-// more than rounding is a [*LevelError]. Points at distance 0 are allowed. O(n*k) memory
-// and O(n^2*k) time for n points and k outputs; see [Lazy] for more.
-//
-// Sources: McSherry, Talwar, "Mechanism design via differential privacy", 2007; BSV24,
-// Lemma 4.1.
+// Sources: McSherry, Talwar, "Mechanism design via differential privacy", 2007; BSV24, Lemma 4.1.
 func Standard(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: Standard", MethodStandard, f, alpha, o)
 	if err != nil {

@@ -45,15 +45,13 @@ type TightOptions struct {
 	Workers  int                   // 0: all processors
 }
 
-// Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w that make
-// every row sum to 1, so that no normalizer depends on the input and the full rate alpha is
-// alpha-private: the factor 1/2 of [Standard] drops. On a line it is the truncated
-// geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009).
+// Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w that make every row sum to
+// 1, so that no normalizer depends on the input and the full rate alpha is alpha-private. On a line it is
+// the truncated geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009).
 //
-// The rate is alpha, or less by what rounding needs: 1e-12 of it on most lines. The weights
-// exist on every line and at large alpha; where one is negative the error is a
-// [*NegativeWeightError], at very small alpha [ErrSingular]. Of points at distance 0, which
-// share a row, only the first is an output. O(n^3) time and O(n^2) memory.
+// The rate is alpha, or less by what rounding needs. The weights exist on every line and at large alpha;
+// where one is negative the error is a [*NegativeWeightError], at very small alpha [ErrSingular]. Of
+// points at distance 0 only the first is an output. O(n^3) time and O(n^2) memory.
 func Tight(ctx context.Context, f metric.Finite, alpha float64, o *TightOptions) (*Mechanism, error) {
 	if o == nil {
 		o = &TightOptions{}
