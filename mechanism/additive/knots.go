@@ -23,23 +23,16 @@ type KnotsOptions struct {
 	Unit metric.Unit
 }
 
-// Knots releases a track by few of its positions, the knots at public times
-// ([KnotsOptions.Every]), and straight lines between them. It is alpha-private per unit of the
-// largest distance between two tracks of as many positions,
+// Knots releases a track by few of its positions, the knots at public times ([KnotsOptions.Every]), and
+// straight lines between them. It is alpha-private per unit of the largest distance between two tracks of
+// as many positions, whatever they are: nothing shows which are equal. Noise grows with the number of
+// knots ([Knots.RMS]), so that it is best to report seldom. A [Trail], whose level is that of moving a
+// track or one stay of it, errs less.
 //
-//	d(x, x') = max over t of |x_t - x'_t|,
-//
-// whatever they are and however many: nothing shows which positions are equal. Noise grows with
-// the number of knots instead ([Knots.RMS]), as it must under the largest distance for every
-// mechanism, so that it is best to report seldom. A [Trail], whose level is that of moving
-// a track or one stay of it, errs less.
-//
-// The noise z of k knots has the density prop. to e^(-alpha max |z_j|): K-norm noise (Hardt,
-// Talwar 2010) for the largest norm, up to a third less at each knot than independent noise of level
-// alpha/k. It is exact: each coordinate, as a real number, plus real noise is rounded once, to
-// multiples of the largest power of two that is at most 2^-20/alpha.
-//
-// A Knots is immutable and safe for concurrent use.
+// The noise z of k knots has the density prop. to e^(-alpha max |z_j|): K-norm noise (Hardt, Talwar 2010)
+// for the largest norm. It is exact: each coordinate, as a real number, plus real noise is rounded once,
+// to multiples of the largest power of two that is at most 2^-20/alpha. A Knots is immutable and safe for
+// concurrent use.
 type Knots[P any] struct {
 	every int
 	alpha float64 // per unit of the map
@@ -93,10 +86,8 @@ func (k *Knots[P]) check(op string) error {
 // Guarantee is alpha per unit of the largest distance between two tracks, delta 0.
 func (k *Knots[P]) Guarantee() mechanism.Guarantee { return orZero(k).g }
 
-// RMS is the root mean square noise of a knot in a track of n positions, on the Earth near the
-// center: sqrt((2k+1)(k+1))/alpha for the k = ceil(n/Every) knots; the mean is (4k+2)/(3 alpha).
-// What a track errs by comes on top where it is no straight line at steady speed between knots,
-// and before the first and behind the last, where it stands still.
+// RMS is the root mean square noise of a knot in a track of n positions, on the Earth near the center:
+// sqrt((2k+1)(k+1))/alpha for the k = ceil(n/Every) knots. What a track errs between knots comes on top.
 // NaN where n < 1.
 func (k *Knots[P]) RMS(n int) float64 {
 	fault.Must(k, k.check("additive: Knots.RMS"))
@@ -113,9 +104,8 @@ func (k *Knots[P]) String() string {
 	return describe(k.check("additive"), z.g, "a knot for every %d positions of a track", z.every)
 }
 
-// Release returns a track of as many positions, one or more. An error is of the first wrong one,
-// and nothing is drawn. A nil rng is secure, and the choice for private data. O(n): a day of minutes
-// by 72 knots takes 0.4 ms, on the Earth 30 ms.
+// Release returns a track of as many positions, one or more. An error is of the first wrong one, and
+// nothing is drawn. A nil rng is secure, and the choice for private data. O(n).
 func (k *Knots[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	const op = "additive: Knots.Release"
 	if err := k.check(op); err != nil {
