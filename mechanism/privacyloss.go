@@ -11,17 +11,16 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// PrivacyLoss is the law of the privacy loss of one release between two inputs: of
-// ln(P{y at x}/P{y at x'}), y drawn at x. Mechanisms that know theirs for every two inputs at a
-// distance have
+// PrivacyLoss is the law of the privacy loss of one release between two inputs: of ln(P{y at x}/P{y at
+// x'}), y drawn at x. Mechanisms that know theirs for every two inputs at a distance have
 //
 //	PrivacyLoss(distance float64) (PrivacyLoss, error)
 //
-// as the noise of package additive has, and are composed by it ([Composition.AuditAt]). That
-// takes that the loss over the distance does not fall, in law, as the distance grows, and that
-// inputs x and x' may change places. For noise of a log-concave density f it holds: ln f(z) -
-// ln f(z + u) is convex along the line of u, and 0 where u is. A law is taken at its word: where
-// masses contradict their losses, an audit may be wrong and take any memory.
+// and are composed by it ([Composition.AuditAt]). That takes that the loss over the distance does not
+// fall, in law, as the distance grows, and that inputs x and x' may change places. For noise of a
+// log-concave density f it holds: ln f(z) - ln f(z + u) is convex along the line of u, and 0 where u is. A
+// law is taken at its word: where masses contradict their losses, an audit may be wrong and take any
+// memory.
 type PrivacyLoss struct {
 	// Bottom and Top are the least and the largest loss, -Inf and +Inf where there is none. All
 	// losses may be off by a relative 2^-48.
@@ -46,22 +45,20 @@ func (p *PrivacyLoss) check() error {
 	return nil
 }
 
-// AuditAt computes the level at delta, in [0, 1), of all releases together between inputs up to
-// a distance > 0 apart: the least alpha such that no two at a distance d up to that one are
-// told apart beyond (alpha*d, delta). Both ends are proved. The witness is not two inputs but
-// their distance, the largest: X, XPrime and Y are -1.
+// AuditAt computes the level at delta, in [0, 1), of all releases together between inputs up to a distance
+// > 0 apart: the least alpha such that no two at a distance d up to that one are told apart beyond
+// (alpha*d, delta). Both ends are proved. X, XPrime and Y are -1.
 //
-// Hi counts a mechanism with a [PrivacyLoss] by that, also where [Then], [On] or [Labels] process
-// what it releases, and others by their guarantee alone, as if they were randomized response,
-// which no mechanism of their level exceeds. Lo counts only the former, not processed, and noise
-// as it is before it is rounded to its public grid. Where all are such,
-// with losses of one order, and delta is at least 1e-200, Hi-Lo is at most Hi/1000, up to some
-// 10^8 releases. An audit takes from milliseconds to a second, and many seconds where delta is
-// below 1e-50 or the releases are more: ctx ends it.
+// Hi counts a mechanism with a [PrivacyLoss] by that, also where [Then], [On] or [Labels] process what it
+// releases, and others by their guarantee, as if they were randomized response, which no mechanism of
+// their level exceeds. Lo counts only the former, not processed, and noise as it is before it is rounded
+// to its grid. Where all are such, with losses of one order, and delta is at least 1e-200, Hi-Lo is at
+// most Hi/1000, up to some 10^8 releases. From milliseconds to a second, and many seconds where delta is
+// below 1e-50 or the releases are more.
 //
 // Sources: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015, for
-// randomized response; Zhu, Dong, Wang, "Optimal accounting of differential privacy via
-// characteristic function", 2022, for pairs that dominate; and that of [Composition.Audit].
+// randomized response; Zhu, Dong, Wang, "Optimal accounting of differential privacy via characteristic
+// function", 2022, for pairs that dominate; and that of [Composition.Audit].
 func (c *Composition) AuditAt(ctx context.Context, distance, delta float64) (Audit, error) {
 	return c.auditAt(ctx, "mechanism: Composition.AuditAt", distance, delta)
 }

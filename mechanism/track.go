@@ -9,18 +9,16 @@ import (
 	"github.com/metricdp/metricdp/internal/knots"
 )
 
-// Track releases sequences of inputs, such as the fixes of a walk, input by input. Through a
-// [Sticky] an input that is new costs the level of the mechanism, one that comes back nothing; the
-// guarantee is that of [Sticky], where many new inputs have less than the sum at a delta, and
-// the pattern of equal inputs is public, as is the length. Through a mechanism that draws anew
-// every input costs, there is no pattern, and the guarantee is against every track of that length;
-// then [TrackOptions.Every] keeps the sum small. For points of the plane and of the Earth
-// NewTrail and NewKnots of package additive have less noise.
+// Track releases sequences of inputs, such as the fixes of a walk, input by input. Through a [Sticky] an
+// input that is new costs the level of the mechanism, one that comes back nothing; the pattern of equal
+// inputs is public, as is the length. Through a mechanism that draws anew every input costs, and the
+// guarantee is against every track of that length; then [TrackOptions.Every] keeps the sum small. For
+// points of the plane and of the Earth NewTrail and NewKnots of package additive have less noise.
 //
-// Where a track starts and ends may say most. [TrackOptions.Ends] leaves out a fixed number of
-// inputs at both ends, on which the outputs then do not depend. Leaving out what lies within a
-// radius of a secret place is no such rule: what is missing draws a circle around it. A Track
-// through a Sticky repeats draws ([ErrMemoized]); a Track is as safe for concurrent use as its mechanism.
+// Where a track starts and ends may say most. [TrackOptions.Ends] leaves out a fixed number of inputs at
+// both ends, on which the outputs then do not depend. Leaving out what lies within a radius of a secret
+// place draws a circle around it. A Track repeats draws where its mechanism does ([ErrMemoized]), and is
+// as safe for concurrent use.
 type Track[X, Y any] struct {
 	m     Mechanism[X, Y]
 	ends  int
@@ -93,11 +91,10 @@ func (t *Track[X, Y]) Guarantee() Guarantee {
 	return t.m.Guarantee()
 }
 
-// Level is the guarantee of one track as a whole, per unit of the largest distance that one of
-// its inputs is moved by: at a distance d it holds against every track of the same length, and
-// of a Sticky the same pattern, whose inputs are each at most d from these. It is that of the
-// mechanism times the number of inputs that are released: of a Sticky the distinct ones, those
-// with answers from earlier tracks too.
+// Level is the guarantee of one track as a whole, per unit of the largest distance that one of its inputs
+// is moved by, against every track of the same length, and of a Sticky the same pattern. It is that of the
+// mechanism times the number of inputs that are released: of a Sticky the distinct ones, those with
+// answers from earlier tracks too.
 func (t *Track[X, Y]) Level(xs []X) (Guarantee, error) {
 	const op = "mechanism: Track.Level"
 	if err := t.check(op); err != nil {
