@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
@@ -33,50 +32,28 @@ type KnotsOptions struct {
 // for the largest norm. It is exact: each coordinate, as a real number, plus real noise is rounded once,
 // to multiples of the largest power of two that is at most 2^-20/alpha. A Knots is immutable and safe for
 // concurrent use.
-type Knots[P any] struct {
-	every int
-	alpha float64 // per unit of the map
-	unit  float64 // of the map
-	out   exact.Lattice
-	on    planeMap[P]
-	g     mechanism.Guarantee
-}
+type Knots[P any] struct{ tracks[P] }
 
 // NewKnots returns the mechanism of level alpha, a number in [1e-100, 1e100], for tracks on a
 // flat map, both coordinates in one unit of length.
 func NewKnots(alpha float64, o *KnotsOptions) (*Knots[[2]float64], error) {
-	const op = "additive: NewKnots"
-	g, err := pure(op, alpha, orZero(o).Unit)
-	if err != nil {
-		return nil, err
-	}
-	return newKnots(op, alpha, 1, flatMap(fineStep(alpha)), g, o)
+	return knotsOf(flatTracks("additive: NewKnots", alpha, orZero(o).Every, orZero(o).Unit))
 }
 
 // NewEarthKnots returns the mechanism of level alpha per km of great-circle distance, alpha in
 // [1e-100, 1e5], for tracks of latitude and longitude about a public center, on the map that
 // [NewEarthTrail] describes: positions farther than 60 degrees from it are refused.
 func NewEarthKnots(alpha float64, center metric.LatLon, o *KnotsOptions) (*Knots[metric.LatLon], error) {
-	const op = "additive: NewEarthKnots"
-	g, err := earthGuarantee(op, alpha, orZero(o).Unit)
-	if err != nil {
-		return nil, err
-	}
-	on, err := earthMap(op, center)
-	if err != nil {
-		return nil, err
-	}
-	return newKnots(op, directed.MulDown(alpha, metric.EarthRadiusKm), metric.EarthRadiusKm, on, g, o)
+	return knotsOf(earthTracks("additive: NewEarthKnots", alpha, center, orZero(o).Every, orZero(o).Unit))
 }
 
-// newKnots's guarantee is the triangle inequality, with the full alpha, as the normalizer of the
+// knotsOf's guarantee is the triangle inequality, with the full alpha, as the normalizer of the
 // density is the same for all tracks, and as no two positions are farther apart on the map.
-func newKnots[P any](op string, alpha, unit float64, on planeMap[P], g mechanism.Guarantee, o *KnotsOptions) (*Knots[P], error) {
-	every := max(1, orZero(o).Every)
-	if e := orZero(o).Every; e < 0 {
-		return nil, fault.Value(op, "Every", float64(e), "an integer >= 0")
+func knotsOf[P any](t tracks[P], err error) (*Knots[P], error) {
+	if err != nil {
+		return nil, err
 	}
-	return &Knots[P]{every, alpha, unit, exact.Lattice{Step: fineStep(alpha)}, on, g}, nil
+	return &Knots[P]{t}, nil
 }
 
 func (k *Knots[P]) check(op string) error {

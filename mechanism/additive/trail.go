@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
@@ -43,15 +42,10 @@ type TrailOptions struct {
 // number, plus real noise is rounded once, to multiples of the largest power of two that is at most
 // 2^-20/alpha. A Trail is immutable and safe for concurrent use.
 type Trail[P any] struct {
+	tracks[P]
 	steps  int
-	every  int
-	levels []trailLevel // the coarsest first
-	alpha  float64      // per unit of the map
-	unit   float64      // of the map
-	out    exact.Lattice
-	on     planeMap[P]
+	levels []trailLevel                                              // the coarsest first
 	draw   func(rng *rand.Rand, to, from P, rate float64) [2]float64 // the increment, with noise
-	g      mechanism.Guarantee
 }
 
 // trailLevel are nodes of equal width, which follow one another in time.
@@ -77,14 +71,8 @@ type trailLevel struct {
 // flat map, both coordinates in one unit of length.
 func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 	const op = "additive: NewTrail"
-	g, err := pure(op, alpha, orZero(o).Unit)
-	if err != nil {
-		return nil, err
-	}
-	t := &Trail[[2]float64]{alpha: alpha, unit: 1, g: g}
-	t.out.Step = fineStep(t.alpha)
-	t.on = flatMap(t.out.Step)
-	return t.grow(op, orZero(o))
+	t, err := flatTracks(op, alpha, orZero(o).Every, orZero(o).Unit)
+	return grow(op, t, err, orZero(o).Steps)
 }
 
 // NewEarthTrail returns the mechanism of level alpha per km for tracks of latitude and longitude about a
@@ -99,29 +87,20 @@ func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 // projection is part of the exact draw, and so not rounded.
 func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail[metric.LatLon], error) {
 	const op = "additive: NewEarthTrail"
-	g, err := earthGuarantee(op, alpha, orZero(o).Unit)
-	if err != nil {
-		return nil, err
-	}
-	on, err := earthMap(op, center)
-	if err != nil {
-		return nil, err
-	}
 	// A turn by the angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
-	t := &Trail[metric.LatLon]{alpha: directed.MulDown(alpha, metric.EarthRadiusKm), unit: metric.EarthRadiusKm, on: on, g: g}
-	t.out.Step = fineStep(t.alpha)
-	return t.grow(op, orZero(o))
+	t, err := earthTracks(op, alpha, center, orZero(o).Every, orZero(o).Unit)
+	return grow(op, t, err, orZero(o).Steps)
 }
 
-// grow checks the options, chooses the tree of live reports and returns t.
-func (t *Trail[P]) grow(op string, o TrailOptions) (*Trail[P], error) {
-	t.steps, t.every = cmp.Or(o.Steps, 1440), o.Every
-	if t.steps < 0 || t.steps > 1<<30 {
-		return nil, fault.Value(op, "Steps", float64(o.Steps), "an integer in [0, 2^30]")
+// grow checks the steps and chooses the tree of live reports.
+func grow[P any](op string, of tracks[P], err error, steps int) (*Trail[P], error) {
+	if err != nil {
+		return nil, err
 	}
-	if o.Every < 0 {
-		return nil, fault.Value(op, "Every", float64(o.Every), "an integer >= 0")
+	if steps < 0 || steps > 1<<30 {
+		return nil, fault.Value(op, "Steps", float64(steps), "an integer in [0, 2^30]")
 	}
+	t := &Trail[P]{tracks: of, steps: cmp.Or(steps, 1440)}
 	t.draw = func(rng *rand.Rand, to, from P, rate float64) [2]float64 {
 		return t.out.AddPlanar(rng, t.on.difference(to, from), rate)
 	}
