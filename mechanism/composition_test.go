@@ -322,21 +322,10 @@ func TestComposition_IsThatOfThePairs(t *testing.T) {
 				w[i] = 1 + float64(i/m%3)*float64(i%m)
 			}
 		}
-		of := func(inputs []int, weights []float64) Audit {
-			c := testkit.Must(FromWeights(t.Context(), len(inputs), m, weights, nil))
+		got, want := ofPairs(t, f, m, w, func(c *Channel, f metric.Finite) (Audit, error) {
 			all := testkit.Must(NewComposition(Repeated{c, 3 + 40*int64(trial%2)}))
-			return testkit.Must(all.Audit(t.Context(), testkit.Must(metric.Subset(f, inputs)), &AuditOptions{Delta: 1e-5}))
-		}
-		var all []int
-		var want Audit
-		for x := range n {
-			all = append(all, x)
-			for y := range x {
-				a := of([]int{y, x}, append(slices.Clone(w[y*m:(y+1)*m]), w[x*m:(x+1)*m]...))
-				want.Lo, want.Hi = max(want.Lo, a.Lo), max(want.Hi, a.Hi)
-			}
-		}
-		got := of(all, w)
+			return all.Audit(t.Context(), f, &AuditOptions{Delta: 1e-5})
+		})
 		if got.Hi < want.Lo || got.Lo > want.Hi || got.Hi > 1.001*want.Hi || got.Lo < .999*want.Lo {
 			t.Errorf("trial %d: %v, of the pairs %v", trial, got, want)
 		}
