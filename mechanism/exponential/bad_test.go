@@ -23,12 +23,8 @@ var builders = map[string]builder{
 	"Weighted": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		return Weighted(ctx, f, alpha, slices.Repeat([]float64{1}, f.Len()), &Options{Unit: u})
 	},
-	"Tight": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return Tight(ctx, f, alpha, &TightOptions{Unit: u})
-	},
-	"Lazy": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return Lazy(ctx, f, alpha, &LazyOptions{Unit: u})
-	},
+	"Tight": tuning(Tight),
+	"Lazy":  tuning(Lazy),
 	"Relaxed": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		m, err := Relaxed(ctx, metric.Same(f), alpha, &RelaxedOptions{Options: Options{Unit: u}})
 		return &cmp.Or(m, &RelaxedMechanism{}).Mechanism, err
@@ -103,6 +99,7 @@ func TestErrors(t *testing.T) {
 		{"standard: audited level 2 exceeds alpha = 1 between points 0 and", &LevelError{MethodStandard, 1, mechanism.Audit{Hi: 2}}},
 		{"standard: alpha = 1 is below what an audit in float64", &LevelError{MethodStandard, 1, mechanism.Audit{Hi: 2, X: -1}}},
 		{"Weighted: weights has size 3, want 4", testkit.Err(Weighted(ctx, f, 1, []float64{1, 1, 1}, nil))},
+		{"Tight: Outputs: want none", testkit.Err(Tight(ctx, f, 1, &Options{Outputs: []int{0}}))},
 		{"Tight: exp(-alpha*rho) is singular", testkit.Err(Tight(ctx, f, 1e-14, nil))},
 		{"Lazy: rho.Distance(1, 2) = 9.094947017729282e-13, want 0 or at least", lazily(euclidean(t, 0, 1, 1+0x1p-40), 1)},
 		{"Lazy: rho.Distance(0, 1) = 1e-160", lazily(euclidean(t, 0, 1e-160, 2e-160), 1)}, // squares without digits

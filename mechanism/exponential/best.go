@@ -161,7 +161,7 @@ func (w *wanted) constant(ctx context.Context) (*Mechanism, error) {
 }
 
 func (w *wanted) tight(ctx context.Context) (*Mechanism, error) {
-	return Tight(ctx, w.b.Privacy, w.alpha, &TightOptions{Unit: w.unit, Progress: w.progress(MethodTight), Workers: w.Workers})
+	return Tight(ctx, w.b.Privacy, w.alpha, w.options(MethodTight))
 }
 
 func (w *wanted) remapped(ctx context.Context) (*Mechanism, error) {

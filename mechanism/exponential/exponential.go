@@ -70,8 +70,7 @@ func (m *Mechanism) String() string {
 	return fmt.Sprintf("%s, rate %.6g: %v", m.Method, m.Beta, m.Channel)
 }
 
-// Options tune [Standard], [Weighted], [Tuned] and [Snapped], and are part of those of
-// [Remapped] and [Relaxed]. Nil and the zero value mean the defaults.
+// Options tune the constructors, and are part of those of [Remapped] and [Relaxed]. Nil and the zero value mean the defaults.
 type Options struct {
 	// Unit names the unit of the metric, for the guarantee; the default is that
 	// of the metric itself ([metric.UnitOf]), and another is refused.
@@ -79,7 +78,7 @@ type Options struct {
 	// Outputs lists the points that may be released, for instance a
 	// [metric.Net]; the default is every point. It is copied.
 	Outputs  []int
-	Progress func(done, total int) // of the audit
+	Progress func(done, total int) // of the audit, if there is one
 	Workers  int                   // 0: all processors
 }
 

@@ -17,13 +17,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// LazyOptions tune [Lazy]. Nil and the zero value mean the defaults.
-type LazyOptions struct {
-	Unit    metric.Unit // as in [Options]
-	Outputs []int       // as in [Options]
-	Workers int         // 0: all processors
-}
-
 // Lazy returns the mechanism of [Standard] without a matrix or an audit, for spaces of any size: a row is
 // computed at each release, O(n). The guarantee is alpha by proof, if rho is a metric up to the relative
 // rounding of 2^-40 that [metric.Validate] allows (more above some 4,000 coordinates). The rate is lowered
@@ -32,7 +25,7 @@ type LazyOptions struct {
 //
 // Construction finds the least positive distance: in O(n log n) up to 20 coordinates, in O(n) where there
 // are more and they are multiples of a number above some 2^-30 of the largest, else from n^2 distances.
-func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *LazyOptions) (*Mechanism, error) {
+func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	return lazy(ctx, "exponential: Lazy", MethodStandard, f, alpha, math.Inf(1), o)
 }
 
@@ -42,7 +35,7 @@ func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *LazyOptions) (
 //
 // Source: Carvalho, Vasiloudis, Feyisetan, "TEM: high utility metric differential privacy on text", 2021:
 // the same distribution, drawn by one symbol for the words beyond reach.
-func Truncated(ctx context.Context, f metric.Finite, alpha, reach float64, o *LazyOptions) (*Mechanism, error) {
+func Truncated(ctx context.Context, f metric.Finite, alpha, reach float64, o *Options) (*Mechanism, error) {
 	const op = "exponential: Truncated"
 	if err := fault.Positive(op, "reach", reach); err != nil {
 		return nil, err
@@ -50,11 +43,8 @@ func Truncated(ctx context.Context, f metric.Finite, alpha, reach float64, o *La
 	return lazy(ctx, op, MethodTruncated, f, alpha, reach, o)
 }
 
-func lazy(ctx context.Context, op string, method Method, f metric.Finite, alpha, reach float64, o *LazyOptions) (*Mechanism, error) {
-	if o == nil {
-		o = &LazyOptions{}
-	}
-	m, err := newFamily(op, method, f, alpha, &Options{Unit: o.Unit, Outputs: o.Outputs, Workers: o.Workers})
+func lazy(ctx context.Context, op string, method Method, f metric.Finite, alpha, reach float64, o *Options) (*Mechanism, error) {
+	m, err := newFamily(op, method, f, alpha, o)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 	for name, c := range cases {
 		least, _, _, _ := metric.NewIndex(c.f).MinPositiveDistance(t.Context())
 		for _, alpha := range []float64{1e-6, 0.1 / least, 2 / least, 30 / least} {
-			m, err := Lazy(t.Context(), c.f, alpha, &LazyOptions{Outputs: c.outputs})
+			m, err := Lazy(t.Context(), c.f, alpha, &Options{Outputs: c.outputs})
 			if err != nil {
 				var value *fault.ValueError
 				if c.accepted || !errors.As(err, &value) || value.Value != least {

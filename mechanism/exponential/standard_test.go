@@ -37,7 +37,7 @@ func TestStandard_LazyIsTheSameLaw(t *testing.T) {
 	testkit.Slow(t)
 	f := space.Halton(40)
 	for _, net := range [][]int{nil, {3, 1, 20}} {
-		lazy := testkit.Must(Lazy(t.Context(), f, 3, &LazyOptions{Outputs: net, Unit: "km"}))
+		lazy := testkit.Must(Lazy(t.Context(), f, 3, &Options{Outputs: net, Unit: "km"}))
 		if g := lazy.Guarantee(); g.Alpha() != 3 || g.Unit() != "km" || g.Delta() != 0 {
 			t.Error(g)
 		}
