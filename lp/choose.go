@@ -210,7 +210,7 @@ func (c *chooser) methods() []builder {
 		}})
 	}
 	onInputs(exponential.MethodTight, 0, func(ctx context.Context) (*exponential.Mechanism, error) {
-		return exponential.Tight(ctx, c.b.Privacy, c.alpha, &exponential.TightOptions{Unit: c.o.Unit, Workers: c.o.Workers})
+		return exponential.Tight(ctx, c.b.Privacy, c.alpha, &exponential.Options{Unit: c.o.Unit, Workers: c.o.Workers})
 	})
 	onInputs(exponential.MethodSnapped, 0, func(ctx context.Context) (*exponential.Mechanism, error) {
 		return c.family(ctx, c.cells, exponential.Snapped)

@@ -67,7 +67,7 @@ func (p *problem) tight(ctx context.Context, c *cells, s *Solution) {
 	if !p.cheap(p.n, startWork) || limit > 0 && n*n*n*float64(startStep) > startShare*limit {
 		return
 	}
-	m, err := exponential.Tight(ctx, p.b.Privacy, p.alpha, &exponential.TightOptions{Unit: p.o.Unit, Workers: p.o.Workers})
+	m, err := exponential.Tight(ctx, p.b.Privacy, p.alpha, &exponential.Options{Unit: p.o.Unit, Workers: p.o.Workers})
 	if err == nil {
 		p.take(m, c, s)
 	}

@@ -15,15 +15,12 @@ const (
 	atLevelFar  = 60   // doublings of alpha, or halvings, that are tried
 )
 
-// AtLevel returns, of the channels that build makes, the one of the largest alpha whose audited
-// level under rho at o.Delta is at most level, and that alpha: at a positive delta most
-// mechanisms keep a level well below the alpha that they were built for. The audited level and
-// delta are its guarantee.
-//
-// build returns a channel on the points of rho for any alpha > 0, of which the level should
-// grow with alpha. The alpha is the largest to a relative 1e-3, or 2^60 times level where none
-// is above. An error of build ends the search; a channel above level at 2^-60 times level is
-// one. Some 15 builds and audits.
+// AtLevel returns, of the channels that build makes on the points of rho for any alpha > 0, the one of the
+// largest alpha whose audited level at o.Delta is at most level, and that alpha, to a relative 1e-3: at a
+// positive delta most mechanisms keep a level well below the alpha that they were built for. The audited
+// level, which should grow with alpha, and the delta are its guarantee. An alpha is 2^60 times level where
+// none is above; an error of build ends the search, and a channel above level at 2^-60 times level is one.
+// Some 15 builds and audits.
 func AtLevel(ctx context.Context, rho metric.Finite, level float64, build func(ctx context.Context, alpha float64) (*Channel, error), o *AuditOptions) (c *Channel, alpha float64, err error) {
 	const op = "mechanism: AtLevel"
 	if err := cmp.Or(fault.Empty(op, "rho", fault.Len(rho)), fault.Positive(op, "level", level)); err != nil {

@@ -56,23 +56,29 @@ func TestAudit_IsThatOfThePairs(t *testing.T) {
 				w[i] *= math.Exp(.1 * span * r.Float64())
 			}
 		}
-		of := func(inputs []int, weights []float64) Audit {
-			c := testkit.Must(FromWeights(t.Context(), len(inputs), m, weights, nil))
-			return testkit.Must(c.Audit(t.Context(), testkit.Must(metric.Subset(f, inputs)), nil))
-		}
-		var all []int
-		var want Audit
-		for x := range n {
-			all = append(all, x)
-			for y := range x {
-				a := of([]int{y, x}, append(slices.Clone(w[y*m:(y+1)*m]), w[x*m:(x+1)*m]...))
-				want.Lo, want.Hi = max(want.Lo, a.Lo), max(want.Hi, a.Hi)
-			}
-		}
-		if got := of(all, w); got.Lo != want.Lo || got.Hi != want.Hi {
+		got, want := ofPairs(t, f, m, w, func(c *Channel, f metric.Finite) (Audit, error) { return c.Audit(t.Context(), f, nil) })
+		if got.Lo != want.Lo || got.Hi != want.Hi {
 			t.Fatalf("%v, of the pairs %v", got, want)
 		}
 	}
+}
+
+// ofPairs is the audit of weights under f, and the largest of those of every two inputs alone.
+func ofPairs(t *testing.T, f metric.Finite, m int, w []float64, audit func(*Channel, metric.Finite) (Audit, error)) (got, want Audit) {
+	t.Helper()
+	of := func(inputs []int, weights []float64) Audit {
+		c := testkit.Must(FromWeights(t.Context(), len(inputs), m, weights, nil))
+		return testkit.Must(audit(c, testkit.Must(metric.Subset(f, inputs))))
+	}
+	var all []int
+	for x := range f.Len() {
+		all = append(all, x)
+		for y := range x {
+			a := of([]int{y, x}, append(slices.Clone(w[y*m:(y+1)*m]), w[x*m:(x+1)*m]...))
+			want.Lo, want.Hi = max(want.Lo, a.Lo), max(want.Hi, a.Hi)
+		}
+	}
+	return of(all, w), want
 }
 
 // Next to a level whose exponential at a far pair's distance is out of range, that pair
@@ -240,14 +246,6 @@ func TestAudit_HugeExponents(t *testing.T) {
 	}
 }
 
-// Row sums of e^1e17 and 2e^-7: the level 1e17 + 7 - ln 2 is between two float64.
-func TestAudit_RoundsDifferencesOfScalesOutward(t *testing.T) {
-	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{1e17, -7, -7, -7}, nil))
-	if a := testkit.Must(c.Audit(t.Context(), space.Path(2, 1), nil)); a.Lo > 1e17 || a.Hi <= 1e17 {
-		t.Errorf("[%v, %v]", a.Lo, a.Hi)
-	}
-}
-
 // The interval of two row sums' quotient holds that of sums that are off by all that theirs
 // may be, the errors apart; of exponents, 2^10 times ln 2 is a product without rounding.
 func TestLnRatio_ContainsWhatItsErrorsAllow(t *testing.T) {
@@ -334,90 +332,67 @@ func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 	}
 }
 
-// A guarantee 10 % too small must not pass: the audit is tight both ways.
-func TestAudit_TwoPointsClosedForm(t *testing.T) {
-	f := space.Path(2, 0.5)
-	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil))
-	a, _ := c.Audit(t.Context(), f, nil)
-	if a.Lo > 2 || a.Hi < 2 || a.Hi-a.Lo > 1e-12 {
-		t.Errorf("level of randomized response: %v, want 2", a)
-	}
-	// p - e^s q = delta with p = e/(1+e): s = ln((p-delta)/q).
-	p := math.E / (1 + math.E)
-	for _, delta := range []float64{1e-9, 0.01, 0.4} {
-		a, _ = c.Audit(t.Context(), f, &AuditOptions{Delta: delta})
-		want := math.Log((p-delta)/(1-p)) / 0.5
-		if a.Lo > want+1e-9 || a.Hi < want-1e-9 || a.Hi-a.Lo > 1e-8 {
-			t.Errorf("delta=%v: %v, want %v", delta, a, want)
-		}
-	}
-	if a, _ = c.Audit(t.Context(), f, &AuditOptions{Delta: 0.9}); a.Hi != 0 {
-		t.Errorf("delta above the total variation: %v", a)
-	}
-}
-
-func TestAudit_ZerosAndDuplicates(t *testing.T) {
-	f := space.Path(2, 1)
+// Of two inputs: zeros, laws at distance 0, closed forms, and numbers that leave the range of float64,
+// as deltas too small for sums of probabilities and ratios that are infinite or only overflow. The
+// level is between lo and hi, Lo is at most it and Hi at least it, and they go beyond by at most wide.
+func TestAudit_KnownLevels(t *testing.T) {
 	inf := math.Inf(1)
-	for _, c := range []struct {
-		name string
-		w    []float64
-		log  bool
-		want float64
-	}{
-		{"shared zero", []float64{1, 0, 2, 0}, false, 0},
-		{"one zero", []float64{1, 0, 1, 1}, false, inf},
-		{"disjoint", []float64{1, 0, 0, 1}, false, inf},
-		{"log shared", []float64{0, -inf, 0, -inf}, true, 0},
-		{"log one", []float64{0, -inf, 0, 0}, true, inf},
-		{"scaled rows", []float64{1, 3, 5, 15}, false, 0},
-	} {
-		ch, err := FromWeights(t.Context(), 2, 2, c.w, nil)
-		if c.log {
-			ch, err = FromLogWeights(t.Context(), 2, 2, c.w, nil)
+	type row struct {
+		name     string
+		plain    bool // weights, not their logarithms
+		w        []float64
+		d, delta float64
+		lo, hi   float64
+		wide     float64
+	}
+	rows := []row{
+		{"a shared zero", true, []float64{1, 0, 2, 0}, 1, 0, 0, 0, 1e-12},
+		{"a zero in one row", true, []float64{1, 0, 1, 1}, 1, 0, inf, inf, 0},
+		{"disjoint rows", true, []float64{1, 0, 0, 1}, 1, 0, inf, inf, 0},
+		{"a shared zero in logarithms", false, []float64{0, -inf, 0, -inf}, 1, 0, 0, 0, 1e-12},
+		{"scaled rows", true, []float64{1, 3, 5, 15}, 1, 0, 0, 0, 1e-12},
+		{"one law at distance 0", true, []float64{1, 3, 0.5, 1.5}, 0, 0, 0, 0, 0},
+		{"laws an ulp apart at distance 0", false, []float64{0, -1, 0, math.Nextafter(-1, 0)}, 0, 0, inf, inf, 0},
+		{"the same with a delta", false, []float64{0, -1, 0, math.Nextafter(-1, 0)}, 0, 1e-9, 0, 0, 0},
+		{"1/402 in total variation at distance 0", true, []float64{1, 1, 1, 1.01}, 0, 1e-3, inf, inf, 0},
+		{"a delta just below it", true, []float64{1, 1, 1, 1.01}, 0, .9 / 402, inf, inf, 0},
+		{"a delta just above it", true, []float64{1, 1, 1, 1.01}, 0, 1.1 / 402, 0, 0, 0},
+		{"randomized response", false, []float64{0, -1, -1, 0}, .5, 0, 2, 2, 1e-12},
+		{"a delta above the total variation", false, []float64{0, -1, -1, 0}, .5, .9, 0, 0, 0},
+		// Column 2 has 2^-1074 against 1/2.
+		{"the whole range", true, []float64{1, 1e-300, 5e-324, 1e-300, 1, 1}, 1, 0, 1073 * math.Ln2, 1073 * math.Ln2, 1e-9},
+		{"rows at opposite ends", true, []float64{1e308, 1e308, 1e-308, 2e-308}, 1, 0, math.Log(1.5) - 1e-9, math.Log(1.5) + 1e-9, 0},
+		// Row sums of e^1e17 and 2e^-7: 1e17 + 7 - ln 2 is between 1e17 and the next float64.
+		{"scales far apart", false, []float64{1e17, -7, -7, -7}, 1, 0, 1e17 + 16, 1e17, inf},
+		// Output 1 has e^-720 = 2.06e-313 at x = 1 and 0 at x = 0.
+		{"a tiny zero", false, []float64{0, -inf, 0, -720}, 1, 0, inf, inf, 0},
+		{"a tiny zero, far apart", false, []float64{0, -inf, 0, -720}, 7, 0, inf, inf, 0},
+		{"a zero of less than delta", false, []float64{0, -inf, 0, -720}, 1, 1e-305, 0, 0, inf},
+		{"a zero of less than the least delta", false, []float64{0, -inf, 0, -730}, 1, 1e-312, 0, 0, inf},
+		{"a zero of more than delta", false, []float64{0, -inf, 0, -600}, 1, 1e-305, inf, inf, 0},
+		{"a zero of more than a delta in range", false, []float64{0, -inf, 0, -2}, 1, .1, inf, inf, 0},
+		// log((e^-710-delta)/e^-800), of which float64 tells no delta before 1e-310.
+		{"a tiny delta", false, []float64{0, -800, 0, -710}, 1, 1e-320, 89.9999999, 90, inf},
+		// Levels of 1e308, from ratios of 2e308: the sum of a row is e^(its larger).
+		{"an overflow", false, []float64{0, 1e308, 0, -1e308}, 1, 0, 1e308, 1e308, inf},
+		{"an overflow over 4", false, []float64{0, 1e308, 0, -1e308}, 4, 0, 1e308 / 4, 1e308 / 4, inf},
+		{"an overflow and a zero", false, []float64{0, 1e308, 0, 0, -1e308, -inf}, 1, 0, inf, inf, 0},
+	}
+	for _, delta := range []float64{1e-9, 0.01, 0.4} { // p - e^s q = delta with p = e/(1+e), q = 1-p
+		p := math.E / (1 + math.E)
+		want := math.Log((p-delta)/(1-p)) / 0.5
+		rows = append(rows, row{"randomized response with a delta", false, []float64{0, -1, -1, 0}, .5, delta, want - 1e-9, want + 1e-9, 1e-8})
+	}
+	for _, c := range rows {
+		from := FromLogWeights
+		if c.plain {
+			from = FromWeights
 		}
-		if err != nil {
-			t.Fatal(err)
+		ch := testkit.Must(from(t.Context(), 2, len(c.w)/2, c.w, nil))
+		a, err := ch.Audit(t.Context(), testkit.Must(metric.NewDense(2, []float64{c.d})), &AuditOptions{Delta: c.delta})
+		if err != nil || !(a.Lo <= c.hi && a.Hi >= c.lo && (c.wide == inf || a.Lo >= c.lo-c.wide && a.Hi <= c.hi+c.wide)) || a.Delta != c.delta {
+			t.Errorf("%s, delta %v: %v (%v), the level is %v to %v", c.name, c.delta, a, err, c.lo, c.hi)
 		}
-		a, err := ch.Audit(t.Context(), f, nil)
-		if err != nil || a.Lo != c.want && a.Lo > c.want || a.Hi < c.want || a.Hi > c.want+1e-12 {
-			t.Errorf("%s: %v (%v), want %v", c.name, a, err, c.want)
-		}
-	}
-	// Points at distance 0: same law or no level at all.
-	twins := testkit.Must(metric.NewDense(2, []float64{0}))
-	same, _ := FromWeights(t.Context(), 2, 2, []float64{1, 3, 0.5, 1.5}, nil)
-	if a, _ := same.Audit(t.Context(), twins, nil); a.Hi != 0 {
-		t.Errorf("equal laws at distance 0: %v", a)
-	}
-	differ, _ := FromLogWeights(t.Context(), 2, 2, []float64{0, -1, 0, math.Nextafter(-1, 0)}, nil)
-	if a, _ := differ.Audit(t.Context(), twins, nil); !math.IsInf(a.Lo, 1) {
-		t.Errorf("laws an ulp apart at distance 0: %v", a)
-	}
-	if a, _ := differ.Audit(t.Context(), twins, &AuditOptions{Delta: 1e-9}); a.Hi != 0 {
-		t.Errorf("the same with delta=1e-9: %v", a)
-	}
-	apart, _ := FromWeights(t.Context(), 2, 2, []float64{1, 1, 1, 1.01}, nil) // 1/402 in total variation
-	for delta, want := range map[float64]float64{1e-3: inf, .9 / 402: inf, 1.1 / 402: 0} {
-		if a, _ := apart.Audit(t.Context(), twins, &AuditOptions{Delta: delta}); a.Lo != want || a.Hi != want {
-			t.Errorf("laws 1/402 apart at distance 0, delta=%v: %v", delta, a)
-		}
-	}
-}
-
-// Rows of plain weights that span the whole float64 range.
-func TestAudit_WideWeights(t *testing.T) {
-	f := space.Path(2, 1)
-	c := testkit.Must(FromWeights(t.Context(), 2, 3, []float64{1, 1e-300, 5e-324, 1e-300, 1, 1}, nil))
-	a, err := c.Audit(t.Context(), f, nil)
-	want := 1073 * math.Ln2 // column 2: 2^-1074 against 1/2
-	if err != nil || a.Lo > want || a.Hi < want || a.Hi-a.Lo > 1e-9 {
-		t.Errorf("%v (%v), want %v", a, err, want)
-	}
-	big := testkit.Must(FromWeights(t.Context(), 2, 2, []float64{1e308, 1e308, 1e-308, 2e-308}, nil))
-	a, _ = big.Audit(t.Context(), f, nil)
-	if want := math.Log(1.5); math.Abs(a.Lo-want) > 1e-9 || math.Abs(a.Hi-want) > 1e-9 {
-		t.Errorf("rows at opposite ends of the range: %v, want %v", a, want)
 	}
 }
 
@@ -439,41 +414,6 @@ func BenchmarkAudit(b *testing.B) {
 				}
 			}
 		})
-	}
-}
-
-// Lo is at most the level and Hi at least it where numbers leave the range of float64: deltas
-// too small for sums of probabilities, ratios that are infinite, and ratios that only overflow.
-func TestAudit_BoundsOutsideTheRange(t *testing.T) {
-	inf := math.Inf(1)
-	for _, c := range []struct {
-		name   string
-		w      []float64
-		d      float64
-		delta  float64
-		lo, hi float64 // the level lies between
-		tight  bool    // and the audit finds it
-	}{
-		// Output 1 has e^-720 = 2.06e-313 at x = 1 and 0 at x = 0.
-		{"a zero", []float64{0, -inf, 0, -720}, 1, 0, inf, inf, true},
-		{"a zero, far apart", []float64{0, -inf, 0, -720}, 7, 0, inf, inf, true},
-		{"a zero of less than delta", []float64{0, -inf, 0, -720}, 1, 1e-305, 0, 0, false},
-		{"a zero of less than the least delta", []float64{0, -inf, 0, -730}, 1, 1e-312, 0, 0, false},
-		{"a zero of more than delta", []float64{0, -inf, 0, -600}, 1, 1e-305, inf, inf, true},
-		{"a zero of more than a delta in range", []float64{0, -inf, 0, -2}, 1, .1, inf, inf, true},
-		// The last is e^-800 against e^-710: log((e^-710-delta)/e^-800) for the
-		// deltas below, none of which float64 tells from e^-710 before 1e-310.
-		{"a tiny delta", []float64{0, -800, 0, -710}, 1, 1e-320, 89.9999999, 90, false},
-		// Levels of 1e308, from ratios of 2e308: the sum of a row is e^(its larger).
-		{"an overflow", []float64{0, 1e308, 0, -1e308}, 1, 0, 1e308, 1e308, false},
-		{"an overflow over 4", []float64{0, 1e308, 0, -1e308}, 4, 0, 1e308 / 4, 1e308 / 4, false},
-		{"an overflow and a zero", []float64{0, 1e308, 0, 0, -1e308, -inf}, 1, 0, inf, inf, true},
-	} {
-		ch := testkit.Must(FromLogWeights(t.Context(), 2, len(c.w)/2, c.w, nil))
-		a, err := ch.Audit(t.Context(), space.Path(2, c.d), &AuditOptions{Delta: c.delta})
-		if err != nil || !(a.Lo <= c.hi && a.Hi >= c.lo) || c.tight && (a.Lo < c.lo || a.Hi > c.hi) || a.Delta != c.delta {
-			t.Errorf("%s: %v (%v), the level is %v to %v", c.name, a, err, c.lo, c.hi)
-		}
 	}
 }
 

@@ -15,20 +15,18 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Budget is a limit for the levels of several releases together: [Budget.Spend] adds the
-// guarantee of the next one, and refuses it where the sum would exceed the limit. All that is
-// released after a Spend without error is as private as the limit, by sequential composition,
-// also where outputs decide what is released next. With [Sticky], which spends for every new
-// input, all inputs together are as private as the limit per unit of the largest distance
-// between one of them and what it could have been.
+// Budget is a limit for the levels of several releases together: [Budget.Spend] adds the guarantee of the
+// next one, and refuses it where the sum would exceed the limit. All that is released after a Spend
+// without error is as private as the limit, also where outputs decide what is released next. With
+// [Sticky], which spends for every new input, all inputs together are as private as the limit per unit of
+// the largest distance between one of them and what it could have been.
 //
-// What is spent is stored before Spend returns, by [Store.Swap] on what was spent until then: a
-// crash before the release wastes a part of the budget, and any number of processes together do
-// not overspend. Sums are exact: ten draws at level 0.1 exceed the limit 1 in the
-// last bit; the limit for n draws of m is m.Guarantee().Times(n). A budget counts levels, or by
-// [BudgetOptions.ByLoss] what many releases lose together, which is less from some ten on. Safe
-// for concurrent use, as are several of one name. A Spend takes two loads and a swap, and as
-// many again whenever another was faster.
+// What is spent is stored before Spend returns, by [Store.Swap] on what was spent until then: a crash
+// wastes a part of the budget, and any number of processes together do not overspend. Sums are exact: ten
+// draws at level 0.1 exceed the limit 1 in the last bit; the limit for n draws of m is
+// m.Guarantee().Times(n). A budget counts levels, or by [BudgetOptions.ByLoss] what many releases lose
+// together. Safe for concurrent use, as are several of one name. A Spend takes two loads and a swap, and
+// as many again whenever another was faster.
 type Budget struct {
 	limit Guarantee
 	by    *lossFilter // nil: levels add up
@@ -43,40 +41,29 @@ type BudgetOptions struct {
 	// Name tells the budgets of one Store apart, as in "ann 2026". Whose it is and
 	// for how long is for the caller to say; a Store needs a name, of valid UTF-8.
 	Name string
-	// ByLoss makes the budget count Rényi divergences, for a limit with a delta that reaches to
-	// a distance ([Guarantee.Within]): all releases together keep the limit between inputs up to
-	// that far apart, also where outputs decide what is released next. Where it is 5 at that
-	// distance and delta 1e-6, there is room for 79 releases that are 0.1 there, and for 7,394 of
-	// 0.01, in place of 50 and 500, but for fewer large ones. Half of the delta is what that costs. Of
-	// mechanisms and times that are fixed before [Composition.CertifyAt] grants more.
+	// ByLoss makes the budget count Rényi divergences, for a limit with a delta that reaches to a distance
+	// ([Guarantee.Within]): all releases together keep the limit between inputs up to that far apart, also
+	// where outputs decide what is released next. Of a limit of 5 there and delta 1e-6 that is 79 releases
+	// of 0.1, in place of 50, but fewer large ones. Half of the delta is what it costs. Of mechanisms and
+	// times that are fixed before [Composition.CertifyAt] grants more.
 	ByLoss bool
 }
 
-// ErrBudget reports a release that would exceed the limit of a [Budget]. It comes as a
-// [*BudgetError].
+// ErrBudget reports a release that would exceed the limit of a [Budget]. Its message tells what was
+// asked and what was left.
 var ErrBudget = errors.New("the budget is spent")
 
-// BudgetError tells what a release asked of a [Budget], and what was left. It is [ErrBudget].
-type BudgetError struct {
-	Asked Guarantee
-	Left  Allowance
-}
-
-// Unwrap returns [ErrBudget].
-func (e *BudgetError) Unwrap() error { return ErrBudget }
-
-func (e *BudgetError) Error() string {
-	return fmt.Sprintf("mechanism: Budget.Spend: %v: %s asked, %s", ErrBudget, amount(e.Asked), e.Left)
+func overspent(asked Guarantee, left Allowance) error {
+	return fmt.Errorf("%s: %w: %s asked, %s", opSpend, ErrBudget, amount(asked), left)
 }
 
 // Allowance is a level that may still be spent, and the delta. It is no promise: one of 0
 // is nothing left, where a [Guarantee] of 0 is perfect privacy.
 type Allowance struct{ Guarantee }
 
-// String is "level 0.125 per km left, by which odds change by at most 1.14 at 1 km", or "nothing
-// left". The level is in all digits, as of two that differ in the last one may be refused. Odds
-// are those of one input against another one, 1 unit away or as far as the reach, if there is one;
-// the delta comes on top.
+// String is "level 0.125 per km left, by which odds change by at most 1.14 at 1 km", or "nothing left".
+// The level is in all digits, as of two that differ in the last one may be refused. Odds are between
+// inputs 1 unit apart, or as far as the reach; the delta comes on top.
 func (a Allowance) String() string {
 	if a.alpha == 0 && a.delta == 0 {
 		return "nothing left"
@@ -102,10 +89,9 @@ func amount(g Guarantee) string {
 }
 
 // NewBudget returns a budget of the given limit, which must promise something (else a
-// [*metric.ValueError]). Where the Store has a budget of the same name, what that spent is
-// spent: a new limit may be higher or lower, in the same unit, and with ByLoss outputs must not
-// decide which. Other errors are those of
-// the Store, and a Store without a Name.
+// [*metric.ValueError]). Where the Store has a budget of the same name, what that spent is spent: a new
+// limit may be higher or lower, in the same unit, and with ByLoss outputs must not decide which. Other
+// errors are those of the Store, and a Store without a Name.
 func NewBudget(limit Guarantee, o *BudgetOptions) (*Budget, error) {
 	const op = "mechanism: NewBudget"
 	if err := cmp.Or(fault.NonNegative(op, "limit.Alpha()", limit.Alpha()), fault.Delta(op, "limit.Delta()", limit.delta),
@@ -215,13 +201,13 @@ func (b *Budget) add(op string, s spending, g Guarantee) (spending, error) {
 		cost = s.by.cost(cost)
 	}
 	if !(cost <= most.alpha) { // +Inf has no sum
-		return s, &BudgetError{g, b.left(s)}
+		return s, overspent(g, b.left(s))
 	}
 	next := spending{newSum(cost), newSum(g.delta), s.by}
 	next.alpha.Add(next.alpha, s.alpha)
 	next.delta.Add(next.delta, s.delta)
 	if next.alpha.Cmp(newSum(most.alpha)) > 0 || next.delta.Cmp(newSum(most.delta)) > 0 {
-		return s, &BudgetError{g, b.left(s)}
+		return s, overspent(g, b.left(s))
 	}
 	return next, nil
 }
@@ -263,7 +249,7 @@ func (b *Budget) check(op string) error {
 
 const opSpend = "mechanism: Budget.Spend"
 
-// Spend takes g from the budget, or returns a [*BudgetError] and takes nothing. Call
+// Spend takes g from the budget, or returns [ErrBudget] and takes nothing. Call
 // it before the release: after any other error, one of the Store, g may be spent and
 // must not be released. A store that refuses a thousand swaps is one. A g in another unit is
 // [ErrUnit]; one that reaches less far than the limit is refused.

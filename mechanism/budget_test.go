@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -77,8 +78,7 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 		t.Error(s)
 	}
 	err := b.Spend(promise(0.1, 1e-7, 0, "km"))
-	var refused *BudgetError
-	if !errors.As(err, &refused) || refused.Left != left || refused.Asked.Alpha() != 0.1 ||
+	if !errors.Is(err, ErrBudget) ||
 		!strings.HasPrefix(err.Error(), "mechanism: Budget.Spend: the budget is spent: level 0.1 per km and delta 1e-07 asked, level 0.0999999") || !strings.HasSuffix(err.Error(), "at 1 km") {
 		t.Error(err)
 	}
@@ -178,24 +178,34 @@ func TestBudget_RefusesBadRecords(t *testing.T) {
 	}
 }
 
-func TestBudget_Concurrent(t *testing.T) {
-	b := testkit.Must(NewBudget(promise(0.1, 0, 0, "").Times(100), nil))
-	var spent [8]int
-	var wg sync.WaitGroup
-	for i := range spent {
-		wg.Go(func() {
-			for b.Spend(promise(0.1, 0, 0, "")) == nil {
-				spent[i]++
-			}
-		})
-	}
-	wg.Wait()
-	sum := 0
-	for _, n := range spent {
-		sum += n
-	}
-	if sum != 100 {
-		t.Errorf("%d draws, want 100", sum)
+// Of budgets that share what is spent no two spend the same.
+func TestBudget_TakesTurns(t *testing.T) {
+	store, each := newShared(), promise(.05, 0, 0, "km")
+	limit := each.Times(100)
+	one := testkit.Must(NewBudget(limit, nil))
+	lossy := byLoss(t, 2.5, 1e-6, BudgetOptions{Store: newMemory(), Name: "ann"}) // of which a load sets the filter
+	for name, c := range map[string]struct {
+		open func() *Budget
+		want int64
+	}{
+		"one":     {func() *Budget { return one }, 100},
+		"anew":    {func() *Budget { return testkit.Must(NewBudget(limit, &BudgetOptions{Store: store, Name: "ann"})) }, 100},
+		"by loss": {func() *Budget { return lossy }, 79},
+	} {
+		var spent atomic.Int64
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for c.open().Spend(each) == nil {
+					spent.Add(1)
+					testkit.Must(c.open().Left())
+				}
+			})
+		}
+		wg.Wait()
+		if spent.Load() != c.want {
+			t.Errorf("%s: %d draws, want %d", name, spent.Load(), c.want)
+		}
 	}
 }
 

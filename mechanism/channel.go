@@ -366,10 +366,9 @@ func (c *Channel) built(op string) error {
 	return nil
 }
 
-// Prob returns the probability of output y at input x to a relative 2^-42 (0 below about
-// 1e-308), NaN for a bad row of a lazy channel. y is a number below Outputs(), not the point
-// Output(y): the two differ where a channel has labels, as those of lp.Optimal with Outputs and
-// some of exponential.Best have. O(1), O(Outputs()) if lazy.
+// Prob returns the probability of output y at input x to a relative 2^-42 (0 below about 1e-308), NaN for
+// a bad row of a lazy channel. y is a number below Outputs(), not the point Output(y): the two differ
+// where a channel has labels. O(1), O(Outputs()) if lazy.
 func (c *Channel) Prob(x, y int) float64 {
 	buf := buffers.Get().(*[]float64)
 	defer buffers.Put(buf)
@@ -401,11 +400,10 @@ var buffers = sync.Pool{New: func() any { return new([]float64) }}
 
 func (c *Channel) inDomain(x int) error { return c.checkInput("mechanism: Channel.Release", x) }
 
-// Release draws the output of input x, with its exact probability, and returns its point.
-// O(Outputs()) at first, and O(1) expected from the third draw of an input on, while what is
-// kept of rows takes at most 64 MiB. An x outside [0, Len()) is a [*metric.ValueError]. The time
-// taken depends on the row, on whether it was drawn from before, and about once in 2^40 draws on
-// the draw: who must hide timing must pad it.
+// Release draws the output of input x, with its exact probability, and returns its point. O(Outputs()) at
+// first, and O(1) expected from the third draw of an input on, while what is kept of rows takes at most 64
+// MiB. An x outside [0, Len()) is a [*metric.ValueError]. The time taken depends on the row and on whether
+// it was drawn from before: who must hide timing must pad it.
 func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "mechanism: Channel.Release"
 	if err := c.inDomain(x); err != nil {

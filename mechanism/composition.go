@@ -70,7 +70,7 @@ func NewComposition(cs ...Repeated) (*Composition, error) {
 			}
 			c.channels = append(c.channels, repeated{channel, r.Times})
 		}
-		if err := CheckIndependent(r.Mechanism); err != nil {
+		if err := fault.Independent(r.Mechanism); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", op, arg, err)
 		}
 		if r.Times < 1 || r.Times > maxTimes {

@@ -129,6 +129,7 @@ func TestReadChannel_ErrorsSayWhere(t *testing.T) {
 		start + `"alpha":null`:                                         "alpha: have null, want a number",
 		start + `"delta":1`:                                            "delta = 1, want a number in [0, 1)",
 		start + `"reach":0`:                                            "reach = 0, want a finite number > 0",
+		start + `"unit":"k\u0000"`:                                     "unit = \"k\\x00\" has at byte 1 the control character U+0000",
 		start + `"unit":7`:                                             "unit: have 7, want a string",
 		start + `"labels":[0,-5]`:                                      "labels[1] = -5, want a whole number >= 0",
 		start + `"labels":[0,2.5]`:                                     "labels[1] = 2.5, want a whole number >= 0",
@@ -194,7 +195,7 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A claim is refuted by the audit's lower end, and by nothing less.
+// A claim is refuted by the audit's lower end, and by nothing less; a file without one is audited.
 func TestReadChannel_ClaimAtTheEndsOfTheAudit(t *testing.T) {
 	f := space.Path(2, 1)
 	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil))
@@ -202,7 +203,7 @@ func TestReadChannel_ClaimAtTheEndsOfTheAudit(t *testing.T) {
 	if err != nil || !(a.Lo < a.Hi) {
 		t.Fatal(a, err)
 	}
-	for claim, want := range map[float64]error{a.Hi: nil, a.Lo: nil, math.Nextafter(a.Lo, 0): ErrClaim} {
+	for claim, want := range map[float64]error{math.Inf(1): nil, a.Hi: nil, a.Lo: nil, math.Nextafter(a.Lo, 0): ErrClaim} {
 		if d, err := reread(t, c.WithGuarantee(promise(claim, 0, 0, "")), f); !errors.Is(err, want) || err == nil && d.Guarantee().Alpha() != a.Hi {
 			t.Errorf("claim %v of %v: %v", claim, a, err)
 		}

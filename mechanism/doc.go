@@ -20,8 +20,8 @@
 //   - Judge: [Channel.Loss], [Channel.AdversaryError], [Channel.Audit]; [Channel.Certify] makes
 //     a guarantee of an audit, [FromProbabilities] reads somebody else's matrix.
 //   - Release again: levels add ([Guarantee.Plus], [Compose]); [NewComposition] finds what many
-//     releases have together at a delta. [Sticky] and [Track] repeat the draw of a value that comes back
-//     ([Memoizer]); [Budget] refuses what exceeds a limit; a [Store] keeps both.
+//     releases have together at a delta. [Sticky] and [Track] repeat the draw of a value that comes back;
+//     [Budget] refuses what exceeds a limit; a [Store] keeps both.
 //
 // # Guarantees
 //

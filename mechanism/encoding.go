@@ -150,27 +150,20 @@ const maxFile = 2 << 30
 // maxToken bounds one number, string or name with the white space before it.
 const maxToken = 64 << 10
 
-// ReadOptions tune [ReadChannel] as [AuditOptions] do an audit.
-type ReadOptions struct {
-	Progress func(done, total int) // called as blocks of the work finish
-	Workers  int                   // 0: all processors
-}
-
 // ReadChannel decodes what [Channel.WriteJSON] wrote and trusts none of it: it is checked as by
-// [NewChannel] and audited under rho at the delta of its guarantee (0 if it claims nothing),
-// over the pairs of inputs within its reach. The channel has the audited level, with that delta
-// and reach; a level above the file's claim is [ErrClaim]. rho must be the privacy metric that
-// the file's unit names: nothing in the file proves that it is, but another unit
-// ([metric.UnitOf]) is [ErrUnit].
+// [NewChannel] and audited under rho at the delta of its guarantee (0 if it claims nothing), over the
+// pairs of inputs within its reach. The channel has the audited level, with that delta and reach; a level
+// above the file's claim is [ErrClaim]. rho must be the privacy metric that the file's unit names: another
+// unit ([metric.UnitOf]) is [ErrUnit]. o.Delta must be 0.
 //
-// Sizes come before labels and weights, and are checked first, inputs*outputs against the 16
-// GiB of NewChannel. Reading takes at most 24 bytes a weight read and 128 KiB. A document that
-// is damaged, of another format, over 2 GiB, with an unknown or repeated name, or followed by
-// more data is an error that says where, and so is one of r. A byte order mark is skipped. ctx
-// ends the reading between two calls of r.Read, and the audit.
-func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *ReadOptions) (*Channel, error) {
-	if o == nil {
-		o = &ReadOptions{}
+// Sizes come before labels and weights, and are checked first. Reading takes at most 24 bytes a weight
+// read and 128 KiB. A document that is damaged, of another format, over 2 GiB, with an unknown or repeated
+// name, or followed by more data is an error that says where, and so is one of r. A byte order mark is
+// skipped. ctx ends the reading between two calls of r.Read, and the audit.
+func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *AuditOptions) (*Channel, error) {
+	audit := o.auditing(readOp)
+	if audit.Delta != 0 {
+		return nil, fault.Value(readOp, "Delta", audit.Delta, "0: the file has it")
 	}
 	d := &decoder{ctx: ctx, r: r}
 	d.json = json.NewDecoder(bounded.WithoutMark(d))
@@ -179,11 +172,11 @@ func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *ReadOpt
 	if err != nil {
 		return nil, fmt.Errorf("%w, at byte %d", err, d.json.InputOffset())
 	}
-	c, err := fromSlice(ctx, readOp, h.Inputs, h.Outputs, w, h.Log, &ChannelOptions{Labels: h.Labels, Workers: o.Workers})
+	c, err := fromSlice(ctx, readOp, h.Inputs, h.Outputs, w, h.Log, &ChannelOptions{Labels: h.Labels, Workers: audit.Workers})
 	if err != nil {
 		return nil, err
 	}
-	audit := (&AuditOptions{Delta: h.Delta, Progress: o.Progress, Workers: o.Workers}).auditing(readOp)
+	audit.Delta = h.Delta
 	if h.Reach > 0 {
 		audit.reach = h.Reach
 	}

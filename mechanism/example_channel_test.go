@@ -122,7 +122,7 @@ func ExampleLabels() {
 	answers := []string{"never", "sometimes", "often"}
 	scale := must(metric.NewDense(3, []float64{1, 2, 1}))
 	best := must(exponential.Best(context.Background(), metric.Same(scale), 1, nil))
-	m := must(mechanism.Labels(best, answers))
+	m := must(mechanism.Labels(best, answers, answers))
 	answer, err := m.Release(seeded(), "sometimes")
 	fmt.Println(answer, err)
 	_, err = m.Release(nil, "rarely")

@@ -19,7 +19,8 @@ func towns() mechanism.Mechanism[string, string] {
 	places := []metric.LatLon{{Lat: 48.21, Lon: 16.37}, {Lat: 48.14, Lon: 17.11}, {Lat: 47.50, Lon: 19.04}}
 	pts := must(metric.NewPoints(places, metric.GreatCircle{}))
 	m := must(exponential.Tuned(context.Background(), pts, 0.01, nil))
-	byName := must(mechanism.Labels(m, []string{"Vienna", "Bratislava", "Budapest"}))
+	names := []string{"Vienna", "Bratislava", "Budapest"}
+	byName := must(mechanism.Labels(m, names, names))
 	return byName
 }
 
@@ -111,12 +112,12 @@ func ExampleNewTrack() {
 
 // A day of towns by its hours, of which four are released: each anew, so that nothing shows
 // which are equal.
-func ExampleKnots() {
+func ExampleTrackOptions() {
 	route := strings.Fields("Vienna Vienna Vienna Vienna Vienna Vienna Vienna Bratislava Bratislava Budapest Budapest Budapest " +
 		"Budapest Budapest Budapest Bratislava Vienna Vienna Vienna Vienna Vienna Vienna Vienna Vienna")
 	track := must(mechanism.NewTrack(towns(), &mechanism.TrackOptions{Every: 6}))
 	released := must(track.Release(seeded(), route))
-	for _, hour := range mechanism.Knots(24, 6) {
+	for _, hour := range []int{3, 9, 15, 21} {
 		fmt.Println(hour, released[hour])
 	}
 	fmt.Println(track.Level(route))

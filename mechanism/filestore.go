@@ -13,30 +13,28 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// FileStore is a [Store] in a folder, one file for each record, for any number of processes of
-// one machine. It needs no closing, and is safe for concurrent use.
-//
-// A value is written beside the old one, brought to the disk and renamed, all under a lock that
-// ends with the process: after a kill at any moment, a power cut or with a full disk a record is
-// the old one or the new one, and what Load returns is on the disk. A process that is stopped in
-// a Swap keeps the others waiting until it goes on or ends. Each record takes a block of
-// the file system, mostly 4 kB. A Swap waits for the disk twice; those of records in
-// different ones of the 64 parts of the folder run side by side. A Load takes some microseconds.
-// With 50 askers on two cores and ext4 these are 19,000 answers of [Sticky] a second that are
-// kept, 350 new ones of one budget or 620 of many (BenchmarkFileStore).
-//
-// The folder must be on a disk of the machine, not on a network. A copy that is put back is a
-// store that forgot what came after it: what was drawn and spent since is drawn and spent again.
-type FileStore struct{ path string }
+// fileStore is the Store in a folder.
+type fileStore struct{ path string }
 
 // parts is how many folders the records are spread over, each with a lock.
 const parts = 64
 
-// OpenFileStore returns the store in a folder, which it makes if there is none; the folder above
-// must be there. Only the user of the process may read what it makes. It is an error
-// of package os where the folder cannot be made or brought to the disk, and
-// [errors.ErrUnsupported] where files have no locks, as in a browser.
-func OpenFileStore(path string) (*FileStore, error) {
+// OpenFileStore returns the [Store] in a folder, one file for each record, for any number of processes
+// of one machine; it makes the folder if there is none, but not the one above. Only the user of the
+// process may read what it makes. It needs no closing, and is safe for concurrent use. The error is one
+// of package os, or [errors.ErrUnsupported] where files have no locks, as in a browser.
+//
+// A value is written beside the old one, brought to the disk and renamed, all under a lock that ends
+// with the process: after a kill, a power cut or with a full disk a record is the old one or the new
+// one, and what Load returns is on the disk. A process that is stopped in a Swap keeps the others
+// waiting. Each record takes a block of the file system, mostly 4 kB. A Swap waits for the disk twice;
+// those in different ones of 64 parts of the folder run side by side. 50 askers on two cores and ext4
+// get 19,000 answers of [Sticky] a second that are kept, and 350 new ones of one budget
+// (BenchmarkFileStore).
+//
+// The folder must be on a disk of the machine, not on a network. A copy that is put back forgot what
+// came after it: what was drawn and spent since is drawn and spent again.
+func OpenFileStore(path string) (Store, error) {
 	const op = "mechanism: OpenFileStore"
 	if path == "" {
 		return nil, fault.Empty(op, "path", 0)
@@ -45,7 +43,7 @@ func OpenFileStore(path string) (*FileStore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	s := &FileStore{path}
+	s := &fileStore{path}
 	folders := []string{path}
 	for i := range parts {
 		folders = append(folders, s.part(i))
@@ -66,13 +64,10 @@ func OpenFileStore(path string) (*FileStore, error) {
 	return s, l.Close()
 }
 
-func (s *FileStore) part(i int) string { return filepath.Join(s.path, fmt.Sprintf("%02d", i)) }
+func (s *fileStore) part(i int) string { return filepath.Join(s.path, fmt.Sprintf("%02d", i)) }
 
 // find returns the part and the file of a record.
-func (s *FileStore) find(op, key string) (part, file string, err error) {
-	if err := fault.Made(s != nil && s.path != "", op, "FileStore", "OpenFileStore"); err != nil {
-		return "", "", err
-	}
+func (s *fileStore) find(op, key string) (part, file string, err error) {
 	hash := uint32(0)
 	for _, c := range []byte(key) {
 		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-') {
@@ -106,7 +101,7 @@ const waiting = 4
 
 // lock waits for the lock of a part. The file has a byte while a name may have changed that is
 // not on the disk: who was killed there left it.
-func (s *FileStore) lock(part string) (l locked, err error) {
+func (s *fileStore) lock(part string) (l locked, err error) {
 	turn, _ := turns.LoadOrStore(part, make(chan struct{}, waiting))
 	l.turn = turn.(chan struct{})
 	l.turn <- struct{}{}
@@ -137,8 +132,7 @@ func read(file string) (value []byte, ok bool, err error) {
 	return value, err == nil, err
 }
 
-// Load returns the value of a key. Errors are those of the system, and keys that [Store] has not.
-func (s *FileStore) Load(key string) (value []byte, ok bool, err error) {
+func (s *fileStore) Load(key string) (value []byte, ok bool, err error) {
 	const op = "mechanism: FileStore.Load"
 	part, file, err := s.find(op, key)
 	if err != nil {
@@ -162,9 +156,7 @@ func (s *FileStore) Load(key string) (value []byte, ok bool, err error) {
 	return value, ok, err
 }
 
-// Swap puts a new value under a key, as [Store] says. Errors are those of the system, and keys
-// that Store has not.
-func (s *FileStore) Swap(key string, old, new []byte) (swapped bool, err error) {
+func (s *fileStore) Swap(key string, old, new []byte) (swapped bool, err error) {
 	const op = "mechanism: FileStore.Swap"
 	part, file, err := s.find(op, key)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -137,8 +136,7 @@ func TestBudget_ByLossRefusals(t *testing.T) {
 			t.Errorf("%v: %v, want %q", limit, err, want)
 		}
 	}
-	var spent *BudgetError
-	if err := byLoss(t, 2.5, 1e-6, BudgetOptions{}).Spend(promise(2, 0, 0, "km")); !errors.As(err, &spent) || !(spent.Left.Alpha() > .5 && spent.Left.Alpha() < 2) {
+	if err := byLoss(t, 2.5, 1e-6, BudgetOptions{}).Spend(promise(2, 0, 0, "km")); !errors.Is(err, ErrBudget) {
 		t.Error(err)
 	}
 	if err := byLoss(t, 2.5, 1e-6, BudgetOptions{}).Spend(Guarantee{}); !errors.Is(err, ErrBudget) {
@@ -154,22 +152,4 @@ func TestLossFilter_TinyLevelsCost(t *testing.T) {
 			t.Errorf("level %v", level)
 		}
 	}
-}
-
-// For the race detector: a load sets the filter.
-func TestBudget_ByLossFromManyGoroutines(t *testing.T) {
-	b := byLoss(t, 2.5, 1e-6, BudgetOptions{Store: newMemory(), Name: "many"})
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			for range 5 {
-				_, err := b.Left()
-				_, other := b.Spent()
-				if err := errors.Join(b.Spend(promise(.01, 0, 0, "km")), err, other); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	all.Wait()
 }

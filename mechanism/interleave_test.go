@@ -62,29 +62,6 @@ func (p *process) Swap(key string, old, new []byte) (bool, error) {
 	return p.memory.Swap(key, old, new)
 }
 
-// orders calls f with a choice among n at every step, until it has made all choices.
-func orders(f func(choose func(n int) int)) (runs int) {
-	var path, among []int
-	for {
-		at := 0
-		f(func(n int) int {
-			if at == len(path) {
-				path, among = append(path, 0), append(among, n)
-			}
-			at++
-			return path[at-1]
-		})
-		runs++
-		for len(path) > 0 && path[len(path)-1] == among[len(path)-1]-1 {
-			path, among = path[:len(path)-1], among[:len(among)-1]
-		}
-		if len(path) == 0 {
-			return runs
-		}
-		path[len(path)-1]++
-	}
-}
-
 // Two processes ask once each, in every order of their steps, of a store without patience and a
 // budget by levels and by losses; and the first may die before any of its steps. Nobody draws
 // twice for an input, all that is heard of one is the same, no draw is unpaid and the limit
@@ -102,7 +79,7 @@ func TestSticky_EveryOrderOfTwoProcesses(t *testing.T) {
 		{[2]int{1, 1}, 1, false, false}, {[2]int{1, 1}, 2, false, true}, {[2]int{1, 2}, 1, false, false},
 		{[2]int{1, 2}, 2, false, !testing.Short()}, {[2]int{1, 2}, 1, true, false},
 	} {
-		runs := orders(func(choose func(n int) int) {
+		runs := testkit.Orders(func(choose func(n int) int) {
 			m := newCounting()
 			records := newMemory()
 			testkit.Must(loadSalt("", records))

@@ -188,11 +188,10 @@ func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, e
 	return dst, nil
 }
 
-// Remap returns, for every output, the point of rho that minimizes the expected loss given that
-// output and prior (nil: uniform), in distances of rho: its own point where none is better,
-// else the first of the best. Applied with [Channel.Relabel] it costs no privacy and never
-// raises the mean loss under this prior. rho is as for [Channel.Loss].
-// O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows. Source: Chatzikokolakis,
+// Remap returns, for every output, the point of rho that minimizes the expected loss given that output and
+// prior (nil: uniform): its own point where none is better, else the first of the best. Applied with
+// [Channel.Relabel] it costs no privacy and never raises the mean loss under this prior. rho is as for
+// [Channel.Loss]. O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows. Source: Chatzikokolakis,
 // ElSalamouny, Palamidessi, "Efficient utility improvement for location privacy", 2017.
 func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite) ([]int, error) {
 	const op = "mechanism: Channel.Remap"
@@ -215,17 +214,15 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 	return remap, nil
 }
 
-// AdversaryError returns how far the best guess of the input is from it on average, for an
-// adversary who knows the channel and that inputs are drawn from prior (nil: uniform), and sees
-// the output: the sum over outputs y of the least, over points z of rho, of
+// AdversaryError returns how far the best guess of the input is from it on average, for an adversary who
+// knows the channel and that inputs are drawn from prior (nil: uniform), and sees the output: the sum over
+// outputs y of the least, over points z of rho, of
 //
 //	sum_x prior[x] P{y at x} rho(x,z)
 //
-// Guarantees are for every prior; this is for one. It is 0 for a channel that tells the input,
-// and the mean distance to the median of the prior for one that tells nothing. rho has Len()
-// points or more; the first ones are the inputs, and all can be guessed. A negative or
-// non-finite distance is a [*metric.Violation]. An estimate, rounded to nearest.
-// O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows. Source: Shokri,
+// It is 0 for a channel that tells the input. rho has Len() points or more; the first ones are the inputs,
+// and all can be guessed. A negative or non-finite distance is a [*metric.Violation]. An estimate, rounded
+// to nearest. O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows. Source: Shokri,
 // Theodorakopoulos, Le Boudec, Hubaux, "Quantifying location privacy", 2011.
 func (c *Channel) AdversaryError(ctx context.Context, prior []float64, rho metric.Finite) (float64, error) {
 	const op = "mechanism: Channel.AdversaryError"

@@ -24,10 +24,10 @@ type Mechanism[X, Y any] interface {
 	Guarantee() Guarantee
 }
 
-// Rand is for the Release of a mechanism of one's own: it returns rng or, where that is nil, a
-// new ChaCha8 generator keyed with 256 bits from crypto/rand. It serves one goroutine: call
-// Rand in each Release, and do not keep what it returns. float64 noise made of it, such as
-// NormFloat64, may still break a guarantee in the last bits: see the overview's Exactness.
+// Rand is for the Release of a mechanism of one's own: it returns rng or, where that is nil, a new ChaCha8
+// generator keyed with 256 bits from crypto/rand. It serves one goroutine: call Rand in each Release, and
+// do not keep what it returns. float64 noise made of it, such as NormFloat64, may still break a guarantee
+// in the last bits.
 func Rand(rng *rand.Rand) *rand.Rand {
 	if rng == nil {
 		return random.Secure()
@@ -35,13 +35,11 @@ func Rand(rng *rand.Rand) *rand.Rand {
 	return rng
 }
 
-// Reseed makes every release with a nil rng that begins after it draw from a generator keyed
-// afresh from crypto/rand. Call it before the first release of a process restored or cloned
-// from a snapshot: generators live in the memory of the process, so that two copies draw the
-// same noise, which gives away the difference of their inputs. The operating system must have
-// noticed the restore (Linux does, from 5.18, where the hypervisor has a generation ID).
-// Releases under way, generators that [Rand] returned and a caller's own go on as they were.
-// Safe for concurrent use.
+// Reseed makes every release with a nil rng that begins after it draw from a generator keyed afresh from
+// crypto/rand. Call it before the first release of a process restored or cloned from a snapshot: two
+// copies draw the same noise, which gives away the difference of their inputs. The operating system must
+// have noticed the restore (Linux does, from 5.18, where the hypervisor has a generation ID). Safe for
+// concurrent use.
 func Reseed() { random.Reseed() }
 
 // Then post-processes every output of m by f, which must not look at private data. The
@@ -77,11 +75,11 @@ func (t *then[X, Y, Z]) Release(rng *rand.Rand, x X) (z Z, err error) {
 	return t.f(y)
 }
 
-// Compose releases the outputs of all ms on the same input, independently. Its guarantee is
-// their sum ([Guarantee.Plus]); different units are [ErrUnit], mechanisms that repeat draws
-// [ErrMemoized]. After an error of one of the ms that depends on its draw all of the release is
-// spent. [NewComposition] finds a far smaller level of many releases at a delta > 0. Where the
-// ms have different Go types name the type arguments, as in Compose[int, int](channel, other).
+// Compose releases the outputs of all ms on the same input, independently. Its guarantee is their sum
+// ([Guarantee.Plus]); different units are [ErrUnit], mechanisms that repeat draws [ErrMemoized]. After an
+// error of one of the ms that depends on its draw all of the release is spent. [NewComposition] finds a
+// far smaller level of many releases at a delta > 0. Where the ms have different Go types name the type
+// arguments, as in Compose[int, int](channel, other).
 func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 	const op = "mechanism: Compose"
 	if err := fault.Empty(op, "ms", len(ms)); err != nil {
@@ -91,7 +89,7 @@ func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 		if m == nil {
 			return nil, fault.Empty(op, fmt.Sprintf("ms[%d]", i), 0)
 		}
-		if err := CheckIndependent(m); err != nil {
+		if err := fault.Independent(m); err != nil {
 			return nil, fmt.Errorf("%s: ms[%d]: %w", op, i, err)
 		}
 	}

@@ -19,7 +19,7 @@ var ErrNotAPoint = errors.New("the input is not a point of the space")
 // the points, equal to it or at distance 0; any other is [ErrNotAPoint], or an error that says
 // why it has no distance. (Moving it to the nearest point would add up to twice the way to the
 // loss of privacy.) Outputs must be indices of pts too, or the release is spent on an error;
-// for others there is [LabelBoth]. O(1) for points of a comparable type, else a nearest-point
+// for others there is [Labels]. O(1) for points of a comparable type, else a nearest-point
 // query. It panics where m or pts is nil.
 func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 	if m == nil || pts == nil {
@@ -92,39 +92,14 @@ func (l *lifted[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	return l.at(j), nil
 }
 
-// Labels lifts a mechanism on indices to labels, as words or places: index i is labels[i], as
-// input and as output, and the guarantee is m's. Labels are public, different from one another,
-// of valid UTF-8 (other text has no JSON), and copied. Where outputs are numbered otherwise
-// than inputs there is [LabelBoth]. Where m tells its size, as a [Channel] does, labels of
-// another number are a [*metric.SizeError]; outputs beyond the inputs have labels too, which
-// are no inputs. Release refuses any other input with [ErrNotAPoint], which does not say what
-// it was. O(1) a release more than m takes.
-func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], error) {
+// Labels lifts a mechanism on indices to labels, as words or places: input i is inputs[i], and output
+// j is outputs[j]; for most mechanisms both are one list. The guarantee is m's. Inputs differ from one
+// another; outputs need not, and may be of any type. All are public, of valid UTF-8 (other text has no
+// JSON), and copied. Where m tells its size, as a [Channel] does, another number of inputs, or an
+// output beyond the list, is a [*metric.SizeError]. Release refuses any other input with
+// [ErrNotAPoint], which does not say what it was. O(1) a release more than m takes.
+func Labels[X comparable, Y any](m Mechanism[int, int], inputs []X, outputs []Y) (Mechanism[X, Y], error) {
 	const op = "mechanism: Labels"
-	inputs, outputs, err := sizes(op, m)
-	if err != nil {
-		return nil, err
-	}
-	if inputs > 0 {
-		if err := fault.Size(op, "labels", len(labels), max(inputs, outputs)); err != nil {
-			return nil, err
-		}
-	}
-	labels = slices.Clone(labels)
-	what := fmt.Sprintf("%d labels", len(labels))
-	find, err := finder(op, "labels", what, labels)
-	if err != nil {
-		return nil, err
-	}
-	return &lifted[K, K]{"Labels", m, what, find, len(labels), func(j int) K { return labels[j] }}, nil
-}
-
-// LabelBoth is [Labels] for a mechanism whose outputs are numbered otherwise than its inputs,
-// as those of lp.Optimal with a Loss can be: input i is inputs[i], and an output j is
-// outputs[j]. Outputs need not differ, and may be of any type. Where m tells its size, another
-// number of inputs, or an output beyond the list, is a [*metric.SizeError].
-func LabelBoth[X comparable, Y any](m Mechanism[int, int], inputs []X, outputs []Y) (Mechanism[X, Y], error) {
-	const op = "mechanism: LabelBoth"
 	n, k, err := sizes(op, m)
 	if err != nil {
 		return nil, err
@@ -146,12 +121,12 @@ func LabelBoth[X comparable, Y any](m Mechanism[int, int], inputs []X, outputs [
 		}
 	}
 	inputs, outputs = slices.Clone(inputs), slices.Clone(outputs)
-	find, err := finder(op, "inputs", fmt.Sprintf("%d inputs", len(inputs)), inputs)
+	find, err := finder(op, inputs)
 	if err != nil {
 		return nil, err
 	}
 	what := fmt.Sprintf("%d inputs and %d outputs", len(inputs), len(outputs))
-	return &lifted[X, Y]{"LabelBoth", m, what, find, len(outputs), func(j int) Y { return outputs[j] }}, nil
+	return &lifted[X, Y]{"Labels", m, what, find, len(outputs), func(j int) Y { return outputs[j] }}, nil
 }
 
 // sizes is how many inputs m has and how many outputs, up to the last point that one
@@ -179,7 +154,8 @@ func sizes(op string, m Mechanism[int, int]) (inputs, outputs int, err error) {
 }
 
 // finder looks labels up. They must differ.
-func finder[K comparable](op, arg, what string, labels []K) (func(x K) (int, error), error) {
+func finder[K comparable](op string, labels []K) (func(x K) (int, error), error) {
+	const arg = "inputs"
 	if err := fault.Empty(op, arg, len(labels)); err != nil {
 		return nil, err
 	}
@@ -202,7 +178,7 @@ func finder[K comparable](op, arg, what string, labels []K) (func(x K) (int, err
 				return i, nil
 			}
 		}
-		return 0, fmt.Errorf("%s: %w: x is none of the %s", op, ErrNotAPoint, what)
+		return 0, fmt.Errorf("%s: %w: x is none of the %d labels", op, ErrNotAPoint, len(labels))
 	}, nil
 }
 

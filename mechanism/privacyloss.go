@@ -48,10 +48,9 @@ func (p *PrivacyLoss) check() error {
 	return nil
 }
 
-// AuditAt computes the level at delta, in [0, 1), of all releases together between inputs up to
-// a distance > 0 apart: the least alpha such that no two at a distance d up to that one are
-// told apart beyond (alpha*d, delta). Both ends are proved. The witness is not two inputs but
-// their distance, the largest: X, XPrime and Y are -1.
+// AuditAt computes the level at delta, in [0, 1), of all releases together between inputs up to a distance
+// > 0 apart: the least alpha such that no two at a distance d up to that one are told apart beyond
+// (alpha*d, delta). Both ends are proved. X, XPrime and Y are -1.
 //
 // Hi counts a mechanism with a [PrivacyLoss] by that, also where [Then], [On] or [Labels] process
 // what it releases, and others by their guarantee alone, as if they were randomized response,
@@ -62,8 +61,8 @@ func (p *PrivacyLoss) check() error {
 // the releases are more: ctx ends it.
 //
 // Sources: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015, for
-// randomized response; Zhu, Dong, Wang, "Optimal accounting of differential privacy via
-// characteristic function", 2022, for pairs that dominate; and that of [Composition.Audit].
+// randomized response; Zhu, Dong, Wang, "Optimal accounting of differential privacy via characteristic
+// function", 2022, for pairs that dominate; and that of [Composition.Audit].
 func (c *Composition) AuditAt(ctx context.Context, distance, delta float64) (Audit, error) {
 	return c.auditAt(ctx, "mechanism: Composition.AuditAt", distance, delta)
 }

@@ -19,39 +19,34 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Sticky answers the same question in the same way: it draws from a mechanism once for each
-// distinct input, and repeats the draw whenever that input comes back, so that nothing averages
-// away.
+// Sticky answers the same question in the same way: it draws from a mechanism once for each distinct
+// input, and repeats the draw whenever that input comes back, so that nothing averages away.
 //
-// Let x_1, ..., x_k be the distinct inputs of a sequence, and x'_1, ..., x'_k those of another
-// sequence with the same pattern: equal inputs at the same positions. All answers together are
-// alpha-private between the two under the sum of rho(x_j, x'_j), each counted once, however
-// often it was asked; a delta counts k times. Where no x_j is farther than d from its x'_j that
-// is k*alpha*d ([Guarantee.Times]), and less at a delta > 0: that of k releases at d
-// ([Composition.AuditAt]). The proof: the answers are a function of k independent
-// draws and of the pattern, which is public. Nothing is promised between sequences of other
-// patterns: who sees the answers mostly sees when the secret changed, and when it changed back.
-// One Sticky serves one person: with two, it shows when both are at the same place.
+// Let x_1, ..., x_k be the distinct inputs of a sequence, and x'_1, ..., x'_k those of another sequence
+// with the same pattern: equal inputs at the same positions. All answers together are a function of k
+// independent draws and of the pattern, which is public. So they are alpha-private between the two under
+// the sum of rho(x_j, x'_j), each counted once; a delta counts k times. Where no x_j is farther than d
+// from its x'_j that is k*alpha*d ([Guarantee.Times]), and less at a delta > 0 ([Composition.AuditAt]).
+// Nothing is promised between sequences of other patterns: who sees the answers mostly sees when the
+// secret changed, and when it changed back. One Sticky serves one person: with two, it shows when both are
+// at the same place.
 //
-// An input has one draw at most, ever, whatever asks for it at once: goroutines, Stickies of one
-// name, processes on one [Store]. A second draw would not do, even where the first was never
-// given: which of them is given may depend on both. So the one who draws first puts its claim
-// into the store, where no other has, then takes the price from the [Budget], draws, and puts the
-// answer in place of its claim. The others wait for it, and after 5 seconds put [ErrRefused] in
-// place of the claim, as whoever draws may be dead; if not, its answer takes that place later. So
-// a crash loses the answer to this input, or a part of the budget, and never privacy. A draw that
-// cannot be given, because the mechanism returns an error or encoding/json makes another value of
-// the output, is spent and refused for good. One that the store does not take is kept by the
-// process, and is stored and given when the input is asked for again.
+// An input has one draw at most, ever, whatever asks for it at once: of a second draw, which of them is
+// given may depend on both. So the one who draws first puts its claim into the store, takes the price from
+// the [Budget], draws, and puts the answer in place of its claim. The others wait for it, and after 5
+// seconds put [ErrRefused] in place of the claim, as whoever draws may be dead; if not, its answer takes
+// that place later. So a crash loses the answer to this input, or a part of the budget, and never privacy.
+// A draw that cannot be given, because the mechanism returns an error or encoding/json makes another value
+// of the output, is spent and refused for good. One that the store does not take is kept by the process,
+// and stored when the input is asked for again.
 //
-// Draws are kept in memory, some 300 bytes each, or in a [Store], and are as good as those of
-// the mechanism. Or they are derived from [StickyOptions.Secret] and not kept: then the
-// guarantee holds against whoever cannot tell HMAC-SHA256 and ChaCha8 from chance, and ends,
-// for all answers ever given, when the secret is known.
+// Draws are kept in memory, some 300 bytes each, or in a [Store]. Or they are derived from
+// [StickyOptions.Secret] and not kept: then the guarantee holds against whoever cannot tell HMAC-SHA256
+// and ChaCha8 from chance, and ends, for all answers ever given, when the secret is known.
 //
-// A Sticky is a [Memoizer], and is safe for concurrent use, as are several of one name. A
-// release takes some microseconds and two loads from the store, and for a new input a draw,
-// another load and two swaps, and with a budget four loads and a swap more.
+// A Sticky repeats draws ([ErrMemoized]), and is safe for concurrent use, as are several of one name. A
+// release takes some microseconds and two loads from the store, and for a new input a draw, another load
+// and two swaps, and with a budget four loads and a swap more.
 type Sticky[X, Y any] struct {
 	m        Mechanism[X, Y]
 	g        Guarantee
@@ -78,9 +73,9 @@ type StickyOptions[X any] struct {
 	// made of numbers, strings, booleans, arrays, slices and structs.
 	Key func(x X) string
 	// Check refuses inputs outside the mechanism's domain, with its error, before anything is
-	// drawn or spent. It must depend on x alone. nil: what [On], [Labels], [LabelBoth], [Then]
-	// and [Compose] make of a [Channel] refuses all that are outside, other mechanisms what is
-	// no [metric.LatLon] (a [*metric.ValueError]), and nothing else.
+	// drawn or spent. It must depend on x alone. nil: what [On], [Labels], [Then] and [Compose]
+	// make of a [Channel] refuses all that are outside, other mechanisms what is no
+	// [metric.LatLon] (a [*metric.ValueError]), and nothing else.
 	Check func(x X) error
 	// Store keeps the draws, for all processes that have it. nil: memory does, and a new Sticky
 	// draws anew.
@@ -118,7 +113,7 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	if m == nil {
 		return nil, fault.Empty(op, "m", 0)
 	}
-	if err := CheckIndependent(m); err != nil {
+	if err := fault.Independent(m); err != nil {
 		return nil, fmt.Errorf("%s: m: %w", op, err)
 	}
 	if o == nil {
@@ -223,7 +218,7 @@ func (s *Sticky[X, Y]) String() string {
 // Release returns the answer for x, a new one only where x is. Inputs that
 // [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is [ErrRefused],
 // as it may depend on the draw, and its reason is not told (under a Secret it is the
-// mechanism's, and comes again). Other errors are a [*BudgetError], those of the store,
+// mechanism's, and comes again). Other errors are [ErrBudget], those of the store,
 // [ErrRecord], a Key that is not valid UTF-8, a stored answer drawn under another
 // guarantee, and a store that refuses a thousand swaps; then nothing new was released, and a
 // part of the budget may be spent.

@@ -174,64 +174,6 @@ func (m *counting) Release(rng *rand.Rand, x int) ([2]float64, error) {
 	return [2]float64{float64(x) + r.NormFloat64(), r.Float64()}, nil
 }
 
-// Many goroutines ask for few values: each is drawn and paid once, and everybody hears
-// the same.
-func TestSticky_Concurrent(t *testing.T) {
-	const values, askers = 20, 8
-	for _, secret := range [][]byte{nil, bytes.Repeat([]byte("s"), 32)} {
-		m := newCounting()
-		o := &StickyOptions[int]{Secret: secret, Name: "test"}
-		if secret == nil {
-			o.Budget = testkit.Must(NewBudget(m.g.Times(values/2), nil))
-		}
-		s := testkit.Must(NewSticky(m, o))
-		var heard [askers][values][2]float64
-		var refused [askers]int
-		var wg sync.WaitGroup
-		start := make(chan struct{})
-		for a := range askers {
-			wg.Go(func() {
-				<-start
-				for _, x := range rand.New(rand.NewPCG(uint64(a), 0)).Perm(values) {
-					y, err := s.Release(nil, x)
-					if errors.Is(err, ErrBudget) {
-						refused[a]++
-					} else if err != nil {
-						t.Error(err)
-					}
-					heard[a][x] = y
-				}
-			})
-		}
-		close(start)
-		wg.Wait()
-		distinct := 0
-		for x := range values {
-			var got [][2]float64
-			for a := range askers {
-				if y := heard[a][x]; y != [2]float64{} && !slices.Contains(got, y) {
-					got = append(got, y)
-				}
-			}
-			if len(got) > 1 {
-				t.Errorf("%d was answered by %v", x, got)
-			}
-			distinct += len(got)
-		}
-		if want := values; secret != nil && distinct != want {
-			t.Errorf("%d answers, want %d", distinct, want)
-		}
-		if secret == nil {
-			if distinct != values/2 {
-				t.Errorf("%d answers, affordable are %d", distinct, values/2)
-			}
-			if spent, err := o.Budget.Spent(); err != nil || spent != m.g.Times(values/2) {
-				t.Errorf("spent %v, %v", spent, err)
-			}
-		}
-	}
-}
-
 // copied is a store with the same records.
 func copied(records map[string][]byte) *memory { return &memory{records: maps.Clone(records)} }
 
@@ -425,7 +367,7 @@ func TestSticky_RefusesWhatIsNoPlace(t *testing.T) {
 // the mechanism may depend on the draw, is spent, and stays.
 func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 	c := Mechanism[int, int](certified(t, expo(t, space.Path(2, 1), 1, false), space.Path(2, 1), "m"))
-	words := testkit.Must(Labels(c, []string{"a", "b"}))
+	words := testkit.Must(Labels(c, []string{"a", "b"}, []string{"a", "b"}))
 	two := testkit.Must(Compose(words, words))
 	long := Then(two, func(y []string) (int, error) { return len(y), nil })
 	store := newMemory()

@@ -18,19 +18,18 @@ import (
 )
 
 // Store keeps the records of [Sticky], [Budget] and Stream of package measure beyond the life of a
-// process: a folder ([OpenFileStore]), a table of a database. Keys are of lower-case ASCII letters,
-// digits and '-', at most 80 of them. Values are ASCII or JSON text, some hundred bytes for a
-// place, and up to megabytes for a stream. A store needs the care that the secrets need.
+// process: a folder ([OpenFileStore]), a table of a database. Keys are of lower-case ASCII letters, digits
+// and '-', at most 80 of them; values are ASCII or JSON text, up to megabytes for a stream. A store needs
+// the care that the secrets need.
 //
-// Keys of Sticky and Budget are hashes of names and inputs (HMAC-SHA256) under a salt of 32 random
-// bytes, which the store holds under the key "salt": without it a key tells nothing; who reads the
-// whole store can try guesses. Without its salt a store is a new one: what was drawn and spent is
-// forgotten. Records of the version before this one are read, and it refuses those of this one:
-// end its processes first, as they do not arbitrate. Records of other versions are an error.
+// Keys of Sticky and Budget are hashes of names and inputs (HMAC-SHA256) under a salt of 32 random bytes,
+// which the store holds under the key "salt": who reads the whole store can try guesses. Without its salt
+// a store is a new one: what was drawn and spent is forgotten. Records of the version before this one are
+// read, and it refuses those of this one: end its processes first. Records of other versions are an error.
 //
-// A Store arbitrates: whoever uses it, goroutines, processes, machines, a record changes only
-// where [Store.Swap] finds the value that its caller saw. So any number of Stickies and Budgets
-// of one name may be at work at once.
+// A Store arbitrates: whoever uses it, goroutines, processes, machines, a record changes only where
+// [Store.Swap] finds the value that its caller saw. So any number of Stickies and Budgets of one name may
+// be at work at once.
 type Store interface {
 	// Load returns the last value that was put under the key, and false where there
 	// is none. What it cannot tell, such as a file that cannot be read, is an error.

@@ -50,26 +50,31 @@ func (distant) String() string { return "another" }
 
 // Of Stickies and Budgets that every request makes anew, on one store under one name,
 // no two answer differently or spend for the same input, nor all more than there is;
-// also where there are two mechanisms under the name. An answer is drawn once: of
+// also where there are two mechanisms under the name, or one Sticky for all requests. An answer is drawn once: of
 // several draws the fastest would have another distribution.
 func TestStore_RequestsTakeTurns(t *testing.T) {
 	const values, askers, affordable = 12, 8, 9
-	for _, two := range []bool{false, true} {
+	for _, mode := range []string{"anew", "two mechanisms", "one Sticky"} {
 		store, m := newShared(), newCounting()
 		budget := func() *Budget {
 			return testkit.Must(NewBudget(m.g.Times(affordable), &BudgetOptions{Store: store, Name: "ann"}))
 		}
+		sticky := func(m Mechanism[int, [2]float64]) *Sticky[int, [2]float64] {
+			return testkit.Must(NewSticky(m, &StickyOptions[int]{Store: store, Name: "ann", Budget: budget()}))
+		}
+		one := sticky(m)
 		var mu sync.Mutex
 		heard := map[int][2]float64{}
 		var wg sync.WaitGroup
 		for a := range askers {
 			wg.Go(func() {
 				for _, x := range rand.New(rand.NewPCG(uint64(a), 1)).Perm(values) {
-					mech := Mechanism[int, [2]float64](m)
-					if two && a%2 == 0 {
-						mech = distant{m}
+					s := one
+					if mode == "two mechanisms" && a%2 == 0 {
+						s = sticky(distant{m})
+					} else if mode != "one Sticky" {
+						s = sticky(m)
 					}
-					s := testkit.Must(NewSticky(mech, &StickyOptions[int]{Store: store, Name: "ann", Budget: budget()}))
 					y, err := s.Release(nil, x)
 					if errors.Is(err, ErrBudget) {
 						continue
@@ -99,46 +104,6 @@ func TestStore_RequestsTakeTurns(t *testing.T) {
 		if n := int(m.draws.Load()); n != affordable {
 			t.Errorf("%d draws", n)
 		}
-	}
-}
-
-// Of many that ask for one new input at once, one draws.
-func TestStore_OneDraws(t *testing.T) {
-	for range 20 {
-		store, m := newShared(), newCounting()
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				testkit.Must(testkit.Must(NewSticky(m, &StickyOptions[int]{Store: store, Name: "a"})).Release(nil, 1))
-			})
-		}
-		wg.Wait()
-		if n := m.draws.Load(); n != 1 {
-			t.Fatalf("%d draws for one answer", n)
-		}
-	}
-}
-
-func TestStore_BudgetsTakeTurns(t *testing.T) {
-	const affordable = 50
-	store := newShared()
-	limit := promise(0.1, 0, 0, "").Times(affordable)
-	var spent [8]int
-	var wg sync.WaitGroup
-	for i := range spent {
-		wg.Go(func() {
-			for testkit.Must(NewBudget(limit, &BudgetOptions{Store: store, Name: "ann"})).Spend(promise(0.1, 0, 0, "")) == nil {
-				spent[i]++
-			}
-		})
-	}
-	wg.Wait()
-	sum := 0
-	for _, n := range spent {
-		sum += n
-	}
-	if sum != affordable {
-		t.Errorf("%d draws, want %d", sum, affordable)
 	}
 }
 

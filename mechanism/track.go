@@ -6,20 +6,19 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/knots"
 )
 
-// Track releases sequences of inputs, such as the fixes of a walk, input by input. Through a
-// [Sticky] an input that is new costs the level of the mechanism, one that comes back nothing; the
-// guarantee is that of [Sticky], where many new inputs have less than the sum at a delta, and
-// the pattern of equal inputs is public, as is the length. Through a mechanism that draws anew
-// every input costs, there is no pattern, and the guarantee is against every track of that length;
-// then [TrackOptions.Every] keeps the sum small. For points of the plane and of the Earth
-// NewTrail and NewKnots of package additive have less noise.
+// Track releases sequences of inputs, such as the fixes of a walk, input by input. Through a [Sticky] an
+// input that is new costs the level of the mechanism, one that comes back nothing; the pattern of equal
+// inputs is public, as is the length. Through a mechanism that draws anew every input costs, and the
+// guarantee is against every track of that length; then [TrackOptions.Every] keeps the sum small. For
+// points of the plane and of the Earth NewTrail and NewKnots of package additive have less noise.
 //
-// Where a track starts and ends may say most. [TrackOptions.Ends] leaves out a fixed number of
-// inputs at both ends, on which the outputs then do not depend. Leaving out what lies within a
-// radius of a secret place is no such rule: what is missing draws a circle around it. A Track
-// is a [Memoizer], and is as safe for concurrent use as its mechanism.
+// Where a track starts and ends may say most. [TrackOptions.Ends] leaves out a fixed number of inputs at
+// both ends, on which the outputs then do not depend. Leaving out what lies within a radius of a secret
+// place draws a circle around it. A Track repeats draws where its mechanism does ([ErrMemoized]), and is
+// as safe for concurrent use.
 type Track[X, Y any] struct {
 	m     Mechanism[X, Y]
 	ends  int
@@ -31,14 +30,15 @@ type Track[X, Y any] struct {
 type TrackOptions struct {
 	// Ends is how many inputs are left out at the start, and as many at the end.
 	Ends int
-	// Every is how many of the other inputs there are for each that is released, those of
-	// [Knots]; 0 means 1. The others get the answer of the one that is nearest in time.
+	// Every is how many of the other inputs there are for each that is released, those in the
+	// middle of ceil(n/Every) parts of equal length, up to one; 0 means 1. The others get the answer
+	// of the one that is nearest in time.
 	Every int
 }
 
 // NewTrack returns the mechanism of tracks whose inputs m releases. Several tracks of one person
 // share a Sticky, so that a place is drawn once for all of them. Without one, for a level a of
-// whole tracks of n inputs, m has the level a/len(Knots(n, Every)), and another m that repeats
+// whole tracks of n inputs, m has the level a/ceil(n/Every), and another m that repeats
 // draws, as what [Then] makes of a Sticky, is [ErrMemoized]: the Sticky goes around it. Negative
 // options are a [*metric.ValueError].
 func NewTrack[X, Y any](m Mechanism[X, Y], o *TrackOptions) (*Track[X, Y], error) {
@@ -47,7 +47,7 @@ func NewTrack[X, Y any](m Mechanism[X, Y], o *TrackOptions) (*Track[X, Y], error
 		if err := s.check(op); err != nil {
 			return nil, err
 		}
-	} else if err := CheckIndependent(m); err != nil {
+	} else if err := fault.Independent(m); err != nil {
 		return nil, fmt.Errorf("%s: m: %w", op, err)
 	}
 	if m == nil {
@@ -68,23 +68,6 @@ func whole(op, arg string, n int) error {
 		return fault.Value(op, arg, float64(n), "an integer >= 0")
 	}
 	return nil
-}
-
-// Knots returns the positions of ceil(n/every) of n inputs, in the middle of as many parts of
-// equal length, up to one: public times at which a track is released. There are none where n <= 0
-// or where memory holds no such list.
-func Knots(n, every int) []int {
-	k := (n-1)/max(1, every) + 1
-	if n <= 0 || k > 1<<30 || fault.Memory("", float64(k), 8) != nil { // products of two numbers up to 2k fit
-		return nil
-	}
-	at := make([]int, k)
-	part, rest := int64(n)/(2*int64(k)), int64(n)%(2*int64(k))
-	for j := range at {
-		odd := 2*int64(j) + 1
-		at[j] = int(odd*part + odd*rest/(2*int64(k)))
-	}
-	return at
 }
 
 func (t *Track[X, Y]) check(op string) error {
@@ -108,18 +91,17 @@ func (t *Track[X, Y]) Guarantee() Guarantee {
 	return t.m.Guarantee()
 }
 
-// Level is the guarantee of one track as a whole, per unit of the largest distance that one of
-// its inputs is moved by: at a distance d it holds against every track of the same length, and
-// of a Sticky the same pattern, whose inputs are each at most d from these. It is that of the
-// mechanism times the number of inputs that are released: of a Sticky the distinct ones, those
-// with answers from earlier tracks too.
+// Level is the guarantee of one track as a whole, per unit of the largest distance that one of its inputs
+// is moved by, against every track of the same length, and of a Sticky the same pattern. It is that of the
+// mechanism times the number of inputs that are released: of a Sticky the distinct ones, those with
+// answers from earlier tracks too.
 func (t *Track[X, Y]) Level(xs []X) (Guarantee, error) {
 	const op = "mechanism: Track.Level"
 	if err := t.check(op); err != nil {
 		return Guarantee{}, err
 	}
 	part := t.part(xs)
-	at := Knots(len(part), t.every)
+	at := knots.At(len(part), t.every)
 	s, ok := t.m.(*Sticky[X, Y])
 	if !ok {
 		return t.Guarantee().Times(len(at)), nil
@@ -160,7 +142,7 @@ func (t *Track[X, Y]) Release(rng *rand.Rand, xs []X) (ys []Y, err error) {
 		return nil, err
 	}
 	part := t.part(xs)
-	at := Knots(len(part), t.every)
+	at := knots.At(len(part), t.every)
 	for j, i := range at {
 		y, err := t.m.Release(rng, part[i])
 		if err != nil {

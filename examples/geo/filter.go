@@ -174,7 +174,7 @@ func (f *filter) String() string {
 	case f.knots != nil:
 		return fmt.Sprintf("Each route and segment: %v that any of its points is moved by; noise of %.3g m in the root mean square for 60 points.", f.knots.Guarantee(), 1000*f.knots.RMS(60))
 	case f.tree != nil:
-		return fmt.Sprintf("Each route and segment: %v that it is moved by as a whole, twice that for one stay; noise of up to %.3g m in the root mean square for 60 points.", f.tree.Guarantee(), 1000*f.tree.RMS(len(mechanism.Knots(60, f.every))))
+		return fmt.Sprintf("Each route and segment: %v that it is moved by as a whole, twice that for one stay; noise of up to %.3g m in the root mean square for 60 points.", f.tree.Guarantee(), 1000*f.tree.RMS(knots(60, f.every)))
 	}
 	return fmt.Sprintf("Each distinct place: %v, within %.3g m with probability %v.", f.sphere.Guarantee(), 1000*f.sphere.RadiusQuantile(usual), usual)
 }

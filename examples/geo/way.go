@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -72,7 +71,7 @@ func (w *way) end() error {
 		release, level := w.knots.Release, w.alpha
 		if w.tree != nil {
 			n = min(n, maxReports*max(1, w.every))
-			release, level = w.tree.Release, w.tree.Level(len(mechanism.Knots(n, w.every))).Alpha()
+			release, level = w.tree.Release, w.tree.Level(knots(n, w.every)).Alpha()
 		}
 		track := make([]metric.LatLon, n)
 		for i, p := range w.fixes[:n] {
@@ -96,3 +95,6 @@ func (w *way) end() error {
 	}
 	return nil
 }
+
+// knots is how many of n points are released, one of every so many.
+func knots(n, every int) int { return (n-1)/max(1, every) + 1 }

@@ -128,7 +128,7 @@ func New(ctx context.Context, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("service: WordAlpha: %w", err)
 	}
-	word, err := mechanism.Labels(channel, list.Words())
+	word, err := mechanism.Labels(channel, list.Words(), list.Words())
 	if err != nil {
 		return nil, fmt.Errorf("service: %w", err)
 	}

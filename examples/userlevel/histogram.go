@@ -215,7 +215,7 @@ func (s *study) randomizer(ctx context.Context, alpha float64) (*frequency.Estim
 	if err != nil {
 		return nil, err
 	}
-	m, err := exponential.Tight(ctx, s.space, budget.Value, &exponential.TightOptions{Unit: km})
+	m, err := exponential.Tight(ctx, s.space, budget.Value, &exponential.Options{Unit: km})
 	if err != nil { // tight weights need not exist
 		if m, err = exponential.Tuned(ctx, s.space, budget.Value, &exponential.Options{Unit: km}); err != nil {
 			return nil, err

@@ -228,7 +228,7 @@ func TestWords_Chats(t *testing.T) {
 			t.Errorf("%s stays with probability %v at %v", v.Words()[x], p, level)
 		}
 	}
-	text := testkit.Must(words.NewText(testkit.Must(mechanism.Labels(m, v.Words())), &words.TextOptions{Stop: stop, Unknown: "time"}))
+	text := testkit.Must(words.NewText(testkit.Must(mechanism.Labels(m, v.Words(), v.Words())), &words.TextOptions{Stop: stop, Unknown: "time"}))
 	rng, kept, private, unknown := random.Seeded(4), 0, 0, 0
 	for _, line := range chats {
 		tokens := v.Split(line, stop...)

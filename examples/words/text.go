@@ -76,7 +76,7 @@ func releaseText(ctx context.Context, p *demo.Program, text string, n int, kept 
 	}
 	for k := range list {
 		r := &list[k]
-		named, err := mechanism.Labels(r.m, v.Words())
+		named, err := mechanism.Labels(r.m, v.Words(), v.Words())
 		if err != nil {
 			return err
 		}

@@ -190,6 +190,19 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
+// ErrMemoized reports a mechanism that repeats draws where levels add up because draws are
+// independent: equal outputs would show which inputs are equal.
+var ErrMemoized = errors.New("the mechanism repeats draws, so that equal outputs show equal inputs")
+
+// Independent returns nil where the releases of m are independent of one another given their
+// inputs, and else [ErrMemoized] with m's String. One without Memoized counts as independent.
+func Independent(m any) error {
+	if d, ok := m.(interface{ Memoized() bool }); ok && d.Memoized() {
+		return fmt.Errorf("%w: %s", ErrMemoized, Describe(m))
+	}
+	return nil
+}
+
 // ErrUnit reports distances or levels in different units.
 var ErrUnit = errors.New("different units")
 

@@ -226,8 +226,7 @@ var excused = map[string]string{
 	"lp/patch.go move":                                             slack,  // TestMove_RoundsDown
 	"mechanism/additive/discretegaussian.go DiscreteGaussianDelta": small,
 	"mechanism/additive/knorm.go alphaFor":                         within,
-	"mechanism/additive/knots.go NewEarthKnots":                    within, // TestKnots_EarthRoundsDown
-	"mechanism/additive/trail.go NewEarthTrail":                    within, // TestEarthTrail_MapsNoPlacesApart
+	"mechanism/additive/maps.go earthTracks":                       within, // TestKnots_EarthRoundsDown
 	"mechanism/additive/trail.go plant":                            within, // TestTrail_RatesAddToAlpha
 	"mechanism/additive/trail.go level":                            small,  // TestTrail_RatesAddToAlpha
 	"mechanism/additive/sphere.go sphereAlpha":                     within,

@@ -106,9 +106,9 @@ var mechanismCalls = []call{
 	{"mechanism.Channel.Release", channel.Release, []any{seeded(), 2}},
 	{"mechanism.Channel.Sampler", channel.Sampler, []any{2}},
 	{"mechanism.Channel.WriteJSON", channel.WriteJSON, []any{&bytes.Buffer{}}},
-	{"mechanism.ReadChannel", func(text string, rho metric.Finite, o *mechanism.ReadOptions) (*mechanism.Channel, error) {
+	{"mechanism.ReadChannel", func(text string, rho metric.Finite, o *mechanism.AuditOptions) (*mechanism.Channel, error) {
 		return mechanism.ReadChannel(context.Background(), strings.NewReader(text), rho, o)
-	}, []any{written, path, &mechanism.ReadOptions{}}},
+	}, []any{written, path, &mechanism.AuditOptions{}}},
 	{"mechanism.Losses.Mean", losses.Mean, []any{uniform}},
 	{"mechanism.Losses.Quantile", losses.Quantile, []any{0.5}},
 	{"mechanism.Channel.Loss", channel.Loss, []any{path}},
@@ -116,8 +116,7 @@ var mechanismCalls = []call{
 	{"mechanism.Channel.Posterior", channel.Posterior, []any{uniform, 1, make([]float64, 5)}},
 	{"mechanism.Channel.AdversaryError", channel.AdversaryError, []any{uniform, path}},
 	{"mechanism.Channel.Remap", channel.Remap, []any{uniform, path}},
-	{"mechanism.Labels", mechanism.Labels[string], []any{channel, []string{"a", "b", "c", "d", "e"}}},
-	{"mechanism.LabelBoth", mechanism.LabelBoth[string, float64], []any{channel, []string{"a", "b", "c", "d", "e"}, []float64{5, 4, 3, 2, 1}}},
+	{"mechanism.Labels", mechanism.Labels[string, float64], []any{channel, []string{"a", "b", "c", "d", "e"}, []float64{5, 4, 3, 2, 1}}},
 	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
 	{"mechanism.AtLevel", func(f metric.Finite, level float64, o *mechanism.AuditOptions) (*mechanism.Channel, float64, error) {
 		return mechanism.AtLevel(context.Background(), f, level, func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {
@@ -134,7 +133,6 @@ var mechanismCalls = []call{
 	{"mechanism.Composition.Certify", composed.Certify, []any{path, metric.Unit("km"), &mechanism.AuditOptions{}}},
 	{"mechanism.Composition.Release", composed.Release, []any{seeded(), 2}},
 
-	{"mechanism.CheckIndependent", mechanism.CheckIndependent, []any{channel}},
 	{"mechanism.NewBudget", mechanism.NewBudget, []any{guarantee, &mechanism.BudgetOptions{}}},
 	{"mechanism.Budget.Spend", budget.Spend, []any{testkit.Must(mechanism.NewGuarantee(0, 0, "km"))}},
 	{"mechanism.NewSticky", mechanism.NewSticky[int, int], []any{channel, &mechanism.StickyOptions[int]{Name: "a", Budget: testkit.Must(mechanism.NewBudget(level, nil))}}},
@@ -142,7 +140,6 @@ var mechanismCalls = []call{
 	{"mechanism.Sticky.Release", sticky.Release, []any{seeded(), 2}},
 	{"mechanism.NewTrack", mechanism.NewTrack[int, int], []any{sticky, &mechanism.TrackOptions{Ends: 1}}},
 	{"mechanism.NewTrack", mechanism.NewTrack[int, int], []any{channel, &mechanism.TrackOptions{Every: 2}}},
-	{"mechanism.Knots", mechanism.Knots, []any{5, 2}},
 	{"mechanism.Track.Release", track.Release, []any{seeded(), []int{1, 2, 1}}},
 	{"mechanism.Track.Level", track.Level, []any{[]int{1, 2, 1}}},
 
@@ -180,7 +177,7 @@ var (
 	plane32  = [][]float32{{0, 0}, {1, 0}, {0, 2}}
 	letters  = []string{"a", "b", "c"}
 	lexicon  = testkit.Must(words.New(letters, plane32))
-	lettered = testkit.Must(mechanism.Labels(testkit.Must(additive.NewMadlib(plane32, 1, nil)), letters))
+	lettered = testkit.Must(mechanism.Labels(testkit.Must(additive.NewMadlib(plane32, 1, nil)), letters, letters))
 	letter   = testkit.Must(words.NewText(lettered, nil))
 )
 
@@ -471,14 +468,14 @@ var exponentialCalls = []call{
 	{"exponential.Best", exponential.Best, []any{twoSided, 1.0, &exponential.BestOptions{Prior: uniform}}},
 	{"exponential.Mechanism.Release", (&exponential.Mechanism{Channel: channel}).Release, []any{seeded(), 2}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{}}},
-	{"exponential.Truncated", exponential.Truncated, []any{path, 1.0, 2.0, &exponential.LazyOptions{Outputs: []int{0, 2}}}},
-	{"exponential.Lazy", exponential.Lazy, []any{path, 1.0, &exponential.LazyOptions{Outputs: []int{0, 2}}}},
+	{"exponential.Truncated", exponential.Truncated, []any{path, 1.0, 2.0, &exponential.Options{Outputs: []int{0, 2}}}},
+	{"exponential.Lazy", exponential.Lazy, []any{path, 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
 	{"exponential.Weighted", exponential.Weighted, []any{path, 1.0, uniform, &exponential.Options{}}},
 	{"exponential.Constant", exponential.Constant, []any{3, 1, metric.Unit("km")}},
 	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{}}},
 	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{Separation: 3, Prior: uniform, Tuned: true, Accuracy: true}}},
-	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.TightOptions{}}},
+	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.Snapped", exponential.Snapped, []any{testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{})), 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
 	{"exponential.Remapped", exponential.Remapped, []any{metric.Same(testkit.Must(metric.NewPoints([][2]float64{{0, 0}, {1, 2}, {3, 1}}, metric.Plane{}))), 1.0, &exponential.RemappedOptions{Options: exponential.Options{Outputs: []int{0, 2}}, Prior: []float64{.5, .25, .25}}}},

@@ -20,7 +20,7 @@ import (
 
 var (
 	stuck       mechanism.Mechanism[int, int] = sticky
-	stuckWords                                = testkit.Must(mechanism.Labels(stuck, []string{"a", "b", "c", "d", "e"}))
+	stuckWords                                = testkit.Must(mechanism.Labels(stuck, []string{"a", "b", "c", "d", "e"}, []string{"a", "b", "c", "d", "e"}))
 	stuckPlaces                               = testkit.Must(mechanism.NewSticky[metric.LatLon, metric.LatLon](sphere, nil))
 )
 
@@ -43,7 +43,6 @@ var holders = map[string]func() (any, error){
 		return mechanism.On(stuck, testkit.Must(metric.NewPoints([]string{"a", "b", "c", "d", "e"}, metric.Levenshtein{}))), nil
 	},
 	"mechanism.Labels":    func() (any, error) { return stuckWords, nil },
-	"mechanism.LabelBoth": func() (any, error) { return mechanism.LabelBoth(stuck, []int{0, 1, 2, 3, 4}, []int{0, 1, 2, 3, 4}) },
 	"mechanism.NewSticky": func() (any, error) { return mechanism.NewSticky(stuckWords, nil) },
 	"mechanism.NewTrack":  func() (any, error) { return mechanism.NewTrack(sticky, nil) },
 	"additive.Snap": func() (any, error) {
@@ -73,7 +72,7 @@ var anyDraws = map[string]string{
 func TestMemoized_IsHandedOn(t *testing.T) {
 	for name, make := range holders {
 		made, err := make()
-		if m, ok := made.(mechanism.Memoizer); err == nil && !(ok && m.Memoized()) || err != nil && !errors.Is(err, mechanism.ErrMemoized) {
+		if m, ok := made.(interface{ Memoized() bool }); err == nil && !(ok && m.Memoized()) || err != nil && !errors.Is(err, mechanism.ErrMemoized) {
 			t.Errorf("%s: %v, %v", name, made, err)
 		}
 	}

@@ -17,8 +17,6 @@ var unregistered = map[string]string{
 	"mechanism.Channel.UnmarshalJSON":  "it is always an error",
 	"exponential.Choice.UnmarshalJSON": "it is always an error",
 	"mechanism.OpenFileStore":          "it makes folders; its package tests what it refuses",
-	"mechanism.FileStore.Load":         "it reads files; its package tests what it refuses",
-	"mechanism.FileStore.Swap":         "it writes files; its package tests what it refuses",
 	"measure.Counts.UnmarshalJSON":     "it is always an error",
 }
 

@@ -47,34 +47,24 @@ func TestErrors(t *testing.T) {
 	say := func(err error, format string, args ...any) {
 		rows = append(rows, row{fmt.Sprintf(format, args...), err})
 	}
-	for _, v := range []float64{0, -1, nan, inf, 1e-200} {
-		diameter, alpha := good, good
-		diameter.Diameter, alpha.Alpha = v, v
-		say(testkit.Err(NewKNorm(plane, v, nil)), "NewKNorm: alpha = %v,", v)
-		say(testkit.Err(NewLaplace(v, nil)), "NewLaplace: alpha = %v,", v)
-		say(testkit.Err(NewPlanarLaplace(v, nil)), "NewPlanarLaplace: alpha = %v,", v)
-		say(testkit.Err(NewSphere(v, nil)), "NewSphere: alpha = %v,", v)
-		say(testkit.Err(NewDiscreteLaplace(v, nil)), "NewDiscreteLaplace: alpha = %v,", v)
-		say(testkit.Err(NewTruncatedGeometric(Range{0, 1}, v, nil)), "NewTruncatedGeometric: alpha = %v,", v)
-		say(testkit.Err(NewMadlib(words, v, nil)), "NewMadlib: alpha = %v,", v)
-		say(testkit.Err(NewGaussian(1, alpha, nil)), "NewGaussian: Alpha = %v,", v)
-		say(testkit.Err(NewGaussian(1, diameter, nil)), "NewGaussian: Diameter = %v,", v)
-		say(testkit.Err(NewDiscreteGaussian(diameter, nil)), "NewDiscreteGaussian: Diameter = %v,", v)
-		say(testkit.Err(PlanarAlpha(v, 0.5)), "PlanarAlpha: radius = %v,", v)
-	}
-	for _, v := range []float64{0, 1, -1, nan, inf} {
-		delta := good
-		delta.Delta = v
-		say(testkit.Err(GaussianSigma(delta)), "GaussianSigma: Delta = %v,", v)
-		say(testkit.Err(DiscreteGaussianSigma(delta)), "DiscreteGaussianSigma: Delta = %v,", v)
-		say(testkit.Err(PlanarAlpha(1, v)), "PlanarAlpha: prob = %v,", v)
-	}
+	far, often := good, good
+	far.Diameter, often.Delta = 1e-200, 1
+	const v = 1e-200
+	say(testkit.Err(NewKNorm(plane, v, nil)), "NewKNorm: alpha = %v,", v)
+	say(testkit.Err(NewSphere(v, nil)), "NewSphere: alpha = %v,", v)
+	say(testkit.Err(NewDiscreteLaplace(v, nil)), "NewDiscreteLaplace: alpha = %v,", v)
+	say(testkit.Err(NewTruncatedGeometric(Range{0, 1}, v, nil)), "NewTruncatedGeometric: alpha = %v,", v)
+	say(testkit.Err(NewMadlib(words, v, nil)), "NewMadlib: alpha = %v,", v)
+	say(testkit.Err(NewGaussian(1, far, nil)), "NewGaussian: Diameter = %v,", v)
+	say(testkit.Err(NewDiscreteGaussian(far, nil)), "NewDiscreteGaussian: Diameter = %v,", v)
+	say(testkit.Err(GaussianSigma(often)), "GaussianSigma: Delta = 1,")
+	say(testkit.Err(PlanarAlpha(v, 0.5)), "PlanarAlpha: radius = %v,", v)
+	say(testkit.Err(PlanarAlpha(1, 1)), "PlanarAlpha: prob = 1,")
 	for want, norm := range map[string]Norm{"P = 0.5": {P: 0.5, Dim: 2}, "P = NaN": {P: nan, Dim: 2}, "Dim = 0": {P: 2, Dim: 0}, "Dim = -3": {P: 1, Dim: -3}, "needs": {P: 2, Dim: math.MaxInt}} {
 		say(testkit.Err(NewKNorm(norm, 1, nil)), "NewKNorm: %s", want)
 		say(testkit.Err(norm.AlphaFor(1, 0.5)), "Norm.AlphaFor: %s", want)
 	}
-	for _, v := range []float64{0.3, -1, nan, inf, 0x1p-400} {
-		say(testkit.Err(NewKNorm(plane, 1, &Options{Grid: v})), "NewKNorm: Grid = %v,", v)
+	for _, v := range []float64{0.3, 0x1p-400} {
 		say(testkit.Err(NewLaplace(1, &Options{Grid: v})), "NewLaplace: Grid = %v,", v)
 		say(testkit.Err(NewGaussian(2, good, &Options{Grid: v})), "NewGaussian: Grid = %v,", v)
 	}
@@ -83,18 +73,14 @@ func TestErrors(t *testing.T) {
 		o              *SphereOptions
 		want           string
 	}{
-		{0, 0.5, nil, "distance = 0"}, {-1, 0.5, nil, "distance = -1"}, {nan, 0.5, nil, "distance = NaN"}, {inf, 0.5, nil, "distance = +Inf"}, {20016, 0.5, nil, "distance = 20016"},
-		{1e-9, 0.5, nil, "distance = 1e-09"}, {math.Pi, 0.5, &SphereOptions{Radius: 1}, "distance"},
-		{1, 0, nil, "prob = 0"}, {1, 1, nil, "prob = 1"}, {1, nan, nil, "prob = NaN"}, {10000, 0.1, nil, "prob = 0.1"},
-		{1, 0.5, &SphereOptions{Radius: -1}, "Radius = -1"}, {1, 0.5, &SphereOptions{Radius: nan}, "Radius = NaN"}, {1, 0.5, &SphereOptions{Unit: "mile"}, "different units"},
+		{20016, 0.5, nil, "distance = 20016"}, {1e-9, 0.5, nil, "distance = 1e-09"}, {math.Pi, 0.5, &SphereOptions{Radius: 1}, "distance"},
+		{1, 1, nil, "prob = 1"}, {10000, 0.1, nil, "prob = 0.1"}, {1, 0.5, &SphereOptions{Radius: -1}, "Radius = -1"}, {1, 0.5, &SphereOptions{Unit: "mile"}, "different units"},
 	} {
 		say(testkit.Err(SphereAlpha(v.distance, v.prob, v.o)), "SphereAlpha: %s", v.want)
 		say(testkit.Err(NewSphereWithin(v.distance, v.prob, v.o)), "NewSphereWithin: %s", v.want)
 	}
 	globe, ring := metric.GreatCircle{}, lands[0]
-	for _, v := range []float64{0, -1, nan, inf, 1e-4} {
-		say(testkit.Err(NewCells(globe, v)), "NewCells: radius = %v", v)
-	}
+	say(testkit.Err(NewCells(globe, 1e-4)), "NewCells: radius = 0.0001")
 	at := func(pairs ...[2]float64) (rings [][]metric.LatLon) {
 		rings = [][]metric.LatLon{nil}
 		for _, p := range pairs {
@@ -118,7 +104,6 @@ func TestErrors(t *testing.T) {
 	sphere, dst := testkit.Must(NewSphere(1, nil)), make([]float64, 2)
 	for _, r := range append(rows, []row{
 		{"NewGaussian: Dim = 0,", testkit.Err(NewGaussian(0, good, nil))},
-		{"NewSphere: Radius = -2,", testkit.Err(NewSphere(1, &SphereOptions{Radius: -2}))},
 		{"NewSphere: different units: Unit is \"m\", the metric's \"km\"", testkit.Err(NewSphere(1, &SphereOptions{Unit: "m"}))},
 		{"NewSphere: alpha*Radius = 6", testkit.Err(NewSphere(1e10, nil))},
 		{"NewTruncatedGeometric: Hi = 2, want an integer >= Lo = 3", testkit.Err(NewTruncatedGeometric(Range{3, 2}, 1, nil))},
@@ -128,25 +113,15 @@ func TestErrors(t *testing.T) {
 		{"NewMadlib: vectors[1][0] = 1e+30, want a finite number, at most", testkit.Err(NewMadlib([][]float64{{1}, {1e30}}, 1, nil))},
 		{"Madlib.Release: x, want ", testkit.Err(madlib.Release(nil, 2))},
 		{"KNorm.Release: x[1], want ", testkit.Err(k.Release(nil, []float64{0, nan}))},
-		{"KNorm.ReleaseTo: x[1], want ", k.ReleaseTo(dst, nil, []float64{0, nan})},
 		{"KNorm.ReleaseTo: dst has size 1, want 2", k.ReleaseTo(dst[:1], nil, []float64{0, 0})},
 		{"Gaussian.Release: x[1], want ", testkit.Err(g.Release(nil, []float64{0, nan}))},
-		{"Gaussian.ReleaseTo: x[1], want ", g.ReleaseTo(dst, nil, []float64{0, nan})},
 		{"Gaussian.ReleaseTo: dst has size 0, want 2", g.ReleaseTo(nil, nil, []float64{0, 0})},
 		{"Laplace.Release: x, want ", testkit.Err(testkit.Must(NewLaplace(1, nil)).Release(nil, nan))},
 		{"PlanarLaplace.Release: x[1], want ", testkit.Err(testkit.Must(NewPlanarLaplace(1, nil)).Release(nil, [2]float64{0, -inf}))},
 		{"Sphere.Release: metric: GreatCircle: x.Lat, want ", testkit.Err(sphere.Release(nil, metric.LatLon{Lat: nan}))},
-		{"Sphere.Release: metric: GreatCircle: x.Lon, want ", testkit.Err(sphere.Release(nil, metric.LatLon{Lon: inf}))},
 		{"NewCells: sphere.Radius = -1", testkit.Err(NewCells(metric.GreatCircle{Radius: -1}, 1))},
-		{"NewRegion: spacing = 0", testkit.Err(NewRegion(globe, lands, 0))},
 		{"NewRegion: needs ", testkit.Err(NewRegion(globe, lands, 1e-9))},
-		{"NewRegion: sphere.Radius = +Inf", testkit.Err(NewRegion(metric.GreatCircle{Radius: inf}, lands, 1))},
-		{"KNorm.LevelAt: delta = 0", testkit.Err(k.LevelAt(0, 1))},
-		{"KNorm.LevelAt: reach = -1", testkit.Err(k.LevelAt(.1, -1))},
 		{"Norm.AlphaForLevel: Dim = 0", testkit.Err(Norm{P: 2}.AlphaForLevel(1, .1, 1))},
-		{"Norm.AlphaForLevel: level = 0", testkit.Err(plane.AlphaForLevel(0, .1, 1))},
-		{"Norm.AlphaForLevel: delta = 0", testkit.Err(plane.AlphaForLevel(1, 0, 1))},
-		{"Norm.AlphaForLevel: reach = 0", testkit.Err(plane.AlphaForLevel(1, .1, 0))},
 	}...) {
 		if r.err == nil || !strings.HasPrefix(r.err.Error(), "additive: "+r.want) {
 			t.Errorf("%v, want additive: %s", r.err, r.want)

@@ -10,15 +10,10 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Cells is a public grid of the sphere: 12 n^2 cells of equal area, those of HEALPix with n x n
-// on each of its 12 faces (Górski et al. 2005).
-//
-// It serves twice. mechanism.Then(sphere, cells.Center) moves outputs to centers of cells
-// ([Cells.Center]), which is post-processing. With
-// mechanism.StickyOptions[metric.LatLon]{Key: cells.Key} all inputs of a cell share one draw
-// ([Cells.Key]), so that a receiver that trembles where it stands spends nothing.
-//
-// A Cells is immutable and safe for concurrent use.
+// Cells is a public grid of the sphere: 12 n^2 cells of equal area, those of HEALPix (Górski et al. 2005).
+// mechanism.Then(sphere, cells.Center) moves outputs to centers of cells, which is post-processing; with
+// mechanism.StickyOptions[metric.LatLon]{Key: cells.Key} all inputs of a cell share one draw, so that a
+// receiver that trembles where it stands spends nothing. Immutable and safe for concurrent use.
 type Cells struct {
 	n      int // cells along the side of a face
 	sphere metric.GreatCircle

@@ -11,14 +11,11 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// DiscreteGaussian adds to an integer the noise Z with P{Z = k} prop. to e^(-k^2/(2 sigma^2))
-// (Canonne, Kamath, Steinke 2020, "The discrete Gaussian for differential privacy"). It is
-// (alpha, delta)-private per unit of |x-x'| for integers at a distance up to the target's
-// diameter, exactly, for the float64 sigma as an exact real. Inputs farther apart are not
-// covered, and Release cannot see them. A sum outside int64 becomes the nearest int64, which is
-// post-processing.
-//
-// A DiscreteGaussian is immutable and safe for concurrent use.
+// DiscreteGaussian adds to an integer the noise Z with P{Z = k} prop. to e^(-k^2/(2 sigma^2)) (Canonne,
+// Kamath, Steinke 2020, "The discrete Gaussian for differential privacy"). It is (alpha, delta)-private
+// per unit of |x-x'|, exactly, for integers at a distance up to the target's diameter; Release cannot see
+// inputs farther apart. A sum outside int64 becomes the nearest int64, which is post-processing. Immutable
+// and safe for concurrent use.
 type DiscreteGaussian struct {
 	sigma float64
 	g     mechanism.Guarantee
@@ -67,17 +64,15 @@ func (m *DiscreteGaussian) Release(rng *rand.Rand, x int64) (int64, error) {
 // maxDiscreteSigma keeps all integers that matter exact in float64.
 const maxDiscreteSigma = 1 << 40
 
-// DiscreteGaussianDelta returns an upper bound on the smallest delta such that discrete
-// Gaussian noise of parameter sigma is (alpha, delta)-private between two integers at the given
-// distance D:
+// DiscreteGaussianDelta returns an upper bound on the smallest delta such that discrete Gaussian noise of
+// parameter sigma is (alpha, delta)-private between two integers at the given distance D (Canonne, Kamath,
+// Steinke 2020, Theorem 7), which increases in D:
 //
-//	delta = sum over k > t of P{Z = k} (1 - e^(-D(k-t)/sigma^2)), t = alpha sigma^2 - D/2
+//	delta = sum over k > t of P{Z = k} (1 - e^(-D(k-t)/sigma^2)), t = alpha sigma^2 - D/2.
 //
-// (Canonne, Kamath, Steinke 2020, Theorem 7). It increases in D.
-//
-// Every rounding goes up. Up to sigma = 4096 the bound exceeds the sum by less than a relative
-// 1e-9; above, by less than 0.01. NaN where sigma is outside (0, 2^40], alpha is negative or
-// not finite, or D is outside [0, 2^53]. It takes at most some 10^5 exponentials.
+// Every rounding goes up. Up to sigma = 4096 the bound exceeds the sum by less than a relative 1e-9;
+// above, by less than 0.01. NaN where sigma is outside (0, 2^40], alpha is negative or not finite, or D is
+// outside [0, 2^53]. At most some 10^5 exponentials.
 func DiscreteGaussianDelta(sigma, alpha float64, distance int64) float64 {
 	if !(sigma > 0 && sigma <= maxDiscreteSigma && alpha >= 0 && !math.IsInf(alpha, 1)) || distance < 0 || distance > 1<<53 {
 		return math.NaN()
@@ -148,12 +143,9 @@ func massTotal(sigma float64) float64 {
 	return sum
 }
 
-// DiscreteGaussianSigma returns a sigma at which discrete Gaussian noise is (Alpha,
-// Delta)-private between all integers at a distance up to Diameter, at most a relative 1e-9
-// above the least: DiscreteGaussianDelta(sigma, Alpha, Diameter) <= Delta holds for the number
-// returned. Diameter must lie in [1, 2^53] and is rounded down to an integer. A target that
-// needs a sigma above 2^38 is a [*metric.ValueError]. It takes up to 0.1 seconds, for large
-// sigma.
+// DiscreteGaussianSigma returns a sigma with DiscreteGaussianDelta(sigma, Alpha, Diameter) <= Delta, at
+// most a relative 1e-9 above the least. Diameter must lie in [1, 2^53] and is rounded down to an integer.
+// A target that needs a sigma above 2^38 is a [*metric.ValueError]. Up to 0.1 seconds, for large sigma.
 func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
 	return t.discreteSigma("additive: DiscreteGaussianSigma")
 }

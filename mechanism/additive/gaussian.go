@@ -9,13 +9,10 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// Gaussian adds independent normal noise of one standard deviation to every coordinate of a
-// point of R^d. It is (alpha, delta)-private per unit of the Euclidean distance between inputs
-// at a distance up to the target's diameter. Two inputs farther apart are not covered, and
-// Release cannot see them: if in doubt, clip the data to a ball of that diameter first.
-//
-// [GaussianSigma] finds the deviation. The textbook's sqrt(2 ln(1.25/delta))/alpha is not
-// private for large alpha. The noise is exact: see [Options]. A Gaussian is immutable and safe
+// Gaussian adds independent normal noise of one standard deviation to every coordinate of a point of R^d.
+// It is (alpha, delta)-private per unit of the Euclidean distance between inputs at a distance up to the
+// target's diameter. Two inputs farther apart are not covered, and Release cannot see them: if in doubt,
+// clip the data to a ball of that diameter first. The noise is exact: see [Options]. Immutable and safe
 // for concurrent use.
 type Gaussian struct {
 	dim int

@@ -1,7 +1,6 @@
 package additive
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"testing"
@@ -184,27 +183,6 @@ func TestGaussians_SigmaKeepsTheGuarantee(t *testing.T) {
 			if d := c.delta(0.99 * c.sigma); d <= c.g.Delta() {
 				t.Errorf("%s, %+v: delta %v at 0.99 sigma", name, target, d)
 			}
-		}
-	}
-}
-
-// The squared norm over sigma^2 is chi-square: false-reject probability 1e-7.
-func TestGaussian_Distribution(t *testing.T) {
-	testkit.Slow(t)
-	rng := random.Seeded(42)
-	for _, dim := range []int{1, 2, 5} {
-		m := testkit.Must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, unseen))
-		x, y := make([]float64, dim), make([]float64, dim)
-		testkit.Uniform(t, fmt.Sprint(dim), sample(draws, func() float64 {
-			testkit.Check(t, m.ReleaseTo(y, rng, x))
-			s := 0.0
-			for _, v := range y {
-				s += v * v
-			}
-			return gammaProb(float64(dim)/2, s/(2*m.Sigma()*m.Sigma()))
-		}))
-		if q := m.RadiusQuantile(0.9); !near(gammaProb(float64(dim)/2, q*q/(2*m.Sigma()*m.Sigma())), 0.9, 1e-9) {
-			t.Errorf("dim %d: RadiusQuantile(0.9) = %v", dim, q)
 		}
 	}
 }

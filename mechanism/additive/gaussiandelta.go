@@ -35,17 +35,15 @@ func (t GaussianTarget) guarantee(unit metric.Unit) mechanism.Guarantee {
 	return fault.Must(fault.Must(mechanism.NewGuarantee(t.Alpha, t.Delta, unit)).Within(t.Diameter))
 }
 
-// GaussianDelta returns the smallest delta such that adding normal noise of standard deviation
-// sigma is (alpha, delta)-private between two inputs at the given distance D:
+// GaussianDelta returns the smallest delta such that adding normal noise of standard deviation sigma is
+// (alpha, delta)-private between two inputs at the given distance D, which increases in D:
 //
 //	delta = Phi(D/2s - alpha s) - e^(alpha D) Phi(-D/2s - alpha s), s = sigma,
 //
-// Phi the normal distribution function (Balle and Wang 2018, "Improving the Gaussian mechanism
-// for differential privacy", Theorem 8). It increases in D.
-//
-// The result is rounded up: it is never below the exact value, and above it by less than a
-// relative 1e-5 (1e-7 where D > sigma/1000) where the value is at least 1e-300 and alpha*D at
-// most 1e6. NaN where an argument is negative, infinite or NaN.
+// Phi the normal distribution function (Balle and Wang 2018, "Improving the Gaussian mechanism for
+// differential privacy", Theorem 8). It is rounded up, by less than a relative 1e-5 (1e-7 where D >
+// sigma/1000) where the value is at least 1e-300 and alpha*D at most 1e6. NaN where an argument is
+// negative, infinite or NaN.
 func GaussianDelta(sigma, alpha, distance float64) float64 {
 	if !(sigma >= 0 && alpha >= 0 && distance >= 0 && max(sigma, alpha, distance) <= math.MaxFloat64) {
 		return math.NaN()
@@ -89,10 +87,9 @@ func GaussianDelta(sigma, alpha, distance float64) float64 {
 	return min(1, max(math.SmallestNonzeroFloat64, min(exact, small)))
 }
 
-// GaussianSigma returns the least standard deviation, up to a relative 1e-14 on the safe side,
-// at which normal noise is (Alpha, Delta)-private between all inputs at a Euclidean distance up
-// to Diameter, in any dimension: GaussianDelta(sigma, Alpha, Diameter) <= Delta. For a query
-// that changes by at most l per unit of its input multiply it by l.
+// GaussianSigma returns the least sigma, up to a relative 1e-14 on the safe side, with
+// GaussianDelta(sigma, Alpha, Diameter) <= Delta, in any dimension. For a query that changes by at most l
+// per unit of its input multiply it by l.
 func GaussianSigma(t GaussianTarget) (float64, error) {
 	return t.sigma("additive: GaussianSigma")
 }

@@ -11,13 +11,10 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// DiscreteLaplace adds to an integer the noise Z with P{Z = k} = tanh(alpha/2) e^(-alpha|k|):
-// the two-sided geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009, "Universally
-// utility-maximizing privacy mechanisms"). It is alpha-private per unit of |x-x'|, exactly, for
-// the float64 alpha as an exact real. A sum outside int64 becomes the nearest int64, which is
-// post-processing of the sum over all integers.
-//
-// A DiscreteLaplace is immutable and safe for concurrent use.
+// DiscreteLaplace adds to an integer the noise Z with P{Z = k} = tanh(alpha/2) e^(-alpha|k|): the
+// two-sided geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009, "Universally utility-maximizing
+// privacy mechanisms"). It is alpha-private per unit of |x-x'|, exactly. A sum outside int64 becomes the
+// nearest int64, which is post-processing. Immutable and safe for concurrent use.
 type DiscreteLaplace struct {
 	alpha float64
 	g     mechanism.Guarantee
@@ -69,14 +66,10 @@ func (l *DiscreteLaplace) RadiusQuantile(q float64) float64 {
 	return max(0, math.Ceil(k))
 }
 
-// TruncatedGeometric is [DiscreteLaplace] with its output clamped to [Lo, Hi]:
-// the truncated geometric mechanism. For counts in that range it is universally
-// optimal: post-processing turns it into the best alpha-private mechanism for
-// any prior and any loss that grows with |x-y| (Ghosh, Roughgarden,
-// Sundararajan 2009). Clamping is post-processing, so it is alpha-private,
-// exactly, for all inputs, those outside the range included.
-//
-// A TruncatedGeometric is immutable and safe for concurrent use.
+// TruncatedGeometric is [DiscreteLaplace] with its output clamped to [Lo, Hi]. For counts in that range it
+// is universally optimal: post-processing makes of it the best alpha-private mechanism for any prior and
+// any loss that grows with |x-y| (Ghosh, Roughgarden, Sundararajan 2009). It is alpha-private, exactly,
+// for all inputs, those outside the range included. Immutable and safe for concurrent use.
 type TruncatedGeometric struct {
 	inner  DiscreteLaplace
 	lo, hi int64

@@ -24,30 +24,6 @@ func geometricMass(x, y, lo, hi int64, alpha float64) float64 {
 	return p * math.Tanh(alpha/2)
 }
 
-// Chi-square at false-reject probability 1e-6 a case, for inputs inside and
-// outside the range.
-func TestIntegers_Distribution(t *testing.T) {
-	testkit.Slow(t)
-	rng := random.Seeded(61)
-	for _, alpha := range []float64{0.1, 1, 3} {
-		const lo, hi = -5, 9
-		m := testkit.Must(NewTruncatedGeometric(Range{lo, hi}, alpha, nil))
-		free := testkit.Must(NewDiscreteLaplace(alpha, nil))
-		for _, x := range []int64{lo, 3, hi + 1, 0, hi, lo - 2}[:testkit.Sweep(3, 6)] {
-			count, countFree, p := make([]int, hi-lo+1), make([]int, hi-lo+1), make([]float64, hi-lo+1)
-			for i := range p {
-				p[i] = geometricMass(x, lo+int64(i), lo, hi, alpha)
-			}
-			for range testkit.Sweep(100_000, 200_000) {
-				count[testkit.Must(m.Release(rng, x))-lo]++
-				countFree[min(max(testkit.Must(free.Release(rng, x)), lo), hi)-lo]++
-			}
-			testkit.ChiSquare(t, count, p, 1e-6)
-			testkit.ChiSquare(t, countFree, p, 1e-6)
-		}
-	}
-}
-
 func TestDiscreteLaplace_SaturatesAtTheEnds(t *testing.T) {
 	rng := random.Seeded(62)
 	m := testkit.Must(NewDiscreteLaplace(1e-30, nil)) // noise far beyond int64
@@ -79,30 +55,6 @@ func TestDiscreteLaplace_RadiusQuantile(t *testing.T) {
 		if m.RadiusQuantile(1) != inf || !math.IsNaN(m.RadiusQuantile(-1)) || !math.IsNaN(m.RadiusQuantile(nan)) {
 			t.Errorf("alpha %v: quantiles at the ends", alpha)
 		}
-	}
-}
-
-// The mechanism adds noise of the calibrated sigma: chi-square at 1e-6.
-func TestDiscreteGaussian_Distribution(t *testing.T) {
-	rng := random.Seeded(63)
-	m := testkit.Must(NewDiscreteGaussian(GaussianTarget{Alpha: 0.5, Delta: 1e-6, Diameter: 1}, nil))
-	const reach = 60
-	count, p := make([]int, 2*reach+1), make([]float64, 2*reach+1)
-	total := 0.0
-	for i := range p {
-		k := float64(i - reach)
-		p[i] = math.Exp(-k * k / (2 * m.Sigma() * m.Sigma()))
-		total += p[i]
-	}
-	for i := range p {
-		p[i] /= total
-	}
-	for range 300_000 {
-		count[testkit.Must(m.Release(rng, 1000))-1000+reach]++
-	}
-	testkit.ChiSquare(t, count, p, 1e-6)
-	if y := testkit.Must(m.Release(rng, math.MaxInt64)); y < math.MaxInt64-1000 {
-		t.Errorf("at the end of int64: %d", y)
 	}
 }
 

@@ -29,11 +29,9 @@ func (n Norm) check(op string) error {
 	return checkDim(op, n.Dim)
 }
 
-// AlphaFor returns the level at which the noise of [KNorm] stays within the given radius, in
-// this norm, with the given probability: the quantile of the Gamma(Dim) distribution divided by
-// the radius, rounded down. The radius must be a number in [1e-90, 1e90], the probability in
-// (0, 1). If instead you want inputs at distance d to be told apart by at most e^eps, take
-// alpha = eps/d.
+// AlphaFor returns the level at which the noise of [KNorm] stays within the given radius, in this norm,
+// with the given probability: the quantile of the Gamma(Dim) distribution over the radius, rounded down.
+// The radius must be a number in [1e-90, 1e90], the probability in (0, 1).
 func (n Norm) AlphaFor(radius, prob float64) (float64, error) {
 	return n.alphaFor("additive: Norm.AlphaFor", radius, prob)
 }
@@ -52,12 +50,10 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 	return alpha, checkScale(op, "alpha", alpha)
 }
 
-// KNorm adds noise with density prop. to e^(-alpha*||z||) to a point of R^d, for an l_p norm: the K-norm mechanism (Hardt, Talwar 2010, "On the geometry of
-// differential privacy"). It is alpha-private per unit of that norm. In the plane with p = 2 it
-// is [PlanarLaplace], with p = 1 independent Laplace noise on every coordinate.
-//
-// The noise is exact, in every norm and dimension: see [Options]. A KNorm is immutable and safe
-// for concurrent use.
+// KNorm adds noise with density prop. to e^(-alpha*||z||) to a point of R^d, for an l_p norm: the K-norm
+// mechanism (Hardt, Talwar 2010, "On the geometry of differential privacy"). It is alpha-private per unit
+// of that norm. In the plane with p = 2 it is [PlanarLaplace], with p = 1 independent Laplace noise on
+// every coordinate. The noise is exact: see [Options]. Immutable and safe for concurrent use.
 type KNorm struct {
 	norm  Norm
 	alpha float64

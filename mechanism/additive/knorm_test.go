@@ -13,8 +13,6 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-const draws = 100_000 // a scale wrong by 1 percent fails the distributions below
-
 // unseen is a grid far below what the distributions see.
 var unseen = &Options{Grid: 0x1p-25}
 
@@ -77,67 +75,6 @@ func TestScale_IsNotBelowTheStatedOne(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The one- and two-dimensional forms use the same noise at the same level, and
-// the default grid is too fine to see.
-func TestLaplaceAndPlanar_Distribution(t *testing.T) {
-	rng := random.Seeded(40)
-	const alpha = 0.4
-	l, p := testkit.Must(NewLaplace(alpha, nil)), testkit.Must(NewPlanarLaplace(alpha, nil))
-	var side, radius, bearing []float64
-	for range 20_000 {
-		z := testkit.Must(l.Release(rng, 3)) - 3
-		f := math.Exp(-alpha*math.Abs(z)) / 2
-		if z > 0 {
-			f = 1 - f
-		}
-		side = append(side, f)
-		y := testkit.Must(p.Release(rng, [2]float64{5, -2}))
-		a, b := y[0]-5, y[1]+2
-		rad := alpha * math.Hypot(a, b)
-		radius = append(radius, 1-(1+rad)*math.Exp(-rad))
-		bearing = append(bearing, 0.5+math.Atan2(a, b)/(2*math.Pi))
-	}
-	testkit.Uniform(t, "Laplace", side)
-	testkit.Uniform(t, "planar radius", radius)
-	testkit.Uniform(t, "planar bearing", bearing)
-}
-
-// The direction has the cone measure: |U_1|^p is Beta(1/p, (d-1)/p), for p =
-// Inf max|U| = 1 and the others uniform; the sign is fair.
-func TestKNorm_DirectionLaw(t *testing.T) {
-	testkit.Slow(t)
-	rng := random.Seeded(34)
-	for _, n := range []Norm{{P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 3}, {P: 2, Dim: 8}, {P: 2, Dim: 9}, {P: 3, Dim: 2}, {P: 1.25, Dim: 4}} {
-		k := testkit.Must(NewKNorm(n, 1, unseen))
-		x, y := make([]float64, n.Dim), make([]float64, n.Dim)
-		testkit.Uniform(t, fmt.Sprint(n), sample(20_000, func() float64 {
-			testkit.Check(t, k.ReleaseTo(y, rng, x))
-			u := y[0] / floats.Norm(y, n.P)
-			f := mathext.RegIncBeta(1/n.P, float64(n.Dim-1)/n.P, min(1, math.Pow(math.Abs(u), n.P)))
-			if u < 0 {
-				return (1 - f) / 2
-			}
-			return (1 + f) / 2
-		}))
-	}
-	k := testkit.Must(NewKNorm(Norm{P: inf, Dim: 3}, 1, unseen))
-	x, y := make([]float64, 3), make([]float64, 3)
-	var other []float64
-	for range 20_000 {
-		testkit.Check(t, k.ReleaseTo(y, rng, x))
-		top := floats.Norm(y, inf)
-		for _, v := range y {
-			if math.Abs(v) < top {
-				other = append(other, (1+v/top)/2)
-			}
-		}
-	}
-	if len(other) < 40_000-10 { // two coordinates on one grid point of 2^25 are rare
-		t.Errorf("%d coordinates below the maximum", len(other))
-	}
-	testkit.Uniform(t, "linf", other)
 }
 
 func TestKNorm_QuantilesInvert(t *testing.T) {

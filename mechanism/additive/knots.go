@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
@@ -14,7 +13,8 @@ import (
 
 // KnotsOptions are for [NewKnots] and [NewEarthKnots]. nil and the zero value are the defaults.
 type KnotsOptions struct {
-	// Every is how many positions there are for each knot; 0 means 1. For tracks of n
+	// Every is how many positions there are for each knot; 0 means 1. Knots are in the middle of
+	// ceil(n/Every) parts of equal length, up to one position. For tracks of n
 	// positions that move by v from one to the next an Every of some 2 sqrt(n/(alpha v)) is best;
 	// the optimum is flat. It is public, and must be chosen without looking at the track.
 	Every int
@@ -22,67 +22,38 @@ type KnotsOptions struct {
 	Unit metric.Unit
 }
 
-// Knots releases a track by few of its positions, the knots at public times
-// ([mechanism.Knots]), and straight lines between them. It is alpha-private per unit of the
-// largest distance between two tracks of as many positions,
+// Knots releases a track by few of its positions, the knots at public times ([KnotsOptions.Every]), and
+// straight lines between them. It is alpha-private per unit of the largest distance between two tracks of
+// as many positions, whatever they are: nothing shows which are equal. Noise grows with the number of
+// knots ([Knots.RMS]), so that it is best to report seldom. A [Trail], whose level is that of moving a
+// track or one stay of it, errs less.
 //
-//	d(x, x') = max over t of |x_t - x'_t|,
-//
-// whatever they are and however many: nothing shows which positions are equal. Noise grows with
-// the number of knots instead ([Knots.RMS]), as it must under the largest distance for every
-// mechanism, so that it is best to report seldom. A [Trail], whose level is that of moving
-// a track or one stay of it, errs less.
-//
-// The noise z of k knots has the density prop. to e^(-alpha max |z_j|): K-norm noise (Hardt,
-// Talwar 2010) for the largest norm, up to a third less at each knot than independent noise of level
-// alpha/k. It is exact: each coordinate, as a real number, plus real noise is rounded once, to
-// multiples of the largest power of two that is at most 2^-20/alpha.
-//
-// A Knots is immutable and safe for concurrent use.
-type Knots[P any] struct {
-	every int
-	alpha float64 // per unit of the map
-	unit  float64 // of the map
-	out   exact.Lattice
-	on    planeMap[P]
-	g     mechanism.Guarantee
-}
+// The noise z of k knots has the density prop. to e^(-alpha max |z_j|): K-norm noise (Hardt, Talwar 2010)
+// for the largest norm. It is exact: each coordinate, as a real number, plus real noise is rounded once,
+// to multiples of the largest power of two that is at most 2^-20/alpha. A Knots is immutable and safe for
+// concurrent use.
+type Knots[P any] struct{ tracks[P] }
 
 // NewKnots returns the mechanism of level alpha, a number in [1e-100, 1e100], for tracks on a
 // flat map, both coordinates in one unit of length.
 func NewKnots(alpha float64, o *KnotsOptions) (*Knots[[2]float64], error) {
-	const op = "additive: NewKnots"
-	g, err := pure(op, alpha, orZero(o).Unit)
-	if err != nil {
-		return nil, err
-	}
-	return newKnots(op, alpha, 1, flatMap(fineStep(alpha)), g, o)
+	return knotsOf(flatTracks("additive: NewKnots", alpha, orZero(o).Every, orZero(o).Unit))
 }
 
 // NewEarthKnots returns the mechanism of level alpha per km of great-circle distance, alpha in
 // [1e-100, 1e5], for tracks of latitude and longitude about a public center, on the map that
 // [NewEarthTrail] describes: positions farther than 60 degrees from it are refused.
 func NewEarthKnots(alpha float64, center metric.LatLon, o *KnotsOptions) (*Knots[metric.LatLon], error) {
-	const op = "additive: NewEarthKnots"
-	g, err := earthGuarantee(op, alpha, orZero(o).Unit)
-	if err != nil {
-		return nil, err
-	}
-	on, err := earthMap(op, center)
-	if err != nil {
-		return nil, err
-	}
-	return newKnots(op, directed.MulDown(alpha, metric.EarthRadiusKm), metric.EarthRadiusKm, on, g, o)
+	return knotsOf(earthTracks("additive: NewEarthKnots", alpha, center, orZero(o).Every, orZero(o).Unit))
 }
 
-// newKnots's guarantee is the triangle inequality, with the full alpha, as the normalizer of the
+// knotsOf's guarantee is the triangle inequality, with the full alpha, as the normalizer of the
 // density is the same for all tracks, and as no two positions are farther apart on the map.
-func newKnots[P any](op string, alpha, unit float64, on planeMap[P], g mechanism.Guarantee, o *KnotsOptions) (*Knots[P], error) {
-	every := max(1, orZero(o).Every)
-	if e := orZero(o).Every; e < 0 {
-		return nil, fault.Value(op, "Every", float64(e), "an integer >= 0")
+func knotsOf[P any](t tracks[P], err error) (*Knots[P], error) {
+	if err != nil {
+		return nil, err
 	}
-	return &Knots[P]{every, alpha, unit, exact.Lattice{Step: fineStep(alpha)}, on, g}, nil
+	return &Knots[P]{t}, nil
 }
 
 func (k *Knots[P]) check(op string) error {
@@ -92,10 +63,8 @@ func (k *Knots[P]) check(op string) error {
 // Guarantee is alpha per unit of the largest distance between two tracks, delta 0.
 func (k *Knots[P]) Guarantee() mechanism.Guarantee { return orZero(k).g }
 
-// RMS is the root mean square noise of a knot in a track of n positions, on the Earth near the
-// center: sqrt((2k+1)(k+1))/alpha for the k = ceil(n/Every) knots; the mean is (4k+2)/(3 alpha).
-// What a track errs by comes on top where it is no straight line at steady speed between knots,
-// and before the first and behind the last, where it stands still.
+// RMS is the root mean square noise of a knot in a track of n positions, on the Earth near the center:
+// sqrt((2k+1)(k+1))/alpha for the k = ceil(n/Every) knots. What a track errs between knots comes on top.
 // NaN where n < 1.
 func (k *Knots[P]) RMS(n int) float64 {
 	fault.Must(k, k.check("additive: Knots.RMS"))
@@ -112,9 +81,8 @@ func (k *Knots[P]) String() string {
 	return describe(k.check("additive"), z.g, "a knot for every %d positions of a track", z.every)
 }
 
-// Release returns a track of as many positions, one or more. An error is of the first wrong one,
-// and nothing is drawn. A nil rng is secure, and the choice for private data. O(n): a day of minutes
-// by 72 knots takes 0.4 ms, on the Earth 30 ms.
+// Release returns a track of as many positions, one or more. An error is of the first wrong one, and
+// nothing is drawn. A nil rng is secure, and the choice for private data. O(n).
 func (k *Knots[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	const op = "additive: Knots.Release"
 	if err := k.check(op); err != nil {

@@ -10,12 +10,10 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// LevelAt returns a level at which the mechanism is (level, delta)-private for inputs up to
-// reach apart: at most alpha, and for p = 2 in many dimensions far less. It is the least such
-// level to 1e-3 for p = 1, 2 and +Inf, rounded up, where delta is at least 1e-50. For p = 1 and +Inf
-// it is that on the line, nearly alpha, as inputs may differ in the worst direction; so it is for
-// norms between, where the least level is not known. delta is in (0, 1), reach a
-// number >= 0. Some milliseconds.
+// LevelAt returns a level at which the mechanism is (level, delta)-private for inputs up to reach >= 0
+// apart, delta in (0, 1): at most alpha, and for p = 2 in many dimensions far less. It is the least such
+// level to 1e-3 for p = 1, 2 and +Inf, rounded up, where delta is at least 1e-50; for p = 1, +Inf and
+// norms between it is that on the line, nearly alpha. Some milliseconds.
 func (k *KNorm) LevelAt(delta, reach float64) (float64, error) {
 	return k.levelAt("additive: KNorm.LevelAt", delta, reach)
 }
@@ -41,11 +39,9 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 	return min(k.alpha, a.Hi), err
 }
 
-// AlphaForLevel returns the largest alpha, to some 1e-4, at which [KNorm.LevelAt] is at most
-// level: noise for those who state a level at delta. For p = 2 in many dimensions it is
-// several times level, and for other norms, as on the line, a little more than level.
-// level and reach are numbers > 0, reach at least the largest distance of two inputs;
-// delta is in (0, 1). Some 20 evaluations of LevelAt, a second in all.
+// AlphaForLevel returns the largest alpha, to some 1e-4, at which [KNorm.LevelAt] is at most level: for p
+// = 2 in many dimensions several times level. level and reach are numbers > 0, reach at least the largest
+// distance of two inputs; delta is in (0, 1). Some 20 evaluations of LevelAt, a second in all.
 func (n Norm) AlphaForLevel(level, delta, reach float64) (float64, error) {
 	const op = "additive: Norm.AlphaForLevel"
 	for _, err := range []error{n.check(op), checkScale(op, "level", level), checkScale(op, "reach", reach)} {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/knots"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 )
@@ -104,7 +105,7 @@ func total(nodes []trailNode) (s trailNode) {
 // post-processing. O(n).
 func (l *LiveTrail[P]) Track() []P {
 	fault.Must(l, l.check("additive: LiveTrail.Track"))
-	return l.t.on.lines(l.n, mechanism.Knots(l.n, 1), l.positions())
+	return l.t.on.lines(l.n, knots.At(l.n, 1), l.positions())
 }
 
 // positions is Track on the map.

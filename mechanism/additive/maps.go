@@ -4,11 +4,57 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/knots"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
+
+// tracks are what mechanisms on tracks have in common.
+type tracks[P any] struct {
+	every int     // positions for each that is released
+	alpha float64 // per unit of the map
+	unit  float64 // of the map
+	out   exact.Lattice
+	on    planeMap[P]
+	g     mechanism.Guarantee
+}
+
+func newTracks[P any](op string, alpha, unit float64, every int, on planeMap[P], g mechanism.Guarantee) (tracks[P], error) {
+	if every < 0 {
+		return tracks[P]{}, fault.Value(op, "Every", float64(every), "an integer >= 0")
+	}
+	return tracks[P]{max(1, every), alpha, unit, exact.Lattice{Step: fineStep(alpha)}, on, g}, nil
+}
+
+func flatTracks(op string, alpha float64, every int, unit metric.Unit) (tracks[[2]float64], error) {
+	g, err := pure(op, alpha, unit)
+	if err != nil {
+		return tracks[[2]float64]{}, err
+	}
+	return newTracks(op, alpha, 1, every, flatMap(fineStep(alpha)), g)
+}
+
+// earthTracks has alpha, at most 1e5, per km.
+func earthTracks(op string, alpha float64, center metric.LatLon, every int, unit metric.Unit) (none tracks[metric.LatLon], err error) {
+	if unit, err = fault.Unit(op, unit, metric.GreatCircle{}.Unit()); err != nil {
+		return none, err
+	}
+	g, err := pure(op, alpha, unit)
+	if err != nil {
+		return none, err
+	}
+	if alpha > 1e5 {
+		return none, fault.Value(op, "alpha", alpha, "at most 1e5 per km")
+	}
+	on, err := earthMap(op, center)
+	if err != nil {
+		return none, err
+	}
+	return newTracks(op, directed.MulDown(alpha, metric.EarthRadiusKm), metric.EarthRadiusKm, every, on, g)
+}
 
 // planeMap is a map of the plane: of the plane itself, or of a part of the Earth.
 type planeMap[P any] struct {
@@ -20,7 +66,7 @@ type planeMap[P any] struct {
 
 // knots are where a track, whose positions it checks, has knots: at most so many.
 func (m planeMap[P]) knots(op string, track []P, every, most int) ([]int, error) {
-	at := mechanism.Knots(len(track), every)
+	at := knots.At(len(track), every)
 	if len(at) < 1 || len(at) > most {
 		return nil, &fault.SizeError{Op: op, Arg: "track", Got: len(track), Want: fmt.Sprintf("1 to %d reports, one for %d positions", most, max(1, every))}
 	}
@@ -95,19 +141,6 @@ func earthMap(op string, center metric.LatLon) (m planeMap[metric.LatLon], err e
 			return metric.LatLon{Lat: lat, Lon: lon}
 		},
 	}, nil
-}
-
-// earthGuarantee is alpha, at most 1e5, per km.
-func earthGuarantee(op string, alpha float64, unit metric.Unit) (mechanism.Guarantee, error) {
-	unit, err := fault.Unit(op, unit, metric.GreatCircle{}.Unit())
-	if err != nil {
-		return mechanism.Guarantee{}, err
-	}
-	g, err := pure(op, alpha, unit)
-	if err == nil && !(alpha <= 1e5) {
-		err = fault.Value(op, "alpha", alpha, "at most 1e5 per km")
-	}
-	return g, err
 }
 
 // fineStep is the largest power of two that is at most 2^-20 of the noise's width 1/alpha.

@@ -10,24 +10,21 @@ import (
 )
 
 // Region is a part of the sphere with public boundaries: the land, a country, a park.
-// mechanism.Then(sphere, land.Move) moves outputs into it ([Region.Move]), which is
-// post-processing and leaves the guarantee as it is. Drawing again until the output lies in the
-// region would not: how likely a draw is to lie there depends on the input.
-//
-// A Region is immutable and safe for concurrent use.
+// mechanism.Then(sphere, land.Move) moves outputs into it, which is post-processing. Drawing again until
+// the output lies in the region is not: how likely that is depends on the input. Immutable and safe for
+// concurrent use.
 type Region struct {
 	bands  [181][][2]metric.LatLon // the edges that meet [k, k+1) degrees above -90
 	border *metric.Points[metric.LatLon]
 	near   *metric.Locator[metric.LatLon]
 }
 
-// NewRegion returns the region inside the rings, as GeoJSON has them: all rings of all
-// polygons, holes too, in any order and direction; longitudes in [-180, 180]; edges
-// straight on the map of longitude and latitude; the last point of a ring may be its first.
-// Rings are cut at the date line: an edge of more than 180 degrees of longitude is refused,
-// but for one at a pole and one around the whole map between points on the date line. The
-// border is known by points on the edges that are at most spacing apart, in the unit of the
-// sphere. A border of length L takes memory for L/spacing points.
+// NewRegion returns the region inside the rings, as GeoJSON has them: all rings of all polygons, holes
+// too, in any order and direction; longitudes in [-180, 180]; edges straight on the map of longitude and
+// latitude. Rings are cut at the date line: an edge of more than 180 degrees of longitude is refused, but
+// for one at a pole and one around the whole map between points on the date line. The border is known by
+// points at most spacing apart, in the unit of the sphere: a border of length L takes memory for L/spacing
+// points.
 func NewRegion(sphere metric.GreatCircle, rings [][]metric.LatLon, spacing float64) (*Region, error) {
 	const op = "additive: NewRegion"
 	sphere, err := sized(op, sphere)

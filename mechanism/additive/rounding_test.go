@@ -123,8 +123,8 @@ func TestExact_OutputsAreMultiplesOfTheGrid(t *testing.T) {
 	}
 }
 
-// Draws are those of the exact sampler at the alpha of the guarantee itself, and
-// at the deviation that GaussianSigma states, on the grid.
+// Draws are those of the exact sampler, whose laws package exact tests, at the alpha of the guarantee
+// itself, and at the deviation that the calibrations state, on the grid.
 func TestExact_DrawsAtTheStatedLevel(t *testing.T) {
 	for _, alpha := range []float64{0.3, 1, 7.7} {
 		x, want := []float64{1.2, -0.7}, make([]float64, 2)
@@ -150,6 +150,21 @@ func TestExact_DrawsAtTheStatedLevel(t *testing.T) {
 			at.AddNormal(want, random.Seeded(seed), x, testkit.Must(GaussianSigma(target)))
 			if got := testkit.Must(g.Release(random.Seeded(seed), x)); !slices.Equal(got, want) {
 				t.Fatalf("Gaussian: %v, want %v", got, want)
+			}
+			integer, clamped := testkit.Must(NewDiscreteLaplace(alpha, nil)), testkit.Must(NewTruncatedGeometric(Range{-1, 2}, alpha, nil))
+			normal := testkit.Must(NewDiscreteGaussian(target, nil))
+			for _, x := range []int64{-3, 1, 9} {
+				laplace := exact.AddDiscreteLaplace(random.Seeded(seed), x, alpha)
+				if got := testkit.Must(integer.Release(random.Seeded(seed), x)); got != laplace {
+					t.Fatalf("DiscreteLaplace: %v, want %v", got, laplace)
+				}
+				if got := testkit.Must(clamped.Release(random.Seeded(seed), x)); got != min(max(laplace, -1), 2) {
+					t.Fatalf("TruncatedGeometric: %v of %v", got, laplace)
+				}
+				want := exact.AddDiscreteGaussian(random.Seeded(seed), x, testkit.Must(DiscreteGaussianSigma(target)))
+				if got := testkit.Must(normal.Release(random.Seeded(seed), x)); got != want {
+					t.Fatalf("DiscreteGaussian: %v, want %v", got, want)
+				}
 			}
 		}
 	}

@@ -10,21 +10,13 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Snap replaces every output of m by the index of the nearest of the given
-// points, in their own metric; ties go to the lowest index. It is
-// post-processing, so m's guarantee stands. The points must be public, and of
-// the type that m releases: KNorm goes with metric.Euclidean and its relatives,
-// PlanarLaplace with metric.Plane, Sphere with metric.GreatCircle. An output
-// that the points' space refuses is an error.
+// Snap replaces every output of m by the index of the nearest of the given points, in their own metric;
+// ties go to the lowest index. It is post-processing, so m's guarantee stands. The points must be public,
+// and of the type that m releases: KNorm goes with metric.Euclidean and its relatives, PlanarLaplace with
+// metric.Plane, Sphere with metric.GreatCircle. An output that the points' space refuses is an error.
+// Snapped of package exponential has the matrix of this mechanism, its losses and its audited level.
 //
-// On the line, in the plane and on the sphere Snapped of package exponential is this
-// mechanism with its matrix, for inputs among the points: it takes O(n^2) memory, and
-// gives the expected loss, its audited level and at times a better rate. Here nothing
-// is computed before a release, inputs are any points of the space, and the guarantee
-// is that of the noise.
-//
-// O(n log n) once. A release searches as [metric.Locator] does, and is safe for
-// concurrent use if m's is.
+// O(n log n) once. A release searches as [metric.Locator] does, and is safe for concurrent use if m's is.
 func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanism.Mechanism[X, int] {
 	near := metric.NewLocator(pts)
 	check, _ := pts.Space().(metric.Checker[P])
@@ -39,18 +31,13 @@ func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanis
 	})
 }
 
-// Madlib replaces a word by a word of near meaning: it adds noise with density prop. to
-// e^(-alpha*||z||_2) to the word's vector and returns the word whose vector is nearest
-// (Feyisetan, Balle, Drake, Diethe 2020, "Privacy- and utility-preserving textual analysis via
-// calibrated multivariate perturbations"). Words are the indices of their vectors. It is
-// alpha-private per unit of the Euclidean distance between the vectors of two words; a text of
-// n words released word by word composes n times. In d dimensions the noise has norm about
-// d/alpha, so alpha must be well above d divided by the distance of near words, or words change
-// often.
-//
-// The noise is exact (see [Options]), and what follows it is post-processing. So alpha is the
-// level of the words that come out, whatever their vectors and whatever rounds in the search
-// for the nearest. A Madlib is immutable and safe for concurrent use.
+// Madlib replaces a word by a word of near meaning: it adds noise with density prop. to e^(-alpha*||z||_2)
+// to the word's vector and returns the word whose vector is nearest (Feyisetan, Balle, Drake, Diethe 2020,
+// "Privacy- and utility-preserving textual analysis via calibrated multivariate perturbations"). Words are
+// the indices of their vectors. It is alpha-private per unit of the Euclidean distance between vectors; a
+// text of n words composes n times. In d dimensions the noise has norm about d/alpha: alpha must be well
+// above d over the distance of near words, or words change often. The noise is exact ([Options]), and what
+// follows it is post-processing. Immutable and safe for concurrent use.
 type Madlib struct {
 	k       *KNorm
 	words   metric.Finite

@@ -1,7 +1,6 @@
 package additive
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -131,25 +130,6 @@ func TestSphere_Quantiles(t *testing.T) {
 	}
 }
 
-var places = map[string]metric.LatLon{
-	"equator":    {Lat: 0, Lon: 20},
-	"mid":        {Lat: 48.2, Lon: 16.4},
-	"near pole":  {Lat: 89.9, Lon: -70},
-	"north pole": {Lat: 90, Lon: 33},
-	"south pole": {Lat: -90, Lon: 0},
-	"date line":  {Lat: 10, Lon: 180},
-	"turned":     {Lat: -5, Lon: 540.5},
-}
-
-// bearingTo is the initial bearing of the great circle from x to y.
-func bearingTo(x, y metric.LatLon) float64 {
-	const degree = math.Pi / 180
-	sin1, cos1 := math.Sincos(x.Lat * degree)
-	sin2, cos2 := math.Sincos(y.Lat * degree)
-	sinL, cosL := math.Sincos((y.Lon - x.Lon) * degree)
-	return math.Atan2(sinL*cos2, cos1*sin2-sin1*cos2*cosL)
-}
-
 // Two places 173 m apart, one of them on the meridian, where float64 longitudes are
 // fine: all digits of all releases are those of the public grid, and the last of them are
 // as likely from either, which low bits of noise in float64 were not. Chi-square of 64
@@ -185,46 +165,4 @@ func TestSphere_DrawsAtTheStatedLevel(t *testing.T) {
 			t.Fatalf("%v, want %v, %v", y, lat, lon)
 		}
 	}
-}
-
-// The distance traveled has the stated distribution and the bearing is uniform,
-// everywhere: false-reject probability 1e-7 for each of the two.
-func TestSphere_Distribution(t *testing.T) {
-	testkit.Slow(t)
-	rng := random.Seeded(52)
-	for _, alpha := range []float64{1e-3, 0.5, 1e-5}[:testkit.Sweep(2, 3)] { // alpha*R = 6, 3200, .06
-		s := testkit.Must(NewSphere(alpha, nil))
-		for name, x := range places {
-			const n = 20_000
-			dist, bearing := make([]float64, n), make([]float64, n)
-			for i := range n {
-				y := testkit.Must(s.Release(rng, x))
-				d := metric.GreatCircle{}.Distance(x, y)
-				// By the survival function of the distribution, written out.
-				a, th := alpha*metric.EarthRadiusKm, d/metric.EarthRadiusKm
-				dist[i] = (1 - math.Exp(-a*th)*(math.Cos(th)+a*math.Sin(th))) / (1 + math.Exp(-a*math.Pi))
-				bearing[i] = 0.5 + bearingTo(x, y)/(2*math.Pi)
-			}
-			testkit.Uniform(t, fmt.Sprintf("alpha %v, %s: distance", alpha, name), dist)
-			testkit.Uniform(t, fmt.Sprintf("alpha %v, %s: bearing", alpha, name), bearing)
-		}
-	}
-}
-
-// Distance and bearing are independent: chi-square over a 4 x 8 table.
-func TestSphere_DistanceAndBearingIndependent(t *testing.T) {
-	rng := random.Seeded(53)
-	s := testkit.Must(NewSphere(1e-3, nil))
-	x := metric.LatLon{Lat: 70, Lon: -179.9}
-	count, p := make([]int, 32), make([]float64, 32)
-	for i := range p {
-		p[i] = 1.0 / 32
-	}
-	for range testkit.Sweep(100_000, 200_000) {
-		y := testkit.Must(s.Release(rng, x))
-		i := min(3, int(4*s.RadiusProb(metric.GreatCircle{}.Distance(x, y))))
-		j := min(7, int(8*(0.5+bearingTo(x, y)/(2*math.Pi))))
-		count[8*i+j]++
-	}
-	testkit.ChiSquare(t, count, p, 1e-6)
 }

@@ -1,4 +1,4 @@
-package additive_test
+package additive
 
 import (
 	"encoding/csv"
@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/knots"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -56,24 +55,6 @@ func sessions(rng *rand.Rand) (all []track) {
 	return all
 }
 
-// interpolated is a track of n positions through those at some times.
-func interpolated(n int, at []int, ys track) track {
-	out, j := make(track, n), 0
-	for i := range out {
-		for j+1 < len(at) && i >= at[j+1] {
-			j++
-		}
-		out[i] = ys[j]
-		if j+1 < len(at) && i > at[j] {
-			w := float64(i-at[j]) / float64(at[j+1]-at[j])
-			for k := range out[i] {
-				out[i][k] += w * (ys[j+1][k] - ys[j][k])
-			}
-		}
-	}
-	return out
-}
-
 func upTo(n int) (all []int) {
 	for i := range n {
 		all = append(all, i)
@@ -93,7 +74,7 @@ func thinned(t track, at []int) (xs track) {
 // Palamidessi, Stronati 2014), whose tests every so many minutes each cost, or sparse vector,
 // where only those that say yes do. A choice is of c, the threshold in scales of the noise, the
 // share of alpha for releases and the minutes between tests.
-func noticed(sparse bool, at func(alpha float64) *additive.PlanarLaplace) func(rng *rand.Rand, t track, alpha float64, choice int) track {
+func noticed(sparse bool, at func(alpha float64) *PlanarLaplace) func(rng *rand.Rand, t track, alpha float64, choice int) track {
 	return func(rng *rand.Rand, t track, alpha float64, choice int) (ys track) {
 		laplace := func(scale float64) float64 { return scale * (rng.ExpFloat64() - rng.ExpFloat64()) }
 		c := []float64{2, 4, 6, 10}[choice%4]
@@ -124,8 +105,8 @@ func noticed(sparse bool, at func(alpha float64) *additive.PlanarLaplace) func(r
 // the error is that on the other.
 func BenchmarkTracks(b *testing.B) {
 	minutes := []int{1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 90}
-	planar := func(alpha float64) *additive.PlanarLaplace {
-		return testkit.Must(additive.NewPlanarLaplace(alpha, nil))
+	planar := func(alpha float64) *PlanarLaplace {
+		return testkit.Must(NewPlanarLaplace(alpha, nil))
 	}
 	each := func(rng *rand.Rand, xs track, alpha float64) (ys track) {
 		m := planar(alpha / float64(len(xs)))
@@ -161,14 +142,14 @@ func BenchmarkTracks(b *testing.B) {
 		{"predictive", upTo(72), noticed(false, planar)},
 		{"sparse vector", upTo(72), noticed(true, planar)},
 		{"knots, independent", minutes, func(rng *rand.Rand, t track, alpha float64, every int) track {
-			at := mechanism.Knots(len(t), every)
-			return interpolated(len(t), at, each(rng, thinned(t, at), alpha))
+			at := knots.At(len(t), every)
+			return flatMap(1).lines(len(t), at, each(rng, thinned(t, at), alpha))
 		}},
 		{"Knots", minutes, func(rng *rand.Rand, t track, alpha float64, every int) track {
-			return testkit.Must(testkit.Must(additive.NewKnots(alpha, &additive.KnotsOptions{Every: every})).Release(rng, t))
+			return testkit.Must(testkit.Must(NewKnots(alpha, &KnotsOptions{Every: every})).Release(rng, t))
 		}},
 		{"Trail", minutes, func(rng *rand.Rand, t track, alpha float64, every int) track {
-			return testkit.Must(testkit.Must(additive.NewTrail(alpha, &additive.TrailOptions{Steps: 200, Every: every})).Release(rng, t))
+			return testkit.Must(testkit.Must(NewTrail(alpha, &TrailOptions{Steps: 200, Every: every})).Release(rng, t))
 		}},
 	}
 	all := sessions(random.Seeded(2))
@@ -211,11 +192,11 @@ func BenchmarkTracks(b *testing.B) {
 func BenchmarkKnots(b *testing.B) {
 	rng := random.Seeded(4)
 	for _, every := range []int{1, 20} {
-		m := testkit.Must(additive.NewKnots(0.01, &additive.KnotsOptions{Every: every}))
+		m := testkit.Must(NewKnots(0.01, &KnotsOptions{Every: every}))
 		t := make(track, 1440)
 		testkit.Bench(b, "every="+strconv.Itoa(every), func() { testkit.Must(m.Release(rng, t)) })
 	}
-	m := testkit.Must(additive.NewEarthKnots(10, metric.LatLon{}, &additive.KnotsOptions{Every: 20}))
+	m := testkit.Must(NewEarthKnots(10, metric.LatLon{}, &KnotsOptions{Every: 20}))
 	t := make([]metric.LatLon, 1440)
 	testkit.Bench(b, "Earth", func() { testkit.Must(m.Release(rng, t)) })
 }

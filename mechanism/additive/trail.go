@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
@@ -18,46 +17,35 @@ type TrailOptions struct {
 	// Steps is the most reports of a trail, the start among them, up to 2^30; 0 means 1,440, one a
 	// minute for a day. Noise grows like a power of its logarithm.
 	Steps int
-	// Every is how many positions there are for each report of [Trail.Release], those of
-	// [mechanism.Knots], with straight lines between; 0 means 1. Slow or short moves err less with
+	// Every is how many positions there are for each report of [Trail.Release], as of
+	// [KnotsOptions.Every], with straight lines between; 0 means 1. Slow or short moves err less with
 	// fewer reports. It is public, and must be chosen without looking at the track.
 	Every int
 	// Unit names the unit of the coordinates, as in "km", which it is on the Earth.
 	Unit metric.Unit
 }
 
-// Trail releases the positions of somebody who moves, x_0, x_1, ..., report by report as time
-// passes ([Trail.Start]) or afterwards ([Trail.Release]). It hides how a track differs from
-// another as a whole: with delta_t = x_t - x'_t it is alpha-private per unit of
+// Trail releases the positions of somebody who moves, x_0, x_1, ..., report by report as time passes
+// ([Trail.Start]) or afterwards ([Trail.Release]). With delta_t = x_t - x'_t it is alpha-private per unit
+// of
 //
 //	d_TV(x, x') = |delta_0| + sum over t >= 1 of |delta_t - delta_(t-1)|.
 //
-// A track that is moved by d as a whole costs alpha d, however long it is, and one stay or detour
-// moved by d costs 2 alpha d; jitter in every report is not hidden. At ln 4 for 200 m a track is
-// known to about a kilometer where it has 12 reports, and to 3 or 4 where it has 1,440
-// ([Trail.RMS]), not to a street. [Trail.Level] is
-// the level for any two tracks of so many reports. Tracks are compared with those of as many
-// reports: their number and times are public, and must not depend on where somebody is.
+// A track that is moved by d as a whole costs alpha d, however long it is, and one stay or detour moved by
+// d costs 2 alpha d; jitter in every report is not hidden. [Trail.Level] is the level for any two tracks.
+// The number and times of reports are public, and must not depend on where somebody is.
 //
-// The start is released with noise of level alpha, as of [PlanarLaplace]. Over time there is a
-// tree: a node of level l stands for the times from s to e, and its increment x_e - x_s is
-// released with noise of level alpha_l, sum of alpha_l = alpha. A position is the start plus the
-// increments of the few nodes that lead up to it, so that its noise does not grow with time;
-// where a node is complete, its children's increments improve its own. The noise is exact: each
-// increment, as a real number, plus real noise is rounded once, to multiples of the largest
-// power of two that is at most 2^-20/alpha; inputs are not rounded.
-//
-// A Trail is immutable and safe for concurrent use.
+// The start is released with noise of level alpha, as of [PlanarLaplace]. Over time there is a tree: a
+// node of level l stands for the times from s to e, and its increment x_e - x_s is released with noise of
+// level alpha_l, sum of alpha_l = alpha. A position is the start plus the increments of the few nodes that
+// lead up to it, so that its noise does not grow with time. The noise is exact: each increment, as a real
+// number, plus real noise is rounded once, to multiples of the largest power of two that is at most
+// 2^-20/alpha. A Trail is immutable and safe for concurrent use.
 type Trail[P any] struct {
+	tracks[P]
 	steps  int
-	every  int
-	levels []trailLevel // the coarsest first
-	alpha  float64      // per unit of the map
-	unit   float64      // of the map
-	out    exact.Lattice
-	on     planeMap[P]
+	levels []trailLevel                                              // the coarsest first
 	draw   func(rng *rand.Rand, to, from P, rate float64) [2]float64 // the increment, with noise
-	g      mechanism.Guarantee
 }
 
 // trailLevel are nodes of equal width, which follow one another in time.
@@ -83,54 +71,36 @@ type trailLevel struct {
 // flat map, both coordinates in one unit of length.
 func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 	const op = "additive: NewTrail"
-	g, err := pure(op, alpha, orZero(o).Unit)
-	if err != nil {
-		return nil, err
-	}
-	t := &Trail[[2]float64]{alpha: alpha, unit: 1, g: g}
-	t.out.Step = fineStep(t.alpha)
-	t.on = flatMap(t.out.Step)
-	return t.grow(op, orZero(o))
+	t, err := flatTracks(op, alpha, orZero(o).Every, orZero(o).Unit)
+	return grow(op, t, err, orZero(o).Steps)
 }
 
-// NewEarthTrail returns the mechanism of level alpha per km for tracks of latitude and longitude
-// about a public center, alpha in [1e-100, 1e5]. Positions farther than 60 degrees (6,672 km) from
-// it are refused before anything is drawn.
+// NewEarthTrail returns the mechanism of level alpha per km for tracks of latitude and longitude about a
+// public center, alpha in [1e-100, 1e5]. Positions farther than 60 degrees (6,672 km) from it are refused
+// before anything is drawn.
 //
-// Positions fall straight onto the plane that touches the Earth at the center (orthographic
-// projection), and d_TV is that of the tracks there. No two positions are farther apart there than
-// on the Earth, so that a start moved by d km of great-circle distance costs at most alpha d, and a
-// stay 2 alpha d. A track of length L that is moved as a whole, by a turn of the Earth that moves no
-// place on it, of the track or not, by more than d, costs at most alpha d (1 + L/R), R the Earth's
-// radius. Noise is wider where distances shrink, away from the center: by .3 % at 500 km, 1.2 % at
-// 1,000 km. The projection is part of the exact draw, and so not rounded.
-//
-// The Earth is a sphere, as in [metric.GreatCircle].
+// Positions fall straight onto the plane that touches the Earth, a sphere, at the center (orthographic
+// projection), and d_TV is that of the tracks there. No two positions are farther apart there than on the
+// Earth, so that a start moved by d km of great-circle distance costs at most alpha d, and a stay 2 alpha
+// d. A track of length L that is moved by a turn of the Earth, of no place by more than d, costs at most
+// alpha d (1 + L/R), R the Earth's radius. Noise is wider away from the center: by .3 % at 500 km. The
+// projection is part of the exact draw, and so not rounded.
 func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail[metric.LatLon], error) {
 	const op = "additive: NewEarthTrail"
-	g, err := earthGuarantee(op, alpha, orZero(o).Unit)
-	if err != nil {
-		return nil, err
-	}
-	on, err := earthMap(op, center)
-	if err != nil {
-		return nil, err
-	}
 	// A turn by the angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
-	t := &Trail[metric.LatLon]{alpha: directed.MulDown(alpha, metric.EarthRadiusKm), unit: metric.EarthRadiusKm, on: on, g: g}
-	t.out.Step = fineStep(t.alpha)
-	return t.grow(op, orZero(o))
+	t, err := earthTracks(op, alpha, center, orZero(o).Every, orZero(o).Unit)
+	return grow(op, t, err, orZero(o).Steps)
 }
 
-// grow checks the options, chooses the tree of live reports and returns t.
-func (t *Trail[P]) grow(op string, o TrailOptions) (*Trail[P], error) {
-	t.steps, t.every = cmp.Or(o.Steps, 1440), o.Every
-	if t.steps < 0 || t.steps > 1<<30 {
-		return nil, fault.Value(op, "Steps", float64(o.Steps), "an integer in [0, 2^30]")
+// grow checks the steps and chooses the tree of live reports.
+func grow[P any](op string, of tracks[P], err error, steps int) (*Trail[P], error) {
+	if err != nil {
+		return nil, err
 	}
-	if o.Every < 0 {
-		return nil, fault.Value(op, "Every", float64(o.Every), "an integer >= 0")
+	if steps < 0 || steps > 1<<30 {
+		return nil, fault.Value(op, "Steps", float64(steps), "an integer in [0, 2^30]")
 	}
+	t := &Trail[P]{tracks: of, steps: cmp.Or(steps, 1440)}
 	t.draw = func(rng *rand.Rand, to, from P, rate float64) [2]float64 {
 		return t.out.AddPlanar(rng, t.on.difference(to, from), rate)
 	}
@@ -210,12 +180,11 @@ func liveSquare(levels []trailLevel, n int) float64 {
 	return sum
 }
 
-// wholeSquare is about the mean square of the noise by least squares, at alpha = 1, and is it where
-// all nodes are complete. Of the positions within a node, counted from its begin, it sums the
-// variances, the covariances with the node's increment and the squares of these, given that and
-// all below, from level to level: for its children alone they are j z + those within the child, z
-// the variance of a child's increment and j the children before, and the node's own increment is
-// one more observation.
+// wholeSquare is about the mean square of the noise by least squares, at alpha = 1, and is it where all
+// nodes are complete. From level to level it sums, over the positions within a node, their variances,
+// covariances with the node's increment and the squares of these, given that and all below: for its
+// children alone they are j z + those within the child, z the variance of a child's increment and j the
+// children before; the node's own increment is one more observation.
 func wholeSquare(levels []trailLevel) float64 {
 	var z, vars, covs, squares float64
 	for l := len(levels) - 1; l >= 0; l-- {
@@ -247,10 +216,9 @@ func (t *Trail[P]) check(op string) error {
 // the guarantee of [Knots], which is per km of the largest distance, take [Trail.Level].
 func (t *Trail[P]) Guarantee() mechanism.Guarantee { return orZero(t).g }
 
-// Level is the guarantee of n reports, live or of a whole track, the larger of both, per unit of
-// the largest distance that any of them is moved by, for all tracks: alpha + 2 sum of alpha_l n_l,
-// n_l the increments of level l that are released. It promises nothing where n is not
-// in [1, Steps]. [LiveTrail.Level] is that of live reports.
+// Level is the guarantee of n reports, live or of a whole track, the larger of both, per unit of the
+// largest distance that any of them is moved by: alpha + 2 sum of alpha_l n_l, n_l the increments of level
+// l that are released. It promises nothing where n is not in [1, Steps].
 func (t *Trail[P]) Level(n int) mechanism.Guarantee {
 	fault.Must(t, t.check("additive: Trail.Level"))
 	if n < 1 || n > t.steps {
@@ -294,11 +262,10 @@ func (t *Trail[P]) String() string {
 	return describe(t.check("additive"), z.g, "trail of up to %d reports", z.steps)
 }
 
-// Release returns a whole track, of one to Steps reports. As these are known in advance, the tree
-// fits their number, and the positions are what all its increments tell together, by least
-// squares: nearer than live ones by a fifth for 64 reports and a quarter for 1,440, at the same
-// alpha. An error is of the first wrong position, and nothing is drawn. A nil rng is secure, and
-// the choice for private data. About a microsecond a position, on the Earth 20.
+// Release returns a whole track, of one to Steps reports: all increments of a tree for their number, by
+// least squares, nearer than live ones by a fifth to a quarter. An error is of the first wrong position,
+// and nothing is drawn. A nil rng is secure, and the choice for private data. About a microsecond a
+// position, on the Earth 20.
 func (t *Trail[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	const op = "additive: Trail.Release"
 	if err := t.check(op); err != nil {

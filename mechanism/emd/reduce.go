@@ -11,7 +11,6 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/search"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
 )
 
@@ -69,7 +68,7 @@ func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], err
 	if inner == nil {
 		return nil, fault.Empty("emd: NewReduced", "inner", 0)
 	}
-	if err := mechanism.CheckIndependent(inner); err != nil {
+	if err := fault.Independent(inner); err != nil {
 		return nil, fmt.Errorf("emd: NewReduced: inner: %w", err)
 	}
 	g, distance, err := reduced("emd: NewReduced", inner.Guarantee(), o)

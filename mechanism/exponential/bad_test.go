@@ -23,12 +23,8 @@ var builders = map[string]builder{
 	"Weighted": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		return Weighted(ctx, f, alpha, slices.Repeat([]float64{1}, f.Len()), &Options{Unit: u})
 	},
-	"Tight": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return Tight(ctx, f, alpha, &TightOptions{Unit: u})
-	},
-	"Lazy": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return Lazy(ctx, f, alpha, &LazyOptions{Unit: u})
-	},
+	"Tight": tuning(Tight),
+	"Lazy":  tuning(Lazy),
 	"Relaxed": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		m, err := Relaxed(ctx, metric.Same(f), alpha, &RelaxedOptions{Options: Options{Unit: u}})
 		return &cmp.Or(m, &RelaxedMechanism{}).Mechanism, err
@@ -82,13 +78,12 @@ func TestConstructors_RefuseUnitsAndDistances(t *testing.T) {
 
 // Errors name the call, the argument, the value and what was wanted.
 func TestErrors(t *testing.T) {
-	ctx, nan, inf := t.Context(), math.NaN(), math.Inf(1)
+	ctx, nan := t.Context(), math.NaN()
 	f, u := space.Path(4, 1), randomUltrametric(t, random.Seeded(25), 4)
 	line := euclidean(t, 0, 1, 2, 3)
 	bad, three := distances{nan}, space.Path(3, 1)
 	near := space.Func(3, func(i, j int) float64 { return []float64{.01, 1, 9}[i+j-1] }) // 2 is near 0 and far from 1, 0 near 1
 	lazily := func(f metric.Finite, alpha float64) error { return testkit.Err(Lazy(ctx, f, alpha, nil)) }
-	truncated := func(reach float64) error { return testkit.Err(Truncated(ctx, line, 1, reach, nil)) }
 	remapped := func(alpha float64, o *RemappedOptions) error {
 		return testkit.Err(Remapped(ctx, metric.Same(line), alpha, o))
 	}
@@ -96,7 +91,6 @@ func TestErrors(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"Standard: alpha = 0, want a finite number > 0", testkit.Err(Standard(ctx, f, 0, nil))},
 		{"Standard: Outputs: empty input", testkit.Err(Standard(ctx, f, 1, &Options{Outputs: []int{}}))},
 		{"Standard: Outputs[1] = 4, want an index in [0, 4)", testkit.Err(Standard(ctx, f, 1, &Options{Outputs: []int{0, 4}}))},
 		{"Standard: the space: empty input", testkit.Err(Standard(ctx, nil, 1, nil))},
@@ -104,30 +98,21 @@ func TestErrors(t *testing.T) {
 		{"standard: audited level +Inf", testkit.Err(Standard(ctx, space.Func(3, func(i, j int) float64 { return float64(i) }), 1, nil))}, // d(0,1) = d(0,2) = 0
 		{"standard: audited level 2 exceeds alpha = 1 between points 0 and", &LevelError{MethodStandard, 1, mechanism.Audit{Hi: 2}}},
 		{"standard: alpha = 1 is below what an audit in float64", &LevelError{MethodStandard, 1, mechanism.Audit{Hi: 2, X: -1}}},
-		{"Weighted: alpha = NaN", testkit.Err(Weighted(ctx, f, nan, nil, nil))},
 		{"Weighted: weights has size 3, want 4", testkit.Err(Weighted(ctx, f, 1, []float64{1, 1, 1}, nil))},
+		{"Tight: Outputs: want none", testkit.Err(Tight(ctx, f, 1, &Options{Outputs: []int{0}}))},
 		{"Tight: exp(-alpha*rho) is singular", testkit.Err(Tight(ctx, f, 1e-14, nil))},
-		{"Lazy: alpha = -1", lazily(f, -1)},
 		{"Lazy: rho.Distance(1, 2) = 9.094947017729282e-13, want 0 or at least", lazily(euclidean(t, 0, 1, 1+0x1p-40), 1)},
 		{"Lazy: rho.Distance(0, 1) = 1e-160", lazily(euclidean(t, 0, 1e-160, 2e-160), 1)}, // squares without digits
-		{"Truncated: reach = 0", truncated(0)},
-		{"Snapped: no points of the line", testkit.Err(Snapped(ctx, f, 1, nil))}, // of no known geometry
+		{"Snapped: no points of the line", testkit.Err(Snapped(ctx, f, 1, nil))},          // of no known geometry
 		{"Remapped: no points of the line", testkit.Err(Remapped(ctx, metric.Same(f), 1, nil))},
-		{"Remapped: Cells = -1", remapped(1, &RemappedOptions{Cells: -1})},
 		{"Remapped: Prior has size 1, want 4", remapped(1, &RemappedOptions{Prior: []float64{1}})},
-		{"Remapped: alpha = NaN", remapped(nan, nil)},
 		{"Remapped: Outputs[0] = 4", remapped(1, &RemappedOptions{Options: Options{Outputs: []int{4}}})},
-		{"Constant: n: empty input", testkit.Err(Constant(0, 0, ""))},
 		{"Constant: point = 4, want an index in [0, 4)", testkit.Err(Constant(4, 4, ""))},
-		{"Best: alpha = +Inf", testkit.Err(Best(ctx, metric.Same(f), inf, nil))},
 		{"Best: Prior has size 1, want 4", testkit.Err(Best(ctx, metric.Same(f), 1, &BestOptions{Prior: []float64{1}}))},
 		{"Best: Remap: want a Prior", testkit.Err(Best(ctx, metric.Same(f), 1, &BestOptions{Remap: true}))},
 		{"Best: Outputs[0] = -1", testkit.Err(Best(ctx, metric.Same(f), 1, &BestOptions{Outputs: []int{-1}}))},
 		{"Best: Privacy.Distance(0, 1) = NaN", testkit.Err(Best(ctx, metric.Bimetric{Privacy: bad, Utility: three}, 1, nil))},
 		{"Best: Utility.Distance(0, 1) = NaN", testkit.Err(Best(ctx, metric.Bimetric{Privacy: three, Utility: bad}, 1, nil))},
-		{"Relaxed: alpha = NaN", testkit.Err(Relaxed(ctx, metric.Same(f), nan, nil))},
-		{"Relaxed: Separation = -1", testkit.Err(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Separation: -1}))},
-		{"Relaxed: Candidates = -1", testkit.Err(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Candidates: -1}))},
 		{"Relaxed: Prior has size 1, want 4", testkit.Err(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Prior: []float64{1}}))},
 		{"Relaxed: Outputs: empty input", testkit.Err(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Options: Options{Outputs: []int{}}}))},
 		{"Relaxed: Accuracy: Outputs must list every point", testkit.Err(Relaxed(ctx, metric.Same(u), 1, &RelaxedOptions{Options: Options{Outputs: []int{1, 2}}, Accuracy: true}))},

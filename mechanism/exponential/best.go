@@ -29,16 +29,14 @@ type BestOptions struct {
 	Workers  int                                  // 0: all processors
 }
 
-// Best builds alpha-private mechanisms on b and returns the one with the least loss under
-// b.Utility, the first of equals: [Constant]; [Tight], without Outputs; [Remapped];
-// [Tuned]; [Relaxed], tuned, where the two metrics differ or b.Utility is an ultrametric;
-// and [Standard] where they differ, since more noise may lose less there. A construction
-// that fails, on this space or in float64, is listed with its reason. Errors are those of
-// the arguments, a [*metric.ValueError] for a distance that is none, and that of ctx.
+// Best builds alpha-private mechanisms on b and returns the one with the least loss under b.Utility, the
+// first of equals: [Constant]; [Tight], without Outputs; [Remapped]; [Tuned]; [Relaxed], tuned, where the
+// two metrics differ or b.Utility is an ultrametric; and [Standard] where they differ. A construction that
+// fails is listed with its reason. Errors are those of the arguments, a [*metric.ValueError] for a
+// distance that is none, and that of ctx.
 //
-// O(n^2*k + n^3) time for n points and k outputs, and that of Remapped, which is most of it:
-// 2 s for 500 points of the plane, half a minute for 2,000. lp.Choose has a TimeLimit and
-// leaves out what does not fit.
+// O(n^2*k + n^3) time for n points and k outputs, and that of Remapped, which is most of it. lp.Choose has
+// a TimeLimit and leaves out what does not fit.
 func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	const op = "exponential: Best"
 	w, err := newWanted(ctx, op, b, alpha, o)
@@ -163,7 +161,7 @@ func (w *wanted) constant(ctx context.Context) (*Mechanism, error) {
 }
 
 func (w *wanted) tight(ctx context.Context) (*Mechanism, error) {
-	return Tight(ctx, w.b.Privacy, w.alpha, &TightOptions{Unit: w.unit, Progress: w.progress(MethodTight), Workers: w.Workers})
+	return Tight(ctx, w.b.Privacy, w.alpha, w.options(MethodTight))
 }
 
 func (w *wanted) remapped(ctx context.Context) (*Mechanism, error) {

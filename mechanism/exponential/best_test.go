@@ -3,7 +3,6 @@ package exponential
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -110,23 +109,6 @@ func TestBest_WorksWhereStandardDoes(t *testing.T) {
 	}
 	if len(failed) < 3 || failed[MethodConstant] > 0 {
 		t.Errorf("not hard enough, constructions failed: %v", failed)
-	}
-}
-
-// BenchmarkBest is of points of the unit square. It reports the loss.
-func BenchmarkBest(b *testing.B) {
-	for _, n := range []int{500, 2000} {
-		if n > 500 && testing.Short() {
-			b.Skip("long")
-		}
-		for _, alpha := range []float64{2, 20} {
-			b.Run(fmt.Sprintf("n=%d/alpha=%v", n, alpha), func(b *testing.B) {
-				for b.Loop() {
-					c := testkit.Must(Best(b.Context(), metric.Same(space.Halton(n)), alpha, nil))
-					b.ReportMetric(c.Objective, "loss")
-				}
-			})
-		}
 	}
 }
 

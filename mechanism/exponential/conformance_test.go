@@ -35,7 +35,7 @@ func TestConformance_Finite(t *testing.T) {
 		{"truncated", f, testkit.Must(exponential.Truncated(t.Context(), f, 4, .3, nil))},
 		{"tuned", f, testkit.Must(exponential.Tuned(t.Context(), f, 4, o))},
 		{"weighted", f, testkit.Must(exponential.Weighted(t.Context(), f, 4, weights, o))},
-		{"tight", line, testkit.Must(exponential.Tight(t.Context(), line, 1, &exponential.TightOptions{Unit: "km"}))},
+		{"tight", line, testkit.Must(exponential.Tight(t.Context(), line, 1, &exponential.Options{Unit: "km"}))},
 		{"tight on a cycle", cycle, testkit.Must(exponential.Tight(t.Context(), cycle, 1, nil))},
 		{"constant", f, testkit.Must(exponential.Constant(15, 4, "km"))},
 		{"snapped", f, testkit.Must(exponential.Snapped(t.Context(), f, 4, o))},

@@ -70,8 +70,7 @@ func (m *Mechanism) String() string {
 	return fmt.Sprintf("%s, rate %.6g: %v", m.Method, m.Beta, m.Channel)
 }
 
-// Options tune [Standard], [Weighted], [Tuned] and [Snapped], and are part of those of
-// [Remapped] and [Relaxed]. Nil and the zero value mean the defaults.
+// Options tune the constructors, and are part of those of [Remapped] and [Relaxed]. Nil and the zero value mean the defaults.
 type Options struct {
 	// Unit names the unit of the metric, for the guarantee; the default is that
 	// of the metric itself ([metric.UnitOf]), and another is refused.
@@ -79,7 +78,7 @@ type Options struct {
 	// Outputs lists the points that may be released, for instance a
 	// [metric.Net]; the default is every point. It is copied.
 	Outputs  []int
-	Progress func(done, total int) // of the audit
+	Progress func(done, total int) // of the audit, if there is one
 	Workers  int                   // 0: all processors
 }
 
@@ -99,16 +98,12 @@ func (e *LevelError) Error() string {
 	return fmt.Sprintf("exponential: %s: audited level %v exceeds alpha = %v between points %d and %d: is the privacy metric a metric?", e.Method, e.Audited.Hi, e.Alpha, e.Audited.X, e.Audited.XPrime)
 }
 
-// Standard returns the exponential mechanism: P{y|x} is proportional to
-// exp(-alpha*rho(x,y)/2) over the outputs. It is alpha-private for every metric; the factor
-// 1/2 is usually wasteful, see [Tuned] and [Tight].
+// Standard returns the exponential mechanism: P{y|x} is proportional to exp(-alpha*rho(x,y)/2) over the
+// outputs. It is alpha-private for every metric; the factor 1/2 is usually wasteful ([Tuned], [Tight]).
+// The guarantee is the audit's upper end, often below alpha; a level above alpha by more than rounding is
+// a [*LevelError]. O(n*k) memory and O(n^2*k) time for n points and k outputs.
 //
-// The guarantee is the audit's upper end, often well below alpha. A level above alpha by
-// more than rounding is a [*LevelError]. Points at distance 0 are allowed. O(n*k) memory
-// and O(n^2*k) time for n points and k outputs; see [Lazy] for more.
-//
-// Sources: McSherry, Talwar, "Mechanism design via differential privacy", 2007; BSV24,
-// Lemma 4.1.
+// Sources: McSherry, Talwar, "Mechanism design via differential privacy", 2007; BSV24, Lemma 4.1.
 func Standard(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: Standard", MethodStandard, f, alpha, o)
 	if err != nil {

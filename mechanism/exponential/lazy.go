@@ -17,40 +17,25 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// LazyOptions tune [Lazy]. Nil and the zero value mean the defaults.
-type LazyOptions struct {
-	Unit    metric.Unit // as in [Options]
-	Outputs []int       // as in [Options]
-	Workers int         // 0: all processors
-}
-
-// Lazy returns the mechanism of [Standard] without a matrix or an audit, for spaces of any
-// size: a row is computed at each release, O(n).
+// Lazy returns the mechanism of [Standard] without a matrix or an audit, for spaces of any size: a row is
+// computed at each release, O(n). The guarantee is alpha by proof, if rho is a metric up to the relative
+// rounding of 2^-40 that [metric.Validate] allows (more above some 4,000 coordinates). The rate is lowered
+// by the rounding of the largest distances over the least positive one; where that is above 1/16, with
+// points closer than some 2^-34 of the diameter, the error is a [*metric.ValueError] that names them.
 //
-// The guarantee is alpha by proof, if rho is a metric up to the relative rounding of 2^-40
-// that [metric.Validate] allows (more above some 4,000 coordinates), and points coincide or
-// lie apart. The rate is lowered by the rounding of the largest distances over the least
-// positive one. Where that is above 1/16, with points closer than some 2^-34 of the
-// diameter, the error is a [*metric.ValueError] that names them and both distances.
-//
-// Construction finds the least positive distance in O(n log n) time where the metric has up
-// to 20 coordinates; in O(n) where it has more and they are multiples of a number above
-// some 2^-30 of the largest; and from n^2 distances elsewhere.
-func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *LazyOptions) (*Mechanism, error) {
+// Construction finds the least positive distance: in O(n log n) up to 20 coordinates, in O(n) where there
+// are more and they are multiples of a number above some 2^-30 of the largest, else from n^2 distances.
+func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	return lazy(ctx, "exponential: Lazy", MethodStandard, f, alpha, math.Inf(1), o)
 }
 
-// Truncated returns the mechanism of [Lazy] for the metric min(rho, reach): P{y|x} is
-// proportional to exp(-alpha*rho(x,y)/2) within reach of x, and all that lies farther out
-// is as likely as what lies at reach. It is alpha-private, and no input at all is told from
-// another by more than a factor exp(alpha*reach).
+// Truncated returns the mechanism of [Lazy] for the metric min(rho, reach), reach > 0: what lies farther
+// out is as likely as what lies at reach. It is alpha-private, and no input at all is told from another by
+// more than a factor exp(alpha*reach). Errors and costs are those of Lazy.
 //
-// reach is > 0; errors and costs are those of Lazy. Of 50,000 words in 100 dimensions
-// ([metric.Float32]) a release takes 6 ms.
-//
-// Source: Carvalho, Vasiloudis, Feyisetan, "TEM: high utility metric differential privacy
-// on text", 2021: the same distribution, drawn by one symbol for the words beyond reach.
-func Truncated(ctx context.Context, f metric.Finite, alpha, reach float64, o *LazyOptions) (*Mechanism, error) {
+// Source: Carvalho, Vasiloudis, Feyisetan, "TEM: high utility metric differential privacy on text", 2021:
+// the same distribution, drawn by one symbol for the words beyond reach.
+func Truncated(ctx context.Context, f metric.Finite, alpha, reach float64, o *Options) (*Mechanism, error) {
 	const op = "exponential: Truncated"
 	if err := fault.Positive(op, "reach", reach); err != nil {
 		return nil, err
@@ -58,11 +43,8 @@ func Truncated(ctx context.Context, f metric.Finite, alpha, reach float64, o *La
 	return lazy(ctx, op, MethodTruncated, f, alpha, reach, o)
 }
 
-func lazy(ctx context.Context, op string, method Method, f metric.Finite, alpha, reach float64, o *LazyOptions) (*Mechanism, error) {
-	if o == nil {
-		o = &LazyOptions{}
-	}
-	m, err := newFamily(op, method, f, alpha, &Options{Unit: o.Unit, Outputs: o.Outputs, Workers: o.Workers})
+func lazy(ctx context.Context, op string, method Method, f metric.Finite, alpha, reach float64, o *Options) (*Mechanism, error) {
+	m, err := newFamily(op, method, f, alpha, o)
 	if err != nil {
 		return nil, err
 	}

@@ -57,33 +57,24 @@ type RelaxedMechanism struct {
 	Overlap             int
 }
 
-// Relaxed returns the mechanism for two metrics. It releases the points of a maximal
-// s-separated net of the utility metric rho2. P{y|x} is proportional to
-// exp(-alpha*sigma(x,y)/2) with
+// Relaxed returns the mechanism for two metrics. It releases the points of a maximal s-separated net of
+// the utility metric rho2, with P{y|x} proportional to exp(-alpha*sigma(x,y)/2),
 //
 //	sigma(x,y) = min of rho1(x,v) over the points v with rho2(v,y) <= s.
 //
-// It is private for any two metrics, because sigma changes no faster with x than rho1 does,
-// and more accurate than [Standard] where rho1 sees little of what rho2 means. At s = 0 it
-// is the standard mechanism, if rho2 tells all points apart. The channel is audited; errors
-// and guarantee are as in Standard.
+// It is private for any two metrics, because sigma changes no faster with x than rho1 does, and more
+// accurate than [Standard] where rho1 sees little of what rho2 means. Errors and guarantee are as in
+// Standard.
 //
-// # Accuracy
-//
-// Let s(Z, a) be [scale.Entropic] and s_o(Z, a) [scale.Diametric] at level a. For s >= s(Z,
-// alpha/3), and k the most outputs within 2s of a point under rho2, or 1 where rho2 is an
-// ultrametric,
+// With s(Z, a) the [scale.Entropic] and s_o(Z, a) the [scale.Diametric] at level a, for s >= s(Z,
+// alpha/3), and k the most outputs within 2s of a point under rho2, or 1 where rho2 is an ultrametric,
 //
 //	E rho2(x, M(x)) <= s + (15k-1)*s_o(Z, alpha/7)
 //
-// ([entropy.RelaxedBound]). Unless Separation is given, the losses themselves are compared
-// at the theorem's s, at 0 and at merge heights of the ultrametric; for other metrics at 0,
-// at covering radii of [metric.FarthestFirst] and, if Accuracy asks, at the theorem's s.
-//
-// # Cost
-//
-// A separation costs O(n^2) for an ultrametric rho2, and up to O(n^2*k) otherwise; the
-// audit O(n^2*k), memory is O(n*k).
+// ([entropy.RelaxedBound]). Unless Separation is given, losses are compared at the theorem's s, at 0 and
+// at merge heights of the ultrametric; for other metrics at 0, at covering radii of [metric.FarthestFirst]
+// and, if Accuracy asks, at the theorem's s. A separation costs O(n^2) for an ultrametric rho2, and up to
+// O(n^2*k) otherwise, the audit O(n^2*k); memory is O(n*k).
 //
 // Source: BSV24, Theorem 5.1, with its constant and beyond ultrametrics.
 func Relaxed(ctx context.Context, b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {

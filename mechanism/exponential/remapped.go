@@ -34,26 +34,17 @@ const (
 	tunedWork = 2e8
 )
 
-// Remapped returns noise whose cells have the answers that lose least: a noisy point is
-// sorted into the cell of the input nearest to it, as in [Snapped], and the output is drawn
-// from a distribution of that cell. All of that is post-processing of alpha-private noise.
-// It is the best of this package at levels too small for tight weights.
+// Remapped returns noise whose cells have the answers that lose least: a noisy point is sorted into the
+// cell of the input nearest to it, as in [Snapped], and the output is drawn from a distribution of that
+// cell, which is post-processing. Under a prior every cell answers with the output of least expected loss.
+// For the worst case the prior moves to the inputs that lose most (multiplicative weights), and the
+// average of the answers is kept, until none can lose 0.4 per cent less or the rounds are used up.
 //
-// Under a prior every cell answers with the output of least expected loss. For the worst
-// case that is a game: the prior moves to the inputs that lose most (multiplicative
-// weights), and the average of the answers is kept, until none can lose 0.4 per cent less
-// or the rounds are used up.
+// Spaces and errors are those of Snapped; b.Utility is what is lost. O(n*c*k) time for n points, c cells
+// and k outputs, without a prior for each of 20 to 1,000 rounds; O(n*(c+k) + c*k) memory.
 //
-// Spaces and errors are those of Snapped, and a [*metric.ValueError] for a prior that is no
-// distribution; b.Utility is what is lost. The rate is alpha, or more where points are few.
-//
-// O(n*c*k) time for n points, c cells and k outputs, without a prior for each of 20 to
-// 1,000 rounds; integrals and audits as in Snapped. O(n*(c+k) + c*k) memory. 1,000 points
-// of the plane and as many outputs take 8 s, 20 outputs 1 s.
-//
-// Sources: Chatzikokolakis, ElSalamouny, Palamidessi, "Efficient utility improvement for
-// location privacy", 2017, for the answers under a prior; Freund, Schapire, "Adaptive game
-// playing using multiplicative weights", 1999, for the game.
+// Sources: Chatzikokolakis, ElSalamouny, Palamidessi, "Efficient utility improvement for location
+// privacy", 2017; Freund, Schapire, "Adaptive game playing using multiplicative weights", 1999.
 func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *RemappedOptions) (*Mechanism, error) {
 	const op = "exponential: Remapped"
 	if o == nil {

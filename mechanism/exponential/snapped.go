@@ -20,22 +20,16 @@ import (
 // sphere, where [Snapped] knows the cells of the outputs.
 var ErrNoCells = errors.New("no points of the line, of the Euclidean plane or of a sphere")
 
-// Snapped returns noise that is snapped to the points: the output is that nearest to x plus
-// noise of density proportional to exp(-beta*||z||), at the largest rate beta found whose
-// audited level is at most alpha; that of additive.Snap, with its distribution. P{y|x} is
-// the mass of the noise around x in the Voronoi cell of y, computed to about 1e-13 of
-// itself, and the channel of these weights is what is released and audited: errors of the
-// integrals cost accuracy, never privacy.
+// Snapped returns noise that is snapped to the points: the output is that nearest to x plus noise of
+// density proportional to exp(-beta*||z||), as of additive.Snap, at the largest rate beta found whose
+// audited level is at most alpha. The channel of the masses of Voronoi cells, computed to about 1e-13, is
+// what is released and audited: errors of the integrals cost accuracy, never privacy.
 //
-// f has the embedding of points of the line, of the Euclidean plane, or of a sphere under
-// great-circle distances ([metric.Numbers], [metric.Plane], [metric.Euclidean],
-// [metric.GreatCircle], and views of their points), its distances proportional to those;
-// otherwise the error is [ErrNoCells]. An output whose cell is too thin for float64 at some
-// input is left out. A level that rounding keeps above alpha is a [*LevelError].
-//
-// O(n*k) integrals of some 30 exponentials for each rate that is tried, mostly one, and
-// O(n^2*k) time for the audits, for n points and k outputs; O(n*k) memory. 1,000 points of
-// the plane take 2.5 s of one core, of the sphere 5 s.
+// f must have the embedding of points of the line, of the Euclidean plane, or of a sphere under
+// great-circle distances, its distances proportional to those; else the error is [ErrNoCells]. An output
+// whose cell is too thin for float64 is left out. A level that rounding keeps above alpha is a
+// [*LevelError]. O(n*k) integrals and O(n^2*k) time for the audits, for n points and k outputs; O(n*k)
+// memory.
 func Snapped(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: Snapped", MethodSnapped, f, alpha, o)
 	if err != nil {

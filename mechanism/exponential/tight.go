@@ -38,29 +38,21 @@ const (
 	zeroWeight = 1e-9
 )
 
-// TightOptions tune [Tight]. Nil and the zero value mean the defaults.
-type TightOptions struct {
-	Unit     metric.Unit           // as in [Options]
-	Progress func(done, total int) // of the audit
-	Workers  int                   // 0: all processors
-}
-
-// Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w that make
-// every row sum to 1, so that no normalizer depends on the input and the full rate alpha is
-// alpha-private: the factor 1/2 of [Standard] drops. On a line it is the truncated
-// geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009).
+// Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w that make every row sum to
+// 1, so that no normalizer depends on the input and the full rate alpha is alpha-private. On a line it is
+// the truncated geometric mechanism (Ghosh, Roughgarden, Sundararajan 2009).
 //
-// The rate is alpha, or less by what rounding needs: 1e-12 of it on most lines. The weights
-// exist on every line and at large alpha; where one is negative the error is a
-// [*NegativeWeightError], at very small alpha [ErrSingular]. Of points at distance 0, which
-// share a row, only the first is an output. O(n^3) time and O(n^2) memory.
-func Tight(ctx context.Context, f metric.Finite, alpha float64, o *TightOptions) (*Mechanism, error) {
-	if o == nil {
-		o = &TightOptions{}
-	}
-	m, err := newFamily("exponential: Tight", MethodTight, f, alpha, &Options{Unit: o.Unit, Progress: o.Progress, Workers: o.Workers})
+// The rate is alpha, or less by what rounding needs. The weights exist on every line and at large alpha;
+// where one is negative the error is a [*NegativeWeightError], at very small alpha [ErrSingular]. Of
+// points at distance 0 only the first is an output; there are no other Outputs. O(n^3) time and O(n^2) memory.
+func Tight(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+	const op = "exponential: Tight"
+	m, err := newFamily(op, MethodTight, f, alpha, o)
 	if err != nil {
 		return nil, err
+	}
+	if m.net != nil {
+		return nil, fmt.Errorf("%s: Outputs: want none, as every point is one", op)
 	}
 	if m.net, err = metric.Net(ctx, f, 0, nil); err != nil {
 		return nil, err

@@ -13,12 +13,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Tuned returns the exponential mechanism at the largest rate beta between alpha/2 and
-// alpha that is found to have an audited level of at most alpha. The level at a rate is the
-// largest, over x and x', of (beta*g(x,x') + ln Z(x') - ln Z(x)) / rho(x,x'), where Z(x) is
-// the normalizer of x and g(x,x') the largest rho(x',y) - rho(x,y) over outputs y; it does
-// not always grow with beta. Errors are those of [Standard]. O(n^2*k) time and O(n^2 + n*k)
-// memory.
+// Tuned returns the exponential mechanism at the largest rate between alpha/2 and alpha that is found to
+// have an audited level of at most alpha; the level does not always grow with the rate. Errors are those
+// of [Standard]. O(n^2*k) time and O(n^2 + n*k) memory.
 func Tuned(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: Tuned", MethodTuned, f, alpha, o)
 	if err != nil {
@@ -51,8 +48,9 @@ func (m *family) largestRate(ctx context.Context) (float64, error) {
 // tunedStep ends the bisection, above the rounding of level.
 const tunedStep = 0x1p-40
 
-// levels returns the tight level as a function of the rate, in plain float64:
-// a guide for the bisection, not a proof.
+// levels returns the tight level as a function of the rate beta, in plain float64: a guide for the
+// bisection, not a proof. It is the largest, over x and x', of (beta*g(x,x') + ln Z(x') - ln Z(x)) /
+// rho(x,x'), Z(x) the normalizer of x and g(x,x') the largest rho(x',y) - rho(x,y) over outputs y.
 func (m *family) levels(ctx context.Context) (func(beta float64) (float64, error), error) {
 	n, k := m.f.Len(), m.outputs()
 	if err := fault.Memory(m.op, float64(n)*float64(n+k), 8); err != nil {

@@ -65,7 +65,7 @@ func settings[X, Y any](op string, o *Options[X, Y]) (Options[X, Y], error) {
 
 // sampling is settings for a mechanism whose draws are counted.
 func sampling[X, Y any](op string, m mechanism.Mechanism[X, Y], o *Options[X, Y]) (Options[X, Y], error) {
-	if err := mechanism.CheckIndependent(m); err != nil {
+	if err := fault.Independent(m); err != nil {
 		return Options[X, Y]{}, fmt.Errorf("%s: m: %w", op, err)
 	}
 	return settings(op, o)

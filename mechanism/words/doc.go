@@ -2,7 +2,7 @@
 // finds the level at which as many words change as wanted.
 //
 //	m, err := exponential.Truncated(ctx, v.Points(), alpha, reach, nil)
-//	named, err := mechanism.Labels(m, v.Words())
+//	named, err := mechanism.Labels(m, v.Words(), v.Words())
 //	text, err := words.NewText(named, &words.TextOptions{Stop: strings.Fields("on the saw with .")})
 //	released, err := text.Release(seeded(), sentence)
 //

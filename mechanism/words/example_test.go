@@ -55,7 +55,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	named, err := mechanism.Labels(m, v.Words())
+	named, err := mechanism.Labels(m, v.Words(), v.Words())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func ExampleRead() {
 func ExampleNew() {
 	v := must(words.New([]string{"yes", "perhaps", "no"}, [][]float32{{1}, {0.4}, {-1}}))
 	m := must(additive.NewMadlib(v.Vectors(), 3, nil))
-	named := must(mechanism.Labels(m, v.Words()))
+	named := must(mechanism.Labels(m, v.Words(), v.Words()))
 	y, err := named.Release(seeded(), "yes")
 	fmt.Println(y, named.Guarantee(), err)
 	// Output:
@@ -104,7 +104,7 @@ func ExampleNew() {
 func ExampleNewText() {
 	v := vocabulary()
 	m := must(additive.NewMadlib(v.Vectors(), 20, nil))
-	named := must(mechanism.Labels(m, v.Words()))
+	named := must(mechanism.Labels(m, v.Words(), v.Words()))
 	text := must(words.NewText(named, &words.TextOptions{Stop: []string{"and"}, Unknown: "flu"}))
 	released, err := text.Release(seeded(), []string{"gout", "and", "asthma"})
 	fmt.Println(released, err)
@@ -131,7 +131,7 @@ func ExampleVocabulary_Split() {
 	stop := []string{"in", "you", "!"}
 	tokens := v.Split("See you in NEW YORK!! https://example.org/?id=7", stop...)
 	fmt.Printf("%q\n", tokens)
-	named := must(mechanism.Labels(must(additive.NewMadlib(v.Vectors(), 2, nil)), v.Words()))
+	named := must(mechanism.Labels(must(additive.NewMadlib(v.Vectors(), 2, nil)), v.Words(), v.Words()))
 	text := must(words.NewText(named, &words.TextOptions{Stop: stop, Unknown: "someone"}))
 	fmt.Printf("%q\n", must(text.Release(seeded(), tokens)))
 	// Output:
@@ -142,7 +142,7 @@ func ExampleVocabulary_Split() {
 // What a text costs: the levels of its words add, and at a delta noise has less.
 func ExampleText_Total() {
 	v := vocabulary()
-	m := must(mechanism.Labels(must(additive.NewMadlib(v.Vectors(), 1, nil)), v.Words()))
+	m := must(mechanism.Labels(must(additive.NewMadlib(v.Vectors(), 1, nil)), v.Words(), v.Words()))
 	text := must(words.NewText(m, nil))
 	n, total, err := text.Total(strings.Fields(strings.Repeat("flu asthma doctor nurse ", 10)))
 	all := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: m, Times: int64(n)}))

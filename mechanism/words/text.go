@@ -50,7 +50,7 @@ func NewText(m mechanism.Mechanism[string, string], o *TextOptions) (*Text, erro
 	if m == nil {
 		return nil, fault.Empty(op, "m", 0)
 	}
-	if err := mechanism.CheckIndependent(m); err != nil {
+	if err := fault.Independent(m); err != nil {
 		return nil, fmt.Errorf("%s: m: %w", op, err)
 	}
 	if o == nil {

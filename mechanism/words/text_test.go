@@ -21,7 +21,7 @@ func three(t *testing.T, alpha float64) (*exponential.Mechanism, mechanism.Mecha
 	t.Helper()
 	v := testkit.Must(New([]string{"a", "b", "c"}, [][]float32{{0}, {1}, {3}}))
 	m := testkit.Must(exponential.Standard(t.Context(), v.Points(), alpha, nil))
-	return m, testkit.Must(mechanism.Labels(m, v.Words()))
+	return m, testkit.Must(mechanism.Labels(m, v.Words(), v.Words()))
 }
 
 // The channel of all texts of two words, by its exact matrix, is private at the level of a
