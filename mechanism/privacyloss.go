@@ -184,12 +184,12 @@ func (all lossesAt) below() (below lossesAt) {
 // level bounds the least eps at which all releases together are (eps, delta)-private.
 func (all lossesAt) level(ctx context.Context, delta float64) (lo, hi float64, err error) {
 	lo, hi = all.pure()
-	if delta == 0 || math.IsInf(hi, 1) && !all.spread() {
+	if delta == 0 {
 		return lo, hi, nil
 	}
 	// The sums of the least and the largest losses bound eps, but not where delta is left out.
 	lo = 0
-	if delta < leastComposed {
+	if delta < leastComposed || math.IsInf(hi, 1) && !all.spread() {
 		return lo, hi, nil
 	}
 	widest := 0.0
