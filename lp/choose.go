@@ -58,7 +58,7 @@ func about(d time.Duration) time.Duration {
 // Losses are those of the audited channels, rounded up. Options are as in [Optimal]; a
 // TimeLimit of 0 is a minute; Progress gets, after every method, its number and the gap.
 //
-// It ends as Optimal does. Errors: those of Optimal for its arguments. That of a method is in
+// It ends as Optimal does, with its errors. That of a method is in
 // its Candidate: a [*TimeError] or a [*metric.MemoryError] where it was left out. Half a minute
 // for 2,400 points, if the time allows, and some 100 n^2 bytes.
 func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*exponential.Choice, error) {

@@ -14,25 +14,23 @@
 //   - [Choose] tries what a time limit allows, package exponential's mechanisms too.
 //   - [Optimal] solves the program, with a prior, other outputs, or a loss that is no metric.
 //   - [MostPrivate] finds the least level that reaches a wanted accuracy.
-//   - [ConstOPT], often close to the best, and [Spanner] solve smaller programs.
+//   - [ConstOPT], often nearly best, and [Spanner] solve smaller programs.
 //   - [LowerBound] and [LevelLowerBound] solve none.
 //
-// A table is for listed inputs. Package lp/anywhere takes inputs from all of a line, a plane
-// or the Earth; for thousands of outputs take package exponential.
+// Package lp/anywhere takes inputs from all of a line, a plane or the Earth; for thousands of
+// outputs take package exponential.
 //
 // # Guarantees
 //
 // Nothing rests on the solver: the table is audited to at most alpha, [Solution].Objective is
 // its loss, rounded up, and no mechanism loses less than DualBound, rounded down. A search
-// that TimeLimit or ctx ends is as private, with a wider gap.
+// that is ended is as private.
 //
 // # Cost
 //
-// O(n^4) an iteration for n outputs and n inputs, some 20 to 70 of them, and at most 8 n^3
-// numbers; O(n^3 log n) and 100 n^2 on graphs. To a gap of 1e-3, on two cores, 400 points of
-// the plane take half a minute, 2,025 to 20 outputs too, and 1,000 a quarter of an hour.
-// Larger ones should have a TimeLimit: 10,000 cities to 100 outputs reach .01 to .1 in some 4
-// minutes.
+// O(n^4) an iteration and at most 8 n^3 numbers; O(n^3 log n) and 100 n^2 on graphs. To a gap of
+// 1e-3, on two cores, 400 points of the plane take half a minute, 2,025 to 20 outputs too,
+// 1,000 a quarter of an hour. Give larger ones a TimeLimit.
 //
 // # References
 //

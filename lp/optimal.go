@@ -38,7 +38,7 @@ import (
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a prior, an
 // output, a distance or a loss; a [*metric.MemoryError] where the distances do not fit.
 //
-// The package has the cost.
+// For the cost see the package.
 func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
 	return optimal(ctx, "lp: Optimal", b, alpha, o, false)
 }

@@ -9,9 +9,8 @@ import (
 )
 
 // Size is that of a linear program as a general solver takes it (after IKWAT22, Theorem 1).
-// Constraints M >= 0 are no rows. The functions of this package do not write it out.
 type Size struct {
-	Variables, Rows int64
+	Variables, Rows int64 // M >= 0 is no row
 	Nonzeros        int64 // of all rows
 }
 
