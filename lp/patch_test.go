@@ -53,6 +53,36 @@ func TestLift_BelowTheOptimum(t *testing.T) {
 	}
 }
 
+// Each output that is left out has a kept one that costs more by the slack at most at every
+// input, which the bound of a local program subtracts.
+func TestUndominated_KeepsWithinTheSlack(t *testing.T) {
+	r := random.Seeded(13)
+	for _, anchors := range []int{1, 2, 20} { // the first two let the slack grow
+		p := testkit.Must(read(t.Context(), "test", metric.Same(space.Uniform(20, r)), 3, &Options{}))
+		e := &extension{problem: p, s: p.solution(), anchors: anchors}
+		e.s.Objective = 1
+		inputs := []int{3, 5, 8}
+		for _, asked := range []float64{0, 0.05, 0.2} {
+			kept, slack := e.undominated(inputs, asked)
+			least := 0.0 // slack that the outputs left out need
+			for w := range e.m {
+				need := math.Inf(1)
+				for _, v := range kept {
+					more := 0.0
+					for _, u := range inputs {
+						more = max(more, e.loss[v*e.n+u]-e.loss[w*e.n+u])
+					}
+					need = min(need, more)
+				}
+				least = max(least, need)
+			}
+			if least > slack || slack < asked || len(kept) > patchOutputs*anchors {
+				t.Errorf("%d anchors, slack %v: %d outputs kept, %v needed, %v stated", anchors, asked, len(kept), least, slack)
+			}
+		}
+	}
+}
+
 // A cost is moved where the constraint of two inputs is an equality, so that no channel
 // pays more under what came out, in 300 bits.
 func TestMove_RoundsDown(t *testing.T) {
