@@ -15,29 +15,27 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// BaseMeasure describes the exponential mechanism on output spaces that need not be finite:
-// the density of the output y at input x, against a probability measure mu on Y, is
-// proportional to exp(-Beta*sigma(Map(x), y)).
+// BaseMeasure describes the exponential mechanism on output spaces that need not be finite: the
+// density of y at input x, against a probability measure mu on Y, is proportional to
+// exp(-Beta*sigma(Map(x), y)).
 //
 // Source: KL10, Definition 2.6, and Theorem 2.7 for the level.
 type BaseMeasure[X, Y any] struct {
-	// Map takes an input to its ideal output. Two ideal outputs are at most Lipschitz > 0
-	// times as far apart under Sigma as their inputs are under the privacy metric. That is
-	// the caller's claim: privacy rests on it. Its errors are as private as the input: a
-	// release has them for [errors.Unwrap], and not in its message.
+	// Map takes an input to its ideal output. Lipschitz > 0 bounds the ratio of the Sigma distance
+	// of two ideal outputs to the privacy distance of their inputs: the caller's claim, on which
+	// privacy rests. A release hides Map's errors behind [errors.Unwrap].
 	Map       func(X) (Y, error)
 	Lipschitz float64
-	Sigma     metric.Space[Y] // must be a metric; checked only where it is NaN or negative
-	// Draw samples mu, the public base measure: [Nets.Draw], for one. An error
-	// ends the release. It is one more output that mu may have, at distance 0 of
-	// all inputs, as long as it depends on what was drawn alone.
+	Sigma     metric.Space[Y] // a metric; only what is NaN, infinite or negative is noticed
+	// Draw samples mu, the public base measure, such as [Nets.Draw]. Its errors end the release;
+	// they may depend on the draw alone.
 	Draw func(*rand.Rand) (Y, error)
 	Beta float64     // > 0, per unit of Sigma
 	Unit metric.Unit // of the privacy metric
 
-	// MaxDraws bounds the draws from mu that one release may take; 0 is no bound. With a bound
-	// MinMass is needed: a number in (0, 1] that the acceptance probability, the integral of
-	// exp(-Beta*sigma(y0,y)) dmu(y), is at least, whatever y0; exp(-Beta*diameter of Y) always is.
+	// MaxDraws bounds the draws of one release; 0 is no bound. With a bound MinMass is needed, in
+	// (0, 1]: a lower bound, for every y0, on the acceptance probability, the integral of
+	// exp(-Beta*sigma(y0,y)) dmu(y), such as exp(-Beta*diameter of Y).
 	MaxDraws int
 	MinMass  float64
 }
@@ -46,18 +44,19 @@ type BaseMeasure[X, Y any] struct {
 // mechanism's outputs: its probability is part of the guarantee's delta.
 var ErrExhausted = errors.New("no draw from the base measure was accepted within MaxDraws")
 
-// NewBaseMeasure returns the mechanism, sampled by exact rejection: a draw y of mu is accepted with
-// probability exp(-Beta*sigma) exactly, sigma as float64 returns it. Its level is 2*Lipschitz*Beta,
-// rounded up, per unit of the privacy metric, up to violations of the triangle inequality by
-// Sigma's float64. What is missing or out of its domain in b is an error.
+// NewBaseMeasure returns the mechanism, sampled by exact rejection. Its level is 2*Lipschitz*Beta,
+// rounded up, per unit of the privacy metric, as far as Sigma's float64 keeps the triangle
+// inequality. A field of b that is missing or out of its domain is an error.
 //
-// With MaxDraws = T a release fails with [ErrExhausted] with probability at most delta =
-// (1-MinMass)^T, and is (level, delta)-private. With a(x) the acceptance probability, an accepted
-// output has density h(a(x)) exp(-Beta*sigma), h(a) = (1-(1-a)^T)/a. As a*h(a) increases in a, h
-// grows by at most the factor by which a falls, and the accepted part is level-private by itself.
-// Without a bound the guarantee is pure, the expected number of draws is 1/a(x), and the running
-// time depends on the input.
+// With MaxDraws = T its delta is (1-MinMass)^T, rounded up, which bounds the probability that a
+// release fails with [ErrExhausted]. Without, delta is 0 and the time depends on the input.
 func NewBaseMeasure[X, Y any](b BaseMeasure[X, Y]) (mechanism.Mechanism[X, Y], error) {
+	// A draw y of mu is accepted with probability exp(-Beta*sigma) exactly, sigma as float64
+	// returns it. Let a(x) be the acceptance probability and T = MaxDraws. An accepted output has
+	// density h(a(x)) exp(-Beta*sigma), h(a) = (1-(1-a)^T)/a. As a*h(a) increases in a, h grows by
+	// at most the factor by which a falls, and the accepted part is level-private by itself. An
+	// error of Draw is one more output that mu may have, at distance 0 of all inputs. Without a
+	// bound the expected number of draws is 1/a(x).
 	const op = "kl10: NewBaseMeasure"
 	if b.Map == nil || b.Sigma == nil || b.Draw == nil {
 		return nil, fmt.Errorf("%s: Map, Sigma and Draw are required", op)

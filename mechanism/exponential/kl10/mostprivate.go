@@ -18,9 +18,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Target is (gamma, delta)-utility (KL10, Definition 2.2): at every input x the output is
-// farther than Gamma >= 0 from f(x) with probability at most Delta, in (0, 1). Balls are
-// closed, and distances float64: .8-.6 is above .2, so that Gamma is better .2+1e-9.
+// Target is (gamma, delta)-utility (KL10, Definition 2.2): at every input x the output is farther
+// than Gamma >= 0 from f(x) with probability at most Delta, in (0, 1). Balls are closed and
+// distances float64: .8-.6 is above .2, so give Gamma a margin of 1e-9.
 type Target struct{ Gamma, Delta float64 }
 
 // Options tune [MostPrivate]. Nil and the zero value mean the defaults.
@@ -32,37 +32,29 @@ type Options struct {
 	Workers  int                   // 0: all processors
 }
 
-// Mechanism is a channel with a promised utility, and what KL10's formula would have needed for it.
-// Its guarantee is the upper end of Audited.
+// Mechanism is a channel that reaches a [Target]. Its guarantee is the upper end of Audited.
 type Mechanism struct {
 	*mechanism.Channel
 	Audited mechanism.Audit
 	Beta    float64   // the rate, per unit of the utility metric
 	Mu      []float64 // the base measure, on the points of the utility metric
 	Miss    float64   // at least the probability of missing ([Misses]), at most Target.Delta
-	// FormulaBeta is the rate at which KL10 prove the target (Theorem 3.4, (3) to (2)), (2/Gamma)
-	// ln(1/(Delta*m)), m the least measure of a ball of radius Gamma/2 around the f(x), and
-	// FormulaLevel the level that they prove for it (Theorem 2.7): 2*C*FormulaBeta, C the largest
-	// utility distance of two f(x) over the privacy distance of the inputs. +Inf where Gamma is 0.
+	// FormulaBeta is the rate at which KL10 prove the target (Theorem 3.4, (3) to (2)), and
+	// FormulaLevel the level that they prove for it (Theorem 2.7). +Inf where Gamma is 0 or a ball
+	// of radius Gamma/2 has no measure.
 	FormulaBeta, FormulaLevel float64
 }
 
-// MostPrivate returns the most private one of the exponential mechanisms with a base measure (KL10,
-// Definition 2.6) for a function f from one finite space to another, P{y|x} proportional to mu[y]
-// exp(-beta*sigma(f(x),y)): that at the smallest rate that reaches the target, to a relative 1e-9,
-// on the safe side. Its guarantee is its audited level under b.Privacy, mostly far below the
-// FormulaLevel.
+// MostPrivate returns the exponential mechanism (KL10, Definition 2.6), P{y|x} proportional to
+// mu[y] exp(-beta*sigma(f(x),y)), at the smallest beta that reaches the target, to a relative 1e-9
+// on the safe side. Its guarantee is its audited level under b.Privacy.
 //
-// b.Utility is sigma. Its first points are f(x) for the inputs x, the points of b.Privacy, in their
-// order; it may have more, which can only be released. Where f is the identity both metrics have
-// the same points; where f(x) = f(z) those two are at distance 0.
+// The first points of sigma = b.Utility are f(x) for the points x of b.Privacy, in order; it may
+// have more, which can only be released.
 //
-// mu is a distribution on the points of b.Utility that sees no private data; nil is
-// [scale.PositiveMeasure] of it. Points of measure 0 are never released. Some ball of radius Gamma
-// around an f(x) without measure is an error, and so is a level that is infinite, because the
-// utility metric tells points at privacy distance 0 apart. MostPrivate of package lp has the least
-// level of any mechanism (KL10's eps*), often several times less, for up to some hundred points.
-// O(n^2 m) time for the audit of n inputs and m outputs, O(m^2) memory.
+// mu is a public distribution on the points of b.Utility; nil is its [scale.PositiveMeasure]. A
+// ball of radius Gamma around an f(x) with measure 0 is an error, and so is an infinite level.
+// O(n^2 m) time for n inputs and m outputs, O(m^2) memory.
 func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *Options) (*Mechanism, error) {
 	const op = "kl10: MostPrivate"
 	if o == nil {
@@ -148,7 +140,9 @@ func channel(ctx context.Context, op string, n int, rho metric.Finite, mu []floa
 	return c, nil
 }
 
-// formula returns KL10's rate for the target, and the level that they prove for it.
+// formula returns KL10's rate for the target, (2/Gamma) ln(1/(Delta*m)), m the least measure of a
+// ball of radius Gamma/2 around an f(x), and the level that they prove for it, 2*C times the rate,
+// C the largest utility distance of two f(x) over the privacy distance of their inputs.
 func formula(ctx context.Context, b metric.Bimetric, mu []float64, t Target) (beta, level float64, err error) {
 	if t.Gamma == 0 {
 		return math.Inf(1), math.Inf(1), nil

@@ -23,17 +23,15 @@ type Net[Y any] struct {
 	Radius float64
 }
 
-// Nets is a probability measure on a compact space that may be infinite, with some mass near every
-// point, from nets C_0, C_1, ..., C_(depth-1) that become finer:
+// Nets is a probability measure with some mass near every point of a compact space, from nets C_0,
+// C_1, ..., C_(depth-1) that become finer:
 //
 //	mu(y) = sum over i with y in C_i of w_i/|C_i|, w_i = 2^-(i+1),
 //
-// the last w_i doubled, so that they add up to 1. It serves [BaseMeasure] as Draw. On finite spaces
-// see [scale.PositiveMeasure]. A net is made when it is first needed, and kept; one that cannot be
-// made fails every call that needs it. Safe for concurrent use.
+// the last w_i doubled. [Nets.Draw] serves [BaseMeasure]. A net is made when first needed, and
+// kept; one that cannot be made fails every call that needs it. Safe for concurrent use.
 //
-// Source: KL10, Theorem 3.4, (4) to (3): nets of radius 2^-i, without end. Where the rate is below
-// the inverse of the last radius the rest of the nets would hardly be seen.
+// Source: KL10, Theorem 3.4, (4) to (3), without end.
 type Nets[Y any] struct {
 	made []func() (Net[Y], error)
 }
@@ -92,18 +90,19 @@ func (n *Nets[Y]) Draw(rng *rand.Rand) (y Y, err error) {
 	return c.At(int(rng.Uint64N(uint64(c.Len)))), nil
 }
 
-// MinMass returns a number that the acceptance probability of [BaseMeasure] is at least at the rate
-// beta, whatever the input: a point y0 has one of C_i within its radius R_i, and so
-//
-//	integral of exp(-beta*sigma(y0,y)) dmu(y) >= sum_i w_i/|C_i| exp(-beta*R_i),
-//
-// rounded down, of which it takes the terms up to where the next cannot double the sum. A release
-// takes 1/MinMass draws on average, at most. It is 0 where the last net is too coarse for the rate.
+// MinMass returns a lower bound, at the rate beta > 0, on the acceptance probability of
+// [BaseMeasure] at any input. A release takes at most 1/MinMass draws on average. It is 0 where
+// the last net is too coarse for the rate.
 func (n *Nets[Y]) MinMass(beta float64) (float64, error) {
 	const op = "kl10: Nets.MinMass"
 	if err := cmp.Or(n.check(op), fault.Positive(op, "beta", beta)); err != nil {
 		return 0, err
 	}
+	// A point y0 has one of C_i within its radius R_i, and so
+	//
+	//	integral of exp(-beta*sigma(y0,y)) dmu(y) >= sum_i w_i/|C_i| exp(-beta*R_i),
+	//
+	// rounded down. It takes the terms up to where the next cannot double the sum.
 	sum := 0.0
 	for i := range n.made {
 		c, w, err := n.net(i)
@@ -119,21 +118,22 @@ func (n *Nets[Y]) MinMass(beta float64) (float64, error) {
 	return min(sum, 1), nil
 }
 
-// Beta returns a rate at which [BaseMeasure] reaches the target: the least over
-// the levels i whose radius R_i is below Gamma of
+// Beta returns a rate at which [BaseMeasure] reaches the target: the least, rounded up, over the
+// levels i whose radius R_i is below Gamma of
 //
-//	ln(|C_i|/(w_i*Delta)) / (Gamma - R_i),
+//	ln(|C_i|/(w_i*Delta)) / (Gamma - R_i).
 //
-// rounded up. A point of C_i is within R_i of the ideal output, so that the normalizer is at least
-// w_i/|C_i| exp(-beta*R_i), while what is farther than Gamma weighs at most exp(-beta*Gamma): their
-// quotient is at most Delta. KL10's rate (Theorem 3.4), FormulaBeta of a [Mechanism], is the case
-// R_i <= Gamma/2 with m = w_i/|C_i| for the mass of a ball, never below. Levels too fine to help
-// are not made; it takes nets for not smaller than those before.
+// It is never above KL10's rate (Theorem 3.4). Levels too fine to help are not made, provided that
+// nets do not become smaller. A Gamma not above the last radius is an error.
 func (n *Nets[Y]) Beta(t Target) (float64, error) {
 	const op = "kl10: Nets.Beta"
 	if err := cmp.Or(n.check(op), fault.Positive(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {
 		return 0, err
 	}
+	// A point of C_i is within R_i of the ideal output, so that the normalizer is at least
+	// w_i/|C_i| exp(-beta*R_i), while what is farther than Gamma weighs at most exp(-beta*Gamma):
+	// their quotient is at most Delta. KL10's rate (Theorem 3.4), FormulaBeta of a [Mechanism], is
+	// the case R_i <= Gamma/2 with m = w_i/|C_i| for the mass of a ball.
 	best := math.Inf(1)
 	for i := range n.made {
 		c, w, err := n.net(i)
