@@ -17,19 +17,14 @@ import (
 const massSlack = 0x1p-40
 
 // TestDistribution draws Options.Samples releases at x and compares how often each output comes up
-// with its probability in p. Where p sums to less than 1 - 2^-40 the outputs it leaves out have the
-// rest together. Put real numbers into bins with [mechanism.Then]; Options.Key is not used.
+// with its probability in p. Where p sums to less than 1 - 2^-40, the outputs it leaves out share
+// the rest. Put real numbers into bins with [mechanism.Then]; Options.Key is not used.
 //
-// The relative entropy D of the frequencies to p is, for k outcomes and n samples of p, however
-// few, such that
+// A mechanism with that distribution is rejected, with a [*Failure], with probability at most
+// Options.FalseReject. Other errors are a [*metric.ValueError] for an option or p,
+// [mechanism.ErrMemoized], and those of Release.
 //
-//	P{n D >= z} <= exp(-z) (e z/(k-1))^(k-1), z > k-1
-//
-// (Agrawal, "Finite-sample concentration of the multinomial in relative entropy", 2020). So a
-// mechanism with that distribution is rejected, with a [*Failure], with probability at most
-// Options.FalseReject. An outcome of probability 0 rejects at once. Other errors are a
-// [*metric.ValueError], for an option or p, [mechanism.ErrMemoized], and those of Release.
-// O(Samples) releases.
+// Source: Agrawal 2020, as cited at disagree.
 func TestDistribution[X any, Y comparable](ctx context.Context, m mechanism.Mechanism[X, Y], x X, p map[Y]float64, o *Options[X, Y]) error {
 	const op = "mechanismtest: TestDistribution"
 	opt, err := sampling(op, m, o)
@@ -68,6 +63,14 @@ func TestDistribution[X any, Y comparable](ctx context.Context, m mechanism.Mech
 
 // disagree returns an error where the counts are not those of the distribution p, whose
 // keys leave out a mass of rest, at that probability of being wrong.
+//
+// The relative entropy D of the frequencies to p is, for k outcomes and n samples of p, however
+// few, such that
+//
+//	P{n D >= z} <= exp(-z) (e z/(k-1))^(k-1), z > k-1
+//
+// (Agrawal, "Finite-sample concentration of the multinomial in relative entropy", 2020). An outcome
+// of probability 0 disagrees at once.
 func disagree[Y comparable](count map[Y]int, p map[Y]float64, rest, falseReject float64) error {
 	n, others := 0, 0
 	for y, c := range count {

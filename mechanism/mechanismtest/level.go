@@ -14,14 +14,13 @@ import (
 
 // Evidence is what samples say about the level between two inputs.
 type Evidence struct {
-	// Level is a lower confidence bound: the mechanism is (a, delta)-private
-	// between the two inputs, delta being that of its guarantee, for no a below
-	// it. It is per unit of distance; +Inf where inputs at distance 0 differ.
+	// Level is a lower confidence bound, per unit of distance: the mechanism is (a, delta)-private
+	// between the inputs for no a below it. +Inf where inputs at distance 0 differ.
 	Level float64
 	// Confidence is that of Level, 1 - Options.FalseReject.
 	Confidence float64
-	// The event that gave Level, a set of this many outputs, came up P times at the first input
-	// and Q times at the second, of Samples each. With Reversed the first is xPrime.
+	// An event of so many Outputs came up P times at the first input and Q times at the second, of
+	// Samples each. With Reversed the first is xPrime.
 	Outputs, P, Q, Samples int
 	Reversed               bool
 }
@@ -30,26 +29,27 @@ func (e Evidence) String() string {
 	return fmt.Sprintf("an event of %d outputs came up %d and %d times of %d: level at least %.4g at confidence %.9g", e.Outputs, e.P, e.Q, e.Samples, e.Level, e.Confidence)
 }
 
-// TestLevel looks for a set S of outputs that tells the inputs x and xPrime, at the given
-// distance in the metric of m's guarantee, better apart than the guarantee allows:
+// TestLevel looks for a set S of outputs such that, at the given distance of x and xPrime in the
+// metric of m's guarantee,
 //
 //	P{M(x) in S} > exp(alpha*distance) P{M(xPrime) in S} + delta
 //
-// or the same with the inputs exchanged. Half of the samples choose one set for each direction;
-// the other half bounds its two probabilities by exact binomial intervals. So a mechanism that
-// keeps its guarantee is rejected, with a [*Failure], with probability at most
-// Options.FalseReject; a pass proves nothing. Outputs that hardly repeat, such as real numbers,
-// need Options.Key to put them in bins. The evidence is returned either way.
+// or the same exchanged. A mechanism that keeps its guarantee is rejected, with a [*Failure], with
+// probability at most Options.FalseReject; a pass proves nothing. Real numbers need Options.Key.
 //
 // Other errors are a [*metric.ValueError], for an option or a distance that is negative, not
-// finite or beyond the guarantee's reach, [mechanism.ErrMemoized], as a repeated draw is no
-// sample, and those of Release. O(Samples) releases.
+// finite or beyond the guarantee's reach, [mechanism.ErrMemoized], and those of Release.
+// O(Samples) releases.
 //
-// Sources: Ding, Wang, Wang, Zhang, Kifer, "Detecting violations of differential privacy",
-// 2018, and Bichsel, Steffen, Bogunovic, Vechev, "DP-Sniper", 2021, for a set found on some
-// samples and tested on others; Clopper, Pearson, "The use of confidence or fiducial limits
-// illustrated in the case of the binomial", 1934.
+// Source: "DP-Sniper", 2021.
 func TestLevel[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], x, xPrime X, distance float64, o *Options[X, Y]) (Evidence, error) {
+	// Half of the samples choose one set for each direction; the other half bounds its two
+	// probabilities by exact binomial intervals. A repeated draw is no sample, whence ErrMemoized.
+	//
+	// Sources: Ding, Wang, Wang, Zhang, Kifer, "Detecting violations of differential privacy",
+	// 2018, and Bichsel, Steffen, Bogunovic, Vechev, "DP-Sniper", 2021, for a set found on some
+	// samples and tested on others; Clopper, Pearson, "The use of confidence or fiducial limits
+	// illustrated in the case of the binomial", 1934.
 	const op = "mechanismtest: TestLevel"
 	opt, err := sampling(op, m, o)
 	if err != nil {

@@ -25,12 +25,10 @@ const (
 	draws = 128
 )
 
-// TestMechanism checks that m keeps the laws from guarantee to output (see the overview) on the
-// given inputs of its domain, and on Options.Refused outside it. The error joins a [*Failure] for
-// every law that fails; it is [metric.ErrEmpty] for no inputs and a [*metric.ValueError] for an
-// option. It takes some 800 releases for each input. A right mechanism can fail only the law of
-// randomness: with probability at most 2e-7 for each input. One whose output hardly varies needs
-// Options.Constant.
+// TestMechanism checks the laws from guarantee to output (see the overview) on inputs of m's
+// domain, and on Options.Refused outside it. The error joins a [*Failure] for every law that
+// fails; it is [metric.ErrEmpty] for no inputs and a [*metric.ValueError] for an option. About 800
+// releases an input. A right mechanism fails with probability at most 2e-7 an input.
 func TestMechanism[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) error {
 	const op = "mechanismtest: TestMechanism"
 	opt, err := settings(op, o)

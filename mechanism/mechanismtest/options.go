@@ -16,27 +16,24 @@ import (
 // Err what shows that it fails, which [errors.As] and [errors.Is] find.
 type Failure = law.Failure
 
-// Options are the settings of the tests of a Mechanism[X, Y]. Nil and the zero
-// value mean the defaults.
+// Options are settings of tests. Nil and the zero value mean the defaults.
 type Options[X, Y any] struct {
-	// Key makes of an output the comparable value that it is counted by. TestLevel needs it to
-	// put real numbers into bins, and so do outputs with pointers or channels inside. The
-	// default is the output, or what %#v prints of it.
+	// Key makes of an output the comparable value that it is counted by, such as the bin of a real
+	// number. The default is the output, or what %#v prints of it: not for outputs with pointers
+	// or channels inside.
 	Key func(Y) any
 
 	// Refused are inputs outside the domain, of each kind there is.
 	Refused []X
 
-	// Constant says that the output need not vary: a mechanism that ignores its
-	// input, or one of so high a level that noise is rare.
+	// Constant says that the output need not vary.
 	Constant bool
 
-	// Samples is the number of releases from each input whose frequencies are
-	// counted; 0 means 2^17.
+	// Samples is the number of releases from each input that are counted; 0 means 2^17.
 	Samples int
 
-	// FalseReject bounds the probability that a call rejects a mechanism which
-	// keeps its laws, in (0, 1); 0 means 1e-6.
+	// FalseReject bounds the probability that a call rejects a right mechanism, in (0, 1); 0 means
+	// 1e-6.
 	FalseReject float64
 
 	// Seed fixes the generators of all releases but those that are given none.
