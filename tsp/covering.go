@@ -29,15 +29,10 @@ const (
 	coveringRest = 1. / 128
 )
 
-// CoveringIntegral bounds the covering integral of f from above, and with it the shortest tour,
-// which is at most 16 times as long.
-//
-// The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all x >= r_m. With all n
-// centers the integral is thus at most r_1 + ... + r_(n-1), which is at most twice the integral.
-// Above 8192 points only the first 2^26/n centers are chosen, and below their radius [metric.Net]
-// counts the balls: O(n log n) where f is [metric.Embedded] in few dimensions, and O(n^2) a radius
-// elsewhere. No points are [metric.ErrEmpty], a negative or non-finite distance that is met is a
-// [*metric.Violation].
+// CoveringIntegral bounds the covering integral of f from above, and with it the shortest tour. Up
+// to 8192 points the bound is at most twice the integral. O(n^2) distances up to there; above, O(n
+// log n) where f is [metric.Embedded] in few dimensions, and O(n^2) a radius elsewhere. No points
+// are [metric.ErrEmpty], a negative or non-finite distance that is met is a [*metric.Violation].
 func CoveringIntegral(ctx context.Context, f metric.Finite) (c Covering, err error) {
 	const op = "tsp: CoveringIntegral"
 	defer name(op, &err)
@@ -48,7 +43,9 @@ func CoveringIntegral(ctx context.Context, f metric.Finite) (c Covering, err err
 	return covering(ctx, f, min(n, max(1, coveringWork/n)))
 }
 
-// covering chooses m centers.
+// covering chooses m centers. The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m
+// for all x >= r_m. With all n centers the integral is thus at most r_1 + ... + r_(n-1), which is at
+// most twice the integral. With fewer, [metric.Net] counts the balls below the last radius.
 func covering(ctx context.Context, f metric.Finite, m int) (Covering, error) {
 	order, radii, err := metric.FarthestFirst(ctx, f, m, 0)
 	if err != nil {

@@ -15,13 +15,12 @@ import (
 )
 
 // Folding lays a finite metric out along the line by a path through its points, each as far from
-// the one before as in the metric. By the triangle inequality
+// the one before as in the metric, so that
 //
-//	|Position of i - Position of j| >= Distance(i, j),
+//	|Position of i - Position of j| >= Distance(i, j).
 //
-// so the way back, from the line to the space, is 1-Lipschitz, and a private measure on the line
-// gives one on the space that is no worse in W1 (BSV22, Propositions 6.5 and 7.1). How much farther
-// near points get is [Folding.Locality].
+// The way back is 1-Lipschitz: a private measure on the line gives one on the space that is no
+// worse in W1 (BSV22, Propositions 6.5 and 7.1). See [Folding.Locality] for the other direction.
 type Folding struct {
 	Order    []int     // the points, from left to right
 	Position []float64 // of Order[k] at k: 0 first, never decreasing
@@ -32,11 +31,10 @@ type Folding struct {
 const foldPairs = 1 << 17
 
 // Fold lays f out along t; a closed tour is first cut as [Tour.Open] does. Positions are rounded
-// upward, so that the inequality holds to the last bit for the float64 difference of positions
-// wherever f obeys the triangle inequality. Up to 512 points that is checked for all pairs, above
-// for 2^17 random ones, always the same; a pair that breaks it by more than
-// [metric.DefaultTolerance] is a [*metric.Violation] with K a point between the two. A t that is no
-// tour of f is an error, as in [Tour.Open]. O(n).
+// upward: the inequality holds for their float64 differences wherever f obeys the triangle
+// inequality. Up to 512 points all pairs are checked, above 2^17 random ones, always the same; a
+// pair that breaks it by more than [metric.DefaultTolerance] is a [*metric.Violation]. Other
+// errors are those of Tour.Open. O(n).
 func Fold(f metric.Finite, t *Tour) (l *Folding, err error) {
 	const op = "tsp: Fold"
 	defer name(op, &err)

@@ -17,18 +17,17 @@ type SolveOptions struct {
 	// Bound chooses the lower bound.
 	Bound Bound
 
-	// Neighbors is how many nearest neighbors of a point count as candidates for an edge, beside a
-	// few farther ones: see [Solve]. 0 means 5.
+	// Neighbors is how many nearest neighbors of a point are candidates for an edge, beside a few
+	// farther ones; 0 means 5.
 	Neighbors int
 
 	// Kicks is how many perturbations are tried once no move helps. 0 means 3 for each point, but
-	// at most 60,000; negative means none. Where f has points at distance 0 and no embedding they
-	// are tried twice, with such points as one and with all.
+	// at most 60,000; negative means none. Points at distance 0 without an embedding double them.
 	Kicks int
 
-	// TimeLimit, where positive, ends the improvement, after the neighbor lists and the first tour,
-	// after that long. It does not count the bound. The result then depends on the speed of the
-	// machine.
+	// TimeLimit, where positive, ends the improvement after that long. It counts neither the
+	// neighbor lists, the first tour nor the bound. The result then depends on the machine's
+	// speed.
 	TimeLimit time.Duration
 
 	// Seed fixes the perturbations.
@@ -67,17 +66,7 @@ func (o *SolveOptions) defaults(op string, n int) (SolveOptions, error) {
 	return s, nil
 }
 
-// Bound names a way to prove that no tour is shorter than some length.
-//
-// Give every point i a multiplier p_i, and every edge the cost d(i,j) + p_i + p_j. A tour meets
-// every point twice, so this adds exactly 2(p_1 + ... + p_n) to its length. Without its largest
-// edge it is a spanning tree, and that edge costs at least as much as the second smallest at any
-// point v. So no tour is shorter than
-//
-//	MST(p) + max_v second(v, p) - 2(p_1 + ... + p_n).
-//
-// An open path lacks the edge and meets its ends once: the sum of the two least multipliers takes
-// the place of second. Every rounding is downward.
+// Bound names a way to prove that no tour is shorter than some length. Every rounding is downward.
 type Bound int
 
 const (
@@ -114,23 +103,24 @@ const (
 	mostHeldKarpTree = 200_000
 )
 
-// Solve returns a short tour of f with a lower bound on all tours.
-//
-// It begins with a greedy tour (Bentley 1992), makes moves of variable depth (Lin and Kernighan
-// 1973) until none helps, then kicks the tour by double bridges and takes back what the moves do
-// not make shorter (Johnson and McGeoch 1997). Last it computes the bound that o asks for. Edges
-// lead to the nearest neighbors and, for an embedding in up to 3 dimensions, to the 2 nearest
-// points in each orthant around a point; elsewhere also along a minimum spanning tree. On uniform
-// points of the plane the tour is 0.1 % longer than the shortest for 1,000, 0.6 % for 100,000.
+// Solve returns a short tour of f with the lower bound that o asks for. On uniform points of the
+// plane it is 0.1 % longer than the shortest for 1,000, 0.6 % for 100,000. The bound does not need
+// the triangle inequality.
 //
 // No points are [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError], and a
-// negative or non-finite distance, if it is met, is a [*metric.Violation]. f is taken to be
-// symmetric; the bound holds without the triangle inequality.
+// negative or non-finite distance, if met, a [*metric.Violation]. f is taken to be symmetric. When
+// ctx is done, Solve returns the best tour so far, or nil, with the error of ctx.
 //
-// The first tour and the moves take about O(n log n) for points of R^d, a kick about a tenth of a
-// millisecond. Where f has no embedding, O(n^2) distances: [metric.Densify] it first if they take
-// long. When ctx is done, Solve returns the best tour so far, or nil, with the error of ctx.
+// The first tour and the moves take about O(n log n) for points of R^d, a kick about 0.1 ms.
+// Without an embedding, O(n^2) distances: [metric.Densify] slow ones first.
+//
+// Sources: Bentley 1992; Lin and Kernighan 1973; Johnson and McGeoch 1997.
 func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (t *Tour, err error) {
+	// It begins with a greedy tour (Bentley 1992), makes moves of variable depth (Lin and
+	// Kernighan 1973) until none helps, then kicks the tour by double bridges and takes back what
+	// the moves do not make shorter (Johnson and McGeoch 1997). Edges lead to the nearest
+	// neighbors and, for an embedding in up to 3 dimensions, to the 2 nearest points in each
+	// orthant around a point; elsewhere also along a minimum spanning tree.
 	const op = "tsp: Solve"
 	defer name(op, &err)
 	if err := checkSize(op, fault.Len(f)); err != nil {
@@ -160,6 +150,16 @@ func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (t *Tour, err 
 }
 
 // bound sets the lower bound.
+//
+// Give every point i a multiplier p_i, and every edge the cost d(i,j) + p_i + p_j. A tour meets
+// every point twice, so this adds exactly 2(p_1 + ... + p_n) to its length. Without its largest
+// edge it is a spanning tree, and that edge costs at least as much as the second smallest at any
+// point v. So no tour is shorter than
+//
+//	MST(p) + max_v second(v, p) - 2(p_1 + ... + p_n).
+//
+// An open path lacks the edge and meets its ends once: the sum of the two least multipliers takes
+// the place of second. Every rounding is downward.
 func (t *Tour) bound(ctx context.Context, op string, f metric.Finite, how Bound) error {
 	if how == BoundAuto {
 		how = BoundTree
