@@ -21,10 +21,8 @@ const massSlack = 0x1p-40
 // the rest. Put real numbers into bins with [mechanism.Then]; Options.Key is not used.
 //
 // A mechanism with that distribution is rejected, with a [*Failure], with probability at most
-// Options.FalseReject. Other errors are a [*metric.ValueError] for an option or p,
+// Options.FalseReject (Agrawal 2020). Other errors are a [*metric.ValueError] for an option or p,
 // [mechanism.ErrMemoized], and those of Release.
-//
-// Source: Agrawal 2020, as cited at disagree.
 func TestDistribution[X any, Y comparable](ctx context.Context, m mechanism.Mechanism[X, Y], x X, p map[Y]float64, o *Options[X, Y]) error {
 	const op = "mechanismtest: TestDistribution"
 	opt, err := sampling(op, m, o)
