@@ -15,28 +15,25 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Bound is what is known of the expected W1 error of a [Measure] before any data
-// are seen, in units of the metric: of the measure, moved to the points of the
-// cells, and what is released. For the measure itself add Resolution.
+// Bound has bounds on the expected W1 error of a [Measure] before any data are seen, in units of
+// the metric, from the measure moved to the points of the cells. For the measure itself add
+// Resolution.
 type Bound struct {
-	// Signed bounds the expected error of the Signed estimate: rigorous, in closed form.
+	// Signed bounds the error of the Signed estimate: rigorous, in closed form.
 	Signed float64
-	// Nearest is twice that, which bounds the expected error of the Nearest
-	// estimate: rigorous where it is nearest in the metric or on the line.
+	// Nearest is twice that, for the Nearest estimate: rigorous where it is nearest in the metric
+	// or on the line.
 	Nearest float64
-	// Weighted bounds the expected error of the Weighted estimate, the default: rigorous, in
-	// closed form.
+	// Weighted bounds the error of the Weighted estimate, the default: rigorous, in closed form.
 	Weighted float64
-	// Simulated estimates the expected error of the Signed estimate more closely, by simulation of
-	// noise, and StdErr is its standard error. It is still an over-estimate, except on a line. The
-	// error of the default estimator is in practice 1.2 to 12 times smaller.
+	// Simulated estimates the error of the Signed estimate by simulation of noise, with standard
+	// error StdErr: an over-estimate, except on a line. The default estimator errs 1.2 to 12 times
+	// less in practice.
 	Simulated, StdErr float64
-	// Lower is a lower bound on the worst expected error, over all measures, of
-	// every mechanism that is as private, on the points of up to 1,024 cells.
-	// Source: BSV22, Theorem 8.5, with constants (package entropy).
+	// Lower bounds from below the worst expected error, over all measures, of every mechanism as
+	// private, on the points of up to 1,024 cells (BSV22, Theorem 8.5, with constants).
 	Lower float64
-	// Resolution is the most that moving records to their cells' points adds,
-	// NaN where it is not known.
+	// Resolution is the most that moving records to their cells' points adds, NaN where unknown.
 	Resolution float64
 }
 

@@ -12,17 +12,18 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// Measure is a mechanism from the probability measures on the cells of a domain to
-// themselves, alpha-private per unit of total variation (the share of mass by which two
-// measures differ). It implements [mechanism.Mechanism] on weights of cells, which
-// [domain.Domain.Weights] gets from points; the measure is the weights divided by their sum, as
-// exact reals. The level holds for the bits: the ideal release of the noise of package walk is
-// rounded once, to a public grid ([walk.Walk.AddShares]), and what follows reads nothing else.
+// Measure is a mechanism from the probability measures on the cells of a domain to themselves,
+// alpha-private per unit of total variation (the share of mass by which two measures differ). It
+// implements [mechanism.Mechanism] on weights of cells, as from [domain.Domain.Weights]; the
+// measure is the weights divided by their sum, as exact reals. The level holds for the bits that
+// are released.
 //
 // A Measure is immutable and safe for concurrent use. The zero value releases nothing.
 //
 // Source: BSV22, with Lemma 5.3 for measures on the space.
 type Measure struct {
+	// The ideal release of the noise of package walk is rounded once, to a public grid
+	// ([walk.Walk.AddShares]), and what follows reads nothing else.
 	p *plan
 	g mechanism.Guarantee
 }
