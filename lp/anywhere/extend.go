@@ -58,13 +58,12 @@ func stepLevel(alpha, step float64) float64 {
 }
 
 // Extend takes a channel between the points of a line, or of a grid under the l1 distance, to all
-// points: coordinate by coordinate it moves to one of the two next points of the grid at random,
+// points: coordinate by coordinate it moves at random to one of the two next points of the grid,
 // and releases what the channel does there. Points beyond the grid move onto it first. It is
-// alpha-private per unit of the l1 distance, for all bits, if the channel's level between neighbors
-// is at most [ExtendLevel]: otherwise the error is a [*metric.ValueError]. No larger level of
-// channels can be extended in general.
+// alpha-private per unit of the l1 distance, for all bits. A channel whose level between neighbors
+// is above [ExtendLevel] is a [*metric.ValueError].
 //
-// alpha is positive; the channel has an input for every point of the grid, and unit is that of
+// alpha is positive; the channel has an input for every point of the grid; unit is that of
 // coordinates. O(points^2 * outputs) for the audit; a release takes some 10 microseconds.
 func Extend(ctx context.Context, c *mechanism.Channel, grid Grid, alpha float64, unit metric.Unit) (*Extended, error) {
 	const op = "anywhere: Extend"
@@ -90,6 +89,17 @@ func Extend(ctx context.Context, c *mechanism.Channel, grid Grid, alpha float64,
 	if err != nil {
 		return nil, fault.Within(op, err)
 	}
+	// Privacy: on a line let E = 2 e^(alpha h/2) - 1, which is at least the largest ratio of an output's
+	// probabilities at two neighboring points, and lambda = (e^(alpha s) - 1)/(E - 1) the probability of
+	// the farther one at distance s <= h/2 from the nearer; it is 1/2 at s = h/2, and symmetric beyond.
+	// With r in [1/E, E] an output's ratio, the logarithm of 1 + lambda (r-1) has the derivative lambda'
+	// (r-1)/(1 + lambda (r-1)), monotone in r: at r = E it is lambda'/(1/(E-1) + lambda) = alpha, at r =
+	// 1/E, as lambda' = alpha (1/(E-1) + lambda), in size alpha (1 + lambda (E-1))/(E - lambda (E-1)),
+	// at most alpha as lambda <= 1/2. In l1 one coordinate moves after another: given the others, the
+	// outputs at the points along it are a channel of the same level.
+	//
+	// No larger E will do: an output of probabilities 1/(1+E) and E/(1+E), with its complement, passes
+	// 1/2 on the way; from both ends that takes ln((1+E)/2)/alpha, which is more than h/2 then.
 	if most := stepLevel(alpha, grid.Step); !(audit.Hi <= most) {
 		return nil, fault.Value(op, "the channel's level per step", audit.Hi, fmt.Sprintf("at most %v, that of ExtendLevel", most))
 	}
@@ -99,18 +109,6 @@ func Extend(ctx context.Context, c *mechanism.Channel, grid Grid, alpha float64,
 }
 
 // Extended is a channel that [Extend] took to all points, immutable and safe for concurrent use.
-//
-// Privacy: on a line let E = 2 e^(alpha h/2) - 1, which is at least the largest ratio of an output's
-// probabilities at two neighboring points, and lambda = (e^(alpha s) - 1)/(E - 1) the probability of
-// the farther one at distance s <= h/2 from the nearer; it is 1/2 at s = h/2, and symmetric beyond.
-// With r in [1/E, E] an output's ratio, the logarithm of 1 + lambda (r-1) has the derivative lambda'
-// (r-1)/(1 + lambda (r-1)), monotone in r: at r = E it is lambda'/(1/(E-1) + lambda) = alpha, at r =
-// 1/E, as lambda' = alpha (1/(E-1) + lambda), in size alpha (1 + lambda (E-1))/(E - lambda (E-1)),
-// at most alpha as lambda <= 1/2. In l1 one coordinate moves after another: given the others, the
-// outputs at the points along it are a channel of the same level.
-//
-// No larger E will do: an output of probabilities 1/(1+E) and E/(1+E), with its complement, passes
-// 1/2 on the way; from both ends that takes ln((1+E)/2)/alpha, which is more than h/2 then.
 type Extended struct {
 	c     *mechanism.Channel
 	grid  Grid

@@ -20,40 +20,40 @@ import (
 
 // Options are for mechanisms whose inputs are of type P; nil and zero mean the defaults.
 type Options[P any] struct {
-	// Region are places, as two corners, around which the smallest box of the map is the region
-	// in which little is to be lost; nil: the outputs, and Places. Inputs may lie anywhere.
+	// Region are two corners or more: little is to be lost in the smallest box of the map around
+	// them; nil: the outputs, and Places. Inputs may lie anywhere.
 	Region []P
-	// Places, where not nil, are where inputs are to be expected: the mean loss over them is
-	// to be small, by the weights Prior, which sum to 1 within 1e-9; nil: equal ones.
+	// Places, where not nil, are where inputs are expected: the mean loss over them is to be
+	// small, by the weights Prior, of sum 1 within 1e-9; nil: equal ones.
 	Places []P
 	Prior  []float64
 	// Cells is into how many cells noise is sorted at most; 0 means 4,000. They are no smaller
 	// than a third of the noise's width 1/alpha, on the line a tenth.
 	Cells int
-	// Anchors is how many places of the region Bound is of, about; 0 means 81. Of more it is
-	// higher, at the cost of [lp.Optimal].
+	// Anchors is about how many places of the region Bound is of; 0 means 81. More raise it, at
+	// the cost of [lp.Optimal].
 	Anchors int
-	// TimeLimit ends the search for answers and that for a bound after about that long,
-	// without an error; 0 is no limit. What is lost is then computed.
+	// TimeLimit ends the searches for answers and for a bound after about that long, without an
+	// error; 0 is no limit.
 	TimeLimit time.Duration
 	// Unit names the unit of the coordinates; on the Earth it is "km".
 	Unit    metric.Unit
 	Workers int // 0: all processors
-	// Progress, where not nil, is told after every round of the search for answers how much
-	// less others might lose, relatively, and the time since the start.
+	// Progress, where not nil, is told after every round how much less other answers might lose,
+	// relatively, and the time since the start.
 	Progress func(round int, gap float64, elapsed time.Duration)
 }
 
-// Remap is noise and the answers to it: its output is the index of one of a list of outputs. It is
-// immutable and safe for concurrent use.
+// Remap is noise and the answers to it: it releases the index of an output. Immutable and safe for
+// concurrent use.
 type Remap[P any] struct {
 	// Loss is proved: from no place of the region is the output farther on average, or where
-	// places were given, it is the mean over them. In the unit of the space. Where answers do
-	// not matter to the worst place they are best for the mean over the region.
+	// places were given, it is the mean over them. In the unit of the space. Where answers do not
+	// matter to the worst place they are best for the mean over the region.
 	Loss float64
-	// Bound is proved by [lp.Optimal] for some of the places: no alpha-private mechanism with
-	// these outputs loses less in the region, or over the places. A search that a TimeLimit
-	// ends proves less.
+	// Bound is proved by [lp.Optimal] for some places: no alpha-private mechanism with these
+	// outputs loses less in the region, or over the Places. A search that a TimeLimit ends proves
+	// less.
 	Bound float64
 	// Worst is the place, of those looked at, that loses most.
 	Worst P

@@ -108,12 +108,15 @@ func settle[P any](on *ground[P], n noise, place func([]float64) P, on2 func(P) 
 }
 
 // Earth returns the mechanism for latitudes and longitudes, alpha in [0.002, 1e4] per km of
-// great-circle distance: planar noise and answers to it, on the plane that touches the Earth in the
-// middle of the region. Places fall straight onto it (orthographic projection), from anywhere
-// on Earth, and lie no farther apart there, so that alpha holds for all of them. Noise is wider
-// where distances shrink, by .3 % at 500 km from the middle, 1.2 % at 1,000 km. The region must
-// lie within 40 degrees of the middle of its places, and so must outputs. The Earth is a sphere, as in [metric.GreatCircle].
+// great-circle distance on the sphere of [metric.GreatCircle]: planar noise and answers to it on
+// an orthographic map. alpha holds for all places on Earth. Noise is wider away from the middle of
+// the region, by .3 % at 500 km, 1.2 % at 1,000 km. The region must lie within 40 degrees of the
+// middle of its places, outputs within 44.
 func Earth(ctx context.Context, alpha float64, outputs []metric.LatLon, o *Options[metric.LatLon]) (*Remap[metric.LatLon], error) {
+	// Planar noise and answers to it, on the plane that touches the Earth in the middle of the
+	// region. Places fall straight onto it (orthographic projection), from anywhere on Earth, and
+	// lie no farther apart there, so that alpha holds for all of them. Noise is wider where
+	// distances shrink.
 	const op = "anywhere: Earth"
 	earth := metric.GreatCircle{}
 	if o == nil {

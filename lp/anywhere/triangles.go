@@ -10,17 +10,18 @@ import (
 )
 
 // TriangulatedLevel returns the level, per unit of the Euclidean distance and rounded up, of a
-// channel between points of the plane that is interpolated in triangles, and the triangle and the
-// output that attain it: at x in the triangle of points i, output y has the probability sum of
-// lambda_i(x) M[i,y], lambda the barycentric coordinates. That is affine in x, so that the level is
-// the largest
+// channel between points of the plane that is interpolated in triangles, with barycentric
+// coordinates, and the triangle and the output that attain it. It holds for pairs of points whose
+// segment lies in the triangles: they should cover a convex region, edge to edge.
 //
-//	|sum of grad lambda_i M[i,y]| / min_i M[i,y].
-//
-// It holds for pairs of points whose segment lies in the triangles; they should cover a convex region,
-// edge to edge. A triangle without area, or an output of probability 0 at one of its points and not
-// at all, has level +Inf; probabilities below 1e-308 count as 0, areas and others below 1e-270 too. An index outside the points is a [*metric.ValueError]. O(triangles*outputs).
+// A triangle without area, or an output of probability 0 at one or two of its points, has level
+// +Inf; probabilities below 1e-308 count as 0, areas and others below 1e-270 too. An index outside
+// the points is a [*metric.ValueError]. O(triangles*outputs).
 func TriangulatedLevel(ctx context.Context, points [][2]float64, triangles [][3]int, c *mechanism.Channel) (level float64, triangle, output int, err error) {
+	// At x in the triangle of points i, output y has the probability sum of lambda_i(x) M[i,y],
+	// lambda the barycentric coordinates. That is affine in x, so that the level is the largest
+	//
+	//	|sum of grad lambda_i M[i,y]| / min_i M[i,y].
 	const op = "anywhere: TriangulatedLevel"
 	if err := fault.Empty(op, "points", len(points)); err != nil {
 		return math.NaN(), -1, -1, err
