@@ -16,14 +16,15 @@ import (
 //
 //	s_o(Z, alpha) = inf{s : diam2(B1(x,r)) <= s exp(alpha r) for all x, r},
 //
-// the largest rho2(y,z) exp(-alpha r) over pairs y, z and r the radius of the smallest ball
-// of rho1 that holds both, within some ulps. Set holds the pair, X the center. It does not
-// rise with alpha or rho1, nor fall with rho2. alphas and errors are those of [Entropic].
+// within some ulps. Set holds the pair that attains it, X the center of its ball. alphas and
+// errors are those of [Entropic].
 //
-// Two ultrametrics cost O(n log n), others O(n^2) distances for all levels and O(n) memory;
-// these are stored up to 2048 points. The triangle inequality of rho1 is taken to hold up
-// to [metric.DefaultTolerance].
+// Two ultrametrics cost O(n log n), others O(n^2) distances for all levels and O(n) memory. The
+// triangle inequality of rho1 is taken to hold up to [metric.DefaultTolerance].
 func Diametric(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+	// The scale is the largest rho2(y,z) exp(-alpha r) over pairs y, z and r the radius of the
+	// smallest ball of rho1 that holds both. It does not rise with alpha or rho1, nor fall with
+	// rho2. Distances are stored up to 2048 points.
 	if err := spaces.CheckLevels("scale: Diametric", b, alphas); err != nil {
 		return nil, err
 	}

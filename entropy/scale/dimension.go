@@ -48,20 +48,18 @@ type DimensionEstimate struct {
 // as N(t) <= alpha*t, and the exponential mechanism attains it but for 1/alpha (BSV24, Lemma
 // 4.1).
 
-// Dimension returns the Minkowski dimension of f seen between two scales, the d of packing
-// numbers N(s) that grow like s^-d, from one farthest-first pass: O(n^2) distances up to
-// 11,585 points, 2^27 beyond, O(n) memory. Where N(s) = s^(-d+o(1)) for s towards 0, the
-// worst expected W1 error of the best mechanism in units of the diameter is, up to a factor
-// alpha^(o(1)),
+// Dimension returns the Minkowski dimension of f between two scales, the d of packing numbers N(s)
+// that grow like s^-d. It is no limit: the rim of a box lowers it. Where N(s) = s^(-d+o(1)) for s
+// towards 0, the worst expected W1 error of the best mechanism in units of the diameter is, up to
+// a factor alpha^(o(1)),
 //
 //	measures, private in total variation   alpha^(-1/max(d,1))       (after BSV22, 9.5)
 //	synthetic data of n records, eps-DP    (eps*n)^(-1/max(d,1))     (after BSV22, 9.6)
 //	measures, private in W1                alpha^(-1/(d+1))
 //
-// D is what the points show between two scales, not a limit: the rim of a box lowers it.
-// The enclosure rests on the triangle inequality up to [metric.DefaultTolerance]. Too few
-// points for two scales are a [*metric.ValueError] about Coarse or Fine, and so is a Fine
-// below twice the radius of the last point looked at.
+// The enclosure takes the triangle inequality to hold up to [metric.DefaultTolerance]. Too few
+// points, or a Fine that they do not resolve, is a [*metric.ValueError]. O(n^2) distances up to
+// 11,585 points, 2^27 beyond, O(n) memory.
 func Dimension(ctx context.Context, f metric.Finite, o *DimensionOptions) (*DimensionEstimate, error) {
 	const op = "scale: Dimension"
 	o = spaces.OrDefault(o)

@@ -29,18 +29,17 @@ type DoublingScale struct {
 // balls of radius s >= S, exp(2 alpha (2 + 4 + ... + 2^k) s/2) of them at most, and a
 // 2s-separated set has one point in each.
 
-// Doubling encloses the doubling scale of f, one metric for privacy and loss, at every
-// level of alphas: the infimum of all S >= 0 such that
+// Doubling encloses the doubling scale of f, one metric for privacy and loss, at every level of
+// alphas: the infimum of all S >= 0 such that
 //
 //	N(B(x,2s), s) <= exp(2 alpha s)  for all x and every s >= S,
 //
-// N as in [Packing], balls closed. (BSV24 Definition 2.8 takes single s, which in a finite
-// space gives 0.) In any space s(f, 4 alpha)/2 <= S <= s(f, alpha), the scales of
-// [Entropic].
+// N as in [Packing], balls closed. (BSV24 Definition 2.8 takes single s, which in a finite space
+// gives 0.) In any space s(f, 4 alpha)/2 <= S <= s(f, alpha), the scales of [Entropic].
 //
-// The ends differ by rounding for an ultrametric, in O(n log n), and mostly up to 32
-// points. Otherwise Hi is that of Entropic, and Lo the best that its separated sets prove,
-// at its cost for twice as many levels. alphas and errors are those of Entropic.
+// The ends differ by rounding for an ultrametric, in O(n log n), and mostly up to 32 points.
+// Otherwise Hi is that of Entropic, and Lo the best that its separated sets prove, at twice its
+// cost. alphas and errors are those of Entropic.
 func Doubling(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]DoublingScale, error) {
 	if err := spaces.CheckLevels("scale: Doubling", metric.Same(f), alphas); err != nil {
 		return nil, err

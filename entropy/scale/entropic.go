@@ -19,17 +19,17 @@ import (
 //
 //	s(Z, alpha) = inf{s > 0 : N2(B1(x,r), s) <= exp(alpha r) for all x, r > 0},
 //
-// N2 the packing number with pairwise distances > s in rho2 and B1 a closed ball of rho1:
-// 0, or the largest D for which some ball B1(x,r) has more than exp(alpha r) points
-// pairwise D or more apart. It does not rise with alpha or rho1, nor fall with rho2. alphas
-// are positive, per unit of rho1, and ascend ([*metric.ValueError]).
+// N2 the packing number with pairwise distances > s in rho2, B1 a closed ball of rho1. alphas are
+// positive, per unit of rho1, and ascend ([*metric.ValueError]).
 //
-// It is exact where rho2 is an ultrametric, in O(n log^2 n) if rho1 is one too, else
-// O(n^2), and mostly up to some hundreds of points. Otherwise separated sets prove the
-// lower end, and branch and bound on cells (with Nodes < 0 partitions) the upper one, in
-// some n*[Options].Nodes distances; these are stored up to 2048 points. O(n) memory. Upper
-// ends take the triangle inequality to hold up to [metric.DefaultTolerance].
+// It is exact where rho2 is an ultrametric, in O(n log^2 n) if rho1 is one too, else O(n^2), and
+// mostly up to some hundreds of points. Otherwise it takes some n*[Options].Nodes distances. O(n)
+// memory. Upper ends take the triangle inequality to hold up to [metric.DefaultTolerance].
 func Entropic(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+	// The scale is 0, or the largest D for which some ball B1(x,r) has more than exp(alpha r)
+	// points pairwise D or more apart. It does not rise with alpha or rho1, nor fall with rho2.
+	// Without hierarchies separated sets prove the lower end, and branch and bound on cells (with
+	// Nodes < 0 partitions) the upper one; distances are stored up to 2048 points.
 	if err := spaces.CheckLevels("scale: Entropic", b, alphas); err != nil {
 		return nil, err
 	}

@@ -1,14 +1,14 @@
 package scale
 
-// Options tune scales, counts and, in package entropy, bounds. Nil and the zero value mean
-// the defaults. Results depend on Nodes alone.
+// Options tune scales, counts and, in package entropy, bounds. Nil and the zero value mean the
+// defaults. Results depend on Nodes alone.
 type Options struct {
-	// Nodes bounds the branch-and-bound nodes of one packing problem. 0 means 20000, enough
-	// for some dozens of points; a negative number none: greedy sets and partitions only.
-	// Fewer nodes leave wider intervals, never wrong ones.
+	// Nodes bounds the branch-and-bound nodes of one packing problem. 0 means 20000, enough for
+	// some dozens of points; a negative number none. Fewer nodes leave wider intervals, never
+	// wrong ones.
 	Nodes int
-	// Progress, where not nil, is called with the parts done and their number, anew for
-	// each level, scale and bound. Calls do not overlap. Not by [Packing] and [Outer].
+	// Progress, where not nil, is called with the parts done and their number, anew for each
+	// level, scale and bound, never concurrently. Not by [Packing] and [Outer].
 	Progress func(done, total int)
 	// Workers is the number of goroutines; 0 means GOMAXPROCS. [Packing] and
 	// [Outer] use one.

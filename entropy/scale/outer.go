@@ -35,18 +35,17 @@ type OuterStep struct {
 	Separated []int
 }
 
-// Outer encloses the outer scale of f, the metric of the loss, at every level of alphas
-// (BSV24 Definition 2.10),
+// Outer encloses the outer scale of f, the metric of the loss, at every level of alphas (BSV24
+// Definition 2.10),
 //
 //	inf over g >= 0 of g + ln N(f, g)/alpha,
 //
-// N the packing number of [Packing]. For one metric the entropic scale is at most twice as
-// large (Proposition 2.11). Where packing numbers are exact the ends differ by little more
-// than rounding; otherwise by the gap of ln N near the best g, over alpha.
+// N the packing number of [Packing]. For one metric the entropic scale is at most twice as large
+// (Proposition 2.11). The ends differ by little more than rounding where packing numbers are
+// exact.
 //
-// alphas are finite, > 0 and ascend ([*metric.ValueError]); an empty f is
-// [metric.ErrEmpty]. A level costs some dozens to 400 packing numbers of f, which levels
-// share, on one core.
+// alphas are finite, > 0 and ascend ([*metric.ValueError]); an empty f is [metric.ErrEmpty]. A
+// level costs up to 400 packing numbers of f, which levels share, on one core.
 func Outer(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]OuterScale, error) {
 	if err := spaces.CheckLevels("scale: Outer", metric.Same(f), alphas); err != nil {
 		return nil, err

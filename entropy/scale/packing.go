@@ -57,16 +57,14 @@ func (c Count) String() string { return fmt.Sprintf("[%d, %d]", c.Lo, c.Hi) }
 // as a bit matrix: 2 MiB, and 8 million distances to fill it.
 const matrixPoints = 4096
 
-// Packing encloses the packing number N(S, s) of a subset S of f: the largest number of
-// points of S with pairwise distances > s >= 0, strictly (BSV24). A nil subset is all of f,
-// otherwise it lists indices, whose repetitions do not count.
+// Packing encloses the packing number N(S, s) of a subset S of f: the largest number of points of
+// S with pairwise distances > s >= 0, strictly (BSV24). A nil subset is all of f, otherwise it
+// lists indices, whose repetitions do not count.
 //
-// The number is exact for an ultrametric, on a line, and wherever a separated set is as
-// large as a partition. It is NP-hard otherwise: up to 4096 points a branch and bound
-// ([Options].Nodes) closes the gap for S of some dozens of points, and for larger S with
-// small N. Partitions may take the triangle inequality to hold up to
-// [metric.DefaultTolerance]. A *metric.Ultrametric costs O(n), others up to 4096 points
-// O(|S|^2) and the search, more points some nets of f.
+// The number is exact for an ultrametric and on a line; it is NP-hard otherwise, and mostly found
+// for S of some dozens of points ([Options].Nodes). The triangle inequality is taken to hold up to
+// [metric.DefaultTolerance]. A *metric.Ultrametric costs O(n), others up to 4096 points O(|S|^2)
+// and the search, more points some nets of f.
 func Packing(ctx context.Context, f metric.Finite, subset []int, s float64, o *Options) (Count, error) {
 	const op = "scale: Packing"
 	pts, err := checkSubset(op, f, subset, s)

@@ -13,10 +13,9 @@ type Scale struct {
 	Interval
 	Alpha float64
 
-	// X, R and Set prove Lo. Set are points of rho1's closed ball around X of radius R,
-	// their largest distance from it: for the entropic scale more than exp(Alpha*R),
-	// pairwise at least Lo apart in rho2, for the diametric scale two, with rho2
-	// exp(-Alpha*R) at least Lo. Where Lo = 0, X is -1 and Set nil.
+	// X, R and Set prove Lo. Set are points of rho1's closed ball around X of radius R: for the
+	// entropic scale more than exp(Alpha*R), pairwise at least Lo apart in rho2, for the diametric
+	// scale two, with rho2 exp(-Alpha*R) at least Lo. Where Lo = 0, X is -1 and Set nil.
 	X   int
 	R   float64
 	Set []int
