@@ -15,14 +15,13 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure"
 )
 
-// Read yields the records of a CSV file, one entry a field and two for a place. The
-// header names the columns, in any order and among others. Numbers and dates are as
-// [Field].Layout says, cells separated as [Schema.Separated]; spaces around values and a byte
-// order mark are dropped. An empty line is a record without a value where the file has one
-// column, and an error where it has more.
+// Read yields the records of a CSV file, one entry a field and two for a place. The header names
+// the columns, in any order and among others. Cells are separated as by [Schema.Separated]; spaces
+// around values and a byte order mark are dropped. An empty line is a record without a value where
+// the file has one column, otherwise an error.
 //
-// The first error is the last that is yielded. It names the line and the column, and not the value.
-// The sequence reads r, and so can be used once. A record is the caller's, memory that of one line.
+// The first error is the last that is yielded. It names the line and the column, not the value.
+// The sequence can be used once. A record is the caller's, memory that of one line.
 func (s *Schema) Read(r io.Reader) iter.Seq2[[]float64, error] {
 	return func(yield func([]float64, error) bool) {
 		s.read("table: Schema.Read", r, nil, func(_ *csvfile.Row, x []float64, err error) bool { return yield(x, err) })

@@ -25,10 +25,9 @@ type Expected struct {
 	Pair float64
 }
 
-// Plan says what to expect of a release of so many rows, by public numbers alone. It is a rule of
-// thumb: levels are those of a release, and errors a formula that fits independent columns, .3 to 2
-// times the mean error of columns on those of BenchmarkTable. Errors are those of [New], and
-// *[metric.ValueError] for rows < 1. O(columns).
+// Plan says what to expect of a release of so many rows, by public numbers alone, as a rule of
+// thumb: its errors were .3 to 2 times the mean error of columns on the tables of BenchmarkTable.
+// Errors are those of [New], and *[metric.ValueError] for rows < 1. O(columns).
 func Plan(columns []domain.Column, rows int, eps float64, o *Options) (*Expected, error) {
 	const op = "table: Plan"
 	s, err := New(columns, eps, o)

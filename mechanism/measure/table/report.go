@@ -129,11 +129,10 @@ func variation(x, y *binned, columns ...int) (sum float64) {
 	return sum
 }
 
-// Errors are expected errors of a release: total variations of the shares of the values of a
-// column, and of two columns together, between 0 and 1. Numbers are told apart in 64 equal parts of
-// their range, whole numbers with fewer values, categories and leaves one by one (more than 1,024
-// in so many runs), places in 8 x 8 parts of the rectangle of the released ones; what is missing is
-// a value of its own.
+// Errors are expected errors of a release: total variations, between 0 and 1, of the shares of the
+// values of a column, and of two together. Numbers are told apart in 64 equal parts of their
+// range, fewer whole numbers, categories and leaves one by one (more than 1,024 in so many runs),
+// places in 8 x 8 parts of the released rectangle; missing is a value of its own.
 type Errors struct {
 	Columns []float64
 	Pairs   [][]float64 // Pairs[a][b] = Pairs[b][a]; of a column with itself it is 0
@@ -143,10 +142,9 @@ type Errors struct {
 }
 
 // Error simulates what a release errs by, at no cost of privacy: it releases the released rows
-// again, as often as draws says, and compares. It is no bound: rows know of the dependence of
-// columns only what was released, so that the error of a pair that is not in [Release.Pairs] is
-// stated too low where it depends. On the tables of BenchmarkTable one draw stated, in the mean, .6
-// to 1.6 times the errors.
+// again, draws times, and compares. It is no bound: the error of a pair that is not in
+// [Release.Pairs] is stated too low where it depends. On the tables of BenchmarkTable one draw
+// stated .6 to 1.6 times the mean errors.
 //
 // Errors are those of [Synthesizer.Release] and [Release.Records], and *[metric.ValueError] for
 // draws < 1. A draw takes as long as a release.

@@ -33,11 +33,10 @@ const (
 )
 
 // Field is one column of a table, or two for a place: a [domain.Column], with the texts that stand
-// for its values in CSV. All of it is public: bounds and names that are read off private data give
-// away who is in them.
+// for its values in CSV. All of it must be public, not read off private data.
 //
-// What lies outside of bounds is read as it is; a [Synthesizer] moves it to the nearer bound, and a
-// box does what [domain.BoxOptions].Outside says. Without a Weight the Share of a column is 1.
+// What lies outside of bounds is read as it is; a [Synthesizer] moves it to the nearer bound, and
+// a box does what [domain.BoxOptions].Outside says. Without a Weight the Share of a column is 1.
 // Missing, without any text Absent, is an empty cell.
 type Field struct {
 	// Name is that of the column in the header of CSV; letters' case does not matter
@@ -53,19 +52,19 @@ type Field struct {
 	// "$1,234.5", "1 234,5", or how it stands below zero: "(1,234.5)" and "1,234.5-". A cell may
 	// lack the unit, all marks between thousands or the decimals; what else differs is an error.
 	//
-	// Of dates and times it is a layout of package time, "02.01.2006" for dd.mm.yyyy or "1/2/06
-	// 15:04", or [Excel] or [Excel1904]. Two digits of a year stand for one in the hundred years
-	// from Lo on. A date is the day that stands there, whatever the clock and the zone; a time
-	// without a zone is one of UTC, as which times are written.
+	// Of dates and times it is a layout of package time, such as "02.01.2006", or [Excel] or
+	// [Excel1904]. Two digits of a year stand for one in the hundred years from Lo on. A date is
+	// the day that stands there, in any zone; a time without a zone is UTC, as which times are
+	// written.
 	Layout string
 	// Step rounds the numbers that [Schema.Write] writes to its multiples, with as many digits as
-	// it has: 0.01 is for prices. Lo and Hi must be multiples too. It costs no privacy. 0 means a
+	// it has, such as 0.01; Lo and Hi must be multiples too. It costs no privacy. 0 means a
 	// millionth of the range, and 1 for whole numbers.
 	Step float64
 	// Names are those of the categories, and set their number; of a taxonomy they are by default
 	// those of its leaves.
 	Names []string
-	// Other is the one of them that all other texts are taken for; "" makes those errors.
+	// Other is the name that all other texts are taken for; "" makes those errors.
 	Other string
 	// Absent are texts that stand for what is missing; "" is that of an empty cell. The first is
 	// what [Schema.Write] writes.

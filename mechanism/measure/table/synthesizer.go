@@ -29,31 +29,23 @@ type Options struct {
 	// [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
 	PerPerson int
 	// Possible, where not nil, reports whether there may be a row with lo[i] <= x[i] <= hi[i] in
-	// all its entries, as domain.BoxOptions.Possible does: it must be public, is called by several
-	// goroutines at once, and must change neither slice. It is asked about boxes and about the rows
-	// that are made; not about rows that are counted.
+	// all its entries, as domain.BoxOptions.Possible does: public, safe for concurrent use,
+	// changing neither slice. It is asked about boxes and the rows that are made, not about those
+	// that are counted.
 	Possible func(lo, hi []float64) bool
 }
 
 const maxColumns = 256
 
 // Synthesizer releases a table by its columns and by the pairs of columns that say most, and makes
-// rows that fit them. Every column is counted on a tree of its values, whose regions are merged
-// into bins. A population of rows of bins says what is expected of each pair; the pair whose counts
-// are farthest from that is picked by noisy scores and counted with noise, and the population is
-// made to fit; and so on, until no pair is better than none. What is left of the budget refines all
-// counts.
+// rows that fit them. It is eps-differentially private for the neighbors of Options.Relation,
+// exactly: counts and noise are integers, drawn with exactly the stated probabilities.
 //
-// It is eps-differentially private for the neighbors of Options.Relation, exactly: counts and noise
-// are integers, drawn with exactly the stated probabilities, picks are private by a proof beside
-// the code, and each takes whole quanta off a ledger that holds what [Synthesizer.Guarantee]
-// states. The time and memory that a release takes depend on private data: do not let an adversary
-// measure them. A Synthesizer is immutable and safe for concurrent use. The zero value releases
-// nothing.
+// The time and memory that a release takes depend on private data: do not let an adversary measure
+// them. Immutable and safe for concurrent use. The zero value releases nothing.
 //
-// Sources: those of the overview, and for the choice by noisy scores McKenna, Sheldon,
-// "Permute-and-flip", 2020, and Ding et al., "The permute-and-flip mechanism is identical to
-// report-noisy-max with exponential noise", 2021.
+// Sources: those of the overview, McKenna, Sheldon, "Permute-and-flip", 2020, and Ding et al.,
+// "The permute-and-flip mechanism is identical to report-noisy-max with exponential noise", 2021.
 type Synthesizer struct {
 	columns []domain.Column
 	opt     Options
@@ -128,9 +120,9 @@ func (s *Synthesizer) String() string {
 // Release releases a table, whose rows have the entries of the columns in their order. Errors are
 // those of [measure.Count]: the first row of another length, or with a value that its column does
 // not have; [metric.ErrEmpty] for no rows under ReplaceOne; [measure.ErrPersons] with
-// Options.PerPerson; that no possible row is found; and that of ctx. The last two come after draws:
-// another attempt is another release. O(rows columns^2), and a second or more for the rows; half a
-// minute and more for a hundred columns.
+// Options.PerPerson; that no possible row is found; and that of ctx. The last two come after
+// draws: another attempt is another release. O(rows columns^2), and a second or more for the rows,
+// half a minute for a hundred columns.
 func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]float64) (*Release, error) {
 	const op = "table: Synthesizer.Release"
 	if err := s.check(op); err != nil {
@@ -165,6 +157,13 @@ func (s *Synthesizer) ReleasePersons(ctx context.Context, rng *rand.Rand, rows [
 }
 
 // release names rows in errors by their numbers in from, where it is not nil.
+//
+// Every column is counted on a tree of its values, whose regions are merged into bins. A
+// population of rows of bins says what is expected of each pair; the pair whose counts are
+// farthest from that is picked by noisy scores and counted with noise, and the population is
+// made to fit; and so on, until no pair is better than none. What is left of the budget refines
+// all counts. Picks are private by a proof beside the code, and each takes whole quanta off a
+// ledger that holds what Guarantee states.
 func (s *Synthesizer) release(ctx context.Context, op string, rng *rand.Rand, rows [][]float64, from []int) (*Release, error) {
 	number := func(i int) int {
 		if from != nil {
