@@ -24,18 +24,10 @@ import (
 // 1/k and a step costs what one record does: b_i errs by P/k, P the optimal accuracy of a
 // path of k gaps.
 
-// MeasureBound is a lower bound on the accuracy of private measures, of synthetic data and
-// of users' distributions: no mechanism of the stated privacy that takes and returns
-// probability measures on a space (T, rho) has a worst expected W1 error below Value, in
-// units of rho. Its witness is a set of points in m pairs (x_i, y_i): with r half of a
-// point's distance to the nearest other one of the set,
-//
-//	Value = sum_i w_i A (r(x_i) + r(y_i)).
-//
-// For measures the w_i add up to 1, 1/m in total variation, in proportion to 1/rho(x_i,y_i)
-// in W1, and A is the optimal accuracy of [0,1] at the level of moving one from x_i to y_i.
-// For N records w_i = k/N, k the integer part of N/m, and A is 1/k of that of a path of k
-// gaps at eps each.
+// MeasureBound is a lower bound on the accuracy of private measures, of synthetic data and of
+// users' distributions: no mechanism of the stated privacy that takes and returns probability
+// measures on a space has a worst expected W1 error below Value, in units of the metric. The pairs
+// of points are its witness.
 type MeasureBound struct {
 	Value float64
 	Pairs [][2]int
@@ -151,6 +143,16 @@ const (
 )
 
 // measureBound finds the best set.
+//
+// Value rests on m pairs (x_i, y_i) of points of (T, rho): with r half of a point's distance to
+// the nearest other one of the set,
+//
+//	Value = sum_i w_i A (r(x_i) + r(y_i)).
+//
+// For measures the w_i add up to 1, 1/m in total variation, in proportion to 1/rho(x_i,y_i) in
+// W1, and A is the optimal accuracy of [0,1] at the level of moving one from x_i to y_i. For N
+// records w_i = k/N, k the integer part of N/m, and A is 1/k of that of a path of k gaps at eps
+// each.
 func measureBound(ctx context.Context, op string, f metric.Finite, alpha float64, w MeasureBound) (MeasureBound, error) {
 	if err := spaces.CheckPoints(op, f); err != nil {
 		return MeasureBound{}, err
