@@ -22,34 +22,34 @@ import (
 
 // LinearOptions tune [NewLinear]. Nil and the zero value mean the defaults.
 type LinearOptions[P any] struct {
-	// Sample, where not nil, holds public points, some thousands. A constant smaller than they show is a
-	// [*LipschitzError], and two points, looked for in O(n), farther apart than Model.Diameter an error.
+	// Sample, where not nil, holds some thousands of public points. A constant smaller than they
+	// show is a [*LipschitzError], and two points found in O(n) farther apart than Model.Diameter
+	// an error.
 	Sample *metric.Points[P]
-	// Contains, where not nil, says which items lie in the space of the model; a release of others is an
-	// error, from which who sees it learns of the item: clean the data instead where that matters.
+	// Contains, where not nil, says which items lie in the space of the model. A release of others
+	// is an error, which tells of the item: clean the data instead where that matters.
 	Contains func(P) bool
-	// Step, a power of two, is that of the sum over users: a release is a multiple of Step/Model.Users. The
-	// default is the largest up to 2^-10 of the noise's scale on the sum: Lipschitz/Alpha; with Delta the
-	// deviation, and less where Delta is below 5e-12*Norm.Dim. A step too large for Alpha and Delta is an
-	// error, mostly one of 2^30 times the default. So is one of which 2^52 are less than 1,024 of the
-	// scale, the default for a Delta below 2e-26*Norm.Dim.
+	// Step, a power of two, is that of the sum over users: a release is a multiple of
+	// Step/Model.Users. The default is the largest up to 2^-10 of the noise's scale on the sum,
+	// Lipschitz/Alpha, or with Delta the deviation, and less where Delta is below 5e-12*Norm.Dim.
+	// A step too large for Alpha and Delta is an error, mostly one of 2^30 times the default. So
+	// is one of which 2^52 are less than 1,024 of the scale, such as the default for a Delta below
+	// 2e-26*Norm.Dim.
 	Step float64
 }
 
-// Linear releases the mean over users of the mean of a Lipschitz query (see [Query]) over each user's
-// items, with noise. One user whose items change by d_EM moves it by at most Lipschitz*d_EM/n, so that
-// local (n = 1) and central models, bounded and unbounded, are served alike. Users weigh the same.
+// Linear releases the mean over users of the mean of a [Query] over each user's items, with noise.
+// One user whose items change by d_EM moves it by at most Lipschitz*d_EM/n: local (n = 1) and
+// central models, bounded and unbounded. Users weigh the same.
 //
-// Without Delta the noise has a density proportional to exp(-alpha*n/Lipschitz*||z||) in the norm of
-// the query, [additive.KNorm]. With Delta the norm must be l2 and the noise is Gaussian of the least
-// deviation, [additive.GaussianSigma] at Model.Diameter: items farther apart are outside the promise.
-// (The deviation of IRC24, Lemma 6.2, l sqrt(1.25 ln(1/delta))/alpha, is not private.)
+// Without Delta the noise is [additive.KNorm] of rate alpha*n/Lipschitz in the norm of the query.
+// With Delta the norm must be l2 and the noise is Gaussian of the least deviation,
+// [additive.GaussianSigma] at Model.Diameter: items farther apart are outside the promise. (The
+// deviation of IRC24, Lemma 6.2, l sqrt(1.25 ln(1/delta))/alpha, is not private.)
 //
-// The promise is that of the bits, for the values that the query returns: each user's mean is rounded
-// at random, exactly, to a lattice 2^-52 steps wide, such that its expectation is right; the sum gets
-// noise and is rounded to the step, once, and kept within 2^52 steps. A value beyond 2^61 steps over
-// the user's number of items, and a sum over users beyond 2^52, is refused. Immutable and safe for
-// concurrent use if the query is. Source: IRC24, Algorithm 1 and Lemma 4.2.
+// The promise is that of the bits, for the values that the query returns. A value beyond 2^61
+// steps over the user's number of items, and a sum over users beyond 2^52, is refused. Immutable
+// and safe for concurrent use if the query is. Source: IRC24, Algorithm 1 and Lemma 4.2.
 type Linear[P any] struct {
 	query    Query[P]
 	model    emd.Model
@@ -252,6 +252,9 @@ func (l *Linear[P]) RadiusQuantile(p float64) float64 {
 // once in a thousand users. Errors name the user and the item that does not fit. They depend on the
 // data, so keep them from whom the release is for.
 func (l *Linear[P]) Release(rng *rand.Rand, data emd.Users[P]) ([]float64, error) {
+	// Each user's mean is rounded at random, exactly, to a lattice 2^-52 steps wide, such that its
+	// expectation is right; the sum gets noise and is rounded to the step, once, and kept within
+	// 2^52 steps.
 	const op = "query: Linear.Release"
 	if err := l.made(op); err != nil {
 		return nil, err

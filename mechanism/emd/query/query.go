@@ -22,13 +22,13 @@ import (
 //
 //	||f(x) - f(y)|| <= Lipschitz * d_X(x, y) for all items x, y,
 //
-// the norm on the left being Norm. Its mean over a user's items then moves by at most Lipschitz times
-// d_EM, whatever the numbers of items (IRC24, Theorem 4.1), which is what [Linear] rests on.
+// in the norm Norm. Its mean over a user's items then moves by at most Lipschitz times d_EM,
+// whatever the numbers of items (IRC24, Theorem 4.1).
 //
-// The constructors here derive the constant; whoever writes a Query by hand states it. It is about the
-// float64s that Func returns. Where these are within e, in Norm, of a function with the constant, the
-// promise is about d_X(x, y) + 2e/Lipschitz for x != y: [Average], [Shares] and [Indicator] have e = 0,
-// the others here some units in the last place of their terms.
+// The constructors here derive the constant; whoever writes a Query by hand states it, for the
+// float64s that Func returns. Where these are within e, in Norm, of a function with the constant,
+// the promise is about d_X(x, y) + 2e/Lipschitz for x != y: [Average], [Shares] and [Indicator]
+// have e = 0, the others here some units in the last place of their terms.
 type Query[P any] struct {
 	// Name is for errors and people.
 	Name string
@@ -36,8 +36,8 @@ type Query[P any] struct {
 	Norm additive.Norm
 	// Lipschitz is the constant, > 0, per unit of the distance between items.
 	Lipschitz float64
-	// Func writes f(x) to all of dst, of length Norm.Dim. It must depend on x only, keep neither x nor
-	// dst, and be safe for concurrent use.
+	// Func writes f(x) to all of dst, of length Norm.Dim. It depends on x only, keeps neither, and
+	// is safe for concurrent use.
 	Func func(x P, dst []float64)
 	// Check, where not nil, says why Func, called after it, cannot take an item.
 	Check func(x P) error
