@@ -24,9 +24,8 @@ const (
 
 // BoxOptions are the settings of [NewBox]. Nil and the zero value mean the defaults.
 type BoxOptions struct {
-	// Depth sets cells of side 2^-Depth of the geometric mean of the sides that can be cut at will,
-	// for a tree that a private.Measure can hold. 0 means as deep as ints and float64 allow, which
-	// costs a measure.Synthesizer nothing.
+	// Depth sets cells of side 2^-Depth of the geometric mean of the sides that can be cut at
+	// will, for a tree that a private.Measure can hold. 0 means as deep as ints and float64 allow.
 	Depth float64
 	// Splits is the whole plan: level l cuts every cell into Splits[l][a] parts along column a.
 	// Categories are cut into 1 or all, and once into all. A cut in two that parts what is missing,
@@ -38,13 +37,12 @@ type BoxOptions struct {
 	// Outside is what becomes of records out of bounds.
 	Outside Outside
 	// Possible, where not nil, reports whether there may be a record with lo[i] <= x[i] <= hi[i]
-	// for all entries i. It must be public knowledge, such as that nobody is married at two; no
-	// noise is spent on what is impossible, and records are neither counted nor made there. For a
-	// category or a leaf of a taxonomy that is told apart lo = hi is its number, and otherwise they
-	// are the least and the largest there is; for a missing value both are NaN. It must be true
-	// where it is not sure, and what is false for a box is false for its parts. It is called by
-	// several goroutines at once, and keeps neither slice. Domains whose answers differ only below
-	// the first 256 possible regions have one ID.
+	// for all entries i. It must be public knowledge; no noise is spent on what is impossible, and
+	// records are neither counted nor made there. For a category or a leaf of a taxonomy that is
+	// told apart lo = hi is its number, and otherwise they are the least and the largest there is;
+	// for a missing value both are NaN. It must be true where it is not sure; what is false for a
+	// box is false for its parts. It is called concurrently, and keeps neither slice. Domains
+	// whose answers differ only below the first 256 possible regions have one ID.
 	Possible func(lo, hi []float64) bool
 }
 

@@ -13,11 +13,10 @@ import (
 // Taxonomy or Radius says otherwise, of which there is one at most. It is one
 // entry of a record, two where it has a Radius.
 type Column struct {
-	// Lo < Hi are the bounds of a number. They must be public: read off the data
-	// they leak its extremes.
+	// Lo < Hi are the bounds of a number. They must be public.
 	Lo, Hi float64
 	// Whole makes it a whole number from Lo to Hi, both included. No cell has a part of one, and
-	// what comes out is whole. Days, months and years are whole numbers.
+	// what comes out is whole.
 	Whole bool
 	// Categories, where positive, makes it a category, one of the whole numbers 0
 	// to Categories-1, any two at distance 1.
@@ -32,8 +31,7 @@ type Column struct {
 	// largest among them, or 1 if that is 0.
 	Missing bool
 	// Weight multiplies the distances of the column; 0 means 1. Share, where not 0, is the largest
-	// distance in it instead, with which columns in different units compare: a range, the distance
-	// of two categories or of the farthest leaves, half a great circle. Without any of these
+	// distance in it instead, so that columns in different units compare. Without any of these
 	// [NewBox] refuses numbers of very different ranges.
 	Weight, Share float64
 }

@@ -37,11 +37,10 @@ func checkArity(op string, arity int) error {
 	return nil
 }
 
-// NewFinite arranges the points of any finite metric as a net tree: centers are chosen farthest
-// first, each is moved to the medoid of the points nearest to it, and gets at most Arity^(levels
-// below) points; and so on within each. Without options a *[metric.Ultrametric] is arranged as by
-// [NewUltrametric]; and unless Arity or Height is given, 2^15 points or more with coordinates in at
-// most 3 dimensions by cells of their bounding box. The String of the domain says which.
+// NewFinite arranges the points of any finite metric as a net tree, farthest point first. Without
+// options a *[metric.Ultrametric] is arranged as by [NewUltrametric]; and unless Arity or Height
+// is given, 2^15 points or more with coordinates in at most 3 dimensions by cells of their
+// bounding box. The String of the domain says which.
 //
 // A record is the index of a point of f, and so is Point: of a region, a point near its middle.
 // About n*Arity distances a level, n^2/Arity for medoids and bounds, 8 n log n to tell the domain
@@ -50,6 +49,8 @@ func checkArity(op string, arity int) error {
 // *[metric.ValueError] for an option, or a negative or non-finite distance among those that are
 // read.
 func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
+	// Centers are chosen farthest first, each is moved to the medoid of the points nearest to it,
+	// and gets at most Arity^(levels below) points; and so on within each.
 	const op = "domain: NewFinite"
 	opt := *cmp.Or(o, &FiniteOptions{})
 	if err := checkArity(op, opt.Arity); err != nil {

@@ -26,9 +26,8 @@ type FoldedOptions struct {
 
 // NewFolded arranges a net of the space along a line, and stands a balanced tree on the line. The
 // order is Hilbert's curve where f is [metric.Embedded], and a short tour otherwise or with o.Tour
-// (tsp.Solve). With arity 2, the default, a private measure on it with the Nearest estimate is that
-// of BSV22 with better factors; arity 16 or 32 halves the error. With alpha-privacy per unit of
-// total variation (alpha = N*eps for N records),
+// (tsp.Solve). Arity 16 or 32 halves the error of 2, the default. With alpha-privacy per unit of
+// total variation (alpha = N*eps for N records), the Nearest estimate of a private measure has
 //
 //	E W1(mu, estimate) <= Separation + 2 * sum_k gap_k sqrt(Var S_k),
 //
