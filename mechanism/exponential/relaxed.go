@@ -57,27 +57,27 @@ type RelaxedMechanism struct {
 	Overlap             int
 }
 
-// Relaxed returns the mechanism for two metrics. It releases the points of a maximal s-separated net of
-// the utility metric rho2, with P{y|x} proportional to exp(-alpha*sigma(x,y)/2),
+// Relaxed returns the mechanism for two metrics, private for any two. It releases the points of a
+// maximal s-separated net of the utility metric rho2, with P{y|x} proportional to
+// exp(-alpha*sigma(x,y)/2),
 //
 //	sigma(x,y) = min of rho1(x,v) over the points v with rho2(v,y) <= s.
 //
-// It is private for any two metrics, because sigma changes no faster with x than rho1 does, and more
-// accurate than [Standard] where rho1 sees little of what rho2 means. Errors and guarantee are as in
-// Standard.
-//
-// With s(Z, a) the [scale.Entropic] and s_o(Z, a) the [scale.Diametric] at level a, for s >= s(Z,
-// alpha/3), and k the most outputs within 2s of a point under rho2, or 1 where rho2 is an ultrametric,
+// Errors and guarantee are as in [Standard]. With s(Z, a) the [scale.Entropic] and s_o(Z, a) the
+// [scale.Diametric] at level a, for s >= s(Z, alpha/3), and k the most outputs within 2s of a
+// point under rho2, or 1 where rho2 is an ultrametric,
 //
 //	E rho2(x, M(x)) <= s + (15k-1)*s_o(Z, alpha/7)
 //
-// ([entropy.RelaxedBound]). Unless Separation is given, losses are compared at the theorem's s, at 0 and
-// at merge heights of the ultrametric; for other metrics at 0, at covering radii of [metric.FarthestFirst]
-// and, if Accuracy asks, at the theorem's s. A separation costs O(n^2) for an ultrametric rho2, and up to
-// O(n^2*k) otherwise, the audit O(n^2*k); memory is O(n*k).
+// ([entropy.RelaxedBound]). Unless Separation is given, losses are compared at the theorem's s, at
+// 0 and at merge heights of the ultrametric; for other metrics at 0, at covering radii of
+// [metric.FarthestFirst] and, if Accuracy asks, at the theorem's s. A separation costs O(n^2) for
+// an ultrametric rho2, and up to O(n^2*k) otherwise, the audit O(n^2*k); memory is O(n*k).
 //
 // Source: BSV24, Theorem 5.1, with its constant and beyond ultrametrics.
 func Relaxed(ctx context.Context, b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
+	// It is private because sigma changes no faster with x than rho1 does, and more accurate than
+	// [Standard] where rho1 sees little of what rho2 means.
 	const op = "exponential: Relaxed"
 	if o == nil {
 		o = &RelaxedOptions{}
