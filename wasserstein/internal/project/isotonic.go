@@ -8,21 +8,18 @@ import (
 	"github.com/metricdp/metricdp/internal/heap"
 )
 
-// IsotonicL1 returns the ascending list f with values in [lo, hi] that has the
-// least sum of w[k]*|f[k]-g[k]|, of several the midpoint of the smallest and the
-// largest. Weights are in [0, math.MaxFloat64/2]; an entry of weight 0 gets the
-// value in [f[k-1], the next of positive weight] that is nearest to g[k].
-// O(n log n).
-//
-// Let c_k(y) be the least cost of the first k entries with the k-th at most y:
-// convex, piecewise linear and falling to a flat right end. The heap holds its
-// breakpoints with the change of slope at each. The next entry adds w*|y-g|,
-// which is a breakpoint (g, 2w) and a slope +w at the right end; taking slope w
-// off the top flattens the end again. The minimizers of c_k(y)+w*|y-g| reach
-// from the top that remains to the last breakpoint taken off: left[k] to
-// right[k]. Backwards, f[k] = min(left[k], f[k+1]) is the smallest optimal list,
-// and the same with right the largest; between any two optimal lists all are.
+// IsotonicL1 returns the ascending list f with values in [lo, hi] that has the least sum of
+// w[k]*|f[k]-g[k]|, of several the midpoint of the smallest and the largest. Weights are in [0,
+// math.MaxFloat64/2]; an entry of weight 0 gets the value in [f[k-1], the next of positive weight]
+// nearest to g[k]. O(n log n).
 func IsotonicL1(g, w []float64, lo, hi float64) []float64 {
+	// Let c_k(y) be the least cost of the first k entries with the k-th at most y: convex,
+	// piecewise linear and falling to a flat right end. The heap holds its breakpoints with the
+	// change of slope at each. The next entry adds w*|y-g|, which is a breakpoint (g, 2w) and a
+	// slope +w at the right end; taking slope w off the top flattens the end again. The minimizers
+	// of c_k(y)+w*|y-g| reach from the top that remains to the last breakpoint taken off: left[k]
+	// to right[k]. Backwards, f[k] = min(left[k], f[k+1]) is the smallest optimal list, and the
+	// same with right the largest; between any two optimal lists all are.
 	n := len(g)
 	left, right := make([]float64, n), make([]float64, n)
 	// Of entry k, a breakpoint at g[k]: key is -g[k], the largest first.

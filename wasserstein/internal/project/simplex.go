@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// Simplex writes to dst, of the length of g, the vector with entries >= 0 and the
-// given total that is nearest to g in the Euclidean norm. O(n log n), mostly O(n).
-//
-// With g sorted, u_1 >= u_2 >= ..., the first k entries stay positive as long as
-// their excess over the k-th, the sum of u_i - u_k, is below total. It is a sum
-// of terms >= 0, so large entries do not cancel, as they do in u_k > tau.
+// Simplex writes to dst, of the length of g, the vector with entries >= 0 and the given total that
+// is nearest to g in the Euclidean norm. O(n log n), mostly O(n).
 func Simplex(g []float64, total float64, dst []float64) []float64 {
+	// With g sorted, u_1 >= u_2 >= ..., the first k entries stay positive as long as their excess
+	// over the k-th, the sum of u_i - u_k, is below total. It is a sum of terms >= 0, so large
+	// entries do not cancel, as they do in u_k > tau.
 	kept := dst[:copy(dst, g)]
 	least, excess := math.Inf(1), math.Inf(1)
 	// Without sorting: of any entries that hold all positive ones, those of which
