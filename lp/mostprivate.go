@@ -53,23 +53,21 @@ func (s *MostPrivateSolution) String() string {
 	return fmt.Sprintf("level %.9g, no less than %.9g, missing with probability %.3g: %s (%d programs)", s.Level.Hi, s.Level.Lo, s.Miss, s.Status, s.Solves)
 }
 
-// MostPrivate returns the most private mechanism for a function f from one finite space to
-// another that reaches the target: at every input x the output is farther than Gamma from f(x)
-// with probability at most Delta. Level encloses its level eps*(Gamma, Delta) (KL10, Definition
-// 2.3), up to the tolerance and a millionth of the reciprocal of the diameter.
+// MostPrivate returns the most private mechanism for a function f from one finite space to another
+// that reaches the target: at every input x the output is farther than Gamma from f(x) with
+// probability at most Delta. Level encloses its level eps*(Gamma, Delta) (KL10, Definition 2.3),
+// up to the tolerance and a millionth of the reciprocal of the diameter.
 //
-// b.Privacy is the metric of the inputs. The first points of b.Utility are f(x) for the inputs
-// x, in their order; the others can only be released.
+// b.Privacy is the metric of the inputs. The first points of b.Utility are f(x) for the inputs x,
+// in their order; the others can only be released.
 //
-// The least probability of missing at a level eps is the program of [Optimal] with the loss 1
-// beyond Gamma and 0 elsewhere. A dual bound above Delta proves eps* >= eps; a channel that
-// misses with at most Delta is a mechanism at its audited level.
-//
-// No level, where points at privacy distance 0 are too far apart for the target, is an error.
-// It ends as Optimal does. Errors: [metric.ErrEmpty]; a [*metric.SizeError] for
-// fewer outputs than inputs; a [*metric.ValueError]; a [*metric.MemoryError]. Some ten calls of
-// Optimal.
+// No level, where points at privacy distance 0 are too far apart for the target, is an error. It
+// ends as [Optimal] does. Errors: [metric.ErrEmpty]; a [*metric.SizeError] for fewer outputs than
+// inputs; a [*metric.ValueError]; a [*metric.MemoryError]. Some ten calls of Optimal.
 func MostPrivate(ctx context.Context, b metric.Bimetric, t kl10.Target, o *MostPrivateOptions) (*MostPrivateSolution, error) {
+	// The least probability of missing at a level eps is the program of [Optimal] with the loss 1
+	// beyond Gamma and 0 elsewhere. A dual bound above Delta proves eps* >= eps; a channel that
+	// misses with at most Delta is a mechanism at its audited level.
 	const op = "lp: MostPrivate"
 	began := time.Now()
 	if o == nil {

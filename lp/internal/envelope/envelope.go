@@ -31,14 +31,13 @@ type Channel struct {
 	Log []float64
 }
 
-// Repair makes X private up to rounding: by turns x[u] becomes max_v f(u,v) x[v] and
-// min_v x[v]/f(u,v), f being exp(-e) for the budget e less the margin, and rows are divided
-// by their sums. Before they are divided all rows obey the budgets less the margin, so that
-// the sums alone tell whether they do after it. It reports whether that came about; no proof
-// is known that it must.
-//
-// O(n^2 m) a step, for the pairs whose row sums are in the one order of the two.
+// Repair makes X private up to rounding and reports whether that came about; no proof is known
+// that it must. Before rows are divided by their sums all obey the budgets less the margin, so
+// that the sums alone tell whether they do after it. O(n^2 m) a step, for the pairs whose row sums
+// are in the one order of the two.
 func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
+	// By turns x[u] becomes max_v f(u,v) x[v] and min_v x[v]/f(u,v), f being exp(-e) for the
+	// budget e less the margin, and rows are divided by their sums.
 	var next []float64
 	for step := range most {
 		if c.Log != nil {
