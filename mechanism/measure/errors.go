@@ -44,10 +44,10 @@ const (
 //
 // Truths are simulated around the release: every count gets the noise of its budget once more, up
 // to twice as wide where there is more noise than mass, and the mass of a region goes to one place
-// in it, because releases are smoother than data. Their distances from the release, times 1.25,
-// stand for the error. This is no proof: on five kinds of data in one to three dimensions with 100
-// and 1,000 records at eps = 1 (BenchmarkW1Confidence) most quantiles held as stated, at 1.7 to 3.9
-// times the mean error; traces and heavy tails in three dimensions fall short by up to .05.
+// in it. Their distances from the release, times 1.25, stand for the error. This is no proof: on
+// five kinds of data in one to three dimensions, 100 and 1,000 records, eps = 1
+// (BenchmarkW1Confidence), most quantiles held as stated, at 1.7 to 3.9 times the mean error;
+// traces and heavy tails in three dimensions fall short by up to .05.
 //
 // In a finite metric with a Separation add [domain.Domain.Resolution]. Mass moves the shortest way
 // between 512 regions at most, and along the tree within them, which takes more. O(Draws *
@@ -65,6 +65,7 @@ func (r *Release[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o 
 	if x := r.s.space.Resolution; x > 0 { // and not NaN
 		most += 2 * x
 	}
+	// The mass of a region goes to one place in it because releases are smoother than data.
 	return simulate(ctx, op, rng, prob, o, 0, func(rng *rand.Rand) (float64, error) {
 		w, err := c.distance(ctx, rng, r.again(rng))
 		if err != nil {

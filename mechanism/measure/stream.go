@@ -18,14 +18,13 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// Stream releases records that keep arriving, such as those of every day: at any time there is a
-// [Release] of all of them, and all releases ever made are together eps-private, with no horizon.
+// Stream releases records that keep arriving: at any time there is a [Release] of all of them, and
+// all releases ever made are together eps-private, with no horizon.
 //
 // Arrivals are cut into blocks at public counts: block j has those from n_j to n_(j+1) =
 // max(n_j+Least, Growth*n_j), and is released once, by a [Synthesizer] of level eps, when it is
 // whole. What is published is the mixture of all blocks, by their numbers of records. Later records
-// ride on the last block until theirs is whole: they are taken to be distributed as it is, and only
-// counted.
+// ride on the last block until theirs is whole: only counted, and taken to be distributed as it is.
 //
 // # Guarantee
 //
@@ -39,10 +38,9 @@ import (
 //
 // By the convexity of W1 the error is at most the mean of the blocks' own, and of the distance of
 // riding records from the last block, by their numbers ([Stream.UpperBound]). Riding costs at most
-// (Growth-1)/Growth of the diameter. W1 over that of one release of all records, some 100,000 at
-// eps = 1 (BenchmarkStream): of a fixed distribution 3.8 on the line and 2.3 in the plane, and
-// where half of the records drift through the space 22 and 3.5; with [StreamOptions.Halves] = 0.25
-// 5.1, 2.7, 5.3 and 1.9.
+// (Growth-1)/Growth of the diameter. Over that of one release of 100,000 records at eps = 1, W1 is
+// 3.8 times on the line and 2.3 in the plane, and where half of the records drift 22 and 3.5; with
+// [StreamOptions.Halves] = 0.25 5.1, 2.7, 5.3 and 1.9 (BenchmarkStream).
 //
 // A Stream is safe for concurrent use. The zero value is refused. Memory holds the counts of
 // records that are not released yet and the releases of some ln(n)/ln(Growth) blocks.
