@@ -26,7 +26,7 @@ type Options[X, Y any] struct {
 	// Refused are inputs outside the domain, of each kind there is.
 	Refused []X
 
-	// Constant says that the output need not vary.
+	// Constant says that the output need not vary, as where noise is rare.
 	Constant bool
 
 	// Samples is the number of releases from each input that are counted; 0 means 2^17.
@@ -36,7 +36,7 @@ type Options[X, Y any] struct {
 	// 1e-6.
 	FalseReject float64
 
-	// Seed fixes the generators of all releases but those that are given none.
+	// Seed fixes the generators that releases are given.
 	Seed uint64
 }
 
