@@ -12,7 +12,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// The proof of MeasureBound. For t_i in [0,1] let mu_t put the mass w_i (1-t_i) on x_i and
+// The proof of MeasureBound, with the letters of measureBound. For t_i in [0,1] let mu_t put the
+// mass w_i (1-t_i) on x_i and
 // w_i t_i on y_i, and what is left on some fixed point. As a function of t_i alone a
 // mechanism is beta-private. The bumps max(0, r(z)-rho(z,.)) of the points z of the set are
 // disjoint, and low enough for the sum of those of all y_i less those of all x_i to be
