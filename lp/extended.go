@@ -125,11 +125,11 @@ func (e *extension) run() error {
 	return nil
 }
 
-// take keeps the kernel's channel where it is private and loses less than what there is.
+// take keeps the kernel's channel where there is one that is private.
 func (e *extension) take(k *kernel.Kernel) error {
 	for _, safe := range []bool{false, true} {
 		c, err := k.Channel(e.late, e.o.Outputs, safe)
-		if err != nil {
+		if err != nil || c == nil {
 			return err
 		}
 		loss, err := e.lossOf(c)

@@ -70,6 +70,64 @@ func TestDocs_BeginShort(t *testing.T) {
 	}
 }
 
+// TestDocs_FitInMind: a public package has at most 45 exported types, functions and variables,
+// metric, which all stand on, 75; a declaration is documented in 60 words on average, a struct's
+// fields included.
+func TestDocs_FitInMind(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(rooms)) {
+		code, _, err := api.Parse(token.NewFileSet(), filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, decls, text := 0, 0, ""
+		for _, f := range code {
+			for _, d := range f.Decls {
+				switch d := d.(type) {
+				case *ast.FuncDecl:
+					if !d.Name.IsExported() {
+						continue
+					}
+					decls++
+					text += d.Doc.Text() + "\n"
+					if d.Recv == nil {
+						names++
+					}
+				case *ast.GenDecl:
+					for _, spec := range d.Specs {
+						switch s := spec.(type) {
+						case *ast.ValueSpec:
+							if d.Tok == token.VAR && s.Names[0].IsExported() {
+								names += len(s.Names)
+							}
+						case *ast.TypeSpec:
+							if !s.Name.IsExported() {
+								continue
+							}
+							names++
+							decls++
+							text += d.Doc.Text() + "\n" + s.Doc.Text() + "\n"
+							if fields, ok := s.Type.(*ast.StructType); ok {
+								for _, field := range fields.Fields.List {
+									if len(field.Names) == 0 || field.Names[0].IsExported() {
+										text += field.Doc.Text() + "\n" + field.Comment.Text() + "\n"
+									}
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+		most := 45
+		if name == "metric" {
+			most = 75
+		}
+		if n := len(strings.Fields(text)) / max(1, decls); names > most || n > 60 {
+			t.Errorf("%s has %d exported names and %d words for each, want %d and 60 at most", name, names, n, most)
+		}
+	}
+}
+
 const mostWords = 300
 
 // words counts those of the package's comment, its code included.

@@ -154,5 +154,5 @@ func ExampleRemap_PrivacyLoss() {
 	}
 	fmt.Printf("%v together, the sum is %v\n", together.Guarantee(), all.Guarantee())
 	// Output:
-	// (4.7072 per km, 1e-06)-private up to 1 km together, the sum is 10.0001-private per km
+	// (4.70713 per km, 1e-06)-private up to 1 km together, the sum is 10.0001-private per km
 }

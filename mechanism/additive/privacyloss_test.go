@@ -548,7 +548,7 @@ func TestComposition_LevelsGrowWithTheDistance(t *testing.T) {
 		testkit.Must(NewSphere(.5, &SphereOptions{Radius: 15})), testkit.Must(NewKNorm(Norm{P: 4, Dim: 3}, .5, nil)), testkit.Must(NewKnots(.5, nil)),
 	} {
 		before := 0.0
-		for _, d := range []float64{1, 2, 3, 5, 40} {
+		for _, d := range []float64{1, 3, 40} {
 			a := testkit.Must(times(m, 20).AuditAt(t.Context(), d, 1e-3))
 			if a.Hi < before*(1-1e-3) || a.Hi > 20*m.Guarantee().Alpha() && m.Guarantee().Delta() == 0 {
 				t.Errorf("%v: %v at %v, nearer %v", m, a, d, before)

@@ -355,7 +355,7 @@ func (k *Kernel) Channel(ctx context.Context, label []int, safe bool) (*mechanis
 	if err == nil && !safe {
 		_, err = e.Repair(ctx)
 	}
-	if err != nil {
+	if err != nil || slices.ContainsFunc(e.X, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
 		return nil, err
 	}
 	labels := make([]int, m)
