@@ -335,6 +335,7 @@ func (k *Kernel) Losses() ([]float64, error) {
 // Channel divides the rows by their sums and mends what that breaks, and releases label[w] in
 // the place of output w. Its level is to be audited. A safe one is not mended: its weights
 // are for a rate at which the level is at most 1, where rho1 is a metric and but for rounding.
+// nil, without an error, where weights overflow, as they may where rho1 is none.
 func (k *Kernel) Channel(ctx context.Context, label []int, safe bool) (*mechanism.Channel, error) {
 	m := len(k.label)
 	if err := k.Memory(float64(24 * float64(k.n) * float64(m))); err != nil {
