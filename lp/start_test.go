@@ -118,6 +118,7 @@ func TestStart_LossIsRoundedUp(t *testing.T) {
 // Canceled before it begins and after some iterations, and out of time, every search
 // returns a certified mechanism and says why it ended.
 func TestStopped_ReturnsWhatItHas(t *testing.T) {
+	testkit.Slow(t)
 	points := metric.Same(referencePoints(t, 50))
 	optimal := func(b metric.Bimetric, alpha, tolerance float64) func(context.Context, Options) (*Solution, error) {
 		return func(ctx context.Context, o Options) (*Solution, error) {

@@ -202,6 +202,7 @@ func TestLoss_HoldsEverywhere(t *testing.T) {
 // Where a few cells around a place answer with an output that is far away, the loss has a peak between
 // the corners of a box: it is bounded by what the laws at the corners do not explain.
 func TestWithin_BoundsPeaks(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(371)
 	outputs := [][2]float64{{2, 2}, {1e5, 2}}
 	m := testkit.Must(Plane(t.Context(), 1, outputs, &Options[[2]float64]{Region: [][2]float64{{0, 0}, {4, 4}}, Cells: 2000, Anchors: 1, TimeLimit: 1}))
@@ -255,6 +256,7 @@ func TestWithin_BoundsPeaks(t *testing.T) {
 // What is released has the law that the loss was computed of, from any input: cells are found, and
 // noise lies on the map, as they should.
 func TestRelease_HasTheLaw(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(365)
 	line := testkit.Must(Line(t.Context(), 2, []float64{0.1, 0.7, 1.5}, &Options[float64]{Anchors: 2}))
 	plane := testkit.Must(Plane(t.Context(), 0.5, square(2, 4), &Options[[2]float64]{Cells: quick, Anchors: 4}))
@@ -465,6 +467,7 @@ func TestPrior_BestOfAll(t *testing.T) {
 
 // What is convex on the Earth is nearly so on the map: by the bend, at most.
 func TestEarth_DistancesBendLittle(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(368)
 	corners := []metric.LatLon{{Lat: 20, Lon: -20}, {Lat: 60, Lon: 40}, {Lat: 60, Lon: -20}, {Lat: 20, Lon: 40}}
 	m := testkit.Must(Earth(t.Context(), 0.002, corners, &Options[metric.LatLon]{Cells: quick, Anchors: 4}))
@@ -497,6 +500,7 @@ func TestEarth_DistancesBendLittle(t *testing.T) {
 
 // No places are farther apart on the map, in units of the noise, than alpha times their distance.
 func TestEarth_MapsNoPlacesApart(t *testing.T) {
+	testkit.Slow(t)
 	rng := random.Seeded(370)
 	for range 3 {
 		alpha := 0.002 + math.Exp(4*rng.NormFloat64()-3)

@@ -270,6 +270,7 @@ func TestKNorm_LevelAtEnds(t *testing.T) {
 // AlphaForLevel is the inverse of LevelAt, on its safe side, and on the line level +
 // 2 ln(1/(1-delta))/reach.
 func TestNorm_AlphaForLevel(t *testing.T) {
+	testkit.Slow(t)
 	for _, c := range []struct {
 		norm                Norm
 		level, delta, reach float64

@@ -70,6 +70,7 @@ func TestLaplace_ComposesToTheExactLevel(t *testing.T) {
 
 // A finer lattice may add nothing while all of the highest cell is in its lower half.
 func TestComposition_FewReleasesOfLargeLosses(t *testing.T) {
+	testkit.Slow(t)
 	for _, a := range []float64{350, 550} {
 		for _, m := range []noise{testkit.Must(NewLaplace(a, nil)), testkit.Must(NewPlanarLaplace(a, nil))} {
 			for _, k := range []int64{1, 3} {
@@ -252,6 +253,7 @@ func pNorm(p float64) func(z []float64) float64 {
 // No direction tells more apart than Laplace noise on the line does, and one as much where the norm
 // is l_1 or l_inf.
 func TestKNorm_NoDirectionIsAboveLaplace(t *testing.T) {
+	testkit.Slow(t)
 	r := random.Seeded(3)
 	const a = 1.5
 	eps := []float64{-.6 * a, 0, .3 * a, .8 * a}
@@ -381,6 +383,7 @@ func farther(alpha, angle float64) float64 {
 
 // The law that counts from above is above those of all nearer places, per unit of the distance.
 func TestSphere_LawIsAboveThatOfNearerPlaces(t *testing.T) {
+	testkit.Slow(t)
 	var exact, raised, laplace, fails int
 	for _, alpha := range []float64{.5, 3, 5, 9, 20, 200} {
 		s := testkit.Must(NewSphere(alpha, &SphereOptions{Radius: 1}))
@@ -449,6 +452,7 @@ func TestSphere_LawIsAboveThatOfNearerPlaces(t *testing.T) {
 // On the Earth places compose as in the plane; bent, both ends contain delta by the losses of
 // polar coordinates, rounded to a lattice up and down.
 func TestSphere_ComposesToTheExactLevel(t *testing.T) {
+	testkit.Slow(t)
 	earth := testkit.Must(times(testkit.Must(NewSphere(.5, nil)), 100).AuditAt(t.Context(), 1, 1e-6))
 	flat := testkit.Must(times(testkit.Must(NewPlanarLaplace(.5, nil)), 100).AuditAt(t.Context(), 1, 1e-6))
 	contains(t, "the Earth", earth, (flat.Lo+flat.Hi)/2, 1e-3)
@@ -484,6 +488,7 @@ func TestSphere_ComposesToTheExactLevel(t *testing.T) {
 
 // Tracks are between the noise of one place and that of the line, on the Earth at most the latter.
 func TestTracks_PrivacyLossIsBetweenPlaneAndLine(t *testing.T) {
+	testkit.Slow(t)
 	line := testkit.Must(times(testkit.Must(NewLaplace(.5, nil)), 100).AuditAt(t.Context(), 2, 1e-6))
 	plane := testkit.Must(times(testkit.Must(NewPlanarLaplace(.5, nil)), 100).AuditAt(t.Context(), 2, 1e-6))
 	for _, m := range []noise{
@@ -540,6 +545,7 @@ func TestMadlib_PrivacyLossIsABound(t *testing.T) {
 
 // What a pair farther apart proves holds for all nearer ones, per unit.
 func TestComposition_LevelsGrowWithTheDistance(t *testing.T) {
+	testkit.Slow(t)
 	for _, m := range []noise{
 		testkit.Must(NewLaplace(.5, nil)), testkit.Must(NewPlanarLaplace(.5, nil)),
 		testkit.Must(NewDiscreteLaplace(.5, nil)), testkit.Must(NewKNorm(Norm{P: 1, Dim: 3}, .5, nil)),

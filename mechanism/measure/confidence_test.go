@@ -67,6 +67,9 @@ func BenchmarkW1Confidence(b *testing.B) {
 	for d := 1; d <= 3; d++ {
 		for _, f := range samples.Families(d) {
 			for _, n := range []int{100, 1000} {
+				if n > 100 && testing.Short() {
+					continue
+				}
 				b.Run(fmt.Sprintf("d=%d/data=%s/N=%d", d, f.Name, n), func(b *testing.B) {
 					for b.Loop() {
 						w1, mean, ratio := held(b, d, f, n, 40, 200, .95)
