@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,13 +20,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Slow skips, where the race detector is on, a test that it makes take ten times as
-// long and has nothing to find in: it draws in one goroutine until frequencies show, or
-// shorter tests take its paths too.
+// Slow skips, where the race detector is on or an int has 32 bits, a test that they make take
+// four to ten times as long and have nothing to find in: it draws in one goroutine until
+// frequencies show, or shorter tests take its paths too.
 func Slow(t *testing.T) {
 	t.Helper()
-	if Race && testing.Short() {
-		t.Skip("seconds under the race detector, which has nothing to find here")
+	if (Race || strconv.IntSize == 32) && testing.Short() {
+		t.Skip("seconds under the race detector or on 32 bits, which have nothing to find here")
 	}
 }
 

@@ -144,7 +144,7 @@ func TestMixture_IsNoMoreThanClones(t *testing.T) {
 // LevelInterval would hide a lower end above the upper one: look at both.
 func TestShuffle_NoWitnessIsAboveALevel(t *testing.T) {
 	r := random.Seeded(85)
-	for k := range testkit.Sweep(4, 100) {
+	for k := range testkit.Sweep(4, 50) {
 		s := Shuffle{Records: int64(3e4 * math.Exp(float64(testkit.Sweep(4, 14))*r.Float64())), Items: 1, Alpha0: math.Exp(4.2*r.Float64() - 2.8), Diameter: 1}
 		if k&1 == 1 {
 			s.Items = int64(math.Exp(float64(testkit.Sweep(3, 6)) * r.Float64()))
