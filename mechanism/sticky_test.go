@@ -174,6 +174,27 @@ func (m *counting) Release(rng *rand.Rand, x int) ([2]float64, error) {
 	return [2]float64{float64(x) + r.NormFloat64(), r.Float64()}, nil
 }
 
+// Draws derived for many at once are those for one.
+func TestSticky_DerivesForManyAtOnce(t *testing.T) {
+	s := testkit.Must(NewSticky(newCounting(), &StickyOptions[int]{Secret: bytes.Repeat([]byte("s"), 32), Name: "test"}))
+	var want [20][2]float64
+	for x := range want {
+		want[x] = testkit.Must(s.Release(nil, x))
+	}
+	var wg sync.WaitGroup
+	for a := range 8 {
+		wg.Go(func() {
+			for i := range want {
+				x := (i + 5*a) % len(want)
+				if y, err := s.Release(nil, x); err != nil || y != want[x] {
+					t.Errorf("%d: %v, want %v, %v", x, y, want[x], err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // copied is a store with the same records.
 func copied(records map[string][]byte) *memory { return &memory{records: maps.Clone(records)} }
 

@@ -180,14 +180,14 @@ func loadSalt(op string, s Store) (salt []byte, err error) {
 		salt := make([]byte, minSecret)
 		if r.value == nil {
 			crand.Read(salt) // never fails
-		} else if n, err := hex.Decode(salt, text[:min(len(text), 2*minSecret)]); err != nil || n != minSecret || len(text) != 2*minSecret {
+		} else if n, _ := hex.Decode(salt, text[:min(len(text), 2*minSecret)]); n != minSecret || len(text) != 2*minSecret {
 			return nil, fmt.Errorf("%s: %w: %s", op, ErrRecord, key)
 		}
 		if current {
 			return salt, nil
 		}
-		if ok, err := r.swap(op, fmt.Appendf(nil, "%s%x", saltRecord, salt)); ok || err != nil {
-			return salt, err
+		if _, err := r.swap(op, fmt.Appendf(nil, "%s%x", saltRecord, salt)); err != nil {
+			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("%s: %w", op, errBusy)

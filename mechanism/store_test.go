@@ -181,6 +181,18 @@ func TestStore_ErrorsHaveNoKeysWithoutSalt(t *testing.T) {
 	}
 }
 
+// refusing is a store that takes nothing.
+type refusing struct{ *memory }
+
+func (refusing) Swap(string, []byte, []byte) (bool, error) { return false, errCrash }
+
+// A store that takes no salt is not asked again.
+func TestStore_TakesNoSalt(t *testing.T) {
+	if salt, err := loadSalt("op", refusing{newMemory()}); salt != nil || !errors.Is(err, errCrash) {
+		t.Errorf("%x, %v", salt, err)
+	}
+}
+
 // Records of version 1, which had no salt, are not passed over; a salt of another version or
 // that is damaged is an error.
 func TestStore_RefusesOtherVersions(t *testing.T) {
@@ -207,6 +219,7 @@ func TestStore_RefusesOtherVersions(t *testing.T) {
 		{"old budget", "earlier version", record(old("budget", "a"), `{"unit":"step","alpha":"0x.8p+1","delta":"0"}`), true},
 		{"later", `another version of this library: "metricdp.store/4`, record("salt", "metricdp.store/4 "+strings.Repeat("0", 64)), true},
 		{"short", ErrRecord.Error(), record("salt", "metricdp.store/2 00"), true},
+		{"long", ErrRecord.Error(), record("salt", "metricdp.store/3 "+strings.Repeat("0", 66)), true},
 		{"no digits", ErrRecord.Error(), record("salt", "metricdp.store/2 "+strings.Repeat("x", 64)), true},
 		{"damaged", ErrRecord.Error(), damaged, true},
 	} {
