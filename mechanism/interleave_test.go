@@ -3,6 +3,7 @@ package mechanism
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,8 +17,8 @@ import (
 // step: the salt, and the look for records of version 1.
 type process struct {
 	*memory
-	turn    chan bool // false: it is dead
-	waits   chan bool // it waits, or is done
+	wait    func(bool) bool
+	turn    func() (bool, bool) // until it waits, or is done
 	dead    bool
 	missing string // the kind of record that was not there a call ago
 	done    bool
@@ -26,9 +27,8 @@ type process struct {
 }
 
 func (p *process) step() error {
-	if p.turn != nil && !p.dead {
-		p.waits <- true
-		p.dead = !<-p.turn
+	if p.wait != nil && !p.dead {
+		p.wait(true)
 	}
 	if p.dead {
 		return errCrash
@@ -99,13 +99,12 @@ func TestSticky_EveryOrderOfTwoProcesses(t *testing.T) {
 				p := &process{memory: records}
 				ps[i] = p
 				s, _ := open(p)
-				p.turn, p.waits = make(chan bool), make(chan bool)
-				go func() {
+				p.turn, _ = iter.Pull(func(wait func(bool) bool) {
+					p.wait = wait
 					p.y, p.err = s.Release(rand.New(rand.NewPCG(uint64(i), 1)), c.inputs[i])
 					p.done = true
-					p.waits <- false
-				}()
-				<-p.waits
+				})
+				p.turn()
 			}
 			died := false
 			for {
@@ -114,12 +113,11 @@ func TestSticky_EveryOrderOfTwoProcesses(t *testing.T) {
 					if p.done {
 						continue
 					}
-					turns = append(turns, func() { p.turn <- true; <-p.waits })
+					turns = append(turns, func() { p.turn() })
 					if c.dies && i == 0 && !died {
 						turns = append(turns, func() {
-							died = true
-							p.turn <- false
-							<-p.waits
+							died, p.dead = true, true
+							p.turn()
 							unsettled.Clear() // it dies with the process
 						})
 					}

@@ -126,7 +126,8 @@ func sealed(s Store, key string, body []byte) record {
 }
 
 func checksum(key string, body []byte) []byte {
-	return fmt.Appendf(nil, "%x", sha256.Sum256(frame(frame(nil, key), body)))
+	sum := sha256.Sum256(frame(frame(nil, key), body))
+	return hex.AppendEncode(nil, sum[:])
 }
 
 // tries ends the attempts at a record that others change meanwhile: each that fails is one of

@@ -42,7 +42,10 @@ var holders = map[string]func() (any, error){
 	"mechanism.On": func() (any, error) {
 		return mechanism.On(stuck, testkit.Must(metric.NewPoints([]string{"a", "b", "c", "d", "e"}, metric.Levenshtein{}))), nil
 	},
-	"mechanism.Labels":    func() (any, error) { return stuckWords, nil },
+	"mechanism.Labels": func() (any, error) { return stuckWords, nil },
+	"mechanism.NewComposition": func() (any, error) {
+		return mechanism.NewComposition(mechanism.Repeated{Mechanism: channel, Times: 2}, mechanism.Repeated{Mechanism: stuckWords, Times: 1})
+	},
 	"mechanism.NewSticky": func() (any, error) { return mechanism.NewSticky(stuckWords, nil) },
 	"mechanism.NewTrack":  func() (any, error) { return mechanism.NewTrack(sticky, nil) },
 	"additive.Snap": func() (any, error) {
@@ -103,4 +106,4 @@ func TestMemoized_IsHandedOn(t *testing.T) {
 }
 
 // takers are the types of parameters that are mechanisms.
-var takers = []string{"mechanism.Mechanism", "mechanism.Sticky", "emd.Releaser"}
+var takers = []string{"mechanism.Mechanism", "mechanism.Repeated", "mechanism.Sticky", "emd.Releaser"}
