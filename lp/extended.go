@@ -36,8 +36,6 @@ var baseShares = []float64{1, .92, .84}
 // the mechanism loses most: fewer inputs only lower the optimum, and outputs that are not in
 // the program are priced by multipliers, rounded outward.
 //
-// Then the best channel is mended where it loses most, see places.
-//
 // O(n^2 m) time, O(n^2) memory.
 func (p *problem) extend(s *Solution, began time.Time) error {
 	e := &extension{problem: p, s: s, anchors: min(mostAnchors, p.n/anchorShare), stage: func() { p.o.Progress(s.Iterations, s.Gap, time.Since(began)) }}
@@ -119,9 +117,6 @@ func (e *extension) run() error {
 		}
 	}
 	e.stage()
-	if e.s.Gap > e.o.Tolerance {
-		return e.places()
-	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -60,7 +61,7 @@ func (e *extension) patch(center int, losses []float64) error {
 	if whole {
 		tolerance = wholeTolerance
 	}
-	s, err := e.local(inputs, outputs, tolerance, 0)
+	s, err := e.local(inputs, outputs, tolerance)
 	if s == nil {
 		return err
 	}
@@ -68,8 +69,36 @@ func (e *extension) patch(center int, losses []float64) error {
 		e.whole = kernel.NewBase(inputs, s.Channel)
 	}
 	bound, prior := e.proved(s, inputs, outputs, slack)
-	e.s.prove(bound, boundByPatch, e.weights(inputs, prior))
+	weights := make([]float64, e.n)
+	for i, x := range inputs {
+		weights[x] = prior[i]
+	}
+	e.s.prove(bound, boundByPatch, weights)
 	return nil
+}
+
+// local solves the program of some inputs and outputs.
+func (e *extension) local(inputs, outputs []int, tolerance float64) (*Solution, error) {
+	privacy, err := metric.Subset(e.b.Privacy, inputs)
+	if err != nil {
+		return nil, err
+	}
+	p, err := read(e.ctx, e.op, metric.Bimetric{Privacy: privacy}, e.alpha, &Options{
+		Outputs: outputs, Loss: func(x, w int) float64 { return e.loss[w*e.n+inputs[x]] },
+		Tolerance: tolerance, MemoryLimit: e.o.MemoryLimit, Workers: e.o.Workers,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.bare = true
+	p.begin()
+	best, err := p.constant(e.ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := p.solution()
+	s.keep(best)
+	return s, p.improve(e.ctx, s, time.Now())
 }
 
 // proved is the bound for all outputs, and the prior under which it holds, that the solution for
