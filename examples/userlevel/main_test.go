@@ -25,29 +25,29 @@ d_EM, alpha = 0.005        1.000            100.1   62.02           62.96  52.4 
 user DP, eps = 100.1       100.1            100.1   37.81           40.08  52.3 N 40.4 E     27.76             29.96
 privacy               release                eps, moves  eps, whole user      delta  error (km)  proved bound (km)
 user DP, eps = 1      noise on the shares         1.000            1.000          0        4613              19687
-user DP, eps = 1      Hadamard response           1.000            1.000  1.000e-06        9175              19687
-user DP, eps = 1      randomized response        0.2421           0.2421  1.000e-06        9364              19687
+user DP, eps = 1      Hadamard response           1.000            1.000  1.000e-06        7802              19687
+user DP, eps = 1      randomized response        0.2568           0.2568  1.000e-06        8680              19687
 d_EM, alpha = 0.005   distribution                1.000            98.43          0       508.7              13050
 d_EM, alpha = 0.005   noise on the shares         1.000            98.43          0       580.3               5339
 d_EM, alpha = 0.005   distribution, local         1.000            98.43          0        2156              19687
-d_EM, alpha = 0.005   exponential mechanism       1.000            98.43          0        1301              19687
+d_EM, alpha = 0.005   exponential mechanism       1.000            98.43          0       124.2               3993
 user DP, eps = 98.43  noise on the shares         98.43            98.43          0       73.07              652.5
-user DP, eps = 98.43  Hadamard response           98.43            98.43  1.000e-06        2741              19687
-user DP, eps = 98.43  randomized response         98.43            98.43          0       56.74              879.2
-region        true share  user DP: noise  d_EM: distribution  d_EM: noise  first 12  user DP: randomized  d_EM: exponential
-Shanghai           15.00           18.17               14.87        14.93     15.83                    0              15.68
-Istanbul           9.950               0               7.182        8.929     10.83                    0              10.17
-Mumbai             9.800               0               10.15        10.02     8.750                    0              7.557
-Buenos Aires       5.900               0               6.355        7.291     5.833                    0              4.514
-Bangkok            5.700               0               7.400        3.085     5.833                    0                  0
-Lima               5.250               0               7.165        8.342     5.417                    0              8.240
-Mexico City        5.200           12.03               5.844        5.896     5.000                36.67              5.678
-Lagos              5.000               0               4.689        4.434     5.000                    0                  0
+user DP, eps = 98.43  Hadamard response           98.43            98.43  1.000e-06        4510              19687
+user DP, eps = 98.43  randomized response         98.43            98.43          0           0           0.007953
+region        true share  user DP: noise  d_EM: distribution  d_EM: noise  first 3  user DP: randomized  d_EM: exponential
+Shanghai           15.00           18.17               14.87        14.93    15.00                    0              15.60
+Istanbul           9.950               0               7.182        8.929    10.00                    0              8.870
+Mumbai             9.800               0               10.15        10.02    10.00                    0              10.18
+Buenos Aires       5.900               0               6.355        7.291    5.000                    0              5.000
+Bangkok            5.700               0               7.400        3.085    6.667                    0              6.738
+Lima               5.250               0               7.165        8.342    5.000                6.667              5.000
+Mexico City        5.200           12.03               5.844        5.896    5.000                26.67              5.064
+Lagos              5.000               0               4.689        4.434    5.000                    0              5.078
 `
 
 func TestUserlevel_Golden(t *testing.T) {
 	dir := t.TempDir()
-	demotest.Golden(t, userlevel.Must(t, "-quiet", "-n", "20", "-m", "12", "-out", dir), golden)
+	demotest.Golden(t, userlevel.Must(t, "-quiet", "-n", "20", "-m", "3", "-out", dir), golden)
 	for file, rows := range map[string]int{"means.csv": 3, "histogram.csv": 10, "released.csv": 30} {
 		if n := len(demotest.Table(t, dir, file)); n != rows {
 			t.Errorf("%s has %d rows, want %d", file, n, rows)

@@ -74,56 +74,50 @@ func TestDocs_BeginShort(t *testing.T) {
 // metric, which all stand on, 75; a declaration is documented in 60 words on average, a struct's
 // fields included.
 func TestDocs_FitInMind(t *testing.T) {
-	for _, name := range slices.Sorted(maps.Keys(rooms)) {
-		code, _, err := api.Parse(token.NewFileSet(), filepath.Join("..", "..", filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
+	names, decls, words := map[string]int{}, map[string]int{}, map[string]int{}
+	testkit.Check(t, api.EachDecl("../..", func(pkg string, decl ast.Decl) {
+		read := func(texts ...*ast.CommentGroup) {
+			for _, c := range texts {
+				words[pkg] += len(strings.Fields(c.Text()))
+			}
 		}
-		names, decls, text := 0, 0, ""
-		for _, f := range code {
-			for _, d := range f.Decls {
-				switch d := d.(type) {
-				case *ast.FuncDecl:
-					if !d.Name.IsExported() {
-						continue
-					}
-					decls++
-					text += d.Doc.Text() + "\n"
-					if d.Recv == nil {
-						names++
-					}
-				case *ast.GenDecl:
-					for _, spec := range d.Specs {
-						switch s := spec.(type) {
-						case *ast.ValueSpec:
-							if d.Tok == token.VAR && s.Names[0].IsExported() {
-								names += len(s.Names)
-							}
-						case *ast.TypeSpec:
-							if !s.Name.IsExported() {
-								continue
-							}
-							names++
-							decls++
-							text += d.Doc.Text() + "\n" + s.Doc.Text() + "\n"
-							if fields, ok := s.Type.(*ast.StructType); ok {
-								for _, field := range fields.Fields.List {
-									if len(field.Names) == 0 || field.Names[0].IsExported() {
-										text += field.Doc.Text() + "\n" + field.Comment.Text() + "\n"
-									}
-								}
-							}
-						}
+		if fn, ok := decl.(*ast.FuncDecl); ok {
+			if fn.Name.IsExported() {
+				if decls[pkg]++; fn.Recv == nil {
+					names[pkg]++
+				}
+				read(fn.Doc)
+			}
+			return
+		}
+		d := decl.(*ast.GenDecl)
+		for _, spec := range d.Specs {
+			if v, ok := spec.(*ast.ValueSpec); ok && d.Tok == token.VAR && v.Names[0].IsExported() {
+				names[pkg] += len(v.Names)
+			}
+			s, ok := spec.(*ast.TypeSpec)
+			if !ok || !s.Name.IsExported() {
+				continue
+			}
+			names[pkg]++
+			decls[pkg]++
+			read(d.Doc, s.Doc)
+			if fields, ok := s.Type.(*ast.StructType); ok {
+				for _, f := range fields.Fields.List {
+					if len(f.Names) == 0 || f.Names[0].IsExported() {
+						read(f.Doc, f.Comment)
 					}
 				}
 			}
 		}
+	}))
+	for pkg, n := range decls {
 		most := 45
-		if name == "metric" {
+		if pkg == "metric" {
 			most = 75
 		}
-		if n := len(strings.Fields(text)) / max(1, decls); names > most || n > 60 {
-			t.Errorf("%s has %d exported names and %d words for each, want %d and 60 at most", name, names, n, most)
+		if names[pkg] > most || words[pkg]/n > 60 {
+			t.Errorf("%s has %d exported names and %d words for each, want %d and 60 at most", pkg, names[pkg], words[pkg]/n, most)
 		}
 	}
 }
@@ -231,18 +225,15 @@ func undocumented(fset *token.FileSet, code, tests []*ast.File) []string {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				recv := ""
-				if d.Recv != nil {
-					recv = api.TypeName(d.Recv.List[0].Type)
-				}
-				if !d.Name.IsExported() || recv != "" && !ast.IsExported(recv) {
+				name := api.FuncName(d)
+				if name == "" {
 					continue
 				}
-				standard := recv != "" && slices.Contains([]string{"Error", "String", "Unwrap"}, d.Name.Name)
+				standard := d.Recv != nil && slices.Contains([]string{"Error", "String", "Unwrap"}, d.Name.Name)
 				if d.Doc == nil && !standard {
-					say(d.Pos(), "%s has no comment", strings.TrimPrefix(recv+"."+d.Name.Name, "."))
+					say(d.Pos(), "%s has no comment", name)
 				}
-				if recv == "" && constructs(d) && !examples[d.Name.Name] {
+				if d.Recv == nil && constructs(d) && !examples[name] {
 					say(d.Pos(), "%s has no Example with an output", d.Name.Name)
 				}
 			case *ast.GenDecl:
@@ -452,15 +443,8 @@ func crooked(fset *token.FileSet, code []*ast.File) []string {
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				name := d.Name.Name
-				if d.Recv != nil {
-					of := api.TypeName(d.Recv.List[0].Type)
-					if !ast.IsExported(of) {
-						continue
-					}
-					name = of + "." + name
-				}
-				if !d.Name.IsExported() {
+				name := api.FuncName(d)
+				if name == "" {
 					continue
 				}
 				if strings.HasSuffix(name, "Context") {

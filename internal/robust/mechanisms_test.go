@@ -313,8 +313,8 @@ var (
 	reduced     = testkit.Must(emd.NewReduced[[]float64, []float64](testkit.Must(query.NewLinear(context.Background(), average, reduceModel, emd.Promise{Alpha: 1}, nil)), reduceTo))
 	reduceTo    = emd.Sampling{Radius: 0.5, Delta: 1e-6}
 	shuffled    = accountant.Shuffle{Records: 1000, Items: 1, Randomizer: testkit.Must(accountant.NewRandomizer(context.Background(), channel, path))}
-	bits        = accountant.Shuffle{Records: 200, Items: 1, Alpha0: 1, Diameter: 1, MinDistance: 1}
-	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Alpha0: 1, Diameter: 1}
+	bits        = accountant.Shuffle{Records: 20, Items: 1, Alpha0: 1, Diameter: 1, MinDistance: 1}
+	shuffle     = accountant.Shuffle{Records: 50, Items: 3, Alpha0: 4, Diameter: 1}
 	spread      = testkit.Must(distribution.New(context.Background(), distribution.Line(0, 4), unbounded, 2, nil))
 	lengths     = emd.Users[float64](slices.Values([][]float64{{0, 1.5, 3}, {2}, {3.5, 4}}))
 	reported    = testkit.Must(spread.Release(seeded(), lengths))
@@ -414,12 +414,12 @@ var emdCalls = []call{
 	{"accountant.NewRandomizer", accountant.NewRandomizer, []any{channel, path}},
 	{"accountant.Shuffle.Level", shuffled.Level, []any{1e-6}},
 	{"accountant.Shuffle.Delta", shuffled.Delta, []any{0.1}},
-	{"accountant.Shuffle.MovedLevel", shuffled.MovedLevel, []any{accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},
-	{"accountant.Shuffle.MovedDelta", shuffled.MovedDelta, []any{accountant.Moved{Items: 3, Distance: 0.5}, 0.1}},
+	{"accountant.Shuffle.MovedLevel", shuffled.MovedLevel, []any{accountant.Moved{Items: 1, Distance: 0.5}, 1e-6}},
+	{"accountant.Shuffle.MovedDelta", shuffled.MovedDelta, []any{accountant.Moved{Items: 1, Distance: 0.5}, 0.1}},
 	{"accountant.Shuffle.LevelInterval", shuffled.LevelInterval, []any{1e-6}},
 	{"accountant.Shuffle.DeltaInterval", shuffled.DeltaInterval, []any{0.1}},
-	{"accountant.Shuffle.MovedLevel", accountant.Shuffle.MovedLevel, []any{shuffle, accountant.Moved{Items: 3, Distance: 0.5}, 1e-6}},
-	{"accountant.Shuffle.MovedDelta", accountant.Shuffle.MovedDelta, []any{shuffle, accountant.Moved{Items: 3, Distance: 0.5}, 0.1}},
+	{"accountant.Shuffle.MovedLevel", accountant.Shuffle.MovedLevel, []any{shuffle, accountant.Moved{Items: 1, Distance: 0.5}, 1e-6}},
+	{"accountant.Shuffle.MovedDelta", accountant.Shuffle.MovedDelta, []any{shuffle, accountant.Moved{Items: 1, Distance: 0.5}, 0.1}},
 	{"emd.Model.FromUserLevel", central.FromUserLevel, []any{emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},
 	{"emd.Model.FromItems", central.FromItems, []any{level}},
 	{"emd.Guarantee.ToItems", perUnit.ToItems, []any{4}},
@@ -574,9 +574,9 @@ var (
 var lpCalls = []call{
 	{"anywhere.Line", anywhere.Line, []any{1.0, []float64{0, 2}, &anywhere.Options[float64]{Region: []float64{-1, 3}, Cells: 8, Anchors: 3, TimeLimit: 1}}},
 	{"anywhere.Line", anywhere.Line, []any{1.0, []float64{0, 2}, &anywhere.Options[float64]{Places: []float64{0, 1}, Prior: []float64{.5, .5}, Cells: 8}}},
-	{"anywhere.Plane", anywhere.Plane, []any{1.0, [][2]float64{{0, 0}, {2, 1}}, &anywhere.Options[[2]float64]{Cells: 16, Anchors: 4, TimeLimit: 1}}},
-	{"anywhere.Manhattan", anywhere.Manhattan, []any{1.0, [][]float64{{0, 0}, {2, 1}}, &anywhere.Options[[]float64]{Cells: 16, Anchors: 4, TimeLimit: 1}}},
-	{"anywhere.Earth", anywhere.Earth, []any{1.0, []metric.LatLon{place, {Lat: place.Lat + .01, Lon: place.Lon}}, &anywhere.Options[metric.LatLon]{Cells: 16, Anchors: 4, TimeLimit: 1}}},
+	{"anywhere.Plane", anywhere.Plane, []any{1.0, [][2]float64{{0, 0}, {2, 1}}, &anywhere.Options[[2]float64]{Cells: 64, Anchors: 4, TimeLimit: 1}}},
+	{"anywhere.Manhattan", anywhere.Manhattan, []any{1.0, [][]float64{{0, 0}, {2, 1}}, &anywhere.Options[[]float64]{Cells: 64, Anchors: 4, TimeLimit: 1}}},
+	{"anywhere.Earth", anywhere.Earth, []any{1.0, []metric.LatLon{place, {Lat: place.Lat + .01, Lon: place.Lon}}, &anywhere.Options[metric.LatLon]{Cells: 64, Anchors: 4, TimeLimit: 1}}},
 	{"anywhere.Remap.LossAt", remapped.LossAt, []any{1.0}},
 	{"anywhere.Remap.PrivacyLoss", remapped.PrivacyLoss, []any{2.0}},
 	{"anywhere.Remap.Release", remapped.Release, []any{seeded(), 1.0}},

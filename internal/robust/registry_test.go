@@ -110,22 +110,14 @@ func TestLongCalls_AreComplete(t *testing.T) {
 func fallible(t *testing.T) (names, contexts []string) {
 	testkit.Check(t, api.EachDecl(root, func(pkg string, decl ast.Decl) {
 		fn, ok := decl.(*ast.FuncDecl)
-		if !ok || !fn.Name.IsExported() || fn.Type.Params.NumFields() == 0 || fn.Type.Results == nil {
+		if !ok || api.FuncName(fn) == "" || fn.Type.Params.NumFields() == 0 || fn.Type.Results == nil {
 			return
 		}
 		last := fn.Type.Results.List[len(fn.Type.Results.List)-1]
 		if id, ok := last.Type.(*ast.Ident); !ok || id.Name != "error" {
 			return
 		}
-		name := fn.Name.Name
-		if fn.Recv != nil {
-			recv := api.TypeName(fn.Recv.List[0].Type)
-			if !ast.IsExported(recv) {
-				return
-			}
-			name = recv + "." + name
-		}
-		name = pkg + "." + name
+		name := pkg + "." + api.FuncName(fn)
 		names = append(names, name)
 		if p, ok := fn.Type.Params.List[0].Type.(*ast.SelectorExpr); ok && p.Sel.Name == "Context" {
 			contexts = append(contexts, name)

@@ -91,10 +91,10 @@ type StreamOptions struct {
 	// Store keeps the stream under Name. A new Stream of the same store, name and arguments goes on
 	// where the last one was, and several may be open: a block that is whole is stored with a seed
 	// of 32 bytes from the rng, and whoever draws it then, by ChaCha8, draws the same (in one build
-	// of the library). The store holds such seeds and the counts of records that are not released
-	// yet: private. One that is put back to an earlier state releases blocks again, at eps each: a
-	// Stream that is open refuses it, unless 64 changes on it has no fewer records, and a new one
-	// cannot tell. nil: memory keeps it.
+	// of the library). The store and all its copies are private: they hold such seeds and the counts
+	// of blocks that are not released yet. Two copies in use, or one put back to an earlier state,
+	// release blocks again, at eps each: a Stream that is open refuses to go back, unless 64 changes
+	// on there are no fewer records, and a new one cannot tell. nil: memory keeps it.
 	Store mechanism.Store
 	// Name is public: a key in the store is its hash.
 	Name string

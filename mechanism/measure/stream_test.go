@@ -455,8 +455,8 @@ func TestStream_DrawsOnceAndLosesNothing(t *testing.T) {
 			}
 			for i, p := range s.parts {
 				tree := fmt.Sprint(s.shown[i].tree.Nodes)
-				if old, ok := seen[p]; ok && old != tree {
-					t.Fatalf("seed %d: %v was drawn twice", seed, p)
+				if old, ok := seen[p]; ok && old != tree || s.seeds[i] != nil {
+					t.Fatalf("seed %d: %v was drawn twice, or its seed %x is kept", seed, p, s.seeds[i])
 				}
 				seen[p] = tree
 			}

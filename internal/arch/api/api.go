@@ -95,6 +95,22 @@ func EachDecl(root string, visit func(pkg string, d ast.Decl)) error {
 	return err
 }
 
+// FuncName is the name of an exported function, F, or method of an exported type, T.M, and "" of any
+// other.
+func FuncName(d *ast.FuncDecl) string {
+	switch {
+	case !d.Name.IsExported():
+		return ""
+	case d.Recv == nil:
+		return d.Name.Name
+	}
+	of := TypeName(d.Recv.List[0].Type)
+	if !ast.IsExported(of) {
+		return ""
+	}
+	return of + "." + d.Name.Name
+}
+
 // TypeName is the name of a type, or of that which it points to.
 func TypeName(e ast.Expr) string {
 	switch e := e.(type) {
