@@ -30,10 +30,11 @@ import (
 //
 // From 256 inputs on it begins with a balanced kernel, programs of some inputs, and relaxations.
 //
-// Within half a second after ctx is done, or after the TimeLimit, both results are set: the
-// best mechanism so far, and an error that wraps the context's. The Solution is nil where the
-// distances could not be read. A TimeLimit, a MemoryLimit that admits the distances, and a
-// tolerance that float64 cannot reach are no errors: see Status and Gap.
+// It returns within half a second after ctx is done, or after the TimeLimit, with the best
+// mechanism so far. After ctx there is an error that wraps the context's too, unless that
+// mechanism is within the tolerance; the Solution is nil where the distances could not be
+// read. A TimeLimit, a MemoryLimit that admits the distances, and a tolerance that float64
+// cannot reach are no errors: see Status and Gap.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a prior, an
 // output, a distance or a loss; a [*metric.MemoryError] where the distances do not fit.

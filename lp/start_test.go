@@ -119,7 +119,7 @@ func TestStart_LossIsRoundedUp(t *testing.T) {
 // returns a certified mechanism and says why it ended.
 func TestStopped_ReturnsWhatItHas(t *testing.T) {
 	testkit.Slow(t)
-	points := metric.Same(referencePoints(t, 50))
+	points := metric.Same(referencePoints(t, 30))
 	optimal := func(b metric.Bimetric, alpha, tolerance float64) func(context.Context, Options) (*Solution, error) {
 		return func(ctx context.Context, o Options) (*Solution, error) {
 			o.Tolerance = tolerance
@@ -136,7 +136,7 @@ func TestStopped_ReturnsWhatItHas(t *testing.T) {
 		solve  func(ctx context.Context, o Options) (*Solution, error)
 	}{
 		{"Optimal", true, optimal(points, .5, 0)},
-		{"Optimal, lazy", false, optimal(metric.Same(space.Halton(101)), 5, 1e-9)},
+		{"Optimal, lazy", false, optimal(metric.Same(space.Halton(70)), 5, 1e-9)},
 		{"Spanner", false, func(ctx context.Context, o Options) (*Solution, error) {
 			s, err := Spanner(ctx, points, .5, &SpannerOptions{Options: o})
 			if s == nil {
@@ -209,11 +209,11 @@ func TestTimeLimit_EndsWithinHalfASecond(t *testing.T) {
 		search  search
 		reading int // of the distances, how often
 	}{
-		{"few outputs", 700, 10, 400 * time.Millisecond, optimal, 1},
-		{"extended", 500, 60, 400 * time.Millisecond, optimal, 1},
-		{"choice", 300, 30, 300 * time.Millisecond, choose, 3},
-		{"spanner", 100, 100, 300 * time.Millisecond, spanner, 8},
-		{"constant budget", 200, 200, 200 * time.Millisecond, constant, 1},
+		{"few outputs", 700, 10, 200 * time.Millisecond, optimal, 1},
+		{"extended", 500, 60, 250 * time.Millisecond, optimal, 1},
+		{"choice", 300, 30, 150 * time.Millisecond, choose, 3},
+		{"spanner", 100, 100, 100 * time.Millisecond, spanner, 8},
+		{"constant budget", 200, 200, 100 * time.Millisecond, constant, 1},
 		{"few outputs of many", 5041, 20, 10 * time.Second, optimal, 1},
 		{"many outputs of many", 5041, 100, 10 * time.Second, optimal, 1},
 		{"choice of many", 3000, 300, 5 * time.Second, choose, 3},
