@@ -32,6 +32,6 @@
 //
 // # Who should not use it
 //
-// In regions wider than some 20/alpha cells are coarser than noise, and Loss proves less: take
-// additive.Snap. For listed inputs lp.Optimal loses least.
+// In regions wider than some 20/alpha cells are coarser than noise, and answers worse: there
+// additive.Snap may lose less. For listed inputs lp.Optimal loses least.
 package anywhere

@@ -16,18 +16,22 @@ import (
 // segment a density phi = e^(-alpha N), N the distance from a place z, has a second derivative of
 // at most alpha^2 phi, as N is convex and of slope at most 1. So phi - s0 phi0 - s1 phi1, which is 0
 // at both ends, is not negative: P = s0 P0 + s1 P1 + R, R >= 0 of mass 1 - s0 - s1 <= 1 - 1/cosh(alpha
-// w/2) =: q. Axis after axis, P is at least a mix of the laws at the corners of a box. As sinh is
-// convex s0 <= 1-t/w, and distances are convex, so that with A[i,j] the mean distance from corner j to an
-// output of corner i, and t_i the weights of multilinear interpolation,
+// w/2). Axis after axis, P is a mix of the laws at the corners i of a box, of weights sigma_i, and of
+// a rest of mass 1 - sum of sigma_i <= 1 - cosh(alpha w/2)^-dim. As sinh is convex s0 <= 1-t/w, so that
+// sigma_i is at most t_i, the weight of multilinear interpolation. Distances are convex, so that with
+// A[i,j] the mean distance from corner j to an output of corner i
 //
-//	loss(x) <= sum of t_i t_j A[i,j] + what R adds,
+//	loss(x) <= sum of sigma_i t_j A[i,j] + what the rest adds
+//	        <= sum of t_i t_j A[i,j] + (1 - sum of sigma_i) (K - min A),
 //
-// at most its largest coefficient in Bernstein's form: of degree 2 in every axis.
+// K being the mean distance under the rest; the first sum is at most its largest coefficient in
+// Bernstein's form: of degree 2 in every axis.
 //
-// R adds at most its mass, q an axis, times the farthest output. On the line it lies between x0 and
-// x1, and only cells there count. In the plane the second derivative is that less alpha^2 sin^2 (1 +
-// 1/(alpha N)) phi, so that beyond 1/alpha from the segment R is at most 2q e^(2 alpha w) times the
-// law of any corner: an axis adds 2q e^(2 alpha w) max A, and q times what cells within 1/alpha lose.
+// The share of R farther than r/alpha from the segment is at most (1+r) e^-r, which bounds K by what
+// cells lose and how far they are. With sinh it is a mix of (phi - phi''/alpha^2) over the segment. In
+// the plane that is sin^2 (1 + 1/(alpha N)) phi, sin of the angle with the axis, whose share beyond r
+// is (1 + r/2) e^-r. Under the l1 norm it has the axis' coordinate in the segment, and those of the
+// others, at most two, are the noise's; on the line there are none: all of R is in the segment.
 
 // known is what is known of a row.
 type known struct {
@@ -61,13 +65,13 @@ func mean(p, dist []float64) float64 {
 // corners, in the order of lattice; t, where not nil, is where in the box.
 func (m *Remap[P]) within(low []int, side int, corners []known, t []float64) float64 {
 	dim, n := m.on.dim, len(corners)
-	coef, far, worst := make([]float64, pow(3, dim)), 0.0, 0.0
+	coef, far, least := make([]float64, pow(3, dim)), 0.0, math.Inf(1)
 	at := 0.0
 	for i, a := range corners {
 		far = max(far, slices.Max(a.dist))
 		for j, b := range corners {
 			v := mean(a.law, b.dist)
-			worst = max(worst, v)
+			least = min(least, v)
 			// Of a coefficient's index every digit says how many of the two corners are
 			// at the far end of the axis; of those with one of them there are two.
 			c, share, weight := 0, 1.0, 1.0
@@ -89,17 +93,10 @@ func (m *Remap[P]) within(low []int, side int, corners []known, t []float64) flo
 		at = slices.Max(coef)
 	}
 	width := float64(float64(side) * m.law.step)
-	q := 1 - 1/math.Cosh(width/2)
 	length := float64(side) * m.cells.step()
-	rest := float64(far * q) // what R adds, of an axis
-	switch {
-	case dim == 1:
-		rest = float64(q * m.near(low, side, 0, corners))
-	case m.on.flat && width <= 1:
-		rest = min(rest, float64(2*q*math.Exp(2*width)*worst)+float64(q*m.near(low, side, 1/m.on.rate, corners)))
-	}
+	rest := float64((1 - math.Pow(math.Cosh(width/2), -float64(dim))) * max(0, m.rest(low, side, corners)-least))
 	bend := float64(m.on.bend * length * length / 8)
-	sum := min(at+float64(float64(dim)*rest), far) + float64(float64(dim)*bend)
+	sum := min(at+rest, far) + float64(float64(dim)*bend)
 	return float64(sum*slack) + m.on.blur + float64(float64(4*lawErr*float64(m.cells.len()+n))*far)
 }
 
@@ -118,37 +115,38 @@ func pow(b, e int) int {
 	return n
 }
 
-// near is the most that a cell within r of the box loses, seen from a corner.
-func (m *Remap[P]) near(low []int, side int, r float64, corners []known) float64 {
+// rest bounds the mean distance, seen from a corner, under what the mix of laws leaves: cells whose
+// distance from the box is half a width more have a share of it that is bounded together.
+func (m *Remap[P]) rest(low []int, side int, corners []known) float64 {
 	c := m.cells
-	from, size := make([]int, m.on.dim), make([]int, m.on.dim)
-	more := int(math.Ceil(r/c.step())) + 1
-	for k := range from {
-		cell := func(i int) int {
-			i -= c.first[k]
-			if i < 0 {
-				return 0
-			}
-			return min(i/c.side+1, c.count[k]-1)
+	var most [2 * reachWidths]float64
+	for cell, shares := range m.shares {
+		gap, left := 0, cell
+		for k := m.on.dim - 1; k >= 0; k-- {
+			i := left % c.count[k]
+			left /= c.count[k]
+			gap = max(gap, c.cut(k, i)-low[k]-side, low[k]-c.cut(k, i+1))
 		}
-		from[k] = cell(low[k] - more)
-		size[k] = cell(low[k]+side+more) - from[k] + 1
-	}
-	most := 0.0
-	for at := range lattice(size, 0) {
-		cell := 0
-		for k := range at {
-			cell = cell*c.count[k] + from[k] + at[k]
+		if m.on.dim == 1 && gap > 0 {
+			continue
 		}
-		for _, b := range corners {
+		ring := &most[int(min(float64(2*float64(gap)*m.law.step), float64(len(most)-1)))]
+		for _, b := range corners[:1] {
 			v := 0.0
-			for _, s := range m.shares[cell] {
+			for _, s := range shares {
 				v += float64(s.prob * b.dist[s.output])
 			}
-			most = max(most, v)
+			*ring = max(*ring, v)
 		}
 	}
-	return most
+	sum, so := 0.0, 0.0
+	for i, v := range most {
+		if r := float64(float64(i) / 2); v > so {
+			sum += float64((v - so) * float64((1+r)*math.Exp(-r)))
+			so = v
+		}
+	}
+	return sum
 }
 
 // certify bounds the loss everywhere in the region, or its mean. Boxes are halved where they might

@@ -199,57 +199,111 @@ func TestLoss_HoldsEverywhere(t *testing.T) {
 	check(t, "cube", cube, rng, []float64{0, 0, 0}, []float64{1, 1, 0.5})
 }
 
-// Where a few cells around a place answer with an output that is far away, the loss has a peak between
-// the corners of a box: it is bounded by what the laws at the corners do not explain.
-func TestWithin_BoundsPeaks(t *testing.T) {
-	testkit.Slow(t)
-	rng := random.Seeded(371)
-	outputs := [][2]float64{{2, 2}, {1e5, 2}}
-	m := testkit.Must(Plane(t.Context(), 1, outputs, &Options[[2]float64]{Region: [][2]float64{{0, 0}, {4, 4}}, Cells: 2000, Anchors: 1, TimeLimit: 1}))
-	peaks, c := 0, m.cells
-	for trial := range 15 {
-		x, r := []float64{1 + 2*rng.Float64(), 1 + 2*rng.Float64()}, 0.4+0.5*rng.Float64()
-		if trial >= 10 {
-			// In cells much smaller than boxes the mass of what the laws at the corners do
-			// not explain is of the order of alpha w beside theirs, within 1/alpha.
-			c.side, c.first, c.count = 1, []int{30, 30}, []int{44, 44}
+// What the laws at the corners of a box do not explain of that in its middle is not negative, and has
+// the mass and the tail that its bound is of, nearly; answers that lose where it is bring out all of it.
+func TestWithin_BoundsWhatIsBetween(t *testing.T) {
+	line := testkit.Must(Line(t.Context(), 1, []float64{0, 1}, &Options[float64]{Cells: 20, Anchors: 1, TimeLimit: 1}))
+	between(t, "line", line, []int{4, 16, 200}, 400, [2]float64{0, 0.99})
+	plane := testkit.Must(Plane(t.Context(), 1, square(2, 1), &Options[[2]float64]{Cells: 20, Anchors: 1, TimeLimit: 1}))
+	between(t, "plane", plane, []int{2, 8, 24, 40}, 130, [2]float64{0.75, 0.3})
+	l1 := testkit.Must(Manhattan(t.Context(), 1, [][]float64{{0, 0}, {1, 2}}, &Options[[]float64]{Cells: 20, Anchors: 1, TimeLimit: 1}))
+	between(t, "l1", l1, []int{2, 8, 24, 40}, 130, [2]float64{0.6, 0.95})
+	cube := testkit.Must(Manhattan(t.Context(), 1, [][]float64{{0, 0, 0}, {1, 1, 1}}, &Options[[]float64]{Cells: 20, Anchors: 1, TimeLimit: 1}))
+	between(t, "cube", cube, []int{4, 16}, 40, [2]float64{0.8, 0.95})
+}
+
+// between wants the shares of the tails and of the sums that are used.
+func between[P any](t *testing.T, name string, m *Remap[P], sides []int, count int, wants [2]float64) {
+	c, dim := m.cells, m.on.dim
+	c.side, c.first, c.count = 1, slices.Repeat([]int{-count / 2}, dim), slices.Repeat([]int{count}, dim)
+	tails, sums := 0.0, 0.0
+	for _, side := range sides {
+		low, middle, t0 := slices.Repeat([]int{-side / 2}, dim), make([]int, dim), slices.Repeat([]float64{0.5}, dim)
+		at, _ := m.law.masses(c, middle, nil, nil)
+		mix := make([]float64, len(at))
+		var corners []known
+		for _, v := range cornersOf(low, side) {
+			law, _ := m.law.masses(c, v, nil, nil)
+			for cell, p := range law {
+				mix[cell] += p / float64(int(1)<<dim)
+			}
+			corners = append(corners, known{law: law})
+		}
+		none, length := slices.Repeat([]known{{law: []float64{1}, dist: []float64{0}}}, len(corners)), float64(side)*c.step()
+		m.shares, m.on.bend = make([][]share, c.len()), 1
+		if got := m.within(low, side, none, nil); got < float64(dim)*length*length/8 {
+			t.Errorf("%s, side %d: distances bend by as little as %v", name, side, got)
+		}
+		m.on.bend = 0
+		sigma := math.Pow(math.Cosh(float64(side)*m.law.step/2), -float64(dim))
+		for _, r := range []float64{-2, -1, 0, 0.5, 1, 2, 4} {
+			// Outputs are at 0 and 1; the second one answers beyond r, and then only where it loses;
+			// at first on one side of the box too, so that corners differ.
 			m.shares = make([][]share, c.len())
-			x, r = []float64{c.position(0, 50), c.position(1, 50)}, float64(trial-8)*c.step()
-		}
-		cell := 0
-		for at := range lattice(m.cells.count, 0) {
-			m.shares[cell] = []share{{0, 1}}
-			inside := true
-			for k, i := range at {
-				inside = inside && m.cells.position(k, m.cells.cut(k, i)) > x[k]-r && m.cells.position(k, m.cells.cut(k, i+1)) < x[k]+r
+			beyond := make([]bool, c.len())
+			tail, i := 0.0, 0
+			for z := range lattice(c.count, 0) {
+				for k, v := range z {
+					if gap := float64(max(c.cut(k, v)-side/2, -side/2-c.cut(k, v+1))) * m.law.step; gap > r {
+						beyond[i] = true
+					}
+				}
+				m.shares[i] = []share{{0, 1}}
+				if beyond[i] {
+					m.shares[i] = []share{{1, 1}}
+					tail += at[i] - sigma*mix[i]
+				}
+				if at[i] < sigma*mix[i]-4*lawErr {
+					t.Fatalf("%s, side %d, cell %d: mass %v, of the corners %v", name, side, i, at[i], sigma*mix[i])
+				}
+				i++
 			}
-			if inside {
-				m.shares[cell] = []share{{1, 1}}
+			two := make([]known, len(corners))
+			for j := range two {
+				two[j].dist = []float64{0, 1}
 			}
-			cell++
-		}
-		loss := exactLoss(m, x)
-		for side := 2; side <= 20; side += 3 {
-			low, most := make([]int, 2), 0.0
-			for k, v := range x {
-				i, _ := m.cells.floor(k, v)
-				low[k] = i - side/2
+			bound := m.rest(low, side, two)
+			if tail /= 1 - sigma; tail > bound+1e-6/(1-sigma) {
+				t.Errorf("%s, side %d: of the rest %v is farther than %v, the bound is %v", name, side, tail, r, bound)
 			}
-			var corners []known
-			for _, c := range cornersOf(low, side) {
-				corners = append(corners, m.look(c))
-				most = max(most, corners[len(corners)-1].loss)
+			if r > 0 && bound > 0 {
+				tails = max(tails, tail/bound)
 			}
-			if most < loss {
-				peaks++
+			loss := 0.0
+			for i, p := range at {
+				if beyond[i] && p > mix[i] || r == -2 && i >= c.len()/count*(count+side)/2 {
+					loss += p
+				} else {
+					m.shares[i] = []share{{0, 1}}
+				}
 			}
-			if bound := m.within(low, side, corners, nil); bound < loss*(1-1e-9) {
-				t.Errorf("at %v: loss %v, a box of side %d around has the bound %v", x, loss, side, bound)
+			interpolated := 0.0
+			for j, known := range corners {
+				two[j].law = []float64{1, 0}
+				for cell, p := range known.law {
+					if m.shares[cell][0].output == 1 {
+						two[j].law[0] -= p
+						two[j].law[1] += p
+					}
+				}
+				interpolated += two[j].law[1] / float64(len(corners))
+			}
+			most := m.within(low, side, two, t0)
+			if loss > most {
+				t.Errorf("%s, side %d, beyond %v: loss %v, bound %v", name, side, r, loss, most)
+			}
+			// A corner at which no output is far takes its part from both.
+			two[0].dist = []float64{0, 0}
+			if part := 1 - 1/float64(len(corners)); loss*part > m.within(low, side, two, t0) {
+				t.Errorf("%s, side %d, beyond %v: loss %v, bound %v with one corner at 0", name, side, r, loss*part, m.within(low, side, two, t0))
+			}
+			if over := most - interpolated; over > 1e-4 {
+				sums = max(sums, (loss-interpolated)/over)
 			}
 		}
 	}
-	if peaks < 50 {
-		t.Errorf("%d peaks", peaks)
+	if tails < wants[0] || sums < wants[1] {
+		t.Errorf("%s: at most %v of the tail and %v of the sum are used", name, tails, sums)
 	}
 }
 
