@@ -131,7 +131,7 @@ func (m *Remap[P]) rest(low []int, side int, corners []known) float64 {
 			continue
 		}
 		ring := &most[int(min(float64(2*float64(gap)*m.law.step), float64(len(most)-1)))]
-		for _, b := range corners[:1] {
+		for _, b := range corners {
 			v := 0.0
 			for _, s := range shares {
 				v += float64(s.prob * b.dist[s.output])

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -179,19 +180,36 @@ func shops(n int, rng *rand.Rand) (places []metric.LatLon) {
 	return places
 }
 
+// spaces are small mechanisms of every kind in two dimensions or less.
+var spaces = sync.OnceValues(func() (s struct {
+	line  *Remap[float64]
+	plane *Remap[[2]float64]
+	l1    *Remap[[]float64]
+	earth *Remap[metric.LatLon]
+}, err error) {
+	ctx := context.Background()
+	s.line, err = Line(ctx, 2, []float64{0.1, 0.2, 0.7, 1.5}, &Options[float64]{Region: []float64{-0.3, 2}, Anchors: 20})
+	if err == nil {
+		s.plane, err = Plane(ctx, 0.5, square(2, 4), &Options[[2]float64]{Region: [][2]float64{{0, 0}, {4, 6}}, Cells: quick, Anchors: 9})
+	}
+	if err == nil {
+		s.l1, err = Manhattan(ctx, 1, [][]float64{{0, 0}, {1, 2}, {2, 0.5}}, &Options[[]float64]{Cells: quick, Anchors: 9})
+	}
+	if err == nil {
+		s.earth, err = Earth(ctx, 0.5, shops(4, random.Seeded(364)), &Options[metric.LatLon]{Cells: quick, Anchors: 9})
+	}
+	return s, err
+})
+
 // The bounds hold everywhere, in every space.
 func TestLoss_HoldsEverywhere(t *testing.T) {
-	rng := random.Seeded(364)
-	line := testkit.Must(Line(t.Context(), 2, []float64{0.1, 0.2, 0.7, 1.5}, &Options[float64]{Region: []float64{-0.3, 2}, Anchors: 20}))
-	check(t, "line", line, rng, []float64{-0.3}, []float64{2})
-	plane := testkit.Must(Plane(t.Context(), 0.5, square(2, 4), &Options[[2]float64]{Region: [][2]float64{{0, 0}, {4, 6}}, Cells: quick, Anchors: 9}))
-	check(t, "plane", plane, rng, []float64{0, 0}, []float64{4, 6})
-	l1 := testkit.Must(Manhattan(t.Context(), 1, [][]float64{{0, 0}, {1, 2}, {2, 0.5}}, &Options[[]float64]{Cells: quick, Anchors: 9}))
-	check(t, "l1", l1, rng, []float64{0, 0}, []float64{2, 2})
-	earth := testkit.Must(Earth(t.Context(), 0.5, shops(4, rng), &Options[metric.LatLon]{Cells: quick, Anchors: 9}))
-	lo, hi, err := earth.on.box("", earth.outputs)
+	rng, s := random.Seeded(364), testkit.Must(spaces())
+	check(t, "line", s.line, rng, []float64{-0.3}, []float64{2})
+	check(t, "plane", s.plane, rng, []float64{0, 0}, []float64{4, 6})
+	check(t, "l1", s.l1, rng, []float64{0, 0}, []float64{2, 2})
+	lo, hi, err := s.earth.on.box("", s.earth.outputs)
 	testkit.Check(t, err)
-	check(t, "Earth", earth, rng, lo, hi)
+	check(t, "Earth", s.earth, rng, lo, hi)
 	if testing.Short() {
 		return
 	}
@@ -311,15 +329,12 @@ func between[P any](t *testing.T, name string, m *Remap[P], sides []int, count i
 // noise lies on the map, as they should.
 func TestRelease_HasTheLaw(t *testing.T) {
 	testkit.Slow(t)
-	rng := random.Seeded(365)
-	line := testkit.Must(Line(t.Context(), 2, []float64{0.1, 0.7, 1.5}, &Options[float64]{Anchors: 2}))
-	plane := testkit.Must(Plane(t.Context(), 0.5, square(2, 4), &Options[[2]float64]{Cells: quick, Anchors: 4}))
-	l1 := testkit.Must(Manhattan(t.Context(), 1, [][]float64{{0, 0}, {1, 2}, {2, 0.5}}, &Options[[]float64]{Cells: quick, Anchors: 4}))
-	earth := testkit.Must(Earth(t.Context(), 0.5, shops(4, rng), &Options[metric.LatLon]{Cells: quick, Anchors: 4}))
+	rng, s := random.Seeded(365), testkit.Must(spaces())
+	line, earth := s.line, s.earth
 	for _, at := range [][]int{{0, 0}, {7, 3}, {-20, 11}, {9, 100}} {
 		drawn(t, line, rng, at[:1])
-		drawn(t, plane, rng, at)
-		drawn(t, l1, rng, at)
+		drawn(t, s.plane, rng, at)
+		drawn(t, s.l1, rng, at)
 		drawn(t, earth, rng, at)
 	}
 	// Inputs from far away are released too.
@@ -524,28 +539,30 @@ func TestEarth_DistancesBendLittle(t *testing.T) {
 	testkit.Slow(t)
 	rng := random.Seeded(368)
 	corners := []metric.LatLon{{Lat: 20, Lon: -20}, {Lat: 60, Lon: 40}, {Lat: 60, Lon: -20}, {Lat: 20, Lon: 40}}
-	m := testkit.Must(Earth(t.Context(), 0.002, corners, &Options[metric.LatLon]{Cells: quick, Anchors: 4}))
+	earth := func(outputs []metric.LatLon) *ground[metric.LatLon] {
+		return testkit.Must(onEarth("", 0.002, outputs, &Options[metric.LatLon]{}))
+	}
 	// LossAt is for places outside a small region too.
-	small := testkit.Must(Earth(t.Context(), 0.002, corners[:1], &Options[metric.LatLon]{Cells: quick, Anchors: 1}))
-	if m.on.bend > small.on.bend {
-		t.Errorf("bend %v, of a small region %v", m.on.bend, small.on.bend)
+	on, small := earth(corners), earth(corners[:1])
+	if on.bend > small.bend {
+		t.Errorf("bend %v, of a small region %v", on.bend, small.bend)
 	}
 	used := 0.0
 	for range 20_000 {
 		a := []float64{1.4*rng.Float64() - 0.7, 1.4*rng.Float64() - 0.7}
 		b, mid, k := slices.Clone(a), slices.Clone(a), rng.IntN(2)
 		b[k] = 1.4*rng.Float64() - 0.7
-		if !m.on.near(m.on.place(a)) || !m.on.near(m.on.place(b)) {
+		if !on.near(on.place(a)) || !on.near(on.place(b)) {
 			continue
 		}
 		mid[k] = (a[k] + b[k]) / 2
 		y := corners[rng.IntN(4)]
-		d := func(at []float64) float64 { return m.on.space.Distance(m.on.place(at), y) }
+		d := func(at []float64) float64 { return on.space.Distance(on.place(at), y) }
 		over, length := d(mid)-(d(a)+d(b))/2, b[k]-a[k]
-		if over > m.on.bend*length*length/8+1e-6 {
-			t.Fatalf("from %v to %v: %v above the chord, the bend is %v", a, b, over, m.on.bend)
+		if over > on.bend*length*length/8+1e-6 {
+			t.Fatalf("from %v to %v: %v above the chord, the bend is %v", a, b, over, on.bend)
 		}
-		used = max(used, over/(m.on.bend*length*length/8))
+		used = max(used, over/(on.bend*length*length/8))
 	}
 	if used < 0.01 {
 		t.Errorf("at most %v of the bend is used", used)
@@ -554,20 +571,19 @@ func TestEarth_DistancesBendLittle(t *testing.T) {
 
 // No places are farther apart on the map, in units of the noise, than alpha times their distance.
 func TestEarth_MapsNoPlacesApart(t *testing.T) {
-	testkit.Slow(t)
 	rng := random.Seeded(370)
 	for range 3 {
 		alpha := 0.002 + math.Exp(4*rng.NormFloat64()-3)
-		m := testkit.Must(Earth(t.Context(), alpha, shops(2, rng), &Options[metric.LatLon]{Cells: 20, Anchors: 1, TimeLimit: 1}))
-		if exact := testkit.Ratio(alpha); testkit.Ratio(m.on.rate).Cmp(exact.Mul(exact, testkit.Ratio(metric.EarthRadiusKm))) > 0 {
-			t.Errorf("alpha %v: the rate %v is more than alpha R", alpha, m.on.rate)
+		on := testkit.Must(onEarth("", alpha, shops(2, rng), &Options[metric.LatLon]{}))
+		if exact := testkit.Ratio(alpha); testkit.Ratio(on.rate).Cmp(exact.Mul(exact, testkit.Ratio(metric.EarthRadiusKm))) > 0 {
+			t.Errorf("alpha %v: the rate %v is more than alpha R", alpha, on.rate)
 		}
 		for range 1000 {
 			x := metric.LatLon{Lat: 180*rng.Float64() - 90, Lon: 360 * rng.Float64()}
 			z := metric.LatLon{Lat: max(-90, min(90, x.Lat+rng.NormFloat64())), Lon: x.Lon + rng.NormFloat64()}
-			p, q := m.on.on(x, nil), m.on.on(z, nil)
-			if d := metric.EarthRadiusKm * math.Hypot(p[0]-q[0], p[1]-q[1]); d > m.on.space.Distance(x, z)*(1+1e-9)+1e-9 {
-				t.Fatalf("%v and %v: %v km apart on the map, %v on Earth", x, z, d, m.on.space.Distance(x, z))
+			p, q := on.on(x, nil), on.on(z, nil)
+			if d := metric.EarthRadiusKm * math.Hypot(p[0]-q[0], p[1]-q[1]); d > on.space.Distance(x, z)*(1+1e-9)+1e-9 {
+				t.Fatalf("%v and %v: %v km apart on the map, %v on Earth", x, z, d, on.space.Distance(x, z))
 			}
 		}
 	}

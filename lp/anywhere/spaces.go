@@ -113,15 +113,22 @@ func settle[P any](on *ground[P], n noise, place func([]float64) P, on2 func(P) 
 // the region, by .3 % at 500 km, 1.2 % at 1,000 km. The region must lie within 40 degrees of the
 // middle of its places, outputs within 44.
 func Earth(ctx context.Context, alpha float64, outputs []metric.LatLon, o *Options[metric.LatLon]) (*Remap[metric.LatLon], error) {
-	// Planar noise and answers to it, on the plane that touches the Earth in the middle of the
-	// region. Places fall straight onto it (orthographic projection), from anywhere on Earth, and
-	// lie no farther apart there, so that alpha holds for all of them. Noise is wider where
-	// distances shrink.
 	const op = "anywhere: Earth"
-	earth := metric.GreatCircle{}
 	if o == nil {
 		o = &Options[metric.LatLon]{}
 	}
+	on, err := onEarth(op, alpha, outputs, o)
+	if err != nil {
+		return nil, err
+	}
+	return build(ctx, op, on, outputs, o)
+}
+
+// onEarth is planar noise on the plane that touches the Earth in the middle of the region. Places
+// fall straight onto it (orthographic projection), from anywhere on Earth, and lie no farther apart
+// there, so that alpha holds for all of them. Noise is wider where distances shrink.
+func onEarth(op string, alpha float64, outputs []metric.LatLon, o *Options[metric.LatLon]) (*ground[metric.LatLon], error) {
+	earth := metric.GreatCircle{}
 	unit, err := fault.Unit(op, o.Unit, earth.Unit())
 	if err != nil {
 		return nil, err
@@ -184,7 +191,7 @@ func Earth(ctx context.Context, alpha float64, outputs []metric.LatLon, o *Optio
 			return nil, &fault.ValueError{Op: op, Arg: "outputs", Index: i, Value: math.Acos(max(-1, cos)) * 180 / math.Pi, Want: "within 44 degrees of the middle of the region"}
 		}
 	}
-	return build(ctx, op, on, outputs, o)
+	return on, nil
 }
 
 // middle is the direction of the mean of places.
