@@ -4,20 +4,21 @@ Markdown tables.
 
     /usr/bin/python3 lp/testdata/compare/compare.py [--quick] [--limit 600] [--points FILE]
 
-needs Go and Debian's python3-scipy (1.10, with HiGHS 1.2). It installs nothing,
-writes to a temporary folder only, and adds nothing to go.mod. --quick leaves out
-what takes more than half a minute. The points are n uniform ones in [0,10]^2 by
+needs Go and Debian's python3-scipy, and asks HiGHS by python3-highspy where that is
+installed (Debian sid has 1.14), else by scipy (1.10 has HiGHS 1.2). It installs
+nothing, writes to a temporary folder only, and adds nothing to go.mod. --quick leaves
+out what takes more than half a minute. The points are n uniform ones in [0,10]^2 by
 default_rng(n), or read from a file such as ../points.csv (n,i,x,y). N x K are the N
 crossings of a road-like graph and K of them as outputs; HiGHS, too, gets the rows of
 its edges only, which imply all others.
 
 Each figure is the best of up to three runs, of which none begins after ten
-seconds of them. HiGHS gets the program ready made, in sparse matrices: only
-linprog is timed. It uses one thread: scipy asks for the serial simplex, and its
-interior point method has no other. Every run may take --limit seconds. It runs as
+seconds of them. HiGHS gets the program ready made, in sparse matrices: only its
+run is timed. It uses one thread: scipy asks for the serial simplex, and its
+interior point method (IPX) has no other. Every run may take --limit seconds. It runs as
 
-    simplex             method="highs-ds"
-    interior            method="highs-ipm", which ends with a crossover to a vertex
+    simplex             the serial dual simplex
+    interior            interior point, which ends with a crossover to a vertex
     without crossover   the same with run_crossover off: scipy has no such option, so
                         a private function of it is wrapped
 
@@ -180,35 +181,88 @@ def audit(m, task):
     return worst, broken, (mixed * task.loss).sum(axis=1).max()
 
 
-def peer(folder, task, method, form, limit):
-    """Runs HiGHS in this process and prints what came of it as JSON."""
+def by_scipy(program, method, limit):
+    """A function that runs HiGHS on the program: its solution and value, or why there is none."""
+    import scipy
     import scipy.optimize._linprog_highs as private
     from scipy.optimize import linprog
 
-    columns = 3 if task.startswith("roads") else 2
-    task = Task(task, np.fromfile(os.path.join(folder, task.split("-")[1])).reshape(-1, columns))
-    program = task.program(form)
     if method == "without crossover":
-        solve = private._highs_wrapper
+        solve, off = private._highs_wrapper, False if scipy.__version__ < "1.15" else "off"
 
         def wrapped(*args):
-            args[-1]["run_crossover"] = False
+            args[-1]["run_crossover"] = off
             return solve(*args)
 
         private._highs_wrapper = wrapped  # this process does nothing else
+
+    def run():
+        r = linprog(**program, method=METHODS[method], options={"time_limit": limit})
+        return (r.x, r.fun, None) if r.success else (None, None, r.message.split("(HiGHS ")[-1].split(";")[0].rstrip(")"))
+
+    return run
+
+
+def by_highspy(program, method, limit):
+    import highspy
+    import scipy.sparse as sp
+
+    lp, free = highspy.HighsLp(), highspy.kHighsInf
+    rows = sp.vstack([program["A_ub"], program["A_eq"]]).tocsc() if "A_eq" in program else program["A_ub"]
+    equal = program.get("b_eq", np.zeros(0))
+    lp.num_row_, lp.num_col_ = rows.shape
+    lp.col_cost_, lp.col_lower_ = program["c"], np.zeros(lp.num_col_)
+    lp.col_upper_ = np.full(lp.num_col_, free)
+    lp.row_lower_ = np.r_[np.full(len(program["b_ub"]), -free), equal]
+    lp.row_upper_ = np.r_[program["b_ub"], equal]
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = rows.indptr, rows.indices, rows.data
+    h = highspy.Highs()
+    h.setOptionValue("output_flag", False)
+    h.setOptionValue("threads", 1)
+    h.setOptionValue("solver", "simplex" if method == "simplex" else "ipx")
+    h.setOptionValue("run_crossover", "off" if method == "without crossover" else "on")
+
+    def run():
+        h.clearSolver()
+        if h.passModel(lp) == highspy.HighsStatus.kError:
+            return None, None, "Model error"
+        h.setOptionValue("time_limit", h.getRunTime() + limit)
+        h.run()
+        if h.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None, None, h.modelStatusToString(h.getModelStatus())
+        return np.array(h.getSolution().col_value), h.getInfo().objective_function_value, None
+
+    return run
+
+
+def highs_version():
+    try:
+        import highspy
+
+        return "HiGHS " + highspy.Highs().version()
+    except ImportError:
+        return "HiGHS of scipy"
+
+
+def peer(folder, task, method, form, limit):
+    """Runs HiGHS in this process and prints what came of it as JSON."""
+    columns = 3 if task.startswith("roads") else 2
+    task = Task(task, np.fromfile(os.path.join(folder, task.split("-")[1])).reshape(-1, columns))
+    solver = by_scipy if highs_version().endswith("scipy") else by_highspy
+    run = solver(task.program(form), method, limit)
     times = []
     while len(times) < RUNS and sum(times) < ALLOWED:
         start = time.perf_counter()
-        r = linprog(**program, method=METHODS[method], options={"time_limit": limit})
+        x, value, cause = run()
         times.append(time.perf_counter() - start)
-        if not r.success:
-            late = r.status == 1 and times[-1] > 0.9 * limit
-            cause = r.message.split("(HiGHS ")[-1].split(";")[0].rstrip(")")
+        if cause:
+            late = times[-1] > 0.9 * limit
             print(json.dumps({"failed": f"unfinished after {limit:g} s" if late else cause}))
             return
-    result = {"seconds": min(times), "objective": r.fun}
+    result = {"seconds": min(times), "objective": value}
     if task.kind != "const":
-        m = r.x[:-1].reshape(task.n, task.k)
+        m = x[:-1].reshape(task.n, task.k)
         result["violation"], result["broken"], result["private"] = audit(m, task)
     print(json.dumps(result))
 
@@ -288,7 +342,7 @@ def versions():
 
     go = subprocess.run(["go", "env", "GOVERSION"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     cores, load = os.cpu_count(), os.getloadavg()[0]
-    print(f"{go}, scipy {scipy.__version__}, numpy {np.__version__}, {cores} cores, load {load:.1f}")
+    print(f"{go}, {highs_version()}, scipy {scipy.__version__}, numpy {np.__version__}, {cores} cores, load {load:.1f}")
 
 
 def optimal(c, kind, title, eps, sizes):

@@ -3,7 +3,7 @@
 
     /usr/bin/python3 wasserstein/testdata/compare/compare.py
 
-needs Go and Debian's python3-pot and python3-scipy. It installs nothing, writes
+needs Go and Debian's python3-pot and python3-scipy (sid has the newest). It installs nothing, writes
 to a temporary folder only, and adds nothing to go.mod. Each figure is the best
 of three runs, of lazy-n that of one. The peers run twice: on one thread
 (OMP_NUM_THREADS=1) and with their defaults. Our figures include the certificate.
