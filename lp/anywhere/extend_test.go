@@ -3,6 +3,7 @@ package anywhere
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -158,6 +159,68 @@ func TestExtend_TakesItsLevelAndHasItsLaw(t *testing.T) {
 		count[testkit.Must(plane.Release(rng, []float64{0.2, 1}))]++
 	}
 	testkit.ChiSquare(t, count, want, 1e-8)
+}
+
+// words is a source of one word and then of others: of zeros alone an exact draw never ends where a
+// probability is 0.
+type words struct{ first, others uint64 }
+
+func (w *words) Uint64() uint64 {
+	u := w.first
+	w.first = w.others
+	return u
+}
+
+// The laws of what is released at many points, as counted from the random words, differ by alpha times
+// the distance at most, and somewhere by all of it, where the channel uses up its level.
+func TestExtend_IsPrivateForAllWords(t *testing.T) {
+	rng := random.Seeded(372)
+	for range testkit.Sweep(4, 200) {
+		n, k := 2+rng.IntN(4), 2+rng.IntN(3)
+		h, alpha, low := math.Exp(rng.NormFloat64()), math.Exp(rng.NormFloat64()), rng.NormFloat64()
+		c := testkit.Must(mechanism.FromWeights(t.Context(), n, k, slices.Concat(logChannel(rng, n, k, ExtendLevel(alpha, h)*h*(1-1e-9))...), nil))
+		e := testkit.Must(Extend(t.Context(), c, Grid{[]float64{low}, h, []int{n}}, alpha, ""))
+		var at []float64
+		var logs [][]float64
+		for i := range 40 {
+			x := low + h*(float64(n)*rng.Float64()-0.5)
+			if i%4 == 0 { // a point of the grid, or a middle
+				x = low + h*float64(i/4%(2*n))/2
+			}
+			move := func(word uint64) int { return e.move(rand.New(&words{word, 1 << 62}), 0, x) }
+			// The point changes once at most as the first word rises.
+			lo, hi := uint64(0), uint64(math.MaxUint64)
+			first, last := move(lo), move(hi)
+			for hi-lo > 1 {
+				if middle := lo + (hi-lo)/2; move(middle) == first && first != last {
+					lo = middle
+				} else {
+					hi = middle
+				}
+			}
+			p, law := float64(lo)*0x1p-64, make([]float64, k)
+			for y := range law {
+				law[y] = math.Log(p*c.Prob(first, y) + (1-p)*c.Prob(last, y))
+			}
+			at, logs = append(at, x), append(logs, law)
+		}
+		used := 0.0
+		for i, p := range logs {
+			for j, q := range logs[:i] {
+				far := alpha * math.Abs(at[i]-at[j])
+				for y := range p {
+					apart := math.Abs(p[y] - q[y])
+					if apart > far+1e-12 {
+						t.Fatalf("alpha %v, step %v: logarithms of output %d at %v and %v are %v apart", alpha, h, y, at[i], at[j], apart)
+					}
+					used = max(used, (apart-1e-12)/far)
+				}
+			}
+		}
+		if used < 1-1e-6 {
+			t.Errorf("alpha %v, step %v: %v of the level is used", alpha, h, used)
+		}
+	}
 }
 
 // In random triangles the audit is at least every measured slope, and no more than the largest.

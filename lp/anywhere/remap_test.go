@@ -254,7 +254,7 @@ func between[P any](t *testing.T, name string, m *Remap[P], sides []int, count i
 		}
 		m.on.bend = 0
 		sigma := math.Pow(math.Cosh(float64(side)*m.law.step/2), -float64(dim))
-		for _, r := range []float64{-2, -1, 0, 0.5, 1, 2, 4} {
+		for k, r := range []float64{-2, -1, 0, 0.5, 1, 2, 4} {
 			// Outputs are at 0 and 1; the second one answers beyond r, and then only where it loses;
 			// at first on one side of the box too, so that corners differ.
 			m.shares = make([][]share, c.len())
@@ -278,8 +278,9 @@ func between[P any](t *testing.T, name string, m *Remap[P], sides []int, count i
 			}
 			two := make([]known, len(corners))
 			for j := range two {
-				two[j].dist = []float64{0, 1}
+				two[j].dist = []float64{0, 0}
 			}
+			two[k%len(two)].dist[1] = 1 // whichever corner it is far from
 			bound := m.rest(low, side, two)
 			if tail /= 1 - sigma; tail > bound+1e-6/(1-sigma) {
 				t.Errorf("%s, side %d: of the rest %v is farther than %v, the bound is %v", name, side, tail, r, bound)
@@ -297,7 +298,7 @@ func between[P any](t *testing.T, name string, m *Remap[P], sides []int, count i
 			}
 			interpolated := 0.0
 			for j, known := range corners {
-				two[j].law = []float64{1, 0}
+				two[j].law, two[j].dist = []float64{1, 0}, []float64{0, 1}
 				for cell, p := range known.law {
 					if m.shares[cell][0].output == 1 {
 						two[j].law[0] -= p
