@@ -126,6 +126,13 @@ func TestExact_OutputsAreMultiplesOfTheGrid(t *testing.T) {
 // Draws are those of the exact sampler, whose laws package exact tests, at the alpha of the guarantee
 // itself, and at the deviation that the calibrations state, on the grid.
 func TestExact_DrawsAtTheStatedLevel(t *testing.T) {
+	sphere := testkit.Must(NewSphere(0.7, &SphereOptions{Radius: 10}))
+	for seed := range uint64(100) {
+		lat, lon := exact.Globe{Step: 0x1p-23}.AddNoise(random.Seeded(seed), 48, 16, 7*(1-0x1p-53))
+		if y := testkit.Must(sphere.Release(random.Seeded(seed), metric.LatLon{Lat: 48, Lon: 16})); y != (metric.LatLon{Lat: lat, Lon: lon}) {
+			t.Fatalf("Sphere: %v, want %v, %v", y, lat, lon)
+		}
+	}
 	for _, alpha := range []float64{0.3, 1, 7.7} {
 		x, want := []float64{1.2, -0.7}, make([]float64, 2)
 		l, p := testkit.Must(NewLaplace(alpha, nil)), testkit.Must(NewPlanarLaplace(alpha, nil))
@@ -161,7 +168,7 @@ func TestExact_DrawsAtTheStatedLevel(t *testing.T) {
 				if got := testkit.Must(clamped.Release(random.Seeded(seed), x)); got != min(max(laplace, -1), 2) {
 					t.Fatalf("TruncatedGeometric: %v of %v", got, laplace)
 				}
-				want := exact.AddDiscreteGaussian(random.Seeded(seed), x, testkit.Must(DiscreteGaussianSigma(target)))
+				want := exact.AddDiscreteGaussian(random.Seeded(seed), x, normal.Sigma())
 				if got := testkit.Must(normal.Release(random.Seeded(seed), x)); got != want {
 					t.Fatalf("DiscreteGaussian: %v, want %v", got, want)
 				}
