@@ -511,24 +511,29 @@ func logExtremes(a, b []float64) (up, down ratio) {
 func logExtreme(a, b []float64, want float64) ratio {
 	wide := ratio{directed.Prev(want), directed.Next(want), -1}
 	r := wide
-	for y, v := range a {
+	for y := nextAt(a, b, 0, want); y < len(a); y = nextAt(a, b, y+1, want) {
 		switch {
-		case v-b[y] != want:
-		case math.IsInf(v, 0) || math.IsInf(b[y], 0):
+		case math.IsInf(a[y], 0) || math.IsInf(b[y], 0):
 			return ratio{want, want, y}
 		case r.at >= 0 && !math.IsInf(want, 0):
 			wide.at = r.at
 			return wide
-		default:
-			r.at = y
-			if s, e := directed.TwoSum(v, -b[y]); e == 0 && s == want {
-				r.lo, r.hi = want, want
-			} else if !math.IsInf(want, 0) {
-				return r
-			}
+		}
+		r.at = y
+		if s, e := directed.TwoSum(a[y], -b[y]); e == 0 && s == want {
+			r.lo, r.hi = want, want
+		} else if !math.IsInf(want, 0) {
+			break
 		}
 	}
 	return r
+}
+
+// nextAt is the first output from y on with that rounded difference, or the number of all.
+func nextAt(a, b []float64, y int, want float64) int {
+	for b = b[:len(a)]; y < len(a) && a[y]-b[y] != want; y++ {
+	}
+	return y
 }
 
 // nearOne is the size of ln(w/w') below which extremes looks at differences instead
