@@ -502,50 +502,38 @@ func logExtremes(a, b []float64) (up, down ratio) {
 			lo = d
 		}
 	}
-	find := func(want float64) ratio {
-		if math.IsInf(want, 0) {
-			return infinite(a, b, want)
-		}
-		for y, v := range a {
-			if v-b[y] == want {
-				// Half an ulp of rounding, and none where the two ends of
-				// the subtraction show that it was exact.
-				if s, e := directed.TwoSum(v, -b[y]); e == 0 && s == want && !moreAt(a, b, y+1, want) {
-					return ratio{want, want, y}
-				}
-				return ratio{directed.Prev(want), directed.Next(want), y}
-			}
-		}
-		panic("unreachable: every row has a positive weight")
-	}
-	return find(hi), find(lo)
+	return logExtreme(a, b, hi), logExtreme(a, b, lo)
 }
 
-// infinite bounds the extreme a[y]-b[y] that float64 found to be want, +Inf or
-// -Inf: exactly that where a weight is 0 in one row, else an overflow.
-func infinite(a, b []float64, want float64) ratio {
-	at := -1
-	for y, v := range a {
-		if v-b[y] != want {
-			continue
-		}
-		if at = y; math.IsInf(v, 0) || math.IsInf(b[y], 0) {
+// logExtreme bounds the extreme a[y]-b[y] that float64 found to be want: exactly that where a weight is 0 in
+// one row, or where the subtraction was exact and no later output, perhaps with a larger exact difference,
+// has the same rounded one; else half an ulp of rounding, or an overflow.
+func logExtreme(a, b []float64, want float64) ratio {
+	wide := ratio{directed.Prev(want), directed.Next(want), -1}
+	r := wide
+	for y := nextAt(a, b, 0, want); y < len(a); y = nextAt(a, b, y+1, want) {
+		switch {
+		case math.IsInf(a[y], 0) || math.IsInf(b[y], 0):
 			return ratio{want, want, y}
+		case r.at >= 0 && !math.IsInf(want, 0):
+			wide.at = r.at
+			return wide
+		}
+		r.at = y
+		if s, e := directed.TwoSum(a[y], -b[y]); e == 0 && s == want {
+			r.lo, r.hi = want, want
+		} else if !math.IsInf(want, 0) {
+			break
 		}
 	}
-	end := math.Copysign(math.MaxFloat64, want)
-	return ratio{min(want, end), max(want, end), at}
+	return r
 }
 
-// moreAt tells whether a later output has the same rounded difference, and so
-// perhaps a larger exact one.
-func moreAt(a, b []float64, from int, want float64) bool {
-	for y := from; y < len(a); y++ {
-		if a[y]-b[y] == want {
-			return true
-		}
+// nextAt is the first output from y on with that rounded difference, or the number of all.
+func nextAt(a, b []float64, y int, want float64) int {
+	for b = b[:len(a)]; y < len(a) && a[y]-b[y] != want; y++ {
 	}
-	return false
+	return y
 }
 
 // nearOne is the size of ln(w/w') below which extremes looks at differences instead

@@ -208,31 +208,3 @@ func TestBudget_TakesTurns(t *testing.T) {
 		}
 	}
 }
-
-// Times is the sum of equal ones, with one rounding.
-func TestGuarantee_Times(t *testing.T) {
-	g := promise(0.1, 1e-7, 3, "km")
-	sum := promise(0, 0, 3, "km")
-	for n := range 50 {
-		got := g.Times(n)
-		exact := new(big.Rat).Mul(big.NewRat(int64(n), 1), new(big.Rat).SetFloat64(0.1))
-		if new(big.Rat).SetFloat64(got.Alpha()).Cmp(exact) < 0 || got.Alpha() > sum.Alpha() || got.Delta() > sum.Delta() || got.Unit() != "km" || got.Reach() != 3 {
-			t.Errorf("%d times: %v, by Plus %v", n, got, sum)
-		}
-		sum = testkit.Must(sum.Plus(g))
-	}
-	if got := promise(0, 0.4, 0, "").Times(3); got.Delta() != 1 {
-		t.Error(got)
-	}
-	for _, g := range []Guarantee{g.Times(-1), Guarantee{}.Times(0), Guarantee{}.Times(3), promise(math.Inf(1), 0, 0, "").Times(2)} {
-		if !math.IsInf(g.Alpha(), 1) {
-			t.Errorf("%v", g)
-		}
-	}
-	if got := promise(math.Inf(1), 0, 0, "").Times(0); got.Alpha() != 0 {
-		t.Error(got)
-	}
-	if got := promise(1, 0, 0, "").Times(math.MaxInt); got.Alpha() < math.MaxInt {
-		t.Error(got)
-	}
-}

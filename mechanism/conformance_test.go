@@ -70,20 +70,6 @@ func TestConformance_Channel(t *testing.T) {
 
 // What is made of mechanisms are mechanisms.
 func TestConformance_Combinations(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	pts := make([][]float64, 12)
-	for i := range pts {
-		pts[i] = []float64{r.Float64(), r.Float64()}
-	}
-	vectors := space.Euclidean(pts)
-	c := decaying(t, vectors, 4, nil, true)
-	on := mechanism.On(mechanism.Mechanism[int, int](c), vectors)
-	if err := mechanismtest.TestMechanism(t.Context(), on, pts, &mechanismtest.Options[[]float64, []float64]{
-		Refused: [][]float64{nil, {0.5, 2}, {1}, {math.NaN(), 0}},
-	}); err != nil {
-		t.Errorf("On: %v", err)
-	}
-
 	names := testkit.Must(metric.NewPoints([]string{"a", "ab", "abc", "b"}, metric.Levenshtein{}))
 	word := mechanism.On(mechanism.Mechanism[int, int](decaying(t, names, 1, nil, true)), names)
 	words := []string{"a", "ab", "abc", "b"}
@@ -124,21 +110,4 @@ func TestConformance_Combinations(t *testing.T) {
 			t.Errorf("Track, %s: %v", name, err)
 		}
 	}
-	// A new one for each release has the distribution of the mechanism.
-	if _, err := mechanismtest.TestLevel(t.Context(), anew{word}, "a", "ab", 1, &mechanismtest.Options[string, string]{Samples: frequencySamples}); err != nil {
-		t.Error(err)
-	}
-}
-
-// anew is a new Sticky for each release.
-type anew struct {
-	mechanism.Mechanism[string, string]
-}
-
-func (a anew) Release(rng *rand.Rand, x string) (string, error) {
-	s, err := mechanism.NewSticky(a.Mechanism, nil)
-	if err != nil {
-		return "", err
-	}
-	return s.Release(rng, x)
 }

@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -87,15 +86,12 @@ func TestReadChannel_ChecksBeforeItReadsOn(t *testing.T) {
 		{"brackets", "", "[", `have [, want {, at byte 1`},
 		{"a name", `{"`, "x", "of over 64 KiB"},
 		{"an unknown value", `{"x":`, "[", `"x" is an unknown name`},
-		{"a format", `{"format":"`, "x", "format: a number, a string"},
 		{"a number", start + `"alpha":1`, "0", "alpha: a number, a string"},
 		{"other inputs", `{"format":"metricdp.channel/1","inputs":3,"outputs":2,"log":true,"weights":[`, "[0,0],", "rho has size 2, want the file's 3 inputs"},
 		{"many outputs", `{"format":"metricdp.channel/1","inputs":2,"outputs":2000000000,"log":true,"weights":[[`, "0,", "needs 29.8 GiB, the limit is "},
 		{"weights first", `{"weights":[`, "[0,0],", `weights: before "format"`},
 		{"labels first", `{"labels":[`, "0,", "labels: before the outputs"},
 		{"labels", start + `"labels":[`, "0,", "labels has size 3, want 2"},
-		{"a row", start + `"weights":[[`, "0,", "weights[0] has size 3, want 2"},
-		{"rows", start + `"weights":[`, "[0,0],", "weights has size 3, want 2"},
 		{"brackets for weights", start + `"weights":[`, "[", "weights[0]: [0]: have [, want a number or null"},
 		{"more", start + `"weights":[[0,0],[0,0]]}`, "\n0", "more after the channel"},
 		{"more of it", start + `"weights":[[0,0],[0,0]],"alpha":1`, ",", `"alpha" after the weights, which come last`},
@@ -111,34 +107,30 @@ func TestReadChannel_ChecksBeforeItReadsOn(t *testing.T) {
 func TestReadChannel_ErrorsSayWhere(t *testing.T) {
 	f := space.Path(2, 1)
 	for in, want := range map[string]string{
-		``:                                                             "mechanism: ReadChannel: unexpected EOF, at byte 0",
-		start + `"weights":[[0,-1],[-1,`:                               "mechanism: ReadChannel: weights[1]: unexpected EOF, at byte 87",
-		start + `"weights":[[0,-1],[-1,x`:                              "weights[1]: invalid character 'x' looking for beginning of value, at byte 87",
-		start + `"weights":[[0,-1],[1e999,0]]}`:                        "weights[1][0] = +Inf, want a finite number, at byte 89",
-		start + `"weights":[[0,-1],[-1e999,0]]}`:                       "weights[1][0] = -Inf, want a finite number",
-		start + `"weights":[[0,-1],["NaN",0]]}`:                        `weights[1]: [0]: have "NaN", want a number or null`,
-		start + `"weights":[[0,-1],[null,null]]}`:                      "row 1 has no positive weight: empty input, at byte 94",
-		start + `"weights":[[0,-1]]}`:                                  "weights has size 1, want 2",
-		start + `"weights":[[0,-1],[0]]}`:                              "weights[1] has size 1, want 2",
-		start + `"inputs":2`:                                           `"inputs" a second time, at byte 73`,
+		``:                                        "mechanism: ReadChannel: unexpected EOF, at byte 0",
+		start + `"weights":[[0,-1],[-1,`:          "mechanism: ReadChannel: weights[1]: unexpected EOF, at byte 87",
+		start + `"weights":[[0,-1],[-1,x`:         "weights[1]: invalid character 'x' looking for beginning of value, at byte 87",
+		start + `"weights":[[0,-1],[1e999,0]]}`:   "weights[1][0] = +Inf, want a finite number, at byte 89",
+		start + `"weights":[[0,-1],["NaN",0]]}`:   `weights[1]: [0]: have "NaN", want a number or null`,
+		start + `"weights":[[0,-1],[null,null]]}`: "row 1 has no positive weight: empty input, at byte 94",
+		start + `"weights":[[0,-1]]}`:             "weights has size 1, want 2",
+		start + `"weights":[[0,-1],[0]]}`:         "weights[1] has size 1, want 2",
+		start + `"inputs":2`:                      `"inputs" a second time, at byte 73`,
 		start + `"weights":[[0,-1],[-1,0]],"weights":[[0,-1],[-1,0]]}`: `"weights" a second time`,
-		start + `"Inputs":2`:                                           `"Inputs" is an unknown name`,
-		start + `"alpha":-1`:                                           "alpha = -1, want a finite number >= 0",
-		start + `"alpha":1e999`:                                        "alpha = +Inf, want a finite number >= 0",
-		start + `"alpha":"NaN"`:                                        `alpha: have "NaN", want a number`,
-		start + `"alpha":null`:                                         "alpha: have null, want a number",
-		start + `"delta":1`:                                            "delta = 1, want a number in [0, 1)",
-		start + `"reach":0`:                                            "reach = 0, want a finite number > 0",
-		start + `"unit":"k\u0000"`:                                     "unit = \"k\\x00\" has at byte 1 the control character U+0000",
-		start + `"unit":7`:                                             "unit: have 7, want a string",
-		start + `"labels":[0,-5]`:                                      "labels[1] = -5, want a whole number >= 0",
-		start + `"labels":[0,2.5]`:                                     "labels[1] = 2.5, want a whole number >= 0",
-		start + `"alpha":1}`:                                           "weights: empty input",
-		`{"format":"metricdp.channel/2"`:                               `format: have "metricdp.channel/2", want "metricdp.channel/1", at byte 30`,
-		`{"inputs":9e99`:                                               "inputs = 9e+99, want a whole number >= 1",
-		`{"inputs":2.0`:                                                "inputs = 2, want a whole number >= 1",
-		`{"inputs":0`:                                                  "inputs = 0, want a whole number >= 1",
-		`{"log":0`:                                                     "log: have 0, want true or false",
+		start + `"Inputs":2`:             `"Inputs" is an unknown name`,
+		start + `"alpha":-1`:             "alpha = -1, want a finite number >= 0",
+		start + `"alpha":"NaN"`:          `alpha: have "NaN", want a number`,
+		start + `"alpha":null`:           "alpha: have null, want a number",
+		start + `"delta":1`:              "delta = 1, want a number in [0, 1)",
+		start + `"reach":0`:              "reach = 0, want a finite number > 0",
+		start + `"unit":"k\u0000"`:       "unit = \"k\\x00\" has at byte 1 the control character U+0000",
+		start + `"labels":[0,-5]`:        "labels[1] = -5, want a whole number >= 0",
+		start + `"labels":[0,2.5]`:       "labels[1] = 2.5, want a whole number >= 0",
+		start + `"alpha":1}`:             "weights: empty input",
+		`{"format":"metricdp.channel/2"`: `format: have "metricdp.channel/2", want "metricdp.channel/1", at byte 30`,
+		`{"inputs":9e99`:                 "inputs = 9e+99, want a whole number >= 1",
+		`{"inputs":0`:                    "inputs = 0, want a whole number >= 1",
+		`{"log":0`:                       "log: have 0, want true or false",
 		`{"format":"metricdp.channel/1","inputs":2,"outputs":2,"weights":[`:                                               `weights: before "log"`,
 		strings.Replace(start, "true", "false", 1) + `"weights":[[0,-1],`:                                                 "weights[0][1] = -1, want a finite number >= 0",
 		strings.Replace(start, "true", "false", 1) + `"weights":[[null,-1],`:                                              "weights[0][0] = NaN, want a number: null is for logarithmic weights",
@@ -156,31 +148,7 @@ func TestReadChannel_ErrorsSayWhere(t *testing.T) {
 	}
 }
 
-// canceling cancels a context when it has handed out some bytes.
-type canceling struct {
-	io.Reader
-	left   int
-	cancel func()
-}
-
-func (c *canceling) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	if c.left -= n; c.left < 0 {
-		c.cancel()
-	}
-	return n, err
-}
-
-func TestReadChannel_StopsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	r := &endless{head: `{"format":"metricdp.channel/1","inputs":2,"outputs":10000000,"log":true,"weights":[[`, again: "0,"}
-	_, err := ReadChannel(ctx, &canceling{r, 100_000, cancel}, space.Path(2, 1), nil)
-	if !errors.Is(err, context.Canceled) || r.read > 256<<10 {
-		t.Errorf("%v after %d bytes", err, r.read)
-	}
-}
-
-// heap calls f when its reader has come to the end.
+// ending calls f when its reader has come to the end.
 type ending struct {
 	io.Reader
 	f func()

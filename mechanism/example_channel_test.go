@@ -1,12 +1,12 @@
 package mechanism_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -85,35 +85,13 @@ func ExampleNewChannel() {
 	// Output: 499997 <nil>
 }
 
-// A channel survives a file, and is audited again when it is read.
+// A channel survives a file, and is audited when it is read.
 func ExampleReadChannel() {
 	space := must(metric.NewDense(2, []float64{1}))
-	c := must(mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil))
-	c, _, err := c.Certify(context.Background(), space, "km", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := c.WriteJSON(&b); err != nil {
-		log.Fatal(err)
-	}
-	again := must(mechanism.ReadChannel(context.Background(), &b, space, nil))
-	fmt.Println(again.Guarantee() == c.Guarantee(), again.Guarantee())
-	// Output: true 1.09862-private per km
-}
-
-// From the points themselves to a point: no indices.
-func ExampleOn() {
-	words := []string{"river", "stream", "creek", "bank"}
-	pts := must(metric.NewPoints(words, metric.Levenshtein{}))
-	m := must(exponential.Tuned(context.Background(), pts, 0.5, &exponential.Options{Unit: "edit"}))
-	onWords := mechanism.On(m, pts)
-	fmt.Println(onWords.Release(seeded(), "river"))
-	_, err := onWords.Release(nil, "lake")
-	fmt.Println(err)
-	// Output:
-	// river <nil>
-	// mechanism: On: the input is not a point of the space
+	file := strings.NewReader(`{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":false,"unit":"km","weights":[[3,1],[1,3]]}`)
+	c := must(mechanism.ReadChannel(context.Background(), file, space, nil))
+	fmt.Println(c.Guarantee())
+	// Output: 1.09862-private per km
 }
 
 // Words in and words out, for any mechanism on their indices: here the cost of an
@@ -188,24 +166,19 @@ func ExampleComposition_AuditAt() {
 // One word, released a hundred times over the months: what all releases say together is
 // far less than the sum of what each may say.
 func ExampleNewComposition() {
-	ctx := context.Background()
 	words := []string{"tea", "coffee", "cocoa", "beer", "wine"}
-	vectors := [][]float64{{0, 0}, {1, 0}, {1, 1}, {4, 1}, {4, 2}}
-	space := must(metric.NewPoints(vectors, metric.Euclidean{}))
-	once := must(exponential.Tuned(ctx, space, 0.05, nil))
+	space := must(metric.NewPoints([][]float64{{0, 0}, {1, 0}, {1, 1}, {4, 1}, {4, 2}}, metric.Euclidean{}))
+	once := must(exponential.Tuned(context.Background(), space, 0.05, nil))
 	all := must(mechanism.NewComposition(mechanism.Repeated{Mechanism: once.Channel, Times: 100}))
 	fmt.Println("sum of levels:", all.Guarantee())
-	all, audit, err := all.Certify(ctx, space, "", &mechanism.AuditOptions{Delta: 1e-6})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("together:", all.Guarantee())
+	all, audit, err := all.Certify(context.Background(), space, "", &mechanism.AuditOptions{Delta: 1e-6})
+	fmt.Println("together:", all.Guarantee(), err)
 	fmt.Printf("no level below %.3f is enough for %s and %s\n", audit.Lo, words[audit.X], words[audit.XPrime])
 	ys := must(all.Release(seeded(), 1))
 	fmt.Println(len(ys), "releases:", words[ys[0]], words[ys[1]], words[ys[2]], "...")
 	// Output:
 	// sum of levels: 5-private per unit
-	// together: (1.53298 per unit, 1e-06)-private
+	// together: (1.53298 per unit, 1e-06)-private <nil>
 	// no level below 1.533 is enough for beer and coffee
 	// 100 releases: tea coffee tea ...
 }

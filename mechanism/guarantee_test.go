@@ -41,10 +41,14 @@ func TestGuarantee_Laws(t *testing.T) {
 	}
 	// Nothing is promised where there is no guarantee, no distance, or beyond the reach.
 	of := func(eps, _ float64) float64 { return eps }
-	for i, eps := range []float64{none.Alpha(), of(none.At(0)), of(g.At(-1)), of(g.At(-5e-324)), of(g.At(math.NaN())), of(near.At(5.001)), of(near.Group(2, 6)), of(g.Group(-1, 1))} {
+	infinite := promise(math.Inf(1), 0, 0, "")
+	for i, eps := range []float64{g.Times(-1).Alpha(), none.Times(0).Alpha(), none.Times(3).Alpha(), infinite.Times(2).Alpha(), none.Alpha(), of(none.At(0)), of(g.At(-1)), of(g.At(-5e-324)), of(g.At(math.NaN())), of(near.At(5.001)), of(near.Group(2, 6)), of(g.Group(-1, 1))} {
 		if !math.IsInf(eps, 1) {
 			t.Errorf("case %d: %v", i, eps)
 		}
+	}
+	if times := testkit.Must(near.Within(3)).Times(2); times.Unit() != "km" || times.Reach() != 3 || infinite.Times(0).Alpha() != 0 || promise(0, 0.4, 0, "").Times(3).Delta() != 1 {
+		t.Errorf("twice: %v", times)
 	}
 	// Group privacy by direct summation: delta sum_{i<k} e^(i eps).
 	want := 0.0
@@ -89,6 +93,11 @@ func TestGuarantee_RoundsUp(t *testing.T) {
 		above("At", eps, want)
 		eps, _ = g[0].Group(k, d)
 		above("Group", eps, want.Mul(want, number(float64(k))))
+		times := g[0].Times(k)
+		above("Times", times.Alpha(), want.Mul(number(g[0].Alpha()), number(float64(k))))
+		if k <= 3 {
+			above("delta of Times", times.Delta(), want.Mul(number(g[0].Delta()), number(float64(k))))
+		}
 	}
 	// At eps = 0 deltas add, and where e^eps overflows nothing is left.
 	for alpha, want := range map[float64]float64{0: 4e-6, 1e308: 1} {
@@ -120,6 +129,9 @@ func TestGroup_TinyLevelsRoundUp(t *testing.T) {
 				t.Errorf("%d steps at alpha %v: (%v, %v), exact delta %.17g", k, alpha, eps, got, want)
 			}
 		}
+	}
+	if got := promise(1, 0, 0, "").Times(math.MaxInt); got.Alpha() < math.MaxInt {
+		t.Error(got)
 	}
 	// float64(1<<53+1) is 1<<53.
 	g := testkit.Must(NewGuarantee(1, 0, ""))

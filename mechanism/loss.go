@@ -158,36 +158,6 @@ func (c *Channel) eachRow(ctx context.Context, op string, workers int, rho metri
 	return cmp.Or(cmp.Or(bad...), err)
 }
 
-// Posterior returns the distribution of the input given that output y was seen, when inputs are
-// drawn from prior (nil: uniform), in dst where its capacity allows. An output of probability 0
-// under the prior is an error. O(Len()), O(Len()*Outputs()) if lazy.
-func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, error) {
-	const op = "mechanism: Channel.Posterior"
-	if err := c.built(op); err != nil {
-		return nil, err
-	}
-	if err := fault.Index(op, "y", y, c.m); err != nil {
-		return nil, err
-	}
-	prior, err := distribution(op, prior, c.n)
-	if err != nil {
-		return nil, err
-	}
-	dst = slices.Grow(dst[:0], c.n)[:c.n]
-	sum := 0.0
-	for x := range dst {
-		dst[x] = float64(prior[x] * c.Prob(x, y))
-		sum += dst[x]
-	}
-	if !(sum > 0) {
-		return nil, fmt.Errorf("%s: output %d has probability 0 under the prior", op, y)
-	}
-	for x := range dst {
-		dst[x] /= sum
-	}
-	return dst, nil
-}
-
 // Remap returns, for every output, the point of rho that minimizes the expected loss given that output and
 // prior (nil: uniform): its own point where none is better, else the first of the best. Applied with
 // [Channel.Relabel] it costs no privacy and never raises the mean loss under this prior. rho is as for

@@ -174,28 +174,6 @@ func randomWeights(rng *rand.Rand, n int, log bool) Weights {
 	return w
 }
 
-// The fast paths and the arbitrary-precision path are one function of the bits.
-func TestDraw_FastEqualsExact(t *testing.T) {
-	rng := random.Seeded(5)
-	for trial := range 40 {
-		w := randomWeights(rng, 1+rng.IntN(30), trial%2 == 0)
-		table := NewTable(w)
-		for range 40 {
-			seed := rng.Uint64()
-			u := random.Seeded(seed).Uint64()
-			rest := random.Seeded(seed)
-			rest.Uint64()
-			want := w.resolve(u, rest)
-			if got := table.Draw(random.Seeded(seed)); got != want {
-				t.Fatalf("Table.Draw = %d, exact %d", got, want)
-			}
-			if got := Draw(random.Seeded(seed), w); got != want {
-				t.Fatalf("Draw = %d, exact %d", got, want)
-			}
-		}
-	}
-}
-
 // Boundaries at dyadic points, approached to the last bit and beyond 64 bits.
 func TestDraw_DecidesAtTheBoundary(t *testing.T) {
 	half := Weights{W: []float64{1, 1}}

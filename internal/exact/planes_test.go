@@ -12,20 +12,28 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// planesTwice adds noise of rate 1 to v from the same words, as float64 decides and exactly, and
-// counts the words.
-func planesTwice(step float64, v Values, words []uint64, seed uint64) (y [2][]float64, used [2]int) {
+// planesTwice adds noise of rate 1 to v from the same words, as float64 decides and exactly: the outcomes
+// are the same, of which it returns one, and so are the numbers of words where that is to be.
+func planesTwice(t *testing.T, name string, step float64, v Values, words []uint64, seed uint64, count bool) []float64 {
+	t.Helper()
+	var y [2][]float64
+	var used [2]int
 	for k := range y {
 		s := &replay{words: words, rest: random.Seeded(seed)}
 		y[k] = make([]float64, len(v.Near))
 		Lattice{step}.addPlanes(y[k], rand.New(s), v, 1, k == 1)
 		used[k] = s.next
 	}
-	return y, used
+	if !slices.Equal(y[0], y[1]) || count && used[0] != used[1] {
+		t.Fatalf("%s, step %v, seed %d: fast %v, exact %v", name, step, seed, y[0], y[1])
+	}
+	return y[1]
 }
 
 // Float64 decides on planes as interval arithmetic does, from the same words, on coarse lattices
-// and fine ones, and where a word of a radius is 0 or 1.
+// and fine ones, and where a word of a radius is 0 or 1; and it counts what it does not know: an error of
+// the numbers of nearly half a step, the low parts of large differences, and a radius whose first word says
+// little.
 func TestAddPlanes_FastEqualsExact(t *testing.T) {
 	for _, d := range []int{2, 4, 6, 20}[:testkit.Sweep(3, 4)] {
 		for _, step := range []float64{0x1p-40, 0x1p-10, 0.5} {
@@ -38,12 +46,17 @@ func TestAddPlanes_FastEqualsExact(t *testing.T) {
 				for i := range x {
 					x[i] = float64(float64(i)*0.37-2) * step
 				}
-				y, used := planesTwice(step, valuesOf(x, step*0x1p-50), words, seed)
-				if !slices.Equal(y[0], y[1]) || len(words) == 0 && step == 0.5 && used[0] != used[1] {
-					t.Fatalf("d = %d, step %v, seed %d: fast %v, exact %v", d, step, seed, y[0], y[1])
-				}
+				planesTwice(t, "planes", step, valuesOf(x, step*0x1p-50), words, seed, len(words) == 0 && step == 0.5)
 			}
 		}
+	}
+	const step = 0x1p-20
+	rng := random.Seeded(153)
+	for seed := range uint64(testkit.Sweep(40, 400)) {
+		planesTwice(t, "error", step, valuesOf([]float64{rng.Float64(), rng.Float64(), 0, 1}, 0.4*step), nil, seed, false)
+		planesTwice(t, "difference", step, Difference([2]float64{0x1p51 * step, -0x1p51 * step}, [2]float64{-rng.Float64() * step, rng.Float64() * step}), nil, seed, false)
+		planesTwice(t, "radius", step, valuesOf(make([]float64, 2), 0), []uint64{2 + 16*(seed%2)}, seed, false)
+		planesTwice(t, "radii", step, valuesOf(make([]float64, 4), 0), []uint64{1 << 60, 2 + 16*(seed%2)}, seed, false)
 	}
 }
 
@@ -93,41 +106,12 @@ func TestAddPlanes_CountsUnknownBits(t *testing.T) {
 		near float64   // how near to the border the input lies, in steps
 	}{"radius": {[2]uint64{2, 2}, 0.0013}, "direction": {[2]uint64{half, 1 << 62}, 0x1p-36}} {
 		words := append(slices.Repeat([]uint64{half}, 5), c.disc[0], c.disc[1], half, half)
-		x := []float64{(0.5 - c.near) * step, 0, 0, 0}
 		seen := map[float64]bool{}
 		for seed := range uint64(12) {
-			y, _ := planesTwice(step, valuesOf(x, 0), words, 160+seed)
-			if !slices.Equal(y[0], y[1]) {
-				t.Errorf("%s: fast %v, exact %v", name, y[0], y[1])
-			}
-			seen[y[1][0]] = true
+			seen[planesTwice(t, name, step, valuesOf([]float64{(0.5 - c.near) * step, 0, 0, 0}, 0), words, 160+seed, false)[0]] = true
 		}
 		if name == "radius" && len(seen) != 2 {
 			t.Errorf("%s: always %v: the border does not lie within the unknown bits", name, seen)
-		}
-	}
-}
-
-// Float64 counts what it does not know: an error of the numbers of nearly half a step, the low
-// parts of large differences, and a radius whose first word says little.
-func TestAddPlanes_CountsErrors(t *testing.T) {
-	const step = 0x1p-20
-	rng := random.Seeded(153)
-	for seed := range uint64(testkit.Sweep(40, 400)) {
-		far := Difference([2]float64{0x1p51 * step, -0x1p51 * step}, [2]float64{-rng.Float64() * step, rng.Float64() * step})
-		for name, c := range map[string]struct {
-			v     Values
-			words []uint64
-		}{
-			"error":      {valuesOf([]float64{rng.Float64(), rng.Float64(), 0, 1}, 0.4*step), nil},
-			"difference": {far, nil},
-			"radius":     {valuesOf(make([]float64, 2), 0), []uint64{2 + 16*(seed%2)}},
-			"radii":      {valuesOf(make([]float64, 4), 0), []uint64{1 << 60, 2 + 16*(seed%2)}},
-		} {
-			y, _ := planesTwice(step, c.v, c.words, seed)
-			if !slices.Equal(y[0], y[1]) {
-				t.Fatalf("%s, seed %d: fast %v, exact %v", name, seed, y[0], y[1])
-			}
 		}
 	}
 }

@@ -113,7 +113,6 @@ var mechanismCalls = []call{
 	{"mechanism.Losses.Quantile", losses.Quantile, []any{0.5}},
 	{"mechanism.Channel.Loss", channel.Loss, []any{path}},
 	{"mechanism.Channel.LossAt", channel.LossAt, []any{2, path}},
-	{"mechanism.Channel.Posterior", channel.Posterior, []any{uniform, 1, make([]float64, 5)}},
 	{"mechanism.Channel.AdversaryError", channel.AdversaryError, []any{uniform, path}},
 	{"mechanism.Channel.Remap", channel.Remap, []any{uniform, path}},
 	{"mechanism.Labels", mechanism.Labels[string, float64], []any{channel, []string{"a", "b", "c", "d", "e"}, []float64{5, 4, 3, 2, 1}}},
@@ -199,7 +198,6 @@ var wordsCalls = []call{
 var additiveCalls = []call{
 	{"additive.NewDiscreteGaussian", additive.NewDiscreteGaussian, []any{target, &additive.DiscreteOptions{}}},
 	{"additive.DiscreteGaussian.Release", wholeG.Release, []any{seeded(), int64(3)}},
-	{"additive.DiscreteGaussianSigma", additive.DiscreteGaussianSigma, []any{target}},
 	{"additive.NewGaussian", additive.NewGaussian, []any{2, target, &additive.Options{}}},
 	{"additive.NewGaussian", additive.NewGaussian, []any{2, target, &additive.Options{Grid: 0.25}}},
 	{"additive.Gaussian.Release", gaussian.Release, []any{seeded(), []float64{1, 2}}},

@@ -50,16 +50,14 @@ func TestErrors(t *testing.T) {
 	far, often := good, good
 	far.Diameter, often.Delta = 1e-200, 1
 	const v = 1e-200
-	say(testkit.Err(NewKNorm(plane, v, nil)), "NewKNorm: alpha = %v,", v)
-	say(testkit.Err(NewSphere(v, nil)), "NewSphere: alpha = %v,", v)
-	say(testkit.Err(NewDiscreteLaplace(v, nil)), "NewDiscreteLaplace: alpha = %v,", v)
-	say(testkit.Err(NewTruncatedGeometric(Range{0, 1}, v, nil)), "NewTruncatedGeometric: alpha = %v,", v)
-	say(testkit.Err(NewMadlib(words, v, nil)), "NewMadlib: alpha = %v,", v)
-	say(testkit.Err(NewGaussian(1, far, nil)), "NewGaussian: Diameter = %v,", v)
-	say(testkit.Err(NewDiscreteGaussian(far, nil)), "NewDiscreteGaussian: Diameter = %v,", v)
-	say(testkit.Err(GaussianSigma(often)), "GaussianSigma: Delta = 1,")
-	say(testkit.Err(PlanarAlpha(v, 0.5)), "PlanarAlpha: radius = %v,", v)
-	say(testkit.Err(PlanarAlpha(1, 1)), "PlanarAlpha: prob = 1,")
+	for want, err := range map[string]error{
+		"NewKNorm: alpha": testkit.Err(NewKNorm(plane, v, nil)), "NewSphere: alpha": testkit.Err(NewSphere(v, nil)),
+		"NewDiscreteLaplace: alpha": testkit.Err(NewDiscreteLaplace(v, nil)), "NewTruncatedGeometric: alpha": testkit.Err(NewTruncatedGeometric(Range{0, 1}, v, nil)),
+		"NewMadlib: alpha": testkit.Err(NewMadlib(words, v, nil)), "NewGaussian: Diameter": testkit.Err(NewGaussian(1, far, nil)),
+		"NewDiscreteGaussian: Diameter": testkit.Err(NewDiscreteGaussian(far, nil)), "PlanarAlpha: radius": testkit.Err(PlanarAlpha(v, 0.5)),
+	} {
+		say(err, "%s = %v,", want, v)
+	}
 	for want, norm := range map[string]Norm{"P = 0.5": {P: 0.5, Dim: 2}, "P = NaN": {P: nan, Dim: 2}, "Dim = 0": {P: 2, Dim: 0}, "Dim = -3": {P: 1, Dim: -3}, "needs": {P: 2, Dim: math.MaxInt}} {
 		say(testkit.Err(NewKNorm(norm, 1, nil)), "NewKNorm: %s", want)
 		say(testkit.Err(norm.AlphaFor(1, 0.5)), "Norm.AlphaFor: %s", want)
@@ -103,6 +101,8 @@ func TestErrors(t *testing.T) {
 	k, g, madlib := testkit.Must(NewKNorm(plane, 1, nil)), testkit.Must(NewGaussian(2, good, nil)), testkit.Must(NewMadlib(words, 1, nil))
 	sphere, dst := testkit.Must(NewSphere(1, nil)), make([]float64, 2)
 	for _, r := range append(rows, []row{
+		{"GaussianSigma: Delta = 1,", testkit.Err(GaussianSigma(often))},
+		{"PlanarAlpha: prob = 1,", testkit.Err(PlanarAlpha(1, 1))},
 		{"NewGaussian: Dim = 0,", testkit.Err(NewGaussian(0, good, nil))},
 		{"NewSphere: different units: Unit is \"m\", the metric's \"km\"", testkit.Err(NewSphere(1, &SphereOptions{Unit: "m"}))},
 		{"NewSphere: alpha*Radius = 6", testkit.Err(NewSphere(1e10, nil))},

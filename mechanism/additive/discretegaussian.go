@@ -21,8 +21,10 @@ type DiscreteGaussian struct {
 	g     mechanism.Guarantee
 }
 
-// NewDiscreteGaussian returns the mechanism with the least noise for the
-// target: see [DiscreteGaussianSigma].
+// NewDiscreteGaussian returns the mechanism whose sigma is the least for the target, to a relative 1e-9 on
+// the safe side: [DiscreteGaussianDelta] at the Diameter, a number in [1, 2^53] that is rounded down to an
+// integer, is at most Delta. A target that needs a sigma above 2^38 is a [*metric.ValueError]. Up to 0.1
+// seconds, for large sigma.
 func NewDiscreteGaussian(t GaussianTarget, o *DiscreteOptions) (*DiscreteGaussian, error) {
 	sigma, err := t.discreteSigma("additive: NewDiscreteGaussian")
 	if err != nil {
@@ -143,13 +145,7 @@ func massTotal(sigma float64) float64 {
 	return sum
 }
 
-// DiscreteGaussianSigma returns a sigma with DiscreteGaussianDelta(sigma, Alpha, Diameter) <= Delta, at
-// most a relative 1e-9 above the least. Diameter must lie in [1, 2^53] and is rounded down to an integer.
-// A target that needs a sigma above 2^38 is a [*metric.ValueError]. Up to 0.1 seconds, for large sigma.
-func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
-	return t.discreteSigma("additive: DiscreteGaussianSigma")
-}
-
+// discreteSigma is the sigma of [NewDiscreteGaussian].
 func (t GaussianTarget) discreteSigma(op string) (float64, error) {
 	if !(t.Diameter >= 1 && t.Diameter <= 1<<53) {
 		return 0, fault.Value(op, "Diameter", t.Diameter, "a number in [1, 2^53]")

@@ -78,26 +78,12 @@ func ExampleNewGaussian() {
 	// (1 per unit, 1e-06)-private up to 2
 }
 
-func ExampleGaussianSigma() {
-	sigma, err := additive.GaussianSigma(additive.GaussianTarget{Alpha: 25, Delta: 1e-6, Diameter: 1})
-	fmt.Printf("%.6f %v\n", sigma, err)
-	// Output:
-	// 0.260238 <nil>
-}
-
 func ExampleNewDiscreteGaussian() {
 	m := must(additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-9, Diameter: 3}, nil))
 	y, err := m.Release(seeded(), 40)
 	fmt.Printf("sigma %.4f: %d %v\n", m.Sigma(), y, err)
 	// Output:
 	// sigma 11.2065: 35 <nil>
-}
-
-func ExampleDiscreteGaussianSigma() {
-	sigma, err := additive.DiscreteGaussianSigma(additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 1})
-	fmt.Printf("%.6f %v\n", sigma, err)
-	// Output:
-	// 4.230779 <nil>
 }
 
 // seeded makes the examples repeat. Releases of private data pass nil.
@@ -202,31 +188,24 @@ func ExampleNewRegion() {
 	// 0.474387-private per km
 }
 
-// An hour on foot, in meters, a report every five minutes.
+// An hour on foot, in meters, a report every five minutes: moved by 200 m a track is at most four times
+// as likely.
 func ExampleNewTrail() {
-	alpha := math.Log(4) / 200 // moved by 200 m a track is at most four times as likely
-	m := must(additive.NewTrail(alpha, &additive.TrailOptions{Steps: 12, Unit: "m"}))
+	m := must(additive.NewTrail(math.Log(4)/200, &additive.TrailOptions{Steps: 12, Unit: "m"}))
 	rng := seeded()
 	live, y, err := m.Start(rng, [2]float64{0, 0})
-	for k := 1; k < 12 && err == nil; k++ {
-		if k < 4 {
-			fmt.Printf("%.0f\n", y)
-		}
+	for k := 1; k < 4 && err == nil; k++ {
+		fmt.Printf("%.0f\n", y)
 		y, err = live.Next(rng, [2]float64{400 * float64(k), 0})
 	}
-	fmt.Println(m.Guarantee(), "where the track is moved as a whole")
-	fmt.Printf("off by %.0f m\n", m.RMS(12))
+	fmt.Printf("%v where the track is moved as a whole, off by %.0f m\n", m.Guarantee(), m.RMS(12))
 	fmt.Println(m.Level(12), "where each report may be elsewhere")
-	_, err = live.Next(rng, [2]float64{})
-	fmt.Println(err)
 	// Output:
 	// [23 -105]
 	// [657 -43]
 	// [1202 116]
-	// 0.00693148-private per m where the track is moved as a whole
-	// off by 901 m
+	// 0.00693148-private per m where the track is moved as a whole, off by 901 m
 	// 0.159424-private per m where each report may be elsewhere
-	// additive: LiveTrail.Next: all 12 reports are made: start another trail, which adds to the level
 }
 
 // A track about Vienna, released as a whole: moved by 1 km it is at most e times as likely.
@@ -243,47 +222,12 @@ func ExampleNewEarthTrail() {
 	// additive: Trail.Release: the distance of track[0] from the center, want at most 60 degrees
 }
 
-// The level follows from the accuracy that the application needs.
-func ExamplePlanarAlpha() {
-	alpha := must(additive.PlanarAlpha(1, 0.95)) // within 1 km with probability 0.95
-	m := must(additive.NewPlanarLaplace(alpha, &additive.Options{Unit: "km"}))
-	fmt.Println(m.Guarantee())
-	fmt.Printf("half of all releases within %.2f km\n", m.RadiusQuantile(0.5))
-	// Output:
-	// 4.74387-private per km
-	// half of all releases within 0.35 km
-}
-
 func ExampleNewPlanarLaplace() {
 	m := must(additive.NewPlanarLaplace(2, &additive.Options{Unit: "km", Grid: 1.0 / 64}))
 	y := must(m.Release(seeded(), [2]float64{3.5, 1.25}))
 	fmt.Println(y)
 	// Output:
 	// [3.578125 0.890625]
-}
-
-// The nearest city to a noisy position: the guarantee is that of the noise.
-func ExampleSnap() {
-	cities := []metric.LatLon{{Lat: 48.21, Lon: 16.37}, {Lat: 48.14, Lon: 17.11}, {Lat: 47.50, Lon: 19.04}}
-	names := []string{"Vienna", "Bratislava", "Budapest"}
-	pts := must(metric.NewPoints(cities, metric.GreatCircle{}))
-	noise := must(additive.NewSphere(0.05, nil)) // per km
-	m := additive.Snap(noise, pts)
-	rng := seeded()
-	for range 3 {
-		i, err := m.Release(rng, metric.LatLon{Lat: 48.2, Lon: 16.6})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(names[i])
-	}
-	fmt.Println(m.Guarantee())
-	// Output:
-	// Vienna
-	// Bratislava
-	// Bratislava
-	// 0.05-private per km
 }
 
 func ExampleNewMadlib() {

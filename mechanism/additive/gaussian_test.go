@@ -42,18 +42,6 @@ func TestGaussianSigma_KnownAnswers(t *testing.T) {
 	}
 }
 
-// The classical formulas are not private: the first has, by the same formula, a
-// delta of .097 at alpha = 25, where 1e-6 was asked for.
-func TestGaussianDelta_ClassicalSigmaFails(t *testing.T) {
-	const alpha, delta = 25, 1e-6
-	if d := GaussianDelta(math.Sqrt(1.25*math.Log(1/delta))/alpha, alpha, 1); !near(d, 0.097, 0.01) {
-		t.Errorf("sqrt(1.25 ln(1/delta))/alpha: delta = %v, want about .097", d)
-	}
-	if d := GaussianDelta(math.Sqrt(2*math.Log(1.25/delta))/alpha, alpha, 1); d <= delta {
-		t.Errorf("sqrt(2 ln(1.25/delta))/alpha: delta = %v, private after all", d)
-	}
-}
-
 // deltaByQuadrature integrates phi(u+x)(1 - e^-wx) over x > 0, which has no
 // cancellation; about 1e-13 relative.
 func deltaByQuadrature(sigma, alpha, d float64) float64 {
@@ -301,11 +289,11 @@ func TestDiscreteGaussianDelta_Extremes(t *testing.T) {
 
 // Calibrated at the diameter, every smaller distance is covered, and a sigma 1
 // percent smaller is not private at the diameter.
-func TestDiscreteGaussianSigma_CoversAllDistances(t *testing.T) {
+func TestDiscreteGaussian_CoversAllDistances(t *testing.T) {
 	for _, c := range []GaussianTarget{
 		{1, 1e-6, 1}, {0.1, 1e-6, 40}, {0.5, 1e-12, 7.9}, {3, 0.01, 3}, {0.01, 0.3, 100}, {25, 1e-6, 2}, {1000, 1e-9, 1},
 	} {
-		sigma := testkit.Must(DiscreteGaussianSigma(c))
+		sigma := testkit.Must(NewDiscreteGaussian(c, nil)).Sigma()
 		last := 0.0
 		for d := int64(1); d <= int64(c.Diameter); d++ {
 			got := deltaBySum(sigma, c.Alpha, d)

@@ -10,7 +10,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// GaussianTarget is what [GaussianSigma] and [DiscreteGaussianSigma] calibrate
+// GaussianTarget is what [GaussianSigma], [NewGaussian] and [NewDiscreteGaussian] calibrate
 // for: (Alpha, Delta)-metric privacy between inputs at a distance up to
 // Diameter. Alpha and Diameter are numbers in [1e-100, 1e100], Delta in
 // [1e-300, 1).

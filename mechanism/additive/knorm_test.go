@@ -160,17 +160,6 @@ func BenchmarkLaplace(b *testing.B) {
 	testkit.Bench(b, "line", func() { _, _ = l.Release(rng, 1) })
 	testkit.Bench(b, "plane", func() { _, _ = p.Release(rng, [2]float64{}) })
 }
-func BenchmarkKNorm(b *testing.B) {
-	rng := random.Seeded(38)
-	for _, p := range []float64{2, 1} {
-		for _, d := range []int{2, 3, 10, 100} {
-			k, x := testkit.Must(NewKNorm(Norm{P: p, Dim: d}, 1, nil)), make([]float64, d)
-			testkit.Bench(b, fmt.Sprintf("p=%v,d=%d", p, d), func() { _ = k.ReleaseTo(x, rng, x) })
-		}
-	}
-	g, x := testkit.Must(NewGaussian(100, GaussianTarget{1, 1e-6, 1}, nil)), make([]float64, 100)
-	testkit.Bench(b, "gaussian,d=100", func() { _ = g.ReleaseTo(x, rng, x) })
-}
 
 // TestGammaQuantile_LowerTail inverts the distribution function where that is in
 // closed form, a = 1, and where its power series has one term, and agrees with

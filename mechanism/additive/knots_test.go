@@ -2,7 +2,6 @@ package additive
 
 import (
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -118,19 +117,6 @@ func TestKnots_RMS(t *testing.T) {
 		want := math.Pow(math.Sqrt(9*5)/2, 2) // four knots
 		if math.Abs(mean-want) > 5*sd || flat.RMS(n) != math.Sqrt(want) || math.Abs(earth.RMS(n)/math.Sqrt(want)-1) > 1e-12 {
 			t.Errorf("%s: mean square %v +- %v, want %v; %v, %v", name, mean, sd, want, flat.RMS(n), earth.RMS(n))
-		}
-	}
-}
-
-// The level on the map is not more than the stated one times the radius.
-func TestKnots_EarthRoundsDown(t *testing.T) {
-	rng := random.Seeded(7)
-	for range 100 {
-		alpha := math.Exp(4 * rng.NormFloat64())
-		k := testkit.Must(NewEarthKnots(alpha, metric.LatLon{}, nil))
-		exact := new(big.Rat).Mul(testkit.Ratio(k.g.Alpha()), testkit.Ratio(metric.EarthRadiusKm))
-		if exact.Cmp(testkit.Ratio(k.alpha)) < 0 || k.alpha < alpha*metric.EarthRadiusKm*(1-0x1p-50) {
-			t.Fatalf("alpha = %v: %v on the map", alpha, k.alpha)
 		}
 	}
 }

@@ -415,8 +415,8 @@ func TestSphere_LawIsAboveThatOfNearerPlaces(t *testing.T) {
 			if all, _ := law.Mass(math.Inf(-1), math.Inf(1)); all < 1-1e-12 || all > 1+1e-7 {
 				t.Errorf("%v at %v: mass %v", s, distance, all)
 			}
-			for i := range 12 {
-				near := distance * float64(i+1) / 12
+			for i := range 6 {
+				near := distance * float64(i+1) / 6
 				if near > math.Pi {
 					continue
 				}
@@ -486,23 +486,28 @@ func TestSphere_ComposesToTheExactLevel(t *testing.T) {
 	}
 }
 
-// Tracks are between the noise of one place and that of the line, on the Earth at most the latter.
+// Tracks have the law of the line from above and, but on the Earth, that of the plane from below.
 func TestTracks_PrivacyLossIsBetweenPlaneAndLine(t *testing.T) {
-	testkit.Slow(t)
-	line := testkit.Must(times(testkit.Must(NewLaplace(.5, nil)), 100).AuditAt(t.Context(), 2, 1e-6))
-	plane := testkit.Must(times(testkit.Must(NewPlanarLaplace(.5, nil)), 100).AuditAt(t.Context(), 2, 1e-6))
-	for _, m := range []noise{
-		testkit.Must(NewKnots(.5, nil)), testkit.Must(NewTrail(.5, nil)),
-		testkit.Must(NewEarthKnots(.5, metric.LatLon{}, nil)), testkit.Must(NewEarthTrail(.5, metric.LatLon{}, nil)),
+	line, plane := testkit.Must(testkit.Must(NewLaplace(.5, nil)).PrivacyLoss(2)), testkit.Must(testkit.Must(NewPlanarLaplace(.5, nil)).PrivacyLoss(2))
+	for _, c := range []struct {
+		m    noise
+		flat bool
+	}{
+		{testkit.Must(NewKnots(.5, nil)), true}, {testkit.Must(NewTrail(.5, nil)), true},
+		{testkit.Must(NewEarthKnots(.5, metric.LatLon{}, nil)), false}, {testkit.Must(NewEarthTrail(.5, metric.LatLon{}, nil)), false},
 	} {
-		a := testkit.Must(times(m, 100).AuditAt(t.Context(), 2, 1e-6))
-		if math.Abs(a.Hi-line.Hi) > 1e-4*line.Hi || a.Lo != 0 && math.Abs(a.Lo-plane.Lo) > 1e-3*plane.Lo {
-			t.Errorf("%v: %v, on the line %v, in the plane %v", m, a, line, plane)
+		law := testkit.Must(c.m.PrivacyLoss(2))
+		same := func(a, b mechanism.PrivacyLoss) bool {
+			for at := -1.; at < 1; at += .1 {
+				here, there := a.Mass(at, at+.15)
+				if p, q := b.Mass(at, at+.15); math.Abs(here-p) > 1e-9*p || math.Abs(there-q) > 1e-9*q {
+					return false
+				}
+			}
+			return math.Abs(a.Top-b.Top) < 1e-12 && math.Abs(a.Bottom-b.Bottom) < 1e-12
 		}
-		_, knots := m.(*Knots[[2]float64])
-		_, trail := m.(*Trail[[2]float64])
-		if (a.Lo > 0) != (knots || trail) {
-			t.Errorf("%v: %v", m, a)
+		if !law.Bound || !same(law, line) || (law.Below != nil) != c.flat || c.flat && (law.Below.Bound || !same(*law.Below, plane)) {
+			t.Errorf("%v: %+v", c.m, law)
 		}
 	}
 }
@@ -543,28 +548,42 @@ func TestMadlib_PrivacyLossIsABound(t *testing.T) {
 	}
 }
 
-// What a pair farther apart proves holds for all nearer ones, per unit.
-func TestComposition_LevelsGrowWithTheDistance(t *testing.T) {
-	testkit.Slow(t)
-	for _, m := range []noise{
-		testkit.Must(NewLaplace(.5, nil)), testkit.Must(NewPlanarLaplace(.5, nil)),
-		testkit.Must(NewDiscreteLaplace(.5, nil)), testkit.Must(NewKNorm(Norm{P: 1, Dim: 3}, .5, nil)),
-		testkit.Must(NewGaussian(1, GaussianTarget{Alpha: .3, Delta: 1e-5, Diameter: 1}, nil)),
+// Losses over the distance do not fall, in law, as it grows: what a pair farther apart proves holds
+// for all nearer ones, per unit.
+func TestPrivacyLoss_GrowsWithTheDistance(t *testing.T) {
+	ms := []noise{
+		testkit.Must(NewLaplace(.5, nil)), testkit.Must(NewPlanarLaplace(.5, nil)), testkit.Must(NewKNorm(Norm{P: 2, Dim: 9}, .5, nil)),
+		testkit.Must(NewDiscreteLaplace(.5, nil)), testkit.Must(NewTruncatedGeometric(Range{-2, 1}, .5, nil)), testkit.Must(NewKNorm(Norm{P: 1, Dim: 3}, .5, nil)),
+		testkit.Must(NewGaussian(1, GaussianTarget{Alpha: .3, Delta: 1e-5, Diameter: 40}, nil)),
+		testkit.Must(NewDiscreteGaussian(GaussianTarget{Alpha: .3, Delta: 1e-5, Diameter: 40}, nil)),
 		testkit.Must(NewMadlib([][]float64{{0, 0}, {3, 1}}, .5, nil)), testkit.Must(NewSphere(.5, nil)),
-		testkit.Must(NewSphere(.5, &SphereOptions{Radius: 15})), testkit.Must(NewKNorm(Norm{P: 4, Dim: 3}, .5, nil)), testkit.Must(NewKnots(.5, nil)),
-	} {
-		before := 0.0
-		for _, d := range []float64{1, 3, 40} {
-			a := testkit.Must(times(m, 20).AuditAt(t.Context(), d, 1e-3))
-			if a.Hi < before*(1-1e-3) || a.Hi > 20*m.Guarantee().Alpha() && m.Guarantee().Delta() == 0 {
-				t.Errorf("%v: %v at %v, nearer %v", m, a, d, before)
+		testkit.Must(NewKNorm(Norm{P: 4, Dim: 3}, .5, nil)), testkit.Must(NewKnots(.5, nil)),
+	}
+	for _, m := range ms {
+		for at := -.5; at < .5; at += .013 {
+			before := 0.0
+			for _, d := range []float64{1, 2, 3, 40} {
+				law := testkit.Must(m.PrivacyLoss(d))
+				above, _ := law.Mass(at*d, math.Inf(1))
+				if above < before-1e-9 {
+					t.Errorf("%v: above %v per unit with %v at %v, nearer with %v", m, at, above, d, before)
+				}
+				before = above
 			}
-			before = a.Hi
 		}
-		c, _, err := times(m, 20).CertifyAt(t.Context(), 2, 1e-3)
-		if err != nil || c.Guarantee().Reach() != 2 || c.Guarantee().Delta() != 1e-3 {
-			t.Errorf("%v: %v, %v", m, c.Guarantee(), err)
+	}
+	m := testkit.Must(NewSphere(.5, &SphereOptions{Radius: 15})) // a law of its own, and that of Laplace noise
+	before := 0.0
+	for _, d := range []float64{1, 3, 40} {
+		a := testkit.Must(times(m, 20).AuditAt(t.Context(), d, 1e-3))
+		if a.Hi < before*(1-1e-3) || a.Hi > 20*.5 {
+			t.Errorf("%v: %v at %v, nearer %v", m, a, d, before)
 		}
+		before = a.Hi
+	}
+	c, _, err := times(m, 20).CertifyAt(t.Context(), 2, 1e-3)
+	if err != nil || c.Guarantee().Reach() != 2 || c.Guarantee().Delta() != 1e-3 {
+		t.Errorf("%v: %v, %v", m, c.Guarantee(), err)
 	}
 }
 

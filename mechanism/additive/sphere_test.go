@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -153,16 +152,5 @@ func TestSphere_ReleasesDigitsOfTheGridAlone(t *testing.T) {
 			p[i] = 1.0 / 64
 		}
 		testkit.ChiSquare(t, count, p, 1e-7)
-	}
-}
-
-// A Release is what the exact sampler draws at the level of the guarantee.
-func TestSphere_DrawsAtTheStatedLevel(t *testing.T) {
-	s := testkit.Must(NewSphere(0.7, &SphereOptions{Radius: 10}))
-	for seed := range uint64(100) {
-		lat, lon := exact.Globe{Step: 0x1p-23}.AddNoise(random.Seeded(seed), 48, 16, 7*(1-0x1p-53))
-		if y := testkit.Must(s.Release(random.Seeded(seed), metric.LatLon{Lat: 48, Lon: 16})); y != (metric.LatLon{Lat: lat, Lon: lon}) {
-			t.Fatalf("%v, want %v, %v", y, lat, lon)
-		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/metricdp/metricdp/internal/knots"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/metric"
 )
 
 type track = [][2]float64
@@ -186,17 +185,4 @@ func BenchmarkTracks(b *testing.B) {
 			})
 		}
 	}
-}
-
-// BenchmarkKnots is of a day, a position a minute.
-func BenchmarkKnots(b *testing.B) {
-	rng := random.Seeded(4)
-	for _, every := range []int{1, 20} {
-		m := testkit.Must(NewKnots(0.01, &KnotsOptions{Every: every}))
-		t := make(track, 1440)
-		testkit.Bench(b, "every="+strconv.Itoa(every), func() { testkit.Must(m.Release(rng, t)) })
-	}
-	m := testkit.Must(NewEarthKnots(10, metric.LatLon{}, &KnotsOptions{Every: 20}))
-	t := make([]metric.LatLon, 1440)
-	testkit.Bench(b, "Earth", func() { testkit.Must(m.Release(rng, t)) })
 }

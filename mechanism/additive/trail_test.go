@@ -166,59 +166,39 @@ func TestTrail_LevelIsAttained(t *testing.T) {
 	}
 }
 
-// Rates of the tree for every number of reports add to alpha at most, in exact reals, and to no
-// less than its last digits; the level is no less than theirs of all increments.
-func TestTrail_RatesAddToAlpha(t *testing.T) {
-	testkit.Rounding(t)
-	for n := 2; n < 3000; n += 1 + n/10 {
-		m := testkit.Must(NewTrail(1/float64(n), &TrailOptions{Steps: n}))
-		for _, levels := range [][]trailLevel{m.levels, m.whole(n)} {
-			var rates []float64
-			lost := exact.BigSum([]float64{m.alpha})
-			for _, a := range levels {
-				twice := big.NewFloat(float64(2 * ((n - 1) / a.width)))
-				lost.Add(lost, twice.SetPrec(200).Mul(twice, big.NewFloat(a.rate)))
-				if rates = append(rates, a.rate); !(a.rate > 0) {
-					t.Fatalf("%d reports: %+v", n, levels)
-				}
-			}
-			if level := m.level(levels, n, false).Alpha(); lost.Cmp(big.NewFloat(level)) > 0 {
-				t.Errorf("%d reports: level %v, lost %v", n, level, lost)
-			}
-			sum, want := exact.BigSum(rates), exact.BigSum([]float64{m.alpha})
-			if near, _ := sum.Float64(); sum.Cmp(want) > 0 || near < m.alpha*(1-1e-15) {
-				t.Errorf("%d reports: rates %v add to %v of %v", n, rates, sum, want)
-			}
-		}
-	}
-}
-
-// The level is not below the sum of what is drawn, in exact numbers, on the plane and per km of the
-// Earth, nor above it by more than its last digits.
+// Rates of the tree add to alpha at most, in exact reals, and to no less than its last digits. The level is
+// not below the sum of what is drawn, on the plane and per km of the Earth, nor above it by more.
 func TestTrail_LevelRoundsUp(t *testing.T) {
 	testkit.Rounding(t)
 	rng := random.Seeded(45)
-	for range 500 {
+	for i := range 500 {
 		n, alpha := 2+rng.IntN(200), math.Exp(rng.NormFloat64())
-		flat := testkit.Must(NewTrail(alpha, &TrailOptions{Steps: n}))
-		earth := testkit.Must(NewEarthTrail(alpha, metric.LatLon{}, &TrailOptions{Steps: n}))
-		least := func(levels []trailLevel, start, unit float64, cut int) *big.Rat {
-			sum := testkit.Ratio(start)
+		if i%10 == 0 {
+			n = 2 + rng.IntN(3000)
+		}
+		check := func(alpha, unit float64, levels []trailLevel, g mechanism.Guarantee, cut int) {
+			least, rates := testkit.Ratio(alpha), new(big.Rat)
 			for _, a := range levels {
 				nodes := (n - 1 + cut*(a.width-1)) / a.width
-				sum.Add(sum, new(big.Rat).Mul(testkit.Ratio(a.rate), testkit.Ratio(2*float64(nodes))))
+				least.Add(least, new(big.Rat).Mul(testkit.Ratio(a.rate), testkit.Ratio(2*float64(nodes))))
+				if rates.Add(rates, testkit.Ratio(a.rate)); !(a.rate > 0) {
+					t.Fatalf("%d reports: %+v", n, levels)
+				}
 			}
-			return sum.Quo(sum, testkit.Ratio(unit))
-		}
-		check := func(g mechanism.Guarantee, least *big.Rat) {
+			least.Quo(least, testkit.Ratio(unit))
 			if near, _ := least.Float64(); testkit.Ratio(g.Alpha()).Cmp(least) < 0 || g.Alpha() > near*(1+1e-13) {
 				t.Errorf("%d reports: %v, want %v or little more", n, g.Alpha(), near)
 			}
+			if near, _ := rates.Float64(); rates.Cmp(testkit.Ratio(alpha)) > 0 || near < alpha*(1-1e-15) {
+				t.Errorf("%d reports: rates of %+v add to %v of %v", n, levels, near, alpha)
+			}
 		}
-		check(flat.level(flat.levels, n, false), least(flat.levels, flat.alpha, 1, 0))
-		check(flat.level(flat.whole(n), n, true), least(flat.whole(n), flat.alpha, 1, 1))
-		check(earth.level(earth.levels, n, false), least(earth.levels, earth.alpha, metric.EarthRadiusKm, 0))
-		check(earth.level(earth.whole(n), n, true), least(earth.whole(n), earth.alpha, metric.EarthRadiusKm, 1))
+		flat := testkit.Must(NewTrail(alpha, &TrailOptions{Steps: n}))
+		check(flat.alpha, 1, flat.levels, flat.level(flat.levels, n, false), 0)
+		check(flat.alpha, 1, flat.whole(n), flat.level(flat.whole(n), n, true), 1)
+		earth := testkit.Must(NewEarthTrail(alpha, metric.LatLon{}, &TrailOptions{Steps: n}))
+		check(earth.alpha, metric.EarthRadiusKm, earth.levels, earth.level(earth.levels, n, false), 0)
+		check(earth.alpha, metric.EarthRadiusKm, earth.whole(n), earth.level(earth.whole(n), n, true), 1)
 	}
 }
 

@@ -27,9 +27,6 @@ type RelaxedOptions struct {
 	// Separation is s, finite. 0 tries many and takes the one of least loss; to merge none
 	// but coincident points give a number below the least distance.
 	Separation float64
-	// Candidates is how many separations are tried at most, beside 0 and that of the
-	// theorem; 0 is 64.
-	Candidates int
 	// Prior is the distribution of the inputs, under which expected losses are
 	// compared; nil: in the worst case.
 	Prior []float64
@@ -154,9 +151,6 @@ func (o *RelaxedOptions) check(op string, b metric.Bimetric, alpha float64) erro
 	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "Separation", o.Separation)); err != nil {
 		return err
 	}
-	if o.Candidates < 0 {
-		return fault.Value(op, "Candidates", float64(o.Candidates), "at least 0")
-	}
 	if err := checkPrior(op, o.Prior, b.Len()); err != nil {
 		return err
 	}
@@ -238,8 +232,8 @@ func (r *relaxation) bound(ctx context.Context, m *RelaxedMechanism, s float64) 
 }
 
 const (
-	// defaultCandidates steps outputs by a factor of 1.16 on 10^4 points.
-	defaultCandidates = 64
+	// mostCandidates, beside 0 and that of the theorem, step outputs by a factor of 1.16 on 10^4 points.
+	mostCandidates = 64
 	// tunedCandidates bounds the work of tuning, each about that of the audit.
 	tunedCandidates = 8
 )
@@ -361,13 +355,9 @@ func (r *relaxation) candidates(ctx context.Context, theorem float64) ([]float64
 
 func descending(a, b float64) int { return cmp.Compare(b, a) }
 
-// thinned returns at most Candidates separations, of ranks in a geometric
+// thinned returns at most mostCandidates separations, of ranks in a geometric
 // progression: scales[k-1] leaves about k outputs.
 func (r *relaxation) thinned(ctx context.Context) ([]float64, error) {
-	limit := r.o.Candidates
-	if limit == 0 {
-		limit = defaultCandidates
-	}
 	var scales []float64
 	if r.tree != nil {
 		scales = r.tree.Heights()
@@ -379,12 +369,12 @@ func (r *relaxation) thinned(ctx context.Context) ([]float64, error) {
 		}
 		scales = radii[1:]
 	}
-	if different := slices.Compact(slices.Clone(scales)); len(different) <= limit {
+	if different := slices.Compact(slices.Clone(scales)); len(different) <= mostCandidates {
 		return different, nil
 	}
-	thin := make([]float64, limit)
+	thin := make([]float64, mostCandidates)
 	for i := range thin {
-		rank := math.Pow(float64(len(scales)), float64(i)/float64(max(1, limit-1)))
+		rank := math.Pow(float64(len(scales)), float64(i)/(mostCandidates-1))
 		thin[i] = scales[min(len(scales), int(rank+0.5))-1]
 	}
 	return thin, nil

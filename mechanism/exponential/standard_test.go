@@ -33,40 +33,6 @@ func TestStandard_FactorTwoIsTight(t *testing.T) {
 	}
 }
 
-func TestStandard_LazyIsTheSameLaw(t *testing.T) {
-	testkit.Slow(t)
-	f := space.Halton(40)
-	for _, net := range [][]int{nil, {3, 1, 20}} {
-		lazy := testkit.Must(Lazy(t.Context(), f, 3, &Options{Outputs: net, Unit: "km"}))
-		if g := lazy.Guarantee(); g.Alpha() != 3 || g.Unit() != "km" || g.Delta() != 0 {
-			t.Error(g)
-		}
-		a, err := lazy.Audit(t.Context(), f, nil)
-		if err != nil || a.Hi > 3 {
-			t.Error(a, err)
-		}
-		count := make([]int, 40)
-		r := random.Seeded(2)
-		for range 100_000 {
-			y := testkit.Must(lazy.Release(r, 7))
-			count[y]++
-		}
-		p := make([]float64, 40)
-		for y := range lazy.Outputs() {
-			p[lazy.Output(y)] = lazy.Prob(7, y)
-		}
-		testkit.ChiSquare(t, count, p, 1e-6) // false-reject probability 1e-6
-	}
-}
-
-// alpha*rho = 1e6, in the constructor's own audit.
-func TestStandard_HugeExponent(t *testing.T) {
-	m := testkit.Must(Standard(t.Context(), space.Path(30, 1e5), 20, nil))
-	if m.Audited.Hi > 20 || m.Audited.Lo < 9.9 {
-		t.Error(m.Audited)
-	}
-}
-
 // Losses, levels and rates to nine digits, computed apart.
 func TestKnownAnswers_Table(t *testing.T) {
 	testkit.Rounding(t)

@@ -254,27 +254,39 @@ func TestMechanism_Options(t *testing.T) {
 	only(t, "rare", mechanismtest.TestMechanism(t.Context(), rare, []int{1, 2, 3}, nil), "")
 }
 
-func TestOptions_BadInput(t *testing.T) {
+// What is no option, distance, distribution or space is an error of every test that takes it, and so is
+// what a release says.
+func TestErrors(t *testing.T) {
 	type options = mechanismtest.Options[int, int]
-	var value *metric.ValueError
-	m := coin(0.3, 1, 0)
+	ctx, m, bad, pair := t.Context(), coin(.3, 1, 0), errors.New("no"), space.Path(2, 1)
+	c := testkit.Must(mechanism.FromWeights(ctx, 3, 1, []float64{1, 1, 1}, nil))
+	short := &made[int, int]{m.Release, always(testkit.Must(promise(1, 0.1).Within(2)))}
+	refusing := &made[int, int]{func(*rand.Rand, int) (int, error) { return 0, bad }, always(promise(1, 0))}
+	level := func(m mechanism.Mechanism[int, int], distance float64, o *options) error {
+		return testkit.Err(mechanismtest.TestLevel(ctx, m, 0, 1, distance, o))
+	}
+	atLeast := func(f metric.Finite, delta float64, o *options) error {
+		_, _, _, err := mechanismtest.LevelAtLeast(ctx, m, f, delta, o)
+		return err
+	}
+	rows := [][3]any{
+		{mechanismtest.TestMechanism(ctx, m, nil, nil), "TestMechanism: inputs", metric.ErrEmpty},
+		{mechanismtest.TestChannel(ctx, c, pair, nil), "TestChannel: rho has size 2"},
+		{level(short, 3, nil), "TestLevel: distance = 3"}, {level(m, -1, nil), "distance = -1"}, {level(m, math.NaN(), nil), "distance = NaN"},
+		{level(m, math.Inf(1), nil), "distance = +Inf"}, {level(refusing, 1, nil), "no", bad},
+		{atLeast(pair, 1, nil), "LevelAtLeast: delta = 1"}, {atLeast(pair, math.NaN(), nil), "delta = NaN"}, {atLeast(space.Formula(0, nil), 0, nil), "rho: empty"},
+		{atLeast(space.Constant(2, -1), 0, nil), "rho[0]"},
+	}
+	for _, p := range []map[int]float64{{0: -1}, {0: math.NaN()}, {0: 0.7, 1: 0.4}} {
+		rows = append(rows, [3]any{mechanismtest.TestDistribution(ctx, m, 0, p, nil), "TestDistribution: "})
+	}
 	for _, o := range []options{{Samples: -1}, {FalseReject: -1}, {FalseReject: 1}, {FalseReject: math.NaN()}} {
-		if err := mechanismtest.TestMechanism(t.Context(), m, []int{0}, &o); !errors.As(err, &value) {
-			t.Errorf("%+v: %v", o, err)
+		want := "FalseReject = "
+		if o.Samples < 0 {
+			want = "Samples = -1"
 		}
-		if _, err := mechanismtest.TestLevel(t.Context(), m, 0, 1, 1, &o); !errors.As(err, &value) {
-			t.Errorf("%+v: %v", o, err)
-		}
-		if err := mechanismtest.TestDistribution(t.Context(), m, 0, nil, &o); !errors.As(err, &value) {
-			t.Errorf("%+v: %v", o, err)
-		}
+		rows = append(rows, [3]any{mechanismtest.TestMechanism(ctx, m, []int{0}, &o), want}, [3]any{level(m, 1, &o), want},
+			[3]any{mechanismtest.TestDistribution(ctx, m, 0, nil, &o), want}, [3]any{atLeast(pair, 0, &o), want})
 	}
-	if err := mechanismtest.TestMechanism(t.Context(), m, nil, nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Error(err)
-	}
-	c := testkit.Must(mechanism.FromWeights(t.Context(), 3, 1, []float64{1, 1, 1}, nil))
-	var wrong *metric.SizeError
-	if err := mechanismtest.TestChannel(t.Context(), c, space.Path(2, 1), nil); !errors.As(err, &wrong) {
-		t.Error(err)
-	}
+	testkit.Refused(t, rows)
 }

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -246,30 +245,15 @@ func TestNets_WeightsAddUp(t *testing.T) {
 	}
 }
 
+// A net that cannot be made, or is none, is an error of every call that needs it.
 func TestNets_Refuse(t *testing.T) {
-	lost := errors.New("lost")
-	good := Net[int]{1, func(int) int { return 0 }, 1}
-	for name, c := range map[string]struct {
-		net  Net[int]
-		err  error
-		want string
-	}{
-		"error":    {good, lost, "level 0: lost"},
-		"empty":    {Net[int]{0, good.At, 1}, nil, "empty input"},
-		"negative": {Net[int]{-1, good.At, 1}, nil, "empty input"},
-		"no At":    {Net[int]{1, nil, 1}, nil, "empty input"},
-		"radius":   {Net[int]{1, good.At, math.NaN()}, nil, "Radius"},
+	for want, made := range map[string]func(int) (Net[int], error){
+		"level 0: lost": func(int) (Net[int], error) { return Net[int]{}, errors.New("lost") },
+		"empty input":   func(int) (Net[int], error) { return Net[int]{-1, func(int) int { return 0 }, 1}, nil },
+		"Radius":        func(int) (Net[int], error) { return Net[int]{1, func(int) int { return 0 }, math.NaN()}, nil },
 	} {
-		n := testkit.Must(NewNets(1, func(int) (Net[int], error) { return c.net, c.err }))
-		_, err1 := n.Draw(random.Seeded(1))
-		_, err2 := n.MinMass(1)
-		_, err3 := n.Beta(Target{2, 0.5})
+		n := testkit.Must(NewNets(1, made))
 		m := testkit.Must(NewBaseMeasure(BaseMeasure[int, int]{Map: same[int], Lipschitz: 1, Sigma: metric.Func[int](func(x, y int) float64 { return 0 }), Draw: n.Draw, Beta: 1}))
-		_, err4 := m.Release(random.Seeded(1), 0)
-		for i, err := range []error{err1, err2, err3, err4} {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s, call %d: %v", name, i, err)
-			}
-		}
+		testkit.Refused(t, [][3]any{{testkit.Err(n.Draw(random.Seeded(1))), want}, {testkit.Err(n.MinMass(1)), want}, {testkit.Err(n.Beta(Target{2, 0.5})), want}, {testkit.Err(m.Release(nil, 0)), want}})
 	}
 }

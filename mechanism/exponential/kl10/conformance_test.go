@@ -5,21 +5,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/metric"
 )
-
-func TestConformance_MostPrivate(t *testing.T) {
-	f := space.Uniform(15, random.Seeded(1))
-	m := testkit.Must(kl10.MostPrivate(t.Context(), metric.Same(f), nil, kl10.Target{Gamma: 0.3, Delta: 0.1}, nil))
-	if err := mechanismtest.TestChannel(t.Context(), m.Channel, f, &mechanismtest.Options[int, int]{Samples: testkit.Sweep(1<<13, 1<<14)}); err != nil {
-		t.Error(err)
-	}
-}
 
 // The mechanism with a base measure is sampled by rejection: its level shows only in samples.
 func TestConformance_BaseMeasure(t *testing.T) {

@@ -9,6 +9,7 @@
 package cells
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -122,27 +123,33 @@ func forSites(ctx context.Context, k, workers int, f func(y int, s *scratch)) er
 	})
 }
 
-// neighbors calls f for the sites other than y and their distances, the nearest first,
-// until it returns false.
-func (s *scratch) neighbors(y int, f func(j int, d float64) bool) {
+// around bounds the polygon of site y by its neighbors, the nearest first: bisect takes one and its distance.
+// It ends where none is nearer than twice the farthest corner, whose distance reach tells.
+func (s *scratch) around(y int, bisect func(j int, d float64), reach func(corner vec) float64) {
 	s.order = s.order[:0]
 	for j := range s.far {
 		if j != y {
 			s.order = append(s.order, j)
 		}
 	}
-	slices.SortFunc(s.order, func(a, b int) int {
-		switch d, e := s.far[a], s.far[b]; {
-		case d < e:
-			return -1
-		case d > e:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortFunc(s.order, func(a, b int) int { return cmp.Or(cmp.Compare(s.far[a], s.far[b]), a-b) })
+	far := math.Inf(1)
 	for _, j := range s.order {
-		if !f(j, s.far[j]) {
+		d := s.far[j]
+		if d/2 > far {
 			break
+		}
+		if d == 0 {
+			continue
+		}
+		bisect(j, d)
+		far = 0
+		for _, v := range s.poly {
+			if v.corner[2] > 0 {
+				far = max(far, reach(v.corner))
+			} else {
+				far = math.Inf(1)
+			}
 		}
 	}
 }

@@ -270,23 +270,3 @@ func TestLaws_AreInvariantUnderRotations(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkLaws(b *testing.B) {
-	const k = 1000
-	flat, round := scatter(9, k, 2, false), scatter(9, k, 3, false)
-	for i := range k {
-		round[3*i+2] = 10
-	}
-	for name, law := range map[string]Law{
-		"plane":  testkit.Must(Plane(b.Context(), flat, flat, 0)),
-		"sphere": testkit.Must(Sphere(b.Context(), round, round, 0)),
-	} {
-		b.Run(name+"/k=1000", func(b *testing.B) {
-			b.ReportAllocs()
-			dst := make([]float64, k)
-			for i := 0; b.Loop(); i++ {
-				law.LogMasses(i%k, 20, dst)
-			}
-		})
-	}
-}

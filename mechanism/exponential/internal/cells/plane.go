@@ -38,22 +38,9 @@ func Plane(ctx context.Context, inputs, sites []float64, workers int) (Law, erro
 			s.far[j] = math.Hypot(sites[2*j]-at[0], sites[2*j+1]-at[1])
 		}
 		s.poly = half(vec{0, 0, 1})
-		far := math.Inf(1) // the distance of the farthest corner
-		s.neighbors(y, func(j int, d float64) bool {
-			if d == 0 || d/2 > far {
-				return d == 0
-			}
+		s.around(y, func(j int, d float64) {
 			s.cut(vec{(at[0] - sites[2*j]) / d, (at[1] - sites[2*j+1]) / d, d / 2})
-			far = 0
-			for _, v := range s.poly {
-				if c := v.corner; c[2] > 0 {
-					far = max(far, math.Hypot(c[0], c[1])/c[2])
-				} else {
-					far = math.Inf(1)
-				}
-			}
-			return true
-		})
+		}, func(c vec) float64 { return math.Hypot(c[0], c[1]) / c[2] })
 		p.cells[y] = newFlatCell(at, s.poly)
 	})
 	return p, err

@@ -39,28 +39,14 @@ func Sphere(ctx context.Context, inputs, sites []float64, workers int) (Law, err
 		c := &p.cells[y]
 		c.frame = frame(at)
 		s.poly = s.poly[:0]
-		far := math.Inf(1) // the sine of the angle to the farthest corner
-		s.neighbors(y, func(j int, d float64) bool {
-			if d == 0 || d/2 > far {
-				return d == 0
-			}
+		s.around(y, func(j int, d float64) {
 			normal := c.local(minus(at, on[j]))
-			normal = vec{normal[0] / d, normal[1] / d, d / 2}
-			if len(s.poly) == 0 {
+			if normal = (vec{normal[0] / d, normal[1] / d, d / 2}); len(s.poly) == 0 {
 				s.poly = half(normal)
 			} else {
 				s.cut(normal)
 			}
-			far = 0
-			for _, v := range s.poly {
-				if c := v.corner; c[2] > 0 {
-					far = max(far, math.Hypot(c[0], c[1]))
-				} else {
-					far = math.Inf(1)
-				}
-			}
-			return true
-		})
+		}, func(c vec) float64 { return math.Hypot(c[0], c[1]) }) // the sine of the angle
 		for i, s1 := range s.poly {
 			c.sides = append(c.sides, newArc(s1, s.poly[(i+1)%len(s.poly)].corner))
 		}
