@@ -28,19 +28,18 @@ import (
 //
 // # Guarantee
 //
-// Under [ReplaceOne] neighbors differ in the record at one position, which is in one block: eps for
-// all releases. To add or remove a record would move all later bounds. Under [AddRemoveOne] blocks
-// are therefore cut by a clock: [Stream.Tick] ends a day, say, at a public time, and n_j are
-// numbers of ticks. Sizes of blocks are noised then, and a tick that rides counts as one of the
-// last block. A person with k records in the stream has up to k*eps.
+// Under [ReplaceOne] neighbors differ in the record at one position, which is in one block. To add
+// or remove a record would move all later bounds: under [AddRemoveOne] blocks are therefore cut by
+// a clock. [Stream.Tick] ends a day, say, at a public time, and n_j are numbers of ticks. Sizes of
+// blocks are noised then, and a tick that rides counts as one of the last block. A person with k
+// records in the stream has up to k*eps.
 //
 // # Error
 //
 // By the convexity of W1 the error is at most the mean of the blocks' own, and of the distance of
 // riding records from the last block, by their numbers ([Stream.UpperBound]). Riding costs at most
-// (Growth-1)/Growth of the diameter. Over that of one release of 100,000 records at eps = 1, W1 is
-// 3.8 times on the line and 2.3 in the plane, and where half of the records drift 22 and 3.5; with
-// [StreamOptions.Halves] = 0.25 5.1, 2.7, 5.3 and 1.9 (BenchmarkStream).
+// (Growth-1)/Growth of the diameter, and less with [StreamOptions.Halves] where records drift
+// (BenchmarkStream).
 //
 // A Stream is safe for concurrent use. The zero value is refused. Memory holds the counts of
 // records that are not released yet and the releases of some ln(n)/ln(Growth) blocks.
@@ -83,18 +82,18 @@ type StreamOptions struct {
 	// part takes the place of what it is made of. 0.25 is for records that may drift.
 	//
 	// Growth = 2 and q in (2^(1-d), 1) keep, in d >= 2 dimensions and for eps <= 1, the order of
-	// one release: if that of any m records at a level e has an expected W1 error of the order (m
-	// e)^(-1/d), a stream has (n eps)^(-1/d) after any n (proof in stream.go).
+	// one release: if that of any m records at a level e errs by the order (m e)^(-1/d) in
+	// expectation, a stream does by (n eps)^(-1/d) after any n (proof in stream.go).
 	Halves float64
 	// Blocks says how blocks are released, and which neighbors are protected. PerPerson must be 0.
 	Blocks *SynthesizerOptions
-	// Store keeps the stream under Name. A new Stream of the same store, name and arguments goes on
-	// where the last one was, and several may be open: a block that is whole is stored with a seed
-	// of 32 bytes from the rng, and whoever draws it then, by ChaCha8, draws the same (in one build
-	// of the library). The store and all its copies are private: they hold such seeds and the counts
-	// of blocks that are not released yet. Two copies in use, or one put back to an earlier state,
-	// release blocks again, at eps each: a Stream that is open refuses to go back, unless 64 changes
-	// on there are no fewer records, and a new one cannot tell. nil: memory keeps it.
+	// Store keeps the stream under Name; nil is memory. A new Stream of the same store, name and
+	// arguments goes on where the last one was, and several may be open: a block that is whole is
+	// stored with a seed of 32 bytes from the rng, and whoever draws it then draws the same (in one
+	// build of the library). The store and its copies are private: they hold such seeds and the
+	// counts of blocks that are not released yet. Two copies in use, or one put back to an earlier
+	// state, release blocks again, at eps each: a Stream that is open refuses to go back, unless 64
+	// changes on there are no fewer records, and a new one cannot tell.
 	Store mechanism.Store
 	// Name is public: a key in the store is its hash.
 	Name string
@@ -278,13 +277,13 @@ func (s *Stream[P]) Len() (records, ticks int64, err error) {
 
 // Add counts records, in the order of their arrival, and releases the blocks that they make whole.
 // With a Store all are counted when it returns nil, and all or none when it returns an error:
-// [Stream.Len] says which. Each Add stores the whole stream, after 100,000 records at eps = 1 .3 MB
-// on the line and .8 MB in the plane (10 to 15 ms in a folder).
+// [Stream.Len] says which. Each Add stores the whole stream, some .3 MB on the line after 100,000
+// records.
 //
 // A record without a cell is the error of [domain.Domain.Cell], and none are counted. Under
-// ReplaceOne, to leave it out would move all records after it: every Add is [ErrSkipped] from then
-// on, and what was released stays. O(cost of Cell) a record, and a Synthesizer's release a part;
-// without a Store a million records a second on the line.
+// ReplaceOne every Add is [ErrSkipped] from then on, as to leave it out would move all records
+// after it, and what was released stays. O(cost of Cell) a record, and a Synthesizer's release a
+// part.
 func (s *Stream[P]) Add(rng *rand.Rand, records []P) error {
 	const op = "measure: Stream.Add"
 	if err := s.check(op); err != nil {
@@ -376,10 +375,10 @@ func (s *Stream[P]) empty() *Counts[P] {
 }
 
 // Release returns the mixture of what was released until now; it draws nothing and costs nothing.
-// Its Total is the number of all records, or its estimate, those that ride included. A block's mass
-// is spread over its own region by the number of cells. Release.Error is about the noise of the
-// blocks and says nothing of records that ride. Before a block is whole the error is
-// [metric.ErrEmpty]. O(regions of all blocks).
+// Its Total is the number of all records, or its estimate. A block's mass is spread over its
+// regions by the number of cells. Release.Error is about the noise of the blocks and says nothing
+// of records that ride. Before a block is whole the error is [metric.ErrEmpty]. O(regions of all
+// blocks).
 func (s *Stream[P]) Release() (*Release[P], error) {
 	const op = "measure: Stream.Release"
 	if err := s.check(op); err != nil {
@@ -403,10 +402,10 @@ func (s *Stream[P]) Release() (*Release[P], error) {
 	return mix(s.shown, weights), nil
 }
 
-// UpperBound is an upper bound on the expected W1 distance between the first so many records,
-// whatever they are, and what Release publishes then: the mean of [Synthesizer.UpperBound] of the
-// parts, and of the diameter for records that ride. It reads no data, and needs Levels without
-// Prune, and ReplaceOne. O(blocks*regions).
+// UpperBound bounds the expected W1 distance between the first so many records, whatever they are,
+// and what Release publishes then: the mean of [Synthesizer.UpperBound] of the parts, and of the
+// diameter for records that ride. It reads no data, and needs Levels without Prune, and ReplaceOne.
+// O(blocks*regions).
 func (s *Stream[P]) UpperBound(records float64) (float64, error) {
 	const op = "measure: Stream.UpperBound"
 	if err := s.check(op); err != nil {

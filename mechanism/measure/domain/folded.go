@@ -100,18 +100,5 @@ func measureLine(t *walk.Tree, line []float64) (g *region.Geometry, hub []int) {
 		}
 		g.Classes[v] = s
 	}
-	g.Children = func(v int) metric.Finite {
-		var at linePoints
-		for _, c := range middles(t, v) {
-			at = append(at, line[c])
-		}
-		return at
-	}
 	return g, hub
 }
-
-type linePoints []float64
-
-func (p linePoints) Len() int { return len(p) }
-
-func (p linePoints) Distance(i, j int) float64 { return math.Abs(p[i] - p[j]) }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -37,77 +36,6 @@ func TestOn_RefusesLargerDistances(t *testing.T) {
 	}
 }
 
-// A number of points that cannot be is refused before a distance is asked for,
-// and before time or memory is spent on them.
-func TestNewFinite_ChecksSizeFirst(t *testing.T) {
-	for _, n := range []int{math.MinInt, -1, 0, math.MaxInt / 4, math.MaxInt - 1, math.MaxInt} {
-		f := samples.Space(n, func(i, j int) float64 { panic("a distance was asked for") })
-		for name, err := range map[string]error{
-			"NewFinite":     testkit.Err(domain.NewFinite(t.Context(), f, nil)),
-			"with a net":    testkit.Err(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Separation: 1})),
-			"of arity 2":    testkit.Err(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: 2})),
-			"NewFolded":     testkit.Err(domain.NewFolded(t.Context(), f, nil)),
-			"along a tour":  testkit.Err(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Tour: true})),
-			"folded, a net": testkit.Err(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Separation: 1})),
-		} {
-			var size *metric.SizeError
-			var memory *metric.MemoryError
-			if ok := map[bool]bool{n < 0: errors.As(err, &size), n == 0: errors.Is(err, metric.ErrEmpty), n > 0: errors.As(err, &memory)}[true]; !ok {
-				t.Errorf("%d points, %s: %v", n, name, err)
-			}
-		}
-	}
-	var memory *metric.MemoryError
-	large := samples.Space(1<<16, func(i, j int) float64 { panic("a distance was asked for") })
-	if _, err := domain.NewFinite(t.Context(), large, &domain.FiniteOptions{Arity: 1 << 15}); !errors.As(err, &memory) {
-		t.Errorf("2^31 pairs of points and centers: %v", err)
-	}
-	for name, tree := range map[string]*metric.Tree{"nil": nil, "zero": {}} {
-		if _, err := domain.NewTaxonomy(t.Context(), tree, nil); !errors.Is(err, metric.ErrEmpty) {
-			t.Errorf("%s tree: %v", name, err)
-		}
-	}
-}
-
-// A distance that is none is an error wherever it is among a few points, and
-// among many where it is one of those that are read.
-func TestNewFinite_RefusesWrongDistances(t *testing.T) {
-	const n = 9
-	var value *metric.ValueError
-	var law *metric.Violation
-	for _, wrong := range []float64{math.NaN(), math.Inf(1), -1} {
-		for i := range n {
-			for j := range i {
-				f := samples.Space(n, func(a, b int) float64 {
-					if max(a, b) == i && min(a, b) == j {
-						return wrong
-					}
-					return math.Abs(float64(a - b))
-				})
-				for name, err := range map[string]error{
-					"NewFinite":  testkit.Err(domain.NewFinite(t.Context(), f, nil)),
-					"of arity 2": testkit.Err(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: 2})),
-					"NewFolded":  testkit.Err(domain.NewFolded(t.Context(), f, nil)),
-				} {
-					if !errors.As(err, &value) && !errors.As(err, &law) {
-						t.Errorf("%s: %d and %d are %v apart: %v", name, i, j, wrong, err)
-					}
-				}
-			}
-		}
-		var calls atomic.Int64
-		now := samples.Space(300, func(a, b int) float64 {
-			if calls.Add(1)%1000 == 0 {
-				return wrong
-			}
-			return math.Abs(float64(a - b))
-		})
-		if _, err := domain.NewFinite(t.Context(), now, nil); !errors.As(err, &value) {
-			t.Errorf("%v now and then: %v", wrong, err)
-		}
-	}
-}
-
 // Whole numbers that are out of bounds are clipped or refused, and others refused.
 func TestBox_ClipsWholeNumbers(t *testing.T) {
 	inf := math.Inf(1)
@@ -131,6 +59,9 @@ func TestErrors(t *testing.T) {
 	box := func(c []domain.Column, o *domain.BoxOptions) error { return testkit.Err(domain.NewBox(c, o)) }
 	split := func(c []domain.Column, splits ...[]int) error { return box(c, &domain.BoxOptions{Splits: splits}) }
 	fin := func(o domain.FiniteOptions) error { return testkit.Err(domain.NewFinite(t.Context(), f, &o)) }
+	unread := func(n int, o domain.FiniteOptions) error {
+		return testkit.Err(domain.NewFinite(t.Context(), samples.Space(n, func(i, j int) float64 { panic("a distance was asked for") }), &o))
+	}
 	cell := func(d *domain.Domain[[]float64], x ...float64) error { return testkit.Err(d.Cell(x)) }
 	d := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}})
 	lazy := samples.Unit(1, domain.BoxOptions{})
@@ -192,7 +123,11 @@ func TestErrors(t *testing.T) {
 		{testkit.Err(d.Weights(nil, nil)), "domain: Domain.Weights: points: empty input"},
 		{testkit.Err(d.Weights([][]float64{{0}}, []float64{0})), "domain: Domain.Weights: sum of weights, want a finite number > 0"},
 		{testkit.Err(d.Weights([][]float64{{0}}, []float64{nan})), "domain: Domain.Weights: weights[0], want a finite number >= 0"},
-		{fin(domain.FiniteOptions{Height: 2, Arity: 3}), "domain: NewFinite: Height = 2"},
+		{fin(domain.FiniteOptions{Arity: 1}), "domain: NewFinite: Arity = 1"},
+		{unread(-1, domain.FiniteOptions{}), "domain: NewFinite: f has size -1"},
+		{unread(math.MaxInt, domain.FiniteOptions{Separation: 1}), "domain: NewFinite: needs"},
+		{unread(1<<16, domain.FiniteOptions{Arity: 1 << 15}), "domain: NewFinite: needs"},
+		{testkit.Err(domain.NewTaxonomy(t.Context(), new(metric.Tree), nil)), "domain: NewTaxonomy: t: empty input"},
 		{testkit.Err(domain.NewFinite(t.Context(), samples.Line(), nil)), "domain: NewFinite: f: empty input"},
 		{testkit.Err(domain.NewFinite(t.Context(), samples.Line(1, nan, 3), &domain.FiniteOptions{Arity: 2})), "domain: NewFinite: distance of point 0[1] = NaN"},
 		{testkit.Err(domain.NewUltrametric(t.Context(), nil, nil)), "domain: NewUltrametric: f: empty input"},

@@ -61,7 +61,7 @@ func Domains() map[string]*domain.Domain[int] {
 	}))
 	return map[string]*domain.Domain[int]{
 		"net":      fault.Must(domain.NewFinite(context.Background(), ring, nil)),
-		"net h=3":  fault.Must(domain.NewFinite(context.Background(), ring, &domain.FiniteOptions{Height: 3})),
+		"net h=3":  fault.Must(domain.NewFinite(context.Background(), ring, &domain.FiniteOptions{Arity: 5})),
 		"delta":    fault.Must(domain.NewFinite(context.Background(), pts, &domain.FiniteOptions{Separation: 0.1})),
 		"dendro":   fault.Must(domain.NewFinite(context.Background(), fault.Must(metric.Subdominant(context.Background(), ring)), nil)),
 		"dendro 1": fault.Must(domain.NewUltrametric(context.Background(), fault.Must(metric.Subdominant(context.Background(), ring)), &domain.HierarchyOptions{Ratio: 1})),
