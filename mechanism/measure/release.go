@@ -94,22 +94,29 @@ const (
 // region has its mass times m of them to within 1, and so has every run of regions; they are spread
 // uniformly over it, in the order of the cells. Some 400 million are a *[metric.MemoryError].
 func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, error) {
-	opt := region.OrZero(o)
-	n, m, err := r.multiplicities("measure: Release.Records", m)
-	if err != nil {
+	const op = "measure: Release.Records"
+	if err := r.check(op); err != nil {
 		return nil, err
 	}
-	if err := fault.Memory("measure: Release.Records", float64(m), recordSize); err != nil {
+	if m == 0 {
+		m = int(max(1, min(maxRecords, math.Round(r.Total))))
+	}
+	if m < 0 || m > maxRecords {
+		return nil, fault.Value(op, "m", float64(m), fmt.Sprintf("an integer in [0, %d]", maxRecords))
+	}
+	if err := fault.Memory(op, float64(m), recordSize); err != nil {
 		return nil, err
 	}
+	opt, n := region.OrZero(o), make([]int64, len(r.Weights)) // of each region
 	rng, done := random.Get(rng)
 	defer done()
 	if opt.Sample {
-		clear(n)
 		t := exact.NewTable(exact.Weights{W: r.Weights})
 		for range m {
 			n[t.Draw(rng)]++
 		}
+	} else {
+		sample.Divide(r.Weights, int64(m), n)
 	}
 	within := rng
 	if opt.Centers {
@@ -129,23 +136,6 @@ func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, erro
 		rng.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 	}
 	return records, nil
-}
-
-// multiplicities returns how many of m records each weight stands for, in sum m exactly:
-// differences of m times the sums of the first weights, rounded to integers. m = 0 is as in Records.
-func (r *Release[P]) multiplicities(op string, m int) ([]int64, int, error) {
-	if err := r.check(op); err != nil {
-		return nil, 0, err
-	}
-	if m == 0 {
-		m = int(max(1, min(maxRecords, math.Round(r.Total))))
-	}
-	if m < 0 || m > maxRecords {
-		return nil, 0, fault.Value(op, "m", float64(m), fmt.Sprintf("an integer in [0, %d]", maxRecords))
-	}
-	n := make([]int64, len(r.Weights))
-	sample.Divide(r.Weights, int64(m), n)
-	return n, m, nil
 }
 
 // Mean returns the integral of f under the released measure, over 32 points in a region that has

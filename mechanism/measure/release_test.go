@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -44,36 +45,33 @@ func TestRelease_MassExactlyOne(t *testing.T) {
 	}
 }
 
-// Multiplicities sum to m, and every node of the tree has its share to within 1.
-func TestMultiplicities_WithinOne(t *testing.T) {
+// Of m records every run of regions has its share to within 1.
+func TestRecords_WithinOne(t *testing.T) {
 	r := random.Seeded(2)
 	for name, d := range samples.Domains() {
 		out := testkit.Must(testkit.Must(NewSynthesizer(d, 1, nil)).Release(r, randomCounts(d, 500, r)))
-		for _, m := range []int{1, 7, 500, 1 << 20} {
-			n, _, err := out.multiplicities("", m)
-			testkit.Check(t, err)
-			sum := int64(0)
-			for i, k := range n {
-				sum += k
-				if k < 0 || k > 0 && out.Weights[i] == 0 {
-					t.Fatalf("%s: %d records for weight %v", name, k, out.Weights[i])
-				}
+		for _, m := range []int{0, 1, 7, 1 << 14} {
+			n := make([]float64, len(out.Weights))
+			records := testkit.Must(out.Records(r, m, nil))
+			if want := cmp.Or(m, 500); len(records) != want {
+				t.Errorf("%s: %d records, want %d", name, len(records), want)
 			}
-			if sum != int64(m) {
-				t.Errorf("%s: %d records, asked for %d", name, sum, m)
+			i := 0
+			for _, x := range records { // in the order of the regions
+				for _, hi := out.Cells(i); testkit.Must(d.Cell(x)) >= hi; _, hi = out.Cells(i) {
+					i++
+				}
+				n[i]++
 			}
 			for lo := range n {
 				share, got := 0.0, 0.0
 				for i := lo; i < len(n); i++ {
-					share += out.Weights[i] * float64(m)
-					if got += float64(n[i]); math.Abs(share-got) > 1+1e-9 {
+					share += out.Weights[i] * float64(len(records))
+					if got += n[i]; math.Abs(share-got) > 1+1e-9 {
 						t.Errorf("%s: weights %d to %d have %v of %v", name, lo, i, got, share)
 					}
 				}
 			}
-		}
-		if recs := testkit.Must(out.Records(nil, 0, nil)); len(recs) != 500 {
-			t.Errorf("%s: %d records by default", name, len(recs))
 		}
 	}
 }

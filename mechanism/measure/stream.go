@@ -142,29 +142,24 @@ func NewStream[P any](d *domain.Domain[P], eps float64, o *StreamOptions) (*Stre
 	return s, s.open(op)
 }
 
-// The proof that Halves keep the order of one release, without a logarithm of n. Let d >= 2, eps <=
-// 1, D the diameter, Growth 2, L Least and q in (2^(1-d), 1), and let a release of any m records at
-// level e err by at most C (m e)^(-1/d) in expectation. This is an assumption: Corollary 7.4 of
-// BSV22 has it for Levels that suit m and e, but all parts of a stream have the same; for the
-// default it is measured and not proved. n >= 2L is in the block that begins at b, n/2 < b <= n,
-// and has b records. By convexity n times the error is at most the sum over parts of their records
-// times their error.
+// Why Halves keep the order of one release, without a logarithm of n. Let d >= 2, eps <= 1, D the
+// diameter, Growth 2, L Least and q in (2^(1-d), 1), and let a release of any m records at level e
+// err by at most C (m e)^(-1/d) in expectation: Corollary 7.4 of BSV22 has it for Levels that suit m
+// and e; for the default it is measured and not proved. n >= 2L is in the block of b records that
+// begins at b, n/2 < b <= n. By convexity n times the error is at most the sum over parts of their
+// records times their error.
 //
-//   - Whole blocks before have L, L, 2L, 4L, ..., b/2 records and levels of (1-q) eps at least: C
-//     ((1-q) eps)^(-1/d) times the sum of m^(1-1/d), which grows like a geometric series:
-//     O(b^(1-1/d)).
+//   - Whole blocks before have L, L, 2L, ..., b/2 records and levels of (1-q) eps at least: C
+//     ((1-q) eps)^(-1/d) times the sum of m^(1-1/d), a geometric series: O(b^(1-1/d)).
 //   - Of the block at hand there is one part at most of each size b/2^i, at (1-q) q^i eps or more:
-//     C b (b (1-q) eps)^(-1/d) times the sum of r^i, where r = 2^(-(1-1/d)) q^(-1/d) < 1 as q >
-//     2^(1-d).
+//     C b (b (1-q) eps)^(-1/d) times the sum of r^i, r = 2^(-(1-1/d)) q^(-1/d) < 1.
 //   - Fewer records than the smallest part has, and one, ride. Halving goes on while floor(b/2^i)
-//     q^i >= L, so that i halvings, the last, have (q/2)^(i+1) < (L+1)/b. As q/2 > 2^(-d), the
-//     smallest part has at most b 2^-i + 1 < 2 b ((L+1)/b)^(1/d) + 1 records. What rides costs D
-//     each, and adds so many to the weight of the last part, whose error in the sums above is at
-//     most doubled.
+//     q^i >= L, so the last i has (q/2)^(i+1) < (L+1)/b and, as q/2 > 2^(-d), the smallest part at
+//     most 2 b ((L+1)/b)^(1/d) + 1 records. What rides costs D each, and adds so many to the weight
+//     of the last part, whose error in the sums above is at most doubled.
 //
 // All are O(b^(1-1/d) eps^(-1/d)), with constants of C, D, q, L and d alone; divide by n >= b. For
-// eps > 1 the last sum has no eps: the order is n^(-1/d). With blocks alone a share
-// (Growth-1)/Growth of all records may ride; on the line q would have to pass 1.
+// eps > 1 the last sum has no eps: the order is n^(-1/d).
 
 // part is a run of arrivals that is released at once: a block halved some times, of as many as it
 // will be.
