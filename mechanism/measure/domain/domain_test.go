@@ -52,16 +52,6 @@ func TestDomain_CellOfPoint(t *testing.T) {
 	}
 }
 
-func TestNetTree_Bounds(t *testing.T) {
-	f := testkit.Must(metric.Densify(t.Context(), samples.Points(500, 2, 4)))
-	for arity, height := range map[int]int{0: 500, 5: 4, 10: 3, 23: 2} {
-		d := testkit.Must(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: arity}))
-		if arity > 0 && d.Tree().Arity() > arity || d.Height() > height {
-			t.Errorf("%d: arity %d, height %d", arity, d.Tree().Arity(), d.Height())
-		}
-	}
-}
-
 // The cells of a Separation are the points of a net: farther from each other
 // than that, and no record farther from its own.
 func TestSeparation_CellsAreANet(t *testing.T) {
